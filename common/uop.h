@@ -1,0 +1,447 @@
+/* libcommon: the graph and its only bytes, text, rules and meaning.  Sections follow the files. */
+#ifndef UOP_H
+#define UOP_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* ---- die.c: the one way to fail ------------------------------------------------------------ */
+
+/* Exit statuses of every tool (contract, section 4). */
+enum { DONE = 0, FAILED = 1, USAGE = 2, UNSUPPORTED = 3, MALFORMED = 4 };
+
+extern const char *die_stage;      /* name of the running tool; set once by stage_main */
+/* When set, its text is put before the message: a front end points it at "file:line:col". */
+extern const char *die_where;
+
+/* Prints "stage: [where: ]message" as one line of at most 1000 bytes, control characters escaped,
+ * on standard error, runs the registered cleanups and exits with status. */
+_Noreturn void die(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same, and errno's text after a colon. Status FAILED. */
+_Noreturn void die_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* A bug in the project itself: prints file and line, exits with FAILED. */
+_Noreturn void die_bug(const char *file, int line, const char *what);
+#define CHECK(c) ((c) ? (void)0 : die_bug(__FILE__, __LINE__, #c))
+/* One line on standard error, same form as die, without exiting. */
+void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* fn(arg) runs when die exits (removes a partial output). */
+void die_cleanup(void (*fn)(void *), void *arg);
+
+/* ---- util.c: arena, growing arrays, string buffers, checked sizes, hash map -------------------- */
+
+/* Memory from the arena: zeroed, 16-byte aligned, freed only by arena_reset. Never NULL. */
+void *arena_alloc(size_t bytes);
+char *arena_strdup(const char *s);
+char *arena_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Forgets every node, value, shape and map: between two documents of a stream. */
+void arena_reset(void);
+
+/* malloc family that dies on failure; for what outlives or outgrows the arena. */
+void *xmalloc(size_t n);
+void *xcalloc(size_t n, size_t size);
+void *xrealloc(void *p, size_t n);
+char *xstrdup(const char *s);
+
+/* A growing array: VEC(int) v = {0}; vec_push(&v, 3); v.at[i]; v.n; vec_free(&v). */
+#define VEC(T) struct { T *at; size_t n, cap; }
+#define vec_push(v, x) ((v)->n == (v)->cap ? vec_grow((void **)&(v)->at, &(v)->cap, sizeof *(v)->at) : (void)0, (v)->at[(v)->n++] = (x))
+#define vec_free(v) (free((v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
+void vec_grow(void **at, size_t *cap, size_t size);
+
+/* A string buffer; s is always NUL-terminated after the first call (buf_str never returns NULL). */
+typedef struct { char *s; size_t n, cap; } Buf;
+void buf_add(Buf *b, const void *bytes, size_t n);
+void buf_printf(Buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+const char *buf_str(Buf *b);
+void buf_free(Buf *b);
+
+/* Products and sums of sizes; return false on overflow beyond int64. */
+static inline bool mul_ok(int64_t a, int64_t b, int64_t *r) { return !__builtin_mul_overflow(a, b, r); }
+static inline bool add_ok(int64_t a, int64_t b, int64_t *r) { return !__builtin_add_overflow(a, b, r); }
+
+/* Open-addressing map from a 64-bit key (a pointer, an id, a hash that is good enough) to a pointer.
+ * Map m = {0}; map_get returns NULL when absent. */
+typedef struct { uint64_t *key; void **val; size_t n, cap; } Map;
+void *map_get(const Map *m, uint64_t key);
+void map_put(Map *m, uint64_t key, void *val);
+void map_free(Map *m);
+#define PKEY(p) ((uint64_t)(uintptr_t)(p))
+
+uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);   /* XXH3 */
+uint64_t hash_mix(uint64_t h, uint64_t x);
+
+/* Monotonic clock in milliseconds. */
+double now_ms(void);
+
+/* ---- val.c: args, notes, meta: immutable interned values, as msgpack has them -------------------- */
+
+typedef enum { VAL_NIL, VAL_BOOL, VAL_INT, VAL_UINT, VAL_FLOAT, VAL_STR, VAL_BIN, VAL_ARRAY, VAL_MAP } ValKind;
+typedef struct Val Val;
+struct Val {
+	ValKind kind;
+	uint32_t seq;               /* order of creation */
+	size_t n;                   /* bytes of STR and BIN, elements of ARRAY, pairs of MAP */
+	uint64_t hash;
+	union {
+		bool b;
+		int64_t i;          /* VAL_INT: any integer that fits int64 */
+		uint64_t u;         /* VAL_UINT: only what does not fit int64 */
+		double f;           /* compared and interned by its bits */
+		const char *s;      /* STR (NUL-terminated too; may hold NULs within n) and BIN */
+		const Val *const *a; /* ARRAY: n; MAP: 2n, key then value, in document order */
+	};
+};
+/* Equal values are one Val: compare with ==. */
+extern const Val val_nil;      /* a NULL const Val * is never a Val: nil is &val_nil */
+#define VNIL (&val_nil)
+const Val *val_bool(bool b);
+const Val *val_int(int64_t i);
+const Val *val_uint(uint64_t u);
+const Val *val_float(double f);
+const Val *val_str(const char *s);
+const Val *val_strn(const char *s, size_t n);
+const Val *val_bin(const void *p, size_t n);      /* refers to p, which must live on; not copied */
+const Val *val_array(size_t n, const Val *const *a);
+const Val *val_map(size_t n, const Val *const *kv);
+/* VARR(val_int(1), val_str("a")) */
+#define VARR(...) val_array(sizeof((const Val *[]){__VA_ARGS__}) / sizeof(Val *), (const Val *[]){__VA_ARGS__})
+/* VMAP(val_str("name"), v, …): keys and values in turn */
+#define VMAP(...) val_map(sizeof((const Val *[]){__VA_ARGS__}) / sizeof(Val *) / 2, (const Val *[]){__VA_ARGS__})
+const Val *val_ints(size_t n, const int64_t *v);
+/* The value at a string key, or NULL (also when m is no map). */
+const Val *val_get(const Val *m, const char *key);
+/* m with key set to v (m may be nil); with v NULL, without key. */
+const Val *val_set(const Val *m, const char *key, const Val *v);
+static inline bool val_is_str(const Val *v, const char *s);   /* below */
+/* Text of a value as the text form has it (JSON-like; NaN, inf; b"hex" for bin). */
+void val_print(Buf *out, const Val *v);
+
+/* ---- dtypes, ops, levels: enums from the .def tables ------------------------------------------- */
+
+typedef enum {
+#define DTYPE(NAME, ...) DT_##NAME,
+#include "dtypes.def"
+#undef DTYPE
+	DT_NONE, DT_COUNT = DT_NONE
+} DType;
+typedef struct { const char *name; int size; char kind; const char *ctype, *npy; } DTypeInfo;
+extern const DTypeInfo dtype_info[DT_COUNT + 1];
+DType dtype_find(const char *name);      /* DT_NONE when there is no such dtype */
+static inline int dtype_size(DType d) { return dtype_info[d].size; }
+static inline const char *dtype_name(DType d) { return dtype_info[d].name; }
+static inline bool dtype_float(DType d) { return dtype_info[d].kind == 'F'; }
+static inline bool dtype_int(DType d) { return dtype_info[d].kind == 'I' || dtype_info[d].kind == 'U'; }
+static inline bool dtype_signed(DType d) { return dtype_info[d].kind == 'I'; }
+/* least and greatest value of an integer dtype (greatest of u64 as uint64) */
+int64_t dtype_min(DType d);
+uint64_t dtype_max(DType d);
+/* the dtype in which sums and products of d accumulate: f32 for f16 and bf16, else d */
+static inline DType dtype_acc(DType d) { return d == DT_F16 || d == DT_BF16 ? DT_F32 : d; }
+
+typedef enum {
+#define OP(NAME, ...) OP_##NAME,
+#include "ops.def"
+#undef OP
+	OP_COUNT
+} Op;
+typedef enum { CLASS_LEAF, CLASS_UNARY, CLASS_CASTING, CLASS_BINARY, CLASS_COMPARE, CLASS_TERNARY, CLASS_AXES,
+	CLASS_MOVEMENT, CLASS_INDEXING, CLASS_SAME, CLASS_EFFECT, CLASS_ROOT, CLASS_KERNEL, CLASS_CALLS, CLASS_LOOPS } OpClass;
+typedef enum { TAKES_ANY, TAKES_NUM, TAKES_INT, TAKES_FLT, TAKES_INTB, TAKES_U64, TAKES_NONE } OpTakes;
+typedef struct { const char *name; int min_src, max_src; OpClass cls; OpTakes takes; int levels; const char *infix; } OpInfo;
+extern const OpInfo op_info[OP_COUNT];
+int op_find(const char *name);           /* an Op, or -1 */
+static inline const char *op_name(Op o) { return op_info[o].name; }
+/* elementwise: UNARY, CASTING, BINARY, COMPARE, TERNARY */
+static inline bool op_elementwise(Op o) { return op_info[o].cls >= CLASS_UNARY && op_info[o].cls <= CLASS_TERNARY; }
+static inline bool op_movement(Op o) { return op_info[o].cls == CLASS_MOVEMENT; }
+bool op_takes(Op o, DType d);
+
+typedef enum { LV_TENSOR, LV_GRAPH, LV_SCHEDULE, LV_LOOPS, LV_PROGRAM, LV_COUNT } Level;
+extern const char *const level_name[LV_COUNT];
+
+/* ---- uop.c: nodes ------------------------------------------------------------------------------ */
+
+typedef struct UOp UOp;
+typedef struct { int rank; uint64_t hash; UOp *dim[]; } Shape;   /* interned: compare with == */
+enum { MAX_RANK = 16 };
+
+struct UOp {
+	uint32_t id;            /* order of creation: a source's id is less than its users' */
+	uint16_t op;            /* Op */
+	uint8_t dtype;          /* DType; DT_NONE for nodes without a value */
+	uint8_t infer_err;      /* raw nodes only: it did not check */
+	uint32_t nsrc;
+	uint32_t hash;
+	const Val *arg;         /* VNIL when there is none */
+	const Val *note;        /* map or VNIL; not part of the node's identity */
+	const Shape *shape;     /* derived; NULL for a node that has no value (STORE, SINK, …) */
+	UOp *src[];
+};
+
+/* The node; equal nodes are one node. Shape and dtype rules are checked: on a breach it dies with
+ * MALFORMED and the reason (a caller that knows better sets die_where, or uses node_try). */
+UOp *node_new(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg);
+/* The same with a message instead of dying: returns NULL and sets *err (in the arena). *status gets
+ * MALFORMED or UNSUPPORTED. */
+UOp *node_try(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const char **err, int *status);
+/* NODE(OP_ADD, DT_F32, VNIL, a, b) */
+#define NODE(op, dt, arg, ...) node_new(op, dt, sizeof((UOp *[]){__VA_ARGS__}) / sizeof(UOp *), (UOp *[]){__VA_ARGS__}, arg)
+#define LEAF(op, dt, arg) node_new(op, dt, 0, NULL, arg)
+/* a node like u with other sources (u itself when they are the same); keeps u's note */
+UOp *node_with(UOp *u, UOp *const *src);
+/* puts a note on a node that has none yet; merges missing keys when it has one */
+void node_note(UOp *u, const Val *note);
+/* one more than the greatest id: the size for side tables indexed by id */
+uint32_t node_limit(void);
+
+/* CONST helpers. const_num makes a constant of any dtype from a double (exactly representable or rounded);
+ * const_int from an int64 (must fit integers); const_bits from the element's own bytes. */
+UOp *const_num(DType dt, double v);
+UOp *const_int(DType dt, int64_t v);
+UOp *const_bits(DType dt, const void *bytes);
+/* the value of a CONST as the element's bytes (8 bytes, zero-filled) */
+void const_get(const UOp *u, void *bytes8);
+/* true and *v set when u is an integer (or bool) CONST that fits int64 */
+bool const_is_int(const UOp *u, int64_t *v);
+/* true and *v set when u is a float CONST */
+bool const_is_float(const UOp *u, double *v);
+static inline bool is_const(const UOp *u) { return u->op == OP_CONST; }
+/* REDUCE identity of op (ADD MUL MAX MIN) for dt as a CONST */
+UOp *const_identity(Op op, DType dt);
+/* name of a BUFFER, its role, and so on: the value at a key of arg as text, "" when absent */
+const char *buffer_name(const UOp *u);
+const char *buffer_role(const UOp *u);
+
+/* ---- shape.c: shapes, symbolic sizes, inference ---------------------------------------------------- */
+
+/* A size or index is a node of dtype i64 made of CONST, VAR, RANGE, ADD, MUL, FLOORDIV, FLOORMOD (and, in
+ * kernels, any i64 value as a leaf). Make them with the ix_ functions only (expr.c), which keep them normal:
+ * then equal linear expressions are the same node. */
+const Shape *shape_new(int rank, UOp *const *dim);
+const Shape *shape_ints(int rank, const int64_t *dim);
+extern const Shape *shape_scalar(void);
+/* shape from an arg (array of ints and size expressions); NULL and *err on failure */
+const Shape *shape_from_val(const Val *v, const char **err, int *status);
+const Val *shape_to_val(const Shape *s);
+/* number of elements as a size */
+UOp *shape_count(const Shape *s);
+/* true and *n when all sizes are known numbers */
+bool shape_static(const Shape *s, int64_t *n);
+/* size i as a number: dies with UNSUPPORTED when symbolic */
+int64_t shape_dim(const Shape *s, int i);
+/* the most elements it can have, from the variables' bounds (saturates at 2^62) */
+int64_t shape_max_count(const Shape *s);
+/* "[3,n*2]" in the arena */
+const char *shape_text(const Shape *s);
+/* NumPy broadcasting of two shapes; NULL when they do not fit */
+const Shape *shape_broadcast(const Shape *a, const Shape *b);
+/* Derives shape and checks a node about to be made. Returns NULL when right, else the reason. */
+const char *node_infer(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const Shape **out, int *status);
+/* arg readers that shape.c has checked: axes of REDUCE/PERMUTE/FLIP, pairs of PAD/SHRINK */
+int arg_axes(const Val *v, int *axes);                       /* count */
+void arg_pairs(const Val *v, UOp *(*pair)[2]);               /* sizes as index nodes */
+UOp *size_from_val(const Val *v, const char **err);          /* int or expression text; NULL and *err */
+const Val *size_to_val(UOp *size);                           /* int, or text in the contract's grammar */
+
+/* ---- expr.c, bounds.c, divmod.c: the integer algebra ------------------------------------------------ */
+
+UOp *ix_const(int64_t v);
+UOp *ix_var(const char *name, int64_t min, int64_t max);
+UOp *ix_range(int axis, const char *kind, UOp *size);        /* RANGE; kinds in common/README.md */
+UOp *ix_add(UOp *a, UOp *b);
+UOp *ix_sub(UOp *a, UOp *b);
+UOp *ix_mul(UOp *a, UOp *b);
+UOp *ix_div(UOp *a, UOp *b);                                 /* floor */
+UOp *ix_mod(UOp *a, UOp *b);                                 /* floor */
+/* a bool node for the comparison, folded when the bounds decide: a < b; 0 <= a < n; both */
+UOp *ix_lt(UOp *a, UOp *b);
+UOp *ix_inside(UOp *a, UOp *n);
+UOp *ix_and(UOp *a, UOp *b);
+/* bounds of an index node, inclusive; INT64_MIN / INT64_MAX when unknown */
+void ix_bounds(UOp *u, int64_t *lo, int64_t *hi);
+bool ix_is_const(const UOp *u, int64_t *v);
+/* true when a < b (a <= b) can be proved, symbolically as well */
+bool ix_prove_lt(UOp *a, UOp *b);
+bool ix_prove_le(UOp *a, UOp *b);
+/* value with VARs taken from env (parallel arrays); false when a variable is missing or a division by 0 */
+typedef struct { int n; const char *name[64]; int64_t value[64]; } VarEnv;
+bool ix_eval(UOp *u, const VarEnv *env, int64_t *v);
+/* rebuilds an index or bool expression bottom-up through the ix_ functions with leaves replaced */
+/* "((idx1*10)+idx0)" style text; name(u, ctx) names leaves (NULL: r0, n, …) */
+void ix_print(Buf *out, UOp *u, const char *(*name)(UOp *, void *), void *ctx);
+/* parses the contract's size grammar; names must be declared by vars_declare */
+UOp *ix_parse(const char *text, size_t n, const char **err);
+/* declares the document's variables for ix_parse (map name → [min,max] as Val); NULL or reason */
+const char *vars_declare(const Val *vars);
+UOp *vars_find(const char *name, size_t n);
+
+/* ---- walk.c: the one walker ------------------------------------------------------------------------- */
+
+typedef struct { UOp **at; size_t n; } Nodes;                /* in the arena */
+/* Every node that root reaches, sources before users (root last). Linear; no recursion. */
+Nodes walk(UOp *root);
+Nodes walk_many(size_t n, UOp *const *roots);
+/* Rebuilds what root reaches, sources first: fn gets each node with its sources already replaced and returns
+ * what stands for it (u itself for no change). Linear. */
+UOp *walk_replace(UOp *root, UOp *(*fn)(UOp *u, void *ctx), void *ctx);
+/* Substitution: every occurrence of from[i] becomes to[i]. Index arithmetic is rebuilt through ix_. */
+UOp *substitute(UOp *root, size_t n, UOp *const *from, UOp *const *to);
+
+/* ---- graph: a document ------------------------------------------------------------------------------ */
+
+typedef struct {
+	Level level;
+	const Val *vars;        /* map name → [min, max], or VNIL */
+	const Val *meta;        /* map or VNIL; carried through */
+	UOp *sink;
+	Nodes all;              /* every node of the document as read, dead ones too; n is 0 for a graph made here */
+} Graph;
+
+/* ---- verify.c: a graph against levels.def -------------------------------------------------------------- */
+
+/* Dies with MALFORMED (or UNSUPPORTED) naming node, op and name, when g breaks a rule of its level. */
+void verify(const Graph *g);
+
+/* ---- wire.c, text.c: document ↔ bytes, document ↔ text -------------------------------------------------- */
+
+enum { READ_RAW = 1 };   /* keep equal nodes apart and dead ones too (show, diff); no stage does */
+/* One document from bytes; dies with MALFORMED when it is not one. *used gets its length. Bins refer into p. */
+Graph *wire_read(const void *p, size_t n, size_t *used, int flags);
+/* Appends the document's bytes: what the sink reaches, in walk order; all nodes for a raw graph. */
+void wire_write(Buf *out, const Graph *g);
+void text_print(Buf *out, const Graph *g);
+Graph *text_parse(const char *s, size_t n, const char *file);   /* dies with file:line:column */
+
+/* ---- stream.c: standard input and output, files, ZeroMQ endpoints ----------------------------------------- */
+
+typedef struct Stream Stream;
+Stream *stream_open(const char *path_or_endpoint);           /* NULL or "-": standard input */
+/* The next document, or NULL at the end. An empty input is no document at all. */
+Graph *stream_next(Stream *s, int flags);
+size_t stream_count(const Stream *s);                        /* documents read so far */
+/* Writes whole documents to standard output or an endpoint. */
+void stream_write(const char *endpoint, const Graph *g);
+/* the whole of a file, mapped read-only; dies when it cannot be opened */
+const void *file_map(const char *path, size_t *n);
+/* writes bytes to path through a temporary file and rename: whole or not at all */
+void file_write(const char *path, const void *p, size_t n);
+
+/* ---- stage.c: the form of every main ------------------------------------------------------------------------ */
+
+typedef struct { const char *name; Graph *(*fn)(Graph *g); const char *help; bool optional; } Pass;
+typedef struct {
+	char letter;            /* 'o', or 0 */
+	const char *word;       /* "explain", or NULL */
+	const char *arg;        /* "FILE" for the help text; NULL for a flag */
+	const char *help;
+	void *to;               /* bool *, const char **, or (for many) VEC(const char *) * */
+	bool many;
+	bool optional_arg;      /* --bench or --bench=FILE */
+} Option;
+typedef struct {
+	const char *name, *summary, *usage;   /* usage: "[FILE]" */
+	const Option *options;                /* ends with a row of zeros; -h -d -i -o -v --stop-after are added */
+	int level_in, level_out;              /* Level; level_in is what the body takes */
+	const Pass *passes;                   /* ends with a row of zeros; run in this order */
+	Graph *(*body)(Graph *g);             /* instead of passes, when set */
+} Stage;
+/* The whole of a stage's main: options, read, run missing stages, verify, passes, verify, write. */
+int stage_main(const Stage *s, int argc, char **argv);
+/* Option parsing alone, for the tools that are not stages. Returns the index of the first operand (operands
+ * are moved to the end, as GNU getopt does). Prints help and exits 0 for --help. */
+int options_parse(const Stage *s, int argc, char **argv);
+/* brings g up to a level by running the stages between as processes found on the stage path (target and extra
+ * flags from the running tool's options) */
+Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse);
+/* end of main: flush, test standard output, status */
+int stage_end(void);
+extern bool opt_verbose;
+
+/* ---- spawn.c: children, stage path ---------------------------------------------------------------------------- */
+
+/* Full path of a tool: SLUICE_PATH's folders, then the one this program is in. NULL when there is none. */
+const char *tool_find(const char *name);
+const char *stage_path(void);            /* the folders with colons */
+/* Runs argv with in as standard input; returns its standard output in out. Returns the exit status. */
+int spawn_filter(char *const argv[], const void *in, size_t n, Buf *out);
+/* a pipeline of filters; argvs ends with NULL; names the first that failed in *failed */
+int spawn_pipeline(char *const *const *argvs, const void *in, size_t n, Buf *out, int *failed);
+
+/* ---- interp.c: the meaning of each elementwise op ---------------------------------------------------------------- */
+
+/* n elements of op: out[i] = op(in[0][i*step[0]], …) with contiguous elements of the dtype's stored form;
+ * step is 0 (one element for all) or 1. dt is the node's dtype, sdt the sources' (WHERE: of its values). */
+void interp_op(Op op, DType dt, DType sdt, size_t n, void *out, const void *const *in, const int *step);
+/* acc = op(acc, x) for ADD MUL MAX MIN over n elements with stride (in elements) xs; acc is one element of dtype_acc(dt) */
+void interp_fold(Op op, DType dt, size_t n, void *acc, const void *x, ptrdiff_t xs);
+/* one element converted, as CAST */
+void interp_cast(DType to, void *out, DType from, const void *in, size_t n);
+/* stable argsort of n keys with stride xs (elements) into out with stride os */
+void interp_sort(DType dt, size_t n, const void *x, ptrdiff_t xs, int64_t *out, ptrdiff_t os, bool descending);
+/* the CONST that op gives on CONST sources; NULL when a source is not one */
+UOp *fold_const(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg);
+
+/* ---- array.c, npy.c: arrays in memory and in files --------------------------------------------------------------- */
+
+typedef struct { DType dtype; int rank; int64_t dim[MAX_RANK]; void *data; size_t bytes; bool owned; } Array;
+int64_t array_count(const Array *a);
+Array array_new(DType dt, int rank, const int64_t *dim);     /* zeroed, 64-byte aligned */
+void array_free(Array *a);
+/* Reads .npy (v1–3, both orders, both endiannesses); want: the dtype expected, so that <u2 and V2 can be bf16
+ * (DT_NONE: as the file says). Native C-order data is mapped, not copied. Dies: FAILED cannot open, MALFORMED. */
+Array npy_read(const char *path, DType want);
+Array npz_read(const char *path, const char *name, DType want);     /* one member; NULL: the only one */
+Array safetensors_read(const char *path, const char *name);
+/* where an array's raw data lies in such a file, for a BUFFER's file arg; false when it cannot be read in place */
+bool npy_locate(const char *path, DType want, Array *head, int64_t *offset);
+bool npz_locate(const char *path, const char *name, DType want, Array *head, int64_t *offset);
+bool safetensors_locate(const char *path, const char *name, Array *head, int64_t *offset);
+void npy_bytes(Buf *out, const Array *a);                    /* the file's bytes */
+void npy_write(const char *path, const Array *a);            /* whole or not at all */
+void npz_write(const char *path, size_t n, const char *const *names, const Array *a);
+void safetensors_write(const char *path, size_t n, const char *const *names, const Array *a);
+/* as NumPy prints it (summarised beyond 1000 elements) */
+void array_print(FILE *f, const Array *a);
+
+/* ---- interp_graph.c, interp_kernel.c, interp_loops.c: documents and kernels ----------------------------------------- */
+
+/* Evaluates graph-level nodes. get(buffer, ctx) gives each BUFFER's content. Results in out[i] for roots[i]. */
+void interp_graph(size_t n, UOp *const *roots, const VarEnv *env, Array (*get)(UOp *buffer, void *ctx), void *ctx, Array *out);
+/* Runs one KERNEL of level schedule, or of level loops or program, on buffers by slot. */
+void interp_kernel(UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf);
+void interp_loops(UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf);
+
+/* ---- match.c, rules.c, rewrite.c: rewriting by rules ------------------------------------------------------------------ */
+
+typedef struct Rules Rules;
+/* Compiles the text of a .rules file (grammar in common/README.md); dies with file:line:column. */
+Rules *rules_parse(const char *text, size_t n, const char *file);
+/* The built-in file of that name (compiled in at build time). */
+Rules *rules_builtin(const char *name);
+Rules *rules_join(const Rules *a, const Rules *b);
+/* Rewrites to a fixed point, sources first; linear in nodes. *count gets the number of rules applied when not NULL. */
+UOp *rewrite(UOp *root, const Rules *rules, size_t *count);
+/* One step at one node: the first rule that matches, or NULL. */
+UOp *rewrite_once(UOp *u, const Rules *rules);
+
+/* ---- views.c: chains of movement ops as views -------------------------------------------------------------------------- */
+
+typedef struct { const Shape *shape; UOp **stride; UOp *offset; UOp *(*mask)[2]; } View;   /* mask NULL: none */
+/* The source under u's movement ops, and the index expressions into it for ranges idx over u's shape. *gate gets the bool
+ * node under which the element is not padding (NULL: always). */
+UOp *views_index(UOp *u, UOp *const *idx, UOp **at, UOp **gate);
+void views_print(Buf *out, const Graph *g);                  /* show --views */
+
+/* ---- memplan.c: temporaries packed by lifetime -------------------------------------------------------------------------- */
+
+/* n temporaries of size[i] bytes, alive in calls first[i]..last[i]: offsets so that none that live together overlap.
+ * Returns the workspace size; *bound gets the greatest sum alive at once. */
+int64_t memory_plan(size_t n, const int64_t *size, const int *first, const int *last, int align, int64_t *offset, int64_t *bound);
+
+#include <string.h>
+static inline bool val_is_str(const Val *v, const char *s)
+{
+	return v && v->kind == VAL_STR && v->n == strlen(s) && !memcmp(v->s, s, v->n);
+}
+#endif

@@ -1,0 +1,117 @@
+/* trace: anything → level graph.  The tensor library, and the readers that call it.  Sections follow the files. */
+#ifndef TRACE_H
+#define TRACE_H
+#include "uop.h"
+
+/* ---- values.c: what a program's expressions are, and how a call's arguments are bound ---------- */
+
+/* NUMBER is a literal whose dtype is still open: a weak scalar, that takes the other operand's dtype (as Python
+ * scalars do in NumPy); is_int tells 2 from 2.0.  SIZE is an index node (a size, perhaps symbolic). */
+typedef enum { V_NONE, V_TENSOR, V_NUMBER, V_SIZE, V_BOOL, V_STR, V_LIST } ValueKind;
+typedef struct Value Value;
+struct Value {
+	ValueKind kind;
+	UOp *u;                 /* TENSOR: a graph node; SIZE: an index node */
+	double f;               /* NUMBER */
+	int64_t i;              /* NUMBER with is_int; BOOL */
+	bool is_int;
+	const char *s;          /* STR; also a dtype's name */
+	Value *at; size_t n;    /* LIST */
+};
+Value v_none(void);
+Value v_tensor(UOp *u);
+Value v_int(int64_t i);
+Value v_float(double f);
+Value v_size(UOp *u);
+Value v_list(size_t n, Value *at);
+
+/* A call's arguments in the order of its signature, defaults filled in.  The getters die with MALFORMED and the
+ * parameter's name when the value is of another kind. */
+typedef struct Function Function;
+typedef struct { const Function *fn; int n; Value *at; } Args;
+UOp *arg_tensor(Args *a, int k);             /* a NUMBER becomes a scalar: i32/f32 when nothing decides */
+UOp *arg_tensor_like(Args *a, int k, DType dt);  /* the same with dt for a weak NUMBER */
+bool arg_given(Args *a, int k);              /* not none */
+int64_t arg_int(Args *a, int k);             /* a known integer */
+double arg_float(Args *a, int k);
+bool arg_bool(Args *a, int k);
+const char *arg_str(Args *a, int k);
+UOp *arg_size(Args *a, int k);               /* int or SIZE as an index node */
+int arg_sizes(Args *a, int k, UOp **out);    /* list of sizes (or one); count ≤ MAX_RANK */
+int arg_int_list(Args *a, int k, int64_t *out, int max);
+DType arg_dtype(Args *a, int k);             /* from a STR; DT_NONE when none */
+/* axes, negative ones counted from the end, distinct; none gives all; returns the count */
+int arg_axes_of(Args *a, int k, int rank, int *axes);
+int arg_axis(Args *a, int k, int rank);
+
+/* ---- expand_functions.c: the table of functions (functions.def) ------------------------------------ */
+
+/* functions.def: FN(name, "x, axis=-1, keepdims=false", "one line of help"), one row each; the C function is
+ * fn_NAME. In a signature `*xs` takes all remaining positional arguments as a LIST. */
+struct Function { const char *name, *params; Value (*fn)(Args *a); const char *help; };
+const Function *function_find(const char *name);
+/* Binds and calls. kw: names and values of keyword arguments. Dies with MALFORMED (unknown name, missing, twice). */
+Value function_call(const Function *f, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval);
+#define FN(name, params, help) Value fn_##name(Args *a);
+#include "functions.def"
+#undef FN
+
+/* ---- tensor.c: broadcasting and the primitive ops as functions; all give level-graph nodes ------------ */
+
+/* NumPy's result type for two tensor dtypes, within the contract's dtypes (bf16 with f16 gives f32). */
+DType dtype_promote(DType a, DType b);
+UOp *t_cast(UOp *x, DType dt);               /* x itself when it has that dtype */
+UOp *t_num(DType dt, double v);              /* scalar CONST */
+UOp *t_expand_to(UOp *x, const Shape *s);    /* broadcasts by RESHAPE and EXPAND; dies when it does not fit */
+/* elementwise with broadcasting and promotion; a scalar CONST stays a scalar */
+UOp *t_op1(Op op, UOp *x);
+UOp *t_op2(Op op, UOp *a, UOp *b);
+UOp *t_where(UOp *c, UOp *a, UOp *b);
+UOp *t_add(UOp *a, UOp *b); UOp *t_sub(UOp *a, UOp *b); UOp *t_mul(UOp *a, UOp *b); UOp *t_div(UOp *a, UOp *b);
+UOp *t_max(UOp *a, UOp *b); UOp *t_min(UOp *a, UOp *b); UOp *t_neg(UOp *x); UOp *t_pow(UOp *a, UOp *b);
+UOp *t_addc(UOp *x, double c); UOp *t_mulc(UOp *x, double c);      /* with a constant of x's dtype */
+UOp *t_lt(UOp *a, UOp *b); UOp *t_eq(UOp *a, UOp *b); UOp *t_ne(UOp *a, UOp *b);
+UOp *t_not(UOp *c); UOp *t_and(UOp *a, UOp *b); UOp *t_or(UOp *a, UOp *b);
+UOp *t_exp(UOp *x); UOp *t_log(UOp *x); UOp *t_sqrt(UOp *x); UOp *t_recip(UOp *x); UOp *t_tanh(UOp *x);
+/* integer tensors become f32 (NumPy's true division and such), floats stay */
+UOp *t_float(UOp *x);
+/* movement; identities return x */
+UOp *t_reshape(UOp *x, const Shape *s);
+UOp *t_reshapev(UOp *x, int rank, UOp *const *dim);
+UOp *t_expandv(UOp *x, int rank, UOp *const *dim);
+UOp *t_permute(UOp *x, const int *axes);
+UOp *t_transpose(UOp *x, int a, int b);
+UOp *t_pad(UOp *x, UOp *(*pairs)[2]);        /* zeros */
+UOp *t_pad_value(UOp *x, UOp *(*pairs)[2], UOp *value);
+UOp *t_shrink(UOp *x, UOp *(*bounds)[2]);
+UOp *t_flip(UOp *x, int n, const int *axes);
+UOp *t_unsqueeze(UOp *x, int axis);
+UOp *t_squeeze(UOp *x, int axis);
+/* start, stop and step of one axis, step not 0 and known, already clipped: start ≤ stop for step > 0 */
+UOp *t_slice(UOp *x, int axis, UOp *start, UOp *stop, int64_t step);
+/* keepdims false drops the axes */
+UOp *t_reduce(Op op, UOp *x, int n, const int *axes, bool keepdims);
+UOp *t_sum(UOp *x, int axis, bool keepdims);
+UOp *t_mean(UOp *x, int n, const int *axes, bool keepdims);
+UOp *t_scan(Op op, UOp *x, int axis);
+UOp *t_sort(UOp *x, int axis, bool descending);          /* i64 argsort */
+UOp *t_arange(DType dt, UOp *n);
+UOp *t_full(const Shape *s, UOp *scalar);
+UOp *t_gather(UOp *x, int k, UOp *const *idx);
+UOp *t_scatter(UOp *x, int k, UOp *const *idx, UOp *v, const char *how);
+/* elements of x along axis at idx (one index tensor of idx.shape[d] == x.shape[d] for d ≠ axis): NumPy take_along_axis */
+UOp *t_take_along(UOp *x, UOp *idx, int axis);
+UOp *t_concat(size_t n, UOp *const *x, int axis);         /* linear in the size of the result */
+UOp *t_matmul(UOp *a, UOp *b);                            /* NumPy's, batched */
+UOp *t_einsum(const char *spec, size_t n, UOp *const *x);
+UOp *t_softmax(UOp *x, int axis);
+/* windows of the last nd axes: [..., o1..ond, k1..knd], by movement ops only; dilation and stride by axis */
+UOp *t_windows(UOp *x, int nd, const int64_t *k, const int64_t *stride, const int64_t *dilation);
+static inline UOp *t_dim(UOp *x, int i) { return x->shape->dim[i < 0 ? x->shape->rank + i : i]; }
+static inline int t_rank(UOp *x) { return x->shape->rank; }
+
+/* ---- read_mp.c, read_text.c: a file to a graph ---------------------------------------------------------- */
+
+Graph *read_tensor(const Graph *doc);        /* level tensor (or graph) document → level graph */
+Graph *read_text(const char *text, size_t n, const char *file);
+#endif
