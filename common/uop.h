@@ -14,6 +14,8 @@ enum { DONE = 0, FAILED = 1, USAGE = 2, UNSUPPORTED = 3, MALFORMED = 4 };
 extern const char *die_stage;      /* name of the running tool; set once by stage_main */
 /* When set, its text is put before the message: a front end points it at "file:line:col". */
 extern const char *die_where;
+/* When set, printed after the message line: a source line and a caret. */
+extern const char *die_context;
 
 /* Prints "stage: [where: ]message" as one line of at most 1000 bytes, control characters escaped,
  * on standard error, runs the registered cleanups and exits with status. */
@@ -188,6 +190,10 @@ UOp *node_try(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, con
 /* NODE(OP_ADD, DT_F32, VNIL, a, b) */
 #define NODE(op, dt, arg, ...) node_new(op, dt, sizeof((UOp *[]){__VA_ARGS__}) / sizeof(UOp *), (UOp *[]){__VA_ARGS__}, arg)
 #define LEAF(op, dt, arg) node_new(op, dt, 0, NULL, arg)
+/* For documents read raw: a node of its own, never merged. node_raw checks as node_new does; node_plain does not
+ * (level tensor) and has no shape. */
+UOp *node_raw(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const Val *note);
+UOp *node_plain(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const Val *note);
 /* a node like u with other sources (u itself when they are the same); keeps u's note */
 UOp *node_with(UOp *u, UOp *const *src);
 /* puts a note on a node that has none yet; merges missing keys when it has one */
@@ -200,6 +206,8 @@ uint32_t node_limit(void);
 UOp *const_num(DType dt, double v);
 UOp *const_int(DType dt, int64_t v);
 UOp *const_bits(DType dt, const void *bytes);
+/* a CONST's arg in normal form for dt (see const.c), NULL when dt cannot hold it */
+const Val *const_normal(DType dt, const Val *v);
 /* the value of a CONST as the element's bytes (8 bytes, zero-filled) */
 void const_get(const UOp *u, void *bytes8);
 /* true and *v set when u is an integer (or bool) CONST that fits int64 */
@@ -224,6 +232,15 @@ extern const Shape *shape_scalar(void);
 /* shape from an arg (array of ints and size expressions); NULL and *err on failure */
 const Shape *shape_from_val(const Val *v, const char **err, int *status);
 const Val *shape_to_val(const Shape *s);
+/* shape_new with the contract's limits checked: NULL and *err on failure */
+const Shape *shape_checked(int rank, UOp *const *dim, const char **err, int *status);
+/* Equality of two sizes. What the algebra cannot decide counts as equal and is noted as a check ["eq", a, b] (or
+ * ["le", a, b]) that trace writes to meta.checks and run makes when the sizes are known. */
+bool size_equal(UOp *a, UOp *b);
+bool shape_equal(const Shape *a, const Shape *b);
+void size_check(const char *how, UOp *a, UOp *b);
+const Val *size_checks(void);                                /* all noted so far, or VNIL */
+void size_checks_reset(void);
 /* number of elements as a size */
 UOp *shape_count(const Shape *s);
 /* true and *n when all sizes are known numbers */
@@ -236,9 +253,12 @@ int64_t shape_max_count(const Shape *s);
 const char *shape_text(const Shape *s);
 /* NumPy broadcasting of two shapes; NULL when they do not fit */
 const Shape *shape_broadcast(const Shape *a, const Shape *b);
+/* ---- infer.c */
 /* Derives shape and checks a node about to be made. Returns NULL when right, else the reason. */
 const char *node_infer(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const Shape **out, int *status);
-/* arg readers that shape.c has checked: axes of REDUCE/PERMUTE/FLIP, pairs of PAD/SHRINK */
+/* the contract's rule for names of buffers and outputs: 1 to 255 bytes, no control characters, / or =, no leading . or - */
+bool name_ok(const Val *v);
+/* arg readers that infer.c has checked: axes of REDUCE/PERMUTE/FLIP, pairs of PAD/SHRINK */
 int arg_axes(const Val *v, int *axes);                       /* count */
 void arg_pairs(const Val *v, UOp *(*pair)[2]);               /* sizes as index nodes */
 UOp *size_from_val(const Val *v, const char **err);          /* int or expression text; NULL and *err */

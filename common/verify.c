@@ -1,0 +1,155 @@
+/* A whole document against the rules of its level.  What one node can break alone is in infer.c; here stand the
+ * rules between nodes: which ops a level has (ops.def), names, one ASSIGN a state, outputs, slots, nesting. */
+#include "uop.h"
+#include <stdlib.h>
+
+/* "node 17 ADD (h)": the place of a message */
+static const char *node_text(size_t at, const UOp *u)
+{
+	const Val *name = u->op == OP_BUFFER ? val_get(u->arg, "name") : val_get(u->note, "name");
+	if (name && name->kind == VAL_STR)
+		return arena_printf("node %zu %s (%.60s)", at, op_name(u->op), name->s);
+	return arena_printf("node %zu %s", at, op_name(u->op));
+}
+
+static _Noreturn void bad(int status, size_t at, const UOp *u, const char *why)
+{
+	die(status, "%s: %s", node_text(at, u), why);
+}
+
+static void check_level(Level lv, size_t at, const UOp *u)
+{
+	if (!(op_info[u->op].levels >> lv & 1))
+		bad(MALFORMED, at, u, arena_printf("no such op at level %s", level_name[lv]));
+}
+
+/* Buffers of one name: the same node twice is one buffer, two nodes are two. */
+static void check_name(Map *names, size_t at, UOp *u)
+{
+	const Val *name = val_get(u->arg, "name");
+	uint64_t key = PKEY(name) * 2 + !strcmp(buffer_role(u), "output");
+	UOp *other = map_get(names, key);
+	if (other && other != u)
+		bad(MALFORMED, at, u, "two buffers have one name");
+	map_put(names, key, u);
+}
+
+static void check_role(Level lv, size_t at, const UOp *u)
+{
+	const char *role = buffer_role(u);
+	if (lv <= LV_GRAPH && (!strcmp(role, "output") || !strcmp(role, "temp")))
+		bad(MALFORMED, at, u, "the role is not input, const or state");
+}
+
+static void check_assign(Map *assigned, size_t at, UOp *u)
+{
+	UOp *other = map_get(assigned, PKEY(u->src[0]));
+	if (other && other != u)
+		bad(MALFORMED, at, u, "two ASSIGNs to one buffer");
+	map_put(assigned, PKEY(u->src[0]), u);
+}
+
+/* names: distinct strings that can be file names, as many as outputs when outputs >= 0 */
+static void check_names(const UOp *sink, size_t at, int64_t outputs)
+{
+	const Val *names = val_get(sink->arg, "names");
+	if (!names || names == VNIL)
+		return;
+	if (names->kind != VAL_ARRAY || (outputs >= 0 && (int64_t)names->n != outputs))
+		bad(MALFORMED, at, sink, "names are not one string for each output");
+	Map seen = {0};
+	for (size_t i = 0; i < names->n; i++) {
+		if (!name_ok(names->a[i]))
+			bad(MALFORMED, at, sink, "an output's name is not allowed");
+		if (map_get(&seen, PKEY(names->a[i])))
+			bad(MALFORMED, at, sink, "two outputs have one name");
+		map_put(&seen, PKEY(names->a[i]), (void *)names);
+	}
+	map_free(&seen);
+}
+
+static void check_sink(Level lv, const UOp *sink, size_t at)
+{
+	if (lv <= LV_GRAPH) {
+		for (uint32_t i = 0; i < sink->nsrc; i++)
+			if (lv == LV_GRAPH && !sink->src[i]->shape)
+				bad(MALFORMED, at, sink, "an output has no value");
+		check_names(sink, at, sink->nsrc);
+		return;
+	}
+	for (uint32_t i = 0; i < sink->nsrc; i++)
+		if (sink->src[i]->op != OP_CALL && sink->src[i]->op != OP_MEMCPY)
+			bad(MALFORMED, at, sink, "a source is neither CALL nor MEMCPY");
+	check_names(sink, at, -1);
+}
+
+/* The kernel of a call and the dtype of each slot */
+static void check_call(size_t at, const UOp *call)
+{
+	const UOp *k = call->src[0]->op == OP_PROGRAM ? call->src[0]->src[0] : call->src[0];
+	const Val *slots = val_get(k->arg, "slots");
+	if (slots && slots->kind == VAL_INT && slots->i != (int64_t)call->nsrc - 1)
+		bad(MALFORMED, at, call, "the number of buffers is not the kernel's");
+}
+
+/* Loops and conditions of a KERNEL of level loops close in order, and each counter is used within its loop. */
+static void check_nesting(size_t at, const UOp *k)
+{
+	VEC(const UOp *) open = {0};
+	for (uint32_t i = 0; i < k->nsrc; i++) {
+		const UOp *s = k->src[i];
+		if (s->op == OP_RANGE || s->op == OP_IF) {
+			vec_push(&open, s);
+		} else if (s->op == OP_ENDRANGE || s->op == OP_ENDIF) {
+			if (!open.n || open.at[--open.n] != s->src[0])
+				bad(MALFORMED, at, k, "loops do not nest");
+		} else if (op_info[s->op].cls != CLASS_LOOPS && s->op != OP_STORE) {
+			bad(MALFORMED, at, k, arena_printf("%s is no statement", op_name(s->op)));
+		}
+	}
+	if (open.n)
+		bad(MALFORMED, at, k, "a loop is not closed");
+	vec_free(&open);
+}
+
+static void check_kernel(Level lv, size_t at, const UOp *k)
+{
+	if (!val_get(k->arg, "name") || val_get(k->arg, "name")->kind != VAL_STR)
+		bad(MALFORMED, at, k, "a kernel needs a name");
+	if (lv >= LV_LOOPS) {
+		check_nesting(at, k);
+		return;
+	}
+	for (uint32_t i = 0; i < k->nsrc; i++)
+		if (k->src[i]->op != OP_STORE)
+			bad(MALFORMED, at, k, "a kernel's sources are STOREs");
+}
+
+void verify(const Graph *g)
+{
+	Nodes all = g->all.n ? g->all : walk(g->sink);
+	Map names = {0}, assigned = {0};
+	if (g->sink->op != OP_SINK)
+		die(MALFORMED, "the last node is not the SINK");
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		check_level(g->level, i, u);
+		if (u->op == OP_CUSTOM)
+			bad(UNSUPPORTED, i, u, "a user's own kernel needs --allow-custom, which no target offers");
+		if (u->op == OP_BUFFER) {
+			check_role(g->level, i, u);
+			check_name(&names, i, u);
+		} else if (u->op == OP_ASSIGN && g->level == LV_GRAPH) {
+			check_assign(&assigned, i, u);
+		} else if (u->op == OP_CALL) {
+			check_call(i, u);
+		} else if (u->op == OP_KERNEL) {
+			check_kernel(g->level, i, u);
+		} else if (u->op == OP_SINK && u != g->sink) {
+			bad(MALFORMED, i, u, "the SINK is not the last node");
+		}
+	}
+	check_sink(g->level, g->sink, all.n - 1);
+	map_free(&names);
+	map_free(&assigned);
+}
