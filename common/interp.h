@@ -1,0 +1,28 @@
+/* What the files of the interpreter share: loops over elements, conversions of the small floats. */
+#ifndef INTERP_H
+#define INTERP_H
+#include "uop.h"
+
+/* out[i] = op(in[0][i*step[0]], …) for n elements; the dtype is in the table's second index. */
+typedef void (*InterpFn)(size_t n, void *out, const void *const *in, const int *step);
+
+/* By op and the dtype of the sources; NULL where an op does not take it. WHERE and the casts are not in them. */
+extern const InterpFn interp_int_fn[OP_COUNT][DT_COUNT];     /* integers and bool */
+extern const InterpFn interp_float_fn[OP_COUNT][DT_COUNT];
+
+/* The value of an f16 or bf16 from its bits, and the bits nearest to a value (ties to even, overflow to inf). */
+float f16_value(uint16_t bits);
+float bf16_value(uint16_t bits);
+uint16_t f16_bits(double x);
+uint16_t bf16_bits(double x);
+
+/* A running fold: acc = op(acc, x[i]) and out[i] = acc, rounded to dt; strides in elements. acc as in interp_fold. */
+void interp_scan(Op op, DType dt, size_t n, void *acc, const void *x, ptrdiff_t xs, void *out, ptrdiff_t os);
+/* acc = the identity of op (one element of dtype_acc(dt)) */
+void interp_identity(Op op, DType dt, void *acc);
+/* bytes of an array's elements; dies with MALFORMED when there are 2^62 elements or more, FAILED when too many bytes */
+size_t array_size(DType dt, int rank, const int64_t *dim);
+/* as array_new, but not zeroed */
+Array array_raw(DType dt, int rank, const int64_t *dim);
+
+#endif
