@@ -504,9 +504,11 @@ static const char *infer_over_ranges(In *n)
 		SAY("the arg does not name the fold");
 	if (!scalar_value(n->src[0]))
 		SAY("the value is no scalar");
-	for (size_t i = 1; i < n->nsrc; i++)
+	for (size_t i = 1; i < n->nsrc - sort; i++)
 		if (n->src[i]->op != OP_RANGE)
 			SAY("%s is no RANGE", op_name(n->src[i]->op));
+	if (sort && (n->src[2]->op != OP_INDEX || n->src[2]->dtype != DT_I64))
+		SAY("the third source is no place in a buffer of i64 to merge in");
 	n->out = shape_scalar();
 	return node_dtype(n, sort ? DT_I64 : n->src[0]->dtype);
 }
