@@ -1,0 +1,247 @@
+/* Objects by content.
+ *
+ * An entry is a file <cache>/ab/cdef….so whose name is the XXH3-128 of everything that decided its content. After the
+ * content stands a trailer of 32 bytes: its length, its own XXH3-128, and a mark; ELF and PTX readers do not mind it.
+ * A file arrives under its name by link() or rename() of one that is already whole, so a reader sees all of it or
+ * nothing; one whose trailer does not fit its content is removed and built again. Kernels that were compiled in
+ * one unit are hard links to one file.
+ *
+ * The folder is $XDG_CACHE_HOME/sluice or ~/.cache/sluice. Where neither can be written, a folder that lives as long as the
+ * process takes its place. */
+#include "run.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+typedef struct { uint64_t bytes, hi, lo; char mark[8]; } Trailer;
+static const char mark[8] = "sluice1";
+
+Key key_start(const char *kind)
+{
+	return key_adds((Key){ 0, 1 }, kind);
+}
+
+Key key_add(Key k, const void *p, size_t n)
+{
+	XXH128_hash_t h = XXH3_128bits(p, n);
+	uint64_t all[5] = { k.hi, k.lo, h.high64, h.low64, n };
+	h = XXH3_128bits(all, sizeof all);
+	return (Key){ h.high64, h.low64 };
+}
+
+Key key_adds(Key k, const char *s)
+{
+	return key_add(k, s, strlen(s));
+}
+
+KeyText key_text(Key k)
+{
+	KeyText t;
+	snprintf(t.s, sizeof t.s, "%016llx%016llx", (unsigned long long)k.hi, (unsigned long long)k.lo);
+	return t;
+}
+
+/* ---- folders ----------------------------------------------------------------------------------- */
+
+static char scratch[512];          /* of this process; "" until it is made */
+static pid_t scratch_owner;
+
+static void scratch_remove(void *unused)
+{
+	DIR *d;
+	struct dirent *e;
+
+	if (!scratch[0] || getpid() != scratch_owner || !(d = opendir(scratch)))
+		return;
+	while ((e = readdir(d)))
+		if (e->d_name[0] != '.')
+			unlinkat(dirfd(d), e->d_name, 0);
+	closedir(d);
+	rmdir(scratch);
+	scratch[0] = 0;
+}
+
+static void scratch_at_exit(void)
+{
+	scratch_remove(NULL);
+}
+
+static bool scratch_make(const char *under)
+{
+	if ((size_t)snprintf(scratch, sizeof scratch, "%s/tmp.XXXXXX", under) < sizeof scratch && mkdtemp(scratch)) {
+		scratch_owner = getpid();
+		atexit(scratch_at_exit);
+		die_cleanup(scratch_remove, NULL);
+		return true;
+	}
+	scratch[0] = 0;
+	return false;
+}
+
+static bool folder_make(const char *path)
+{
+	return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+/* The cache folder, or NULL when there is none that can be written. Found once. */
+static const char *cache_folder(void)
+{
+	static char path[512];
+	static bool looked;
+	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int n;
+
+	if (looked)
+		return path[0] ? path : NULL;
+	looked = true;
+	if (xdg && xdg[0] == '/')
+		n = snprintf(path, sizeof path, "%s", xdg);
+	else
+		n = snprintf(path, sizeof path, "%s/.cache", home && home[0] == '/' ? home : "");
+	if (n <= 0 || (size_t)n + 64 > sizeof path || (!xdg && !home) || !folder_make(path))
+		return path[0] = 0, NULL;
+	strcpy(path + n, "/sluice");
+	if (!folder_make(path) || access(path, W_OK | X_OK))
+		path[0] = 0;
+	return path[0] ? path : NULL;
+}
+
+const char *cache_scratch(void)
+{
+	const char *folder = cache_folder(), *tmp = getenv("TMPDIR");
+
+	if (scratch[0] || (folder && scratch_make(folder)))
+		return scratch;
+	if (!scratch_make(tmp && tmp[0] == '/' ? tmp : "/tmp"))
+		die_errno("cannot make a folder for objects in '%s'", tmp ? tmp : "/tmp");
+	return scratch;
+}
+
+static const char *entry_path(Key k, const char *suffix, bool make)
+{
+	const char *folder = cache_folder();
+	KeyText t = key_text(k);
+	char *path;
+
+	if (!folder)
+		return scratch[0] || make ? arena_printf("%s/%s%s", cache_scratch(), t.s, suffix) : NULL;
+	path = arena_printf("%s/%.2s", folder, t.s);
+	if (make)
+		mkdir(path, 0700);
+	return arena_printf("%s/%s%s", path, t.s + 2, suffix);
+}
+
+/* ---- entries ---------------------------------------------------------------------------------------- */
+
+static Trailer trailer_of(const void *p, size_t n)
+{
+	XXH128_hash_t h = XXH3_128bits(p, n);
+	Trailer t = { n, h.high64, h.low64, "" };
+
+	memcpy(t.mark, mark, sizeof mark);
+	return t;
+}
+
+/* The inodes found whole by this process: entries of one unit are checked once. */
+static Map whole;
+
+static bool entry_whole(int fd)
+{
+	struct stat st;
+	Trailer t, is;
+	const char *p;
+	bool good = false;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof t || st.st_uid != geteuid())
+		return false;
+	if (map_get(&whole, hash_mix(st.st_ino, st.st_dev)))
+		return true;
+	p = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return false;
+	memcpy(&t, p + st.st_size - sizeof t, sizeof t);
+	if (t.bytes == (uint64_t)st.st_size - sizeof t) {
+		is = trailer_of(p, t.bytes);
+		good = !memcmp(&is, &t, sizeof t);
+	}
+	munmap((void *)p, st.st_size);
+	if (good)
+		map_put(&whole, hash_mix(st.st_ino, st.st_dev), (void *)mark);
+	return good;
+}
+
+const char *cache_find(Key k, const char *suffix)
+{
+	const char *path = entry_path(k, suffix, false);
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+	bool good;
+
+	if (fd < 0)
+		return NULL;
+	good = entry_whole(fd);
+	close(fd);
+	if (!good)
+		unlink(path);
+	return good ? path : NULL;
+}
+
+static void write_all(int fd, const char *path, const void *p, size_t n)
+{
+	const char *at = p;
+
+	while (n) {
+		ssize_t k = write(fd, at, n);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			die_errno("cannot write '%s'", path);
+		at += k;
+		n -= k;
+	}
+}
+
+static const char *entry_write(const void *p, size_t bytes, const Trailer *t)
+{
+	static int count;
+	const char *tmp = arena_printf("%s/new-%d", cache_scratch(), count++);
+	int fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		die_errno("cannot write '%s'", tmp);
+	write_all(fd, tmp, p, bytes);
+	write_all(fd, tmp, t, sizeof *t);
+	if (close(fd))
+		die_errno("cannot write '%s'", tmp);
+	return tmp;
+}
+
+const char *cache_store(size_t n, const Key *keys, const char *suffix, const void *p, size_t bytes)
+{
+	Trailer t = trailer_of(p, bytes);
+	const char *tmp = entry_write(p, bytes, &t), *first = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *path = entry_path(keys[i], suffix, true);
+		/* EEXIST: another process was first, and its entry is as good; else a file system without links */
+		if (link(tmp, path) && errno != EEXIST && rename(entry_write(p, bytes, &t), path))
+			die_errno("cannot write '%s'", path);
+		if (i == 0)
+			first = path;
+	}
+	unlink(tmp);
+	return first;
+}
+
+const void *cache_read(const char *path, size_t *n)
+{
+	const char *p = file_map(path, n);
+
+	if (*n >= sizeof(Trailer) && !memcmp(p + *n - sizeof mark, mark, sizeof mark))
+		*n -= sizeof(Trailer);
+	return p;
+}

@@ -1,0 +1,98 @@
+/* The CPU as a device: memory is the process's own, a kernel is a function of a shared object. */
+#include "run.h"
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+typedef void (*Call)(void *const *bufs, const int64_t *vars);
+
+static int cpu_list(void (*tell)(void *, const char *, const char *), void *ctx)
+{
+	char line[512], text[300] = "C compiler", *at;
+	FILE *f = fopen("/proc/cpuinfo", "r");
+
+	while (f && fgets(line, sizeof line, f))
+		if (!strncmp(line, "model name", 10) && (at = strchr(line, ':'))) {
+			at[strcspn(at, "\n")] = 0;
+			snprintf(text, sizeof text, "%.250s", at + 2);
+			break;
+		}
+	if (f)
+		fclose(f);
+	snprintf(text + strlen(text), sizeof text - strlen(text), ", %d core%s", cores(), cores() == 1 ? "" : "s");
+	tell(ctx, "cpu", text);
+	return 1;
+}
+
+static void cpu_open(int i)
+{
+	if (i)
+		die(UNSUPPORTED, "no device 'cpu:%d'", i);
+}
+
+/* Large memory comes from mmap: its pages are zero without being touched. */
+static void *cpu_alloc(size_t bytes)
+{
+	size_t n = (bytes + 64 + 63) & ~(size_t)63;
+	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		die(FAILED, "no memory for a buffer of %zu bytes", bytes);
+	*(size_t *)p = n;
+	return (char *)p + 64;
+}
+
+static void *cpu_slice(void *mem, size_t offset, size_t bytes)
+{
+	return (char *)mem + offset;
+}
+
+static void cpu_release(void *mem)
+{
+	if (mem)
+		munmap((char *)mem - 64, *(size_t *)((char *)mem - 64));
+}
+
+static void cpu_copy(void *to, void *from, size_t bytes)
+{
+	if (bytes)
+		memmove(to, from, bytes);
+}
+
+static void cpu_put(void *mem, const void *host, size_t bytes)
+{
+	if (bytes)
+		memmove(mem, host, bytes);
+}
+
+/* The same object is opened once however many of its names come by. */
+static void cpu_load(size_t n, Program *const *p, void **kernel)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *entry = p[i]->entry ? p[i]->entry : arena_printf("%s_call", p[i]->name);
+		void *so = dlopen(p[i]->object, RTLD_NOW | RTLD_LOCAL);
+		if (!so)
+			die(FAILED, "cannot load an object: %s", dlerror());
+		if (!(kernel[i] = dlsym(so, entry)))
+			die(FAILED, "object '%s' has no function '%s'", p[i]->object, entry);
+	}
+}
+
+static void cpu_launch(void *kernel, size_t nbuf, void *const *buf, size_t nvars, const int64_t *vars,
+	const int64_t *groups, const int64_t *items)
+{
+	Call call;
+
+	memcpy(&call, &kernel, sizeof call);
+	call(buf, vars);
+}
+
+static void cpu_sync(void)
+{
+}
+
+const Exec exec_cpu = {
+	.name = "cpu", .host = true, .align = 64, .list = cpu_list, .open = cpu_open, .alloc = cpu_alloc, .slice = cpu_slice,
+	.release = cpu_release, .put = cpu_put, .get = cpu_copy, .copy = cpu_copy, .load = cpu_load, .launch = cpu_launch,
+	.sync = cpu_sync,
+};

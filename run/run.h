@@ -1,0 +1,178 @@
+/* run: a document to numbers.  compile: sources to objects.  Sections follow the files. */
+#ifndef RUN_H
+#define RUN_H
+#include "uop.h"
+
+/* ---- programs.c: the PROGRAM nodes of a document ------------------------------------------------ */
+
+typedef enum { RUNTIME_CPU, RUNTIME_OPENCL, RUNTIME_CUDA } Runtime;
+typedef struct {
+	UOp *u;                         /* the PROGRAM node */
+	const char *name, *src, *target, *flags;
+	const char *object, *entry;     /* NULL until compiled */
+	Runtime runtime;
+	size_t nvars, nslots;
+	const Val *const *vars;         /* names, as STR */
+	const Val *ins, *outs;          /* slots */
+	UOp *global[3], *local[3];      /* sizes; all 1 when there are none */
+	const char *where;              /* "node 17 PROGRAM (r_64)" for messages */
+} Program;
+typedef struct { Program *at; size_t n; } Programs;
+/* The distinct PROGRAMs that the document's CALLs name, in order of first call (in the arena). Dies with MALFORMED
+ * when one's arg is not as common/README.md has it, with UNSUPPORTED for a target that nothing here executes. */
+Programs programs_of(const Graph *g);
+/* g with each Program's object and entry put into its PROGRAM node. */
+Graph *programs_put(const Graph *g, const Programs *p);
+
+/* ---- cache.c: objects by content, in the user's cache folder --------------------------------------- */
+
+typedef struct { uint64_t hi, lo; } Key;
+typedef struct { char s[33]; } KeyText;         /* 32 hexadecimal digits */
+/* A key is built from parts; each part counts with its length. */
+Key key_start(const char *kind);
+Key key_add(Key k, const void *p, size_t n);
+Key key_adds(Key k, const char *s);
+KeyText key_text(Key k);
+/* Path of a whole, unharmed entry, or NULL (a harmed one is removed). The path lives in the arena. */
+const char *cache_find(Key k, const char *suffix);
+/* Puts a file's bytes under each of n keys (one file, many names); returns the path of the first. Safe against
+ * other processes that do the same. */
+const char *cache_store(size_t n, const Key *keys, const char *suffix, const void *p, size_t bytes);
+/* The bytes of an entry without its check, mapped read-only. */
+const void *cache_read(const char *path, size_t *n);
+/* A folder of this process for passing files, removed at its end. */
+const char *cache_scratch(void);
+
+/* ---- build.c: every missing object of a document, in parallel ------------------------------------------ */
+
+typedef struct {
+	const char *cc;                 /* --cc, or NULL: cc, gcc or clang of PATH */
+	int jobs;                       /* 0: as many as there are cores */
+	bool progress;                  /* draw it when it takes over a second and standard error is a terminal */
+} BuildOptions;
+/* Fills object and entry of every Program that runs from an object. Dies with FAILED and the compiler's first line. */
+void build_programs(Programs *p, const BuildOptions *o);
+int cores(void);
+
+/* ---- build_cpu.c: C to a shared object through the system's compiler --------------------------------------- */
+
+void build_cpu(size_t n, Program *const *p, const BuildOptions *o);
+
+/* ---- build_cuda.c: CUDA C to PTX or a cubin through NVRTC --------------------------------------------------- */
+
+void build_cuda(size_t n, Program *const *p, const BuildOptions *o);
+
+/* ---- progress.c: one line on a terminal --------------------------------------------------------------------- */
+
+void progress_start(const char *what, size_t of, bool wanted);
+void progress_step(size_t done);
+void progress_end(void);
+
+/* ---- exec_cpu.c, exec_opencl.c, exec_cuda.c: devices behind one struct of functions -------------------------- */
+
+typedef struct Exec Exec;
+struct Exec {
+	const char *name;               /* "cpu", "opencl", "cuda": a device is NAME or NAME:NUMBER */
+	bool host;                      /* device memory is this process's own: no copies are needed */
+	int align;                      /* bytes, of a slice of device memory */
+	/* Calls tell(ctx, device, description) for each device; never dies. Returns how many. */
+	int (*list)(void (*tell)(void *ctx, const char *device, const char *text), void *ctx);
+	/* Takes device number i; dies with UNSUPPORTED when it is not there. */
+	void (*open)(int i);
+	/* Device memory, zeroed; a part of it (freed with its parent); dies with FAILED when there is none left. */
+	void *(*alloc)(size_t bytes);
+	void *(*slice)(void *mem, size_t offset, size_t bytes);
+	void (*release)(void *mem);
+	/* Copies, in the order of the launches. get waits for them. */
+	void (*put)(void *mem, const void *host, size_t bytes);
+	void (*get)(void *host, void *mem, size_t bytes);
+	void (*copy)(void *to, void *from, size_t bytes);
+	/* A kernel ready to launch; dies with FAILED and the device compiler's first line. Programs arrive together so that
+	 * a device may build them in parallel; kernel[i] stands for p[i]. */
+	void (*load)(size_t n, Program *const *p, void **kernel);
+	/* vars in the program's order; sizes are evaluated: groups and work items of a group. */
+	void (*launch)(void *kernel, size_t nbuf, void *const *buf, size_t nvars, const int64_t *vars,
+		const int64_t *groups, const int64_t *items);
+	void (*sync)(void);
+};
+extern const Exec exec_cpu, exec_opencl, exec_cuda;
+extern const Exec *const execs[];       /* ends with NULL */
+/* The Exec of a device's name and its number there; NULL when no Exec has that name. */
+const Exec *exec_find(const char *device, int *number);
+/* True when run --devices would list it. */
+bool exec_has(const char *device);
+void exec_list(FILE *f);
+
+/* ---- inputs.c: NAME=… operands against the document ----------------------------------------------------------- */
+
+typedef struct { const char *name, *value; bool used; } Binding;        /* name "@K" by position */
+typedef VEC(Binding) Bindings;
+/* An operand NAME=VALUE or @K=VALUE split; false when it is not one. */
+bool binding_parse(const char *operand, Binding *b);
+/* Size variables from NAME=INT and from the inputs' shapes, and the content of every input BUFFER that the sink reaches.
+ * Dies with MALFORMED (missing, wrong dtype or shape, variables that are unset or differ), FAILED (cannot open). */
+typedef struct { UOp **buffer; Array *at; size_t n; VarEnv env; } Inputs;
+Inputs inputs_bind(const Graph *g, Bindings *b);
+const Array *input_of(const Inputs *in, const UOp *buffer);
+/* The buffer's shape with the variables' values; false when a size is negative or there are too many elements. */
+void buffer_array(const UOp *buffer, const VarEnv *env, Array *out);
+
+/* ---- buffers.c: where each BUFFER lives ------------------------------------------------------------------------- */
+
+/* Content a BUFFER starts with: a const's or state's data, in place where it lies (a file is mapped); an Array of
+ * zeros without data otherwise. */
+Array buffer_content(const UOp *buffer, const VarEnv *env);
+/* state contents between calls of one run, in host memory of their own, by name */
+typedef struct { VEC(const char *) name; VEC(Array) at; } States;
+Array *state_of(States *s, const UOp *buffer, const VarEnv *env);
+
+typedef struct {
+	const Exec *exec;
+	size_t n;
+	UOp **u;
+	Array *host;                    /* data NULL while only the device has it */
+	void **mem;                     /* device memory; for a host Exec the data itself */
+	Map slot;                       /* BUFFER node → 1 + its number */
+} Buffers;
+/* Places every BUFFER that the calls name: outputs, temporaries by the plan, inputs and constants in place. */
+Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in);
+size_t buffer_slot(const Buffers *b, const UOp *u);
+/* The content on the host (copied from the device when it must be), and host's content to the device. */
+Array *buffer_get(Buffers *b, size_t i);
+void buffer_put(Buffers *b, size_t i);
+
+/* ---- calls.c: a list of calls, executed ---------------------------------------------------------------------------- */
+
+typedef struct Session Session;
+typedef struct {
+	const char *target, *device, *interpret_only;
+	bool interpret, profile;
+	BuildOptions build;
+} SessionOptions;
+/* A document made ready: compiled, loaded and its memory placed. */
+Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o);
+/* One call of the whole document; states are kept for the next. */
+void session_call(Session *s);
+/* Outputs of the last call, in the document's order. */
+size_t session_outputs(Session *s, const char *const **names, const Array **at);
+double session_build_ms(const Session *s);
+/* Prints the table of --profile on standard error; g with meta.timings. */
+Graph *session_profile(const Session *s);
+void session_close(Session *s);
+
+/* ---- interpret.c: any level without a compiler ------------------------------------------------------------------------ */
+
+/* Evaluates a document of level graph once. out has one Array for each source of the SINK. */
+void interpret_graph(const Graph *g, const Inputs *in, States *states, Array *out);
+/* Runs one CALL's KERNEL or PROGRAM on buffers in host memory. */
+void interpret_call(UOp *callee, const VarEnv *env, size_t nbuf, void *const *buf);
+/* names of the SINK's outputs; fills in out0, out1, … */
+const char **output_names(const Graph *g, size_t *n);
+
+/* ---- outputs.c, bench.c ------------------------------------------------------------------------------------------------- */
+
+/* to: a folder, a FILE.npz, or NULL: printed. numbered: output_K instead of names. */
+void outputs_write(size_t n, const char *const *names, const Array *at, const char *to, bool numbered);
+/* Repeats session_call for some seconds (at least 7 times) and prints minimum and median on standard error; file may be NULL. */
+void bench(Session *s, double seconds, double first_ms, const char *file);
+#endif
