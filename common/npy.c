@@ -42,8 +42,8 @@ static void take_string(Cursor *c, char *out, size_t size)
 	if (c->p >= c->end || (*c->p != '\'' && *c->p != '"'))
 		bad(c->file, "a string was expected in its header");
 	for (quote = *c->p++; c->p < c->end && *c->p != quote; c->p++) {
-		if (n + 1 >= size || *c->p == '\\')
-			bad(c->file, "a string in its header is too long");
+		if (n + 1 >= size || *c->p == '\\' || *c->p < ' ' || *c->p > '~')
+			bad(c->file, "a string in its header is too long or not plain text");
 		out[n++] = *c->p;
 	}
 	if (c->p++ >= c->end)
