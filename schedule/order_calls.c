@@ -1,0 +1,252 @@
+/* Writes new content into a state itself, where nothing reads the old content afterwards.
+ *
+ *     CALL(E, t0, w, g)  CALL(r, out0, w, x)  MEMCPY(w, t0)
+ *     →  CALL(r, out0, w, x)  CALL(E', w, g)                 E' reads w only at the place that it writes
+ *
+ * The call that computes the new content moves just behind the last reader of the old one. Where that cannot be (two
+ * states that read each other, a reader that needs the new content first) the MEMCPY at the end stays. */
+#include "schedule.h"
+#include <stdlib.h>
+
+typedef struct {
+	UOp *call;              /* NULL once it is taken away */
+	int64_t key;            /* place in the new order: ties keep the old one */
+	size_t at;
+} Slot;
+
+/* What is known of a buffer, a state or a temporary; instead: the state that it turned out to be; changed: where, as
+ * a key, the state gets its new content. */
+typedef struct { VEC(size_t) writers, readers; UOp *instead; int64_t changed; } Use;
+
+typedef struct { Slot *slot; size_t n; Map use; VEC(Use *) uses; } Order;
+
+static Use *use_of(Order *o, UOp *buffer)
+{
+	const char *role = buffer_role(buffer);
+	if (strcmp(role, "state") && strcmp(role, "temp"))
+		return NULL;
+	Use *u = map_get(&o->use, PKEY(buffer));
+	if (!u) {
+		u = arena_alloc(sizeof *u);
+		u->changed = INT64_MAX;
+		map_put(&o->use, PKEY(buffer), u);
+		vec_push(&o->uses, u);
+	}
+	return u;
+}
+
+static void note_use(Order *o, UOp *buffer, size_t call, bool writes)
+{
+	Use *u = use_of(o, buffer);
+	if (u && writes)
+		vec_push(&u->writers, call);
+	else if (u)
+		vec_push(&u->readers, call);
+}
+
+static Order order_new(const UOp *sink)
+{
+	Order o = {.slot = arena_alloc(sink->nsrc * sizeof *o.slot), .n = sink->nsrc};
+	for (size_t i = 0; i < o.n; i++) {
+		UOp *c = sink->src[i];
+		size_t first = c->op == OP_CALL;
+		o.slot[i] = (Slot){c, (int64_t)i << 20, i};
+		for (size_t k = first; k < c->nsrc; k++)
+			note_use(&o, c->src[k], i, k == first);
+	}
+	return o;
+}
+
+static void order_free(Order *o)
+{
+	for (size_t i = 0; i < o->uses.n; i++) {
+		vec_free(&o->uses.at[i]->writers);
+		vec_free(&o->uses.at[i]->readers);
+	}
+	vec_free(&o->uses);
+	map_free(&o->use);
+}
+
+/* ---- is a kernel sound in place? */
+
+static int slot_of(const UOp *param) { return (int)val_get(param->arg, "slot")->i; }
+
+static int slot_find(const UOp *call, const UOp *buffer)
+{
+	for (uint32_t k = 2; k < call->nsrc; k++)
+		if (call->src[k] == buffer)
+			return (int)k - 1;
+	return -1;
+}
+
+/* Reads the kernel that slot only at the place that it writes, and nothing that runs along an axis over it? */
+static bool reads_own_place(UOp *kernel, int slot)
+{
+	UOp *store = kernel->src[0];
+	Nodes all = walk(kernel);
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		if (u->op == OP_RSCAN || u->op == OP_RSORT)
+			return false;
+		if (u->op == OP_INDEX && slot_of(u->src[0]) == slot && memcmp(u->src + 1, store->src[0]->src + 1,
+			(u->nsrc - 1) * sizeof *u->src))
+			return false;
+	}
+	return true;
+}
+
+/* Does the call copy the whole of that buffer, place by place? */
+static bool copies(const UOp *call, const UOp *state)
+{
+	UOp *store = call->src[0]->src[0], *v = store->src[1];
+	return call->nsrc == 3 && call->src[2] == state && v->op == OP_LOAD && v->nsrc == 1 &&
+		v->src[0]->nsrc == store->src[0]->nsrc &&
+		!memcmp(v->src[0]->src + 1, store->src[0]->src + 1, (v->src[0]->nsrc - 1) * sizeof *v->src);
+}
+
+/* ---- what writes the new content */
+
+typedef struct {
+	size_t copy, call;      /* the MEMCPY to the state, the call that computes what it copies */
+	size_t fill;            /* a scatter's copy of the state; call itself when there is none */
+	int slot;               /* in which the call reads the state, or -1 */
+} Writer;
+
+static bool writer_find(Order *o, size_t copy, Writer *w)
+{
+	UOp *state = o->slot[copy].call->src[0];
+	Use *t = use_of(o, o->slot[copy].call->src[1]);
+	if (!t || t->instead || t->writers.n < 1 || t->writers.n > 2)
+		return false;
+	*w = (Writer){copy, t->writers.at[t->writers.n - 1], t->writers.at[0], -1};
+	UOp *call = o->slot[w->call].call, *fill = o->slot[w->fill].call;
+	if (call->op != OP_CALL || fill->op != OP_CALL)
+		return false;
+	w->slot = slot_find(call, state);
+	if (w->fill != w->call)
+		return w->slot < 0 && copies(fill, state);
+	return w->slot < 0 || reads_own_place(call->src[0], w->slot);
+}
+
+/* ---- where may it move? */
+
+/* Just behind the last call that reads the old content; where it is when there is none behind it. */
+static int64_t behind_readers(const Order *o, const Use *state, const Writer *w)
+{
+	int64_t key = o->slot[w->call].key;
+	for (size_t i = 0; i < state->readers.n; i++) {
+		size_t r = state->readers.at[i];
+		if (r != w->call && r != w->fill && o->slot[r].key >= key)
+			key = o->slot[r].key + 1;
+	}
+	return key;
+}
+
+/* At key, do the readers of the new content follow, and are the states that the call reads still old? */
+static bool may_stand(Order *o, const Writer *w, int64_t key)
+{
+	UOp *call = o->slot[w->call].call;
+	Use *t = use_of(o, call->src[1]);
+	for (size_t i = 0; i < t->readers.n; i++) {
+		size_t r = t->readers.at[i];
+		if (r != w->copy && r != w->call && o->slot[r].key <= key)
+			return false;
+	}
+	for (uint32_t k = 2; k < call->nsrc; k++) {
+		Use *u = use_of(o, call->src[k]);
+		if (u && k != w->slot + 1u && u->changed <= key)
+			return false;
+	}
+	return true;
+}
+
+/* The call with the state in slot 0 alone: the slots behind the one in which it read it move up. */
+static UOp *merge_slot(UOp *call, int slot)
+{
+	UOp *kernel = call->src[0];
+	Nodes all = walk(kernel);
+	VEC(UOp *) from = {0}, to = {0}, src = {0};
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *p = all.at[i];
+		if (p->op != OP_PARAM || slot_of(p) < slot)
+			continue;
+		vec_push(&from, p);
+		vec_push(&to, LEAF(OP_PARAM, p->dtype, val_set(p->arg, "slot",
+			val_int(slot_of(p) == slot ? 0 : slot_of(p) - 1))));
+	}
+	vec_push(&src, substitute(kernel, from.n, from.at, to.at));
+	for (uint32_t k = 1; k < call->nsrc; k++)
+		if ((int)k - 1 != slot)
+			vec_push(&src, call->src[k]);
+	UOp *merged = node_new(OP_CALL, DT_NONE, src.n, src.at, VNIL);
+	vec_free(&from);
+	vec_free(&to);
+	vec_free(&src);
+	return merged;
+}
+
+static void write_in_place(Order *o, size_t copy)
+{
+	UOp *state = o->slot[copy].call->src[0], *temp = o->slot[copy].call->src[1];
+	Use *s = use_of(o, state);
+	Writer w;
+	if (!writer_find(o, copy, &w))
+		return;
+	int64_t key = behind_readers(o, s, &w);
+	if (!may_stand(o, &w, key))
+		return;
+	o->slot[w.call].key = s->changed = key;
+	if (w.slot >= 0)
+		o->slot[w.call].call = merge_slot(o->slot[w.call].call, w.slot);
+	if (w.fill != w.call)
+		o->slot[w.fill].call = NULL;
+	o->slot[copy].call = NULL;
+	use_of(o, temp)->instead = state;
+}
+
+/* ---- the new list */
+
+static int by_key(const void *a, const void *b)
+{
+	const Slot *x = a, *y = b;
+	return x->key != y->key ? (x->key < y->key ? -1 : 1) : (x->at < y->at ? -1 : x->at > y->at);
+}
+
+static UOp *call_renamed(Order *o, UOp *call)
+{
+	VEC(UOp *) src = {0};
+	for (uint32_t k = 0; k < call->nsrc; k++) {
+		Use *u = call->src[k]->op == OP_BUFFER ? use_of(o, call->src[k]) : NULL;
+		vec_push(&src, u && u->instead ? u->instead : call->src[k]);
+	}
+	UOp *renamed = node_with(call, src.at);
+	vec_free(&src);
+	return renamed;
+}
+
+static bool is_update(const UOp *call)
+{
+	return call->op == OP_MEMCPY && !strcmp(buffer_role(call->src[0]), "state");
+}
+
+Graph *order_calls(Graph *g)
+{
+	Order o = order_new(g->sink);
+	VEC(UOp *) calls = {0};
+	for (size_t i = 0; i < o.n; i++)
+		if (is_update(o.slot[i].call))
+			use_of(&o, o.slot[i].call->src[0])->changed = o.slot[i].key;
+	for (size_t i = 0; i < o.n; i++)
+		if (is_update(g->sink->src[i]))
+			write_in_place(&o, i);
+	qsort(o.slot, o.n, sizeof *o.slot, by_key);
+	for (size_t i = 0; i < o.n; i++)
+		if (o.slot[i].call)
+			vec_push(&calls, call_renamed(&o, o.slot[i].call));
+	UOp *sink = node_new(OP_SINK, DT_NONE, calls.n, calls.at, g->sink->arg);
+	node_note(sink, g->sink->note);
+	g->sink = sink;
+	vec_free(&calls);
+	order_free(&o);
+	return g;
+}

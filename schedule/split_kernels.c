@@ -1,0 +1,177 @@
+/* One kernel an op: every node that gets a buffer becomes a CALL that writes it.
+ *
+ *     SINK(MAX(REDUCE(MUL …), 0))   →   SINK(CALL(KERNEL r, t0, a, b), CALL(KERNEL E, out0, t0))
+ *
+ * Order is the order of the nodes. A node that an output names writes into that output's buffer; what else names the
+ * same buffer (a second output, an output that is an input, a state) is a MEMCPY at the end. */
+#include "schedule.h"
+#include <stdlib.h>
+
+typedef struct {
+	UOp **home;             /* by id of a graph node: its BUFFER */
+	uint8_t *inside;
+	Map taken;              /* names that a temporary may not have, by hash */
+	int temps;
+	VEC(UOp *) calls;
+} Split;
+
+/* ---- buffers */
+
+static uint64_t name_key(const char *s) { return hash_bytes(s, strlen(s), 0) | 1; }
+
+static UOp *buffer_new(const char *name, const char *role, DType dt, const Shape *s)
+{
+	return LEAF(OP_BUFFER, dt, VMAP(val_str("name"), val_str(name), val_str("shape"), shape_to_val(s),
+		val_str("role"), val_str(role)));
+}
+
+static UOp *temp_new(Split *s, DType dt, const Shape *shape)
+{
+	char name[32];
+	do
+		snprintf(name, sizeof name, "t%d", s->temps++);
+	while (map_get(&s->taken, name_key(name)));
+	return buffer_new(name, "temp", dt, shape);
+}
+
+static bool is_empty(const UOp *u)
+{
+	int64_t n;
+	return shape_static(u->shape, &n) && n == 0;
+}
+
+/* ---- calls */
+
+static Body body_new(const Split *s, UOp *to)
+{
+	Body b = {.home = s->home, .inside = s->inside};
+	vec_push(&b.buffer, to);
+	return b;
+}
+
+/* Adds the call of a kernel with that STORE over b's buffers; of is the graph node that it computes. */
+static void call_add(Split *s, Body *b, UOp *store, UOp *of)
+{
+	UOp *kernel = NODE(OP_KERNEL, DT_NONE, VMAP(val_str("name"), val_str("kernel")), store);
+	VEC(UOp *) src = {0};
+	node_note(kernel, of->note);
+	if (of->op == OP_COPY)
+		node_note(kernel, VMAP(val_str("device"), of->arg));
+	vec_push(&src, kernel);
+	for (size_t i = 0; i < b->buffer.n; i++)
+		vec_push(&src, b->buffer.at[i]);
+	vec_push(&s->calls, node_new(OP_CALL, DT_NONE, src.n, src.at, VNIL));
+	vec_free(&src);
+	vec_free(&b->buffer);
+}
+
+static void copy_add(Split *s, UOp *to, UOp *x, UOp *of)
+{
+	Body b = body_new(s, to);
+	call_add(s, &b, build_copy(&b, x), of);
+}
+
+/* x is copied, then v combined in; sums of f16 and bf16 are gathered in an f32 buffer and rounded once. */
+static void scatter_add(Split *s, UOp *u)
+{
+	UOp *home = s->home[u->id];
+	DType dt = val_is_str(u->arg, "ADD") || val_is_str(u->arg, "MUL") ? dtype_acc(u->dtype) : u->dtype;
+	UOp *sums = dt == u->dtype ? home : temp_new(s, dt, u->shape);
+	copy_add(s, sums, u->src[0], u);
+	if (!is_empty(u->src[u->nsrc - 1])) {
+		Body b = body_new(s, sums);
+		call_add(s, &b, build_scatter(&b, u), u);
+	}
+	if (sums != home) {
+		s->home[u->id] = sums;
+		copy_add(s, home, u, u);
+		s->home[u->id] = home;
+	}
+}
+
+static void node_add(Split *s, UOp *u)
+{
+	if (!s->home[u->id])
+		s->home[u->id] = temp_new(s, u->dtype, u->shape);
+	if (is_empty(u))
+		return;
+	if (u->op == OP_SCATTER) {
+		scatter_add(s, u);
+		return;
+	}
+	Body b = body_new(s, s->home[u->id]);
+	call_add(s, &b, build_store(&b, u), u);
+}
+
+/* ---- outputs and states */
+
+static void memcpy_add(Split *s, UOp *to, UOp *from)
+{
+	if (to != from)
+		vec_push(&s->calls, NODE(OP_MEMCPY, DT_NONE, VNIL, to, from));
+}
+
+static const char *output_name(const UOp *sink, uint32_t k)
+{
+	const Val *names = val_get(sink->arg, "names");
+	return names && names->kind == VAL_ARRAY && k < names->n ? names->a[k]->s : arena_printf("out%u", k);
+}
+
+/* Each output's BUFFER; a node is computed into the first that names it. */
+static UOp **outputs_new(Split *s, UOp *sink)
+{
+	UOp **out = arena_alloc(sink->nsrc * sizeof *out);
+	for (uint32_t k = 0; k < sink->nsrc; k++) {
+		UOp *x = content(sink->src[k]);
+		out[k] = buffer_new(output_name(sink, k), "output", x->dtype, x->shape);
+		if (x->op != OP_BUFFER && !s->home[x->id] && !is_empty(x))
+			s->home[x->id] = out[k];
+	}
+	return out;
+}
+
+static UOp *home_of(const Split *s, UOp *x) { return x->op == OP_BUFFER ? x : s->home[x->id]; }
+
+static const Val *sink_arg(const UOp *sink)
+{
+	VEC(const Val *) names = {0};
+	for (uint32_t k = 0; k < sink->nsrc; k++)
+		vec_push(&names, val_str(output_name(sink, k)));
+	const Val *arg = VMAP(val_str("names"), val_array(names.n, names.at));
+	vec_free(&names);
+	return arg;
+}
+
+static void names_taken(Split *s, const Nodes *all, const UOp *sink)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->at[i]->op == OP_BUFFER)
+			map_put(&s->taken, name_key(buffer_name(all->at[i])), all->at[i]);
+	for (uint32_t k = 0; k < sink->nsrc; k++)
+		map_put(&s->taken, name_key(output_name(sink, k)), sink->src[k]);
+}
+
+Graph *split_kernels(Graph *g)
+{
+	Nodes all = walk(g->sink);
+	Split s = {.home = arena_alloc(node_limit() * sizeof *s.home), .inside = find_contractions(&all)};
+	names_taken(&s, &all, g->sink);
+	UOp **out = outputs_new(&s, g->sink);
+	for (size_t i = 0; i < all.n; i++)
+		if (has_buffer(all.at[i]) && all.at[i]->op != OP_BUFFER && !s.inside[all.at[i]->id])
+			node_add(&s, all.at[i]);
+	/* the outputs first: one that is a state's old content must be copied before that changes */
+	for (uint32_t k = 0; k < g->sink->nsrc; k++)
+		memcpy_add(&s, out[k], home_of(&s, content(g->sink->src[k])));
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_ASSIGN)
+			memcpy_add(&s, all.at[i]->src[0], home_of(&s, content(all.at[i]->src[1])));
+	UOp *sink = node_new(OP_SINK, DT_NONE, s.calls.n, s.calls.at, sink_arg(g->sink));
+	node_note(sink, g->sink->note);
+	g->sink = sink;
+	g->level = LV_SCHEDULE;
+	g->all = (Nodes){0};
+	vec_free(&s.calls);
+	map_free(&s.taken);
+	return g;
+}
