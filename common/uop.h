@@ -308,6 +308,13 @@ UOp *walk_replace(UOp *root, UOp *(*fn)(UOp *u, void *ctx), void *ctx);
 /* Substitution: every occurrence of from[i] becomes to[i]. Index arithmetic is rebuilt through ix_. */
 UOp *substitute(UOp *root, size_t n, UOp *const *from, UOp *const *to);
 
+/* ---- ranges.c: what a kernel's values depend on --------------------------------------------------------- */
+
+/* The axis numbers of the ranges that are free in u, as a bit mask. Amortised: each node is looked at once. */
+uint64_t range_mask(UOp *u);
+int range_axis(const UOp *range);
+const char *range_kind(const UOp *range);
+
 /* ---- graph: a document ------------------------------------------------------------------------------ */
 
 typedef struct {
@@ -316,36 +323,90 @@ typedef struct {
 	const Val *meta;        /* map or VNIL; carried through */
 	UOp *sink;
 	Nodes all;              /* every node of the document as read, dead ones too; n is 0 for a graph made here */
+	bool raw;               /* read with READ_RAW: all is what there is to write, in its order */
 } Graph;
+
+/* ---- document.c: a document put together from its parts, each checked, for wire.c and text.c ------------- */
+
+typedef struct Doc Doc;
+/* vars and meta: maps or VNIL. Declares the vars; *err gets the reason when they are wrong (then NULL). */
+Doc *doc_begin(Level level, const Val *vars, const Val *meta, int flags, const char **err);
+/* The next node; op and dtype as text (dtype NULL: nil). Returns NULL, or the message ("node 17 ADD (h): …") and *status. */
+const char *doc_node(Doc *d, const char *op, size_t nop, const char *dtype, size_t ndtype, size_t nsrc,
+	const uint64_t *src, const Val *arg, const Val *note, int *status);
+/* The whole; NULL and *err when there is no SINK at the end. */
+Graph *doc_end(Doc *d, const char **err);
 
 /* ---- verify.c: a graph against levels.def -------------------------------------------------------------- */
 
 /* Dies with MALFORMED (or UNSUPPORTED) naming node, op and name, when g breaks a rule of its level. */
 void verify(const Graph *g);
 
-/* ---- wire.c, text.c: document ↔ bytes, document ↔ text -------------------------------------------------- */
+/* ---- wire_scan.c, wire.c, text.c: bytes into whole values; document ↔ bytes, document ↔ text ----------------- */
 
 enum { READ_RAW = 1 };   /* keep equal nodes apart and dead ones too (show, diff); no stage does */
+enum { WIRE_DEPTH = 100 };
+enum { WIRE_BAD = -1, WIRE_MORE = 0, WIRE_WHOLE = 1 };
+/* Where a scan stands; starts as zeros. It goes on where it stopped when more bytes have come. */
+typedef struct {
+	size_t at;              /* bytes looked at; the value's length when whole, the place of the fault when bad */
+	int depth;
+	const char *err;
+	struct { uint64_t left; bool map; } open[WIRE_DEPTH];
+} WireScan;
+/* Checks that one msgpack value starts at p: form, depth, UTF-8, keys that are strings. Allocates nothing. */
+int wire_scan(WireScan *s, const void *p, size_t n);
+/* what stands at p, decoded: n is the count or length, int, bits or bool; returns its head's bytes, 0 when cut short or bad */
+typedef struct { ValKind kind; uint64_t n; bool bad; } WireHead;
+size_t wire_head(const uint8_t *p, size_t left, WireHead *h);
+/* The document in n bytes that wire_scan has found whole; dies with MALFORMED when it is no document. */
+Graph *wire_build(const void *p, size_t n, int flags);
 /* One document from bytes; dies with MALFORMED when it is not one. *used gets its length. Bins refer into p. */
 Graph *wire_read(const void *p, size_t n, size_t *used, int flags);
 /* Appends the document's bytes: what the sink reaches, in walk order; all nodes for a raw graph. */
 void wire_write(Buf *out, const Graph *g);
 void text_print(Buf *out, const Graph *g);
 Graph *text_parse(const char *s, size_t n, const char *file);   /* dies with file:line:column */
+/* The next document of a text that may hold several; *at moves past it. NULL at the end. */
+Graph *text_next(const char *s, size_t n, const char *file, size_t *at);
+/* One line for node i of g.all, without its newline and comment; index: place of each node in the text, by id */
+void text_node(Buf *out, const Graph *g, size_t i, const uint32_t *index);
+/* place in g.all (or in walk order) of each node, by id; malloc'd */
+uint32_t *text_index(const Graph *g);
+/* Dies with "file:line:column: message", then the line and a caret. */
+_Noreturn void die_at(int status, const char *file, const char *s, size_t n, size_t at, const char *fmt, ...)
+	__attribute__((format(printf, 6, 7)));
 
 /* ---- stream.c: standard input and output, files, ZeroMQ endpoints ----------------------------------------- */
 
 typedef struct Stream Stream;
 Stream *stream_open(const char *path_or_endpoint);           /* NULL or "-": standard input */
-/* The next document, or NULL at the end. An empty input is no document at all. */
+/* The next document, or NULL at the end. An empty input is no document at all. The bins of a document live until the
+ * next call. */
 Graph *stream_next(Stream *s, int flags);
 size_t stream_count(const Stream *s);                        /* documents read so far */
+const char *stream_name(const Stream *s);                    /* for messages: the path, "standard input", the endpoint */
 /* Writes whole documents to standard output or an endpoint. */
 void stream_write(const char *endpoint, const Graph *g);
+void stream_put(const char *endpoint, const void *p, size_t n);   /* the same for bytes: a document, or text */
+/* Opens an output endpoint early, so that the reader learns of the end also when nothing is written. */
+void stream_out_open(const char *endpoint);
+/* Ends what was written: the last bytes are out, or it dies. */
+void stream_out_close(void);
 /* the whole of a file, mapped read-only; dies when it cannot be opened */
 const void *file_map(const char *path, size_t *n);
 /* writes bytes to path through a temporary file and rename: whole or not at all */
 void file_write(const char *path, const void *p, size_t n);
+
+/* ---- endpoint.c: ZeroMQ, loaded when an endpoint is named --------------------------------------------------- */
+
+bool endpoint_is(const char *name);                          /* has "://" */
+void *endpoint_in(const char *name);                         /* binds */
+/* The next message, valid until the next call; false at the sender's end. */
+bool endpoint_get(void *e, const void **p, size_t *n);
+void *endpoint_out(const char *name);                        /* connects; closes with an end mark when the process dies */
+void endpoint_put(void *e, const void *p, size_t n);
+void endpoint_close(void *e);                                /* sends the end mark; waits until all is delivered */
 
 /* ---- stage.c: the form of every main ------------------------------------------------------------------------ */
 
@@ -365,6 +426,9 @@ typedef struct {
 	int level_in, level_out;              /* Level; level_in is what the body takes */
 	const Pass *passes;                   /* ends with a row of zeros; run in this order */
 	Graph *(*body)(Graph *g);             /* instead of passes, when set */
+	int level_most;                       /* the highest level it also takes as it is; 0: level_in alone */
+	/* Reads FILE when it is no document (source text, another format): NULL when it is one. */
+	Graph *(*read)(const char *file);
 } Stage;
 /* The whole of a stage's main: options, read, run missing stages, verify, passes, verify, write. */
 int stage_main(const Stage *s, int argc, char **argv);
@@ -377,6 +441,9 @@ Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse);
 /* end of main: flush, test standard output, status */
 int stage_end(void);
 extern bool opt_verbose;
+extern const char *opt_input;            /* -i ENDPOINT, or NULL */
+/* A tool that is no stage starts with this (stage_main does it itself): name, descriptors, SIGPIPE. */
+void stage_begin(const char *name);
 
 /* ---- spawn.c: children, stage path ---------------------------------------------------------------------------- */
 
@@ -452,6 +519,13 @@ typedef struct { const Shape *shape; UOp **stride; UOp *offset; UOp *(*mask)[2];
  * node under which the element is not padding (NULL: always). */
 UOp *views_index(UOp *u, UOp *const *idx, UOp **at, UOp **gate);
 void views_print(Buf *out, const Graph *g);                  /* show --views */
+
+/* ---- name_kernel.c ------------------------------------------------------------------------------------------------------- */
+
+/* "E_64_48", "r_64_48_32": what a KERNEL of level schedule does, and the sizes of its ranges; a C identifier. */
+const char *kernel_base_name(UOp *kernel);
+/* Gives the kernels of a schedule distinct such names; equal kernels stay one. */
+Graph *name_kernels(Graph *g);
 
 /* ---- memplan.c: temporaries packed by lifetime -------------------------------------------------------------------------- */
 
