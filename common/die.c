@@ -83,6 +83,8 @@ _Noreturn void die_errno(const char *fmt, ...)
 	leave(FAILED);
 }
 
+_Noreturn void die_silent(int status) { leave(status); }
+
 _Noreturn void die_bug(const char *file, int line, const char *what)
 {
 	die(FAILED, "bug at %s:%d: %s does not hold; please report it with the document", file, line, what);

@@ -22,6 +22,8 @@ extern const char *die_context;
 _Noreturn void die(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The same, and errno's text after a colon. Status FAILED. */
 _Noreturn void die_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Exits like die, but says nothing: the cause has been told by another process. */
+_Noreturn void die_silent(int status);
 /* A bug in the project itself: prints file and line, exits with FAILED. */
 _Noreturn void die_bug(const char *file, int line, const char *what);
 #define CHECK(c) ((c) ? (void)0 : die_bug(__FILE__, __LINE__, #c))
@@ -435,6 +437,8 @@ int stage_main(const Stage *s, int argc, char **argv);
 /* Option parsing alone, for the tools that are not stages. Returns the index of the first operand (operands
  * are moved to the end, as GNU getopt does). Prints help and exits 0 for --help. */
 int options_parse(const Stage *s, int argc, char **argv);
+/* options.c: the same with the rows that are added to the tool's own; *want_help is what the help row sets. */
+int options_read(const Stage *s, const Option *standard, const bool *want_help, int argc, char **argv);
 /* brings g up to a level by running the stages between as processes found on the stage path (target and extra
  * flags from the running tool's options) */
 Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse);
