@@ -96,8 +96,8 @@ char *arena_printf(const char *fmt, ...)
 
 void val_reset(void);
 void node_reset(void);
-void ix_reset(void);
 void shape_reset(void);
+void ranges_reset(void);
 
 void arena_reset(void)
 {
@@ -105,6 +105,7 @@ void arena_reset(void)
 	node_reset();
 	ix_reset();
 	shape_reset();
+	ranges_reset();
 	size_checks_reset();
 	while (chunks) {
 		Chunk *next = chunks->next;
