@@ -24,6 +24,17 @@ Value v_int(int64_t i);
 Value v_float(double f);
 Value v_size(UOp *u);
 Value v_list(size_t n, Value *at);
+Value v_bool(bool b);
+Value v_str(const char *s);
+Value v_shape(const Shape *s);               /* LIST of sizes; known ones are NUMBERs */
+const char *value_text(const Value *v);      /* "a tensor f32[3]", for messages */
+/* A value as a tensor: a weak one becomes a constant of like's dtype where it can (DT_NONE: its own); a list of numbers
+ * becomes a const BUFFER. NULL when v cannot be one. */
+UOp *value_tensor(const Value *v, DType like);
+DType weak_dtype(const Value *v, DType like);    /* the dtype it would have then */
+UOp *weak_const(const Value *v, DType dt);       /* NUMBER or BOOL; dies when an integer does not fit */
+UOp *value_size(const Value *v);                 /* index node of an int, SIZE or size text; NULL for others */
+UOp *size_tensor(UOp *size);                     /* i64 scalar; the size may be negative */
 
 /* A call's arguments in the order of its signature, defaults filled in.  The getters die with MALFORMED and the
  * parameter's name when the value is of another kind. */
@@ -44,12 +55,29 @@ DType arg_dtype(Args *a, int k);             /* from a STR; DT_NONE when none */
 int arg_axes_of(Args *a, int k, int rank, int *axes);
 int arg_axis(Args *a, int k, int rank);
 
+/* ---- literals.c: lists of numbers as data, and BUFFERs that carry data --------------------------------- */
+
+/* dtype of a nested list of numbers, its integers weak against like; the const BUFFER of it (equal ones are one) */
+DType literal_dtype(const Value *v, DType like);
+UOp *literal_tensor(const Value *v, DType like);
+extern const char *literal_stem;             /* what such a buffer is called: literal, literal_1, … */
+/* A BUFFER; data (bytes in the arena) or file ([path, offset, bytes]) may be NULL. The name must be a fresh one. */
+UOp *buffer_new(const char *name, const char *role, DType dt, const Shape *s, const Val *data, const Val *file);
+/* stem, or stem_1, stem_2, … : one that no buffer has yet; name_take is false when it is taken */
+const char *name_fresh(const char *stem);
+bool name_take(const char *name);
+/* .npy, .npz (member) or .safetensors (member) as a BUFFER, read in place where it can; want: the dtype expected */
+UOp *load_buffer(const char *path, const char *member, DType want, const char *name, const char *role);
+
 /* ---- expand_functions.c: the table of functions (functions.def) ------------------------------------ */
 
 /* functions.def: FN(name, "x, axis=-1, keepdims=false", "one line of help"), one row each; the C function is
  * fn_NAME. In a signature `*xs` takes all remaining positional arguments as a LIST. */
 struct Function { const char *name, *params; Value (*fn)(Args *a); const char *help; };
 const Function *function_find(const char *name);
+const Function *function_at(size_t i);       /* row i, NULL after the last */
+const char *param_name(const Function *f, int k);
+int param_find(const Function *f, const char *name);     /* -1 when there is none */
 /* Binds and calls. kw: names and values of keyword arguments. Dies with MALFORMED (unknown name, missing, twice). */
 Value function_call(const Function *f, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval);
 #define FN(name, params, help) Value fn_##name(Args *a);
@@ -125,7 +153,7 @@ static inline int t_rank(UOp *x) { return x->shape->rank; }
 UOp *t_exp(UOp *x); UOp *t_expm1(UOp *x); UOp *t_log(UOp *x); UOp *t_log1p(UOp *x);
 UOp *t_tanh(UOp *x); UOp *t_sinh(UOp *x); UOp *t_cosh(UOp *x); UOp *t_sigmoid(UOp *x); UOp *t_softplus(UOp *x);
 UOp *t_cos(UOp *x); UOp *t_tan(UOp *x);
-UOp *t_asin(UOp *x); UOp *t_acos(UOp *x); UOp *t_atan(UOp *x); UOp *t_atan2(UOp *y, UOp *x);
+UOp *t_asin(UOp *x); UOp *t_acos(UOp *x); UOp *t_atan(UOp *x); UOp *t_atan2(UOp *y, UOp *x); UOp *t_hypot(UOp *x, UOp *y);
 UOp *t_asinh(UOp *x); UOp *t_acosh(UOp *x); UOp *t_atanh(UOp *x); UOp *t_erf(UOp *x);
 UOp *t_floor(UOp *x); UOp *t_ceil(UOp *x); UOp *t_round(UOp *x);  /* half to even; integers stay */
 UOp *t_abs(UOp *x); UOp *t_sign(UOp *x); UOp *t_signbit(UOp *x);

@@ -1,0 +1,176 @@
+/* Declarations: what the program takes and what it carries.
+ *
+ *     input x f32[n, 4] where n in 1..64    BUFFER f32 {name: x, shape: [n, 4], role: input}, vars {n: [1, 64]}
+ *     const w f32 = load("w.npy")           BUFFER f32 {name: w, …, role: const, file: [path, offset, bytes]} */
+#include "text.h"
+
+enum { MAX_SIZES = 64 };
+
+static const char *folder;
+static const Val *vars, *inputs;
+static DType load_dtype;
+
+void declare_start(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	folder = slash ? arena_printf("%.*s/", (int)(slash - file), file) : "";
+	vars = VNIL;
+	inputs = val_array(0, NULL);
+	load_dtype = DT_NONE;
+}
+
+const Val *declared_vars(void) { return vars; }
+const Val *declared_inputs(void) { return inputs; }
+
+/* ---- sizes and types */
+
+static int64_t size_limit(Expr *e)
+{
+	Value v = eval(e);
+	if (v.kind != V_NUMBER || !v.is_int)
+		fail_at(&e->pos, "the limit of a size is %s, expected an integer", value_text(&v));
+	return v.i;
+}
+
+static void declare_size(const SizeRange *r)
+{
+	int64_t lo = size_limit(r->lo), hi = size_limit(r->hi);
+	const Val *range = VARR(val_int(lo), val_int(hi)), *old = val_get(vars, r->name);
+	if (old == range)
+		return;
+	if (old)
+		fail_at(&r->pos, "%s is a size of other limits already", r->name);
+	if (scope_find(r->name))
+		fail_at(&r->pos, "%s is in use", r->name);
+	if (lo < 1 || lo > hi)
+		fail_at(&r->lo->pos, "the limits of a size are 1 or more, and in order");
+	if (vars->n == MAX_SIZES)
+		fail_at(&r->pos, "more than %d sizes", MAX_SIZES);
+	vars = val_set(vars, r->name, range);
+	const char *err = vars_declare(vars);
+	if (err)
+		fail_at(&r->pos, "%s", err);
+}
+
+void declare_sizes(const Stmt *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		declare_size(&s->sizes[i]);
+}
+
+static const Shape *type_shape(const Type *t)
+{
+	UOp *dim[MAX_RANK];
+	if (t->rank > MAX_RANK) {
+		at_pos(&t->pos);
+		die(UNSUPPORTED, "rank %u, at most %d is supported", t->rank, MAX_RANK);
+	}
+	for (uint32_t i = 0; i < t->rank; i++) {
+		Expr *e = t->dim[i];
+		if (e->kind == X_NAME && !scope_find(e->s) && !vars_find(e->s, strlen(e->s)))
+			fail_at(&e->pos, "%.100s is not defined; a size is declared with: where %.100s in 1..64", e->s, e->s);
+		Value v = eval(e);
+		expr_place(e);
+		dim[i] = v.kind == V_STR ? NULL : value_size(&v);
+		if (!dim[i])
+			die(MALFORMED, "a size is %s, expected an integer", value_text(&v));
+		if (ix_prove_lt(dim[i], ix_const(0)))
+			die(MALFORMED, "a size is negative");
+	}
+	at_pos(&t->pos);
+	return shape_new(t->rank, dim);
+}
+
+/* ---- inputs */
+
+void declare_input(const Stmt *s)
+{
+	const char *name = s->names[0];
+	declare_sizes(s);
+	const Shape *shape = type_shape(s->type);
+	at_pos(&s->name_pos[0]);
+	if (vars_find(name, strlen(name)))
+		die(MALFORMED, "%s is a size", name);
+	if (!name_take(name))
+		die(MALFORMED, "%s is in use", name);
+	UOp *u = buffer_new(name, "input", s->type->dt, shape, NULL, NULL);
+	node_note(u, VMAP(val_str("loc"), val_str(pos_line(&s->pos))));
+	const Val **all = arena_alloc((inputs->n + 1) * sizeof *all);
+	memcpy(all, inputs->a, inputs->n * sizeof *all);
+	all[inputs->n] = val_str(name);
+	inputs = val_array(inputs->n + 1, all);
+	scope_set(name, v_tensor(u));
+}
+
+/* ---- constants */
+
+Value load_value(size_t n, const Value *pos)
+{
+	if (n < 1 || n > 2 || pos[0].kind != V_STR || (n == 2 && pos[1].kind != V_STR))
+		die(MALFORMED, "load takes a file name and the name of a member: load(\"w.npz\", \"name\")");
+	const char *path = pos[0].s;
+	if (!*path)
+		die(MALFORMED, "load takes a file name, got an empty text");
+	if (*path != '/')
+		path = arena_printf("%s%s", folder, path);
+	return v_tensor(load_buffer(path, n == 2 ? pos[1].s : NULL, load_dtype, name_fresh(literal_stem), "const"));
+}
+
+static bool same_shape(const Shape *a, const Shape *b)
+{
+	bool same = a->rank == b->rank;
+	for (int i = 0; same && i < a->rank; i++)
+		same = size_equal(a->dim[i], b->dim[i]);
+	return same;
+}
+
+UOp *value_as(const Value *v, DType dt, const Shape *s, const char *what)
+{
+	UOp *u = value_tensor(v, dt);
+	if (!u)
+		die(MALFORMED, "%s is %s, expected a tensor", what, value_text(v));
+	if (v->kind != V_TENSOR && v->kind != V_SIZE && dt != DT_NONE && u->dtype != dt)
+		die(MALFORMED, "%s does not fit %s", value_text(v), dtype_name(dt));
+	if (s && s->rank && !t_rank(u))
+		u = t_full(s, u);
+	if (s && !same_shape(u->shape, s))
+		die(MALFORMED, "%s has shape %s, its value %s", what, shape_text(s), shape_text(u->shape));
+	return u;
+}
+
+UOp *declared_value(const Stmt *s, const char *stem)
+{
+	DType dt = s->type ? s->type->dt : DT_NONE;
+	const Shape *shape = s->type && s->type->shaped ? type_shape(s->type) : NULL;
+	load_dtype = dt;
+	literal_stem = stem;
+	Value v = eval(s->value);
+	uint32_t start = node_limit();
+	expr_place(s->value);
+	UOp *u = t_cast(value_as(&v, dt, shape, s->names[0]), dt);
+	v = v_tensor(u);
+	note_new(&v, start, &s->pos);
+	load_dtype = DT_NONE;
+	literal_stem = "literal";
+	return u;
+}
+
+void check_constant(UOp *u, const char *what)
+{
+	Nodes all = walk(u);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_BUFFER && strcmp(buffer_role(all.at[i]), "const"))
+			die(MALFORMED, "%s is no constant: it depends on the %s %s", what, buffer_role(all.at[i]),
+				buffer_name(all.at[i]));
+}
+
+void declare_const(const Stmt *s)
+{
+	UOp *u = declared_value(s, s->names[0]);
+	Value v = v_tensor(u);
+	check_constant(u, s->names[0]);
+	if (vars_find(s->names[0], strlen(s->names[0])))
+		fail_at(&s->name_pos[0], "%s is a size", s->names[0]);
+	note_name(&v, s->names[0]);
+	scope_set(s->names[0], v);
+}
