@@ -15,24 +15,22 @@ int cores(void)
 	return n < 1 ? 1 : n > 256 ? 256 : (int)n;
 }
 
-void build_programs(Programs *p, const BuildOptions *o)
+void build_programs(size_t n, Program *const *p, const BuildOptions *o)
 {
 	static void (*const builder[])(size_t, Program *const *, const BuildOptions *) = {
 		[RUNTIME_CPU] = build_cpu, [RUNTIME_OPENCL] = NULL, [RUNTIME_CUDA] = build_cuda,
 	};
-	Program **missing = xmalloc((p->n + 1) * sizeof *missing);
+	Program **missing = arena_alloc((n + 1) * sizeof *missing);
 
 	for (size_t k = 0; k < sizeof builder / sizeof *builder; k++) {
-		size_t n = 0;
-		for (size_t i = 0; i < p->n; i++) {
-			Program *q = &p->at[i];
-			if (q->object && access(q->object, R_OK))
-				q->object = q->entry = NULL;
-			if (q->runtime == (Runtime)k && !q->object)
-				missing[n++] = q;
+		size_t m = 0;
+		for (size_t i = 0; i < n; i++) {
+			if (p[i]->object && access(p[i]->object, R_OK))
+				p[i]->object = p[i]->entry = NULL;
+			if (p[i]->runtime == (Runtime)k && !p[i]->object)
+				missing[m++] = p[i];
 		}
-		if (n && builder[k])
-			builder[k](n, missing, o);
+		if (m && builder[k])
+			builder[k](m, missing, o);
 	}
-	free(missing);
 }

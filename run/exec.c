@@ -51,3 +51,13 @@ void exec_list(FILE *f)
 	for (int i = 0; execs[i]; i++)
 		execs[i]->list(print, f);
 }
+
+void devices_check(const Graph *g)
+{
+	Nodes all = walk(g->sink);
+
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_COPY && (all.at[i]->arg->kind != VAL_STR || !exec_has(all.at[i]->arg->s)))
+			die(UNSUPPORTED, "node %u COPY: no device '%s'", all.at[i]->id,
+				all.at[i]->arg->kind == VAL_STR ? all.at[i]->arg->s : "");
+}

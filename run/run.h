@@ -51,7 +51,7 @@ typedef struct {
 	bool progress;                  /* draw it when it takes over a second and standard error is a terminal */
 } BuildOptions;
 /* Fills object and entry of every Program that runs from an object. Dies with FAILED and the compiler's first line. */
-void build_programs(Programs *p, const BuildOptions *o);
+void build_programs(size_t n, Program *const *p, const BuildOptions *o);
 int cores(void);
 
 /* ---- build_cpu.c: C to a shared object through the system's compiler --------------------------------------- */
@@ -102,6 +102,8 @@ const Exec *exec_find(const char *device, int *number);
 /* True when run --devices would list it. */
 bool exec_has(const char *device);
 void exec_list(FILE *f);
+/* Dies with UNSUPPORTED when a COPY names a device that is not there. */
+void devices_check(const Graph *g);
 
 /* ---- inputs.c: NAME=… operands against the document ----------------------------------------------------------- */
 
@@ -114,18 +116,17 @@ bool binding_parse(const char *operand, Binding *b);
 typedef struct { UOp **buffer; Array *at; size_t n; VarEnv env; } Inputs;
 Inputs inputs_bind(const Graph *g, Bindings *b);
 const Array *input_of(const Inputs *in, const UOp *buffer);
+/* Puts the inputs' order into meta.inputs when it is not there: later levels do not keep it. */
+void inputs_remember(Graph *g);
 /* The buffer's shape with the variables' values; false when a size is negative or there are too many elements. */
 void buffer_array(const UOp *buffer, const VarEnv *env, Array *out);
 
 /* ---- buffers.c: where each BUFFER lives ------------------------------------------------------------------------- */
 
-/* Content a BUFFER starts with: a const's or state's data, in place where it lies (a file is mapped); an Array of
- * zeros without data otherwise. */
+/* Content a const or state BUFFER starts with, in place where it lies: a file is mapped. Read-only. */
 Array buffer_content(const UOp *buffer, const VarEnv *env);
-/* state contents between calls of one run, in host memory of their own, by name */
-typedef struct { VEC(const char *) name; VEC(Array) at; } States;
-Array *state_of(States *s, const UOp *buffer, const VarEnv *env);
 
+/* The BUFFERs of a schedule (or what is below it), each with its place. Arrays run in parallel. */
 typedef struct {
 	const Exec *exec;
 	size_t n;
@@ -134,39 +135,43 @@ typedef struct {
 	void **mem;                     /* device memory; for a host Exec the data itself */
 	Map slot;                       /* BUFFER node → 1 + its number */
 } Buffers;
-/* Places every BUFFER that the calls name: outputs, temporaries by the plan, inputs and constants in place. */
+/* Places every BUFFER that the sink reaches: inputs and constants in place, states filled with their first value, outputs,
+ * temporaries by the document's plan, or by one made here when the sizes are known only now. */
 Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in);
 size_t buffer_slot(const Buffers *b, const UOp *u);
-/* The content on the host (copied from the device when it must be), and host's content to the device. */
+/* The content on the host, copied from the device when it must be. */
 Array *buffer_get(Buffers *b, size_t i);
+/* The host's content to the device. */
 void buffer_put(Buffers *b, size_t i);
 
-/* ---- calls.c: a list of calls, executed ---------------------------------------------------------------------------- */
+/* ---- session.c: a document made ready, and called ------------------------------------------------------------------ */
 
 typedef struct Session Session;
 typedef struct {
-	const char *target, *device, *interpret_only;
+	const char *device;             /* NULL: the first of the target's kind */
+	const char *interpret_only;     /* "K3,r_64", or NULL */
 	bool interpret, profile;
 	BuildOptions build;
 } SessionOptions;
-/* A document made ready: compiled, loaded and its memory placed. */
+/* Compiled, loaded, its memory placed. The graph is at level program, or at any level with interpret. */
 Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o);
 /* One call of the whole document; states are kept for the next. */
 void session_call(Session *s);
 /* Outputs of the last call, in the document's order. */
 size_t session_outputs(Session *s, const char *const **names, const Array **at);
-double session_build_ms(const Session *s);
-/* Prints the table of --profile on standard error; g with meta.timings. */
+/* Prints the table of --profile on standard error; the document with meta.timings. */
 Graph *session_profile(const Session *s);
-void session_close(Session *s);
 
 /* ---- interpret.c: any level without a compiler ------------------------------------------------------------------------ */
 
-/* Evaluates a document of level graph once. out has one Array for each source of the SINK. */
+/* state contents between the calls of one run, by BUFFER */
+typedef struct { UOp *buffer; Array at; } State;
+typedef VEC(State) States;
+/* Evaluates a document of level graph once. out has one Array for each source of the SINK, good until the next call. */
 void interpret_graph(const Graph *g, const Inputs *in, States *states, Array *out);
 /* Runs one CALL's KERNEL or PROGRAM on buffers in host memory. */
-void interpret_call(UOp *callee, const VarEnv *env, size_t nbuf, void *const *buf);
-/* names of the SINK's outputs; fills in out0, out1, … */
+void interpret_call(UOp *callee, Level level, const VarEnv *env, size_t nbuf, void *const *buf);
+/* names of the SINK's outputs; out0, out1, … where it gives none */
 const char **output_names(const Graph *g, size_t *n);
 
 /* ---- outputs.c, bench.c ------------------------------------------------------------------------------------------------- */
@@ -174,5 +179,5 @@ const char **output_names(const Graph *g, size_t *n);
 /* to: a folder, a FILE.npz, or NULL: printed. numbered: output_K instead of names. */
 void outputs_write(size_t n, const char *const *names, const Array *at, const char *to, bool numbered);
 /* Repeats session_call for some seconds (at least 7 times) and prints minimum and median on standard error; file may be NULL. */
-void bench(Session *s, double seconds, double first_ms, const char *file);
+void bench(Session *s, double seconds, double build_ms, double first_ms, const char *file);
 #endif

@@ -1,0 +1,231 @@
+/* Where each BUFFER of a schedule lives.
+ *
+ *     input    the caller's array              output   memory of its own
+ *     const    where its data lies             state    memory of its own, filled with its first value
+ *     temp     in the workspace, at its offset
+ *
+ * On a device that shares this process's memory nothing is copied; others get their own copy of everything. The plan
+ * in the document is used when its sizes and its alignment serve; else one is made here. */
+#include "run.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static const char *where(const UOp *u)
+{
+	return arena_printf("node %u BUFFER (%s)", u->id, buffer_name(u));
+}
+
+/* ---- data ----------------------------------------------------------------------------------------- */
+
+typedef struct { const char *p; size_t n; } Mapping;
+
+/* A file is mapped once, however many constants lie in it. */
+static Mapping file_of(const UOp *u, const char *path)
+{
+	static Map maps;
+	uint64_t key = hash_bytes(path, strlen(path), 0);
+	Mapping *m = map_get(&maps, key);
+	struct stat st;
+
+	if (m)
+		return *m;
+	if (stat(path, &st))
+		die_errno("%s: cannot open '%s'", where(u), path);
+	if (!S_ISREG(st.st_mode))
+		die(MALFORMED, "%s: '%s' is not a regular file", where(u), path);
+	m = xmalloc(sizeof *m);
+	m->p = file_map(path, &m->n);
+	map_put(&maps, key, m);
+	return *m;
+}
+
+static const char *file_content(const UOp *u, const Val *file, size_t bytes)
+{
+	Mapping m;
+
+	if (file->kind != VAL_ARRAY || file->n != 3 || file->a[0]->kind != VAL_STR || file->a[1]->kind != VAL_INT ||
+		file->a[2]->kind != VAL_INT)
+		die(MALFORMED, "%s: 'file' is not [path, offset, bytes]", where(u));
+	if (bytes == 0)
+		return "";
+	m = file_of(u, file->a[0]->s);
+	if (file->a[1]->i < 0 || (uint64_t)file->a[1]->i > m.n || m.n - file->a[1]->i < bytes || file->a[2]->i < (int64_t)bytes)
+		die(MALFORMED, "%s: '%s' is too short", where(u), file->a[0]->s);
+	return m.p + file->a[1]->i;
+}
+
+Array buffer_content(const UOp *u, const VarEnv *env)
+{
+	const Val *data = val_get(u->arg, "data"), *file = val_get(u->arg, "file");
+	const char *p = NULL;
+	Array a;
+
+	buffer_array(u, env, &a);
+	if (data && data->kind == VAL_BIN && data->n == a.bytes)
+		p = data->s;
+	else if (!data && file)
+		p = file_content(u, file, a.bytes);
+	else
+		die(MALFORMED, "%s: its data does not have %zu bytes", where(u), a.bytes);
+	if ((uintptr_t)p % dtype_size(a.dtype)) {
+		Array own = array_new(a.dtype, a.rank, a.dim);
+		memcpy(own.data, p, a.bytes);
+		return own;
+	}
+	a.data = (void *)p;
+	return a;
+}
+
+/* ---- temporaries ------------------------------------------------------------------------------------- */
+
+static bool has_role(const UOp *u, const char *role)
+{
+	return !strcmp(buffer_role(u), role);
+}
+
+/* The document's own plan: every temporary has an offset that lies in the workspace and is aligned enough. */
+static bool plan_given(const Graph *g, const Buffers *b, int64_t *bytes)
+{
+	const Val *w = val_get(g->meta, "workspace");
+
+	if (!w || w->kind != VAL_ARRAY || w->n < 1 || w->a[0]->kind != VAL_INT)
+		return false;
+	*bytes = w->a[0]->i;
+	for (size_t i = 0; i < b->n; i++) {
+		const Val *v = has_role(b->u[i], "temp") ? val_get(b->u[i]->arg, "offset") : NULL;
+		if (!has_role(b->u[i], "temp"))
+			continue;
+		if (!v || v->kind != VAL_INT || v->i % b->exec->align)
+			return false;
+		if (v->i < 0 || v->i > *bytes || *bytes - v->i < (int64_t)b->host[i].bytes)
+			die(MALFORMED, "%s: it does not fit the workspace of %lld bytes", where(b->u[i]), (long long)*bytes);
+	}
+	return true;
+}
+
+/* Lifetimes from the list of calls, then the packer. offset has one for each buffer; others stay 0. */
+static int64_t plan_made(const Graph *g, const Buffers *b, int64_t *offset)
+{
+	size_t n = 0, *of = arena_alloc(b->n * sizeof *of);
+	int *first = arena_alloc(b->n * sizeof *first), *last = arena_alloc(b->n * sizeof *last);
+	int64_t *size = arena_alloc(b->n * sizeof *size), *at = arena_alloc(b->n * sizeof *at), bytes, bound;
+
+	for (size_t i = 0; i < b->n; i++)
+		first[i] = -1;
+	for (size_t c = 0; c < g->sink->nsrc; c++)
+		for (size_t k = 0; k < g->sink->src[c]->nsrc; k++) {
+			UOp *u = g->sink->src[c]->src[k];
+			if (u->op != OP_BUFFER)
+				continue;
+			size_t i = buffer_slot(b, u);
+			first[i] = first[i] < 0 ? (int)c : first[i];
+			last[i] = (int)c;
+		}
+	for (size_t i = 0; i < b->n; i++)
+		if (has_role(b->u[i], "temp") && first[i] >= 0) {
+			of[n] = i;
+			first[n] = first[i];
+			last[n] = last[i];
+			size[n++] = b->host[i].bytes;
+		}
+	bytes = memory_plan(n, size, first, last, b->exec->align, at, &bound);
+	for (size_t k = 0; k < n; k++)
+		offset[of[k]] = at[k];
+	return bytes;
+}
+
+static void place_temps(const Graph *g, Buffers *b)
+{
+	int64_t *offset = arena_alloc((b->n + 1) * sizeof *offset), bytes = 0;
+	void *workspace;
+
+	if (plan_given(g, b, &bytes)) {
+		for (size_t i = 0; i < b->n; i++)
+			if (has_role(b->u[i], "temp"))
+				offset[i] = val_get(b->u[i]->arg, "offset")->i;
+	} else {
+		bytes = plan_made(g, b, offset);
+	}
+	workspace = b->exec->alloc(bytes ? bytes : 1);
+	for (size_t i = 0; i < b->n; i++)
+		if (has_role(b->u[i], "temp")) {
+			b->mem[i] = b->exec->slice(workspace, offset[i], b->host[i].bytes);
+			b->host[i].data = b->exec->host ? b->mem[i] : NULL;
+		}
+}
+
+/* ---- all ------------------------------------------------------------------------------------------------ */
+
+/* Content that the caller or the document has: in place, or copied to the device. */
+static void place_given(Buffers *b, size_t i, const Inputs *in)
+{
+	const UOp *u = b->u[i];
+	const Array *given = has_role(u, "input") ? input_of(in, u) : NULL;
+
+	if (has_role(u, "input") && !given)
+		die(MALFORMED, "input '%s' is missing", buffer_name(u));
+	b->host[i] = given ? *given : buffer_content(u, &in->env);
+	if (b->exec->host && !has_role(u, "state")) {
+		b->mem[i] = b->host[i].data;
+		return;
+	}
+	b->mem[i] = b->exec->alloc(b->host[i].bytes);
+	b->exec->put(b->mem[i], b->host[i].data, b->host[i].bytes);
+	if (has_role(u, "state"))
+		b->host[i].data = b->exec->host ? b->mem[i] : NULL;
+}
+
+static void place_output(Buffers *b, size_t i)
+{
+	b->mem[i] = b->exec->alloc(b->host[i].bytes);
+	b->host[i].data = b->exec->host ? b->mem[i] : NULL;
+}
+
+Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in)
+{
+	Nodes all = walk(g->sink);
+	Buffers b = { .exec = exec, .u = arena_alloc((all.n + 1) * sizeof *b.u) };
+
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_BUFFER) {
+			b.u[b.n++] = all.at[i];
+			map_put(&b.slot, all.at[i]->id + 1, (void *)(uintptr_t)b.n);
+		}
+	b.host = arena_alloc((b.n + 1) * sizeof *b.host);
+	b.mem = arena_alloc((b.n + 1) * sizeof *b.mem);
+	for (size_t i = 0; i < b.n; i++) {
+		buffer_array(b.u[i], &in->env, &b.host[i]);
+		if (has_role(b.u[i], "output"))
+			place_output(&b, i);
+		else if (!has_role(b.u[i], "temp"))
+			place_given(&b, i, in);
+	}
+	place_temps(g, &b);
+	return b;
+}
+
+size_t buffer_slot(const Buffers *b, const UOp *u)
+{
+	return (uintptr_t)map_get(&b->slot, u->id + 1) - 1;
+}
+
+Array *buffer_get(Buffers *b, size_t i)
+{
+	Array *a = &b->host[i];
+
+	if (b->exec->host)
+		return a;
+	if (!a->data)
+		*a = array_new(a->dtype, a->rank, a->dim);
+	else if (!has_role(b->u[i], "output") && !has_role(b->u[i], "temp") && !has_role(b->u[i], "state"))
+		return a;
+	b->exec->get(a->data, b->mem[i], a->bytes);
+	return a;
+}
+
+void buffer_put(Buffers *b, size_t i)
+{
+	if (!b->exec->host)
+		b->exec->put(b->mem[i], b->host[i].data, b->host[i].bytes);
+}

@@ -1,0 +1,41 @@
+/* compile: each PROGRAM's source to an object, through the cache; the document goes on with the objects' paths. */
+#include "run.h"
+#include <errno.h>
+#include <stdlib.h>
+
+static const char *opt_target = "clang", *opt_j, *opt_cc;
+
+static const Option options[] = {
+	{ 't', "target", "TARGET", "what to compile for when the document is not rendered yet (clang)", &opt_target },
+	{ 'j', "jobs", "N", "compile N units at a time (all cores)", &opt_j },
+	{ 0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt_cc },
+	{ 0 }
+};
+
+static Graph *objects(Graph *g)
+{
+	BuildOptions o = { opt_cc, 0, true };
+	Programs p = programs_of(g);
+	Program **all = arena_alloc((p.n + 1) * sizeof *all);
+	char *end;
+	long jobs = opt_j ? strtol(opt_j, &end, 10) : 0;
+
+	if (opt_j && (*end || jobs < 1 || jobs > 1000000000))
+		die(USAGE, "-j takes a number from 1, not '%s'", opt_j);
+	o.jobs = (int)jobs;
+	for (size_t i = 0; i < p.n; i++)
+		all[i] = &p.at[i];
+	build_programs(p.n, all, &o);
+	return programs_put(g, &p);
+}
+
+static const Pass passes[] = {
+	{ "objects", objects, "source to object, through the cache" },
+	{ 0 }
+};
+
+int main(int argc, char **argv)
+{
+	return stage_main(&(Stage){ .name = "compile", .summary = "Compiles the sources of a program, through a cache.",
+		.usage = "[FILE]", .options = options, .level_in = LV_PROGRAM, .level_out = LV_PROGRAM, .passes = passes }, argc, argv);
+}

@@ -1,0 +1,312 @@
+/* A document made ready, then called as often as one likes.
+ *
+ * At level graph a call is one evaluation. Below it a call is the schedule's list of steps in order: each KERNEL or PROGRAM
+ * launched or interpreted on its buffers, each MEMCPY a copy. Everything that can be known before the first call
+ * (objects, places, sizes, variables) is found out in session_open, so a call is a loop over an array. */
+#include "run.h"
+#include <stdlib.h>
+
+typedef enum { STEP_LAUNCH, STEP_INTERPRET, STEP_COPY } StepKind;
+typedef struct {
+	StepKind kind;
+	UOp *node, *callee;             /* the CALL or MEMCPY; what is called */
+	const char *name;
+	const Program *program;
+	void *kernel;
+	size_t nbuf, *slot;             /* numbers of buffers */
+	void **mem;
+	int64_t *vars, groups[3], items[3];
+	bool empty;                     /* a grid without work items */
+	double ms;                      /* over all calls */
+} Step;
+
+struct Session {
+	Graph *g;
+	const Inputs *in;
+	SessionOptions o;
+	Programs programs;
+	Buffers b;
+	Step *step;
+	size_t nsteps, ncalls;
+	States states;
+	const char **names;
+	Array *out;
+	size_t nout;
+};
+
+/* ---- steps ----------------------------------------------------------------------------------------- */
+
+/* True when a list such as "K3,r_64" names a call, by its number among the kernel calls or by its kernel. */
+static bool listed(const char *list, size_t number, const char *name)
+{
+	const char *as = arena_printf("K%zu", number);
+
+	while (list && *list) {
+		size_t n = strcspn(list, ",");
+		if ((n == strlen(as) && !memcmp(list, as, n)) || (n == strlen(name) && !memcmp(list, name, n)))
+			return true;
+		list += n + (list[n] == ',');
+	}
+	return false;
+}
+
+static const char *callee_name(const UOp *u)
+{
+	const Val *v = val_get(u->arg, "name");
+	return v && v->kind == VAL_STR ? v->s : op_name(u->op);
+}
+
+static int64_t var_of(const Inputs *in, const Program *p, size_t k)
+{
+	for (int i = 0; i < in->env.n; i++)
+		if (val_is_str(p->vars[k], in->env.name[i]))
+			return in->env.value[i];
+	die(MALFORMED, "%s: size variable '%s' has no value", p->where, p->vars[k]->s);
+}
+
+static int64_t size_of(const Inputs *in, const Program *p, UOp *size)
+{
+	int64_t v;
+
+	if (!ix_eval(size, &in->env, &v) || v < 0 || v > INT32_MAX)
+		die(MALFORMED, "%s: a grid size is not a number from 0 to 2147483647", p->where);
+	return v;
+}
+
+static void step_launch(Session *s, Step *t)
+{
+	const Program *p = t->program;
+
+	t->vars = arena_alloc((p->nvars + 1) * sizeof *t->vars);
+	for (size_t k = 0; k < p->nvars; k++)
+		t->vars[k] = var_of(s->in, p, k);
+	for (int k = 0; k < 3; k++) {
+		t->groups[k] = size_of(s->in, p, p->global[k]);
+		t->items[k] = size_of(s->in, p, p->local[k]);
+		t->empty |= !t->groups[k] || !t->items[k];
+	}
+}
+
+/* The buffers of a CALL or MEMCPY: sources from the k-th on. */
+static void step_buffers(Session *s, Step *t, size_t from)
+{
+	t->nbuf = t->node->nsrc - from;
+	t->slot = arena_alloc((t->nbuf + 1) * sizeof *t->slot);
+	t->mem = arena_alloc((t->nbuf + 1) * sizeof *t->mem);
+	for (size_t k = 0; k < t->nbuf; k++) {
+		UOp *u = t->node->src[from + k];
+		if (u->op != OP_BUFFER)
+			die(MALFORMED, "node %u %s: source %zu is no BUFFER", t->node->id, op_name(t->node->op), from + k);
+		t->slot[k] = buffer_slot(&s->b, u);
+		t->mem[k] = s->b.mem[t->slot[k]];
+	}
+}
+
+static void steps_make(Session *s, const Map *programs, void **kernel)
+{
+	UOp *sink = s->g->sink;
+	size_t number = 0;
+
+	s->step = arena_alloc((sink->nsrc + 1) * sizeof *s->step);
+	for (size_t i = 0; i < sink->nsrc; i++) {
+		Step *t = &s->step[s->nsteps];
+		t->node = sink->src[i];
+		if (t->node->op != OP_CALL && t->node->op != OP_MEMCPY)
+			continue;
+		s->nsteps++;
+		t->name = t->node->op == OP_CALL ? callee_name(t->node->src[0]) : "copy";
+		step_buffers(s, t, t->node->op == OP_CALL);
+		t->kind = STEP_COPY;
+		if (t->node->op == OP_MEMCPY)
+			continue;
+		t->callee = t->node->src[0];
+		t->kind = STEP_INTERPRET;
+		if (s->o.interpret || listed(s->o.interpret_only, number++, t->name))
+			continue;
+		t->kind = STEP_LAUNCH;
+		size_t k = (uintptr_t)map_get(programs, t->callee->id + 1) - 1;
+		t->program = &s->programs.at[k];
+		t->kernel = kernel[k];
+		step_launch(s, t);
+	}
+}
+
+static void step_interpret(Session *s, Step *t)
+{
+	void **host = t->mem;
+
+	if (!s->b.exec->host) {
+		host = xmalloc((t->nbuf + 1) * sizeof *host);
+		for (size_t k = 0; k < t->nbuf; k++)
+			host[k] = buffer_get(&s->b, t->slot[k])->data;
+	}
+	interpret_call(t->callee, s->g->level, &s->in->env, t->nbuf, host);
+	if (s->b.exec->host)
+		return;
+	for (size_t k = 0; k < t->nbuf; k++)
+		if (strcmp(buffer_role(s->b.u[t->slot[k]]), "const") && strcmp(buffer_role(s->b.u[t->slot[k]]), "input"))
+			buffer_put(&s->b, t->slot[k]);
+	free(host);
+}
+
+static void step_run(Session *s, Step *t)
+{
+	const Exec *e = s->b.exec;
+	const Array *to = &s->b.host[t->slot[0]], *from;
+
+	switch (t->kind) {
+	case STEP_LAUNCH:
+		if (!t->empty)
+			e->launch(t->kernel, t->nbuf, t->mem, t->program->nvars, t->vars, t->groups, t->items);
+		break;
+	case STEP_INTERPRET:
+		step_interpret(s, t);
+		break;
+	case STEP_COPY:
+		from = &s->b.host[t->slot[1]];
+		if (to->bytes != from->bytes)
+			die(MALFORMED, "node %u MEMCPY: from %zu to %zu bytes", t->node->id, from->bytes, to->bytes);
+		e->copy(t->mem[0], t->mem[1], to->bytes);
+		break;
+	}
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------ */
+
+static const Exec *exec_of(const Session *s)
+{
+	static const Exec *const of[] = { [RUNTIME_CPU] = &exec_cpu, [RUNTIME_OPENCL] = &exec_opencl, [RUNTIME_CUDA] = &exec_cuda };
+	Runtime r = s->programs.n && !s->o.interpret ? s->programs.at[0].runtime : RUNTIME_CPU;
+	const Exec *e = of[r];
+	int number = 0;
+
+	for (size_t i = 1; i < s->programs.n; i++)
+		if (s->programs.at[i].runtime != r)
+			die(UNSUPPORTED, "%s: one document for two kinds of device", s->programs.at[i].where);
+	if (s->o.device) {
+		e = exec_find(s->o.device, &number);
+		if (!e)
+			die(UNSUPPORTED, "no device '%s'", s->o.device);
+		if (e != of[r] && s->programs.n && !s->o.interpret)
+			die(UNSUPPORTED, "device '%s' does not run target '%s'", s->o.device, s->programs.at[0].target);
+	}
+	e->open(number);
+	return e;
+}
+
+/* The programs that are launched: --interpret-only leaves some out, so that their sources need not even compile. */
+static size_t programs_launched(const Session *s, Program **p)
+{
+	Map need = {0};
+	size_t n = 0, number = 0;
+
+	for (size_t i = 0; i < s->g->sink->nsrc; i++) {
+		UOp *u = s->g->sink->src[i];
+		if (u->op == OP_CALL && !listed(s->o.interpret_only, number++, callee_name(u->src[0])))
+			map_put(&need, u->src[0]->id + 1, u);
+	}
+	for (size_t i = 0; i < s->programs.n; i++)
+		if (map_get(&need, s->programs.at[i].u->id + 1))
+			p[n++] = &s->programs.at[i];
+	map_free(&need);
+	return n;
+}
+
+static void open_steps(Session *s)
+{
+	size_t n = 0;
+	Program **launched;
+	void **loaded, **kernel;
+	Map by = {0};
+
+	if (!s->o.interpret)
+		s->programs = programs_of(s->g);
+	launched = arena_alloc((s->programs.n + 1) * sizeof *launched);
+	loaded = arena_alloc((s->programs.n + 1) * sizeof *loaded);
+	kernel = arena_alloc((s->programs.n + 1) * sizeof *kernel);
+	const Exec *e = exec_of(s);
+	if (!s->o.interpret) {
+		n = programs_launched(s, launched);
+		build_programs(n, launched, &s->o.build);
+		e->load(n, launched, loaded);
+	}
+	for (size_t i = 0; i < n; i++)
+		kernel[launched[i] - s->programs.at] = loaded[i];
+	for (size_t i = 0; i < s->programs.n; i++)
+		map_put(&by, s->programs.at[i].u->id + 1, (void *)(uintptr_t)(i + 1));
+	s->b = buffers_place(s->g, e, s->in);
+	steps_make(s, &by, kernel);
+	map_free(&by);
+}
+
+Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
+{
+	Session *s = arena_alloc(sizeof *s);
+
+	s->g = g;
+	s->in = in;
+	s->o = *o;
+	s->names = output_names(g, &s->nout);
+	s->out = arena_alloc((s->nout + 1) * sizeof *s->out);
+	if (g->level > LV_GRAPH)
+		open_steps(s);
+	return s;
+}
+
+void session_call(Session *s)
+{
+	s->ncalls++;
+	if (s->g->level <= LV_GRAPH) {
+		interpret_graph(s->g, s->in, &s->states, s->out);
+		return;
+	}
+	for (size_t i = 0; i < s->nsteps; i++) {
+		double begin = s->o.profile ? now_ms() : 0;
+		step_run(s, &s->step[i]);
+		if (s->o.profile) {
+			s->b.exec->sync();
+			s->step[i].ms += now_ms() - begin;
+		}
+	}
+	s->b.exec->sync();
+}
+
+/* ---- results -------------------------------------------------------------------------------------------- */
+
+static size_t output_slot(const Session *s, const char *name)
+{
+	for (size_t k = 0; k < s->b.n; k++)
+		if (!strcmp(buffer_role(s->b.u[k]), "output") && !strcmp(buffer_name(s->b.u[k]), name))
+			return k;
+	die(MALFORMED, "output '%s' has no BUFFER", name);
+}
+
+size_t session_outputs(Session *s, const char *const **names, const Array **at)
+{
+	if (s->g->level > LV_GRAPH)
+		for (size_t i = 0; i < s->nout; i++)
+			s->out[i] = *buffer_get(&s->b, output_slot(s, s->names[i]));
+	*names = s->names;
+	*at = s->out;
+	return s->nout;
+}
+
+Graph *session_profile(const Session *s)
+{
+	const Val **row = arena_alloc((s->nsteps + 1) * sizeof *row);
+	Graph *g = arena_alloc(sizeof *g);
+	double all = 0, n = s->ncalls ? s->ncalls : 1;
+
+	for (size_t i = 0; i < s->nsteps; i++)
+		all += s->step[i].ms;
+	for (size_t i = 0; i < s->nsteps; i++) {
+		const Step *t = &s->step[i];
+		fprintf(stderr, "%6zu  %10.4f ms  %5.1f%%  %s%s\n", i, t->ms / n, all > 0 ? 100 * t->ms / all : 0, t->name,
+			t->kind == STEP_INTERPRET ? " (interpreted)" : "");
+		row[i] = VARR(val_int(i), val_str(t->name), val_float(t->ms / n));
+	}
+	fprintf(stderr, "%6s  %10.4f ms  a call, %zu call%s\n", "all", all / n, s->ncalls, s->ncalls == 1 ? "" : "s");
+	*g = *s->g;
+	g->meta = val_set(s->g->meta, "timings", val_array(s->nsteps, row));
+	return g;
+}
