@@ -334,6 +334,8 @@ typedef struct {
 /* ---- document.c: a document put together from its parts, each checked, for wire.c and text.c ------------- */
 
 typedef struct Doc Doc;
+/* A key that stands twice in a map's keys and values, or NULL. */
+const Val *val_key_twice(size_t n, const Val *const *kv);
 /* vars and meta: maps or VNIL. Declares the vars; *err gets the reason when they are wrong (then NULL). */
 Doc *doc_begin(Level level, const Val *vars, const Val *meta, int flags, const char **err);
 /* The next node; op and dtype as text (dtype NULL: nil). Returns NULL, or the message ("node 17 ADD (h): …") and *status. */
@@ -347,7 +349,7 @@ Graph *doc_end(Doc *d, const char **err);
 /* Dies with MALFORMED (or UNSUPPORTED) naming node, op and name, when g breaks a rule of its level. */
 void verify(const Graph *g);
 
-/* ---- wire_scan.c, wire.c, text.c: bytes into whole values; document ↔ bytes, document ↔ text ----------------- */
+/* ---- wire_scan.c, wire.c, text.c, text_parse.c: bytes into whole values; document ↔ bytes, document ↔ text ----------------- */
 
 enum { READ_RAW = 1 };   /* keep equal nodes apart and dead ones too (show, diff); no stage does */
 enum { WIRE_DEPTH = 100 };
@@ -361,6 +363,7 @@ typedef struct {
 } WireScan;
 /* Checks that one msgpack value starts at p: form, depth, UTF-8, keys that are strings. Allocates nothing. */
 int wire_scan(WireScan *s, const void *p, size_t n);
+bool utf8_ok(const void *s, size_t n);
 /* what stands at p, decoded: n is the count or length, int, bits or bool; returns its head's bytes, 0 when cut short or bad */
 typedef struct { ValKind kind; uint64_t n; bool bad; } WireHead;
 size_t wire_head(const uint8_t *p, size_t left, WireHead *h);

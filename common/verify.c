@@ -23,13 +23,12 @@ static void check_level(Level lv, size_t at, const UOp *u)
 		bad(MALFORMED, at, u, arena_printf("no such op at level %s", level_name[lv]));
 }
 
-/* Buffers of one name: the same node twice is one buffer, two nodes are two. */
 static void check_name(Map *names, size_t at, UOp *u)
 {
 	const Val *name = val_get(u->arg, "name");
 	uint64_t key = PKEY(name) * 2 + !strcmp(buffer_role(u), "output");
 	UOp *other = map_get(names, key);
-	if (other && other != u)
+	if (other)
 		bad(MALFORMED, at, u, "two buffers have one name");
 	map_put(names, key, u);
 }
@@ -44,7 +43,7 @@ static void check_role(Level lv, size_t at, const UOp *u)
 static void check_assign(Map *assigned, size_t at, UOp *u)
 {
 	UOp *other = map_get(assigned, PKEY(u->src[0]));
-	if (other && other != u)
+	if (other)
 		bad(MALFORMED, at, u, "two ASSIGNs to one buffer");
 	map_put(assigned, PKEY(u->src[0]), u);
 }

@@ -1,0 +1,107 @@
+/* The cost model: what a kernel takes to run, in units of one add, from its structure alone.
+ *
+ * A node runs as often as the loops around it turn: outside of folds those are the loops up to the innermost one that
+ * it depends on (what depends on outer loops only is hoisted), inside a fold the fold's own turns. */
+#include "fuse.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum { COST_LOAD = 4, COST_STORE = 4, COST_DIVIDE = 4, COST_CURVE = 12 };
+
+double size_guess(UOp *size)
+{
+	int64_t lo, hi;
+	ix_bounds(size, &lo, &hi);
+	if (lo == hi)
+		return lo;
+	lo = lo < 1 ? 1 : lo;
+	hi = hi == INT64_MAX ? 1 << 20 : hi < 1 ? 1 : hi;
+	return sqrt((double)lo * hi);
+}
+
+double count_guess(const Shape *s)
+{
+	double n = 1;
+	for (int i = 0; i < s->rank; i++)
+		n *= size_guess(s->dim[i]);
+	return n;
+}
+
+static double op_cost(const UOp *u)
+{
+	switch (u->op) {
+	case OP_LOAD: return COST_LOAD;
+	case OP_STORE: return COST_STORE;
+	case OP_FDIV: case OP_RECIP: case OP_SQRT: case OP_IDIV: case OP_MOD: return COST_DIVIDE;
+	case OP_FLOORDIV: case OP_FLOORMOD: return u->dtype == DT_I64 ? 1 : COST_DIVIDE;
+	case OP_EXP2: case OP_LOG2: case OP_SIN: case OP_POW: case OP_THREEFRY: return COST_CURVE;
+	case OP_CONST: case OP_RANGE: case OP_VAR: case OP_BUFFER: case OP_PARAM: case OP_INDEX: case OP_KERNEL:
+		return 0;
+	/* index arithmetic is strength-reduced by any compiler */
+	case OP_ADD: case OP_MUL: return u->dtype == DT_I64 ? 0.25 : 1;
+	default: return 1;
+	}
+}
+
+double value_cost(UOp *value, int *loads)
+{
+	Nodes all = walk(value);
+	double cost = 0;
+	*loads = 0;
+	for (size_t i = 0; i < all.n; i++) {
+		if (all.at[i]->op == OP_LOAD)
+			++*loads;
+		else
+			cost += op_cost(all.at[i]);
+	}
+	return cost;
+}
+
+/* Turns of the loops up to the innermost one in mask. */
+static double turns(const Loops *l, uint64_t mask)
+{
+	double n = 1, upto = 1;
+	for (int i = 0; i < l->n; i++) {
+		n *= size_guess(l->at[i]->src[0]);
+		if (mask >> range_axis(l->at[i]) & 1)
+			upto = n;
+	}
+	return upto;
+}
+
+static double max2(double a, double b) { return a > b ? a : b; }
+
+/* runs[id]: turns that a node inside a fold is asked for by its users; only entries of the kernel at hand count. */
+static double *runs;
+static size_t capruns;
+
+static void runs_clear(const Nodes *all)
+{
+	if (node_limit() > capruns) {
+		capruns = node_limit() + node_limit() / 2;
+		runs = xrealloc(runs, capruns * sizeof *runs);
+	}
+	for (size_t i = 0; i < all->n; i++)
+		runs[all->at[i]->id] = 0;
+}
+
+double kernel_work(UOp *kernel)
+{
+	Loops loops = kernel_loops(kernel);
+	uint64_t loop_mask = range_mask(kernel);
+	Nodes all = walk(kernel);
+	double work = 0;
+	runs_clear(&all);
+	for (size_t i = all.n; i--;) {
+		UOp *u = all.at[i];
+		uint64_t m = range_mask(u);
+		double n = m & ~loop_mask ? runs[u->id] : turns(&loops, m), inside = n;
+		if (u->op == OP_RREDUCE)
+			for (uint32_t s = 1; s < u->nsrc; s++)
+				inside *= size_guess(u->src[s]->src[0]);
+		for (uint32_t s = 0; s < u->nsrc; s++)
+			runs[u->src[s]->id] = max2(runs[u->src[s]->id], inside);
+		work += inside * op_cost(u);
+	}
+	return work;
+}

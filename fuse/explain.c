@@ -1,0 +1,67 @@
+/* --explain: what was done and why, a line for each pair looked at, then what each kernel reads and writes. */
+#include "fuse.h"
+#include <stdarg.h>
+#include <stdlib.h>
+
+void explain(const char *fmt, ...)
+{
+	va_list ap;
+	if (!fuse_explain)
+		return;
+	va_start(ap, fmt);
+	fputs("fuse: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	va_end(ap);
+}
+
+const char *kernel_label(UOp *kernel)
+{
+	if (kernel->op != OP_KERNEL)
+		return "copy";
+	return buffer_name(store_buffer(kernel->src[0]));
+}
+
+static void print_names(Buf *b, const UOp *call, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++)
+		buf_printf(b, " %s", buffer_name(call->src[i]));
+}
+
+Graph *explain_result(Graph *g)
+{
+	if (!fuse_explain)
+		return g;
+	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
+		UOp *call = g->sink->src[i];
+		Buf b = {0};
+		if (call->op != OP_CALL) {
+			explain("copy: 1 read, 1 write: %s -> %s", buffer_name(call->src[1]), buffer_name(call->src[0]));
+			continue;
+		}
+		/* slots in order: written, then read; a buffer updated in place counts as both */
+		UOp *k = call->src[0];
+		uint32_t writes = 0, slots = call->nsrc - 1, both = 0;
+		uint64_t written = 0, read = 0;
+		for (uint32_t s = 0; s < k->nsrc; s++)
+			written |= 1ull << val_get(store_buffer(k->src[s])->arg, "slot")->i;
+		Nodes loads = kernel_loads(k);
+		for (size_t l = 0; l < loads.n; l++)
+			read |= 1ull << val_get(loads.at[l]->src[0]->src[0]->arg, "slot")->i;
+		for (uint32_t s = 0; s < slots; s++) {
+			writes += written >> s & 1;
+			both += (written & read) >> s & 1;
+		}
+		uint32_t reads = slots - writes + both;
+		print_names(&b, call, writes + 1, call->nsrc);
+		buf_printf(&b, " ->");
+		print_names(&b, call, 1, writes + 1);
+		explain("%s: %u read%s, %u write%s:%s", val_get(k->arg, "name")->s, reads,
+			reads == 1 ? "" : "s", writes, writes == 1 ? "" : "s", buf_str(&b));
+		buf_free(&b);
+	}
+	const Val *w = val_get(g->meta, "workspace");
+	if (w && w->kind == VAL_ARRAY)
+		explain("workspace %lld bytes, lower bound %lld", (long long)w->a[0]->i, (long long)w->a[1]->i);
+	return g;
+}

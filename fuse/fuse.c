@@ -1,0 +1,31 @@
+/* fuse: merges kernels and plans memory. */
+#include "fuse.h"
+
+bool fuse_explain, fuse_strict;
+
+static const Pass passes[] = {
+	{"open",     open_kernels,    "calls to kernels over buffers"},
+	{"produce",  merge_producers, "loads replaced by what produced them", .optional = true},
+	{"siblings", merge_siblings,  "kernels over the same ranges with shared inputs", .optional = true},
+	{"drop",     drop_stores,     "what nobody reads", .optional = true},
+	{"close",    close_kernels,   "kernels over buffers to calls"},
+	{"name",     name_kernels,    "kernels named for what they do"},
+	{"plan",     plan_memory,     "temporaries packed into one workspace", .optional = true},
+	{"explain",  explain_result,  "what each kernel reads and writes (--explain)", .optional = true},
+	{0}
+};
+
+static const Option options[] = {
+	{.word = "explain", .help = "say for each pair of kernels what was done and why", .to = &fuse_explain},
+	{.word = "strict", .help = "leave out every rewrite that changes the arithmetic", .to = &fuse_strict},
+	{0}
+};
+
+int main(int argc, char **argv)
+{
+	static const Stage stage = {
+		.name = "fuse", .summary = "merge kernels by cost and plan memory", .usage = "[FILE]",
+		.options = options, .level_in = LV_SCHEDULE, .level_out = LV_SCHEDULE, .passes = passes,
+	};
+	return stage_main(&stage, argc, argv);
+}

@@ -1,0 +1,110 @@
+/* What a pass asks of a kernel in open form. */
+#include "fuse.h"
+#include <stdlib.h>
+
+Loops kernel_loops(UOp *kernel)
+{
+	uint64_t free_axes = range_mask(kernel);
+	Nodes all = walk(kernel);
+	Loops l = {arena_alloc(64 * sizeof *l.at), 0};
+	UOp *by_axis[64] = {0};
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_RANGE && free_axes >> range_axis(all.at[i]) & 1)
+			by_axis[range_axis(all.at[i])] = all.at[i];
+	for (int a = 0; a < 64; a++)
+		if (by_axis[a])
+			l.at[l.n++] = by_axis[a];
+	return l;
+}
+
+UOp *store_buffer(const UOp *store) { return store->src[0]->src[0]; }
+
+Nodes kernel_loads(UOp *kernel)
+{
+	Nodes all = walk(kernel), loads = {all.at, 0};
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_LOAD)
+			loads.at[loads.n++] = all.at[i];
+	return loads;
+}
+
+static bool covers(UOp *index, UOp *size)
+{
+	int64_t at, n;
+	if (index->op == OP_RANGE)
+		return index->src[0] == size;
+	return ix_is_const(index, &at) && at == 0 && ix_is_const(size, &n) && n == 1;
+}
+
+bool store_is_plain(UOp *store)
+{
+	UOp *place = store->src[0];
+	const Shape *s = place->src[0]->shape;
+	uint64_t seen = 0;
+	if (store->nsrc != 2 || (int)place->nsrc != s->rank + 1)
+		return false;
+	for (int i = 0; i < s->rank; i++) {
+		UOp *e = place->src[i + 1];
+		if (!covers(e, s->dim[i]))
+			return false;
+		if (e->op != OP_RANGE)
+			continue;
+		/* in order, each once */
+		if (seen >> range_axis(e))
+			return false;
+		seen |= 1ull << range_axis(e);
+	}
+	return seen == range_mask(store);
+}
+
+bool has_op(UOp *root, Op op)
+{
+	Nodes all = walk(root);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == op)
+			return true;
+	return false;
+}
+
+static bool reuses(UOp *fold)
+{
+	uint64_t around = range_mask(fold), in = range_mask(fold->src[0]);
+	uint64_t bound = in & ~around;
+	Nodes all = walk(fold->src[0]);
+	int full = 0, part = 0;
+	for (size_t i = 0; i < all.n; i++) {
+		if (all.at[i]->op != OP_LOAD)
+			continue;
+		uint64_t m = range_mask(all.at[i]);
+		/* only what moves with the fold is an operand of it */
+		if (!(m & bound))
+			continue;
+		if ((m & in) == in)
+			full++;
+		else
+			part++;
+	}
+	return part > 0 && full + part > 1;
+}
+
+bool has_contraction(UOp *root)
+{
+	Nodes all = walk(root);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_RREDUCE && reuses(all.at[i]))
+			return true;
+	return false;
+}
+
+static UOp *gate_one(UOp *u, void *gate)
+{
+	if (u->op != OP_LOAD)
+		return u;
+	UOp *g = u->nsrc > 1 ? ix_and(gate, u->src[1]) : gate;
+	return NODE(OP_LOAD, u->dtype, VNIL, u->src[0], g);
+}
+
+UOp *gate_loads(UOp *value, UOp *gate)
+{
+	return walk_replace(value, gate_one, gate);
+}

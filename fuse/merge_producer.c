@@ -1,0 +1,439 @@
+/* A load replaced by what produced it.
+ *
+ *     t[i,j] = Σk a[i,k]·b[k,j]          →    y[i,j] = max(Σk a[i,k]·b[k,j] + c[j], 0)
+ *     y[i,j] = max(t[i,j] + c[j], 0)
+ *
+ * Kernels are taken in order, so what a kernel loads has its final form already. A temporary is inlined when the kernel
+ * at hand is the last one that still loads it (or when it is so cheap that each reader may have its own), by cost:
+ *   - elementwise values: arithmetic times how often it would be repeated, against a store and the loads;
+ *   - values with folds: the work of the merged kernel against that of the two. A fold over a row, wanted by the whole
+ *     row, is computed once before the row's loop, which makes one kernel of softmax or a layer norm;
+ *   - a contraction only takes work behind it (bias, activation): it is wanted element by element, once each.
+ * A value whose inputs are written in between, a sort, a scatter and an explicit copy stay where they are. */
+#include "fuse.h"
+#include <stdlib.h>
+
+enum { BIG_FOLD = 1 << 16, FEW_ROWS = 64, ROUNDS = 4 };
+
+typedef VEC(int) Ints;
+typedef VEC(UOp *) List;
+
+typedef struct {
+	UOp *kernel;            /* a KERNEL, or a MEMCPY left alone */
+	bool dead, cheap;       /* cheap: each reader may compute it itself */
+	bool barrier;           /* a copy somebody asked for, a sort, a scatter */
+	bool folds;             /* has RREDUCE or RSCAN */
+	size_t nodes;
+	List reads;             /* distinct buffers */
+} Step;
+
+typedef struct { UOp *buffer; Ints writers, readers; } Use;     /* indices of steps, rising */
+
+typedef struct { Step *step; int n; Map use; int merged; } Plan;
+
+static Use *use_of(Plan *p, UOp *buffer)
+{
+	Use *u = map_get(&p->use, PKEY(buffer));
+	if (!u) {
+		u = xcalloc(1, sizeof *u);
+		u->buffer = buffer;
+		map_put(&p->use, PKEY(buffer), u);
+	}
+	return u;
+}
+
+static void read_add(Plan *p, int k, UOp *buffer)
+{
+	Step *s = &p->step[k];
+	for (size_t i = 0; i < s->reads.n; i++)
+		if (s->reads.at[i] == buffer)
+			return;
+	vec_push(&s->reads, buffer);
+	vec_push(&use_of(p, buffer)->readers, k);
+}
+
+static void read_drop(Plan *p, int k, UOp *buffer)
+{
+	Step *s = &p->step[k];
+	Use *u = use_of(p, buffer);
+	for (size_t i = 0; i < s->reads.n; i++)
+		if (s->reads.at[i] == buffer)
+			s->reads.at[i--] = s->reads.at[--s->reads.n];
+	for (size_t i = 0; i < u->readers.n; i++)
+		if (u->readers.at[i] == k)
+			u->readers.at[i--] = u->readers.at[--u->readers.n];
+}
+
+/* ---- reading the calls */
+
+static bool is_copy(UOp *kernel)
+{
+	UOp *v = kernel->src[0]->src[1];
+	if (v->op == OP_WHERE && v->src[1]->op == OP_LOAD && is_const(v->src[2]))
+		v = v->src[1];
+	return v->op == OP_LOAD;
+}
+
+static bool is_barrier(UOp *kernel)
+{
+	if (kernel->nsrc != 1 || !store_is_plain(kernel->src[0]))
+		return true;
+	return is_copy(kernel) || kernel->src[0]->src[1]->op == OP_RSORT;
+}
+
+static void read_step(Plan *p, int k, UOp *u)
+{
+	Step *s = &p->step[k];
+	s->kernel = u;
+	if (u->op != OP_KERNEL) {
+		s->barrier = true;
+		vec_push(&use_of(p, u->src[0])->writers, k);
+		read_add(p, k, u->src[1]);
+		return;
+	}
+	s->barrier = is_barrier(u);
+	s->folds = has_op(u, OP_RREDUCE) || has_op(u, OP_RSCAN);
+	s->nodes = walk(u).n;
+	for (uint32_t i = 0; i < u->nsrc; i++)
+		vec_push(&use_of(p, store_buffer(u->src[i]))->writers, k);
+	Nodes loads = kernel_loads(u);
+	for (size_t i = 0; i < loads.n; i++)
+		read_add(p, k, loads.at[i]->src[0]->src[0]);
+}
+
+/* ---- may it be done */
+
+static bool is_temp(const UOp *buffer) { return !strcmp(buffer_role(buffer), "temp"); }
+
+/* Something that step t reads is written after it and not after step c. */
+static bool overwritten(Plan *p, int t, int c)
+{
+	for (size_t i = 0; i < p->step[t].reads.n; i++) {
+		Use *u = use_of(p, p->step[t].reads.at[i]);
+		for (size_t w = 0; w < u->writers.n; w++)
+			if (u->writers.at[w] > t && u->writers.at[w] <= c)
+				return true;
+	}
+	return false;
+}
+
+static size_t union_size(const Step *a, const Step *b)
+{
+	size_t n = a->reads.n + b->reads.n;
+	for (size_t i = 0; i < a->reads.n; i++)
+		for (size_t k = 0; k < b->reads.n; k++)
+			n -= a->reads.at[i] == b->reads.at[k];
+	return n;
+}
+
+/* The step whose value may be put in place of step c's loads of buffer; -1 when none may. */
+static int candidate(Plan *p, int c, UOp *buffer)
+{
+	Use *u = use_of(p, buffer);
+	if (!is_temp(buffer) || u->writers.n != 1 || u->writers.at[0] >= c)
+		return -1;
+	int t = u->writers.at[0];
+	Step *s = &p->step[t];
+	if (s->barrier || p->step[c].kernel->op != OP_KERNEL || has_op(p->step[c].kernel, OP_RSORT))
+		return -1;
+	if (!s->cheap && u->readers.n != 1)
+		return -1;
+	if (s->nodes + p->step[c].nodes > KERNEL_NODES || union_size(s, &p->step[c]) > KERNEL_BUFFERS)
+		return -1;
+	return overwritten(p, t, c) ? -1 : t;
+}
+
+/* ---- putting it in place */
+
+static Nodes sites_of(UOp *kernel, UOp *buffer)
+{
+	Nodes loads = kernel_loads(kernel), sites = {loads.at, 0};
+	for (size_t i = 0; i < loads.n; i++)
+		if (loads.at[i]->src[0]->src[0] == buffer)
+			sites.at[sites.n++] = loads.at[i];
+	return sites;
+}
+
+/* The value that a store writes, at the places that a load reads. */
+static UOp *value_for(UOp *store, UOp *site)
+{
+	UOp *place = store->src[0], *value = store->src[1], *from[MAX_RANK], *to[MAX_RANK];
+	uint64_t inside = range_mask(site) >> BOUND;
+	size_t n = 0;
+	if (inside)
+		value = shift_bound(value, MAX_RANK);
+	for (uint32_t i = 1; i < place->nsrc; i++) {
+		if (place->src[i]->op != OP_RANGE)
+			continue;
+		from[n] = place->src[i];
+		to[n++] = site->src[0]->src[i];
+	}
+	value = substitute(value, n, from, to);
+	if (site->nsrc < 2)
+		return value;
+	UOp *zero = const_num(value->dtype, 0);
+	return NODE(OP_WHERE, value->dtype, VNIL, site->src[1], gate_loads(value, site->src[1]), zero);
+}
+
+/* Kernel with every load of what store writes replaced; NULL when that does not come to an end or nests too deep. */
+static UOp *inlined(UOp *kernel, UOp *store)
+{
+	List to = {0};
+	UOp *r = kernel;
+	int round = 0;
+	for (; r && round < ROUNDS; round++) {
+		Nodes sites = sites_of(r, store_buffer(store));
+		if (!sites.n)
+			break;
+		to.n = 0;
+		for (size_t i = 0; i < sites.n; i++)
+			vec_push(&to, value_for(store, sites.at[i]));
+		r = substitute(r, sites.n, sites.at, to.at);
+	}
+	vec_free(&to);
+	if (!r || round == ROUNDS)
+		return NULL;
+	return has_op(r, OP_RREDUCE) ? number_bound(r) : r;
+}
+
+/* A running fold keeps its loops in order: kernel's loops become those of store, one for one; NULL when they differ. */
+static UOp *loops_of_store(UOp *kernel, UOp *store)
+{
+	Loops k = kernel_loops(kernel), s = kernel_loops(store);
+	Nodes sites = sites_of(kernel, store_buffer(store));
+	if (k.n != s.n || sites.n != 1 || sites.at[0]->nsrc > 1)
+		return NULL;
+	for (int i = 0; i < k.n; i++)
+		if (k.at[i]->src[0] != s.at[i]->src[0])
+			return NULL;
+	kernel = substitute(kernel, k.n, k.at, s.at);
+	sites = sites_of(kernel, store_buffer(store));
+	for (uint32_t i = 1; i < store->src[0]->nsrc; i++)
+		if (sites.at[0]->src[0]->src[i] != store->src[0]->src[i])
+			return NULL;
+	return kernel;
+}
+
+/* ---- is it worth it */
+
+static double turns_of(UOp *site)
+{
+	Nodes all = walk(site);
+	double n = 1;
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_RANGE)
+			n *= size_guess(all.at[i]->src[0]);
+	return n;
+}
+
+/* How often each element of what store writes is asked for by a kernel. */
+static double repeats(UOp *kernel, UOp *store)
+{
+	Nodes sites = sites_of(kernel, store_buffer(store));
+	double n = 0, count = count_guess(store_buffer(store)->shape);
+	for (size_t i = 0; i < sites.n; i++)
+		n += turns_of(sites.at[i]);
+	return n / (count < 1 ? 1 : count);
+}
+
+/* Elementwise value wanted `times` times: computed each time, or stored once and loaded. A load that is repeated comes
+ * out of a near cache. In favour of computing by a quarter, as a kernel less is worth something. */
+static bool recompute(UOp *value, double times, double *inlined_cost, double *stored_cost)
+{
+	int loads;
+	double ops = value_cost(value, &loads);
+	*inlined_cost = ops * times + loads * (4 + (times - 1));
+	*stored_cost = ops + 4 * loads + 4 + 4 + (times - 1);
+	return times <= 1 || *inlined_cost <= 1.25 * *stored_cost;
+}
+
+/* A large fold down to few values is split over threads better than repeated or nested. */
+static bool is_big_fold(UOp *store)
+{
+	Nodes all = walk(store->src[1]);
+	double rows = count_guess(store_buffer(store)->shape);
+	for (size_t i = 0; i < all.n; i++) {
+		double n = 1;
+		for (uint32_t s = 1; all.at[i]->op == OP_RREDUCE && s < all.at[i]->nsrc; s++)
+			n *= size_guess(all.at[i]->src[s]->src[0]);
+		if (n * rows > BIG_FOLD && rows < FEW_ROWS && n > 1)
+			return true;
+	}
+	return false;
+}
+
+/* The load wants each element once, at the loops: nothing of a contraction is done twice. */
+static bool wanted_once(UOp *kernel, UOp *store)
+{
+	Nodes sites = sites_of(kernel, store_buffer(store));
+	uint64_t seen = 0;
+	if (sites.n != 1 || sites.at[0]->nsrc > 1)
+		return false;
+	UOp *place = sites.at[0]->src[0];
+	for (uint32_t i = 1; i < place->nsrc; i++) {
+		UOp *e = place->src[i];
+		if (e->op != OP_RANGE)
+			continue;
+		if (range_axis(e) >= BOUND || seen >> range_axis(e) & 1)
+			return false;
+		seen |= 1ull << range_axis(e);
+	}
+	return seen == range_mask(kernel);
+}
+
+static bool contraction_ok(UOp *kernel, UOp *store, const char **why)
+{
+	if (!wanted_once(kernel, store)) {
+		*why = "a contraction that is not wanted once an element";
+		return false;
+	}
+	if (has_contraction(kernel)) {
+		*why = "one contraction a kernel";
+		return false;
+	}
+	return true;
+}
+
+/* The kernel with step t's value in place, or NULL; why and the costs are for --explain. */
+static UOp *try_merge(Plan *p, int t, int c, const char **why, double *with, double *without)
+{
+	UOp *kernel = p->step[c].kernel, *store = p->step[t].kernel->src[0];
+	*with = *without = 0;
+	if (has_op(store, OP_RSCAN)) {
+		*why = "a running fold is wanted in another order";
+		kernel = loops_of_store(kernel, store);
+		return kernel ? inlined(kernel, store) : NULL;
+	}
+	*why = "costs more";
+	if (!p->step[t].folds) {
+		if (!p->step[t].cheap && !recompute(store->src[1], repeats(kernel, store), with, without))
+			return NULL;
+		return inlined(kernel, store);
+	}
+	if (has_contraction(store))
+		return contraction_ok(kernel, store, why) ? inlined(kernel, store) : NULL;
+	if (is_big_fold(store)) {
+		*why = "a large fold to few values";
+		return NULL;
+	}
+	UOp *merged = inlined(kernel, store);
+	if (!merged)
+		return NULL;
+	*without = kernel_work(kernel) + kernel_work(p->step[t].kernel);
+	*with = kernel_work(share_loops(merged));
+	return *with <= *without ? merged : NULL;
+}
+
+/* ---- the pass */
+
+static void replace_reads(Plan *p, int t, int c, UOp *buffer)
+{
+	Step *from = &p->step[t];
+	read_drop(p, c, buffer);
+	for (size_t i = 0; i < from->reads.n; i++)
+		read_add(p, c, from->reads.at[i]);
+	if (use_of(p, buffer)->readers.n)
+		return;
+	from->dead = true;
+	while (from->reads.n)
+		read_drop(p, t, from->reads.at[0]);
+}
+
+static bool merge_one(Plan *p, int c, UOp *buffer)
+{
+	int t = candidate(p, c, buffer);
+	const char *why = "";
+	double with, without;
+	if (t < 0)
+		return false;
+	UOp *merged = try_merge(p, t, c, &why, &with, &without);
+	explain("%s into %s: %s (%s%.4g against %.4g)", buffer_name(buffer), kernel_label(p->step[c].kernel),
+		merged ? "merged" : "stored", merged ? "" : why, with, without);
+	if (!merged)
+		return false;
+	node_note(merged, p->step[c].kernel->note);
+	node_note(merged, p->step[t].kernel->note);
+	p->step[c].kernel = merged;
+	p->step[c].nodes += p->step[t].nodes;
+	p->step[c].folds |= p->step[t].folds;
+	replace_reads(p, t, c, buffer);
+	p->merged++;
+	return true;
+}
+
+/* Each reader may compute it itself: all of them together, judged by what they are before anything is merged. */
+static bool is_cheap(Plan *p, int k)
+{
+	Step *s = &p->step[k];
+	if (s->barrier || s->folds || s->dead || s->kernel->op != OP_KERNEL)
+		return false;
+	UOp *store = s->kernel->src[0];
+	Use *u = use_of(p, store_buffer(store));
+	if (u->readers.n < 2 || !is_temp(store_buffer(store)))
+		return false;
+	double times = 0, with, without;
+	for (size_t i = 0; i < u->readers.n; i++) {
+		UOp *reader = p->step[u->readers.at[i]].kernel;
+		times += reader->op == OP_KERNEL ? repeats(reader, store) : 1;
+	}
+	bool yes = recompute(store->src[1], times, &with, &without);
+	explain("%s: wanted %.4g times by %zu kernels: %s (%.4g against %.4g)", buffer_name(store_buffer(store)),
+		times, u->readers.n, yes ? "computed in each" : "stored once", with, without);
+	return yes;
+}
+
+static void merge_step(Plan *p, int c)
+{
+	Step *s = &p->step[c];
+	List tried = {0};
+	for (bool again = s->kernel->op == OP_KERNEL; again;) {
+		again = false;
+		for (size_t i = 0; i < s->reads.n && !again; i++) {
+			UOp *b = s->reads.at[i];
+			bool seen = false;
+			for (size_t k = 0; k < tried.n; k++)
+				seen |= tried.at[k] == b;
+			if (seen)
+				continue;
+			vec_push(&tried, b);
+			again = merge_one(p, c, b);
+		}
+		/* a merge may make this the last reader of what was refused for having others */
+		if (again)
+			tried.n = 0;
+	}
+	vec_free(&tried);
+	s->cheap = is_cheap(p, c);
+}
+
+Graph *merge_producers(Graph *g)
+{
+	Plan p = {.n = g->sink->nsrc};
+	VEC(UOp *) left = {0};
+	p.step = xcalloc(p.n + 1, sizeof *p.step);
+	for (int i = 0; i < p.n; i++)
+		read_step(&p, i, g->sink->src[i]);
+	for (int i = 0; i < p.n; i++)
+		merge_step(&p, i);
+	for (int i = 0; i < p.n; i++)
+		if (!p.step[i].dead)
+			vec_push(&left, p.step[i].kernel);
+	Graph *r = arena_alloc(sizeof *r);
+	*r = *g;
+	r->all = (Nodes){0};
+	r->sink = node_new(OP_SINK, DT_NONE, left.n, left.at, g->sink->arg);
+	for (size_t i = 0; i < p.use.cap; i++) {
+		Use *u = p.use.val[i];
+		if (u) {
+			vec_free(&u->writers);
+			vec_free(&u->readers);
+			free(u);
+		}
+	}
+	map_free(&p.use);
+	for (int i = 0; i < p.n; i++)
+		vec_free(&p.step[i].reads);
+	free(p.step);
+	vec_free(&left);
+	return r;
+}
