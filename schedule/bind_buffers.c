@@ -9,22 +9,17 @@
 
 /* ---- the inputs, also those that nothing uses */
 
-static const Val *input_row(const UOp *u)
-{
-	return VARR(val_get(u->arg, "name"), val_str(dtype_name(u->dtype)), val_get(u->arg, "shape"));
-}
-
 Graph *note_inputs(Graph *g)
 {
 	if (val_get(g->meta, "inputs"))
 		return g;
 	Nodes all = g->all.n ? g->all : walk(g->sink);
-	VEC(const Val *) rows = {0};
+	VEC(const Val *) names = {0};
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_BUFFER && !strcmp(buffer_role(all.at[i]), "input"))
-			vec_push(&rows, input_row(all.at[i]));
-	g->meta = val_set(g->meta, "inputs", val_array(rows.n, rows.at));
-	vec_free(&rows);
+			vec_push(&names, val_get(all.at[i]->arg, "name"));
+	g->meta = val_set(g->meta, "inputs", val_array(names.n, names.at));
+	vec_free(&names);
 	return g;
 }
 

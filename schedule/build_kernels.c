@@ -19,10 +19,10 @@ static void loop_indices(const Shape *s, UOp **idx)
 		idx[i] = axis_index(s->dim[i], &axis, "loop");
 }
 
-/* The place in slot 0. */
-static UOp *target(Body *b, UOp *const *idx)
+/* The place in a slot that is written. */
+static UOp *place_in(Body *b, int slot, UOp *const *idx)
 {
-	UOp *out = b->buffer.at[0], *src[MAX_RANK + 1] = {body_param(b, out)};
+	UOp *out = b->buffer.at[slot], *src[MAX_RANK + 1] = {body_param(b, out)};
 	for (int i = 0; i < out->shape->rank; i++)
 		src[i + 1] = idx[i];
 	return node_new(OP_INDEX, out->dtype, out->shape->rank + 1, src, VNIL);
@@ -44,14 +44,14 @@ UOp *build_copy(Body *b, UOp *x)
 {
 	UOp *idx[MAX_RANK], *out = b->buffer.at[0];
 	loop_indices(out->shape, idx);
-	return store(target(b, idx), cast(value_at(b, x, idx), out->dtype));
+	return store(place_in(b, 0, idx), cast(value_at(b, x, idx), out->dtype));
 }
 
 static UOp *build_elementwise(Body *b, UOp *u)
 {
 	UOp *idx[MAX_RANK];
 	loop_indices(u->shape, idx);
-	return store(target(b, idx), op_at(b, u, idx));
+	return store(place_in(b, 0, idx), op_at(b, u, idx));
 }
 
 static UOp *build_reduce(Body *b, UOp *u)
@@ -73,10 +73,10 @@ static UOp *build_reduce(Body *b, UOp *u)
 			src[bound++] = at[i];
 	}
 	if (shape_static(x->shape, &elements) && elements == 0)
-		return store(target(b, idx), const_identity(op_find(op->s), u->dtype));
+		return store(place_in(b, 0, idx), const_identity(op_find(op->s), u->dtype));
 	DType dt = fold_dtype(op, u->dtype);
 	src[0] = cast(value_at(b, x, at), dt);
-	return store(target(b, idx), cast(node_new(OP_RREDUCE, dt, bound, src, op), u->dtype));
+	return store(place_in(b, 0, idx), cast(node_new(OP_RREDUCE, dt, bound, src, op), u->dtype));
 }
 
 /* Loop indices over u, but the axis along which it runs is serial. */
@@ -94,17 +94,21 @@ static UOp *build_scan(Body *b, UOp *u)
 	const Val *op = u->arg->a[0];
 	DType dt = fold_dtype(op, u->dtype);
 	UOp *v = cast(value_at(b, u->src[0], idx), dt);
-	return store(target(b, idx), cast(NODE(OP_RSCAN, dt, op, v, range), u->dtype));
+	return store(place_in(b, 0, idx), cast(NODE(OP_RSCAN, dt, op, v, range), u->dtype));
 }
 
-/* Equal keys keep their order: where there are no keys to load, or one, each place holds its own index. */
+/* Slot 1 is room for the merge. Equal keys keep their order: where there are no keys to load, or one, each place holds
+ * its own index, and no room is needed. */
 static UOp *build_sort(Body *b, UOp *u)
 {
 	UOp *idx[MAX_RANK], *range = serial_indices(u, u->arg->a[0]->i, idx);
 	UOp *key = value_at(b, u->src[0], idx);
-	UOp *v = key->op == OP_LOAD && range->op == OP_RANGE
-		? NODE(OP_RSORT, DT_I64, u->arg->a[1], key, range) : range;
-	return store(target(b, idx), v);
+	if (key->op != OP_LOAD || range->op != OP_RANGE) {
+		b->buffer.n = 1;
+		return store(place_in(b, 0, idx), range);
+	}
+	UOp *v = NODE(OP_RSORT, DT_I64, u->arg->a[1], key, range, place_in(b, 1, idx));
+	return store(place_in(b, 0, idx), v);
 }
 
 /* Places in the first axes of x, read from the index tensors at idx, and whether all of them are inside. Casting u64
@@ -128,7 +132,7 @@ static UOp *build_gather(Body *b, UOp *u)
 	UOp *inside = indices_at(b, x, u->src + 1, n, idx, at);
 	for (int i = n; i < x->shape->rank; i++)
 		at[i] = idx[rank + i - n];
-	return store(target(b, idx), gated(value_at(b, x, at), inside));
+	return store(place_in(b, 0, idx), gated(value_at(b, x, at), inside));
 }
 
 UOp *build_scatter(Body *b, UOp *u)
@@ -141,7 +145,7 @@ UOp *build_scatter(Body *b, UOp *u)
 	gate = indices_at(b, x, u->src + 1, n, idx, at);
 	for (int i = n; i < x->shape->rank; i++)
 		at[i] = idx[rank + i - n];
-	place = target(b, at);
+	place = place_in(b, 0, at);
 	value = cast(value_at(b, v, idx), place->dtype);
 	if (!val_is_str(u->arg, "SET"))
 		value = NODE(op_find(u->arg->s), place->dtype, VNIL,

@@ -10,8 +10,8 @@ Graph *simplify(Graph *g);
 
 /* ---- bind_buffers.c */
 
-/* Puts the inputs' names, dtypes and shapes into meta.inputs, [[name, dtype, shape]…] in the document's order,
- * unless they are there: unused inputs vanish below, but `@K=FILE` counts them. Must see the graph as read. */
+/* Puts the inputs' names into meta.inputs, in the document's order, unless they are there: unused inputs vanish
+ * below, but `@K=FILE` counts them. Must see the graph as read. */
 Graph *note_inputs(Graph *g);
 /* Level graph in and out. Afterwards each output, each sort key and each ASSIGN's new content is a node that gets a
  * buffer (a CONTIGUOUS is put over a view or a constant), nodes that are only another name for one are gone (DETACH,
@@ -53,7 +53,8 @@ UOp *gated(UOp *v, UOp *gate);
 
 /* ---- build_kernels.c */
 
-/* The STORE that computes graph node u into slot 0 of b (b->buffer.at[0] is set), for every op but SCATTER. */
+/* The STORE that computes graph node u into slot 0 of b (b->buffer.at[0] is set), for every op but SCATTER. A SORT
+ * needs room as large as itself in slot 1. */
 UOp *build_store(Body *b, UOp *u);
 /* The STORE that copies graph node x, cast to the dtype of slot 0. */
 UOp *build_copy(Body *b, UOp *x);

@@ -100,6 +100,8 @@ static void node_add(Split *s, UOp *u)
 		return;
 	}
 	Body b = body_new(s, s->home[u->id]);
+	if (u->op == OP_SORT)
+		vec_push(&b.buffer, temp_new(s, DT_I64, u->shape));
 	call_add(s, &b, build_store(&b, u), u);
 }
 
