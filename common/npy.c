@@ -189,7 +189,7 @@ static void transpose(const Array *a, const char *from)
 	int64_t at[MAX_RANK] = {0}, stride[MAX_RANK], off = 0, n = array_count(a);
 	char *to = a->data;
 
-	for (int i = 0; i < a->rank; i++)
+	for (int i = 0; n && i < a->rank; i++)
 		stride[i] = i ? stride[i - 1] * a->dim[i - 1] : 1;
 	for (int64_t k = 0; k < n; k++, to += size) {
 		memcpy(to, from + off * size, size);
