@@ -14,7 +14,7 @@ bool binding_parse(const char *operand, Binding *b)
 
 	if (!eq || eq == operand)
 		return false;
-	*b = (Binding){ arena_printf("%.*s", (int)(eq - operand), operand), eq + 1, false };
+	*b = (Binding){ strndup(operand, eq - operand), eq + 1, false };       /* outlives the document */
 	return true;
 }
 

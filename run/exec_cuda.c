@@ -1,0 +1,172 @@
+/* NVIDIA GPUs, through the driver's library, which is looked for at run time. Everything goes down the default stream, so
+ * launches and copies keep their order. */
+#include "run.h"
+#include "cuda.h"
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#define DECLARE(result, name, params) static result (*p_##name) params;
+CUDA_FUNCTIONS(DECLARE)
+
+static int ndevices = -1;
+static CUcontext current;
+
+typedef struct { CUfunction f; const char *name; } Kernel;
+
+static void check(CUresult err, const char *what)
+{
+	const char *text = "unknown error";
+
+	if (err == CUDA_SUCCESS)
+		return;
+	p_cuGetErrorString(err, &text);
+	die(FAILED, "cuda: %s: %s", what, text);
+}
+
+static bool library_open(void)
+{
+	void *so = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+
+	if (!so)
+		return false;
+#define FIND(result, name, params) if (!(p_##name = (result (*) params)dlsym(so, #name))) return false;
+	CUDA_FUNCTIONS(FIND)
+	return p_cuInit(0) == CUDA_SUCCESS;
+}
+
+static void devices_find(void)
+{
+	if (ndevices >= 0)
+		return;
+	ndevices = 0;
+	if (library_open() && p_cuDeviceGetCount(&ndevices) != CUDA_SUCCESS)
+		ndevices = 0;
+}
+
+int cuda_capability(void)
+{
+	CUdevice d;
+	int major = 0, minor = 0;
+
+	devices_find();
+	if (!ndevices || p_cuDeviceGet(&d, 0) || p_cuDeviceGetAttribute(&major, CU_ATTRIBUTE_MAJOR, d) ||
+		p_cuDeviceGetAttribute(&minor, CU_ATTRIBUTE_MINOR, d))
+		return 0;
+	return 10 * major + minor;
+}
+
+static int cuda_list(void (*tell)(void *, const char *, const char *), void *ctx)
+{
+	char name[32], text[256] = "";
+	CUdevice d;
+
+	devices_find();
+	for (int i = 0; i < ndevices; i++) {
+		snprintf(name, sizeof name, i ? "cuda:%d" : "cuda", i);
+		if (p_cuDeviceGet(&d, i) || p_cuDeviceGetName(text, sizeof text, d))
+			text[0] = 0;
+		tell(ctx, name, text);
+	}
+	return ndevices;
+}
+
+static void cuda_open(int i)
+{
+	CUdevice d;
+
+	devices_find();
+	if (!ndevices)
+		die(UNSUPPORTED, "no CUDA device: libcuda.so.1 is not there or lists none");
+	if (i >= ndevices)
+		die(UNSUPPORTED, "no device 'cuda:%d': there are %d", i, ndevices);
+	check(p_cuDeviceGet(&d, i), "the device");
+	check(p_cuDevicePrimaryCtxRetain(&current, d), "the device's context");
+	check(p_cuCtxSetCurrent(current), "the device's context");
+}
+
+static CUdeviceptr address(void *mem)
+{
+	return (CUdeviceptr)(uintptr_t)mem;
+}
+
+static void *cuda_alloc(size_t bytes)
+{
+	CUdeviceptr p;
+	CUresult err = p_cuMemAlloc_v2(&p, bytes + 1);
+
+	if (err == CUDA_ERROR_OUT_OF_MEMORY)
+		die(FAILED, "cuda: no memory left for a buffer of %zu bytes", bytes);
+	check(err, "a buffer");
+	check(p_cuMemsetD8_v2(p, 0, bytes + 1), "filling a buffer");
+	return (void *)(uintptr_t)p;
+}
+
+static void *cuda_slice(void *mem, size_t offset, size_t bytes)
+{
+	return (char *)mem + offset;
+}
+
+static void cuda_release(void *mem)
+{
+	if (mem)
+		p_cuMemFree_v2(address(mem));
+}
+
+static void cuda_put(void *mem, const void *host, size_t bytes)
+{
+	if (bytes)
+		check(p_cuMemcpyHtoD_v2(address(mem), host, bytes), "copying to the device");
+}
+
+static void cuda_get(void *host, void *mem, size_t bytes)
+{
+	if (bytes)
+		check(p_cuMemcpyDtoH_v2(host, address(mem), bytes), "copying from the device");
+}
+
+static void cuda_copy(void *to, void *from, size_t bytes)
+{
+	if (bytes)
+		check(p_cuMemcpyDtoDAsync_v2(address(to), address(from), bytes, NULL), "copying on the device");
+}
+
+static void cuda_load(size_t n, Program *const *p, void **kernel)
+{
+	for (size_t i = 0; i < n; i++) {
+		Kernel *k = kernel[i] = arena_alloc(sizeof *k);
+		size_t bytes;
+		const char *text = cache_read(p[i]->object, &bytes);
+		char *image = xcalloc(bytes + 1, 1);            /* the driver wants PTX to end with a NUL */
+		CUmodule m;
+		memcpy(image, text, bytes);
+		k->name = p[i]->name;
+		check(p_cuModuleLoadData(&m, image), p[i]->where);
+		check(p_cuModuleGetFunction(&k->f, m, p[i]->entry ? p[i]->entry : p[i]->name), p[i]->where);
+		free(image);
+	}
+}
+
+static void cuda_launch(void *kernel, size_t nbuf, void *const *buf, size_t nvars, const int64_t *vars,
+	const int64_t *groups, const int64_t *items)
+{
+	Kernel *k = kernel;
+	void **args = xmalloc((nbuf + nvars + 1) * sizeof *args);
+
+	for (size_t i = 0; i < nbuf; i++)
+		args[i] = (void *)&buf[i];
+	for (size_t i = 0; i < nvars; i++)
+		args[nbuf + i] = (void *)&vars[i];
+	check(p_cuLaunchKernel(k->f, groups[0], groups[1], groups[2], items[0], items[1], items[2], 0, NULL, args, NULL), k->name);
+	free(args);
+}
+
+static void cuda_sync(void)
+{
+	check(p_cuCtxSynchronize(), "a launch");
+}
+
+const Exec exec_cuda = {
+	.name = "cuda", .align = 256, .list = cuda_list, .open = cuda_open, .alloc = cuda_alloc, .slice = cuda_slice,
+	.release = cuda_release, .put = cuda_put, .get = cuda_get, .copy = cuda_copy, .load = cuda_load, .launch = cuda_launch,
+	.sync = cuda_sync,
+};

@@ -1,0 +1,254 @@
+/* OpenCL devices, through the ICD loader, which is looked for at run time: libOpenCL.so.1 need not be there.
+ *
+ * A buffer is a cl_mem, a temporary a sub-buffer of the workspace. Size variables are passed after the buffers as 64-bit
+ * integers. One in-order queue: a copy waits for the launches before it by itself. */
+#include "run.h"
+
+#if __has_include(<CL/cl.h>)
+#define CL_TARGET_OPENCL_VERSION 120
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+
+/* every function of the library that is used, declared as its header declares it */
+#define FUNCTIONS(F) \
+	F(clGetPlatformIDs) F(clGetDeviceIDs) F(clGetDeviceInfo) F(clCreateContext) F(clCreateCommandQueue) F(clCreateBuffer) \
+	F(clCreateSubBuffer) F(clReleaseMemObject) F(clEnqueueWriteBuffer) F(clEnqueueReadBuffer) F(clEnqueueCopyBuffer) \
+	F(clEnqueueFillBuffer) F(clCreateProgramWithSource) F(clBuildProgram) F(clGetProgramBuildInfo) F(clCreateKernel) \
+	F(clSetKernelArg) F(clEnqueueNDRangeKernel) F(clFinish)
+#define DECLARE(f) static __typeof__(&f) p_##f;
+FUNCTIONS(DECLARE)
+
+enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
+static cl_device_id devices[MAX_DEVICES];
+static int ndevices = -1;
+static cl_device_id device;
+static cl_context context;
+static cl_command_queue queue;
+
+typedef struct { cl_kernel kernel; const char *name; } Kernel;
+
+static void check(cl_int err, const char *what)
+{
+	if (err == CL_MEM_OBJECT_ALLOCATION_FAILURE || err == CL_OUT_OF_RESOURCES || err == CL_OUT_OF_HOST_MEMORY)
+		die(FAILED, "opencl: %s: no memory left (error %d)", what, err);
+	if (err != CL_SUCCESS)
+		die(FAILED, "opencl: %s: error %d", what, err);
+}
+
+static bool library_open(void)
+{
+	void *so = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+
+	if (!so)
+		return false;
+#define FIND(f) if (!(p_##f = (__typeof__(&f))dlsym(so, #f))) return false;
+	FUNCTIONS(FIND)
+	return true;
+}
+
+/* Every platform's devices, in the loader's order. Found once. */
+static void devices_find(void)
+{
+	cl_platform_id platform[MAX_PLATFORMS];
+	cl_uint np = 0, nd;
+
+	if (ndevices >= 0)
+		return;
+	ndevices = 0;
+	if (!library_open() || p_clGetPlatformIDs(MAX_PLATFORMS, platform, &np) != CL_SUCCESS)
+		return;
+	for (cl_uint i = 0; i < np && i < MAX_PLATFORMS; i++) {
+		if (p_clGetDeviceIDs(platform[i], CL_DEVICE_TYPE_ALL, MAX_DEVICES - ndevices, devices + ndevices, &nd) != CL_SUCCESS)
+			continue;
+		ndevices += nd > (cl_uint)(MAX_DEVICES - ndevices) ? MAX_DEVICES - ndevices : (int)nd;
+	}
+}
+
+static int opencl_list(void (*tell)(void *, const char *, const char *), void *ctx)
+{
+	char name[32], text[256];
+
+	devices_find();
+	for (int i = 0; i < ndevices; i++) {
+		snprintf(name, sizeof name, i ? "opencl:%d" : "opencl", i);
+		if (p_clGetDeviceInfo(devices[i], CL_DEVICE_NAME, sizeof text, text, NULL) != CL_SUCCESS)
+			text[0] = 0;
+		tell(ctx, name, text);
+	}
+	return ndevices;
+}
+
+static void opencl_open(int i)
+{
+	cl_int err;
+
+	devices_find();
+	if (!ndevices)
+		die(UNSUPPORTED, "no OpenCL device: libOpenCL.so.1 lists none");
+	if (i >= ndevices)
+		die(UNSUPPORTED, "no device 'opencl:%d': there are %d", i, ndevices);
+	if (context && device == devices[i])
+		return;
+	device = devices[i];
+	context = p_clCreateContext(NULL, 1, &device, NULL, NULL, &err);
+	check(err, "cannot make a context");
+	queue = p_clCreateCommandQueue(context, device, 0, &err);
+	check(err, "cannot make a queue");
+}
+
+/* ---- memory ----------------------------------------------------------------------------------------- */
+
+/* Sub-buffers may begin only at multiples of CL_DEVICE_MEM_BASE_ADDR_ALIGN, 4096 bits at most anywhere. */
+enum { ALIGN = 512 };
+
+static void *opencl_alloc(size_t bytes)
+{
+	cl_int err;
+	cl_uint zero = 0;
+	size_t n = (bytes + ALIGN) / ALIGN * ALIGN;     /* an empty buffer is one too */
+	cl_mem m = p_clCreateBuffer(context, CL_MEM_READ_WRITE, n, NULL, &err);
+
+	check(err, arena_printf("a buffer of %zu bytes", bytes));
+	check(p_clEnqueueFillBuffer(queue, m, &zero, sizeof zero, 0, n, 0, NULL, NULL), "filling a buffer");
+	return m;
+}
+
+static void *opencl_slice(void *mem, size_t offset, size_t bytes)
+{
+	cl_int err;
+	cl_buffer_region r = { offset, bytes ? bytes : 1 };
+	cl_mem m = p_clCreateSubBuffer(mem, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &r, &err);
+
+	check(err, arena_printf("a part of %zu bytes at %zu", bytes, offset));
+	return m;
+}
+
+static void opencl_release(void *mem)
+{
+	if (mem)
+		p_clReleaseMemObject(mem);
+}
+
+static void opencl_put(void *mem, const void *host, size_t bytes)
+{
+	if (bytes)
+		check(p_clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL), "copying to the device");
+}
+
+static void opencl_get(void *host, void *mem, size_t bytes)
+{
+	if (bytes)
+		check(p_clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL), "copying from the device");
+}
+
+static void opencl_copy(void *to, void *from, size_t bytes)
+{
+	if (bytes)
+		check(p_clEnqueueCopyBuffer(queue, from, to, 0, 0, bytes, 0, NULL, NULL), "copying on the device");
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------------ */
+
+/* the log's first line with "error" in it, else its first line */
+static const char *first_error(cl_program p)
+{
+	size_t n = 0;
+	char *log, *at;
+
+	if (p_clGetProgramBuildInfo(p, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &n) != CL_SUCCESS || !n)
+		return "no message";
+	log = arena_alloc(n + 1);
+	p_clGetProgramBuildInfo(p, device, CL_PROGRAM_BUILD_LOG, n, log, NULL);
+	at = strstr(log, "error");
+	while (at && at > log && at[-1] != '\n')
+		at--;
+	at = at ? at : log + strspn(log, "\n");
+	at[strcspn(at, "\n")] = 0;
+	return at;
+}
+
+static void *load_one(const Program *p)
+{
+	Kernel *k = arena_alloc(sizeof *k);
+	cl_int err;
+	cl_program built = p_clCreateProgramWithSource(context, 1, (const char **)&p->src, NULL, &err);
+
+	check(err, p->where);
+	if (p_clBuildProgram(built, 1, &device, p->flags, NULL, NULL) != CL_SUCCESS)
+		die(FAILED, "%s: the OpenCL compiler failed: %s", p->name, first_error(built));
+	k->name = p->name;
+	k->kernel = p_clCreateKernel(built, p->entry ? p->entry : p->name, &err);
+	if (err != CL_SUCCESS)
+		die(FAILED, "%s: its source has no kernel of that name", p->name);
+	return k;
+}
+
+static void opencl_load(size_t n, Program *const *p, void **kernel)
+{
+	progress_start("compiling", n, true);
+	for (size_t i = 0; i < n; i++) {
+		kernel[i] = load_one(p[i]);
+		progress_step(i + 1);
+	}
+	progress_end();
+}
+
+static void opencl_launch(void *kernel, size_t nbuf, void *const *buf, size_t nvars, const int64_t *vars,
+	const int64_t *groups, const int64_t *items)
+{
+	Kernel *k = kernel;
+	size_t global[3], local[3];
+	cl_int err = CL_SUCCESS;
+
+	for (size_t i = 0; i < nbuf && err == CL_SUCCESS; i++)
+		err = p_clSetKernelArg(k->kernel, i, sizeof(cl_mem), &buf[i]);
+	for (size_t i = 0; i < nvars && err == CL_SUCCESS; i++)
+		err = p_clSetKernelArg(k->kernel, nbuf + i, sizeof(int64_t), &vars[i]);
+	check(err, arena_printf("arguments of %s", k->name));
+	for (int i = 0; i < 3; i++) {
+		local[i] = items[i];
+		global[i] = groups[i] * items[i];
+	}
+	err = p_clEnqueueNDRangeKernel(queue, k->kernel, 3, NULL, global, local, 0, NULL, NULL);
+	if (err != CL_SUCCESS)
+		die(FAILED, "opencl: %s does not launch over %zux%zux%zu items in groups of %zux%zux%zu: error %d", k->name,
+			global[0], global[1], global[2], local[0], local[1], local[2], err);
+}
+
+static void opencl_sync(void)
+{
+	check(p_clFinish(queue), "a launch");
+}
+
+#else   /* built where there were no OpenCL headers */
+
+static int opencl_list(void (*tell)(void *, const char *, const char *), void *ctx)
+{
+	return 0;
+}
+
+static void opencl_open(int i)
+{
+	die(UNSUPPORTED, "no OpenCL: this program was built without its headers");
+}
+
+/* nothing else is reached without a device */
+enum { ALIGN = 64 };
+#define opencl_alloc NULL
+#define opencl_slice NULL
+#define opencl_release NULL
+#define opencl_put NULL
+#define opencl_get NULL
+#define opencl_copy NULL
+#define opencl_load NULL
+#define opencl_launch NULL
+#define opencl_sync NULL
+#endif
+
+const Exec exec_opencl = {
+	.name = "opencl", .align = ALIGN, .list = opencl_list, .open = opencl_open, .alloc = opencl_alloc, .slice = opencl_slice,
+	.release = opencl_release, .put = opencl_put, .get = opencl_get, .copy = opencl_copy, .load = opencl_load,
+	.launch = opencl_launch, .sync = opencl_sync,
+};
