@@ -15,6 +15,34 @@ struct Doc {
 	VEC(UOp *) src;
 };
 
+static int by_address(const void *a, const void *b)
+{
+	const Val *x = *(const Val *const *)a, *y = *(const Val *const *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Equal keys are one value. */
+const Val *val_key_twice(size_t n, const Val *const *kv)
+{
+	const Val *found = NULL;
+	if (n <= 12) {
+		for (size_t i = 1; i < n; i++)
+			for (size_t k = 0; k < i; k++)
+				if (kv[2 * i] == kv[2 * k])
+					return kv[2 * i];
+		return NULL;
+	}
+	const Val **key = xmalloc(n * sizeof *key);
+	for (size_t i = 0; i < n; i++)
+		key[i] = kv[2 * i];
+	qsort(key, n, sizeof *key, by_address);
+	for (size_t i = 1; i < n; i++)
+		if (key[i] == key[i - 1])
+			found = key[i];
+	free(key);
+	return found;
+}
+
 static const char *bad_var(const Val *name, const Val *bounds)
 {
 	const char *s = name->s;

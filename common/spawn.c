@@ -36,24 +36,27 @@ static const char *own_folder(void)
 	return path;
 }
 
-/* SLUICE_PATH, the own folder, and libexec beside it: where an installed `sluice` has its tools. */
+/* The folder of the project's own tools: libexec beside the folder of an installed `sluice`, else the own one. */
+static const char *tools_folder(void)
+{
+	static char *found;
+	const char *own = own_folder(), *slash = strrchr(own, '/');
+	struct stat st;
+	if (!found) {
+		Buf installed = {0};
+		buf_printf(&installed, "%.*s/libexec/sluice", slash ? (int)(slash - own) : 0, own);
+		found = slash && !stat(installed.s, &st) && S_ISDIR(st.st_mode) ? installed.s : xstrdup(own);
+	}
+	return found;
+}
+
 const char *stage_path(void)
 {
 	static Buf path;
-	if (path.n)
-		return path.s;
-	const char *given = getenv("SLUICE_PATH"), *own = own_folder();
-	if (given && *given)
-		buf_printf(&path, "%s:", given);
-	buf_printf(&path, "%s", own);
-	const char *slash = strrchr(own, '/');
-	struct stat st;
-	if (slash) {
-		char *installed = arena_printf("%.*s/libexec/sluice", (int)(slash - own), own);
-		if (!stat(installed, &st) && S_ISDIR(st.st_mode))
-			buf_printf(&path, ":%s", installed);
-	}
-	return buf_str(&path);
+	const char *given = getenv("SLUICE_PATH");
+	if (!path.n)
+		buf_printf(&path, "%s%s%s", given ? given : "", given && *given ? ":" : "", tools_folder());
+	return path.s;
 }
 
 static bool executable(const char *path)

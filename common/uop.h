@@ -385,6 +385,13 @@ uint32_t *text_index(const Graph *g);
 _Noreturn void die_at(int status, const char *file, const char *s, size_t n, size_t at, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));
 
+/* ---- dot.c, html.c: a document (raw) to look at ----------------------------------------------------------------- */
+
+void dot_print(Buf *out, const Graph *g);                    /* Graphviz text */
+void html_print(Buf *out, const Graph *g);                   /* one self-contained page */
+uint64_t call_writes(const UOp *call);                       /* bit k: a STORE in the CALL's kernel writes slot k */
+const char *call_name(const UOp *call);                      /* its kernel's */
+
 /* ---- stream.c: standard input and output, files, ZeroMQ endpoints ----------------------------------------- */
 
 typedef struct Stream Stream;

@@ -26,34 +26,6 @@ static WireHead next_head(Reader *r)
 	return h;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const Val *x = *(const Val *const *)a, *y = *(const Val *const *)b;
-	return x < y ? -1 : x > y;
-}
-
-/* Equal keys are one value: the second of two, or NULL. */
-static const Val *twice(size_t n, const Val *const *kv)
-{
-	const Val *found = NULL;
-	if (n <= 12) {
-		for (size_t i = 1; i < n; i++)
-			for (size_t k = 0; k < i; k++)
-				if (kv[2 * i] == kv[2 * k])
-					return kv[2 * i];
-		return NULL;
-	}
-	const Val **key = xmalloc(n * sizeof *key);
-	for (size_t i = 0; i < n; i++)
-		key[i] = kv[2 * i];
-	qsort(key, n, sizeof *key, by_address);
-	for (size_t i = 1; i < n; i++)
-		if (key[i] == key[i - 1])
-			found = key[i];
-	free(key);
-	return found;
-}
-
 /* Recursion is as deep as wire_scan allows. */
 static const Val *read_value(Reader *r);
 
@@ -69,7 +41,7 @@ static const Val *read_list(Reader *r, WireHead h)
 	r->stack.n = base;
 	if (!map)
 		return val_array(n, at);
-	const Val *key = twice(h.n, at);
+	const Val *key = val_key_twice(h.n, at);
 	if (key && !r->err)
 		r->err = arena_printf("a map has the key '%.40s' twice", key->s);
 	return val_map(h.n, at);

@@ -119,8 +119,9 @@ static size_t utf8_length(const uint8_t *p, size_t left)
 	return c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : n;
 }
 
-static bool utf8_ok(const uint8_t *p, size_t n)
+bool utf8_ok(const void *s, size_t n)
 {
+	const uint8_t *p = s;
 	for (size_t i = 0; i < n;) {
 		size_t k = p[i] < 0x80 ? 1 : utf8_length(p + i, n - i);
 		if (!k)

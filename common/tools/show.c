@@ -1,0 +1,81 @@
+/* show: a document of any level, for people: as text, counts, a picture, a page, stacks of views; and text back. */
+#include "uop.h"
+#include <stdlib.h>
+
+static bool parse, count, dot, html, views;
+static const Option options[] = {
+	{'p', "parse", NULL, "the other way: text to a document", &parse},
+	{0, "count", NULL, "one line: LEVEL nodes=N kernels=K copies=C", &count},
+	{'g', "graph", NULL, "a picture for Graphviz, as text", &dot},
+	{0, "html", NULL, "one self-contained page", &html},
+	{0, "views", NULL, "each chain of movement ops as its views and its index expression", &views},
+	{0},
+};
+static const Stage tool = {.name = "show", .usage = "[FILE]", .options = options,
+	.summary = "Prints a document of any level as text."};
+
+static void print_counts(Buf *out, const Graph *g)
+{
+	size_t kernels = 0, copies = 0;
+	for (size_t i = 0; i < g->all.n; i++) {
+		kernels += g->all.at[i]->op == OP_CALL;
+		copies += g->all.at[i]->op == OP_MEMCPY;
+	}
+	buf_printf(out, "%s nodes=%zu kernels=%zu copies=%zu\n", level_name[g->level], g->all.n, kernels, copies);
+}
+
+static void print_document(const Graph *g)
+{
+	Buf out = {0};
+	if (count)
+		print_counts(&out, g);
+	else if (dot)
+		dot_print(&out, g);
+	else if (html)
+		html_print(&out, g);
+	else if (views)
+		views_print(&out, g);
+	else
+		text_print(&out, g);
+	stream_put(NULL, buf_str(&out), out.n);
+	buf_free(&out);
+}
+
+static int parse_text(const char *file)
+{
+	bool standard = !file || !strcmp(file, "-");
+	size_t n, at = 0;
+	const char *s = file_map(standard ? "/dev/stdin" : file, &n);
+	for (Graph *g; (g = text_next(s, n, standard ? "standard input" : file, &at)); arena_reset()) {
+		verify(g);
+		stream_write(NULL, g);
+	}
+	if (!at && standard && !n)
+		die_silent(MALFORMED);
+	if (!at)
+		die(MALFORMED, "%s: there is no document", file);
+	return stage_end();
+}
+
+int main(int argc, char **argv)
+{
+	stage_begin("show");
+	int first = options_parse(&tool, argc, argv);
+	if (argc - first > 1)
+		die(USAGE, "one FILE is enough: '%.80s' is too much", argv[first + 1]);
+	if (parse + count + dot + html + views > 1)
+		die(USAGE, "one of -p, --count, -g, --html and --views at a time");
+	const char *file = first < argc ? argv[first] : opt_input;
+	if (parse)
+		return parse_text(file);
+	Stream *in = stream_open(file);
+	for (Graph *g; (g = stream_next(in, READ_RAW)); arena_reset()) {
+		verify(g);
+		print_document(g);
+	}
+	if (!stream_count(in) && file && strcmp(file, "-"))
+		die(MALFORMED, "%s: ends early at byte 0", file);
+	if (!stream_count(in))
+		die_silent(MALFORMED);
+	return stage_end();
+}

@@ -1,0 +1,90 @@
+/* sluice NAME …: runs a tool by name, as git does; sluice path: where tools are looked for. */
+#include "uop.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const struct { const char *name, *deed; } tools[] = {
+	{"trace", "builds a graph: from .mp, .t, .onnx, .c"},
+	{"simplify", "rules to a fixed point, dead nodes away"},
+	{"schedule", "a graph to a list of kernel calls, one kernel an op"},
+	{"fuse", "merges kernels, plans memory"},
+	{"lower", "each kernel to loops for a target"},
+	{"render", "loops to a target's source"},
+	{"compile", "source to objects, through a cache"},
+	{"run", "runs a document of any level"},
+	{"show", "a document as text, picture or page"},
+	{"diff", "what differs between two documents"},
+	{"match", "finds a pattern in a document"},
+	{"rewrite", "applies rules to a document"},
+};
+enum { TOOLS = sizeof tools / sizeof *tools };
+
+static bool listed(const char *name)
+{
+	for (int i = 0; i < TOOLS; i++)
+		if (!strcmp(tools[i].name, name))
+			return true;
+	return !strcmp(name, "sluice");
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Tools that are on the stage path and not in the table: targets, and stages of the user's own. */
+static void list_others(void)
+{
+	VEC(char *) found = {0};
+	for (const char *p = stage_path(), *end; *p; p = *end ? end + 1 : end) {
+		end = strchrnul(p, ':');
+		DIR *folder = opendir(arena_printf("%.*s", (int)(end - p), p));
+		for (struct dirent *e; folder && (e = readdir(folder));)
+			if (e->d_name[0] != '.' && !listed(e->d_name) && tool_find(e->d_name))
+				vec_push(&found, arena_strdup(e->d_name));
+		if (folder)
+			closedir(folder);
+	}
+	if (found.n)
+		qsort(found.at, found.n, sizeof *found.at, by_name);
+	for (size_t i = 0; i < found.n; i++)
+		if (!i || strcmp(found.at[i - 1], found.at[i]))
+			printf("%s%s", i ? " " : "\nalso on the stage path: ", found.at[i]);
+	if (found.n)
+		printf("\n");
+	vec_free(&found);
+}
+
+static int help(void)
+{
+	printf("usage: sluice NAME [argument]…\n"
+		"Runs the tool NAME of the stage path; sluice NAME --help tells its options.\n\n");
+	for (int i = 0; i < TOOLS; i++)
+		printf("  %-10s %s\n", tools[i].name, tools[i].deed);
+	printf("  %-10s %s\n", "path", "prints the folders in which tools are looked for");
+	list_others();
+	return stage_end();
+}
+
+int main(int argc, char **argv)
+{
+	stage_begin("sluice");
+	const char *name = argc > 1 ? argv[1] : "";
+	if (!strcmp(name, "--help") || !strcmp(name, "-h") || (!strcmp(name, "help") && argc == 2))
+		return help();
+	if (!strcmp(name, "path") && argc == 2) {
+		puts(stage_path());
+		return stage_end();
+	}
+	if (!*name)
+		die(USAGE, "a tool's name is missing (see sluice --help)");
+	const char *path = tool_find(name);
+	if (!path || !strcmp(name, "sluice"))
+		die(USAGE, "there is no tool '%.80s' on the stage path %s", name, stage_path());
+	/* the tool meets the signals as a shell would give them: it sets its own */
+	argv[1] = (char *)path;
+	execv(path, argv + 1);
+	die_errno("cannot run %s", path);
+}
