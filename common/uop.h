@@ -535,7 +535,9 @@ typedef struct { const Shape *shape; UOp **stride; UOp *offset; UOp *(*mask)[2];
 /* The source under u's movement ops, and the index expressions into it for ranges idx over u's shape. *gate gets the bool
  * node under which the element is not padding (NULL: always). */
 UOp *views_index(UOp *u, UOp *const *idx, UOp **at, UOp **gate);
-void views_print(Buf *out, const Graph *g);                  /* show --views */
+/* One movement op of it: the index into u's source; *gate, NULL when there is none yet, gets PAD's conditions added. */
+void views_step(UOp *u, UOp *const *idx, UOp **at, UOp **gate);
+void views_print(Buf *out, const Graph *g);                  /* show --views; view_stack.c */
 
 /* ---- name_kernel.c ------------------------------------------------------------------------------------------------------- */
 
