@@ -41,7 +41,8 @@ $(B)/lib%.a: $$(call objs,$$*)
 
 # the folder of a tool's main decides which room it is linked with
 room      = $(filter $(ROOMS),$(firstword $(subst /, ,$(filter %/$(1).c,$(MAINS)))))
-$(B)/bin/%: $$(patsubst %.c,$(B)/%.o,$$(filter %/$$*.c,$$(MAINS))) $$(if $$(call room,$$*),$(B)/lib$$(call room,$$*).a) $(B)/libcommon.a
+mainobj   = $(patsubst %.c,$(B)/%.o,$(filter %/$(1).c,$(MAINS)))
+$(B)/bin/%: $$(call mainobj,$$*) $$(if $$(call room,$$*),$(B)/lib$$(call room,$$*).a) $(B)/libcommon.a
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 

@@ -6,7 +6,6 @@
  * in functions.def.  Errors point at the expression whose turn it is. */
 #include "text.h"
 #include <math.h>
-#include <stdlib.h>
 
 Scope globals, *scope = &globals;
 static int depth;
@@ -74,37 +73,10 @@ void eval_step(const Pos *p)
 		fail_at(p, "the program takes more than %d steps", MAX_STEPS);
 }
 
-static void push_new(UOp ***stack, size_t *n, size_t *cap, UOp *u, uint32_t start)
-{
-	if (u->id < start || u->op == OP_CONST || val_get(u->note, "loc"))
-		return;
-	if (*n == *cap)
-		vec_grow((void **)stack, cap, sizeof **stack);
-	(*stack)[(*n)++] = u;
-}
-
-/* Sources are older than their users, so the walk ends at the nodes that were there before; a node with a loc has been
- * seen. Every node is visited once in the whole program. */
 void note_new(const Value *v, uint32_t start, const Pos *p)
 {
-	if (v->kind == V_LIST && node_limit() > start)
-		for (size_t i = 0; i < v->n; i++)
-			note_new(&v->at[i], start, p);
-	if (v->kind != V_TENSOR || v->u->id < start)
-		return;
-	const Val *note = VMAP(val_str("loc"), val_str(pos_line(p)));
-	UOp **stack = NULL;
-	size_t n = 0, cap = 0;
-	push_new(&stack, &n, &cap, v->u, start);
-	while (n) {
-		UOp *u = stack[--n];
-		if (val_get(u->note, "loc"))
-			continue;
-		node_note(u, note);
-		for (size_t i = 0; i < u->nsrc; i++)
-			push_new(&stack, &n, &cap, u->src[i], start);
-	}
-	free(stack);
+	if (node_limit() > start)
+		note_nodes(v, start, VMAP(val_str("loc"), val_str(pos_line(p))));
 }
 
 void note_name(const Value *v, const char *name)

@@ -7,7 +7,14 @@
 
 /* ---- names */
 
-static Map names;
+static Map names, suffixes, made;       /* names in use; stem → last number; content → buffer */
+
+void buffers_reset(void)
+{
+	map_free(&names);
+	map_free(&suffixes);
+	map_free(&made);
+}
 
 bool name_take(const char *name)
 {
@@ -20,14 +27,13 @@ bool name_take(const char *name)
 
 const char *name_fresh(const char *stem)
 {
-	static Map next;
 	if (name_take(stem))
 		return val_str(stem)->s;
 	const Val *v = val_str(stem);
-	for (uintptr_t k = (uintptr_t)map_get(&next, PKEY(v)) + 1;; k++) {
+	for (uintptr_t k = (uintptr_t)map_get(&suffixes, PKEY(v)) + 1;; k++) {
 		const char *name = arena_printf("%.200s_%llu", stem, (unsigned long long)k);
 		if (name_take(name)) {
-			map_put(&next, PKEY(v), (void *)k);
+			map_put(&suffixes, PKEY(v), (void *)k);
 			return val_str(name)->s;
 		}
 	}
@@ -142,7 +148,6 @@ static char *put_list(const Value *v, DType dt, char *out)
 
 UOp *literal_tensor(const Value *v, DType like)
 {
-	static Map made;
 	Leaves l = scan(v);
 	DType dt = leaves_dtype(&l, like);
 	const Shape *s = shape_ints(l.rank, l.dim);

@@ -35,6 +35,8 @@ DType weak_dtype(const Value *v, DType like);    /* the dtype it would have then
 UOp *weak_const(const Value *v, DType dt);       /* NUMBER or BOOL; dies when an integer does not fit */
 UOp *value_size(const Value *v);                 /* index node of an int, SIZE or size text; NULL for others */
 UOp *size_tensor(UOp *size);                     /* i64 scalar; the size may be negative */
+/* Puts note, which has a loc, on the nodes without one that v is made of, as far as their ids are start or more. */
+void note_nodes(const Value *v, uint32_t start, const Val *note);
 
 /* A call's arguments in the order of its signature, defaults filled in.  The getters die with MALFORMED and the
  * parameter's name when the value is of another kind. */
@@ -66,6 +68,7 @@ UOp *buffer_new(const char *name, const char *role, DType dt, const Shape *s, co
 /* stem, or stem_1, stem_2, … : one that no buffer has yet; name_take is false when it is taken */
 const char *name_fresh(const char *stem);
 bool name_take(const char *name);
+void buffers_reset(void);                    /* forgets names and literals: between two documents */
 /* .npy, .npz (member) or .safetensors (member) as a BUFFER, read in place where it can; want: the dtype expected */
 UOp *load_buffer(const char *path, const char *member, DType want, const char *name, const char *role);
 
@@ -162,6 +165,6 @@ UOp *t_fmod(UOp *a, UOp *b); UOp *t_mod(UOp *a, UOp *b); UOp *t_floordiv(UOp *a,
 
 /* ---- read_mp.c, read_text.c: a file to a graph ---------------------------------------------------------- */
 
-Graph *read_tensor(const Graph *doc);        /* level tensor (or graph) document → level graph */
+Graph *read_tensor(Graph *doc);              /* level tensor (or graph) document → level graph */
 Graph *read_text(const char *text, size_t n, const char *file);
 #endif

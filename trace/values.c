@@ -6,7 +6,7 @@
  *
  * A getter that is given another kind dies with "sum: axis: expected an integer, got the text "a"". */
 #include "trace.h"
-#include <math.h>
+#include <stdlib.h>
 
 Value v_none(void) { return (Value){.kind = V_NONE}; }
 Value v_tensor(UOp *u) { return (Value){.kind = V_TENSOR, .u = u}; }
@@ -48,22 +48,18 @@ const char *value_text(const Value *v)
 
 /* ---- weak values becoming tensors */
 
-/* A size of the program as a scalar: the last element of 0 … size, which is a view of ARANGE and costs nothing.
- * A size that may be negative is counted from its least value. */
+/* A size that may be negative is counted from its least value. */
 UOp *size_tensor(UOp *size)
 {
 	int64_t v, lo, hi;
 	if (ix_is_const(size, &v))
 		return const_int(DT_I64, v);
 	ix_bounds(size, &lo, &hi);
+	if (lo >= 0)
+		return t_size(DT_I64, size);
 	if (lo == INT64_MIN)
-		die(UNSUPPORTED, "the size %s has no lower bound", val_is_str(size_to_val(size), "") ? "" : size_to_val(size)->s);
-	UOp *least = ix_const(lo < 0 ? lo : 0);
-	UOp *count = ix_sub(size, least);
-	UOp *bounds[1][2] = {{count, ix_add(count, ix_const(1))}};
-	UOp *last = t_shrink(t_arange(DT_I64, bounds[0][1]), bounds);
-	UOp *scalar = t_reshape(last, shape_scalar());
-	return lo < 0 ? t_add(scalar, const_int(DT_I64, lo)) : scalar;
+		die(UNSUPPORTED, "a size without a lower bound as a number");
+	return t_add(t_size(DT_I64, ix_sub(size, ix_const(lo))), const_int(DT_I64, lo));
 }
 
 DType weak_dtype(const Value *v, DType other)
@@ -108,6 +104,38 @@ UOp *value_tensor(const Value *v, DType like)
 	case V_LIST: return literal_tensor(v, like);
 	default: return NULL;
 	}
+}
+
+/* ---- notes */
+
+typedef VEC(UOp *) Stack;
+
+static void push_new(Stack *stack, UOp *u, uint32_t start)
+{
+	if (u->id >= start && u->op != OP_CONST && !val_get(u->note, "loc"))
+		vec_push(stack, u);
+}
+
+/* Sources are older than their users, so the walk ends at the nodes that were there before; a node with a loc has been
+ * seen, so that in a whole program every node is visited once. */
+void note_nodes(const Value *v, uint32_t start, const Val *note)
+{
+	Stack stack = {0};
+	if (v->kind == V_LIST)
+		for (size_t i = 0; i < v->n; i++)
+			note_nodes(&v->at[i], start, note);
+	if (v->kind != V_TENSOR)
+		return;
+	push_new(&stack, v->u, start);
+	while (stack.n) {
+		UOp *u = stack.at[--stack.n];
+		if (val_get(u->note, "loc"))
+			continue;
+		node_note(u, note);
+		for (size_t i = 0; i < u->nsrc; i++)
+			push_new(&stack, u->src[i], start);
+	}
+	vec_free(&stack);
 }
 
 /* ---- getters */
