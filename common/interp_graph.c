@@ -80,6 +80,16 @@ static void pairs_of(Run *r, UOp *u, int64_t (*pair)[2])
 
 /* ---- one node ---- */
 
+static void own_copy(Value *v)
+{
+	Array a = array_raw(v->s.dtype, v->s.rank, v->s.dim);
+
+	memcpy(a.data, v->s.at, a.bytes);
+	v->store = xmalloc(sizeof *v->store);
+	*v->store = (Storage){a.data, 1};
+	v->s.at = a.data;
+}
+
 static Value *from_buffer(Run *r, UOp *u)
 {
 	const Dims *d = dims_of(r, u);
@@ -96,6 +106,8 @@ static Value *from_buffer(Run *r, UOp *u)
 		v->s.stride[i] = step;
 		step = (int64_t)((uint64_t)step * (uint64_t)a.dim[i]);
 	}
+	if ((uintptr_t)a.data % dtype_size(a.dtype))    /* data within a document lies where it lies */
+		own_copy(v);
 	return v;
 }
 
