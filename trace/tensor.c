@@ -152,7 +152,6 @@ UOp *t_mul(UOp *a, UOp *b) { return t_op2(OP_MUL, a, b); }
 UOp *t_div(UOp *a, UOp *b) { return t_op2(OP_FDIV, a, b); }
 UOp *t_max(UOp *a, UOp *b) { return t_op2(OP_MAX, a, b); }
 UOp *t_min(UOp *a, UOp *b) { return t_op2(OP_MIN, a, b); }
-UOp *t_pow(UOp *a, UOp *b) { return t_op2(OP_POW, a, b); }
 UOp *t_neg(UOp *x) { return t_op1(OP_NEG, x); }
 UOp *t_addc(UOp *x, double c) { return t_add(x, t_num(x->dtype, c)); }
 UOp *t_mulc(UOp *x, double c) { return t_mul(x, t_num(x->dtype, c)); }
@@ -162,6 +161,19 @@ UOp *t_ne(UOp *a, UOp *b) { return t_op2(OP_CMPNE, a, b); }
 UOp *t_not(UOp *c) { return t_eq(t_cast(c, DT_BOOL), t_num(DT_BOOL, 0)); }
 UOp *t_and(UOp *a, UOp *b) { return t_op2(OP_AND, t_cast(a, DT_BOOL), t_cast(b, DT_BOOL)); }
 UOp *t_or(UOp *a, UOp *b) { return t_op2(OP_OR, t_cast(a, DT_BOOL), t_cast(b, DT_BOOL)); }
+
+/* Small whole powers by multiplication. */
+UOp *t_pow(UOp *a, UOp *b)
+{
+	double f;
+	int64_t i;
+	bool whole = const_is_float(b, &f) ? f == 2 || f == 3 : const_is_int(b, &i) && (i == 2 || i == 3);
+
+	if (!whole || dtype_promote(a->dtype, b->dtype) != a->dtype || a->dtype == DT_BOOL)
+		return t_op2(OP_POW, a, b);
+	return (const_is_float(b, &f) ? f == 2 : i == 2) ? t_mul(a, a) : t_mul(t_mul(a, a), a);
+}
+
 UOp *t_sqrt(UOp *x) { return t_op1(OP_SQRT, x); }
 UOp *t_recip(UOp *x) { return t_op1(OP_RECIP, x); }
 
@@ -552,7 +564,7 @@ static size_t concat_parts(size_t n, UOp *const *x, int axis, UOp **out)
 		if (t_rank(x[k]) != t_rank(x[0]))
 			die(MALFORMED, "cannot concatenate %s and %s", shape_text(x[0]->shape), shape_text(x[k]->shape));
 		for (int i = 0; i < t_rank(x[0]); i++)
-			if (i != axis && t_dim(x[k], i) != t_dim(x[0], i))
+			if (i != axis && !size_equal(t_dim(x[k], i), t_dim(x[0], i)))
 				die(MALFORMED, "cannot concatenate %s and %s along axis %d",
 				    shape_text(x[0]->shape), shape_text(x[k]->shape), axis);
 		if (ix_is_const(t_dim(x[k], axis), &v) && v == 0)

@@ -1,0 +1,524 @@
+/* Functions of the reals from EXP2, LOG2, SIN, SQRT and arithmetic.
+ *
+ *     exp(x)   →   EXP2(s)·(1 + e·ln2),  s + e = x·log2(e) in twice the precision
+ *
+ * Each works in the precision of its argument, f16 and bf16 in f32, and is within a few ulp of the exact value
+ * (the bounds at the functions are measured). Nothing here relies on a product being rounded before it is added:
+ * a·b + c with one rounding gives the same or better. Branches that are not taken have finite arguments where
+ * that is needed for a gradient through WHERE to be finite.
+ *
+ * Coefficients: Cephes (S. Moshier, netlib.org/cephes) for f32, FDLIBM (Sun Microsystems, netlib.org/fdlibm) for
+ * f64, and N. Juffa's erff (stackoverflow.com/a/35148199); the rest are Taylor series. */
+#include "trace.h"
+#include <math.h>
+
+static bool is_f64(UOp *x) { return x->dtype == DT_F64; }
+static UOp *num(UOp *x, double v) { return t_num(x->dtype, v); }
+
+/* f(x) in f32 at least, back in x's dtype. */
+static UOp *wide(UOp *(*f)(UOp *), UOp *x)
+{
+	x = t_float(x);
+	return t_cast(f(t_cast(x, dtype_acc(x->dtype))), x->dtype);
+}
+
+static UOp *wide2(UOp *(*f)(UOp *, UOp *), UOp *a, UOp *b)
+{
+	DType dt = dtype_promote(a->dtype, b->dtype), acc;
+
+	dt = dtype_float(dt) ? dt : DT_F32;
+	acc = dtype_acc(dt);
+	return t_cast(f(t_cast(a, acc), t_cast(b, acc)), dt);
+}
+
+/* c[0]·xⁿ⁻¹ + … + c[n-1] */
+static UOp *poly(UOp *x, int n, const double *c)
+{
+	UOp *y = num(x, c[0]);
+
+	for (int i = 1; i < n; i++)
+		y = t_addc(t_mul(y, x), c[i]);
+	return y;
+}
+#define POLY(x, ...) poly(x, sizeof((double[]){__VA_ARGS__}) / sizeof(double), (double[]){__VA_ARGS__})
+
+/* 1/first! + x/(first+step)! + …, n terms */
+static UOp *taylor(UOp *x, int n, int first, int step)
+{
+	double c[32], f = 1;
+
+	for (int i = 1; i <= first; i++)
+		f *= i;
+	for (int k = 0; k < n; k++) {
+		c[n - 1 - k] = 1 / f;
+		for (int i = 1; i <= step; i++)
+			f *= first + k * step + i;
+	}
+	return poly(x, n, c);
+}
+
+/* ---- sign and rounding --------------------------------------------------------------------------------- */
+
+/* x + 0 turns -0 into 0; every step has a gradient. */
+UOp *t_abs(UOp *x)
+{
+	if (x->dtype == DT_BOOL || (dtype_int(x->dtype) && !dtype_signed(x->dtype)))
+		return x;
+	return t_where(t_lt(x, num(x, 0)), t_neg(x), dtype_float(x->dtype) ? t_addc(x, 0) : x);
+}
+
+UOp *t_sign(UOp *x)
+{
+	UOp *zero, *one;
+
+	if (x->dtype == DT_BOOL)
+		return x;
+	zero = num(x, 0);
+	one = num(x, 1);
+	if (dtype_float(x->dtype))
+		zero = t_where(t_eq(x, x), zero, x);
+	else if (!dtype_signed(x->dtype))
+		return t_where(t_eq(x, zero), zero, one);
+	return t_where(t_lt(x, num(x, 0)), num(x, -1), t_where(t_lt(num(x, 0), x), one, zero));
+}
+
+UOp *t_signbit(UOp *x)
+{
+	static const DType bits[] = { [2] = DT_I16, [4] = DT_I32, [8] = DT_I64 };
+
+	if (dtype_float(x->dtype))
+		x = NODE(OP_BITCAST, bits[dtype_size(x->dtype)], VNIL, x);
+	return t_lt(x, num(x, 0));
+}
+
+/* r with the sign of x, for r ≥ 0; -0 where x is -0 and r is 0 */
+static UOp *odd(UOp *x, UOp *r)
+{
+	return t_where(t_signbit(x), t_neg(r), r);
+}
+
+static UOp *clamp(UOp *x, double limit)
+{
+	return t_min(t_max(x, num(x, -limit)), num(x, limit));
+}
+
+UOp *t_floor(UOp *x)
+{
+	UOp *t;
+
+	if (!dtype_float(x->dtype))
+		return x;
+	t = t_op1(OP_TRUNC, x);
+	return t_where(t_lt(x, t), t_addc(t, -1), t);
+}
+
+UOp *t_ceil(UOp *x)
+{
+	UOp *t;
+
+	if (!dtype_float(x->dtype))
+		return x;
+	t = t_op1(OP_TRUNC, x);
+	return t_where(t_lt(t, x), t_addc(t, 1), t);
+}
+
+/* The distance to TRUNC is exact; at a half, an odd integer moves away from zero. */
+UOp *t_round(UOp *x)
+{
+	UOp *t, *d, *isodd, *up;
+
+	if (!dtype_float(x->dtype))
+		return x;
+	t = t_op1(OP_TRUNC, x);
+	d = t_abs(t_sub(x, t));
+	isodd = t_ne(t_mulc(t_op1(OP_TRUNC, t_mulc(t, 0.5)), 2), t);
+	up = t_or(t_lt(num(x, 0.5), d), t_and(t_eq(d, num(x, 0.5)), isodd));
+	return t_where(up, t_add(t, t_where(t_lt(x, num(x, 0)), num(x, -1), num(x, 1))), t);
+}
+
+/* ---- division ------------------------------------------------------------------------------------------- */
+
+/* |a| less multiples of |b|·2^(bits·k), k falling to 0. The quotient has few enough bits, and b is cut in two, so
+ * that every product and difference is exact while the whole quotient stays below 2^(bits·steps). */
+static UOp *fmod_real(UOp *a, UOp *b)
+{
+	int bits = is_f64(a) ? 25 : 11, steps = is_f64(a) ? 2 : 3;
+	DType it = is_f64(a) ? DT_U64 : DT_U32;
+	UOp *mask = const_int(it, is_f64(a) ? ~0x7ffffffLL : 0xfffff000LL), *zero = num(a, 0);
+	UOp *r = t_abs(a), *d = t_abs(b);
+
+	for (int k = steps - 1; k >= 0; k--) {
+		UOp *m = k ? t_mulc(d, ldexp(1, bits * k)) : d, *hi, *q, *rest;
+		q = t_div(r, m);
+		q = t_op1(OP_TRUNC, t_add(q, t_where(t_lt(q, zero), num(a, -0.5), num(a, 0.5))));
+		hi = NODE(OP_BITCAST, it, VNIL, m);
+		hi = NODE(OP_BITCAST, a->dtype, VNIL, t_op2(OP_AND, hi, mask));
+		rest = t_sub(t_sub(r, t_mul(q, hi)), t_mul(q, t_sub(m, hi)));
+		r = t_where(t_eq(q, zero), r, rest);
+	}
+	return odd(a, t_where(t_lt(r, zero), t_add(r, d), r));
+}
+
+static UOp *mod_real(UOp *a, UOp *b)
+{
+	UOp *m = fmod_real(a, b), *zero = num(a, 0), *neg = t_lt(b, zero);
+	UOp *fixed = t_where(t_ne(t_lt(m, zero), neg), t_add(m, b), m);
+
+	return t_where(t_eq(m, zero), t_where(neg, num(a, -0.0), zero), fixed);
+}
+
+static UOp *floordiv_real(UOp *a, UOp *b)
+{
+	UOp *q = t_div(a, b), *d = t_div(t_sub(a, mod_real(a, b)), b), *f = t_floor(d), *zero = num(a, 0);
+
+	f = t_where(t_lt(num(a, 0.5), t_sub(d, f)), t_addc(f, 1), f);
+	f = t_where(t_eq(d, zero), t_mulc(q, 0), f);
+	return t_where(t_eq(b, zero), q, f);
+}
+
+UOp *t_fmod(UOp *a, UOp *b) { return wide2(fmod_real, a, b); }
+UOp *t_mod(UOp *a, UOp *b) { return wide2(mod_real, a, b); }
+UOp *t_floordiv(UOp *a, UOp *b) { return wide2(floordiv_real, a, b); }
+
+/* ---- exponentials ------------------------------------------------------------------------------------------ */
+
+/* exp(x)·2^k, 1.5 ulp beyond EXP2's own. x and log2(e) are cut into a head of half the precision and a rest; the
+ * product of the heads is exact, and what rounding the sum loses comes back as a factor. */
+static UOp *exp_scaled(UOp *x, int k)
+{
+	double limit = is_f64(x) ? 1024 : 128, steps = is_f64(x) ? 65536 : 32;
+	double head = is_f64(x) ? 48408813.0 / 33554432 : 2955.0 / 2048, log2e = 1.44269504088896340736;
+	double rest = is_f64(x) ? -1.0542692476429138e-08 : log2e - head;
+	UOp *hi, *p, *q, *s, *e;
+
+	x = clamp(x, limit);
+	hi = t_mulc(t_op1(OP_TRUNC, t_mulc(x, steps)), 1 / steps);
+	p = t_mulc(hi, head);
+	p = k ? t_addc(p, k) : p;
+	q = t_add(t_mulc(hi, rest), t_mulc(t_sub(x, hi), log2e));
+	s = t_add(p, q);
+	e = t_sub(q, t_sub(s, p));
+	return t_mul(t_op1(OP_EXP2, s), t_addc(t_mulc(e, M_LN2), 1));
+}
+
+/* exp where its error counts against something not less than 1 */
+static UOp *exp_plain(UOp *x)
+{
+	return t_op1(OP_EXP2, t_mulc(x, M_LOG2E));
+}
+
+static UOp *exp_real(UOp *x) { return exp_scaled(x, 0); }
+
+static UOp *expm1_real(UOp *x)
+{
+	UOp *in = clamp(x, 1), *small = t_mul(in, taylor(in, is_f64(x) ? 18 : 11, 1, 1));
+
+	return t_where(t_lt(t_abs(x), num(x, 1)), small, t_addc(exp_real(x), -1));
+}
+
+static UOp *log_real(UOp *x) { return t_mulc(t_op1(OP_LOG2, x), M_LN2); }
+
+/* log(u) for u = 1 + x, and the derivative times what u lost of x */
+static UOp *log1p_real(UOp *x)
+{
+	UOp *u = t_addc(x, 1), *in = t_min(x, num(x, 1e30)), *v = t_addc(in, 1);
+	UOp *lost = t_sub(in, t_addc(v, -1));
+	UOp *r = t_add(log_real(u), t_div(lost, t_max(v, num(x, 1e-30))));
+
+	return t_where(t_eq(x, num(x, 0)), x, r);
+}
+
+/* f32: a polynomial below 0.625, else 1 - 2/(exp(2|x|) + 1). */
+static UOp *tanh_real(UOp *x)
+{
+	UOp *a, *z, *in, *small, *big;
+
+	if (is_f64(x)) {
+		z = expm1_real(t_mulc(clamp(x, 22), 2));
+		return t_div(z, t_addc(z, 2));
+	}
+	in = clamp(x, 0.625);
+	z = t_mul(in, in);
+	small = POLY(z, -5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1);
+	small = t_add(t_mul(t_mul(small, z), in), in);
+	a = t_abs(x);
+	big = t_sub(num(x, 1), t_mulc(t_recip(t_addc(exp_plain(t_mulc(a, 2)), 1)), 2));
+	return t_where(t_lt(a, num(x, 0.625)), small, t_where(t_lt(x, num(x, 0)), t_neg(big), big));
+}
+
+static UOp *sinh_real(UOp *x)
+{
+	UOp *in = clamp(x, 1), *small = t_mul(in, taylor(t_mul(in, in), is_f64(x) ? 9 : 6, 1, 2));
+	UOp *a = t_abs(x), *h = exp_scaled(a, -1), *big = t_sub(h, t_mulc(t_recip(h), 0.25));
+
+	return t_where(t_lt(a, num(x, 1)), small, t_where(t_lt(x, num(x, 0)), t_neg(big), big));
+}
+
+static UOp *cosh_real(UOp *x)
+{
+	UOp *h = exp_scaled(t_abs(x), -1);
+
+	return t_add(h, t_mulc(t_recip(h), 0.25));
+}
+
+static UOp *sigmoid_real(UOp *x)
+{
+	UOp *e = exp_real(t_neg(t_abs(x)));
+
+	return t_div(t_where(t_lt(x, num(x, 0)), e, num(x, 1)), t_addc(e, 1));
+}
+
+static UOp *softplus_real(UOp *x)
+{
+	return t_add(t_max(x, num(x, 0)), log1p_real(exp_real(t_neg(t_abs(x)))));
+}
+
+UOp *t_exp(UOp *x) { return wide(exp_real, x); }
+UOp *t_expm1(UOp *x) { return wide(expm1_real, x); }
+UOp *t_log(UOp *x) { return wide(log_real, x); }
+UOp *t_log1p(UOp *x) { return wide(log1p_real, x); }
+UOp *t_tanh(UOp *x) { return wide(tanh_real, x); }
+UOp *t_sinh(UOp *x) { return wide(sinh_real, x); }
+UOp *t_cosh(UOp *x) { return wide(cosh_real, x); }
+UOp *t_sigmoid(UOp *x) { return wide(sigmoid_real, x); }
+UOp *t_softplus(UOp *x) { return wide(softplus_real, x); }
+
+/* ---- circular functions --------------------------------------------------------------------------------------- */
+
+/* SIN(x + π/2) would lose what the sum rounds away. With s = sin x, where |s| > 1/2: cos x = sin 2x / 2s, which is
+ * right to the last bits at cosine's zeros too, and else 1 - 2 sin²(x/2). Both arguments are exact. u is the second sine. */
+typedef struct { UOp *s, *u, *steep; } Circle;
+
+static Circle circle(UOp *x)
+{
+	Circle c;
+	UOp *twice = num(x, is_f64(x) ? 0x1p1022 : 0x1p126);
+
+	c.s = t_op1(OP_SIN, x);
+	c.steep = t_and(t_lt(num(x, 0.5), t_abs(c.s)), t_lt(t_abs(x), twice));
+	c.u = t_op1(OP_SIN, t_where(c.steep, t_mulc(x, 2), t_mulc(x, 0.5)));
+	return c;
+}
+
+static UOp *cos_of(Circle c)
+{
+	UOp *d = t_where(c.steep, t_mulc(c.s, 2), num(c.s, 1));
+
+	return t_where(c.steep, t_div(c.u, d), t_sub(num(c.s, 1), t_mulc(t_mul(c.u, c.u), 2)));
+}
+
+static UOp *cos_real(UOp *x) { return cos_of(circle(x)); }
+
+static UOp *tan_real(UOp *x)
+{
+	Circle c = circle(x);
+
+	return t_div(c.s, cos_of(c));
+}
+
+/* asin(w)/w - 1 as w² times a polynomial or a quotient, |w| ≤ 1/2 */
+static UOp *asin_series(UOp *z)
+{
+	if (!is_f64(z))
+		return t_mul(z, POLY(z, 4.2163199048e-2, 2.4181311049e-2, 4.5470025998e-2, 7.4953002686e-2, 1.6666752422e-1));
+	return t_mul(z, t_div(
+		POLY(z, 3.47933107596021167570e-05, 7.91534994289814532176e-04, -4.00555345006794114027e-02,
+		     2.01212532134862925881e-01, -3.25565818622400915405e-01, 1.66666666666666657415e-01),
+		POLY(z, 7.70381505559019352791e-02, -6.88283971605453293030e-01, 2.02094576023350569471e+00,
+		     -2.40339491173441421878e+00, 1)));
+}
+
+/* above 1/2 through the half angle: asin a = π/2 - 2 asin √((1-a)/2). p is the asin there. */
+typedef struct { UOp *p, *big; } Arc;
+
+static Arc arc(UOp *x)
+{
+	Arc r;
+	UOp *a = t_abs(x), *z, *w;
+
+	r.big = t_lt(num(x, 0.5), a);
+	z = t_where(r.big, t_mulc(t_sub(num(x, 1), a), 0.5), num(x, 0.25));
+	w = t_where(r.big, t_sqrt(z), x);
+	z = t_where(r.big, z, t_mul(x, x));
+	r.p = t_add(w, t_mul(w, asin_series(z)));
+	return r;
+}
+
+/* hi + lo is the constant in twice x's precision; c - y + what c lost */
+static UOp *from_const(UOp *y, double c, double lo)
+{
+	double hi = is_f64(y) ? c : (double)(float)c;
+
+	lo = is_f64(y) ? lo : c - hi;
+	return t_add(t_sub(num(y, hi), y), num(y, lo));
+}
+
+static const double pi_lo = 1.2246467991473532e-16;
+
+static UOp *asin_real(UOp *x)
+{
+	Arc a = arc(x);
+	UOp *r = from_const(t_mulc(a.p, 2), M_PI_2, pi_lo / 2);
+
+	return t_where(a.big, t_where(t_lt(x, num(x, 0)), t_neg(r), r), a.p);
+}
+
+static UOp *acos_real(UOp *x)
+{
+	Arc a = arc(x);
+	UOp *twice = t_mulc(a.p, 2), *left = from_const(twice, M_PI, pi_lo);
+
+	return t_where(a.big, t_where(t_lt(x, num(x, 0)), left, twice), from_const(a.p, M_PI_2, pi_lo / 2));
+}
+
+static UOp *atan_series(UOp *z)
+{
+	if (!is_f64(z))
+		return POLY(z, 8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1);
+	return t_neg(POLY(z, 1.62858201153657823623e-02, -3.65315727442169155270e-02, 4.97687799461593236017e-02,
+		-5.83357013379057348645e-02, 6.66107313738753120669e-02, -7.69187620504482999495e-02,
+		9.09088713343650656196e-02, -1.11111104054623557880e-01, 1.42857142725034663711e-01,
+		-1.99999999998764832476e-01, 3.33333333333329318027e-01));
+}
+
+/* |x| > tan(3π/8): π/2 + atan(-1/|x|); |x| > tan(π/8): π/4 + atan((|x|-1)/(|x|+1)) */
+static UOp *atan_real(UOp *x)
+{
+	UOp *a = t_abs(x), *far = t_lt(num(x, 2.414213562373095), a), *mid = t_lt(num(x, 0.4142135623730950), a);
+	UOp *in = t_min(a, num(x, 4)), *t, *z, *p, *r;
+
+	t = t_where(mid, t_div(t_addc(in, -1), t_addc(in, 1)), x);
+	t = t_where(far, t_neg(t_recip(t_max(a, num(x, 1)))), t);
+	z = t_mul(t, t);
+	p = t_add(t_mul(t_mul(atan_series(z), z), t), t);
+	r = t_where(far, from_const(t_neg(p), M_PI_2, pi_lo / 2), from_const(t_neg(p), M_PI_4, pi_lo / 4));
+	return t_where(mid, t_where(t_lt(x, num(x, 0)), t_neg(r), r), p);
+}
+
+static UOp *atan2_real(UOp *y, UOp *x)
+{
+	UOp *ax = t_abs(x), *ay = t_abs(y), *hi = t_max(ax, ay), *lo = t_min(ax, ay), *zero = num(x, 0), *t;
+
+	t = t_div(lo, t_where(t_eq(hi, zero), num(x, 1), hi));
+	t = t_where(t_eq(lo, hi), t_where(t_eq(hi, zero), zero, num(x, 1)), t);
+	t = atan_real(t);
+	t = t_where(t_lt(ax, ay), from_const(t, M_PI_2, pi_lo / 2), t);
+	t = t_where(t_signbit(x), from_const(t, M_PI, pi_lo), t);
+	return odd(y, t);
+}
+
+/* the greater times √(1 + (lesser/greater)²): no overflow on the way; an infinity wins over NaN */
+static UOp *hypot_real(UOp *x, UOp *y)
+{
+	UOp *a = t_abs(x), *b = t_abs(y), *hi = t_max(a, b), *inf = num(x, INFINITY);
+	UOp *r = t_div(t_min(a, b), t_where(t_eq(hi, num(x, 0)), num(x, 1), hi));
+
+	r = t_mul(hi, t_sqrt(t_addc(t_mul(r, r), 1)));
+	return t_where(t_or(t_eq(a, inf), t_eq(b, inf)), inf, r);
+}
+
+UOp *t_cos(UOp *x) { return wide(cos_real, x); }
+UOp *t_tan(UOp *x) { return wide(tan_real, x); }
+UOp *t_asin(UOp *x) { return wide(asin_real, x); }
+UOp *t_acos(UOp *x) { return wide(acos_real, x); }
+UOp *t_atan(UOp *x) { return wide(atan_real, x); }
+UOp *t_hypot(UOp *x, UOp *y) { return wide2(hypot_real, x, y); }
+UOp *t_atan2(UOp *y, UOp *x) { return wide2(atan2_real, y, x); }
+
+/* ---- inverse hyperbolic functions ---------------------------------------------------------------------------------- */
+
+/* above this, √(x²±1) is x to the last bit, and x² is still far from overflow */
+static double far_out(UOp *x) { return is_f64(x) ? 1e9 : 1e5; }
+
+static UOp *asinh_real(UOp *x)
+{
+	UOp *a = t_abs(x), *in = t_min(a, num(x, far_out(x))), *z = t_mul(in, in), *r;
+
+	r = log1p_real(t_add(in, t_div(z, t_addc(t_sqrt(t_addc(z, 1)), 1))));
+	return odd(x, t_where(t_lt(a, num(x, far_out(x))), r, t_addc(log_real(a), M_LN2)));
+}
+
+static UOp *acosh_real(UOp *x)
+{
+	UOp *t = t_addc(t_min(x, num(x, far_out(x))), -1), *r;
+
+	r = log1p_real(t_add(t, t_sqrt(t_mul(t, t_addc(t, 2)))));
+	return t_where(t_lt(x, num(x, far_out(x))), r, t_addc(log_real(x), M_LN2));
+}
+
+static UOp *atanh_real(UOp *x)
+{
+	UOp *a = t_abs(x);
+
+	return odd(x, t_mulc(log1p_real(t_div(t_mulc(a, 2), t_sub(num(x, 1), a))), 0.5));
+}
+
+UOp *t_asinh(UOp *x) { return wide(asinh_real, x); }
+UOp *t_acosh(UOp *x) { return wide(acosh_real, x); }
+UOp *t_atanh(UOp *x) { return wide(atanh_real, x); }
+
+/* ---- erf ------------------------------------------------------------------------------------------------------------ */
+
+static UOp *erf_f32(UOp *x)
+{
+	UOp *t = t_abs(x), *in = clamp(x, 1), *s = t_mul(in, in), *r, *small;
+
+	small = POLY(s, -5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1);
+	small = t_add(t_mul(small, in), in);
+	t = t_min(t, num(x, 5));
+	r = POLY(t, -1.72853470e-5, 3.83197126e-4, -3.88396438e-3, 2.42546219e-2, -1.06777877e-1, -6.34846687e-1,
+		-1.28717512e-1);
+	r = t_sub(t_mul(r, t), t);
+	r = t_sub(num(x, 1), exp_plain(r));
+	return t_where(t_lt(num(x, 0.927734375), t_abs(x)), t_where(t_lt(x, num(x, 0)), t_neg(r), r), small);
+}
+
+/* 1 - exp(-a² - 0.5625 + R/S)/a with R/S in 1/a², a ≥ 1.25; another quotient above 1/0.35 */
+static UOp *erf_tail(UOp *a)
+{
+	UOp *z = t_recip(t_mul(a, a)), *near, *far, *q;
+
+	near = t_div(
+		POLY(z, -9.81432934416914548592e+00, -8.12874355063065934246e+01, -1.84605092906711035994e+02,
+		     -1.62396669462573470355e+02, -6.23753324503260060396e+01, -1.05586262253232909814e+01,
+		     -6.93858572707181764372e-01, -9.86494403484714822705e-03),
+		POLY(z, -6.04244152148580987438e-02, 6.57024977031928170135e+00, 1.08635005541779435134e+02,
+		     4.29008140027567833386e+02, 6.45387271733267880336e+02, 4.34565877475229228821e+02,
+		     1.37657754143519042600e+02, 1.96512716674392571292e+01, 1));
+	far = t_div(
+		POLY(z, -4.83519191608651397019e+02, -1.02509513161107724954e+03, -6.37566443368389627722e+02,
+		     -1.60636384855821916062e+02, -1.77579549177547519889e+01, -7.99283237680523006574e-01,
+		     -9.86494292470009928597e-03),
+		POLY(z, -2.24409524465858183362e+01, 4.74528541206955367215e+02, 2.55305040643316442583e+03,
+		     3.19985821950859553908e+03, 1.53672958608443695994e+03, 3.25792512996573918826e+02,
+		     3.03380607434824582924e+01, 1));
+	q = t_where(t_lt(a, num(a, 1 / 0.35)), near, far);
+	q = exp_plain(t_add(t_addc(t_neg(t_mul(a, a)), -0.5625), q));
+	return t_sub(num(a, 1), t_div(q, a));
+}
+
+static UOp *erf_f64(UOp *x)
+{
+	UOp *a = t_abs(x), *in = clamp(x, 0.84375), *z = t_mul(in, in), *s = t_addc(t_min(a, num(x, 1.25)), -1);
+	UOp *small, *mid, *r;
+
+	small = t_div(
+		POLY(z, -2.37630166566501626084e-05, -5.77027029648944159157e-03, -2.84817495755985104766e-02,
+		     -3.25042107247001499370e-01, 1.28379167095512558561e-01),
+		POLY(z, -3.96022827877536812320e-06, 1.32494738004321644526e-04, 5.08130628187576562776e-03,
+		     6.50222499887672944485e-02, 3.97917223959155352819e-01, 1));
+	small = t_add(in, t_mul(in, small));
+	mid = t_div(
+		POLY(s, -2.16637559486879084300e-03, 3.54783043256182359371e-02, -1.10894694282396677476e-01,
+		     3.18346619901161753674e-01, -3.72207876035701323847e-01, 4.14856118683748331666e-01,
+		     -2.36211856075265944077e-03),
+		POLY(s, 1.19844998467991074170e-02, 1.36370839120290507362e-02, 1.26171219808761642112e-01,
+		     7.18286544141962662868e-02, 5.40397917702171048937e-01, 1.06420880400844228286e-01, 1));
+	mid = t_addc(mid, 8.45062911510467529297e-01);
+	r = erf_tail(t_min(t_max(a, num(x, 1.25)), num(x, 6)));
+	r = t_where(t_lt(a, num(x, 1.25)), mid, r);
+	return t_where(t_lt(a, num(x, 0.84375)), small, t_where(t_lt(x, num(x, 0)), t_neg(r), r));
+}
+
+static UOp *erf_real(UOp *x) { return is_f64(x) ? erf_f64(x) : erf_f32(x); }
+UOp *t_erf(UOp *x) { return wide(erf_real, x); }
