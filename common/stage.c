@@ -191,8 +191,9 @@ static Graph *admit(const Stage *s, Graph *g)
 		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
 	}
 	verify(g);
-	/* passes make a new graph: what was read is no longer the whole of it */
-	g->all = (Nodes){0};
+	/* passes make a new graph: what was read is no longer the whole of it; functions are expanded, dead ones too */
+	if (g->level > LV_TENSOR)
+		g->all = (Nodes){0};
 	return g;
 }
 
@@ -209,7 +210,8 @@ static void handle(const Stage *s, Graph *g)
 			return;
 		}
 	}
-	g->level = s->level_out;
+	if (s->level_out >= 0)
+		g->level = s->level_out;
 	verify(g);
 	stream_write(opt_output, g);
 }

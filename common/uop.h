@@ -438,7 +438,7 @@ typedef struct {
 typedef struct {
 	const char *name, *summary, *usage;   /* usage: "[FILE]" */
 	const Option *options;                /* ends with a row of zeros; -h -d -i -o -v --stop-after are added */
-	int level_in, level_out;              /* Level; level_in is what the body takes */
+	int level_in, level_out;              /* Level; level_in is what the body takes; level_out -1: as it came */
 	const Pass *passes;                   /* ends with a row of zeros; run in this order */
 	Graph *(*body)(Graph *g);             /* instead of passes, when set */
 	int level_most;                       /* the highest level it also takes as it is; 0: level_in alone */
@@ -543,7 +543,12 @@ void views_print(Buf *out, const Graph *g);                  /* show --views; vi
 
 /* "E_64_48", "r_64_48_32": what a KERNEL of level schedule does, and the sizes of its ranges; a C identifier. */
 const char *kernel_base_name(UOp *kernel);
-/* Gives the kernels of a schedule distinct such names; equal kernels stay one. */
+/* A schedule's names so far; starts as zeros. kernel_named gives the KERNEL under its own name, distinct from those of
+ * the others: equal kernels, whatever their names were, are one. */
+typedef struct { Map named, taken; } KernelNames;
+UOp *kernel_named(KernelNames *n, UOp *kernel);
+void kernel_names_free(KernelNames *n);
+/* The same for all kernels of a schedule. */
 Graph *name_kernels(Graph *g);
 
 /* ---- memplan.c: temporaries packed by lifetime -------------------------------------------------------------------------- */

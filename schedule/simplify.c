@@ -1,0 +1,18 @@
+/* simplify: identities, constants, common subexpressions, dead nodes. */
+#include "schedule.h"
+
+static const Pass passes[] = {
+	{"inputs", note_inputs, "the inputs by position, before unused ones go"},
+	{"simplify", simplify, "rules to a fixed point, dead nodes away"},
+	{0}
+};
+
+int main(int argc, char **argv)
+{
+	static const Option options[] = {{0}};
+	static const Stage stage = {
+		.name = "simplify", .summary = "rewrite a graph by identities that hold for every value", .usage = "[FILE]",
+		.options = options, .level_in = LV_GRAPH, .level_out = LV_GRAPH, .passes = passes,
+	};
+	return stage_main(&stage, argc, argv);
+}
