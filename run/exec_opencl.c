@@ -9,7 +9,9 @@
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* every function of the library that is used, declared as its header declares it */
 #define FUNCTIONS(F) \
@@ -169,6 +171,21 @@ static const char *first_error(cl_program p)
 	return at;
 }
 
+/* Some compilers count their errors on standard error, where only one line of ours belongs. */
+static cl_int build_quietly(cl_program built, const char *flags)
+{
+	int keep = dup(2), none = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	cl_int err;
+
+	fflush(stderr);
+	dup2(none, 2);
+	err = p_clBuildProgram(built, 1, &device, flags, NULL, NULL);
+	dup2(keep, 2);
+	close(keep);
+	close(none);
+	return err;
+}
+
 static void *load_one(const Program *p)
 {
 	Kernel *k = arena_alloc(sizeof *k);
@@ -176,7 +193,7 @@ static void *load_one(const Program *p)
 	cl_program built = p_clCreateProgramWithSource(context, 1, (const char **)&p->src, NULL, &err);
 
 	check(err, p->where);
-	if (p_clBuildProgram(built, 1, &device, p->flags, NULL, NULL) != CL_SUCCESS)
+	if (build_quietly(built, p->flags) != CL_SUCCESS)
 		die(FAILED, "%s: the OpenCL compiler failed: %s", p->name, first_error(built));
 	k->name = p->name;
 	k->kernel = p_clCreateKernel(built, p->entry ? p->entry : p->name, &err);
