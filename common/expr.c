@@ -395,10 +395,11 @@ UOp *ix_add(UOp *a, UOp *b)
 	Sum s, t;
 	int64_t x, y;
 
-	if (ix_is_const(a, &x) && !x)
-		return b;
-	if (ix_is_const(b, &y) && !y)
-		return a;
+	bool p = ix_is_const(a, &x), q = ix_is_const(b, &y);
+	if ((p && !x) || (q && !y))
+		return p && !x ? b : a;
+	if (p && q && add_ok(x, y, &x))
+		return ix_const(x);
 	sum_of(&s, a);
 	sum_of(&t, b);
 	return sum_plus(&s, 1, &t) ? sum_node(&s) : raw(OP_ADD, a, b);
@@ -419,12 +420,15 @@ UOp *ix_sub(UOp *a, UOp *b)
 UOp *ix_mul(UOp *a, UOp *b)
 {
 	Sum s, t, p;
-	int64_t x;
+	int64_t x, y;
 
-	if (ix_is_const(a, &x) && (x == 0 || x == 1))
+	bool m = ix_is_const(a, &x), n = ix_is_const(b, &y);
+	if (m && (x == 0 || x == 1))
 		return x ? b : a;
-	if (ix_is_const(b, &x) && (x == 0 || x == 1))
-		return x ? a : b;
+	if (n && (y == 0 || y == 1))
+		return y ? a : b;
+	if (m && n && mul_ok(x, y, &x))
+		return ix_const(x);
 	sum_of(&s, a);
 	sum_of(&t, b);
 	return sum_mul(&p, &s, &t) ? sum_node(&p) : raw(OP_MUL, a, b);
