@@ -71,12 +71,7 @@ const char *kernel_base_name(UOp *kernel)
 
 /* ---- distinct names over a schedule */
 
-typedef struct {
-	Map named;              /* kernel without its name → the kernel with its new one */
-	Map taken;              /* hash of a name → how many kernels have asked for it */
-} Names;
-
-static const char *distinct(Names *n, const char *base)
+static const char *distinct(KernelNames *n, const char *base)
 {
 	const char *s = base;
 	for (;;) {
@@ -96,19 +91,30 @@ static UOp *with_name(UOp *kernel, const char *name)
 	return k;
 }
 
-static UOp *kernel_named(Names *n, UOp *kernel)
+UOp *kernel_named(KernelNames *n, UOp *kernel)
 {
-	UOp *bare = with_name(kernel, ""), *k = map_get(&n->named, PKEY(bare));
-	if (!k) {
-		k = with_name(kernel, distinct(n, kernel_base_name(kernel)));
-		map_put(&n->named, PKEY(bare), k);
+	UOp *named = map_get(&n->named, PKEY(kernel));
+	if (named)
+		return named;
+	UOp *bare = with_name(kernel, "");
+	named = map_get(&n->named, PKEY(bare));
+	if (!named) {
+		named = with_name(kernel, distinct(n, kernel_base_name(kernel)));
+		map_put(&n->named, PKEY(bare), named);
 	}
-	return k;
+	map_put(&n->named, PKEY(kernel), named);
+	return named;
+}
+
+void kernel_names_free(KernelNames *n)
+{
+	map_free(&n->named);
+	map_free(&n->taken);
 }
 
 Graph *name_kernels(Graph *g)
 {
-	Names n = {0};
+	KernelNames n = {0};
 	VEC(UOp *) calls = {0}, src = {0};
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		UOp *call = g->sink->src[i];
@@ -120,7 +126,6 @@ Graph *name_kernels(Graph *g)
 	g->sink = node_with(g->sink, calls.at);
 	vec_free(&calls);
 	vec_free(&src);
-	map_free(&n.named);
-	map_free(&n.taken);
+	kernel_names_free(&n);
 	return g;
 }

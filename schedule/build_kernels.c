@@ -105,7 +105,8 @@ static UOp *build_sort(Body *b, UOp *u)
 	UOp *key = value_at(b, u->src[0], idx);
 	if (key->op != OP_LOAD || range->op != OP_RANGE) {
 		b->buffer.n = 1;
-		return store(place_in(b, 0, idx), range);
+		loop_indices(u->shape, idx);
+		return store(place_in(b, 0, idx), idx[u->arg->a[0]->i]);
 	}
 	UOp *v = NODE(OP_RSORT, DT_I64, u->arg->a[1], key, range, place_in(b, 1, idx));
 	return store(place_in(b, 0, idx), v);

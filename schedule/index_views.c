@@ -10,8 +10,11 @@ UOp *body_param(Body *b, UOp *buffer)
 		k++;
 	if (k == b->buffer.n)
 		vec_push(&b->buffer, buffer);
-	return LEAF(OP_PARAM, buffer->dtype,
-		VMAP(val_str("slot"), val_int(k), val_str("shape"), shape_to_val(buffer->shape)));
+	UOp **p = &b->params[hash_mix(PKEY(buffer->shape), k << 8 | buffer->dtype) % PARAM_CACHE];
+	if (!*p || (*p)->shape != buffer->shape || (*p)->dtype != buffer->dtype || slot_of(*p) != (int64_t)k)
+		*p = LEAF(OP_PARAM, buffer->dtype,
+			VMAP(val_str("slot"), val_int(k), val_str("shape"), shape_to_val(buffer->shape)));
+	return *p;
 }
 
 static UOp *load(Body *b, UOp *buffer, UOp *const *idx)

@@ -69,8 +69,6 @@ static void order_free(Order *o)
 
 /* ---- is a kernel sound in place? */
 
-static int slot_of(const UOp *param) { return (int)val_get(param->arg, "slot")->i; }
-
 static int slot_find(const UOp *call, const UOp *buffer)
 {
 	for (uint32_t k = 2; k < call->nsrc; k++)
@@ -231,6 +229,11 @@ static bool is_update(const UOp *call)
 
 Graph *order_calls(Graph *g)
 {
+	uint32_t k = 0;
+	while (k < g->sink->nsrc && !is_update(g->sink->src[k]))
+		k++;
+	if (k == g->sink->nsrc)
+		return g;
 	Order o = order_new(g->sink);
 	VEC(UOp *) calls = {0};
 	for (size_t i = 0; i < o.n; i++)

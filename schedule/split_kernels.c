@@ -10,8 +10,12 @@
 typedef struct {
 	UOp **home;             /* by id of a graph node: its BUFFER */
 	uint8_t *inside;
-	Map taken;              /* names that a temporary may not have, by hash */
+	UOp **params;           /* body_param's */
+	Map taken;              /* names like t7 that a temporary may not have, by hash */
 	int temps;
+	const Val *key[3];      /* name, shape, role */
+	const Val *unnamed;     /* arg of a kernel before it has a name */
+	KernelNames names;
 	VEC(UOp *) calls;
 } Split;
 
@@ -19,10 +23,10 @@ typedef struct {
 
 static uint64_t name_key(const char *s) { return hash_bytes(s, strlen(s), 0) | 1; }
 
-static UOp *buffer_new(const char *name, const char *role, DType dt, const Shape *s)
+static UOp *buffer_new(const Split *s, const char *name, const char *role, DType dt, const Shape *shape)
 {
-	return LEAF(OP_BUFFER, dt, VMAP(val_str("name"), val_str(name), val_str("shape"), shape_to_val(s),
-		val_str("role"), val_str(role)));
+	return LEAF(OP_BUFFER, dt, VMAP(s->key[0], val_str(name), s->key[1], shape_to_val(shape),
+		s->key[2], val_str(role)));
 }
 
 static UOp *temp_new(Split *s, DType dt, const Shape *shape)
@@ -30,8 +34,8 @@ static UOp *temp_new(Split *s, DType dt, const Shape *shape)
 	char name[32];
 	do
 		snprintf(name, sizeof name, "t%d", s->temps++);
-	while (map_get(&s->taken, name_key(name)));
-	return buffer_new(name, "temp", dt, shape);
+	while (s->taken.n && map_get(&s->taken, name_key(name)));
+	return buffer_new(s, name, "temp", dt, shape);
 }
 
 static bool is_empty(const UOp *u)
@@ -44,7 +48,7 @@ static bool is_empty(const UOp *u)
 
 static Body body_new(const Split *s, UOp *to)
 {
-	Body b = {.home = s->home, .inside = s->inside};
+	Body b = {.home = s->home, .inside = s->inside, .params = s->params};
 	vec_push(&b.buffer, to);
 	return b;
 }
@@ -52,7 +56,7 @@ static Body body_new(const Split *s, UOp *to)
 /* Adds the call of a kernel with that STORE over b's buffers; of is the graph node that it computes. */
 static void call_add(Split *s, Body *b, UOp *store, UOp *of)
 {
-	UOp *kernel = NODE(OP_KERNEL, DT_NONE, VMAP(val_str("name"), val_str("kernel")), store);
+	UOp *kernel = kernel_named(&s->names, NODE(OP_KERNEL, DT_NONE, s->unnamed, store));
 	VEC(UOp *) src = {0};
 	node_note(kernel, of->note);
 	if (of->op == OP_COPY)
@@ -125,7 +129,7 @@ static UOp **outputs_new(Split *s, UOp *sink)
 	UOp **out = arena_alloc(sink->nsrc * sizeof *out);
 	for (uint32_t k = 0; k < sink->nsrc; k++) {
 		UOp *x = content(sink->src[k]);
-		out[k] = buffer_new(output_name(sink, k), "output", x->dtype, x->shape);
+		out[k] = buffer_new(s, output_name(sink, k), "output", x->dtype, x->shape);
 		if (x->op != OP_BUFFER && !s->home[x->id] && !is_empty(x))
 			s->home[x->id] = out[k];
 	}
@@ -144,20 +148,30 @@ static const Val *sink_arg(const UOp *sink)
 	return arg;
 }
 
-static void names_taken(Split *s, const Nodes *all, const UOp *sink)
+static void name_taken(Split *s, const char *name)
 {
+	if (name[0] == 't' && name[1] >= '0' && name[1] <= '9')
+		map_put(&s->taken, name_key(name), s);
+}
+
+static Split split_new(const Nodes *all, const UOp *sink)
+{
+	Split s = {.home = arena_alloc(node_limit() * sizeof *s.home), .inside = find_contractions(all),
+		.params = arena_alloc(PARAM_CACHE * sizeof *s.params),
+		.key = {val_str("name"), val_str("shape"), val_str("role")},
+		.unnamed = VMAP(val_str("name"), val_str(""))};
 	for (size_t i = 0; i < all->n; i++)
 		if (all->at[i]->op == OP_BUFFER)
-			map_put(&s->taken, name_key(buffer_name(all->at[i])), all->at[i]);
+			name_taken(&s, buffer_name(all->at[i]));
 	for (uint32_t k = 0; k < sink->nsrc; k++)
-		map_put(&s->taken, name_key(output_name(sink, k)), sink->src[k]);
+		name_taken(&s, output_name(sink, k));
+	return s;
 }
 
 Graph *split_kernels(Graph *g)
 {
 	Nodes all = walk(g->sink);
-	Split s = {.home = arena_alloc(node_limit() * sizeof *s.home), .inside = find_contractions(&all)};
-	names_taken(&s, &all, g->sink);
+	Split s = split_new(&all, g->sink);
 	UOp **out = outputs_new(&s, g->sink);
 	for (size_t i = 0; i < all.n; i++)
 		if (has_buffer(all.at[i]) && all.at[i]->op != OP_BUFFER && !s.inside[all.at[i]->id])
@@ -175,5 +189,6 @@ Graph *split_kernels(Graph *g)
 	g->all = (Nodes){0};
 	vec_free(&s.calls);
 	map_free(&s.taken);
+	kernel_names_free(&s.names);
 	return g;
 }
