@@ -138,7 +138,6 @@ static int64_t plan_made(const Graph *g, const Buffers *b, int64_t *offset)
 static void place_temps(const Graph *g, Buffers *b)
 {
 	int64_t *offset = arena_alloc((b->n + 1) * sizeof *offset), bytes = 0;
-	void *workspace;
 
 	if (plan_given(g, b, &bytes)) {
 		for (size_t i = 0; i < b->n; i++)
@@ -147,10 +146,10 @@ static void place_temps(const Graph *g, Buffers *b)
 	} else {
 		bytes = plan_made(g, b, offset);
 	}
-	workspace = b->exec->alloc(bytes ? bytes : 1);
+	b->workspace = b->exec->alloc(bytes ? bytes : 1);
 	for (size_t i = 0; i < b->n; i++)
 		if (has_role(b->u[i], "temp")) {
-			b->mem[i] = b->exec->slice(workspace, offset[i], b->host[i].bytes);
+			b->mem[i] = b->exec->slice(b->workspace, offset[i], b->host[i].bytes);
 			b->host[i].data = b->exec->host ? b->mem[i] : NULL;
 		}
 }
@@ -228,4 +227,17 @@ void buffer_put(Buffers *b, size_t i)
 {
 	if (!b->exec->host)
 		b->exec->put(b->mem[i], b->host[i].data, b->host[i].bytes);
+}
+
+void buffers_release(Buffers *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		bool own = has_role(b->u[i], "output") || has_role(b->u[i], "state");
+		if (own || (!b->exec->host && !has_role(b->u[i], "temp")))
+			b->exec->release(b->mem[i]);
+		if (!b->exec->host && b->host[i].owned && !has_role(b->u[i], "input"))
+			array_free(&b->host[i]);
+	}
+	b->exec->release(b->workspace);
+	map_free(&b->slot);
 }

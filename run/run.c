@@ -104,6 +104,7 @@ static void handle(Graph *g, Bindings *operands)
 	count = session_outputs(s, &names, &at);
 	if (opt_to || !opt_bench)
 		outputs_write(count, names, at, opt_to, opt_numbered);
+	session_close(s);
 }
 
 /* FILE is the one operand without "="; returns it, or NULL. */

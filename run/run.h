@@ -133,6 +133,7 @@ typedef struct {
 	UOp **u;
 	Array *host;                    /* data NULL while only the device has it */
 	void **mem;                     /* device memory; for a host Exec the data itself */
+	void *workspace;                /* the temporaries' */
 	Map slot;                       /* BUFFER node → 1 + its number */
 } Buffers;
 /* Places every BUFFER that the sink reaches: inputs and constants in place, states filled with their first value, outputs,
@@ -143,6 +144,8 @@ size_t buffer_slot(const Buffers *b, const UOp *u);
 Array *buffer_get(Buffers *b, size_t i);
 /* The host's content to the device. */
 void buffer_put(Buffers *b, size_t i);
+/* Gives back what buffers_place took. */
+void buffers_release(Buffers *b);
 
 /* ---- session.c: a document made ready, and called ------------------------------------------------------------------ */
 
@@ -161,6 +164,8 @@ void session_call(Session *s);
 size_t session_outputs(Session *s, const char *const **names, const Array **at);
 /* Prints the table of --profile on standard error; the document with meta.timings. */
 Graph *session_profile(const Session *s);
+/* Gives its memory back: between two documents of a stream. */
+void session_close(Session *s);
 
 /* ---- interpret.c: any level without a compiler ------------------------------------------------------------------------ */
 

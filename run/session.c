@@ -310,3 +310,12 @@ Graph *session_profile(const Session *s)
 	g->meta = val_set(s->g->meta, "timings", val_array(s->nsteps, row));
 	return g;
 }
+
+void session_close(Session *s)
+{
+	if (s->g->level > LV_GRAPH)
+		buffers_release(&s->b);
+	for (size_t i = 0; i < s->states.n; i++)
+		array_free(&s->states.at[i].at);
+	vec_free(&s->states);
+}
