@@ -12,10 +12,11 @@ static UOp *fn_fold(UOp *u)
 	return fold_const(u->op, u->dtype, u->nsrc, u->src, u->arg);
 }
 
-/* The constant under views of one value (no PAD, which adds zeros). */
+/* The constant under views of one value (no PAD, which adds zeros).  Sources are in normal form when a node is looked
+ * at, so there are three views at the most: the node's own, EXPAND, RESHAPE. */
 static UOp *constant_under(UOp *u)
 {
-	while (op_movement(u->op) && u->op != OP_PAD)
+	for (int depth = 0; depth < 3 && op_movement(u->op) && u->op != OP_PAD; depth++)
 		u = u->src[0];
 	return is_const(u) ? u : NULL;
 }
@@ -74,6 +75,9 @@ static bool holds(DType b, DType a)
 static UOp *fn_cast_twice(UOp *u)
 {
 	UOp *x = u->src[0]->src[0];
+	/* from a float it saturates, from an integer it wraps: i8 -> f64 -> u16 is not i8 -> u16 */
+	if (dtype_float(u->src[0]->dtype) && dtype_int(x->dtype) && dtype_int(u->dtype) && !holds(u->dtype, x->dtype))
+		return NULL;
 	return holds(u->src[0]->dtype, x->dtype) ? NODE(OP_CAST, u->dtype, VNIL, x) : NULL;
 }
 
