@@ -14,7 +14,12 @@
 #define NO_LO INT64_MIN
 #define NO_HI INT64_MAX
 typedef struct { int64_t lo, hi; } Span;
-typedef struct { Span span; bool known, impure; } Info;
+typedef struct {
+	Span span;
+	bool known;
+	bool impure;            /* holds a value other than CONST, VAR, RANGE, SPECIAL */
+	bool moves;             /* holds anything but CONST and VAR */
+} Info;
 
 static VEC(Info) infos;
 static const Span nothing_known = {NO_LO, NO_HI};
@@ -133,12 +138,14 @@ static Span var_span(const UOp *u)
 /* from the spans of the sources, which are remembered already */
 static Info derive(UOp *u)
 {
-	Info r = {nothing_known, true, false};
+	Info r = {nothing_known, true, false, u->op == OP_RANGE || u->op == OP_SPECIAL};
 	Span a = nothing_known, b = a, c = a;
 	int64_t v;
 
-	for (int i = 0; i < u->nsrc && i < 3; i++)
+	for (int i = 0; i < u->nsrc && i < 3; i++) {
 		r.impure |= infos.at[u->src[i]->id].impure;
+		r.moves |= infos.at[u->src[i]->id].moves;
+	}
 	if (u->nsrc > 0) a = infos.at[u->src[0]->id].span;
 	if (u->nsrc > 1) b = infos.at[u->src[1]->id].span;
 	if (u->nsrc > 2) c = infos.at[u->src[2]->id].span;
@@ -154,12 +161,13 @@ static Info derive(UOp *u)
 	case OP_FLOORDIV: r.span = span_div(a, b); break;
 	case OP_FLOORMOD: r.span = span_mod(a, b); break;
 	case OP_MAX:
-	case OP_MIN: r = (Info){span_union(a, b), true, true}; break;
-	case OP_WHERE: r = (Info){span_union(b, c), true, true}; break;
+	case OP_MIN: r = (Info){span_union(a, b), true, true, true}; break;
+	case OP_WHERE: r = (Info){span_union(b, c), true, true, true}; break;
 	case OP_LET: r.span = a; r.impure = true; break;
-	case OP_CAST: r = (Info){dtype_span(u->src[0]->dtype), true, true}; break;
+	case OP_CAST: r = (Info){dtype_span(u->src[0]->dtype), true, true, true}; break;
 	default: r.impure = true;
 	}
+	r.moves |= r.impure;
 	/* a value that may have wrapped is anything */
 	if (r.impure && !known(r.span))
 		r.span = nothing_known;
@@ -199,11 +207,11 @@ static Info *learn(UOp *u)
 			continue;
 		todo.n--;
 		if (v->dtype != DT_I64)
-			infos.at[v->id] = (Info){nothing_known, true, true};
+			infos.at[v->id] = (Info){nothing_known, true, true, true};
 		else if (looks_in(v) || !v->nsrc || v->op == OP_CAST)
-			infos.at[v->id] = (v->op == OP_CAST) ? (Info){dtype_span(v->src[0]->dtype), true, true} : derive(v);
+			infos.at[v->id] = (v->op == OP_CAST) ? (Info){dtype_span(v->src[0]->dtype), true, true, true} : derive(v);
 		else
-			infos.at[v->id] = (Info){nothing_known, true, true};
+			infos.at[v->id] = (Info){nothing_known, true, true, true};
 	}
 	vec_free(&todo);
 	return &infos.at[u->id];
@@ -315,7 +323,7 @@ static bool atom_end(UOp *a, bool greatest, Sum *out)
 			*out = t;
 		return true;
 	case OP_FLOORDIV:
-		if (greatest && nested < 3 && quotient_end(a, out))
+		if (greatest && nested < 3 && learn(a)->moves && quotient_end(a, out))
 			return true;
 		break;
 	}
@@ -365,8 +373,48 @@ static bool negated(const Sum *s, Sum *out)
 	return sum_plus(out, -1, s);
 }
 
+/* c = b*e exactly, for a positive b of one term */
+static bool multiple(const Sum *c, const Sum *b, Sum *e)
+{
+	UOp *m = b->n ? b->t[0].m : NULL;
+	int64_t d = b->n ? b->t[0].c : b->k;
+
+	sum_const(e, 0);
+	if (b->n + (b->k != 0) != 1 || d <= 0 || c->k % d || (c->k && m))
+		return false;
+	e->k = c->k / d;
+	for (int i = 0; i < c->n; i++) {
+		UOp *q = m ? mono_div(c->t[i].m, m) : c->t[i].m;
+		if (!q || c->t[i].c % d || !sum_term(e, c->t[i].c / d, q))
+			return false;
+	}
+	return true;
+}
+
+/* c*(x//b) over VARs alone, c = b*e: x-b+1 <= b*(x//b) <= x keeps hold of x */
+static bool quotient_least(UOp *q, const Sum *c, bool up, Sum *out)
+{
+	Sum b, e, x;
+
+	sum_of(&b, q->src[1]);
+	if (learn(q)->moves || learn(q->src[1])->span.lo <= 0 || !multiple(c, &b, &e))
+		return false;
+	sum_of(&x, q->src[0]);
+	if (up && (!sum_plus(&x, -1, &b) || !add_ok(x.k, 1, &x.k)))
+		return false;
+	return sum_mul(out, &e, &x);
+}
+
+/* the order in which atoms go: the end of a range is an expression of sizes and may cancel one */
+enum { RANGES, SIZES, VARS, TURNS };
+
+static int turn_of(UOp *atom)
+{
+	return learn(atom)->moves ? RANGES : atom->op == OP_VAR ? VARS : SIZES;
+}
+
 /* puts the least end for one atom; false when no atom's sign is known */
-static bool put_least(Sum *s, bool vars, int depth)
+static bool put_least(Sum *s, int turn, int depth)
 {
 	UOp *atom[IX_ATOMS];
 	Sum c, rest, end, t, neg;
@@ -374,12 +422,15 @@ static bool put_least(Sum *s, bool vars, int depth)
 	for (int i = 0; i < s->n; i++) {
 		int n = mono_atoms(s->t[i].m, atom);
 		for (int j = 0; j < n; j++) {
-			if ((atom[j]->op == OP_VAR) != vars || !split(s, atom[j], &c, &rest))
+			if (turn_of(atom[j]) != turn || !split(s, atom[j], &c, &rest))
 				continue;
 			bool up = nonneg(&c, depth - 1);
 			if (!up && (!negated(&c, &neg) || !nonneg(&neg, depth - 1)))
 				continue;
-			if (atom_end(atom[j], !up, &end) && sum_mul(&t, &c, &end) && sum_plus(&rest, 1, &t)) {
+			bool done = atom[j]->op == OP_FLOORDIV && quotient_least(atom[j], &c, up, &t);
+			if (!done)
+				done = atom_end(atom[j], !up, &end) && sum_mul(&t, &c, &end);
+			if (done && sum_plus(&rest, 1, &t)) {
 				*s = rest;
 				return true;
 			}
@@ -392,13 +443,15 @@ static bool nonneg(const Sum *start, int depth)
 {
 	Sum s = *start;
 
-	for (int turns = 0; turns < IX_TERMS; turns++) {
+	for (int i = 0; i < IX_TERMS; i++) {
 		if (sum_span(&s).lo >= 0)
 			return true;
 		if (!s.n || depth <= 0 || --budget < 0)
 			return false;
-		/* ranges before variables: the end of a range is a variable, and may cancel one */
-		if (!put_least(&s, false, depth) && !put_least(&s, true, depth))
+		int turn = 0;
+		while (turn < TURNS && !put_least(&s, turn, depth))
+			turn++;
+		if (turn == TURNS)
 			return false;
 	}
 	return false;
