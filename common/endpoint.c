@@ -160,7 +160,7 @@ bool endpoint_get(void *endpoint, const void **p, size_t *n)
 		zmq.msg_close(&e->msg);
 	e->holds = false;
 	if (!readable(e))
-		die(FAILED, "%s: the writer left before its end", e->name);
+		die(FAILED, "the writer left before its end");
 	zmq.msg_init(&e->msg);
 	if (zmq.msg_recv(&e->msg, e->socket, 0) < 0)
 		failed(e, "read");

@@ -337,6 +337,10 @@ static const char *infer_pairs(In *n)
 			SAY("a bound of axis %d is negative", i);
 		if (n->op == OP_PAD) {
 			dim[i] = ix_add(ix_add(s->dim[i], a), b);
+			/* a sum beyond int64 is left as it stands */
+			int64_t v;
+			if (ix_is_const(s->dim[i], &v) && ix_is_const(a, &v) && ix_is_const(b, &v) && !ix_is_const(dim[i], &v))
+				SAY("axis %d has 2^62 elements or more", i);
 			continue;
 		}
 		if (!ordered(a, b) || !ordered(b, s->dim[i]))

@@ -73,7 +73,7 @@ static void print_value(Buf *out, const Val *v, int depth)
 				buf_add(out, key->s, key->n);
 			else
 				val_print(out, key);
-			buf_add(out, ": ", 2);
+			buf_add(out, ": ", is_block(v->a[2 * i + 1]) ? 1 : 2);
 		}
 		print_value(out, v->a[map ? 2 * i + 1 : i], depth + 1);
 	}

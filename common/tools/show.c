@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 		verify(g);
 		print_document(g);
 	}
-	if (!stream_count(in) && file && strcmp(file, "-"))
+	if (!stream_count(in) && file && strcmp(file, "-") && !endpoint_is(file))
 		die(MALFORMED, "%s: ends early at byte 0", file);
 	if (!stream_count(in))
 		die_silent(MALFORMED);
