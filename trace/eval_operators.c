@@ -110,7 +110,7 @@ static Value operate_ints(int op, int64_t a, int64_t b)
 	case T_SHL: ok = b >= 0 && b < 63 && mul_ok(a, (int64_t)1 << b, &r); break;
 	case T_SHR:
 		ok = b >= 0;
-		r = a >> (b > 63 ? 63 : b);
+		r = ok ? a >> (b > 63 ? 63 : b) : 0;
 		break;
 	default: die(MALFORMED, "%s does not take numbers", operator_text(op));
 	}

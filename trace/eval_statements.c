@@ -127,7 +127,7 @@ static void run_output(Stmt *s)
 		Expr named = {.kind = X_NAME, .pos = s->name_pos[i], .s = s->names[i]};
 		Value v = eval(s->e[i] ? s->e[i] : &named);
 		uint32_t start = node_limit();
-		at_pos(&s->name_pos[i]);
+		expr_place(s->e[i] ? s->e[i] : &named);
 		UOp *u = value_tensor(&v, DT_NONE);
 		if (!u)
 			fail_at(&s->name_pos[i], "the output %s is %s, expected a tensor", s->names[i], value_text(&v));

@@ -12,6 +12,7 @@
 static const char *text, *end, *p, *file_name;
 static int line, col;
 static char bracket[MAX_NESTING];
+static Pos opened[MAX_NESTING];
 static int nesting;
 
 void lex_start(const char *t, size_t n, const char *file)
@@ -210,6 +211,7 @@ static void track_brackets(int c, const Pos *pos)
 	if (strchr("([{", c)) {
 		if (nesting == MAX_NESTING)
 			fail_at(pos, "brackets nested more than %d deep", MAX_NESTING);
+		opened[nesting] = *pos;
 		bracket[nesting++] = c;
 	} else if (strchr(")]}", c)) {
 		char want = c == ')' ? '(' : c == ']' ? '[' : '{';
@@ -258,7 +260,7 @@ Token lex_next(void)
 	Pos pos = {p, line, col};
 	if (p == end) {
 		if (nesting)
-			fail_at(&pos, "the text ends within '%c'", bracket[nesting - 1]);
+			fail_at(&opened[nesting - 1], "'%c' is not closed", bracket[nesting - 1]);
 		return token(T_END, pos);
 	}
 	if (!*p)

@@ -157,11 +157,13 @@ static Stmt *parse_output(Pos pos)
 
 static Stmt *parse_statement(void);
 
-static void end_statement(void)
+/* after the } of a block nothing more is needed */
+static void end_statement(const Stmt *s)
 {
+	bool block = s->kind == S_IF || s->kind == S_FOR;
 	if (tok.kind == ';' || tok.kind == T_LINE)
 		take();
-	else if (tok.kind != '}' && tok.kind != T_END)
+	else if (!block && tok.kind != '}' && tok.kind != T_END)
 		fail_at(&tok.pos, "expected the end of the statement, found %s", token_text(&tok));
 }
 
@@ -174,7 +176,7 @@ static Block parse_statements(int until)
 		if (tok.kind == until)
 			break;
 		vec_push(&v, parse_statement());
-		end_statement();
+		end_statement(v.at[v.n - 1]);
 	}
 	Block b = {arena_alloc((v.n + 1) * sizeof *b.at), v.n};
 	if (v.n)

@@ -105,7 +105,7 @@ void eval_step(const Pos *p);
 /* one level of nesting, of expressions, blocks and calls together, and back */
 void eval_deeper(const Pos *p);
 void eval_back(void);
-enum { MAX_DEPTH = 1500, MAX_STEPS = 50000000 };
+enum { MAX_DEPTH = 1500, MAX_STEPS = 10000000 };
 void expr_place(Expr *e);       /* errors from here on point at e */
 Value *scope_find(const char *name);
 void scope_set(const char *name, Value v);
