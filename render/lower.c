@@ -1,0 +1,57 @@
+/* lower: each kernel of a schedule to loops for a target.
+ *
+ *     y[r0] = Σ x[r0,k]      →  DEFINE_REG acc[16]; RANGE r0; RANGE k; STORE acc … ENDRANGE; STORE y; ENDRANGE
+ *
+ * passes[] has the order. Between them stand the passes of later targets: vectors, tiles and threads of a CPU
+ * are actions that lower_actions.c writes and lower_loops.c carries out. */
+#include "render.h"
+#include <stdarg.h>
+
+bool lower_explain, lower_strict;
+static const char *target_name = "clang";
+
+void explain(const UOp *kernel, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+	if (!lower_explain)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	const Val *name = val_get(kernel->arg, "name");
+	fprintf(stderr, "lower: %s: %s\n", name && name->kind == VAL_STR ? name->s : "kernel", text);
+}
+
+static Graph *choose_target(Graph *g)
+{
+	if (!target)
+		target = target_find(target_name);
+	return g;
+}
+
+static const Option options[] = {
+	{'t', "target", "TARGET", "the target to lower for (default clang)", &target_name},
+	{0, "explain", NULL, "tell on standard error what was done to each kernel", &lower_explain},
+	{0, "strict", NULL, "no rewrite that changes the arithmetic", &lower_strict},
+	{0},
+};
+
+static const Pass passes[] = {
+	{"target", choose_target, "read the target's description"},
+	{"dtypes", lower_dtypes, "compute f16 and bf16 as f32"},
+	{"decompose", lower_decompose, "write ops that the target lacks with others"},
+	{"index", lower_index, "one row-major index for each place"},
+	{"actions", lower_actions, "choose what to do to each kernel", .optional = true},
+	{"linearize", lower_linearize, "loops, accumulators, grid and statements"},
+	{0},
+};
+
+int main(int argc, char **argv)
+{
+	static const Stage stage = {
+		.name = "lower", .summary = "each kernel to loops for a target", .usage = "[FILE]",
+		.options = options, .level_in = LV_SCHEDULE, .level_out = LV_LOOPS, .passes = passes,
+	};
+	return stage_main(&stage, argc, argv);
+}

@@ -1,0 +1,101 @@
+/* Which ranges each value of a kernel depends on.  An RREDUCE binds its ranges, so what is above it no longer does:
+ * in softmax's  exp(x[r0,r1] - MAX over r1 of x[r0,r1])  the maximum depends on r0 alone, the whole on r0 and r1. */
+#include "render.h"
+#include <stdlib.h>
+
+typedef struct { uint64_t free, bit; } Fact;
+static Fact *fact;              /* by node id; what is not of the current kernel is stale */
+static size_t facts_cap;
+
+uint64_t free_of(const UOp *u) { return fact[u->id].free; }
+uint64_t bit_of(const UOp *range) { return fact[range->id].bit; }
+
+uint64_t bound_of(const UOp *reduce)
+{
+	uint64_t set = 0;
+	for (uint32_t i = 1; i < reduce->nsrc; i++)
+		set |= bit_of(reduce->src[i]);
+	return set;
+}
+
+static void room(void)
+{
+	size_t n = node_limit();
+	if (n > facts_cap) {
+		facts_cap = n + n / 2;
+		fact = xrealloc(fact, facts_cap * sizeof *fact);
+	}
+}
+
+static void number_range(Facts *f, UOp *u)
+{
+	if (f->nrange == MAX_RANGES)
+		die(UNSUPPORTED, "a kernel with more than %d ranges", MAX_RANGES);
+	fact[u->id].bit = 1ull << f->nrange;
+	f->range[f->nrange++] = u;
+}
+
+/* sources before users; extra: what a LOAD of a written buffer depends on besides */
+static void find_free(Facts *f, uint64_t extra)
+{
+	for (size_t i = 0; i < f->all.n; i++) {
+		UOp *u = f->all.at[i];
+		uint64_t set = 0;
+		for (uint32_t s = 0; s < u->nsrc; s++)
+			set |= fact[u->src[s]->id].free;
+		if (u->op == OP_RANGE)
+			set |= fact[u->id].bit;
+		else if (u->op == OP_RREDUCE)
+			set = fact[u->src[0]->id].free & ~bound_of(u);
+		else if (reads_written(f, u))
+			set |= extra;
+		fact[u->id].free = set;
+	}
+}
+
+bool reads_written(const Facts *f, const UOp *u)
+{
+	if (u->op != OP_LOAD || u->src[0]->src[0]->op != OP_PARAM)
+		return false;
+	for (int i = 0; i < f->nwritten; i++)
+		if (f->written[i] == u->src[0]->src[0])
+			return true;
+	return f->alias;
+}
+
+void facts_find(Facts *f, UOp *kernel, bool alias)
+{
+	bool again = alias;
+	*f = (Facts){.kernel = kernel, .alias = alias, .all = walk(kernel)};
+	f->written = arena_alloc(kernel->nsrc * sizeof *f->written);
+	for (uint32_t i = 0; i < kernel->nsrc; i++)
+		f->written[f->nwritten++] = kernel->src[i]->src[0]->src[0];
+	room();
+	for (size_t i = 0; i < f->all.n; i++) {
+		fact[f->all.at[i]->id] = (Fact){0};
+		if (f->all.at[i]->op == OP_RANGE)
+			number_range(f, f->all.at[i]);
+		again |= reads_written(f, f->all.at[i]);
+	}
+	find_free(f, 0);
+	for (uint32_t i = 0; i < kernel->nsrc; i++)
+		f->out |= free_of(kernel->src[i]);
+	if (again)
+		find_free(f, f->out);
+	for (int i = 0; i < f->nrange; i++)
+		if (val_is_str(f->range[i]->arg->a[1], "serial"))
+			f->serial |= f->out & 1ull << i;
+}
+
+int64_t count_of(const Facts *f, uint64_t set)
+{
+	int64_t n = 1, lo, hi;
+	for (int i = 0; i < f->nrange; i++) {
+		if (!(set >> i & 1))
+			continue;
+		ix_bounds(f->range[i]->src[0], &lo, &hi);
+		if (!mul_ok(n, hi < 0 ? 0 : hi, &n) || n > INT64_C(1) << 62)
+			return INT64_C(1) << 62;
+	}
+	return n;
+}

@@ -1,0 +1,23 @@
+/* Places become flat: INDEX(PARAM [n,m], i, j) → INDEX(PARAM, i*m + j), simplified by the algebra. */
+#include "render.h"
+
+static UOp *flatten(UOp *u, void *ctx)
+{
+	if (u->op != OP_INDEX || u->src[0]->op != OP_PARAM)
+		return u;
+	const Shape *s = u->src[0]->shape;
+	if (u->nsrc == 2 && s->rank == 1)
+		return u;
+	if ((int)u->nsrc - 1 != s->rank)
+		die(MALFORMED, "node %u INDEX: %u indices for rank %d", u->id, u->nsrc - 1, s->rank);
+	UOp *at = ix_const(0), *stride = ix_const(1);
+	for (int i = s->rank; i-- > 0;) {
+		at = ix_add(at, ix_mul(u->src[1 + i], stride));
+		stride = ix_mul(stride, s->dim[i]);
+	}
+	return NODE(OP_INDEX, u->dtype, VNIL, u->src[0], at);
+}
+
+static UOp *kernel_index(const Use *use) { return walk_replace(use->kernel, flatten, NULL); }
+
+Graph *lower_index(Graph *g) { return kernels_map(g, kernel_index); }

@@ -1,0 +1,252 @@
+/* Everything that knows a target: level schedule → loops → program.  Sections follow the files. */
+#ifndef RENDER_H
+#define RENDER_H
+#include "uop.h"
+
+/* ---- target.c: what a target can do ------------------------------------------------------------- */
+
+typedef struct {
+	char name[64];
+	bool gpu;               /* work items in groups; else plain loops */
+	int lanes;              /* partial accumulators of a reduction, elements of a column block; 0: none */
+	int group;              /* work items of a group */
+	int dims;               /* grid dimensions, 1 to 3 */
+	int64_t local;          /* bytes that a row buffer may take (local memory; the stack on a CPU) */
+	bool f64;               /* has doubles */
+	uint64_t lacks[2];      /* bit of each Op that its language has no spelling for */
+	char flags[256];        /* options for its compiler */
+} Target;
+
+/* The target of that name: a row of targets.def, else what `render-NAME --describe` says. Dies with UNSUPPORTED
+ * when there is no such target. */
+const Target *target_find(const char *name);
+/* The row as text, one "key: value" a line, which is what --describe prints and target_find reads. */
+void target_print(Buf *out, const Target *t);
+static inline bool target_lacks(const Target *t, Op op) { return t->lacks[op / 64] >> op % 64 & 1; }
+/* The target that lower and render work for now. */
+extern const Target *target;
+
+/* ---- lower.c: passes over kernels ----------------------------------------------------------------- */
+
+/* A kernel and how the document uses it. */
+typedef struct {
+	UOp *kernel;
+	UOp *call;              /* the first CALL of it */
+	bool alias;             /* some CALL gives one buffer to two slots, one of them written */
+} Use;
+/* g with every distinct KERNEL replaced by what fn gives for it. */
+Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use));
+/* Like walk_replace over the kernel's STOREs; fn is told nothing of statements. */
+extern bool lower_explain, lower_strict;
+/* One line of --explain about a kernel. */
+void explain(const UOp *kernel, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- lower_dtypes.c, lower_decompose.c, lower_index.c: kernels of level schedule, rewritten --------- */
+
+/* f16 and bf16 are computed as f32: only LOAD, STORE, CAST, BITCAST and constants keep them. */
+Graph *lower_dtypes(Graph *g);
+/* Ops that the target lacks, by others. Dies with UNSUPPORTED where there is no way, as for f64. */
+Graph *lower_decompose(Graph *g);
+/* Every INDEX flat: one row-major place. */
+Graph *lower_index(Graph *g);
+
+/* ---- lower_facts.c: which ranges a value depends on --------------------------------------------------- */
+
+enum { MAX_RANGES = 64 };
+/* A kernel of level schedule, looked at. Range sets are masks over range[]. */
+typedef struct {
+	UOp *kernel;
+	Nodes all;              /* sources before users */
+	int nrange;
+	UOp *range[MAX_RANGES];
+	uint64_t out;           /* ranges free in its STOREs */
+	uint64_t serial;        /* those of them that run in order */
+	bool alias;
+	UOp **written;          /* the PARAMs it stores to */
+	int nwritten;
+} Facts;
+/* Fills f for kernel; free_of and bit_of answer for its nodes until the next call. */
+void facts_find(Facts *f, UOp *kernel, bool alias);
+/* The ranges u depends on: those it needs bound around it. */
+uint64_t free_of(const UOp *u);
+/* Bit of a RANGE of the kernel. */
+uint64_t bit_of(const UOp *range);
+/* The ranges an RREDUCE binds. */
+uint64_t bound_of(const UOp *reduce);
+/* True when u is a LOAD from a PARAM that the kernel writes. */
+bool reads_written(const Facts *f, const UOp *u);
+/* Greatest number of iterations of the ranges in set, from the variables' bounds (saturates at 2^62). */
+int64_t count_of(const Facts *f, uint64_t set);
+
+/* ---- lower_actions.c: what to do to a kernel ------------------------------------------------------------ */
+
+typedef enum { PLAN_LOOPS, PLAN_ITEMS, PLAN_GROUP } PlanMode;
+enum { MAX_STAGED = 16 };
+/* The list of actions, read. It stands in the kernel's arg as
+ *   [["order", axis…], ["split", lanes], ["block", axis, lanes],
+ *    ["bind", items, axis…] or ["group", items, axis…], ["stage", node, axis…] …]
+ * where node counts the kernel's nodes in walk order. The empty list is plain loops. */
+typedef struct {
+	PlanMode mode;
+	int order[MAX_RANGES], norder;     /* output ranges, outermost first, as places in range[] */
+	int split;                         /* partial accumulators; 0: one */
+	int block, lanes;                  /* place in range[] of the blocked output range, or -1; its block */
+	int items;                         /* of a work group */
+	uint64_t bound;                    /* ranges that the grid runs over */
+	struct { UOp *value; uint64_t over; } stage[MAX_STAGED];
+	int nstage;
+} Plan;
+/* Writes the actions into each kernel that has none yet. */
+Graph *lower_actions(Graph *g);
+/* Reads them; dies with MALFORMED when they do not fit the kernel. */
+void plan_read(Plan *p, const Facts *f);
+void plan_write(const Plan *p, const Facts *f, UOp **kernel);
+
+/* ---- lower_scopes.c: where each value is computed --------------------------------------------------------- */
+
+typedef struct Scope Scope;
+typedef struct Inst Inst;
+typedef struct Nest Nest;
+
+/* A loop, a condition, or the kernel itself. */
+struct Scope {
+	uint32_t id, depth;
+	uint32_t phase;         /* of the nest it is a loop of; 0: none */
+	Scope *parent;
+	uint64_t binds;         /* ranges that have a value from here on */
+	UOp **at;               /* that value, by place in range[] */
+	UOp *open;              /* RANGE or IF statement, NULL when nothing opens */
+	VEC(UOp *) pre;         /* statements at its start */
+	VEC(Inst *) items;      /* values placed here, sources first */
+	VEC(Nest *) nests;      /* reductions and stages placed here */
+	VEC(Inst *) scans;      /* running folds along its loop */
+	Scope *inner[2];        /* what runs last in it: the next loop, and a tail */
+	int ninner;
+	Nest *nest;             /* the nest whose innermost scope this is */
+	UOp *lane;              /* there: which accumulator */
+	Scope *base;            /* of a lane scope: the scope around the block */
+	bool last;              /* the STOREs stand here */
+	UOp *sort;              /* instead of them: the STORE of a sort */
+};
+typedef enum { INST_VALUE, INST_REDUCE, INST_SCAN, INST_STAGE } InstKind;
+/* One value in one scope. */
+struct Inst {
+	UOp *of;
+	Scope *place;
+	uint8_t kind;
+	bool hoisted, raw, let; /* used from an inner scope; a staged value computed, not read; has a LET */
+	uint32_t uses, phase, depth, size, nsrc;
+	Inst **src;
+	Nest *nest;
+	UOp *reg;               /* REDUCE, SCAN: accumulators; STAGE: the row buffer */
+	UOp *ref;               /* what users name */
+};
+/* one accumulator; several along the innermost range; one an item of a group; one a lane of the output's block; loops
+ * that fill a row buffer */
+typedef enum { NEST_SERIAL, NEST_SPLIT, NEST_GROUP, NEST_BLOCK, NEST_STAGE } NestKind;
+/* Loops that several reductions over the same ranges share. They run in their scope after all values of a lower phase. */
+struct Nest {
+	Scope *at;
+	uint32_t phase;
+	NestKind kind;
+	bool group;             /* its loops run over the items of a group */
+	uint64_t over;          /* the ranges it runs over */
+	Scope *first[2], *inner[2];     /* outermost and innermost scopes: main part and tail */
+	int nfirst, ninner;
+	VEC(Inst *) members;
+};
+/* A kernel being lowered. */
+typedef struct {
+	Facts facts;
+	Plan plan;
+	Map insts;
+	VEC(Inst *) all;        /* sources first */
+	VEC(Scope *) scopes;
+	Scope *top, *shared;    /* the kernel; the scope of a work group (group mode) */
+	UOp *lidx;              /* item's place in its group (group mode) */
+	int axis;               /* first free axis number */
+	int ids;                /* DEFINE and LET numbers */
+	const Val *global, *local;      /* grid sizes, or NULL */
+	VEC(UOp *) out;         /* statements */
+} Lowering;
+Scope *scope_new(Lowering *l, Scope *parent, uint64_t binds, UOp *open);
+/* The scope in which u is computed when it is used in ctx. */
+Scope *scope_place(Scope *ctx, uint64_t free);
+/* A RANGE of this size with an axis number that no open loop of s has. */
+UOp *scope_range(Lowering *l, const Scope *s, UOp *size, const char *kind);
+/* The instance of u for a use in ctx, made with all that it needs. */
+Inst *inst_get(Lowering *l, UOp *u, Scope *ctx);
+
+/* ---- lower_loops.c: the scopes around the STOREs; lower_nests.c: loops of reductions ----------------------- */
+
+/* Builds l->top and the chain of loops, or of grid places, below it; returns the innermost scopes (main and tail). */
+int loops_open(Lowering *l, Scope *last[2]);
+/* Grid counters for the ranges in set over up to target->dims dimensions, items work items in the first. Puts them into
+ * s->at; returns the guard (NULL: none is needed). */
+UOp *grid_bind(Lowering *l, Scope *s, uint64_t set, int items);
+/* Puts values for the ranges in set into s->at from their flat number. */
+void unflatten(Lowering *l, Scope *s, const int *range, int n, UOp *flat);
+/* A loop of the items of a group over the ranges in set, within `in`; *first is its outermost scope, the result the one
+ * in which the ranges have values. */
+Scope *open_strided(Lowering *l, Scope *in, uint64_t set, Scope **first);
+/* the places of the bits of set, ascending; returns how many */
+int ranges_in(uint64_t set, int *range);
+/* The nest for the reduction or staged value u: one that is there already when its loops can be shared. kind is STAGE,
+ * BLOCK or SERIAL; for SERIAL it picks SERIAL, SPLIT or GROUP. */
+Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, NestKind kind);
+
+/* ---- lower_stage.c: which values deserve a row buffer --------------------------------------------------------- */
+
+/* After a first lowering without stages: fills plan->stage. */
+void stage_choose(const Lowering *l, Plan *plan);
+/* The stage of value u, or -1. */
+int stage_of(const Plan *p, const UOp *u);
+
+/* ---- linearize.c, lower_sort.c: statements ------------------------------------------------------------------------ */
+
+/* Each KERNEL as a list of statements. */
+Graph *lower_linearize(Graph *g);
+/* Everything of a lowering before statements: scopes and instances of kernel by plan. */
+void lowering_begin(Lowering *l, UOp *kernel, bool alias);
+void lowering_fill(Lowering *l);
+void lowering_end(Lowering *l);
+/* The STORE of a sort in l's innermost scope: a bottom-up merge sort. */
+void sort_emit(Lowering *l, Scope *s, UOp *store);
+static inline void emit(Lowering *l, UOp *statement) { vec_push(&l->out, statement); }
+UOp *make_reg(Lowering *l, DType dt, int64_t n);
+UOp *load_at(UOp *storage, UOp *at);
+UOp *store_at(UOp *storage, UOp *at, UOp *v);
+UOp *let(Lowering *l, UOp *v);
+
+/* ---- cstyle.c, cstyle_expr.c, cstyle_helpers.c: printing C-like source ---------------------------------------------- */
+
+/* How a language spells things. %s in a spelling is replaced by the argument. */
+typedef struct Dialect Dialect;
+struct Dialect {
+	const char *target, *suffix;
+	const char *type[DT_COUNT];     /* of a value; f16 and bf16 are their bits */
+	const char *prefix;             /* before the source, or "" */
+	const char *f64_prefix;         /* the same when doubles are used */
+	const char *kernel;             /* "__kernel void" */
+	const char *param;              /* "__global %s *restrict": type */
+	const char *size_param;         /* "const long %s" */
+	const char *inline_fn;          /* "static inline" */
+	const char *local, *barrier;    /* declaration prefix of local memory; statement */
+	const char *group_id, *item_id; /* "get_group_id(%d)": dimension */
+	const char *inf[2], *nan[2];    /* f32, f64 */
+	const char *fn[OP_COUNT][2];    /* EXP2 …: function for f32, f64 */
+	const char *bits;               /* "as_%s(%s)" or NULL: through a union */
+	bool wraps;                     /* signed arithmetic wraps by the compiler's flags */
+	bool suffix_f;                  /* float functions */
+	/* head of the kernel function and what follows its parameters; NULL: as C has it */
+	void (*head)(Buf *out, const char *name, const Dialect *d);
+	void (*tail)(Buf *out, UOp *kernel, const char *name, const Dialect *d);
+	bool member_params;             /* parameters carry attributes [[buffer(k)]] */
+};
+extern const Dialect *const dialects[];
+/* The source of one lowered KERNEL as a function of that name. call gives names of buffers. */
+void cstyle_print(Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted);
+/* The main of a render-X. */
+int render_main(const Dialect *d, int argc, char **argv);
+
+#endif

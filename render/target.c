@@ -1,0 +1,148 @@
+/* What a target can do: the rows of targets.def, or the text that a user's own `render-X --describe` prints.
+ *
+ *     name: mine
+ *     gpu: 0
+ *     lanes: 8
+ *     lacks: RECIP MULACC POW
+ */
+#include "render.h"
+#include <stdlib.h>
+
+typedef struct {
+	const char *name;
+	bool gpu, f64;
+	int lanes, group, dims;
+	int64_t local;
+	const char *lacks, *flags;
+} Row;
+
+static const Row rows[] = {
+#define TARGET(NAME, ...) {.name = #NAME, __VA_ARGS__},
+#include "targets.def"
+#undef TARGET
+};
+
+const Target *target;
+
+static void set_lacks(Target *t, const char *names)
+{
+	char word[32];
+	int used;
+	for (; sscanf(names, " %31s%n", word, &used) == 1; names += used) {
+		int op = op_find(word);
+		if (op < 0)
+			die(MALFORMED, "target %s: lacks %s, which is no op", t->name, word);
+		t->lacks[op / 64] |= 1ull << op % 64;
+	}
+}
+
+static const Target *from_row(const Row *r)
+{
+	Target *t = xcalloc(1, sizeof *t);
+	snprintf(t->name, sizeof t->name, "%s", r->name);
+	t->gpu = r->gpu;
+	t->f64 = r->f64;
+	t->lanes = r->lanes;
+	t->group = r->group;
+	t->dims = r->dims;
+	t->local = r->local;
+	set_lacks(t, r->lacks ? r->lacks : "");
+	snprintf(t->flags, sizeof t->flags, "%s", r->flags ? r->flags : "");
+	return t;
+}
+
+static int64_t number(const Target *t, const char *key, const char *text, int64_t most)
+{
+	char *end;
+	long long v = strtoll(text, &end, 10);
+	if (end == text || *end || v < 0 || v > most)
+		die(MALFORMED, "target %s: %s is not a number from 0 to %lld", t->name, key, (long long)most);
+	return v;
+}
+
+static void set_field(Target *t, const char *key, const char *text)
+{
+	if (!strcmp(key, "gpu"))
+		t->gpu = number(t, key, text, 1);
+	else if (!strcmp(key, "f64"))
+		t->f64 = number(t, key, text, 1);
+	else if (!strcmp(key, "lanes"))
+		t->lanes = (int)number(t, key, text, 64);
+	else if (!strcmp(key, "group"))
+		t->group = (int)number(t, key, text, 1024);
+	else if (!strcmp(key, "dims"))
+		t->dims = (int)number(t, key, text, 3);
+	else if (!strcmp(key, "local"))
+		t->local = number(t, key, text, 1 << 30);
+	else if (!strcmp(key, "lacks"))
+		set_lacks(t, text);
+	else if (!strcmp(key, "flags"))
+		snprintf(t->flags, sizeof t->flags, "%s", text);
+}
+
+/* Group sizes are powers of two, so that a tree of halves adds them up. */
+static void check(Target *t)
+{
+	if (t->gpu && (t->group < 1 || t->group & (t->group - 1)))
+		die(MALFORMED, "target %s: group is not a power of two", t->name);
+	if (t->gpu && t->dims < 1)
+		t->dims = 1;
+	if (t->lanes & (t->lanes - 1))
+		die(MALFORMED, "target %s: lanes is not a power of two", t->name);
+}
+
+static const Target *from_text(const char *name, char *text)
+{
+	Target *t = xcalloc(1, sizeof *t);
+	snprintf(t->name, sizeof t->name, "%s", name);
+	t->f64 = true;
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		char *colon = strchr(line, ':');
+		if (!colon)
+			die(MALFORMED, "render-%s --describe: a line is not \"key: value\"", name);
+		*colon = 0;
+		char *value = colon + 1 + strspn(colon + 1, " \t");
+		value[strcspn(value, "\r")] = 0;
+		set_field(t, line + strspn(line, " \t"), value);
+	}
+	check(t);
+	return t;
+}
+
+static bool name_is_safe(const char *name)
+{
+	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-");
+	return n && !name[n] && n < sizeof ((Target *)0)->name && name[0] != '.' && name[0] != '-';
+}
+
+static const Target *describe(const char *name)
+{
+	const char *tool = name_is_safe(name) ? tool_find(arena_printf("render-%s", name)) : NULL;
+	if (!tool)
+		die(UNSUPPORTED, "no target %.60s: there is no render-%.60s on the stage path", name, name);
+	Buf out = {0};
+	int status = spawn_filter((char *[]){(char *)tool, "--describe", NULL}, "", 0, &out);
+	if (status)
+		die(FAILED, "render-%s --describe ended with status %d", name, status);
+	const Target *t = from_text(name, (char *)buf_str(&out));
+	buf_free(&out);
+	return t;
+}
+
+const Target *target_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (!strcmp(rows[i].name, name))
+			return from_row(&rows[i]);
+	return describe(name);
+}
+
+void target_print(Buf *out, const Target *t)
+{
+	buf_printf(out, "name: %s\ngpu: %d\nlanes: %d\ngroup: %d\ndims: %d\nlocal: %lld\nf64: %d\nlacks:",
+		t->name, t->gpu, t->lanes, t->group, t->dims, (long long)t->local, t->f64);
+	for (int op = 0; op < OP_COUNT; op++)
+		if (target_lacks(t, op))
+			buf_printf(out, " %s", op_name(op));
+	buf_printf(out, "\nflags: %s\n", t->flags);
+}
