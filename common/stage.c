@@ -183,6 +183,8 @@ static void dump(const Stage *s, const Pass *p, const Graph *g)
 static Graph *admit(const Stage *s, Graph *g)
 {
 	int most = s->level_most > s->level_in ? s->level_most : s->level_in;
+	if (g->level <= LV_GRAPH)
+		inputs_remember(g);
 	if ((int)g->level > most)
 		die(UNSUPPORTED, "a document of level %s is beyond what it takes, %s", level_name[g->level],
 			level_name[s->level_in]);

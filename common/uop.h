@@ -455,6 +455,8 @@ int options_read(const Stage *s, const Option *standard, const bool *want_help, 
 /* brings g up to a level by running the stages between as processes found on the stage path (target and extra
  * flags from the running tool's options) */
 Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse);
+/* remember_inputs.c: puts the names of the input BUFFERs, in the document's order, into meta.inputs when it is not there. */
+void inputs_remember(Graph *g);
 /* end of main: flush, test standard output, status */
 int stage_end(void);
 extern bool opt_verbose;

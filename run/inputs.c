@@ -229,18 +229,6 @@ static Nodes inputs_all(const Graph *g)
 	return in;
 }
 
-void inputs_remember(Graph *g)
-{
-	Nodes in = inputs_all(g);
-	const Val **name = arena_alloc((in.n + 1) * sizeof *name);
-
-	if (val_get(g->meta, "inputs"))
-		return;
-	for (size_t i = 0; i < in.n; i++)
-		name[i] = val_str(buffer_name(in.at[i]));
-	g->meta = val_set(g->meta, "inputs", val_array(in.n, name));
-}
-
 /* The name that "@K" stands for: meta.inputs has the user's order, which later levels do not keep. */
 static const char *name_at(const Graph *g, const Nodes *in, const char *at)
 {

@@ -116,8 +116,6 @@ bool binding_parse(const char *operand, Binding *b);
 typedef struct { UOp **buffer; Array *at; size_t n; VarEnv env; } Inputs;
 Inputs inputs_bind(const Graph *g, Bindings *b);
 const Array *input_of(const Inputs *in, const UOp *buffer);
-/* Puts the inputs' order into meta.inputs when it is not there: later levels do not keep it. */
-void inputs_remember(Graph *g);
 /* The buffer's shape with the variables' values; false when a size is negative or there are too many elements. */
 void buffer_array(const UOp *buffer, const VarEnv *env, Array *out);
 
