@@ -1,5 +1,4 @@
-/* The one walker.  Ids grow from sources to users, so sources-first order is order of ids: a reachable set
- * found with an explicit stack, then sorted where it must be. No recursion, linear in nodes. */
+/* The one walker: sources before users, by an explicit stack. No recursion, linear in nodes. */
 #include "uop.h"
 #include <stdlib.h>
 
@@ -22,22 +21,17 @@ static void marks_fit(void)
 	}
 }
 
-static int by_id(const void *a, const void *b)
+/* Back to order of ids where they are dense: a document keeps the order in which it came. */
+static void order_by_id(UOp **at, size_t n)
 {
-	uint32_t x = (*(UOp *const *)a)->id, y = (*(UOp *const *)b)->id;
-	return x < y ? -1 : x > y;
-}
-
-/* Orders by id: counting over the span of ids when it is dense, else a sort. */
-static void order(UOp **at, size_t n, uint32_t lo, uint32_t hi)
-{
-	size_t span = (size_t)hi - lo + 1;
-	if (n < 2)
-		return;
-	if (span > 8 * n) {
-		qsort(at, n, sizeof *at, by_id);
-		return;
+	uint32_t lo = UINT32_MAX, hi = 0;
+	for (size_t i = 0; i < n; i++) {
+		lo = at[i]->id < lo ? at[i]->id : lo;
+		hi = at[i]->id > hi ? at[i]->id : hi;
 	}
+	size_t span = (size_t)hi - lo + 1;
+	if (n < 2 || span > 8 * n)
+		return;
 	UOp **slot = xcalloc(span, sizeof *slot);
 	for (size_t i = 0; i < n; i++)
 		slot[at[i]->id - lo] = at[i];
@@ -47,79 +41,62 @@ static void order(UOp **at, size_t n, uint32_t lo, uint32_t hi)
 	free(slot);
 }
 
+typedef struct { UOp *u; uint32_t next; } Frame;
+static VEC(Frame) stack;
+static VEC(UOp *) found;
+
+/* Depth first, a node after its sources. */
+static void visit(UOp *root)
+{
+	if (mark[root->id] == walk_number)
+		return;
+	mark[root->id] = walk_number;
+	vec_push(&stack, ((Frame){root, 0}));
+	while (stack.n) {
+		Frame *f = &stack.at[stack.n - 1];
+		if (f->next == f->u->nsrc) {
+			vec_push(&found, f->u);
+			stack.n--;
+			continue;
+		}
+		UOp *s = f->u->src[f->next++];
+		if (mark[s->id] != walk_number) {
+			mark[s->id] = walk_number;
+			vec_push(&stack, ((Frame){s, 0}));
+		}
+	}
+}
+
 Nodes walk_many(size_t nroots, UOp *const *roots)
 {
-	VEC(UOp *) found = {0};
-	uint32_t lo = UINT32_MAX, hi = 0;
 	marks_fit();
-	for (size_t i = 0; i < nroots; i++) {
-		if (mark[roots[i]->id] != walk_number) {
-			mark[roots[i]->id] = walk_number;
-			vec_push(&found, roots[i]);
-		}
-	}
-	/* found is both the result and the queue */
-	for (size_t i = 0; i < found.n; i++) {
-		UOp *u = found.at[i];
-		lo = u->id < lo ? u->id : lo;
-		hi = u->id > hi ? u->id : hi;
-		for (uint32_t s = 0; s < u->nsrc; s++) {
-			if (mark[u->src[s]->id] != walk_number) {
-				mark[u->src[s]->id] = walk_number;
-				vec_push(&found, u->src[s]);
-			}
-		}
-	}
-	order(found.at, found.n, lo, hi);
+	found.n = 0;
+	for (size_t i = 0; i < nroots; i++)
+		visit(roots[i]);
+	order_by_id(found.at, found.n);
 	Nodes r = {arena_alloc(found.n * sizeof *r.at), found.n};
 	if (found.n)
 		memcpy(r.at, found.at, found.n * sizeof *r.at);
-	vec_free(&found);
 	return r;
 }
 
 Nodes walk(UOp *root) { return walk_many(1, &root); }
 
-/* The position of a node in an ordered list. */
-static size_t place_of(const Nodes *all, const UOp *u)
-{
-	size_t lo = 0, hi = all->n;
-	while (lo + 1 < hi) {
-		size_t mid = (lo + hi) / 2;
-		if (all->at[mid]->id <= u->id)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-/* Side tables by id where ids are dense, by position where a small graph sits in a large arena. */
-typedef struct { Nodes all; UOp **to; uint32_t lo; bool dense; } Table;
-
-static UOp **table_at(const Table *t, const UOp *u)
-{
-	return &t->to[t->dense ? u->id - t->lo : place_of(&t->all, u)];
-}
-
 UOp *walk_replace(UOp *root, UOp *(*fn)(UOp *u, void *ctx), void *ctx)
 {
-	Table t = {.all = walk(root)};
-	t.lo = t.all.at[0]->id;
-	size_t span = (size_t)root->id - t.lo + 1;
-	t.dense = span <= 16 * t.all.n;
-	t.to = xcalloc(t.dense ? span : t.all.n, sizeof *t.to);
+	Map to = {0};
+	Nodes all = walk(root);
 	VEC(UOp *) src = {0};
-	for (size_t i = 0; i < t.all.n; i++) {
-		UOp *u = t.all.at[i];
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
 		src.n = 0;
 		for (uint32_t s = 0; s < u->nsrc; s++)
-			vec_push(&src, *table_at(&t, u->src[s]));
-		*table_at(&t, u) = fn(u->nsrc ? node_with(u, src.at) : u, ctx);
+			vec_push(&src, map_get(&to, PKEY(u->src[s])));
+		map_put(&to, PKEY(u), fn(u->nsrc ? node_with(u, src.at) : u, ctx));
 	}
-	UOp *r = *table_at(&t, root);
+	UOp *r = map_get(&to, PKEY(root));
 	vec_free(&src);
-	free(t.to);
+	map_free(&to);
 	return r;
 }
 

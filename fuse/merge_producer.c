@@ -22,7 +22,7 @@ typedef struct {
 	UOp *kernel;            /* a KERNEL, or a MEMCPY left alone */
 	bool dead, cheap;       /* cheap: each reader may compute it itself */
 	bool barrier;           /* a copy somebody asked for, a sort, a scatter */
-	bool folds;             /* has RREDUCE or RSCAN */
+	bool folds, scan, sort; /* has RREDUCE, RSCAN, RSORT */
 	size_t nodes;
 	List reads;             /* distinct buffers */
 } Step;
@@ -92,8 +92,13 @@ static void read_step(Plan *p, int k, UOp *u)
 		return;
 	}
 	s->barrier = is_barrier(u);
-	s->folds = has_op(u, OP_RREDUCE) || has_op(u, OP_RSCAN);
-	s->nodes = walk(u).n;
+	Nodes all = walk(u);
+	s->nodes = all.n;
+	for (size_t i = 0; i < all.n; i++) {
+		s->folds |= all.at[i]->op == OP_RREDUCE;
+		s->scan |= all.at[i]->op == OP_RSCAN;
+		s->sort |= all.at[i]->op == OP_RSORT;
+	}
 	for (uint32_t i = 0; i < u->nsrc; i++)
 		vec_push(&use_of(p, store_buffer(u->src[i]))->writers, k);
 	Nodes loads = kernel_loads(u);
@@ -134,11 +139,12 @@ static int candidate(Plan *p, int c, UOp *buffer)
 		return -1;
 	int t = u->writers.at[0];
 	Step *s = &p->step[t];
-	if (s->barrier || p->step[c].kernel->op != OP_KERNEL || has_op(p->step[c].kernel, OP_RSORT))
+	if (s->barrier || p->step[c].kernel->op != OP_KERNEL || p->step[c].sort)
 		return -1;
 	if (!s->cheap && u->readers.n != 1)
 		return -1;
-	if (s->nodes + p->step[c].nodes > KERNEL_NODES || union_size(s, &p->step[c]) > KERNEL_BUFFERS)
+	bool folds = s->folds || p->step[c].folds;
+	if (s->nodes + p->step[c].nodes > (folds ? FOLD_NODES : KERNEL_NODES) || union_size(s, &p->step[c]) > KERNEL_BUFFERS)
 		return -1;
 	return overwritten(p, t, c) ? -1 : t;
 }
@@ -175,25 +181,33 @@ static UOp *value_for(UOp *store, UOp *site)
 	return NODE(OP_WHERE, value->dtype, VNIL, site->src[1], gate_loads(value, site->src[1]), zero);
 }
 
+/* A site whose index is itself loaded may hold another site. */
+static bool may_nest(const Nodes *sites)
+{
+	for (size_t i = 0; i < sites->n; i++)
+		if (has_op(sites->at[i]->src[0], OP_LOAD) || sites->at[i]->nsrc > 1)
+			return true;
+	return false;
+}
+
 /* Kernel with every load of what store writes replaced; NULL when that does not come to an end or nests too deep. */
-static UOp *inlined(UOp *kernel, UOp *store)
+static UOp *inlined(UOp *kernel, UOp *store, bool folds)
 {
 	List to = {0};
 	UOp *r = kernel;
 	int round = 0;
-	for (; r && round < ROUNDS; round++) {
+	for (bool again = true; again && round < ROUNDS; round++) {
 		Nodes sites = sites_of(r, store_buffer(store));
-		if (!sites.n)
-			break;
+		again = sites.n && may_nest(&sites);
 		to.n = 0;
 		for (size_t i = 0; i < sites.n; i++)
 			vec_push(&to, value_for(store, sites.at[i]));
 		r = substitute(r, sites.n, sites.at, to.at);
 	}
 	vec_free(&to);
-	if (!r || round == ROUNDS)
+	if (round == ROUNDS && sites_of(r, store_buffer(store)).n)
 		return NULL;
-	return has_op(r, OP_RREDUCE) ? number_bound(r) : r;
+	return folds ? number_bound(r) : r;
 }
 
 /* A running fold keeps its loops in order: kernel's loops become those of store, one for one; NULL when they differ. */
@@ -241,10 +255,12 @@ static double repeats(UOp *kernel, UOp *store)
 static bool recompute(UOp *value, double times, double *inlined_cost, double *stored_cost)
 {
 	int loads;
+	if (times <= 1)
+		return true;
 	double ops = value_cost(value, &loads);
 	*inlined_cost = ops * times + loads * (4 + (times - 1));
 	*stored_cost = ops + 4 * loads + 4 + 4 + (times - 1);
-	return times <= 1 || *inlined_cost <= 1.25 * *stored_cost;
+	return *inlined_cost <= 1.25 * *stored_cost;
 }
 
 /* A large fold down to few values is split over threads better than repeated or nested. */
@@ -298,25 +314,26 @@ static bool contraction_ok(UOp *kernel, UOp *store, const char **why)
 static UOp *try_merge(Plan *p, int t, int c, const char **why, double *with, double *without)
 {
 	UOp *kernel = p->step[c].kernel, *store = p->step[t].kernel->src[0];
+	bool folds = p->step[t].folds || p->step[c].folds;
 	*with = *without = 0;
-	if (has_op(store, OP_RSCAN)) {
+	if (p->step[t].scan) {
 		*why = "a running fold is wanted in another order";
 		kernel = loops_of_store(kernel, store);
-		return kernel ? inlined(kernel, store) : NULL;
+		return kernel ? inlined(kernel, store, folds) : NULL;
 	}
 	*why = "costs more";
 	if (!p->step[t].folds) {
 		if (!p->step[t].cheap && !recompute(store->src[1], repeats(kernel, store), with, without))
 			return NULL;
-		return inlined(kernel, store);
+		return inlined(kernel, store, folds);
 	}
 	if (has_contraction(store))
-		return contraction_ok(kernel, store, why) ? inlined(kernel, store) : NULL;
+		return contraction_ok(kernel, store, why) ? inlined(kernel, store, folds) : NULL;
 	if (is_big_fold(store)) {
 		*why = "a large fold to few values";
 		return NULL;
 	}
-	UOp *merged = inlined(kernel, store);
+	UOp *merged = inlined(kernel, store, folds);
 	if (!merged)
 		return NULL;
 	*without = kernel_work(kernel) + kernel_work(p->step[t].kernel);
@@ -343,12 +360,16 @@ static bool merge_one(Plan *p, int c, UOp *buffer)
 {
 	int t = candidate(p, c, buffer);
 	const char *why = "";
-	double with, without;
+	double with = 0, without = 0;
 	if (t < 0)
 		return false;
 	UOp *merged = try_merge(p, t, c, &why, &with, &without);
-	explain("%s into %s: %s (%s%.4g against %.4g)", buffer_name(buffer), kernel_label(p->step[c].kernel),
-		merged ? "merged" : "stored", merged ? "" : why, with, without);
+	if (with || without)
+		explain("%s into %s: %s, %.4g against %.4g", buffer_name(buffer),
+			kernel_label(p->step[c].kernel), merged ? "merged" : "stored", with, without);
+	else
+		explain("%s into %s: %s%s", buffer_name(buffer), kernel_label(p->step[c].kernel),
+			merged ? "merged" : "stored, ", merged ? "" : why);
 	if (!merged)
 		return false;
 	node_note(merged, p->step[c].kernel->note);
@@ -356,6 +377,7 @@ static bool merge_one(Plan *p, int c, UOp *buffer)
 	p->step[c].kernel = merged;
 	p->step[c].nodes += p->step[t].nodes;
 	p->step[c].folds |= p->step[t].folds;
+	p->step[c].scan |= p->step[t].scan;
 	replace_reads(p, t, c, buffer);
 	p->merged++;
 	return true;
@@ -365,7 +387,7 @@ static bool merge_one(Plan *p, int c, UOp *buffer)
 static bool is_cheap(Plan *p, int k)
 {
 	Step *s = &p->step[k];
-	if (s->barrier || s->folds || s->dead || s->kernel->op != OP_KERNEL)
+	if (s->barrier || s->folds || s->scan || s->dead || s->kernel->op != OP_KERNEL)
 		return false;
 	UOp *store = s->kernel->src[0];
 	Use *u = use_of(p, store_buffer(store));

@@ -1,5 +1,6 @@
 /* rewrite: rules from the command line or a file applied to a document; sed for tensor programs. */
 #include "uop.h"
+#include <stdlib.h>
 
 static VEC(const char *) exprs;
 static VEC(const char *) files;
