@@ -91,10 +91,16 @@ UOp *t_signbit(UOp *x)
 	return t_lt(x, num(x, 0));
 }
 
-/* r with the sign of x, for r ≥ 0; -0 where x is -0 and r is 0 */
-static UOp *odd(UOp *x, UOp *r)
+/* r with the sign of x, that of -0 too, for r ≥ 0 */
+static UOp *with_sign(UOp *x, UOp *r)
 {
 	return t_where(t_signbit(x), t_neg(r), r);
+}
+
+/* an odd function from its value r at |x|, which is near x when x is near 0 */
+static UOp *odd(UOp *x, UOp *r)
+{
+	return t_where(t_eq(x, num(x, 0)), x, t_where(t_lt(x, num(x, 0)), t_neg(r), r));
 }
 
 static UOp *clamp(UOp *x, double limit)
@@ -144,7 +150,8 @@ static UOp *fmod_real(UOp *a, UOp *b)
 {
 	int bits = is_f64(a) ? 25 : 11, steps = is_f64(a) ? 2 : 3;
 	DType it = is_f64(a) ? DT_U64 : DT_U32;
-	UOp *mask = const_int(it, is_f64(a) ? ~0x7ffffffLL : 0xfffff000LL), *zero = num(a, 0);
+	uint64_t high = is_f64(a) ? ~(uint64_t)0x7ffffff : 0xfffff000;
+	UOp *mask = const_bits(it, &high), *zero = num(a, 0);
 	UOp *r = t_abs(a), *d = t_abs(b);
 
 	for (int k = steps - 1; k >= 0; k--) {
@@ -156,21 +163,32 @@ static UOp *fmod_real(UOp *a, UOp *b)
 		rest = t_sub(t_sub(r, t_mul(q, hi)), t_mul(q, t_sub(m, hi)));
 		r = t_where(t_eq(q, zero), r, rest);
 	}
-	return odd(a, t_where(t_lt(r, zero), t_add(r, d), r));
+	return with_sign(a, t_where(t_lt(r, zero), t_add(r, d), r));
+}
+
+/* whether what fmod left has not the sign of the divisor */
+static UOp *signs_differ(UOp *m, UOp *b)
+{
+	UOp *zero = num(m, 0);
+
+	return t_and(t_ne(m, zero), t_ne(t_lt(m, zero), t_lt(b, zero)));
 }
 
 static UOp *mod_real(UOp *a, UOp *b)
 {
-	UOp *m = fmod_real(a, b), *zero = num(a, 0), *neg = t_lt(b, zero);
-	UOp *fixed = t_where(t_ne(t_lt(m, zero), neg), t_add(m, b), m);
+	UOp *m = fmod_real(a, b), *zero = num(a, 0);
+	UOp *none = t_where(t_lt(b, zero), num(a, -0.0), zero);
 
-	return t_where(t_eq(m, zero), t_where(neg, num(a, -0.0), zero), fixed);
+	return t_where(t_eq(m, zero), none, t_where(signs_differ(m, b), t_add(m, b), m));
 }
 
+/* The quotient without what fmod left is whole up to rounding. */
 static UOp *floordiv_real(UOp *a, UOp *b)
 {
-	UOp *q = t_div(a, b), *d = t_div(t_sub(a, mod_real(a, b)), b), *f = t_floor(d), *zero = num(a, 0);
+	UOp *q = t_div(a, b), *m = fmod_real(a, b), *d = t_div(t_sub(a, m), b), *f, *zero = num(a, 0);
 
+	d = t_where(signs_differ(m, b), t_addc(d, -1), d);
+	f = t_floor(d);
 	f = t_where(t_lt(num(a, 0.5), t_sub(d, f)), t_addc(f, 1), f);
 	f = t_where(t_eq(d, zero), t_mulc(q, 0), f);
 	return t_where(t_eq(b, zero), q, f);
@@ -209,6 +227,8 @@ static UOp *exp_plain(UOp *x)
 
 static UOp *exp_real(UOp *x) { return exp_scaled(x, 0); }
 
+static UOp *rsqrt_real(UOp *x) { return t_recip(t_sqrt(x)); }
+
 static UOp *expm1_real(UOp *x)
 {
 	UOp *in = clamp(x, 1), *small = t_mul(in, taylor(in, is_f64(x) ? 18 : 11, 1, 1));
@@ -240,7 +260,7 @@ static UOp *tanh_real(UOp *x)
 	in = clamp(x, 0.625);
 	z = t_mul(in, in);
 	small = POLY(z, -5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1);
-	small = t_add(t_mul(t_mul(small, z), in), in);
+	small = t_mul(in, t_addc(t_mul(small, z), 1));
 	a = t_abs(x);
 	big = t_sub(num(x, 1), t_mulc(t_recip(t_addc(exp_plain(t_mulc(a, 2)), 1)), 2));
 	return t_where(t_lt(a, num(x, 0.625)), small, t_where(t_lt(x, num(x, 0)), t_neg(big), big));
@@ -275,6 +295,7 @@ static UOp *softplus_real(UOp *x)
 
 UOp *t_exp(UOp *x) { return wide(exp_real, x); }
 UOp *t_expm1(UOp *x) { return wide(expm1_real, x); }
+UOp *t_rsqrt(UOp *x) { return wide(rsqrt_real, x); }
 UOp *t_log(UOp *x) { return wide(log_real, x); }
 UOp *t_log1p(UOp *x) { return wide(log1p_real, x); }
 UOp *t_tanh(UOp *x) { return wide(tanh_real, x); }
@@ -390,7 +411,7 @@ static UOp *atan_real(UOp *x)
 	t = t_where(mid, t_div(t_addc(in, -1), t_addc(in, 1)), x);
 	t = t_where(far, t_neg(t_recip(t_max(a, num(x, 1)))), t);
 	z = t_mul(t, t);
-	p = t_add(t_mul(t_mul(atan_series(z), z), t), t);
+	p = t_mul(t, t_addc(t_mul(atan_series(z), z), 1));
 	r = t_where(far, from_const(t_neg(p), M_PI_2, pi_lo / 2), from_const(t_neg(p), M_PI_4, pi_lo / 4));
 	return t_where(mid, t_where(t_lt(x, num(x, 0)), t_neg(r), r), p);
 }
@@ -404,7 +425,7 @@ static UOp *atan2_real(UOp *y, UOp *x)
 	t = atan_real(t);
 	t = t_where(t_lt(ax, ay), from_const(t, M_PI_2, pi_lo / 2), t);
 	t = t_where(t_signbit(x), from_const(t, M_PI, pi_lo), t);
-	return odd(y, t);
+	return with_sign(y, t);
 }
 
 /* the greater times √(1 + (lesser/greater)²): no overflow on the way; an infinity wins over NaN */
@@ -442,7 +463,7 @@ static UOp *acosh_real(UOp *x)
 {
 	UOp *t = t_addc(t_min(x, num(x, far_out(x))), -1), *r;
 
-	r = log1p_real(t_add(t, t_sqrt(t_mul(t, t_addc(t, 2)))));
+	r = log1p_real(t_add(t, t_mul(t_sqrt(t), t_sqrt(t_addc(t, 2)))));
 	return t_where(t_lt(x, num(x, far_out(x))), r, t_addc(log_real(x), M_LN2));
 }
 

@@ -130,7 +130,9 @@ static Expr *parse_name(void)
 			return expr_value(pos, (Value){.kind = words[i].kind, .i = words[i].i});
 		}
 	}
-	if (is_keyword(tok.s))
+	/* where(c, x, y) and size(x) are functions too */
+	bool called = tok.pos.at[strlen(tok.s)] == '(' && function_find(tok.s);
+	if (is_keyword(tok.s) && !called)
 		fail_at(&tok.pos, "expected an expression, found the keyword '%s'", tok.s);
 	Expr *e = expr_new(X_NAME, tok.pos, 0, NULL);
 	e->s = tok.s;

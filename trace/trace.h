@@ -104,7 +104,7 @@ UOp *t_max(UOp *a, UOp *b); UOp *t_min(UOp *a, UOp *b); UOp *t_neg(UOp *x); UOp 
 UOp *t_addc(UOp *x, double c); UOp *t_mulc(UOp *x, double c);      /* with a constant of x's dtype */
 UOp *t_lt(UOp *a, UOp *b); UOp *t_eq(UOp *a, UOp *b); UOp *t_ne(UOp *a, UOp *b);
 UOp *t_not(UOp *c); UOp *t_and(UOp *a, UOp *b); UOp *t_or(UOp *a, UOp *b);
-UOp *t_sqrt(UOp *x); UOp *t_recip(UOp *x);
+UOp *t_sqrt(UOp *x); UOp *t_recip(UOp *x); UOp *t_rsqrt(UOp *x);
 /* integer tensors become f32 (NumPy's true division and such), floats stay */
 UOp *t_float(UOp *x);
 /* movement; identities return x */
