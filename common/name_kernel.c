@@ -102,7 +102,8 @@ UOp *kernel_named(KernelNames *n, UOp *kernel)
 		named = with_name(kernel, distinct(n, kernel_base_name(kernel)));
 		map_put(&n->named, PKEY(bare), named);
 	}
-	map_put(&n->named, PKEY(kernel), named);
+	if (kernel != bare)
+		map_put(&n->named, PKEY(kernel), named);
 	return named;
 }
 
