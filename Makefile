@@ -18,11 +18,16 @@ VPATH     = trace schedule fuse render run common/tools
 MAINS     = $(foreach t,$(TOOLS),$(wildcard $(addsuffix /$(t).c,trace schedule fuse render run common/tools)))
 SRCS      = $(wildcard common/*.c $(addsuffix /*.c,$(ROOMS)))
 LIBS      = $(B)/libcommon.a $(foreach r,$(ROOMS),$(B)/lib$(r).a)
-LDLIBS    = -lmsgpackc -lxxhash -ldl -lpthread -lm
+LDLIBS    = -lmsgpackc -lxxhash -lz -ldl -lpthread -lm
 objs      = $(patsubst %.c,$(B)/%.o,$(filter-out $(MAINS),$(wildcard $(1)/*.c)))
 
 all: $(addprefix $(B)/bin/,$(TOOLS))
 
+# What is missing is installed first; nothing is done, and nothing asked, when all is there.
+PACKAGES  = libmsgpack-dev libxxhash-dev zlib1g-dev libzmq3-dev ocl-icd-libopencl1 opencl-headers
+TESTING   = bats parallel pocl-opencl-icd graphviz python3
+deps:
+	@sh common/deps.sh $(PACKAGES) $(TESTING)
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -Icommon -I$(firstword $(subst /, ,$*)) -I$(B)/gen -MMD -MP -c -o $@ $<
@@ -46,9 +51,34 @@ $(B)/bin/%: $$(call mainobj,$$*) $$(if $$(call room,$$*),$(B)/lib$$(call room,$$
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# N passed, N failed
+test: deps
+	@$(MAKE) --no-print-directory all SAN=$(SAN)
+	@BIN=$(CURDIR)/$(B)/bin CC="$(CC)" bash tests/run.sh $(T)
+
+demo:
+	@sh common/deps.sh $(PACKAGES)
+	@$(MAKE) --no-print-directory all
+	@SLUICE_BIN=$(CURDIR)/$(B)/bin bash pipelines/digits.sh
+
+# expected texts written anew from what the tools print; look at the difference before committing it
+rebase: all
+	@BIN=$(CURDIR)/$(B)/bin bash tests/rebase.sh
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/sluice $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 755 $(addprefix $(B)/bin/,$(TOOLS)) $(DESTDIR)$(PREFIX)/libexec/sluice
+	ln -sf ../libexec/sluice/sluice $(DESTDIR)$(PREFIX)/bin/sluice
+	for t in $(TOOLS); do sh common/man.sh $(B)/bin $$t > \
+		$(DESTDIR)$(PREFIX)/share/man/man1/sluice$$(test $$t = sluice || echo -$$t).1 || exit 1; done
+
+# length of functions, files and lines, to compare with what the project holds to
+wc:
+	@bash tests/wc.sh
+
 clean:
-	rm -rf $(B)
+	rm -rf build
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all clean deps test demo install
+.PHONY: all clean deps test demo install rebase wc
 .SECONDARY:
