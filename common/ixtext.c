@@ -66,6 +66,18 @@ static UOp *minus_of(UOp *u)
 	return c == -1 ? u->src[0] : NODE(OP_MUL, DT_I64, VNIL, u->src[0], ix_const(-c));
 }
 
+/* x*-1 is -x, unless the minus would bind to the wrong end: -n%2 is (-n)%2 */
+static bool negative(UOp *u)
+{
+	int64_t c;
+
+	if (u->op != OP_MUL || !ix_is_const(u->src[1], &c) || c != -1)
+		return false;
+	for (u = u->src[0]; u->op == OP_MUL; u = u->src[0])
+		;
+	return !sign_of(u);
+}
+
 static void print_one(Printer *p, Buf *out, Piece x)
 {
 	const char *sign = sign_of(x.u);
@@ -76,6 +88,11 @@ static void print_one(Printer *p, Buf *out, Piece x)
 	if (!sign) {
 		const char *s = p->name ? p->name(x.u, p->ctx) : NULL;
 		buf_printf(out, "%s", s ? s : leaf_name(x.u));
+		return;
+	}
+	if (!p->full && x.outer <= own && negative(x.u)) {
+		push(p, x.u->src[0], NULL, own);
+		buf_add(out, "-", 1);
 		return;
 	}
 	if (!p->full && x.u->op == OP_ADD && (minus = minus_of(second))) {
