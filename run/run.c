@@ -4,6 +4,7 @@
 #include "run.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const char *opt_target = "clang", *opt_to, *opt_n, *opt_j, *opt_bench, *opt_seconds, *opt_profile, *opt_only,
 	*opt_device, *opt_cc;
@@ -139,6 +140,8 @@ int main(int argc, char **argv)
 		exec_list(stdout);
 		return stage_end();
 	}
+	if ((!file || !strcmp(file, "-")) && isatty(STDIN_FILENO))
+		die(USAGE, "standard input is a terminal: give a FILE, or pipe a document in (see --help)");
 	in = stream_open(file);
 	for (; (g = stream_next(in, 0)); arena_reset())
 		handle(g, &operands);

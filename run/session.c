@@ -102,6 +102,25 @@ static void step_buffers(Session *s, Step *t, size_t from)
 	}
 }
 
+/* What the kernel takes a slot for must lie in the buffer that the CALL gives it. */
+static void params_check(const Session *s, const Step *t)
+{
+	Nodes all = walk(t->node->src[0]);
+
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *u = all.at[i];
+		Array a;
+		if (u->op != OP_PARAM)
+			continue;
+		const Val *slot = val_get(u->arg, "slot");
+		buffer_array(u, &s->in->env, &a);
+		if (slot->i < 0 || (size_t)slot->i >= t->nbuf || s->b.u[t->slot[slot->i]]->dtype != u->dtype ||
+			s->b.host[t->slot[slot->i]].bytes < a.bytes)
+			die(MALFORMED, "node %u CALL (%s): the buffer of slot %lld is not what the kernel takes", t->node->id, t->name,
+				(long long)slot->i);
+	}
+}
+
 static void steps_make(Session *s, const Map *programs, void **kernel)
 {
 	UOp *sink = s->g->sink;
@@ -119,6 +138,7 @@ static void steps_make(Session *s, const Map *programs, void **kernel)
 		t->kind = STEP_COPY;
 		if (t->node->op == OP_MEMCPY)
 			continue;
+		params_check(s, t);
 		t->callee = t->node->src[0];
 		t->kind = STEP_INTERPRET;
 		if (s->o.interpret || listed(s->o.interpret_only, number++, t->name))
