@@ -5,7 +5,8 @@
  *     b [1,48,32] → EXPAND ┘
  *
  * From a REDUCE down, the elementwise nodes of as many elements as its source, each read by one node alone, are
- * candidates; they are taken when all that they read, through views, is smaller. */
+ * candidates. They are taken when all that they read, through views, is smaller; and where something is not, when
+ * they are a product (a matrix by a vector: only the vector is expanded). */
 #include "schedule.h"
 #include <stdlib.h>
 
@@ -13,7 +14,8 @@ typedef struct {
 	uint32_t *readers;      /* by id: nodes that read it */
 	uint8_t *inside;
 	VEC(UOp *) tree;        /* candidates of the present REDUCE */
-	int64_t most;           /* elements of the largest thing that they read */
+	bool full, expanded;    /* they read something of their own size; something smaller that is no constant */
+	bool product;           /* nothing but MUL and CAST */
 } Search;
 
 /* What u reads through views that it alone reads; any further view still leads to the same base. */
@@ -36,33 +38,37 @@ static bool in_tree(const Search *s, const UOp *u)
 	return false;
 }
 
-/* Takes u into the tree, or counts it among what the tree reads. */
-static bool visit(Search *s, UOp *u, UOp *top)
+/* Takes u into the tree, or notes the size of what the tree reads. */
+static void visit(Search *s, UOp *u, UOp *top)
 {
 	bool alone;
 	UOp *base = base_of(s, u, &alone);
-	bool same = shape_count(base->shape) == shape_count(top->shape);
-	if (alone && same && op_elementwise(base->op)) {
+	if (alone && op_elementwise(base->op) && shape_count(base->shape) == shape_count(top->shape)) {
+		s->product &= base->op == OP_MUL || base->op == OP_CAST;
 		if (!in_tree(s, base))
 			vec_push(&s->tree, base);
-		return s->tree.n <= CONTRACTION_NODES;
+	} else if (shape_max_count(base->shape) >= shape_max_count(top->shape)) {
+		s->full = true;
+	} else if (base->op != OP_CONST) {
+		s->expanded = true;
 	}
-	int64_t n = shape_max_count(base->shape);
-	s->most = n > s->most ? n : s->most;
-	return s->most < shape_max_count(top->shape);
 }
 
 static void search(Search *s, UOp *reduce)
 {
 	UOp *top = reduce->src[0];
 	s->tree.n = 0;
-	s->most = 0;
-	if (!visit(s, top, top))
-		return;
-	for (size_t i = 0; i < s->tree.n; i++)
+	s->full = s->expanded = false;
+	s->product = true;
+	visit(s, top, top);
+	for (size_t i = 0; i < s->tree.n; i++) {
+		if (s->tree.n > CONTRACTION_NODES)
+			return;
 		for (uint32_t k = 0; k < s->tree.at[i]->nsrc; k++)
-			if (!visit(s, s->tree.at[i]->src[k], top))
-				return;
+			visit(s, s->tree.at[i]->src[k], top);
+	}
+	if (s->full && !(s->product && s->expanded))
+		return;
 	for (size_t i = 0; i < s->tree.n; i++)
 		s->inside[s->tree.at[i]->id] = 1;
 }
