@@ -15,13 +15,19 @@ typedef struct {
 
 static void run_scope(Run *r, int scope);
 
+/* bytes of one lane; an INDEX has its element's dtype and holds a place */
+static int cell_size(const Cell *c)
+{
+	return c->u->op == OP_INDEX ? (int)sizeof(int64_t) : dtype_size(c->u->dtype);
+}
+
 /* What a cell's operand looks like from a block in scope: its elements and their step. */
 static const void *seen(const Run *r, int cell, int scope, int *step)
 {
 	const Cell *c = &r->plan.cell[cell];
 
 	*step = c->scope == scope;
-	return c->lane + (*step ? 0 : r->plan.scope[c->scope].at * dtype_size(c->u->dtype));
+	return c->lane + (*step ? 0 : r->plan.scope[c->scope].at * cell_size(c));
 }
 
 static Extent *extent_of(Run *r, const UOp *param)
@@ -85,7 +91,7 @@ static void run_load(Run *r, Cell *c, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		int64_t p = place[i * step];
 		bool on = !gate || gate[i * gate_step];
-		if (on && p < 0 && !r->some_empty)
+		if (on && p < 0 && !r->some_empty && !c->guarded)
 			outside(r, index, step ? i : r->plan.scope[index->scope].at, "LOAD");
 		move(c->lane + i * size, on && p >= 0 ? from + p * size : (const char *)&zero, size);
 	}

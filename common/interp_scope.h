@@ -9,6 +9,7 @@ enum { NO_CELL = -1 };
 typedef struct {
 	UOp *u;
 	int scope;
+	bool guarded;           /* a LOAD of the very place that a gated STORE writes: only done where it does */
 	int child;              /* the scope that RREDUCE, RSORT or a slow RSCAN runs; 0: none */
 	uint32_t nsrc;
 	int *src;               /* cells of the operands */

@@ -149,9 +149,18 @@ static bool can_be(Op op)
 		|| op == OP_RREDUCE || op == OP_RSCAN || op == OP_RSORT;
 }
 
+/* whether LOAD u reads the very place of a STORE with a gate */
+static bool under_gate(const KernelPlan *p, const UOp *u)
+{
+	for (uint32_t i = 0; u->op == OP_LOAD && i < p->kernel->nsrc; i++)
+		if (p->kernel->src[i]->nsrc == 3 && p->kernel->src[i]->src[0] == u->src[0])
+			return true;
+	return false;
+}
+
 static int cell_add(KernelPlan *p, const Frame *f)
 {
-	Cell c = {.u = f->u, .scope = f->scope, .child = f->child};
+	Cell c = {.u = f->u, .scope = f->scope, .child = f->child, .guarded = under_gate(p, f->u)};
 	int at = (int)p->ncell, from;
 	UOp *src;
 
