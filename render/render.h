@@ -218,34 +218,80 @@ UOp *load_at(UOp *storage, UOp *at);
 UOp *store_at(UOp *storage, UOp *at, UOp *v);
 UOp *let(Lowering *l, UOp *v);
 
-/* ---- cstyle.c, cstyle_expr.c, cstyle_helpers.c: printing C-like source ---------------------------------------------- */
+/* ---- cstyle.c, cstyle_expr.c, cstyle_names.c, cstyle_helpers.c: printing C-like source ------------------------------- */
 
-/* How a language spells things. %s in a spelling is replaced by the argument. */
+/* How a language spells things. A NULL pointer: it has no such thing. */
 typedef struct Dialect Dialect;
 struct Dialect {
-	const char *target, *suffix;
+	const char *target;
 	const char *type[DT_COUNT];     /* of a value; f16 and bf16 are their bits */
-	const char *prefix;             /* before the source, or "" */
-	const char *f64_prefix;         /* the same when doubles are used */
+	const char *first_line;         /* before the source, or "" */
+	const char *f64_line;           /* the same when doubles are used, or "" */
 	const char *kernel;             /* "__kernel void" */
-	const char *param;              /* "__global %s *restrict": type */
-	const char *size_param;         /* "const long %s" */
+	const char *pointer;            /* address space of a parameter, "__global " */
+	const char *restricted;         /* "restrict" */
 	const char *inline_fn;          /* "static inline" */
-	const char *local, *barrier;    /* declaration prefix of local memory; statement */
-	const char *group_id, *item_id; /* "get_group_id(%d)": dimension */
+	const char *local, *barrier;    /* address space of local memory; the statement */
+	const char *group_id[3], *item_id[3];
 	const char *inf[2], *nan[2];    /* f32, f64 */
-	const char *fn[OP_COUNT][2];    /* EXP2 …: function for f32, f64 */
-	const char *bits;               /* "as_%s(%s)" or NULL: through a union */
-	bool wraps;                     /* signed arithmetic wraps by the compiler's flags */
-	bool suffix_f;                  /* float functions */
-	/* head of the kernel function and what follows its parameters; NULL: as C has it */
-	void (*head)(Buf *out, const char *name, const Dialect *d);
-	void (*tail)(Buf *out, UOp *kernel, const char *name, const Dialect *d);
-	bool member_params;             /* parameters carry attributes [[buffer(k)]] */
+	const char *fn[6][2];           /* EXP2 LOG2 SIN SQRT TRUNC POW for f32, f64 */
+	const char *bitcast;            /* body of a reinterpretation of x as $T; NULL: through a union */
+	const char *i64_suffix;         /* "L" */
+	bool wraps;                     /* signed arithmetic wraps, by the compiler's flags */
+	bool attributes;                /* parameters carry [[buffer(k)]], sizes are references */
+	bool on_cpu;                    /* has a NAME_call for run */
+	const char *runtime;            /* PROGRAM's runtime, or NULL */
 };
-extern const Dialect *const dialects[];
-/* The source of one lowered KERNEL as a function of that name. call gives names of buffers. */
-void cstyle_print(Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted);
+
+/* A function of the language's own prelude, asked for while expressions are printed. */
+typedef struct { VEC(const char *) names; Buf text; const Dialect *d; } Helpers;
+const char *helper_binary(Helpers *h, Op op, DType t);
+const char *helper_cast(Helpers *h, DType to, DType from);
+const char *helper_bits(Helpers *h, DType to, DType from);
+
+/* Text of a node within one statement. */
+typedef struct { const char *s; int prec, depth; } Text;
+typedef struct {
+	const Dialect *d;
+	UOp *kernel, *call;
+	Buf *out;
+	int indent;
+	Helpers helpers;
+	Map names;                      /* node → name: LETs, storage, ranges, variables */
+	Map used;                       /* names taken */
+	Text *text;                     /* by node id, valid where stamp is the statement's number */
+	uint32_t *stamp, statement;
+	size_t limit;
+	int lets, regs, bufs, temps;
+	VEC(UOp *) vars;
+	int slots;
+	uint64_t *stored;               /* bit by slot */
+	bool restricted;
+	VEC(UOp *) open;                /* RANGEs */
+} Printer;
+/* Text of value u where the statement being printed stands; long ones are cut by temporaries before it. */
+Text expr_text(Printer *p, UOp *u);
+/* The place an INDEX names. */
+const char *expr_place(Printer *p, UOp *index);
+/* The same, in parentheses when its outermost operator binds weaker than prec. */
+const char *expr_at(Printer *p, UOp *u, int prec);
+enum { PREC_ANY = 0, PREC_WHERE = 3, PREC_OR = 6, PREC_XOR, PREC_AND, PREC_EQ, PREC_REL, PREC_SHIFT, PREC_ADD, PREC_MUL,
+	PREC_UNARY, PREC_ATOM };
+void print_line(Printer *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* An identifier that means nothing else in any of the languages, made of a user's name. */
+const char *name_safe(const char *s, size_t n);
+/* name_safe, distinct from those given before */
+const char *name_unique(Map *used, const char *name);
+/* Text that may stand in a comment: what could end it or the line is replaced. */
+const char *comment_safe(const char *s, size_t n);
+
+/* The source of one lowered KERNEL as a function of that name; call gives the names of buffers. restricted: no two slots
+ * are the same memory. Returns the size variables it takes, in order. */
+const Val *cstyle_print(Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted);
+
+/* ---- programs.c, render-X.c: KERNEL → PROGRAM ------------------------------------------------------------------------- */
+
 /* The main of a render-X. */
 int render_main(const Dialect *d, int argc, char **argv);
 

@@ -1,0 +1,350 @@
+/* One C-like printer for all dialects: statements here, expressions in cstyle_expr.c.
+ *
+ *     void r_64_32(float *restrict y, const float *restrict a)
+ *     {
+ *         for (long r0 = 0; r0 < 64; r0++) {
+ *             float acc0 = 0.0f;
+ *             …
+ *
+ * What differs between languages is a row of spellings (Dialect); the meaning of each op is the contract's in all. */
+#include "render.h"
+#include <stdarg.h>
+#include <stdlib.h>
+
+void print_line(Printer *p, const char *fmt, ...)
+{
+	va_list ap;
+	for (int i = 0; i < p->indent; i++)
+		buf_add(p->out, "\t", 1);
+	va_start(ap, fmt);
+	char *line = NULL;
+	if (vasprintf(&line, fmt, ap) < 0)
+		die(FAILED, "no memory");
+	va_end(ap);
+	buf_add(p->out, line, strlen(line));
+	buf_add(p->out, "\n", 1);
+	free(line);
+}
+
+static const char *type(const Printer *p, DType d) { return p->d->type[d]; }
+/* what a buffer holds: a bool is a byte there */
+static const char *stored_type(const Printer *p, DType d) { return type(p, d == DT_BOOL ? DT_U8 : d); }
+
+static void name_put(Printer *p, const UOp *u, const char *name) { map_put(&p->names, PKEY(u), (void *)name); }
+
+static const char *expr(Printer *p, UOp *u)
+{
+	return expr_text(p, u).s;
+}
+
+/* ---- statements */
+
+static void print_let(Printer *p, UOp *u)
+{
+	const char *value = expr(p, u->src[0]), *name = arena_printf("v%d", p->lets++);
+	print_line(p, "const %s %s = %s;", type(p, u->dtype), name, value);
+	name_put(p, u, name);
+}
+
+static bool is_place(const UOp *u, const UOp *index) { return u->op == OP_LOAD && u->nsrc == 1 && u->src[0] == index; }
+
+/* acc += x, where it is that and the arithmetic is C's own */
+static const char *updating(const Printer *p, const UOp *store)
+{
+	const UOp *v = store->src[1];
+	bool plain = dtype_float(v->dtype) ? dtype_size(v->dtype) >= 4 : p->d->wraps && dtype_int(v->dtype) && dtype_size(v->dtype) >= 4;
+	if (!plain || v->nsrc < 2 || !is_place(v->src[0], store->src[0]))
+		return NULL;
+	return v->op == OP_ADD ? "+=" : v->op == OP_MUL ? "*=" : NULL;
+}
+
+static void print_store(Printer *p, UOp *u)
+{
+	const char *op = updating(p, u);
+	expr(p, u->src[0]);
+	const char *gate = u->nsrc > 2 ? expr(p, u->src[2]) : NULL;
+	const char *value = expr(p, op ? u->src[1]->src[1] : u->src[1]);
+	const char *place = expr_place(p, u->src[0]);
+	if (gate)
+		print_line(p, "if (%s)", gate);
+	p->indent += gate != NULL;
+	print_line(p, "%s %s %s;", place, op ? op : "=", value);
+	p->indent -= gate != NULL;
+}
+
+static const char *range_name(const Printer *p, const UOp *u)
+{
+	long axis = u->arg->a[0]->i;
+	for (size_t i = 0; i < p->open.n; i++)
+		if (p->open.at[i]->arg->a[0]->i == axis)
+			return arena_printf("r%ldx%zu", axis, p->open.n);
+	return arena_printf("r%ld", axis);
+}
+
+static void print_range(Printer *p, UOp *u)
+{
+	const char *size = expr_text(p, u->src[0]).s, *name = range_name(p, u), *t = type(p, DT_I64);
+	if (expr_text(p, u->src[0]).prec < PREC_ADD)
+		size = arena_printf("(%s)", size);
+	print_line(p, "for (%s %s = 0; %s < %s; %s++) {", t, name, name, size, name);
+	name_put(p, u, name);
+	vec_push(&p->open, u);
+	p->indent++;
+}
+
+static int64_t elements(UOp *u)
+{
+	const char *err = NULL;
+	int64_t lo, hi;
+	UOp *n = size_from_val(u->arg->a[1], &err);
+	if (!n)
+		die(MALFORMED, "node %u %s: %s", u->id, op_name(u->op), err);
+	ix_bounds(n, &lo, &hi);
+	if (hi < 1 || hi > 1 << 20)
+		die(hi < 1 ? MALFORMED : UNSUPPORTED, "node %u %s: %lld elements", u->id, op_name(u->op), (long long)hi);
+	return hi;
+}
+
+/* A single accumulator and its first value are one line. */
+static bool print_reg(Printer *p, UOp *u, UOp *next)
+{
+	const char *name = arena_printf("acc%d", p->regs++);
+	int64_t n = elements(u);
+	bool starts = n == 1 && next && next->op == OP_STORE && next->src[0]->src[0] == u && is_const(next->src[1]);
+	name_put(p, u, name);
+	if (starts)
+		print_line(p, "%s %s = %s;", type(p, u->dtype), name, expr(p, next->src[1]));
+	else if (n == 1)
+		print_line(p, "%s %s;", type(p, u->dtype), name);
+	else
+		print_line(p, "%s %s[%lld];", type(p, u->dtype), name, (long long)n);
+	return starts;
+}
+
+static void print_local(Printer *p, UOp *u)
+{
+	bool shared = u->arg->n > 2 && val_is_str(u->arg->a[2], "local");
+	const char *name = arena_printf("buf%d", p->bufs++);
+	if (shared && !p->d->local)
+		die(UNSUPPORTED, "node %u DEFINE_LOCAL: target %s has no local memory", u->id, p->d->target);
+	print_line(p, "%s%s %s[%lld];", shared ? p->d->local : "", type(p, u->dtype), name, (long long)elements(u));
+	name_put(p, u, name);
+}
+
+static void print_barrier(Printer *p, UOp *u)
+{
+	if (!p->d->barrier)
+		die(UNSUPPORTED, "node %u BARRIER: target %s has no work groups", u->id, p->d->target);
+	print_line(p, "%s", p->d->barrier);
+}
+
+/* Prints statement i; returns how many it took. */
+static uint32_t print_statement(Printer *p, uint32_t i)
+{
+	UOp *u = p->kernel->src[i], *next = i + 1 < p->kernel->nsrc ? p->kernel->src[i + 1] : NULL;
+	p->statement++;
+	switch (u->op) {
+	case OP_LET: print_let(p, u); break;
+	case OP_STORE: print_store(p, u); break;
+	case OP_RANGE: print_range(p, u); break;
+	case OP_IF:
+		print_line(p, "if (%s) {", expr(p, u->src[0]));
+		p->indent++;
+		break;
+	case OP_ENDRANGE:
+		p->open.n--;
+		/* fall through */
+	case OP_ENDIF:
+		p->indent--;
+		print_line(p, "}");
+		break;
+	case OP_DEFINE_REG: return 1 + print_reg(p, u, next);
+	case OP_DEFINE_LOCAL: print_local(p, u); break;
+	case OP_BARRIER: print_barrier(p, u); break;
+	default: die(MALFORMED, "node %u %s: is no statement", u->id, op_name(u->op));
+	}
+	return 1;
+}
+
+/* ---- the function */
+
+static int slot_of(const UOp *param) { return (int)val_get(param->arg, "slot")->i; }
+
+static void find_storage(Printer *p, const Nodes *all)
+{
+	p->slots = (int)p->call->nsrc - 1;
+	p->stored = arena_alloc((p->slots / 64 + 1) * sizeof *p->stored);
+	for (size_t i = 0; i < all->n; i++) {
+		UOp *u = all->at[i];
+		if (u->op == OP_PARAM && (slot_of(u) >= p->slots || u->dtype != p->call->src[1 + slot_of(u)]->dtype))
+			die(MALFORMED, "node %u PARAM: slot %d is not in the call, or of another dtype", u->id, slot_of(u));
+		if (u->op == OP_VAR)
+			vec_push(&p->vars, u);
+		if (u->op == OP_STORE && u->src[0]->src[0]->op == OP_PARAM)
+			p->stored[slot_of(u->src[0]->src[0]) / 64] |= 1ull << slot_of(u->src[0]->src[0]) % 64;
+	}
+}
+
+static bool is_stored(const Printer *p, int slot) { return p->stored[slot / 64] >> slot % 64 & 1; }
+
+static void name_params(Printer *p, const Nodes *all)
+{
+	const char **name = arena_alloc((p->slots + 1) * sizeof *name);
+	for (int k = 0; k < p->slots; k++) {
+		const char *s = buffer_name(p->call->src[1 + k]);
+		name[k] = name_unique(&p->used, name_safe(s, strlen(s)));
+	}
+	for (size_t i = 0; i < all->n; i++) {
+		if (all->at[i]->op == OP_PARAM)
+			name_put(p, all->at[i], name[slot_of(all->at[i])]);
+	}
+	for (int k = 0; k < p->slots; k++)
+		name_put(p, (UOp *)((uintptr_t)p->call + 1 + k), name[k]);
+}
+
+/* name of slot k: kept under a key that is no node's address */
+static const char *slot_name(const Printer *p, int k) { return map_get(&p->names, (uintptr_t)p->call + 1 + k); }
+
+static void name_vars(Printer *p)
+{
+	for (size_t i = 0; i < p->vars.n; i++) {
+		const Val *s = p->vars.at[i]->arg->a[0];
+		name_put(p, p->vars.at[i], name_unique(&p->used, name_safe(s->s, s->n)));
+	}
+}
+
+static const char *size_param(const Printer *p, const char *name, size_t at)
+{
+	if (p->d->attributes)
+		return arena_printf("constant long &%s [[buffer(%zu)]]", name, at);
+	return arena_printf("const %s %s", type(p, DT_I64), name);
+}
+
+static void print_params(Printer *p, Buf *out)
+{
+	const char *comma = "";
+	for (int k = 0; k < p->slots; k++) {
+		DType dt = p->call->src[1 + k]->dtype;
+		bool input = !is_stored(p, k);
+		buf_printf(out, "%s%s%s%s *%s%s%s", comma, p->d->pointer, input ? "const " : "", stored_type(p, dt),
+			p->restricted ? p->d->restricted : "", p->restricted && *p->d->restricted ? " " : "", slot_name(p, k));
+		if (p->d->attributes)
+			buf_printf(out, " [[buffer(%d)]]", k);
+		comma = ", ";
+	}
+	for (size_t i = 0; i < p->vars.n; i++, comma = ", ")
+		buf_printf(out, "%s%s", comma, size_param(p, map_get(&p->names, PKEY(p->vars.at[i])), p->slots + i));
+	if (p->d->attributes)
+		buf_printf(out, "%suint3 group_at [[threadgroup_position_in_grid]], "
+			"uint3 item_at [[thread_position_in_threadgroup]]", comma);
+	else if (!*comma)
+		buf_printf(out, "void");
+}
+
+/* the places in the grid that the kernel names */
+static void print_specials(Printer *p, const Nodes *all)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		UOp *u = all->at[i];
+		if (u->op != OP_SPECIAL)
+			continue;
+		const char *s = u->arg->s;
+		bool group = !strncmp(s, "gidx", 4), item = !strncmp(s, "lidx", 4);
+		if (!(group || item) || u->arg->n != 5 || s[4] < '0' || s[4] > '2' || !p->d->group_id[0])
+			die(MALFORMED, "node %u SPECIAL: is no place in a grid of target %s", u->id, p->d->target);
+		int d = s[4] - '0';
+		const char *name = map_get(&p->used, PKEY(u->arg));
+		if (!name) {
+			name = name_unique(&p->used, s);
+			print_line(p, "const %s %s = %s;", type(p, DT_I64), name, group ? p->d->group_id[d] : p->d->item_id[d]);
+		}
+		name_put(p, u, name);
+	}
+}
+
+/* What run calls on a CPU: buffers and size variables from two arrays. */
+static void print_caller(Printer *p, const char *name)
+{
+	const char *comma = "";
+	print_line(p, "\nvoid %s_call(void *const *bufs, const long *vars)", name);
+	print_line(p, "{");
+	for (int i = 0; i < 1; i++)
+		buf_printf(p->out, "\t(void)bufs;\n\t(void)vars;\n\t%s(", name);
+	for (int k = 0; k < p->slots; k++, comma = ", ")
+		buf_printf(p->out, "%sbufs[%d]", comma, k);
+	for (size_t i = 0; i < p->vars.n; i++, comma = ", ")
+		buf_printf(p->out, "%svars[%zu]", comma, i);
+	buf_printf(p->out, ");\n}\n");
+}
+
+/* where the kernel came from */
+static void print_origin(const Printer *p, Buf *out)
+{
+	const Val *loc = val_get(p->kernel->note, "loc"), *name = val_get(p->kernel->note, "name");
+	if (name && name->kind == VAL_STR)
+		buf_printf(out, "/* %s */\n", comment_safe(name->s, name->n));
+	if (loc && loc->kind == VAL_STR)
+		buf_printf(out, "/* %s */\n", comment_safe(loc->s, loc->n));
+}
+
+static bool uses_f64(const Printer *p, const Nodes *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->at[i]->dtype == DT_F64)
+			return true;
+	for (size_t i = 0; i < p->helpers.names.n; i++)
+		if (strstr(p->helpers.names.at[i], "f64"))
+			return true;
+	return false;
+}
+
+static void print_body(Printer *p, const Nodes *all)
+{
+	p->indent = 1;
+	print_specials(p, all);
+	for (uint32_t i = 0; i < p->kernel->nsrc;)
+		i += print_statement(p, i);
+	p->indent = 0;
+}
+
+static const Val *vars_val(const Printer *p)
+{
+	const Val **v = arena_alloc((p->vars.n + 1) * sizeof *v);
+	for (size_t i = 0; i < p->vars.n; i++)
+		v[i] = p->vars.at[i]->arg->a[0];
+	return val_array(p->vars.n, v);
+}
+
+const Val *cstyle_print(Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted)
+{
+	Buf body = {0};
+	Printer p = {.d = d, .kernel = kernel, .call = call, .out = &body, .helpers = {.d = d}, .restricted = restricted};
+	Nodes all = walk(kernel);
+	find_storage(&p, &all);
+	name_unique(&p.used, name);
+	name_params(&p, &all);
+	name_vars(&p);
+	print_body(&p, &all);
+	bool f64 = uses_f64(&p, &all);
+	if (f64 && !d->type[DT_F64])
+		die(UNSUPPORTED, "kernel %s: target %s has no f64", name, d->target);
+	buf_printf(out, "%s%s%s", d->first_line, f64 ? d->f64_line : "", buf_str(&p.helpers.text));
+	print_origin(&p, out);
+	buf_printf(out, "%s %s(", d->kernel, name);
+	print_params(&p, out);
+	buf_printf(out, ")\n{\n%s}\n", buf_str(&body));
+	p.out = out;
+	if (d->on_cpu)
+		print_caller(&p, name);
+	const Val *vars = vars_val(&p);
+	buf_free(&body);
+	buf_free(&p.helpers.text);
+	vec_free(&p.helpers.names);
+	map_free(&p.names);
+	map_free(&p.used);
+	vec_free(&p.vars);
+	vec_free(&p.open);
+	free(p.text);
+	free(p.stamp);
+	return vars;
+}

@@ -1,0 +1,43 @@
+/* render -t X: the program render-X of the stage path does it, the project's own or a user's.
+ *
+ *     loops → render-X → program */
+#include "render.h"
+
+static const char *target_name = "clang";
+
+static Graph *through_target(Graph *g)
+{
+	Buf in = {0}, out = {0};
+	size_t used;
+	bool safe = target_name[strspn(target_name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-")] == 0;
+	const char *tool = safe && *target_name ? tool_find(arena_printf("render-%s", target_name)) : NULL;
+	if (!tool)
+		die(UNSUPPORTED, "no target %.60s: there is no render-%.60s on the stage path", target_name, target_name);
+	wire_write(&in, g);
+	int status = spawn_filter((char *[]){(char *)tool, NULL}, buf_str(&in), in.n, &out);
+	buf_free(&in);
+	if (status)
+		die_silent(status);
+	/* the arena keeps the bytes for as long as bins refer to them */
+	void *bytes = arena_alloc(out.n);
+	memcpy(bytes, buf_str(&out), out.n);
+	size_t n = out.n;
+	buf_free(&out);
+	if (!n)
+		die(FAILED, "render-%s wrote nothing", target_name);
+	return wire_read(bytes, n, &used, 0);
+}
+
+static const Option options[] = {
+	{'t', "target", "TARGET", "the target to render for (default clang)", &target_name},
+	{0},
+};
+
+int main(int argc, char **argv)
+{
+	static const Stage stage = {
+		.name = "render", .summary = "source and launch data for each kernel", .usage = "[FILE]", .options = options,
+		.level_in = LV_LOOPS, .level_out = LV_PROGRAM, .body = through_target,
+	};
+	return stage_main(&stage, argc, argv);
+}
