@@ -17,9 +17,15 @@ static UOp *raw(Op op, UOp *a, UOp *b)
 	return NODE(op, DT_I64, VNIL, a, b);
 }
 
+enum { SMALL_LEAST = -16, SMALL_MOST = 256 };
+static UOp *small[SMALL_MOST - SMALL_LEAST + 1];      /* made already: coefficients and sizes are mostly these */
+
 UOp *ix_const(int64_t v)
 {
-	return LEAF(OP_CONST, DT_I64, val_int(v));
+	if (v < SMALL_LEAST || v > SMALL_MOST)
+		return LEAF(OP_CONST, DT_I64, val_int(v));
+	UOp **known = &small[v - SMALL_LEAST];
+	return *known ? *known : (*known = LEAF(OP_CONST, DT_I64, val_int(v)));
 }
 
 bool ix_is_const(const UOp *u, int64_t *v)
@@ -42,6 +48,7 @@ UOp *ix_range(int axis, const char *kind, UOp *size)
 
 void ix_reset(void)
 {
+	memset(small, 0, sizeof small);
 	text_reset();
 	bounds_reset();
 	divmod_reset();
