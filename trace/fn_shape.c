@@ -377,13 +377,18 @@ static size_t parts(Args *a, UOp ***out)
 {
 	size_t n = a->at[0].kind == V_LIST ? a->at[0].n : 1;
 	Args one = { a->fn, 1, (Value[1]){ { 0 } } };
+	DType like = DT_NONE;
 
 	if (n == 0)
 		die(MALFORMED, "%s: nothing to join", a->fn->name);
+	/* numbers take the dtype of the first tensor */
+	for (size_t i = 0; i < n && like == DT_NONE && a->at[0].kind == V_LIST; i++)
+		if (a->at[0].at[i].kind == V_TENSOR)
+			like = a->at[0].at[i].u->dtype;
 	*out = arena_alloc(n * sizeof **out);
 	for (size_t i = 0; i < n; i++) {
 		one.at[0] = a->at[0].kind == V_LIST ? a->at[0].at[i] : a->at[0];
-		(*out)[i] = arg_tensor(&one, 0);
+		(*out)[i] = arg_tensor_like(&one, 0, like);
 	}
 	return n;
 }
