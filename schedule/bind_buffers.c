@@ -7,22 +7,6 @@
 #include "schedule.h"
 #include <stdlib.h>
 
-/* ---- the inputs, also those that nothing uses */
-
-Graph *note_inputs(Graph *g)
-{
-	if (val_get(g->meta, "inputs"))
-		return g;
-	Nodes all = g->all.n ? g->all : walk(g->sink);
-	VEC(const Val *) names = {0};
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_BUFFER && !strcmp(buffer_role(all.at[i]), "input"))
-			vec_push(&names, val_get(all.at[i]->arg, "name"));
-	g->meta = val_set(g->meta, "inputs", val_array(names.n, names.at));
-	vec_free(&names);
-	return g;
-}
-
 /* ---- what lies in memory */
 
 bool has_buffer(const UOp *u)

@@ -2,7 +2,6 @@
 #include "schedule.h"
 
 static const Pass passes[] = {
-	{.name = "inputs", .fn = note_inputs, .help = "remember the inputs, also unused ones"},
 	{.name = "simplify", .fn = simplify, .help = "rules to a fixed point, dead nodes away", .optional = true},
 	{.name = "bind", .fn = bind_buffers, .help = "decide what gets a buffer; outputs get their own"},
 	{.name = "split", .fn = split_kernels, .help = "one kernel an op, views composed into its loads"},

@@ -10,9 +10,6 @@ Graph *simplify(Graph *g);
 
 /* ---- bind_buffers.c */
 
-/* Puts the inputs' names into meta.inputs, in the document's order, unless they are there: unused inputs vanish
- * below, but `@K=FILE` counts them. Must see the graph as read. */
-Graph *note_inputs(Graph *g);
 /* Level graph in and out. Afterwards each output, each sort key and each ASSIGN's new content is a node that gets a
  * buffer (a CONTIGUOUS is put over a view or a constant), nodes that are only another name for one are gone (DETACH,
  * REDUCE over nothing, a second CONTIGUOUS), and no chain of views is longer than VIEW_CHAIN.

@@ -2,7 +2,6 @@
 #include "schedule.h"
 
 static const Pass passes[] = {
-	{"inputs", note_inputs, "the inputs by position, before unused ones go"},
 	{"simplify", simplify, "rules to a fixed point, dead nodes away"},
 	{0}
 };
