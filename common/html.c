@@ -34,7 +34,7 @@ static void print_string(Buf *out, const char *s) { print_text(out, s, strlen(s)
 static void print_value(Buf *out, const Val *v)
 {
 	Buf b = {0};
-	val_print(&b, v);
+	text_value(&b, v);
 	print_text(out, b.s, b.n);
 	buf_free(&b);
 }

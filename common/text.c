@@ -96,6 +96,8 @@ static void print_word(Buf *out, const char *s)
 	buf_add(out, s, strlen(s));
 }
 
+void text_value(Buf *out, const Val *v) { print_value(out, v, 0); }
+
 void text_node(Buf *out, const Graph *g, size_t i, const uint32_t *index)
 {
 	const UOp *u = g->all.at[i];

@@ -377,6 +377,7 @@ void text_print(Buf *out, const Graph *g);
 Graph *text_parse(const char *s, size_t n, const char *file);   /* dies with file:line:column */
 /* The next document of a text that may hold several; *at moves past it. NULL at the end. */
 Graph *text_next(const char *s, size_t n, const char *file, size_t *at);
+void text_value(Buf *out, const Val *v);                     /* an arg or such, in the text form */
 /* One line for node i of g.all, without its newline and comment; index: place of each node in the text, by id */
 void text_node(Buf *out, const Graph *g, size_t i, const uint32_t *index);
 /* place in g.all (or in walk order) of each node, by id; malloc'd */

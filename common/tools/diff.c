@@ -101,7 +101,7 @@ static void print_heading(const char *name, const Val *a, const Val *b)
 		if (side[i] == VNIL)
 			continue;
 		buf_printf(&out, "%c %s ", "-+"[i], name);
-		val_print(&out, side[i]);
+		text_value(&out, side[i]);
 		buf_printf(&out, "\n");
 	}
 }
