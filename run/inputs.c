@@ -272,7 +272,7 @@ static const char **operands_match(const Graph *g, const Nodes *in, Bindings *b)
 				value[k] = o->value;
 				found = true;
 			}
-		if (!found && val_get(g->meta, "inputs"))
+		if (!found && (g->level <= LV_GRAPH || val_get(g->meta, "inputs")))
 			die(USAGE, "the document has no input nor size variable '%s'", name);
 		if (!found)
 			warn("the document has no input nor size variable '%s'", name);
