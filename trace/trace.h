@@ -163,6 +163,16 @@ UOp *t_abs(UOp *x); UOp *t_sign(UOp *x); UOp *t_signbit(UOp *x);
 /* C's fmod and Python's % and // for floats of one dtype; the quotient is exact below 2^33 (f32), 2^50 (f64) */
 UOp *t_fmod(UOp *a, UOp *b); UOp *t_mod(UOp *a, UOp *b); UOp *t_floordiv(UOp *a, UOp *b);
 
+/* ---- fn_conv.c: what windows over the last axes need -------------------------------------------------------- */
+
+enum { MAX_SPACE = 3 };
+/* Argument k as nd numbers, one given standing for all; dies below least. */
+void space_numbers(Args *a, int k, int nd, int64_t *out, int64_t least);
+/* padding: a number, one an axis, or before and after of each axis in turn */
+void space_padding(Args *a, int k, int nd, int64_t (*pad)[2]);
+/* The last nd axes of x padded (negative: cut) by numbers, with value (NULL: zeros). */
+UOp *space_pad(UOp *x, int nd, int64_t (*pad)[2], UOp *value);
+
 /* ---- read_mp.c, read_text.c: a file to a graph ---------------------------------------------------------- */
 
 Graph *read_tensor(Graph *doc);              /* level tensor (or graph) document → level graph */
