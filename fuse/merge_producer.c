@@ -393,7 +393,7 @@ static bool is_cheap(Plan *p, int k)
 	Use *u = use_of(p, store_buffer(store));
 	if (u->readers.n < 2 || !is_temp(store_buffer(store)))
 		return false;
-	double times = 0, with, without;
+	double times = 0, with = 0, without = 0;
 	for (size_t i = 0; i < u->readers.n; i++) {
 		UOp *reader = p->step[u->readers.at[i]].kernel;
 		times += reader->op == OP_KERNEL ? repeats(reader, store) : 1;
