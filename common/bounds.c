@@ -16,10 +16,15 @@
 typedef struct { int64_t lo, hi; } Span;
 typedef struct {
 	Span span;
+	Span usual;             /* the same, as if no variable were above USUAL */
 	bool known;
 	bool impure;            /* holds a value other than CONST, VAR, RANGE, SPECIAL */
 	bool moves;             /* holds anything but CONST and VAR */
 } Info;
+
+/* An index of sizes does not overflow, by contract; a program's own arithmetic on ARANGE may, and looks the same.
+ * What fits int64 when the variables are no greater than this is taken for an index. */
+enum { USUAL = 1 << 20 };
 
 static VEC(Info) infos;
 static const Span nothing_known = {NO_LO, NO_HI};
@@ -92,12 +97,21 @@ static int64_t floordiv(int64_t a, int64_t b)
 	return a / b - (a % b && (a < 0) != (b < 0));
 }
 
+static int64_t greatest(Span a)
+{
+	if (!known(a))
+		return NO_HI;
+	return a.hi > -a.lo ? a.hi : -a.lo;
+}
+
 static Span span_div(Span a, Span b)
 {
 	Span r;
 
-	if (b.lo <= 0)
-		return nothing_known;
+	if (b.lo <= 0) {                /* of any sign: no quotient is further from 0 than its numerator */
+		int64_t far = greatest(a);
+		return far == NO_HI ? nothing_known : (Span){-far, far};
+	}
 	/* the quotient is nearest to 0 by the greatest divisor */
 	r.lo = a.lo == NO_LO ? NO_LO : floordiv(a.lo, a.lo < 0 ? b.lo : b.hi);
 	r.hi = a.hi == NO_HI ? NO_HI : floordiv(a.hi, a.hi < 0 ? b.hi : b.lo);
@@ -106,8 +120,10 @@ static Span span_div(Span a, Span b)
 
 static Span span_mod(Span a, Span b)
 {
-	if (b.lo <= 0)
-		return nothing_known;
+	if (b.lo <= 0) {
+		int64_t far = greatest(b);
+		return far == NO_HI ? nothing_known : (Span){-far, far};
+	}
 	Span r = {0, b.hi == NO_HI ? NO_HI : b.hi - 1};
 	if (a.lo >= 0 && a.hi < r.hi)
 		r.hi = a.hi;
@@ -135,54 +151,68 @@ static Span var_span(const UOp *u)
 	return (Span){u->arg->a[1]->i, u->arg->a[2]->i};
 }
 
-/* from the spans of the sources, which are remembered already */
-static Info derive(UOp *u)
+/* from the spans of the sources */
+static Span derive_span(UOp *u, Span a, Span b, Span c)
 {
-	Info r = {nothing_known, true, false, u->op == OP_RANGE || u->op == OP_SPECIAL};
-	Span a = nothing_known, b = a, c = a;
 	int64_t v;
 
-	for (int i = 0; i < u->nsrc && i < 3; i++) {
-		r.impure |= infos.at[u->src[i]->id].impure;
-		r.moves |= infos.at[u->src[i]->id].moves;
-	}
-	if (u->nsrc > 0) a = infos.at[u->src[0]->id].span;
-	if (u->nsrc > 1) b = infos.at[u->src[1]->id].span;
-	if (u->nsrc > 2) c = infos.at[u->src[2]->id].span;
 	switch (u->op) {
-	case OP_CONST: if (ix_is_const(u, &v)) r.span = (Span){v, v}; break;
-	case OP_VAR: r.span = var_span(u); break;
+	case OP_CONST: return ix_is_const(u, &v) ? (Span){v, v} : nothing_known;
+	case OP_VAR: return var_span(u);
 	case OP_RANGE:
-	case OP_SPECIAL: r.span = (Span){0, a.hi == NO_HI ? NO_HI : a.hi > 0 ? a.hi - 1 : 0}; break;
-	case OP_ADD: r.span = span_add(a, b); break;
-	case OP_SUB: r.span = span_add(a, span_scale(b, -1)); break;
-	case OP_NEG: r.span = span_scale(a, -1); break;
-	case OP_MUL: r.span = a.lo == a.hi ? span_scale(b, a.lo) : b.lo == b.hi ? span_scale(a, b.lo) : span_mul(a, b); break;
-	case OP_FLOORDIV: r.span = span_div(a, b); break;
-	case OP_FLOORMOD: r.span = span_mod(a, b); break;
+	case OP_SPECIAL: return (Span){0, a.hi == NO_HI ? NO_HI : a.hi > 0 ? a.hi - 1 : 0};
+	case OP_ADD: return span_add(a, b);
+	case OP_SUB: return span_add(a, span_scale(b, -1));
+	case OP_NEG: return span_scale(a, -1);
+	case OP_MUL: return a.lo == a.hi ? span_scale(b, a.lo) : b.lo == b.hi ? span_scale(a, b.lo) : span_mul(a, b);
+	case OP_FLOORDIV: return span_div(a, b);
+	case OP_FLOORMOD: return span_mod(a, b);
 	case OP_MAX:
-	case OP_MIN: r = (Info){span_union(a, b), true, true, true}; break;
-	case OP_WHERE: r = (Info){span_union(b, c), true, true, true}; break;
-	case OP_LET: r.span = a; r.impure = true; break;
-	case OP_CAST: r = (Info){dtype_span(u->src[0]->dtype), true, true, true}; break;
-	default: r.impure = true;
+	case OP_MIN: return span_union(a, b);
+	case OP_WHERE: return span_union(b, c);
+	case OP_LET: return a;
+	case OP_CAST: return dtype_span(u->src[0]->dtype);
+	default: return nothing_known;
 	}
-	r.moves |= r.impure;
-	/* a value that may have wrapped is anything */
-	if (r.impure && !known(r.span))
-		r.span = nothing_known;
-	return r;
 }
 
-/* the op's span depends on its sources' */
-static bool looks_in(const UOp *u)
+static bool index_op(const UOp *u)
 {
 	switch (u->op) {
-	case OP_RANGE: case OP_SPECIAL: case OP_ADD: case OP_SUB: case OP_NEG: case OP_MUL: case OP_FLOORDIV:
-	case OP_FLOORMOD: case OP_MAX: case OP_MIN: case OP_LET: return u->dtype == DT_I64;
-	case OP_WHERE: return u->dtype == DT_I64;
+	case OP_CONST: case OP_VAR: case OP_RANGE: case OP_SPECIAL: case OP_ADD: case OP_SUB: case OP_NEG: case OP_MUL:
+	case OP_FLOORDIV: case OP_FLOORMOD: return u->dtype == DT_I64;
 	default: return false;
 	}
+}
+
+/* an op whose span depends on its sources' */
+static bool looks_in(const UOp *u)
+{
+	if (u->op == OP_MAX || u->op == OP_MIN || u->op == OP_LET || u->op == OP_WHERE)
+		return u->dtype == DT_I64;
+	return u->nsrc && index_op(u);
+}
+
+/* the sources that count are remembered already */
+static Info derive(UOp *u)
+{
+	Info src[3] = {{nothing_known, nothing_known}, {nothing_known, nothing_known}, {nothing_known, nothing_known}};
+	Info r = {.known = true, .impure = !index_op(u), .moves = u->op == OP_RANGE || u->op == OP_SPECIAL};
+
+	for (int i = 0; looks_in(u) && i < u->nsrc && i < 3; i++) {
+		src[i] = infos.at[u->src[i]->id];
+		r.impure |= src[i].impure;
+		r.moves |= src[i].moves;
+	}
+	r.moves |= r.impure;
+	r.span = derive_span(u, src[0].span, src[1].span, src[2].span);
+	r.usual = derive_span(u, src[0].usual, src[1].usual, src[2].usual);
+	if (u->op == OP_VAR && r.usual.hi > USUAL)
+		r.usual.hi = r.usual.lo > USUAL ? r.usual.lo : USUAL;
+	/* a value that may have wrapped is anything */
+	if (!known(r.impure ? r.span : r.usual))
+		r.span = r.usual = nothing_known;
+	return r;
 }
 
 static Info *learn(UOp *u)
@@ -206,12 +236,7 @@ static Info *learn(UOp *u)
 		if (todo.n > was)
 			continue;
 		todo.n--;
-		if (v->dtype != DT_I64)
-			infos.at[v->id] = (Info){nothing_known, true, true, true};
-		else if (looks_in(v) || !v->nsrc || v->op == OP_CAST)
-			infos.at[v->id] = (v->op == OP_CAST) ? (Info){dtype_span(v->src[0]->dtype), true, true, true} : derive(v);
-		else
-			infos.at[v->id] = (Info){nothing_known, true, true, true};
+		infos.at[v->id] = derive(v);
 	}
 	vec_free(&todo);
 	return &infos.at[u->id];
@@ -234,7 +259,12 @@ bool ix_wild(UOp *u)
 {
 	Info *x = learn(u);
 
-	return x->impure && !known(x->span);
+	return !known(x->impure ? x->span : x->usual);
+}
+
+bool ix_fixed(UOp *u)
+{
+	return !learn(u)->moves;
 }
 
 static Span mono_span(UOp *m)

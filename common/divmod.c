@@ -366,7 +366,8 @@ static Entry divmod(UOp *x, UOp *d)
 	if (number && b && ix_is_const(x, &a))
 		return numbers(x, d, a, b);
 	/* by 0 there is no value, and a value that may wrap or be 0 obeys no rule */
-	if ((number && (!b || b == INT64_MIN)) || depth > DEPTH || ix_wild(x) || !ix_pure(d))
+	if ((number && (!b || b == INT64_MIN)) || depth > DEPTH || ix_wild(x) || ix_wild(d)
+	    || !(ix_fixed(d) || ix_prove_lt(ix_const(0), d)))
 		return plain(x, d);
 	Entry *e = slot(x, d);
 	if (e->x == x && e->d == d)

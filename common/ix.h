@@ -32,8 +32,10 @@ UOp *mono_div(UOp *a, UOp *b);
 
 /* true when u holds no value but CONST, VAR, RANGE and SPECIAL: then its arithmetic never overflows, by contract */
 bool ix_pure(UOp *u);
-/* a value from memory of unknown size may wrap: nothing but its text can be relied on */
+/* a value that may wrap (from memory, or of a program's own arithmetic): nothing but its text can be relied on */
 bool ix_wild(UOp *u);
+/* true when u is made of CONST and VAR: a size, and a division by it is one that the contract forbids to be by 0 */
+bool ix_fixed(UOp *u);
 /* bounds of a sum; INT64_MIN, INT64_MAX when unknown */
 void sum_bounds(const Sum *s, int64_t *lo, int64_t *hi);
 /* true when s >= 0 can be proved */
