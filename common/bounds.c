@@ -520,7 +520,11 @@ static bool prove(UOp *a, UOp *b, int64_t less)
 {
 	Span x = learn(a)->span, y = learn(b)->span;
 	Sum s, t;
+	int64_t v, w;
 
+	/* the extremes of int64 are no known bounds, but they are numbers */
+	if (ix_is_const(a, &v) && ix_is_const(b, &w))
+		return less ? v < w : v <= w;
 	if (x.hi != NO_HI && y.lo != NO_LO && (x.hi < y.lo || (!less && x.hi == y.lo)))
 		return true;
 	if (x.lo != NO_LO && y.hi != NO_HI && (x.lo > y.hi || (less && x.lo == y.hi)))

@@ -90,6 +90,8 @@ static const char *shape_check(const Shape *s, int *status)
 	}
 	for (int i = 0; i < s->rank; i++) {
 		ix_bounds(s->dim[i], &lo, &hi);
+		if (ix_is_const(s->dim[i], &lo))
+			hi = lo;
 		if (hi < 0)
 			return arena_printf("size %s is negative", shape_text(shape_new(1, &s->dim[i])));
 		if (lo < 0)

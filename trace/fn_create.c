@@ -61,19 +61,25 @@ Value fn_full_like(Args *a)
 
 /* ---- ranges -------------------------------------------------------------------------------------------------- */
 
+/* x·v or x + v with v of an integer exact in x's dtype */
+static UOp *by_int(Op op, UOp *x, int64_t v)
+{
+	return t_op2(op, x, dtype_float(x->dtype) ? t_num(x->dtype, v) : const_int(x->dtype, v));
+}
+
 /* start, start+step, … below stop over the integers; the sizes may be symbolic */
 static UOp *arange_ints(UOp *start, UOp *stop, int64_t step, DType dt)
 {
-	UOp *n, *x, *span = step > 0 ? ix_sub(stop, start) : ix_sub(start, stop);
-	int64_t by = step > 0 ? step : -step, v;
+	UOp *n, *x, *one = ix_const(1), *span = step > 0 ? ix_sub(stop, start) : ix_sub(start, stop);
+	int64_t by = step > 0 ? step : -(step + (step == INT64_MIN)), v;
 
-	n = ix_div(ix_add(span, ix_const(by - 1)), ix_const(by));
+	n = ix_add(ix_div(ix_sub(span, one), ix_const(by)), one);
 	if (ix_prove_lt(n, ix_const(0)))
 		n = ix_const(0);
 	x = t_arange(dt, n);
-	x = step == 1 ? x : t_mulc(x, step);
+	x = step == 1 ? x : by_int(OP_MUL, x, step);
 	if (ix_is_const(start, &v))
-		return v ? t_add(x, dtype_float(dt) ? t_num(dt, v) : const_int(dt, v)) : x;
+		return v ? by_int(OP_ADD, x, v) : x;
 	return t_add(x, t_size(dt, start));
 }
 

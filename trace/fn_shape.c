@@ -194,7 +194,11 @@ Value fn_size(Args *a)
 static UOp *bound(UOp *n, UOp *v, int64_t lo, int64_t hi)
 {
 	UOp *least = ix_const(lo), *most = ix_add(n, ix_const(hi));
+	int64_t k;
 
+	/* what is beyond every size is held where sums do not overflow */
+	if (ix_is_const(v, &k))
+		v = ix_const(k > 1LL << 62 ? 1LL << 62 : k < -(1LL << 62) ? -(1LL << 62) : k);
 	if (ix_prove_lt(v, ix_const(0)))
 		v = ix_add(v, n);
 	if (ix_prove_lt(v, least))
@@ -285,6 +289,8 @@ Value fn_roll(Args *a)
 	const Shape *s = x->shape;
 	int axes[MAX_RANK], n, m = arg_sizes(a, 1, shift);
 
+	if (m == 0)
+		die(MALFORMED, "roll: an empty list of shifts");
 	if (!arg_given(a, 2)) {
 		x = t_reshapev(x, 1, (UOp *[]){ shape_count(s) });
 		return v_tensor(t_reshape(roll_axis(x, 0, shift[0]), s));
@@ -310,15 +316,17 @@ static void pad_widths(Args *a, int rank, int64_t (*w)[2])
 		die(MALFORMED, "pad: %zu pairs for rank %d", v->n, rank);
 	for (int i = 0; i < rank; i++) {
 		one.at[1] = nested ? v->at[v->n == 1 ? 0 : i] : *v;
-		if (arg_int_list(&one, 1, w[i], 2) == 1)
-			w[i][1] = w[i][0];
+		switch (arg_int_list(&one, 1, w[i], 2)) {
+		case 0: die(MALFORMED, "pad: an empty list for a width");
+		case 1: w[i][1] = w[i][0];
+		}
 	}
 }
 
 /* The places that padding by reading x again takes its elements from, for places from -before on */
 static UOp *pad_places(const char *mode, UOp *n, int64_t before, int64_t after)
 {
-	UOp *len = ix_add(n, ix_const(before + after));
+	UOp *len = ix_add(ix_add(n, ix_const(before)), ix_const(after));
 	UOp *i = t_addc(t_arange(DT_I64, len), -(double)before), *size = t_size(DT_I64, n), *period, *turn;
 
 	if (!strcmp(mode, "edge"))

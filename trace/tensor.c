@@ -362,15 +362,17 @@ UOp *t_slice(UOp *x, int axis, UOp *start, UOp *stop, int64_t step)
 {
 	UOp *one = ix_const(1), *by, *n, *len;
 
+	/* no axis has 2^62 elements: beyond that, steps are alike */
+	step = step > 1LL << 62 ? 1LL << 62 : step < -(1LL << 62) ? -(1LL << 62) : step;
 	if (step < 0) {
 		x = t_shrink_axis(x, axis, ix_add(stop, one), ix_add(start, one));
 		x = t_flip(x, 1, &axis);
-		step = step == INT64_MIN ? INT64_MAX : -step;
+		step = -step;
 	} else {
 		x = t_shrink_axis(x, axis, start, stop);
 	}
 	len = t_dim(x, axis);
-	if (step == 1)
+	if (step == 1 || len == ix_const(0))
 		return x;
 	if (ix_prove_le(len, ix_const(step)) && ix_prove_lt(ix_const(0), len))
 		return t_shrink_axis(x, axis, ix_const(0), one);
