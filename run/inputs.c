@@ -218,14 +218,37 @@ static bool is_input(const UOp *u)
 	return u->op == OP_BUFFER && !strcmp(buffer_role(u), "input");
 }
 
-/* Every input of the document: those the sink reaches, and others that are still in it. */
+/* The BUFFER of a row [name, dtype, shape] of meta.sized; NULL when it is none. */
+static UOp *input_sized(const Val *row)
+{
+	const char *err = NULL;
+	int status;
+
+	if (row->kind != VAL_ARRAY || row->n != 3 || row->a[0]->kind != VAL_STR || row->a[1]->kind != VAL_STR)
+		return NULL;
+	return node_try(OP_BUFFER, dtype_find(row->a[1]->s), 0, NULL, VMAP(val_str("name"), row->a[0],
+		val_str("shape"), row->a[2], val_str("role"), val_str("input")), &err, &status);
+}
+
+/* Every input of the document: those the sink reaches, others that are still in it, and those of which only the
+ * size is used. */
 static Nodes inputs_all(const Graph *g)
 {
-	Nodes all = g->all.n ? g->all : walk(g->sink), in = { arena_alloc((all.n + 1) * sizeof *in.at), 0 };
+	const Val *sized = val_get(g->meta, "sized");
+	size_t extra = sized && sized->kind == VAL_ARRAY ? sized->n : 0;
+	Nodes all = g->all.n ? g->all : walk(g->sink), in = { arena_alloc((all.n + extra + 1) * sizeof *in.at), 0 };
 
 	for (size_t i = 0; i < all.n; i++)
 		if (is_input(all.at[i]))
 			in.at[in.n++] = all.at[i];
+	for (size_t i = 0; i < extra; i++) {
+		UOp *u = input_sized(sized->a[i]);
+		size_t k = 0;
+		while (u && k < in.n && strcmp(buffer_name(in.at[k]), buffer_name(u)))
+			k++;
+		if (u && k == in.n)
+			in.at[in.n++] = u;
+	}
 	return in;
 }
 
