@@ -149,6 +149,7 @@ CASES = [
     ('hardswish(x)', lambda: x*np.clip(x/f4(6)+f4(.5),0,1)),
     ('prelu(x, v[0:4])', lambda: np.where(x<0,x*v[:4],x)),
     ('silu(x)', lambda: (x*sp.expit(x.astype('f8'))).astype(f4)),
+    ('mish(x)', lambda: (x * np.tanh(softplus(x.astype('f8')))).astype(f4)),
     ('gelu(x)', lambda: (x*sp.ndtr(x.astype('f8'))).astype(f4)),
     ('gelu(x, approximate="tanh")', lambda: (x.astype('f8')*.5*(1+np.tanh(np.sqrt(2/np.pi)*(x.astype('f8')+.044715*x.astype('f8')**3)))).astype(f4)),
     ('equal(e, g)', lambda: e==g),

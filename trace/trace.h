@@ -87,7 +87,7 @@ Value function_call(const Function *f, size_t n, const Value *pos, size_t nkw, c
 #include "functions.def"
 #undef FN
 
-/* ---- tensor.c: broadcasting and the primitive ops as functions; all give level-graph nodes ------------ */
+/* ---- tensor.c, movement.c: broadcasting and the primitive ops as functions; all give level-graph nodes ------------ */
 
 /* NumPy's result type for two tensor dtypes, within the contract's dtypes (bf16 with f16 gives f32). */
 DType dtype_promote(DType a, DType b);
