@@ -7,7 +7,8 @@
 enum { MAX_SIZES = 64 };
 
 static const char *folder;
-static const Val *vars, *inputs;
+static const Val *vars;
+static VEC(UOp *) inputs;
 static DType load_dtype;
 
 void declare_start(const char *file)
@@ -15,12 +16,12 @@ void declare_start(const char *file)
 	const char *slash = strrchr(file, '/');
 	folder = slash ? arena_printf("%.*s/", (int)(slash - file), file) : "";
 	vars = VNIL;
-	inputs = val_array(0, NULL);
+	inputs.n = 0;
 	load_dtype = DT_NONE;
 }
 
 const Val *declared_vars(void) { return vars; }
-const Val *declared_inputs(void) { return inputs; }
+Nodes declared_inputs(void) { return (Nodes){inputs.at, inputs.n}; }
 
 /* ---- sizes and types */
 
@@ -95,10 +96,7 @@ void declare_input(const Stmt *s)
 		die(MALFORMED, "%s is in use", name);
 	UOp *u = buffer_new(name, "input", s->type->dt, shape, NULL, NULL);
 	node_note(u, VMAP(val_str("loc"), val_str(pos_line(&s->pos))));
-	const Val **all = arena_alloc((inputs->n + 1) * sizeof *all);
-	memcpy(all, inputs->a, inputs->n * sizeof *all);
-	all[inputs->n] = val_str(name);
-	inputs = val_array(inputs->n + 1, all);
+	vec_push(&inputs, u);
 	scope_set(name, v_tensor(u));
 }
 

@@ -261,9 +261,14 @@ Graph *eval_program(Block program, const char *file)
 	Graph *g = arena_alloc(sizeof *g);
 	g->level = LV_GRAPH;
 	g->vars = declared_vars();
-	g->meta = declared_inputs()->n ? VMAP(val_str("inputs"), declared_inputs()) : VNIL;
+	g->meta = VNIL;
 	const Val *names = val_array(outputs.name.n, outputs.name.at);
 	g->sink = node_new(OP_SINK, DT_NONE, outputs.node.n, outputs.node.at, VMAP(val_str("names"), names));
+	/* also those that no output needs */
+	g->all = declared_inputs();
+	if (g->all.n)
+		inputs_remember(g);
+	g->all = (Nodes){0};
 	die_where = NULL;
 	return g;
 }

@@ -145,7 +145,7 @@ void declare_sizes(const Stmt *s);
 void declare_input(const Stmt *s);
 void declare_const(const Stmt *s);
 const Val *declared_vars(void);         /* name → [min, max] */
-const Val *declared_inputs(void);       /* names in order */
+Nodes declared_inputs(void);            /* BUFFERs in order; of the module, until the next program */
 /* load("w.npy", "member") as a const buffer that takes the name of what is being declared */
 Value load_value(size_t n, const Value *pos);
 /* the value of a const or state as a tensor of its type; stem: what buffers of data in it are called */
