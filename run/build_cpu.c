@@ -27,10 +27,11 @@ extern char **environ;
 
 enum { UNIT_BYTES = 6000, UNIT_MOST = 60000, MAX_FLAGS = 64, MAX_JOBS = 256 };
 
-/* What the contract asks of the arithmetic: integers wrap, a*b+c may round once, nothing else is reassociated. */
+/* What the contract asks of the arithmetic: integers wrap, nothing is reassociated. Sources say themselves where a*b+c rounds
+ * once: a compiler that chose would round one value two ways, and x - min(x) would not reach 0. */
 static const char *const flags_all[] = {
 	"-x", "c", "-std=c11", "-w", "-fPIC", "-shared", "-nostdlib", "-fvisibility=default", "-fwrapv", "-fno-strict-aliasing",
-	"-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast",
+	"-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off",
 #if defined __x86_64__ || defined __i386__
 	"-march=native",
 #else

@@ -55,7 +55,7 @@ static void fail(Job *j, nvrtcProgram prog)
 
 static void compile_one(Job *j, const char *arch)
 {
-	const char *options[] = { arch, "--std=c++14", "--fmad=true", "-default-device" };
+	const char *options[] = { arch, "--std=c++14", "--fmad=false", "-default-device" };
 	nvrtcProgram prog;
 
 	if (p_nvrtcCreateProgram(&prog, j->p->src, j->p->name, 0, NULL, NULL)) {
@@ -149,7 +149,7 @@ void build_cuda(size_t n, Program *const *p, const BuildOptions *o)
 		p_nvrtcVersion(&version[0], &version[1]);
 	jobs.arch = arena_printf("--gpu-architecture=compute_%d", capability ? capability : CAPABILITY);
 	for (size_t i = 0; i < n; i++) {
-		Key k = key_adds(key_add(key_adds(key_start("cuda 1"), jobs.arch), version, sizeof version), p[i]->src);
+		Key k = key_adds(key_add(key_adds(key_start("cuda 2"), jobs.arch), version, sizeof version), p[i]->src);
 		if (!(p[i]->object = cache_find(k, ".ptx"))) {
 			key[jobs.n] = k;
 			missing[jobs.n] = p[i];
