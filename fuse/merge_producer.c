@@ -318,6 +318,8 @@ static UOp *try_merge(Plan *p, int t, int c, const char **why, double *with, dou
 	*with = *without = 0;
 	if (p->step[t].scan) {
 		*why = "a running fold is wanted in another order";
+		if (p->step[c].scan)
+			return NULL;
 		kernel = loops_of_store(kernel, store);
 		return kernel ? inlined(kernel, store, folds) : NULL;
 	}
