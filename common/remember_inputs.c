@@ -16,6 +16,8 @@ void inputs_remember(Graph *g)
 	Nodes all = g->all.n ? g->all : walk(g->sink);
 	size_t n = 0, nsized = 0;
 	int64_t count;
+	const char *err;
+	int status;
 
 	if (val_get(g->meta, "inputs"))
 		return;
@@ -25,7 +27,9 @@ void inputs_remember(Graph *g)
 		if (u->op != OP_BUFFER || strcmp(buffer_role(u), "input"))
 			continue;
 		name[n++] = val_str(buffer_name(u));
-		if (!shape_static(u->shape, &count))
+		/* at level tensor nodes have no shape yet */
+		const Shape *s = u->shape ? u->shape : shape_from_val(val_get(u->arg, "shape"), &err, &status);
+		if (s && !shape_static(s, &count))
 			sized[nsized++] = row(u);
 	}
 	g->meta = val_set(g->meta, "inputs", val_array(n, name));
