@@ -1,5 +1,6 @@
-/* What an index can be.  First numbers: an interval for every node, remembered by id.  Then symbols: s >= 0 is
- * proved by putting, for one atom after another, the end of its own interval that makes s least:
+/* What an index can be.  First numbers: an interval for every node, remembered by id.  Then symbols:
+ * s >= 0 is proved by putting, for one atom after another, the end of its own interval that makes s
+ * least:
  *
  *     n*8 - r0*8 - r1 - 1 >= 0      r0 in 0..n-1, r1 in 0..7
  *     r0: its coefficient -8 is negative, so n-1:   7 - r1 >= 0
@@ -9,7 +10,7 @@
 #include "ix.h"
 #include <stdlib.h>
 
-/* ---- intervals --------------------------------------------------------------------------------------- */
+/* ---- intervals ------------------------------------------------------------------------------- */
 
 #define NO_LO INT64_MIN
 #define NO_HI INT64_MAX
@@ -22,8 +23,8 @@ typedef struct {
 	bool moves;             /* holds anything but CONST and VAR */
 } Info;
 
-/* An index of sizes does not overflow, by contract; a program's own arithmetic on ARANGE may, and looks the same.
- * What fits int64 when the variables are no greater than this is taken for an index. */
+/* An index of sizes does not overflow, by contract; a program's own arithmetic on ARANGE may, and
+ * looks the same. What fits int64 when the variables are no greater than this is taken for an index. */
 enum { USUAL = 1 << 20 };
 
 static VEC(Info) infos;
@@ -108,7 +109,7 @@ static Span span_div(Span a, Span b)
 {
 	Span r;
 
-	if (b.lo <= 0) {                /* of any sign: no quotient is further from 0 than its numerator */
+	if (b.lo <= 0) {        /* of any sign: no quotient is further from 0 than its numerator */
 		int64_t far = greatest(a);
 		return far == NO_HI ? nothing_known : (Span){-far, far};
 	}
@@ -146,9 +147,11 @@ static Span dtype_span(DType d)
 
 static Span var_span(const UOp *u)
 {
-	if (u->arg->kind != VAL_ARRAY || u->arg->n != 3 || u->arg->a[1]->kind != VAL_INT || u->arg->a[2]->kind != VAL_INT)
+	const Val *v = u->arg;
+
+	if (v->kind != VAL_ARRAY || v->n != 3 || v->a[1]->kind != VAL_INT || v->a[2]->kind != VAL_INT)
 		return nothing_known;
-	return (Span){u->arg->a[1]->i, u->arg->a[2]->i};
+	return (Span){v->a[1]->i, v->a[2]->i};
 }
 
 /* from the spans of the sources */
@@ -164,7 +167,10 @@ static Span derive_span(UOp *u, Span a, Span b, Span c)
 	case OP_ADD: return span_add(a, b);
 	case OP_SUB: return span_add(a, span_scale(b, -1));
 	case OP_NEG: return span_scale(a, -1);
-	case OP_MUL: return a.lo == a.hi ? span_scale(b, a.lo) : b.lo == b.hi ? span_scale(a, b.lo) : span_mul(a, b);
+	case OP_MUL:
+		if (a.lo == a.hi)
+			return span_scale(b, a.lo);
+		return b.lo == b.hi ? span_scale(a, b.lo) : span_mul(a, b);
 	case OP_FLOORDIV: return span_div(a, b);
 	case OP_FLOORMOD: return span_mod(a, b);
 	case OP_MAX:
@@ -179,8 +185,8 @@ static Span derive_span(UOp *u, Span a, Span b, Span c)
 static bool index_op(const UOp *u)
 {
 	switch (u->op) {
-	case OP_CONST: case OP_VAR: case OP_RANGE: case OP_SPECIAL: case OP_ADD: case OP_SUB: case OP_NEG: case OP_MUL:
-	case OP_FLOORDIV: case OP_FLOORMOD: return u->dtype == DT_I64;
+	case OP_CONST: case OP_VAR: case OP_RANGE: case OP_SPECIAL: case OP_ADD: case OP_SUB:
+	case OP_NEG: case OP_MUL: case OP_FLOORDIV: case OP_FLOORMOD: return u->dtype == DT_I64;
 	default: return false;
 	}
 }
@@ -196,15 +202,16 @@ static bool looks_in(const UOp *u)
 /* the sources that count are remembered already */
 static Info derive(UOp *u)
 {
-	Info src[3] = {{nothing_known, nothing_known}, {nothing_known, nothing_known}, {nothing_known, nothing_known}};
-	Info r = {.known = true, .impure = !index_op(u), .moves = u->op == OP_RANGE || u->op == OP_SPECIAL};
+	const Info none = {.span = nothing_known, .usual = nothing_known};
+	Info src[3] = {none, none, none};
+	Info r = {.known = true, .impure = !index_op(u)};
 
 	for (int i = 0; looks_in(u) && i < u->nsrc && i < 3; i++) {
 		src[i] = infos.at[u->src[i]->id];
 		r.impure |= src[i].impure;
 		r.moves |= src[i].moves;
 	}
-	r.moves |= r.impure;
+	r.moves |= r.impure || u->op == OP_RANGE || u->op == OP_SPECIAL;
 	r.span = derive_span(u, src[0].span, src[1].span, src[2].span);
 	r.usual = derive_span(u, src[0].usual, src[1].usual, src[2].usual);
 	if (u->op == OP_VAR && r.usual.hi > USUAL)
@@ -289,14 +296,14 @@ void sum_bounds(const Sum *s, int64_t *lo, int64_t *hi)
 	*hi = r.hi;
 }
 
-/* ---- proofs ------------------------------------------------------------------------------------------ */
+/* ---- proofs ---------------------------------------------------------------------------------- */
 
 static int budget;          /* attempts left: a proof is given up rather than searched for long */
 static int nested;          /* proofs within proofs */
 
 static bool nonneg(const Sum *s, int depth);
 
-/* the least or the greatest value of a monomial as a sum over VARs; its atoms are all known to be >= 0 */
+/* the least or the greatest value of a monomial, whose atoms are all >= 0, as a sum over VARs */
 static bool mono_end(UOp *m, bool greatest, Sum *out);
 
 /* an upper end of s with no RANGE in it */
@@ -487,7 +494,7 @@ static bool nonneg(const Sum *start, int depth)
 	return false;
 }
 
-/* Where every atom's interval is a number and no atom stands twice, the interval of the sum is exact already. */
+/* Where every atom's interval is a number and none stands twice, the sum's interval is exact already. */
 static bool has_symbols(const Sum *s)
 {
 	UOp *atom[IX_ATOMS];

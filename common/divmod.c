@@ -1,7 +1,7 @@
-/* Floor division and remainder, x = d*q + r, together: what one removes the other keeps, so that a reshape
- * and the reshape back meet again in sum_node.  In this order:
+/* Floor division and remainder, x = d*q + r, together: what one removes the other keeps, so that a
+ * reshape and the reshape back meet again in sum_node.  In this order, d being a number or n, n-2, n*m:
  *
- *     whole     (a + 10*b) // 10      a in 0..9       q = b          r = a            (also with d = n, n-2, n*m)
+ *     whole     (a + 10*b) // 10      a in 0..9       q = b          r = a
  *     nested    (x//a) // b                           q = x//(a*b)
  *               (x%(a*b)) // b                        q = (x//b)%a   r = x%b
  *     common    (6*a + b) // 4        b in 0..1       q = (3*a)//2   r = 2*((3*a)%2) + b
@@ -9,7 +9,7 @@
  * and what is left over is a FLOORDIV or FLOORMOD node of the smallest numerator. */
 #include "ix.h"
 
-/* ---- results, remembered ----------------------------------------------------------------------------- */
+/* ---- results, remembered --------------------------------------------------------------------- */
 
 typedef struct { UOp *x, *d, *q, *r; } Entry;
 enum { SLOTS = 4096, DEPTH = 24 };
@@ -27,7 +27,7 @@ static Entry *slot(UOp *x, UOp *d)
 	return &memo[(x->id * 0x9E3779B1u ^ d->id * 0x85EBCA6Bu) >> 20 & (SLOTS - 1)];
 }
 
-/* ---- small helps ------------------------------------------------------------------------------------- */
+/* ---- small helps ----------------------------------------------------------------------------- */
 
 static int64_t floordiv(int64_t a, int64_t b)
 {
@@ -83,7 +83,7 @@ static bool block(const Sum *s, const Sum *d, int64_t *k)
 	return false;
 }
 
-/* ---- whole multiples of the divisor -------------------------------------------------------------------- */
+/* ---- whole multiples of the divisor ---------------------------------------------------------- */
 
 enum { TRUNCATED, FLOORED, NEAREST };      /* which remainder a coefficient keeps */
 
@@ -117,7 +117,7 @@ static bool take_whole(const Sum *x, int64_t dc, UOp *dm, int how, Sum *q, Sum *
 	return true;
 }
 
-/* The same for a divisor of several terms, such as n-2: a multiple of it is taken out where all its terms are there. */
+/* The same for a divisor of several terms, such as n-2: taken out where all its terms are there. */
 static bool take_multiples(const Sum *x, const Sum *d, Sum *q, Sum *r)
 {
 	Term lead = d->t[0];
@@ -150,7 +150,7 @@ static bool take_multiples(const Sum *x, const Sum *d, Sum *q, Sum *r)
 	return true;
 }
 
-/* x = d*q + r with 0 <= r < d: the end of it, when it can be proved for some form of the remainder */
+/* x = d*q + r with 0 <= r < d: the end of it, when that can be proved */
 static bool settle(const Sum *d, Sum *q, Sum *r)
 {
 	int64_t k;
@@ -187,7 +187,7 @@ static bool whole(const Sum *x, const Sum *d, Sum *q, Sum *r)
 	return false;       /* q and r are the truncated form */
 }
 
-/* ---- quotients and remainders in the numerator ------------------------------------------------------------- */
+/* ---- quotients and remainders in the numerator ----------------------------------------------- */
 
 static void plus(Sum *s, UOp *u)
 {
@@ -244,7 +244,7 @@ static bool nested(UOp *d, const Sum *sd, Sum *q, Sum *r)
 	return true;
 }
 
-/* ---- common factors ---------------------------------------------------------------------------------------- */
+/* ---- common factors -------------------------------------------------------------------------- */
 
 /* the greatest factor gc*gm that c*m and every term of d have in common */
 static void common(const Sum *d, int64_t c, UOp *m, int64_t *gc, UOp **gm)
@@ -302,7 +302,9 @@ static bool reduced(const Sum *d, Sum *q, Sum *r)
 		if (gc == 1 && gm->op == OP_CONST)
 			continue;
 		sum_const(&g, 0);
-		if (!sum_term(&g, gc, gm) || !positive(&g) || !part(r, gc, gm, &g, &s, &t) || !factor(d, &g, &e))
+		if (!sum_term(&g, gc, gm) || !positive(&g))
+			continue;
+		if (!part(r, gc, gm, &g, &s, &t) || !factor(d, &g, &e))
 			continue;
 		UOp *us = sum_node(&s), *ue = sum_node(&e);
 		sum_of(&m, ix_mod(us, ue));
@@ -315,7 +317,7 @@ static bool reduced(const Sum *d, Sum *q, Sum *r)
 	return false;
 }
 
-/* ---- the two functions --------------------------------------------------------------------------------------- */
+/* ---- the two functions ----------------------------------------------------------------------- */
 
 static Entry numbers(UOp *x, UOp *d, int64_t a, int64_t b)
 {
@@ -348,7 +350,8 @@ static Entry divide(UOp *x, UOp *d)
 	sum_of(&sd, d);
 	if (!small(&sx) || !small(&sd))
 		return plain(x, d);
-	if (!whole(&sx, &sd, &q, &r) && !(positive(&sd) && nested(d, &sd, &q, &r)) && !reduced(&sd, &q, &r)) {
+	bool done = whole(&sx, &sd, &q, &r) || (positive(&sd) && nested(d, &sd, &q, &r));
+	if (!done && !reduced(&sd, &q, &r)) {
 		UOp *rest = sum_node(&r);
 		plus(&q, raw(OP_FLOORDIV, rest, d));
 		return (Entry){x, d, sum_node(&q), raw(OP_FLOORMOD, rest, d)};

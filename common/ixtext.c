@@ -1,17 +1,23 @@
-/* Indices and sizes as text, and their values.  Sizes are written the way the contract has them, with no more
- * parentheses than needed ("n*2-1", "(n+m)//2"); indices for people fully parenthesised ("((idx1*10)+idx0)"). */
+/* Indices and sizes as text, and their values.  Sizes are written the way the contract has them, with
+ * no more parentheses than needed ("n*2-1", "(n+m)//2"); indices for people fully parenthesised
+ * ("((idx1*10)+idx0)"). */
 #include "ix.h"
 #include <ctype.h>
 #include <stdlib.h>
 
-enum { TEXT_MOST = 1 << 16 };      /* nodes printed of one index: a shared one could fill the disk as text */
+enum { TEXT_MOST = 1 << 16 };      /* nodes printed of one index: a shared one could fill a disk */
 enum { NEST_MOST = 200 };          /* parentheses and signs within each other in a size */
 
-/* ---- printing ---------------------------------------------------------------------------------------- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
-/* a piece of text still to come: a node to be printed within an operator of that strength, or plain text */
+/* text still to come: a node, within an operator of that strength, or plain text */
 typedef struct { UOp *u; const char *s; int outer; } Piece;
-typedef struct { VEC(Piece) todo; const char *(*name)(UOp *, void *); void *ctx; bool full; } Printer;
+typedef struct {
+	VEC(Piece) todo;
+	const char *(*name)(UOp *, void *);
+	void *ctx;
+	bool full;
+} Printer;
 
 static void push(Printer *p, UOp *u, const char *s, int outer)
 {
@@ -26,10 +32,11 @@ static const char *leaf_name(UOp *u)
 		return arena_printf("%lld", (long long)v);
 	if (u->op == OP_CONST && u->arg->kind == VAL_BOOL)
 		return u->arg->b ? "true" : "false";
-	if (u->op == OP_VAR && u->arg->kind == VAL_ARRAY && u->arg->n && u->arg->a[0]->kind == VAL_STR)
-		return u->arg->a[0]->s;
-	if (u->op == OP_RANGE && u->arg->kind == VAL_ARRAY && u->arg->n && u->arg->a[0]->kind == VAL_INT)
+	bool array = u->arg->kind == VAL_ARRAY && u->arg->n;
+	if (u->op == OP_RANGE && array && u->arg->a[0]->kind == VAL_INT)
 		return arena_printf("r%lld", (long long)u->arg->a[0]->i);
+	if (u->op == OP_VAR && array && u->arg->a[0]->kind == VAL_STR)
+		return u->arg->a[0]->s;
 	if (u->op == OP_SPECIAL && u->arg->kind == VAL_STR)
 		return u->arg->s;
 	return arena_printf("%%%u", u->id);
@@ -146,7 +153,7 @@ const Val *size_to_val(UOp *size)
 	return s;
 }
 
-/* ---- variables ----------------------------------------------------------------------------------------- */
+/* ---- variables ------------------------------------------------------------------------------- */
 
 static UOp **vars;
 static size_t nvars;
@@ -167,7 +174,8 @@ static const char *declare(const Val *name, const Val *range)
 		return "a size variable's name is not made of letters, digits and _";
 	if (vars_find(name->s, name->n))
 		return arena_printf("size variable %.100s is declared twice", name->s);
-	if (range->kind != VAL_ARRAY || range->n != 2 || range->a[0]->kind != VAL_INT || range->a[1]->kind != VAL_INT
+	if (range->kind != VAL_ARRAY || range->n != 2
+	    || range->a[0]->kind != VAL_INT || range->a[1]->kind != VAL_INT
 	    || range->a[0]->i < 1 || range->a[1]->i < range->a[0]->i)
 		return arena_printf("size variable %.100s is not [min, max] with 1 <= min <= max", name->s);
 	vars[nvars++] = ix_var(name->s, range->a[0]->i, range->a[1]->i);
@@ -209,9 +217,10 @@ void text_reset(void)
 	vars = NULL;
 }
 
-/* ---- parsing ------------------------------------------------------------------------------------------- */
+/* ---- parsing --------------------------------------------------------------------------------- */
 
-/* sum: product {(+|-) product};  product: factor {(*|//|%) factor};  factor: -factor | int | name | (sum) */
+/* sum: product {(+|-) product};  product: factor {(*|//|%) factor};
+ * factor: -factor | int | name | (sum) */
 typedef struct { const char *s, *end, *err; int nest; } Reader;
 
 static UOp *read_sum(Reader *r);
@@ -369,7 +378,7 @@ UOp *size_from_val(const Val *v, const char **err)
 	return NULL;
 }
 
-/* ---- values ---------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static bool apply(UOp *u, int64_t a, int64_t b, int64_t *v)
 {
@@ -407,7 +416,7 @@ static bool leaf_value(UOp *u, const VarEnv *env, int64_t *v)
 
 typedef struct { VEC(UOp *) todo; VEC(int64_t) value; Map done; } Evaluation;
 
-/* the value of u when it is a leaf or done already; 1 yes, 0 its sources are needed, -1 it has none */
+/* the value of u, a leaf or done already; 1 yes, 0 its sources are needed, -1 it has none */
 static int value_of(Evaluation *e, UOp *u, const VarEnv *env, int64_t *v)
 {
 	void *at;

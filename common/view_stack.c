@@ -1,14 +1,15 @@
-/* The stack of views of each chain of movement ops, for `show --views`.  A view is a strided picture of what lies
- * below it: shape, strides, offset, and a mask (per axis, the part that is not padding).  A movement op changes the
- * top view when its index expression stays of that form; else a new view is put on top.  At the end, views that
- * have together that form are merged.
+/* The stack of views of each chain of movement ops, for `show --views`.  A view is a strided picture
+ * of what lies below it: shape, strides, offset, and a mask (per axis, the part that is not padding).
+ * A movement op changes the top view when its index expression stays of that form; else a new view is
+ * put on top.  At the end, views that have together that form are merged.
  *
  *     %3 = PERMUTE RESHAPE RESHAPE of %0 BUFFER "x" [10,10]
  *       view [5,2,5,2] strides [2,1,20,10] offset 0
  *       view [100] strides [1] offset 0
  *       index (((idx0%10)*10)+(idx0//10))
  *
- * The first view is the lowest; "mask [1:9,0:4]" and a line "when (0<idx0)" stand where there is padding. */
+ * The first view is the lowest; "mask [1:9,0:4]" and a line "when (0<idx0)" stand where there is
+ * padding. */
 #include "ix.h"
 #include <stdlib.h>
 
@@ -65,7 +66,7 @@ static bool has_range(UOp *u)
 	return false;
 }
 
-/* m = r[axis]*rest with no range in rest: the axis, -1 when no range is in m at all, -2 when it is not of that form */
+/* m = r[axis]*rest with no range in rest: the axis, -1 when m holds no range, -2 when it is otherwise */
 static int axis_of(UOp *m, int rank, UOp *const *r, UOp **rest)
 {
 	for (int i = 0; i < rank; i++) {
@@ -95,7 +96,8 @@ static bool mask_one(View *v, UOp *cond, UOp *const *r)
 		return false;
 	for (int i = 0; i < d.n; i++) {
 		int a = axis_of(d.t[i].m, v->shape->rank, r, &rest);
-		if (a == -2 || (a >= 0 && (axis >= 0 || rest->op != OP_CONST || (d.t[i].c != 1 && d.t[i].c != -1))))
+		bool unit = rest->op == OP_CONST && (d.t[i].c == 1 || d.t[i].c == -1);
+		if (a == -2 || (a >= 0 && (axis >= 0 || !unit)))
 			return false;
 		if (a >= 0) {
 			axis = a;
@@ -135,7 +137,7 @@ static bool mask_all(View *v, UOp *gate, UOp *const *r)
 	return mask_one(v, gate, r);
 }
 
-/* the view of that shape whose place is flat, when flat is linear in the ranges and the gate a box */
+/* the view of that shape with place flat, when that is linear in the ranges and the gate a box */
 static bool view_of(const Shape *shape, UOp *const *r, UOp *flat, UOp *gate, View *v)
 {
 	Sum s;
@@ -210,7 +212,7 @@ static void stack_merge(Stack *s)
 	}
 }
 
-/* ---- printing ------------------------------------------------------------------------------------------ */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 static const char *idx_name(UOp *u, void *ctx)
 {

@@ -4,7 +4,7 @@
  *     PAD [[1,1]]           at = [i0 - 1]                gate 0 < i0 < n+1
  *     SHRINK [[2,5]]        at = [i0 + 2]
  *     FLIP [0]              at = [n-1 - i0]
- *     RESHAPE [4,6] → [24]  at = [i0//6, i0%6]           only among axes that are really regrouped */
+ *     RESHAPE [4,6] → [24]  at = [i0//6, i0%6]           among the axes that are regrouped */
 #include "uop.h"
 
 /* products of the last sizes: p[i] is that of dim[i] … dim[rank-1] */
@@ -16,7 +16,8 @@ static void suffix_products(const Shape *s, UOp **p)
 }
 
 /* row-major place of out's axes [j, j1), taken apart over in's axes [i, i1) */
-static void regroup(const Shape *in, int i, int i1, const Shape *out, int j, int j1, UOp *const *idx, UOp **at)
+static void regroup(const Shape *in, int i, int i1, const Shape *out, int j, int j1,
+	UOp *const *idx, UOp **at)
 {
 	UOp *flat = ix_const(0);
 
@@ -34,7 +35,7 @@ static void regroup(const Shape *in, int i, int i1, const Shape *out, int j, int
 		at[i] = flat;
 }
 
-/* Axes are matched from the last on: as few as have the same product on both sides belong together. */
+/* From the last axis on, as few as have the same product on both sides belong together. */
 static void reshape(const Shape *in, const Shape *out, UOp *const *idx, UOp **at)
 {
 	UOp *p[MAX_RANK + 1], *q[MAX_RANK + 1];
@@ -127,7 +128,7 @@ UOp *views_index(UOp *u, UOp *const *idx, UOp **at, UOp **gate)
 	*gate = NULL;
 	memcpy(to[0], idx, u->shape->rank * sizeof *idx);
 	for (; op_movement(u->op); u = u->src[0], turn ^= 1) {
-		if (empty(u->src[0]->shape)) {       /* nothing is there: any place will do, and no size divides */
+		if (empty(u->src[0]->shape)) {       /* nothing there: any place will do, no 0 divides */
 			for (int i = 0; i < u->src[0]->shape->rank; i++)
 				to[!turn][i] = ix_const(0);
 			*gate = LEAF(OP_CONST, DT_BOOL, val_bool(false));
