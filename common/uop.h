@@ -499,6 +499,7 @@ void array_free(Array *a);
  * (DT_NONE: as the file says). Native C-order data is mapped, not copied. Dies: FAILED cannot open, MALFORMED. */
 Array npy_read(const char *path, DType want);
 Array npz_read(const char *path, const char *name, DType want);     /* one member; NULL: the only one */
+size_t npz_names(const char *path, const char ***names);            /* of all members, without .npy; in the arena */
 Array safetensors_read(const char *path, const char *name);
 /* where an array's raw data lies in such a file, for a BUFFER's file arg; false when it cannot be read in place */
 bool npy_locate(const char *path, DType want, Array *head, int64_t *offset);
@@ -508,6 +509,10 @@ void npy_bytes(Buf *out, const Array *a);                    /* the file's bytes
 void npy_write(const char *path, const Array *a);            /* whole or not at all */
 void npz_write(const char *path, size_t n, const char *const *names, const Array *a);
 void safetensors_write(const char *path, size_t n, const char *const *names, const Array *a);
+/* ---- array_diff.c: results compared: .npy, .npz, folders of .npy. A line in out for each array that differs beyond
+ * rtol and atol (integers: at all), in dtype or in shape, or that one side lacks; true when there is none. */
+bool arrays_are(const char *path);
+bool arrays_diff(Buf *out, const char *path_a, const char *path_b, double rtol, double atol);
 /* as NumPy prints it (summarised beyond 1000 elements) */
 void array_print(FILE *f, const Array *a);
 

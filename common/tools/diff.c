@@ -9,13 +9,17 @@
 #include <stdlib.h>
 
 static bool notes, quiet;
+static const char *rtol, *atol;
 static const Option options[] = {
 	{0, "notes", NULL, "notes count too (they never change the meaning)", &notes},
+	{0, "rtol", "R", "results: the relative difference that still counts as equal (1e-5)", &rtol},
+	{0, "atol", "A", "results: the absolute one (1e-6)", &atol},
 	{'q', "quiet", NULL, "print nothing: the exit status tells", &quiet},
 	{0},
 };
 static const Stage tool = {.name = "diff", .usage = "A B", .options = options,
-	.summary = "Compares two documents up to the numbering of nodes: exit status 0 same, 1 different."};
+	.summary = "Compares two documents up to the numbering of nodes, or two results (.npy, .npz, folders of\n"
+		".npy) by value: exit status 0 same, 1 different."};
 
 /* One of the two documents. same[i]: the number that equal nodes of both share. */
 typedef struct { Graph *g; uint32_t *index, *same; } Side;
@@ -192,12 +196,28 @@ static void compare(Side *a, Side *b)
 	compare_dead(b, a, '+');
 }
 
+static double tolerance(const char *text, double otherwise)
+{
+	char *end;
+	double v = text ? strtod(text, &end) : otherwise;
+	if (text && (*end || end == text || !(v >= 0)))
+		die(USAGE, "a tolerance is a number from 0, not '%s'", text);
+	return v;
+}
+
 int main(int argc, char **argv)
 {
 	stage_begin("diff");
 	int first = options_parse(&tool, argc, argv);
 	if (argc - first != 2)
-		die(USAGE, "two documents are needed: diff A B");
+		die(USAGE, "two documents, or two results (.npy, .npz, folders), are needed: diff A B");
+	if (arrays_are(argv[first]) && arrays_are(argv[first + 1])) {
+		different = !arrays_diff(&out, argv[first], argv[first + 1], tolerance(rtol, 1e-5), tolerance(atol, 1e-6));
+		if (!quiet)
+			stream_put(NULL, buf_str(&out), out.n);
+		stage_end();
+		return different ? 1 : 0;
+	}
 	Side a = {.g = read_one(argv[first])}, b = {.g = read_one(argv[first + 1])};
 	compare(&a, &b);
 	if (!quiet)

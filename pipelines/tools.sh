@@ -1,0 +1,15 @@
+# Sourced by the pipelines: $bin is the folder of the tools (SLUICE_BIN, else the build beside this folder, else what
+# `sluice path` says), $here that of the pipelines, $work a folder that goes when the script ends.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+bin=${SLUICE_BIN:-$here/../build/bin}
+[ -x "$bin/trace" ] || bin=$(sluice path 2>/dev/null | tr ':' '\n' | tail -n 1)
+[ -x "$bin/trace" ] || { echo "no tools in $bin: run make, or set SLUICE_BIN" >&2; exit 1; }
+bin=$(cd "$bin" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+ms() { echo $(($(date +%s%N) / 1000)); }
+
+# NAME=FILE.npy operands that follow a program on the command line go to run
+show_count() { "$bin/show" --count "$1"; }
