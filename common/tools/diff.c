@@ -9,11 +9,11 @@
 #include <stdlib.h>
 
 static bool notes, quiet;
-static const char *rtol, *atol;
+static const char *rtol_text, *atol_text;
 static const Option options[] = {
 	{0, "notes", NULL, "notes count too (they never change the meaning)", &notes},
-	{0, "rtol", "R", "results: the relative difference that still counts as equal (1e-5)", &rtol},
-	{0, "atol", "A", "results: the absolute one (1e-6)", &atol},
+	{0, "rtol", "R", "results: the relative difference that still counts as equal (1e-5)", &rtol_text},
+	{0, "atol", "A", "results: the absolute one (1e-6)", &atol_text},
 	{'q', "quiet", NULL, "print nothing: the exit status tells", &quiet},
 	{0},
 };
@@ -212,7 +212,7 @@ int main(int argc, char **argv)
 	if (argc - first != 2)
 		die(USAGE, "two documents, or two results (.npy, .npz, folders), are needed: diff A B");
 	if (arrays_are(argv[first]) && arrays_are(argv[first + 1])) {
-		different = !arrays_diff(&out, argv[first], argv[first + 1], tolerance(rtol, 1e-5), tolerance(atol, 1e-6));
+		different = !arrays_diff(&out, argv[first], argv[first + 1], tolerance(rtol_text, 1e-5), tolerance(atol_text, 1e-6));
 		if (!quiet)
 			stream_put(NULL, buf_str(&out), out.n);
 		stage_end();
