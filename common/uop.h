@@ -266,7 +266,7 @@ void arg_pairs(const Val *v, UOp *(*pair)[2]);               /* sizes as index n
 UOp *size_from_val(const Val *v, const char **err);          /* int or expression text; NULL and *err */
 const Val *size_to_val(UOp *size);                           /* int, or text in the contract's grammar */
 
-/* ---- expr.c, bounds.c, divmod.c: the integer algebra ------------------------------------------------ */
+/* ---- expr.c, conditions.c, bounds.c, divmod.c, ixtext.c: the integer algebra (inside: ix.h) -------- */
 
 UOp *ix_const(int64_t v);
 UOp *ix_var(const char *name, int64_t min, int64_t max);
