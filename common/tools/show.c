@@ -71,6 +71,9 @@ int main(int argc, char **argv)
 	Stream *in = stream_open(file);
 	for (Graph *g; (g = stream_next(in, READ_RAW)); arena_reset()) {
 		verify(g);
+		/* functions have no shapes yet */
+		if (views && g->level == LV_TENSOR)
+			g = stage_raise(g, LV_GRAPH, NULL, false);
 		print_document(g);
 	}
 	if (!stream_count(in) && file && strcmp(file, "-") && !endpoint_is(file))
