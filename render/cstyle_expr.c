@@ -185,6 +185,9 @@ static Text divide_text(Printer *p, UOp *u)
 
 static Text compare_text(Printer *p, UOp *u)
 {
+	/* compilers warn about < between conditions */
+	if (u->op == OP_CMPLT && u->src[0]->dtype == DT_BOOL)
+		return TEXT(PREC_WHERE + 1, "!%s && %s", expr_at(p, u->src[0], PREC_ATOM), expr_at(p, u->src[1], PREC_ATOM));
 	const char *op = u->op == OP_CMPLT ? "<" : u->op == OP_CMPEQ ? "==" : "!=";
 	return TEXT(u->op == OP_CMPLT ? PREC_REL : PREC_EQ, "%s %s %s", expr_at(p, u->src[0], PREC_ADD), op,
 		expr_at(p, u->src[1], PREC_ADD));

@@ -25,7 +25,7 @@ static bool taken(const char *s)
 		return true;
 	if (!strncmp(s, "r", 1) && strchr(s, '_') && isdigit((unsigned char)s[1]))
 		return true;
-	return strcspn(s, "abcdefghijklmnopqrstuvwxyz") == n;
+	return strncmp(s, "E_", 2) && strcspn(s, "abcdefghijklmnopqrstuvwxyz") == n;
 }
 
 const char *name_safe(const char *s, size_t n)

@@ -74,7 +74,7 @@ static void measure(Inst *i)
 	i->size = 1;
 	for (uint32_t k = 0; k < i->nsrc; k++) {
 		Inst *s = i->src[k];
-		if (s->let || leaf(s->ref))
+		if (!s->ref || s->let || leaf(s->ref))
 			continue;
 		i->size += s->size;
 		i->depth = s->depth + 1 > i->depth ? s->depth + 1 : i->depth;
@@ -129,14 +129,15 @@ static int64_t accumulators(const Lowering *l, const Nest *n)
 	return hi;
 }
 
-/* The nodes that users name; a fold's LET is emitted when its loops have ended. */
+/* What users name. A fold's accumulator does not change again before its scope ends. */
 static void name_value(Lowering *l, Inst *i)
 {
 	if (i->kind == INST_STAGE) {
 		i->reg = row_buffer(l, i);
 	} else if (i->kind == INST_REDUCE || i->kind == INST_SCAN) {
 		i->reg = make_reg(l, i->of->dtype, i->kind == INST_SCAN ? 1 : accumulators(l, i->nest));
-		i->ref = NODE(OP_LET, i->of->dtype, val_int(l->ids++), load_at(i->reg, ix_const(0)));
+		i->ref = load_at(i->reg, ix_const(0));
+		i->size = 1;
 	} else {
 		i->ref = value_node(l, i);
 		measure(i);
@@ -174,7 +175,6 @@ static void emit_item(Lowering *l, Inst *i)
 	if (i->kind == INST_SCAN) {
 		UOp *zero = ix_const(0);
 		emit(l, store_at(i->reg, zero, fold(i->of, load_at(i->reg, zero), i->src[0]->ref)));
-		emit(l, i->ref);
 	} else if (i->let) {
 		emit(l, i->ref);
 	}
@@ -263,8 +263,6 @@ static void emit_nest(Lowering *l, Nest *n)
 			emit_join(l, m, l->plan.split);
 		if (n->kind == NEST_GROUP)
 			emit_tree(l, m);
-		if (n->kind != NEST_STAGE && n->kind != NEST_BLOCK)
-			emit(l, m->ref);
 	}
 }
 

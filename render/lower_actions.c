@@ -5,7 +5,7 @@
  *     [["order", 0, 1], ["block", 1, 64]]          64 columns r1 side by side, the reduction outside them
  *     [["order", 0, 1], ["bind", 128, 0, 1]]       one work item an element, 128 a group
  *     [["order", 0, 1], ["group", 128, 0]]         one work group a row r0
- *     ["stage", 17, 1]                             the value of node 17 (in walk order) in a row buffer over r1
+ *     ["stage", 17, 1]                             the value of node 17 (depth first) in a row buffer over r1
  *
  * Numbers of ranges are axis numbers. The empty list is plain loops. */
 #include "render.h"

@@ -27,12 +27,15 @@ static void room(void)
 	}
 }
 
-static void number_range(Facts *f, UOp *u)
+/* range[] is in order of axis numbers: loops over several nest in that order */
+static void add_range(Facts *f, UOp *u)
 {
-	if (f->nrange == MAX_RANGES)
+	int i = f->nrange++;
+	if (i == MAX_RANGES)
 		die(UNSUPPORTED, "a kernel with more than %d ranges", MAX_RANGES);
-	fact[u->id].bit = 1ull << f->nrange;
-	f->range[f->nrange++] = u;
+	for (; i > 0 && f->range[i - 1]->arg->a[0]->i > u->arg->a[0]->i; i--)
+		f->range[i] = f->range[i - 1];
+	f->range[i] = u;
 }
 
 /* sources before users; extra: what a LOAD of a written buffer depends on besides */
@@ -63,10 +66,41 @@ bool reads_written(const Facts *f, const UOp *u)
 	return f->alias;
 }
 
+/* Sources before users, depth first: an order that the kernel alone decides, so that actions can count by it. walk()
+ * orders by id, which depends on what else the process has made. */
+static Nodes depth_first(UOp *kernel)
+{
+	typedef struct { UOp *u; uint32_t next; } Frame;
+	VEC(Frame) stack = {0};
+	VEC(UOp *) found = {0};
+	Map seen = {0};
+	vec_push(&stack, ((Frame){kernel, 0}));
+	while (stack.n) {
+		Frame *f = &stack.at[stack.n - 1];
+		UOp *u = f->u;
+		if (f->next < u->nsrc) {
+			UOp *s = u->src[f->next++];
+			if (!map_get(&seen, PKEY(s))) {
+				map_put(&seen, PKEY(s), s);
+				vec_push(&stack, ((Frame){s, 0}));
+			}
+		} else {
+			vec_push(&found, u);
+			stack.n--;
+		}
+	}
+	Nodes r = {arena_alloc(found.n * sizeof *r.at), found.n};
+	memcpy(r.at, found.at, found.n * sizeof *r.at);
+	vec_free(&stack);
+	vec_free(&found);
+	map_free(&seen);
+	return r;
+}
+
 void facts_find(Facts *f, UOp *kernel, bool alias)
 {
 	bool again = alias;
-	*f = (Facts){.kernel = kernel, .alias = alias, .all = walk(kernel)};
+	*f = (Facts){.kernel = kernel, .alias = alias, .all = depth_first(kernel)};
 	f->written = arena_alloc(kernel->nsrc * sizeof *f->written);
 	for (uint32_t i = 0; i < kernel->nsrc; i++)
 		f->written[f->nwritten++] = kernel->src[i]->src[0]->src[0];
@@ -74,9 +108,11 @@ void facts_find(Facts *f, UOp *kernel, bool alias)
 	for (size_t i = 0; i < f->all.n; i++) {
 		fact[f->all.at[i]->id] = (Fact){0};
 		if (f->all.at[i]->op == OP_RANGE)
-			number_range(f, f->all.at[i]);
+			add_range(f, f->all.at[i]);
 		again |= reads_written(f, f->all.at[i]);
 	}
+	for (int i = 0; i < f->nrange; i++)
+		fact[f->range[i]->id].bit = 1ull << i;
 	find_free(f, 0);
 	for (uint32_t i = 0; i < kernel->nsrc; i++)
 		f->out |= free_of(kernel->src[i]);

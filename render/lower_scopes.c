@@ -228,7 +228,8 @@ static void end_nest(Lowering *l, Work *w, Frame *f, bool stage)
 	Inst *i = inst_new(l, f, stage ? INST_STAGE : INST_REDUCE, f->nest->ninner);
 	i->nest = f->nest;
 	for (int k = 0; k < f->nest->ninner; k++) {
-		use_source(i, k, f->got[k]);
+		i->src[k] = f->got[k];
+		f->got[k]->uses++;
 		f->got[k]->hoisted |= f->got[k]->place != f->nest->inner[k];
 	}
 	i->phase = f->nest->phase;

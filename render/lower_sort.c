@@ -2,7 +2,7 @@
  *
  *     for k<n: y[k] = k
  *     for p<ceil(log2 n):  w = 1<<p;  if w < n:
- *         for k<n: at k%2w == 0 two runs y[i…i+w), y[j…j+w) begin; t[k] = the one whose key comes first, the left one
+ *         for k<n: at k == k & -2w two runs y[i…i+w), y[j…j+w) begin; t[k] = the one whose key comes first, the left one
  *                  when they are equal
  *         for k<n: y[k] = t[k]
  *
@@ -91,7 +91,7 @@ static void merge_step(const Sort *o, UOp *k, UOp *w)
 {
 	Lowering *l = o->l;
 	UOp *zero = ix_const(0), *two = op2(OP_MUL, DT_I64, w, ix_const(2));
-	UOp *lo = let(l, op2(OP_SUB, DT_I64, k, op2(OP_FLOORMOD, DT_I64, k, two)));
+	UOp *lo = let(l, op2(OP_AND, DT_I64, k, NODE(OP_NEG, DT_I64, VNIL, two)));
 	UOp *mid = let(l, smaller(op2(OP_ADD, DT_I64, lo, w), o->n));
 	UOp *hi = let(l, smaller(op2(OP_ADD, DT_I64, lo, two), o->n));
 	UOp *begins = NODE(OP_IF, DT_NONE, VNIL, op2(OP_CMPEQ, DT_BOOL, k, lo));

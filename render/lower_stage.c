@@ -7,6 +7,7 @@
  * It looks at a first lowering without stages. A value's loops are told apart by signatures, so that the main part and
  * the tail of a split loop count as one. A source gives way to a user that is computed in just the same loops. */
 #include "render.h"
+#include <stdlib.h>
 
 enum { COSTLY = 12, COST_MAX = 1 << 30 };
 

@@ -56,7 +56,7 @@ enum { MAX_RANGES = 64 };
 /* A kernel of level schedule, looked at. Range sets are masks over range[]. */
 typedef struct {
 	UOp *kernel;
-	Nodes all;              /* sources before users */
+	Nodes all;              /* depth first, sources before users */
 	int nrange;
 	UOp *range[MAX_RANGES];
 	uint64_t out;           /* ranges free in its STOREs */
@@ -85,7 +85,7 @@ enum { MAX_STAGED = 16 };
 /* The list of actions, read. It stands in the kernel's arg as
  *   [["order", axis…], ["split", lanes], ["block", axis, lanes],
  *    ["bind", items, axis…] or ["group", items, axis…], ["stage", node, axis…] …]
- * where node counts the kernel's nodes in walk order. The empty list is plain loops. */
+ * where node counts the kernel's nodes depth first, sources first. The empty list is plain loops. */
 typedef struct {
 	PlanMode mode;
 	int order[MAX_RANGES], norder;     /* output ranges, outermost first, as places in range[] */
