@@ -85,23 +85,49 @@ static void runs_clear(const Nodes *all)
 		runs[all->at[i]->id] = 0;
 }
 
-double kernel_work(UOp *kernel)
+/* runs[] for every node of a kernel: how often it is evaluated. */
+static Nodes count_runs(UOp *kernel)
 {
 	Loops loops = kernel_loops(kernel);
 	uint64_t loop_mask = range_mask(kernel);
 	Nodes all = walk(kernel);
-	double work = 0;
 	runs_clear(&all);
 	for (size_t i = all.n; i--;) {
 		UOp *u = all.at[i];
 		uint64_t m = range_mask(u);
 		double n = m & ~loop_mask ? runs[u->id] : turns(&loops, m), inside = n;
+		runs[u->id] = n;
 		if (u->op == OP_RREDUCE)
 			for (uint32_t s = 1; s < u->nsrc; s++)
 				inside *= size_guess(u->src[s]->src[0]);
+		/* what moves with a loop inside the fold turns with the fold */
 		for (uint32_t s = 0; s < u->nsrc; s++)
-			runs[u->src[s]->id] = max2(runs[u->src[s]->id], inside);
-		work += inside * op_cost(u);
+			if (range_mask(u->src[s]) & ~loop_mask)
+				runs[u->src[s]->id] = max2(runs[u->src[s]->id], inside);
+	}
+	return all;
+}
+
+double kernel_work(UOp *kernel)
+{
+	Nodes all = count_runs(kernel);
+	double work = 0;
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		double n = runs[u->id];
+		for (uint32_t s = 1; u->op == OP_RREDUCE && s < u->nsrc; s++)
+			n *= size_guess(u->src[s]->src[0]);
+		work += n * op_cost(u);
 	}
 	return work;
+}
+
+double load_turns(UOp *kernel, UOp *buffer)
+{
+	Nodes all = count_runs(kernel);
+	double n = 0;
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_LOAD && all.at[i]->src[0]->src[0] == buffer)
+			n += runs[all.at[i]->id];
+	return n;
 }

@@ -47,6 +47,8 @@ UOp *gate_loads(UOp *value, UOp *gate);
 double kernel_work(UOp *kernel);
 double size_guess(UOp *size);
 double count_guess(const Shape *s);
+/* how often a run of kernel loads from buffer */
+double load_turns(UOp *kernel, UOp *buffer);
 /* arithmetic of one element, loads left out; *loads gets their number */
 double value_cost(UOp *value, int *loads);
 

@@ -230,24 +230,11 @@ static UOp *loops_of_store(UOp *kernel, UOp *store)
 
 /* ---- is it worth it */
 
-static double turns_of(UOp *site)
-{
-	Nodes all = walk(site);
-	double n = 1;
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_RANGE)
-			n *= size_guess(all.at[i]->src[0]);
-	return n;
-}
-
 /* How often each element of what store writes is asked for by a kernel. */
 static double repeats(UOp *kernel, UOp *store)
 {
-	Nodes sites = sites_of(kernel, store_buffer(store));
-	double n = 0, count = count_guess(store_buffer(store)->shape);
-	for (size_t i = 0; i < sites.n; i++)
-		n += turns_of(sites.at[i]);
-	return n / (count < 1 ? 1 : count);
+	double count = count_guess(store_buffer(store)->shape);
+	return load_turns(kernel, store_buffer(store)) / (count < 1 ? 1 : count);
 }
 
 /* Elementwise value wanted `times` times: computed each time, or stored once and loaded. A load that is repeated comes
