@@ -106,6 +106,9 @@ def randn(n, key):
 CASES = [
     ('round(x, 1)', lambda: np.round(x,1)),
     ('clip(x, -1, 0.5)', lambda: np.clip(x,-1,.5)),
+    ('mod(n, 2.5)', lambda: np.mod(n, f4(2.5)).astype(f4)),
+    ('where(c, n, 0.5)', lambda: np.where(c, n, f4(.5)).astype(f4)),
+    ('clip(n, -3, 0.5)', lambda: np.clip(n, f4(-3), f4(.5)).astype(f4)),
     ('clip(n, max=3)', lambda: np.minimum(n,3)),
     ('where(c, x, 0)', lambda: np.where(c,x,f4(0))),
     ('where(c, 1, n)', lambda: np.where(c,np.int32(1),n)),

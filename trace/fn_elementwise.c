@@ -12,17 +12,29 @@
 static UOp *num(UOp *x, double v) { return t_num(x->dtype, v); }
 static UOp *real(Args *a) { return t_float(arg_tensor(a, 0)); }
 
-/* The first two arguments; a plain number takes the other's dtype. */
-static void pair(Args *a, UOp **x, UOp **y)
+/* Argument k beside *x: a plain number takes its dtype, and a fraction makes integers f32. */
+static UOp *beside(Args *a, int k, UOp **x)
 {
-	if (a->at[0].kind == V_TENSOR || a->at[1].kind != V_TENSOR) {
-		*x = arg_tensor(a, 0);
-		*y = arg_tensor_like(a, 1, (*x)->dtype);
+	const Value *v = &a->at[k];
+
+	if (v->kind == V_NUMBER && !v->is_int)
+		*x = t_float(*x);
+	return arg_tensor_like(a, k, (*x)->dtype);
+}
+
+/* Arguments k and k + 1 */
+static void pair_at(Args *a, int k, UOp **x, UOp **y)
+{
+	if (a->at[k].kind == V_TENSOR || a->at[k + 1].kind != V_TENSOR) {
+		*x = arg_tensor(a, k);
+		*y = beside(a, k + 1, x);
 	} else {
-		*y = arg_tensor(a, 1);
-		*x = arg_tensor_like(a, 0, (*y)->dtype);
+		*y = arg_tensor(a, k + 1);
+		*x = beside(a, k, y);
 	}
 }
+
+static void pair(Args *a, UOp **x, UOp **y) { pair_at(a, 0, x, y); }
 
 /* ---- arithmetic ---------------------------------------------------------------------------------------- */
 
@@ -68,27 +80,19 @@ Value fn_round(Args *a)
 
 Value fn_clip(Args *a)
 {
-	UOp *x = arg_tensor(a, 0);
+	UOp *x = arg_tensor(a, 0), *lo = arg_given(a, 1) ? beside(a, 1, &x) : NULL;
+	UOp *hi = arg_given(a, 2) ? beside(a, 2, &x) : NULL;
 
-	if (arg_given(a, 1))
-		x = t_max(x, arg_tensor_like(a, 1, x->dtype));
-	if (arg_given(a, 2))
-		x = t_min(x, arg_tensor_like(a, 2, x->dtype));
-	return v_tensor(x);
+	x = lo ? t_max(x, lo) : x;
+	return v_tensor(hi ? t_min(x, hi) : x);
 }
 
 Value fn_where(Args *a)
 {
-	UOp *c = arg_tensor(a, 0), *x, *y;
+	UOp *x, *y;
 
-	if (a->at[1].kind == V_TENSOR || a->at[2].kind != V_TENSOR) {
-		x = arg_tensor(a, 1);
-		y = arg_tensor_like(a, 2, x->dtype);
-	} else {
-		y = arg_tensor(a, 2);
-		x = arg_tensor_like(a, 1, y->dtype);
-	}
-	return v_tensor(t_where(c, x, y));
+	pair_at(a, 1, &x, &y);
+	return v_tensor(t_where(arg_tensor(a, 0), x, y));
 }
 
 /* ---- exponentials, circular functions -------------------------------------------------------------------- */
@@ -176,20 +180,20 @@ ACTIVATION(hardswish)
 	return t_mul(x, t_min(t_max(t_addc(t_mulc(x, 1.0 / 6), 0.5), num(x, 0)), num(x, 1)));
 }
 
+/* (1 + tanh u)/2 is sigmoid(2u), which does not cancel. */
 ACTIVATION(gelu)
 {
 	const char *how = arg_str(a, 1);
-	UOp *y;
+	UOp *u;
 
 	if (!strcmp(how, "tanh")) {
-		y = t_add(x, t_mulc(t_mul(t_mul(x, x), x), 0.044715));
-		y = t_tanh(t_mulc(y, 0.79788456080286535588));
-	} else if (!strcmp(how, "none")) {
-		y = t_erf(t_mulc(x, M_SQRT1_2));
-	} else {
-		die(MALFORMED, "gelu: approximate is \"none\" or \"tanh\", not \"%s\"", how);
+		u = t_add(x, t_mulc(t_mul(t_mul(x, x), x), 0.044715));
+		return t_mul(x, t_sigmoid(t_mulc(u, 2 * 0.79788456080286535588)));
 	}
-	return t_mul(t_mulc(x, 0.5), t_addc(y, 1));
+	if (strcmp(how, "none"))
+		die(MALFORMED, "gelu: approximate is \"none\" or \"tanh\", not \"%s\"", how);
+	u = t_erf(t_mulc(x, M_SQRT1_2));
+	return t_mul(t_mulc(x, 0.5), t_addc(u, 1));
 }
 
 Value fn_prelu(Args *a)
