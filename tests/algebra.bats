@@ -7,7 +7,7 @@ build() {
 	local flags=-O1
 	sanitized && flags="-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 	${CC:-cc} -std=c11 -D_GNU_SOURCE $flags -w -I"$ROOT/common" -o "$BATS_TEST_TMPDIR/$1" "$TESTS/$1.c" \
-		"$(dirname "$BIN")/libcommon.a" -lmsgpackc -lxxhash -ldl -lpthread -lm
+		"$(dirname "$BIN")/libcommon.a" -lmsgpackc -lxxhash -lz -ldl -lpthread -lm
 }
 
 @test "random index expressions have their values, bounds and proofs" {
