@@ -12,13 +12,12 @@
 static UOp *num(UOp *x, double v) { return t_num(x->dtype, v); }
 static UOp *real(Args *a) { return t_float(arg_tensor(a, 0)); }
 
+static bool fraction(const Value *v) { return v->kind == V_NUMBER && !v->is_int; }
+
 /* Argument k beside *x: a plain number takes its dtype, and a fraction makes integers f32. */
 static UOp *beside(Args *a, int k, UOp **x)
 {
-	const Value *v = &a->at[k];
-
-	if (v->kind == V_NUMBER && !v->is_int)
-		*x = t_float(*x);
+	*x = fraction(&a->at[k]) ? t_float(*x) : *x;
 	return arg_tensor_like(a, k, (*x)->dtype);
 }
 
@@ -80,11 +79,11 @@ Value fn_round(Args *a)
 
 Value fn_clip(Args *a)
 {
-	UOp *x = arg_tensor(a, 0), *lo = arg_given(a, 1) ? beside(a, 1, &x) : NULL;
-	UOp *hi = arg_given(a, 2) ? beside(a, 2, &x) : NULL;
+	UOp *x = arg_tensor(a, 0);
 
-	x = lo ? t_max(x, lo) : x;
-	return v_tensor(hi ? t_min(x, hi) : x);
+	x = fraction(&a->at[1]) || fraction(&a->at[2]) ? t_float(x) : x;
+	x = arg_given(a, 1) ? t_max(x, beside(a, 1, &x)) : x;
+	return v_tensor(arg_given(a, 2) ? t_min(x, beside(a, 2, &x)) : x);
 }
 
 Value fn_where(Args *a)
