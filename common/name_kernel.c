@@ -13,7 +13,10 @@ enum { NAME_CHARS = 96 };
 enum { ELEMENTWISE, REDUCTION, SCATTER, SCAN, SORT };
 static const char *const word[] = {"E", "r", "scatter", "scan", "sort"};
 
-static bool has_kind(const UOp *range, const char *kind) { return val_is_str(range->arg->a[1], kind); }
+static bool has_kind(const UOp *range, const char *kind)
+{
+	return val_is_str(range->arg->a[1], kind);
+}
 
 static int kind_of(const UOp *u)
 {
@@ -86,7 +89,8 @@ static const char *distinct(KernelNames *n, const char *base)
 
 static UOp *with_name(UOp *kernel, const char *name)
 {
-	UOp *k = node_new(OP_KERNEL, DT_NONE, kernel->nsrc, kernel->src, val_set(kernel->arg, "name", val_str(name)));
+	const Val *arg = val_set(kernel->arg, "name", val_str(name));
+	UOp *k = node_new(OP_KERNEL, DT_NONE, kernel->nsrc, kernel->src, arg);
 	node_note(k, kernel->note);
 	return k;
 }
@@ -121,7 +125,8 @@ Graph *name_kernels(Graph *g)
 		UOp *call = g->sink->src[i];
 		src.n = 0;
 		for (uint32_t k = 0; k < call->nsrc; k++)
-			vec_push(&src, call->src[k]->op == OP_KERNEL ? kernel_named(&n, call->src[k]) : call->src[k]);
+			vec_push(&src, call->src[k]->op == OP_KERNEL
+				? kernel_named(&n, call->src[k]) : call->src[k]);
 		vec_push(&calls, node_with(call, src.at));
 	}
 	g->sink = node_with(g->sink, calls.at);

@@ -1,9 +1,9 @@
-/* Decides what gets a buffer, and makes that visible in the graph: whatever must lie in memory but would not gets a
- * CONTIGUOUS, and nodes that are only another name for their source go.
+/* Decides what gets a buffer, and makes that visible in the graph: whatever must lie in memory
+ * but would not gets a CONTIGUOUS, and nodes that are only another name for their source go.
  *
  *     y = PERMUTE(x)       SINK(y)      →   SINK(CONTIGUOUS(PERMUTE x))
  *     SORT(EXPAND(c))                   →   SORT(CONTIGUOUS(EXPAND c))
- *     ADD(DETACH(a), CONTIGUOUS(MUL …)) →   ADD(a, MUL …)                 MUL has a buffer anyway */
+ *     ADD(DETACH(a), CONTIGUOUS(MUL …)) →   ADD(a, MUL …)          MUL has a buffer anyway */
 #include "schedule.h"
 #include <stdlib.h>
 
@@ -11,7 +11,8 @@
 
 bool has_buffer(const UOp *u)
 {
-	return op_elementwise(u->op) || op_info[u->op].cls == CLASS_AXES || op_info[u->op].cls == CLASS_INDEXING ||
+	OpClass c = op_info[u->op].cls;
+	return op_elementwise(u->op) || c == CLASS_AXES || c == CLASS_INDEXING ||
 		u->op == OP_BUFFER || u->op == OP_CONTIGUOUS || u->op == OP_COPY;
 }
 
@@ -38,7 +39,10 @@ typedef struct {
 	VEC(const Val *) devices;
 } Bind;
 
-static int chain_of(const Bind *b, const UOp *u) { return u->id < b->chain.n ? b->chain.at[u->id] : 0; }
+static int chain_of(const Bind *b, const UOp *u)
+{
+	return u->id < b->chain.n ? b->chain.at[u->id] : 0;
+}
 
 static UOp *bind_movement(Bind *b, UOp *u)
 {
@@ -84,8 +88,8 @@ static UOp *bind_assign(UOp *u)
 {
 	UOp *x = content(u->src[1]);
 	bool other = x != u->src[0] && x->op == OP_BUFFER && !strcmp(buffer_role(x), "state");
-	UOp *src[2] = {u->src[0], other ? NODE(OP_CONTIGUOUS, u->dtype, VNIL, u->src[1]) : stored(u->src[1])};
-	return node_with(u, src);
+	x = other ? NODE(OP_CONTIGUOUS, u->dtype, VNIL, u->src[1]) : stored(u->src[1]);
+	return node_with(u, (UOp *[]){u->src[0], x});
 }
 
 static UOp *bind_copy(Bind *b, UOp *u)

@@ -1,8 +1,10 @@
 /* One kernel an op: the STORE that computes a graph node over ranges.
  *
- *     REDUCE ADD [1] of t [8,1,3]   →   STORE(INDEX(PARAM 0, r0, 0, 0), RREDUCE ADD(LOAD(INDEX(PARAM 1, r0, 0, r1)), r1))
+ *     REDUCE ADD [1] of t [8,3,1]   →   STORE(INDEX(PARAM 0, r0, 0, 0),
+ *                                             RREDUCE ADD(LOAD(INDEX(PARAM 1, r0, r1, 0)), r1))
  *
- * Loop axes are numbered from 0, reduced ones after them; an axis of one element has no range and the index 0. */
+ * Loop axes are numbered from 0, reduced ones after them; an axis of one element has no range
+ * and the index 0. */
 #include "schedule.h"
 
 /* The index along an axis of that size: a new range, or 0. */
@@ -63,12 +65,13 @@ static UOp *build_reduce(Body *b, UOp *u)
 	int64_t elements;
 	for (int i = 0; i < n; i++)
 		reduced[axes[i]] = true;
+	UOp *const *size = x->shape->dim;
 	for (int i = 0; i < x->shape->rank; i++)
-		idx[i] = at[i] = reduced[i] ? ix_const(0) : axis_index(x->shape->dim[i], &axis, "loop");
+		idx[i] = at[i] = reduced[i] ? ix_const(0) : axis_index(size[i], &axis, "loop");
 	for (int i = 0; i < x->shape->rank; i++) {
 		if (!reduced[i])
 			continue;
-		at[i] = axis_index(x->shape->dim[i], &axis, "reduce");
+		at[i] = axis_index(size[i], &axis, "reduce");
 		if (at[i]->op == OP_RANGE)
 			src[bound++] = at[i];
 	}
@@ -97,8 +100,8 @@ static UOp *build_scan(Body *b, UOp *u)
 	return store(place_in(b, 0, idx), cast(NODE(OP_RSCAN, dt, op, v, range), u->dtype));
 }
 
-/* Slot 1 is room for the merge. Equal keys keep their order: where there are no keys to load, or one, each place holds
- * its own index, and no room is needed. */
+/* Slot 1 is room for the merge. Equal keys keep their order: where there are no keys to load, or
+ * one, each place holds its own index, and no room is needed. */
 static UOp *build_sort(Body *b, UOp *u)
 {
 	UOp *idx[MAX_RANK], *range = serial_indices(u, u->arg->a[0]->i, idx);
@@ -112,8 +115,8 @@ static UOp *build_sort(Body *b, UOp *u)
 	return store(place_in(b, 0, idx), v);
 }
 
-/* Places in the first axes of x, read from the index tensors at idx, and whether all of them are inside. Casting u64
- * to i64 makes what is too large negative, so it is outside as well. */
+/* Places in the first axes of x, read from the index tensors at idx, and whether all of them are
+ * inside. Casting u64 to i64 makes what is too large negative, so it is outside as well. */
 static UOp *indices_at(Body *b, UOp *x, UOp *const *index, int n, UOp *const *idx, UOp **at)
 {
 	UOp *inside = NULL;

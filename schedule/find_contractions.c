@@ -1,12 +1,13 @@
 /* Finds the expanded products that only a reduction reads: they belong to it, and get no buffer.
  *
  *     a [64,1,32] → EXPAND ┐
- *                          MUL [64,48,32] → REDUCE ADD [2]       64·48·32 products, of 64·32 and 48·32 numbers
+ *                          MUL [64,48,32] → REDUCE ADD [2]    64·48·32 products of 64·32 and 48·32
  *     b [1,48,32] → EXPAND ┘
  *
- * From a REDUCE down, the elementwise nodes of as many elements as its source, each read by one node alone, are
- * candidates. They are taken when all that they read, through views, is smaller; and where something is not, when
- * they are a product (a matrix by a vector: only the vector is expanded). */
+ * From a REDUCE down, the elementwise nodes of as many elements as its source, each read by one
+ * node alone, are candidates. They are taken when all that they read, through views, is smaller;
+ * and where something is not, when they are a product (a matrix by a vector: only the vector is
+ * expanded). */
 #include "schedule.h"
 #include <stdlib.h>
 
@@ -14,7 +15,8 @@ typedef struct {
 	uint32_t *readers;      /* by id: nodes that read it */
 	uint8_t *inside;
 	VEC(UOp *) tree;        /* candidates of the present REDUCE */
-	bool full, expanded;    /* they read something of their own size; something smaller that is no constant */
+	bool full;              /* they read something of their own size */
+	bool expanded;          /* and something smaller that is no constant */
 	bool product;           /* nothing but MUL and CAST */
 } Search;
 
@@ -43,7 +45,8 @@ static void visit(Search *s, UOp *u, UOp *top)
 {
 	bool alone;
 	UOp *base = base_of(s, u, &alone);
-	if (alone && op_elementwise(base->op) && shape_count(base->shape) == shape_count(top->shape)) {
+	bool same = shape_count(base->shape) == shape_count(top->shape);
+	if (alone && same && op_elementwise(base->op)) {
 		s->product &= base->op == OP_MUL || base->op == OP_CAST;
 		if (!in_tree(s, base))
 			vec_push(&s->tree, base);
@@ -73,7 +76,8 @@ static void search(Search *s, UOp *reduce)
 		s->inside[s->tree.at[i]->id] = 1;
 }
 
-/* A node that reads another twice is one reader; the SINK, whose sources are outputs, is one for each. */
+/* A node that reads another twice is one reader; the SINK, whose sources are outputs, is one for
+ * each. */
 static void count_readers(uint32_t *readers, const UOp *u)
 {
 	for (uint32_t k = 0; k < u->nsrc; k++) {

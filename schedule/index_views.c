@@ -1,6 +1,8 @@
-/* Reads a graph's value at a place: movement ops are composed into the indices of the load below them.
+/* Reads a graph's value at a place: movement ops are composed into the indices of the load below
+ * them.
  *
- *     value_at(SHRINK(PERMUTE(t, [1,0]), [[2,5],[0,9]]), [r0, r1])   →   LOAD(INDEX(PARAM k, r1, r0+2)) */
+ *     value_at(SHRINK(PERMUTE(t, [1,0]), [[2,5],[0,9]]), [r0, r1])
+ *     →   LOAD(INDEX(PARAM k, r1, r0+2)) */
 #include "schedule.h"
 
 UOp *body_param(Body *b, UOp *buffer)
@@ -10,10 +12,11 @@ UOp *body_param(Body *b, UOp *buffer)
 		k++;
 	if (k == b->buffer.n)
 		vec_push(&b->buffer, buffer);
-	UOp **p = &b->params[hash_mix(PKEY(buffer->shape), k << 8 | buffer->dtype) % PARAM_CACHE];
-	if (!*p || (*p)->shape != buffer->shape || (*p)->dtype != buffer->dtype || slot_of(*p) != (int64_t)k)
+	const Shape *s = buffer->shape;
+	UOp **p = &b->params[hash_mix(PKEY(s), k << 8 | buffer->dtype) % PARAM_CACHE];
+	if (!*p || (*p)->shape != s || (*p)->dtype != buffer->dtype || slot_of(*p) != (int64_t)k)
 		*p = LEAF(OP_PARAM, buffer->dtype,
-			VMAP(val_str("slot"), val_int(k), val_str("shape"), shape_to_val(buffer->shape)));
+			VMAP(val_str("slot"), val_int(k), val_str("shape"), shape_to_val(s)));
 	return *p;
 }
 

@@ -1,10 +1,11 @@
 /* Writes new content into a state itself, where nothing reads the old content afterwards.
  *
  *     CALL(E, t0, w, g)  CALL(r, out0, w, x)  MEMCPY(w, t0)
- *     →  CALL(r, out0, w, x)  CALL(E', w, g)                 E' reads w only at the place that it writes
+ *     →  CALL(r, out0, w, x)  CALL(E', w, g)        E' reads w only at the place that it writes
  *
- * The call that computes the new content moves just behind the last reader of the old one. Where that cannot be (two
- * states that read each other, a reader that needs the new content first) the MEMCPY at the end stays. */
+ * The call that computes the new content moves just behind the last reader of the old one. Where
+ * that cannot be (two states that read each other, a reader that needs the new content first)
+ * the MEMCPY at the end stays. */
 #include "schedule.h"
 #include <stdlib.h>
 
@@ -14,8 +15,8 @@ typedef struct {
 	size_t at;
 } Slot;
 
-/* What is known of a buffer, a state or a temporary; instead: the state that it turned out to be; changed: where, as
- * a key, the state gets its new content. */
+/* What is known of a buffer, a state or a temporary; instead: the state that it turned out to
+ * be; changed: where, as a key, the state gets its new content. */
 typedef struct { VEC(size_t) writers, readers; UOp *instead; int64_t changed; } Use;
 
 typedef struct { Slot *slot; size_t n; Map use; VEC(Use *) uses; } Order;
@@ -77,7 +78,14 @@ static int slot_find(const UOp *call, const UOp *buffer)
 	return -1;
 }
 
-/* Reads the kernel that slot only at the place that it writes, and nothing that runs along an axis over it? */
+/* The same place, of another buffer? */
+static bool same_place(const UOp *a, const UOp *b)
+{
+	return a->nsrc == b->nsrc && !memcmp(a->src + 1, b->src + 1, (a->nsrc - 1) * sizeof *a->src);
+}
+
+/* Reads the kernel that slot only at the place that it writes, and nothing that runs along an
+ * axis over it? */
 static bool reads_own_place(UOp *kernel, int slot)
 {
 	UOp *store = kernel->src[0];
@@ -86,8 +94,7 @@ static bool reads_own_place(UOp *kernel, int slot)
 		UOp *u = all.at[i];
 		if (u->op == OP_RSCAN || u->op == OP_RSORT)
 			return false;
-		if (u->op == OP_INDEX && slot_of(u->src[0]) == slot && memcmp(u->src + 1, store->src[0]->src + 1,
-			(u->nsrc - 1) * sizeof *u->src))
+		if (u->op == OP_INDEX && slot_of(u->src[0]) == slot && !same_place(u, store->src[0]))
 			return false;
 	}
 	return true;
@@ -98,8 +105,7 @@ static bool copies(const UOp *call, const UOp *state)
 {
 	UOp *store = call->src[0]->src[0], *v = store->src[1];
 	return call->nsrc == 3 && call->src[2] == state && v->op == OP_LOAD && v->nsrc == 1 &&
-		v->src[0]->nsrc == store->src[0]->nsrc &&
-		!memcmp(v->src[0]->src + 1, store->src[0]->src + 1, (v->src[0]->nsrc - 1) * sizeof *v->src);
+		same_place(v->src[0], store->src[0]);
 }
 
 /* ---- what writes the new content */
@@ -128,7 +134,8 @@ static bool writer_find(Order *o, size_t copy, Writer *w)
 
 /* ---- where may it move? */
 
-/* Just behind the last call that reads the old content; where it is when there is none behind it. */
+/* Just behind the last call that reads the old content; where it is when there is none behind
+ * it. */
 static int64_t behind_readers(const Order *o, const Use *state, const Writer *w)
 {
 	int64_t key = o->slot[w->call].key;
@@ -140,7 +147,8 @@ static int64_t behind_readers(const Order *o, const Use *state, const Writer *w)
 	return key;
 }
 
-/* At key, do the readers of the new content follow, and are the states that the call reads still old? */
+/* At key, do the readers of the new content follow, and are the states that the call reads still
+ * old? */
 static bool may_stand(Order *o, const Writer *w, int64_t key)
 {
 	UOp *call = o->slot[w->call].call;

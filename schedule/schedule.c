@@ -2,11 +2,11 @@
 #include "schedule.h"
 
 static const Pass passes[] = {
-	{.name = "simplify", .fn = simplify, .help = "rules to a fixed point, dead nodes away", .optional = true},
-	{.name = "bind", .fn = bind_buffers, .help = "decide what gets a buffer; outputs get their own"},
-	{.name = "split", .fn = split_kernels, .help = "one kernel an op, views composed into its loads"},
-	{.name = "order", .fn = order_calls, .help = "write states in place where that is safe", .optional = true},
-	{.name = "name", .fn = name_kernels, .help = "name the kernels by what they do"},
+	{"simplify", simplify, "rules to a fixed point, dead nodes away", .optional = true},
+	{"bind", bind_buffers, "decide what gets a buffer; outputs get their own"},
+	{"split", split_kernels, "one kernel an op, views composed into its loads"},
+	{"order", order_calls, "write states in place where that is safe", .optional = true},
+	{"name", name_kernels, "name the kernels by what they do"},
 	{0},
 };
 

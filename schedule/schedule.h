@@ -1,4 +1,5 @@
-/* Level graph → level schedule: one kernel an op, views composed into loads.  Passes are in schedule.c. */
+/* Level graph → level schedule: one kernel an op, views composed into loads.  Passes are in
+ * schedule.c. */
 #ifndef SCHEDULE_H
 #define SCHEDULE_H
 #include "uop.h"
@@ -10,14 +11,15 @@ Graph *simplify(Graph *g);
 
 /* ---- bind_buffers.c */
 
-/* Level graph in and out. Afterwards each output, each sort key and each ASSIGN's new content is a node that gets a
- * buffer (a CONTIGUOUS is put over a view or a constant), nodes that are only another name for one are gone (DETACH,
- * REDUCE over nothing, a second CONTIGUOUS), and no chain of views is longer than VIEW_CHAIN.
- * meta.devices lists the devices that COPY names. */
+/* Level graph in and out. Afterwards each output, each sort key and each ASSIGN's new content is
+ * a node that gets a buffer (a CONTIGUOUS is put over a view or a constant), nodes that are only
+ * another name for one are gone (DETACH, REDUCE over nothing, a second CONTIGUOUS), and no chain
+ * of views is longer than VIEW_CHAIN. meta.devices lists the devices that COPY names. */
 Graph *bind_buffers(Graph *g);
 enum { VIEW_CHAIN = 64 };
 
-/* True when the value of u lies in a buffer of its own: not a view, a constant, an ARANGE or an alias. A BUFFER does. */
+/* True when the value of u lies in a buffer of its own: not a view, a constant, an ARANGE or an
+ * alias. A BUFFER does. */
 bool has_buffer(const UOp *u);
 /* u, or under ASSIGNs the new content that is their value. */
 UOp *content(UOp *u);
@@ -25,8 +27,8 @@ UOp *content(UOp *u);
 /* ---- find_contractions.c */
 
 enum { CONTRACTION_NODES = 64 };
-/* For each node (by id) whether it is computed inside the reduction that alone reads it. The table has node_limit()
- * entries and lives in the arena. */
+/* For each node (by id) whether it is computed inside the reduction that alone reads it. The
+ * table has node_limit() entries and lives in the arena. */
 uint8_t *find_contractions(const Nodes *all);
 
 /* ---- index_views.c */
@@ -45,18 +47,20 @@ static inline int64_t slot_of(const UOp *param) { return val_get(param->arg, "sl
 
 /* The PARAM that stands for buffer in the kernel; a new slot when it has none yet. */
 UOp *body_param(Body *b, UOp *buffer);
-/* The value of graph node u at idx (one index for each of its axes, none for a scalar) as a kernel's expression:
- * a LOAD through its views, a constant, an index, or the expression of a contraction's inner nodes. */
+/* The value of graph node u at idx (one index for each of its axes, none for a scalar) as a
+ * kernel's expression: a LOAD through its views, a constant, an index, or the expression of a
+ * contraction's inner nodes. */
 UOp *value_at(Body *b, UOp *u, UOp *const *idx);
 /* Elementwise node u at idx, whose sources are read by value_at. */
 UOp *op_at(Body *b, UOp *u, UOp *const *idx);
-/* v where gate holds, else 0 (false); gate NULL: v. A LOAD is gated itself, so that the place is not touched. */
+/* v where gate holds, else 0 (false); gate NULL: v. A LOAD is gated itself, so that the place is
+ * not touched. */
 UOp *gated(UOp *v, UOp *gate);
 
 /* ---- build_kernels.c */
 
-/* The STORE that computes graph node u into slot 0 of b (b->buffer.at[0] is set), for every op but SCATTER. A SORT
- * needs room as large as itself in slot 1. */
+/* The STORE that computes graph node u into slot 0 of b (b->buffer.at[0] is set), for every op
+ * but SCATTER. A SORT needs room as large as itself in slot 1. */
 UOp *build_store(Body *b, UOp *u);
 /* The STORE that copies graph node x, cast to the dtype of slot 0. */
 UOp *build_copy(Body *b, UOp *x);
@@ -65,10 +69,12 @@ UOp *build_scatter(Body *b, UOp *u);
 
 /* ---- split_kernels.c, order_calls.c */
 
-/* Level graph (as bind_buffers leaves it) to level schedule: a CALL for each node that gets a buffer, in the order of
- * the nodes, then a MEMCPY for each output that is another's buffer, then one for each state's new content. */
+/* Level graph (as bind_buffers leaves it) to level schedule: a CALL for each node that gets a
+ * buffer, in the order of the nodes, then a MEMCPY for each output that is another's buffer,
+ * then one for each state's new content. */
 Graph *split_kernels(Graph *g);
-/* Level schedule. Where nothing reads a state's old content afterwards, its new content is written in place and the
- * MEMCPY at the end goes; the writing call may move behind the last reader for it. */
+/* Level schedule. Where nothing reads a state's old content afterwards, its new content is
+ * written in place and the MEMCPY at the end goes; the writing call may move behind the last
+ * reader for it. */
 Graph *order_calls(Graph *g);
 #endif

@@ -2,8 +2,9 @@
  *
  *     SINK(MAX(REDUCE(MUL …), 0))   →   SINK(CALL(KERNEL r, t0, a, b), CALL(KERNEL E, out0, t0))
  *
- * Order is the order of the nodes. A node that an output names writes into that output's buffer; what else names the
- * same buffer (a second output, an output that is an input, a state) is a MEMCPY at the end. */
+ * Order is the order of the nodes. A node that an output names writes into that output's buffer;
+ * what else names the same buffer (a second output, an output that is an input, a state) is a
+ * MEMCPY at the end. */
 #include "schedule.h"
 #include <stdlib.h>
 
@@ -23,7 +24,8 @@ typedef struct {
 
 static uint64_t name_key(const char *s) { return hash_bytes(s, strlen(s), 0) | 1; }
 
-static UOp *buffer_new(const Split *s, const char *name, const char *role, DType dt, const Shape *shape)
+static UOp *buffer_new(const Split *s, const char *name, const char *role, DType dt,
+	const Shape *shape)
 {
 	return LEAF(OP_BUFFER, dt, VMAP(s->key[0], val_str(name), s->key[1], shape_to_val(shape),
 		s->key[2], val_str(role)));
@@ -53,7 +55,8 @@ static Body body_new(const Split *s, UOp *to)
 	return b;
 }
 
-/* Adds the call of a kernel with that STORE over b's buffers; of is the graph node that it computes. */
+/* Adds the call of a kernel with that STORE over b's buffers; of is the graph node that it
+ * computes. */
 static void call_add(Split *s, Body *b, UOp *store, UOp *of)
 {
 	UOp *kernel = kernel_named(&s->names, NODE(OP_KERNEL, DT_NONE, s->unnamed, store));
@@ -75,11 +78,13 @@ static void copy_add(Split *s, UOp *to, UOp *x, UOp *of)
 	call_add(s, &b, build_copy(&b, x), of);
 }
 
-/* x is copied, then v combined in; sums of f16 and bf16 are gathered in an f32 buffer and rounded once. */
+/* x is copied, then v combined in; sums of f16 and bf16 are gathered in an f32 buffer and
+ * rounded once. */
 static void scatter_add(Split *s, UOp *u)
 {
 	UOp *home = s->home[u->id];
-	DType dt = val_is_str(u->arg, "ADD") || val_is_str(u->arg, "MUL") ? dtype_acc(u->dtype) : u->dtype;
+	bool sum = val_is_str(u->arg, "ADD") || val_is_str(u->arg, "MUL");
+	DType dt = sum ? dtype_acc(u->dtype) : u->dtype;
 	UOp *sums = dt == u->dtype ? home : temp_new(s, dt, u->shape);
 	copy_add(s, sums, u->src[0], u);
 	if (!is_empty(u->src[u->nsrc - 1])) {
@@ -120,7 +125,8 @@ static void memcpy_add(Split *s, UOp *to, UOp *from)
 static const char *output_name(const UOp *sink, uint32_t k)
 {
 	const Val *names = val_get(sink->arg, "names");
-	return names && names->kind == VAL_ARRAY && k < names->n ? names->a[k]->s : arena_printf("out%u", k);
+	bool named = names && names->kind == VAL_ARRAY && k < names->n;
+	return named ? names->a[k]->s : arena_printf("out%u", k);
 }
 
 /* Each output's BUFFER; a node is computed into the first that names it. */
@@ -156,7 +162,8 @@ static void name_taken(Split *s, const char *name)
 
 static Split split_new(const Nodes *all, const UOp *sink)
 {
-	Split s = {.home = arena_alloc(node_limit() * sizeof *s.home), .inside = find_contractions(all),
+	Split s = {.home = arena_alloc(node_limit() * sizeof *s.home),
+		.inside = find_contractions(all),
 		.params = arena_alloc(PARAM_CACHE * sizeof *s.params),
 		.key = {val_str("name"), val_str("shape"), val_str("role")},
 		.unnamed = VMAP(val_str("name"), val_str(""))};
@@ -176,7 +183,7 @@ Graph *split_kernels(Graph *g)
 	for (size_t i = 0; i < all.n; i++)
 		if (has_buffer(all.at[i]) && all.at[i]->op != OP_BUFFER && !s.inside[all.at[i]->id])
 			node_add(&s, all.at[i]);
-	/* the outputs first: one that is a state's old content must be copied before that changes */
+	/* outputs first: one that is a state's old content must be copied before that changes */
 	for (uint32_t k = 0; k < g->sink->nsrc; k++)
 		memcpy_add(&s, out[k], home_of(&s, content(g->sink->src[k])));
 	for (size_t i = 0; i < all.n; i++)
