@@ -5,7 +5,7 @@
 
 enum { STEPS = 1000, NEST = 64 };
 
-typedef struct { const Rules *rules; Map done; size_t applied; int nest; } Rewriter;
+typedef struct { const Rules *rules; Map done; size_t applied; int nest; bool once; } Rewriter;
 
 static UOp *normal(Rewriter *w, UOp *u);
 
@@ -87,8 +87,8 @@ static UOp *step(Rewriter *w, UOp *u)
 static UOp *normal(Rewriter *w, UOp *u)
 {
 	UOp *r = map_get(&w->done, PKEY(u));
-	if (r)
-		return r;
+	if (r || w->once)
+		return r ? r : u;
 	r = u;
 	if (++w->nest > NEST)
 		die(FAILED, "%s: rules feed each other at %s", w->rules->file, op_name(u->op));
@@ -116,10 +116,19 @@ UOp *rewrite(UOp *root, const Rules *rules, size_t *count)
 	return r;
 }
 
-UOp *rewrite_once(UOp *u, const Rules *rules)
+static UOp *visit_once(UOp *u, void *ctx)
 {
-	Rewriter w = {.rules = rules};
-	UOp *r = step(&w, u);
-	map_free(&w.done);
+	UOp *r = u->op == OP_SINK ? NULL : step(ctx, u);
+	if (r)
+		node_note(r, u->note);
+	return r ? r : u;
+}
+
+UOp *rewrite_once(UOp *root, const Rules *rules, size_t *count)
+{
+	Rewriter w = {.rules = rules, .once = true};
+	UOp *r = walk_replace(root, visit_once, &w);
+	if (count)
+		*count = w.applied;
 	return r;
 }

@@ -534,8 +534,8 @@ Rules *rules_builtin(const char *name);
 Rules *rules_join(const Rules *a, const Rules *b);
 /* Rewrites to a fixed point, sources first; linear in nodes. *count gets the number of rules applied when not NULL. */
 UOp *rewrite(UOp *root, const Rules *rules, size_t *count);
-/* One step at one node: the first rule that matches, or NULL. */
-UOp *rewrite_once(UOp *u, const Rules *rules);
+/* One sweep: each node by the first rule that matches, what that makes left as it is (so a rule may grow what it matches). */
+UOp *rewrite_once(UOp *root, const Rules *rules, size_t *count);
 
 /* ---- views.c: chains of movement ops as views -------------------------------------------------------------------------- */
 

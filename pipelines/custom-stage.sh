@@ -12,7 +12,7 @@ END
 cat > "$work/stages/twice" <<END
 #!/bin/sh
 # every output twice as large
-exec "$bin/rewrite" -e 'NEG(x) -> NEG(x) * 2' "\$@"
+exec "$bin/rewrite" --once -e 'NEG(x) -> NEG(x) * 2' "\$@"
 END
 chmod +x "$work"/stages/*
 export SLUICE_PATH=$work/stages

@@ -4,9 +4,10 @@
 #include "run.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static const char *opt_target = "clang", *opt_to, *opt_n, *opt_j, *opt_bench, *opt_seconds, *opt_profile, *opt_only,
+static const char *opt_target = "clang", *opt_to, *opt_n, *opt_j, *opt_bench, *opt_seconds, *opt_profile, *opt_only, *opt_keep,
 	*opt_device, *opt_cc;
 static bool opt_interpret, opt_devices, opt_numbered;
 
@@ -22,6 +23,7 @@ static const Option options[] = {
 	{ 0, "seconds", "S", "how long --bench repeats (1)", &opt_seconds },
 	{ 0, "profile", "FILE", "print each call's time; to FILE the document with meta.timings", &opt_profile,
 		.optional_arg = true },
+	{ 0, "keep", "DIR", "write what each call of a schedule writes to DIR/CALL.KERNEL.BUFFER.npy", &opt_keep },
 	{ 0, "devices", NULL, "list the devices and exit", &opt_devices },
 	{ 0, "device", "NAME", "run on this one of them", &opt_device },
 	{ 0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt_cc },
@@ -77,7 +79,7 @@ static void write_profile(const Session *s)
 
 static void handle(Graph *g, Bindings *operands)
 {
-	SessionOptions o = { .device = opt_device, .interpret_only = opt_only, .interpret = opt_interpret,
+	SessionOptions o = { .device = opt_device, .keep = opt_keep, .interpret_only = opt_only, .interpret = opt_interpret,
 		.profile = opt_profile != NULL, .build = { opt_cc, whole_number(opt_j, "-j", 0), true } };
 	int n = whole_number(opt_n, "-n", 1);
 	double begin = now_ms(), ready, first;
@@ -88,6 +90,8 @@ static void handle(Graph *g, Bindings *operands)
 	size_t count;
 
 	verify(g);
+	if (opt_keep && mkdir(opt_keep, 0777) && errno != EEXIST)
+		die_errno("%s: cannot make the folder", opt_keep);
 	if (g->level == LV_TENSOR)
 		g = stage_raise(g, LV_GRAPH, NULL, false);
 	devices_check(g);

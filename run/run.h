@@ -151,6 +151,7 @@ typedef struct Session Session;
 typedef struct {
 	const char *device;             /* NULL: the first of the target's kind */
 	const char *interpret_only;     /* "K3,r_64", or NULL */
+	const char *keep;               /* a folder for what each call writes, or NULL */
 	bool interpret, profile;
 	BuildOptions build;
 } SessionOptions;

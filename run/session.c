@@ -273,6 +273,35 @@ Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
 	return s;
 }
 
+/* Slots that a kernel stores to, as a mask. */
+static uint64_t slots_written(UOp *callee)
+{
+	UOp *kernel = callee->op == OP_PROGRAM ? callee->src[0] : callee;
+	Nodes all = walk(kernel);
+	uint64_t mask = 0;
+
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *to = all.at[i]->op == OP_STORE ? all.at[i]->src[0]->src[0] : NULL;
+		if (to && to->op == OP_PARAM && val_get(to->arg, "slot")->i < 64)
+			mask |= 1ull << val_get(to->arg, "slot")->i;
+	}
+	return mask;
+}
+
+/* What step i wrote, as FOLDER/007.r_64.t3.npy: the call, its kernel, the buffer. */
+static void step_keep(Session *s, size_t i)
+{
+	const Step *t = &s->step[i];
+	bool copy = t->kind == STEP_COPY;
+	uint64_t written = copy ? 1 : slots_written(t->callee);
+
+	s->b.exec->sync();
+	for (size_t k = 0; k < t->nbuf && k < 64; k++)
+		if (written >> k & 1)
+			npy_write(arena_printf("%s/%03zu.%s.%s.npy", s->o.keep, i, copy ? "copy" : t->name,
+				buffer_name(s->b.u[t->slot[k]])), buffer_get(&s->b, t->slot[k]));
+}
+
 void session_call(Session *s)
 {
 	s->ncalls++;
@@ -283,6 +312,8 @@ void session_call(Session *s)
 	for (size_t i = 0; i < s->nsteps; i++) {
 		double begin = s->o.profile ? now_ms() : 0;
 		step_run(s, &s->step[i]);
+		if (s->o.keep)
+			step_keep(s, i);
 		if (s->o.profile) {
 			s->b.exec->sync();
 			s->step[i].ms += now_ms() - begin;

@@ -4,7 +4,7 @@
 
 static VEC(const char *) exprs;
 static VEC(const char *) files;
-static bool builtin, say;
+static bool builtin, say, once;
 
 static Graph *body(Graph *g)
 {
@@ -26,7 +26,7 @@ static Graph *body(Graph *g)
 	Graph *r = arena_alloc(sizeof *r);
 	*r = *g;
 	r->all = (Nodes){0};
-	r->sink = rewrite(g->sink, all, &n);
+	r->sink = once ? rewrite_once(g->sink, all, &n) : rewrite(g->sink, all, &n);
 	if (say)
 		warn("%zu rules applied", n);
 	return r;
@@ -38,6 +38,7 @@ int main(int argc, char **argv)
 		{'e', "expression", "RULE", "a rule, as in a .rules file", &exprs, .many = true},
 		{'f', "file", "FILE", "rules from a file", &files, .many = true},
 		{0, "simplify", NULL, "the built-in rules of simplify as well", &builtin},
+		{0, "once", NULL, "one sweep, not to a fixed point: a rule may grow what it matches", &once},
 		{0, "count", NULL, "say how many rules were applied", &say},
 		{0}
 	};
