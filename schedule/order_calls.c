@@ -81,7 +81,8 @@ static int slot_find(const UOp *call, const UOp *buffer)
 /* The same place, of another buffer? */
 static bool same_place(const UOp *a, const UOp *b)
 {
-	return a->nsrc == b->nsrc && !memcmp(a->src + 1, b->src + 1, (a->nsrc - 1) * sizeof *a->src);
+	return a->nsrc == b->nsrc &&
+		!memcmp(a->src + 1, b->src + 1, (a->nsrc - 1) * sizeof *a->src);
 }
 
 /* Reads the kernel that slot only at the place that it writes, and nothing that runs along an
@@ -94,7 +95,8 @@ static bool reads_own_place(UOp *kernel, int slot)
 		UOp *u = all.at[i];
 		if (u->op == OP_RSCAN || u->op == OP_RSORT)
 			return false;
-		if (u->op == OP_INDEX && slot_of(u->src[0]) == slot && !same_place(u, store->src[0]))
+		bool reads = u->op == OP_INDEX && slot_of(u->src[0]) == slot;
+		if (reads && !same_place(u, store->src[0]))
 			return false;
 	}
 	return true;
