@@ -39,7 +39,7 @@ static const char *const flags_all[] = {
 #endif
 	NULL
 };
-static const char *const flags_gcc[] = { "-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-funroll-loops", NULL };
+static const char *const flags_gcc[] = { "-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fpeel-loops", NULL };
 static const char *const flags_clang[] = { "-O2", NULL };
 
 typedef struct { const char *path; const char *const *tuning; Key key; } Compiler;
