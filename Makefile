@@ -21,7 +21,11 @@ LIBS      = $(B)/libcommon.a $(foreach r,$(ROOMS),$(B)/lib$(r).a)
 LDLIBS    = -lmsgpackc -lxxhash -lz -ldl -lpthread -lm
 objs      = $(patsubst %.c,$(B)/%.o,$(filter-out $(MAINS),$(wildcard $(1)/*.c)))
 
-all: $(addprefix $(B)/bin/,$(TOOLS))
+all: $(addprefix $(B)/bin/,$(TOOLS)) $(B)/sluice
+
+# one name for all the tools, without theirs: export PATH=$PWD/build:$PATH
+$(B)/sluice: $(B)/bin/sluice
+	ln -sf bin/sluice $@
 
 # What is missing is installed first; nothing is done, and nothing asked, when all is there.
 PACKAGES  = libmsgpack-dev libxxhash-dev zlib1g-dev libzmq3-dev ocl-icd-libopencl1 opencl-headers

@@ -1,0 +1,67 @@
+#!/usr/bin/env bats
+# Every command in the README, the man pages and trace/README.md does what they say.
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir path
+	ln -s "$BIN/sluice" path/sluice
+	PATH=$BATS_TEST_TMPDIR/path:$PATH
+}
+
+# The blocks of a Markdown file: ```text NAME is a file, in ```console a line after "$ " is a command and what follows its output.
+readme_blocks() {
+	awk '
+		/^```text / { file = $2; next }
+		/^```console/ { console = 1; next }
+		/^```/ { file = ""; console = 0; next }
+		file { print > file; next }
+		console && /^\$ / { n++; sub(/^\$ /, ""); print > (n ".cmd"); printf "" > (n ".want"); next }
+		console { print > (n ".want") }
+	' "$1"
+}
+
+@test "README: every command prints what it shows" {
+	readme_blocks "$ROOT/README.md"
+	[ -f 1.cmd ] && [ -f mlp.t ]
+	for cmd in $(ls *.cmd | sort -n); do
+		bash -o pipefail -c "$(cat "$cmd")" > got 2> err < /dev/null || { cat "$cmd" err; return 1; }
+		cmp "${cmd%.cmd}.want" got || { echo "differs: $(cat "$cmd")"; cat got; return 1; }
+	done
+}
+
+samples() {
+	sed -n '/^# scores.t/,/^```/p' "$ROOT/trace/README.md" | sed '/^```/d' > scores.t
+	sluice trace scores.t > scores.mp
+	echo 'output x = f32(arange(28)).reshape(7, 4) / 10' > x.t
+	sluice run x.t -o . > /dev/null || { sluice trace x.t | sluice run -o .; }
+	[ -s scores.mp ] && [ -s x.npy ]
+}
+
+@test "man pages: every example runs, every page is whole" {
+	samples
+	count=0
+	for page in "$ROOT"/*/*.man "$ROOT"/common/tools/*.man; do
+		tool=$(basename "$page" .man)
+		sh "$ROOT/common/man.sh" "$BIN" "$tool" > "$tool.1"
+		grep -q '^.SH OPTIONS' "$tool.1"
+		sed '1,/^EXAMPLES$/d' "$page" | sed -n 's/^    //p' > examples
+		[ -s examples ] || { echo "$page has no example"; return 1; }
+		while read -r line; do
+			count=$((count + 1))
+			bash -o pipefail -c "$line" > out 2> err < /dev/null || { echo "$page: $line"; cat err; return 1; }
+		done < examples
+	done
+	[ "$count" -ge 30 ]
+}
+
+@test "every tool has a man page" {
+	for t in "$BIN"/*; do
+		[ -n "$(ls "$ROOT"/*/"${t##*/}.man" "$ROOT"/common/tools/"${t##*/}.man" 2> /dev/null)" ] || { echo "$t"; return 1; }
+	done
+}
+
+@test "the folders that the README names are the folders there are" {
+	for d in $(cd "$ROOT" && ls -d */ | grep -v build); do grep -q "^| \`$d\`" "$ROOT/README.md" || { echo "$d"; return 1; }; done
+}
