@@ -1,0 +1,84 @@
+#!/usr/bin/env bats
+# The scripts of pipelines/ do what they say.
+
+load helpers
+
+setup() { export SLUICE_BIN=$BIN; }
+pipeline() { "$ROOT/pipelines/$1" "${@:2}"; }
+accuracy() { sed -n 's/^accuracy: \([0-9.]*\).*/\1/p' <<< "$1"; }
+at_least() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 >= b) }'; }
+
+@test "digits: accuracy, time of each stage, kernels before and after fuse" {
+	ok pipeline digits.sh
+	at_least "$(accuracy "$output")" 0.85
+	for stage in trace simplify schedule fuse lower render compile run; do
+		grep -Eq "^$stage +[0-9.]+ ms" <<< "$output"
+	done
+	read -r before after < <(sed -n 's/^kernels: \([0-9]*\) before fuse, \([0-9]*\) after/\1 \2/p' <<< "$output")
+	[ "$before" -gt "$after" ]
+}
+
+@test "digits: the same with fuse left out, and through ipc endpoints" {
+	cd "$BATS_TEST_TMPDIR"
+	tool trace "$ROOT/pipelines/digits.t" > g.mp
+	tool schedule g.mp | tool run -o unfused.npz
+	tool fuse g.mp | tool run -o fused.npz
+	tool diff unfused.npz fused.npz
+	e=ipc://$BATS_TEST_TMPDIR/e
+	tool schedule g.mp -o "$e" & 
+	tool fuse -i "$e" -o "${e}2" &
+	tool run -i "${e}2" -o ipc.npz
+	wait
+	tool diff fused.npz ipc.npz
+}
+
+@test "digits on OpenCL" {
+	tool run --devices | grep -q opencl || skip "no OpenCL device"
+	ok pipeline digits.sh opencl
+	at_least "$(accuracy "$output")" 0.85
+}
+
+@test "tee: every level agrees, interpreted and compiled" {
+	ok pipeline tee.sh
+	[ "$(grep -c ' agrees ' <<< "$output")" = 12 ]
+}
+
+@test "tee: a level that disagrees is named" {
+	mkdir "$BATS_TEST_TMPDIR/p"
+	cat > "$BATS_TEST_TMPDIR/p/diff" <<-END
+		#!/bin/sh
+		echo 'y: f32[2]: 1 of 2 differ, most at [0]: 0 and 1'
+		exit 1
+	END
+	chmod +x "$BATS_TEST_TMPDIR/p/diff"
+	for t in "$BIN"/*; do [ "${t##*/}" = diff ] || ln -s "$t" "$BATS_TEST_TMPDIR/p/"; done
+	SLUICE_BIN=$BATS_TEST_TMPDIR/p capture pipeline tee.sh
+	[ "$status" = 1 ]
+	grep -q '1 of 2 differ' <<< "$output"
+}
+
+@test "bisect: names the stage and the kernel of a planted bug" {
+	capture pipeline bisect.sh
+	[ "$status" = 1 ]
+	grep -q '^schedule: the same' <<< "$output"
+	grep -q '^fuse: changed the result' <<< "$output"
+	grep -q '^first wrong kernel: K[0-9]* [Er]_' <<< "$output"
+}
+
+@test "bisect: finds nothing where there is nothing" {
+	ok pipeline bisect.sh "$ROOT/pipelines/digits.t"
+	! grep -q changed <<< "$output"
+}
+
+@test "ablate: a row for each optional pass" {
+	SECONDS_EACH=0.01 ok pipeline ablate.sh
+	for row in nothing fuse 'schedule: simplify' 'fuse: produce' 'fuse: siblings' 'fuse: plan' 'lower: actions'; do
+		grep -Eq "^$row +[0-9.]+ ms +[0-9.]+ x +[0-9]+ kernels" <<< "$output" || { echo "$row"; echo "$output"; return 1; }
+	done
+}
+
+@test "custom-stage: stages on the stage path take part" {
+	ok pipeline custom-stage.sh
+	grep -q '^rewrite: 1 rules applied' <<< "$errors"
+	[ "$(grep -c '^y f32\[4\]' <<< "$output")" = 3 ]
+}
