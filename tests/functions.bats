@@ -47,6 +47,12 @@ refused() {
 	near "$BATS_TEST_TMPDIR"
 }
 
+@test "every function gives NumPy's values by OpenCL" {
+	"$BIN/run" --devices | grep -q opencl || skip "no OpenCL device"
+	ok bash -c '"$BIN/fuse" < "$0" | "$BIN/render" -t opencl | "$BIN/run" -o "$1"' "$(D)/cases.mp" "$BATS_TEST_TMPDIR"
+	near "$BATS_TEST_TMPDIR"
+}
+
 @test "every function has a test" {
 	local name missing=0
 	for name in $(sed -n 's/^FN(\([a-z0-9_]*\),.*/\1/p' "$ROOT/trace/functions.def" | head -n 200); do

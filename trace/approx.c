@@ -2,13 +2,15 @@
  *
  *     exp(x)   →   EXP2(s)·(1 + e·ln2),  s + e = x·log2(e) in twice the precision
  *
- * Each works in the precision of its argument, f16 and bf16 in f32, and is within a few ulp of the exact value
- * (the bounds at the functions are measured). Nothing here relies on a product being rounded before it is added:
- * a·b + c with one rounding gives the same or better. Branches that are not taken have finite arguments where
- * that is needed for a gradient through WHERE to be finite.
+ * Each works in the precision of its argument, f16 and bf16 in f32, and is within a few ulp of
+ * the exact value (the bounds at the functions are measured). Nothing here relies on a product
+ * being rounded before it is added: a·b + c with one rounding gives the same or better. Branches
+ * that are not taken have finite arguments where that is needed for a gradient through WHERE to
+ * be finite.
  *
- * Coefficients: Cephes (S. Moshier, netlib.org/cephes) for f32, FDLIBM (Sun Microsystems, netlib.org/fdlibm) for
- * f64, and N. Juffa's erff (stackoverflow.com/a/35148199); the rest are Taylor series. */
+ * Coefficients: Cephes (S. Moshier, netlib.org/cephes) for f32, FDLIBM (Sun Microsystems,
+ * netlib.org/fdlibm) for f64, and N. Juffa's erff (stackoverflow.com/a/35148199); the rest are
+ * Taylor series. */
 #include "trace.h"
 #include <math.h>
 
@@ -57,7 +59,7 @@ static UOp *taylor(UOp *x, int n, int first, int step)
 	return poly(x, n, c);
 }
 
-/* ---- sign and rounding --------------------------------------------------------------------------------- */
+/* ---- sign and rounding ----------------------------------------------------------------------- */
 
 /* x + 0 turns -0 into 0; every step has a gradient. */
 UOp *t_abs(UOp *x)
@@ -142,10 +144,11 @@ UOp *t_round(UOp *x)
 	return t_where(up, t_add(t, t_where(t_lt(x, num(x, 0)), num(x, -1), num(x, 1))), t);
 }
 
-/* ---- division ------------------------------------------------------------------------------------------- */
+/* ---- division -------------------------------------------------------------------------------- */
 
-/* |a| less multiples of |b|·2^(bits·k), k falling to 0. The quotient has few enough bits, and b is cut in two, so
- * that every product and difference is exact while the whole quotient stays below 2^(bits·steps). */
+/* |a| less multiples of |b|·2^(bits·k), k falling to 0. The quotient has few enough bits, and b
+ * is cut in two, so that every product and difference is exact while the whole quotient stays
+ * below 2^(bits·steps). */
 static UOp *fmod_real(UOp *a, UOp *b)
 {
 	int bits = is_f64(a) ? 25 : 11, steps = is_f64(a) ? 2 : 3;
@@ -185,7 +188,8 @@ static UOp *mod_real(UOp *a, UOp *b)
 /* The quotient without what fmod left is whole up to rounding. */
 static UOp *floordiv_real(UOp *a, UOp *b)
 {
-	UOp *q = t_div(a, b), *m = fmod_real(a, b), *d = t_div(t_sub(a, m), b), *f, *zero = num(a, 0);
+	UOp *q = t_div(a, b), *m = fmod_real(a, b), *d = t_div(t_sub(a, m), b);
+	UOp *f, *zero = num(a, 0);
 
 	d = t_where(signs_differ(m, b), t_addc(d, -1), d);
 	f = t_floor(d);
@@ -198,14 +202,15 @@ UOp *t_fmod(UOp *a, UOp *b) { return wide2(fmod_real, a, b); }
 UOp *t_mod(UOp *a, UOp *b) { return wide2(mod_real, a, b); }
 UOp *t_floordiv(UOp *a, UOp *b) { return wide2(floordiv_real, a, b); }
 
-/* ---- exponentials ------------------------------------------------------------------------------------------ */
+/* ---- exponentials ---------------------------------------------------------------------------- */
 
-/* exp(x)·2^k, 1.5 ulp beyond EXP2's own. x and log2(e) are cut into a head of half the precision and a rest; the
- * product of the heads is exact, and what rounding the sum loses comes back as a factor. */
+/* exp(x)·2^k, 1.5 ulp beyond EXP2's own. x and log2(e) are cut into a head of half the precision
+ * and a rest; the product of the heads is exact, and what rounding the sum loses comes back as a
+ * factor. */
 static UOp *exp_scaled(UOp *x, int k)
 {
 	double limit = is_f64(x) ? 1024 : 128, steps = is_f64(x) ? 65536 : 32;
-	double head = is_f64(x) ? 48408813.0 / 33554432 : 2955.0 / 2048, log2e = 1.44269504088896340736;
+	double head = is_f64(x) ? 48408813.0 / 33554432 : 2955.0 / 2048, log2e = M_LOG2E;
 	double rest = is_f64(x) ? -1.0542692476429138e-08 : log2e - head;
 	UOp *hi, *p, *q, *s, *e;
 
@@ -259,7 +264,8 @@ static UOp *tanh_real(UOp *x)
 	}
 	in = clamp(x, 0.625);
 	z = t_mul(in, in);
-	small = POLY(z, -5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1);
+	small = POLY(z, -5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1,
+		-3.33332819422e-1);
 	small = t_mul(in, t_addc(t_mul(small, z), 1));
 	a = t_abs(x);
 	big = t_sub(num(x, 1), t_mulc(t_recip(t_addc(exp_plain(t_mulc(a, 2)), 1)), 2));
@@ -304,10 +310,11 @@ UOp *t_cosh(UOp *x) { return wide(cosh_real, x); }
 UOp *t_sigmoid(UOp *x) { return wide(sigmoid_real, x); }
 UOp *t_softplus(UOp *x) { return wide(softplus_real, x); }
 
-/* ---- circular functions --------------------------------------------------------------------------------------- */
+/* ---- circular functions ---------------------------------------------------------------------- */
 
-/* SIN(x + π/2) would lose what the sum rounds away. With s = sin x, where |s| > 1/2: cos x = sin 2x / 2s, which is
- * right to the last bits at cosine's zeros too, and else 1 - 2 sin²(x/2). Both arguments are exact. u is the second sine. */
+/* SIN(x + π/2) would lose what the sum rounds away. With s = sin x, where |s| > 1/2: cos x is
+ * sin 2x / 2s, which is right to the last bits at cosine's zeros too, and else 1 - 2 sin²(x/2). Both
+ * arguments are exact. u is the second sine. */
 typedef struct { UOp *s, *u, *steep; } Circle;
 
 static Circle circle(UOp *x)
@@ -341,12 +348,13 @@ static UOp *tan_real(UOp *x)
 static UOp *asin_series(UOp *z)
 {
 	if (!is_f64(z))
-		return t_mul(z, POLY(z, 4.2163199048e-2, 2.4181311049e-2, 4.5470025998e-2, 7.4953002686e-2, 1.6666752422e-1));
+		return t_mul(z, POLY(z, 4.2163199048e-2, 2.4181311049e-2, 4.5470025998e-2,
+			7.4953002686e-2, 1.6666752422e-1));
 	return t_mul(z, t_div(
-		POLY(z, 3.47933107596021167570e-05, 7.91534994289814532176e-04, -4.00555345006794114027e-02,
-		     2.01212532134862925881e-01, -3.25565818622400915405e-01, 1.66666666666666657415e-01),
-		POLY(z, 7.70381505559019352791e-02, -6.88283971605453293030e-01, 2.02094576023350569471e+00,
-		     -2.40339491173441421878e+00, 1)));
+		POLY(z, 3.479331075960212e-05, 0.0007915349942898145, -0.04005553450067941,
+			0.20121253213486293, -0.3255658186224009, 0.16666666666666666),
+		POLY(z, 0.07703815055590194, -0.6882839716054533, 2.0209457602335057,
+			-2.403394911734414, 1)));
 }
 
 /* above 1/2 through the half angle: asin a = π/2 - 2 asin √((1-a)/2). p is the asin there. */
@@ -389,36 +397,41 @@ static UOp *acos_real(UOp *x)
 	Arc a = arc(x);
 	UOp *twice = t_mulc(a.p, 2), *left = from_const(twice, M_PI, pi_lo);
 
-	return t_where(a.big, t_where(t_lt(x, num(x, 0)), left, twice), from_const(a.p, M_PI_2, pi_lo / 2));
+	return t_where(a.big, t_where(t_lt(x, num(x, 0)), left, twice),
+		from_const(a.p, M_PI_2, pi_lo / 2));
 }
 
 static UOp *atan_series(UOp *z)
 {
 	if (!is_f64(z))
-		return POLY(z, 8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1);
-	return t_neg(POLY(z, 1.62858201153657823623e-02, -3.65315727442169155270e-02, 4.97687799461593236017e-02,
-		-5.83357013379057348645e-02, 6.66107313738753120669e-02, -7.69187620504482999495e-02,
-		9.09088713343650656196e-02, -1.11111104054623557880e-01, 1.42857142725034663711e-01,
-		-1.99999999998764832476e-01, 3.33333333333329318027e-01));
+		return POLY(z, 8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1,
+			-3.33329491539e-1);
+	return t_neg(POLY(z, 0.016285820115365782, -0.036531572744216916, 0.049768779946159324,
+		-0.058335701337905735, 0.06661073137387531, -0.0769187620504483,
+		0.09090887133436507, -0.11111110405462356, 0.14285714272503466,
+		-0.19999999999876483, 0.3333333333333293));
 }
 
 /* |x| > tan(3π/8): π/2 + atan(-1/|x|); |x| > tan(π/8): π/4 + atan((|x|-1)/(|x|+1)) */
 static UOp *atan_real(UOp *x)
 {
-	UOp *a = t_abs(x), *far = t_lt(num(x, 2.414213562373095), a), *mid = t_lt(num(x, 0.4142135623730950), a);
+	UOp *a = t_abs(x), *far = t_lt(num(x, 2.414213562373095), a),
+		*mid = t_lt(num(x, 0.4142135623730950), a);
 	UOp *in = t_min(a, num(x, 4)), *t, *z, *p, *r;
 
 	t = t_where(mid, t_div(t_addc(in, -1), t_addc(in, 1)), x);
 	t = t_where(far, t_neg(t_recip(t_max(a, num(x, 1)))), t);
 	z = t_mul(t, t);
 	p = t_mul(t, t_addc(t_mul(atan_series(z), z), 1));
-	r = t_where(far, from_const(t_neg(p), M_PI_2, pi_lo / 2), from_const(t_neg(p), M_PI_4, pi_lo / 4));
+	r = t_where(far, from_const(t_neg(p), M_PI_2, pi_lo / 2),
+		from_const(t_neg(p), M_PI_4, pi_lo / 4));
 	return t_where(mid, t_where(t_lt(x, num(x, 0)), t_neg(r), r), p);
 }
 
 static UOp *atan2_real(UOp *y, UOp *x)
 {
-	UOp *ax = t_abs(x), *ay = t_abs(y), *hi = t_max(ax, ay), *lo = t_min(ax, ay), *zero = num(x, 0), *t;
+	UOp *ax = t_abs(x), *ay = t_abs(y), *hi = t_max(ax, ay), *lo = t_min(ax, ay),
+		*zero = num(x, 0), *t;
 
 	t = t_div(lo, t_where(t_eq(hi, zero), num(x, 1), hi));
 	t = t_where(t_eq(lo, hi), t_where(t_eq(hi, zero), zero, num(x, 1)), t);
@@ -446,7 +459,7 @@ UOp *t_atan(UOp *x) { return wide(atan_real, x); }
 UOp *t_hypot(UOp *x, UOp *y) { return wide2(hypot_real, x, y); }
 UOp *t_atan2(UOp *y, UOp *x) { return wide2(atan2_real, y, x); }
 
-/* ---- inverse hyperbolic functions ---------------------------------------------------------------------------------- */
+/* ---- inverse hyperbolic functions ------------------------------------------------------------ */
 
 /* above this, √(x²±1) is x to the last bit, and x² is still far from overflow */
 static double far_out(UOp *x) { return is_f64(x) ? 1e9 : 1e5; }
@@ -478,20 +491,22 @@ UOp *t_asinh(UOp *x) { return wide(asinh_real, x); }
 UOp *t_acosh(UOp *x) { return wide(acosh_real, x); }
 UOp *t_atanh(UOp *x) { return wide(atanh_real, x); }
 
-/* ---- erf ------------------------------------------------------------------------------------------------------------ */
+/* ---- erf ------------------------------------------------------------------------------------- */
 
 static UOp *erf_f32(UOp *x)
 {
 	UOp *t = t_abs(x), *in = clamp(x, 1), *s = t_mul(in, in), *r, *small;
 
-	small = POLY(s, -5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1);
+	small = POLY(s, -5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1,
+		-3.76125336e-1, 1.28379166e-1);
 	small = t_add(t_mul(small, in), in);
 	t = t_min(t, num(x, 5));
-	r = POLY(t, -1.72853470e-5, 3.83197126e-4, -3.88396438e-3, 2.42546219e-2, -1.06777877e-1, -6.34846687e-1,
-		-1.28717512e-1);
+	r = POLY(t, -1.72853470e-5, 3.83197126e-4, -3.88396438e-3, 2.42546219e-2, -1.06777877e-1,
+		-6.34846687e-1, -1.28717512e-1);
 	r = t_sub(t_mul(r, t), t);
 	r = t_sub(num(x, 1), exp_plain(r));
-	return t_where(t_lt(num(x, 0.927734375), t_abs(x)), t_where(t_lt(x, num(x, 0)), t_neg(r), r), small);
+	return t_where(t_lt(num(x, 0.927734375), t_abs(x)),
+		t_where(t_lt(x, num(x, 0)), t_neg(r), r), small);
 }
 
 /* 1 - exp(-a² - 0.5625 + R/S)/a with R/S in 1/a², a ≥ 1.25; another quotient above 1/0.35 */
@@ -500,19 +515,19 @@ static UOp *erf_tail(UOp *a)
 	UOp *z = t_recip(t_mul(a, a)), *near, *far, *q;
 
 	near = t_div(
-		POLY(z, -9.81432934416914548592e+00, -8.12874355063065934246e+01, -1.84605092906711035994e+02,
-		     -1.62396669462573470355e+02, -6.23753324503260060396e+01, -1.05586262253232909814e+01,
-		     -6.93858572707181764372e-01, -9.86494403484714822705e-03),
-		POLY(z, -6.04244152148580987438e-02, 6.57024977031928170135e+00, 1.08635005541779435134e+02,
-		     4.29008140027567833386e+02, 6.45387271733267880336e+02, 4.34565877475229228821e+02,
-		     1.37657754143519042600e+02, 1.96512716674392571292e+01, 1));
+		POLY(z, -9.814329344169145, -81.2874355063066, -184.60509290671104,
+			-162.39666946257347, -62.375332450326006, -10.558626225323291,
+			-0.6938585727071818, -0.009864944034847148),
+		POLY(z, -0.0604244152148581, 6.570249770319282, 108.63500554177944,
+			429.00814002756783, 645.3872717332679, 434.56587747522923,
+			137.65775414351904, 19.651271667439257, 1));
 	far = t_div(
-		POLY(z, -4.83519191608651397019e+02, -1.02509513161107724954e+03, -6.37566443368389627722e+02,
-		     -1.60636384855821916062e+02, -1.77579549177547519889e+01, -7.99283237680523006574e-01,
-		     -9.86494292470009928597e-03),
-		POLY(z, -2.24409524465858183362e+01, 4.74528541206955367215e+02, 2.55305040643316442583e+03,
-		     3.19985821950859553908e+03, 1.53672958608443695994e+03, 3.25792512996573918826e+02,
-		     3.03380607434824582924e+01, 1));
+		POLY(z, -483.5191916086514, -1025.0951316110772, -637.5664433683896,
+			-160.63638485582192, -17.757954917754752, -0.799283237680523,
+			-0.0098649429247001),
+		POLY(z, -22.44095244658582, 474.52854120695537, 2553.0504064331644,
+			3199.8582195085955, 1536.729586084437, 325.7925129965739,
+			30.33806074348246, 1));
 	q = t_where(t_lt(a, num(a, 1 / 0.35)), near, far);
 	q = exp_plain(t_add(t_addc(t_neg(t_mul(a, a)), -0.5625), q));
 	return t_sub(num(a, 1), t_div(q, a));
@@ -520,21 +535,22 @@ static UOp *erf_tail(UOp *a)
 
 static UOp *erf_f64(UOp *x)
 {
-	UOp *a = t_abs(x), *in = clamp(x, 0.84375), *z = t_mul(in, in), *s = t_addc(t_min(a, num(x, 1.25)), -1);
+	UOp *a = t_abs(x), *in = clamp(x, 0.84375), *z = t_mul(in, in),
+		*s = t_addc(t_min(a, num(x, 1.25)), -1);
 	UOp *small, *mid, *r;
 
 	small = t_div(
-		POLY(z, -2.37630166566501626084e-05, -5.77027029648944159157e-03, -2.84817495755985104766e-02,
-		     -3.25042107247001499370e-01, 1.28379167095512558561e-01),
-		POLY(z, -3.96022827877536812320e-06, 1.32494738004321644526e-04, 5.08130628187576562776e-03,
-		     6.50222499887672944485e-02, 3.97917223959155352819e-01, 1));
+		POLY(z, -2.3763016656650163e-05, -0.005770270296489442, -0.02848174957559851,
+			-0.3250421072470015, 0.12837916709551256),
+		POLY(z, -3.960228278775368e-06, 0.00013249473800432164, 0.005081306281875766,
+			0.0650222499887673, 0.39791722395915535, 1));
 	small = t_add(in, t_mul(in, small));
 	mid = t_div(
-		POLY(s, -2.16637559486879084300e-03, 3.54783043256182359371e-02, -1.10894694282396677476e-01,
-		     3.18346619901161753674e-01, -3.72207876035701323847e-01, 4.14856118683748331666e-01,
-		     -2.36211856075265944077e-03),
-		POLY(s, 1.19844998467991074170e-02, 1.36370839120290507362e-02, 1.26171219808761642112e-01,
-		     7.18286544141962662868e-02, 5.40397917702171048937e-01, 1.06420880400844228286e-01, 1));
+		POLY(s, -0.002166375594868791, 0.035478304325618236, -0.11089469428239668,
+			0.31834661990116175, -0.3722078760357013, 0.41485611868374833,
+			-0.0023621185607526594),
+		POLY(s, 0.011984499846799107, 0.01363708391202905, 0.12617121980876164,
+			0.07182865441419627, 0.540397917702171, 0.10642088040084423, 1));
 	mid = t_addc(mid, 8.45062911510467529297e-01);
 	r = erf_tail(t_min(t_max(a, num(x, 1.25)), num(x, 6)));
 	r = t_where(t_lt(a, num(x, 1.25)), mid, r);

@@ -1,9 +1,10 @@
 /* Contractions: products of tensors summed over shared axes.
  *
- *     a[m,k] @ b[k,n]   →   a [m,1,k], b transposed [1,n,k], both expanded to [m,n,k], MUL, REDUCE ADD over k
+ *     a[m,k] @ b[k,n]   →   a [m,1,k] and b turned [1,n,k], expanded to [m,n,k], MUL, REDUCE ADD k
  *
- * The product is never stored: what only a reduction reads belongs to it, and lower knows a contraction by the axes its
- * operands move in. f16 and bf16 are multiplied and summed in f32 and rounded once. */
+ * The product is never stored: what only a reduction reads belongs to it, and lower knows a
+ * contraction by the axes its operands move in. f16 and bf16 are multiplied and summed in f32
+ * and rounded once. */
 #include "trace.h"
 #include <ctype.h>
 
@@ -17,11 +18,12 @@ static void operands(size_t n, UOp *const *x, UOp **out, DType *dt)
 		out[i] = t_cast(t_cast(x[i], *dt), dtype_acc(*dt));
 }
 
-/* ---- matmul, dot, outer --------------------------------------------------------------------------------- */
+/* ---- matmul, dot, outer ---------------------------------------------------------------------- */
 
 static _Noreturn void no_match(UOp *a, UOp *b)
 {
-	die(MALFORMED, "shapes %s and %s do not match for a product", shape_text(a->shape), shape_text(b->shape));
+	die(MALFORMED, "shapes %s and %s do not match for a product", shape_text(a->shape),
+		shape_text(b->shape));
 }
 
 /* a[..., k]·b[..., k] summed over the last axis; the rest broadcasts */
@@ -97,9 +99,10 @@ Value fn_linear(Args *a)
 	return v_tensor(arg_given(a, 2) ? t_add(y, arg_tensor_like(a, 2, y->dtype)) : y);
 }
 
-/* ---- einsum --------------------------------------------------------------------------------------------------- */
+/* ---- einsum ---------------------------------------------------------------------------------- */
 
-/* A term's axes by label: a letter's own code; an axis that "..." stands for gets DOTS + its number from the right. */
+/* A term's axes by label: a letter's own code; an axis that "..." stands for gets DOTS + its
+ * number from the right. */
 enum { DOTS = 256, LABELS = DOTS + MAX_RANK };
 typedef struct { int n; int label[MAX_RANK]; } Term;
 
@@ -110,7 +113,8 @@ static const char *skip(const char *s)
 	return s;
 }
 
-/* Reads one term up to , - or the end; dots is the number of axes "..." stands for, or less than 0: none known. */
+/* Reads one term up to , - or the end; dots is the number of axes "..." stands for, or less than
+ * 0: none known. */
 static const char *read_term(const char *s, Term *t, int dots)
 {
 	t->n = 0;
@@ -166,7 +170,8 @@ static UOp *take_diagonals(UOp *x, Term *t)
 		if (i == j)
 			continue;
 		if (!size_equal(t_dim(x, i), t_dim(x, j)))
-			die(MALFORMED, "einsum: axes %d and %d of %s have one label", i, j, shape_text(x->shape));
+			die(MALFORMED, "einsum: axes %d and %d of %s have one label", i, j,
+				shape_text(x->shape));
 		at = t_arange(DT_I64, t_dim(x, i));
 		x = t_move_axis(t_move_axis(x, j, 0), i + 1, 1);
 		x = t_move_axis(t_gather(x, 2, (UOp *[]){ at, at }), 0, i);
@@ -176,7 +181,8 @@ static UOp *take_diagonals(UOp *x, Term *t)
 	return x;
 }
 
-/* x with the axes that to names, in its order, size 1 where x lacks one; each axis of x is named in to. */
+/* x with the axes that to names, in its order, size 1 where x lacks one; each axis of x is named
+ * in to. */
 static UOp *align(UOp *x, const Term *t, const Term *to)
 {
 	int axes[MAX_RANK], n = 0;
@@ -205,7 +211,8 @@ static UOp *sum_rest(UOp *x, Term *t, const bool *wanted)
 	return t_reduce(OP_ADD, x, n, axes, false);
 }
 
-/* The product of two terms, summed over what nothing later wants: the kept labels first, then the summed ones. */
+/* The product of two terms, summed over what nothing later wants: the kept labels first, then
+ * the summed ones. */
 static UOp *combine(UOp *x, Term *s, UOp *y, const Term *t, const bool *wanted)
 {
 	Term all = { 0 };

@@ -24,7 +24,7 @@ static const Shape *arg_shape(Args *a, int k)
 	return s;
 }
 
-/* ---- constants -------------------------------------------------------------------------------------------- */
+/* ---- constants ------------------------------------------------------------------------------- */
 
 Value fn_full(Args *a)
 {
@@ -59,7 +59,7 @@ Value fn_full_like(Args *a)
 	return v_tensor(t_full(x->shape, t_cast(arg_tensor_like(a, 1, dt), dt)));
 }
 
-/* ---- ranges -------------------------------------------------------------------------------------------------- */
+/* ---- ranges ---------------------------------------------------------------------------------- */
 
 /* x·v or x + v with v of an integer exact in x's dtype */
 static UOp *by_int(Op op, UOp *x, int64_t v)
@@ -70,7 +70,7 @@ static UOp *by_int(Op op, UOp *x, int64_t v)
 /* start, start+step, … below stop over the integers; the sizes may be symbolic */
 static UOp *arange_ints(UOp *start, UOp *stop, int64_t step, DType dt)
 {
-	UOp *n, *x, *one = ix_const(1), *span = step > 0 ? ix_sub(stop, start) : ix_sub(start, stop);
+	UOp *span = step > 0 ? ix_sub(stop, start) : ix_sub(start, stop), *one = ix_const(1), *n, *x;
 	int64_t by = step > 0 ? step : -(step + (step == INT64_MIN)), v;
 
 	n = ix_add(ix_div(ix_sub(span, one), ix_const(by)), one);
@@ -99,7 +99,7 @@ static bool whole(const Value *v)
 
 Value fn_arange(Args *a)
 {
-	bool one = !arg_given(a, 1), ints = whole(&a->at[0]) && whole(&a->at[1]) && whole(&a->at[2]);
+	bool ints = whole(&a->at[0]) && whole(&a->at[1]) && whole(&a->at[2]), one = !arg_given(a, 1);
 	DType dt = dtype_or(a, 3, ints ? DT_I64 : DT_F32);
 
 	if (arg_float(&(Args){ a->fn, 3, a->at }, 2) == 0)
@@ -108,7 +108,8 @@ Value fn_arange(Args *a)
 		UOp *start = one ? ix_const(0) : arg_size(a, 0);
 		return v_tensor(arange_ints(start, arg_size(a, one ? 0 : 1), arg_int(a, 2), dt));
 	}
-	return v_tensor(arange_floats(one ? 0 : arg_float(a, 0), arg_float(a, one ? 0 : 1), arg_float(a, 2), dt));
+	return v_tensor(arange_floats(one ? 0 : arg_float(a, 0), arg_float(a, one ? 0 : 1),
+		arg_float(a, 2), dt));
 }
 
 /* The last one is stop itself. */
@@ -130,7 +131,7 @@ Value fn_linspace(Args *a)
 	return v_tensor(t_cast(x, dt));
 }
 
-/* ---- bands of matrices -------------------------------------------------------------------------------------------- */
+/* ---- bands of matrices ----------------------------------------------------------------------- */
 
 /* column - row of the last two axes, as [r, c] */
 static UOp *diagonal_number(UOp *rows, UOp *columns)
@@ -181,7 +182,8 @@ static UOp *take_diagonal(UOp *x, int64_t k)
 	c = ix_sub(c, ix_const(k > 0 ? k : 0));
 	n = ix_prove_le(r, c) ? r : c;
 	if (!ix_prove_le(r, c) && !ix_prove_le(c, r))
-		die(UNSUPPORTED, "diag: which side of %s is shorter must be known", shape_text(x->shape));
+		die(UNSUPPORTED, "diag: which side of %s is shorter must be known",
+			shape_text(x->shape));
 	if (ix_prove_lt(n, ix_const(0)))
 		n = ix_const(0);
 	x = t_move_axis(t_move_axis(x, rank - 1, 0), rank - 1, 0);
@@ -195,7 +197,8 @@ static UOp *take_diagonal(UOp *x, int64_t k)
 /* A vector becomes the k-th diagonal of a matrix of zeros. */
 static UOp *put_diagonal(UOp *x, int64_t k)
 {
-	UOp *n = t_dim(x, 0), *zero = ix_const(0), *side = ix_const(k < 0 ? -k : k), *size = ix_add(n, side);
+	UOp *n = t_dim(x, 0), *zero = ix_const(0), *side = ix_const(k < 0 ? -k : k),
+		*size = ix_add(n, side);
 
 	x = t_pad_axis(x, 0, k > 0 ? side : zero, k > 0 ? zero : side);
 	x = t_where(t_eq(diagonal_number(size, size), t_num(DT_I64, k)), x, t_num(x->dtype, 0));
@@ -226,5 +229,6 @@ Value fn_one_hot(Args *a)
 	for (int k = 0; k < t_rank(i); k++)
 		d[k] = k == axis ? depth : ix_const(1);
 	hit = t_eq(t_cast(i, DT_I64), t_reshapev(t_arange(DT_I64, depth), t_rank(i), d));
-	return v_tensor(t_where(hit, t_cast(arg_tensor_like(a, 3, dt), dt), t_cast(arg_tensor_like(a, 4, dt), dt)));
+	return v_tensor(t_where(hit, t_cast(arg_tensor_like(a, 3, dt), dt),
+		t_cast(arg_tensor_like(a, 4, dt), dt)));
 }

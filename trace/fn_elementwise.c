@@ -1,4 +1,5 @@
-/* Functions of the library that work element by element: names and arguments for what tensor.c and approx.c make.
+/* Functions of the library that work element by element: names and arguments for what tensor.c
+ * and approx.c make.
  *
  *     leaky_relu(x, alpha=0.1)   →   WHERE(CMPLT(x, 0), MUL(x, 0.1), x) */
 #include "trace.h"
@@ -35,7 +36,7 @@ static void pair_at(Args *a, int k, UOp **x, UOp **y)
 
 static void pair(Args *a, UOp **x, UOp **y) { pair_at(a, 0, x, y); }
 
-/* ---- arithmetic ---------------------------------------------------------------------------------------- */
+/* ---- arithmetic ------------------------------------------------------------------------------ */
 
 UNARY(neg, t_neg(x))
 UNARY(abs, t_abs(x))
@@ -94,7 +95,7 @@ Value fn_where(Args *a)
 	return v_tensor(t_where(arg_tensor(a, 0), x, y));
 }
 
-/* ---- exponentials, circular functions -------------------------------------------------------------------- */
+/* ---- exponentials, circular functions -------------------------------------------------------- */
 
 UNARY(exp, t_exp(x))
 UNARY(exp2, t_op1(OP_EXP2, x))
@@ -123,7 +124,7 @@ Value fn_log10(Args *a)
 	return v_tensor(t_cast(t_mulc(y, 0.30102999566398119521), x->dtype));
 }
 
-/* ---- activations -------------------------------------------------------------------------------------------- */
+/* ---- activations ----------------------------------------------------------------------------- */
 
 /* Each is computed in f32 at least and rounded once. */
 #define ACTIVATION(name) \
@@ -171,7 +172,8 @@ ACTIVATION(selu)
 
 ACTIVATION(hardsigmoid)
 {
-	return t_min(t_max(t_addc(t_mulc(x, arg_float(a, 1)), arg_float(a, 2)), num(x, 0)), num(x, 1));
+	return t_min(t_max(t_addc(t_mulc(x, arg_float(a, 1)), arg_float(a, 2)), num(x, 0)),
+		num(x, 1));
 }
 
 ACTIVATION(hardswish)
@@ -202,7 +204,7 @@ Value fn_prelu(Args *a)
 	return v_tensor(by_sign(x, x, t_mul(x, slope)));
 }
 
-/* ---- comparisons and bits --------------------------------------------------------------------------------------- */
+/* ---- comparisons and bits -------------------------------------------------------------------- */
 
 BINARY(equal, t_eq(x, y))
 BINARY(not_equal, t_ne(x, y))
@@ -236,7 +238,7 @@ Value fn_bitwise_not(Args *a)
 		: const_bits(x->dtype, &(uint64_t){ dtype_max(x->dtype) })));
 }
 
-/* ---- types and marks -------------------------------------------------------------------------------------------------- */
+/* ---- types and marks ------------------------------------------------------------------------- */
 
 Value fn_cast(Args *a) { return v_tensor(t_cast(arg_tensor(a, 0), arg_dtype(a, 1))); }
 

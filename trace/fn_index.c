@@ -1,15 +1,16 @@
 /* Functions that find elements by index, and sorting.
  *
- *     take(x, i, axis=1)   →   x with axis 1 first, GATHER at WHERE(i < 0, i + n, i), the axes put back
+ *     take(x, i, axis=1)   →   GATHER at WHERE(i < 0, i + n, i) in x with axis 1 first, put back
  *
- * A negative index counts from the end, as in NumPy; one that is still outside reads 0, or is dropped by a scatter.
- * What GATHER finds costs one load an element; top k costs a sort. */
+ * A negative index counts from the end, as in NumPy; one that is still outside reads 0, or is
+ * dropped by a scatter. What GATHER finds costs one load an element; top k costs a sort. */
 #include "trace.h"
 
 static UOp *index_of(Args *a, UOp *i)
 {
 	if (!dtype_int(i->dtype) && i->dtype != DT_BOOL)
-		die(MALFORMED, "%s: an index is %s, not an integer", a->fn->name, dtype_name(i->dtype));
+		die(MALFORMED, "%s: an index is %s, not an integer", a->fn->name,
+			dtype_name(i->dtype));
 	return i->dtype == DT_BOOL ? t_cast(i, DT_I64) : i;
 }
 
@@ -46,7 +47,8 @@ static int indices(Args *a, int k, UOp *x, UOp **at)
 static const char *combine(Args *a, int k)
 {
 	static const char *const names[][2] = {
-		{ "set", "SET" }, { "none", "SET" }, { "add", "ADD" }, { "mul", "MUL" }, { "max", "MAX" }, { "min", "MIN" },
+		{ "set", "SET" }, { "none", "SET" }, { "add", "ADD" }, { "mul", "MUL" },
+			{ "max", "MAX" }, { "min", "MIN" },
 	};
 	const char *how = arg_str(a, k);
 
@@ -56,7 +58,7 @@ static const char *combine(Args *a, int k)
 	die(MALFORMED, "%s: how is set, add, mul, max or min, not \"%s\"", a->fn->name, how);
 }
 
-/* ---- gather ----------------------------------------------------------------------------------------------- */
+/* ---- gather ---------------------------------------------------------------------------------- */
 
 Value fn_gather(Args *a)
 {
@@ -95,15 +97,18 @@ Value fn_take_along(Args *a)
 	return v_tensor(t_take_along(x, t_wrap_index(i, t_dim(x, axis)), axis));
 }
 
-/* The last axis of i, of known size k, holds an index for each of k axes of x; the first batch axes are shared. */
+/* The last axis of i, of known size k, holds an index for each of k axes of x; the first batch
+ * axes are shared. */
 static int nd_indices(Args *a, UOp *x, UOp *i, int batch, UOp **at)
 {
 	int last = t_rank(i) - 1, rank;
 	int64_t k;
 
 	i = index_of(a, i);
-	if (last < batch || batch < 0 || !ix_is_const(t_dim(i, last), &k) || k < 0 || batch + k > t_rank(x))
-		die(MALFORMED, "%s: indices %s do not fit %s", a->fn->name, shape_text(i->shape), shape_text(x->shape));
+	if (last < batch || batch < 0 || !ix_is_const(t_dim(i, last), &k) || k < 0
+		|| batch + k > t_rank(x))
+		die(MALFORMED, "%s: indices %s do not fit %s", a->fn->name, shape_text(i->shape),
+			shape_text(x->shape));
 	rank = last;
 	for (int b = 0; b < batch; b++) {
 		UOp *d[MAX_RANK];
@@ -126,7 +131,7 @@ Value fn_gather_nd(Args *a)
 	return v_tensor(n ? t_gather(x, n, at) : x);
 }
 
-/* ---- scatter ------------------------------------------------------------------------------------------------- */
+/* ---- scatter --------------------------------------------------------------------------------- */
 
 Value fn_scatter(Args *a)
 {
@@ -152,12 +157,14 @@ Value fn_scatter_along(Args *a)
 	int axis = arg_axis(a, 3, t_rank(x));
 
 	if (t_rank(i) != t_rank(x))
-		die(MALFORMED, "scatter_along: %s and %s differ in rank", shape_text(i->shape), shape_text(x->shape));
+		die(MALFORMED, "scatter_along: %s and %s differ in rank", shape_text(i->shape),
+			shape_text(x->shape));
 	t_along_indices(x, t_wrap_index(i, t_dim(x, axis)), axis, at);
-	return v_tensor(t_scatter(x, t_rank(x), at, arg_tensor_like(a, 2, x->dtype), combine(a, 4)));
+	return v_tensor(t_scatter(x, t_rank(x), at, arg_tensor_like(a, 2, x->dtype),
+		combine(a, 4)));
 }
 
-/* ---- sorting --------------------------------------------------------------------------------------------------- */
+/* ---- sorting --------------------------------------------------------------------------------- */
 
 Value fn_argsort(Args *a)
 {

@@ -2,8 +2,8 @@
  *
  *     rand([n], key=7)   →   THREEFRY(ARANGE n, 7), 23 of its bits under the exponent of 1, less 1
  *
- * Element number i uses the counter offset + i (two counters for randn in f64), so that parts of one stream can be
- * drawn by calls with rising offsets. */
+ * Element number i uses the counter offset + i (two counters for randn in f64), so that parts of
+ * one stream can be drawn by calls with rising offsets. */
 #include "trace.h"
 #include <math.h>
 
@@ -17,7 +17,8 @@ static UOp *scalar_u64(Args *a, int k)
 		? u64(a->at[k].i) : t_cast(arg_tensor_like(a, k, DT_U64), DT_U64);
 
 	if (t_rank(x) && shape_count(x->shape) != ix_const(1))
-		die(MALFORMED, "%s: a key has one element, not %s", a->fn->name, shape_text(x->shape));
+		die(MALFORMED, "%s: a key has one element, not %s", a->fn->name,
+			shape_text(x->shape));
 	return t_reshape(x, shape_scalar());
 }
 
@@ -28,7 +29,8 @@ static UOp *draw(const Shape *s, UOp *key, UOp *offset, int by, int which)
 
 	i = by > 1 ? t_mul(i, u64(by)) : i;
 	i = t_add(i, which ? t_add(offset, u64(which)) : offset);
-	return t_reshape(NODE(OP_THREEFRY, DT_U64, VNIL, t_expand_to(i, i->shape), t_expand_to(key, i->shape)), s);
+	return t_reshape(NODE(OP_THREEFRY, DT_U64, VNIL, t_expand_to(i, i->shape),
+		t_expand_to(key, i->shape)), s);
 }
 
 static UOp *low_word(UOp *bits) { return t_cast(t_op2(OP_AND, bits, u64(0xffffffff)), DT_U32); }
@@ -90,10 +92,12 @@ Value fn_random_bits(Args *a)
 
 Value fn_rand(Args *a)
 {
-	return v_tensor(uniform(draw(arg_shape(a, 0), scalar_u64(a, 1), scalar_u64(a, 2), 1, 0), float_dtype(a, 3)));
+	return v_tensor(uniform(draw(arg_shape(a, 0), scalar_u64(a, 1), scalar_u64(a, 2), 1, 0),
+		float_dtype(a, 3)));
 }
 
-/* Box and Muller: √(-2 log u)·cos(2πv), u in (0, 1]. f32 takes u and v from the two words of one draw. */
+/* Box and Muller: √(-2 log u)·cos(2πv), u in (0, 1]. f32 takes u and v from the two words of one
+ * draw. */
 Value fn_randn(Args *a)
 {
 	const Shape *s = arg_shape(a, 0);
@@ -121,7 +125,8 @@ Value fn_randint(Args *a)
 	UOp *r;
 
 	if (high <= low)
-		die(MALFORMED, "randint: nothing from %lld up to %lld", (long long)low, (long long)high);
+		die(MALFORMED, "randint: nothing from %lld up to %lld", (long long)low,
+			(long long)high);
 	r = draw(arg_shape(a, 0), scalar_u64(a, 3), scalar_u64(a, 4), 1, 0);
 	if (range <= 0xffffffff)
 		r = t_op2(OP_SHR, t_mul(t_op2(OP_AND, r, u64(0xffffffff)), u64(range)), u64(32));
@@ -135,7 +140,8 @@ Value fn_randperm(Args *a)
 {
 	UOp *n = arg_size(a, 0);
 
-	return v_tensor(t_sort(draw(shape_new(1, &n), scalar_u64(a, 1), scalar_u64(a, 2), 1, 0), 0, false));
+	return v_tensor(t_sort(draw(shape_new(1, &n), scalar_u64(a, 1), scalar_u64(a, 2), 1, 0), 0,
+		false));
 }
 
 /* Elements are dropped where a draw in f32 is below p; the others grow so that the mean stays. */

@@ -87,7 +87,8 @@ Value fn_norm(Args *a)
 	else if (isinf(ord))
 		y = reduce(a, ord > 0 ? OP_MAX : OP_MIN, t_abs(x));
 	else
-		y = t_pow(reduce(a, OP_ADD, t_pow(t_abs(x), t_num(x->dtype, ord))), t_num(x->dtype, 1 / ord));
+		y = t_pow(reduce(a, OP_ADD, t_pow(t_abs(x), t_num(x->dtype, ord))),
+			t_num(x->dtype, 1 / ord));
 	return v_tensor(t_cast(y, dt));
 }
 
@@ -97,19 +98,16 @@ Value fn_logsumexp(Args *a)
 	UOp *x = t_float(arg_tensor(a, 0)), *m, *s;
 	DType dt = x->dtype;
 	int axes[MAX_RANK], n = arg_axes_of(a, 1, t_rank(x), axes);
-	const Shape *out;
 
 	x = t_cast(x, dtype_acc(dt));
 	m = t_reduce(OP_MAX, x, n, axes, true);
 	m = t_where(t_eq(t_sub(m, m), t_num(m->dtype, 0)), m, t_num(m->dtype, 0));
 	s = t_op1(OP_EXP2, t_mulc(t_sub(x, m), M_LOG2E));
-	s = t_reduce(OP_ADD, s, n, axes, true);
-	s = t_cast(t_add(t_log(s), m), dt);
-	out = t_reduce(OP_MAX, x, n, axes, arg_bool(a, 2))->shape;
-	return v_tensor(t_reshape(s, out));
+	s = t_reduce(OP_ADD, s, n, axes, arg_bool(a, 2));
+	return v_tensor(t_cast(t_add(t_log(s), t_reshape(m, s->shape)), dt));
 }
 
-/* ---- places -------------------------------------------------------------------------------------------------- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static UOp *arg_extreme(Args *a, Op op)
 {
@@ -128,7 +126,8 @@ static UOp *arg_extreme(Args *a, Op op)
 	if (dtype_float(x->dtype))
 		hit = t_or(hit, t_ne(x, x));
 	n = t_size(DT_I64, t_dim(x, axis));
-	place = t_reduce(OP_MIN, t_where(hit, t_iota(DT_I64, x->shape, axis), n), 1, &axis, keep && !flat);
+	place = t_where(hit, t_iota(DT_I64, x->shape, axis), n);
+	place = t_reduce(OP_MIN, place, 1, &axis, keep && !flat);
 	if (keep && flat)
 		for (int i = 0; i < rank; i++)
 			place = t_unsqueeze(place, 0);
@@ -138,7 +137,7 @@ static UOp *arg_extreme(Args *a, Op op)
 Value fn_argmax(Args *a) { return v_tensor(arg_extreme(a, OP_MAX)); }
 Value fn_argmin(Args *a) { return v_tensor(arg_extreme(a, OP_MIN)); }
 
-/* ---- running -------------------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 /* exclusive leaves out the element itself: one identity before, the last away. */
 static UOp *running(Args *a, Op op, UOp *x)

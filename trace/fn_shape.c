@@ -1,14 +1,15 @@
 /* Functions that move elements: shapes, axes, slices, padding, joining.
  *
- *     flip, transpose, reshape, slice, tile     movement ops alone, which cost nothing by themselves
- *     concat, stack, roll                       movement under a choice by place (t_concat)
- *     pad reflect, edge, symmetric, wrap        GATHER along the axis at computed places */
+ *     flip, transpose, reshape, slice, tile   movement ops alone, which cost nothing by themselves
+ *     concat, stack, roll                     movement under a choice by place (t_concat)
+ *     pad reflect, edge, symmetric, wrap      GATHER along the axis at computed places */
 #include "trace.h"
 
 static int axis_of(Args *a, int64_t axis, int rank)
 {
 	if (axis < -rank || axis >= rank)
-		die(MALFORMED, "%s: axis %lld is outside rank %d", a->fn->name, (long long)axis, rank);
+		die(MALFORMED, "%s: axis %lld is outside rank %d", a->fn->name,
+			(long long)axis, rank);
 	return axis < 0 ? axis + rank : axis;
 }
 
@@ -19,10 +20,10 @@ static bool is_int(UOp *size, int64_t want)
 	return ix_is_const(size, &v) && v == want;
 }
 
-/* ---- shapes --------------------------------------------------------------------------------------------- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* The size that -1 stands for. Sizes that stand on both sides are struck out first, which leaves numbers to divide
- * in nearly every case with symbolic ones. */
+/* The size that -1 stands for. Sizes that stand on both sides are struck out first, which leaves
+ * numbers to divide in nearly every case with symbolic ones. */
 static UOp *open_size(UOp *x, int rank, UOp *const *dim, int open)
 {
 	UOp *have = ix_const(1), *want = ix_const(1), *size;
@@ -46,7 +47,8 @@ static UOp *open_size(UOp *x, int rank, UOp *const *dim, int open)
 		die(MALFORMED, "reshape: -1 beside a size of 0 could be anything");
 	size = ix_div(have, want);
 	if (!size_equal(ix_mul(size, want), have))
-		die(MALFORMED, "reshape: %s does not divide into the sizes beside -1", shape_text(x->shape));
+		die(MALFORMED, "reshape: %s does not divide into the sizes beside -1",
+			shape_text(x->shape));
 	return size;
 }
 
@@ -105,7 +107,8 @@ Value fn_squeeze(Args *a)
 	for (int i = 0; i < n; i++) {
 		drop[axes[i]] = is_int(t_dim(x, axes[i]), 1);
 		if (!drop[axes[i]] && arg_given(a, 1))
-			die(MALFORMED, "squeeze: axis %d of %s is not 1", axes[i], shape_text(x->shape));
+			die(MALFORMED, "squeeze: axis %d of %s is not 1", axes[i],
+				shape_text(x->shape));
 	}
 	for (int i = 0; i < t_rank(x); i++)
 		if (!drop[i])
@@ -184,13 +187,15 @@ Value fn_size(Args *a)
 {
 	UOp *x = arg_tensor(a, 0);
 
-	return v_size(arg_given(a, 1) ? t_dim(x, arg_axis(a, 1, t_rank(x))) : shape_count(x->shape));
+	return v_size(arg_given(a, 1) ? t_dim(x, arg_axis(a, 1, t_rank(x)))
+		: shape_count(x->shape));
 }
 
-/* ---- slices ------------------------------------------------------------------------------------------------ */
+/* ---- slices ---------------------------------------------------------------------------------- */
 
-/* One bound as NumPy reads it: from the end when negative, then within [lo, n+hi]. What is symbolic is taken to be within
- * where the algebra cannot tell; SHRINK has it checked when the sizes are known. */
+/* One bound as NumPy reads it: from the end when negative, then within [lo, n+hi]. What is
+ * symbolic is taken to be within where the algebra cannot tell; SHRINK has it checked when the
+ * sizes are known. */
 static UOp *bound(UOp *n, UOp *v, int64_t lo, int64_t hi)
 {
 	UOp *least = ix_const(lo), *most = ix_add(n, ix_const(hi));
@@ -257,8 +262,8 @@ Value fn_slice(Args *a)
 	if (nax != n || (nst && nst != n))
 		die(MALFORMED, "slice: start, stop, axes and step differ in length");
 	for (int i = 0; i < n; i++)
-		x = t_slice_bounded(x, axis_of(a, axes[i], t_rank(x)), nth_size(a, 1, i), nth_size(a, 2, i),
-			nst ? steps[i] : 1);
+		x = t_slice_bounded(x, axis_of(a, axes[i], t_rank(x)), nth_size(a, 1, i),
+			nth_size(a, 2, i), nst ? steps[i] : 1);
 	return v_tensor(x);
 }
 
@@ -280,7 +285,8 @@ static UOp *roll_axis(UOp *x, int axis, UOp *shift)
 	cut = ix_mod(ix_sub(zero, shift), n);
 	if (is_int(cut, 0))
 		return x;
-	return t_concat(2, (UOp *[]){ t_shrink_axis(x, axis, cut, n), t_shrink_axis(x, axis, zero, cut) }, axis);
+	return t_concat(2, (UOp *[]){ t_shrink_axis(x, axis, cut, n),
+		t_shrink_axis(x, axis, zero, cut) }, axis);
 }
 
 Value fn_roll(Args *a)
@@ -303,7 +309,7 @@ Value fn_roll(Args *a)
 	return v_tensor(x);
 }
 
-/* ---- padding ------------------------------------------------------------------------------------------------- */
+/* ---- padding --------------------------------------------------------------------------------- */
 
 /* The pairs of pad's widths, as NumPy takes them: n | [before, after] | [[before, after], …] */
 static void pad_widths(Args *a, int rank, int64_t (*w)[2])
@@ -327,7 +333,8 @@ static void pad_widths(Args *a, int rank, int64_t (*w)[2])
 static UOp *pad_places(const char *mode, UOp *n, int64_t before, int64_t after)
 {
 	UOp *len = ix_add(ix_add(n, ix_const(before)), ix_const(after));
-	UOp *i = t_addc(t_arange(DT_I64, len), -(double)before), *size = t_size(DT_I64, n), *period, *turn;
+	UOp *i = t_addc(t_arange(DT_I64, len), -(double)before), *size = t_size(DT_I64, n);
+	UOp *period, *turn;
 
 	if (!strcmp(mode, "edge"))
 		return t_min(t_max(i, t_num(DT_I64, 0)), t_addc(size, -1));
@@ -346,7 +353,7 @@ static UOp *pad_again(UOp *x, const char *mode, int64_t (*w)[2])
 		if (!w[i][0] && !w[i][1])
 			continue;
 		if (is_int(t_dim(x, i), 0))
-			die(MALFORMED, "pad: axis %d is empty, there is nothing to take for mode %s", i, mode);
+			die(MALFORMED, "pad: axis %d is empty: nothing to take for mode %s", i, mode);
 		places = pad_places(mode, t_dim(x, i), w[i][0], w[i][1]);
 		x = t_move_axis(t_gather(t_move_axis(x, i, 0), 1, &places), 0, i);
 	}
@@ -379,7 +386,7 @@ Value fn_pad(Args *a)
 	die(MALFORMED, "pad: mode is constant, reflect, symmetric, edge or wrap, not \"%s\"", mode);
 }
 
-/* ---- joining, repeating -------------------------------------------------------------------------------------------- */
+/* ---- joining, repeating ---------------------------------------------------------------------- */
 
 static size_t parts(Args *a, UOp ***out)
 {
@@ -417,7 +424,8 @@ Value fn_stack(Args *a)
 
 	for (size_t i = 1; i < n; i++)
 		if (!shape_equal(x[i]->shape, x[0]->shape))
-			die(MALFORMED, "stack: %s and %s differ", shape_text(x[0]->shape), shape_text(x[i]->shape));
+			die(MALFORMED, "stack: %s and %s differ", shape_text(x[0]->shape),
+				shape_text(x[i]->shape));
 	for (size_t i = 0; i < n; i++)
 		x[i] = t_unsqueeze(x[i], axis);
 	return v_tensor(t_concat(n, x, axis));
@@ -443,7 +451,8 @@ Value fn_split(Args *a)
 		at = end;
 	}
 	if (!size_equal(at, n))
-		die(MALFORMED, "split: the parts do not make up axis %d of %s", axis, shape_text(x->shape));
+		die(MALFORMED, "split: the parts do not make up axis %d of %s", axis,
+			shape_text(x->shape));
 	return v_list(count, out);
 }
 
@@ -476,5 +485,6 @@ Value fn_repeat(Args *a)
 	if (!arg_given(a, 2))
 		x = t_reshapev(x, 1, (UOp *[]){ shape_count(x->shape) });
 	axis = arg_given(a, 2) ? arg_axis(a, 2, t_rank(x)) : 0;
-	return v_tensor(t_merge_axes(t_expand_axis(t_unsqueeze(x, axis + 1), axis + 1, times), axis, 2));
+	x = t_expand_axis(t_unsqueeze(x, axis + 1), axis + 1, times);
+	return v_tensor(t_merge_axes(x, axis, 2));
 }

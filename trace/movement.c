@@ -1,10 +1,11 @@
-/* Movement of elements: shapes, axes, slices, windows, joining. Nothing is computed or copied here: these ops end up
- * in the indices of whoever reads them.
+/* Movement of elements: shapes, axes, slices, windows, joining. Nothing is computed or copied
+ * here: these ops end up in the indices of whoever reads them.
  *
  *     x[::2]                PAD to whole pairs, RESHAPE [n/2, 2], SHRINK to the first of each
- *     windows [4], 2 wide   two copies end to end, cut into rows of 5: [0 1 2 3 0] [1 2 3 - -], of which 3 places count
+ *     windows [4], 2 wide   two copies end to end, cut into rows of 5: [0 1 2 3 0] [1 2 3 - -],
+ *                           of which the first 3 places count
  *
- * What would change nothing is not made. Sizes are index nodes, so symbolic ones pass as numbers do. */
+ * What would change nothing is not made. Sizes are index nodes: symbolic ones pass as numbers do. */
 #include "trace.h"
 
 UOp *t_reshape(UOp *x, const Shape *s)
@@ -211,13 +212,13 @@ UOp *t_slice(UOp *x, int axis, UOp *start, UOp *stop, int64_t step)
 	return t_squeeze(t_shrink_axis(x, axis + 1, ix_const(0), one), axis + 1);
 }
 
-/* ---- joining ------------------------------------------------------------------------------------- */
+/* ---- joining --------------------------------------------------------------------------------- */
 
 /* Up to so many parts are chosen by nested WHEREs in one kernel. */
 enum { CONCAT_WAYS = 8 };
 
-/* Each element tests the bounds of n parts but loads from one: a load under PAD is gated. WHERE and not ADD joins
- * them, so that -0 and NaN payloads come through. */
+/* Each element tests the bounds of n parts but loads from one: a load under PAD is gated. WHERE
+ * and not ADD joins them, so that -0 and NaN payloads come through. */
 static UOp *concat_few(size_t n, UOp *const *x, int axis)
 {
 	UOp *total = ix_const(0), *at = ix_const(0), *y = NULL, *p, *i, *d[MAX_RANK];
@@ -247,7 +248,8 @@ static size_t concat_parts(size_t n, UOp *const *x, int axis, UOp **out)
 		dt = dtype_promote(dt, x[k]->dtype);
 	for (size_t k = 0; k < n; k++) {
 		if (t_rank(x[k]) != t_rank(x[0]))
-			die(MALFORMED, "cannot concatenate %s and %s", shape_text(x[0]->shape), shape_text(x[k]->shape));
+			die(MALFORMED, "cannot concatenate %s and %s", shape_text(x[0]->shape),
+				shape_text(x[k]->shape));
 		for (int i = 0; i < t_rank(x[0]); i++)
 			if (i != axis && !size_equal(t_dim(x[k], i), t_dim(x[0], i)))
 				die(MALFORMED, "cannot concatenate %s and %s along axis %d",
@@ -261,8 +263,8 @@ static size_t concat_parts(size_t n, UOp *const *x, int axis, UOp **out)
 	return kept;
 }
 
-/* More parts than CONCAT_WAYS are joined in groups, each in a buffer of its own, and then the groups: every element is
- * copied log8(n) times and tests 8 bounds each time, instead of n. */
+/* More parts than CONCAT_WAYS are joined in groups, each in a buffer of its own, and then the
+ * groups: every element is copied log8(n) times and tests 8 bounds each time, instead of n. */
 UOp *t_concat(size_t n, UOp *const *x, int axis)
 {
 	UOp **part;
@@ -284,17 +286,19 @@ UOp *t_concat(size_t n, UOp *const *x, int axis)
 	return concat_few(n, part, axis);
 }
 
-/* ---- windows ------------------------------------------------------------------------------------- */
+/* ---- windows --------------------------------------------------------------------------------- */
 
-/* Windows along one axis of size i: k copies of x laid end to end and cut into rows of i + dilation, so that each row
- * starts one dilation later in x than the row before.  [i] → [k, i+d] → every stride-th of the first places: [k, o]. */
+/* Windows along one axis of size i: k copies of x laid end to end and cut into rows of i +
+ * dilation, so that each row starts one dilation later in x than the row before: [i] to [k, i+d];
+ * then every stride-th of the first places, [k, o]. */
 static UOp *windows_axis(UOp *x, int axis, int64_t k, int64_t stride, int64_t dilation)
 {
 	UOp *i = t_dim(x, axis), *o, *row = ix_add(i, ix_const(dilation)), *zero = ix_const(0);
 	int64_t span, v;
 
 	if (!mul_ok(dilation, k - 1, &span) || (ix_is_const(i, &v) && v <= span))
-		die(MALFORMED, "a window of %lld does not fit axis %d of %s", (long long)k, axis, shape_text(x->shape));
+		die(MALFORMED, "a window of %lld does not fit axis %d of %s", (long long)k, axis,
+			shape_text(x->shape));
 	o = ix_add(ix_div(ix_sub(i, ix_const(span + 1)), ix_const(stride)), ix_const(1));
 	x = t_unsqueeze(x, axis);
 	if (k > 1) {
@@ -302,7 +306,8 @@ static UOp *windows_axis(UOp *x, int axis, int64_t k, int64_t stride, int64_t di
 		x = t_pad_axis(t_merge_axes(x, axis, 2), axis, zero, ix_const(k * dilation));
 		x = t_split_axis(x, axis, ix_const(k), row);
 	}
-	return t_slice(x, axis + 1, zero, ix_add(ix_mul(ix_sub(o, ix_const(1)), ix_const(stride)), ix_const(1)), stride);
+	return t_slice(x, axis + 1, zero,
+		ix_add(ix_mul(ix_sub(o, ix_const(1)), ix_const(stride)), ix_const(1)), stride);
 }
 
 UOp *t_windows(UOp *x, int nd, const int64_t *k, const int64_t *stride, const int64_t *dilation)

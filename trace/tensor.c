@@ -5,7 +5,7 @@
  * All of them give nodes of level graph; sources are broadcast and promoted as NumPy does. */
 #include "trace.h"
 
-/* ---- dtypes -------------------------------------------------------------------------------------------- */
+/* ---- dtypes ---------------------------------------------------------------------------------- */
 
 static DType promote_ints(DType a, DType b)
 {
@@ -30,7 +30,8 @@ DType dtype_promote(DType a, DType b)
 	if (dtype_int(a) && dtype_int(b))
 		return promote_ints(a, b);
 	if (dtype_float(a) && dtype_float(b))
-		return dtype_size(a) != dtype_size(b) ? (dtype_size(a) > dtype_size(b) ? a : b) : DT_F32;
+		return dtype_size(a) != dtype_size(b) ? (dtype_size(a) > dtype_size(b) ? a : b)
+			: DT_F32;
 	if (dtype_int(a))
 		return dtype_promote(b, a);
 	/* a float and an integer: the float must hold the integer's values, or be f64 */
@@ -71,7 +72,7 @@ UOp *t_size(DType dt, UOp *size)
 	return t_cast(t_reshape(x, shape_scalar()), dt);
 }
 
-/* ---- elementwise ------------------------------------------------------------------------------------------ */
+/* ---- elementwise ----------------------------------------------------------------------------- */
 
 UOp *t_expand_to(UOp *x, const Shape *s)
 {
@@ -81,13 +82,15 @@ UOp *t_expand_to(UOp *x, const Shape *s)
 	if (x->shape == s)
 		return x;
 	if (lead < 0)
-		die(MALFORMED, "shape %s does not fit into %s", shape_text(x->shape), shape_text(s));
+		die(MALFORMED, "shape %s does not fit into %s", shape_text(x->shape),
+			shape_text(s));
 	for (int i = 0; i < s->rank; i++)
 		dim[i] = i < lead ? ix_const(1) : t_dim(x, i - lead);
 	return t_expandv(t_reshapev(x, s->rank, dim), s->rank, s->dim);
 }
 
-/* Shapes of the sources made one; scalars stay as they are, since a scalar stands with any shape. */
+/* Shapes of the sources made one; scalars stay as they are, since a scalar stands with any
+ * shape. */
 static void broadcast(int n, UOp **x)
 {
 	const Shape *s = shape_scalar(), *t;
@@ -95,7 +98,8 @@ static void broadcast(int n, UOp **x)
 	for (int i = 0; i < n; i++) {
 		t = shape_broadcast(s, x[i]->shape);
 		if (!t)
-			die(MALFORMED, "shapes %s and %s do not match", shape_text(s), shape_text(x[i]->shape));
+			die(MALFORMED, "shapes %s and %s do not match", shape_text(s),
+				shape_text(x[i]->shape));
 		s = t;
 	}
 	for (int i = 0; i < n; i++)
@@ -130,7 +134,7 @@ UOp *t_op2(Op op, UOp *a, UOp *b)
 		dt = DT_F32;
 	x[0] = t_cast(a, dt);
 	x[1] = t_cast(b, dt);
-	if (dtype_float(dt) && (op == OP_IDIV || op == OP_MOD || op == OP_FLOORDIV || op == OP_FLOORMOD))
+	if (dtype_float(dt) && op_info[op].takes == TAKES_INT && op != OP_SHL && op != OP_SHR)
 		return float_division(op, x[0], x[1]);
 	broadcast(2, x);
 	return node_new(op, op_info[op].cls == CLASS_COMPARE ? DT_BOOL : dt, 2, x, VNIL);
@@ -166,7 +170,8 @@ UOp *t_pow(UOp *a, UOp *b)
 {
 	double f;
 	int64_t i;
-	bool whole = const_is_float(b, &f) ? f == 2 || f == 3 : const_is_int(b, &i) && (i == 2 || i == 3);
+	bool whole = const_is_float(b, &f) ? f == 2 || f == 3
+		: const_is_int(b, &i) && (i == 2 || i == 3);
 
 	if (!whole || dtype_promote(a->dtype, b->dtype) != a->dtype || a->dtype == DT_BOOL)
 		return t_op2(OP_POW, a, b);
@@ -176,7 +181,7 @@ UOp *t_pow(UOp *a, UOp *b)
 UOp *t_sqrt(UOp *x) { return t_op1(OP_SQRT, x); }
 UOp *t_recip(UOp *x) { return t_op1(OP_RECIP, x); }
 
-/* ---- along axes ------------------------------------------------------------------------------------------------ */
+/* ---- along axes ------------------------------------------------------------------------------ */
 
 UOp *t_reduce(Op op, UOp *x, int n, const int *axes, bool keepdims)
 {
@@ -235,7 +240,7 @@ UOp *t_sort(UOp *x, int axis, bool descending)
 	return NODE(OP_SORT, DT_I64, VARR(val_int(axis), val_bool(descending)), x);
 }
 
-/* ---- leaves, by index ------------------------------------------------------------------------------------------- */
+/* ---- leaves, by index ------------------------------------------------------------------------ */
 
 UOp *t_arange(DType dt, UOp *n)
 {
@@ -266,7 +271,8 @@ static const Shape *one_shape(int k, UOp *const *idx, UOp **out)
 			die(MALFORMED, "an index is %s, not an integer", dtype_name(idx[i]->dtype));
 		t = shape_broadcast(s, idx[i]->shape);
 		if (!t)
-			die(MALFORMED, "index shapes %s and %s do not match", shape_text(s), shape_text(idx[i]->shape));
+			die(MALFORMED, "index shapes %s and %s do not match", shape_text(s),
+				shape_text(idx[i]->shape));
 		s = t;
 	}
 	for (int i = 0; i < k; i++)
@@ -316,12 +322,14 @@ UOp *t_take_along(UOp *x, UOp *idx, int axis)
 	UOp *at[MAX_RANK];
 
 	if (t_rank(x) != t_rank(idx))
-		die(MALFORMED, "index %s and tensor %s differ in rank", shape_text(idx->shape), shape_text(x->shape));
+		die(MALFORMED, "index %s and tensor %s differ in rank", shape_text(idx->shape),
+			shape_text(x->shape));
 	t_along_indices(x, idx, axis, at);
 	return t_gather(x, t_rank(x), at);
 }
 
-/* The plain exp2 form: arguments are at most 0, where its error is small against the largest element. */
+/* The plain exp2 form: arguments are at most 0, where its error is small against the largest
+ * element. */
 UOp *t_softmax(UOp *x, int axis)
 {
 	DType dt;
