@@ -118,6 +118,9 @@ Value fn_cross_entropy(Args *a)
 
 	x = log_softmax(x, axis);
 	if (dtype_int(y->dtype)) {
+		if (t_rank(y) != t_rank(x) - 1)
+			die(MALFORMED, "cross_entropy: logits %s and classes %s do not match", shape_text(x->shape),
+				shape_text(y->shape));
 		p = t_squeeze(t_take_along(x, t_unsqueeze(y, axis), axis), axis);
 		return v_tensor(reduced(a, 3, t_neg(p)));
 	}
