@@ -1,7 +1,8 @@
 /* A document put together from its parts, each checked as it comes.
  *
- * Both readers, of bytes and of text, give nodes here one by one: op, dtype, places of the sources, arg, note.
- * What comes out is a graph whose nodes all have their shapes; what goes wrong is said in one form:
+ * Both readers, of bytes and of text, give nodes here one by one: op, dtype, places of the sources,
+ * arg, note. What comes out is a graph whose nodes all have their shapes; what goes wrong is said
+ * in one form:
  *     node 17 ADD (h): shapes [3,4] and [5] do not match */
 #include "uop.h"
 #include <ctype.h>
@@ -51,11 +52,13 @@ static const char *bad_var(const Val *name, const Val *bounds)
 		ok &= isalnum((unsigned char)s[i]) || s[i] == '_';
 	if (!ok)
 		return arena_printf("vars: '%.40s' is not a name", s);
-	if (bounds->kind != VAL_ARRAY || bounds->n != 2 || bounds->a[0]->kind != VAL_INT || bounds->a[1]->kind != VAL_INT)
+	if (bounds->kind != VAL_ARRAY || bounds->n != 2 || bounds->a[0]->kind != VAL_INT ||
+		bounds->a[1]->kind != VAL_INT)
 		return arena_printf("vars: %.40s: not [min, max]", s);
 	int64_t lo = bounds->a[0]->i, hi = bounds->a[1]->i;
 	if (lo < 1 || lo > hi)
-		return arena_printf("vars: %.40s: [%lld, %lld] is not 1 ≤ min ≤ max", s, (long long)lo, (long long)hi);
+		return arena_printf("vars: %.40s: [%lld, %lld] is not 1 ≤ min ≤ max", s,
+			(long long)lo, (long long)hi);
 	return NULL;
 }
 
@@ -116,7 +119,8 @@ static bool function_name(const char *s, size_t n)
 }
 
 /* "node 17 ADD (h): why" */
-static const char *message(const Doc *d, const char *op, size_t nop, const Val *arg, const Val *note, const char *why)
+static const char *message(
+	const Doc *d, const char *op, size_t nop, const Val *arg, const Val *note, const char *why)
 {
 	int n = nop < 40 ? nop : 40;
 	while (n && n < nop && ((unsigned char)op[n] & 0xc0) == 0x80)
@@ -135,8 +139,10 @@ static const char *take_sources(Doc *d, size_t nsrc, const uint64_t *src)
 	return NULL;
 }
 
-/* Makes the node; sets *err instead. Functions of the tensor library have neither dtype nor shape yet. */
-static UOp *make(Doc *d, Op op, DType dt, const Val *arg, const Val *note, const char **err, int *status)
+/* Makes the node; sets *err instead. Functions of the tensor library have neither dtype nor shape
+ * yet. */
+static UOp *make(
+	Doc *d, Op op, DType dt, const Val *arg, const Val *note, const char **err, int *status)
 {
 	UOp *u;
 	*err = NULL;
@@ -160,8 +166,8 @@ static UOp *make(Doc *d, Op op, DType dt, const Val *arg, const Val *note, const
 	return u;
 }
 
-const char *doc_node(Doc *d, const char *op, size_t nop, const char *dtype, size_t ndtype, size_t nsrc,
-	const uint64_t *src, const Val *arg, const Val *note, int *status)
+const char *doc_node(Doc *d, const char *op, size_t nop, const char *dtype, size_t ndtype,
+	size_t nsrc, const uint64_t *src, const Val *arg, const Val *note, int *status)
 {
 	static Known ops[256], dtypes[256];
 	const char *err = NULL;
@@ -192,7 +198,8 @@ const char *doc_node(Doc *d, const char *op, size_t nop, const char *dtype, size
 
 Graph *doc_end(Doc *d, const char **err)
 {
-	*err = !d->nodes.n ? "there are no nodes" : !d->ended ? "the last node is not a SINK" : NULL;
+	*err = !d->nodes.n ? "there are no nodes"
+		: !d->ended ? "the last node is not a SINK" : NULL;
 	if (*err)
 		return NULL;
 	Graph *g = arena_alloc(sizeof *g);

@@ -1,4 +1,4 @@
-/* A document as a picture for Graphviz: every node at levels tensor and graph, calls and buffers below.
+/* A document as a picture for Graphviz: each node at levels tensor and graph, calls below.
  *
  *     digraph sluice { n0 [label="%0 BUFFER x\nf32 [3,4]", …]; n0 -> n2; … } */
 #include "uop.h"
@@ -7,8 +7,14 @@
 enum { LABEL_MAX = 60 };
 
 static const char *const fill[] = {
-	[CLASS_LEAF] = "#dbeafe", [CLASS_AXES] = "#fde68a", [CLASS_MOVEMENT] = "#f3f4f6", [CLASS_INDEXING] = "#fbcfe8",
-	[CLASS_EFFECT] = "#fecaca", [CLASS_ROOT] = "#e5e7eb", [CLASS_CALLS] = "#bbf7d0", [CLASS_LOOPS] = "#ffffff",
+	[CLASS_LEAF] = "#dbeafe",
+	[CLASS_AXES] = "#fde68a",
+	[CLASS_MOVEMENT] = "#f3f4f6",
+	[CLASS_INDEXING] = "#fbcfe8",
+	[CLASS_EFFECT] = "#fecaca",
+	[CLASS_ROOT] = "#e5e7eb",
+	[CLASS_CALLS] = "#bbf7d0",
+	[CLASS_LOOPS] = "#ffffff",
 };
 
 /* Within a double-quoted string of the dot language; \n stays a line break of the label. */
@@ -60,14 +66,16 @@ static void print_box(Buf *out, const UOp *u, uint32_t place, bool with_arg)
 		print_short(out, buffer_name(u), strlen(buffer_name(u)));
 	}
 	if (u->dtype != DT_NONE)
-		buf_printf(out, "\\n%s %s", dtype_name(u->dtype), u->shape ? shape_text(u->shape) : "");
+		buf_printf(out, "\\n%s %s", dtype_name(u->dtype),
+			u->shape ? shape_text(u->shape) : "");
 	if (with_arg)
 		print_arg(out, u);
 	if (name && name->kind == VAL_STR) {
 		buf_printf(out, "\\n");
 		print_short(out, name->s, name->n);
 	}
-	buf_printf(out, "\", fillcolor=\"%s\"%s];\n", color ? color : "#ffffff", u->op == OP_BUFFER ? ", shape=cylinder" : "");
+	buf_printf(out, "\", fillcolor=\"%s\"%s];\n", color ? color : "#ffffff",
+		u->op == OP_BUFFER ? ", shape=cylinder" : "");
 }
 
 static void print_all(Buf *out, const Graph *g, const uint32_t *index)
@@ -88,7 +96,8 @@ uint64_t call_writes(const UOp *call)
 	Nodes all = walk(call->src[0]);
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *u = all.at[i];
-		if (u->op != OP_STORE || u->src[0]->op != OP_INDEX || u->src[0]->src[0]->op != OP_PARAM)
+		if (u->op != OP_STORE || u->src[0]->op != OP_INDEX ||
+			u->src[0]->src[0]->op != OP_PARAM)
 			continue;
 		const Val *slot = val_get(u->src[0]->src[0]->arg, "slot");
 		if (slot && slot->kind == VAL_INT && slot->i >= 0 && slot->i < 64)
@@ -127,7 +136,8 @@ static void print_calls(Buf *out, const Graph *g, const uint32_t *index)
 		else if (u->op == OP_CALL)
 			print_call(out, u, i, index);
 		else if (u->op == OP_MEMCPY)
-			buf_printf(out, "\tn%zu [label=\"copy\"];\n\tn%u -> n%zu;\n\tn%zu -> n%u;\n", i,
+			buf_printf(out,
+				"\tn%zu [label=\"copy\"];\n\tn%u -> n%zu;\n\tn%zu -> n%u;\n", i,
 				index[u->src[1]->id], i, i, index[u->src[0]->id]);
 	}
 }
@@ -135,8 +145,9 @@ static void print_calls(Buf *out, const Graph *g, const uint32_t *index)
 void dot_print(Buf *out, const Graph *g)
 {
 	uint32_t *index = text_index(g);
-	buf_printf(out, "digraph sluice {\n"
-		"\tnode [shape=box, style=filled, fillcolor=\"#ffffff\", fontname=\"sans-serif\", fontsize=10];\n"
+	buf_printf(out,
+		"digraph sluice {\n"
+		"\tnode [shape=box, style=filled, fillcolor=\"#ffffff\", fontsize=10];\n"
 		"\tedge [color=\"#6b7280\", arrowsize=0.6];\n");
 	if (g->level <= LV_GRAPH)
 		print_all(out, g, index);

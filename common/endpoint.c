@@ -1,20 +1,24 @@
-/* ZeroMQ endpoints, for stages on different machines or terminals: a -o ipc:///tmp/x, b -i ipc:///tmp/x.
+/* ZeroMQ endpoints, for stages on different machines or terminals:
+ *     a -o ipc:///tmp/x        b -i ipc:///tmp/x
  *
- * The reader binds a PULL socket and the writer connects a PUSH socket, so either may start first.  A message is a
- * piece of the byte stream (a document, as stages send it); an empty message is the end.  Both sides watch the
- * connection: a writer that was killed, or a reader that left, ends the other with a message instead of a wait.
- * The library is loaded when an endpoint is named: nobody else pays for it at start-up. */
+ * The reader binds a PULL socket and the writer connects a PUSH socket, so either may start first.
+ * A message is a piece of the byte stream (a document, as stages send it); an empty message is the
+ * end.  Both sides watch the connection: a writer that was killed, or a reader that left, ends the
+ * other with a message instead of a wait. The library is loaded when an endpoint is named: nobody
+ * else pays for it at start-up. */
 #include "uop.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <zmq.h>
 
-/* For how long the end of a stream may take to reach a reader that is there; for how long a failing writer tries. */
+/* For how long the end of a stream may take to reach a reader that is there; for how long a failing
+ * writer tries. */
 enum { LINGER_DONE = 60000, LINGER_FAILED = 1000, LAST_WORDS = 200, QUEUE = 4, RETRY = 10 };
 
-#define CALLS(X) X(ctx_new) X(ctx_term) X(socket) X(close) X(bind) X(connect) X(setsockopt) X(send) X(poll) \
-	X(msg_init) X(msg_recv) X(msg_data) X(msg_size) X(msg_close) X(msg_more) X(socket_monitor) X(strerror)
+#define CALLS(X) X(ctx_new) X(ctx_term) X(socket) X(close) X(bind) X(connect) X(setsockopt) \
+	X(send) X(poll) X(msg_init) X(msg_recv) X(msg_data) X(msg_size) X(msg_close) X(msg_more) \
+	X(socket_monitor) X(strerror)
 static struct {
 #define X(name) __typeof__(&zmq_##name) name;
 	CALLS(X)
@@ -138,7 +142,8 @@ void *endpoint_in(const char *name)
 /* Waits for a message; false when the writer has gone without one. */
 static bool readable(Endpoint *e)
 {
-	zmq_pollitem_t item[] = {{.socket = e->socket, .events = ZMQ_POLLIN}, {.socket = e->monitor, .events = ZMQ_POLLIN}};
+	zmq_pollitem_t item[] = {{.socket = e->socket, .events = ZMQ_POLLIN},
+		{.socket = e->monitor, .events = ZMQ_POLLIN}};
 	for (;;) {
 		int n = zmq.poll(item, 2, e->left ? LAST_WORDS : -1);
 		if (n < 0 && errno != EINTR)

@@ -1,17 +1,21 @@
-/* A document as one page that needs nothing else: counts, the picture, the calls in order, each kernel's source,
- * launch data and nodes, the buffers with their sizes.  The picture is drawn by Graphviz when it is installed and the
- * graph is of a size to look at; links lead from node to node without it too. */
+/* A document as one page that needs nothing else: counts, the picture, the calls in order, each
+ * kernel's source, launch data and nodes, the buffers with their sizes.  The picture is drawn by
+ * Graphviz when it is installed and the graph is of a size to look at; links lead from node to node
+ * without it too. */
 #include "uop.h"
 #include <stdlib.h>
 
 enum { DRAWN_MAX = 1500 };
 
 static const char style[] =
-	"body{font:15px/1.5 sans-serif;margin:2em auto;max-width:72em;padding:0 1em;color:#111;background:#fff}"
+	"body{font:15px/1.5 sans-serif;margin:2em auto;max-width:72em;"
+	"padding:0 1em;color:#111;background:#fff}"
 	"h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}h3{font-size:1em;margin-bottom:.3em}"
-	"table{border-collapse:collapse}td,th{padding:.15em .8em .15em 0;text-align:left;vertical-align:top}"
+	"table{border-collapse:collapse}td,th{"
+	"padding:.15em .8em .15em 0;text-align:left;vertical-align:top}"
 	"td.n{text-align:right}tr:nth-child(even){background:#f6f7f9}"
-	"pre{background:#f6f7f9;padding:.8em;overflow:auto;font-size:13px}.picture{overflow:auto;border:1px solid #ddd}"
+	"pre{background:#f6f7f9;padding:.8em;overflow:auto;font-size:13px}"
+	".picture{overflow:auto;border:1px solid #ddd}"
 	"a{color:#1d4ed8;text-decoration:none}:target{background:#fef3c7}code{font-size:13px}";
 
 static void print_text(Buf *out, const char *s, size_t n)
@@ -54,7 +58,8 @@ static void print_bytes(Buf *out, double n)
 static bool print_picture(Buf *out, const Graph *g)
 {
 	Buf dot = {0}, svg = {0};
-	char *const argv[] = {"/bin/sh", "-c", "command -v dot >/dev/null && exec dot -Tsvg 2>/dev/null", NULL};
+	char *const argv[] = {
+		"/bin/sh", "-c", "command -v dot >/dev/null && exec dot -Tsvg 2>/dev/null", NULL};
 	size_t drawn = 0;
 	for (size_t i = 0; i < g->all.n; i++)
 		drawn += g->level <= LV_GRAPH || op_info[g->all.at[i]->op].cls == CLASS_CALLS;
@@ -72,7 +77,9 @@ static bool print_picture(Buf *out, const Graph *g)
 
 static void print_buffers(Buf *out, const Graph *g)
 {
-	buf_printf(out, "<h2>Buffers</h2>\n<table><tr><th></th><th>name</th><th>role</th><th>dtype</th><th>shape</th>"
+	buf_printf(out,
+		"<h2>Buffers</h2>\n<table><tr><th></th><th>name</th><th>role</th>"
+		"<th>dtype</th><th>shape</th>"
 		"<th>size</th></tr>\n");
 	for (size_t i = 0; i < g->all.n; i++) {
 		const UOp *u = g->all.at[i];
@@ -136,7 +143,9 @@ static void print_call_row(Buf *out, const Graph *g, const UOp *u, size_t i, con
 
 static void print_calls(Buf *out, const Graph *g, const uint32_t *index)
 {
-	buf_printf(out, "<h2>Calls, in order</h2>\n<table><tr><th></th><th>kernel</th><th>writes</th><th>reads</th>"
+	buf_printf(out,
+		"<h2>Calls, in order</h2>\n"
+		"<table><tr><th></th><th>kernel</th><th>writes</th><th>reads</th>"
 		"<th>time</th></tr>\n");
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		const UOp *u = g->sink->src[i];
@@ -235,7 +244,8 @@ void html_print(Buf *out, const Graph *g)
 		print_calls(out, g, index);
 		print_kernels(out, g, index);
 	} else {
-		buf_printf(out, "<h2>Nodes</h2>\n%s", drawn ? "<details><summary>as text</summary>\n" : "");
+		buf_printf(out, "<h2>Nodes</h2>\n%s",
+			drawn ? "<details><summary>as text</summary>\n" : "");
 		print_nodes(out, g, g->all, index);
 		buf_printf(out, "%s", drawn ? "</details>\n" : "");
 	}

@@ -45,14 +45,15 @@ static void print_row(const Option *o)
 
 static _Noreturn void help(const Stage *s, const Rows *rows)
 {
-	printf("usage: %s [option]…%s%s\n%s\n\n", s->name, s->usage && *s->usage ? " " : "", s->usage ? s->usage : "",
-		s->summary);
+	printf("usage: %s [option]…%s%s\n%s\n\n", s->name, s->usage && *s->usage ? " " : "",
+		s->usage ? s->usage : "", s->summary);
 	for (size_t i = 0; i < rows->n; i++)
 		print_row(&rows->at[i]);
 	if (s->passes) {
 		printf("\npasses, in order (* can be skipped):\n");
 		for (const Pass *p = s->passes; p->name; p++)
-			printf("  %c %-21s %s\n", p->optional ? '*' : ' ', p->name, p->help ? p->help : "");
+			printf("  %c %-21s %s\n", p->optional ? '*' : ' ', p->name,
+				p->help ? p->help : "");
 	}
 	exit(stage_end());
 }
@@ -71,7 +72,8 @@ static _Noreturn void refuse(const Rows *rows, int c, const char *word)
 {
 	/* optopt is a letter, the value of a long option that lacks its argument, or 0 */
 	if (c == ':' && optopt >= WORD_BASE)
-		die(USAGE, "option --%s needs %s", rows->at[optopt - WORD_BASE].word, rows->at[optopt - WORD_BASE].arg);
+		die(USAGE, "option --%s needs %s", rows->at[optopt - WORD_BASE].word,
+			rows->at[optopt - WORD_BASE].arg);
 	if (c == ':')
 		die(USAGE, "option -%c needs an argument", optopt);
 	if (optopt >= WORD_BASE)
@@ -81,7 +83,8 @@ static _Noreturn void refuse(const Rows *rows, int c, const char *word)
 	die(USAGE, "there is no option %.80s (see --help)", word);
 }
 
-int options_read(const Stage *s, const Option *standard, const bool *want_help, int argc, char **argv)
+int options_read(
+	const Stage *s, const Option *standard, const bool *want_help, int argc, char **argv)
 {
 	Rows rows = all_rows(s, standard);
 	VEC(struct option) words = {0};
@@ -89,9 +92,9 @@ int options_read(const Stage *s, const Option *standard, const bool *want_help, 
 	buf_printf(&letters, ":");
 	for (size_t i = 0; i < rows.n; i++) {
 		const Option *o = &rows.at[i];
-		int has = !o->arg ? no_argument : o->optional_arg ? optional_argument : required_argument;
+		int has = o->optional_arg ? optional_argument : o->arg != NULL;
 		if (o->letter)
-			buf_printf(&letters, "%c%s", o->letter, has == 2 ? "::" : has == 1 ? ":" : "");
+			buf_printf(&letters, "%c%.*s", o->letter, has, "::");
 		if (o->word)
 			vec_push(&words, ((struct option){o->word, has, NULL, WORD_BASE + (int)i}));
 	}

@@ -1,9 +1,10 @@
 /* Children: found on the stage path, fed, drained, reaped, and named when they fail.
  *
- * The parent is at both ends of every pipe.  Both ends of each are close-on-exec and the child's are closed in the
- * parent at once, so an end that is gone is noticed; writing and reading go on at the same time, so no two wait for
- * each other.  The filters of a pipeline start together (loading overlaps) and get their input one after another:
- * each needs the whole document anyway, and it is certain which one failed first. */
+ * The parent is at both ends of every pipe.  Both ends of each are close-on-exec and the child's
+ * are closed in the parent at once, so an end that is gone is noticed; writing and reading go on at
+ * the same time, so no two wait for each other.  The filters of a pipeline start together (loading
+ * overlaps) and get their input one after another: each needs the whole document anyway, and it is
+ * certain which one failed first. */
 #include "uop.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +37,8 @@ static const char *own_folder(void)
 	return path;
 }
 
-/* The folder of the project's own tools: libexec beside the folder of an installed `sluice`, else the own one. */
+/* The folder of the project's own tools: libexec beside the folder of an installed `sluice`, else
+ * the own one. */
 static const char *tools_folder(void)
 {
 	static char *found;
@@ -45,7 +47,8 @@ static const char *tools_folder(void)
 	if (!found) {
 		Buf installed = {0};
 		buf_printf(&installed, "%.*s/libexec/sluice", slash ? (int)(slash - own) : 0, own);
-		found = slash && !stat(installed.s, &st) && S_ISDIR(st.st_mode) ? installed.s : xstrdup(own);
+		bool there = slash && !stat(installed.s, &st) && S_ISDIR(st.st_mode);
+		found = there ? installed.s : xstrdup(own);
 	}
 	return found;
 }
@@ -55,7 +58,8 @@ const char *stage_path(void)
 	static Buf path;
 	const char *given = getenv("SLUICE_PATH");
 	if (!path.n)
-		buf_printf(&path, "%s%s%s", given ? given : "", given && *given ? ":" : "", tools_folder());
+		buf_printf(&path, "%s%s%s", given ? given : "", given && *given ? ":" : "",
+			tools_folder());
 	return path.s;
 }
 
@@ -89,7 +93,8 @@ static void show_command(char *const argv[])
 {
 	Buf b = {0};
 	for (; *argv; argv++) {
-		static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+@%";
+		static const char plain[] =
+			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+@%";
 		buf_printf(&b, b.n ? " " : "");
 		if (**argv && !(*argv)[strspn(*argv, plain)]) {
 			buf_printf(&b, "%s", *argv);
@@ -181,7 +186,8 @@ static void feed(Child *c, const void *in, size_t n, Buf *out)
 		shut(&c->in);
 	while (c->in >= 0 || c->out >= 0) {
 		/* poll passes over negative descriptors */
-		struct pollfd fd[] = {{.fd = c->in, .events = POLLOUT}, {.fd = c->out, .events = POLLIN}};
+		struct pollfd fd[] = {
+			{.fd = c->in, .events = POLLOUT}, {.fd = c->out, .events = POLLIN}};
 		if (poll(fd, 2, -1) < 0 && errno != EINTR)
 			die_errno("cannot wait for a child");
 		if (fd[0].revents)

@@ -1,7 +1,9 @@
-/* The form of every main: options, a document in, the stages it lacks, checks, passes, checks, the document out.
+/* The form of every main: options, a document in, the stages it lacks, checks, passes, checks, the
+ * document out.
  *
- *     static const Pass passes[] = {{"fold", fold, "…"}, {"views", views, "…", .optional = true}, {0}};
- *     int main(int argc, char **argv) { return stage_main(&(Stage){"simplify", …, passes}, argc, argv); } */
+ *     static const Pass passes[] = {{"fold", fold, "…"}, {"views", views, "…", true}, {0}};
+ *     static const Stage stage = {"simplify", …, passes};
+ *     int main(int argc, char **argv) { return stage_main(&stage, argc, argv); } */
 #include "uop.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -15,15 +17,19 @@ static bool opt_help;
 static VEC(const char *) opt_dump, opt_skip;
 
 static const Option common_options[] = {
-	{'i', "input", "ENDPOINT", "read from a ZeroMQ endpoint, tcp://… or ipc://…, or a file", &opt_input},
+	{'i', "input", "ENDPOINT", "read from a ZeroMQ endpoint, tcp://… or ipc://…, or a file",
+		&opt_input},
 	{'v', "verbose", NULL, "print each command that is run", &opt_verbose},
 	{'h', "help", NULL, "print this help", &opt_help},
 	{0},
 };
 static const Option stage_options[] = {
-	{'i', "input", "ENDPOINT", "read from a ZeroMQ endpoint, tcp://… or ipc://…, or a file", &opt_input},
-	{'o', "output", "ENDPOINT", "write to a ZeroMQ endpoint instead of standard output", &opt_output},
-	{'d', "dump", "PASS", "print the graph after PASS (or all) on standard error", &opt_dump, .many = true},
+	{'i', "input", "ENDPOINT", "read from a ZeroMQ endpoint, tcp://… or ipc://…, or a file",
+		&opt_input},
+	{'o', "output", "ENDPOINT", "write to a ZeroMQ endpoint instead of standard output",
+		&opt_output},
+	{'d', "dump", "PASS", "print the graph after PASS (or all) on standard error", &opt_dump,
+		.many = true},
 	{0, "stop-after", "PASS", "write the document as it is after PASS", &opt_stop},
 	{0, "skip", "PASS", "leave out a pass that can be", &opt_skip, .many = true},
 	{'v', "verbose", NULL, "print each command that is run", &opt_verbose},
@@ -120,7 +126,8 @@ Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 {
 	Commands c = {0};
 	if (to >= LV_LOOPS && !target && g->level < to)
-		die(USAGE, "a target is needed (-t) to go from level %s to %s", level_name[g->level], level_name[to]);
+		die(USAGE, "a target is needed (-t) to go from level %s to %s",
+			level_name[g->level], level_name[to]);
 	if (g->level < LV_GRAPH && to >= LV_GRAPH)
 		add_stage(&c, "trace", NULL);
 	if (g->level < LV_SCHEDULE && to >= LV_SCHEDULE) {
@@ -186,14 +193,15 @@ static Graph *admit(const Stage *s, Graph *g)
 	if (g->level <= LV_GRAPH)
 		inputs_remember(g);
 	if ((int)g->level > most)
-		die(UNSUPPORTED, "a document of level %s is beyond what it takes, %s", level_name[g->level],
-			level_name[s->level_in]);
+		die(UNSUPPORTED, "a document of level %s is beyond what it takes, %s",
+			level_name[g->level], level_name[s->level_in]);
 	if ((int)g->level < s->level_in) {
 		verify(g);
 		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
 	}
 	verify(g);
-	/* passes make a new graph: what was read is no longer the whole of it; functions are expanded, dead ones too */
+	/* passes make a new graph: what was read is no longer the whole of it; functions are
+	 * expanded, dead ones too */
 	if (g->level > LV_TENSOR)
 		g->all = (Nodes){0};
 	return g;
@@ -227,9 +235,9 @@ int stage_main(const Stage *s, int argc, char **argv)
 		die(USAGE, "one input is enough: '%.80s' is too much", argv[argc - 1]);
 	bool standard = !file || !strcmp(file, "-");
 	if (standard && isatty(0))
-		die(USAGE, "standard input is a terminal: give a FILE, or pipe a document in (see --help)");
+		die(USAGE, "standard input is a terminal: give a FILE, or pipe a document in");
 	if (!opt_output && isatty(1))
-		die(USAGE, "standard output is a terminal: pipe it into the next stage, or into show");
+		die(USAGE, "standard output is a terminal: pipe it into a stage, or into show");
 	stream_out_open(opt_output);
 	Graph *g = s->read && !standard && !endpoint_is(file) ? s->read(file) : NULL;
 	if (g) {

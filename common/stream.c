@@ -1,8 +1,8 @@
 /* Documents in and out: standard input and output, files, endpoints.
  *
- * A regular file is mapped.  What comes through a pipe or an endpoint is handed on document by document, as soon as
- * one is whole, however the bytes were cut on their way.  Output is written at once when a document is complete:
- * nothing but whole documents leaves a stage. */
+ * A regular file is mapped.  What comes through a pipe or an endpoint is handed on document by
+ * document, as soon as one is whole, however the bytes were cut on their way.  Output is written at
+ * once when a document is complete: nothing but whole documents leaves a stage. */
 #include "uop.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -134,7 +134,8 @@ static bool find_whole(Stream *s)
 		if (s->ended && s->n == s->start)
 			return false;
 		if (s->ended)
-			die(MALFORMED, "ends early at byte %llu", (unsigned long long)(s->before + s->n));
+			die(MALFORMED, "ends early at byte %llu",
+				(unsigned long long)(s->before + s->n));
 		read_more(s);
 	}
 }
@@ -248,7 +249,11 @@ const void *file_map(const char *path, size_t *n)
 }
 
 /* Files that are being written, to be removed when the process dies. */
-static struct { pthread_mutex_t lock; bool registered; VEC(char *) at; } partial = {PTHREAD_MUTEX_INITIALIZER};
+static struct {
+	pthread_mutex_t lock;
+	bool registered;
+	VEC(char *) at;
+} partial = {PTHREAD_MUTEX_INITIALIZER};
 
 static void remove_partial(void *unused)
 {

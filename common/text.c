@@ -7,13 +7,15 @@
  *     %2 = MUL f32 %0 %1 @{name: "twice"}  # [n,4]
  *     %3 = SINK %2 {names: ["y"]}
  *
- * A node is a line: number, op, dtype when there is one, sources, arg when there is one, note after @; a comment goes
- * from # to the end of the line.  A string of several lines inside an arg stands as lines that begin with |. */
+ * A node is a line: number, op, dtype when there is one, sources, arg when there is one, note after
+ * @; a comment goes from # to the end of the line.  A string of several lines inside an arg stands
+ * as lines that begin with |. */
 #include "uop.h"
 #include <ctype.h>
 #include <stdlib.h>
 
-enum { TREE_MAX = 60 };         /* an index expression is shown when its text is no longer than some such nodes */
+/* an index expression is shown when it has no more nodes than this as a tree */
+enum { TREE_MAX = 60 };
 
 static bool bare_word(const char *s, size_t n)
 {
@@ -51,7 +53,8 @@ static void print_block(Buf *out, const Val *v)
 	buf_add(out, "\t", 1);
 }
 
-/* Depth is bounded by the readers. Blocks stand inside brackets only, where lines do not end a node. */
+/* Depth is bounded by the readers. Blocks stand inside brackets only, where lines do not end a
+ * node. */
 static void print_value(Buf *out, const Val *v, int depth)
 {
 	bool map = v->kind == VAL_MAP;
@@ -134,7 +137,8 @@ uint32_t *text_index(const Graph *g)
 	return index;
 }
 
-/* Nodes in an expression written out as a tree, up to TREE_MAX + 1: sizes grow from sources to users. */
+/* Nodes in an expression written out as a tree, up to TREE_MAX + 1: sizes grow from sources to
+ * users. */
 static uint8_t tree_size(const UOp *u, const uint8_t *size, const uint32_t *index)
 {
 	unsigned n = 1;

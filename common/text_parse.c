@@ -1,4 +1,5 @@
-/* The text form back to a document (text.c has the form): every node apart, in the order of its lines.
+/* The text form back to a document (text.c has the form): every node apart, in the order of its
+ * lines.
  *
  * What is wrong is shown with its place:
  *     show: h.txt:4:12: there is no such node before this one
@@ -21,7 +22,8 @@ typedef struct {
 	Map labels;                     /* label + 1 → place + 1 */
 } Parser;
 
-_Noreturn void die_at(int status, const char *file, const char *s, size_t n, size_t at, const char *fmt, ...)
+_Noreturn void die_at(
+	int status, const char *file, const char *s, size_t n, size_t at, const char *fmt, ...)
 {
 	va_list ap;
 	size_t line = 1, start = 0;
@@ -90,11 +92,14 @@ static size_t word(Parser *p, const char **s)
 	return p->at - from;
 }
 
-static bool is_word(const char *s, size_t n, const char *w) { return n == strlen(w) && !memcmp(s, w, n); }
+static bool is_word(const char *s, size_t n, const char *w)
+{
+	return n == strlen(w) && !memcmp(s, w, n);
+}
 
 static int hex_digit(int c)
 {
-	return isdigit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+	return isdigit(c) ? c - '0' : isxdigit(c) ? tolower(c) - 'a' + 10 : -1;
 }
 
 static int hex_byte(Parser *p)
@@ -201,7 +206,10 @@ static const Val *parse_number(Parser *p)
 	char s[400];
 	size_t n = 0;
 	bool whole = true;
-	for (int c; n < sizeof s - 1 && ((c = peek(p)) == '-' || c == '+' || c == '.' || isalnum(c)); p->at++) {
+	for (int c; n < sizeof s - 1; p->at++) {
+		c = peek(p);
+		if (c != '-' && c != '+' && c != '.' && !isalnum(c))
+			break;
 		whole &= isdigit(c) || (c == '-' && n == 0);
 		if (isalpha(c) && c != 'e' && c != 'E')
 			FAIL(p, "a number with a letter in it");
@@ -211,7 +219,8 @@ static const Val *parse_number(Parser *p)
 	char *end;
 	errno = 0;
 	if (whole && n > (s[0] == '-')) {
-		const Val *v = s[0] == '-' ? val_int(strtoll(s, &end, 10)) : val_uint(strtoull(s, &end, 10));
+		const Val *v = s[0] == '-' ? val_int(strtoll(s, &end, 10))
+					   : val_uint(strtoull(s, &end, 10));
 		if (!errno)
 			return v;
 	}
@@ -376,7 +385,8 @@ static const Val *parse_heading(Parser *p, const char *name)
 {
 	size_t n = strlen(name);
 	skip_lines(p);
-	if (p->n - p->at <= n || memcmp(p->s + p->at, name, n) || isalnum((unsigned char)p->s[p->at + n]))
+	if (p->n - p->at <= n || memcmp(p->s + p->at, name, n) ||
+		isalnum((unsigned char)p->s[p->at + n]))
 		return VNIL;
 	p->at += n;
 	if (skip(p) != '{')
@@ -393,8 +403,8 @@ static Level parse_header(Parser *p)
 	skip(p);
 	n = word(p, &s);
 	if (!is_word(s, n, "1"))
-		die_at(UNSUPPORTED, p->file, p->s, p->n, p->at - n, "format version '%.*s' is not supported, only 1",
-			n < 20 ? (int)n : 20, s);
+		die_at(UNSUPPORTED, p->file, p->s, p->n, p->at - n,
+			"format version '%.*s' is not supported, only 1", n < 20 ? (int)n : 20, s);
 	skip(p);
 	n = word(p, &s);
 	for (int l = 0; l < LV_COUNT; l++)

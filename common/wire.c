@@ -1,9 +1,11 @@
 /* A document's bytes to a graph and back: one msgpack map, keys uop, level, vars, meta, nodes.
  *
- *     {uop: 1, level: "graph", nodes: [["CONST", "f32", [], 2.0], ["NEG", "f32", [0], nil], ["SINK", nil, [1], nil]]}
+ *     {uop: 1, level: "graph",
+ *      nodes: [["CONST", "f32", [], 2.0], ["NEG", "f32", [0], nil], ["SINK", nil, [1], nil]]}
  *
- * Reading goes over bytes that wire_scan has found whole, so that lengths and counts can be believed.  Writing is
- * msgpack-c's, with the smallest form of every integer and floats always as float64: one graph, one byte string. */
+ * Reading goes over bytes that wire_scan has found whole, so that lengths and counts can be
+ * believed.  Writing is msgpack-c's, with the smallest form of every integer and floats always as
+ * float64: one graph, one byte string. */
 #include "uop.h"
 #include <msgpack.h>
 #include <stdlib.h>
@@ -136,8 +138,8 @@ static void read_node(Reader *r, Doc *d, size_t i, Places *src)
 	if (r->err)
 		bad_node(i, &op, r->err);
 	int status;
-	const char *err = doc_node(d, op.s, op.n, dtype.given ? dtype.s : NULL, dtype.n, src->n, src->at, arg, note,
-		&status);
+	const char *err = doc_node(d, op.s, op.n, dtype.given ? dtype.s : NULL, dtype.n, src->n,
+		src->at, arg, note, &status);
 	if (err)
 		die(status, "%s", err);
 }
@@ -161,8 +163,10 @@ static void place_keys(Reader *r, Frame *f)
 		h = next_head(r);
 		const uint8_t *key = r->p + r->at;
 		r->at += h.n;
-		size_t *at = key_is(key, h.n, "uop") ? &f->uop : key_is(key, h.n, "level") ? &f->level
-			: key_is(key, h.n, "nodes") ? &f->nodes : key_is(key, h.n, "vars") ? &f->vars
+		size_t *at = key_is(key, h.n, "uop") ? &f->uop
+			: key_is(key, h.n, "level") ? &f->level
+			: key_is(key, h.n, "nodes") ? &f->nodes
+			: key_is(key, h.n, "vars") ? &f->vars
 			: key_is(key, h.n, "meta") ? &f->meta : NULL;
 		if (at && *at)
 			die(MALFORMED, "the document has the key '%.*s' twice", (int)h.n, key);
@@ -200,7 +204,8 @@ static Level read_level(Reader *r, const Frame *f)
 	if (version->kind != VAL_INT && version->kind != VAL_UINT)
 		die(MALFORMED, "uop, the format's version, is not an int");
 	if (version != val_int(1))
-		die(UNSUPPORTED, "format version %lld is not supported, only 1", (long long)version->i);
+		die(UNSUPPORTED, "format version %lld is not supported, only 1",
+			(long long)version->i);
 	const Val *level = value_at(r, f->level);
 	if (level->kind != VAL_STR)
 		die(MALFORMED, "there is no level");
@@ -217,7 +222,8 @@ Graph *wire_build(const void *p, size_t n, int flags)
 	const char *err;
 	place_keys(&r, &f);
 	Level level = read_level(&r, &f);
-	Doc *d = doc_begin(level, map_at(&r, f.vars, "vars"), map_at(&r, f.meta, "meta"), flags, &err);
+	Doc *d = doc_begin(
+		level, map_at(&r, f.vars, "vars"), map_at(&r, f.meta, "meta"), flags, &err);
 	if (!d)
 		die(MALFORMED, "%s", err);
 	if (!f.nodes)

@@ -1,8 +1,9 @@
 /* Finds where one msgpack value ends, before anything is made of it.
  *
- * A header may claim four billion elements in five bytes.  So nothing is allocated by what a header says: a scan
- * counts down what is still to come, on a stack of fixed depth, and stops at the last byte there is.  It can go
- * on when more bytes have arrived, and what it calls whole can be read without further checks of form. */
+ * A header may claim four billion elements in five bytes.  So nothing is allocated by what a header
+ * says: a scan counts down what is still to come, on a stack of fixed depth, and stops at the last
+ * byte there is.  It can go on when more bytes have arrived, and what it calls whole can be read
+ * without further checks of form. */
 #include "uop.h"
 
 static uint64_t big_endian(const uint8_t *p, int bytes)
@@ -106,8 +107,9 @@ size_t wire_head(const uint8_t *p, size_t left, WireHead *h)
 static size_t utf8_length(const uint8_t *p, size_t left)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3
-		: p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 0;
+	uint8_t first = p[0];
+	size_t n = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3
+		: first < 0xf5 ? 4 : 0;
 	if (n == 0 || n > left)
 		return 0;
 	uint32_t c = n == 1 ? p[0] : p[0] & (0xff >> (n + 1));
@@ -152,8 +154,10 @@ int wire_scan(WireScan *s, const void *bytes, size_t n)
 		WireHead h;
 		size_t size = wire_head(p + s->at, n - s->at, &h);
 		if (!size)
-			return h.bad ? bad(s, p[s->at] == 0xc1 ? "not msgpack" : "an extension type") : WIRE_MORE;
-		bool key = s->depth && s->open[s->depth - 1].map && s->open[s->depth - 1].left % 2 == 0;
+			return !h.bad ? WIRE_MORE
+				: bad(s, p[s->at] == 0xc1 ? "not msgpack" : "an extension type");
+		bool key = s->depth && s->open[s->depth - 1].map &&
+			s->open[s->depth - 1].left % 2 == 0;
 		if (key && h.kind != VAL_STR)
 			return bad(s, "a map's key is not a string");
 		if (h.kind == VAL_STR || h.kind == VAL_BIN) {

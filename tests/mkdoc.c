@@ -1,9 +1,11 @@
-/* Writes msgpack from a line of JSON-like text, without any check, so that tests can have what no tool would write.
+/* Writes msgpack from a line of JSON-like text, without any check, so that tests can have what no
+ * tool would write.
  *
- *     mkdoc '[$x, ["NEG", "f32", [0], nil], !1]'    a list of nodes becomes a whole document of level graph
+ *     mkdoc '[$x, ["NEG", "f32", [0], nil], !1]'    nodes become a document of level graph
  *     mkdoc '{uop: 2, …}'                           anything else is written as it stands
  *
- * $x $y $i $b $u $c stand for sources (below), !3 for a SINK of node 3, <c1 dd ff> for those bytes, @N*V for N times V. */
+ * $x $y $i $b $u $c stand for sources (below), !3 for a SINK of node 3, <c1 dd ff> for those bytes,
+ * @N*V for N times V. */
 #include <ctype.h>
 #include <msgpack.h>
 #include <stdint.h>
@@ -17,7 +19,8 @@ static const char *const macro[128] = {
 	['i'] = "[\"BUFFER\",\"i32\",[],{name:\"i\",shape:[3,4],role:\"input\"}]",
 	['u'] = "[\"BUFFER\",\"u64\",[],{name:\"u\",shape:[3,4],role:\"input\"}]",
 	['b'] = "[\"BUFFER\",\"bool\",[],{name:\"b\",shape:[3,4],role:\"input\"}]",
-	['s'] = "[\"BUFFER\",\"f32\",[],{name:\"s\",shape:[4],role:\"state\",data:b\"00000000000000000000000000000000\"}]",
+	['s'] = "[\"BUFFER\",\"f32\",[],{name:\"s\",shape:[4],role:\"state\",data:"
+		"b\"00000000000000000000000000000000\"}]",
 	['c'] = "[\"CONST\",\"f32\",[],1.0]",
 };
 
@@ -197,7 +200,9 @@ int main(int argc, char **argv)
 	msgpack_packer_init(&pk, &out, msgpack_sbuffer_write);
 	for (int i = 1; i < argc; i++) {
 		static char whole[1 << 20];
-		snprintf(whole, sizeof whole, argv[i][0] == '[' ? "{uop: 1, level: \"graph\", nodes: %s}" : "%s", argv[i]);
+		snprintf(whole, sizeof whole,
+			argv[i][0] == '[' ? "{uop: 1, level: \"graph\", nodes: %s}" : "%s",
+			argv[i]);
 		for (p = whole; skip();)
 			value();
 	}

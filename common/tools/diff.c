@@ -3,23 +3,32 @@
  *     - %4 = ADD f32 %2 %3  # [3,4]
  *     + %7 = MUL f32 %5 %6  # [3,4]
  *
- * Nodes of both get a number that is equal when they and all below them are equal.  From the two SINKs down, pairs that
- * differ in op, dtype, arg or number of sources are printed; where only something below differs, that is followed. */
+ * Nodes of both get a number that is equal when they and all below them are equal.  From the two
+ * SINKs down, pairs that differ in op, dtype, arg or number of sources are printed; where only
+ * something below differs, that is followed. */
 #include "uop.h"
+#include <math.h>
 #include <stdlib.h>
 
-static bool notes, quiet;
-static const char *rtol_text, *atol_text;
+static bool notes, quiet, zeros, bf16;
+static const char *rtol_text, *atol_text, *ulp_text, *only;
 static const Option options[] = {
 	{0, "notes", NULL, "notes count too (they never change the meaning)", &notes},
-	{0, "rtol", "R", "results: the relative difference that still counts as equal (1e-5)", &rtol_text},
+	{0, "rtol", "R", "results: the relative difference that still counts as equal (1e-5)",
+		&rtol_text},
 	{0, "atol", "A", "results: the absolute one (1e-6)", &atol_text},
+	{0, "ulp", "N", "results: floats by N units in the last place instead", &ulp_text},
+	{0, "zeros", NULL, "results: with --ulp, -0 is not 0", &zeros},
+	{0, "bf16", NULL, "results: u16 arrays are the bits of bf16", &bf16},
+	{0, "only", "PATTERN", "results: the arrays whose name matches, as file names do", &only},
 	{'q', "quiet", NULL, "print nothing: the exit status tells", &quiet},
 	{0},
 };
-static const Stage tool = {.name = "diff", .usage = "A B", .options = options,
-	.summary = "Compares two documents up to the numbering of nodes, or two results (.npy, .npz, folders of\n"
-		".npy) by value: exit status 0 same, 1 different."};
+static const Stage tool = {.name = "diff",
+	.usage = "A B",
+	.options = options,
+	.summary = "Compares two documents up to the numbering of nodes, or two results (.npy, .npz,\n"
+		"folders of .npy) by value: exit status 0 same, 1 different."};
 
 /* One of the two documents. same[i]: the number that equal nodes of both share. */
 typedef struct { Graph *g; uint32_t *index, *same; } Side;
@@ -40,16 +49,24 @@ static Graph *read_one(const char *file)
 
 /* ---- numbers of equal nodes */
 
-typedef struct { const UOp *u; const Side *side; uint32_t next; } Class;   /* next: one more with the same hash, + 1 */
+typedef struct {
+	const UOp *u;
+	const Side *side;
+	uint32_t next;
+} Class; /* next: one more with the same hash, + 1 */
 static VEC(Class) classes;
 static Map by_hash;
 
 static bool equal_alone(const UOp *a, const UOp *b)
 {
-	return a->op == b->op && a->dtype == b->dtype && a->arg == b->arg && (!notes || a->note == b->note);
+	return a->op == b->op && a->dtype == b->dtype && a->arg == b->arg &&
+		(!notes || a->note == b->note);
 }
 
-static uint32_t below(const Side *s, const UOp *u, uint32_t k) { return s->same[s->index[u->src[k]->id]]; }
+static uint32_t below(const Side *s, const UOp *u, uint32_t k)
+{
+	return s->same[s->index[u->src[k]->id]];
+}
 
 static bool equal_whole(const Side *s, const UOp *a, const Class *c)
 {
@@ -126,7 +143,8 @@ static void add_pair(const Side *a, const UOp *x, const Side *b, const UOp *y, P
 	vec_push(todo, y);
 }
 
-/* Sources in turn; where one list is longer, what both have at the front and at the back is paired off first. */
+/* Sources in turn; where one list is longer, what both have at the front and at the back is paired
+ * off first. */
 static void compare_sources(const Side *a, const UOp *x, const Side *b, const UOp *y, Pairs *todo)
 {
 	uint32_t from = 0, nx = x->nsrc, ny = y->nsrc;
@@ -184,7 +202,8 @@ static void compare(Side *a, Side *b)
 {
 	if (a->g->level != b->g->level) {
 		different = true;
-		buf_printf(&out, "- sluice 1 %s\n+ sluice 1 %s\n", level_name[a->g->level], level_name[b->g->level]);
+		buf_printf(&out, "- sluice 1 %s\n+ sluice 1 %s\n", level_name[a->g->level],
+			level_name[b->g->level]);
 		return;
 	}
 	print_heading("vars", a->g->vars, b->g->vars);
@@ -210,9 +229,15 @@ int main(int argc, char **argv)
 	stage_begin("diff");
 	int first = options_parse(&tool, argc, argv);
 	if (argc - first != 2)
-		die(USAGE, "two documents, or two results (.npy, .npz, folders), are needed: diff A B");
+		die(USAGE, "two documents or results (.npy, .npz, folders) are needed: diff A B");
 	if (arrays_are(argv[first]) && arrays_are(argv[first + 1])) {
-		different = !arrays_diff(&out, argv[first], argv[first + 1], tolerance(rtol_text, 1e-5), tolerance(atol_text, 1e-6));
+		Closeness how = {.rtol = tolerance(rtol_text, 1e-5),
+			.atol = tolerance(atol_text, 1e-6),
+			.ulp = ulp_text ? (int64_t)fmin(tolerance(ulp_text, 0), 1e18) : -1,
+			.zeros = zeros,
+			.bf16 = bf16,
+			.only = only};
+		different = !arrays_diff(&out, argv[first], argv[first + 1], &how);
 		if (!quiet)
 			stream_put(NULL, buf_str(&out), out.n);
 		stage_end();

@@ -1,4 +1,5 @@
-/* show: a document of any level, for people: as text, counts, a picture, a page, stacks of views; and text back. */
+/* show: a document of any level, for people: as text, counts, a picture, a page, stacks of views;
+ * and text back. */
 #include "uop.h"
 #include <stdlib.h>
 
@@ -8,7 +9,8 @@ static const Option options[] = {
 	{0, "count", NULL, "one line: LEVEL nodes=N kernels=K copies=C", &count},
 	{'g', "graph", NULL, "a picture for Graphviz, as text", &dot},
 	{0, "html", NULL, "one self-contained page", &html},
-	{0, "views", NULL, "each chain of movement ops as its views and its index expression", &views},
+	{0, "views", NULL, "each chain of movement ops as its views and its index expression",
+		&views},
 	{0},
 };
 static const Stage tool = {.name = "show", .usage = "[FILE]", .options = options,
@@ -21,7 +23,8 @@ static void print_counts(Buf *out, const Graph *g)
 		kernels += g->all.at[i]->op == OP_CALL;
 		copies += g->all.at[i]->op == OP_MEMCPY;
 	}
-	buf_printf(out, "%s nodes=%zu kernels=%zu copies=%zu\n", level_name[g->level], g->all.n, kernels, copies);
+	buf_printf(out, "%s nodes=%zu kernels=%zu copies=%zu\n", level_name[g->level], g->all.n,
+		kernels, copies);
 }
 
 static void print_document(const Graph *g)
@@ -46,7 +49,8 @@ static int parse_text(const char *file)
 	bool standard = !file || !strcmp(file, "-");
 	size_t n, at = 0;
 	const char *s = file_map(standard ? "/dev/stdin" : file, &n);
-	for (Graph *g; (g = text_next(s, n, standard ? "standard input" : file, &at)); arena_reset()) {
+	for (Graph *g; (g = text_next(s, n, standard ? "standard input" : file, &at));
+		arena_reset()) {
 		verify(g);
 		stream_write(NULL, g);
 	}
