@@ -6,7 +6,7 @@ static UOp *flatten(UOp *u, void *ctx)
 	if (u->op != OP_INDEX || u->src[0]->op != OP_PARAM)
 		return u;
 	const Shape *s = u->src[0]->shape;
-	if (u->nsrc == 2 && s->rank == 1)
+	if (u->nsrc == 2)       /* one axis, or flat already: a kernel that is replayed */
 		return u;
 	if ((int)u->nsrc - 1 != s->rank)
 		die(MALFORMED, "node %u INDEX: %u indices for rank %d", u->id, u->nsrc - 1, s->rank);
