@@ -58,13 +58,27 @@ static const char *updating(const Printer *p, const UOp *store)
 	return v->op == OP_ADD ? "+=" : v->op == OP_MUL ? "*=" : NULL;
 }
 
+/* acc = mulacc(a, b, acc), for the term a*b of a sum */
+static const char *summing(Printer *p, UOp *store)
+{
+	const UOp *term = store->src[1]->src[1];
+	const char *fn = store->src[1]->op == OP_ADD && term->op == OP_MUL ? helper_mulacc(&p->helpers, term->dtype) : NULL;
+	if (!fn)
+		return NULL;
+	const char *a = expr_at(p, term->src[0], PREC_ANY), *b = expr_at(p, term->src[1], PREC_ANY);
+	return arena_printf("%s(%s, %s, %s)", fn, a, b, expr_place(p, store->src[0]));
+}
+
 static void print_store(Printer *p, UOp *u)
 {
 	const char *op = updating(p, u);
 	expr(p, u->src[0]);
 	const char *gate = u->nsrc > 2 ? expr(p, u->src[2]) : NULL;
-	const char *value = expr(p, op ? u->src[1]->src[1] : u->src[1]);
+	const char *sum = op ? summing(p, u) : NULL;
+	const char *value = sum ? sum : expr(p, op ? u->src[1]->src[1] : u->src[1]);
 	const char *place = expr_place(p, u->src[0]);
+	if (sum)
+		op = "=";
 	if (gate)
 		print_line(p, "if (%s)", gate);
 	p->indent += gate != NULL;

@@ -109,6 +109,19 @@ const char *helper_binary(Helpers *h, Op op, DType t)
 	die_bug(__FILE__, __LINE__, op_name(op));
 }
 
+/* ---- a*b + c with one rounding: only where a sum asks for it, since a compiler that chose would round one value two ways */
+
+const char *helper_mulacc(Helpers *h, DType t)
+{
+	const char *body = t == DT_F32 ? h->d->mulacc[0] : t == DT_F64 ? h->d->mulacc[1] : NULL;
+	Words w = {.name = arena_printf("mulacc_%s", dtype_name(t)), .to = t, .from = t};
+	if (!body)
+		return NULL;
+	if (!have(h, w.name))
+		put(h, &w, arena_printf("$I $T $N($T a, $T b, $T c)\n{\n%s}\n", body));
+	return w.name;
+}
+
 /* ---- the same bits as another dtype */
 
 const char *helper_bits(Helpers *h, DType to, DType from)

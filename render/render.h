@@ -236,6 +236,7 @@ struct Dialect {
 	const char *inf[2], *nan[2];    /* f32, f64 */
 	const char *fn[6][2];           /* EXP2 LOG2 SIN SQRT TRUNC POW for f32, f64 */
 	const char *bitcast;            /* body of a reinterpretation of x as $T; NULL: through a union */
+	const char *mulacc[2];          /* a*b + c rounded once, where that is fast, f32 and f64; NULL: left to the compiler */
 	const char *i64_suffix;         /* "L" */
 	bool wraps;                     /* signed arithmetic wraps, by the compiler's flags */
 	bool attributes;                /* parameters carry [[buffer(k)]], sizes are references */
@@ -248,6 +249,8 @@ typedef struct { VEC(const char *) names; Buf text; const Dialect *d; } Helpers;
 const char *helper_binary(Helpers *h, Op op, DType t);
 const char *helper_cast(Helpers *h, DType to, DType from);
 const char *helper_bits(Helpers *h, DType to, DType from);
+/* a*b + c rounded once; NULL when the language has no such function or t is not f32 or f64 */
+const char *helper_mulacc(Helpers *h, DType t);
 
 /* Text of a node within one statement. */
 typedef struct { const char *s; int prec, depth; } Text;

@@ -82,7 +82,7 @@ integers() {
 }
 
 # src DOC: the sources of a document of level program
-src() { tool show "$1" | grep -o 'src: "[^"\\]*\(\\.[^"\\]*\)*"' | sed 's/^src: "//; s/"$//' | sed 's/\\n/\n/g; s/\\t/\t/g; s/\\"/"/g; s/\\\\/\\/g'; }
+src() { tool show "$1" | sed -n 's/^\t|//p'; }
 
 @test "C compiles as C11 with -Wall -Werror" {
 	contraction; softmax; sorted; halves; integers
@@ -103,7 +103,6 @@ src() { tool show "$1" | grep -o 'src: "[^"\\]*\(\\.[^"\\]*\)*"' | sed 's/^src: 
 		tool run --interpret $g.mp $inputs -o want.npz
 		for t in $targets; do
 			tool render -t $t $g.mp | tool run $inputs -o got.npz
-			tool diff --help | grep -q -- --atol && tool diff --atol 1e-5 --rtol 1e-5 want.npz got.npz || true
 			python3 - <<-'P' || [ $? = 77 ]
 			import sys
 			try:
@@ -191,7 +190,9 @@ src() { tool show "$1" | grep -o 'src: "[^"\\]*\(\\.[^"\\]*\)*"' | sed 's/^src: 
 	tool lower --skip actions mm.mp | tool run a=rand b=rand -o plain.npz
 	tool run mm.l a=rand b=rand -o chosen.npz
 	tool show mm.a | sed 's/\["order", 0, 1\]/["order", 1, 0]/; s/, \["block", 1, 64\]//' | tool show -p > mm.b
-	tool lower mm.b | tool render | tool show | grep -q 'for (long r1 = 0; r1 < 70; r1++) {\\n\\t\\tfor (long r0'
+	tool lower mm.b | tool render > mm.p
+	src mm.p > mm.src
+	grep -A1 'for (long r1 = 0; r1 < 70; r1++) {' mm.src | grep -q 'for (long r0'
 	tool show mm.a | sed 's/\["order", 0, 1\]/["order", 0, 9]/' | tool show -p > mm.c
 	fails 4 tool lower mm.c
 	tool show mm.a | sed 's/\["order", 0, 1\]/["turn", 1]/' | tool show -p > mm.d
@@ -202,7 +203,7 @@ src() { tool show "$1" | grep -o 'src: "[^"\\]*\(\\.[^"\\]*\)*"' | sed 's/^src: 
 	text n <<-'T'
 	%0 = BUFFER f32 {name: "a*\\ x; int", shape: [3], role: "input"}
 	%1 = BUFFER f32 {name: "int", shape: [3], role: "input"}
-	%2 = ADD f32 %0 %1  {loc: "*\u002f system(1); \u002f*", name: "q\"; */"}
+	%2 = ADD f32 %0 %1  {loc: "*/ system(1); /*", name: "q\"; */"}
 	%3 = SINK %2 {names: ["r1"]}
 	T
 	for t in clang opencl cuda metal; do
