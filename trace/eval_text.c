@@ -6,6 +6,7 @@
  * in functions.def.  Errors point at the expression whose turn it is. */
 #include "text.h"
 #include <math.h>
+#include <stdlib.h>
 
 Scope globals, *scope = &globals;
 static int depth;

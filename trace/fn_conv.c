@@ -96,7 +96,7 @@ static UOp *contract(Args *a, UOp *x, UOp *f, int nd, int64_t groups)
 static UOp *add_channels(UOp *y, UOp *b)
 {
 	for (int i = 2; i < t_rank(y); i++)
-		b = t_unsqueeze(b, -1);
+		b = t_unsqueeze(b, t_rank(b));
 	return t_add(y, b);
 }
 

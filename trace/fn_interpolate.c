@@ -31,7 +31,7 @@ static UOp *along(UOp *w, int axis, int rank, DType dt)
 {
 	w = t_cast(w, dt);
 	for (int i = axis + 1; i < rank; i++)
-		w = t_unsqueeze(w, -1);
+		w = t_unsqueeze(w, t_rank(w));
 	return w;
 }
 

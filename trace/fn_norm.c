@@ -29,7 +29,7 @@ static UOp *fit_last(UOp *p, UOp *y) { return p; }
 static UOp *fit_channels(UOp *p, UOp *y)
 {
 	for (int i = 2; i < t_rank(y) && t_rank(p) == i - 1; i++)
-		p = t_unsqueeze(p, -1);
+		p = t_unsqueeze(p, t_rank(p));
 	return p;
 }
 
