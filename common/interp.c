@@ -37,27 +37,26 @@ static void convert(Op op, DType dt, DType sdt, size_t n, void *out, const void 
 	}
 }
 
+InterpFn interp_function(Op op, DType sdt)
+{
+	static const InterpFn select[9] = {[1] = select1, [2] = select2, [4] = select4, [8] = select8};
+
+	if (op == OP_WHERE)
+		return select[dtype_size(sdt)];
+	return dtype_float(sdt) ? interp_float_fn[op][sdt] : interp_int_fn[op][sdt];
+}
+
 void interp_op(Op op, DType dt, DType sdt, size_t n, void *out, const void *const *in, const int *step)
 {
 	InterpFn fn;
 
-	switch (op) {
-	case OP_CAST:
-	case OP_BITCAST:
+	if (op == OP_CAST || op == OP_BITCAST) {
 		convert(op, dt, sdt, n, out, in[0], step[0]);
 		return;
-	case OP_WHERE:
-		switch (dtype_size(dt)) {
-		case 1: select1(n, out, in, step); return;
-		case 2: select2(n, out, in, step); return;
-		case 4: select4(n, out, in, step); return;
-		default: select8(n, out, in, step); return;
-		}
-	default:
-		fn = dtype_float(sdt) ? interp_float_fn[op][sdt] : interp_int_fn[op][sdt];
-		CHECK(fn);
-		fn(n, out, in, step);
 	}
+	fn = interp_function(op, sdt);
+	CHECK(fn);
+	fn(n, out, in, step);
 }
 
 UOp *fold_const(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg)

@@ -10,6 +10,9 @@ typedef void (*InterpFn)(size_t n, void *out, const void *const *in, const int *
 extern const InterpFn interp_int_fn[OP_COUNT][DT_COUNT];     /* integers and bool */
 extern const InterpFn interp_float_fn[OP_COUNT][DT_COUNT];
 
+/* The function that interp_op calls for op on sources of sdt; NULL for the casts. */
+InterpFn interp_function(Op op, DType sdt);
+
 /* The value of an f16 or bf16 from its bits, and the bits nearest to a value (ties to even, overflow to inf). */
 float f16_value(uint16_t bits);
 float bf16_value(uint16_t bits);

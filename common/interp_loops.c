@@ -16,8 +16,8 @@ typedef struct {
 
 typedef struct {
 	LoopPlan plan;
-	size_t lanes;           /* in action at most: 1 outside loops over lanes */
-	uint8_t *mask;          /* NULL: all lanes are active */
+	size_t lanes;           /* the last active one, plus one; 1 outside loops over lanes */
+	uint8_t *mask;          /* NULL: all of them are active */
 	VEC(Open) open;
 } Run;
 
@@ -33,19 +33,24 @@ static bool active(const Run *r, size_t lane)
 	return !r->mask || r->mask[lane];
 }
 
-static bool any_active(const Run *r)
+/* Puts a mask over the lanes and leaves out those behind the last active one; false when none is left. The old
+ * mask and number of lanes are the caller's to keep. */
+static bool set_mask(Run *r, uint8_t *mask)
 {
-	return !r->mask || memchr(r->mask, 1, r->lanes);
+	r->mask = mask;
+	while (r->lanes > 0 && !mask[r->lanes - 1])
+		r->lanes--;
+	return r->lanes > 0;
 }
 
-/* narrows the mask to the lanes where a bool cell is true; the old mask is the caller's to keep or free */
-static void narrow(Run *r, const Cell *c)
+/* narrows the mask to the lanes where a bool cell is true */
+static bool narrow(Run *r, const Cell *c)
 {
 	uint8_t *mask = xmalloc(r->lanes + 1);
 
 	for (size_t i = 0; i < r->lanes; i++)
 		mask[i] = active(r, i) && c->lane[c->varies ? i : 0];
-	r->mask = mask;
+	return set_mask(r, mask);
 }
 
 /* ---- places ---- */
@@ -114,18 +119,14 @@ static void run_store(Run *r, const Statement *s)
 
 static void run_cell(Run *r, Cell *c)
 {
-	const void *in[3];
-	int step[3];
+	const size_t n = c->varies ? r->lanes : 1;
 
-	if (c->u->op == OP_LOAD) {
+	if (c->fn)
+		c->fn(n, c->lane, c->in, c->step);
+	else if (c->u->op == OP_LOAD)
 		run_load(r, c);
-		return;
-	}
-	for (uint32_t k = 0; k < c->nsrc; k++) {
-		in[k] = cell_at(r, c->src[k])->lane;
-		step[k] = cell_at(r, c->src[k])->varies;
-	}
-	interp_op(c->u->op, c->u->dtype, c->u->src[c->nsrc > 1]->dtype, c->varies ? r->lanes : 1, c->lane, in, step);
+	else
+		interp_op(c->u->op, c->u->dtype, c->u->src[0]->dtype, n, c->lane, c->in, c->step);
 }
 
 /* the cells that are no leaves, whose values are there already */
@@ -186,10 +187,11 @@ static int iterate(Run *r, Open *o)
 	}
 	counter(r, s, o->i);
 	if (size->varies) {
-		uint8_t *mask = r->mask == o->mask ? xmalloc(r->lanes + 1) : r->mask;
-		for (size_t i = 0; i < r->lanes; i++)
+		uint8_t *mask = r->mask == o->mask ? xmalloc(o->lanes + 1) : r->mask;
+		for (size_t i = 0; i < o->lanes; i++)
 			mask[i] = (!o->mask || o->mask[i]) && o->i < ((int64_t *)size->lane)[i];
-		r->mask = mask;
+		r->lanes = o->lanes;
+		set_mask(r, mask);
 	}
 	return o->at + 1;
 }
@@ -224,10 +226,8 @@ static int run_if(Run *r, int at)
 	bool some = cond->lane[0];
 
 	vec_push(&r->open, ((Open){.at = at, .lanes = r->lanes, .mask = r->mask}));
-	if (cond->varies) {
-		narrow(r, cond);
-		some = any_active(r);
-	}
+	if (cond->varies)
+		some = narrow(r, cond);
 	if (some)
 		return at + 1;
 	leave(r);
@@ -246,21 +246,22 @@ static void run_let(Run *r, const Statement *s)
 static void run_gated(Run *r, const Statement *s)
 {
 	uint8_t *mask = r->mask;
+	size_t lanes = r->lanes;
 
 	run_cells(r, s->first_gate, s->first);
-	narrow(r, cell_at(r, s->gate));
-	if (any_active(r)) {
+	if (narrow(r, cell_at(r, s->gate))) {
 		run_cells(r, s->first, s->end);
 		run_store(r, s);
 	}
 	free(r->mask);
 	r->mask = mask;
+	r->lanes = lanes;
 }
 
 static void run_barrier(const Run *r)
 {
-	for (size_t i = 0; i < r->lanes; i++)
-		if (!active(r, i))
+	for (size_t i = 0; i < r->plan.group; i++)
+		if (i >= r->lanes || !active(r, i))
 			die(FAILED, "kernel %s: work item %zu does not reach a BARRIER", r->plan.name, i);
 }
 

@@ -13,6 +13,9 @@ typedef struct {
 	int src[3];             /* cells; of a LOAD: its place, then its gate */
 	int memory;             /* of a LOAD */
 	char *lane;
+	InterpFn fn;            /* what it calls on its operands' lanes; NULL for LOAD and casts */
+	const void *in[3];
+	int step[3];
 } Cell;
 
 /* What an INDEX points into. Registers within a loop over lanes are each lane's own. */

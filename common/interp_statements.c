@@ -313,6 +313,17 @@ static void grid(LoopPlan *p)
 	p->group = n;
 }
 
+/* what a cell does in each run of its statement, now that every lane has its place */
+static void bind(LoopPlan *p, Cell *c)
+{
+	for (uint32_t k = 0; k < c->nsrc; k++) {
+		c->in[k] = p->cell.at[c->src[k]].lane;
+		c->step[k] = p->cell.at[c->src[k]].varies;
+	}
+	if (c->nsrc && c->u->op != OP_LOAD)
+		c->fn = interp_function(c->u->op, c->u->src[c->nsrc > 1]->dtype);
+}
+
 static void allocate(LoopPlan *p)
 {
 	p->lanes = p->group ? p->group : LANES;
@@ -320,6 +331,8 @@ static void allocate(LoopPlan *p)
 		p->lanes = p->cell.n < ROOM / 8 ? ROOM / (8 * p->cell.n) : 1;
 	for (size_t i = 0; i < p->cell.n; i++)
 		p->cell.at[i].lane = xcalloc(p->cell.at[i].varies ? p->lanes : 1, 8);
+	for (size_t i = 0; i < p->cell.n; i++)
+		bind(p, &p->cell.at[i]);
 	for (size_t i = 0; i < p->memory.n; i++) {
 		Memory *m = &p->memory.at[i];
 		int64_t n = m->count;
