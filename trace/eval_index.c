@@ -77,8 +77,8 @@ static UOp *at_place(UOp *x, int axis, const Value *v)
 	if (known_negative(i))
 		i = ix_add(i, size);
 	if (known_negative(i) || ix_prove_le(size, i))
-		die(MALFORMED, "index %s is outside axis %d of %s", v->kind == V_NUMBER ? arena_printf("%lld", (long long)v->i)
-			: "given", axis, shape_text(x->shape));
+		die(MALFORMED, "index %s is outside axis %d of %s",
+			v->kind == V_NUMBER ? arena_printf("%lld", (long long)v->i) : "given", axis, shape_text(x->shape));
 	UOp *bounds[MAX_RANK][2];
 	for (int d = 0; d < t_rank(x); d++) {
 		bounds[d][0] = d == axis ? i : ix_const(0);
@@ -188,7 +188,10 @@ static UOp *gather_at(Indexing *g)
 	return t_permute(y, order);
 }
 
-static bool is_tensor_index(const Item *it) { return it->kind == I_AT && (it->at.kind == V_TENSOR || it->at.kind == V_LIST); }
+static bool is_tensor_index(const Item *it)
+{
+	return it->kind == I_AT && (it->at.kind == V_TENSOR || it->at.kind == V_LIST);
+}
 
 static void check_places(const Value *x, size_t n, const Item *items, int *taken)
 {

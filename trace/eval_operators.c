@@ -13,7 +13,10 @@ static const char *operator_text(int op)
 	return token_text(&t);
 }
 
-static bool is_compare(int op) { return op == '<' || op == '>' || op == T_LE || op == T_GE || op == T_EQ || op == T_NE; }
+static bool is_compare(int op)
+{
+	return op == '<' || op == '>' || op == T_LE || op == T_GE || op == T_EQ || op == T_NE;
+}
 
 /* ---- numbers */
 
@@ -146,13 +149,18 @@ static bool operate_sizes(int op, UOp *a, UOp *b, Value *out)
 		return *out = v_size(op == '%' ? ix_mod(a, b) : ix_div(a, b)), true;
 	case '>': return operate_sizes('<', b, a, out);
 	case T_GE: return operate_sizes(T_LE, b, a, out);
-	case '<': return ix_prove_lt(a, b) ? (*out = v_bool(true), true) : ix_prove_le(b, a) ? (*out = v_bool(false), true) : false;
-	case T_LE: return ix_prove_le(a, b) ? (*out = v_bool(true), true) : ix_prove_lt(b, a) ? (*out = v_bool(false), true) : false;
+	case '<':
+		*out = v_bool(ix_prove_lt(a, b));
+		return out->i || ix_prove_le(b, a);
+	case T_LE:
+		*out = v_bool(ix_prove_le(a, b));
+		return out->i || ix_prove_lt(b, a);
 	case T_EQ:
 	case T_NE:
 		if (a == b)
 			return *out = v_bool(op == T_EQ), true;
-		return ix_prove_lt(a, b) || ix_prove_lt(b, a) ? (*out = v_bool(op == T_NE), true) : false;
+		*out = v_bool(op == T_NE);
+		return ix_prove_lt(a, b) || ix_prove_lt(b, a);
 	default: return false;
 	}
 }
@@ -187,7 +195,8 @@ static UOp *operate_tensors(int op, UOp *a, UOp *b)
 	case '@': return t_matmul(a, b);
 	case '>': return t_lt(b, a);
 	/* not b < a, except that NaN must give false: a < b or a == b */
-	case T_LE: return dtype_float(dtype_promote(a->dtype, b->dtype)) ? t_or(t_lt(a, b), t_eq(a, b)) : t_not(t_lt(b, a));
+	case T_LE:
+		return dtype_float(dtype_promote(a->dtype, b->dtype)) ? t_or(t_lt(a, b), t_eq(a, b)) : t_not(t_lt(b, a));
 	case T_GE: return operate_tensors(T_LE, b, a);
 	default: return t_op2(tensor_op(op), a, b);
 	}

@@ -44,7 +44,8 @@ static UOp *computed_state(const char *name, UOp *u)
 	VarEnv env = {0};
 	Array a = {0};
 	interp_graph(1, &u, &env, get_const, NULL, &a);
-	return buffer_new(name, "state", u->dtype, u->shape, val_bin(a.data, array_count(&a) * dtype_size(u->dtype)), NULL);
+	const Val *data = val_bin(a.data, array_count(&a) * dtype_size(u->dtype));
+	return buffer_new(name, "state", u->dtype, u->shape, data, NULL);
 }
 
 void declare_state(const Stmt *s)

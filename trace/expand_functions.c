@@ -164,7 +164,13 @@ static Value parse_default(const char **s)
 
 /* ---- binding */
 
-typedef struct { const Function *f; int n; Param p[MAX_PARAMS]; Value at[MAX_PARAMS]; bool set[MAX_PARAMS]; } Binding;
+typedef struct {
+	const Function *f;
+	int n;
+	Param p[MAX_PARAMS];
+	Value at[MAX_PARAMS];
+	bool set[MAX_PARAMS];
+} Binding;
 
 static void bind_keywords(Binding *b, size_t nkw, const char *const *kw, const Value *val)
 {
@@ -221,7 +227,8 @@ static void bind_defaults(Binding *b)
 	}
 }
 
-Value function_call(const Function *f, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval)
+Value function_call(const Function *f, size_t n, const Value *pos, size_t nkw, const char *const *kw,
+	const Value *kwval)
 {
 	Binding b = {.f = f};
 	b.n = signature(f, b.p);

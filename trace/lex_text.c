@@ -239,7 +239,8 @@ static Token lex_symbol(Pos pos)
 		}
 	}
 	if (n == 1 && !strchr("()[]{},:;=+-*/%@<>&|^~.\n", *p))
-		fail_at(&pos, isprint((unsigned char)*p) ? "unexpected '%c'" : "unexpected byte 0x%02x", (unsigned char)*p);
+		fail_at(&pos, isprint((unsigned char)*p) ? "unexpected '%c'" : "unexpected byte 0x%02x",
+			(unsigned char)*p);
 	while (n--)
 		step();
 	if (peek(0) == '=' && peek(1) != '=' && (t.kind >= T_POW ? t.kind <= T_SHR : !!strchr("+-*/%@&|^", t.kind))) {

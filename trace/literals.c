@@ -41,7 +41,8 @@ const char *name_fresh(const char *stem)
 
 UOp *buffer_new(const char *name, const char *role, DType dt, const Shape *s, const Val *data, const Val *file)
 {
-	const Val *kv[8] = {val_str("name"), val_str(name), val_str("shape"), shape_to_val(s), val_str("role"), val_str(role)};
+	const Val *kv[8] = {val_str("name"), val_str(name), val_str("shape"), shape_to_val(s), val_str("role"),
+		val_str(role)};
 	size_t n = 3;
 	if (data || file) {
 		kv[2 * n] = val_str(data ? "data" : "file");

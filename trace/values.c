@@ -232,7 +232,8 @@ int arg_sizes(Args *a, int k, UOp **out)
 	const Value *at = v->kind == V_LIST ? v->at : v;
 	size_t n = v->kind == V_LIST ? v->n : 1;
 	if (n > MAX_RANK)
-		die(UNSUPPORTED, "%s: %s: %zu sizes, at most %d are supported", a->fn->name, param_name(a->fn, k), n, MAX_RANK);
+		die(UNSUPPORTED, "%s: %s: %zu sizes, at most %d are supported", a->fn->name, param_name(a->fn, k), n,
+			MAX_RANK);
 	for (size_t i = 0; i < n; i++)
 		if (!(out[i] = value_size(&at[i])))
 			expected(a, k, "a list of sizes");
