@@ -65,7 +65,7 @@ static const char *summing(Printer *p, UOp *store)
 	const char *fn = store->src[1]->op == OP_ADD && term->op == OP_MUL ? helper_mulacc(&p->helpers, term->dtype) : NULL;
 	if (!fn)
 		return NULL;
-	const char *a = expr_at(p, term->src[0], PREC_ANY), *b = expr_at(p, term->src[1], PREC_ANY);
+	const char *a = expr(p, term->src[0]), *b = expr(p, term->src[1]);
 	return arena_printf("%s(%s, %s, %s)", fn, a, b, expr_place(p, store->src[0]));
 }
 
