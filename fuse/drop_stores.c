@@ -1,18 +1,27 @@
-/* Drops what nobody reads: from the last call back, a kernel whose buffers are all temporaries that no later call
- * loads is dead, and so are what only it loaded. */
+/* Drops what nobody reads: from the last call back, a STORE to a temporary that no later call loads goes, a kernel without
+ * STOREs with it, and so does what only they loaded. */
 #include "fuse.h"
 #include <stdlib.h>
 
-static bool is_wanted(const Map *read, UOp *kernel)
+static bool is_wanted(const Map *read, UOp *buffer)
 {
+	return strcmp(buffer_role(buffer), "temp") || map_get(read, PKEY(buffer));
+}
+
+/* kernel (or copy) with its wanted STOREs alone; NULL when there is none */
+static UOp *wanted(const Map *read, UOp *kernel)
+{
+	VEC(UOp *) stores = {0};
 	if (kernel->op == OP_MEMCPY)
-		return strcmp(buffer_role(kernel->src[0]), "temp") || map_get(read, PKEY(kernel->src[0]));
-	for (uint32_t i = 0; i < kernel->nsrc; i++) {
-		UOp *b = store_buffer(kernel->src[i]);
-		if (strcmp(buffer_role(b), "temp") || map_get(read, PKEY(b)))
-			return true;
-	}
-	return false;
+		return is_wanted(read, kernel->src[0]) ? kernel : NULL;
+	for (uint32_t i = 0; i < kernel->nsrc; i++)
+		if (is_wanted(read, store_buffer(kernel->src[i])))
+			vec_push(&stores, kernel->src[i]);
+	UOp *r = stores.n ? node_new(OP_KERNEL, DT_NONE, stores.n, stores.at, kernel->arg) : NULL;
+	if (r)
+		node_note(r, kernel->note);
+	vec_free(&stores);
+	return r;
 }
 
 Graph *drop_stores(Graph *g)
@@ -20,9 +29,9 @@ Graph *drop_stores(Graph *g)
 	Map read = {0};
 	VEC(UOp *) kept = {0};
 	for (uint32_t i = g->sink->nsrc; i--;) {
-		UOp *k = g->sink->src[i];
-		if (!is_wanted(&read, k)) {
-			explain("%s: dropped, nobody reads it", kernel_label(k));
+		UOp *k = wanted(&read, g->sink->src[i]);
+		if (!k) {
+			explain("%s: dropped, nobody reads it", kernel_label(g->sink->src[i]));
 			continue;
 		}
 		vec_push(&kept, k);

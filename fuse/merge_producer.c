@@ -131,6 +131,17 @@ static size_t union_size(const Step *a, const Step *b)
 	return n;
 }
 
+/* The sizes add up what both have in common, so they are counted again before they forbid anything. */
+static bool too_large(Step *a, Step *b)
+{
+	size_t most = a->folds || b->folds ? FOLD_NODES : KERNEL_NODES;
+	if (a->nodes + b->nodes <= most)
+		return false;
+	a->nodes = walk(a->kernel).n;
+	b->nodes = walk(b->kernel).n;
+	return a->nodes + b->nodes > most;
+}
+
 /* The step whose value may be put in place of step c's loads of buffer; -1 when none may. */
 static int candidate(Plan *p, int c, UOp *buffer)
 {
@@ -143,8 +154,7 @@ static int candidate(Plan *p, int c, UOp *buffer)
 		return -1;
 	if (!s->cheap && u->readers.n != 1)
 		return -1;
-	bool folds = s->folds || p->step[c].folds;
-	if (s->nodes + p->step[c].nodes > (folds ? FOLD_NODES : KERNEL_NODES) || union_size(s, &p->step[c]) > KERNEL_BUFFERS)
+	if (too_large(s, &p->step[c]) || union_size(s, &p->step[c]) > KERNEL_BUFFERS)
 		return -1;
 	return overwritten(p, t, c) ? -1 : t;
 }
