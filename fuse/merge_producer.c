@@ -66,19 +66,13 @@ static void read_drop(Plan *p, int k, UOp *buffer)
 
 /* ---- reading the calls */
 
-static bool is_copy(UOp *kernel)
-{
-	UOp *v = kernel->src[0]->src[1];
-	if (v->op == OP_WHERE && v->src[1]->op == OP_LOAD && is_const(v->src[2]))
-		v = v->src[1];
-	return v->op == OP_LOAD;
-}
-
 static bool is_barrier(UOp *kernel)
 {
 	if (kernel->nsrc != 1 || !store_is_plain(kernel->src[0]))
 		return true;
-	return is_copy(kernel) || kernel->src[0]->src[1]->op == OP_RSORT;
+	/* a bare LOAD is a copy that somebody asked for */
+	UOp *value = kernel->src[0]->src[1];
+	return value->op == OP_LOAD || value->op == OP_RSORT;
 }
 
 static void read_step(Plan *p, int k, UOp *u)
