@@ -186,30 +186,76 @@ static cl_int build_quietly(cl_program built, const char *flags)
 	return err;
 }
 
-static void *load_one(const Program *p)
+static bool same_text(const char *a, const char *b)
 {
-	Kernel *k = arena_alloc(sizeof *k);
-	cl_int err;
-	cl_program built = p_clCreateProgramWithSource(context, 1, (const char **)&p->src, NULL, &err);
+	return a == b || (a && b && !strcmp(a, b));
+}
 
-	check(err, p->where);
-	if (build_quietly(built, p->flags) != CL_SUCCESS)
-		die(FAILED, "%s: the OpenCL compiler failed: %s", p->name, first_error(built));
-	k->name = p->name;
-	k->kernel = p_clCreateKernel(built, p->entry ? p->entry : p->name, &err);
-	if (err != CL_SUCCESS)
-		die(FAILED, "%s: its source has no kernel of that name", p->name);
-	return k;
+/* Whether p can be compiled together with those from first up to it: sources stand beside each other. */
+static bool stands_with(Program *const *p, size_t first, size_t i)
+{
+	if (!same_text(p[i]->flags, p[first]->flags))
+		return false;
+	for (size_t k = first; k < i; k++)
+		if (!strcmp(p[k]->name, p[i]->name) && strcmp(p[k]->src, p[i]->src))
+			return false;
+	return true;
+}
+
+static cl_program make_built(Program *const *p, size_t n, const char **src, cl_int *failed)
+{
+	cl_uint sources = 0;
+	cl_int err;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t k = 0;
+		while (k < i && strcmp(p[k]->src, p[i]->src))
+			k++;
+		if (k == i)
+			src[sources++] = p[i]->src;
+	}
+	cl_program built = p_clCreateProgramWithSource(context, sources, src, NULL, &err);
+	check(err, p[0]->where);
+	*failed = build_quietly(built, p[0]->flags);
+	return built;
+}
+
+/* Many kernels in one program: a compiler that reads its own library for each program does that once.
+ * When they do not compile, each is tried alone, to tell which it is. */
+static void load_some(Program *const *p, size_t n, const char **src, void **kernel)
+{
+	cl_int err;
+	cl_program built = make_built(p, n, src, &err);
+
+	if (err != CL_SUCCESS && n == 1)
+		die(FAILED, "%s: the OpenCL compiler failed: %s", p[0]->name, first_error(built));
+	if (err != CL_SUCCESS) {
+		for (size_t i = 0; i < n; i++)
+			load_some(p + i, 1, src, kernel + i);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		Kernel *k = kernel[i] = arena_alloc(sizeof *k);
+		k->name = p[i]->name;
+		k->kernel = p_clCreateKernel(built, p[i]->entry ? p[i]->entry : p[i]->name, &err);
+		if (err != CL_SUCCESS)
+			die(FAILED, "%s: its source has no kernel of that name", k->name);
+	}
 }
 
 static void opencl_load(size_t n, Program *const *p, void **kernel)
 {
+	const char **src = xcalloc(n + 1, sizeof *src);
+
 	progress_start("compiling", n, true);
-	for (size_t i = 0; i < n; i++) {
-		kernel[i] = load_one(p[i]);
-		progress_step(i + 1);
+	for (size_t first = 0, i; first < n; first = i) {
+		for (i = first + 1; i < n && i - first < 256 && stands_with(p, first, i);)
+			i++;
+		load_some(p + first, i - first, src, kernel + first);
+		progress_step(i);
 	}
 	progress_end();
+	free(src);
 }
 
 static void opencl_launch(void *kernel, size_t nbuf, void *const *buf, size_t nvars, const int64_t *vars,
