@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -51,19 +52,40 @@ KeyText key_text(Key k)
 static char scratch[512];          /* of this process; "" until it is made */
 static pid_t scratch_owner;
 
-static void scratch_remove(void *unused)
+static void folder_remove(const char *path)
 {
-	DIR *d;
+	DIR *d = opendir(path);
 	struct dirent *e;
 
-	if (!scratch[0] || getpid() != scratch_owner || !(d = opendir(scratch)))
-		return;
-	while ((e = readdir(d)))
+	while (d && (e = readdir(d)))
 		if (e->d_name[0] != '.')
 			unlinkat(dirfd(d), e->d_name, 0);
-	closedir(d);
-	rmdir(scratch);
+	if (d)
+		closedir(d);
+	rmdir(path);
+}
+
+static void scratch_remove(void *unused)
+{
+	if (scratch[0] && getpid() == scratch_owner)
+		folder_remove(scratch);
 	scratch[0] = 0;
+}
+
+/* What a process left that was killed while it compiled. */
+static void scratch_sweep(const char *folder)
+{
+	enum { HOUR = 3600 };
+	DIR *d = opendir(folder);
+	struct dirent *e;
+	struct stat st;
+
+	while (d && (e = readdir(d)))
+		if (!strncmp(e->d_name, "tmp.", 4) && !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+			S_ISDIR(st.st_mode) && time(NULL) - st.st_mtime > HOUR)
+			folder_remove(arena_printf("%s/%s", folder, e->d_name));
+	if (d)
+		closedir(d);
 }
 
 static void scratch_at_exit(void)
@@ -115,7 +137,11 @@ const char *cache_scratch(void)
 {
 	const char *folder = cache_folder(), *tmp = getenv("TMPDIR");
 
-	if (scratch[0] || (folder && scratch_make(folder)))
+	if (scratch[0])
+		return scratch;
+	if (folder)
+		scratch_sweep(folder);
+	if (folder && scratch_make(folder))
 		return scratch;
 	if (!scratch_make(tmp && tmp[0] == '/' ? tmp : "/tmp"))
 		die_errno("cannot make a folder for objects in '%s'", tmp ? tmp : "/tmp");

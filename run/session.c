@@ -324,19 +324,30 @@ void session_call(Session *s)
 
 /* ---- results -------------------------------------------------------------------------------------------- */
 
-static size_t output_slot(const Session *s, const char *name)
+/* The numbers of the output BUFFERs, in the order of the names. */
+static const size_t *output_slots(const Session *s)
 {
+	size_t *slot = arena_alloc((s->nout + 1) * sizeof *slot);
+	Map by = {0};
+
 	for (size_t k = 0; k < s->b.n; k++)
-		if (!strcmp(buffer_role(s->b.u[k]), "output") && !strcmp(buffer_name(s->b.u[k]), name))
-			return k;
-	die(MALFORMED, "output '%s' has no BUFFER", name);
+		if (!strcmp(buffer_role(s->b.u[k]), "output"))
+			map_put(&by, PKEY(val_get(s->b.u[k]->arg, "name")), (void *)(uintptr_t)(k + 1));
+	for (size_t i = 0; i < s->nout; i++) {
+		slot[i] = (uintptr_t)map_get(&by, PKEY(val_str(s->names[i]))) - 1;
+		if (slot[i] == (size_t)-1)
+			die(MALFORMED, "output '%s' has no BUFFER", s->names[i]);
+	}
+	map_free(&by);
+	return slot;
 }
 
 size_t session_outputs(Session *s, const char *const **names, const Array **at)
 {
-	if (s->g->level > LV_GRAPH)
-		for (size_t i = 0; i < s->nout; i++)
-			s->out[i] = *buffer_get(&s->b, output_slot(s, s->names[i]));
+	const size_t *slot = s->g->level > LV_GRAPH ? output_slots(s) : NULL;
+
+	for (size_t i = 0; slot && i < s->nout; i++)
+		s->out[i] = *buffer_get(&s->b, slot[i]);
 	*names = s->names;
 	*at = s->out;
 	return s->nout;
