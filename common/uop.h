@@ -509,10 +509,16 @@ void npy_bytes(Buf *out, const Array *a);                    /* the file's bytes
 void npy_write(const char *path, const Array *a);            /* whole or not at all */
 void npz_write(const char *path, size_t n, const char *const *names, const Array *a);
 void safetensors_write(const char *path, size_t n, const char *const *names, const Array *a);
-/* ---- array_diff.c: results compared: .npy, .npz, folders of .npy. A line in out for each array that differs beyond
- * rtol and atol (integers: at all), in dtype or in shape, or that one side lacks; true when there is none. */
+/* ---- array_diff.c: results compared: .npy, .npz, folders of .npy. A line in out for each array that differs by more
+ * than how allows (integers: at all), in dtype or in shape, or that one side lacks; true when there is none. */
+typedef struct {
+	double rtol, atol;
+	int64_t ulp;            /* from 0: floats by units in the last place instead */
+	bool zeros, bf16;       /* -0 is not 0; u16 arrays are the bits of bf16 */
+	const char *only;       /* the names that count, as the shell matches file names; NULL: all */
+} Closeness;
 bool arrays_are(const char *path);
-bool arrays_diff(Buf *out, const char *path_a, const char *path_b, double rtol, double atol);
+bool arrays_diff(Buf *out, const char *path_a, const char *path_b, const Closeness *how);
 /* as NumPy prints it (summarised beyond 1000 elements) */
 void array_print(FILE *f, const Array *a);
 
