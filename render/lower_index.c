@@ -3,6 +3,8 @@
 
 static UOp *flatten(UOp *u, void *ctx)
 {
+	if (u->op == OP_RREDUCE && u->nsrc == 1)        /* over nothing */
+		return u->src[0];
 	if (u->op != OP_INDEX || u->src[0]->op != OP_PARAM)
 		return u;
 	const Shape *s = u->src[0]->shape;
