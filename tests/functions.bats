@@ -1,22 +1,32 @@
 #!/usr/bin/env bats
-# The tensor library: functions.cases has calls and what NumPy gives for them (functions.py wrote it).
-# A new case is a line in functions.py, and `python3 functions.py > functions.cases`.
+# The tensor library: functions.cases and nn.cases have calls and what NumPy and ONNX Runtime give for them (functions.py
+# and nn.py wrote them). A new case is a line in functions.py, and `python3 functions.py > functions.cases`.
 load helpers
 
 D() { echo "$BATS_FILE_TMPDIR"; }
 
-# The cases as one program with the outputs c1, c2, …
+# The cases of a file as one program with the outputs c1, c2, …
 program() {
-	awk '/^const /{print; next} /^\t/{next} {printf "output c%d = %s\n", ++n, $0}' "$TESTS/functions.cases"
+	awk '/^const /{print; next} /^\t/{next} {printf "output c%d = %s\n", ++n, $0}' "$1"
 }
 
 setup_file() {
 	"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O1 -o "$BATS_FILE_TMPDIR/near" "$TESTS/near.c" -lm
-	program > "$BATS_FILE_TMPDIR/cases.t"
-	"$BIN/trace" "$BATS_FILE_TMPDIR/cases.t" > "$BATS_FILE_TMPDIR/cases.mp"
+	for cases in "$TESTS"/*.cases; do
+		name=$(basename "$cases" .cases)
+		program "$cases" > "$BATS_FILE_TMPDIR/$name.t"
+		"$BIN/trace" "$BATS_FILE_TMPDIR/$name.t" > "$BATS_FILE_TMPDIR/$name.mp"
+	done
 }
 
-near() { "$BATS_FILE_TMPDIR/near" "$TESTS/functions.cases" "$1"; }
+# near COMMAND: run as COMMAND g.mp DIR, each file of cases gives what it says
+near() {
+	for cases in "$TESTS"/*.cases; do
+		name=$(basename "$cases" .cases)
+		ok bash -o pipefail -c "$1" "$(D)/$name.mp" "$BATS_TEST_TMPDIR/$name"
+		"$BATS_FILE_TMPDIR/near" "$cases" "$BATS_TEST_TMPDIR/$name"
+	done
+}
 
 # one program from standard input, interpreted; what it prints
 prints() {
@@ -33,24 +43,20 @@ refused() {
 }
 
 @test "every function gives NumPy's values, interpreted at level graph" {
-	ok "$BIN/run" --interpret -o "$BATS_TEST_TMPDIR" "$(D)/cases.mp"
-	near "$BATS_TEST_TMPDIR"
+	near '"$BIN/run" --interpret -o "$1" "$0"'
 }
 
 @test "every function gives NumPy's values, interpreted at level schedule" {
-	ok bash -c '"$BIN/schedule" < "$0" | "$BIN/run" --interpret -o "$1"' "$(D)/cases.mp" "$BATS_TEST_TMPDIR"
-	near "$BATS_TEST_TMPDIR"
+	near '"$BIN/schedule" < "$0" | "$BIN/run" --interpret -o "$1"'
 }
 
 @test "every function gives NumPy's values, fused and compiled" {
-	ok bash -c '"$BIN/fuse" < "$0" | "$BIN/render" -t clang | "$BIN/run" -o "$1"' "$(D)/cases.mp" "$BATS_TEST_TMPDIR"
-	near "$BATS_TEST_TMPDIR"
+	near '"$BIN/fuse" < "$0" | "$BIN/render" -t clang | "$BIN/run" -o "$1"'
 }
 
 @test "every function gives NumPy's values by OpenCL" {
 	"$BIN/run" --devices | grep -q opencl || skip "no OpenCL device"
-	ok bash -c '"$BIN/fuse" < "$0" | "$BIN/render" -t opencl | "$BIN/run" -o "$1"' "$(D)/cases.mp" "$BATS_TEST_TMPDIR"
-	near "$BATS_TEST_TMPDIR"
+	near '"$BIN/fuse" < "$0" | "$BIN/render" -t opencl | "$BIN/run" -o "$1"'
 }
 
 @test "every function has a test" {

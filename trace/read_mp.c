@@ -187,16 +187,20 @@ static Value expand_op(const Values *v, const UOp *u)
 		broadcast_sources(u, src);
 	if (u->op == OP_ASSIGN && u->nsrc == 2)
 		src[1] = t_expand_to(src[1], src[0]->shape);
-	UOp *made = node_new(u->op, node_dtype(u, src), u->nsrc, src, u->arg);
+	const char *err;
+	int status;
+	UOp *made = node_try(u->op, node_dtype(u, src), u->nsrc, src, u->arg, &err, &status);
+	if (!made)
+		die(status, "%s", err);
 	return v_tensor(absolute_file(made, v->folder));
 }
 
 static const char *node_where(const UOp *u, size_t at)
 {
 	const Val *name = u->op == OP_BUFFER ? val_get(u->arg, "name") : val_get(u->note, "name");
-	const char *op = u->op == OP_FUNC ? u->arg->a[0]->s : "";
+	const char *op = u->op == OP_FUNC ? u->arg->a[0]->s : op_name(u->op);
 	const char *known = name && name->kind == VAL_STR ? arena_printf(" (%.60s)", name->s) : "";
-	return arena_printf("node %zu%s%.60s%s", at, *op ? " " : "", op, known);
+	return arena_printf("node %zu %.60s%s", at, op, known);
 }
 
 static const Val *node_place(const UOp *u, size_t at)
