@@ -1,4 +1,5 @@
-/* --bench: the call repeated for some seconds, at least seven times; minimum and median of the later calls.
+/* --bench: the call repeated for some seconds, at least seven times; minimum and median of the
+ * later calls.
  *
  *     run: 212 calls  min 4.62 ms  median 4.71 ms  (build 61.0 ms, first call 5.02 ms)
  */
@@ -12,7 +13,8 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void write_json(const char *file, size_t n, const double *ms, double build_ms, double first_ms)
+static void write_json(
+	const char *file, size_t n, const double *ms, double build_ms, double first_ms)
 {
 	struct rusage use;
 	Buf b = {0};
@@ -43,8 +45,9 @@ void bench(Session *s, double seconds, double build_ms, double first_ms, const c
 	memcpy(sorted, ms.at, ms.n * sizeof *sorted);
 	qsort(sorted, ms.n, sizeof *sorted, by_value);
 	median = ms.n % 2 ? sorted[ms.n / 2] : (sorted[ms.n / 2 - 1] + sorted[ms.n / 2]) / 2;
-	fprintf(stderr, "%s: %zu calls  min %.4f ms  median %.4f ms  (build %.1f ms, first call %.4f ms)\n", die_stage, ms.n,
-		sorted[0], median, build_ms, first_ms);
+	fprintf(stderr,
+		"%s: %zu calls  min %.4f ms  median %.4f ms  (build %.1f ms, first call %.4f ms)\n",
+		die_stage, ms.n, sorted[0], median, build_ms, first_ms);
 	free(sorted);
 	vec_free(&ms);
 }

@@ -1,11 +1,12 @@
 /* Where each BUFFER of a schedule lives.
  *
  *     input    the caller's array              output   memory of its own
- *     const    where its data lies             state    memory of its own, filled with its first value
+ *     const    where its data lies             state    memory of its own, with its first value
  *     temp     in the workspace, at its offset
  *
- * On a device that shares this process's memory nothing is copied; others get their own copy of everything. The plan
- * in the document is used when its sizes and its alignment serve; else one is made here. */
+ * On a device that shares this process's memory nothing is copied; others get their own copy of
+ * everything. The plan in the document is used when its sizes and its alignment serve; else one is
+ * made here. */
 #include "run.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static const char *where(const UOp *u)
 	return arena_printf("node %u BUFFER (%s)", u->id, buffer_name(u));
 }
 
-/* ---- data ----------------------------------------------------------------------------------------- */
+/* ---- data */
 
 typedef struct { const char *p; size_t n; } Mapping;
 
@@ -44,13 +45,14 @@ static const char *file_content(const UOp *u, const Val *file, size_t bytes)
 {
 	Mapping m;
 
-	if (file->kind != VAL_ARRAY || file->n != 3 || file->a[0]->kind != VAL_STR || file->a[1]->kind != VAL_INT ||
-		file->a[2]->kind != VAL_INT)
+	if (file->kind != VAL_ARRAY || file->n != 3 || file->a[0]->kind != VAL_STR ||
+		file->a[1]->kind != VAL_INT || file->a[2]->kind != VAL_INT)
 		die(MALFORMED, "%s: 'file' is not [path, offset, bytes]", where(u));
 	if (bytes == 0)
 		return "";
 	m = file_of(u, file->a[0]->s);
-	if (file->a[1]->i < 0 || (uint64_t)file->a[1]->i > m.n || m.n - file->a[1]->i < bytes || file->a[2]->i < (int64_t)bytes)
+	if (file->a[1]->i < 0 || (uint64_t)file->a[1]->i > m.n || m.n - file->a[1]->i < bytes ||
+		file->a[2]->i < (int64_t)bytes)
 		die(MALFORMED, "%s: '%s' is too short", where(u), file->a[0]->s);
 	return m.p + file->a[1]->i;
 }
@@ -77,14 +79,15 @@ Array buffer_content(const UOp *u, const VarEnv *env)
 	return a;
 }
 
-/* ---- temporaries ------------------------------------------------------------------------------------- */
+/* ---- temporaries */
 
 static bool has_role(const UOp *u, const char *role)
 {
 	return !strcmp(buffer_role(u), role);
 }
 
-/* The document's own plan: every temporary has an offset that lies in the workspace and is aligned enough. */
+/* The document's own plan: every temporary has an offset that lies in the workspace and is aligned
+ * enough. */
 static bool plan_given(const Graph *g, const Buffers *b, int64_t *bytes)
 {
 	const Val *w = val_get(g->meta, "workspace");
@@ -99,17 +102,19 @@ static bool plan_given(const Graph *g, const Buffers *b, int64_t *bytes)
 		if (!v || v->kind != VAL_INT || v->i % b->exec->align)
 			return false;
 		if (v->i < 0 || v->i > *bytes || *bytes - v->i < (int64_t)b->host[i].bytes)
-			die(MALFORMED, "%s: it does not fit the workspace of %lld bytes", where(b->u[i]), (long long)*bytes);
+			die(MALFORMED, "%s: it does not fit the workspace of %lld bytes", where(b->u[i]),
+				(long long)*bytes);
 	}
 	return true;
 }
 
-/* Lifetimes from the list of calls, then the packer. offset has one for each buffer; others stay 0. */
+/* Lifetimes from the list of calls, then the packer. offset has one for each buffer. */
 static int64_t plan_made(const Graph *g, const Buffers *b, int64_t *offset)
 {
 	size_t n = 0, *of = arena_alloc(b->n * sizeof *of);
 	int *first = arena_alloc(b->n * sizeof *first), *last = arena_alloc(b->n * sizeof *last);
-	int64_t *size = arena_alloc(b->n * sizeof *size), *at = arena_alloc(b->n * sizeof *at), bytes, bound;
+	int64_t *size = arena_alloc(b->n * sizeof *size), *at = arena_alloc(b->n * sizeof *at);
+	int64_t bytes, bound;
 
 	for (size_t i = 0; i < b->n; i++)
 		first[i] = -1;
@@ -154,7 +159,7 @@ static void place_temps(const Graph *g, Buffers *b)
 		}
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------ */
+/* ---- all */
 
 /* Content that the caller or the document has: in place, or copied to the device. */
 static void place_given(Buffers *b, size_t i, const Inputs *in)
@@ -217,7 +222,8 @@ Array *buffer_get(Buffers *b, size_t i)
 		return a;
 	if (!a->data)
 		*a = array_new(a->dtype, a->rank, a->dim);
-	else if (!has_role(b->u[i], "output") && !has_role(b->u[i], "temp") && !has_role(b->u[i], "state"))
+	else if (!has_role(b->u[i], "output") && !has_role(b->u[i], "temp") &&
+		!has_role(b->u[i], "state"))
 		return a;
 	b->exec->get(a->data, b->mem[i], a->bytes);
 	return a;

@@ -1,5 +1,6 @@
-/* Every missing object of a document: each runtime builds its own. A program whose object is already there (from
- * `compile`) is left alone; one whose object has gone since is built again from its source. */
+/* Every missing object of a document: each runtime builds its own. A program whose object is
+ * already there (from `compile`) is left alone; one whose object has gone since is built again from
+ * its source. */
 #include "run.h"
 #include <sched.h>
 #include <stdlib.h>

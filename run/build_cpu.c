@@ -1,15 +1,17 @@
 /* C to shared objects through the system's compiler.
  *
- * A compiler process costs more than most kernels, so the kernels that the cache does not have are put together into at
- * most as many units as there are cores, compiled at the same time. In a unit every kernel carries its key:
+ * A compiler process costs more than most kernels, so the kernels that the cache does not have are
+ * put together into at most as many units as there are cores, compiled at the same time. In a unit
+ * every kernel carries its key:
  *
  *     #define E_4 E_4_0f3c…          so that kernels of one name from anywhere share a process
  *     #define E_4_call E_4_call_0f3c…
  *     #line 1 "E_4"
  *     void E_4(float *restrict p0, …
  *
- * and the unit's object goes into the cache once under each of its kernels' keys. A unit that does not compile is
- * compiled again kernel by kernel: then the message names the kernel, and sources that cannot share a file still work. */
+ * and the unit's object goes into the cache once under each of its kernels' keys. A unit that does
+ * not compile is compiled again kernel by kernel: then the message names the kernel, and sources
+ * that cannot share a file still work. */
 #include "run.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -27,26 +29,27 @@ extern char **environ;
 
 enum { UNIT_BYTES = 6000, UNIT_MOST = 60000, MAX_FLAGS = 64, MAX_JOBS = 256 };
 
-/* What the contract asks of the arithmetic: integers wrap, nothing is reassociated. Sources say themselves where a*b+c rounds
- * once: a compiler that chose would round one value two ways, and x - min(x) would not reach 0. */
-static const char *const flags_all[] = {
-	"-x", "c", "-std=c11", "-w", "-fPIC", "-shared", "-nostdlib", "-fvisibility=default", "-fwrapv", "-fno-strict-aliasing",
-	"-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off",
+/* What the contract asks of the arithmetic: integers wrap, nothing is reassociated. Sources say
+ * themselves where a*b+c rounds once: a compiler that chose would round one value two ways, and x -
+ * min(x) would not reach 0. */
+static const char *const flags_all[] = {"-x", "c", "-std=c11", "-w", "-fPIC", "-shared",
+	"-nostdlib", "-fvisibility=default", "-fwrapv", "-fno-strict-aliasing", "-fno-math-errno",
+	"-fno-trapping-math", "-ffp-contract=off",
 #if defined __x86_64__ || defined __i386__
 	"-march=native",
 #else
 	"-mcpu=native",
 #endif
-	NULL
-};
-static const char *const flags_gcc[] = { "-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fpeel-loops", NULL };
+	NULL};
+static const char *const flags_gcc[] = {
+	"-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fpeel-loops", NULL};
 static const char *const flags_clang[] = { "-O2", NULL };
 
 typedef struct { const char *path; const char *const *tuning; Key key; } Compiler;
 typedef struct { Program *p; Key key; } Kernel;
 typedef struct { Kernel *at; size_t n, bytes; pid_t pid; const char *src, *out, *err; } Unit;
 
-/* ---- the compiler ------------------------------------------------------------------------------- */
+/* ---- the compiler */
 
 static const char *find_program(const char *name)
 {
@@ -122,7 +125,7 @@ static Key kernel_key(const Compiler *c, const Program *p)
 	return key_adds(key_adds(key_adds(c->key, p->name), p->src), p->flags ? p->flags : "");
 }
 
-/* ---- units ---------------------------------------------------------------------------------------- */
+/* ---- units */
 
 static void unit_write(const Unit *u)
 {
@@ -131,8 +134,8 @@ static void unit_write(const Unit *u)
 	for (size_t i = 0; i < u->n; i++) {
 		const Program *p = u->at[i].p;
 		KeyText t = key_text(u->at[i].key);
-		buf_printf(&b, "#define %s %s_%s\n#define %s_call %s_call_%s\n#line 1 \"%s\"\n", p->name, p->name, t.s,
-			p->name, p->name, t.s, p->name);
+		buf_printf(&b, "#define %s %s_%s\n#define %s_call %s_call_%s\n#line 1 \"%s\"\n", p->name,
+			p->name, t.s, p->name, p->name, t.s, p->name);
 		buf_add(&b, p->src, strlen(p->src));
 		buf_printf(&b, "\n#undef %s\n#undef %s_call\n", p->name, p->name);
 	}
@@ -234,7 +237,8 @@ static Unit *unit_wait(Unit *u, size_t n, int *status)
 	}
 }
 
-/* Runs units, at most jobs at a time. Those that fail are collected in failed when they can be split. */
+/* Runs units, at most jobs at a time. Those that fail are collected in failed when they can be
+ * split. */
 static size_t units_run(const Compiler *c, Unit *u, size_t n, size_t jobs, Unit **failed)
 {
 	size_t started = 0, running = 0, done = 0, bad = 0;
@@ -282,7 +286,7 @@ static bool same_flags(const Kernel *a, const Kernel *b)
 	return !strcmp(a->p->flags ? a->p->flags : "", b->p->flags ? b->p->flags : "");
 }
 
-/* Spreads kernels of equal flags over units: the largest first, each into the unit that has least. */
+/* Spreads kernels of equal flags over units: largest first, each into the unit that has least. */
 static size_t units_fill(Kernel *k, size_t n, size_t jobs, Unit *u)
 {
 	size_t bytes = 0, m;

@@ -1,5 +1,6 @@
-/* CUDA C to PTX: through NVRTC where its library is, else through nvcc. PTX is text that the driver turns into the GPU's
- * own code, so kernels can be compiled where there is no GPU. Each kernel is one entry of the cache. */
+/* CUDA C to PTX: through NVRTC where its library is, else through nvcc. PTX is text that the driver
+ * turns into the GPU's own code, so kernels can be compiled where there is no GPU. Each kernel is
+ * one entry of the cache. */
 #include "run.h"
 #include "cuda.h"
 #include <dlfcn.h>
@@ -19,7 +20,8 @@ NVRTC_FUNCTIONS(DECLARE)
 /* what is compiled for when no device says: the least that current toolkits take */
 enum { CAPABILITY = 75 };
 
-static const char *const libraries[] = { "libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", NULL };
+static const char *const libraries[] = {
+	"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", NULL};
 
 static bool nvrtc_open(void)
 {
@@ -29,7 +31,9 @@ static bool nvrtc_open(void)
 		so = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
 	if (!so)
 		return false;
-#define FIND(result, name, params) if (!(p_##name = (result (*) params)dlsym(so, #name))) return false;
+#define FIND(result, name, params) \
+	if (!(p_##name = (result(*) params)dlsym(so, #name))) \
+		return false;
 	NVRTC_FUNCTIONS(FIND)
 	return true;
 }
@@ -103,11 +107,12 @@ static void compile_nvrtc(Jobs *jobs, const BuildOptions *o)
 		pthread_join(thread[i], NULL);
 }
 
-/* ---- nvcc, where there is no NVRTC ---------------------------------------------------------------------- */
+/* ---- nvcc, where there is no NVRTC */
 
 static void compile_nvcc(Job *j, const char *arch)
 {
-	const char *src = arena_printf("%s/kernel.cu", cache_scratch()), *out = arena_printf("%s/kernel.ptx", cache_scratch());
+	const char *src = arena_printf("%s/kernel.cu", cache_scratch());
+	const char *out = arena_printf("%s/kernel.ptx", cache_scratch());
 	const char *log = arena_printf("%s/kernel.err", cache_scratch());
 	const char *argv[] = { "nvcc", "-ptx", arch, "-o", out, src, NULL };
 	posix_spawn_file_actions_t fa;
@@ -135,7 +140,7 @@ static void compile_nvcc(Job *j, const char *arch)
 	memcpy(j->text, p, j->n++);
 }
 
-/* ---- all ---------------------------------------------------------------------------------------------------- */
+/* ---- all */
 
 void build_cuda(size_t n, Program *const *p, const BuildOptions *o)
 {
@@ -149,7 +154,8 @@ void build_cuda(size_t n, Program *const *p, const BuildOptions *o)
 		p_nvrtcVersion(&version[0], &version[1]);
 	jobs.arch = arena_printf("--gpu-architecture=compute_%d", capability ? capability : CAPABILITY);
 	for (size_t i = 0; i < n; i++) {
-		Key k = key_adds(key_add(key_adds(key_start("cuda 2"), jobs.arch), version, sizeof version), p[i]->src);
+		Key k = key_adds(
+			key_add(key_adds(key_start("cuda 2"), jobs.arch), version, sizeof version), p[i]->src);
 		if (!(p[i]->object = cache_find(k, ".ptx"))) {
 			key[jobs.n] = k;
 			missing[jobs.n] = p[i];

@@ -1,13 +1,14 @@
 /* Objects by content.
  *
- * An entry is a file <cache>/ab/cdef….so whose name is the XXH3-128 of everything that decided its content. After the
- * content stands a trailer of 32 bytes: its length, its own XXH3-128, and a mark; ELF and PTX readers do not mind it.
- * A file arrives under its name by link() or rename() of one that is already whole, so a reader sees all of it or
- * nothing; one whose trailer does not fit its content is removed and built again. Kernels that were compiled in
- * one unit are hard links to one file.
+ * An entry is a file <cache>/ab/cdef….so whose name is the XXH3-128 of everything that decided its
+ * content. After the content stands a trailer of 32 bytes: its length, its own XXH3-128, and a
+ * mark; ELF and PTX readers do not mind it. A file arrives under its name by link() or rename() of
+ * one that is already whole, so a reader sees all of it or nothing; one whose trailer does not fit
+ * its content is removed and built again. Kernels that were compiled in one unit are hard links to
+ * one file.
  *
- * The folder is $XDG_CACHE_HOME/sluice or ~/.cache/sluice. Where neither can be written, a folder that lives as long as the
- * process takes its place. */
+ * The folder is $XDG_CACHE_HOME/sluice or ~/.cache/sluice. Where neither can be written, a folder
+ * that lives as long as the process takes its place. */
 #include "run.h"
 #include <dirent.h>
 #include <errno.h>
@@ -47,7 +48,7 @@ KeyText key_text(Key k)
 	return t;
 }
 
-/* ---- folders ----------------------------------------------------------------------------------- */
+/* ---- folders */
 
 static char scratch[512];          /* of this process; "" until it is made */
 static pid_t scratch_owner;
@@ -81,8 +82,9 @@ static void scratch_sweep(const char *folder)
 	struct stat st;
 
 	while (d && (e = readdir(d)))
-		if (!strncmp(e->d_name, "tmp.", 4) && !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-			S_ISDIR(st.st_mode) && time(NULL) - st.st_mtime > HOUR)
+		if (!strncmp(e->d_name, "tmp.", 4) &&
+			!fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode) &&
+			time(NULL) - st.st_mtime > HOUR)
 			folder_remove(arena_printf("%s/%s", folder, e->d_name));
 	if (d)
 		closedir(d);
@@ -95,7 +97,8 @@ static void scratch_at_exit(void)
 
 static bool scratch_make(const char *under)
 {
-	if ((size_t)snprintf(scratch, sizeof scratch, "%s/tmp.XXXXXX", under) < sizeof scratch && mkdtemp(scratch)) {
+	if ((size_t)snprintf(scratch, sizeof scratch, "%s/tmp.XXXXXX", under) < sizeof scratch &&
+		mkdtemp(scratch)) {
 		scratch_owner = getpid();
 		atexit(scratch_at_exit);
 		die_cleanup(scratch_remove, NULL);
@@ -162,7 +165,7 @@ static const char *entry_path(Key k, const char *suffix, bool make)
 	return arena_printf("%s/%s%s", path, t.s + 2, suffix);
 }
 
-/* ---- entries ---------------------------------------------------------------------------------------- */
+/* ---- entries */
 
 static Trailer trailer_of(const void *p, size_t n)
 {
@@ -183,7 +186,8 @@ static bool entry_whole(int fd)
 	const char *p;
 	bool good = false;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof t || st.st_uid != geteuid())
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof t ||
+		st.st_uid != geteuid())
 		return false;
 	if (map_get(&whole, hash_mix(st.st_ino, st.st_dev)))
 		return true;
@@ -253,7 +257,8 @@ const char *cache_store(size_t n, const Key *keys, const char *suffix, const voi
 
 	for (size_t i = 0; i < n; i++) {
 		const char *path = entry_path(keys[i], suffix, true);
-		/* EEXIST: another process was first, and its entry is as good; else a file system without links */
+		/* EEXIST: another process was first, and its entry is as good; else a file system without
+		 * links */
 		if (link(tmp, path) && errno != EEXIST && rename(entry_write(p, bytes, &t), path))
 			die_errno("cannot write '%s'", path);
 		if (i == 0)

@@ -1,4 +1,5 @@
-/* compile: each PROGRAM's source to an object, through the cache; the document goes on with the objects' paths. */
+/* compile: each PROGRAM's source to an object, through the cache; the document goes on with the
+ * objects' paths. */
 #include "run.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -6,10 +7,11 @@
 static const char *opt_target = "clang", *opt_j, *opt_cc;
 
 static const Option options[] = {
-	{ 't', "target", "TARGET", "what to compile for when the document is not rendered yet (clang)", &opt_target },
-	{ 'j', "jobs", "N", "compile N units at a time (all cores)", &opt_j },
-	{ 0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt_cc },
-	{ 0 }
+	{'t', "target", "TARGET", "what to compile for when the document is not rendered yet (clang)",
+		&opt_target},
+	{'j', "jobs", "N", "compile N units at a time (all cores)", &opt_j},
+	{0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt_cc},
+	{0},
 };
 
 static Graph *objects(Graph *g)
@@ -36,6 +38,14 @@ static const Pass passes[] = {
 
 int main(int argc, char **argv)
 {
-	return stage_main(&(Stage){ .name = "compile", .summary = "Compiles the sources of a program, through a cache.",
-		.usage = "[FILE]", .options = options, .level_in = LV_PROGRAM, .level_out = LV_PROGRAM, .passes = passes }, argc, argv);
+	static const Stage stage = {
+		.name = "compile",
+		.summary = "Compiles the sources of a program, through a cache.",
+		.usage = "[FILE]",
+		.options = options,
+		.level_in = LV_PROGRAM,
+		.level_out = LV_PROGRAM,
+		.passes = passes,
+	};
+	return stage_main(&stage, argc, argv);
 }

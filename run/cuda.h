@@ -1,5 +1,6 @@
-/* The part of NVIDIA's interfaces that is used, declared here: neither CUDA's headers nor its libraries are needed to
- * build, the libraries are looked for at run time. Types and names follow cuda.h and nvrtc.h. */
+/* The part of NVIDIA's interfaces that is used, declared here: neither CUDA's headers nor its
+ * libraries are needed to build, the libraries are looked for at run time. Types and names follow
+ * cuda.h and nvrtc.h. */
 #ifndef CUDA_H
 #define CUDA_H
 #include <stdbool.h>
@@ -32,8 +33,9 @@ enum { CU_ATTRIBUTE_MAJOR = 75, CU_ATTRIBUTE_MINOR = 76 };
 	F(CUresult, cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s)) \
 	F(CUresult, cuModuleLoadData, (CUmodule *m, const void *image)) \
 	F(CUresult, cuModuleGetFunction, (CUfunction *f, CUmodule m, const char *name)) \
-	F(CUresult, cuLaunchKernel, (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, \
-		unsigned shared, CUstream s, void **args, void **extra)) \
+	F(CUresult, cuLaunchKernel, (CUfunction f, unsigned gx, unsigned gy, unsigned gz, \
+		unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream s, void **args, \
+		void **extra)) \
 	F(CUresult, cuGetErrorString, (CUresult e, const char **text))
 
 typedef struct nvrtcProgram_st *nvrtcProgram;
@@ -41,8 +43,8 @@ typedef int nvrtcResult;
 
 #define NVRTC_FUNCTIONS(F) \
 	F(nvrtcResult, nvrtcVersion, (int *major, int *minor)) \
-	F(nvrtcResult, nvrtcCreateProgram, (nvrtcProgram *p, const char *src, const char *name, int n, const char *const *headers, \
-		const char *const *names)) \
+	F(nvrtcResult, nvrtcCreateProgram, (nvrtcProgram *p, const char *src, const char *name, \
+		int n, const char *const *headers, const char *const *names)) \
 	F(nvrtcResult, nvrtcCompileProgram, (nvrtcProgram p, int n, const char *const *options)) \
 	F(nvrtcResult, nvrtcGetPTXSize, (nvrtcProgram p, size_t *n)) \
 	F(nvrtcResult, nvrtcGetPTX, (nvrtcProgram p, char *to)) \

@@ -57,12 +57,14 @@ void devices_check(const Graph *g)
 	Nodes all = walk(g->sink);
 
 	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_COPY && (all.at[i]->arg->kind != VAL_STR || !exec_has(all.at[i]->arg->s)))
+		if (all.at[i]->op == OP_COPY &&
+			(all.at[i]->arg->kind != VAL_STR || !exec_has(all.at[i]->arg->s)))
 			die(UNSUPPORTED, "node %u COPY: no device '%s'", all.at[i]->id,
 				all.at[i]->arg->kind == VAL_STR ? all.at[i]->arg->s : "");
 	/* schedule takes COPY nodes away and leaves the names */
 	const Val *names = val_get(g->meta, "devices");
 	for (size_t i = 0; names && names->kind == VAL_ARRAY && i < names->n; i++)
 		if (names->a[i]->kind != VAL_STR || !exec_has(names->a[i]->s))
-			die(UNSUPPORTED, "COPY: no device '%s'", names->a[i]->kind == VAL_STR ? names->a[i]->s : "");
+			die(UNSUPPORTED, "COPY: no device '%s'",
+				names->a[i]->kind == VAL_STR ? names->a[i]->s : "");
 }

@@ -19,7 +19,8 @@ static int cpu_list(void (*tell)(void *, const char *, const char *), void *ctx)
 		}
 	if (f)
 		fclose(f);
-	snprintf(text + strlen(text), sizeof text - strlen(text), ", %d core%s", cores(), cores() == 1 ? "" : "s");
+	snprintf(text + strlen(text), sizeof text - strlen(text), ", %d core%s", cores(),
+		cores() == 1 ? "" : "s");
 	tell(ctx, "cpu", text);
 	return 1;
 }
@@ -34,7 +35,8 @@ static void cpu_open(int i)
 static void *cpu_alloc(size_t bytes)
 {
 	size_t n = (bytes + 64 + 63) & ~(size_t)63;
-	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *p = mmap(
+		NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (p == MAP_FAILED)
 		die(FAILED, "no memory for a buffer of %zu bytes", bytes);
@@ -78,8 +80,8 @@ static void cpu_load(size_t n, Program *const *p, void **kernel)
 	}
 }
 
-static void cpu_launch(void *kernel, size_t nbuf, void *const *buf, size_t nvars, const int64_t *vars,
-	const int64_t *groups, const int64_t *items)
+static void cpu_launch(void *kernel, size_t nbuf, void *const *buf, size_t nvars,
+	const int64_t *vars, const int64_t *groups, const int64_t *items)
 {
 	Call call;
 
@@ -92,7 +94,18 @@ static void cpu_sync(void)
 }
 
 const Exec exec_cpu = {
-	.name = "cpu", .host = true, .align = 64, .list = cpu_list, .open = cpu_open, .alloc = cpu_alloc, .slice = cpu_slice,
-	.release = cpu_release, .put = cpu_put, .get = cpu_copy, .copy = cpu_copy, .load = cpu_load, .launch = cpu_launch,
+	.name = "cpu",
+	.host = true,
+	.align = 64,
+	.list = cpu_list,
+	.open = cpu_open,
+	.alloc = cpu_alloc,
+	.slice = cpu_slice,
+	.release = cpu_release,
+	.put = cpu_put,
+	.get = cpu_copy,
+	.copy = cpu_copy,
+	.load = cpu_load,
+	.launch = cpu_launch,
 	.sync = cpu_sync,
 };

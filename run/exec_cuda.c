@@ -1,5 +1,5 @@
-/* NVIDIA GPUs, through the driver's library, which is looked for at run time. Everything goes down the default stream, so
- * launches and copies keep their order. */
+/* NVIDIA GPUs, through the driver's library, which is looked for at run time. Everything goes down
+ * the default stream, so launches and copies keep their order. */
 #include "run.h"
 #include "cuda.h"
 #include <dlfcn.h>
@@ -29,7 +29,9 @@ static bool library_open(void)
 
 	if (!so)
 		return false;
-#define FIND(result, name, params) if (!(p_##name = (result (*) params)dlsym(so, #name))) return false;
+#define FIND(result, name, params) \
+	if (!(p_##name = (result(*) params)dlsym(so, #name))) \
+		return false;
 	CUDA_FUNCTIONS(FIND)
 	return p_cuInit(0) == CUDA_SUCCESS;
 }
@@ -49,7 +51,8 @@ int cuda_capability(void)
 	int major = 0, minor = 0;
 
 	devices_find();
-	if (!ndevices || p_cuDeviceGet(&d, 0) || p_cuDeviceGetAttribute(&major, CU_ATTRIBUTE_MAJOR, d) ||
+	if (!ndevices || p_cuDeviceGet(&d, 0) ||
+		p_cuDeviceGetAttribute(&major, CU_ATTRIBUTE_MAJOR, d) ||
 		p_cuDeviceGetAttribute(&minor, CU_ATTRIBUTE_MINOR, d))
 		return 0;
 	return 10 * major + minor;
@@ -127,7 +130,8 @@ static void cuda_get(void *host, void *mem, size_t bytes)
 static void cuda_copy(void *to, void *from, size_t bytes)
 {
 	if (bytes)
-		check(p_cuMemcpyDtoDAsync_v2(address(to), address(from), bytes, NULL), "copying on the device");
+		check(p_cuMemcpyDtoDAsync_v2(address(to), address(from), bytes, NULL),
+			"copying on the device");
 }
 
 static void cuda_load(size_t n, Program *const *p, void **kernel)
@@ -146,8 +150,8 @@ static void cuda_load(size_t n, Program *const *p, void **kernel)
 	}
 }
 
-static void cuda_launch(void *kernel, size_t nbuf, void *const *buf, size_t nvars, const int64_t *vars,
-	const int64_t *groups, const int64_t *items)
+static void cuda_launch(void *kernel, size_t nbuf, void *const *buf, size_t nvars,
+	const int64_t *vars, const int64_t *groups, const int64_t *items)
 {
 	Kernel *k = kernel;
 	void **args = xmalloc((nbuf + nvars + 1) * sizeof *args);
@@ -156,7 +160,9 @@ static void cuda_launch(void *kernel, size_t nbuf, void *const *buf, size_t nvar
 		args[i] = (void *)&buf[i];
 	for (size_t i = 0; i < nvars; i++)
 		args[nbuf + i] = (void *)&vars[i];
-	check(p_cuLaunchKernel(k->f, groups[0], groups[1], groups[2], items[0], items[1], items[2], 0, NULL, args, NULL), k->name);
+	check(p_cuLaunchKernel(k->f, groups[0], groups[1], groups[2], items[0], items[1], items[2], 0,
+			  NULL, args, NULL),
+		k->name);
 	free(args);
 }
 
@@ -166,7 +172,17 @@ static void cuda_sync(void)
 }
 
 const Exec exec_cuda = {
-	.name = "cuda", .align = 256, .list = cuda_list, .open = cuda_open, .alloc = cuda_alloc, .slice = cuda_slice,
-	.release = cuda_release, .put = cuda_put, .get = cuda_get, .copy = cuda_copy, .load = cuda_load, .launch = cuda_launch,
+	.name = "cuda",
+	.align = 256,
+	.list = cuda_list,
+	.open = cuda_open,
+	.alloc = cuda_alloc,
+	.slice = cuda_slice,
+	.release = cuda_release,
+	.put = cuda_put,
+	.get = cuda_get,
+	.copy = cuda_copy,
+	.load = cuda_load,
+	.launch = cuda_launch,
 	.sync = cuda_sync,
 };

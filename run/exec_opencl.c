@@ -1,7 +1,9 @@
-/* OpenCL devices, through the ICD loader, which is looked for at run time: libOpenCL.so.1 need not be there.
+/* OpenCL devices, through the ICD loader, which is looked for at run time: libOpenCL.so.1 need not
+ * be there.
  *
- * A buffer is a cl_mem, a temporary a sub-buffer of the workspace. Size variables are passed after the buffers as 64-bit
- * integers. One in-order queue: a copy waits for the launches before it by itself. */
+ * A buffer is a cl_mem, a temporary a sub-buffer of the workspace. Size variables are passed after
+ * the buffers as 64-bit integers. One in-order queue: a copy waits for the launches before it by
+ * itself. */
 #include "run.h"
 
 #if __has_include(<CL/cl.h>)
@@ -15,9 +17,10 @@
 
 /* every function of the library that is used, declared as its header declares it */
 #define FUNCTIONS(F) \
-	F(clGetPlatformIDs) F(clGetDeviceIDs) F(clGetDeviceInfo) F(clCreateContext) F(clCreateCommandQueue) F(clCreateBuffer) \
-	F(clCreateSubBuffer) F(clReleaseMemObject) F(clEnqueueWriteBuffer) F(clEnqueueReadBuffer) F(clEnqueueCopyBuffer) \
-	F(clEnqueueFillBuffer) F(clCreateProgramWithSource) F(clBuildProgram) F(clGetProgramBuildInfo) F(clCreateKernel) \
+	F(clGetPlatformIDs) F(clGetDeviceIDs) F(clGetDeviceInfo) F(clCreateContext) \
+	F(clCreateCommandQueue) F(clCreateBuffer) F(clCreateSubBuffer) F(clReleaseMemObject) \
+	F(clEnqueueWriteBuffer) F(clEnqueueReadBuffer) F(clEnqueueCopyBuffer) F(clEnqueueFillBuffer) \
+	F(clCreateProgramWithSource) F(clBuildProgram) F(clGetProgramBuildInfo) F(clCreateKernel) \
 	F(clSetKernelArg) F(clEnqueueNDRangeKernel) F(clFinish)
 #define DECLARE(f) static __typeof__(&f) p_##f;
 FUNCTIONS(DECLARE)
@@ -33,7 +36,8 @@ typedef struct { cl_kernel kernel; const char *name; } Kernel;
 
 static void check(cl_int err, const char *what)
 {
-	if (err == CL_MEM_OBJECT_ALLOCATION_FAILURE || err == CL_OUT_OF_RESOURCES || err == CL_OUT_OF_HOST_MEMORY)
+	if (err == CL_MEM_OBJECT_ALLOCATION_FAILURE || err == CL_OUT_OF_RESOURCES ||
+		err == CL_OUT_OF_HOST_MEMORY)
 		die(FAILED, "opencl: %s: no memory left (error %d)", what, err);
 	if (err != CL_SUCCESS)
 		die(FAILED, "opencl: %s: error %d", what, err);
@@ -62,7 +66,8 @@ static void devices_find(void)
 	if (!library_open() || p_clGetPlatformIDs(MAX_PLATFORMS, platform, &np) != CL_SUCCESS)
 		return;
 	for (cl_uint i = 0; i < np && i < MAX_PLATFORMS; i++) {
-		if (p_clGetDeviceIDs(platform[i], CL_DEVICE_TYPE_ALL, MAX_DEVICES - ndevices, devices + ndevices, &nd) != CL_SUCCESS)
+		if (p_clGetDeviceIDs(platform[i], CL_DEVICE_TYPE_ALL, MAX_DEVICES - ndevices,
+				devices + ndevices, &nd) != CL_SUCCESS)
 			continue;
 		ndevices += nd > (cl_uint)(MAX_DEVICES - ndevices) ? MAX_DEVICES - ndevices : (int)nd;
 	}
@@ -100,9 +105,10 @@ static void opencl_open(int i)
 	check(err, "cannot make a queue");
 }
 
-/* ---- memory ----------------------------------------------------------------------------------------- */
+/* ---- memory */
 
-/* Sub-buffers may begin only at multiples of CL_DEVICE_MEM_BASE_ADDR_ALIGN, 4096 bits at most anywhere. */
+/* Sub-buffers may begin only at multiples of CL_DEVICE_MEM_BASE_ADDR_ALIGN, 4096 bits at most
+ * anywhere. */
 enum { ALIGN = 512 };
 
 static void *opencl_alloc(size_t bytes)
@@ -113,7 +119,8 @@ static void *opencl_alloc(size_t bytes)
 	cl_mem m = p_clCreateBuffer(context, CL_MEM_READ_WRITE, n, NULL, &err);
 
 	check(err, arena_printf("a buffer of %zu bytes", bytes));
-	check(p_clEnqueueFillBuffer(queue, m, &zero, sizeof zero, 0, n, 0, NULL, NULL), "filling a buffer");
+	check(p_clEnqueueFillBuffer(queue, m, &zero, sizeof zero, 0, n, 0, NULL, NULL),
+		"filling a buffer");
 	return m;
 }
 
@@ -136,22 +143,25 @@ static void opencl_release(void *mem)
 static void opencl_put(void *mem, const void *host, size_t bytes)
 {
 	if (bytes)
-		check(p_clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL), "copying to the device");
+		check(p_clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL),
+			"copying to the device");
 }
 
 static void opencl_get(void *host, void *mem, size_t bytes)
 {
 	if (bytes)
-		check(p_clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL), "copying from the device");
+		check(p_clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL),
+			"copying from the device");
 }
 
 static void opencl_copy(void *to, void *from, size_t bytes)
 {
 	if (bytes)
-		check(p_clEnqueueCopyBuffer(queue, from, to, 0, 0, bytes, 0, NULL, NULL), "copying on the device");
+		check(p_clEnqueueCopyBuffer(queue, from, to, 0, 0, bytes, 0, NULL, NULL),
+			"copying on the device");
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------ */
+/* ---- kernels */
 
 /* the log's first line with "error" in it, else its first line */
 static const char *first_error(cl_program p)
@@ -191,7 +201,8 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Whether p can be compiled together with those from first up to it: sources stand beside each other. */
+/* Whether p can be compiled together with those from first up to it: sources stand beside each
+ * other. */
 static bool stands_with(Program *const *p, size_t first, size_t i)
 {
 	if (!same_text(p[i]->flags, p[first]->flags))
@@ -220,8 +231,8 @@ static cl_program make_built(Program *const *p, size_t n, const char **src, cl_i
 	return built;
 }
 
-/* Many kernels in one program: a compiler that reads its own library for each program does that once.
- * When they do not compile, each is tried alone, to tell which it is. */
+/* Many kernels in one program: a compiler that reads its own library for each program does that
+ * once. When they do not compile, each is tried alone, to tell which it is. */
 static void load_some(Program *const *p, size_t n, const char **src, void **kernel)
 {
 	cl_int err;
@@ -258,8 +269,8 @@ static void opencl_load(size_t n, Program *const *p, void **kernel)
 	free(src);
 }
 
-static void opencl_launch(void *kernel, size_t nbuf, void *const *buf, size_t nvars, const int64_t *vars,
-	const int64_t *groups, const int64_t *items)
+static void opencl_launch(void *kernel, size_t nbuf, void *const *buf, size_t nvars,
+	const int64_t *vars, const int64_t *groups, const int64_t *items)
 {
 	Kernel *k = kernel;
 	size_t global[3], local[3];
@@ -276,8 +287,9 @@ static void opencl_launch(void *kernel, size_t nbuf, void *const *buf, size_t nv
 	}
 	err = p_clEnqueueNDRangeKernel(queue, k->kernel, 3, NULL, global, local, 0, NULL, NULL);
 	if (err != CL_SUCCESS)
-		die(FAILED, "opencl: %s does not launch over %zux%zux%zu items in groups of %zux%zux%zu: error %d", k->name,
-			global[0], global[1], global[2], local[0], local[1], local[2], err);
+		die(FAILED,
+			"opencl: %s does not launch over %zux%zux%zu items in groups of %zux%zux%zu: error %d",
+			k->name, global[0], global[1], global[2], local[0], local[1], local[2], err);
 }
 
 static void opencl_sync(void)
@@ -311,7 +323,17 @@ enum { ALIGN = 64 };
 #endif
 
 const Exec exec_opencl = {
-	.name = "opencl", .align = ALIGN, .list = opencl_list, .open = opencl_open, .alloc = opencl_alloc, .slice = opencl_slice,
-	.release = opencl_release, .put = opencl_put, .get = opencl_get, .copy = opencl_copy, .load = opencl_load,
-	.launch = opencl_launch, .sync = opencl_sync,
+	.name = "opencl",
+	.align = ALIGN,
+	.list = opencl_list,
+	.open = opencl_open,
+	.alloc = opencl_alloc,
+	.slice = opencl_slice,
+	.release = opencl_release,
+	.put = opencl_put,
+	.get = opencl_get,
+	.copy = opencl_copy,
+	.load = opencl_load,
+	.launch = opencl_launch,
+	.sync = opencl_sync,
 };

@@ -1,9 +1,11 @@
-/* Operands against the document: every input BUFFER gets its content, every size variable its value.
+/* Operands against the document: every input BUFFER gets its content, every size variable its
+ * value.
  *
  *     run g.mp x=x.npy w=rand n=32        x [n,4] f32 from a file: n must be its first size
  *     run g.mp @0=x.npy                   by position among the inputs
  *
- * A variable takes its value from axes whose size is its bare name and from NAME=INT; they must agree. */
+ * A variable takes its value from axes whose size is its bare name and from NAME=INT; they must
+ * agree. */
 #include "run.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -14,11 +16,11 @@ bool binding_parse(const char *operand, Binding *b)
 
 	if (!eq || eq == operand)
 		return false;
-	*b = (Binding){ strndup(operand, eq - operand), eq + 1, false };       /* outlives the document */
+	*b = (Binding){strndup(operand, eq - operand), eq + 1, false}; /* outlives the document */
 	return true;
 }
 
-/* ---- sizes of a buffer -------------------------------------------------------------------------- */
+/* ---- sizes of a buffer */
 
 static const char *buffer_where(const UOp *u)
 {
@@ -36,7 +38,8 @@ void buffer_array(const UOp *u, const VarEnv *env, Array *out)
 		if (!ix_eval(u->shape->dim[i], env, &out->dim[i]))
 			die(MALFORMED, "%s: the size of axis %d has no value", buffer_where(u), i);
 		if (out->dim[i] < 0)
-			die(MALFORMED, "%s: the size of axis %d is %lld", buffer_where(u), i, (long long)out->dim[i]);
+			die(MALFORMED, "%s: the size of axis %d is %lld", buffer_where(u), i,
+				(long long)out->dim[i]);
 		if (!mul_ok(count, out->dim[i] ? out->dim[i] : 1, &count))
 			die(MALFORMED, "%s: too many elements", buffer_where(u));
 	}
@@ -45,7 +48,7 @@ void buffer_array(const UOp *u, const VarEnv *env, Array *out)
 	out->bytes = bytes;
 }
 
-/* ---- variables ------------------------------------------------------------------------------------- */
+/* ---- variables */
 
 static const int64_t *env_get(const VarEnv *env, const char *name)
 {
@@ -61,12 +64,14 @@ static void var_set(const Graph *g, VarEnv *env, const char *name, int64_t v, co
 	const int64_t *is = env_get(env, name);
 
 	if (is && *is != v)
-		die(MALFORMED, "%s: size variable '%s' is %lld here and %lld elsewhere", from, name, (long long)v, (long long)*is);
+		die(MALFORMED, "%s: size variable '%s' is %lld here and %lld elsewhere", from, name,
+			(long long)v, (long long)*is);
 	if (is)
 		return;
-	if (range && range->kind == VAL_ARRAY && range->n == 2 && (v < range->a[0]->i || v > range->a[1]->i))
-		die(MALFORMED, "%s: size variable '%s' is %lld, outside %lld to %lld", from, name, (long long)v,
-			(long long)range->a[0]->i, (long long)range->a[1]->i);
+	if (range && range->kind == VAL_ARRAY && range->n == 2 &&
+		(v < range->a[0]->i || v > range->a[1]->i))
+		die(MALFORMED, "%s: size variable '%s' is %lld, outside %lld to %lld", from, name,
+			(long long)v, (long long)range->a[0]->i, (long long)range->a[1]->i);
 	if (env->n == sizeof env->value / sizeof *env->value)
 		die(UNSUPPORTED, "more than %d size variables", env->n);
 	env->name[env->n] = name;
@@ -83,7 +88,8 @@ static void vars_from_operands(const Graph *g, Bindings *b, VarEnv *env)
 		errno = 0;
 		v = strtoll(b->at[i].value, &end, 10);
 		if (errno || *end || end == b->at[i].value)
-			die(USAGE, "size variable '%s' is given '%s', not an integer", b->at[i].name, b->at[i].value);
+			die(USAGE, "size variable '%s' is given '%s', not an integer", b->at[i].name,
+				b->at[i].value);
 		var_set(g, env, b->at[i].name, v, "operand");
 		b->at[i].used = true;
 	}
@@ -127,7 +133,7 @@ static void vars_check(const Graph *g, const VarEnv *env)
 	vec_free(&sizes);
 }
 
-/* ---- contents ----------------------------------------------------------------------------------------- */
+/* ---- contents */
 
 static bool has_suffix(const char *s, const char *suffix)
 {
@@ -144,15 +150,18 @@ static Array file_read(const UOp *u, const char *path)
 	return npy_read(path, u->dtype);
 }
 
-/* Reads a file for an input and takes variables from its shape; other sizes are compared once all have values. */
+/* Reads a file for an input and takes variables from its shape; other sizes are compared once all
+ * have values. */
 static Array input_read(const Graph *g, const UOp *u, const char *path, VarEnv *env)
 {
 	Array a = file_read(u, path);
 
 	if (a.dtype != u->dtype)
-		die(MALFORMED, "%s: '%s' holds %s, not %s", buffer_where(u), path, dtype_name(a.dtype), dtype_name(u->dtype));
+		die(MALFORMED, "%s: '%s' holds %s, not %s", buffer_where(u), path, dtype_name(a.dtype),
+			dtype_name(u->dtype));
 	if (a.rank != u->shape->rank)
-		die(MALFORMED, "%s: '%s' has %d axes, not %d", buffer_where(u), path, a.rank, u->shape->rank);
+		die(MALFORMED, "%s: '%s' has %d axes, not %d", buffer_where(u), path, a.rank,
+			u->shape->rank);
 	for (int i = 0; i < a.rank; i++) {
 		const UOp *d = u->shape->dim[i];
 		if (d->op == OP_VAR)
@@ -168,8 +177,8 @@ static void shape_check(const UOp *u, const Array *a, const VarEnv *env)
 	buffer_array(u, env, &want);
 	for (int i = 0; i < a->rank; i++)
 		if (a->dim[i] != want.dim[i])
-			die(MALFORMED, "%s: axis %d has size %lld, not %lld", buffer_where(u), i, (long long)a->dim[i],
-				(long long)want.dim[i]);
+			die(MALFORMED, "%s: axis %d has size %lld, not %lld", buffer_where(u), i,
+				(long long)a->dim[i], (long long)want.dim[i]);
 }
 
 /* splitmix64 */
@@ -211,7 +220,7 @@ static Array input_made(const UOp *u, const char *how, const VarEnv *env)
 	return a;
 }
 
-/* ---- names and positions ---------------------------------------------------------------------------------- */
+/* ---- names and positions */
 
 static bool is_input(const UOp *u)
 {
@@ -224,19 +233,21 @@ static UOp *input_sized(const Val *row)
 	const char *err = NULL;
 	int status;
 
-	if (row->kind != VAL_ARRAY || row->n != 3 || row->a[0]->kind != VAL_STR || row->a[1]->kind != VAL_STR)
+	if (row->kind != VAL_ARRAY || row->n != 3 || row->a[0]->kind != VAL_STR ||
+		row->a[1]->kind != VAL_STR)
 		return NULL;
 	return node_try(OP_BUFFER, dtype_find(row->a[1]->s), 0, NULL, VMAP(val_str("name"), row->a[0],
 		val_str("shape"), row->a[2], val_str("role"), val_str("input")), &err, &status);
 }
 
-/* Every input of the document: those the sink reaches, others that are still in it, and those of which only the
- * size is used. */
+/* Every input of the document: those the sink reaches, others that are still in it, and those of
+ * which only the size is used. */
 static Nodes inputs_all(const Graph *g)
 {
 	const Val *sized = val_get(g->meta, "sized");
 	size_t extra = sized && sized->kind == VAL_ARRAY ? sized->n : 0;
-	Nodes all = g->all.n ? g->all : walk(g->sink), in = { arena_alloc((all.n + extra + 1) * sizeof *in.at), 0 };
+	Nodes all = g->all.n ? g->all : walk(g->sink);
+	Nodes in = {arena_alloc((all.n + extra + 1) * sizeof *in.at), 0};
 
 	for (size_t i = 0; i < all.n; i++)
 		if (is_input(all.at[i]))
@@ -252,7 +263,7 @@ static Nodes inputs_all(const Graph *g)
 	return in;
 }
 
-/* The name that "@K" stands for: meta.inputs has the user's order, which later levels do not keep. */
+/* The name that "@K" stands for: meta.inputs has the user's order, later levels do not. */
 static const char *name_at(const Graph *g, const Nodes *in, const char *at)
 {
 	const Val *names = val_get(g->meta, "inputs");
@@ -264,7 +275,9 @@ static const char *name_at(const Graph *g, const Nodes *in, const char *at)
 		die(USAGE, "'%s' is not @ and a number", at);
 	if (k >= n)
 		die(USAGE, "there is no input %s: the document has %zu", at, n);
-	return names && names->kind == VAL_ARRAY ? (names->a[k]->kind == VAL_STR ? names->a[k]->s : "") : buffer_name(in->at[k]);
+	if (!names || names->kind != VAL_ARRAY)
+		return buffer_name(in->at[k]);
+	return names->a[k]->kind == VAL_STR ? names->a[k]->s : "";
 }
 
 static bool name_known(const Graph *g, const char *name)
@@ -311,7 +324,10 @@ static bool is_made(const char *value)
 Inputs inputs_bind(const Graph *g, Bindings *b)
 {
 	Nodes in = inputs_all(g), live = walk(g->sink);
-	Inputs r = { arena_alloc((in.n + 1) * sizeof *r.buffer), arena_alloc((in.n + 1) * sizeof *r.at), 0, { 0 } };
+	Inputs r = {
+		.buffer = arena_alloc((in.n + 1) * sizeof *r.buffer),
+		.at = arena_alloc((in.n + 1) * sizeof *r.at),
+	};
 	const char **value;
 	Map needed = {0};
 
@@ -324,7 +340,8 @@ Inputs inputs_bind(const Graph *g, Bindings *b)
 			map_put(&needed, live.at[i]->id + 1, live.at[i]);
 	for (size_t i = 0; i < in.n; i++) {
 		if (!value[i] && map_get(&needed, in.at[i]->id + 1))
-			die(MALFORMED, "input '%s' is missing: give %s=FILE.npy", buffer_name(in.at[i]), buffer_name(in.at[i]));
+			die(MALFORMED, "input '%s' is missing: give %s=FILE.npy", buffer_name(in.at[i]),
+				buffer_name(in.at[i]));
 		if (!value[i])
 			continue;
 		r.buffer[r.n] = in.at[i];

@@ -1,7 +1,9 @@
-/* --interpret: a graph evaluated by what common says of each op, a kernel by its loops. No compiler is asked.
+/* --interpret: a graph evaluated by what common says of each op, a kernel by its loops. No compiler
+ * is asked.
  *
- * A state BUFFER stands for its content when the call began; what ASSIGN gives it is put in place when the whole call has
- * been evaluated, into memory of its own, so that an output which shows the old content keeps it. */
+ * A state BUFFER stands for its content when the call began; what ASSIGN gives it is put in place
+ * when the whole call has been evaluated, into memory of its own, so that an output which shows the
+ * old content keeps it. */
 #include "run.h"
 #include <stdlib.h>
 
@@ -63,7 +65,8 @@ static Array content_of(UOp *u, void *ctx)
 static void states_keep(States *s, size_t n, UOp *const *assign, const Array *at, const VarEnv *env)
 {
 	for (size_t i = 0; i < n; i++) {
-		Array *state = state_of(s, assign[i]->src[0], env), new = array_new(state->dtype, state->rank, state->dim);
+		Array *state = state_of(s, assign[i]->src[0], env);
+		Array new = array_new(state->dtype, state->rank, state->dim);
 		if (new.bytes)
 			memcpy(new.data, at[i].data, new.bytes);
 		*state = new;
@@ -80,7 +83,8 @@ void interpret_graph(const Graph *g, const Inputs *in, States *states, Array *ou
 
 	for (size_t i = 0; i < all.n; i++) {
 		if (all.at[i]->op == OP_CUSTOM)
-			die(UNSUPPORTED, "node %u CUSTOM: a kernel of the user's own is not interpreted", all.at[i]->id);
+			die(UNSUPPORTED, "node %u CUSTOM: a kernel of the user's own is not interpreted",
+				all.at[i]->id);
 		m += all.at[i]->op == OP_ASSIGN;
 	}
 	roots = arena_alloc((n + m + 1) * sizeof *roots);

@@ -34,7 +34,8 @@ static void name_check(const char *name)
 		die(MALFORMED, "output '%s': a name that no file may have", name);
 }
 
-void outputs_write(size_t n, const char *const *names, const Array *at, const char *to, bool numbered)
+void outputs_write(
+	size_t n, const char *const *names, const Array *at, const char *to, bool numbered)
 {
 	const char **as = arena_alloc((n + 1) * sizeof *as);
 

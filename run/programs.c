@@ -1,12 +1,13 @@
 /* The PROGRAM nodes of a document, read and checked.
  *
- *     %9 PROGRAM(%8) {name: "E_4", src: "void E_4(…", target: "clang", vars: ["n"], …}   →   a struct Program
+ *     %9 PROGRAM(%8) {name: "E_4", src: "void E_4(…", target: "clang", vars: ["n"], …}
+ *     →   a struct Program
  *
  * and back: programs_put writes what compiling found out (object, entry) into the nodes. */
 #include "run.h"
 
 static const struct { const char *target; Runtime runtime; } known[] = {
-	{ "clang", RUNTIME_CPU }, { "opencl", RUNTIME_OPENCL }, { "cuda", RUNTIME_CUDA }, { "cpu", RUNTIME_CPU },
+	{"clang", RUNTIME_CPU}, {"opencl", RUNTIME_OPENCL}, {"cuda", RUNTIME_CUDA}, {"cpu", RUNTIME_CPU},
 };
 
 static Runtime runtime_of(const Program *p)
@@ -34,7 +35,8 @@ static bool is_identifier(const char *s)
 {
 	if (!*s || strlen(s) > 200 || (*s >= '0' && *s <= '9'))
 		return false;
-	return strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == strlen(s);
+	return strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") ==
+		strlen(s);
 }
 
 static void read_sizes(const Program *p, const char *key, UOp **size)
@@ -112,8 +114,8 @@ Programs programs_of(const Graph *g)
 			program_read(&all.at[all.n++], u);
 		}
 		if (call->nsrc - 1 != val_get(u->arg, "globals")->n)
-			die(MALFORMED, "node %u CALL: %u buffers for a PROGRAM of %zu", call->id, call->nsrc - 1,
-				val_get(u->arg, "globals")->n);
+			die(MALFORMED, "node %u CALL: %u buffers for a PROGRAM of %zu", call->id,
+				call->nsrc - 1, val_get(u->arg, "globals")->n);
 	}
 	map_free(&seen);
 	return all;

@@ -2,7 +2,8 @@
  *
  *     compiling 12/60 [=====>                  ]
  *
- * Nothing is drawn in the first second, nor when standard error is not a terminal; the line is wiped at the end. */
+ * Nothing is drawn in the first second, nor when standard error is not a terminal; the line is
+ * wiped at the end. */
 #include "run.h"
 #include <unistd.h>
 

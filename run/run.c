@@ -1,4 +1,5 @@
-/* run: compiles, executes, writes the outputs.  --interpret: the same without a compiler, at the level given.
+/* run: compiles, executes, writes the outputs.  --interpret: the same without a compiler, at the
+ * level given.
  *
  *     trace g.mp | schedule | fuse | render -t clang | run x=x.npy -o out/ */
 #include "run.h"
@@ -7,30 +8,39 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *opt_target = "clang", *opt_to, *opt_n, *opt_j, *opt_bench, *opt_seconds, *opt_profile, *opt_only, *opt_keep,
-	*opt_device, *opt_cc;
+static const char *opt_target = "clang", *opt_to, *opt_n, *opt_j, *opt_bench, *opt_seconds,
+	*opt_profile, *opt_only, *opt_keep, *opt_device, *opt_cc;
 static bool opt_interpret, opt_devices, opt_numbered;
 
 static const Option options[] = {
-	{ 'o', "output", "TO", "a folder for NAME.npy of each output, or a FILE.npz for all", &opt_to },
-	{ 0, "numbered", NULL, "name the outputs output_0, output_1, …", &opt_numbered },
-	{ 't', "target", "TARGET", "what to compile for when the document is not compiled yet (clang)", &opt_target },
-	{ 0, "interpret", NULL, "evaluate the document at its own level, without a compiler", &opt_interpret },
-	{ 0, "interpret-only", "LIST", "interpret these calls, K0,K7 or kernel names, and compile the rest", &opt_only },
-	{ 'n', "times", "N", "call it N times; states go from call to call", &opt_n },
-	{ 'j', "jobs", "N", "use N threads (all cores)", &opt_j },
-	{ 0, "bench", "FILE", "repeat it and print minimum and median; to FILE as JSON", &opt_bench, .optional_arg = true },
-	{ 0, "seconds", "S", "how long --bench repeats (1)", &opt_seconds },
-	{ 0, "profile", "FILE", "print each call's time; to FILE the document with meta.timings", &opt_profile,
-		.optional_arg = true },
-	{ 0, "keep", "DIR", "write what each call of a schedule writes to DIR/CALL.KERNEL.BUFFER.npy", &opt_keep },
-	{ 0, "devices", NULL, "list the devices and exit", &opt_devices },
-	{ 0, "device", "NAME", "run on this one of them", &opt_device },
-	{ 0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt_cc },
-	{ 0 }
+	{'o', "output", "TO", "a folder for NAME.npy of each output, or a FILE.npz for all", &opt_to},
+	{0, "numbered", NULL, "name the outputs output_0, output_1, …", &opt_numbered},
+	{'t', "target", "TARGET", "what to compile for when the document is not compiled yet (clang)",
+		&opt_target},
+	{0, "interpret", NULL, "evaluate the document at its own level, without a compiler",
+		&opt_interpret},
+	{0, "interpret-only", "LIST",
+		"interpret these calls, K0,K7 or kernel names, and compile the rest", &opt_only},
+	{'n', "times", "N", "call it N times; states go from call to call", &opt_n},
+	{'j', "jobs", "N", "use N threads (all cores)", &opt_j},
+	{0, "bench", "FILE", "repeat it and print minimum and median; to FILE as JSON", &opt_bench,
+		.optional_arg = true},
+	{0, "seconds", "S", "how long --bench repeats (1)", &opt_seconds},
+	{0, "profile", "FILE", "print each call's time; to FILE the document with meta.timings",
+		&opt_profile, .optional_arg = true},
+	{0, "keep", "DIR", "write what each call of a schedule writes to DIR/CALL.KERNEL.BUFFER.npy",
+		&opt_keep},
+	{0, "devices", NULL, "list the devices and exit", &opt_devices},
+	{0, "device", "NAME", "run on this one of them", &opt_device},
+	{0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt_cc},
+	{0},
 };
-static const Stage stage = { .name = "run", .summary = "Runs a document of any level and writes its outputs.",
-	.usage = "[FILE] [NAME=FILE.npy | NAME=rand | NAME=zeros | @K=… | SIZE=INT]…", .options = options };
+static const Stage stage = {
+	.name = "run",
+	.summary = "Runs a document of any level and writes its outputs.",
+	.usage = "[FILE] [NAME=FILE.npy | NAME=rand | NAME=zeros | @K=… | SIZE=INT]…",
+	.options = options,
+};
 
 static int whole_number(const char *text, const char *option, int otherwise)
 {
@@ -79,8 +89,14 @@ static void write_profile(const Session *s)
 
 static void handle(Graph *g, Bindings *operands)
 {
-	SessionOptions o = { .device = opt_device, .keep = opt_keep, .interpret_only = opt_only, .interpret = opt_interpret,
-		.profile = opt_profile != NULL, .build = { opt_cc, whole_number(opt_j, "-j", 0), true } };
+	SessionOptions o = {
+		.device = opt_device,
+		.keep = opt_keep,
+		.interpret_only = opt_only,
+		.interpret = opt_interpret,
+		.profile = opt_profile != NULL,
+		.build = {opt_cc, whole_number(opt_j, "-j", 0), true},
+	};
 	int n = whole_number(opt_n, "-n", 1);
 	double begin = now_ms(), ready, first;
 	const char *const *names;

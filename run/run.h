@@ -3,7 +3,7 @@
 #define RUN_H
 #include "uop.h"
 
-/* ---- programs.c: the PROGRAM nodes of a document ------------------------------------------------ */
+/* ---- programs.c: the PROGRAM nodes of a document */
 
 typedef enum { RUNTIME_CPU, RUNTIME_OPENCL, RUNTIME_CUDA } Runtime;
 typedef struct {
@@ -18,13 +18,14 @@ typedef struct {
 	const char *where;              /* "node 17 PROGRAM (r_64)" for messages */
 } Program;
 typedef struct { Program *at; size_t n; } Programs;
-/* The distinct PROGRAMs that the document's CALLs name, in order of first call (in the arena). Dies with MALFORMED
- * when one's arg is not as common/README.md has it, with UNSUPPORTED for a target that nothing here executes. */
+/* The distinct PROGRAMs that the document's CALLs name, in order of first call (in the arena). Dies
+ * with MALFORMED when one's arg is not as common/README.md has it, with UNSUPPORTED for a target
+ * that nothing here executes. */
 Programs programs_of(const Graph *g);
 /* g with each Program's object and entry put into its PROGRAM node. */
 Graph *programs_put(const Graph *g, const Programs *p);
 
-/* ---- cache.c: objects by content, in the user's cache folder --------------------------------------- */
+/* ---- cache.c: objects by content, in the user's cache folder */
 
 typedef struct { uint64_t hi, lo; } Key;
 typedef struct { char s[33]; } KeyText;         /* 32 hexadecimal digits */
@@ -33,42 +34,43 @@ Key key_start(const char *kind);
 Key key_add(Key k, const void *p, size_t n);
 Key key_adds(Key k, const char *s);
 KeyText key_text(Key k);
-/* Path of a whole, unharmed entry, or NULL (a harmed one is removed). The path lives in the arena. */
+/* Path of a whole, unharmed entry in the arena, or NULL (a harmed one is removed). */
 const char *cache_find(Key k, const char *suffix);
-/* Puts a file's bytes under each of n keys (one file, many names); returns the path of the first. Safe against
- * other processes that do the same. */
+/* Puts a file's bytes under each of n keys (one file, many names); returns the path of the first.
+ * Safe against other processes that do the same. */
 const char *cache_store(size_t n, const Key *keys, const char *suffix, const void *p, size_t bytes);
 /* The bytes of an entry without its check, mapped read-only. */
 const void *cache_read(const char *path, size_t *n);
 /* A folder of this process for passing files, removed at its end. */
 const char *cache_scratch(void);
 
-/* ---- build.c: every missing object of a document, in parallel ------------------------------------------ */
+/* ---- build.c: every missing object of a document, in parallel */
 
 typedef struct {
 	const char *cc;                 /* --cc, or NULL: cc, gcc or clang of PATH */
 	int jobs;                       /* 0: as many as there are cores */
-	bool progress;                  /* draw it when it takes over a second and standard error is a terminal */
+	bool progress; /* draw it when it takes over a second and standard error is a terminal */
 } BuildOptions;
-/* Fills object and entry of every Program that runs from an object. Dies with FAILED and the compiler's first line. */
+/* Fills object and entry of every Program that runs from an object. Dies with FAILED and the
+ * compiler's first line. */
 void build_programs(size_t n, Program *const *p, const BuildOptions *o);
 int cores(void);
 
-/* ---- build_cpu.c: C to a shared object through the system's compiler --------------------------------------- */
+/* ---- build_cpu.c: C to a shared object through the system's compiler */
 
 void build_cpu(size_t n, Program *const *p, const BuildOptions *o);
 
-/* ---- build_cuda.c: CUDA C to PTX or a cubin through NVRTC --------------------------------------------------- */
+/* ---- build_cuda.c: CUDA C to PTX or a cubin through NVRTC */
 
 void build_cuda(size_t n, Program *const *p, const BuildOptions *o);
 
-/* ---- progress.c: one line on a terminal --------------------------------------------------------------------- */
+/* ---- progress.c: one line on a terminal */
 
 void progress_start(const char *what, size_t of, bool wanted);
 void progress_step(size_t done);
 void progress_end(void);
 
-/* ---- exec_cpu.c, exec_opencl.c, exec_cuda.c: devices behind one struct of functions -------------------------- */
+/* ---- exec_cpu.c, exec_opencl.c, exec_cuda.c: devices behind one struct of functions */
 
 typedef struct Exec Exec;
 struct Exec {
@@ -79,7 +81,8 @@ struct Exec {
 	int (*list)(void (*tell)(void *ctx, const char *device, const char *text), void *ctx);
 	/* Takes device number i; dies with UNSUPPORTED when it is not there. */
 	void (*open)(int i);
-	/* Device memory, zeroed; a part of it (freed with its parent); dies with FAILED when there is none left. */
+	/* Device memory, zeroed; a part of it (freed with its parent); dies with FAILED when there is
+	 * none left. */
 	void *(*alloc)(size_t bytes);
 	void *(*slice)(void *mem, size_t offset, size_t bytes);
 	void (*release)(void *mem);
@@ -87,8 +90,8 @@ struct Exec {
 	void (*put)(void *mem, const void *host, size_t bytes);
 	void (*get)(void *host, void *mem, size_t bytes);
 	void (*copy)(void *to, void *from, size_t bytes);
-	/* A kernel ready to launch; dies with FAILED and the device compiler's first line. Programs arrive together so that
-	 * a device may build them in parallel; kernel[i] stands for p[i]. */
+	/* A kernel ready to launch; dies with FAILED and the device compiler's first line. Programs
+	 * arrive together so that a device may build them in parallel; kernel[i] stands for p[i]. */
 	void (*load)(size_t n, Program *const *p, void **kernel);
 	/* vars in the program's order; sizes are evaluated: groups and work items of a group. */
 	void (*launch)(void *kernel, size_t nbuf, void *const *buf, size_t nvars, const int64_t *vars,
@@ -105,23 +108,25 @@ void exec_list(FILE *f);
 /* Dies with UNSUPPORTED when a COPY names a device that is not there. */
 void devices_check(const Graph *g);
 
-/* ---- inputs.c: NAME=… operands against the document ----------------------------------------------------------- */
+/* ---- inputs.c: NAME=… operands against the document */
 
 typedef struct { const char *name, *value; bool used; } Binding;        /* name "@K" by position */
 typedef VEC(Binding) Bindings;
 /* An operand NAME=VALUE or @K=VALUE split; false when it is not one. */
 bool binding_parse(const char *operand, Binding *b);
-/* Size variables from NAME=INT and from the inputs' shapes, and the content of every input BUFFER that the sink reaches.
- * Dies with MALFORMED (missing, wrong dtype or shape, variables that are unset or differ), FAILED (cannot open). */
+/* Size variables from NAME=INT and from the inputs' shapes, and the content of every input BUFFER
+ * that the sink reaches. Dies with MALFORMED (missing, wrong dtype or shape, variables that are
+ * unset or differ), FAILED (cannot open). */
 typedef struct { UOp **buffer; Array *at; size_t n; VarEnv env; } Inputs;
 Inputs inputs_bind(const Graph *g, Bindings *b);
 const Array *input_of(const Inputs *in, const UOp *buffer);
-/* The buffer's shape with the variables' values; false when a size is negative or there are too many elements. */
+/* The buffer's shape with the variables' values; false when a size is negative or there are too
+ * many elements. */
 void buffer_array(const UOp *buffer, const VarEnv *env, Array *out);
 
-/* ---- buffers.c: where each BUFFER lives ------------------------------------------------------------------------- */
+/* ---- buffers.c: where each BUFFER lives */
 
-/* Content a const or state BUFFER starts with, in place where it lies: a file is mapped. Read-only. */
+/* Content a const or state BUFFER starts with, in place where it lies (a file is mapped). */
 Array buffer_content(const UOp *buffer, const VarEnv *env);
 
 /* The BUFFERs of a schedule (or what is below it), each with its place. Arrays run in parallel. */
@@ -134,8 +139,9 @@ typedef struct {
 	void *workspace;                /* the temporaries' */
 	Map slot;                       /* BUFFER node → 1 + its number */
 } Buffers;
-/* Places every BUFFER that the sink reaches: inputs and constants in place, states filled with their first value, outputs,
- * temporaries by the document's plan, or by one made here when the sizes are known only now. */
+/* Places every BUFFER that the sink reaches: inputs and constants in place, states filled with
+ * their first value, outputs, temporaries by the document's plan, or by one made here when the
+ * sizes are known only now. */
 Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in);
 size_t buffer_slot(const Buffers *b, const UOp *u);
 /* The content on the host, copied from the device when it must be. */
@@ -145,7 +151,7 @@ void buffer_put(Buffers *b, size_t i);
 /* Gives back what buffers_place took. */
 void buffers_release(Buffers *b);
 
-/* ---- session.c: a document made ready, and called ------------------------------------------------------------------ */
+/* ---- session.c: a document made ready, and called */
 
 typedef struct Session Session;
 typedef struct {
@@ -155,7 +161,8 @@ typedef struct {
 	bool interpret, profile;
 	BuildOptions build;
 } SessionOptions;
-/* Compiled, loaded, its memory placed. The graph is at level program, or at any level with interpret. */
+/* Compiled, loaded, its memory placed. The graph is at level program, or at any level with
+ * interpret. */
 Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o);
 /* One call of the whole document; states are kept for the next. */
 void session_call(Session *s);
@@ -166,22 +173,25 @@ Graph *session_profile(const Session *s);
 /* Gives its memory back: between two documents of a stream. */
 void session_close(Session *s);
 
-/* ---- interpret.c: any level without a compiler ------------------------------------------------------------------------ */
+/* ---- interpret.c: any level without a compiler */
 
 /* state contents between the calls of one run, by BUFFER */
 typedef struct { UOp *buffer; Array at; } State;
 typedef VEC(State) States;
-/* Evaluates a document of level graph once. out has one Array for each source of the SINK, good until the next call. */
+/* Evaluates a document of level graph once. out has one Array for each source of the SINK, good
+ * until the next call. */
 void interpret_graph(const Graph *g, const Inputs *in, States *states, Array *out);
 /* Runs one CALL's KERNEL or PROGRAM on buffers in host memory. */
 void interpret_call(UOp *callee, Level level, const VarEnv *env, size_t nbuf, void *const *buf);
 /* names of the SINK's outputs; out0, out1, … where it gives none */
 const char **output_names(const Graph *g, size_t *n);
 
-/* ---- outputs.c, bench.c ------------------------------------------------------------------------------------------------- */
+/* ---- outputs.c, bench.c */
 
 /* to: a folder, a FILE.npz, or NULL: printed. numbered: output_K instead of names. */
-void outputs_write(size_t n, const char *const *names, const Array *at, const char *to, bool numbered);
-/* Repeats session_call for some seconds (at least 7 times) and prints minimum and median on standard error; file may be NULL. */
+void outputs_write(
+	size_t n, const char *const *names, const Array *at, const char *to, bool numbered);
+/* Repeats session_call for some seconds (at least 7 times) and prints minimum and median on
+ * standard error; file may be NULL. */
 void bench(Session *s, double seconds, double build_ms, double first_ms, const char *file);
 #endif

@@ -1,8 +1,9 @@
 /* A document made ready, then called as often as one likes.
  *
- * At level graph a call is one evaluation. Below it a call is the schedule's list of steps in order: each KERNEL or PROGRAM
- * launched or interpreted on its buffers, each MEMCPY a copy. Everything that can be known before the first call
- * (objects, places, sizes, variables) is found out in session_open, so a call is a loop over an array. */
+ * At level graph a call is one evaluation. Below it a call is the schedule's list of steps in
+ * order: each KERNEL or PROGRAM launched or interpreted on its buffers, each MEMCPY a copy.
+ * Everything that can be known before the first call (objects, places, sizes, variables) is found
+ * out in session_open, so a call is a loop over an array. */
 #include "run.h"
 #include <stdlib.h>
 
@@ -34,16 +35,18 @@ struct Session {
 	size_t nout;
 };
 
-/* ---- steps ----------------------------------------------------------------------------------------- */
+/* ---- steps */
 
-/* True when a list such as "K3,r_64" names a call, by its number among the kernel calls or by its kernel. */
+/* True when a list such as "K3,r_64" names a call, by its number among the kernel calls or by its
+ * kernel. */
 static bool listed(const char *list, size_t number, const char *name)
 {
 	const char *as = arena_printf("K%zu", number);
 
 	while (list && *list) {
 		size_t n = strcspn(list, ",");
-		if ((n == strlen(as) && !memcmp(list, as, n)) || (n == strlen(name) && !memcmp(list, name, n)))
+		if ((n == strlen(as) && !memcmp(list, as, n)) ||
+			(n == strlen(name) && !memcmp(list, name, n)))
 			return true;
 		list += n + (list[n] == ',');
 	}
@@ -96,7 +99,8 @@ static void step_buffers(Session *s, Step *t, size_t from)
 	for (size_t k = 0; k < t->nbuf; k++) {
 		UOp *u = t->node->src[from + k];
 		if (u->op != OP_BUFFER)
-			die(MALFORMED, "node %u %s: source %zu is no BUFFER", t->node->id, op_name(t->node->op), from + k);
+			die(MALFORMED, "node %u %s: source %zu is no BUFFER", t->node->id, op_name(t->node->op),
+				from + k);
 		t->slot[k] = buffer_slot(&s->b, u);
 		t->mem[k] = s->b.mem[t->slot[k]];
 	}
@@ -114,10 +118,12 @@ static void params_check(const Session *s, const Step *t)
 			continue;
 		const Val *slot = val_get(u->arg, "slot");
 		buffer_array(u, &s->in->env, &a);
-		if (slot->i < 0 || (size_t)slot->i >= t->nbuf || s->b.u[t->slot[slot->i]]->dtype != u->dtype ||
+		if (slot->i < 0 || (size_t)slot->i >= t->nbuf ||
+			s->b.u[t->slot[slot->i]]->dtype != u->dtype ||
 			s->b.host[t->slot[slot->i]].bytes < a.bytes)
-			die(MALFORMED, "node %u CALL (%s): the buffer of slot %lld is not what the kernel takes", t->node->id, t->name,
-				(long long)slot->i);
+			die(MALFORMED,
+				"node %u CALL (%s): the buffer of slot %lld is not what the kernel takes",
+				t->node->id, t->name, (long long)slot->i);
 	}
 }
 
@@ -164,7 +170,8 @@ static void step_interpret(Session *s, Step *t)
 	if (s->b.exec->host)
 		return;
 	for (size_t k = 0; k < t->nbuf; k++)
-		if (strcmp(buffer_role(s->b.u[t->slot[k]]), "const") && strcmp(buffer_role(s->b.u[t->slot[k]]), "input"))
+		if (strcmp(buffer_role(s->b.u[t->slot[k]]), "const") &&
+			strcmp(buffer_role(s->b.u[t->slot[k]]), "input"))
 			buffer_put(&s->b, t->slot[k]);
 	free(host);
 }
@@ -185,17 +192,19 @@ static void step_run(Session *s, Step *t)
 	case STEP_COPY:
 		from = &s->b.host[t->slot[1]];
 		if (to->bytes != from->bytes)
-			die(MALFORMED, "node %u MEMCPY: from %zu to %zu bytes", t->node->id, from->bytes, to->bytes);
+			die(MALFORMED, "node %u MEMCPY: from %zu to %zu bytes", t->node->id, from->bytes,
+				to->bytes);
 		e->copy(t->mem[0], t->mem[1], to->bytes);
 		break;
 	}
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------ */
+/* ---- opening */
 
 static const Exec *exec_of(const Session *s)
 {
-	static const Exec *const of[] = { [RUNTIME_CPU] = &exec_cpu, [RUNTIME_OPENCL] = &exec_opencl, [RUNTIME_CUDA] = &exec_cuda };
+	static const Exec *const of[] = {
+		[RUNTIME_CPU] = &exec_cpu, [RUNTIME_OPENCL] = &exec_opencl, [RUNTIME_CUDA] = &exec_cuda};
 	Runtime r = s->programs.n && !s->o.interpret ? s->programs.at[0].runtime : RUNTIME_CPU;
 	const Exec *e = of[r];
 	int number = 0;
@@ -208,13 +217,15 @@ static const Exec *exec_of(const Session *s)
 		if (!e)
 			die(UNSUPPORTED, "no device '%s'", s->o.device);
 		if (e != of[r] && s->programs.n && !s->o.interpret)
-			die(UNSUPPORTED, "device '%s' does not run target '%s'", s->o.device, s->programs.at[0].target);
+			die(UNSUPPORTED, "device '%s' does not run target '%s'", s->o.device,
+				s->programs.at[0].target);
 	}
 	e->open(number);
 	return e;
 }
 
-/* The programs that are launched: --interpret-only leaves some out, so that their sources need not even compile. */
+/* The programs that are launched: --interpret-only leaves some out, so that their sources need not
+ * even compile. */
 static size_t programs_launched(const Session *s, Program **p)
 {
 	Map need = {0};
@@ -322,7 +333,7 @@ void session_call(Session *s)
 	s->b.exec->sync();
 }
 
-/* ---- results -------------------------------------------------------------------------------------------- */
+/* ---- results */
 
 /* The numbers of the output BUFFERs, in the order of the names. */
 static const size_t *output_slots(const Session *s)
@@ -363,11 +374,13 @@ Graph *session_profile(const Session *s)
 		all += s->step[i].ms;
 	for (size_t i = 0; i < s->nsteps; i++) {
 		const Step *t = &s->step[i];
-		fprintf(stderr, "%6zu  %10.4f ms  %5.1f%%  %s%s\n", i, t->ms / n, all > 0 ? 100 * t->ms / all : 0, t->name,
+		fprintf(stderr, "%6zu  %10.4f ms  %5.1f%%  %s%s\n", i, t->ms / n,
+			all > 0 ? 100 * t->ms / all : 0, t->name,
 			t->kind == STEP_INTERPRET ? " (interpreted)" : "");
 		row[i] = VARR(val_int(i), val_str(t->name), val_float(t->ms / n));
 	}
-	fprintf(stderr, "%6s  %10.4f ms  a call, %zu call%s\n", "all", all / n, s->ncalls, s->ncalls == 1 ? "" : "s");
+	fprintf(stderr, "%6s  %10.4f ms  a call, %zu call%s\n", "all", all / n, s->ncalls,
+		s->ncalls == 1 ? "" : "s");
 	*g = *s->g;
 	g->meta = val_set(s->g->meta, "timings", val_array(s->nsteps, row));
 	return g;
