@@ -1,0 +1,160 @@
+#!/usr/bin/env bats
+# Every op × every dtype it takes × the interpreter at every level, C and OpenCL, against NumPy's values.
+# ops/make.py wrote the documents, inputs and values in ops/; it says what the names of the outputs mean.
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# how document DTYPE stands at a level, on standard output
+at_level() {
+	local doc=$TESTS/ops/$1.mp
+	case $2 in
+	graph) cat "$doc" ;;
+	schedule) tool schedule "$doc" ;;
+	fuse) tool fuse "$doc" ;;
+	loops) tool fuse "$doc" | tool lower -t clang ;;
+	program) tool fuse "$doc" | tool render -t clang ;;
+	gpu) tool fuse "$doc" | tool lower -t opencl ;;
+	opencl) tool fuse "$doc" | tool render -t opencl ;;
+	esac
+}
+
+# the files of DTYPE as operands of run: each input from one .npz
+operands() {
+	tool show "$TESTS/ops/$1.mp" | sed -n 's/.*{name: "\([a-z0-9]*\)".*role: "input".*/\1=in.npz/p'
+}
+
+# near DTYPE: out.npz has NumPy's values, each output within what its name allows
+near() {
+	local group how differs=0
+	for group in $(tool show "$TESTS/ops/$1.mp" | tail -n 1 | grep -oE '\.[zb]?[0-9]"' | tr -d '."' | sort -u); do
+		how=(--ulp "${group#[zb]}" --only "*.$group")
+		case $group in z*) how+=(--zeros) ;; b*) how+=(--bf16) ;; esac
+		tool diff "${how[@]}" values.npz out.npz || differs=1
+	done
+	return $differs
+}
+
+# agrees DTYPE LEVEL [OPTION of run…]
+agrees() {
+	gzip -dc "$TESTS/ops/$1.in.npz.gz" > in.npz
+	gzip -dc "$TESTS/ops/$1.out.npz.gz" > values.npz
+	at_level "$1" "$2" > level.mp
+	rm -f out.npz
+	ok tool run level.mp "${@:3}" -o out.npz $(operands "$1")
+	near "$1" || { echo "^ $1 at $2, NumPy's value first"; return 1; }
+}
+
+interpreted() {
+	local level
+	for level in graph schedule fuse loops program gpu; do
+		agrees "$1" $level --interpret
+	done
+}
+
+opencl() {
+	tool run --devices | grep -q ^opencl || skip "no OpenCL device"
+	agrees "$1" opencl
+}
+
+# the dtypes that a row of the table takes
+dtypes_of() {
+	local floats="f16 bf16 f32 f64" ints="i8 i16 i32 i64 u8 u16 u32 u64"
+	case $1 in
+	ANY) echo bool $ints $floats ;;
+	NUM) echo $ints $floats ;;
+	INT) echo $ints ;;
+	FLT) echo $floats ;;
+	INTB) echo bool $ints ;;
+	U64) echo u64 ;;
+	esac
+}
+
+@test "ops: every row of ops.def has a case for every dtype" {
+	local op kind dtype missing=0
+	for dtype in $(dtypes_of ANY); do
+		tool show "$TESTS/ops/$dtype.mp" | sed -n 's/^%[0-9]* = \([A-Z0-9]*\).*/\1/p' | sort -u > "$dtype.ops"
+	done
+	while read -r op kind; do
+		for dtype in $(dtypes_of "$kind"); do
+			grep -qx "$op" "$dtype.ops" || { echo "no case: $op $dtype"; missing=1; }
+		done
+	done < <(sed -n 's/^OP(\([A-Z0-9]*\), *[-0-9]*, *[-0-9]*, *[A-Z]*, *\([A-Z0-9]*\), *[A-Z|]*G[A-Z|]*,.*/\1 \2/p' \
+		"$ROOT/common/ops.def")
+	[ "$missing" = 0 ]
+}
+
+@test "ops: every fold of REDUCE, SCAN and SCATTER has a case, and CAST every pair" {
+	local dtype op to
+	for dtype in $(dtypes_of ANY); do
+		tool show "$TESTS/ops/$dtype.mp" > doc
+		for op in ADD MUL MAX MIN; do
+			grep -q "REDUCE .*\[\"$op\"" doc
+			grep -q "SCAN .*\[\"$op\"" doc
+			grep -q "SCATTER .*\"$op\"" doc
+		done
+		grep -q 'SCATTER .*"SET"' doc
+		for to in $(dtypes_of ANY); do
+			grep -q "CAST $to " doc
+		done
+	done
+}
+
+@test "ops: a value that is off by one unit is found" {
+	printf 'output a = f32([1.0, -0.0, 2.0])\n' > a.t
+	printf 'output a = f32([1.00000012, 0.0, 2.0])\n' > b.t
+	for p in a b; do tool trace $p.t | tool run --interpret -o $p.npz; done
+	ok tool diff --ulp 1 a.npz b.npz
+	capture tool diff --ulp 0 a.npz b.npz
+	[ "$status" = 1 ] && [[ $output == *"1 of 3 differ, most at [0]"* ]]
+	capture tool diff --ulp 1 --zeros a.npz b.npz
+	[ "$status" = 1 ] && [[ $output == *"most at [1]"* ]]
+	fails 2 tool diff --only 'b*' a.npz b.npz
+	printf 'output a = i64([9223372036854775807])\n' > a.t
+	printf 'output a = i64([9223372036854775806])\n' > b.t
+	for p in a b; do tool trace $p.t | tool run --interpret -o $p.npz; done
+	capture tool diff a.npz b.npz
+	[ "$status" = 1 ]
+}
+
+@test "ops: bool, interpreted at every level" { interpreted bool; }
+@test "ops: bool, fused and compiled" { agrees bool program; }
+@test "ops: bool, fused, on OpenCL" { opencl bool; }
+@test "ops: i8, interpreted at every level" { interpreted i8; }
+@test "ops: i8, fused and compiled" { agrees i8 program; }
+@test "ops: i8, fused, on OpenCL" { opencl i8; }
+@test "ops: i16, interpreted at every level" { interpreted i16; }
+@test "ops: i16, fused and compiled" { agrees i16 program; }
+@test "ops: i16, fused, on OpenCL" { opencl i16; }
+@test "ops: i32, interpreted at every level" { interpreted i32; }
+@test "ops: i32, fused and compiled" { agrees i32 program; }
+@test "ops: i32, fused, on OpenCL" { opencl i32; }
+@test "ops: i64, interpreted at every level" { interpreted i64; }
+@test "ops: i64, fused and compiled" { agrees i64 program; }
+@test "ops: i64, fused, on OpenCL" { opencl i64; }
+@test "ops: u8, interpreted at every level" { interpreted u8; }
+@test "ops: u8, fused and compiled" { agrees u8 program; }
+@test "ops: u8, fused, on OpenCL" { opencl u8; }
+@test "ops: u16, interpreted at every level" { interpreted u16; }
+@test "ops: u16, fused and compiled" { agrees u16 program; }
+@test "ops: u16, fused, on OpenCL" { opencl u16; }
+@test "ops: u32, interpreted at every level" { interpreted u32; }
+@test "ops: u32, fused and compiled" { agrees u32 program; }
+@test "ops: u32, fused, on OpenCL" { opencl u32; }
+@test "ops: u64, interpreted at every level" { interpreted u64; }
+@test "ops: u64, fused and compiled" { agrees u64 program; }
+@test "ops: u64, fused, on OpenCL" { opencl u64; }
+@test "ops: f16, interpreted at every level" { interpreted f16; }
+@test "ops: f16, fused and compiled" { agrees f16 program; }
+@test "ops: f16, fused, on OpenCL" { opencl f16; }
+@test "ops: bf16, interpreted at every level" { interpreted bf16; }
+@test "ops: bf16, fused and compiled" { agrees bf16 program; }
+@test "ops: bf16, fused, on OpenCL" { opencl bf16; }
+@test "ops: f32, interpreted at every level" { interpreted f32; }
+@test "ops: f32, fused and compiled" { agrees f32 program; }
+@test "ops: f32, fused, on OpenCL" { opencl f32; }
+@test "ops: f64, interpreted at every level" { interpreted f64; }
+@test "ops: f64, fused and compiled" { agrees f64 program; }
+@test "ops: f64, fused, on OpenCL" { opencl f64; }
