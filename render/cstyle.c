@@ -46,14 +46,17 @@ static void print_let(Printer *p, UOp *u)
 	name_put(p, u, name);
 }
 
-static bool is_place(const UOp *u, const UOp *index) { return u->op == OP_LOAD && u->nsrc == 1 && u->src[0] == index; }
+static bool is_place(const Printer *p, const UOp *u, const UOp *index)
+{
+	return u->op == OP_LOAD && (u->nsrc == 1 || u->src[1] == p->gate) && u->src[0] == index;
+}
 
 /* acc += x, where it is that and the arithmetic is C's own */
 static const char *updating(const Printer *p, const UOp *store)
 {
 	const UOp *v = store->src[1];
 	bool plain = dtype_float(v->dtype) ? dtype_size(v->dtype) >= 4 : p->d->wraps && dtype_int(v->dtype) && dtype_size(v->dtype) >= 4;
-	if (!plain || v->nsrc < 2 || !is_place(v->src[0], store->src[0]))
+	if (!plain || v->nsrc < 2 || !is_place(p, v->src[0], store->src[0]))
 		return NULL;
 	return v->op == OP_ADD ? "+=" : v->op == OP_MUL ? "*=" : NULL;
 }
@@ -71,19 +74,20 @@ static const char *summing(Printer *p, UOp *store)
 
 static void print_store(Printer *p, UOp *u)
 {
+	p->gate = u->nsrc > 2 ? u->src[2] : NULL;
+	if (p->gate) {
+		print_line(p, "if (%s) {", expr(p, u->src[2]));
+		p->indent++;
+	}
 	const char *op = updating(p, u);
 	expr(p, u->src[0]);
-	const char *gate = u->nsrc > 2 ? expr(p, u->src[2]) : NULL;
-	const char *sum = op ? summing(p, u) : NULL;
-	const char *value = sum ? sum : expr(p, op ? u->src[1]->src[1] : u->src[1]);
-	const char *place = expr_place(p, u->src[0]);
-	if (sum)
-		op = "=";
-	if (gate)
-		print_line(p, "if (%s)", gate);
-	p->indent += gate != NULL;
-	print_line(p, "%s %s %s;", place, op ? op : "=", value);
-	p->indent -= gate != NULL;
+	const char *value = expr(p, op ? u->src[1]->src[1] : u->src[1]);
+	print_line(p, "%s %s %s;", expr_place(p, u->src[0]), op ? op : "=", value);
+	if (p->gate) {
+		p->indent--;
+		print_line(p, "}");
+	}
+	p->gate = NULL;
 }
 
 static const char *range_name(const Printer *p, const UOp *u)

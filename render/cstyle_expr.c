@@ -314,7 +314,7 @@ static Text load_text(Printer *p, UOp *u)
 	bool byte = u->dtype == DT_BOOL && u->src[0]->src[0]->op == OP_PARAM;
 	if (byte)
 		place = arena_printf("%s != 0", place);
-	if (u->nsrc == 1)
+	if (u->nsrc == 1 || u->src[1] == p->gate)
 		return text_of(place, byte ? PREC_EQ : PREC_ATOM);
 	const char *zero = u->dtype == DT_F32 ? "0.0f" : u->dtype == DT_F64 ? "0.0" : "0";
 	return TEXT(PREC_WHERE, "%s ? %s : %s", expr_at(p, u->src[1], PREC_OR), byte ? arena_printf("(%s)", place) : place, zero);

@@ -1,4 +1,5 @@
-/* Places become flat: INDEX(PARAM [n,m], i, j) → INDEX(PARAM, i*m + j), simplified by the algebra. */
+/* Places become flat: INDEX(PARAM [n,m], i, j) → INDEX(PARAM, i*m + j), simplified by the algebra.  A gated STORE guards the
+ * LOAD of its own place; since a value may be computed ahead of the STORE, that LOAD gets the gate itself. */
 #include "render.h"
 
 static UOp *flatten(UOp *u, void *ctx)
@@ -20,6 +21,23 @@ static UOp *flatten(UOp *u, void *ctx)
 	return NODE(OP_INDEX, u->dtype, VNIL, u->src[0], at);
 }
 
-static UOp *kernel_index(const Use *use) { return walk_replace(use->kernel, flatten, NULL); }
+static UOp *guard_load(UOp *store)
+{
+	if (store->nsrc < 3)
+		return store;
+	UOp *load = NODE(OP_LOAD, store->src[0]->dtype, VNIL, store->src[0]);
+	UOp *gated = NODE(OP_LOAD, store->src[0]->dtype, VNIL, store->src[0], store->src[2]);
+	UOp *value = substitute(store->src[1], 1, &load, &gated);
+	return node_with(store, (UOp *[]){store->src[0], value, store->src[2]});
+}
+
+static UOp *kernel_index(const Use *use)
+{
+	UOp *k = walk_replace(use->kernel, flatten, NULL);
+	UOp **src = arena_alloc(k->nsrc * sizeof *src);
+	for (uint32_t i = 0; i < k->nsrc; i++)
+		src[i] = guard_load(k->src[i]);
+	return node_with(k, src);
+}
 
 Graph *lower_index(Graph *g) { return kernels_map(g, kernel_index); }

@@ -270,6 +270,7 @@ typedef struct {
 	int slots;
 	uint64_t *stored;               /* bit by slot */
 	bool restricted;
+	const UOp *gate;                /* of the STORE being printed: what stands under it needs no gate of its own */
 	VEC(UOp *) open;                /* RANGEs */
 } Printer;
 /* Text of value u where the statement being printed stands; long ones are cut by temporaries before it. */
