@@ -81,8 +81,9 @@ static void print_store(Printer *p, UOp *u)
 	}
 	const char *op = updating(p, u);
 	expr(p, u->src[0]);
-	const char *value = expr(p, op ? u->src[1]->src[1] : u->src[1]);
-	print_line(p, "%s %s %s;", expr_place(p, u->src[0]), op ? op : "=", value);
+	const char *sum = op ? summing(p, u) : NULL;
+	const char *value = sum ? sum : expr(p, op ? u->src[1]->src[1] : u->src[1]);
+	print_line(p, "%s %s %s;", expr_place(p, u->src[0]), op && !sum ? op : "=", value);
 	if (p->gate) {
 		p->indent--;
 		print_line(p, "}");
