@@ -107,18 +107,27 @@ static void print_link(Buf *out, const UOp *buffer, uint32_t place)
 	buf_printf(out, "</a> ");
 }
 
-/* Milliseconds of a kernel from meta.timings: {name: ms}. */
-static void print_time(Buf *out, const Graph *g, const char *name)
+/* Time of call number k from meta.timings, [[call, name, ms] …] in the order of the calls (`run --profile=FILE`), with a
+ * bar for its share of the whole. */
+static void print_time(Buf *out, const Graph *g, size_t k)
 {
-	const Val *t = val_get(val_get(g->meta, "timings"), name);
-	if (t && t->kind == VAL_FLOAT)
-		buf_printf(out, "%.3f ms", t->f);
-	else if (t && t->kind == VAL_INT)
-		buf_printf(out, "%lld ms", (long long)t->i);
+	const Val *all = val_get(g->meta, "timings");
+	double sum = 0, ms = -1;
+	for (size_t i = 0; all && all->kind == VAL_ARRAY && i < all->n; i++) {
+		const Val *row = all->a[i];
+		if (row->kind != VAL_ARRAY || row->n != 3 || row->a[2]->kind != VAL_FLOAT || !(row->a[2]->f >= 0))
+			return;
+		sum += row->a[2]->f;
+		if (i == k)
+			ms = row->a[2]->f;
+	}
+	if (ms >= 0)
+		buf_printf(out, "%.4f ms <meter value=\"%.4f\"></meter>", ms, sum > 0 ? ms / sum : 0);
 }
 
-static void print_call_row(Buf *out, const Graph *g, const UOp *u, size_t i, const uint32_t *index)
+static void print_call_row(Buf *out, const Graph *g, size_t k, size_t i, const uint32_t *index)
 {
+	const UOp *u = g->sink->src[k];
 	uint64_t writes = u->op == OP_CALL ? call_writes(u) << 1 : 1;
 	uint32_t first = u->op == OP_CALL ? 1 : 0;
 	buf_printf(out, "<tr id=\"c%zu\"><td>%%%zu</td><td>", i, i);
@@ -136,8 +145,7 @@ static void print_call_row(Buf *out, const Graph *g, const UOp *u, size_t i, con
 				print_link(out, u->src[s], index[u->src[s]->id]);
 	}
 	buf_printf(out, "</td><td class=\"n\">");
-	if (u->op == OP_CALL)
-		print_time(out, g, call_name(u));
+	print_time(out, g, k);
 	buf_printf(out, "</td></tr>\n");
 }
 
@@ -150,7 +158,7 @@ static void print_calls(Buf *out, const Graph *g, const uint32_t *index)
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		const UOp *u = g->sink->src[i];
 		if (u->op == OP_CALL || u->op == OP_MEMCPY)
-			print_call_row(out, g, u, index[u->id], index);
+			print_call_row(out, g, i, index[u->id], index);
 	}
 	buf_printf(out, "</table>\n");
 }

@@ -1,5 +1,6 @@
-/* Names in generated code.  What comes from a document is made of letters, digits and _ alone, and stays clear of
- * keywords, functions and the printer's own names:   "a b!" → a_b_   int → int_   v3 → v3_   2x → x2x */
+/* Names in generated code.  What comes from a document is made of letters, digits and _ alone, and
+ * stays clear of keywords, functions and the printer's own names:   "a b!" → a_b_   int → int_   v3
+ * → v3_   2x → x2x */
 #include "render.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -16,11 +17,13 @@ static const char reserved[] =
 	" uint64_t uint8_t uintptr_t ulong uniform union unix unsigned ushort using vec vec_step vertex fragment virtual void"
 	" volatile warpSize wchar_t while write_only xor xor_eq ";
 
-/* r3, v12, acc0, … are the printer's; so are types like float4 and everything with two underscores or in capitals. */
+/* r3, v12, acc0, … are the printer's; so are types like float4 and everything with two underscores
+ * or in capitals. */
 static bool taken(const char *s)
 {
 	size_t n = strlen(s), letters = strcspn(s, "0123456789");
-	bool number = letters && strspn(s + letters, "0123456789x") == n - letters && letters < n;
+	bool number = letters && !memchr(s, '_', letters) &&
+		strspn(s + letters, "0123456789x") == n - letters && letters < n;
 	if (strstr(reserved, arena_printf(" %s ", s)) || strstr(s, "__") || s[0] == '_' || number)
 		return true;
 	if (!strncmp(s, "r", 1) && strchr(s, '_') && isdigit((unsigned char)s[1]))
