@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# Golden texts: each file golden/NAME.SUFFIX is what the tools make of golden/NAME.t (golden.sh has the suffixes).
+# A file that is added is a case that is tested; `make rebase` writes them all anew.
+load helpers
+
+setup() {
+	. "$TESTS/golden.sh"
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# golden SUFFIX: every file of that suffix is as it stands
+golden() {
+	local name differs=0
+	for name in $(golden_names); do
+		[ -f "$GOLDEN/$name.$1" ] || continue
+		golden_make "$name" "$1" > made 2> errors || { echo "$name.$1: a tool failed"; cat errors; differs=1; }
+		command -p diff -u "$GOLDEN/$name.$1" made || { echo "differs: $name.$1"; differs=1; }
+	done
+	return $differs
+}
+
+# kernels NAME: how many there are after fuse
+kernels() {
+	(cd "$GOLDEN" && golden_graph "$1") | tool fuse | tool show --count | sed 's/.*kernels=\([0-9]*\).*/\1/'
+}
+
+@test "golden: graph" { golden graph; }
+@test "golden: schedule" { golden schedule; }
+@test "golden: fuse" { golden fuse; }
+@test "golden: fuse --explain" { golden explain; }
+@test "golden: lower for the CPU" { golden lower; }
+@test "golden: lower for GPUs" { golden lower.opencl; golden lower.cuda; golden lower.metal; }
+@test "golden: C" { golden c; }
+@test "golden: OpenCL" { golden cl; }
+@test "golden: CUDA" { golden cu; }
+@test "golden: Metal" { golden metal; }
+@test "golden: views" { golden views; }
+@test "golden: messages" { golden err; }
+@test "golden: results, interpreted" { golden out; }
+
+@test "golden: every file belongs to a program and has a suffix that is known" {
+	local f name suffix bad=0
+	for f in "$GOLDEN"/*; do
+		f=${f##*/}
+		name=${f%%.*} suffix=${f#*.}
+		[ -f "$GOLDEN/$name.t" ] || [ -f "$GOLDEN/$name.mp.txt" ] || { echo "$f: no program"; bad=1; }
+		[[ " t mp.txt args $SUFFIXES " == *" $suffix "* ]] || { echo "$f: unknown suffix"; bad=1; }
+	done
+	[ "$bad" = 0 ]
+}
+
+@test "golden: results, compiled, are near those interpreted" {
+	local name bad=0
+	for name in $(golden_names); do
+		[ -f "$GOLDEN/$name.out" ] || continue
+		(cd "$GOLDEN" && golden_graph "$name") > g.mp
+		tool run --interpret g.mp $(cat "$GOLDEN/$name.args" 2> /dev/null) -o a.npz
+		tool run g.mp $(cat "$GOLDEN/$name.args" 2> /dev/null) -o b.npz
+		tool diff a.npz b.npz || { echo "differs: $name"; bad=1; }
+	done
+	[ "$bad" = 0 ]
+}
+
+@test "fuse: softmax, layer norm, log-sum-exp and relu(a @ b + bias) are one kernel each" {
+	local name
+	for name in softmax layernorm logsumexp linear_relu; do
+		[ "$(kernels $name)" = 1 ] || { echo "$name: $(kernels $name) kernels"; return 1; }
+	done
+	tool trace "$GOLDEN/linear_relu.t" | tool fuse --explain 2> explained > /dev/null
+	grep -q ': 3 reads, 1 write: a b bias -> y$' explained
+	for name in softmax layernorm logsumexp; do
+		tool trace "$GOLDEN/$name.t" | tool fuse --explain 2> explained > /dev/null
+		grep -Eq ', 1 write: .*-> y$' explained || { cat explained; return 1; }
+		grep -q '^fuse: workspace 0 bytes' explained
+	done
+}
+
+@test "fuse: a value behind a reduction used twice is stored once, a cheap one is computed twice" {
+	# one kernel stores h, each output has one that reads it
+	[ "$(kernels stored)" = 3 ]
+	tool trace "$GOLDEN/stored.t" | tool fuse | tool show > text
+	[ "$(grep -c 'role: "temp"' text)" = 1 ]
+	# the cheap one has no buffer, wherever it is wanted
+	tool trace "$GOLDEN/cheap.t" | tool fuse | tool show > text
+	[ "$(grep -c 'role: "temp"' text)" = 0 ]
+	tool trace "$GOLDEN/cheap.t" | tool fuse --explain 2>&1 > /dev/null | grep -q 'computed in each'
+	tool trace "$GOLDEN/stored.t" | tool fuse | tool run x=rand w=rand -o a.npz
+	tool trace "$GOLDEN/stored.t" | tool run --interpret x=rand w=rand -o b.npz
+	tool diff --rtol 1e-4 --atol 1e-4 a.npz b.npz
+}

@@ -1,0 +1,52 @@
+/* rows */
+/* cumsum.t:2 */
+void scan_3_5(float *restrict rows, const float *restrict x)
+{
+	for (long r0 = 0; r0 < 3; r0++) {
+		float acc0 = 0.0f;
+		for (long r1 = 0; r1 < 5; r1++) {
+			acc0 += x[r0 * 5 + r1];
+			rows[r0 * 5 + r1] = acc0;
+		}
+	}
+}
+
+void scan_3_5_call(void *const *bufs, const long *vars)
+{
+	(void)bufs;
+	(void)vars;
+	scan_3_5(bufs[0], bufs[1]);
+}
+
+#ifndef HELPER_mulacc_f32
+#define HELPER_mulacc_f32
+static inline float mulacc_f32(float a, float b, float c)
+{
+#if defined __FMA__ || defined __aarch64__
+	return __builtin_fmaf(a, b, c);
+#else
+	return a * b + c;
+#endif
+}
+#endif
+
+/* columns */
+/* cumsum.t:2 */
+void scan_3_5n1(float *restrict columns, const float *restrict x)
+{
+	for (long r1 = 0; r1 < 5; r1++) {
+		float acc0 = 0.0f;
+		for (long r0 = 0; r0 < 3; r0++) {
+			acc0 = mulacc_f32(x[r0 * 5 + r1], 2.0f, acc0);
+			columns[r0 * 5 + r1] = acc0;
+		}
+	}
+}
+
+void scan_3_5n1_call(void *const *bufs, const long *vars)
+{
+	(void)bufs;
+	(void)vars;
+	scan_3_5n1(bufs[0], bufs[1]);
+}
+

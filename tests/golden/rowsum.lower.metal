@@ -1,0 +1,37 @@
+sluice 1 loops
+meta {inputs: ["x"], workspace: [0, 0]}
+%0 = CONST i64 5
+%1 = CONST i64 40
+%2 = BUFFER f32 {name: "x", shape: [5, 40], role: "input"} @{loc: "rowsum.t:1"}  # [5,40]
+%3 = BUFFER f32 {name: "y", shape: [5], role: "output"}  # [5]
+%4 = RANGE i64 %1 [1, "reduce"]
+%5 = PARAM f32 {slot: 1, shape: [5, 40]}  # [5,40]
+%6 = PARAM f32 {slot: 0, shape: [5]}  # [5]
+%7 = CONST i64 0
+%8 = CONST i64 1
+%9 = CONST i64 128
+%10 = SPECIAL i64 %8 "gidx0"
+%11 = SPECIAL i64 %9 "lidx0"
+%12 = MUL i64 %10 %9
+%13 = ADD i64 %12 %11
+%14 = LET i64 %13 0
+%15 = CMPLT bool %14 %0
+%16 = IF %15
+%17 = INDEX f32 %6 %14  # [%16]
+%18 = MUL i64 %14 %1
+%19 = ADD i64 %18 %4
+%20 = INDEX f32 %5 %19  # [((%16*40)+r1)]
+%21 = LOAD f32 %20
+%22 = DEFINE_REG f32 [1, 1]
+%23 = INDEX f32 %22 %7  # [0]
+%24 = LOAD f32 %23
+%25 = CONST f32 0.0
+%26 = STORE %23 %25
+%27 = ADD f32 %24 %21
+%28 = STORE %23 %27
+%29 = ENDRANGE %4
+%30 = STORE %17 %24
+%31 = ENDIF %16
+%32 = KERNEL %14 %16 %22 %26 %4 %28 %29 %30 %31 {name: "r_5_40", actions: [["order", 0], ["bind", 128, 0]], target: "metal", global_size: [1], local_size: [128]} @{loc: "rowsum.t:2", name: "y"}
+%33 = CALL %32 %3 %2
+%34 = SINK %33 {names: ["y"]}

@@ -1,0 +1,41 @@
+/* y */
+/* scatter.t:4 */
+void E_4_3(float *restrict y, const float *restrict x)
+{
+	for (long r0 = 0; r0 < 4; r0++) {
+		for (long r1 = 0; r1 < 3; r1++) {
+			y[r0 * 3 + r1] = x[r0 * 3 + r1];
+		}
+	}
+}
+
+void E_4_3_call(void *const *bufs, const long *vars)
+{
+	(void)bufs;
+	(void)vars;
+	E_4_3(bufs[0], bufs[1]);
+}
+
+/* y */
+/* scatter.t:4 */
+void scatter_5_3(float *restrict y, const float *restrict v, const int *restrict i)
+{
+	for (long r0 = 0; r0 < 5; r0++) {
+		const int v0 = i[r0];
+		const long v1 = (long)(v0 < 0 ? v0 + 4 : v0);
+		const _Bool v2 = (-1 < v1) & (v1 < 4);
+		for (long r1 = 0; r1 < 3; r1++) {
+			if (v2) {
+				y[v1 * 3 + r1] += v[r0 * 3 + r1];
+			}
+		}
+	}
+}
+
+void scatter_5_3_call(void *const *bufs, const long *vars)
+{
+	(void)bufs;
+	(void)vars;
+	scatter_5_3(bufs[0], bufs[1], bufs[2]);
+}
+

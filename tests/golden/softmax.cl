@@ -1,0 +1,29 @@
+#pragma OPENCL FP_CONTRACT OFF
+#ifndef HELPER_max_f32
+#define HELPER_max_f32
+static inline float max_f32(float a, float b)
+{
+	return (a > b) | (a != a) ? a : b;
+}
+#endif
+
+/* y */
+/* softmax.t:3 */
+__kernel void r_3_16(__global float *restrict y, __global const float *restrict x)
+{
+	const long gidx0 = get_group_id(0);
+	const long lidx0 = get_local_id(0);
+	const long v0 = gidx0 * 128 + lidx0;
+	if (v0 < 48) {
+		float acc0 = -INFINITY;
+		for (long r3 = 0; r3 < 16; r3++) {
+			acc0 = max_f32(acc0, x[v0 / 16 * 16 + r3]);
+		}
+		float acc1 = 0.0f;
+		for (long r3 = 0; r3 < 16; r3++) {
+			acc1 += exp2((x[v0 / 16 * 16 + r3] - acc0) * 1.442695f);
+		}
+		y[v0 / 16 * 16 + v0 % 16] = exp2((x[v0 / 16 * 16 + v0 % 16] - acc0) * 1.442695f) * (1.0f / acc1);
+	}
+}
+

@@ -1,0 +1,152 @@
+#ifndef HELPER_shl_i64
+#define HELPER_shl_i64
+static inline long shl_i64(long a, long b)
+{
+	return b < 0 || b >= 64 ? 0 : (long)((unsigned long)a << b);
+}
+#endif
+
+#ifndef HELPER_min_i64
+#define HELPER_min_i64
+static inline long min_i64(long a, long b)
+{
+	return a < b ? a : b;
+}
+#endif
+
+/* sort.t:2 */
+void sort_2_6(long *restrict t0_, long *restrict t1_, const float *restrict x)
+{
+	for (long r0 = 0; r0 < 2; r0++) {
+		for (long r3 = 0; r3 < 6; r3++) {
+			t0_[r0 * 6 + r3] = r3;
+		}
+		for (long r3 = 0; r3 < 3; r3++) {
+			const long v0 = shl_i64(1, r3);
+			if (v0 < 6) {
+				long acc0;
+				long acc1;
+				acc0 = 0;
+				acc1 = 0;
+				for (long r4 = 0; r4 < 6; r4++) {
+					const long v1 = r4 & -(v0 * 2);
+					const long v2 = min_i64(v1 + v0, 6);
+					const long v3 = min_i64(v1 + v0 * 2, 6);
+					if (r4 == v1) {
+						acc0 = v1;
+						acc1 = v2;
+					}
+					const long v4 = acc0;
+					const long v5 = acc1;
+					const _Bool v6 = v4 < v2;
+					const _Bool v7 = v5 < v3;
+					const long v8 = v6 ? t0_[r0 * 6 + v4] : 0;
+					const long v9 = v7 ? t0_[r0 * 6 + v5] : 0;
+					const float v10 = v6 ? x[r0 * 6 + v8] : 0.0f;
+					const float v11 = v7 ? x[r0 * 6 + v9] : 0.0f;
+					const _Bool v12 = v7 & ((v6 == 0) | ((v11 < v10) | ((v10 != v10) & (v11 == v11))));
+					t1_[r0 * 6 + r4] = v12 ? v9 : v8;
+					acc0 = v4 + (v12 ? 0 : 1);
+					acc1 = v5 + (v12 ? 1 : 0);
+				}
+				for (long r4 = 0; r4 < 6; r4++) {
+					t0_[r0 * 6 + r4] = t1_[r0 * 6 + r4];
+				}
+			}
+		}
+	}
+}
+
+void sort_2_6_call(void *const *bufs, const long *vars)
+{
+	(void)bufs;
+	(void)vars;
+	sort_2_6(bufs[0], bufs[1], bufs[2]);
+}
+
+/* up */
+/* sort.t:2 */
+void E_2_6(float *restrict up, const long *restrict t0_, const float *restrict x)
+{
+	for (long r0 = 0; r0 < 2; r0++) {
+		for (long r1 = 0; r1 < 6; r1++) {
+			const long v0 = t0_[r0 * 6 + r1];
+			up[r0 * 6 + r1] = (-1 < v0) & (v0 < 6) ? x[r0 * 6 + v0] : 0.0f;
+		}
+	}
+}
+
+void E_2_6_call(void *const *bufs, const long *vars)
+{
+	(void)bufs;
+	(void)vars;
+	E_2_6(bufs[0], bufs[1], bufs[2]);
+}
+
+#ifndef HELPER_shl_i64
+#define HELPER_shl_i64
+static inline long shl_i64(long a, long b)
+{
+	return b < 0 || b >= 64 ? 0 : (long)((unsigned long)a << b);
+}
+#endif
+
+#ifndef HELPER_min_i64
+#define HELPER_min_i64
+static inline long min_i64(long a, long b)
+{
+	return a < b ? a : b;
+}
+#endif
+
+/* order */
+/* sort.t:2 */
+void sort_2_6n1(long *restrict order, long *restrict t2_, const float *restrict x)
+{
+	for (long r0 = 0; r0 < 2; r0++) {
+		for (long r3 = 0; r3 < 6; r3++) {
+			order[r0 * 6 + r3] = r3;
+		}
+		for (long r3 = 0; r3 < 3; r3++) {
+			const long v0 = shl_i64(1, r3);
+			if (v0 < 6) {
+				long acc0;
+				long acc1;
+				acc0 = 0;
+				acc1 = 0;
+				for (long r4 = 0; r4 < 6; r4++) {
+					const long v1 = r4 & -(v0 * 2);
+					const long v2 = min_i64(v1 + v0, 6);
+					const long v3 = min_i64(v1 + v0 * 2, 6);
+					if (r4 == v1) {
+						acc0 = v1;
+						acc1 = v2;
+					}
+					const long v4 = acc0;
+					const long v5 = acc1;
+					const _Bool v6 = v4 < v2;
+					const _Bool v7 = v5 < v3;
+					const long v8 = v6 ? order[r0 * 6 + v4] : 0;
+					const long v9 = v7 ? order[r0 * 6 + v5] : 0;
+					const float v10 = v6 ? x[r0 * 6 + v8] : 0.0f;
+					const float v11 = v7 ? x[r0 * 6 + v9] : 0.0f;
+					const _Bool v12 = v7 & ((v6 == 0) | ((v10 < v11) | ((v11 != v11) & (v10 == v10))));
+					t2_[r0 * 6 + r4] = v12 ? v9 : v8;
+					acc0 = v4 + (v12 ? 0 : 1);
+					acc1 = v5 + (v12 ? 1 : 0);
+				}
+				for (long r4 = 0; r4 < 6; r4++) {
+					order[r0 * 6 + r4] = t2_[r0 * 6 + r4];
+				}
+			}
+		}
+	}
+}
+
+void sort_2_6n1_call(void *const *bufs, const long *vars)
+{
+	(void)bufs;
+	(void)vars;
+	sort_2_6n1(bufs[0], bufs[1], bufs[2]);
+}
+

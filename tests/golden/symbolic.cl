@@ -1,0 +1,53 @@
+#pragma OPENCL FP_CONTRACT OFF
+/* y */
+/* symbolic.t:2 */
+__kernel void r_n_4_(__global float *restrict y, __global float *restrict last, __global const float *restrict x, const long n)
+{
+	const long gidx0 = get_group_id(0);
+	const long lidx0 = get_local_id(0);
+	float acc0 = 0.0f;
+	for (long r2 = 0; r2 < 1; r2++) {
+		if (lidx0 < n) {
+			acc0 += x[lidx0 * 4 + gidx0];
+		}
+	}
+	__local float buf0[128];
+	buf0[lidx0] = acc0;
+	barrier(CLK_LOCAL_MEM_FENCE);
+	if (lidx0 < 64) {
+		buf0[lidx0] += buf0[lidx0 + 64];
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	if (lidx0 < 32) {
+		buf0[lidx0] += buf0[lidx0 + 32];
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	if (lidx0 < 16) {
+		buf0[lidx0] += buf0[lidx0 + 16];
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	if (lidx0 < 8) {
+		buf0[lidx0] += buf0[lidx0 + 8];
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	if (lidx0 < 4) {
+		buf0[lidx0] += buf0[lidx0 + 4];
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	if (lidx0 < 2) {
+		buf0[lidx0] += buf0[lidx0 + 2];
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	if (lidx0 < 1) {
+		buf0[lidx0] += buf0[lidx0 + 1];
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	acc0 = buf0[0];
+	for (long r2 = 0; r2 < 1; r2++) {
+		if (lidx0 < n) {
+			y[lidx0 * 4 + gidx0] = x[lidx0 * 4 + gidx0] / acc0;
+			last[lidx0 * 4 + gidx0] = x[n * 4 + lidx0 * -4 + gidx0 - 4];
+		}
+	}
+}
+

@@ -1,0 +1,1 @@
+output z = nosuch(1)
