@@ -102,6 +102,16 @@ dtypes_of() {
 	done
 }
 
+@test "ops: CUSTOM is refused, with its name" {
+	mkdoc '{uop: 1, level: "graph", nodes: [["BUFFER","f32",[],{name:"x",shape:[3],role:"input"}],
+		["CUSTOM","f32",[0],{shape:[3],code:{clang:"*/"}}], ["SINK",nil,[1],nil]]}' > c.mp
+	local stage
+	for stage in trace schedule fuse "run --interpret"; do
+		fails 3 tool $stage c.mp
+		[[ $errors == *"node 1 CUSTOM"* ]]
+	done
+}
+
 @test "ops: a value that is off by one unit is found" {
 	printf 'output a = f32([1.0, -0.0, 2.0])\n' > a.t
 	printf 'output a = f32([1.00000012, 0.0, 2.0])\n' > b.t

@@ -1,0 +1,186 @@
+#!/usr/bin/env bats
+# Every level runs: a document saved at any level, interpreted or compiled, gives what the whole pipeline gives, and so
+# does one that was made without a stage or a pass that can be left out.
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# program NAME: NAME.t, and the operands that run it in $operands
+program() {
+	case $1 in
+	attention)      # contractions, a softmax between them, a mask, half precision at the end
+		operands=(q=rand k=rand v=rand)
+		cat <<-'T'
+			input q f32[2, 6, 8]
+			input k f32[2, 6, 8]
+			input v f32[2, 6, 5]
+			s = q @ permute(k, 0, 2, 1) * 0.35
+			p = softmax(where(tril(ones([6, 6])) > 0, s, -1e9), axis=-1)
+			output y = p @ v, half = f16(p @ v), most = max(p, axis=[1, 2])
+		T
+		;;
+	state)          # three calls, each on what the one before left
+		operands=(x=rand -n 3)
+		cat <<-'T'
+			input x f32[4, 3]
+			state mean f32[3] = 0.5
+			state calls i64 = 0
+			state last f32[3, 4] = 1
+			calls <- calls + 1
+			d = mean(x, axis=0) - mean
+			before = last
+			last <- transpose(x) + before * 0.5
+			mean <- mean + d / f32(calls)
+			output moved = sum(d * d), n = calls, before, mean
+		T
+		;;
+	symbolic)       # sizes known when it runs
+		operands=(x=rand w=rand n=5 m=3)
+		cat <<-'T'
+			input x f32[n, 2*m] where n in 1..64, m in 1..9
+			input w f32[2*m, 4]
+			h = relu(x @ w - 0.5)
+			output y = layernorm(h), rows = mean(x, axis=1) * n, turned = reshape(x[::-1], n * 2, m)
+			output z = concat(h, h[::-1] * 2), count = sum(ones([n, m]))
+		T
+		;;
+	places)         # scans, sorts, gathers and scatters over each other
+		operands=(x=rand)
+		cat <<-'T'
+			input x f32[7, 5]
+			i = argsort(x[:, 2])
+			s = cumsum(x, axis=0)
+			g = s[i]
+			output y = scatter(zeros([9, 5]), i + 1, g, how="add")
+			output up = sort(cumprod(x * 1.5, axis=1), axis=0), best = topk(x, 2)[0], at = argmax(g, axis=1)
+			output bins = scatter(zeros([4], dtype="i32"), i32(x[:, 0] * 4), ones([7], dtype="i32"), how="add")
+		T
+		;;
+	random)         # THREEFRY, integers of several widths, a convolution
+		operands=(x=rand)
+		cat <<-'T'
+			input x f32[1, 2, 6, 6]
+			w = rand([3, 2, 3, 3], key=11) - 0.5
+			c = conv2d(x, w, padding=1)
+			k = randint([6], 0, 100, key=3)
+			output y = max_pool(relu(c), 2), n = k // 7 + k % 3, b = u8(k) << 1, t = sin(exp(c[0, 0, 0]))
+		T
+		;;
+	esac > "$1.t"
+}
+
+# tee NAME: saves every level of NAME.t, in order
+save_levels() {
+	tool trace "$1.t" | tee 1-graph.mp | tool simplify | tee 2-simple.mp | tool schedule | tee 3-schedule.mp |
+		tool fuse | tee 4-fused.mp | tool lower -t clang | tee 5-loops.mp | tool render -t clang |
+		tee 6-program.mp | tool compile > 7-objects.mp
+}
+
+# same WHAT DOCUMENT [OPTION…]: it gives what is in whole.npz
+same() {
+	ok tool run "$2" "${@:3}" "${operands[@]}" -o this.npz || { echo "failed: $1"; return 1; }
+	tool diff --rtol 2e-5 --atol 2e-5 whole.npz this.npz || { echo "differs: $1"; return 1; }
+}
+
+# levels NAME: every saved level, both ways, against the graph interpreted
+levels() {
+	local doc operands
+	program "$1"
+	save_levels "$1"
+	tool run --interpret 1-graph.mp "${operands[@]}" -o whole.npz
+	for doc in [1-7]-*.mp; do
+		same "$1, $doc interpreted" "$doc" --interpret
+	done
+	for doc in 1-graph.mp 3-schedule.mp 5-loops.mp 7-objects.mp; do
+		same "$1, $doc compiled" "$doc"
+	done
+}
+
+# the passes that STAGE's help marks as ones that can be left out
+optional() {
+	tool "$1" --help | sed -n '/^passes/,$ s/^  \* \([a-z_]*\).*/\1/p'
+}
+
+# without NAME: a stage or a pass left out, interpreted at the level it changes; whole.npz is the graph interpreted
+without() {
+	local pass stage operands
+	program "$1"
+	tool trace "$1.t" > g.mp
+	tool run --interpret g.mp "${operands[@]}" -o whole.npz
+	for pass in $(optional schedule); do
+		tool schedule --skip "$pass" g.mp > s.mp
+		same "$1, schedule without $pass" s.mp --interpret
+		tool fuse s.mp | tool lower -t clang > l.mp
+		same "$1, schedule without $pass, lowered" l.mp --interpret
+	done
+	for pass in $(optional fuse); do
+		tool fuse --skip "$pass" g.mp > s.mp
+		same "$1, fuse without $pass" s.mp --interpret
+		tool lower -t clang s.mp > l.mp
+		same "$1, fuse without $pass, lowered" l.mp --interpret
+	done
+	for pass in $(optional lower); do
+		for stage in clang opencl; do
+			tool fuse g.mp | tool lower -t $stage --skip "$pass" > l.mp
+			same "$1, lower -t $stage without $pass" l.mp --interpret
+		done
+	done
+	tool schedule g.mp | tool lower -t clang > l.mp
+	same "$1, without fuse" l.mp --interpret
+	tool fuse --strict g.mp | tool lower --strict -t clang > l.mp
+	same "$1, strict" l.mp --interpret
+}
+
+# compiled NAME: the plainest program (all that can be left out left out), and the one without fuse, compiled
+compiled() {
+	local operands
+	program "$1"
+	tool trace "$1.t" > g.mp
+	tool run --interpret g.mp "${operands[@]}" -o whole.npz
+	tool schedule g.mp | tool render -t clang > p.mp
+	same "$1, without fuse, compiled" p.mp
+	tool schedule --skip simplify --skip order g.mp | tool lower -t clang --skip actions | tool render -t clang > p.mp
+	same "$1, without anything, compiled" p.mp
+}
+
+# on OpenCL: whole, and without fuse
+opencl() {
+	local operands
+	tool run --devices | grep -q ^opencl || skip "no OpenCL device"
+	program "$1"
+	tool trace "$1.t" > g.mp
+	tool run --interpret g.mp "${operands[@]}" -o whole.npz
+	same "$1, on OpenCL" g.mp -t opencl
+	tool schedule g.mp > s.mp
+	same "$1, on OpenCL without fuse" s.mp -t opencl
+}
+
+@test "levels: attention, every saved level" { levels attention; }
+@test "levels: state, every saved level" { levels state; }
+@test "levels: symbolic sizes, every saved level" { levels symbolic; }
+@test "levels: scan, sort, gather and scatter, every saved level" { levels places; }
+@test "levels: random, convolution, integers, every saved level" { levels random; }
+
+@test "levels: attention, each pass left out" { without attention; }
+@test "levels: state, each pass left out" { without state; }
+@test "levels: symbolic sizes, each pass left out" { without symbolic; }
+@test "levels: scan, sort, gather and scatter, each pass left out" { without places; }
+@test "levels: random, convolution, integers, each pass left out" { without random; }
+
+@test "levels: attention, plain and compiled" { compiled attention; }
+@test "levels: state, plain and compiled" { compiled state; }
+@test "levels: symbolic sizes, plain and compiled" { compiled symbolic; }
+@test "levels: scan, sort, gather and scatter, plain and compiled" { compiled places; }
+@test "levels: random, convolution, integers, plain and compiled" { compiled random; }
+
+@test "levels: attention on OpenCL" { opencl attention; }
+@test "levels: state on OpenCL" { opencl state; }
+@test "levels: symbolic sizes on OpenCL" { opencl symbolic; }
+@test "levels: scan, sort, gather and scatter on OpenCL" { opencl places; }
+@test "levels: random, convolution, integers on OpenCL" { opencl random; }
+
+@test "levels: a pass that cannot be left out, or is not there, is told" {
+	small_graph > g.mp
+	fails 2 tool schedule --skip split g.mp
+	fails 2 tool fuse --skip nosuch g.mp
+}
