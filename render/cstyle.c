@@ -6,7 +6,8 @@
  *             float acc0 = 0.0f;
  *             …
  *
- * What differs between languages is a row of spellings (Dialect); the meaning of each op is the contract's in all. */
+ * What differs between languages is a row of spellings (Dialect); the meaning of each op is the
+ * contract's in all. */
 #include "render.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -28,9 +29,15 @@ void print_line(Printer *p, const char *fmt, ...)
 
 static const char *type(const Printer *p, DType d) { return p->d->type[d]; }
 /* what a buffer holds: a bool is a byte there */
-static const char *stored_type(const Printer *p, DType d) { return type(p, d == DT_BOOL ? DT_U8 : d); }
+static const char *stored_type(const Printer *p, DType d)
+{
+	return type(p, d == DT_BOOL ? DT_U8 : d);
+}
 
-static void name_put(Printer *p, const UOp *u, const char *name) { map_put(&p->names, PKEY(u), (void *)name); }
+static void name_put(Printer *p, const UOp *u, const char *name)
+{
+	map_put(&p->names, PKEY(u), (void *)name);
+}
 
 static const char *expr(Printer *p, UOp *u)
 {
@@ -55,7 +62,9 @@ static bool is_place(const Printer *p, const UOp *u, const UOp *index)
 static const char *updating(const Printer *p, const UOp *store)
 {
 	const UOp *v = store->src[1];
-	bool plain = dtype_float(v->dtype) ? dtype_size(v->dtype) >= 4 : p->d->wraps && dtype_int(v->dtype) && dtype_size(v->dtype) >= 4;
+	bool plain = dtype_float(v->dtype) ?
+		dtype_size(v->dtype) >= 4 :
+		p->d->wraps && dtype_int(v->dtype) && dtype_size(v->dtype) >= 4;
 	if (!plain || v->nsrc < 2 || !is_place(p, v->src[0], store->src[0]))
 		return NULL;
 	return v->op == OP_ADD ? "+=" : v->op == OP_MUL ? "*=" : NULL;
@@ -65,7 +74,9 @@ static const char *updating(const Printer *p, const UOp *store)
 static const char *summing(Printer *p, UOp *store)
 {
 	const UOp *term = store->src[1]->src[1];
-	const char *fn = store->src[1]->op == OP_ADD && term->op == OP_MUL ? helper_mulacc(&p->helpers, term->dtype) : NULL;
+	const char *fn = store->src[1]->op == OP_ADD && term->op == OP_MUL ?
+		helper_mulacc(&p->helpers, term->dtype) :
+		NULL;
 	if (!fn)
 		return NULL;
 	const char *a = expr(p, term->src[0]), *b = expr(p, term->src[1]);
@@ -120,7 +131,8 @@ static int64_t elements(UOp *u)
 		die(MALFORMED, "node %u %s: %s", u->id, op_name(u->op), err);
 	ix_bounds(n, &lo, &hi);
 	if (hi < 1 || hi > 1 << 20)
-		die(hi < 1 ? MALFORMED : UNSUPPORTED, "node %u %s: %lld elements", u->id, op_name(u->op), (long long)hi);
+		die(hi < 1 ? MALFORMED : UNSUPPORTED, "node %u %s: %lld elements", u->id, op_name(u->op),
+			(long long)hi);
 	return hi;
 }
 
@@ -129,7 +141,8 @@ static bool print_reg(Printer *p, UOp *u, UOp *next)
 {
 	const char *name = arena_printf("acc%d", p->regs++);
 	int64_t n = elements(u);
-	bool starts = n == 1 && next && next->op == OP_STORE && next->src[0]->src[0] == u && is_const(next->src[1]);
+	bool starts = n == 1 && next && next->op == OP_STORE && next->src[0]->src[0] == u &&
+		is_const(next->src[1]);
 	name_put(p, u, name);
 	if (starts)
 		print_line(p, "%s %s = %s;", type(p, u->dtype), name, expr(p, next->src[1]));
@@ -145,8 +158,10 @@ static void print_local(Printer *p, UOp *u)
 	bool shared = u->arg->n > 2 && val_is_str(u->arg->a[2], "local");
 	const char *name = arena_printf("buf%d", p->bufs++);
 	if (shared && !p->d->local)
-		die(UNSUPPORTED, "node %u DEFINE_LOCAL: target %s has no local memory", u->id, p->d->target);
-	print_line(p, "%s%s %s[%lld];", shared ? p->d->local : "", type(p, u->dtype), name, (long long)elements(u));
+		die(UNSUPPORTED, "node %u DEFINE_LOCAL: target %s has no local memory", u->id,
+			p->d->target);
+	print_line(p, "%s%s %s[%lld];", shared ? p->d->local : "", type(p, u->dtype), name,
+		(long long)elements(u));
 	name_put(p, u, name);
 }
 
@@ -195,8 +210,10 @@ static void find_storage(Printer *p, const Nodes *all)
 	p->stored = arena_alloc((p->slots / 64 + 1) * sizeof *p->stored);
 	for (size_t i = 0; i < all->n; i++) {
 		UOp *u = all->at[i];
-		if (u->op == OP_PARAM && (slot_of(u) >= p->slots || u->dtype != p->call->src[1 + slot_of(u)]->dtype))
-			die(MALFORMED, "node %u PARAM: slot %d is not in the call, or of another dtype", u->id, slot_of(u));
+		if (u->op == OP_PARAM &&
+			(slot_of(u) >= p->slots || u->dtype != p->call->src[1 + slot_of(u)]->dtype))
+			die(MALFORMED, "node %u PARAM: slot %d is not in the call, or of another dtype", u->id,
+				slot_of(u));
 		if (u->op == OP_VAR)
 			vec_push(&p->vars, u);
 		if (u->op == OP_STORE && u->src[0]->src[0]->op == OP_PARAM)
@@ -222,7 +239,10 @@ static void name_params(Printer *p, const Nodes *all)
 }
 
 /* name of slot k: kept under a key that is no node's address */
-static const char *slot_name(const Printer *p, int k) { return map_get(&p->names, (uintptr_t)p->call + 1 + k); }
+static const char *slot_name(const Printer *p, int k)
+{
+	return map_get(&p->names, (uintptr_t)p->call + 1 + k);
+}
 
 static void name_vars(Printer *p)
 {
@@ -245,14 +265,16 @@ static void print_params(Printer *p, Buf *out)
 	for (int k = 0; k < p->slots; k++) {
 		DType dt = p->call->src[1 + k]->dtype;
 		bool input = !is_stored(p, k);
-		buf_printf(out, "%s%s%s%s *%s%s%s", comma, p->d->pointer, input ? "const " : "", stored_type(p, dt),
-			p->restricted ? p->d->restricted : "", p->restricted && *p->d->restricted ? " " : "", slot_name(p, k));
+		buf_printf(out, "%s%s%s%s *%s%s%s", comma, p->d->pointer, input ? "const " : "",
+			stored_type(p, dt), p->restricted ? p->d->restricted : "",
+			p->restricted && *p->d->restricted ? " " : "", slot_name(p, k));
 		if (p->d->attributes)
 			buf_printf(out, " [[buffer(%d)]]", k);
 		comma = ", ";
 	}
 	for (size_t i = 0; i < p->vars.n; i++, comma = ", ")
-		buf_printf(out, "%s%s", comma, size_param(p, map_get(&p->names, PKEY(p->vars.at[i])), p->slots + i));
+		buf_printf(out, "%s%s", comma,
+			size_param(p, map_get(&p->names, PKEY(p->vars.at[i])), p->slots + i));
 	if (p->d->attributes)
 		buf_printf(out, "%suint3 group_at [[threadgroup_position_in_grid]], "
 			"uint3 item_at [[thread_position_in_threadgroup]]", comma);
@@ -270,12 +292,14 @@ static void print_specials(Printer *p, const Nodes *all)
 		const char *s = u->arg->s;
 		bool group = !strncmp(s, "gidx", 4), item = !strncmp(s, "lidx", 4);
 		if (!(group || item) || u->arg->n != 5 || s[4] < '0' || s[4] > '2' || !p->d->group_id[0])
-			die(MALFORMED, "node %u SPECIAL: is no place in a grid of target %s", u->id, p->d->target);
+			die(MALFORMED, "node %u SPECIAL: is no place in a grid of target %s", u->id,
+				p->d->target);
 		int d = s[4] - '0';
 		const char *name = map_get(&p->used, PKEY(u->arg));
 		if (!name) {
 			name = name_unique(&p->used, s);
-			print_line(p, "const %s %s = %s;", type(p, DT_I64), name, group ? p->d->group_id[d] : p->d->item_id[d]);
+			print_line(p, "const %s %s = %s;", type(p, DT_I64), name,
+				group ? p->d->group_id[d] : p->d->item_id[d]);
 		}
 		name_put(p, u, name);
 	}
@@ -334,10 +358,16 @@ static const Val *vars_val(const Printer *p)
 	return val_array(p->vars.n, v);
 }
 
-const Val *cstyle_print(Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted)
+const Val *cstyle_print(
+	Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted)
 {
 	Buf body = {0};
-	Printer p = {.d = d, .kernel = kernel, .call = call, .out = &body, .helpers = {.d = d}, .restricted = restricted};
+	Printer p = {.d = d,
+		.kernel = kernel,
+		.call = call,
+		.out = &body,
+		.helpers = {.d = d},
+		.restricted = restricted};
 	Nodes all = walk(kernel);
 	find_storage(&p, &all);
 	name_unique(&p.used, name);

@@ -1,6 +1,7 @@
-/* Expressions.  The text of each node of a statement is made once, sources first, with the precedence of its outermost
- * operator; parentheses stand where precedence asks for them and where compilers warn without. An expression that
- * grows too deep or long (lower cuts its own; a document from elsewhere may not) is cut by a temporary. */
+/* Expressions.  The text of each node of a statement is made once, sources first, with the
+ * precedence of its outermost operator; parentheses stand where precedence asks for them and where
+ * compilers warn without. An expression that grows too deep or long (lower cuts its own; a document
+ * from elsewhere may not) is cut by a temporary. */
 #include "render.h"
 #include <math.h>
 #include <stdlib.h>
@@ -47,8 +48,10 @@ static Text float_text(Printer *p, double v, bool single)
 	if (isnan(v))
 		return text_of(p->d->nan[!single], PREC_ATOM);
 	if (isinf(v))
-		return v > 0 ? text_of(p->d->inf[!single], PREC_ATOM) : TEXT(PREC_UNARY, "-%s", p->d->inf[!single]);
-	return TEXT(signbit(v) ? PREC_UNARY : PREC_ATOM, "%s%s", float_digits(v, single), single ? "f" : "");
+		return v > 0 ? text_of(p->d->inf[!single], PREC_ATOM) :
+					   TEXT(PREC_UNARY, "-%s", p->d->inf[!single]);
+	return TEXT(
+		signbit(v) ? PREC_UNARY : PREC_ATOM, "%s%s", float_digits(v, single), single ? "f" : "");
 }
 
 static Text int_text(Printer *p, const UOp *u)
@@ -58,7 +61,8 @@ static Text int_text(Printer *p, const UOp *u)
 	if (u->dtype == DT_U64) {
 		uint64_t bits;
 		const_get(u, &bits);
-		return TEXT(PREC_ATOM, bits > INT32_MAX ? "%lluu%s" : "%llu", (unsigned long long)bits, suffix);
+		return TEXT(
+			PREC_ATOM, bits > INT32_MAX ? "%lluu%s" : "%llu", (unsigned long long)bits, suffix);
 	}
 	CHECK(const_is_int(u, &v));
 	if (v == INT64_MIN)
@@ -110,8 +114,8 @@ static Text wrapping(Printer *p, UOp *u, const char *op, int prec)
 	if (p->d->wraps)
 		return TEXT(PREC_UNARY, "(%s)(%s %s %s)", type_of(p, u), expr_at(p, u->src[0], prec), op,
 			expr_at(p, u->src[1], prec + 1));
-	return TEXT(PREC_UNARY, "(%s)((%s)%s %s (%s)%s)", type_of(p, u), p->d->type[via], expr_at(p, u->src[0], PREC_UNARY),
-		op, p->d->type[via], expr_at(p, u->src[1], PREC_UNARY));
+	return TEXT(PREC_UNARY, "(%s)((%s)%s %s (%s)%s)", type_of(p, u), p->d->type[via],
+		expr_at(p, u->src[0], PREC_UNARY), op, p->d->type[via], expr_at(p, u->src[1], PREC_UNARY));
 }
 
 static Text add_text(Printer *p, UOp *u)
@@ -138,7 +142,8 @@ static Text fdiv_text(Printer *p, UOp *u) { return infix(p, u, "/", PREC_MUL, tr
 static Text neg_text(Printer *p, UOp *u)
 {
 	const char *x = expr_at(p, u->src[0], PREC_ATOM);
-	if (dtype_float(u->dtype) || (dtype_size(u->dtype) >= 4 && (p->d->wraps || !dtype_signed(u->dtype))))
+	if (dtype_float(u->dtype) ||
+		(dtype_size(u->dtype) >= 4 && (p->d->wraps || !dtype_signed(u->dtype))))
 		return TEXT(PREC_UNARY, "-%s", x);
 	DType via = dtype_size(u->dtype) == 8 ? DT_U64 : DT_U32;
 	return TEXT(PREC_UNARY, "(%s)(0 - (%s)%s)", type_of(p, u), p->d->type[via], x);
@@ -146,7 +151,8 @@ static Text neg_text(Printer *p, UOp *u)
 
 static Text call2(Printer *p, UOp *u, const char *fn)
 {
-	return TEXT(PREC_ATOM, "%s(%s, %s)", fn, expr_at(p, u->src[0], PREC_ANY), expr_at(p, u->src[1], PREC_ANY));
+	return TEXT(PREC_ATOM, "%s(%s, %s)", fn, expr_at(p, u->src[0], PREC_ANY),
+		expr_at(p, u->src[1], PREC_ANY));
 }
 
 static Text fn_text(Printer *p, UOp *u)
@@ -158,13 +164,15 @@ static Text fn_text(Printer *p, UOp *u)
 	while (op[i] != u->op)
 		i++;
 	const char *fn = p->d->fn[i][u->dtype == DT_F64];
-	return u->nsrc == 2 ? call2(p, u, fn) : TEXT(PREC_ATOM, "%s(%s)", fn, expr_at(p, u->src[0], PREC_ANY));
+	return u->nsrc == 2 ? call2(p, u, fn) :
+						  TEXT(PREC_ATOM, "%s(%s)", fn, expr_at(p, u->src[0], PREC_ANY));
 }
 
 static Text extreme_text(Printer *p, UOp *u)
 {
 	if (u->dtype == DT_BOOL)
-		return u->op == OP_MAX ? infix(p, u, "|", PREC_OR, false) : infix(p, u, "&", PREC_AND, false);
+		return u->op == OP_MAX ? infix(p, u, "|", PREC_OR, false) :
+								 infix(p, u, "&", PREC_AND, false);
 	return call2(p, u, helper_binary(&p->helpers, u->op, u->dtype));
 }
 
@@ -174,7 +182,8 @@ static Text divide_text(Printer *p, UOp *u)
 	bool quotient = u->op == OP_IDIV || u->op == OP_FLOORDIV;
 	int64_t lo, hi, by;
 	ix_bounds(u->src[0], &lo, &hi);
-	if (const_is_int(u->src[1], &by) && by > 0 && (!dtype_signed(u->dtype) || (u->dtype == DT_I64 && lo >= 0)))
+	if (const_is_int(u->src[1], &by) && by > 0 &&
+		(!dtype_signed(u->dtype) || (u->dtype == DT_I64 && lo >= 0)))
 		return infix(p, u, quotient ? "/" : "%", PREC_MUL, true);
 	int64_t dlo = 0, dhi;
 	ix_bounds(u->src[1], &dlo, &dhi);
@@ -187,10 +196,11 @@ static Text compare_text(Printer *p, UOp *u)
 {
 	/* compilers warn about < between conditions */
 	if (u->op == OP_CMPLT && u->src[0]->dtype == DT_BOOL)
-		return TEXT(PREC_WHERE + 1, "!%s && %s", expr_at(p, u->src[0], PREC_ATOM), expr_at(p, u->src[1], PREC_ATOM));
+		return TEXT(PREC_WHERE + 1, "!%s && %s", expr_at(p, u->src[0], PREC_ATOM),
+			expr_at(p, u->src[1], PREC_ATOM));
 	const char *op = u->op == OP_CMPLT ? "<" : u->op == OP_CMPEQ ? "==" : "!=";
-	return TEXT(u->op == OP_CMPLT ? PREC_REL : PREC_EQ, "%s %s %s", expr_at(p, u->src[0], PREC_ADD), op,
-		expr_at(p, u->src[1], PREC_ADD));
+	return TEXT(u->op == OP_CMPLT ? PREC_REL : PREC_EQ, "%s %s %s", expr_at(p, u->src[0], PREC_ADD),
+		op, expr_at(p, u->src[1], PREC_ADD));
 }
 
 static Text bits_text(Printer *p, UOp *u)
@@ -212,23 +222,27 @@ static Text shift_text(Printer *p, UOp *u)
 	return TEXT(PREC_UNARY, "(%s)((%s)%s << %d)", type_of(p, u), p->d->type[via], x, (int)by);
 }
 
-static Text threefry_text(Printer *p, UOp *u) { return call2(p, u, helper_binary(&p->helpers, u->op, u->dtype)); }
+static Text threefry_text(Printer *p, UOp *u)
+{
+	return call2(p, u, helper_binary(&p->helpers, u->op, u->dtype));
+}
 
 static Text where_text(Printer *p, UOp *u)
 {
-	return TEXT(PREC_WHERE, "%s ? %s : %s", expr_at(p, u->src[0], PREC_OR), expr_at(p, u->src[1], PREC_OR),
-		expr_at(p, u->src[2], PREC_WHERE));
+	return TEXT(PREC_WHERE, "%s ? %s : %s", expr_at(p, u->src[0], PREC_OR),
+		expr_at(p, u->src[1], PREC_OR), expr_at(p, u->src[2], PREC_WHERE));
 }
 
 static Text recip_text(Printer *p, UOp *u)
 {
-	return TEXT(PREC_MUL, "%s / %s", u->dtype == DT_F64 ? "1.0" : "1.0f", expr_at(p, u->src[0], PREC_UNARY));
+	return TEXT(PREC_MUL, "%s / %s", u->dtype == DT_F64 ? "1.0" : "1.0f",
+		expr_at(p, u->src[0], PREC_UNARY));
 }
 
 static Text mulacc_text(Printer *p, UOp *u)
 {
-	return TEXT(PREC_ADD, "%s * %s + %s", expr_at(p, u->src[0], PREC_MUL), expr_at(p, u->src[1], PREC_UNARY),
-		expr_at(p, u->src[2], PREC_MUL));
+	return TEXT(PREC_ADD, "%s * %s + %s", expr_at(p, u->src[0], PREC_MUL),
+		expr_at(p, u->src[1], PREC_UNARY), expr_at(p, u->src[2], PREC_MUL));
 }
 
 /* ---- conversions */
@@ -239,7 +253,8 @@ static const char *wide_text(Printer *p, UOp *x)
 {
 	if (!half(x->dtype))
 		return expr_at(p, x, PREC_ANY);
-	return arena_printf("%s(%s)", helper_cast(&p->helpers, DT_F32, x->dtype), expr_at(p, x, PREC_ANY));
+	return arena_printf(
+		"%s(%s)", helper_cast(&p->helpers, DT_F32, x->dtype), expr_at(p, x, PREC_ANY));
 }
 
 static Text to_bool(Printer *p, UOp *x)
@@ -247,7 +262,10 @@ static Text to_bool(Printer *p, UOp *x)
 	const char *s = expr_at(p, x, PREC_ADD);
 	if (half(x->dtype))
 		return TEXT(PREC_EQ, "(%s & 0x7fff) != 0", expr_at(p, x, PREC_UNARY));
-	return TEXT(PREC_EQ, "%s != %s", s, x->dtype == DT_F32 ? "0.0f" : x->dtype == DT_F64 ? "0.0" : "0");
+	return TEXT(PREC_EQ, "%s != %s", s,
+		x->dtype == DT_F32     ? "0.0f" :
+			x->dtype == DT_F64 ? "0.0" :
+								 "0");
 }
 
 static Text to_half(Printer *p, DType to, UOp *x)
@@ -255,10 +273,12 @@ static Text to_half(Printer *p, DType to, UOp *x)
 	DType from = x->dtype;
 	bool direct = from == DT_F32 || from == DT_F64 || half(from);
 	if (!direct && to == DT_BF16 && dtype_size(from) >= 4)
-		return TEXT(PREC_ATOM, "%s(%s)", helper_cast(&p->helpers, to, from), expr_at(p, x, PREC_ANY));
+		return TEXT(
+			PREC_ATOM, "%s(%s)", helper_cast(&p->helpers, to, from), expr_at(p, x, PREC_ANY));
 	/* f16: every integer below its limit is exact in f32, or far from halfway */
 	const char *s = direct ? wide_text(p, x) : arena_printf("(float)%s", expr_at(p, x, PREC_UNARY));
-	return TEXT(PREC_ATOM, "%s(%s)", helper_cast(&p->helpers, to, from == DT_F64 ? DT_F64 : DT_F32), s);
+	return TEXT(
+		PREC_ATOM, "%s(%s)", helper_cast(&p->helpers, to, from == DT_F64 ? DT_F64 : DT_F32), s);
 }
 
 static Text cast_text(Printer *p, UOp *u)
@@ -274,7 +294,8 @@ static Text cast_text(Printer *p, UOp *u)
 	if (half(from) && to == DT_F32)
 		return text_of(wide_text(p, x), PREC_ATOM);
 	if (dtype_int(to) && dtype_float(from))
-		return TEXT(PREC_ATOM, "%s(%s)", helper_cast(&p->helpers, to, half(from) ? DT_F32 : from), wide_text(p, x));
+		return TEXT(PREC_ATOM, "%s(%s)", helper_cast(&p->helpers, to, half(from) ? DT_F32 : from),
+			wide_text(p, x));
 	if (half(from))
 		return TEXT(PREC_UNARY, "(%s)%s", type_of(p, u), wide_text(p, x));
 	return TEXT(PREC_UNARY, "(%s)%s", type_of(p, u), expr_at(p, x, PREC_UNARY));
@@ -283,11 +304,13 @@ static Text cast_text(Printer *p, UOp *u)
 static Text bitcast_text(Printer *p, UOp *u)
 {
 	DType from = u->src[0]->dtype;
-	bool reinterprets = u->dtype == DT_F32 || u->dtype == DT_F64 || from == DT_F32 || from == DT_F64;
+	bool reinterprets = u->dtype == DT_F32 || u->dtype == DT_F64 || from == DT_F32 ||
+		from == DT_F64;
 	if (u->dtype == from)
 		return *slot(p, u->src[0]);
 	if (reinterprets)
-		return TEXT(PREC_ATOM, "%s(%s)", helper_bits(&p->helpers, u->dtype, from), expr_at(p, u->src[0], PREC_ANY));
+		return TEXT(PREC_ATOM, "%s(%s)", helper_bits(&p->helpers, u->dtype, from),
+			expr_at(p, u->src[0], PREC_ANY));
 	return TEXT(PREC_UNARY, "(%s)%s", type_of(p, u), expr_at(p, u->src[0], PREC_UNARY));
 }
 
@@ -295,7 +318,8 @@ static Text bitcast_text(Printer *p, UOp *u)
 
 static bool one_element(const UOp *storage)
 {
-	return storage->op == OP_DEFINE_REG && storage->arg->a[1]->kind == VAL_INT && storage->arg->a[1]->i == 1;
+	return storage->op == OP_DEFINE_REG && storage->arg->a[1]->kind == VAL_INT &&
+		storage->arg->a[1]->i == 1;
 }
 
 const char *expr_place(Printer *p, UOp *index)
@@ -317,26 +341,53 @@ static Text load_text(Printer *p, UOp *u)
 	if (u->nsrc == 1 || u->src[1] == p->gate)
 		return text_of(place, byte ? PREC_EQ : PREC_ATOM);
 	const char *zero = u->dtype == DT_F32 ? "0.0f" : u->dtype == DT_F64 ? "0.0" : "0";
-	return TEXT(PREC_WHERE, "%s ? %s : %s", expr_at(p, u->src[1], PREC_OR), byte ? arena_printf("(%s)", place) : place, zero);
+	return TEXT(PREC_WHERE, "%s ? %s : %s", expr_at(p, u->src[1], PREC_OR),
+		byte ? arena_printf("(%s)", place) : place, zero);
 }
 
 /* ---- the table */
 
 static Text (*const rows[OP_COUNT])(Printer *, UOp *) = {
-	[OP_CONST] = const_text, [OP_ADD] = add_text, [OP_SUB] = sub_text, [OP_MUL] = mul_text, [OP_FDIV] = fdiv_text,
-	[OP_NEG] = neg_text, [OP_RECIP] = recip_text, [OP_MULACC] = mulacc_text, [OP_EXP2] = fn_text, [OP_LOG2] = fn_text,
-	[OP_SIN] = fn_text, [OP_SQRT] = fn_text, [OP_TRUNC] = fn_text, [OP_POW] = fn_text, [OP_MAX] = extreme_text,
-	[OP_MIN] = extreme_text, [OP_IDIV] = divide_text, [OP_MOD] = divide_text, [OP_FLOORDIV] = divide_text,
-	[OP_FLOORMOD] = divide_text, [OP_CMPLT] = compare_text, [OP_CMPEQ] = compare_text, [OP_CMPNE] = compare_text,
-	[OP_AND] = bits_text, [OP_OR] = bits_text, [OP_XOR] = bits_text, [OP_SHL] = shift_text, [OP_SHR] = shift_text,
-	[OP_THREEFRY] = threefry_text, [OP_WHERE] = where_text, [OP_CAST] = cast_text, [OP_BITCAST] = bitcast_text,
+	[OP_CONST] = const_text,
+	[OP_ADD] = add_text,
+	[OP_SUB] = sub_text,
+	[OP_MUL] = mul_text,
+	[OP_FDIV] = fdiv_text,
+	[OP_NEG] = neg_text,
+	[OP_RECIP] = recip_text,
+	[OP_MULACC] = mulacc_text,
+	[OP_EXP2] = fn_text,
+	[OP_LOG2] = fn_text,
+	[OP_SIN] = fn_text,
+	[OP_SQRT] = fn_text,
+	[OP_TRUNC] = fn_text,
+	[OP_POW] = fn_text,
+	[OP_MAX] = extreme_text,
+	[OP_MIN] = extreme_text,
+	[OP_IDIV] = divide_text,
+	[OP_MOD] = divide_text,
+	[OP_FLOORDIV] = divide_text,
+	[OP_FLOORMOD] = divide_text,
+	[OP_CMPLT] = compare_text,
+	[OP_CMPEQ] = compare_text,
+	[OP_CMPNE] = compare_text,
+	[OP_AND] = bits_text,
+	[OP_OR] = bits_text,
+	[OP_XOR] = bits_text,
+	[OP_SHL] = shift_text,
+	[OP_SHR] = shift_text,
+	[OP_THREEFRY] = threefry_text,
+	[OP_WHERE] = where_text,
+	[OP_CAST] = cast_text,
+	[OP_BITCAST] = bitcast_text,
 	[OP_LOAD] = load_text,
 };
 
 static void cut_long(Printer *p, UOp *u, Text *t)
 {
 	for (uint32_t i = 0; i < u->nsrc; i++)
-		t->depth = slot(p, u->src[i])->depth + 1 > t->depth ? slot(p, u->src[i])->depth + 1 : t->depth;
+		t->depth = slot(p, u->src[i])->depth + 1 > t->depth ? slot(p, u->src[i])->depth + 1 :
+															  t->depth;
 	if (u->op == OP_INDEX || (t->depth < DEEPEST && strlen(t->s) < LONGEST))
 		return;
 	const char *name = arena_printf("t%d", p->temps++);
@@ -360,7 +411,8 @@ static void make_text(Printer *p, UOp *u)
 	p->stamp[u->id] = p->statement;
 }
 
-/* Sources first by an explicit stack; what has a name (a LET, a range, storage) is not looked into. */
+/* Sources first by an explicit stack; what has a name (a LET, a range, storage) is not looked into.
+ */
 Text expr_text(Printer *p, UOp *u)
 {
 	VEC(UOp *) stack = {0};

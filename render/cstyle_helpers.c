@@ -1,10 +1,12 @@
-/* Functions that give an op its exact meaning where a language's operator has another, or none: division by zero,
- * shifts by too much, NaN in a maximum, rounding to f16.  A template's words: $I inline prefix, $N name, $T type,
- * $U unsigned type, $V one that arithmetic does not widen, $S source type, $W width, $L and $H limits.
+/* Functions that give an op its exact meaning where a language's operator has another, or none:
+ * division by zero, shifts by too much, NaN in a maximum, rounding to f16.  A template's words: $I
+ * inline prefix, $N name, $T type, $U unsigned type, $V one that arithmetic does not widen, $S
+ * source type, $W width, $L and $H limits.
  *
  *     static inline int idiv_i32(int a, int b) { return b == 0 ? 0 : b == -1 ? … : a / b; }
  *
- * A helper is printed once, when first asked for, in an include guard, so that sources can share a file. */
+ * A helper is printed once, when first asked for, in an include guard, so that sources can share a
+ * file. */
 #include "render.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -58,7 +60,8 @@ static void put(Helpers *h, const Words *w, const char *text)
 /* ---- two sources of one dtype */
 
 #define FN(body) "$I $T $N($T a, $T b)\n{\n" body "}\n"
-static const struct { Op op; const char *name, *sint, *uint, *flt; } binary[] = {
+static const struct { Op op; const char *name, *sint, *uint, *flt;
+} binary[] = {
 	{OP_MAX, "max", FN("\treturn a > b ? a : b;\n"), FN("\treturn a > b ? a : b;\n"),
 		FN("\treturn (a > b) | (a != a) ? a : b;\n")},
 	{OP_MIN, "min", FN("\treturn a < b ? a : b;\n"), FN("\treturn a < b ? a : b;\n"),
@@ -69,11 +72,11 @@ static const struct { Op op; const char *name, *sint, *uint, *flt; } binary[] = 
 		FN("\treturn b == 0 ? 0 : ($T)(a % b);\n"), NULL},
 	{OP_FLOORDIV, "floordiv",
 		FN("\tif (b == 0)\n\t\treturn 0;\n\tif (b == -1)\n\t\treturn ($T)(0 - ($V)a);\n"
-		"\treturn ($T)(a / b - (a % b != 0 && (a < 0) != (b < 0)));\n"),
+		   "\treturn ($T)(a / b - (a % b != 0 && (a < 0) != (b < 0)));\n"),
 		FN("\treturn b == 0 ? 0 : ($T)(a / b);\n"), NULL},
 	{OP_FLOORMOD, "floormod",
 		FN("\tif (b == 0 || b == -1)\n\t\treturn 0;\n\tconst $T r = ($T)(a % b);\n"
-		"\treturn r != 0 && (r < 0) != (b < 0) ? ($T)(r + b) : r;\n"),
+		   "\treturn r != 0 && (r < 0) != (b < 0) ? ($T)(r + b) : r;\n"),
 		FN("\treturn b == 0 ? 0 : ($T)(a % b);\n"), NULL},
 	{OP_SHL, "shl", FN("\treturn b < 0 || b >= $W ? 0 : ($T)(($V)a << b);\n"),
 		FN("\treturn b >= $W ? 0 : ($T)(($V)a << b);\n"), NULL},
@@ -81,17 +84,23 @@ static const struct { Op op; const char *name, *sint, *uint, *flt; } binary[] = 
 		FN("\treturn b >= $W ? 0 : ($T)(a >> b);\n"), NULL},
 	{OP_POW, "pow",
 		FN("\tif (b < 0)\n\t\treturn ($T)(a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0);\n"
-		"\t$V r = 1, p = ($V)a;\n\tfor (; b; b = ($T)(b >> 1)) {\n\t\tr = b & 1 ? r * p : r;\n\t\tp = p * p;\n\t}\n"
-		"\treturn ($T)r;\n"),
-		FN("\t$V r = 1, p = a;\n\tfor (; b; b = ($T)(b >> 1)) {\n\t\tr = b & 1 ? r * p : r;\n\t\tp = p * p;\n\t}\n"
-		"\treturn ($T)r;\n"), NULL},
+		   "\t$V r = 1, p = ($V)a;\n\tfor (; b; b = ($T)(b >> 1)) {\n"
+		   "\t\tr = b & 1 ? r * p : r;\n\t\tp = p * p;\n\t}\n"
+		   "\treturn ($T)r;\n"),
+		FN("\t$V r = 1, p = a;\n\tfor (; b; b = ($T)(b >> 1)) {\n\t\tr = b & 1 ? r * p : r;\n"
+		"\t\tp = p * p;\n\t}\n"
+		   "\treturn ($T)r;\n"),
+		NULL},
 	{OP_THREEFRY, "threefry", NULL,
 		FN("\tconst $u k[3] = {($u)b, ($u)(b >> 32), ($u)b ^ ($u)(b >> 32) ^ 0x1bd11bdau};\n"
-		"\tconst $u by[8] = {13, 15, 26, 6, 17, 29, 16, 24};\n"
-		"\t$u x = ($u)a + k[0], y = ($u)(a >> 32) + k[1];\n"
-		"\tfor ($u i = 0; i < 20; i++) {\n\t\tx += y;\n\t\ty = (y << by[i % 8]) | (y >> (32 - by[i % 8]));\n\t\ty ^= x;\n"
-		"\t\tif (i % 4 == 3) {\n\t\t\tx += k[(i / 4 + 1) % 3];\n\t\t\ty += k[(i / 4 + 2) % 3] + i / 4 + 1;\n\t\t}\n\t}\n"
-		"\treturn (($T)y << 32) | x;\n"), NULL},
+		   "\tconst $u by[8] = {13, 15, 26, 6, 17, 29, 16, 24};\n"
+		   "\t$u x = ($u)a + k[0], y = ($u)(a >> 32) + k[1];\n"
+		   "\tfor ($u i = 0; i < 20; i++) {\n\t\tx += y;\n"
+		   "\t\ty = (y << by[i % 8]) | (y >> (32 - by[i % 8]));\n\t\ty ^= x;\n"
+		   "\t\tif (i % 4 == 3) {\n\t\t\tx += k[(i / 4 + 1) % 3];\n"
+		   "\t\t\ty += k[(i / 4 + 2) % 3] + i / 4 + 1;\n\t\t}\n\t}\n"
+		   "\treturn (($T)y << 32) | x;\n"),
+		NULL},
 };
 
 const char *helper_binary(Helpers *h, Op op, DType t)
@@ -99,8 +108,11 @@ const char *helper_binary(Helpers *h, Op op, DType t)
 	for (size_t i = 0; i < sizeof binary / sizeof *binary; i++) {
 		if (binary[i].op != op)
 			continue;
-		const char *text = dtype_float(t) ? binary[i].flt : dtype_signed(t) ? binary[i].sint : binary[i].uint;
-		Words w = {.name = arena_printf("%s_%s", binary[i].name, dtype_name(t)), .to = t, .from = t};
+		const char *text = dtype_float(t) ? binary[i].flt :
+			dtype_signed(t)               ? binary[i].sint :
+											binary[i].uint;
+		Words w = {
+			.name = arena_printf("%s_%s", binary[i].name, dtype_name(t)), .to = t, .from = t};
 		CHECK(text);
 		if (!have(h, w.name))
 			put(h, &w, text);
@@ -109,7 +121,8 @@ const char *helper_binary(Helpers *h, Op op, DType t)
 	die_bug(__FILE__, __LINE__, op_name(op));
 }
 
-/* ---- a*b + c with one rounding: only where a sum asks for it, since a compiler that chose would round one value two ways */
+/* ---- a*b + c with one rounding: only where a sum asks for it, since a compiler that chose would
+ * round one value two ways */
 
 const char *helper_mulacc(Helpers *h, DType t)
 {
@@ -126,10 +139,15 @@ const char *helper_mulacc(Helpers *h, DType t)
 
 const char *helper_bits(Helpers *h, DType to, DType from)
 {
-	Words w = {.name = arena_printf("bits_%s_%s", dtype_name(from), dtype_name(to)), .to = to, .from = from};
+	Words w = {.name = arena_printf("bits_%s_%s", dtype_name(from), dtype_name(to)),
+		.to = to,
+		.from = from};
 	if (!have(h, w.name))
-		put(h, &w, h->d->bitcast ? arena_printf("$I $T $N($S x)\n{\n\t%s\n}\n", h->d->bitcast) :
-			"$I $T $N($S x)\n{\n\tunion { $S from; $T to; } u;\n\tu.from = x;\n\treturn u.to;\n}\n");
+		put(h, &w,
+			h->d->bitcast ?
+				arena_printf("$I $T $N($S x)\n{\n\t%s\n}\n", h->d->bitcast) :
+				"$I $T $N($S x)\n{\n\tunion { $S from; $T to; } u;\n\tu.from = x;\n"
+				"\treturn u.to;\n}\n");
 	return w.name;
 }
 
@@ -138,7 +156,8 @@ const char *helper_bits(Helpers *h, DType to, DType from)
 static const char f16_to_f32[] =
 	"$I $T $N($S h)\n{\n"
 	"\tconst $u sign = ($u)(h & 0x8000) << 16, e = h & 0x7c00, m = h & 0x3ff;\n"
-	"\tif (e == 0)\n\t\treturn sign ? -(($T)m * 5.9604644775390625e-8f) : ($T)m * 5.9604644775390625e-8f;\n"
+	"\tif (e == 0)\n"
+	"\t\treturn sign ? -(($T)m * 5.9604644775390625e-8f) : ($T)m * 5.9604644775390625e-8f;\n"
 	"\treturn bits_u32_f32(sign | (e == 0x7c00 ? 0x7f800000u | m << 13 : (($u)(h & 0x7fff) << 13) + 0x38000000u));\n}\n";
 static const char bf16_to_f32[] = "$I $T $N($S h)\n{\n\treturn bits_u32_f32(($u)h << 16);\n}\n";
 /* below 2^-14 the addition of 0.5 rounds to a multiple of 2^-24, which is f16's smallest step */
@@ -147,7 +166,8 @@ static const char f32_to_f16[] =
 	"\tconst $u u = bits_f32_u32(x), sign = u >> 16 & 0x8000, m = u & 0x7fffffff;\n"
 	"\tif (m > 0x7f800000)\n\t\treturn ($T)(sign | 0x7e00);\n"
 	"\tif (m >= 0x477ff000)\n\t\treturn ($T)(sign | 0x7c00);\n"
-	"\tif (m < 0x38800000)\n\t\treturn ($T)(sign | (bits_f32_u32(bits_u32_f32(m) + 0.5f) - 0x3f000000));\n"
+	"\tif (m < 0x38800000)\n"
+	"\t\treturn ($T)(sign | (bits_f32_u32(bits_u32_f32(m) + 0.5f) - 0x3f000000));\n"
 	"\treturn ($T)(sign | ((m - 0x38000000 + 0xfff + (m >> 13 & 1)) >> 13));\n}\n";
 static const char f32_to_bf16[] =
 	"$I $T $N($S x)\n{\n"
@@ -186,18 +206,29 @@ static void need_bits(Helpers *h)
 /* f32 or f64 to an integer: truncated, NaN to 0, held at the limits */
 static const char *float_to_int(Helpers *h, DType to, DType from)
 {
-	static const char *const power[] = {[8] = "256", [7] = "128", [16] = "65536", [15] = "32768", [32] = "4294967296",
-		[31] = "2147483648", [64] = "18446744073709551616", [63] = "9223372036854775808"};
+	static const char *const power[] = {[8] = "256",
+		[7] = "128",
+		[16] = "65536",
+		[15] = "32768",
+		[32] = "4294967296",
+		[31] = "2147483648",
+		[64] = "18446744073709551616",
+		[63] = "9223372036854775808"};
 	bool sign = dtype_signed(to);
-	const char *bound = arena_printf("%s.0%s", power[8 * dtype_size(to) - sign], from == DT_F32 ? "f" : "");
-	Words w = {.name = arena_printf("%s_to_%s", dtype_name(from), dtype_name(to)), .to = to, .from = from};
+	const char *bound = arena_printf(
+		"%s.0%s", power[8 * dtype_size(to) - sign], from == DT_F32 ? "f" : "");
+	Words w = {
+		.name = arena_printf("%s_to_%s", dtype_name(from), dtype_name(to)), .to = to, .from = from};
 	w.high = bound;
 	w.low = sign ? arena_printf("-%s", bound) : from == DT_F32 ? "0.0f" : "0.0";
 	if (!have(h, w.name))
-		put(h, &w, sign ?
-			"$I $T $N($S x)\n{\n\tif (x != x)\n\t\treturn 0;\n\tif (x <= $L)\n\t\treturn ($T)(($U)1 << ($W - 1));\n"
-			"\treturn x >= $H ? ($T)((($U)1 << ($W - 1)) - 1) : ($T)x;\n}\n" :
-			"$I $T $N($S x)\n{\n\tif (!(x > $L))\n\t\treturn 0;\n\treturn x >= $H ? ($T)~($T)0 : ($T)x;\n}\n");
+		put(h, &w,
+			sign ?
+				"$I $T $N($S x)\n{\n\tif (x != x)\n\t\treturn 0;\n\tif (x <= $L)\n"
+				"\t\treturn ($T)(($U)1 << ($W - 1));\n"
+				"\treturn x >= $H ? ($T)((($U)1 << ($W - 1)) - 1) : ($T)x;\n}\n" :
+				"$I $T $N($S x)\n{\n\tif (!(x > $L))\n\t\treturn 0;\n"
+				"\treturn x >= $H ? ($T)~($T)0 : ($T)x;\n}\n");
 	return w.name;
 }
 
@@ -217,16 +248,22 @@ static const char *int_to_bf16(Helpers *h, DType from)
 
 static const char *narrow_cast(Helpers *h, DType to, DType from)
 {
-	Words w = {.name = arena_printf("%s_to_%s", dtype_name(from), dtype_name(to)), .to = to, .from = from};
+	Words w = {
+		.name = arena_printf("%s_to_%s", dtype_name(from), dtype_name(to)), .to = to, .from = from};
 	need_bits(h);
 	if (from == DT_F64) {
 		helper_cast(h, to, DT_F32);
 		need(h, "f64_to_odd", f64_to_odd);
 	}
 	if (!have(h, w.name))
-		put(h, &w, from == DT_F64 ? arena_printf("$I $T $N($S x)\n{\n\treturn f32_to_%s(f64_to_odd(x));\n}\n",
-			dtype_name(to)) : from == DT_F16 ? f16_to_f32 : from == DT_BF16 ? bf16_to_f32 :
-			to == DT_F16 ? f32_to_f16 : f32_to_bf16);
+		put(h, &w,
+			from == DT_F64 ?
+				arena_printf(
+					"$I $T $N($S x)\n{\n\treturn f32_to_%s(f64_to_odd(x));\n}\n", dtype_name(to)) :
+				from == DT_F16  ? f16_to_f32 :
+				from == DT_BF16 ? bf16_to_f32 :
+				to == DT_F16    ? f32_to_f16 :
+								  f32_to_bf16);
 	return w.name;
 }
 

@@ -1,20 +1,23 @@
 /* Names in generated code.  What comes from a document is made of letters, digits and _ alone, and
- * stays clear of keywords, functions and the printer's own names:   "a b!" → a_b_   int → int_   v3
- * → v3_   2x → x2x */
+ * stays clear of keywords, functions and the printer's own names:
+ * a b! → a_b_, int → int_, v3 → v3_, 2x → x2x */
 #include "render.h"
 #include <ctype.h>
 #include <stdlib.h>
 
 static const char reserved[] =
-	" alignas alignof and and_eq as_type asm atomic_int atomic_uint auto barrier bfloat bitand bitor blockDim blockIdx"
-	" bool break case catch ceil char class clang compl complex concept const constant constexpr continue cos decltype"
-	" default delete device do double else enum event_t exp exp2 explicit export extern false float floor fma fmax fmin"
-	" for friend global goto gridDim half if image inline int int16_t int32_t int64_t int8_t kernel linux local log log2"
-	" long main max metal min mutable namespace new noexcept not not_eq nullptr operator or or_eq packed pow private"
-	" program protected ptrdiff_t public quad ray read_only read_write register reinterpret_cast restrict return sampler"
-	" sampler_t short signed sin size_t sizeof sqrt static static_assert static_cast struct switch tan template texture"
-	" this thread threadIdx threadgroup throw true trunc try typedef typeid typename typeof uchar uint uint16_t uint32_t"
-	" uint64_t uint8_t uintptr_t ulong uniform union unix unsigned ushort using vec vec_step vertex fragment virtual void"
+	" alignas alignof and and_eq as_type asm atomic_int atomic_uint auto barrier bfloat bitand"
+	" bitor blockDim blockIdx bool break case catch ceil char class clang compl complex"
+	" concept const constant constexpr continue cos decltype default delete device do double"
+	" else enum event_t exp exp2 explicit export extern false float floor fma fmax fmin for"
+	" friend global goto gridDim half if image inline int int16_t int32_t int64_t int8_t"
+	" kernel linux local log log2 long main max metal min mutable namespace new noexcept not"
+	" not_eq nullptr operator or or_eq packed pow private program protected ptrdiff_t public"
+	" quad ray read_only read_write register reinterpret_cast restrict return sampler"
+	" sampler_t short signed sin size_t sizeof sqrt static static_assert static_cast struct"
+	" switch tan template texture this thread threadIdx threadgroup throw true trunc try"
+	" typedef typeid typename typeof uchar uint uint16_t uint32_t uint64_t uint8_t uintptr_t"
+	" ulong uniform union unix unsigned ushort using vec vec_step vertex fragment virtual void"
 	" volatile warpSize wchar_t while write_only xor xor_eq ";
 
 /* r3, v12, acc0, … are the printer's; so are types like float4 and everything with two underscores

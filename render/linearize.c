@@ -1,11 +1,11 @@
 /* Scopes and instances to a list of statements.
  *
- *     DEFINE_REG acc; STORE acc[0] = 0; RANGE k; STORE acc[0] = acc[0] + x[k]; ENDRANGE; LET v = acc[0]; STORE y[0] = v
+ *     DEFINE_REG acc; STORE acc[0] = 0; RANGE k; STORE acc[0] = acc[0] + x[k]; ENDRANGE; STORE y[0] = acc[0]
  *
- * A value gets a LET when it is used twice, is hoisted out of a loop, or its expression grows too long to read; a LOAD
- * from a buffer that the kernel also writes gets one so that it sees the old content. Index arithmetic is written
- * where it is used: compilers hoist it better than a name would. In a scope, values and nests run by phase, then the
- * inner loop, then the STOREs. */
+ * A value gets a LET when it is used twice, is hoisted out of a loop, or its expression grows too
+ * long to read; a LOAD from a buffer that the kernel also writes gets one so that it sees the old
+ * content. Index arithmetic is written where it is used: compilers hoist it better than a name
+ * would. In a scope, values and nests run by phase, then the inner loop, then the STOREs. */
 #include "render.h"
 #include <stdlib.h>
 
@@ -35,7 +35,10 @@ UOp *let(Lowering *l, UOp *v)
 	return u;
 }
 
-static UOp *fold(const UOp *u, UOp *a, UOp *b) { return NODE(op_find(u->arg->s), u->dtype, VNIL, a, b); }
+static UOp *fold(const UOp *u, UOp *a, UOp *b)
+{
+	return NODE(op_find(u->arg->s), u->dtype, VNIL, a, b);
+}
 
 static UOp *counter(const Scope *s, int r)
 {
@@ -61,7 +64,8 @@ static UOp *buffer_index(const Lowering *l, const Scope *s, uint64_t set)
 
 static bool leaf(const UOp *u)
 {
-	return !u->nsrc || u->op == OP_RANGE || u->op == OP_INDEX || u->op == OP_SPECIAL || u->op == OP_LET;
+	return !u->nsrc || u->op == OP_RANGE || u->op == OP_INDEX || u->op == OP_SPECIAL ||
+		u->op == OP_LET;
 }
 
 static bool is_index_sum(const UOp *u)
@@ -115,7 +119,8 @@ static UOp *row_buffer(Lowering *l, const Inst *i)
 		if (i->nest->over >> r & 1)
 			n = ix_mul(n, l->facts.range[r]->src[0]);
 	const char *space = l->plan.mode == PLAN_GROUP ? "local" : "stack";
-	return LEAF(OP_DEFINE_LOCAL, i->of->dtype, VARR(val_int(l->ids++), size_to_val(n), val_str(space)));
+	return LEAF(
+		OP_DEFINE_LOCAL, i->of->dtype, VARR(val_int(l->ids++), size_to_val(n), val_str(space)));
 }
 
 static int64_t accumulators(const Lowering *l, const Nest *n)
@@ -162,7 +167,9 @@ static void emit_inner(Lowering *l, Scope *s)
 	for (size_t i = 0; i < s->scans.n; i++) {
 		emit(l, s->scans.at[i]->reg);
 		UOp *of = s->scans.at[i]->of;
-		emit(l, store_at(s->scans.at[i]->reg, ix_const(0), const_identity(op_find(of->arg->s), of->dtype)));
+		emit(l,
+			store_at(
+				s->scans.at[i]->reg, ix_const(0), const_identity(op_find(of->arg->s), of->dtype)));
 	}
 	if (s->open)
 		emit(l, s->open);
@@ -234,7 +241,8 @@ static void emit_tree(Lowering *l, Inst *m)
 {
 	int items = l->plan.items;
 	UOp *zero = ix_const(0), *barrier = LEAF(OP_BARRIER, DT_NONE, VNIL);
-	UOp *buf = LEAF(OP_DEFINE_LOCAL, m->of->dtype, VARR(val_int(l->ids++), val_int(items), val_str("local")));
+	UOp *buf = LEAF(
+		OP_DEFINE_LOCAL, m->of->dtype, VARR(val_int(l->ids++), val_int(items), val_str("local")));
 	emit(l, buf);
 	emit(l, store_at(buf, l->lidx, load_at(m->reg, zero)));
 	emit(l, barrier);

@@ -1,11 +1,11 @@
-/* What to do to each kernel, written into its arg as data: a heuristic writes it here, and a kernel that brings a list
- * of its own (a replay, a search) keeps it.
+/* What to do to each kernel, written into its arg as data: a heuristic writes it here, and a kernel
+ * that brings a list of its own (a replay, a search) keeps it.
  *
- *     [["order", 0, 1], ["split", 16]]             loops over r0, r1; reductions in 16 partial accumulators
- *     [["order", 0, 1], ["block", 1, 64]]          64 columns r1 side by side, the reduction outside them
- *     [["order", 0, 1], ["bind", 128, 0, 1]]       one work item an element, 128 a group
- *     [["order", 0, 1], ["group", 128, 0]]         one work group a row r0
- *     ["stage", 17, 1]                             the value of node 17 (depth first) in a row buffer over r1
+ *     [["order", 0, 1], ["split", 16]]         loops over r0, r1; sums in 16 accumulators
+ *     [["order", 0, 1], ["block", 1, 64]]      64 columns r1 side by side within the reduction
+ *     [["order", 0, 1], ["bind", 128, 0, 1]]   one work item an element, 128 a group
+ *     [["order", 0, 1], ["group", 128, 0]]     one work group a row r0
+ *     ["stage", 17, 1]                         the value of node 17 in a row buffer over r1
  *
  * Numbers of ranges are axis numbers. The empty list is plain loops. */
 #include "render.h"
@@ -26,7 +26,8 @@ static int range_of(const Facts *f, const Val *axis)
 	die(MALFORMED, "node %u KERNEL: an action names a range that it does not have", f->kernel->id);
 }
 
-static const Val *action(const Facts *f, const char *name, const int64_t *first, int nfirst, const int *range, int n)
+static const Val *action(
+	const Facts *f, const char *name, const int64_t *first, int nfirst, const int *range, int n)
 {
 	const Val *v[MAX_RANGES + 3];
 	int k = 0;
@@ -56,8 +57,8 @@ void plan_write(const Plan *p, const Facts *f, UOp **kernel)
 	if (p->block >= 0)
 		list[n++] = VARR(val_str("block"), val_int(axis_of(f, p->block)), val_int(p->lanes));
 	if (p->mode != PLAN_LOOPS)
-		list[n++] = action(f, p->mode == PLAN_ITEMS ? "bind" : "group", (int64_t[]){p->items}, 1, range,
-			ranges_in(p->bound, range));
+		list[n++] = action(f, p->mode == PLAN_ITEMS ? "bind" : "group", (int64_t[]){p->items}, 1,
+			range, ranges_in(p->bound, range));
 	for (int i = 0; i < p->nstage; i++)
 		list[n++] = action(f, "stage", (int64_t[]){place_of(f, p->stage[i].value)}, 1, range,
 			ranges_in(p->stage[i].over, range));
@@ -134,7 +135,8 @@ void plan_read(Plan *p, const Facts *f)
 	const Val *list = val_get(f->kernel->arg, "actions");
 	for (size_t i = 0; list && list->kind == VAL_ARRAY && i < list->n; i++)
 		read_action(p, f, list->a[i]);
-	bool block_last = p->block < 0 || (p->norder && p->order[p->norder - 1] == p->block && p->lanes > 0);
+	bool block_last = p->block < 0 ||
+		(p->norder && p->order[p->norder - 1] == p->block && p->lanes > 0);
 	bool items = p->mode == PLAN_LOOPS || (p->items > 0 && !(p->items & (p->items - 1)));
 	if (!order_has_all(p, f) || !block_last || !items || p->bound & ~(f->out & ~f->serial) ||
 	    (p->split & (p->split - 1)))
@@ -165,8 +167,9 @@ static void look(const Facts *f, Look *k)
 	}
 }
 
-/* Output ranges: those that more reductions depend on stand outside, so that each reduction runs as seldom as can be;
- * serial ranges keep their order among themselves; a running fold's range stands inside all that it depends on. */
+/* Output ranges: those that more reductions depend on stand outside, so that each reduction runs as
+ * seldom as can be; serial ranges keep their order among themselves; a running fold's range stands
+ * inside all that it depends on. */
 static int compare(const Facts *f, const Look *k, int a, int b)
 {
 	bool both = f->serial >> a & f->serial >> b & 1;
@@ -259,7 +262,8 @@ static bool has_reduce(UOp *body, uint64_t over)
 	return false;
 }
 
-/* Columns side by side pay when the reduction strides over rows and the columns lie next to each other. */
+/* Columns side by side pay when the reduction strides over rows and the columns lie next to each
+ * other. */
 static void choose_block(Plan *p, const Facts *f, const Look *k)
 {
 	int r = p->norder ? p->order[p->norder - 1] : -1;
@@ -308,7 +312,8 @@ static uint64_t row_ranges(const Facts *f, const Look *k)
 	return set;
 }
 
-/* Do all reductions that cost most depend on every output range? Then items are better than groups. */
+/* Do all reductions that cost most depend on every output range? Then items are better than groups.
+ */
 static bool even_work(const Facts *f, const Look *k, uint64_t free)
 {
 	int64_t most = greatest_reduction(f, k);
@@ -344,7 +349,8 @@ static void tell(const Plan *p, const Facts *f)
 	Buf b = {0};
 	buf_printf(&b, "%s", mode[p->mode]);
 	if (p->block >= 0)
-		buf_printf(&b, ", %d columns of r%lld side by side", p->lanes, (long long)axis_of(f, p->block));
+		buf_printf(
+			&b, ", %d columns of r%lld side by side", p->lanes, (long long)axis_of(f, p->block));
 	if (p->split)
 		buf_printf(&b, ", sums in %d parts", p->split);
 	if (p->mode != PLAN_LOOPS)

@@ -1,15 +1,18 @@
-/* f16 and bf16 arithmetic is computed as f32 and rounded after each op, so that fused and unfused kernels agree and an
- * overflow is one.  A LOAD keeps its dtype and a CAST makes it f32.
+/* f16 and bf16 arithmetic is computed as f32 and rounded after each op, so that fused and unfused
+ * kernels agree and an overflow is one.  A LOAD keeps its dtype and a CAST makes it f32.
  *
- *     STORE(y, ADD(LOAD a, LOAD b))  f16  →  STORE(y, CAST f16 (ADD f32 (CAST f32 (LOAD a), CAST f32 (LOAD b))))
+ *     STORE(y, ADD(LOAD a, LOAD b))
+ *     STORE(y, CAST f16 (ADD f32 (CAST f32 (LOAD a), CAST f32 (LOAD b))))
  *
- * A product that only a sum reads stays in f32: rounding it would cost more than the contraction. */
+ * A product that only a sum reads stays in f32: rounding it would cost more than the contraction.
+ */
 #include "render.h"
 #include <stdlib.h>
 
 static bool narrow(DType d) { return d == DT_F16 || d == DT_BF16; }
 
-/* By position in walk order: the node that stands for it, and for a narrow value the f32 node of its value. */
+/* By position in walk order: the node that stands for it, and for a narrow value the f32 node of
+ * its value. */
 typedef struct { UOp *as, *wide, *exact; } Both;     /* exact: before it was rounded */
 static Map both;
 
@@ -22,7 +25,8 @@ static UOp *wide_of(const UOp *u)
 		return b->as;
 	if (!b->wide) {
 		double v;
-		b->wide = const_is_float(b->as, &v) ? const_num(DT_F32, v) : NODE(OP_CAST, DT_F32, VNIL, b->as);
+		b->wide = const_is_float(b->as, &v) ? const_num(DT_F32, v) :
+											  NODE(OP_CAST, DT_F32, VNIL, b->as);
 	}
 	return b->wide;
 }
@@ -38,8 +42,8 @@ static UOp *narrow_of(const UOp *u)
 
 static bool keeps(const UOp *u)
 {
-	return u->op == OP_LOAD || u->op == OP_CONST || u->op == OP_INDEX || u->op == OP_PARAM || u->op == OP_RSORT ||
-		u->op == OP_STORE || u->op == OP_CAST || u->op == OP_BITCAST;
+	return u->op == OP_LOAD || u->op == OP_CONST || u->op == OP_INDEX || u->op == OP_PARAM ||
+		u->op == OP_RSORT || u->op == OP_STORE || u->op == OP_CAST || u->op == OP_BITCAST;
 }
 
 static void put(const UOp *u, UOp *as, UOp *wide)
@@ -52,8 +56,8 @@ static void put(const UOp *u, UOp *as, UOp *wide)
 /* ops whose f32 result of narrow values is one */
 static bool exact(const UOp *u)
 {
-	return u->op == OP_NEG || u->op == OP_MAX || u->op == OP_MIN || u->op == OP_WHERE || u->op == OP_TRUNC ||
-		u->op == OP_RREDUCE || u->op == OP_RSCAN;
+	return u->op == OP_NEG || u->op == OP_MAX || u->op == OP_MIN || u->op == OP_WHERE ||
+		u->op == OP_TRUNC || u->op == OP_RREDUCE || u->op == OP_RSCAN;
 }
 
 static void put_wide(const UOp *u, UOp *w)
@@ -71,8 +75,8 @@ static void put_wide(const UOp *u, UOp *w)
 static UOp *summed_product(const UOp *u)
 {
 	const UOp *cast = u->src[0], *mul = cast->nsrc ? cast->src[0] : cast;
-	if (u->op != OP_RREDUCE || !val_is_str(u->arg, "ADD") || cast->op != OP_CAST || u->dtype != DT_F32 ||
-	    mul->op != OP_MUL || !narrow(mul->dtype))
+	if (u->op != OP_RREDUCE || !val_is_str(u->arg, "ADD") || cast->op != OP_CAST ||
+		u->dtype != DT_F32 || mul->op != OP_MUL || !narrow(mul->dtype))
 		return NULL;
 	return ((Both *)map_get(&both, PKEY(mul)))->exact;
 }
@@ -83,8 +87,10 @@ static void convert(UOp *u)
 	VEC(UOp *) src = {0};
 	bool wide = !keeps(u) || u->op == OP_CAST;
 	for (uint32_t i = 0; i < u->nsrc; i++)
-		vec_push(&src, narrow(u->src[i]->dtype) && u->src[i]->op != OP_INDEX && u->src[i]->op != OP_PARAM ?
-			wide ? wide_of(u->src[i]) : narrow_of(u->src[i]) : as_of(u->src[i]));
+		vec_push(&src,
+			narrow(u->src[i]->dtype) && u->src[i]->op != OP_INDEX && u->src[i]->op != OP_PARAM ?
+				wide ? wide_of(u->src[i]) : narrow_of(u->src[i]) :
+				as_of(u->src[i]));
 	if (narrow(u->dtype) && !keeps(u)) {
 		UOp *w = node_new(u->op, DT_F32, src.n, src.at, u->arg);
 		node_note(w, u->note);

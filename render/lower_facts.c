@@ -1,5 +1,6 @@
-/* Which ranges each value of a kernel depends on.  An RREDUCE binds its ranges, so what is above it no longer does:
- * in softmax's  exp(x[r0,r1] - MAX over r1 of x[r0,r1])  the maximum depends on r0 alone, the whole on r0 and r1. */
+/* Which ranges each value of a kernel depends on.  An RREDUCE binds its ranges, so what is above it
+ * no longer does: in softmax's  exp(x[r0,r1] - MAX over r1 of x[r0,r1])  the maximum depends on r0
+ * alone, the whole on r0 and r1. */
 #include "render.h"
 #include <stdlib.h>
 
@@ -66,8 +67,8 @@ bool reads_written(const Facts *f, const UOp *u)
 	return f->alias;
 }
 
-/* Sources before users, depth first: an order that the kernel alone decides, so that actions can count by it. walk()
- * orders by id, which depends on what else the process has made. */
+/* Sources before users, depth first: an order that the kernel alone decides, so that actions can
+ * count by it. walk() orders by id, which depends on what else the process has made. */
 static Nodes depth_first(UOp *kernel)
 {
 	typedef struct { UOp *u; uint32_t next; } Frame;

@@ -1,5 +1,6 @@
-/* Places become flat: INDEX(PARAM [n,m], i, j) → INDEX(PARAM, i*m + j), simplified by the algebra.  A gated STORE guards the
- * LOAD of its own place; since a value may be computed ahead of the STORE, that LOAD gets the gate itself. */
+/* Places become flat: INDEX(PARAM [n,m], i, j) → INDEX(PARAM, i*m + j), simplified by the algebra.
+ * A gated STORE guards the LOAD of its own place; since a value may be computed ahead of the STORE,
+ * that LOAD gets the gate itself. */
 #include "render.h"
 
 static UOp *flatten(UOp *u, void *ctx)

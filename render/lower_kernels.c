@@ -2,7 +2,8 @@
 #include "render.h"
 #include <stdlib.h>
 
-/* Does a call give one buffer to two slots?  Slots are few; the check is quadratic in them alone. */
+/* Does a call give one buffer to two slots?  Slots are few; the check is quadratic in them alone.
+ */
 static bool call_aliases(const UOp *call)
 {
 	for (uint32_t i = 1; i < call->nsrc; i++)

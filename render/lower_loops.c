@@ -1,7 +1,7 @@
 /* The scopes around the STOREs: loops over the output ranges on a CPU, places in the grid on a GPU.
  *
  *     LOOPS   kernel ⊃ for r0 ⊃ for r1                          STOREs in the last
- *             kernel ⊃ for r0 ⊃ for block ⊃ for lane            with a blocked last range, and a tail beside it
+ *             kernel ⊃ for r0 ⊃ for block ⊃ for lane            and a tail beside the blocks
  *     ITEMS   kernel ⊃ if in the grid ⊃ for serial ranges       one item an element
  *     GROUP   kernel ⊃ group ⊃ for every 128th of the rest      one group a row
  */
@@ -73,7 +73,8 @@ UOp *grid_bind(Lowering *l, Scope *s, uint64_t set, int items)
 	Grid g = {0};
 	if (n && fits_dims(l, range, n)) {
 		for (int i = n; i-- > 0;)
-			s->at[range[i]] = grid_dim(l, s, &g, size_of(l, range[i]), i == n - 1 ? items : 1, &guard);
+			s->at[range[i]] = grid_dim(
+				l, s, &g, size_of(l, range[i]), i == n - 1 ? items : 1, &guard);
 	} else {
 		UOp *flat = grid_dim(l, s, &g, flat_size(l, range, n), items, &guard);
 		unflatten(l, s, range, n, flat);
@@ -116,7 +117,8 @@ static int open_blocks(Lowering *l, Scope *in, Scope *last[2])
 	UOp *tail = ix_mod(size, lanes);
 	bool one = ix_is_const(blocks, &known) && known == 1;
 	if (!ix_is_const(blocks, &known) || known) {
-		Scope *base = chain(in, scope_new(l, in, 0, one ? NULL : scope_range(l, in, blocks, "loop")));
+		Scope *base = chain(
+			in, scope_new(l, in, 0, one ? NULL : scope_range(l, in, blocks, "loop")));
 		UOp *first = one ? ix_const(0) : ix_mul(base->open, lanes);
 		last[n++] = lane_scope(l, base, r, first, lanes);
 	}

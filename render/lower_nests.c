@@ -1,8 +1,8 @@
-/* The loops of reductions and row buffers.  Reductions over the same ranges in one scope and phase share a Nest; its
- * shape comes from the target:
+/* The loops of reductions and row buffers.  Reductions over the same ranges in one scope and phase
+ * share a Nest; its shape comes from the target:
  *
  *     SERIAL  for k: acc = op(acc, body)
- *     SPLIT   for kb: for l<16: acc[l] = op(acc[l], body at kb*16+l); a tail; then the 16 are folded in fixed order
+ *     SPLIT   for kb: for l<16: acc[l] = op(acc[l], body at kb*16+l); a tail; then one of the 16
  *     BLOCK   for k: for l<64: acc[l] = op(acc[l], body at output lane l)
  *     GROUP   each item of a work group takes every 128th k; then a tree over local memory
  */
@@ -16,7 +16,8 @@ static UOp *lane_size(const Lowering *l, const Scope *base)
 	return NULL;
 }
 
-/* Is range r already a counter somewhere around s? Then a loop within needs a counter of its own. */
+/* Is range r already a counter somewhere around s? Then a loop within needs a counter of its own.
+ */
 static bool open_around(const Scope *s, uint64_t bit)
 {
 	for (; s; s = s->parent)
@@ -49,7 +50,8 @@ static void innermost(Nest *n, Scope *s)
 	n->inner[n->ninner++] = s;
 }
 
-/* Loops over the ranges of set but the last `keep`; returns the innermost scope, NULL when there is none. */
+/* Loops over the ranges of set but the last `keep`; returns the innermost scope, NULL when there is
+ * none. */
 static Scope *open_loops(Lowering *l, Nest *n, uint64_t set)
 {
 	Scope *in = NULL;
@@ -158,7 +160,8 @@ static void open_group(Lowering *l, Nest *n)
 	innermost(n, open_strided(l, n->at, n->over, &n->first[n->nfirst++]));
 }
 
-/* Several accumulators pay when the body is small, has no loop of its own, and there is enough to fold. */
+/* Several accumulators pay when the body is small, has no loop of its own, and there is enough to
+ * fold. */
 static bool splits(Lowering *l, const UOp *u)
 {
 	enum { SMALL = 96 };

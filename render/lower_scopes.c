@@ -1,11 +1,11 @@
-/* Where each value of a kernel is computed.  A value belongs in the outermost scope in which the ranges it depends on
- * have values; used in two loops over one range, it has an instance in each.
+/* Where each value of a kernel is computed.  A value belongs in the outermost scope in which the
+ * ranges it depends on have values; used in two loops over one range, it has an instance in each.
  *
  *     y[r0,r1] = exp(x[r0,r1] - m[r0])      scopes: kernel ⊃ r0 ⊃ r1;  m in r0, the rest in r1
  *
- * Instances are made sources first by an explicit stack, so an expression of any depth will do. A reduction is
- * placed like any value; its body is computed in the innermost scope of a Nest, the loops that it shares with others
- * of the same ranges and phase (lower_nests.c). */
+ * Instances are made sources first by an explicit stack, so an expression of any depth will do. A
+ * reduction is placed like any value; its body is computed in the innermost scope of a Nest, the
+ * loops that it shares with others of the same ranges and phase (lower_nests.c). */
 #include "render.h"
 #include <stdlib.h>
 
@@ -39,7 +39,8 @@ UOp *scope_range(Lowering *l, const Scope *s, UOp *size, const char *kind)
 
 /* ---- the stack */
 
-/* A value; a staged value computed; the loops that fill its row buffer, or the accumulators of a block. */
+/* A value; a staged value computed; the loops that fill its row buffer, or the accumulators of a
+ * block. */
 enum { USE, RAW, FILL };
 typedef struct { UOp *u; int what; } Need;
 typedef struct {
@@ -62,7 +63,8 @@ static uint64_t inst_key(const UOp *u, int what, const Scope *place)
 	return (uint64_t)u->id << 32 | (uint64_t)place->id << 2 | what;
 }
 
-/* The ranges that must have values around u. The loops that fill a row buffer give them to its own. */
+/* The ranges that must have values around u. The loops that fill a row buffer give them to its own.
+ */
 static uint64_t needs(Lowering *l, const UOp *u, int what)
 {
 	int stage = stage_of(&l->plan, u);
@@ -75,7 +77,8 @@ static Scope *home(Lowering *l, const UOp *u, int what, Scope *ctx)
 	return what == FILL && stage_of(&l->plan, u) < 0 ? place->base : place;
 }
 
-/* Is u, a reduction used in place, one that all lanes of the block around it accumulate side by side? */
+/* Is u, a reduction used in place, one that all lanes of the block around it accumulate side by
+ * side? */
 static bool in_block(const UOp *u, const Scope *place)
 {
 	if (u->op != OP_RREDUCE || !place->base)
@@ -153,7 +156,8 @@ static void step_value(Lowering *l, Work *w)
 
 typedef struct { UOp *u; uint64_t mask; int what; } Look;
 
-/* What stands at `at` in the body of a nest: something computed outside it (true, *what says how), or inside. */
+/* What stands at `at` in the body of a nest: something computed outside it (true, *what says how),
+ * or inside. */
 static bool is_outside(Lowering *l, Look at, int *what)
 {
 	*what = USE;
@@ -184,8 +188,8 @@ static void look_inside(Lowering *l, Look at, void (*push)(void *, Look), void *
 typedef VEC(Look) Looks;
 static void push_look(void *ctx, Look at) { vec_push((Looks *)ctx, at); }
 
-/* Values that the body of a nest over the ranges of mask needs from around it: the outermost ones that do not depend
- * on them. A reduction within binds its own besides. */
+/* Values that the body of a nest over the ranges of mask needs from around it: the outermost ones
+ * that do not depend on them. A reduction within binds its own besides. */
 static void find_outside(Lowering *l, Frame *f, UOp *body, int what)
 {
 	Looks look = {0};
@@ -254,7 +258,8 @@ static void step_nest(Lowering *l, Work *w)
 		f->nest = nest_for(l, f->u, f->place, f->phase + 1,
 			stage ? NEST_STAGE : f->what == FILL ? NEST_BLOCK : NEST_SERIAL);
 	for (; f->step <= f->nest->ninner; f->step++) {
-		Inst *i = need(l, w, stage ? f->u : f->u->src[0], stage ? RAW : USE, f->nest->inner[f->step - 1]);
+		Inst *i = need(
+			l, w, stage ? f->u : f->u->src[0], stage ? RAW : USE, f->nest->inner[f->step - 1]);
 		if (!i)
 			return;
 		f->got[f->step - 1] = i;

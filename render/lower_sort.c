@@ -1,12 +1,14 @@
-/* A stable argsort as statements: bottom-up merge sort of one row, in the output and a scratch buffer, n log n.
+/* A stable argsort as statements: bottom-up merge sort of one row, in the output and a scratch
+ * buffer, n log n.
  *
  *     for k<n: y[k] = k
  *     for p<ceil(log2 n):  w = 1<<p;  if w < n:
- *         for k<n: at k == k & -2w two runs y[i…i+w), y[j…j+w) begin; t[k] = the one whose key comes first, the left one
- *                  when they are equal
+ *         for k<n: where k == k & -2w, two runs y[i…i+w), y[j…j+w) begin;
+ *                  t[k] = the one whose key comes first, the left one when they are equal
  *         for k<n: y[k] = t[k]
  *
- * A NaN is greater than every number; descending order keeps equal elements in their order as well. */
+ * A NaN is greater than every number; descending order keeps equal elements in their order as well.
+ */
 #include "render.h"
 
 typedef struct {
@@ -45,7 +47,9 @@ static UOp *at_place(const Sort *o, UOp *u, UOp *at)
 static UOp *read_at(const Sort *o, UOp *index, UOp *at, UOp *gate)
 {
 	UOp *place = at_place(o, index, at);
-	return gate ? NODE(OP_LOAD, index->dtype, VNIL, place, gate) : NODE(OP_LOAD, index->dtype, VNIL, place);
+	if (!gate)
+		return NODE(OP_LOAD, index->dtype, VNIL, place);
+	return NODE(OP_LOAD, index->dtype, VNIL, place, gate);
 }
 
 static void write_at(const Sort *o, UOp *index, UOp *at, UOp *v)
@@ -59,7 +63,8 @@ static UOp *key_at(const Sort *o, UOp *at, UOp *gate)
 	if (o->load->nsrc > 1)
 		gate = both(gate, at_place(o, o->load->src[1], at));
 	UOp *key = NODE(OP_LOAD, o->load->dtype, VNIL, place, gate);
-	return let(o->l, dtype_acc(key->dtype) == key->dtype ? key : NODE(OP_CAST, dtype_acc(key->dtype), VNIL, key));
+	DType wide = dtype_acc(key->dtype);
+	return let(o->l, wide == key->dtype ? key : NODE(OP_CAST, wide, VNIL, key));
 }
 
 static UOp *isnan_of(UOp *x) { return op2(OP_CMPNE, DT_BOOL, x, x); }
@@ -77,7 +82,10 @@ static UOp *comes_first(const Sort *o, UOp *b, UOp *a)
 	return dtype_float(a->dtype) ? either(first, both(isnan_of(a), not_nan(b))) : first;
 }
 
-static void close_loop(const Sort *o, UOp *range) { emit(o->l, NODE(OP_ENDRANGE, DT_NONE, VNIL, range)); }
+static void close_loop(const Sort *o, UOp *range)
+{
+	emit(o->l, NODE(OP_ENDRANGE, DT_NONE, VNIL, range));
+}
 
 static UOp *open_over(const Sort *o, int depth, UOp *size)
 {
@@ -107,8 +115,10 @@ static void merge_step(const Sort *o, UOp *k, UOp *w)
 	UOp *take = let(l, both(right, either(no_left, comes_first(o, kb, ka))));
 	UOp *one = ix_const(1);
 	write_at(o, o->scratch, k, NODE(OP_WHERE, DT_I64, VNIL, take, b, a));
-	emit(l, store_at(o->i, zero, op2(OP_ADD, DT_I64, i, NODE(OP_WHERE, DT_I64, VNIL, take, zero, one))));
-	emit(l, store_at(o->j, zero, op2(OP_ADD, DT_I64, j, NODE(OP_WHERE, DT_I64, VNIL, take, one, zero))));
+	UOp *from_left = NODE(OP_WHERE, DT_I64, VNIL, take, zero, one);
+	UOp *from_right = NODE(OP_WHERE, DT_I64, VNIL, take, one, zero);
+	emit(l, store_at(o->i, zero, op2(OP_ADD, DT_I64, i, from_left)));
+	emit(l, store_at(o->j, zero, op2(OP_ADD, DT_I64, j, from_right)));
 }
 
 static int passes(const UOp *n)
@@ -124,8 +134,14 @@ static int passes(const UOp *n)
 void sort_emit(Lowering *l, Scope *s, UOp *store)
 {
 	UOp *sort = store->src[1];
-	Sort o = {.l = l, .s = s, .load = sort->src[0], .range = sort->src[1], .n = sort->src[1]->src[0],
-		.to = store->src[0], .scratch = sort->src[2], .descending = sort->arg->b};
+	Sort o = {.l = l,
+		.s = s,
+		.load = sort->src[0],
+		.range = sort->src[1],
+		.n = sort->src[1]->src[0],
+		.to = store->src[0],
+		.scratch = sort->src[2],
+		.descending = sort->arg->b};
 	UOp *k = open_over(&o, 1, o.n);
 	write_at(&o, o.to, k, k);
 	close_loop(&o, k);

@@ -1,11 +1,13 @@
-/* Which values deserve a row buffer: costly ones that would be computed more than once for the same ranges.
+/* Which values deserve a row buffer: costly ones that would be computed more than once for the same
+ * ranges.
  *
  *     softmax  e[j] = exp(x[i,j] - m[i])  is used by the sum over j and by the output over j
  *              → for j: buf[j] = e[j];  the sum and the output read buf
- *     attention  p[i,j] is used in a sum over j for each output column d, on which it does not depend
+ *     attention  p[i,j] is used in a sum over j for each output column d, without d
  *
- * It looks at a first lowering without stages. A value's loops are told apart by signatures, so that the main part and
- * the tail of a split loop count as one. A source gives way to a user that is computed in just the same loops. */
+ * It looks at a first lowering without stages. A value's loops are told apart by signatures, so
+ * that the main part and the tail of a split loop count as one. A source gives way to a user that
+ * is computed in just the same loops. */
 #include "render.h"
 #include <stdlib.h>
 
@@ -15,7 +17,7 @@ enum { COSTLY = 12, COST_MAX = 1 << 30 };
 typedef struct {
 	VEC(Inst *) at;         /* an instance for each loop */
 	uint64_t loops;         /* hash of their signatures */
-	Scope *around;          /* the scope that could hold its row buffer; NULL: nothing is computed twice */
+	Scope *around; /* the scope that could hold its row buffer; NULL: nothing is computed twice */
 	uint64_t over;          /* ranges of that buffer */
 	int64_t cost;
 	bool gives_way, staged;
@@ -165,7 +167,8 @@ void stage_choose(const Lowering *l, Plan *plan)
 		n->cost = cost_of(l, &nodes, at);
 		int64_t bytes;
 		if (!n->around || n->gives_way || n->cost < COSTLY ||
-		    !mul_ok(count_of(&l->facts, n->over), dtype_size(at->of->dtype), &bytes) || !allowed(l, n, bytes, used))
+			!mul_ok(count_of(&l->facts, n->over), dtype_size(at->of->dtype), &bytes) ||
+			!allowed(l, n, bytes, used))
 			continue;
 		n->staged = true;
 		used += bytes;

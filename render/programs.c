@@ -1,8 +1,10 @@
-/* KERNEL of level loops → PROGRAM: its source, its launch data, its slots.  The whole of a render-X but its Dialect.
+/* KERNEL of level loops → PROGRAM: its source, its launch data, its slots.  The whole of a render-X
+ * but its Dialect.
  *
- *     CALL(KERNEL …, y, a)  →  CALL(PROGRAM(KERNEL …) {name, src, target, globals, ins, outs, vars, …}, y, a)
+ *     CALL(KERNEL …, y, a)  →  CALL(PROGRAM(KERNEL …) {name, src, target, ins, outs, …}, y, a)
  *
- * One KERNEL node is one PROGRAM, however often it is called. Symbols are distinct in a document. */
+ * One KERNEL node is one PROGRAM, however often it is called. Symbols are distinct in a document.
+ */
 #include "render.h"
 #include <stdlib.h>
 
@@ -25,7 +27,8 @@ static const Val *slots_of(UOp *kernel, Op op)
 			continue;
 		int64_t slot = val_get(u->src[0]->src[0]->arg, "slot")->i;
 		if (slot >= 4096)
-			die(UNSUPPORTED, "node %u PARAM: more than 4096 buffers in one kernel", u->src[0]->src[0]->id);
+			die(UNSUPPORTED, "node %u PARAM: more than 4096 buffers in one kernel",
+				u->src[0]->src[0]->id);
 		if (seen[slot / 64] >> slot % 64 & 1)
 			continue;
 		seen[slot / 64] |= 1ull << slot % 64;
@@ -52,10 +55,11 @@ static UOp *make_program(const Use *use)
 			made_for->kind == VAL_STR ? made_for->s : "?", dialect->target);
 	const char *symbol = name_unique(&symbols, name_safe(name->s, name->n));
 	const Val *vars = cstyle_print(&src, dialect, kernel, symbol, use->call, !use->alias);
-	const Val *arg = VMAP(val_str("name"), val_str(symbol), val_str("src"), val_strn(buf_str(&src), src.n),
-		val_str("target"), val_str(dialect->target), val_str("flags"), val_str(target->flags),
-		val_str("globals"), globals_of(use->call), val_str("ins"), slots_of(kernel, OP_LOAD),
-		val_str("outs"), slots_of(kernel, OP_STORE), val_str("vars"), vars);
+	const Val *arg = VMAP(val_str("name"), val_str(symbol), val_str("src"),
+		val_strn(buf_str(&src), src.n), val_str("target"), val_str(dialect->target),
+		val_str("flags"), val_str(target->flags), val_str("globals"), globals_of(use->call),
+		val_str("ins"), slots_of(kernel, OP_LOAD), val_str("outs"), slots_of(kernel, OP_STORE),
+		val_str("vars"), vars);
 	if (dialect->runtime)
 		arg = val_set(arg, "runtime", val_str(dialect->runtime));
 	for (int i = 0; i < 2; i++) {
@@ -81,7 +85,8 @@ static Graph *render(Graph *g)
 }
 
 static const Option options[] = {
-	{'t', "target", "TARGET", "the target to lower for first, when that is missing (default: its own)", &own_name},
+	{'t', "target", "TARGET",
+		"the target to lower for first, when that is missing (default: its own)", &own_name},
 	{0, "describe", NULL, "print what the target can do, and nothing else", &print_description},
 	{0},
 };
@@ -89,8 +94,13 @@ static const Option options[] = {
 int render_main(const Dialect *d, int argc, char **argv)
 {
 	Stage stage = {
-		.name = arena_printf("render-%s", d->target), .summary = "source and launch data for each kernel",
-		.usage = "[FILE]", .options = options, .level_in = LV_LOOPS, .level_out = LV_PROGRAM, .body = render,
+		.name = arena_printf("render-%s", d->target),
+		.summary = "source and launch data for each kernel",
+		.usage = "[FILE]",
+		.options = options,
+		.level_in = LV_LOOPS,
+		.level_out = LV_PROGRAM,
+		.body = render,
 	};
 	dialect = d;
 	own_name = d->target;

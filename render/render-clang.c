@@ -7,15 +7,23 @@
 
 static const Dialect clang = {
 	.target = "clang",
-	.type = {"_Bool", "signed char", "short", "int", "long", "unsigned char", "unsigned short", "unsigned",
-		"unsigned long", "unsigned short", "unsigned short", "float", "double"},
-	.first_line = "", .f64_line = "", .kernel = "void", .pointer = "", .restricted = "restrict",
+	.type = {"_Bool", "signed char", "short", "int", "long", "unsigned char", "unsigned short",
+		"unsigned", "unsigned long", "unsigned short", "unsigned short", "float", "double"},
+	.first_line = "",
+	.f64_line = "",
+	.kernel = "void",
+	.pointer = "",
+	.restricted = "restrict",
 	.inline_fn = "static inline",
-	.inf = {"__builtin_inff()", "__builtin_inf()"}, .nan = {"__builtin_nanf(\"\")", "__builtin_nan(\"\")"},
-	.fn = {{"__builtin_exp2f", "__builtin_exp2"}, {"__builtin_log2f", "__builtin_log2"}, {"__builtin_sinf", "__builtin_sin"},
-		{"__builtin_sqrtf", "__builtin_sqrt"}, {"__builtin_truncf", "__builtin_trunc"}, {"__builtin_powf", "__builtin_pow"}},
+	.inf = {"__builtin_inff()", "__builtin_inf()"},
+	.nan = {"__builtin_nanf(\"\")", "__builtin_nan(\"\")"},
+	.fn = {{"__builtin_exp2f", "__builtin_exp2"}, {"__builtin_log2f", "__builtin_log2"},
+		{"__builtin_sinf", "__builtin_sin"}, {"__builtin_sqrtf", "__builtin_sqrt"},
+		{"__builtin_truncf", "__builtin_trunc"}, {"__builtin_powf", "__builtin_pow"}},
 	.mulacc = {MULACC("__builtin_fmaf"), MULACC("__builtin_fma")},
-	.i64_suffix = "L", .wraps = true, .on_cpu = true,
+	.i64_suffix = "L",
+	.wraps = true,
+	.on_cpu = true,
 };
 
 int main(int argc, char **argv) { return render_main(&clang, argc, argv); }

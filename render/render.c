@@ -9,10 +9,13 @@ static Graph *through_target(Graph *g)
 {
 	Buf in = {0}, out = {0};
 	size_t used;
-	bool safe = target_name[strspn(target_name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-")] == 0;
-	const char *tool = safe && *target_name ? tool_find(arena_printf("render-%s", target_name)) : NULL;
+	bool safe = target_name[strspn(target_name,
+					"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-")] == 0;
+	const char *tool = safe && *target_name ? tool_find(arena_printf("render-%s", target_name)) :
+											  NULL;
 	if (!tool)
-		die(UNSUPPORTED, "no target %.60s: there is no render-%.60s on the stage path", target_name, target_name);
+		die(UNSUPPORTED, "no target %.60s: there is no render-%.60s on the stage path", target_name,
+			target_name);
 	wire_write(&in, g);
 	int status = spawn_filter((char *[]){(char *)tool, NULL}, buf_str(&in), in.n, &out);
 	buf_free(&in);
@@ -36,8 +39,13 @@ static const Option options[] = {
 int main(int argc, char **argv)
 {
 	static const Stage stage = {
-		.name = "render", .summary = "source and launch data for each kernel", .usage = "[FILE]", .options = options,
-		.level_in = LV_LOOPS, .level_out = LV_PROGRAM, .body = through_target,
+		.name = "render",
+		.summary = "source and launch data for each kernel",
+		.usage = "[FILE]",
+		.options = options,
+		.level_in = LV_LOOPS,
+		.level_out = LV_PROGRAM,
+		.body = through_target,
 	};
 	return stage_main(&stage, argc, argv);
 }

@@ -3,30 +3,31 @@
 #define RENDER_H
 #include "uop.h"
 
-/* ---- target.c: what a target can do ------------------------------------------------------------- */
+/* ---- target.c: what a target can do ---------------------------------------------------------- */
 
 typedef struct {
 	char name[64];
 	bool gpu;               /* work items in groups; else plain loops */
-	int lanes;              /* partial accumulators of a reduction, elements of a column block; 0: none */
+	int lanes; /* partial accumulators of a reduction, elements of a column block; 0: none */
 	int group;              /* work items of a group */
 	int dims;               /* grid dimensions, 1 to 3 */
-	int64_t local;          /* bytes that a row buffer may take (local memory; the stack on a CPU) */
+	int64_t local; /* bytes that a row buffer may take (local memory; the stack on a CPU) */
 	bool f64;               /* has doubles */
 	uint64_t lacks[2];      /* bit of each Op that its language has no spelling for */
 	char flags[256];        /* options for its compiler */
 } Target;
 
-/* The target of that name: a row of targets.def, else what `render-NAME --describe` says. Dies with UNSUPPORTED
- * when there is no such target. */
+/* The target of that name: a row of targets.def, else what `render-NAME --describe` says. Dies with
+ * UNSUPPORTED when there is no such target. */
 const Target *target_find(const char *name);
-/* The row as text, one "key: value" a line, which is what --describe prints and target_find reads. */
+/* The row as text, one "key: value" a line, which is what --describe prints and target_find reads.
+ */
 void target_print(Buf *out, const Target *t);
 static inline bool target_lacks(const Target *t, Op op) { return t->lacks[op / 64] >> op % 64 & 1; }
 /* The target that lower and render work for now. */
 extern const Target *target;
 
-/* ---- lower.c: passes over kernels ----------------------------------------------------------------- */
+/* ---- lower.c: passes over kernels ------------------------------------------------------------ */
 
 /* A kernel and how the document uses it. */
 typedef struct {
@@ -41,7 +42,7 @@ extern bool lower_explain, lower_strict;
 /* One line of --explain about a kernel. */
 void explain(const UOp *kernel, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- lower_dtypes.c, lower_decompose.c, lower_index.c: kernels of level schedule, rewritten --------- */
+/* ---- lower_dtypes.c, lower_decompose.c, lower_index.c: kernels of level schedule, rewritten -- */
 
 /* f16 and bf16 are computed as f32: only LOAD, STORE, CAST, BITCAST and constants keep them. */
 Graph *lower_dtypes(Graph *g);
@@ -50,7 +51,7 @@ Graph *lower_decompose(Graph *g);
 /* Every INDEX flat: one row-major place. */
 Graph *lower_index(Graph *g);
 
-/* ---- lower_facts.c: which ranges a value depends on --------------------------------------------------- */
+/* ---- lower_facts.c: which ranges a value depends on ------------------------------------------ */
 
 enum { MAX_RANGES = 64 };
 /* A kernel of level schedule, looked at. Range sets are masks over range[]. */
@@ -75,22 +76,24 @@ uint64_t bit_of(const UOp *range);
 uint64_t bound_of(const UOp *reduce);
 /* True when u is a LOAD from a PARAM that the kernel writes. */
 bool reads_written(const Facts *f, const UOp *u);
-/* Greatest number of iterations of the ranges in set, from the variables' bounds (saturates at 2^62). */
+/* Greatest number of iterations of the ranges in set, from the variables' bounds (saturates at
+ * 2^62). */
 int64_t count_of(const Facts *f, uint64_t set);
 
-/* ---- lower_actions.c: what to do to a kernel ------------------------------------------------------------ */
+/* ---- lower_actions.c: what to do to a kernel ------------------------------------------------- */
 
 typedef enum { PLAN_LOOPS, PLAN_ITEMS, PLAN_GROUP } PlanMode;
 enum { MAX_STAGED = 16 };
 /* The list of actions, read. It stands in the kernel's arg as
  *   [["order", axis…], ["split", lanes], ["block", axis, lanes],
  *    ["bind", items, axis…] or ["group", items, axis…], ["stage", node, axis…] …]
- * where node counts the kernel's nodes depth first, sources first. The empty list is plain loops. */
+ * where node counts the kernel's nodes depth first, sources first. The empty list is plain loops.
+ */
 typedef struct {
 	PlanMode mode;
 	int order[MAX_RANGES], norder;     /* output ranges, outermost first, as places in range[] */
 	int split;                         /* partial accumulators; 0: one */
-	int block, lanes;                  /* place in range[] of the blocked output range, or -1; its block */
+	int block, lanes; /* place in range[] of the blocked output range, or -1; its block */
 	int items;                         /* of a work group */
 	uint64_t bound;                    /* ranges that the grid runs over */
 	struct { UOp *value; uint64_t over; } stage[MAX_STAGED];
@@ -102,7 +105,7 @@ Graph *lower_actions(Graph *g);
 void plan_read(Plan *p, const Facts *f);
 void plan_write(const Plan *p, const Facts *f, UOp **kernel);
 
-/* ---- lower_scopes.c: where each value is computed --------------------------------------------------------- */
+/* ---- lower_scopes.c: where each value is computed -------------------------------------------- */
 
 typedef struct Scope Scope;
 typedef struct Inst Inst;
@@ -134,17 +137,20 @@ struct Inst {
 	UOp *of;
 	Scope *place;
 	uint8_t kind;
-	bool hoisted, raw, let; /* used from an inner scope; a staged value computed, not read; has a LET */
+	bool hoisted;           /* used from an inner scope */
+	bool raw;               /* a staged value computed, not read */
+	bool let;               /* has a LET */
 	uint32_t uses, phase, depth, size, nsrc;
 	Inst **src;
 	Nest *nest;
 	UOp *reg;               /* REDUCE, SCAN: accumulators; STAGE: the row buffer */
 	UOp *ref;               /* what users name */
 };
-/* one accumulator; several along the innermost range; one an item of a group; one a lane of the output's block; loops
- * that fill a row buffer */
+/* one accumulator; several along the innermost range; one an item of a group; one a lane of the
+ * output's block; loops that fill a row buffer */
 typedef enum { NEST_SERIAL, NEST_SPLIT, NEST_GROUP, NEST_BLOCK, NEST_STAGE } NestKind;
-/* Loops that several reductions over the same ranges share. They run in their scope after all values of a lower phase. */
+/* Loops that several reductions over the same ranges share. They run in their scope after all
+ * values of a lower phase. */
 struct Nest {
 	Scope *at;
 	uint32_t phase;
@@ -177,32 +183,33 @@ UOp *scope_range(Lowering *l, const Scope *s, UOp *size, const char *kind);
 /* The instance of u for a use in ctx, made with all that it needs. */
 Inst *inst_get(Lowering *l, UOp *u, Scope *ctx);
 
-/* ---- lower_loops.c: the scopes around the STOREs; lower_nests.c: loops of reductions ----------------------- */
+/* ---- lower_loops.c: the scopes around the STOREs; lower_nests.c: loops of reductions --------- */
 
-/* Builds l->top and the chain of loops, or of grid places, below it; returns the innermost scopes (main and tail). */
+/* Builds l->top and the chain of loops, or of grid places, below it; returns the innermost scopes
+ * (main and tail). */
 int loops_open(Lowering *l, Scope *last[2]);
-/* Grid counters for the ranges in set over up to target->dims dimensions, items work items in the first. Puts them into
- * s->at; returns the guard (NULL: none is needed). */
+/* Grid counters for the ranges in set over up to target->dims dimensions, items work items in the
+ * first. Puts them into s->at; returns the guard (NULL: none is needed). */
 UOp *grid_bind(Lowering *l, Scope *s, uint64_t set, int items);
 /* Puts values for the ranges in set into s->at from their flat number. */
 void unflatten(Lowering *l, Scope *s, const int *range, int n, UOp *flat);
-/* A loop of the items of a group over the ranges in set, within `in`; *first is its outermost scope, the result the one
- * in which the ranges have values. */
+/* A loop of the items of a group over the ranges in set, within `in`; *first is its outermost
+ * scope, the result the one in which the ranges have values. */
 Scope *open_strided(Lowering *l, Scope *in, uint64_t set, Scope **first);
 /* the places of the bits of set, ascending; returns how many */
 int ranges_in(uint64_t set, int *range);
-/* The nest for the reduction or staged value u: one that is there already when its loops can be shared. kind is STAGE,
- * BLOCK or SERIAL; for SERIAL it picks SERIAL, SPLIT or GROUP. */
+/* The nest for the reduction or staged value u: one that is there already when its loops can be
+ * shared. kind is STAGE, BLOCK or SERIAL; for SERIAL it picks SERIAL, SPLIT or GROUP. */
 Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, NestKind kind);
 
-/* ---- lower_stage.c: which values deserve a row buffer --------------------------------------------------------- */
+/* ---- lower_stage.c: which values deserve a row buffer ---------------------------------------- */
 
 /* After a first lowering without stages: fills plan->stage. */
 void stage_choose(const Lowering *l, Plan *plan);
 /* The stage of value u, or -1. */
 int stage_of(const Plan *p, const UOp *u);
 
-/* ---- linearize.c, lower_sort.c: statements ------------------------------------------------------------------------ */
+/* ---- linearize.c, lower_sort.c: statements --------------------------------------------------- */
 
 /* Each KERNEL as a list of statements. */
 Graph *lower_linearize(Graph *g);
@@ -218,7 +225,7 @@ UOp *load_at(UOp *storage, UOp *at);
 UOp *store_at(UOp *storage, UOp *at, UOp *v);
 UOp *let(Lowering *l, UOp *v);
 
-/* ---- cstyle.c, cstyle_expr.c, cstyle_names.c, cstyle_helpers.c: printing C-like source ------------------------------- */
+/* ---- cstyle.c, cstyle_expr.c, cstyle_names.c, cstyle_helpers.c: printing C-like source ------- */
 
 /* How a language spells things. A NULL pointer: it has no such thing. */
 typedef struct Dialect Dialect;
@@ -235,8 +242,9 @@ struct Dialect {
 	const char *group_id[3], *item_id[3];
 	const char *inf[2], *nan[2];    /* f32, f64 */
 	const char *fn[6][2];           /* EXP2 LOG2 SIN SQRT TRUNC POW for f32, f64 */
-	const char *bitcast;            /* body of a reinterpretation of x as $T; NULL: through a union */
-	const char *mulacc[2];          /* a*b + c rounded once, where that is fast, f32 and f64; NULL: left to the compiler */
+	const char *bitcast; /* body of a reinterpretation of x as $T; NULL: through a union */
+	const char *mulacc[2]; /* a*b + c rounded once, where that is fast, f32 and f64; NULL: left to
+							  the compiler */
 	const char *i64_suffix;         /* "L" */
 	bool wraps;                     /* signed arithmetic wraps, by the compiler's flags */
 	bool attributes;                /* parameters carry [[buffer(k)]], sizes are references */
@@ -270,17 +278,30 @@ typedef struct {
 	int slots;
 	uint64_t *stored;               /* bit by slot */
 	bool restricted;
-	const UOp *gate;                /* of the STORE being printed: what stands under it needs no gate of its own */
+	const UOp *gate; /* of the STORE being printed: what stands under it needs no gate of its own */
 	VEC(UOp *) open;                /* RANGEs */
 } Printer;
-/* Text of value u where the statement being printed stands; long ones are cut by temporaries before it. */
+/* Text of value u where the statement being printed stands; long ones are cut by temporaries before
+ * it. */
 Text expr_text(Printer *p, UOp *u);
 /* The place an INDEX names. */
 const char *expr_place(Printer *p, UOp *index);
 /* The same, in parentheses when its outermost operator binds weaker than prec. */
 const char *expr_at(Printer *p, UOp *u, int prec);
-enum { PREC_ANY = 0, PREC_WHERE = 3, PREC_OR = 6, PREC_XOR, PREC_AND, PREC_EQ, PREC_REL, PREC_SHIFT, PREC_ADD, PREC_MUL,
-	PREC_UNARY, PREC_ATOM };
+enum {
+	PREC_ANY = 0,
+	PREC_WHERE = 3,
+	PREC_OR = 6,
+	PREC_XOR,
+	PREC_AND,
+	PREC_EQ,
+	PREC_REL,
+	PREC_SHIFT,
+	PREC_ADD,
+	PREC_MUL,
+	PREC_UNARY,
+	PREC_ATOM
+};
 void print_line(Printer *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* An identifier that means nothing else in any of the languages, made of a user's name. */
@@ -290,11 +311,12 @@ const char *name_unique(Map *used, const char *name);
 /* Text that may stand in a comment: what could end it or the line is replaced. */
 const char *comment_safe(const char *s, size_t n);
 
-/* The source of one lowered KERNEL as a function of that name; call gives the names of buffers. restricted: no two slots
- * are the same memory. Returns the size variables it takes, in order. */
-const Val *cstyle_print(Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted);
+/* The source of one lowered KERNEL as a function of that name; call gives the names of buffers.
+ * restricted: no two slots are the same memory. Returns the size variables it takes, in order. */
+const Val *cstyle_print(
+	Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted);
 
-/* ---- programs.c, render-X.c: KERNEL → PROGRAM ------------------------------------------------------------------------- */
+/* ---- programs.c, render-X.c: KERNEL → PROGRAM ------------------------------------------------ */
 
 /* The main of a render-X. */
 int render_main(const Dialect *d, int argc, char **argv);

@@ -1,4 +1,5 @@
-/* What a target can do: the rows of targets.def, or the text that a user's own `render-X --describe` prints.
+/* What a target can do: the rows of targets.def, or the text that a user's own `render-X
+ * --describe` prints.
  *
  *     name: mine
  *     gpu: 0
@@ -56,7 +57,8 @@ static int64_t number(const Target *t, const char *key, const char *text, int64_
 	char *end;
 	long long v = strtoll(text, &end, 10);
 	if (end == text || *end || v < 0 || v > most)
-		die(MALFORMED, "target %s: %s is not a number from 0 to %lld", t->name, key, (long long)most);
+		die(MALFORMED, "target %s: %s is not a number from 0 to %lld", t->name, key,
+			(long long)most);
 	return v;
 }
 
@@ -139,8 +141,9 @@ const Target *target_find(const char *name)
 
 void target_print(Buf *out, const Target *t)
 {
-	buf_printf(out, "name: %s\ngpu: %d\nlanes: %d\ngroup: %d\ndims: %d\nlocal: %lld\nf64: %d\nlacks:",
-		t->name, t->gpu, t->lanes, t->group, t->dims, (long long)t->local, t->f64);
+	buf_printf(out,
+		"name: %s\ngpu: %d\nlanes: %d\ngroup: %d\ndims: %d\nlocal: %lld\nf64: %d\nlacks:", t->name,
+		t->gpu, t->lanes, t->group, t->dims, (long long)t->local, t->f64);
 	for (int op = 0; op < OP_COUNT; op++)
 		if (target_lacks(t, op))
 			buf_printf(out, " %s", op_name(op));
