@@ -1,6 +1,7 @@
 /* Scopes and instances to a list of statements.
  *
- *     DEFINE_REG acc; STORE acc[0] = 0; RANGE k; STORE acc[0] = acc[0] + x[k]; ENDRANGE; STORE y[0] = acc[0]
+ *     DEFINE_REG acc; STORE acc[0] = 0; RANGE k; STORE acc[0] = acc[0] + x[k]; ENDRANGE;
+ *     STORE y[0] = acc[0]
  *
  * A value gets a LET when it is used twice, is hoisted out of a loop, or its expression grows too
  * long to read; a LOAD from a buffer that the kernel also writes gets one so that it sees the old

@@ -1,6 +1,6 @@
 /* lower: each kernel of a schedule to loops for a target.
  *
- *     y[r0] = Σ x[r0,k]  →  RANGE r0; DEFINE_REG acc; RANGE k; STORE acc; ENDRANGE; STORE y; ENDRANGE
+ *     y[r0] = Σ x[r0,k]  →  RANGE r0; DEFINE_REG acc; RANGE k; STORE acc; ENDRANGE; STORE y
  *
  * passes[] has the order. Between them stand the passes of later targets: vectors, tiles and
  * threads of a CPU are actions that lower_actions.c writes and lower_loops.c carries out. */

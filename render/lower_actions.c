@@ -279,7 +279,9 @@ static void choose_block(Plan *p, const Facts *f, const Look *k)
 			continue;
 		if (!walks_well(u->src[0], range) || has_reduce(u->src[0], bound_of(u)))
 			return;
-		pays |= !walks_well(u->src[0], innermost_of(f, u));
+		UOp *inner = innermost_of(f, u);
+		pays |= !walks_well(u->src[0], inner) ||
+			count_of(f, bit_of(inner)) < 2 * target->lanes;
 	}
 	if (!pays || hi < 4)
 		return;
