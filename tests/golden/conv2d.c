@@ -14,7 +14,7 @@ static inline float mulacc_f32(float a, float b, float c)
 #define HELPER_max_f32
 static inline float max_f32(float a, float b)
 {
-	return (a > b) | (a != a) ? a : b;
+	return ((a > b) | (a != a)) ? a : b;
 }
 #endif
 
@@ -24,17 +24,23 @@ void r_3_5_5_2_3_3(float *restrict y, const float *restrict x, const float *rest
 {
 	for (long r0 = 0; r0 < 3; r0++) {
 		for (long r1 = 0; r1 < 5; r1++) {
-			for (long r2 = 0; r2 < 5; r2++) {
-				float acc0 = 0.0f;
-				for (long r3 = 0; r3 < 2; r3++) {
-					for (long r4 = 0; r4 < 3; r4++) {
-						const _Bool v0 = (0 < r1 + r4) & (r1 + r4 < 6);
-						for (long r5 = 0; r5 < 3; r5++) {
-							acc0 = mulacc_f32((v0 & (0 < r2 + r5)) & (r2 + r5 < 6) ? x[r3 * 25 + r1 * 5 + r4 * 5 + r2 + r5 - 6] : 0.0f, w[r0 * 18 + r3 * 9 + r4 * 3 + r5], acc0);
+			float acc0[5];
+			for (long r9 = 0; r9 < 5; r9++) {
+				acc0[r9] = 0.0f;
+			}
+			for (long r3 = 0; r3 < 2; r3++) {
+				for (long r4 = 0; r4 < 3; r4++) {
+					const _Bool v0 = (0 < r1 + r4) & (r1 + r4 < 6);
+					for (long r5 = 0; r5 < 3; r5++) {
+						const float v1 = w[r0 * 18 + r3 * 9 + r4 * 3 + r5];
+						for (long r12 = 0; r12 < 5; r12++) {
+							acc0[r12] = mulacc_f32(((v0 & (0 < r5 + r12)) & (r5 + r12 < 6)) ? x[r3 * 25 + r1 * 5 + r4 * 5 + r5 + r12 - 6] : 0.0f, v1, acc0[r12]);
 						}
 					}
 				}
-				y[r0 * 25 + r1 * 5 + r2] = max_f32(acc0, 0.0f);
+			}
+			for (long r9 = 0; r9 < 5; r9++) {
+				y[r0 * 25 + r1 * 5 + r9] = max_f32(acc0[r9], 0.0f);
 			}
 		}
 	}

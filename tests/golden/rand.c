@@ -30,18 +30,18 @@ static inline float bits_u32_f32(unsigned x)
 
 /* u */
 /* rand.t:1 */
-void E_4_(float *restrict u)
+void E_4(float *restrict u)
 {
 	for (long r0 = 0; r0 < 4; r0++) {
 		u[r0] = bits_u32_f32(((unsigned)(threefry_u64((unsigned long)r0, 7) & 4294967295uL) >> 9) | 1065353216) + -1.0f;
 	}
 }
 
-void E_4__call(void *const *bufs, const long *vars)
+void E_4_call(void *const *bufs, const long *vars)
 {
 	(void)bufs;
 	(void)vars;
-	E_4_(bufs[0]);
+	E_4(bufs[0]);
 }
 
 #ifndef HELPER_threefry_u64
@@ -66,17 +66,17 @@ static inline unsigned long threefry_u64(unsigned long a, unsigned long b)
 
 /* n */
 /* rand.t:1 */
-void E_6_(long *restrict n)
+void E_6(long *restrict n)
 {
 	for (long r0 = 0; r0 < 6; r0++) {
 		n[r0] = (long)(((threefry_u64((unsigned long)r0, 7) & 4294967295uL) * 100) >> 32);
 	}
 }
 
-void E_6__call(void *const *bufs, const long *vars)
+void E_6_call(void *const *bufs, const long *vars)
 {
 	(void)bufs;
 	(void)vars;
-	E_6_(bufs[0]);
+	E_6(bufs[0]);
 }
 

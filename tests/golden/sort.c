@@ -71,7 +71,7 @@ void E_2_6(float *restrict up, const long *restrict t0_, const float *restrict x
 	for (long r0 = 0; r0 < 2; r0++) {
 		for (long r1 = 0; r1 < 6; r1++) {
 			const long v0 = t0_[r0 * 6 + r1];
-			up[r0 * 6 + r1] = (-1 < v0) & (v0 < 6) ? x[r0 * 6 + v0] : 0.0f;
+			up[r0 * 6 + r1] = ((-1 < v0) & (v0 < 6)) ? x[r0 * 6 + v0] : 0.0f;
 		}
 	}
 }

@@ -71,7 +71,7 @@ __kernel void E_2_6(__global float *restrict up, __global const long *restrict t
 	const long v0 = gidx0 * 128 + lidx0;
 	if (v0 < 12) {
 		const long v1 = t0_[v0 / 6 * 6 + v0 % 6];
-		up[v0 / 6 * 6 + v0 % 6] = (-1 < v1) & (v1 < 6) ? x[(long)((ulong)(v0 / 6 * 6) + (ulong)v1)] : 0.0f;
+		up[v0 / 6 * 6 + v0 % 6] = ((-1 < v1) & (v1 < 6)) ? x[(long)((ulong)(v0 / 6 * 6) + (ulong)v1)] : 0.0f;
 	}
 }
 

@@ -1,6 +1,6 @@
 /* y */
 /* symbolic.t:2 */
-void r_n_4_(float *restrict y, float *restrict last, const float *restrict x, const long n)
+void r_n_4(float *restrict y, float *restrict last, const float *restrict x, const long n)
 {
 	for (long r1 = 0; r1 < 4; r1++) {
 		float acc0[16];
@@ -32,10 +32,10 @@ void r_n_4_(float *restrict y, float *restrict last, const float *restrict x, co
 	}
 }
 
-void r_n_4__call(void *const *bufs, const long *vars)
+void r_n_4_call(void *const *bufs, const long *vars)
 {
 	(void)bufs;
 	(void)vars;
-	r_n_4_(bufs[0], bufs[1], bufs[2], vars[0]);
+	r_n_4(bufs[0], bufs[1], bufs[2], vars[0]);
 }
 

@@ -1,7 +1,7 @@
 #pragma OPENCL FP_CONTRACT OFF
 /* y */
 /* symbolic.t:2 */
-__kernel void r_n_4_(__global float *restrict y, __global float *restrict last, __global const float *restrict x, const long n)
+__kernel void r_n_4(__global float *restrict y, __global float *restrict last, __global const float *restrict x, const long n)
 {
 	const long gidx0 = get_group_id(0);
 	const long lidx0 = get_local_id(0);
