@@ -60,14 +60,14 @@ static void check_rank(Args *a, UOp *x, int rank)
 }
 
 /* x[n,c,o...,k...] and f[o,c/g,k...] contracted to [n,o,o...] */
-static UOp *contract(Args *a, UOp *x, UOp *f, int nd, int64_t groups)
+UOp *conv_contract(const char *who, UOp *x, UOp *f, int nd, int64_t groups)
 {
 	int axes[MAX_RANK], lead = 2;
 	int64_t oc = shape_dim(f->shape, 0);
 	UOp *g = ix_const(groups), *og = ix_const(oc / groups), *dim[MAX_RANK];
 
 	if (oc % groups || !size_equal(t_dim(x, 1), ix_mul(t_dim(f, 1), g)))
-		die(MALFORMED, "%s: x%s and w%s do not fit with %lld groups", a->fn->name, shape_text(x->shape),
+		die(MALFORMED, "%s: x%s and w%s do not fit with %lld groups", who, shape_text(x->shape),
 			shape_text(f->shape), (long long)groups);
 	/* x: [n, g, 1, o..., c/g, k...] */
 	x = t_split_axis(x, 1, g, t_dim(f, 1));
@@ -93,7 +93,7 @@ static UOp *contract(Args *a, UOp *x, UOp *f, int nd, int64_t groups)
 }
 
 /* b[o] along axis 1 of y[n,o,...] */
-static UOp *add_channels(UOp *y, UOp *b)
+UOp *conv_add_channels(UOp *y, UOp *b)
 {
 	for (int i = 2; i < t_rank(y); i++)
 		b = t_unsqueeze(b, t_rank(b));
@@ -118,8 +118,8 @@ static Value conv(Args *a, int nd)
 	space_padding(a, 4, nd, pad);
 	space_numbers(a, 5, nd, dilation, 1);
 	kernel_size(f, nd, k);
-	y = contract(a, t_windows(space_pad(x, nd, pad, NULL), nd, k, stride, dilation), f, nd, groups);
-	return v_tensor(arg_given(a, 2) ? add_channels(y, arg_tensor(a, 2)) : y);
+	y = conv_contract(a->fn->name, t_windows(space_pad(x, nd, pad, NULL), nd, k, stride, dilation), f, nd, groups);
+	return v_tensor(arg_given(a, 2) ? conv_add_channels(y, arg_tensor(a, 2)) : y);
 }
 
 Value fn_conv1d(Args *a) { return conv(a, 1); }
@@ -127,7 +127,7 @@ Value fn_conv2d(Args *a) { return conv(a, 2); }
 Value fn_conv3d(Args *a) { return conv(a, 3); }
 
 /* stride - 1 zeros between the elements of an axis: [s] → [s,1] → [s,stride] → [s*stride] → cut the last ones */
-static UOp *spread(UOp *x, int axis, int64_t stride)
+UOp *conv_spread(UOp *x, int axis, int64_t stride)
 {
 	if (stride == 1)
 		return x;
@@ -137,7 +137,7 @@ static UOp *spread(UOp *x, int axis, int64_t stride)
 }
 
 /* f[c,o/g,k...] as that of a convolution: [o,c/g,k...] with the window reversed */
-static UOp *turned(UOp *f, int nd, int64_t groups)
+UOp *conv_turned(UOp *f, int nd, int64_t groups)
 {
 	int axes[MAX_SPACE];
 
@@ -164,14 +164,14 @@ static Value conv_transpose(Args *a, int nd)
 	kernel_size(f, nd, k);
 	for (int i = 0; i < nd; i++) {
 		int64_t reach = dilation[i] * (k[i] - 1);
-		x = spread(x, 2 + i, stride[i]);
+		x = conv_spread(x, 2 + i, stride[i]);
 		pad[i][0] = reach - pad[i][0];
 		pad[i][1] = reach - pad[i][1] + more[i];
 		one[i] = 1;
 	}
 	x = t_windows(space_pad(x, nd, pad, NULL), nd, k, one, dilation);
-	y = contract(a, x, turned(f, nd, groups), nd, groups);
-	return v_tensor(arg_given(a, 2) ? add_channels(y, arg_tensor(a, 2)) : y);
+	y = conv_contract(a->fn->name, x, conv_turned(f, nd, groups), nd, groups);
+	return v_tensor(arg_given(a, 2) ? conv_add_channels(y, arg_tensor(a, 2)) : y);
 }
 
 Value fn_conv_transpose1d(Args *a) { return conv_transpose(a, 1); }

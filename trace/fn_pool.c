@@ -4,8 +4,6 @@
 #include "trace.h"
 #include <math.h>
 
-typedef struct { int nd; int64_t k[MAX_SPACE], stride[MAX_SPACE], dilation[MAX_SPACE], pad[MAX_SPACE][2]; } Window;
-
 /* kernel, stride (none: the kernel's), padding, dilation from arguments 1 to 4; ceil from argument 5 */
 static Window window(Args *a, UOp *x)
 {
@@ -34,12 +32,12 @@ static int64_t overhang(const Window *w, UOp *x, int i)
 	return w->stride[i] - left;
 }
 
-static UOp *windows(const Window *w, UOp *x, int64_t (*pad)[2], UOp *value)
+UOp *space_windows(const Window *w, UOp *x, int64_t (*pad)[2], UOp *value)
 {
 	return t_windows(space_pad(x, w->nd, pad, value), w->nd, w->k, w->stride, w->dilation);
 }
 
-static UOp *fold(const Window *w, Op op, UOp *x)
+UOp *space_fold(const Window *w, Op op, UOp *x)
 {
 	int axes[MAX_SPACE];
 
@@ -48,14 +46,20 @@ static UOp *fold(const Window *w, Op op, UOp *x)
 	return t_reduce(op, x, w->nd, axes, false);
 }
 
+void pool_ceil(Window *w, UOp *x)
+{
+	for (int i = 0; i < w->nd; i++)
+		w->pad[i][1] += overhang(w, x, i);
+}
+
 Value fn_max_pool(Args *a)
 {
 	UOp *x = arg_tensor(a, 0);
 	Window w = window(a, x);
 
-	for (int i = 0; arg_bool(a, 5) && i < w.nd; i++)
-		w.pad[i][1] += overhang(&w, x, i);
-	return v_tensor(fold(&w, OP_MAX, windows(&w, x, w.pad, const_identity(OP_MAX, x->dtype))));
+	if (arg_bool(a, 5))
+		pool_ceil(&w, x);
+	return v_tensor(space_fold(&w, OP_MAX, space_windows(&w, x, w.pad, const_identity(OP_MAX, x->dtype))));
 }
 
 /* How many elements of each window count: those of x, and of the padding (not of the overhang) when it does. */
@@ -74,28 +78,32 @@ static UOp *counted(const Window *w, UOp *x, int64_t (*over)[2], bool with_paddi
 	}
 	UOp *one = t_full(shape_new(t_rank(x), dim), t_num(x->dtype, 1));
 	one = space_pad(one, w->nd, inner, t_num(x->dtype, 1));
-	return fold(w, OP_ADD, windows(w, one, outer, NULL));
+	return space_fold(w, OP_ADD, space_windows(w, one, outer, NULL));
+}
+
+UOp *pool_mean(const Window *w, UOp *x, bool ceil, bool with_padding)
+{
+	Window over = *w;
+	int64_t n = 1;
+	bool plain = true;
+	UOp *sum;
+
+	if (ceil)
+		pool_ceil(&over, x);
+	for (int i = 0; i < w->nd; i++) {
+		plain &= over.pad[i][1] == w->pad[i][1] && (with_padding || (!w->pad[i][0] && !w->pad[i][1]));
+		n *= w->k[i];
+	}
+	sum = space_fold(w, OP_ADD, space_windows(w, x, over.pad, NULL));
+	return t_div(sum, plain ? t_num(x->dtype, n) : counted(w, x, over.pad, with_padding));
 }
 
 Value fn_avg_pool(Args *a)
 {
-	UOp *x = t_float(arg_tensor(a, 0)), *sum, *count;
+	UOp *x = t_float(arg_tensor(a, 0));
 	Window w = window(a, x);
-	int64_t over[MAX_SPACE][2], n = 1;
-	bool plain = true, with_padding = arg_bool(a, 6);
 
-	memcpy(over, w.pad, sizeof over);
-	for (int i = 0; i < w.nd; i++) {
-		if (arg_bool(a, 5))
-			over[i][1] += overhang(&w, x, i);
-		plain &= over[i][1] == w.pad[i][1] && (with_padding || (!w.pad[i][0] && !w.pad[i][1]));
-		n *= w.k[i];
-	}
-	sum = fold(&w, OP_ADD, windows(&w, x, over, NULL));
-	if (plain)
-		return v_tensor(t_div(sum, t_num(x->dtype, n)));
-	count = counted(&w, x, over, with_padding);
-	return v_tensor(t_div(sum, count));
+	return v_tensor(pool_mean(&w, x, arg_bool(a, 5), arg_bool(a, 6)));
 }
 
 static Value global(Args *a, bool mean)
