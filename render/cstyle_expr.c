@@ -227,9 +227,10 @@ static Text threefry_text(Printer *p, UOp *u)
 	return call2(p, u, helper_binary(&p->helpers, u->op, u->dtype));
 }
 
+/* compilers want conditions of & and | in parentheses */
 static Text where_text(Printer *p, UOp *u)
 {
-	return TEXT(PREC_WHERE, "%s ? %s : %s", expr_at(p, u->src[0], PREC_OR),
+	return TEXT(PREC_WHERE, "%s ? %s : %s", expr_at(p, u->src[0], PREC_EQ),
 		expr_at(p, u->src[1], PREC_OR), expr_at(p, u->src[2], PREC_WHERE));
 }
 
@@ -341,7 +342,7 @@ static Text load_text(Printer *p, UOp *u)
 	if (u->nsrc == 1 || u->src[1] == p->gate)
 		return text_of(place, byte ? PREC_EQ : PREC_ATOM);
 	const char *zero = u->dtype == DT_F32 ? "0.0f" : u->dtype == DT_F64 ? "0.0" : "0";
-	return TEXT(PREC_WHERE, "%s ? %s : %s", expr_at(p, u->src[1], PREC_OR),
+	return TEXT(PREC_WHERE, "%s ? %s : %s", expr_at(p, u->src[1], PREC_EQ),
 		byte ? arena_printf("(%s)", place) : place, zero);
 }
 

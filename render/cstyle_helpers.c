@@ -63,9 +63,9 @@ static void put(Helpers *h, const Words *w, const char *text)
 static const struct { Op op; const char *name, *sint, *uint, *flt;
 } binary[] = {
 	{OP_MAX, "max", FN("\treturn a > b ? a : b;\n"), FN("\treturn a > b ? a : b;\n"),
-		FN("\treturn (a > b) | (a != a) ? a : b;\n")},
+		FN("\treturn ((a > b) | (a != a)) ? a : b;\n")},
 	{OP_MIN, "min", FN("\treturn a < b ? a : b;\n"), FN("\treturn a < b ? a : b;\n"),
-		FN("\treturn (a < b) | (a != a) ? a : b;\n")},
+		FN("\treturn ((a < b) | (a != a)) ? a : b;\n")},
 	{OP_IDIV, "idiv", FN("\treturn b == 0 ? 0 : b == -1 ? ($T)(0 - ($V)a) : ($T)(a / b);\n"),
 		FN("\treturn b == 0 ? 0 : ($T)(a / b);\n"), NULL},
 	{OP_MOD, "mod", FN("\treturn b == 0 || b == -1 ? 0 : ($T)(a % b);\n"),
@@ -198,10 +198,13 @@ static void need(Helpers *h, const char *name, const char *text)
 	put(h, &w, text);
 }
 
-static void need_bits(Helpers *h)
+/* the reinterpretations that a conversion's template names, and no other: none may stand unused */
+static void need_bits(Helpers *h, DType to, DType from)
 {
-	helper_bits(h, DT_U32, DT_F32);
-	helper_bits(h, DT_F32, DT_U32);
+	if (to != DT_F32)
+		helper_bits(h, DT_U32, DT_F32);
+	if (to != DT_BF16 || from != DT_F32)
+		helper_bits(h, DT_F32, DT_U32);
 }
 
 /* f32 or f64 to an integer: truncated, NaN to 0, held at the limits */
@@ -251,7 +254,7 @@ static const char *narrow_cast(Helpers *h, DType to, DType from)
 {
 	Words w = {
 		.name = arena_printf("%s_to_%s", dtype_name(from), dtype_name(to)), .to = to, .from = from};
-	need_bits(h);
+	need_bits(h, to, from);
 	if (from == DT_F64) {
 		helper_cast(h, to, DT_F32);
 		need(h, "f64_to_odd", f64_to_odd);
