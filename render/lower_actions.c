@@ -262,12 +262,22 @@ static bool has_reduce(UOp *body, uint64_t over)
 	return false;
 }
 
+/* Does a reduction run over r as well?  Its own turns are no lanes of a block. */
+static bool is_reduced(const Facts *f, int r)
+{
+	Nodes all = walk(f->kernel);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_RREDUCE && bound_of(all.at[i]) >> r & 1)
+			return true;
+	return false;
+}
+
 /* Columns side by side pay when the reduction strides over rows and the columns lie next to each
  * other. */
 static void choose_block(Plan *p, const Facts *f, const Look *k)
 {
 	int r = p->norder ? p->order[p->norder - 1] : -1;
-	if (r < 0 || f->serial >> r & 1 || k->scan.n || k->sorts || !target->lanes)
+	if (r < 0 || f->serial >> r & 1 || k->scan.n || k->sorts || !target->lanes || is_reduced(f, r))
 		return;
 	UOp *range = f->range[r];
 	int64_t lo, hi;
