@@ -67,6 +67,26 @@ static Scope *open_loops(Lowering *l, Nest *n, uint64_t set)
 
 static int last_range(uint64_t set) { return 63 - __builtin_clzll(set); }
 
+/* The range that a split reduction runs in lanes: the innermost one when it is long enough, else the
+ * longest, -1 when none is. */
+static int split_range(Lowering *l, uint64_t over)
+{
+	int best = -1, last = last_range(over);
+	int64_t lo, hi, most = 2 * l->plan.split - 1;
+	for (int r = last; r >= 0 && l->plan.split; r--) {
+		if (!(over >> r & 1))
+			continue;
+		ix_bounds(l->facts.range[r]->src[0], &lo, &hi);
+		if (hi > most) {
+			best = r;
+			most = hi;
+		}
+		if (best == last)
+			break;
+	}
+	return best;
+}
+
 static void split_main(Lowering *l, Nest *n, Scope *outer, int r, UOp *blocks)
 {
 	int lanes = l->plan.split;
@@ -92,7 +112,7 @@ static void split_tail(Lowering *l, Nest *n, Scope *outer, int r, UOp *blocks, U
 
 static void open_split(Lowering *l, Nest *n)
 {
-	int r = last_range(n->over);
+	int r = split_range(l, n->over);
 	int64_t rest;
 	Scope *outer = open_loops(l, n, n->over & ~(1ull << r));
 	UOp *size = l->facts.range[r]->src[0], *lanes = ix_const(l->plan.split);
@@ -165,10 +185,7 @@ static void open_group(Lowering *l, Nest *n)
 static bool splits(Lowering *l, const UOp *u)
 {
 	enum { SMALL = 96 };
-	int r = last_range(bound_of(u));
-	int64_t lo, hi;
-	ix_bounds(l->facts.range[r]->src[0], &lo, &hi);
-	if (!l->plan.split || hi < 2 * l->plan.split)
+	if (split_range(l, bound_of(u)) < 0)
 		return false;
 	Nodes body = walk(u->src[0]);
 	size_t size = 0;
