@@ -19,6 +19,13 @@ MAINS     = $(foreach t,$(TOOLS),$(wildcard $(addsuffix /$(t).c,trace schedule f
 SRCS      = $(wildcard common/*.c $(addsuffix /*.c,$(ROOMS)))
 LIBS      = $(B)/libcommon.a $(foreach r,$(ROOMS),$(B)/lib$(r).a)
 LDLIBS    = -lmsgpackc -lxxhash -lz -ldl -lpthread -lm
+
+# ONNX is read when its schema and protobuf-c are installed; without them trace says so
+ONNX_PROTO ?= $(firstword $(wildcard /usr/include/onnx/onnx.proto /usr/local/include/onnx/onnx.proto))
+ifneq ($(and $(ONNX_PROTO),$(shell command -v protoc-c),$(wildcard /usr/include/protobuf-c/protobuf-c.h \
+    /usr/local/include/protobuf-c/protobuf-c.h)),)
+ONNX      = $(B)/gen/onnx/onnx.pb-c
+endif
 objs      = $(patsubst %.c,$(B)/%.o,$(filter-out $(MAINS),$(wildcard $(1)/*.c)))
 
 all: $(addprefix $(B)/bin/,$(TOOLS)) $(B)/sluice
@@ -28,7 +35,8 @@ $(B)/sluice: $(B)/bin/sluice
 	ln -sf bin/sluice $@
 
 # What is missing is installed first; nothing is done, and nothing asked, when all is there.
-PACKAGES  = libmsgpack-dev libxxhash-dev zlib1g-dev libzmq3-dev ocl-icd-libopencl1 opencl-headers
+PACKAGES  = libmsgpack-dev libxxhash-dev zlib1g-dev libzmq3-dev ocl-icd-libopencl1 opencl-headers \
+            protobuf-c-compiler libprotobuf-c-dev libonnx-dev
 TESTING   = bats parallel pocl-opencl-icd graphviz python3
 deps:
 	@sh common/deps.sh $(PACKAGES) $(TESTING)
@@ -42,6 +50,19 @@ $(B)/gen/rules.inc: $(RULES) common/embed.sh
 	@mkdir -p $(@D)
 	sh common/embed.sh $(RULES) > $@.tmp && mv $@.tmp $@
 $(B)/common/rules.o: $(B)/gen/rules.inc
+
+ifdef ONNX
+$(ONNX).c: $(ONNX_PROTO)
+	@mkdir -p $(@D)
+	protoc-c --c_out=$(B)/gen -I$(patsubst %/onnx/onnx.proto,%,$<) $<
+$(ONNX).h: $(ONNX).c
+$(ONNX).o: $(ONNX).c
+	$(CC) -std=c11 $(CFLAGS) -I$(B)/gen -c -o $@ $<
+$(patsubst %.c,$(B)/%.o,$(wildcard trace/onnx_*.c)): $(ONNX).c
+$(B)/trace/onnx_%.o: CFLAGS += -DHAVE_ONNX
+$(B)/libtrace.a: $(ONNX).o
+$(B)/bin/trace: LDLIBS += -lprotobuf-c
+endif
 
 .SECONDEXPANSION:
 $(B)/lib%.a: $$(call objs,$$*)
