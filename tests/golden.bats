@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
-# Golden texts: each file golden/NAME.SUFFIX is what the tools make of golden/NAME.t (golden.sh has the suffixes).
-# A file that is added is a case that is tested; `make rebase` writes them all anew.
+# Golden texts: each file golden/NAME.SUFFIX is what the tools make of golden/NAME.t (golden.sh
+# has the suffixes). A file that is added is a case that is tested; `make rebase` writes them all
+# anew.
 load helpers
 
 setup() {
@@ -13,7 +14,8 @@ golden() {
 	local name differs=0
 	for name in $(golden_names); do
 		[ -f "$GOLDEN/$name.$1" ] || continue
-		golden_make "$name" "$1" > made 2> errors || { echo "$name.$1: a tool failed"; cat errors; differs=1; }
+		golden_make "$name" "$1" > made 2> errors ||
+			{ echo "$name.$1: a tool failed"; cat errors; differs=1; }
 		command -p diff -u "$GOLDEN/$name.$1" made || { echo "differs: $name.$1"; differs=1; }
 	done
 	return $differs

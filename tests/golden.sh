@@ -1,5 +1,6 @@
-# Golden texts.  golden/NAME.t is a program, golden/NAME.mp.txt a document in text form; a file beside it named for what a
-# tool makes of it holds that text.  To add a case, add a program and `touch` the files that should be kept, then `make rebase`.
+# Golden texts.  golden/NAME.t is a program, golden/NAME.mp.txt a document in text form; a file
+# beside it named for what a tool makes of it holds that text.  To add a case, add a program and
+# `touch` the files that should be kept, then `make rebase`.
 #
 #   NAME.args             operands of run, x=rand for one
 #   NAME.graph .schedule .fuse .lower .lower.TARGET     the document at that level
@@ -22,7 +23,8 @@ golden_sources() {
 	golden_graph "$1" | tool fuse | tool lower -t "$2" | tool render -t "$2" | tool show | sed -n 's/^	|//p'
 }
 
-# golden_make NAME SUFFIX: what the tools print today.  Names of files are relative, so they look the same everywhere.
+# golden_make NAME SUFFIX: what the tools print today.  Names of files are relative, so they look
+# the same everywhere.
 golden_make() (
 	set -o pipefail
 	cd "$GOLDEN" || exit 1

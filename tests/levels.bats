@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Every level runs: a document saved at any level, interpreted or compiled, gives what the whole pipeline gives, and so
-# does one that was made without a stage or a pass that can be left out.
+# Every level runs: a document saved at any level, interpreted or compiled, gives what the whole
+# pipeline gives, and so does one that was made without a stage or a pass that can be left out.
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
@@ -101,7 +101,8 @@ optional() {
 	tool "$1" --help | sed -n '/^passes/,$ s/^  \* \([a-z_]*\).*/\1/p'
 }
 
-# without NAME: a stage or a pass left out, interpreted at the level it changes; whole.npz is the graph interpreted
+# without NAME: a stage or a pass left out, interpreted at the level it changes; whole.npz is the
+# graph interpreted
 without() {
 	local pass stage operands
 	program "$1"
@@ -131,7 +132,8 @@ without() {
 	same "$1, strict" l.mp --interpret
 }
 
-# compiled NAME: the plainest program (all that can be left out left out), and the one without fuse, compiled
+# compiled NAME: the plainest program (all that can be left out left out), and the one without
+# fuse, compiled
 compiled() {
 	local operands
 	program "$1"
