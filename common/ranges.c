@@ -51,7 +51,7 @@ uint64_t range_mask(UOp *root)
 	fit();
 	if (known[root->id])
 		return mask[root->id];
-	VEC(UOp *) stack = {0};
+	static VEC(UOp *) stack;
 	vec_push(&stack, root);
 	while (stack.n) {
 		UOp *u = stack.at[stack.n - 1];
@@ -67,6 +67,5 @@ uint64_t range_mask(UOp *root)
 		}
 		stack.n--;
 	}
-	vec_free(&stack);
 	return mask[root->id];
 }

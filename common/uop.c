@@ -69,15 +69,20 @@ uint64_t dtype_max(DType d)
 
 /* ---- the table of nodes */
 
-static UOp **table;
-static size_t ntable, captable;
+/* The nodes in the order in which they came, and where each is by its hash: at is one more than its place. The hash
+ * stands in the table as well, for most looks end there, and growing need not touch the nodes. */
+typedef struct { uint32_t hash, at; } Slot;
+static Slot *table;
+static VEC(UOp *) tabled;
+static size_t captable;
 static uint32_t created;
 
 void node_reset(void)
 {
-	free(table);
+	pages_free(table, captable * sizeof *table);
+	vec_free(&tabled);
 	table = NULL;
-	ntable = captable = 0;
+	captable = 0;
 	created = 0;
 }
 
@@ -91,27 +96,27 @@ static uint32_t node_hash(Op op, DType dt, size_t nsrc, UOp *const *src, const V
 	return (uint32_t)(h ^ h >> 32);
 }
 
-static bool node_is(const UOp *u, uint32_t hash, Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg)
+static bool node_is(const UOp *u, Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg)
 {
-	return u->hash == hash && u->op == op && u->dtype == dt && u->nsrc == nsrc && u->arg == arg &&
+	return u->op == op && u->dtype == dt && u->nsrc == nsrc && u->arg == arg &&
 		(!nsrc || !memcmp(u->src, src, nsrc * sizeof *src));
 }
 
 static void table_grow(void)
 {
-	UOp **old = table;
+	Slot *old = table;
 	size_t cap = captable;
 	captable = cap ? cap * 2 : 4096;
-	table = xcalloc(captable, sizeof *table);
+	table = pages_new(captable * sizeof *table);
 	for (size_t i = 0; i < cap; i++) {
-		if (!old[i])
+		if (!old[i].at)
 			continue;
-		size_t k = old[i]->hash & (captable - 1);
-		while (table[k])
+		size_t k = old[i].hash & (captable - 1);
+		while (table[k].at)
 			k = (k + 1) & (captable - 1);
 		table[k] = old[i];
 	}
-	free(old);
+	pages_free(old, cap * sizeof *old);
 }
 
 static UOp *node_alloc(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, uint32_t hash)
@@ -140,12 +145,12 @@ UOp *node_try(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, con
 		}
 	}
 	uint32_t hash = node_hash(op, dt, nsrc, src, arg);
-	if (ntable * 2 >= captable)
+	if (tabled.n * 2 >= captable)
 		table_grow();
 	size_t k = hash & (captable - 1);
-	for (; table[k]; k = (k + 1) & (captable - 1))
-		if (node_is(table[k], hash, op, dt, nsrc, src, arg))
-			return table[k];
+	for (; table[k].at; k = (k + 1) & (captable - 1))
+		if (table[k].hash == hash && node_is(tabled.at[table[k].at - 1], op, dt, nsrc, src, arg))
+			return tabled.at[table[k].at - 1];
 	const Shape *shape = NULL;
 	*err = node_infer(op, dt, nsrc, src, arg, &shape, status);
 	if (*err)
@@ -153,12 +158,12 @@ UOp *node_try(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, con
 	UOp *u = node_alloc(op, dt, nsrc, src, arg, hash);
 	u->shape = shape;
 	/* inference may have made nodes (sizes): look the slot up again */
-	if (ntable * 2 >= captable)
+	if (tabled.n * 2 >= captable)
 		table_grow();
-	for (k = hash & (captable - 1); table[k]; k = (k + 1) & (captable - 1))
+	for (k = hash & (captable - 1); table[k].at; k = (k + 1) & (captable - 1))
 		;
-	table[k] = u;
-	ntable++;
+	vec_push(&tabled, u);
+	table[k] = (Slot){hash, tabled.n};
 	return u;
 }
 

@@ -46,6 +46,9 @@ void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n);
 char *xstrdup(const char *s);
+/* Zeroed memory for large tables, on large pages where there are such; freed with its size. */
+void *pages_new(size_t n);
+void pages_free(void *p, size_t n);
 
 /* A growing array: VEC(int) v = {0}; vec_push(&v, 3); v.at[i]; v.n; vec_free(&v). */
 #define VEC(T) struct { T *at; size_t n, cap; }
@@ -307,6 +310,8 @@ typedef struct { UOp **at; size_t n; } Nodes;                /* in the arena */
 /* Every node that root reaches, sources before users (root last). Linear; no recursion. */
 Nodes walk(UOp *root);
 Nodes walk_many(size_t n, UOp *const *roots);
+/* The same, but only until the next walk of any kind (or a node is made): for a look that keeps nothing. */
+Nodes walk_brief(UOp *root);
 /* Rebuilds what root reaches, sources first: fn gets each node with its sources already replaced and returns
  * what stands for it (u itself for no change). Linear. */
 UOp *walk_replace(UOp *root, UOp *(*fn)(UOp *u, void *ctx), void *ctx);

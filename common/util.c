@@ -2,6 +2,7 @@
 #include "uop.h"
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -43,6 +44,32 @@ char *xstrdup(const char *s)
 	return memcpy(xmalloc(n), s, n);
 }
 
+/* A large table is touched all over: with large pages most of those touches find their page at once. */
+#ifdef __SANITIZE_ADDRESS__
+#define LARGE SIZE_MAX          /* what is not from malloc is not watched */
+#else
+#define LARGE ((size_t)1 << 21)
+#endif
+
+void *pages_new(size_t n)
+{
+	if (n < LARGE)
+		return xcalloc(1, n);
+	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		no_memory(n);
+	madvise(p, n, MADV_HUGEPAGE);
+	return p;
+}
+
+void pages_free(void *p, size_t n)
+{
+	if (n < LARGE)
+		free(p);
+	else
+		munmap(p, n);
+}
+
 /* ---- arena: chunks that double up to 16 MiB; large pieces get a chunk of their own */
 
 typedef struct Chunk Chunk;
@@ -55,8 +82,8 @@ void *arena_alloc(size_t n)
 {
 	n = (n + 15) & ~(size_t)15;
 	if (!chunks || chunks->cap - chunks->used < n) {
-		size_t cap = n > chunk_size / 4 ? n : chunk_size;
-		Chunk *c = xcalloc(1, HEAD + cap);
+		size_t cap = n > chunk_size / 4 ? n : chunk_size - HEAD;
+		Chunk *c = pages_new(HEAD + cap);
 		c->cap = cap;
 		if (cap == n && chunks) {
 			/* keep filling the chunk on top */
@@ -109,7 +136,7 @@ void arena_reset(void)
 	size_checks_reset();
 	while (chunks) {
 		Chunk *next = chunks->next;
-		free(chunks);
+		pages_free(chunks, HEAD + chunks->cap);
 		chunks = next;
 	}
 	chunk_size = CHUNK_MIN;

@@ -24,21 +24,30 @@ static void marks_fit(void)
 /* Back to order of ids where they are dense: a document keeps the order in which it came. */
 static void order_by_id(UOp **at, size_t n)
 {
+	static UOp **slot;
+	static size_t cap;
 	uint32_t lo = UINT32_MAX, hi = 0;
+	bool sorted = true;
 	for (size_t i = 0; i < n; i++) {
+		sorted &= !i || at[i]->id > at[i - 1]->id;
 		lo = at[i]->id < lo ? at[i]->id : lo;
 		hi = at[i]->id > hi ? at[i]->id : hi;
 	}
 	size_t span = (size_t)hi - lo + 1;
-	if (n < 2 || span > 8 * n)
+	if (sorted || span > 8 * n)
 		return;
-	UOp **slot = xcalloc(span, sizeof *slot);
+	if (span > cap) {
+		free(slot);
+		slot = xcalloc(span, sizeof *slot);
+		cap = span;
+	}
 	for (size_t i = 0; i < n; i++)
 		slot[at[i]->id - lo] = at[i];
 	for (size_t i = 0, k = 0; i < span; i++)
-		if (slot[i])
+		if (slot[i]) {
 			at[k++] = slot[i];
-	free(slot);
+			slot[i] = NULL;
+		}
 }
 
 typedef struct { UOp *u; uint32_t next; } Frame;
@@ -67,13 +76,18 @@ static void visit(UOp *root)
 	}
 }
 
-Nodes walk_many(size_t nroots, UOp *const *roots)
+static void find(size_t nroots, UOp *const *roots)
 {
 	marks_fit();
 	found.n = 0;
 	for (size_t i = 0; i < nroots; i++)
 		visit(roots[i]);
 	order_by_id(found.at, found.n);
+}
+
+Nodes walk_many(size_t nroots, UOp *const *roots)
+{
+	find(nroots, roots);
 	Nodes r = {arena_alloc(found.n * sizeof *r.at), found.n};
 	if (found.n)
 		memcpy(r.at, found.at, found.n * sizeof *r.at);
@@ -82,6 +96,12 @@ Nodes walk_many(size_t nroots, UOp *const *roots)
 
 Nodes walk(UOp *root) { return walk_many(1, &root); }
 
+Nodes walk_brief(UOp *root)
+{
+	find(1, &root);
+	return (Nodes){found.at, found.n};
+}
+
 UOp *walk_replace(UOp *root, UOp *(*fn)(UOp *u, void *ctx), void *ctx)
 {
 	Map to = {0};
@@ -89,20 +109,24 @@ UOp *walk_replace(UOp *root, UOp *(*fn)(UOp *u, void *ctx), void *ctx)
 	VEC(UOp *) src = {0};
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
+		bool changed = false;
 		src.n = 0;
-		for (uint32_t s = 0; s < u->nsrc; s++)
-			vec_push(&src, map_get(&to, PKEY(u->src[s])));
-		map_put(&to, PKEY(u), fn(u->nsrc ? node_with(u, src.at) : u, ctx));
+		for (uint32_t s = 0; to.n && s < u->nsrc; s++) {
+			UOp *v = map_get(&to, PKEY(u->src[s]));
+			changed |= v != NULL;
+			vec_push(&src, v ? v : u->src[s]);
+		}
+		UOp *v = fn(changed ? node_with(u, src.at) : u, ctx);
+		if (v != u)
+			map_put(&to, PKEY(u), v);
 	}
 	UOp *r = map_get(&to, PKEY(root));
 	vec_free(&src);
 	map_free(&to);
-	return r;
+	return r ? r : root;
 }
 
 /* ---- substitution */
-
-typedef struct { size_t n; UOp *const *from, *const *to; } Subst;
 
 static bool bounded(UOp *u)
 {
@@ -128,29 +152,63 @@ static UOp *rebuild(UOp *u, UOp *const *src)
 	return node_with(u, src);
 }
 
+/* What stands for each node of the walk at hand, by id; an entry counts when its number is that of the walk. */
+typedef struct { UOp *to; uint32_t number; } Image;
+static Image *image;
+static size_t capimage;
+static uint32_t image_number;
+
+static void images_fit(void)
+{
+	size_t n = node_limit();
+	if (n > capimage) {
+		size_t cap = n + n / 2 + 1024;
+		image = xrealloc(image, cap * sizeof *image);
+		memset(image + capimage, 0, (cap - capimage) * sizeof *image);
+		capimage = cap;
+	}
+	if (++image_number == 0) {
+		memset(image, 0, capimage * sizeof *image);
+		image_number = 1;
+	}
+}
+
+static UOp *image_of(UOp *u)
+{
+	Image *i = &image[u->id];
+	return i->number == image_number ? i->to : u;
+}
+
+/* The nodes come in an array of this function's own: making a node may walk (sizes). */
 UOp *substitute(UOp *root, size_t n, UOp *const *from, UOp *const *to)
 {
-	Map map = {0};
-	for (size_t i = 0; i < n; i++)
-		map_put(&map, PKEY(from[i]), to[i]);
-	Nodes all = walk(root);
-	VEC(UOp *) src = {0};
+	static VEC(UOp *) all;
+	static VEC(UOp *) src;
+	size_t changes = 0;
+	images_fit();
+	for (size_t i = 0; i < n; i++) {
+		image[from[i]->id] = (Image){to[i], image_number};
+		changes += from[i] != to[i];
+	}
+	if (!changes)
+		return root;
+	find(1, &root);
+	all.n = 0;
+	for (size_t i = 0; i < found.n; i++)
+		vec_push(&all, found.at[i]);
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
-		if (map_get(&map, PKEY(u)))
+		if (image[u->id].number == image_number)
 			continue;
 		bool changed = false;
 		src.n = 0;
 		for (uint32_t s = 0; s < u->nsrc; s++) {
-			UOp *r = map_get(&map, PKEY(u->src[s]));
-			changed |= r && r != u->src[s];
-			vec_push(&src, r ? r : u->src[s]);
+			UOp *r = image_of(u->src[s]);
+			changed |= r != u->src[s];
+			vec_push(&src, r);
 		}
 		if (changed)
-			map_put(&map, PKEY(u), rebuild(u, src.at));
+			image[u->id] = (Image){rebuild(u, src.at), image_number};
 	}
-	UOp *r = map_get(&map, PKEY(root));
-	vec_free(&src);
-	map_free(&map);
-	return r ? r : root;
+	return image_of(root);
 }

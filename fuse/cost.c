@@ -45,7 +45,7 @@ static double op_cost(const UOp *u)
 
 double value_cost(UOp *value, int *loads)
 {
-	Nodes all = walk(value);
+	Nodes all = walk_brief(value);
 	double cost = 0;
 	*loads = 0;
 	for (size_t i = 0; i < all.n; i++) {
@@ -85,12 +85,12 @@ static void runs_clear(const Nodes *all)
 		runs[all->at[i]->id] = 0;
 }
 
-/* runs[] for every node of a kernel: how often it is evaluated. */
+/* runs[] for every node of a kernel: how often it is evaluated. The nodes are those of a brief walk. */
 static Nodes count_runs(UOp *kernel)
 {
-	Loops loops = kernel_loops(kernel);
+	Nodes all = walk_brief(kernel);
+	Loops loops = loops_among(&all, kernel);
 	uint64_t loop_mask = range_mask(kernel);
-	Nodes all = walk(kernel);
 	runs_clear(&all);
 	for (size_t i = all.n; i--;) {
 		UOp *u = all.at[i];

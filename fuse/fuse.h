@@ -28,10 +28,14 @@ UOp *shift_bound(UOp *value, int shift);
 UOp *share_loops(UOp *kernel);
 
 /* ---- kernels.c: what a pass asks of a kernel in open form */
-typedef struct { UOp **at; int n; } Loops;
-Loops kernel_loops(UOp *kernel);             /* free ranges, outermost first; in the arena */
+typedef struct { UOp *at[64]; int n; } Loops;
+Loops kernel_loops(UOp *kernel);             /* free ranges, outermost first */
+Loops loops_among(const Nodes *all, UOp *kernel);    /* the same, all being a walk of kernel */
 UOp *store_buffer(const UOp *store);
 Nodes kernel_loads(UOp *kernel);             /* its LOAD nodes */
+/* One look at a kernel: its size, whether it has RREDUCE, RSCAN, RSORT, and its loads (until the next walk). */
+typedef struct { size_t nodes; bool folds, scan, sort; Nodes loads; } Look;
+Look kernel_look(UOp *kernel);
 /* True when store writes the whole of its buffer, each element once, at its own loops in order, without a gate. */
 bool store_is_plain(UOp *store);
 bool has_op(UOp *root, Op op);

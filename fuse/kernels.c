@@ -4,13 +4,19 @@
 
 Loops kernel_loops(UOp *kernel)
 {
+	Nodes all = walk_brief(kernel);
+	return loops_among(&all, kernel);
+}
+
+Loops loops_among(const Nodes *all, UOp *kernel)
+{
 	uint64_t free_axes = range_mask(kernel);
-	Nodes all = walk(kernel);
-	Loops l = {arena_alloc(64 * sizeof *l.at), 0};
 	UOp *by_axis[64] = {0};
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_RANGE && free_axes >> range_axis(all.at[i]) & 1)
-			by_axis[range_axis(all.at[i])] = all.at[i];
+	Loops l;
+	l.n = 0;
+	for (size_t i = 0; i < all->n; i++)
+		if (all->at[i]->op == OP_RANGE && free_axes >> range_axis(all->at[i]) & 1)
+			by_axis[range_axis(all->at[i])] = all->at[i];
 	for (int a = 0; a < 64; a++)
 		if (by_axis[a])
 			l.at[l.n++] = by_axis[a];
@@ -21,11 +27,29 @@ UOp *store_buffer(const UOp *store) { return store->src[0]->src[0]; }
 
 Nodes kernel_loads(UOp *kernel)
 {
-	Nodes all = walk(kernel), loads = {all.at, 0};
+	Nodes all = walk_brief(kernel), loads = {0};
 	for (size_t i = 0; i < all.n; i++)
+		loads.n += all.at[i]->op == OP_LOAD;
+	loads.at = arena_alloc(loads.n * sizeof *loads.at);
+	for (size_t i = 0, n = 0; n < loads.n; i++)
 		if (all.at[i]->op == OP_LOAD)
-			loads.at[loads.n++] = all.at[i];
+			loads.at[n++] = all.at[i];
 	return loads;
+}
+
+Look kernel_look(UOp *kernel)
+{
+	Nodes all = walk_brief(kernel);
+	Look l = {.nodes = all.n, .loads = {all.at, 0}};
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		l.folds |= u->op == OP_RREDUCE;
+		l.scan |= u->op == OP_RSCAN;
+		l.sort |= u->op == OP_RSORT;
+		if (u->op == OP_LOAD)
+			l.loads.at[l.loads.n++] = u;
+	}
+	return l;
 }
 
 static bool covers(UOp *index, UOp *size)
@@ -59,7 +83,7 @@ bool store_is_plain(UOp *store)
 
 bool has_op(UOp *root, Op op)
 {
-	Nodes all = walk(root);
+	Nodes all = walk_brief(root);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == op)
 			return true;
@@ -70,7 +94,7 @@ static bool reuses(UOp *fold)
 {
 	uint64_t around = range_mask(fold), in = range_mask(fold->src[0]);
 	uint64_t bound = in & ~around;
-	Nodes all = walk(fold->src[0]);
+	Nodes all = walk_brief(fold->src[0]);
 	int full = 0, part = 0;
 	for (size_t i = 0; i < all.n; i++) {
 		if (all.at[i]->op != OP_LOAD)
@@ -89,6 +113,9 @@ static bool reuses(UOp *fold)
 
 bool has_contraction(UOp *root)
 {
+	Look l = kernel_look(root);
+	if (!l.folds || l.loads.n < 2)
+		return false;
 	Nodes all = walk(root);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_RREDUCE && reuses(all.at[i]))

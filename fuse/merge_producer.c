@@ -15,7 +15,6 @@
 
 enum { BIG_FOLD = 1 << 16, FEW_ROWS = 64, ROUNDS = 4 };
 
-typedef VEC(int) Ints;
 typedef VEC(UOp *) List;
 
 typedef struct {
@@ -24,10 +23,14 @@ typedef struct {
 	bool barrier;           /* a copy somebody asked for, a sort, a scatter */
 	bool folds, scan, sort; /* has RREDUCE, RSCAN, RSORT */
 	size_t nodes;
+	double work;            /* of the kernel as it is, -1 before somebody asked */
 	List reads;             /* distinct buffers */
 } Step;
 
-typedef struct { UOp *buffer; Ints writers, readers; } Use;     /* indices of steps, rising */
+typedef struct Turn Turn;
+struct Turn { int step; Turn *next; };
+/* Who writes and who reads a buffer as the calls came, the last first; and how many readers are left. */
+typedef struct { Turn *writers, *readers; size_t left; } Use;
 
 typedef struct { Step *step; int n; Map use; int merged; } Plan;
 
@@ -35,11 +38,17 @@ static Use *use_of(Plan *p, UOp *buffer)
 {
 	Use *u = map_get(&p->use, PKEY(buffer));
 	if (!u) {
-		u = xcalloc(1, sizeof *u);
-		u->buffer = buffer;
+		u = arena_alloc(sizeof *u);
 		map_put(&p->use, PKEY(buffer), u);
 	}
 	return u;
+}
+
+static void turn_add(Turn **list, int step)
+{
+	Turn *t = arena_alloc(sizeof *t);
+	*t = (Turn){step, *list};
+	*list = t;
 }
 
 static void read_add(Plan *p, int k, UOp *buffer)
@@ -49,19 +58,17 @@ static void read_add(Plan *p, int k, UOp *buffer)
 		if (s->reads.at[i] == buffer)
 			return;
 	vec_push(&s->reads, buffer);
-	vec_push(&use_of(p, buffer)->readers, k);
+	use_of(p, buffer)->left++;
 }
 
 static void read_drop(Plan *p, int k, UOp *buffer)
 {
 	Step *s = &p->step[k];
-	Use *u = use_of(p, buffer);
 	for (size_t i = 0; i < s->reads.n; i++)
-		if (s->reads.at[i] == buffer)
+		if (s->reads.at[i] == buffer) {
 			s->reads.at[i--] = s->reads.at[--s->reads.n];
-	for (size_t i = 0; i < u->readers.n; i++)
-		if (u->readers.at[i] == k)
-			u->readers.at[i--] = u->readers.at[--u->readers.n];
+			use_of(p, buffer)->left--;
+		}
 }
 
 /* ---- reading the calls */
@@ -79,25 +86,25 @@ static void read_step(Plan *p, int k, UOp *u)
 {
 	Step *s = &p->step[k];
 	s->kernel = u;
+	s->work = -1;
 	if (u->op != OP_KERNEL) {
 		s->barrier = true;
-		vec_push(&use_of(p, u->src[0])->writers, k);
+		turn_add(&use_of(p, u->src[0])->writers, k);
 		read_add(p, k, u->src[1]);
-		return;
+	} else {
+		s->barrier = is_barrier(u);
+		Look l = kernel_look(u);
+		s->nodes = l.nodes;
+		s->folds = l.folds;
+		s->scan = l.scan;
+		s->sort = l.sort;
+		for (uint32_t i = 0; i < u->nsrc; i++)
+			turn_add(&use_of(p, store_buffer(u->src[i]))->writers, k);
+		for (size_t i = 0; i < l.loads.n; i++)
+			read_add(p, k, l.loads.at[i]->src[0]->src[0]);
 	}
-	s->barrier = is_barrier(u);
-	Nodes all = walk(u);
-	s->nodes = all.n;
-	for (size_t i = 0; i < all.n; i++) {
-		s->folds |= all.at[i]->op == OP_RREDUCE;
-		s->scan |= all.at[i]->op == OP_RSCAN;
-		s->sort |= all.at[i]->op == OP_RSORT;
-	}
-	for (uint32_t i = 0; i < u->nsrc; i++)
-		vec_push(&use_of(p, store_buffer(u->src[i]))->writers, k);
-	Nodes loads = kernel_loads(u);
-	for (size_t i = 0; i < loads.n; i++)
-		read_add(p, k, loads.at[i]->src[0]->src[0]);
+	for (size_t i = 0; i < s->reads.n; i++)
+		turn_add(&use_of(p, s->reads.at[i])->readers, k);
 }
 
 /* ---- may it be done */
@@ -109,8 +116,8 @@ static bool overwritten(Plan *p, int t, int c)
 {
 	for (size_t i = 0; i < p->step[t].reads.n; i++) {
 		Use *u = use_of(p, p->step[t].reads.at[i]);
-		for (size_t w = 0; w < u->writers.n; w++)
-			if (u->writers.at[w] > t && u->writers.at[w] <= c)
+		for (Turn *w = u->writers; w && w->step > t; w = w->next)
+			if (w->step <= c)
 				return true;
 	}
 	return false;
@@ -140,13 +147,13 @@ static bool too_large(Step *a, Step *b)
 static int candidate(Plan *p, int c, UOp *buffer)
 {
 	Use *u = use_of(p, buffer);
-	if (!is_temp(buffer) || u->writers.n != 1 || u->writers.at[0] >= c)
+	if (!is_temp(buffer) || !u->writers || u->writers->next || u->writers->step >= c)
 		return -1;
-	int t = u->writers.at[0];
+	int t = u->writers->step;
 	Step *s = &p->step[t];
 	if (s->barrier || p->step[c].kernel->op != OP_KERNEL || p->step[c].sort)
 		return -1;
-	if (!s->cheap && u->readers.n != 1)
+	if (!s->cheap && u->left != 1)
 		return -1;
 	if (too_large(s, &p->step[c]) || union_size(s, &p->step[c]) > KERNEL_BUFFERS)
 		return -1;
@@ -168,10 +175,7 @@ static Nodes sites_of(UOp *kernel, UOp *buffer)
 static UOp *value_for(UOp *store, UOp *site)
 {
 	UOp *place = store->src[0], *value = store->src[1], *from[MAX_RANK], *to[MAX_RANK];
-	uint64_t inside = range_mask(site) >> BOUND;
 	size_t n = 0;
-	if (inside)
-		value = shift_bound(value, MAX_RANK);
 	for (uint32_t i = 1; i < place->nsrc; i++) {
 		if (place->src[i]->op != OP_RANGE)
 			continue;
@@ -194,12 +198,22 @@ static bool may_nest(const Nodes *sites)
 	return false;
 }
 
-/* Kernel with every load of what store writes replaced; NULL when that does not come to an end or nests too deep. */
+static bool any_in_fold(const Nodes *sites)
+{
+	for (size_t i = 0; i < sites->n; i++)
+		if (range_mask(sites->at[i]) >> BOUND)
+			return true;
+	return false;
+}
+
+/* Kernel with every load of what store writes replaced; NULL when that does not come to an end or nests too deep.
+ * The kernel's bound ranges make way, so that those of the value are the same in its folds and outside of them. */
 static UOp *inlined(UOp *kernel, UOp *store, bool folds)
 {
 	List to = {0};
-	UOp *r = kernel;
 	int round = 0;
+	Nodes found = sites_of(kernel, store_buffer(store));
+	UOp *r = any_in_fold(&found) ? shift_bound(kernel, MAX_RANK) : kernel;
 	for (bool again = true; again && round < ROUNDS; round++) {
 		Nodes sites = sites_of(r, store_buffer(store));
 		again = sites.n && may_nest(&sites);
@@ -257,13 +271,15 @@ static bool recompute(UOp *value, double times, double *inlined_cost, double *st
 /* A large fold down to few values is split over threads better than repeated or nested. */
 static bool is_big_fold(UOp *store)
 {
-	Nodes all = walk(store->src[1]);
 	double rows = count_guess(store_buffer(store)->shape);
+	if (rows >= FEW_ROWS)
+		return false;
+	Nodes all = walk_brief(store->src[1]);
 	for (size_t i = 0; i < all.n; i++) {
 		double n = 1;
 		for (uint32_t s = 1; all.at[i]->op == OP_RREDUCE && s < all.at[i]->nsrc; s++)
 			n *= size_guess(all.at[i]->src[s]->src[0]);
-		if (n * rows > BIG_FOLD && rows < FEW_ROWS && n > 1)
+		if (n * rows > BIG_FOLD && n > 1)
 			return true;
 	}
 	return false;
@@ -301,6 +317,13 @@ static bool contraction_ok(UOp *kernel, UOp *store, const char **why)
 	return true;
 }
 
+static double step_work(Step *s)
+{
+	if (s->work < 0)
+		s->work = kernel_work(s->kernel);
+	return s->work;
+}
+
 /* The kernel with step t's value in place, or NULL; why and the costs are for --explain. */
 static UOp *try_merge(Plan *p, int t, int c, const char **why, double *with, double *without)
 {
@@ -329,7 +352,7 @@ static UOp *try_merge(Plan *p, int t, int c, const char **why, double *with, dou
 	UOp *merged = inlined(kernel, store, folds);
 	if (!merged)
 		return NULL;
-	*without = kernel_work(kernel) + kernel_work(p->step[t].kernel);
+	*without = step_work(&p->step[c]) + step_work(&p->step[t]);
 	*with = kernel_work(share_loops(merged));
 	return *with <= *without ? merged : NULL;
 }
@@ -342,7 +365,7 @@ static void replace_reads(Plan *p, int t, int c, UOp *buffer)
 	read_drop(p, c, buffer);
 	for (size_t i = 0; i < from->reads.n; i++)
 		read_add(p, c, from->reads.at[i]);
-	if (use_of(p, buffer)->readers.n)
+	if (use_of(p, buffer)->left)
 		return;
 	from->dead = true;
 	while (from->reads.n)
@@ -368,6 +391,7 @@ static bool merge_one(Plan *p, int c, UOp *buffer)
 	node_note(merged, p->step[c].kernel->note);
 	node_note(merged, p->step[t].kernel->note);
 	p->step[c].kernel = merged;
+	p->step[c].work = -1;
 	p->step[c].nodes += p->step[t].nodes;
 	p->step[c].folds |= p->step[t].folds;
 	p->step[c].scan |= p->step[t].scan;
@@ -384,16 +408,16 @@ static bool is_cheap(Plan *p, int k)
 		return false;
 	UOp *store = s->kernel->src[0];
 	Use *u = use_of(p, store_buffer(store));
-	if (u->readers.n < 2 || !is_temp(store_buffer(store)))
+	if (u->left < 2 || !is_temp(store_buffer(store)))
 		return false;
 	double times = 0, with = 0, without = 0;
-	for (size_t i = 0; i < u->readers.n; i++) {
-		UOp *reader = p->step[u->readers.at[i]].kernel;
+	for (Turn *r = u->readers; r; r = r->next) {
+		UOp *reader = p->step[r->step].kernel;
 		times += reader->op == OP_KERNEL ? repeats(reader, store) : 1;
 	}
 	bool yes = recompute(store->src[1], times, &with, &without);
 	explain("%s: wanted %.4g times by %zu kernels: %s (%.4g against %.4g)", buffer_name(store_buffer(store)),
-		times, u->readers.n, yes ? "computed in each" : "stored once", with, without);
+		times, u->left, yes ? "computed in each" : "stored once", with, without);
 	return yes;
 }
 
@@ -437,14 +461,6 @@ Graph *merge_producers(Graph *g)
 	*r = *g;
 	r->all = (Nodes){0};
 	r->sink = node_new(OP_SINK, DT_NONE, left.n, left.at, g->sink->arg);
-	for (size_t i = 0; i < p.use.cap; i++) {
-		Use *u = p.use.val[i];
-		if (u) {
-			vec_free(&u->writers);
-			vec_free(&u->readers);
-			free(u);
-		}
-	}
 	map_free(&p.use);
 	for (int i = 0; i < p.n; i++)
 		vec_free(&p.step[i].reads);

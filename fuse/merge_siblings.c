@@ -12,28 +12,36 @@
 
 enum { STORES = 8 };
 
-typedef VEC(int) Ints;
-typedef struct { Ints writers, readers; } Use;
+typedef struct Turn Turn;
+struct Turn { int step; Turn *next; };
+typedef struct { Turn *writers, *readers; } Use;        /* of a buffer, in no order */
 typedef struct { UOp **kernel; bool *plain; uint64_t *loops; size_t *nodes; int n; Map use, latest; } Sib;
 
 static Use *use_of(Sib *s, UOp *buffer)
 {
 	Use *u = map_get(&s->use, PKEY(buffer));
 	if (!u) {
-		u = xcalloc(1, sizeof *u);
+		u = arena_alloc(sizeof *u);
 		map_put(&s->use, PKEY(buffer), u);
 	}
 	return u;
 }
 
-static bool may_join(UOp *k)
+static void turn_add(Turn **list, int step)
 {
-	if (k->op != OP_KERNEL || k->nsrc > STORES || has_op(k, OP_RSORT) || has_op(k, OP_RSCAN))
+	Turn *t = arena_alloc(sizeof *t);
+	*t = (Turn){step, *list};
+	*list = t;
+}
+
+static bool may_join(UOp *k, const Look *l)
+{
+	if (k->nsrc > STORES || l->sort || l->scan)
 		return false;
 	for (uint32_t i = 0; i < k->nsrc; i++)
 		if (!store_is_plain(k->src[i]))
 			return false;
-	return !has_contraction(k);
+	return !l->folds || !has_contraction(k);
 }
 
 static uint64_t loops_hash(UOp *k)
@@ -49,24 +57,24 @@ static void read_kernel(Sib *s, int k)
 {
 	UOp *u = s->kernel[k];
 	if (u->op != OP_KERNEL) {
-		vec_push(&use_of(s, u->src[0])->writers, k);
-		vec_push(&use_of(s, u->src[1])->readers, k);
+		turn_add(&use_of(s, u->src[0])->writers, k);
+		turn_add(&use_of(s, u->src[1])->readers, k);
 		return;
 	}
-	s->plain[k] = may_join(u);
-	s->loops[k] = loops_hash(u);
-	s->nodes[k] = walk(u).n;
+	Look l = kernel_look(u);
+	s->nodes[k] = l.nodes;
 	for (uint32_t i = 0; i < u->nsrc; i++)
-		vec_push(&use_of(s, store_buffer(u->src[i]))->writers, k);
-	Nodes loads = kernel_loads(u);
-	for (size_t i = 0; i < loads.n; i++)
-		vec_push(&use_of(s, loads.at[i]->src[0]->src[0])->readers, k);
+		turn_add(&use_of(s, store_buffer(u->src[i]))->writers, k);
+	for (size_t i = 0; i < l.loads.n; i++)
+		turn_add(&use_of(s, l.loads.at[i]->src[0]->src[0])->readers, k);
+	s->plain[k] = may_join(u, &l);
+	s->loops[k] = loops_hash(u);
 }
 
-static bool any_between(const Ints *at, int a, int b)
+static bool any_between(const Turn *t, int a, int b)
 {
-	for (size_t i = 0; i < at->n; i++)
-		if (at->at[i] > a && at->at[i] < b)
+	for (; t; t = t->next)
+		if (t->step > a && t->step < b)
 			return true;
 	return false;
 }
@@ -84,12 +92,12 @@ static bool may_move(Sib *s, int a, int b)
 {
 	Nodes loads = kernel_loads(s->kernel[b]), others = kernel_loads(s->kernel[a]);
 	for (size_t i = 0; i < loads.n; i++)
-		if (any_between(&use_of(s, loads.at[i]->src[0]->src[0])->writers, a, b))
+		if (any_between(use_of(s, loads.at[i]->src[0]->src[0])->writers, a, b))
 			return false;
 	for (uint32_t i = 0; i < s->kernel[b]->nsrc; i++) {
 		UOp *to = store_buffer(s->kernel[b]->src[i]);
-		if (writes(s->kernel[a], to) || any_between(&use_of(s, to)->readers, a, b) ||
-		    any_between(&use_of(s, to)->writers, a, b))
+		if (writes(s->kernel[a], to) || any_between(use_of(s, to)->readers, a, b) ||
+		    any_between(use_of(s, to)->writers, a, b))
 			return false;
 		for (size_t l = 0; l < others.n; l++)
 			if (others.at[l]->src[0]->src[0] == to)
@@ -138,10 +146,10 @@ static bool try_join(Sib *s, int a, int b)
 	s->nodes[a] += s->nodes[b];
 	s->kernel[b] = NULL;
 	for (uint32_t i = 0; i < y->nsrc; i++)
-		vec_push(&use_of(s, store_buffer(y->src[i]))->writers, a);
+		turn_add(&use_of(s, store_buffer(y->src[i]))->writers, a);
 	Nodes loads = kernel_loads(y);
 	for (size_t i = 0; i < loads.n; i++)
-		vec_push(&use_of(s, loads.at[i]->src[0]->src[0])->readers, a);
+		turn_add(&use_of(s, loads.at[i]->src[0]->src[0])->readers, a);
 	return true;
 }
 
@@ -196,14 +204,6 @@ Graph *merge_siblings(Graph *g)
 	Graph *r = arena_alloc(sizeof *r);
 	*r = *g;
 	r->sink = node_new(OP_SINK, DT_NONE, left.n, left.at, g->sink->arg);
-	for (size_t i = 0; i < s.use.cap; i++) {
-		Use *u = s.use.val[i];
-		if (u) {
-			vec_free(&u->writers);
-			vec_free(&u->readers);
-			free(u);
-		}
-	}
 	map_free(&s.use);
 	map_free(&s.latest);
 	vec_free(&left);

@@ -40,8 +40,52 @@ static UOp *number_fold(Numbering *n, UOp *fold, UOp *const *src)
 	return node_with(fold, now);
 }
 
+/* Most kernels number at once: each bound range has one axis to get, wherever it stands. False when some range is bound
+ * at two depths. level[] is a side table by id: bound axes in use under a node, and for a range that is bound its own
+ * axis, counted from 1. */
+static bool number_at_once(UOp *kernel, UOp **out)
+{
+	static uint8_t *level;
+	static size_t cap;
+	Nodes all = walk(kernel);
+	if (node_limit() > cap) {
+		cap = node_limit() + node_limit() / 2;
+		level = xrealloc(level, cap);
+	}
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		uint8_t *own = &level[u->id];
+		*own = 0;
+		for (uint32_t s = 0; u->op != OP_RANGE && s < u->nsrc; s++)
+			if (u->src[s]->op != OP_RANGE && level[u->src[s]->id] > *own)
+				*own = level[u->src[s]->id];
+		if (u->op != OP_RREDUCE)
+			continue;
+		for (uint32_t s = 1; s < u->nsrc; s++) {
+			uint8_t *axis = &level[u->src[s]->id];
+			++*own;
+			if (*own > DEPTH || (*axis && *axis != *own))
+				return false;
+			*axis = *own;
+		}
+	}
+	List from = {0}, to = {0};
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_RANGE && level[all.at[i]->id]) {
+			vec_push(&from, all.at[i]);
+			vec_push(&to, range_new(BOUND + level[all.at[i]->id] - 1, all.at[i], "reduce"));
+		}
+	*out = substitute(kernel, from.n, from.at, to.at);
+	vec_free(&from);
+	vec_free(&to);
+	return true;
+}
+
 UOp *number_bound(UOp *kernel)
 {
+	UOp *done;
+	if (number_at_once(kernel, &done))
+		return done;
 	Numbering n = {0};
 	Nodes all = walk(kernel);
 	List src = {0};
@@ -129,28 +173,41 @@ static UOp *renumber(UOp *kernel, int bound)
 	return r;
 }
 
-static UOp *open_call(UOp *call)
+/* A kernel in open form but for its PARAMs, and these: made once for all calls of it. */
+typedef struct { UOp *kernel; List params; } Opened;
+
+static Opened *open_kernel(Map *opened, UOp *kernel)
 {
-	UOp *kernel = call->src[0];
-	Nodes all = walk(kernel);
-	List from = {0}, to = {0};
-	for (size_t i = 0; i < all.n; i++) {
-		UOp *u = all.at[i];
-		if (u->op != OP_PARAM)
-			continue;
-		int64_t slot = val_get(u->arg, "slot")->i;
+	Opened *o = map_get(opened, PKEY(kernel));
+	if (o)
+		return o;
+	o = arena_alloc(sizeof *o);
+	map_put(opened, PKEY(kernel), o);
+	o->kernel = renumber(kernel, BOUND);
+	UOp *numbered = has_op(o->kernel, OP_RREDUCE) ? number_bound(o->kernel) : NULL;
+	if (numbered)
+		o->kernel = numbered;
+	Nodes all = walk_brief(o->kernel);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_PARAM)
+			vec_push(&o->params, all.at[i]);
+	return o;
+}
+
+static UOp *open_call(Map *opened, UOp *call)
+{
+	Opened *o = open_kernel(opened, call->src[0]);
+	List to = {0};
+	for (size_t i = 0; i < o->params.n; i++) {
+		int64_t slot = val_get(o->params.at[i]->arg, "slot")->i;
 		if (slot + 1 >= (int64_t)call->nsrc)
-			die(MALFORMED, "kernel %s: slot %lld has no buffer", val_get(kernel->arg, "name")->s,
+			die(MALFORMED, "kernel %s: slot %lld has no buffer", val_get(o->kernel->arg, "name")->s,
 				(long long)slot);
-		vec_push(&from, u);
 		vec_push(&to, call->src[slot + 1]);
 	}
-	UOp *k = substitute(kernel, from.n, from.at, to.at);
-	vec_free(&from);
+	UOp *k = substitute(o->kernel, to.n, o->params.at, to.at);
 	vec_free(&to);
-	k = renumber(k, BOUND);
-	UOp *numbered = has_op(k, OP_RREDUCE) ? number_bound(k) : k;
-	return numbered ? numbered : k;
+	return k;
 }
 
 static Graph *with_sink(Graph *g, List *src)
@@ -165,15 +222,20 @@ static Graph *with_sink(Graph *g, List *src)
 Graph *open_kernels(Graph *g)
 {
 	List src = {0};
+	Map opened = {0};
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		UOp *u = g->sink->src[i];
-		UOp *k = u->op == OP_CALL ? open_call(u) : u;
+		UOp *k = u->op == OP_CALL ? open_call(&opened, u) : u;
 		if (k->op == OP_KERNEL)
 			node_note(k, u->src[0]->note);
 		vec_push(&src, k);
 	}
 	g = with_sink(g, &src);
 	vec_free(&src);
+	for (size_t i = 0; i < opened.cap; i++)
+		if (opened.val[i])
+			vec_free(&((Opened *)opened.val[i])->params);
+	map_free(&opened);
 	return g;
 }
 
@@ -188,7 +250,7 @@ static UOp *loop_for(UOp *r, UOp *value, uint64_t taken, const Loops *loops)
 		if (l->src[0] != r->src[0] || taken & bit || strcmp(range_kind(l), "loop"))
 			continue;
 		/* a fold inside that binds the loop must not see r */
-		Nodes all = walk(value);
+		Nodes all = walk_brief(value);
 		bool captures = false;
 		for (size_t k = 0; k < all.n; k++)
 			for (uint32_t s = 1; all.at[k]->op == OP_RREDUCE && s < all.at[k]->nsrc; s++)
@@ -219,6 +281,8 @@ static UOp *share_one(UOp *fold, void *ctx)
 
 UOp *share_loops(UOp *kernel)
 {
+	if (!has_op(kernel, OP_RREDUCE))
+		return kernel;
 	Loops loops = kernel_loops(kernel);
 	return loops.n ? walk_replace(kernel, share_one, &loops) : kernel;
 }
