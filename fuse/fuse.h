@@ -8,8 +8,8 @@
 #include "uop.h"
 
 enum { BOUND = 16,              /* axis of the innermost bound range in open form */
-	KERNEL_NODES = 400,     /* a merged kernel has at most this many nodes */
-	FOLD_NODES = 160,       /* one with folds, whose merging takes more looking */
+	KERNEL_NODES = 200,     /* a merged kernel has at most this many nodes */
+	FOLD_NODES = 128,       /* one with folds, whose merging takes more looking */
 	KERNEL_BUFFERS = 24 };  /* and this many buffers (GPU launches and registers set the limit) */
 
 extern bool fuse_explain, fuse_strict;

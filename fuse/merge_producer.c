@@ -132,15 +132,12 @@ static size_t union_size(const Step *a, const Step *b)
 	return n;
 }
 
-/* The sizes add up what both have in common, so they are counted again before they forbid anything. */
-static bool too_large(Step *a, Step *b)
+/* A merge takes away t's STORE and c's load, and both have the loops. */
+static bool too_large(const Step *t, const Step *c)
 {
-	size_t most = a->folds || b->folds ? FOLD_NODES : KERNEL_NODES;
-	if (a->nodes + b->nodes <= most)
-		return false;
-	a->nodes = walk(a->kernel).n;
-	b->nodes = walk(b->kernel).n;
-	return a->nodes + b->nodes > most;
+	size_t most = t->folds || c->folds ? FOLD_NODES : KERNEL_NODES;
+	size_t once = 7 + 2 * __builtin_popcountll(range_mask(t->kernel));
+	return t->nodes + c->nodes > most + once;
 }
 
 /* The step whose value may be put in place of step c's loads of buffer; -1 when none may. */
@@ -392,7 +389,7 @@ static bool merge_one(Plan *p, int c, UOp *buffer)
 	node_note(merged, p->step[t].kernel->note);
 	p->step[c].kernel = merged;
 	p->step[c].work = -1;
-	p->step[c].nodes += p->step[t].nodes;
+	p->step[c].nodes = walk_brief(merged).n;
 	p->step[c].folds |= p->step[t].folds;
 	p->step[c].scan |= p->step[t].scan;
 	replace_reads(p, t, c, buffer);
