@@ -219,12 +219,15 @@ void stream_out_close(void)
 
 static void *read_whole(int fd, size_t *n)
 {
+	/* stays for the life of the process, as a mapping does */
+	static VEC(const char *) kept;
 	Buf b = {0};
 	char piece[FIRST_READ];
 	for (size_t got; (got = read_some(fd, piece, sizeof piece)) > 0;)
 		buf_add(&b, piece, got);
 	*n = b.n;
-	return (void *)buf_str(&b);
+	vec_push(&kept, buf_str(&b));
+	return (void *)kept.at[kept.n - 1];
 }
 
 const void *file_map(const char *path, size_t *n)
