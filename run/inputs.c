@@ -321,6 +321,16 @@ static bool is_made(const char *value)
 	return !strcmp(value, "rand") || !strcmp(value, "zeros");
 }
 
+/* An input whose value trace took as known (meta.assumed) must have it. */
+static void assumed_check(const Graph *g, const UOp *u, const Array *a)
+{
+	const Val *v = val_get(val_get(g->meta, "assumed"), buffer_name(u));
+
+	if (v && v->kind == VAL_BIN && (v->n != a->bytes || (v->n && memcmp(v->s, a->data, v->n))))
+		die(MALFORMED, "input '%s': its value is not the one that the shapes were made for",
+			buffer_name(u));
+}
+
 Inputs inputs_bind(const Graph *g, Bindings *b)
 {
 	Nodes in = inputs_all(g), live = walk(g->sink);
@@ -356,6 +366,7 @@ Inputs inputs_bind(const Graph *g, Bindings *b)
 			r.at[i] = input_made(r.buffer[i], value[i], &r.env);
 		else
 			shape_check(r.buffer[i], &r.at[i], &r.env);
+		assumed_check(g, r.buffer[i], &r.at[i]);
 	}
 	return r;
 }

@@ -45,7 +45,7 @@ void onnx_ConstantOfShape(OnnxCall *c)
 	UOp *dim[MAX_RANK], *value;
 	int type = ONNX_FLOAT, rank = onnx_known_sizes(c, 0, dim);
 	const char *err;
-	int status;
+	int status = MALFORMED;
 	const Shape *s = shape_checked(rank, dim, &err, &status);
 	if (!s)
 		onnx_fail(c, status, "%s", err);

@@ -86,7 +86,7 @@ static const Shape *shape_of(const Onnx__TypeProto__Tensor *t, const char *input
 {
 	UOp *dim[MAX_RANK];
 	const char *err;
-	int status;
+	int status = MALFORMED;
 	if (!t->shape)
 		die(UNSUPPORTED, "its rank is not known; give the input by --const");
 	if (t->shape->n_dim > MAX_RANK)
@@ -196,7 +196,7 @@ const Val *onnx_inputs_meta(const Val *meta)
 	for (size_t i = 0; i < inputs.n; i++) {
 		const UOp *u = inputs.at[i];
 		name[i] = val_str(given_names.at[i]);
-		if (u && !shape_static(u->shape, &count))
+		if (u && (!shape_static(u->shape, &count) || val_get(onnx_assumed(), given_names.at[i])))
 			sized[n++] = VARR(name[i], val_str(dtype_name(u->dtype)), val_get(u->arg, "shape"));
 	}
 	meta = val_set(meta, "inputs", val_array(inputs.n, name));

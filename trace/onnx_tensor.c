@@ -20,7 +20,7 @@ const Shape *onnx_shape(size_t n, const int64_t *dims)
 {
 	UOp *d[MAX_RANK];
 	const char *err;
-	int status;
+	int status = MALFORMED;
 	if (n > MAX_RANK)
 		die(UNSUPPORTED, "rank %zu is more than %d", n, MAX_RANK);
 	for (size_t i = 0; i < n; i++) {
