@@ -34,14 +34,19 @@ static UOp *shared_heads(OnnxCall *c, UOp *x, UOp *q)
 	return t_merge_axes(t_expand_axis(t_unsqueeze(x, 2), 2, ix_const(want / have)), 1, 2);
 }
 
-/* The scores q @ k^T * scale, in f32 at least. */
+/* The scores q @ k^T * scale, in f32 at least.  f16 and bf16 take half of the scale on each side, as the standard has it:
+ * the product stays in range. */
 static UOp *scores_of(OnnxCall *c, UOp *q, UOp *k)
 {
-	UOp *s = t_cast(t_matmul(q, t_transpose(k, -2, -1)), dtype_acc(q->dtype)), *scale;
+	DType acc = dtype_acc(q->dtype);
+	UOp *scale = onnx_attr_has(c, "scale") ? t_num(acc, onnx_attr_float(c, "scale", 1))
+		: t_rsqrt(t_size(acc, t_dim(q, -1)));
 
-	scale = onnx_attr_has(c, "scale") ? t_num(s->dtype, onnx_attr_float(c, "scale", 1))
-		: t_rsqrt(t_size(s->dtype, t_dim(q, -1)));
-	return t_mul(s, scale);
+	k = t_transpose(t_cast(k, q->dtype), -2, -1);
+	if (acc == q->dtype)
+		return t_mul(t_matmul(q, k), scale);
+	scale = t_cast(t_sqrt(scale), q->dtype);
+	return t_cast(t_matmul(t_mul(q, scale), t_mul(k, scale)), acc);
 }
 
 /* A mask whose last axis is shorter than that of the scores, with what means "not this key" behind it. */
@@ -180,7 +185,8 @@ void onnx_Attention(OnnxCall *c)
 	show_scores(c, 2, s, dt);
 	s = probabilities(t_cast(s, softmax_dtype(c, s->dtype)), may_be_empty(c));
 	show_scores(c, 3, s, dt);
-	y = t_cast(t_matmul(t_cast(s, dt), t_cast(shared_heads(c, v, q), dt)), dt);
+	s = t_cast(s, dtype_acc(dt));
+	y = t_cast(t_matmul(s, t_cast(shared_heads(c, v, q), s->dtype)), dt);
 	onnx_set(c, 0, t_rank(in) == 3 ? without_heads(y) : y);
 }
 
