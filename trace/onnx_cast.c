@@ -16,7 +16,8 @@ UOp *onnx_cast_to(UOp *x, int from, int to, bool saturate, const char *round_mod
 		return x;
 	if (onnx_narrow(from) && !narrow_int(from))
 		x = onnx_widen(x, from);
-	return onnx_narrow(to) ? onnx_narrowed(x, to, saturate, round_mode) : t_cast(x, onnx_dtype(to));
+	return onnx_narrow(to) ? onnx_narrowed(x, to, saturate, round_mode)
+		: t_cast(x, onnx_dtype(to));
 }
 
 static void cast(OnnxCall *c, int to)

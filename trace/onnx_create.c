@@ -1,11 +1,11 @@
 /* ONNX operators that make numbers from places, and random ones.
  *
  *     Range, EyeLike, Trilu   →   ARANGE and arithmetic
- *     RandomNormal, …         →   THREEFRY of a key (the seed, or the node's place in the model) and of the element's place */
+ *     RandomNormal, …         →   THREEFRY of a key (the seed, or the node's name) and the place */
 #include "onnx.h"
 #include <math.h>
 
-/* ---- by place ------------------------------------------------------------------------------------------------ */
+/* ---- by place -------------------------------------------------------------------------------- */
 
 /* row + k against column, over the last two axes; k may be a value */
 static UOp *diagonal(OnnxCall *c, UOp *x, int k, UOp **column)
@@ -92,7 +92,7 @@ void onnx_Range(OnnxCall *c)
 	onnx_set(c, 0, t_cast(t_add(start, t_mul(i, by)), dt));
 }
 
-/* ---- random -------------------------------------------------------------------------------------------------- */
+/* ---- random ---------------------------------------------------------------------------------- */
 
 /* A seed is a float's bits; without one, the node's name tells nodes apart. */
 static Value key(OnnxCall *c)
@@ -153,7 +153,8 @@ void onnx_Bernoulli(OnnxCall *c)
 		onnx_dtype(type_given(c, "dtype", onnx_type(c, 0)))));
 }
 
-/* Where the running sum of exp(x - max) passes u of the whole. x[batch, classes] to [batch, sample_size]. */
+/* Where the running sum of exp(x - max) passes u of the whole. x[batch, classes] to [batch,
+ * sample_size]. */
 void onnx_Multinomial(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *p, *u, *dim[2];

@@ -1,6 +1,6 @@
 /* ONNX operators that find elements by index. A negative index counts from the end.
  *
- *     GatherND batch_dims=1   →   GATHER by the last axis of the indices, the batch's own place first
+ *     GatherND batch_dims=1   →   GATHER by the indices' last axis, the batch's own place first
  *     OneHot                  →   CMPEQ of the indices with ARANGE, WHERE */
 #include "onnx.h"
 
@@ -30,7 +30,7 @@ void onnx_GatherND(OnnxCall *c)
 	onnx_set(c, 0, onnx_lib("gather_nd", 2, in, 1, (const char *[]){ "batch_dims" }, &batch));
 }
 
-/* ---- scatter ------------------------------------------------------------------------------------------------- */
+/* ---- scatter --------------------------------------------------------------------------------- */
 
 static Value combine(OnnxCall *c)
 {
@@ -62,7 +62,7 @@ void onnx_ScatterND(OnnxCall *c)
 	onnx_set(c, 0, onnx_lib("scatter_nd", 3, in, 1, (const char *[]){ "how" }, &how));
 }
 
-/* ---- one-hot ------------------------------------------------------------------------------------------------- */
+/* ---- one-hot --------------------------------------------------------------------------------- */
 
 /* The depth is a known number, a float one too, or a size. */
 static UOp *depth_of(OnnxCall *c)
@@ -84,9 +84,9 @@ static UOp *depth_of(OnnxCall *c)
 /* An index that is outside after counting from the end is off everywhere. */
 void onnx_OneHot(OnnxCall *c)
 {
-	UOp *i = t_cast(onnx_in(c, 0), DT_I64), *depth = depth_of(c), *values = onnx_in(c, 2), *pick[2];
+	UOp *i = t_cast(onnx_in(c, 0), DT_I64), *depth = depth_of(c), *values = onnx_in(c, 2);
 	int axis = onnx_attr_axis(c, "axis", -1, t_rank(i) + 1);
-	UOp *place, *dim[MAX_RANK];
+	UOp *place, *pick[2], *dim[MAX_RANK];
 
 	if (t_rank(i) + 1 > MAX_RANK)
 		onnx_fail(c, UNSUPPORTED, "rank %d is more than %d", t_rank(i) + 1, MAX_RANK);

@@ -1,7 +1,7 @@
 /* Products of matrices: MatMul, Gemm, Einsum, Det.
  *
  *     Gemm alpha=0.5 transB=1   →   MUL(a @ PERMUTE b, 0.5) + c
- *     Det                       →   elimination, one step unrolled for each row, the greatest pivot first */
+ *     Det                       →   elimination, unrolled, the greatest pivot first */
 #include "onnx.h"
 
 static UOp *num(UOp *x, double v) { return t_num(x->dtype, v); }
@@ -18,17 +18,19 @@ void onnx_Einsum(OnnxCall *c)
 	onnx_set(c, 0, t_einsum(onnx_attr_str(c, "equation", ""), n, x));
 }
 
-/* ---- gemm ---------------------------------------------------------------------------------------------------- */
+/* ---- gemm ------------------------------------------------------------------------------------ */
 
 /* x·by; integers by way of f64, since by is a fraction */
 static UOp *scaled(UOp *x, double by)
 {
 	if (by == 1)
 		return x;
-	return dtype_float(x->dtype) ? t_mulc(x, by) : t_cast(t_mulc(t_cast(x, DT_F64), by), x->dtype);
+	return dtype_float(x->dtype) ? t_mulc(x, by)
+		: t_cast(t_mulc(t_cast(x, DT_F64), by), x->dtype);
 }
 
-/* Before version 7 the third operand broadcasts by an attribute, to the same effect. f16 is rounded once, at the end. */
+/* Before version 7 the third operand broadcasts by an attribute, to the same effect. f16 is
+ * rounded once, at the end. */
 void onnx_Gemm(OnnxCall *c)
 {
 	UOp *a = onnx_in(c, 0), *b = onnx_in(c, 1), *y;
@@ -46,7 +48,7 @@ void onnx_Gemm(OnnxCall *c)
 	onnx_set(c, 0, t_cast(y, dt));
 }
 
-/* ---- determinant --------------------------------------------------------------------------------------------- */
+/* ---- determinant ----------------------------------------------------------------------------- */
 
 enum { MOST_ROWS = 64 };
 
@@ -73,12 +75,14 @@ static UOp *pivot_row(UOp *x, int64_t k)
 	return t_where(t_ne(most, most), from, hit);
 }
 
-/* One step: rows p and k exchanged, then the multiples of row k that clear the column below taken away. */
+/* One step: rows p and k exchanged, then the multiples of row k that clear the column below
+ * taken away. */
 static UOp *eliminate(UOp *x, int64_t k, UOp **det)
 {
 	int axis = t_rank(x) - 2;
 	UOp *row = t_iota(DT_I64, x->shape, axis), *at = t_num(DT_I64, k), *p = pivot_row(x, k);
-	UOp *top = row_at(x, p), *old = t_shrink_axis(x, axis, ix_const(k), ix_const(k + 1)), *pivot, *by;
+	UOp *top = row_at(x, p), *old = t_shrink_axis(x, axis, ix_const(k), ix_const(k + 1)),
+		*pivot, *by;
 
 	x = t_where(t_eq(row, at), top, t_where(t_eq(row, p), old, x));
 	pivot = t_shrink_axis(top, axis + 1, ix_const(k), ix_const(k + 1));

@@ -1,9 +1,11 @@
-/* ONNX operators that work element by element, most of them one primitive or one function of the library.
+/* ONNX operators that work element by element, most of them one primitive or one function of the
+ * library.
  *
  *     LeakyRelu alpha=0.1   →   WHERE(CMPLT(x, 0), MUL(x, 0.1), x)
  *
- * An older version differs in its broadcasting (before 7: attributes `broadcast` and `axis`), in where its limits stand
- * (Clip before 11: attributes) or in its defaults; each function looks at onnx_version. */
+ * An older version differs in its broadcasting (before 7: attributes `broadcast` and `axis`), in
+ * where its limits stand (Clip before 11: attributes) or in its defaults; each function looks at
+ * onnx_version. */
 #include "onnx.h"
 #include <math.h>
 
@@ -34,7 +36,7 @@ static void pair(OnnxCall *c, UOp **a, UOp **b)
 #define BINARY(name, result) \
 	void onnx_##name(OnnxCall *c) { UOp *x, *y; pair(c, &x, &y); onnx_set(c, 0, result); }
 
-/* ---- arithmetic ---------------------------------------------------------------------------------------------- */
+/* ---- arithmetic ------------------------------------------------------------------------------ */
 
 UNARY(Abs, t_abs(x))
 UNARY(Ceil, t_ceil(x))
@@ -116,7 +118,7 @@ void onnx_Clip(OnnxCall *c)
 	onnx_set(c, 0, hi ? t_min(x, hi) : x);
 }
 
-/* ---- circular and hyperbolic functions --------------------------------------------------------------------- */
+/* ---- circular and hyperbolic functions ------------------------------------------------------- */
 
 UNARY(Acos, t_acos(x))
 UNARY(Acosh, t_acosh(x))
@@ -132,7 +134,7 @@ UNARY(Sinh, t_sinh(x))
 UNARY(Tan, t_tan(x))
 UNARY(Tanh, t_tanh(x))
 
-/* ---- activations --------------------------------------------------------------------------------------------- */
+/* ---- activations ----------------------------------------------------------------------------- */
 
 /* Each is computed in f32 at least and rounded once. */
 #define ACTIVATION(name) \
@@ -235,7 +237,7 @@ void onnx_PRelu(OnnxCall *c)
 	onnx_set(c, 0, by_sign(x, x, t_mul(x, slope)));
 }
 
-/* ---- comparisons, bits, choice ------------------------------------------------------------------------------- */
+/* ---- comparisons, bits, choice --------------------------------------------------------------- */
 
 BINARY(Equal, t_eq(x, y))
 BINARY(Less, t_lt(x, y))
@@ -286,7 +288,8 @@ void onnx_IsNaN(OnnxCall *c)
 void onnx_IsInf(OnnxCall *c)
 {
 	UOp *x = wide_in(c), *up = t_eq(x, num(x, INFINITY)), *down = t_eq(x, num(x, -INFINITY));
-	bool pos = onnx_attr_int(c, "detect_positive", 1), neg = onnx_attr_int(c, "detect_negative", 1);
+	bool pos = onnx_attr_int(c, "detect_positive", 1);
+	bool neg = onnx_attr_int(c, "detect_negative", 1);
 
 	onnx_set(c, 0, pos && neg ? t_or(up, down) : pos ? up : neg ? down : t_and(up, down));
 }

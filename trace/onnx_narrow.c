@@ -1,13 +1,14 @@
 /* Types that the graph has no dtype for, as arithmetic on their carriers (OnnxValue in onnx.h).
  *
  *     float8 → f32   a load from a table of 256 numbers
- *     f32 → float8   WHERE(|x| is NaN or too large, …, round(|x| / quantum) + (exponent << bits)), quantum by the bits of x
+ *     f32 → float8   round(|x| / quantum) + (exponent << bits), quantum by the bits of x
  *     int4 → f32     CAST of the i8; f32 → int4 keeps the low four bits */
 #include "onnx.h"
 #include <math.h>
 
-/* A small float: its bits of fraction, the exponent of its least normal number, its greatest code, the code of NaN, and
- * the code that overflow has when it does not saturate (an infinity, or NaN again). NaN 0x80 means that there is no -0. */
+/* A small float: its bits of fraction, the exponent of its least normal number, its greatest
+ * code, the code of NaN, and the code that overflow has when it does not saturate (an infinity,
+ * or NaN again). NaN 0x80 means that there is no -0. */
 typedef struct { int type, fraction, least, most, nan, over; } Format;
 
 static const Format formats[] = {
@@ -28,7 +29,8 @@ static const Format *format_of(int type)
 
 static double value_of(const Format *f, int code)
 {
-	int top = f->type == ONNX_FLOAT4E2M1 ? 8 : 0x80, low = code & (top - 1), mask = (1 << f->fraction) - 1;
+	int top = f->type == ONNX_FLOAT4E2M1 ? 8 : 0x80, low = code & (top - 1),
+		mask = (1 << f->fraction) - 1;
 	int biased = low >> f->fraction;
 	double v;
 
@@ -64,14 +66,14 @@ UOp *onnx_widen(UOp *x, int type)
 	}
 }
 
-/* ---- to a small float -------------------------------------------------------------------------------------------- */
+/* ---- to a small float ------------------------------------------------------------------------ */
 
 static UOp *num(UOp *x, double v) { return t_num(x->dtype, v); }
 static UOp *bits_of(UOp *x) { return NODE(OP_BITCAST, DT_I32, VNIL, x); }
 static UOp *float_of(UOp *bits) { return NODE(OP_BITCAST, DT_F32, VNIL, bits); }
 
-/* |x| in units of its last place, rounded half to even, is the fraction; each step of the exponent is 2^fraction codes, so
- * that a carry out of the fraction is right by itself. */
+/* |x| in units of its last place, rounded half to even, is the fraction; each step of the
+ * exponent is 2^fraction codes, so that a carry out of the fraction is right by itself. */
 static UOp *magnitude_code(UOp *a, const Format *f)
 {
 	UOp *e, *quantum, *q;
@@ -85,7 +87,8 @@ static UOp *magnitude_code(UOp *a, const Format *f)
 
 static UOp *to_small_float(UOp *x, const Format *f, bool saturate)
 {
-	UOp *sign = t_num(DT_I32, f->type == ONNX_FLOAT4E2M1 ? 8 : 0x80), *zero = t_num(DT_I32, 0), *code, *a;
+	UOp *sign = t_num(DT_I32, f->type == ONNX_FLOAT4E2M1 ? 8 : 0x80), *zero = t_num(DT_I32, 0),
+		*code, *a;
 	bool full = f->nan == 0x80;
 	UOp *most = t_num(DT_I32, f->most), *over = t_num(DT_I32, saturate ? f->most : f->over);
 
@@ -102,7 +105,8 @@ static UOp *to_small_float(UOp *x, const Format *f, bool saturate)
 	return t_cast(t_where(t_ne(x, x), t_num(DT_I32, f->nan), code), DT_U8);
 }
 
-/* A power of two has no sign and no zero. Rounding "up" is away from zero, "nearest" takes ties up. */
+/* A power of two has no sign and no zero. Rounding "up" is away from zero, "nearest" takes ties
+ * up. */
 static UOp *to_power(UOp *x, bool saturate, const char *mode)
 {
 	UOp *b, *e, *rest, *limit, *over, *bad, *one = t_num(DT_I32, 1), *zero = t_num(DT_I32, 0);
@@ -121,7 +125,7 @@ static UOp *to_power(UOp *x, bool saturate, const char *mode)
 	return t_cast(t_where(bad, t_num(DT_I32, 255), t_min(e, over)), DT_U8);
 }
 
-/* ---- to a small integer ------------------------------------------------------------------------------------------ */
+/* ---- to a small integer ---------------------------------------------------------------------- */
 
 static UOp *low_bits(UOp *x, int type)
 {

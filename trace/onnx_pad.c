@@ -4,7 +4,7 @@
  *     Col2Im             →   SCATTER ADD of the columns into an image of zeros */
 #include "onnx.h"
 
-/* ---- pad ----------------------------------------------------------------------------------------------------- */
+/* ---- pad ------------------------------------------------------------------------------------- */
 
 static int pad_list(OnnxCall *c, UOp **pad)
 {
@@ -64,7 +64,8 @@ static UOp *pad_again(OnnxCall *c, UOp *x, const char *mode, UOp *(*pairs)[2])
 		Value *p = arena_alloc(2 * sizeof *p);
 		for (int side = 0; side < 2; side++) {
 			if (!ix_is_const(pairs[i][side], &v[side]))
-				onnx_fail(c, UNSUPPORTED, "mode %s with pads that are symbolic", mode);
+				onnx_fail(c, UNSUPPORTED, "mode %s with pads that are symbolic",
+					mode);
 			p[side] = v_int(v[side]);
 		}
 		at[i] = v_list(2, p);
@@ -92,13 +93,17 @@ void onnx_Pad(OnnxCall *c)
 	else if (!strcmp(mode, "reflect") || !strcmp(mode, "edge") || !strcmp(mode, "wrap"))
 		onnx_set(c, 0, pad_again(c, x, mode, pairs));
 	else
-		onnx_fail(c, MALFORMED, "mode is constant, reflect, edge or wrap, not \"%s\"", mode);
+		onnx_fail(c, MALFORMED, "mode is constant, reflect, edge or wrap, not \"%s\"",
+			mode);
 }
 
-/* ---- columns to an image ------------------------------------------------------------------------------------- */
+/* ---- columns to an image --------------------------------------------------------------------- */
 
-typedef struct { int nd; int64_t image[MAX_RANK], block[MAX_RANK], stride[MAX_RANK], dilation[MAX_RANK],
-	pad[2 * MAX_RANK], places[MAX_RANK]; } Fold;
+typedef struct {
+	int nd;
+	int64_t image[MAX_RANK], block[MAX_RANK], stride[MAX_RANK], dilation[MAX_RANK];
+	int64_t pad[2 * MAX_RANK], places[MAX_RANK];
+} Fold;
 
 static void fold_list(OnnxCall *c, const char *name, int n, int64_t otherwise, int64_t *out)
 {
@@ -123,14 +128,16 @@ static void fold_numbers(OnnxCall *c, Fold *f)
 	for (int i = 0; i < f->nd; i++) {
 		int64_t p = f->pad[i], q = f->pad[f->nd + i];
 		if (f->image[i] < 1 || f->block[i] < 1 || f->stride[i] < 1 || f->dilation[i] < 1
-			|| p < 0 || q < 0 || !add_ok(f->image[i], p, &span) || !add_ok(span, q, &span)
+			|| p < 0 || q < 0 || !add_ok(f->image[i], p, &span)
+			|| !add_ok(span, q, &span)
 			|| !mul_ok(f->block[i] - 1, f->dilation[i], &p) || (span -= p + 1) < 0)
 			onnx_fail(c, MALFORMED, "the block does not fit the image");
 		f->places[i] = span / f->stride[i] + 1;
 	}
 }
 
-/* Place of the image that element k of the block at place l covers, one tensor [k..., l...] for each axis */
+/* Place of the image that element k of the block at place l covers, one tensor [k..., l...] for
+ * each axis */
 static UOp *fold_place(const Fold *f, int axis)
 {
 	UOp *dim[MAX_RANK], *k, *l;
@@ -141,7 +148,8 @@ static UOp *fold_place(const Fold *f, int axis)
 	for (int i = 0; i < 2 * f->nd; i++)
 		dim[i] = ix_const(i == f->nd + axis ? f->places[axis] : 1);
 	l = t_reshapev(t_arange(DT_I64, ix_const(f->places[axis])), 2 * f->nd, dim);
-	return t_addc(t_add(t_mulc(k, f->dilation[axis]), t_mulc(l, f->stride[axis])), -f->pad[axis]);
+	return t_addc(t_add(t_mulc(k, f->dilation[axis]), t_mulc(l, f->stride[axis])),
+		-f->pad[axis]);
 }
 
 /* What falls on the padding is outside the image, and dropped. */
@@ -176,7 +184,7 @@ void onnx_Col2Im(OnnxCall *c)
 	onnx_set(c, 0, y);
 }
 
-/* ---- sequences turned round ---------------------------------------------------------------------------------- */
+/* ---- sequences turned round ------------------------------------------------------------------ */
 
 /* Place t of sequence b comes from len[b]-1-t while t < len[b]. */
 void onnx_ReverseSequence(OnnxCall *c)
@@ -186,7 +194,8 @@ void onnx_ReverseSequence(OnnxCall *c)
 		time = onnx_attr_axis(c, "time_axis", 0, rank), from = time + (time < batch);
 
 	if (batch == time || t_rank(len) != 1)
-		onnx_fail(c, MALFORMED, "axes or sequence_lens do not fit %s", shape_text(x->shape));
+		onnx_fail(c, MALFORMED, "axes or sequence_lens do not fit %s",
+			shape_text(x->shape));
 	x = t_move_axis(t_move_axis(x, batch, 0), from, 1);
 	len = t_unsqueeze(len, 1);
 	t = t_unsqueeze(t_arange(DT_I64, t_dim(x, 1)), 0);

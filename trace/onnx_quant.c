@@ -12,8 +12,10 @@ static UOp *num(UOp *x, double v) { return t_num(x->dtype, v); }
 /* the limits of an integer type, narrow ones too; false for floats */
 static bool limits(int type, double *lo, double *hi)
 {
-	static const struct { int type, lo, hi; } small[] = { { ONNX_INT4, -8, 7 }, { ONNX_UINT4, 0, 15 },
-		{ ONNX_INT2, -2, 1 }, { ONNX_UINT2, 0, 3 } };
+	static const struct { int type, lo, hi; } small[] = {
+		{ ONNX_INT4, -8, 7 }, { ONNX_UINT4, 0, 15 }, { ONNX_INT2, -2, 1 }, { ONNX_UINT2, 0,
+			3 },
+	};
 	DType dt = onnx_dtype(type);
 
 	for (int i = 0; i < 4; i++)
@@ -29,7 +31,7 @@ static bool limits(int type, double *lo, double *hi)
 	return true;
 }
 
-/* ---- scales --------------------------------------------------------------------------------------------------- */
+/* ---- scales ---------------------------------------------------------------------------------- */
 
 /* s[..., blocks, ...] with each number `block` times along axis, cut to x's size */
 static UOp *by_block(OnnxCall *c, UOp *s, UOp *x, int axis, int64_t block)
@@ -40,7 +42,8 @@ static UOp *by_block(OnnxCall *c, UOp *s, UOp *x, int axis, int64_t block)
 	s = t_unsqueeze(s, axis + 1);
 	s = t_merge_axes(t_expand_axis(s, axis + 1, ix_const(block)), axis, 2);
 	if (ix_prove_lt(t_dim(s, axis), t_dim(x, axis)))
-		onnx_fail(c, MALFORMED, "%s has more than the blocks of its scale", shape_text(x->shape));
+		onnx_fail(c, MALFORMED, "%s has more than the blocks of its scale",
+			shape_text(x->shape));
 	return t_shrink_axis(s, axis, ix_const(0), t_dim(x, axis));
 }
 
@@ -58,9 +61,10 @@ static UOp *spread(OnnxCall *c, UOp *s, UOp *x)
 	return onnx_along(s, onnx_attr_axis(c, "axis", 1, t_rank(x)), t_rank(x));
 }
 
-/* ---- values --------------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
-/* q is x / scale; zero, in floats, may be NULL. The value's own dtype, f32 or f64, holds every limit but those of i64. */
+/* q is x / scale; zero, in floats, may be NULL. The value's own dtype, f32 or f64, holds every
+ * limit but those of i64. */
 static UOp *quantized(UOp *q, UOp *zero, int type, bool saturate)
 {
 	double lo, hi;
@@ -141,7 +145,7 @@ void onnx_DynamicQuantizeLinear(OnnxCall *c)
 	onnx_set(c, 2, t_cast(zero, DT_U8));
 }
 
-/* ---- products -------------------------------------------------------------------------------------------------- */
+/* ---- products -------------------------------------------------------------------------------- */
 
 static UOp *scalar_or(UOp *s, UOp *(*shape)(UOp *s, int rank), int rank)
 {
@@ -208,7 +212,8 @@ static void requantize(OnnxCall *c, UOp *sum, UOp *by, int zero_at)
 void onnx_QLinearMatMul(OnnxCall *c)
 {
 	UOp *a = centred(c, 0, 2, by_row), *b = centred(c, 3, 5, NULL), *y = t_matmul(a, b);
-	UOp *sa = scalar_or(onnx_in(c, 1), by_row, t_rank(a)), *sb = scalar_or(onnx_in(c, 4), NULL, 0);
+	UOp *sa = scalar_or(onnx_in(c, 1), by_row, t_rank(a));
+	UOp *sb = scalar_or(onnx_in(c, 4), NULL, 0);
 
 	requantize(c, y, ratio(sa, sb, scalar_or(onnx_in(c, 6), NULL, 0)), 7);
 }
@@ -216,7 +221,8 @@ void onnx_QLinearMatMul(OnnxCall *c)
 /* Scales and zero points of the weight may be one for each output channel. */
 void onnx_QLinearConv(OnnxCall *c)
 {
-	UOp *x = centred(c, 0, 2, NULL), *w = onnx_in(c, 3), *s = scalar_or(onnx_in(c, 4), NULL, 0), *y;
+	UOp *x = centred(c, 0, 2, NULL), *w = onnx_in(c, 3), *y;
+	UOp *s = scalar_or(onnx_in(c, 4), NULL, 0);
 	UOp *zero = onnx_has(c, 5) ? scalar_or(onnx_in(c, 5), NULL, 0) : t_num(DT_I32, 0);
 
 	zero = t_cast(t_rank(zero) ? onnx_along(zero, 0, t_rank(w)) : zero, DT_I32);

@@ -4,8 +4,8 @@
  *     ArgMax            →   REDUCE MIN of the places where x is REDUCE MAX x
  *     Softmax before 13 →   of x as a matrix: the axes from `axis` on are one row
  *
- * Axes are an attribute in old versions and an input in new ones; without them all axes are reduced, or none when
- * noop_with_empty_axes says so. */
+ * Axes are an attribute in old versions and an input in new ones; without them all axes are
+ * reduced, or none when noop_with_empty_axes says so. */
 #include "onnx.h"
 
 static UOp *num(UOp *x, double v) { return t_num(x->dtype, v); }
@@ -29,7 +29,8 @@ static Axes axes_of(OnnxCall *c, UOp *x)
 
 static UOp *fold(UOp *x, Op op, const Axes *a) { return t_reduce(op, x, a->n, a->axes, a->keep); }
 
-/* Sums of products in f32 at least, or in the integer's own dtype; what needs a root or logarithm in floats. */
+/* Sums of products in f32 at least, or in the integer's own dtype; what needs a root or
+ * logarithm in floats. */
 static UOp *sums(UOp *x, const Axes *a) { return fold(x, OP_ADD, a); }
 static UOp *squares(UOp *x, const Axes *a) { return fold(t_mul(x, x), OP_ADD, a); }
 static UOp *magnitudes(UOp *x, const Axes *a) { return fold(t_abs(x), OP_ADD, a); }
@@ -73,12 +74,13 @@ void onnx_ReduceMean(OnnxCall *c) { reduce(c, mean, true); }
 void onnx_ReduceLogSum(OnnxCall *c) { reduce(c, log_of_sum, true); }
 void onnx_ReduceLogSumExp(OnnxCall *c) { reduce(c, log_of_exps, true); }
 
-/* ---- places -------------------------------------------------------------------------------------------------- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 /* The first or last place of x's greatest or least element along axis; NaN counts as either. */
 static UOp *extreme_place(UOp *x, Op op, int axis, bool last, bool keep)
 {
-	UOp *hit = t_eq(x, t_reduce(op, x, 1, &axis, true)), *place = t_iota(DT_I64, x->shape, axis);
+	UOp *hit = t_eq(x, t_reduce(op, x, 1, &axis, true));
+	UOp *place = t_iota(DT_I64, x->shape, axis);
 
 	if (dtype_float(x->dtype))
 		hit = t_or(hit, t_ne(x, x));
@@ -90,7 +92,8 @@ static void arg_extreme(OnnxCall *c, Op op)
 {
 	UOp *x = onnx_in(c, 0);
 	int axis = onnx_attr_axis(c, "axis", 0, t_rank(x));
-	bool last = onnx_attr_int(c, "select_last_index", 0), keep = onnx_attr_int(c, "keepdims", 1);
+	bool last = onnx_attr_int(c, "select_last_index", 0);
+	bool keep = onnx_attr_int(c, "keepdims", 1);
 	int64_t n;
 
 	if (ix_is_const(t_dim(x, axis), &n) && n == 0)
@@ -101,7 +104,8 @@ static void arg_extreme(OnnxCall *c, Op op)
 void onnx_ArgMax(OnnxCall *c) { arg_extreme(c, OP_MAX); }
 void onnx_ArgMin(OnnxCall *c) { arg_extreme(c, OP_MIN); }
 
-/* k of the first version is an attribute, later a known input or a size. Equal elements: the lower place first. */
+/* k of the first version is an attribute, later a known input or a size. Equal elements: the
+ * lower place first. */
 void onnx_TopK(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *k, *place;
@@ -113,7 +117,8 @@ void onnx_TopK(OnnxCall *c)
 	else if (!onnx_try_sizes(onnx_in(c, 1), 1, &k, &n) || n != 1)
 		k = ix_const(onnx_known_int(c, 1));
 	if (ix_prove_lt(t_dim(x, axis), k) || ix_prove_lt(k, ix_const(0)))
-		onnx_fail(c, MALFORMED, "k is not within axis %d of %s", axis, shape_text(x->shape));
+		onnx_fail(c, MALFORMED, "k is not within axis %d of %s", axis,
+			shape_text(x->shape));
 	place = t_sort(x, axis, onnx_attr_int(c, "largest", 1) != 0);
 	place = t_shrink_axis(place, axis, ix_const(0), k);
 	if (onnx_wants(c, 0))
@@ -122,7 +127,7 @@ void onnx_TopK(OnnxCall *c)
 		onnx_set(c, 1, place);
 }
 
-/* ---- running sums and products ------------------------------------------------------------------------------- */
+/* ---- running sums and products --------------------------------------------------------------- */
 
 static void running(OnnxCall *c, const char *fn)
 {
@@ -144,7 +149,7 @@ static void running(OnnxCall *c, const char *fn)
 void onnx_CumSum(OnnxCall *c) { running(c, "cumsum"); }
 void onnx_CumProd(OnnxCall *c) { running(c, "cumprod"); }
 
-/* ---- along one axis, or one row before version 13 ------------------------------------------------------------ */
+/* ---- along one axis, or one row before version 13 -------------------------------------------- */
 
 static void along(OnnxCall *c, UOp *(*f)(UOp *x, int axis))
 {

@@ -1,9 +1,10 @@
 /* ONNX operators that move elements: movement ops alone, which cost nothing by themselves.
  *
- *     Reshape to [0, -1]      →   RESHAPE, sizes of x where 0 stands and what is left where -1 stands
+ *     Reshape to [0, -1]   →   RESHAPE, x's size where 0 stands and what is left for -1
  *     DepthToSpace, SpaceToDepth, Tile   →   RESHAPE, PERMUTE, EXPAND
  *
- * Sizes, axes and bounds are attributes in old versions and inputs in new ones, which may be size expressions. */
+ * Sizes, axes and bounds are attributes in old versions and inputs in new ones, which may be
+ * size expressions. */
 #include "onnx.h"
 
 static bool is_size(UOp *size, int64_t want)
@@ -37,7 +38,7 @@ static int sizes(OnnxCall *c, const char *attr, int k, int since, UOp **dim)
 	return n;
 }
 
-/* ---- shapes -------------------------------------------------------------------------------------------------- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 void onnx_Reshape(OnnxCall *c)
 {
@@ -174,7 +175,7 @@ void onnx_Concat(OnnxCall *c)
 	onnx_set(c, 0, t_concat(n, x, axis));
 }
 
-/* ---- splitting ----------------------------------------------------------------------------------------------- */
+/* ---- splitting ------------------------------------------------------------------------------- */
 
 /* The sizes of the n parts: given, or equal ones, of which the last may be less. */
 static void part_sizes(OnnxCall *c, int n, UOp *size, UOp **part)
@@ -226,7 +227,7 @@ void onnx_Split(OnnxCall *c)
 			shape_text(x->shape));
 }
 
-/* ---- slices -------------------------------------------------------------------------------------------------- */
+/* ---- slices ---------------------------------------------------------------------------------- */
 
 UOp *t_slice_bounded(UOp *x, int axis, UOp *start, UOp *stop, int64_t step);
 
@@ -286,7 +287,7 @@ void onnx_CenterCropPad(OnnxCall *c)
 	onnx_set(c, 0, x);
 }
 
-/* ---- blocks -------------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static UOp *block_in(OnnxCall *c, UOp **block, bool *crd)
 {
@@ -336,6 +337,7 @@ void onnx_SpaceToDepth(OnnxCall *c)
 	UOp *h = part_of(c, t_dim(x, 2), b), *w = part_of(c, t_dim(x, 3), b);
 
 	x = t_reshapev(x, 6, (UOp *[]){ n, depth, h, b, w, b });
-	x = crd ? t_permute(x, (int[]){ 0, 1, 3, 5, 2, 4 }) : t_permute(x, (int[]){ 0, 3, 5, 1, 2, 4 });
+	x = crd ? t_permute(x, (int[]){ 0, 1, 3, 5, 2, 4 })
+		: t_permute(x, (int[]){ 0, 3, 5, 1, 2, 4 });
 	onnx_set(c, 0, t_reshapev(x, 4, (UOp *[]){ n, ix_mul(depth, ix_mul(b, b)), h, w }));
 }

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 
 static size_t count_of(const Array *a) { return array_count(a); }
-static const char *item(const Array *a, size_t i) { return (const char *)a->data + i * dtype_size(a->dtype); }
+static const char *item(const Array *a, size_t i)
+{
+	return (const char *)a->data + i * dtype_size(a->dtype);
+}
 
 /* false and 0 alone are zero; -0 is one too */
 static bool is_zero(const Array *a, size_t i)
@@ -67,9 +70,10 @@ void onnx_NonZero(OnnxCall *c)
 	onnx_set(c, 0, onnx_const(&out));
 }
 
-/* ---- unique -------------------------------------------------------------------------------------------------- */
+/* ---- unique ---------------------------------------------------------------------------------- */
 
-/* Rows to tell apart: n of them, len elements each, row-major; rank is what the sort gives each element among all. */
+/* Rows to tell apart: n of them, len elements each, row-major; rank is what the sort gives each
+ * element among all. */
 typedef struct { size_t n, len; const int64_t *rank; } Rows;
 static const Rows *sorting;
 
@@ -78,7 +82,8 @@ static int compare_rows(const void *a, const void *b)
 	size_t i = *(const size_t *)a, k = *(const size_t *)b;
 
 	for (size_t e = 0; e < sorting->len; e++) {
-		int64_t x = sorting->rank[i * sorting->len + e], y = sorting->rank[k * sorting->len + e];
+		int64_t x = sorting->rank[i * sorting->len + e],
+			y = sorting->rank[k * sorting->len + e];
 		if (x != y)
 			return x < y ? -1 : 1;
 	}
@@ -103,7 +108,8 @@ static char *axis_first(const Array *a, int axis)
 /* Equal elements get one rank, in rising order; a NaN equals no other. */
 static int64_t *ranks(DType dt, const void *v, size_t n)
 {
-	int64_t *order = arena_alloc((n + 1) * sizeof *order), *rank = arena_alloc((n + 1) * sizeof *rank), r = 0;
+	int64_t *order = arena_alloc((n + 1) * sizeof *order),
+		*rank = arena_alloc((n + 1) * sizeof *rank), r = 0;
 	size_t esize = dtype_size(dt);
 
 	interp_sort(dt, n, v, 1, order, 1, false);
@@ -126,7 +132,8 @@ static bool same_rows(const Rows *r, size_t i, size_t k)
 	return !memcmp(r->rank + i * r->len, r->rank + k * r->len, r->len * sizeof *r->rank);
 }
 
-/* first[u] is the first row of distinct row u, which[i] the distinct row of row i. Returns how many are distinct. */
+/* first[u] is the first row of distinct row u, which[i] the distinct row of row i. Returns how
+ * many are distinct. */
 static size_t distinct(const Rows *r, bool sorted, int64_t *first, int64_t *which)
 {
 	size_t *order = arena_alloc((r->n + 1) * sizeof *order), n = 0;
@@ -155,7 +162,8 @@ static size_t distinct(const Rows *r, bool sorted, int64_t *first, int64_t *whic
 	return n;
 }
 
-static void set_counts(OnnxCall *c, size_t n, const Rows *r, const int64_t *first, const int64_t *which)
+static void set_counts(OnnxCall *c, size_t n, const Rows *r, const int64_t *first,
+	const int64_t *which)
 {
 	int64_t *count = arena_alloc((n + 1) * sizeof *count);
 
@@ -177,7 +185,8 @@ void onnx_Unique(OnnxCall *c)
 	int axis = flat ? 0 : onnx_attr_axis(c, "axis", 0, a.rank);
 	size_t total = count_of(&a), n;
 	Rows r = { flat ? total : a.dim[axis], 1, NULL };
-	int64_t *first = arena_alloc((r.n + 1) * sizeof *first), *which = arena_alloc((r.n + 1) * sizeof *which);
+	int64_t *first = arena_alloc((r.n + 1) * sizeof *first),
+		*which = arena_alloc((r.n + 1) * sizeof *which);
 
 	r.len = r.n ? total / r.n : 0;
 	r.rank = ranks(a.dtype, flat || !total ? a.data : axis_first(&a, axis), total);
