@@ -165,24 +165,27 @@ static void put_result(UOp *u, Value *out, int64_t place, const void *acc)
 	interp_cast(u->dtype, value_data(out) + place * dtype_size(u->dtype), dtype_acc(u->dtype), acc, 1);
 }
 
-/* folds each run of len elements of the index space into the next output */
+/* folds each run of len elements of the index space into the next output; blocks begin where runs do, so that equal
+ * runs give equal bits */
 static Value *run_reduce(Cluster *c, UOp *u, int rank, const int64_t *dim, int64_t len)
 {
 	Value *out = value_new(u->dtype, rank, dim);
 	const Op op = (Op)op_find(u->arg->a[0]->s);
 	const int size = dtype_size(u->dtype);
 	int64_t count = strided_count(&out->s), total = count * len, place = 0, left = len;
+	int64_t block = len && len < BLOCK ? BLOCK / len * len : BLOCK, n;
 	uint64_t none = 0, acc;
 
 	interp_identity(op, u->dtype, &none);
 	acc = none;
 	for (int64_t i = 0; len == 0 && i < count; i++)
 		put_result(u, out, i, &none);
-	for (int64_t pos = 0; pos < total; pos += BLOCK) {
-		int64_t n = total - pos < BLOCK ? total - pos : BLOCK;
+	for (int64_t pos = 0; pos < total;) {
+		n = len < BLOCK ? block : left < BLOCK ? left : BLOCK;
+		n = total - pos < n ? total - pos : n;
 		const Step *last = &c->step.at[c->step.n - 1];
 		const char *x = run_block(c, pos, n, NULL);
-		while (n > 0) {
+		for (pos += n; n > 0;) {
 			int64_t m = n < left ? n : left;
 			interp_fold(op, u->dtype, m, &acc, x, last->step);
 			x += m * size * last->step;
