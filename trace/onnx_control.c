@@ -230,28 +230,69 @@ static void scan_once(OnnxCall *c, ScanPlan *p, OnnxValue *state, UOp *const *x,
 	}
 }
 
+/* Element b of the batch, which is axis 0. */
+static UOp *in_batch(OnnxCall *c, UOp *x, int64_t b)
+{
+	if (!t_rank(x))
+		onnx_fail(c, MALFORMED, "a value has no batch axis");
+	return t_squeeze(t_shrink_axis(x, 0, ix_const(b), ix_const(b + 1)), 0);
+}
+
+/* Version 8: axis 0 of everything is a batch, and each of its elements is a scan of its own. */
+static void scan_batch(OnnxCall *c, ScanPlan *p, const OnnxValue *state, UOp *const *x, const int *xtype,
+	OnnxValue *out, int n)
+{
+	OnnxValue own[MAX_BODY], got[MAX_BODY];
+	UOp *slices[MAX_BODY];
+	Stacked all[MAX_BODY] = {{0}};
+	int64_t batch = t_rank(x[0]) ? shape_dim(x[0]->shape, 0) : 0;
+	if (batch < 1 || batch > MAX_TRIPS)
+		onnx_fail(c, UNSUPPORTED, "a batch of %lld", (long long)batch);
+	for (int64_t b = 0; b < batch; b++) {
+		for (int i = 0; i < p->states; i++) {
+			own[i] = state[i];
+			if (own[i].kind != ONNX_TENSOR)
+				onnx_fail(c, MALFORMED, "its input %d is no tensor", i + 1);
+			own[i].u = in_batch(c, own[i].u, b);
+		}
+		for (int i = 0; i < p->n; i++)
+			slices[i] = in_batch(c, x[i], b);
+		scan_once(c, p, own, slices, xtype, got);
+		for (int i = 0; i < n; i++)
+			collect(c, &all[i], &got[i], batch);
+	}
+	for (int i = 0; i < n; i++)
+		out[i] = (OnnxValue){.kind = ONNX_TENSOR, .type = all[i].type, .u = stack(c, &all[i], 0, false)};
+}
+
 void onnx_Scan(OnnxCall *c)
 {
 	OnnxValue state[MAX_BODY], out[MAX_BODY];
 	UOp *x[MAX_BODY];
 	int type[MAX_BODY], n = onnx_body_outputs(c, "body");
+	int old = onnx_version(c) < 9, given = onnx_nin(c) - old;
 	ScanPlan p = {.n = onnx_attr_int(c, "num_scan_inputs", 0)};
-	p.states = onnx_nin(c) - p.n;
-	if (p.n < 1 || p.states < 0 || onnx_nin(c) > MAX_BODY || n > MAX_BODY || n < p.states ||
-		onnx_body_inputs(c, "body") != onnx_nin(c))
+	p.states = given - p.n;
+	if (p.n < 1 || p.states < 0 || given > MAX_BODY || n > MAX_BODY || n < p.states ||
+		onnx_body_inputs(c, "body") != given)
 		onnx_fail(c, MALFORMED, "its body has %d inputs and %d outputs for %d inputs", onnx_body_inputs(c, "body"), n,
-			onnx_nin(c));
+			given);
+	if (old && onnx_has(c, 0))
+		onnx_fail(c, UNSUPPORTED, "lengths of their own for each element of the batch");
 	direction(c, "scan_input_axes", p.in_axes, p.n);
-	direction(c, "scan_input_directions", p.in_flip, p.n);
+	direction(c, old ? "directions" : "scan_input_directions", p.in_flip, p.n);
 	direction(c, "scan_output_axes", p.out_axes, n - p.states);
 	direction(c, "scan_output_directions", p.out_flip, n - p.states);
 	for (int i = 0; i < p.states; i++)
-		state[i] = *onnx_value(c, i);
+		state[i] = *onnx_value(c, old + i);
 	for (int i = 0; i < p.n; i++) {
-		x[i] = onnx_in(c, p.states + i);
-		type[i] = onnx_type(c, p.states + i);
+		x[i] = onnx_in(c, old + p.states + i);
+		type[i] = onnx_type(c, old + p.states + i);
 	}
-	scan_once(c, &p, state, x, type, out);
+	if (old)
+		scan_batch(c, &p, state, x, type, out, n);
+	else
+		scan_once(c, &p, state, x, type, out);
 	for (int i = 0; i < n; i++)
 		onnx_set_value(c, i, out[i]);
 }

@@ -15,7 +15,7 @@ enum { MAX_SIZES = 64, LARGEST = INT32_MAX };
 static const Val *vars;
 static Map sizes;               /* by dim_param: index node */
 static VEC(UOp *) inputs;       /* in the model's order; NULL for one that became a constant */
-static VEC(const char *) given_names, model_names;
+static VEC(const char *) given_names;
 
 /* ---- sizes */
 
@@ -101,9 +101,14 @@ static const Shape *shape_of(const Onnx__TypeProto__Tensor *t, const char *input
 
 /* ---- one input */
 
+static bool is_optional(const Onnx__TypeProto *t)
+{
+	return t && t->value_case == ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE && t->optional_type;
+}
+
 static const Onnx__TypeProto__Tensor *tensor_type(const Onnx__TypeProto *t)
 {
-	if (t && t->value_case == ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE && t->optional_type)
+	if (is_optional(t))
 		t = t->optional_type->elem_type;
 	if (!t || t->value_case == ONNX__TYPE_PROTO__VALUE__NOT_SET)
 		die(MALFORMED, "it has no type");
@@ -131,18 +136,33 @@ static const Shape *file_shape(const char *file, DType dt, const Shape *s)
 	return s;
 }
 
+/* Whether an optional has a value shapes what is traced: FILE.none says that it has none. */
+static bool is_empty(const Onnx__ValueInfoProto *info, const char *assumed)
+{
+	if (!is_optional(info->type))
+		return false;
+	if (!assumed)
+		die(UNSUPPORTED, "it is optional: give it by --shapes-from, as FILE.npy or FILE.none");
+	size_t n = strlen(assumed);
+	return n > 5 && !strcmp(assumed + n - 5, ".none");
+}
+
 static OnnxValue make_input(const Onnx__ValueInfoProto *info, size_t k)
 {
-	const Onnx__TypeProto__Tensor *t = tensor_type(info->type);
-	DType dt = onnx_dtype(t->elem_type);
 	const char *clean = name_fresh(onnx_clean(info->name));
 	const char *fixed = file_for(&onnx_consts, info->name, clean, k);
 	const char *assumed = file_for(&onnx_shapes_from, info->name, clean, k);
 	UOp *u;
+	if (is_empty(info, assumed)) {
+		vec_push(&given_names, clean);
+		vec_push(&inputs, NULL);
+		return (OnnxValue){.kind = ONNX_EMPTY_OPTIONAL};
+	}
+	const Onnx__TypeProto__Tensor *t = tensor_type(info->type);
+	DType dt = onnx_dtype(t->elem_type);
 	if (dt == DT_NONE)
 		die(UNSUPPORTED, "tensors of type %s are not supported", onnx_type_name(t->elem_type));
 	vec_push(&given_names, clean);
-	vec_push(&model_names, info->name);
 	if (fixed) {
 		u = load_buffer(fixed, NULL, dt, clean, "const");
 		if (u->dtype != dt)
@@ -166,7 +186,7 @@ void onnx_make_inputs(OnnxScope *s, const Onnx__GraphProto *g)
 	Map weights = {0};
 	const char *where = die_where;
 	vars = VNIL;
-	inputs.n = given_names.n = model_names.n = 0;
+	inputs.n = given_names.n = 0;
 	for (size_t i = 0; i < g->n_initializer; i++)
 		if (g->initializer[i]->name)
 			map_put(&weights, PKEY(val_str(g->initializer[i]->name)), g->initializer[i]);
