@@ -28,7 +28,7 @@ static double source(const How *h, const Axis *x, int64_t i)
 			: i * (x->crop[1] - x->crop[0]) * (x->n - 1) / (wide - 1);
 		return at + x->crop[0] * (x->n - 1);
 	case MAP_HALF_PYTORCH:
-		return wide == 1 ? -0.5 : (i + 0.5) / x->scale - 0.5;
+		return x->to == 1 ? 0 : (i + 0.5) / x->scale - 0.5;
 	case MAP_HALF_SYMMETRIC:
 		return x->n / 2.0 * (1 - x->to / wide) + (i + 0.5) / x->scale - 0.5;
 	default:
@@ -328,7 +328,7 @@ void onnx_Resize(OnnxCall *c)
 			onnx_fail(c, MALFORMED, "axis %d from %lld to %lld", axes[i], (long long)ax[i].n, (long long)ax[i].to);
 		x = resize_axis(c, &h, x, axes[i], &ax[i]);
 	}
-	onnx_set(c, 0, t_cast(x, in->dtype));
+	onnx_set(c, 0, t_cast(dtype_float(in->dtype) ? x : t_round(x), in->dtype));
 }
 
 void onnx_Upsample(OnnxCall *c)

@@ -62,7 +62,8 @@ static Taps taps_along(UOp *p, UOp *n, SampleTaps taps, SampleOutside outside, b
 
 	if (taps == SAMPLE_NEAREST)
 		p = t_round(p);
-	p = inside(p, n, outside, corners);
+	if (taps != SAMPLE_CUBIC || outside != SAMPLE_BORDER)
+		p = inside(p, n, outside, corners);
 	base = taps == SAMPLE_NEAREST ? p : t_floor(p);
 	t = t_sub(p, base);
 	if (taps == SAMPLE_CUBIC)
