@@ -287,10 +287,30 @@ UOp *share_loops(UOp *kernel)
 	return loops.n ? walk_replace(kernel, share_one, &loops) : kernel;
 }
 
-/* Buffers of a kernel: what it writes, then what it reads, in order of the nodes. */
+/* A kernel's nodes as one reads it, from its STOREs to the right: an order that the kernel alone decides. */
+static List reading_order(UOp *kernel)
+{
+	List all = {0}, left = {0};
+	Map seen = {0};
+	vec_push(&left, kernel);
+	while (left.n) {
+		UOp *u = left.at[--left.n];
+		if (map_get(&seen, PKEY(u)))
+			continue;
+		map_put(&seen, PKEY(u), u);
+		vec_push(&all, u);
+		for (uint32_t s = u->nsrc; s--;)
+			vec_push(&left, u->src[s]);
+	}
+	vec_free(&left);
+	map_free(&seen);
+	return all;
+}
+
+/* Buffers of a kernel: what it writes, then what it reads, in reading order. */
 static void slots_of(UOp *kernel, List *out)
 {
-	Nodes all = walk(kernel);
+	List all = reading_order(kernel);
 	Map seen = {0};
 	for (int reads = 0; reads < 2; reads++) {
 		for (size_t i = 0; i < all.n; i++) {
@@ -312,6 +332,7 @@ static void slots_of(UOp *kernel, List *out)
 			memmove(out->at + 1, out->at, i * sizeof *out->at);
 			out->at[0] = first;
 		}
+	vec_free(&all);
 	map_free(&seen);
 }
 
