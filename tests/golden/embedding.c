@@ -1,5 +1,5 @@
 /* embedding.t:4 */
-void E_5_4(float *restrict y, const long *restrict id, const float *restrict table)
+void E_5_4(float *restrict y, const float *restrict table, const long *restrict id)
 {
 	for (long r0 = 0; r0 < 5; r0++) {
 		const long v0 = id[r0];

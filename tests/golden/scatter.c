@@ -18,7 +18,7 @@ void E_4_3_call(void *const *bufs, const long *vars)
 
 /* y */
 /* scatter.t:4 */
-void scatter_5_3(float *restrict y, const float *restrict v, const int *restrict i)
+void scatter_5_3(float *restrict y, const int *restrict i, const float *restrict v)
 {
 	for (long r0 = 0; r0 < 5; r0++) {
 		const int v0 = i[r0];

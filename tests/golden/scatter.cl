@@ -14,7 +14,7 @@ __kernel void E_4_3(__global float *restrict y, __global const float *restrict x
 #pragma OPENCL FP_CONTRACT OFF
 /* y */
 /* scatter.t:4 */
-__kernel void scatter_5_3(__global float *restrict y, __global const float *restrict v, __global const int *restrict i)
+__kernel void scatter_5_3(__global float *restrict y, __global const int *restrict i, __global const float *restrict v)
 {
 	const long gidx0 = get_group_id(0);
 	const long lidx0 = get_local_id(0);

@@ -66,7 +66,7 @@ void sort_2_6_call(void *const *bufs, const long *vars)
 
 /* up */
 /* sort.t:2 */
-void E_2_6(float *restrict up, const long *restrict t0_, const float *restrict x)
+void E_2_6(float *restrict up, const float *restrict x, const long *restrict t0_)
 {
 	for (long r0 = 0; r0 < 2; r0++) {
 		for (long r1 = 0; r1 < 6; r1++) {

@@ -64,7 +64,7 @@ __kernel void sort_2_6(__global long *restrict t0_, __global long *restrict t1_,
 #pragma OPENCL FP_CONTRACT OFF
 /* up */
 /* sort.t:2 */
-__kernel void E_2_6(__global float *restrict up, __global const long *restrict t0_, __global const float *restrict x)
+__kernel void E_2_6(__global float *restrict up, __global const float *restrict x, __global const long *restrict t0_)
 {
 	const long gidx0 = get_group_id(0);
 	const long lidx0 = get_local_id(0);
