@@ -161,12 +161,20 @@ static UOp *swish(UOp *x, double alpha) { return t_mul(x, t_sigmoid(t_mulc(x, al
 UNARY(Relu, t_max(x, num(x, 0)))
 UNARY(Sigmoid, t_sigmoid(x))
 UNARY(Softplus, t_softplus(x))
-ACTIVATION(Celu) { return lib(c, "celu", x, "alpha", 1); }
 ACTIVATION(Elu) { return lib(c, "elu", x, "alpha", 1); }
 ACTIVATION(LeakyRelu) { return lib(c, "leaky_relu", x, "alpha", 0.01); }
 ACTIVATION(Mish) { return t_mul(x, t_tanh(t_softplus(x))); }
 ACTIVATION(Softsign) { return t_div(x, t_addc(t_abs(x), 1)); }
 ACTIVATION(Swish) { return swish(x, onnx_attr_float(c, "alpha", 1)); }
+
+/* max(0, x) + min(0, alpha·expm1(x / alpha)), as it stands: alpha may be negative */
+ACTIVATION(Celu)
+{
+	double alpha = onnx_attr_float(c, "alpha", 1);
+	UOp *y = t_mulc(t_expm1(t_div(x, num(x, alpha))), alpha);
+
+	return t_add(t_max(x, num(x, 0)), t_min(y, num(x, 0)));
+}
 
 ACTIVATION(SwiGLU)
 {

@@ -93,14 +93,12 @@ void onnx_QuantizeLinear(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *scale = spread(c, onnx_in(c, 1), x), *zero = NULL, *q;
 	int type = quantized_type(c), precision = (int)onnx_attr_int(c, "precision", 0);
+	DType dt;
 
-	if (precision) {
-		if (onnx_dtype(precision) == DT_NONE || !dtype_float(onnx_dtype(precision)))
-			onnx_fail(c, MALFORMED, "precision is %s", onnx_type_name(precision));
-		q = t_div(t_cast(x, onnx_dtype(precision)), t_cast(scale, onnx_dtype(precision)));
-	} else {
-		q = t_div(x, scale);
-	}
+	dt = precision ? onnx_dtype(precision) : dtype_promote(x->dtype, scale->dtype);
+	if (dt == DT_NONE || !dtype_float(dt))
+		onnx_fail(c, MALFORMED, "precision is %s", onnx_type_name(precision));
+	q = t_cast(t_div(t_cast(x, dtype_acc(dt)), t_cast(scale, dtype_acc(dt))), dt);
 	if (onnx_has(c, 2))
 		zero = t_cast(onnx_widen(spread(c, onnx_in(c, 2), x), type), DT_F32);
 	q = quantized(q, zero, type, onnx_attr_int(c, "saturate", 1) != 0);

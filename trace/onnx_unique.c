@@ -43,12 +43,12 @@ void onnx_Compress(OnnxCall *c)
 	onnx_set(c, 0, t_move_axis(t_gather(t_move_axis(x, axis, 0), 1, &at), 0, axis));
 }
 
-/* One column for each element that is not 0, one row for each axis. */
+/* One column for each element that is not 0, one row for each axis; a scalar counts as [1]. */
 void onnx_NonZero(OnnxCall *c)
 {
 	Array a = onnx_known(c, 0), out = { .dtype = DT_I64, .rank = 2 };
 	size_t n = 0, total = count_of(&a), k = 0;
-	int rank = a.rank;
+	int rank = a.rank ? a.rank : 1;
 	int64_t *v;
 
 	for (size_t i = 0; i < total; i++)
@@ -61,7 +61,7 @@ void onnx_NonZero(OnnxCall *c)
 		size_t left = i;
 		if (is_zero(&a, i))
 			continue;
-		for (int d = rank - 1; d >= 0; d--) {
+		for (int d = a.rank - 1; d >= 0; d--) {
 			v[d * n + k] = left % a.dim[d];
 			left /= a.dim[d];
 		}
