@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# ONNX models: data wherever it may lie, sizes, control flow, functions; and what is refused.  onnx_models.py makes them.
+
+load helpers
+
+setup_file() {
+	mkdir -p "$BATS_FILE_TMPDIR/m"
+	cd "$BATS_FILE_TMPDIR/m"
+	python3 "$TESTS/onnx_models.py"
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR/m"
+	if "$BIN/trace" names.onnx 2>&1 > /dev/null | grep -q 'built without ONNX'; then
+		skip "built without ONNX"
+	fi
+}
+
+limited() {
+	if sanitized; then
+		timeout 60 "$@"
+	else
+		(ulimit -v 256000 && exec timeout 20 "$@")
+	fi
+}
+
+# traced MODEL OPERAND…: the output's lines after the first, on one line
+traced() {
+	"$BIN/trace" "$1.onnx" > "$BATS_TEST_TMPDIR/g.mp" &&
+		"$BIN/run" --interpret "$BATS_TEST_TMPDIR/g.mp" "${@:2}" | tail -n +2 | tr -s ' \n' ' '
+}
+
+@test "weights in raw_data, in typed fields, in another file" {
+	for m in raw typed external; do
+		[ "$(traced $m @0=x.npy)" = "[0. 3. 1. 6.] " ] || { traced $m @0=x.npy; return 1; }
+	done
+}
+
+@test "large raw_data stays in the model's file" {
+	"$BIN/trace" in_place.onnx | "$BIN/show" | grep -q "file: \[\"$PWD/in_place.onnx\", [0-9]*, 4000\]"
+	[[ $(traced in_place x=x1000.npy) == *"1994. 1996. 1998."* ]]
+}
+
+@test "3 GB of weights are not touched" {
+	limited "$BIN/trace" large.onnx | "$BIN/show" | grep -q 'sparse.bin", 0, 3221225472'
+}
+
+@test "names that the contract does not allow" {
+	ok "$BIN/run" --interpret <("$BIN/trace" names.onnx) _a_x_1=x.npy
+	[[ $output == "_a_y.out f32[4]"* ]]
+	"$BIN/trace" names.onnx | "$BIN/show" | grep -q '"/a/Neg"'
+}
+
+@test "a weight among the inputs is no input" {
+	"$BIN/trace" old.onnx | "$BIN/show" | grep -q 'inputs: \["x"\]'
+}
+
+@test "sizes become variables, arithmetic on them folds, --set fixes them" {
+	"$BIN/trace" sizes.onnx | "$BIN/show" > sizes.t
+	grep -q 'vars {batch: \[1, 2147483647\], seq_len: \[1, 2147483647\]}' sizes.t
+	grep -q 'RESHAPE f32 %0 \["batch", "seq_len\*3"\]' sizes.t
+	[ "$(grep -c '^%' sizes.t)" = 3 ]
+	"$BIN/trace" sizes.onnx | "$BIN/run" x=x235.npy | grep -q 'f32\[2,15\]'
+	"$BIN/trace" sizes.onnx --set batch=2 --set 'seq len=5' | "$BIN/show" | grep -q 'RESHAPE f32 %0 \[2, 15\]'
+}
+
+@test "an input that a shape needs: --shapes-from, --const, or status 3" {
+	fails 3 "$BIN/trace" axes.onnx
+	[[ $errors == *"node sum (ReduceSum-17): its input 1 ('a') must be known"* ]]
+	ok "$BIN/trace" axes.onnx --shapes-from @0=x235.npy @1=axis1.npy
+	cp "$BATS_TEST_TMPDIR/stdout" g.mp
+	ok "$BIN/run" g.mp x=x235.npy a=axis1.npy
+	[[ $output == "y f32[2,5]"* ]]
+	fails 4 "$BIN/run" g.mp x=x235.npy a=axis2.npy
+	[[ $errors == *"'a'"* ]]
+	"$BIN/trace" axes.onnx --const a=axis2.npy | "$BIN/run" @0=x235.npy | grep -q 'f32\[2,3\]'
+}
+
+@test "local functions, If, Loop" {
+	[ "$(traced function x=x.npy)" = "[-0.5 1. -1. 2. ] " ]
+	[ "$(traced if x=x.npy c=true.npy)" = "[ 1. -1. 2. -2.] " ]
+	[ "$(traced loop x=x.npy)" = "[ -8. 8. -16. 16.] " ]
+}
+
+@test "all that is missing is said at once" {
+	fails 3 "$BIN/trace" w_3_missing.onnx
+	[[ $errors == *"Foo-17 (node first), Bar-17 (node second)" ]]
+}
+
+@test "wrong and hostile models are refused, in little memory" {
+	local bad=0 total=0 m want
+	for m in w_*.onnx; do
+		want=${m#w_}
+		total=$((total + 1))
+		fails "${want%%_*}" limited "$BIN/trace" "$m" || { echo "    $m"; bad=$((bad + 1)); }
+	done
+	[ "$bad" = 0 ] && [ "$total" -gt 35 ]
+}

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Small ONNX models for onnx.bats, right and wrong ones, into the current folder.  The wire format is written by hand, so
+that no package is needed and a model can be as wrong as it likes."""
+import os, struct
+
+# ---- protobuf
+def varint(n):
+    n &= (1 << 64) - 1
+    out = b""
+    while True:
+        out += bytes([n & 127 | (128 if n > 127 else 0)])
+        n >>= 7
+        if not n:
+            return out
+
+def num(field, v): return varint(field << 3) + varint(v)
+def msg(field, b): return varint(field << 3 | 2) + varint(len(b)) + b
+def txt(field, s): return msg(field, s.encode())
+
+# ---- ONNX
+FLOAT, INT64, BOOL = 1, 7, 9
+
+def attr(name, v):
+    if isinstance(v, bytes):                                     # a graph
+        return msg(5, txt(1, name) + msg(6, v) + num(20, 5))
+    if isinstance(v, float):
+        return msg(5, txt(1, name) + varint(2 << 3 | 5) + struct.pack("<f", v) + num(20, 1))
+    if isinstance(v, int):
+        return msg(5, txt(1, name) + num(3, v) + num(20, 2))
+    if isinstance(v, str):                                       # a function's attribute
+        return msg(5, txt(1, name) + txt(21, v) + num(20, 1))
+    return msg(5, txt(1, name) + b"".join(num(8, i) for i in v) + num(20, 7))
+
+def node(op, ins, outs, name="", domain="", **attrs):
+    return msg(1, b"".join(txt(1, i) for i in ins) + b"".join(txt(2, o) for o in outs) + txt(3, name) + txt(4, op)
+               + txt(7, domain) + b"".join(attr(k, v) for k, v in attrs.items()))
+
+def body_of(n):                                                   # a node without its own tag and length
+    k = 1
+    while n[k] > 127:
+        k += 1
+    return n[k + 1:]
+
+def value(field, name, shape, elem=FLOAT):
+    dims = b"".join(msg(1, b"" if d is None else txt(2, d) if isinstance(d, str) else num(1, d)) for d in shape)
+    return msg(field, txt(1, name) + msg(2, msg(1, num(1, elem) + msg(2, dims))))
+
+def tensor(name, dims, elem=FLOAT, raw=None, floats=None, external=None):
+    t = b"".join(num(1, d) for d in dims) + num(2, elem) + txt(8, name)
+    if raw is not None:
+        t += msg(9, raw)
+    if floats is not None:
+        t += msg(4, struct.pack("<%df" % len(floats), *floats))
+    if external is not None:
+        t += num(14, 1) + b"".join(msg(13, txt(1, k) + txt(2, str(v))) for k, v in external.items())
+    return msg(5, t)
+
+def graph(nodes, ins=b"", outs=b"", weights=b""):
+    return b"".join(nodes) + txt(2, "g") + weights + ins + outs
+
+def function(name, ins, outs, nodes, attrs=()):
+    return msg(25, txt(1, name) + txt(10, "own") + b"".join(txt(4, i) for i in ins) + b"".join(txt(5, o) for o in outs)
+               + b"".join(txt(6, a) for a in attrs) + b"".join(msg(7, body_of(n)) for n in nodes)
+               + msg(9, num(2, 17)) + msg(9, txt(1, "own") + num(2, 1)))
+
+def save(file, g, opset=17, functions=b""):
+    with open(file + ".onnx", "wb") as f:
+        f.write(num(1, 8) + msg(8, num(2, opset)) + msg(8, txt(1, "own") + num(2, 1)) + msg(7, g) + functions)
+
+X, Y = value(11, "x", [4]), value(12, "y", [4])
+def simple(file, weights, **kw): save(file, graph([node("Add", ["x", "w"], ["y"])], X, Y, weights), **kw)
+
+def npy(file, fmt, shape, data):
+    head = "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }" % (fmt, "".join("%d, " % d for d in shape))
+    head += " " * (-(len(head) + 11) % 64) + "\n"
+    with open(file, "wb") as f:
+        f.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode() + data)
+
+# ---- right ones
+floats = [1.0, 2.0, 3.0, 4.0]
+four = struct.pack("<4f", *floats)
+many = struct.pack("<1000f", *range(1000))
+npy("x.npy", "<f4", [4], struct.pack("<4f", -1, 1, -2, 2))
+npy("x1000.npy", "<f4", [1000], many)
+npy("x235.npy", "<f4", [2, 3, 5], struct.pack("<30f", *range(30)))
+npy("axis1.npy", "<i8", [1], struct.pack("<q", 1))
+npy("axis2.npy", "<i8", [1], struct.pack("<q", 2))
+npy("true.npy", "|b1", [], b"\1")
+simple("raw", tensor("w", [4], raw=four))
+simple("typed", tensor("w", [4], floats=floats))
+with open("weights.bin", "wb") as f:
+    f.write(b"\0" * 12 + four)
+simple("external", tensor("w", [4], external={"location": "weights.bin", "offset": 12, "length": 16}))
+save("in_place", graph([node("Add", ["x", "w"], ["y"])], value(11, "x", [1000]), value(12, "y", [1000]),
+                       tensor("w", [1000], raw=many)))
+save("names", graph([node("Neg", ["/a/x=1"], ["/a/y.out"], name="/a/Neg")], value(11, "/a/x=1", [4]), value(12, "/a/y.out", [4])))
+save("sizes", graph([node("Shape", ["x"], ["s"]), node("Constant", [], ["i"], value_ints=[0]), node("Gather", ["s", "i"], ["b"]),
+                     node("Constant", [], ["m"], value_ints=[-1]), node("Concat", ["b", "m"], ["t"], axis=0),
+                     node("Reshape", ["x", "t"], ["y"])], value(11, "x", ["batch", 3, "seq len"]), value(12, "y", [None, None])))
+save("axes", graph([node("ReduceSum", ["x", "a"], ["y"], name="sum", keepdims=0)],
+                   value(11, "x", [2, 3, 5]) + value(11, "a", [1], INT64), value(12, "y", [None, None])))
+save("function", graph([node("Leak", ["x"], ["y"], domain="own", slope=0.5)], X, Y),
+     functions=function("Leak", ["a"], ["b"], [node("LeakyRelu", ["a"], ["b"], alpha="slope")], ["slope"]))
+def branch(op): return graph([node(op, ["x"], ["z"])], b"", value(12, "z", [4]))
+save("if", graph([node("If", ["c"], ["y"], then_branch=branch("Neg"), else_branch=branch("Abs"))],
+                 X + value(11, "c", [], BOOL), Y))
+body = graph([node("Add", ["v", "v"], ["w"]), node("Identity", ["go"], ["on"])],
+             value(11, "i", [], INT64) + value(11, "go", [], BOOL) + value(11, "v", [4]),
+             value(12, "on", [], BOOL) + value(12, "w", [4]))
+save("loop", graph([node("Constant", [], ["n"], value_int=3), node("Loop", ["n", "", "x"], ["y"], body=body)], X, Y))
+save("old", graph([node("Neg", ["x"], ["y"])], X + value(11, "w", [4]), Y, tensor("w", [4], raw=four)), opset=9)
+# a gigabyte that is not there: only its size counts
+with open("sparse.bin", "wb") as f:
+    f.truncate(3 << 30)
+save("large", graph([node("Gather", ["w", "i"], ["y"], axis=0)], value(11, "i", [2], INT64), value(12, "y", [2, 1 << 18]),
+                    tensor("w", [3 << 10, 1 << 18], external={"location": "sparse.bin"})))
+
+# ---- wrong ones: w_STATUS_what
+with open("raw.onnx", "rb") as f:
+    whole = f.read()
+for k in (1, 9, len(whole) // 2, len(whole) - 1):
+    with open("w_4_cut%d.onnx" % k, "wb") as f:
+        f.write(whole[:k])
+simple("w_4_short", tensor("w", [4], raw=four[:8]))
+simple("w_4_negative", tensor("w", [-4], raw=four))
+simple("w_4_overflow", tensor("w", [1 << 33, 1 << 33], raw=four))
+simple("w_4_large", tensor("w", [1 << 61], raw=four))
+simple("w_4_type", tensor("w", [4], elem=99, raw=four))
+simple("w_3_string", tensor("w", [4], elem=8))
+simple("w_3_rank", tensor("w", [1] * 17, raw=four[:4]))
+os.symlink("/etc/passwd", "link.bin")
+os.mkfifo("fifo")
+for what, where in (("absolute", {"location": "/etc/passwd"}), ("parent", {"location": "a/../../x"}), ("folder", {"location": "."}),
+                    ("link", {"location": "link.bin"}), ("fifo", {"location": "fifo"}), ("none", {}),
+                    ("beyond", {"location": "weights.bin", "offset": 20}), ("far", {"location": "weights.bin", "offset": 1 << 62}),
+                    ("minus", {"location": "weights.bin", "offset": -4})):
+    simple("w_4_external_" + what, tensor("w", [4], external=where))
+simple("w_1_external_lost", tensor("w", [4], external={"location": "lost.bin"}))
+save("w_4_cycle", graph([node("Neg", ["b"], ["a"]), node("Neg", ["a"], ["y"])], X, Y))
+save("w_4_self", graph([node("Neg", ["y"], ["y"])], X, Y))
+save("w_4_twice", graph([node("Neg", ["x"], ["y"]), node("Abs", ["x"], ["y"])], X, Y))
+save("w_4_no_output", graph([node("Neg", ["x"], ["z"])], X, Y))
+save("w_4_no_operator", graph([node("", ["x"], ["y"])], X, Y))
+save("w_4_no_domain", graph([node("Neg", ["x"], ["y"], domain="lost")], X, Y))
+save("w_4_axis", graph([node("Softmax", ["x"], ["y"], axis=7)], X, Y))
+save("w_4_shapes", graph([node("Add", ["x", "w"], ["y"])], X, Y, tensor("w", [3], raw=four[:12])))
+save("w_4_shape_of", graph([node("ConstantOfShape", ["s"], ["y"])], X, Y, tensor("s", [2], INT64, struct.pack("<2q", 1 << 40, 1 << 40))))
+save("w_3_missing", graph([node("Foo", ["x"], ["a"], name="first"), node("Bar", ["a"], ["y"], name="second")], X, Y))
+save("w_3_future", graph([node("Neg", ["x"], ["y"])], X, Y), opset=99)
+save("w_3_endless", graph([node("Constant", [], ["c"], value_int=1), node("Cast", ["c"], ["go"], to=BOOL),
+                           node("Loop", ["", "go", "x"], ["y"], body=body)], X, Y))
+save("w_4_recursion", graph([node("F", ["x"], ["y"], domain="own")], X, Y),
+     functions=function("F", ["a"], ["b"], [node("F", ["a"], ["b"], domain="own")]))
+chain = b"".join(function("F%d" % i, ["a"], ["b"], [node("F%d" % (i + 1), ["a"], ["c"], domain="own"),
+                                                     node("F%d" % (i + 1), ["c"], ["b"], domain="own")]) for i in range(40))
+save("w_4_doubling", graph([node("F0", ["x"], ["y"], domain="own")], X, Y),
+     functions=chain + function("F40", ["a"], ["b"], [node("Neg", ["a"], ["b"])]))
+deep = b"".join(function("F%d" % i, ["a"], ["b"], [node("F%d" % (i + 1), ["a"], ["b"], domain="own")]) for i in range(200))
+save("w_4_deep_functions", graph([node("F0", ["x"], ["y"], domain="own")], X, Y),
+     functions=deep + function("F200", ["a"], ["b"], [node("Neg", ["a"], ["b"])]))
+inner = graph([node("Neg", ["x"], ["z"])], b"", value(12, "z", [4]))
+for i in range(300):
+    inner = graph([node("If", ["c"], ["z"], then_branch=inner, else_branch=inner if i < 1 else branch("Abs"))], b"", value(12, "z", [4]))
+save("w_4_deep_graphs", graph([node("If", ["c"], ["y"], then_branch=inner, else_branch=branch("Abs"))], X + value(11, "c", [], BOOL), Y))
+with open("w_4_empty_nodes.onnx", "wb") as f:
+    f.write(msg(8, num(2, 17)) + msg(7, b"\x0a\0" * 2000000))
+with open("w_4_claims.onnx", "wb") as f:
+    f.write(varint(7 << 3 | 2) + varint(1 << 40))
+with open("w_4_no_graph.onnx", "wb") as f:
+    f.write(msg(8, num(2, 17)))
+open("w_4_empty.onnx", "wb").close()
