@@ -81,6 +81,10 @@ test: deps
 	@$(MAKE) --no-print-directory all SAN=$(SAN)
 	@BIN=$(CURDIR)/$(B)/bin CC="$(CC)" bash tests/run.sh $(T)
 
+# the ONNX cases in three forms; FORM=interpret, MATCH=Conv, PYTHON=…
+conformance: all
+	@BIN=$(abspath $(B))/bin bash tests/conformance.sh
+
 demo:
 	@sh common/deps.sh $(PACKAGES)
 	@$(MAKE) --no-print-directory all
@@ -105,5 +109,5 @@ clean:
 	rm -rf build
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all clean deps test demo install rebase wc
+.PHONY: all clean conformance deps test demo install rebase wc
 .SECONDARY:
