@@ -9,8 +9,9 @@
 typedef enum { MAP_HALF, MAP_HALF_SYMMETRIC, MAP_HALF_PYTORCH, MAP_CORNERS, MAP_ASYMMETRIC, MAP_CROP } Mapping;
 typedef enum { ROUND_PREFER_FLOOR, ROUND_PREFER_CEIL, ROUND_FLOOR, ROUND_CEIL } Rounding;
 typedef struct { char mode; Mapping map; Rounding round; double a, beyond; bool antialias, inner; } How;
-/* One axis: n to `to` elements by scale; crop is start and end of the region, from 0 to 1. */
-typedef struct { int64_t n, to; double scale, crop[2]; } Axis;
+/* One axis: n to `to` elements by scale; crop is start and end of the region, from 0 to 1.  n is -1 when it stays as it
+ * is, or when its sizes are symbolic: then it gets `size` elements. */
+typedef struct { int64_t n, to; double scale, crop[2]; UOp *size; } Axis;
 /* taps numbers for each result: places (may lie outside: the border repeats) and weights; out marks what is beyond */
 typedef struct { int taps; int64_t *place; double *weight, *out; bool any_out; } Table;
 
@@ -182,6 +183,68 @@ static UOp *resize_axis(OnnxCall *c, const How *h, UOp *x, int axis, const Axis 
 	return y;
 }
 
+/* ---- symbolic sizes: the same places, worked out by the graph in f64 */
+
+static UOp *nearest_of(UOp *p, Rounding r)
+{
+	switch (r) {
+	case ROUND_FLOOR: return t_floor(p);
+	case ROUND_CEIL: return t_ceil(p);
+	case ROUND_PREFER_CEIL: return t_floor(t_addc(p, 0.5));
+	default: return t_ceil(t_addc(p, -0.5));
+	}
+}
+
+static UOp *source_of(OnnxCall *c, const How *h, UOp *n, UOp *size)
+{
+	UOp *i = t_arange(DT_F64, size), *from = t_size(DT_F64, n), *to = t_size(DT_F64, size), *scale = t_div(to, from);
+	UOp *one = t_num(DT_F64, 1);
+
+	if (h->map == MAP_CROP || h->antialias || h->inner)
+		onnx_fail(c, UNSUPPORTED, "a symbolic size with tf_crop_and_resize, antialias or exclude_outside");
+	if (h->map == MAP_ASYMMETRIC)
+		return t_div(i, scale);
+	if (h->map == MAP_CORNERS)
+		return t_div(t_mul(i, t_sub(from, one)), t_max(t_sub(to, one), one));
+	i = t_addc(t_div(t_addc(i, 0.5), scale), -0.5);
+	return h->map == MAP_HALF_PYTORCH ? t_where(t_eq(to, one), t_num(DT_F64, 0), i) : i;
+}
+
+static UOp *resize_symbolic(OnnxCall *c, const How *h, UOp *x, int axis, UOp *size)
+{
+	UOp *n = t_dim(x, axis), *p = source_of(c, h, n, size), *last = t_addc(t_size(DT_F64, n), -1), *lo, *w[4], *y = NULL;
+	int taps = h->mode == 'n' ? 1 : h->mode == 'l' ? 2 : 4;
+
+	lo = h->mode == 'n' ? nearest_of(p, h->round) : t_floor(p);
+	p = t_sub(p, lo);
+	w[0] = t_sub(t_num(DT_F64, 1), p);
+	w[1] = p;
+	if (taps == 4)
+		onnx_cubic_weights(p, h->a, w);
+	for (int k = 0; k < taps; k++) {
+		UOp *at = t_addc(lo, taps == 4 ? k - 1 : k), *v;
+		v = onnx_take(x, axis, t_cast(t_min(t_max(at, t_num(DT_F64, 0)), last), DT_I64));
+		if (taps > 1)
+			v = t_mul(v, onnx_along(t_cast(w[k], x->dtype), axis, t_rank(x)));
+		y = y ? t_add(y, v) : v;
+	}
+	return y;
+}
+
+/* An axis of symbolic size: repeated where a known size by that whole scale would be, else by the graph. */
+static UOp *stretch(OnnxCall *c, const How *h, UOp *x, int axis, const Axis *ax)
+{
+	int64_t r = (int64_t)ax->scale;
+	Axis trial = { .n = 8, .to = 8 * r, .scale = ax->scale };
+
+	if (h->mode == 'n' && r >= 1 && r == ax->scale && r < 1024 && h->map != MAP_CROP) {
+		Table t = tabulate(c, h, &trial);
+		if (repeats(&trial, &t))
+			return repeated(x, axis, r);
+	}
+	return resize_symbolic(c, h, x, axis, ax->size);
+}
+
 /* ---- attributes and sizes */
 
 static int choice(OnnxCall *c, const char *name, const char *otherwise, size_t n, const char *const *of)
@@ -248,50 +311,75 @@ static bool read_scales(OnnxCall *c, int n, double *scale)
 	return true;
 }
 
+/* Axis i by the size it shall have. */
+static Axis by_size(OnnxCall *c, UOp *x, int axis, UOp *size)
+{
+	Axis a = { .n = -1, .scale = 1 };
+
+	if (size == t_dim(x, axis))
+		return a;
+	if (!ix_is_const(size, &a.to) || !ix_is_const(t_dim(x, axis), &a.n)) {
+		a.n = -1;
+		a.size = size;
+		a.scale = 0;
+		return a;
+	}
+	if (a.n < 1 || a.to < 0)
+		onnx_fail(c, MALFORMED, "axis %d from %lld to %lld", axis, (long long)a.n, (long long)a.to);
+	a.scale = (double)a.to / a.n;
+	return a;
+}
+
 /* Sizes to scales; to keep the proportions all axes take the least or the greatest of them. */
 static void read_sizes(OnnxCall *c, int n, UOp *x, const int *axes, Axis *ax)
 {
 	static const char *const policies[] = { "stretch", "not_larger", "not_smaller" };
 	int policy = choice(c, "keep_aspect_ratio_policy", "stretch", 3, policies);
-	int64_t size[MAX_RANK];
+	UOp *size[MAX_RANK];
 	double all = 0;
 
 	if (!not_empty(c, 3))
 		onnx_fail(c, MALFORMED, "neither scales nor sizes are given");
-	if (onnx_known_ints(c, 3, size, MAX_RANK) != n)
+	if (onnx_known_sizes(c, 3, size) != n)
 		onnx_fail(c, MALFORMED, "sizes are not for %d axes", n);
 	for (int i = 0; i < n; i++) {
-		ax[i].n = shape_dim(x->shape, axes[i]);
-		if (ax[i].n < 1 || size[i] < 0)
-			onnx_fail(c, MALFORMED, "axis %d from %lld to %lld", axes[i], (long long)ax[i].n, (long long)size[i]);
-		ax[i].to = size[i];
-		ax[i].scale = (double)size[i] / ax[i].n;
+		ax[i] = by_size(c, x, axes[i], size[i]);
 		all = i == 0 || (policy == 1 ? ax[i].scale < all : ax[i].scale > all) ? ax[i].scale : all;
 	}
 	for (int i = 0; policy && i < n; i++) {
+		ax[i].n = shape_dim(x->shape, axes[i]);
 		ax[i].scale = all;
 		ax[i].to = (int64_t)(all * ax[i].n + 0.5);
 	}
 }
 
-/* A symbolic axis stays when its scale is 1; then n is -1. */
+static Axis by_scale(OnnxCall *c, UOp *x, int axis, double scale, bool crop)
+{
+	Axis a = { .n = -1, .scale = scale };
+
+	if (!(scale > 0 && scale < 1e9))
+		onnx_fail(c, MALFORMED, "scale %g", scale);
+	if (scale == 1 && !crop)
+		return a;
+	if (!ix_is_const(t_dim(x, axis), &a.n) && scale == floor(scale)) {
+		a.n = -1;
+		a.size = ix_mul(t_dim(x, axis), ix_const((int64_t)scale));
+		return a;
+	}
+	a.n = shape_dim(x->shape, axis);
+	a.to = (int64_t)floor(scale * a.n);
+	return a;
+}
+
 static void read_axes(OnnxCall *c, int n, UOp *x, const int *axes, const How *h, Axis *ax)
 {
 	double scale[MAX_RANK], roi[2 * MAX_RANK];
 
-	if (!read_scales(c, n, scale)) {
+	if (!read_scales(c, n, scale))
 		read_sizes(c, n, x, axes, ax);
-	} else {
-		for (int i = 0; i < n; i++) {
-			if (!(scale[i] > 0 && scale[i] < 1e9))
-				onnx_fail(c, MALFORMED, "scale %g", scale[i]);
-			ax[i] = (Axis){ .n = -1, .scale = scale[i] };
-			if (scale[i] == 1 && h->map != MAP_CROP)
-				continue;
-			ax[i].n = shape_dim(x->shape, axes[i]);
-			ax[i].to = (int64_t)floor(scale[i] * ax[i].n);
-		}
-	}
+	else
+		for (int i = 0; i < n; i++)
+			ax[i] = by_scale(c, x, axes[i], scale[i], h->map == MAP_CROP);
 	for (int i = 0; i < n; i++) {
 		ax[i].crop[0] = 0;
 		ax[i].crop[1] = 1;
@@ -303,6 +391,10 @@ static void read_axes(OnnxCall *c, int n, UOp *x, const int *axes, const How *h,
 	for (int i = 0; i < n; i++) {
 		ax[i].crop[0] = roi[i];
 		ax[i].crop[1] = roi[n + i];
+		if (ax[i].n < 0 && !ax[i].size && (roi[i] != 0 || roi[n + i] != 1)) {
+			ax[i].n = shape_dim(x->shape, axes[i]);
+			ax[i].to = ax[i].n;
+		}
 	}
 }
 
@@ -322,6 +414,10 @@ void onnx_Resize(OnnxCall *c)
 	if (h.mode != 'n')
 		x = x->dtype == DT_I32 || x->dtype == DT_U32 || dtype_size(x->dtype) == 8 ? t_cast(x, DT_F64) : onnx_wide(x);
 	for (int i = 0; i < n; i++) {
+		if (ax[i].size) {
+			x = stretch(c, &h, x, axes[i], &ax[i]);
+			continue;
+		}
 		if (ax[i].n < 0 || (ax[i].scale == 1 && ax[i].to == ax[i].n && ax[i].crop[0] == 0 && ax[i].crop[1] == 1))
 			continue;
 		if (ax[i].n < 1 || ax[i].to < 1)
