@@ -56,7 +56,7 @@ static UOp *whole_mask(UOp *mask, UOp *s)
 	UOp *pairs[MAX_RANK][2];
 	int64_t missing;
 
-	if (!ix_is_const(ix_sub(t_dim(s, -1), t_dim(mask, -1)), &missing) || missing <= 0)
+	if (last < 0 || !ix_is_const(ix_sub(t_dim(s, -1), t_dim(mask, -1)), &missing) || missing <= 0)
 		return mask;
 	for (int i = 0; i <= last; i++) {
 		pairs[i][0] = ix_const(0);
@@ -78,9 +78,9 @@ static UOp *distance(OnnxCall *c, UOp *s)
 
 	row = t_unsqueeze(row, 1);
 	if (onnx_has(c, 4)) {
-		first = t_size(DT_I64, t_dim(onnx_in(c, 4), 2));
+		first = t_size(DT_I64, t_dim(onnx_in_rank(c, 4, 4), 2));
 	} else if (onnx_has(c, 6)) {
-		first = t_sub(t_cast(onnx_in(c, 6), DT_I64), t_size(DT_I64, t_dim(s, -2)));
+		first = t_sub(t_cast(onnx_in_rank(c, 6, 1), DT_I64), t_size(DT_I64, t_dim(s, -2)));
 		first = onnx_along(first, 0, 4);
 	} else {
 		first = t_num(DT_I64, 0);
@@ -103,7 +103,7 @@ static UOp *seen_keys(OnnxCall *c, UOp *s)
 	if (right >= 0)
 		seen = both(seen, t_not(t_lt(distance(c, s), t_num(DT_I64, -right))));
 	if (onnx_has(c, 6)) {
-		UOp *n = onnx_along(t_cast(onnx_in(c, 6), DT_I64), 0, 4);
+		UOp *n = onnx_along(t_cast(onnx_in_rank(c, 6, 1), DT_I64), 0, 4);
 		seen = both(seen, t_lt(t_arange(DT_I64, t_dim(s, -1)), n));
 	}
 	return seen;
@@ -169,8 +169,8 @@ void onnx_Attention(OnnxCall *c)
 	k = with_heads(c, onnx_in(c, 1), kv_heads);
 	v = with_heads(c, onnx_in(c, 2), kv_heads);
 	if (onnx_has(c, 4)) {
-		k = t_concat(2, (UOp *[]){ onnx_in(c, 4), k }, 2);
-		v = t_concat(2, (UOp *[]){ onnx_in(c, 5), v }, 2);
+		k = t_concat(2, (UOp *[]){ onnx_in_rank(c, 4, 4), k }, 2);
+		v = t_concat(2, (UOp *[]){ onnx_in_rank(c, 5, 4), v }, 2);
 	}
 	if (onnx_wants(c, 1))
 		onnx_set(c, 1, k);

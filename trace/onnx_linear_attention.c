@@ -69,7 +69,7 @@ static Tokens tokens_of(OnnxCall *c, int64_t heads, int64_t kv)
 void onnx_LinearAttention(OnnxCall *c)
 {
 	int64_t heads = onnx_attr_int(c, "q_num_heads", 0), kv = onnx_attr_int(c, "kv_num_heads", 0), n;
-	UOp *in = onnx_in(c, 0), *past = onnx_in_or(c, 3, NULL), *state, **out, *y;
+	UOp *in = onnx_in(c, 0), *past = onnx_has(c, 3) ? onnx_in_rank(c, 3, 4) : NULL, *state, **out, *y;
 	Tokens x;
 
 	if (heads < 1 || kv < 1 || heads % kv)

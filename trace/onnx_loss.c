@@ -56,7 +56,7 @@ void onnx_NegativeLogLikelihoodLoss(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0);
 
-	onnx_set(c, 0, t_cast(likelihood(c, onnx_wide(x), onnx_in(c, 1), onnx_in_or(c, 2, NULL)), x->dtype));
+	onnx_set(c, 0, t_cast(likelihood(c, onnx_wide(x), onnx_in(c, 1), onnx_has(c, 2) ? onnx_in_rank(c, 2, 1) : NULL), x->dtype));
 }
 
 void onnx_SoftmaxCrossEntropyLoss(OnnxCall *c)
@@ -65,7 +65,7 @@ void onnx_SoftmaxCrossEntropyLoss(OnnxCall *c)
 
 	if (t_rank(x) < 2)
 		onnx_fail(c, MALFORMED, "scores%s have no classes", shape_text(x->shape));
-	onnx_set(c, 0, t_cast(likelihood(c, logp, onnx_in(c, 1), onnx_in_or(c, 2, NULL)), x->dtype));
+	onnx_set(c, 0, t_cast(likelihood(c, logp, onnx_in(c, 1), onnx_has(c, 2) ? onnx_in_rank(c, 2, 1) : NULL), x->dtype));
 	if (onnx_wants(c, 1))
 		onnx_set(c, 1, t_cast(logp, x->dtype));
 }

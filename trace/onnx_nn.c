@@ -6,7 +6,7 @@
 
 static void set_biased(OnnxCall *c, UOp *y)
 {
-	onnx_set(c, 0, onnx_has(c, 2) ? conv_add_channels(y, onnx_in(c, 2)) : y);
+	onnx_set(c, 0, onnx_has(c, 2) ? conv_add_channels(y, onnx_in_rank(c, 2, 1)) : y);
 }
 
 void onnx_Conv(OnnxCall *c)
@@ -100,19 +100,19 @@ void onnx_DeformConv(OnnxCall *c)
 
 	if (og < 1 || groups < 1 || shape_dim(x->shape, 1) % og)
 		onnx_fail(c, MALFORMED, "x%s does not fall into %lld groups", shape_text(x->shape), (long long)og);
-	off = by_window(&w, onnx_in(c, 2), og, true);
+	off = by_window(&w, onnx_in_rank(c, 2, 2 + nd), og, true);
 	for (int i = 0; i < nd; i++)
 		at[i] = moved_places(&w, off, i);
 	y = t_merge_axes(t_split_axis(x, 1, ix_const(og), ix_div(t_dim(x, 1), ix_const(og))), 0, 2);
 	y = onnx_sample(y, nd, at, SAMPLE_LINEAR, SAMPLE_ZEROS, true);       /* [n*og,c/og,k...,o...] */
 	y = t_split_axis(y, 0, t_dim(x, 0), ix_const(og));
 	if (onnx_has(c, 4))
-		y = t_mul(y, t_unsqueeze(by_window(&w, onnx_in(c, 4), og, false), 2));
+		y = t_mul(y, t_unsqueeze(by_window(&w, onnx_in_rank(c, 4, 2 + nd), og, false), 2));
 	y = t_merge_axes(y, 1, 2);
 	for (int i = 0; i < 2 + 2 * nd; i++)
 		order[i] = i < 2 ? i : i < 2 + nd ? i + nd : i - nd;
 	y = conv_contract("DeformConv", t_permute(y, order), f, nd, groups);
-	onnx_set(c, 0, onnx_has(c, 3) ? conv_add_channels(y, onnx_in(c, 3)) : y);
+	onnx_set(c, 0, onnx_has(c, 3) ? conv_add_channels(y, onnx_in_rank(c, 3, 1)) : y);
 }
 
 /* ---- CausalConvWithState: a depthwise convolution along the last axis that carries its last inputs */
@@ -130,12 +130,12 @@ void onnx_CausalConvWithState(OnnxCall *c)
 	k = shape_dim(f->shape, 2);
 	keep = ix_const(k - 1);
 	if (onnx_has(c, 3))
-		x = t_concat(2, (UOp *[]){ onnx_in(c, 3), x }, 2);
+		x = t_concat(2, (UOp *[]){ onnx_in_rank(c, 3, 3), x }, 2);
 	else
 		x = t_pad_axis(x, 2, keep, ix_const(0));
 	y = conv_contract("CausalConvWithState", t_windows(x, 1, &k, &one, &one), f, 1, shape_dim(f->shape, 0));
 	if (onnx_has(c, 2))
-		y = conv_add_channels(y, onnx_in(c, 2));
+		y = conv_add_channels(y, onnx_in_rank(c, 2, 1));
 	if (strcmp(act, "none")) {
 		UOp *wide = onnx_wide(y);
 		y = t_cast(t_mul(wide, t_sigmoid(wide)), y->dtype);
@@ -193,7 +193,7 @@ void onnx_TensorScatter(OnnxCall *c)
 			shape_text(x->shape), axis);
 	place = t_iota(DT_I64, v->shape, axis);
 	if (onnx_has(c, 2))
-		place = t_add(place, onnx_along(t_cast(onnx_in(c, 2), DT_I64), 0, rank));
+		place = t_add(place, onnx_along(t_cast(onnx_in_rank(c, 2, 1), DT_I64), 0, rank));
 	if (!strcmp(mode, "circular"))
 		place = t_op2(OP_FLOORMOD, place, t_size(DT_I64, t_dim(x, axis)));
 	for (int i = 0; i < rank; i++)

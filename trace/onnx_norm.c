@@ -36,8 +36,8 @@ static int axes_from(int first, int rank, int *axes)
 
 static UOp *weighted(OnnxCall *c, UOp *x, UOp *y)
 {
-	y = t_mul(y, t_cast(onnx_channels(onnx_in(c, 1), t_rank(x)), y->dtype));
-	y = t_add(y, t_cast(onnx_channels(onnx_in(c, 2), t_rank(x)), y->dtype));
+	y = t_mul(y, t_cast(onnx_channels(onnx_in_rank(c, 1, 1), t_rank(x)), y->dtype));
+	y = t_add(y, t_cast(onnx_channels(onnx_in_rank(c, 2, 1), t_rank(x)), y->dtype));
 	return t_cast(y, x->dtype);
 }
 
@@ -93,8 +93,8 @@ void onnx_BatchNormalization(OnnxCall *c)
 		train(c, x, wide, eps);
 		return;
 	}
-	mean = t_cast(onnx_channels(onnx_in(c, 3), t_rank(x)), wide->dtype);
-	var = t_cast(onnx_channels(onnx_in(c, 4), t_rank(x)), wide->dtype);
+	mean = t_cast(onnx_channels(onnx_in_rank(c, 3, 1), t_rank(x)), wide->dtype);
+	var = t_cast(onnx_channels(onnx_in_rank(c, 4, 1), t_rank(x)), wide->dtype);
 	onnx_set(c, 0, weighted(c, x, t_mul(t_sub(wide, mean), t_rsqrt(t_addc(var, eps)))));
 }
 
@@ -118,7 +118,7 @@ static UOp *for_channels(UOp *p, UOp *each)
 
 void onnx_GroupNormalization(OnnxCall *c)
 {
-	UOp *x = onnx_in(c, 0), *scale = onnx_in(c, 1), *bias = onnx_in(c, 2), *y, *mean, *inverse, *each;
+	UOp *x = onnx_in(c, 0), *scale = onnx_in_rank(c, 1, 1), *bias = onnx_in_rank(c, 2, 1), *y, *mean, *inverse, *each;
 	int64_t groups = onnx_attr_int(c, "num_groups", 0);
 	int axes[MAX_RANK];
 

@@ -142,7 +142,7 @@ void onnx_MaxUnpool(OnnxCall *c)
 		dim[2 + i] = ix_add(ix_mul(ix_sub(dim[2 + i], ix_const(1)), ix_const(w.stride[i])),
 			ix_const(w.k[i] - w.pad[i][0] - w.pad[i][1]));
 	y = t_full(shape_new(1, (UOp *[]){ shape_count(shape_new(rank, dim)) }), t_num(x->dtype, 0));
-	idx = t_merge_axes(onnx_in(c, 1), 0, rank);
+	idx = t_merge_axes(onnx_in_rank(c, 1, rank), 0, rank);
 	y = t_reshapev(t_scatter(y, 1, &idx, t_merge_axes(x, 0, rank), "SET"), rank, dim);
 	if (onnx_has(c, 2)) {
 		if (onnx_known_sizes(c, 2, size) != rank)
@@ -244,7 +244,7 @@ void onnx_RoiAlign(OnnxCall *c)
 			onnx_fail(c, MALFORMED, "%lld bins", (long long)a[i].bins);
 		a[i].bin = t_mulc(len, 1.0 / a[i].bins);
 	}
-	onnx_set(c, 0, t_cast(roi_samples(wide, onnx_in(c, 2), &a[0], &a[1], !strcmp(mode, "avg")), x->dtype));
+	onnx_set(c, 0, t_cast(roi_samples(wide, onnx_in_rank(c, 2, 1), &a[0], &a[1], !strcmp(mode, "avg")), x->dtype));
 }
 
 /* ---- MaxRoiPool: bins of whole elements, whose edges depend on the boxes: an element counts where it lies in the bin */

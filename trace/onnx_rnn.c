@@ -180,21 +180,19 @@ static UOp *run_cell(const Cell *cell, Step *step, UOp *x, UOp **h, UOp **c)
 	return t_concat(n, out, 0);
 }
 
-/* x[d,...] at direction d; NULL of NULL */
+/* x[d,...] at direction d */
 static UOp *of_direction(UOp *x, int d)
 {
-	return x ? t_squeeze(t_shrink_axis(x, 0, ix_const(d), ix_const(d + 1)), 0) : NULL;
+	return t_squeeze(t_shrink_axis(x, 0, ix_const(d), ix_const(d + 1)), 0);
 }
 
 static Cell cell_of(OnnxCall *c, int gates, int acts_each, const char *const *standard, int d, bool backward)
 {
 	Cell cell = { .c = c, .gates = gates, .backward = backward, .clip = onnx_attr_float(c, "clip", 0) };
-	UOp *b = of_direction(onnx_in_or(c, 3, NULL), d), *p;
+	UOp *b = onnx_has(c, 3) ? of_direction(onnx_in_rank(c, 3, 2), d) : NULL, *p;
 
-	cell.w = of_direction(onnx_in(c, 1), d);
-	cell.r = of_direction(onnx_in(c, 2), d);
-	if (t_rank(cell.r) != 2 || t_rank(cell.w) != 2)
-		onnx_fail(c, MALFORMED, "w and r need 3 axes");
+	cell.w = of_direction(onnx_in_rank(c, 1, 3), d);
+	cell.r = of_direction(onnx_in_rank(c, 2, 3), d);
 	cell.size = t_dim(cell.r, 1);
 	UOp *rows = ix_mul(cell.size, ix_const(gates));
 	if (!size_equal(t_dim(cell.w, 0), rows) || !size_equal(t_dim(cell.r, 0), rows))
@@ -204,11 +202,11 @@ static Cell cell_of(OnnxCall *c, int gates, int acts_each, const char *const *st
 		cell.wb = t_shrink_axis(b, 0, ix_const(0), rows);
 		cell.rb = t_shrink_axis(b, 0, rows, t_dim(b, 0));
 	}
-	p = gates == 4 ? of_direction(onnx_in_or(c, 7, NULL), d) : NULL;
+	p = gates == 4 && onnx_has(c, 7) ? of_direction(onnx_in_rank(c, 7, 2), d) : NULL;
 	for (int k = 0; p && k < 3; k++)
 		cell.peep[k] = gate(&cell, p, k);
 	if (onnx_has(c, 4))
-		cell.length = t_unsqueeze(t_cast(onnx_in(c, 4), DT_I64), 1);
+		cell.length = t_unsqueeze(t_cast(onnx_in_rank(c, 4, 1), DT_I64), 1);
 	cell.couple = onnx_attr_int(c, "input_forget", 0) != 0;
 	cell.linear_first = onnx_attr_int(c, "linear_before_reset", 0) != 0;
 	read_acts(c, &cell, d, acts_each, standard);
@@ -218,7 +216,7 @@ static Cell cell_of(OnnxCall *c, int gates, int acts_each, const char *const *st
 /* the initial state of direction d, [b,h]: input k, or zeros */
 static UOp *initial(OnnxCall *c, int k, int d, UOp *x, UOp *size, bool batch_first)
 {
-	UOp *s = onnx_in_or(c, k, NULL);
+	UOp *s = onnx_has(c, k) ? onnx_in_rank(c, k, 3) : NULL;
 
 	if (!s)
 		return t_full(shape_new(2, (UOp *[]){ t_dim(x, 1), size }), t_num(x->dtype, 0));
@@ -243,10 +241,8 @@ static void recurrence(OnnxCall *c, int gates, int acts_each, const char *const 
 	const char *way = onnx_attr_str(c, "direction", "forward");
 	int n = strcmp(way, "bidirectional") ? 1 : 2;
 	bool batch_first = onnx_attr_int(c, "layout", 0) != 0;
-	UOp *x = onnx_in(c, 0), *y[2], *h[2], *cs[2] = { NULL, NULL };
+	UOp *x = onnx_in_rank(c, 0, 3), *y[2], *h[2], *cs[2] = { NULL, NULL };
 
-	if (t_rank(x) != 3)
-		onnx_fail(c, MALFORMED, "x%s, not 3 axes", shape_text(x->shape));
 	x = batch_first ? t_transpose(x, 0, 1) : x;
 	for (int d = 0; d < n; d++) {
 		Cell cell = cell_of(c, gates, acts_each, standard, d, d == 1 || !strcmp(way, "reverse"));

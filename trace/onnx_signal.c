@@ -137,7 +137,7 @@ void onnx_DFT(OnnxCall *c)
 /* x[b,n,1 or 2] cut into frames, each transformed: [b,frames,k,2] */
 void onnx_STFT(OnnxCall *c)
 {
-	UOp *x = onnx_in(c, 0), *window = onnx_in_or(c, 2, NULL), *y;
+	UOp *x = onnx_in(c, 0), *window = onnx_has(c, 2) ? onnx_in_rank(c, 2, 1) : NULL, *y;
 	int64_t step = onnx_known_int(c, 1), one = 1;
 	Transform t = { .onesided = onnx_attr_int(c, "onesided", 1) != 0 };
 

@@ -18,6 +18,15 @@ void onnx_space_ints(OnnxCall *c, const char *name, int nd, int64_t otherwise, i
 	}
 }
 
+UOp *onnx_in_rank(OnnxCall *c, int k, int rank)
+{
+	UOp *x = onnx_in(c, k);
+
+	if (t_rank(x) != rank)
+		onnx_fail(c, MALFORMED, "input %d is %s, not of %d axes", k, shape_text(x->shape), rank);
+	return x;
+}
+
 static void explicit_pads(OnnxCall *c, Window *w)
 {
 	int64_t v[2 * MAX_SPACE];

@@ -7,6 +7,8 @@
 
 /* nd numbers of an attribute, each least or more; otherwise for all when there is none */
 void onnx_space_ints(OnnxCall *c, const char *name, int nd, int64_t otherwise, int64_t least, int64_t *out);
+/* input k, which must have that rank */
+UOp *onnx_in_rank(OnnxCall *c, int k, int rank);
 /* Windows by the attributes kernel_shape, strides, dilations, pads and auto_pad.  kernel, when not NULL, is the weight x is folded with, [o,c,k...]; else kernel_shape must be there.  Strides are 1
  * unless given.  auto_pad SAME needs known sizes unless the stride is 1. */
 Window onnx_window(OnnxCall *c, UOp *x, UOp *kernel);
