@@ -12,7 +12,7 @@ endif
 
 ROOMS     = trace schedule fuse render run
 TOOLS     = trace simplify schedule fuse lower render render-clang render-opencl render-cuda render-metal \
-            compile run show diff match rewrite sluice
+            compile run show info diff match rewrite sluice
 VPATH     = trace schedule fuse render run common/tools
 
 MAINS     = $(foreach t,$(TOOLS),$(wildcard $(addsuffix /$(t).c,trace schedule fuse render run common/tools)))
@@ -61,7 +61,7 @@ $(ONNX).o: $(ONNX).c
 $(patsubst %.c,$(B)/%.o,$(wildcard trace/onnx_*.c)): $(ONNX).c
 $(B)/trace/onnx_%.o: CFLAGS += -DHAVE_ONNX
 $(B)/libtrace.a: $(ONNX).o
-$(B)/bin/trace: LDLIBS += -lprotobuf-c
+$(B)/bin/trace $(B)/bin/info: LDLIBS += -lprotobuf-c
 endif
 
 .SECONDEXPANSION:

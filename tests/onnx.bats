@@ -96,3 +96,16 @@ traced() {
 	done
 	[ "$bad" = 0 ] && [ "$total" -gt 35 ]
 }
+
+@test "info: format, operators, ends, work; what is missing" {
+	ok "$BIN/info" sizes.onnx
+	for line in 'format       IR 8, opset 17, own 1' 'operators    Constant 2, Concat 1, Gather 1, Reshape 1, Shape 1' \
+		'inputs       x f32[batch,3,seq_len]' 'outputs      y f32[batch,seq_len*3]' 'parameters   0 in 0 B'; do
+		[[ $output == *"$line"* ]] || { echo "$output"; return 1; }
+	done
+	ok "$BIN/info" in_place.onnx
+	[[ $output == *"parameters   1 k in 4 kB"*"work         1 kFLOP"*"kernels      1"* ]]
+	ok "$BIN/info" w_3_missing.onnx
+	[[ $output == *"missing      Foo-17 (node first), Bar-17 (node second)" ]]
+	fails 4 "$BIN/info" w_4_doubling.onnx
+}

@@ -76,6 +76,14 @@ int onnx_type_of(DType dt);
 bool onnx_narrow(int type);                          /* has no dtype of its own: see OnnxValue */
 const char *onnx_type_name(int type);
 
+/* ---- onnx_narrow.c: values of the narrow types --------------------------------------------------------------- */
+
+UOp *onnx_widen(UOp *x, int type);                   /* the f32 values of a carrier; x itself when type is not narrow */
+/* The carrier of x's values, rounded half to even (integers: the low bits). saturate: floats overflow to the greatest
+ * number, not to an infinity or NaN; round_mode (up, down, nearest) is for float8e8m0 alone. */
+UOp *onnx_narrowed(UOp *x, int type, bool saturate, const char *round_mode);
+UOp *onnx_cast_to(UOp *x, int from, int to, bool saturate, const char *round_mode);  /* onnx_cast.c: any to any */
+
 /* ---- onnx_const.c: values that are known while tracing ------------------------------------------------------ */
 
 /* Input k's value, which must be known to fix a shape: folded from constants, sizes, --shapes-from and --const.  Dies with
@@ -105,12 +113,28 @@ int onnx_body_outputs(OnnxCall *c, const char *name);
 
 /* ---- onnx_reader.c, onnx_graph.c: the model ------------------------------------------------------------------- */
 
-/* What the command line says about inputs; trace.c fills it before the file is read. */
+/* What the command line says about inputs. */
 typedef VEC(const char *) OnnxWords;
 extern OnnxWords onnx_shapes_from;                   /* "@K=FILE.npy", "NAME=FILE.npy" */
 extern OnnxWords onnx_consts;                        /* "NAME=FILE.npy" */
 extern OnnxWords onnx_sets;                          /* "dim=8" */
 Graph *read_onnx(const char *file);
+/* onnx_info.c: format, operators and what is missing, as lines for people; false when something is. */
+bool onnx_describe(const char *file, Buf *out);
+
+/* ---- read_file.c */
+
+/* The graph (or document of level tensor) of a file by its suffix; NULL when it is a document. */
+Graph *read_file(const char *file);
+bool file_is_onnx(const char *file);
+/* The words behind --shapes-from are as many as there are, so that a list of inputs can be given as it stands: what
+ * looks like @K=FILE or NAME=FILE there is taken out of argv. Returns the new argc. */
+int take_shapes_from(int argc, char **argv);
+#define ONNX_OPTIONS \
+	{0, "shapes-from", "INPUT=FILE", "ONNX: the value of an input, @K=FILE.npy or NAME=FILE.npy, for shapes that need it; " \
+		"as many as follow", &onnx_shapes_from, .many = true}, \
+	{0, "const", "NAME=FILE", "ONNX: an input is a constant, FILE.npy", &onnx_consts, .many = true}, \
+	{0, "set", "SIZE=N", "ONNX: a size of the model is N", &onnx_sets, .many = true}
 
 /* ---- onnx_ops.def: the operators ------------------------------------------------------------------------------ */
 

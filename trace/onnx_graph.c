@@ -54,7 +54,7 @@ const Onnx__FunctionProto *onnx_function(const char *domain, const char *name)
 	return functions.n ? map_get(&functions, PKEY(op_key(domain, name))) : NULL;
 }
 
-static void collect_functions(const Onnx__ModelProto *m)
+void onnx_collect_functions(const Onnx__ModelProto *m)
 {
 	map_free(&functions);
 	for (size_t i = 0; i < m->n_functions; i++) {
@@ -282,7 +282,6 @@ Graph *read_onnx(const char *file)
 	onnx_const_reset();
 	expanded = 0;
 	model = onnx_read(file);
-	collect_functions(model);
 	onnx_check_support(model);
 	OnnxScope s = {.n_opset = model->n_opset_import, .opset = model->opset_import, .path = ""};
 	onnx_make_inputs(&s, model->graph);

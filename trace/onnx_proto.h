@@ -50,10 +50,12 @@ const OnnxValue *onnx_lookup(OnnxScope *s, const char *name);    /* NULL when no
 void onnx_bind(OnnxScope *s, const char *name, OnnxValue v);
 const Onnx__AttributeProto *onnx_attr(const OnnxCall *c, const char *name);
 const Onnx__FunctionProto *onnx_function(const char *domain, const char *name);
+void onnx_collect_functions(const Onnx__ModelProto *m);
 void onnx_expand_graph(OnnxScope *s, const Onnx__GraphProto *g);
 
 /* ---- onnx_support.c: dies with all that is missing; MALFORMED for what would never end */
 void onnx_check_support(const Onnx__ModelProto *m);
+const char *onnx_missing(const Onnx__ModelProto *m);     /* "Foo-12 (node a), …", NULL when all is there */
 
 /* ---- onnx_inputs.c */
 

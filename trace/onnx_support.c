@@ -83,16 +83,24 @@ static uint64_t count_nodes(Support *s, size_t n, Onnx__NodeProto *const *node, 
 	return total;
 }
 
-void onnx_check_support(const Onnx__ModelProto *m)
+const char *onnx_missing(const Onnx__ModelProto *m)
 {
 	Support s = {0};
+	onnx_collect_functions(m);
 	count_nodes(&s, m->graph->n_node, m->graph->node, (Opsets){m->n_opset_import, m->opset_import}, 0);
 	if (s.missing > NAMED)
 		buf_printf(&s.text, " and %zu more", s.missing - NAMED);
-	if (s.missing)
-		die(UNSUPPORTED, "not supported: %s", buf_str(&s.text));
+	const char *text = s.missing ? arena_strdup(buf_str(&s.text)) : NULL;
 	buf_free(&s.text);
 	map_free(&s.seen);
 	map_free(&s.counted);
+	return text;
+}
+
+void onnx_check_support(const Onnx__ModelProto *m)
+{
+	const char *missing = onnx_missing(m);
+	if (missing)
+		die(UNSUPPORTED, "not supported: %s", missing);
 }
 #endif

@@ -15,6 +15,7 @@ static const struct { const char *name, *deed; } tools[] = {
 	{"compile", "source to objects, through a cache"},
 	{"run", "runs a document of any level"},
 	{"show", "a document as text, picture or page"},
+	{"info", "what a model is: inputs, operators, work, memory"},
 	{"diff", "what differs between two documents"},
 	{"match", "finds a pattern in a document"},
 	{"rewrite", "applies rules to a document"},
