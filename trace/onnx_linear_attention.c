@@ -75,7 +75,7 @@ void onnx_LinearAttention(OnnxCall *c)
 	if (heads < 1 || kv < 1 || heads % kv)
 		onnx_fail(c, MALFORMED, "%lld query heads cannot share %lld", (long long)heads, (long long)kv);
 	x = tokens_of(c, heads, kv);
-	n = shape_dim(in->shape, 1);
+	n = onnx_steps(c, in, 1);
 	if (past)
 		state = onnx_wide(past);
 	else

@@ -240,8 +240,8 @@ void onnx_RoiAlign(OnnxCall *c)
 		a[i].bins = onnx_attr_int(c, i ? "output_width" : "output_height", 1);
 		a[i].samples = samples;
 		a[i].limit = t_dim(x, 2 + i);
-		if (a[i].bins < 1)
-			onnx_fail(c, MALFORMED, "%lld bins", (long long)a[i].bins);
+		if (a[i].bins < 1 || a[i].bins > INT32_MAX || samples > INT32_MAX)
+			onnx_fail(c, MALFORMED, "%lld bins of %lld samples", (long long)a[i].bins, (long long)samples);
 		a[i].bin = t_mulc(len, 1.0 / a[i].bins);
 	}
 	onnx_set(c, 0, t_cast(roi_samples(wide, onnx_in_rank(c, 2, 1), &a[0], &a[1], !strcmp(mode, "avg")), x->dtype));

@@ -89,7 +89,7 @@ static Table tabulate(OnnxCall *c, const How *h, const Axis *x)
 	Table t = { .taps = count_taps(h, x) };
 	int64_t n;
 
-	if (!mul_ok(x->to, t.taps, &n) || n > 1 << 26)
+	if (!mul_ok(x->to, t.taps, &n) || n > 1 << 22)
 		onnx_fail(c, UNSUPPORTED, "an axis of %lld results of %d elements each", (long long)x->to, t.taps);
 	t.place = arena_alloc(n * sizeof *t.place);
 	t.weight = arena_alloc(n * sizeof *t.weight);

@@ -159,7 +159,7 @@ typedef void Step(const Cell *cell, UOp *x, UOp **h, UOp **c);
 /* x[t,b,i] through the cell; h and c get the last state, the result is y[t,b,h] */
 static UOp *run_cell(const Cell *cell, Step *step, UOp *x, UOp **h, UOp **c)
 {
-	int64_t n = shape_dim(x->shape, 0);
+	int64_t n = onnx_steps(cell->c, x, 0);
 	UOp **out = arena_alloc((n + 1) * sizeof *out), *all = t_matmul(x, t_transpose(cell->w, 0, 1));
 
 	if (cell->wb)

@@ -6,7 +6,7 @@
 #include "onnx_space.h"
 #include <math.h>
 
-enum { LONGEST = 1 << 24 };
+enum { LONGEST = 1 << 20 };
 
 /* Twiddle factors of N steps, [k,n] for k below rows: cos and sin of 2 pi k n / N. */
 static void circle(int64_t size, UOp *rows, UOp *cols, UOp **cosine, UOp **sine)
@@ -221,7 +221,7 @@ void onnx_MelWeightMatrix(OnnxCall *c)
 	    || rate < 1 || dt == DT_NONE)
 		onnx_fail(c, MALFORMED, "%lld bands of %lld points at %lld Hz", (long long)n, (long long)length,
 			(long long)rate);
-	if (!mul_ok(n, bins, &all) || all > LONGEST)
+	if (!mul_ok(n, bins, &all) || all > 4 * LONGEST)
 		onnx_fail(c, UNSUPPORTED, "%lld bands of %lld bins", (long long)n, (long long)bins);
 	for (int i = 0; i < 2; i++)
 		edge[i] = 2595 * log1p(edge[i] / 700) / M_LN10;

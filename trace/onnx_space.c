@@ -88,6 +88,17 @@ UOp *onnx_convolution(OnnxCall *c, UOp *x, UOp *f)
 	return conv_contract(onnx_op(c), space_windows(&w, x, w.pad, NULL), f, w.nd, groups);
 }
 
+int64_t onnx_steps(OnnxCall *c, UOp *x, int axis)
+{
+	int64_t n = shape_dim(x->shape, axis);
+
+	if (n < 1)
+		onnx_fail(c, UNSUPPORTED, "no steps at all");
+	if (n > 1 << 14)
+		onnx_fail(c, UNSUPPORTED, "%lld steps, more than %d to unroll", (long long)n, 1 << 14);
+	return n;
+}
+
 static UOp *table(DType dt, size_t n, const void *v)
 {
 	Array a = { .dtype = dt, .rank = 1, .dim = { (int64_t)n }, .bytes = n * dtype_size(dt) };

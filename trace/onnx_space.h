@@ -15,6 +15,8 @@ Window onnx_window(OnnxCall *c, UOp *x, UOp *kernel);
 /* Convolution as the attributes say, without a bias; x less a zero point may be padded with zeros. */
 UOp *onnx_convolution(OnnxCall *c, UOp *x, UOp *f);
 
+/* an axis that is unrolled: its size; UNSUPPORTED beyond what a graph should hold */
+int64_t onnx_steps(OnnxCall *c, UOp *x, int axis);
 /* const tensors of numbers computed here; dtype of the second as said */
 UOp *onnx_table_ints(size_t n, const int64_t *v);
 UOp *onnx_table(DType dt, size_t n, const double *v);
