@@ -48,7 +48,7 @@ static int64_t suppress(const float *boxes, const float *scores, int64_t n, bool
 	int64_t m = 0, kept = 0;
 
 	for (int64_t i = 0; i < n; i++)
-		if (w->any_score || scores[i] > w->score)
+		if (w->any_score ? scores[i] == scores[i] : scores[i] > w->score)
 			s[m++] = (Scored){ scores[i], i };
 	qsort(s, m, sizeof *s, by_score);
 	for (int64_t i = 0; i < m && kept < w->most; i++) {
