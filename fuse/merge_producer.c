@@ -350,7 +350,10 @@ static UOp *try_merge(Plan *p, int t, int c, const char **why, double *with, dou
 	if (!merged)
 		return NULL;
 	*without = step_work(&p->step[c]) + step_work(&p->step[t]);
-	*with = kernel_work(share_loops(merged));
+	/* sharing takes work away, and looking for it takes time */
+	*with = kernel_work(merged);
+	if (*with > *without)
+		*with = kernel_work(share_loops(merged));
 	return *with <= *without ? merged : NULL;
 }
 
