@@ -127,7 +127,7 @@ Value fn_conv2d(Args *a) { return conv(a, 2); }
 Value fn_conv3d(Args *a) { return conv(a, 3); }
 
 /* stride - 1 zeros between the elements of an axis: [s] → [s,1] → [s,stride] → [s*stride] → cut the last ones */
-UOp *conv_spread(UOp *x, int axis, int64_t stride)
+static UOp *spread(UOp *x, int axis, int64_t stride)
 {
 	if (stride == 1)
 		return x;
@@ -137,7 +137,7 @@ UOp *conv_spread(UOp *x, int axis, int64_t stride)
 }
 
 /* f[c,o/g,k...] as that of a convolution: [o,c/g,k...] with the window reversed */
-UOp *conv_turned(UOp *f, int nd, int64_t groups)
+static UOp *turned(UOp *f, int nd, int64_t groups)
 {
 	int axes[MAX_SPACE];
 
@@ -148,29 +148,93 @@ UOp *conv_turned(UOp *f, int nd, int64_t groups)
 	return t_flip(f, nd, axes);
 }
 
+static UOp *by_spreading(const char *who, UOp *x, UOp *f, const Window *w, const int64_t *more, int64_t groups)
+{
+	int64_t pad[MAX_SPACE][2], one[MAX_SPACE] = { 1, 1, 1 };
+
+	for (int i = 0; i < w->nd; i++) {
+		int64_t reach = w->dilation[i] * (w->k[i] - 1);
+		x = spread(x, 2 + i, w->stride[i]);
+		pad[i][0] = reach - w->pad[i][0];
+		pad[i][1] = reach - w->pad[i][1] + more[i];
+	}
+	x = t_windows(space_pad(x, w->nd, pad, NULL), w->nd, w->k, one, w->dilation);
+	return conv_contract(who, x, turned(f, w->nd, groups), w->nd, groups);
+}
+
+/* y[n,o*r...,j...], r the phases of each axis, as [n,o,j*r...] */
+static UOp *woven(UOp *y, UOp *channels, const Window *w)
+{
+	UOp *dim[MAX_RANK];
+	int order[MAX_RANK], nd = w->nd;
+
+	dim[0] = t_dim(y, 0);
+	dim[1] = channels;
+	order[0] = 0;
+	order[1] = 1;
+	for (int i = 0; i < nd; i++) {
+		dim[2 + i] = ix_const(w->stride[i]);
+		dim[2 + nd + i] = t_dim(y, 2 + i);
+		order[2 + 2 * i] = 2 + nd + i;
+		order[3 + 2 * i] = 2 + i;
+	}
+	y = t_permute(t_reshapev(y, 2 + 2 * nd, dim), order);
+	for (int i = 0; i < nd; i++)
+		y = t_merge_axes(y, 2 + i, 2);
+	return y;
+}
+
+/* The same without products by those zeros: place j * stride + r of the result takes the weights r, r + stride, …, so
+ * each r is a channel of its own, and a window has ceil(k / stride) elements. */
+static UOp *by_phases(const char *who, UOp *x, UOp *f, const Window *w, const int64_t *more, int64_t groups)
+{
+	int64_t q[MAX_SPACE], pad[MAX_SPACE][2], cut[MAX_SPACE][2], one[MAX_SPACE] = { 1, 1, 1 };
+	UOp *channels = ix_mul(t_dim(f, 1), ix_const(groups));
+	int order[MAX_RANK] = { 0, 1 }, nd = w->nd;
+
+	for (int i = 0; i < nd; i++) {
+		int64_t s = w->stride[i];
+		q[i] = (w->k[i] + s - 1) / s;
+		f = t_pad_axis(f, 2 + 2 * i, ix_const(0), ix_const(q[i] * s - w->k[i]));
+		f = t_split_axis(f, 2 + 2 * i, ix_const(q[i]), ix_const(s));
+		order[2 + i] = 3 + 2 * i;
+		order[2 + nd + i] = 2 + 2 * i;
+		pad[i][0] = pad[i][1] = q[i] - 1;
+		cut[i][0] = -w->pad[i][0];
+		cut[i][1] = w->k[i] + more[i] - q[i] * s - w->pad[i][1];
+	}
+	f = t_merge_axes(t_permute(f, order), 1, 1 + nd);
+	x = t_windows(space_pad(x, nd, pad, NULL), nd, q, one, one);
+	return space_pad(woven(conv_contract(who, x, turned(f, nd, groups), nd, groups), channels, w), nd, cut, NULL);
+}
+
+UOp *conv_transposed(const char *who, UOp *x, UOp *f, const Window *w, const int64_t *more, int64_t groups)
+{
+	bool strided = false, dense = true;
+
+	if (t_rank(f) != w->nd + 2 || groups < 1 || shape_dim(f->shape, 0) % groups)
+		die(MALFORMED, "%s: w%s does not fit %lld groups", who, shape_text(f->shape), (long long)groups);
+	for (int i = 0; i < w->nd; i++) {
+		strided |= w->stride[i] > 1;
+		dense &= w->dilation[i] == 1;
+	}
+	return strided && dense ? by_phases(who, x, f, w, more, groups) : by_spreading(who, x, f, w, more, groups);
+}
+
 static Value conv_transpose(Args *a, int nd)
 {
-	int64_t stride[MAX_SPACE], pad[MAX_SPACE][2], dilation[MAX_SPACE], more[MAX_SPACE], k[MAX_SPACE], one[MAX_SPACE],
-		groups = arg_int(a, 7);
+	Window w = { .nd = nd };
+	int64_t more[MAX_SPACE];
 	UOp *x = arg_tensor(a, 0), *f = arg_tensor(a, 1), *y;
 
 	check_rank(a, x, nd + 2);
-	if (t_rank(f) != nd + 2 || groups < 1 || shape_dim(f->shape, 0) % groups)
-		die(MALFORMED, "%s: w%s does not fit %lld groups", a->fn->name, shape_text(f->shape), (long long)groups);
-	space_numbers(a, 3, nd, stride, 1);
-	space_padding(a, 4, nd, pad);
-	space_numbers(a, 5, nd, dilation, 1);
+	space_numbers(a, 3, nd, w.stride, 1);
+	space_padding(a, 4, nd, w.pad);
+	space_numbers(a, 5, nd, w.dilation, 1);
 	space_numbers(a, 6, nd, more, 0);
-	kernel_size(f, nd, k);
-	for (int i = 0; i < nd; i++) {
-		int64_t reach = dilation[i] * (k[i] - 1);
-		x = conv_spread(x, 2 + i, stride[i]);
-		pad[i][0] = reach - pad[i][0];
-		pad[i][1] = reach - pad[i][1] + more[i];
-		one[i] = 1;
-	}
-	x = t_windows(space_pad(x, nd, pad, NULL), nd, k, one, dilation);
-	y = conv_contract(a->fn->name, x, conv_turned(f, nd, groups), nd, groups);
+	if (t_rank(f) == nd + 2)
+		kernel_size(f, nd, w.k);
+	y = conv_transposed(a->fn->name, x, f, &w, more, arg_int(a, 7));
 	return v_tensor(arg_given(a, 2) ? conv_add_channels(y, arg_tensor(a, 2)) : y);
 }
 

@@ -44,19 +44,9 @@ void onnx_ConvTranspose(OnnxCall *c)
 	Window w = onnx_window(c, x, f);
 	int64_t groups = onnx_attr_int(c, "group", 1), more[MAX_SPACE];
 
-	if (groups < 1 || shape_dim(f->shape, 0) % groups)
-		onnx_fail(c, MALFORMED, "w%s does not fit %lld groups", shape_text(f->shape), (long long)groups);
 	onnx_space_ints(c, "output_padding", w.nd, 0, 0, more);
 	cut_to_size(c, x, &w, more);
-	for (int i = 0; i < w.nd; i++) {
-		int64_t reach = w.dilation[i] * (w.k[i] - 1);
-		x = conv_spread(x, 2 + i, w.stride[i]);
-		w.pad[i][0] = reach - w.pad[i][0];
-		w.pad[i][1] = reach - w.pad[i][1] + more[i];
-		w.stride[i] = 1;
-	}
-	set_biased(c, conv_contract("ConvTranspose", space_windows(&w, x, w.pad, NULL), conv_turned(f, w.nd, groups),
-		w.nd, groups));
+	set_biased(c, conv_transposed("ConvTranspose", x, f, &w, more, groups));
 }
 
 /* ---- DeformConv: windows whose places are moved by offsets */

@@ -176,9 +176,6 @@ UOp *space_pad(UOp *x, int nd, int64_t (*pad)[2], UOp *value);
 /* x[n,c,o...,k...], windows of x, and f[o,c/g,k...] contracted to [n,o,o...]; who is named when they do not fit */
 UOp *conv_contract(const char *who, UOp *x, UOp *f, int nd, int64_t groups);
 UOp *conv_add_channels(UOp *y, UOp *b);                   /* b[o] along axis 1 of y */
-UOp *conv_spread(UOp *x, int axis, int64_t stride);       /* stride - 1 zeros between the elements of an axis */
-UOp *conv_turned(UOp *f, int nd, int64_t groups);         /* f[c,o/g,k...] of a transposed convolution as that of a plain one */
-
 /* ---- fn_pool.c: windows over the last nd axes of x[n,c,...], and what they are folded to --------------------------- */
 
 typedef struct { int nd; int64_t k[MAX_SPACE], stride[MAX_SPACE], dilation[MAX_SPACE], pad[MAX_SPACE][2]; } Window;
@@ -186,6 +183,9 @@ typedef struct { int nd; int64_t k[MAX_SPACE], stride[MAX_SPACE], dilation[MAX_S
 UOp *space_windows(const Window *w, UOp *x, int64_t (*pad)[2], UOp *value);
 UOp *space_fold(const Window *w, Op op, UOp *x);
 void pool_ceil(Window *w, UOp *x);           /* pads so that a last window may hang over the end */
+/* x[n,c,...] with w->stride places between its elements, each giving f[c,o/g,k...] times itself; then cut by w->pad, and
+ * more places behind */
+UOp *conv_transposed(const char *who, UOp *x, UOp *f, const Window *w, const int64_t *more, int64_t groups);
 UOp *pool_mean(const Window *w, UOp *x, bool ceil, bool with_padding);    /* x is of floats */
 
 /* ---- read_mp.c, read_text.c: a file to a graph ---------------------------------------------------------- */
