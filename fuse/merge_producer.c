@@ -111,16 +111,29 @@ static void read_step(Plan *p, int k, UOp *u)
 
 static bool is_temp(const UOp *buffer) { return !strcmp(buffer_role(buffer), "temp"); }
 
-/* Something that step t reads is written after it and not after step c. */
+/* Something that step t reads is written between steps t and c. */
 static bool overwritten(Plan *p, int t, int c)
 {
 	for (size_t i = 0; i < p->step[t].reads.n; i++) {
 		Use *u = use_of(p, p->step[t].reads.at[i]);
 		for (Turn *w = u->writers; w && w->step > t; w = w->next)
-			if (w->step <= c)
+			if (w->step < c)
 				return true;
 	}
 	return false;
+}
+
+/* What kernel reads of the buffers that it writes, it reads at the very place that it writes (a state updated in place
+ * may be read by what is merged into its update). */
+static bool in_place(UOp *kernel)
+{
+	Nodes loads = kernel_loads(kernel);
+	for (size_t i = 0; i < loads.n; i++)
+		for (uint32_t k = 0; k < kernel->nsrc; k++)
+			if (loads.at[i]->src[0]->src[0] == store_buffer(kernel->src[k]) &&
+			    loads.at[i]->src[0] != kernel->src[k]->src[0])
+				return false;
+	return true;
 }
 
 static size_t union_size(const Step *a, const Step *b)
@@ -380,6 +393,11 @@ static bool merge_one(Plan *p, int c, UOp *buffer)
 	if (t < 0)
 		return false;
 	UOp *merged = try_merge(p, t, c, &why, &with, &without);
+	if (merged && !in_place(merged)) {
+		merged = NULL;
+		with = without = 0;
+		why = "it reads elsewhere what the kernel overwrites";
+	}
 	if (with || without)
 		explain("%s into %s: %s, %.4g against %.4g", buffer_name(buffer),
 			kernel_label(p->step[c].kernel), merged ? "merged" : "stored", with, without);
