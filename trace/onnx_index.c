@@ -7,11 +7,27 @@
 UOp *t_wrap_index(UOp *i, UOp *n);
 UOp *t_take(UOp *x, UOp *i, int axis);
 
+/* x at one known place of axis is a part of it; NULL when the place is not known to be within. */
+static UOp *part_at(UOp *x, UOp *i, int axis)
+{
+	UOp *at, *n = t_dim(x, axis);
+	int64_t v;
+
+	if (!const_is_int(i, &v) || i->dtype == DT_BOOL)
+		return NULL;
+	at = v < 0 ? ix_add(n, ix_const(v)) : ix_const(v);
+	if (!ix_prove_le(ix_const(0), at) || !ix_prove_lt(at, n))
+		return NULL;
+	return t_squeeze(t_shrink_axis(x, axis, at, ix_add(at, ix_const(1))), axis);
+}
+
 void onnx_Gather(OnnxCall *c)
 {
-	UOp *x = onnx_in(c, 0);
+	UOp *x = onnx_in(c, 0), *i = onnx_in(c, 1), *y;
+	int axis = onnx_attr_axis(c, "axis", 0, t_rank(x));
 
-	onnx_set(c, 0, t_take(x, onnx_in(c, 1), onnx_attr_axis(c, "axis", 0, t_rank(x))));
+	y = part_at(x, i, axis);
+	onnx_set(c, 0, y ? y : t_take(x, i, axis));
 }
 
 void onnx_GatherElements(OnnxCall *c)

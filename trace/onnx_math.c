@@ -53,12 +53,23 @@ BINARY(Mul, t_mul(x, y))
 BINARY(Sub, t_sub(x, y))
 BINARY(Div, t_op2(dtype_float(x->dtype) ? OP_FDIV : OP_IDIV, x, y))
 
+/* the number that y is everywhere, when it is one that leaves x its shape; else y */
+static UOp *one_number(UOp *x, UOp *y)
+{
+	UOp *k = y;
+
+	while (k->op == OP_RESHAPE || k->op == OP_EXPAND)
+		k = k->src[0];
+	return is_const(k) && shape_broadcast(x->shape, y->shape) == x->shape ? k : y;
+}
+
 /* The result has the base's dtype. A constant exponent that the base's dtype holds takes it. */
 static UOp *power(UOp *x, UOp *y)
 {
 	int64_t i;
 	double f;
 
+	y = one_number(x, y);
 	if (x->dtype == y->dtype)
 		return t_pow(x, y);
 	if (dtype_float(x->dtype)) {
