@@ -4,7 +4,7 @@
     run.py BIN [--how interpret|fuse|nofuse] [--match TEXT] [--jobs N] [-v]
 
 A case is a model with inputs and expected outputs (.pb). Integers must be equal, floats within the case's own rtol and
-atol; dtype and shape must match. Status 3 of any stage counts as unsupported. Needs numpy, onnx, ml_dtypes."""
+atol (two units of the last place in formats of 16 bits and less); dtype and shape must match. Status 3 of any stage counts as unsupported. Needs numpy, onnx, ml_dtypes."""
 import argparse
 import collections
 import os
@@ -60,7 +60,8 @@ def wrong(got, want, case):
     if want.dtype.kind in "biu" or want.size == 0:
         return None if (got == want).all() else "values"
     got = got.view(want.dtype)
-    ok = np.isclose(got.astype("f8"), want.astype("f8"), rtol=case.rtol, atol=case.atol, equal_nan=True)
+    rtol = max(case.rtol, 2 * float(ml_dtypes.finfo(want.dtype).eps)) if want.dtype.itemsize <= 2 else case.rtol
+    ok = np.isclose(got.astype("f8"), want.astype("f8"), rtol=rtol, atol=case.atol, equal_nan=True)
     return None if ok.all() else "values"
 
 
