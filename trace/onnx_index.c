@@ -4,9 +4,6 @@
  *     OneHot                  →   CMPEQ of the indices with ARANGE, WHERE */
 #include "onnx.h"
 
-UOp *t_wrap_index(UOp *i, UOp *n);
-UOp *t_take(UOp *x, UOp *i, int axis);
-
 /* x at one known place of axis is a part of it; NULL when the place is not known to be within. */
 static UOp *part_at(UOp *x, UOp *i, int axis)
 {

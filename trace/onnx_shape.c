@@ -229,8 +229,6 @@ void onnx_Split(OnnxCall *c)
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-UOp *t_slice_bounded(UOp *x, int axis, UOp *start, UOp *stop, int64_t step);
-
 void onnx_Slice(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *start[MAX_RANK], *stop[MAX_RANK];

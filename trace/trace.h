@@ -127,6 +127,8 @@ UOp *t_unsqueeze(UOp *x, int axis);
 UOp *t_squeeze(UOp *x, int axis);
 /* start, stop and step of one axis, step not 0 and known, already clipped: start ≤ stop for step > 0 */
 UOp *t_slice(UOp *x, int axis, UOp *start, UOp *stop, int64_t step);
+/* the same with bounds as NumPy reads them: NULL, negative, beyond the ends (fn_shape.c) */
+UOp *t_slice_bounded(UOp *x, int axis, UOp *start, UOp *stop, int64_t step);
 /* keepdims false drops the axes */
 UOp *t_reduce(Op op, UOp *x, int n, const int *axes, bool keepdims);
 UOp *t_sum(UOp *x, int axis, bool keepdims);
@@ -142,6 +144,8 @@ UOp *t_scatter(UOp *x, int k, UOp *const *idx, UOp *v, const char *how);
 /* elements of x along axis at idx (one index tensor of idx.shape[d] == x.shape[d] for d ≠ axis): NumPy take_along_axis */
 UOp *t_take_along(UOp *x, UOp *idx, int axis);
 void t_along_indices(UOp *x, UOp *idx, int axis, UOp **out);   /* idx at axis, places of the others */
+UOp *t_wrap_index(UOp *i, UOp *n);                        /* i, or i + n where it is negative (fn_index.c) */
+UOp *t_take(UOp *x, UOp *i, int axis);                    /* the axes of i take the place of axis; i is wrapped */
 UOp *t_concat(size_t n, UOp *const *x, int axis);         /* linear in the size of the result */
 UOp *t_matmul(UOp *a, UOp *b);                            /* NumPy's, batched */
 UOp *t_einsum(const char *spec, size_t n, UOp *const *x);
