@@ -10,7 +10,9 @@
 #include "run.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char *where(const UOp *u)
 {
@@ -57,6 +59,16 @@ static const char *file_content(const UOp *u, const Val *file, size_t bytes)
 	return m.p + file->a[1]->i;
 }
 
+/* Pages of a mapped file that have been copied need not stay in memory beside the copy. */
+static void pages_drop(const char *p, size_t n)
+{
+	uintptr_t page = sysconf(_SC_PAGESIZE), at = ((uintptr_t)p + page - 1) / page * page;
+	uintptr_t end = ((uintptr_t)p + n) / page * page;
+
+	if (at < end)
+		madvise((void *)at, end - at, MADV_DONTNEED);
+}
+
 Array buffer_content(const UOp *u, const VarEnv *env)
 {
 	const Val *data = val_get(u->arg, "data"), *file = val_get(u->arg, "file");
@@ -73,6 +85,8 @@ Array buffer_content(const UOp *u, const VarEnv *env)
 	if ((uintptr_t)p % dtype_size(a.dtype)) {
 		Array own = array_new(a.dtype, a.rank, a.dim);
 		memcpy(own.data, p, a.bytes);
+		if (!data)
+			pages_drop(p, a.bytes);
 		return own;
 	}
 	a.data = (void *)p;
