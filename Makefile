@@ -81,10 +81,6 @@ test: deps
 	@$(MAKE) --no-print-directory all SAN=$(SAN)
 	@BIN=$(CURDIR)/$(B)/bin CC="$(CC)" bash tests/run.sh $(T)
 
-# the ONNX cases in three forms; FORM=interpret, MATCH=Conv, PYTHON=…
-conformance: all
-	@BIN=$(abspath $(B))/bin bash tests/conformance.sh
-
 demo:
 	@sh common/deps.sh $(PACKAGES)
 	@$(MAKE) --no-print-directory all
