@@ -1,7 +1,7 @@
-/* Convolutions over the last axes of x[n,c,...] by windows: movement ops alone, so a convolution is a
- * contraction like any other.
+/* Convolutions over the last axes of x[n,c,...] by windows: movement ops alone, so a convolution is
+ * a contraction like any other.
  *
- *     conv2d(x[n,c,h,w], f[o,c/g,kh,kw])   →   REDUCE ADD over (c/g, kh, kw) of windows * f                        */
+ *     conv2d(x[n,c,h,w], f[o,c/g,kh,kw])   →   REDUCE ADD over (c/g, kh, kw) of windows * f */
 #include "trace.h"
 #include <math.h>
 
@@ -108,17 +108,20 @@ static void kernel_size(UOp *f, int nd, int64_t *k)
 
 static Value conv(Args *a, int nd)
 {
-	int64_t stride[MAX_SPACE], pad[MAX_SPACE][2], dilation[MAX_SPACE], k[MAX_SPACE], groups = arg_int(a, 6);
+	int64_t stride[MAX_SPACE], pad[MAX_SPACE][2], dilation[MAX_SPACE], k[MAX_SPACE],
+		groups = arg_int(a, 6);
 	UOp *x = arg_tensor(a, 0), *f = arg_tensor(a, 1), *y;
 
 	check_rank(a, x, nd + 2);
 	if (t_rank(f) != nd + 2 || groups < 1)
-		die(MALFORMED, "%s: w has %d axes, needs %d, and 1 group or more", a->fn->name, t_rank(f), nd + 2);
+		die(MALFORMED, "%s: w has %d axes, needs %d, and 1 group or more", a->fn->name,
+			t_rank(f), nd + 2);
 	space_numbers(a, 3, nd, stride, 1);
 	space_padding(a, 4, nd, pad);
 	space_numbers(a, 5, nd, dilation, 1);
 	kernel_size(f, nd, k);
-	y = conv_contract(a->fn->name, t_windows(space_pad(x, nd, pad, NULL), nd, k, stride, dilation), f, nd, groups);
+	y = conv_contract(a->fn->name,
+		t_windows(space_pad(x, nd, pad, NULL), nd, k, stride, dilation), f, nd, groups);
 	return v_tensor(arg_given(a, 2) ? conv_add_channels(y, arg_tensor(a, 2)) : y);
 }
 
@@ -126,7 +129,8 @@ Value fn_conv1d(Args *a) { return conv(a, 1); }
 Value fn_conv2d(Args *a) { return conv(a, 2); }
 Value fn_conv3d(Args *a) { return conv(a, 3); }
 
-/* stride - 1 zeros between the elements of an axis: [s] → [s,1] → [s,stride] → [s*stride] → cut the last ones */
+/* stride - 1 zeros between the elements of an axis: [s] → [s,1] → [s,stride] → [s*stride] → cut the
+ * last ones */
 static UOp *spread(UOp *x, int axis, int64_t stride)
 {
 	if (stride == 1)
@@ -148,7 +152,8 @@ static UOp *turned(UOp *f, int nd, int64_t groups)
 	return t_flip(f, nd, axes);
 }
 
-static UOp *by_spreading(const char *who, UOp *x, UOp *f, const Window *w, const int64_t *more, int64_t groups)
+static UOp *by_spreading(
+	const char *who, UOp *x, UOp *f, const Window *w, const int64_t *more, int64_t groups)
 {
 	int64_t pad[MAX_SPACE][2], one[MAX_SPACE] = { 1, 1, 1 };
 
@@ -184,9 +189,10 @@ static UOp *woven(UOp *y, UOp *channels, const Window *w)
 	return y;
 }
 
-/* The same without products by those zeros: place j * stride + r of the result takes the weights r, r + stride, …, so
- * each r is a channel of its own, and a window has ceil(k / stride) elements. */
-static UOp *by_phases(const char *who, UOp *x, UOp *f, const Window *w, const int64_t *more, int64_t groups)
+/* The same without products by those zeros: place j * stride + r of the result takes the weights r,
+ * r + stride, …, so each r is a channel of its own, and a window has ceil(k / stride) elements. */
+static UOp *by_phases(
+	const char *who, UOp *x, UOp *f, const Window *w, const int64_t *more, int64_t groups)
 {
 	int64_t q[MAX_SPACE], pad[MAX_SPACE][2], cut[MAX_SPACE][2], one[MAX_SPACE] = { 1, 1, 1 };
 	UOp *channels = ix_mul(t_dim(f, 1), ix_const(groups));
@@ -205,10 +211,13 @@ static UOp *by_phases(const char *who, UOp *x, UOp *f, const Window *w, const in
 	}
 	f = t_merge_axes(t_permute(f, order), 1, 1 + nd);
 	x = t_windows(space_pad(x, nd, pad, NULL), nd, q, one, one);
-	return space_pad(woven(conv_contract(who, x, turned(f, nd, groups), nd, groups), channels, w), nd, cut, NULL);
+	return space_pad(
+		woven(conv_contract(who, x, turned(f, nd, groups), nd, groups), channels, w), nd,
+		cut, NULL);
 }
 
-UOp *conv_transposed(const char *who, UOp *x, UOp *f, const Window *w, const int64_t *more, int64_t groups)
+UOp *conv_transposed(
+	const char *who, UOp *x, UOp *f, const Window *w, const int64_t *more, int64_t groups)
 {
 	bool strided = false, dense = true;
 
@@ -218,7 +227,8 @@ UOp *conv_transposed(const char *who, UOp *x, UOp *f, const Window *w, const int
 		strided |= w->stride[i] > 1;
 		dense &= w->dilation[i] == 1;
 	}
-	return strided && dense ? by_phases(who, x, f, w, more, groups) : by_spreading(who, x, f, w, more, groups);
+	return strided && dense ? by_phases(who, x, f, w, more, groups)
+				: by_spreading(who, x, f, w, more, groups);
 }
 
 static Value conv_transpose(Args *a, int nd)

@@ -1,10 +1,11 @@
 /* Poolings over the last axes of x[n,c,...]: windows reduced.
  *
- *     max_pool(x, 2)   →   REDUCE MAX over the windows of x, padded with the least value                            */
+ *     max_pool(x, 2)   →   REDUCE MAX over the windows of x, padded with the least value */
 #include "trace.h"
 #include <math.h>
 
-/* kernel, stride (none: the kernel's), padding, dilation from arguments 1 to 4; ceil from argument 5 */
+/* kernel, stride (none: the kernel's), padding, dilation from arguments 1 to 4; ceil from argument
+ * 5 */
 static Window window(Args *a, UOp *x)
 {
 	Window w = { .nd = t_rank(x) - 2 };
@@ -59,10 +60,12 @@ Value fn_max_pool(Args *a)
 
 	if (arg_bool(a, 5))
 		pool_ceil(&w, x);
-	return v_tensor(space_fold(&w, OP_MAX, space_windows(&w, x, w.pad, const_identity(OP_MAX, x->dtype))));
+	return v_tensor(space_fold(
+		&w, OP_MAX, space_windows(&w, x, w.pad, const_identity(OP_MAX, x->dtype))));
 }
 
-/* How many elements of each window count: those of x, and of the padding (not of the overhang) when it does. */
+/* How many elements of each window count: those of x, and of the padding (not of the overhang) when
+ * it does. */
 static UOp *counted(const Window *w, UOp *x, int64_t (*over)[2], bool with_padding)
 {
 	UOp *dim[MAX_RANK];

@@ -1,9 +1,9 @@
 /* ONNX: attention in its forms, and rotary embeddings.
  *
- *     Attention(q, k, v, mask)   →   softmax(q @ k^T * scale + mask) @ v, heads grouped, keys of the past in front
+ *     Attention(q, k, v, mask)   →   softmax(q @ k^T * scale + mask) @ v, the past's keys first
  *
- * Masks that only say which keys count are joined into one and chosen by WHERE, so that -inf never meets a score; a
- * query that no key is left for gives zeros. */
+ * Masks that only say which keys count are joined into one and chosen by WHERE, so that -inf never
+ * meets a score; a query that no key is left for gives zeros. */
 #include "onnx_space.h"
 #include <math.h>
 
@@ -13,8 +13,10 @@ static UOp *with_heads(OnnxCall *c, UOp *x, int64_t heads)
 	if (t_rank(x) == 4)
 		return x;
 	if (t_rank(x) != 3 || heads < 1 || shape_dim(x->shape, 2) % heads)
-		onnx_fail(c, MALFORMED, "%s does not fall into %lld heads", shape_text(x->shape), (long long)heads);
-	return t_transpose(t_split_axis(x, 2, ix_const(heads), ix_div(t_dim(x, 2), ix_const(heads))), 1, 2);
+		onnx_fail(c, MALFORMED, "%s does not fall into %lld heads", shape_text(x->shape),
+			(long long)heads);
+	return t_transpose(
+		t_split_axis(x, 2, ix_const(heads), ix_div(t_dim(x, 2), ix_const(heads))), 1, 2);
 }
 
 static UOp *without_heads(UOp *y)
@@ -34,8 +36,8 @@ static UOp *shared_heads(OnnxCall *c, UOp *x, UOp *q)
 	return t_merge_axes(t_expand_axis(t_unsqueeze(x, 2), 2, ix_const(want / have)), 1, 2);
 }
 
-/* The scores q @ k^T * scale, in f32 at least.  f16 and bf16 take half of the scale on each side, as the standard has it:
- * the product stays in range. */
+/* The scores q @ k^T * scale, in f32 at least.  f16 and bf16 take half of the scale on each side,
+ * as the standard has it: the product stays in range. */
 static UOp *scores_of(OnnxCall *c, UOp *q, UOp *k)
 {
 	DType acc = dtype_acc(q->dtype);
@@ -49,7 +51,8 @@ static UOp *scores_of(OnnxCall *c, UOp *q, UOp *k)
 	return t_cast(t_matmul(t_mul(q, scale), t_mul(k, scale)), acc);
 }
 
-/* A mask whose last axis is shorter than that of the scores, with what means "not this key" behind it. */
+/* A mask whose last axis is shorter than that of the scores, with what means "not this key" behind
+ * it. */
 static UOp *whole_mask(UOp *mask, UOp *s)
 {
 	int last = t_rank(mask) - 1;
@@ -71,7 +74,8 @@ static UOp *both(UOp *a, UOp *b)
 	return a ? t_and(a, b) : b;
 }
 
-/* How far each query lies from each key, [.., q, k]: place of the query, counted as the keys are, less that of the key. */
+/* How far each query lies from each key, [.., q, k]: place of the query, counted as the keys are,
+ * less that of the key. */
 static UOp *distance(OnnxCall *c, UOp *s)
 {
 	UOp *row = t_arange(DT_I64, t_dim(s, -2)), *col = t_arange(DT_I64, t_dim(s, -1)), *first;
@@ -91,7 +95,8 @@ static UOp *distance(OnnxCall *c, UOp *s)
 /* Which keys a query may see by is_causal, the window and nonpad_kv_seqlen; NULL: all. */
 static UOp *seen_keys(OnnxCall *c, UOp *s)
 {
-	int64_t left = onnx_attr_int(c, "left_window_size", -1), right = onnx_attr_int(c, "right_window_size", -1);
+	int64_t left = onnx_attr_int(c, "left_window_size", -1),
+		right = onnx_attr_int(c, "right_window_size", -1);
 	UOp *seen = NULL;
 
 	if (left < -1 || right < -1)
@@ -217,7 +222,8 @@ void onnx_FlexAttention(OnnxCall *c)
 
 /* ---- RotaryEmbedding: pairs of elements turned by the angle of their place */
 
-/* The two halves of the first n of x's last axis: the even and the odd ones when they are interleaved. */
+/* The two halves of the first n of x's last axis: the even and the odd ones when they are
+ * interleaved. */
 static void halves(UOp *x, UOp *n, bool interleaved, UOp **a, UOp **b)
 {
 	int last = t_rank(x) - 1, axis = interleaved ? last + 1 : last;
@@ -239,7 +245,8 @@ static UOp *angles(OnnxCall *c, int k, UOp *x)
 		cache = t_gather(cache, 1, &at);
 	}
 	if (t_rank(cache) != 3)
-		onnx_fail(c, MALFORMED, "cos and sin %s do not fit x%s", shape_text(cache->shape), shape_text(x->shape));
+		onnx_fail(c, MALFORMED, "cos and sin %s do not fit x%s", shape_text(cache->shape),
+			shape_text(x->shape));
 	return t_unsqueeze(cache, 2);
 }
 
@@ -255,7 +262,8 @@ void onnx_RotaryEmbedding(OnnxCall *c)
 	size = shape_dim(x->shape, 3);
 	n = ix_const(dim > 0 ? dim : size);
 	if (dim > size || dim < 0 || (dim > 0 ? dim : size) % 2)
-		onnx_fail(c, MALFORMED, "rotary_embedding_dim %lld for heads of %lld", (long long)dim, (long long)size);
+		onnx_fail(c, MALFORMED, "rotary_embedding_dim %lld for heads of %lld",
+			(long long)dim, (long long)size);
 	cos = angles(c, 1, x);
 	sin = angles(c, 2, x);
 	halves(x, n, interleaved, &a, &b);

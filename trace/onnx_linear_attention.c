@@ -1,6 +1,7 @@
-/* ONNX: LinearAttention, a state [b,h,dk,dv] that each token decays, corrects and adds to, and that its query reads.
+/* ONNX: LinearAttention, a state [b,h,dk,dv] that each token decays, corrects and adds to, and that
+ * its query reads.
  *
- *     gated_delta   →   s = exp(g) s ; s = s + k (beta (v - s^T k))^T ; o = scale * q^T s, for each token in turn       */
+ *     gated_delta   →   for each token: s = exp(g) s; s = s + k (beta (v - s^T k))^T; o = q^T s */
 #include "onnx_space.h"
 #include <math.h>
 
@@ -10,7 +11,8 @@ typedef struct { UOp *q, *k, *v, *decay, *beta, *scale; int64_t group; } Tokens;
 static UOp *unpacked(OnnxCall *c, UOp *x, int64_t heads)
 {
 	if (t_rank(x) != 3 || heads < 1 || shape_dim(x->shape, 2) % heads)
-		onnx_fail(c, MALFORMED, "%s does not fall into %lld heads", shape_text(x->shape), (long long)heads);
+		onnx_fail(c, MALFORMED, "%s does not fall into %lld heads", shape_text(x->shape),
+			(long long)heads);
 	x = t_split_axis(onnx_wide(x), 2, ix_const(heads), ix_div(t_dim(x, 2), ix_const(heads)));
 	return t_transpose(x, 1, 2);
 }
@@ -29,7 +31,8 @@ static UOp *read_state(UOp *s, UOp *k)
 
 static UOp *step(const Tokens *x, int64_t i, UOp **state)
 {
-	UOp *k = token(x->k, i), *v = t_shrink_axis(x->v, 2, ix_const(i), ix_const(i + 1)), *s = *state, *read;
+	UOp *k = token(x->k, i), *v = t_shrink_axis(x->v, 2, ix_const(i), ix_const(i + 1)),
+	    *s = *state, *read;
 
 	if (x->decay)
 		s = t_mul(s, t_exp(token(x->decay, i)));
@@ -79,7 +82,9 @@ void onnx_LinearAttention(OnnxCall *c)
 	if (past)
 		state = onnx_wide(past);
 	else
-		state = t_full(shape_new(4, (UOp *[]){ t_dim(in, 0), ix_const(kv), t_dim(x.k, 3), t_dim(x.v, 3) }),
+		state = t_full(shape_new(4,
+				       (UOp *[]){ t_dim(in, 0), ix_const(kv), t_dim(x.k, 3),
+					       t_dim(x.v, 3) }),
 			t_num(x.q->dtype, 0));
 	out = arena_alloc((n + 1) * sizeof *out);
 	for (int64_t i = 0; i < n; i++)

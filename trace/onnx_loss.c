@@ -1,6 +1,6 @@
 /* ONNX: losses over classes.
  *
- *     NegativeLogLikelihoodLoss(x[n,c,...], t[n,...])   →   -x at class t, weighted, then none, sum or mean            */
+ *     NegativeLogLikelihoodLoss(x[n,c,...], t[n,...])   →   -x at class t, weighted, then reduced */
 #include "onnx_space.h"
 
 /* x[n,c,...] at the classes t[n,...]: [n,...] */
@@ -30,7 +30,8 @@ static UOp *likelihood(OnnxCall *c, UOp *logp, UOp *t, UOp *weight)
 	UOp *loss, *w = NULL, *zero = t_num(logp->dtype, 0);
 
 	if (t_rank(logp) < 2 || t_rank(t) != t_rank(logp) - 1)
-		onnx_fail(c, MALFORMED, "scores%s and classes%s do not fit", shape_text(logp->shape), shape_text(t->shape));
+		onnx_fail(c, MALFORMED, "scores%s and classes%s do not fit",
+			shape_text(logp->shape), shape_text(t->shape));
 	t = t_cast(t, DT_I64);
 	if (weight)
 		w = t_gather(t_cast(weight, logp->dtype), 1, &t);
@@ -56,7 +57,10 @@ void onnx_NegativeLogLikelihoodLoss(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0);
 
-	onnx_set(c, 0, t_cast(likelihood(c, onnx_wide(x), onnx_in(c, 1), onnx_has(c, 2) ? onnx_in_rank(c, 2, 1) : NULL), x->dtype));
+	onnx_set(c, 0,
+		t_cast(likelihood(c, onnx_wide(x), onnx_in(c, 1),
+			       onnx_has(c, 2) ? onnx_in_rank(c, 2, 1) : NULL),
+			x->dtype));
 }
 
 void onnx_SoftmaxCrossEntropyLoss(OnnxCall *c)
@@ -65,7 +69,10 @@ void onnx_SoftmaxCrossEntropyLoss(OnnxCall *c)
 
 	if (t_rank(x) < 2)
 		onnx_fail(c, MALFORMED, "scores%s have no classes", shape_text(x->shape));
-	onnx_set(c, 0, t_cast(likelihood(c, logp, onnx_in(c, 1), onnx_has(c, 2) ? onnx_in_rank(c, 2, 1) : NULL), x->dtype));
+	onnx_set(c, 0,
+		t_cast(likelihood(c, logp, onnx_in(c, 1),
+			       onnx_has(c, 2) ? onnx_in_rank(c, 2, 1) : NULL),
+			x->dtype));
 	if (onnx_wants(c, 1))
 		onnx_set(c, 1, t_cast(logp, x->dtype));
 }

@@ -1,6 +1,6 @@
 /* ONNX: convolutions and what stands beside them in networks.
  *
- *     ConvTranspose(x, w)   →   a convolution of x spread by the stride with the window reversed                     */
+ *     ConvTranspose(x, w)   →   windows of x against w, a channel for each phase of the stride */
 #include "onnx_space.h"
 #include <math.h>
 
@@ -16,7 +16,8 @@ void onnx_Conv(OnnxCall *c)
 
 /* ---- ConvTranspose */
 
-/* pads from output_shape or auto_pad: what stride, window and output_padding give too much is cut */
+/* pads from output_shape or auto_pad: what stride, window and output_padding give too much is cut
+ */
 static void cut_to_size(OnnxCall *c, UOp *x, Window *w, const int64_t *more)
 {
 	const char *how = onnx_attr_str(c, "auto_pad", "NOTSET");
@@ -51,7 +52,8 @@ void onnx_ConvTranspose(OnnxCall *c)
 
 /* ---- DeformConv: windows whose places are moved by offsets */
 
-/* Places along space axis i: window's start, element and offset. off[n,g,k...,nd,o...] → [n*g,k...,o...] */
+/* Places along space axis i: window's start, element and offset. off[n,g,k...,nd,o...] →
+ * [n*g,k...,o...] */
 static UOp *moved_places(const Window *w, UOp *off, int i)
 {
 	int nd = w->nd, rank = 2 + 2 * nd;
@@ -89,7 +91,8 @@ void onnx_DeformConv(OnnxCall *c)
 	int order[MAX_RANK], nd = w.nd;
 
 	if (og < 1 || groups < 1 || shape_dim(x->shape, 1) % og)
-		onnx_fail(c, MALFORMED, "x%s does not fall into %lld groups", shape_text(x->shape), (long long)og);
+		onnx_fail(c, MALFORMED, "x%s does not fall into %lld groups", shape_text(x->shape),
+			(long long)og);
 	off = by_window(&w, onnx_in_rank(c, 2, 2 + nd), og, true);
 	for (int i = 0; i < nd; i++)
 		at[i] = moved_places(&w, off, i);
@@ -105,7 +108,8 @@ void onnx_DeformConv(OnnxCall *c)
 	onnx_set(c, 0, onnx_has(c, 3) ? conv_add_channels(y, onnx_in_rank(c, 3, 1)) : y);
 }
 
-/* ---- CausalConvWithState: a depthwise convolution along the last axis that carries its last inputs */
+/* ---- CausalConvWithState: a depthwise convolution along the last axis that carries its last
+ * inputs */
 
 void onnx_CausalConvWithState(OnnxCall *c)
 {
@@ -114,7 +118,8 @@ void onnx_CausalConvWithState(OnnxCall *c)
 	int64_t k, one = 1;
 
 	if (t_rank(x) != 3 || t_rank(f) != 3)
-		onnx_fail(c, MALFORMED, "input%s and weight%s need 3 axes", shape_text(x->shape), shape_text(f->shape));
+		onnx_fail(c, MALFORMED, "input%s and weight%s need 3 axes", shape_text(x->shape),
+			shape_text(f->shape));
 	if (strcmp(act, "none") && strcmp(act, "silu") && strcmp(act, "swish"))
 		onnx_fail(c, MALFORMED, "activation '%s'", act);
 	k = shape_dim(f->shape, 2);
@@ -123,7 +128,8 @@ void onnx_CausalConvWithState(OnnxCall *c)
 		x = t_concat(2, (UOp *[]){ onnx_in_rank(c, 3, 3), x }, 2);
 	else
 		x = t_pad_axis(x, 2, keep, ix_const(0));
-	y = conv_contract("CausalConvWithState", t_windows(x, 1, &k, &one, &one), f, 1, shape_dim(f->shape, 0));
+	y = conv_contract("CausalConvWithState", t_windows(x, 1, &k, &one, &one), f, 1,
+		shape_dim(f->shape, 0));
 	if (onnx_has(c, 2))
 		y = conv_add_channels(y, onnx_in_rank(c, 2, 1));
 	if (strcmp(act, "none")) {

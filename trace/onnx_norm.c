@@ -1,6 +1,7 @@
-/* ONNX: normalizations.  Statistics are taken in f32 at least (or in stash_type), then the result rounded to x's dtype.
+/* ONNX: normalizations.  Statistics are taken in f32 at least (or in stash_type), then the result
+ * rounded to x's dtype.
  *
- *     LayerNormalization(x)   →   (x - mean) * rsqrt(mean((x - mean)^2) + epsilon), and mean and that rsqrt beside it    */
+ *     LayerNormalization(x)   →   (x - mean) * rsqrt(mean((x - mean)^2) + epsilon) */
 #include "onnx_space.h"
 
 static DType stash(OnnxCall *c, UOp *x)
@@ -32,7 +33,8 @@ static int axes_from(int first, int rank, int *axes)
 	return n;
 }
 
-/* ---- BatchNormalization: before version 14 more than one output means training, since then an attribute does */
+/* ---- BatchNormalization: before version 14 more than one output means training, since then an
+ * attribute does */
 
 static UOp *weighted(OnnxCall *c, UOp *x, UOp *y)
 {
@@ -52,21 +54,25 @@ static int batch_axes(UOp *x, int *axes)
 	return n;
 }
 
-/* old * momentum + batch's * (1 - momentum); mean and var may be NULL: the batch's are taken and given back */
+/* old * momentum + batch's * (1 - momentum); mean and var may be NULL: the batch's are taken and
+ * given back */
 static void running(OnnxCall *c, int k, UOp *old, UOp *now)
 {
 	double momentum = onnx_attr_float(c, "momentum", 0.9);
 	UOp *wide = onnx_wide(old);
 
 	if (onnx_wants(c, k))
-		onnx_set(c, k, t_cast(t_add(t_mulc(wide, momentum), t_mulc(t_cast(now, wide->dtype), 1 - momentum)),
-			old->dtype));
+		onnx_set(c, k,
+			t_cast(t_add(t_mulc(wide, momentum),
+				       t_mulc(t_cast(now, wide->dtype), 1 - momentum)),
+				old->dtype));
 }
 
 static void train(OnnxCall *c, UOp *x, UOp *wide, double eps)
 {
 	int axes[MAX_RANK], n = batch_axes(x, axes);
-	UOp *mean, *inverse, *y = standard(wide, n, axes, eps, &mean, &inverse), *d = t_sub(wide, mean), *flat[2];
+	UOp *mean, *inverse, *y = standard(wide, n, axes, eps, &mean, &inverse),
+			     *d = t_sub(wide, mean), *flat[2];
 
 	flat[0] = t_reshape(mean, onnx_in(c, 3)->shape);
 	flat[1] = t_reshape(t_mean(t_mul(d, d), n, axes, true), onnx_in(c, 3)->shape);
@@ -107,7 +113,10 @@ void onnx_InstanceNormalization(OnnxCall *c)
 
 	if (n < 1)
 		onnx_fail(c, MALFORMED, "x%s has no axes of space", shape_text(x->shape));
-	onnx_set(c, 0, weighted(c, x, standard(onnx_wide(x), n, axes, onnx_attr_float(c, "epsilon", 1e-5), &mean, &inverse)));
+	onnx_set(c, 0,
+		weighted(c, x,
+			standard(onnx_wide(x), n, axes, onnx_attr_float(c, "epsilon", 1e-5), &mean,
+				&inverse)));
 }
 
 /* p[groups] for each channel of its group: [groups*each] */
@@ -118,19 +127,22 @@ static UOp *for_channels(UOp *p, UOp *each)
 
 void onnx_GroupNormalization(OnnxCall *c)
 {
-	UOp *x = onnx_in(c, 0), *scale = onnx_in_rank(c, 1, 1), *bias = onnx_in_rank(c, 2, 1), *y, *mean, *inverse, *each;
+	UOp *x = onnx_in(c, 0), *scale = onnx_in_rank(c, 1, 1), *bias = onnx_in_rank(c, 2, 1), *y,
+	    *mean, *inverse, *each;
 	int64_t groups = onnx_attr_int(c, "num_groups", 0);
 	int axes[MAX_RANK];
 
 	if (t_rank(x) < 2 || groups < 1 || shape_dim(x->shape, 1) % groups)
-		onnx_fail(c, MALFORMED, "x%s does not fall into %lld groups", shape_text(x->shape), (long long)groups);
+		onnx_fail(c, MALFORMED, "x%s does not fall into %lld groups", shape_text(x->shape),
+			(long long)groups);
 	each = ix_div(t_dim(x, 1), ix_const(groups));
 	if (onnx_version(c) < 21) {
 		scale = for_channels(scale, each);
 		bias = for_channels(bias, each);
 	}
 	y = t_split_axis(t_cast(x, stash(c, x)), 1, ix_const(groups), each);
-	y = standard(y, axes_from(2, t_rank(y), axes), axes, onnx_attr_float(c, "epsilon", 1e-5), &mean, &inverse);
+	y = standard(y, axes_from(2, t_rank(y), axes), axes, onnx_attr_float(c, "epsilon", 1e-5),
+		&mean, &inverse);
 	y = t_reshape(y, x->shape);
 	y = t_mul(y, t_cast(onnx_channels(scale, t_rank(x)), y->dtype));
 	y = t_add(y, t_cast(onnx_channels(bias, t_rank(x)), y->dtype));
@@ -142,10 +154,12 @@ void onnx_GroupNormalization(OnnxCall *c)
 void onnx_LayerNormalization(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *y, *mean, *inverse;
-	int rank = t_rank(x), axes[MAX_RANK], n = axes_from(onnx_attr_axis(c, "axis", -1, rank), rank, axes);
+	int rank = t_rank(x), axes[MAX_RANK],
+	    n = axes_from(onnx_attr_axis(c, "axis", -1, rank), rank, axes);
 	DType dt = onnx_dtype((int)onnx_attr_int(c, "stash_type", ONNX_FLOAT));
 
-	y = standard(t_cast(x, stash(c, x)), n, axes, onnx_attr_float(c, "epsilon", 1e-5), &mean, &inverse);
+	y = standard(t_cast(x, stash(c, x)), n, axes, onnx_attr_float(c, "epsilon", 1e-5), &mean,
+		&inverse);
 	y = t_mul(y, t_cast(onnx_in(c, 1), y->dtype));
 	if (onnx_has(c, 2))
 		y = t_add(y, t_cast(onnx_in(c, 2), y->dtype));
@@ -159,9 +173,12 @@ void onnx_LayerNormalization(OnnxCall *c)
 void onnx_RMSNormalization(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *scale = onnx_in(c, 1), *y = t_cast(x, stash(c, x));
-	int rank = t_rank(x), axes[MAX_RANK], n = axes_from(onnx_attr_axis(c, "axis", -1, rank), rank, axes);
+	int rank = t_rank(x), axes[MAX_RANK],
+	    n = axes_from(onnx_attr_axis(c, "axis", -1, rank), rank, axes);
 
-	y = t_mul(y, t_rsqrt(t_addc(t_mean(t_mul(y, y), n, axes, true), onnx_attr_float(c, "epsilon", 1e-5))));
+	y = t_mul(y,
+		t_rsqrt(t_addc(
+			t_mean(t_mul(y, y), n, axes, true), onnx_attr_float(c, "epsilon", 1e-5))));
 	onnx_set(c, 0, t_cast(t_mul(y, t_cast(scale, y->dtype)), scale->dtype));
 }
 
@@ -176,8 +193,10 @@ void onnx_LpNormalization(OnnxCall *c)
 	if (p != 1 && p != 2)
 		onnx_fail(c, MALFORMED, "p is %lld, not 1 or 2", (long long)p);
 	norm = p == 1 ? t_sum(t_abs(wide), axis, true) : t_sqrt(t_sum(t_mul(wide, wide), axis, true));
-	onnx_set(c, 0, t_cast(t_where(t_eq(norm, t_num(norm->dtype, 0)), t_num(norm->dtype, 0), t_div(wide, norm)),
-		x->dtype));
+	onnx_set(c, 0,
+		t_cast(t_where(t_eq(norm, t_num(norm->dtype, 0)), t_num(norm->dtype, 0),
+			       t_div(wide, norm)),
+			x->dtype));
 }
 
 void onnx_MeanVarianceNormalization(OnnxCall *c)
@@ -188,5 +207,7 @@ void onnx_MeanVarianceNormalization(OnnxCall *c)
 
 	n = onnx_axes(c, n < 0 ? 3 : n, v, t_rank(x), axes);
 	d = t_sub(wide, t_mean(wide, n, axes, true));
-	onnx_set(c, 0, t_cast(t_div(d, t_addc(t_sqrt(t_mean(t_mul(d, d), n, axes, true)), 1e-9)), x->dtype));
+	onnx_set(c, 0,
+		t_cast(t_div(d, t_addc(t_sqrt(t_mean(t_mul(d, d), n, axes, true)), 1e-9)),
+			x->dtype));
 }

@@ -1,17 +1,19 @@
 /* ONNX: poolings, their inverse, and regions of interest.
  *
- *     MaxPool(x), Indices   →   the least place in x of an element of the window that equals its maximum             */
+ *     MaxPool(x), Indices   →   the least place of an element that equals the maximum */
 #include "onnx_space.h"
 #include <math.h>
 
 static bool ceils(OnnxCall *c)
 {
-	return onnx_attr_int(c, "ceil_mode", 0) && !strcmp(onnx_attr_str(c, "auto_pad", "NOTSET"), "NOTSET");
+	return onnx_attr_int(c, "ceil_mode", 0)
+		&& !strcmp(onnx_attr_str(c, "auto_pad", "NOTSET"), "NOTSET");
 }
 
 /* ---- MaxPool */
 
-/* Place in the whole of x, row-major; column_major turns the axes of space around: the first varies fastest. */
+/* Place in the whole of x, row-major; column_major turns the axes of space around: the first varies
+ * fastest. */
 static UOp *whole_place(UOp *place, UOp *x, bool column_major)
 {
 	UOp *turned = t_num(DT_I64, 0), *step = ix_const(1);
@@ -63,8 +65,10 @@ void onnx_AveragePool(OnnxCall *c)
 	UOp *x = onnx_in(c, 0);
 	Window w = onnx_window(c, x, NULL);
 
-	onnx_set(c, 0, t_cast(pool_mean(&w, onnx_wide(x), ceils(c), onnx_attr_int(c, "count_include_pad", 0) != 0),
-		x->dtype));
+	onnx_set(c, 0,
+		t_cast(pool_mean(&w, onnx_wide(x), ceils(c),
+			       onnx_attr_int(c, "count_include_pad", 0) != 0),
+			x->dtype));
 }
 
 /* ---- LpPool: the p-norm of each window */
@@ -93,8 +97,11 @@ void onnx_LpPool(OnnxCall *c)
 
 	if (ceils(c))
 		pool_ceil(&w, x);
-	onnx_set(c, 0, t_cast(root(space_fold(&w, OP_ADD, space_windows(&w, to_power(onnx_wide(x), p), w.pad, NULL)), p),
-		x->dtype));
+	onnx_set(c, 0,
+		t_cast(root(space_fold(&w, OP_ADD,
+				    space_windows(&w, to_power(onnx_wide(x), p), w.pad, NULL)),
+			       p),
+			x->dtype));
 }
 
 /* ---- Global*: all axes of space become one */
@@ -160,14 +167,17 @@ void onnx_MaxUnpool(OnnxCall *c)
 
 typedef struct { UOp *start, *bin; int64_t bins, samples; UOp *limit; } RoiAxis;
 
-/* The sample's two elements and the weight of the second, [r,bins*samples]; *off is true where it lies outside. */
+/* The sample's two elements and the weight of the second, [r,bins*samples]; *off is true where it
+ * lies outside. */
 static void roi_places(const RoiAxis *a, UOp **lo, UOp **hi, UOp **t, UOp **off)
 {
 	DType dt = a->start->dtype;
-	UOp *i = t_arange(dt, ix_const(a->bins * a->samples)), *n = t_size(dt, a->limit), *last = t_addc(n, -1), *p;
+	UOp *i = t_arange(dt, ix_const(a->bins * a->samples)), *n = t_size(dt, a->limit),
+	    *last = t_addc(n, -1), *p;
 
 	/* sample j of bin b: start + (b + (j + 0.5) / samples) * bin */
-	p = t_add(t_unsqueeze(a->start, 1), t_mul(t_unsqueeze(a->bin, 1), t_mulc(t_addc(i, 0.5), 1.0 / a->samples)));
+	p = t_add(t_unsqueeze(a->start, 1),
+		t_mul(t_unsqueeze(a->bin, 1), t_mulc(t_addc(i, 0.5), 1.0 / a->samples)));
 	*off = t_or(t_lt(p, t_num(dt, -1)), t_lt(n, p));
 	p = t_min(t_max(p, t_num(dt, 0)), last);
 	*lo = t_min(t_floor(p), last);
@@ -199,7 +209,8 @@ static UOp *roi_samples(UOp *x, UOp *batch, const RoiAxis *ay, const RoiAxis *ax
 	x = t_permute(x, order);
 	idx[0] = t_unsqueeze(t_unsqueeze(t_cast(batch, DT_I64), 1), 2);
 	for (int k = 0; k < 4; k++) {
-		UOp *wy = k / 2 ? ty : t_sub(t_num(ty->dtype, 1), ty), *wx = k % 2 ? tx : t_sub(t_num(tx->dtype, 1), tx), *v;
+		UOp *wy = k / 2 ? ty : t_sub(t_num(ty->dtype, 1), ty),
+		    *wx = k % 2 ? tx : t_sub(t_num(tx->dtype, 1), tx), *v;
 		idx[1] = t_unsqueeze(y[k / 2], 2);
 		idx[2] = t_unsqueeze(z[k % 2], 1);
 		v = t_mul(t_unsqueeze(wy, 2), t_unsqueeze(wx, 1));
@@ -244,16 +255,20 @@ void onnx_RoiAlign(OnnxCall *c)
 			onnx_fail(c, MALFORMED, "%lld bins of %lld samples", (long long)a[i].bins, (long long)samples);
 		a[i].bin = t_mulc(len, 1.0 / a[i].bins);
 	}
-	onnx_set(c, 0, t_cast(roi_samples(wide, onnx_in_rank(c, 2, 1), &a[0], &a[1], !strcmp(mode, "avg")), x->dtype));
+	onnx_set(c, 0,
+		t_cast(roi_samples(wide, onnx_in_rank(c, 2, 1), &a[0], &a[1], !strcmp(mode, "avg")),
+			x->dtype));
 }
 
-/* ---- MaxRoiPool: bins of whole elements, whose edges depend on the boxes: an element counts where it lies in the bin */
+/* ---- MaxRoiPool: bins of whole elements, whose edges depend on the boxes: an element counts where
+ * it lies in the bin */
 
 /* which of the n elements belong to bin b: [r,bins,n] */
 static UOp *bin_members(UOp *first, UOp *last, int64_t bins, UOp *n)
 {
 	DType dt = first->dtype;
-	UOp *len = t_max(t_addc(t_sub(last, first), 1), t_num(dt, 1)), *b = t_arange(dt, ix_const(bins)), *i = t_arange(dt, n);
+	UOp *len = t_max(t_addc(t_sub(last, first), 1), t_num(dt, 1)),
+	    *b = t_arange(dt, ix_const(bins)), *i = t_arange(dt, n);
 	UOp *size = t_unsqueeze(t_mulc(len, 1.0 / bins), 1), *lo, *hi;
 
 	first = t_unsqueeze(first, 1);
@@ -272,8 +287,8 @@ void onnx_MaxRoiPool(OnnxCall *c)
 		onnx_fail(c, MALFORMED, "x%s and rois%s", shape_text(x->shape), shape_text(rois->shape));
 	onnx_space_ints(c, "pooled_shape", 2, 1, 1, out);
 	for (int i = 0; i < 2; i++)
-		in[i] = bin_members(t_round(t_mulc(roi_edge(rois, 2 - i), scale)), t_round(t_mulc(roi_edge(rois, 4 - i), scale)),
-			out[i], t_dim(x, 2 + i));
+		in[i] = bin_members(t_round(t_mulc(roi_edge(rois, 2 - i), scale)),
+			t_round(t_mulc(roi_edge(rois, 4 - i), scale)), out[i], t_dim(x, 2 + i));
 	b = t_cast(roi_edge(rois, 0), DT_I64);
 	v = t_gather(x, 1, &b);                                               /* [r,c,h,w] */
 	in[0] = t_unsqueeze(t_unsqueeze(in[0], 1), 4);                        /* [r,1,bh,h,1] */
@@ -282,6 +297,7 @@ void onnx_MaxRoiPool(OnnxCall *c)
 	v = t_reduce(OP_MAX, v, 1, (int[]){ 3 }, false);                      /* [r,c,bh,w] */
 	v = t_where(in[1], t_unsqueeze(v, 3), const_identity(OP_MAX, x->dtype));
 	v = t_reduce(OP_MAX, v, 1, (int[]){ 4 }, false);
-	any = t_and(t_reduce(OP_MAX, in[0], 1, (int[]){ 3 }, false), t_reduce(OP_MAX, in[1], 1, (int[]){ 4 }, false));
+	any = t_and(t_reduce(OP_MAX, in[0], 1, (int[]){ 3 }, false),
+		t_reduce(OP_MAX, in[1], 1, (int[]){ 4 }, false));
 	onnx_set(c, 0, t_where(any, v, t_num(x->dtype, 0)));
 }

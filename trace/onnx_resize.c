@@ -1,18 +1,32 @@
-/* ONNX: Resize and Upsample, an axis at a time: where each result reads and with which weights is worked out here, so the
- * graph has tables and a few gathers.
+/* ONNX: Resize and Upsample, an axis at a time: where each result reads and with which weights is
+ * worked out here, so the graph has tables and a few gathers.
  *
  *     nearest, [w] → [2w]      a repeated element: EXPAND
- *     linear, [4] → [3]        GATHER(x, [0,1,2]) * [w…] + GATHER(x, [1,2,3]) * [1-w…]                                  */
+ *     linear, [4] → [3]        GATHER(x, [0,1,2]) * [w…] + GATHER(x, [1,2,3]) * [1-w…] */
 #include "onnx_space.h"
 #include <math.h>
 
-typedef enum { MAP_HALF, MAP_HALF_SYMMETRIC, MAP_HALF_PYTORCH, MAP_CORNERS, MAP_ASYMMETRIC, MAP_CROP } Mapping;
+typedef enum {
+	MAP_HALF,
+	MAP_HALF_SYMMETRIC,
+	MAP_HALF_PYTORCH,
+	MAP_CORNERS,
+	MAP_ASYMMETRIC,
+	MAP_CROP
+} Mapping;
 typedef enum { ROUND_PREFER_FLOOR, ROUND_PREFER_CEIL, ROUND_FLOOR, ROUND_CEIL } Rounding;
-typedef struct { char mode; Mapping map; Rounding round; double a, beyond; bool antialias, inner; } How;
-/* One axis: n to `to` elements by scale; crop is start and end of the region, from 0 to 1.  n is -1 when it stays as it
- * is, or when its sizes are symbolic: then it gets `size` elements. */
+typedef struct {
+	char mode;
+	Mapping map;
+	Rounding round;
+	double a, beyond;
+	bool antialias, inner;
+} How;
+/* One axis: n to `to` elements by scale; crop is start and end of the region, from 0 to 1.  n is -1
+ * when it stays as it is, or when its sizes are symbolic: then it gets `size` elements. */
 typedef struct { int64_t n, to; double scale, crop[2]; UOp *size; } Axis;
-/* taps numbers for each result: places (may lie outside: the border repeats) and weights; out marks what is beyond */
+/* taps numbers for each result: places (may lie outside: the border repeats) and weights; out marks
+ * what is beyond */
 typedef struct { int taps; int64_t *place; double *weight, *out; bool any_out; } Table;
 
 static double source(const How *h, const Axis *x, int64_t i)
@@ -57,7 +71,8 @@ static double nearest(double p, Rounding r)
 	}
 }
 
-/* Weights of the taps around p; when shrinking with antialias the kernel is as wide as what falls into one result. */
+/* Weights of the taps around p; when shrinking with antialias the kernel is as wide as what falls
+ * into one result. */
 static void weigh(const How *h, const Axis *x, double p, int taps, int64_t *place, double *w)
 {
 	double lo = ceil(p) - 1, squeeze = h->antialias && x->scale < 1 ? x->scale : 1, sum = 0;
@@ -90,7 +105,8 @@ static Table tabulate(OnnxCall *c, const How *h, const Axis *x)
 	int64_t n;
 
 	if (!mul_ok(x->to, t.taps, &n) || n > 1 << 22)
-		onnx_fail(c, UNSUPPORTED, "an axis of %lld results of %d elements each", (long long)x->to, t.taps);
+		onnx_fail(c, UNSUPPORTED, "an axis of %lld results of %d elements each",
+			(long long)x->to, t.taps);
 	t.place = arena_alloc(n * sizeof *t.place);
 	t.weight = arena_alloc(n * sizeof *t.weight);
 	t.out = arena_alloc(x->to * sizeof *t.out);
@@ -149,7 +165,8 @@ static bool repeats(const Axis *ax, const Table *t)
 /* Many taps: all of them gathered, [.., to, taps, ..], weighted and summed. */
 static UOp *gather_many(UOp *x, int axis, const Axis *ax, const Table *t)
 {
-	UOp *idx = onnx_table_ints(ax->to * t->taps, t->place), *w = onnx_table(x->dtype, ax->to * t->taps, t->weight);
+	UOp *idx = onnx_table_ints(ax->to * t->taps, t->place),
+	    *w = onnx_table(x->dtype, ax->to * t->taps, t->weight);
 	UOp *to = ix_const(ax->to), *taps = ix_const(t->taps);
 
 	x = onnx_take(x, axis, t_split_axis(idx, 0, to, taps));
@@ -197,11 +214,13 @@ static UOp *nearest_of(UOp *p, Rounding r)
 
 static UOp *source_of(OnnxCall *c, const How *h, UOp *n, UOp *size)
 {
-	UOp *i = t_arange(DT_F64, size), *from = t_size(DT_F64, n), *to = t_size(DT_F64, size), *scale = t_div(to, from);
+	UOp *i = t_arange(DT_F64, size), *from = t_size(DT_F64, n), *to = t_size(DT_F64, size),
+	    *scale = t_div(to, from);
 	UOp *one = t_num(DT_F64, 1);
 
 	if (h->map == MAP_CROP || h->antialias || h->inner)
-		onnx_fail(c, UNSUPPORTED, "a symbolic size with tf_crop_and_resize, antialias or exclude_outside");
+		onnx_fail(c, UNSUPPORTED,
+			"a symbolic size with tf_crop_and_resize, antialias or exclude_outside");
 	if (h->map == MAP_ASYMMETRIC)
 		return t_div(i, scale);
 	if (h->map == MAP_CORNERS)
@@ -212,7 +231,8 @@ static UOp *source_of(OnnxCall *c, const How *h, UOp *n, UOp *size)
 
 static UOp *resize_symbolic(OnnxCall *c, const How *h, UOp *x, int axis, UOp *size)
 {
-	UOp *n = t_dim(x, axis), *p = source_of(c, h, n, size), *last = t_addc(t_size(DT_F64, n), -1), *lo, *w[4], *y = NULL;
+	UOp *n = t_dim(x, axis), *p = source_of(c, h, n, size),
+	    *last = t_addc(t_size(DT_F64, n), -1), *lo, *w[4], *y = NULL;
 	int taps = h->mode == 'n' ? 1 : h->mode == 'l' ? 2 : 4;
 
 	lo = h->mode == 'n' ? nearest_of(p, h->round) : t_floor(p);
@@ -231,7 +251,8 @@ static UOp *resize_symbolic(OnnxCall *c, const How *h, UOp *x, int axis, UOp *si
 	return y;
 }
 
-/* An axis of symbolic size: repeated where a known size by that whole scale would be, else by the graph. */
+/* An axis of symbolic size: repeated where a known size by that whole scale would be, else by the
+ * graph. */
 static UOp *stretch(OnnxCall *c, const How *h, UOp *x, int axis, const Axis *ax)
 {
 	int64_t r = (int64_t)ax->scale;
@@ -247,7 +268,8 @@ static UOp *stretch(OnnxCall *c, const How *h, UOp *x, int axis, const Axis *ax)
 
 /* ---- attributes and sizes */
 
-static int choice(OnnxCall *c, const char *name, const char *otherwise, size_t n, const char *const *of)
+static int choice(
+	OnnxCall *c, const char *name, const char *otherwise, size_t n, const char *const *of)
 {
 	const char *s = onnx_attr_str(c, name, otherwise);
 
@@ -260,8 +282,9 @@ static int choice(OnnxCall *c, const char *name, const char *otherwise, size_t n
 static How how_of(OnnxCall *c)
 {
 	static const char *const modes[] = { "nearest", "linear", "cubic", "bilinear" };
-	static const char *const maps[] = { "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
-		"asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn" };
+	static const char *const maps[] = { "half_pixel", "half_pixel_symmetric",
+		"pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize",
+		"tf_half_pixel_for_nn" };
 	static const char *const rounds[] = { "round_prefer_floor", "round_prefer_ceil", "floor", "ceil" };
 	bool old = !strcmp(onnx_op(c), "Upsample") || onnx_version(c) < 11;
 	int mode = choice(c, "mode", "nearest", 4, modes), map;
@@ -283,7 +306,9 @@ static bool not_empty(OnnxCall *c, int k)
 {
 	int64_t n;
 
-	return onnx_has(c, k) && !(t_rank(onnx_in(c, k)) == 1 && ix_is_const(t_dim(onnx_in(c, k), 0), &n) && n == 0);
+	return onnx_has(c, k)
+		&& !(t_rank(onnx_in(c, k)) == 1 && ix_is_const(t_dim(onnx_in(c, k), 0), &n)
+			&& n == 0);
 }
 
 /* Scale for each of the n axes: false when sizes are given instead. */
@@ -412,16 +437,21 @@ void onnx_Resize(OnnxCall *c)
 	}
 	read_axes(c, n, x, axes, &h, ax);
 	if (h.mode != 'n')
-		x = x->dtype == DT_I32 || x->dtype == DT_U32 || dtype_size(x->dtype) == 8 ? t_cast(x, DT_F64) : onnx_wide(x);
+		x = x->dtype == DT_I32 || x->dtype == DT_U32 || dtype_size(x->dtype) == 8
+			? t_cast(x, DT_F64)
+			: onnx_wide(x);
 	for (int i = 0; i < n; i++) {
 		if (ax[i].size) {
 			x = stretch(c, &h, x, axes[i], &ax[i]);
 			continue;
 		}
-		if (ax[i].n < 0 || (ax[i].scale == 1 && ax[i].to == ax[i].n && ax[i].crop[0] == 0 && ax[i].crop[1] == 1))
+		if (ax[i].n < 0
+			|| (ax[i].scale == 1 && ax[i].to == ax[i].n && ax[i].crop[0] == 0
+				&& ax[i].crop[1] == 1))
 			continue;
 		if (ax[i].n < 1 || ax[i].to < 1)
-			onnx_fail(c, MALFORMED, "axis %d from %lld to %lld", axes[i], (long long)ax[i].n, (long long)ax[i].to);
+			onnx_fail(c, MALFORMED, "axis %d from %lld to %lld", axes[i],
+				(long long)ax[i].n, (long long)ax[i].to);
 		x = resize_axis(c, &h, x, axes[i], &ax[i]);
 	}
 	onnx_set(c, 0, t_cast(dtype_float(in->dtype) ? x : t_round(x), in->dtype));

@@ -1,9 +1,9 @@
 /* ONNX: RNN, GRU and LSTM, unrolled over the steps of a known length.
  *
- *     LSTM(x[t,b,i], w, r)   →   gates = x w^T for all steps at once; then for each step h r^T added, and the state renewed
+ *     LSTM(x[t,b,i], w, r)   →   g = x w^T for all steps at once; each step adds h r^T to its own
  *
- * Where sequence_lens says that a batch has ended, its state stays and its output is zero; running backwards, it has
- * not begun yet. */
+ * Where sequence_lens says that a batch has ended, its state stays and its output is zero; running
+ * backwards, it has not begun yet. */
 #include "onnx_space.h"
 #include <strings.h>
 
@@ -21,10 +21,18 @@ typedef struct {
 
 /* ---- activations */
 
-static const struct { const char *name; bool has_alpha, has_beta; double alpha, beta; } acts[] = {
-	{ "Relu", 0, 0, 0, 0 }, { "Tanh", 0, 0, 0, 0 }, { "Sigmoid", 0, 0, 0, 0 }, { "Softsign", 0, 0, 0, 0 },
-	{ "Softplus", 0, 0, 0, 0 }, { "Affine", 1, 1, 1, 0 }, { "LeakyRelu", 1, 0, 0.01, 0 },
-	{ "ThresholdedRelu", 1, 0, 1, 0 }, { "ScaledTanh", 1, 1, 1, 1 }, { "HardSigmoid", 1, 1, 0.2, 0.5 },
+static const struct { const char *name; bool has_alpha, has_beta; double alpha, beta;
+} acts[] = {
+	{ "Relu", 0, 0, 0, 0 },
+	{ "Tanh", 0, 0, 0, 0 },
+	{ "Sigmoid", 0, 0, 0, 0 },
+	{ "Softsign", 0, 0, 0, 0 },
+	{ "Softplus", 0, 0, 0, 0 },
+	{ "Affine", 1, 1, 1, 0 },
+	{ "LeakyRelu", 1, 0, 0.01, 0 },
+	{ "ThresholdedRelu", 1, 0, 1, 0 },
+	{ "ScaledTanh", 1, 1, 1, 1 },
+	{ "HardSigmoid", 1, 1, 0.2, 0.5 },
 	{ "Elu", 1, 0, 1, 0 },
 };
 
@@ -166,7 +174,8 @@ static UOp *run_cell(const Cell *cell, Step *step, UOp *x, UOp **h, UOp **c)
 		all = t_add(all, cell->wb);
 	for (int64_t s = 0; s < n; s++) {
 		int64_t t = cell->backward ? n - 1 - s : s;
-		UOp *now = t_squeeze(t_shrink_axis(all, 0, ix_const(t), ix_const(t + 1)), 0), *h0 = *h, *c0 = *c, *y;
+		UOp *now = t_squeeze(t_shrink_axis(all, 0, ix_const(t), ix_const(t + 1)), 0),
+		    *h0 = *h, *c0 = *c, *y;
 		step(cell, now, h, c);
 		y = *h;
 		if (cell->length) {
@@ -186,9 +195,12 @@ static UOp *of_direction(UOp *x, int d)
 	return t_squeeze(t_shrink_axis(x, 0, ix_const(d), ix_const(d + 1)), 0);
 }
 
-static Cell cell_of(OnnxCall *c, int gates, int acts_each, const char *const *standard, int d, bool backward)
+static Cell cell_of(
+	OnnxCall *c, int gates, int acts_each, const char *const *standard, int d, bool backward)
 {
-	Cell cell = { .c = c, .gates = gates, .backward = backward, .clip = onnx_attr_float(c, "clip", 0) };
+	Cell cell = {
+		.c = c, .gates = gates, .backward = backward, .clip = onnx_attr_float(c, "clip", 0)
+	};
 	UOp *b = onnx_has(c, 3) ? of_direction(onnx_in_rank(c, 3, 2), d) : NULL, *p;
 
 	cell.w = of_direction(onnx_in_rank(c, 1, 3), d);
@@ -236,7 +248,8 @@ static void set_states(OnnxCall *c, int k, UOp **s, int n, bool batch_first)
 	onnx_set(c, k, batch_first ? t_transpose(y, 0, 1) : y);
 }
 
-static void recurrence(OnnxCall *c, int gates, int acts_each, const char *const *standard, Step *step)
+static void recurrence(
+	OnnxCall *c, int gates, int acts_each, const char *const *standard, Step *step)
 {
 	const char *way = onnx_attr_str(c, "direction", "forward");
 	int n = strcmp(way, "bidirectional") ? 1 : 2;

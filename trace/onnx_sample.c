@@ -1,10 +1,12 @@
-/* ONNX: tensors read at places between their elements (GridSample; DeformConv uses it too), and AffineGrid.
+/* ONNX: tensors read at places between their elements (GridSample; DeformConv uses it too), and
+ * AffineGrid.
  *
- *     linear, x[n,c,h,w] at (y, x)   →   the sum over 4 taps of GATHER(x) * the product of a weight for each axis     */
+ *     linear, x[n,c,h,w] at (y, x)   →   4 taps, each GATHER(x) * a weight for either axis */
 #include "onnx_space.h"
 #include <math.h>
 
-/* One axis: its size, what to do outside, and for each tap an index [n,o...] and a weight (NULL: 1). */
+/* One axis: its size, what to do outside, and for each tap an index [n,o...] and a weight (NULL:
+ * 1). */
 typedef struct { UOp *n; double least, most; UOp *idx[4], *weight[4]; } Taps;
 
 /* a wave that runs up and down between lo and lo + span */
@@ -19,7 +21,8 @@ static UOp *reflect(UOp *p, UOp *lo, UOp *span)
 /* p, which may be any distance outside, brought inside where it lies beyond the limits */
 static UOp *inside(UOp *p, UOp *n, SampleOutside outside, bool corners)
 {
-	UOp *size = t_size(p->dtype, n), *last = t_addc(size, -1), *lo = t_num(p->dtype, corners ? 0 : -0.5), *far;
+	UOp *size = t_size(p->dtype, n), *last = t_addc(size, -1),
+	    *lo = t_num(p->dtype, corners ? 0 : -0.5), *far;
 	UOp *out = t_or(t_lt(p, lo), t_lt(corners ? last : t_addc(size, -0.5), p));
 
 	if (outside == SAMPLE_ZEROS)
@@ -77,7 +80,8 @@ static Taps taps_along(UOp *p, UOp *n, SampleTaps taps, SampleOutside outside, b
 	return r;
 }
 
-UOp *onnx_sample(UOp *x, int nd, UOp *const *at, SampleTaps taps, SampleOutside outside, bool corners)
+UOp *onnx_sample(
+	UOp *x, int nd, UOp *const *at, SampleTaps taps, SampleOutside outside, bool corners)
 {
 	Taps along[MAX_SPACE];
 	UOp *sum = NULL, *idx[1 + MAX_SPACE];
@@ -171,7 +175,8 @@ static UOp *grid_places(UOp *n, DType dt, bool corners)
 
 void onnx_AffineGrid(OnnxCall *c)
 {
-	UOp *theta = onnx_in(c, 0), *wide = onnx_wide(theta), *size[MAX_RANK], *dim[MAX_RANK], *place[MAX_RANK], *row[MAX_RANK];
+	UOp *theta = onnx_in(c, 0), *wide = onnx_wide(theta), *size[MAX_RANK], *dim[MAX_RANK],
+	    *place[MAX_RANK], *row[MAX_RANK];
 	int n = onnx_known_sizes(c, 1, size), nd = n - 2;
 	bool corners = onnx_attr_int(c, "align_corners", 0) != 0;
 

@@ -1,6 +1,6 @@
 /* ONNX: Fourier transforms and the windows before them, in f64 inside.
  *
- *     DFT(x[n])   →   sum over n of x * cos and sin at (k n mod N), each read from one turn of a circle in N steps
+ *     DFT(x[n])   →   sum over n of x * cos and sin at (k n mod N), out of one turn in N steps
  *
  * The product k n is reduced before the angle is taken, so that no angle is large. */
 #include "onnx_space.h"
@@ -50,7 +50,8 @@ static UOp *pair(UOp *re, UOp *im)
 /* re[...,n] and im (NULL: 0), n = length, to [...,k,2] */
 static UOp *forward(const Transform *t, UOp *re, UOp *im)
 {
-	UOp *n = ix_const(t->length), *k = t->onesided ? ix_const(t->length / 2 + 1) : n, *cs, *sn, *yr, *yi;
+	UOp *n = ix_const(t->length), *k = t->onesided ? ix_const(t->length / 2 + 1) : n, *cs, *sn,
+	    *yr, *yi;
 
 	circle(t->length, k, n, &cs, &sn);
 	sn = t->inverse ? sn : t_neg(sn);
@@ -67,7 +68,8 @@ static UOp *forward(const Transform *t, UOp *re, UOp *im)
 	return pair(yr, yi);
 }
 
-/* Half a spectrum back to real values, [...,n,1]: what is missing is the conjugate of what is there. */
+/* Half a spectrum back to real values, [...,n,1]: what is missing is the conjugate of what is
+ * there. */
 static UOp *back_to_real(const Transform *t, UOp *re, UOp *im)
 {
 	int64_t have = t->length / 2 + 1;
@@ -121,8 +123,11 @@ void onnx_DFT(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *y;
 	int rank = t_rank(x), axis;
-	Transform t = { .inverse = onnx_attr_int(c, "inverse", 0) != 0, .onesided = onnx_attr_int(c, "onesided", 0) != 0 };
-	int64_t v = onnx_version(c) < 20 ? onnx_attr_int(c, "axis", 1) : onnx_has(c, 2) ? onnx_known_int(c, 2) : -2;
+	Transform t = { .inverse = onnx_attr_int(c, "inverse", 0) != 0,
+		.onesided = onnx_attr_int(c, "onesided", 0) != 0 };
+	int64_t v = onnx_version(c) < 20 ? onnx_attr_int(c, "axis", 1)
+		: onnx_has(c, 2)	 ? onnx_known_int(c, 2)
+					 : -2;
 
 	onnx_axes(c, 1, &v, rank, &axis);
 	if (rank < 2 || axis == rank - 1)
@@ -145,11 +150,14 @@ void onnx_STFT(OnnxCall *c)
 		x = t_unsqueeze(x, 2);
 	if (t_rank(x) != 3)
 		onnx_fail(c, MALFORMED, "signal%s, not 3 axes", shape_text(x->shape));
-	t.length = onnx_has(c, 3) ? onnx_known_int(c, 3) : window ? shape_dim(window->shape, 0) : shape_dim(x->shape, 1);
+	t.length = onnx_has(c, 3) ? onnx_known_int(c, 3)
+		: window	  ? shape_dim(window->shape, 0)
+				  : shape_dim(x->shape, 1);
 	if (step < 1 || t.length < 1)
 		onnx_fail(c, MALFORMED, "frames of %lld every %lld", (long long)t.length, (long long)step);
 	t.onesided &= shape_dim(x->shape, 2) == 1;
-	y = t_windows(t_transpose(t_cast(x, DT_F64), 1, 2), 1, &t.length, &step, &one);        /* [b,parts,frames,n] */
+	y = t_windows(t_transpose(t_cast(x, DT_F64), 1, 2), 1, &t.length, &step,
+		&one); /* [b,parts,frames,n] */
 	if (window)
 		y = t_mul(y, to_length(t_cast(window, DT_F64), t.length));
 	y = transform(c, &t, t_move_axis(y, 1, 3));
@@ -213,12 +221,13 @@ static void triangle(double *w, int64_t bins, int64_t stride, double lo, double 
 
 void onnx_MelWeightMatrix(OnnxCall *c)
 {
-	int64_t n = onnx_known_int(c, 0), length = onnx_known_int(c, 1), rate = onnx_known_int(c, 2), bins = length / 2 + 1, all;
+	int64_t n = onnx_known_int(c, 0), length = onnx_known_int(c, 1),
+		rate = onnx_known_int(c, 2), bins = length / 2 + 1, all;
 	double edge[2], step, *w;
 	DType dt = onnx_dtype((int)onnx_attr_int(c, "output_datatype", ONNX_FLOAT));
 
-	if (onnx_known_floats(c, 3, &edge[0], 1) != 1 || onnx_known_floats(c, 4, &edge[1], 1) != 1 || n < 0 || length < 0
-	    || rate < 1 || dt == DT_NONE)
+	if (onnx_known_floats(c, 3, &edge[0], 1) != 1 || onnx_known_floats(c, 4, &edge[1], 1) != 1
+		|| n < 0 || length < 0 || rate < 1 || dt == DT_NONE)
 		onnx_fail(c, MALFORMED, "%lld bands of %lld points at %lld Hz", (long long)n, (long long)length,
 			(long long)rate);
 	if (!mul_ok(n, bins, &all) || all > 4 * LONGEST)
@@ -228,7 +237,10 @@ void onnx_MelWeightMatrix(OnnxCall *c)
 	step = (edge[1] - edge[0]) / (n + 2);
 	w = arena_alloc((all + 1) * sizeof *w);
 	for (int64_t i = 0; i < n; i++)
-		triangle(w + i, bins, n, mel_edge(edge[0], step, i, length, rate), mel_edge(edge[0], step, i + 1, length, rate),
+		triangle(w + i, bins, n, mel_edge(edge[0], step, i, length, rate),
+			mel_edge(edge[0], step, i + 1, length, rate),
 			mel_edge(edge[0], step, i + 2, length, rate));
-	onnx_set(c, 0, t_cast(t_reshape(onnx_table(DT_F64, all, w), shape_ints(2, (int64_t[]){ bins, n })), dt));
+	onnx_set(c, 0,
+		t_cast(t_reshape(onnx_table(DT_F64, all, w), shape_ints(2, (int64_t[]){ bins, n })),
+			dt));
 }

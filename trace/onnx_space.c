@@ -4,7 +4,8 @@
 #include "onnx_space.h"
 #include <math.h>
 
-void onnx_space_ints(OnnxCall *c, const char *name, int nd, int64_t otherwise, int64_t least, int64_t *out)
+void onnx_space_ints(
+	OnnxCall *c, const char *name, int nd, int64_t otherwise, int64_t least, int64_t *out)
 {
 	int64_t v[2 * MAX_RANK];
 	int n = onnx_attr_ints(c, name, v, 2 * MAX_RANK);
@@ -63,7 +64,8 @@ Window onnx_window(OnnxCall *c, UOp *x, UOp *kernel)
 	if (w.nd > MAX_SPACE)
 		onnx_fail(c, UNSUPPORTED, "windows over %d axes, more than %d", w.nd, MAX_SPACE);
 	if (kernel && t_rank(kernel) != t_rank(x))
-		onnx_fail(c, MALFORMED, "x%s and w%s differ in rank", shape_text(x->shape), shape_text(kernel->shape));
+		onnx_fail(c, MALFORMED, "x%s and w%s differ in rank", shape_text(x->shape),
+			shape_text(kernel->shape));
 	if (!kernel && !onnx_attr_has(c, "kernel_shape"))
 		onnx_fail(c, MALFORMED, "no kernel_shape");
 	onnx_space_ints(c, "kernel_shape", w.nd, 1, 1, w.k);

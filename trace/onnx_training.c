@@ -1,6 +1,6 @@
 /* ONNX, ai.onnx.preview.training: one step of an optimizer, for any number of tensors.
  *
- *     Momentum(r, t, x…, g…, v…)   →   x' = x - r v', … , v' = alpha v + g, …                                        */
+ *     Momentum(r, t, x…, g…, v…)   →   v' = alpha v + g, x' = x - r v' */
 #include "onnx_space.h"
 
 /* How many tensors there are, when each comes with `kinds` inputs behind r and t. */
@@ -77,7 +77,8 @@ void onnx_Momentum(OnnxCall *c)
 
 	for (int i = 0; i < n; i++) {
 		UOp *x = onnx_in(c, 2 + i), *g = regular(c, x, onnx_in(c, 2 + n + i)), *v, *b;
-		b = t_where(t_lt(t_num(DT_I64, 0), scalar(c, 1, DT_I64)), t_num(x->dtype, beta), t_num(x->dtype, 1));
+		b = t_where(t_lt(t_num(DT_I64, 0), scalar(c, 1, DT_I64)), t_num(x->dtype, beta),
+			t_num(x->dtype, 1));
 		v = t_add(t_mulc(onnx_in(c, 2 + 2 * n + i), alpha), t_mul(b, g));
 		g = nesterov ? t_add(g, t_mulc(v, alpha)) : v;
 		onnx_set(c, i, t_sub(x, t_mul(scalar(c, 0, x->dtype), g)));
