@@ -85,14 +85,15 @@ void views_step(UOp *u, UOp *const *idx, UOp **at, UOp **gate)
 {
 	const Shape *in = u->src[0]->shape;
 	int axis[MAX_RANK], n;
+	int64_t one;
 
 	switch (u->op) {
 	case OP_RESHAPE:
 		reshape(in, u->shape, idx, at);
 		break;
-	case OP_EXPAND:
+	case OP_EXPAND:  /* a size other than 1 is equal to the new one, spelled so or (checked by run) not */
 		for (int i = 0; i < in->rank; i++)
-			at[i] = in->dim[i] == u->shape->dim[i] ? idx[i] : ix_const(0);
+			at[i] = ix_is_const(in->dim[i], &one) && one == 1 ? ix_const(0) : idx[i];
 		break;
 	case OP_PERMUTE:
 		n = arg_axes(u->arg, axis);
