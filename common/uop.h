@@ -240,7 +240,7 @@ const Val *shape_to_val(const Shape *s);
 /* shape_new with the contract's limits checked: NULL and *err on failure */
 const Shape *shape_checked(int rank, UOp *const *dim, const char **err, int *status);
 /* Equality of two sizes. What the algebra cannot decide counts as equal and is noted as a check ["eq", a, b] (or
- * ["le", a, b]) that trace writes to meta.checks and run makes when the sizes are known. */
+ * ["le", a, b]), which checks_remember keeps and run makes when the sizes are known. */
 bool size_equal(UOp *a, UOp *b);
 bool shape_equal(const Shape *a, const Shape *b);
 void size_check(const char *how, UOp *a, UOp *b);
@@ -463,6 +463,8 @@ int options_read(const Stage *s, const Option *standard, const bool *want_help, 
 Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse);
 /* remember_inputs.c: puts the names of the input BUFFERs, in the document's order, into meta.inputs when it is not there. */
 void inputs_remember(Graph *g);
+/* check_sizes.c: puts the size_checks() of a graph just read into meta.checks when it is not there; run makes them. */
+void checks_remember(Graph *g);
 /* end of main: flush, test standard output, status */
 int stage_end(void);
 extern bool opt_verbose;
