@@ -9,6 +9,7 @@
 #include "run.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 bool binding_parse(const char *operand, Binding *b)
 {
@@ -131,6 +132,36 @@ static void vars_check(const Graph *g, const VarEnv *env)
 			die(MALFORMED, "size variable '%s' has no value: no input with it is given, nor %s=INT",
 				all.at[i]->arg->a[0]->s, all.at[i]->arg->a[0]->s);
 	vec_free(&sizes);
+}
+
+static UOp *checked_size(const Val *v)
+{
+	const char *err = NULL;
+	UOp *u = size_from_val(v, &err);
+
+	if (!u)
+		die(MALFORMED, "meta.checks: %s", err ? err : "no size");
+	return u;
+}
+
+/* meta.checks: what trace could not decide of sizes, rows ["eq" or "le", a, b]. */
+static void checks_make(const Graph *g, const VarEnv *env)
+{
+	const Val *checks = val_get(g->meta, "checks");
+
+	for (size_t i = 0; checks && checks->kind == VAL_ARRAY && i < checks->n; i++) {
+		const Val *c = checks->a[i];
+		int64_t a, b;
+		if (c->kind != VAL_ARRAY || c->n != 3 || c->a[0]->kind != VAL_STR)
+			die(MALFORMED, "meta.checks: row %zu is not [how, size, size]", i);
+		bool le = val_is_str(c->a[0], "le");
+		UOp *x = checked_size(c->a[1]), *y = checked_size(c->a[2]);
+		if (!ix_eval(x, env, &a) || !ix_eval(y, env, &b))
+			continue;
+		if (le ? a > b : a != b)
+			die(MALFORMED, "the sizes do not fit: %s is %lld, %s %s, %lld", shape_text(shape_new(1, &x)),
+				(long long)a, le ? "more than" : "not", shape_text(shape_new(1, &y)), (long long)b);
+	}
 }
 
 /* ---- contents */
@@ -292,6 +323,17 @@ static bool name_known(const Graph *g, const char *name)
 	return false;
 }
 
+/* A sequence is given as a folder: its elements are inputs of their own (meta.sequences). */
+static void match_sequence(const Val *elements, const Nodes *in, const char *folder, const char **value)
+{
+	for (size_t i = 0; i < elements->n; i++)
+		for (size_t k = 0; k < in->n; k++)
+			if (val_is_str(elements->a[i], buffer_name(in->at[k])))
+				value[k] = arena_printf("%s/%zu.npy", folder, i);
+	if (!access(arena_printf("%s/%zu.npy", folder, elements->n), F_OK))
+		die(MALFORMED, "'%s' has more elements than the sequence was traced with, %zu", folder, elements->n);
+}
+
 /* The operand for each input, NULL without one. */
 static const char **operands_match(const Graph *g, const Nodes *in, Bindings *b)
 {
@@ -300,7 +342,10 @@ static const char **operands_match(const Graph *g, const Nodes *in, Bindings *b)
 	for (size_t i = 0; i < b->n; i++) {
 		Binding *o = &b->at[i];
 		const char *name = o->name[0] == '@' ? name_at(g, in, o->name) : o->name;
+		const Val *elements = val_get(val_get(g->meta, "sequences"), name);
 		bool found = o->used || name_known(g, name);
+		if (elements && elements->kind == VAL_ARRAY)
+			match_sequence(elements, in, o->value, value);
 		for (size_t k = 0; k < in->n && !o->used; k++)
 			if (!strcmp(buffer_name(in->at[k]), name)) {
 				if (value[k])
@@ -361,6 +406,7 @@ Inputs inputs_bind(const Graph *g, Bindings *b)
 	}
 	map_free(&needed);
 	vars_check(g, &r.env);
+	checks_make(g, &r.env);
 	for (size_t i = 0; i < r.n; i++) {
 		if (is_made(value[i]))
 			r.at[i] = input_made(r.buffer[i], value[i], &r.env);

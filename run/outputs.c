@@ -34,8 +34,42 @@ static void name_check(const char *name)
 		die(MALFORMED, "output '%s': a name that no file may have", name);
 }
 
-void outputs_write(
-	size_t n, const char *const *names, const Array *at, const char *to, bool numbered)
+static void make_folder(const char *path)
+{
+	if (mkdir(path, 0777) && errno != EEXIST)
+		die_errno("cannot make the folder '%s'", path);
+}
+
+/* meta.output_groups: for each output of the model nil, [name, n] for a sequence of n, which becomes a folder NAME.seq,
+ * or [name, nil] for an optional without a value, an empty file NAME.none. */
+static void write_groups(
+	const Val *groups, size_t n, const char *const *names, const Array *at, const char *to, bool numbered)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < groups->n; i++) {
+		const Val *g = groups->a[i];
+		bool group = g->kind == VAL_ARRAY && g->n == 2 && g->a[0]->kind == VAL_STR;
+		const char *name = group ? g->a[0]->s : k < n ? names[k] : "";
+		size_t many = !group ? 1 : g->a[1]->kind == VAL_INT ? (uint64_t)g->a[1]->i : 0;
+		if (many > n - k)
+			die(MALFORMED, "its groups have more outputs than the document, %zu", n);
+		name_check(name);
+		name = arena_printf("%s/%s", to, numbered ? arena_printf("output_%zu", i) : name);
+		if (!group)
+			npy_write(arena_printf("%s.npy", name), &at[k]);
+		else if (g->a[1]->kind != VAL_INT)
+			file_write(arena_printf("%s.none", name), "", 0);
+		else
+			make_folder(arena_printf("%s.seq", name));
+		for (size_t j = 0; group && j < many; j++)
+			npy_write(arena_printf("%s.seq/%zu.npy", name, j), &at[k + j]);
+		k += many;
+	}
+}
+
+void outputs_write(size_t n, const char *const *names, const Array *at, const char *to, bool numbered,
+	const Val *groups)
 {
 	const char **as = arena_alloc((n + 1) * sizeof *as);
 
@@ -48,9 +82,10 @@ void outputs_write(
 	} else if (is_npz(to)) {
 		npz_write(to, n, as, at);
 	} else {
-		if (mkdir(to, 0777) && errno != EEXIST)
-			die_errno("cannot make the folder '%s'", to);
-		for (size_t i = 0; i < n; i++)
+		make_folder(to);
+		if (groups && groups->kind == VAL_ARRAY)
+			write_groups(groups, n, names, at, to, numbered);
+		for (size_t i = 0; i < n && (!groups || groups->kind != VAL_ARRAY); i++)
 			npy_write(arena_printf("%s/%s.npy", to, as[i]), &at[i]);
 	}
 }

@@ -111,6 +111,7 @@ static void handle(Graph *g, Bindings *operands)
 	if (g->level == LV_TENSOR)
 		g = stage_raise(g, LV_GRAPH, NULL, false);
 	devices_check(g);
+	checks_remember(g);
 	in = inputs_bind(g, operands);
 	s = session_open(raise(g), &in, &o);
 	ready = now_ms();
@@ -124,7 +125,7 @@ static void handle(Graph *g, Bindings *operands)
 		write_profile(s);
 	count = session_outputs(s, &names, &at);
 	if (opt_to || !opt_bench)
-		outputs_write(count, names, at, opt_to, opt_numbered);
+		outputs_write(count, names, at, opt_to, opt_numbered, val_get(g->meta, "output_groups"));
 	session_close(s);
 }
 

@@ -76,6 +76,20 @@ traced() {
 	"$BIN/trace" axes.onnx --const a=axis2.npy | "$BIN/run" @0=x235.npy | grep -q 'f32\[2,3\]'
 }
 
+@test "sums of sizes as names; sizes that a broadcast makes equal are checked" {
+	[[ $(traced sums m=x7.npy p=x.npy q=x3.npy) == "[-1. 1. -2. 2. 5. 6. 7.] " ]]
+	[ "$(traced agree x=x.npy m=x.npy)" = "[-2. 2. -4. 4.] " ]
+	fails 4 "$BIN/run" <("$BIN/trace" agree.onnx) x=x.npy m=x3.npy
+	[[ $errors == *"the sizes do not fit"* ]]
+}
+
+@test "sequences as folders, in and out" {
+	fails 3 "$BIN/trace" sequence.onnx
+	ok "$BIN/run" <("$BIN/trace" sequence.onnx --shapes-from @0=s.seq) -o out --numbered @0=s.seq
+	[ "$(ls out/output_0.seq)" = $'0.npy\n1.npy' ]
+	[ "$(od -An -tf4 -j128 out/output_0.seq/1.npy | tr -s ' ')" = " -5 -6 -7" ]
+}
+
 @test "local functions, If, Loop" {
 	[ "$(traced function x=x.npy)" = "[-0.5 1. -1. 2. ] " ]
 	[ "$(traced if x=x.npy c=true.npy)" = "[ 1. -1. 2. -2.] " ]

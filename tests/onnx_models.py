@@ -109,7 +109,18 @@ body = graph([node("Add", ["v", "v"], ["w"]), node("Identity", ["go"], ["on"])],
              value(12, "on", [], BOOL) + value(12, "w", [4]))
 save("loop", graph([node("Constant", [], ["n"], value_int=3), node("Loop", ["n", "", "x"], ["y"], body=body)], X, Y))
 save("old", graph([node("Neg", ["x"], ["y"])], X + value(11, "w", [4]), Y, tensor("w", [4], raw=four)), opset=9)
-# a gigabyte that is not there: only its size counts
+save("sums", graph([node("Concat", ["p", "q"], ["c"], axis=0), node("Mul", ["c", "m"], ["y"])],
+                   value(11, "m", ["past + seq"]) + value(11, "p", ["past"]) + value(11, "q", ["seq"]), value(12, "y", [None])))
+save("agree", graph([node("Add", ["x", "m"], ["y"])], value(11, "x", [4]) + value(11, "m", ["other"]), value(12, "y", [None])))
+npy("x3.npy", "<f4", [3], struct.pack("<3f", 5, 6, 7))
+npy("x7.npy", "<f4", [7], struct.pack("<7f", *[1] * 7))
+os.mkdir("s.seq")
+npy("s.seq/0.npy", "<f4", [4], four)
+npy("s.seq/1.npy", "<f4", [3], struct.pack("<3f", 5, 6, 7))
+sequence = msg(11, txt(1, "s") + msg(2, msg(4, msg(1, msg(1, num(1, FLOAT))))))
+mapped = graph([node("Neg", ["a"], ["b"])], value(11, "a", [None]), value(12, "b", [None]))
+save("sequence", graph([node("SequenceMap", ["s"], ["y"], body=mapped)], sequence, value(12, "y", [None])))
+# three gigabytes that are not there: only its size counts
 with open("sparse.bin", "wb") as f:
     f.truncate(3 << 30)
 save("large", graph([node("Gather", ["w", "i"], ["y"], axis=0)], value(11, "i", [2], INT64), value(12, "y", [2, 1 << 18]),

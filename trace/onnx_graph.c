@@ -4,6 +4,7 @@
  *
  *     node {MatMul, input: [x, w], output: [y]}   →   scope: y = t_matmul(x, w), with the note {name: y, loc: …} */
 #include "onnx_proto.h"
+#include <stdlib.h>
 #ifdef HAVE_ONNX
 
 static const Onnx__ModelProto *model;
@@ -250,29 +251,47 @@ static const char *distinct(Map *taken, const char *stem)
 	return name;
 }
 
-static UOp *output_value(OnnxScope *s, const char *name)
+/* What the SINK has: an output each, or the elements of a sequence one by one; groups says which belong together. */
+typedef struct { Map taken; VEC(UOp *) out; VEC(const Val *) names, groups; bool grouped; } Outputs;
+
+static void put_output(Outputs *o, UOp *u, const char *stem)
 {
-	const OnnxValue *v = onnx_lookup(s, name);
-	if (!v)
-		die(MALFORMED, "output '%.100s' is made by no node", name);
-	if (v->kind != ONNX_TENSOR)
-		die(UNSUPPORTED, "output '%.100s' is %s; only tensors can be given", name,
-			v->kind == ONNX_SEQUENCE ? "a sequence" : "an empty optional");
-	return v->u;
+	vec_push(&o->out, u);
+	vec_push(&o->names, val_str(distinct(&o->taken, stem)));
 }
 
-static UOp *make_sink(OnnxScope *s, const Onnx__GraphProto *g)
+static void add_output(Outputs *o, OnnxScope *s, const char *name)
 {
-	Map taken = {0};
-	UOp **out = arena_alloc((g->n_output + 1) * sizeof *out);
-	const Val **names = arena_alloc((g->n_output + 1) * sizeof *names);
-	for (size_t i = 0; i < g->n_output; i++) {
-		const char *name = g->output[i]->name ? g->output[i]->name : "";
-		out[i] = output_value(s, name);
-		names[i] = val_str(distinct(&taken, onnx_clean(name)));
+	const OnnxValue *v = onnx_lookup(s, name);
+	const char *clean = onnx_clean(name);
+	if (!v)
+		die(MALFORMED, "output '%.100s' is made by no node", name);
+	if (v->kind == ONNX_TENSOR) {
+		put_output(o, v->u, clean);
+		vec_push(&o->groups, VNIL);
+		return;
 	}
-	map_free(&taken);
-	return node_new(OP_SINK, DT_NONE, g->n_output, out, VMAP(val_str("names"), val_array(g->n_output, names)));
+	o->grouped = true;
+	vec_push(&o->groups, VARR(val_str(clean), v->kind == ONNX_SEQUENCE ? val_int(v->n) : VNIL));
+	for (size_t i = 0; v->kind == ONNX_SEQUENCE && i < v->n; i++) {
+		if (v->at[i].kind != ONNX_TENSOR)
+			die(UNSUPPORTED, "output '%.100s' is a sequence of other things than tensors", name);
+		put_output(o, v->at[i].u, arena_printf("%s_%zu", clean, i));
+	}
+}
+
+static void make_sink(Graph *g, OnnxScope *s, const Onnx__GraphProto *p)
+{
+	Outputs o = {0};
+	for (size_t i = 0; i < p->n_output; i++)
+		add_output(&o, s, p->output[i]->name ? p->output[i]->name : "");
+	g->sink = node_new(OP_SINK, DT_NONE, o.out.n, o.out.at, VMAP(val_str("names"), val_array(o.names.n, o.names.at)));
+	if (o.grouped)
+		g->meta = val_set(g->meta, "output_groups", val_array(o.groups.n, o.groups.at));
+	map_free(&o.taken);
+	vec_free(&o.out);
+	vec_free(&o.names);
+	vec_free(&o.groups);
 }
 
 Graph *read_onnx(const char *file)
@@ -281,6 +300,7 @@ Graph *read_onnx(const char *file)
 	buffers_reset();
 	onnx_const_reset();
 	expanded = 0;
+	t_sizes_agree = true;
 	model = onnx_read(file);
 	onnx_check_support(model);
 	OnnxScope s = {.n_opset = model->n_opset_import, .opset = model->opset_import, .path = ""};
@@ -288,7 +308,7 @@ Graph *read_onnx(const char *file)
 	onnx_expand_graph(&s, model->graph);
 	Graph *g = arena_alloc(sizeof *g);
 	*g = (Graph){.level = LV_GRAPH, .vars = onnx_vars(), .meta = onnx_inputs_meta(VNIL)};
-	g->sink = make_sink(&s, model->graph);
+	make_sink(g, &s, model->graph);
 	map_free(&s.values);
 	map_free(&s.initializers);
 	die_where = NULL;

@@ -9,10 +9,11 @@
 #ifdef HAVE_ONNX
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-enum { MAX_SIZES = 64, LARGEST = INT32_MAX };
+enum { MAX_SIZES = 64, LARGEST = INT32_MAX, LONGEST_SEQUENCE = 1 << 16 };
 
-static const Val *vars;
+static const Val *vars, *sequences;
 static Map sizes;               /* by dim_param: index node */
 static VEC(UOp *) inputs;       /* in the model's order; NULL for one that became a constant */
 static VEC(const char *) given_names;
@@ -57,14 +58,23 @@ static UOp *new_size(const char *name)
 	return vars_find(id, strlen(id));
 }
 
+/* "past + sequence" in names that other axes have, as exporters write it; NULL when it is no such thing. */
+static UOp *sum_size(const char *text)
+{
+	const char *err = NULL;
+	bool plain = !strcmp(text, onnx_identifier(text));
+	return plain || val_get(vars, text) ? NULL : ix_parse(text, strlen(text), &err);
+}
+
 static UOp *named_size(const char *name)
 {
 	const Val *key = val_str(name);
 	UOp *u = map_get(&sizes, PKEY(key));
-	if (!u) {
+	if (!u && !word_value(&onnx_sets, name))
+		u = sum_size(name);
+	if (!u)
 		u = new_size(name);
-		map_put(&sizes, PKEY(key), u);
-	}
+	map_put(&sizes, PKEY(key), u);
 	return u;
 }
 
@@ -147,6 +157,39 @@ static bool is_empty(const Onnx__ValueInfoProto *info, const char *assumed)
 	return n > 5 && !strcmp(assumed + n - 5, ".none");
 }
 
+static const Onnx__TypeProto *sequence_type(const Onnx__TypeProto *t)
+{
+	if (is_optional(t))
+		t = t->optional_type->elem_type;
+	bool is = t && t->value_case == ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE && t->sequence_type;
+	return is ? t->sequence_type->elem_type : NULL;
+}
+
+/* A sequence has as many elements as the folder has files 0.npy, 1.npy, …: an input each, of the file's shape. */
+static OnnxValue make_sequence(const Onnx__TypeProto *elem, const char *clean, const char *folder)
+{
+	const Onnx__TypeProto__Tensor *t = tensor_type(elem);
+	DType dt = onnx_dtype(t->elem_type);
+	VEC(OnnxValue) v = {0};
+	VEC(const Val *) names = {0};
+	if (!folder)
+		die(UNSUPPORTED, "it is a sequence: give it by --shapes-from, as a folder of 0.npy, 1.npy, …");
+	if (dt == DT_NONE)
+		die(UNSUPPORTED, "tensors of type %s are not supported", onnx_type_name(t->elem_type));
+	for (size_t i = 0; i < LONGEST_SEQUENCE; i++) {
+		const char *file = arena_printf("%s/%zu.npy", folder, i);
+		if (access(file, F_OK))
+			break;
+		const char *name = name_fresh(arena_printf("%s_%zu", clean, i));
+		UOp *u = buffer_new(name, "input", dt, file_shape(file, dt, NULL), NULL, NULL);
+		vec_push(&v, ((OnnxValue){.kind = ONNX_TENSOR, .type = t->elem_type, .u = u}));
+		vec_push(&names, val_str(name));
+	}
+	sequences = val_set(sequences, clean, val_array(names.n, names.at));
+	vec_free(&names);
+	return (OnnxValue){.kind = ONNX_SEQUENCE, .type = t->elem_type, .at = v.at, .n = v.n};
+}
+
 static OnnxValue make_input(const Onnx__ValueInfoProto *info, size_t k)
 {
 	const char *clean = name_fresh(onnx_clean(info->name));
@@ -157,6 +200,11 @@ static OnnxValue make_input(const Onnx__ValueInfoProto *info, size_t k)
 		vec_push(&given_names, clean);
 		vec_push(&inputs, NULL);
 		return (OnnxValue){.kind = ONNX_EMPTY_OPTIONAL};
+	}
+	if (sequence_type(info->type)) {
+		vec_push(&given_names, clean);
+		vec_push(&inputs, NULL);
+		return make_sequence(sequence_type(info->type), clean, assumed);
 	}
 	const Onnx__TypeProto__Tensor *t = tensor_type(info->type);
 	DType dt = onnx_dtype(t->elem_type);
@@ -179,17 +227,34 @@ static OnnxValue make_input(const Onnx__ValueInfoProto *info, size_t k)
 	return (OnnxValue){.kind = ONNX_TENSOR, .type = t->elem_type, .u = u};
 }
 
+/* The sizes of plain names come first, so that sums of them can be told. */
+static void declare_plain(const Onnx__ValueInfoProto *info)
+{
+	const Onnx__TypeProto *t = info->type;
+	if (!t || t->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !t->tensor_type || !t->tensor_type->shape)
+		return;
+	for (size_t i = 0; i < t->tensor_type->shape->n_dim; i++) {
+		const Onnx__TensorShapeProto__Dimension *d = t->tensor_type->shape->dim[i];
+		bool named = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && d->dim_param;
+		if (named && *d->dim_param && !strcmp(d->dim_param, onnx_identifier(d->dim_param)))
+			named_size(d->dim_param);
+	}
+}
+
 static bool has_initializer(const Map *names, const char *name) { return map_get(names, PKEY(val_str(name))); }
 
 void onnx_make_inputs(OnnxScope *s, const Onnx__GraphProto *g)
 {
 	Map weights = {0};
 	const char *where = die_where;
-	vars = VNIL;
+	vars = sequences = VNIL;
 	inputs.n = given_names.n = 0;
 	for (size_t i = 0; i < g->n_initializer; i++)
 		if (g->initializer[i]->name)
 			map_put(&weights, PKEY(val_str(g->initializer[i]->name)), g->initializer[i]);
+	for (size_t i = 0; i < g->n_input; i++)
+		if (g->input[i]->name && !has_initializer(&weights, g->input[i]->name))
+			declare_plain(g->input[i]);
 	for (size_t i = 0; i < g->n_input; i++) {
 		Onnx__ValueInfoProto *info = g->input[i];
 		if (!info->name || !*info->name)
@@ -222,6 +287,8 @@ const Val *onnx_inputs_meta(const Val *meta)
 	meta = val_set(meta, "inputs", val_array(inputs.n, name));
 	if (n)
 		meta = val_set(meta, "sized", val_array(n, sized));
+	if (sequences != VNIL)
+		meta = val_set(meta, "sequences", sequences);
 	if (onnx_assumed() != VNIL)
 		meta = val_set(meta, "assumed", onnx_assumed());
 	return meta;

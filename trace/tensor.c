@@ -89,6 +89,32 @@ UOp *t_expand_to(UOp *x, const Shape *s)
 	return t_expandv(t_reshapev(x, s->rank, dim), s->rank, s->dim);
 }
 
+bool t_sizes_agree;
+
+static bool has_variable(UOp *size)
+{
+	int64_t v;
+	return !ix_is_const(size, &v);
+}
+
+/* Two sizes that are not the same expression, one of a variable: x is cut to the other, which changes nothing when they
+ * are equal, and run checks that. */
+static UOp *agree(UOp *x, const Shape *s)
+{
+	int lead = s->rank - t_rank(x);
+	int64_t one;
+
+	for (int i = lead < 0 ? -lead : 0; i < t_rank(x); i++) {
+		UOp *a = t_dim(x, i), *b = s->dim[i + lead];
+		bool same = (ix_is_const(a, &one) && one == 1) || (ix_is_const(b, &one) && one == 1) || a == b;
+		if (same || !(has_variable(a) || has_variable(b)))
+			continue;
+		size_check("eq", a, b);
+		x = t_shrink_axis(x, i, ix_const(0), b);
+	}
+	return x;
+}
+
 /* Shapes of the sources made one; scalars stay as they are, since a scalar stands with any
  * shape. */
 static void broadcast(int n, UOp **x)
@@ -97,6 +123,8 @@ static void broadcast(int n, UOp **x)
 
 	for (int i = 0; i < n; i++) {
 		t = shape_broadcast(s, x[i]->shape);
+		if (!t && t_sizes_agree)
+			t = shape_broadcast(s, (x[i] = agree(x[i], s))->shape);
 		if (!t)
 			die(MALFORMED, "shapes %s and %s do not match", shape_text(s),
 				shape_text(x[i]->shape));

@@ -2,8 +2,18 @@
  * document. */
 #include "onnx.h"
 
+/* What could not be decided of sizes is left to run: meta {checks: [["eq", "n*2", "m"], ["le", …]]}. */
+static Graph *note_checks(Graph *g)
+{
+	if (size_checks() != VNIL)
+		g->meta = val_set(g->meta, "checks", size_checks());
+	size_checks_reset();
+	return g;
+}
+
 static const Pass passes[] = {
 	{"expand", read_tensor, "functions of the tensor library become primitive ops"},
+	{"checks", note_checks, "what is to be checked when the sizes are known"},
 	{0},
 };
 

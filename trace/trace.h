@@ -95,6 +95,9 @@ UOp *t_cast(UOp *x, DType dt);               /* x itself when it has that dtype 
 UOp *t_num(DType dt, double v);              /* scalar CONST */
 UOp *t_size(DType dt, UOp *size);            /* a size as a scalar value, symbolic ones too */
 UOp *t_expand_to(UOp *x, const Shape *s);    /* broadcasts by RESHAPE and EXPAND; dies when it does not fit */
+/* Set while a model is read whose sizes may be equal without being the same expression: then such sizes of a broadcast
+ * count as equal, and run checks it. */
+extern bool t_sizes_agree;
 /* elementwise with broadcasting and promotion; a scalar CONST stays a scalar */
 UOp *t_op1(Op op, UOp *x);
 UOp *t_op2(Op op, UOp *a, UOp *b);
