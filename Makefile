@@ -106,6 +106,14 @@ conformance-whole: all build/venv/ready
 	@for how in interpret fuse nofuse; do echo "$$how:"; \
 		build/venv/bin/python -W ignore tests/conformance/run.py $(B)/bin --how $$how $(CASES) || exit 1; done
 
+# models of full width against ONNX Runtime, which is installed for it; MODELS=gpt2, DEPTH=12 of the transformers
+DEPTH    ?= 4
+models: all build/venv/ready
+	@build/venv/bin/pip install -q onnxruntime
+	build/venv/bin/python tests/models/make.py --depth $(DEPTH) build/models $(MODELS)
+	build/venv/bin/python tests/models/check.py $(abspath $(B))/bin build/models \
+		$(or $(MODELS),$$(build/venv/bin/python tests/models/make.py --list))
+
 # length of functions, files and lines, to compare with what the project holds to
 wc:
 	@bash tests/wc.sh
@@ -114,5 +122,5 @@ clean:
 	rm -rf build
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all clean conformance deps test demo install rebase wc
+.PHONY: all clean conformance deps models test demo install rebase wc
 .SECONDARY:

@@ -1,324 +1,379 @@
 #!/usr/bin/env python3
-"""Models of the usual families in the form that PyTorch's exporter writes, with seeded weights, for models.bats.
+"""make.py FOLDER [--small] [NAME…]: models as PyTorch's exporter writes them, node for node, with seeded weights.
 
-    make.py FOLDER [NAME…]      NAME.onnx, NAME_K_IN.npy inputs and NAME_K_OUT.npy, what ONNX Runtime gives, for two batches
-
-Needs onnx, onnxruntime and NumPy. --small makes them narrow: the same graphs with few channels."""
-import sys
+No network is needed and no framework: numpy and the onnx package.  Each function below builds one architecture; its
+arguments are the architecture's own widths and depths, and SMALL has those of the variant that the suite runs.  Beside
+NAME.onnx stand NAME.1.npz and NAME.3.npz, inputs for batch 1 and 3 (other sizes differ as well where the model leaves
+them open)."""
+import argparse, os, zlib
 import numpy as np
 import onnx
-from onnx import TensorProto as T, helper as h, numpy_helper as nh
-
-SMALL = "--small" in sys.argv
+from onnx import TensorProto as T, helper as h, numpy_helper
 
 class Net:
-    def __init__(self, name):
-        self.name, self.nodes, self.weights, self.ins, self.count = name, [], [], [], 0
-        self.rng = np.random.default_rng(sum(map(ord, name)))
+    """A graph being written: op() appends a node and gives the name of its first output."""
+    def __init__(self, name, opset):
+        self.name, self.opset = name, opset
+        self.rng = np.random.default_rng(zlib.crc32(name.encode()))
+        self.nodes, self.weights, self.ins, self.outs, self.cache, self.feeds = [], [], [], [], {}, []
+        self.path, self.count = "", {}
 
-    def fresh(self, op):
-        self.count += 1
-        return f"/{self.name}/{op}_{self.count}_output_0"
-
-    def __call__(self, op, *ins, n=1, **attrs):
-        outs = [self.fresh(op) for _ in range(n)]
-        self.nodes.append(h.make_node(op, [i if i else "" for i in ins], outs, name=outs[0].replace("_output_0", ""), **attrs))
+    def op(self, kind, *ins, n=1, **attrs):
+        at = "%s/%s" % (self.path, kind)
+        k = self.count[at] = self.count.get(at, -1) + 1
+        name = at + ("_%d" % k if k else "")
+        outs = ["%s_output_%d" % (name, i) for i in range(n)]
+        self.nodes.append(h.make_node(kind, list(ins), outs, name=name, **attrs))
         return outs[0] if n == 1 else outs
 
+    def weight(self, a, name=None):
+        name = name or "onnx::w_%d" % len(self.weights)
+        self.weights.append(numpy_helper.from_array(np.ascontiguousarray(a), name))
+        return name
+
+    def drawn(self, *shape, scale=None, mean=0.0):
+        fan = int(np.prod(shape[1:])) if len(shape) > 1 else 1
+        scale = scale if scale is not None else (2.0 / fan) ** 0.5
+        return self.weight((self.rng.standard_normal(shape) * scale + mean).astype(np.float32))
+
     def const(self, v, dtype=np.int64):
-        return self("Constant", value=nh.from_array(np.asarray(v, dtype)))
+        """A constant as the exporter has it: a node of its own."""
+        return self.op("Constant", value=numpy_helper.from_array(np.array(v, dtype)))
 
-    def weight(self, *shape, scale=None, mean=0.0):
-        fan = np.prod(shape[1:]) if len(shape) > 1 else shape[0]
-        scale = scale if scale is not None else (2.0 / max(1, fan)) ** 0.5
-        name = f"{self.name}.w{len(self.weights)}"
-        self.weights.append(nh.from_array((mean + self.rng.standard_normal(shape) * scale).astype(np.float32), name))
+    def f(self, v): return self.const(v, np.float32)
+
+    def input(self, name, shape, draw, elem=T.FLOAT):
+        """draw(size) gives its content, size the values of the open sizes."""
+        self.ins.append(h.make_tensor_value_info(name, elem, shape))
+        self.feeds.append((name, draw))
         return name
 
-    def input(self, name, shape, dtype=T.FLOAT):
-        self.ins.append(h.make_tensor_value_info(name, dtype, shape))
-        return name
+    def output(self, value, name, shape, elem=T.FLOAT):
+        self.nodes.append(h.make_node("Identity", [value], [name], name="/Identity_" + name))
+        self.outs.append(h.make_tensor_value_info(name, elem, shape))
 
-    # ---- layers
-    def conv(self, x, cin, cout, k, stride=1, pad=None, groups=1, bias=True):
-        pad = k // 2 if pad is None else pad
-        w = self.weight(cout, cin // groups, k, k)
-        b = [self.weight(cout, scale=0.1)] if bias else []
-        return self("Conv", x, w, *b, kernel_shape=[k, k], strides=[stride] * 2, pads=[pad] * 4, dilations=[1, 1], group=groups)
+    def dim(self, x, axis): return self.op("Gather", self.op("Shape", x), self.const(axis), axis=0)
 
-    def bn(self, x, c):
-        return self("BatchNormalization", x, self.weight(c, scale=0.1, mean=1), self.weight(c, scale=0.1),
-                    self.weight(c, scale=0.1), self.positive(c), epsilon=1e-5, momentum=0.9)
+    def dims(self, *parts):
+        """A shape of numbers and sizes: Unsqueeze and Concat, as view(b, -1, heads, width) is exported."""
+        parts = [self.const([p]) if isinstance(p, int) else self.op("Unsqueeze", p, self.const([0])) for p in parts]
+        return self.op("Concat", *parts, axis=0)
 
-    def positive(self, c):
-        name = f"{self.name}.w{len(self.weights)}"
-        self.weights.append(nh.from_array(self.rng.uniform(0.5, 1.5, c).astype(np.float32), name))
-        return name
+    def reshape(self, x, *parts):
+        if all(isinstance(p, int) for p in parts):
+            return self.op("Reshape", x, self.const(list(parts)))
+        return self.op("Reshape", x, self.dims(*parts))
 
-    def linear(self, x, cin, cout, bias=True):
-        y = self("MatMul", x, self.weight(cin, cout, scale=cin ** -0.5))
-        return self("Add", self.weight(cout, scale=0.1), y) if bias else y
+    def at(self, path):
+        self.path = path
+        return self
 
-    def layernorm(self, x, d, nine=False):
-        g, b = self.weight(d, scale=0.1, mean=1), self.weight(d, scale=0.1)
-        if not nine:
-            return self("LayerNormalization", x, g, b, axis=-1, epsilon=1e-6)
-        d_ = self("Sub", x, self("ReduceMean", x, axes=[-1]))
-        v = self("ReduceMean", self("Pow", d_, self.const(2, np.float32)), axes=[-1])
-        y = self("Div", d_, self("Sqrt", self("Add", v, self.const(1e-6, np.float32))))
-        return self("Add", self("Mul", y, g), b)
+    def save(self, folder, sizes):
+        g = h.make_graph(self.nodes, self.name, self.ins, self.outs, self.weights)
+        m = h.make_model(g, opset_imports=[h.make_opsetid("", self.opset)], ir_version=8, producer_name="pytorch")
+        onnx.save(m, os.path.join(folder, self.name + ".onnx"))
+        for batch in (1, 3):
+            size = dict(sizes.get(batch, {}), batch=batch)
+            rng = np.random.default_rng(batch)
+            stale = os.path.join(folder, "%s.%d.out.npz" % (self.name, batch))
+            if os.path.exists(stale):
+                os.remove(stale)
+            np.savez_compressed(os.path.join(folder, "%s.%d.npz" % (self.name, batch)), **{k: d(rng, size) for k, d in self.feeds})
 
-    def gelu(self, x):
-        e = self("Erf", self("Div", x, self.const(2 ** 0.5, np.float32)))
-        y = self("Mul", x, self("Add", e, self.const(1, np.float32)))
-        return self("Mul", y, self.const(0.5, np.float32))
+# ---- layers
+def conv(n, x, cin, cout, k, stride=1, pad=None, groups=1, bn=False, bias=True):
+    p = (k - 1) // 2 if pad is None else pad
+    at = dict(dilations=[1, 1], group=groups, kernel_shape=[k, k], pads=[p] * 4, strides=[stride] * 2)
+    w = n.drawn(cout, cin // groups, k, k)
+    if not bn:                                             # a norm that was folded leaves a bias
+        return n.op("Conv", x, w, *([n.drawn(cout, scale=0.1)] if bias else []), **at)
+    y = n.op("Conv", x, w, **at)
+    scale, shift, mean = n.drawn(cout, scale=0.1, mean=1), n.drawn(cout, scale=0.1), n.drawn(cout, scale=0.1)
+    var = n.weight((0.5 + n.rng.random(cout)).astype(np.float32))
+    return n.op("BatchNormalization", y, scale, shift, mean, var, epsilon=1e-5, momentum=0.9)
 
-    def gelu_tanh(self, x):
-        c = lambda v: self.const(v, np.float32)
-        y = self("Mul", self("Add", x, self("Mul", self("Pow", x, c(3)), c(0.044715))), c(0.7978845834732056))
-        return self("Mul", self("Mul", x, c(0.5)), self("Add", self("Tanh", y), c(1)))
+def gemm(n, x, cin, cout):
+    return n.op("Gemm", x, n.drawn(cout, cin, scale=cin ** -0.5), n.drawn(cout, scale=0.1), alpha=1.0, beta=1.0, transB=1)
 
-    def silu(self, x):
-        return self("Mul", x, self("Sigmoid", x))
+def linear(n, x, cin, cout, bias=True):
+    y = n.op("MatMul", x, n.drawn(cin, cout, scale=cin ** -0.5))
+    return n.op("Add", n.drawn(cout, scale=0.1), y) if bias else y
 
-    def dim(self, x, i):
-        return self("Unsqueeze", self("Gather", self("Shape", x), self.const(i), axis=0), self.const([0]))
+def norm(n, x, width, eps=1e-5, spelled=False):
+    g, b = n.drawn(width, scale=0.1, mean=1), n.drawn(width, scale=0.1)
+    if not spelled:
+        return n.op("LayerNormalization", x, g, b, axis=-1, epsilon=eps)
+    mean = (lambda v: n.op("ReduceMean", v, axes=[-1])) if n.opset < 18 else (lambda v: n.op("ReduceMean", v, n.const([-1])))
+    d = n.op("Sub", x, mean(x))
+    s = n.op("Sqrt", n.op("Add", mean(n.op("Pow", d, n.f(2.0))), n.f(eps)))
+    return n.op("Add", n.op("Mul", n.op("Div", d, s), g), b)
 
-    def reshape(self, x, *dims):
-        dims = [d if isinstance(d, str) else self.const([d]) for d in dims]
-        return self("Reshape", x, self("Concat", *dims, axis=0))
+def gelu(n, x):
+    if n.opset >= 20:
+        return n.op("Gelu", x)
+    e = n.op("Add", n.op("Erf", n.op("Div", x, n.f(2 ** 0.5))), n.f(1.0))
+    return n.op("Mul", n.op("Mul", x, e), n.f(0.5))
 
-    def attention(self, q, kv, d, heads, mask=None, past=None):
-        def split(y, x, perm):
-            y = self.reshape(y, self.dim(x, 0), self.dim(x, 1), heads, d // heads)
-            return self("Transpose", y, perm=perm)
-        k_, v_ = self.linear(kv, d, d, bias=False), self.linear(kv, d, d)
-        k, v = split(k_, kv, [0, 2, 1, 3]), split(v_, kv, [0, 2, 1, 3])
-        if past:
-            k, v = self("Concat", past[0], k, axis=2), self("Concat", past[1], v, axis=2)
-        present = (k, v)
-        s = self("MatMul", split(self.linear(q, d, d), q, [0, 2, 1, 3]), self("Transpose", k, perm=[0, 1, 3, 2]))
-        s = self("Div", s, self.const((d // heads) ** 0.5, np.float32))
-        if mask:
-            s = self("Add", s, mask)
-        y = self("Transpose", self("MatMul", self("Softmax", s, axis=-1), v), perm=[0, 2, 1, 3])
-        return self.linear(self.reshape(y, self.dim(q, 0), self.dim(q, 1), d), d, d), present
+def gelu_tanh(n, x):
+    cube = n.op("Mul", n.op("Pow", x, n.f(3.0)), n.f(0.044715))
+    t = n.op("Tanh", n.op("Mul", n.op("Add", x, cube), n.f((2 / np.pi) ** 0.5)))
+    return n.op("Mul", n.op("Mul", x, n.f(0.5)), n.op("Add", t, n.f(1.0)))
 
-    def causal(self, x, past=None):
-        """0 where it is seen and -inf elsewhere, [1, 1, s, p + s]"""
-        s = self.dim(x, 1)
-        t = self("Add", s, self.dim(past, 2)) if past else s
-        ones = self("ConstantOfShape", self("Concat", s, t, axis=0), value=nh.from_array(np.array([-np.inf], np.float32)))
-        k = self("Squeeze", self("Add", self("Sub", t, s), self.const([1])), self.const([0]))
-        return self("Unsqueeze", self("Trilu", ones, k, upper=1), self.const([0, 1]))
+def silu(n, x): return n.op("Mul", x, n.op("Sigmoid", x))
+def relu6(n, x): return n.op("Clip", x, n.f(0.0), n.f(6.0))
+def drawn_of(*shape): return lambda rng, s: np.float32(np.round(rng.standard_normal([s.get(d, d) for d in shape]) * 16) / 16)
+def image(size): return drawn_of("batch", 3, size, size)
 
-    def save(self, folder, outs, opset=17):
-        for v, name in outs:
-            self.nodes.append(h.make_node("Identity", [v], [name]))
-        infer = [h.make_tensor_value_info(name, T.FLOAT, None) for _, name in outs]
-        g = h.make_graph(self.nodes, self.name, self.ins, infer, self.weights)
-        m = h.make_model(g, opset_imports=[h.make_opsetid("", opset)], producer_name="pytorch", ir_version=8)
-        onnx.save(m, f"{folder}/{self.name}.onnx")
+def pooled(n, x):
+    return n.op("Flatten", n.op("GlobalAveragePool", x), axis=1)
 
-def width(n): return max(8, n // 8) if SMALL else n
-def blocks(n): return 1 if SMALL else n
-SIDE = 32 if SMALL else 224
+# ---- pictures
+def resnet50(width=64, blocks=(3, 4, 6, 3), size=224, classes=1000, bn=False):
+    n = Net("resnet50_bn" if bn else "resnet50", 17)
+    x = n.input("input", ["batch", 3, size, size], image(size))
+    x = n.op("Relu", conv(n.at("/conv1"), x, 3, width, 7, 2, bn=bn))
+    x = n.op("MaxPool", x, ceil_mode=0, dilations=[1, 1], kernel_shape=[3, 3], pads=[1] * 4, strides=[2, 2])
+    cin = width
+    for s, depth in enumerate(blocks):
+        mid = width << s
+        for b in range(depth):
+            n.at("/layer%d/layer%d.%d" % (s + 1, s + 1, b))
+            stride = 2 if s and not b else 1
+            y = n.op("Relu", conv(n, x, cin, mid, 1, bn=bn))
+            y = n.op("Relu", conv(n, y, mid, mid, 3, stride, bn=bn))
+            y = conv(n, y, mid, mid * 4, 1, bn=bn)
+            if not b:
+                x = conv(n, x, cin, mid * 4, 1, stride, bn=bn)
+            # the last norm of a block is small, as trained ones are: depth does not blow the values up
+            x, cin = n.op("Relu", n.op("Add", n.op("Mul", y, n.f(0.3)) if bn else y, x)), mid * 4
+    n.output(gemm(n.at("/fc"), pooled(n, x), cin, classes), "output", ["batch", classes])
+    return n, {}
 
-# ---- convolutional networks
-def image(n): return n.input("input", ["batch", 3, SIDE, SIDE])
+def mobilenetv2(scale=1.0, rows=((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2),
+                (6, 320, 1, 1)), size=224, classes=1000, last=1280):
+    n = Net("mobilenetv2", 17)
+    wide = lambda c: max(8, int(c * scale + 4) // 8 * 8)
+    x = n.input("input", ["batch", 3, size, size], image(size))
+    cin = wide(32)
+    x = relu6(n, conv(n.at("/features.0"), x, 3, cin, 3, 2))
+    for k, (t, c, depth, stride) in enumerate(rows):
+        for b in range(depth):
+            n.at("/features.%d.%d" % (k + 1, b))
+            mid, out, s = cin * t, wide(c), stride if not b else 1
+            y = relu6(n, conv(n, x, cin, mid, 1)) if t != 1 else x
+            y = relu6(n, conv(n, y, mid, mid, 3, s, groups=mid))
+            y = conv(n, y, mid, out, 1)
+            x, cin = (n.op("Add", x, y) if s == 1 and cin == out else y), out
+    x = relu6(n, conv(n.at("/features.last"), x, cin, last, 1))
+    n.output(gemm(n.at("/classifier"), pooled(n, x), last, classes), "output", ["batch", classes])
+    return n, {}
 
-def classify(n, x, c):
-    x = n("Flatten", n("GlobalAveragePool", x), axis=1)
-    return [(n("Gemm", x, n.weight(1000, c, scale=c ** -0.5), n.weight(1000, scale=0.1), transB=1), "output")]
+def efficientnet_b0(scale=1.0, rows=((1, 3, 1, 16, 1), (6, 3, 2, 24, 2), (6, 5, 2, 40, 2), (6, 3, 2, 80, 3), (6, 5, 1, 112, 3),
+                    (6, 5, 2, 192, 4), (6, 3, 1, 320, 1)), size=224, classes=1000, last=1280):
+    n = Net("efficientnet_b0", 18)
+    wide = lambda c: max(8, int(c * scale + 4) // 8 * 8)
+    x = n.input("input", ["batch", 3, size, size], image(size))
+    cin = wide(32)
+    x = silu(n, conv(n.at("/features.0"), x, 3, cin, 3, 2))
+    for k, (t, kernel, stride, c, depth) in enumerate(rows):
+        for b in range(depth):
+            n.at("/features.%d.%d" % (k + 1, b))
+            mid, out, s = cin * t, wide(c), stride if not b else 1
+            y = silu(n, conv(n, x, cin, mid, 1)) if t != 1 else x
+            y = silu(n, conv(n, y, mid, mid, kernel, s, groups=mid))
+            q = n.op("ReduceMean", y, n.const([2, 3]), keepdims=1)
+            q = silu(n, conv(n, q, mid, max(1, cin // 4), 1))
+            y = n.op("Mul", n.op("Sigmoid", conv(n, q, max(1, cin // 4), mid, 1)), y)
+            y = conv(n, y, mid, out, 1)
+            x, cin = (n.op("Add", y, x) if s == 1 and cin == out else y), out
+    x = silu(n, conv(n.at("/features.last"), x, cin, last, 1))
+    n.output(gemm(n.at("/classifier"), pooled(n, x), last, classes), "output", ["batch", classes])
+    return n, {}
 
-def resnet50(n):
-    x, c = image(n), width(64)
-    x = n("Relu", n.bn(n.conv(x, 3, c, 7, 2, 3, bias=False), c))
-    x = n("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
-    for stage, count in enumerate([3, 4, 6, 3]):
-        w = width(64) << stage
-        for i in range(blocks(count)):
-            s, y = (2 if stage and not i else 1), x
-            y = n("Relu", n.bn(n.conv(y, c, w, 1, bias=False), w))
-            y = n("Relu", n.bn(n.conv(y, w, w, 3, s, bias=False), w))
-            y = n.bn(n.conv(y, w, 4 * w, 1, bias=False), 4 * w)
-            if not i:
-                x = n.bn(n.conv(x, c, 4 * w, 1, s, 0, bias=False), 4 * w)
-            x, c = n("Relu", n("Add", y, x)), 4 * w
-    return classify(n, x, c)
+def convnext_tiny(widths=(96, 192, 384, 768), blocks=(3, 3, 9, 3), size=224, classes=1000):
+    n = Net("convnext_tiny", 20)
+    last = lambda v: n.op("Transpose", v, perm=[0, 2, 3, 1])
+    first = lambda v: n.op("Transpose", v, perm=[0, 3, 1, 2])
+    x = n.input("input", ["batch", 3, size, size], image(size))
+    x = first(norm(n, last(conv(n.at("/features.0"), x, 3, widths[0], 4, 4, 0)), widths[0], 1e-6))
+    for s, (c, depth) in enumerate(zip(widths, blocks)):
+        if s:
+            x = first(norm(n.at("/features.%d" % (2 * s)), last(x), widths[s - 1], 1e-6))
+            x = conv(n, x, widths[s - 1], c, 2, 2, 0)
+        for b in range(depth):
+            n.at("/features.%d/features.%d.%d" % (2 * s + 1, 2 * s + 1, b))
+            y = norm(n, last(conv(n, x, c, c, 7, groups=c)), c, 1e-6)
+            y = first(linear(n, gelu(n, linear(n, y, c, 4 * c)), 4 * c, c))
+            x = n.op("Add", n.op("Mul", y, n.drawn(c, 1, 1, scale=0.3)), x)
+    x = first(norm(n.at("/classifier"), last(n.op("GlobalAveragePool", x)), c, 1e-6))
+    n.output(gemm(n, n.op("Flatten", x, axis=1), c, classes), "output", ["batch", classes])
+    return n, {}
 
-def mobilenet_v2(n):
-    clip = lambda x: n("Clip", x, n.const(0, np.float32), n.const(6, np.float32))
-    x, c = clip(n.conv(image(n), 3, 32, 3, 2)), 32
-    for t, o, count, s in [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]:
-        o = width(o)
-        for i in range(blocks(count)):
-            y, m = x, c * t
-            if t > 1:
-                y = clip(n.conv(y, c, m, 1))
-            y = n.conv(clip(n.conv(y, m, m, 3, s if not i else 1, groups=m)), m, o, 1)
-            x, c = (n("Add", x, y) if c == o and (i or s == 1) else y), o
-    x, o = clip(n.conv(x, c, width(1280), 1)), width(1280)
-    return classify(n, x, o)
+def unet(widths=(32, 64, 128, 256), size=128):
+    n = Net("unet", 17)
+    def double(n, x, cin, cout):
+        return n.op("Relu", conv(n, n.op("Relu", conv(n, x, cin, cout, 3, bn=True)), cout, cout, 3, bn=True))
+    x = n.input("input", ["batch", 3, "height", "width"], drawn_of("batch", 3, "height", "width"))
+    kept, cin = [], 3
+    for k, c in enumerate(widths):
+        if k:
+            x = n.op("MaxPool", x, ceil_mode=0, dilations=[1, 1], kernel_shape=[2, 2], pads=[0] * 4, strides=[2, 2])
+        x = double(n.at("/down%d" % k), x, cin, c)
+        kept.append(x)
+        cin = c
+    for k in reversed(range(len(widths) - 1)):
+        c = widths[k]
+        n.at("/up%d" % k)
+        if k % 2:
+            x = n.op("ConvTranspose", x, n.drawn(cin, c, 2, 2, scale=(1 / cin) ** 0.5), n.drawn(c, scale=0.1), dilations=[1, 1],
+                     group=1, kernel_shape=[2, 2], pads=[0] * 4, strides=[2, 2])
+        else:                                              # nn.Upsample and a convolution
+            x = n.op("Resize", x, "", n.f([1, 1, 2, 2]), coordinate_transformation_mode="half_pixel", mode="linear")
+            x = conv(n, x, cin, c, 1)
+        x = double(n, n.op("Concat", kept[k], x, axis=1), 2 * c, c)
+        cin = c
+    n.output(n.op("Sigmoid", conv(n.at("/last"), x, cin, 2, 1)), "mask", ["batch", 2, "height", "width"])
+    return n, {1: dict(height=size, width=size), 3: dict(height=size // 2, width=size)}
 
-def efficientnet_b0(n):
-    x, c = n.silu(n.conv(image(n), 3, 32, 3, 2)), 32
-    for t, o, count, s, k in [(1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3), (6, 112, 3, 1, 5), (6, 192, 4, 2, 5), (6, 320, 1, 1, 3)]:
-        o = width(o)
-        for i in range(blocks(count)):
-            m, y, q = c * t, x, max(1, c // 4)
-            if t > 1:
-                y = n.silu(n.conv(y, c, m, 1))
-            y = n.silu(n.conv(y, m, m, k, s if not i else 1, groups=m))
-            g = n("ReduceMean", y, axes=[2, 3], keepdims=1)
-            g = n("Sigmoid", n.conv(n.silu(n.conv(g, m, q, 1)), q, m, 1))
-            y = n.conv(n("Mul", g, y), m, o, 1)
-            x, c = (n("Add", y, x) if c == o and (i or s == 1) else y), o
-    x, o = n.silu(n.conv(x, c, width(1280), 1)), width(1280)
-    return classify(n, x, o)
+def vit_b16(width=768, heads=12, depth=12, size=224, patch=16, classes=1000):
+    n = Net("vit_b16", 20)
+    grid, each = size // patch, width // heads
+    x = n.input("input", ["batch", 3, size, size], image(size))
+    batch = n.dim(x, 0)
+    x = conv(n.at("/conv_proj"), x, 3, width, patch, patch, 0)
+    x = n.op("Transpose", n.at("").reshape(x, batch, width, grid * grid), perm=[0, 2, 1])
+    shape = n.dims(batch, -1, -1)                          # expand(batch, -1, -1)
+    ones = n.op("ConstantOfShape", n.const([3]), value=numpy_helper.from_array(np.array([1], np.int64)))
+    minus = n.op("Mul", ones, n.const(-1))
+    shape = n.op("Where", n.op("Equal", shape, minus), ones, shape)
+    x = n.op("Concat", n.op("Expand", n.drawn(1, 1, width, scale=0.5), shape), x, axis=1)
+    x = n.op("Add", x, n.drawn(1, grid * grid + 1, width, scale=0.2))
+    for b in range(depth):
+        n.at("/encoder/layers/encoder_layer_%d" % b)
+        y = n.op("Transpose", norm(n, x, width, 1e-6), perm=[1, 0, 2])
+        t, bb = n.dim(y, 0), n.dim(y, 1)
+        y = linear(n, y, width, 3 * width)
+        y = n.reshape(y, t, bb, 3, width)
+        y = n.op("Squeeze", n.op("Transpose", n.op("Unsqueeze", y, n.const([0])), perm=[3, 1, 2, 0, 4]), n.const([3]))
+        total = n.op("Mul", bb, n.const(heads))
+        q, k, v = (n.reshape(n.op("Gather", y, n.const(i), axis=0), t, total, each) for i in range(3))
+        q, k, v = (n.reshape(n.op("Transpose", p, perm=[1, 0, 2]), bb, heads, t, each) for p in (q, k, v))
+        root = each ** -0.25
+        q, k = n.op("Mul", q, n.f(root)), n.op("Mul", n.op("Transpose", k, perm=[0, 1, 3, 2]), n.f(root))
+        y = n.op("MatMul", n.op("Softmax", n.op("MatMul", q, k), axis=-1), v)
+        y = n.op("Reshape", n.op("Transpose", y, perm=[2, 0, 1, 3]), n.dims(n.op("Mul", bb, t), width))
+        y = n.reshape(gemm(n, y, width, width), t, bb, width)
+        x = n.op("Add", n.op("Transpose", y, perm=[1, 0, 2]), x)
+        y = gelu(n, linear(n, norm(n, x, width, 1e-6), width, 4 * width))
+        x = n.op("Add", x, linear(n, y, 4 * width, width))
+    x = n.op("Gather", norm(n.at("/encoder/ln"), x, width, 1e-6), n.const(0), axis=1)
+    n.output(gemm(n.at("/heads"), x, width, classes), "output", ["batch", classes])
+    return n, {}
 
-def convnext_tiny(n):
-    def norm(x, d):
-        x = n.layernorm(n("Transpose", x, perm=[0, 2, 3, 1]), d)
-        return n("Transpose", x, perm=[0, 3, 1, 2])
-    c = width(96)
-    x = norm(n.conv(image(n), 3, c, 4, 4, 0), c)
-    for stage, count in enumerate([3, 3, 9, 3]):
-        if stage:
-            x, c = n.conv(norm(x, c), c, 2 * c, 2, 2, 0), 2 * c
-        for _ in range(blocks(count)):
-            y = n("Transpose", n.conv(x, c, c, 7, groups=c), perm=[0, 2, 3, 1])
-            y = n.linear(n.gelu(n.linear(n.layernorm(y, c), c, 4 * c)), 4 * c, c)
-            y = n("Mul", n("Transpose", y, perm=[0, 3, 1, 2]), n.weight(c, 1, 1, scale=0.1))
-            x = n("Add", y, x)
-    return classify(n, x, c)
+# ---- text
+def words(count, length): return lambda rng, s: rng.integers(0, count, (s["batch"], s[length]))
 
-def unet(n):
-    def double(x, a, b): return n("Relu", n.bn(n.conv(n("Relu", n.bn(n.conv(x, a, b, 3), b)), b, b, 3), b))
-    c = width(32)
-    skips, x, a = [], n.input("input", ["batch", 3, SIDE, SIDE]), 3
-    for i in range(3):
-        x = double(x, a, c << i)
-        skips.append((x, c << i))
-        x, a = n("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2]), c << i
-    x = double(x, a, 2 * a)
-    a *= 2
-    for i, (s, w) in enumerate(reversed(skips)):
-        if i % 2:
-            x = n("ConvTranspose", x, n.weight(a, w, 2, 2), n.weight(w, scale=0.1), kernel_shape=[2, 2], strides=[2, 2])
-        else:
-            x = n("Resize", x, "", n.const([1, 1, 2, 2], np.float32), mode="linear", coordinate_transformation_mode="half_pixel")
-            x = n.conv(x, a, w, 1)
-        x, a = double(n("Concat", s, x, axis=1), 2 * w, w), w
-    return [(n.conv(x, a, 2, 1), "output")]
+def bert_base(width=768, heads=12, depth=12, vocabulary=30522, positions=512):
+    n = Net("bert_base", 14)
+    each = width // heads
+    mask_of = lambda rng, s: (np.arange(s["seq"]) < np.maximum(1, s["seq"] - 2 * np.arange(s["batch"]))[:, None]).astype(np.int64)
+    ids = n.input("input_ids", ["batch", "seq"], words(vocabulary, "seq"), T.INT64)
+    mask = n.input("attention_mask", ["batch", "seq"], mask_of, T.INT64)
+    types = n.input("token_type_ids", ["batch", "seq"], words(2, "seq"), T.INT64)
+    n.at("/embeddings")
+    seq = n.dim(ids, 1)
+    place = n.op("Slice", n.weight(np.arange(positions)[None]), n.const([0]), n.op("Unsqueeze", seq, n.const([0])), n.const([1]),
+                 n.const([1]))
+    x = n.op("Add", n.op("Gather", n.drawn(vocabulary, width, scale=0.5), ids), n.op("Gather", n.drawn(2, width, scale=0.5), types))
+    x = norm(n, n.op("Add", x, n.op("Gather", n.drawn(positions, width, scale=0.5), place)), width, 1e-12, True)
+    m = n.op("Unsqueeze", n.op("Unsqueeze", mask, n.const([1])), n.const([2]))
+    m = n.op("Mul", n.op("Sub", n.f(1.0), n.op("Cast", m, to=T.FLOAT)), n.f(np.finfo(np.float32).min))
+    for b in range(depth):
+        n.at("/encoder/layer.%d" % b)
+        split = lambda v: n.reshape(v, n.dim(v, 0), n.dim(v, 1), heads, each)
+        q, k, v = (split(linear(n, x, width, width)) for _ in range(3))
+        s = n.op("MatMul", n.op("Transpose", q, perm=[0, 2, 1, 3]), n.op("Transpose", k, perm=[0, 2, 3, 1]))
+        s = n.op("Softmax", n.op("Add", n.op("Div", s, n.f(each ** 0.5)), m), axis=-1)
+        y = n.op("Transpose", n.op("MatMul", s, n.op("Transpose", v, perm=[0, 2, 1, 3])), perm=[0, 2, 1, 3])
+        y = n.reshape(y, n.dim(y, 0), n.dim(y, 1), width)
+        x = norm(n, n.op("Add", linear(n, y, width, width), x), width, 1e-12, True)
+        y = linear(n, gelu(n, linear(n, x, width, 4 * width)), 4 * width, width)
+        x = norm(n, n.op("Add", y, x), width, 1e-12, True)
+    n.output(x, "last_hidden_state", ["batch", "seq", width])
+    n.at("/pooler")
+    pooler = n.op("Tanh", gemm(n, n.op("Gather", x, n.const(0), axis=1), width, width))
+    n.output(pooler, "pooler_output", ["batch", width])
+    return n, {1: dict(seq=32), 3: dict(seq=17)}
 
-# ---- transformers
-def encoder_block(n, x, d, heads, act, mask=None, nine=False, pre=True):
-    if pre:
-        x = n("Add", x, n.attention(*[n.layernorm(x, d, nine)] * 2, d, heads, mask)[0])
-        return n("Add", x, n.linear(act(n.linear(n.layernorm(x, d, nine), d, 4 * d)), 4 * d, d))
-    x = n.layernorm(n("Add", n.attention(x, x, d, heads, mask)[0], x), d, nine)
-    return n.layernorm(n("Add", n.linear(act(n.linear(x, d, 4 * d)), 4 * d, d), x), d, nine)
+def gpt2(width=768, heads=12, depth=12, vocabulary=50257, positions=1024):
+    n = Net("gpt2", 17)
+    each = width // heads
+    ids = n.input("input_ids", ["batch", "seq"], words(vocabulary, "seq"), T.INT64)
+    past = [[n.input("past_key_values.%d.%s" % (b, kv), ["batch", heads, "past", each], drawn_of("batch", heads, "past", each)) for kv in ("key", "value")]
+            for b in range(depth)]
+    n.at("/transformer")
+    seq, before = n.dim(ids, 1), n.dim(past[0][0], 2)
+    total = n.op("Add", before, seq)
+    place = n.op("Unsqueeze", n.op("Range", before, total, n.const(1)), n.const([0]))
+    table = n.drawn(vocabulary, width, scale=0.3)
+    x = n.op("Add", n.op("Gather", table, ids), n.op("Gather", n.drawn(positions, width, scale=0.3), place))
+    tril = n.weight(np.tril(np.ones((positions, positions), bool))[None, None])
+    def projected(x, cin, cout):                           # Conv1D: addmm on flat rows
+        y = n.op("Gemm", n.reshape(x, -1, cin), n.drawn(cin, cout, scale=cin ** -0.5), n.drawn(cout, scale=0.1), alpha=1.0, beta=1.0)
+        return n.op("Reshape", y, n.dims(n.dim(x, 0), n.dim(x, 1), cout))
+    for b in range(depth):
+        n.at("/transformer/h.%d" % b)
+        qkv = projected(norm(n, x, width), width, 3 * width)
+        q, k, v = n.op("Split", qkv, n.const([width] * 3), n=3, axis=2)
+        q, k, v = (n.op("Transpose", n.reshape(p, n.dim(p, 0), n.dim(p, 1), heads, each), perm=[0, 2, 1, 3]) for p in (q, k, v))
+        k, v = n.op("Concat", past[b][0], k, axis=2), n.op("Concat", past[b][1], v, axis=2)
+        s = n.op("Div", n.op("MatMul", q, n.op("Transpose", k, perm=[0, 1, 3, 2])), n.f(each ** 0.5))
+        keys = n.dim(k, 2)
+        start = n.op("Unsqueeze", n.op("Sub", keys, n.dim(q, 2)), n.const([0]))
+        end = n.op("Unsqueeze", keys, n.const([0]))
+        causal = n.op("Slice", n.op("Slice", tril, start, end, n.const([2]), n.const([1])), n.const([0]), end, n.const([3]), n.const([1]))
+        s = n.op("Where", causal, s, n.f(np.finfo(np.float32).min))
+        y = n.op("Transpose", n.op("MatMul", n.op("Softmax", s, axis=-1), v), perm=[0, 2, 1, 3])
+        y = n.reshape(y, n.dim(y, 0), n.dim(y, 1), width)
+        x = n.op("Add", projected(y, width, width), x)
+        y = gelu_tanh(n, projected(norm(n, x, width), width, 4 * width))
+        x = n.op("Add", x, projected(y, 4 * width, width))
+        for kv, t in (("key", k), ("value", v)):
+            n.output(t, "present.%d.%s" % (b, kv), ["batch", heads, "total", each])
+    x = norm(n.at("/transformer/ln_f"), x, width)
+    n.output(n.op("MatMul", x, n.op("Transpose", table, perm=[1, 0])), "logits", ["batch", "seq", vocabulary])
+    return n, {1: dict(seq=1, past=20), 3: dict(seq=5, past=9)}
 
-def vit_b_16(n):
-    d, heads, p = (64, 4, 8) if SMALL else (768, 12, 16)
-    x = n.conv(image(n), 3, d, p, p, 0)
-    x = n("Transpose", n.reshape(x, n.dim(x, 0), d, (SIDE // p) ** 2), perm=[0, 2, 1])
-    cls = n("Expand", n.weight(1, 1, d), n("Concat", n.dim(x, 0), n.const([1]), n.const([d]), axis=0))
-    x = n("Add", n("Concat", cls, x, axis=1), n.weight(1, (SIDE // p) ** 2 + 1, d, scale=0.02))
-    for _ in range(2 if SMALL else 12):
-        x = encoder_block(n, x, d, heads, n.gelu)
-    x = n("Gather", n.layernorm(x, d), n.const(0), axis=1)
-    return [(n("Gemm", x, n.weight(1000, d, scale=d ** -0.5), n.weight(1000, scale=0.1), transB=1), "output")]
+def resnet50_bn(**more): return resnet50(bn=True, **more)
 
-def bert_base(n):
-    d, heads, v = (64, 4, 500) if SMALL else (768, 12, 30522)
-    ids = n.input("input_ids", ["batch", "sequence"], T.INT64)
-    seen = n.input("attention_mask", ["batch", "sequence"], T.INT64)
-    kind = n.input("token_type_ids", ["batch", "sequence"], T.INT64)
-    m = n("Cast", n("Unsqueeze", n("Unsqueeze", seen, n.const([1])), n.const([2])), to=T.FLOAT)
-    mask = n("Mul", n("Sub", n.const(1, np.float32), m), n.const(-3.4028234663852886e38, np.float32))
-    pos = n("Unsqueeze", n("Range", n.const(0), n("Squeeze", n.dim(ids, 1), n.const([0])), n.const(1)), n.const([0]))
-    x = n("Add", n("Gather", n.weight(v, d, scale=0.5), ids), n("Gather", n.weight(2, d, scale=0.5), kind))
-    x = n.layernorm(n("Add", x, n("Gather", n.weight(512, d, scale=0.5), pos)), d, True)
-    for _ in range(2 if SMALL else 12):
-        x = encoder_block(n, x, d, heads, n.gelu, mask, True, False)
-    pooled = n("Tanh", n.linear(n("Gather", x, n.const(0), axis=1), d, d))
-    return [(x, "last_hidden_state"), (pooled, "pooler_output")]
+MODELS = dict((f.__name__, f) for f in (resnet50, resnet50_bn, mobilenetv2, efficientnet_b0, convnext_tiny, unet, vit_b16, bert_base,
+                                        gpt2))
+SMALL = dict(
+    resnet50=dict(width=4, blocks=(2, 2), size=32, classes=10),
+    resnet50_bn=dict(width=4, blocks=(2, 2), size=32, classes=10),
+    mobilenetv2=dict(scale=0.25, rows=((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 1, 2)), size=32, classes=10, last=32),
+    efficientnet_b0=dict(scale=0.25, rows=((1, 3, 1, 16, 1), (6, 5, 2, 24, 2)), size=32, classes=10, last=32),
+    convnext_tiny=dict(widths=(8, 16), blocks=(1, 2), size=32, classes=10),
+    unet=dict(widths=(4, 8, 12), size=16),
+    vit_b16=dict(width=16, heads=2, depth=2, size=32, patch=8, classes=10),
+    bert_base=dict(width=16, heads=2, depth=2, vocabulary=50, positions=40),
+    gpt2=dict(width=16, heads=2, depth=2, vocabulary=50, positions=40))
 
-def gpt2_small(n):
-    d, heads, v, layers = (64, 4, 500, 2) if SMALL else (768, 12, 50257, 12)
-    ids = n.input("input_ids", ["batch", "sequence"], T.INT64)
-    past = [[n.input(f"past.{i}.{k}", ["batch", heads, "past", d // heads]) for k in ("key", "value")] for i in range(layers)]
-    wte = n.weight(v, d, scale=0.5)
-    start = n("Squeeze", n.dim(past[0][0], 2), n.const([0]))
-    end = n("Add", start, n("Squeeze", n.dim(ids, 1), n.const([0])))
-    pos = n("Unsqueeze", n("Range", start, end, n.const(1)), n.const([0]))
-    x = n("Add", n("Gather", wte, ids), n("Gather", n.weight(1024, d, scale=0.5), pos))
-    mask, outs = n.causal(x, past[0][0]), []
-    for i in range(layers):
-        y = n.layernorm(x, d, True)
-        y, kv = n.attention(y, y, d, heads, mask, past[i])
-        outs += [(kv[0], f"present.{i}.key"), (kv[1], f"present.{i}.value")]
-        x = n("Add", x, y)
-        x = n("Add", x, n.linear(n.gelu_tanh(n.linear(n.layernorm(x, d, True), d, 4 * d)), 4 * d, d))
-    return [(n("MatMul", n.layernorm(x, d, True), n("Transpose", wte, perm=[1, 0])), "logits")] + outs
-
-def whisper_encoder(n):
-    d, heads = (64, 4) if SMALL else (384, 6)
-    x = n.input("mel", ["batch", 80, 60 if SMALL else 3000])
-    conv = lambda x, a, s: n.gelu(n("Conv", x, n.weight(d, a, 3), n.weight(d, scale=0.1), kernel_shape=[3], strides=[s], pads=[1, 1]))
-    x = n("Transpose", conv(conv(x, 80, 1), d, 2), perm=[0, 2, 1])
-    x = n("Add", x, n.weight(30 if SMALL else 1500, d, scale=0.1))
-    for _ in range(2 if SMALL else 4):
-        x = encoder_block(n, x, d, heads, n.gelu)
-    return [(n.layernorm(x, d), "audio")]
-
-def whisper_decoder(n):
-    d, heads, v = (64, 4, 500) if SMALL else (384, 6, 51865)
-    ids = n.input("tokens", ["batch", "sequence"], T.INT64)
-    audio = n.input("audio", ["batch", "frames", d])
-    wte = n.weight(v, d, scale=0.3)
-    pos = n("Slice", n.weight(448, d, scale=0.3), n.const([0]), n.dim(ids, 1), n.const([0]))
-    x = n("Add", n("Gather", wte, ids), pos)
-    mask = n.causal(x)
-    for _ in range(2 if SMALL else 4):
-        y = n.layernorm(x, d)
-        x = n("Add", x, n.attention(y, y, d, heads, mask)[0])
-        x = n("Add", x, n.attention(n.layernorm(x, d), audio, d, heads)[0])
-        x = n("Add", x, n.linear(n.gelu(n.linear(n.layernorm(x, d), d, 4 * d)), 4 * d, d))
-    return [(n("MatMul", n.layernorm(x, d), n("Transpose", wte, perm=[1, 0])), "logits")]
-
-MODELS = [resnet50, mobilenet_v2, efficientnet_b0, convnext_tiny, unet, vit_b_16, bert_base, gpt2_small, whisper_encoder, whisper_decoder]
-
-# ---- inputs and what ONNX Runtime makes of them
-SIZES = [dict(batch=1, sequence=6, past=1, frames=7), dict(batch=3, sequence=9, past=4, frames=11)]
-
-def fill(rng, info, size):
-    t = info.type.tensor_type
-    shape = [size[d.dim_param] if d.dim_param else d.dim_value for d in t.shape.dim]
-    if t.elem_type == T.FLOAT:
-        return rng.standard_normal(shape).astype(np.float32)
-    if info.name == "attention_mask":
-        return (np.arange(shape[1])[None, :] < rng.integers(2, shape[1] + 1, (shape[0], 1))).astype(np.int64)
-    return rng.integers(0, 2 if info.name == "token_type_ids" else 500, shape)
-
-def main():
-    import onnxruntime
-    names = [a for a in sys.argv[1:] if not a.startswith("--")]
-    folder, wanted = names[0], names[1:]
-    for make in MODELS:
-        if wanted and make.__name__ not in wanted:
-            continue
-        n = Net(make.__name__)
-        n.save(folder, make(n))
-        session = onnxruntime.InferenceSession(f"{folder}/{n.name}.onnx")
-        rng = np.random.default_rng(7)
-        for k, size in enumerate(SIZES):
-            feed = {i.name: fill(rng, i, size) for i in n.ins}
-            for name, a in feed.items():
-                np.save(f"{folder}/{n.name}_{k}_in_{name}.npy", a)
-            for o, a in zip(session.get_outputs(), session.run(None, feed)):
-                np.save(f"{folder}/{n.name}_{k}_out_{o.name}.npy", a)
-
-main()
+if __name__ == "__main__":
+    p = argparse.ArgumentParser()
+    p.add_argument("folder", nargs="?")
+    p.add_argument("names", nargs="*")
+    p.add_argument("--small", action="store_true")
+    p.add_argument("--depth", type=int, help="layers of the transformers")
+    p.add_argument("--list", action="store_true", help="the names, on one line")
+    a = p.parse_args()
+    if a.list or not a.folder:
+        print(*MODELS)
+        raise SystemExit
+    os.makedirs(a.folder, exist_ok=True)
+    for name in a.names or MODELS:
+        more = dict(SMALL[name]) if a.small else {}
+        if a.depth and name in ("vit_b16", "bert_base", "gpt2"):
+            more["depth"] = a.depth
+        net, sizes = MODELS[name](**more)
+        net.save(a.folder, sizes)

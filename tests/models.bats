@@ -1,0 +1,65 @@
+#!/usr/bin/env bats
+# Models as PyTorch's exporter writes them, narrow ones: the same graphs as at full width, which `make models` checks.
+# One compiled program serves both batches.  models/make.py makes them; to add one, write its function there, then
+#     make.py models/small --small NAME && check.py BIN models/small NAME      (with onnx, onnxruntime and numpy)
+
+load helpers
+
+setup() {
+	if ! "$BIN/trace" "$TESTS/models/small/resnet50.onnx" > /dev/null 2> "$BATS_TEST_TMPDIR/e"; then
+		! grep -q 'built without ONNX' "$BATS_TEST_TMPDIR/e" || skip "built without ONNX"
+	fi
+}
+
+agrees() { python3 "$TESTS/models/check.py" "$BIN" "$TESTS/models/small" "$@"; }
+
+# fused MODEL: the number of its kernels
+fused() { "$BIN/trace" "$TESTS/models/small/$1.onnx" | "$BIN/schedule" | "$BIN/fuse" | "$BIN/show" | grep -c ' CALL '; }
+
+@test "every model kept is tried" {
+	for m in "$TESTS"/models/small/*.onnx; do
+		m=${m##*/}
+		grep -q "agrees.* ${m%.onnx}\b" "$BATS_TEST_FILENAME" || { echo "$m"; return 1; }
+	done
+}
+
+@test "residual networks, norms folded or not" { agrees resnet50 resnet50_bn; }
+
+@test "depthwise convolutions, squeeze and excitation" { agrees mobilenetv2 efficientnet_b0; }
+
+@test "convolutions with layer norms" { agrees convnext_tiny; }
+
+@test "up and down again, height and width symbolic" { agrees unet; }
+
+@test "transformers: pictures, masks, a cache" { agrees vit_b16 bert_base gpt2; }
+
+@test "sizes that do not come back to themselves" {
+	python3 - "$BATS_TEST_TMPDIR/odd.npy" <<-'END'
+	import sys
+	head = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3, 18, 20), }"
+	head += " " * (117 - len(head)) + "\n"
+	open(sys.argv[1], "wb").write(b"\x93NUMPY\1\0" + len(head).to_bytes(2, "little") + head.encode() + bytes(4 * 3 * 18 * 20))
+	END
+	"$BIN/trace" "$TESTS/models/small/unet.onnx" > "$BATS_TEST_TMPDIR/g.mp"
+	fails 4 "$BIN/run" "$BATS_TEST_TMPDIR/g.mp" "@0=$BATS_TEST_TMPDIR/odd.npy"
+	"$BIN/fuse" "$BATS_TEST_TMPDIR/g.mp" > "$BATS_TEST_TMPDIR/f.mp"
+	fails 4 "$BIN/run" "$BATS_TEST_TMPDIR/f.mp" "@0=$BATS_TEST_TMPDIR/odd.npy"
+}
+
+# Each bound is what the general rules reach now: a kernel more is a fusion lost.
+@test "few kernels are left" {
+	while read -r model most; do
+		n=$(fused "$model")
+		[ "$n" -le "$most" ] || { echo "$model: $n kernels, not $most"; return 1; }
+	done <<-END
+	resnet50 18
+	resnet50_bn 33
+	mobilenetv2 15
+	efficientnet_b0 21
+	convnext_tiny 18
+	unet 32
+	vit_b16 25
+	bert_base 30
+	gpt2 33
+	END
+}

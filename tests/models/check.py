@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""check.py BIN FOLDER NAME…: models that make.py wrote, each through every stage once, and that one compiled program run
+on the inputs of every NAME.BATCH.npz.  Every output within 1e-4 of the largest value that NAME.BATCH.out.npz has, which
+ONNX Runtime writes where it is missing (then it is needed, and numpy).  A line for each."""
+import array, ast, math, os, subprocess, sys, tempfile, time, zipfile
+
+def read(npy):
+    """Shape and values of the bytes of an npy file of f32."""
+    size = int.from_bytes(npy[8:10], "little")
+    head = ast.literal_eval(npy[10:10 + size].decode())
+    if npy[6] != 1 or head["descr"] != "<f4" or head["fortran_order"] and len(head["shape"]) > 1:
+        raise ValueError("no row-major f32")
+    values = array.array("f")
+    values.frombytes(npy[10 + size:])
+    return head["shape"], values
+
+def members(npz):
+    with zipfile.ZipFile(npz) as z:
+        return [(n.removesuffix(".npy"), z.read(n)) for n in z.namelist()]
+
+def by_onnx_runtime(model, feeds, to):
+    import numpy as np, onnxruntime as ort
+    s = ort.InferenceSession(model, providers=["CPUExecutionProvider"])
+    np.savez_compressed(to, **dict(zip([o.name for o in s.get_outputs()], s.run(None, dict(np.load(feeds))))))
+
+def error(got, want):
+    if got[0] != want[0]:
+        return "shape %s, not %s" % (got[0], want[0])
+    most = max(map(abs, want[1]), default=0) or 1
+    off = max((abs(g - w) if math.isfinite(g) else math.inf for g, w in zip(got[1], want[1])), default=0) / most
+    return None if off <= 1e-4 else "off by %.2g" % off
+
+def check(tools, folder, name, tmp):
+    at = lambda *suffix: os.path.join(folder, ".".join((name,) + suffix))
+    took, document = [], at("onnx")
+    for tool in ("trace", "schedule", "fuse", "lower", "render", "compile"):
+        t = time.time()
+        with open(os.path.join(tmp, tool), "wb") as f:
+            subprocess.run([os.path.join(tools, tool), document], stdout=f, check=True)
+        took.append("%s %.0f" % (tool, 1000 * (time.time() - t)))
+        document = f.name
+    good = True
+    for batch in ("1", "3"):
+        operands, out = [], os.path.join(tmp, "out" + batch)
+        for k, (_, npy) in enumerate(members(at(batch, "npz"))):
+            operands.append("@%d=%s" % (k, os.path.join(tmp, "in%d.npy" % k)))
+            with open(os.path.join(tmp, "in%d.npy" % k), "wb") as f:
+                f.write(npy)
+        if not os.path.exists(at(batch, "out", "npz")):
+            by_onnx_runtime(at("onnx"), at(batch, "npz"), at(batch, "out", "npz"))
+        t = time.time()
+        subprocess.run([os.path.join(tools, "run"), document, *operands, "-o", out, "--numbered"], check=True)
+        ran = 1000 * (time.time() - t)
+        wrong = []
+        for k, (output, npy) in enumerate(members(at(batch, "out", "npz"))):
+            with open(os.path.join(out, "output_%d.npy" % k), "rb") as f:
+                e = error(read(f.read()), read(npy))
+            wrong += [output + " is " + e] if e else []
+        print("%s, batch %s: %s; ms: %s run %.0f" % (name, batch, "; ".join(wrong) or "agrees", " ".join(took), ran), flush=True)
+        good = good and not wrong
+    return good
+
+if __name__ == "__main__":
+    results = []
+    for model in sys.argv[3:]:
+        with tempfile.TemporaryDirectory() as tmp:
+            try:
+                results.append(check(sys.argv[1], sys.argv[2], model, tmp))
+            except subprocess.CalledProcessError as e:           # the tool has said why
+                print("%s: %s ended with %d" % (model, os.path.basename(e.cmd[0]), e.returncode), flush=True)
+                results.append(False)
+    sys.exit(not all(results))
