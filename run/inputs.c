@@ -324,14 +324,16 @@ static bool name_known(const Graph *g, const char *name)
 }
 
 /* A sequence is given as a folder: its elements are inputs of their own (meta.sequences). */
-static void match_sequence(const Val *elements, const Nodes *in, const char *folder, const char **value)
+static void match_sequence(const Val *elements, const Nodes *in, const char *folder,
+	const char **value)
 {
 	for (size_t i = 0; i < elements->n; i++)
 		for (size_t k = 0; k < in->n; k++)
 			if (val_is_str(elements->a[i], buffer_name(in->at[k])))
 				value[k] = arena_printf("%s/%zu.npy", folder, i);
 	if (!access(arena_printf("%s/%zu.npy", folder, elements->n), F_OK))
-		die(MALFORMED, "'%s' has more elements than the sequence was traced with, %zu", folder, elements->n);
+		die(MALFORMED, "'%s' has more elements than the sequence was traced with, %zu", folder,
+			elements->n);
 }
 
 /* The operand for each input, NULL without one. */

@@ -40,10 +40,12 @@ static void make_folder(const char *path)
 		die_errno("cannot make the folder '%s'", path);
 }
 
-/* meta.output_groups: for each output of the model nil, [name, n] for a sequence of n, which becomes a folder NAME.seq,
- * or [name, nil] for an optional without a value, an empty file NAME.none. */
+/* meta.output_groups: for each output of the model nil, [name, n] for a sequence of n, which
+ * becomes a folder NAME.seq, or [name, nil] for an optional without a value, an empty file
+ * NAME.none. */
 static void write_groups(
-	const Val *groups, size_t n, const char *const *names, const Array *at, const char *to, bool numbered)
+	const Val *groups, size_t n, const char *const *names, const Array *at, const char *to,
+	bool numbered)
 {
 	size_t k = 0;
 
@@ -68,8 +70,8 @@ static void write_groups(
 	}
 }
 
-void outputs_write(size_t n, const char *const *names, const Array *at, const char *to, bool numbered,
-	const Val *groups)
+void outputs_write(size_t n, const char *const *names, const Array *at, const char *to,
+	bool numbered, const Val *groups)
 {
 	const char **as = arena_alloc((n + 1) * sizeof *as);
 

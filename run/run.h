@@ -188,10 +188,10 @@ const char **output_names(const Graph *g, size_t *n);
 
 /* ---- outputs.c, bench.c */
 
-/* to: a folder, a FILE.npz, or NULL: printed. numbered: output_K instead of names. groups: meta.output_groups, or
- * NULL. */
-void outputs_write(size_t n, const char *const *names, const Array *at, const char *to, bool numbered,
-	const Val *groups);
+/* to: a folder, a FILE.npz, or NULL: printed. numbered: output_K instead of names. groups:
+ * meta.output_groups, or NULL. */
+void outputs_write(size_t n, const char *const *names, const Array *at, const char *to,
+	bool numbered, const Val *groups);
 /* Repeats session_call for some seconds (at least 7 times) and prints minimum and median on
  * standard error; file may be NULL. */
 void bench(Session *s, double seconds, double build_ms, double first_ms, const char *file);

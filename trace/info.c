@@ -1,4 +1,5 @@
-/* info FILE: what a model or a program is: its inputs and outputs, operators, parameters, work and memory.
+/* info FILE: what a model or a program is: its inputs and outputs, operators, parameters, work
+ * and memory.
  *
  *     inputs       x f32[batch,3,224,224]
  *     outputs      y f32[batch,1000]
@@ -26,7 +27,8 @@ static void put_line(Buf *out, const char **title, const char *text)
 
 static const char *typed(const char *name, const UOp *u)
 {
-	return arena_printf("%s %s%s", name, dtype_name(u->dtype), u->shape->rank ? shape_text(u->shape) : "");
+	return arena_printf("%s %s%s", name, dtype_name(u->dtype),
+		u->shape->rank ? shape_text(u->shape) : "");
 }
 
 static void put_ends(Buf *out, const Graph *g, Nodes all)
@@ -165,7 +167,7 @@ static void documents(const char *file)
 int main(int argc, char **argv)
 {
 	static const Stage tool = {.name = "info", .usage = "[FILE]", .options = options,
-		.summary = "Prints what a model or a program is: inputs, outputs, operators, parameters, work, memory."};
+		.summary = "Prints what a model or a program is: inputs, outputs, operators, work, memory."};
 	Buf out = {0};
 	stage_begin("info");
 	argc = take_shapes_from(argc, argv);

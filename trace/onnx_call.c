@@ -1,5 +1,6 @@
-/* What the function of an operator sees of its node: inputs, attributes, outputs.  An attribute of a node in a local
- * function may stand for one of the node that called it (ref_attr_name); it is found here, and nowhere else. */
+/* What the function of an operator sees of its node: inputs, attributes, outputs.  An attribute
+ * of a node in a local function may stand for one of the node that called it (ref_attr_name); it
+ * is found here, and nowhere else. */
 #include "onnx_proto.h"
 #include <stdarg.h>
 
@@ -13,9 +14,12 @@ static const struct { const char *name; DType dt; bool narrow; } types[ONNX_TYPE
 	[ONNX_STRING] = {"string", DT_NONE, false}, [ONNX_BOOL] = {"bool", DT_BOOL, false},
 	[ONNX_FLOAT16] = {"float16", DT_F16, false}, [ONNX_DOUBLE] = {"double", DT_F64, false},
 	[ONNX_UINT32] = {"uint32", DT_U32, false}, [ONNX_UINT64] = {"uint64", DT_U64, false},
-	[ONNX_COMPLEX64] = {"complex64", DT_NONE, false}, [ONNX_COMPLEX128] = {"complex128", DT_NONE, false},
-	[ONNX_BFLOAT16] = {"bfloat16", DT_BF16, false}, [ONNX_FLOAT8E4M3FN] = {"float8e4m3fn", DT_U8, true},
-	[ONNX_FLOAT8E4M3FNUZ] = {"float8e4m3fnuz", DT_U8, true}, [ONNX_FLOAT8E5M2] = {"float8e5m2", DT_U8, true},
+	[ONNX_COMPLEX64] = {"complex64", DT_NONE, false},
+	[ONNX_COMPLEX128] = {"complex128", DT_NONE, false},
+	[ONNX_BFLOAT16] = {"bfloat16", DT_BF16, false},
+	[ONNX_FLOAT8E4M3FN] = {"float8e4m3fn", DT_U8, true},
+	[ONNX_FLOAT8E4M3FNUZ] = {"float8e4m3fnuz", DT_U8, true},
+	[ONNX_FLOAT8E5M2] = {"float8e5m2", DT_U8, true},
 	[ONNX_FLOAT8E5M2FNUZ] = {"float8e5m2fnuz", DT_U8, true}, [ONNX_UINT4] = {"uint4", DT_U8, true},
 	[ONNX_INT4] = {"int4", DT_I8, true}, [ONNX_FLOAT4E2M1] = {"float4e2m1", DT_U8, true},
 	[ONNX_FLOAT8E8M0] = {"float8e8m0", DT_U8, true}, [ONNX_UINT2] = {"uint2", DT_U8, true},
@@ -26,7 +30,11 @@ static bool known_type(int type) { return type > 0 && type < ONNX_TYPES; }
 
 DType onnx_dtype(int type) { return known_type(type) ? types[type].dt : DT_NONE; }
 bool onnx_narrow(int type) { return known_type(type) && types[type].narrow; }
-const char *onnx_type_name(int type) { return known_type(type) ? types[type].name : arena_printf("%d", type); }
+
+const char *onnx_type_name(int type)
+{
+	return known_type(type) ? types[type].name : arena_printf("%d", type);
+}
 
 int onnx_type_of(DType dt)
 {
@@ -36,7 +44,8 @@ int onnx_type_of(DType dt)
 	return ONNX_UNDEFINED;
 }
 
-UOp *onnx_lib(const char *fn, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval)
+UOp *onnx_lib(const char *fn, size_t n, const Value *pos, size_t nkw, const char *const *kw,
+	const Value *kwval)
 {
 	const Function *f = function_find(fn);
 	CHECK(f);
@@ -75,10 +84,14 @@ void onnx_fail(const OnnxCall *c, int status, const char *fmt, ...)
 
 bool onnx_has(const OnnxCall *c, int k)
 {
-	return k >= 0 && k < onnx_nin(c) && c->in[k].kind != ONNX_ABSENT && c->in[k].kind != ONNX_EMPTY_OPTIONAL;
+	return k >= 0 && k < onnx_nin(c) && c->in[k].kind != ONNX_ABSENT &&
+		c->in[k].kind != ONNX_EMPTY_OPTIONAL;
 }
 
-bool onnx_wants(const OnnxCall *c, int k) { return k >= 0 && k < onnx_nout(c) && *c->node->output[k]; }
+bool onnx_wants(const OnnxCall *c, int k)
+{
+	return k >= 0 && k < onnx_nout(c) && *c->node->output[k];
+}
 
 UOp *onnx_in(OnnxCall *c, int k)
 {

@@ -1,10 +1,11 @@
-/* Values that are known while tracing.  A tensor whose leaves are all constants is evaluated as the interpreter does;
- * integers that come from sizes are followed element by element (onnx_sizes.c).
+/* Values that are known while tracing.  A tensor whose leaves are all constants is evaluated as
+ * the interpreter does; integers that come from sizes are followed element by element
+ * (onnx_sizes.c).
  *
  *     Concat(Gather(Shape(x), 0), [-1])   →   [n, -1]
  *
- * What the command line says of an input (--shapes-from) counts as a constant here, and only here: the graph reads the
- * input all the same, and run is told to compare (meta.assumed). */
+ * What the command line says of an input (--shapes-from) counts as a constant here, and only
+ * here: the graph reads the input all the same, and run is told to compare (meta.assumed). */
 #include "onnx_proto.h"
 #include <stdlib.h>
 #include <sys/types.h>
@@ -94,7 +95,8 @@ static void grow_marks(void)
 
 static bool own_kind(const UOp *u)
 {
-	return u->op != OP_VAR && u->op != OP_RANGE && u->op != OP_CUSTOM && u->op != OP_ASSIGN && u->op != OP_SINK;
+	return u->op != OP_VAR && u->op != OP_RANGE && u->op != OP_CUSTOM && u->op != OP_ASSIGN &&
+		u->op != OP_SINK;
 }
 
 /* Sources first, with a stack; each node is looked at once for the whole model. */
@@ -203,12 +205,14 @@ UOp *onnx_ints(int n, const int64_t *v)
 
 static const char *input_text(OnnxCall *c, int k)
 {
-	return k < onnx_nin(c) ? arena_printf("%d ('%.100s')", k, c->node->input[k]) : arena_printf("%d", k);
+	return k < onnx_nin(c) ? arena_printf("%d ('%.100s')", k, c->node->input[k])
+		: arena_printf("%d", k);
 }
 
 _Noreturn static void not_known(OnnxCall *c, int k)
 {
-	onnx_fail(c, UNSUPPORTED, "its input %s must be known to fix a shape; give it by --shapes-from or --const",
+	onnx_fail(c, UNSUPPORTED,
+		"its input %s must be known to fix a shape; give it by --shapes-from or --const",
 		input_text(c, k));
 }
 
@@ -258,7 +262,8 @@ int onnx_known_ints(OnnxCall *c, int k, int64_t *out, int max)
 	Array a = onnx_known(c, k);
 	int64_t n = known_count(c, k, &a, max);
 	if (!dtype_int(a.dtype) && a.dtype != DT_BOOL)
-		onnx_fail(c, MALFORMED, "its input %s is %s, not integers", input_text(c, k), dtype_name(a.dtype));
+		onnx_fail(c, MALFORMED, "its input %s is %s, not integers", input_text(c, k),
+			dtype_name(a.dtype));
 	interp_cast(DT_I64, out, a.dtype, a.data, n);
 	return n;
 }
@@ -285,7 +290,8 @@ int onnx_known_sizes(OnnxCall *c, int k, UOp **dim)
 	size_t n = 0;
 	int64_t count;
 	if (!dtype_int(u->dtype))
-		onnx_fail(c, MALFORMED, "its input %s is %s, not integers", input_text(c, k), dtype_name(u->dtype));
+		onnx_fail(c, MALFORMED, "its input %s is %s, not integers", input_text(c, k),
+			dtype_name(u->dtype));
 	if (shape_static(u->shape, &count) && count > MAX_RANK)
 		onnx_fail(c, UNSUPPORTED, "its input %s has %lld elements; rank is at most %d", input_text(c, k),
 			(long long)count, MAX_RANK);

@@ -2,8 +2,8 @@
  *
  *     If (c known)           the branch taken
  *     If (c not known)       both, and WHERE(c, then, else): their shapes must be the same
- *     Loop, Scan             the body once for each trip, which must be known; a condition that changes later ends a
- *                            Loop only when it is known as well */
+ *     Loop, Scan             the body once for each trip, which must be known; a condition that
+ *                            changes later ends a Loop only when it is known as well */
 #include "onnx_proto.h"
 #ifdef HAVE_ONNX
 
@@ -16,7 +16,8 @@ static OnnxValue choose(OnnxCall *c, UOp *cond, const OnnxValue *a, const OnnxVa
 	if (a->kind != ONNX_TENSOR || b->kind != ONNX_TENSOR)
 		onnx_fail(c, UNSUPPORTED, "its condition is not known, and a branch gives no tensor");
 	if (a->type != b->type)
-		onnx_fail(c, MALFORMED, "its branches give %s and %s", onnx_type_name(a->type), onnx_type_name(b->type));
+		onnx_fail(c, MALFORMED, "its branches give %s and %s", onnx_type_name(a->type),
+			onnx_type_name(b->type));
 	if (a->u->shape->rank != b->u->shape->rank || !shape_equal(a->u->shape, b->u->shape))
 		onnx_fail(c, UNSUPPORTED, "its condition is not known, and its branches give shapes %s and %s",
 			shape_text(a->u->shape), shape_text(b->u->shape));
@@ -28,7 +29,8 @@ static UOp *condition(OnnxCall *c, int k)
 	UOp *u = onnx_in(c, k);
 	int64_t n;
 	if (u->dtype != DT_BOOL || (shape_static(u->shape, &n) && n != 1))
-		onnx_fail(c, MALFORMED, "its condition is %s%s, not one bool", dtype_name(u->dtype), shape_text(u->shape));
+		onnx_fail(c, MALFORMED, "its condition is %s%s, not one bool", dtype_name(u->dtype),
+			shape_text(u->shape));
 	return t_reshape(u, shape_scalar());
 }
 
@@ -140,8 +142,8 @@ void onnx_Loop(OnnxCall *c)
 	int carried = onnx_nin(c) > 2 ? onnx_nin(c) - 2 : 0, n = onnx_body_outputs(c, "body");
 	int64_t limit = trip_limit(c), trip = 0;
 	if (carried + 1 > n || n > MAX_BODY || onnx_body_inputs(c, "body") != carried + 2)
-		onnx_fail(c, MALFORMED, "its body has %d inputs and %d outputs for %d values", onnx_body_inputs(c, "body"),
-			n, carried);
+		onnx_fail(c, MALFORMED, "its body has %d inputs and %d outputs for %d values",
+			onnx_body_inputs(c, "body"), n, carried);
 	in[1] = *onnx_value(c, 1);
 	for (int i = 0; i < carried; i++)
 		in[2 + i] = *onnx_value(c, 2 + i);
@@ -171,7 +173,10 @@ void onnx_Loop(OnnxCall *c)
 
 /* ---- Scan */
 
-typedef struct { int64_t n, trips, states, in_axes[MAX_BODY], in_flip[MAX_BODY], out_axes[MAX_BODY], out_flip[MAX_BODY]; } ScanPlan;
+typedef struct {
+	int64_t n, trips, states;
+	int64_t in_axes[MAX_BODY], in_flip[MAX_BODY], out_axes[MAX_BODY], out_flip[MAX_BODY];
+} ScanPlan;
 
 static void direction(OnnxCall *c, const char *name, int64_t *out, int n)
 {
@@ -198,7 +203,8 @@ static int64_t scan_length(OnnxCall *c, const ScanPlan *p, UOp *const *x)
 		onnx_axes(c, 1, &p->in_axes[k], t_rank(x[k]), &axis);
 		int64_t len = shape_dim(x[k]->shape, axis);
 		if (n >= 0 && len != n)
-			onnx_fail(c, MALFORMED, "its scan inputs have %lld and %lld elements", (long long)n, (long long)len);
+			onnx_fail(c, MALFORMED, "its scan inputs have %lld and %lld elements", (long long)n,
+				(long long)len);
 		n = len;
 	}
 	if (n <= 0 || n > MAX_TRIPS)
@@ -207,7 +213,8 @@ static int64_t scan_length(OnnxCall *c, const ScanPlan *p, UOp *const *x)
 }
 
 /* One run over x[0..n): states go in and come out; scan outputs go to out from states on. */
-static void scan_once(OnnxCall *c, ScanPlan *p, OnnxValue *state, UOp *const *x, const int *xtype, OnnxValue *out)
+static void scan_once(OnnxCall *c, ScanPlan *p, OnnxValue *state, UOp *const *x, const int *xtype,
+	OnnxValue *out)
 {
 	OnnxValue in[MAX_BODY], got[MAX_BODY];
 	Stacked scans[MAX_BODY] = {{0}};
@@ -216,7 +223,8 @@ static void scan_once(OnnxCall *c, ScanPlan *p, OnnxValue *state, UOp *const *x,
 	memcpy(in, state, p->states * sizeof *in);
 	for (int64_t t = 0; t < p->trips; t++) {
 		for (int k = 0; k < p->n; k++)
-			in[p->states + k] = (OnnxValue){.kind = ONNX_TENSOR, .type = xtype[k], .u = slice(c, p, k, x[k], t)};
+			in[p->states + k] = (OnnxValue){.kind = ONNX_TENSOR, .type = xtype[k],
+				.u = slice(c, p, k, x[k], t)};
 		onnx_body(c, "body", p->states + p->n, in, got, MAX_BODY);
 		memcpy(in, got, p->states * sizeof *in);
 		for (int i = p->states; i < n; i++)
@@ -239,8 +247,8 @@ static UOp *in_batch(OnnxCall *c, UOp *x, int64_t b)
 }
 
 /* Version 8: axis 0 of everything is a batch, and each of its elements is a scan of its own. */
-static void scan_batch(OnnxCall *c, ScanPlan *p, const OnnxValue *state, UOp *const *x, const int *xtype,
-	OnnxValue *out, int n)
+static void scan_batch(OnnxCall *c, ScanPlan *p, const OnnxValue *state, UOp *const *x,
+	const int *xtype, OnnxValue *out, int n)
 {
 	OnnxValue own[MAX_BODY], got[MAX_BODY];
 	UOp *slices[MAX_BODY];
@@ -275,8 +283,8 @@ void onnx_Scan(OnnxCall *c)
 	p.states = given - p.n;
 	if (p.n < 1 || p.states < 0 || given > MAX_BODY || n > MAX_BODY || n < p.states ||
 		onnx_body_inputs(c, "body") != given)
-		onnx_fail(c, MALFORMED, "its body has %d inputs and %d outputs for %d inputs", onnx_body_inputs(c, "body"), n,
-			given);
+		onnx_fail(c, MALFORMED, "its body has %d inputs and %d outputs for %d inputs",
+			onnx_body_inputs(c, "body"), n, given);
 	if (old && onnx_has(c, 0))
 		onnx_fail(c, UNSUPPORTED, "lengths of their own for each element of the batch");
 	direction(c, "scan_input_axes", p.in_axes, p.n);

@@ -1,8 +1,9 @@
-/* The walk over a model: each node's inputs are looked up by name, its operator's function expands it, and its outputs
- * get their names.  Names live in scopes: the model's, one for each body of control flow (which sees the graph around
- * it), one for each call of a local function (which does not).
+/* The walk over a model: each node's inputs are looked up by name, its operator's function
+ * expands it, and its outputs get their names.  Names live in scopes: the model's, one for each
+ * body of control flow (which sees the graph around it), one for each call of a local function
+ * (which does not).
  *
- *     node {MatMul, input: [x, w], output: [y]}   →   scope: y = t_matmul(x, w), with the note {name: y, loc: …} */
+ *     node {MatMul, input: [x, w], output: [y]}   →   scope: y = t_matmul(x, w), with a note */
 #include "onnx_proto.h"
 #include <stdlib.h>
 #ifdef HAVE_ONNX
@@ -112,8 +113,8 @@ const OnnxValue *onnx_lookup(OnnxScope *s, const char *name)
 
 static const char *where_is(const OnnxCall *c)
 {
-	return arena_printf("%.300s: node %s%.200s (%.80s-%d)", onnx_file, c->scope->path, onnx_node_name(c),
-		onnx_op(c), c->version);
+	return arena_printf("%.300s: node %s%.200s (%.80s-%d)", onnx_file, c->scope->path,
+		onnx_node_name(c), onnx_op(c), c->version);
 }
 
 static void take_inputs(OnnxCall *c)
@@ -174,7 +175,8 @@ static void expand_function(OnnxCall *c, const Onnx__FunctionProto *f)
 static void expand_node(OnnxScope *s, const Onnx__NodeProto *n)
 {
 	const char *where = die_where, *domain = onnx_domain(n);
-	OnnxCall c = {.node = n, .scope = s, .version = onnx_opset(s->n_opset, s->opset, domain), .n_out = n->n_output};
+	OnnxCall c = {.node = n, .scope = s, .version = onnx_opset(s->n_opset, s->opset, domain),
+		.n_out = n->n_output};
 	uint32_t start = node_limit();
 	die_where = where_is(&c);
 	if (++expanded > ONNX_EXPANDED)
@@ -224,8 +226,8 @@ int onnx_body(OnnxCall *c, const char *name, size_t n, const OnnxValue *in, Onnx
 	if (s.depth > ONNX_DEPTH)
 		die(MALFORMED, "graphs nest more than %d deep", ONNX_DEPTH);
 	if (g->n_input > n || g->n_output > (size_t)max)
-		onnx_fail(c, MALFORMED, "its graph %.80s has %zu inputs and %zu outputs, not %zu and %d", name, g->n_input,
-			g->n_output, n, max);
+		onnx_fail(c, MALFORMED, "its graph %.80s has %zu inputs and %zu outputs, not %zu and %d", name,
+			g->n_input, g->n_output, n, max);
 	for (size_t i = 0; i < g->n_input; i++)
 		onnx_bind(&s, g->input[i]->name ? g->input[i]->name : "", in[i]);
 	onnx_expand_graph(&s, g);
@@ -251,7 +253,8 @@ static const char *distinct(Map *taken, const char *stem)
 	return name;
 }
 
-/* What the SINK has: an output each, or the elements of a sequence one by one; groups says which belong together. */
+/* What the SINK has: an output each, or the elements of a sequence one by one; groups says which
+ * belong together. */
 typedef struct { Map taken; VEC(UOp *) out; VEC(const Val *) names, groups; bool grouped; } Outputs;
 
 static void put_output(Outputs *o, UOp *u, const char *stem)
@@ -285,7 +288,8 @@ static void make_sink(Graph *g, OnnxScope *s, const Onnx__GraphProto *p)
 	Outputs o = {0};
 	for (size_t i = 0; i < p->n_output; i++)
 		add_output(&o, s, p->output[i]->name ? p->output[i]->name : "");
-	g->sink = node_new(OP_SINK, DT_NONE, o.out.n, o.out.at, VMAP(val_str("names"), val_array(o.names.n, o.names.at)));
+	g->sink = node_new(OP_SINK, DT_NONE, o.out.n, o.out.at,
+		VMAP(val_str("names"), val_array(o.names.n, o.names.at)));
 	if (o.grouped)
 		g->meta = val_set(g->meta, "output_groups", val_array(o.groups.n, o.groups.at));
 	map_free(&o.taken);

@@ -39,7 +39,8 @@ static void put_operators(Buf *out, const Onnx__ModelProto *m)
 		qsort(c.order.at, c.order.n, sizeof *c.order.at, more_first);
 	buf_printf(out, "%-13s", "operators");
 	for (size_t i = 0; i < c.order.n; i++)
-		buf_printf(out, "%s%s %zu", !i ? "" : i % 8 ? ", " : ",\n             ", c.order.at[i]->name, c.order.at[i]->n);
+		buf_printf(out, "%s%s %zu", !i ? "" : i % 8 ? ", " : ",\n             ", c.order.at[i]->name,
+			c.order.at[i]->n);
 	buf_printf(out, "\n");
 	vec_free(&c.order);
 	map_free(&c.at);
@@ -53,8 +54,8 @@ bool onnx_describe(const char *file, Buf *out)
 	buf_printf(out, "%-13sIR %lld, opset", "format", (long long)m->ir_version);
 	for (size_t i = 0; i < m->n_opset_import; i++, sep = ", ") {
 		const char *domain = m->opset_import[i]->domain;
-		buf_printf(out, "%s%s%s%lld", sep, domain && *domain ? onnx_clean(domain) : "", domain && *domain ? " " : "",
-			(long long)m->opset_import[i]->version);
+		buf_printf(out, "%s%s%s%lld", sep, domain && *domain ? onnx_clean(domain) : "",
+			domain && *domain ? " " : "", (long long)m->opset_import[i]->version);
 	}
 	buf_printf(out, "\n");
 	if (m->producer_name && *m->producer_name)

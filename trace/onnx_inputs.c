@@ -1,10 +1,10 @@
 /* A model's inputs, and what the command line says about them.
  *
- *     input ids: int64 [batch, "seq len"]   →   BUFFER i64 {name: ids, shape: [batch, seq_len], role: input},
+ *     input ids: int64 [batch, "seq len"]   →   BUFFER i64 {name: ids, shape: [batch, seq_len]},
  *                                               vars {batch: [1, 2147483647], seq_len: …}
  *     --set batch=8                             the size is 8
  *     --const axes=a.npy                        a const BUFFER instead of the input
- *     --shapes-from @1=a.npy                    stays an input; its value is known where a shape needs it */
+ *     --shapes-from @1=a.npy                    an input still; known where a shape needs it */
 #include "onnx_proto.h"
 #ifdef HAVE_ONNX
 #include <errno.h>
@@ -58,7 +58,8 @@ static UOp *new_size(const char *name)
 	return vars_find(id, strlen(id));
 }
 
-/* "past + sequence" in names that other axes have, as exporters write it; NULL when it is no such thing. */
+/* "past + sequence" in names that other axes have, as exporters write it; NULL when it is no such
+ * thing. */
 static UOp *sum_size(const char *text)
 {
 	const char *err = NULL;
@@ -80,7 +81,8 @@ static UOp *named_size(const char *name)
 
 static UOp *size_of(const Onnx__TensorShapeProto__Dimension *d, const char *input, size_t axis)
 {
-	if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && d->dim_param && *d->dim_param)
+	if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && d->dim_param &&
+		*d->dim_param)
 		return named_size(d->dim_param);
 	if (d->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
 		return named_size(arena_printf("%s_%zu", input, axis));
@@ -165,7 +167,8 @@ static const Onnx__TypeProto *sequence_type(const Onnx__TypeProto *t)
 	return is ? t->sequence_type->elem_type : NULL;
 }
 
-/* A sequence has as many elements as the folder has files 0.npy, 1.npy, …: an input each, of the file's shape. */
+/* A sequence has as many elements as the folder has files 0.npy, 1.npy, …: an input each, of the
+ * file's shape. */
 static OnnxValue make_sequence(const Onnx__TypeProto *elem, const char *clean, const char *folder)
 {
 	const Onnx__TypeProto__Tensor *t = tensor_type(elem);
@@ -231,17 +234,22 @@ static OnnxValue make_input(const Onnx__ValueInfoProto *info, size_t k)
 static void declare_plain(const Onnx__ValueInfoProto *info)
 {
 	const Onnx__TypeProto *t = info->type;
-	if (!t || t->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !t->tensor_type || !t->tensor_type->shape)
+	if (!t || t->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !t->tensor_type ||
+		!t->tensor_type->shape)
 		return;
 	for (size_t i = 0; i < t->tensor_type->shape->n_dim; i++) {
 		const Onnx__TensorShapeProto__Dimension *d = t->tensor_type->shape->dim[i];
-		bool named = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && d->dim_param;
+		bool named = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
+			d->dim_param;
 		if (named && *d->dim_param && !strcmp(d->dim_param, onnx_identifier(d->dim_param)))
 			named_size(d->dim_param);
 	}
 }
 
-static bool has_initializer(const Map *names, const char *name) { return map_get(names, PKEY(val_str(name))); }
+static bool has_initializer(const Map *names, const char *name)
+{
+	return map_get(names, PKEY(val_str(name)));
+}
 
 void onnx_make_inputs(OnnxScope *s, const Onnx__GraphProto *g)
 {
@@ -271,11 +279,12 @@ void onnx_make_inputs(OnnxScope *s, const Onnx__GraphProto *g)
 
 const Val *onnx_vars(void) { return vars; }
 
-/* ---- meta: inputs, sized (as remember_inputs.c has them), and the values that shapes were made from */
+/* ---- meta: inputs and sized, as remember_inputs.c has them, and the values that shapes need */
 
 const Val *onnx_inputs_meta(const Val *meta)
 {
-	const Val **name = arena_alloc((inputs.n + 1) * sizeof *name), **sized = arena_alloc((inputs.n + 1) * sizeof *sized);
+	const Val **name = arena_alloc((inputs.n + 1) * sizeof *name),
+		**sized = arena_alloc((inputs.n + 1) * sizeof *sized);
 	size_t n = 0;
 	int64_t count;
 	for (size_t i = 0; i < inputs.n; i++) {

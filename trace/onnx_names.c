@@ -1,4 +1,5 @@
-/* A model's names as the contract wants them: "/model/layer.0/MatMul=out" → "_model_layer.0_MatMul_out". */
+/* A model's names as the contract wants them: "/model/layer.0/MatMul=out" →
+ * "_model_layer.0_MatMul_out". */
 #include "onnx_proto.h"
 
 enum { LONGEST = 200 };        /* leaves room for a number behind it */

@@ -1,5 +1,6 @@
-/* Inside of the ONNX front end: the model as protobuf-c gives it, and what is kept while it is walked.  Only the files
- * that touch the model include this; with no protobuf-c at build time (no HAVE_ONNX) they are empty. */
+/* Inside of the ONNX front end: the model as protobuf-c gives it, and what is kept while it is
+ * walked.  Only the files that touch the model include this; with no protobuf-c at build time (no
+ * HAVE_ONNX) they are empty. */
 #ifndef ONNX_PROTO_H
 #define ONNX_PROTO_H
 #include "onnx.h"
@@ -11,8 +12,9 @@ enum { ONNX_DEPTH = 48,                 /* graphs in graphs, functions in functi
 
 /* ---- onnx_wire.c, onnx_reader.c */
 
-/* The message's bytes without what trace has no use for, and without the data of large tensors: their doc_string
- * says "offset:bytes" instead, a place in the file.  MALFORMED when it is cut short or nests too deep. */
+/* The message's bytes without what trace has no use for, and without the data of large tensors:
+ * their doc_string says "offset:bytes" instead, a place in the file.  MALFORMED when it is cut
+ * short or nests too deep. */
 void onnx_reduce(Buf *out, const uint8_t *p, size_t n);
 /* The whole model; it lives in the arena. Sets onnx_file. */
 Onnx__ModelProto *onnx_read(const char *file);
@@ -29,8 +31,10 @@ const Shape *onnx_shape(size_t n, const int64_t *dims);
 
 typedef struct OnnxScope OnnxScope;
 struct OnnxScope {
-	OnnxScope *outer;               /* the graph around it, whose names it sees; NULL for the model and functions */
-	OnnxCall *caller;               /* the node that called this function: its attributes stand for the refs */
+	/* the graph around it, whose names it sees; NULL for the model and functions */
+	OnnxScope *outer;
+	/* the node that called this function: its attributes stand for the refs */
+	OnnxCall *caller;
 	Map values, initializers;       /* by interned name: OnnxValue *, TensorProto * */
 	size_t n_opset;
 	Onnx__OperatorSetIdProto **opset;
@@ -44,8 +48,10 @@ struct OnnxCall {
 	size_t n_out;
 	OnnxValue *in, *out;
 };
-int onnx_opset(size_t n, Onnx__OperatorSetIdProto *const *opset, const char *domain);   /* 0: not imported */
-const char *onnx_domain(const Onnx__NodeProto *n);   /* "" for the standard's own, however it is spelled */
+/* 0: not imported */
+int onnx_opset(size_t n, Onnx__OperatorSetIdProto *const *opset, const char *domain);
+/* "" for the standard's own, however it is spelled */
+const char *onnx_domain(const Onnx__NodeProto *n);
 const OnnxValue *onnx_lookup(OnnxScope *s, const char *name);    /* NULL when nothing has it */
 void onnx_bind(OnnxScope *s, const char *name, OnnxValue v);
 const Onnx__AttributeProto *onnx_attr(const OnnxCall *c, const char *name);
@@ -55,7 +61,8 @@ void onnx_expand_graph(OnnxScope *s, const Onnx__GraphProto *g);
 
 /* ---- onnx_support.c: dies with all that is missing; MALFORMED for what would never end */
 void onnx_check_support(const Onnx__ModelProto *m);
-const char *onnx_missing(const Onnx__ModelProto *m);     /* "Foo-12 (node a), …", NULL when all is there */
+/* "Foo-12 (node a), …", NULL when all is there */
+const char *onnx_missing(const Onnx__ModelProto *m);
 
 /* ---- onnx_inputs.c */
 
@@ -65,12 +72,14 @@ const Val *onnx_inputs_meta(const Val *meta);
 #endif
 
 /* ---- names: onnx_names.c; what the contract allows, distinct where it says fresh */
-const char *onnx_clean(const char *name);            /* no control characters, / or =; "_" when nothing is left */
+/* no control characters, / or =; "_" when nothing is left */
+const char *onnx_clean(const char *name);
 const char *onnx_identifier(const char *name);       /* [A-Za-z_][A-Za-z0-9_]* */
 
 /* ---- onnx_const.c: the value that the command line gives an input, for shapes */
 void onnx_assume(UOp *input, const char *path);
-const Val *onnx_assumed(void);                       /* those that were needed: name → bytes, or VNIL */
+/* those that were needed: name → bytes, or VNIL */
+const Val *onnx_assumed(void);
 void onnx_const_reset(void);
 void onnx_sizes_reset(void);                         /* onnx_sizes.c */
 #endif

@@ -1,5 +1,6 @@
-/* A model file to the structures of protobuf-c, which is given the file's bytes without the data of large tensors
- * (onnx_wire.c) and memory with a limit: a message of two bytes can ask for a structure of two hundred. */
+/* A model file to the structures of protobuf-c, which is given the file's bytes without the data
+ * of large tensors (onnx_wire.c) and memory with a limit: a message of two bytes can ask for a
+ * structure of two hundred. */
 #include "onnx_proto.h"
 #include <stdlib.h>
 #ifdef HAVE_ONNX
@@ -42,7 +43,9 @@ Onnx__ModelProto *onnx_read(const char *file)
 		die(MALFORMED, "ends early at byte 0");
 	onnx_reduce(&small, p, n);
 	memory_left = ((size_t)128 << 20) + 3 * small.n;
-	Onnx__ModelProto *m = small.n ? onnx__model_proto__unpack(&bounded, small.n, (const uint8_t *)small.s) : NULL;
+	Onnx__ModelProto *m = NULL;
+	if (small.n)
+		m = onnx__model_proto__unpack(&bounded, small.n, (const uint8_t *)small.s);
 	buf_free(&small);
 	if (!m || !m->graph)
 		die(MALFORMED, "it is no ONNX model");
@@ -52,6 +55,8 @@ Onnx__ModelProto *onnx_read(const char *file)
 
 Graph *read_onnx(const char *file)
 {
-	die(UNSUPPORTED, "%s: built without ONNX (it needs libprotobuf-c-dev, protobuf-c-compiler and libonnx-dev)", file);
+	die(UNSUPPORTED,
+		"%s: built without ONNX (it needs libprotobuf-c-dev, protobuf-c-compiler and libonnx-dev)",
+		file);
 }
 #endif

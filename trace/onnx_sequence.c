@@ -16,7 +16,8 @@ static const OnnxValue *sequence(OnnxCall *c, int k)
 
 static OnnxValue sequence_new(size_t n, int type)
 {
-	return (OnnxValue){.kind = ONNX_SEQUENCE, .type = type, .n = n, .at = arena_alloc((n + 1) * sizeof(OnnxValue))};
+	return (OnnxValue){.kind = ONNX_SEQUENCE, .type = type, .n = n,
+		.at = arena_alloc((n + 1) * sizeof(OnnxValue))};
 }
 
 /* A place, negative ones from the end; most is one more than the greatest. */
@@ -128,7 +129,8 @@ void onnx_SplitToSequence(OnnxCall *c)
 		start += len[i];
 	}
 	if (start != size)
-		onnx_fail(c, MALFORMED, "its pieces come to %lld, the axis has %lld", (long long)start, (long long)size);
+		onnx_fail(c, MALFORMED, "its pieces come to %lld, the axis has %lld", (long long)start,
+			(long long)size);
 	onnx_set_value(c, 0, s);
 }
 

@@ -2,8 +2,9 @@
  *
  *     Shape(x f32[n,3]) * 2 + 1   →   [n*2+1, 7]
  *
- * A value is followed through the primitive ops that operators are spelled in, so that no operator needs rules of its
- * own.  An element may be unknown (NULL) while its neighbours are known.  Floats are followed where they are whole. */
+ * A value is followed through the primitive ops that operators are spelled in, so that no
+ * operator needs rules of its own.  An element may be unknown (NULL) while its neighbours are
+ * known.  Floats are followed where they are whole. */
 #include "onnx_proto.h"
 #include <stdlib.h>
 
@@ -111,7 +112,8 @@ static UOp *binary(Op op, DType dt, UOp *a, UOp *b)
 	case OP_MUL: return is_bool ? logic(OP_AND, a, b) : ix_mul(a, b);
 	case OP_SUB: return ix_sub(a, b);
 	case OP_MAX: case OP_MIN: return pick(op, a, b);
-	case OP_FDIV: case OP_FLOORDIV: case OP_FLOORMOD: case OP_IDIV: case OP_MOD: return divide(op, a, b);
+	case OP_FDIV: case OP_FLOORDIV: case OP_FLOORMOD: case OP_IDIV: case OP_MOD:
+		return divide(op, a, b);
 	case OP_AND: case OP_OR: case OP_XOR: return logic(op, a, b);
 	case OP_CMPLT: case OP_CMPEQ: case OP_CMPNE: return compare(op, a, b);
 	default: return NULL;

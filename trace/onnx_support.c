@@ -1,4 +1,5 @@
-/* Before any work: what the model needs and trace lacks, all of it in one message, and models that would never end.
+/* Before any work: what the model needs and trace lacks, all of it in one message, and models
+ * that would never end.
  *
  *     trace: m.onnx: not supported: Foo-12 (node "a"), com.acme:Bar-1 (node "b")
  *
@@ -12,11 +13,13 @@ typedef struct { const Onnx__FunctionProto *fn; uint64_t nodes; bool open; } Cou
 typedef struct { Buf text; Map seen, counted; size_t missing; } Support;
 typedef struct { size_t n; Onnx__OperatorSetIdProto **at; } Opsets;
 
-static uint64_t count_nodes(Support *s, size_t n, Onnx__NodeProto *const *node, Opsets opset, int depth);
+static uint64_t count_nodes(Support *s, size_t n, Onnx__NodeProto *const *node, Opsets opset,
+	int depth);
 
 static void miss(Support *s, const Onnx__NodeProto *n, const char *domain, int version)
 {
-	const Val *what = val_str(arena_printf("%.60s%s%.80s-%d", domain, *domain ? ":" : "", n->op_type, version));
+	const Val *what = val_str(arena_printf("%.60s%s%.80s-%d", domain, *domain ? ":" : "", n->op_type,
+		version));
 	if (map_get(&s->seen, PKEY(what)))
 		return;
 	map_put(&s->seen, PKEY(what), (void *)what);
@@ -36,7 +39,8 @@ static uint64_t count_function(Support *s, const Onnx__FunctionProto *f, int dep
 	c = arena_alloc(sizeof *c);
 	*c = (Counted){f, 0, true};
 	map_put(&s->counted, PKEY(f), c);
-	c->nodes = count_nodes(s, f->n_node, f->node, (Opsets){f->n_opset_import, f->opset_import}, depth + 1);
+	c->nodes = count_nodes(s, f->n_node, f->node, (Opsets){f->n_opset_import, f->opset_import},
+		depth + 1);
 	c->open = false;
 	return c->nodes;
 }
@@ -64,14 +68,16 @@ static uint64_t count_node(Support *s, const Onnx__NodeProto *n, Opsets opset, i
 		return count_function(s, f, depth) + 1;
 	int version = onnx_opset(opset.n, opset.at, domain);
 	if (!version)
-		die(MALFORMED, "operator %.80s is of domain '%.80s', which the model does not import", n->op_type, domain);
+		die(MALFORMED, "operator %.80s is of domain '%.80s', which the model does not import",
+			n->op_type, domain);
 	const OnnxOp *op = onnx_op_find(domain, n->op_type);
 	if (!op || version < op->first || version > op->last)
 		miss(s, n, domain, version);
 	return count_bodies(s, n, opset, depth) + 1;
 }
 
-static uint64_t count_nodes(Support *s, size_t n, Onnx__NodeProto *const *node, Opsets opset, int depth)
+static uint64_t count_nodes(Support *s, size_t n, Onnx__NodeProto *const *node, Opsets opset,
+	int depth)
 {
 	uint64_t total = 0;
 	if (depth > ONNX_DEPTH)

@@ -1,4 +1,5 @@
-/* TensorProto to a value: data in the model's own file or in one beside it stays there, the rest is decoded.
+/* TensorProto to a value: data in the model's own file or in one beside it stays there, the rest
+ * is decoded.
  *
  *     raw_data, 1 KB or more     BUFFER {file: [model.onnx, offset, bytes]}
  *     external location          BUFFER {file: [folder/location, offset, bytes]}
@@ -48,7 +49,8 @@ static int type_bits(int type)
 static const char *external(const Onnx__TensorProto *t, const char *key)
 {
 	for (size_t i = 0; i < t->n_external_data; i++)
-		if (t->external_data[i]->key && t->external_data[i]->value && !strcmp(t->external_data[i]->key, key))
+		if (t->external_data[i]->key && t->external_data[i]->value &&
+			!strcmp(t->external_data[i]->key, key))
 			return t->external_data[i]->value;
 	return NULL;
 }
@@ -79,7 +81,8 @@ static const char *external_path(const char *location)
 		die_errno("cannot open '%.200s'", location);
 	size_t n = strlen(onnx_folder);
 	if (strncmp(full, onnx_folder, n) || (full[n] != '/' && n > 1))
-		die(MALFORMED, "its external data '%.200s' is a link that leads out of the model's folder", location);
+		die(MALFORMED, "its external data '%.200s' is a link that leads out of the model's folder",
+			location);
 	char *copy = arena_strdup(full);
 	free(full);
 	return copy;
@@ -203,8 +206,8 @@ OnnxValue onnx_tensor(const Onnx__TensorProto *t, const char *stem)
 	if (t->segment)
 		die(UNSUPPORTED, "tensors in segments are not supported");
 	if (dt == DT_NONE)
-		die(type > 0 && type < ONNX_TYPES ? UNSUPPORTED : MALFORMED, "tensors of type %s are not supported",
-			onnx_type_name(type));
+		die(type > 0 && type < ONNX_TYPES ? UNSUPPORTED : MALFORMED,
+			"tensors of type %s are not supported", onnx_type_name(type));
 	const Shape *s = onnx_shape(t->n_dims, t->dims);
 	CHECK(shape_static(s, &count));
 	int bits = type_bits(type);
@@ -214,7 +217,8 @@ OnnxValue onnx_tensor(const Onnx__TensorProto *t, const char *stem)
 	OnnxValue v = {.kind = ONNX_TENSOR, .type = type};
 	Bytes b = find_bytes(t, type, need);
 	if (b.n < need || (b.n > need && !b.path))
-		die(MALFORMED, "a tensor %s of %s has %zu bytes, not %zu", shape_text(s), onnx_type_name(type), b.n, need);
+		die(MALFORMED, "a tensor %s of %s has %zu bytes, not %zu", shape_text(s),
+			onnx_type_name(type), b.n, need);
 	bool in_place = b.path && bits >= 8 && dt != DT_BOOL && count > 1;
 	const uint8_t *p = in_place ? NULL : load(&b);
 	if (p && bits < 8)
@@ -228,7 +232,8 @@ OnnxValue onnx_tensor(const Onnx__TensorProto *t, const char *stem)
 		v.u = buffer_new(name_fresh(onnx_clean(stem)), "const", dt, s, NULL,
 			VARR(val_str(b.path), val_int(b.offset), val_int(bytes)));
 	else
-		v.u = buffer_new(name_fresh(onnx_clean(stem)), "const", dt, s, val_bin(count ? p : (const uint8_t *)"", bytes), NULL);
+		v.u = buffer_new(name_fresh(onnx_clean(stem)), "const", dt, s,
+			val_bin(count ? p : (const uint8_t *)"", bytes), NULL);
 	return v;
 }
 #endif

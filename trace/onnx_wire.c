@@ -2,14 +2,19 @@
  *
  *     TensorProto { raw_data: 400 MB }   →   TensorProto { doc_string: "8121:400000000" }
  *
- * The descriptors say which fields are messages, so only those are entered; fields they do not know, documentation
- * and annotations are left out.  One pass with a stack of its own: depth is bounded, and every length is checked. */
+ * The descriptors say which fields are messages, so only those are entered; fields they do not
+ * know, documentation and annotations are left out.  One pass with a stack of its own: depth is
+ * bounded, and every length is checked. */
 #include "onnx_proto.h"
 #ifdef HAVE_ONNX
 
 enum { MAX_NEST = 200, IN_PLACE = 1024, WIDE = 5 };
 
-typedef struct { const ProtobufCMessageDescriptor *type; const uint8_t *end; size_t length_at; } Frame;
+typedef struct {
+	const ProtobufCMessageDescriptor *type;
+	const uint8_t *end;
+	size_t length_at;
+} Frame;
 typedef struct { const uint8_t *start, *p; Buf *out; Frame stack[MAX_NEST]; int depth; } Scan;
 
 _Noreturn static void malformed(const Scan *s, const char *what)
@@ -54,7 +59,8 @@ static void put_varint(Buf *out, uint64_t v)
 	} while (v);
 }
 
-static bool is(const ProtobufCFieldDescriptor *f, const Scan *s, const ProtobufCMessageDescriptor *type, const char *name)
+static bool is(const ProtobufCFieldDescriptor *f, const Scan *s,
+	const ProtobufCMessageDescriptor *type, const char *name)
 {
 	return s->stack[s->depth].type == type && !strcmp(f->name, name);
 }
@@ -106,7 +112,8 @@ static void take_field(Scan *s)
 	const uint8_t *value = s->p;
 	if (tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
 		malformed(s, "a field has no number");
-	const ProtobufCFieldDescriptor *f = protobuf_c_message_descriptor_get_field(s->stack[s->depth].type, tag >> 3);
+	const ProtobufCFieldDescriptor *f =
+		protobuf_c_message_descriptor_get_field(s->stack[s->depth].type, tag >> 3);
 	switch (tag & 7) {
 	case 0: read_varint(s); break;
 	case 1: skip(s, 8); break;
