@@ -1,5 +1,5 @@
-/* What could not be decided about sizes when a graph was read, kept in meta until the sizes are known (trace has put it there
- * for what it made itself).
+/* What could not be decided about sizes when a graph was read, kept in meta until the sizes are
+ * known. (For what trace made it is there already.)
  *
  *     y of [height//2*2] + x of [height]   →   meta {checks: [["eq", "height//2*2", "height"]]}
  *

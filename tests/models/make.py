@@ -309,7 +309,8 @@ def gpt2(width=768, heads=12, depth=12, vocabulary=50257, positions=1024):
     n = Net("gpt2", 17)
     each = width // heads
     ids = n.input("input_ids", ["batch", "seq"], words(vocabulary, "seq"), T.INT64)
-    past = [[n.input("past_key_values.%d.%s" % (b, kv), ["batch", heads, "past", each], drawn_of("batch", heads, "past", each)) for kv in ("key", "value")]
+    shape = ["batch", heads, "past", each]
+    past = [[n.input("past_key_values.%d.%s" % (b, kv), shape, drawn_of(*shape)) for kv in ("key", "value")]
             for b in range(depth)]
     n.at("/transformer")
     seq, before = n.dim(ids, 1), n.dim(past[0][0], 2)
@@ -366,7 +367,7 @@ if __name__ == "__main__":
     p.add_argument("--small", action="store_true")
     p.add_argument("--depth", type=int, help="layers of the transformers")
     p.add_argument("--list", action="store_true", help="the names, on one line")
-    a = p.parse_args()
+    a = p.parse_intermixed_args()
     if a.list or not a.folder:
         print(*MODELS)
         raise SystemExit
