@@ -67,7 +67,8 @@ static void check_names(const UOp *sink, size_t at, int64_t outputs)
 	map_free(&seen);
 }
 
-static void check_sink(Level lv, const UOp *sink, size_t at)
+/* open: a schedule as fuse's passes have it, kernels over buffers instead of calls; written by --stop-after alone */
+static void check_sink(Level lv, const UOp *sink, size_t at, bool open)
 {
 	if (lv <= LV_GRAPH) {
 		for (uint32_t i = 0; i < sink->nsrc; i++)
@@ -77,7 +78,8 @@ static void check_sink(Level lv, const UOp *sink, size_t at)
 		return;
 	}
 	for (uint32_t i = 0; i < sink->nsrc; i++)
-		if (sink->src[i]->op != OP_CALL && sink->src[i]->op != OP_MEMCPY)
+		if (sink->src[i]->op != OP_CALL && sink->src[i]->op != OP_MEMCPY &&
+		    !(open && lv == LV_SCHEDULE && sink->src[i]->op == OP_KERNEL))
 			bad(MALFORMED, at, sink, "a source is neither CALL nor MEMCPY");
 	check_names(sink, at, -1);
 }
@@ -148,7 +150,7 @@ void verify(const Graph *g)
 			bad(MALFORMED, i, u, "the SINK is not the last node");
 		}
 	}
-	check_sink(g->level, g->sink, all.n - 1);
+	check_sink(g->level, g->sink, all.n - 1, val_get(g->meta, "open") != NULL);
 	map_free(&names);
 	map_free(&assigned);
 }

@@ -210,12 +210,14 @@ static UOp *open_call(Map *opened, UOp *call)
 	return k;
 }
 
-static Graph *with_sink(Graph *g, List *src)
+/* open: meta says that the SINK has kernels where calls should be */
+static Graph *with_sink(Graph *g, List *src, bool open)
 {
 	Graph *r = arena_alloc(sizeof *r);
 	*r = *g;
 	r->sink = node_new(OP_SINK, DT_NONE, src->n, src->at, g->sink->arg);
 	r->all = (Nodes){0};
+	r->meta = val_set(g->meta, "open", open ? val_bool(true) : NULL);
 	return r;
 }
 
@@ -230,7 +232,7 @@ Graph *open_kernels(Graph *g)
 			node_note(k, u->src[0]->note);
 		vec_push(&src, k);
 	}
-	g = with_sink(g, &src);
+	g = with_sink(g, &src, true);
 	vec_free(&src);
 	for (size_t i = 0; i < opened.cap; i++)
 		if (opened.val[i])
@@ -366,7 +368,7 @@ Graph *close_kernels(Graph *g)
 		UOp *u = g->sink->src[i];
 		vec_push(&src, u->op == OP_KERNEL ? close_call(u) : u);
 	}
-	g = with_sink(g, &src);
+	g = with_sink(g, &src, false);
 	vec_free(&src);
 	return g;
 }

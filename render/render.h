@@ -24,7 +24,7 @@ const Target *target_find(const char *name);
  */
 void target_print(Buf *out, const Target *t);
 static inline bool target_lacks(const Target *t, Op op) { return t->lacks[op / 64] >> op % 64 & 1; }
-/* The target that lower and render work for now. */
+/* The target that lower or render was asked to work for. */
 extern const Target *target;
 
 /* ---- lower.c: passes over kernels ------------------------------------------------------------ */

@@ -186,3 +186,17 @@ opencl() {
 	fails 2 tool schedule --skip split g.mp
 	fails 2 tool fuse --skip nosuch g.mp
 }
+
+@test "what --stop-after writes can be shown after every pass, and is run only when it is a schedule" {
+	cd "$BATS_TEST_TMPDIR"
+	printf 'input x f32[3,4]\noutput y = softmax(x)\n' > s.t
+	tool trace s.t | tool schedule > s.mp
+	for pass in $(tool fuse --help | sed -n '/^passes/,$ s/^[ *]* \([a-z]*\)  .*/\1/p'); do
+		tool fuse --stop-after "$pass" s.mp > at.mp
+		tool show at.mp | tool show -p | cmp - at.mp
+		case $pass in
+		open | produce | siblings | drop) fails 3 tool run at.mp x=rand ; fails 3 tool lower at.mp ;;
+		*) ok tool run at.mp x=rand ;;
+		esac
+	done
+}
