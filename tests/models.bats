@@ -33,6 +33,10 @@ fused() { "$BIN/trace" "$TESTS/models/small/$1.onnx" | "$BIN/schedule" | "$BIN/f
 
 @test "transformers: pictures, masks, a cache" { agrees vit_b16 bert_base gpt2; }
 
+@test "sound: convolutions in time, a cache beside what was heard" { agrees whisper_encoder whisper_decoder; }
+
+@test "quantized: int8 between floats" { agrees resnet50_u8 resnet50_i8; }
+
 @test "sizes that do not come back to themselves" {
 	python3 - "$BATS_TEST_TMPDIR/odd.npy" <<-'END'
 	import sys
@@ -61,5 +65,9 @@ fused() { "$BIN/trace" "$TESTS/models/small/$1.onnx" | "$BIN/schedule" | "$BIN/f
 	vit_b16 25
 	bert_base 30
 	gpt2 33
+	whisper_encoder 30
+	whisper_decoder 57
+	resnet50_u8 51
+	resnet50_i8 51
 	END
 }

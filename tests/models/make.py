@@ -1,22 +1,25 @@
 #!/usr/bin/env python3
 """make.py FOLDER [--small] [NAME…]: models as PyTorch's exporter writes them, node for node, with seeded weights.
 
-No network is needed and no framework: numpy and the onnx package.  Each function below builds one architecture; its
-arguments are the architecture's own widths and depths, and SMALL has those of the variant that the suite runs.  Beside
+No network is needed and no framework: numpy and the onnx package (and ONNX Runtime for the quantized ones).  Each
+function below builds one architecture; its arguments are the architecture's own widths and depths, and SMALL has those
+of the variant that the suite runs.  Beside
 NAME.onnx stand NAME.1.npz and NAME.3.npz, inputs for batch 1 and 3 (other sizes differ as well where the model leaves
 them open)."""
 import argparse, os, zlib
 import numpy as np
 import onnx
 from onnx import TensorProto as T, helper as h, numpy_helper
+from quantize import quantize
 
 class Net:
     """A graph being written: op() appends a node and gives the name of its first output."""
     def __init__(self, name, opset):
         self.name, self.opset = name, opset
         self.rng = np.random.default_rng(zlib.crc32(name.encode()))
-        self.nodes, self.weights, self.ins, self.outs, self.cache, self.feeds = [], [], [], [], {}, []
+        self.nodes, self.weights, self.ins, self.outs, self.feeds = [], [], [], [], []
         self.path, self.count = "", {}
+        self.finish = None                                 # what is done to the model as a whole
 
     def op(self, kind, *ins, n=1, **attrs):
         at = "%s/%s" % (self.path, kind)
@@ -71,6 +74,8 @@ class Net:
     def save(self, folder, sizes):
         g = h.make_graph(self.nodes, self.name, self.ins, self.outs, self.weights)
         m = h.make_model(g, opset_imports=[h.make_opsetid("", self.opset)], ir_version=8, producer_name="pytorch")
+        if self.finish:
+            self.finish(m, {k: d(self.rng, dict(sizes.get(1, {}), batch=4)) for k, d in self.feeds})
         onnx.save(m, os.path.join(folder, self.name + ".onnx"))
         for batch in (1, 3):
             size = dict(sizes.get(batch, {}), batch=batch)
@@ -345,10 +350,91 @@ def gpt2(width=768, heads=12, depth=12, vocabulary=50257, positions=1024):
     n.output(n.op("MatMul", x, n.op("Transpose", table, perm=[1, 0])), "logits", ["batch", "seq", vocabulary])
     return n, {1: dict(seq=1, past=20), 3: dict(seq=5, past=9)}
 
+# ---- sound
+def attend(n, q, k, v, mask=None):
+    """scaled_dot_product_attention as it is exported: the root of the scale on both sides."""
+    width = n.op("Cast", n.op("Slice", n.op("Shape", q), n.const([-1]), n.const([2 ** 63 - 1])), to=T.FLOAT)
+    scale = n.op("Div", n.f(1.0), n.op("Sqrt", width))
+    k = n.op("Transpose", k, perm=[0, 1, 3, 2])
+    s = n.op("MatMul", n.op("Mul", q, n.op("Sqrt", scale)), n.op("Mul", k, n.op("Sqrt", scale)))
+    return n.op("MatMul", n.op("Softmax", n.op("Add", s, mask) if mask else s, axis=-1), v)
+
+def split_heads(n, x, heads, each):
+    return n.op("Transpose", n.reshape(x, n.dim(x, 0), -1, heads, each), perm=[0, 2, 1, 3])
+
+def join_heads(n, x, width):
+    x = n.op("Transpose", x, perm=[0, 2, 1, 3])
+    return n.reshape(x, n.dim(x, 0), n.dim(x, 1), width)
+
+def whisper_encoder(width=384, heads=6, depth=4, bands=80, frames=3000):
+    n = Net("whisper_encoder", 17)
+    each = width // heads
+    x = n.input("input_features", ["batch", bands, frames], drawn_of("batch", bands, frames))
+    for k, (cin, stride) in enumerate(((bands, 1), (width, 2))):
+        n.at("/conv%d" % (k + 1))
+        x = gelu(n, n.op("Conv", x, n.drawn(width, cin, 3), n.drawn(width, scale=0.1), dilations=[1], group=1, kernel_shape=[3],
+                         pads=[1, 1], strides=[stride]))
+    x = n.op("Add", n.op("Transpose", x, perm=[0, 2, 1]), n.drawn(frames // 2, width, scale=0.3))
+    for b in range(depth):
+        n.at("/layers.%d" % b)
+        y = norm(n, x, width)
+        q, k, v = (split_heads(n, linear(n, y, width, width, bias), heads, each) for bias in (True, False, True))
+        x = n.op("Add", x, linear(n, join_heads(n, attend(n, q, k, v), width), width, width))
+        y = gelu(n, linear(n, norm(n, x, width), width, 4 * width))
+        x = n.op("Add", x, linear(n, y, 4 * width, width))
+    n.output(norm(n.at("/layer_norm"), x, width), "last_hidden_state", ["batch", frames // 2, width])
+    return n, {}
+
+def whisper_decoder(width=384, heads=6, depth=4, vocabulary=51865, positions=448, frames=1500):
+    n = Net("whisper_decoder", 17)
+    each = width // heads
+    ids = n.input("input_ids", ["batch", "seq"], words(vocabulary, "seq"), T.INT64)
+    heard = n.input("encoder_hidden_states", ["batch", frames, width], drawn_of("batch", frames, width))
+    shape = ["batch", heads, "past", each]
+    past = [[n.input("past_key_values.%d.decoder.%s" % (b, kv), shape, drawn_of(*shape)) for kv in ("key", "value")]
+            for b in range(depth)]
+    n.at("/decoder")
+    seq, before = n.dim(ids, 1), n.dim(past[0][0], 2)
+    total = n.op("Add", before, seq)
+    one = lambda v: n.op("Unsqueeze", v, n.const([0]))
+    table = n.drawn(vocabulary, width, scale=0.3)
+    place = n.op("Slice", n.drawn(positions, width, scale=0.3), one(before), one(total), n.const([0]))
+    x = n.op("Add", n.op("Gather", table, ids), place)
+    # keys after a query's own place are far below: triu of a full matrix, by comparing Ranges
+    column = n.op("Range", n.const(0), total, n.const(1))
+    row = n.op("Reshape", n.op("Range", before, total, n.const(1)), n.const([-1, 1]))
+    far = n.op("Expand", n.f(np.finfo(np.float32).min), n.op("Concat", one(seq), one(total), axis=0))
+    mask = n.op("Mul", far, n.op("Cast", n.op("Greater", column, row), to=T.FLOAT))
+    mask = n.op("Unsqueeze", n.op("Unsqueeze", mask, n.const([0])), n.const([1]))
+    for b in range(depth):
+        n.at("/decoder/layers.%d" % b)
+        y = norm(n, x, width)
+        q, k, v = (split_heads(n, linear(n, y, width, width, bias), heads, each) for bias in (True, False, True))
+        k, v = n.op("Concat", past[b][0], k, axis=2), n.op("Concat", past[b][1], v, axis=2)
+        x = n.op("Add", x, linear(n, join_heads(n, attend(n, q, k, v, mask), width), width, width))
+        for kv, t in (("key", k), ("value", v)):
+            n.output(t, "present.%d.decoder.%s" % (b, kv), ["batch", heads, "total", each])
+        q = split_heads(n, linear(n, norm(n, x, width), width, width), heads, each)
+        k, v = (split_heads(n, linear(n, heard, width, width, bias), heads, each) for bias in (False, True))
+        x = n.op("Add", x, linear(n, join_heads(n, attend(n, q, k, v), width), width, width))
+        y = gelu(n, linear(n, norm(n, x, width), width, 4 * width))
+        x = n.op("Add", x, linear(n, y, 4 * width, width))
+    x = norm(n.at("/decoder/layer_norm"), x, width)
+    n.output(n.op("MatMul", x, n.op("Transpose", table, perm=[1, 0])), "logits", ["batch", "seq", vocabulary])
+    return n, {1: dict(seq=1, past=20), 3: dict(seq=4, past=7)}
+
 def resnet50_bn(**more): return resnet50(bn=True, **more)
 
+def resnet50_u8(signed=False, **more):
+    n, sizes = resnet50(**more)
+    n.name = "resnet50_i8" if signed else "resnet50_u8"
+    n.finish = lambda m, feeds: quantize(m, feeds, signed)
+    return n, sizes
+
+def resnet50_i8(**more): return resnet50_u8(signed=True, **more)
+
 MODELS = dict((f.__name__, f) for f in (resnet50, resnet50_bn, mobilenetv2, efficientnet_b0, convnext_tiny, unet, vit_b16, bert_base,
-                                        gpt2))
+                                        gpt2, whisper_encoder, whisper_decoder, resnet50_u8, resnet50_i8))
 SMALL = dict(
     resnet50=dict(width=4, blocks=(2, 2), size=32, classes=10),
     resnet50_bn=dict(width=4, blocks=(2, 2), size=32, classes=10),
@@ -358,7 +444,11 @@ SMALL = dict(
     unet=dict(widths=(4, 8, 12), size=16),
     vit_b16=dict(width=16, heads=2, depth=2, size=32, patch=8, classes=10),
     bert_base=dict(width=16, heads=2, depth=2, vocabulary=50, positions=40),
-    gpt2=dict(width=16, heads=2, depth=2, vocabulary=50, positions=40))
+    gpt2=dict(width=16, heads=2, depth=2, vocabulary=50, positions=40),
+    whisper_encoder=dict(width=16, heads=2, depth=2, bands=6, frames=24),
+    whisper_decoder=dict(width=16, heads=2, depth=2, vocabulary=50, positions=40, frames=12),
+    resnet50_u8=dict(width=4, blocks=(2, 2), size=32, classes=10),
+    resnet50_i8=dict(width=4, blocks=(2, 2), size=32, classes=10))
 
 if __name__ == "__main__":
     p = argparse.ArgumentParser()
@@ -374,7 +464,7 @@ if __name__ == "__main__":
     os.makedirs(a.folder, exist_ok=True)
     for name in a.names or MODELS:
         more = dict(SMALL[name]) if a.small else {}
-        if a.depth and name in ("vit_b16", "bert_base", "gpt2"):
+        if a.depth and name in ("vit_b16", "bert_base", "gpt2", "whisper_encoder", "whisper_decoder"):
             more["depth"] = a.depth
         net, sizes = MODELS[name](**more)
         net.save(a.folder, sizes)
