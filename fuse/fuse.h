@@ -39,11 +39,15 @@ Look kernel_look(UOp *kernel);
 /* True when store writes the whole of its buffer, each element once, at its own loops in order, without a gate. */
 bool store_is_plain(UOp *store);
 bool has_op(UOp *root, Op op);
-/* True when a fold in it reads something that does not move with all of the ranges around and in it: the reuse that
- * a contraction has and a row reduction has not. */
+/* True when a fold in it reads nothing that moves with all of the ranges around and in it, but several things that move
+ * with some, or is a product with such a factor: the reuse that a contraction has and a row reduction has not. */
 bool has_contraction(UOp *root);
 /* value with every LOAD in it gated by gate as well */
 UOp *gate_loads(UOp *value, UOp *gate);
+
+/* ---- one_to_one.c */
+/* True when place, over the kernel's loops, takes no value twice. */
+bool wants_once(UOp *place, UOp *kernel);
 
 /* ---- cost.c */
 /* Work of one run of a kernel: arithmetic and memory traffic in units of one add, each node counted as often as its

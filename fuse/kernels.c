@@ -90,6 +90,25 @@ bool has_op(UOp *root, Op op)
 	return false;
 }
 
+/* Whether u, a product, has a factor that moves with the fold but not with all of in. */
+static bool part_factor(UOp *u, uint64_t in, uint64_t bound)
+{
+	UOp *stack[64];
+	int n = 0;
+	for (stack[n++] = u; n;) {
+		u = stack[--n];
+		uint64_t m = range_mask(u);
+		if (u->op == OP_CAST)
+			stack[n++] = u->src[0];
+		else if (u->op == OP_MUL && n + 2 <= 64)
+			for (int k = 0; k < 2; k++)
+				stack[n++] = u->src[k];
+		else if ((m & bound) && (m & in) != in)
+			return true;
+	}
+	return false;
+}
+
 static bool reuses(UOp *fold)
 {
 	uint64_t around = range_mask(fold), in = range_mask(fold->src[0]);
@@ -108,7 +127,9 @@ static bool reuses(UOp *fold)
 		else
 			part++;
 	}
-	return part > 0 && full + part > 1;
+	if (full)       /* by a vector, as in a matrix product; a bias in the sum does not make one */
+		return part > 0 && part_factor(fold->src[0], in, bound);
+	return part > 1;
 }
 
 bool has_contraction(UOp *root)

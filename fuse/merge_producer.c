@@ -295,23 +295,11 @@ static bool is_big_fold(UOp *store)
 	return false;
 }
 
-/* The load wants each element once, at the loops: nothing of a contraction is done twice. */
+/* The load wants each element once: nothing of a contraction is done twice. */
 static bool wanted_once(UOp *kernel, UOp *store)
 {
 	Nodes sites = sites_of(kernel, store_buffer(store));
-	uint64_t seen = 0;
-	if (sites.n != 1 || sites.at[0]->nsrc > 1)
-		return false;
-	UOp *place = sites.at[0]->src[0];
-	for (uint32_t i = 1; i < place->nsrc; i++) {
-		UOp *e = place->src[i];
-		if (e->op != OP_RANGE)
-			continue;
-		if (range_axis(e) >= BOUND || seen >> range_axis(e) & 1)
-			return false;
-		seen |= 1ull << range_axis(e);
-	}
-	return seen == range_mask(kernel);
+	return sites.n == 1 && sites.at[0]->nsrc == 1 && wants_once(sites.at[0]->src[0], kernel);
 }
 
 static bool contraction_ok(UOp *kernel, UOp *store, const char **why)

@@ -63,10 +63,10 @@ fused() { "$BIN/trace" "$TESTS/models/small/$1.onnx" | "$BIN/schedule" | "$BIN/f
 	convnext_tiny 18
 	unet 32
 	vit_b16 25
-	bert_base 30
-	gpt2 33
-	whisper_encoder 30
-	whisper_decoder 57
+	bert_base 28
+	gpt2 24
+	whisper_encoder 26
+	whisper_decoder 49
 	resnet50_u8 51
 	resnet50_i8 51
 	END
