@@ -295,33 +295,34 @@ static void run_list(Run *r)
 
 /* ---- the grid ---- */
 
-/* SPECIALs of work group g: gidxD, and lidxD for each lane */
+/* SPECIALs of work group g: gidxD, and lidxD for each lane; items that are lanes follow each other from g on */
 static void place_group(Run *r, const int64_t *group)
 {
 	for (size_t k = 0; k < r->plan.special.n; k++) {
 		Cell *c = cell_at(r, r->plan.special.at[k]);
 		const char *name = c->u->arg->s;
+		int64_t *lane = (int64_t *)c->lane, inner = 1;
 		int d = name[4] - '0';
-		int64_t inner = 1;
 		if (strlen(name) != 5 || d < 0 || d > 2)
 			die(MALFORMED, "kernel %s: SPECIAL '%s' is no place in a grid", r->plan.name, name);
 		for (int i = 0; i < d; i++)
 			inner *= r->plan.local[i];
-		if (!c->varies)
-			*(int64_t *)c->lane = group[d];
-		for (size_t i = 0; c->varies && i < r->lanes; i++)
-			((int64_t *)c->lane)[i] = (int64_t)i / inner % r->plan.local[d];
+		for (size_t i = 0; i < (c->varies ? r->lanes : 1); i++)
+			lane[i] = name[0] == 'l' ? (int64_t)i / inner % r->plan.local[d] : group[d] + (d ? 0 : (int64_t)i);
 	}
 }
 
 static void run_grid(Run *r)
 {
-	int64_t g[3];
+	const int64_t *size = r->plan.global;
+	int64_t g[3], together = r->plan.items ? (int64_t)r->plan.lanes : 1;
 
-	r->lanes = r->plan.group;
-	for (g[2] = 0; g[2] < r->plan.global[2]; g[2]++)
-		for (g[1] = 0; g[1] < r->plan.global[1]; g[1]++)
-			for (g[0] = 0; g[0] < r->plan.global[0]; g[0]++) {
+	for (g[2] = 0; g[2] < size[2]; g[2]++)
+		for (g[1] = 0; g[1] < size[1]; g[1]++)
+			for (g[0] = 0; g[0] < size[0]; g[0] += together) {
+				r->lanes = r->plan.group ? r->plan.group : 1;
+				if (r->plan.items)
+					r->lanes = size[0] - g[0] < together ? size[0] - g[0] : together;
 				place_group(r, g);
 				run_list(r);
 			}
@@ -333,10 +334,7 @@ void interp_loops(UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf)
 
 	loops_plan(&r.plan, kernel, env, nbuf, buf);
 	set_constants(&r);
-	if (r.plan.group)
-		run_grid(&r);
-	else
-		run_list(&r);
+	run_grid(&r);
 	vec_free(&r.open);
 	loops_plan_free(&r.plan);
 }

@@ -47,7 +47,8 @@ typedef struct {
 	VEC(Memory) memory;
 	Map leaf;               /* CONST, VAR, SPECIAL, RANGE, LET → cell, plus one, as it stands at this statement */
 	Map memory_of;          /* PARAM, DEFINE_… → memory, plus one */
-	size_t group;           /* work items of a group; 0: no grid */
+	size_t group;           /* work items of a group; 0: no groups */
+	bool items;             /* the grid's items are lanes (CPU) */
 	int64_t local[3], global[3];
 	size_t lanes;           /* at most */
 } LoopPlan;

@@ -1,6 +1,6 @@
-/* Lays a list of statements out for evaluation. On a GPU target the work items of a group are the lanes; elsewhere
- * the iterations of a loop that may run in any order are, so that an op is done on many at a time. What is the same
- * for all lanes is computed once.
+/* Lays a list of statements out for evaluation. On a GPU target the work items of a group are the lanes; elsewhere the
+ * iterations of a loop that may run in any order are, or the items of the grid when they are more, so that an op is
+ * done on many at a time. What is the same for all lanes is computed once.
  *
  *     RANGE r0 16 loop      lanes r0 = 0 … 15
  *       DEFINE_REG 1        one for each lane
@@ -108,7 +108,7 @@ static int put_leaf(LoopPlan *p, UOp *u)
 		return at;
 	if (u->op == OP_RANGE || u->op == OP_LET)
 		die(MALFORMED, "kernel %s: a %s is used where it has no value", p->name, op_name(u->op));
-	at = leaf_put(p, u, u->op == OP_SPECIAL && u->arg->s[0] == 'l');
+	at = leaf_put(p, u, u->op == OP_SPECIAL && (p->items || u->arg->s[0] == 'l'));
 	if (u->op == OP_SPECIAL)
 		vec_push(&p->special, at);
 	return at;
@@ -233,15 +233,37 @@ static int longest(const LoopPlan *p, int i)
 	}
 }
 
+/* bytes of what DEFINE_LOCAL declares */
+static int64_t stack_bytes(const LoopPlan *p)
+{
+	int64_t all = 0, n;
+
+	for (size_t i = 0; i < p->nstatement; i++) {
+		UOp *u = p->statement[i].u;
+		if (u->op == OP_DEFINE_LOCAL && (!mul_ok(number_of(p, u->arg->a[1]), dtype_size(u->dtype), &n) ||
+			(all += n) > ROOM))
+			return ROOM;
+	}
+	return all;
+}
+
+/* The items of a CPU's grid are lanes when no loop in them is longer. */
 static void choose_lanes(LoopPlan *p)
 {
+	int64_t most = p->group || stack_bytes(p) > ROOM / LANES ? INT64_MAX : 1, n;
+
 	for (int i = 0; !p->group && i < (int)p->nstatement; i++) {
 		if (!is_loop(&p->statement[i]) || !independent(p, i))
 			continue;
 		i = longest(p, i);
+		n = ix_eval(p->statement[i].u->src[0], p->env, &n) ? n : 0;
+		most = n > most ? n : most;
 		p->statement[i].lanes = true;
 		i = p->statement[i].match;
 	}
+	p->items = p->global[0] > most;
+	for (size_t i = 0; p->items && i < p->nstatement; i++)
+		p->statement[i].lanes = false;
 }
 
 static void put_store(LoopPlan *p, Map *here, Statement *s)
@@ -255,7 +277,7 @@ static void put_store(LoopPlan *p, Map *here, Statement *s)
 	s->value = put_expression(p, here, u->src[1]);
 }
 
-/* lanes: the statement stands within a loop over lanes, or there is a grid */
+/* lanes: the statement stands within a loop over lanes, in a work group, or items are lanes */
 static void put_statement(LoopPlan *p, Statement *s, bool lanes)
 {
 	Map here = {0};
@@ -310,7 +332,7 @@ static void grid(LoopPlan *p)
 		if (!mul_ok(n, p->local[d], &n) || n > 1 << 20)
 			die(UNSUPPORTED, "kernel %s: a work group of more than 2^20 items", p->name);
 	}
-	p->group = n;
+	p->group = local ? n : 0;
 }
 
 /* what a cell does in each run of its statement, now that every lane has its place */
@@ -362,7 +384,7 @@ void loops_plan(LoopPlan *p, UOp *kernel, const VarEnv *env, size_t nbuf, void *
 		if (all.at[i]->op == OP_PARAM)
 			put_param(p, all.at[i], nbuf, buf);
 	for (int i = 0; i < (int)p->nstatement; i++) {
-		put_statement(p, &p->statement[i], p->group || i < lanes_end);
+		put_statement(p, &p->statement[i], p->group || p->items || i < lanes_end);
 		if (p->statement[i].lanes)
 			lanes_end = p->statement[i].match;
 	}

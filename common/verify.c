@@ -113,12 +113,31 @@ static void check_nesting(size_t at, const UOp *k)
 	vec_free(&open);
 }
 
+/* global_size and local_size: 1 to 3 sizes each; work: a size */
+static void check_grid(size_t at, const UOp *k)
+{
+	static const char *const key[] = {"global_size", "local_size", "work"};
+	const char *err = NULL;
+	for (int i = 0; i < 3; i++) {
+		const Val *v = val_get(k->arg, key[i]);
+		if (!v || v == VNIL)
+			continue;
+		bool many = i < 2 && v->kind == VAL_ARRAY && v->n >= 1 && v->n <= 3;
+		if (i < 2 && !many)
+			bad(MALFORMED, at, k, arena_printf("%s is not an array of 1 to 3 sizes", key[i]));
+		for (size_t d = 0; d < (many ? v->n : 1); d++)
+			if (!size_from_val(many ? v->a[d] : v, &err))
+				bad(MALFORMED, at, k, arena_printf("%s: %s", key[i], err));
+	}
+}
+
 static void check_kernel(Level lv, size_t at, const UOp *k)
 {
 	if (!val_get(k->arg, "name") || val_get(k->arg, "name")->kind != VAL_STR)
 		bad(MALFORMED, at, k, "a kernel needs a name");
 	if (lv >= LV_LOOPS) {
 		check_nesting(at, k);
+		check_grid(at, k);
 		return;
 	}
 	for (uint32_t i = 0; i < k->nsrc; i++)
@@ -146,6 +165,8 @@ void verify(const Graph *g)
 			check_call(i, u);
 		} else if (u->op == OP_KERNEL) {
 			check_kernel(g->level, i, u);
+		} else if (u->op == OP_PROGRAM) {
+			check_grid(i, u);
 		} else if (u->op == OP_SINK && u != g->sink) {
 			bad(MALFORMED, i, u, "the SINK is not the last node");
 		}

@@ -275,11 +275,47 @@ static void print_params(Printer *p, Buf *out)
 	for (size_t i = 0; i < p->vars.n; i++, comma = ", ")
 		buf_printf(out, "%s%s", comma,
 			size_param(p, map_get(&p->names, PKEY(p->vars.at[i])), p->slots + i));
-	if (p->d->attributes)
+	if (p->from)
+		buf_printf(out, "%sconst %s %s, const %s %s", comma, type(p, DT_I64), p->from,
+			type(p, DT_I64), p->to);
+	else if (p->d->attributes)
 		buf_printf(out, "%suint3 group_at [[threadgroup_position_in_grid]], "
 			"uint3 item_at [[thread_position_in_threadgroup]]", comma);
 	else if (!*comma)
 		buf_printf(out, "void");
+}
+
+/* ---- grids */
+
+/* On a CPU a grid is a line of items, and NAME runs those from one number up to another. */
+static void name_items(Printer *p)
+{
+	const Val *global = val_get(p->kernel->arg, "global_size");
+	const Val *local = val_get(p->kernel->arg, "local_size");
+	if (!p->d->on_cpu || !global || global == VNIL)
+		return;
+	if (global->kind != VAL_ARRAY || global->n != 1 || (local && local != VNIL))
+		die(MALFORMED, "node %u KERNEL: the grid of target %s is one size, without local_size",
+			p->kernel->id, p->d->target);
+	p->from = name_unique(&p->used, "from");
+	p->to = name_unique(&p->used, "to");
+}
+
+/* the loop over items, open, when there is one */
+static void print_items(Printer *p, const Nodes *all)
+{
+	const char *name = p->from ? name_unique(&p->used, "gidx0") : NULL, *t = type(p, DT_I64);
+	for (size_t i = 0; i < all->n; i++) {
+		UOp *u = all->at[i];
+		if (u->op == OP_SPECIAL && (!name || !val_is_str(u->arg, "gidx0")))
+			die(MALFORMED, "node %u SPECIAL: is no place in the kernel's grid", u->id);
+		if (u->op == OP_SPECIAL)
+			name_put(p, u, name);
+	}
+	if (!name)
+		return;
+	print_line(p, "for (%s %s = %s; %s < %s; %s++) {", t, name, p->from, name, p->to, name);
+	p->indent++;
 }
 
 /* the places in the grid that the kernel names */
@@ -305,19 +341,31 @@ static void print_specials(Printer *p, const Nodes *all)
 	}
 }
 
-/* What run calls on a CPU: buffers and size variables from two arrays. */
+/* What run calls on a CPU: buffers and size variables from two arrays, and which items of the grid;
+ * a kernel without one is a single item. */
 static void print_caller(Printer *p, const char *name)
 {
-	const char *comma = "";
-	print_line(p, "\nvoid %s_call(void *const *bufs, const long *vars)", name);
+	const char *comma = "", *unused[4];
+	size_t n = 0;
+	if (!p->slots)
+		unused[n++] = "bufs";
+	if (!p->vars.n)
+		unused[n++] = "vars";
+	if (!p->from) {
+		unused[n++] = "from";
+		unused[n++] = "to";
+	}
+	buf_printf(p->out, "\n");
+	print_line(p, "void %s_call(void *const *bufs, const long *vars, long from, long to)", name);
 	print_line(p, "{");
-	for (int i = 0; i < 1; i++)
-		buf_printf(p->out, "\t(void)bufs;\n\t(void)vars;\n\t%s(", name);
+	for (size_t i = 0; i < n; i++)
+		print_line(p, "\t(void)%s;", unused[i]);
+	buf_printf(p->out, "\t%s(", name);
 	for (int k = 0; k < p->slots; k++, comma = ", ")
 		buf_printf(p->out, "%sbufs[%d]", comma, k);
 	for (size_t i = 0; i < p->vars.n; i++, comma = ", ")
 		buf_printf(p->out, "%svars[%zu]", comma, i);
-	buf_printf(p->out, ");\n}\n");
+	buf_printf(p->out, "%s);\n}\n", !p->from ? "" : *comma ? ", from, to" : "from, to");
 }
 
 /* where the kernel came from */
@@ -344,10 +392,12 @@ static bool uses_f64(const Printer *p, const Nodes *all)
 static void print_body(Printer *p, const Nodes *all)
 {
 	p->indent = 1;
-	print_specials(p, all);
+	p->d->on_cpu ? print_items(p, all) : print_specials(p, all);
 	for (uint32_t i = 0; i < p->kernel->nsrc;)
 		i += print_statement(p, i);
 	p->indent = 0;
+	if (p->from)
+		print_line(p, "\t}");
 }
 
 static const Val *vars_val(const Printer *p)
@@ -373,6 +423,7 @@ const Val *cstyle_print(
 	name_unique(&p.used, name);
 	name_params(&p, &all);
 	name_vars(&p);
+	name_items(&p);
 	print_body(&p, &all);
 	bool f64 = uses_f64(&p, &all);
 	if (f64 && !d->type[DT_F64])

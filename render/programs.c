@@ -47,6 +47,7 @@ static const Val *globals_of(const UOp *call)
 
 static UOp *make_program(const Use *use)
 {
+	static const char *const grid[] = {"global_size", "local_size", "work"};
 	UOp *kernel = use->kernel;
 	Buf src = {0};
 	const Val *name = val_get(kernel->arg, "name"), *made_for = val_get(kernel->arg, "target");
@@ -62,10 +63,9 @@ static UOp *make_program(const Use *use)
 		val_str("vars"), vars);
 	if (dialect->runtime)
 		arg = val_set(arg, "runtime", val_str(dialect->runtime));
-	for (int i = 0; i < 2; i++) {
-		const char *key = i ? "local_size" : "global_size";
-		const Val *size = val_get(kernel->arg, key);
-		arg = size ? val_set(arg, key, size) : arg;
+	for (size_t i = 0; i < sizeof grid / sizeof *grid; i++) {
+		const Val *v = val_get(kernel->arg, grid[i]);
+		arg = v ? val_set(arg, grid[i], v) : arg;
 	}
 	UOp *p = NODE(OP_PROGRAM, DT_NONE, arg, kernel);
 	node_note(p, kernel->note);

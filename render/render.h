@@ -280,6 +280,7 @@ typedef struct {
 	bool restricted;
 	const UOp *gate; /* of the STORE being printed: what stands under it needs no gate of its own */
 	VEC(UOp *) open;                /* RANGEs */
+	const char *from, *to;          /* the items it runs (CPU), NULL without a grid */
 } Printer;
 /* Text of value u where the statement being printed stands; long ones are cut by temporaries before
  * it. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-typedef void (*Call)(void *const *bufs, const int64_t *vars);
+typedef void (*Call)(void *const *bufs, const int64_t *vars, int64_t from, int64_t to);
 
 static int cpu_list(void (*tell)(void *, const char *, const char *), void *ctx)
 {
@@ -86,7 +86,7 @@ static void cpu_launch(void *kernel, size_t nbuf, void *const *buf, size_t nvars
 	Call call;
 
 	memcpy(&call, &kernel, sizeof call);
-	call(buf, vars);
+	call(buf, vars, 0, groups[0]);
 }
 
 static void cpu_sync(void)

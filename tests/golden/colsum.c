@@ -16,10 +16,11 @@ void r_5_40(float *restrict y, const float *restrict x)
 	}
 }
 
-void r_5_40_call(void *const *bufs, const long *vars)
+void r_5_40_call(void *const *bufs, const long *vars, long from, long to)
 {
-	(void)bufs;
 	(void)vars;
+	(void)from;
+	(void)to;
 	r_5_40(bufs[0], bufs[1]);
 }
 

@@ -46,10 +46,11 @@ void r_3_5_5_2_3_3(float *restrict y, const float *restrict x, const float *rest
 	}
 }
 
-void r_3_5_5_2_3_3_call(void *const *bufs, const long *vars)
+void r_3_5_5_2_3_3_call(void *const *bufs, const long *vars, long from, long to)
 {
-	(void)bufs;
 	(void)vars;
+	(void)from;
+	(void)to;
 	r_3_5_5_2_3_3(bufs[0], bufs[1], bufs[2]);
 }
 

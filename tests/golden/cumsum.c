@@ -11,10 +11,11 @@ void scan_3_5(float *restrict rows, const float *restrict x)
 	}
 }
 
-void scan_3_5_call(void *const *bufs, const long *vars)
+void scan_3_5_call(void *const *bufs, const long *vars, long from, long to)
 {
-	(void)bufs;
 	(void)vars;
+	(void)from;
+	(void)to;
 	scan_3_5(bufs[0], bufs[1]);
 }
 
@@ -43,10 +44,11 @@ void scan_3_5n1(float *restrict columns, const float *restrict x)
 	}
 }
 
-void scan_3_5n1_call(void *const *bufs, const long *vars)
+void scan_3_5n1_call(void *const *bufs, const long *vars, long from, long to)
 {
-	(void)bufs;
 	(void)vars;
+	(void)from;
+	(void)to;
 	scan_3_5n1(bufs[0], bufs[1]);
 }
 

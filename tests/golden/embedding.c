@@ -11,10 +11,11 @@ void E_5_4(float *restrict y, const float *restrict table, const long *restrict 
 	}
 }
 
-void E_5_4_call(void *const *bufs, const long *vars)
+void E_5_4_call(void *const *bufs, const long *vars, long from, long to)
 {
-	(void)bufs;
 	(void)vars;
+	(void)from;
+	(void)to;
 	E_5_4(bufs[0], bufs[1], bufs[2]);
 }
 

@@ -39,10 +39,11 @@ void r_4_6_8(float *restrict y, const float *restrict a, const float *restrict b
 	}
 }
 
-void r_4_6_8_call(void *const *bufs, const long *vars)
+void r_4_6_8_call(void *const *bufs, const long *vars, long from, long to)
 {
-	(void)bufs;
 	(void)vars;
+	(void)from;
+	(void)to;
 	r_4_6_8(bufs[0], bufs[1], bufs[2], bufs[3]);
 }
 

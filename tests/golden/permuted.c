@@ -11,10 +11,11 @@ void E_3_2(float *restrict y, float *restrict z, const float *restrict x)
 	}
 }
 
-void E_3_2_call(void *const *bufs, const long *vars)
+void E_3_2_call(void *const *bufs, const long *vars, long from, long to)
 {
-	(void)bufs;
 	(void)vars;
+	(void)from;
+	(void)to;
 	E_3_2(bufs[0], bufs[1], bufs[2]);
 }
 

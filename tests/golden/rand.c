@@ -37,10 +37,11 @@ void E_4(float *restrict u)
 	}
 }
 
-void E_4_call(void *const *bufs, const long *vars)
+void E_4_call(void *const *bufs, const long *vars, long from, long to)
 {
-	(void)bufs;
 	(void)vars;
+	(void)from;
+	(void)to;
 	E_4(bufs[0]);
 }
 
@@ -73,10 +74,11 @@ void E_6(long *restrict n)
 	}
 }
 
-void E_6_call(void *const *bufs, const long *vars)
+void E_6_call(void *const *bufs, const long *vars, long from, long to)
 {
-	(void)bufs;
 	(void)vars;
+	(void)from;
+	(void)to;
 	E_6(bufs[0]);
 }
 

@@ -9,10 +9,11 @@ void E_4_3(float *restrict y, const float *restrict x)
 	}
 }
 
-void E_4_3_call(void *const *bufs, const long *vars)
+void E_4_3_call(void *const *bufs, const long *vars, long from, long to)
 {
-	(void)bufs;
 	(void)vars;
+	(void)from;
+	(void)to;
 	E_4_3(bufs[0], bufs[1]);
 }
 
@@ -32,10 +33,11 @@ void scatter_5_3(float *restrict y, const int *restrict i, const float *restrict
 	}
 }
 
-void scatter_5_3_call(void *const *bufs, const long *vars)
+void scatter_5_3_call(void *const *bufs, const long *vars, long from, long to)
 {
-	(void)bufs;
 	(void)vars;
+	(void)from;
+	(void)to;
 	scatter_5_3(bufs[0], bufs[1], bufs[2]);
 }
 

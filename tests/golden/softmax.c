@@ -30,10 +30,11 @@ void r_3_16(float *restrict y, const float *restrict x)
 	}
 }
 
-void r_3_16_call(void *const *bufs, const long *vars)
+void r_3_16_call(void *const *bufs, const long *vars, long from, long to)
 {
-	(void)bufs;
 	(void)vars;
+	(void)from;
+	(void)to;
 	r_3_16(bufs[0], bufs[1]);
 }
 

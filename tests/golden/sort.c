@@ -57,10 +57,11 @@ void sort_2_6(long *restrict t0_, long *restrict t1_, const float *restrict x)
 	}
 }
 
-void sort_2_6_call(void *const *bufs, const long *vars)
+void sort_2_6_call(void *const *bufs, const long *vars, long from, long to)
 {
-	(void)bufs;
 	(void)vars;
+	(void)from;
+	(void)to;
 	sort_2_6(bufs[0], bufs[1], bufs[2]);
 }
 
@@ -76,10 +77,11 @@ void E_2_6(float *restrict up, const float *restrict x, const long *restrict t0_
 	}
 }
 
-void E_2_6_call(void *const *bufs, const long *vars)
+void E_2_6_call(void *const *bufs, const long *vars, long from, long to)
 {
-	(void)bufs;
 	(void)vars;
+	(void)from;
+	(void)to;
 	E_2_6(bufs[0], bufs[1], bufs[2]);
 }
 
@@ -143,10 +145,11 @@ void sort_2_6n1(long *restrict order, long *restrict t2_, const float *restrict 
 	}
 }
 
-void sort_2_6n1_call(void *const *bufs, const long *vars)
+void sort_2_6n1_call(void *const *bufs, const long *vars, long from, long to)
 {
-	(void)bufs;
 	(void)vars;
+	(void)from;
+	(void)to;
 	sort_2_6n1(bufs[0], bufs[1], bufs[2]);
 }
 

@@ -32,10 +32,10 @@ void r_n_4(float *restrict y, float *restrict last, const float *restrict x, con
 	}
 }
 
-void r_n_4_call(void *const *bufs, const long *vars)
+void r_n_4_call(void *const *bufs, const long *vars, long from, long to)
 {
-	(void)bufs;
-	(void)vars;
+	(void)from;
+	(void)to;
 	r_n_4(bufs[0], bufs[1], bufs[2], vars[0]);
 }
 
