@@ -92,7 +92,8 @@ static void print_all(Buf *out, const Graph *g, const uint32_t *index)
 
 uint64_t call_writes(const UOp *call)
 {
-	uint64_t slots = 0;
+	const UOp *kernel = call->src[0]->op == OP_PROGRAM ? call->src[0]->src[0] : call->src[0];
+	uint64_t slots = kernel->op == OP_CUSTOM;
 	Nodes all = walk(call->src[0]);
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *u = all.at[i];

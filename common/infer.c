@@ -167,7 +167,8 @@ static const char *infer_buffer(In *n)
 		return e;
 	if (val_is_str(role, "const") || val_is_str(role, "state"))
 		return check_data(n);
-	if (!val_is_str(role, "input") && !val_is_str(role, "output") && !val_is_str(role, "temp"))
+	if (!val_is_str(role, "input") && !val_is_str(role, "output") && !val_is_str(role, "temp") &&
+	    !val_is_str(role, "prepared"))
 		SAY("the role is not input, const or state");
 	return NULL;
 }
@@ -398,10 +399,15 @@ static const char *infer_assign(In *n)
 
 static const char *infer_custom(In *n)
 {
-	const char *e = NULL;
-	if (n->arg->kind != VAL_MAP || !val_get(n->arg, "code") || val_get(n->arg, "code")->kind != VAL_MAP)
-		SAY("the arg is not a map with shape and code");
-	n->out = shape_from_val(val_get(n->arg, "shape"), &e, &n->status);
+	if (!custom_allowed) {
+		n->status = UNSUPPORTED;
+		SAY("a kernel of the user's own, whose code is compiled and run, needs --allow-custom");
+	}
+	const char *e = custom_check(n->arg, &n->status);
+	if (!e && n->dt == DT_NONE)
+		SAY("the dtype is missing");
+	if (!e)
+		n->out = shape_from_val(val_get(n->arg, "shape"), &e, &n->status);
 	return e;
 }
 

@@ -131,7 +131,7 @@ const char *infer_call(In *n)
 	Op first = n->src[0]->op;
 	if (n->op == OP_CALL && first != OP_KERNEL && first != OP_PROGRAM && first != OP_CUSTOM)
 		SAY("a call needs a kernel, not %s", op_name(first));
-	if (n->op == OP_PROGRAM && first != OP_KERNEL)
+	if (n->op == OP_PROGRAM && first != OP_KERNEL && first != OP_CUSTOM)
 		SAY("a program needs its kernel, not %s", op_name(first));
 	if (n->op == OP_KERNEL)
 		return NULL;

@@ -19,6 +19,8 @@ static VEC(const char *) opt_dump, opt_skip;
 static const Option common_options[] = {
 	{'i', "input", "ENDPOINT", "read from a ZeroMQ endpoint, tcp://… or ipc://…, or a file",
 		&opt_input},
+	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
+		&custom_allowed},
 	{'v', "verbose", NULL, "print each command that is run", &opt_verbose},
 	{'h', "help", NULL, "print this help", &opt_help},
 	{0},
@@ -32,6 +34,8 @@ static const Option stage_options[] = {
 		.many = true},
 	{0, "stop-after", "PASS", "write the document as it is after PASS", &opt_stop},
 	{0, "skip", "PASS", "leave out a pass that can be", &opt_skip, .many = true},
+	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
+		&custom_allowed},
 	{'v', "verbose", NULL, "print each command that is run", &opt_verbose},
 	{'h', "help", NULL, "print this help", &opt_help},
 	{0},
@@ -106,25 +110,29 @@ static const char *target_of(const Stage *s)
 
 /* ---- missing stages */
 
-typedef struct { char **at[8]; size_t n; } Commands;
+typedef struct { char **at[8]; size_t n; bool custom; } Commands;
 
 static void add_stage(Commands *c, const char *name, const char *target)
 {
 	const char *path = tool_find(name);
 	if (!path)
 		die(FAILED, "the stage '%s' is not on the stage path %s", name, stage_path());
-	char **argv = arena_alloc(4 * sizeof *argv);
-	argv[0] = (char *)path;
+	char **argv = arena_alloc(5 * sizeof *argv);
+	size_t n = 0;
+	argv[n++] = (char *)path;
 	if (target) {
-		argv[1] = "-t";
-		argv[2] = (char *)target;
+		argv[n++] = "-t";
+		argv[n++] = (char *)target;
 	}
+	/* not told to a stage of the user's own that need not know of it */
+	if (c->custom)
+		argv[n++] = "--allow-custom";
 	c->at[c->n++] = argv;
 }
 
 Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 {
-	Commands c = {0};
+	Commands c = {.custom = custom_allowed && custom_in(g)};
 	if (to >= LV_LOOPS && !target && g->level < to)
 		die(USAGE, "a target is needed (-t) to go from level %s to %s",
 			level_name[g->level], level_name[to]);

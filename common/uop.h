@@ -354,6 +354,16 @@ Graph *doc_end(Doc *d, const char **err);
 /* Dies with MALFORMED (or UNSUPPORTED) naming node, op and name, when g breaks a rule of its level. */
 void verify(const Graph *g);
 
+/* ---- custom.c: CUSTOM, a kernel of the user's own (its interface: render/README.md) ----------------------- */
+
+extern bool custom_allowed;              /* --allow-custom: without it such a node is refused, status 3 */
+/* What is wrong with a CUSTOM's arg, its shape apart; NULL when nothing is. */
+const char *custom_check(const Val *arg, int *status);
+const char *custom_name(const Val *arg); /* of its function: an identifier */
+/* Names of the size variables that it takes after the buffers: those of `vars`, else those in `shape` as they come. */
+const Val *custom_vars(const Val *arg);
+bool custom_in(const Graph *g);
+
 /* ---- wire_scan.c, wire.c, text.c, text_parse.c: bytes into whole values; document ↔ bytes, document ↔ text ----------------- */
 
 enum { READ_RAW = 1 };   /* keep equal nodes apart and dead ones too (show, diff); no stage does */

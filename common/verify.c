@@ -84,11 +84,23 @@ static void check_sink(Level lv, const UOp *sink, size_t at, bool open)
 	check_names(sink, at, -1);
 }
 
+/* A CUSTOM writes slot 0 and reads those behind it, in the order of its sources. */
+static void check_custom_call(size_t at, const UOp *call, const UOp *custom)
+{
+	if (call->nsrc != custom->nsrc + 2)
+		bad(MALFORMED, at, call, "the number of buffers is not that of the kernel's sources and one");
+	for (uint32_t k = 1; k < call->nsrc; k++)
+		if (call->src[k]->dtype != (k == 1 ? custom : custom->src[k - 2])->dtype)
+			bad(MALFORMED, at, call, arena_printf("the dtype of buffer %u is not the kernel's", k - 1));
+}
+
 /* The kernel of a call and the dtype of each slot */
 static void check_call(size_t at, const UOp *call)
 {
 	const UOp *k = call->src[0]->op == OP_PROGRAM ? call->src[0]->src[0] : call->src[0];
 	const Val *slots = val_get(k->arg, "slots");
+	if (k->op == OP_CUSTOM)
+		check_custom_call(at, call, k);
 	if (slots && slots->kind == VAL_INT && slots->i != (int64_t)call->nsrc - 1)
 		bad(MALFORMED, at, call, "the number of buffers is not the kernel's");
 }
@@ -111,6 +123,25 @@ static void check_nesting(size_t at, const UOp *k)
 	if (open.n)
 		bad(MALFORMED, at, k, "a loop is not closed");
 	vec_free(&open);
+}
+
+/* Below level graph its sources are PARAMs, slot 1 and so on, and it stands in CALLs alone. */
+static void check_custom(Level lv, size_t at, const UOp *u)
+{
+	if (!custom_allowed)
+		bad(UNSUPPORTED, at, u,
+			"a kernel of the user's own, whose code is compiled and run, needs --allow-custom");
+	for (uint32_t i = 0; lv > LV_GRAPH && i < u->nsrc; i++)
+		if (u->src[i]->op != OP_PARAM || val_get(u->src[i]->arg, "slot")->i != i + 1)
+			bad(MALFORMED, at, u, arena_printf("source %u is not the PARAM of slot %u", i, i + 1));
+}
+
+static void check_uses(size_t at, const UOp *u)
+{
+	bool call = u->op == OP_CALL || u->op == OP_PROGRAM;
+	for (uint32_t i = 0; !call && i < u->nsrc; i++)
+		if (u->src[i]->op == OP_CUSTOM)
+			bad(MALFORMED, at, u, "a CUSTOM stands where only a CALL may name it");
 }
 
 /* global_size and local_size: 1 to 3 sizes each; work: a size */
@@ -154,9 +185,11 @@ void verify(const Graph *g)
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
 		check_level(g->level, i, u);
-		if (u->op == OP_CUSTOM)
-			bad(UNSUPPORTED, i, u, "a user's own kernel needs --allow-custom, which no target offers");
-		if (u->op == OP_BUFFER) {
+		if (custom_allowed && g->level > LV_GRAPH)
+			check_uses(i, u);
+		if (u->op == OP_CUSTOM) {
+			check_custom(g->level, i, u);
+		} else if (u->op == OP_BUFFER) {
 			check_role(g->level, i, u);
 			check_name(&names, i, u);
 		} else if (u->op == OP_ASSIGN && g->level == LV_GRAPH) {

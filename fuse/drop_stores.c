@@ -8,12 +8,12 @@ static bool is_wanted(const Map *read, UOp *buffer)
 	return strcmp(buffer_role(buffer), "temp") || map_get(read, PKEY(buffer));
 }
 
-/* kernel (or copy) with its wanted STOREs alone; NULL when there is none */
+/* kernel (or copy, or call) with its wanted STOREs alone; NULL when there is none */
 static UOp *wanted(const Map *read, UOp *kernel)
 {
 	VEC(UOp *) stores = {0};
-	if (kernel->op == OP_MEMCPY)
-		return is_wanted(read, kernel->src[0]) ? kernel : NULL;
+	if (kernel->op != OP_KERNEL)
+		return is_wanted(read, step_written(kernel)) ? kernel : NULL;
 	for (uint32_t i = 0; i < kernel->nsrc; i++)
 		if (is_wanted(read, store_buffer(kernel->src[i])))
 			vec_push(&stores, kernel->src[i]);
@@ -35,8 +35,11 @@ Graph *drop_stores(Graph *g)
 			continue;
 		}
 		vec_push(&kept, k);
-		if (k->op == OP_MEMCPY) {
-			map_put(&read, PKEY(k->src[1]), k);
+		if (k->op != OP_KERNEL) {
+			uint32_t n;
+			UOp *const *reads = step_reads(k, &n);
+			for (uint32_t r = 0; r < n; r++)
+				map_put(&read, PKEY(reads[r]), k);
 			continue;
 		}
 		Nodes loads = kernel_loads(k);

@@ -18,7 +18,7 @@ void explain(const char *fmt, ...)
 const char *kernel_label(UOp *kernel)
 {
 	if (kernel->op != OP_KERNEL)
-		return "copy";
+		return kernel->op == OP_CALL ? custom_name(kernel->src[0]->arg) : "copy";
 	return buffer_name(store_buffer(kernel->src[0]));
 }
 
@@ -26,6 +26,27 @@ static void print_names(Buf *b, const UOp *call, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i < to; i++)
 		buf_printf(b, " %s", buffer_name(call->src[i]));
+}
+
+/* How many slots a call writes, and how many of those it reads as well. */
+static void slots_used(const UOp *call, uint32_t *writes, uint32_t *both)
+{
+	UOp *k = call->src[0];
+	uint64_t written = 0, read = 0;
+	*both = 0;
+	*writes = 1;
+	if (k->op == OP_CUSTOM)
+		return;
+	for (uint32_t s = 0; s < k->nsrc; s++)
+		written |= 1ull << val_get(store_buffer(k->src[s])->arg, "slot")->i;
+	Nodes loads = kernel_loads(k);
+	for (size_t l = 0; l < loads.n; l++)
+		read |= 1ull << val_get(loads.at[l]->src[0]->src[0]->arg, "slot")->i;
+	*writes = 0;
+	for (uint32_t s = 0; s + 1 < call->nsrc; s++) {
+		*writes += written >> s & 1;
+		*both += (written & read) >> s & 1;
+	}
 }
 
 Graph *explain_result(Graph *g)
@@ -40,23 +61,13 @@ Graph *explain_result(Graph *g)
 			continue;
 		}
 		/* slots in order: written, then read; a buffer updated in place counts as both */
-		UOp *k = call->src[0];
-		uint32_t writes = 0, slots = call->nsrc - 1, both = 0;
-		uint64_t written = 0, read = 0;
-		for (uint32_t s = 0; s < k->nsrc; s++)
-			written |= 1ull << val_get(store_buffer(k->src[s])->arg, "slot")->i;
-		Nodes loads = kernel_loads(k);
-		for (size_t l = 0; l < loads.n; l++)
-			read |= 1ull << val_get(loads.at[l]->src[0]->src[0]->arg, "slot")->i;
-		for (uint32_t s = 0; s < slots; s++) {
-			writes += written >> s & 1;
-			both += (written & read) >> s & 1;
-		}
-		uint32_t reads = slots - writes + both;
+		uint32_t writes, both;
+		slots_used(call, &writes, &both);
+		uint32_t reads = call->nsrc - 1 - writes + both;
 		print_names(&b, call, writes + 1, call->nsrc);
 		buf_printf(&b, " ->");
 		print_names(&b, call, 1, writes + 1);
-		explain("%s: %u read%s, %u write%s:%s", val_get(k->arg, "name")->s, reads,
+		explain("%s: %u read%s, %u write%s:%s", val_get(call->src[0]->arg, "name")->s, reads,
 			reads == 1 ? "" : "s", writes, writes == 1 ? "" : "s", buf_str(&b));
 		buf_free(&b);
 	}

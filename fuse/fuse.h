@@ -1,8 +1,8 @@
 /* fuse: level schedule → schedule, with fewer kernels and less memory traffic.  Passes are in fuse.c.
  *
  * Between open_kernels and close_kernels a document has kernels in open form: the SINK's sources are KERNELs (and
- * MEMCPYs) whose INDEXes name BUFFERs directly, loops are RANGEs of axis 0, 1, … in order, and a range that a fold
- * binds has axis BOUND + its depth from the inside, so that equal folds are one node wherever they stand. */
+ * MEMCPYs, and CALLs of CUSTOMs) whose INDEXes name BUFFERs directly, loops are RANGEs of axis 0, 1, … in order, and
+ * a range that a fold binds has axis BOUND + its depth from the inside, so that equal folds are one node wherever they stand. */
 #ifndef FUSE_H
 #define FUSE_H
 #include "uop.h"
@@ -28,6 +28,9 @@ UOp *shift_bound(UOp *value, int shift);
 UOp *share_loops(UOp *kernel);
 
 /* ---- kernels.c: what a pass asks of a kernel in open form */
+/* Of what is no KERNEL, a MEMCPY or a CALL of a CUSTOM, which stay as they are: the buffer written, those read. */
+UOp *step_written(const UOp *step);
+UOp *const *step_reads(const UOp *step, uint32_t *n);
 typedef struct { UOp *at[64]; int n; } Loops;
 Loops kernel_loops(UOp *kernel);             /* free ranges, outermost first */
 Loops loops_among(const Nodes *all, UOp *kernel);    /* the same, all being a walk of kernel */

@@ -2,6 +2,15 @@
 #include "fuse.h"
 #include <stdlib.h>
 
+UOp *step_written(const UOp *step) { return step->src[step->op == OP_CALL]; }
+
+UOp *const *step_reads(const UOp *step, uint32_t *n)
+{
+	uint32_t first = step->op == OP_CALL ? 2 : 1;
+	*n = step->nsrc - first;
+	return step->src + first;
+}
+
 Loops kernel_loops(UOp *kernel)
 {
 	Nodes all = walk_brief(kernel);

@@ -18,7 +18,7 @@ enum { BIG_FOLD = 1 << 16, FEW_ROWS = 64, ROUNDS = 4 };
 typedef VEC(UOp *) List;
 
 typedef struct {
-	UOp *kernel;            /* a KERNEL, or a MEMCPY left alone */
+	UOp *kernel;            /* a KERNEL, or a MEMCPY or CALL left alone */
 	bool dead, cheap;       /* cheap: each reader may compute it itself */
 	bool barrier;           /* a copy somebody asked for, a sort, a scatter */
 	bool folds, scan, sort; /* has RREDUCE, RSCAN, RSORT */
@@ -88,9 +88,12 @@ static void read_step(Plan *p, int k, UOp *u)
 	s->kernel = u;
 	s->work = -1;
 	if (u->op != OP_KERNEL) {
+		uint32_t n;
+		UOp *const *reads = step_reads(u, &n);
 		s->barrier = true;
-		turn_add(&use_of(p, u->src[0])->writers, k);
-		read_add(p, k, u->src[1]);
+		turn_add(&use_of(p, step_written(u))->writers, k);
+		for (uint32_t i = 0; i < n; i++)
+			read_add(p, k, reads[i]);
 	} else {
 		s->barrier = is_barrier(u);
 		Look l = kernel_look(u);

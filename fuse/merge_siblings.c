@@ -57,8 +57,11 @@ static void read_kernel(Sib *s, int k)
 {
 	UOp *u = s->kernel[k];
 	if (u->op != OP_KERNEL) {
-		turn_add(&use_of(s, u->src[0])->writers, k);
-		turn_add(&use_of(s, u->src[1])->readers, k);
+		uint32_t n;
+		UOp *const *reads = step_reads(u, &n);
+		turn_add(&use_of(s, step_written(u))->writers, k);
+		for (uint32_t i = 0; i < n; i++)
+			turn_add(&use_of(s, reads[i])->readers, k);
 		return;
 	}
 	Look l = kernel_look(u);

@@ -227,7 +227,7 @@ Graph *open_kernels(Graph *g)
 	Map opened = {0};
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		UOp *u = g->sink->src[i];
-		UOp *k = u->op == OP_CALL ? open_call(&opened, u) : u;
+		UOp *k = u->op == OP_CALL && u->src[0]->op == OP_KERNEL ? open_call(&opened, u) : u;
 		if (k->op == OP_KERNEL)
 			node_note(k, u->src[0]->note);
 		vec_push(&src, k);

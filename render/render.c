@@ -17,7 +17,8 @@ static Graph *through_target(Graph *g)
 		die(UNSUPPORTED, "no target %.60s: there is no render-%.60s on the stage path", target_name,
 			target_name);
 	wire_write(&in, g);
-	int status = spawn_filter((char *[]){(char *)tool, NULL}, buf_str(&in), in.n, &out);
+	char *allow = custom_allowed && custom_in(g) ? "--allow-custom" : NULL;
+	int status = spawn_filter((char *[]){(char *)tool, allow, NULL}, buf_str(&in), in.n, &out);
 	buf_free(&in);
 	if (status)
 		die_silent(status);

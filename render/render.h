@@ -317,6 +317,12 @@ const char *comment_safe(const char *s, size_t n);
 const Val *cstyle_print(
 	Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted);
 
+/* ---- custom_program.c: CUSTOM → PROGRAM ------------------------------------------------------ */
+
+/* The code of a CUSTOM for d's target with its launch data; globals are the dtypes of its slots. Dies
+ * with UNSUPPORTED when it has none for that target. */
+UOp *custom_program(UOp *custom, const Dialect *d, const Val *globals);
+
 /* ---- programs.c, render-X.c: KERNEL → PROGRAM ------------------------------------------------ */
 
 /* The main of a render-X. */

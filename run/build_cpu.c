@@ -272,18 +272,21 @@ static void build_alone(const Compiler *c, Unit **failed, size_t bad, size_t job
 	}
 }
 
+/* those that stand alone first */
 static int by_flags_then_size(const void *a, const void *b)
 {
 	const Program *p = ((const Kernel *)a)->p, *q = ((const Kernel *)b)->p;
 	int d = strcmp(p->flags ? p->flags : "", q->flags ? q->flags : "");
 	size_t n = strlen(p->src), m = strlen(q->src);
 
+	if (p->alone != q->alone)
+		return q->alone - p->alone;
 	return d ? d : n < m ? 1 : n > m ? -1 : strcmp(p->name, q->name);
 }
 
-static bool same_flags(const Kernel *a, const Kernel *b)
+static bool stands_with(const Kernel *a, const Kernel *b)
 {
-	return !strcmp(a->p->flags ? a->p->flags : "", b->p->flags ? b->p->flags : "");
+	return !a->p->alone && !b->p->alone && !strcmp(a->p->flags ? a->p->flags : "", b->p->flags ? b->p->flags : "");
 }
 
 /* Spreads kernels of equal flags over units: largest first, each into the unit that has least. */
@@ -321,7 +324,7 @@ static void build_missing(const Compiler *c, Kernel *k, size_t n, const BuildOpt
 	u = arena_alloc((n + 1) * sizeof *u);
 	failed = arena_alloc((n + 1) * sizeof *failed);
 	for (size_t i = 0, j; i < n; i = j) {
-		for (j = i + 1; j < n && same_flags(&k[i], &k[j]); j++)
+		for (j = i + 1; j < n && stands_with(&k[i], &k[j]); j++)
 			;
 		units += units_fill(k + i, j - i, jobs, u + units);
 	}

@@ -205,7 +205,7 @@ static bool same_text(const char *a, const char *b)
  * other. */
 static bool stands_with(Program *const *p, size_t first, size_t i)
 {
-	if (!same_text(p[i]->flags, p[first]->flags))
+	if (!same_text(p[i]->flags, p[first]->flags) || p[i]->alone || p[first]->alone)
 		return false;
 	for (size_t k = first; k < i; k++)
 		if (!strcmp(p[k]->name, p[i]->name) && strcmp(p[k]->src, p[i]->src))

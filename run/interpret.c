@@ -83,8 +83,8 @@ void interpret_graph(const Graph *g, const Inputs *in, States *states, Array *ou
 
 	for (size_t i = 0; i < all.n; i++) {
 		if (all.at[i]->op == OP_CUSTOM)
-			die(UNSUPPORTED, "node %u CUSTOM: a kernel of the user's own is not interpreted",
-				all.at[i]->id);
+			die(UNSUPPORTED, "node %u CUSTOM (%s): a kernel of the user's own cannot be interpreted",
+				all.at[i]->id, custom_name(all.at[i]->arg));
 		m += all.at[i]->op == OP_ASSIGN;
 	}
 	roots = arena_alloc((n + m + 1) * sizeof *roots);

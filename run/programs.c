@@ -82,6 +82,8 @@ static void program_read(Program *p, UOp *u)
 	p->object = text_at(p, "object", false);
 	p->entry = text_at(p, "entry", false);
 	p->runtime = runtime_of(p);
+	v = val_get(u->arg, "alone");
+	p->alone = v && v->kind == VAL_BOOL && v->b;
 	v = val_get(u->arg, "globals");
 	if (!v || v->kind != VAL_ARRAY)
 		die(MALFORMED, "%s: arg has no array 'globals'", p->where);

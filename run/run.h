@@ -11,6 +11,7 @@ typedef struct {
 	const char *name, *src, *target, *flags;
 	const char *object, *entry;     /* NULL until compiled */
 	Runtime runtime;
+	bool alone;                     /* its source shares no file with another */
 	size_t nvars, nslots;
 	const Val *const *vars;         /* names, as STR */
 	const Val *ins, *outs;          /* slots */

@@ -106,25 +106,35 @@ static void step_buffers(Session *s, Step *t, size_t from)
 	}
 }
 
+static UOp *kernel_of(UOp *callee) { return callee->op == OP_PROGRAM ? callee->src[0] : callee; }
+
 /* What the kernel takes a slot for must lie in the buffer that the CALL gives it. */
 static void params_check(const Session *s, const Step *t)
 {
 	Nodes all = walk(t->node->src[0]);
+	UOp *kernel = kernel_of(t->node->src[0]);
 
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *u = all.at[i];
 		Array a;
-		if (u->op != OP_PARAM)
+		/* a CUSTOM stands for what it writes */
+		if (u->op != OP_PARAM && (u->op != OP_CUSTOM || u != kernel))
 			continue;
-		const Val *slot = val_get(u->arg, "slot");
+		int64_t slot = u == kernel ? 0 : val_get(u->arg, "slot")->i;
 		buffer_array(u, &s->in->env, &a);
-		if (slot->i < 0 || (size_t)slot->i >= t->nbuf ||
-			s->b.u[t->slot[slot->i]]->dtype != u->dtype ||
-			s->b.host[t->slot[slot->i]].bytes < a.bytes)
+		if (slot < 0 || (size_t)slot >= t->nbuf || s->b.u[t->slot[slot]]->dtype != u->dtype ||
+			s->b.host[t->slot[slot]].bytes < a.bytes)
 			die(MALFORMED,
 				"node %u CALL (%s): the buffer of slot %lld is not what the kernel takes",
-				t->node->id, t->name, (long long)slot->i);
+				t->node->id, t->name, (long long)slot);
 	}
+}
+
+static void check_interpreted(const Step *t)
+{
+	if (kernel_of(t->callee)->op == OP_CUSTOM)
+		die(UNSUPPORTED, "node %u CUSTOM (%s): a kernel of the user's own cannot be interpreted",
+			kernel_of(t->callee)->id, t->name);
 }
 
 static void steps_make(Session *s, const Map *programs, void **kernel)
@@ -147,8 +157,10 @@ static void steps_make(Session *s, const Map *programs, void **kernel)
 		params_check(s, t);
 		t->callee = t->node->src[0];
 		t->kind = STEP_INTERPRET;
-		if (s->o.interpret || listed(s->o.interpret_only, number++, t->name))
+		if (s->o.interpret || listed(s->o.interpret_only, number++, t->name)) {
+			check_interpreted(t);
 			continue;
+		}
 		t->kind = STEP_LAUNCH;
 		size_t k = (uintptr_t)map_get(programs, t->callee->id + 1) - 1;
 		t->program = &s->programs.at[k];
@@ -287,9 +299,9 @@ Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
 /* Slots that a kernel stores to, as a mask. */
 static uint64_t slots_written(UOp *callee)
 {
-	UOp *kernel = callee->op == OP_PROGRAM ? callee->src[0] : callee;
+	UOp *kernel = kernel_of(callee);
 	Nodes all = walk(kernel);
-	uint64_t mask = 0;
+	uint64_t mask = kernel->op == OP_CUSTOM;
 
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *to = all.at[i]->op == OP_STORE ? all.at[i]->src[0]->src[0] : NULL;

@@ -13,7 +13,7 @@ bool has_buffer(const UOp *u)
 {
 	OpClass c = op_info[u->op].cls;
 	return op_elementwise(u->op) || c == CLASS_AXES || c == CLASS_INDEXING ||
-		u->op == OP_BUFFER || u->op == OP_CONTIGUOUS || u->op == OP_COPY;
+		u->op == OP_BUFFER || u->op == OP_CONTIGUOUS || u->op == OP_COPY || u->op == OP_CUSTOM;
 }
 
 UOp *content(UOp *u)
@@ -102,14 +102,15 @@ static UOp *bind_copy(Bind *b, UOp *u)
 	return has_buffer(content(u->src[0])) ? u->src[0] : u;
 }
 
-static UOp *bind_sink(UOp *u)
+/* What the caller gets, and what a kernel of the user's own reads, lies in memory as it is. */
+static UOp *bind_all(UOp *u)
 {
-	VEC(UOp *) out = {0};
+	VEC(UOp *) src = {0};
 	for (uint32_t i = 0; i < u->nsrc; i++)
-		vec_push(&out, stored(u->src[i]));
-	UOp *sink = node_with(u, out.at);
-	vec_free(&out);
-	return sink;
+		vec_push(&src, stored(u->src[i]));
+	UOp *bound = node_with(u, src.at);
+	vec_free(&src);
+	return bound;
 }
 
 static UOp *bind_node(UOp *u, void *ctx)
@@ -125,7 +126,8 @@ static UOp *bind_node(UOp *u, void *ctx)
 	case OP_SCAN: return one_element(u) ? u->src[0] : u;
 	case OP_SORT: return bind_sort(u);
 	case OP_ASSIGN: return bind_assign(u);
-	case OP_SINK: return bind_sink(u);
+	case OP_CUSTOM:
+	case OP_SINK: return bind_all(u);
 	default: return u;
 	}
 }

@@ -129,6 +129,9 @@ static bool writer_find(Order *o, size_t copy, Writer *w)
 	if (call->op != OP_CALL || fill->op != OP_CALL)
 		return false;
 	w->slot = slot_find(call, state);
+	/* which places a kernel of the user's own reads is not known */
+	if (call->src[0]->op != OP_KERNEL || fill->src[0]->op != OP_KERNEL)
+		return w->slot < 0 && w->fill == w->call;
 	if (w->fill != w->call)
 		return w->slot < 0 && copies(fill, state);
 	return w->slot < 0 || reads_own_place(call->src[0], w->slot);

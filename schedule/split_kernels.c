@@ -46,6 +46,8 @@ static bool is_empty(const UOp *u)
 	return shape_static(u->shape, &n) && n == 0;
 }
 
+static UOp *home_of(const Split *s, UOp *x) { return x->op == OP_BUFFER ? x : s->home[x->id]; }
+
 /* ---- calls */
 
 static Body body_new(const Split *s, UOp *to)
@@ -98,12 +100,35 @@ static void scatter_add(Split *s, UOp *u)
 	}
 }
 
+/* The CUSTOM itself is what is called, over PARAMs in place of its sources: a slot each, in order. */
+static void custom_add(Split *s, UOp *u)
+{
+	VEC(UOp *) param = {0}, src = {0};
+	const Val *arg = val_set(u->arg, "name", val_str(custom_name(u->arg)));
+	vec_push(&src, NULL);
+	vec_push(&src, s->home[u->id]);
+	for (uint32_t k = 0; k < u->nsrc; k++) {
+		vec_push(&src, home_of(s, content(u->src[k])));
+		vec_push(&param, LEAF(OP_PARAM, src.at[k + 2]->dtype, VMAP(val_str("slot"), val_int(k + 1),
+			s->key[1], shape_to_val(src.at[k + 2]->shape))));
+	}
+	src.at[0] = node_new(OP_CUSTOM, u->dtype, param.n, param.at, arg);
+	node_note(src.at[0], u->note);
+	vec_push(&s->calls, node_new(OP_CALL, DT_NONE, src.n, src.at, VNIL));
+	vec_free(&param);
+	vec_free(&src);
+}
+
 static void node_add(Split *s, UOp *u)
 {
 	if (!s->home[u->id])
 		s->home[u->id] = temp_new(s, u->dtype, u->shape);
 	if (is_empty(u))
 		return;
+	if (u->op == OP_CUSTOM) {
+		custom_add(s, u);
+		return;
+	}
 	if (u->op == OP_SCATTER) {
 		scatter_add(s, u);
 		return;
@@ -141,8 +166,6 @@ static UOp **outputs_new(Split *s, UOp *sink)
 	}
 	return out;
 }
-
-static UOp *home_of(const Split *s, UOp *x) { return x->op == OP_BUFFER ? x : s->home[x->id]; }
 
 static const Val *sink_arg(const UOp *sink)
 {
