@@ -155,8 +155,8 @@ const Val *size_to_val(UOp *size)
 
 /* ---- variables ------------------------------------------------------------------------------- */
 
-static UOp **vars;
-static size_t nvars;
+static UOp **vars, *added[64];
+static size_t nvars, nadded;
 
 static bool good_name(const Val *v)
 {
@@ -208,12 +208,22 @@ UOp *vars_find(const char *name, size_t n)
 		if (v->n == n && !memcmp(v->s, name, n))
 			return vars[i];
 	}
+	for (size_t i = 0; i < nadded; i++)
+		if (added[i]->arg->a[0] == val_strn(name, n))
+			return added[i];
 	return NULL;
+}
+
+UOp *vars_add(const char *name, int64_t max)
+{
+	if (nadded == sizeof added / sizeof *added)
+		die(UNSUPPORTED, "more than %zu sizes that depend on data", nadded);
+	return added[nadded++] = ix_var(name, 0, max);
 }
 
 void text_reset(void)
 {
-	nvars = 0;
+	nvars = nadded = 0;
 	vars = NULL;
 }
 

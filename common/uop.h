@@ -303,6 +303,8 @@ UOp *ix_parse(const char *text, size_t n, const char **err);
 /* declares the document's variables for ix_parse (map name → [min,max] as Val); NULL or reason */
 const char *vars_declare(const Val *vars);
 UOp *vars_find(const char *name, size_t n);
+/* One more, 0 to max, until arena_reset: a size that is data (trace/data_sizes.c), which no document declares. */
+UOp *vars_add(const char *name, int64_t max);
 
 /* ---- walk.c: the one walker ------------------------------------------------------------------------- */
 

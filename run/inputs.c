@@ -145,7 +145,7 @@ static UOp *checked_size(const Val *v)
 }
 
 /* meta.checks: what trace could not decide of sizes, rows ["eq" or "le", a, b]. */
-static void checks_make(const Graph *g, const VarEnv *env)
+void checks_make(const Graph *g, const VarEnv *env)
 {
 	const Val *checks = val_get(g->meta, "checks");
 

@@ -114,6 +114,7 @@ static void handle(Graph *g, Bindings *operands)
 		g = stage_raise(g, LV_GRAPH, NULL, false);
 	devices_check(g);
 	checks_remember(g);
+	counts_declare(g);
 	in = inputs_bind(g, operands);
 	s = session_open(raise(g), &in, &o);
 	ready = now_ms();
@@ -126,6 +127,7 @@ static void handle(Graph *g, Bindings *operands)
 	if (opt_profile)
 		write_profile(s);
 	count = session_outputs(s, &names, &at);
+	count = outputs_trim(g, &in.env, count, names, &at);
 	if (opt_to || !opt_bench)
 		outputs_write(count, names, at, opt_to, opt_numbered, val_get(g->meta, "output_groups"));
 	session_close(s);

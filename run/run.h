@@ -120,6 +120,8 @@ bool binding_parse(const char *operand, Binding *b);
  * unset or differ), FAILED (cannot open). */
 typedef struct { UOp **buffer; Array *at; size_t n; VarEnv env; } Inputs;
 Inputs inputs_bind(const Graph *g, Bindings *b);
+/* meta.checks: dies with MALFORMED when one does not hold; those of a variable without a value are passed over. */
+void checks_make(const Graph *g, const VarEnv *env);
 const Array *input_of(const Inputs *in, const UOp *buffer);
 /* The buffer's shape with the variables' values; false when a size is negative or there are too
  * many elements. */
@@ -186,6 +188,15 @@ void interpret_graph(const Graph *g, const Inputs *in, States *states, Array *ou
 void interpret_call(UOp *callee, Level level, const VarEnv *env, size_t nbuf, void *const *buf);
 /* names of the SINK's outputs; out0, out1, … where it gives none */
 const char **output_names(const Graph *g, size_t *n);
+
+/* ---- trim.c: outputs whose sizes are data (common/README.md, meta.counts and meta.trims) */
+
+/* Makes the counts known as sizes, so that meta can speak of them. */
+void counts_declare(const Graph *g);
+/* Cuts the outputs to the sizes that their counts say, makes meta.checks that speak of them, and
+ * returns how many are the user's: the counts stand behind. at gets the cut ones. */
+size_t outputs_trim(const Graph *g, const VarEnv *env, size_t n, const char *const *names,
+	const Array **at);
 
 /* ---- outputs.c, bench.c */
 

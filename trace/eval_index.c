@@ -12,8 +12,19 @@ typedef struct { UOp *x; int axis; UOp *idx[MAX_RANK]; int at[MAX_RANK]; int n; 
 
 /* ---- bounds */
 
-static UOp *bound(const Value *v, const char *what)
+/* A bound that is a tensor is a size that is data: counted from the end where it is negative, and clipped. */
+static UOp *bound_of_data(UOp *i, UOp *size)
 {
+	UOp *n = size_tensor(size), *zero = const_int(DT_I64, 0);
+	i = t_cast(i, DT_I64);
+	i = t_where(t_lt(i, zero), t_add(i, n), i);
+	return size_of_data(t_min(t_max(i, zero), n), size);
+}
+
+static UOp *bound(const Value *v, const char *what, UOp *size)
+{
+	if (v->kind == V_TENSOR && !t_rank(v->u) && dtype_int(v->u->dtype))
+		return bound_of_data(v->u, size);
 	UOp *u = value_size(v);
 	if (!u || v->kind == V_STR)
 		die(MALFORMED, "%s of a slice is %s, expected an integer", what, value_text(v));
@@ -32,7 +43,7 @@ static UOp *slice_bound(const Value *v, const char *what, UOp *size, UOp *lo, UO
 {
 	if (v->kind == V_NONE)
 		return deflt;
-	UOp *u = bound(v, what);
+	UOp *u = bound(v, what, size);
 	if (known_negative(u))
 		u = ix_add(u, size);
 	return clip(u, lo, hi);
@@ -90,8 +101,6 @@ static UOp *at_place(UOp *x, int axis, const Value *v)
 static UOp *index_tensor(const Value *v)
 {
 	UOp *i = value_tensor(v, DT_NONE);
-	if (i && i->dtype == DT_BOOL)
-		die(UNSUPPORTED, "a mask as an index: the shape of the result would depend on data; use where");
 	if (i && v->kind == V_LIST && !v->n)
 		i = t_cast(i, DT_I32);
 	if (!i || !dtype_int(i->dtype))
@@ -209,11 +218,41 @@ static void check_places(const Value *x, size_t n, const Item *items, int *taken
 		die(MALFORMED, "%d indices for %s", *taken, value_text(x));
 }
 
-static Value index_tensor_value(const Value *x, size_t n, const Item *items)
+static UOp *mask_of(const Item *it)
+{
+	UOp *u = is_tensor_index(it) ? value_tensor(&it->at, DT_NONE) : NULL;
+	return u && u->dtype == DT_BOOL ? u : NULL;
+}
+
+/* A mask is an index for each of its axes: the places where it is true. */
+static size_t masks_found(size_t n, const Item *items, Item *out)
+{
+	size_t m = 0;
+	for (size_t i = 0; i < n; i++) {
+		UOp *mask = mask_of(&items[i]), *at = mask ? t_nonzero_places(mask) : NULL;
+		int rank = mask ? t_rank(mask) : 1;
+		if (mask && !rank)
+			die(UNSUPPORTED, "a mask of rank 0 as an index");
+		if (m + rank > 2 * MAX_RANK)
+			die(UNSUPPORTED, "more than %d indices", 2 * MAX_RANK);
+		for (int k = 0; k < rank; k++) {
+			out[m] = items[i];
+			if (mask)
+				out[m] = (Item){.kind = I_AT, .mask = t_dim(mask, k), .at = v_tensor(t_squeeze(
+					t_shrink_axis(at, 0, ix_const(k), ix_const(k + 1)), 0))};
+			m++;
+		}
+	}
+	return m;
+}
+
+static Value index_tensor_value(const Value *x, size_t given, const Item *items_given)
 {
 	Indexing g = {.x = x->u};
 	int taken;
 	bool gather = false;
+	Item *items = arena_alloc((given + 1 + 2 * MAX_RANK) * sizeof *items);
+	size_t n = masks_found(given, items_given, items);
 	check_places(x, n, items, &taken);
 	for (size_t i = 0; i < n; i++)
 		gather |= is_tensor_index(&items[i]);
@@ -228,6 +267,9 @@ static Value index_tensor_value(const Value *x, size_t n, const Item *items)
 			g.x = slice_axis(g.x, g.axis++, it);
 			g.after = true;
 		} else if (gather) {
+			if (it->mask && !size_equal(it->mask, t_dim(g.x, g.axis)))
+				die(MALFORMED, "a mask of %s for axis %d of %s", shape_text(shape_new(1, &it->mask)), g.axis,
+					shape_text(g.x->shape));
 			add_tensor_index(&g, &it->at);
 		} else if (value_size(&it->at)) {
 			g.x = at_place(g.x, g.axis, &it->at);

@@ -1,4 +1,5 @@
-/* Operators whose result's shape depends on values: those values must be known while tracing.
+/* Operators whose result's shape depends on values. Where those are known while tracing, so is the
+ * shape; else the tensor library counts (fn_data.c).
  *
  *     Compress with the condition [0,1,1]   →   GATHER at [1, 2]
  *     NonZero, Unique of known data         →   data */
@@ -25,14 +26,21 @@ static bool is_zero(const Array *a, size_t i)
 void onnx_Compress(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *at;
-	Array cond = onnx_known(c, 1);
-	int64_t *place = arena_alloc((count_of(&cond) + 1) * sizeof *place), n = 0;
+	Array cond;
 	int axis = 0;
 
 	if (onnx_attr_has(c, "axis"))
 		axis = onnx_attr_axis(c, "axis", 0, t_rank(x));
 	else
 		x = t_reshapev(x, 1, (UOp *[]){ shape_count(x->shape) });
+	if (!onnx_try_known(c, 1, &cond)) {
+		if (t_rank(onnx_in(c, 1)) != 1 || ix_prove_lt(t_dim(x, axis), t_dim(onnx_in(c, 1), 0)))
+			onnx_fail(c, MALFORMED, "the condition is %s, for axis %d of %s",
+				shape_text(onnx_in(c, 1)->shape), axis, shape_text(x->shape));
+		onnx_set(c, 0, t_compress(x, onnx_in(c, 1), axis));
+		return;
+	}
+	int64_t *place = arena_alloc((count_of(&cond) + 1) * sizeof *place), n = 0;
 	for (size_t i = 0; i < count_of(&cond); i++)
 		if (!is_zero(&cond, i))
 			place[n++] = i;
@@ -46,11 +54,17 @@ void onnx_Compress(OnnxCall *c)
 /* One column for each element that is not 0, one row for each axis; a scalar counts as [1]. */
 void onnx_NonZero(OnnxCall *c)
 {
-	Array a = onnx_known(c, 0), out = { .dtype = DT_I64, .rank = 2 };
-	size_t n = 0, total = count_of(&a), k = 0;
-	int rank = a.rank ? a.rank : 1;
+	Array a, out = { .dtype = DT_I64, .rank = 2 };
+	size_t n = 0, total, k = 0;
+	int rank;
 	int64_t *v;
 
+	if (!onnx_try_known(c, 0, &a)) {
+		onnx_set(c, 0, t_nonzero_places(onnx_in(c, 0)));
+		return;
+	}
+	total = count_of(&a);
+	rank = a.rank ? a.rank : 1;
 	for (size_t i = 0; i < total; i++)
 		n += !is_zero(&a, i);
 	v = out.data = arena_alloc((rank * n + 1) * sizeof *v);
@@ -179,10 +193,20 @@ static void set_counts(OnnxCall *c, size_t n, const Rows *r, const int64_t *firs
 
 void onnx_Unique(OnnxCall *c)
 {
-	UOp *x = onnx_in(c, 0), *at;
-	Array a = onnx_known(c, 0);
-	bool flat = !onnx_attr_has(c, "axis");
-	int axis = flat ? 0 : onnx_attr_axis(c, "axis", 0, a.rank);
+	UOp *x = onnx_in(c, 0), *at, *out[4];
+	Array a;
+	bool flat = !onnx_attr_has(c, "axis"), sorted = onnx_attr_int(c, "sorted", 1) != 0;
+	int axis = flat ? 0 : onnx_attr_axis(c, "axis", 0, t_rank(x));
+
+	if (flat)
+		x = t_reshapev(x, 1, (UOp *[]){ shape_count(x->shape) });
+	if (!onnx_try_known(c, 0, &a)) {
+		t_unique(x, axis, sorted, out);
+		for (int k = 0; k < 4; k++)
+			if (onnx_wants(c, k))
+				onnx_set(c, k, out[k]);
+		return;
+	}
 	size_t total = count_of(&a), n;
 	Rows r = { flat ? total : a.dim[axis], 1, NULL };
 	int64_t *first = arena_alloc((r.n + 1) * sizeof *first),
@@ -190,9 +214,7 @@ void onnx_Unique(OnnxCall *c)
 
 	r.len = r.n ? total / r.n : 0;
 	r.rank = ranks(a.dtype, flat || !total ? a.data : axis_first(&a, axis), total);
-	n = distinct(&r, onnx_attr_int(c, "sorted", 1) != 0, first, which);
-	if (flat)
-		x = t_reshapev(x, 1, (UOp *[]){ shape_count(x->shape) });
+	n = distinct(&r, sorted, first, which);
 	at = onnx_ints(n, first);
 	if (onnx_wants(c, 0))
 		onnx_set(c, 0, t_move_axis(t_gather(t_move_axis(x, axis, 0), 1, &at), 0, axis));

@@ -125,7 +125,8 @@ bool number_function(const char *name, const Value *x, Value *out);
 /* ---- eval_index.c: x[1:, ::-1, none, i] --------------------------------------------------------------- */
 
 typedef enum { I_AT, I_SLICE, I_NEW, I_ELLIPSIS } ItemKind;
-typedef struct { ItemKind kind; Value at, start, stop, step; } Item;
+/* mask: the size of the axis, when this came from a mask */
+typedef struct { ItemKind kind; Value at, start, stop, step; UOp *mask; } Item;
 Value index_value(const Value *x, size_t n, const Item *items);
 
 /* ---- eval_statements.c: statements, declarations, functions -------------------------------------------- */

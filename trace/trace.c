@@ -14,6 +14,7 @@ static Graph *note_checks(Graph *g)
 
 static const Pass passes[] = {
 	{"expand", read_tensor, "functions of the tensor library become primitive ops"},
+	{"bound", bound_sizes, "sizes that are data become buffers of their most, and counts"},
 	{"checks", note_checks, "what is to be checked when the sizes are known"},
 	{0},
 };

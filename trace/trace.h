@@ -158,6 +158,31 @@ UOp *t_windows(UOp *x, int nd, const int64_t *k, const int64_t *stride, const in
 static inline UOp *t_dim(UOp *x, int i) { return x->shape->dim[i < 0 ? x->shape->rank + i : i]; }
 static inline int t_rank(UOp *x) { return x->shape->rank; }
 
+/* ---- data_sizes.c, bound_sizes.c: sizes that are data ---------------------------------------------------------- */
+
+/* The value of an i64 scalar, 0 … most (the caller sees to that), as a size that may stand in any shape. bound_sizes
+ * takes it out of the graph again. */
+UOp *size_of_data(UOp *count, UOp *most);
+bool size_is_data(UOp *size);                /* such a size is part of it */
+/* The greatest it can be: each size of data at its most (or at 0, where that is more). */
+UOp *size_most(UOp *size);
+UOp *size_value(UOp *size);                  /* size_tensor, with the counts themselves for sizes of data */
+size_t data_sizes(UOp *const **var, UOp *const **count);     /* all of the document, a count before what it shapes */
+/* A size's count is another node now. */
+void data_size_moved(size_t k, UOp *count);
+void data_sizes_reset(void);
+/* Pass: buffers of their most instead of sizes that are data; what lies beyond is left out of folds, sorts and
+ * indices. meta.counts and meta.trims tell run what to cut from the outputs (common/README.md). */
+Graph *bound_sizes(Graph *g);
+
+/* fn_data.c: the places of a mask [n] where it is not 0, i64 [count]; those of x, [rank, count]; parts of x along axis */
+UOp *t_nonzero(UOp *mask);
+UOp *t_nonzero_places(UOp *x);
+UOp *t_compress(UOp *x, UOp *mask, int axis);
+/* distinct parts of x along axis in rising order, or that of their first places: the parts; those places; for each part
+ * of x the number of its like; how many there are of each */
+void t_unique(UOp *x, int axis, bool sorted, UOp **out);
+
 /* ---- approx.c: functions of the reals from the primitives, in x's own precision; integers become f32 --------- */
 
 UOp *t_exp(UOp *x); UOp *t_expm1(UOp *x); UOp *t_log(UOp *x); UOp *t_log1p(UOp *x);
