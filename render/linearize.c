@@ -48,17 +48,53 @@ static UOp *counter(const Scope *s, int r)
 	return s->at[r];
 }
 
-/* the place in a row buffer over the ranges of set, as s counts them */
-static UOp *buffer_index(const Lowering *l, const Scope *s, uint64_t set)
+/* Which element of the tiles around it s is at, counted over the ranges of lanes in the order of the
+ * lane loops. */
+static UOp *lane_index(const Lowering *l, const Scope *s, uint64_t lanes)
 {
-	UOp *at = ix_const(0), *stride = ix_const(1);
-	for (int r = l->facts.nrange; r-- > 0;) {
-		if (!(set >> r & 1))
+	UOp *at = ix_const(0);
+	for (int i = 0; i < l->plan.nlanes; i++) {
+		int r = l->plan.lanes[i];
+		if (!(lanes >> r & 1))
 			continue;
-		at = ix_add(at, ix_mul(counter(s, r), stride));
-		stride = ix_mul(stride, l->facts.range[r]->src[0]);
+		const Start *start = scope_start(s, r);
+		at = ix_mul(at, ix_const(start->tile.unroll * start->tile.vector));
+		at = ix_add(at, scope_lane(s, r));
 	}
 	return at;
+}
+
+static int lane_count(const Scope *at, uint64_t lanes)
+{
+	int n = 1;
+	for (; lanes; lanes &= lanes - 1) {
+		const Start *start = scope_start(at, __builtin_ctzll(lanes));
+		n *= start->tile.unroll * start->tile.vector;
+	}
+	return n;
+}
+
+/* Those of the lanes that are vectors: they lie next to each other in a row buffer. */
+static uint64_t vector_set(const Lowering *l, uint64_t set)
+{
+	for (int r = 0; r < l->facts.nrange; r++)
+		if (l->plan.tile[r].vector <= 1)
+			set &= ~(1ull << r);
+	return set;
+}
+
+/* The place in a nest's row buffer as s counts: lanes that are no vectors, the ranges it runs over,
+ * those in vectors last, then the lanes that are vectors. */
+static UOp *buffer_index(const Lowering *l, const Scope *s, const Nest *n)
+{
+	uint64_t vector = vector_set(l, n->lanes), own = vector_set(l, n->over);
+	UOp *at = lane_index(l, s, n->lanes & ~vector);
+	for (int last = 0; last < 2; last++)
+		for (int r = 0; r < l->facts.nrange; r++)
+			if ((last ? own : n->over & ~own) >> r & 1)
+				at = ix_add(ix_mul(at, l->facts.range[r]->src[0]), counter(s, r));
+	at = ix_mul(at, ix_const(lane_count(n->at, vector)));
+	return ix_add(at, lane_index(l, s, vector));
 }
 
 /* ---- expressions */
@@ -104,9 +140,9 @@ static UOp *value_node(Lowering *l, Inst *i)
 	if (i->of->op == OP_RANGE)
 		return counter(i->place, __builtin_ctzll(bit_of(i->of)));
 	if (i->nsrc && i->src[0]->kind == INST_STAGE)
-		return load_at(i->src[0]->reg, buffer_index(l, i->place, i->src[0]->nest->over));
+		return load_at(i->src[0]->reg, buffer_index(l, i->place, i->src[0]->nest));
 	if (i->of->op == OP_RREDUCE)
-		return load_at(i->src[0]->reg, i->place->lane);
+		return load_at(i->src[0]->reg, lane_index(l, i->place, i->src[0]->nest->lanes));
 	UOp **src = arena_alloc((i->nsrc + 1) * sizeof *src);
 	for (uint32_t k = 0; k < i->nsrc; k++)
 		src[k] = i->src[k]->ref;
@@ -115,7 +151,7 @@ static UOp *value_node(Lowering *l, Inst *i)
 
 static UOp *row_buffer(Lowering *l, const Inst *i)
 {
-	UOp *n = ix_const(1);
+	UOp *n = ix_const(lane_count(i->nest->at, i->nest->lanes));
 	for (int r = 0; r < l->facts.nrange; r++)
 		if (i->nest->over >> r & 1)
 			n = ix_mul(n, l->facts.range[r]->src[0]);
@@ -124,15 +160,17 @@ static UOp *row_buffer(Lowering *l, const Inst *i)
 		OP_DEFINE_LOCAL, i->of->dtype, VARR(val_int(l->ids++), size_to_val(n), val_str(space)));
 }
 
-static int64_t accumulators(const Lowering *l, const Nest *n)
+/* One a lane; of a split reduction besides the partial ones of each, and one for what is left. */
+static void make_accumulators(Lowering *l, Inst *i)
 {
-	int64_t lo, hi;
-	if (n->kind == NEST_SPLIT)
-		return l->plan.split;
-	if (n->kind != NEST_BLOCK)
-		return 1;
-	ix_bounds(n->inner[0]->open->src[0], &lo, &hi);
-	return hi;
+	Nest *n = i->kind == INST_SCAN ? NULL : i->nest;
+	int lanes = n ? lane_count(n->at, n->lanes) : 1;
+	i->reg = make_reg(l, i->of->dtype, lanes);
+	if (!n || !n->split)
+		return;
+	i->parts = make_reg(l, i->of->dtype, lanes * n->split);
+	if (n->ninner > 1)
+		i->tail = make_reg(l, i->of->dtype, lanes);
 }
 
 /* What users name. A fold's accumulator does not change again before its scope ends. */
@@ -141,7 +179,7 @@ static void name_value(Lowering *l, Inst *i)
 	if (i->kind == INST_STAGE) {
 		i->reg = row_buffer(l, i);
 	} else if (i->kind == INST_REDUCE || i->kind == INST_SCAN) {
-		i->reg = make_reg(l, i->of->dtype, i->kind == INST_SCAN ? 1 : accumulators(l, i->nest));
+		make_accumulators(l, i);
 		i->ref = load_at(i->reg, ix_const(0));
 		i->size = 1;
 	} else {
@@ -192,48 +230,105 @@ static void emit_item(Lowering *l, Inst *i)
 static void emit_updates(Lowering *l, Scope *s)
 {
 	Nest *n = s->nest;
-	int k = n->ninner > 1 && n->inner[1] == s;
-	UOp *lane = s->lane ? s->lane : ix_const(0);
+	int k = 0;
+	while (n->inner[k] != s)
+		k++;
 	for (size_t i = 0; i < n->members.n; i++) {
 		Inst *m = n->members.at[i];
-		if (n->kind == NEST_STAGE)
-			emit(l, store_at(m->reg, buffer_index(l, s, n->over), m->src[k]->ref));
-		else
-			emit(l, store_at(m->reg, lane, fold(m->of, load_at(m->reg, lane), m->src[k]->ref)));
+		if (n->kind == NEST_STAGE) {
+			emit(l, store_at(m->reg, buffer_index(l, s, n), m->src[k]->ref));
+			continue;
+		}
+		UOp *reg = !n->split ? m->reg : s->part ? m->parts : m->tail;
+		UOp *at = lane_index(l, s, n->lanes);
+		if (s->part)
+			at = ix_add(ix_mul(at, ix_const(n->split)), s->part);
+		emit(l, store_at(reg, at, fold(m->of, load_at(reg, at), m->src[k]->ref)));
 	}
+}
+
+/* count elements one after another, in vectors of so many lanes: for (u) for (v) body at u*lanes+v */
+typedef struct { UOp *loop[2], *at; int n; } Each;
+
+static Each each_open(Lowering *l, const Scope *s, int count, int lanes)
+{
+	Each e = {.at = ix_const(0)};
+	int turns[2] = {count / lanes, lanes};
+	for (int i = 0; i < 2; i++) {
+		if (turns[i] == 1)
+			continue;
+		const char *kind = i ? "vector" : turns[0] > 64 ? "loop" : "unroll";
+		UOp *r = ix_range(l->axis + (int)s->depth + 1 + i, kind, ix_const(turns[i]));
+		e.at = ix_add(e.at, ix_mul(r, ix_const(i ? 1 : lanes)));
+		emit(l, e.loop[e.n++] = r);
+	}
+	return e;
+}
+
+static void each_close(Lowering *l, const Each *e)
+{
+	for (int i = e->n; i-- > 0;)
+		emit(l, NODE(OP_ENDRANGE, DT_NONE, VNIL, e->loop[i]));
+}
+
+/* the lanes in which a nest's accumulators are vectors, 1 when they are none */
+static int nest_lanes(const Lowering *l, const Nest *n, int count)
+{
+	for (int r = 0; r < l->facts.nrange; r++)
+		if (n->lanes >> r & 1 && scope_start(n->at, r)->tile.vector > 1)
+			return scope_start(n->at, r)->tile.vector;
+	return n->split && count >= n->split ? vector_lanes(n->split, n->element) : 1;
+}
+
+static void start_reg(Lowering *l, const Nest *n, const Inst *m, UOp *reg)
+{
+	if (!reg)
+		return;
+	int count = (int)reg->arg->a[1]->i;
+	emit(l, reg);
+	Each e = each_open(l, n->at, count, nest_lanes(l, n, reg == m->parts ? count : 0));
+	emit(l, store_at(reg, e.at, const_identity(op_find(m->of->arg->s), m->of->dtype)));
+	each_close(l, &e);
 }
 
 static void emit_start(Lowering *l, const Nest *n, const Inst *m)
 {
-	emit(l, m->reg);
-	if (n->kind == NEST_STAGE)
-		return;
-	UOp *identity = const_identity(op_find(m->of->arg->s), m->of->dtype);
-	int64_t count = accumulators(l, n);
-	if (count == 1) {
-		emit(l, store_at(m->reg, ix_const(0), identity));
+	if (n->kind == NEST_STAGE) {
+		emit(l, m->reg);
 		return;
 	}
-	UOp *lane = scope_range(l, n->at, ix_const(count), "unroll");
-	emit(l, lane);
-	emit(l, store_at(m->reg, lane, identity));
-	emit(l, NODE(OP_ENDRANGE, DT_NONE, VNIL, lane));
+	start_reg(l, n, m, m->parts ? m->parts : m->reg);
+	start_reg(l, n, m, m->tail);
 }
 
-/* the accumulators of a split loop, folded by halves: 0+8, 1+9, …, then 0+4, … */
-static void emit_join(Lowering *l, const Inst *m, int64_t count)
+/* to[i] = fold(from[2i·half…], its other half), for each of so many lanes */
+static void join_halves(Lowering *l, const Inst *m, UOp *to, UOp *from, int lanes, int half)
 {
-	for (int64_t half = count / 2; half; half /= 2) {
-		UOp *lane = scope_range(l, m->place, ix_const(half), "unroll");
-		if (half == 1) {
-			UOp *a = load_at(m->reg, ix_const(0)), *b = load_at(m->reg, ix_const(1));
-			emit(l, store_at(m->reg, ix_const(0), fold(m->of, a, b)));
-			return;
-		}
-		emit(l, lane);
-		UOp *a = load_at(m->reg, lane), *b = load_at(m->reg, ix_add(lane, ix_const(half)));
-		emit(l, store_at(m->reg, lane, fold(m->of, a, b)));
-		emit(l, NODE(OP_ENDRANGE, DT_NONE, VNIL, lane));
+	for (int i = 0; i < lanes; i++) {
+		UOp *first = ix_const(2 * half * i);
+		Each e = each_open(l, m->place, half, vector_lanes(half, m->of->dtype));
+		UOp *a = load_at(from, ix_add(first, e.at));
+		UOp *b = load_at(from, ix_add(ix_add(first, e.at), ix_const(half)));
+		emit(l, store_at(to, ix_add(ix_const(half * i), e.at), fold(m->of, a, b)));
+		each_close(l, &e);
+	}
+}
+
+/* The partial accumulators of each lane folded by halves: 0+8, 1+9, …, then 0+4, …; then what was
+ * left. */
+static void emit_join(Lowering *l, const Inst *m, int split)
+{
+	int lanes = (int)m->reg->arg->a[1]->i;
+	UOp *from = m->parts;
+	for (int half = split / 2; half; half /= 2) {
+		UOp *to = half == 1 ? m->reg : make_reg(l, m->of->dtype, lanes * half);
+		emit(l, to);
+		join_halves(l, m, to, from, lanes, half);
+		from = to;
+	}
+	for (int i = 0; i < lanes && m->tail; i++) {
+		UOp *at = ix_const(i);
+		emit(l, store_at(m->reg, at, fold(m->of, load_at(m->reg, at), load_at(m->tail, at))));
 	}
 }
 
@@ -268,8 +363,8 @@ static void emit_nest(Lowering *l, Nest *n)
 		emit(l, LEAF(OP_BARRIER, DT_NONE, VNIL));
 	for (size_t i = 0; i < n->members.n; i++) {
 		Inst *m = n->members.at[i];
-		if (n->kind == NEST_SPLIT)
-			emit_join(l, m, l->plan.split);
+		if (n->split)
+			emit_join(l, m, n->split);
 		if (n->kind == NEST_GROUP)
 			emit_tree(l, m);
 	}
@@ -307,7 +402,8 @@ static void emit_stores(Lowering *l, Scope *s)
 		UOp *src[3];
 		for (uint32_t j = 0; j < k->src[i]->nsrc; j++)
 			src[j] = inst_get(l, k->src[i]->src[j], s)->ref;
-		emit(l, node_new(OP_STORE, DT_NONE, k->src[i]->nsrc, src, VNIL));
+		emit(l, node_new(OP_STORE, DT_NONE, k->src[i]->nsrc, src,
+			l->plan.stream ? val_str("nt") : VNIL));
 	}
 }
 
@@ -355,7 +451,7 @@ void lowering_begin(Lowering *l, UOp *kernel, bool alias)
 
 void lowering_fill(Lowering *l)
 {
-	Scope *last[2];
+	Scope *last[MAX_LAST];
 	int n = loops_open(l, last);
 	UOp *k = l->facts.kernel;
 	for (int i = 0; i < n; i++)
@@ -386,7 +482,9 @@ static UOp *finish(Lowering *l)
 	UOp *k = l->facts.kernel;
 	const Val *arg = val_set(k->arg, "target", val_str(target->name));
 	if (l->global)
-		arg = val_set(val_set(arg, "global_size", l->global), "local_size", l->local);
+		arg = val_set(arg, "global_size", l->global);
+	if (l->local)
+		arg = val_set(arg, "local_size", l->local);
 	UOp *r = node_new(OP_KERNEL, DT_NONE, l->out.n, l->out.at, arg);
 	node_note(r, k->note);
 	return r;
@@ -403,7 +501,7 @@ static UOp *kernel_linearize(const Use *use)
 	lowering_begin(&l, use->kernel, use->alias);
 	plan_read(&l.plan, &l.facts);
 	if (sorts(use->kernel)) {
-		Scope *last[2];
+		Scope *last[MAX_LAST];
 		loops_open(&l, last);
 		last[0]->sort = use->kernel->src[0];
 		last[0]->last = false;

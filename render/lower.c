@@ -44,6 +44,7 @@ static const Pass passes[] = {
 	{"index", lower_index, "one row-major index for each place"},
 	{"actions", lower_actions, "choose what to do to each kernel", .optional = true},
 	{"linearize", lower_linearize, "loops, accumulators, grid and statements"},
+	{"unroll", lower_unroll, "write out the loops over the elements of a tile"},
 	{0},
 };
 

@@ -112,6 +112,7 @@ void facts_find(Facts *f, UOp *kernel, bool alias)
 			add_range(f, f->all.at[i]);
 		again |= reads_written(f, f->all.at[i]);
 	}
+	f->in_place = again;
 	for (int i = 0; i < f->nrange; i++)
 		fact[f->range[i]->id].bit = 1ull << i;
 	find_free(f, 0);

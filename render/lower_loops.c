@@ -1,7 +1,9 @@
 /* The scopes around the STOREs: loops over the output ranges on a CPU, places in the grid on a GPU.
  *
  *     LOOPS   kernel ⊃ for r0 ⊃ for r1                          STOREs in the last
- *             kernel ⊃ for r0 ⊃ for block ⊃ for lane            and a tail beside the blocks
+ *             kernel ⊃ for tiles of r0 ⊃ of r1 ⊃ lanes          a tail beside the tiles, or the last
+ *                                                               one begins early enough to fit
+ *             kernel ⊃ item of the grid ⊃ …                     the same, outer loops run by threads
  *     ITEMS   kernel ⊃ if in the grid ⊃ for serial ranges       one item an element
  *     GROUP   kernel ⊃ group ⊃ for every 128th of the rest      one group a row
  */
@@ -99,50 +101,239 @@ static Scope *loop_over(Lowering *l, Scope *in, int r)
 	return s;
 }
 
-static Scope *lane_scope(Lowering *l, Scope *base, int r, UOp *first, UOp *size)
+/* ---- tiles: of a range, so many elements side by side */
+
+int vector_lanes(int n, DType d)
 {
-	Scope *s = chain(base, scope_new(l, base, 1ull << r, scope_range(l, base, size, "unroll")));
-	s->at[r] = ix_add(first, s->open);
-	s->lane = s->open;
-	s->base = base;
-	return s;
+	int most = target->vector / (dtype_size(d) < 4 ? 4 : (int)dtype_size(d)), lanes = 1;
+	while (lanes * 2 <= most && n % (lanes * 2) == 0)
+		lanes *= 2;
+	return lanes;
 }
 
-/* Blocks of the last output range, then what is left of it. */
-static int open_blocks(Lowering *l, Scope *in, Scope *last[2])
+uint64_t tiled_ranges(const Plan *p)
 {
-	int r = l->plan.block, n = 0;
-	int64_t known, rest;
-	UOp *size = size_of(l, r), *lanes = ix_const(l->plan.lanes), *blocks = ix_div(size, lanes);
-	UOp *tail = ix_mod(size, lanes);
-	bool one = ix_is_const(blocks, &known) && known == 1;
-	if (!ix_is_const(blocks, &known) || known) {
-		Scope *base = chain(
-			in, scope_new(l, in, 0, one ? NULL : scope_range(l, in, blocks, "loop")));
-		UOp *first = one ? ix_const(0) : ix_mul(base->open, lanes);
-		last[n++] = lane_scope(l, base, r, first, lanes);
+	uint64_t set = 0;
+	for (int i = 0; i < p->nlanes; i++)
+		set |= 1ull << p->lanes[i];
+	return set;
+}
+
+static bool overlaps(const Lowering *l, int r) { return tile_fixed(&l->plan, &l->facts, r); }
+
+static bool divides(UOp *size, int n)
+{
+	int64_t rest;
+	return ix_is_const(ix_mod(size, ix_const(n)), &rest) && !rest;
+}
+
+static UOp *tile_count(const Lowering *l, int r)
+{
+	int n = tile_size(&l->plan, r);
+	UOp *size = size_of(l, r);
+	return overlaps(l, r) ? ceil_div(size, n) : ix_div(size, ix_const(n));
+}
+
+/* index, but no more than most: as a value of its own in s */
+static UOp *at_most(Lowering *l, Scope *s, UOp *index, UOp *most)
+{
+	UOp *v = NODE(OP_LET, DT_I64, val_int(l->ids++), NODE(OP_MIN, DT_I64, VNIL, index, most));
+	vec_push(&s->pre, v);
+	return v;
+}
+
+static void start_at(Scope *s, int r, UOp *first, Tile tile)
+{
+	if (!s->start)
+		s->start = arena_alloc(MAX_RANGES * sizeof *s->start);
+	s->starts |= 1ull << r;
+	s->start[r] = (Start){first, tile};
+}
+
+static void start_tile(Lowering *l, Scope *s, int r, UOp *index)
+{
+	int n = tile_size(&l->plan, r);
+	UOp *first = ix_mul(index, ix_const(n));
+	if (overlaps(l, r) && !divides(size_of(l, r), n))
+		first = at_most(l, s, first, ix_sub(size_of(l, r), ix_const(n)));
+	start_at(s, r, first, l->plan.tile[r]);
+}
+
+static Scope *counted(Lowering *l, Scope *in, UOp *count)
+{
+	int64_t n;
+	bool one = ix_is_const(count, &n) && n == 1;
+	return scope_new(l, in, 0, one ? NULL : scope_range(l, in, count, "loop"));
+}
+
+static UOp *counter_of(const Scope *s) { return s->open ? s->open : ix_const(0); }
+
+int open_tiles(Lowering *l, Scope *in, int r, UOp *from, Scope *last[2])
+{
+	int n = 0;
+	int64_t rest, known;
+	UOp *count = tile_count(l, r), *size = size_of(l, r);
+	UOp *done = ix_mul(count, ix_const(tile_size(&l->plan, r)));
+	if (from)
+		count = ix_const(l->plan.chunk[r]);
+	if (!ix_is_const(count, &known) || known) {
+		Scope *s = last[n++] = counted(l, in, count);
+		start_tile(l, s, r, from ? ix_add(from, counter_of(s)) : counter_of(s));
 	}
-	if (!ix_is_const(tail, &rest) || rest) {
-		Scope *base = chain(in, scope_new(l, in, 0, NULL));
-		last[n++] = lane_scope(l, base, r, ix_mul(blocks, lanes), tail);
+	UOp *left = ix_sub(size, done);
+	if (!overlaps(l, r) && (!ix_is_const(left, &rest) || rest)) {
+		Scope *s = last[n++] = counted(l, in, left);
+		start_at(s, r, ix_add(done, counter_of(s)), (Tile){1, 1});
 	}
 	return n;
 }
 
-static int open_plain(Lowering *l, Scope *in, Scope *last[2])
+/* ---- lanes */
+
+static Scope *lane_scope(Lowering *l, Scope *in, Scope *base, int n, const char *kind)
 {
-	for (int i = 0; i < l->plan.norder; i++) {
-		int r = l->plan.order[i];
-		if (r == l->plan.block)
-			return open_blocks(l, in, last);
-		if (!(l->plan.bound >> r & 1))
-			in = loop_over(l, in, r);
-	}
-	last[0] = in;
-	return 1;
+	Scope *s = scope_new(l, in, 0, n > 1 ? scope_range(l, in, ix_const(n), kind) : NULL);
+	s->base = base;
+	return s;
 }
 
-static int open_items(Lowering *l, Scope *last[2])
+static void lane_bind(Scope *s, int r, const Start *start, UOp *lane)
+{
+	s->lane = arena_alloc(MAX_RANGES * sizeof *s->lane);
+	s->binds |= 1ull << r;
+	s->at[r] = ix_add(start->first, lane);
+	s->lane[r] = lane;
+}
+
+Scope *open_lanes(Lowering *l, Scope *in, Scope *base, uint64_t set, Scope **first)
+{
+	enum { UNROLL_MOST = 32 };
+	*first = NULL;
+	for (int i = 0; i < l->plan.nlanes; i++) {
+		int r = l->plan.lanes[i];
+		if (!(set >> r & 1))
+			continue;
+		const Start *start = scope_start(base, r);
+		Tile t = start->tile;
+		UOp *lane = ix_const(0);
+		for (int part = 0; part < 2; part++) {
+			int n = part ? t.vector : t.unroll;
+			if (part ? n == 1 : n == 1 && t.vector > 1)
+				continue;
+			Scope *s = lane_scope(l, in, base, n,
+				part ? "vector" : n > UNROLL_MOST ? "loop" : "unroll");
+			if (*first)
+				in->inner[in->ninner++] = s;
+			else
+				*first = s;
+			lane = ix_add(lane, ix_mul(counter_of(s), ix_const(part ? 1 : t.vector)));
+			in = s;
+		}
+		lane_bind(in, r, start, lane);
+	}
+	return in;
+}
+
+/* ---- the loops of the output, outermost first: chunks of tiles, tiles, or single elements */
+
+typedef struct { int r; enum { SINGLES, TILES, CHUNKS } what; } LoopLevel;
+typedef struct { LoopLevel level[2 * MAX_RANGES]; int n; Scope **last; int nlast; } Chain;
+
+static Chain levels_of(const Lowering *l, Scope **last)
+{
+	Chain c = {.last = last};
+	for (int i = 0; i < l->plan.norder; i++)
+		if (l->plan.chunk[l->plan.order[i]])
+			c.level[c.n++] = (LoopLevel){l->plan.order[i], CHUNKS};
+	for (int i = 0; i < l->plan.norder; i++) {
+		int r = l->plan.order[i];
+		if (!(l->plan.bound >> r & 1))
+			c.level[c.n++] = (LoopLevel){r, l->plan.tile[r].unroll ? TILES : SINGLES};
+	}
+	return c;
+}
+
+static UOp *level_count(const Lowering *l, LoopLevel v)
+{
+	if (v.what == SINGLES)
+		return size_of(l, v.r);
+	if (v.what == CHUNKS)
+		return ceil_div(tile_count(l, v.r), l->plan.chunk[v.r]);
+	return l->plan.chunk[v.r] ? ix_const(l->plan.chunk[v.r]) : tile_count(l, v.r);
+}
+
+/* Gives the level's range its place in s, from the number of its turn. */
+static void level_enter(Lowering *l, Scope *s, LoopLevel v, UOp *index)
+{
+	int c = l->plan.chunk[v.r];
+	if (v.what == SINGLES) {
+		s->binds |= 1ull << v.r;
+		s->at[v.r] = index;
+	} else if (v.what == CHUNKS) {
+		UOp *tiles = tile_count(l, v.r), *first = ix_mul(index, ix_const(c));
+		l->chunk[v.r] = divides(tiles, c) ? first :
+			at_most(l, s, first, ix_sub(tiles, ix_const(c)));
+	} else {
+		start_tile(l, s, v.r, c ? ix_add(l->chunk[v.r], index) : index);
+	}
+}
+
+static void open_levels(Lowering *l, Scope *in, Chain *c, int i)
+{
+	if (i == c->n) {
+		Scope *first, *s = open_lanes(l, in, in, tiled_ranges(&l->plan) & l->facts.out, &first);
+		if (first)
+			chain(in, first);
+		if (c->nlast == MAX_LAST)
+			die(UNSUPPORTED, "a kernel with so many tails of tiles");
+		c->last[c->nlast++] = s;
+		return;
+	}
+	LoopLevel v = c->level[i];
+	Scope *part[2];
+	int parts = 1;
+	if (v.what == TILES) {
+		parts = open_tiles(l, in, v.r, l->plan.chunk[v.r] ? l->chunk[v.r] : NULL, part);
+	} else if (v.what == SINGLES) {
+		open_levels(l, loop_over(l, in, v.r), c, i + 1);
+		return;
+	} else {
+		part[0] = counted(l, in, level_count(l, v));
+		level_enter(l, part[0], v, counter_of(part[0]));
+	}
+	for (int k = 0; k < parts; k++)
+		open_levels(l, chain(in, part[k]), c, i + 1);
+}
+
+/* The outermost levels as the items of a grid of one dimension. */
+static Scope *open_grid(Lowering *l, const Chain *c)
+{
+	UOp *total = ix_const(1), *size[2 * MAX_RANGES];
+	Scope *s = chain(l->top, scope_new(l, l->top, 0, NULL));
+	for (int i = 0; i < l->plan.grid; i++)
+		total = ix_mul(total, size[i] = level_count(l, c->level[i]));
+	UOp *flat = special("gidx", 0, total);
+	for (int i = l->plan.grid; i-- > 0;) {
+		UOp *at = i ? ix_mod(flat, size[i]) : flat;
+		if (i || l->plan.grid > 1) {
+			at = NODE(OP_LET, DT_I64, val_int(l->ids++), at);
+			vec_push(&s->pre, at);
+		}
+		flat = i ? ix_div(flat, size[i]) : flat;
+		level_enter(l, s, c->level[i], at);
+	}
+	l->global = VARR(size_to_val(total));
+	return s;
+}
+
+static int open_plain(Lowering *l, Scope *in, Scope **last)
+{
+	Chain c = levels_of(l, last);
+	open_levels(l, l->plan.grid ? open_grid(l, &c) : in, &c, l->plan.grid);
+	return c.nlast;
+}
+
+static int open_items(Lowering *l, Scope **last)
 {
 	Scope *s = l->top;
 	UOp *guard = grid_bind(l, s, l->plan.bound, l->plan.items);
@@ -155,7 +346,7 @@ static int open_items(Lowering *l, Scope *last[2])
 	return open_plain(l, s, last);
 }
 
-static int open_rows(Lowering *l, Scope *last[2])
+static int open_rows(Lowering *l, Scope **last)
 {
 	Scope *s = l->shared = l->top;
 	grid_bind(l, s, l->plan.bound, 1);
@@ -177,7 +368,7 @@ static int open_rows(Lowering *l, Scope *last[2])
 	return 1;
 }
 
-int loops_open(Lowering *l, Scope *last[2])
+int loops_open(Lowering *l, Scope *last[MAX_LAST])
 {
 	l->top = scope_new(l, NULL, 0, NULL);
 	int n = l->plan.mode == PLAN_ITEMS ? open_items(l, last) :

@@ -1,20 +1,14 @@
 /* The loops of reductions and row buffers.  Reductions over the same ranges in one scope and phase
- * share a Nest; its shape comes from the target:
+ * share a Nest:
  *
- *     SERIAL  for k: acc = op(acc, body)
- *     SPLIT   for kb: for l<16: acc[l] = op(acc[l], body at kb*16+l); a tail; then one of the 16
- *     BLOCK   for k: for l<64: acc[l] = op(acc[l], body at output lane l)
+ *     FOLD    for k: acc = op(acc, body)
+ *       lanes   for k: for m<8, n<48: acc[m,n] = op(acc[m,n], body at element m,n of the tile)
+ *       split   for kb: for l<16: acc[l] = op(acc[l], body at kb*16+l); a tail; then one of the 16
+ *       jam     for kb: for n<48: for j<4: acc[n] = op(acc[n], body at kb*4+j)
  *     GROUP   each item of a work group takes every 128th k; then a tree over local memory
+ *     STAGE   for j, in tiles of its own: for m<8: buf[m,j] = value
  */
 #include "render.h"
-
-static UOp *lane_size(const Lowering *l, const Scope *base)
-{
-	for (uint32_t i = 0; i < l->scopes.n; i++)
-		if (l->scopes.at[i]->base == base)
-			return l->scopes.at[i]->open->src[0];
-	return NULL;
-}
 
 /* Is range r already a counter somewhere around s? Then a loop within needs a counter of its own.
  */
@@ -87,56 +81,93 @@ static int split_range(Lowering *l, uint64_t over)
 	return best;
 }
 
-static void split_main(Lowering *l, Nest *n, Scope *outer, int r, UOp *blocks)
+/* One of the loops of a fold, with the lanes of the tiles around it: the main part in blocks of so
+ * many turns, the rest turn by turn. */
+static Scope *fold_lanes(Lowering *l, Nest *n, Scope *outer)
 {
-	int lanes = l->plan.split;
+	Scope *at = outer ? outer : n->at, *first;
+	Scope *in = open_lanes(l, at, at, n->lanes, &first);
+	if (first)
+		add_inner(n, outer, first);
+	return first ? in : outer;
+}
+
+/* The turns of a block: split ones have an accumulator each, in vectors; jammed ones share it. */
+static void fold_turns(Lowering *l, Nest *n, Scope *in, const Scope *block, int r, int turns)
+{
+	int lanes = n->split ? vector_lanes(turns, n->element) : 1;
+	UOp *part = ix_const(0);
+	if (turns > lanes) {
+		Scope *s = scope_new(l, in, 0, scope_range(l, in, ix_const(turns / lanes), "unroll"));
+		in = in->inner[in->ninner++] = s;
+		part = ix_mul(s->open, ix_const(lanes));
+	}
+	if (lanes > 1) {
+		Scope *s = scope_new(l, in, 0, scope_range(l, in, ix_const(lanes), "vector"));
+		in = in->inner[in->ninner++] = s;
+		part = ix_add(part, s->open);
+	}
+	in->binds |= 1ull << r;
+	in->at[r] = ix_add(ix_mul(block->open, ix_const(turns)), part);
+	in->part = n->split ? part : NULL;
+	innermost(n, in);
+}
+
+static void fold_main(Lowering *l, Nest *n, Scope *outer, int r, UOp *blocks, int turns)
+{
 	Scope *at = outer ? outer : n->at;
 	Scope *block = scope_new(l, at, 0, scope_range(l, at, blocks, "reduce"));
-	Scope *lane = scope_new(l, block, 1ull << r, scope_range(l, block, ix_const(lanes), "unroll"));
-	lane->at[r] = ix_add(ix_mul(block->open, ix_const(lanes)), lane->open);
-	lane->lane = lane->open;
 	add_inner(n, outer, block);
-	add_inner(n, block, lane);
-	innermost(n, lane);
+	fold_turns(l, n, fold_lanes(l, n, block), block, r, turns);
 }
 
-static void split_tail(Lowering *l, Nest *n, Scope *outer, int r, UOp *blocks, UOp *rest)
+static void fold_rest(Lowering *l, Nest *n, Scope *outer, int r, UOp *done, UOp *rest)
 {
 	Scope *at = outer ? outer : n->at;
-	Scope *lane = scope_new(l, at, 1ull << r, scope_range(l, at, rest, "unroll"));
-	lane->at[r] = ix_add(ix_mul(blocks, ix_const(l->plan.split)), lane->open);
-	lane->lane = lane->open;
-	add_inner(n, outer, lane);
-	innermost(n, lane);
+	Scope *s = scope_new(l, at, 1ull << r, scope_range(l, at, rest, "reduce"));
+	s->at[r] = ix_add(done, s->open);
+	add_inner(n, outer, s);
+	innermost(n, fold_lanes(l, n, s));
 }
 
-static void open_split(Lowering *l, Nest *n)
+/* r: the range that runs in blocks, -1: none does */
+static void open_fold(Lowering *l, Nest *n, int r, int turns)
 {
-	int r = split_range(l, n->over);
 	int64_t rest;
-	Scope *outer = open_loops(l, n, n->over & ~(1ull << r));
-	UOp *size = l->facts.range[r]->src[0], *lanes = ix_const(l->plan.split);
-	UOp *blocks = ix_div(size, lanes), *tail = ix_mod(size, lanes);
-	split_main(l, n, outer, r, blocks);
+	Scope *outer = open_loops(l, n, r < 0 ? n->over : n->over & ~(1ull << r));
+	if (r < 0) {
+		innermost(n, fold_lanes(l, n, outer));
+		return;
+	}
+	UOp *size = l->facts.range[r]->src[0], *by = ix_const(turns);
+	UOp *blocks = ix_div(size, by), *tail = ix_mod(size, by);
+	fold_main(l, n, outer, r, blocks, turns);
 	if (!ix_is_const(tail, &rest) || rest)
-		split_tail(l, n, outer, r, blocks, tail);
+		fold_rest(l, n, outer, r, ix_mul(blocks, by), tail);
 }
 
-/* The lanes of a block run innermost, so that one load serves them all. */
-static void open_block(Lowering *l, Nest *n)
+/* The loops that fill a row buffer: tiles of its own ranges where they may overlap, since what is
+ * written twice is the same; the lanes of all tiles innermost. */
+static void open_stage(Lowering *l, Nest *n, Scope *outer, uint64_t left, uint64_t lanes)
 {
-	int r = l->plan.block;
-	Scope *outer = open_loops(l, n, n->over), *at = outer ? outer : n->at;
-	Scope *lane = scope_new(l, at, 1ull << r, scope_range(l, at, lane_size(l, n->at), "unroll"));
-	UOp *first = NULL;
-	for (uint32_t i = 0; !first; i++)
-		if (l->scopes.at[i]->base == n->at)
-			first = ix_sub(l->scopes.at[i]->at[r], l->scopes.at[i]->open);
-	lane->at[r] = ix_add(first, lane->open);
-	lane->lane = lane->open;
-	lane->base = n->at;
-	add_inner(n, outer, lane);
-	innermost(n, lane);
+	Scope *at = outer ? outer : n->at, *last[2], *first;
+	if (!left) {
+		Scope *in = open_lanes(l, at, at, lanes, &first);
+		if (first)
+			add_inner(n, outer, first);
+		innermost(n, first ? in : outer);
+		return;
+	}
+	int r = __builtin_ctzll(left), parts = 1;
+	if (l->plan.tile[r].unroll)
+		parts = open_tiles(l, at, r, NULL, last);
+	else
+		last[0] = open_loop(l, at, r);
+	for (int i = 0; i < parts; i++) {
+		add_inner(n, outer, last[i]);
+		bool tiled = last[i]->starts >> r & 1;
+		open_stage(l, n, last[i], left & (left - 1), lanes | (tiled ? 1ull << r : 0));
+	}
 }
 
 void unflatten(Lowering *l, Scope *s, const int *range, int n, UOp *flat)
@@ -198,39 +229,54 @@ static bool splits(Lowering *l, const UOp *u)
 	return true;
 }
 
-static NestKind pick(Lowering *l, const UOp *u, Scope *at, NestKind kind)
+static NestKind pick(const Lowering *l, const Scope *at, bool stage)
 {
-	if (kind != NEST_SERIAL)
-		return kind;
-	if (l->plan.mode == PLAN_GROUP)
-		return at == l->shared ? NEST_GROUP : NEST_SERIAL;
-	return splits(l, u) ? NEST_SPLIT : NEST_SERIAL;
+	if (stage)
+		return NEST_STAGE;
+	return l->plan.mode == PLAN_GROUP && at == l->shared ? NEST_GROUP : NEST_FOLD;
+}
+
+/* Do the lanes hold a vector?  Then a reduction is not split besides. */
+static bool has_vector(const Lowering *l, const Scope *at, uint64_t lanes)
+{
+	for (int r = 0; r < l->facts.nrange; r++)
+		if (lanes >> r & 1 && scope_start(at, r)->tile.vector > 1)
+			return true;
+	return false;
 }
 
 static void open_nest(Lowering *l, Nest *n)
 {
+	int last = n->over ? last_range(n->over) : -1;
 	n->group = n->kind == NEST_GROUP || (n->kind == NEST_STAGE && l->plan.mode == PLAN_GROUP);
-	if (n->group)
+	if (n->group) {
 		open_group(l, n);
-	else if (n->kind == NEST_SPLIT)
-		open_split(l, n);
-	else if (n->kind == NEST_BLOCK)
-		open_block(l, n);
-	else
-		innermost(n, open_loops(l, n, n->over));
+	} else if (n->kind == NEST_STAGE) {
+		open_stage(l, n, NULL, n->over, n->lanes);
+	} else if (n->split) {
+		open_fold(l, n, split_range(l, n->over), n->split);
+	} else if (n->lanes && l->plan.jam > 1 && last >= 0 &&
+		count_of(&l->facts, 1ull << last) >= l->plan.jam) {
+		open_fold(l, n, last, l->plan.jam);
+	} else {
+		open_fold(l, n, -1, 1);
+	}
 }
 
-Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, NestKind kind)
+Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, bool stage, uint64_t lanes)
 {
-	kind = pick(l, u, at, kind);
-	uint64_t over = kind == NEST_STAGE ? l->plan.stage[stage_of(&l->plan, u)].over : bound_of(u);
+	NestKind kind = pick(l, at, stage);
+	bool split = kind == NEST_FOLD && !has_vector(l, at, lanes) && splits(l, u);
+	uint64_t over = stage ? l->plan.stage[stage_of(&l->plan, u)].over : bound_of(u);
 	for (size_t i = at->nests.n; i-- > 0;) {
 		Nest *n = at->nests.at[i];
-		if (n->phase == phase && n->kind == kind && n->over == over)
+		if (n->phase == phase && n->kind == kind && n->over == over && n->lanes == lanes &&
+			!n->split == !split && dtype_size(n->element) == dtype_size(u->dtype))
 			return n;
 	}
 	Nest *n = arena_alloc(sizeof *n);
-	*n = (Nest){.at = at, .phase = phase, .kind = kind, .over = over};
+	*n = (Nest){.at = at, .phase = phase, .kind = kind, .over = over, .lanes = lanes,
+		.split = split ? l->plan.split : 0, .element = u->dtype};
 	vec_push(&at->nests, n);
 	size_t from = l->scopes.n;
 	open_nest(l, n);

@@ -29,6 +29,42 @@ Scope *scope_place(Scope *ctx, uint64_t free)
 	return ctx;
 }
 
+Scope *scope_outside(Scope *ctx, uint64_t free)
+{
+	while (ctx->parent && (ctx->base || !((ctx->binds | ctx->starts) & free)))
+		ctx = ctx->parent;
+	return ctx;
+}
+
+const Start *scope_start(const Scope *s, int r)
+{
+	while (s && !(s->starts >> r & 1))
+		s = s->parent;
+	CHECK(s);
+	return &s->start[r];
+}
+
+UOp *scope_lane(const Scope *s, int r)
+{
+	while (s && !(s->lane && s->binds >> r & 1))
+		s = s->parent;
+	CHECK(s);
+	return s->lane[r];
+}
+
+/* Those ranges of free of which a tile starts around s, and that have no one value there. */
+static uint64_t lanes_around(const Scope *s, uint64_t free)
+{
+	uint64_t lanes = 0;
+	for (; s && free; s = s->parent) {
+		if (s->base)
+			continue;
+		lanes |= s->starts & free;
+		free &= ~(s->starts | s->binds);
+	}
+	return lanes;
+}
+
 UOp *scope_range(Lowering *l, const Scope *s, UOp *size, const char *kind)
 {
 	int axis = l->axis + (int)s->depth + 1;
@@ -39,8 +75,8 @@ UOp *scope_range(Lowering *l, const Scope *s, UOp *size, const char *kind)
 
 /* ---- the stack */
 
-/* A value; a staged value computed; the loops that fill its row buffer, or the accumulators of a
- * block. */
+/* A value; a staged value computed; the loops that fill its row buffer, or the accumulators of all
+ * lanes. */
 enum { USE, RAW, FILL };
 typedef struct { UOp *u; int what; } Need;
 typedef struct {
@@ -49,7 +85,7 @@ typedef struct {
 	int what, step;
 	uint32_t next;
 	Scope *place;
-	uint64_t mask;
+	uint64_t mask, lanes;
 	Need *deps;
 	size_t ndeps;
 	uint32_t phase;
@@ -73,26 +109,15 @@ static uint64_t needs(Lowering *l, const UOp *u, int what)
 
 static Scope *home(Lowering *l, const UOp *u, int what, Scope *ctx)
 {
-	Scope *place = scope_place(ctx, needs(l, u, what));
-	return what == FILL && stage_of(&l->plan, u) < 0 ? place->base : place;
+	uint64_t free = needs(l, u, what);
+	return what == FILL ? scope_outside(ctx, free) : scope_place(ctx, free);
 }
 
-/* Is u, a reduction used in place, one that all lanes of the block around it accumulate side by
- * side? */
-static bool in_block(const UOp *u, const Scope *place)
-{
-	if (u->op != OP_RREDUCE || !place->base)
-		return false;
-	for (const Scope *s = place->parent; s != place->base; s = s->parent)
-		if (s->binds & free_of(u))
-			return false;
-	return true;
-}
-
-/* Is u read from what a FILL leaves? */
+/* Is u read from what a FILL leaves: a row buffer, or the accumulators that all lanes of the tiles
+ * around it have side by side? */
 static bool filled(Lowering *l, const UOp *u, int what, const Scope *place)
 {
-	return what == USE && (stage_of(&l->plan, u) >= 0 || in_block(u, place));
+	return what == USE && (stage_of(&l->plan, u) >= 0 || (u->op == OP_RREDUCE && place->base));
 }
 
 /* The instance, or NULL with the work for it on the stack. */
@@ -154,11 +179,12 @@ static void step_value(Lowering *l, Work *w)
 
 /* ---- reductions and stages */
 
-typedef struct { UOp *u; uint64_t mask; int what; } Look;
+typedef struct { UOp *u; uint64_t mask, lanes; int what; } Sight;
 
 /* What stands at `at` in the body of a nest: something computed outside it (true, *what says how),
- * or inside. */
-static bool is_outside(Lowering *l, Look at, int *what)
+ * or inside. A nest has the lanes of the tiles around it within, and so has what it reads from
+ * another nest. */
+static bool is_outside(Lowering *l, Sight at, int *what)
 {
 	*what = USE;
 	if (at.what == RAW)
@@ -166,39 +192,40 @@ static bool is_outside(Lowering *l, Look at, int *what)
 	if (!(free_of(at.u) & at.mask))
 		return true;
 	*what = FILL;
-	if (stage_of(&l->plan, at.u) >= 0)
-		return !(needs(l, at.u, FILL) & at.mask);
-	uint64_t lane = l->plan.block >= 0 ? 1ull << l->plan.block : 0;
-	return at.u->op == OP_RREDUCE && lane & at.mask && !(free_of(at.u) & at.mask & ~lane);
+	if (at.u->op != OP_RREDUCE && stage_of(&l->plan, at.u) < 0)
+		return false;
+	return !(needs(l, at.u, FILL) & at.mask & ~at.lanes);
 }
 
 /* The sources to look at in turn, with the ranges that are bound around them. */
-static void look_inside(Lowering *l, Look at, void (*push)(void *, Look), void *ctx)
+static void look_inside(Lowering *l, Sight at, void (*push)(void *, Sight), void *ctx)
 {
 	int stage = at.what == RAW ? -1 : stage_of(&l->plan, at.u);
 	if (stage >= 0) {
-		push(ctx, (Look){at.u, at.mask | l->plan.stage[stage].over, RAW});
+		uint64_t over = l->plan.stage[stage].over;
+		push(ctx, (Sight){at.u, at.mask | over, at.lanes & ~over, RAW});
 		return;
 	}
 	bool reduce = at.u->op == OP_RREDUCE;
+	uint64_t bound = reduce ? bound_of(at.u) : 0;
 	for (uint32_t i = 0; i < (reduce ? 1 : at.u->nsrc); i++)
-		push(ctx, (Look){at.u->src[i], reduce ? at.mask | bound_of(at.u) : at.mask, USE});
+		push(ctx, (Sight){at.u->src[i], at.mask | bound, at.lanes & ~bound, USE});
 }
 
-typedef VEC(Look) Looks;
-static void push_look(void *ctx, Look at) { vec_push((Looks *)ctx, at); }
+typedef VEC(Sight) Sights;
+static void push_look(void *ctx, Sight at) { vec_push((Sights *)ctx, at); }
 
 /* Values that the body of a nest over the ranges of mask needs from around it: the outermost ones
  * that do not depend on them. A reduction within binds its own besides. */
 static void find_outside(Lowering *l, Frame *f, UOp *body, int what)
 {
-	Looks look = {0};
+	Sights look = {0};
 	VEC(Need) out = {0};
 	Map seen = {0};
-	vec_push(&look, ((Look){body, f->mask, what}));
+	vec_push(&look, ((Sight){body, f->mask, f->lanes, what}));
 	while (look.n) {
-		Look at = look.at[--look.n];
-		uint64_t key = hash_mix(hash_mix(at.u->id, at.mask), at.what);
+		Sight at = look.at[--look.n];
+		uint64_t key = hash_mix(hash_mix(hash_mix(at.u->id, at.mask), at.lanes), at.what);
 		if (map_get(&seen, key))
 			continue;
 		map_put(&seen, key, at.u);
@@ -219,10 +246,9 @@ static void find_outside(Lowering *l, Frame *f, UOp *body, int what)
 static void begin_nest(Lowering *l, Frame *f)
 {
 	int stage = stage_of(&l->plan, f->u);
-	bool block = f->what == FILL && stage < 0;
-	f->mask = f->what == FILL && stage >= 0 ? l->plan.stage[stage].over : bound_of(f->u);
-	f->mask |= block ? 1ull << l->plan.block : 0;
 	bool raw = f->what == FILL && stage >= 0;
+	f->lanes = f->what == FILL ? lanes_around(f->place, needs(l, f->u, FILL)) : 0;
+	f->mask = f->lanes | (raw ? l->plan.stage[stage].over : bound_of(f->u));
 	find_outside(l, f, raw ? f->u : f->u->src[0], raw ? RAW : USE);
 	f->step = 1;
 }
@@ -255,8 +281,7 @@ static void step_nest(Lowering *l, Work *w)
 			f->phase = i->phase;
 	}
 	if (!f->nest)
-		f->nest = nest_for(l, f->u, f->place, f->phase + 1,
-			stage ? NEST_STAGE : f->what == FILL ? NEST_BLOCK : NEST_SERIAL);
+		f->nest = nest_for(l, f->u, f->place, f->phase + 1, stage, f->lanes);
 	for (; f->step <= f->nest->ninner; f->step++) {
 		Inst *i = need(
 			l, w, stage ? f->u : f->u->src[0], stage ? RAW : USE, f->nest->inner[f->step - 1]);

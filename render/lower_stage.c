@@ -45,7 +45,7 @@ static Node *node_of(Map *nodes, const UOp *u)
 static bool countable(const Inst *i)
 {
 	if (i->kind == INST_REDUCE)
-		return i->nest->kind != NEST_BLOCK;
+		return !i->nest->lanes;
 	return i->kind == INST_VALUE && i->nsrc && i->of->op != OP_INDEX && i->of->op != OP_RREDUCE;
 }
 

@@ -8,7 +8,9 @@
 typedef struct {
 	char name[64];
 	bool gpu;               /* work items in groups; else plain loops */
-	int lanes; /* partial accumulators of a reduction, elements of a column block; 0: none */
+	int lanes; /* partial accumulators of a reduction (a power of two); 0: one */
+	int vector;             /* bytes of a vector register; 0: none */
+	int registers;          /* how many of them */
 	int group;              /* work items of a group */
 	int dims;               /* grid dimensions, 1 to 3 */
 	int64_t local; /* bytes that a row buffer may take (local memory; the stack on a CPU) */
@@ -63,6 +65,7 @@ typedef struct {
 	uint64_t out;           /* ranges free in its STOREs */
 	uint64_t serial;        /* those of them that run in order */
 	bool alias;
+	bool in_place;          /* reads what it writes */
 	UOp **written;          /* the PARAMs it stores to */
 	int nwritten;
 } Facts;
@@ -84,21 +87,48 @@ int64_t count_of(const Facts *f, uint64_t set);
 
 typedef enum { PLAN_LOOPS, PLAN_ITEMS, PLAN_GROUP } PlanMode;
 enum { MAX_STAGED = 16 };
+/* Elements of a range side by side: unroll vectors of so many lanes. */
+typedef struct { int unroll, vector; } Tile;
 /* The list of actions, read. It stands in the kernel's arg as
- *   [["order", axis…], ["split", lanes], ["block", axis, lanes],
+ *   [["order", axis…], ["tile", axis, unroll, vector]…, ["chunk", axis, tiles]…, ["grid", loops],
+ *    ["split", lanes], ["jam", turns], ["stream"],
  *    ["bind", items, axis…] or ["group", items, axis…], ["stage", node, axis…] …]
  * where node counts the kernel's nodes depth first, sources first. The empty list is plain loops.
  */
 typedef struct {
 	PlanMode mode;
 	int order[MAX_RANGES], norder;     /* output ranges, outermost first, as places in range[] */
+	Tile tile[MAX_RANGES];             /* by place in range[]; {0, 0}: one element at a time */
+	int lanes[MAX_RANGES], nlanes;     /* the tiled ranges, in the order of their lane loops */
+	int chunk[MAX_RANGES];             /* tiles of a range that a loop outside all others takes */
+	int grid;                          /* how many of the outermost loops the grid's items are */
 	int split;                         /* partial accumulators; 0: one */
-	int block, lanes; /* place in range[] of the blocked output range, or -1; its block */
+	int jam;                           /* turns of a reduction within the lanes; 0: one */
+	bool stream;                       /* stores go past the cache */
 	int items;                         /* of a work group */
 	uint64_t bound;                    /* ranges that the grid runs over */
 	struct { UOp *value; uint64_t over; } stage[MAX_STAGED];
 	int nstage;
 } Plan;
+/* Elements of a tile; 0 when range r has none. */
+static inline int tile_size(const Plan *p, int r) { return p->tile[r].unroll * p->tile[r].vector; }
+/* The tiled ranges as a set. */
+uint64_t tiled_ranges(const Plan *p);
+/* Can the last tile of range r begin before the one before it ends, so that all are whole?  It can when
+ * there are never fewer elements than a tile has and nothing that is written is read. */
+bool tile_fixed(const Plan *p, const Facts *f, int r);
+/* The axis number of range r. */
+int64_t axis_of(const Facts *f, int r);
+/* The outermost reductions of a kernel, and its running folds. */
+typedef struct {
+	VEC(UOp *) reduce, scan;
+	bool sorts;
+	int weight[MAX_RANGES];         /* reductions that depend on the output range */
+} Look;
+/* Puts the output ranges into a plan in the order that suits the kernel's reductions. */
+void plan_order(Plan *p, const Facts *f);
+/* lower_tiles.c: tiles, vectors, chunks and the grid of a CPU, for a plan with order and stages. */
+void choose_tiles(Plan *p, const Facts *f, const Look *k);
 /* Writes the actions into each kernel that has none yet. */
 Graph *lower_actions(Graph *g);
 /* Reads them; dies with MALFORMED when they do not fit the kernel. */
@@ -111,6 +141,8 @@ typedef struct Scope Scope;
 typedef struct Inst Inst;
 typedef struct Nest Nest;
 
+/* Where a tile of a range starts, and how many elements it has. */
+typedef struct { UOp *first; Tile tile; } Start;
 /* A loop, a condition, or the kernel itself. */
 struct Scope {
 	uint32_t id, depth;
@@ -123,11 +155,14 @@ struct Scope {
 	VEC(Inst *) items;      /* values placed here, sources first */
 	VEC(Nest *) nests;      /* reductions and stages placed here */
 	VEC(Inst *) scans;      /* running folds along its loop */
-	Scope *inner[2];        /* what runs last in it: the next loop, and a tail */
+	Scope *inner[4];        /* what runs last in it: the next loop, and a tail */
 	int ninner;
 	Nest *nest;             /* the nest whose innermost scope this is */
-	UOp *lane;              /* there: which accumulator */
-	Scope *base;            /* of a lane scope: the scope around the block */
+	uint64_t starts;        /* ranges of which a tile starts here */
+	Start *start;           /* where, by place in range[] */
+	UOp **lane;             /* of a lane scope: which element of the tile, by place in range[] */
+	UOp *part;              /* of a split reduction's innermost scope: which accumulator */
+	Scope *base;            /* of a lane scope: the scope around the lanes */
 	bool last;              /* the STOREs stand here */
 	UOp *sort;              /* instead of them: the STORE of a sort */
 };
@@ -144,11 +179,12 @@ struct Inst {
 	Inst **src;
 	Nest *nest;
 	UOp *reg;               /* REDUCE, SCAN: accumulators; STAGE: the row buffer */
+	UOp *parts, *tail;      /* of a split REDUCE: partial ones, and those of the rest */
 	UOp *ref;               /* what users name */
 };
-/* one accumulator; several along the innermost range; one an item of a group; one a lane of the
- * output's block; loops that fill a row buffer */
-typedef enum { NEST_SERIAL, NEST_SPLIT, NEST_GROUP, NEST_BLOCK, NEST_STAGE } NestKind;
+/* loops that fold, with an accumulator a lane of the tiles around; the same by the items of a group;
+ * loops that fill a row buffer */
+typedef enum { NEST_FOLD, NEST_GROUP, NEST_STAGE } NestKind;
 /* Loops that several reductions over the same ranges share. They run in their scope after all
  * values of a lower phase. */
 struct Nest {
@@ -157,7 +193,10 @@ struct Nest {
 	NestKind kind;
 	bool group;             /* its loops run over the items of a group */
 	uint64_t over;          /* the ranges it runs over */
-	Scope *first[2], *inner[2];     /* outermost and innermost scopes: main part and tail */
+	uint64_t lanes;         /* tiled ranges around it that its values depend on */
+	int split;              /* partial accumulators; 0: one */
+	DType element;          /* what it folds or stores */
+	Scope *first[4], *inner[4];     /* outermost and innermost scopes: main part and tails */
 	int nfirst, ninner;
 	VEC(Inst *) members;
 };
@@ -172,12 +211,19 @@ typedef struct {
 	UOp *lidx;              /* item's place in its group (group mode) */
 	int axis;               /* first free axis number */
 	int ids;                /* DEFINE and LET numbers */
+	UOp *chunk[MAX_RANGES]; /* the first tile of the chunk, of the ranges that have chunks */
 	const Val *global, *local;      /* grid sizes, or NULL */
 	VEC(UOp *) out;         /* statements */
 } Lowering;
 Scope *scope_new(Lowering *l, Scope *parent, uint64_t binds, UOp *open);
-/* The scope in which u is computed when it is used in ctx. */
+/* The scope in which a value that depends on free is computed when it is used in ctx. */
 Scope *scope_place(Scope *ctx, uint64_t free);
+/* The scope outside all lanes in which the ranges of free have values, or a tile of them starts. */
+Scope *scope_outside(Scope *ctx, uint64_t free);
+/* The start of the tile of range r around s. */
+const Start *scope_start(const Scope *s, int r);
+/* Which element of its tile range r is at in s. */
+UOp *scope_lane(const Scope *s, int r);
 /* A RANGE of this size with an axis number that no open loop of s has. */
 UOp *scope_range(Lowering *l, const Scope *s, UOp *size, const char *kind);
 /* The instance of u for a use in ctx, made with all that it needs. */
@@ -185,9 +231,16 @@ Inst *inst_get(Lowering *l, UOp *u, Scope *ctx);
 
 /* ---- lower_loops.c: the scopes around the STOREs; lower_nests.c: loops of reductions --------- */
 
-/* Builds l->top and the chain of loops, or of grid places, below it; returns the innermost scopes
- * (main and tail). */
-int loops_open(Lowering *l, Scope *last[2]);
+/* Builds l->top and the chain of loops, or of grid places, below it; returns how many innermost
+ * scopes there are (main part and tails). */
+enum { MAX_LAST = 8 };
+int loops_open(Lowering *l, Scope *last[MAX_LAST]);
+/* A loop over the tiles of range r within `in`: *last is its scope, with the tile's start; a second
+ * one, of single elements, takes the rest when tiles may not overlap. Returns how many. */
+int open_tiles(Lowering *l, Scope *in, int r, UOp *count_from, Scope *last[2]);
+/* The loops over the lanes of the tiles of set that start around base, vectors innermost, as a chain
+ * within `in`; returns the innermost scope (`in` when set is empty), *first the outermost. */
+Scope *open_lanes(Lowering *l, Scope *in, Scope *base, uint64_t set, Scope **first);
 /* Grid counters for the ranges in set over up to target->dims dimensions, items work items in the
  * first. Puts them into s->at; returns the guard (NULL: none is needed). */
 UOp *grid_bind(Lowering *l, Scope *s, uint64_t set, int items);
@@ -198,9 +251,11 @@ void unflatten(Lowering *l, Scope *s, const int *range, int n, UOp *flat);
 Scope *open_strided(Lowering *l, Scope *in, uint64_t set, Scope **first);
 /* the places of the bits of set, ascending; returns how many */
 int ranges_in(uint64_t set, int *range);
-/* The nest for the reduction or staged value u: one that is there already when its loops can be
- * shared. kind is STAGE, BLOCK or SERIAL; for SERIAL it picks SERIAL, SPLIT or GROUP. */
-Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, NestKind kind);
+/* The lanes of a vector that n elements of dtype d can be taken in: a power of two that divides n. */
+int vector_lanes(int n, DType d);
+/* The nest for the reduction or staged value u, with an element for each lane of the tiles of
+ * `lanes`: one that is there already when its loops can be shared. */
+Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, bool stage, uint64_t lanes);
 
 /* ---- lower_stage.c: which values deserve a row buffer ---------------------------------------- */
 
@@ -213,6 +268,8 @@ int stage_of(const Plan *p, const UOp *u);
 
 /* Each KERNEL as a list of statements. */
 Graph *lower_linearize(Graph *g);
+/* Loops of kind unroll written out. */
+Graph *lower_unroll(Graph *g);
 /* Everything of a lowering before statements: scopes and instances of kernel by plan. */
 void lowering_begin(Lowering *l, UOp *kernel, bool alias);
 void lowering_fill(Lowering *l);
@@ -249,11 +306,15 @@ struct Dialect {
 	bool wraps;                     /* signed arithmetic wraps, by the compiler's flags */
 	bool attributes;                /* parameters carry [[buffer(k)]], sizes are references */
 	bool on_cpu;                    /* has a NAME_call for run */
+	bool vectors;                   /* has GNU C's vector types */
 	const char *runtime;            /* PROGRAM's runtime, or NULL */
 };
 
 /* A function of the language's own prelude, asked for while expressions are printed. */
 typedef struct { VEC(const char *) names; Buf text; const Dialect *d; } Helpers;
+/* false when there is none of that name yet: then it is now, and its text is to be put */
+bool helper_have(Helpers *h, const char *name);
+void helper_put(Helpers *h, const char *name, const char *text);
 const char *helper_binary(Helpers *h, Op op, DType t);
 const char *helper_cast(Helpers *h, DType to, DType from);
 const char *helper_bits(Helpers *h, DType to, DType from);
@@ -281,6 +342,7 @@ typedef struct {
 	const UOp *gate; /* of the STORE being printed: what stands under it needs no gate of its own */
 	VEC(UOp *) open;                /* RANGEs */
 	const char *from, *to;          /* the items it runs (CPU), NULL without a grid */
+	struct Vectors *vectors;        /* of cstyle_vector.c; NULL: the language has none */
 } Printer;
 /* Text of value u where the statement being printed stands; long ones are cut by temporaries before
  * it. */
@@ -304,6 +366,18 @@ enum {
 	PREC_ATOM
 };
 void print_line(Printer *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- cstyle_vector.c, cstyle_vector_expr.c, cstyle_vector_helpers.c: loops of kind "vector" ----- */
+
+/* Looks at the registers of the kernel; p->vectors until vectors_end. */
+void vectors_begin(Printer *p, const Nodes *all);
+void vectors_end(Printer *p);
+/* Declares a DEFINE_REG as variables NAME_0, NAME_1, …; false when it is an array. */
+bool vector_reg(Printer *p, UOp *reg, const char *name);
+/* The place in such a register, as a scalar; NULL for any other. */
+const char *vector_place(Printer *p, UOp *index);
+/* Prints the loop that statement i opens; returns how many statements that was, 0 when it cannot. */
+uint32_t vector_region(Printer *p, uint32_t i);
 
 /* An identifier that means nothing else in any of the languages, made of a user's name. */
 const char *name_safe(const char *s, size_t n);

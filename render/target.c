@@ -12,7 +12,7 @@
 typedef struct {
 	const char *name;
 	bool gpu, f64;
-	int lanes, group, dims;
+	int lanes, vector, registers, group, dims;
 	int64_t local;
 	const char *lacks, *flags;
 } Row;
@@ -44,6 +44,8 @@ static const Target *from_row(const Row *r)
 	t->gpu = r->gpu;
 	t->f64 = r->f64;
 	t->lanes = r->lanes;
+	t->vector = r->vector;
+	t->registers = r->registers;
 	t->group = r->group;
 	t->dims = r->dims;
 	t->local = r->local;
@@ -70,6 +72,10 @@ static void set_field(Target *t, const char *key, const char *text)
 		t->f64 = number(t, key, text, 1);
 	else if (!strcmp(key, "lanes"))
 		t->lanes = (int)number(t, key, text, 64);
+	else if (!strcmp(key, "vector"))
+		t->vector = (int)number(t, key, text, 256);
+	else if (!strcmp(key, "registers"))
+		t->registers = (int)number(t, key, text, 256);
 	else if (!strcmp(key, "group"))
 		t->group = (int)number(t, key, text, 1024);
 	else if (!strcmp(key, "dims"))
@@ -89,8 +95,8 @@ static void check(Target *t)
 		die(MALFORMED, "target %s: group is not a power of two", t->name);
 	if (t->gpu && t->dims < 1)
 		t->dims = 1;
-	if (t->lanes & (t->lanes - 1))
-		die(MALFORMED, "target %s: lanes is not a power of two", t->name);
+	if (t->lanes & (t->lanes - 1) || t->vector & (t->vector - 1))
+		die(MALFORMED, "target %s: lanes or vector is not a power of two", t->name);
 }
 
 static const Target *from_text(const char *name, char *text)
@@ -142,8 +148,10 @@ const Target *target_find(const char *name)
 void target_print(Buf *out, const Target *t)
 {
 	buf_printf(out,
-		"name: %s\ngpu: %d\nlanes: %d\ngroup: %d\ndims: %d\nlocal: %lld\nf64: %d\nlacks:", t->name,
-		t->gpu, t->lanes, t->group, t->dims, (long long)t->local, t->f64);
+		"name: %s\ngpu: %d\nlanes: %d\nvector: %d\nregisters: %d\ngroup: %d\ndims: %d\nlocal: %lld\n"
+		"f64: %d\nlacks:",
+		t->name, t->gpu, t->lanes, t->vector, t->registers, t->group, t->dims, (long long)t->local,
+		t->f64);
 	for (int op = 0; op < OP_COUNT; op++)
 		if (target_lacks(t, op))
 			buf_printf(out, " %s", op_name(op));

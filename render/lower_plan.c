@@ -1,0 +1,225 @@
+/* The list of actions of a kernel as data, and back: what stands in its arg is all that is done to
+ * it, so it can be shown, saved, changed by hand and replayed.
+ *
+ *     ["order", 0, 1]         loops over r0, r1, outermost first
+ *     ["tile", 0, 8, 1]       8 elements of r0 side by side
+ *     ["tile", 1, 3, 16]      3 vectors of 16 of r1; tiles in the order of their lane loops
+ *     ["chunk", 0, 32]        32 tiles of r0 within a loop outside all others
+ *     ["grid", 2]             the two outermost loops are the items that threads share
+ *     ["split", 16]           sums in 16 accumulators, where lanes have none
+ *     ["jam", 4]              4 turns of a reduction within the lanes
+ *     ["stream"]              stores go past the cache
+ *     ["bind", 128, 0, 1]     GPU: one work item an element, 128 a group
+ *     ["group", 128, 0]       GPU: one work group a row r0
+ *     ["stage", 17, 1]        the value of node 17 in a row buffer over r1
+ *
+ * Numbers of ranges are axis numbers. The empty list is plain loops. */
+#include "render.h"
+#include <stdlib.h>
+
+/* ---- the list as data */
+
+int64_t axis_of(const Facts *f, int r) { return f->range[r]->arg->a[0]->i; }
+
+static int range_of(const Facts *f, const Val *axis)
+{
+	for (int r = 0; axis->kind == VAL_INT && r < f->nrange; r++)
+		if (axis_of(f, r) == axis->i)
+			return r;
+	die(MALFORMED, "node %u KERNEL: an action names a range that it does not have", f->kernel->id);
+}
+
+static const Val *action(
+	const Facts *f, const char *name, const int64_t *first, int nfirst, const int *range, int n)
+{
+	const Val *v[MAX_RANGES + 3];
+	int k = 0;
+	v[k++] = val_str(name);
+	for (int i = 0; i < nfirst; i++)
+		v[k++] = val_int(first[i]);
+	for (int i = 0; i < n; i++)
+		v[k++] = val_int(axis_of(f, range[i]));
+	return val_array(k, v);
+}
+
+static int64_t place_of(const Facts *f, const UOp *u)
+{
+	for (size_t i = 0; i < f->all.n; i++)
+		if (f->all.at[i] == u)
+			return i;
+	return -1;
+}
+
+static int write_tiles(const Plan *p, const Facts *f, const Val **list)
+{
+	int n = 0;
+	for (int i = 0; i < p->nlanes; i++) {
+		int r = p->lanes[i];
+		list[n++] = VARR(val_str("tile"), val_int(axis_of(f, r)), val_int(p->tile[r].unroll),
+			val_int(p->tile[r].vector));
+	}
+	for (int i = 0; i < p->nlanes; i++) {
+		int r = p->lanes[i];
+		if (p->chunk[r])
+			list[n++] = VARR(val_str("chunk"), val_int(axis_of(f, r)), val_int(p->chunk[r]));
+	}
+	return n;
+}
+
+void plan_write(const Plan *p, const Facts *f, UOp **kernel)
+{
+	const Val *list[MAX_STAGED + 2 * MAX_RANGES + 8];
+	int n = 0, range[MAX_RANGES];
+	list[n++] = action(f, "order", NULL, 0, p->order, p->norder);
+	n += write_tiles(p, f, list + n);
+	if (p->grid)
+		list[n++] = VARR(val_str("grid"), val_int(p->grid));
+	if (p->split)
+		list[n++] = VARR(val_str("split"), val_int(p->split));
+	if (p->jam > 1)
+		list[n++] = VARR(val_str("jam"), val_int(p->jam));
+	if (p->stream)
+		list[n++] = VARR(val_str("stream"));
+	if (p->mode != PLAN_LOOPS)
+		list[n++] = action(f, p->mode == PLAN_ITEMS ? "bind" : "group", (int64_t[]){p->items}, 1,
+			range, ranges_in(p->bound, range));
+	for (int i = 0; i < p->nstage; i++)
+		list[n++] = action(f, "stage", (int64_t[]){place_of(f, p->stage[i].value)}, 1, range,
+			ranges_in(p->stage[i].over, range));
+	UOp *k = node_new(OP_KERNEL, DT_NONE, (*kernel)->nsrc, (*kernel)->src,
+		val_set((*kernel)->arg, "actions", val_array(n, list)));
+	node_note(k, (*kernel)->note);
+	*kernel = k;
+}
+
+static int number(const Facts *f, const Val *a, size_t i, int64_t most)
+{
+	if (i >= a->n || a->a[i]->kind != VAL_INT || a->a[i]->i < 0 || a->a[i]->i > most)
+		die(MALFORMED, "node %u KERNEL: action %zu has no number that fits", f->kernel->id, i);
+	return (int)a->a[i]->i;
+}
+
+static uint64_t set_from(const Facts *f, const Val *a, size_t from)
+{
+	uint64_t set = 0;
+	for (size_t i = from; i < a->n; i++)
+		set |= 1ull << range_of(f, a->a[i]);
+	return set;
+}
+
+static void read_order(Plan *p, const Facts *f, const Val *a)
+{
+	uint64_t set = set_from(f, a, 1);
+	if (set & ~f->out || (size_t)__builtin_popcountll(set) != a->n - 1)
+		die(MALFORMED, "node %u KERNEL: the order is not one of its output ranges", f->kernel->id);
+	p->norder = 0;
+	for (size_t i = 1; i < a->n; i++)
+		p->order[p->norder++] = range_of(f, a->a[i]);
+}
+
+static void read_tile(Plan *p, const Facts *f, const Val *a)
+{
+	int r = a->n == 4 ? range_of(f, a->a[1]) : -1;
+	if (r < 0 || p->tile[r].unroll)
+		die(MALFORMED, "node %u KERNEL: a tile is [\"tile\", range, unroll, vector], one a range",
+			f->kernel->id);
+	p->tile[r] = (Tile){number(f, a, 2, 4096), number(f, a, 3, 64)};
+	p->lanes[p->nlanes++] = r;
+}
+
+static void read_action(Plan *p, const Facts *f, const Val *a)
+{
+	const Val *name = a->kind == VAL_ARRAY && a->n ? a->a[0] : VNIL;
+	if (val_is_str(name, "order")) {
+		read_order(p, f, a);
+	} else if (val_is_str(name, "split")) {
+		p->split = number(f, a, 1, 1024);
+	} else if (val_is_str(name, "tile")) {
+		read_tile(p, f, a);
+	} else if (val_is_str(name, "chunk") && a->n == 3) {
+		p->chunk[range_of(f, a->a[1])] = number(f, a, 2, 1 << 20);
+	} else if (val_is_str(name, "grid")) {
+		p->grid = number(f, a, 1, 2 * MAX_RANGES);
+	} else if (val_is_str(name, "jam")) {
+		p->jam = number(f, a, 1, 64);
+	} else if (val_is_str(name, "stream")) {
+		p->stream = true;
+	} else if (val_is_str(name, "bind") || val_is_str(name, "group")) {
+		p->mode = val_is_str(name, "bind") ? PLAN_ITEMS : PLAN_GROUP;
+		p->items = number(f, a, 1, 1024);
+		p->bound = set_from(f, a, 2);
+	} else if (val_is_str(name, "stage") && p->nstage < MAX_STAGED) {
+		p->stage[p->nstage].value = f->all.at[number(f, a, 1, f->all.n - 1)];
+		p->stage[p->nstage++].over = set_from(f, a, 2);
+	} else {
+		die(MALFORMED, "node %u KERNEL: an action is not known", f->kernel->id);
+	}
+}
+
+static bool sorts(const Facts *f) { return f->kernel->src[0]->src[1]->op == OP_RSORT; }
+
+bool tile_fixed(const Plan *p, const Facts *f, int r)
+{
+	int64_t lo, hi;
+	ix_bounds(f->range[r]->src[0], &lo, &hi);
+	return p->tile[r].unroll && lo >= tile_size(p, r) && !f->in_place;
+}
+
+/* Is range r of this set in the order, behind all the others? */
+static bool order_has_all(const Plan *p, const Facts *f)
+{
+	uint64_t set = 0;
+	for (int i = 0; i < p->norder; i++)
+		set |= 1ull << p->order[i];
+	bool sorted = f->kernel->src[0]->src[1]->op == OP_RSORT;
+	uint64_t want = f->out & ~(sorted ? bit_of(f->kernel->src[0]->src[1]->src[1]) : 0);
+	return set == want;
+}
+
+/* Tiles are of ranges that may run in any order, powers of two in vectors, one vector at most and that
+ * innermost; no row of lanes is longer than registers and a row buffer could hold. */
+static bool tiles_fit(const Plan *p, const Facts *f)
+{
+	int64_t size = 1;
+	for (int i = 0; i < p->nlanes; i++) {
+		int r = p->lanes[i], v = p->tile[r].vector;
+		if (p->tile[r].unroll < 1 || v < 1 || v & (v - 1) || f->serial >> r & 1)
+			return false;
+		if (v > 1 && i + 1 < p->nlanes)
+			return false;
+		size *= tile_size(p, r);
+		if (size > 1 << 16)
+			return false;
+	}
+	return !p->nlanes || (p->mode == PLAN_LOOPS && !f->serial && !sorts(f));
+}
+
+/* A chunk is of a tile whose last one may begin early; the grid's loops have no tails. */
+static bool grid_fits(const Plan *p, const Facts *f)
+{
+	int loops = p->norder, chunks = 0;
+	for (int r = 0; r < f->nrange; r++) {
+		chunks += p->chunk[r] > 0;
+		if (p->chunk[r] && !tile_fixed(p, f, r))
+			return false;
+	}
+	if (p->grid > loops + chunks || (p->grid && (p->mode != PLAN_LOOPS || f->serial)))
+		return false;
+	for (int i = 0; i < p->grid - chunks; i++)
+		if (p->tile[p->order[i]].unroll && !tile_fixed(p, f, p->order[i]))
+			return false;
+	return true;
+}
+
+void plan_read(Plan *p, const Facts *f)
+{
+	*p = (Plan){0};
+	plan_order(p, f);
+	const Val *list = val_get(f->kernel->arg, "actions");
+	for (size_t i = 0; list && list->kind == VAL_ARRAY && i < list->n; i++)
+		read_action(p, f, list->a[i]);
+	bool items = p->mode == PLAN_LOOPS || (p->items > 0 && !(p->items & (p->items - 1)));
+	if (!order_has_all(p, f) || !items || p->bound & ~(f->out & ~f->serial) ||
+	    (p->split & (p->split - 1)) || !tiles_fit(p, f) || !grid_fits(p, f))
+		die(MALFORMED, "node %u KERNEL: its actions do not fit it", f->kernel->id);
+}

@@ -1,0 +1,448 @@
+/* Tiles, vectors, chunks and threads of a CPU kernel, chosen by the roles of its ranges: which
+ * buffers each one moves in, and how.
+ *
+ *     y[m,n] = Σk a[m,k]*b[k,n]     n is next to its neighbour in y and b: vectors of n
+ *                                   b does not move in m: tiles of m use a vector of b again
+ *     y[n] = Σk x[k]*b[n,k]         next to each other in k: the sum in vectors, 4 rows n at a time
+ *     y[n] = Σk x[k,n]              nothing is used again: whole rows of n, accumulators in the cache
+ *     y[i,j] = exp(x[i,j] - m[i])   no sum moves in j: vectors of j, sums in parts
+ *
+ * Nothing is known here of where a kernel came from. */
+#include "render.h"
+#include "ix.h"
+#include <stdlib.h>
+
+enum {
+	ROW_TILE = 1024,        /* elements of a row of accumulators in the cache */
+	DOT_LEAST = 192,        /* turns from which a sum in vectors outweighs folding them */
+	PACK_LEAST = 4,         /* tiles that must read a packed operand */
+	ITEMS = 16,             /* of a grid, so that threads get even shares */
+	STREAM_BYTES = 16 << 20 /* outputs that no cache keeps */
+};
+
+/* A kernel as it is tiled. */
+typedef struct {
+	Plan *p;
+	const Facts *f;
+	const Look *k;
+	int v;                  /* range in vectors, -1: none */
+	int lanes;              /* elements of a vector */
+	UOp *heavy;             /* the reduction that costs most, or NULL */
+} Tiling;
+
+/* ---- how a value moves */
+
+typedef enum { STILL, NEXT, FAR } Step;
+
+/* How a load's place moves with range r: not at all, to its neighbour, or elsewhere. */
+static Step step_of(const Tiling *t, const UOp *load, int r)
+{
+	Sum s;
+	UOp *at = load->src[0]->src[1], *range = t->f->range[r];
+	if (!(free_of(at) >> r & 1))
+		return STILL;
+	sum_of(&s, at);
+	if (sum_coef(&s, range) != 1)
+		return FAR;
+	for (int i = 0; i < s.n; i++)
+		if (s.t[i].m != range && free_of(s.t[i].m) >> r & 1)
+			return FAR;
+	return NEXT;
+}
+
+typedef VEC(UOp *) Loads;
+
+static Loads loads_in(UOp *u)
+{
+	Loads l = {0};
+	Nodes all = walk(u);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_LOAD)
+			vec_push(&l, all.at[i]);
+	return l;
+}
+
+/* Does each load of the body that moves with r go to its neighbour? */
+static bool walks(const Tiling *t, UOp *body, int r)
+{
+	Loads l = loads_in(body);
+	bool ok = true;
+	for (size_t i = 0; i < l.n; i++)
+		ok &= step_of(t, l.at[i], r) != FAR;
+	vec_free(&l);
+	return ok;
+}
+
+static int64_t least_size(const Facts *f, int r)
+{
+	int64_t lo, hi;
+	ix_bounds(f->range[r]->src[0], &lo, &hi);
+	return lo;
+}
+
+static int64_t turns_of(const Tiling *t, const UOp *u)
+{
+	return count_of(t->f, bound_of(u));
+}
+
+/* ---- what the kernel is like */
+
+/* The reduction whose turns, over all that it depends on, are most. */
+static UOp *find_heavy(const Facts *f)
+{
+	UOp *best = NULL;
+	int64_t most = 0;
+	for (size_t i = 0; i < f->all.n; i++) {
+		UOp *u = f->all.at[i];
+		if (u->op != OP_RREDUCE)
+			continue;
+		int64_t n = count_of(f, free_of(u->src[0]));
+		if (n > most) {
+			most = n;
+			best = u;
+		}
+	}
+	return best;
+}
+
+/* The lanes of a vector by the widest value that is computed. */
+static int kernel_lanes(const Facts *f)
+{
+	int size = 4;
+	for (size_t i = 0; i < f->all.n; i++) {
+		const UOp *u = f->all.at[i];
+		bool counts = u->op == OP_LOAD || u->op == OP_RREDUCE || op_elementwise(u->op);
+		if (counts && dtype_float(u->dtype) && dtype_size(u->dtype) > size)
+			size = dtype_size(u->dtype);
+	}
+	return target->vector / size;
+}
+
+/* The output range along which what is stored lies next to each other, or -1. */
+static int find_vector(const Tiling *t)
+{
+	const UOp *store = t->f->kernel->src[0];
+	for (int i = t->p->norder; i-- > 0;) {
+		int r = t->p->order[i];
+		if (step_of(t, store, r) == NEXT && least_size(t->f, r) > 1)
+			return r;
+	}
+	return -1;
+}
+
+static int power_below(int64_t n)
+{
+	int v = 1;
+	while (v * 2 <= n)
+		v *= 2;
+	return v;
+}
+
+/* ---- pieces of a plan */
+
+static void tile(Plan *p, int r, int unroll, int vector)
+{
+	p->tile[r] = (Tile){unroll, vector};
+	p->lanes[p->nlanes++] = r;
+}
+
+/* Puts range r behind all others in the order. */
+static void order_last(Plan *p, int r)
+{
+	int n = 0;
+	for (int i = 0; i < p->norder; i++)
+		if (p->order[i] != r)
+			p->order[n++] = p->order[i];
+	p->order[n] = r;
+}
+
+static int64_t loops_of(const Tiling *t, int r)
+{
+	int64_t n = count_of(t->f, 1ull << r);
+	int size = tile_size(t->p, r);
+	return size ? (n + size - 1) / size : n;
+}
+
+/* The grid has loops from the outermost on; `most` of them may be in it. A loop with a tail ends it. */
+static void choose_items(Tiling *t, int most)
+{
+	Plan *p = t->p;
+	p->grid = 0;
+	for (int r = 0; r < t->f->nrange; r++)
+		p->grid += p->chunk[r] > 0;
+	most += p->grid;
+	for (int i = 0; i < p->norder && p->grid < most; i++) {
+		int r = p->order[i];
+		if (p->tile[r].unroll && !tile_fixed(p, t->f, r))
+			break;
+		p->grid++;
+	}
+}
+
+/* The number of accumulators that leaves the shortest tail. */
+static void choose_split(Tiling *t, int64_t turns)
+{
+	int best = t->lanes;
+	for (int n = 2; n <= 4; n *= 2)
+		if (turns >= 2 * n * t->lanes && turns % (n * t->lanes) <= turns % (best) + t->lanes)
+			best = n * t->lanes;
+	t->p->split = turns >= t->lanes ? best : power_below(turns > 1 ? turns : 2);
+}
+
+/* ---- contractions */
+
+typedef struct { int m, rows, vectors; double score; } Block;
+
+/* Is some operand of the heavy reduction used again along r: it moves in the vector, but not in r? */
+static bool reuses(const Tiling *t, int r, int vector)
+{
+	bool moves = false, again = false;
+	Loads l = loads_in(t->heavy->src[0]);
+	for (size_t i = 0; i < l.n; i++) {
+		bool in_r = step_of(t, l.at[i], r) != STILL, in_v = step_of(t, l.at[i], vector) != STILL;
+		moves |= in_r;
+		again |= in_v && !in_r;
+	}
+	vec_free(&l);
+	return moves && again;
+}
+
+static double fill(int64_t n, int64_t tile)
+{
+	return (double)n / ((n + tile - 1) / tile * tile);
+}
+
+/* What part of the arithmetic units' time a block of rows by vectors uses: two additions begin and two
+ * loads end in a cycle, an addition takes four. */
+static double rate(int rows, int vectors)
+{
+	double adds = rows * vectors / 2.0, loads = (rows + vectors) / 2.0, most = adds > 4 ? adds : 4;
+	most = loads > most ? loads : most;
+	return adds / most * (1 - 0.05 * (rows + vectors) / (rows * vectors));
+}
+
+/* The best block for a range m of rows and n elements in vectors. */
+static Block best_block(const Tiling *t, int m, int64_t n)
+{
+	Block best = {m, 1, 1, 0};
+	int64_t rows = count_of(t->f, 1ull << m), least = least_size(t->f, m);
+	for (int v = 1; v <= 4 && v * t->lanes <= n + t->lanes - 1; v++)
+		for (int r = 1; r <= 28; r++) {
+			if (r * v + v + 1 > target->registers || (r > least && least == rows) ||
+				v * t->lanes > n)
+				continue;
+			double s = rate(r, v) * fill(rows, r) * fill(n, v * t->lanes);
+			if (s > best.score + 1e-9)
+				best = (Block){m, r, v, s};
+		}
+	return best;
+}
+
+/* The range whose rows use vectors again, with the best block; rows -1 when there is none. */
+static Block find_rows(const Tiling *t, int64_t n)
+{
+	Block best = {-1, 1, 1, 0};
+	for (int i = t->p->norder; i-- > 0;) {
+		int r = t->p->order[i];
+		if (r == t->v || !(free_of(t->heavy) >> r & 1) || !reuses(t, r, t->v))
+			continue;
+		Block b = best_block(t, r, n);
+		if (b.score > best.score + 0.02)
+			best = b;
+	}
+	return best;
+}
+
+/* A range of whole vectors that lie apart, such as blocks of channels: the vectors of a tile are taken
+ * from it when the vectors' own range holds but one. */
+static int find_apart(const Tiling *t, int m)
+{
+	for (int i = t->p->norder; i-- > 0;) {
+		int r = t->p->order[i];
+		if (r != t->v && r != m && free_of(t->heavy) >> r & 1 && reuses(t, m, r))
+			return r;
+	}
+	return -1;
+}
+
+static int64_t bytes_of(const Tiling *t, const UOp *load, uint64_t ranges)
+{
+	int64_t bytes;
+	if (!mul_ok(count_of(t->f, free_of(load->src[0]) & ranges), dtype_size(load->dtype), &bytes))
+		return INT64_MAX;
+	return bytes;
+}
+
+/* Operands that every tile of rows reads are packed in the order in which it reads them, where they
+ * are too large, or too far apart, for the caches. */
+static void pack(Tiling *t, int m)
+{
+	Plan *p = t->p;
+	uint64_t over = bound_of(t->heavy);
+	Loads l = loads_in(t->heavy->src[0]);
+	for (size_t i = 0; i < l.n && p->nstage < MAX_STAGED; i++) {
+		UOp *u = l.at[i];
+		bool far = step_of(t, u, t->v) == FAR;
+		if (free_of(u) >> m & 1 || !(free_of(u) >> t->v & 1) || !(free_of(u) & over))
+			continue;
+		int64_t rows = tile_size(p, t->v) * count_of(t->f, over & free_of(u)) * 4;
+		if (rows > target->local || reads_written(t->f, u) ||
+			(!far && bytes_of(t, u, over | 1ull << t->v) < 1 << 20))
+			continue;
+		p->stage[p->nstage].value = u;
+		p->stage[p->nstage++].over = over & free_of(u);
+	}
+	vec_free(&l);
+}
+
+static bool packs(const Tiling *t) { return t->p->nstage > 0; }
+
+/* Chunks of rows, when there are too few tiles of columns for all threads to have even shares. */
+static void choose_chunk(Tiling *t, int m)
+{
+	int64_t items = 1, tiles = loops_of(t, m);
+	for (int i = 0; i < t->p->norder; i++)
+		if (t->p->order[i] != m)
+			items *= loops_of(t, t->p->order[i]) < 1 << 20 ? loops_of(t, t->p->order[i]) : 1 << 20;
+	if (items >= ITEMS || tiles < 8 || !tile_fixed(t->p, t->f, m))
+		return;
+	int64_t parts = (ITEMS + items - 1) / items, size = (tiles + parts - 1) / parts;
+	t->p->chunk[m] = (int)(size < 4 ? 4 : size);
+}
+
+static void tile_contraction(Tiling *t, Block b, bool far)
+{
+	Plan *p = t->p;
+	int apart = b.vectors == 1 && count_of(t->f, 1ull << t->v) < 2 * t->lanes ?
+		find_apart(t, b.m) : -1;
+	if (apart >= 0) {
+		Block two = best_block(t, b.m, count_of(t->f, 1ull << apart) * t->lanes);
+		b.rows = two.rows;
+		if (two.vectors > 1)
+			tile(p, apart, two.vectors, 1);
+	}
+	/* the loop over tiles of rows stands innermost: what they share stays in the cache */
+	order_last(p, b.m);
+	if (b.rows > 1)
+		tile(p, b.m, b.rows, 1);
+	tile(p, t->v, b.vectors, t->lanes);
+	int64_t rows = count_of(t->f, 1ull << b.m);
+	if (rows >= PACK_LEAST * b.rows)
+		pack(t, b.m);
+	if (packs(t) || far)
+		choose_chunk(t, b.m);
+	choose_items(t, packs(t) ? p->norder - 1 : p->norder);
+}
+
+/* The sum itself in vectors, for a few rows and columns at a time. */
+static void tile_dot(Tiling *t)
+{
+	int n = 0;
+	uint64_t free = free_of(t->heavy);
+	for (int i = t->p->norder; i-- > 0 && n < 2;) {
+		int r = t->p->order[i];
+		if (!(free >> r & 1) || least_size(t->f, r) < 2)
+			continue;
+		tile(t->p, r, least_size(t->f, r) >= 4 ? 4 : 2, 1);
+		n++;
+	}
+	t->p->split = n == 2 ? t->lanes : 4 * t->lanes;
+	choose_items(t, t->p->norder);
+}
+
+/* Vectors of a tile, `most` at most, such that the tiles share the row evenly. */
+static int even_vectors(const Tiling *t, int most)
+{
+	int64_t least = least_size(t->f, t->v), all = least / t->lanes;
+	if (all <= most)
+		most = all < 1 ? 1 : (int)all;
+	int64_t size = (int64_t)most * t->lanes, tiles = (least + size - 1) / size;
+	int64_t even = (least + tiles * t->lanes - 1) / (tiles * t->lanes);
+	return even < most && even > 0 ? (int)even : most;
+}
+
+/* Whole rows of accumulators in the cache, several turns at a time. */
+static void tile_rows(Tiling *t)
+{
+	int64_t turns = turns_of(t, t->heavy);
+	order_last(t->p, t->v);
+	tile(t->p, t->v, even_vectors(t, turns < 16 ? 4 : ROW_TILE / t->lanes), t->lanes);
+	t->p->jam = turns >= 4 ? 4 : 1;
+	choose_items(t, t->p->norder);
+}
+
+static bool next_in_sum(const Tiling *t)
+{
+	int last = 63 - __builtin_clzll(bound_of(t->heavy));
+	return walks(t, t->heavy->src[0], last) && count_of(t->f, 1ull << last) >= DOT_LEAST;
+}
+
+static bool tile_heavy(Tiling *t)
+{
+	if (!t->heavy || !(free_of(t->heavy) >> t->v & 1))
+		return false;
+	Nodes body = walk(t->heavy->src[0]);
+	for (size_t i = 0; i < body.n; i++)
+		if (body.at[i]->op == OP_RREDUCE && free_of(body.at[i]) & bound_of(t->heavy))
+			return false;
+	bool far = !walks(t, t->heavy->src[0], t->v);
+	if (far && next_in_sum(t)) {
+		tile_dot(t);
+		return true;
+	}
+	Block b = find_rows(t, count_of(t->f, 1ull << t->v));
+	if (getenv("BLK"))
+		sscanf(getenv("BLK"), "%d,%d", &b.rows, &b.vectors);
+	if (b.m >= 0 && b.rows > 1)
+		tile_contraction(t, b, far);
+	else if (!far)
+		tile_rows(t);
+	else
+		return false;
+	return true;
+}
+
+/* ---- all others */
+
+static void tile_elements(Tiling *t)
+{
+	int64_t least = least_size(t->f, t->v);
+	int vectors = least >= 4 * t->lanes && !t->k->reduce.n ? 2 : 1;
+	order_last(t->p, t->v);
+	tile(t->p, t->v, vectors, t->lanes);
+	choose_items(t, t->p->norder > 1 ? t->p->norder - 1 : 1);
+}
+
+static bool streams(const Tiling *t)
+{
+	for (uint32_t i = 0; i < t->f->kernel->nsrc; i++) {
+		const UOp *store = t->f->kernel->src[i];
+		int64_t bytes;
+		if (!mul_ok(count_of(t->f, t->f->out), dtype_size(store->src[0]->dtype), &bytes) ||
+			bytes < STREAM_BYTES || least_size(t->f, t->v) % tile_size(t->p, t->v))
+			return false;
+	}
+	return !t->f->in_place;
+}
+
+void choose_tiles(Plan *p, const Facts *f, const Look *k)
+{
+	Tiling t = {.p = p, .f = f, .k = k, .v = -1};
+	if (!target->vector || f->serial || k->scan.n || k->sorts)
+		return;
+	t.lanes = kernel_lanes(f);
+	t.heavy = find_heavy(f);
+	if (t.heavy)
+		choose_split(&t, turns_of(&t, t.heavy));
+	t.v = find_vector(&t);
+	if (t.v < 0) {
+		choose_items(&t, p->norder);
+		return;
+	}
+	int64_t least = least_size(f, t.v);
+	if (least < t.lanes)
+		t.lanes = power_below(least);
+	if (!tile_heavy(&t))
+		tile_elements(&t);
+	p->stream = t.p->tile[t.v].vector > 1 && streams(&t);
+}
