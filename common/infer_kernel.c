@@ -73,6 +73,8 @@ const char *infer_store(In *n)
 	const char *e = check_place(n, 2);
 	if (!e && (!scalar_value(n->src[1]) || n->src[1]->dtype != n->src[0]->dtype))
 		SAY("the value is %s, the place %s", dtype_name(n->src[1]->dtype), dtype_name(n->src[0]->dtype));
+	if (!e && n->arg != VNIL && !val_is_str(n->arg, "nt"))
+		SAY("the arg is not \"nt\"");
 	return e;
 }
 

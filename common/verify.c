@@ -105,6 +105,20 @@ static void check_call(size_t at, const UOp *call)
 		bad(MALFORMED, at, call, "the number of buffers is not the kernel's");
 }
 
+/* The body of a loop of vectors is a list of LETs and STOREs, and its size a number. */
+static void check_vector(size_t at, const UOp *k, uint32_t i)
+{
+	enum { MOST_LANES = 64 };
+	int64_t n;
+	if (strcmp(range_kind(k->src[i]), "vector"))
+		return;
+	if (!ix_is_const(k->src[i]->src[0], &n) || n < 1 || n > MOST_LANES || n & (n - 1))
+		bad(MALFORMED, at, k, "the size of a vector loop is no power of two up to 64");
+	while (++i < k->nsrc && k->src[i]->op != OP_ENDRANGE)
+		if (k->src[i]->op != OP_LET && k->src[i]->op != OP_STORE)
+			bad(MALFORMED, at, k, arena_printf("%s in a vector loop", op_name(k->src[i]->op)));
+}
+
 /* Loops and conditions of a KERNEL of level loops close in order, and each counter is used within its loop. */
 static void check_nesting(size_t at, const UOp *k)
 {
@@ -113,6 +127,8 @@ static void check_nesting(size_t at, const UOp *k)
 		const UOp *s = k->src[i];
 		if (s->op == OP_RANGE || s->op == OP_IF) {
 			vec_push(&open, s);
+			if (s->op == OP_RANGE)
+				check_vector(at, k, i);
 		} else if (s->op == OP_ENDRANGE || s->op == OP_ENDIF) {
 			if (!open.n || open.at[--open.n] != s->src[0])
 				bad(MALFORMED, at, k, "loops do not nest");

@@ -144,12 +144,15 @@ static bool print_reg(Printer *p, UOp *u, UOp *next)
 	bool starts = n == 1 && next && next->op == OP_STORE && next->src[0]->src[0] == u &&
 		is_const(next->src[1]);
 	name_put(p, u, name);
+	if (vector_reg(p, u, name))
+		return false;
 	if (starts)
 		print_line(p, "%s %s = %s;", type(p, u->dtype), name, expr(p, next->src[1]));
 	else if (n == 1)
 		print_line(p, "%s %s;", type(p, u->dtype), name);
 	else
-		print_line(p, "%s %s[%lld];", type(p, u->dtype), name, (long long)n);
+		print_line(p, "%s%s %s[%lld];", p->d->vectors ? "_Alignas(64) " : "", type(p, u->dtype), name,
+			(long long)n);
 	return starts;
 }
 
@@ -160,7 +163,8 @@ static void print_local(Printer *p, UOp *u)
 	if (shared && !p->d->local)
 		die(UNSUPPORTED, "node %u DEFINE_LOCAL: target %s has no local memory", u->id,
 			p->d->target);
-	print_line(p, "%s%s %s[%lld];", shared ? p->d->local : "", type(p, u->dtype), name,
+	print_line(p, "%s%s %s[%lld];",
+		shared ? p->d->local : p->d->vectors ? "_Alignas(64) " : "", type(p, u->dtype), name,
 		(long long)elements(u));
 	name_put(p, u, name);
 }
@@ -180,7 +184,13 @@ static uint32_t print_statement(Printer *p, uint32_t i)
 	switch (u->op) {
 	case OP_LET: print_let(p, u); break;
 	case OP_STORE: print_store(p, u); break;
-	case OP_RANGE: print_range(p, u); break;
+	case OP_RANGE: {
+		uint32_t n = vector_region(p, i);
+		if (n)
+			return n;
+		print_range(p, u);
+		break;
+	}
 	case OP_IF:
 		print_line(p, "if (%s) {", expr(p, u->src[0]));
 		p->indent++;
@@ -424,6 +434,8 @@ const Val *cstyle_print(
 	name_params(&p, &all);
 	name_vars(&p);
 	name_items(&p);
+	if (d->vectors)
+		vectors_begin(&p, &all);
 	print_body(&p, &all);
 	bool f64 = uses_f64(&p, &all);
 	if (f64 && !d->type[DT_F64])
@@ -446,5 +458,7 @@ const Val *cstyle_print(
 	vec_free(&p.open);
 	free(p.text);
 	free(p.stamp);
+	if (d->vectors)
+		vectors_end(&p);
 	return vars;
 }

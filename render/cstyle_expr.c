@@ -330,6 +330,9 @@ const char *expr_place(Printer *p, UOp *index)
 		die(MALFORMED, "node %u INDEX: its storage is not declared, or it is not flat", index->id);
 	if (one_element(index->src[0]))
 		return name;
+	const char *variable = vector_place(p, index);
+	if (variable)
+		return variable;
 	return arena_printf("%s[%s]", name, expr_at(p, index->src[1], PREC_ANY));
 }
 

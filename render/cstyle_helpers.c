@@ -36,7 +36,7 @@ static const char *word(const Dialect *d, const Words *w, char c)
 	}
 }
 
-static bool have(Helpers *h, const char *name)
+bool helper_have(Helpers *h, const char *name)
 {
 	for (size_t i = 0; i < h->names.n; i++)
 		if (!strcmp(h->names.at[i], name))
@@ -57,15 +57,21 @@ static void put(Helpers *h, const Words *w, const char *text)
 	buf_printf(&h->text, "#endif\n\n");
 }
 
+void helper_put(Helpers *h, const char *name, const char *text)
+{
+	buf_printf(
+		&h->text, "#ifndef HELPER_%s\n#define HELPER_%s\n%s#endif\n\n", name, name, text);
+}
+
 /* ---- two sources of one dtype */
 
 #define FN(body) "$I $T $N($T a, $T b)\n{\n" body "}\n"
 static const struct { Op op; const char *name, *sint, *uint, *flt;
 } binary[] = {
 	{OP_MAX, "max", FN("\treturn a > b ? a : b;\n"), FN("\treturn a > b ? a : b;\n"),
-		FN("\treturn ((a > b) | (a != a)) ? a : b;\n")},
+		FN("\treturn ((b > a) | (b != b)) ? b : a;\n")},
 	{OP_MIN, "min", FN("\treturn a < b ? a : b;\n"), FN("\treturn a < b ? a : b;\n"),
-		FN("\treturn ((a < b) | (a != a)) ? a : b;\n")},
+		FN("\treturn ((b < a) | (b != b)) ? b : a;\n")},
 	{OP_IDIV, "idiv", FN("\treturn b == 0 ? 0 : b == -1 ? ($T)(0 - ($V)a) : ($T)(a / b);\n"),
 		FN("\treturn b == 0 ? 0 : ($T)(a / b);\n"), NULL},
 	{OP_MOD, "mod", FN("\treturn b == 0 || b == -1 ? 0 : ($T)(a % b);\n"),
@@ -114,7 +120,7 @@ const char *helper_binary(Helpers *h, Op op, DType t)
 		Words w = {
 			.name = arena_printf("%s_%s", binary[i].name, dtype_name(t)), .to = t, .from = t};
 		CHECK(text);
-		if (!have(h, w.name))
+		if (!helper_have(h, w.name))
 			put(h, &w, text);
 		return w.name;
 	}
@@ -130,7 +136,7 @@ const char *helper_mulacc(Helpers *h, DType t)
 	Words w = {.name = arena_printf("mulacc_%s", dtype_name(t)), .to = t, .from = t};
 	if (!body)
 		return NULL;
-	if (!have(h, w.name))
+	if (!helper_have(h, w.name))
 		put(h, &w, arena_printf("$I $T $N($T a, $T b, $T c)\n{\n%s}\n", body));
 	return w.name;
 }
@@ -142,7 +148,7 @@ const char *helper_bits(Helpers *h, DType to, DType from)
 	Words w = {.name = arena_printf("bits_%s_%s", dtype_name(from), dtype_name(to)),
 		.to = to,
 		.from = from};
-	if (!have(h, w.name))
+	if (!helper_have(h, w.name))
 		put(h, &w,
 			h->d->bitcast ?
 				arena_printf("$I $T $N($S x)\n{\n\t%s\n}\n", h->d->bitcast) :
@@ -192,7 +198,7 @@ static const char int_to_odd[] =
 
 static void need(Helpers *h, const char *name, const char *text)
 {
-	if (have(h, name))
+	if (helper_have(h, name))
 		return;
 	Words w = {.name = name, .to = DT_F32, .from = DT_F32};
 	put(h, &w, text);
@@ -225,7 +231,7 @@ static const char *float_to_int(Helpers *h, DType to, DType from)
 		.name = arena_printf("%s_to_%s", dtype_name(from), dtype_name(to)), .to = to, .from = from};
 	w.high = bound;
 	w.low = sign ? arena_printf("-%s", bound) : from == DT_F32 ? "0.0f" : "0.0";
-	if (!have(h, w.name))
+	if (!helper_have(h, w.name))
 		put(h, &w,
 			sign ?
 				"$I $T $N($S x)\n{\n\tif (x != x)\n\t\treturn 0;\n\tif (x <= $L)\n"
@@ -242,7 +248,7 @@ static const char *int_to_bf16(Helpers *h, DType from)
 	helper_cast(h, DT_BF16, DT_F32);
 	need(h, "int_to_odd", int_to_odd);
 	Words w = {.name = arena_printf("%s_to_bf16", dtype_name(from)), .to = DT_BF16, .from = from};
-	if (!have(h, w.name))
+	if (!helper_have(h, w.name))
 		put(h, &w, dtype_signed(from) ?
 			"$I $T $N($S x)\n{\n\tconst float f = int_to_odd(x < 0 ? 0 - ($l)x : ($l)x);\n"
 			"\treturn f32_to_bf16(x < 0 ? -f : f);\n}\n" :
@@ -259,7 +265,7 @@ static const char *narrow_cast(Helpers *h, DType to, DType from)
 		helper_cast(h, to, DT_F32);
 		need(h, "f64_to_odd", f64_to_odd);
 	}
-	if (!have(h, w.name))
+	if (!helper_have(h, w.name))
 		put(h, &w,
 			from == DT_F64 ?
 				arena_printf(

@@ -24,6 +24,7 @@ static const Dialect clang = {
 	.i64_suffix = "L",
 	.wraps = true,
 	.on_cpu = true,
+	.vectors = true,
 };
 
 int main(int argc, char **argv) { return render_main(&clang, argc, argv); }

@@ -1,0 +1,76 @@
+/* The inside of the vector printer, shared by cstyle_vector.c (statements, registers),
+ * cstyle_vector_expr.c (expressions) and cstyle_vector_helpers.c (functions over vectors). */
+#ifndef CSTYLE_VECTOR_H
+#define CSTYLE_VECTOR_H
+#include "render.h"
+
+/* Text of a value that has one element a lane.  A bool is a mask: all bits of a lane or none, in
+ * integers of `mask` bytes. */
+typedef struct { const char *s; int prec, depth, mask; } VText;
+
+/* A DEFINE_REG that is no array: variables of `lanes` elements (1: scalars) NAME_0, NAME_1, … */
+typedef struct { const char *name; int lanes; bool array; } VReg;
+
+struct Vectors {
+	Map regs;               /* DEFINE_REG → VReg */
+	Map lets;               /* LET of the region → VText: a variable with one element a lane */
+	UOp *lane;              /* the RANGE of the region being printed */
+	int lanes;
+	VText *text;            /* by node id, valid where stamp is the statement's number */
+	uint32_t *stamp;
+	uint8_t *varies;        /* by node id, valid where seen is the region's number */
+	uint32_t *seen, region;
+	UOp **at_lane;          /* by node id, valid where at_stamp is at_turn */
+	uint32_t *at_stamp, at_turn;
+	size_t limit;
+	int leaves;             /* numbers of the LETs that stand for one lane of a variable */
+	UOp *gate;              /* of the STORE being printed, when it differs between lanes */
+	const char *gate_mask;  /* the variable that has it */
+	bool streams;           /* a store went past the cache */
+};
+
+/* ---- cstyle_vector.c */
+
+/* The RANGE is one that is printed as vectors where its body allows it. */
+bool is_vector_range(const UOp *range);
+/* The variable that has element k of a register, and on from there a whole variable or part of it;
+ * *part is the place in it. */
+const char *reg_variable(const VReg *r, int64_t k, int *part);
+const VReg *reg_of(const Printer *p, const UOp *storage);
+/* The place as lane + *k (*stride 1), *k (0), or neither: false. lane NULL: of any vector loop. */
+bool lane_place(UOp *e, UOp *lane, int64_t *stride, int64_t *k);
+
+/* ---- cstyle_vector_expr.c */
+
+/* True when u differs between the lanes of the region. */
+bool varies(Printer *p, UOp *u);
+VText vector_text(Printer *p, UOp *u);
+/* Text of u as an argument of type `f32x16`, a scalar in all lanes; of a bool: a mask of that many
+ * bytes. */
+const char *vector_arg(Printer *p, UOp *u);
+const char *mask_arg(Printer *p, UOp *u, int bytes);
+/* u as it is in lane k: a scalar. */
+UOp *at_lane(Printer *p, UOp *u, int k);
+/* Coefficient of the lane in a place that varies; 0 when it is no fixed step. */
+int64_t lane_step(Printer *p, UOp *e);
+/* The same as vector_text, put into a variable. */
+VText vector_cut(Printer *p, UOp *u);
+/* Puts a value into a variable and returns its name. */
+const char *vector_variable(Printer *p, const char *type, const char *value);
+
+/* ---- cstyle_vector_helpers.c: names of types and functions, each printed where first asked for */
+
+/* "f32x16": lanes elements as memory has them; a bool is a byte, f16 and bf16 their bits */
+const char *vector_type(Printer *p, DType d, int lanes);
+/* "i32x16" for 4 bytes */
+const char *mask_type(Printer *p, int bytes, int lanes);
+/* The dtype that a vector of d is made of: u8 for bool, u16 for f16 and bf16. */
+DType lane_dtype(DType d);
+/* The function of that name for the region's lanes: "max" → max_f32x16.  Its text is the first row
+ * of that name for which dtype and width fit. */
+const char *vector_fn(Printer *p, const char *what, DType d);
+/* One from a dtype to another: "cast" → cast_f32x16_i32 */
+const char *vector_cast(Printer *p, DType to, DType from);
+/* fn applied lane by lane to vectors of d, nsrc of them */
+const char *lanewise_fn(Printer *p, const char *fn, DType to, DType d, int nsrc);
+#endif

@@ -1,0 +1,212 @@
+/* Vector types and functions over them, in the generated code: printed once, where first asked for,
+ * each in an include guard.  Where no operator of C makes the one instruction that there is, the
+ * compiler's builtin for it stands under #if, and the meaning in plain C beside it.
+ *
+ * A template's words: $N name, $n lanes, $V vector type, $E its element, $M mask type, $U $u the
+ * unsigned types, $A the vector at any address, $S vector type of the source, $p ps or pd, $W bits of
+ * an element, $F library function, $T scalar type of the language. */
+#include "cstyle_vector.h"
+#include <stdlib.h>
+
+#define INLINE "static inline __attribute__((always_inline)) "
+
+/* ---- types */
+
+DType lane_dtype(DType d)
+{
+	return d == DT_BOOL ? DT_U8 : d == DT_F16 || d == DT_BF16 ? DT_U16 : d;
+}
+
+const char *vector_type(Printer *p, DType d, int lanes)
+{
+	d = lane_dtype(d);
+	const char *name = arena_printf("%sx%d", dtype_name(d), lanes);
+	if (!helper_have(&p->helpers, name))
+		helper_put(&p->helpers, name,
+			arena_printf("typedef %s %s __attribute__((vector_size(%d)));\n"
+				"typedef %s %s_at __attribute__((vector_size(%d), aligned(%d), may_alias));\n",
+				p->d->type[d], name, lanes * dtype_size(d), p->d->type[d], name,
+				lanes * dtype_size(d), dtype_size(d)));
+	return name;
+}
+
+static const DType signed_of[] = {[1] = DT_I8, [2] = DT_I16, [4] = DT_I32, [8] = DT_I64};
+static const DType unsigned_of[] = {[1] = DT_U8, [2] = DT_U16, [4] = DT_U32, [8] = DT_U64};
+
+const char *mask_type(Printer *p, int bytes, int lanes)
+{
+	return vector_type(p, signed_of[bytes], lanes);
+}
+
+/* ---- templates */
+
+typedef struct { const char *name, *fn; DType to, from; int lanes; } Words;
+
+static const char *repeated(int n, const char *s)
+{
+	Buf b = {0};
+	for (int i = 0; i < n; i++)
+		buf_printf(&b, "%s%s", i ? ", " : "", s ? s : arena_printf("%d", i));
+	const char *r = arena_strdup(buf_str(&b));
+	buf_free(&b);
+	return r;
+}
+
+static const char *word(Printer *p, const Words *w, char c)
+{
+	int size = dtype_size(w->to), source = dtype_size(w->from);
+	switch (c) {
+	case 'N': return w->name;
+	case 'F': return w->fn;
+	case 'n': return arena_printf("%d", w->lanes);
+	case 'V': return vector_type(p, w->to, w->lanes);
+	case 'E': return p->d->type[w->to];
+	case 'M': return mask_type(p, size, w->lanes);
+	case 'U': return vector_type(p, unsigned_of[size], w->lanes);
+	case 'u': return p->d->type[unsigned_of[size]];
+	case 'A': return arena_printf("%s_at", vector_type(p, w->to, w->lanes));
+	case 'S': return vector_type(p, w->from, w->lanes);
+	case 'Q': return mask_type(p, source, w->lanes);
+	case 'p': return size == 8 ? "pd" : "ps";
+	case 'W': return arena_printf("%d", 8 * size);
+	case 'x': return repeated(w->lanes, "x");
+	case 'i': return repeated(w->lanes, NULL);
+	case 'f': return size == 8 ? "" : "f";
+	default: return "$";
+	}
+}
+
+static void put(Printer *p, const Words *w, const char *text)
+{
+	Buf b = {0};
+	for (; *text; text++) {
+		if (*text == '$')
+			buf_printf(&b, "%s", word(p, w, *++text));
+		else
+			buf_add(&b, text, 1);
+	}
+	helper_put(&p->helpers, w->name, buf_str(&b));
+	buf_free(&b);
+}
+
+/* ---- functions of one dtype */
+
+#define EACH(what) "\t$V r;\n\tfor (int i = 0; i < $n; i++)\n\t\tr[i] = " what ";\n\treturn r;\n"
+#define ONE INLINE "$V $N($V x)\n{\n"
+#define TWO INLINE "$V $N($V a, $V b)\n{\n"
+#define THREE INLINE "$V $N($V a, $V b, $V c)\n{\n"
+#define BLEND(m, a, b) "($V)((($M)" a " & " m ") | (($M)" b " & ~" m "))"
+/* x86: one spelling for clang and one for gcc, or one for both; what else there is ends it */
+#define AVX512(clang, gcc) "#if defined __AVX512F__ && defined __clang__\n\treturn " clang \
+	";\n#elif defined __AVX512F__\n\treturn " gcc ";\n#else\n"
+#define WITH(macro, both) "#ifdef __" macro "__\n\treturn " both ";\n#else\n"
+#define END "#endif\n}\n"
+
+/* The second when it is greater or NaN: x86's own maximum and minimum give their second operand when
+ * they are equal or either is NaN. */
+#define EXTREME(op, lt) \
+	{#op, 1, 64, TWO AVX512("__builtin_ia32_select$p_512(\n\t\t__builtin_ia32_cmp$p512_mask(b, b, 7, -1, 4), " \
+		"__builtin_ia32_" #op "$p512(b, a, 4), b)", \
+		"__builtin_ia32_" #op "$p512_mask(\n\t\tb, a, b, __builtin_ia32_cmp$p512_mask(b, b, 7, -1, 4), 4)") \
+		EXTREME_PLAIN(lt) END}, \
+	{#op, 1, 32, TWO WITH("AVX", "__builtin_ia32_blendv$p256(__builtin_ia32_" #op "$p256(b, a), b, ($V)(b != b))") \
+		EXTREME_PLAIN(lt) END}, \
+	{#op, 1, 16, TWO WITH("SSE4_1", "__builtin_ia32_blendv$p(__builtin_ia32_" #op "$p(b, a), b, ($V)(b != b))") \
+		EXTREME_PLAIN(lt) END}, \
+	{#op, 1, 0, TWO EXTREME_PLAIN(lt) "}\n"}, \
+	{#op, 0, 0, TWO "\tconst $M m = ($M)(a " lt " b);\n\treturn " BLEND("m", "b", "a") ";\n}\n"}
+#define EXTREME_PLAIN(lt) \
+	"\tconst $M m = ($M)(a " lt " b) | ($M)(b != b);\n\treturn " BLEND("m", "b", "a") ";\n"
+
+#define FUSED EACH("__builtin_fma$f(a[i], b[i], c[i])")
+#define FUSED_PLAIN \
+	"#if defined __FMA__ || defined __aarch64__\n" FUSED "#else\n\treturn a * b + c;\n#endif\n"
+
+/* flt: 1 for floats, 0 for integers, -1 for all; bytes: of the vector, 0: any */
+typedef struct { const char *what; int flt, bytes; const char *text; } Row;
+static const Row table[] = {
+	{"load", -1, 0, INLINE "$V $N(const void *p)\n{\n\treturn *(const $A *)p;\n}\n"},
+	{"store", -1, 0, INLINE "void $N(void *p, $V v)\n{\n\t*($A *)p = v;\n}\n"},
+	{"load_if", -1, 0, INLINE "$V $N(const $E *p, $M m)\n{\n\t$V r = {0};\n"
+		"\tfor (int i = 0; i < $n; i++)\n\t\tif (m[i])\n\t\t\tr[i] = p[i];\n\treturn r;\n}\n"},
+	{"store_if", -1, 0, INLINE "void $N($E *p, $V v, $M m)\n{\n"
+		"\tfor (int i = 0; i < $n; i++)\n\t\tif (m[i])\n\t\t\tp[i] = v[i];\n}\n"},
+	{"splat", -1, 0, INLINE "$V $N($E x)\n{\n\treturn ($V){$x};\n}\n"},
+	{"lane", -1, 0, INLINE "$V $N(void)\n{\n\treturn ($V){$i};\n}\n"},
+	{"where", -1, 0, INLINE "$V $N($M m, $V a, $V b)\n{\n\treturn " BLEND("m", "a", "b") ";\n}\n"},
+	EXTREME(max, "<"),
+	EXTREME(min, ">"),
+	{"mulacc", 1, 64, THREE "#ifdef __AVX512F__\n"
+		"\treturn __builtin_ia32_vfmadd$p512_mask(a, b, c, -1, 4);\n#else\n" FUSED_PLAIN END},
+	{"mulacc", 1, 32, THREE WITH("FMA", "__builtin_ia32_vfmadd$p256(a, b, c)") FUSED_PLAIN END},
+	{"mulacc", 1, 16, THREE WITH("FMA", "__builtin_ia32_vfmadd$p(a, b, c)") FUSED_PLAIN END},
+	{"mulacc", 1, 0, THREE FUSED_PLAIN "}\n"},
+	{"sqrt", 1, 64, ONE AVX512("__builtin_ia32_sqrt$p512(x, 4)",
+		"__builtin_ia32_sqrt$p512_mask(x, x, -1, 4)") EACH("__builtin_sqrt$f(x[i])") END},
+	{"sqrt", 1, 32, ONE WITH("AVX", "__builtin_ia32_sqrt$p256(x)") EACH("__builtin_sqrt$f(x[i])") END},
+	{"sqrt", 1, 16, ONE WITH("SSE2", "__builtin_ia32_sqrt$p(x)") EACH("__builtin_sqrt$f(x[i])") END},
+	{"sqrt", 1, 0, ONE EACH("__builtin_sqrt$f(x[i])") "}\n"},
+	{"trunc", 1, 64, ONE WITH("AVX512F", "__builtin_ia32_rndscale$p_mask(x, 11, x, -1, 4)")
+		EACH("__builtin_trunc$f(x[i])") END},
+	{"trunc", 1, 32, ONE WITH("AVX", "__builtin_ia32_round$p256(x, 11)")
+		EACH("__builtin_trunc$f(x[i])") END},
+	{"trunc", 1, 16, ONE WITH("SSE4_1", "__builtin_ia32_round$p(x, 11)")
+		EACH("__builtin_trunc$f(x[i])") END},
+	{"trunc", 1, 0, ONE EACH("__builtin_trunc$f(x[i])") "}\n"},
+	{"less", -1, 0, INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
+		"\t\tr[i] = -(a[i] < b[i]);\n\treturn r;\n}\n"},
+	{"equal", -1, 0, INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
+		"\t\tr[i] = -(a[i] == b[i]);\n\treturn r;\n}\n"},
+	{"differ", -1, 0, INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
+		"\t\tr[i] = -(a[i] != b[i]);\n\treturn r;\n}\n"},
+	/* counts as unsigned: below 0 is too much */
+	{"shl", 0, 0, TWO "\tconst $U n = ($U)b;\n"
+		"\treturn ($V)((($U)a << (n & ($W - 1))) & ($U)(n < $W));\n}\n"},
+	{"shr", 0, 0, TWO "\tconst $U n = ($U)b;\n"
+		"\tconst $V gone = ($V)(a < 0);\n"
+		"\tconst $V kept = ($V)(n < $W);\n"
+		"\treturn ((a >> ($V)(n & ($W - 1))) & kept) | (gone & ~kept);\n}\n"},
+};
+
+static bool fits(const Row *r, DType d, int lanes)
+{
+	return (r->flt < 0 || r->flt == dtype_float(d)) &&
+		(!r->bytes || r->bytes == lanes * dtype_size(d));
+}
+
+const char *vector_fn(Printer *p, const char *what, DType d)
+{
+	int lanes = p->vectors->lanes;
+	Words w = {.name = arena_printf("%s_%sx%d", what, dtype_name(d), lanes),
+		.to = d,
+		.from = d,
+		.lanes = lanes};
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		if (strcmp(table[i].what, what) || !fits(&table[i], d, lanes))
+			continue;
+		if (!helper_have(&p->helpers, w.name))
+			put(p, &w, table[i].text);
+		return w.name;
+	}
+	die_bug(__FILE__, __LINE__, what);
+}
+
+const char *lanewise_fn(Printer *p, const char *fn, DType to, DType d, int nsrc)
+{
+	const char *plain = !strncmp(fn, "__builtin_", 10) ? fn + 10 : fn;
+	Words w = {.name = arena_printf("%s_%sx%d", plain, dtype_name(d), p->vectors->lanes),
+		.fn = fn,
+		.to = to,
+		.from = d,
+		.lanes = p->vectors->lanes};
+	if (!helper_have(&p->helpers, w.name))
+		put(p, &w, nsrc == 2 ?
+			INLINE "$V $N($S a, $S b)\n{\n" EACH("$F(a[i], b[i])") "}\n" :
+			INLINE "$V $N($S a)\n{\n" EACH("$F(a[i])") "}\n");
+	return w.name;
+}
+
+const char *vector_cast(Printer *p, DType to, DType from)
+{
+	die(UNSUPPORTED, "vector cast %s %s", dtype_name(to), dtype_name(from));
+}
