@@ -2,19 +2,8 @@
  * already there (from `compile`) is left alone; one whose object has gone since is built again from
  * its source. */
 #include "run.h"
-#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-int cores(void)
-{
-	cpu_set_t set;
-	long n = sysconf(_SC_NPROCESSORS_ONLN);
-
-	if (!sched_getaffinity(0, sizeof set, &set))
-		n = CPU_COUNT(&set);
-	return n < 1 ? 1 : n > 256 ? 256 : (int)n;
-}
 
 void build_programs(size_t n, Program *const *p, const BuildOptions *o)
 {

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-typedef void (*Call)(void *const *bufs, const int64_t *vars, int64_t from, int64_t to);
-
 static int cpu_list(void (*tell)(void *, const char *, const char *), void *ctx)
 {
 	char line[512], text[300] = "C compiler", *at;
@@ -80,13 +78,15 @@ static void cpu_load(size_t n, Program *const *p, void **kernel)
 	}
 }
 
-static void cpu_launch(void *kernel, size_t nbuf, void *const *buf, size_t nvars,
-	const int64_t *vars, const int64_t *groups, const int64_t *items)
+static void cpu_launch(const Launch *l)
 {
-	Call call;
+	Items call;
 
-	memcpy(&call, &kernel, sizeof call);
-	call(buf, vars, 0, groups[0]);
+	memcpy(&call, &l->kernel, sizeof call);
+	if (l->split.threads > 1)
+		pool_run(call, l->buf, l->vars, l->groups[0], &l->split);
+	else
+		call(l->buf, l->vars, 0, l->groups[0]);
 }
 
 static void cpu_sync(void)

@@ -150,18 +150,17 @@ static void cuda_load(size_t n, Program *const *p, void **kernel)
 	}
 }
 
-static void cuda_launch(void *kernel, size_t nbuf, void *const *buf, size_t nvars,
-	const int64_t *vars, const int64_t *groups, const int64_t *items)
+static void cuda_launch(const Launch *l)
 {
-	Kernel *k = kernel;
-	void **args = xmalloc((nbuf + nvars + 1) * sizeof *args);
+	Kernel *k = l->kernel;
+	void **args = xmalloc((l->nbuf + l->nvars + 1) * sizeof *args);
 
-	for (size_t i = 0; i < nbuf; i++)
-		args[i] = (void *)&buf[i];
-	for (size_t i = 0; i < nvars; i++)
-		args[nbuf + i] = (void *)&vars[i];
-	check(p_cuLaunchKernel(k->f, groups[0], groups[1], groups[2], items[0], items[1], items[2], 0,
-			  NULL, args, NULL),
+	for (size_t i = 0; i < l->nbuf; i++)
+		args[i] = (void *)&l->buf[i];
+	for (size_t i = 0; i < l->nvars; i++)
+		args[l->nbuf + i] = (void *)&l->vars[i];
+	check(p_cuLaunchKernel(k->f, l->groups[0], l->groups[1], l->groups[2], l->items[0], l->items[1],
+			  l->items[2], 0, NULL, args, NULL),
 		k->name);
 	free(args);
 }

@@ -269,21 +269,20 @@ static void opencl_load(size_t n, Program *const *p, void **kernel)
 	free(src);
 }
 
-static void opencl_launch(void *kernel, size_t nbuf, void *const *buf, size_t nvars,
-	const int64_t *vars, const int64_t *groups, const int64_t *items)
+static void opencl_launch(const Launch *l)
 {
-	Kernel *k = kernel;
+	Kernel *k = l->kernel;
 	size_t global[3], local[3];
 	cl_int err = CL_SUCCESS;
 
-	for (size_t i = 0; i < nbuf && err == CL_SUCCESS; i++)
-		err = p_clSetKernelArg(k->kernel, i, sizeof(cl_mem), &buf[i]);
-	for (size_t i = 0; i < nvars && err == CL_SUCCESS; i++)
-		err = p_clSetKernelArg(k->kernel, nbuf + i, sizeof(int64_t), &vars[i]);
+	for (size_t i = 0; i < l->nbuf && err == CL_SUCCESS; i++)
+		err = p_clSetKernelArg(k->kernel, i, sizeof(cl_mem), &l->buf[i]);
+	for (size_t i = 0; i < l->nvars && err == CL_SUCCESS; i++)
+		err = p_clSetKernelArg(k->kernel, l->nbuf + i, sizeof(int64_t), &l->vars[i]);
 	check(err, arena_printf("arguments of %s", k->name));
 	for (int i = 0; i < 3; i++) {
-		local[i] = items[i];
-		global[i] = groups[i] * items[i];
+		local[i] = l->items[i];
+		global[i] = l->groups[i] * l->items[i];
 	}
 	err = p_clEnqueueNDRangeKernel(queue, k->kernel, 3, NULL, global, local, 0, NULL, NULL);
 	if (err != CL_SUCCESS)

@@ -55,6 +55,17 @@ static void read_sizes(const Program *p, const char *key, UOp **size)
 			die(MALFORMED, "%s: '%s': %s", p->where, key, err);
 }
 
+static void read_work(Program *p)
+{
+	enum { UNKNOWN = 1000 };        /* whoever makes a grid thinks that it is worth it */
+	const Val *v = val_get(p->u->arg, "work");
+	const char *err = NULL;
+
+	p->work = !v || v == VNIL ? ix_const(UNKNOWN) : size_from_val(v, &err);
+	if (!p->work)
+		die(MALFORMED, "%s: 'work': %s", p->where, err);
+}
+
 static const Val *read_slots(const Program *p, const char *key)
 {
 	const Val *v = val_get(p->u->arg, key);
@@ -98,6 +109,7 @@ static void program_read(Program *p, UOp *u)
 			die(MALFORMED, "%s: 'vars' holds something that is no name", p->where);
 	read_sizes(p, "global_size", p->global);
 	read_sizes(p, "local_size", p->local);
+	read_work(p);
 }
 
 Programs programs_of(const Graph *g)

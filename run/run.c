@@ -95,6 +95,7 @@ static void handle(Graph *g, Bindings *operands)
 		.interpret_only = opt_only,
 		.interpret = opt_interpret,
 		.profile = opt_profile != NULL,
+		.threads = whole_number(opt_j, "-j", 0),
 		.build = {opt_cc, whole_number(opt_j, "-j", 0), true},
 	};
 	int n = whole_number(opt_n, "-n", 1);

@@ -16,6 +16,7 @@ typedef struct {
 	const Val *const *vars;         /* names, as STR */
 	const Val *ins, *outs;          /* slots */
 	UOp *global[3], *local[3];      /* sizes; all 1 when there are none */
+	UOp *work;                      /* nanoseconds of an item (CPU) */
 	const char *where;              /* "node 17 PROGRAM (r_64)" for messages */
 } Program;
 typedef struct { Program *at; size_t n; } Programs;
@@ -55,7 +56,13 @@ typedef struct {
 /* Fills object and entry of every Program that runs from an object. Dies with FAILED and the
  * compiler's first line. */
 void build_programs(size_t n, Program *const *p, const BuildOptions *o);
+
+/* ---- cores.c */
+
+/* Processors that this process may keep busy: by its affinity and its control group's quota; from 1
+ * to MOST_THREADS. */
 int cores(void);
+enum { MOST_THREADS = 256 };
 
 /* ---- build_cpu.c: C to a shared object through the system's compiler */
 
@@ -71,8 +78,35 @@ void progress_start(const char *what, size_t of, bool wanted);
 void progress_step(size_t done);
 void progress_end(void);
 
+/* ---- pool.c: threads that share the items of a launch */
+
+/* A kernel's entry on the CPU (common/README.md, level program). */
+typedef void (*Items)(void *const *bufs, const int64_t *vars, int64_t from, int64_t to);
+/* How threads share a launch: at most so many, chunk items at a time. work: nanoseconds of all its
+ * items together. wake: so much work is ahead that threads are woken for it. */
+typedef struct { int threads; bool wake; int64_t chunk, work; } Split;
+/* For items of `work` nanoseconds each over at most `most` threads; one thread when more would not
+ * gain. wake is the caller's to decide, from the work of this launch and of those after it. */
+Split pool_split(int64_t items, int64_t work, int most);
+bool pool_worth_waking(int64_t work);
+/* n threads, this one among them, which takes the processor it is on for its own. */
+void pool_start(int n);
+/* Calls for the items 0 … items-1 and returns when all are done. */
+void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, const Split *s);
+/* Ends the threads; this one may run anywhere again. */
+void pool_stop(void);
+
 /* ---- exec_cpu.c, exec_opencl.c, exec_cuda.c: devices behind one struct of functions */
 
+/* A launch made ready once for all calls. */
+typedef struct {
+	void *kernel;                   /* from load */
+	size_t nbuf, nvars;
+	void *const *buf;
+	const int64_t *vars;            /* in the program's order */
+	int64_t groups[3], items[3];    /* groups, and work items of a group */
+	Split split;                    /* on the CPU */
+} Launch;
 typedef struct Exec Exec;
 struct Exec {
 	const char *name;               /* "cpu", "opencl", "cuda": a device is NAME or NAME:NUMBER */
@@ -94,9 +128,7 @@ struct Exec {
 	/* A kernel ready to launch; dies with FAILED and the device compiler's first line. Programs
 	 * arrive together so that a device may build them in parallel; kernel[i] stands for p[i]. */
 	void (*load)(size_t n, Program *const *p, void **kernel);
-	/* vars in the program's order; sizes are evaluated: groups and work items of a group. */
-	void (*launch)(void *kernel, size_t nbuf, void *const *buf, size_t nvars, const int64_t *vars,
-		const int64_t *groups, const int64_t *items);
+	void (*launch)(const Launch *l);
 	void (*sync)(void);
 };
 extern const Exec exec_cpu, exec_opencl, exec_cuda;
@@ -162,6 +194,7 @@ typedef struct {
 	const char *interpret_only;     /* "K3,r_64", or NULL */
 	const char *keep;               /* a folder for what each call writes, or NULL */
 	bool interpret, profile;
+	int threads;                    /* 0: as many as there are cores */
 	BuildOptions build;
 } SessionOptions;
 /* Compiled, loaded, its memory placed. The graph is at level program, or at any level with

@@ -13,10 +13,9 @@ typedef struct {
 	UOp *node, *callee;             /* the CALL or MEMCPY; what is called */
 	const char *name;
 	const Program *program;
-	void *kernel;
 	size_t nbuf, *slot;             /* numbers of buffers */
 	void **mem;
-	int64_t *vars, groups[3], items[3];
+	Launch launch;
 	bool empty;                     /* a grid without work items */
 	double ms;                      /* over all calls */
 } Step;
@@ -29,6 +28,7 @@ struct Session {
 	Buffers b;
 	Step *step;
 	size_t nsteps, ncalls;
+	int threads;
 	States states;
 	const char **names;
 	Array *out;
@@ -76,18 +76,42 @@ static int64_t size_of(const Inputs *in, const Program *p, UOp *size)
 	return v;
 }
 
-static void step_launch(Session *s, Step *t)
+static void step_launch(Session *s, Step *t, void *kernel)
 {
 	const Program *p = t->program;
+	int64_t *vars = arena_alloc((p->nvars + 1) * sizeof *vars), work;
+	Launch *l = &t->launch;
 
-	t->vars = arena_alloc((p->nvars + 1) * sizeof *t->vars);
+	*l = (Launch){
+		.kernel = kernel, .nbuf = t->nbuf, .buf = t->mem, .nvars = p->nvars, .vars = vars};
 	for (size_t k = 0; k < p->nvars; k++)
-		t->vars[k] = var_of(s->in, p, k);
+		vars[k] = var_of(s->in, p, k);
 	for (int k = 0; k < 3; k++) {
-		t->groups[k] = size_of(s->in, p, p->global[k]);
-		t->items[k] = size_of(s->in, p, p->local[k]);
-		t->empty |= !t->groups[k] || !t->items[k];
+		l->groups[k] = size_of(s->in, p, p->global[k]);
+		l->items[k] = size_of(s->in, p, p->local[k]);
+		t->empty |= !l->groups[k] || !l->items[k];
 	}
+	if (!ix_eval(p->work, &s->in->env, &work))
+		die(MALFORMED, "%s: 'work' is not a number", p->where);
+	l->split = pool_split(l->groups[0], work, s->threads);
+}
+
+/* Threads are woken for a launch when it and those after it in the call are worth that. */
+static void steps_wake(Session *s)
+{
+	int64_t ahead = 0;
+	int most = 1;
+
+	for (size_t i = s->nsteps; i-- > 0;) {
+		Split *split = &s->step[i].launch.split;
+		if (s->step[i].kind != STEP_LAUNCH || split->threads < 2)
+			continue;
+		ahead = ahead < INT64_MAX / 4 ? ahead + split->work : ahead;
+		split->wake = pool_worth_waking(ahead);
+		most = split->threads > most ? split->threads : most;
+	}
+	if (most > 1)
+		pool_start(most);
 }
 
 /* The buffers of a CALL or MEMCPY: sources from the k-th on. */
@@ -164,8 +188,7 @@ static void steps_make(Session *s, const Map *programs, void **kernel)
 		t->kind = STEP_LAUNCH;
 		size_t k = (uintptr_t)map_get(programs, t->callee->id + 1) - 1;
 		t->program = &s->programs.at[k];
-		t->kernel = kernel[k];
-		step_launch(s, t);
+		step_launch(s, t, kernel[k]);
 	}
 }
 
@@ -196,7 +219,7 @@ static void step_run(Session *s, Step *t)
 	switch (t->kind) {
 	case STEP_LAUNCH:
 		if (!t->empty)
-			e->launch(t->kernel, t->nbuf, t->mem, t->program->nvars, t->vars, t->groups, t->items);
+			e->launch(&t->launch);
 		break;
 	case STEP_INTERPRET:
 		step_interpret(s, t);
@@ -278,7 +301,9 @@ static void open_steps(Session *s)
 	for (size_t i = 0; i < s->programs.n; i++)
 		map_put(&by, s->programs.at[i].u->id + 1, (void *)(uintptr_t)(i + 1));
 	s->b = buffers_place(s->g, e, s->in);
+	s->threads = e->host ? s->o.threads : 1;
 	steps_make(s, &by, kernel);
+	steps_wake(s);
 	map_free(&by);
 }
 
@@ -289,6 +314,7 @@ Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
 	s->g = g;
 	s->in = in;
 	s->o = *o;
+	s->o.threads = o->threads > 0 ? o->threads : cores();
 	s->names = output_names(g, &s->nout);
 	s->out = arena_alloc((s->nout + 1) * sizeof *s->out);
 	if (g->level > LV_GRAPH)
@@ -400,6 +426,7 @@ Graph *session_profile(const Session *s)
 
 void session_close(Session *s)
 {
+	pool_stop();
 	if (s->g->level > LV_GRAPH)
 		buffers_release(&s->b);
 	for (size_t i = 0; i < s->states.n; i++)
