@@ -9,7 +9,7 @@
 README.md says how it is measured and what the JSON file holds."""
 import argparse, atexit, fnmatch, json, os, shutil, signal, subprocess, sys, tempfile, time
 HERE = os.path.dirname(os.path.abspath(__file__))
-import report
+import compiling, plots, report
 from contestants import Failed, PeerProcess, SluiceProgram
 
 DEFAULT_PEERS = "numpy,onnxruntime,torch,torch-compile,jax,tinygrad"
@@ -28,6 +28,7 @@ def options():
     p.add_argument("--rounds", type=int, default=4, metavar="N", help="turns of each (4)")
     p.add_argument("--retries", type=int, default=1, metavar="N", help="turns repeated when others used the machine (1)")
     p.add_argument("--limit", type=float, default=120, metavar="S", help="longest wait for a peer (120)")
+    p.add_argument("--chain-limit", type=float, default=30, metavar="S", help="longest wait for a peer's chain of 10 000 ops (30)")
     p.add_argument("--bin", default=os.environ.get("BIN", os.path.join(HERE, "../../build/bin")), metavar="DIR", help="Sluice's tools")
     p.add_argument("--command", default=COMMAND, help="from {onnx} to a compiled program (%s)" % COMMAND)
     p.add_argument("--variant", action="append", default=[], metavar="NAME=COMMAND", help="one more program of Sluice beside it")
@@ -145,6 +146,15 @@ def roof(folder, threads):
         print("no roof: %s" % e, file=sys.stderr)
         return {}
 
+def better(one, other):
+    """The higher of each limit: something else may have run during either."""
+    for t, r in other.items():
+        best = one.setdefault(t, r)
+        best["gflops"] = max(best["gflops"], r["gflops"])
+        for b, c in zip(best["memory"], r["memory"]):
+            b.update({k: max(b[k], c[k]) for k in c})
+    return one
+
 def chosen(a):
     import workloads
     some = [w for w in workloads.table() if any(fnmatch.fnmatch(w.name, o) or w.name.startswith(o) for o in a.only)]
@@ -178,8 +188,12 @@ def main():
             results["rows"] += rows
             report.progress(work, threads, rows, time.time() - begin)
             keep(results, out)
+    if a.compile:
+        results["compile"] = compiling.measure(a, workloads.write, error_of, report.compiled)
+    results["roof"] = better(results["roof"], roof(a.folder, a.threads))
     results["seconds"] = round(time.time() - begin)
     keep(results, out)
+    plots.write(results, os.path.splitext(out)[0] + ".html")
     report.show(results, a.markdown)
     wrong = [r for r in results["rows"] if r["ours"] and not r.get("right")]
     return 1 if wrong else 0

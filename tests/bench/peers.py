@@ -23,7 +23,7 @@ class NumPy(Peer):
     def build(self, path, feeds, threads):
         import evaluate, numpy as np, onnx
         s = evaluate.read(onnx.load(path))
-        return lambda: [np.ascontiguousarray(v) for v in evaluate.run(s, feeds, known=s.known)]
+        return lambda: [np.asarray(v, order="C") for v in evaluate.run(s, feeds, known=s.known)]
 
 class OnnxRuntime(Peer):
     package = "onnxruntime"

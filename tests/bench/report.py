@@ -8,6 +8,9 @@ def progress(work, threads, rows, seconds):
                         else "failed (%s)" % r["failed"]) for r in rows]
     print("%4.0f s  %s, %d thread%s: %s" % (seconds, work.name, threads, "s"[threads == 1:], "; ".join(cells)), flush=True)
 
+def compiled(r):
+    print("first result, %s: %s" % (r["task"], r["name"]), r.get("failed") or "%.2f s" % r["cold_s"], flush=True)
+
 def cells(results, threads):
     """For each workload its rows by name, and the best peer's (None without one), in the order measured."""
     table = {}
@@ -61,6 +64,19 @@ def speed_table(results, threads, markdown):
     title = "%d thread%s: least/median ms; ratio: ours over the best peer's least" % (threads, "s"[threads == 1:])
     return title, head, body
 
+def compile_table(rows):
+    """First results and memory; the goals are those of sluice."""
+    goal = dict(resnet50=(2, 0.15), chain_10000=(5, None))
+    head, body = ["task", "", "cold s", "cached s", "peak MB", "without imports"], []
+    for r in rows:
+        if "failed" in r:
+            body.append([r["task"], r["name"], r["failed"][:40], "", "", ""])
+            continue
+        aims = [" (goal %g)" % g if r["ours"] and g else "" for g in goal[r["task"]]]
+        body.append([r["task"], r["name"], "%.2f" % r["cold_s"] + aims[0], "%.2f" % r["cached_s"] + aims[1] if "cached_s" in r else "",
+                     "%.0f" % r["rss_mb"], "%.0f" % r["over_imports_mb"]])
+    return "From the model's file to its first result, and peak memory", head, body
+
 def lay_out(title, head, body, markdown):
     if markdown:
         rows = ["### " + title, "", "| %s |" % " | ".join(head), "|" + "---|" * len(head)]
@@ -86,6 +102,8 @@ def show(results, markdown):
     print(about(results))
     for t in sorted({r["threads"] for r in results["rows"]}, reverse=True):
         print(lay_out(*speed_table(results, t, markdown), markdown))
+    if results["compile"]:
+        print(lay_out(*compile_table(results["compile"]), markdown))
     failures = [r for r in results["rows"] if "failed" in r or not r["right"]]
     for r in failures:
         why = r.get("failed") or "off by %.2g" % r["error"]

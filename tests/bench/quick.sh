@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Sluice against the machine alone: each program of quick/ against the least time that the machine's measured limits leave it.
+#
+#     tests/bench/quick.sh                        all of them, on all cores
+#     THREADS=1 SECONDS_EACH=1 tests/bench/quick.sh matmul conv
+#
+# The limits are roof.c's: multiply-adds a second, and bytes a second at the size nearest above what is touched.  A program's least time
+# is what its flops take or what its bytes take, the longer; both stand in workloads.tsv.  Needs a C compiler and the tools, no more.
+set -e -o pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+BIN=${BIN:-$here/../../build/bin}
+THREADS=${THREADS:-$(nproc)}
+SECONDS_EACH=${SECONDS_EACH:-0.4}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+PATH=$BIN:$PATH
+
+flags="-std=c11 -D_GNU_SOURCE -O2 -ffp-contract=fast"
+${CC:-cc} $flags -march=native -o "$dir/roof" "$here/roof.c" -lpthread 2>"$dir/said" ||
+	${CC:-cc} $flags -o "$dir/roof" "$here/roof.c" -lpthread
+"$dir/roof" "$THREADS" | tee "$dir/limits"
+cp "$here"/quick/*.t "$dir"
+trace "$dir/weights.t" | run -o "$dir"
+
+wanted() {
+	[ "$#" -eq 1 ] && return
+	for w in "${@:2}"; do case $1 in "$w"*) return ;; esac; done
+	return 1
+}
+
+# least and median ms of the program $1, or "failed" and why
+measure() {
+	trace "$dir/$1.t" | fuse | lower -t clang | compile >"$dir/program" 2>"$dir/said" || { failed; return; }
+	run "$dir/program" $(sed -n 's/^input \([a-z]*\) .*/\1=rand/p' "$dir/$1.t") -j "$THREADS" \
+		--bench --seconds "$SECONDS_EACH" 2>"$dir/said" || { failed; return; }
+	sed 's/.*min \([0-9.]*\) ms  median \([0-9.]*\) ms.*/\1 \2/' "$dir/said"
+}
+
+failed() { echo "failed $(head -n 1 "$dir/said")"; }
+
+printf '\n%-16s %9s %9s %9s %9s %9s  %s\n' workload 'least ms' median GFLOP/s GB/s 'limit ms' 'of limit'
+grep -v '^#' "$here/workloads.tsv" | while read -r name _ flops read written _; do
+	[ -f "$here/quick/$name.t" ] && wanted "$name" "$@" || continue
+	awk -v name="$name" -v flops="$((flops))" -v read="$((read))" -v written="$((written))" -v got="$(measure "$name")" '
+		/GFLOP/ { peak = 1e9 * $3 }
+		/MiB/ { if (!reach || last < read + written) { last = $1 * 1048576; r = 1e9 * $4; c = 1e9 * $6; w = 1e9 * $8; reach = 1 } }
+		END {
+			split(got, ms, " ")
+			if (ms[1] == "failed") { printf "%-16s %s\n", name, got; exit }
+			both = read < written ? read : written
+			moving = 2 * both / c + (read - both) / r + (written - both) / w
+			least = 1e3 * (flops / peak > moving ? flops / peak : moving)
+			printf "%-16s %9.3f %9.3f %9.1f %9.1f %9.3f  %6.0f %%\n", name, ms[1], ms[2], flops / ms[1] / 1e6,
+				(read + written) / ms[1] / 1e6, least, 100 * least / ms[1]
+		}' "$dir/limits"
+done

@@ -1,0 +1,3 @@
+input a f32[1024, 1024]
+input b f32[1024, 1024]
+output y = a @ b

@@ -1,0 +1,3 @@
+input a f32[1, 4096]
+const w = load("square.npy")
+output y = a @ w

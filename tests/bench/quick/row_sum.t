@@ -1,0 +1,2 @@
+input x f32[4096, 4096]
+output y = sum(x, axis=1)
