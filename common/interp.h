@@ -23,6 +23,14 @@ uint16_t bf16_bits(double x);
 void interp_scan(Op op, DType dt, size_t n, void *acc, const void *x, ptrdiff_t xs, void *out, ptrdiff_t os);
 /* acc = the identity of op (one element of dtype_acc(dt)) */
 void interp_identity(Op op, DType dt, void *acc);
+/* ---- interp_contract.c */
+enum { MAX_CONTRACT = 64 };
+/* An axis of size n along which the operands and the output move by so many elements; sum: out does not move. */
+typedef struct { int64_t n, a, b, out; bool sum; } ContractAxis;
+/* out = the sums of a·b over the axes that are summed, all of dtype dt, which is not bool. Products and sums are made
+ * in double, or as integers of 64 bits. Each place of out is written once; without a place to sum, with 0. */
+void interp_contract(DType dt, int rank, const ContractAxis *axis, const void *a, const void *b, void *out);
+
 /* bytes of an array's elements; dies with MALFORMED when there are 2^62 elements or more, FAILED when too many bytes */
 size_t array_size(DType dt, int rank, const int64_t *dim);
 /* as array_new, but not zeroed */

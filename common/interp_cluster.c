@@ -3,6 +3,9 @@
  * EXPAND, MUL, REDUCE takes the memory of its operands and its result.
  *
  *     MUL [64,48,32] → REDUCE ADD [2]     blocks of MUL over (i, j, k), k innermost; each run of 32 is folded
+ *
+ * Axes on which nothing that is read moves are left out, and come back as a repetition of the result. A sum of a product
+ * of which each factor is read over and over goes to interp_contract.
  */
 #include <stdlib.h>
 #include "interp_value.h"
@@ -12,7 +15,8 @@ enum { BLOCK = 1024 };
 /* One node of the cluster, or one value it reads. */
 typedef struct {
 	UOp *u;
-	bool leaf, whole;       /* a leaf's elements; they lie in order, so no copy is needed */
+	const Value *leaf;      /* what it reads; NULL for a node */
+	bool whole;             /* a leaf's elements lie in order, so no copy is needed */
 	Strided view;           /* of a leaf: over the cluster's index space, collapsed */
 	char *lane;             /* room for a block */
 	const void *now;        /* the block's elements, and their step */
@@ -54,19 +58,32 @@ static void check_shape(const Cluster *c, UOp *u, const Value *v)
 			die(MALFORMED, "node %u %s: the shapes of its sources do not match", u->id, op_name(u->op));
 }
 
-static void add_leaf(Cluster *c, UOp *u, const Value *v)
+static bool moves(const Cluster *c, int i)
 {
-	Strided s = over_space(c, v);
-	Step t = {.u = u, .leaf = true, .step = 1};
-
-	check_shape(c, u, v);
-	t.whole = strided_contiguous(&s);
-	if (all_zero(&s)) {
-		t.now = s.at;
-		t.step = 0;
+	for (size_t k = 0; k < c->step.n; k++) {
+		const Value *v = c->step.at[k].leaf;
+		if (v && v->s.rank && v->s.stride[c->axis[i]] != 0 && v->s.dim[c->axis[i]] != 1)
+			return true;
 	}
-	t.view = strided_collapse(&s);
-	vec_push(&c->step, t);
+	return false;
+}
+
+/* the leaves' views, once the index space is what it will be */
+static void lay_leaves(Cluster *c)
+{
+	for (size_t i = 0; i < c->step.n; i++) {
+		Step *t = &c->step.at[i];
+		Strided s;
+		if (!t->leaf)
+			continue;
+		s = over_space(c, t->leaf);
+		t->whole = strided_contiguous(&s);
+		if (all_zero(&s)) {
+			t->now = s.at;
+			t->step = 0;
+		}
+		t->view = strided_collapse(&s);
+	}
 }
 
 /* Pushes the step of u after those of its sources. at maps a node to its step, plus one. */
@@ -90,13 +107,12 @@ static void gather_steps(Cluster *c, UOp *root, const ClusterEnv *env)
 		stack.n--;
 		if (map_get(&at, PKEY(u)))
 			continue;
-		if (v) {
-			add_leaf(c, u, v);
-		} else {
-			for (uint32_t i = 0; i < u->nsrc; i++)
-				t.src[i] = (uint32_t)(uintptr_t)map_get(&at, PKEY(u->src[i])) - 1;
-			vec_push(&c->step, t);
-		}
+		if (v)
+			check_shape(c, u, v);
+		t.leaf = v;
+		for (uint32_t i = 0; !v && i < u->nsrc; i++)
+			t.src[i] = (uint32_t)(uintptr_t)map_get(&at, PKEY(u->src[i])) - 1;
+		vec_push(&c->step, t);
 		map_put(&at, PKEY(u), (void *)(uintptr_t)c->step.n);
 	}
 	vec_free(&stack);
@@ -131,13 +147,18 @@ static const void *run_block(Cluster *c, int64_t pos, int64_t n, void *out)
 	return c->step.at[c->step.n - 1].now;
 }
 
-static void prepare(Cluster *c, UOp *root, const ClusterEnv *env)
+/* The steps of root, and the index space without the axes among the first kept ones on which nothing moves. */
+static void prepare(Cluster *c, UOp *root, const ClusterEnv *env, int kept)
 {
 	int64_t n = 1;
 
+	gather_steps(c, root, env);
+	for (int i = 0; i < kept; i++)
+		if (c->dim[i] > 1 && !moves(c, i))
+			c->dim[i] = 1;
+	lay_leaves(c);
 	for (int i = 0; i < c->rank && n < BLOCK; i++)
 		n *= c->dim[i];
-	gather_steps(c, root, env);
 	for (size_t i = 0; i < c->step.n; i++)
 		c->step.at[i].lane = xmalloc((n < BLOCK ? n : BLOCK) * 8 + 1);
 }
@@ -223,24 +244,63 @@ static int64_t reduce_space(Cluster *c, UOp *u, const int64_t *xdim, int rank)
 	return strided_count(&inner);
 }
 
+static void map_space(Cluster *c, const int64_t *dim)
+{
+	for (int i = 0; i < c->rank; i++) {
+		c->axis[i] = i;
+		c->dim[i] = dim[i];
+	}
+}
+
+int64_t cluster_count(UOp *u, int rank, const int64_t *dim, const ClusterEnv *env)
+{
+	Cluster c = {.rank = rank};
+	Strided s = {.rank = rank};
+
+	map_space(&c, dim);
+	prepare(&c, u, env, rank);
+	if (rank)
+		memcpy(s.dim, c.dim, rank * sizeof *s.dim);
+	finish(&c);
+	return strided_count(&s);
+}
+
+/* The result over what is left of the kept axes, repeated over those that were left out. */
+static Value *run(Cluster *c, UOp *u, int rank, const int64_t *dim, int kept, int64_t len)
+{
+	int64_t left[MAX_RANK];
+	Value *out;
+
+	for (int i = 0; i < rank; i++)
+		left[i] = dim[i];
+	for (int i = 0; i < kept; i++)
+		left[c->axis[i]] = c->dim[i];
+	out = u->op == OP_REDUCE ? run_reduce(c, u, rank, left, len) : run_map(c, u, rank, left);
+	for (int i = 0; i < rank; i++)
+		if (left[i] != dim[i]) {
+			out->s.dim[i] = dim[i];
+			out->s.stride[i] = 0;
+		}
+	return out;
+}
+
 Value *cluster_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const ClusterEnv *env)
 {
 	Cluster c = {.rank = rank};
-	int64_t len;
-	Value *out;
+	int kept = rank;
+	int64_t len = 1;
+	Value *out = u->op == OP_REDUCE ? product_run(u, rank, dim, xdim, env) : NULL;
 
+	if (out)
+		return out;
 	if (u->op == OP_REDUCE) {
 		len = reduce_space(&c, u, xdim, rank);
-		prepare(&c, u->src[0], env);
-		out = run_reduce(&c, u, rank, dim, len);
+		kept = rank - (int)u->arg->a[1]->n;
 	} else {
-		for (int i = 0; i < rank; i++) {
-			c.axis[i] = i;
-			c.dim[i] = dim[i];
-		}
-		prepare(&c, u, env);
-		out = run_map(&c, u, rank, dim);
+		map_space(&c, dim);
 	}
+	prepare(&c, u->op == OP_REDUCE ? u->src[0] : u, env, kept);
+	out = run(&c, u, rank, dim, kept, len);
 	finish(&c);
 	return out;
 }

@@ -49,6 +49,14 @@ typedef struct { Value *(*get)(UOp *u, void *ctx); void *ctx; } ClusterEnv;
  * that get does not know are computed on the way. */
 Value *cluster_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const ClusterEnv *env);
 
+/* the places that u, elementwise, is computed at: those of dim without axes on which nothing it reads moves */
+int64_t cluster_count(UOp *u, int rank, const int64_t *dim, const ClusterEnv *env);
+
+/* ---- interp_product.c ---- */
+
+/* REDUCE u as a contraction of its factors; NULL when it is none. As cluster_run. */
+Value *product_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const ClusterEnv *env);
+
 /* ---- interp_index.c: along an axis and by index; sources are row-major ---- */
 
 Value *axis_scan(UOp *u, const Value *x);
