@@ -42,6 +42,7 @@ static const Pass passes[] = {
 	{"dtypes", lower_dtypes, "compute f16 and bf16 as f32"},
 	{"decompose", lower_decompose, "write ops that the target lacks with others"},
 	{"index", lower_index, "one row-major index for each place"},
+	{"collapse", lower_collapse, "loops that follow each other in memory become one", .optional = true},
 	{"actions", lower_actions, "choose what to do to each kernel", .optional = true},
 	{"linearize", lower_linearize, "loops, accumulators, grid and statements"},
 	{"unroll", lower_unroll, "write out the loops over the elements of a tile"},

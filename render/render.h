@@ -52,6 +52,8 @@ Graph *lower_dtypes(Graph *g);
 Graph *lower_decompose(Graph *g);
 /* Every INDEX flat: one row-major place. */
 Graph *lower_index(Graph *g);
+/* lower_collapse.c: loops that follow each other in memory become one. */
+Graph *lower_collapse(Graph *g);
 
 /* ---- lower_facts.c: which ranges a value depends on ------------------------------------------ */
 
