@@ -477,14 +477,27 @@ void lowering_end(Lowering *l)
 	vec_free(&l->out);
 }
 
+/* items of the grid, from the variables' bounds */
+static double grid_items(const Lowering *l)
+{
+	const char *err;
+	int64_t lo, hi;
+	ix_bounds(size_from_val(l->global->a[0], &err), &lo, &hi);
+	return (double)hi;
+}
+
 static UOp *finish(Lowering *l)
 {
 	UOp *k = l->facts.kernel;
 	const Val *arg = val_set(k->arg, "target", val_str(target->name));
+	if (*target->march)
+		arg = val_set(arg, "march", val_str(target->march));
 	if (l->global)
 		arg = val_set(arg, "global_size", l->global);
 	if (l->local)
 		arg = val_set(arg, "local_size", l->local);
+	else if (l->global)
+		arg = val_set(arg, "work", val_int(item_work(l, grid_items(l))));
 	UOp *r = node_new(OP_KERNEL, DT_NONE, l->out.n, l->out.at, arg);
 	node_note(r, k->note);
 	return r;

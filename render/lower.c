@@ -8,7 +8,8 @@
 #include <stdarg.h>
 
 bool lower_explain, lower_strict;
-static const char *target_name = "clang";
+const char *lower_opt;
+static const char *target_name = "clang", *march = "native", *opt;
 
 void explain(const UOp *kernel, const char *fmt, ...)
 {
@@ -25,13 +26,16 @@ void explain(const UOp *kernel, const char *fmt, ...)
 
 static Graph *choose_target(Graph *g)
 {
+	lower_opt = opt;
 	if (!target)
-		target = target_find(target_name);
+		target = target_march(target_find(target_name), march);
 	return g;
 }
 
 static const Option options[] = {
 	{'t', "target", "TARGET", "the target to lower for (default clang)", &target_name},
+	{0, "march", "CPU", "the processor to lower for: native (default), x86-64-v3, armv8-a …", &march},
+	{0, "opt", "LIST", "'NAME*: tile 0 8 1; tile 1 3 16; grid 2': actions for kernels of that name", &opt},
 	{0, "explain", NULL, "tell on standard error what was done to each kernel", &lower_explain},
 	{0, "strict", NULL, "no rewrite that changes the arithmetic", &lower_strict},
 	{0},

@@ -165,6 +165,13 @@ static void tell(const Plan *p, const Facts *f)
 	buf_free(&b);
 }
 
+static UOp *with_arg(UOp *kernel, const Val *arg)
+{
+	UOp *k = node_new(OP_KERNEL, DT_NONE, kernel->nsrc, kernel->src, arg);
+	node_note(k, kernel->note);
+	return k;
+}
+
 /* Row buffers are looked for in plain loops: a tile changes how many rows one holds, not which. */
 static UOp *kernel_actions(const Use *use)
 {
@@ -173,6 +180,9 @@ static UOp *kernel_actions(const Use *use)
 	UOp *kernel = use->kernel;
 	if (val_get(kernel->arg, "actions"))
 		return kernel;
+	const Val *given = lower_opt ? plan_given(lower_opt, kernel) : NULL;
+	if (given)
+		return with_arg(kernel, val_set(kernel->arg, "actions", given));
 	lowering_begin(&l, kernel, use->alias);
 	look(&l.facts, &k);
 	choose_order(&l.plan, &l.facts, &k);

@@ -15,6 +15,9 @@
  *
  * Numbers of ranges are axis numbers. The empty list is plain loops. */
 #include "render.h"
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 
 /* ---- the list as data */
@@ -222,4 +225,55 @@ void plan_read(Plan *p, const Facts *f)
 	if (!order_has_all(p, f) || !items || p->bound & ~(f->out & ~f->serial) ||
 	    (p->split & (p->split - 1)) || !tiles_fit(p, f) || !grid_fits(p, f))
 		die(MALFORMED, "node %u KERNEL: its actions do not fit it", f->kernel->id);
+}
+
+/* ---- --opt: a list by hand */
+
+/* the word at *at, up to a space or the end of its action */
+static const char *next_word(const char **at)
+{
+	const char *from = *at += strspn(*at, " \t\n,");
+	*at += strcspn(*at, " \t\n,;");
+	return *at == from ? NULL : arena_printf("%.*s", (int)(*at - from), from);
+}
+
+static const Val *word_val(const char *word)
+{
+	char *end;
+	errno = 0;
+	long long n = strtoll(word, &end, 10);
+	if (end != word && !*end && !errno)
+		return val_int(n);
+	if (!isalpha((unsigned char)*word))
+		die(USAGE, "--opt: '%.60s' is neither an action nor a number", word);
+	return val_str(word);
+}
+
+static const Val *one_action(const char **at)
+{
+	const Val *v[MAX_RANGES + 4];
+	const char *word;
+	int n = 0;
+	while ((word = next_word(at))) {
+		if (n == MAX_RANGES + 4)
+			die(USAGE, "--opt: an action of more than %d words", n);
+		v[n++] = word_val(word);
+	}
+	*at += **at == ';';
+	return n ? val_array(n, v) : NULL;
+}
+
+const Val *plan_given(const char *opt, const UOp *kernel)
+{
+	const Val *list[256], *name = val_get(kernel->arg, "name"), *a;
+	const char *colon = strchr(opt, ':');
+	int n = 0;
+	if (!colon)
+		die(USAGE, "--opt: 'NAME*: tile 0 8 1; …': there is no colon");
+	if (fnmatch(arena_printf("%.*s", (int)(colon - opt), opt), name->s, 0))
+		return NULL;
+	for (const char *at = colon + 1; *at;)
+		if ((a = one_action(&at)) && n < 256)
+			list[n++] = a;
+	return val_array(n, list);
 }

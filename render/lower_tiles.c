@@ -218,7 +218,7 @@ static double rate(int rows, int vectors)
 {
 	double adds = rows * vectors / 2.0, loads = (rows + vectors) / 2.0, most = adds > 4 ? adds : 4;
 	most = loads > most ? loads : most;
-	return adds / most * (1 - 0.05 * (rows + vectors) / (rows * vectors));
+	return adds / most * (1 - 0.15 * (rows + vectors) / (rows * vectors)) * (1 - 2.0 / (rows * vectors));
 }
 
 /* The best block for a range m of rows and n elements in vectors. */
@@ -287,7 +287,7 @@ static void pack(Tiling *t, int m)
 			continue;
 		int64_t rows = tile_size(p, t->v) * count_of(t->f, over & free_of(u)) * 4;
 		if (rows > target->local || reads_written(t->f, u) ||
-			(!far && bytes_of(t, u, over | 1ull << t->v) < 1 << 20))
+			(!far && bytes_of(t, u, over | 1ull << t->v) <= 1 << 20))
 			continue;
 		p->stage[p->nstage].value = u;
 		p->stage[p->nstage++].over = over & free_of(u);

@@ -9,6 +9,10 @@
 #include <stdlib.h>
 
 static const Dialect *dialect;
+static bool name_is_plain(const char *s, size_t n)
+{
+	return n && n < 64 && strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-") == n;
+}
 static bool print_description;
 static const char *own_name;    /* what the stages run first are told with -t */
 static Map symbols;             /* names given, for the document */
@@ -45,6 +49,17 @@ static const Val *globals_of(const UOp *call)
 	return val_array(call->nsrc - 1, v);
 }
 
+/* the target's, and the processor that the kernel was lowered for */
+static const char *flags_of(const UOp *kernel)
+{
+	const Val *march = val_get(kernel->arg, "march");
+	if (!march)
+		return target->flags;
+	if (march->kind != VAL_STR || !name_is_plain(march->s, march->n))
+		die(MALFORMED, "node %u KERNEL: march is no name of a processor", kernel->id);
+	return arena_printf("%s%s-march=%s", target->flags, *target->flags ? " " : "", march->s);
+}
+
 static UOp *make_program(const Use *use)
 {
 	static const char *const grid[] = {"global_size", "local_size", "work"};
@@ -58,7 +73,7 @@ static UOp *make_program(const Use *use)
 	const Val *vars = cstyle_print(&src, dialect, kernel, symbol, use->call, !use->alias);
 	const Val *arg = VMAP(val_str("name"), val_str(symbol), val_str("src"),
 		val_strn(buf_str(&src), src.n), val_str("target"), val_str(dialect->target),
-		val_str("flags"), val_str(target->flags), val_str("globals"), globals_of(use->call),
+		val_str("flags"), val_str(flags_of(kernel)), val_str("globals"), globals_of(use->call),
 		val_str("ins"), slots_of(kernel, OP_LOAD), val_str("outs"), slots_of(kernel, OP_STORE),
 		val_str("vars"), vars);
 	if (dialect->runtime)

@@ -17,11 +17,15 @@ typedef struct {
 	bool f64;               /* has doubles */
 	uint64_t lacks[2];      /* bit of each Op that its language has no spelling for */
 	char flags[256];        /* options for its compiler */
+	char march[32];         /* the processor to compile for; "": the machine's own */
 } Target;
 
 /* The target of that name: a row of targets.def, else what `render-NAME --describe` says. Dies with
  * UNSUPPORTED when there is no such target. */
 const Target *target_find(const char *name);
+/* t with the vectors of that processor ("native": this machine's); t itself when it has none. Dies with
+ * UNSUPPORTED when the name means nothing. */
+const Target *target_march(const Target *t, const char *name);
 /* The row as text, one "key: value" a line, which is what --describe prints and target_find reads.
  */
 void target_print(Buf *out, const Target *t);
@@ -41,6 +45,8 @@ typedef struct {
 Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use));
 /* Like walk_replace over the kernel's STOREs; fn is told nothing of statements. */
 extern bool lower_explain, lower_strict;
+/* --opt: "NAME*: action; action", or NULL */
+extern const char *lower_opt;
 /* One line of --explain about a kernel. */
 void explain(const UOp *kernel, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -131,6 +137,8 @@ typedef struct {
 void plan_order(Plan *p, const Facts *f);
 /* lower_tiles.c: tiles, vectors, chunks and the grid of a CPU, for a plan with order and stages. */
 void choose_tiles(Plan *p, const Facts *f, const Look *k);
+/* The actions that --opt gives a kernel of this name as they stand in its arg, or NULL. */
+const Val *plan_given(const char *opt, const UOp *kernel);
 /* Writes the actions into each kernel that has none yet. */
 Graph *lower_actions(Graph *g);
 /* Reads them; dies with MALFORMED when they do not fit the kernel. */
@@ -272,6 +280,8 @@ int stage_of(const Plan *p, const UOp *u);
 Graph *lower_linearize(Graph *g);
 /* Loops of kind unroll written out. */
 Graph *lower_unroll(Graph *g);
+/* lower_cost.c: nanoseconds that one of so many items of the grid takes on one core, at least 1. */
+int64_t item_work(const Lowering *l, double items);
 /* Everything of a lowering before statements: scopes and instances of kernel by plan. */
 void lowering_begin(Lowering *l, UOp *kernel, bool alias);
 void lowering_fill(Lowering *l);

@@ -99,6 +99,61 @@ static void check(Target *t)
 		die(MALFORMED, "target %s: lanes or vector is not a power of two", t->name);
 }
 
+/* ---- processors: what --march names have for vectors; the longest prefix counts */
+
+typedef struct { const char *prefix; int vector, registers; } March;
+static const March marches[] = {
+	{"x86-64-v4", 64, 32}, {"skylake-avx512", 64, 32}, {"cascadelake", 64, 32},
+	{"icelake", 64, 32}, {"sapphirerapids", 64, 32}, {"znver4", 64, 32}, {"znver5", 64, 32},
+	{"x86-64-v3", 32, 16}, {"haswell", 32, 16}, {"broadwell", 32, 16}, {"skylake", 32, 16},
+	{"znver", 32, 16}, {"x86-64", 16, 16}, {"core2", 16, 16}, {"nehalem", 16, 16},
+	{"armv8", 16, 32}, {"armv9", 16, 32},
+};
+
+static March march_native(void)
+{
+#if defined __x86_64__ || defined __i386__
+	__builtin_cpu_init();
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+		return (March){"native", 64, 32};
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+		return (March){"native", 32, 16};
+	return (March){"native", 16, 16};
+#else
+	return (March){"native", 16, 32};
+#endif
+}
+
+static March march_find(const char *name)
+{
+	March best = {NULL};
+	if (!strcmp(name, "native"))
+		return march_native();
+	for (size_t i = 0; i < sizeof marches / sizeof *marches; i++) {
+		size_t n = strlen(marches[i].prefix);
+		if (!strncmp(name, marches[i].prefix, n) && (!best.prefix || n > strlen(best.prefix)))
+			best = marches[i];
+	}
+	if (!best.prefix)
+		die(UNSUPPORTED, "--march %.60s: not known; x86-64, x86-64-v3, x86-64-v4, armv8-a or native",
+			name);
+	return best;
+}
+
+const Target *target_march(const Target *t, const char *name)
+{
+	if (t->gpu || !t->vector)
+		return t;
+	March m = march_find(name);
+	Target *r = xcalloc(1, sizeof *r);
+	*r = *t;
+	r->vector = m.vector;
+	r->registers = m.registers;
+	if (strcmp(name, "native"))
+		snprintf(r->march, sizeof r->march, "%s", name);
+	return r;
+}
+
 static const Target *from_text(const char *name, char *text)
 {
 	Target *t = xcalloc(1, sizeof *t);
