@@ -12,6 +12,8 @@
 #define SAY(...) return arena_printf(__VA_ARGS__)
 
 bool custom_allowed;
+const char custom_refusal[] =
+	"a kernel of the user's own, whose code is compiled and run, needs --allow-custom";
 
 static bool is_text(const Val *v) { return v->kind == VAL_STR && v->n && strlen(v->s) == v->n; }
 
@@ -63,21 +65,22 @@ static const char *check_vars(const Val *vars)
 	return NULL;
 }
 
-/* {opencl: ["(n + 63) // 64"]}: up to three sizes for each target */
+/* {opencl: ["(n + 63) // 64"]}: for each target one to three sizes; a single one for work */
 static const char *check_sizes(const Val *arg, const char *key)
 {
 	const Val *m = val_get(arg, key);
+	bool array = strcmp(key, "work");
 	const char *e = NULL;
 	if (!m || m == VNIL)
 		return NULL;
 	if (m->kind != VAL_MAP)
 		SAY("%s is not a map from targets to sizes", key);
 	for (size_t i = 0; i < m->n; i++) {
-		const Val *sizes = m->a[2 * i + 1];
-		if (sizes->kind != VAL_ARRAY || sizes->n < 1 || sizes->n > 3)
+		const Val *v = m->a[2 * i + 1];
+		if (array && (v->kind != VAL_ARRAY || v->n < 1 || v->n > 3))
 			SAY("%s: not an array of 1 to 3 sizes for each target", key);
-		for (size_t k = 0; k < sizes->n; k++)
-			if (!size_from_val(sizes->a[k], &e))
+		for (size_t k = 0; k < (array ? v->n : 1); k++)
+			if (!size_from_val(array ? v->a[k] : v, &e))
 				SAY("%s: %s", key, e);
 	}
 	return NULL;
@@ -85,6 +88,7 @@ static const char *check_sizes(const Val *arg, const char *key)
 
 const char *custom_check(const Val *arg, int *status)
 {
+	static const char *const grid[] = {"global_size", "local_size", "work"};
 	const Val *name = val_get(arg, "name");
 	const char *e = check_code(val_get(arg, "code"));
 	*status = MALFORMED;
@@ -92,9 +96,9 @@ const char *custom_check(const Val *arg, int *status)
 		SAY("the name is not an identifier of C");
 	if (!e)
 		e = check_vars(val_get(arg, "vars"));
-	if (!e)
-		e = check_sizes(arg, "global_size");
-	return e ? e : check_sizes(arg, "local_size");
+	for (int i = 0; !e && i < 3; i++)
+		e = check_sizes(arg, grid[i]);
+	return e;
 }
 
 const char *custom_name(const Val *arg)

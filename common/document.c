@@ -146,6 +146,11 @@ static UOp *make(
 {
 	UOp *u;
 	*err = NULL;
+	if (op == OP_CUSTOM && !custom_allowed) {
+		*status = UNSUPPORTED;
+		*err = custom_refusal;
+		return NULL;
+	}
 	if (d->level == LV_TENSOR)
 		return node_plain(op, dt, d->src.n, d->src.at, arg, note);
 	if (!d->raw) {

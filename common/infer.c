@@ -401,7 +401,7 @@ static const char *infer_custom(In *n)
 {
 	if (!custom_allowed) {
 		n->status = UNSUPPORTED;
-		SAY("a kernel of the user's own, whose code is compiled and run, needs --allow-custom");
+		return custom_refusal;
 	}
 	const char *e = custom_check(n->arg, &n->status);
 	if (!e && n->dt == DT_NONE)

@@ -359,6 +359,7 @@ void verify(const Graph *g);
 /* ---- custom.c: CUSTOM, a kernel of the user's own (its interface: render/README.md) ----------------------- */
 
 extern bool custom_allowed;              /* --allow-custom: without it such a node is refused, status 3 */
+extern const char custom_refusal[];      /* by this message */
 /* What is wrong with a CUSTOM's arg, its shape apart; NULL when nothing is. */
 const char *custom_check(const Val *arg, int *status);
 const char *custom_name(const Val *arg); /* of its function: an identifier */

@@ -29,7 +29,7 @@ static const Val *code_for(const UOp *custom, const char *target)
 }
 
 /* What run calls on a CPU, behind the code. */
-static void print_caller(Buf *out, const UOp *custom, size_t slots, size_t vars)
+static void print_caller(Buf *out, const UOp *custom, size_t slots, size_t vars, bool grid)
 {
 	const char *name = custom_name(custom->arg), *comma = "";
 	buf_printf(out, "\nvoid %s_call(void *const *bufs, const long *vars, long from, long to)\n{\n\t%s(",
@@ -38,7 +38,7 @@ static void print_caller(Buf *out, const UOp *custom, size_t slots, size_t vars)
 		buf_printf(out, "%sbufs[%zu]", comma, k);
 	for (size_t k = 0; k < vars; k++, comma = ", ")
 		buf_printf(out, "%svars[%zu]", comma, k);
-	buf_printf(out, ");\n}\n");
+	buf_printf(out, "%s);\n}\n", !grid ? "" : *comma ? ", from, to" : "from, to");
 }
 
 static const Val *slots_from(size_t first, size_t n)
@@ -77,17 +77,26 @@ static const Val *grid_default(const Val *arg, const UOp *custom)
 	return val_set(arg, "local_size", VARR(val_int(items)));
 }
 
+static const Val *own(const UOp *custom, const char *key)
+{
+	return val_get(val_get(custom->arg, key), target->name);
+}
+
 static const Val *grid_put(const Val *arg, const UOp *custom)
 {
-	const Val *global = val_get(val_get(custom->arg, "global_size"), target->name);
-	const Val *local = val_get(val_get(custom->arg, "local_size"), target->name);
-	if (!global && local)
-		die(MALFORMED, "node %u CUSTOM: local_size of target %s without its global_size",
+	const Val *global = own(custom, "global_size"), *local = own(custom, "local_size");
+	const Val *work = own(custom, "work");
+	if (local && (!global || !target->gpu))
+		die(MALFORMED, "node %u CUSTOM: local_size of target %s %s", custom->id, target->name,
+			target->gpu ? "without its global_size" : "is not for a CPU");
+	if (global && !target->gpu && global->n != 1)
+		die(MALFORMED, "node %u CUSTOM: global_size of target %s is one size, the number of items",
 			custom->id, target->name);
 	if (!global)
 		return target->gpu ? grid_default(arg, custom) : arg;
 	arg = val_set(arg, "global_size", global);
-	return local ? val_set(arg, "local_size", local) : arg;
+	arg = local ? val_set(arg, "local_size", local) : arg;
+	return work ? val_set(arg, "work", work) : arg;
 }
 
 /* ---- all */
@@ -98,7 +107,7 @@ UOp *custom_program(UOp *custom, const Dialect *d, const Val *globals)
 	Buf src = {0};
 	buf_add(&src, code->s, code->n);
 	if (d->on_cpu)
-		print_caller(&src, custom, custom->nsrc + 1, vars->n);
+		print_caller(&src, custom, custom->nsrc + 1, vars->n, own(custom, "global_size"));
 	const Val *arg = VMAP(val_str("name"), val_str(custom_name(custom->arg)), val_str("src"),
 		val_strn(buf_str(&src), src.n), val_str("target"), val_str(d->target),
 		val_str("flags"), val_str(target->flags), val_str("globals"), globals,

@@ -23,6 +23,13 @@ UOp *content(UOp *u)
 	return u;
 }
 
+UOp *content_flat(UOp *u)
+{
+	for (u = content(u); u->op == OP_RESHAPE; u = content(u->src[0]))
+		;
+	return u;
+}
+
 static UOp *stored(UOp *u)
 {
 	if (u->op == OP_ASSIGN || has_buffer(u))
@@ -102,12 +109,14 @@ static UOp *bind_copy(Bind *b, UOp *u)
 	return has_buffer(content(u->src[0])) ? u->src[0] : u;
 }
 
-/* What the caller gets, and what a kernel of the user's own reads, lies in memory as it is. */
+/* What the caller gets, and what a kernel of the user's own reads, lies in memory as it is; for the latter in any shape. */
 static UOp *bind_all(UOp *u)
 {
 	VEC(UOp *) src = {0};
-	for (uint32_t i = 0; i < u->nsrc; i++)
-		vec_push(&src, stored(u->src[i]));
+	for (uint32_t i = 0; i < u->nsrc; i++) {
+		bool lies = u->op == OP_CUSTOM && has_buffer(content_flat(u->src[i]));
+		vec_push(&src, lies ? u->src[i] : stored(u->src[i]));
+	}
 	UOp *bound = node_with(u, src.at);
 	vec_free(&src);
 	return bound;

@@ -31,6 +31,15 @@ readme_blocks() {
 	done
 }
 
+@test "render/README.md: every command prints what it shows" {
+	readme_blocks "$ROOT/render/README.md"
+	[ -f 4.cmd ] && [ -f hypot.t ]
+	for cmd in $(ls *.cmd | sort -n); do
+		bash -o pipefail -c "$(cat "$cmd")" > got 2> err < /dev/null || { cat "$cmd" err; return 1; }
+		cmp "${cmd%.cmd}.want" got || { echo "differs: $(cat "$cmd")"; cat got; return 1; }
+	done
+}
+
 samples() {
 	sed -n '/^# scores.t/,/^```/p' "$ROOT/trace/README.md" | sed '/^```/d' > scores.t
 	sluice trace scores.t > scores.mp

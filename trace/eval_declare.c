@@ -102,16 +102,30 @@ void declare_input(const Stmt *s)
 
 /* ---- constants */
 
+/* a path that is relative to the program's folder */
+static const char *beside(const char *path, const char *what)
+{
+	if (!*path)
+		die(MALFORMED, "%s takes a file name, got an empty text", what);
+	return *path == '/' ? path : arena_printf("%s%s", folder, path);
+}
+
+Value load_text(size_t n, const Value *pos)
+{
+	size_t bytes;
+	if (n != 1 || pos->kind != V_STR)
+		die(MALFORMED, "text takes a file name: text(\"kernel.c\")");
+	const char *path = beside(pos->s, "text"), *s = file_map(path, &bytes);
+	if (bytes > MAX_TEXT || memchr(s, 0, bytes) || !utf8_ok(s, bytes))
+		die(MALFORMED, "%.200s is no text of UTF-8 of at most %d bytes", path, MAX_TEXT);
+	return v_str(val_strn(s, bytes)->s);
+}
+
 Value load_value(size_t n, const Value *pos)
 {
 	if (n < 1 || n > 2 || pos[0].kind != V_STR || (n == 2 && pos[1].kind != V_STR))
 		die(MALFORMED, "load takes a file name and the name of a member: load(\"w.npz\", \"name\")");
-	const char *path = pos[0].s;
-	if (!*path)
-		die(MALFORMED, "load takes a file name, got an empty text");
-	if (*path != '/')
-		path = arena_printf("%s%s", folder, path);
-	return v_tensor(load_buffer(path, n == 2 ? pos[1].s : NULL, load_dtype, name_fresh(literal_stem), "const"));
+	return v_tensor(load_buffer(beside(pos[0].s, "load"), n == 2 ? pos[1].s : NULL, load_dtype, name_fresh(literal_stem), "const"));
 }
 
 static bool same_shape(const Shape *a, const Shape *b)

@@ -2,8 +2,8 @@
  *
  *     relu(x @ w + b)     t_matmul, t_add, then the library's relu; each node noted with {loc: "g.t:3"}
  *
- * Calls go to the program's functions, to the few of the language itself (load, len, a dtype's name), or to the table
- * in functions.def.  Errors point at the expression whose turn it is. */
+ * Calls go to the program's functions, to the few of the language itself (load, text, len, custom, a dtype's name), or
+ * to the table in functions.def.  Errors point at the expression whose turn it is. */
 #include "text.h"
 #include <math.h>
 #include <stdlib.h>
@@ -251,12 +251,15 @@ static Value call(Expr *e, size_t n, const Value *pos, size_t nkw, const Value *
 	if (f)
 		return function_call(f, n, pos, nkw, e->kw, kwval);
 	DType dt = dtype_find(e->s);
-	bool load = !strcmp(e->s, "load"), len = !strcmp(e->s, "len");
-	if (!load && !len && dt == DT_NONE)
+	bool load = !strcmp(e->s, "load"), len = !strcmp(e->s, "len"), text = !strcmp(e->s, "text");
+	if (!strcmp(e->s, "custom"))
+		return custom_value(n, pos, nkw, e->kw, kwval);
+	if (!load && !len && !text && dt == DT_NONE)
 		die(MALFORMED, "there is no function %.100s", e->s);
 	if (nkw)
 		die(MALFORMED, "%s takes no named arguments", e->s);
-	return load ? load_value(n, pos) : len ? call_len(n, pos) : call_dtype(dt, n, pos);
+	return load ? load_value(n, pos) : text ? load_text(n, pos) : len ? call_len(n, pos)
+		: call_dtype(dt, n, pos);
 }
 
 static Value eval_call(Expr *e)
