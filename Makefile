@@ -114,6 +114,17 @@ models: all build/venv/ready
 	build/venv/bin/python tests/models/check.py $(abspath $(B))/bin build/models \
 		$(or $(MODELS),$$(build/venv/bin/python tests/models/make.py --list))
 
+# figures against peers, which are installed for it, those that can be; BENCH has options for bench.py.  Against the machine
+# alone: bench-quick
+build/venv/peers: build/venv/ready
+	@for p in scipy onnxruntime jax tinygrad "$(or $(TORCH),torch)"; do \
+		build/venv/bin/pip install -q $$p || echo "left out: $$p" >&2; done
+	@touch $@
+bench: all build/venv/peers
+	@build/venv/bin/python tests/bench/bench.py --bin $(abspath $(B))/bin --compile $(BENCH)
+bench-quick: all
+	@BIN=$(abspath $(B))/bin CC="$(CC)" bash tests/bench/quick.sh $(BENCH)
+
 # length of functions, files and lines, to compare with what the project holds to
 wc:
 	@bash tests/wc.sh
@@ -122,5 +133,5 @@ clean:
 	rm -rf build
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all clean conformance deps models test demo install rebase wc
+.PHONY: all bench bench-quick clean conformance deps models test demo install rebase wc
 .SECONDARY:

@@ -4,14 +4,16 @@
     bench.py                                                     the whole table, one and two threads
     bench.py --only matmul_512,softmax --peers onnxruntime --threads 2 --seconds 0.3
     bench.py --only conv --variant 'direct=trace {onnx} | fuse | lower -t clang --strict | compile'
+    bench.py --only gelu --also old=../old/build/bin             beside another build of ours
     bench.py --show results.json --markdown                      an earlier run's table
 
 README.md says how it is measured and what the JSON file holds."""
-import argparse, atexit, fnmatch, json, os, shutil, signal, subprocess, sys, tempfile, time
+import argparse, atexit, fnmatch, hashlib, json, os, signal, subprocess, sys, tempfile, time
 HERE = os.path.dirname(os.path.abspath(__file__))
 import compiling, plots, report
 from contestants import Failed, PeerProcess, SluiceProgram
 
+BUILD = os.path.join(HERE, "../../build")
 DEFAULT_PEERS = "numpy,onnxruntime,torch,torch-compile,jax,tinygrad"
 PACKAGE = {"torch-compile": "torch", "torch-tuned": "torch", "tinygrad-beam": "tinygrad"}
 COMMAND = "trace {onnx} | fuse | lower -t clang | compile"
@@ -23,17 +25,18 @@ def options():
     p = argparse.ArgumentParser(description="Measures Sluice against its peers.")
     p.add_argument("--only", type=words, default=["*"], metavar="NAME,…", help="these workloads; a pattern, or how names begin")
     p.add_argument("--peers", type=words, default=words(DEFAULT_PEERS), metavar="NAME,…", help="these peers (%s)" % DEFAULT_PEERS)
-    p.add_argument("--threads", type=lambda s: [int(v) for v in words(s)], default=[1, 2], metavar="N,…", help="so many threads (1,2)")
+    p.add_argument("--threads", type=lambda s: list(map(int, words(s))), default=[1, 2], metavar="N,…", help="so many threads (1,2)")
     p.add_argument("--seconds", type=float, default=0.25, metavar="S", help="length of one turn (0.25)")
     p.add_argument("--rounds", type=int, default=4, metavar="N", help="turns of each (4)")
     p.add_argument("--retries", type=int, default=1, metavar="N", help="turns repeated when others used the machine (1)")
     p.add_argument("--limit", type=float, default=120, metavar="S", help="longest wait for a peer (120)")
     p.add_argument("--chain-limit", type=float, default=30, metavar="S", help="longest wait for a peer's chain of 10 000 ops (30)")
-    p.add_argument("--bin", default=os.environ.get("BIN", os.path.join(HERE, "../../build/bin")), metavar="DIR", help="Sluice's tools")
+    p.add_argument("--bin", default=os.environ.get("BIN", BUILD + "/bin"), metavar="DIR", help="Sluice's tools")
     p.add_argument("--command", default=COMMAND, help="from {onnx} to a compiled program (%s)" % COMMAND)
     p.add_argument("--variant", action="append", default=[], metavar="NAME=COMMAND", help="one more program of Sluice beside it")
+    p.add_argument("--also", action="append", default=[], metavar="NAME=DIR", help="one more Sluice, its tools in DIR")
     p.add_argument("--run-options", default="", metavar="TEXT", help="options for run")
-    p.add_argument("--folder", default=os.path.join(HERE, "../../build/bench"), metavar="DIR", help="models, inputs, caches")
+    p.add_argument("--folder", default=BUILD + "/bench", metavar="DIR", help="models, inputs, caches")
     p.add_argument("--out", metavar="FILE", help="the JSON file (FOLDER/results.json; .html stands beside it)")
     p.add_argument("--compile", action="store_true", help="measure compiling too: first results, the chain, memory")
     p.add_argument("--no-run", action="store_true", help="no workloads (--compile alone)")
@@ -43,8 +46,10 @@ def options():
 
 # ---- one workload with so many threads
 def contestants(a, folder, threads):
-    ours = [("sluice", a.command)] + [tuple(v.split("=", 1)) for v in a.variant]
-    made = [SluiceProgram(n, a.bin, c, a.folder, folder, threads, a.limit, a.run_options.split()) for n, c in ours]
+    pairs = lambda options: [v.partition("=")[::2] for v in options]
+    ours = [("sluice", a.bin, a.command)] + [(n, a.bin, c) for n, c in pairs(a.variant)]
+    ours += [(n, os.path.abspath(d), a.command) for n, d in pairs(a.also)]
+    made = [SluiceProgram(n, d, c, a.folder, folder, threads, a.limit, a.run_options.split()) for n, d, c in ours]
     return made + [PeerProcess(p, sys.executable, a.folder, folder, threads, a.limit) for p in a.peers]
 
 def error_of(outputs, folder):
@@ -62,22 +67,29 @@ def error_of(outputs, folder):
         worst, k = max(worst, float(off) / (most or 1) if np.isfinite(off) else float("inf")), k + 1
     return worst
 
+def digest(outputs):
+    h = hashlib.sha256()
+    for name in sorted(os.listdir(outputs)):
+        with open(os.path.join(outputs, name), "rb") as f:
+            h.update(f.read())
+    return h.hexdigest()[:16]
+
 def prepare(c, work, folder):
     """Started, called and checked; one call's time in s."""
     c.wait()
     with tempfile.TemporaryDirectory() as out:
         c.save(out)
-        c.error = error_of(out, folder)
+        c.error, c.bits = error_of(out, folder), digest(out)
     c.time(0, 1)
     c.call = min(c.time(0.05, 1)) / 1e3
 
 def take_turns(live, a):
-    """rounds turns of each; a call longer than a second only once a turn, one over five seconds only once."""
+    """rounds turns of each; a call longer than a second only once a turn and in two, one over five seconds only once."""
     for c in live:
         c.times, c.noise = [], []
     for r in range(a.rounds):
         for c in live[r % len(live):] + live[:r % len(live)]:
-            if c.call > 5 and r:
+            if c.call > 5 and r > 0 or c.call > 1 and r > 1:
                 continue
             seconds, least = (0, 1) if c.call > 1 else (a.seconds, 3)
             for _ in range(1 + a.retries):
@@ -91,7 +103,7 @@ def row(c, work, threads):
     times = sorted(c.times)
     return dict(workload=work.name, threads=threads, name=c.name, ours=c.ours, min_ms=times[0], median_ms=times[len(times) // 2],
                 calls=len(times), error=c.error, right=bool(c.error <= work.error), noise=round(sorted(c.noise)[len(c.noise) // 2], 3),
-                build_ms=c.build_ms, first_ms=c.first_ms, rss_mb=c.rss_mb, base_mb=c.base_mb)
+                bits=c.bits, build_ms=c.build_ms, first_ms=c.first_ms, rss_mb=c.rss_mb, base_mb=c.base_mb)
 
 def measure(a, work, folder, threads):
     all, rows, failed = contestants(a, folder, threads), [], {}
@@ -132,16 +144,17 @@ def available(peers):
 def machine():
     with open("/proc/cpuinfo") as f:
         cpu = next((line.split(":", 1)[1].strip() for line in f if line.startswith("model name")), os.uname().machine)
-    return dict(cpu=cpu, cores=len(os.sched_getaffinity(0)), memory_gb=round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30),
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return dict(cpu=cpu, cores=len(os.sched_getaffinity(0)), memory_gb=round(memory / 2**30),
                 system="%s %s" % (os.uname().sysname, os.uname().release), when=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()))
 
 def roof(folder, threads):
     """What roof.c finds of the machine, for each number of threads; empty without a compiler."""
-    tool = os.path.join(folder, "roof")
+    tool, flags = os.path.join(folder, "roof"), ["-std=c11", "-D_GNU_SOURCE", "-O2", "-march=native", "-ffp-contract=fast"]
     try:
-        subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-D_GNU_SOURCE", "-O2", "-march=native", "-ffp-contract=fast", "-o", tool,
-                        os.path.join(HERE, "roof.c"), "-lpthread"], check=True)
-        return {str(t): json.loads(subprocess.run([tool, "--json", str(t)], check=True, capture_output=True).stdout) for t in threads}
+        subprocess.run([os.environ.get("CC", "cc"), *flags, "-o", tool, os.path.join(HERE, "roof.c"), "-lpthread"], check=True)
+        said = {t: subprocess.run([tool, "--json", str(t)], check=True, capture_output=True).stdout for t in threads}
+        return {str(t): json.loads(s) for t, s in said.items()}
     except (OSError, subprocess.CalledProcessError, ValueError) as e:
         print("no roof: %s" % e, file=sys.stderr)
         return {}
@@ -180,7 +193,8 @@ def main():
     versions = available(a.peers)
     a.peers, works, begin = list(versions), chosen(a), time.time()
     goals = {w.name: dict(goal=w.goal, flops=w.flops, read=w.read, written=w.written, error=w.error) for w in workloads.table()}
-    results = dict(machine=machine(), versions=versions, options=vars(a), workloads=goals, roof=roof(a.folder, a.threads), rows=[], compile=[])
+    results = dict(machine=machine(), versions=versions, options=vars(a), workloads=goals, roof=roof(a.folder, a.threads),
+                   rows=[], compile=[])
     for work in works:
         folder = workloads.write(os.path.join(a.folder, "data"), work.name)
         for threads in a.threads:

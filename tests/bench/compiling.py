@@ -1,9 +1,9 @@
 """How long it takes from a model's file to its first result, and the memory that it takes.
 
-Sluice: the wall time of the whole pipeline, start of its processes, compiler and writing of outputs included, with an empty cache (cold) and
-once more with what that left (cached).  A peer: from its imports being done to the end of the first call, its caches off.  The machine has
-nothing else to do; the least of `tries` is kept.  Peak memory: the greatest of one process; for peers also without what imports took."""
-import os, subprocess, sys, tempfile, time
+Sluice: the wall time of the whole pipeline, start of its processes, compiler and writing of outputs included, with an empty cache
+(cold) and once more with what that left (cached).  A peer: from its imports being done to the end of the first call, its caches off.
+The least of some tries is kept.  Peak memory: the greatest of one process; for peers also without what imports took."""
+import json, os, subprocess, sys, tempfile, time
 import peers
 from contestants import Failed, PeerProcess, environment, placed
 
@@ -31,7 +31,6 @@ def piped(a, folder, out, cache, threads):
     return took, use.ru_maxrss / 1024
 
 def inputs(folder):
-    import json
     with open(os.path.join(folder, "meta.json")) as f:
         return json.load(f)["inputs"]
 

@@ -132,8 +132,8 @@ class SluiceProgram(Contestant):
         self.name, self.tools, self.threads, self.limit, self.options = name, tools, threads, limit, list(options)
         self.env = environment(threads, folder, {"PATH": tools + ":" + os.environ["PATH"]})
         self.program = os.path.join(work, "%s.program" % name)
-        self.command = "set -o pipefail; %s >%s" % (command.format(onnx=shlex.quote(os.path.join(work, "model.onnx"))),
-                                                    shlex.quote(self.program))
+        command = command.replace("{onnx}", shlex.quote(os.path.join(work, "model.onnx")))
+        self.command = "set -o pipefail; %s >%s" % (command, shlex.quote(self.program))
         with open(os.path.join(work, "meta.json")) as f:
             names = json.load(f)["inputs"]
         self.feeds = ["@%d=%s" % (k, os.path.join(work, "in_%s.npy" % n)) for k, n in enumerate(names)]

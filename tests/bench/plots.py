@@ -55,15 +55,16 @@ def ratio_bars(results, threads):
         tick *= 2
     for k, (name, row, best) in enumerate(rows):
         out.append(bar(results, x, top + step * k, name, row, best, peers))
-    mean = report.geometric([report.ratio(row, best) for _, row, best in rows])
-    out.append(one_bar(x, top + step * len(rows), "geometric mean", mean, 0.8, "geometric mean: %.2f" % mean))
+    mean = report.geometric([report.ratio(row, best) for n, row, best in rows if results["workloads"][n]["goal"]])
+    if mean:
+        out.append(one_bar(x, top + step * len(rows), "geometric mean", mean, report.MEAN_GOAL, "geometric mean: %.2f" % mean))
     return tag("svg", "".join(out), viewBox="0 0 1000 %d" % (bottom + 6), role="img")
 
 def one_bar(x, y, name, r, goal, said):
     kind = "good" if goal and r <= goal else "bad" if r > 1 else "good"
     left, right = sorted((x(r), x(1)))
     out = label(140, y + 13, name, text_anchor="end")
-    out += tag("rect", titled(said), x=left, y=y + 3, width=max(right - left, 1.0), height=13, rx=2, class_=kind, opacity="0.85")
+    out += tag("rect", titled(said), x=left, y=y + 3, width=max(right - left, 1.0), height=13, rx=2, class_=kind, opacity="0.55")
     if goal:
         out += tag("line", x1=x(goal), x2=x(goal), y1=y, y2=y + 19, class_="goal")
     return out + label(990, y + 13, "%.2f" % r, text_anchor="end")
@@ -75,7 +76,8 @@ def bar(results, x, y, name, row, best, peers):
         if row.get(p, {}).get("right"):
             v = row[p]["min_ms"] / best["min_ms"]
             if v <= x.high:
-                out += tag("circle", titled("%s: %.3f ms" % (p, row[p]["min_ms"])), cx=x(v), cy=y + 9.5, r=3.2, fill=COLOURS[k % 8])
+                out += tag("circle", titled("%s: %.3f ms" % (p, row[p]["min_ms"])), cx=x(v), cy=y + 9.5, r=3.4, fill=COLOURS[k % 8],
+                           stroke="var(--paper)", stroke_width="0.8")
     return out
 
 # ---- rooflines
@@ -122,7 +124,8 @@ def roofline(results, threads):
         corner = b["read"] / peak
         path = "M %.1f %.1f L %.1f %.1f L %.1f %.1f" % (x(low), y(peak), x(corner), y(peak), x(high), y(b["read"] / high))
         out.append(tag("path", titled("%d MiB read at %.0f GB/s" % (b["mib"], b["read"])), d=path, class_="roof"))
-        out.append(label(x(high) - 4, y(b["read"] / high) - 6, "%d MiB: %.0f GB/s" % (b["mib"], b["read"]), text_anchor="end", class_="soft"))
+        at = math.sqrt(corner * max(corner, min(p[0] for p in spots)))
+        out.append(label(x(at) + 6, y(b["read"] / at) - 4, "%d MiB: %.0f GB/s" % (b["mib"], b["read"]), class_="soft"))
     out.append(label(76, y(peak) - 6, "%.0f GFLOP/s" % peak, class_="soft"))
     out.append(label(505, 468, "bytes per flop", text_anchor="middle", class_="soft"))
     out.append(label(20, 225, "GFLOP/s", text_anchor="middle", class_="soft", transform="rotate(-90 20 225)"))

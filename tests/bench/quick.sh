@@ -4,8 +4,9 @@
 #     tests/bench/quick.sh                        all of them, on all cores
 #     THREADS=1 SECONDS_EACH=1 tests/bench/quick.sh matmul conv
 #
-# The limits are roof.c's: multiply-adds a second, and bytes a second at the size nearest above what is touched.  A program's least time
-# is what its flops take or what its bytes take, the longer; both stand in workloads.tsv.  Needs a C compiler and the tools, no more.
+# The limits are roof.c's: multiply-adds a second, and bytes a second at the size nearest above what is touched.  A program's
+# least time is what its flops take or what its bytes take, the longer; both stand in workloads.tsv.  Needs a C compiler and the
+# tools, no more.
 set -e -o pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 BIN=${BIN:-$here/../../build/bin}

@@ -1,6 +1,8 @@
 """The results of bench.py as tables: text for a terminal, or Markdown."""
 import math
 
+MEAN_GOAL = 0.8                                                   # over the rows that have a goal
+
 def short(v): return "%.0f" % v if v >= 100 else "%.3g" % v
 
 def progress(work, threads, rows, seconds):
@@ -53,14 +55,14 @@ def speed_table(results, threads, markdown):
     head, body, ratios = ["workload", *names, "best peer", "ratio", "goal", "rate"], [], {n: [] for n in names}
     for name, row, best in rows:
         r, goal, work = ratio(row, best), results["workloads"][name]["goal"], results["workloads"][name]
-        for n in names:
+        for n in names if goal else []:
             ratios[n].append(ratio(row, best, n))
-        mark = "" if r is None or goal is None or threads == 1 else " met" if r <= goal else " not yet"
+        mark = " met" if goal and r and threads > 1 and r <= goal else ""
         body.append([name, *(cell(row.get(n), best, markdown) for n in names), best["name"] if best else "",
                      "%.2f" % r if r else "", ("%g" % goal if goal else "") + mark,
                      rate(work, row["sluice"]) if row.get("sluice", {}).get("right") else ""])
     means = ["%.2f" % geometric(ratios[n]) if geometric(ratios[n]) else "" for n in names]
-    body.append(["geometric mean", *means, "", means[0] if names else "", "0.8", ""])
+    body.append(["geometric mean", *means, "", means[0] if names else "", "%g" % MEAN_GOAL, ""])
     title = "%d thread%s: least/median ms; ratio: ours over the best peer's least" % (threads, "s"[threads == 1:])
     return title, head, body
 
@@ -97,6 +99,14 @@ def about(results):
         lines.append("others used %.2f cores on average while it was measured, %.2f at most" % (sum(noise) / len(noise), max(noise)))
     return "\n".join(lines) + "\n"
 
+def differing(results):
+    """Workloads where a program of ours gave other bits with another number of threads."""
+    bits = {}
+    for r in results["rows"]:
+        if r["ours"] and "bits" in r:
+            bits.setdefault(r["workload"], {}).setdefault(r["name"], set()).add(r["bits"])
+    return [(w, [n for n, b in by.items() if len(b) > 1]) for w, by in bits.items() if any(len(b) > 1 for b in by.values())]
+
 def show(results, markdown):
     print()
     print(about(results))
@@ -104,6 +114,8 @@ def show(results, markdown):
         print(lay_out(*speed_table(results, t, markdown), markdown))
     if results["compile"]:
         print(lay_out(*compile_table(results["compile"]), markdown))
+    for name, names in differing(results):
+        print("%s: %s: not the same bits with every number of threads" % (name, ", ".join(sorted(names))))
     failures = [r for r in results["rows"] if "failed" in r or not r["right"]]
     for r in failures:
         why = r.get("failed") or "off by %.2g" % r["error"]

@@ -1,12 +1,13 @@
-/* The limits of this machine with a number of threads: multiply-adds a second in f32, and bytes a second read, copied and written, by
- * the size of what is touched.
+/* The limits of this machine with a number of threads: multiply-adds a second in f32, and bytes a
+ * second read, copied and written, by the size of what is touched.
  *
  *     roof 2
  *     2 threads: 412 GFLOP/s
  *      256 MiB: read 62.1  copy 54.3  write 40.0 GB/s
  *
- * --json gives the same for a program.  Only vector types are used, of the widest registers that the compiler was told of
- * (-march=native), and stores past the caches where the compiler or the assembler has them.  Each figure is the best of several. */
+ * --json gives the same for a program.  Only vector types are used, of the widest registers that
+ * the compiler was told of (-march=native), and stores past the caches where the compiler or the
+ * assembler has them.  Each figure is the best of several. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -150,7 +151,7 @@ static void *part_run(void *arg)
 	return NULL;
 }
 
-/* Seconds for `repeat` times all the bytes, by `threads`: from the first that begins to the last that ends. */
+/* Seconds for `repeat` times all the bytes, from the first thread's begin to the last one's end. */
 static double elapsed(Part all, int threads)
 {
 	pthread_t id[MOST];
@@ -199,35 +200,51 @@ static char *memory(size_t bytes, int value)
 	return p;
 }
 
+static void multiply_adds(int json, int threads, char *from, char *to)
+{
+	enum { ROUNDS = 1 << 20 };
+	Part all = {.from = from, .to = to, .bytes = ROUNDS, .work = multiply_add};
+	double flops = 2.0 * threads * ROUNDS * SUMS * LANES / least(all, threads);
+
+	printf(json ? "{\"threads\": %d, \"gflops\": %.1f, \"memory\": [" : "%d threads: %.0f GFLOP/s\n",
+		threads, 1e-9 * flops);
+}
+
+static void bytes(int json, int threads, char *from, char *to, size_t mib, const char *before)
+{
+	Part all = {.from = from, .to = to, .bytes = mib << 20};
+	double once[5];
+	void (*const work[5])(char *, const char *, size_t) = {
+		read_all, copy_cached, copy_past, write_cached, write_past};
+
+	for (int w = 0; w < 5; w++) {
+		all.work = work[w];
+		once[w] = least(all, threads);
+	}
+	printf(json ? "%s{\"mib\": %zu, \"read\": %.1f, \"copy\": %.1f, \"write\": %.1f}"
+		: "%s%5zu MiB: read %.1f  copy %.1f  write %.1f GB/s\n", before, mib,
+		1e-9 * all.bytes / once[0], 2e-9 * all.bytes / lesser(once[1], once[2]),
+		1e-9 * all.bytes / lesser(once[3], once[4]));
+	fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
 	static const size_t mib[] = {1, 4, 16, 64, 256};
-	int json = argc > 1 && !strcmp(argv[1], "--json"), threads = argc > 1 + json ? atoi(argv[1 + json]) : 1;
-	size_t n = sizeof mib / sizeof *mib;
+	enum { SIZES = sizeof mib / sizeof *mib };
+	int json = argc > 1 && !strcmp(argv[1], "--json");
+	int threads = argc > 1 + json ? atoi(argv[1 + json]) : 1;
 	char *from, *to;
 
 	if (threads < 1 || threads > MOST) {
 		fputs("usage: roof [--json] THREADS\n", stderr);
 		return 2;
 	}
-	from = memory(mib[n - 1] << 20, 0x3f);          /* a number near 0.75 in each place */
-	to = memory(mib[n - 1] << 20, 0);
-	double t = least((Part){.from = from, .to = to, .bytes = 1 << 20, .work = multiply_add}, threads);
-	printf(json ? "{\"threads\": %d, \"gflops\": %.1f, \"memory\": [" : "%d threads: %.0f GFLOP/s\n", threads,
-		1e-9 * threads * (1 << 20) * SUMS * LANES * 2 / t);
-	for (size_t k = 0; k < n; k++) {
-		Part p = {.from = from, .to = to, .bytes = mib[k] << 20};
-		double once[5];
-		void (*work[5])(char *, const char *, size_t) = {read_all, copy_cached, copy_past, write_cached, write_past};
-		for (int w = 0; w < 5; w++) {
-			p.work = work[w];
-			once[w] = least(p, threads);
-		}
-		printf(json ? "%s{\"mib\": %zu, \"read\": %.1f, \"copy\": %.1f, \"write\": %.1f}"
-			: "%s%5zu MiB: read %.1f  copy %.1f  write %.1f GB/s\n", json && k ? ", " : "", mib[k], 1e-9 * p.bytes / once[0],
-			2e-9 * p.bytes / lesser(once[1], once[2]), 1e-9 * p.bytes / lesser(once[3], once[4]));
-		fflush(stdout);
-	}
+	from = memory(mib[SIZES - 1] << 20, 0x3f);          /* a number near 0.75 in each place */
+	to = memory(mib[SIZES - 1] << 20, 0);
+	multiply_adds(json, threads, from, to);
+	for (size_t k = 0; k < SIZES; k++)
+		bytes(json, threads, from, to, mib[k], json && k ? ", " : "");
 	if (json)
 		puts("]}");
 	return 0;
