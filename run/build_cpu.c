@@ -4,8 +4,8 @@
  * put together into at most as many units as there are cores, compiled at the same time. In a unit
  * every kernel carries its key:
  *
- *     #define E_4 E_4_0f3c…          so that kernels of one name from anywhere share a process
- *     #define E_4_call E_4_call_0f3c…
+ *     #define E_4 k0f3c…             so that kernels of one name from anywhere share a process
+ *     #define E_4_call c0f3c…
  *     #line 1 "E_4"
  *     void E_4(float *restrict p0, …
  *
@@ -44,6 +44,7 @@ static const char *const flags_all[] = {"-x", "c", "-std=c11", "-w", "-fPIC", "-
 static const char *const flags_gcc[] = {
 	"-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fpeel-loops", NULL};
 static const char *const flags_clang[] = { "-O2", NULL };
+static const char *const flags_fast[] = { "-O0", NULL };
 
 typedef struct { const char *path; const char *const *tuning; Key key; } Compiler;
 typedef struct { Program *p; Key key; } Kernel;
@@ -91,10 +92,10 @@ static Key add_features(Key k)
 }
 
 /* The compiler's file stands for its version: asking it would cost a process. */
-static Compiler compiler_find(const char *wanted)
+static Compiler compiler_find(const char *wanted, bool fast)
 {
 	static const char *const usual[] = { "cc", "gcc", "clang", NULL };
-	Compiler c = { NULL, NULL, key_start("cpu 1") };
+	Compiler c = { NULL, NULL, key_start("cpu 2") };
 	char *real, *base;
 	struct stat st;
 
@@ -108,7 +109,7 @@ static Compiler compiler_find(const char *wanted)
 	if (!real || stat(real, &st))
 		die_errno("cannot look at the compiler '%s'", c.path);
 	base = strrchr(real, '/');
-	c.tuning = strstr(base ? base : real, "clang") ? flags_clang : flags_gcc;
+	c.tuning = fast ? flags_fast : strstr(base ? base : real, "clang") ? flags_clang : flags_gcc;
 	int64_t is[] = { st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec };
 	c.key = key_add(key_adds(c.key, real), is, sizeof is);
 	for (int i = 0; flags_all[i]; i++)
@@ -122,7 +123,7 @@ static Compiler compiler_find(const char *wanted)
 
 static Key kernel_key(const Compiler *c, const Program *p)
 {
-	return key_adds(key_adds(key_adds(c->key, p->name), p->src), p->flags ? p->flags : "");
+	return key_adds(key_adds(c->key, source_canonical(p->name, p->src)), p->flags ? p->flags : "");
 }
 
 /* ---- units */
@@ -134,8 +135,8 @@ static void unit_write(const Unit *u)
 	for (size_t i = 0; i < u->n; i++) {
 		const Program *p = u->at[i].p;
 		KeyText t = key_text(u->at[i].key);
-		buf_printf(&b, "#define %s %s_%s\n#define %s_call %s_call_%s\n#line 1 \"%s\"\n", p->name,
-			p->name, t.s, p->name, p->name, t.s, p->name);
+		buf_printf(&b, "#define %s k%s\n#define %s_call c%s\n#line 1 \"%s\"\n", p->name, t.s,
+			p->name, t.s, p->name);
 		buf_add(&b, p->src, strlen(p->src));
 		buf_printf(&b, "\n#undef %s\n#undef %s_call\n", p->name, p->name);
 	}
@@ -336,7 +337,7 @@ static void build_missing(const Compiler *c, Kernel *k, size_t n, const BuildOpt
 
 void build_cpu(size_t n, Program *const *p, const BuildOptions *o)
 {
-	Compiler c = compiler_find(o->cc);
+	Compiler c = compiler_find(o->cc, o->fast);
 	Kernel *k = arena_alloc(n * sizeof *k);
 	Key *key = arena_alloc(n * sizeof *key);
 	size_t missing = 0;
@@ -345,7 +346,7 @@ void build_cpu(size_t n, Program *const *p, const BuildOptions *o)
 	for (size_t i = 0; i < n; i++) {
 		key[i] = kernel_key(&c, p[i]);
 		p[i]->object = cache_find(key[i], ".so");
-		p[i]->entry = arena_printf("%s_call_%s", p[i]->name, key_text(key[i]).s);
+		p[i]->entry = arena_printf("c%s", key_text(key[i]).s);
 		if (!p[i]->object && !map_get(&seen, key[i].lo)) {
 			map_put(&seen, key[i].lo, p[i]);
 			k[missing++] = (Kernel){ p[i], key[i] };

@@ -5,18 +5,20 @@
 #include <stdlib.h>
 
 static const char *opt_target = "clang", *opt_j, *opt_cc;
+static bool opt_fast;
 
 static const Option options[] = {
 	{'t', "target", "TARGET", "what to compile for when the document is not rendered yet (clang)",
 		&opt_target},
 	{'j', "jobs", "N", "compile N units at a time (all cores)", &opt_j},
 	{0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt_cc},
+	{0, "fast-compile", NULL, "compile C without optimising it", &opt_fast},
 	{0},
 };
 
 static Graph *objects(Graph *g)
 {
-	BuildOptions o = { opt_cc, 0, true };
+	BuildOptions o = { opt_cc, 0, true, opt_fast };
 	Programs p = programs_of(g);
 	Program **all = arena_alloc((p.n + 1) * sizeof *all);
 	char *end;

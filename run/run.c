@@ -10,7 +10,7 @@
 
 static const char *opt_target = "clang", *opt_to, *opt_n, *opt_j, *opt_bench, *opt_seconds,
 	*opt_profile, *opt_only, *opt_keep, *opt_device, *opt_cc;
-static bool opt_interpret, opt_devices, opt_numbered;
+static bool opt_interpret, opt_devices, opt_numbered, opt_fast;
 
 static const Option options[] = {
 	{'o', "output", "TO", "a folder for NAME.npy of each output, or a FILE.npz for all", &opt_to},
@@ -33,6 +33,7 @@ static const Option options[] = {
 	{0, "devices", NULL, "list the devices and exit", &opt_devices},
 	{0, "device", "NAME", "run on this one of them", &opt_device},
 	{0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt_cc},
+	{0, "fast-compile", NULL, "compile C without optimising it", &opt_fast},
 	{0},
 };
 static const Stage stage = {
@@ -96,7 +97,7 @@ static void handle(Graph *g, Bindings *operands)
 		.interpret = opt_interpret,
 		.profile = opt_profile != NULL,
 		.threads = whole_number(opt_j, "-j", 0),
-		.build = {opt_cc, whole_number(opt_j, "-j", 0), true},
+		.build = {opt_cc, whole_number(opt_j, "-j", 0), true, opt_fast},
 	};
 	int n = whole_number(opt_n, "-n", 1);
 	double begin = now_ms(), ready, first;

@@ -52,6 +52,7 @@ typedef struct {
 	const char *cc;                 /* --cc, or NULL: cc, gcc or clang of PATH */
 	int jobs;                       /* 0: as many as there are cores */
 	bool progress; /* draw it when it takes over a second and standard error is a terminal */
+	bool fast;                      /* unoptimised C: compiled in a tenth of the time */
 } BuildOptions;
 /* Fills object and entry of every Program that runs from an object. Dies with FAILED and the
  * compiler's first line. */
@@ -67,6 +68,12 @@ enum { MOST_THREADS = 256 };
 /* ---- build_cpu.c: C to a shared object through the system's compiler */
 
 void build_cpu(size_t n, Program *const *p, const BuildOptions *o);
+
+/* ---- canonical.c */
+
+/* What of a C source decides its object: without comments, names of the kernel and its parameters
+ * by their place. In the arena; no C text itself. */
+const char *source_canonical(const char *name, const char *src);
 
 /* ---- build_cuda.c: CUDA C to PTX or a cubin through NVRTC */
 

@@ -254,6 +254,75 @@ fails()
 	[ -z "$stderr" ]
 }
 
+@test "kernels that differ in names and comments alone are compiled once" {
+	local body='= sum(exp2(P0) * P1, -1)'
+	printf 'input x f32[n, 64] where n in 1..9\ninput w f32[64]\noutput y %s\n' \
+		"$(sed 's/P0/x/; s/P1/w/' <<< "$body")" > one.t
+	printf '# another\n\ninput a f32[n, 64] where n in 1..9\ninput f32s f32[64]\noutput sums %s\n' \
+		"$(sed 's/P0/a/; s/P1/f32s/' <<< "$body")" > two.t
+	for t in one two; do
+		"$BIN/trace" $t.t | "$BIN/render" -t clang > $t.p
+		"$BIN/compile" -v $t.p > $t.o 2> $t.log
+	done
+	grep -q -- '-o ' one.log
+	! grep -q -- '-o ' two.log
+	"$BIN/run" one.o x=zeros w=rand n=3 -o a
+	"$BIN/run" two.o a=zeros f32s=rand n=3 -o b
+	! cmp -s one.o two.o
+	[ "$("$BIN/run" one.o x=zeros w=zeros n=3 | tail -n 1)" = "$("$BIN/run" two.o a=zeros f32s=zeros n=3 | tail -n 1)" ]
+}
+
+@test "what a source means decides its key, not its names alone" {
+	# one body, but in the second text the factor is a static constant and the parameter is not read
+	source_of() {
+		cat <<-T
+		sluice 1 program
+		%0 = BUFFER f32 {name: "x", shape: [1], role: "input"}
+		%1 = BUFFER f32 {name: "y", shape: [1], role: "output"}
+		%2 = PARAM f32 {slot: 0, shape: [1]}
+		%3 = CONST i64 0
+		%4 = INDEX f32 %2 %3
+		%5 = CONST f32 0.0
+		%6 = STORE %4 %5
+		%7 = KERNEL %6 {name: "k"}
+		%8 = PROGRAM %7 {name: "k", src:
+			|struct two { float s, t; };
+			|$1
+			|void k(float *restrict y, const float *restrict $2)
+			|{
+			|	struct two v = {2, 3};
+			|	y[0] = $3;
+			|}
+			|void k_call(void *const *bufs, const long *vars, long from, long to) { k(bufs[0], bufs[1]); }
+			, target: "clang", flags: "", globals: ["f32", "f32"], ins: [1], outs: [0], vars: []}
+		%9 = CALL %8 %1 %0
+		%10 = SINK %9 {names: ["y"]}
+		T
+	}
+	value() { "$BIN/show" -p text | "$BIN/run" x=zeros | tail -n 1; }
+	source_of '' s 'v.s + s[0]' > text; [ "$(value)" = '[2.]' ]
+	source_of '' t 'v.t + t[0]' > text; [ "$(value)" = '[3.]' ]
+	source_of '#define f p[0] + 5' p 'f' > text; [ "$(value)" = '[5.]' ]
+	source_of 'static const float p[1] = {1};
+			|#define f p[0] + 5' q 'f' > text; [ "$(value)" = '[6.]' ]
+	source_of '/* p */ static float p(void) { return 7; }' q '(p)() + q[0]' > text; [ "$(value)" = '[7.]' ]
+	source_of 'static const char *p = "/* q";' q 'p[3] + q[0] /* ? */' > text; [ "$(value)" = '[113.]' ]
+	source_of 'static const char *q = "/* p";' p 'q[3] + p[0] /* // */' > text; [ "$(value)" = '[112.]' ]
+}
+
+@test "fast-compile has objects of its own, and the same numbers" {
+	twice; x_npy
+	"$BIN/run" twice.mp x=x.npy -o a
+	n=$(find cache -name '*.so' | wc -l)
+	"$BIN/run" --fast-compile -v twice.mp x=x.npy -o b 2> log
+	grep -q -- '-O0' log
+	cmp a/y.npy b/y.npy
+	[ "$(find cache -name '*.so' | wc -l)" -gt "$n" ]
+	"$BIN/render" -t clang twice.mp | "$BIN/compile" --fast-compile -v 2> log | "$BIN/run" x=x.npy -o c
+	! grep -q -- '-o ' log
+	cmp a/y.npy c/y.npy
+}
+
 @test "eight runs at once with an empty cache" {
 	x_npy
 	doc many <<-'E'
