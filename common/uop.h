@@ -225,6 +225,7 @@ UOp *const_identity(Op op, DType dt);
 /* name of a BUFFER, its role, and so on: the value at a key of arg as text, "" when absent */
 const char *buffer_name(const UOp *u);
 const char *buffer_role(const UOp *u);
+static inline bool buffer_is(const UOp *u, const char *role);   /* below */
 
 /* ---- shape.c: shapes, symbolic sizes, inference ---------------------------------------------------- */
 
@@ -355,6 +356,10 @@ Graph *doc_end(Doc *d, const char **err);
 
 /* Dies with MALFORMED (or UNSUPPORTED) naming node, op and name, when g breaks a rule of its level. */
 void verify(const Graph *g);
+/* check_prepared.c: the rules of buffers of role prepared, for a level below graph; verify calls it. */
+void check_prepared(const Graph *g);
+/* True when a CALL or MEMCPY writes prepared buffers: it runs once, before the first of the calls that run each time. */
+bool call_prepares(const UOp *call);
 
 /* ---- custom.c: CUSTOM, a kernel of the user's own (its interface: render/README.md) ----------------------- */
 
@@ -596,4 +601,5 @@ static inline bool val_is_str(const Val *v, const char *s)
 {
 	return v && v->kind == VAL_STR && v->n == strlen(s) && !memcmp(v->s, s, v->n);
 }
+static inline bool buffer_is(const UOp *u, const char *role) { return !strcmp(buffer_role(u), role); }
 #endif

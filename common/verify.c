@@ -35,8 +35,7 @@ static void check_name(Map *names, size_t at, UOp *u)
 
 static void check_role(Level lv, size_t at, const UOp *u)
 {
-	const char *role = buffer_role(u);
-	if (lv <= LV_GRAPH && (!strcmp(role, "output") || !strcmp(role, "temp")))
+	if (lv <= LV_GRAPH && (buffer_is(u, "output") || buffer_is(u, "temp") || buffer_is(u, "prepared")))
 		bad(MALFORMED, at, u, "the role is not input, const or state");
 }
 
@@ -219,7 +218,10 @@ void verify(const Graph *g)
 			bad(MALFORMED, i, u, "the SINK is not the last node");
 		}
 	}
-	check_sink(g->level, g->sink, all.n - 1, val_get(g->meta, "open") != NULL);
+	bool open = val_get(g->meta, "open") != NULL;
+	check_sink(g->level, g->sink, all.n - 1, open);
+	if (g->level > LV_GRAPH && !open)
+		check_prepared(g);
 	map_free(&names);
 	map_free(&assigned);
 }

@@ -19,6 +19,14 @@ double size_guess(UOp *size)
 	return sqrt((double)lo * hi);
 }
 
+double buffer_bytes(const UOp *buffer)
+{
+	int64_t bytes;
+	if (!shape_static(buffer->shape, &bytes) || !mul_ok(bytes, dtype_size(buffer->dtype), &bytes))
+		return HUGE_VAL;
+	return bytes;
+}
+
 double count_guess(const Shape *s)
 {
 	double n = 1;

@@ -5,7 +5,8 @@
 
 static bool is_wanted(const Map *read, UOp *buffer)
 {
-	return strcmp(buffer_role(buffer), "temp") || map_get(read, PKEY(buffer));
+	bool ours = buffer_is(buffer, "temp") || buffer_is(buffer, "prepared");
+	return !ours || map_get(read, PKEY(buffer));
 }
 
 /* kernel (or copy, or call) with its wanted STOREs alone; NULL when there is none */

@@ -5,6 +5,7 @@ bool fuse_explain, fuse_strict;
 
 static const Pass passes[] = {
 	{"open",     open_kernels,    "calls to kernels over buffers"},
+	{"prepare",  prepare_constants, "what comes out of constants alone runs once", .optional = true},
 	{"produce",  merge_producers, "loads replaced by what produced them", .optional = true},
 	{"siblings", merge_siblings,  "kernels over the same ranges with shared inputs", .optional = true},
 	{"drop",     drop_stores,     "what nobody reads", .optional = true},

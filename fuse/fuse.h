@@ -41,6 +41,8 @@ typedef struct { size_t nodes; bool folds, scan, sort; Nodes loads; } Look;
 Look kernel_look(UOp *kernel);
 /* True when store writes the whole of its buffer, each element once, at its own loops in order, without a gate. */
 bool store_is_plain(UOp *store);
+/* True when it writes buffers of role prepared: it runs once, not at each call. */
+bool is_prepared(const UOp *kernel);
 bool has_op(UOp *root, Op op);
 /* True when a fold in it reads nothing that moves with all of the ranges around and in it, but several things that move
  * with some, or is a product with such a factor: the reuse that a contraction has and a row reduction has not. */
@@ -58,12 +60,15 @@ bool wants_once(UOp *place, UOp *kernel);
 double kernel_work(UOp *kernel);
 double size_guess(UOp *size);
 double count_guess(const Shape *s);
+/* size of a buffer; HUGE_VAL when it is symbolic */
+double buffer_bytes(const UOp *buffer);
 /* how often a run of kernel loads from buffer */
 double load_turns(UOp *kernel, UOp *buffer);
 /* arithmetic of one element, loads left out; *loads gets their number */
 double value_cost(UOp *value, int *loads);
 
-/* ---- merge_producer.c, merge_siblings.c, drop_stores.c, plan_memory.c: the passes */
+/* ---- prepare_constants.c, merge_producer.c, merge_siblings.c, drop_stores.c, plan_memory.c: the passes */
+Graph *prepare_constants(Graph *g);
 Graph *merge_producers(Graph *g);
 Graph *merge_siblings(Graph *g);
 Graph *drop_stores(Graph *g);

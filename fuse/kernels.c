@@ -34,6 +34,13 @@ Loops loops_among(const Nodes *all, UOp *kernel)
 
 UOp *store_buffer(const UOp *store) { return store->src[0]->src[0]; }
 
+bool is_prepared(const UOp *kernel)
+{
+	if (kernel->op == OP_KERNEL)
+		return buffer_is(store_buffer(kernel->src[0]), "prepared");
+	return call_prepares(kernel);
+}
+
 Nodes kernel_loads(UOp *kernel)
 {
 	Nodes all = walk_brief(kernel), loads = {0};

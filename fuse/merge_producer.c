@@ -13,7 +13,7 @@
 #include "fuse.h"
 #include <stdlib.h>
 
-enum { BIG_FOLD = 1 << 16, FEW_ROWS = 64, ROUNDS = 4 };
+enum { BIG_FOLD = 1 << 16, FEW_ROWS = 64, ROUNDS = 4, KERNEL_WORTH = 4096 };
 
 typedef VEC(UOp *) List;
 
@@ -112,7 +112,7 @@ static void read_step(Plan *p, int k, UOp *u)
 
 /* ---- may it be done */
 
-static bool is_temp(const UOp *buffer) { return !strcmp(buffer_role(buffer), "temp"); }
+static bool is_temp(const UOp *buffer) { return buffer_is(buffer, "temp") || buffer_is(buffer, "prepared"); }
 
 /* Something that step t reads is written between steps t and c. */
 static bool overwritten(Plan *p, int t, int c)
@@ -269,16 +269,35 @@ static double repeats(UOp *kernel, UOp *store)
 }
 
 /* Elementwise value wanted `times` times: computed each time, or stored once and loaded. A load that is repeated comes
- * out of a near cache. In favour of computing by a quarter, as a kernel less is worth something. */
-static bool recompute(UOp *value, double times, double *inlined_cost, double *stored_cost)
+ * out of a near cache. In favour of computing by a quarter, as a kernel less is worth something. free: how many elements
+ * are prepared, whose storing takes no time of the call's; 0 otherwise. */
+static bool recompute(UOp *value, double times, double free, double *inlined_cost, double *stored_cost)
 {
 	int loads;
-	if (times <= 1)
+	if (times <= 1 && !free)
 		return true;
-	double ops = value_cost(value, &loads);
-	*inlined_cost = ops * times + loads * (4 + (times - 1));
-	*stored_cost = ops + 4 * loads + 4 + 4 + (times - 1);
+	times = times < 1 ? 1 : times;
+	double ops = value_cost(value, &loads), load = 4 + (times - 1);
+	*inlined_cost = ops * times + loads * load;
+	*stored_cost = ops + 4 * loads + 4 + load;
+	if ((*inlined_cost - load) * free > KERNEL_WORTH)
+		*stored_cost = load;
+	else if (times <= 1)
+		return true;
 	return *inlined_cost <= 1.25 * *stored_cost;
+}
+
+/* A prepared value that a call wants is computed before it for nothing, if it takes no more memory than what it is made
+ * of: else computing it at the call may be better (a mask, a weight of few bits). The number of its elements, or 0. */
+static double free_elements(const Step *t, UOp *reader)
+{
+	UOp *to = store_buffer(t->kernel->src[0]);
+	double from = 0;
+	if (!is_prepared(t->kernel) || is_prepared(reader))
+		return 0;
+	for (size_t i = 0; i < t->reads.n; i++)
+		from += buffer_bytes(t->reads.at[i]);
+	return buffer_bytes(to) <= from ? count_guess(to->shape) : 0;
 }
 
 /* A large fold down to few values is split over threads better than repeated or nested. */
@@ -330,6 +349,7 @@ static UOp *try_merge(Plan *p, int t, int c, const char **why, double *with, dou
 {
 	UOp *kernel = p->step[c].kernel, *store = p->step[t].kernel->src[0];
 	bool folds = p->step[t].folds || p->step[c].folds;
+	double free = free_elements(&p->step[t], kernel);
 	*with = *without = 0;
 	if (p->step[t].scan) {
 		*why = "a running fold is wanted in another order";
@@ -340,7 +360,7 @@ static UOp *try_merge(Plan *p, int t, int c, const char **why, double *with, dou
 	}
 	*why = "costs more";
 	if (!p->step[t].folds) {
-		if (!p->step[t].cheap && !recompute(store->src[1], repeats(kernel, store), with, without))
+		if (!p->step[t].cheap && !recompute(store->src[1], repeats(kernel, store), free, with, without))
 			return NULL;
 		return inlined(kernel, store, folds);
 	}
@@ -348,6 +368,10 @@ static UOp *try_merge(Plan *p, int t, int c, const char **why, double *with, dou
 		return contraction_ok(kernel, store, why) ? inlined(kernel, store, folds) : NULL;
 	if (is_big_fold(store)) {
 		*why = "a large fold to few values";
+		return NULL;
+	}
+	if (free && step_work(&p->step[t]) > KERNEL_WORTH) {
+		*why = "it is computed once, from constants";
 		return NULL;
 	}
 	UOp *merged = inlined(kernel, store, folds);
@@ -420,11 +444,13 @@ static bool is_cheap(Plan *p, int k)
 	if (u->left < 2 || !is_temp(store_buffer(store)))
 		return false;
 	double times = 0, with = 0, without = 0;
+	double free = 0;
 	for (Turn *r = u->readers; r; r = r->next) {
 		UOp *reader = p->step[r->step].kernel;
 		times += reader->op == OP_KERNEL ? repeats(reader, store) : 1;
+		free = free ? free : free_elements(s, reader);
 	}
-	bool yes = recompute(store->src[1], times, &with, &without);
+	bool yes = recompute(store->src[1], times, free, &with, &without);
 	explain("%s: wanted %.4g times by %zu kernels: %s (%.4g against %.4g)", buffer_name(store_buffer(store)),
 		times, u->left, yes ? "computed in each" : "stored once", with, without);
 	return yes;

@@ -139,7 +139,8 @@ static UOp *join(UOp *a, UOp *b)
 static bool try_join(Sib *s, int a, int b)
 {
 	UOp *x = s->kernel[a], *y = s->kernel[b];
-	if (!x || a == b || x->nsrc + y->nsrc > STORES || s->nodes[a] + s->nodes[b] > KERNEL_NODES || !may_move(s, a, b))
+	if (!x || a == b || is_prepared(x) != is_prepared(y) || x->nsrc + y->nsrc > STORES ||
+	    s->nodes[a] + s->nodes[b] > KERNEL_NODES || !may_move(s, a, b))
 		return false;
 	UOp *k = join(x, y);
 	explain("%s beside %s: %s", kernel_label(y), kernel_label(x), k ? "one kernel" : "apart, it is read elsewhere");

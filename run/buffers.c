@@ -2,7 +2,7 @@
  *
  *     input    the caller's array              output   memory of its own
  *     const    where its data lies             state    memory of its own, with its first value
- *     temp     in the workspace, at its offset
+ *     temp     in the workspace, at its offset prepared memory of its own (prepared.c)
  *
  * On a device that shares this process's memory nothing is copied; others get their own copy of
  * everything. The plan in the document is used when its sizes and its alignment serve; else one is
@@ -60,7 +60,7 @@ static const char *file_content(const UOp *u, const Val *file, size_t bytes)
 }
 
 /* Pages of a mapped file that have been copied need not stay in memory beside the copy. */
-static void pages_drop(const char *p, size_t n)
+void pages_drop(const void *p, size_t n)
 {
 	uintptr_t page = sysconf(_SC_PAGESIZE), at = ((uintptr_t)p + page - 1) / page * page;
 	uintptr_t end = ((uintptr_t)p + n) / page * page;
@@ -214,7 +214,7 @@ Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in)
 	b.mem = arena_alloc((b.n + 1) * sizeof *b.mem);
 	for (size_t i = 0; i < b.n; i++) {
 		buffer_array(b.u[i], &in->env, &b.host[i]);
-		if (has_role(b.u[i], "output"))
+		if (has_role(b.u[i], "output") || has_role(b.u[i], "prepared"))
 			place_output(&b, i);
 		else if (!has_role(b.u[i], "temp"))
 			place_given(&b, i, in);
@@ -236,8 +236,7 @@ Array *buffer_get(Buffers *b, size_t i)
 		return a;
 	if (!a->data)
 		*a = array_new(a->dtype, a->rank, a->dim);
-	else if (!has_role(b->u[i], "output") && !has_role(b->u[i], "temp") &&
-		!has_role(b->u[i], "state"))
+	else if (has_role(b->u[i], "const") || has_role(b->u[i], "input"))
 		return a;
 	b->exec->get(a->data, b->mem[i], a->bytes);
 	return a;
@@ -252,7 +251,8 @@ void buffer_put(Buffers *b, size_t i)
 void buffers_release(Buffers *b)
 {
 	for (size_t i = 0; i < b->n; i++) {
-		bool own = has_role(b->u[i], "output") || has_role(b->u[i], "state");
+		bool own = has_role(b->u[i], "output") || has_role(b->u[i], "state") ||
+			has_role(b->u[i], "prepared");
 		if (own || (!b->exec->host && !has_role(b->u[i], "temp")))
 			b->exec->release(b->mem[i]);
 		if (!b->exec->host && b->host[i].owned && !has_role(b->u[i], "input"))

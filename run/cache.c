@@ -165,6 +165,37 @@ static const char *entry_path(Key k, const char *suffix, bool make)
 	return arena_printf("%s/%s%s", path, t.s + 2, suffix);
 }
 
+bool cache_owns(const char *path)
+{
+	const char *folder = cache_folder();
+	size_t n = folder ? strlen(folder) : 0;
+
+	return n && !strncmp(path, folder, n) && path[n] == '/';
+}
+
+/* "4G", "500M", "1000000"; 4 GiB when there is none */
+int64_t cache_limit(void)
+{
+	static const char units[] = "KMGT";
+	const char *text = getenv("SLUICE_CACHE_SIZE"), *unit;
+	char *end;
+	int64_t bytes = 4;
+	int shift = 30;
+
+	if (!cache_folder())
+		return 0;
+	if (text && *text) {
+		errno = 0;
+		bytes = strtoll(text, &end, 10);
+		unit = *end ? strchr(units, *end) : NULL;
+		shift = unit ? 10 * (int)(unit - units + 1) : 0;
+		if (errno || end == text || bytes < 0 || (*end && (!unit || end[1])))
+			die(USAGE, "SLUICE_CACHE_SIZE takes a number of bytes, 500M or 4G, not '%.40s'",
+				text);
+	}
+	return mul_ok(bytes, (int64_t)1 << shift, &bytes) ? bytes : INT64_MAX;
+}
+
 /* ---- entries */
 
 static Trailer trailer_of(const void *p, size_t n)
@@ -179,26 +210,47 @@ static Trailer trailer_of(const void *p, size_t n)
 /* The inodes found whole by this process: entries of one unit are checked once. */
 static Map whole;
 
+static bool trailer_fits(const char *p, size_t n)
+{
+	Trailer t, is;
+
+	memcpy(&t, p + n - sizeof t, sizeof t);
+	if (t.bytes != n - sizeof t)
+		return false;
+	is = trailer_of(p, t.bytes);
+	return !memcmp(&is, &t, sizeof t);
+}
+
+static bool entry_stat(int fd, struct stat *st)
+{
+	return !fstat(fd, st) && S_ISREG(st->st_mode) && st->st_size >= (off_t)sizeof(Trailer) &&
+		st->st_uid == geteuid();
+}
+
+/* An entry's time of change says when it was last used, to within an hour. */
+static void entry_used(int fd, const struct stat *st)
+{
+	enum { HOUR = 3600 };
+
+	if (time(NULL) - st->st_mtime > HOUR)
+		futimens(fd, NULL);
+}
+
 static bool entry_whole(int fd)
 {
 	struct stat st;
-	Trailer t, is;
 	const char *p;
-	bool good = false;
+	bool good;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof t ||
-		st.st_uid != geteuid())
+	if (!entry_stat(fd, &st))
 		return false;
+	entry_used(fd, &st);
 	if (map_get(&whole, hash_mix(st.st_ino, st.st_dev)))
 		return true;
 	p = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (p == MAP_FAILED)
 		return false;
-	memcpy(&t, p + st.st_size - sizeof t, sizeof t);
-	if (t.bytes == (uint64_t)st.st_size - sizeof t) {
-		is = trailer_of(p, t.bytes);
-		good = !memcmp(&is, &t, sizeof t);
-	}
+	good = trailer_fits(p, st.st_size);
 	munmap((void *)p, st.st_size);
 	if (good)
 		map_put(&whole, hash_mix(st.st_ino, st.st_dev), (void *)mark);
@@ -220,7 +272,34 @@ const char *cache_find(Key k, const char *suffix)
 	return good ? path : NULL;
 }
 
-static void write_all(int fd, const char *path, const void *p, size_t n)
+void *cache_map(Key k, const char *suffix, size_t bytes)
+{
+	const char *path = entry_path(k, suffix, false);
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+	struct stat st;
+	void *p = MAP_FAILED;
+
+	if (fd < 0)
+		return NULL;
+	if (entry_stat(fd, &st) && (size_t)st.st_size == bytes + sizeof(Trailer))
+		p = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+	if (p != MAP_FAILED)
+		entry_used(fd, &st);
+	close(fd);
+	if (p != MAP_FAILED && trailer_fits(p, st.st_size))
+		return p;
+	if (p != MAP_FAILED)
+		munmap(p, st.st_size);
+	unlink(path);
+	return NULL;
+}
+
+void cache_unmap(void *p, size_t bytes)
+{
+	munmap(p, bytes + sizeof(Trailer));
+}
+
+static bool write_all(int fd, const void *p, size_t n)
 {
 	const char *at = p;
 
@@ -229,23 +308,37 @@ static void write_all(int fd, const char *path, const void *p, size_t n)
 		if (k < 0 && errno == EINTR)
 			continue;
 		if (k <= 0)
-			die_errno("cannot write '%s'", path);
+			return false;
 		at += k;
 		n -= k;
 	}
+	return true;
+}
+
+/* The whole entry under a name of this process's own; false, and errno, when it cannot be
+ * written. */
+static bool entry_try(const void *p, size_t bytes, const Trailer *t, const char **tmp)
+{
+	static int count;
+	*tmp = arena_printf("%s/new-%d", cache_scratch(), count++);
+	int fd = open(*tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), why;
+	bool good = fd >= 0 && write_all(fd, p, bytes) && write_all(fd, t, sizeof *t);
+
+	if (fd >= 0 && close(fd))
+		good = false;
+	if (!good && fd >= 0) {
+		why = errno;
+		unlink(*tmp);
+		errno = why;
+	}
+	return good;
 }
 
 static const char *entry_write(const void *p, size_t bytes, const Trailer *t)
 {
-	static int count;
-	const char *tmp = arena_printf("%s/new-%d", cache_scratch(), count++);
-	int fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	const char *tmp;
 
-	if (fd < 0)
-		die_errno("cannot write '%s'", tmp);
-	write_all(fd, tmp, p, bytes);
-	write_all(fd, tmp, t, sizeof *t);
-	if (close(fd))
+	if (!entry_try(p, bytes, t, &tmp))
 		die_errno("cannot write '%s'", tmp);
 	return tmp;
 }
@@ -265,7 +358,21 @@ const char *cache_store(size_t n, const Key *keys, const char *suffix, const voi
 			first = path;
 	}
 	unlink(tmp);
+	if (cache_folder())
+		cache_grown(cache_folder(), bytes, cache_limit());
 	return first;
+}
+
+void cache_keep(Key k, const char *suffix, const void *p, size_t bytes)
+{
+	Trailer t = trailer_of(p, bytes);
+	const char *tmp, *path = entry_path(k, suffix, true);
+
+	if (!cache_folder() || !entry_try(p, bytes, &t, &tmp))
+		return;
+	if (rename(tmp, path))
+		unlink(tmp);
+	cache_grown(cache_folder(), bytes, cache_limit());
 }
 
 const void *cache_read(const char *path, size_t *n)

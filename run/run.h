@@ -41,10 +41,26 @@ const char *cache_find(Key k, const char *suffix);
 /* Puts a file's bytes under each of n keys (one file, many names); returns the path of the first.
  * Safe against other processes that do the same. */
 const char *cache_store(size_t n, const Key *keys, const char *suffix, const void *p, size_t bytes);
+/* An entry of that many bytes, whole and unharmed, mapped: what is written to it stays this
+ * process's own. NULL when there is none. cache_unmap gives it back. */
+void *cache_map(Key k, const char *suffix, size_t bytes);
+void cache_unmap(void *p, size_t bytes);
+/* Puts bytes under a key if there is room; says nothing when there is not. */
+void cache_keep(Key k, const char *suffix, const void *p, size_t bytes);
+/* Bytes that the folder may hold, SLUICE_CACHE_SIZE; 0 when nothing can be kept. */
+int64_t cache_limit(void);
+/* True when the file at path is an entry. */
+bool cache_owns(const char *path);
 /* The bytes of an entry without its check, mapped read-only. */
 const void *cache_read(const char *path, size_t *n);
 /* A folder of this process for passing files, removed at its end. */
 const char *cache_scratch(void);
+
+/* ---- cache_prune.c: the cache's bound */
+
+/* Told of bytes that were stored in the folder: the least recently used entries go once it holds
+ * more than limit. */
+void cache_grown(const char *folder, size_t bytes, int64_t limit);
 
 /* ---- build.c: every missing object of a document, in parallel */
 
@@ -190,8 +206,26 @@ size_t buffer_slot(const Buffers *b, const UOp *u);
 Array *buffer_get(Buffers *b, size_t i);
 /* The host's content to the device. */
 void buffer_put(Buffers *b, size_t i);
+/* Pages of a mapped file leave memory; they are read again when they are needed. */
+void pages_drop(const void *p, size_t n);
 /* Gives back what buffers_place took. */
 void buffers_release(Buffers *b);
+
+/* ---- prepared.c: buffers of role prepared, filled once */
+
+typedef struct Prepared Prepared;
+/* What an earlier run left in the cache takes its place. program: of each of the sink's calls
+ * (NULL: a copy), or NULL for no cache: when something is interpreted, or every call is to be
+ * looked at. */
+Prepared *prepared_find(const Graph *g, Buffers *b, const Program *const *program);
+/* The sink's first calls, that many, run once; those that skip need not, as what they write was
+ * found. */
+size_t prepared_calls(const Prepared *p);
+bool prepared_skips(const Prepared *p, size_t call);
+/* After those calls: results go to the cache, memory that no later call reads is given back. */
+void prepared_done(Prepared *p, Buffers *b);
+/* Gives back what was found, before buffers_release. */
+void prepared_release(const Prepared *p, Buffers *b);
 
 /* ---- session.c: a document made ready, and called */
 

@@ -27,8 +27,9 @@ struct Session {
 	Programs programs;
 	Buffers b;
 	Step *step;
-	size_t nsteps, ncalls;
+	size_t nsteps, ncalls, first;   /* first: steps that are done once, before the first call */
 	int threads;
+	Prepared *prepared;
 	States states;
 	const char **names;
 	Array *out;
@@ -278,6 +279,22 @@ static size_t programs_launched(const Session *s, Program **p)
 	return n;
 }
 
+/* The program of each of the sink's calls, NULL for a copy; NULL when what they leave must not come
+ * from the cache. */
+static const Program **programs_by_call(const Session *s, const Map *programs)
+{
+	const Program **p = arena_alloc((s->g->sink->nsrc + 1) * sizeof *p);
+
+	if (s->o.interpret || s->o.interpret_only || s->o.keep)
+		return NULL;
+	for (size_t i = 0; i < s->g->sink->nsrc; i++) {
+		const UOp *call = s->g->sink->src[i];
+		if (call->op == OP_CALL)
+			p[i] = &s->programs.at[(uintptr_t)map_get(programs, call->src[0]->id + 1) - 1];
+	}
+	return p;
+}
+
 static void open_steps(Session *s)
 {
 	size_t n = 0;
@@ -302,24 +319,10 @@ static void open_steps(Session *s)
 		map_put(&by, s->programs.at[i].u->id + 1, (void *)(uintptr_t)(i + 1));
 	s->b = buffers_place(s->g, e, s->in);
 	s->threads = e->host ? s->o.threads : 1;
+	s->prepared = prepared_find(s->g, &s->b, programs_by_call(s, &by));
 	steps_make(s, &by, kernel);
 	steps_wake(s);
 	map_free(&by);
-}
-
-Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
-{
-	Session *s = arena_alloc(sizeof *s);
-
-	s->g = g;
-	s->in = in;
-	s->o = *o;
-	s->o.threads = o->threads > 0 ? o->threads : cores();
-	s->names = output_names(g, &s->nout);
-	s->out = arena_alloc((s->nout + 1) * sizeof *s->out);
-	if (g->level > LV_GRAPH)
-		open_steps(s);
-	return s;
 }
 
 /* Slots that a kernel stores to, as a mask. */
@@ -351,6 +354,47 @@ static void step_keep(Session *s, size_t i)
 				buffer_name(s->b.u[t->slot[k]])), buffer_get(&s->b, t->slot[k]));
 }
 
+static void step_time(Session *s, size_t i)
+{
+	double begin = s->o.profile ? now_ms() : 0;
+
+	step_run(s, &s->step[i]);
+	if (s->o.keep)
+		step_keep(s, i);
+	if (s->o.profile) {
+		s->b.exec->sync();
+		s->step[i].ms += now_ms() - begin;
+	}
+}
+
+/* The calls that fill prepared buffers. */
+static void run_first(Session *s)
+{
+	s->first = prepared_calls(s->prepared);
+	for (size_t i = 0; i < s->first; i++)
+		if (!prepared_skips(s->prepared, i))
+			step_time(s, i);
+	s->b.exec->sync();
+	prepared_done(s->prepared, &s->b);
+}
+
+Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
+{
+	Session *s = arena_alloc(sizeof *s);
+
+	s->g = g;
+	s->in = in;
+	s->o = *o;
+	s->o.threads = o->threads > 0 ? o->threads : cores();
+	s->names = output_names(g, &s->nout);
+	s->out = arena_alloc((s->nout + 1) * sizeof *s->out);
+	if (g->level > LV_GRAPH) {
+		open_steps(s);
+		run_first(s);
+	}
+	return s;
+}
+
 void session_call(Session *s)
 {
 	s->ncalls++;
@@ -358,16 +402,8 @@ void session_call(Session *s)
 		interpret_graph(s->g, s->in, &s->states, s->out);
 		return;
 	}
-	for (size_t i = 0; i < s->nsteps; i++) {
-		double begin = s->o.profile ? now_ms() : 0;
-		step_run(s, &s->step[i]);
-		if (s->o.keep)
-			step_keep(s, i);
-		if (s->o.profile) {
-			s->b.exec->sync();
-			s->step[i].ms += now_ms() - begin;
-		}
-	}
+	for (size_t i = s->first; i < s->nsteps; i++)
+		step_time(s, i);
 	s->b.exec->sync();
 }
 
@@ -408,14 +444,19 @@ Graph *session_profile(const Session *s)
 	Graph *g = arena_alloc(sizeof *g);
 	double all = 0, n = s->ncalls ? s->ncalls : 1;
 
-	for (size_t i = 0; i < s->nsteps; i++)
+	for (size_t i = s->first; i < s->nsteps; i++)
 		all += s->step[i].ms;
 	for (size_t i = 0; i < s->nsteps; i++) {
 		const Step *t = &s->step[i];
-		fprintf(stderr, "%6zu  %10.4f ms  %5.1f%%  %s%s\n", i, t->ms / n,
-			all > 0 ? 100 * t->ms / all : 0, t->name,
-			t->kind == STEP_INTERPRET ? " (interpreted)" : "");
-		row[i] = VARR(val_int(i), val_str(t->name), val_float(t->ms / n));
+		bool once = i < s->first;
+		double ms = once ? t->ms : t->ms / n;
+		fprintf(stderr, "%6zu  %10.4f ms  ", i, ms);
+		if (once)
+			fprintf(stderr, "%6s", prepared_skips(s->prepared, i) ? "cached" : "once");
+		else
+			fprintf(stderr, "%5.1f%%", all > 0 ? 100 * t->ms / all : 0);
+		fprintf(stderr, "  %s%s\n", t->name, t->kind == STEP_INTERPRET ? " (interpreted)" : "");
+		row[i] = VARR(val_int(i), val_str(t->name), val_float(ms));
 	}
 	fprintf(stderr, "%6s  %10.4f ms  a call, %zu call%s\n", "all", all / n, s->ncalls,
 		s->ncalls == 1 ? "" : "s");
@@ -427,8 +468,10 @@ Graph *session_profile(const Session *s)
 void session_close(Session *s)
 {
 	pool_stop();
-	if (s->g->level > LV_GRAPH)
+	if (s->g->level > LV_GRAPH) {
+		prepared_release(s->prepared, &s->b);
 		buffers_release(&s->b);
+	}
 	for (size_t i = 0; i < s->states.n; i++)
 		array_free(&s->states.at[i].at);
 	vec_free(&s->states);

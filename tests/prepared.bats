@@ -1,0 +1,171 @@
+#!/usr/bin/env bats
+# Prepared constants: what comes out of constants alone runs once, before the first call, and when it is large is found
+# in the cache by the next run.  A case is a program in the text language and what fuse or run does with it.
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	export XDG_CACHE_HOME=$PWD/cache
+	mkdir cache
+}
+
+# program LINES: p.t, traced to p.mp
+program() { printf '%s\n' "$@" > p.t; tool trace p.t > p.mp; }
+
+# roles DOCUMENT: NAME ROLE of each temporary and prepared buffer
+roles() { tool show "$1" | sed -n 's/.*name: "\([^"]*\)".*role: "\(temp\|prepared\)".*/\1 \2/p'; }
+
+# every_way OPERANDS: p.mp gives the same interpreted, fused and not, at each level, compiled
+every_way() {
+	tool run --interpret p.mp "$@" -o a.npz
+	tool fuse p.mp > f.mp
+	tool lower f.mp > l.mp
+	tool render -t clang l.mp > r.mp
+	local doc
+	for doc in f.mp l.mp r.mp; do tool run --interpret "$doc" "$@" -o b.npz; tool diff a.npz b.npz; done
+	for doc in f.mp r.mp; do tool run "$doc" "$@" -n 3 -o b.npz; tool diff a.npz b.npz; done
+	tool schedule p.mp | tool render -t clang | tool run "$@" -o b.npz
+	tool diff a.npz b.npz
+	tool fuse --skip prepare p.mp | tool run "$@" -o b.npz
+	tool diff a.npz b.npz
+}
+
+@test "a value of constants alone is prepared, and its kernel stands first" {
+	program 'input x f32[n, 3] where n in 1..1000000' 'const v f32 = [0.5, 2, 0]' 'const w f32 = [1, -1, 3]' \
+		'output y = x * 2 + 1' 'output z = x / sqrt(v + w * w)'
+	every_way x=rand n=4
+	[ "$(roles f.mp | grep -c prepared)" = 1 ]
+	tool run r.mp x=rand n=4 -n 5 --profile -o b.npz 2> e
+	[ "$(head -n 1 e | grep -c once)" = 1 ]
+	[ "$(grep -c once e)" = 1 ]
+}
+
+@test "a chain of constants runs once, and stays out of the workspace" {
+	program 'input x f32[5]' 'const w f32 = [3, 1, 2, nan, -inf]' 'p = sort(w)' 'q = cumsum(p + 1)' 'output y = x + q' 'output z = x * 2 - q'
+	every_way x=rand
+	! roles f.mp | grep -q temp
+	tool fuse p.mp --explain 2>&1 > /dev/null | grep -q 'workspace 0 bytes'
+	[ "$(tool show r.mp | grep -c 'role: "prepared", offset')" = 0 ]
+}
+
+@test "what depends on an input, a state or a symbolic size is not prepared" {
+	program 'input x f32[n] where n in 1..8' 'state s f32 = [1, 2]' 'const w f32 = [1, 2]' \
+		'a = cumsum(arange(n))' 'output y = x + sum(sin(a))' 'b = cumsum(s * w)' 'output z = sum(x) + b' 's <- s + sum(x)'
+	tool fuse p.mp > f.mp
+	! roles f.mp | grep -q prepared
+	tool run --interpret p.mp x=rand n=3 -n 3 -o a.npz
+	tool run f.mp x=rand n=3 -n 3 -o b.npz
+	tool diff a.npz b.npz
+}
+
+@test "a constant that grows too much is computed where it is wanted" {
+	program 'input x f32[4096, 4096]' 'const w f32 = [[1], [2]]' 'output y = sum(x * sum(expand(sin(w), [2, 4096]), axis=0), axis=1)' \
+		'output z = sum(cumsum(expand(reshape(w, [2, 1, 1]), [2, 2048, 2048]), axis=1)) + x[0, 0]'
+	tool fuse p.mp > f.mp
+	! tool show f.mp | grep 'role: "prepared"' | grep -q 2048,
+}
+
+@test "large results are kept in the cache, by what they are made of" {
+	python3 - <<-'END'
+	import struct
+	def save(name, f):
+	    head = "{'descr': '<f4', 'fortran_order': False, 'shape': (64, 512), }"
+	    head += " " * (117 - len(head)) + "\n"
+	    open(name, "wb").write(b"\x93NUMPY\1\0" + len(head).to_bytes(2, "little") + head.encode() +
+	        struct.pack("<32768f", *(f(i) for i in range(32768))))
+	save("w.npy", lambda i: i % 7 - 3)
+	save("v.npy", lambda i: i % 5 - 1)
+	END
+	program 'input x f32[n, 64] where n in 1..8' 'const w = load("w.npy")' 'output y = x @ (sin(w) * 2 + w)'
+	tool run p.mp x=rand n=2 --profile -o a.npz 2> e
+	grep -q once e
+	[ "$(find cache -name '*.data' | wc -l)" = 1 ]
+	tool run p.mp x=rand n=2 --profile -o b.npz 2> e
+	grep -q cached e
+	cmp a.npz b.npz
+	# all of it is asked for again when each call is to be seen
+	mkdir kept
+	tool run p.mp x=rand n=2 --keep kept -o b.npz
+	ls kept/000.*
+	# another content of the same file, the same size and date
+	cp -p w.npy old.npy
+	cp v.npy w.npy
+	touch -r old.npy w.npy
+	tool run p.mp x=rand n=2 --profile -o b.npz 2> e
+	grep -q once e
+	! cmp -s a.npz b.npz
+	tool run --interpret p.mp x=rand n=2 -o c.npz
+	tool diff b.npz c.npz
+	[ "$(find cache -name '*.data' | wc -l)" = 2 ]
+	# one that is harmed is made again
+	for f in $(find cache -name '*.data'); do printf harm | dd of="$f" bs=1 seek=5000 conv=notrunc status=none; done
+	tool run p.mp x=rand n=2 --profile -o c.npz 2> e
+	grep -q once e
+	cmp b.npz c.npz
+	for f in $(find cache -name '*.data'); do truncate -s 1000 "$f"; done
+	tool run p.mp x=rand n=2 -o c.npz
+	cmp b.npz c.npz
+}
+
+# kept K: a program whose prepared buffer takes 8 MiB
+kept() {
+	program 'input x f32[n, 64] where n in 1..8' 'const w f32 = [[1, 2, 3, 4, 5, 6, 7, 8]]' \
+		"c = cumsum(expand(reshape(w * $1, [1, 8, 1]), [64, 8, 4096]), axis=2)" 'output y = sum(x @ reshape(c, [64, 32768]))'
+}
+
+# asked SIZE: what became of it, under that bound
+asked() { SLUICE_CACHE_SIZE=$1 tool run p.mp x=rand n=2 --profile -o a.npz 2>&1 | grep -o 'once\|cached' | sort -u; }
+
+@test "the cache is bounded: what was used last stays" {
+	local i
+	for i in 1 2 3 4 5 6; do
+		kept $i
+		[ "$(asked 1G)" = once ]
+		# as if hours had gone
+		find cache -type f -newer p.t ! -name grown -exec touch -d "-$((20 - i)) hours" {} +
+	done
+	kept 2
+	[ "$(asked 1G)" = cached ]
+	[ "$(find cache -name '*.data' | wc -l)" = 6 ]
+	kept 7
+	[ "$(asked 32M)" = once ]
+	[ "$(find cache -name '*.data' | wc -l)" = 3 ]
+	[ "$(asked 32M)" = cached ]
+	for i in 2 6; do
+		kept $i
+		[ "$(asked 32M)" = cached ]
+	done
+	# what does not fit is not kept, and the rest stays, as it was just used
+	kept 3
+	[ "$(asked 8M)" = once ]
+	[ "$(asked 0)" = once ]
+	[ "$(find cache -name '*.data' | wc -l)" = 3 ]
+	fails 2 env SLUICE_CACHE_SIZE=much "$BIN/run" p.mp x=rand n=2 -o b.npz
+}
+
+@test "OpenCL fills them once as well" {
+	tool run --devices | grep -q '^opencl' || skip "no OpenCL device"
+	program 'input x f32[n, 3] where n in 1..1000000' 'const v f32 = [0.5, 2, 0]' 'const w f32 = [1, -1, 3]' \
+		'output y = x / sqrt(v + w * w)'
+	tool run --interpret p.mp x=rand n=4 -o a.npz
+	tool fuse p.mp | tool render -t opencl | tool run x=rand n=4 -n 3 -o b.npz
+	tool diff a.npz b.npz
+}
+
+@test "a document that breaks the rules of prepared buffers is refused" {
+	program 'input x f32[1000, 3]' 'const v f32 = [0.5, 2, 0]' 'output y = x / sqrt(v + 1)'
+	tool fuse p.mp | tool show > f.text
+	call=$(sed -n 's/.*\(%[0-9]*\) = SINK %\([0-9]*\) %\([0-9]*\) .*/\2 \3/p' f.text)
+	set -- $call
+	# behind a call of each time
+	sed "s/SINK %$1 %$2/SINK %$2 %$1/" f.text > b.text
+	fails 4 tool show -p b.text
+	[[ $errors == *"behind a call that runs each time"* ]]
+	# from an input
+	sed 's/role: "const", data: b"[0-9a-f]*"/role: "input"/' f.text > b.text
+	fails 4 tool show -p b.text
+	[[ $errors == *"from what is not constant"* ]]
+	# at level graph
+	tool show p.mp | sed 's/role: "input"/role: "prepared"/' > b.text
+	fails 4 tool show -p b.text
+}
