@@ -3,6 +3,7 @@
  *
  *     run g.mp x=x.npy w=rand n=32        x [n,4] f32 from a file: n must be its first size
  *     run g.mp @0=x.npy                   by position among the inputs
+ *     run g.mp t=0.5 x=1,2,3              numbers: one for all, or the elements of one axis
  *
  * A variable takes its value from axes whose size is its bare name and from NAME=INT; they must
  * agree. */
@@ -240,6 +241,63 @@ static void fill_random(const char *name, Array *a)
 	}
 }
 
+/* ---- numbers in place of a file: "0.5" fills the input, "1,2,3" and "1," are its elements */
+
+/* How many numbers with commas between s holds, a comma at the end allowed; 0 when it is something else. */
+static size_t numbers_in(const char *s)
+{
+	size_t n = 0;
+	char *end;
+
+	for (; *s; s = end + (*end == ',')) {
+		strtod(s, &end);
+		if (end == s || (*end && *end != ','))
+			return 0;
+		n++;
+	}
+	return n;
+}
+
+/* The next number in the dtype, an integer exactly where it is one. */
+static const char *number_put(const char *s, DType dt, void *to)
+{
+	char *end, *whole;
+	double f = strtod(s, &end);
+
+	errno = 0;
+	long long i = strtoll(s, &whole, 10);
+	if (whole == end && !errno) {
+		interp_cast(dt, to, DT_I64, &i, 1);
+	} else if (whole == end && errno && *s != '-') {
+		unsigned long long big = strtoull(s, NULL, 10);
+		interp_cast(dt, to, DT_U64, &big, 1);
+	} else {
+		interp_cast(dt, to, DT_F64, &f, 1);
+	}
+	return end + (*end == ',');
+}
+
+static Array input_listed(const Graph *g, const UOp *u, const char *list, VarEnv *env)
+{
+	int64_t n = numbers_in(list);
+
+	if (u->shape->rank != 1)
+		die(USAGE, "%s: a list of numbers is for an input of one axis, not %s", buffer_where(u),
+			shape_text(u->shape));
+	if (u->shape->dim[0]->op == OP_VAR)
+		var_set(g, env, u->shape->dim[0]->arg->a[0]->s, n, buffer_where(u));
+	Array a = array_new(u->dtype, 1, &n);
+	for (int64_t i = 0; i < n; i++)
+		list = number_put(list, u->dtype, (char *)a.data + i * dtype_size(u->dtype));
+	return a;
+}
+
+static void fill_number(const char *number, DType dt, Array *a)
+{
+	for (size_t at = 0; at < a->bytes; at += dtype_size(dt))
+		number_put(number, dt, (char *)a->data + at);
+}
+
 static Array input_made(const UOp *u, const char *how, const VarEnv *env)
 {
 	Array a;
@@ -248,6 +306,8 @@ static Array input_made(const UOp *u, const char *how, const VarEnv *env)
 	a = array_new(a.dtype, a.rank, a.dim);
 	if (!strcmp(how, "rand"))
 		fill_random(buffer_name(u), &a);
+	else if (strcmp(how, "zeros"))
+		fill_number(how, u->dtype, &a);
 	return a;
 }
 
@@ -363,9 +423,11 @@ static const char **operands_match(const Graph *g, const Nodes *in, Bindings *b)
 	return value;
 }
 
+/* made when all sizes are known */
 static bool is_made(const char *value)
 {
-	return !strcmp(value, "rand") || !strcmp(value, "zeros");
+	return !strcmp(value, "rand") || !strcmp(value, "zeros") ||
+		(numbers_in(value) == 1 && !strchr(value, ','));
 }
 
 /* An input whose value trace took as known (meta.assumed) must have it. */
@@ -402,7 +464,9 @@ Inputs inputs_bind(const Graph *g, Bindings *b)
 		if (!value[i])
 			continue;
 		r.buffer[r.n] = in.at[i];
-		if (!is_made(value[i]))
+		if (numbers_in(value[i]) && !is_made(value[i]))
+			r.at[r.n] = input_listed(g, in.at[i], value[i], &r.env);
+		else if (!is_made(value[i]))
 			r.at[r.n] = input_read(g, in.at[i], value[i], &r.env);
 		value[r.n++] = value[i];
 	}

@@ -39,7 +39,7 @@ static const Option options[] = {
 static const Stage stage = {
 	.name = "run",
 	.summary = "Runs a document of any level and writes its outputs.",
-	.usage = "[FILE] [NAME=FILE.npy | NAME=rand | NAME=zeros | @K=… | SIZE=INT]…",
+	.usage = "[FILE] [NAME=FILE.npy | NAME=rand | NAME=zeros | NAME=NUMBER,… | @K=… | SIZE=INT]…",
 	.options = options,
 };
 

@@ -96,6 +96,46 @@ traced() {
 	[ "$(traced loop x=x.npy)" = "[ -8. 8. -16. 16.] " ]
 }
 
+@test "a model as a function of the text language" {
+	cat > call.t <<-'END'
+		pair = load("pair.onnx")
+		input x f32[4]
+		a = reshape(x, [2, 2])
+		y = pair(a, ones([2, 4]))
+		z = pair(b=[[1.0, 2, 3, 4]], a=y[0][:, :1])
+		output less = y["less"], sum = y["sum.1"] + 0 * z[1], again = z["sum.1"]
+	END
+	ok "$BIN/run" <("$BIN/trace" call.t) x=x.npy
+	[ "$(tr -s ' \n' ' ' <<< "$output")" = "less f32[2,2] [[ 1. -1.] [ 2. -2.]] sum f32[2,4] [[1. 2. 3. 4.] [1. 2. 3. 4.]] \
+again f32[2,4] [[ 2. 4. 6. 8.] [ 3. 6. 9. 12.]] " ] || { echo "$output"; return 1; }
+	[ "$("$BIN/trace" call.t | "$BIN/show" | grep -c 'name: "w')" = 1 ]
+	local what
+	while read -r what call; do
+		printf 'pair = load("pair.onnx")\ninput x f32[2, 2]\noutput y = pair(%s)[0]\n' "$call" > wrong.t
+		capture "$BIN/trace" wrong.t
+		[[ $status = 4 && $errors == *"wrong.t:3:"*"${what//_/ }"* ]] || { echo "$call: $errors"; return 1; }
+	done <<-'END'
+		b_is_missing x
+		takes_2_tensors,_got_more x, x, x
+		a_is_given_twice x, a=x
+		no_input_c x, c=x
+		axis_0_is_3,_not_2 x, ones([3, 4])
+		axis_1_is_2,_not_4 x, x
+		has_rank_2 x, x[0]
+		is_f32,_got x, i32(x)
+	END
+}
+
+@test "a size that is data goes on through a model" {
+	for how in '' --interpret; do
+		ok "$BIN/run" <("$BIN/trace" found.onnx) x=0,3,0,-1,5 $how
+		[ "$(tr -s ' \n' ' ' <<< "$output")" = "v f32[3] [ 3. -1. 5.] n i64[1] [3] total f32[] 7.0 " ] || { echo "$output"; return 1; }
+	done
+	ok "$BIN/run" <("$BIN/trace" found.onnx) x=0,0 -o empty --numbered
+	[ "$(ls empty)" = $'output_0.npy\noutput_1.npy\noutput_2.npy' ]
+	grep -q "'shape': (0,)" empty/output_0.npy
+}
+
 @test "all that is missing is said at once" {
 	fails 3 "$BIN/trace" w_3_missing.onnx
 	[[ $errors == *"Foo-17 (node first), Bar-17 (node second)" ]]

@@ -120,6 +120,12 @@ npy("s.seq/1.npy", "<f4", [3], struct.pack("<3f", 5, 6, 7))
 sequence = msg(11, txt(1, "s") + msg(2, msg(4, msg(1, msg(1, num(1, FLOAT))))))
 mapped = graph([node("Neg", ["a"], ["b"])], value(11, "a", [None]), value(12, "b", [None]))
 save("sequence", graph([node("SequenceMap", ["s"], ["y"], body=mapped)], sequence, value(12, "y", [None])))
+save("pair", graph([node("Neg", ["a"], ["less"]), node("MatMul", ["a", "b"], ["c"]), node("Add", ["c", "w"], ["sum.1"])],
+                   value(11, "a", ["n", "k"]) + value(11, "b", ["k", 4]), value(12, "less", ["n", "k"]) + value(12, "sum.1", ["n", 4]),
+                   tensor("w", [4], raw=four)))
+save("found", graph([node("NonZero", ["x"], ["at"]), node("Squeeze", ["at"], ["i"]), node("Gather", ["x", "i"], ["v"]),
+                     node("Shape", ["v"], ["n"]), node("ReduceSum", ["v"], ["total"], keepdims=0)], value(11, "x", ["len"]),
+                    value(12, "v", [None]) + value(12, "n", [1], INT64) + value(12, "total", [])))
 # three gigabytes that are not there: only its size counts
 with open("sparse.bin", "wb") as f:
     f.truncate(3 << 30)

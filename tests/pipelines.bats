@@ -4,6 +4,7 @@
 load helpers
 
 setup() { export SLUICE_BIN=$BIN; }
+with_onnx() { ! tool trace "$TESTS/models/small/gpt2.onnx" 2>&1 > /dev/null | grep -q 'built without ONNX' || skip "built without ONNX"; }
 pipeline() { "$ROOT/pipelines/$1" "${@:2}"; }
 accuracy() { sed -n 's/^accuracy: \([0-9.]*\).*/\1/p' <<< "$1"; }
 at_least() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 >= b) }'; }
@@ -81,4 +82,38 @@ at_least() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 >= b) }'; 
 	ok pipeline custom-stage.sh
 	grep -q '^rewrite: 1 rules applied' <<< "$errors"
 	[ "$(grep -c '^y f32\[4\]' <<< "$output")" = 3 ]
+}
+
+# what a loop of ONNX Runtime over the same model gives, feeding its outputs back and taking the likeliest
+GREEDY=' 3 49 14 4 7 16 3 48 18 6 44 18 32 6 6 2 2 7 6 2'
+
+@test "generate: the likeliest tokens, as ONNX Runtime finds them" {
+	with_onnx
+	export N=18 TEMPERATURE=0 TOP_K=4 CONTEXT=24
+	ok pipeline generate.sh "$TESTS/models/small/gpt2.onnx" 3 49
+	[ "$(head -n 1 <<< "$output")" = "$GREEDY" ]
+	grep -Eq '^[0-9.]+ tokens/s$' <<< "$output"
+	# the cache has room to spare, or none
+	CONTEXT=20 ok pipeline generate.sh "$TESTS/models/small/gpt2.onnx" 3 49
+	[ "$(head -n 1 <<< "$output")" = "$GREEDY" ]
+	CONTEXT=19 capture pipeline generate.sh "$TESTS/models/small/gpt2.onnx" 3 49
+	[ "$status" = 1 ]
+}
+
+@test "generate: drawn tokens depend on the seed alone, at every level" {
+	with_onnx
+	cd "$BATS_TEST_TMPDIR"
+	export N=9 TOP_K=6 CONTEXT=16 KEEP=g.t
+	local tokens
+	SEED=5 ok pipeline generate.sh "$TESTS/models/small/gpt2.onnx" 3 49
+	tokens=$(head -n 1 <<< "$output")
+	SEED=6 ok pipeline generate.sh "$TESTS/models/small/gpt2.onnx" 3 49
+	[ "$tokens" != "$(head -n 1 <<< "$output")" ]
+	tool trace g.t > 1.mp
+	tool schedule 1.mp > 2.mp
+	tool fuse 2.mp | tool lower -t clang > 3.mp
+	for level in 1 2 3; do
+		tool run $level.mp --interpret prompt=3,49 temperature=1 seed=5 -n 10 | sed -n 2p | tr -s '[] ' ' ' > said
+		[ "$(cat said)" = "$tokens " ] || { echo "$level: $(cat said), not $tokens"; return 1; }
+	done
 }

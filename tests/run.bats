@@ -104,6 +104,23 @@ fails()
 	[ "${lines[1]}" = '[[0. 0. 0.]' ]
 }
 
+@test "numbers in place of a file" {
+	printf 'input x f32[n] where n in 1..9\ninput k i64\ninput u u64[2]\ninput t f16\noutput y = x, l = k, m = u, h = t\n' > n.t
+	"$BIN/trace" n.t > n.mp
+	run -0 "$BIN/run" n.mp x=1,-2.5,inf k=-9007199254740993 u=18446744073709551615 t=1e-1
+	[ "$(tr -s ' \n' ' ' <<< "$output")" = "y f32[3] [ 1. -2.5 inf] l i64[] -9007199254740993 m u64[2] \
+[18446744073709551615 18446744073709551615] h f16[] 0.1 " ]
+	run -0 "$BIN/run" n.mp x=2, k=1 u=1,2 t=0
+	[ "${lines[0]}" = 'y f32[1]' ]
+	[ "${lines[5]}" = '[1 2]' ] || { echo "$output"; return 1; }
+	run -0 "$BIN/run" n.mp x=2 n=3 k=1 u=1,2 t=0
+	[ "${lines[1]}" = '[2. 2. 2.]' ]
+	fails 4 "axis 0" "$BIN/run" n.mp x=2, k=1 u=1,2,3 t=0
+	fails 4 "'n' is 2" "$BIN/run" n.mp x=2,3 n=3 k=1 u=1,2 t=0
+	fails 2 "one axis" "$BIN/run" n.mp x=2, k=1,2 u=1,2 t=0
+	fails 1 "cannot open" "$BIN/run" n.mp x=2,x k=1 u=1,2 t=0
+}
+
 @test "inputs that are wrong are told by name" {
 	twice; x_npy
 	fails 4 "'x'" "$BIN/run" twice.mp

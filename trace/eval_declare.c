@@ -3,6 +3,7 @@
  *     input x f32[n, 4] where n in 1..64    BUFFER f32 {name: x, shape: [n, 4], role: input}, vars {n: [1, 64]}
  *     const w f32 = load("w.npy")           BUFFER f32 {name: w, …, role: const, file: [path, offset, bytes]} */
 #include "text.h"
+#include "onnx.h"
 
 enum { MAX_SIZES = 64 };
 
@@ -125,7 +126,10 @@ Value load_value(size_t n, const Value *pos)
 {
 	if (n < 1 || n > 2 || pos[0].kind != V_STR || (n == 2 && pos[1].kind != V_STR))
 		die(MALFORMED, "load takes a file name and the name of a member: load(\"w.npz\", \"name\")");
-	return v_tensor(load_buffer(beside(pos[0].s, "load"), n == 2 ? pos[1].s : NULL, load_dtype, name_fresh(literal_stem), "const"));
+	const char *path = beside(pos[0].s, "load");
+	if (n == 1 && file_is_onnx(path))
+		return (Value){.kind = V_MODEL, .model = onnx_open(path)};
+	return v_tensor(load_buffer(path, n == 2 ? pos[1].s : NULL, load_dtype, name_fresh(literal_stem), "const"));
 }
 
 static bool same_shape(const Shape *a, const Shape *b)

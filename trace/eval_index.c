@@ -292,9 +292,19 @@ static int64_t list_bound(const Value *v, int64_t n, int64_t lo, int64_t hi, int
 	return i < lo ? lo : i > hi ? hi : i;
 }
 
+static Value element_named(const Value *x, const char *name)
+{
+	for (size_t i = 0; x->names && i < x->n; i++)
+		if (!strcmp(x->names[i], name))
+			return x->at[i];
+	die(MALFORMED, "there is nothing named \"%.100s\" in %s", name, value_text(x));
+}
+
 static Value index_list(const Value *x, const Item *it)
 {
 	int64_t n = x->n;
+	if (it->kind == I_AT && it->at.kind == V_STR)
+		return element_named(x, it->at.s);
 	if (it->kind == I_AT && it->at.kind == V_NUMBER && it->at.is_int) {
 		int64_t i = it->at.i < 0 ? it->at.i + n : it->at.i;
 		if (i < 0 || i >= n)

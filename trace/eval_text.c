@@ -5,6 +5,7 @@
  * Calls go to the program's functions, to the few of the language itself (load, text, len, custom, a dtype's name), or
  * to the table in functions.def.  Errors point at the expression whose turn it is. */
 #include "text.h"
+#include "onnx.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -245,6 +246,9 @@ static Value call(Expr *e, size_t n, const Value *pos, size_t nkw, const Value *
 	Stmt *own = program_function(e->s);
 	if (own)
 		return call_program_function(own, n, pos, nkw, e->kw, kwval, &e->pos);
+	Value *named = scope_find(e->s);
+	if (named && named->kind == V_MODEL)
+		return onnx_apply(named->model, n, pos, nkw, e->kw, kwval);
 	const Function *f = function_find(e->s);
 	if (n == 1 && !nkw && number_function(e->s, pos, &v))
 		return v;

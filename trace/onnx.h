@@ -122,6 +122,14 @@ Graph *read_onnx(const char *file);
 /* onnx_info.c: format, operators and what is missing, as lines for people; false when something is. */
 bool onnx_describe(const char *file, Buf *out);
 
+/* ---- onnx_function.c: a model as a function of the text language */
+
+typedef struct OnnxModel OnnxModel;
+OnnxModel *onnx_open(const char *path);
+/* Its outputs for these inputs: a tensor, or a list of tensors with their names. Positional ones are its inputs in
+ * order, lists taken apart. */
+Value onnx_apply(OnnxModel *m, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval);
+
 /* ---- read_file.c */
 
 /* The graph (or document of level tensor) of a file by its suffix; NULL when it is a document. */

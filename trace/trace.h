@@ -7,7 +7,7 @@
 
 /* NUMBER is a literal whose dtype is still open: a weak scalar, that takes the other operand's dtype (as Python
  * scalars do in NumPy); is_int tells 2 from 2.0.  SIZE is an index node (a size, perhaps symbolic). */
-typedef enum { V_NONE, V_TENSOR, V_NUMBER, V_SIZE, V_BOOL, V_STR, V_LIST } ValueKind;
+typedef enum { V_NONE, V_TENSOR, V_NUMBER, V_SIZE, V_BOOL, V_STR, V_LIST, V_MODEL } ValueKind;
 typedef struct Value Value;
 struct Value {
 	ValueKind kind;
@@ -17,6 +17,8 @@ struct Value {
 	bool is_int;
 	const char *s;          /* STR; also a dtype's name */
 	Value *at; size_t n;    /* LIST */
+	const char *const *names; /* LIST: of its elements, where they have any (NULL) */
+	struct OnnxModel *model; /* MODEL */
 };
 Value v_none(void);
 Value v_tensor(UOp *u);

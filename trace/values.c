@@ -42,6 +42,7 @@ const char *value_text(const Value *v)
 	case V_BOOL: return v->i ? "true" : "false";
 	case V_STR: return arena_printf("the text \"%.40s\"", v->s);
 	case V_LIST: return arena_printf("a list of %zu", v->n);
+	case V_MODEL: return "a model";
 	}
 	return "nothing";
 }
