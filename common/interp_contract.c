@@ -191,6 +191,28 @@ static void one_batch(const Job *j, const char *a, const char *b, char *out)
 	}
 }
 
+static void swap_role(Role *r)
+{
+	for (int i = 0; i < r->rank; i++) {
+		int64_t t = r->axis[i].move[BY_A];
+		r->axis[i].move[BY_A] = r->axis[i].move[BY_B];
+		r->axis[i].move[BY_B] = t;
+	}
+}
+
+/* a and b change places */
+static void swap_operands(Job *j)
+{
+	Role m = j->m;
+
+	j->m = j->n;
+	j->n = m;
+	swap_role(&j->batch);
+	swap_role(&j->m);
+	swap_role(&j->n);
+	swap_role(&j->k);
+}
+
 static Room *room_new(void)
 {
 	Room *r = xmalloc(sizeof *r);
@@ -219,6 +241,12 @@ void interp_contract(DType dt, int rank, const ContractAxis *axis, const void *a
 		const ContractAxis *x = &axis[i];
 		Axis t = {x->n, {x->a, x->b, x->out}};
 		role_add(x->sum ? &j.k : x->a && x->b ? &j.batch : x->a ? &j.m : &j.n, t);
+	}
+	if (j.m.count > j.n.count) {            /* columns are the wider in registers */
+		const void *t = a;
+		a = b;
+		b = t;
+		swap_operands(&j);
 	}
 	j.room = room_new();
 	for (int64_t i = 0; i < j.batch.count; i++) {

@@ -14,6 +14,7 @@ typedef struct {
 } Run;
 
 static void run_scope(Run *r, int scope);
+static int64_t iterations(Run *r, const Scope *s, int64_t *together);
 
 /* bytes of one lane; an INDEX has its element's dtype and holds a place */
 static int cell_size(const Cell *c)
@@ -186,6 +187,88 @@ static void run_sort(Run *r, Cell *c, size_t n)
 	}
 }
 
+/* ---- tables of folds */
+
+/* the values of a scope's result in all its iterations, row-major by its ranges */
+static char *whole_scope(Run *r, int scope)
+{
+	Scope *s = &r->plan.scope[scope];
+	int64_t together, n = iterations(r, s, &together);
+
+	s->row = xmalloc(n * dtype_size(r->plan.cell[s->result].u->dtype) + 1);
+	run_scope(r, scope);
+	return s->row;
+}
+
+/* how many elements a step of a range moves a row-major table over n ranges; 0 when it is not one of them */
+static int64_t table_step(const Run *r, int n, UOp *const *range, const UOp *of)
+{
+	int64_t step = 1;
+
+	for (int k = n - 1; k >= 0; k--) {
+		if (range_axis(range[k]) == range_axis(of))
+			return step;
+		step *= range_number(&r->plan, range[k]);
+	}
+	return 0;
+}
+
+static int64_t scope_step(const Run *r, int scope, const UOp *of)
+{
+	return table_step(r, r->plan.scope[scope].nrange, r->plan.scope[scope].range, of);
+}
+
+static char *contracted(Run *r, const Cell *c)
+{
+	ContractAxis axis[MAX_CONTRACT];
+	UOp *own[64], *all[64];
+	int n = ranges_of(&r->plan.scope[c->scope], c->u, own);
+	int m = factor_ranges(&r->plan, c->u, c->scope, c->u->src[0], all);
+	int64_t count = 1;
+	char *a = whole_scope(r, c->child), *b = whole_scope(r, c->child + 1), *out;
+
+	for (int k = 0; k < n; k++)
+		count *= range_number(&r->plan, own[k]);
+	for (int k = 0; k < m; k++) {
+		bool sum = false;
+		for (uint32_t i = 1; i < c->u->nsrc; i++)
+			sum |= c->u->src[i] == all[k];
+		axis[k] = (ContractAxis){range_number(&r->plan, all[k]), scope_step(r, c->child, all[k]),
+			scope_step(r, c->child + 1, all[k]), sum ? 0 : table_step(r, n, own, all[k]), sum};
+	}
+	out = xmalloc(count * dtype_size(c->u->dtype) + 1);
+	interp_contract(c->u->dtype, m, axis, a, b, out);
+	free(a);
+	free(b);
+	return out;
+}
+
+static char *folded(Run *r, const Cell *c)
+{
+	return c->mode == FOLD_CONTRACT ? contracted(r, c) : whole_scope(r, c->child);
+}
+
+/* each lane's place in the table, which is made when it is first asked for */
+static void run_table(Run *r, Cell *c, size_t n)
+{
+	const int size = dtype_size(c->u->dtype);
+	const uint32_t first = c->mode == FOLD_CONTRACT ? 2 : 1;
+	UOp *own[64];
+	int count = ranges_of(&r->plan.scope[c->scope], c->u, own), step;
+	int64_t at[n];
+
+	if (!c->table)
+		c->table = folded(r, c);
+	memset(at, 0, sizeof at);
+	for (uint32_t k = first; k < c->nsrc; k++) {
+		const int64_t *x = seen(r, c->src[k], c->scope, &step), by = table_step(r, count, own, own[k - first]);
+		for (size_t i = 0; i < n; i++)
+			at[i] += x[i * step] * by;
+	}
+	for (size_t i = 0; i < n; i++)
+		move(c->lane + i * size, c->table + at[i] * size, size);
+}
+
 /* ---- cells and scopes ---- */
 
 static void run_elementwise(Run *r, Cell *c, size_t n)
@@ -214,7 +297,7 @@ static void run_cell(Run *r, Cell *c, size_t n)
 	case OP_VAR: run_var(r, c); break;
 	case OP_INDEX: run_index(r, c, n); break;
 	case OP_LOAD: run_load(r, c, n); break;
-	case OP_RREDUCE: run_fold(r, c, n); break;
+	case OP_RREDUCE: c->mode == FOLD_LANES ? run_fold(r, c, n) : run_table(r, c, n); break;
 	case OP_RSCAN: c->child ? run_fold(r, c, n) : run_scan(r, c, n); break;
 	case OP_RSORT: run_sort(r, c, n); break;
 	default: run_elementwise(r, c, n);

@@ -42,31 +42,18 @@ static Value *factor_value(UOp *factor, int rank, const int64_t *xdim, const Clu
 	return w;
 }
 
-/* Rows and columns: places that one factor alone moves to. The longer of the two is put second. */
-static bool lay_axes(ContractAxis *axis, int rank, const Value **a, const Value **b, const Value *out)
+/* Whether some axis moves one factor alone. */
+static bool lay_axes(ContractAxis *axis, int rank, const Value *a, const Value *b, const Value *out)
 {
-	int64_t rows = 1, cols = 1;
+	bool reuse = false;
 
 	for (int i = 0; i < rank; i++) {
-		axis[i].a = (*a)->s.stride[i];
-		axis[i].b = (*b)->s.stride[i];
+		axis[i].a = a->s.stride[i];
+		axis[i].b = b->s.stride[i];
 		axis[i].out = out->s.stride[i];
-		if (!axis[i].sum && axis[i].a && !axis[i].b)
-			rows *= axis[i].n;
-		if (!axis[i].sum && !axis[i].a && axis[i].b)
-			cols *= axis[i].n;
+		reuse |= !axis[i].sum && axis[i].n > 1 && !axis[i].a != !axis[i].b;
 	}
-	if (rows > cols) {
-		const Value *t = *a;
-		*a = *b;
-		*b = t;
-		for (int i = 0; i < rank; i++) {
-			int64_t stride = axis[i].a;
-			axis[i].a = axis[i].b;
-			axis[i].b = stride;
-		}
-	}
-	return rows > 1 || cols > 1;
+	return reuse;
 }
 
 static Value *contract(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const Value *a, const Value *b)
@@ -86,7 +73,7 @@ static Value *contract(UOp *u, int rank, const int64_t *dim, const int64_t *xdim
 	for (int i = 0; i < rank; i++)
 		if (!axis[i].sum)
 			axis[i].n = left[i];
-	if (!lay_axes(axis, rank, &a, &b, out)) {
+	if (!lay_axes(axis, rank, a, b, out)) {
 		value_drop(out);
 		return NULL;
 	}

@@ -13,13 +13,13 @@
 
 enum { DEPTH = 200 };   /* scopes within scopes; each may be run from the one around it */
 
-typedef struct { UOp *u; int scope, child; uint32_t next; } Frame;
+typedef struct { UOp *u; int scope, child; uint32_t next; FoldMode mode; } Frame;
 
-static int64_t number(KernelPlan *p, UOp *size)
+int64_t range_number(const KernelPlan *p, UOp *range)
 {
 	int64_t v;
 
-	if (!ix_eval(size, p->env, &v) || v < 0)
+	if (!ix_eval(range->src[0], p->env, &v) || v < 0)
 		die(MALFORMED, "kernel %s: the size of a range is negative or cannot be computed", p->name);
 	return v;
 }
@@ -51,7 +51,7 @@ static void scope_sort(KernelPlan *p, Scope *s)
 		s->range[k] = r;
 	}
 	for (int i = 0; i < s->nrange; i++)
-		s->size[i] = number(p, s->range[i]->src[0]);
+		s->size[i] = range_number(p, s->range[i]);
 }
 
 static int scope_new(KernelPlan *p, ScopeKind kind, int parent, int nrange, UOp *const *range)
@@ -107,11 +107,31 @@ static bool runs_along(KernelPlan *p, UOp *u, int s)
 	return sc->running == axis;
 }
 
+/* The scopes of the tables that fold u needs: of its own values, or one for each factor, the second right behind. */
+static int table_scopes(KernelPlan *p, UOp *u, int s, FoldMode mode)
+{
+	UOp *range[64];
+	int n, first;
+
+	if (mode == FOLD_TABLE) {
+		n = ranges_of(&p->scope[s], u, range);
+		return scope_new(p, SCOPE_ROW, 0, n, range);
+	}
+	n = factor_ranges(p, u, s, u->src[0]->src[0], range);
+	first = scope_new(p, SCOPE_ROW, 0, n, range);
+	n = factor_ranges(p, u, s, u->src[0]->src[1], range);
+	scope_new(p, SCOPE_ROW, 0, n, range);
+	return first;
+}
+
 /* the scope that u runs, made when u is first met */
-static int child_of(KernelPlan *p, UOp *u, int s)
+static int child_of(KernelPlan *p, UOp *u, int s, FoldMode *mode)
 {
 	switch (u->op) {
 	case OP_RREDUCE:
+		*mode = fold_mode(p, u, s);
+		if (*mode != FOLD_LANES)
+			return table_scopes(p, u, s, *mode);
 		return scope_new(p, SCOPE_FOLD, s, (int)u->nsrc - 1, u->src + 1);
 	case OP_RSORT:
 		runs_along(p, u, s);
@@ -123,12 +143,28 @@ static int child_of(KernelPlan *p, UOp *u, int s)
 	}
 }
 
+/* Operand i of a fold with tables: what each of them holds, then the ranges that the fold moves with. */
+static bool table_operand(const KernelPlan *p, const Frame *f, uint32_t i, UOp **src, int *from)
+{
+	UOp *range[64];
+	uint32_t tables = f->mode == FOLD_CONTRACT ? 2 : 1;
+	int n = ranges_of(&p->scope[f->scope], f->u, range);
+
+	if (i >= tables + n)
+		return false;
+	*from = i < tables ? f->child + (int)i : f->scope;
+	*src = i >= tables ? range[i - tables] : tables == 2 ? f->u->src[0]->src[i] : f->u;
+	return true;
+}
+
 /* operand i of u and the scope it is seen from; false when there is none */
-static bool operand(const Frame *f, uint32_t i, UOp **src, int *from)
+static bool operand(const KernelPlan *p, const Frame *f, uint32_t i, UOp **src, int *from)
 {
 	UOp *u = f->u;
 	uint32_t n = u->nsrc, skip = 0;
 
+	if (f->mode != FOLD_LANES)
+		return table_operand(p, f, i, src, from);
 	switch (u->op) {
 	case OP_CONST: case OP_VAR: case OP_RANGE: n = 0; break;
 	case OP_INDEX: skip = 1; break;
@@ -160,14 +196,14 @@ static bool under_gate(const KernelPlan *p, const UOp *u)
 
 static int cell_add(KernelPlan *p, const Frame *f)
 {
-	Cell c = {.u = f->u, .scope = f->scope, .child = f->child, .guarded = under_gate(p, f->u)};
+	Cell c = {.u = f->u, .scope = f->scope, .mode = f->mode, .child = f->child, .guarded = under_gate(p, f->u)};
 	int at = (int)p->ncell, from;
 	UOp *src;
 
-	while (operand(f, c.nsrc, &src, &from))
+	while (operand(p, f, c.nsrc, &src, &from))
 		c.nsrc++;
 	c.src = xmalloc((c.nsrc + 1) * sizeof *c.src);
-	for (uint32_t i = 0; operand(f, i, &src, &from); i++)
+	for (uint32_t i = 0; operand(p, f, i, &src, &from); i++)
 		c.src[i] = find_cell(p, src, from);
 	if (p->ncell == p->capcell)
 		vec_grow((void **)&p->cell, &p->capcell, sizeof *p->cell);
@@ -176,6 +212,8 @@ static int cell_add(KernelPlan *p, const Frame *f)
 	if (c.child) {
 		p->scope[c.child].result = c.src[0];
 		p->scope[c.child].owner = at;
+		if (c.mode == FOLD_CONTRACT)
+			p->scope[c.child + 1].result = c.src[1];
 	}
 	if (f->u->op != OP_RANGE)       /* the scope itself counts its ranges */
 		vec_push(&p->scope[f->scope].cell, at);
@@ -188,7 +226,7 @@ static int place(KernelPlan *p, UOp *root, int from)
 	VEC(Frame) stack = {0};
 	int found = NO_CELL;
 
-	vec_push(&stack, ((Frame){root, resolve(p, root, from), 0, 0}));
+	vec_push(&stack, ((Frame){root, resolve(p, root, from), 0, 0, FOLD_LANES}));
 	while (stack.n) {
 		Frame *f = &stack.at[stack.n - 1];
 		UOp *src;
@@ -199,11 +237,11 @@ static int place(KernelPlan *p, UOp *root, int from)
 		if (!can_be(f->u->op))
 			die(UNSUPPORTED, "kernel %s: %s cannot be interpreted", p->name, op_name(f->u->op));
 		if (f->next == 0 && !f->child)
-			f->child = child_of(p, f->u, f->scope);
-		if (operand(f, f->next, &src, &from)) {
+			f->child = child_of(p, f->u, f->scope, &f->mode);
+		if (operand(p, f, f->next, &src, &from)) {
 			f->next++;
 			if (find_cell(p, src, from) < 0)
-				vec_push(&stack, ((Frame){src, resolve(p, src, from), 0, 0}));
+				vec_push(&stack, ((Frame){src, resolve(p, src, from), 0, 0, FOLD_LANES}));
 			continue;
 		}
 		found = cell_add(p, f);
@@ -327,6 +365,7 @@ void kernel_plan_free(KernelPlan *p)
 	for (size_t i = 0; i < p->ncell; i++) {
 		free(p->cell[i].src);
 		free(p->cell[i].lane);
+		free(p->cell[i].table);
 		free(p->cell[i].row);
 		free(p->cell[i].order);
 	}
