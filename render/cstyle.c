@@ -405,9 +405,11 @@ static void print_body(Printer *p, const Nodes *all)
 	p->d->on_cpu ? print_items(p, all) : print_specials(p, all);
 	for (uint32_t i = 0; i < p->kernel->nsrc;)
 		i += print_statement(p, i);
-	p->indent = 0;
+	p->indent = 1;
 	if (p->from)
-		print_line(p, "\t}");
+		print_line(p, "}");
+	vectors_fence(p);
+	p->indent = 0;
 }
 
 static const Val *vars_val(const Printer *p)

@@ -242,6 +242,9 @@ static Text recip_text(Printer *p, UOp *u)
 
 static Text mulacc_text(Printer *p, UOp *u)
 {
+	if (u->dtype == DT_BOOL)
+		return TEXT(PREC_OR, "(%s & %s) | %s", expr_at(p, u->src[0], PREC_UNARY),
+			expr_at(p, u->src[1], PREC_UNARY), expr_at(p, u->src[2], PREC_UNARY));
 	return TEXT(PREC_ADD, "%s * %s + %s", expr_at(p, u->src[0], PREC_MUL),
 		expr_at(p, u->src[1], PREC_UNARY), expr_at(p, u->src[2], PREC_MUL));
 }

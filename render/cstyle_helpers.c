@@ -164,14 +164,14 @@ static const char f16_to_f32[] =
 	"\tconst $u sign = ($u)(h & 0x8000) << 16, e = h & 0x7c00, m = h & 0x3ff;\n"
 	"\tif (e == 0)\n"
 	"\t\treturn sign ? -(($T)m * 5.9604644775390625e-8f) : ($T)m * 5.9604644775390625e-8f;\n"
-	"\tif (e == 0x7c00)\n\t\treturn bits_u32_f32(sign | 0x7f800000u | m << 13);\n"
+	"\tif (e == 0x7c00)\n\t\treturn bits_u32_f32(sign | 0x7f800000u | m << 13 | ($u)(m != 0) << 22);\n"
 	"\treturn bits_u32_f32(sign | ((($u)(h & 0x7fff) << 13) + 0x38000000u));\n}\n";
 static const char bf16_to_f32[] = "$I $T $N($S h)\n{\n\treturn bits_u32_f32(($u)h << 16);\n}\n";
 /* below 2^-14 the addition of 0.5 rounds to a multiple of 2^-24, which is f16's smallest step */
 static const char f32_to_f16[] =
 	"$I $T $N($S x)\n{\n"
 	"\tconst $u u = bits_f32_u32(x), sign = u >> 16 & 0x8000, m = u & 0x7fffffff;\n"
-	"\tif (m > 0x7f800000)\n\t\treturn ($T)(sign | 0x7e00);\n"
+	"\tif (m > 0x7f800000)\n\t\treturn ($T)(sign | 0x7e00 | (m >> 13 & 0x3ff));\n"
 	"\tif (m >= 0x477ff000)\n\t\treturn ($T)(sign | 0x7c00);\n"
 	"\tif (m < 0x38800000)\n"
 	"\t\treturn ($T)(sign | (bits_f32_u32(bits_u32_f32(m) + 0.5f) - 0x3f000000));\n"

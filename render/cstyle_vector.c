@@ -359,3 +359,9 @@ uint32_t vector_region(Printer *p, uint32_t i)
 	v->lane = NULL;
 	return n;
 }
+
+void vectors_fence(Printer *p)
+{
+	if (p->vectors && p->vectors->streams)
+		print_line(p, "%s();", vector_fence(p));
+}

@@ -69,8 +69,23 @@ DType lane_dtype(DType d);
 /* The function of that name for the region's lanes: "max" → max_f32x16.  Its text is the first row
  * of that name for which dtype and width fit. */
 const char *vector_fn(Printer *p, const char *what, DType d);
-/* One from a dtype to another: "cast" → cast_f32x16_i32 */
-const char *vector_cast(Printer *p, DType to, DType from);
+/* A template's words (cstyle_vector_helpers.c says which). */
+typedef struct {
+	const char *name, *fn;
+	DType to, from, via;
+	int lanes;
+	const char *low, *high, *least, *greatest;
+} VWords;
+#define VECTOR_INLINE "static inline __attribute__((always_inline)) "
+/* Prints the function, once; returns its name. */
+const char *vector_helper(Printer *p, const VWords *w, const char *text);
+/* the function that ends what stream_… stored */
+const char *vector_fence(Printer *p);
 /* fn applied lane by lane to vectors of d, nsrc of them */
 const char *lanewise_fn(Printer *p, const char *fn, DType to, DType d, int nsrc);
+
+/* ---- cstyle_vector_casts.c */
+
+/* x, the text of a vector of dtype from, as a CAST to another; neither is bool */
+const char *vector_cast(Printer *p, DType to, DType from, const char *x);
 #endif

@@ -266,7 +266,7 @@ static VText compare_text(Printer *p, UOp *u)
 	if (u->src[0]->dtype == DT_BOOL)
 		return compare_bools(p, u);
 	if ((limit = index_limit(p, u, &step)))
-		return MASK(4, PREC_UNARY, "(%s)(%s * %s(%lld) %s %s)", mask_type(p, 4, v->lanes),
+		return MASK(4, PREC_UNARY, "(%s)(%s() * %s(%lld) %s %s)", mask_type(p, 4, v->lanes),
 			vector_fn(p, "lane", DT_I32), vector_fn(p, "splat", DT_I32), (long long)step, op,
 			limit);
 	int bytes = dtype_size(u->src[0]->dtype);
@@ -413,7 +413,7 @@ static VText cast_text(Printer *p, UOp *u)
 		return to_bool(p, x);
 	if (from == DT_BOOL)
 		return from_bool(p, u);
-	return VALUE(PREC_ATOM, "%s(%s)", vector_cast(p, to, from), at_prec(p, x, PREC_ANY));
+	return value(vector_cast(p, to, from, at_prec(p, x, PREC_ANY)), PREC_ATOM);
 }
 
 static VText bitcast_text(Printer *p, UOp *u)
@@ -423,7 +423,7 @@ static VText bitcast_text(Printer *p, UOp *u)
 	return VALUE(PREC_UNARY, "(%s)%s", type_of(p, u), at_prec(p, u->src[0], PREC_UNARY));
 }
 
-static VText lane_text(Printer *p, UOp *u) { return VALUE(PREC_ATOM, "%s", vector_fn(p, "lane", DT_I64)); }
+static VText lane_text(Printer *p, UOp *u) { return VALUE(PREC_ATOM, "%s()", vector_fn(p, "lane", DT_I64)); }
 
 /* ---- loads */
 

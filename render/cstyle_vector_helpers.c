@@ -2,13 +2,12 @@
  * each in an include guard.  Where no operator of C makes the one instruction that there is, the
  * compiler's builtin for it stands under #if, and the meaning in plain C beside it.
  *
- * A template's words: $N name, $n lanes, $V vector type, $E its element, $M mask type, $U $u the
- * unsigned types, $A the vector at any address, $S vector type of the source, $p ps or pd, $W bits of
- * an element, $F library function, $T scalar type of the language. */
+ * A template's words: $N name, $n lanes, $V vector type, $E its element, $M mask type, $U unsigned
+ * type, $A the vector at any address, $p ps or pd, $W bits of an element, $F library function, $f its
+ * ending for f32, $x $i lists of x and of 0, 1, …; in casts $S $Q vector and mask type of the source, $R
+ * a vector type between, $L $H limits of the source, $l $h the values beyond them. */
 #include "cstyle_vector.h"
 #include <stdlib.h>
-
-#define INLINE "static inline __attribute__((always_inline)) "
 
 /* ---- types */
 
@@ -40,8 +39,6 @@ const char *mask_type(Printer *p, int bytes, int lanes)
 
 /* ---- templates */
 
-typedef struct { const char *name, *fn; DType to, from; int lanes; } Words;
-
 static const char *repeated(int n, const char *s)
 {
 	Buf b = {0};
@@ -52,7 +49,7 @@ static const char *repeated(int n, const char *s)
 	return r;
 }
 
-static const char *word(Printer *p, const Words *w, char c)
+static const char *word(Printer *p, const VWords *w, char c)
 {
 	int size = dtype_size(w->to), source = dtype_size(w->from);
 	switch (c) {
@@ -63,10 +60,14 @@ static const char *word(Printer *p, const Words *w, char c)
 	case 'E': return p->d->type[w->to];
 	case 'M': return mask_type(p, size, w->lanes);
 	case 'U': return vector_type(p, unsigned_of[size], w->lanes);
-	case 'u': return p->d->type[unsigned_of[size]];
 	case 'A': return arena_printf("%s_at", vector_type(p, w->to, w->lanes));
 	case 'S': return vector_type(p, w->from, w->lanes);
 	case 'Q': return mask_type(p, source, w->lanes);
+	case 'R': return w->via == DT_NONE ? "" : vector_type(p, w->via, w->lanes);
+	case 'L': return w->low;
+	case 'H': return w->high;
+	case 'l': return w->least;
+	case 'h': return w->greatest;
 	case 'p': return size == 8 ? "pd" : "ps";
 	case 'W': return arena_printf("%d", 8 * size);
 	case 'x': return repeated(w->lanes, "x");
@@ -76,9 +77,11 @@ static const char *word(Printer *p, const Words *w, char c)
 	}
 }
 
-static void put(Printer *p, const Words *w, const char *text)
+const char *vector_helper(Printer *p, const VWords *w, const char *text)
 {
 	Buf b = {0};
+	if (helper_have(&p->helpers, w->name))
+		return w->name;
 	for (; *text; text++) {
 		if (*text == '$')
 			buf_printf(&b, "%s", word(p, w, *++text));
@@ -87,14 +90,15 @@ static void put(Printer *p, const Words *w, const char *text)
 	}
 	helper_put(&p->helpers, w->name, buf_str(&b));
 	buf_free(&b);
+	return w->name;
 }
 
 /* ---- functions of one dtype */
 
 #define EACH(what) "\t$V r;\n\tfor (int i = 0; i < $n; i++)\n\t\tr[i] = " what ";\n\treturn r;\n"
-#define ONE INLINE "$V $N($V x)\n{\n"
-#define TWO INLINE "$V $N($V a, $V b)\n{\n"
-#define THREE INLINE "$V $N($V a, $V b, $V c)\n{\n"
+#define ONE VECTOR_INLINE "$V $N($V x)\n{\n"
+#define TWO VECTOR_INLINE "$V $N($V a, $V b)\n{\n"
+#define THREE VECTOR_INLINE "$V $N($V a, $V b, $V c)\n{\n"
 #define BLEND(m, a, b) "($V)((($M)" a " & " m ") | (($M)" b " & ~" m "))"
 /* x86: one spelling for clang and one for gcc, or one for both; what else there is ends it */
 #define AVX512(clang, gcc) "#if defined __AVX512F__ && defined __clang__\n\treturn " clang \
@@ -122,18 +126,29 @@ static void put(Printer *p, const Words *w, const char *text)
 #define FUSED_PLAIN \
 	"#if defined __FMA__ || defined __aarch64__\n" FUSED "#else\n\treturn a * b + c;\n#endif\n"
 
+#define STREAM(macro, fn, bytes) VECTOR_INLINE "void $N(void *p, $V v)\n{\n" \
+	"#if defined __clang__ || defined " macro "\n\tif ((unsigned long)p % " bytes " == 0) {\n" \
+	"#ifdef __clang__\n\t\t__builtin_nontemporal_store(v, ($V *)p);\n#else\n" \
+	"\t\t__builtin_ia32_" fn "((float *)p, (float __attribute__((vector_size(" bytes "))))v);\n" \
+	"#endif\n\t\treturn;\n\t}\n#endif\n\t*($A *)p = v;\n}\n"
+
 /* flt: 1 for floats, 0 for integers, -1 for all; bytes: of the vector, 0: any */
 typedef struct { const char *what; int flt, bytes; const char *text; } Row;
 static const Row table[] = {
-	{"load", -1, 0, INLINE "$V $N(const void *p)\n{\n\treturn *(const $A *)p;\n}\n"},
-	{"store", -1, 0, INLINE "void $N(void *p, $V v)\n{\n\t*($A *)p = v;\n}\n"},
-	{"load_if", -1, 0, INLINE "$V $N(const $E *p, $M m)\n{\n\t$V r = {0};\n"
+	{"load", -1, 0, VECTOR_INLINE "$V $N(const void *p)\n{\n\treturn *(const $A *)p;\n}\n"},
+	{"store", -1, 0, VECTOR_INLINE "void $N(void *p, $V v)\n{\n\t*($A *)p = v;\n}\n"},
+	/* past the caches where the place is aligned; stream_end orders it before what comes after */
+	{"stream", -1, 64, STREAM("__AVX512F__", "movntps512", "64")},
+	{"stream", -1, 32, STREAM("__AVX__", "movntps256", "32")},
+	{"stream", -1, 16, STREAM("__SSE__", "movntps", "16")},
+	{"stream", -1, 0, VECTOR_INLINE "void $N(void *p, $V v)\n{\n\t*($A *)p = v;\n}\n"},
+	{"load_if", -1, 0, VECTOR_INLINE "$V $N(const $E *p, $M m)\n{\n\t$V r = {0};\n"
 		"\tfor (int i = 0; i < $n; i++)\n\t\tif (m[i])\n\t\t\tr[i] = p[i];\n\treturn r;\n}\n"},
-	{"store_if", -1, 0, INLINE "void $N($E *p, $V v, $M m)\n{\n"
+	{"store_if", -1, 0, VECTOR_INLINE "void $N($E *p, $V v, $M m)\n{\n"
 		"\tfor (int i = 0; i < $n; i++)\n\t\tif (m[i])\n\t\t\tp[i] = v[i];\n}\n"},
-	{"splat", -1, 0, INLINE "$V $N($E x)\n{\n\treturn ($V){$x};\n}\n"},
-	{"lane", -1, 0, INLINE "$V $N(void)\n{\n\treturn ($V){$i};\n}\n"},
-	{"where", -1, 0, INLINE "$V $N($M m, $V a, $V b)\n{\n\treturn " BLEND("m", "a", "b") ";\n}\n"},
+	{"splat", -1, 0, VECTOR_INLINE "$V $N($E x)\n{\n\treturn ($V){$x};\n}\n"},
+	{"lane", -1, 0, VECTOR_INLINE "$V $N(void)\n{\n\treturn ($V){$i};\n}\n"},
+	{"where", -1, 0, VECTOR_INLINE "$V $N($M m, $V a, $V b)\n{\n\treturn " BLEND("m", "a", "b") ";\n}\n"},
 	EXTREME(max, "<"),
 	EXTREME(min, ">"),
 	{"mulacc", 1, 64, THREE "#ifdef __AVX512F__\n"
@@ -153,11 +168,11 @@ static const Row table[] = {
 	{"trunc", 1, 16, ONE WITH("SSE4_1", "__builtin_ia32_round$p(x, 11)")
 		EACH("__builtin_trunc$f(x[i])") END},
 	{"trunc", 1, 0, ONE EACH("__builtin_trunc$f(x[i])") "}\n"},
-	{"less", -1, 0, INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
+	{"less", -1, 0, VECTOR_INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
 		"\t\tr[i] = -(a[i] < b[i]);\n\treturn r;\n}\n"},
-	{"equal", -1, 0, INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
+	{"equal", -1, 0, VECTOR_INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
 		"\t\tr[i] = -(a[i] == b[i]);\n\treturn r;\n}\n"},
-	{"differ", -1, 0, INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
+	{"differ", -1, 0, VECTOR_INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
 		"\t\tr[i] = -(a[i] != b[i]);\n\treturn r;\n}\n"},
 	/* counts as unsigned: below 0 is too much */
 	{"shl", 0, 0, TWO "\tconst $U n = ($U)b;\n"
@@ -177,16 +192,14 @@ static bool fits(const Row *r, DType d, int lanes)
 const char *vector_fn(Printer *p, const char *what, DType d)
 {
 	int lanes = p->vectors->lanes;
-	Words w = {.name = arena_printf("%s_%sx%d", what, dtype_name(d), lanes),
+	VWords w = {.name = arena_printf("%s_%sx%d", what, dtype_name(d), lanes),
 		.to = d,
 		.from = d,
 		.lanes = lanes};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		if (strcmp(table[i].what, what) || !fits(&table[i], d, lanes))
 			continue;
-		if (!helper_have(&p->helpers, w.name))
-			put(p, &w, table[i].text);
-		return w.name;
+		return vector_helper(p, &w, table[i].text);
 	}
 	die_bug(__FILE__, __LINE__, what);
 }
@@ -194,19 +207,19 @@ const char *vector_fn(Printer *p, const char *what, DType d)
 const char *lanewise_fn(Printer *p, const char *fn, DType to, DType d, int nsrc)
 {
 	const char *plain = !strncmp(fn, "__builtin_", 10) ? fn + 10 : fn;
-	Words w = {.name = arena_printf("%s_%sx%d", plain, dtype_name(d), p->vectors->lanes),
+	VWords w = {.name = arena_printf("%s_%sx%d", plain, dtype_name(d), p->vectors->lanes),
 		.fn = fn,
 		.to = to,
 		.from = d,
 		.lanes = p->vectors->lanes};
-	if (!helper_have(&p->helpers, w.name))
-		put(p, &w, nsrc == 2 ?
-			INLINE "$V $N($S a, $S b)\n{\n" EACH("$F(a[i], b[i])") "}\n" :
-			INLINE "$V $N($S a)\n{\n" EACH("$F(a[i])") "}\n");
-	return w.name;
+	return vector_helper(p, &w, nsrc == 2 ?
+		VECTOR_INLINE "$V $N($S a, $S b)\n{\n" EACH("$F(a[i], b[i])") "}\n" :
+		VECTOR_INLINE "$V $N($S a)\n{\n" EACH("$F(a[i])") "}\n");
 }
 
-const char *vector_cast(Printer *p, DType to, DType from)
+const char *vector_fence(Printer *p)
 {
-	die(UNSUPPORTED, "vector cast %s %s", dtype_name(to), dtype_name(from));
+	VWords w = {.name = "stream_end"};
+	return vector_helper(p, &w, VECTOR_INLINE "void $N(void)\n{\n#ifdef __SSE__\n"
+		"\t__builtin_ia32_sfence();\n#endif\n}\n");
 }

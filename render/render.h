@@ -43,6 +43,8 @@ typedef struct {
 } Use;
 /* g with every distinct KERNEL replaced by what fn gives for it. */
 Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use));
+/* g with other calls. */
+Graph *graph_with_calls(Graph *g, size_t n, UOp *const *calls);
 /* Like walk_replace over the kernel's STOREs; fn is told nothing of statements. */
 extern bool lower_explain, lower_strict;
 /* --opt: "NAME*: action; action", or NULL */
@@ -390,6 +392,8 @@ bool vector_reg(Printer *p, UOp *reg, const char *name);
 const char *vector_place(Printer *p, UOp *index);
 /* Prints the loop that statement i opens; returns how many statements that was, 0 when it cannot. */
 uint32_t vector_region(Printer *p, uint32_t i);
+/* At the kernel's end: what was stored past the caches comes before what is stored after. */
+void vectors_fence(Printer *p);
 
 /* An identifier that means nothing else in any of the languages, made of a user's name. */
 const char *name_safe(const char *s, size_t n);
