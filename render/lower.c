@@ -4,25 +4,9 @@
  *
  * passes[] has the order. Between them stand the passes of later targets: vectors, tiles and
  * threads of a CPU are actions that lower_actions.c writes and lower_loops.c carries out. */
-#include "render.h"
-#include <stdarg.h>
+#include "layout.h"
 
-bool lower_explain, lower_strict;
-const char *lower_opt;
 static const char *target_name = "clang", *march = "native", *opt;
-
-void explain(const UOp *kernel, const char *fmt, ...)
-{
-	char text[512];
-	va_list ap;
-	if (!lower_explain)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	const Val *name = val_get(kernel->arg, "name");
-	fprintf(stderr, "lower: %s: %s\n", name && name->kind == VAL_STR ? name->s : "kernel", text);
-}
 
 static Graph *choose_target(Graph *g)
 {
@@ -43,6 +27,7 @@ static const Option options[] = {
 
 static const Pass passes[] = {
 	{"target", choose_target, "read the target's description"},
+	{"layout", layout_all, "what lies how in memory, as the stage layout does", .optional = true},
 	{"dtypes", lower_dtypes, "compute f16 and bf16 as f32"},
 	{"decompose", lower_decompose, "write ops that the target lacks with others"},
 	{"index", lower_index, "one row-major index for each place"},

@@ -1,6 +1,23 @@
 /* The kernels of a document, each seen once with what its calls tell about it. */
 #include "render.h"
+#include <stdarg.h>
 #include <stdlib.h>
+
+bool lower_explain, lower_strict;
+const char *lower_opt;
+
+void explain(const UOp *kernel, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+	if (!lower_explain)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	const Val *name = val_get(kernel->arg, "name");
+	fprintf(stderr, "lower: %s: %s\n", name && name->kind == VAL_STR ? name->s : "kernel", text);
+}
 
 /* Does a call give one buffer to two slots?  Slots are few; the check is quadratic in them alone.
  */
@@ -11,6 +28,16 @@ static bool call_aliases(const UOp *call)
 			if (call->src[i] == call->src[j])
 				return true;
 	return false;
+}
+
+Graph *graph_with_calls(Graph *g, size_t n, UOp *const *calls)
+{
+	Graph *r = arena_alloc(sizeof *r);
+	*r = *g;
+	r->all = (Nodes){0};
+	r->sink = node_new(OP_SINK, DT_NONE, n, (UOp **)calls, g->sink->arg);
+	node_note(r->sink, g->sink->note);
+	return r;
 }
 
 Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use))
@@ -44,11 +71,7 @@ Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use))
 		}
 		vec_push(&calls, call);
 	}
-	Graph *r = arena_alloc(sizeof *r);
-	*r = *g;
-	r->all = (Nodes){0};
-	r->sink = node_new(OP_SINK, DT_NONE, calls.n, calls.at, g->sink->arg);
-	node_note(r->sink, g->sink->note);
+	Graph *r = graph_with_calls(g, calls.n, calls.at);
 	vec_free(&calls);
 	map_free(&uses);
 	map_free(&done);

@@ -226,7 +226,7 @@ static Block best_block(const Tiling *t, int m, int64_t n)
 {
 	Block best = {m, 1, 1, 0};
 	int64_t rows = count_of(t->f, 1ull << m), least = least_size(t->f, m);
-	for (int v = 1; v <= 4 && v * t->lanes <= n + t->lanes - 1; v++)
+	for (int v = 1; v <= 3 && v * t->lanes <= n + t->lanes - 1; v++)
 		for (int r = 1; r <= 28; r++) {
 			if (r * v + v + 1 > target->registers || (r > least && least == rows) ||
 				v * t->lanes > n)
@@ -273,6 +273,19 @@ static int64_t bytes_of(const Tiling *t, const UOp *load, uint64_t ranges)
 	return bytes;
 }
 
+/* Do the turns of a reduction step through memory a page at a time?  Few sets of a cache hold them. */
+static bool strides_pages(const Tiling *t, const UOp *load)
+{
+	Sum s;
+	sum_of(&s, load->src[0]->src[1]);
+	for (int r = 0; r < t->f->nrange; r++)
+		if (bound_of(t->heavy) >> r & 1 &&
+			llabs(sum_coef(&s, t->f->range[r])) * dtype_size(load->dtype) % 4096 == 0 &&
+			sum_coef(&s, t->f->range[r]))
+			return true;
+	return false;
+}
+
 /* Operands that every tile of rows reads are packed in the order in which it reads them, where they
  * are too large, or too far apart, for the caches. */
 static void pack(Tiling *t, int m)
@@ -287,7 +300,7 @@ static void pack(Tiling *t, int m)
 			continue;
 		int64_t rows = tile_size(p, t->v) * count_of(t->f, over & free_of(u)) * 4;
 		if (rows > target->local || reads_written(t->f, u) ||
-			(!far && bytes_of(t, u, over | 1ull << t->v) <= 1 << 20))
+			(!far && !strides_pages(t, u) && bytes_of(t, u, over | 1ull << t->v) <= 1 << 20))
 			continue;
 		p->stage[p->nstage].value = u;
 		p->stage[p->nstage++].over = over & free_of(u);

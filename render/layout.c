@@ -1,0 +1,38 @@
+/* layout: what lies how in memory, for targets with vectors.  lower runs it when it has not been run.
+ *
+ *     trace model.onnx | fuse | layout --explain | render -t clang | run */
+#include "layout.h"
+
+static const char *target_name = "clang", *march = "native";
+
+static Graph *choose_target(Graph *g)
+{
+	if (!target)
+		target = target_march(target_find(target_name), march);
+	return g;
+}
+
+static Graph *weights(Graph *g) { return target->vector && !target->gpu ? layout_weights(g) : g; }
+
+static const Option options[] = {
+	{'t', "target", "TARGET", "the target to lay out for (default clang)", &target_name},
+	{0, "march", "CPU", "its processor: native (default), x86-64-v3, armv8-a …", &march},
+	{0, "explain", NULL, "tell on standard error what was laid out anew", &layout_explain},
+	{0},
+};
+
+static const Pass passes[] = {
+	{"target", choose_target, "read the target's description"},
+	{"weights", weights, "constants in the order in which they are read", .optional = true},
+	{0},
+};
+
+int main(int argc, char **argv)
+{
+	static const Stage stage = {
+		.name = "layout", .summary = "what lies how in memory, for targets with vectors",
+		.usage = "[FILE]", .options = options, .level_in = LV_SCHEDULE, .level_out = LV_SCHEDULE,
+		.passes = passes,
+	};
+	return stage_main(&stage, argc, argv);
+}

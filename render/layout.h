@@ -1,0 +1,44 @@
+/* layout: level schedule → schedule, for targets with vectors.  Constants in the order in which they are
+ * read, channels in blocks of a vector, room around what is padded. */
+#ifndef LAYOUT_H
+#define LAYOUT_H
+#include "render.h"
+#include "ix.h"
+
+/* ---- layout_stage.c */
+
+extern bool layout_explain;
+void layout_tell(const UOp *kernel, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The whole stage, for lower, which runs it when it has not been run. */
+Graph *layout_all(Graph *g);
+
+/* The call without the buffers that its kernel no longer names. */
+UOp *call_compact(UOp *call);
+
+/* ---- layout_roles.c: a contraction in a kernel of level schedule */
+
+/* out[…] = Σ x[…]*w[…]: the reduction with most turns whose body is a product of two loads, w the one
+ * whose buffer is constant. facts are of the kernel. */
+typedef struct {
+	Facts facts;
+	UOp *reduce, *x, *w;    /* RREDUCE and two LOADs */
+} Roles;
+/* Looks for one in the kernel of call; false when there is none. */
+bool roles_find(Roles *r, UOp *call);
+/* The buffer of the call that an INDEX is a place in. */
+UOp *place_buffer(const UOp *call, const UOp *index);
+/* The row-major place of an INDEX of any rank. */
+UOp *flat_place(const UOp *index);
+/* The factor of range in a place; 0: not in it. False when the place is not linear in it. */
+bool place_step(UOp *flat, UOp *range, int64_t *step);
+/* A kernel with its arg and note and other STOREs. */
+UOp *kernel_with(const UOp *kernel, UOp *const *stores);
+
+/* ---- the passes */
+
+/* layout_blocks.c: channels of temporaries in blocks; room around padded ones. */
+Graph *layout_blocks(Graph *g);
+/* layout_weights.c: constants of contractions copied once, in the order in which they are read. */
+Graph *layout_weights(Graph *g);
+
+#endif

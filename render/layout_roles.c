@@ -1,0 +1,76 @@
+/* What a contraction's ranges do, told from the places alone. */
+#include "layout.h"
+
+UOp *place_buffer(const UOp *call, const UOp *index)
+{
+	return call->src[1 + val_get(index->src[0]->arg, "slot")->i];
+}
+
+UOp *flat_place(const UOp *index)
+{
+	const Shape *s = index->src[0]->shape;
+	UOp *at = ix_const(0), *stride = ix_const(1);
+	for (int i = s->rank; i-- > 0;) {
+		at = ix_add(at, ix_mul(index->src[1 + i], stride));
+		stride = ix_mul(stride, s->dim[i]);
+	}
+	return at;
+}
+
+bool place_step(UOp *flat, UOp *range, int64_t *step)
+{
+	Sum s;
+	sum_of(&s, flat);
+	*step = sum_coef(&s, range);
+	for (int i = 0; i < s.n; i++)
+		if (s.t[i].m != range && free_of(s.t[i].m) & bit_of(range))
+			return false;
+	return true;
+}
+
+UOp *kernel_with(const UOp *kernel, UOp *const *stores)
+{
+	UOp *k = node_new(OP_KERNEL, DT_NONE, kernel->nsrc, (UOp **)stores, kernel->arg);
+	node_note(k, kernel->note);
+	return k;
+}
+
+static bool is_constant(const UOp *b)
+{
+	return !strcmp(buffer_role(b), "const") || !strcmp(buffer_role(b), "prepared");
+}
+
+static UOp *load_of(UOp *u)
+{
+	while (u->op == OP_CAST)
+		u = u->src[0];
+	return u->op == OP_LOAD && u->src[0]->src[0]->op == OP_PARAM ? u : NULL;
+}
+
+bool roles_find(Roles *r, UOp *call)
+{
+	int64_t most = 0;
+	*r = (Roles){0};
+	if (call->op != OP_CALL || call->src[0]->op != OP_KERNEL)
+		return false;
+	facts_find(&r->facts, call->src[0], false);
+	for (size_t i = 0; i < r->facts.all.n; i++) {
+		UOp *u = r->facts.all.at[i];
+		if (u->op != OP_RREDUCE || !val_is_str(u->arg, "ADD") || u->src[0]->op != OP_MUL)
+			continue;
+		UOp *a = load_of(u->src[0]->src[0]), *b = load_of(u->src[0]->src[1]);
+		int64_t turns = count_of(&r->facts, free_of(u->src[0]));
+		if (!a || !b || turns <= most)
+			continue;
+		if (is_constant(place_buffer(call, a->src[0]))) {
+			UOp *swap = a;
+			a = b;
+			b = swap;
+		}
+		most = turns;
+		r->reduce = u;
+		r->x = a;
+		r->w = b;
+	}
+	return r->reduce;
+}

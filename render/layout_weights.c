@@ -1,0 +1,244 @@
+/* Constants of contractions in the order in which a kernel reads them, copied once:
+ *
+ *     y[m,n] = Σk x[m,k]*w[k,n]     w [512,1000]  →  w' [21,512,48]: panels of 48 columns, each read
+ *                                   from one end to the other; the last one begins early
+ *     y[b,h,c] = Σ x[…]*w[c,k,…]    c next to its neighbour in y  →  w' [blocks,k,…,c]
+ *
+ * The copy is a kernel that reads constants alone, so it runs once. */
+#include "layout.h"
+#include <stdlib.h>
+
+enum { WORTH = 4096 };
+
+/* One constant operand being copied: the ranges it moves in, in their new order. */
+typedef struct {
+	Roles *r;
+	UOp *call;
+	UOp *order[MAX_RANGES];
+	int n;
+	UOp *vector;            /* the output range that lies next to each other where it is stored */
+	int64_t width;          /* of a panel; 0: the whole range */
+} Repack;
+
+typedef struct { Map made; VEC(UOp *) out; int count; } Weights;
+
+static int64_t size_of(const UOp *range)
+{
+	int64_t n = 0;
+	ix_is_const(range->src[0], &n);
+	return n;
+}
+
+/* ---- whether, and in what order */
+
+static UOp *vector_range(const Roles *r)
+{
+	UOp *flat = flat_place(r->facts.kernel->src[0]->src[0]);
+	for (int i = 0; i < r->facts.nrange; i++) {
+		int64_t step;
+		if (r->facts.out >> i & 1 && place_step(flat, r->facts.range[i], &step) && step == 1 &&
+			size_of(r->facts.range[i]) > 1)
+			return r->facts.range[i];
+	}
+	return NULL;
+}
+
+/* Rows that one panel serves: they ask for three vectors, a row alone for one long stream. */
+static int vectors_wanted(const Repack *p)
+{
+	uint64_t rows = free_of(p->r->x->src[0]) & p->r->facts.out & ~free_of(p->r->w->src[0]);
+	return count_of(&p->r->facts, rows) >= 4 ? 3 : 4;
+}
+
+/* The width that wastes least: the last panel has columns again that the one before it has. */
+static int64_t panel_width(int64_t n, int lanes, int vectors)
+{
+	int64_t best = 0;
+	double least = 0;
+	for (int v = vectors; v > 0; v--) {
+		int64_t w = (int64_t)v * lanes;
+		double cost = (double)((n + w - 1) / w * w) * (1 + 0.04 * (vectors - v));
+		if (w <= n && (!best || cost < least)) {
+			best = w;
+			least = cost;
+		}
+	}
+	return best;
+}
+
+static void add_ranges(Repack *p, uint64_t set)
+{
+	for (int i = 0; i < p->r->facts.nrange; i++)
+		if (set >> i & 1 && p->r->facts.range[i] != p->vector)
+			p->order[p->n++] = p->r->facts.range[i];
+}
+
+/* Is the constant read in this order already? */
+static bool in_order(const Repack *p)
+{
+	int64_t want = 1, step;
+	UOp *flat = flat_place(p->r->w->src[0]);
+	if (p->width)
+		return false;
+	for (int i = p->n; i-- > 0;) {
+		if (!place_step(flat, p->order[i], &step) || step != want)
+			return false;
+		want *= size_of(p->order[i]);
+	}
+	return true;
+}
+
+static bool plain(const Repack *p)
+{
+	uint64_t set = 0;
+	int64_t n = 1;
+	for (int i = 0; i < p->n; i++) {
+		set |= bit_of(p->order[i]);
+		if (size_of(p->order[i]) < 1 || !mul_ok(n, size_of(p->order[i]), &n) || n > 1 << 30)
+			return false;
+	}
+	return n >= WORTH && p->r->w->nsrc == 1 && set == free_of(p->r->w->src[0]);
+}
+
+static bool repack_find(Repack *p, Roles *r, UOp *call)
+{
+	*p = (Repack){.r = r, .call = call, .vector = vector_range(r)};
+	UOp *w = r->w->src[0], *buffer = place_buffer(call, w);
+	uint64_t free = free_of(w), v = p->vector ? bit_of(p->vector) : 0;
+	if (strcmp(buffer_role(buffer), "const") || !(free & v) || r->facts.serial)
+		return false;
+	add_ranges(p, free & r->facts.out);
+	add_ranges(p, free & bound_of(r->reduce));
+	p->order[p->n++] = p->vector;
+	int lanes = target->vector / (dtype_size(r->reduce->dtype) < 4 ? 4 : (int)dtype_size(r->reduce->dtype));
+	int64_t size = size_of(p->vector);
+	if (size > 2 * lanes)
+		p->width = panel_width(size, lanes, vectors_wanted(p));
+	if (p->width == size || (p->width && size % p->width && r->facts.in_place))
+		p->width = 0;
+	return plain(p) && !in_order(p);
+}
+
+/* ---- the copy */
+
+/* n as the element at of panel number */
+static UOp *panel_place(const Repack *p, UOp *number, UOp *at)
+{
+	int64_t n = size_of(p->vector);
+	UOp *first = ix_mul(number, ix_const(p->width));
+	if (n % p->width)
+		first = NODE(OP_MIN, DT_I64, VNIL, first, ix_const(n - p->width));
+	return ix_add(first, at);
+}
+
+static int64_t panels(const Repack *p)
+{
+	return (size_of(p->vector) + p->width - 1) / p->width;
+}
+
+/* A kernel that copies the constant: its loops are the new axes. */
+static UOp *copy_kernel(const Repack *p, const Shape *shape)
+{
+	UOp *from[MAX_RANGES], *to[MAX_RANGES], *at[MAX_RANGES + 1], *loop[MAX_RANGES + 1];
+	int first = p->width ? 1 : 0;
+	for (int i = 0; i < shape->rank; i++)
+		loop[i] = ix_range(i, "loop", shape->dim[i]);
+	for (int i = 0; i < p->n; i++) {
+		from[i] = p->order[i];
+		to[i] = i + 1 == p->n && p->width ? panel_place(p, loop[0], loop[i + first]) : loop[i + first];
+	}
+	at[0] = LEAF(OP_PARAM, p->r->w->dtype, VMAP(val_str("slot"), val_int(0), val_str("shape"), shape_to_val(shape)));
+	for (int i = 0; i < shape->rank; i++)
+		at[1 + i] = loop[i];
+	UOp *w = p->r->w->src[0];
+	UOp *param = LEAF(OP_PARAM, w->dtype, val_set(w->src[0]->arg, "slot", val_int(1)));
+	UOp *load = substitute(p->r->w, p->n, from, to);
+	load = substitute(load, 1, &w->src[0], &param);
+	UOp *place = node_new(OP_INDEX, w->dtype, 1 + shape->rank, at, VNIL);
+	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, place, load);
+	return NODE(OP_KERNEL, DT_NONE, VMAP(val_str("name"), val_str("pack")), store);
+}
+
+static const Shape *packed_shape(const Repack *p)
+{
+	UOp *dim[MAX_RANGES + 1];
+	int n = 0;
+	if (p->width)
+		dim[n++] = ix_const(panels(p));
+	for (int i = 0; i < p->n; i++)
+		dim[n++] = i + 1 == p->n && p->width ? ix_const(p->width) : p->order[i]->src[0];
+	return n <= 16 ? shape_new(n, dim) : NULL;
+}
+
+static UOp *packed_buffer(Weights *w, const Repack *p, const Shape *shape)
+{
+	UOp *kernel = copy_kernel(p, shape), *from = place_buffer(p->call, p->r->w->src[0]);
+	uint64_t key = hash_mix(kernel->id, from->id);
+	UOp *b = map_get(&w->made, key);
+	if (b)
+		return b;
+	const char *name = arena_printf("%.200s.packed%d", buffer_name(from), w->count++);
+	b = LEAF(OP_BUFFER, from->dtype, VMAP(val_str("name"), val_str(name), val_str("shape"),
+		shape_to_val(shape), val_str("role"), val_str("prepared")));
+	vec_push(&w->out, NODE(OP_CALL, DT_NONE, VNIL, kernel, b, from));
+	map_put(&w->made, key, b);
+	return b;
+}
+
+/* ---- the kernel that reads it */
+
+/* The call with the packed buffer behind its others, and the vector's range in panels. */
+static UOp *read_packed(const Repack *p, UOp *buffer, const Shape *shape)
+{
+	const Facts *f = &p->r->facts;
+	int slot = (int)p->call->nsrc - 1, axis = 0, n = 1;
+	UOp *at[MAX_RANGES + 2], *number = NULL, *lane = p->vector;
+	for (int i = 0; i < f->nrange; i++)
+		axis = axis_of(f, i) > axis ? (int)axis_of(f, i) : axis;
+	if (p->width) {
+		number = ix_range((int)p->vector->arg->a[0]->i, "loop", ix_const(panels(p)));
+		lane = ix_range(axis + 1, "loop", ix_const(p->width));
+		at[n++] = number;
+	}
+	at[0] = LEAF(OP_PARAM, p->r->w->dtype, VMAP(val_str("slot"), val_int(slot), val_str("shape"), shape_to_val(shape)));
+	for (int i = 0; i < p->n; i++)
+		at[n++] = p->order[i] == p->vector ? lane : p->order[i];
+	UOp *load = NODE(OP_LOAD, p->r->w->dtype, VNIL, node_new(OP_INDEX, p->r->w->dtype, n, at, VNIL));
+	UOp *kernel = substitute(f->kernel, 1, &p->r->w, &load);
+	if (p->width) {
+		UOp *whole = panel_place(p, number, lane);
+		kernel = substitute(kernel, 1, (UOp *[]){p->vector}, &whole);
+	}
+	UOp **src = arena_alloc((p->call->nsrc + 1) * sizeof *src);
+	memcpy(src, p->call->src, p->call->nsrc * sizeof *src);
+	src[0] = kernel;
+	src[p->call->nsrc] = buffer;
+	return call_compact(node_new(OP_CALL, DT_NONE, p->call->nsrc + 1, src, p->call->arg));
+}
+
+static UOp *repack(Weights *w, UOp *call)
+{
+	Roles r;
+	Repack p;
+	if (!roles_find(&r, call) || !repack_find(&p, &r, call))
+		return call;
+	const Shape *shape = packed_shape(&p);
+	if (!shape || axis_of(&r.facts, r.facts.nrange - 1) >= 62)
+		return call;
+	layout_tell(call->src[0], "%s is packed in panels of %lld", buffer_name(place_buffer(call, r.w->src[0])),
+		(long long)(p.width ? p.width : size_of(p.vector)));
+	return read_packed(&p, packed_buffer(w, &p, shape), shape);
+}
+
+Graph *layout_weights(Graph *g)
+{
+	Weights w = {0};
+	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
+		UOp *call = repack(&w, g->sink->src[i]);
+		vec_push(&w.out, call);
+	}
+	Graph *r = graph_with_calls(g, w.out.n, w.out.at);
+	map_free(&w.made);
+	vec_free(&w.out);
+	return r;
+}
