@@ -106,7 +106,7 @@ def row(c, work, threads):
                 bits=c.bits, build_ms=c.build_ms, first_ms=c.first_ms, rss_mb=c.rss_mb, base_mb=c.base_mb)
 
 def measure(a, work, folder, threads):
-    all, rows, failed = contestants(a, folder, threads), [], {}
+    all, failed = contestants(a, folder, threads), {}
     running[:] = all
     def attempt(c, deed):
         if c.name not in failed:
@@ -122,12 +122,11 @@ def measure(a, work, folder, threads):
     live = [c for c in all if c.name not in failed]
     try:
         take_turns(live, a)
-        rows = [row(c, work, threads) for c in live]
     finally:
         for c in all:
             c.stop()
-    return rows + [dict(workload=work.name, threads=threads, name=c.name, ours=c.ours, failed=failed[c.name])
-                   for c in all if c.name in failed]
+    return [row(c, work, threads) if c in live else
+            dict(workload=work.name, threads=threads, name=c.name, ours=c.ours, failed=failed[c.name]) for c in all]
 
 # ---- the run
 def available(peers):

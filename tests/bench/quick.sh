@@ -6,12 +6,14 @@
 #
 # The limits are roof.c's: multiply-adds a second, and bytes a second at the size nearest above what is touched.  A program's
 # least time is what its flops take or what its bytes take, the longer; both stand in workloads.tsv.  Needs a C compiler and the
-# tools, no more.
+# tools, no more.  Workloads that have no program there, whole networks, take part once `make bench` has written their models.
 set -e -o pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 BIN=${BIN:-$here/../../build/bin}
 THREADS=${THREADS:-$(nproc)}
 SECONDS_EACH=${SECONDS_EACH:-0.4}
+MODELS=${MODELS:-$here/../../build/bench/data}
+[ -x "$BIN/run" ] || { echo "$0: no tools in $BIN: make them, or set BIN" >&2; exit 2; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 PATH=$BIN:$PATH
@@ -24,16 +26,27 @@ cp "$here"/quick/*.t "$dir"
 trace "$dir/weights.t" | run -o "$dir"
 
 wanted() {
-	[ "$#" -eq 1 ] && return
-	for w in "${@:2}"; do case $1 in "$w"*) return ;; esac; done
+	[ "$#" -eq 1 ] && return 0
+	for w in "${@:2}"; do case $1 in "$w"*) return 0 ;; esac; done
 	return 1
 }
 
-# least and median ms of the program $1, or "failed" and why
+# the file of the workload $1
+source_of() { [ -f "$dir/$1.t" ] && echo "$dir/$1.t" || echo "$MODELS/$1/model.onnx"; }
+
+# what run is to read for it
+operands_of() {
+	case $(source_of "$1") in
+	*.t) sed -n 's/^input \([a-z]*\) .*/\1=rand/p' "$dir/$1.t" ;;
+	*) sed 's/.*"inputs": \[\([^]]*\)\].*/\1/; s/[",]/ /g' "$MODELS/$1/meta.json" | tr -s ' ' '\n' | sed '/^$/d' |
+		awk -v at="$MODELS/$1" '{ printf "@%d=%s/in_%s.npy\n", NR - 1, at, $0 }' ;;
+	esac
+}
+
+# its least and median ms, or "failed" and why
 measure() {
-	trace "$dir/$1.t" | fuse | lower -t clang | compile >"$dir/program" 2>"$dir/said" || { failed; return; }
-	run "$dir/program" $(sed -n 's/^input \([a-z]*\) .*/\1=rand/p' "$dir/$1.t") -j "$THREADS" \
-		--bench --seconds "$SECONDS_EACH" 2>"$dir/said" || { failed; return; }
+	{ trace "$(source_of "$1")" | fuse | lower -t clang | compile; } >"$dir/program" 2>"$dir/said" || { failed; return; }
+	run "$dir/program" $(operands_of "$1") -j "$THREADS" --bench --seconds "$SECONDS_EACH" 2>"$dir/said" || { failed; return; }
 	sed 's/.*min \([0-9.]*\) ms  median \([0-9.]*\) ms.*/\1 \2/' "$dir/said"
 }
 
@@ -41,7 +54,7 @@ failed() { echo "failed $(head -n 1 "$dir/said")"; }
 
 printf '\n%-16s %9s %9s %9s %9s %9s  %s\n' workload 'least ms' median GFLOP/s GB/s 'limit ms' 'of limit'
 grep -v '^#' "$here/workloads.tsv" | while read -r name _ flops read written _; do
-	[ -f "$here/quick/$name.t" ] && wanted "$name" "$@" || continue
+	[ -f "$(source_of "$name")" ] && wanted "$name" "$@" || continue
 	awk -v name="$name" -v flops="$((flops))" -v read="$((read))" -v written="$((written))" -v got="$(measure "$name")" '
 		/GFLOP/ { peak = 1e9 * $3 }
 		/MiB/ { if (!reach || last < read + written) { last = $1 * 1048576; r = 1e9 * $4; c = 1e9 * $6; w = 1e9 * $8; reach = 1 } }

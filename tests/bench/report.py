@@ -62,7 +62,8 @@ def speed_table(results, threads, markdown):
                      "%.2f" % r if r else "", ("%g" % goal if goal else "") + mark,
                      rate(work, row["sluice"]) if row.get("sluice", {}).get("right") else ""])
     means = ["%.2f" % geometric(ratios[n]) if geometric(ratios[n]) else "" for n in names]
-    body.append(["geometric mean", *means, "", means[0] if names else "", "%g" % MEAN_GOAL, ""])
+    mean = means[names.index("sluice")] if "sluice" in names else ""
+    body.append(["geometric mean", *means, "", mean, "%g" % MEAN_GOAL, ""])
     title = "%d thread%s: least/median ms; ratio: ours over the best peer's least" % (threads, "s"[threads == 1:])
     return title, head, body
 
@@ -119,4 +120,7 @@ def show(results, markdown):
     failures = [r for r in results["rows"] if "failed" in r or not r["right"]]
     for r in failures:
         why = r.get("failed") or "off by %.2g" % r["error"]
-        print("%s, %d threads: %s: %s" % (r["workload"], r["threads"], r["name"], why))
+        print("%s, %d thread%s: %s: %s" % (r["workload"], r["threads"], "s"[r["threads"] == 1:], r["name"], why))
+    for r in results["compile"]:
+        if "failed" in r:
+            print("first result, %s: %s: %s" % (r["task"], r["name"], r["failed"]))
