@@ -218,7 +218,7 @@ static double rate(int rows, int vectors)
 {
 	double adds = rows * vectors / 2.0, loads = (rows + vectors) / 2.0, most = adds > 4 ? adds : 4;
 	most = loads > most ? loads : most;
-	return adds / most * (1 - 0.15 * (rows + vectors) / (rows * vectors)) * (1 - 2.0 / (rows * vectors));
+	return adds / most * (1 - 0.3 * (rows + vectors) / (rows * vectors)) * (1 - 2.0 / (rows * vectors));
 }
 
 /* The best block for a range m of rows and n elements in vectors. */
@@ -455,7 +455,8 @@ void choose_tiles(Plan *p, const Facts *f, const Look *k)
 	int64_t least = least_size(f, t.v);
 	if (least < t.lanes)
 		t.lanes = power_below(least);
-	if (!tile_heavy(&t))
+	bool heavy = tile_heavy(&t);
+	if (!heavy)
 		tile_elements(&t);
-	p->stream = t.p->tile[t.v].vector > 1 && streams(&t);
+	p->stream = !heavy && t.p->tile[t.v].vector > 1 && streams(&t);
 }
