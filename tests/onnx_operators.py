@@ -3,7 +3,7 @@
 
     onnx_operators.py BIN [WORD]            only the cases whose text has WORD
 
-Windows, norms, recurrence, attention, resizing, signals and losses: where attributes decide most.
+Windows, norms, recurrence, attention, resizing, signals and losses: where attributes decide most; shapes that are data.
 Prints what differs, then "N right, N wrong"; ends with 1 when something is wrong."""
 import os
 import subprocess
@@ -199,6 +199,26 @@ def losses():
                 add("SoftmaxCrossEntropyLoss", 13, attrs, [x, t] + weights, 2)
 
 
+def data_sized():
+    x, some = r(2, 3, 4), rng.integers(0, 3, (2, 5)).astype(np.float32)
+    for v in x > .5, some, some * 0, rng.integers(0, 2, 6).astype(np.int64):
+        add("NonZero", 13, {}, [v])
+    for axis in 0, 1, 2, -1:
+        add("Compress", 11, dict(axis=axis), [x, rng.integers(0, 2, x.shape[axis]).astype(bool)])
+    add("Compress", 11, {}, [x, rng.integers(0, 2, 20).astype(bool)])
+    for ordered in 0, 1:
+        for v in some, rng.integers(-3, 3, (4, 6)), np.array([3, 1, 1, 0, 3, 2], np.int8):
+            add("Unique", 11, dict(sorted=ordered), [v], 4)
+        for axis in 0, 1, -1:
+            add("Unique", 11, dict(sorted=ordered, axis=axis), [rng.integers(0, 2, (3, 4, 2)).astype(np.float32)], 4)
+    boxes, scores = rng.random((2, 9, 4)).astype(np.float32), rng.random((2, 3, 9)).astype(np.float32)
+    scores[0, :, 4] = scores[0, :, 2]
+    for center in 0, 1:
+        for most, iou, least in (3, .1, None), (20, .5, .3), (9, 0, .05), (2, .3, 2), (0, .3, None):
+            given = [boxes, scores, ints(most), floats(iou)] + ([] if least is None else [floats(least)])
+            add("NonMaxSuppression", 11, dict(center_point_box=center), given, const=[2] if most != 9 else [])
+
+
 def model(op, version, attrs, inputs, outs, const):
     names = ["" if a is None else f"i{k}" for k, a in enumerate(inputs)]
     held = [numpy_helper.from_array(inputs[k], f"i{k}") for k in const if inputs[k] is not None]
@@ -246,7 +266,7 @@ def wrong(case, folder, bin):
 def main():
     bad = count = 0
     word = sys.argv[2] if len(sys.argv) > 2 else ""
-    for make in windows, norms, recurrence, attention, resizing, signals, losses:
+    for make in windows, norms, recurrence, attention, resizing, signals, losses, data_sized:
         make()
     with tempfile.TemporaryDirectory() as folder:
         for case in cases:

@@ -1,7 +1,7 @@
 /* NonMaxSuppression: boxes by falling score, without those that overlap a better one too much.
- * How many are left is a matter of values, so boxes and scores must be known while tracing; the
- * result is data, [n, (batch, class, box)]. */
-#include "onnx.h"
+ * How many are left is a matter of values: of known boxes and scores the result is data, [n, (batch,
+ * class, box)]; others go to onnx_suppress.c. */
+#include "onnx_boxes.h"
 #include <stdlib.h>
 
 typedef struct { float y1, x1, y2, x2; } Box;
@@ -71,22 +71,46 @@ static double one_number(OnnxCall *c, int k, double otherwise)
 	return v;
 }
 
+static UOp *scalar_or(OnnxCall *c, int k, UOp *otherwise)
+{
+	UOp *u = onnx_in_or(c, k, NULL);
+
+	if (u && shape_count(u->shape) != ix_const(1))
+		onnx_fail(c, MALFORMED, "input %d is not one number", k);
+	return u ? t_reshape(u, shape_scalar()) : otherwise;
+}
+
+static void check_boxes(OnnxCall *c)
+{
+	UOp *boxes = onnx_in(c, 0), *scores = onnx_in(c, 1);
+	bool fit = t_rank(boxes) == 3 && t_rank(scores) == 3 && boxes->dtype == DT_F32 &&
+		scores->dtype == DT_F32;
+
+	if (!fit || !size_equal(t_dim(boxes, 2), ix_const(4)) ||
+		!size_equal(t_dim(boxes, 0), t_dim(scores, 0)) || !size_equal(t_dim(boxes, 1), t_dim(scores, 2)))
+		onnx_fail(c, MALFORMED, "boxes %s and scores %s do not fit", shape_text(boxes->shape),
+			shape_text(scores->shape));
+}
+
 void onnx_NonMaxSuppression(OnnxCall *c)
 {
-	Array boxes = onnx_known(c, 0), scores = onnx_known(c, 1), out = { .dtype = DT_I64,
-		.rank = 2 };
-	Wanted w = { onnx_has(c, 2) ? onnx_known_int(c, 2) : 0, one_number(c, 3, 0), one_number(c,
-		4, 0),
-		!onnx_has(c, 4) };
+	Array boxes, scores, out;
 	bool center = onnx_attr_int(c, "center_point_box", 0) != 0;
-	int64_t n = boxes.dim[1], classes = scores.dim[1], *kept;
+	UOp *limit = t_cast(scalar_or(c, 2, const_int(DT_I64, 0)), DT_I64);
+	int64_t n, classes, *kept;
 	VEC(int64_t) found = { 0 };
 
-	if (boxes.rank != 3 || scores.rank != 3 || boxes.dim[2] != 4
-		|| scores.dim[0] != boxes.dim[0]
-		|| scores.dim[2] != n || boxes.dtype != DT_F32 || scores.dtype != DT_F32)
-		onnx_fail(c, MALFORMED, "boxes %s and scores %s do not fit",
-			shape_text(onnx_in(c, 0)->shape), shape_text(onnx_in(c, 1)->shape));
+	check_boxes(c);
+	if (onnx_has(c, 2) && onnx_try_known(c, 2, &out))
+		limit = const_int(DT_I64, onnx_known_int(c, 2));
+	if (!onnx_try_known(c, 0, &boxes) || !onnx_try_known(c, 1, &scores) || !is_const(limit)) {
+		onnx_set(c, 0, onnx_suppress(onnx_in(c, 0), onnx_in(c, 1), center, limit,
+			scalar_or(c, 3, const_num(DT_F32, 0)), scalar_or(c, 4, NULL)));
+		return;
+	}
+	Wanted w = { onnx_has(c, 2) ? onnx_known_int(c, 2) : 0, one_number(c, 3, 0), one_number(c, 4, 0), !onnx_has(c, 4) };
+	n = boxes.dim[1];
+	classes = scores.dim[1];
 	kept = arena_alloc((n + 1) * sizeof *kept);
 	for (int64_t i = 0; i < boxes.dim[0] * classes; i++) {
 		int64_t m = suppress((float *)boxes.data + i / classes * n * 4,
@@ -98,6 +122,7 @@ void onnx_NonMaxSuppression(OnnxCall *c)
 			vec_push(&found, kept[k]);
 		}
 	}
+	out = (Array){ .dtype = DT_I64, .rank = 2 };
 	out.dim[0] = found.n / 3;
 	out.dim[1] = 3;
 	out.bytes = found.n * sizeof(int64_t);
