@@ -101,7 +101,7 @@ static const Val *grid_put(const Val *arg, const UOp *custom)
 
 /* ---- all */
 
-UOp *custom_program(UOp *custom, const Dialect *d, const Val *globals)
+UOp *custom_program(UOp *custom, const Dialect *d, const char *flags, const Val *globals)
 {
 	const Val *code = code_for(custom, d->target), *vars = custom_vars(custom->arg);
 	Buf src = {0};
@@ -110,7 +110,7 @@ UOp *custom_program(UOp *custom, const Dialect *d, const Val *globals)
 		print_caller(&src, custom, custom->nsrc + 1, vars->n, own(custom, "global_size"));
 	const Val *arg = VMAP(val_str("name"), val_str(custom_name(custom->arg)), val_str("src"),
 		val_strn(buf_str(&src), src.n), val_str("target"), val_str(d->target),
-		val_str("flags"), val_str(target->flags), val_str("globals"), globals,
+		val_str("flags"), val_str(flags), val_str("globals"), globals,
 		val_str("ins"), slots_from(1, custom->nsrc), val_str("outs"), slots_from(0, 1),
 		val_str("vars"), vars, val_str("alone"), val_bool(true));
 	if (d->runtime)

@@ -8,12 +8,21 @@
 
 static const char *target_name = "clang", *march = "native", *opt;
 
+/* What is not lowered is told the processor too: it is compiled for it. */
+static UOp *custom_marched(UOp *custom, const UOp *call)
+{
+	const Val *arg = val_set(custom->arg, "march", val_str(target->march));
+	UOp *u = node_new(OP_CUSTOM, custom->dtype, custom->nsrc, custom->src, arg);
+	node_note(u, custom->note);
+	return u;
+}
+
 static Graph *choose_target(Graph *g)
 {
 	lower_opt = opt;
 	if (!target)
 		target = target_march(target_find(target_name), march);
-	return g;
+	return *target->march ? customs_map(g, custom_marched) : g;
 }
 
 static const Option options[] = {

@@ -77,3 +77,19 @@ Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use))
 	map_free(&done);
 	return r;
 }
+
+Graph *customs_map(Graph *g, UOp *(*fn)(UOp *custom, const UOp *call))
+{
+	VEC(UOp *) calls = {0}, src = {0};
+	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
+		UOp *call = g->sink->src[i];
+		src.n = 0;
+		for (uint32_t k = 0; k < call->nsrc; k++)
+			vec_push(&src, call->src[k]->op == OP_CUSTOM ? fn(call->src[k], call) : call->src[k]);
+		vec_push(&calls, node_with(call, src.at));
+	}
+	Graph *r = graph_with_calls(g, calls.n, calls.at);
+	vec_free(&calls);
+	vec_free(&src);
+	return r;
+}

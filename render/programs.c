@@ -88,22 +88,9 @@ static UOp *make_program(const Use *use)
 	return p;
 }
 
-/* kernels_map for what is called besides KERNELs */
-static Graph *customs_map(Graph *g)
+static UOp *make_custom(UOp *custom, const UOp *call)
 {
-	VEC(UOp *) calls = {0}, src = {0};
-	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
-		UOp *call = g->sink->src[i];
-		src.n = 0;
-		for (uint32_t k = 0; k < call->nsrc; k++)
-			vec_push(&src, call->src[k]->op == OP_CUSTOM
-				? custom_program(call->src[k], dialect, globals_of(call)) : call->src[k]);
-		vec_push(&calls, node_with(call, src.at));
-	}
-	g->sink = node_with(g->sink, calls.at);
-	vec_free(&calls);
-	vec_free(&src);
-	return g;
+	return custom_program(custom, dialect, flags_of(custom), globals_of(call));
 }
 
 static Graph *render(Graph *g)
@@ -111,7 +98,7 @@ static Graph *render(Graph *g)
 	symbols = (Map){0};
 	if (!target)
 		target = target_find(dialect->target);
-	Graph *r = customs_map(kernels_map(g, make_program));
+	Graph *r = customs_map(kernels_map(g, make_program), make_custom);
 	r->level = LV_PROGRAM;
 	map_free(&symbols);
 	return r;

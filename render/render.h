@@ -43,6 +43,8 @@ typedef struct {
 } Use;
 /* g with every distinct KERNEL replaced by what fn gives for it. */
 Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use));
+/* The same for the CUSTOMs that are called. */
+Graph *customs_map(Graph *g, UOp *(*fn)(UOp *custom, const UOp *call));
 /* g with other calls. */
 Graph *graph_with_calls(Graph *g, size_t n, UOp *const *calls);
 /* Like walk_replace over the kernel's STOREs; fn is told nothing of statements. */
@@ -409,9 +411,9 @@ const Val *cstyle_print(
 
 /* ---- custom_program.c: CUSTOM → PROGRAM ------------------------------------------------------ */
 
-/* The code of a CUSTOM for d's target with its launch data; globals are the dtypes of its slots. Dies
- * with UNSUPPORTED when it has none for that target. */
-UOp *custom_program(UOp *custom, const Dialect *d, const Val *globals);
+/* The code of a CUSTOM for d's target with its launch data; flags are for the compiler, globals the
+ * dtypes of its slots. Dies with UNSUPPORTED when it has none for that target. */
+UOp *custom_program(UOp *custom, const Dialect *d, const char *flags, const Val *globals);
 
 /* ---- programs.c, render-X.c: KERNEL → PROGRAM ------------------------------------------------ */
 

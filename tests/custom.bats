@@ -128,15 +128,26 @@ armed() {
 	text g <<-'E'
 	vars {n: [1, 64]}
 	%0 = BUFFER f32 {name: "x", shape: ["n"], role: "input"}
-	%1 = CUSTOM f32 %0 {shape: ["n"], code: {clang: "void custom(float *y, const float *x, long n, long from, long to) { for (long i = from; i < to; i++) y[i] = x[i] + n; }"}, global_size: {clang: ["n"]}, work: {clang: 10}}
+	%1 = CUSTOM f32 %0 {shape: ["n"], code: {clang: "void custom(float *y, const float *x, long n, long from, long to) { for (long i = from; i < to; i++) y[i] = x[i] * 0 + i + n; }"}, global_size: {clang: ["n"]}, work: {clang: 1000000}}
 	%2 = CONST f32 -7.0
 	%3 = ADD f32 %1 %2
-	%4 = SUB f32 %3 %0
-	%5 = SINK %4 {names: ["y"]}
+	%4 = SINK %3 {names: ["y"]}
 	E
-	ok tool run $allow g.mp x=zeros n=7 -o y.npz
-	ok tool run $allow g.mp x=zeros n=7
-	[[ $output == *"[0. 0. 0. 0. 0. 0. 0.]"* ]]
+	for j in 1 2 3 8; do
+		ok tool run $allow -j $j g.mp x=rand n=7
+		[[ $output == *"[0. 1. 2. 3. 4. 5. 6.]"* ]]
+	done
+	tool lower $allow --march x86-64-v3 g.mp | tool render $allow | tool show $allow > march.txt
+	[ "$(grep -c 'flags: "-march=x86-64-v3"' march.txt)" = 2 ]
+	tool lower $allow --march x86-64-v3 g.mp | tool show $allow | sed 's/march: "x86-64-v3"/march: "native -fplugin=x.so"/' |
+		tool show $allow -p > plugin.mp
+	fails 4 tool render $allow plugin.mp
+	tool show $allow g.mp | sed 's/global_size: {clang: \["n"\]}/global_size: {clang: ["n", 2]}/' | tool show $allow -p > two.mp
+	fails 4 tool render $allow two.mp
+	[[ $errors == *"global_size of target clang is one size, the number of items" ]]
+	tool show $allow g.mp | sed 's/work: {clang: 1000000}/local_size: {clang: [4]}/' | tool show $allow -p > local.mp
+	fails 4 tool render $allow local.mp
+	[[ $errors == *"local_size of target clang is not for a CPU" ]]
 }
 
 @test "custom: what two kernels define does not meet, whatever they are called" {
