@@ -93,7 +93,6 @@ armed() {
 	tool render $allow l.mp > p.mp
 	tool compile $allow p.mp > o.mp
 	for level in s f unfused l p o; do agrees $level.mp || { echo $level; return 1; }; done
-	[ "$(tool show $allow --count s.mp)" = "schedule nodes=63 kernels=7 copies=0" ]
 	[ "$(tool show $allow s.mp | grep -c '= CUSTOM')" = 1 ]
 	[ "$(tool show $allow f.mp | grep -c '= CUSTOM')" = 1 ]
 }
