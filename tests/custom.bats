@@ -444,3 +444,24 @@ armed() {
 	SLUICE_PATH=$PWD/own ok tool render $allow -t mine l.mp
 	[ "$errors" = "render-mine --allow-custom" ]
 }
+
+@test "custom: beside constants that are computed once, and weights in another order" {
+	cat > p.t <<-'E'
+	input x f32[2, 64]
+	const w f32[64, 64] = 0.5
+	const b = [1, 2, 3, 4]
+	k = custom(-(f32(b) * 2), clang="void custom(float *y, const float *x) { for (int i = 0; i < 4; i++) y[i] = x[3 - i]; }")
+	h = x @ w
+	g = custom(h, w, clang="void custom(float *y, const float *x, const float *w) { for (int i = 0; i < 128; i++) y[i] = x[i] * w[i]; }")
+	output y = (g @ w)[:, :4] + k
+	E
+	tool trace $allow p.t > g.mp
+	printf 'output x = ones([2, 64])\n' > x.t
+	tool trace x.t | tool run -o .
+	for n in 1 3; do
+		ok tool run $allow -n $n g.mp x=x.npy
+		[[ $output == *"[[504. 506. 508. 510.]"*"[504. 506. 508. 510.]]"* ]] || { echo "$output"; return 1; }
+	done
+	ok bash -c '"$BIN/schedule" --allow-custom g.mp | "$BIN/run" --allow-custom x=x.npy'
+	[[ $output == *"[[504. 506. 508. 510.]"* ]]
+}
