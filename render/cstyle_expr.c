@@ -242,6 +242,10 @@ static Text recip_text(Printer *p, UOp *u)
 
 static Text mulacc_text(Printer *p, UOp *u)
 {
+	const char *fn = helper_mulacc(&p->helpers, u->dtype);
+	if (fn)
+		return TEXT(PREC_ATOM, "%s(%s, %s, %s)", fn, expr_at(p, u->src[0], PREC_ANY),
+			expr_at(p, u->src[1], PREC_ANY), expr_at(p, u->src[2], PREC_ANY));
 	if (u->dtype == DT_BOOL)
 		return TEXT(PREC_OR, "(%s & %s) | %s", expr_at(p, u->src[0], PREC_UNARY),
 			expr_at(p, u->src[1], PREC_UNARY), expr_at(p, u->src[2], PREC_UNARY));

@@ -135,6 +135,12 @@ static UOp *decompose(UOp *u, void *ctx)
 {
 	if (u->dtype == DT_F64 && !target->f64)
 		die(UNSUPPORTED, "node %u %s: target %s has no f64", u->id, op_name(u->op), target->name);
+	UOp *math = math_op(u);
+	if (math)
+		return walk_replace(math, decompose, NULL);
+	/* a product and a sum that wrap are not one operation anywhere */
+	if (u->op == OP_MULACC && !dtype_float(u->dtype))
+		return mulacc(u->dtype, u->src);
 	if (!op_elementwise(u->op) || !target_lacks(target, u->op))
 		return u;
 	return make(u->op, u->dtype, u->nsrc, u->src);
