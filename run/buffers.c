@@ -9,6 +9,7 @@
  * made here. */
 #include "run.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -21,42 +22,66 @@ static const char *where(const UOp *u)
 
 /* ---- data */
 
-typedef struct { const char *p; size_t n; } Mapping;
+typedef struct { int fd; int64_t n; } File;
 
-/* A file is mapped once, however many constants lie in it. */
-static Mapping file_of(const UOp *u, const char *path)
+/* A file is opened once, however many constants lie in it. */
+static File file_of(const UOp *u, const char *path)
 {
-	static Map maps;
+	static Map files;
 	uint64_t key = hash_bytes(path, strlen(path), 0);
-	Mapping *m = map_get(&maps, key);
+	File *f = map_get(&files, key);
 	struct stat st;
 
-	if (m)
-		return *m;
-	if (stat(path, &st))
+	if (f)
+		return *f;
+	f = xmalloc(sizeof *f);
+	f->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (f->fd < 0 || fstat(f->fd, &st))
 		die_errno("%s: cannot open '%s'", where(u), path);
 	if (!S_ISREG(st.st_mode))
 		die(MALFORMED, "%s: '%s' is not a regular file", where(u), path);
-	m = xmalloc(sizeof *m);
-	m->p = file_map(path, &m->n);
-	map_put(&maps, key, m);
-	return *m;
+	f->n = st.st_size;
+	map_put(&files, key, f);
+	return *f;
 }
 
-static const char *file_content(const UOp *u, const Val *file, size_t bytes)
+static void file_read(const UOp *u, const File *f, int64_t at, char *to, size_t n)
 {
-	Mapping m;
+	for (ssize_t got; n > 0; n -= got, to += got, at += got) {
+		got = pread(f->fd, to, n, at);
+		if (got < 0 && errno == EINTR)
+			got = 0;
+		else if (got <= 0)
+			die_errno("%s: cannot read its file", where(u));
+	}
+}
+
+/* A constant in a file: mapped alone, so that its pages are all that a touch brings into memory; read when it is small
+ * or does not lie at a place for its dtype. */
+static Array file_content(const UOp *u, const Val *file, Array a)
+{
+	enum { SMALL = 1 << 16 };       /* bytes */
+	const int64_t page = sysconf(_SC_PAGESIZE);
+	char *p = MAP_FAILED;
+	File f;
+	int64_t at;
 
 	if (file->kind != VAL_ARRAY || file->n != 3 || file->a[0]->kind != VAL_STR ||
 		file->a[1]->kind != VAL_INT || file->a[2]->kind != VAL_INT)
 		die(MALFORMED, "%s: 'file' is not [path, offset, bytes]", where(u));
-	if (bytes == 0)
-		return "";
-	m = file_of(u, file->a[0]->s);
-	if (file->a[1]->i < 0 || (uint64_t)file->a[1]->i > m.n || m.n - file->a[1]->i < bytes ||
-		file->a[2]->i < (int64_t)bytes)
+	f = file_of(u, file->a[0]->s);
+	at = file->a[1]->i;
+	if (at < 0 || at > f.n || f.n - at < (int64_t)a.bytes || file->a[2]->i < (int64_t)a.bytes)
 		die(MALFORMED, "%s: '%s' is too short", where(u), file->a[0]->s);
-	return m.p + file->a[1]->i;
+	if (a.bytes >= SMALL && at % dtype_size(a.dtype) == 0)
+		p = mmap(NULL, a.bytes + at % page, PROT_READ, MAP_PRIVATE, f.fd, at - at % page);
+	if (p != MAP_FAILED) {
+		a.data = p + at % page;
+		return a;
+	}
+	a = array_new(a.dtype, a.rank, a.dim);
+	file_read(u, &f, at, a.data, a.bytes);
+	return a;
 }
 
 /* Pages of a mapped file that have been copied need not stay in memory beside the copy. */
@@ -72,24 +97,18 @@ void pages_drop(const void *p, size_t n)
 Array buffer_content(const UOp *u, const VarEnv *env)
 {
 	const Val *data = val_get(u->arg, "data"), *file = val_get(u->arg, "file");
-	const char *p = NULL;
 	Array a;
 
 	buffer_array(u, env, &a);
-	if (data && data->kind == VAL_BIN && data->n == a.bytes)
-		p = data->s;
-	else if (!data && file)
-		p = file_content(u, file, a.bytes);
-	else
+	if (!data && file)
+		return file_content(u, file, a);
+	if (!data || data->kind != VAL_BIN || data->n != a.bytes)
 		die(MALFORMED, "%s: its data does not have %zu bytes", where(u), a.bytes);
-	if ((uintptr_t)p % dtype_size(a.dtype)) {
-		Array own = array_new(a.dtype, a.rank, a.dim);
-		memcpy(own.data, p, a.bytes);
-		if (!data)
-			pages_drop(p, a.bytes);
-		return own;
+	a.data = (void *)data->s;
+	if ((uintptr_t)data->s % dtype_size(a.dtype)) {
+		a = array_new(a.dtype, a.rank, a.dim);
+		memcpy(a.data, data->s, a.bytes);
 	}
-	a.data = (void *)p;
 	return a;
 }
 

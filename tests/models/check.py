@@ -41,6 +41,14 @@ def error(got, want, steps):
         return "off at more than a third"
     return None if max(off, default=0) <= (STEP if steps else NEAR) else "off by %.2g" % max(off)
 
+def run(command):
+    """Runs it and gives the most memory that it had, in MB."""
+    pid = os.posix_spawn(command[0], command, os.environ)
+    _, status, used = os.wait4(pid, 0)
+    if status:
+        raise subprocess.CalledProcessError(os.waitstatus_to_exitcode(status), command)
+    return used.ru_maxrss * 1024 / 1e6
+
 def check(tools, folder, name, tmp):
     at = lambda *suffix: os.path.join(folder, ".".join((name,) + suffix))
     took, document = [], at("onnx")
@@ -60,14 +68,15 @@ def check(tools, folder, name, tmp):
         if not os.path.exists(at(batch, "out", "npz")):
             by_onnx_runtime(at("onnx"), at(batch, "npz"), at(batch, "out", "npz"))
         t = time.time()
-        subprocess.run([os.path.join(tools, "run"), document, *operands, "-o", out, "--numbered"], check=True)
+        memory = run([os.path.join(tools, "run"), document, *operands, "-o", out, "--numbered"])
         ran = 1000 * (time.time() - t)
         wrong = []
         for k, (output, npy) in enumerate(members(at(batch, "out", "npz"))):
             with open(os.path.join(out, "output_%d.npy" % k), "rb") as f:
                 e = error(read(f.read()), read(npy), name in QUANTIZED)
             wrong += [output + " is " + e] if e else []
-        print("%s, batch %s: %s; ms: %s run %.0f" % (name, batch, "; ".join(wrong) or "agrees", " ".join(took), ran), flush=True)
+        print("%s, batch %s: %s; ms: %s run %.0f; MB: file %.0f run %.0f" % (name, batch, "; ".join(wrong) or "agrees",
+              " ".join(took), ran, os.path.getsize(at("onnx")) / 1e6, memory), flush=True)
         good = good and not wrong
     return good
 
