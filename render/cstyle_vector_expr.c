@@ -335,7 +335,10 @@ static VText mulacc_text(Printer *p, UOp *u)
 		return MASK(4, PREC_OR, "((%s) & (%s)) | (%s)", a, b, mask_arg(p, u->src[2], 4));
 	}
 	const char *a = vector_arg(p, u->src[0]), *b = vector_arg(p, u->src[1]);
-	return VALUE(PREC_ADD, "(%s) * (%s) + (%s)", a, b, vector_arg(p, u->src[2]));
+	const char *c = vector_arg(p, u->src[2]);
+	if ((u->dtype == DT_F32 || u->dtype == DT_F64) && p->d->mulacc[u->dtype == DT_F64])
+		return VALUE(PREC_ATOM, "%s(%s, %s, %s)", vector_fn(p, "mulacc", u->dtype), a, b, c);
+	return VALUE(PREC_ADD, "(%s) * (%s) + (%s)", a, b, c);
 }
 
 static VText extreme_text(Printer *p, UOp *u)
