@@ -186,6 +186,8 @@ def main():
     import workloads
     a.folder, a.bin = os.path.abspath(a.folder), os.path.abspath(a.bin)
     out = a.out or os.path.join(a.folder, "results.json")
+    if not os.access(os.path.join(a.bin, "run"), os.X_OK):
+        sys.exit("bench.py: no tools in %s: make them, or give --bin" % a.bin)
     os.makedirs(a.folder, exist_ok=True)
     atexit.register(lambda: [c.stop() for c in running])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))

@@ -63,7 +63,8 @@ def speed_table(results, threads, markdown):
                      rate(work, row["sluice"]) if row.get("sluice", {}).get("right") else ""])
     means = ["%.2f" % geometric(ratios[n]) if geometric(ratios[n]) else "" for n in names]
     mean = means[names.index("sluice")] if "sluice" in names else ""
-    body.append(["geometric mean", *means, "", mean, "%g" % MEAN_GOAL, ""])
+    done = [sum(1 for v in ratios.get("sluice", []) if v), sum(1 for n, _, _ in rows if results["workloads"][n]["goal"])]
+    body.append(["geometric mean" + ("" if done[0] == done[1] else ", %d of %d" % tuple(done)), *means, "", mean, "%g" % MEAN_GOAL, ""])
     title = "%d thread%s: least/median ms; ratio: ours over the best peer's least" % (threads, "s"[threads == 1:])
     return title, head, body
 
