@@ -108,8 +108,6 @@ static void handle(Graph *g, Bindings *operands)
 	size_t count;
 
 	verify(g);
-	if (val_get(g->meta, "open"))
-		die(UNSUPPORTED, "what --stop-after wrote between two passes of fuse is only to be looked at");
 	if (opt_keep && mkdir(opt_keep, 0777) && errno != EEXIST)
 		die_errno("%s: cannot make the folder", opt_keep);
 	if (g->level == LV_TENSOR)

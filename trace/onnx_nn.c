@@ -141,25 +141,7 @@ void onnx_CausalConvWithState(OnnxCall *c)
 	onnx_set(c, 1, t_shrink_axis(x, 2, ix_sub(n, keep), n));
 }
 
-/* ---- Dropout, LRN */
-
-/* Outside training nothing is dropped; the mask is all true (before version 10: ones). */
-void onnx_Dropout(OnnxCall *c)
-{
-	UOp *x = onnx_in(c, 0);
-	int version = onnx_version(c);
-	double ratio = 0.5;
-
-	if (version >= 12 && onnx_has(c, 2) && onnx_known_int(c, 2)) {
-		if (onnx_has(c, 1))
-			onnx_known_floats(c, 1, &ratio, 1);
-		if (ratio != 0)
-			onnx_fail(c, UNSUPPORTED, "dropout while training");
-	}
-	onnx_set(c, 0, x);
-	if (onnx_wants(c, 1))
-		onnx_set(c, 1, t_full(x->shape, t_num(version < 10 ? x->dtype : DT_BOOL, 1)));
-}
+/* ---- LRN */
 
 void onnx_LRN(OnnxCall *c)
 {
