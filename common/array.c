@@ -2,9 +2,10 @@
  * aligned vectors.
  */
 #include <stdlib.h>
+#include <sys/mman.h>
 #include "interp.h"
 
-enum { ALIGN = 64 };
+enum { ALIGN = 64, HUGE_PAGE = 2 << 20 };
 
 int64_t array_count(const Array *a)
 {
@@ -32,6 +33,16 @@ size_t array_size(DType dt, int rank, const int64_t *dim)
 	return (size_t)bytes;
 }
 
+/* Asks for huge pages where whole ones lie in n bytes. */
+static void prefer_huge(void *p, size_t n)
+{
+	uintptr_t at = ((uintptr_t)p + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+	uintptr_t end = ((uintptr_t)p + n) / HUGE_PAGE * HUGE_PAGE;
+
+	if (at < end)
+		madvise((void *)at, end - at, MADV_HUGEPAGE);
+}
+
 Array array_raw(DType dt, int rank, const int64_t *dim)
 {
 	Array a = {.dtype = dt, .rank = rank, .bytes = array_size(dt, rank, dim), .owned = true};
@@ -41,6 +52,8 @@ Array array_raw(DType dt, int rank, const int64_t *dim)
 	a.data = aligned_alloc(ALIGN, (a.bytes + ALIGN) / ALIGN * ALIGN);
 	if (!a.data)
 		die(FAILED, "no memory: an array of %zu bytes", a.bytes);
+	if (a.bytes >= 2 * HUGE_PAGE)
+		prefer_huge(a.data, a.bytes);
 	return a;
 }
 

@@ -33,7 +33,5 @@ void interp_contract(DType dt, int rank, const ContractAxis *axis, const void *a
 
 /* bytes of an array's elements; dies with MALFORMED when there are 2^62 elements or more, FAILED when too many bytes */
 size_t array_size(DType dt, int rank, const int64_t *dim);
-/* as array_new, but not zeroed */
-Array array_raw(DType dt, int rank, const int64_t *dim);
 
 #endif

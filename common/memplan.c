@@ -3,13 +3,17 @@
  * the same time). The second looks at pairs, so only a schedule of moderate length gets it.
  *
  *     sizes 4 2 4, calls 0-1 1-2 2-3     offsets 0 4 0, workspace 6, bound 6
+ *
+ * Large temporaries begin at multiples of 256 bytes within their 4 KB that differ from one to the next: a processor takes
+ * a load for one that follows a store when the low 12 bits of the places agree.
  */
 #include <stdlib.h>
 #include "uop.h"
 
 enum { PAIRS = 3000 };  /* temporaries up to which every pair may be looked at */
 
-typedef struct { int64_t size, at; int first, last; size_t i; } Temp;
+enum { LARGE = 256 << 10, STEP = 256, PAGE = 4096 };     /* LARGE: a page more is 1.5 percent */
+typedef struct { int64_t size, at, pad; int first, last; size_t i; } Temp;  /* size: pad and all */
 typedef struct { int64_t at, end; } Gap;
 
 static int by_birth(const void *a, const void *b)
@@ -166,8 +170,8 @@ static int64_t alive_at_once(Temp *t, size_t n)
 	qsort(dying, n, sizeof *dying, by_death);
 	for (size_t i = 0; i < n; i++) {
 		for (; dead < n && dying[dead]->last < t[i].first; dead++)
-			sum -= dying[dead]->size;
-		sum += t[i].size;
+			sum -= dying[dead]->size - dying[dead]->pad;
+		sum += t[i].size - t[i].pad;
 		most = sum > most ? sum : most;
 	}
 	free(dying);
@@ -176,8 +180,10 @@ static int64_t alive_at_once(Temp *t, size_t n)
 
 static void keep(const Temp *t, size_t n, int64_t *offset)
 {
-	for (size_t i = 0; i < n; i++)
-		offset[t[i].i] = t[i].at;
+	for (size_t i = 0; i < n; i++) {
+		int64_t start = t[i].i % (PAGE / STEP) * STEP, at = t[i].at;
+		offset[t[i].i] = t[i].pad ? at + (start - at % PAGE + PAGE) % PAGE : at;
+	}
 }
 
 int64_t memory_plan(size_t n, const int64_t *size, const int *first, const int *last, int align, int64_t *offset,
@@ -191,7 +197,9 @@ int64_t memory_plan(size_t n, const int64_t *size, const int *first, const int *
 		CHECK(size[i] >= 0 && first[i] <= last[i]);
 		if (!add_ok(size[i], align - 1, &room) || !add_ok(total, room / align * align, &total))
 			die(FAILED, "no memory: temporaries of more than 2^63 bytes");
-		t[i] = (Temp){room / align * align, 0, first[i], last[i], i};
+		room = room / align * align;
+		int64_t pad = room >= LARGE && align <= STEP ? PAGE : 0;
+		t[i] = (Temp){room + pad, 0, pad, first[i], last[i], i};
 	}
 	peak = plan_by_time(t, n);
 	*bound = alive_at_once(t, n);

@@ -519,6 +519,7 @@ UOp *fold_const(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg);
 typedef struct { DType dtype; int rank; int64_t dim[MAX_RANK]; void *data; size_t bytes; bool owned; } Array;
 int64_t array_count(const Array *a);
 Array array_new(DType dt, int rank, const int64_t *dim);     /* zeroed, 64-byte aligned */
+Array array_raw(DType dt, int rank, const int64_t *dim);     /* the same, not zeroed */
 void array_free(Array *a);
 /* Reads .npy (v1–3, both orders, both endiannesses); want: the dtype expected, so that <u2 and V2 can be bf16
  * (DT_NONE: as the file says). Native C-order data is mapped, not copied. Dies: FAILED cannot open, MALFORMED. */
@@ -593,7 +594,8 @@ Graph *name_kernels(Graph *g);
 /* ---- memplan.c: temporaries packed by lifetime -------------------------------------------------------------------------- */
 
 /* n temporaries of size[i] bytes, alive in calls first[i]..last[i]: offsets so that none that live together overlap.
- * Returns the workspace size; *bound gets the greatest sum alive at once. */
+ * Returns the workspace size; *bound gets the greatest sum alive at once. Large ones do not all start at the same
+ * place of a page, which may cost 4 KB each. */
 int64_t memory_plan(size_t n, const int64_t *size, const int *first, const int *last, int align, int64_t *offset, int64_t *bound);
 
 #include <string.h>

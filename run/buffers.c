@@ -79,7 +79,7 @@ static Array file_content(const UOp *u, const Val *file, Array a)
 		a.data = p + at % page;
 		return a;
 	}
-	a = array_new(a.dtype, a.rank, a.dim);
+	a = array_raw(a.dtype, a.rank, a.dim);
 	file_read(u, &f, at, a.data, a.bytes);
 	return a;
 }
@@ -106,7 +106,7 @@ Array buffer_content(const UOp *u, const VarEnv *env)
 		die(MALFORMED, "%s: its data does not have %zu bytes", where(u), a.bytes);
 	a.data = (void *)data->s;
 	if ((uintptr_t)data->s % dtype_size(a.dtype)) {
-		a = array_new(a.dtype, a.rank, a.dim);
+		a = array_raw(a.dtype, a.rank, a.dim);
 		memcpy(a.data, data->s, a.bytes);
 	}
 	return a;
@@ -242,6 +242,20 @@ Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in)
 	return b;
 }
 
+void buffers_settle(Buffers *b)
+{
+	b->moved = arena_alloc(b->n + 1);
+	for (size_t i = 0; i < b->n && b->exec->host; i++) {
+		Array *a = &b->host[i];
+		if (!has_role(b->u[i], "input") || a->bytes < HUGE_PAGE || a->owned)
+			continue;
+		b->mem[i] = memory_move(a->data, a->bytes);
+		pages_drop(a->data, a->bytes);
+		a->data = b->mem[i];
+		b->moved[i] = true;
+	}
+}
+
 size_t buffer_slot(const Buffers *b, const UOp *u)
 {
 	return (uintptr_t)map_get(&b->slot, u->id + 1) - 1;
@@ -272,7 +286,7 @@ void buffers_release(Buffers *b)
 	for (size_t i = 0; i < b->n; i++) {
 		bool own = has_role(b->u[i], "output") || has_role(b->u[i], "state") ||
 			has_role(b->u[i], "prepared");
-		if (own || (!b->exec->host && !has_role(b->u[i], "temp")))
+		if (own || (b->moved && b->moved[i]) || (!b->exec->host && !has_role(b->u[i], "temp")))
 			b->exec->release(b->mem[i]);
 		if (!b->exec->host && b->host[i].owned && !has_role(b->u[i], "input"))
 			array_free(&b->host[i]);

@@ -2,7 +2,6 @@
 #include "run.h"
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 static int cpu_list(void (*tell)(void *, const char *, const char *), void *ctx)
 {
@@ -29,28 +28,9 @@ static void cpu_open(int i)
 		die(UNSUPPORTED, "no device 'cpu:%d'", i);
 }
 
-/* Large memory comes from mmap: its pages are zero without being touched. */
-static void *cpu_alloc(size_t bytes)
-{
-	size_t n = (bytes + 64 + 63) & ~(size_t)63;
-	void *p = mmap(
-		NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (p == MAP_FAILED)
-		die(FAILED, "no memory for a buffer of %zu bytes", bytes);
-	*(size_t *)p = n;
-	return (char *)p + 64;
-}
-
 static void *cpu_slice(void *mem, size_t offset, size_t bytes)
 {
 	return (char *)mem + offset;
-}
-
-static void cpu_release(void *mem)
-{
-	if (mem)
-		munmap((char *)mem - 64, *(size_t *)((char *)mem - 64));
 }
 
 static void cpu_copy(void *to, void *from, size_t bytes)
@@ -99,9 +79,9 @@ const Exec exec_cpu = {
 	.align = 64,
 	.list = cpu_list,
 	.open = cpu_open,
-	.alloc = cpu_alloc,
+	.alloc = memory_take,
 	.slice = cpu_slice,
-	.release = cpu_release,
+	.release = memory_give,
 	.put = cpu_put,
 	.get = cpu_copy,
 	.copy = cpu_copy,

@@ -29,8 +29,9 @@ struct Prepared {
 	Key *key;                       /* by buffer */
 	uint8_t *state;                 /* by buffer, below */
 };
-/* AGAIN: several calls write it; LATER: calls that run each time read it */
-enum { KEYED = 1, FOUND = 2, AGAIN = 4, LATER = 8 };
+/* AGAIN: several calls write it; LATER: calls that run each time read it; MOVED: found, and then
+ * copied into memory of its own */
+enum { KEYED = 1, FOUND = 2, AGAIN = 4, LATER = 8, MOVED = 16 };
 
 static bool slot_written(const Slots *call, size_t k) { return k < 64 && call->writes >> k & 1; }
 
@@ -249,10 +250,22 @@ void prepared_done(Prepared *p, Buffers *b)
 		}
 }
 
+void prepared_settle(Prepared *p, Buffers *b)
+{
+	for (size_t i = 0; i < b->n && p->n; i++) {
+		void *mapped = b->mem[i];
+		if (!(p->state[i] & FOUND) || b->host[i].bytes < HUGE_PAGE)
+			continue;
+		b->mem[i] = b->host[i].data = memory_move(mapped, b->host[i].bytes);
+		cache_unmap(mapped, b->host[i].bytes);
+		p->state[i] |= MOVED;
+	}
+}
+
 void prepared_release(const Prepared *p, Buffers *b)
 {
 	for (size_t i = 0; i < b->n; i++)
-		if (p->state[i] & FOUND) {
+		if ((p->state[i] & (FOUND | MOVED)) == FOUND) {
 			cache_unmap(b->mem[i], b->host[i].bytes);
 			b->mem[i] = b->host[i].data = NULL;
 		}

@@ -97,6 +97,7 @@ static void handle(Graph *g, Bindings *operands)
 		.interpret = opt_interpret,
 		.profile = opt_profile != NULL,
 		.threads = whole_number(opt_j, "-j", 0),
+		.often = opt_bench || whole_number(opt_n, "-n", 1) > 1,
 		.build = {opt_cc, whole_number(opt_j, "-j", 0), true, opt_fast},
 	};
 	int n = whole_number(opt_n, "-n", 1);

@@ -119,6 +119,17 @@ void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, 
 /* Ends the threads; this one may run anywhere again. */
 void pool_stop(void);
 
+/* ---- memory.c: memory of buffers on the CPU */
+
+enum { HUGE_PAGE = 2 << 20 };
+/* Zeroed, aligned to 64 bytes, in huge pages when it is large; no two in a row start at the same
+ * place of their 4 KB. Dies with FAILED. */
+void *memory_take(size_t bytes);
+/* NULL is nothing. */
+void memory_give(void *p);
+/* A copy of from. */
+void *memory_move(const void *from, size_t bytes);
+
 /* ---- exec_cpu.c, exec_opencl.c, exec_cuda.c: devices behind one struct of functions */
 
 /* A launch made ready once for all calls. */
@@ -195,6 +206,7 @@ typedef struct {
 	Array *host;                    /* data NULL while only the device has it */
 	void **mem;                     /* device memory; for a host Exec the data itself */
 	void *workspace;                /* the temporaries' */
+	bool *moved;                    /* by buffers_settle; NULL: none */
 	Map slot;                       /* BUFFER node → 1 + its number */
 } Buffers;
 /* Places every BUFFER that the sink reaches: inputs and constants in place, states filled with
@@ -208,6 +220,9 @@ Array *buffer_get(Buffers *b, size_t i);
 void buffer_put(Buffers *b, size_t i);
 /* Pages of a mapped file leave memory; they are read again when they are needed. */
 void pages_drop(const void *p, size_t n);
+/* For a document that is called often: large inputs that lie in mapped files move to memory of their
+ * own, in huge pages. */
+void buffers_settle(Buffers *b);
 /* Gives back what buffers_place took. */
 void buffers_release(Buffers *b);
 
@@ -224,6 +239,8 @@ size_t prepared_calls(const Prepared *p);
 bool prepared_skips(const Prepared *p, size_t call);
 /* After those calls: results go to the cache, memory that no later call reads is given back. */
 void prepared_done(Prepared *p, Buffers *b);
+/* For a document that is called often: what was found moves to memory of its own, in huge pages. */
+void prepared_settle(Prepared *p, Buffers *b);
 /* Gives back what was found, before buffers_release. */
 void prepared_release(const Prepared *p, Buffers *b);
 
@@ -236,6 +253,7 @@ typedef struct {
 	const char *keep;               /* a folder for what each call writes, or NULL */
 	bool interpret, profile;
 	int threads;                    /* 0: as many as there are cores */
+	bool often;                     /* worth some time before the first call */
 	BuildOptions build;
 } SessionOptions;
 /* Compiled, loaded, its memory placed. The graph is at level program, or at any level with

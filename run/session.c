@@ -320,6 +320,10 @@ static void open_steps(Session *s)
 	s->b = buffers_place(s->g, e, s->in);
 	s->threads = e->host ? s->o.threads : 1;
 	s->prepared = prepared_find(s->g, &s->b, programs_by_call(s, &by));
+	if (s->o.often) {
+		buffers_settle(&s->b);
+		prepared_settle(s->prepared, &s->b);
+	}
 	steps_make(s, &by, kernel);
 	steps_wake(s);
 	map_free(&by);
