@@ -20,7 +20,8 @@ typedef struct {
 	int64_t width;          /* of a panel; 0: the whole range */
 } Repack;
 
-typedef struct { Map made; VEC(UOp *) out; int count; } Weights;
+/* first: the calls that prepare, the document's own and ours; they stand before all others */
+typedef struct { Map made; VEC(UOp *) first, out; int count; } Weights;
 
 static int64_t size_of(const UOp *range)
 {
@@ -180,7 +181,7 @@ static UOp *packed_buffer(Weights *w, const Repack *p, const Shape *shape)
 	const char *name = arena_printf("%.200s.packed%d", buffer_name(from), w->count++);
 	b = LEAF(OP_BUFFER, from->dtype, VMAP(val_str("name"), val_str(name), val_str("shape"),
 		shape_to_val(shape), val_str("role"), val_str("prepared")));
-	vec_push(&w->out, NODE(OP_CALL, DT_NONE, VNIL, kernel, b, from));
+	vec_push(&w->first, NODE(OP_CALL, DT_NONE, VNIL, kernel, b, from));
 	map_put(&w->made, key, b);
 	return b;
 }
@@ -235,10 +236,16 @@ Graph *layout_weights(Graph *g)
 	Weights w = {0};
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		UOp *call = repack(&w, g->sink->src[i]);
-		vec_push(&w.out, call);
+		if (call_prepares(call))
+			vec_push(&w.first, call);
+		else
+			vec_push(&w.out, call);
 	}
-	Graph *r = graph_with_calls(g, w.out.n, w.out.at);
+	for (size_t i = 0; i < w.out.n; i++)
+		vec_push(&w.first, w.out.at[i]);
+	Graph *r = graph_with_calls(g, w.first.n, w.first.at);
 	map_free(&w.made);
+	vec_free(&w.first);
 	vec_free(&w.out);
 	return r;
 }
