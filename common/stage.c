@@ -208,8 +208,6 @@ static Graph *admit(const Stage *s, Graph *g)
 		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
 	}
 	verify(g);
-	if (val_get(g->meta, "open"))
-		die(UNSUPPORTED, "what --stop-after wrote between two passes of fuse is only to be looked at");
 	checks_remember(g);
 	/* passes make a new graph: what was read is no longer the whole of it; functions are
 	 * expanded, dead ones too */

@@ -66,8 +66,7 @@ static void check_names(const UOp *sink, size_t at, int64_t outputs)
 	map_free(&seen);
 }
 
-/* open: a schedule as fuse's passes have it, kernels over buffers instead of calls; written by --stop-after alone */
-static void check_sink(Level lv, const UOp *sink, size_t at, bool open)
+static void check_sink(Level lv, const UOp *sink, size_t at)
 {
 	if (lv <= LV_GRAPH) {
 		for (uint32_t i = 0; i < sink->nsrc; i++)
@@ -77,8 +76,7 @@ static void check_sink(Level lv, const UOp *sink, size_t at, bool open)
 		return;
 	}
 	for (uint32_t i = 0; i < sink->nsrc; i++)
-		if (sink->src[i]->op != OP_CALL && sink->src[i]->op != OP_MEMCPY &&
-		    !(open && lv == LV_SCHEDULE && sink->src[i]->op == OP_KERNEL))
+		if (sink->src[i]->op != OP_CALL && sink->src[i]->op != OP_MEMCPY)
 			bad(MALFORMED, at, sink, "a source is neither CALL nor MEMCPY");
 	check_names(sink, at, -1);
 }
@@ -218,9 +216,8 @@ void verify(const Graph *g)
 			bad(MALFORMED, i, u, "the SINK is not the last node");
 		}
 	}
-	bool open = val_get(g->meta, "open") != NULL;
-	check_sink(g->level, g->sink, all.n - 1, open);
-	if (g->level > LV_GRAPH && !open)
+	check_sink(g->level, g->sink, all.n - 1);
+	if (g->level > LV_GRAPH)
 		check_prepared(g);
 	map_free(&names);
 	map_free(&assigned);

@@ -1,7 +1,8 @@
 /* The cost model: what a kernel takes to run, in units of one add, from its structure alone.
  *
- * A node runs as often as the loops around it turn: outside of folds those are the loops up to the innermost one that
- * it depends on (what depends on outer loops only is hoisted), inside a fold the fold's own turns. */
+ * A node runs as often as the loops around it turn: outside of folds those are the loops up to the
+ * innermost one that it depends on (what depends on outer loops only is hoisted), inside a fold the
+ * fold's own turns. */
 #include "fuse.h"
 #include <math.h>
 #include <stdlib.h>
@@ -65,8 +66,7 @@ double value_cost(UOp *value, int *loads)
 	return cost;
 }
 
-/* Turns of the loops up to the innermost one in mask. */
-static double turns(const Loops *l, uint64_t mask)
+double loop_turns(const Loops *l, uint64_t mask)
 {
 	double n = 1, upto = 1;
 	for (int i = 0; i < l->n; i++) {
@@ -79,7 +79,8 @@ static double turns(const Loops *l, uint64_t mask)
 
 static double max2(double a, double b) { return a > b ? a : b; }
 
-/* runs[id]: turns that a node inside a fold is asked for by its users; only entries of the kernel at hand count. */
+/* runs[id]: turns that a node inside a fold is asked for by its users; only entries of the kernel
+ * at hand count. */
 static double *runs;
 static size_t capruns;
 
@@ -93,7 +94,8 @@ static void runs_clear(const Nodes *all)
 		runs[all->at[i]->id] = 0;
 }
 
-/* runs[] for every node of a kernel: how often it is evaluated. The nodes are those of a brief walk. */
+/* runs[] for every node of a kernel: how often it is evaluated. The nodes are those of a brief
+ * walk. */
 static Nodes count_runs(UOp *kernel)
 {
 	Nodes all = walk_brief(kernel);
@@ -103,7 +105,7 @@ static Nodes count_runs(UOp *kernel)
 	for (size_t i = all.n; i--;) {
 		UOp *u = all.at[i];
 		uint64_t m = range_mask(u);
-		double n = m & ~loop_mask ? runs[u->id] : turns(&loops, m), inside = n;
+		double n = m & ~loop_mask ? runs[u->id] : loop_turns(&loops, m), inside = n;
 		runs[u->id] = n;
 		if (u->op == OP_RREDUCE)
 			for (uint32_t s = 1; s < u->nsrc; s++)
@@ -130,12 +132,10 @@ double kernel_work(UOp *kernel)
 	return work;
 }
 
-double load_turns(UOp *kernel, UOp *buffer)
+void load_turns(UOp *kernel, double *turns)
 {
 	Nodes all = count_runs(kernel);
-	double n = 0;
 	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_LOAD && all.at[i]->src[0]->src[0] == buffer)
-			n += runs[all.at[i]->id];
-	return n;
+		if (all.at[i]->op == OP_LOAD)
+			turns[param_slot(all.at[i]->src[0]->src[0])] += runs[all.at[i]->id];
 }

@@ -1,4 +1,5 @@
-/* --explain: what was done and why, a line for each pair looked at, then what each kernel reads and writes. */
+/* --explain: what was done and why, a line for each pair looked at, then what each kernel reads and
+ * writes. */
 #include "fuse.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -15,11 +16,11 @@ void explain(const char *fmt, ...)
 	va_end(ap);
 }
 
-const char *kernel_label(UOp *kernel)
+const char *step_label(const UOp *step)
 {
-	if (kernel->op != OP_KERNEL)
-		return kernel->op == OP_CALL ? custom_name(kernel->src[0]->arg) : "copy";
-	return buffer_name(store_buffer(kernel->src[0]));
+	if (step->op != OP_CALL)
+		return "copy";
+	return step->src[0]->op == OP_CUSTOM ? custom_name(step->src[0]->arg) : buffer_name(step->src[1]);
 }
 
 static void print_names(Buf *b, const UOp *call, uint32_t from, uint32_t to)

@@ -4,12 +4,12 @@
 bool fuse_explain, fuse_strict;
 
 static const Pass passes[] = {
-	{"open",     open_kernels,    "calls to kernels over buffers"},
+	{"open",     open_kernels,    "slots and ranges of kernels in one order"},
 	{"prepare",  prepare_constants, "what comes out of constants alone runs once", .optional = true},
 	{"produce",  merge_producers, "loads replaced by what produced them", .optional = true},
 	{"siblings", merge_siblings,  "kernels over the same ranges with shared inputs", .optional = true},
 	{"drop",     drop_stores,     "what nobody reads", .optional = true},
-	{"close",    close_kernels,   "kernels over buffers to calls"},
+	{"close",    close_kernels,   "folds and outputs share ranges"},
 	{"name",     name_kernels,    "kernels named for what they do"},
 	{"plan",     plan_memory,     "temporaries packed into one workspace", .optional = true},
 	{"explain",  explain_result,  "what each kernel reads and writes (--explain)", .optional = true},

@@ -1,8 +1,11 @@
-/* fuse: level schedule → schedule, with fewer kernels and less memory traffic.  Passes are in fuse.c.
+/* fuse: level schedule → schedule, with fewer kernels and less memory traffic. Passes are in
+ * fuse.c.
  *
- * Between open_kernels and close_kernels a document has kernels in open form: the SINK's sources are KERNELs (and
- * MEMCPYs, and CALLs of CUSTOMs) whose INDEXes name BUFFERs directly, loops are RANGEs of axis 0, 1, … in order, and
- * a range that a fold binds has axis BOUND + its depth from the inside, so that equal folds are one node wherever they stand. */
+ * Between open_kernels and close_kernels a document's kernels are in open form: each buffer of a
+ * call has one slot, in the order in which one reads the kernel, written ones first; loops are
+ * RANGEs of axis 0, 1, … in order, and a range that a fold binds has axis BOUND + its depth from
+ * the inside, so that equal folds are one node wherever they stand. A step is a CALL of such a
+ * kernel, or what stays as it is: a MEMCPY, a CALL of a CUSTOM. */
 #ifndef FUSE_H
 #define FUSE_H
 #include "uop.h"
@@ -10,42 +13,117 @@
 enum { BOUND = 16,              /* axis of the innermost bound range in open form */
 	KERNEL_NODES = 200,     /* a merged kernel has at most this many nodes */
 	FOLD_NODES = 128,       /* one with folds, whose merging takes more looking */
-	KERNEL_BUFFERS = 24 };  /* and this many buffers (GPU launches and registers set the limit) */
+	KERNEL_BUFFERS = 24 };  /* and this many buffers, for the sake of GPUs */
 
 extern bool fuse_explain, fuse_strict;
 
-/* ---- open_kernels.c: CALL(KERNEL with PARAMs, buffers) ↔ KERNEL over buffers */
+/* ---- open_kernels.c: to open form and back */
 Graph *open_kernels(Graph *g);
-/* The other way: slots in order of first use, written buffers first; loops and bound ranges renumbered (a bound
- * range takes over a loop of its size that its value does not depend on); kernels named. */
+/* Loops and bound ranges renumbered (a bound range takes over a loop of its size that its value
+ * does not depend on); slots in reading order again. */
 Graph *close_kernels(Graph *g);
+/* g with these steps */
+Graph *with_steps(const Graph *g, size_t n, UOp *const *step);
+
+/* ---- number_bound.c */
 /* A kernel's bound ranges numbered by their depth (see above). */
 UOp *number_bound(UOp *kernel);
 /* The same value with its bound ranges moved up by shift. */
 UOp *shift_bound(UOp *value, int shift);
-/* A bound range of the size of a loop that its fold does not depend on becomes that loop: then the value that a fold
- * and the output share is one node. */
+/* ---- share_loops.c */
+/* A bound range of the size of a loop that its fold does not depend on becomes that loop: then the
+ * value that a fold and the output share is one node. */
 UOp *share_loops(UOp *kernel);
 
+/* ---- seat_buffers.c: buffers and slots */
+/* A kernel whose slots are in order; slot k was slot from[k] before. */
+typedef struct { UOp *kernel; uint32_t n, *from; } Seated;
+/* kernel's slot s stands for buffer[s]; a buffer may stand in several. */
+Seated seat_buffers(UOp *kernel, UOp *const *buffer);
+/* The call of it, buffer being that of the slots before. */
+UOp *seated_call(const Seated *s, UOp *const *buffer);
+UOp *param_new(uint32_t slot, const UOp *buffer);
+void params_reset(void);
+uint32_t param_slot(const UOp *param);
+
+/* ---- know_kernels.c: what is known of a step, found once for all calls of a kernel */
+typedef struct {
+	UOp *kernel;                    /* NULL for what stays as it is */
+	uint32_t slots, nread, nmoved, nwritten;
+	uint32_t *read, *written;               /* slots */
+	uint32_t *moved;                        /* those read at places that move with the loops */
+	size_t nodes;
+	bool folds, scan, sort, sized;  /* has RREDUCE, RSCAN, RSORT, VAR */
+	uint64_t loops;                 /* equal for kernels over the same loops */
+	bool barrier;                   /* stays: a sort, a scatter, a copy that was asked for */
+	/* found when asked for, by the functions below */
+	char contracts;
+	int loads;
+	double work, ops, *turns;
+} Facts;
+Facts *step_facts(UOp *step);
+double facts_work(Facts *f);                    /* kernel_work */
+double facts_ops(Facts *f, int *loads);         /* value_cost of its first STORE's value */
+double facts_turns(Facts *f, uint32_t slot);    /* how often a run of it loads from a slot */
+bool facts_contracts(Facts *f);                 /* has_contraction */
+void facts_reset(void);
+UOp *step_buffer(const UOp *step, uint32_t slot);
+
+/* ---- buffer_uses.c: the steps that write and read each buffer, as they came, the last first */
+typedef struct Turn Turn;
+struct Turn { int step; Turn *next; };
+typedef struct {
+	const UOp *buffer;
+	bool temp;                      /* or prepared: fuse may do away with it */
+	Turn *writers, *readers;
+	size_t left;                    /* of the readers: the pass's own */
+} Use;
+typedef struct { Use **of; size_t n; } Uses;            /* by the buffer's id */
+Use *use_of(Uses *u, const UOp *buffer);
+void uses_add(Uses *u, const UOp *call, const Facts *f, int step);
+bool turn_from(const Turn *t, int a, int b);            /* some step from a on, before b */
+void uses_free(Uses *u);
+
+/* ---- judge_pairs.c: what came of a pair of kernels, kept for pairs that are alike but for their
+ * buffers */
+/* Two calls over one set of buffers: the first's, in its slots, then those that the second has
+ * alone. Until the next. */
+typedef struct {
+	UOp *first, *second;            /* kernels */
+	UOp **buffer;
+	uint32_t buffers, first_slots;
+	uint32_t *slot, slots;          /* where the second's are among buffer, and how many */
+} Pair;
+Pair pair_of(UOp *first, UOp *second);
+UOp *pair_second(const Pair *p);                /* the second kernel over the pair's slots */
+typedef struct Verdict Verdict;
+struct Verdict {
+	bool known;                     /* false: to be filled in now */
+	Seated merged;                  /* from the pair's slots; no kernel: they stay apart */
+	const char *why;
+	double with, without;           /* costs, when they decided */
+	UOp *first, *second;
+	uint64_t how;
+	Verdict *next;
+	uint32_t slot[];
+};
+typedef Map Verdicts;
+/* how: what else it depends on, a number of the pass's own */
+Verdict *verdict_of(Verdicts *all, const Pair *p, uint64_t how);
+
 /* ---- kernels.c: what a pass asks of a kernel in open form */
-/* Of what is no KERNEL, a MEMCPY or a CALL of a CUSTOM, which stay as they are: the buffer written, those read. */
-UOp *step_written(const UOp *step);
-UOp *const *step_reads(const UOp *step, uint32_t *n);
 typedef struct { UOp *at[64]; int n; } Loops;
 Loops kernel_loops(UOp *kernel);             /* free ranges, outermost first */
 Loops loops_among(const Nodes *all, UOp *kernel);    /* the same, all being a walk of kernel */
-UOp *store_buffer(const UOp *store);
+UOp *store_buffer(const UOp *store);         /* its PARAM */
 Nodes kernel_loads(UOp *kernel);             /* its LOAD nodes */
-/* One look at a kernel: its size, whether it has RREDUCE, RSCAN, RSORT, and its loads (until the next walk). */
-typedef struct { size_t nodes; bool folds, scan, sort; Nodes loads; } Look;
-Look kernel_look(UOp *kernel);
-/* True when store writes the whole of its buffer, each element once, at its own loops in order, without a gate. */
+/* True when store writes the whole of its buffer, each element once, at its own loops in order,
+ * without a gate. */
 bool store_is_plain(UOp *store);
-/* True when it writes buffers of role prepared: it runs once, not at each call. */
-bool is_prepared(const UOp *kernel);
 bool has_op(UOp *root, Op op);
-/* True when a fold in it reads nothing that moves with all of the ranges around and in it, but several things that move
- * with some, or is a product with such a factor: the reuse that a contraction has and a row reduction has not. */
+/* True when a fold in it reads nothing that moves with all of the ranges around and in it, but
+ * several things that move with some, or is a product with such a factor: the reuse that a
+ * contraction has and a row reduction has not. */
 bool has_contraction(UOp *root);
 /* value with every LOAD in it gated by gate as well */
 UOp *gate_loads(UOp *value, UOp *gate);
@@ -54,30 +132,43 @@ UOp *gate_loads(UOp *value, UOp *gate);
 /* True when place, over the kernel's loops, takes no value twice. */
 bool wants_once(UOp *place, UOp *kernel);
 
+/* ---- put_in_place.c */
+Nodes sites_of(UOp *kernel, UOp *param);     /* LOADs from a slot */
+/* kernel, the pair's first, with its loads of slot at replaced by what the second, which writes
+ * that buffer, stores: one plain STORE. Slots are from the pair's. No kernel when replacing comes
+ * to no end or folds nest too deep. */
+Seated put_in_place(const Pair *p, UOp *kernel, uint32_t at, bool folds);
+/* A running fold keeps its loops in order: kernel with its loops become those of store, one for
+ * one, so that param is read where store writes it; NULL when they differ. */
+UOp *loops_of_store(UOp *kernel, UOp *store, UOp *param);
+
 /* ---- cost.c */
-/* Work of one run of a kernel: arithmetic and memory traffic in units of one add, each node counted as often as its
- * place in the loops makes it run. Symbolic sizes count as their bounds' geometric mean. */
+/* Work of one run of a kernel: arithmetic and memory traffic in units of one add, each node counted
+ * as often as its place in the loops makes it run. Symbolic sizes count as their bounds' geometric
+ * mean. */
 double kernel_work(UOp *kernel);
 double size_guess(UOp *size);
 double count_guess(const Shape *s);
 /* size of a buffer; HUGE_VAL when it is symbolic */
 double buffer_bytes(const UOp *buffer);
-/* how often a run of kernel loads from buffer */
-double load_turns(UOp *kernel, UOp *buffer);
+/* turns of the loops up to the innermost one in mask */
+double loop_turns(const Loops *l, uint64_t mask);
+/* adds to turns, by slot, how often a run of kernel loads from it */
+void load_turns(UOp *kernel, double *turns);
 /* arithmetic of one element, loads left out; *loads gets their number */
 double value_cost(UOp *value, int *loads);
 
-/* ---- prepare_constants.c, merge_producer.c, merge_siblings.c, drop_stores.c, plan_memory.c: the passes */
+/* ---- prepare_constants.c, merge_producer.c, merge_siblings.c, drop_stores.c: the
+ * passes */
 Graph *prepare_constants(Graph *g);
 Graph *merge_producers(Graph *g);
 Graph *merge_siblings(Graph *g);
 Graph *drop_stores(Graph *g);
-Graph *plan_memory(Graph *g);
 
 /* ---- explain.c */
 /* One line on standard error when --explain is given. */
 void explain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Name of the kernel for such a line: that of what it writes. */
-const char *kernel_label(UOp *kernel);
+/* Name of a step for such a line: that of what it writes. */
+const char *step_label(const UOp *step);
 Graph *explain_result(Graph *g);
 #endif

@@ -2,15 +2,6 @@
 #include "fuse.h"
 #include <stdlib.h>
 
-UOp *step_written(const UOp *step) { return step->src[step->op == OP_CALL]; }
-
-UOp *const *step_reads(const UOp *step, uint32_t *n)
-{
-	uint32_t first = step->op == OP_CALL ? 2 : 1;
-	*n = step->nsrc - first;
-	return step->src + first;
-}
-
 Loops kernel_loops(UOp *kernel)
 {
 	Nodes all = walk_brief(kernel);
@@ -34,13 +25,6 @@ Loops loops_among(const Nodes *all, UOp *kernel)
 
 UOp *store_buffer(const UOp *store) { return store->src[0]->src[0]; }
 
-bool is_prepared(const UOp *kernel)
-{
-	if (kernel->op == OP_KERNEL)
-		return buffer_is(store_buffer(kernel->src[0]), "prepared");
-	return call_prepares(kernel);
-}
-
 Nodes kernel_loads(UOp *kernel)
 {
 	Nodes all = walk_brief(kernel), loads = {0};
@@ -51,21 +35,6 @@ Nodes kernel_loads(UOp *kernel)
 		if (all.at[i]->op == OP_LOAD)
 			loads.at[n++] = all.at[i];
 	return loads;
-}
-
-Look kernel_look(UOp *kernel)
-{
-	Nodes all = walk_brief(kernel);
-	Look l = {.nodes = all.n, .loads = {all.at, 0}};
-	for (size_t i = 0; i < all.n; i++) {
-		UOp *u = all.at[i];
-		l.folds |= u->op == OP_RREDUCE;
-		l.scan |= u->op == OP_RSCAN;
-		l.sort |= u->op == OP_RSORT;
-		if (u->op == OP_LOAD)
-			l.loads.at[l.loads.n++] = u;
-	}
-	return l;
 }
 
 static bool covers(UOp *index, UOp *size)
@@ -150,10 +119,14 @@ static bool reuses(UOp *fold)
 
 bool has_contraction(UOp *root)
 {
-	Look l = kernel_look(root);
-	if (!l.folds || l.loads.n < 2)
-		return false;
+	size_t folds = 0, loads = 0;
 	Nodes all = walk(root);
+	for (size_t i = 0; i < all.n; i++) {
+		folds += all.at[i]->op == OP_RREDUCE;
+		loads += all.at[i]->op == OP_LOAD;
+	}
+	if (!folds || loads < 2)
+		return false;
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_RREDUCE && reuses(all.at[i]))
 			return true;

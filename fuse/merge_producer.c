@@ -3,131 +3,73 @@
  *     t[i,j] = Σk a[i,k]·b[k,j]          →    y[i,j] = max(Σk a[i,k]·b[k,j] + c[j], 0)
  *     y[i,j] = max(t[i,j] + c[j], 0)
  *
- * Kernels are taken in order, so what a kernel loads has its final form already. A temporary is inlined when the kernel
- * at hand is the last one that still loads it (or when it is so cheap that each reader may have its own), by cost:
- *   - elementwise values: arithmetic times how often it would be repeated, against a store and the loads;
- *   - values with folds: the work of the merged kernel against that of the two. A fold over a row, wanted by the whole
- *     row, is computed once before the row's loop, which makes one kernel of softmax or a layer norm;
- *   - a contraction only takes work behind it (bias, activation): it is wanted element by element, once each.
- * A value whose inputs are written in between, a sort, a scatter and an explicit copy stay where they are. */
+ * Kernels are taken in order, so what a kernel loads has its final form already. A temporary is
+ * inlined when the kernel at hand is the last one that still loads it (or when it is so cheap that
+ * each reader may have its own), by cost:
+ *   - elementwise values: arithmetic times how often it would be repeated, against a store and the
+ *     loads;
+ *   - values with folds: the work of the merged kernel against that of the two. A fold over a row,
+ *     wanted by the whole row, is computed once before the row's loop, which makes one kernel of
+ *     softmax or a layer norm;
+ *   - a contraction only takes work behind it (bias, activation): it is wanted element by element,
+ *     once each.
+ * A value whose inputs are written in between, a sort, a scatter and an explicit copy stay where
+ * they are. */
 #include "fuse.h"
 #include <stdlib.h>
 
-enum { BIG_FOLD = 1 << 16, FEW_ROWS = 64, ROUNDS = 4, KERNEL_WORTH = 4096 };
-
-typedef VEC(UOp *) List;
+enum { BIG_FOLD = 1 << 16, FEW_ROWS = 64, KERNEL_WORTH = 4096 };
 
 typedef struct {
-	UOp *kernel;            /* a KERNEL, or a MEMCPY or CALL left alone */
+	UOp *call;
+	Facts *is;
+	bool barrier;           /* as it came, whatever is merged into it: a copy stays one */
 	bool dead, cheap;       /* cheap: each reader may compute it itself */
-	bool barrier;           /* a copy somebody asked for, a sort, a scatter */
-	bool folds, scan, sort; /* has RREDUCE, RSCAN, RSORT */
-	size_t nodes;
-	double work;            /* of the kernel as it is, -1 before somebody asked */
-	List reads;             /* distinct buffers */
+	Use **reads;            /* distinct */
+	uint32_t nread;
 } Step;
 
-typedef struct Turn Turn;
-struct Turn { int step; Turn *next; };
-/* Who writes and who reads a buffer as the calls came, the last first; and how many readers are left. */
-typedef struct { Turn *writers, *readers; size_t left; } Use;
-
-typedef struct { Step *step; int n; Map use; int merged; } Plan;
-
-static Use *use_of(Plan *p, UOp *buffer)
-{
-	Use *u = map_get(&p->use, PKEY(buffer));
-	if (!u) {
-		u = arena_alloc(sizeof *u);
-		map_put(&p->use, PKEY(buffer), u);
-	}
-	return u;
-}
-
-static void turn_add(Turn **list, int step)
-{
-	Turn *t = arena_alloc(sizeof *t);
-	*t = (Turn){step, *list};
-	*list = t;
-}
-
-static void read_add(Plan *p, int k, UOp *buffer)
-{
-	Step *s = &p->step[k];
-	for (size_t i = 0; i < s->reads.n; i++)
-		if (s->reads.at[i] == buffer)
-			return;
-	vec_push(&s->reads, buffer);
-	use_of(p, buffer)->left++;
-}
-
-static void read_drop(Plan *p, int k, UOp *buffer)
-{
-	Step *s = &p->step[k];
-	for (size_t i = 0; i < s->reads.n; i++)
-		if (s->reads.at[i] == buffer) {
-			s->reads.at[i--] = s->reads.at[--s->reads.n];
-			use_of(p, buffer)->left--;
-		}
-}
+typedef struct { Step *step; int n; Uses uses; Verdicts verdicts; int merged; } Plan;
 
 /* ---- reading the calls */
 
-static bool is_barrier(UOp *kernel)
-{
-	if (kernel->nsrc != 1 || !store_is_plain(kernel->src[0]))
-		return true;
-	/* a bare LOAD is a copy that somebody asked for */
-	UOp *value = kernel->src[0]->src[1];
-	return value->op == OP_LOAD || value->op == OP_RSORT;
-}
-
-static void read_step(Plan *p, int k, UOp *u)
+static void read_step(Plan *p, int k, UOp *call)
 {
 	Step *s = &p->step[k];
-	s->kernel = u;
-	s->work = -1;
-	if (u->op != OP_KERNEL) {
-		uint32_t n;
-		UOp *const *reads = step_reads(u, &n);
-		s->barrier = true;
-		turn_add(&use_of(p, step_written(u))->writers, k);
-		for (uint32_t i = 0; i < n; i++)
-			read_add(p, k, reads[i]);
-	} else {
-		s->barrier = is_barrier(u);
-		Look l = kernel_look(u);
-		s->nodes = l.nodes;
-		s->folds = l.folds;
-		s->scan = l.scan;
-		s->sort = l.sort;
-		for (uint32_t i = 0; i < u->nsrc; i++)
-			turn_add(&use_of(p, store_buffer(u->src[i]))->writers, k);
-		for (size_t i = 0; i < l.loads.n; i++)
-			read_add(p, k, l.loads.at[i]->src[0]->src[0]);
+	s->call = call;
+	s->is = step_facts(call);
+	s->barrier = s->is->barrier;
+	s->reads = arena_alloc(s->is->nread * sizeof *s->reads);
+	uses_add(&p->uses, call, s->is, k);
+	for (uint32_t i = 0; i < s->is->nread; i++) {
+		Use *u = use_of(&p->uses, step_buffer(call, s->is->read[i]));
+		s->reads[s->nread++] = u;
+		u->left++;
 	}
-	for (size_t i = 0; i < s->reads.n; i++)
-		turn_add(&use_of(p, s->reads.at[i])->readers, k);
+}
+
+static bool reads(const Step *s, const Use *u)
+{
+	for (uint32_t i = 0; i < s->nread; i++)
+		if (s->reads[i] == u)
+			return true;
+	return false;
 }
 
 /* ---- may it be done */
 
-static bool is_temp(const UOp *buffer) { return buffer_is(buffer, "temp") || buffer_is(buffer, "prepared"); }
-
 /* Something that step t reads is written between steps t and c. */
 static bool overwritten(Plan *p, int t, int c)
 {
-	for (size_t i = 0; i < p->step[t].reads.n; i++) {
-		Use *u = use_of(p, p->step[t].reads.at[i]);
-		for (Turn *w = u->writers; w && w->step > t; w = w->next)
+	for (uint32_t i = 0; i < p->step[t].nread; i++)
+		for (Turn *w = p->step[t].reads[i]->writers; w && w->step > t; w = w->next)
 			if (w->step < c)
 				return true;
-	}
 	return false;
 }
 
-/* What kernel reads of the buffers that it writes, it reads at the very place that it writes (a state updated in place
- * may be read by what is merged into its update). */
+/* What kernel reads of the buffers that it writes, it reads at the very place that it writes (a
+ * state updated in place may be read by what is merged into its update). */
 static bool in_place(UOp *kernel)
 {
 	Nodes loads = kernel_loads(kernel);
@@ -141,30 +83,28 @@ static bool in_place(UOp *kernel)
 
 static size_t union_size(const Step *a, const Step *b)
 {
-	size_t n = a->reads.n + b->reads.n;
-	for (size_t i = 0; i < a->reads.n; i++)
-		for (size_t k = 0; k < b->reads.n; k++)
-			n -= a->reads.at[i] == b->reads.at[k];
+	size_t n = a->nread + b->nread;
+	for (uint32_t i = 0; i < a->nread; i++)
+		n -= reads(b, a->reads[i]);
 	return n;
 }
 
 /* A merge takes away t's STORE and c's load, and both have the loops. */
 static bool too_large(const Step *t, const Step *c)
 {
-	size_t most = t->folds || c->folds ? FOLD_NODES : KERNEL_NODES;
-	size_t once = 7 + 2 * __builtin_popcountll(range_mask(t->kernel));
-	return t->nodes + c->nodes > most + once;
+	size_t most = t->is->folds || c->is->folds ? FOLD_NODES : KERNEL_NODES;
+	size_t once = 7 + 2 * __builtin_popcountll(range_mask(t->is->kernel));
+	return t->is->nodes + c->is->nodes > most + once;
 }
 
-/* The step whose value may be put in place of step c's loads of buffer; -1 when none may. */
-static int candidate(Plan *p, int c, UOp *buffer)
+/* The step whose value may be put in place of step c's loads of a buffer; -1 when none may. */
+static int candidate(Plan *p, int c, const Use *u)
 {
-	Use *u = use_of(p, buffer);
-	if (!is_temp(buffer) || !u->writers || u->writers->next || u->writers->step >= c)
+	if (!u->temp || !u->writers || u->writers->next || u->writers->step >= c)
 		return -1;
 	int t = u->writers->step;
 	Step *s = &p->step[t];
-	if (s->barrier || p->step[c].kernel->op != OP_KERNEL || p->step[c].sort)
+	if (s->barrier || !p->step[c].is->kernel || p->step[c].is->sort)
 		return -1;
 	if (!s->cheap && u->left != 1)
 		return -1;
@@ -173,111 +113,30 @@ static int candidate(Plan *p, int c, UOp *buffer)
 	return overwritten(p, t, c) ? -1 : t;
 }
 
-/* ---- putting it in place */
-
-static Nodes sites_of(UOp *kernel, UOp *buffer)
-{
-	Nodes loads = kernel_loads(kernel), sites = {loads.at, 0};
-	for (size_t i = 0; i < loads.n; i++)
-		if (loads.at[i]->src[0]->src[0] == buffer)
-			sites.at[sites.n++] = loads.at[i];
-	return sites;
-}
-
-/* The value that a store writes, at the places that a load reads. */
-static UOp *value_for(UOp *store, UOp *site)
-{
-	UOp *place = store->src[0], *value = store->src[1], *from[MAX_RANK], *to[MAX_RANK];
-	size_t n = 0;
-	for (uint32_t i = 1; i < place->nsrc; i++) {
-		if (place->src[i]->op != OP_RANGE)
-			continue;
-		from[n] = place->src[i];
-		to[n++] = site->src[0]->src[i];
-	}
-	value = substitute(value, n, from, to);
-	if (site->nsrc < 2)
-		return value;
-	UOp *zero = const_num(value->dtype, 0);
-	return NODE(OP_WHERE, value->dtype, VNIL, site->src[1], gate_loads(value, site->src[1]), zero);
-}
-
-/* A site whose index is itself loaded may hold another site. */
-static bool may_nest(const Nodes *sites)
-{
-	for (size_t i = 0; i < sites->n; i++)
-		if (has_op(sites->at[i]->src[0], OP_LOAD) || sites->at[i]->nsrc > 1)
-			return true;
-	return false;
-}
-
-static bool any_in_fold(const Nodes *sites)
-{
-	for (size_t i = 0; i < sites->n; i++)
-		if (range_mask(sites->at[i]) >> BOUND)
-			return true;
-	return false;
-}
-
-/* Kernel with every load of what store writes replaced; NULL when that does not come to an end or nests too deep.
- * The kernel's bound ranges make way, so that those of the value are the same in its folds and outside of them. */
-static UOp *inlined(UOp *kernel, UOp *store, bool folds)
-{
-	List to = {0};
-	int round = 0;
-	Nodes found = sites_of(kernel, store_buffer(store));
-	UOp *r = any_in_fold(&found) ? shift_bound(kernel, MAX_RANK) : kernel;
-	for (bool again = true; again && round < ROUNDS; round++) {
-		Nodes sites = sites_of(r, store_buffer(store));
-		again = sites.n && may_nest(&sites);
-		to.n = 0;
-		for (size_t i = 0; i < sites.n; i++)
-			vec_push(&to, value_for(store, sites.at[i]));
-		r = substitute(r, sites.n, sites.at, to.at);
-	}
-	vec_free(&to);
-	if (round == ROUNDS && sites_of(r, store_buffer(store)).n)
-		return NULL;
-	return folds ? number_bound(r) : r;
-}
-
-/* A running fold keeps its loops in order: kernel's loops become those of store, one for one; NULL when they differ. */
-static UOp *loops_of_store(UOp *kernel, UOp *store)
-{
-	Loops k = kernel_loops(kernel), s = kernel_loops(store);
-	Nodes sites = sites_of(kernel, store_buffer(store));
-	if (k.n != s.n || sites.n != 1 || sites.at[0]->nsrc > 1)
-		return NULL;
-	for (int i = 0; i < k.n; i++)
-		if (k.at[i]->src[0] != s.at[i]->src[0])
-			return NULL;
-	kernel = substitute(kernel, k.n, k.at, s.at);
-	sites = sites_of(kernel, store_buffer(store));
-	for (uint32_t i = 1; i < store->src[0]->nsrc; i++)
-		if (sites.at[0]->src[0]->src[i] != store->src[0]->src[i])
-			return NULL;
-	return kernel;
-}
-
 /* ---- is it worth it */
 
-/* How often each element of what store writes is asked for by a kernel. */
-static double repeats(UOp *kernel, UOp *store)
+/* How often each element of a buffer is asked for by a step that reads it. */
+static double repeats(const Step *s, const UOp *buffer)
 {
-	double count = count_guess(store_buffer(store)->shape);
-	return load_turns(kernel, store_buffer(store)) / (count < 1 ? 1 : count);
+	double count = count_guess(buffer->shape);
+	for (uint32_t k = 0; k < s->is->slots; k++)
+		if (step_buffer(s->call, k) == buffer)
+			return facts_turns(s->is, k) / (count < 1 ? 1 : count);
+	return 0;
 }
 
-/* Elementwise value wanted `times` times: computed each time, or stored once and loaded. A load that is repeated comes
- * out of a near cache. In favour of computing by a quarter, as a kernel less is worth something. free: how many elements
- * are prepared, whose storing takes no time of the call's; 0 otherwise. */
-static bool recompute(UOp *value, double times, double free, double *inlined_cost, double *stored_cost)
+/* Elementwise value wanted `times` times: computed each time, or stored once and loaded. A load
+ * that is repeated comes out of a near cache. In favour of computing by a quarter, as a kernel less
+ * is worth something. free: how many elements are prepared, whose storing takes no time of the
+ * call's; 0 otherwise. */
+static bool recompute(Facts *f, double times, double free, double *inlined_cost,
+	double *stored_cost)
 {
 	int loads;
 	if (times <= 1 && !free)
 		return true;
 	times = times < 1 ? 1 : times;
-	double ops = value_cost(value, &loads), load = 4 + (times - 1);
+	double ops = facts_ops(f, &loads), load = 4 + (times - 1);
 	*inlined_cost = ops * times + loads * load;
 	*stored_cost = ops + 4 * loads + 4 + load;
 	if ((*inlined_cost - load) * free > KERNEL_WORTH)
@@ -287,16 +146,17 @@ static bool recompute(UOp *value, double times, double free, double *inlined_cos
 	return *inlined_cost <= 1.25 * *stored_cost;
 }
 
-/* A prepared value that a call wants is computed before it for nothing, if it takes no more memory than what it is made
- * of: else computing it at the call may be better (a mask, a weight of few bits). The number of its elements, or 0. */
-static double free_elements(const Step *t, UOp *reader)
+/* A prepared value that a call wants is computed before it for nothing, if it takes no more memory
+ * than what it is made of: else computing it at the call may be better (a mask, a weight of few
+ * bits). The number of its elements, or 0. */
+static double free_elements(const Step *t, const Step *reader)
 {
-	UOp *to = store_buffer(t->kernel->src[0]);
+	const UOp *to = step_buffer(t->call, 0);
 	double from = 0;
-	if (!is_prepared(t->kernel) || is_prepared(reader))
+	if (!call_prepares(t->call) || call_prepares(reader->call))
 		return 0;
-	for (size_t i = 0; i < t->reads.n; i++)
-		from += buffer_bytes(t->reads.at[i]);
+	for (uint32_t i = 0; i < t->nread; i++)
+		from += buffer_bytes(t->reads[i]->buffer);
 	return buffer_bytes(to) <= from ? count_guess(to->shape) : 0;
 }
 
@@ -318,140 +178,184 @@ static bool is_big_fold(UOp *store)
 }
 
 /* The load wants each element once: nothing of a contraction is done twice. */
-static bool wanted_once(UOp *kernel, UOp *store)
+static bool wanted_once(UOp *kernel, UOp *param)
 {
-	Nodes sites = sites_of(kernel, store_buffer(store));
+	Nodes sites = sites_of(kernel, param);
 	return sites.n == 1 && sites.at[0]->nsrc == 1 && wants_once(sites.at[0]->src[0], kernel);
 }
 
-static bool contraction_ok(UOp *kernel, UOp *store, const char **why)
+static bool contraction_ok(const Step *c, UOp *param, const char **why)
 {
-	if (!wanted_once(kernel, store)) {
+	if (!wanted_once(c->is->kernel, param)) {
 		*why = "a contraction that is not wanted once an element";
 		return false;
 	}
-	if (has_contraction(kernel)) {
+	if (facts_contracts(c->is)) {
 		*why = "one contraction a kernel";
 		return false;
 	}
 	return true;
 }
 
-static double step_work(Step *s)
+/* What may be put in place of step c's loads of slot at: step c's kernel (its loops may have to
+ * change), or NULL. */
+static UOp *may_take(const Step *t, const Step *c, uint32_t at, double free, Verdict *v)
 {
-	if (s->work < 0)
-		s->work = kernel_work(s->kernel);
-	return s->work;
+	UOp *kernel = c->is->kernel, *store = t->is->kernel->src[0];
+	const UOp *buffer = step_buffer(c->call, at);
+	UOp *param = param_new(at, buffer);
+	if (t->is->scan) {
+		v->why = "a running fold is wanted in another order";
+		return c->is->scan ? NULL : loops_of_store(kernel, store, param);
+	}
+	v->why = "costs more";
+	if (!t->is->folds && !t->cheap &&
+	    !recompute(t->is, repeats(c, buffer), free, &v->with, &v->without))
+		return NULL;
+	if (!t->is->folds)
+		return kernel;
+	if (facts_contracts(t->is))
+		return contraction_ok(c, param, &v->why) ? kernel : NULL;
+	if (is_big_fold(store))
+		v->why = "a large fold to few values";
+	else if (free && facts_work(t->is) > KERNEL_WORTH)
+		v->why = "it is computed once, from constants";
+	else
+		return kernel;
+	return NULL;
 }
 
-/* The kernel with step t's value in place, or NULL; why and the costs are for --explain. */
-static UOp *try_merge(Plan *p, int t, int c, const char **why, double *with, double *without)
+/* Folds are merged when that takes no work more: looked at when it is done. */
+static bool is_more_work(const Step *t, const Step *c, UOp *merged, Verdict *v)
 {
-	UOp *kernel = p->step[c].kernel, *store = p->step[t].kernel->src[0];
-	bool folds = p->step[t].folds || p->step[c].folds;
-	double free = free_elements(&p->step[t], kernel);
-	*with = *without = 0;
-	if (p->step[t].scan) {
-		*why = "a running fold is wanted in another order";
-		if (p->step[c].scan)
-			return NULL;
-		kernel = loops_of_store(kernel, store);
-		return kernel ? inlined(kernel, store, folds) : NULL;
-	}
-	*why = "costs more";
-	if (!p->step[t].folds) {
-		if (!p->step[t].cheap && !recompute(store->src[1], repeats(kernel, store), free, with, without))
-			return NULL;
-		return inlined(kernel, store, folds);
-	}
-	if (has_contraction(store))
-		return contraction_ok(kernel, store, why) ? inlined(kernel, store, folds) : NULL;
-	if (is_big_fold(store)) {
-		*why = "a large fold to few values";
-		return NULL;
-	}
-	if (free && step_work(&p->step[t]) > KERNEL_WORTH) {
-		*why = "it is computed once, from constants";
-		return NULL;
-	}
-	UOp *merged = inlined(kernel, store, folds);
-	if (!merged)
-		return NULL;
-	*without = step_work(&p->step[c]) + step_work(&p->step[t]);
+	if (!t->is->folds || t->is->scan || facts_contracts(t->is))
+		return false;
+	v->without = facts_work(c->is) + facts_work(t->is);
 	/* sharing takes work away, and looking for it takes time */
-	*with = kernel_work(merged);
-	if (*with > *without)
-		*with = kernel_work(share_loops(merged));
-	return *with <= *without ? merged : NULL;
+	v->with = kernel_work(merged);
+	if (v->with > v->without)
+		v->with = kernel_work(share_loops(merged));
+	return v->with > v->without;
+}
+
+/* One of them reads what c writes. */
+static bool in_turn(const Step *t, const Step *c)
+{
+	for (uint32_t i = 0; i < c->is->nwritten; i++) {
+		const UOp *to = step_buffer(c->call, c->is->written[i]);
+		for (uint32_t k = 0; k < c->nread + t->nread; k++)
+			if ((k < c->nread ? c->reads[k] : t->reads[k - c->nread])->buffer == to)
+				return true;
+	}
+	return false;
+}
+
+static void merge(const Pair *pair, const Step *t, const Step *c, double free, Verdict *v)
+{
+	uint32_t at = pair->slot[0];
+	UOp *kernel = may_take(t, c, at, free, v);
+	if (!kernel)
+		return;
+	Seated s = put_in_place(pair, kernel, at, t->is->folds || c->is->folds);
+	if (!s.kernel || is_more_work(t, c, s.kernel, v))
+		return;
+	if (in_turn(t, c) && !in_place(s.kernel)) {
+		v->with = v->without = 0;
+		v->why = "it reads elsewhere what the kernel overwrites";
+		return;
+	}
+	node_note(s.kernel, c->is->kernel->note);
+	node_note(s.kernel, t->is->kernel->note);
+	v->merged = s;
+}
+
+/* What comes of putting step t's value in place in step c. */
+static Verdict *judge(Plan *p, const Pair *pair, const Step *t, const Step *c)
+{
+	double free = free_elements(t, c);
+	Verdict *v = verdict_of(&p->verdicts, pair, (free > 0) << 1 | t->cheap);
+	if (!v->known)
+		merge(pair, t, c, free, v);
+	v->known = true;
+	return v;
 }
 
 /* ---- the pass */
 
-static void replace_reads(Plan *p, int t, int c, UOp *buffer)
+/* Step c reads what step t reads instead of what it wrote, which may leave t without readers. */
+static void replace_reads(Step *t, Step *c, Use *use)
 {
-	Step *from = &p->step[t];
-	read_drop(p, c, buffer);
-	for (size_t i = 0; i < from->reads.n; i++)
-		read_add(p, c, from->reads.at[i]);
-	if (use_of(p, buffer)->left)
+	Use **now = arena_alloc((c->nread + t->nread) * sizeof *now);
+	uint32_t n = 0;
+	memcpy(now, c->reads, c->nread * sizeof *now);
+	while (now[n] != use)
+		n++;
+	now[n] = now[c->nread - 1];
+	n = c->nread - 1;
+	for (uint32_t i = 0; i < t->nread; i++)
+		if (!reads(c, t->reads[i])) {
+			now[n++] = t->reads[i];
+			t->reads[i]->left++;
+		}
+	c->reads = now;
+	c->nread = n;
+	if (--use->left)
 		return;
-	from->dead = true;
-	while (from->reads.n)
-		read_drop(p, t, from->reads.at[0]);
+	t->dead = true;
+	for (uint32_t i = 0; i < t->nread; i++)
+		t->reads[i]->left--;
+	t->nread = 0;
 }
 
-static bool merge_one(Plan *p, int c, UOp *buffer)
+static void explain_verdict(const Verdict *v, const char *what, const UOp *call)
 {
-	int t = candidate(p, c, buffer);
-	const char *why = "";
-	double with = 0, without = 0;
+	const char *done = v->merged.kernel ? "merged" : "stored";
+	if (v->with || v->without)
+		explain("%s into %s: %s, %.4g against %.4g", what, step_label(call), done, v->with,
+			v->without);
+	else if (v->merged.kernel)
+		explain("%s into %s: %s", what, step_label(call), done);
+	else
+		explain("%s into %s: %s, %s", what, step_label(call), done, v->why);
+}
+
+static bool merge_one(Plan *p, int c, Use *use)
+{
+	int t = candidate(p, c, use);
 	if (t < 0)
 		return false;
-	UOp *merged = try_merge(p, t, c, &why, &with, &without);
-	if (merged && !in_place(merged)) {
-		merged = NULL;
-		with = without = 0;
-		why = "it reads elsewhere what the kernel overwrites";
-	}
-	if (with || without)
-		explain("%s into %s: %s, %.4g against %.4g", buffer_name(buffer),
-			kernel_label(p->step[c].kernel), merged ? "merged" : "stored", with, without);
-	else
-		explain("%s into %s: %s%s", buffer_name(buffer), kernel_label(p->step[c].kernel),
-			merged ? "merged" : "stored, ", merged ? "" : why);
-	if (!merged)
+	Step *from = &p->step[t], *to = &p->step[c];
+	Pair pair = pair_of(to->call, from->call);
+	Verdict *v = judge(p, &pair, from, to);
+	explain_verdict(v, buffer_name(use->buffer), to->call);
+	if (!v->merged.kernel)
 		return false;
-	node_note(merged, p->step[c].kernel->note);
-	node_note(merged, p->step[t].kernel->note);
-	p->step[c].kernel = merged;
-	p->step[c].work = -1;
-	p->step[c].nodes = walk_brief(merged).n;
-	p->step[c].folds |= p->step[t].folds;
-	p->step[c].scan |= p->step[t].scan;
-	replace_reads(p, t, c, buffer);
+	to->call = seated_call(&v->merged, pair.buffer);
+	to->is = step_facts(to->call);
+	replace_reads(from, to, use);
 	p->merged++;
 	return true;
 }
 
-/* Each reader may compute it itself: all of them together, judged by what they are before anything is merged. */
+/* Each reader may compute it itself: all of them together, judged by what they are before anything
+ * is merged. */
 static bool is_cheap(Plan *p, int k)
 {
 	Step *s = &p->step[k];
-	if (s->barrier || s->folds || s->scan || s->dead || s->kernel->op != OP_KERNEL)
+	if (s->barrier || s->is->folds || s->is->scan || s->dead)
 		return false;
-	UOp *store = s->kernel->src[0];
-	Use *u = use_of(p, store_buffer(store));
-	if (u->left < 2 || !is_temp(store_buffer(store)))
+	UOp *to = step_buffer(s->call, 0);
+	Use *u = use_of(&p->uses, to);
+	if (u->left < 2 || !u->temp)
 		return false;
-	double times = 0, with = 0, without = 0;
-	double free = 0;
+	double times = 0, with = 0, without = 0, free = 0;
 	for (Turn *r = u->readers; r; r = r->next) {
-		UOp *reader = p->step[r->step].kernel;
-		times += reader->op == OP_KERNEL ? repeats(reader, store) : 1;
+		Step *reader = &p->step[r->step];
+		times += reader->is->kernel ? repeats(reader, to) : 1;
 		free = free ? free : free_elements(s, reader);
 	}
-	bool yes = recompute(store->src[1], times, free, &with, &without);
-	explain("%s: wanted %.4g times by %zu kernels: %s (%.4g against %.4g)", buffer_name(store_buffer(store)),
+	bool yes = recompute(s->is, times, free, &with, &without);
+	explain("%s: wanted %.4g times by %zu kernels: %s (%.4g against %.4g)", buffer_name(to),
 		times, u->left, yes ? "computed in each" : "stored once", with, without);
 	return yes;
 }
@@ -459,18 +363,18 @@ static bool is_cheap(Plan *p, int k)
 static void merge_step(Plan *p, int c)
 {
 	Step *s = &p->step[c];
-	List tried = {0};
-	for (bool again = s->kernel->op == OP_KERNEL; again;) {
+	VEC(Use *) tried = {0};
+	for (bool again = s->is->kernel; again;) {
 		again = false;
-		for (size_t i = 0; i < s->reads.n && !again; i++) {
-			UOp *b = s->reads.at[i];
+		for (uint32_t i = 0; i < s->nread && !again; i++) {
+			Use *u = s->reads[i];
 			bool seen = false;
 			for (size_t k = 0; k < tried.n; k++)
-				seen |= tried.at[k] == b;
+				seen |= tried.at[k] == u;
 			if (seen)
 				continue;
-			vec_push(&tried, b);
-			again = merge_one(p, c, b);
+			vec_push(&tried, u);
+			again = merge_one(p, c, u);
 		}
 		/* a merge may make this the last reader of what was refused for having others */
 		if (again)
@@ -491,15 +395,11 @@ Graph *merge_producers(Graph *g)
 		merge_step(&p, i);
 	for (int i = 0; i < p.n; i++)
 		if (!p.step[i].dead)
-			vec_push(&left, p.step[i].kernel);
-	Graph *r = arena_alloc(sizeof *r);
-	*r = *g;
-	r->all = (Nodes){0};
-	r->sink = node_new(OP_SINK, DT_NONE, left.n, left.at, g->sink->arg);
-	map_free(&p.use);
-	for (int i = 0; i < p.n; i++)
-		vec_free(&p.step[i].reads);
+			vec_push(&left, p.step[i].call);
+	g = with_steps(g, left.n, left.at);
+	uses_free(&p.uses);
+	map_free(&p.verdicts);
 	free(p.step);
 	vec_free(&left);
-	return r;
+	return g;
 }

@@ -3,113 +3,66 @@
  *     s[i] = Σj x[i,j]          →    one kernel that reads x once and stores s and m
  *     m[i] = max_j x[i,j]
  *
- * The later one also joins the one whose output it reads, when it reads it at the very place where that is written
- * (a value that must be stored anyway, an output, is then not loaded again). It moves up to the earlier one's place,
- * so nothing that it reads may be written in between, nor what it writes be touched. Contractions stay alone: their
- * loops are made for one result. */
+ * The later one also joins the one whose output it reads, when it reads it at the very place where
+ * that is written (a value that must be stored anyway, an output, is then not loaded again). It
+ * moves up to the earlier one's place, so nothing that it reads may be written in between, nor what
+ * it writes be touched. Contractions stay alone: their loops are made for one result. */
 #include "fuse.h"
 #include <stdlib.h>
 
 enum { STORES = 8 };
 
-typedef struct Turn Turn;
-struct Turn { int step; Turn *next; };
-typedef struct { Turn *writers, *readers; } Use;        /* of a buffer, in no order */
-typedef struct { UOp **kernel; bool *plain; uint64_t *loops; size_t *nodes; int n; Map use, latest; } Sib;
+typedef struct {
+	UOp *call;              /* NULL: it has joined an earlier one */
+	Facts *is;              /* as it was read; a joined one's loops are the same */
+	bool plain, joined;     /* may join; others have joined it */
+	size_t nodes, stores;
+} Step;
+typedef struct { Step *step; int n; Uses uses; Map latest; Verdicts verdicts; } Sib;
 
-static Use *use_of(Sib *s, UOp *buffer)
+static bool may_join(Facts *f)
 {
-	Use *u = map_get(&s->use, PKEY(buffer));
-	if (!u) {
-		u = arena_alloc(sizeof *u);
-		map_put(&s->use, PKEY(buffer), u);
-	}
-	return u;
-}
-
-static void turn_add(Turn **list, int step)
-{
-	Turn *t = arena_alloc(sizeof *t);
-	*t = (Turn){step, *list};
-	*list = t;
-}
-
-static bool may_join(UOp *k, const Look *l)
-{
-	if (k->nsrc > STORES || l->sort || l->scan)
+	if (!f->kernel || f->kernel->nsrc > STORES || f->sort || f->scan)
 		return false;
-	for (uint32_t i = 0; i < k->nsrc; i++)
-		if (!store_is_plain(k->src[i]))
+	for (uint32_t i = 0; i < f->kernel->nsrc; i++)
+		if (!store_is_plain(f->kernel->src[i]))
 			return false;
-	return !l->folds || !has_contraction(k);
+	return !f->folds || !facts_contracts(f);
 }
 
-static uint64_t loops_hash(UOp *k)
+static void read_step(Sib *s, int k, UOp *call)
 {
-	Loops l = kernel_loops(k);
-	uint64_t h = l.n;
-	for (int i = 0; i < l.n; i++)
-		h = hash_mix(h, l.at[i]->id);
-	return h;
+	Facts *f = step_facts(call);
+	s->step[k] = (Step){call, f, may_join(f), false, f->nodes, f->kernel ? f->kernel->nsrc : 0};
+	uses_add(&s->uses, call, f, k);
 }
 
-static void read_kernel(Sib *s, int k)
-{
-	UOp *u = s->kernel[k];
-	if (u->op != OP_KERNEL) {
-		uint32_t n;
-		UOp *const *reads = step_reads(u, &n);
-		turn_add(&use_of(s, step_written(u))->writers, k);
-		for (uint32_t i = 0; i < n; i++)
-			turn_add(&use_of(s, reads[i])->readers, k);
-		return;
-	}
-	Look l = kernel_look(u);
-	s->nodes[k] = l.nodes;
-	for (uint32_t i = 0; i < u->nsrc; i++)
-		turn_add(&use_of(s, store_buffer(u->src[i]))->writers, k);
-	for (size_t i = 0; i < l.loads.n; i++)
-		turn_add(&use_of(s, l.loads.at[i]->src[0]->src[0])->readers, k);
-	s->plain[k] = may_join(u, &l);
-	s->loops[k] = loops_hash(u);
-}
-
-static bool any_between(const Turn *t, int a, int b)
-{
-	for (; t; t = t->next)
-		if (t->step > a && t->step < b)
-			return true;
-	return false;
-}
-
-static bool writes(UOp *k, UOp *buffer)
-{
-	for (uint32_t i = 0; i < k->nsrc; i++)
-		if (store_buffer(k->src[i]) == buffer)
-			return true;
-	return false;
-}
-
-/* Kernel b may run where a does. */
+/* Step b may run where a does. */
 static bool may_move(Sib *s, int a, int b)
 {
-	Nodes loads = kernel_loads(s->kernel[b]), others = kernel_loads(s->kernel[a]);
-	for (size_t i = 0; i < loads.n; i++)
-		if (any_between(use_of(s, loads.at[i]->src[0]->src[0])->writers, a, b))
+	const UOp *call = s->step[b].call;
+	const Facts *f = s->step[b].is;
+	for (uint32_t i = 0; i < f->nread; i++)
+		if (turn_from(use_of(&s->uses, step_buffer(call, f->read[i]))->writers, a + 1, b))
 			return false;
-	for (uint32_t i = 0; i < s->kernel[b]->nsrc; i++) {
-		UOp *to = store_buffer(s->kernel[b]->src[i]);
-		if (writes(s->kernel[a], to) || any_between(use_of(s, to)->readers, a, b) ||
-		    any_between(use_of(s, to)->writers, a, b))
+	for (uint32_t i = 0; i < f->nwritten; i++) {
+		const Use *u = use_of(&s->uses, step_buffer(call, f->written[i]));
+		if (turn_from(u->readers, a, b) || turn_from(u->writers, a, b))
 			return false;
-		for (size_t l = 0; l < others.n; l++)
-			if (others.at[l]->src[0]->src[0] == to)
-				return false;
 	}
 	return true;
 }
 
-/* b with its loads of what a writes replaced by the values; NULL when it loads them elsewhere than at their place */
+static bool writes(const UOp *kernel, const UOp *param)
+{
+	for (uint32_t i = 0; i < kernel->nsrc; i++)
+		if (store_buffer(kernel->src[i]) == param)
+			return true;
+	return false;
+}
+
+/* b with its loads of what a writes replaced by the values; NULL when it loads them elsewhere than
+ * at their place */
 static UOp *use_values(UOp *a, UOp *b)
 {
 	for (uint32_t i = 0; i < a->nsrc; i++) {
@@ -136,84 +89,106 @@ static UOp *join(UOp *a, UOp *b)
 	return k;
 }
 
+static Verdict *judge(Sib *s, const Pair *pair)
+{
+	Verdict *v = verdict_of(&s->verdicts, pair, 0);
+	if (v->known)
+		return v;
+	v->known = true;
+	v->merged.kernel = join(pair->first, pair_second(pair));
+	return v;
+}
+
+/* Slots as they come: what has joined is put in order at the end. */
+static UOp *call_over(UOp *kernel, const Pair *pair)
+{
+	static VEC(UOp *) src;
+	src.n = 0;
+	vec_push(&src, kernel);
+	for (uint32_t i = 0; i < pair->buffers; i++)
+		vec_push(&src, pair->buffer[i]);
+	return node_new(OP_CALL, DT_NONE, src.n, src.at, VNIL);
+}
+
 static bool try_join(Sib *s, int a, int b)
 {
-	UOp *x = s->kernel[a], *y = s->kernel[b];
-	if (!x || a == b || is_prepared(x) != is_prepared(y) || x->nsrc + y->nsrc > STORES ||
-	    s->nodes[a] + s->nodes[b] > KERNEL_NODES || !may_move(s, a, b))
+	Step *x = &s->step[a], *y = &s->step[b];
+	if (!x->call || a == b || call_prepares(x->call) != call_prepares(y->call) ||
+	    x->stores + y->stores > STORES || x->nodes + y->nodes > KERNEL_NODES || !may_move(s, a, b))
 		return false;
-	UOp *k = join(x, y);
-	explain("%s beside %s: %s", kernel_label(y), kernel_label(x), k ? "one kernel" : "apart, it is read elsewhere");
-	if (!k)
+	Pair pair = pair_of(x->call, y->call);
+	Verdict *v = judge(s, &pair);
+	explain("%s beside %s: %s", step_label(y->call), step_label(x->call),
+		v->merged.kernel ? "one kernel" : "apart, it is read elsewhere");
+	if (!v->merged.kernel)
 		return false;
-	s->kernel[a] = k;
-	s->nodes[a] += s->nodes[b];
-	s->kernel[b] = NULL;
-	for (uint32_t i = 0; i < y->nsrc; i++)
-		turn_add(&use_of(s, store_buffer(y->src[i]))->writers, a);
-	Nodes loads = kernel_loads(y);
-	for (size_t i = 0; i < loads.n; i++)
-		turn_add(&use_of(s, loads.at[i]->src[0]->src[0])->readers, a);
+	x->call = call_over(v->merged.kernel, &pair);
+	x->joined = true;
+	x->nodes += y->nodes;
+	x->stores += y->stores;
+	uses_add(&s->uses, y->call, y->is, a);
+	y->call = NULL;
 	return true;
 }
 
 /* Where a kernel over these loops that touches this buffer was last seen: index + 1 */
-static uint64_t spot(Sib *s, int k, UOp *buffer) { return hash_mix(s->loops[k], PKEY(buffer)); }
-
-static void remember(Sib *s, int k, UOp *kernel, int as)
+static uint64_t spot(const Step *y, const UOp *buffer)
 {
-	Nodes loads = kernel_loads(kernel);
-	for (size_t i = 0; i < loads.n; i++)
-		map_put(&s->latest, spot(s, k, loads.at[i]->src[0]->src[0]), (void *)(intptr_t)(as + 1));
-	for (uint32_t i = 0; i < kernel->nsrc; i++)
-		map_put(&s->latest, spot(s, k, store_buffer(kernel->src[i])), (void *)(intptr_t)(as + 1));
+	return hash_mix(y->is->loops, PKEY(buffer));
+}
+
+static void remember(Sib *s, const Step *y, const UOp *call, int as)
+{
+	const Facts *f = y->is;
+	void *at = (void *)(intptr_t)(as + 1);
+	for (uint32_t i = 0; i < f->nread; i++)
+		map_put(&s->latest, spot(y, step_buffer(call, f->read[i])), at);
+	for (uint32_t i = 0; i < f->nwritten; i++)
+		map_put(&s->latest, spot(y, step_buffer(call, f->written[i])), at);
 }
 
 static void visit(Sib *s, int k)
 {
-	UOp *kernel = s->kernel[k];
-	Nodes loads = kernel_loads(kernel);
-	for (size_t i = 0; i < loads.n; i++) {
-		UOp *load = loads.at[i];
-		/* a shared scalar is no reason to share loops */
-		if (!range_mask(load))
-			continue;
-		int a = (int)(intptr_t)map_get(&s->latest, spot(s, k, load->src[0]->src[0])) - 1;
-		if (a >= 0 && s->loops[a] == s->loops[k] && try_join(s, a, k)) {
-			remember(s, k, kernel, a);
+	Step *y = &s->step[k];
+	const UOp *call = y->call;
+	/* a shared scalar is no reason to share loops */
+	for (uint32_t i = 0; i < y->is->nmoved; i++) {
+		uint64_t at = spot(y, step_buffer(call, y->is->moved[i]));
+		int a = (int)(intptr_t)map_get(&s->latest, at) - 1;
+		if (a >= 0 && s->step[a].is->loops == y->is->loops && try_join(s, a, k)) {
+			remember(s, y, call, a);
 			return;
 		}
 	}
-	remember(s, k, kernel, k);
+	remember(s, y, call, k);
+}
+
+static UOp *in_order(UOp *call)
+{
+	Seated s = seat_buffers(call->src[0], call->src + 1);
+	return seated_call(&s, call->src + 1);
 }
 
 Graph *merge_siblings(Graph *g)
 {
 	Sib s = {.n = g->sink->nsrc};
 	VEC(UOp *) left = {0};
-	s.kernel = xcalloc(s.n, sizeof *s.kernel);
-	s.plain = xcalloc(s.n, sizeof *s.plain);
-	s.loops = xcalloc(s.n, sizeof *s.loops);
-	s.nodes = xcalloc(s.n, sizeof *s.nodes);
-	for (int i = 0; i < s.n; i++) {
-		s.kernel[i] = g->sink->src[i];
-		read_kernel(&s, i);
-	}
+	s.step = xcalloc(s.n + 1, sizeof *s.step);
 	for (int i = 0; i < s.n; i++)
-		if (s.plain[i])
+		read_step(&s, i, g->sink->src[i]);
+	for (int i = 0; i < s.n; i++)
+		if (s.step[i].plain)
 			visit(&s, i);
-	for (int i = 0; i < s.n; i++)
-		if (s.kernel[i])
-			vec_push(&left, s.kernel[i]);
-	Graph *r = arena_alloc(sizeof *r);
-	*r = *g;
-	r->sink = node_new(OP_SINK, DT_NONE, left.n, left.at, g->sink->arg);
-	map_free(&s.use);
+	for (int i = 0; i < s.n; i++) {
+		UOp *call = s.step[i].call;
+		if (call)
+			vec_push(&left, s.step[i].joined ? in_order(call) : call);
+	}
+	Graph *r = with_steps(g, left.n, left.at);
+	uses_free(&s.uses);
 	map_free(&s.latest);
+	map_free(&s.verdicts);
 	vec_free(&left);
-	free(s.kernel);
-	free(s.plain);
-	free(s.loops);
-	free(s.nodes);
+	free(s.step);
 	return r;
 }

@@ -1,12 +1,13 @@
-/* Whether a load asks for each element at most once: its place, as a function of the loops around it, takes no value
- * twice. Loops may be joined or split on the way, as a reshape between two kernels does:
+/* Whether a load asks for each element at most once: its place, as a function of the loops around
+ * it, takes no value twice. Loops may be joined or split on the way, as a reshape between two
+ * kernels does:
  *
  *     t[b, h*8 + d]           loops b, h, d of sizes n, 2, 8: h and d are the digits of one axis
  *     t[r//8, r%8]            a loop r of size 16, split into its digits
  *
- * An index is a sum of digits times strides; a digit is a loop r, r//c, r%m, or r//c%m. The digits of one index tell
- * its values apart when each stride is at least what the smaller ones reach; the loops can be told from their digits
- * when these make up the whole loop. */
+ * An index is a sum of digits times strides; a digit is a loop r, r//c, r%m, or r//c%m. The digits
+ * of one index tell its values apart when each stride is at least what the smaller ones reach; the
+ * loops can be told from their digits when these make up the whole loop. */
 #include "fuse.h"
 
 enum { DIGITS = 32 };

@@ -57,27 +57,13 @@ static void touch(Plan *p, int i, UOp *buffer, bool writes)
 
 static void read_step(Plan *p, int i, UOp *u)
 {
-	if (u->op != OP_KERNEL) {
-		uint32_t n;
-		UOp *const *reads = step_reads(u, &n);
-		touch(p, i, step_written(u), true);
-		for (uint32_t k = 0; k < n; k++)
-			touch(p, i, reads[k], false);
-		/* a kernel of the user's own runs at each call */
-		if (u->op == OP_CALL)
-			refuse(p, i);
-		return;
-	}
-	Nodes all = walk_brief(u);
-	for (size_t k = 0; k < all.n; k++) {
-		UOp *v = all.at[k];
-		if (v->op == OP_VAR)
-			refuse(p, i);
-		else if (v->op == OP_STORE || v->op == OP_RSORT)
-			touch(p, i, v->src[v->op == OP_RSORT ? 2 : 0]->src[0], true);
-		else if (v->op == OP_LOAD)
-			touch(p, i, v->src[0]->src[0], false);
-	}
+	Facts *f = step_facts(u);
+	if (f->sized)
+		refuse(p, i);
+	for (uint32_t k = 0; k < f->nwritten; k++)
+		touch(p, i, step_buffer(u, f->written[k]), true);
+	for (uint32_t k = 0; k < f->nread; k++)
+		touch(p, i, step_buffer(u, f->read[k]), false);
 }
 
 /* Steps come in order, so what a step reads has its origin. */
@@ -162,10 +148,7 @@ Graph *prepare_constants(Graph *g)
 		for (int i = 0; i < p.n; i++)
 			if (p.step[i].refused == later)
 				vec_push(&order, sink->src[i]);
-	Graph *r = arena_alloc(sizeof *r);
-	*r = *g;
-	r->all = (Nodes){0};
-	r->sink = node_new(OP_SINK, DT_NONE, order.n, order.at, g->sink->arg);
+	g = with_steps(g, order.n, order.at);
 	for (int i = 0; i < p.n; i++) {
 		vec_free(&p.step[i].writes);
 		vec_free(&p.step[i].reads);
@@ -177,5 +160,5 @@ Graph *prepare_constants(Graph *g)
 	vec_free(&p.left);
 	vec_free(&order);
 	free(p.step);
-	return r;
+	return g;
 }

@@ -1,0 +1,51 @@
+/* Who writes and who reads each buffer. */
+#include "fuse.h"
+#include <stdlib.h>
+
+Use *use_of(Uses *u, const UOp *buffer)
+{
+	if (buffer->id >= u->n) {
+		size_t n = node_limit();
+		u->of = xrealloc(u->of, n * sizeof *u->of);
+		memset(u->of + u->n, 0, (n - u->n) * sizeof *u->of);
+		u->n = n;
+	}
+	Use **at = &u->of[buffer->id];
+	if (!*at) {
+		*at = arena_alloc(sizeof **at);
+		(*at)->buffer = buffer;
+		(*at)->temp = buffer_is(buffer, "temp") || buffer_is(buffer, "prepared");
+	}
+	return *at;
+}
+
+static void turn_add(Turn **list, int step)
+{
+	if (*list && (*list)->step == step)
+		return;
+	Turn *t = arena_alloc(sizeof *t);
+	*t = (Turn){step, *list};
+	*list = t;
+}
+
+void uses_add(Uses *u, const UOp *call, const Facts *f, int step)
+{
+	for (uint32_t i = 0; i < f->nwritten; i++)
+		turn_add(&use_of(u, step_buffer(call, f->written[i]))->writers, step);
+	for (uint32_t i = 0; i < f->nread; i++)
+		turn_add(&use_of(u, step_buffer(call, f->read[i]))->readers, step);
+}
+
+bool turn_from(const Turn *t, int a, int b)
+{
+	for (; t; t = t->next)
+		if (t->step >= a && t->step < b)
+			return true;
+	return false;
+}
+
+void uses_free(Uses *u)
+{
+	free(u->of);
+	*u = (Uses){0};
+}

@@ -1,0 +1,147 @@
+/* What the passes know of a step: looked at once for all the calls of a kernel. */
+#include "fuse.h"
+#include <stdlib.h>
+
+static Map known;       /* KERNEL or CUSTOM → Facts */
+
+void facts_reset(void)
+{
+	map_free(&known);
+	params_reset();
+}
+
+/* Slots under a mark, in order. */
+static uint32_t *slots_in(const uint8_t *use, uint32_t n, uint8_t bit, uint32_t *count)
+{
+	*count = 0;
+	for (uint32_t i = 0; i < n; i++)
+		*count += (use[i] & bit) != 0;
+	uint32_t *slot = arena_alloc(*count * sizeof *slot), k = 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (use[i] & bit)
+			slot[k++] = i;
+	return slot;
+}
+
+static bool is_barrier(UOp *kernel)
+{
+	if (kernel->nsrc != 1 || !store_is_plain(kernel->src[0]))
+		return true;
+	/* a bare LOAD is a copy that somebody asked for */
+	UOp *value = kernel->src[0]->src[1];
+	return value->op == OP_LOAD || value->op == OP_RSORT;
+}
+
+enum { READ = 1, WRITTEN = 2, MOVES = 4 };
+
+/* Outside of folds a load's place decides how often it is done. */
+static void look_at_loops(Facts *f, const Nodes *all)
+{
+	Loops l = loops_among(all, f->kernel);
+	f->loops = l.n;
+	for (int i = 0; i < l.n; i++)
+		f->loops = hash_mix(f->loops, l.at[i]->id);
+	if (f->folds)
+		return;
+	f->turns = arena_alloc(f->slots * sizeof *f->turns);
+	for (size_t i = 0; i < all->n; i++) {
+		UOp *u = all->at[i];
+		if (u->op == OP_LOAD)
+			f->turns[param_slot(u->src[0]->src[0])] += loop_turns(&l, range_mask(u));
+	}
+}
+
+static void look(Facts *f, UOp *kernel, uint32_t slots)
+{
+	Nodes all = walk_brief(kernel);
+	uint8_t few[64] = {0}, *use = slots <= 64 ? few : xcalloc(slots, 1);
+	f->nodes = all.n;
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		f->folds |= u->op == OP_RREDUCE;
+		f->scan |= u->op == OP_RSCAN;
+		f->sort |= u->op == OP_RSORT;
+		f->sized |= u->op == OP_VAR;
+		if (u->op == OP_LOAD)
+			use[param_slot(u->src[0]->src[0])] |= range_mask(u) ? READ | MOVES : READ;
+		else if (u->op == OP_STORE)
+			use[param_slot(u->src[0]->src[0])] |= WRITTEN;
+		else if (u->op == OP_RSORT)
+			use[param_slot(u->src[2]->src[0])] |= WRITTEN;
+	}
+	f->read = slots_in(use, slots, READ, &f->nread);
+	f->moved = slots_in(use, slots, MOVES, &f->nmoved);
+	f->written = slots_in(use, slots, WRITTEN, &f->nwritten);
+	bool rewrites = false;
+	for (uint32_t i = 0; i < slots; i++)
+		rewrites |= use[i] & READ && use[i] & WRITTEN;
+	if (use != few)
+		free(use);
+	f->kernel = kernel;
+	f->slots = slots;
+	look_at_loops(f, &all);
+	f->barrier = is_barrier(kernel) || rewrites;
+}
+
+/* A copy, or a kernel of the user's own: written is slot 0, the rest read. */
+static Facts *closed_facts(uint32_t slots)
+{
+	Facts *f = arena_alloc(sizeof *f);
+	uint32_t *slot = arena_alloc(slots * sizeof *slot);
+	for (uint32_t i = 0; i < slots; i++)
+		slot[i] = i;
+	*f = (Facts){.barrier = true, .slots = slots, .written = slot, .nwritten = 1,
+		.read = slot + 1, .nread = slots - 1};
+	return f;
+}
+
+Facts *step_facts(UOp *step)
+{
+	UOp *what = step->op == OP_CALL ? step->src[0] : NULL;
+	uint64_t key = what ? PKEY(what) : 1;
+	Facts *f = map_get(&known, key);
+	if (f)
+		return f;
+	if (!what || what->op != OP_KERNEL) {
+		f = closed_facts(what ? step->nsrc - 1 : 2);
+	} else {
+		f = arena_alloc(sizeof *f);
+		*f = (Facts){.work = -1, .ops = -1};
+		look(f, what, step->nsrc - 1);
+	}
+	map_put(&known, key, f);
+	return f;
+}
+
+UOp *step_buffer(const UOp *step, uint32_t slot) { return step->src[slot + (step->op == OP_CALL)]; }
+
+double facts_work(Facts *f)
+{
+	if (f->work < 0)
+		f->work = kernel_work(f->kernel);
+	return f->work;
+}
+
+double facts_ops(Facts *f, int *loads)
+{
+	if (f->ops < 0)
+		f->ops = value_cost(f->kernel->src[0]->src[1], &f->loads);
+	*loads = f->loads;
+	return f->ops;
+}
+
+bool facts_contracts(Facts *f)
+{
+	if (!f->contracts)
+		f->contracts = has_contraction(f->kernel) ? 'y' : 'n';
+	return f->contracts == 'y';
+}
+
+double facts_turns(Facts *f, uint32_t slot)
+{
+	if (!f->turns) {
+		f->turns = arena_alloc(f->slots * sizeof *f->turns);
+		load_turns(f->kernel, f->turns);
+	}
+	return f->turns[slot];
+}

@@ -1,0 +1,134 @@
+/* Which buffer has which slot.
+ *
+ *     CALL(KERNEL(STORE(INDEX(PARAM 0, r0), LOAD(PARAM 3…) + LOAD(PARAM 1…))), y, x, x, w)
+ *     →   CALL(KERNEL(STORE(INDEX(PARAM 0, r0), LOAD(PARAM 1…) + LOAD(PARAM 2…))), y, w, x)
+ *
+ * Slots are numbered as one reads the kernel, written ones first, and each buffer has one: kernels
+ * that do the same are then one node, whatever their buffers, and what was found out about one is
+ * known of all. */
+#include "fuse.h"
+#include <stdlib.h>
+
+typedef VEC(UOp *) List;
+
+/* A number for some of the nodes, by id; it counts when made in the round at hand. */
+typedef struct { uint32_t round, value; } Mark;
+static Mark *mark;
+static size_t capmark;
+static uint32_t mark_round;
+
+static void marks_begin(void)
+{
+	if (node_limit() > capmark) {
+		size_t cap = node_limit() + node_limit() / 2;
+		mark = xrealloc(mark, cap * sizeof *mark);
+		memset(mark + capmark, 0, (cap - capmark) * sizeof *mark);
+		capmark = cap;
+	}
+	if (++mark_round == 0) {
+		memset(mark, 0, capmark * sizeof *mark);
+		mark_round = 1;
+	}
+}
+
+/* The node's number, which is value when it has none yet. */
+static uint32_t number_of(const UOp *u, uint32_t value)
+{
+	Mark *m = &mark[u->id];
+	if (m->round != mark_round)
+		*m = (Mark){mark_round, value};
+	return m->value;
+}
+
+static bool is_new(const UOp *u)
+{
+	bool yes = mark[u->id].round != mark_round;
+	number_of(u, 0);
+	return yes;
+}
+
+/* A kernel's nodes as one reads it, from its STOREs to the right: an order that the kernel alone
+ * decides. */
+static void reading_order(UOp *kernel, List *all)
+{
+	static List left;
+	marks_begin();
+	vec_push(&left, kernel);
+	while (left.n) {
+		UOp *u = left.at[--left.n];
+		if (!is_new(u))
+			continue;
+		vec_push(all, u);
+		for (uint32_t s = u->nsrc; s--;)
+			vec_push(&left, u->src[s]);
+	}
+}
+
+/* PARAMs of a kernel: those of places that it writes, a sort's first its result's, then those that
+ * it reads. */
+static void params_of(UOp *kernel, List *out)
+{
+	static List all;
+	all.n = 0;
+	reading_order(kernel, &all);
+	marks_begin();
+	for (uint32_t i = 0; i < kernel->nsrc; i++)
+		if (is_new(store_buffer(kernel->src[i])))
+			vec_push(out, store_buffer(kernel->src[i]));
+	for (int reads = 0; reads < 2; reads++)
+		for (size_t i = 0; i < all.n; i++) {
+			UOp *u = all.at[i];
+			if (u->op != (reads ? OP_LOAD : OP_RSORT))
+				continue;
+			u = u->src[reads ? 0 : 2]->src[0];
+			if (is_new(u))
+				vec_push(out, u);
+		}
+}
+
+uint32_t param_slot(const UOp *param) { return (uint32_t)val_get(param->arg, "slot")->i; }
+
+/* The last PARAMs made, by what they are made of. */
+enum { RECENT = 256 };
+typedef struct { UOp *param; const Shape *shape; uint32_t slot; uint8_t dtype; } Recent;
+static Recent recent[RECENT];
+
+void params_reset(void) { memset(recent, 0, sizeof recent); }
+
+UOp *param_new(uint32_t slot, const UOp *buffer)
+{
+	Recent *r = &recent[(buffer->shape->hash + slot * 8 + buffer->dtype) % RECENT];
+	if (!r->param || r->slot != slot || r->dtype != buffer->dtype || r->shape != buffer->shape) {
+		UOp *p = LEAF(OP_PARAM, buffer->dtype, VMAP(val_str("slot"), val_int(slot),
+			val_str("shape"), shape_to_val(buffer->shape)));
+		*r = (Recent){p, buffer->shape, slot, buffer->dtype};
+	}
+	return r->param;
+}
+
+Seated seat_buffers(UOp *kernel, UOp *const *buffer)
+{
+	static List params, to;
+	params.n = to.n = 0;
+	params_of(kernel, &params);
+	Seated s = {.from = arena_alloc(params.n * sizeof *s.from)};
+	marks_begin();
+	for (size_t i = 0; i < params.n; i++) {
+		uint32_t slot = param_slot(params.at[i]), now = number_of(buffer[slot], s.n);
+		if (now == s.n)
+			s.from[s.n++] = slot;
+		vec_push(&to, param_new(now, buffer[slot]));
+	}
+	s.kernel = substitute(kernel, params.n, params.at, to.at);
+	return s;
+}
+
+UOp *seated_call(const Seated *s, UOp *const *buffer)
+{
+	static List src;
+	src.n = 0;
+	vec_push(&src, s->kernel);
+	for (uint32_t i = 0; i < s->n; i++)
+		vec_push(&src, buffer[s->from[i]]);
+	return node_new(OP_CALL, DT_NONE, src.n, src.at, VNIL);
+}
