@@ -597,6 +597,8 @@ Graph *name_kernels(Graph *g);
  * Returns the workspace size; *bound gets the greatest sum alive at once. Large ones do not all start at the same
  * place of a page, which may cost 4 KB each. */
 int64_t memory_plan(size_t n, const int64_t *size, const int *first, const int *last, int align, int64_t *offset, int64_t *bound);
+/* plan_memory.c: offsets for the temporaries of a schedule, meta.workspace; symbolic ones are left to run. */
+Graph *plan_memory(Graph *g);
 
 #include <string.h>
 static inline bool val_is_str(const Val *v, const char *s)

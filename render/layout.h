@@ -27,6 +27,8 @@ typedef struct {
 bool roles_find(Roles *r, UOp *call);
 /* The buffer of the call that an INDEX is a place in. */
 UOp *place_buffer(const UOp *call, const UOp *index);
+/* Is what the buffer holds known before the first call: role const or prepared? */
+bool is_constant(const UOp *buffer);
 /* The row-major place of an INDEX of any rank. */
 UOp *flat_place(const UOp *index);
 /* The factor of range in a place; 0: not in it. False when the place is not linear in it. */

@@ -35,7 +35,7 @@ UOp *kernel_with(const UOp *kernel, UOp *const *stores)
 	return k;
 }
 
-static bool is_constant(const UOp *b)
+bool is_constant(const UOp *b)
 {
 	return !strcmp(buffer_role(b), "const") || !strcmp(buffer_role(b), "prepared");
 }

@@ -52,5 +52,5 @@ Graph *layout_all(Graph *g)
 {
 	if (target->gpu || !target->vector)
 		return g;
-	return layout_weights(g);
+	return plan_memory(layout_weights(layout_blocks(g)));
 }

@@ -8,7 +8,7 @@
 #include "layout.h"
 #include <stdlib.h>
 
-enum { WORTH = 4096 };
+enum { WORTH = 64 };
 
 /* One constant operand being copied: the ranges it moves in, in their new order. */
 typedef struct {
@@ -20,8 +20,7 @@ typedef struct {
 	int64_t width;          /* of a panel; 0: the whole range */
 } Repack;
 
-/* first: the calls that prepare, the document's own and ours; they stand before all others */
-typedef struct { Map made; VEC(UOp *) first, out; int count; } Weights;
+typedef struct { Map made; VEC(UOp *) packs, out; int count; } Weights;
 
 static int64_t size_of(const UOp *range)
 {
@@ -106,7 +105,7 @@ static bool repack_find(Repack *p, Roles *r, UOp *call)
 	*p = (Repack){.r = r, .call = call, .vector = vector_range(r)};
 	UOp *w = r->w->src[0], *buffer = place_buffer(call, w);
 	uint64_t free = free_of(w), v = p->vector ? bit_of(p->vector) : 0;
-	if (strcmp(buffer_role(buffer), "const") || !(free & v) || r->facts.serial)
+	if (!is_constant(buffer) || !(free & v) || r->facts.serial)
 		return false;
 	add_ranges(p, free & r->facts.out);
 	add_ranges(p, free & bound_of(r->reduce));
@@ -181,7 +180,7 @@ static UOp *packed_buffer(Weights *w, const Repack *p, const Shape *shape)
 	const char *name = arena_printf("%.200s.packed%d", buffer_name(from), w->count++);
 	b = LEAF(OP_BUFFER, from->dtype, VMAP(val_str("name"), val_str(name), val_str("shape"),
 		shape_to_val(shape), val_str("role"), val_str("prepared")));
-	vec_push(&w->first, NODE(OP_CALL, DT_NONE, VNIL, kernel, b, from));
+	vec_push(&w->packs, NODE(OP_CALL, DT_NONE, VNIL, kernel, b, from));
 	map_put(&w->made, key, b);
 	return b;
 }
@@ -235,17 +234,17 @@ Graph *layout_weights(Graph *g)
 {
 	Weights w = {0};
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
-		UOp *call = repack(&w, g->sink->src[i]);
+		UOp *call = g->sink->src[i];
 		if (call_prepares(call))
-			vec_push(&w.first, call);
+			vec_push(&w.packs, call);
 		else
-			vec_push(&w.out, call);
+			vec_push(&w.out, (call = repack(&w, call)));
 	}
 	for (size_t i = 0; i < w.out.n; i++)
-		vec_push(&w.first, w.out.at[i]);
-	Graph *r = graph_with_calls(g, w.first.n, w.first.at);
+		vec_push(&w.packs, w.out.at[i]);
+	Graph *r = graph_with_calls(g, w.packs.n, w.packs.at);
 	map_free(&w.made);
-	vec_free(&w.first);
+	vec_free(&w.packs);
 	vec_free(&w.out);
 	return r;
 }

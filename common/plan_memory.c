@@ -3,7 +3,7 @@
  *     BUFFER t3 {…, role: "temp"}   →   BUFFER t3 {…, role: "temp", offset: 4096}
  *
  * With symbolic sizes the offsets are made when the sizes are known, by run, from the same lifetimes. */
-#include "fuse.h"
+#include "uop.h"
 #include <stdlib.h>
 
 enum { ALIGN = 64 };

@@ -1,0 +1,445 @@
+/* Channels of temporaries in blocks of a vector, and room around what a contraction pads:
+ *
+ *     t[n,c,h,w]                    t [1,64,56,56]  →  t' [1,4,58,58,16]
+ *     INDEX(t, n, c, h+kh-1, w+kw-1) where inside   →  INDEX(t', n, c//16, h+kh, w+kw, c%16)
+ *
+ * A contraction with constant weights asks for blocks along the axis that its column moves in where it
+ * writes, and along the axis of its summed channels where it reads; kernels in between hand the wish on.
+ * A buffer has blocks when every place in it has a plain range on that axis; that range becomes two,
+ * c = cb*16 + cl, and the algebra takes the quotients away. The room is filled with zeros before the
+ * buffer is written, so the condition on the load goes. */
+#include "layout.h"
+#include <stdlib.h>
+
+enum { MAX_ROOM = 16, ROUNDS = 16 };
+
+/* How a temporary lies. */
+typedef struct {
+	UOp *buffer, *made;
+	bool fixed;             /* lies as it does */
+	bool filled;            /* its room has been made */
+	int axis, block;        /* -1: no blocks */
+	int before[16], after[16];
+} Lay;
+typedef struct { Map lays; VEC(UOp *) out; Graph *g; } Blocks;
+
+static Lay *lay_of(const Blocks *b, const UOp *buffer) { return map_get(&b->lays, PKEY(buffer)); }
+
+static bool blocked(const Lay *y) { return y && !y->fixed && y->axis >= 0; }
+
+static int64_t dim_of(const UOp *buffer, int axis)
+{
+	int64_t n = -1;
+	ix_is_const(buffer->shape->dim[axis], &n);
+	return n;
+}
+
+static bool is_kernel_call(const UOp *u)
+{
+	return u->op == OP_CALL && u->src[0]->op == OP_KERNEL;
+}
+
+/* ---- wishes */
+
+/* The most lanes that divide n channels; 0 when there are too few for a vector. */
+static int block_for(int64_t n)
+{
+	for (int v = target->vector / 4; v >= 4; v /= 2)
+		if (n > 0 && n % v == 0)
+			return v;
+	return 0;
+}
+
+/* Is there more than one element behind each of this axis?  Else it lies side by side already. */
+static bool lies_apart(const UOp *buffer, int axis)
+{
+	for (int i = axis + 1; i < buffer->shape->rank; i++)
+		if (dim_of(buffer, i) != 1)
+			return true;
+	return false;
+}
+
+static bool ask(const Blocks *b, UOp *buffer, int axis)
+{
+	Lay *y = lay_of(b, buffer);
+	if (!y || y->fixed || y->axis == axis || !lies_apart(buffer, axis) || buffer->shape->rank > 15)
+		return false;
+	int block = block_for(dim_of(buffer, axis));
+	if (!block || y->axis >= 0) {
+		y->fixed |= y->axis >= 0;
+		return y->fixed;
+	}
+	y->axis = axis;
+	y->block = block;
+	return true;
+}
+
+/* The axis of a place that is just this range, -1 when none is. */
+static int axis_with(const UOp *index, const UOp *range)
+{
+	for (uint32_t i = 1; i < index->nsrc; i++)
+		if (index->src[i] == range)
+			return (int)i - 1;
+	return -1;
+}
+
+static void ask_with(const Blocks *b, const UOp *call, const UOp *index, const UOp *range)
+{
+	int axis = axis_with(index, range);
+	if (axis >= 0)
+		ask(b, place_buffer(call, index), axis);
+}
+
+/* What the contraction of a call would like. */
+static void ask_roles(const Blocks *b, UOp *call)
+{
+	Roles r;
+	if (!roles_find(&r, call) || !is_constant(place_buffer(call, r.w->src[0])))
+		return;
+	uint64_t x = free_of(r.x->src[0]), w = free_of(r.w->src[0]);
+	for (int i = 0; i < r.facts.nrange; i++) {
+		UOp *range = r.facts.range[i];
+		bool out = r.facts.out >> i & 1;
+		if (!(w >> i & 1))
+			continue;
+		for (uint32_t s = 0; out && s < r.facts.kernel->nsrc; s++)
+			ask_with(b, call, r.facts.kernel->src[s]->src[0], range);
+		if (x >> i & 1)
+			ask_with(b, call, r.x->src[0], range);
+	}
+}
+
+/* Every place in a blocked buffer has a plain range on its axis; what has one of these ranges elsewhere
+ * is asked to have blocks too. True when something changed. */
+static bool check_call(const Blocks *b, UOp *call)
+{
+	Nodes all = walk(call->src[0]);
+	bool changed = false;
+	Map ranges = {0};
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		Lay *y = u->op == OP_INDEX ? lay_of(b, place_buffer(call, u)) : NULL;
+		if (!blocked(y))
+			continue;
+		UOp *at = u->src[1 + y->axis];
+		int64_t n;
+		if (at->op != OP_RANGE || !ix_is_const(at->src[0], &n) || n != dim_of(y->buffer, y->axis))
+			changed = y->fixed = true;
+		else
+			map_put(&ranges, PKEY(at), at);
+	}
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		for (uint32_t k = 1; u->op == OP_INDEX && k < u->nsrc; k++)
+			if (map_get(&ranges, PKEY(u->src[k])) && lay_of(b, place_buffer(call, u)))
+				changed |= ask(b, place_buffer(call, u), (int)k - 1);
+	}
+	map_free(&ranges);
+	return changed;
+}
+
+static void fix_all(const Blocks *b, const UOp *call)
+{
+	for (uint32_t k = call->op == OP_CALL; k < call->nsrc; k++) {
+		Lay *y = lay_of(b, call->src[k]);
+		if (y)
+			y->fixed = true;
+	}
+}
+
+/* Kernels whose order of stores counts, or that write only in part, keep what they write. */
+static void check_stores(const Blocks *b, const UOp *call)
+{
+	Facts f;
+	facts_find(&f, call->src[0], false);
+	for (uint32_t s = 0; s < f.kernel->nsrc; s++) {
+		const UOp *store = f.kernel->src[s];
+		Lay *y = lay_of(b, place_buffer(call, store->src[0]));
+		if (y && (f.serial || store->nsrc > 2 || f.in_place || store->src[1]->op == OP_RSORT))
+			y->fixed = true;
+	}
+}
+
+static void choose(Blocks *b)
+{
+	const UOp *sink = b->g->sink;
+	for (uint32_t i = 0; i < sink->nsrc; i++) {
+		if (!is_kernel_call(sink->src[i]))
+			fix_all(b, sink->src[i]);
+		else
+			check_stores(b, sink->src[i]);
+	}
+	for (uint32_t i = 0; i < sink->nsrc; i++)
+		if (is_kernel_call(sink->src[i]))
+			ask_roles(b, sink->src[i]);
+	bool changed = true;
+	for (int round = 0; changed && round < ROUNDS; round++) {
+		changed = false;
+		for (uint32_t i = 0; i < sink->nsrc; i++)
+			if (is_kernel_call(sink->src[i]))
+				changed |= check_call(b, sink->src[i]);
+	}
+	for (uint32_t i = 0; changed && i < sink->nsrc; i++)
+		fix_all(b, sink->src[i]);
+}
+
+/* ---- room around a buffer */
+
+typedef VEC(UOp *) Conditions;
+
+static void conditions_of(UOp *gate, Conditions *c)
+{
+	while (gate->op == OP_AND) {
+		conditions_of(gate->src[1], c);
+		gate = gate->src[0];
+	}
+	vec_push(c, gate);
+}
+
+/* Is a < b the same as 0 <= at, or as at < n? */
+static bool says_inside(UOp *cond, UOp *at, UOp *n)
+{
+	if (cond->op != OP_CMPLT)
+		return false;
+	UOp *left = ix_sub(ix_sub(cond->src[1], cond->src[0]), ix_const(1));
+	return left == at || left == ix_sub(ix_sub(n, at), ix_const(1));
+}
+
+/* Does the load read everywhere within its room, and its gate say no more than that?  Then before and
+ * after get what it needs. */
+static bool room_for(const Lay *y, const UOp *load, int *before, int *after)
+{
+	Conditions c = {0};
+	const UOp *at = load->src[0];
+	conditions_of(load->src[1], &c);
+	bool ok = true;
+	for (size_t i = 0; i < c.n && ok; i++) {
+		bool found = false;
+		for (uint32_t k = 1; k < at->nsrc; k++)
+			found |= says_inside(c.at[i], at->src[k], y->buffer->shape->dim[k - 1]);
+		ok = found;
+	}
+	vec_free(&c);
+	for (uint32_t k = 1; k < at->nsrc && ok; k++) {
+		int64_t lo, hi, n = dim_of(y->buffer, k - 1);
+		ix_bounds(at->src[k], &lo, &hi);
+		before[k - 1] = lo < 0 ? (int)-lo : 0;
+		after[k - 1] = hi >= n ? (int)(hi - n + 1) : 0;
+		ok = n > 0 && lo >= -MAX_ROOM && hi < n + MAX_ROOM;
+	}
+	return ok;
+}
+
+/* The padded operand of a call's contraction, when room can be made for it; NULL else. */
+static UOp *padded_load(const Blocks *b, UOp *call, int *before, int *after)
+{
+	Roles r;
+	if (!is_kernel_call(call) || !roles_find(&r, call) || r.x->nsrc < 2)
+		return NULL;
+	Lay *y = lay_of(b, place_buffer(call, r.x->src[0]));
+	return blocked(y) && room_for(y, r.x, before, after) ? r.x : NULL;
+}
+
+static void choose_room(Blocks *b)
+{
+	for (uint32_t i = 0; i < b->g->sink->nsrc; i++) {
+		int before[16], after[16];
+		UOp *call = b->g->sink->src[i], *load = padded_load(b, call, before, after);
+		if (!load)
+			continue;
+		Lay *y = lay_of(b, place_buffer(call, load->src[0]));
+		for (int k = 0; k < y->buffer->shape->rank; k++) {
+			y->before[k] = before[k] > y->before[k] ? before[k] : y->before[k];
+			y->after[k] = after[k] > y->after[k] ? after[k] : y->after[k];
+		}
+	}
+}
+
+/* ---- the new buffers */
+
+static const Shape *new_shape(const Lay *y)
+{
+	UOp *dim[16];
+	int rank = y->buffer->shape->rank;
+	for (int i = 0; i < rank; i++)
+		dim[i] = i == y->axis ? ix_const(dim_of(y->buffer, i) / y->block) :
+			ix_add(y->buffer->shape->dim[i], ix_const(y->before[i] + y->after[i]));
+	dim[rank] = ix_const(y->block);
+	return shape_new(rank + 1, dim);
+}
+
+static void make_buffer(Lay *y)
+{
+	const Val *arg = VMAP(val_str("name"), val_get(y->buffer->arg, "name"), val_str("shape"),
+		shape_to_val(new_shape(y)), val_str("role"), val_str("temp"));
+	y->made = LEAF(OP_BUFFER, y->buffer->dtype, arg);
+	node_note(y->made, y->buffer->note);
+}
+
+static UOp *param(const UOp *buffer, int64_t slot)
+{
+	return LEAF(OP_PARAM, buffer->dtype, VMAP(val_str("slot"), val_int(slot), val_str("shape"),
+		shape_to_val(buffer->shape)));
+}
+
+/* A call that writes zeros where axis k is at from … from+n-1. */
+static UOp *zero_call(const Lay *y, int k, int64_t from, int64_t n)
+{
+	UOp *at[18] = {param(y->made, 0)};
+	int rank = y->made->shape->rank;
+	for (int i = 0; i < rank; i++) {
+		UOp *loop = ix_range(i, "loop", i == k ? ix_const(n) : y->made->shape->dim[i]);
+		at[1 + i] = i == k ? ix_add(loop, ix_const(from)) : loop;
+	}
+	UOp *place = node_new(OP_INDEX, y->made->dtype, 1 + rank, at, VNIL);
+	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, place, const_num(y->made->dtype, 0));
+	UOp *kernel = NODE(OP_KERNEL, DT_NONE, VMAP(val_str("name"), val_str("room")), store);
+	return NODE(OP_CALL, DT_NONE, VNIL, kernel, y->made);
+}
+
+static void fill_room(Blocks *b, Lay *y)
+{
+	for (int k = 0; k < y->buffer->shape->rank; k++) {
+		if (y->before[k])
+			vec_push(&b->out, zero_call(y, k, 0, y->before[k]));
+		if (y->after[k])
+			vec_push(&b->out, zero_call(y, k, y->before[k] + dim_of(y->buffer, k), y->after[k]));
+	}
+	y->filled = true;
+}
+
+/* ---- the kernels */
+
+typedef struct { const Blocks *b; UOp *call; UOp *from[64], *high[64], *low[64], *sum[64]; int n; } Split;
+
+/* The two ranges that a range on a blocked axis becomes. */
+static void split_ranges(Split *s)
+{
+	Nodes all = walk(s->call->src[0]);
+	int axis = 0;
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_RANGE && all.at[i]->arg->a[0]->i >= axis)
+			axis = (int)all.at[i]->arg->a[0]->i + 1;
+	for (size_t i = 0; i < all.n; i++) {
+		Lay *y = all.at[i]->op == OP_INDEX ? lay_of(s->b, place_buffer(s->call, all.at[i])) : NULL;
+		if (!blocked(y))
+			continue;
+		UOp *r = all.at[i]->src[1 + y->axis];
+		int k = 0;
+		while (k < s->n && s->from[k] != r)
+			k++;
+		if (k < s->n)
+			continue;
+		if (axis > 62)
+			die(UNSUPPORTED, "a kernel with more than 63 ranges");
+		const char *kind = r->arg->a[1]->s;
+		s->from[k] = r;
+		s->high[k] = ix_range((int)r->arg->a[0]->i, kind, ix_const(dim_of(y->buffer, y->axis) / y->block));
+		s->low[k] = ix_range(axis++, kind, ix_const(y->block));
+		s->sum[k] = ix_add(ix_mul(s->high[k], ix_const(y->block)), s->low[k]);
+		s->n++;
+	}
+}
+
+/* A place in a buffer that lies otherwise now; a reduction over a range that is two. */
+static UOp *new_place(UOp *u, void *ctx)
+{
+	Split *s = ctx;
+	UOp *src[MAX_RANGES + 2];
+	uint32_t n = 0;
+	if (u->op == OP_INDEX && u->src[0]->op == OP_PARAM) {
+		Lay *y = lay_of(s->b, place_buffer(s->call, u));
+		if (!blocked(y))
+			return u;
+		src[n++] = param(y->made, val_get(u->src[0]->arg, "slot")->i);
+		for (uint32_t k = 1; k < u->nsrc; k++)
+			src[n++] = (int)k - 1 == y->axis ? ix_div(u->src[k], ix_const(y->block)) :
+				ix_add(u->src[k], ix_const(y->before[k - 1]));
+		src[n++] = ix_mod(u->src[1 + y->axis], ix_const(y->block));
+		return node_new(OP_INDEX, u->dtype, n, src, VNIL);
+	}
+	if (u->op != OP_RREDUCE)
+		return u;
+	UOp *low[MAX_RANGES];
+	int lows = 0;
+	src[n++] = u->src[0];
+	for (uint32_t i = 1; i < u->nsrc; i++) {
+		int k = 0;
+		while (k < s->n && s->from[k] != u->src[i])
+			k++;
+		src[n++] = k < s->n ? s->high[k] : u->src[i];
+		if (k < s->n)
+			low[lows++] = s->low[k];
+	}
+	for (int i = 0; i < lows; i++)
+		src[n++] = low[i];
+	return n == u->nsrc ? u : node_new(OP_RREDUCE, u->dtype, n, src, u->arg);
+}
+
+static UOp *apply(Blocks *b, UOp *call)
+{
+	int before[16], after[16];
+	Split s = {.b = b, .call = call};
+	UOp *kernel = call->src[0], *load = padded_load(b, call, before, after);
+	if (load) {
+		UOp *bare = NODE(OP_LOAD, load->dtype, VNIL, load->src[0]);
+		kernel = substitute(kernel, 1, &load, &bare);
+	}
+	split_ranges(&s);
+	kernel = substitute(walk_replace(kernel, new_place, &s), s.n, s.from, s.sum);
+	UOp **src = arena_alloc(call->nsrc * sizeof *src);
+	src[0] = kernel;
+	for (uint32_t k = 1; k < call->nsrc; k++) {
+		Lay *y = lay_of(b, call->src[k]);
+		src[k] = blocked(y) ? y->made : call->src[k];
+		if (blocked(y) && !y->filled)
+			fill_room(b, y);
+	}
+	return node_with(call, src);
+}
+
+/* ---- the pass */
+
+static void find_temporaries(Blocks *b)
+{
+	int64_t n;
+	for (uint32_t i = 0; i < b->g->sink->nsrc; i++) {
+		const UOp *call = b->g->sink->src[i];
+		for (uint32_t k = call->op == OP_CALL; k < call->nsrc; k++) {
+			UOp *t = call->src[k];
+			if (lay_of(b, t) || strcmp(buffer_role(t), "temp"))
+				continue;
+			Lay *y = arena_alloc(sizeof *y);
+			*y = (Lay){.buffer = t, .axis = -1, .fixed = !shape_static(t->shape, &n)};
+			map_put(&b->lays, PKEY(t), y);
+		}
+	}
+}
+
+Graph *layout_blocks(Graph *g)
+{
+	Blocks b = {.g = g};
+	find_temporaries(&b);
+	choose(&b);
+	choose_room(&b);
+	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
+		UOp *call = g->sink->src[i];
+		for (uint32_t k = 1; k < call->nsrc; k++) {
+			Lay *y = lay_of(&b, call->src[k]);
+			if (blocked(y) && !y->made) {
+				make_buffer(y);
+				layout_tell(call->src[0], "%s in blocks of %d along axis %d", buffer_name(y->buffer), y->block, y->axis);
+			}
+		}
+	}
+	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
+		UOp *call = g->sink->src[i];
+		if (is_kernel_call(call))
+			call = apply(&b, call);
+		vec_push(&b.out, call);
+	}
+	Graph *r = graph_with_calls(g, b.out.n, b.out.at);
+	map_free(&b.lays);
+	vec_free(&b.out);
+	return r;
+}
