@@ -20,10 +20,28 @@ static const char reserved[] =
 	" ulong uniform union unix unsigned ushort using vec vec_step vertex fragment virtual void"
 	" volatile warpSize wchar_t while write_only xor xor_eq ";
 
+/* max_f32, load_f32x16, f32_to_i8_x16: functions of the printer's prelude have a dtype in their names */
+static bool has_dtype(const char *s)
+{
+	for (const char *at = s; at; at = strchr(at, '_')) {
+		at += *at == '_';
+		size_t n = strcspn(at, "_"), name = n;
+		while (name && isdigit((unsigned char)at[name - 1]))
+			name--;
+		name = name > 2 && at[name - 1] == 'x' ? name - 1 : n;
+		for (int d = 0; d < DT_COUNT; d++)
+			if (strlen(dtype_name(d)) == name && !strncmp(at, dtype_name(d), name))
+				return true;
+	}
+	return false;
+}
+
 /* r3, v12, acc0, … are the printer's; so are types like float4 and everything with two underscores
  * or in capitals. */
 static bool taken(const char *s)
 {
+	if (has_dtype(s) || !strcmp(s, "stream_end"))
+		return true;
 	size_t n = strlen(s), letters = strcspn(s, "0123456789");
 	bool number = letters && !memchr(s, '_', letters) &&
 		strspn(s + letters, "0123456789x") == n - letters && letters < n;

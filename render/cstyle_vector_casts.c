@@ -37,7 +37,7 @@ static const char f16_to_f32[] = HEAD
 	"#else\n"
 	"\tconst $R h = __builtin_convertvector(x, $R), m = h & 0x3ff, e = h & 0x7c00;\n"
 	"\tconst $R none = ($R)(e == 0), all = ($R)(e == 0x7c00);\n"
-	"\tconst $R small = ($R)(__builtin_convertvector(($Q)m, $V) * 5.9604644775390625e-8f);\n"
+	"\tconst $R small = ($R)(__builtin_convertvector(($M)m, $V) * 5.9604644775390625e-8f);\n"
 	"\tconst $R quiet = ($R)(m != 0) & 0x400000;\n"
 	"\tconst $R large = 0x7f800000 | m << 13 | quiet, middle = ((h & 0x7fff) << 13) + 0x38000000;\n"
 	"\treturn ($V)((h & 0x8000) << 16 | (small & none) | (large & all) | (middle & ~(none | all)));\n"

@@ -18,6 +18,9 @@ DType lane_dtype(DType d)
 
 const char *vector_type(Printer *p, DType d, int lanes)
 {
+	/* every function that takes one is inlined: how it would be passed does not matter */
+	if (!helper_have(&p->helpers, "vectors"))
+		helper_put(&p->helpers, "vectors", "#pragma GCC diagnostic ignored \"-Wpsabi\"\n");
 	d = lane_dtype(d);
 	const char *name = arena_printf("%sx%d", dtype_name(d), lanes);
 	if (!helper_have(&p->helpers, name))

@@ -1,0 +1,99 @@
+# Loops of kind "vector": each op on each dtype, and each form of place, gate, store and register, as vectors.py writes
+# them, against the interpreter and, bit for bit, against the same kernels as plain loops.
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# kernels KIND LANES GROUP > document of level loops
+kernels() { python3 "$TESTS/vectors.py" "$@" | tool show -p; }
+
+# compiler NAME FLAG: a compiler for another processor than this one, say
+compiler() {
+	local name
+	name=$PWD/$(basename "$1")$2
+	printf '#!/bin/sh\nexec %s "$@" %s\n' "$1" "$2" > "$name"
+	chmod +x "$name"
+	echo "$name"
+}
+
+x86() { [ "$(uname -m)" = x86_64 ]; }
+
+# near GOT: the interpreter's values, each as near as its name says
+near() {
+	local n differs=0
+	for n in $(tool show v.mp | tail -n 1 | grep -oE '\.[0-9]"' | tr -d '."' | sort -u); do
+		tool diff --ulp "$n" --only "*.$n" i.npz "$1" || differs=1
+	done
+	return $differs
+}
+
+# agrees LANES CC GROUP…  The plain loops stay loops: gcc 12 gets some gated stores wrong that it makes vectors of.
+agrees() {
+	local lanes=$1 cc=$2 g loops
+	loops=$(compiler "$cc" -fno-tree-vectorize)
+	for g in "${@:3}"; do
+		kernels vector "$lanes" "$g" | tool render -t clang > v.mp
+		kernels loop "$lanes" "$g" | tool render -t clang > l.mp
+		ok tool run --interpret v.mp -o i.npz
+		ok tool run --cc="$cc" v.mp -o v.npz
+		ok tool run --cc="$loops" l.mp -o l.npz
+		tool diff --ulp 0 --zeros l.npz v.npz || { echo "^ $g, $lanes lanes, $cc: a loop's value first"; return 1; }
+		near v.npz || { echo "^ $g, $lanes lanes, $cc: the interpreter's value first"; return 1; }
+	done
+}
+
+@test "vectors: floats and halves" { agrees 16 cc f32 f16; }
+@test "vectors: integers" { agrees 16 cc i8 u16 i32 u64; }
+@test "vectors: bool, and all the forms" { agrees 16 cc bool forms; }
+@test "vectors: few lanes and many" { agrees 2 cc forms; agrees 64 cc u8; }
+
+@test "vectors: clang" {
+	command -v clang > c || skip "no clang"
+	agrees 16 clang f32 i8 forms
+}
+
+@test "vectors: processors with shorter vectors, and with none to speak of" {
+	x86 || skip "not an x86"
+	agrees 8 "$(compiler cc -march=x86-64-v3)" f64 bf16 forms
+	agrees 4 "$(compiler cc -march=x86-64)" f32 u32
+	command -v clang > c || return 0
+	agrees 8 "$(compiler clang -march=x86-64-v3)" i64
+	agrees 4 "$(compiler clang -march=x86-64)" f16 i16
+}
+
+@test "vectors: what is written compiles without a warning" {
+	for g in forms f32 f16 i8 u64; do
+		kernels vector 16 $g | tool render -t clang | tool show | sed -n 's/^\t|//p' > $g.c
+		"${CC:-cc}" -std=c11 -O1 -fwrapv -Wall -Werror -c -o $g.o $g.c
+	done
+}
+
+@test "vectors: registers are variables, and what is no vector stays a loop" {
+	kernels vector 16 forms | tool render -t clang | tool show > forms.txt
+	grep -q 'acc0_3 = mulacc_f32x16(' forms.txt
+	grep -q '_Alignas(64) float acc0\[16\];' forms.txt
+	grep -A5 'void last_lane' forms.txt | grep -q '= f32_0_\[r0\];'
+	# targets without vectors have loops
+	kernels vector 16 f32 | tool show | sed 's/target: "clang"/target: "opencl", global_size: [1], local_size: [1]/' | tool show -p |
+		tool render -t opencl | tool show > opencl.txt
+	grep -q 'for (long r1 = 0; r1 < 16; r1++)' opencl.txt
+}
+
+@test "vectors: names of a document do not meet those of functions" {
+	printf 'input load_f32x16 f32[40]\ninput max_f32 f32[40]\noutput y = maximum(load_f32x16, max_f32)\n' > names.t
+	tool trace names.t > names.mp
+	ok tool run --interpret names.mp load_f32x16=rand max_f32=rand -o i.npz
+	ok tool run names.mp load_f32x16=rand max_f32=rand -o c.npz
+	tool diff i.npz c.npz
+}
+
+@test "vectors: a body or a size that no vector can have is malformed" {
+	kernels vector 16 forms | tool show > forms.txt
+	sed -E 's/^(%[0-9]+ = CONST i64) 16$/\1 12/' forms.txt | tool show -p > size.mp || true
+	fails 4 tool render -t clang size.mp
+	kernels vector 4 f32 | tool show > f32.txt
+	sed -E '0,/= RANGE i64 %[0-9]+ \[0, "loop"\]/s/"loop"/"vector"/; s/CONST i64 32$/CONST i64 33/' f32.txt |
+		tool show -p > nest.mp || true
+	fails 4 tool render -t clang nest.mp
+}
