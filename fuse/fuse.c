@@ -7,6 +7,7 @@ static const Pass passes[] = {
 	{"open",     open_kernels,    "slots and ranges of kernels in one order"},
 	{"prepare",  prepare_constants, "what comes out of constants alone runs once", .optional = true},
 	{"produce",  merge_producers, "loads replaced by what produced them", .optional = true},
+	{"scales",   fold_scales,     "constant scales into constant weights; not with --strict", .optional = true},
 	{"siblings", merge_siblings,  "kernels over the same ranges with shared inputs", .optional = true},
 	{"drop",     drop_stores,     "what nobody reads", .optional = true},
 	{"close",    close_kernels,   "folds and outputs share ranges"},

@@ -158,10 +158,11 @@ void load_turns(UOp *kernel, double *turns);
 /* arithmetic of one element, loads left out; *loads gets their number */
 double value_cost(UOp *value, int *loads);
 
-/* ---- prepare_constants.c, merge_producer.c, merge_siblings.c, drop_stores.c: the
+/* ---- prepare_constants.c, merge_producer.c, fold_scales.c, merge_siblings.c, drop_stores.c: the
  * passes */
 Graph *prepare_constants(Graph *g);
 Graph *merge_producers(Graph *g);
+Graph *fold_scales(Graph *g);
 Graph *merge_siblings(Graph *g);
 Graph *drop_stores(Graph *g);
 

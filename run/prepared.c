@@ -151,11 +151,12 @@ static void mark_buffers(Prepared *p, const Graph *g, const Buffers *b)
 	}
 }
 
-static double kept_bytes(const Buffers *b)
+/* What the cache would take. */
+static double kept_bytes(const Prepared *p, const Buffers *b)
 {
 	double n = 0;
 	for (size_t i = 0; i < b->n; i++)
-		if (buffer_is(b->u[i], "prepared") && b->host[i].bytes >= KEPT_FROM)
+		if (buffer_is(b->u[i], "prepared") && p->state[i] & LATER && b->host[i].bytes >= KEPT_FROM)
 			n += b->host[i].bytes;
 	return n;
 }
@@ -196,7 +197,7 @@ Prepared *prepared_find(const Graph *g, Buffers *b, const Program *const *progra
 	if (!p->n)
 		return p;
 	mark_buffers(p, g, b);
-	p->cached = program && b->exec->host && kept_bytes(b) <= cache_limit() / 2.0;
+	p->cached = program && b->exec->host && kept_bytes(p, b) <= cache_limit() / 2.0;
 	if (!p->cached)
 		return p;
 	p->key = arena_alloc((b->n + 1) * sizeof *p->key);

@@ -169,3 +169,111 @@ asked() { SLUICE_CACHE_SIZE=$1 tool run p.mp x=rand n=2 --profile -o a.npz 2>&1 
 	tool show p.mp | sed 's/role: "input"/role: "prepared"/' > b.text
 	fails 4 tool show -p b.text
 }
+
+# ---- scales folded into weights
+
+# folds N LINES: a program of which fuse folds N scales; it gives the same as before within the contract's bound (f32,
+# results of a magnitude of 1 to 10), at each level, and the very same with --strict
+folds() {
+	local n=$1 doc
+	shift
+	program "$@"
+	tool run --interpret p.mp $feed -o a.npz
+	tool fuse p.mp --explain 2> e > f.mp
+	[ "$(grep -c 'constant scale behind it is folded' e)" = "$n" ] || { cat e; return 1; }
+	tool lower f.mp > l.mp
+	tool render -t clang l.mp > r.mp
+	for doc in f.mp l.mp r.mp; do
+		tool run --interpret "$doc" $feed -o b.npz
+		tool diff --rtol 0 --atol 5e-5 a.npz b.npz
+	done
+	tool run r.mp $feed -n 2 -o b.npz
+	tool diff --rtol 0 --atol 5e-5 a.npz b.npz
+	tool fuse --strict p.mp --explain 2> e > s.mp
+	! grep -q 'constant scale' e
+	tool run --interpret s.mp $feed -o c.npz
+	tool fuse --skip scales p.mp | tool run --interpret $feed -o d.npz
+	tool diff c.npz d.npz
+	tool diff --rtol 1e-6 a.npz c.npz
+}
+
+# a kernel that runs each time reads that many buffers
+reads() { grep -q "^fuse: r_.*: $1 reads, 1 write: .* -> y\$" e || { cat e; return 1; }; }
+
+@test "a scale behind a linear layer goes into its weights, each way it is written" {
+	local feed="x=rand n=3" w='const w f32 = [[1, 0, -1], [0.5, 2, 0], [0, 1, 1], [-1, 0.5, 0]]' b='const b f32 = [0.1, -0.2, 0]'
+	local s='const s f32 = [2, -3, 0]' x='input x f32[n, 4] where n in 1..64' way
+	folds 1 "$x" "$w" "$b" "$s" 'output y = relu(x @ w * s)'
+	tool fuse p.mp --explain 2> e > f.mp
+	reads 2
+	for way in '(x @ w + b) * s' '(b + x @ w) * s - b' '(x @ w - b) * s + b' '(b - x @ w) * s' '-(x @ w - b) / (s + 1.5)' \
+		's * (x @ w) + b' '(x @ w * s + b) * b - s' 'b - s * (s + x @ w)'; do
+		folds 1 "$x" "$w" "$b" "$s" "output y = tanh($way)"
+	done
+	# one number, where there are more results than weights
+	folds 1 "$x" "$w" "$b" 'output y = (x @ w + b) * 0.3'
+	feed="x=rand" folds 0 'input x f32[2, 4]' "$w" "$b" 'output y = (x @ w + b) * 0.3'
+	folds 1 "$x" "$w" "$s" 'output y = x @ w * reshape(s * s + 1, [1, 3])'
+	# weights the other way round
+	folds 1 'input x f32[n, 3] where n in 1..64' "$w" 'const s f32 = [1, 2, 3, 4]' 'output y = x @ transpose(w) / s'
+}
+
+@test "what is no scale of weights is left as it is" {
+	local feed="x=rand n=3" w='const w f32 = [[1, 0, -1], [0.5, 2, 0], [0, 1, 1], [-1, 0.5, 0]]'
+	local s='const s f32 = [2, -3, 0]' x='input x f32[n, 4] where n in 1..64'
+	# a bias alone; a scale behind something else; one that is not constant; one that moves with rows
+	folds 0 "$x" "$w" "$s" 'output y = relu(x @ w + s)'
+	folds 0 "$x" "$w" "$s" 'output y = relu(x @ w) * s'
+	folds 0 "$x" "$w" 'output y = (x @ w) * x[:, :1]'
+	feed="x=rand" folds 0 'input x f32[3, 4]' "$w" 'const r f32 = [[1], [2], [-1]]' 'output y = x @ w * r'
+	# weights, or the sum, wanted elsewhere
+	folds 0 "$x" "$w" "$s" 'output y = x @ w * s' 'output z = sum(w * x[0, 0])'
+	folds 0 "$x" "$w" "$s" 'h = x @ w' 'output y = h * s + h'
+	folds 0 "$x" "$w" "$s" 'h = x @ w' 'output y = h * s' 'output z = h'
+	# half floats round in between; whole numbers wrap
+	feed="x=rand n=2" folds 0 'input x i32[n, 2] where n in 1..4' 'const w i32 = [[1, 2], [3, 4]]' 'const s i32 = [5, 7]' 'output y = x @ w * s'
+	# weights that are an input
+	feed="x=rand w=rand" folds 0 'input x f32[3, 4]' 'input w f32[4, 3]' "$s" 'output y = x @ w * s'
+}
+
+@test "a batch norm behind a convolution costs one addition, however it is written" {
+	local feed="x=rand n=2" x='input x f32[n, 2, 6, 5] where n in 1..16' way
+	local w='const w f32 = [[[[0.1, 0.2], [-0.3, 0.4]], [[0.5, -0.6], [0.7, 0.8]]], [[[-0.9, 1], [0.1, 0.3]], [[0.2, 0], [0, 0.25]]], [[[1, 1], [0, 0]], [[0.5, 0.5], [1, -1]]]]'
+	local norm='const m f32 = [0.1, -0.2, 0.3]
+const v f32 = [1, 0.5, 2]
+const g f32 = [1.5, -0.5, 0]
+const b f32 = [0.25, 0, -1]
+const c f32 = [0.5, 0.25, 0.125]'
+	for way in 'batchnorm(conv2d(x, w), m, v, g, b)' 'batchnorm(conv2d(x, w, c, stride=2, padding=1), m, v, g, b)' \
+		'batchnorm(conv2d(x, w, c, dilation=2), m, v)' \
+		'(conv2d(x, w) - reshape(m, [3, 1, 1])) / sqrt(reshape(v, [3, 1, 1]) + 1e-5) * reshape(g, [3, 1, 1]) + reshape(b, [3, 1, 1])' \
+		'conv2d(x, w, c) * reshape(g, [1, 3, 1, 1]) + reshape(b, [1, 3, 1, 1])' \
+		'reshape(g * rsqrt(v + 1e-3), [3, 1, 1]) * (conv2d(x, w, c) - reshape(m, [3, 1, 1])) + reshape(b, [3, 1, 1])'; do
+		folds 1 "$x" "$w" "$norm" "output y = relu($way)"
+		tool fuse p.mp --explain 2> e > f.mp
+		reads 3
+		[ "$(grep -c '1 write' e)" = 3 ]
+	done
+	# behind it a residual
+	folds 1 "$x" "$w" "$norm" "output y = relu(batchnorm(conv2d(x, w, padding=1), m, v, g, b) + sum(x))"
+}
+
+@test "groups, one channel each, transposed, in time, axes of size 1" {
+	local feed="x=rand n=2" s='const s f32 = [2, -1, 0.5, 3]' t='const t f32 = [1, 0, -1, 0.5]'
+	folds 1 'input x f32[n, 4, 5, 5] where n in 1..9' 'const k f32 = [1, 2, 3, 4]' "$s" "$t" 'const u f32 = [[1, -1, 0.5], [0, 2, 1], [1, 1, 1]]' \
+		'w = reshape(k, [4, 1, 1, 1]) * reshape(u, [1, 1, 3, 3])' 'output y = batchnorm(conv2d(x, w, groups=4), t, s * s, s, t)'
+	folds 1 'input x f32[n, 4, 6] where n in 1..9' 'const w f32 = [[[1, 2], [3, 4]], [[0, 1], [1, 0]], [[1, 1], [1, 1]], [[-1, 0], [0, -1]]]' "$s" "$t" \
+		'output y = conv1d(x, w, groups=2, padding=1) * reshape(s, [4, 1]) - reshape(t, [4, 1])'
+	folds 1 'input x f32[n, 2, 6] where n in 1..9' 'const w f32 = [[[1, 2], [3, 4], [0, 1], [1, 0]], [[1, 1], [1, 1], [-1, 0], [0, -1]]]' "$s" "$t" \
+		'output y = conv_transpose1d(x, w, stride=2) * reshape(s, [4, 1]) - reshape(t, [4, 1])'
+	folds 1 'input x f32[n, 3] where n in 1..9' 'const w f32 = [[2], [3], [4]]' 'const s f32 = [-0.5]' 'output y = (x @ w + 1) * s'
+	folds 0 'input x f32[n, 1] where n in 1..9' 'const w f32 = [[2, 3, 4]]' 'const s f32 = [-0.5, 0, 2]' 'output y = (x @ w + 1) * s'
+	# a part of the weights, and a scale as long as that part
+	feed="x=rand n=2" folds 0 'input x f32[n, 2] where n in 1..9' 'const w f32 = [[1, 2, 3, 4], [5, 6, 7, 8]]' 'const s f32 = [3, 4]' 'output y = x @ w[:, 1:3] * s'
+}
+
+@test "weights and scales that are not finite stay so" {
+	local feed="x=rand n=3"
+	folds 1 'input x f32[n, 2] where n in 1..9' 'const w f32 = [[1, nan, 3, -inf], [5, 6, inf, 8]]' 'const s f32 = [2, 1, -1, 0.5]' \
+		'output y = x @ w * s'
+}
