@@ -12,9 +12,9 @@ static Graph *choose_target(Graph *g)
 	return g;
 }
 
-static bool wants(void) { return target->vector && !target->gpu; }
-static Graph *blocks(Graph *g) { return wants() ? layout_blocks(g) : g; }
-static Graph *weights(Graph *g) { return wants() ? layout_weights(g) : g; }
+static Graph *blocks(Graph *g) { return layout_wanted(g) ? layout_blocks(g) : g; }
+static Graph *weights(Graph *g) { return layout_wanted(g) ? layout_weights(g) : g; }
+static Graph *done(Graph *g) { return layout_wanted(g) ? layout_done(g) : g; }
 
 static const Option options[] = {
 	{'t', "target", "TARGET", "the target to lay out for (default clang)", &target_name},
@@ -27,7 +27,7 @@ static const Pass passes[] = {
 	{"target", choose_target, "read the target's description"},
 	{"blocks", blocks, "channels in blocks of a vector, room around what is padded", .optional = true},
 	{"weights", weights, "constants in the order in which they are read", .optional = true},
-	{"plan", plan_memory, "temporaries packed into one workspace", .optional = true},
+	{"plan", done, "temporaries packed into one workspace, once more"},
 	{0},
 };
 

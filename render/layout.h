@@ -9,6 +9,10 @@
 
 extern bool layout_explain;
 void layout_tell(const UOp *kernel, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Does the target have vectors, and has the document not been laid out? */
+bool layout_wanted(const Graph *g);
+/* Memory planned again; meta.layout says for which target. */
+Graph *layout_done(Graph *g);
 /* The whole stage, for lower, which runs it when it has not been run. */
 Graph *layout_all(Graph *g);
 

@@ -48,9 +48,20 @@ UOp *call_compact(UOp *call)
 	return call;
 }
 
+/* What has been laid out says so, or it would be done twice. */
+Graph *layout_done(Graph *g)
+{
+	Graph *r = plan_memory(g);
+	r->meta = val_set(r->meta, "layout", val_str(target->name));
+	return r;
+}
+
+bool layout_wanted(const Graph *g)
+{
+	return !target->gpu && target->vector && !val_get(g->meta, "layout");
+}
+
 Graph *layout_all(Graph *g)
 {
-	if (target->gpu || !target->vector)
-		return g;
-	return plan_memory(layout_weights(layout_blocks(g)));
+	return layout_wanted(g) ? layout_done(layout_weights(layout_blocks(g))) : g;
 }

@@ -328,16 +328,18 @@ static void tile_contraction(Tiling *t, Block b, bool far)
 	Plan *p = t->p;
 	int apart = b.vectors == 1 && count_of(t->f, 1ull << t->v) < 2 * t->lanes ?
 		find_apart(t, b.m) : -1;
+	Block two = b;
 	if (apart >= 0) {
-		Block two = best_block(t, b.m, count_of(t->f, 1ull << apart) * t->lanes);
+		two = best_block(t, b.m, count_of(t->f, 1ull << apart) * t->lanes);
 		b.rows = two.rows;
-		if (two.vectors > 1)
-			tile(p, apart, two.vectors, 1);
 	}
-	/* the loop over tiles of rows stands innermost: what they share stays in the cache */
+	/* the loop over tiles of rows stands innermost: what they share stays in the cache; within a tile
+	 * rows come first, so that an element of theirs meets all vectors while it is in a register */
 	order_last(p, b.m);
 	if (b.rows > 1)
 		tile(p, b.m, b.rows, 1);
+	if (two.vectors > 1 && apart >= 0)
+		tile(p, apart, two.vectors, 1);
 	tile(p, t->v, b.vectors, t->lanes);
 	int64_t rows = count_of(t->f, 1ull << b.m);
 	if (rows >= PACK_LEAST * b.rows)
