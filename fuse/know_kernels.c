@@ -27,9 +27,9 @@ static bool is_barrier(UOp *kernel)
 {
 	if (kernel->nsrc != 1 || !store_is_plain(kernel->src[0]))
 		return true;
-	/* a bare LOAD is a copy that somebody asked for */
+	/* a bare LOAD is a copy that somebody asked for, unless it looks its places up */
 	UOp *value = kernel->src[0]->src[1];
-	return value->op == OP_LOAD || value->op == OP_RSORT;
+	return value->op == OP_RSORT || (value->op == OP_LOAD && !has_op(value->src[0], OP_LOAD));
 }
 
 enum { READ = 1, WRITTEN = 2, MOVES = 4 };

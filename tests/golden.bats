@@ -30,6 +30,7 @@ kernels() {
 @test "golden: schedule" { golden schedule; }
 @test "golden: fuse" { golden fuse; }
 @test "golden: fuse --explain" { golden explain; }
+@test "golden: kernels left of what models do, however it is spelled" { golden kernels; }
 @test "golden: lower for the CPU" { golden lower; }
 @test "golden: lower for GPUs" { golden lower.opencl; golden lower.cuda; golden lower.metal; }
 @test "golden: C" { golden c; }
@@ -59,6 +60,20 @@ kernels() {
 		tool run --interpret g.mp $(cat "$GOLDEN/$name.args" 2> /dev/null) -o a.npz
 		tool run g.mp $(cat "$GOLDEN/$name.args" 2> /dev/null) -o b.npz
 		tool diff a.npz b.npz || { echo "differs: $name"; bad=1; }
+	done
+	[ "$bad" = 0 ]
+}
+
+@test "golden: kernels that were merged compute what the graph does" {
+	local name bad=0
+	for name in $(golden_names); do
+		[ -f "$GOLDEN/$name.kernels" ] || continue
+		(cd "$GOLDEN" && golden_graph "$name") > g.mp
+		mapfile -t operands < <(tool show g.mp | sed -n 's/.*name: "\([^"]*\)".*role: "input".*/\1=rand/p')
+		operands+=($(cat "$GOLDEN/$name.args"))
+		tool run --interpret g.mp "${operands[@]}" -o a.npz
+		tool run g.mp "${operands[@]}" -o b.npz
+		tool diff --rtol 1e-4 --atol 1e-4 a.npz b.npz || { echo "differs: $name"; bad=1; }
 	done
 	[ "$bad" = 0 ]
 }

@@ -5,13 +5,14 @@
 #   NAME.args             operands of run, x=rand for one
 #   NAME.graph .schedule .fuse .lower .lower.TARGET     the document at that level
 #   NAME.explain          what fuse says of it
+#   NAME.kernels          what each kernel reads and writes when fuse is done, the last part of that (temporaries: t)
 #   NAME.c .cl .cu .metal the sources for clang, opencl, cuda and metal
 #   NAME.views            show --views
 #   NAME.out              what run --interpret prints
 #   NAME.err              the message, when trace refuses the program
 
 GOLDEN=$TESTS/golden
-SUFFIXES="graph schedule fuse explain lower lower.opencl lower.cuda lower.metal c cl cu metal views out err"
+SUFFIXES="graph schedule fuse explain kernels lower lower.opencl lower.cuda lower.metal c cl cu metal views out err"
 
 # the graph of NAME, on standard output
 golden_graph() {
@@ -33,6 +34,7 @@ golden_make() (
 	schedule) golden_graph "$1" | tool schedule | tool show ;;
 	fuse) golden_graph "$1" | tool fuse | tool show ;;
 	explain) golden_graph "$1" | tool fuse --explain 2>&1 > /dev/null ;;
+	kernels) golden_graph "$1" | tool fuse --explain 2>&1 > /dev/null | sed -En '/ -> /{s/ t[0-9]+\b/ t/g;p}' ;;
 	lower) golden_graph "$1" | tool fuse | tool lower -t clang | tool show ;;
 	lower.*) golden_graph "$1" | tool fuse | tool lower -t "${2#lower.}" | tool show ;;
 	c) golden_sources "$1" clang ;;

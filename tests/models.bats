@@ -66,10 +66,10 @@ fused() {
 	convnext_tiny 18
 	unet 22
 	vit_b16 25
-	bert_base 28
+	bert_base 26
 	gpt2 24
-	whisper_encoder 26
-	whisper_decoder 49
+	whisper_encoder 25
+	whisper_decoder 48
 	resnet50_u8 19
 	resnet50_i8 19
 	END

@@ -20,9 +20,23 @@ UOp *onnx_cast_to(UOp *x, int from, int to, bool saturate, const char *round_mod
 		: t_cast(x, onnx_dtype(to));
 }
 
+/* A single integer out of sizes is a number when it is known: a model's scale is often the root of a width. */
+static UOp *settled(UOp *x)
+{
+	UOp *size, *one[MAX_RANK];
+	size_t n;
+	int64_t v;
+
+	if (!dtype_int(x->dtype) || !onnx_try_sizes(x, 1, &size, &n) || n != 1 || !ix_is_const(size, &v))
+		return x;
+	for (int i = 0; i < x->shape->rank; i++)
+		one[i] = ix_const(1);
+	return t_reshapev(const_int(x->dtype, v), x->shape->rank, one);
+}
+
 static void cast(OnnxCall *c, int to)
 {
-	UOp *x = onnx_in(c, 0);
+	UOp *x = settled(onnx_in(c, 0));
 	bool saturate = onnx_attr_int(c, "saturate", 1) != 0;
 	const char *mode = onnx_attr_str(c, "round_mode", "up");
 
