@@ -261,7 +261,9 @@ static void run_table(Run *r, Cell *c, size_t n)
 		c->table = folded(r, c);
 	memset(at, 0, sizeof at);
 	for (uint32_t k = first; k < c->nsrc; k++) {
-		const int64_t *x = seen(r, c->src[k], c->scope, &step), by = table_step(r, count, own, own[k - first]);
+		const UOp *range = r->plan.cell[c->src[k]].u;
+		const int64_t *x = seen(r, c->src[k], c->scope, &step);
+		int64_t by = first == 2 ? table_step(r, count, own, range) : scope_step(r, c->child, range);
 		for (size_t i = 0; i < n; i++)
 			at[i] += x[i * step] * by;
 	}
