@@ -41,12 +41,23 @@ static const char *const flags_all[] = {"-x", "c", "-std=c11", "-w", "-fPIC", "-
 	"-mcpu=native",
 #endif
 	NULL};
-static const char *const flags_gcc[] = {
-	"-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fpeel-loops", NULL};
-static const char *const flags_clang[] = { "-O2", NULL };
-static const char *const flags_fast[] = { "-O0", NULL };
 
-typedef struct { const char *path; const char *const *tuning; Key key; } Compiler;
+/* Two classes of kernels: plain loops, and those that say themselves what is a vector, on which a
+ * vectorizer spends half of the time without a gain. */
+typedef enum { PLAIN, VECTORS, CLASSES } Class;
+#if defined __x86_64__ || defined __i386__
+#define WIDE "-mprefer-vector-width=512",
+#else
+#define WIDE
+#endif
+typedef const char *const Flags[8];
+static Flags flags_gcc[CLASSES] = {
+	{"-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fpeel-loops", NULL},
+	{"-O2", "-fno-tree-vectorize", NULL}};
+static Flags flags_clang[CLASSES] = {{"-O2", WIDE NULL}, {"-O2", WIDE NULL}};
+static Flags flags_fast[CLASSES] = {{"-O0", NULL}, {"-O0", NULL}};
+
+typedef struct { const char *path; Flags *tuning; Key key; } Compiler;
 typedef struct { Program *p; Key key; } Kernel;
 typedef struct { Kernel *at; size_t n, bytes; pid_t pid; const char *src, *out, *err; } Unit;
 
@@ -114,12 +125,15 @@ static Compiler compiler_find(const char *wanted, bool fast)
 	c.key = key_add(key_adds(c.key, real), is, sizeof is);
 	for (int i = 0; flags_all[i]; i++)
 		c.key = key_adds(c.key, flags_all[i]);
-	for (int i = 0; c.tuning[i]; i++)
-		c.key = key_adds(c.key, c.tuning[i]);
+	for (int k = 0; k < CLASSES; k++)
+		for (int i = 0; c.tuning[k][i]; i++)
+			c.key = key_adds(c.key, c.tuning[k][i]);
 	c.key = add_features(c.key);
 	free(real);
 	return c;
 }
+
+static Class class_of(const Program *p) { return strstr(p->src, "vector_size") ? VECTORS : PLAIN; }
 
 static Key kernel_key(const Compiler *c, const Program *p)
 {
@@ -166,8 +180,8 @@ static void unit_start(const Compiler *c, Unit *u)
 	u->err = arena_printf("%s/unit-%d.err", cache_scratch(), count++);
 	unit_write(u);
 	argv[n++] = c->path;
-	for (int i = 0; c->tuning[i]; i++)
-		argv[n++] = c->tuning[i];
+	for (int i = 0, k = class_of(u->at[0].p); c->tuning[k][i]; i++)
+		argv[n++] = c->tuning[k][i];
 	for (int i = 0; flags_all[i]; i++)
 		argv[n++] = flags_all[i];
 	n = split_flags(u->at[0].p->flags, argv, n);
@@ -273,11 +287,17 @@ static void build_alone(const Compiler *c, Unit **failed, size_t bad, size_t job
 	}
 }
 
+static int by_flags(const Program *p, const Program *q)
+{
+	int d = (int)class_of(p) - (int)class_of(q);
+	return d ? d : strcmp(p->flags ? p->flags : "", q->flags ? q->flags : "");
+}
+
 /* those that stand alone first */
 static int by_flags_then_size(const void *a, const void *b)
 {
 	const Program *p = ((const Kernel *)a)->p, *q = ((const Kernel *)b)->p;
-	int d = strcmp(p->flags ? p->flags : "", q->flags ? q->flags : "");
+	int d = by_flags(p, q);
 	size_t n = strlen(p->src), m = strlen(q->src);
 
 	if (p->alone != q->alone)
@@ -287,7 +307,7 @@ static int by_flags_then_size(const void *a, const void *b)
 
 static bool stands_with(const Kernel *a, const Kernel *b)
 {
-	return !a->p->alone && !b->p->alone && !strcmp(a->p->flags ? a->p->flags : "", b->p->flags ? b->p->flags : "");
+	return !a->p->alone && !b->p->alone && !by_flags(a->p, b->p);
 }
 
 /* Spreads kernels of equal flags over units: largest first, each into the unit that has least. */
