@@ -3,9 +3,10 @@
  * compiler's builtin for it stands under #if, and the meaning in plain C beside it.
  *
  * A template's words: $N name, $n lanes, $V vector type, $E its element, $M mask type, $U unsigned
- * type, $A the vector at any address, $p ps or pd, $W bits of an element, $F library function, $f its
- * ending for f32, $x $i lists of x and of 0, 1, …; in casts $S $Q vector and mask type of the source, $R
- * a vector type between, $L $H limits of the source, $l $h the values beyond them. */
+ * type, $A the vector at any address, $W bits of an element, $x $i lists of x and of 0, 1, …; $F a
+ * library's function, $f its ending for f32; for x86 $K $J float and integer vector, $p ps or pd, $d d
+ * or q; in casts $S $Q vector and mask type of the source, $R a vector type between, $L $H limits of the
+ * source, $l $h the values beyond them. */
 #include "cstyle_vector.h"
 #include <stdlib.h>
 
@@ -52,6 +53,13 @@ static const char *repeated(int n, const char *s)
 	return r;
 }
 
+/* what a builtin for x86 takes: a float or an integer vector */
+static const char *x86_type(bool flt, int size, int bytes)
+{
+	return arena_printf("%s __attribute__((vector_size(%d)))",
+		flt ? size == 8 ? "double" : "float" : size == 8 ? "long long" : "int", bytes);
+}
+
 static const char *word(Printer *p, const VWords *w, char c)
 {
 	int size = dtype_size(w->to), source = dtype_size(w->from);
@@ -72,6 +80,9 @@ static const char *word(Printer *p, const VWords *w, char c)
 	case 'l': return w->least;
 	case 'h': return w->greatest;
 	case 'p': return size == 8 ? "pd" : "ps";
+	case 'd': return size == 8 ? "q" : "d";
+	case 'K':
+	case 'J': return x86_type(c == 'K', size, size * w->lanes);
 	case 'W': return arena_printf("%d", 8 * size);
 	case 'x': return repeated(w->lanes, "x");
 	case 'i': return repeated(w->lanes, NULL);
@@ -107,21 +118,22 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 #define AVX512(clang, gcc) "#if defined __AVX512F__ && defined __clang__\n\treturn " clang \
 	";\n#elif defined __AVX512F__\n\treturn " gcc ";\n#else\n"
 #define WITH(macro, both) "#ifdef __" macro "__\n\treturn " both ";\n#else\n"
+#define DOES(macro, both) "#ifdef __" macro "__\n\t" both ";\n#else\n"
 #define END "#endif\n}\n"
 
 /* The second when it is greater or NaN: x86's own maximum and minimum give their second operand when
  * they are equal or either is NaN. */
 #define EXTREME(op, lt) \
-	{#op, 1, 64, TWO AVX512("__builtin_ia32_select$p_512(\n\t\t__builtin_ia32_cmp$p512_mask(b, b, 7, -1, 4), " \
+	{#op, 1, 0, 64, TWO AVX512("__builtin_ia32_select$p_512(\n\t\t__builtin_ia32_cmp$p512_mask(b, b, 7, -1, 4), " \
 		"__builtin_ia32_" #op "$p512(b, a, 4), b)", \
 		"__builtin_ia32_" #op "$p512_mask(\n\t\tb, a, b, __builtin_ia32_cmp$p512_mask(b, b, 7, -1, 4), 4)") \
 		EXTREME_PLAIN(lt) END}, \
-	{#op, 1, 32, TWO WITH("AVX", "__builtin_ia32_blendv$p256(__builtin_ia32_" #op "$p256(b, a), b, ($V)(b != b))") \
+	{#op, 1, 0, 32, TWO WITH("AVX", "__builtin_ia32_blendv$p256(__builtin_ia32_" #op "$p256(b, a), b, ($V)(b != b))") \
 		EXTREME_PLAIN(lt) END}, \
-	{#op, 1, 16, TWO WITH("SSE4_1", "__builtin_ia32_blendv$p(__builtin_ia32_" #op "$p(b, a), b, ($V)(b != b))") \
+	{#op, 1, 0, 16, TWO WITH("SSE4_1", "__builtin_ia32_blendv$p(__builtin_ia32_" #op "$p(b, a), b, ($V)(b != b))") \
 		EXTREME_PLAIN(lt) END}, \
-	{#op, 1, 0, TWO EXTREME_PLAIN(lt) "}\n"}, \
-	{#op, 0, 0, TWO "\tconst $M m = ($M)(a " lt " b);\n\treturn " BLEND("m", "b", "a") ";\n}\n"}
+	{#op, 1, 0, 0, TWO EXTREME_PLAIN(lt) "}\n"}, \
+	{#op, 0, 0, 0, TWO "\tconst $M m = ($M)(a " lt " b);\n\treturn " BLEND("m", "b", "a") ";\n}\n"}
 #define EXTREME_PLAIN(lt) \
 	"\tconst $M m = ($M)(a " lt " b) | ($M)(b != b);\n\treturn " BLEND("m", "b", "a") ";\n"
 
@@ -135,52 +147,72 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 	"\t\t__builtin_ia32_" fn "((float *)p, (float __attribute__((vector_size(" bytes "))))v);\n" \
 	"#endif\n\t\treturn;\n\t}\n#endif\n\t*($A *)p = v;\n}\n"
 
-/* flt: 1 for floats, 0 for integers, -1 for all; bytes: of the vector, 0: any */
-typedef struct { const char *what; int flt, bytes; const char *text; } Row;
+/* only lanes whose mask is set touch memory */
+#define LOAD_IF VECTOR_INLINE "$V $N(const $E *p, $M m)\n{\n"
+#define LOAD_EACH "\t$V r = {0};\n\tfor (int i = 0; i < $n; i++)\n\t\tif (m[i])\n" \
+	"\t\t\tr[i] = p[i];\n\treturn r;\n"
+#define STORE_IF VECTOR_INLINE "void $N($E *p, $V v, $M m)\n{\n"
+#define STORE_EACH "\tfor (int i = 0; i < $n; i++)\n\t\tif (m[i])\n\t\t\tp[i] = v[i];\n"
+
+/* flt: 1 for floats, 0 for integers, -1 for all; size: least bytes of an element; bytes: of the vector,
+ * 0: any */
+typedef struct { const char *what; int flt, size, bytes; const char *text; } Row;
 static const Row table[] = {
-	{"load", -1, 0, VECTOR_INLINE "$V $N(const void *p)\n{\n\treturn *(const $A *)p;\n}\n"},
-	{"store", -1, 0, VECTOR_INLINE "void $N(void *p, $V v)\n{\n\t*($A *)p = v;\n}\n"},
+	{"load", -1, 0, 0, VECTOR_INLINE "$V $N(const void *p)\n{\n\treturn *(const $A *)p;\n}\n"},
+	{"store", -1, 0, 0, VECTOR_INLINE "void $N(void *p, $V v)\n{\n\t*($A *)p = v;\n}\n"},
 	/* past the caches where the place is aligned; stream_end orders it before what comes after */
-	{"stream", -1, 64, STREAM("__AVX512F__", "movntps512", "64")},
-	{"stream", -1, 32, STREAM("__AVX__", "movntps256", "32")},
-	{"stream", -1, 16, STREAM("__SSE__", "movntps", "16")},
-	{"stream", -1, 0, VECTOR_INLINE "void $N(void *p, $V v)\n{\n\t*($A *)p = v;\n}\n"},
-	{"load_if", -1, 0, VECTOR_INLINE "$V $N(const $E *p, $M m)\n{\n\t$V r = {0};\n"
-		"\tfor (int i = 0; i < $n; i++)\n\t\tif (m[i])\n\t\t\tr[i] = p[i];\n\treturn r;\n}\n"},
-	{"store_if", -1, 0, VECTOR_INLINE "void $N($E *p, $V v, $M m)\n{\n"
-		"\tfor (int i = 0; i < $n; i++)\n\t\tif (m[i])\n\t\t\tp[i] = v[i];\n}\n"},
-	{"splat", -1, 0, VECTOR_INLINE "$V $N($E x)\n{\n\treturn ($V){$x};\n}\n"},
-	{"lane", -1, 0, VECTOR_INLINE "$V $N(void)\n{\n\treturn ($V){$i};\n}\n"},
-	{"where", -1, 0, VECTOR_INLINE "$V $N($M m, $V a, $V b)\n{\n\treturn " BLEND("m", "a", "b") ";\n}\n"},
+	{"stream", -1, 0, 64, STREAM("__AVX512F__", "movntps512", "64")},
+	{"stream", -1, 0, 32, STREAM("__AVX__", "movntps256", "32")},
+	{"stream", -1, 0, 16, STREAM("__SSE__", "movntps", "16")},
+	{"stream", -1, 0, 0, VECTOR_INLINE "void $N(void *p, $V v)\n{\n\t*($A *)p = v;\n}\n"},
+	{"load_if", -1, 4, 64, LOAD_IF WITH("AVX512DQ",
+		"($V)__builtin_ia32_loadu$p512_mask(\n\t\t(const void *)p, ($K){0}, __builtin_ia32_cvt$d2mask512(($J)m))")
+		LOAD_EACH END},
+	{"load_if", -1, 4, 32, LOAD_IF WITH("AVX",
+		"($V)__builtin_ia32_maskload$p256((const void *)p, ($J)m)") LOAD_EACH END},
+	{"load_if", -1, 4, 16, LOAD_IF WITH("AVX",
+		"($V)__builtin_ia32_maskload$p((const void *)p, ($J)m)") LOAD_EACH END},
+	{"load_if", -1, 0, 0, LOAD_IF LOAD_EACH "}\n"},
+	{"store_if", -1, 4, 64, STORE_IF DOES("AVX512DQ",
+		"__builtin_ia32_storeu$p512_mask((void *)p, ($K)v, __builtin_ia32_cvt$d2mask512(($J)m))")
+		STORE_EACH END},
+	{"store_if", -1, 4, 32, STORE_IF DOES("AVX",
+		"__builtin_ia32_maskstore$p256((void *)p, ($J)m, ($K)v)") STORE_EACH END},
+	{"store_if", -1, 4, 16, STORE_IF DOES("AVX",
+		"__builtin_ia32_maskstore$p((void *)p, ($J)m, ($K)v)") STORE_EACH END},
+	{"store_if", -1, 0, 0, STORE_IF STORE_EACH "}\n"},
+	{"splat", -1, 0, 0, VECTOR_INLINE "$V $N($E x)\n{\n\treturn ($V){$x};\n}\n"},
+	{"lane", -1, 0, 0, VECTOR_INLINE "$V $N(void)\n{\n\treturn ($V){$i};\n}\n"},
+	{"where", -1, 0, 0, VECTOR_INLINE "$V $N($M m, $V a, $V b)\n{\n\treturn " BLEND("m", "a", "b") ";\n}\n"},
 	EXTREME(max, "<"),
 	EXTREME(min, ">"),
-	{"mulacc", 1, 64, THREE "#ifdef __AVX512F__\n"
+	{"mulacc", 1, 0, 64, THREE "#ifdef __AVX512F__\n"
 		"\treturn __builtin_ia32_vfmadd$p512_mask(a, b, c, -1, 4);\n#else\n" FUSED_PLAIN END},
-	{"mulacc", 1, 32, THREE WITH("FMA", "__builtin_ia32_vfmadd$p256(a, b, c)") FUSED_PLAIN END},
-	{"mulacc", 1, 16, THREE WITH("FMA", "__builtin_ia32_vfmadd$p(a, b, c)") FUSED_PLAIN END},
-	{"mulacc", 1, 0, THREE FUSED_PLAIN "}\n"},
-	{"sqrt", 1, 64, ONE AVX512("__builtin_ia32_sqrt$p512(x, 4)",
+	{"mulacc", 1, 0, 32, THREE WITH("FMA", "__builtin_ia32_vfmadd$p256(a, b, c)") FUSED_PLAIN END},
+	{"mulacc", 1, 0, 16, THREE WITH("FMA", "__builtin_ia32_vfmadd$p(a, b, c)") FUSED_PLAIN END},
+	{"mulacc", 1, 0, 0, THREE FUSED_PLAIN "}\n"},
+	{"sqrt", 1, 0, 64, ONE AVX512("__builtin_ia32_sqrt$p512(x, 4)",
 		"__builtin_ia32_sqrt$p512_mask(x, x, -1, 4)") EACH("__builtin_sqrt$f(x[i])") END},
-	{"sqrt", 1, 32, ONE WITH("AVX", "__builtin_ia32_sqrt$p256(x)") EACH("__builtin_sqrt$f(x[i])") END},
-	{"sqrt", 1, 16, ONE WITH("SSE2", "__builtin_ia32_sqrt$p(x)") EACH("__builtin_sqrt$f(x[i])") END},
-	{"sqrt", 1, 0, ONE EACH("__builtin_sqrt$f(x[i])") "}\n"},
-	{"trunc", 1, 64, ONE WITH("AVX512F", "__builtin_ia32_rndscale$p_mask(x, 11, x, -1, 4)")
+	{"sqrt", 1, 0, 32, ONE WITH("AVX", "__builtin_ia32_sqrt$p256(x)") EACH("__builtin_sqrt$f(x[i])") END},
+	{"sqrt", 1, 0, 16, ONE WITH("SSE2", "__builtin_ia32_sqrt$p(x)") EACH("__builtin_sqrt$f(x[i])") END},
+	{"sqrt", 1, 0, 0, ONE EACH("__builtin_sqrt$f(x[i])") "}\n"},
+	{"trunc", 1, 0, 64, ONE WITH("AVX512F", "__builtin_ia32_rndscale$p_mask(x, 11, x, -1, 4)")
 		EACH("__builtin_trunc$f(x[i])") END},
-	{"trunc", 1, 32, ONE WITH("AVX", "__builtin_ia32_round$p256(x, 11)")
+	{"trunc", 1, 0, 32, ONE WITH("AVX", "__builtin_ia32_round$p256(x, 11)")
 		EACH("__builtin_trunc$f(x[i])") END},
-	{"trunc", 1, 16, ONE WITH("SSE4_1", "__builtin_ia32_round$p(x, 11)")
+	{"trunc", 1, 0, 16, ONE WITH("SSE4_1", "__builtin_ia32_round$p(x, 11)")
 		EACH("__builtin_trunc$f(x[i])") END},
-	{"trunc", 1, 0, ONE EACH("__builtin_trunc$f(x[i])") "}\n"},
-	{"less", -1, 0, VECTOR_INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
+	{"trunc", 1, 0, 0, ONE EACH("__builtin_trunc$f(x[i])") "}\n"},
+	{"less", -1, 0, 0, VECTOR_INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
 		"\t\tr[i] = -(a[i] < b[i]);\n\treturn r;\n}\n"},
-	{"equal", -1, 0, VECTOR_INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
+	{"equal", -1, 0, 0, VECTOR_INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
 		"\t\tr[i] = -(a[i] == b[i]);\n\treturn r;\n}\n"},
-	{"differ", -1, 0, VECTOR_INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
+	{"differ", -1, 0, 0, VECTOR_INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
 		"\t\tr[i] = -(a[i] != b[i]);\n\treturn r;\n}\n"},
 	/* counts as unsigned: below 0 is too much */
-	{"shl", 0, 0, TWO "\tconst $U n = ($U)b;\n"
+	{"shl", 0, 0, 0, TWO "\tconst $U n = ($U)b;\n"
 		"\treturn ($V)((($U)a << (n & ($W - 1))) & ($U)(n < $W));\n}\n"},
-	{"shr", 0, 0, TWO "\tconst $U n = ($U)b;\n"
+	{"shr", 0, 0, 0, TWO "\tconst $U n = ($U)b;\n"
 		"\tconst $V gone = ($V)(a < 0);\n"
 		"\tconst $V kept = ($V)(n < $W);\n"
 		"\treturn ((a >> ($V)(n & ($W - 1))) & kept) | (gone & ~kept);\n}\n"},
@@ -189,7 +221,7 @@ static const Row table[] = {
 static bool fits(const Row *r, DType d, int lanes)
 {
 	return (r->flt < 0 || r->flt == dtype_float(d)) &&
-		(!r->bytes || r->bytes == lanes * dtype_size(d));
+		(!r->bytes || r->bytes == lanes * dtype_size(d)) && dtype_size(d) >= r->size;
 }
 
 const char *vector_fn(Printer *p, const char *what, DType d)
