@@ -78,7 +78,8 @@ static UOp *lane_leaf(Printer *p, const UOp *let, int k)
 	const VText *t = map_get(&v->lets, PKEY(let));
 	if (!t)
 		die(MALFORMED, "node %u LET: used where it has no value", let->id);
-	UOp *leaf = NODE(OP_LET, let->dtype, val_int(INT64_MIN + v->leaves++), const_int(DT_I64, 0));
+	/* with the value's own bounds */
+	UOp *leaf = NODE(OP_LET, let->dtype, val_int(INT64_MIN + v->leaves++), let->src[0]);
 	const char *s = arena_printf(t->mask ? "(%s[%d] != 0)" : "%s[%d]", t->s, k);
 	map_put(&p->names, PKEY(leaf), (void *)s);
 	return leaf;

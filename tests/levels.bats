@@ -56,6 +56,18 @@ program() {
 			output bins = scatter(zeros([4], dtype="i32"), i32(x[:, 0] * 4), ones([7], dtype="i32"), how="add")
 		T
 		;;
+	counted)        # sizes that are data, beside symbolic ones and a state
+		operands=(x=rand n=7 -n 2)
+		cat <<-'T'
+			input x f32[n, 4] where n in 1..50
+			state seen i64 = 0
+			r = x[x[:, 0] > 0.5]
+			at = nonzero(x > 0.7)
+			seen <- seen + x[x > 0.9].size
+			output some = x[x > 0.5], total = sum(r, axis=0), product = r @ x.T, flat = r.T.flatten(), places = at.T, seen
+			output sorted = sort(x[at[0], at[1]]), all = concat(x, r, r[::-1]), soft = softmax(r @ r.T), kinds = unique(i32(x * 4))[3]
+		T
+		;;
 	random)         # THREEFRY, integers of several widths, a convolution
 		operands=(x=rand)
 		cat <<-'T'
@@ -161,12 +173,14 @@ opencl() {
 @test "levels: state, every saved level" { levels state; }
 @test "levels: symbolic sizes, every saved level" { levels symbolic; }
 @test "levels: scan, sort, gather and scatter, every saved level" { levels places; }
+@test "levels: sizes that are data, every saved level" { levels counted; }
 @test "levels: random, convolution, integers, every saved level" { levels random; }
 
 @test "levels: attention, each pass left out" { without attention; }
 @test "levels: state, each pass left out" { without state; }
 @test "levels: symbolic sizes, each pass left out" { without symbolic; }
 @test "levels: scan, sort, gather and scatter, each pass left out" { without places; }
+@test "levels: sizes that are data, each pass left out" { without counted; }
 @test "levels: random, convolution, integers, each pass left out" { without random; }
 
 @test "levels: attention, plain and compiled" { compiled attention; }
@@ -179,6 +193,7 @@ opencl() {
 @test "levels: state on OpenCL" { opencl state; }
 @test "levels: symbolic sizes on OpenCL" { opencl symbolic; }
 @test "levels: scan, sort, gather and scatter on OpenCL" { opencl places; }
+@test "levels: sizes that are data on OpenCL" { opencl counted; }
 @test "levels: random, convolution, integers on OpenCL" { opencl random; }
 
 @test "levels: a pass that cannot be left out, or is not there, is told" {

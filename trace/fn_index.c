@@ -3,7 +3,7 @@
  *     take(x, i, axis=1)   →   GATHER at WHERE(i < 0, i + n, i) in x with axis 1 first, put back
  *
  * A negative index counts from the end, as in NumPy; one that is still outside reads 0, or is
- * dropped by a scatter. What GATHER finds costs one load an element; top k costs a sort. */
+ * dropped by a scatter. What GATHER finds costs one load an element. */
 #include "trace.h"
 
 static UOp *index_of(Args *a, UOp *i)
@@ -179,18 +179,4 @@ Value fn_sort(Args *a)
 	int axis = arg_axis(a, 1, t_rank(x));
 
 	return v_tensor(t_take_along(x, t_sort(x, axis, arg_bool(a, 2)), axis));
-}
-
-Value fn_topk(Args *a)
-{
-	UOp *x = arg_tensor(a, 0), *k = arg_size(a, 1), *i;
-	int axis = arg_axis(a, 2, t_rank(x));
-	Value *out = arena_alloc(2 * sizeof *out);
-
-	if (ix_prove_lt(t_dim(x, axis), k) || ix_prove_lt(k, ix_const(0)))
-		die(MALFORMED, "topk: k is not within axis %d of %s", axis, shape_text(x->shape));
-	i = t_shrink_axis(t_sort(x, axis, arg_bool(a, 3)), axis, ix_const(0), k);
-	out[0] = v_tensor(t_take_along(x, i, axis));
-	out[1] = v_tensor(i);
-	return v_list(2, out);
 }

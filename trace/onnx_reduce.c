@@ -119,8 +119,7 @@ void onnx_TopK(OnnxCall *c)
 	if (ix_prove_lt(t_dim(x, axis), k) || ix_prove_lt(k, ix_const(0)))
 		onnx_fail(c, MALFORMED, "k is not within axis %d of %s", axis,
 			shape_text(x->shape));
-	place = t_sort(x, axis, onnx_attr_int(c, "largest", 1) != 0);
-	place = t_shrink_axis(place, axis, ix_const(0), k);
+	place = t_top_places(x, axis, k, onnx_attr_int(c, "largest", 1) != 0);
 	if (onnx_wants(c, 0))
 		onnx_set(c, 0, t_take_along(x, place, axis));
 	if (onnx_wants(c, 1))

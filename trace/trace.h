@@ -154,6 +154,8 @@ UOp *t_take(UOp *x, UOp *i, int axis);                    /* the axes of i take 
 UOp *t_concat(size_t n, UOp *const *x, int axis);         /* linear in the size of the result */
 UOp *t_matmul(UOp *a, UOp *b);                            /* NumPy's, batched */
 UOp *t_einsum(const char *spec, size_t n, UOp *const *x);
+/* i64, k along axis: the places of its k greatest (least) in falling (rising) order, equal ones by place (fn_topk.c) */
+UOp *t_top_places(UOp *x, int axis, UOp *k, bool largest);
 UOp *t_softmax(UOp *x, int axis);
 /* windows of the last nd axes: [..., o1..ond, k1..knd], by movement ops only; dilation and stride by axis */
 UOp *t_windows(UOp *x, int nd, const int64_t *k, const int64_t *stride, const int64_t *dilation);
