@@ -243,7 +243,8 @@ static void fill_random(const char *name, Array *a)
 
 /* ---- numbers in place of a file: "0.5" fills the input, "1,2,3" and "1," are its elements */
 
-/* How many numbers with commas between s holds, a comma at the end allowed; 0 when it is something else. */
+/* How many numbers with commas between s holds, a comma at the end allowed; 0 when it is something
+ * else. */
 static size_t numbers_in(const char *s)
 {
 	size_t n = 0;

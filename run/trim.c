@@ -1,7 +1,8 @@
 /* Outputs whose sizes are data: the document has them at their most, and the counts as outputs
  * behind the others.
  *
- *     meta {counts: ["count_0"], trims: {y: [2, "count_0"]}}     y [2,64], count_0 = 3   →   y [2,3] */
+ *     meta {counts: ["count_0"], trims: {y: [2, "count_0"]}}
+ *     y [2,64], count_0 = 3   →   y [2,3] */
 #include "run.h"
 
 enum { LARGEST = INT64_MAX >> 1 };

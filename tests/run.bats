@@ -239,6 +239,45 @@ fails()
 	fails 3 "abacus" "$BIN/run" --interpret copy.mp x=x.npy
 }
 
+@test "an OpenCL platform that aborts does not end the list of devices" {
+	mkdir vendors
+	echo '#include <stdlib.h>
+		__attribute__((constructor)) static void start(void) { abort(); }' > bad.c
+	"${CC:-cc}" -shared -fPIC -o bad.so bad.c
+	echo "$PWD/bad.so" > vendors/bad.icd
+	run -0 --separate-stderr env OCL_ICD_VENDORS="$PWD/vendors" "$BIN/run" --devices
+	[[ $output == cpu* && $output != *opencl* ]]
+	# without a loader of OpenCL there is nothing to say
+	[ -z "$stderr" ] || [[ $stderr == "run: opencl: a platform dies"* && $stderr != *$'\n'* ]]
+}
+
+@test "what would take more memory than there is, or days, is refused with a message" {
+	local doc level
+	doc large <<-'E'
+	%0 = BUFFER f32 {name: "x", shape: [1], role: "input"}
+	%1 = EXPAND f32 %0 [70368744177664]
+	%2 = CONTIGUOUS f32 %1
+	%3 = SINK %2
+	E
+	doc long <<-'E'
+	%0 = BUFFER f32 {name: "x", shape: [1], role: "input"}
+	%1 = EXPAND f32 %0 [2305843009213693952]
+	%2 = REDUCE f32 %1 ["ADD", [0]]
+	%3 = SINK %2
+	E
+	for doc in large long; do
+		"$BIN/schedule" $doc.mp > schedule.mp
+		"$BIN/lower" -t clang schedule.mp > lower.mp
+		for level in $doc schedule lower; do
+			case $doc in
+			large) fails 1 "no memory" "$BIN/run" --interpret $level.mp x=rand ;;
+			long) fails 1 "would take days" "$BIN/run" --interpret $level.mp x=rand ;;
+			esac
+		done
+	done
+	fails 1 "no memory" "$BIN/run" large.mp x=rand
+}
+
 @test "opencl gives what the interpreter gives" {
 	"$BIN/run" --devices | grep -q ^opencl || skip "no OpenCL device"
 	twice; x_npy; sized

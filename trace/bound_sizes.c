@@ -1,12 +1,14 @@
-/* Pass: sizes that are data become the most they can be, and each op sees to it that what lies beyond is not seen.
+/* Pass: sizes that are data become the most they can be, and each op sees to it that what lies
+ * beyond is not seen.
  *
  *     REDUCE ADD of x [count_0]   →   REDUCE ADD of WHERE(ARANGE(64) < count, x [64], 0)
  *     x [count_0] in the SINK     →   x [64]; meta {trims: {x: ["count_0"]}, counts: ["count_0"]}
  *
- * What every node keeps to: its elements within the sizes that it had are right, those beyond are anything. So
- * elementwise ops pass as they are; folds, sorts and indices leave out what is beyond; and movement whose amount
- * is data becomes a GATHER. */
+ * What every node keeps to: its elements within the sizes that it had are right, those beyond
+ * are anything. So elementwise ops pass as they are; folds, sorts and indices leave out what is
+ * beyond; and movement whose amount is data becomes a GATHER. */
 #include "trace.h"
+#include <math.h>
 #include <stdlib.h>
 
 static Map made;                /* node → what stands for it */
@@ -39,11 +41,12 @@ static UOp *fit_axis(UOp *x, int axis, UOp *n)
 		return t_shrink_axis(x, axis, zero, n);
 	if (ix_prove_le(is, n))
 		return t_pad_axis(x, axis, zero, ix_sub(n, is));
-	die(UNSUPPORTED, "sizes that depend on data do not compare: %s and %s", shape_text(shape_new(1, &is)),
-		shape_text(shape_new(1, &n)));
+	die(UNSUPPORTED, "sizes that depend on data do not compare: %s and %s",
+		shape_text(shape_new(1, &is)), shape_text(shape_new(1, &n)));
 }
 
-/* What stands for u, of the shape that one of u's stands for (axes of size 1 stay where `broad`). */
+/* What stands for u, of the shape that one of u's stands for (axes of size 1 stay where
+ * `broad`). */
 static UOp *fitted(UOp *u, const Shape *want, bool broad)
 {
 	UOp *x = of(u);
@@ -98,8 +101,8 @@ static UOp *bound_sort(UOp *u)
 	int axis = u->arg->a[0]->i;
 	bool descending = u->arg->a[1]->b;
 	DType dt = u->src[0]->dtype;
-	UOp *fill = descending ? const_identity(OP_MAX, dt) : dtype_float(dt) ? const_num(dt, __builtin_nan(""))
-		: const_identity(OP_MIN, dt);
+	UOp *greatest = dtype_float(dt) ? const_num(dt, NAN) : const_identity(OP_MIN, dt);
+	UOp *fill = descending ? const_identity(OP_MAX, dt) : greatest;
 	return NODE(OP_SORT, u->dtype, u->arg, masked(of(u->src[0]), u->src[0]->shape, 1, &axis, fill));
 }
 
@@ -159,7 +162,8 @@ static UOp *const *sizes_between(const Shape *s, int from, int to, int *n)
 	return d;
 }
 
-/* Whether elements keep their order when both lists of sizes are taken at their most: only the outermost are data. */
+/* Whether elements keep their order when both lists of sizes are taken at their most: only the
+ * outermost are data. */
 static bool order_kept(UOp *const *a, int na, UOp *const *b, int nb)
 {
 	UOp *x = ix_const(1), *y = ix_const(1);
@@ -176,7 +180,8 @@ static bool order_kept(UOp *const *a, int na, UOp *const *b, int nb)
 	return x == y;
 }
 
-/* Row-major place of each element of axes [from, to) of s, by its real sizes, as a tensor over s at its most. */
+/* Row-major place of each element of axes [from, to) of s, by its real sizes, as a tensor over s
+ * at its most. */
 static UOp *row_major(const Shape *s, int from, int to)
 {
 	UOp *at = const_int(DT_I64, 0);
@@ -185,7 +190,8 @@ static UOp *row_major(const Shape *s, int from, int to)
 	return at;
 }
 
-/* The general case: each element finds its place in the source. Axes before `lead` are the same in both. */
+/* The general case: each element finds its place in the source. Axes before `lead` are the same
+ * in both. */
 static UOp *reshape_gathered(UOp *u, int lead, int tail)
 {
 	const Shape *in = u->src[0]->shape, *out = u->shape;
@@ -230,11 +236,12 @@ static UOp *bound_flip(UOp *u)
 	return t_flip(x, m, axes);
 }
 
-/* One axis of a PAD where sizes are data: x has its own, was, in the middle of those of the result. */
+/* One axis of a PAD where sizes are data: x has its own, was, in the middle of those of the
+ * result. */
 static UOp *pad_axis(UOp *x, int axis, UOp *was, UOp *before, UOp *after)
 {
 	UOp *n = size_most(ix_add(ix_add(before, was), after)), *zero = ix_const(0);
-	UOp *i = index_along(t_rank(x), axis, n), *at = t_sub(i, size_value(before)), *none = t_num(x->dtype, 0);
+	UOp *at = t_sub(index_along(t_rank(x), axis, n), size_value(before)), *none = t_num(x->dtype, 0);
 	bool one = was == ix_const(1), moves = size_is_data(before);
 	if (one)
 		return t_where(t_eq(at, const_int(DT_I64, 0)), t_expand_axis(x, axis, n), none);
@@ -311,7 +318,8 @@ static UOp *bound(UOp *u)
 	case OP_GATHER: return bound_gather(u);
 	case OP_SCATTER: return bound_scatter(u);
 	case OP_RESHAPE: return bound_reshape(u);
-	case OP_EXPAND: return t_expandv(fitted(u->src[0], u->shape, true), t_rank(u), most_shape(u->shape)->dim);
+	case OP_EXPAND:
+		return t_expandv(fitted(u->src[0], u->shape, true), t_rank(u), most_shape(u->shape)->dim);
 	case OP_PERMUTE:
 		arg_axes(u->arg, axes);
 		return t_permute(of(u->src[0]), axes);

@@ -2,8 +2,8 @@
  *
  *     count i64 [] = sum of a mask   →   size count_0, a variable from 0 to the mask's size
  *
- * While a graph is built such a size stands in shapes as any symbolic size does, so that every function takes it; at the
- * end bound_sizes.c puts its most in its place. */
+ * While a graph is built such a size stands in shapes as any symbolic size does, so that every
+ * function takes it; at the end bound_sizes.c puts its most in its place. */
 #include "trace.h"
 
 typedef struct { UOp *var, *count, *most; } DataSize;

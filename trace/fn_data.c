@@ -1,6 +1,6 @@
 /* Functions whose result's size is data (data_sizes.c).
  *
- *     nonzero of a mask [0 1 1]   →   running sum [0 1 2], which scatters 0 1 2 to [1 2 -], 2 of them */
+ *     nonzero of [0 1 1]   →   running sum [0 1 2], which scatters 0 1 2 to [1 2 -], 2 of them */
 #include "trace.h"
 
 static UOp *i64(int64_t v) { return const_int(DT_I64, v); }
@@ -114,7 +114,7 @@ void t_unique(UOp *x, int axis, bool sorted, UOp **out)
 	out[0] = rows_taken(x, axis, out[1]);
 }
 
-/* ---- as functions of the table ---------------------------------------------------------------- */
+/* ---- as functions of the table --------------------------------------------------------------- */
 
 Value fn_nonzero(Args *a) { return v_tensor(t_nonzero_places(arg_tensor(a, 0))); }
 

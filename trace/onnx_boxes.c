@@ -1,6 +1,6 @@
 /* NonMaxSuppression: boxes by falling score, without those that overlap a better one too much.
- * How many are left is a matter of values: of known boxes and scores the result is data, [n, (batch,
- * class, box)]; others go to onnx_suppress.c. */
+ * How many are left is a matter of values: of known boxes and scores the result is data, [n,
+ * (batch, class, box)]; others go to onnx_suppress.c. */
 #include "onnx_boxes.h"
 #include <stdlib.h>
 
@@ -108,7 +108,8 @@ void onnx_NonMaxSuppression(OnnxCall *c)
 			scalar_or(c, 3, const_num(DT_F32, 0)), scalar_or(c, 4, NULL)));
 		return;
 	}
-	Wanted w = { onnx_has(c, 2) ? onnx_known_int(c, 2) : 0, one_number(c, 3, 0), one_number(c, 4, 0), !onnx_has(c, 4) };
+	Wanted w = { 0, one_number(c, 3, 0), one_number(c, 4, 0), !onnx_has(c, 4) };
+	const_is_int(limit, &w.most);
 	n = boxes.dim[1];
 	classes = scores.dim[1];
 	kept = arena_alloc((n + 1) * sizeof *kept);

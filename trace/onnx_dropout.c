@@ -1,7 +1,8 @@
-/* Dropout: outside training nothing; while training x times a mask that draws from the node's seed decide, over 1 - ratio.
+/* Dropout: outside training nothing; while training x times a mask that draws from the node's
+ * seed decide, over 1 - ratio.
  *
- *     seed given, sizes known   →   the draws of the standard's reference, as data: MT19937 (Matsumoto and Nishimura,
- *                                   1998), two words a draw, 53 bits of them
+ *     seed given, sizes known   →   the draws of the standard's reference, as data: MT19937
+ *                                   (Matsumoto and Nishimura, 1998), two words a draw, 53 bits
  *     else                      →   THREEFRY of the seed, or of the node's name, and the place */
 #include "onnx.h"
 
@@ -60,7 +61,7 @@ static UOp *draws_as_data(const Shape *s, int64_t n, uint32_t seed)
 static UOp *draws(OnnxCall *c, const Shape *s)
 {
 	const char *name = onnx_node_name(c);
-	uint32_t seed = onnx_attr_has(c, "seed") ? onnx_attr_int(c, "seed", 0) : hash_bytes(name, strlen(name), 0);
+	uint32_t by_name = hash_bytes(name, strlen(name), 0), seed = onnx_attr_int(c, "seed", by_name);
 	Value shape = v_shape(s), key = v_int(seed);
 	int64_t n;
 	if (onnx_attr_has(c, "seed") && shape_static(s, &n) && n <= MOST_DRAWS)
@@ -86,7 +87,8 @@ void onnx_Dropout(OnnxCall *c)
 		never = !onnx_known_int(c, 2);
 	if (!never) {
 		DType wide = dtype_acc(x->dtype);
-		UOp *ratio = onnx_has(c, 1) ? t_cast(scalar(c, 1), DT_F64) : t_num(DT_F64, 0.5), *training = scalar(c, 2);
+		UOp *ratio = onnx_has(c, 1) ? t_cast(scalar(c, 1), DT_F64) : t_num(DT_F64, 0.5);
+		UOp *training = t_cast(scalar(c, 2), DT_BOOL);
 		UOp *scale = t_cast(t_recip(t_sub(t_num(DT_F64, 1), ratio)), wide);
 		kept = t_or(t_not(training), t_not(t_lt(draws(c, x->shape), ratio)));
 		y = t_mul(t_cast(x, wide), t_where(kept, scale, t_num(wide, 0)));

@@ -1,10 +1,12 @@
-/* A model as a function of the text language: called with tensors, it is expanded where it is called.
+/* A model as a function of the text language: called with tensors, it is expanded where it is
+ * called.
  *
  *     m = load("gpt2.onnx")
  *     y = m(ids, split(cache, 24))      its inputs in order, lists taken apart; or by name
  *     y["logits"]                       one of its outputs
  *
- * The sizes that the model leaves open are those of the arguments. Its weights are the same in every call. */
+ * The sizes that the model leaves open are those of the arguments. Its weights are the same in
+ * every call. */
 #include "onnx_proto.h"
 #ifdef HAVE_ONNX
 #include <stdlib.h>
@@ -25,7 +27,8 @@ OnnxModel *onnx_open(const char *path)
 	die_where = path;
 	onnx_check_support(m->proto);
 	die_where = where;
-	m->weights = (OnnxScope){.n_opset = m->proto->n_opset_import, .opset = m->proto->opset_import, .path = ""};
+	m->weights = (OnnxScope){.n_opset = m->proto->n_opset_import,
+		.opset = m->proto->opset_import, .path = ""};
 	const Onnx__GraphProto only_weights = {.n_initializer = m->proto->graph->n_initializer,
 		.initializer = m->proto->graph->initializer};
 	onnx_expand_graph(&m->weights, &only_weights);
@@ -34,7 +37,13 @@ OnnxModel *onnx_open(const char *path)
 
 /* ---- arguments */
 
-typedef struct { size_t n; Onnx__ValueInfoProto **info; Value *arg; bool *given; Map sizes; } Binding;
+typedef struct {
+	size_t n;
+	Onnx__ValueInfoProto **info;
+	Value *arg;
+	bool *given;
+	Map sizes;                      /* by dim_param */
+} Binding;
 
 static void inputs_of(const OnnxModel *m, Binding *b)
 {
@@ -75,20 +84,22 @@ static const char *size_text(UOp *size)
 	return v->kind == VAL_STR ? v->s : arena_printf("%lld", (long long)v->i);
 }
 
-static void size_fits(Binding *b, const Onnx__TensorShapeProto__Dimension *d, UOp *size, const char *name, size_t axis)
+static void size_fits(Binding *b, const Onnx__TensorShapeProto__Dimension *d, UOp *size,
+	const char *name, size_t axis)
 {
 	UOp *want = NULL;
+	bool named = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
 	if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE && d->dim_value >= 0)
 		want = ix_const(d->dim_value);
-	if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && d->dim_param && *d->dim_param) {
+	if (named && d->dim_param && *d->dim_param) {
 		const Val *key = val_str(d->dim_param);
 		want = map_get(&b->sizes, PKEY(key));
 		if (!want)
 			map_put(&b->sizes, PKEY(key), size);
 	}
 	if (want && !size_equal(want, size))
-		die(MALFORMED, "the model's input %.100s: axis %zu is %.100s, not %.100s", name, axis, size_text(size),
-			size_text(want));
+		die(MALFORMED, "the model's input %.100s: axis %zu is %.100s, not %.100s", name, axis,
+			size_text(size), size_text(want));
 }
 
 static OnnxValue argument(Binding *b, size_t k)
@@ -105,9 +116,11 @@ static OnnxValue argument(Binding *b, size_t k)
 		die(UNSUPPORTED, "tensors of type %s are not supported", onnx_type_name(t->elem_type));
 	UOp *u = value_tensor(&b->arg[k], dt);
 	if (!u || u->dtype != dt)
-		die(MALFORMED, "the model's input %.100s is %s, got %s", name, dtype_name(dt), value_text(&b->arg[k]));
+		die(MALFORMED, "the model's input %.100s is %s, got %s", name, dtype_name(dt),
+			value_text(&b->arg[k]));
 	if (t->shape && t->shape->n_dim != (size_t)t_rank(u))
-		die(MALFORMED, "the model's input %.100s has rank %zu, got %s", name, t->shape->n_dim, shape_text(u->shape));
+		die(MALFORMED, "the model's input %.100s has rank %zu, got %s", name, t->shape->n_dim,
+			shape_text(u->shape));
 	for (size_t i = 0; t->shape && i < t->shape->n_dim; i++)
 		size_fits(b, t->shape->dim[i], t_dim(u, i), name, i);
 	return (OnnxValue){.kind = ONNX_TENSOR, .type = t->elem_type, .u = u};
@@ -146,10 +159,12 @@ static Value results(OnnxScope *s, const Onnx__GraphProto *g)
 	return list;
 }
 
-Value onnx_apply(OnnxModel *m, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval)
+Value onnx_apply(OnnxModel *m, size_t n, const Value *pos, size_t nkw, const char *const *kw,
+	const Value *kwval)
 {
 	const Onnx__GraphProto *g = m->proto->graph;
-	OnnxScope s = {.outer = &m->weights, .n_opset = m->weights.n_opset, .opset = m->weights.opset, .path = ""};
+	OnnxScope s = {.outer = &m->weights, .n_opset = m->weights.n_opset,
+		.opset = m->weights.opset, .path = ""};
 	const Onnx__GraphProto nodes = {.n_node = g->n_node, .node = g->node,
 		.n_sparse_initializer = g->n_sparse_initializer};
 	Binding b = {0};
@@ -182,7 +197,8 @@ OnnxModel *onnx_open(const char *path)
 	return NULL;
 }
 
-Value onnx_apply(OnnxModel *m, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval)
+Value onnx_apply(OnnxModel *m, size_t n, const Value *pos, size_t nkw, const char *const *kw,
+	const Value *kwval)
 {
 	return v_none();
 }
