@@ -420,6 +420,25 @@ static const Val *vars_val(const Printer *p)
 	return val_array(p->vars.n, v);
 }
 
+/* Tables by node id stay from kernel to kernel; statements are numbered on, so nothing is cleared. */
+static void tables_keep(Printer *p, bool begin)
+{
+	static Text *text;
+	static uint32_t *stamp, statement;
+	static size_t limit;
+	if (begin) {
+		p->text = text;
+		p->stamp = stamp;
+		p->limit = limit;
+		p->statement = statement;
+	} else {
+		text = p->text;
+		stamp = p->stamp;
+		limit = p->limit;
+		statement = p->statement;
+	}
+}
+
 const Val *cstyle_print(
 	Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted)
 {
@@ -431,6 +450,7 @@ const Val *cstyle_print(
 		.helpers = {.d = d},
 		.restricted = restricted};
 	Nodes all = walk(kernel);
+	tables_keep(&p, true);
 	find_storage(&p, &all);
 	name_unique(&p.used, name);
 	name_params(&p, &all);
@@ -458,8 +478,7 @@ const Val *cstyle_print(
 	map_free(&p.used);
 	vec_free(&p.vars);
 	vec_free(&p.open);
-	free(p.text);
-	free(p.stamp);
+	tables_keep(&p, false);
 	if (d->vectors)
 		vectors_end(&p);
 	return vars;

@@ -17,6 +17,7 @@ static Text *slot(Printer *p, const UOp *u)
 {
 	if (u->id >= p->limit) {
 		size_t n = node_limit();
+		n += n / 2;
 		p->text = xrealloc(p->text, n * sizeof *p->text);
 		p->stamp = xrealloc(p->stamp, n * sizeof *p->stamp);
 		memset(p->stamp + p->limit, 0, (n - p->limit) * sizeof *p->stamp);

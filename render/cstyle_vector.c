@@ -80,9 +80,13 @@ static void reg_widen(Printer *p, UOp *index)
 	}
 }
 
+/* Tables by node id stay from kernel to kernel; regions and turns are numbered on. */
+static struct Vectors kept;
+
 void vectors_begin(Printer *p, const Nodes *all)
 {
 	p->vectors = arena_alloc(sizeof *p->vectors);
+	*p->vectors = kept;
 	for (size_t i = 0; i < all->n; i++)
 		if (all->at[i]->op == OP_INDEX && all->at[i]->src[0]->op == OP_DEFINE_REG)
 			reg_widen(p, all->at[i]);
@@ -98,12 +102,9 @@ void vectors_end(Printer *p)
 	struct Vectors *v = p->vectors;
 	map_free(&v->regs);
 	map_free(&v->lets);
-	free(v->text);
-	free(v->stamp);
-	free(v->varies);
-	free(v->seen);
-	free(v->at_lane);
-	free(v->at_stamp);
+	kept = (struct Vectors){.text = v->text, .stamp = v->stamp, .varies = v->varies, .seen = v->seen,
+		.region = v->region, .at_lane = v->at_lane, .at_stamp = v->at_stamp, .at_turn = v->at_turn,
+		.limit = v->limit};
 }
 
 bool vector_reg(Printer *p, UOp *reg, const char *name)
