@@ -1,7 +1,7 @@
 /* CUSTOM → PROGRAM: the code that the document carries for the target, and its launch data.
  *
  *     CALL(CUSTOM(PARAM 1) {code: {clang: "void custom(float *y, …"}}, y, x)
- *     →   CALL(PROGRAM(CUSTOM …) {name: "custom", src: "void custom(float *y, … custom_call(…", …}, y, x)
+ *     →   CALL(PROGRAM(CUSTOM …) {name: "custom", src: "void custom(…) … void custom_call(…", …}, y, x)
  *
  * The code is taken as it is and compiled by itself (`alone`): what it defines may have any name.
  * Whoever runs this has said --allow-custom. */
@@ -32,8 +32,8 @@ static const Val *code_for(const UOp *custom, const char *target)
 static void print_caller(Buf *out, const UOp *custom, size_t slots, size_t vars, bool grid)
 {
 	const char *name = custom_name(custom->arg), *comma = "";
-	buf_printf(out, "\nvoid %s_call(void *const *bufs, const long *vars, long from, long to)\n{\n\t%s(",
-		name, name);
+	buf_printf(out, "\nvoid %s_call(void *const *bufs, const long *vars, long from, long to)\n", name);
+	buf_printf(out, "{\n\t%s(", name);
 	for (size_t k = 0; k < slots; k++, comma = ", ")
 		buf_printf(out, "%sbufs[%zu]", comma, k);
 	for (size_t k = 0; k < vars; k++, comma = ", ")

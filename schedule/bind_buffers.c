@@ -109,7 +109,8 @@ static UOp *bind_copy(Bind *b, UOp *u)
 	return has_buffer(content(u->src[0])) ? u->src[0] : u;
 }
 
-/* What the caller gets, and what a kernel of the user's own reads, lies in memory as it is; for the latter in any shape. */
+/* What the caller gets, and what a kernel of the user's own reads, lies in memory as it is; for the
+ * latter in any shape. */
 static UOp *bind_all(UOp *u)
 {
 	VEC(UOp *) src = {0};

@@ -97,7 +97,9 @@ Value custom_value(size_t n, const Value *pos, size_t nkw, const char *const *kw
 		c.arg = val_set(c.arg, "global_size", c.global);
 	if (c.local != VNIL)
 		c.arg = val_set(c.arg, "local_size", c.local);
-	u = node_try(OP_CUSTOM, n && c.dtype == DT_NONE ? src[0]->dtype : c.dtype, n, src, c.arg, &err, &status);
+	if (n && c.dtype == DT_NONE)
+		c.dtype = src[0]->dtype;
+	u = node_try(OP_CUSTOM, c.dtype, n, src, c.arg, &err, &status);
 	if (!u)
 		die(status, "%s", err);
 	return v_tensor(u);
