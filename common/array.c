@@ -49,6 +49,9 @@ Array array_raw(DType dt, int rank, const int64_t *dim)
 
 	if (rank)
 		memcpy(a.dim, dim, rank * sizeof *dim);
+	if (a.bytes > memory_most())
+		die(FAILED, "no memory: an array of %zu bytes, where there are %zu in all", a.bytes,
+			memory_most());
 	a.data = aligned_alloc(ALIGN, (a.bytes + ALIGN) / ALIGN * ALIGN);
 	if (!a.data)
 		die(FAILED, "no memory: an array of %zu bytes", a.bytes);

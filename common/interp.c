@@ -1,6 +1,7 @@
 /* The meaning of each elementwise op, of folds, scans and sorts: constant folding, the interpreter and the
  * tests all call it. The ops themselves are in interp_int.c, interp_float.c and interp_cast.c.
  */
+#include <stdarg.h>
 #include <stdlib.h>
 #include "interp.h"
 
@@ -44,6 +45,20 @@ InterpFn interp_function(Op op, DType sdt)
 	if (op == OP_WHERE)
 		return select[dtype_size(sdt)];
 	return dtype_float(sdt) ? interp_float_fn[op][sdt] : interp_int_fn[op][sdt];
+}
+
+void interp_bound(double elements, const char *fmt, ...)
+{
+	enum { BITS = 46 };
+	char whose[128];
+	va_list ap;
+
+	if (elements <= (double)(INT64_C(1) << BITS))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(whose, sizeof whose, fmt, ap);
+	va_end(ap);
+	die(FAILED, "%s: %.0f elements would take days to interpret", whose, elements);
 }
 
 void interp_op(Op op, DType dt, DType sdt, size_t n, void *out, const void *const *in, const int *step)

@@ -19,6 +19,9 @@ float bf16_value(uint16_t bits);
 uint16_t f16_bits(double x);
 uint16_t bf16_bits(double x);
 
+/* Dies with FAILED when so many elements would take an interpreter days; fmt and what follows say
+ * whose they are. */
+void interp_bound(double elements, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A running fold: acc = op(acc, x[i]) and out[i] = acc, rounded to dt; strides in elements. acc as in interp_fold. */
 void interp_scan(Op op, DType dt, size_t n, void *acc, const void *x, ptrdiff_t xs, void *out, ptrdiff_t os);
 /* acc = the identity of op (one element of dtype_acc(dt)) */

@@ -236,7 +236,11 @@ void interp_contract(DType dt, int rank, const ContractAxis *axis, const void *a
 	Job j = {.dt = dt, .batch.count = 1, .m.count = 1, .n.count = 1, .k.count = 1,
 		.pack = dtype_float(dt) ? pack_floats : pack_ints, .multiply = multiply_for(dt)};
 	const int size = dtype_size(dt);
+	double work = 1;
 
+	for (int i = 0; i < rank; i++)
+		work *= (double)axis[i].n;
+	interp_bound(work, "a sum of products");
 	for (int i = 0; i < rank; i++) {
 		const ContractAxis *x = &axis[i];
 		Axis t = {x->n, {x->a, x->b, x->out}};

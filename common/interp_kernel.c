@@ -409,6 +409,20 @@ static void slots(Run *r, size_t nbuf, void *const *buf)
 	}
 }
 
+/* A scope's iterations, as often as those around it turn; a row is made once. */
+static void check_work(Run *r, const Scope *s)
+{
+	int64_t together;
+	double n = 1;
+
+	for (;; s = &r->plan.scope[s->parent]) {
+		n *= (double)iterations(r, s, &together);
+		if (s->kind != SCOPE_FOLD)
+			break;
+	}
+	interp_bound(n, "kernel %s", r->plan.name);
+}
+
 void interp_kernel(UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf)
 {
 	Run r = {0};
@@ -416,8 +430,10 @@ void interp_kernel(UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf
 
 	kernel_plan(&r.plan, kernel, env);
 	slots(&r, nbuf, buf);
-	for (size_t i = 0; i < r.plan.nscope; i++)
+	for (size_t i = 0; i < r.plan.nscope; i++) {
 		r.some_empty |= iterations(&r, &r.plan.scope[i], &together) == 0;
+		check_work(&r, &r.plan.scope[i]);
+	}
 	for (size_t i = 0; i < r.plan.nscope; i++)
 		if (r.plan.scope[i].kind == SCOPE_ONCE || r.plan.scope[i].kind == SCOPE_STORE)
 			run_scope(&r, (int)i);

@@ -201,6 +201,7 @@ static int run_range(Run *r, int at)
 	const Statement *s = &r->plan.statement[at];
 	const Cell *size = cell_at(r, s->value);
 	Open o = {.at = at, .lanes = r->lanes, .mask = r->mask};
+	double turns = 1;
 
 	for (size_t i = 0; i < (size->varies ? r->lanes : 1); i++) {
 		int64_t n = ((int64_t *)size->lane)[i];
@@ -208,6 +209,9 @@ static int run_range(Run *r, int at)
 			o.size = n;
 	}
 	vec_push(&r->open, o);
+	for (size_t i = 0; i < r->open.n; i++)
+		turns *= r->open.at[i].size > 1 ? (double)r->open.at[i].size : 1;
+	interp_bound(turns, "kernel %s", r->plan.name);
 	return iterate(r, &r->open.at[r->open.n - 1]);
 }
 

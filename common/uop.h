@@ -49,6 +49,8 @@ char *xstrdup(const char *s);
 /* Zeroed memory for large tables, on large pages where there are such; freed with its size. */
 void *pages_new(size_t n);
 void pages_free(void *p, size_t n);
+/* Bytes that this machine can give at most: memory and swap, or the limit of its control group. */
+size_t memory_most(void);
 
 /* A growing array: VEC(int) v = {0}; vec_push(&v, 3); v.at[i]; v.n; vec_free(&v). */
 #define VEC(T) struct { T *at; size_t n, cap; }

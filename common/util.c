@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 #include <time.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -68,6 +69,34 @@ void pages_free(void *p, size_t n)
 		free(p);
 	else
 		munmap(p, n);
+}
+
+static size_t number_in(const char *file)
+{
+	unsigned long long n = 0;
+	FILE *f = fopen(file, "r");
+
+	if (f && fscanf(f, "%llu", &n) != 1)
+		n = 0;          /* "max" */
+	if (f)
+		fclose(f);
+	return n ? n : SIZE_MAX;
+}
+
+size_t memory_most(void)
+{
+	static size_t most;
+	struct sysinfo s;
+
+	if (most)
+		return most;
+	most = SIZE_MAX;
+	if (!sysinfo(&s))
+		most = ((size_t)s.totalram + s.totalswap) * s.mem_unit;
+	size_t group = number_in("/sys/fs/cgroup/memory.max");
+	size_t older = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+	most = group < most ? group : most;
+	return most = older < most ? older : most;
 }
 
 /* ---- arena: chunks that double up to 16 MiB; large pieces get a chunk of their own */

@@ -13,6 +13,8 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* every function of the library that is used, declared as its header declares it */
@@ -73,11 +75,37 @@ static void devices_find(void)
 	}
 }
 
+/* The same in a child first: a platform that aborts takes the child with it, not the list. */
+static void devices_find_safely(void)
+{
+	int status = 0, null;
+	pid_t child;
+
+	if (ndevices >= 0)
+		return;
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		null = open("/dev/null", O_RDWR);
+		dup2(null, 1);
+		dup2(null, 2);
+		devices_find();
+		_exit(0);
+	}
+	if (child > 0 && waitpid(child, &status, 0) == child && WIFSIGNALED(status)) {
+		warn("opencl: a platform dies while its devices are listed (%s)",
+			strsignal(WTERMSIG(status)));
+		ndevices = 0;
+		return;
+	}
+	devices_find();
+}
+
 static int opencl_list(void (*tell)(void *, const char *, const char *), void *ctx)
 {
 	char name[32], text[256];
 
-	devices_find();
+	devices_find_safely();
 	for (int i = 0; i < ndevices; i++) {
 		snprintf(name, sizeof name, i ? "opencl:%d" : "opencl", i);
 		if (p_clGetDeviceInfo(devices[i], CL_DEVICE_NAME, sizeof text, text, NULL) != CL_SUCCESS)

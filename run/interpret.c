@@ -61,15 +61,13 @@ static Array content_of(UOp *u, void *ctx)
 	return *a;
 }
 
-/* What ASSIGN stored becomes the state's content; the old array lives until the next call. */
-static void states_keep(States *s, size_t n, UOp *const *assign, const Array *at, const VarEnv *env)
+/* What ASSIGN stored becomes the state's content. */
+static void states_keep(States *s, size_t n, UOp *const *assign, Array *at, const VarEnv *env)
 {
 	for (size_t i = 0; i < n; i++) {
 		Array *state = state_of(s, assign[i]->src[0], env);
-		Array new = array_new(state->dtype, state->rank, state->dim);
-		if (new.bytes)
-			memcpy(new.data, at[i].data, new.bytes);
-		*state = new;
+		array_free(state);
+		*state = at[i];
 	}
 }
 
@@ -95,7 +93,10 @@ void interpret_graph(const Graph *g, const Inputs *in, States *states, Array *ou
 			roots[k++] = all.at[i];
 	interp_graph(n + m, roots, &in->env, content_of, &c, at);
 	states_keep(states, m, roots + n, at + n, &in->env);
-	memcpy(out, at, n * sizeof *out);
+	for (size_t i = 0; i < n; i++) {
+		array_free(&out[i]);            /* of the call before */
+		out[i] = at[i];
+	}
 	map_free(&c.content);
 }
 

@@ -35,7 +35,7 @@ void *memory_take(size_t bytes)
 	static unsigned count;
 	size_t all = bytes + ROOM, start = HEAD + STEP * (1 + count++ % COLOURS);
 	bool huge = bytes >= HUGE_PAGE;
-	char *base = bytes < SIZE_MAX / 2 ? pages(all, huge ? HUGE_PAGE : 4096) : NULL;
+	char *base = bytes < memory_most() ? pages(all, huge ? HUGE_PAGE : 4096) : NULL;
 
 	if (!base)
 		die(FAILED, "no memory for a buffer of %zu bytes", bytes);

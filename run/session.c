@@ -476,6 +476,8 @@ void session_close(Session *s)
 		prepared_release(s->prepared, &s->b);
 		buffers_release(&s->b);
 	}
+	for (size_t i = 0; s->g->level <= LV_GRAPH && i < s->nout; i++)
+		array_free(&s->out[i]);
 	for (size_t i = 0; i < s->states.n; i++)
 		array_free(&s->states.at[i].at);
 	vec_free(&s->states);
