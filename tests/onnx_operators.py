@@ -181,6 +181,11 @@ def signals():
         add("DFT", 17, dict(axis=1, inverse=1), [r(2, 10, 3, 2), length], const=[1])
         add("DFT", 20, dict(inverse=1, onesided=1), [r(2, 3, 7, 2), length, np.array(-2)], const=[1, 2], by="reference")
     frames = [np.array(8), r(16), np.array(16)]
+    for n in (37, 60, 1024):               # a prime, and what is made of shorter ones, once and twice
+        add("DFT", 17, dict(axis=1), [r(1, n, 2)])
+        add("DFT", 17, dict(axis=1, onesided=1), [r(1, n, 1)])
+        add("DFT", 17, dict(axis=1, inverse=1), [r(1, n, 2)])
+        add("DFT", 20, dict(inverse=1, onesided=1), [r(1, n // 2 + 1, 2), np.array(n), np.array(1)], const=[1, 2], by="reference")
     add("STFT", 17, dict(onesided=1), [r(2, 64, 1)] + frames, const=[1, 3])
     for op in "HannWindow", "HammingWindow", "BlackmanWindow":
         for periodic in 0, 1:

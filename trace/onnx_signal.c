@@ -2,7 +2,10 @@
  *
  *     DFT(x[n])   →   sum over n of x * cos and sin at (k n mod N), out of one turn in N steps
  *
- * The product k n is reduced before the angle is taken, so that no angle is large. */
+ * The product k n is reduced before the angle is taken, so that no angle is large. A long transform whose length has
+ * a small factor is made of shorter ones (J. W. Cooley, J. W. Tukey, 1965), with n = n1 N2 + n2 and k = k1 + N1 k2:
+ *
+ *     x[n] → x[n1,n2] → DFT over n1 → times the circle at n2 k1 of N → DFT over n2 → y[k1,k2] → y[k] */
 #include "onnx_space.h"
 #include <math.h>
 
@@ -47,44 +50,127 @@ static UOp *pair(UOp *re, UOp *im)
 	return t_concat(2, (UOp *[]){ t_unsqueeze(re, r), t_unsqueeze(im, r) }, r);
 }
 
-/* re[...,n] and im (NULL: 0), n = length, to [...,k,2] */
-static UOp *forward(const Transform *t, UOp *re, UOp *im)
-{
-	UOp *n = ix_const(t->length), *k = t->onesided ? ix_const(t->length / 2 + 1) : n, *cs, *sn,
-	    *yr, *yi;
+/* Complex values, each part [...,n]; im NULL: 0. */
+typedef struct { UOp *re, *im; } Complex;
 
-	circle(t->length, k, n, &cs, &sn);
-	sn = t->inverse ? sn : t_neg(sn);
-	yr = along_last(re, cs);
-	yi = along_last(re, sn);
-	if (im) {
-		yr = t_sub(yr, along_last(im, sn));
-		yi = t_add(yi, along_last(im, cs));
+/* times m[k,n] = cosine + i sine, summed over n */
+static Complex by_circle(Complex x, UOp *cosine, UOp *sine)
+{
+	Complex y = { along_last(x.re, cosine), along_last(x.re, sine) };
+
+	if (x.im) {
+		y.re = t_sub(y.re, along_last(x.im, sine));
+		y.im = t_add(y.im, along_last(x.im, cosine));
 	}
-	if (t->inverse) {
-		yr = t_div(yr, t_num(DT_F64, (double)t->length));
-		yi = t_div(yi, t_num(DT_F64, (double)t->length));
-	}
-	return pair(yr, yi);
+	return y;
 }
 
-/* Half a spectrum back to real values, [...,n,1]: what is missing is the conjugate of what is
- * there. */
-static UOp *back_to_real(const Transform *t, UOp *re, UOp *im)
+/* times, element by element */
+static Complex turned(Complex x, UOp *cosine, UOp *sine)
 {
-	int64_t have = t->length / 2 + 1;
-	double *twice = arena_alloc(have * sizeof *twice);
-	UOp *n = ix_const(t->length), *k = ix_const(have), *cs, *sn, *y, *w;
+	return (Complex){ t_sub(t_mul(x.re, cosine), t_mul(x.im, sine)),
+		t_add(t_mul(x.re, sine), t_mul(x.im, cosine)) };
+}
 
-	for (int64_t i = 0; i < have; i++)
-		twice[i] = i == 0 || (t->length % 2 == 0 && i == t->length / 2) ? 1 : 2;
-	w = onnx_table(DT_F64, have, twice);
-	circle(t->length, n, k, &cs, &sn);
-	y = along_last(t_mul(re, w), cs);
-	if (im)
-		y = t_sub(y, along_last(t_mul(im, w), sn));
-	y = t_div(y, t_num(DT_F64, (double)t->length));
-	return t_unsqueeze(y, t_rank(y));
+/* The last axis split in two, rows and cols, which change places when that is asked for. */
+static UOp *split(UOp *x, int64_t rows, int64_t cols, bool swap)
+{
+	int last = t_rank(x) - 1;
+	UOp *dim[MAX_RANK];
+
+	for (int i = 0; i < last; i++)
+		dim[i] = x->shape->dim[i];
+	dim[last] = ix_const(rows);
+	dim[last + 1] = ix_const(cols);
+	x = t_reshapev(x, last + 2, dim);
+	return swap ? t_transpose(x, last, last + 1) : x;
+}
+
+/* The last two axes change places and become one. */
+static UOp *join(UOp *x)
+{
+	int last = t_rank(x) - 1;
+	UOp *dim[MAX_RANK];
+
+	x = t_transpose(x, last - 1, last);
+	for (int i = 0; i < last; i++)
+		dim[i] = x->shape->dim[i];
+	dim[last - 1] = ix_mul(x->shape->dim[last - 1], x->shape->dim[last]);
+	return t_reshapev(x, last, dim);
+}
+
+/* The factor of n that a long transform is first split by; 1 when it is not. */
+static int64_t factor_of(int64_t n, int rank)
+{
+	enum { SHORT = 32, MOST = 16 };
+
+	for (int64_t f = MOST; f > 1 && n > SHORT && rank < MAX_RANK - 1; f--)
+		if (n % f == 0)
+			return f;
+	return 1;
+}
+
+/* The first k of n sums over x[...,n]. Each turn of the loop splits what is left; the parts are put together after it. */
+static Complex spectrum(Complex x, int64_t n, int64_t k, bool inverse)
+{
+	int64_t left = n, f;
+	int splits = 0;
+	UOp *cosine, *sine;
+
+	for (; (f = factor_of(left, t_rank(x.re))) > 1; left /= f, splits++) {
+		x.re = split(x.re, f, left / f, true);
+		x.im = x.im ? split(x.im, f, left / f, true) : NULL;
+		circle(f, ix_const(f), ix_const(f), &cosine, &sine);
+		x = by_circle(x, cosine, inverse ? sine : t_neg(sine));
+		circle(left, ix_const(left / f), ix_const(f), &cosine, &sine);
+		x = turned(x, cosine, inverse ? sine : t_neg(sine));
+		x.re = t_transpose(x.re, t_rank(x.re) - 2, t_rank(x.re) - 1);
+		x.im = t_transpose(x.im, t_rank(x.im) - 2, t_rank(x.im) - 1);
+	}
+	circle(left, ix_const(splits ? left : k), ix_const(left), &cosine, &sine);
+	x = by_circle(x, cosine, inverse ? sine : t_neg(sine));
+	for (int last; splits; splits--) {
+		x.re = join(x.re);
+		x.im = join(x.im);
+		last = t_rank(x.re) - 1;
+		if (splits == 1 && k < n) {
+			x.re = t_shrink_axis(x.re, last, ix_const(0), ix_const(k));
+			x.im = t_shrink_axis(x.im, last, ix_const(0), ix_const(k));
+		}
+	}
+	return x;
+}
+
+static UOp *over(UOp *x, int64_t n)
+{
+	return t_div(x, t_num(DT_F64, (double)n));
+}
+
+/* x[...,n], n = length, to [...,k,2] */
+static UOp *forward(const Transform *t, Complex x)
+{
+	Complex y = spectrum(x, t->length, t->onesided ? t->length / 2 + 1 : t->length, t->inverse);
+
+	return t->inverse ? pair(over(y.re, t->length), over(y.im, t->length)) : pair(y.re, y.im);
+}
+
+/* Half a spectrum, [...,n / 2 + 1], and behind it what is missing: the conjugate of what is there, backwards. */
+static UOp *whole(UOp *half, int64_t n, bool negate)
+{
+	int last = t_rank(half) - 1;
+	UOp *rest = t_shrink_axis(half, last, ix_const(1), ix_const(n - n / 2));
+
+	rest = t_flip(rest, 1, &last);
+	return t_concat(2, (UOp *[]){ half, negate ? t_neg(rest) : rest }, last);
+}
+
+/* Half a spectrum back to real values, [...,n,1]. */
+static UOp *back_to_real(const Transform *t, Complex x)
+{
+	int64_t n = t->length;
+	Complex y = spectrum((Complex){ whole(x.re, n, false), x.im ? whole(x.im, n, true) : NULL }, n, n, true);
+
+	return t_unsqueeze(over(y.re, n), t_rank(y.re));
 }
 
 /* the last axis of x cut or filled with zeros to n */
@@ -103,7 +189,7 @@ static UOp *transform(OnnxCall *c, const Transform *t, UOp *x)
 {
 	int last = t_rank(x) - 1;
 	int64_t parts = shape_dim(x->shape, last), n = t->length;
-	UOp *re, *im = NULL;
+	Complex z = { 0 };
 
 	if (parts < 1 || parts > 2)
 		onnx_fail(c, MALFORMED, "%s has neither 1 nor 2 parts in its last axis", shape_text(x->shape));
@@ -113,10 +199,10 @@ static UOp *transform(OnnxCall *c, const Transform *t, UOp *x)
 		onnx_fail(c, UNSUPPORTED, "a transform of length %lld", (long long)n);
 	n = t->inverse && t->onesided ? n / 2 + 1 : n;
 	x = t_cast(x, DT_F64);
-	re = to_length(t_squeeze(t_shrink_axis(x, last, ix_const(0), ix_const(1)), last), n);
+	z.re = to_length(t_squeeze(t_shrink_axis(x, last, ix_const(0), ix_const(1)), last), n);
 	if (parts == 2)
-		im = to_length(t_squeeze(t_shrink_axis(x, last, ix_const(1), ix_const(2)), last), n);
-	return t->inverse && t->onesided ? back_to_real(t, re, im) : forward(t, re, im);
+		z.im = to_length(t_squeeze(t_shrink_axis(x, last, ix_const(1), ix_const(2)), last), n);
+	return t->inverse && t->onesided ? back_to_real(t, z) : forward(t, z);
 }
 
 void onnx_DFT(OnnxCall *c)
