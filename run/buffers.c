@@ -194,15 +194,16 @@ static void place_temps(const Graph *g, Buffers *b)
 
 /* ---- all */
 
-/* Content that the caller or the document has: in place, or copied to the device. */
-static void place_given(Buffers *b, size_t i, const Inputs *in)
+/* Content that the caller or the document has: in place, or copied to the device. Constants wait
+ * until they are asked for: what was made of them may be in the cache. */
+static void place_given(Buffers *b, size_t i)
 {
 	const UOp *u = b->u[i];
-	const Array *given = has_role(u, "input") ? input_of(in, u) : NULL;
+	const Array *given = has_role(u, "input") ? input_of(b->in, u) : NULL;
 
 	if (has_role(u, "input") && !given)
 		die(MALFORMED, "input '%s' is missing", buffer_name(u));
-	b->host[i] = given ? *given : buffer_content(u, &in->env);
+	b->host[i] = given ? *given : buffer_content(u, &b->in->env);
 	if (b->exec->host && !has_role(u, "state")) {
 		b->mem[i] = b->host[i].data;
 		return;
@@ -211,6 +212,13 @@ static void place_given(Buffers *b, size_t i, const Inputs *in)
 	b->exec->put(b->mem[i], b->host[i].data, b->host[i].bytes);
 	if (has_role(u, "state"))
 		b->host[i].data = b->exec->host ? b->mem[i] : NULL;
+}
+
+void *buffer_memory(Buffers *b, size_t i)
+{
+	if (!b->mem[i] && has_role(b->u[i], "const"))
+		place_given(b, i);
+	return b->mem[i];
 }
 
 static void place_output(Buffers *b, size_t i)
@@ -222,7 +230,7 @@ static void place_output(Buffers *b, size_t i)
 Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in)
 {
 	Nodes all = walk(g->sink);
-	Buffers b = { .exec = exec, .u = arena_alloc((all.n + 1) * sizeof *b.u) };
+	Buffers b = { .exec = exec, .in = in, .u = arena_alloc((all.n + 1) * sizeof *b.u) };
 
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_BUFFER) {
@@ -235,8 +243,8 @@ Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in)
 		buffer_array(b.u[i], &in->env, &b.host[i]);
 		if (has_role(b.u[i], "output") || has_role(b.u[i], "prepared"))
 			place_output(&b, i);
-		else if (!has_role(b.u[i], "temp"))
-			place_given(&b, i, in);
+		else if (!has_role(b.u[i], "temp") && !has_role(b.u[i], "const"))
+			place_given(&b, i);
 	}
 	place_temps(g, &b);
 	return b;
@@ -286,6 +294,8 @@ void buffers_release(Buffers *b)
 	for (size_t i = 0; i < b->n; i++) {
 		bool own = has_role(b->u[i], "output") || has_role(b->u[i], "state") ||
 			has_role(b->u[i], "prepared");
+		if (!b->mem[i])
+			continue;
 		if (own || (b->moved && b->moved[i]) || (!b->exec->host && !has_role(b->u[i], "temp")))
 			b->exec->release(b->mem[i]);
 		if (!b->exec->host && b->host[i].owned && !has_role(b->u[i], "input"))

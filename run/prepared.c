@@ -53,14 +53,17 @@ static bool is_settled(const struct stat *st)
 	return time(NULL) - last > SETTLED;
 }
 
-static Key const_key(const UOp *u, const Array *a)
+static Key const_key(Buffers *b, size_t i)
 {
-	const Val *file = val_get(u->arg, "file");
+	const Array *a = &b->host[i];
+	const Val *file = val_get(b->u[i]->arg, "file");
 	const char *path = file && file->kind == VAL_ARRAY && file->n == 3 ? file->a[0]->s : NULL;
 	struct stat st;
 	Key k = key_start("constant");
-	if (!path || a->bytes < KEPT_FROM || stat(path, &st) || !is_settled(&st) || !is_local(path))
+	if (!path || a->bytes < KEPT_FROM || stat(path, &st) || !is_settled(&st) || !is_local(path)) {
+		buffer_memory(b, i);
 		return key_add(k, a->data, a->bytes);
+	}
 	int64_t is[] = {st.st_dev, st.st_ino, st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
 		st.st_ctim.tv_sec, st.st_ctim.tv_nsec, file->a[1]->i, a->bytes};
 	return key_adds(key_add(key_start("file"), is, sizeof is), path);
@@ -77,12 +80,12 @@ static bool program_key(const Program *p, Key *k)
 	return true;
 }
 
-static bool buffer_key(Prepared *p, const Buffers *b, size_t i, Key *k)
+static bool buffer_key(Prepared *p, Buffers *b, size_t i, Key *k)
 {
 	if (!(p->state[i] & KEYED)) {
 		if (!buffer_is(b->u[i], "const"))
 			return false;
-		p->key[i] = const_key(b->u[i], &b->host[i]);
+		p->key[i] = const_key(b, i);
 		p->state[i] |= KEYED;
 	}
 	*k = p->key[i];
@@ -90,7 +93,7 @@ static bool buffer_key(Prepared *p, const Buffers *b, size_t i, Key *k)
 }
 
 /* Keys of what a call writes. A buffer that is written twice has none, nor what is made of it. */
-static void key_call(Prepared *p, const Buffers *b, const Slots *call, const Program *program)
+static void key_call(Prepared *p, Buffers *b, const Slots *call, const Program *program)
 {
 	Key k = key_start("copy"), of;
 	bool good = call->copies || program_key(program, &k);
@@ -216,6 +219,8 @@ bool prepared_skips(const Prepared *p, size_t call) { return p->skip[call]; }
  * of. */
 static void drop_one(Buffers *b, size_t i)
 {
+	if (!b->mem[i])
+		return;
 	if (buffer_is(b->u[i], "prepared") || !b->exec->host) {
 		b->exec->release(b->mem[i]);
 		b->mem[i] = NULL;

@@ -201,6 +201,7 @@ Array buffer_content(const UOp *buffer, const VarEnv *env);
 /* The BUFFERs of a schedule (or what is below it), each with its place. Arrays run in parallel. */
 typedef struct {
 	const Exec *exec;
+	const Inputs *in;
 	size_t n;
 	UOp **u;
 	Array *host;                    /* data NULL while only the device has it */
@@ -214,6 +215,8 @@ typedef struct {
  * sizes are known only now. */
 Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in);
 size_t buffer_slot(const Buffers *b, const UOp *u);
+/* Its device memory; a constant's content is read or mapped when this is asked first. */
+void *buffer_memory(Buffers *b, size_t i);
 /* The content on the host, copied from the device when it must be. */
 Array *buffer_get(Buffers *b, size_t i);
 /* The host's content to the device. */

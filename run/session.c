@@ -118,6 +118,9 @@ static void steps_wake(Session *s)
 /* The buffers of a CALL or MEMCPY: sources from the k-th on. */
 static void step_buffers(Session *s, Step *t, size_t from)
 {
+	size_t number = t - s->step;
+	bool skipped = number < prepared_calls(s->prepared) && prepared_skips(s->prepared, number);
+
 	t->nbuf = t->node->nsrc - from;
 	t->slot = arena_alloc((t->nbuf + 1) * sizeof *t->slot);
 	t->mem = arena_alloc((t->nbuf + 1) * sizeof *t->mem);
@@ -127,7 +130,7 @@ static void step_buffers(Session *s, Step *t, size_t from)
 			die(MALFORMED, "node %u %s: source %zu is no BUFFER", t->node->id, op_name(t->node->op),
 				from + k);
 		t->slot[k] = buffer_slot(&s->b, u);
-		t->mem[k] = s->b.mem[t->slot[k]];
+		t->mem[k] = skipped ? NULL : buffer_memory(&s->b, t->slot[k]);
 	}
 }
 
