@@ -84,6 +84,12 @@ const char *vector_fence(Printer *p);
 /* fn applied lane by lane to vectors of d, nsrc of them */
 const char *lanewise_fn(Printer *p, const char *fn, DType to, DType d, int nsrc);
 
+/* ---- cstyle_vector_integers.c */
+
+/* idiv, mod, floordiv or floormod of integers of up to 32 bits */
+const char *divide_fn(Printer *p, const char *what, DType d);
+const char *threefry_fn(Printer *p);
+
 /* ---- cstyle_vector_casts.c */
 
 /* x, the text of a vector of dtype from, as a CAST to another; neither is bool */

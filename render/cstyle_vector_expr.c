@@ -362,8 +362,15 @@ static VText library_text(Printer *p, UOp *u)
 	return call(p, u, lanewise_fn(p, fn, u->dtype, u->dtype, u->nsrc));
 }
 
+/* lane by lane where no vector's arithmetic is exact */
 static VText divide_text(Printer *p, UOp *u)
 {
+	static const char *const name[OP_COUNT] = {[OP_IDIV] = "idiv", [OP_MOD] = "mod",
+		[OP_FLOORDIV] = "floordiv", [OP_FLOORMOD] = "floormod"};
+	if (u->op == OP_THREEFRY)
+		return call(p, u, threefry_fn(p));
+	if (dtype_size(u->dtype) <= 4)
+		return call(p, u, divide_fn(p, name[u->op], u->dtype));
 	return call(p, u, lanewise_fn(p, helper_binary(&p->helpers, u->op, u->dtype), u->dtype,
 		u->dtype, 2));
 }
