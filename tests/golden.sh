@@ -6,6 +6,7 @@
 #   NAME.graph .schedule .fuse .lower .lower.TARGET     the document at that level
 #   NAME.explain          what fuse says of it
 #   NAME.kernels          what each kernel reads and writes when fuse is done, the last part of that (temporaries: t)
+#                         (for a processor with vectors of 8 floats, whatever this one is)
 #   NAME.c .cl .cu .metal the sources for clang, opencl, cuda and metal
 #   NAME.views            show --views
 #   NAME.out              what run --interpret prints
@@ -21,7 +22,7 @@ golden_graph() {
 
 # the sources in a document of level program: lines that stand behind a bar
 golden_sources() {
-	golden_graph "$1" | tool fuse | tool lower -t "$2" | tool render -t "$2" | tool show | sed -n 's/^	|//p'
+	golden_graph "$1" | tool fuse | tool lower -t "$2" --march x86-64-v3 | tool render -t "$2" | tool show | sed -n 's/^	|//p'
 }
 
 # golden_make NAME SUFFIX: what the tools print today.  Names of files are relative, so they look
@@ -35,7 +36,7 @@ golden_make() (
 	fuse) golden_graph "$1" | tool fuse | tool show ;;
 	explain) golden_graph "$1" | tool fuse --explain 2>&1 > /dev/null ;;
 	kernels) golden_graph "$1" | tool fuse --explain 2>&1 > /dev/null | sed -En '/ -> /{s/ t[0-9]+\b/ t/g;p}' ;;
-	lower) golden_graph "$1" | tool fuse | tool lower -t clang | tool show ;;
+	lower) golden_graph "$1" | tool fuse | tool lower -t clang --march x86-64-v3 | tool show ;;
 	lower.*) golden_graph "$1" | tool fuse | tool lower -t "${2#lower.}" | tool show ;;
 	c) golden_sources "$1" clang ;;
 	cl) golden_sources "$1" opencl ;;

@@ -157,16 +157,16 @@ src() { tool show "$1" | sed -n 's/^\t|//p'; }
 
 @test "a value behind a softmax is computed once a row" {
 	softmax
-	tool render -t clang sm.mp > sm.p
+	tool lower --march x86-64-v3 sm.mp | tool render -t clang > sm.p
 	src sm.p > sm.c
-	[ "$(grep -c exp2f sm.c)" = 1 ]
-	grep -q 'float buf0\[300\];' sm.c
+	[ "$(grep -c '12582912.0f' sm.c)" -ge 1 ]
+	[ "$(grep -c 'float buf[0-9]*\[300\];' sm.c)" = 1 ]
 }
 
 @test "columns of a contraction run side by side" {
 	contraction
 	ok tool lower --explain mm.mp
-	[[ $errors == *"64 columns of r1 side by side"* ]]
+	[[ $errors == *"r1 in tiles of "*" vectors of "* ]]
 }
 
 @test "actions are data: none, replayed, given, and refused when they do not fit" {
@@ -176,7 +176,7 @@ src() { tool show "$1" | sed -n 's/^\t|//p'; }
 	tool lower mm.a | cmp - mm.l
 	tool lower --skip actions mm.mp | tool run a=rand b=rand -o plain.npz
 	tool run mm.l a=rand b=rand -o chosen.npz
-	tool show mm.a | sed 's/\["order", 0, 1\]/["order", 1, 0]/; s/, \["block", 1, 64\]//' | tool show -p > mm.b
+	tool show mm.a | sed 's/\["order", 0, 1\]/["order", 1, 0]/; s/, \["tile", [^]]*\]//g; s/, \["grid", [^]]*\]//; s/, \["stage", [^]]*\]//g; s/, \["split", [^]]*\]//' | tool show -p > mm.b
 	tool lower mm.b | tool render > mm.p
 	src mm.p > mm.src
 	grep -A1 'for (long r1 = 0; r1 < 70; r1++) {' mm.src | grep -q 'for (long r0'
