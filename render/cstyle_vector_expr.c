@@ -424,6 +424,8 @@ static VText cast_text(Printer *p, UOp *u)
 		return to_bool(p, x);
 	if (from == DT_BOOL)
 		return from_bool(p, u);
+	if (dtype_int(to) && dtype_int(from) && dtype_size(to) == dtype_size(from))
+		return VALUE(PREC_UNARY, "(%s)%s", type_of(p, u), at_prec(p, x, PREC_UNARY));
 	return value(vector_cast(p, to, from, at_prec(p, x, PREC_ANY)), PREC_ATOM);
 }
 

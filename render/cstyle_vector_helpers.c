@@ -3,7 +3,7 @@
  * compiler's builtin for it stands under #if, and the meaning in plain C beside it.
  *
  * A template's words: $N name, $n lanes, $V vector type, $E its element, $M mask type, $U unsigned
- * type, $A the vector at any address, $W bits of an element, $x $i lists of x and of 0, 1, …; $F a
+ * type, $A the vector at any address, $W bits of an element, $x $i lists of x and of 0, 1, …; $c $X $r the same for parts that a register holds; $F a
  * library's function, $f its ending for f32; for x86 $K $J float and integer vector, $p ps or pd, $d d
  * or q; in casts $S $Q vector and mask type of the source, $R a vector type between, $L $H limits of the
  * source, $l $h the values beyond them. */
@@ -43,11 +43,22 @@ const char *mask_type(Printer *p, int bytes, int lanes)
 
 /* ---- templates */
 
+/* n numbers from first on, those from below on again from 0 */
+static const char *numbers(int n, int first, int below)
+{
+	Buf b = {0};
+	for (int i = 0; i < n; i++)
+		buf_printf(&b, "%s%d", i ? ", " : "", (first + i) % below);
+	const char *r = arena_strdup(buf_str(&b));
+	buf_free(&b);
+	return r;
+}
+
 static const char *repeated(int n, const char *s)
 {
 	Buf b = {0};
 	for (int i = 0; i < n; i++)
-		buf_printf(&b, "%s%s", i ? ", " : "", s ? s : arena_printf("%d", i));
+		buf_printf(&b, "%s%s", i ? ", " : "", s);
 	const char *r = arena_strdup(buf_str(&b));
 	buf_free(&b);
 	return r;
@@ -62,7 +73,7 @@ static const char *x86_type(bool flt, int size, int bytes)
 
 static const char *word(Printer *p, const VWords *w, char c)
 {
-	int size = dtype_size(w->to), source = dtype_size(w->from);
+	int size = dtype_size(w->to), source = dtype_size(w->from), chunk = 64 / size;
 	switch (c) {
 	case 'N': return w->name;
 	case 'F': return w->fn;
@@ -85,7 +96,11 @@ static const char *word(Printer *p, const VWords *w, char c)
 	case 'J': return x86_type(c == 'K', size, size * w->lanes);
 	case 'W': return arena_printf("%d", 8 * size);
 	case 'x': return repeated(w->lanes, "x");
-	case 'i': return repeated(w->lanes, NULL);
+	case 'i': return numbers(w->lanes, 0, w->lanes);
+	case 'D': return mask_type(p, size, chunk);
+	case 'c': return vector_type(p, w->to, chunk);
+	case 'X': return repeated(chunk, "x");
+	case 'r': return numbers(w->lanes, 0, chunk);
 	case 'f': return size == 8 ? "" : "f";
 	default: return "$";
 	}
@@ -141,6 +156,10 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 #define FUSED_PLAIN \
 	"#if defined __FMA__ || defined __aarch64__\n" FUSED "#else\n\treturn a * b + c;\n#endif\n"
 
+#define HALVES(op) VECTOR_INLINE "$M $N($V a, $V b)\n{\n" \
+	"\tconst $c a0 = __builtin_shufflevector(a, a, $l), a1 = __builtin_shufflevector(a, a, $h);\n" \
+	"\tconst $c b0 = __builtin_shufflevector(b, b, $l), b1 = __builtin_shufflevector(b, b, $h);\n" \
+	"\treturn __builtin_shufflevector(($D)(a0 " op " b0), ($D)(a1 " op " b1), $i);\n}\n"
 #define STREAM(macro, fn, bytes) VECTOR_INLINE "void $N(void *p, $V v)\n{\n" \
 	"#if defined __clang__ || defined " macro "\n\tif ((unsigned long)p % " bytes " == 0) {\n" \
 	"#ifdef __clang__\n\t\t__builtin_nontemporal_store(v, ($V *)p);\n#else\n" \
@@ -155,7 +174,8 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 #define STORE_EACH "\tfor (int i = 0; i < $n; i++)\n\t\tif (m[i])\n\t\t\tp[i] = v[i];\n"
 
 /* flt: 1 for floats, 0 for integers, -1 for all; size: least bytes of an element; bytes: of the vector,
- * 0: any */
+ * 0: any, WIDE: more than any register has */
+enum { WIDE = -1, REGISTER = 64 };
 typedef struct { const char *what; int flt, size, bytes; const char *text; } Row;
 static const Row table[] = {
 	{"load", -1, 0, 0, VECTOR_INLINE "$V $N(const void *p)\n{\n\treturn *(const $A *)p;\n}\n"},
@@ -181,6 +201,9 @@ static const Row table[] = {
 	{"store_if", -1, 4, 16, STORE_IF DOES("AVX",
 		"__builtin_ia32_maskstore$p((void *)p, ($J)m, ($K)v)") STORE_EACH END},
 	{"store_if", -1, 0, 0, STORE_IF STORE_EACH "}\n"},
+	/* wider than any register: gcc would go through memory */
+	{"splat", -1, 0, WIDE, VECTOR_INLINE "$V $N($E x)\n{\n\tconst $c h = {$X};\n"
+		"\treturn __builtin_shufflevector(h, h, $r);\n}\n"},
 	{"splat", -1, 0, 0, VECTOR_INLINE "$V $N($E x)\n{\n\treturn ($V){$x};\n}\n"},
 	{"lane", -1, 0, 0, VECTOR_INLINE "$V $N(void)\n{\n\treturn ($V){$i};\n}\n"},
 	{"where", -1, 0, 0, VECTOR_INLINE "$V $N($M m, $V a, $V b)\n{\n\treturn " BLEND("m", "a", "b") ";\n}\n"},
@@ -203,10 +226,13 @@ static const Row table[] = {
 	{"trunc", 1, 0, 16, ONE WITH("SSE4_1", "__builtin_ia32_round$p(x, 11)")
 		EACH("__builtin_trunc$f(x[i])") END},
 	{"trunc", 1, 0, 0, ONE EACH("__builtin_trunc$f(x[i])") "}\n"},
+	{"less", -1, 0, 128, HALVES("<")},
 	{"less", -1, 0, 0, VECTOR_INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
 		"\t\tr[i] = -(a[i] < b[i]);\n\treturn r;\n}\n"},
+	{"equal", -1, 0, 128, HALVES("==")},
 	{"equal", -1, 0, 0, VECTOR_INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
 		"\t\tr[i] = -(a[i] == b[i]);\n\treturn r;\n}\n"},
+	{"differ", -1, 0, 128, HALVES("!=")},
 	{"differ", -1, 0, 0, VECTOR_INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
 		"\t\tr[i] = -(a[i] != b[i]);\n\treturn r;\n}\n"},
 	/* counts as unsigned: below 0 is too much */
@@ -220,8 +246,9 @@ static const Row table[] = {
 
 static bool fits(const Row *r, DType d, int lanes)
 {
-	return (r->flt < 0 || r->flt == dtype_float(d)) &&
-		(!r->bytes || r->bytes == lanes * dtype_size(d)) && dtype_size(d) >= r->size;
+	int size = dtype_size(d), bytes = lanes * size;
+	return (r->flt < 0 || r->flt == dtype_float(d)) && size >= r->size &&
+		(!r->bytes || r->bytes == bytes || (r->bytes == WIDE && bytes > REGISTER));
 }
 
 const char *vector_fn(Printer *p, const char *what, DType d)
@@ -230,7 +257,9 @@ const char *vector_fn(Printer *p, const char *what, DType d)
 	VWords w = {.name = arena_printf("%s_%sx%d", what, dtype_name(d), lanes),
 		.to = d,
 		.from = d,
-		.lanes = lanes};
+		.lanes = lanes,
+		.least = numbers(lanes / 2, 0, lanes),
+		.greatest = numbers(lanes / 2, lanes / 2, lanes)};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		if (strcmp(table[i].what, what) || !fits(&table[i], d, lanes))
 			continue;
