@@ -97,6 +97,12 @@ static void step_launch(Session *s, Step *t, void *kernel)
 	l->split = pool_split(l->groups[0], work, s->threads);
 }
 
+/* What step i would prepare is there already. */
+static bool is_skipped(const Session *s, size_t i)
+{
+	return i < prepared_calls(s->prepared) && prepared_skips(s->prepared, i);
+}
+
 /* Threads are woken for a launch when it and those after it in the call are worth that. */
 static void steps_wake(Session *s)
 {
@@ -105,7 +111,7 @@ static void steps_wake(Session *s)
 
 	for (size_t i = s->nsteps; i-- > 0;) {
 		Split *split = &s->step[i].launch.split;
-		if (s->step[i].kind != STEP_LAUNCH || split->threads < 2)
+		if (s->step[i].kind != STEP_LAUNCH || split->threads < 2 || is_skipped(s, i))
 			continue;
 		ahead = ahead < INT64_MAX / 4 ? ahead + split->work : ahead;
 		split->wake = pool_worth_waking(ahead);
@@ -118,8 +124,7 @@ static void steps_wake(Session *s)
 /* The buffers of a CALL or MEMCPY: sources from the k-th on. */
 static void step_buffers(Session *s, Step *t, size_t from)
 {
-	size_t number = t - s->step;
-	bool skipped = number < prepared_calls(s->prepared) && prepared_skips(s->prepared, number);
+	bool skipped = is_skipped(s, t - s->step);
 
 	t->nbuf = t->node->nsrc - from;
 	t->slot = arena_alloc((t->nbuf + 1) * sizeof *t->slot);
