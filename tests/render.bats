@@ -173,8 +173,9 @@ src() { tool show "$1" | sed -n 's/^\t|//p'; }
 	contraction
 	tool lower mm.mp > mm.l
 	tool lower --stop-after actions mm.mp > mm.a
-	tool lower mm.a > mm.r
-	tool diff mm.l mm.r
+	tool render mm.l > mm.lp && src mm.lp > made
+	tool lower mm.a | tool render > mm.rp && src mm.rp > again
+	cmp made again
 	tool lower --skip actions mm.mp | tool run a=rand b=rand -o plain.npz
 	tool run mm.l a=rand b=rand -o chosen.npz
 	tool show mm.a | sed 's/\["order", 0, 1\]/["order", 1, 0]/; s/, \["tile", [^]]*\]//g; s/, \["grid", [^]]*\]//; s/, \["stage", [^]]*\]//g; s/, \["split", [^]]*\]//' | tool show -p > mm.b
