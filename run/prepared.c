@@ -24,6 +24,7 @@ typedef struct { size_t n, *at; uint64_t writes; bool copies; } Slots;
 struct Prepared {
 	size_t n;                       /* calls that prepare: the first of the sink's */
 	Slots *call;
+	size_t *last;                   /* by buffer: the last of these calls that it stands in */
 	bool *skip;                     /* by call: all that it writes is there */
 	bool cached;                    /* the cache may be used */
 	Key *key;                       /* by buffer */
@@ -132,8 +133,12 @@ static void calls_read(Prepared *p, const Graph *g, const Buffers *b)
 	p->call = arena_alloc((p->n + 1) * sizeof *p->call);
 	p->skip = arena_alloc(p->n + 1);
 	p->state = arena_alloc(b->n + 1);
-	for (size_t c = 0; c < p->n; c++)
+	p->last = arena_alloc((b->n + 1) * sizeof *p->last);
+	for (size_t c = 0; c < p->n; c++) {
 		p->call[c] = slots_of(b, g->sink->src[c]);
+		for (size_t s = 0; s < p->call[c].n; s++)
+			p->last[p->call[c].at[s]] = c;
+	}
 }
 
 /* Marks by buffer: AGAIN and LATER. */
@@ -244,16 +249,17 @@ static void done_one(Prepared *p, Buffers *b, size_t i)
 		drop_one(b, i);
 }
 
-void prepared_done(Prepared *p, Buffers *b)
+void prepared_done(Prepared *p, Buffers *b, size_t call)
 {
-	bool *seen = arena_alloc(b->n + 1);
-	for (size_t c = 0; c < p->n; c++)
-		for (size_t s = 0; s < p->call[c].n; s++) {
-			size_t i = p->call[c].at[s];
-			if (!seen[i])
-				done_one(p, b, i);
-			seen[i] = true;
-		}
+	const Slots *of = &p->call[call];
+
+	for (size_t s = 0; s < of->n; s++) {
+		bool seen = p->last[of->at[s]] != call;
+		for (size_t k = 0; k < s; k++)
+			seen |= of->at[k] == of->at[s];
+		if (!seen)
+			done_one(p, b, of->at[s]);
+	}
 }
 
 void prepared_settle(Prepared *p, Buffers *b)

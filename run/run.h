@@ -240,8 +240,9 @@ Prepared *prepared_find(const Graph *g, Buffers *b, const Program *const *progra
  * found. */
 size_t prepared_calls(const Prepared *p);
 bool prepared_skips(const Prepared *p, size_t call);
-/* After those calls: results go to the cache, memory that no later call reads is given back. */
-void prepared_done(Prepared *p, Buffers *b);
+/* After one of those calls, or where it was skipped: results go to the cache, memory that no later call reads is given
+ * back, so that constants and what is made of them are not all there at once. */
+void prepared_done(Prepared *p, Buffers *b, size_t call);
 /* For a document that is called often: what was found moves to memory of its own, in huge pages. */
 void prepared_settle(Prepared *p, Buffers *b);
 /* Gives back what was found, before buffers_release. */

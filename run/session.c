@@ -124,7 +124,7 @@ static void steps_wake(Session *s)
 /* The buffers of a CALL or MEMCPY: sources from the k-th on. */
 static void step_buffers(Session *s, Step *t, size_t from)
 {
-	bool skipped = is_skipped(s, t - s->step);
+	bool once = t - s->step < (ptrdiff_t)prepared_calls(s->prepared);       /* run_first asks for its memory */
 
 	t->nbuf = t->node->nsrc - from;
 	t->slot = arena_alloc((t->nbuf + 1) * sizeof *t->slot);
@@ -135,7 +135,7 @@ static void step_buffers(Session *s, Step *t, size_t from)
 			die(MALFORMED, "node %u %s: source %zu is no BUFFER", t->node->id, op_name(t->node->op),
 				from + k);
 		t->slot[k] = buffer_slot(&s->b, u);
-		t->mem[k] = skipped ? NULL : buffer_memory(&s->b, t->slot[k]);
+		t->mem[k] = once ? NULL : buffer_memory(&s->b, t->slot[k]);
 	}
 }
 
@@ -383,11 +383,16 @@ static void step_time(Session *s, size_t i)
 static void run_first(Session *s)
 {
 	s->first = prepared_calls(s->prepared);
-	for (size_t i = 0; i < s->first; i++)
-		if (!prepared_skips(s->prepared, i))
+	for (size_t i = 0; i < s->first; i++) {
+		Step *t = &s->step[i];
+		bool skip = prepared_skips(s->prepared, i);
+		for (size_t k = 0; k < t->nbuf && !skip; k++)
+			t->mem[k] = buffer_memory(&s->b, t->slot[k]);
+		if (!skip)
 			step_time(s, i);
-	s->b.exec->sync();
-	prepared_done(s->prepared, &s->b);
+		s->b.exec->sync();
+		prepared_done(s->prepared, &s->b, i);
+	}
 }
 
 Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
