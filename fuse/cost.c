@@ -66,15 +66,20 @@ double value_cost(UOp *value, int *loads)
 	return cost;
 }
 
-double loop_turns(const Loops *l, uint64_t mask)
+Turns turns_of(const Loops *l)
 {
-	double n = 1, upto = 1;
+	double n = 1;
+	Turns t;
 	for (int i = 0; i < l->n; i++) {
 		n *= size_guess(l->at[i]->src[0]);
-		if (mask >> range_axis(l->at[i]) & 1)
-			upto = n;
+		t.upto[range_axis(l->at[i])] = n;
 	}
-	return upto;
+	return t;
+}
+
+double turns_for(const Turns *t, uint64_t mask)
+{
+	return mask ? t->upto[63 - __builtin_clzll(mask)] : 1;
 }
 
 static double max2(double a, double b) { return a > b ? a : b; }
@@ -100,12 +105,13 @@ static Nodes count_runs(UOp *kernel)
 {
 	Nodes all = walk_brief(kernel);
 	Loops loops = loops_among(&all, kernel);
+	Turns turns = turns_of(&loops);
 	uint64_t loop_mask = range_mask(kernel);
 	runs_clear(&all);
 	for (size_t i = all.n; i--;) {
 		UOp *u = all.at[i];
 		uint64_t m = range_mask(u);
-		double n = m & ~loop_mask ? runs[u->id] : loop_turns(&loops, m), inside = n;
+		double n = m & ~loop_mask ? runs[u->id] : turns_for(&turns, m), inside = n;
 		runs[u->id] = n;
 		if (u->op == OP_RREDUCE)
 			for (uint32_t s = 1; s < u->nsrc; s++)

@@ -102,6 +102,7 @@ struct Verdict {
 	Seated merged;                  /* from the pair's slots; no kernel: they stay apart */
 	const char *why;
 	double with, without;           /* costs, when they decided */
+	double work;                    /* of the merged kernel, when it was looked at */
 	UOp *first, *second;
 	uint64_t how;
 	Verdict *next;
@@ -151,8 +152,10 @@ double size_guess(UOp *size);
 double count_guess(const Shape *s);
 /* size of a buffer; HUGE_VAL when it is symbolic */
 double buffer_bytes(const UOp *buffer);
-/* turns of the loops up to the innermost one in mask */
-double loop_turns(const Loops *l, uint64_t mask);
+/* turns of the loops up to that of an axis, and for a mask of loops up to the innermost one in it */
+typedef struct { double upto[64]; } Turns;
+Turns turns_of(const Loops *l);
+double turns_for(const Turns *t, uint64_t mask);
 /* adds to turns, by slot, how often a run of kernel loads from it */
 void load_turns(UOp *kernel, double *turns);
 /* arithmetic of one element, loads left out; *loads gets their number */

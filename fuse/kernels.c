@@ -117,18 +117,27 @@ static bool reuses(UOp *fold)
 	return part > 1;
 }
 
+/* Some load moves with the fold, but not with all that its value moves with: else it reuses nothing.
+ * A look at masks, before one at what stands in the fold. */
+static bool may_reuse(UOp *fold, const Nodes *loads)
+{
+	uint64_t in = range_mask(fold->src[0]), bound = in & ~range_mask(fold);
+	for (size_t i = 0; i < loads->n; i++) {
+		uint64_t m = range_mask(loads->at[i]);
+		if ((m & bound) && (m & in) != in)
+			return true;
+	}
+	return false;
+}
+
 bool has_contraction(UOp *root)
 {
-	size_t folds = 0, loads = 0;
-	Nodes all = walk(root);
-	for (size_t i = 0; i < all.n; i++) {
-		folds += all.at[i]->op == OP_RREDUCE;
-		loads += all.at[i]->op == OP_LOAD;
-	}
-	if (!folds || loads < 2)
-		return false;
+	Nodes all = walk(root), loads = {arena_alloc(all.n * sizeof *loads.at), 0};
 	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_RREDUCE && reuses(all.at[i]))
+		if (all.at[i]->op == OP_LOAD)
+			loads.at[loads.n++] = all.at[i];
+	for (size_t i = 0; loads.n > 1 && i < all.n; i++)
+		if (all.at[i]->op == OP_RREDUCE && may_reuse(all.at[i], &loads) && reuses(all.at[i]))
 			return true;
 	return false;
 }

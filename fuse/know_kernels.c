@@ -43,11 +43,12 @@ static void look_at_loops(Facts *f, const Nodes *all)
 		f->loops = hash_mix(f->loops, l.at[i]->id);
 	if (f->folds)
 		return;
+	Turns turns = turns_of(&l);
 	f->turns = arena_alloc(f->slots * sizeof *f->turns);
 	for (size_t i = 0; i < all->n; i++) {
 		UOp *u = all->at[i];
 		if (u->op == OP_LOAD)
-			f->turns[param_slot(u->src[0]->src[0])] += loop_turns(&l, range_mask(u));
+			f->turns[param_slot(u->src[0]->src[0])] += turns_for(&turns, range_mask(u));
 	}
 }
 

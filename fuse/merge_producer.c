@@ -232,7 +232,7 @@ static bool is_more_work(const Step *t, const Step *c, UOp *merged, Verdict *v)
 		return false;
 	v->without = facts_work(c->is) + facts_work(t->is);
 	/* sharing takes work away, and looking for it takes time */
-	v->with = kernel_work(merged);
+	v->with = v->work = kernel_work(merged);
 	if (v->with > v->without)
 		v->with = kernel_work(share_loops(merged));
 	return v->with > v->without;
@@ -332,6 +332,7 @@ static bool merge_one(Plan *p, int c, Use *use)
 		return false;
 	to->call = seated_call(&v->merged, pair.buffer);
 	to->is = step_facts(to->call);
+	to->is->work = to->is->work < 0 && v->work > 0 ? v->work : to->is->work;
 	replace_reads(from, to, use);
 	p->merged++;
 	return true;

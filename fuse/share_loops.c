@@ -47,8 +47,10 @@ static UOp *share_one(UOp *fold, void *ctx)
 
 UOp *share_loops(UOp *kernel)
 {
-	if (!has_op(kernel, OP_RREDUCE))
-		return kernel;
-	Loops loops = kernel_loops(kernel);
-	return loops.n ? walk_replace(kernel, share_one, &loops) : kernel;
+	Nodes all = walk_brief(kernel);
+	Loops loops = loops_among(&all, kernel);
+	bool folds = false;
+	for (size_t i = 0; i < all.n; i++)
+		folds |= all.at[i]->op == OP_RREDUCE;
+	return folds && loops.n ? walk_replace(kernel, share_one, &loops) : kernel;
 }
