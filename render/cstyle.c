@@ -180,17 +180,16 @@ static void print_barrier(Printer *p, UOp *u)
 static uint32_t print_statement(Printer *p, uint32_t i)
 {
 	UOp *u = p->kernel->src[i], *next = i + 1 < p->kernel->nsrc ? p->kernel->src[i + 1] : NULL;
+	uint32_t region = u->op == OP_RANGE ? vector_region(p, i) : 0;
+	if (region)
+		return region;
 	p->statement++;
+	if (u->op != OP_LET)
+		vectors_scope(p);
 	switch (u->op) {
 	case OP_LET: print_let(p, u); break;
 	case OP_STORE: print_store(p, u); break;
-	case OP_RANGE: {
-		uint32_t n = vector_region(p, i);
-		if (n)
-			return n;
-		print_range(p, u);
-		break;
-	}
+	case OP_RANGE: print_range(p, u); break;
 	case OP_IF:
 		print_line(p, "if (%s) {", expr(p, u->src[0]));
 		p->indent++;

@@ -1,5 +1,5 @@
 /* The inside of the vector printer, shared by cstyle_vector.c (statements, registers),
- * cstyle_vector_expr.c (expressions) and cstyle_vector_helpers.c (functions over vectors). */
+ * cstyle_vector_expr.c (expressions) and the others, whose sections follow. */
 #ifndef CSTYLE_VECTOR_H
 #define CSTYLE_VECTOR_H
 #include "render.h"
@@ -9,10 +9,16 @@
 typedef struct { const char *s; int prec, depth, mask; } VText;
 
 /* A DEFINE_REG that is no array: variables of `lanes` elements (1: scalars) NAME_0, NAME_1, … */
-typedef struct { const char *name; int lanes; bool array; } VReg;
+typedef struct {
+	const char *name;
+	int lanes, narrow;      /* of its widest and its narrowest loop */
+	bool array, columns;    /* columns: lane * lanes + column is read too */
+} VReg;
 
 struct Vectors {
 	Map regs;               /* DEFINE_REG → VReg */
+	Map turned;             /* its first variable's name → Turned: a square of it, transposed */
+	uint32_t scope;         /* counts ends of scopes and stores: what was turned before is void */
 	Map lets;               /* LET of the region → VText: a variable with one element a lane */
 	UOp *lane;              /* the RANGE of the region being printed */
 	int lanes;
@@ -25,7 +31,8 @@ struct Vectors {
 	size_t limit;
 	int leaves;             /* numbers of the LETs that stand for one lane of a variable */
 	UOp *gate;              /* of the STORE being printed, when it differs between lanes */
-	const char *gate_mask;  /* the variable that has it */
+	const char *gate_mask;  /* the variable that has it, */
+	int gate_bytes;         /* so many bytes a lane */
 	bool streams;           /* a store went past the cache */
 };
 
@@ -33,12 +40,22 @@ struct Vectors {
 
 /* The RANGE is one that is printed as vectors where its body allows it. */
 bool is_vector_range(const UOp *range);
-/* The variable that has element k of a register, and on from there a whole variable or part of it;
- * *part is the place in it. */
-const char *reg_variable(const VReg *r, int64_t k, int *part);
+int lanes_of(const UOp *range);
+
+/* ---- cstyle_vector_registers.c: a DEFINE_REG as variables */
+
+void registers_plan(Printer *p, const Nodes *all);
+/* NULL: storage is no register, or an array. */
 const VReg *reg_of(const Printer *p, const UOp *storage);
-/* The place as lane + *k (*stride 1), *k (0), or neither: false. lane NULL: of any vector loop. */
-bool lane_place(UOp *e, UOp *lane, int64_t *stride, int64_t *k);
+/* Text of the place's lanes; the place varies. */
+const char *load_reg(Printer *p, UOp *index);
+/* value: text of the lanes to store */
+void store_reg(Printer *p, UOp *store, const char *value);
+
+/* ---- cstyle_vector_memory.c */
+
+VText vector_load(Printer *p, UOp *load);
+void store_memory(Printer *p, UOp *store, const char *value);
 
 /* ---- cstyle_vector_expr.c */
 
@@ -94,4 +111,9 @@ const char *threefry_fn(Printer *p);
 
 /* x, the text of a vector of dtype from, as a CAST to another; neither is bool */
 const char *vector_cast(Printer *p, DType to, DType from, const char *x);
+
+/* ---- cstyle_vector_transpose.c */
+
+/* The function that turns rows into columns: an array of as many vectors as they have lanes. */
+const char *transpose_fn(Printer *p, DType d, int lanes);
 #endif

@@ -438,114 +438,11 @@ static VText bitcast_text(Printer *p, UOp *u)
 
 static VText lane_text(Printer *p, UOp *u) { return VALUE(PREC_ATOM, "%s()", vector_fn(p, "lane", DT_I64)); }
 
-/* ---- loads */
-
-/* the lanes of a register's variable, or of part of it */
-static const char *load_reg(Printer *p, UOp *index)
-{
-	struct Vectors *v = p->vectors;
-	const VReg *r = reg_of(p, index->src[0]);
-	int64_t stride, k;
-	int part;
-	if (!lane_place(index->src[1], v->lane, &stride, &k))
-		die(MALFORMED, "node %u INDEX: a counter is used where it has no value", index->id);
-	const char *name = reg_variable(r, k, &part);
-	if (r->lanes == v->lanes)
-		return name;
-	Buf b = {0};
-	for (int i = 0; i < v->lanes; i++)
-		buf_printf(&b, ", %d", part + i);
-	name = arena_printf("__builtin_shufflevector(%s, %s%s)", name, name, buf_str(&b));
-	buf_free(&b);
-	return name;
-}
-
-/* the lanes of memory one by one: {x[…], x[…], …} */
-static const char *load_gathered(Printer *p, UOp *u, const char *mask)
-{
-	struct Vectors *v = p->vectors;
-	Buf b = {0};
-	for (int k = 0; k < v->lanes; k++) {
-		UOp *place = at_lane(p, u->src[0]->src[1], k);
-		UOp *one = NODE(OP_INDEX, u->dtype, VNIL, u->src[0]->src[0], place);
-		expr_text(p, one);
-		const char *s = expr_place(p, one);
-		s = mask ? arena_printf("%s[%d] ? %s : 0", mask, k, s) : s;
-		buf_printf(&b, "%s%s", k ? ", " : "", s);
-	}
-	const char *s = arena_printf("(%s){%s}", type_of(p, u), buf_str(&b));
-	buf_free(&b);
-	return s;
-}
-
-/* The condition, for each lane, under which the place may be touched: its own gate and, when the
- * store's differs between lanes, that one. A variable; NULL: there is none, or it is the same for all
- * lanes. */
-static const char *load_mask(Printer *p, UOp *u, int *bytes)
-{
-	struct Vectors *v = p->vectors;
-	UOp *gate = u->nsrc > 1 && varies(p, u->src[1]) ? u->src[1] : NULL;
-	if (!gate || gate == v->gate) {
-		*bytes = v->gate ? known(p, v->gate)->mask : 0;
-		return v->gate_mask;
-	}
-	VText t = vector_cut(p, gate);
-	*bytes = t.mask;
-	if (!v->gate)
-		return t.s;
-	const char *both = arena_printf("%s & %s", t.s, mask_arg(p, v->gate, t.mask));
-	return vector_variable(p, mask_type(p, t.mask, v->lanes), both);
-}
-
-static const char *load_memory(Printer *p, UOp *u, const char *mask, int bytes)
-{
-	struct Vectors *v = p->vectors;
-	UOp *index = u->src[0];
-	DType d = lane_dtype(u->dtype);
-	if (lane_step(p, index->src[1]) != 1)
-		return load_gathered(p, u, mask);
-	UOp *one = NODE(OP_INDEX, index->dtype, VNIL, index->src[0], at_lane(p, index->src[1], 0));
-	expr_text(p, one);
-	const char *place = expr_place(p, one);
-	if (!mask)
-		return arena_printf("%s(&%s)", vector_fn(p, "load", d), place);
-	if (bytes != dtype_size(d))
-		mask = arena_printf("__builtin_convertvector(%s, %s)", mask,
-			mask_type(p, dtype_size(d), v->lanes));
-	return arena_printf("%s(&%s, %s)", vector_fn(p, "load_if", d), place, mask);
-}
-
-static VText load_text(Printer *p, UOp *u)
-{
-	struct Vectors *v = p->vectors;
-	DType d = lane_dtype(u->dtype);
-	UOp *gate = u->nsrc > 1 && u->src[1] != p->gate && !varies(p, u->src[1]) ? u->src[1] : NULL;
-	int bytes = 0;
-	const char *s;
-	if (reg_of(p, u->src[0]->src[0])) {
-		s = varies(p, u->src[0]) ? load_reg(p, u->src[0]) :
-								   vector_arg(p, NODE(OP_LOAD, u->dtype, VNIL, u->src[0]));
-		if (u->nsrc > 1 && varies(p, u->src[1]))
-			s = arena_printf("%s(%s, %s, (%s){0})", vector_fn(p, "where", d),
-				mask_arg(p, u->src[1], dtype_size(d)), s, vector_type(p, u->dtype, v->lanes));
-	} else {
-		const char *mask = load_mask(p, u, &bytes);
-		s = load_memory(p, u, mask, bytes);
-	}
-	if (gate) {
-		expr_text(p, gate);
-		s = arena_printf("(%s ? %s : (%s){0})", expr_at(p, gate, PREC_EQ), s, type_of(p, u));
-	}
-	if (u->dtype == DT_BOOL)
-		return MASK(1, PREC_UNARY, "(%s)(%s != 0)", mask_type(p, 1, v->lanes), s);
-	return value(s, PREC_ATOM);
-}
-
 /* ---- the table */
 
 static VText (*const rows[OP_COUNT])(Printer *, UOp *) = {
 	[OP_RANGE] = lane_text,
-	[OP_LOAD] = load_text,
+	[OP_LOAD] = vector_load,
 	[OP_ADD] = sum_text,
 	[OP_SUB] = sum_text,
 	[OP_MUL] = sum_text,

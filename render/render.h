@@ -107,7 +107,7 @@ typedef struct { int unroll, vector; } Tile;
 /* The list of actions, read. It stands in the kernel's arg as
  *   [["order", axis…], ["tile", axis, unroll, vector]…, ["chunk", axis, tiles]…, ["grid", loops],
  *    ["split", lanes], ["jam", turns], ["stream"],
- *    ["bind", items, axis…] or ["group", items, axis…], ["stage", node, axis…] …]
+ *    ["bind", items, axis…] or ["group", items, axis…], ["stage", node, axis…] …, ["turn", node, axis] …]
  * where node counts the kernel's nodes depth first, sources first. The empty list is plain loops.
  */
 typedef struct {
@@ -122,7 +122,9 @@ typedef struct {
 	bool stream;                       /* stores go past the cache */
 	int items;                         /* of a work group */
 	uint64_t bound;                    /* ranges that the grid runs over */
-	struct { UOp *value; uint64_t over; } stage[MAX_STAGED];
+	/* along: a load that lies next to each other along that tiled range, not along the one in vectors:
+	 * a tile of it is loaded in vectors of that range and turned in registers; else 0 */
+	struct { UOp *value; uint64_t over, along; } stage[MAX_STAGED];
 	int nstage;
 } Plan;
 /* Elements of a tile; 0 when range r has none. */
@@ -144,6 +146,9 @@ typedef struct {
 void plan_order(Plan *p, const Facts *f);
 /* lower_tiles.c: tiles, vectors, chunks and the grid of a CPU, for a plan with order and stages. */
 void choose_tiles(Plan *p, const Facts *f, const Look *k);
+/* lower_turns.c: tiles for a kernel that moves elements from one order to another, v being the range in
+ * vectors; false when no load asks for them. */
+bool choose_turns(Plan *p, const Facts *f, int v, int lanes);
 /* The actions that --opt gives a kernel of this name as they stand in its arg, or NULL. */
 const Val *plan_given(const char *opt, const UOp *kernel);
 /* Writes the actions into each kernel that has none yet. */
@@ -211,6 +216,7 @@ struct Nest {
 	bool group;             /* its loops run over the items of a group */
 	uint64_t over;          /* the ranges it runs over */
 	uint64_t lanes;         /* tiled ranges around it that its values depend on */
+	uint64_t along;         /* the one of them along which it fills registers in vectors, or 0 */
 	int split;              /* partial accumulators; 0: one */
 	DType element;          /* what it folds or stores */
 	Scope *first[4], *inner[4];     /* outermost and innermost scopes: main part and tails */
@@ -256,8 +262,9 @@ int loops_open(Lowering *l, Scope *last[MAX_LAST]);
  * one, of single elements, takes the rest when tiles may not overlap. Returns how many. */
 int open_tiles(Lowering *l, Scope *in, int r, UOp *count_from, Scope *last[2]);
 /* The loops over the lanes of the tiles of set that start around base, vectors innermost, as a chain
- * within `in`; returns the innermost scope (`in` when set is empty), *first the outermost. */
-Scope *open_lanes(Lowering *l, Scope *in, Scope *base, uint64_t set, Scope **first);
+ * within `in`; returns the innermost scope (`in` when set is empty), *first the outermost. along: the
+ * range whose lanes are the vectors instead, or 0. */
+Scope *open_lanes(Lowering *l, Scope *in, Scope *base, uint64_t set, uint64_t along, Scope **first);
 /* Grid counters for the ranges in set over up to target->dims dimensions, items work items in the
  * first. Puts them into s->at; returns the guard (NULL: none is needed). */
 UOp *grid_bind(Lowering *l, Scope *s, uint64_t set, int items);
@@ -386,7 +393,7 @@ enum {
 };
 void print_line(Printer *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- cstyle_vector.c, cstyle_vector_expr.c, cstyle_vector_helpers.c: loops of kind "vector" ----- */
+/* ---- cstyle_vector*.c: loops of kind "vector" --------------------------------------------------- */
 
 /* Looks at the registers of the kernel; p->vectors until vectors_end. */
 void vectors_begin(Printer *p, const Nodes *all);
@@ -397,6 +404,8 @@ bool vector_reg(Printer *p, UOp *reg, const char *name);
 const char *vector_place(Printer *p, UOp *index);
 /* Prints the loop that statement i opens; returns how many statements that was, 0 when it cannot. */
 uint32_t vector_region(Printer *p, uint32_t i);
+/* Before each other statement but LET: a scope may begin or end, a register may change. */
+void vectors_scope(Printer *p);
 /* At the kernel's end: what was stored past the caches comes before what is stored after. */
 void vectors_fence(Printer *p);
 

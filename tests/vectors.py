@@ -105,6 +105,7 @@ class Kernel:
 
     def close(self, r):
         self.statements.append(DOC.node(f"ENDRANGE {r}"))
+        self.axis -= 1
 
     def lanes(self, n=LANES):
         return self.open(n, KIND)
@@ -370,10 +371,36 @@ def registers(x, y, b):
     k.store(k.out, lane, k.load(acc, lane))
     k.close(lane)
     k.end()
+    if LANES <= 16:
+        for d in ("f32", "u8", "f64", "i16", "bool"):
+            transposed(d)
     k = Kernel("last_lane", "f32", 1)
     lane = k.lanes()
     k.store(k.out, DOC.index(0), k.load(k.param(x), lane))
     k.close(lane)
+    k.end()
+
+
+def transposed(dtype):
+    """two squares of a register, written by rows and read by columns, the second after a change of its first row"""
+    x, square = buffer(dtype, 0), LANES * LANES
+    k = Kernel(f"transposed_{dtype}", dtype, 2 * square)
+    tile = k.reg(dtype, 2 * square)
+    for row in range(2 * LANES):
+        lane = k.lanes()
+        k.store(tile, DOC.sum(lane, DOC.index(row * LANES)) if row else lane,
+                k.load(k.param(x), DOC.sum(lane, DOC.index(row * 7 % (COUNT - LANES)))))
+        k.close(lane)
+    for column in range(2 * LANES):
+        if column == LANES:
+            lane = k.lanes()
+            k.store(tile, DOC.sum(lane, DOC.index(square)), k.load(k.param(x), lane))
+            k.close(lane)
+        lane = k.lanes()
+        at = DOC.index(column // LANES * square + column % LANES)
+        k.store(k.out, DOC.sum(lane, DOC.index(column * LANES)) if column else lane,
+                k.load(tile, DOC.sum(DOC.op("MUL", "i64", lane, DOC.index(LANES)), at)))
+        k.close(lane)
     k.end()
 
 
