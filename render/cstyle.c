@@ -419,7 +419,7 @@ static const Val *vars_val(const Printer *p)
 	return val_array(p->vars.n, v);
 }
 
-/* Tables by node id stay from kernel to kernel; statements are numbered on, so nothing is cleared. */
+/* Tables by node id stay from kernel to kernel; statements are numbered on: nothing is cleared. */
 static void tables_keep(Printer *p, bool begin)
 {
 	static Text *text;

@@ -1,6 +1,6 @@
-/* Memory of buffers. What has 2 MB or more lies in huge pages, which spares a stream 5 to 25 percent
- * of its time; and starts differ by multiples of 256 bytes within their 4 KB, because a processor
- * takes a load for one that follows a store when the low 12 bits of the places agree.
+/* Memory of buffers. What has 2 MB or more lies in huge pages, which spares a stream 5 to 25
+ * percent of its time; and starts differ by multiples of 256 bytes within their 4 KB, because a
+ * processor takes a load for one that follows a store when the low 12 bits of the places agree.
  *
  *     | 2 MB |  …  | base  64 bytes: Head | 256·k |  data …
  */

@@ -26,7 +26,7 @@
 enum { SPIN = 20000, LINE = 128, STACK = 64 << 20 };
 /* Nanoseconds: what the least share of a thread takes; what a chunk takes at least; what must be
  * ahead before a thread that sleeps is woken for it. */
-enum { LEAST_SHARE = 2000, LEAST_CHUNK = 1000, WORTH_WAKING = 100000, CHUNKS = 8 };
+enum { LEAST_SHARE = 2000, LEAST_CHUNK = 1000, WORTH_WAKING = 100000, CHUNKS = 32 };
 /* AWAITED is TAKEN while the caller sleeps. */
 enum { IDLE, ASLEEP, POSTED, TAKEN, AWAITED, QUIT };
 
