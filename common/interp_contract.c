@@ -1,11 +1,11 @@
-/* Sums of products over an index space, without the products in memory: matrix products and convolutions of any shape.
- * An axis that moves one operand and the output is a row or a column, one that moves all three a batch, one that the
- * output does not move with is summed.
+/* Sums of products over an index space, without the products in memory: matrix products and
+ * convolutions of any shape. An axis that moves one operand and the output is a row or a column, one
+ * that moves all three a batch, one that the output does not move with is summed.
  *
  *     out[m, n] = Σk a[m, k]·b[k, n]      axes m (a, out), n (b, out), k (a, b; summed)
  *
- * Blocks of both operands are packed as doubles (integers: as u64, whose low bits are those of any width) in the order
- * in which they are read, so a f32 product is exact and the sum is a double's.
+ * Blocks of both operands are packed as doubles (integers: as u64, whose low bits are those of any
+ * width) in the order in which they are read, so a f32 product is exact and the sum is a double's.
  */
 #include <stdlib.h>
 #include "interp.h"
@@ -23,7 +23,9 @@ typedef struct {
 	int64_t ka[BLOCK_K], kb[BLOCK_K], ma[BLOCK_M], mo[BLOCK_M], nb[BLOCK_N], no[BLOCK_N];
 } Room;
 
-typedef void (*Pack)(DType dt, void *to, const char *from, const int64_t *lane, int lanes, int width, const int64_t *k, int n);
+/* lanes of a block, at from + lane[…] + k[…] elements, in panels of width */
+typedef struct { const char *from; const int64_t *lane, *k; int lanes, width, n; } Block;
+typedef void (*Pack)(DType dt, void *to, const Block *b);
 typedef void (*Multiply)(int n, const void *a, const void *b, void *sum);
 
 /* ---- in registers: sum[ROWS][COLS], rows BLOCK_N apart, gets n products added to each */
@@ -66,14 +68,15 @@ static Multiply multiply_for(DType dt)
 
 #define PACK(T, W, GET) { \
 		W *o = to; \
-		const T *x = (const T *)from; \
+		const T *x = (const T *)b->from; \
+		const int lanes = b->lanes, width = b->width, n = b->n; \
 		for (int p = 0; p < lanes; p += width) \
 			for (int i = 0; i < n; i++) \
 				for (int j = p; j < p + width; j++) \
-					*o++ = j < lanes ? (W)GET(x[lane[j] + k[i]]) : 0; \
+					*o++ = j < lanes ? (W)GET(x[b->lane[j] + b->k[i]]) : 0; \
 		return; }
 
-static void pack_floats(DType dt, void *to, const char *from, const int64_t *lane, int lanes, int width, const int64_t *k, int n)
+static void pack_floats(DType dt, void *to, const Block *b)
 {
 	switch (dt) {
 	case DT_F32: PACK(float, double, )
@@ -83,7 +86,7 @@ static void pack_floats(DType dt, void *to, const char *from, const int64_t *lan
 	}
 }
 
-static void pack_ints(DType dt, void *to, const char *from, const int64_t *lane, int lanes, int width, const int64_t *k, int n)
+static void pack_ints(DType dt, void *to, const Block *b)
 {
 	switch (dt) {
 	case DT_I8: PACK(int8_t, uint64_t, )
@@ -152,22 +155,24 @@ static void sum_block(const Job *j, const char *a, const char *b, int m, int n)
 		int len = (int)up_to(j->k.count - k, BLOCK_K);
 		places(&j->k, BY_A, k, len, r->ka);
 		places(&j->k, BY_B, k, len, r->kb);
-		j->pack(j->dt, r->a, a, r->ma, m, ROWS, r->ka, len);
-		j->pack(j->dt, r->b, b, r->nb, n, COLS, r->kb, len);
+		j->pack(j->dt, r->a, &(Block){a, r->ma, r->ka, m, ROWS, len});
+		j->pack(j->dt, r->b, &(Block){b, r->nb, r->kb, n, COLS, len});
 		for (int y = 0; y < n; y += COLS)
 			for (int x = 0; x < m; x += ROWS)
-				j->multiply(len, r->a + x * len, r->b + y * len, r->sum + x * BLOCK_N + y);
+				j->multiply(len, r->a + x * len, r->b + y * len,
+					r->sum + x * BLOCK_N + y);
 	}
 }
 
 static void store_block(const Job *j, char *out, int m, int n)
 {
 	const Room *r = j->room;
+	const DType from = dtype_float(j->dt) ? DT_F64 : DT_U64;
 	const int size = dtype_size(j->dt);
 	char row[BLOCK_N * 8];
 
 	for (int x = 0; x < m; x++) {
-		interp_cast(j->dt, row, dtype_float(j->dt) ? DT_F64 : DT_U64, r->sum + x * BLOCK_N, n);
+		interp_cast(j->dt, row, from, r->sum + x * BLOCK_N, n);
 		for (int y = 0; y < n; y++)
 			memcpy(out + (r->mo[x] + r->no[y]) * size, row + y * size, size);
 	}
@@ -231,7 +236,8 @@ static void room_free(Room *r)
 	free(r);
 }
 
-void interp_contract(DType dt, int rank, const ContractAxis *axis, const void *a, const void *b, void *out)
+void interp_contract(DType dt, int rank, const ContractAxis *axis, const void *a, const void *b,
+	void *out)
 {
 	Job j = {.dt = dt, .batch.count = 1, .m.count = 1, .n.count = 1, .k.count = 1,
 		.pack = dtype_float(dt) ? pack_floats : pack_ints, .multiply = multiply_for(dt)};
@@ -257,7 +263,8 @@ void interp_contract(DType dt, int rank, const ContractAxis *axis, const void *a
 		int64_t at[3];
 		for (int k = BY_A; k <= BY_OUT; k++)
 			places(&j.batch, k, i, 1, &at[k]);
-		one_batch(&j, (const char *)a + at[BY_A] * size, (const char *)b + at[BY_B] * size, (char *)out + at[BY_OUT] * size);
+		one_batch(&j, (const char *)a + at[BY_A] * size, (const char *)b + at[BY_B] * size,
+			(char *)out + at[BY_OUT] * size);
 	}
 	room_free(j.room);
 }

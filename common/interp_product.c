@@ -1,8 +1,8 @@
-/* A REDUCE ADD over a MUL whose factors are each read over and over: a contraction. A factor that is itself computed
- * is computed once, over the axes on which it moves.
+/* A REDUCE ADD over a MUL whose factors are each read over and over: a contraction. A factor that is
+ * itself computed is computed once, over the axes on which it moves.
  *
  *     a [64,1,32] → EXPAND [64,48,32] ┐
- *     b [48,32] → CAST → EXPAND       ┴ MUL → REDUCE ADD [2]     64·32 and 48·32 elements, 64·48·32 products
+ *     b [48,32] → CAST → EXPAND       ┴ MUL → REDUCE ADD [2]     64·32 and 48·32 elements
  */
 #include <stdlib.h>
 #include "interp_value.h"
@@ -21,7 +21,8 @@ static int64_t product_of(int rank, const int64_t *dim)
 
 static bool worth(UOp *factor, int rank, const int64_t *xdim, const ClusterEnv *env)
 {
-	return env->get(factor, env->ctx) || cluster_count(factor, rank, xdim, env) <= product_of(rank, xdim) / REUSE;
+	return env->get(factor, env->ctx) ||
+		cluster_count(factor, rank, xdim, env) <= product_of(rank, xdim) / REUSE;
 }
 
 /* the factor's elements over the space of xdim */
@@ -34,7 +35,8 @@ static Value *factor_value(UOp *factor, int rank, const int64_t *xdim, const Clu
 	w = value_view(v, &v->s);
 	for (int i = 0; i < rank; i++) {
 		if (v->s.rank && v->s.dim[i] != xdim[i])
-			die(MALFORMED, "node %u %s: the shapes of its sources do not match", factor->id, op_name(factor->op));
+			die(MALFORMED, "node %u %s: the shapes of its sources do not match",
+				factor->id, op_name(factor->op));
 		w->s.dim[i] = xdim[i];
 		if (v->s.rank == 0 || xdim[i] == 1)
 			w->s.stride[i] = 0;
@@ -56,7 +58,8 @@ static bool lay_axes(ContractAxis *axis, int rank, const Value *a, const Value *
 	return reuse;
 }
 
-static Value *contract(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const Value *a, const Value *b)
+static Value *contract(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const Value *a,
+	const Value *b)
 {
 	ContractAxis axis[MAX_RANK] = {0};
 	int axes[MAX_RANK], n = arg_axes(u->arg, axes);
@@ -68,7 +71,8 @@ static Value *contract(UOp *u, int rank, const int64_t *dim, const int64_t *xdim
 	for (int i = 0; i < n; i++)
 		axis[axes[i]].sum = true;
 	for (int i = 0; i < rank; i++)          /* where nothing moves, the result is repeated */
-		left[i] = !axis[i].sum && !a->s.stride[i] && !b->s.stride[i] && dim[i] > 1 ? 1 : dim[i];
+		left[i] = !axis[i].sum && !a->s.stride[i] && !b->s.stride[i] && dim[i] > 1
+			? 1 : dim[i];
 	out = value_new(u->dtype, rank, left);
 	for (int i = 0; i < rank; i++)
 		if (!axis[i].sum)
@@ -91,7 +95,9 @@ Value *product_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, co
 	UOp *x = u->src[0];
 	Value *a, *b, *out;
 
-	if (op_find(u->arg->a[0]->s) != OP_ADD || u->dtype == DT_BOOL || x->op != OP_MUL || env->get(x, env->ctx))
+	if (op_find(u->arg->a[0]->s) != OP_ADD || u->dtype == DT_BOOL)
+		return NULL;
+	if (x->op != OP_MUL || env->get(x, env->ctx))
 		return NULL;
 	if (!worth(x->src[0], rank, xdim, env) || !worth(x->src[1], rank, xdim, env))
 		return NULL;

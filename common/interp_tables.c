@@ -1,11 +1,13 @@
-/* How a fold gets its values in the interpreter of kernels. Alone it would be run anew for each place of the loops around
- * it; when it moves with some of them only, a table of its values is made once, and when it is a sum of products whose
- * factors are read over and over, the table is a contraction (interp_contract.c) of tables of the factors.
+/* How a fold gets its values in the interpreter of kernels. Alone it would be run anew for each place
+ * of the loops around it; when it moves with some of them only, a table of its values is made once,
+ * and when it is a sum of products whose factors are read over and over, the table is a contraction
+ * (interp_contract.c) of tables of the factors.
  *
- *     y[r0, r1] = x[r0, r1] / RREDUCE ADD (x[r0, r2], r2)                  a table over r0
- *     y[r0, r1] = RREDUCE ADD (a[r0, r2]·b[r2, r1], r2)                    tables over r0 r2 and r1 r2, contracted
+ *     y[r0, r1] = x[r0, r1] / RREDUCE ADD (x[r0, r2], r2)     a table over r0
+ *     y[r0, r1] = RREDUCE ADD (a[r0, r2]·b[r2, r1], r2)       tables over r0 r2 and r1 r2, contracted
  *
- * Tables are made only right within the kernel, where nothing else is bound, and never of what the kernel overwrites.
+ * Tables are made only right within the kernel, where nothing else is bound, and never of what the
+ * kernel overwrites.
  */
 #include <stdlib.h>
 #include "interp_scope.h"
@@ -72,7 +74,9 @@ FoldMode fold_mode(const KernelPlan *p, UOp *u, int s)
 	UOp *range[64];
 	double own;
 
-	if (s == 0 || sc->parent != 0 || p->dirty[u->id] || (sc->kind != SCOPE_STORE && sc->kind != SCOPE_ROW))
+	if (s == 0 || sc->parent != 0 || p->dirty[u->id])
+		return FOLD_LANES;
+	if (sc->kind != SCOPE_STORE && sc->kind != SCOPE_ROW)
 		return FOLD_LANES;
 	own = places(p, ranges_of(sc, u, range), range);
 	if (own > TABLE)

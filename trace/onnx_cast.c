@@ -20,7 +20,8 @@ UOp *onnx_cast_to(UOp *x, int from, int to, bool saturate, const char *round_mod
 		: t_cast(x, onnx_dtype(to));
 }
 
-/* A single integer out of sizes is a number when it is known: a model's scale is often the root of a width. */
+/* A single integer out of sizes is a number when it is known: a model's scale is often the root of
+ * a width. */
 static UOp *settled(UOp *x)
 {
 	UOp *size, *one[MAX_RANK];

@@ -2,8 +2,9 @@
  *
  *     DFT(x[n])   →   sum over n of x * cos and sin at (k n mod N), out of one turn in N steps
  *
- * The product k n is reduced before the angle is taken, so that no angle is large. A long transform whose length has
- * a small factor is made of shorter ones (J. W. Cooley, J. W. Tukey, 1965), with n = n1 N2 + n2 and k = k1 + N1 k2:
+ * The product k n is reduced before the angle is taken, so that no angle is large. A long transform
+ * whose length has a small factor is made of shorter ones (J. W. Cooley, J. W. Tukey, 1965), with
+ * n = n1 N2 + n2 and k = k1 + N1 k2:
  *
  *     x[n] → x[n1,n2] → DFT over n1 → times the circle at n2 k1 of N → DFT over n2 → y[k1,k2] → y[k] */
 #include "onnx_space.h"
@@ -110,7 +111,8 @@ static int64_t factor_of(int64_t n, int rank)
 	return 1;
 }
 
-/* The first k of n sums over x[...,n]. Each turn of the loop splits what is left; the parts are put together after it. */
+/* The first k of n sums over x[...,n]. Each turn of the loop splits what is left; the parts are put
+ * together after it. */
 static Complex spectrum(Complex x, int64_t n, int64_t k, bool inverse)
 {
 	int64_t left = n, f;
@@ -149,12 +151,14 @@ static UOp *over(UOp *x, int64_t n)
 /* x[...,n], n = length, to [...,k,2] */
 static UOp *forward(const Transform *t, Complex x)
 {
-	Complex y = spectrum(x, t->length, t->onesided ? t->length / 2 + 1 : t->length, t->inverse);
+	int64_t n = t->length;
+	Complex y = spectrum(x, n, t->onesided ? n / 2 + 1 : n, t->inverse);
 
-	return t->inverse ? pair(over(y.re, t->length), over(y.im, t->length)) : pair(y.re, y.im);
+	return t->inverse ? pair(over(y.re, n), over(y.im, n)) : pair(y.re, y.im);
 }
 
-/* Half a spectrum, [...,n / 2 + 1], and behind it what is missing: the conjugate of what is there, backwards. */
+/* Half a spectrum, [...,n / 2 + 1], and behind it what is missing: the conjugate of what is there,
+ * backwards. */
 static UOp *whole(UOp *half, int64_t n, bool negate)
 {
 	int last = t_rank(half) - 1;
@@ -168,8 +172,9 @@ static UOp *whole(UOp *half, int64_t n, bool negate)
 static UOp *back_to_real(const Transform *t, Complex x)
 {
 	int64_t n = t->length;
-	Complex y = spectrum((Complex){ whole(x.re, n, false), x.im ? whole(x.im, n, true) : NULL }, n, n, true);
+	Complex y = { whole(x.re, n, false), x.im ? whole(x.im, n, true) : NULL };
 
+	y = spectrum(y, n, n, true);
 	return t_unsqueeze(over(y.re, n), t_rank(y.re));
 }
 
