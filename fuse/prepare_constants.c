@@ -1,7 +1,7 @@
 /* What comes out of constants alone is computed once: its temporaries become `prepared`, its
  * kernels go first.
  *
- *     t0[i] = sqrt(var[i] + eps)           BUFFER t0 {…, role: "temp"}   →   BUFFER t0 {…, role: "prepared"}
+ *     t0[i] = sqrt(var[i] + eps)      BUFFER t0 {…, role: "temp"}  →  {…, role: "prepared"}
  *     y[n,i] = x[n,i] / t0[i]
  *
  * It happens before anything is merged, so that later passes see from a kernel's buffer whether it
@@ -11,154 +11,111 @@
 #include "fuse.h"
 #include <stdlib.h>
 
-enum { GROWTH = 8, ROOM = 16 << 20 };   /* bytes made from n bytes of constants: at most GROWTH * n + ROOM */
+/* bytes made from n bytes of constants: at most GROWTH * n + ROOM */
+enum { GROWTH = 8, ROOM = 16 << 20, ROUNDS = 8 };
 
-typedef VEC(UOp *) List;
-/* origin: bytes of the constants that it is made of */
-typedef struct { VEC(int) steps; double origin; int writers; bool refused; } Temp;
-typedef struct { List writes, reads; bool refused; } Step;
-typedef struct { Step *step; int n; Map temp; VEC(int) left; } Plan;
+/* By the buffer's id: KNOWN while all that wrote it so far runs once, REFUSED for good; and the
+ * bytes of the constants that it is made of. */
+enum { KNOWN = 1, REFUSED = 2 };
+typedef struct { uint8_t *mark; double *origin; bool *once; } Plan;
 
-static Temp *temp_of(Plan *p, UOp *buffer)
+/* Whether a step runs once, as far as is known when those before it are; *from gets the bytes of
+ * the constants that it is made of. */
+static bool runs_once(const Plan *p, const UOp *step, const Facts *f, double *from)
 {
-	Temp *t = map_get(&p->temp, PKEY(buffer));
-	if (!t) {
-		t = arena_alloc(sizeof *t);
-		map_put(&p->temp, PKEY(buffer), t);
+	*from = 0;
+	if (!f->kernel || f->sized)
+		return false;
+	for (uint32_t k = 0; k < f->nread; k++) {
+		const UOp *b = step_buffer(step, f->read[k]);
+		if (!buffer_is(b, "const") && p->mark[b->id] != KNOWN)
+			return false;
+		*from += buffer_is(b, "const") ? buffer_bytes(b) : p->origin[b->id];
 	}
-	return t;
-}
-
-static void refuse(Plan *p, int i)
-{
-	if (p->step[i].refused)
-		return;
-	p->step[i].refused = true;
-	vec_push(&p->left, i);
-}
-
-/* ---- reading the kernels */
-
-static void touch(Plan *p, int i, UOp *buffer, bool writes)
-{
-	bool temp = buffer_is(buffer, "temp");
-	if (!temp && (writes || !buffer_is(buffer, "const")))
-		refuse(p, i);
-	if (writes)
-		vec_push(&p->step[i].writes, buffer);
-	else
-		vec_push(&p->step[i].reads, buffer);
-	if (!temp)
-		return;
-	Temp *t = temp_of(p, buffer);
-	t->writers += writes;
-	vec_push(&t->steps, i);
-}
-
-static void read_step(Plan *p, int i, UOp *u)
-{
-	Facts *f = step_facts(u);
-	if (f->sized)
-		refuse(p, i);
-	for (uint32_t k = 0; k < f->nwritten; k++)
-		touch(p, i, step_buffer(u, f->written[k]), true);
-	for (uint32_t k = 0; k < f->nread; k++)
-		touch(p, i, step_buffer(u, f->read[k]), false);
-}
-
-/* Steps come in order, so what a step reads has its origin. */
-static void check_growth(Plan *p, int i)
-{
-	Step *s = &p->step[i];
-	double from = 0;
-	for (size_t k = 0; k < s->reads.n; k++)
-		from += buffer_is(s->reads.at[k], "temp") ? temp_of(p, s->reads.at[k])->origin
-			: buffer_bytes(s->reads.at[k]);
-	for (size_t k = 0; k < s->writes.n; k++) {
-		if (buffer_bytes(s->writes.at[k]) > GROWTH * from + ROOM)
-			refuse(p, i);
-		if (buffer_is(s->writes.at[k], "temp"))
-			temp_of(p, s->writes.at[k])->origin += from;
+	for (uint32_t k = 0; k < f->nwritten; k++) {
+		const UOp *b = step_buffer(step, f->written[k]);
+		if (!buffer_is(b, "temp") || p->mark[b->id] == REFUSED)
+			return false;
+		if (buffer_bytes(b) > GROWTH * *from + ROOM)
+			return false;
 	}
+	return true;
 }
 
-/* ---- what is not constant spreads */
-
-static void refuse_temp(Plan *p, UOp *buffer)
+/* One look at all steps; true when a buffer was refused that had been known. */
+static bool look(Plan *p, const UOp *sink)
 {
-	if (!buffer_is(buffer, "temp"))
-		return;
-	Temp *t = temp_of(p, buffer);
-	for (size_t k = 0; !t->refused && k < t->steps.n; k++)
-		refuse(p, t->steps.at[k]);
-	t->refused = true;
-}
-
-static void spread(Plan *p)
-{
-	for (int i = 0; i < p->n; i++)
-		for (size_t k = 0; k < p->step[i].reads.n; k++) {
-			UOp *b = p->step[i].reads.at[k];
-			if (buffer_is(b, "temp") && !temp_of(p, b)->writers)
-				refuse(p, i);
+	bool again = false;
+	for (uint32_t i = 0; i < sink->nsrc; i++) {
+		const UOp *step = sink->src[i];
+		const Facts *f = step_facts(sink->src[i]);
+		double from;
+		p->once[i] = runs_once(p, step, f, &from);
+		for (uint32_t k = 0; k < f->nwritten; k++) {
+			uint32_t id = step_buffer(step, f->written[k])->id;
+			again |= !p->once[i] && p->mark[id] == KNOWN;
+			p->mark[id] = p->once[i] ? KNOWN : REFUSED;
+			p->origin[id] += p->once[i] ? from : 0;
 		}
-	while (p->left.n) {
-		Step *s = &p->step[p->left.at[--p->left.n]];
-		for (size_t k = 0; k < s->writes.n; k++)
-			refuse_temp(p, s->writes.at[k]);
+	}
+	return again;
+}
+
+/* What was known is found out anew; what is refused stays so. */
+static void forget(Plan *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		p->mark[i] &= REFUSED;
+		p->origin[i] = 0;
 	}
 }
 
-/* ---- the pass */
-
-static UOp *rename_temps(Plan *p, UOp *sink)
+static UOp *rename_temps(const Plan *p, UOp *sink)
 {
-	List from = {0}, to = {0};
-	Map seen = {0};
-	for (int i = 0; i < p->n; i++)
-		for (size_t k = 0; !p->step[i].refused && k < p->step[i].writes.n; k++) {
-			UOp *b = p->step[i].writes.at[k];
-			if (map_get(&seen, PKEY(b)))
-				continue;
-			map_put(&seen, PKEY(b), b);
-			vec_push(&from, b);
-			const Val *arg = val_set(b->arg, "role", val_str("prepared"));
-			vec_push(&to, LEAF(OP_BUFFER, b->dtype, arg));
-			node_note(to.at[to.n - 1], b->note);
-		}
-	UOp *r = from.n ? substitute(sink, from.n, from.at, to.at) : sink;
-	map_free(&seen);
+	VEC(UOp *) from = {0}, to = {0};
+	Nodes all = walk(sink);
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *b = all.at[i];
+		if (b->op != OP_BUFFER || p->mark[b->id] != KNOWN)
+			continue;
+		vec_push(&from, b);
+		vec_push(&to, LEAF(OP_BUFFER, b->dtype, val_set(b->arg, "role", val_str("prepared"))));
+		node_note(to.at[to.n - 1], b->note);
+	}
+	UOp *r = substitute(sink, from.n, from.at, to.at);
 	vec_free(&from);
 	vec_free(&to);
 	return r;
 }
 
-Graph *prepare_constants(Graph *g)
+static Graph *in_order(const Plan *p, Graph *g)
 {
-	Plan p = {.n = g->sink->nsrc};
-	List order = {0};
-	p.step = xcalloc(p.n + 1, sizeof *p.step);
-	for (int i = 0; i < p.n; i++)
-		read_step(&p, i, g->sink->src[i]);
-	for (int i = 0; i < p.n; i++)
-		check_growth(&p, i);
-	spread(&p);
-	UOp *sink = rename_temps(&p, g->sink);
-	for (int later = 0; later < 2; later++)
-		for (int i = 0; i < p.n; i++)
-			if (p.step[i].refused == later)
+	VEC(UOp *) order = {0};
+	UOp *sink = rename_temps(p, g->sink);
+	for (int once = 1; once >= 0; once--)
+		for (uint32_t i = 0; i < sink->nsrc; i++)
+			if (p->once[i] == once)
 				vec_push(&order, sink->src[i]);
 	g = with_steps(g, order.n, order.at);
-	for (int i = 0; i < p.n; i++) {
-		vec_free(&p.step[i].writes);
-		vec_free(&p.step[i].reads);
-	}
-	for (size_t i = 0; i < p.temp.cap; i++)
-		if (p.temp.val[i])
-			vec_free(&((Temp *)p.temp.val[i])->steps);
-	map_free(&p.temp);
-	vec_free(&p.left);
 	vec_free(&order);
-	free(p.step);
+	return g;
+}
+
+Graph *prepare_constants(Graph *g)
+{
+	size_t n = node_limit();
+	Plan p = {xcalloc(n, 1), xcalloc(n, sizeof *p.origin), xcalloc(g->sink->nsrc + 1, 1)};
+	int round = 1;
+	while (look(&p, g->sink) && round++ < ROUNDS)
+		forget(&p, n);
+	bool any = false;
+	for (uint32_t i = 0; i < g->sink->nsrc; i++)
+		any |= p.once[i];
+	/* a document that takes more rounds than any schedule does stays as it is */
+	if (any && round <= ROUNDS)
+		g = in_order(&p, g);
+	free(p.mark);
+	free(p.origin);
+	free(p.once);
 	return g;
 }

@@ -58,6 +58,14 @@ every_way() {
 	tool diff a.npz b.npz
 }
 
+@test "what is written again at each call is not prepared, what constants are put into is" {
+	program 'input i i32[3]' 'input v f32[3]' 'const base f32 = [1, 2, 3, 4, 5, 6]' 'const j i32 = [0, 2, 4]' \
+		'const u f32 = [10, 20, 30]' 'output y = cumsum(scatter(base, i, v)) + scatter(base, j, u)'
+	every_way i=rand v=rand
+	[ "$(roles f.mp | grep -c prepared)" = 1 ]
+	[ "$(roles f.mp | grep -c temp)" = 1 ]
+}
+
 @test "a constant that grows too much is computed where it is wanted" {
 	program 'input x f32[4096, 4096]' 'const w f32 = [[1], [2]]' 'output y = sum(x * sum(expand(sin(w), [2, 4096]), axis=0), axis=1)' \
 		'output z = sum(cumsum(expand(reshape(w, [2, 1, 1]), [2, 2048, 2048]), axis=1)) + x[0, 0]'
