@@ -214,17 +214,19 @@ static void place_given(Buffers *b, size_t i)
 		b->host[i].data = b->exec->host ? b->mem[i] : NULL;
 }
 
-void *buffer_memory(Buffers *b, size_t i)
-{
-	if (!b->mem[i] && has_role(b->u[i], "const"))
-		place_given(b, i);
-	return b->mem[i];
-}
-
 static void place_output(Buffers *b, size_t i)
 {
 	b->mem[i] = b->exec->alloc(b->host[i].bytes);
 	b->host[i].data = b->exec->host ? b->mem[i] : NULL;
+}
+
+void *buffer_memory(Buffers *b, size_t i)
+{
+	if (!b->mem[i] && has_role(b->u[i], "const"))
+		place_given(b, i);
+	else if (!b->mem[i] && has_role(b->u[i], "prepared"))
+		place_output(b, i);
+	return b->mem[i];
 }
 
 Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in)
@@ -241,9 +243,9 @@ Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in)
 	b.mem = arena_alloc((b.n + 1) * sizeof *b.mem);
 	for (size_t i = 0; i < b.n; i++) {
 		buffer_array(b.u[i], &in->env, &b.host[i]);
-		if (has_role(b.u[i], "output") || has_role(b.u[i], "prepared"))
+		if (has_role(b.u[i], "output"))
 			place_output(&b, i);
-		else if (!has_role(b.u[i], "temp") && !has_role(b.u[i], "const"))
+		else if (has_role(b.u[i], "input") || has_role(b.u[i], "state"))
 			place_given(&b, i);
 	}
 	place_temps(g, &b);

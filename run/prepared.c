@@ -176,7 +176,6 @@ static bool find_one(Prepared *p, Buffers *b, size_t i)
 		at = cache_map(p->key[i], ".data", b->host[i].bytes);
 	if (!at)
 		return false;
-	b->exec->release(b->mem[i]);
 	b->mem[i] = b->host[i].data = at;
 	p->state[i] |= FOUND;
 	return true;

@@ -215,7 +215,8 @@ typedef struct {
  * sizes are known only now. */
 Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in);
 size_t buffer_slot(const Buffers *b, const UOp *u);
-/* Its device memory; a constant's content is read or mapped when this is asked first. */
+/* Its device memory. A constant's content is read or mapped, and memory for a prepared buffer
+ * taken, when this is asked first. */
 void *buffer_memory(Buffers *b, size_t i);
 /* The content on the host, copied from the device when it must be. */
 Array *buffer_get(Buffers *b, size_t i);

@@ -173,6 +173,10 @@ asked() { SLUICE_CACHE_SIZE=$1 tool run p.mp x=rand n=2 --profile -o a.npz 2>&1 
 	sed 's/role: "const", data: b"[0-9a-f]*"/role: "input"/' f.text > b.text
 	fails 4 tool show -p b.text
 	[[ $errors == *"from what is not constant"* ]]
+	# that nothing fills
+	sed "/ CALL /{ s/= CALL %[0-9]* %[0-9]* %[0-9]*$/= CALL/; t gone; b; : gone; d }; s/SINK %$1 /SINK /" f.text > b.text
+	fails 4 tool show -p b.text
+	[[ $errors == *"that nothing filled"* ]]
 	# at level graph
 	tool show p.mp | sed 's/role: "input"/role: "prepared"/' > b.text
 	fails 4 tool show -p b.text
