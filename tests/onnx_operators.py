@@ -216,6 +216,11 @@ def data_sized():
             add("Unique", 11, dict(sorted=ordered), [v], 4)
         for axis in 0, 1, -1:
             add("Unique", 11, dict(sorted=ordered, axis=axis), [rng.integers(0, 2, (3, 4, 2)).astype(np.float32)], 4)
+    add("TopK", 11, dict(axis=1), [x, ints(2)], 2)
+    add("TopK", 11, dict(axis=0, largest=0), [x, ints(1)], 2)
+    for begin, end in ([1, 0], [3, 9]), ([0, -3], [-1, -1]), ([2, 2], [1, 4]):
+        add("Slice", 13, {}, [x, ints(*begin), ints(*end), ints(1, 2)], const=[3])
+    add("Slice", 13, {}, [x, ints(0, 1), ints(9, 3), ints(-1, 1), ints(2, 1)], const=[3, 4])
     boxes, scores = rng.random((2, 9, 4)).astype(np.float32), rng.random((2, 3, 9)).astype(np.float32)
     scores[0, :, 4] = scores[0, :, 2]
     for center in 0, 1:

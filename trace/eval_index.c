@@ -12,19 +12,8 @@ typedef struct { UOp *x; int axis; UOp *idx[MAX_RANK]; int at[MAX_RANK]; int n; 
 
 /* ---- bounds */
 
-/* A bound that is a tensor is a size that is data: counted from the end where it is negative, and clipped. */
-static UOp *bound_of_data(UOp *i, UOp *size)
+static UOp *bound(const Value *v, const char *what)
 {
-	UOp *n = size_tensor(size), *zero = const_int(DT_I64, 0);
-	i = t_cast(i, DT_I64);
-	i = t_where(t_lt(i, zero), t_add(i, n), i);
-	return size_of_data(t_min(t_max(i, zero), n), size);
-}
-
-static UOp *bound(const Value *v, const char *what, UOp *size)
-{
-	if (v->kind == V_TENSOR && !t_rank(v->u) && dtype_int(v->u->dtype))
-		return bound_of_data(v->u, size);
 	UOp *u = value_size(v);
 	if (!u || v->kind == V_STR)
 		die(MALFORMED, "%s of a slice is %s, expected an integer", what, value_text(v));
@@ -43,7 +32,7 @@ static UOp *slice_bound(const Value *v, const char *what, UOp *size, UOp *lo, UO
 {
 	if (v->kind == V_NONE)
 		return deflt;
-	UOp *u = bound(v, what, size);
+	UOp *u = bound(v, what);
 	if (known_negative(u))
 		u = ix_add(u, size);
 	return clip(u, lo, hi);
@@ -63,10 +52,25 @@ static int64_t slice_step(const Value *v)
 	return v->i > INT32_MAX ? INT32_MAX : v->i < -INT32_MAX ? -INT32_MAX : v->i;
 }
 
+static bool is_data(const Value *v)
+{
+	return v->kind == V_TENSOR && !t_rank(v->u) && dtype_int(v->u->dtype);
+}
+
+static SliceBound data_bound(const Value *v, const char *what)
+{
+	if (is_data(v))
+		return (SliceBound){.data = v->u};
+	return (SliceBound){.size = v->kind == V_NONE ? NULL : bound(v, what)};
+}
+
 static UOp *slice_axis(UOp *x, int axis, const Item *it)
 {
 	UOp *size = t_dim(x, axis), *zero = ix_const(0), *none = ix_const(-1);
 	int64_t step = slice_step(&it->step);
+	if (is_data(&it->start) || is_data(&it->stop))
+		return t_slice_data(x, axis, data_bound(&it->start, "the start"),
+			data_bound(&it->stop, "the stop"), step);
 	UOp *last = ix_sub(size, ix_const(1)), *start, *stop;
 	if (step > 0) {
 		start = slice_bound(&it->start, "the start", size, zero, size, zero);

@@ -52,6 +52,33 @@ UOp *t_nonzero_places(UOp *x)
 	return t_concat(rank, row, 0);
 }
 
+/* ---- slices ----------------------------------------------------------------------------------- */
+
+/* i from the end where it is negative, then within 0 … n */
+static UOp *clipped(UOp *i, UOp *n)
+{
+	i = t_cast(i, DT_I64);
+	return t_min(t_max(t_where(t_lt(i, i64(0)), t_add(i, n), i), i64(0)), n);
+}
+
+UOp *t_slice_data(UOp *x, int axis, SliceBound start, SliceBound stop, int64_t step)
+{
+	UOp *n = t_dim(x, axis), *most = size_tensor(n), *lo, *hi;
+
+	if (step < 1)
+		die(UNSUPPORTED, "a slice by a negative step whose bounds are data");
+	start.size = start.size ? t_slice_bound(start.size, n) : ix_const(0);
+	stop.size = stop.size ? t_slice_bound(stop.size, n) : n;
+	lo = start.data ? clipped(start.data, most) : size_tensor(start.size);
+	hi = stop.data ? clipped(stop.data, most) : size_tensor(stop.size);
+	if (start.data)
+		start.size = size_of_data(t_min(lo, hi), n);
+	if (stop.data)
+		stop.size = size_of_data(start.data ? hi : t_max(lo, hi), n);
+	x = t_shrink_axis(x, axis, start.size, stop.size);
+	return step == 1 ? x : t_slice(x, axis, ix_const(0), t_dim(x, axis), step);
+}
+
 /* ---- unique ---------------------------------------------------------------------------------- */
 
 enum { MOST_COLUMNS = 256 };

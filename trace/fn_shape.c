@@ -211,6 +211,8 @@ static UOp *bound(UOp *n, UOp *v, int64_t lo, int64_t hi)
 	return ix_prove_lt(most, v) ? most : v;
 }
 
+UOp *t_slice_bound(UOp *v, UOp *n) { return bound(n, v, 0, 0); }
+
 UOp *t_slice_bounded(UOp *x, int axis, UOp *start, UOp *stop, int64_t step)
 {
 	UOp *n = t_dim(x, axis);

@@ -106,6 +106,17 @@ void onnx_ArgMin(OnnxCall *c) { arg_extreme(c, OP_MIN); }
 
 /* k of the first version is an attribute, later a known input or a size. Equal elements: the
  * lower place first. */
+/* at most the axis: more would be wrong, and is cut */
+static UOp *k_of_data(OnnxCall *c, UOp *n)
+{
+	UOp *k = t_cast(onnx_in(c, 1), DT_I64), *zero = const_int(DT_I64, 0);
+
+	if (shape_count(k->shape) != ix_const(1))
+		onnx_fail(c, MALFORMED, "k is %s, not one number", shape_text(k->shape));
+	k = t_reshape(k, shape_scalar());
+	return size_of_data(t_min(t_max(k, zero), t_size(DT_I64, n)), n);
+}
+
 void onnx_TopK(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *k, *place;
@@ -115,7 +126,7 @@ void onnx_TopK(OnnxCall *c)
 	if (onnx_version(c) < 10)
 		k = ix_const(onnx_attr_int(c, "k", -1));
 	else if (!onnx_try_sizes(onnx_in(c, 1), 1, &k, &n) || n != 1)
-		k = ix_const(onnx_known_int(c, 1));
+		k = k_of_data(c, t_dim(x, axis));
 	if (ix_prove_lt(t_dim(x, axis), k) || ix_prove_lt(k, ix_const(0)))
 		onnx_fail(c, MALFORMED, "k is not within axis %d of %s", axis,
 			shape_text(x->shape));

@@ -229,10 +229,36 @@ void onnx_Split(OnnxCall *c)
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
+/* Bounds by attribute (before version 10) or input k, each a size or data. */
+static int slice_bounds(OnnxCall *c, const char *attr, int k, SliceBound *b)
+{
+	UOp *u, *e;
+	int64_t v[MAX_RANK], n;
+	size_t one;
+
+	if (onnx_version(c) < 10) {
+		n = onnx_attr_ints(c, attr, v, MAX_RANK);
+		for (int i = 0; i < n; i++)
+			b[i] = (SliceBound){ .size = ix_const(v[i]) };
+		return n;
+	}
+	u = onnx_in(c, k);
+	if (t_rank(u) != 1 || !dtype_int(u->dtype) || !ix_is_const(t_dim(u, 0), &n) || n > MAX_RANK)
+		onnx_fail(c, MALFORMED, "%s are %s%s", attr, dtype_name(u->dtype), shape_text(u->shape));
+	for (int i = 0; i < n; i++) {
+		e = t_reshape(t_shrink_axis(u, 0, ix_const(i), ix_const(i + 1)), shape_scalar());
+		b[i] = (SliceBound){ .data = e };
+		if (onnx_try_sizes(e, 1, &b[i].size, &one) && one == 1)
+			b[i].data = NULL;
+	}
+	return n;
+}
+
 void onnx_Slice(OnnxCall *c)
 {
-	UOp *x = onnx_in(c, 0), *start[MAX_RANK], *stop[MAX_RANK];
-	int axes[MAX_RANK], n = sizes(c, "starts", 1, 10, start), m = sizes(c, "ends", 2, 10, stop);
+	UOp *x = onnx_in(c, 0);
+	SliceBound start[MAX_RANK], stop[MAX_RANK];
+	int axes[MAX_RANK], n = slice_bounds(c, "starts", 1, start), m = slice_bounds(c, "ends", 2, stop);
 	int64_t steps[MAX_RANK];
 	int nax = onnx_axes_given(c, "axes", 3, t_rank(x), axes), nst = -1;
 
@@ -245,7 +271,11 @@ void onnx_Slice(OnnxCall *c)
 	for (int i = 0; i < n; i++) {
 		if (nst >= 0 && steps[i] == 0)
 			onnx_fail(c, MALFORMED, "a step of 0");
-		x = t_slice_bounded(x, axes[i], start[i], stop[i], nst >= 0 ? steps[i] : 1);
+		int64_t step = nst >= 0 ? steps[i] : 1;
+		if (start[i].data || stop[i].data)
+			x = t_slice_data(x, axes[i], start[i], stop[i], step);
+		else
+			x = t_slice_bounded(x, axes[i], start[i].size, stop[i].size, step);
 	}
 	onnx_set(c, 0, x);
 }

@@ -134,6 +134,10 @@ UOp *t_squeeze(UOp *x, int axis);
 UOp *t_slice(UOp *x, int axis, UOp *start, UOp *stop, int64_t step);
 /* the same with bounds as NumPy reads them: NULL, negative, beyond the ends (fn_shape.c) */
 UOp *t_slice_bounded(UOp *x, int axis, UOp *start, UOp *stop, int64_t step);
+UOp *t_slice_bound(UOp *v, UOp *n);                       /* one bound as NumPy reads it, within 0 … n */
+/* The same where a bound is data, an integer scalar; a size, or neither, where it is not. */
+typedef struct { UOp *size, *data; } SliceBound;
+UOp *t_slice_data(UOp *x, int axis, SliceBound start, SliceBound stop, int64_t step);   /* fn_data.c */
 /* keepdims false drops the axes */
 UOp *t_reduce(Op op, UOp *x, int n, const int *axes, bool keepdims);
 UOp *t_sum(UOp *x, int axis, bool keepdims);
