@@ -12,6 +12,7 @@ static Graph *choose_target(Graph *g)
 	return g;
 }
 
+static Graph *winograd(Graph *g) { return layout_wanted(g) && !layout_strict ? layout_winograd(g) : g; }
 static Graph *blocks(Graph *g) { return layout_wanted(g) ? layout_blocks(g) : g; }
 static Graph *weights(Graph *g) { return layout_wanted(g) ? layout_weights(g) : g; }
 static Graph *done(Graph *g) { return layout_wanted(g) ? layout_done(g) : g; }
@@ -19,12 +20,14 @@ static Graph *done(Graph *g) { return layout_wanted(g) ? layout_done(g) : g; }
 static const Option options[] = {
 	{'t', "target", "TARGET", "the target to lay out for (default clang)", &target_name},
 	{0, "march", "CPU", "its processor: native (default), x86-64-v3, armv8-a …", &march},
+	{0, "strict", NULL, "no rewrite that changes the arithmetic", &layout_strict},
 	{0, "explain", NULL, "tell on standard error what was laid out anew", &layout_explain},
 	{0},
 };
 
 static const Pass passes[] = {
 	{"target", choose_target, "read the target's description"},
+	{"winograd", winograd, "3x3 convolutions with fewer products", .optional = true},
 	{"blocks", blocks, "channels in blocks of a vector, room around what is padded", .optional = true},
 	{"weights", weights, "constants in the order in which they are read", .optional = true},
 	{"plan", done, "temporaries packed into one workspace, once more"},

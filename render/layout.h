@@ -7,7 +7,7 @@
 
 /* ---- layout_stage.c */
 
-extern bool layout_explain;
+extern bool layout_explain, layout_strict;
 void layout_tell(const UOp *kernel, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Does the target have vectors, and has the document not been laid out? */
 bool layout_wanted(const Graph *g);
@@ -44,6 +44,10 @@ UOp *kernel_with(const UOp *kernel, UOp *const *stores);
 
 /* layout_blocks.c: channels of temporaries in blocks; room around padded ones. */
 Graph *layout_blocks(Graph *g);
+/* layout_winograd.c: 3×3 convolutions by F(4×4, 3×3); its transforms say so by `winograd` in their arg, and
+ * their channels are the range of this axis. */
+enum { WINOGRAD_CHANNELS = 5 };
+Graph *layout_winograd(Graph *g);
 /* layout_weights.c: constants of contractions copied once, in the order in which they are read. */
 Graph *layout_weights(Graph *g);
 

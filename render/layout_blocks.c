@@ -90,10 +90,30 @@ static void ask_with(const Blocks *b, const UOp *call, const UOp *index, const U
 		ask(b, place_buffer(call, index), axis);
 }
 
+static bool is_transform(const UOp *call)
+{
+	return is_kernel_call(call) && val_get(call->src[0]->arg, "winograd");
+}
+
+/* A transform of Winograd's has its channels in vectors. */
+static void ask_transform(const Blocks *b, UOp *call)
+{
+	Nodes all = walk(call->src[0]);
+	UOp *channels = NULL;
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_RANGE && all.at[i]->arg->a[0]->i == WINOGRAD_CHANNELS)
+			channels = all.at[i];
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_INDEX)
+			ask_with(b, call, all.at[i], channels);
+}
+
 /* What the contraction of a call would like. */
 static void ask_roles(const Blocks *b, UOp *call)
 {
 	Roles r;
+	if (is_transform(call))
+		ask_transform(b, call);
 	if (!roles_find(&r, call) || !is_constant(place_buffer(call, r.w->src[0])))
 		return;
 	uint64_t x = free_of(r.x->src[0]), w = free_of(r.w->src[0]);
@@ -230,27 +250,43 @@ static bool room_for(const Lay *y, const UOp *load, int *before, int *after)
 	return ok;
 }
 
-/* The padded operand of a call's contraction, when room can be made for it; NULL else. */
-static UOp *padded_load(const Blocks *b, UOp *call, int *before, int *after)
+/* The padded operand of a call's contraction, or all of a transform's loads with conditions. */
+static Nodes padded_loads(UOp *call)
 {
-	Roles r;
-	if (!is_kernel_call(call) || !roles_find(&r, call) || r.x->nsrc < 2)
-		return NULL;
-	Lay *y = lay_of(b, place_buffer(call, r.x->src[0]));
-	return blocked(y) && room_for(y, r.x, before, after) ? r.x : NULL;
+	Roles r = {0};
+	Nodes all = {0}, loads = {0};
+	if (is_transform(call))
+		all = walk(call->src[0]);
+	else if (is_kernel_call(call) && roles_find(&r, call))
+		all = (Nodes){&r.x, 1};
+	loads.at = arena_alloc((all.n + 1) * sizeof *loads.at);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_LOAD && all.at[i]->nsrc > 1)
+			loads.at[loads.n++] = all.at[i];
+	return loads;
+}
+
+/* Can room be made for what the load reads beyond the edge? */
+static bool has_room(const Blocks *b, UOp *call, const UOp *load, int *before, int *after)
+{
+	Lay *y = lay_of(b, place_buffer(call, load->src[0]));
+	return blocked(y) && room_for(y, load, before, after);
 }
 
 static void choose_room(Blocks *b)
 {
 	for (uint32_t i = 0; i < b->g->sink->nsrc; i++) {
-		int before[16], after[16];
-		UOp *call = b->g->sink->src[i], *load = padded_load(b, call, before, after);
-		if (!load)
-			continue;
-		Lay *y = lay_of(b, place_buffer(call, load->src[0]));
-		for (int k = 0; k < y->buffer->shape->rank; k++) {
-			y->before[k] = before[k] > y->before[k] ? before[k] : y->before[k];
-			y->after[k] = after[k] > y->after[k] ? after[k] : y->after[k];
+		UOp *call = b->g->sink->src[i];
+		Nodes loads = padded_loads(call);
+		for (size_t l = 0; l < loads.n; l++) {
+			int before[16], after[16];
+			if (!has_room(b, call, loads.at[l], before, after))
+				continue;
+			Lay *y = lay_of(b, place_buffer(call, loads.at[l]->src[0]));
+			for (int k = 0; k < y->buffer->shape->rank; k++) {
+				y->before[k] = before[k] > y->before[k] ? before[k] : y->before[k];
+				y->after[k] = after[k] > y->after[k] ? after[k] : y->after[k];
+			}
 		}
 	}
 }
@@ -376,17 +412,29 @@ static UOp *new_place(UOp *u, void *ctx)
 	return n == u->nsrc ? u : node_new(OP_RREDUCE, u->dtype, n, src, u->arg);
 }
 
+/* The kernel with its loads bare that find zeros beyond the edge. */
+static UOp *without_conditions(const Blocks *b, UOp *call)
+{
+	Nodes loads = padded_loads(call);
+	UOp **bare = arena_alloc((loads.n + 1) * sizeof *bare);
+	size_t n = 0;
+	for (size_t i = 0; i < loads.n; i++) {
+		int before[16], after[16];
+		UOp *u = loads.at[i];
+		if (!has_room(b, call, u, before, after))
+			continue;
+		bare[n] = NODE(OP_LOAD, u->dtype, VNIL, u->src[0]);
+		loads.at[n++] = u;
+	}
+	return n ? substitute(call->src[0], n, loads.at, bare) : call->src[0];
+}
+
 static UOp *apply(Blocks *b, UOp *call)
 {
-	int before[16], after[16];
 	Split s = {.b = b, .call = call};
-	UOp *kernel = call->src[0], *load = padded_load(b, call, before, after);
-	if (load) {
-		UOp *bare = NODE(OP_LOAD, load->dtype, VNIL, load->src[0]);
-		kernel = substitute(kernel, 1, &load, &bare);
-	}
 	split_ranges(&s);
-	kernel = substitute(walk_replace(kernel, new_place, &s), s.n, s.from, s.sum);
+	UOp *kernel = walk_replace(without_conditions(b, call), new_place, &s);
+	kernel = substitute(kernel, s.n, s.from, s.sum);
 	UOp **src = arena_alloc(call->nsrc * sizeof *src);
 	src[0] = kernel;
 	for (uint32_t k = 1; k < call->nsrc; k++) {

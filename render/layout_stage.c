@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-bool layout_explain;
+bool layout_explain, layout_strict;
 
 void layout_tell(const UOp *kernel, const char *fmt, ...)
 {
@@ -61,7 +61,9 @@ bool layout_wanted(const Graph *g)
 	return !target->gpu && target->vector && !val_get(g->meta, "layout");
 }
 
+static Graph *winograd(Graph *g) { return layout_strict ? g : layout_winograd(g); }
+
 Graph *layout_all(Graph *g)
 {
-	return layout_wanted(g) ? layout_done(layout_weights(layout_blocks(g))) : g;
+	return layout_wanted(g) ? layout_done(layout_weights(layout_blocks(winograd(g)))) : g;
 }

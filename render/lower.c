@@ -20,6 +20,8 @@ static UOp *custom_marched(UOp *custom, const UOp *call)
 static Graph *choose_target(Graph *g)
 {
 	lower_opt = opt;
+	layout_strict = lower_strict;
+	layout_explain = lower_explain;
 	if (!target)
 		target = target_march(target_find(target_name), march);
 	return *target->march ? customs_map(g, custom_marched) : g;
