@@ -87,7 +87,7 @@ static uint64_t vector_set(const Lowering *l, uint64_t set)
  * those in vectors last, then the lanes that are vectors. */
 static UOp *buffer_index(const Lowering *l, const Scope *s, const Nest *n)
 {
-	uint64_t vector = vector_set(l, n->lanes), own = vector_set(l, n->over);
+	uint64_t vector = n->along ? n->along : vector_set(l, n->lanes), own = vector_set(l, n->over);
 	UOp *at = lane_index(l, s, n->lanes & ~vector);
 	for (int last = 0; last < 2; last++)
 		for (int r = 0; r < l->facts.nrange; r++)
@@ -151,6 +151,8 @@ static UOp *value_node(Lowering *l, Inst *i)
 
 static UOp *row_buffer(Lowering *l, const Inst *i)
 {
+	if (i->nest->along)
+		return make_reg(l, i->of->dtype, lane_count(i->nest->at, i->nest->lanes));
 	UOp *n = ix_const(lane_count(i->nest->at, i->nest->lanes));
 	for (int r = 0; r < l->facts.nrange; r++)
 		if (i->nest->over >> r & 1)

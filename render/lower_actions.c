@@ -158,9 +158,14 @@ static void tell(const Plan *p, const Facts *f)
 		buf_printf(&b, ", stores past the cache");
 	if (p->mode != PLAN_LOOPS)
 		buf_printf(&b, ", %d items a group", p->items);
-	for (int i = 0; i < p->nstage; i++)
-		buf_printf(&b, ", %s in a row buffer of %lld", op_name(p->stage[i].value->op),
-			(long long)count_of(f, p->stage[i].over));
+	for (int i = 0; i < p->nstage; i++) {
+		if (p->stage[i].along)
+			buf_printf(&b, ", a load along r%lld turned in registers",
+				(long long)axis_of(f, __builtin_ctzll(p->stage[i].along)));
+		else
+			buf_printf(&b, ", %s in a row buffer of %lld", op_name(p->stage[i].value->op),
+				(long long)count_of(f, p->stage[i].over));
+	}
 	explain(f->kernel, "%s", buf_str(&b));
 	buf_free(&b);
 }

@@ -205,16 +205,24 @@ static void lane_bind(Scope *s, int r, const Start *start, UOp *lane)
 	s->lane[r] = lane;
 }
 
-Scope *open_lanes(Lowering *l, Scope *in, Scope *base, uint64_t set, Scope **first)
+/* The lanes of a tile when those of `along` are to be the vectors. */
+static Tile lane_tile(Tile t, bool is_along)
+{
+	int n = t.unroll * t.vector;
+	return is_along ? (Tile){1, n} : (Tile){n, 1};
+}
+
+Scope *open_lanes(Lowering *l, Scope *in, Scope *base, uint64_t set, uint64_t along, Scope **first)
 {
 	enum { UNROLL_MOST = 32 };
+	int n = l->plan.nlanes;
 	*first = NULL;
-	for (int i = 0; i < l->plan.nlanes; i++) {
-		int r = l->plan.lanes[i];
-		if (!(set >> r & 1))
+	for (int i = 0; i < 2 * n; i++) {
+		int r = l->plan.lanes[i % n];
+		if (!(set >> r & 1) || (along >> r & 1) != i / n)
 			continue;
 		const Start *start = scope_start(base, r);
-		Tile t = start->tile;
+		Tile t = along ? lane_tile(start->tile, i / n) : start->tile;
 		UOp *lane = ix_const(0);
 		for (int part = 0; part < 2; part++) {
 			int n = part ? t.vector : t.unroll;
@@ -281,7 +289,7 @@ static void level_enter(Lowering *l, Scope *s, LoopLevel v, UOp *index)
 static void open_levels(Lowering *l, Scope *in, Chain *c, int i)
 {
 	if (i == c->n) {
-		Scope *first, *s = open_lanes(l, in, in, tiled_ranges(&l->plan) & l->facts.out, &first);
+		Scope *first, *s = open_lanes(l, in, in, tiled_ranges(&l->plan) & l->facts.out, 0, &first);
 		if (first)
 			chain(in, first);
 		if (c->nlast == MAX_LAST)

@@ -86,7 +86,7 @@ static int split_range(Lowering *l, uint64_t over)
 static Scope *fold_lanes(Lowering *l, Nest *n, Scope *outer)
 {
 	Scope *at = outer ? outer : n->at, *first;
-	Scope *in = open_lanes(l, at, at, n->lanes, &first);
+	Scope *in = open_lanes(l, at, at, n->lanes, n->along, &first);
 	if (first)
 		add_inner(n, outer, first);
 	return first ? in : outer;
@@ -152,7 +152,7 @@ static void open_stage(Lowering *l, Nest *n, Scope *outer, uint64_t left, uint64
 {
 	Scope *at = outer ? outer : n->at, *last[2], *first;
 	if (!left) {
-		Scope *in = open_lanes(l, at, at, lanes, &first);
+		Scope *in = open_lanes(l, at, at, lanes, n->along, &first);
 		if (first)
 			add_inner(n, outer, first);
 		innermost(n, first ? in : outer);
@@ -267,15 +267,17 @@ Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, bool stage, uint6
 {
 	NestKind kind = pick(l, at, stage);
 	bool split = kind == NEST_FOLD && !has_vector(l, at, lanes) && splits(l, u);
-	uint64_t over = stage ? l->plan.stage[stage_of(&l->plan, u)].over : bound_of(u);
+	int staged = stage ? stage_of(&l->plan, u) : -1;
+	uint64_t over = stage ? l->plan.stage[staged].over : bound_of(u);
+	uint64_t along = stage ? l->plan.stage[staged].along : 0;
 	for (size_t i = at->nests.n; i-- > 0;) {
 		Nest *n = at->nests.at[i];
-		if (n->phase == phase && n->kind == kind && n->over == over && n->lanes == lanes &&
+		if (n->phase == phase && n->kind == kind && n->over == over && n->lanes == lanes && n->along == along &&
 			!n->split == !split && dtype_size(n->element) == dtype_size(u->dtype))
 			return n;
 	}
 	Nest *n = arena_alloc(sizeof *n);
-	*n = (Nest){.at = at, .phase = phase, .kind = kind, .over = over, .lanes = lanes,
+	*n = (Nest){.at = at, .phase = phase, .kind = kind, .over = over, .lanes = lanes, .along = along,
 		.split = split ? l->plan.split : 0, .element = u->dtype};
 	vec_push(&at->nests, n);
 	size_t from = l->scopes.n;

@@ -12,6 +12,7 @@
  *     ["bind", 128, 0, 1]     GPU: one work item an element, 128 a group
  *     ["group", 128, 0]       GPU: one work group a row r0
  *     ["stage", 17, 1]        the value of node 17 in a row buffer over r1
+ *     ["turn", 17, 0]         node 17 loaded in vectors of r0 and turned in registers
  *
  * Numbers of ranges are axis numbers. The empty list is plain loops. */
 #include "render.h"
@@ -86,9 +87,12 @@ void plan_write(const Plan *p, const Facts *f, UOp **kernel)
 	if (p->mode != PLAN_LOOPS)
 		list[n++] = action(f, p->mode == PLAN_ITEMS ? "bind" : "group", (int64_t[]){p->items}, 1,
 			range, ranges_in(p->bound, range));
-	for (int i = 0; i < p->nstage; i++)
-		list[n++] = action(f, "stage", (int64_t[]){place_of(f, p->stage[i].value)}, 1, range,
-			ranges_in(p->stage[i].over, range));
+	for (int i = 0; i < p->nstage; i++) {
+		uint64_t along = p->stage[i].along;
+		list[n++] = action(f, along ? "turn" : "stage",
+			(int64_t[]){place_of(f, p->stage[i].value)}, 1, range,
+			ranges_in(along ? along : p->stage[i].over, range));
+	}
 	UOp *k = node_new(OP_KERNEL, DT_NONE, (*kernel)->nsrc, (*kernel)->src,
 		val_set((*kernel)->arg, "actions", val_array(n, list)));
 	node_note(k, (*kernel)->note);
@@ -154,6 +158,9 @@ static void read_action(Plan *p, const Facts *f, const Val *a)
 	} else if (val_is_str(name, "stage") && p->nstage < MAX_STAGED) {
 		p->stage[p->nstage].value = f->all.at[number(f, a, 1, f->all.n - 1)];
 		p->stage[p->nstage++].over = set_from(f, a, 2);
+	} else if (val_is_str(name, "turn") && p->nstage < MAX_STAGED && a->n == 3) {
+		p->stage[p->nstage].value = f->all.at[number(f, a, 1, f->all.n - 1)];
+		p->stage[p->nstage++].along = set_from(f, a, 2);
 	} else {
 		die(MALFORMED, "node %u KERNEL: an action is not known", f->kernel->id);
 	}
@@ -197,6 +204,24 @@ static bool tiles_fit(const Plan *p, const Facts *f)
 	return !p->nlanes || (p->mode == PLAN_LOOPS && !f->serial && !sorts(f));
 }
 
+/* What is turned is a load of a tile of whole vectors along either range, without tails. */
+static bool turns_fit(const Plan *p, const Facts *f)
+{
+	for (int i = 0; i < p->nstage; i++) {
+		const UOp *u = p->stage[i].value;
+		uint64_t along = p->stage[i].along, tiled = free_of(u) & tiled_ranges(p);
+		int n = along ? tile_size(p, __builtin_ctzll(along)) : 0;
+		if (!along)
+			continue;
+		if (u->op != OP_LOAD || !(along & tiled & f->out) || tiled & ~f->out || n & (n - 1) || n > 64)
+			return false;
+		for (int r = 0; r < f->nrange; r++)
+			if (tiled >> r & 1 && !tile_fixed(p, f, r))
+				return false;
+	}
+	return true;
+}
+
 /* A chunk is of a tile whose last one may begin early; the grid's loops have no tails. */
 static bool grid_fits(const Plan *p, const Facts *f)
 {
@@ -223,7 +248,8 @@ void plan_read(Plan *p, const Facts *f)
 		read_action(p, f, list->a[i]);
 	bool items = p->mode == PLAN_LOOPS || (p->items > 0 && !(p->items & (p->items - 1)));
 	if (!order_has_all(p, f) || !items || p->bound & ~(f->out & ~f->serial) ||
-	    (p->split & (p->split - 1)) || !tiles_fit(p, f) || !grid_fits(p, f))
+	    (p->split & (p->split - 1)) || !tiles_fit(p, f) ||
+		!turns_fit(p, f) || !grid_fits(p, f))
 		die(MALFORMED, "node %u KERNEL: its actions do not fit it", f->kernel->id);
 }
 

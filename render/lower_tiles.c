@@ -423,6 +423,8 @@ static void tile_elements(Tiling *t)
 {
 	int64_t least = least_size(t->f, t->v);
 	int vectors = least >= 4 * t->lanes && !t->k->reduce.n ? 2 : 1;
+	if (!t->k->reduce.n && choose_turns(t->p, t->f, t->v, t->lanes))
+		return;
 	order_last(t->p, t->v);
 	tile(t->p, t->v, vectors, t->lanes);
 	choose_items(t, t->p->norder > 1 ? t->p->norder - 1 : 1);
