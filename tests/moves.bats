@@ -1,0 +1,30 @@
+# Kernels whose loads lie otherwise than their stores, against the interpreter, bit for bit: moves.py makes programs
+# of random shapes (1, primes, sizes about those of tiles), orders and dtypes.
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# moved SEED COUNT [OPTION of lower…]
+moved() {
+	python3 "$TESTS/moves.py" "$1" "$2" > m.t
+	tool trace m.t > m.mp
+	tool show m.mp | sed -n 's/.*name: "\([ab][0-9]*\)".*/\1=rand/p' > inputs
+	# shellcheck disable=SC2046
+	ok tool run --interpret m.mp $(cat inputs) -o i.npz
+	tool fuse m.mp | tool lower -t clang "${@:3}" --explain > l.mp 2> told
+	# shellcheck disable=SC2046
+	ok tool run l.mp $(cat inputs) -o c.npz
+	tool diff --ulp 0 --zeros i.npz c.npz
+}
+
+@test "moves: random layout changes" {
+	moved 1 40
+	grep -q "turned in registers" told
+	moved 2 40
+}
+
+@test "moves: shorter vectors" {
+	[ "$(uname -m)" = x86_64 ] || skip "not an x86"
+	moved 3 40 --march x86-64-v3
+	moved 4 20 --march x86-64
+}
