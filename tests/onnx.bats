@@ -159,6 +159,8 @@ again f32[2,4] [[ 2. 4. 6. 8.] [ 3. 6. 9. 12.]] " ] || { echo "$output"; return 
 	done
 	ok "$BIN/info" in_place.onnx
 	[[ $output == *"parameters   1 k in 4 kB"*"work         1 kFLOP"*"kernels      1"* ]]
+	ok "$BIN/info" found.onnx
+	[[ $output == *"outputs      v f32[count_0]"*"n i64[1]"*"total f32"*"sizes        len from"* ]] || { echo "$output"; return 1; }
 	ok "$BIN/info" w_3_missing.onnx
 	[[ $output == *"missing      Foo-17 (node first), Bar-17 (node second)" ]]
 	fails 4 "$BIN/info" w_4_doubling.onnx

@@ -31,10 +31,36 @@ static const char *typed(const char *name, const UOp *u)
 		u->shape->rank ? shape_text(u->shape) : "");
 }
 
+/* "[2,count_0]" from a row of meta.trims */
+static const char *trimmed(const Val *sizes)
+{
+	const char *text = "[";
+	for (size_t i = 0; sizes->kind == VAL_ARRAY && i < sizes->n; i++) {
+		const Val *d = sizes->a[i];
+		const char *size = d->kind == VAL_STR ? d->s : arena_printf("%lld", (long long)d->i);
+		text = arena_printf("%s%s%s", text, i ? "," : "", size);
+	}
+	return arena_printf("%s]", text);
+}
+
+/* the SINK's, without the counts behind them and by the sizes that they say */
+static void put_outputs(Buf *out, const Graph *g)
+{
+	const char *title = "outputs";
+	const Val *names = val_get(g->sink->arg, "names"), *counts = val_get(g->meta, "counts");
+	size_t n = g->sink->nsrc, hidden = counts && counts->kind == VAL_ARRAY ? counts->n : 0;
+	for (size_t i = 0; i + hidden < n; i++) {
+		UOp *u = g->sink->src[i];
+		const char *name = names ? names->a[i]->s : arena_printf("out%zu", i);
+		const Val *trim = val_get(val_get(g->meta, "trims"), name);
+		put_line(out, &title, trim ? arena_printf("%s %s%s", name, dtype_name(u->dtype), trimmed(trim))
+			: typed(name, u));
+	}
+}
+
 static void put_ends(Buf *out, const Graph *g, Nodes all)
 {
 	const char *title = "inputs";
-	const Val *names = val_get(g->sink->arg, "names");
 	for (size_t i = 0; i < all.n; i++)
 		if (role_is(all.at[i], "input"))
 			put_line(out, &title, typed(buffer_name(all.at[i]), all.at[i]));
@@ -42,9 +68,7 @@ static void put_ends(Buf *out, const Graph *g, Nodes all)
 	for (size_t i = 0; i < all.n; i++)
 		if (role_is(all.at[i], "state"))
 			put_line(out, &title, typed(buffer_name(all.at[i]), all.at[i]));
-	title = "outputs";
-	for (uint32_t i = 0; i < g->sink->nsrc; i++)
-		put_line(out, &title, typed(names ? names->a[i]->s : arena_printf("out%u", i), g->sink->src[i]));
+	put_outputs(out, g);
 	title = "sizes";
 	for (size_t i = 0; g->vars->kind == VAL_MAP && i < g->vars->n; i++) {
 		const Val *range = g->vars->a[2 * i + 1];
@@ -139,6 +163,7 @@ static void print(Graph *g, Buf *out)
 	if (g->level < LV_GRAPH)
 		g = read_tensor(g);
 	if (g->level == LV_GRAPH) {
+		g = bound_sizes(g);
 		Nodes all = walk(g->sink);
 		put_ends(out, g, all);
 		put_numbers(out, g, all);
