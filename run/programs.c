@@ -55,6 +55,16 @@ static void read_sizes(const Program *p, const char *key, UOp **size)
 			die(MALFORMED, "%s: '%s': %s", p->where, key, err);
 }
 
+/* A CPU's grid is a line of items. */
+static void check_line(const Program *p)
+{
+	UOp *one = ix_const(1);
+
+	if (p->runtime == RUNTIME_CPU && (p->global[1] != one || p->global[2] != one ||
+		p->local[0] != one || p->local[1] != one || p->local[2] != one))
+		die(MALFORMED, "%s: a CPU's grid has one size, and no work items", p->where);
+}
+
 static void read_work(Program *p)
 {
 	enum { UNKNOWN = 1000 };        /* whoever makes a grid thinks that it is worth it */
@@ -109,6 +119,7 @@ static void program_read(Program *p, UOp *u)
 			die(MALFORMED, "%s: 'vars' holds something that is no name", p->where);
 	read_sizes(p, "global_size", p->global);
 	read_sizes(p, "local_size", p->local);
+	check_line(p);
 	read_work(p);
 }
 
