@@ -60,8 +60,8 @@ void explain(const UOp *kernel, const char *fmt, ...) __attribute__((format(prin
 Graph *lower_dtypes(Graph *g);
 /* Ops that the target lacks, by others. Dies with UNSUPPORTED where there is no way, as for f64. */
 Graph *lower_decompose(Graph *g);
-/* lower_math.c: EXP2 or LOG2 as plain arithmetic for a target with vectors; NULL: u stays. Within 2 ulp,
- * exact at 0, ±inf and NaN. */
+/* lower_math.c: EXP2, LOG2, SIN or POW of f32 or f64 as plain arithmetic for a target with vectors; NULL: u stays.
+ * Within 3 ulp (`make accuracy`), right at 0, ±inf, NaN and huge arguments. */
 UOp *math_op(UOp *u);
 /* Every INDEX flat: one row-major place. */
 Graph *lower_index(Graph *g);
