@@ -42,6 +42,10 @@ UOp *kernel_with(const UOp *kernel, UOp *const *stores);
 
 /* ---- the passes */
 
+/* layout_ends.c: copies between contractions and inputs or outputs, so that both may lie as they like. */
+Graph *layout_ends(Graph *g);
+/* The most lanes that divide n channels; 0 when there are too few for a vector. */
+int block_for(int64_t n);
 /* layout_blocks.c: channels of temporaries in blocks; room around padded ones. */
 Graph *layout_blocks(Graph *g);
 /* layout_winograd.c: 3×3 convolutions by F(4×4, 3×3); its transforms say so by `winograd` in their arg, and

@@ -17,7 +17,8 @@ enum { MAX_ROOM = 16, ROUNDS = 16 };
 typedef struct {
 	UOp *buffer, *made;
 	bool fixed;             /* lies as it does */
-	bool filled;            /* its room has been made */
+	bool room;              /* there is some around it, */
+	bool filled;            /* and it has been made */
 	int axis, block;        /* -1: no blocks */
 	int before[16], after[16];
 } Lay;
@@ -26,6 +27,9 @@ typedef struct { Map lays; VEC(UOp *) out; Graph *g; } Blocks;
 static Lay *lay_of(const Blocks *b, const UOp *buffer) { return map_get(&b->lays, PKEY(buffer)); }
 
 static bool blocked(const Lay *y) { return y && !y->fixed && y->axis >= 0; }
+
+/* Has it blocks, or room? */
+static bool lies_anew(const Lay *y) { return y && !y->fixed && (y->axis >= 0 || y->room); }
 
 static int64_t dim_of(const UOp *buffer, int axis)
 {
@@ -41,8 +45,7 @@ static bool is_kernel_call(const UOp *u)
 
 /* ---- wishes */
 
-/* The most lanes that divide n channels; 0 when there are too few for a vector. */
-static int block_for(int64_t n)
+int block_for(int64_t n)
 {
 	for (int v = target->vector / 4; v >= 4; v /= 2)
 		if (n > 0 && n % v == 0)
@@ -270,7 +273,7 @@ static Nodes padded_loads(UOp *call)
 static bool has_room(const Blocks *b, UOp *call, const UOp *load, int *before, int *after)
 {
 	Lay *y = lay_of(b, place_buffer(call, load->src[0]));
-	return blocked(y) && room_for(y, load, before, after);
+	return y && !y->fixed && y->buffer->shape->rank < 16 && room_for(y, load, before, after);
 }
 
 static void choose_room(Blocks *b)
@@ -283,6 +286,7 @@ static void choose_room(Blocks *b)
 			if (!has_room(b, call, loads.at[l], before, after))
 				continue;
 			Lay *y = lay_of(b, place_buffer(call, loads.at[l]->src[0]));
+			y->room = true;
 			for (int k = 0; k < y->buffer->shape->rank; k++) {
 				y->before[k] = before[k] > y->before[k] ? before[k] : y->before[k];
 				y->after[k] = after[k] > y->after[k] ? after[k] : y->after[k];
@@ -295,13 +299,14 @@ static void choose_room(Blocks *b)
 
 static const Shape *new_shape(const Lay *y)
 {
-	UOp *dim[16];
+	UOp *dim[17];
 	int rank = y->buffer->shape->rank;
 	for (int i = 0; i < rank; i++)
 		dim[i] = i == y->axis ? ix_const(dim_of(y->buffer, i) / y->block) :
 			ix_add(y->buffer->shape->dim[i], ix_const(y->before[i] + y->after[i]));
-	dim[rank] = ix_const(y->block);
-	return shape_new(rank + 1, dim);
+	if (blocked(y))
+		dim[rank++] = ix_const(y->block);
+	return shape_new(rank, dim);
 }
 
 static void make_buffer(Lay *y)
@@ -385,13 +390,14 @@ static UOp *new_place(UOp *u, void *ctx)
 	uint32_t n = 0;
 	if (u->op == OP_INDEX && u->src[0]->op == OP_PARAM) {
 		Lay *y = lay_of(s->b, place_buffer(s->call, u));
-		if (!blocked(y))
+		if (!lies_anew(y))
 			return u;
 		src[n++] = param(y->made, val_get(u->src[0]->arg, "slot")->i);
 		for (uint32_t k = 1; k < u->nsrc; k++)
 			src[n++] = (int)k - 1 == y->axis ? ix_div(u->src[k], ix_const(y->block)) :
 				ix_add(u->src[k], ix_const(y->before[k - 1]));
-		src[n++] = ix_mod(u->src[1 + y->axis], ix_const(y->block));
+		if (blocked(y))
+			src[n++] = ix_mod(u->src[1 + y->axis], ix_const(y->block));
 		return node_new(OP_INDEX, u->dtype, n, src, VNIL);
 	}
 	if (u->op != OP_RREDUCE)
@@ -439,8 +445,8 @@ static UOp *apply(Blocks *b, UOp *call)
 	src[0] = kernel;
 	for (uint32_t k = 1; k < call->nsrc; k++) {
 		Lay *y = lay_of(b, call->src[k]);
-		src[k] = blocked(y) ? y->made : call->src[k];
-		if (blocked(y) && !y->filled)
+		src[k] = lies_anew(y) ? y->made : call->src[k];
+		if (lies_anew(y) && !y->filled)
 			fill_room(b, y);
 	}
 	return node_with(call, src);
@@ -474,10 +480,14 @@ Graph *layout_blocks(Graph *g)
 		UOp *call = g->sink->src[i];
 		for (uint32_t k = 1; k < call->nsrc; k++) {
 			Lay *y = lay_of(&b, call->src[k]);
-			if (blocked(y) && !y->made) {
-				make_buffer(y);
-				layout_tell(call->src[0], "%s in blocks of %d along axis %d", buffer_name(y->buffer), y->block, y->axis);
-			}
+			if (!lies_anew(y) || y->made)
+				continue;
+			make_buffer(y);
+			if (blocked(y))
+				layout_tell(call->src[0], "%s in blocks of %d along axis %d",
+					buffer_name(y->buffer), y->block, y->axis);
+			if (y->room)
+				layout_tell(call->src[0], "%s with room around it", buffer_name(y->buffer));
 		}
 	}
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {

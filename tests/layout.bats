@@ -1,0 +1,42 @@
+# layout: nets of convolutions of random shapes (layout.py), laid out and compiled, against the interpreter.
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# nets OPTION… -- SEED…: as lower lays them out
+nets() {
+	local seed options=()
+	while [ "$1" != -- ]; do options+=("$1"); shift; done
+	for seed in "${@:2}"; do
+		python3 "$TESTS/layout.py" "$seed" > n.t
+		ok tool trace n.t
+		cp stdout n.mp
+		ok tool run --interpret n.mp x=rand -o i.npz
+		tool fuse n.mp | tool lower -t clang --explain "${options[@]}" > l.mp 2>> told
+		ok tool run l.mp x=rand -o c.npz
+		tool diff --rtol 1e-5 --atol 1e-4 i.npz c.npz || { echo "^ layout.py $seed ${options[*]}"; return 1; }
+	done
+}
+
+@test "layout: random nets" {
+	nets -- 21 22 23 26 29 33 37 43
+	for what in "read from a copy" "written through a copy" "with room around it" "in blocks of" Winograd; do
+		grep -q "$what" told || { echo "nothing $what"; return 1; }
+	done
+}
+
+@test "layout: without Winograd, for shorter vectors" {
+	[ "$(uname -m)" = x86_64 ] || skip "not an x86"
+	nets --strict --march x86-64-v3 -- 33 28 31 35
+}
+
+@test "layout: any pass may be left out" {
+	python3 "$TESTS/layout.py" 33 > n.t
+	tool trace n.t > n.mp
+	ok tool run --interpret n.mp x=rand -o i.npz
+	for pass in ends winograd blocks weights; do
+		tool fuse n.mp | tool layout --skip "$pass" | tool lower -t clang > l.mp
+		ok tool run l.mp x=rand -o c.npz
+		tool diff --rtol 1e-5 --atol 1e-4 i.npz c.npz
+	done
+}
