@@ -53,6 +53,19 @@ fused() {
 	fails 4 "$BIN/run" "$BATS_TEST_TMPDIR/f.mp" "@0=$BATS_TEST_TMPDIR/odd.npy"
 }
 
+# One line of --explain for each norm; what stands behind a convolution is an addition, and sqrt is nowhere.
+@test "norms behind convolutions go into their weights" {
+	cd "$BATS_TEST_TMPDIR"
+	for model in resnet50_bn:15 unet:10; do
+		"$BIN/trace" "$TESTS/models/small/${model%:*}.onnx" | "$BIN/fuse" --explain 2> e > f.mp
+		[ "$(grep -c 'the constant scale behind it is folded into' e)" = "${model#*:}" ]
+		[ "$(grep -c ' 3 reads, 1 write: .*_scaled .*_shift -> ' e)" -gt 0 ]
+		! grep -q '^fuse: r_.*onnx::w_[0-9]* onnx::w_[0-9]* onnx::w_[0-9]* ' e
+	done
+	"$BIN/trace" "$TESTS/models/small/resnet50_bn.onnx" | "$BIN/fuse" --strict --explain 2> e > f.mp
+	! grep -q 'constant scale' e
+}
+
 # Each bound is what the general rules reach now: a kernel more is a fusion lost.
 @test "few kernels are left" {
 	while read -r model most; do

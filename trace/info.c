@@ -145,10 +145,14 @@ static void put_plan(Buf *out, Graph *g)
 	Graph *s = stage_raise(g, LV_SCHEDULE, NULL, true);
 	const Val *w = val_get(s->meta, "workspace");
 	const char *title = "kernels";
-	size_t calls = 0;
-	for (uint32_t i = 0; i < s->sink->nsrc; i++)
-		calls += s->sink->src[i]->op == OP_CALL;
-	put_line(out, &title, arena_printf("%zu", calls));
+	size_t calls = 0, once = 0;
+	for (uint32_t i = 0; i < s->sink->nsrc; i++) {
+		bool call = s->sink->src[i]->op == OP_CALL, first = call_prepares(s->sink->src[i]);
+		calls += call && !first;
+		once += call && first;
+	}
+	put_line(out, &title, once ? arena_printf("%zu, and %zu once, before the first call", calls, once)
+		: arena_printf("%zu", calls));
 	title = "workspace";
 	if (w && w->kind == VAL_ARRAY && w->n && w->a[0]->kind == VAL_INT)
 		put_line(out, &title, scaled(w->a[0]->i, "B"));
