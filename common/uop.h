@@ -1,6 +1,7 @@
 /* libcommon: the graph and its only bytes, text, rules and meaning.  Sections follow the files. */
 #ifndef UOP_H
 #define UOP_H
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -62,6 +63,8 @@ void vec_grow(void **at, size_t *cap, size_t size);
 typedef struct { char *s; size_t n, cap; } Buf;
 void buf_add(Buf *b, const void *bytes, size_t n);
 void buf_printf(Buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* the same with its arguments in ap */
+void buf_vprintf(Buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 const char *buf_str(Buf *b);
 void buf_free(Buf *b);
 

@@ -139,13 +139,17 @@ char *arena_strdup(const char *s)
 
 char *arena_printf(const char *fmt, ...)
 {
+	char text[256], *s;             /* most are shorter, and formatted once */
 	va_list ap, again;
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	int n = vsnprintf(NULL, 0, fmt, ap);
+	int n = vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	char *s = arena_alloc(n + 1);
-	vsnprintf(s, n + 1, fmt, again);
+	s = arena_alloc(n + 1);
+	if (n < (int)sizeof text)
+		memcpy(s, text, n + 1);
+	else
+		vsnprintf(s, n + 1, fmt, again);
 	va_end(again);
 	return s;
 }
@@ -199,17 +203,26 @@ void buf_add(Buf *b, const void *bytes, size_t n)
 	b->s[b->n] = 0;
 }
 
-void buf_printf(Buf *b, const char *fmt, ...)
+void buf_vprintf(Buf *b, const char *fmt, va_list ap)
 {
-	va_list ap, again;
-	va_start(ap, fmt);
+	va_list again;
 	va_copy(again, ap);
-	int n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
-	buf_room(b, n);
-	vsnprintf(b->s + b->n, n + 1, fmt, again);
+	buf_room(b, 100);
+	int n = vsnprintf(b->s + b->n, b->cap - b->n, fmt, ap);
+	if ((size_t)n >= b->cap - b->n) {
+		buf_room(b, n);
+		vsnprintf(b->s + b->n, n + 1, fmt, again);
+	}
 	va_end(again);
 	b->n += n;
+}
+
+void buf_printf(Buf *b, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	buf_vprintf(b, fmt, ap);
+	va_end(ap);
 }
 
 const char *buf_str(Buf *b)

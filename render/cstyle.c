@@ -18,13 +18,9 @@ void print_line(Printer *p, const char *fmt, ...)
 	for (int i = 0; i < p->indent; i++)
 		buf_add(p->out, "\t", 1);
 	va_start(ap, fmt);
-	char *line = NULL;
-	if (vasprintf(&line, fmt, ap) < 0)
-		die(FAILED, "no memory");
+	buf_vprintf(p->out, fmt, ap);
 	va_end(ap);
-	buf_add(p->out, line, strlen(line));
 	buf_add(p->out, "\n", 1);
-	free(line);
 }
 
 static const char *type(const Printer *p, DType d) { return p->d->type[d]; }

@@ -254,7 +254,11 @@ static bool fits(const Row *r, DType d, int lanes)
 const char *vector_fn(Printer *p, const char *what, DType d)
 {
 	int lanes = p->vectors->lanes;
-	VWords w = {.name = arena_printf("%s_%sx%d", what, dtype_name(d), lanes),
+	const char *name = arena_printf("%s_%sx%d", what, dtype_name(d), lanes);
+	for (size_t i = 0; i < p->helpers.names.n; i++)
+		if (!strcmp(p->helpers.names.at[i], name))
+			return name;
+	VWords w = {.name = name,
 		.to = d,
 		.from = d,
 		.lanes = lanes,
