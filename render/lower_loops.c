@@ -316,7 +316,7 @@ static void open_levels(Lowering *l, Scope *in, Chain *c, int i)
 /* The outermost levels as the items of a grid of one dimension. */
 static Scope *open_grid(Lowering *l, const Chain *c)
 {
-	UOp *total = ix_const(1), *size[2 * MAX_RANGES];
+	UOp *total = ix_const(1), *size[2 * MAX_RANGES], *turn[2 * MAX_RANGES];
 	Scope *s = chain(l->top, scope_new(l, l->top, 0, NULL));
 	for (int i = 0; i < l->plan.grid; i++)
 		total = ix_mul(total, size[i] = level_count(l, c->level[i]));
@@ -328,8 +328,11 @@ static Scope *open_grid(Lowering *l, const Chain *c)
 			vec_push(&s->pre, at);
 		}
 		flat = i ? ix_div(flat, size[i]) : flat;
-		level_enter(l, s, c->level[i], at);
+		turn[i] = at;
 	}
+	/* a chunk before its tiles */
+	for (int i = 0; i < l->plan.grid; i++)
+		level_enter(l, s, c->level[i], turn[i]);
 	l->global = VARR(size_to_val(total));
 	return s;
 }

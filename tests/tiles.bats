@@ -1,0 +1,50 @@
+# Tiles, vectors, packed operands, split and jammed sums: contractions, reductions and row kernels of random shapes
+# (1, primes, sizes about those of tiles; tiles.py) against the interpreter, for each width of vector.
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+inputs_of() { tool show "$1" | sed -n 's/.*name: "\([a-z]*\)".*role: "input".*/\1=rand/p'; }
+
+# tiled FROM TO [OPTION of lower…]: the seeds, by the interpreter, by its loops, and compiled
+tiled() {
+	local seed
+	for seed in $(seq "$1" "$2"); do
+		python3 "$TESTS/tiles.py" "$seed" > t.t
+		tool trace t.t > t.mp
+		tool fuse t.mp | tool lower -t clang "${@:3}" > l.mp
+		# shellcheck disable=SC2046
+		tool run --interpret t.mp $(inputs_of t.mp) -o i.npz &&
+			tool run --interpret l.mp $(inputs_of t.mp) -o l.npz &&
+			tool run l.mp $(inputs_of t.mp) -o c.npz &&
+			tool diff --rtol 1e-5 --atol 2e-5 i.npz l.npz &&
+			tool diff --rtol 1e-5 --atol 2e-5 i.npz c.npz || { echo "seed $seed"; cut -c1-200 t.t; return 1; }
+	done
+}
+
+@test "tiles: random kernels" { tiled 1 40; }
+
+@test "tiles: random kernels, shorter vectors" {
+	[ "$(uname -m)" = x86_64 ] || skip "not an x86"
+	tiled 41 60 --march x86-64-v3
+	tiled 61 70 --march x86-64
+}
+
+@test "tiles: by hand, whatever the shape" {
+	printf 'input a f32[13, 37]\ninput b f32[37, 50]\noutput y = relu(a @ b)\n' > m.t
+	tool trace m.t > m.mp
+	tool run --interpret m.mp a=rand b=rand -o i.npz
+	for list in '' 'split 8' 'tile 0 5 1' 'tile 1 3 4' 'tile 0 4 1; tile 1 2 8; grid 2' 'order 1 0; tile 1 3 16; jam 4' \
+		'tile 0 2 1; tile 1 1 16; chunk 0 3; grid 3' 'order 1 0; tile 0 13 1; tile 1 1 2; grid 1; stream'; do
+		tool fuse m.mp | tool lower --opt "r_*: $list" > l.mp
+		tool run l.mp a=rand b=rand -o c.npz
+		tool run --interpret l.mp a=rand b=rand -o l.npz
+		tool diff --rtol 1e-5 i.npz c.npz && tool diff --rtol 1e-5 i.npz l.npz || { echo "$list"; return 1; }
+	done
+	tool fuse m.mp > f.mp
+	fails 4 tool lower --opt 'r_*: tile 7 2 1' f.mp
+	fails 4 tool lower --opt 'r_*: tile 1 1 3' f.mp
+	fails 4 tool lower --opt 'r_*: grid 9' f.mp
+	fails 2 tool lower --opt 'tile 1 2' f.mp
+	fails 3 tool lower --march z80 f.mp
+}
