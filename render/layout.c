@@ -12,6 +12,7 @@ static Graph *choose_target(Graph *g)
 	return g;
 }
 
+static Graph *reductions(Graph *g) { return layout_wanted(g) ? layout_reductions(g) : g; }
 static Graph *ends(Graph *g) { return layout_wanted(g) ? layout_ends(g) : g; }
 static Graph *winograd(Graph *g) { return layout_wanted(g) && !layout_strict ? layout_winograd(g) : g; }
 static Graph *blocks(Graph *g) { return layout_wanted(g) ? layout_blocks(g) : g; }
@@ -28,6 +29,7 @@ static const Option options[] = {
 
 static const Pass passes[] = {
 	{"target", choose_target, "read the target's description"},
+	{"reductions", reductions, "long reductions that leave few elements, in parts", .optional = true},
 	{"ends", ends, "inputs and outputs of contractions copied where that pays", .optional = true},
 	{"winograd", winograd, "3x3 convolutions with fewer products", .optional = true},
 	{"blocks", blocks, "channels in blocks of a vector, room around what is padded", .optional = true},

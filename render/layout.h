@@ -42,6 +42,8 @@ UOp *kernel_with(const UOp *kernel, UOp *const *stores);
 
 /* ---- the passes */
 
+/* layout_reductions.c: long reductions that leave few elements, in parts. */
+Graph *layout_reductions(Graph *g);
 /* layout_ends.c: copies between contractions and inputs or outputs, so that both may lie as they like. */
 Graph *layout_ends(Graph *g);
 /* The most lanes that divide n channels; 0 when there are too few for a vector. */

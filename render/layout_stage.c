@@ -65,5 +65,5 @@ static Graph *winograd(Graph *g) { return layout_strict ? g : layout_winograd(g)
 
 Graph *layout_all(Graph *g)
 {
-	return layout_wanted(g) ? layout_done(layout_weights(layout_blocks(winograd(layout_ends(g))))) : g;
+	return layout_wanted(g) ? layout_done(layout_weights(layout_blocks(winograd(layout_ends(layout_reductions(g)))))) : g;
 }

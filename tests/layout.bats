@@ -1,4 +1,5 @@
-# layout: nets of convolutions of random shapes (layout.py), laid out and compiled, against the interpreter.
+# layout: nets of convolutions of random shapes (layout.py) and long reductions (reductions.py), laid out and compiled,
+# against the interpreter.
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
@@ -39,4 +40,22 @@ nets() {
 		ok tool run l.mp x=rand -o c.npz
 		tool diff --rtol 1e-5 --atol 1e-4 i.npz c.npz
 	done
+}
+
+@test "layout: long reductions in parts, the same bits from any number of threads" {
+	local seed inputs="x0=rand x1=rand x2=rand x3=rand"
+	for seed in 1 2 3 4 5 6; do
+		python3 "$TESTS/reductions.py" "$seed" > n.t
+		tool trace n.t > n.mp
+		# shellcheck disable=SC2086
+		ok tool run --interpret n.mp $inputs -o i.npz
+		tool fuse n.mp | tool lower -t clang --explain > l.mp 2>> told
+		# shellcheck disable=SC2086
+		ok tool run -j 1 l.mp $inputs -o c.npz
+		# shellcheck disable=SC2086
+		ok tool run -j 3 l.mp $inputs -o d.npz
+		tool diff --rtol 1e-4 i.npz c.npz || { echo "^ reductions.py $seed"; return 1; }
+		tool diff --ulp 0 --zeros c.npz d.npz
+	done
+	grep -q "a reduction in .* parts" told
 }

@@ -1,0 +1,212 @@
+/* Reductions that leave few elements, in parts that threads share:
+ *
+ *     y = f(Σk<n x[k])   →   t[p] = Σq<n/64 x[p*(n/64) + q]        for 64 parts p
+ *                            y = f(Σp t[p] + Σq<n%64 x[64*(n/64) + q])
+ *
+ * There are as many parts on every machine, and they are added in one order, so results do not depend on
+ * how many threads there are. Of several reductions of a kernel those that others need come first, and
+ * stand in the later ones' parts as the sum of their own. */
+#include "layout.h"
+#include <stdlib.h>
+
+enum { FEW = 16, LONG = 1 << 16, PART_LEAST = 1 << 14, MOST_PARTS = 64 };
+
+typedef struct { VEC(UOp *) out; int count; } Parts;
+
+/* A reduction to be split along one of its ranges. */
+typedef struct {
+	Facts f;
+	UOp *call, *reduce, *along;
+	int axis;               /* first free axis number */
+	int64_t parts;
+} Long;
+
+static int64_t least_count(const Facts *f, uint64_t set)
+{
+	int64_t n = 1, lo, hi;
+	for (int r = 0; r < f->nrange; r++) {
+		if (!(set >> r & 1))
+			continue;
+		ix_bounds(f->range[r]->src[0], &lo, &hi);
+		if (lo < 1 || !mul_ok(n, lo, &n))
+			return lo < 1 ? 0 : INT64_C(1) << 62;
+	}
+	return n;
+}
+
+/* ---- finding one */
+
+/* Ranges that u or a reduction within binds; *inner gets those bound within. */
+static uint64_t bound_in(UOp *u, uint64_t *inner)
+{
+	uint64_t set = bound_of(u);
+	Nodes all = walk(u->src[0]);
+	*inner = 0;
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_RREDUCE)
+			*inner |= bound_of(all.at[i]);
+	return set | *inner;
+}
+
+/* The range to split: the outermost with as many turns as there may be parts, else the longest. */
+static UOp *range_to_split(const Facts *f, uint64_t set, int64_t parts)
+{
+	int best = -1;
+	int64_t most = 1;
+	for (int r = 0; r < f->nrange; r++) {
+		int64_t n = set >> r & 1 ? least_count(f, 1ull << r) : 0;
+		if (n > most && most < parts) {
+			best = r;
+			most = n;
+		}
+	}
+	return best < 0 ? NULL : f->range[best];
+}
+
+static int64_t power_below(int64_t n)
+{
+	int64_t v = 1;
+	while (v * 2 <= n)
+		v *= 2;
+	return v;
+}
+
+static bool is_long(Long *l, UOp *u)
+{
+	uint64_t inner, all = bound_in(u, &inner);
+	int64_t work = least_count(&l->f, all), n = work / PART_LEAST;
+	if (free_of(u) & ~l->f.out || work < LONG)
+		return false;
+	l->parts = power_below(n < MOST_PARTS ? n : MOST_PARTS);
+	l->along = range_to_split(&l->f, bound_of(u) & ~inner, l->parts);
+	if (!l->along)
+		return false;
+	n = least_count(&l->f, bit_of(l->along));
+	l->parts = l->parts < n ? l->parts : power_below(n);
+	l->reduce = u;
+	return l->parts > 1;
+}
+
+/* The first of the call's kernel, sources before users. */
+static bool find_long(Long *l, UOp *call)
+{
+	*l = (Long){.call = call};
+	if (call->op != OP_CALL || call->src[0]->op != OP_KERNEL || call_prepares(call))
+		return false;
+	facts_find(&l->f, call->src[0], false);
+	if (l->f.serial || l->f.in_place || count_of(&l->f, l->f.out) >= FEW)
+		return false;
+	for (int r = 0; r < l->f.nrange; r++)
+		l->axis = axis_of(&l->f, r) >= l->axis ? (int)axis_of(&l->f, r) + 1 : l->axis;
+	for (size_t i = 0; i < l->f.all.n; i++)
+		if (l->f.all.at[i]->op == OP_RREDUCE && is_long(l, l->f.all.at[i]))
+			return l->axis < 60;
+	return false;
+}
+
+/* ---- its parts */
+
+/* The reduction with the range it is split along at `from` on, for n turns. */
+static UOp *reduce_from(const Long *l, UOp *from, UOp *n, int axis)
+{
+	UOp *u = l->reduce, *turn = ix_range(axis, "reduce", n), *at = ix_add(from, turn);
+	UOp **src = arena_alloc(u->nsrc * sizeof *src);
+	src[0] = substitute(u->src[0], 1, &l->along, &at);
+	for (uint32_t i = 1; i < u->nsrc; i++)
+		src[i] = u->src[i] == l->along ? turn : u->src[i];
+	return node_new(OP_RREDUCE, u->dtype, u->nsrc, src, u->arg);
+}
+
+/* A place in the buffer of parts: part, then the output ranges that the reduction depends on. */
+static UOp *part_place(const Long *l, const UOp *buffer, int slot, UOp *part)
+{
+	UOp *at[MAX_RANGES + 2];
+	int n = 0;
+	at[n++] = LEAF(OP_PARAM, buffer->dtype,
+		VMAP(val_str("slot"), val_int(slot), val_str("shape"), shape_to_val(buffer->shape)));
+	at[n++] = part;
+	for (int r = 0; r < l->f.nrange; r++)
+		if (free_of(l->reduce) >> r & 1)
+			at[n++] = l->f.range[r];
+	return node_new(OP_INDEX, buffer->dtype, n, at, VNIL);
+}
+
+static UOp *part_buffer(Parts *p, const Long *l)
+{
+	UOp *dim[MAX_RANGES + 1];
+	int n = 0;
+	dim[n++] = ix_const(l->parts);
+	for (int r = 0; r < l->f.nrange; r++)
+		if (free_of(l->reduce) >> r & 1)
+			dim[n++] = l->f.range[r]->src[0];
+	return LEAF(OP_BUFFER, l->reduce->dtype, VMAP(val_str("name"),
+		val_str(arena_printf("parts%d", p->count++)), val_str("shape"),
+		shape_to_val(shape_new(n, dim)), val_str("role"), val_str("temp")));
+}
+
+/* The kernel's buffers one slot on: the first is the one that is written. */
+static UOp *slots_on(UOp *u, void *ctx)
+{
+	(void)ctx;
+	if (u->op != OP_PARAM)
+		return u;
+	return LEAF(OP_PARAM, u->dtype, val_set(u->arg, "slot", val_int(val_get(u->arg, "slot")->i + 1)));
+}
+
+static UOp *part_call(const Long *l, UOp *buffer)
+{
+	UOp *part = ix_range(l->axis, "loop", ix_const(l->parts));
+	UOp *turns = ix_div(l->along->src[0], ix_const(l->parts));
+	UOp *value = reduce_from(l, ix_mul(part, turns), turns, range_axis(l->along));
+	value = walk_replace(value, slots_on, NULL);
+	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, part_place(l, buffer, 0, part), value);
+	const Val *name = val_get(l->call->src[0]->arg, "name");
+	const char *text = name && name->kind == VAL_STR ? name->s : "kernel";
+	UOp *kernel = NODE(OP_KERNEL, DT_NONE, VMAP(val_str("name"), val_str(arena_printf("parts_%.200s", text))), store);
+	node_note(kernel, l->call->src[0]->note);
+	UOp **src = arena_alloc((l->call->nsrc + 1) * sizeof *src);
+	src[0] = kernel;
+	src[1] = buffer;
+	memcpy(src + 2, l->call->src + 1, (l->call->nsrc - 1) * sizeof *src);
+	return call_compact(node_new(OP_CALL, DT_NONE, l->call->nsrc + 1, src, l->call->arg));
+}
+
+/* What the reduction is now: the parts, and what no part has. */
+static UOp *joined(const Long *l, const UOp *buffer)
+{
+	int64_t left;
+	UOp *u = l->reduce, *parts = ix_const(l->parts), *part = ix_range(l->axis, "reduce", parts);
+	UOp *load = NODE(OP_LOAD, u->dtype, VNIL, part_place(l, buffer, (int)l->call->nsrc - 1, part));
+	UOp *all = NODE(OP_RREDUCE, u->dtype, u->arg, load, part), *rest = ix_mod(l->along->src[0], parts);
+	if (ix_is_const(rest, &left) && !left)
+		return all;
+	UOp *done = ix_mul(ix_div(l->along->src[0], parts), parts);
+	return NODE(op_find(u->arg->s), u->dtype, VNIL, all, reduce_from(l, done, rest, l->axis + 1));
+}
+
+static UOp *split(Parts *p, const Long *l)
+{
+	UOp *buffer = part_buffer(p, l), *from = l->reduce, *to = joined(l, buffer);
+	UOp **src = arena_alloc((l->call->nsrc + 1) * sizeof *src);
+	layout_tell(l->call->src[0], "a reduction in %lld parts", (long long)l->parts);
+	vec_push(&p->out, part_call(l, buffer));
+	memcpy(src, l->call->src, l->call->nsrc * sizeof *src);
+	src[0] = substitute(l->call->src[0], 1, &from, &to);
+	src[l->call->nsrc] = buffer;
+	return call_compact(node_new(OP_CALL, DT_NONE, l->call->nsrc + 1, src, l->call->arg));
+}
+
+Graph *layout_reductions(Graph *g)
+{
+	Parts p = {0};
+	Long l;
+	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
+		UOp *call = g->sink->src[i];
+		while (find_long(&l, call))
+			call = split(&p, &l);
+		vec_push(&p.out, call);
+	}
+	Graph *r = graph_with_calls(g, p.out.n, p.out.at);
+	vec_free(&p.out);
+	return r;
+}
