@@ -10,6 +10,9 @@
 #define HEAD INLINE "$V $N($S x)\n{\n"
 
 static const char plain[] = HEAD "\treturn __builtin_convertvector(x, $V);\n}\n";
+/* With the bits of 2^23 put above it an integer below that is a float; for signed ones 1.5 * 2^23. */
+static const char small_unsigned[] = HEAD "\treturn ($V)(%s | 0x4b000000) - 8388608.0f;\n}\n";
+static const char small_signed[] = HEAD "\treturn ($V)(%s + 0x4b400000) - 12582912.0f;\n}\n";
 /* beyond the limits no conversion is made: there C leaves its result open */
 static const char to_signed[] = HEAD
 	"\tconst $Q low = ($Q)(x <= $L), high = ($Q)(x >= $H), out = low | high | ($Q)(x != x);\n"
@@ -120,6 +123,35 @@ static const char *each_lane(Printer *p, DType to, DType from)
 	return lanewise_fn(p, helper_cast(&p->helpers, to, from), lane_dtype(to), lane_dtype(from), 1);
 }
 
+/* x as integers of another size, by steps that gcc 12 has instructions for: other ones it does lane by
+ * lane */
+static const char *resized(Printer *p, const char *x, DType to, DType from)
+{
+	static const DType same[2][9] = {{[1] = DT_U8, [2] = DT_U16, [4] = DT_U32, [8] = DT_U64},
+		{[1] = DT_I8, [2] = DT_I16, [4] = DT_I32, [8] = DT_I64}};
+	int size = dtype_size(from), end = dtype_size(to);
+	while (size != end) {
+		size = size < end ? 2 * size : size / end > 4 ? size / 2 : end;
+		x = arena_printf("__builtin_convertvector(%s, %s)", x,
+			vector_type(p, same[dtype_signed(from)][size], p->vectors->lanes));
+	}
+	bool cast = dtype_signed(to) != dtype_signed(from);
+	return cast ? arena_printf("(%s)%s", vector_type(p, to, p->vectors->lanes), x) : x;
+}
+
+static const char *resize_fn(Printer *p, DType to, DType from)
+{
+	VWords w = words(p, to, from);
+	return vector_helper(p, &w, arena_printf(HEAD "\treturn %s;\n}\n", resized(p, "x", to, from)));
+}
+
+static const char *small_to_float(Printer *p, DType from)
+{
+	VWords w = words(p, DT_F32, from);
+	return vector_helper(p, &w, arena_printf(dtype_signed(from) ? small_signed : small_unsigned,
+		resized(p, "x", DT_I32, from)));
+}
+
 static const char *cast_fn(Printer *p, DType to, DType from)
 {
 	if (half(to) && (from != DT_F32))
@@ -128,6 +160,10 @@ static const char *cast_fn(Printer *p, DType to, DType from)
 		return half_cast(p, to, from);
 	if (dtype_float(from) && dtype_int(to))
 		return float_to_int(p, to, from);
+	if (dtype_int(from) && dtype_int(to))
+		return resize_fn(p, to, from);
+	if (to == DT_F32 && dtype_size(from) < 4)
+		return small_to_float(p, from);
 	VWords w = words(p, to, from);
 	return vector_helper(p, &w, plain);
 }
@@ -140,6 +176,10 @@ const char *vector_cast(Printer *p, DType to, DType from, const char *x)
 	}
 	/* an integer goes to a half by f32 where that rounds but once */
 	if (half(to) && dtype_int(from) && !(to == DT_BF16 && dtype_size(from) >= 4)) {
+		x = arena_printf("%s(%s)", cast_fn(p, DT_F32, from), x);
+		from = DT_F32;
+	}
+	if (to == DT_F64 && dtype_size(from) < 4) {
 		x = arena_printf("%s(%s)", cast_fn(p, DT_F32, from), x);
 		from = DT_F32;
 	}

@@ -174,7 +174,6 @@ const char *vector_arg(Printer *p, UOp *u)
 
 const char *mask_arg(Printer *p, UOp *u, int bytes)
 {
-	struct Vectors *v = p->vectors;
 	static const DType of[] = {[1] = DT_I8, [2] = DT_I16, [4] = DT_I32, [8] = DT_I64};
 	if (!varies(p, u)) {
 		expr_text(p, u);
@@ -184,8 +183,7 @@ const char *mask_arg(Printer *p, UOp *u, int bytes)
 	VText t = vector_text(p, u);
 	if (t.mask == bytes)
 		return t.s;
-	return arena_printf(
-		"__builtin_convertvector(%s, %s)", t.s, mask_type(p, bytes, v->lanes));
+	return vector_cast(p, of[bytes], of[t.mask], t.s);
 }
 
 /* an operand of C's own operators, which take a scalar with a vector where the types are the same */

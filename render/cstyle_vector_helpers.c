@@ -3,10 +3,11 @@
  * compiler's builtin for it stands under #if, and the meaning in plain C beside it.
  *
  * A template's words: $N name, $n lanes, $V vector type, $E its element, $M mask type, $U unsigned
- * type, $A the vector at any address, $W bits of an element, $x $i lists of x and of 0, 1, …; $c $X $r the same for parts that a register holds; $F a
- * library's function, $f its ending for f32; for x86 $K $J float and integer vector, $p ps or pd, $d d
- * or q; in casts $S $Q vector and mask type of the source, $R a vector type between, $L $H limits of the
- * source, $l $h the values beyond them. */
+ * type, $A the vector at any address, $W bits of an element, $x $i lists of x and of 0, 1, …; $c $X $r
+ * the same for parts that a register holds, $D a part's mask type; $F a library's function, $f its ending
+ * for f32; for x86 $K $J float and integer vector, $p ps or pd, $d d or q; in casts $S $Q vector and mask
+ * type of the source, $R a vector type between, $4 one of i32, $L $H limits of the source, $l $h the
+ * values beyond them (or lists of the lower and the upper half). */
 #include "cstyle_vector.h"
 #include <stdlib.h>
 
@@ -81,6 +82,7 @@ static const char *word(Printer *p, const VWords *w, char c)
 	case 'V': return vector_type(p, w->to, w->lanes);
 	case 'E': return p->d->type[w->to];
 	case 'M': return mask_type(p, size, w->lanes);
+	case '4': return mask_type(p, 4, w->lanes);
 	case 'U': return vector_type(p, unsigned_of[size], w->lanes);
 	case 'A': return arena_printf("%s_at", vector_type(p, w->to, w->lanes));
 	case 'S': return vector_type(p, w->from, w->lanes);

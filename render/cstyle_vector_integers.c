@@ -10,15 +10,12 @@
 #define PUT(m, a, b) "(((" a ") & " m ") | ((" b ") & ~" m "))"
 
 /* by 1 where the divisor is 0 or would overflow */
-static const char quotient_signed[] = TWO
-	"\tconst $M none = ($M)(b == 0), minus = ($M)(b == -1);\n"
-	"\tconst $V by = (b & ~(none | minus)) | ((none | minus) & 1);\n"
-	"\treturn __builtin_convertvector(\n"
-	"\t\t__builtin_convertvector(a, $R) / __builtin_convertvector(by, $R), $V);\n}\n";
-static const char quotient_unsigned[] = TWO
-	"\tconst $V by = b | (($V)(b == 0) & 1);\n"
-	"\treturn __builtin_convertvector(\n"
-	"\t\t__builtin_convertvector(a, $R) / __builtin_convertvector(by, $R), $V);\n}\n";
+static const char by_signed[] = TWO "\tconst $M none = ($M)(b == 0), minus = ($M)(b == -1);\n"
+	"\tconst $V by = (b & ~(none | minus)) | ((none | minus) & 1);\n";
+static const char by_unsigned[] = TWO "\tconst $V by = b | (($V)(b == 0) & 1);\n";
+static const char direct[] = "\treturn __builtin_convertvector(%s / %s, $V);\n}\n";
+static const char stepwise[] =
+	"\treturn __builtin_convertvector(__builtin_convertvector(%s / %s, $4), $V);\n}\n";
 
 #define SIGNED TWO "\tconst $V q = $F(a, b);\n\tconst $M none = ($M)(b == 0), minus = ($M)(b == -1);\n"
 #define UNSIGNED TWO "\tconst $V q = $F(a, b), some = ($V)(b != 0);\n"
@@ -45,7 +42,10 @@ const char *divide_fn(Printer *p, const char *what, DType d)
 		.from = d,
 		.via = dtype_size(d) == 4 ? DT_F64 : DT_F32,
 		.lanes = lanes};
-	w.fn = vector_helper(p, &w, dtype_signed(d) ? quotient_signed : quotient_unsigned);
+	const char *a = vector_cast(p, w.via, d, "a"), *by = vector_cast(p, w.via, d, "by");
+	const char *ratio = arena_printf(dtype_size(d) < 4 ? stepwise : direct, a, by);
+	w.fn = vector_helper(
+		p, &w, arena_printf("%s%s", dtype_signed(d) ? by_signed : by_unsigned, ratio));
 	w.name = arena_printf("%s_%s", what, type);
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
 		if (!strcmp(table[i].name, what))

@@ -55,7 +55,6 @@ static const char *load_mask(Printer *p, UOp *u, int *bytes)
 
 static const char *load_memory(Printer *p, UOp *u, const char *mask, int bytes)
 {
-	struct Vectors *v = p->vectors;
 	UOp *index = u->src[0];
 	DType d = lane_dtype(u->dtype);
 	if (lane_step(p, index->src[1]) != 1)
@@ -63,9 +62,9 @@ static const char *load_memory(Printer *p, UOp *u, const char *mask, int bytes)
 	const char *place = lane_text(p, index, 0);
 	if (!mask)
 		return arena_printf("%s(&%s)", vector_fn(p, "load", d), place);
+	static const DType of[] = {[1] = DT_I8, [2] = DT_I16, [4] = DT_I32, [8] = DT_I64};
 	if (bytes != dtype_size(d))
-		mask = arena_printf("__builtin_convertvector(%s, %s)", mask,
-			mask_type(p, dtype_size(d), v->lanes));
+		mask = vector_cast(p, of[dtype_size(d)], of[bytes], mask);
 	return arena_printf("%s(&%s, %s)", vector_fn(p, "load_if", d), place, mask);
 }
 
