@@ -289,3 +289,42 @@ const c f32 = [0.5, 0.25, 0.125]'
 	folds 1 'input x f32[n, 2] where n in 1..9' 'const w f32 = [[1, nan, 3, -inf], [5, 6, inf, 8]]' 'const s f32 = [2, 1, -1, 0.5]' \
 		'output y = x @ w * s'
 }
+
+@test "a convolution and a norm against sums in double precision" {
+	python3 - <<-'END'
+	import random, struct
+	r = random.Random(5)
+	def save(name, shape, values):
+	    head = "{'descr': '<f4', 'fortran_order': False, 'shape': (%s,), }" % ", ".join(map(str, shape))
+	    head += " " * (117 - len(head)) + "\n"
+	    open(name + ".npy", "wb").write(b"\x93NUMPY\1\0" + len(head).to_bytes(2, "little") + head.encode() +
+	        struct.pack("<%df" % len(values), *values))
+	def drawn(name, *shape, least=-1):
+	    n = 1
+	    for s in shape: n *= s
+	    v = list(struct.unpack("<%df" % n, struct.pack("<%df" % n, *(r.uniform(least, 2) for _ in range(n)))))
+	    save(name, shape, v)
+	    return v
+	N, C, O, H, W, K = 2, 3, 5, 7, 6, 3
+	x, w, c = drawn("x", N, C, H, W), drawn("w", O, C, K, K), drawn("c", O)
+	m, v, g, b = drawn("m", O), drawn("v", O, least=0.25), drawn("g", O), drawn("b", O)
+	y = []
+	for n in range(N):
+	    for o in range(O):
+	        for i in range(H - K + 1):
+	            for j in range(W - K + 1):
+	                s = c[o] + sum(x[((n * C + k) * H + i + p) * W + j + q] * w[((o * C + k) * K + p) * K + q]
+	                    for k in range(C) for p in range(K) for q in range(K))
+	                y.append(max((s - m[o]) / (v[o] + 1e-5) ** 0.5 * g[o] + b[o], 0.0))
+	save("y", (N, O, H - K + 1, W - K + 1), y)
+	END
+	atol=$(python3 -c 'import struct; d = open("y.npy", "rb").read()[128:]; print(2e-5 * max(struct.unpack("<%df" % (len(d) // 4), d)))')
+	program 'input x f32[n, 3, 7, 6] where n in 1..16' 'const w = load("w.npy")' 'const c = load("c.npy")' 'const m = load("m.npy")' \
+		'const v = load("v.npy")' 'const g = load("g.npy")' 'const b = load("b.npy")' 'output y = relu(batchnorm(conv2d(x, w, c), m, v, g, b))'
+	tool fuse p.mp --explain 2> e > f.mp
+	grep -q 'constant scale' e
+	for how in --interpret "-n 2"; do
+		tool run $how f.mp x=x.npy -o out
+		tool diff --rtol 0 --atol "$atol" y.npy out/y.npy
+	done
+}
