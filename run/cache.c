@@ -272,9 +272,11 @@ const char *cache_find(Key k, const char *suffix)
 	return good ? path : NULL;
 }
 
-void *cache_map(Key k, const char *suffix, size_t bytes)
+enum { BYTES_A_NANOSECOND = 8 };        /* that are hashed */
+
+/* An entry of that many bytes, mapped; NULL without one. Whether it is whole is not known yet. */
+static void *entry_map(const char *path, size_t bytes)
 {
-	const char *path = entry_path(k, suffix, false);
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
 	struct stat st;
 	void *p = MAP_FAILED;
@@ -286,12 +288,43 @@ void *cache_map(Key k, const char *suffix, size_t bytes)
 	if (p != MAP_FAILED)
 		entry_used(fd, &st);
 	close(fd);
-	if (p != MAP_FAILED && trailer_fits(p, st.st_size))
-		return p;
-	if (p != MAP_FAILED)
-		munmap(p, st.st_size);
-	unlink(path);
-	return NULL;
+	if (p == MAP_FAILED)
+		unlink(path);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* items of a launch: entries that are checked */
+static void entries_check(void *const *bufs, const int64_t *vars, int64_t from, int64_t to)
+{
+	void *const *at = bufs[0];
+	const size_t *bytes = bufs[1];
+	bool *good = bufs[2];
+
+	for (int64_t i = from; i < to; i++)
+		good[i] = !at[i] || trailer_fits(at[i], bytes[i] + sizeof(Trailer));
+}
+
+void cache_map(size_t n, const Key *key, const char *suffix, size_t *bytes, void **at, int threads)
+{
+	bool *good = arena_alloc(n + 1);
+	size_t all = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		at[i] = entry_map(entry_path(key[i], suffix, false), bytes[i]);
+		all += at[i] ? bytes[i] : 0;
+	}
+	Split s = pool_split(n, all / (n ? n : 1) / BYTES_A_NANOSECOND, threads);
+	s.chunk = 1;
+	s.wake = true;
+	pool_start(s.threads);
+	pool_run(entries_check, (void *[]){at, bytes, good}, NULL, n, &s);
+	pool_stop();
+	for (size_t i = 0; i < n; i++)
+		if (!good[i]) {
+			cache_unmap(at[i], bytes[i]);
+			at[i] = NULL;
+			unlink(entry_path(key[i], suffix, false));
+		}
 }
 
 void cache_unmap(void *p, size_t bytes)

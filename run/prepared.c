@@ -169,24 +169,35 @@ static double kept_bytes(const Prepared *p, const Buffers *b)
 	return n;
 }
 
-static bool find_one(Prepared *p, Buffers *b, size_t i)
+/* Those that calls of each run read, from the cache. */
+static void find_later(Prepared *p, Buffers *b, int threads)
 {
-	void *at = NULL;
-	if (p->state[i] & KEYED && b->host[i].bytes >= KEPT_FROM)
-		at = cache_map(p->key[i], ".data", b->host[i].bytes);
-	if (!at)
-		return false;
-	b->mem[i] = b->host[i].data = at;
-	p->state[i] |= FOUND;
-	return true;
+	size_t n = 0, *of = arena_alloc((b->n + 1) * sizeof *of);
+	size_t *bytes = arena_alloc((b->n + 1) * sizeof *bytes);
+	Key *key = arena_alloc((b->n + 1) * sizeof *key);
+	void **at = arena_alloc((b->n + 1) * sizeof *at);
+	for (size_t i = 0; i < b->n; i++)
+		if (p->state[i] & LATER && p->state[i] & KEYED && buffer_is(b->u[i], "prepared") &&
+			b->host[i].bytes >= KEPT_FROM) {
+			of[n] = i;
+			key[n] = p->key[i];
+			bytes[n++] = b->host[i].bytes;
+		}
+	cache_map(n, key, ".data", bytes, at, threads);
+	for (size_t k = 0; k < n; k++)
+		if (at[k]) {
+			b->mem[of[k]] = b->host[of[k]].data = at[k];
+			p->state[of[k]] |= FOUND;
+		}
 }
 
 /* Back from the last: a call runs when something that it writes is wanted and was not found. */
-static void find_wanted(Prepared *p, Buffers *b)
+static void find_wanted(Prepared *p, Buffers *b, int threads)
 {
 	bool *wanted = arena_alloc(b->n + 1);
+	find_later(p, b, threads);
 	for (size_t i = 0; i < b->n; i++)
-		wanted[i] = p->state[i] & LATER && !find_one(p, b, i);
+		wanted[i] = (p->state[i] & (LATER | FOUND)) == LATER;
 	for (size_t c = p->n; c--;) {
 		const Slots *call = &p->call[c];
 		p->skip[c] = true;
@@ -197,7 +208,8 @@ static void find_wanted(Prepared *p, Buffers *b)
 	}
 }
 
-Prepared *prepared_find(const Graph *g, Buffers *b, const Program *const *program)
+Prepared *prepared_find(
+	const Graph *g, Buffers *b, const Program *const *program, int threads)
 {
 	Prepared *p = arena_alloc(sizeof *p);
 	calls_read(p, g, b);
@@ -210,7 +222,7 @@ Prepared *prepared_find(const Graph *g, Buffers *b, const Program *const *progra
 	p->key = arena_alloc((b->n + 1) * sizeof *p->key);
 	for (size_t c = 0; c < p->n; c++)
 		key_call(p, b, &p->call[c], program[c]);
-	find_wanted(p, b);
+	find_wanted(p, b, threads);
 	return p;
 }
 

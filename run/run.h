@@ -41,9 +41,9 @@ const char *cache_find(Key k, const char *suffix);
 /* Puts a file's bytes under each of n keys (one file, many names); returns the path of the first.
  * Safe against other processes that do the same. */
 const char *cache_store(size_t n, const Key *keys, const char *suffix, const void *p, size_t bytes);
-/* An entry of that many bytes, whole and unharmed, mapped: what is written to it stays this
- * process's own. NULL when there is none. cache_unmap gives it back. */
-void *cache_map(Key k, const char *suffix, size_t bytes);
+/* n entries of so many bytes each, mapped and checked by that many threads: at gets their places, as
+ * memory that may be written without the file's knowing, NULL for one that is missing or harmed. */
+void cache_map(size_t n, const Key *key, const char *suffix, size_t *bytes, void **at, int threads);
 void cache_unmap(void *p, size_t bytes);
 /* Puts bytes under a key if there is room; says nothing when there is not. */
 void cache_keep(Key k, const char *suffix, const void *p, size_t bytes);
@@ -236,7 +236,8 @@ typedef struct Prepared Prepared;
 /* What an earlier run left in the cache takes its place. program: of each of the sink's calls
  * (NULL: a copy), or NULL for no cache: when something is interpreted, or every call is to be
  * looked at. */
-Prepared *prepared_find(const Graph *g, Buffers *b, const Program *const *program);
+Prepared *prepared_find(
+	const Graph *g, Buffers *b, const Program *const *program, int threads);
 /* The sink's first calls, that many, run once; those that skip need not, as what they write was
  * found. */
 size_t prepared_calls(const Prepared *p);

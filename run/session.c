@@ -327,7 +327,7 @@ static void open_steps(Session *s)
 		map_put(&by, s->programs.at[i].u->id + 1, (void *)(uintptr_t)(i + 1));
 	s->b = buffers_place(s->g, e, s->in);
 	s->threads = e->host ? s->o.threads : 1;
-	s->prepared = prepared_find(s->g, &s->b, programs_by_call(s, &by));
+	s->prepared = prepared_find(s->g, &s->b, programs_by_call(s, &by), s->threads);
 	if (s->o.often) {
 		buffers_settle(&s->b);
 		prepared_settle(s->prepared, &s->b);
