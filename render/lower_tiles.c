@@ -442,6 +442,41 @@ static bool streams(const Tiling *t)
 	return !t->f->in_place;
 }
 
+/* Bytes of the row buffers: each has a row for every lane of the tiles around it. */
+static int64_t buffer_bytes(const Tiling *t)
+{
+	int64_t sum = 0;
+	for (int i = 0; i < t->p->nstage; i++) {
+		const UOp *value = t->p->stage[i].value;
+		uint64_t over = t->p->stage[i].over, around = free_of(value) & ~over;
+		int64_t bytes = dtype_size(value->dtype);
+		for (int r = 0; r < t->f->nrange; r++)
+			if (around >> r & 1 && tile_size(t->p, r) && !mul_ok(bytes, tile_size(t->p, r), &bytes))
+				return INT64_MAX;
+		if (!mul_ok(bytes, count_of(t->f, over), &bytes) || !add_ok(sum, bytes, &sum))
+			return INT64_MAX;
+	}
+	return sum;
+}
+
+/* Tiles that multiply row buffers beyond what a stack holds are no gain. */
+static void tile_within(Tiling *t)
+{
+	Plan without = *t->p;
+	bool heavy = tile_heavy(t);
+	if (heavy && buffer_bytes(t) > 2 * target->local) {
+		*t->p = without;
+		heavy = false;
+	}
+	if (!heavy)
+		tile_elements(t);
+	if (!heavy && buffer_bytes(t) > 2 * target->local) {
+		*t->p = without;
+		choose_items(t, t->p->norder);
+	}
+	t->p->stream = !heavy && t->p->tile[t->v].vector > 1 && streams(t);
+}
+
 void choose_tiles(Plan *p, const Facts *f, const Look *k)
 {
 	Tiling t = {.p = p, .f = f, .k = k, .v = -1};
@@ -459,8 +494,5 @@ void choose_tiles(Plan *p, const Facts *f, const Look *k)
 	int64_t least = least_size(f, t.v);
 	if (least < t.lanes)
 		t.lanes = power_below(least);
-	bool heavy = tile_heavy(&t);
-	if (!heavy)
-		tile_elements(&t);
-	p->stream = !heavy && t.p->tile[t.v].vector > 1 && streams(&t);
+	tile_within(&t);
 }
