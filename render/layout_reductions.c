@@ -9,7 +9,13 @@
 #include "layout.h"
 #include <stdlib.h>
 
-enum { FEW = 16, LONG = 1 << 16, PART_LEAST = 1 << 14, MOST_PARTS = 64 };
+enum {
+	FEW = 16, LONG = 1 << 16, PART_LEAST = 1 << 14, MOST_PARTS = 64,
+	/* the same where one item sums rows of so many elements at once (ROW_TILE of lower_tiles.c) */
+	FEW_IN_ROWS = 4096, LONG_ROWS = 1 << 20, MOST_ROW_PARTS = 16,
+	/* or where it has a tile of a product, with operands that are used again */
+	FEW_IN_TILES = 512
+};
 
 typedef struct { VEC(UOp *) out; int count; } Parts;
 
@@ -19,6 +25,7 @@ typedef struct {
 	UOp *call, *reduce, *along;
 	int axis;               /* first free axis number */
 	int64_t parts;
+	bool rows;              /* whole rows are summed at once: neighbours in them stay neighbours */
 } Long;
 
 static int64_t least_count(const Facts *f, uint64_t set)
@@ -73,11 +80,12 @@ static int64_t power_below(int64_t n)
 
 static bool is_long(Long *l, UOp *u)
 {
-	uint64_t inner, all = bound_in(u, &inner);
-	int64_t work = least_count(&l->f, all), n = work / PART_LEAST;
-	if (free_of(u) & ~l->f.out || work < LONG)
+	uint64_t inner, all = bound_in(u, &inner) | (l->rows ? l->f.out : 0);
+	int64_t work = least_count(&l->f, all), n = work / PART_LEAST, most = MOST_PARTS;
+	if (free_of(u) & ~l->f.out || work < (l->rows ? LONG_ROWS : LONG))
 		return false;
-	l->parts = power_below(n < MOST_PARTS ? n : MOST_PARTS);
+	most = l->rows ? MOST_ROW_PARTS : most;
+	l->parts = power_below(n < most ? n : most);
 	l->along = range_to_split(&l->f, bound_of(u) & ~inner, l->parts);
 	if (!l->along)
 		return false;
@@ -87,6 +95,36 @@ static bool is_long(Long *l, UOp *u)
 	return l->parts > 1;
 }
 
+/* Does some load go to its neighbour where the store does? */
+static bool has_rows(const Long *l)
+{
+	UOp *to = flat_place(l->f.kernel->src[0]->src[0]);
+	int64_t step;
+	for (int r = 0; r < l->f.nrange; r++) {
+		if (!place_step(to, l->f.range[r], &step) || step != 1 || least_count(&l->f, 1ull << r) < 2)
+			continue;
+		for (size_t i = 0; i < l->f.all.n; i++) {
+			UOp *u = l->f.all.at[i];
+			if (u->op == OP_LOAD && free_of(u) >> r & 1 &&
+				place_step(flat_place(u->src[0]), l->f.range[r], &step) && step == 1)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Would so few items be left that threads have nothing to share? */
+static bool few_items(Long *l)
+{
+	int64_t n = count_of(&l->f, l->f.out);
+	Roles r;
+	if (n >= FEW_IN_ROWS)
+		return false;
+	bool product = roles_find(&r, l->call);
+	l->rows = n < (product ? FEW_IN_TILES : FEW_IN_ROWS) && has_rows(l);
+	return l->rows || n < FEW;
+}
+
 /* The first of the call's kernel, sources before users. */
 static bool find_long(Long *l, UOp *call)
 {
@@ -94,7 +132,7 @@ static bool find_long(Long *l, UOp *call)
 	if (call->op != OP_CALL || call->src[0]->op != OP_KERNEL || call_prepares(call))
 		return false;
 	facts_find(&l->f, call->src[0], false);
-	if (l->f.serial || l->f.in_place || count_of(&l->f, l->f.out) >= FEW)
+	if (l->f.serial || l->f.in_place || !few_items(l))
 		return false;
 	for (int r = 0; r < l->f.nrange; r++)
 		l->axis = axis_of(&l->f, r) >= l->axis ? (int)axis_of(&l->f, r) + 1 : l->axis;
