@@ -1,0 +1,143 @@
+#ifndef HELPER_vectors
+#define HELPER_vectors
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+#ifndef HELPER_f32x8
+#define HELPER_f32x8
+typedef float f32x8 __attribute__((vector_size(32)));
+typedef float f32x8_at __attribute__((vector_size(32), aligned(4), may_alias));
+#endif
+
+#ifndef HELPER_splat_f32x8
+#define HELPER_splat_f32x8
+static inline __attribute__((always_inline)) f32x8 splat_f32x8(float x)
+{
+	return (f32x8){x, x, x, x, x, x, x, x};
+}
+#endif
+
+#ifndef HELPER_load_f32x8
+#define HELPER_load_f32x8
+static inline __attribute__((always_inline)) f32x8 load_f32x8(const void *p)
+{
+	return *(const f32x8_at *)p;
+}
+#endif
+
+#ifndef HELPER_f32x4
+#define HELPER_f32x4
+typedef float f32x4 __attribute__((vector_size(16)));
+typedef float f32x4_at __attribute__((vector_size(16), aligned(4), may_alias));
+#endif
+
+#ifndef HELPER_f32x2
+#define HELPER_f32x2
+typedef float f32x2 __attribute__((vector_size(8)));
+typedef float f32x2_at __attribute__((vector_size(8), aligned(4), may_alias));
+#endif
+
+/* parts.t:2 */
+void parts_r_65540(float *restrict parts0_, const float *restrict x, const long from, const long to)
+{
+	for (long gidx0 = from; gidx0 < to; gidx0++) {
+		f32x8 acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5, acc0_6, acc0_7;
+		acc0_0 = splat_f32x8(0.0f);
+		acc0_1 = splat_f32x8(0.0f);
+		acc0_2 = splat_f32x8(0.0f);
+		acc0_3 = splat_f32x8(0.0f);
+		acc0_4 = splat_f32x8(0.0f);
+		acc0_5 = splat_f32x8(0.0f);
+		acc0_6 = splat_f32x8(0.0f);
+		acc0_7 = splat_f32x8(0.0f);
+		float acc1_0, acc1_1, acc1_2, acc1_3;
+		acc1_0 = 0.0f;
+		acc1_1 = 0.0f;
+		acc1_2 = 0.0f;
+		acc1_3 = 0.0f;
+		for (long r3 = 0; r3 < 1024; r3++) {
+			acc0_0 = acc0_0 + load_f32x8(&x[gidx0 * 65540 + r3 * 16]);
+			acc0_1 = acc0_1 + load_f32x8(&x[gidx0 * 65540 + r3 * 16 + 8]);
+			acc0_2 = acc0_2 + load_f32x8(&x[gidx0 * 65540 + r3 * 16 + 16385]);
+			acc0_3 = acc0_3 + load_f32x8(&x[gidx0 * 65540 + r3 * 16 + 16393]);
+			acc0_4 = acc0_4 + load_f32x8(&x[gidx0 * 65540 + r3 * 16 + 32770]);
+			acc0_5 = acc0_5 + load_f32x8(&x[gidx0 * 65540 + r3 * 16 + 32778]);
+			acc0_6 = acc0_6 + load_f32x8(&x[gidx0 * 65540 + r3 * 16 + 49155]);
+			acc0_7 = acc0_7 + load_f32x8(&x[gidx0 * 65540 + r3 * 16 + 49163]);
+		}
+		for (long r3 = 0; r3 < 1; r3++) {
+			acc1_0 += x[gidx0 * 65540 + 16384];
+			acc1_1 += x[gidx0 * 65540 + 32769];
+			acc1_2 += x[gidx0 * 65540 + 49154];
+			acc1_3 += x[gidx0 * 65540 + 65539];
+		}
+		f32x8 acc2_0, acc2_1, acc2_2, acc2_3;
+		acc2_0 = acc0_0 + acc0_1;
+		acc2_1 = acc0_2 + acc0_3;
+		acc2_2 = acc0_4 + acc0_5;
+		acc2_3 = acc0_6 + acc0_7;
+		f32x4 acc3_0, acc3_1, acc3_2, acc3_3;
+		acc3_0 = __builtin_shufflevector(acc2_0, acc2_0, 0, 1, 2, 3) + __builtin_shufflevector(acc2_0, acc2_0, 4, 5, 6, 7);
+		acc3_1 = __builtin_shufflevector(acc2_1, acc2_1, 0, 1, 2, 3) + __builtin_shufflevector(acc2_1, acc2_1, 4, 5, 6, 7);
+		acc3_2 = __builtin_shufflevector(acc2_2, acc2_2, 0, 1, 2, 3) + __builtin_shufflevector(acc2_2, acc2_2, 4, 5, 6, 7);
+		acc3_3 = __builtin_shufflevector(acc2_3, acc2_3, 0, 1, 2, 3) + __builtin_shufflevector(acc2_3, acc2_3, 4, 5, 6, 7);
+		f32x2 acc4_0, acc4_1, acc4_2, acc4_3;
+		acc4_0 = __builtin_shufflevector(acc3_0, acc3_0, 0, 1) + __builtin_shufflevector(acc3_0, acc3_0, 2, 3);
+		acc4_1 = __builtin_shufflevector(acc3_1, acc3_1, 0, 1) + __builtin_shufflevector(acc3_1, acc3_1, 2, 3);
+		acc4_2 = __builtin_shufflevector(acc3_2, acc3_2, 0, 1) + __builtin_shufflevector(acc3_2, acc3_2, 2, 3);
+		acc4_3 = __builtin_shufflevector(acc3_3, acc3_3, 0, 1) + __builtin_shufflevector(acc3_3, acc3_3, 2, 3);
+		float acc5_0, acc5_1, acc5_2, acc5_3;
+		acc5_0 = acc4_0[0] + acc4_0[1];
+		acc5_1 = acc4_1[0] + acc4_1[1];
+		acc5_2 = acc4_2[0] + acc4_2[1];
+		acc5_3 = acc4_3[0] + acc4_3[1];
+		acc5_0 += acc1_0;
+		acc5_1 += acc1_1;
+		acc5_2 += acc1_2;
+		acc5_3 += acc1_3;
+		parts0_[gidx0 * 4] = acc5_0;
+		parts0_[gidx0 * 4 + 1] = acc5_1;
+		parts0_[gidx0 * 4 + 2] = acc5_2;
+		parts0_[gidx0 * 4 + 3] = acc5_3;
+	}
+}
+
+void parts_r_65540_call(void *const *bufs, const long *vars, long from, long to)
+{
+	(void)vars;
+	parts_r_65540(bufs[0], bufs[1], from, to);
+}
+
+/* parts.t:2 */
+void r_65540(float *restrict t0_, const float *restrict parts0_)
+{
+	float acc0 = 0.0f;
+	for (long r1 = 0; r1 < 4; r1++) {
+		acc0 += parts0_[r1];
+	}
+	t0_[0] = acc0;
+}
+
+void r_65540_call(void *const *bufs, const long *vars, long from, long to)
+{
+	(void)vars;
+	(void)from;
+	(void)to;
+	r_65540(bufs[0], bufs[1]);
+}
+
+/* y */
+/* parts.t:2 */
+void E_1(float *restrict y, const float *restrict t0_)
+{
+	y[0] = t0_[0];
+}
+
+void E_1_call(void *const *bufs, const long *vars, long from, long to)
+{
+	(void)vars;
+	(void)from;
+	(void)to;
+	E_1(bufs[0], bufs[1]);
+}
+

@@ -1,0 +1,2 @@
+input x f32[65540]
+output y = sum(x)
