@@ -1,5 +1,5 @@
 /* EXP2, LOG2, SIN and POW of f32 and f64 as plain arithmetic, so that they run in vectors: a call of the
- * library would be one for each lane. */
+ * library would be one for each lane.  |x| as a bit less. */
 #include "lower_math.h"
 
 /* 1 + f in √½ … √2: a carry into the exponent from √2 on, and the exponent taken away again. The exponent
@@ -43,13 +43,28 @@ UOp *math_pow_special(UOp *x, UOp *y, UOp *magnitude)
 	return m_where(either(m_equal(x, one), m_equal(y, zero)), one, r);
 }
 
+/* x < 0 ? -x : x + 0 is |x|, which is x without its sign bit; NULL when u is nothing of the kind */
+static UOp *absolute(UOp *u)
+{
+	UOp *below = u->src[0], *minus = u->src[1], *plus = u->src[2], *x;
+	double zero = 1;
+	if (below->op != OP_CMPLT || minus->op != OP_NEG || plus->op != OP_ADD)
+		return NULL;
+	x = minus->src[0];
+	if (below->src[0] != x || plus->src[0] != x || !const_is_float(below->src[1], &zero) || zero != 0 ||
+		!const_is_float(plus->src[1], &zero) || zero != 0)
+		return NULL;
+	return m_masked(x, u->dtype == DT_F32 ? INT32_MAX : INT64_MAX);
+}
+
 UOp *math_op(UOp *u)
 {
 	bool single = u->dtype == DT_F32;
-	if (!target->vector || target->gpu || (!single && u->dtype != DT_F64))
+	if (!target->vector || target->gpu || (!single && u->dtype != DT_F64) || !u->nsrc)
 		return NULL;
 	UOp *x = u->src[0];
 	switch (u->op) {
+	case OP_WHERE: return absolute(u);
 	case OP_EXP2: return single ? math_exp2_f32(x) : math_exp2_f64(x);
 	case OP_LOG2: return single ? math_log2_f32(x) : math_log2_f64(x);
 	case OP_SIN: return single ? math_sin_f32(x) : math_sin_f64(x);

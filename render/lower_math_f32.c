@@ -5,9 +5,9 @@
  *     sin(x)  = ±r·s(r²)            r = x/π - n in -½ … ½, in f64, with as many bits of 1/π as x needs
  *     pow(x, y) = ±2^(y·log2|x|)    in f64
  *
- * p, q and s are minimax polynomials, fitted by the exchange algorithm of Remez (q by Lawson's weighted
- * least squares); their relative errors stand beside them. 2^n twice, since neither the greatest nor the
- * least power of two is one float; subnormals come out rounded once. */
+ * p, q and s are minimax polynomials, fitted by the exchange algorithm of Remez; their relative errors
+ * stand beside them. 2^n twice, since neither the greatest nor the least power of two is one float;
+ * subnormals come out rounded once. */
 #include "lower_math.h"
 
 /* 1e-8 */
@@ -23,12 +23,12 @@ UOp *math_exp2_f32(UOp *x)
 	return m_mul(m_mul(M_POLY(f, p), scale), scale);
 }
 
-/* 3e-8 */
+/* 4e-9 */
 UOp *math_log2_f32(UOp *x)
 {
-	static const double q[] = {1.4426950216293335, -0.7213473320007324, 0.48091062903404236,
-		-0.3607036769390106, 0.28791624307632446, -0.23894481360912323, 0.21571564674377441,
-		-0.2072697877883911, 0.12583696842193604};
+	static const double q[] = {1.4426950408298964, -0.7213473515013219, 0.4808982410734474,
+		-0.3606966493987978, 0.28856740768694106, -0.23961740286553415, 0.20460062947586885,
+		-0.19106277027702956, 0.1861749184821991, -0.1099494689205403};
 	UOp *small = m_less(x, m_num(x, 0x1p-126));
 	UOp *y = m_bits(m_where(small, m_mul(x, m_num(x, 0x1p24)), x));
 	UOp *e = m_shr(m_sub(y, m_int(y, 0x3f3504f3)), 23);

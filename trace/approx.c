@@ -39,7 +39,7 @@ static UOp *poly(UOp *x, int n, const double *c)
 	UOp *y = num(x, c[0]);
 
 	for (int i = 1; i < n; i++)
-		y = t_addc(t_mul(y, x), c[i]);
+		y = t_mulacc(y, x, num(x, c[i]));
 	return y;
 }
 #define POLY(x, ...) poly(x, sizeof((double[]){__VA_ARGS__}) / sizeof(double), (double[]){__VA_ARGS__})
@@ -204,24 +204,38 @@ UOp *t_floordiv(UOp *a, UOp *b) { return wide2(floordiv_real, a, b); }
 
 /* ---- exponentials ---------------------------------------------------------------------------- */
 
-/* exp(x)·2^k, 1.5 ulp beyond EXP2's own. x and log2(e) are cut into a head of half the precision
- * and a rest; the product of the heads is exact, and what rounding the sum loses comes back as a
- * factor. */
-static UOp *exp_scaled(UOp *x, int k)
+/* x with the last bits of its mantissa cut off: half of them are left, and the product of two such is exact */
+static UOp *head(UOp *x)
 {
-	double limit = is_f64(x) ? 1024 : 128, steps = is_f64(x) ? 65536 : 32;
-	double head = is_f64(x) ? 48408813.0 / 33554432 : 2955.0 / 2048, log2e = M_LOG2E;
-	double rest = is_f64(x) ? -1.0542692476429138e-08 : log2e - head;
-	UOp *hi, *p, *q, *s, *e;
+	DType it = is_f64(x) ? DT_U64 : DT_U32;
+	uint64_t mask = is_f64(x) ? ~(uint64_t)0x7ffffff : 0xfffff000;
 
-	x = clamp(x, limit);
-	hi = t_mulc(t_op1(OP_TRUNC, t_mulc(x, steps)), 1 / steps);
-	p = t_mulc(hi, head);
-	p = k ? t_addc(p, k) : p;
-	q = t_add(t_mulc(hi, rest), t_mulc(t_sub(x, hi), log2e));
-	s = t_add(p, q);
-	e = t_sub(q, t_sub(s, p));
-	return t_mul(t_op1(OP_EXP2, s), t_addc(t_mulc(e, M_LN2), 1));
+	x = t_op2(OP_AND, NODE(OP_BITCAST, it, VNIL, x), const_bits(it, &mask));
+	return NODE(OP_BITCAST, it == DT_U64 ? DT_F64 : DT_F32, VNIL, x);
+}
+
+/* exp(x)·2^k for x that is held below where the result is out of range, 1.5 ulp beyond EXP2's own. x and
+ * log2(e) are cut into a head and a rest; what the exponent lost to rounding comes back as a factor. */
+static UOp *exp_held(UOp *x, int k)
+{
+	double first = is_f64(x) ? 48408813.0 / 33554432 : 2955.0 / 2048, log2e = M_LOG2E;
+	double rest = is_f64(x) ? -1.0542692476429138e-08 : log2e - first;
+	UOp *hi = head(x), *s = t_mulc(x, log2e), *e;
+
+	s = k ? t_addc(s, k) : s;
+	e = k ? t_sub(t_addc(t_mulc(hi, first), k), s) : t_mulacc(hi, num(x, first), t_neg(s));
+	e = t_mulacc(t_sub(x, hi), num(x, log2e), t_mulacc(hi, num(x, rest), e));
+	return t_mul(t_op1(OP_EXP2, s), t_mulacc(e, num(x, M_LN2), num(x, 1)));
+}
+
+static double exp_limit(UOp *x) { return is_f64(x) ? 1024 : 128; }
+
+static UOp *exp_scaled(UOp *x, int k) { return exp_held(clamp(x, exp_limit(x)), k); }
+
+/* exp(-|x|) */
+static UOp *exp_falling(UOp *x)
+{
+	return exp_held(t_max(t_neg(t_abs(x)), num(x, -exp_limit(x))), 0);
 }
 
 /* exp where its error counts against something not less than 1 */
@@ -243,7 +257,15 @@ static UOp *expm1_real(UOp *x)
 
 static UOp *log_real(UOp *x) { return t_mulc(t_op1(OP_LOG2, x), M_LN2); }
 
-/* log(u) for u = 1 + x, and the derivative times what u lost of x */
+/* log(u) for u = 1 + x, and the derivative times what u lost of x; 0 ≤ x ≤ 1 */
+static UOp *log1p_unit(UOp *x)
+{
+	UOp *u = t_addc(x, 1), *lost = t_sub(x, t_addc(u, -1));
+
+	return t_where(t_eq(x, num(x, 0)), x, t_mulacc(t_op1(OP_LOG2, u), num(x, M_LN2), t_div(lost, u)));
+}
+
+/* the same for every x */
 static UOp *log1p_real(UOp *x)
 {
 	UOp *u = t_addc(x, 1), *in = t_min(x, num(x, 1e30)), *v = t_addc(in, 1);
@@ -256,19 +278,20 @@ static UOp *log1p_real(UOp *x)
 /* f32: a polynomial below 0.625, else 1 - 2/(exp(2|x|) + 1). */
 static UOp *tanh_real(UOp *x)
 {
-	UOp *a, *z, *in, *small, *big;
+	UOp *a, *z, *small, *big;
 
 	if (is_f64(x)) {
 		z = expm1_real(t_mulc(clamp(x, 22), 2));
 		return t_div(z, t_addc(z, 2));
 	}
-	in = clamp(x, 0.625);
-	z = t_mul(in, in);
+	a = t_abs(x);
+	z = t_min(a, num(x, 0.625));
+	z = t_mul(z, z);
 	small = POLY(z, -5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1,
 		-3.33332819422e-1);
-	small = t_mul(in, t_addc(t_mul(small, z), 1));
-	a = t_abs(x);
-	big = t_sub(num(x, 1), t_mulc(t_recip(t_addc(exp_plain(t_mulc(a, 2)), 1)), 2));
+	small = t_mul(x, t_mulacc(small, z, num(x, 1)));
+	big = t_op1(OP_EXP2, t_mulc(a, 2 * M_LOG2E));
+	big = t_sub(num(x, 1), t_div(num(x, 2), t_addc(big, 1)));
 	return t_where(t_lt(a, num(x, 0.625)), small, t_where(t_lt(x, num(x, 0)), t_neg(big), big));
 }
 
@@ -289,14 +312,14 @@ static UOp *cosh_real(UOp *x)
 
 static UOp *sigmoid_real(UOp *x)
 {
-	UOp *e = exp_real(t_neg(t_abs(x)));
+	UOp *e = exp_falling(x);
 
 	return t_div(t_where(t_lt(x, num(x, 0)), e, num(x, 1)), t_addc(e, 1));
 }
 
 static UOp *softplus_real(UOp *x)
 {
-	return t_add(t_max(x, num(x, 0)), log1p_real(exp_real(t_neg(t_abs(x)))));
+	return t_add(t_max(x, num(x, 0)), log1p_unit(exp_falling(x)));
 }
 
 UOp *t_exp(UOp *x) { return wide(exp_real, x); }
@@ -495,17 +518,17 @@ UOp *t_atanh(UOp *x) { return wide(atanh_real, x); }
 
 static UOp *erf_f32(UOp *x)
 {
-	UOp *t = t_abs(x), *in = clamp(x, 1), *s = t_mul(in, in), *r, *small;
+	UOp *a = t_abs(x), *in = t_min(a, num(x, 1)), *s = t_mul(in, in), *t, *r, *small;
 
 	small = POLY(s, -5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1,
 		-3.76125336e-1, 1.28379166e-1);
-	small = t_add(t_mul(small, in), in);
-	t = t_min(t, num(x, 5));
+	small = t_mulacc(small, x, x);
+	t = t_min(a, num(x, 5));
 	r = POLY(t, -1.72853470e-5, 3.83197126e-4, -3.88396438e-3, 2.42546219e-2, -1.06777877e-1,
 		-6.34846687e-1, -1.28717512e-1);
-	r = t_sub(t_mul(r, t), t);
+	r = t_mulacc(r, t, t_neg(t));
 	r = t_sub(num(x, 1), exp_plain(r));
-	return t_where(t_lt(num(x, 0.927734375), t_abs(x)),
+	return t_where(t_lt(num(x, 0.927734375), a),
 		t_where(t_lt(x, num(x, 0)), t_neg(r), r), small);
 }
 
@@ -559,3 +582,26 @@ static UOp *erf_f64(UOp *x)
 
 static UOp *erf_real(UOp *x) { return is_f64(x) ? erf_f64(x) : erf_f32(x); }
 UOp *t_erf(UOp *x) { return wide(erf_real, x); }
+
+/* x·Φ(x) by Φ(-a) = 2^P(a), P a minimax polynomial of log2(erfc(a/√2)/2) on 0 … 6.5, weighted by the root of
+ * Φ(-a): within 1e-7 of max(1, |x|), and within 2e-6 of itself above -4. Beyond, P falls below all exponents. */
+static UOp *gelu_f32(UOp *x)
+{
+	UOp *a = t_abs(x), *below;
+
+	below = POLY(a, -3.131677709478275e-08, 9.067434788120617e-07, -1.1302885156084552e-05,
+		7.735737995933365e-05, -0.00027921956759844544, -7.759712373428816e-06,
+		0.006963736315832533, -0.05245681223415181, -0.45921462576446503, -1.151105040796469,
+		-0.9999999849795019);
+	below = t_op1(OP_EXP2, below);
+	return t_mul(x, t_where(t_lt(x, num(x, 0)), below, t_sub(num(x, 1), below)));
+}
+
+static UOp *gelu_real(UOp *x)
+{
+	if (!is_f64(x))
+		return gelu_f32(x);
+	return t_mul(t_mulc(x, 0.5), t_addc(t_erf(t_mulc(x, M_SQRT1_2)), 1));
+}
+
+UOp *t_gelu(UOp *x) { return wide(gelu_real, x); }

@@ -193,8 +193,7 @@ ACTIVATION(gelu)
 	}
 	if (strcmp(how, "none"))
 		die(MALFORMED, "gelu: approximate is \"none\" or \"tanh\", not \"%s\"", how);
-	u = t_erf(t_mulc(x, M_SQRT1_2));
-	return t_mul(t_mulc(x, 0.5), t_addc(u, 1));
+	return t_gelu(x);
 }
 
 Value fn_prelu(Args *a)

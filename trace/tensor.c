@@ -177,6 +177,15 @@ UOp *t_where(UOp *c, UOp *a, UOp *b)
 	return node_new(OP_WHERE, dt, 3, x, VNIL);
 }
 
+UOp *t_mulacc(UOp *a, UOp *b, UOp *c)
+{
+	DType dt = dtype_promote(dtype_promote(a->dtype, b->dtype), c->dtype);
+	UOp *x[3] = { t_cast(a, dt), t_cast(b, dt), t_cast(c, dt) };
+
+	broadcast(3, x);
+	return node_new(OP_MULACC, dt, 3, x, VNIL);
+}
+
 UOp *t_add(UOp *a, UOp *b) { return t_op2(OP_ADD, a, b); }
 UOp *t_sub(UOp *a, UOp *b) { return t_op2(OP_SUB, a, b); }
 UOp *t_mul(UOp *a, UOp *b) { return t_op2(OP_MUL, a, b); }

@@ -104,6 +104,7 @@ extern bool t_sizes_agree;
 UOp *t_op1(Op op, UOp *x);
 UOp *t_op2(Op op, UOp *a, UOp *b);
 UOp *t_where(UOp *c, UOp *a, UOp *b);
+UOp *t_mulacc(UOp *a, UOp *b, UOp *c);       /* a·b + c, rounded once or twice */
 UOp *t_add(UOp *a, UOp *b); UOp *t_sub(UOp *a, UOp *b); UOp *t_mul(UOp *a, UOp *b); UOp *t_div(UOp *a, UOp *b);
 UOp *t_max(UOp *a, UOp *b); UOp *t_min(UOp *a, UOp *b); UOp *t_neg(UOp *x); UOp *t_pow(UOp *a, UOp *b);
 UOp *t_addc(UOp *x, double c); UOp *t_mulc(UOp *x, double c);      /* with a constant of x's dtype */
@@ -198,6 +199,7 @@ UOp *t_tanh(UOp *x); UOp *t_sinh(UOp *x); UOp *t_cosh(UOp *x); UOp *t_sigmoid(UO
 UOp *t_cos(UOp *x); UOp *t_tan(UOp *x);
 UOp *t_asin(UOp *x); UOp *t_acos(UOp *x); UOp *t_atan(UOp *x); UOp *t_atan2(UOp *y, UOp *x); UOp *t_hypot(UOp *x, UOp *y);
 UOp *t_asinh(UOp *x); UOp *t_acosh(UOp *x); UOp *t_atanh(UOp *x); UOp *t_erf(UOp *x);
+UOp *t_gelu(UOp *x);
 UOp *t_floor(UOp *x); UOp *t_ceil(UOp *x); UOp *t_round(UOp *x);  /* half to even; integers stay */
 UOp *t_abs(UOp *x); UOp *t_sign(UOp *x); UOp *t_signbit(UOp *x);
 /* C's fmod and Python's % and // for floats of one dtype; the quotient is exact below 2^33 (f32), 2^50 (f64) */
