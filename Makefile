@@ -125,6 +125,10 @@ bench: all build/venv/peers
 bench-quick: all
 	@BIN=$(abspath $(B))/bin CC="$(CC)" bash tests/bench/quick.sh $(BENCH)
 
+# the greatest error of each function, over every f32; ACCURACY="clang -march=x86-64" for another compiler or processor
+accuracy: all
+	@BIN=$(abspath $(B))/bin CC="$(CC)" bash tests/accuracy.sh all $(ACCURACY)
+
 # length of functions, files and lines, to compare with what the project holds to
 wc:
 	@bash tests/wc.sh
@@ -133,5 +137,5 @@ clean:
 	rm -rf build
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all bench bench-quick clean conformance deps models test demo install rebase wc
+.PHONY: accuracy all bench bench-quick clean conformance deps models test demo install rebase wc
 .SECONDARY:

@@ -1,0 +1,40 @@
+# The functions of the reals in generated code, a sample of every exponent and the neighbours of special values: within 4
+# units in the last place, no call of the library left. `make accuracy` tries every f32. A new function is a name in
+# accuracy.sh.
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+x86() { [ "$(uname -m)" = x86_64 ]; }
+
+# within COUNT CC FLAG…
+within() {
+	bash "$TESTS/accuracy.sh" "$@" > errors.txt || { cat errors.txt; return 1; }
+	grep -q 'pow f64: [0-3]\.' errors.txt
+}
+
+@test "accuracy: this processor" { within 10 "${CC:-cc}"; }
+
+@test "accuracy: no products with sums rounded once" {
+	x86 || skip "not an x86"
+	ONLY=exp2,log2,sin,pow,exp,tanh,erf within 5 "${CC:-cc}" -march=x86-64
+}
+
+@test "accuracy: clang" {
+	command -v clang > c || skip "no clang"
+	ONLY=exp2,log2,sin,pow,exp,tanh,erf within 5 clang
+	x86 || return 0
+	ONLY=exp2,log2,sin,pow within 3 clang -march=x86-64-v3
+}
+
+@test "accuracy: gelu" {
+	cat > g.t <<-'END'
+	x = f32(arange(20000) - 10000) / 700
+	d = gelu(x) - f32(gelu(f64(x)))
+	output m = max(abs(d) / maximum(abs(x), 1)) < 2e-7
+	output e = gelu(f32([0, inf, nan, -20, 30, -1]))
+	END
+	tool trace g.t > g.mp
+	ok tool run g.mp
+	[[ $output == *True* && $output == *nan* ]] || { echo "$output"; return 1; }
+}
