@@ -239,35 +239,53 @@ static VText compare_bools(Printer *p, UOp *u)
 							   MASK(bytes, PREC_UNARY, "~((%s) ^ (%s))", a, b);
 }
 
-/* a < b of places: of their difference only the lane's part differs, and that fits an int32 */
-static const char *index_limit(Printer *p, UOp *u, int64_t *step)
+/* within 2^30: what is compared with a lane's step need not be further off */
+static const char *limit_fn(Printer *p)
 {
-	enum { SMALL = 1 << 30 };
+	VWords w = {.name = "limit_i32"};
+	return vector_helper(p, &w, VECTOR_INLINE "int $N(long x)\n{\n"
+		"\treturn x < -1073741824 ? -1073741824 : x > 1073741824 ? 1073741824 : (int)x;\n}\n");
+}
+
+/* Places compared: of their difference only the lanes' steps differ, and those fit an int32.
+ *
+ *     r0 * 16 + lane < 61   →   lane < 61 - r0 * 16 */
+static bool index_compare(Printer *p, UOp *u, VText *t)
+{
+	enum { SMALL = 1 << 30, LONGEST_STEP = 1 << 20 };
+	struct Vectors *v = p->vectors;
 	int64_t lo, hi;
 	if (u->src[0]->dtype != DT_I64 || ix_wild(u->src[0]) || ix_wild(u->src[1]))
-		return NULL;
-	UOp *rest = ix_sub(u->src[1], u->src[0]);
-	*step = -lane_step(p, rest);
-	if (!*step || *step > 1 << 20 || *step < -(1 << 20))
-		return NULL;
+		return false;
+	UOp *rest = ix_sub(u->src[0], u->src[1]);
+	int64_t step = lane_step(p, rest);
+	if (!step || step > LONGEST_STEP || step < -LONGEST_STEP)
+		return false;
+	const char *op = u->op == OP_CMPEQ ? "==" : u->op == OP_CMPNE ? "!=" : step > 0 ? "<" : ">";
 	rest = at_lane(p, rest, 0);
+	if (step > 0)
+		rest = ix_sub(ix_const(0), rest);
+	step = step < 0 ? -step : step;
 	ix_bounds(rest, &lo, &hi);
+	const char *limit = expr_text(p, rest).s, *splat = vector_fn(p, "splat", DT_I32);
 	if (lo < -SMALL || hi > SMALL)
-		return NULL;
-	return arena_printf("%s(%s)", vector_fn(p, "splat", DT_I32), expr_text(p, rest).s);
+		limit = arena_printf("%s(%s)", limit_fn(p), limit);
+	const char *lane = arena_printf("%s()", vector_fn(p, "lane", DT_I32));
+	if (step > 1)
+		lane = arena_printf("%s * %s(%lld)", lane, splat, (long long)step);
+	*t = MASK(4, PREC_UNARY, "(%s)(%s %s %s(%s))", mask_type(p, 4, v->lanes), lane, op, splat, limit);
+	return true;
 }
 
 static VText compare_text(Printer *p, UOp *u)
 {
 	struct Vectors *v = p->vectors;
-	int64_t step;
-	const char *op = u->op == OP_CMPLT ? "<" : u->op == OP_CMPEQ ? "==" : "!=", *limit;
+	VText t;
+	const char *op = u->op == OP_CMPLT ? "<" : u->op == OP_CMPEQ ? "==" : "!=";
 	if (u->src[0]->dtype == DT_BOOL)
 		return compare_bools(p, u);
-	if ((limit = index_limit(p, u, &step)))
-		return MASK(4, PREC_UNARY, "(%s)(%s() * %s(%lld) %s %s)", mask_type(p, 4, v->lanes),
-			vector_fn(p, "lane", DT_I32), vector_fn(p, "splat", DT_I32), (long long)step, op,
-			limit);
+	if (index_compare(p, u, &t))
+		return t;
 	int bytes = dtype_size(u->src[0]->dtype);
 	if (bytes * v->lanes > 64) {
 		const char *a = vector_arg(p, u->src[0]), *b = vector_arg(p, u->src[1]);

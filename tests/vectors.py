@@ -248,6 +248,16 @@ def forms():
         "OR", "bool", k.load(k.param(b), at), DOC.op("CMPLT", "bool", k.load(k.param(x), at), k.load(k.param(y), at))))
     each("mask_of_index", "f32", lambda k, at: DOC.op(
         "WHERE", "f32", DOC.op("CMPLT", "bool", at, DOC.index(61)), k.load(k.param(x), at), k.load(k.param(y), at)))
+    # places compared: steps up and down, far off, and below with a sum that is a named value
+    steps = (("below", 1, 61), ("above", -1, -61), ("thirds", 3, 200), ("far", 1, 1 << 40), ("minus_far", -2, -(1 << 40)))
+    for name, step, limit in steps:
+        for op in ("CMPLT", "CMPEQ", "CMPNE"):
+            def at_step(at):
+                return at if step == 1 else DOC.op("MUL", "i64", at, DOC.index(step))
+            each(f"{op.lower()}_{name}", "bool", lambda k, at: DOC.op(op, "bool", at_step(at), DOC.index(limit)))
+            each(f"{op.lower()}_{name}_back", "bool", lambda k, at: DOC.op(op, "bool", DOC.index(limit), at_step(at)))
+    each("mask_of_let", "bool", lambda k, at: DOC.op("CMPLT", "bool", DOC.sum(
+        at, k.let("i64", k.load(k.param(places), one))), DOC.index(100)))
     for d in ("i64", "i32", "u8", "f32", "f64"):
         each(f"index_{d}", d, lambda k, at: at if d == "i64" else DOC.op("CAST", d, at))
     each("let_scalar", "f32", lambda k, at: DOC.op(
