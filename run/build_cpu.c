@@ -42,9 +42,9 @@ static const char *const flags_all[] = {"-x", "c", "-std=c11", "-w", "-fPIC", "-
 #endif
 	NULL};
 
-/* Two classes of kernels: plain loops, and those that say themselves what is a vector, on which a
- * vectorizer spends half of the time without a gain. */
-typedef enum { PLAIN, VECTORS, CLASSES } Class;
+/* Classes of kernels: plain loops; those that say themselves what is a vector, on which a vectorizer
+ * spends half of the time without a gain; those of them that run once, before the first call. */
+typedef enum { PLAIN, VECTORS, ONCE, CLASSES } Class;
 #if defined __x86_64__ || defined __i386__
 #define WIDE "-mprefer-vector-width=512",
 #else
@@ -53,9 +53,10 @@ typedef enum { PLAIN, VECTORS, CLASSES } Class;
 typedef const char *const Flags[8];
 static Flags flags_gcc[CLASSES] = {
 	{"-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fpeel-loops", NULL},
-	{"-O2", "-fno-tree-vectorize", NULL}};
-static Flags flags_clang[CLASSES] = {{"-O2", WIDE NULL}, {"-O2", WIDE NULL}};
-static Flags flags_fast[CLASSES] = {{"-O0", NULL}, {"-O0", NULL}};
+	{"-O2", "-fno-tree-vectorize", NULL},
+	{"-O1", NULL}};
+static Flags flags_clang[CLASSES] = {{"-O2", WIDE NULL}, {"-O2", WIDE NULL}, {"-O1", WIDE NULL}};
+static Flags flags_fast[CLASSES] = {{"-O0", NULL}, {"-O0", NULL}, {"-O0", NULL}};
 
 typedef struct { const char *path; Flags *tuning; Key key; } Compiler;
 typedef struct { Program *p; Key key; } Kernel;
@@ -125,19 +126,24 @@ static Compiler compiler_find(const char *wanted, bool fast)
 	c.key = key_add(key_adds(c.key, real), is, sizeof is);
 	for (int i = 0; flags_all[i]; i++)
 		c.key = key_adds(c.key, flags_all[i]);
-	for (int k = 0; k < CLASSES; k++)
-		for (int i = 0; c.tuning[k][i]; i++)
-			c.key = key_adds(c.key, c.tuning[k][i]);
 	c.key = add_features(c.key);
 	free(real);
 	return c;
 }
 
-static Class class_of(const Program *p) { return strstr(p->src, "vector_size") ? VECTORS : PLAIN; }
+static Class class_of(const Program *p)
+{
+	return !strstr(p->src, "vector_size") ? PLAIN : p->once ? ONCE : VECTORS;
+}
 
 static Key kernel_key(const Compiler *c, const Program *p)
 {
-	return key_adds(key_adds(c->key, source_canonical(p->name, p->src)), p->flags ? p->flags : "");
+	Flags *tuning = &c->tuning[class_of(p)];
+	Key k = c->key;
+
+	for (int i = 0; (*tuning)[i]; i++)
+		k = key_adds(k, (*tuning)[i]);
+	return key_adds(key_adds(k, source_canonical(p->name, p->src)), p->flags ? p->flags : "");
 }
 
 /* ---- units */

@@ -134,10 +134,14 @@ Programs programs_of(const Graph *g)
 			continue;
 		if (u->op != OP_PROGRAM)
 			die(MALFORMED, "node %u CALL: it calls a %s, not a PROGRAM", call->id, op_name(u->op));
-		if (!map_get(&seen, u->id + 1)) {
-			map_put(&seen, u->id + 1, u);
-			program_read(&all.at[all.n++], u);
+		Program *p = map_get(&seen, u->id + 1);
+		if (!p) {
+			p = &all.at[all.n++];
+			map_put(&seen, u->id + 1, p);
+			program_read(p, u);
+			p->once = true;
 		}
+		p->once &= call_prepares(call);
 		if (call->nsrc - 1 != val_get(u->arg, "globals")->n)
 			die(MALFORMED, "node %u CALL: %u buffers for a PROGRAM of %zu", call->id,
 				call->nsrc - 1, val_get(u->arg, "globals")->n);
