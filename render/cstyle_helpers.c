@@ -69,9 +69,9 @@ void helper_put(Helpers *h, const char *name, const char *text)
 static const struct { Op op; const char *name, *sint, *uint, *flt;
 } binary[] = {
 	{OP_MAX, "max", FN("\treturn a > b ? a : b;\n"), FN("\treturn a > b ? a : b;\n"),
-		FN("\treturn ((b > a) | (b != b)) ? b : a;\n")},
+		FN("\treturn ((a > b) | (a != a)) ? a : b;\n")},
 	{OP_MIN, "min", FN("\treturn a < b ? a : b;\n"), FN("\treturn a < b ? a : b;\n"),
-		FN("\treturn ((b < a) | (b != b)) ? b : a;\n")},
+		FN("\treturn ((a < b) | (a != a)) ? a : b;\n")},
 	{OP_IDIV, "idiv", FN("\treturn b == 0 ? 0 : b == -1 ? ($T)(0 - ($V)a) : ($T)(a / b);\n"),
 		FN("\treturn b == 0 ? 0 : ($T)(a / b);\n"), NULL},
 	{OP_MOD, "mod", FN("\treturn b == 0 || b == -1 ? 0 : ($T)(a % b);\n"),

@@ -138,21 +138,21 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 #define DOES(macro, both) "#ifdef __" macro "__\n\t" both ";\n#else\n"
 #define END "#endif\n}\n"
 
-/* The second when it is greater or NaN: x86's own maximum and minimum give their second operand when
- * they are equal or either is NaN. */
+/* The first when it is greater or NaN, else the second, as the interpreter has it: x86's own maximum and
+ * minimum give their second operand when they are equal or either is NaN. */
 #define EXTREME(op, lt) \
-	{#op, 1, 0, 64, TWO AVX512("__builtin_ia32_select$p_512(\n\t\t__builtin_ia32_cmp$p512_mask(b, b, 7, -1, 4), " \
-		"__builtin_ia32_" #op "$p512(b, a, 4), b)", \
-		"__builtin_ia32_" #op "$p512_mask(\n\t\tb, a, b, __builtin_ia32_cmp$p512_mask(b, b, 7, -1, 4), 4)") \
+	{#op, 1, 0, 64, TWO AVX512("__builtin_ia32_select$p_512(\n\t\t__builtin_ia32_cmp$p512_mask(a, a, 7, -1, 4), " \
+		"__builtin_ia32_" #op "$p512(a, b, 4), a)", \
+		"__builtin_ia32_" #op "$p512_mask(\n\t\ta, b, a, __builtin_ia32_cmp$p512_mask(a, a, 7, -1, 4), 4)") \
 		EXTREME_PLAIN(lt) END}, \
-	{#op, 1, 0, 32, TWO WITH("AVX", "__builtin_ia32_blendv$p256(__builtin_ia32_" #op "$p256(b, a), b, ($V)(b != b))") \
+	{#op, 1, 0, 32, TWO WITH("AVX", "__builtin_ia32_blendv$p256(__builtin_ia32_" #op "$p256(a, b), a, ($V)(a != a))") \
 		EXTREME_PLAIN(lt) END}, \
-	{#op, 1, 0, 16, TWO WITH("SSE4_1", "__builtin_ia32_blendv$p(__builtin_ia32_" #op "$p(b, a), b, ($V)(b != b))") \
+	{#op, 1, 0, 16, TWO WITH("SSE4_1", "__builtin_ia32_blendv$p(__builtin_ia32_" #op "$p(a, b), a, ($V)(a != a))") \
 		EXTREME_PLAIN(lt) END}, \
 	{#op, 1, 0, 0, TWO EXTREME_PLAIN(lt) "}\n"}, \
 	{#op, 0, 0, 0, TWO "\tconst $M m = ($M)(a " lt " b);\n\treturn " BLEND("m", "b", "a") ";\n}\n"}
 #define EXTREME_PLAIN(lt) \
-	"\tconst $M m = ($M)(a " lt " b) | ($M)(b != b);\n\treturn " BLEND("m", "b", "a") ";\n"
+	"\tconst $M m = ($M)(b " lt " a) | ($M)(a != a);\n\treturn " BLEND("m", "a", "b") ";\n"
 
 #define FUSED EACH("__builtin_fma$f(a[i], b[i], c[i])")
 #define FUSED_PLAIN \
