@@ -43,6 +43,52 @@ UOp *math_pow_special(UOp *x, UOp *y, UOp *magnitude)
 	return m_where(either(m_equal(x, one), m_equal(y, zero)), one, r);
 }
 
+typedef struct { double lo, hi; } Bounds;
+
+static bool is_absolute(const UOp *x)
+{
+	const UOp *mask = x->op == OP_BITCAST ? x->src[0] : x;
+	return mask->op == OP_AND && mask->src[0]->op == OP_BITCAST && is_const(mask->src[1]) &&
+		mask->src[1] == m_int(mask, x->dtype == DT_F32 ? INT32_MAX : INT64_MAX);
+}
+
+/* Where x lies, unless it is NaN, as far as a few nodes on the way to it show. */
+static Bounds bounds(UOp *x)
+{
+	enum { FAR = 8 };
+	const double inf = __builtin_inf();
+	UOp *way[FAR];
+	double c;
+	int n = 0;
+	for (; n < FAR && (x->op == OP_NEG || (x->nsrc == 2 && const_is_float(x->src[1], &c))); n++) {
+		way[n] = x;
+		x = x->src[0];
+	}
+	Bounds b = {is_absolute(x) ? 0 : -inf, inf};
+	while (n-- > 0) {
+		const_is_float(way[n]->nsrc == 2 ? way[n]->src[1] : m_num(x, -1), &c);
+		if (way[n]->op == OP_MAX)
+			b = (Bounds){__builtin_fmax(b.lo, c), __builtin_fmax(b.hi, c)};
+		else if (way[n]->op == OP_MIN)
+			b = (Bounds){__builtin_fmin(b.lo, c), __builtin_fmin(b.hi, c)};
+		else if (way[n]->op == OP_ADD)
+			b = (Bounds){b.lo + c, b.hi + c};
+		else if ((way[n]->op == OP_MUL || way[n]->op == OP_NEG) && c != 0)
+			b = c > 0 ? (Bounds){b.lo * c, b.hi * c} : (Bounds){b.hi * c, b.lo * c};
+		else
+			b = (Bounds){-inf, inf};
+	}
+	return b;
+}
+
+UOp *math_hold(UOp *x, double lo, double hi, double most)
+{
+	Bounds b = bounds(x);
+	if (!(b.lo >= -most))
+		x = m_op(OP_MAX, x, m_num(x, lo));
+	return b.hi <= most ? x : m_op(OP_MIN, x, m_num(x, hi));
+}
+
 /* x < 0 ? -x : x + 0 is |x|, which is x without its sign bit; NULL when u is nothing of the kind */
 static UOp *absolute(UOp *u)
 {

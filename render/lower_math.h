@@ -40,6 +40,8 @@ static inline UOp *m_clamp(UOp *x, double lo, double hi)
 {
 	return m_op(OP_MIN, m_op(OP_MAX, x, m_num(x, lo)), m_num(x, hi));
 }
+/* The same, but on neither side where the nodes that x is made of show that it is within ±most. */
+UOp *math_hold(UOp *x, double lo, double hi, double most);
 /* x + c - c with c = 1.5·2^k·2^mantissa: x to the nearest multiple of 2^k; *shifted is x + c, whose last
  * bits are that multiple's */
 static inline UOp *m_round(UOp *x, int k, UOp **shifted)

@@ -16,7 +16,7 @@ UOp *math_exp2_f32(UOp *x)
 	static const double p[] = {1.0, 0.6931472165932314, 0.24022672884164784, 0.05550379503228596,
 		0.009616720006966076, 0.0013339490896987563, 0.00015653663354788395, 1.5030574080896227e-05};
 	UOp *shifted, *f, *scale;
-	x = m_clamp(x, -152, 130);
+	x = math_hold(x, -152, 130, 250);
 	f = m_sub(x, m_round(x, 1, &shifted));
 	scale = m_bits(shifted);
 	scale = m_real(m_shl(m_add(scale, m_int(scale, 127)), 23));

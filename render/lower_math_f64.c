@@ -28,7 +28,7 @@ static UOp *scaled(UOp *y, UOp *shifted)
 UOp *math_exp2_f64(UOp *x)
 {
 	UOp *shifted;
-	x = m_clamp(x, -1080, 1030);
+	x = math_hold(x, -1080, 1030, 2040);
 	UOp *f = m_sub(x, m_round(x, 1, &shifted));
 	return scaled(exp2_fraction(f), shifted);
 }
