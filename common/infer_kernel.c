@@ -123,6 +123,8 @@ const char *infer_statement(In *n)
 	static const int of[OP_COUNT] = {[OP_ENDRANGE] = OP_RANGE, [OP_ENDIF] = OP_IF};
 	if (of[n->op] && n->src[0]->op != of[n->op])
 		SAY("%s ends no %s", op_name(n->op), op_name(of[n->op]));
+	if (n->op == OP_PREFETCH && n->src[0]->op != OP_INDEX)
+		SAY("PREFETCH names no place");
 	if (n->op == OP_IF && n->src[0]->dtype != DT_BOOL)
 		SAY("the condition is no bool");
 	return NULL;

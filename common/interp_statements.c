@@ -297,7 +297,7 @@ static void put_statement(LoopPlan *p, Statement *s, bool lanes)
 	case OP_DEFINE_LOCAL:
 		put_define(p, u, lanes);
 		break;
-	case OP_ENDRANGE: case OP_ENDIF: case OP_BARRIER:
+	case OP_ENDRANGE: case OP_ENDIF: case OP_BARRIER: case OP_PREFETCH:
 		break;
 	case OP_SPECIAL: case OP_CONST: case OP_VAR:
 		put_leaf(p, u);

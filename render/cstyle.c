@@ -172,6 +172,14 @@ static void print_barrier(Printer *p, UOp *u)
 	print_line(p, "%s", p->d->barrier);
 }
 
+static void print_prefetch(Printer *p, UOp *u)
+{
+	if (!p->d->on_cpu || u->src[0]->src[0]->op != OP_PARAM)
+		return;
+	expr_text(p, u->src[0]);
+	print_line(p, "__builtin_prefetch(&%s, 1);", expr_place(p, u->src[0]));
+}
+
 /* Prints statement i; returns how many it took. */
 static uint32_t print_statement(Printer *p, uint32_t i)
 {
@@ -200,6 +208,7 @@ static uint32_t print_statement(Printer *p, uint32_t i)
 	case OP_DEFINE_REG: return 1 + print_reg(p, u, next);
 	case OP_DEFINE_LOCAL: print_local(p, u); break;
 	case OP_BARRIER: print_barrier(p, u); break;
+	case OP_PREFETCH: print_prefetch(p, u); break;
 	default: die(MALFORMED, "node %u %s: is no statement", u->id, op_name(u->op));
 	}
 	return 1;

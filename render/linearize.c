@@ -359,6 +359,8 @@ static void emit_nest(Lowering *l, Nest *n)
 {
 	for (size_t i = 0; i < n->members.n; i++)
 		emit_start(l, n, n->members.at[i]);
+	if (n->along && l->plan.fetch)
+		fetch_emit(l, n);
 	for (int i = 0; i < n->nfirst; i++)
 		emit_inner(l, n->first[i]);
 	if (n->kind == NEST_STAGE && n->group)

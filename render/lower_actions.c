@@ -156,6 +156,8 @@ static void tell(const Plan *p, const Facts *f)
 		buf_printf(&b, ", %d turns of a reduction at a time", p->jam);
 	if (p->stream)
 		buf_printf(&b, ", stores past the cache");
+	if (p->fetch)
+		buf_printf(&b, ", what is stored to fetched before");
 	if (p->mode != PLAN_LOOPS)
 		buf_printf(&b, ", %d items a group", p->items);
 	for (int i = 0; i < p->nstage; i++) {

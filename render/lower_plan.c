@@ -9,6 +9,7 @@
  *     ["split", 16]           sums in 16 accumulators, where lanes have none
  *     ["jam", 4]              4 turns of a reduction within the lanes
  *     ["stream"]              stores go past the cache
+ *     ["fetch"]               what a turned tile stores to is fetched before
  *     ["bind", 128, 0, 1]     GPU: one work item an element, 128 a group
  *     ["group", 128, 0]       GPU: one work group a row r0
  *     ["stage", 17, 1]        the value of node 17 in a row buffer over r1
@@ -84,6 +85,8 @@ void plan_write(const Plan *p, const Facts *f, UOp **kernel)
 		list[n++] = VARR(val_str("jam"), val_int(p->jam));
 	if (p->stream)
 		list[n++] = VARR(val_str("stream"));
+	if (p->fetch)
+		list[n++] = VARR(val_str("fetch"));
 	if (p->mode != PLAN_LOOPS)
 		list[n++] = action(f, p->mode == PLAN_ITEMS ? "bind" : "group", (int64_t[]){p->items}, 1,
 			range, ranges_in(p->bound, range));
@@ -151,6 +154,8 @@ static void read_action(Plan *p, const Facts *f, const Val *a)
 		p->jam = number(f, a, 1, 64);
 	} else if (val_is_str(name, "stream")) {
 		p->stream = true;
+	} else if (val_is_str(name, "fetch")) {
+		p->fetch = true;
 	} else if (val_is_str(name, "bind") || val_is_str(name, "group")) {
 		p->mode = val_is_str(name, "bind") ? PLAN_ITEMS : PLAN_GROUP;
 		p->items = number(f, a, 1, 1024);

@@ -475,6 +475,7 @@ static void tile_within(Tiling *t)
 		choose_items(t, t->p->norder);
 	}
 	t->p->stream = !heavy && t->p->tile[t->v].vector > 1 && streams(t);
+	t->p->fetch = wants_fetch(t->p, t->f);
 }
 
 void choose_tiles(Plan *p, const Facts *f, const Look *k)

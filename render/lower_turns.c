@@ -10,7 +10,7 @@
 #include "render.h"
 #include "ix.h"
 
-enum { LEAST = 4, MOST = 16, BLOCK_BYTES = 128 };
+enum { LEAST = 4, MOST = 16, BLOCK_BYTES = 128, FETCH_BYTES = 1 << 17 };
 
 typedef struct { const Facts *f; int v, lanes; } Turns;
 
@@ -119,4 +119,14 @@ bool choose_turns(Plan *p, const Facts *f, int v, int lanes)
 	p->lanes[p->nlanes++] = v;
 	choose_blocks(p, f, r, v, bytes);
 	return true;
+}
+
+bool wants_fetch(const Plan *p, const Facts *f)
+{
+	int64_t bytes = 0;
+	for (int i = 0; i < p->nstage && !p->stream; i++)
+		if (p->stage[i].along &&
+			!mul_ok(count_of(f, f->out), dtype_size(f->kernel->src[0]->src[0]->dtype), &bytes))
+			bytes = INT64_MAX;
+	return bytes >= FETCH_BYTES;
 }

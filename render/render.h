@@ -106,7 +106,7 @@ enum { MAX_STAGED = 16 };
 typedef struct { int unroll, vector; } Tile;
 /* The list of actions, read. It stands in the kernel's arg as
  *   [["order", axis…], ["tile", axis, unroll, vector]…, ["chunk", axis, tiles]…, ["grid", loops],
- *    ["split", lanes], ["jam", turns], ["stream"],
+ *    ["split", lanes], ["jam", turns], ["stream"], ["fetch"],
  *    ["bind", items, axis…] or ["group", items, axis…], ["stage", node, axis…] …, ["turn", node, axis] …]
  * where node counts the kernel's nodes depth first, sources first. The empty list is plain loops.
  */
@@ -120,6 +120,7 @@ typedef struct {
 	int split;                         /* partial accumulators; 0: one */
 	int jam;                           /* turns of a reduction within the lanes; 0: one */
 	bool stream;                       /* stores go past the cache */
+	bool fetch;                        /* what a turned tile stores to is fetched before it is loaded */
 	int items;                         /* of a work group */
 	uint64_t bound;                    /* ranges that the grid runs over */
 	/* along: a load that lies next to each other along that tiled range, not along the one in vectors:
@@ -149,6 +150,8 @@ void choose_tiles(Plan *p, const Facts *f, const Look *k);
 /* lower_turns.c: tiles for a kernel that moves elements from one order to another, v being the range in
  * vectors; false when no load asks for them. */
 bool choose_turns(Plan *p, const Facts *f, int v, int lanes);
+/* Does what it turns go to memory that no cache near has? */
+bool wants_fetch(const Plan *p, const Facts *f);
 /* The actions that --opt gives a kernel of this name as they stand in its arg, or NULL. */
 const Val *plan_given(const char *opt, const UOp *kernel);
 /* Writes the actions into each kernel that has none yet. */
@@ -280,6 +283,11 @@ int vector_lanes(int n, DType d);
 /* The nest for the reduction or staged value u, with an element for each lane of the tiles of
  * `lanes`: one that is there already when its loops can be shared. */
 Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, bool stage, uint64_t lanes);
+
+/* ---- lower_fetch.c */
+
+/* The PREFETCHes of the tile that a nest fills registers for. */
+void fetch_emit(Lowering *l, const Nest *n);
 
 /* ---- lower_stage.c: which values deserve a row buffer ---------------------------------------- */
 

@@ -28,3 +28,15 @@ moved() {
 	moved 3 40 --march x86-64-v3
 	moved 4 20 --march x86-64
 }
+
+@test "moves: what is stored to is fetched before, where it is far" {
+	printf 'input a f32[301, 257]\noutput y = transpose(a, [1, 0])\n' > m.t
+	tool trace m.t > m.mp
+	ok tool run --interpret m.mp a=rand -o i.npz
+	tool fuse m.mp | tool lower -t clang > l.mp
+	tool show l.mp | grep -q PREFETCH
+	ok tool run l.mp a=rand -o c.npz
+	tool diff --ulp 0 i.npz c.npz
+	ok tool run --interpret l.mp a=rand -o d.npz
+	tool diff --ulp 0 i.npz d.npz
+}
