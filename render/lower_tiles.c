@@ -17,7 +17,7 @@ enum {
 	DOT_LEAST = 192,        /* turns from which a sum in vectors outweighs folding them */
 	PACK_LEAST = 4,         /* tiles that must read a packed operand */
 	ITEMS = 16,             /* of a grid, so that threads get even shares */
-	STREAM_BYTES = 16 << 20 /* outputs that no cache keeps */
+	STREAM_BYTES = 32 << 20 /* outputs that no cache keeps */
 };
 
 /* A kernel as it is tiled. */
@@ -422,7 +422,7 @@ static bool tile_heavy(Tiling *t)
 static void tile_elements(Tiling *t)
 {
 	int64_t least = least_size(t->f, t->v);
-	int vectors = least >= 4 * t->lanes && !t->k->reduce.n ? 2 : 1;
+	int vectors = least < 4 * t->lanes ? 1 : t->k->reduce.n ? 4 : 2;
 	if (!t->k->reduce.n && choose_turns(t->p, t->f, t->v, t->lanes))
 		return;
 	order_last(t->p, t->v);
