@@ -323,7 +323,8 @@ static Scope *open_grid(Lowering *l, const Chain *c)
 	UOp *flat = special("gidx", 0, total);
 	for (int i = l->plan.grid; i-- > 0;) {
 		UOp *at = i ? ix_mod(flat, size[i]) : flat;
-		if (i || l->plan.grid > 1) {
+		int64_t known;
+		if (l->plan.grid > 1 && !ix_is_const(at, &known) && at->op != OP_SPECIAL) {
 			at = NODE(OP_LET, DT_I64, val_int(l->ids++), at);
 			vec_push(&s->pre, at);
 		}

@@ -362,6 +362,8 @@ static void tile_dot(Tiling *t)
 		n++;
 	}
 	t->p->split = n == 2 ? t->lanes : 4 * t->lanes;
+	while (t->p->split > t->lanes && 2 * t->p->split > turns_of(t, t->heavy))
+		t->p->split /= 2;
 	choose_items(t, t->p->norder);
 }
 
@@ -386,9 +388,11 @@ static void tile_rows(Tiling *t)
 	choose_items(t, t->p->norder);
 }
 
+static int last_of(const Tiling *t) { return 63 - __builtin_clzll(bound_of(t->heavy)); }
+
 static bool next_in_sum(const Tiling *t)
 {
-	int last = 63 - __builtin_clzll(bound_of(t->heavy));
+	int last = last_of(t);
 	return walks(t, t->heavy->src[0], last) && count_of(t->f, 1ull << last) >= DOT_LEAST;
 }
 
@@ -412,6 +416,8 @@ static bool tile_heavy(Tiling *t)
 		tile_contraction(t, b, far);
 	else if (!far)
 		tile_rows(t);
+	else if (turns_of(t, t->heavy) >= 2 * t->lanes && walks(t, t->heavy->src[0], last_of(t)))
+		tile_dot(t);
 	else
 		return false;
 	return true;

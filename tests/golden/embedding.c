@@ -1,21 +1,45 @@
-/* embedding.t:4 */
-void E_5_4(float *restrict y, const float *restrict table, const long *restrict id)
+#ifndef HELPER_vectors
+#define HELPER_vectors
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+#ifndef HELPER_f32x4
+#define HELPER_f32x4
+typedef float f32x4 __attribute__((vector_size(16)));
+typedef float f32x4_at __attribute__((vector_size(16), aligned(4), may_alias));
+#endif
+
+#ifndef HELPER_load_f32x4
+#define HELPER_load_f32x4
+static inline __attribute__((always_inline)) f32x4 load_f32x4(const void *p)
 {
-	for (long r0 = 0; r0 < 5; r0++) {
-		const long v0 = id[r0];
+	return *(const f32x4_at *)p;
+}
+#endif
+
+#ifndef HELPER_store_f32x4
+#define HELPER_store_f32x4
+static inline __attribute__((always_inline)) void store_f32x4(void *p, f32x4 v)
+{
+	*(f32x4_at *)p = v;
+}
+#endif
+
+/* y */
+/* embedding.t:4 */
+void E_5_4(float *restrict y, const float *restrict table, const long *restrict id, const long from, const long to)
+{
+	for (long gidx0 = from; gidx0 < to; gidx0++) {
+		const long v0 = id[gidx0];
 		const long v1 = v0 < 0 ? v0 + 10 : v0;
 		const _Bool v2 = (-1 < v1) & (v1 < 10);
-		for (long r1 = 0; r1 < 4; r1++) {
-			y[r0 * 4 + r1] = (v2 ? table[v1 * 4 + r1] : 0.0f) * 2.0f;
-		}
+		store_f32x4(&y[gidx0 * 4], (v2 ? load_f32x4(&table[v1 * 4]) : (f32x4){0}) * 2.0f);
 	}
 }
 
 void E_5_4_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	(void)from;
-	(void)to;
-	E_5_4(bufs[0], bufs[1], bufs[2]);
+	E_5_4(bufs[0], bufs[1], bufs[2], from, to);
 }
 

@@ -15,7 +15,7 @@ static inline float mulacc_f32(float a, float b, float c)
 #define HELPER_max_f32
 static inline float max_f32(float a, float b)
 {
-	return ((b > a) | (b != b)) ? b : a;
+	return ((a > b) | (a != a)) ? a : b;
 }
 #endif
 

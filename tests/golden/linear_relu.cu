@@ -10,7 +10,7 @@ static __device__ inline float mulacc_f32(float a, float b, float c)
 #define HELPER_max_f32
 static __device__ inline float max_f32(float a, float b)
 {
-	return ((b > a) | (b != b)) ? b : a;
+	return ((a > b) | (a != a)) ? a : b;
 }
 #endif
 

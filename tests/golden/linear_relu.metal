@@ -5,7 +5,7 @@ using namespace metal;
 #define HELPER_max_f32
 static inline float max_f32(float a, float b)
 {
-	return ((b > a) | (b != b)) ? b : a;
+	return ((a > b) | (a != a)) ? a : b;
 }
 #endif
 

@@ -1,21 +1,36 @@
+#ifndef HELPER_vectors
+#define HELPER_vectors
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+#ifndef HELPER_f32x2
+#define HELPER_f32x2
+typedef float f32x2 __attribute__((vector_size(8)));
+typedef float f32x2_at __attribute__((vector_size(8), aligned(4), may_alias));
+#endif
+
+#ifndef HELPER_store_f32x2
+#define HELPER_store_f32x2
+static inline __attribute__((always_inline)) void store_f32x2(void *p, f32x2 v)
+{
+	*(f32x2_at *)p = v;
+}
+#endif
+
 /* y */
 /* permuted.t:3 */
-void E_3_2(float *restrict y, float *restrict z, const float *restrict x)
+void E_3_2(float *restrict y, float *restrict z, const float *restrict x, const long from, const long to)
 {
-	for (long r0 = 0; r0 < 3; r0++) {
-		for (long r1 = 0; r1 < 2; r1++) {
-			const float v0 = x[r1 * 3 + r0];
-			y[r0 * 2 + r1] = v0 * 2.0f;
-			z[r0 * 2 + r1] = v0;
-		}
+	for (long gidx0 = from; gidx0 < to; gidx0++) {
+		const f32x2 v0 = (f32x2){x[gidx0], x[gidx0 + 3]};
+		store_f32x2(&y[gidx0 * 2], v0 * 2.0f);
+		store_f32x2(&z[gidx0 * 2], v0);
 	}
 }
 
 void E_3_2_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	(void)from;
-	(void)to;
-	E_3_2(bufs[0], bufs[1], bufs[2]);
+	E_3_2(bufs[0], bufs[1], bufs[2], from, to);
 }
 

@@ -1,39 +1,120 @@
+#ifndef HELPER_min_i64
+#define HELPER_min_i64
+static inline long min_i64(long a, long b)
+{
+	return a < b ? a : b;
+}
+#endif
+
+#ifndef HELPER_vectors
+#define HELPER_vectors
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+#ifndef HELPER_f32x8
+#define HELPER_f32x8
+typedef float f32x8 __attribute__((vector_size(32)));
+typedef float f32x8_at __attribute__((vector_size(32), aligned(4), may_alias));
+#endif
+
+#ifndef HELPER_splat_f32x8
+#define HELPER_splat_f32x8
+static inline __attribute__((always_inline)) f32x8 splat_f32x8(float x)
+{
+	return (f32x8){x, x, x, x, x, x, x, x};
+}
+#endif
+
+#ifndef HELPER_load_f32x8
+#define HELPER_load_f32x8
+static inline __attribute__((always_inline)) f32x8 load_f32x8(const void *p)
+{
+	return *(const f32x8_at *)p;
+}
+#endif
+
+#ifndef HELPER_f32x4
+#define HELPER_f32x4
+typedef float f32x4 __attribute__((vector_size(16)));
+typedef float f32x4_at __attribute__((vector_size(16), aligned(4), may_alias));
+#endif
+
+#ifndef HELPER_f32x2
+#define HELPER_f32x2
+typedef float f32x2 __attribute__((vector_size(8)));
+typedef float f32x2_at __attribute__((vector_size(8), aligned(4), may_alias));
+#endif
+
 /* y */
 /* rowsum.t:2 */
-void r_5_40(float *restrict y, const float *restrict x)
+void r_5_40(float *restrict y, const float *restrict x, const long from, const long to)
 {
-	for (long r0 = 0; r0 < 5; r0++) {
-		float acc0[16];
-		for (long r3 = 0; r3 < 16; r3++) {
-			acc0[r3] = 0.0f;
-		}
+	for (long gidx0 = from; gidx0 < to; gidx0++) {
+		const long v0 = min_i64(gidx0 * 4, 1);
+		f32x8 acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5, acc0_6, acc0_7;
+		acc0_0 = splat_f32x8(0.0f);
+		acc0_1 = splat_f32x8(0.0f);
+		acc0_2 = splat_f32x8(0.0f);
+		acc0_3 = splat_f32x8(0.0f);
+		acc0_4 = splat_f32x8(0.0f);
+		acc0_5 = splat_f32x8(0.0f);
+		acc0_6 = splat_f32x8(0.0f);
+		acc0_7 = splat_f32x8(0.0f);
+		float acc1_0, acc1_1, acc1_2, acc1_3;
+		acc1_0 = 0.0f;
+		acc1_1 = 0.0f;
+		acc1_2 = 0.0f;
+		acc1_3 = 0.0f;
 		for (long r3 = 0; r3 < 2; r3++) {
-			for (long r4 = 0; r4 < 16; r4++) {
-				acc0[r4] += x[r0 * 40 + r3 * 16 + r4];
-			}
+			acc0_0 = acc0_0 + load_f32x8(&x[v0 * 40 + r3 * 16]);
+			acc0_1 = acc0_1 + load_f32x8(&x[v0 * 40 + r3 * 16 + 8]);
+			acc0_2 = acc0_2 + load_f32x8(&x[v0 * 40 + r3 * 16 + 40]);
+			acc0_3 = acc0_3 + load_f32x8(&x[v0 * 40 + r3 * 16 + 48]);
+			acc0_4 = acc0_4 + load_f32x8(&x[v0 * 40 + r3 * 16 + 80]);
+			acc0_5 = acc0_5 + load_f32x8(&x[v0 * 40 + r3 * 16 + 88]);
+			acc0_6 = acc0_6 + load_f32x8(&x[v0 * 40 + r3 * 16 + 120]);
+			acc0_7 = acc0_7 + load_f32x8(&x[v0 * 40 + r3 * 16 + 128]);
 		}
 		for (long r3 = 0; r3 < 8; r3++) {
-			acc0[r3] += x[r0 * 40 + r3 + 32];
+			acc1_0 += x[v0 * 40 + r3 + 32];
+			acc1_1 += x[v0 * 40 + r3 + 72];
+			acc1_2 += x[v0 * 40 + r3 + 112];
+			acc1_3 += x[v0 * 40 + r3 + 152];
 		}
-		for (long r3 = 0; r3 < 8; r3++) {
-			acc0[r3] += acc0[r3 + 8];
-		}
-		for (long r3 = 0; r3 < 4; r3++) {
-			acc0[r3] += acc0[r3 + 4];
-		}
-		for (long r3 = 0; r3 < 2; r3++) {
-			acc0[r3] += acc0[r3 + 2];
-		}
-		acc0[0] += acc0[1];
-		y[r0] = acc0[0];
+		f32x8 acc2_0, acc2_1, acc2_2, acc2_3;
+		acc2_0 = acc0_0 + acc0_1;
+		acc2_1 = acc0_2 + acc0_3;
+		acc2_2 = acc0_4 + acc0_5;
+		acc2_3 = acc0_6 + acc0_7;
+		f32x4 acc3_0, acc3_1, acc3_2, acc3_3;
+		acc3_0 = __builtin_shufflevector(acc2_0, acc2_0, 0, 1, 2, 3) + __builtin_shufflevector(acc2_0, acc2_0, 4, 5, 6, 7);
+		acc3_1 = __builtin_shufflevector(acc2_1, acc2_1, 0, 1, 2, 3) + __builtin_shufflevector(acc2_1, acc2_1, 4, 5, 6, 7);
+		acc3_2 = __builtin_shufflevector(acc2_2, acc2_2, 0, 1, 2, 3) + __builtin_shufflevector(acc2_2, acc2_2, 4, 5, 6, 7);
+		acc3_3 = __builtin_shufflevector(acc2_3, acc2_3, 0, 1, 2, 3) + __builtin_shufflevector(acc2_3, acc2_3, 4, 5, 6, 7);
+		f32x2 acc4_0, acc4_1, acc4_2, acc4_3;
+		acc4_0 = __builtin_shufflevector(acc3_0, acc3_0, 0, 1) + __builtin_shufflevector(acc3_0, acc3_0, 2, 3);
+		acc4_1 = __builtin_shufflevector(acc3_1, acc3_1, 0, 1) + __builtin_shufflevector(acc3_1, acc3_1, 2, 3);
+		acc4_2 = __builtin_shufflevector(acc3_2, acc3_2, 0, 1) + __builtin_shufflevector(acc3_2, acc3_2, 2, 3);
+		acc4_3 = __builtin_shufflevector(acc3_3, acc3_3, 0, 1) + __builtin_shufflevector(acc3_3, acc3_3, 2, 3);
+		float acc5_0, acc5_1, acc5_2, acc5_3;
+		acc5_0 = acc4_0[0] + acc4_0[1];
+		acc5_1 = acc4_1[0] + acc4_1[1];
+		acc5_2 = acc4_2[0] + acc4_2[1];
+		acc5_3 = acc4_3[0] + acc4_3[1];
+		acc5_0 += acc1_0;
+		acc5_1 += acc1_1;
+		acc5_2 += acc1_2;
+		acc5_3 += acc1_3;
+		y[v0] = acc5_0;
+		y[v0 + 1] = acc5_1;
+		y[v0 + 2] = acc5_2;
+		y[v0 + 3] = acc5_3;
 	}
 }
 
 void r_5_40_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	(void)from;
-	(void)to;
-	r_5_40(bufs[0], bufs[1]);
+	r_5_40(bufs[0], bufs[1], from, to);
 }
 

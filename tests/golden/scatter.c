@@ -1,20 +1,52 @@
+#ifndef HELPER_min_i64
+#define HELPER_min_i64
+static inline long min_i64(long a, long b)
+{
+	return a < b ? a : b;
+}
+#endif
+
+#ifndef HELPER_vectors
+#define HELPER_vectors
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+#ifndef HELPER_f32x8
+#define HELPER_f32x8
+typedef float f32x8 __attribute__((vector_size(32)));
+typedef float f32x8_at __attribute__((vector_size(32), aligned(4), may_alias));
+#endif
+
+#ifndef HELPER_load_f32x8
+#define HELPER_load_f32x8
+static inline __attribute__((always_inline)) f32x8 load_f32x8(const void *p)
+{
+	return *(const f32x8_at *)p;
+}
+#endif
+
+#ifndef HELPER_store_f32x8
+#define HELPER_store_f32x8
+static inline __attribute__((always_inline)) void store_f32x8(void *p, f32x8 v)
+{
+	*(f32x8_at *)p = v;
+}
+#endif
+
 /* y */
 /* scatter.t:4 */
-void E_4_3(float *restrict y, const float *restrict x)
+void E_4_3(float *restrict y, const float *restrict x, const long from, const long to)
 {
-	for (long r0 = 0; r0 < 4; r0++) {
-		for (long r1 = 0; r1 < 3; r1++) {
-			y[r0 * 3 + r1] = x[r0 * 3 + r1];
-		}
+	for (long gidx0 = from; gidx0 < to; gidx0++) {
+		const long v0 = min_i64(gidx0 * 8, 4);
+		store_f32x8(&y[v0], load_f32x8(&x[v0]));
 	}
 }
 
 void E_4_3_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	(void)from;
-	(void)to;
-	E_4_3(bufs[0], bufs[1]);
+	E_4_3(bufs[0], bufs[1], from, to);
 }
 
 /* y */

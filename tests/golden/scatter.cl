@@ -7,7 +7,7 @@ __kernel void E_4_3(__global float *restrict y, __global const float *restrict x
 	const long lidx0 = get_local_id(0);
 	const long v0 = gidx0 * 128 + lidx0;
 	if (v0 < 12) {
-		y[v0 / 3 * 3 + v0 % 3] = x[v0 / 3 * 3 + v0 % 3];
+		y[v0] = x[v0];
 	}
 }
 

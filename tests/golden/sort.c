@@ -65,14 +65,65 @@ void sort_2_6_call(void *const *bufs, const long *vars, long from, long to)
 	sort_2_6(bufs[0], bufs[1], bufs[2]);
 }
 
+#ifndef HELPER_min_i64
+#define HELPER_min_i64
+static inline long min_i64(long a, long b)
+{
+	return a < b ? a : b;
+}
+#endif
+
+#ifndef HELPER_vectors
+#define HELPER_vectors
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+#ifndef HELPER_i64x4
+#define HELPER_i64x4
+typedef long i64x4 __attribute__((vector_size(32)));
+typedef long i64x4_at __attribute__((vector_size(32), aligned(8), may_alias));
+#endif
+
+#ifndef HELPER_load_i64x4
+#define HELPER_load_i64x4
+static inline __attribute__((always_inline)) i64x4 load_i64x4(const void *p)
+{
+	return *(const i64x4_at *)p;
+}
+#endif
+
+#ifndef HELPER_splat_i64x4
+#define HELPER_splat_i64x4
+static inline __attribute__((always_inline)) i64x4 splat_i64x4(long x)
+{
+	return (i64x4){x, x, x, x};
+}
+#endif
+
+#ifndef HELPER_f32x4
+#define HELPER_f32x4
+typedef float f32x4 __attribute__((vector_size(16)));
+typedef float f32x4_at __attribute__((vector_size(16), aligned(4), may_alias));
+#endif
+
+#ifndef HELPER_store_f32x4
+#define HELPER_store_f32x4
+static inline __attribute__((always_inline)) void store_f32x4(void *p, f32x4 v)
+{
+	*(f32x4_at *)p = v;
+}
+#endif
+
 /* up */
 /* sort.t:2 */
-void E_2_6(float *restrict up, const float *restrict x, const long *restrict t0_)
+void E_2_6(float *restrict up, const float *restrict x, const long *restrict t0_, const long from, const long to)
 {
-	for (long r0 = 0; r0 < 2; r0++) {
-		for (long r1 = 0; r1 < 6; r1++) {
-			const long v0 = t0_[r0 * 6 + r1];
-			up[r0 * 6 + r1] = ((-1 < v0) & (v0 < 6)) ? x[r0 * 6 + v0] : 0.0f;
+	for (long gidx0 = from; gidx0 < to; gidx0++) {
+		for (long r3 = 0; r3 < 2; r3++) {
+			const long v0 = min_i64(r3 * 4, 2);
+			const i64x4 v1 = load_i64x4(&t0_[gidx0 * 6 + v0]);
+			const i64x4 t0 = ((i64x4)(splat_i64x4(-1) < v1)) & ((i64x4)(v1 < splat_i64x4(6)));
+			store_f32x4(&up[gidx0 * 6 + v0], (f32x4){t0[0] ? x[gidx0 * 6 + v1[0]] : 0, t0[1] ? x[gidx0 * 6 + v1[1]] : 0, t0[2] ? x[gidx0 * 6 + v1[2]] : 0, t0[3] ? x[gidx0 * 6 + v1[3]] : 0});
 		}
 	}
 }
@@ -80,9 +131,7 @@ void E_2_6(float *restrict up, const float *restrict x, const long *restrict t0_
 void E_2_6_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	(void)from;
-	(void)to;
-	E_2_6(bufs[0], bufs[1], bufs[2]);
+	E_2_6(bufs[0], bufs[1], bufs[2], from, to);
 }
 
 #ifndef HELPER_shl_i64
