@@ -1,11 +1,11 @@
-/* Ends of a net: a contraction with constant weights reads an input, or writes an output, which lie as the
- * user has them; a temporary with a copy between lets it have channels in blocks and room around.
+/* Ends of a net: a contraction with constant weights reads an input, or writes an output, which lie as
+ * the user has them; a temporary with a copy between lets it have channels in blocks and room around.
  *
  *     y = conv(x, w)   →   t0 = x;  t1 = conv(t0, w);  y = t1
  *
  * A copy touches each element once, the contraction many times: it is made when there are so many
- * products for each of its elements that reading them in the right order outweighs it. What was copied
- * serves later contractions too, until the buffer is written. */
+ * products for each of its elements that reading them in the right order outweighs it. What was
+ * copied serves later contractions too, until the buffer is written. */
 #include "layout.h"
 #include <stdlib.h>
 
@@ -19,21 +19,20 @@ typedef struct { Map copies; VEC(UOp *) out; int count; } Ends;
 static bool is_end(const UOp *buffer)
 {
 	int64_t n;
-	return !is_constant(buffer) && !buffer_is(buffer, "temp") && shape_static(buffer->shape, &n) && n > 0;
+	bool own = !is_constant(buffer) && !buffer_is(buffer, "temp");
+	return own && shape_static(buffer->shape, &n) && n > 0;
 }
 
 /* Does this range run alone over an axis of the place that can be in blocks? */
 static bool is_channel(const UOp *index, const UOp *range)
 {
-	int64_t n, behind = 1;
-	for (uint32_t i = 1; i < index->nsrc; i++) {
-		const Shape *s = index->src[0]->shape;
-		for (int k = (int)i; k < s->rank; k++)
-			if (ix_is_const(s->dim[k], &n) && !mul_ok(behind, n, &behind))
-				return false;
-		if (index->src[i] == range)
-			return behind > 1 && ix_is_const(range->src[0], &n) && block_for(n) && n == shape_dim(s, (int)i - 1);
-		behind = 1;
+	const Shape *s = index->src[0]->shape;
+	int64_t n;
+	bool apart = false;             /* are there elements between two of the axis? */
+	for (int i = s->rank; i-- > 0;) {
+		if (index->src[1 + i] == range)
+			return apart && range->src[0] == s->dim[i] && ix_is_const(s->dim[i], &n) && block_for(n);
+		apart |= !ix_is_const(s->dim[i], &n) || n != 1;
 	}
 	return false;
 }

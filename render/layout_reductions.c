@@ -3,9 +3,9 @@
  *     y = f(Σk<n x[k])   →   t[p] = Σq<n/64 x[p*(n/64) + q]        for 64 parts p
  *                            y = f(Σp t[p] + Σq<n%64 x[64*(n/64) + q])
  *
- * There are as many parts on every machine, and they are added in one order, so results do not depend on
- * how many threads there are. Of several reductions of a kernel those that others need come first, and
- * stand in the later ones' parts as the sum of their own. */
+ * There are as many parts on every machine, and they are added in one order, so results do not depend
+ * on how many threads there are. Of several reductions of a kernel those that others need come first,
+ * and stand in the later ones' parts as the sum of their own. */
 #include "layout.h"
 #include <stdlib.h>
 
@@ -200,7 +200,8 @@ static UOp *part_call(const Long *l, UOp *buffer)
 	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, part_place(l, buffer, 0, part), value);
 	const Val *name = val_get(l->call->src[0]->arg, "name");
 	const char *text = name && name->kind == VAL_STR ? name->s : "kernel";
-	UOp *kernel = NODE(OP_KERNEL, DT_NONE, VMAP(val_str("name"), val_str(arena_printf("parts_%.200s", text))), store);
+	const Val *arg = VMAP(val_str("name"), val_str(arena_printf("parts_%.200s", text)));
+	UOp *kernel = NODE(OP_KERNEL, DT_NONE, arg, store);
 	node_note(kernel, l->call->src[0]->note);
 	UOp **src = arena_alloc((l->call->nsrc + 1) * sizeof *src);
 	src[0] = kernel;

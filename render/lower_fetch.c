@@ -2,8 +2,8 @@
  *
  *     RANGE k<16 unroll; PREFETCH y[(r0+k)*3000 + v0]; PREFETCH y[(r0+k)*3000 + v0+15]; ENDRANGE
  *
- * Its rows lie apart, so nothing in the processor foresees them, and a store that has to wait for its line
- * holds up those behind it. Where stores go past the caches there is nothing to fetch. */
+ * Its rows lie apart, so nothing in the processor foresees them, and a store that has to wait for its
+ * line holds up those behind it. Where stores go past the caches there is nothing to fetch. */
 #include "render.h"
 #include "ix.h"
 
@@ -25,7 +25,7 @@ static UOp *value_of(const Scope *s, int r)
 	return s->at[r];
 }
 
-/* The store's place with element `row` of the tile along the turned range, `lane` along the others. */
+/* The store's place at element `row` of the tile along the turned range, `lane` along the others. */
 static UOp *place_at(const Lowering *l, const Nest *n, const UOp *store, UOp *row, int lane)
 {
 	UOp *from[MAX_RANGES], *to[MAX_RANGES], *index = store->src[0];

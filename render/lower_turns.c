@@ -1,12 +1,12 @@
-/* Kernels that move elements from one order to another: what is stored lies next to each other along one
- * range, v, what is loaded along another, r.
+/* Kernels that move elements from one order to another: what is stored lies next to each other along
+ * one range, v, what is loaded along another, r.
  *
  *     y[r,v] = x[v,r]     for 4 × 4 tiles at a time, shared by threads
  *                           16 vectors along r: x[v0+0 …, r0], x[v0+1 …, r0] …
  *                           turned in registers, then 16 vectors along v: y[r0+0, v0 …], …
  *
- * A tile is as many elements of either range as a vector has, so both sides touch whole vectors; a block of
- * tiles, so that what a page or a cache line has is used while it is there. */
+ * A tile is as many elements of either range as a vector has, so both sides touch whole vectors;
+ * tiles come in blocks, so that what a page or a cache line has is used while it is there. */
 #include "render.h"
 #include "ix.h"
 
@@ -21,14 +21,15 @@ static int64_t least_size(const Facts *f, int r)
 	return lo;
 }
 
-/* How far one step of range r within a tile of n moves a place; -1: not by a fixed step. Tiles begin
- * anywhere where n does not divide the range. */
+/* How far one step of range r within a tile of n moves a place; -1: not by a fixed step. Where n does
+ * not divide the range, tiles may begin anywhere. */
 static int64_t step_in_tile(const Turns *t, UOp *at, int r, int n)
 {
 	UOp *range = t->f->range[r], *lane = ix_range(63, "vector", ix_const(n)), *size = range->src[0];
 	int64_t rest;
 	bool whole = ix_is_const(ix_mod(size, ix_const(n)), &rest) && !rest;
-	UOp *tile = ix_range(62, "loop", whole ? ix_div(size, ix_const(n)) : ix_sub(size, ix_const(n - 1)));
+	UOp *count = whole ? ix_div(size, ix_const(n)) : ix_sub(size, ix_const(n - 1));
+	UOp *tile = ix_range(62, "loop", count);
 	UOp *place = ix_add(whole ? ix_mul(tile, ix_const(n)) : tile, lane);
 	Sum s;
 	sum_of(&s, substitute(at, 1, &range, &place));
@@ -75,8 +76,8 @@ static int find_along(const Turns *t, int *width)
 	return best;
 }
 
-/* Puts r and v behind all others in the order: loads go through memory, and stores, which nobody waits for,
- * step from row to row. */
+/* Puts v and r behind all others in the order: loads go through memory, and stores, which nobody
+ * waits for, step from row to row. */
 static void order_behind(Plan *p, int r, int v)
 {
 	int n = 0;
@@ -87,7 +88,7 @@ static void order_behind(Plan *p, int r, int v)
 	p->order[n] = r;
 }
 
-/* Blocks of tiles where there are enough of them; threads share the blocks and the loops outside. */
+/* Blocks of tiles where there are enough; threads share them and the loops outside. */
 static void choose_blocks(Plan *p, const Facts *f, int r, int v, int bytes)
 {
 	int n = p->tile[v].vector, block = BLOCK_BYTES / (n * bytes);
