@@ -34,28 +34,23 @@ enum { UNIT_BYTES = 6000, UNIT_MOST = 60000, MAX_FLAGS = 64, MAX_JOBS = 256 };
  * min(x) would not reach 0. */
 static const char *const flags_all[] = {"-x", "c", "-std=c11", "-w", "-fPIC", "-shared",
 	"-nostdlib", "-fvisibility=default", "-fwrapv", "-fno-strict-aliasing", "-fno-math-errno",
-	"-fno-trapping-math", "-ffp-contract=off",
+	"-fno-trapping-math", "-ffp-contract=off", NULL};
+/* for a program that names no processor of its own */
 #if defined __x86_64__ || defined __i386__
-	"-march=native",
+#define NATIVE "-march=native"
 #else
-	"-mcpu=native",
+#define NATIVE "-mcpu=native"
 #endif
-	NULL};
 
 /* Classes of kernels: plain loops; those that say themselves what is a vector, on which a vectorizer
  * spends half of the time without a gain; those of them that run once, before the first call. */
 typedef enum { PLAIN, VECTORS, ONCE, CLASSES } Class;
-#if defined __x86_64__ || defined __i386__
-#define WIDE "-mprefer-vector-width=512",
-#else
-#define WIDE
-#endif
 typedef const char *const Flags[8];
 static Flags flags_gcc[CLASSES] = {
 	{"-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fpeel-loops", NULL},
 	{"-O2", "-fno-tree-vectorize", NULL},
 	{"-O1", NULL}};
-static Flags flags_clang[CLASSES] = {{"-O2", WIDE NULL}, {"-O2", WIDE NULL}, {"-O1", WIDE NULL}};
+static Flags flags_clang[CLASSES] = {{"-O2", NULL}, {"-O2", NULL}, {"-O1", NULL}};
 static Flags flags_fast[CLASSES] = {{"-O0", NULL}, {"-O0", NULL}, {"-O0", NULL}};
 
 typedef struct { const char *path; Flags *tuning; Key key; } Compiler;
@@ -107,7 +102,7 @@ static Key add_features(Key k)
 static Compiler compiler_find(const char *wanted, bool fast)
 {
 	static const char *const usual[] = { "cc", "gcc", "clang", NULL };
-	Compiler c = { NULL, NULL, key_start("cpu 2") };
+	Compiler c = { NULL, NULL, key_start("cpu 3") };
 	char *real, *base;
 	struct stat st;
 
@@ -169,8 +164,24 @@ static int split_flags(const char *text, const char **argv, int n)
 {
 	char *at, *rest = text ? arena_strdup(text) : NULL;
 
-	while (rest && (at = strtok_r(rest, " \t\n", &rest)) && n < MAX_FLAGS - 8)
+	while (rest && (at = strtok_r(rest, " \t\n", &rest)) && n < MAX_FLAGS - 10)
 		argv[n++] = at;
+	return n;
+}
+
+/* The processor, unless the program's flags name one. clang's vectorizer keeps to 32 bytes where
+ * there are 64, when it is not told to prefer those; where there are none it would mean nothing. */
+static int add_processor(const Compiler *c, const char *flags, const char **argv, int n)
+{
+	const char *march = flags ? strstr(flags, "-march=") : NULL;
+
+	if (!march && !(flags && strstr(flags, "-mcpu=")))
+		argv[n++] = NATIVE;
+#if defined __x86_64__ || defined __i386__
+	bool narrow = march && !strncmp(march, "-march=x86-64", 13) && strncmp(march + 13, "-v4", 3);
+	if (c->tuning == flags_clang && !narrow)
+		argv[n++] = "-mprefer-vector-width=512";
+#endif
 	return n;
 }
 
@@ -190,6 +201,7 @@ static void unit_start(const Compiler *c, Unit *u)
 		argv[n++] = c->tuning[k][i];
 	for (int i = 0; flags_all[i]; i++)
 		argv[n++] = flags_all[i];
+	n = add_processor(c, u->at[0].p->flags, argv, n);
 	n = split_flags(u->at[0].p->flags, argv, n);
 	argv[n++] = "-o";
 	argv[n++] = u->out;
