@@ -159,7 +159,7 @@ src() { tool show "$1" | sed -n 's/^\t|//p'; }
 	softmax
 	tool lower --march x86-64-v3 sm.mp | tool render -t clang > sm.p
 	src sm.p > sm.c
-	[ "$(grep -c '12582912.0f' sm.c)" -ge 1 ]
+	[ "$(grep -c '<< 23' sm.c)" -ge 1 ]
 	[ "$(grep -c 'float buf[0-9]*\[300\];' sm.c)" = 1 ]
 }
 
