@@ -20,7 +20,8 @@ static const char reserved[] =
 	" ulong uniform union unix unsigned ushort using vec vec_step vertex fragment virtual void"
 	" volatile warpSize wchar_t while write_only xor xor_eq ";
 
-/* max_f32, load_f32x16, f32_to_i8_x16: functions of the printer's prelude have a dtype in their names */
+/* max_f32, load_f32x16, f32_to_i8_x16: functions of the printer's prelude have a dtype in their
+ * names */
 static bool has_dtype(const char *s)
 {
 	for (const char *at = s; at; at = strchr(at, '_')) {

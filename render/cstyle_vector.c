@@ -4,9 +4,10 @@
  *       STORE acc[16 + r4] = acc + v0 * b[…+r4]       load_f32x16(&b[r2 * 64 + 16]), acc0_1);
  *     ENDRANGE
  *
- * Neighbours in memory are loaded and stored at once, what is the same in all lanes is computed once,
- * and a register whose every place is a lane of some vector is variables instead of an array. A loop
- * whose body does not allow it (its stores do not move with the lane) stays a loop. */
+ * Neighbours in memory are loaded and stored at once, what is the same in all lanes is computed
+ * once, and a register whose every place is a lane of some vector is variables instead of an
+ * array. A loop whose body does not allow it (its stores do not move with the lane) stays a
+ * loop. */
 #include "cstyle_vector.h"
 #include <stdlib.h>
 
@@ -42,7 +43,8 @@ void vectors_end(Printer *p)
 	map_free(&v->regs);
 	map_free(&v->turned);
 	map_free(&v->lets);
-	kept = (struct Vectors){.text = v->text, .stamp = v->stamp, .varies = v->varies, .seen = v->seen,
+	kept = (struct Vectors){
+		.text = v->text, .stamp = v->stamp, .varies = v->varies, .seen = v->seen,
 		.region = v->region, .at_lane = v->at_lane, .at_stamp = v->at_stamp, .at_turn = v->at_turn,
 		.limit = v->limit};
 }

@@ -10,7 +10,8 @@
 #define HEAD INLINE "$V $N($S x)\n{\n"
 
 static const char plain[] = HEAD "\treturn __builtin_convertvector(x, $V);\n}\n";
-/* With the bits of 2^23 put above it an integer below that is a float; for signed ones 1.5 * 2^23. */
+/* With the bits of 2^23 put above it an integer below that is a float; for signed ones 1.5 *
+ * 2^23. */
 static const char small_unsigned[] = HEAD "\treturn ($V)(%s | 0x4b000000) - 8388608.0f;\n}\n";
 static const char small_signed[] = HEAD "\treturn ($V)(%s + 0x4b400000) - 12582912.0f;\n}\n";
 /* beyond the limits no conversion is made: there C leaves its result open */
@@ -34,7 +35,8 @@ static const char f32_to_bf16[] = HEAD
 static const char f16_to_f32[] = HEAD
 	"#if defined __AVX512F__ && $n == 16\n"
 	"\tconst $V r = {0};\n"
-	"\treturn __builtin_ia32_vcvtph2ps512_mask((short __attribute__((vector_size(32))))x, r, -1, 4);\n"
+	"\treturn __builtin_ia32_vcvtph2ps512_mask(\n"
+	"\t\t(short __attribute__((vector_size(32))))x, r, -1, 4);\n"
 	"#elif defined __F16C__ && $n == 8\n"
 	"\treturn __builtin_ia32_vcvtph2ps256((short __attribute__((vector_size(16))))x);\n"
 	"#else\n"
@@ -43,7 +45,8 @@ static const char f16_to_f32[] = HEAD
 	"\tconst $R small = ($R)(__builtin_convertvector(($M)m, $V) * 5.9604644775390625e-8f);\n"
 	"\tconst $R quiet = ($R)(m != 0) & 0x400000;\n"
 	"\tconst $R large = 0x7f800000 | m << 13 | quiet, middle = ((h & 0x7fff) << 13) + 0x38000000;\n"
-	"\treturn ($V)((h & 0x8000) << 16 | (small & none) | (large & all) | (middle & ~(none | all)));\n"
+	"\treturn ($V)((h & 0x8000) << 16 | (small & none) | (large & all) |\n"
+	"\t\t(middle & ~(none | all)));\n"
 	"#endif\n}\n";
 /* below 2^-14 the addition of 0.5 rounds to a multiple of 2^-24, which is f16's smallest step */
 static const char f32_to_f16[] = HEAD
@@ -59,7 +62,8 @@ static const char f32_to_f16[] = HEAD
 	"\tconst $R small = ($R)(($S)(m & tiny) + 0.5f) - 0x3f000000;\n"
 	"\tconst $R near = (m - 0x38000000 + 0xfff + (m >> 13 & 1)) >> 13;\n"
 	"\treturn __builtin_convertvector((u >> 16 & 0x8000) |\n"
-	"\t\t((0x7e00 | (m >> 13 & 0x3ff)) & nan) | (0x7c00 & large) | (small & tiny) | (near & middle),\n"
+	"\t\t((0x7e00 | (m >> 13 & 0x3ff)) & nan) | (0x7c00 & large) |\n"
+	"\t\t(small & tiny) | (near & middle),\n"
 	"\t\t$V);\n"
 	"#endif\n}\n";
 
@@ -123,8 +127,8 @@ static const char *each_lane(Printer *p, DType to, DType from)
 	return lanewise_fn(p, helper_cast(&p->helpers, to, from), lane_dtype(to), lane_dtype(from), 1);
 }
 
-/* x as integers of another size, by steps that gcc 12 has instructions for: other ones it does lane by
- * lane */
+/* x as integers of another size, by steps that gcc 12 has instructions for: other ones it does
+ * lane by lane */
 static const char *resized(Printer *p, const char *x, DType to, DType from)
 {
 	static const DType same[2][9] = {{[1] = DT_U8, [2] = DT_U16, [4] = DT_U32, [8] = DT_U64},

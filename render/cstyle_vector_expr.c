@@ -1,5 +1,5 @@
-/* Expressions of a vector loop.  A value that differs between the lanes is a vector; one that does not
- * is the scalar printer's own, put into all lanes where a vector needs it:
+/* Expressions of a vector loop.  A value that differs between the lanes is a vector; one that
+ * does not is the scalar printer's own, put into all lanes where a vector needs it:
  *
  *     (load_f32x16(&x[r0 * 40]) - acc0_0[0]) * 1.442695f
  *
@@ -21,7 +21,8 @@ static void tables_fit(struct Vectors *v)
 	if (n <= old)
 		return;
 	n += n / 2;
-#define FIT(a) (v->a = xrealloc(v->a, n * sizeof *v->a), memset(v->a + old, 0, (n - old) * sizeof *v->a))
+#define FIT(a) (v->a = xrealloc(v->a, n * sizeof *v->a), \
+	memset(v->a + old, 0, (n - old) * sizeof *v->a))
 	FIT(text);
 	FIT(stamp);
 	FIT(varies);
@@ -186,7 +187,8 @@ const char *mask_arg(Printer *p, UOp *u, int bytes)
 	return vector_cast(p, of[bytes], of[t.mask], t.s);
 }
 
-/* an operand of C's own operators, which take a scalar with a vector where the types are the same */
+/* an operand of C's own operators, which take a scalar with a vector where the types are the
+ * same */
 static const char *operand(Printer *p, UOp *u, int prec)
 {
 	if (varies(p, u))
@@ -273,7 +275,8 @@ static bool index_compare(Printer *p, UOp *u, VText *t)
 	const char *lane = arena_printf("%s()", vector_fn(p, "lane", DT_I32));
 	if (step > 1)
 		lane = arena_printf("%s * %s(%lld)", lane, splat, (long long)step);
-	*t = MASK(4, PREC_UNARY, "(%s)(%s %s %s(%s))", mask_type(p, 4, v->lanes), lane, op, splat, limit);
+	*t = MASK(4, PREC_UNARY, "(%s)(%s %s %s(%s))", mask_type(p, 4, v->lanes), lane, op, splat,
+		limit);
 	return true;
 }
 
@@ -452,7 +455,10 @@ static VText bitcast_text(Printer *p, UOp *u)
 	return VALUE(PREC_UNARY, "(%s)%s", type_of(p, u), at_prec(p, u->src[0], PREC_UNARY));
 }
 
-static VText lane_text(Printer *p, UOp *u) { return VALUE(PREC_ATOM, "%s()", vector_fn(p, "lane", DT_I64)); }
+static VText lane_text(Printer *p, UOp *u)
+{
+	return VALUE(PREC_ATOM, "%s()", vector_fn(p, "lane", DT_I64));
+}
 
 /* ---- the table */
 

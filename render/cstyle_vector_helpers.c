@@ -1,13 +1,14 @@
-/* Vector types and functions over them, in the generated code: printed once, where first asked for,
- * each in an include guard.  Where no operator of C makes the one instruction that there is, the
- * compiler's builtin for it stands under #if, and the meaning in plain C beside it.
+/* Vector types and functions over them, in the generated code: printed once, where first asked
+ * for, each in an include guard.  Where no operator of C makes the one instruction that there
+ * is, the compiler's builtin for it stands under #if, and the meaning in plain C beside it.
  *
- * A template's words: $N name, $n lanes, $V vector type, $E its element, $M mask type, $U unsigned
- * type, $A the vector at any address, $W bits of an element, $x $i lists of x and of 0, 1, …; $c $X $r
- * the same for parts that a register holds, $D a part's mask type; $F a library's function, $f its ending
- * for f32; for x86 $K $J float and integer vector, $p ps or pd, $d d or q; in casts $S $Q vector and mask
- * type of the source, $R a vector type between, $4 one of i32, $L $H limits of the source, $l $h the
- * values beyond them (or lists of the lower and the upper half). */
+ * A template's words: $N name, $n lanes, $V vector type, $E its element, $M mask type, $U
+ * unsigned type, $A the vector at any address, $W bits of an element, $x $i lists of x and of 0,
+ * 1, …; $c $X $r the same for parts that a register holds, $D a part's mask type; $F a library's
+ * function, $f its ending for f32; for x86 $K $J float and integer vector, $p ps or pd, $d d or
+ * q; in casts $S $Q vector and mask type of the source, $R a vector type between, $4 one of i32,
+ * $L $H limits of the source, $l $h the values beyond them (or lists of the lower and the upper
+ * half). */
 #include "cstyle_vector.h"
 #include <stdlib.h>
 
@@ -138,16 +139,20 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 #define DOES(macro, both) "#ifdef __" macro "__\n\t" both ";\n#else\n"
 #define END "#endif\n}\n"
 
-/* The first when it is greater or NaN, else the second, as the interpreter has it: x86's own maximum and
- * minimum give their second operand when they are equal or either is NaN. */
+/* The first when it is greater or NaN, else the second, as the interpreter has it: x86's own
+ * maximum and minimum give their second operand when they are equal or either is NaN. */
 #define EXTREME(op, lt) \
-	{#op, 1, 0, 64, TWO AVX512("__builtin_ia32_select$p_512(\n\t\t__builtin_ia32_cmp$p512_mask(a, a, 7, -1, 4), " \
+	{#op, 1, 0, 64, TWO AVX512( \
+		"__builtin_ia32_select$p_512(\n\t\t__builtin_ia32_cmp$p512_mask(a, a, 7, -1, 4), " \
 		"__builtin_ia32_" #op "$p512(a, b, 4), a)", \
-		"__builtin_ia32_" #op "$p512_mask(\n\t\ta, b, a, __builtin_ia32_cmp$p512_mask(a, a, 7, -1, 4), 4)") \
+		"__builtin_ia32_" #op \
+		"$p512_mask(\n\t\ta, b, a, __builtin_ia32_cmp$p512_mask(a, a, 7, -1, 4), 4)") \
 		EXTREME_PLAIN(lt) END}, \
-	{#op, 1, 0, 32, TWO WITH("AVX", "__builtin_ia32_blendv$p256(__builtin_ia32_" #op "$p256(a, b), a, ($V)(a != a))") \
+	{#op, 1, 0, 32, TWO WITH("AVX", \
+		"__builtin_ia32_blendv$p256(__builtin_ia32_" #op "$p256(a, b), a, ($V)(a != a))") \
 		EXTREME_PLAIN(lt) END}, \
-	{#op, 1, 0, 16, TWO WITH("SSE4_1", "__builtin_ia32_blendv$p(__builtin_ia32_" #op "$p(a, b), a, ($V)(a != a))") \
+	{#op, 1, 0, 16, TWO WITH("SSE4_1", \
+		"__builtin_ia32_blendv$p(__builtin_ia32_" #op "$p(a, b), a, ($V)(a != a))") \
 		EXTREME_PLAIN(lt) END}, \
 	{#op, 1, 0, 0, TWO EXTREME_PLAIN(lt) "}\n"}, \
 	{#op, 0, 0, 0, TWO "\tconst $M m = ($M)(a " lt " b);\n\treturn " BLEND("m", "b", "a") ";\n}\n"}
@@ -175,8 +180,8 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 #define STORE_IF VECTOR_INLINE "void $N($E *p, $V v, $M m)\n{\n"
 #define STORE_EACH "\tfor (int i = 0; i < $n; i++)\n\t\tif (m[i])\n\t\t\tp[i] = v[i];\n"
 
-/* flt: 1 for floats, 0 for integers, -1 for all; size: least bytes of an element; bytes: of the vector,
- * 0: any, WIDE: more than any register has */
+/* flt: 1 for floats, 0 for integers, -1 for all; size: least bytes of an element; bytes: of the
+ * vector, 0: any, WIDE: more than any register has */
 enum { WIDE = -1, REGISTER = 64 };
 typedef struct { const char *what; int flt, size, bytes; const char *text; } Row;
 static const Row table[] = {
@@ -188,7 +193,8 @@ static const Row table[] = {
 	{"stream", -1, 0, 16, STREAM("__SSE__", "movntps", "16")},
 	{"stream", -1, 0, 0, VECTOR_INLINE "void $N(void *p, $V v)\n{\n\t*($A *)p = v;\n}\n"},
 	{"load_if", -1, 4, 64, LOAD_IF WITH("AVX512DQ",
-		"($V)__builtin_ia32_loadu$p512_mask(\n\t\t(const void *)p, ($K){0}, __builtin_ia32_cvt$d2mask512(($J)m))")
+		"($V)__builtin_ia32_loadu$p512_mask(\n"
+		"\t\t(const void *)p, ($K){0}, __builtin_ia32_cvt$d2mask512(($J)m))")
 		LOAD_EACH END},
 	{"load_if", -1, 4, 32, LOAD_IF WITH("AVX",
 		"($V)__builtin_ia32_maskload$p256((const void *)p, ($J)m)") LOAD_EACH END},
@@ -208,7 +214,8 @@ static const Row table[] = {
 		"\treturn __builtin_shufflevector(h, h, $r);\n}\n"},
 	{"splat", -1, 0, 0, VECTOR_INLINE "$V $N($E x)\n{\n\treturn ($V){$x};\n}\n"},
 	{"lane", -1, 0, 0, VECTOR_INLINE "$V $N(void)\n{\n\treturn ($V){$i};\n}\n"},
-	{"where", -1, 0, 0, VECTOR_INLINE "$V $N($M m, $V a, $V b)\n{\n\treturn " BLEND("m", "a", "b") ";\n}\n"},
+	{"where", -1, 0, 0, VECTOR_INLINE
+		"$V $N($M m, $V a, $V b)\n{\n\treturn " BLEND("m", "a", "b") ";\n}\n"},
 	EXTREME(max, "<"),
 	EXTREME(min, ">"),
 	{"mulacc", 1, 0, 64, THREE "#ifdef __AVX512F__\n"
@@ -218,8 +225,10 @@ static const Row table[] = {
 	{"mulacc", 1, 0, 0, THREE FUSED_PLAIN "}\n"},
 	{"sqrt", 1, 0, 64, ONE AVX512("__builtin_ia32_sqrt$p512(x, 4)",
 		"__builtin_ia32_sqrt$p512_mask(x, x, -1, 4)") EACH("__builtin_sqrt$f(x[i])") END},
-	{"sqrt", 1, 0, 32, ONE WITH("AVX", "__builtin_ia32_sqrt$p256(x)") EACH("__builtin_sqrt$f(x[i])") END},
-	{"sqrt", 1, 0, 16, ONE WITH("SSE2", "__builtin_ia32_sqrt$p(x)") EACH("__builtin_sqrt$f(x[i])") END},
+	{"sqrt", 1, 0, 32, ONE WITH("AVX", "__builtin_ia32_sqrt$p256(x)")
+		EACH("__builtin_sqrt$f(x[i])") END},
+	{"sqrt", 1, 0, 16, ONE WITH("SSE2", "__builtin_ia32_sqrt$p(x)")
+		EACH("__builtin_sqrt$f(x[i])") END},
 	{"sqrt", 1, 0, 0, ONE EACH("__builtin_sqrt$f(x[i])") "}\n"},
 	{"trunc", 1, 0, 64, ONE WITH("AVX512F", "__builtin_ia32_rndscale$p_mask(x, 11, x, -1, 4)")
 		EACH("__builtin_trunc$f(x[i])") END},
@@ -229,13 +238,16 @@ static const Row table[] = {
 		EACH("__builtin_trunc$f(x[i])") END},
 	{"trunc", 1, 0, 0, ONE EACH("__builtin_trunc$f(x[i])") "}\n"},
 	{"less", -1, 0, 128, HALVES("<")},
-	{"less", -1, 0, 0, VECTOR_INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
+	{"less", -1, 0, 0, VECTOR_INLINE
+		"$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
 		"\t\tr[i] = -(a[i] < b[i]);\n\treturn r;\n}\n"},
 	{"equal", -1, 0, 128, HALVES("==")},
-	{"equal", -1, 0, 0, VECTOR_INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
+	{"equal", -1, 0, 0, VECTOR_INLINE
+		"$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
 		"\t\tr[i] = -(a[i] == b[i]);\n\treturn r;\n}\n"},
 	{"differ", -1, 0, 128, HALVES("!=")},
-	{"differ", -1, 0, 0, VECTOR_INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
+	{"differ", -1, 0, 0, VECTOR_INLINE
+		"$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
 		"\t\tr[i] = -(a[i] != b[i]);\n\treturn r;\n}\n"},
 	/* counts as unsigned: below 0 is too much */
 	{"shl", 0, 0, 0, TWO "\tconst $U n = ($U)b;\n"

@@ -1,8 +1,8 @@
 /* Integers of vectors that no instruction divides, and random numbers.
  *
- * A quotient of integers of up to 32 bits is exact by way of doubles (up to 16 bits: floats): it is at
- * least one part in 2^32 below the next integer, and a double is rounded by less. What the contract says
- * of 0 and -1 as divisors is put in afterwards. */
+ * A quotient of integers of up to 32 bits is exact by way of doubles (up to 16 bits: floats): it
+ * is at least one part in 2^32 below the next integer, and a double is rounded by less. What the
+ * contract says of 0 and -1 as divisors is put in afterwards. */
 #include "cstyle_vector.h"
 
 #define INLINE VECTOR_INLINE
@@ -17,7 +17,8 @@ static const char direct[] = "\treturn __builtin_convertvector(%s / %s, $V);\n}\
 static const char stepwise[] =
 	"\treturn __builtin_convertvector(__builtin_convertvector(%s / %s, $4), $V);\n}\n";
 
-#define SIGNED TWO "\tconst $V q = $F(a, b);\n\tconst $M none = ($M)(b == 0), minus = ($M)(b == -1);\n"
+#define SIGNED TWO "\tconst $V q = $F(a, b);\n" \
+	"\tconst $M none = ($M)(b == 0), minus = ($M)(b == -1);\n"
 #define UNSIGNED TWO "\tconst $V q = $F(a, b), some = ($V)(b != 0);\n"
 typedef struct { const char *name, *sint, *uint; } Row;
 static const Row table[] = {
@@ -68,7 +69,8 @@ const char *threefry_fn(Printer *p)
 		"\t$R x = __builtin_convertvector(a, $R) + k0;\n"
 		"\t$R y = __builtin_convertvector(a >> 32, $R) + k1;\n");
 	for (int i = 0; i < 20; i++) {
-		buf_printf(&b, "\tx += y;\n\ty = ((y << %d) | (y >> %d)) ^ x;\n", by[i % 8], 32 - by[i % 8]);
+		buf_printf(&b, "\tx += y;\n\ty = ((y << %d) | (y >> %d)) ^ x;\n", by[i % 8],
+			32 - by[i % 8]);
 		if (i % 4 == 3)
 			buf_printf(&b, "\tx += k%d;\n\ty += k%d + %d;\n", (i / 4 + 1) % 3, (i / 4 + 2) % 3,
 				i / 4 + 1);

@@ -1,7 +1,8 @@
-/* Loads and stores of vector loops.  Neighbours are one vector at any address; another step, or places
- * that were loaded themselves, go lane by lane. What a lane's gate forbids is not touched:
+/* Loads and stores of vector loops.  Neighbours are one vector at any address; another step, or
+ * places that were loaded themselves, go lane by lane. What a lane's gate forbids is not
+ * touched:
  *
- *     load_f32x16(&x[r0 * 40])      load_if_f32x16(&x[r0 * 40], t0)      (f32x16){x[r0], x[r0 + 40], …} */
+ *     load_f32x16(&x[r0 * 40])     load_if_f32x16(&x[r0 * 40], t0)     (f32x16){x[r0], …} */
 #include "cstyle_vector.h"
 
 static const char *type_of(Printer *p, const UOp *u)
@@ -35,8 +36,8 @@ static const char *load_gathered(Printer *p, UOp *u, const char *mask)
 }
 
 /* The condition, for each lane, under which the place may be touched: its own gate and, when the
- * store's differs between lanes, that one. A variable; NULL: there is none, or it is the same for all
- * lanes. */
+ * store's differs between lanes, that one. A variable; NULL: there is none, or it is the same
+ * for all lanes. */
 static const char *load_mask(Printer *p, UOp *u, int *bytes)
 {
 	struct Vectors *v = p->vectors;
@@ -90,7 +91,8 @@ VText vector_load(Printer *p, UOp *u)
 		s = arena_printf("(%s ? %s : (%s){0})", expr_at(p, gate, PREC_EQ), s, type_of(p, u));
 	}
 	if (u->dtype == DT_BOOL)
-		return (VText){arena_printf("(%s)(%s != 0)", mask_type(p, 1, v->lanes), s), PREC_UNARY, 0, 1};
+		return (VText){
+			arena_printf("(%s)(%s != 0)", mask_type(p, 1, v->lanes), s), PREC_UNARY, 0, 1};
 	return (VText){s, PREC_ATOM, 0, 0};
 }
 

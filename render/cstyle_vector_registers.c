@@ -1,9 +1,10 @@
-/* Registers of kernels with vector loops.  Where every place of a DEFINE_REG is a number, or a lane plus a
- * multiple of the loop's size, it is variables: acc0_0, acc0_1, … as wide as its widest loop; a narrower
- * one reads and writes part of one. Compilers keep variables in registers, arrays often not.
+/* Registers of kernels with vector loops.  Where every place of a DEFINE_REG is a number, or a
+ * lane plus a multiple of the loop's size, it is variables: acc0_0, acc0_1, … as wide as its
+ * widest loop; a narrower one reads and writes part of one. Compilers keep variables in
+ * registers, arrays often not.
  *
- * A register of lanes × lanes elements may be read by columns too, lane * lanes + c: there its rows are
- * transposed, once for all columns. */
+ * A register of lanes × lanes elements may be read by columns too, lane * lanes + c: there its
+ * rows are transposed, once for all columns. */
 #include "cstyle_vector.h"
 #include "ix.h"
 #include <limits.h>
@@ -33,8 +34,8 @@ static VReg *reg_planned(Printer *p, UOp *reg)
 	return r;
 }
 
-/* A place as lane * *stride + *k: a stride of 0 is no lane, the number of lanes is a column of rows that
- * are vectors. lane NULL: of any vector loop. False when it is none of these. */
+/* A place as lane * *stride + *k: a stride of 0 is no lane, the number of lanes is a column of
+ * rows that are vectors. lane NULL: of any vector loop. False when it is none of these. */
 static bool lane_place(UOp *e, UOp *lane, int64_t *stride, int64_t *k, int *lanes)
 {
 	Sum s;
@@ -56,7 +57,8 @@ static void reg_widen(Printer *p, UOp *index)
 	VReg *r = reg_planned(p, index->src[0]);
 	int64_t stride, k, size = reg_size(index->src[0]), square;
 	int n;
-	if (index->nsrc != 2 || !lane_place(index->src[1], NULL, &stride, &k, &n) || k < 0 || k >= size) {
+	if (index->nsrc != 2 || !lane_place(index->src[1], NULL, &stride, &k, &n) || k < 0 ||
+		k >= size) {
 		r->array = true;
 		return;
 	}
@@ -181,7 +183,8 @@ const char *load_reg(Printer *p, UOp *index)
 	int64_t stride, k;
 	int part, n;
 	if (!r->name || !lane_place(index->src[1], v->lane, &stride, &k, &n))
-		die(MALFORMED, "node %u INDEX: a counter or register is used where it has no value", index->id);
+		die(MALFORMED, "node %u INDEX: a counter or register is used where it has no value",
+			index->id);
 	if (stride > 1)
 		return column(p, index->src[0], k);
 	const char *name = reg_variable(r, k, &part);
@@ -241,7 +244,8 @@ void store_reg(Printer *p, UOp *store, const char *value)
 	int64_t stride, k;
 	int part, n;
 	if (!r->name || !lane_place(index->src[1], v->lane, &stride, &k, &n))
-		die(MALFORMED, "node %u INDEX: a counter or register is used where it has no value", index->id);
+		die(MALFORMED, "node %u INDEX: a counter or register is used where it has no value",
+			index->id);
 	v->scope++;
 	const char *name = reg_variable(r, k, &part);
 	if (v->gate_mask) {
