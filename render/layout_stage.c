@@ -65,5 +65,8 @@ static Graph *winograd(Graph *g) { return layout_strict ? g : layout_winograd(g)
 
 Graph *layout_all(Graph *g)
 {
-	return layout_wanted(g) ? layout_done(layout_weights(layout_blocks(winograd(layout_ends(layout_reductions(g)))))) : g;
+	if (!layout_wanted(g))
+		return g;
+	g = winograd(layout_ends(layout_reductions(g)));
+	return layout_done(layout_weights(layout_blocks(g)));
 }

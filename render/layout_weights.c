@@ -110,7 +110,7 @@ static bool repack_find(Repack *p, Roles *r, UOp *call)
 	add_ranges(p, free & r->facts.out);
 	add_ranges(p, free & bound_of(r->reduce));
 	p->order[p->n++] = p->vector;
-	int lanes = target->vector / (dtype_size(r->reduce->dtype) < 4 ? 4 : (int)dtype_size(r->reduce->dtype));
+	int element = (int)dtype_size(r->reduce->dtype), lanes = target->vector / (element < 4 ? 4 : element);
 	int64_t size = size_of(p->vector);
 	if (size > 2 * lanes)
 		p->width = panel_width(size, lanes, vectors_wanted(p));
@@ -136,6 +136,12 @@ static int64_t panels(const Repack *p)
 	return (size_of(p->vector) + p->width - 1) / p->width;
 }
 
+static UOp *packed_param(const Repack *p, const Shape *shape, int slot)
+{
+	return LEAF(OP_PARAM, p->r->w->dtype,
+		VMAP(val_str("slot"), val_int(slot), val_str("shape"), shape_to_val(shape)));
+}
+
 /* A kernel that copies the constant: its loops are the new axes. */
 static UOp *copy_kernel(const Repack *p, const Shape *shape)
 {
@@ -147,7 +153,7 @@ static UOp *copy_kernel(const Repack *p, const Shape *shape)
 		from[i] = p->order[i];
 		to[i] = i + 1 == p->n && p->width ? panel_place(p, loop[0], loop[i + first]) : loop[i + first];
 	}
-	at[0] = LEAF(OP_PARAM, p->r->w->dtype, VMAP(val_str("slot"), val_int(0), val_str("shape"), shape_to_val(shape)));
+	at[0] = packed_param(p, shape, 0);
 	for (int i = 0; i < shape->rank; i++)
 		at[1 + i] = loop[i];
 	UOp *w = p->r->w->src[0];
@@ -200,7 +206,7 @@ static UOp *read_packed(const Repack *p, UOp *buffer, const Shape *shape)
 		lane = ix_range(axis + 1, "loop", ix_const(p->width));
 		at[n++] = number;
 	}
-	at[0] = LEAF(OP_PARAM, p->r->w->dtype, VMAP(val_str("slot"), val_int(slot), val_str("shape"), shape_to_val(shape)));
+	at[0] = packed_param(p, shape, slot);
 	for (int i = 0; i < p->n; i++)
 		at[n++] = p->order[i] == p->vector ? lane : p->order[i];
 	UOp *load = NODE(OP_LOAD, p->r->w->dtype, VNIL, node_new(OP_INDEX, p->r->w->dtype, n, at, VNIL));
@@ -225,8 +231,8 @@ static UOp *repack(Weights *w, UOp *call)
 	const Shape *shape = packed_shape(&p);
 	if (!shape || axis_of(&r.facts, r.facts.nrange - 1) >= 62)
 		return call;
-	layout_tell(call->src[0], "%s is packed in panels of %lld", buffer_name(place_buffer(call, r.w->src[0])),
-		(long long)(p.width ? p.width : size_of(p.vector)));
+	layout_tell(call->src[0], "%s is packed in panels of %lld",
+		buffer_name(place_buffer(call, r.w->src[0])), (long long)(p.width ? p.width : size_of(p.vector)));
 	return read_packed(&p, packed_buffer(w, &p, shape), shape);
 }
 
