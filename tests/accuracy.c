@@ -1,12 +1,12 @@
-/* The greatest error of a kernel y = FN(x), or y = FN(x, z), in units in the last place. Compiled with the source that
- * `render -t clang` writes for it:
+/* The greatest error of a kernel y = FN(x), or y = FN(x, z), in units in the last place. Compiled with the
+ * source that `render -t clang` writes for it:
  *
  *     cc -DFN=sin -DT=float -DARGS=1 -DCALL=E_call -DN=65536 -DITEMS=2048 accuracy.c kernel.c -lm
  *     ./a.out all            each value of T (one argument, f32)
  *     ./a.out 4000           so many of each exponent, or pairs, and the neighbours of special values
  *
- * References come from the library one precision up. A NaN, an infinity or a zero's sign that is not the reference's
- * is an error without bounds. One line; status 1 beyond 4 units. */
+ * References come from the library one precision up. A NaN, an infinity or a zero's sign that is not the
+ * reference's is an error without bounds. One line; status 1 beyond 4 units. */
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
@@ -141,7 +141,8 @@ static void one_argument(int count)
 
 static const double special[] = {0, 1, 2, 3, 4, 0.5, 0.25, 1.5, 1e-3, 10, 1e10, 1e30, 1e-30,
 	0x1p-149, 0x1p-126, 0x1.fffffep127, 0x1p22, 0x1p23, 0x1p24, 0x1p25, 8388607, 16777215,
-	0x1p51, 0x1p52, 0x1p53, 4503599627370497, 9007199254740991, 0x1p63, 0x1p64, 0x1p100, 0x1p-1074, 0x1p-1022, DBL_MAX, INFINITY, NAN};
+	0x1p51, 0x1p52, 0x1p53, 4503599627370497, 9007199254740991, 0x1p63, 0x1p64, 0x1p100,
+	0x1p-1074, 0x1p-1022, DBL_MAX, INFINITY, NAN};
 enum { SPECIAL = sizeof special / sizeof *special };
 
 static void two_arguments(int count)

@@ -144,6 +144,16 @@ UOp *t_round(UOp *x)
 	return t_where(up, t_add(t, t_where(t_lt(x, num(x, 0)), num(x, -1), num(x, 1))), t);
 }
 
+/* x with the last bits of its mantissa cut off: half of them are left, and the product of two such is exact */
+static UOp *head(UOp *x)
+{
+	DType it = is_f64(x) ? DT_U64 : DT_U32;
+	uint64_t mask = is_f64(x) ? ~(uint64_t)0x7ffffff : 0xfffff000;
+
+	return NODE(OP_BITCAST, x->dtype, VNIL,
+		t_op2(OP_AND, NODE(OP_BITCAST, it, VNIL, x), const_bits(it, &mask)));
+}
+
 /* ---- division -------------------------------------------------------------------------------- */
 
 /* |a| less multiples of |b|·2^(bits·k), k falling to 0. The quotient has few enough bits, and b
@@ -152,17 +162,11 @@ UOp *t_round(UOp *x)
 static UOp *fmod_real(UOp *a, UOp *b)
 {
 	int bits = is_f64(a) ? 25 : 11, steps = is_f64(a) ? 2 : 3;
-	DType it = is_f64(a) ? DT_U64 : DT_U32;
-	uint64_t high = is_f64(a) ? ~(uint64_t)0x7ffffff : 0xfffff000;
-	UOp *mask = const_bits(it, &high), *zero = num(a, 0);
-	UOp *r = t_abs(a), *d = t_abs(b);
+	UOp *r = t_abs(a), *d = t_abs(b), *zero = num(a, 0);
 
 	for (int k = steps - 1; k >= 0; k--) {
-		UOp *m = k ? t_mulc(d, ldexp(1, bits * k)) : d, *hi, *q, *rest;
-		q = t_div(r, m);
+		UOp *m = k ? t_mulc(d, ldexp(1, bits * k)) : d, *hi = head(m), *q = t_div(r, m), *rest;
 		q = t_op1(OP_TRUNC, t_add(q, t_where(t_lt(q, zero), num(a, -0.5), num(a, 0.5))));
-		hi = NODE(OP_BITCAST, it, VNIL, m);
-		hi = NODE(OP_BITCAST, a->dtype, VNIL, t_op2(OP_AND, hi, mask));
 		rest = t_sub(t_sub(r, t_mul(q, hi)), t_mul(q, t_sub(m, hi)));
 		r = t_where(t_eq(q, zero), r, rest);
 	}
@@ -203,16 +207,6 @@ UOp *t_mod(UOp *a, UOp *b) { return wide2(mod_real, a, b); }
 UOp *t_floordiv(UOp *a, UOp *b) { return wide2(floordiv_real, a, b); }
 
 /* ---- exponentials ---------------------------------------------------------------------------- */
-
-/* x with the last bits of its mantissa cut off: half of them are left, and the product of two such is exact */
-static UOp *head(UOp *x)
-{
-	DType it = is_f64(x) ? DT_U64 : DT_U32;
-	uint64_t mask = is_f64(x) ? ~(uint64_t)0x7ffffff : 0xfffff000;
-
-	x = t_op2(OP_AND, NODE(OP_BITCAST, it, VNIL, x), const_bits(it, &mask));
-	return NODE(OP_BITCAST, it == DT_U64 ? DT_F64 : DT_F32, VNIL, x);
-}
 
 /* exp(x)·2^k for x that is held below where the result is out of range, 1.5 ulp beyond EXP2's own. x and
  * log2(e) are cut into a head and a rest; what the exponent lost to rounding comes back as a factor. */
@@ -599,9 +593,7 @@ static UOp *gelu_f32(UOp *x)
 
 static UOp *gelu_real(UOp *x)
 {
-	if (!is_f64(x))
-		return gelu_f32(x);
-	return t_mul(t_mulc(x, 0.5), t_addc(t_erf(t_mulc(x, M_SQRT1_2)), 1));
+	return is_f64(x) ? t_mul(t_mulc(x, 0.5), t_addc(t_erf(t_mulc(x, M_SQRT1_2)), 1)) : gelu_f32(x);
 }
 
 UOp *t_gelu(UOp *x) { return wide(gelu_real, x); }
