@@ -2,8 +2,8 @@
  *
  *     y[r0] = Σ x[r0,k]  →  RANGE r0; DEFINE_REG acc; RANGE k; STORE acc; ENDRANGE; STORE y
  *
- * passes[] has the order. Between them stand the passes of later targets: vectors, tiles and
- * threads of a CPU are actions that lower_actions.c writes and lower_loops.c carries out. */
+ * passes[] has the order. Vectors, tiles and threads of a CPU, items and groups of a GPU are actions
+ * that lower_actions.c writes into a kernel's node and linearize.c carries out. */
 #include "layout.h"
 
 static const char *target_name = "clang", *march = "native", *opt;
@@ -20,8 +20,6 @@ static UOp *custom_marched(UOp *custom, const UOp *call)
 static Graph *choose_target(Graph *g)
 {
 	lower_opt = opt;
-	layout_strict = lower_strict;
-	layout_explain = lower_explain;
 	if (!target)
 		target = target_march(target_find(target_name), march);
 	return *target->march ? customs_map(g, custom_marched) : g;

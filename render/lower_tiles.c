@@ -410,8 +410,6 @@ static bool tile_heavy(Tiling *t)
 		return true;
 	}
 	Block b = find_rows(t, count_of(t->f, 1ull << t->v));
-	if (getenv("BLK"))
-		sscanf(getenv("BLK"), "%d,%d", &b.rows, &b.vectors);
 	if (b.m >= 0 && b.rows > 1)
 		tile_contraction(t, b, far);
 	else if (!far)
