@@ -19,14 +19,9 @@ void ranges_reset(void)
 
 static void fit(void)
 {
-	size_t n = node_limit();
-	if (n <= cap)
-		return;
-	n += n / 2 + 1024;
-	mask = xrealloc(mask, n * sizeof *mask);
-	known = xrealloc(known, n);
-	memset(known + cap, 0, n - cap);
-	cap = n;
+	size_t had = cap;
+	TABLE_FIT(mask, had);
+	TABLE_FIT(known, cap);
 }
 
 int range_axis(const UOp *r) { return (int)r->arg->a[0]->i; }

@@ -210,6 +210,13 @@ UOp *node_with(UOp *u, UOp *const *src);
 void node_note(UOp *u, const Val *note);
 /* one more than the greatest id: the size for side tables indexed by id */
 uint32_t node_limit(void);
+/* A side table that is kept between uses, with room for every node there is now; what is new is zero. cap: its entries. */
+void *table_fit(void *table, size_t size, size_t *cap);
+#define TABLE_FIT(table, cap) ((table) = table_fit(table, sizeof *(table), &(cap)))
+/* The same, and *round is one more, never 0: entries that hold a round's number count in that round alone, so nothing is
+ * cleared between uses. */
+void *table_round(void *table, size_t size, size_t *cap, uint32_t *round);
+#define TABLE_ROUND(table, cap, round) ((table) = table_round(table, sizeof *(table), &(cap), &(round)))
 
 /* CONST helpers. const_num makes a constant of any dtype from a double (exactly representable or rounded);
  * const_int from an int64 (must fit integers); const_bits from the element's own bytes. */

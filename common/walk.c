@@ -2,23 +2,30 @@
 #include "uop.h"
 #include <stdlib.h>
 
-/* Marks by node id; a walk has a number of its own, so nothing is cleared between walks. */
+/* Marks by node id: the walk that a node was last seen in. */
 static uint32_t *mark, walk_number;
 static size_t capmark;
 
-static void marks_fit(void)
+void *table_fit(void *table, size_t size, size_t *cap)
 {
 	size_t n = node_limit();
-	if (n > capmark) {
-		size_t cap = n + n / 2 + 1024;
-		mark = xrealloc(mark, cap * sizeof *mark);
-		memset(mark + capmark, 0, (cap - capmark) * sizeof *mark);
-		capmark = cap;
+	if (n <= *cap)
+		return table;
+	n += n / 2 + 1024;
+	table = xrealloc(table, n * size);
+	memset((char *)table + *cap * size, 0, (n - *cap) * size);
+	*cap = n;
+	return table;
+}
+
+void *table_round(void *table, size_t size, size_t *cap, uint32_t *round)
+{
+	table = table_fit(table, size, cap);
+	if (++*round == 0) {
+		memset(table, 0, *cap * size);
+		*round = 1;
 	}
-	if (++walk_number == 0) {
-		memset(mark, 0, capmark * sizeof *mark);
-		walk_number = 1;
-	}
+	return table;
 }
 
 /* Back to order of ids where they are dense: a document keeps the order in which it came. */
@@ -78,7 +85,7 @@ static void visit(UOp *root)
 
 static void find(size_t nroots, UOp *const *roots)
 {
-	marks_fit();
+	TABLE_ROUND(mark, capmark, walk_number);
 	found.n = 0;
 	for (size_t i = 0; i < nroots; i++)
 		visit(roots[i]);
@@ -158,21 +165,6 @@ static Image *image;
 static size_t capimage;
 static uint32_t image_number;
 
-static void images_fit(void)
-{
-	size_t n = node_limit();
-	if (n > capimage) {
-		size_t cap = n + n / 2 + 1024;
-		image = xrealloc(image, cap * sizeof *image);
-		memset(image + capimage, 0, (cap - capimage) * sizeof *image);
-		capimage = cap;
-	}
-	if (++image_number == 0) {
-		memset(image, 0, capimage * sizeof *image);
-		image_number = 1;
-	}
-}
-
 static UOp *image_of(UOp *u)
 {
 	Image *i = &image[u->id];
@@ -185,7 +177,7 @@ UOp *substitute(UOp *root, size_t n, UOp *const *from, UOp *const *to)
 	static VEC(UOp *) all;
 	static VEC(UOp *) src;
 	size_t changes = 0;
-	images_fit();
+	TABLE_ROUND(image, capimage, image_number);
 	for (size_t i = 0; i < n; i++) {
 		image[from[i]->id] = (Image){to[i], image_number};
 		changes += from[i] != to[i];

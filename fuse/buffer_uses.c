@@ -4,12 +4,7 @@
 
 Use *use_of(Uses *u, const UOp *buffer)
 {
-	if (buffer->id >= u->n) {
-		size_t n = node_limit();
-		u->of = xrealloc(u->of, n * sizeof *u->of);
-		memset(u->of + u->n, 0, (n - u->n) * sizeof *u->of);
-		u->n = n;
-	}
+	TABLE_FIT(u->of, u->n);
 	Use **at = &u->of[buffer->id];
 	if (!*at) {
 		*at = arena_alloc(sizeof **at);

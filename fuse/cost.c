@@ -91,10 +91,7 @@ static size_t capruns;
 
 static void runs_clear(const Nodes *all)
 {
-	if (node_limit() > capruns) {
-		capruns = node_limit() + node_limit() / 2;
-		runs = xrealloc(runs, capruns * sizeof *runs);
-	}
+	TABLE_FIT(runs, capruns);
 	for (size_t i = 0; i < all->n; i++)
 		runs[all->at[i]->id] = 0;
 }

@@ -67,22 +67,21 @@ static UOp *call_over(UOp *kernel)
 
 /* ---- users within a kernel, by id */
 
-static struct { UOp **of; uint32_t *count; size_t cap; } users;
+typedef struct { UOp *user; uint32_t count; } Users;
+static Users *users;
+static size_t capusers;
 
 static void find_users(UOp *kernel)
 {
 	Nodes all = walk_brief(kernel);
-	if (node_limit() > users.cap) {
-		users.cap = node_limit() + node_limit() / 2;
-		users.of = xrealloc(users.of, users.cap * sizeof *users.of);
-		users.count = xrealloc(users.count, users.cap * sizeof *users.count);
-	}
+	TABLE_FIT(users, capusers);
 	for (size_t i = 0; i < all.n; i++)
-		users.count[all.at[i]->id] = 0;
+		users[all.at[i]->id].count = 0;
 	for (size_t i = 0; i < all.n; i++)
 		for (uint32_t s = 0; s < all.at[i]->nsrc; s++) {
-			users.of[all.at[i]->src[s]->id] = all.at[i];
-			users.count[all.at[i]->src[s]->id]++;
+			Users *of = &users[all.at[i]->src[s]->id];
+			of->user = all.at[i];
+			of->count++;
 		}
 }
 
@@ -158,10 +157,10 @@ static void chain_climb(Chain *c)
 	uint64_t mask = range_mask(c->weight) & ((1ull << BOUND) - 1);
 	int n = 0, last = -1;
 	bool loads[STEPS] = {false};
-	for (; n < STEPS && users.count[u->id] == 1; n++) {
-		if (!link_of(u, users.of[u->id], mask, &loads[n], &c->link[n]))
+	for (; n < STEPS && users[u->id].count == 1; n++) {
+		if (!link_of(u, users[u->id].user, mask, &loads[n], &c->link[n]))
 			break;
-		u = at[n] = users.of[u->id];
+		u = at[n] = users[u->id].user;
 		last = is_scale(&c->link[n]) ? n : last;
 	}
 	for (int i = 0; i <= last; i++) {

@@ -45,10 +45,7 @@ static bool number_at_once(UOp *kernel, UOp **out)
 	static uint8_t *level;
 	static size_t cap;
 	Nodes all = walk(kernel);
-	if (node_limit() > cap) {
-		cap = node_limit() + node_limit() / 2;
-		level = xrealloc(level, cap);
-	}
+	TABLE_FIT(level, cap);
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
 		uint8_t *own = &level[u->id];

@@ -17,19 +17,7 @@ static Mark *mark;
 static size_t capmark;
 static uint32_t mark_round;
 
-static void marks_begin(void)
-{
-	if (node_limit() > capmark) {
-		size_t cap = node_limit() + node_limit() / 2;
-		mark = xrealloc(mark, cap * sizeof *mark);
-		memset(mark + capmark, 0, (cap - capmark) * sizeof *mark);
-		capmark = cap;
-	}
-	if (++mark_round == 0) {
-		memset(mark, 0, capmark * sizeof *mark);
-		mark_round = 1;
-	}
-}
+static void marks_begin(void) { TABLE_ROUND(mark, capmark, mark_round); }
 
 /* The node's number, which is value when it has none yet. */
 static uint32_t number_of(const UOp *u, uint32_t value)

@@ -16,12 +16,9 @@ static const char *type_of(Printer *p, const UOp *u) { return p->d->type[u->dtyp
 static Text *slot(Printer *p, const UOp *u)
 {
 	if (u->id >= p->limit) {
-		size_t n = node_limit();
-		n += n / 2;
-		p->text = xrealloc(p->text, n * sizeof *p->text);
-		p->stamp = xrealloc(p->stamp, n * sizeof *p->stamp);
-		memset(p->stamp + p->limit, 0, (n - p->limit) * sizeof *p->stamp);
-		p->limit = n;
+		size_t had = p->limit;
+		TABLE_FIT(p->text, had);
+		TABLE_FIT(p->stamp, p->limit);
 	}
 	return &p->text[u->id];
 }

@@ -17,12 +17,10 @@ static VText value(const char *s, int prec) { return (VText){s, prec, 0, 0}; }
 
 static void tables_fit(struct Vectors *v)
 {
-	size_t n = node_limit(), old = v->limit;
-	if (n <= old)
+	size_t had;
+	if (node_limit() <= v->limit)
 		return;
-	n += n / 2;
-#define FIT(a) (v->a = xrealloc(v->a, n * sizeof *v->a), \
-	memset(v->a + old, 0, (n - old) * sizeof *v->a))
+#define FIT(a) (had = v->limit, TABLE_FIT(v->a, had))
 	FIT(text);
 	FIT(stamp);
 	FIT(varies);
@@ -30,7 +28,7 @@ static void tables_fit(struct Vectors *v)
 	FIT(at_lane);
 	FIT(at_stamp);
 #undef FIT
-	v->limit = n;
+	v->limit = had;
 }
 
 /* ---- what differs between lanes */
