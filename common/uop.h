@@ -143,6 +143,8 @@ DType dtype_find(const char *name);      /* DT_NONE when there is no such dtype 
 static inline int dtype_size(DType d) { return dtype_info[d].size; }
 static inline const char *dtype_name(DType d) { return dtype_info[d].name; }
 static inline bool dtype_float(DType d) { return dtype_info[d].kind == 'F'; }
+/* one of 16 bits */
+static inline bool dtype_half(DType d) { return dtype_float(d) && dtype_size(d) == 2; }
 static inline bool dtype_int(DType d) { return dtype_info[d].kind == 'I' || dtype_info[d].kind == 'U'; }
 static inline bool dtype_signed(DType d) { return dtype_info[d].kind == 'I'; }
 /* least and greatest value of an integer dtype (greatest of u64 as uint64) */

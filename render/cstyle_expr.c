@@ -31,6 +31,8 @@ const char *expr_at(Printer *p, UOp *u, int prec)
 
 /* ---- constants */
 
+const char *zero_text(DType d) { return d == DT_F32 ? "0.0f" : d == DT_F64 ? "0.0" : "0"; }
+
 static const char *float_digits(double v, bool single)
 {
 	for (int digits = 1; digits <= 17; digits++) {
@@ -75,7 +77,7 @@ static Text int_text(Printer *p, const UOp *u)
 static Text const_text(Printer *p, UOp *u)
 {
 	double v;
-	if (u->dtype == DT_F16 || u->dtype == DT_BF16) {
+	if (dtype_half(u->dtype)) {
 		uint64_t bits = 0;
 		const_get(u, &bits);
 		return TEXT(PREC_ATOM, "0x%04x", (unsigned)(bits & 0xffff));
@@ -190,13 +192,15 @@ static Text divide_text(Printer *p, UOp *u)
 	return call2(p, u, helper_binary(&p->helpers, u->op, u->dtype));
 }
 
+const char *compare_sign(Op op) { return op == OP_CMPLT ? "<" : op == OP_CMPEQ ? "==" : "!="; }
+
 static Text compare_text(Printer *p, UOp *u)
 {
 	/* compilers warn about < between conditions */
 	if (u->op == OP_CMPLT && u->src[0]->dtype == DT_BOOL)
 		return TEXT(PREC_WHERE + 1, "!%s && %s", expr_at(p, u->src[0], PREC_ATOM),
 			expr_at(p, u->src[1], PREC_ATOM));
-	const char *op = u->op == OP_CMPLT ? "<" : u->op == OP_CMPEQ ? "==" : "!=";
+	const char *op = compare_sign(u->op);
 	return TEXT(u->op == OP_CMPLT ? PREC_REL : PREC_EQ, "%s %s %s", expr_at(p, u->src[0], PREC_ADD),
 		op, expr_at(p, u->src[1], PREC_ADD));
 }
@@ -253,11 +257,9 @@ static Text mulacc_text(Printer *p, UOp *u)
 
 /* ---- conversions */
 
-static bool half(DType d) { return d == DT_F16 || d == DT_BF16; }
-
 static const char *wide_text(Printer *p, UOp *x)
 {
-	if (!half(x->dtype))
+	if (!dtype_half(x->dtype))
 		return expr_at(p, x, PREC_ANY);
 	return arena_printf(
 		"%s(%s)", helper_cast(&p->helpers, DT_F32, x->dtype), expr_at(p, x, PREC_ANY));
@@ -266,18 +268,15 @@ static const char *wide_text(Printer *p, UOp *x)
 static Text to_bool(Printer *p, UOp *x)
 {
 	const char *s = expr_at(p, x, PREC_ADD);
-	if (half(x->dtype))
+	if (dtype_half(x->dtype))
 		return TEXT(PREC_EQ, "(%s & 0x7fff) != 0", expr_at(p, x, PREC_UNARY));
-	return TEXT(PREC_EQ, "%s != %s", s,
-		x->dtype == DT_F32     ? "0.0f" :
-			x->dtype == DT_F64 ? "0.0" :
-								 "0");
+	return TEXT(PREC_EQ, "%s != %s", s, zero_text(x->dtype));
 }
 
 static Text to_half(Printer *p, DType to, UOp *x)
 {
 	DType from = x->dtype;
-	bool direct = from == DT_F32 || from == DT_F64 || half(from);
+	bool direct = from == DT_F32 || from == DT_F64 || dtype_half(from);
 	if (!direct && to == DT_BF16 && dtype_size(from) >= 4)
 		return TEXT(
 			PREC_ATOM, "%s(%s)", helper_cast(&p->helpers, to, from), expr_at(p, x, PREC_ANY));
@@ -295,14 +294,14 @@ static Text cast_text(Printer *p, UOp *u)
 		return *slot(p, x);
 	if (to == DT_BOOL)
 		return to_bool(p, x);
-	if (half(to))
+	if (dtype_half(to))
 		return to_half(p, to, x);
-	if (half(from) && to == DT_F32)
+	if (dtype_half(from) && to == DT_F32)
 		return text_of(wide_text(p, x), PREC_ATOM);
 	if (dtype_int(to) && dtype_float(from))
-		return TEXT(PREC_ATOM, "%s(%s)", helper_cast(&p->helpers, to, half(from) ? DT_F32 : from),
+		return TEXT(PREC_ATOM, "%s(%s)", helper_cast(&p->helpers, to, dtype_half(from) ? DT_F32 : from),
 			wide_text(p, x));
-	if (half(from))
+	if (dtype_half(from))
 		return TEXT(PREC_UNARY, "(%s)%s", type_of(p, u), wide_text(p, x));
 	return TEXT(PREC_UNARY, "(%s)%s", type_of(p, u), expr_at(p, x, PREC_UNARY));
 }
@@ -349,9 +348,8 @@ static Text load_text(Printer *p, UOp *u)
 		place = arena_printf("%s != 0", place);
 	if (u->nsrc == 1 || u->src[1] == p->gate)
 		return text_of(place, byte ? PREC_EQ : PREC_ATOM);
-	const char *zero = u->dtype == DT_F32 ? "0.0f" : u->dtype == DT_F64 ? "0.0" : "0";
 	return TEXT(PREC_WHERE, "%s ? %s : %s", expr_at(p, u->src[1], PREC_EQ),
-		byte ? arena_printf("(%s)", place) : place, zero);
+		byte ? arena_printf("(%s)", place) : place, zero_text(u->dtype));
 }
 
 /* ---- the table */
@@ -420,32 +418,40 @@ static void make_text(Printer *p, UOp *u)
 	p->stamp[u->id] = p->statement;
 }
 
-/* Sources first by an explicit stack; what has a name (a LET, a range, storage) is not looked into.
- */
-Text expr_text(Printer *p, UOp *u)
+void make_first(Printer *p, UOp *root, const Making *m)
 {
 	VEC(UOp *) stack = {0};
-	vec_push(&stack, u);
+	if (m->made(p, root))
+		return;
+	vec_push(&stack, root);
 	while (stack.n) {
-		UOp *at = stack.at[stack.n - 1];
-		bool ready = true;
-		slot(p, at);
-		if (p->stamp[at->id] == p->statement) {
-			stack.n--;
+		UOp *u = stack.at[stack.n - 1];
+		size_t n = stack.n;
+		bool made = m->made(p, u);
+		for (uint32_t i = 0; !made && i < u->nsrc; i++)
+			if (m->needs(p, u, i) && !m->made(p, u->src[i]))
+				vec_push(&stack, u->src[i]);
+		if (stack.n > n)
 			continue;
-		}
-		for (uint32_t i = 0; i < at->nsrc && !map_get(&p->names, PKEY(at)); i++) {
-			slot(p, at->src[i]);
-			if (p->stamp[at->src[i]->id] != p->statement) {
-				vec_push(&stack, at->src[i]);
-				ready = false;
-			}
-		}
-		if (ready) {
-			make_text(p, at);
-			stack.n--;
-		}
+		if (!made)
+			m->make(p, u);
+		stack.n--;
 	}
 	vec_free(&stack);
+}
+
+static bool has_text(Printer *p, UOp *u)
+{
+	slot(p, u);
+	return p->stamp[u->id] == p->statement;
+}
+
+/* what has a name (a LET, a range, storage) is not looked into */
+static bool needs_text(Printer *p, UOp *u, uint32_t i) { return !map_get(&p->names, PKEY(u)); }
+
+Text expr_text(Printer *p, UOp *u)
+{
+	static const Making texts = {has_text, needs_text, make_text};
+	make_first(p, u, &texts);
 	return *slot(p, u);
 }

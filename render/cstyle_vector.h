@@ -26,8 +26,9 @@ struct Vectors {
 	uint32_t *stamp;
 	uint8_t *varies;        /* by node id, valid where seen is the region's number */
 	uint32_t *seen, region;
-	UOp **at_lane;          /* by node id, valid where at_stamp is at_turn */
+	UOp **at_lane;          /* what a node is in lane `at`: by its id, valid where at_stamp is at_turn */
 	uint32_t *at_stamp, at_turn;
+	int at;
 	size_t limit;
 	int leaves;             /* numbers of the LETs that stand for one lane of a variable */
 	UOp *gate;              /* of the STORE being printed, when it differs between lanes */
@@ -93,6 +94,9 @@ typedef struct {
 	int lanes;
 	const char *low, *high, *least, *greatest;
 } VWords;
+/* "3, 4, 0, 1": n numbers from first on, modulo below; "s, s, s" */
+const char *number_list(int n, int first, int below);
+const char *text_list(int n, const char *s);
 #define VECTOR_INLINE "static inline __attribute__((always_inline)) "
 /* Prints the function, once; returns its name. */
 const char *vector_helper(Printer *p, const VWords *w, const char *text);

@@ -67,8 +67,6 @@ static const char f32_to_f16[] = HEAD
 	"\t\t$V);\n"
 	"#endif\n}\n";
 
-static bool half(DType d) { return d == DT_F16 || d == DT_BF16; }
-
 static VWords words(const Printer *p, DType to, DType from)
 {
 	int lanes = p->vectors->lanes;
@@ -77,16 +75,6 @@ static VWords words(const Printer *p, DType to, DType from)
 		.from = lane_dtype(from),
 		.via = DT_NONE,
 		.lanes = lanes};
-}
-
-static const char *list(int n, const char *s)
-{
-	Buf b = {0};
-	for (int i = 0; i < n; i++)
-		buf_printf(&b, "%s%s", i ? ", " : "", s);
-	const char *r = arena_strdup(buf_str(&b));
-	buf_free(&b);
-	return r;
 }
 
 /* powers of two as an integer's first value beyond its limits */
@@ -106,8 +94,8 @@ static const char *float_to_int(Printer *p, DType to, DType from)
 	long long most = (long long)dtype_max(to);
 	if (sign) {
 		const char *suffix = bits == 64 ? "L" : "";
-		w.least = list(w.lanes, arena_printf("-%lld%s - 1", most, suffix));
-		w.greatest = list(w.lanes, arena_printf("%lld%s", most, suffix));
+		w.least = text_list(w.lanes, arena_printf("-%lld%s - 1", most, suffix));
+		w.greatest = text_list(w.lanes, arena_printf("%lld%s", most, suffix));
 	}
 	return vector_helper(p, &w, sign ? to_signed : to_unsigned);
 }
@@ -158,9 +146,9 @@ static const char *small_to_float(Printer *p, DType from)
 
 static const char *cast_fn(Printer *p, DType to, DType from)
 {
-	if (half(to) && (from != DT_F32))
+	if (dtype_half(to) && (from != DT_F32))
 		return each_lane(p, to, from);
-	if (half(to) || half(from))
+	if (dtype_half(to) || dtype_half(from))
 		return half_cast(p, to, from);
 	if (dtype_float(from) && dtype_int(to))
 		return float_to_int(p, to, from);
@@ -174,12 +162,12 @@ static const char *cast_fn(Printer *p, DType to, DType from)
 
 const char *vector_cast(Printer *p, DType to, DType from, const char *x)
 {
-	if (half(from)) {
+	if (dtype_half(from)) {
 		x = arena_printf("%s(%s)", cast_fn(p, DT_F32, from), x);
 		from = DT_F32;
 	}
 	/* an integer goes to a half by f32 where that rounds but once */
-	if (half(to) && dtype_int(from) && !(to == DT_BF16 && dtype_size(from) >= 4)) {
+	if (dtype_half(to) && dtype_int(from) && !(to == DT_BF16 && dtype_size(from) >= 4)) {
 		x = arena_printf("%s(%s)", cast_fn(p, DT_F32, from), x);
 		from = DT_F32;
 	}

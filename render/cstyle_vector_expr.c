@@ -84,42 +84,48 @@ static UOp *lane_leaf(Printer *p, const UOp *let, int k)
 	return leaf;
 }
 
-static UOp *remade(Printer *p, UOp *u, int k)
+static UOp *remade(Printer *p, UOp *u)
 {
 	struct Vectors *v = p->vectors;
 	if (u == v->lane)
-		return ix_const(k);
+		return ix_const(v->at);
 	if (u->op == OP_LET)
-		return lane_leaf(p, u, k);
+		return lane_leaf(p, u, v->at);
 	UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src);
 	for (uint32_t i = 0; i < u->nsrc; i++)
 		src[i] = varies(p, u->src[i]) ? v->at_lane[u->src[i]->id] : u->src[i];
 	return ix_remake(u, src);
 }
 
-UOp *at_lane(Printer *p, UOp *root, int k)
+static bool has_lane(Printer *p, UOp *u)
+{
+	tables_fit(p->vectors);
+	return p->vectors->at_stamp[u->id] == p->vectors->at_turn;
+}
+
+static bool needs_lane(Printer *p, UOp *u, uint32_t i)
+{
+	return u->op != OP_LET && u != p->vectors->lane && varies(p, u->src[i]);
+}
+
+static void make_lane(Printer *p, UOp *u)
 {
 	struct Vectors *v = p->vectors;
-	VEC(UOp *) stack = {0};
+	UOp *r = remade(p, u);
+	tables_fit(v);
+	v->at_lane[u->id] = r;
+	v->at_stamp[u->id] = v->at_turn;
+}
+
+UOp *at_lane(Printer *p, UOp *root, int k)
+{
+	static const Making lanes = {has_lane, needs_lane, make_lane};
+	struct Vectors *v = p->vectors;
 	if (!varies(p, root))
 		return root;
+	v->at = k;
 	v->at_turn++;
-	vec_push(&stack, root);
-	while (stack.n) {
-		UOp *u = stack.at[stack.n - 1];
-		size_t n = stack.n;
-		for (uint32_t i = 0; u->op != OP_LET && u != v->lane && i < u->nsrc; i++)
-			if (varies(p, u->src[i]) && v->at_stamp[u->src[i]->id] != v->at_turn)
-				vec_push(&stack, u->src[i]);
-		if (stack.n > n)
-			continue;
-		UOp *r = v->at_stamp[u->id] == v->at_turn ? v->at_lane[u->id] : remade(p, u, k);
-		tables_fit(v);
-		v->at_lane[u->id] = r;
-		v->at_stamp[u->id] = v->at_turn;
-		stack.n--;
-	}
-	vec_free(&stack);
+	make_first(p, root, &lanes);
 	return v->at_lane[root->id];
 }
 
@@ -261,7 +267,7 @@ static bool index_compare(Printer *p, UOp *u, VText *t)
 	int64_t step = lane_step(p, rest);
 	if (!step || step > LONGEST_STEP || step < -LONGEST_STEP)
 		return false;
-	const char *op = u->op == OP_CMPEQ ? "==" : u->op == OP_CMPNE ? "!=" : step > 0 ? "<" : ">";
+	const char *op = u->op == OP_CMPLT && step < 0 ? ">" : compare_sign(u->op);
 	rest = at_lane(p, rest, 0);
 	if (step > 0)
 		rest = ix_sub(ix_const(0), rest);
@@ -282,7 +288,7 @@ static VText compare_text(Printer *p, UOp *u)
 {
 	struct Vectors *v = p->vectors;
 	VText t;
-	const char *op = u->op == OP_CMPLT ? "<" : u->op == OP_CMPEQ ? "==" : "!=";
+	const char *op = compare_sign(u->op);
 	if (u->src[0]->dtype == DT_BOOL)
 		return compare_bools(p, u);
 	if (index_compare(p, u, &t))
@@ -403,18 +409,13 @@ static VText shift_text(Printer *p, UOp *u)
 
 /* ---- conversions */
 
-static bool half(DType d) { return d == DT_F16 || d == DT_BF16; }
-
 static VText to_bool(Printer *p, UOp *x)
 {
 	int bytes = dtype_size(x->dtype);
 	const char *type = mask_type(p, bytes, p->vectors->lanes), *s = at_prec(p, x, PREC_ADD);
-	if (half(x->dtype))
+	if (dtype_half(x->dtype))
 		return MASK(bytes, PREC_UNARY, "(%s)((%s & 0x7fff) != 0)", type, at_prec(p, x, PREC_UNARY));
-	return MASK(bytes, PREC_UNARY, "(%s)(%s != %s)", type, s,
-		x->dtype == DT_F32     ? "0.0f" :
-			x->dtype == DT_F64 ? "0.0" :
-								 "0");
+	return MASK(bytes, PREC_UNARY, "(%s)(%s != %s)", type, s, zero_text(x->dtype));
 }
 
 static VText from_bool(Printer *p, UOp *u)
@@ -525,36 +526,23 @@ static void make_text(Printer *p, UOp *u)
 		vector_cut(p, u);
 }
 
+static bool has_text(Printer *p, UOp *u)
+{
+	tables_fit(p->vectors);
+	return p->vectors->stamp[u->id] == p->statement;
+}
+
 /* the sources whose text a value needs: places are looked at by load_text */
-static bool is_needed(Printer *p, const UOp *u, uint32_t i)
+static bool needs_text(Printer *p, UOp *u, uint32_t i)
 {
 	if (u->op == OP_LET || u->op == OP_RANGE || (u->op == OP_LOAD && i == 0))
 		return false;
-	return varies(p, u->src[i]) && p->vectors->stamp[u->src[i]->id] != p->statement;
+	return varies(p, u->src[i]);
 }
 
-/* Sources first by an explicit stack. */
 VText vector_text(Printer *p, UOp *root)
 {
-	struct Vectors *v = p->vectors;
-	VEC(UOp *) stack = {0};
-	tables_fit(v);
-	if (v->stamp[root->id] == p->statement)
-		return v->text[root->id];
-	vec_push(&stack, root);
-	while (stack.n) {
-		UOp *u = stack.at[stack.n - 1];
-		size_t n = stack.n;
-		tables_fit(v);
-		for (uint32_t i = 0; i < u->nsrc; i++)
-			if (is_needed(p, u, i))
-				vec_push(&stack, u->src[i]);
-		if (stack.n > n)
-			continue;
-		if (v->stamp[u->id] != p->statement)
-			make_text(p, u);
-		stack.n--;
-	}
-	vec_free(&stack);
-	return v->text[root->id];
+	static const Making texts = {has_text, needs_text, make_text};
+	make_first(p, root, &texts);
+	return p->vectors->text[root->id];
 }

@@ -16,7 +16,7 @@
 
 DType lane_dtype(DType d)
 {
-	return d == DT_BOOL ? DT_U8 : d == DT_F16 || d == DT_BF16 ? DT_U16 : d;
+	return d == DT_BOOL ? DT_U8 : dtype_half(d) ? DT_U16 : d;
 }
 
 const char *vector_type(Printer *p, DType d, int lanes)
@@ -45,8 +45,7 @@ const char *mask_type(Printer *p, int bytes, int lanes)
 
 /* ---- templates */
 
-/* n numbers from first on, those from below on again from 0 */
-static const char *numbers(int n, int first, int below)
+const char *number_list(int n, int first, int below)
 {
 	Buf b = {0};
 	for (int i = 0; i < n; i++)
@@ -56,7 +55,7 @@ static const char *numbers(int n, int first, int below)
 	return r;
 }
 
-static const char *repeated(int n, const char *s)
+const char *text_list(int n, const char *s)
 {
 	Buf b = {0};
 	for (int i = 0; i < n; i++)
@@ -98,12 +97,12 @@ static const char *word(Printer *p, const VWords *w, char c)
 	case 'K':
 	case 'J': return x86_type(c == 'K', size, size * w->lanes);
 	case 'W': return arena_printf("%d", 8 * size);
-	case 'x': return repeated(w->lanes, "x");
-	case 'i': return numbers(w->lanes, 0, w->lanes);
+	case 'x': return text_list(w->lanes, "x");
+	case 'i': return number_list(w->lanes, 0, w->lanes);
 	case 'D': return mask_type(p, size, chunk);
 	case 'c': return vector_type(p, w->to, chunk);
-	case 'X': return repeated(chunk, "x");
-	case 'r': return numbers(w->lanes, 0, chunk);
+	case 'X': return text_list(chunk, "x");
+	case 'r': return number_list(w->lanes, 0, chunk);
 	case 'f': return size == 8 ? "" : "f";
 	default: return "$";
 	}
@@ -276,8 +275,8 @@ const char *vector_fn(Printer *p, const char *what, DType d)
 		.to = d,
 		.from = d,
 		.lanes = lanes,
-		.least = numbers(lanes / 2, 0, lanes),
-		.greatest = numbers(lanes / 2, lanes / 2, lanes)};
+		.least = number_list(lanes / 2, 0, lanes),
+		.greatest = number_list(lanes / 2, lanes / 2, lanes)};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		if (strcmp(table[i].what, what) || !fits(&table[i], d, lanes))
 			continue;

@@ -176,26 +176,30 @@ const char *vector_place(Printer *p, UOp *index)
 	return arena_printf("%s[%s]", name, expr_text(p, lane).s);
 }
 
+/* A varying place's first element, and how far the next lane's is. */
+static int64_t varying_place(Printer *p, const VReg *r, UOp *index, int64_t *stride)
+{
+	int64_t k;
+	int n;
+	if (!r->name || !lane_place(index->src[1], p->vectors->lane, stride, &k, &n))
+		die(MALFORMED, "node %u INDEX: a counter or register is used where it has no value",
+			index->id);
+	return k;
+}
+
 const char *load_reg(Printer *p, UOp *index)
 {
 	struct Vectors *v = p->vectors;
 	const VReg *r = reg_of(p, index->src[0]);
-	int64_t stride, k;
-	int part, n;
-	if (!r->name || !lane_place(index->src[1], v->lane, &stride, &k, &n))
-		die(MALFORMED, "node %u INDEX: a counter or register is used where it has no value",
-			index->id);
+	int64_t stride, k = varying_place(p, r, index, &stride);
+	int part;
 	if (stride > 1)
 		return column(p, index->src[0], k);
 	const char *name = reg_variable(r, k, &part);
 	if (r->lanes == v->lanes)
 		return name;
-	Buf b = {0};
-	for (int i = 0; i < v->lanes; i++)
-		buf_printf(&b, ", %d", part + i);
-	name = arena_printf("__builtin_shufflevector(%s, %s%s)", name, name, buf_str(&b));
-	buf_free(&b);
-	return name;
+	return arena_printf("__builtin_shufflevector(%s, %s, %s)", name, name,
+		number_list(v->lanes, part, r->lanes));
 }
 
 /* ---- stores */
@@ -211,17 +215,6 @@ static const char *places(int n, int first, int count)
 	return s;
 }
 
-/* ", 0, 1, 0, 1": n places, over and over those of a vector of `lanes` */
-static const char *repeated(int n, int lanes)
-{
-	Buf b = {0};
-	for (int i = 0; i < n; i++)
-		buf_printf(&b, ", %d", i % lanes);
-	char *s = arena_strdup(buf_str(&b));
-	buf_free(&b);
-	return s;
-}
-
 /* n lanes of a wider variable from place `part` on; the others stay */
 static void store_part(Printer *p, const UOp *reg, const char *name, int part, const char *value)
 {
@@ -229,8 +222,8 @@ static void store_part(Printer *p, const UOp *reg, const char *name, int part, c
 	const VReg *r = reg_of(p, reg);
 	const char *narrow =
 		vector_variable(p, vector_type(p, reg->dtype, v->lanes), value);
-	const char *wide = arena_printf("__builtin_shufflevector(%s, %s%s)", narrow, narrow,
-		repeated(r->lanes, v->lanes));
+	const char *wide = arena_printf("__builtin_shufflevector(%s, %s, %s)", narrow, narrow,
+		number_list(r->lanes, 0, v->lanes));
 	wide = vector_variable(p, vector_type(p, reg->dtype, r->lanes), wide);
 	print_line(p, "%s = __builtin_shufflevector(%s, %s%s);", name, name, wide,
 		places(r->lanes, part, v->lanes));
@@ -241,11 +234,8 @@ void store_reg(Printer *p, UOp *store, const char *value)
 	struct Vectors *v = p->vectors;
 	UOp *index = store->src[0];
 	const VReg *r = reg_of(p, index->src[0]);
-	int64_t stride, k;
-	int part, n;
-	if (!r->name || !lane_place(index->src[1], v->lane, &stride, &k, &n))
-		die(MALFORMED, "node %u INDEX: a counter or register is used where it has no value",
-			index->id);
+	int64_t stride, k = varying_place(p, r, index, &stride);
+	int part;
 	v->scope++;
 	const char *name = reg_variable(r, k, &part);
 	if (v->gate_mask) {

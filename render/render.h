@@ -385,6 +385,16 @@ Text expr_text(Printer *p, UOp *u);
 const char *expr_place(Printer *p, UOp *index);
 /* The same, in parentheses when its outermost operator binds weaker than prec. */
 const char *expr_at(Printer *p, UOp *u, int prec);
+/* Sources first, by an explicit stack: make for every node below root that is needed and not made. */
+typedef struct {
+	bool (*made)(Printer *p, UOp *u);
+	bool (*needs)(Printer *p, UOp *u, uint32_t i);      /* source i, for u */
+	void (*make)(Printer *p, UOp *u);
+} Making;
+void make_first(Printer *p, UOp *root, const Making *m);
+/* "0.0f"; "<", "==" or "!=" */
+const char *zero_text(DType d);
+const char *compare_sign(Op op);
 enum {
 	PREC_ANY = 0,
 	PREC_WHERE = 3,
