@@ -90,29 +90,6 @@ static void print_all(Buf *out, const Graph *g, const uint32_t *index)
 
 /* ---- calls and buffers */
 
-uint64_t call_writes(const UOp *call)
-{
-	const UOp *kernel = call->src[0]->op == OP_PROGRAM ? call->src[0]->src[0] : call->src[0];
-	uint64_t slots = kernel->op == OP_CUSTOM;
-	Nodes all = walk(call->src[0]);
-	for (size_t i = 0; i < all.n; i++) {
-		const UOp *u = all.at[i];
-		if (u->op != OP_STORE || u->src[0]->op != OP_INDEX ||
-			u->src[0]->src[0]->op != OP_PARAM)
-			continue;
-		const Val *slot = val_get(u->src[0]->src[0]->arg, "slot");
-		if (slot && slot->kind == VAL_INT && slot->i >= 0 && slot->i < 64)
-			slots |= (uint64_t)1 << slot->i;
-	}
-	return slots;
-}
-
-const char *call_name(const UOp *call)
-{
-	const Val *name = val_get(call->src[0]->arg, "name");
-	return name && name->kind == VAL_STR ? name->s : "kernel";
-}
-
 static void print_call(Buf *out, const UOp *u, size_t place, const uint32_t *index)
 {
 	uint64_t writes = call_writes(u);

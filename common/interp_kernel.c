@@ -33,7 +33,7 @@ static const void *seen(const Run *r, int cell, int scope, int *step)
 
 static Extent *extent_of(Run *r, const UOp *param)
 {
-	return &r->slot[val_get(param->arg, "slot")->i];
+	return &r->slot[param_slot(param)];
 }
 
 /* ---- places ---- */

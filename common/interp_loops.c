@@ -59,7 +59,7 @@ static _Noreturn void outside(const Run *r, const Memory *m, int64_t place, cons
 {
 	if (m->u->op == OP_PARAM)
 		die(FAILED, "kernel %s: %s outside its buffer: slot %lld at %lld of %lld", r->plan.name, what,
-			(long long)val_get(m->u->arg, "slot")->i, (long long)place, (long long)m->count);
+			(long long)param_slot(m->u), (long long)place, (long long)m->count);
 	die(FAILED, "kernel %s: %s outside %s %lld at %lld of %lld", r->plan.name, what, op_name(m->u->op),
 		(long long)m->u->arg->a[0]->i, (long long)place, (long long)m->count);
 }

@@ -66,7 +66,7 @@ static int memory_at(const LoopPlan *p, const UOp *u)
 
 static void put_param(LoopPlan *p, UOp *u, size_t nbuf, void *const *buf)
 {
-	int64_t slot = val_get(u->arg, "slot")->i, n = 1;
+	int64_t slot = param_slot(u), n = 1;
 
 	if (slot < 0 || (uint64_t)slot >= nbuf)
 		die(MALFORMED, "kernel %s: slot %lld, and %zu buffers", p->name, (long long)slot, nbuf);

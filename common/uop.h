@@ -375,6 +375,20 @@ void check_prepared(const Graph *g);
 /* True when a CALL or MEMCPY writes prepared buffers: it runs once, before the first of the calls that run each time. */
 bool call_prepares(const UOp *call);
 
+/* ---- calls.c: calls of kernels, their slots and buffers ------------------------------------------------ */
+
+int64_t param_slot(const UOp *param);
+/* The PARAM that stands for this buffer in that slot; the one that is param, in another slot. */
+UOp *param_new(int64_t slot, const UOp *buffer);
+UOp *param_moved(const UOp *param, int64_t slot);
+/* A BUFFER without data. */
+UOp *buffer_of(const char *name, const char *role, DType dt, const Shape *shape);
+/* The call with another kernel and one buffer more, whose slot is call->nsrc - 1. */
+UOp *call_with_buffer(const UOp *call, UOp *kernel, UOp *buffer);
+uint64_t call_writes(const UOp *call);                       /* bit k: a STORE in the CALL's kernel writes slot k */
+const char *kernel_name(const UOp *kernel);                  /* "kernel" when it has none */
+const char *call_name(const UOp *call);                      /* its kernel's */
+
 /* ---- custom.c: CUSTOM, a kernel of the user's own (its interface: render/README.md) ----------------------- */
 
 extern bool custom_allowed;              /* --allow-custom: without it such a node is refused, status 3 */
@@ -427,8 +441,6 @@ _Noreturn void die_at(int status, const char *file, const char *s, size_t n, siz
 
 void dot_print(Buf *out, const Graph *g);                    /* Graphviz text */
 void html_print(Buf *out, const Graph *g);                   /* one self-contained page */
-uint64_t call_writes(const UOp *call);                       /* bit k: a STORE in the CALL's kernel writes slot k */
-const char *call_name(const UOp *call);                      /* its kernel's */
 
 /* ---- stream.c: standard input and output, files, ZeroMQ endpoints ----------------------------------------- */
 
@@ -549,6 +561,10 @@ void npy_bytes(Buf *out, const Array *a);                    /* the file's bytes
 void npy_write(const char *path, const Array *a);            /* whole or not at all */
 void npz_write(const char *path, size_t n, const char *const *names, const Array *a);
 void safetensors_write(const char *path, size_t n, const char *const *names, const Array *a);
+/* What stands before the arrays' bytes, which follow one another; key: a note of plain text in its metadata, or NULL. */
+void safetensors_head(Buf *out, size_t n, const char *const *names, const Array *a, const char *key, const char *note);
+bool safetensors_has(const char *path, const char *name);
+const char *safetensors_note(const char *path, const char *key);     /* in the arena; NULL when there is none */
 /* ---- array_diff.c: results compared: .npy, .npz, folders of .npy. A line in out for each array that differs by more
  * than how allows (integers: at all), in dtype or in shape, or that one side lacks; true when there is none. */
 typedef struct {

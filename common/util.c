@@ -158,6 +158,7 @@ void val_reset(void);
 void node_reset(void);
 void shape_reset(void);
 void ranges_reset(void);
+void params_reset(void);
 
 void arena_reset(void)
 {
@@ -166,6 +167,7 @@ void arena_reset(void)
 	ix_reset();
 	shape_reset();
 	ranges_reset();
+	params_reset();
 	size_checks_reset();
 	while (chunks) {
 		Chunk *next = chunks->next;

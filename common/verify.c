@@ -144,7 +144,7 @@ static void check_custom(Level lv, size_t at, const UOp *u)
 	if (!custom_allowed)
 		bad(UNSUPPORTED, at, u, custom_refusal);
 	for (uint32_t i = 0; lv > LV_GRAPH && i < u->nsrc; i++)
-		if (u->src[i]->op != OP_PARAM || val_get(u->src[i]->arg, "slot")->i != i + 1)
+		if (u->src[i]->op != OP_PARAM || param_slot(u->src[i]) != i + 1)
 			bad(MALFORMED, at, u, arena_printf("source %u is not the PARAM of slot %u", i, i + 1));
 }
 

@@ -39,10 +39,10 @@ static void slots_used(const UOp *call, uint32_t *writes, uint32_t *both)
 	if (k->op == OP_CUSTOM)
 		return;
 	for (uint32_t s = 0; s < k->nsrc; s++)
-		written |= 1ull << val_get(store_buffer(k->src[s])->arg, "slot")->i;
+		written |= 1ull << param_slot(store_buffer(k->src[s]));
 	Nodes loads = kernel_loads(k);
 	for (size_t l = 0; l < loads.n; l++)
-		read |= 1ull << val_get(loads.at[l]->src[0]->src[0]->arg, "slot")->i;
+		read |= 1ull << param_slot(loads.at[l]->src[0]->src[0]);
 	*writes = 0;
 	for (uint32_t s = 0; s + 1 < call->nsrc; s++) {
 		*writes += written >> s & 1;

@@ -42,9 +42,6 @@ typedef struct { UOp *kernel; uint32_t n, *from; } Seated;
 Seated seat_buffers(UOp *kernel, UOp *const *buffer);
 /* The call of it, buffer being that of the slots before. */
 UOp *seated_call(const Seated *s, UOp *const *buffer);
-UOp *param_new(uint32_t slot, const UOp *buffer);
-void params_reset(void);
-uint32_t param_slot(const UOp *param);
 
 /* ---- know_kernels.c: what is known of a step, found once for all calls of a kernel */
 typedef struct {

@@ -7,7 +7,6 @@ static Map known;       /* KERNEL or CUSTOM → Facts */
 void facts_reset(void)
 {
 	map_free(&known);
-	params_reset();
 }
 
 /* Slots under a mark, in order. */

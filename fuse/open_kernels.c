@@ -64,7 +64,7 @@ static void check(UOp *kernel, const UOp *call)
 				"for each axis", name);
 		if (u->op != OP_PARAM)
 			continue;
-		int64_t slot = val_get(u->arg, "slot")->i;
+		int64_t slot = param_slot(u);
 		if (slot + 1 >= (int64_t)call->nsrc)
 			die(MALFORMED, "kernel %s: slot %lld has no buffer", name, (long long)slot);
 		if (call->src[slot + 1]->shape->rank != u->shape->rank)

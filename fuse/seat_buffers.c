@@ -74,26 +74,6 @@ static void params_of(UOp *kernel, List *out)
 		}
 }
 
-uint32_t param_slot(const UOp *param) { return (uint32_t)val_get(param->arg, "slot")->i; }
-
-/* The last PARAMs made, by what they are made of. */
-enum { RECENT = 256 };
-typedef struct { UOp *param; const Shape *shape; uint32_t slot; uint8_t dtype; } Recent;
-static Recent recent[RECENT];
-
-void params_reset(void) { memset(recent, 0, sizeof recent); }
-
-UOp *param_new(uint32_t slot, const UOp *buffer)
-{
-	Recent *r = &recent[(buffer->shape->hash + slot * 8 + buffer->dtype) % RECENT];
-	if (!r->param || r->slot != slot || r->dtype != buffer->dtype || r->shape != buffer->shape) {
-		UOp *p = LEAF(OP_PARAM, buffer->dtype, VMAP(val_str("slot"), val_int(slot),
-			val_str("shape"), shape_to_val(buffer->shape)));
-		*r = (Recent){p, buffer->shape, slot, buffer->dtype};
-	}
-	return r->param;
-}
-
 Seated seat_buffers(UOp *kernel, UOp *const *buffer)
 {
 	static List params, to;

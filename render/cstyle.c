@@ -216,7 +216,6 @@ static uint32_t print_statement(Printer *p, uint32_t i)
 
 /* ---- the function */
 
-static int slot_of(const UOp *param) { return (int)val_get(param->arg, "slot")->i; }
 
 static void find_storage(Printer *p, const Nodes *all)
 {
@@ -225,13 +224,13 @@ static void find_storage(Printer *p, const Nodes *all)
 	for (size_t i = 0; i < all->n; i++) {
 		UOp *u = all->at[i];
 		if (u->op == OP_PARAM &&
-			(slot_of(u) >= p->slots || u->dtype != p->call->src[1 + slot_of(u)]->dtype))
+			(param_slot(u) >= p->slots || u->dtype != p->call->src[1 + param_slot(u)]->dtype))
 			die(MALFORMED, "node %u PARAM: slot %d is not in the call, or of another dtype", u->id,
-				slot_of(u));
+				(int)param_slot(u));
 		if (u->op == OP_VAR)
 			vec_push(&p->vars, u);
 		if (u->op == OP_STORE && u->src[0]->src[0]->op == OP_PARAM)
-			p->stored[slot_of(u->src[0]->src[0]) / 64] |= 1ull << slot_of(u->src[0]->src[0]) % 64;
+			p->stored[param_slot(u->src[0]->src[0]) / 64] |= 1ull << param_slot(u->src[0]->src[0]) % 64;
 	}
 }
 
@@ -246,7 +245,7 @@ static void name_params(Printer *p, const Nodes *all)
 	}
 	for (size_t i = 0; i < all->n; i++) {
 		if (all->at[i]->op == OP_PARAM)
-			name_put(p, all->at[i], name[slot_of(all->at[i])]);
+			name_put(p, all->at[i], name[param_slot(all->at[i])]);
 	}
 	for (int k = 0; k < p->slots; k++)
 		name_put(p, (UOp *)((uintptr_t)p->call + 1 + k), name[k]);

@@ -7,13 +7,9 @@
 
 /* ---- layout_stage.c */
 
-extern bool layout_explain, layout_strict;
-void layout_tell(const UOp *kernel, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Does the target have vectors, and has the document not been laid out? */
-bool layout_wanted(const Graph *g);
-/* Memory planned again; meta.layout says for which target. */
-Graph *layout_done(Graph *g);
-/* The whole stage, for lower, which runs it when it has not been run. */
+/* The whole stage. Each pass gives back g itself when the target has no vectors, or the document has been laid out. */
+extern const Pass layout_passes[];
+/* They all, for lower, which runs them when they have not been run. */
 Graph *layout_all(Graph *g);
 
 /* The call without the buffers that its kernel no longer names. */
@@ -33,12 +29,10 @@ bool roles_find(Roles *r, UOp *call);
 UOp *place_buffer(const UOp *call, const UOp *index);
 /* Is what the buffer holds known before the first call: role const or prepared? */
 bool is_constant(const UOp *buffer);
-/* The row-major place of an INDEX of any rank. */
-UOp *flat_place(const UOp *index);
 /* The factor of range in a place; 0: not in it. False when the place is not linear in it. */
 bool place_step(UOp *flat, UOp *range, int64_t *step);
-/* A kernel with its arg and note and other STOREs. */
-UOp *kernel_with(const UOp *kernel, UOp *const *stores);
+/* How many turns a RANGE has, 0 when that is not known. */
+int64_t range_size(const UOp *range);
 
 /* ---- the passes */
 

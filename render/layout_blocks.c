@@ -210,13 +210,19 @@ static void choose(Blocks *b)
 
 typedef VEC(UOp *) Conditions;
 
+/* What is joined by AND, at any depth: those that are ANDs themselves give way to their two sides. */
 static void conditions_of(UOp *gate, Conditions *c)
 {
-	while (gate->op == OP_AND) {
-		conditions_of(gate->src[1], c);
-		gate = gate->src[0];
-	}
 	vec_push(c, gate);
+	for (size_t i = 0; i < c->n;) {
+		UOp *u = c->at[i];
+		if (u->op == OP_AND) {
+			c->at[i] = u->src[0];
+			vec_push(c, u->src[1]);
+		} else {
+			i++;
+		}
+	}
 }
 
 /* Is a < b the same as 0 <= at, or as at < n? */
@@ -311,22 +317,14 @@ static const Shape *new_shape(const Lay *y)
 
 static void make_buffer(Lay *y)
 {
-	const Val *arg = VMAP(val_str("name"), val_get(y->buffer->arg, "name"), val_str("shape"),
-		shape_to_val(new_shape(y)), val_str("role"), val_str("temp"));
-	y->made = LEAF(OP_BUFFER, y->buffer->dtype, arg);
+	y->made = buffer_of(buffer_name(y->buffer), "temp", y->buffer->dtype, new_shape(y));
 	node_note(y->made, y->buffer->note);
-}
-
-static UOp *param(const UOp *buffer, int64_t slot)
-{
-	return LEAF(OP_PARAM, buffer->dtype, VMAP(val_str("slot"), val_int(slot), val_str("shape"),
-		shape_to_val(buffer->shape)));
 }
 
 /* A call that writes zeros where axis k is at from … from+n-1. */
 static UOp *zero_call(const Lay *y, int k, int64_t from, int64_t n)
 {
-	UOp *at[18] = {param(y->made, 0)};
+	UOp *at[18] = {param_new(0, y->made)};
 	int rank = y->made->shape->rank;
 	for (int i = 0; i < rank; i++) {
 		UOp *loop = ix_range(i, "loop", i == k ? ix_const(n) : y->made->shape->dim[i]);
@@ -392,7 +390,7 @@ static UOp *new_place(UOp *u, void *ctx)
 		Lay *y = lay_of(s->b, place_buffer(s->call, u));
 		if (!lies_anew(y))
 			return u;
-		src[n++] = param(y->made, val_get(u->src[0]->arg, "slot")->i);
+		src[n++] = param_new(param_slot(u->src[0]), y->made);
 		for (uint32_t k = 1; k < u->nsrc; k++)
 			src[n++] = (int)k - 1 == y->axis ? ix_div(u->src[k], ix_const(y->block)) :
 				ix_add(u->src[k], ix_const(y->before[k - 1]));
@@ -484,10 +482,10 @@ Graph *layout_blocks(Graph *g)
 				continue;
 			make_buffer(y);
 			if (blocked(y))
-				layout_tell(call->src[0], "%s in blocks of %d along axis %d",
+				explain(call->src[0], "%s in blocks of %d along axis %d",
 					buffer_name(y->buffer), y->block, y->axis);
 			if (y->room)
-				layout_tell(call->src[0], "%s with room around it", buffer_name(y->buffer));
+				explain(call->src[0], "%s with room around it", buffer_name(y->buffer));
 		}
 	}
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {

@@ -89,16 +89,14 @@ static bool wants_write(const Roles *r, const UOp *store, const UOp *buffer)
 static UOp *temporary(Ends *e, const UOp *buffer)
 {
 	const char *name = arena_printf("%.200s.laid%d", buffer_name(buffer), e->count++);
-	return LEAF(OP_BUFFER, buffer->dtype, VMAP(val_str("name"), val_str(name), val_str("shape"),
-		shape_to_val(buffer->shape), val_str("role"), val_str("temp")));
+	return buffer_of(name, "temp", buffer->dtype, buffer->shape);
 }
 
 static UOp *place(const UOp *buffer, int slot)
 {
 	UOp *at[MAX_RANK + 1];
 	int rank = buffer->shape->rank;
-	at[0] = LEAF(OP_PARAM, buffer->dtype,
-		VMAP(val_str("slot"), val_int(slot), val_str("shape"), shape_to_val(buffer->shape)));
+	at[0] = param_new(slot, buffer);
 	for (int i = 0; i < rank; i++)
 		at[1 + i] = ix_range(i, "loop", buffer->shape->dim[i]);
 	return node_new(OP_INDEX, buffer->dtype, 1 + rank, at, VNIL);
@@ -117,7 +115,7 @@ static UOp *copy_call(UOp *to, UOp *from)
 /* The slot that an INDEX is a place in is of another buffer now. */
 static void set_buffer(UOp **src, const UOp *index, UOp *buffer)
 {
-	src[1 + val_get(index->src[0]->arg, "slot")->i] = buffer;
+	src[1 + param_slot(index->src[0])] = buffer;
 }
 
 static void forget_written(Ends *e, const UOp *call)
@@ -141,7 +139,7 @@ static bool read_end(Ends *e, const Roles *r, UOp **src, UOp *call)
 		t = temporary(e, x);
 		map_put(&e->copies, PKEY(x), t);
 		vec_push(&e->out, copy_call(t, x));
-		layout_tell(call->src[0], "%s is read from a copy", buffer_name(x));
+		explain(call->src[0], "%s is read from a copy", buffer_name(x));
 	}
 	set_buffer(src, r->x->src[0], t);
 	return true;
@@ -166,7 +164,7 @@ static void move_ends(Ends *e, UOp *call)
 		set_buffer(src, store->src[0], t);
 		vec_push(&after, copy_call(y, t));
 		map_put(&e->copies, PKEY(y), t);
-		layout_tell(call->src[0], "%s is written through a copy", buffer_name(y));
+		explain(call->src[0], "%s is written through a copy", buffer_name(y));
 	}
 	vec_push(&e->out, node_with(call, src));
 	for (size_t i = 0; i < after.n; i++)

@@ -160,8 +160,7 @@ static UOp *part_place(const Long *l, const UOp *buffer, int slot, UOp *part)
 {
 	UOp *at[MAX_RANGES + 2];
 	int n = 0;
-	at[n++] = LEAF(OP_PARAM, buffer->dtype,
-		VMAP(val_str("slot"), val_int(slot), val_str("shape"), shape_to_val(buffer->shape)));
+	at[n++] = param_new(slot, buffer);
 	at[n++] = part;
 	for (int r = 0; r < l->f.nrange; r++)
 		if (free_of(l->reduce) >> r & 1)
@@ -177,18 +176,14 @@ static UOp *part_buffer(Parts *p, const Long *l)
 	for (int r = 0; r < l->f.nrange; r++)
 		if (free_of(l->reduce) >> r & 1)
 			dim[n++] = l->f.range[r]->src[0];
-	return LEAF(OP_BUFFER, l->reduce->dtype, VMAP(val_str("name"),
-		val_str(arena_printf("parts%d", p->count++)), val_str("shape"),
-		shape_to_val(shape_new(n, dim)), val_str("role"), val_str("temp")));
+	return buffer_of(arena_printf("parts%d", p->count++), "temp", l->reduce->dtype, shape_new(n, dim));
 }
 
 /* The kernel's buffers one slot on: the first is the one that is written. */
 static UOp *slots_on(UOp *u, void *ctx)
 {
 	(void)ctx;
-	if (u->op != OP_PARAM)
-		return u;
-	return LEAF(OP_PARAM, u->dtype, val_set(u->arg, "slot", val_int(val_get(u->arg, "slot")->i + 1)));
+	return u->op == OP_PARAM ? param_moved(u, param_slot(u) + 1) : u;
 }
 
 static UOp *part_call(const Long *l, UOp *buffer)
@@ -198,9 +193,7 @@ static UOp *part_call(const Long *l, UOp *buffer)
 	UOp *value = reduce_from(l, ix_mul(part, turns), turns, range_axis(l->along));
 	value = walk_replace(value, slots_on, NULL);
 	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, part_place(l, buffer, 0, part), value);
-	const Val *name = val_get(l->call->src[0]->arg, "name");
-	const char *text = name && name->kind == VAL_STR ? name->s : "kernel";
-	const Val *arg = VMAP(val_str("name"), val_str(arena_printf("parts_%.200s", text)));
+	const Val *arg = VMAP(val_str("name"), val_str(arena_printf("parts_%.200s", call_name(l->call))));
 	UOp *kernel = NODE(OP_KERNEL, DT_NONE, arg, store);
 	node_note(kernel, l->call->src[0]->note);
 	UOp **src = arena_alloc((l->call->nsrc + 1) * sizeof *src);
@@ -226,13 +219,10 @@ static UOp *joined(const Long *l, const UOp *buffer)
 static UOp *split(Parts *p, const Long *l)
 {
 	UOp *buffer = part_buffer(p, l), *from = l->reduce, *to = joined(l, buffer);
-	UOp **src = arena_alloc((l->call->nsrc + 1) * sizeof *src);
-	layout_tell(l->call->src[0], "a reduction in %lld parts", (long long)l->parts);
+	explain(l->call->src[0], "a reduction in %lld parts", (long long)l->parts);
 	vec_push(&p->out, part_call(l, buffer));
-	memcpy(src, l->call->src, l->call->nsrc * sizeof *src);
-	src[0] = substitute(l->call->src[0], 1, &from, &to);
-	src[l->call->nsrc] = buffer;
-	return call_compact(node_new(OP_CALL, DT_NONE, l->call->nsrc + 1, src, l->call->arg));
+	UOp *kernel = substitute(l->call->src[0], 1, &from, &to);
+	return call_compact(call_with_buffer(l->call, kernel, buffer));
 }
 
 Graph *layout_reductions(Graph *g)

@@ -3,18 +3,7 @@
 
 UOp *place_buffer(const UOp *call, const UOp *index)
 {
-	return call->src[1 + val_get(index->src[0]->arg, "slot")->i];
-}
-
-UOp *flat_place(const UOp *index)
-{
-	const Shape *s = index->src[0]->shape;
-	UOp *at = ix_const(0), *stride = ix_const(1);
-	for (int i = s->rank; i-- > 0;) {
-		at = ix_add(at, ix_mul(index->src[1 + i], stride));
-		stride = ix_mul(stride, s->dim[i]);
-	}
-	return at;
+	return call->src[1 + param_slot(index->src[0])];
 }
 
 bool place_step(UOp *flat, UOp *range, int64_t *step)
@@ -28,11 +17,11 @@ bool place_step(UOp *flat, UOp *range, int64_t *step)
 	return true;
 }
 
-UOp *kernel_with(const UOp *kernel, UOp *const *stores)
+int64_t range_size(const UOp *range)
 {
-	UOp *k = node_new(OP_KERNEL, DT_NONE, kernel->nsrc, (UOp **)stores, kernel->arg);
-	node_note(k, kernel->note);
-	return k;
+	int64_t n = 0;
+	ix_is_const(range->src[0], &n);
+	return n;
 }
 
 bool is_constant(const UOp *b)

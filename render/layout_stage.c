@@ -1,22 +1,6 @@
 /* The passes of layout in order, for the tool and for lower; and what they share. */
 #include "layout.h"
-#include <stdarg.h>
 #include <stdlib.h>
-
-bool layout_explain, layout_strict;
-
-void layout_tell(const UOp *kernel, const char *fmt, ...)
-{
-	char text[512];
-	va_list ap;
-	if (!layout_explain)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	const Val *name = val_get(kernel->arg, "name");
-	fprintf(stderr, "layout: %s: %s\n", name && name->kind == VAL_STR ? name->s : "kernel", text);
-}
 
 UOp *call_compact(UOp *call)
 {
@@ -24,20 +8,22 @@ UOp *call_compact(UOp *call)
 	VEC(UOp *) src = {0};
 	VEC(UOp *) from = {0};
 	VEC(UOp *) to = {0};
+	int64_t *now = arena_alloc(call->nsrc * sizeof *now);       /* a slot's number among those named; 0: not named */
+	memset(now, 0, call->nsrc * sizeof *now);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_PARAM)
+			now[param_slot(all.at[i])] = 1;
 	vec_push(&src, call->src[0]);
-	for (uint32_t k = 1; k < call->nsrc; k++) {
-		bool used = false;
-		for (size_t i = 0; i < all.n; i++) {
-			UOp *p = all.at[i];
-			if (p->op != OP_PARAM || val_get(p->arg, "slot")->i != k - 1)
-				continue;
-			used = true;
-			vec_push(&from, p);
-			vec_push(&to, LEAF(OP_PARAM, p->dtype, val_set(p->arg, "slot", val_int(src.n - 1))));
+	for (uint32_t k = 0; k + 1 < call->nsrc; k++)
+		if (now[k]) {
+			now[k] = (int64_t)src.n - 1;
+			vec_push(&src, call->src[k + 1]);
 		}
-		if (used)
-			vec_push(&src, call->src[k]);
-	}
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_PARAM) {
+			vec_push(&from, all.at[i]);
+			vec_push(&to, param_moved(all.at[i], now[param_slot(all.at[i])]));
+		}
 	if (src.n < call->nsrc) {
 		src.at[0] = substitute(call->src[0], from.n, from.at, to.at);
 		call = node_new(OP_CALL, DT_NONE, src.n, src.at, call->arg);
@@ -48,25 +34,41 @@ UOp *call_compact(UOp *call)
 	return call;
 }
 
+/* Does the target have vectors, and has the document not been laid out? */
+static bool wanted(const Graph *g)
+{
+	return !target->gpu && target->vector && !val_get(g->meta, "layout");
+}
+
 /* What has been laid out says so, or it would be done twice. */
-Graph *layout_done(Graph *g)
+static Graph *done(Graph *g)
 {
 	Graph *r = plan_memory(g);
 	r->meta = val_set(r->meta, "layout", val_str(target->name));
 	return r;
 }
 
-bool layout_wanted(const Graph *g)
-{
-	return !target->gpu && target->vector && !val_get(g->meta, "layout");
-}
+static Graph *reductions(Graph *g) { return wanted(g) ? layout_reductions(g) : g; }
+static Graph *ends(Graph *g) { return wanted(g) ? layout_ends(g) : g; }
+static Graph *winograd(Graph *g) { return wanted(g) && !lower_strict ? layout_winograd(g) : g; }
+static Graph *blocks(Graph *g) { return wanted(g) ? layout_blocks(g) : g; }
+static Graph *weights(Graph *g) { return wanted(g) ? layout_weights(g) : g; }
+static Graph *plan(Graph *g) { return wanted(g) ? done(g) : g; }
 
-static Graph *winograd(Graph *g) { return layout_strict ? g : layout_winograd(g); }
+const Pass layout_passes[] = {
+	{"target", target_choose, "read the target's description"},
+	{"reductions", reductions, "long reductions that leave few elements, in parts", .optional = true},
+	{"ends", ends, "inputs and outputs of contractions copied where that pays", .optional = true},
+	{"winograd", winograd, "3x3 convolutions with fewer products", .optional = true},
+	{"blocks", blocks, "channels in blocks of a vector, room around what is padded", .optional = true},
+	{"weights", weights, "constants in the order in which they are read", .optional = true},
+	{"plan", plan, "temporaries packed into one workspace, once more"},
+	{0},
+};
 
 Graph *layout_all(Graph *g)
 {
-	if (!layout_wanted(g))
-		return g;
-	g = winograd(layout_ends(layout_reductions(g)));
-	return layout_done(layout_weights(layout_blocks(g)));
+	for (const Pass *p = layout_passes; p->name; p++)
+		g = p->fn(g);
+	return g;
 }

@@ -22,13 +22,6 @@ typedef struct {
 
 typedef struct { Map made; VEC(UOp *) packs, out; int count; } Weights;
 
-static int64_t size_of(const UOp *range)
-{
-	int64_t n = 0;
-	ix_is_const(range->src[0], &n);
-	return n;
-}
-
 /* ---- whether, and in what order */
 
 static UOp *vector_range(const Roles *r)
@@ -37,7 +30,7 @@ static UOp *vector_range(const Roles *r)
 	for (int i = 0; i < r->facts.nrange; i++) {
 		int64_t step;
 		if (r->facts.out >> i & 1 && place_step(flat, r->facts.range[i], &step) && step == 1 &&
-			size_of(r->facts.range[i]) > 1)
+			range_size(r->facts.range[i]) > 1)
 			return r->facts.range[i];
 	}
 	return NULL;
@@ -83,7 +76,7 @@ static bool in_order(const Repack *p)
 	for (int i = p->n; i-- > 0;) {
 		if (!place_step(flat, p->order[i], &step) || step != want)
 			return false;
-		want *= size_of(p->order[i]);
+		want *= range_size(p->order[i]);
 	}
 	return true;
 }
@@ -94,7 +87,7 @@ static bool plain(const Repack *p)
 	int64_t n = 1;
 	for (int i = 0; i < p->n; i++) {
 		set |= bit_of(p->order[i]);
-		if (size_of(p->order[i]) < 1 || !mul_ok(n, size_of(p->order[i]), &n) || n > 1 << 30)
+		if (range_size(p->order[i]) < 1 || !mul_ok(n, range_size(p->order[i]), &n) || n > 1 << 30)
 			return false;
 	}
 	return n >= WORTH && p->r->w->nsrc == 1 && set == free_of(p->r->w->src[0]);
@@ -111,7 +104,7 @@ static bool repack_find(Repack *p, Roles *r, UOp *call)
 	add_ranges(p, free & bound_of(r->reduce));
 	p->order[p->n++] = p->vector;
 	int element = (int)dtype_size(r->reduce->dtype), lanes = target->vector / (element < 4 ? 4 : element);
-	int64_t size = size_of(p->vector);
+	int64_t size = range_size(p->vector);
 	if (size > 2 * lanes)
 		p->width = panel_width(size, lanes, vectors_wanted(p));
 	if (p->width == size || (p->width && size % p->width && r->facts.in_place))
@@ -124,7 +117,7 @@ static bool repack_find(Repack *p, Roles *r, UOp *call)
 /* n as the element at of panel number */
 static UOp *panel_place(const Repack *p, UOp *number, UOp *at)
 {
-	int64_t n = size_of(p->vector);
+	int64_t n = range_size(p->vector);
 	UOp *first = ix_mul(number, ix_const(p->width));
 	if (n % p->width)
 		first = NODE(OP_MIN, DT_I64, VNIL, first, ix_const(n - p->width));
@@ -133,18 +126,13 @@ static UOp *panel_place(const Repack *p, UOp *number, UOp *at)
 
 static int64_t panels(const Repack *p)
 {
-	return (size_of(p->vector) + p->width - 1) / p->width;
+	return (range_size(p->vector) + p->width - 1) / p->width;
 }
 
-static UOp *packed_param(const Repack *p, const Shape *shape, int slot)
+/* A kernel that copies the constant to the buffer: its loops are the new axes. */
+static UOp *copy_kernel(const Repack *p, const UOp *to_buffer)
 {
-	return LEAF(OP_PARAM, p->r->w->dtype,
-		VMAP(val_str("slot"), val_int(slot), val_str("shape"), shape_to_val(shape)));
-}
-
-/* A kernel that copies the constant: its loops are the new axes. */
-static UOp *copy_kernel(const Repack *p, const Shape *shape)
-{
+	const Shape *shape = to_buffer->shape;
 	UOp *from[MAX_RANGES], *to[MAX_RANGES], *at[MAX_RANGES + 1], *loop[MAX_RANGES + 1];
 	int first = p->width ? 1 : 0;
 	for (int i = 0; i < shape->rank; i++)
@@ -153,11 +141,11 @@ static UOp *copy_kernel(const Repack *p, const Shape *shape)
 		from[i] = p->order[i];
 		to[i] = i + 1 == p->n && p->width ? panel_place(p, loop[0], loop[i + first]) : loop[i + first];
 	}
-	at[0] = packed_param(p, shape, 0);
+	at[0] = param_new(0, to_buffer);
 	for (int i = 0; i < shape->rank; i++)
 		at[1 + i] = loop[i];
 	UOp *w = p->r->w->src[0];
-	UOp *param = LEAF(OP_PARAM, w->dtype, val_set(w->src[0]->arg, "slot", val_int(1)));
+	UOp *param = param_moved(w->src[0], 1);
 	UOp *load = substitute(p->r->w, p->n, from, to);
 	load = substitute(load, 1, &w->src[0], &param);
 	UOp *place = node_new(OP_INDEX, w->dtype, 1 + shape->rank, at, VNIL);
@@ -178,23 +166,23 @@ static const Shape *packed_shape(const Repack *p)
 
 static UOp *packed_buffer(Weights *w, const Repack *p, const Shape *shape)
 {
-	UOp *kernel = copy_kernel(p, shape), *from = place_buffer(p->call, p->r->w->src[0]);
+	UOp *from = place_buffer(p->call, p->r->w->src[0]);
+	const char *name = arena_printf("%.200s.packed%d", buffer_name(from), w->count);
+	UOp *b = buffer_of(name, "prepared", from->dtype, shape), *kernel = copy_kernel(p, b);
 	uint64_t key = hash_mix(kernel->id, from->id);
-	UOp *b = map_get(&w->made, key);
-	if (b)
-		return b;
-	const char *name = arena_printf("%.200s.packed%d", buffer_name(from), w->count++);
-	b = LEAF(OP_BUFFER, from->dtype, VMAP(val_str("name"), val_str(name), val_str("shape"),
-		shape_to_val(shape), val_str("role"), val_str("prepared")));
+	UOp *made = map_get(&w->made, key);
+	if (made)
+		return made;
 	vec_push(&w->packs, NODE(OP_CALL, DT_NONE, VNIL, kernel, b, from));
 	map_put(&w->made, key, b);
+	w->count++;
 	return b;
 }
 
 /* ---- the kernel that reads it */
 
 /* The call with the packed buffer behind its others, and the vector's range in panels. */
-static UOp *read_packed(const Repack *p, UOp *buffer, const Shape *shape)
+static UOp *read_packed(const Repack *p, UOp *buffer)
 {
 	const Facts *f = &p->r->facts;
 	int slot = (int)p->call->nsrc - 1, axis = 0, n = 1;
@@ -206,7 +194,7 @@ static UOp *read_packed(const Repack *p, UOp *buffer, const Shape *shape)
 		lane = ix_range(axis + 1, "loop", ix_const(p->width));
 		at[n++] = number;
 	}
-	at[0] = packed_param(p, shape, slot);
+	at[0] = param_new(slot, buffer);
 	for (int i = 0; i < p->n; i++)
 		at[n++] = p->order[i] == p->vector ? lane : p->order[i];
 	UOp *load = NODE(OP_LOAD, p->r->w->dtype, VNIL, node_new(OP_INDEX, p->r->w->dtype, n, at, VNIL));
@@ -215,11 +203,7 @@ static UOp *read_packed(const Repack *p, UOp *buffer, const Shape *shape)
 		UOp *whole = panel_place(p, number, lane);
 		kernel = substitute(kernel, 1, (UOp *[]){p->vector}, &whole);
 	}
-	UOp **src = arena_alloc((p->call->nsrc + 1) * sizeof *src);
-	memcpy(src, p->call->src, p->call->nsrc * sizeof *src);
-	src[0] = kernel;
-	src[p->call->nsrc] = buffer;
-	return call_compact(node_new(OP_CALL, DT_NONE, p->call->nsrc + 1, src, p->call->arg));
+	return call_compact(call_with_buffer(p->call, kernel, buffer));
 }
 
 static UOp *repack(Weights *w, UOp *call)
@@ -231,9 +215,9 @@ static UOp *repack(Weights *w, UOp *call)
 	const Shape *shape = packed_shape(&p);
 	if (!shape || axis_of(&r.facts, r.facts.nrange - 1) >= 62)
 		return call;
-	layout_tell(call->src[0], "%s is packed in panels of %lld",
-		buffer_name(place_buffer(call, r.w->src[0])), (long long)(p.width ? p.width : size_of(p.vector)));
-	return read_packed(&p, packed_buffer(w, &p, shape), shape);
+	explain(call->src[0], "%s is packed in panels of %lld",
+		buffer_name(place_buffer(call, r.w->src[0])), (long long)(p.width ? p.width : range_size(p.vector)));
+	return read_packed(&p, packed_buffer(w, &p, shape));
 }
 
 Graph *layout_weights(Graph *g)

@@ -33,13 +33,6 @@ typedef struct {
 } Conv;
 typedef struct { VEC(UOp *) first, out; int count; } Winograd;
 
-static int64_t size_of(const UOp *range)
-{
-	int64_t n = 0;
-	ix_is_const(range->src[0], &n);
-	return n;
-}
-
 /* ---- finding one */
 
 static bool bound(const Conv *v, const UOp *range)
@@ -62,7 +55,7 @@ static bool slides(const Conv *v, UOp *at, UOp **out, UOp **tap, int *pad)
 	*tap = s.t[!first].m;
 	*out = s.t[first].m;
 	*pad = (int)-s.k;
-	return bound(v, *tap) && !bound(v, *out) && size_of(*tap) == 3;
+	return bound(v, *tap) && !bound(v, *out) && range_size(*tap) == 3;
 }
 
 static bool is_f32(const Conv *v)
@@ -101,14 +94,14 @@ static bool find_conv(Conv *v, UOp *call)
 		!find_sources(v))
 		return false;
 	uint64_t out = bit_of(v->o) | bit_of(v->h) | bit_of(v->w) | (v->n ? bit_of(v->n) : 0);
-	v->high = size_of(v->h);
-	v->wide = size_of(v->w);
+	v->high = range_size(v->h);
+	v->wide = range_size(v->w);
 	v->th = (v->high + TILE - 1) / TILE;
 	v->tw = (v->wide + TILE - 1) / TILE;
 	const Facts *f = &v->r.facts;
 	return f->out == out && !f->serial && !f->in_place && v->th * v->tw >= LEAST_TILES &&
-		size_of(v->c) >= LEAST_CHANNELS && size_of(v->o) >= LEAST_CHANNELS &&
-		(!v->n || size_of(v->n) > 0) && plain_stores(f->kernel);
+		range_size(v->c) >= LEAST_CHANNELS && range_size(v->o) >= LEAST_CHANNELS &&
+		(!v->n || range_size(v->n) > 0) && plain_stores(f->kernel);
 }
 
 /* ---- sums with few terms */
@@ -146,20 +139,13 @@ static void both_sides(const double *m, int rows, int n, UOp *const *x, UOp **ou
 static UOp *new_buffer(Winograd *w, const char *role, const UOp *from, int n, UOp *const *dim)
 {
 	const char *name = arena_printf("%.200s.wino%d", buffer_name(from), w->count++);
-	return LEAF(OP_BUFFER, DT_F32, VMAP(val_str("name"), val_str(name), val_str("shape"),
-		shape_to_val(shape_new(n, dim)), val_str("role"), val_str(role)));
-}
-
-static UOp *param_of(const UOp *buffer, int slot)
-{
-	return LEAF(OP_PARAM, DT_F32, VMAP(val_str("slot"), val_int(slot), val_str("shape"),
-		shape_to_val(buffer->shape)));
+	return buffer_of(name, role, DT_F32, shape_new(n, dim));
 }
 
 /* a place in a buffer whose first two axes are at a, b */
 static UOp *place_at(const UOp *buffer, int slot, int a, int b, int n, UOp *const *rest)
 {
-	UOp *src[18] = {param_of(buffer, slot), ix_const(a), ix_const(b)};
+	UOp *src[18] = {param_new(slot, buffer), ix_const(a), ix_const(b)};
 	for (int i = 0; i < n; i++)
 		src[3 + i] = rest[i];
 	return node_new(OP_INDEX, DT_F32, 3 + n, src, VNIL);
@@ -169,9 +155,7 @@ static UOp *load_at_place(UOp *place) { return NODE(OP_LOAD, DT_F32, VNIL, place
 
 static UOp *conv_kernel(const char *name, const Conv *v, bool transform, size_t n, UOp *const *stores)
 {
-	const Val *label = val_get(v->r.facts.kernel->arg, "name");
-	const char *text = arena_printf(
-		"%s_%.100s", name, label && label->kind == VAL_STR ? label->s : "conv");
+	const char *text = arena_printf("%s_%.100s", name, kernel_name(v->r.facts.kernel));
 	const Val *arg = VMAP(val_str("name"), val_str(text));
 	if (transform)
 		arg = val_set(arg, "winograd", val_bool(true));
@@ -200,7 +184,7 @@ static UOp *weights_call(Winograd *w, const Conv *v)
 	UOp *dim[] = {ix_const(6), ix_const(6), v->c->src[0], v->o->src[0]}, *k[9], *u[36], *store[36];
 	UOp *from = place_buffer(v->call, v->r.w->src[0]), *b = new_buffer(w, "prepared", from, 4, dim);
 	UOp *c = ix_range(2, "loop", v->c->src[0]), *o = ix_range(3, "loop", v->o->src[0]);
-	UOp *p = LEAF(OP_PARAM, DT_F32, val_set(v->r.w->src[0]->src[0]->arg, "slot", val_int(1)));
+	UOp *p = param_moved(v->r.w->src[0]->src[0], 1);
 	for (int t = 0; t < 9; t++)
 		k[t] = load_at_place(
 			NODE(OP_INDEX, DT_F32, VNIL, p, o, c, ix_const(t / 3), ix_const(t % 3)));
@@ -231,7 +215,7 @@ static UOp *input_call(Winograd *w, const Conv *v)
 	UOp *d[36], *t[36], *store[36], *from = place_buffer(v->call, v->r.x->src[0]);
 	UOp *b = new_buffer(w, "temp", from, 6, dim);
 	Axes l = axes_for(v, v->c);
-	UOp *p = LEAF(OP_PARAM, DT_F32, val_set(v->r.x->src[0]->src[0]->arg, "slot", val_int(1)));
+	UOp *p = param_moved(v->r.x->src[0]->src[0], 1);
 	for (int s = 0; s < 36; s++)
 		d[s] = piece_load(v, &l, p, from, s);
 	both_sides(*bt, 6, 6, d, t);
@@ -250,10 +234,10 @@ static UOp *products_call(Winograd *w, const Conv *v, UOp *pieces, UOp *weights)
 	UOp *a = ix_range(0, "loop", ix_const(6)), *b = ix_range(1, "loop", ix_const(6));
 	UOp *c = ix_range(6, "reduce", v->c->src[0]);
 	UOp *x = load_at_place(
-		NODE(OP_INDEX, DT_F32, VNIL, param_of(pieces, 1), a, b, l.n, l.th, l.tw, c));
-	UOp *u = load_at_place(NODE(OP_INDEX, DT_F32, VNIL, param_of(weights, 2), a, b, c, l.ch));
+		NODE(OP_INDEX, DT_F32, VNIL, param_new(1, pieces), a, b, l.n, l.th, l.tw, c));
+	UOp *u = load_at_place(NODE(OP_INDEX, DT_F32, VNIL, param_new(2, weights), a, b, c, l.ch));
 	UOp *sum = NODE(OP_RREDUCE, DT_F32, val_str("ADD"), NODE(OP_MUL, DT_F32, VNIL, x, u), c);
-	UOp *place = NODE(OP_INDEX, DT_F32, VNIL, param_of(m, 0), a, b, l.n, l.th, l.tw, l.ch);
+	UOp *place = NODE(OP_INDEX, DT_F32, VNIL, param_new(0, m), a, b, l.n, l.th, l.tw, l.ch);
 	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, place, sum);
 	UOp *kernel = conv_kernel("products", v, false, 1, &store);
 	return NODE(OP_CALL, DT_NONE, VNIL, kernel, m, pieces, weights);
@@ -275,7 +259,7 @@ static UOp *guard(UOp *u, void *ctx)
 {
 	const Edge *e = ctx;
 	if (u->op != OP_LOAD || u->src[0]->src[0]->op != OP_PARAM ||
-		val_get(u->src[0]->src[0]->arg, "slot")->i == e->slot || !holds(u->src[0], e->th, e->tw))
+		param_slot(u->src[0]->src[0]) == e->slot || !holds(u->src[0], e->th, e->tw))
 		return u;
 	UOp *gate = u->nsrc > 1 ? ix_and(u->src[1], e->gate) : e->gate;
 	return NODE(OP_LOAD, u->dtype, VNIL, u->src[0], gate);
@@ -318,11 +302,7 @@ static UOp *output_call(const Conv *v, UOp *m)
 		val_set(kernel->arg, "winograd", val_bool(true)));
 	node_note(out, kernel->note);
 	vec_free(&stores);
-	UOp **src = arena_alloc((v->call->nsrc + 1) * sizeof *src);
-	memcpy(src, v->call->src, v->call->nsrc * sizeof *src);
-	src[0] = out;
-	src[v->call->nsrc] = m;
-	return call_compact(node_new(OP_CALL, DT_NONE, v->call->nsrc + 1, src, v->call->arg));
+	return call_compact(call_with_buffer(v->call, out, m));
 }
 
 /* ---- the pass */
@@ -334,7 +314,7 @@ static void rewrite_call(Winograd *w, UOp *call)
 		vec_push(&w->out, call);
 		return;
 	}
-	layout_tell(call->src[0], "by Winograd's F(4x4,3x3), which changes the arithmetic");
+	explain(call->src[0], "by Winograd's F(4x4,3x3), which changes the arithmetic");
 	UOp *u = weights_call(w, &v), *pieces = input_call(w, &v);
 	UOp *products = products_call(w, &v, pieces->src[1], u->src[1]);
 	vec_push(&w->first, u);

@@ -6,7 +6,7 @@
  * that lower_actions.c writes into a kernel's node and linearize.c carries out. */
 #include "layout.h"
 
-static const char *target_name = "clang", *march = "native", *opt;
+static const char *opt;
 
 /* What is not lowered is told the processor too: it is compiled for it. */
 static UOp *custom_marched(UOp *custom, const UOp *call)
@@ -20,14 +20,13 @@ static UOp *custom_marched(UOp *custom, const UOp *call)
 static Graph *choose_target(Graph *g)
 {
 	lower_opt = opt;
-	if (!target)
-		target = target_march(target_find(target_name), march);
+	g = target_choose(g);
 	return *target->march ? customs_map(g, custom_marched) : g;
 }
 
 static const Option options[] = {
 	{'t', "target", "TARGET", "the target to lower for (default clang)", &target_name},
-	{0, "march", "CPU", "the processor to lower for: native (default), x86-64-v3, armv8-a …", &march},
+	{0, "march", "CPU", "the processor to lower for: native (default), x86-64-v3, armv8-a …", &target_processor},
 	{0, "opt", "LIST", "'NAME*: tile 0 8 1; tile 1 3 16; grid 2': actions for kernels of that name", &opt},
 	{0, "explain", NULL, "tell on standard error what was done to each kernel", &lower_explain},
 	{0, "strict", NULL, "no rewrite that changes the arithmetic", &lower_strict},

@@ -3,23 +3,28 @@
  * that LOAD gets the gate itself. */
 #include "render.h"
 
+UOp *flat_place(const UOp *index)
+{
+	const Shape *s = index->src[0]->shape;
+	UOp *at = ix_const(0), *stride = ix_const(1);
+	for (int i = s->rank; i-- > 0;) {
+		at = ix_add(at, ix_mul(index->src[1 + i], stride));
+		stride = ix_mul(stride, s->dim[i]);
+	}
+	return at;
+}
+
 static UOp *flatten(UOp *u, void *ctx)
 {
 	if (u->op == OP_RREDUCE && u->nsrc == 1)        /* over nothing */
 		return u->src[0];
 	if (u->op != OP_INDEX || u->src[0]->op != OP_PARAM)
 		return u;
-	const Shape *s = u->src[0]->shape;
 	if (u->nsrc == 2)       /* one axis, or flat already: a kernel that is replayed */
 		return u;
-	if ((int)u->nsrc - 1 != s->rank)
-		die(MALFORMED, "node %u INDEX: %u indices for rank %d", u->id, u->nsrc - 1, s->rank);
-	UOp *at = ix_const(0), *stride = ix_const(1);
-	for (int i = s->rank; i-- > 0;) {
-		at = ix_add(at, ix_mul(u->src[1 + i], stride));
-		stride = ix_mul(stride, s->dim[i]);
-	}
-	return NODE(OP_INDEX, u->dtype, VNIL, u->src[0], at);
+	if ((int)u->nsrc - 1 != u->src[0]->shape->rank)
+		die(MALFORMED, "node %u INDEX: %u indices for rank %d", u->id, u->nsrc - 1, u->src[0]->shape->rank);
+	return NODE(OP_INDEX, u->dtype, VNIL, u->src[0], flat_place(u));
 }
 
 static UOp *guard_load(UOp *store)

@@ -15,8 +15,7 @@ void explain(const UOp *kernel, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	const Val *name = val_get(kernel->arg, "name");
-	fprintf(stderr, "lower: %s: %s\n", name && name->kind == VAL_STR ? name->s : "kernel", text);
+	fprintf(stderr, "%s: %s: %s\n", die_stage, kernel_name(kernel), text);
 }
 
 /* Does a call give one buffer to two slots?  Slots are few; the check is quadratic in them alone.

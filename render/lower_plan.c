@@ -137,38 +137,59 @@ static void read_tile(Plan *p, const Facts *f, const Val *a)
 	p->lanes[p->nlanes++] = r;
 }
 
+static void read_split(Plan *p, const Facts *f, const Val *a) { p->split = number(f, a, 1, 1024); }
+static void read_jam(Plan *p, const Facts *f, const Val *a) { p->jam = number(f, a, 1, 64); }
+static void read_stream(Plan *p, const Facts *f, const Val *a) { p->stream = true; }
+static void read_fetch(Plan *p, const Facts *f, const Val *a) { p->fetch = true; }
+
+static void read_grid(Plan *p, const Facts *f, const Val *a)
+{
+	p->grid = number(f, a, 1, 2 * MAX_RANGES);
+}
+
+static void read_chunk(Plan *p, const Facts *f, const Val *a)
+{
+	if (a->n != 3)
+		die(MALFORMED, "node %u KERNEL: a chunk is [\"chunk\", range, tiles]", f->kernel->id);
+	p->chunk[range_of(f, a->a[1])] = number(f, a, 2, 1 << 20);
+}
+
+static void read_items(Plan *p, const Facts *f, const Val *a)
+{
+	p->mode = val_is_str(a->a[0], "bind") ? PLAN_ITEMS : PLAN_GROUP;
+	p->items = number(f, a, 1, 1024);
+	p->bound = set_from(f, a, 2);
+}
+
+/* A value in a row buffer over the ranges, or turned along one. */
+static void read_staged(Plan *p, const Facts *f, const Val *a)
+{
+	Staged *s = &p->stage[p->nstage];
+	bool turned = val_is_str(a->a[0], "turn");
+	if (turned && a->n != 3)
+		die(MALFORMED, "node %u KERNEL: a turn is [\"turn\", node, range]", f->kernel->id);
+	if (p->nstage == MAX_STAGED)
+		die(MALFORMED, "node %u KERNEL: more than %d values are staged", f->kernel->id, MAX_STAGED);
+	s->value = f->all.at[number(f, a, 1, f->all.n - 1)];
+	*(turned ? &s->along : &s->over) = set_from(f, a, 2);
+	p->nstage++;
+}
+
+static const struct { const char *name; void (*read)(Plan *p, const Facts *f, const Val *a); } actions[] = {
+	{"order", read_order}, {"tile", read_tile}, {"chunk", read_chunk}, {"grid", read_grid},
+	{"split", read_split}, {"jam", read_jam}, {"stream", read_stream}, {"fetch", read_fetch},
+	{"bind", read_items}, {"group", read_items}, {"stage", read_staged}, {"turn", read_staged},
+};
+
 static void read_action(Plan *p, const Facts *f, const Val *a)
 {
 	const Val *name = a->kind == VAL_ARRAY && a->n ? a->a[0] : VNIL;
-	if (val_is_str(name, "order")) {
-		read_order(p, f, a);
-	} else if (val_is_str(name, "split")) {
-		p->split = number(f, a, 1, 1024);
-	} else if (val_is_str(name, "tile")) {
-		read_tile(p, f, a);
-	} else if (val_is_str(name, "chunk") && a->n == 3) {
-		p->chunk[range_of(f, a->a[1])] = number(f, a, 2, 1 << 20);
-	} else if (val_is_str(name, "grid")) {
-		p->grid = number(f, a, 1, 2 * MAX_RANGES);
-	} else if (val_is_str(name, "jam")) {
-		p->jam = number(f, a, 1, 64);
-	} else if (val_is_str(name, "stream")) {
-		p->stream = true;
-	} else if (val_is_str(name, "fetch")) {
-		p->fetch = true;
-	} else if (val_is_str(name, "bind") || val_is_str(name, "group")) {
-		p->mode = val_is_str(name, "bind") ? PLAN_ITEMS : PLAN_GROUP;
-		p->items = number(f, a, 1, 1024);
-		p->bound = set_from(f, a, 2);
-	} else if (val_is_str(name, "stage") && p->nstage < MAX_STAGED) {
-		p->stage[p->nstage].value = f->all.at[number(f, a, 1, f->all.n - 1)];
-		p->stage[p->nstage++].over = set_from(f, a, 2);
-	} else if (val_is_str(name, "turn") && p->nstage < MAX_STAGED && a->n == 3) {
-		p->stage[p->nstage].value = f->all.at[number(f, a, 1, f->all.n - 1)];
-		p->stage[p->nstage++].along = set_from(f, a, 2);
-	} else {
-		die(MALFORMED, "node %u KERNEL: an action is not known", f->kernel->id);
-	}
+	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+		if (val_is_str(name, actions[i].name)) {
+			actions[i].read(p, f, a);
+			return;
+		}
+	die(MALFORMED, "node %u KERNEL: an action is not known", f->kernel->id);
 }
 
 static bool sorts(const Facts *f) { return f->kernel->src[0]->src[1]->op == OP_RSORT; }
@@ -186,8 +207,7 @@ static bool order_has_all(const Plan *p, const Facts *f)
 	uint64_t set = 0;
 	for (int i = 0; i < p->norder; i++)
 		set |= 1ull << p->order[i];
-	bool sorted = f->kernel->src[0]->src[1]->op == OP_RSORT;
-	uint64_t want = f->out & ~(sorted ? bit_of(f->kernel->src[0]->src[1]->src[1]) : 0);
+	uint64_t want = f->out & ~(sorts(f) ? bit_of(f->kernel->src[0]->src[1]->src[1]) : 0);
 	return set == want;
 }
 

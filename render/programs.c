@@ -29,7 +29,7 @@ static const Val *slots_of(UOp *kernel, Op op)
 		UOp *u = all.at[i];
 		if (u->op != op || u->src[0]->op != OP_INDEX || u->src[0]->src[0]->op != OP_PARAM)
 			continue;
-		int64_t slot = val_get(u->src[0]->src[0]->arg, "slot")->i;
+		int64_t slot = param_slot(u->src[0]->src[0]);
 		if (slot >= 4096)
 			die(UNSUPPORTED, "node %u PARAM: more than 4096 buffers in one kernel",
 				u->src[0]->src[0]->id);

@@ -3,8 +3,6 @@
  *     loops → render-X → program */
 #include "render.h"
 
-static const char *target_name = "clang";
-
 static Graph *through_target(Graph *g)
 {
 	Buf in = {0}, out = {0};

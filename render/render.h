@@ -30,8 +30,11 @@ const Target *target_march(const Target *t, const char *name);
  */
 void target_print(Buf *out, const Target *t);
 static inline bool target_lacks(const Target *t, Op op) { return t->lacks[op / 64] >> op % 64 & 1; }
-/* The target that lower or render was asked to work for. */
+/* The target that layout, lower or render was asked to work for; -t and --march of those that choose it themselves. */
 extern const Target *target;
+extern const char *target_name, *target_processor;
+/* Pass: sets target, unless it is set. */
+Graph *target_choose(Graph *g);
 
 /* ---- lower.c: passes over kernels ------------------------------------------------------------ */
 
@@ -63,6 +66,8 @@ Graph *lower_decompose(Graph *g);
 /* lower_math.c: EXP2, LOG2, SIN or POW of f32 or f64 as plain arithmetic for a target with vectors; NULL: u stays.
  * Within 3 ulp (`make accuracy`), right at 0, ±inf, NaN and huge arguments. */
 UOp *math_op(UOp *u);
+/* The row-major place of an INDEX, one expression for each axis. */
+UOp *flat_place(const UOp *index);
 /* Every INDEX flat: one row-major place. */
 Graph *lower_index(Graph *g);
 /* lower_collapse.c: loops that follow each other in memory become one. */
@@ -104,6 +109,9 @@ typedef enum { PLAN_LOOPS, PLAN_ITEMS, PLAN_GROUP } PlanMode;
 enum { MAX_STAGED = 16 };
 /* Elements of a range side by side: unroll vectors of so many lanes. */
 typedef struct { int unroll, vector; } Tile;
+/* A value held in a row buffer over those ranges; or, where along is not 0, a load whose neighbours lie along that tiled
+ * range, not along the one in vectors: a tile of it is loaded in vectors of that range and turned in registers. */
+typedef struct { UOp *value; uint64_t over, along; } Staged;
 /* The list of actions, read. It stands in the kernel's arg as
  *   [["order", axis…], ["tile", axis, unroll, vector]…, ["chunk", axis, tiles]…, ["grid", loops],
  *    ["split", lanes], ["jam", turns], ["stream"], ["fetch"],
@@ -123,9 +131,7 @@ typedef struct {
 	bool fetch;                        /* what a turned tile stores to is fetched before it is loaded */
 	int items;                         /* of a work group */
 	uint64_t bound;                    /* ranges that the grid runs over */
-	/* along: a load that lies next to each other along that tiled range, not along the one in vectors:
-	 * a tile of it is loaded in vectors of that range and turned in registers; else 0 */
-	struct { UOp *value; uint64_t over, along; } stage[MAX_STAGED];
+	Staged stage[MAX_STAGED];
 	int nstage;
 } Plan;
 /* Elements of a tile; 0 when range r has none. */

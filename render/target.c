@@ -24,6 +24,7 @@ static const Row rows[] = {
 };
 
 const Target *target;
+const char *target_name = "clang", *target_processor = "native";
 
 static void set_lacks(Target *t, const char *names)
 {
@@ -211,4 +212,11 @@ void target_print(Buf *out, const Target *t)
 		if (target_lacks(t, op))
 			buf_printf(out, " %s", op_name(op));
 	buf_printf(out, "\nflags: %s\n", t->flags);
+}
+
+Graph *target_choose(Graph *g)
+{
+	if (!target)
+		target = target_march(target_find(target_name), target_processor);
+	return g;
 }

@@ -12,12 +12,7 @@ UOp *body_param(Body *b, UOp *buffer)
 		k++;
 	if (k == b->buffer.n)
 		vec_push(&b->buffer, buffer);
-	const Shape *s = buffer->shape;
-	UOp **p = &b->params[hash_mix(PKEY(s), k << 8 | buffer->dtype) % PARAM_CACHE];
-	if (!*p || (*p)->shape != s || (*p)->dtype != buffer->dtype || slot_of(*p) != (int64_t)k)
-		*p = LEAF(OP_PARAM, buffer->dtype,
-			VMAP(val_str("slot"), val_int(k), val_str("shape"), shape_to_val(s)));
-	return *p;
+	return param_new(k, buffer);
 }
 
 static UOp *load(Body *b, UOp *buffer, UOp *const *idx)

@@ -95,7 +95,7 @@ static bool reads_own_place(UOp *kernel, int slot)
 		UOp *u = all.at[i];
 		if (u->op == OP_RSCAN || u->op == OP_RSORT)
 			return false;
-		bool reads = u->op == OP_INDEX && slot_of(u->src[0]) == slot;
+		bool reads = u->op == OP_INDEX && param_slot(u->src[0]) == slot;
 		if (reads && !same_place(u, store->src[0]))
 			return false;
 	}
@@ -179,11 +179,10 @@ static UOp *merge_slot(UOp *call, int slot)
 	VEC(UOp *) from = {0}, to = {0}, src = {0};
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *p = all.at[i];
-		if (p->op != OP_PARAM || slot_of(p) < slot)
+		if (p->op != OP_PARAM || param_slot(p) < slot)
 			continue;
 		vec_push(&from, p);
-		vec_push(&to, LEAF(OP_PARAM, p->dtype, val_set(p->arg, "slot",
-			val_int(slot_of(p) == slot ? 0 : slot_of(p) - 1))));
+		vec_push(&to, param_moved(p, param_slot(p) == slot ? 0 : param_slot(p) - 1));
 	}
 	vec_push(&src, substitute(kernel, from.n, from.at, to.at));
 	for (uint32_t k = 1; k < call->nsrc; k++)

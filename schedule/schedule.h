@@ -39,13 +39,8 @@ uint8_t *find_contractions(const Nodes *all);
 typedef struct {
 	UOp *const *home;         /* by id of a graph node: its BUFFER, or NULL */
 	const uint8_t *inside;    /* find_contractions' table */
-	UOp **params;             /* PARAM_CACHE PARAMs made before, by hash, or NULL */
 	VEC(UOp *) buffer;
 } Body;
-enum { PARAM_CACHE = 256 };
-
-/* The slot that a PARAM stands for. */
-static inline int64_t slot_of(const UOp *param) { return val_get(param->arg, "slot")->i; }
 
 /* The PARAM that stands for buffer in the kernel; a new slot when it has none yet. */
 UOp *body_param(Body *b, UOp *buffer);

@@ -11,7 +11,6 @@
 typedef struct {
 	UOp **home;             /* by id of a graph node: its BUFFER */
 	uint8_t *inside;
-	UOp **params;           /* body_param's */
 	Map taken;              /* names like t7 that a temporary may not have, by hash */
 	int temps;
 	const Val *key[3];      /* name, shape, role */
@@ -52,7 +51,7 @@ static UOp *home_of(const Split *s, UOp *x) { return x->op == OP_BUFFER ? x : s-
 
 static Body body_new(const Split *s, UOp *to)
 {
-	Body b = {.home = s->home, .inside = s->inside, .params = s->params};
+	Body b = {.home = s->home, .inside = s->inside};
 	vec_push(&b.buffer, to);
 	return b;
 }
@@ -187,7 +186,6 @@ static Split split_new(const Nodes *all, const UOp *sink)
 {
 	Split s = {.home = arena_alloc(node_limit() * sizeof *s.home),
 		.inside = find_contractions(all),
-		.params = arena_alloc(PARAM_CACHE * sizeof *s.params),
 		.key = {val_str("name"), val_str("shape"), val_str("role")},
 		.unnamed = VMAP(val_str("name"), val_str(""))};
 	for (size_t i = 0; i < all->n; i++)
