@@ -16,15 +16,27 @@ static bool has_letter(const Rows *rows, char letter)
 	return false;
 }
 
-/* The tool's own rows, then the standard ones whose letter it has not taken. */
+static bool has_word(const Rows *rows, const char *word)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		if (rows->at[i].word && !strcmp(rows->at[i].word, word))
+			return true;
+	return false;
+}
+
+/* The tool's own rows, then the standard ones, by their word alone where it has taken the letter. */
 static Rows all_rows(const Stage *s, const Option *standard)
 {
 	Rows rows = {0};
 	for (const Option *o = s->options; o && (o->letter || o->word); o++)
 		vec_push(&rows, *o);
-	for (const Option *o = standard; o->letter || o->word; o++)
-		if (!o->letter || !has_letter(&rows, o->letter))
-			vec_push(&rows, *o);
+	for (const Option *o = standard; o->letter || o->word; o++) {
+		Option row = *o;
+		if (row.letter && has_letter(&rows, row.letter))
+			row.letter = 0;
+		if (row.letter || !has_word(&rows, row.word))
+			vec_push(&rows, row);
+	}
 	return rows;
 }
 

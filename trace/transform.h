@@ -11,4 +11,12 @@
 void derive_reverse(size_t nout, UOp *const *out, UOp *const *cot, size_t nwrt, UOp *const *wrt, UOp **grad);
 /* Forward mode: dout[k] gets the tangent of out[k] when each wrt[i] moves by tan[i]; a zero tensor where nothing does. */
 void derive_forward(size_t nwrt, UOp *const *wrt, UOp *const *tan, size_t nout, UOp *const *out, UOp **dout);
+
+/* ---- vmap_nodes.c: batches ----------------------------------------------------------------------------- */
+
+/* bout[k] is out[k] where each node in[i] is by[i], which has a new axis 0 of size n before in[i]'s axes. What depends on
+ * one of them gets that axis in front; what does not is out[k] itself. Linear in nodes. A state that is to keep what is
+ * batched must be one of in, by[i] its BUFFER with the axis, or that with the axis moved in front by PERMUTE. Dies with
+ * UNSUPPORTED at rank 17, and at a CUSTOM unless n is a small number. */
+void vmap_nodes(UOp *n, size_t nin, UOp *const *in, UOp *const *by, size_t nout, UOp *const *out, UOp **bout);
 #endif
