@@ -5,24 +5,15 @@
 #include "text.h"
 #include "onnx.h"
 
-enum { MAX_SIZES = 64 };
-
 static const char *folder;
-static const Val *vars;
-static VEC(UOp *) inputs;
 static DType load_dtype;
 
 void declare_start(const char *file)
 {
 	const char *slash = strrchr(file, '/');
 	folder = slash ? arena_printf("%.*s/", (int)(slash - file), file) : "";
-	vars = VNIL;
-	inputs.n = 0;
 	load_dtype = DT_NONE;
 }
-
-const Val *declared_vars(void) { return vars; }
-Nodes declared_inputs(void) { return (Nodes){inputs.at, inputs.n}; }
 
 /* ---- sizes and types */
 
@@ -37,21 +28,11 @@ static int64_t size_limit(Expr *e)
 static void declare_size(const SizeRange *r)
 {
 	int64_t lo = size_limit(r->lo), hi = size_limit(r->hi);
-	const Val *range = VARR(val_int(lo), val_int(hi)), *old = val_get(vars, r->name);
-	if (old == range)
-		return;
-	if (old)
-		fail_at(&r->pos, "%s is a size of other limits already", r->name);
 	if (scope_find(r->name))
 		fail_at(&r->pos, "%s is in use", r->name);
-	if (lo < 1 || lo > hi)
-		fail_at(&r->lo->pos, "the limits of a size are 1 or more, and in order");
-	if (vars->n == MAX_SIZES)
-		fail_at(&r->pos, "more than %d sizes", MAX_SIZES);
-	vars = val_set(vars, r->name, range);
-	const char *err = vars_declare(vars);
+	const char *err = program_size(r->name, lo, hi);
 	if (err)
-		fail_at(&r->pos, "%s", err);
+		fail_at(lo < 1 || lo > hi ? &r->lo->pos : &r->pos, "%s", err);
 }
 
 void declare_sizes(const Stmt *s)
@@ -91,13 +72,8 @@ void declare_input(const Stmt *s)
 	declare_sizes(s);
 	const Shape *shape = type_shape(s->type);
 	at_pos(&s->name_pos[0]);
-	if (vars_find(name, strlen(name)))
-		die(MALFORMED, "%s is a size", name);
-	if (!name_take(name))
-		die(MALFORMED, "%s is in use", name);
-	UOp *u = buffer_new(name, "input", s->type->dt, shape, NULL, NULL);
+	UOp *u = program_input(name, s->type->dt, shape);
 	node_note(u, VMAP(val_str("loc"), val_str(pos_line(&s->pos))));
-	vec_push(&inputs, u);
 	scope_set(name, v_tensor(u));
 }
 
@@ -132,28 +108,6 @@ Value load_value(size_t n, const Value *pos)
 	return v_tensor(load_buffer(path, n == 2 ? pos[1].s : NULL, load_dtype, name_fresh(literal_stem), "const"));
 }
 
-static bool same_shape(const Shape *a, const Shape *b)
-{
-	bool same = a->rank == b->rank;
-	for (int i = 0; same && i < a->rank; i++)
-		same = size_equal(a->dim[i], b->dim[i]);
-	return same;
-}
-
-UOp *value_as(const Value *v, DType dt, const Shape *s, const char *what)
-{
-	UOp *u = value_tensor(v, dt);
-	if (!u)
-		die(MALFORMED, "%s is %s, expected a tensor", what, value_text(v));
-	if (v->kind != V_TENSOR && v->kind != V_SIZE && dt != DT_NONE && u->dtype != dt)
-		die(MALFORMED, "%s does not fit %s", value_text(v), dtype_name(dt));
-	if (s && s->rank && !t_rank(u))
-		u = t_full(s, u);
-	if (s && !same_shape(u->shape, s))
-		die(MALFORMED, "%s has shape %s, its value %s", what, shape_text(s), shape_text(u->shape));
-	return u;
-}
-
 UOp *declared_value(const Stmt *s, const char *stem)
 {
 	DType dt = s->type ? s->type->dt : DT_NONE;
@@ -169,15 +123,6 @@ UOp *declared_value(const Stmt *s, const char *stem)
 	load_dtype = DT_NONE;
 	literal_stem = "literal";
 	return u;
-}
-
-void check_constant(UOp *u, const char *what)
-{
-	Nodes all = walk(u);
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_BUFFER && strcmp(buffer_role(all.at[i]), "const"))
-			die(MALFORMED, "%s is no constant: it depends on the %s %s", what, buffer_role(all.at[i]),
-				buffer_name(all.at[i]));
 }
 
 void declare_const(const Stmt *s)

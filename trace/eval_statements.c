@@ -8,7 +8,6 @@
 static Map functions;
 static bool returning;
 static Value returned;
-static struct { VEC(const Val *) name; VEC(UOp *) node; Map seen; } outputs;
 
 static void run_block(Block b);
 
@@ -76,7 +75,7 @@ Value call_program_function(Stmt *f, size_t n, const Value *pos, size_t nkw, con
 
 static void assign(const char *name, const Pos *p, const Value *v)
 {
-	if (scope == &globals && is_state(name))
+	if (scope == &globals && program_state_named(name))
 		fail_at(p, "%s is a state: write %s <- …", name, name);
 	if (vars_find(name, strlen(name)))
 		fail_at(p, "%s is a size", name);
@@ -110,19 +109,12 @@ static void run_assign(Stmt *s)
 
 /* ---- outputs */
 
-static void add_output(const char *name, UOp *u)
-{
-	vec_push(&outputs.name, val_str(name));
-	vec_push(&outputs.node, u);
-	map_put(&outputs.seen, PKEY(val_str(name)), u);
-}
-
 static void run_output(Stmt *s)
 {
 	if (scope != &globals)
 		fail_at(&s->pos, "an output within a function");
 	for (size_t i = 0; i < s->n; i++) {
-		if (map_get(&outputs.seen, PKEY(val_str(s->names[i]))))
+		if (program_has_output(s->names[i]))
 			fail_at(&s->name_pos[i], "%s is an output already", s->names[i]);
 		Expr named = {.kind = X_NAME, .pos = s->name_pos[i], .s = s->names[i]};
 		Value v = eval(s->e[i] ? s->e[i] : &named);
@@ -134,7 +126,7 @@ static void run_output(Stmt *s)
 		v = v_tensor(u);
 		note_new(&v, start, &s->name_pos[i]);
 		note_name(&v, s->names[i]);
-		add_output(s->names[i], u);
+		program_output(s->names[i], u);
 	}
 }
 
@@ -224,29 +216,9 @@ static void run_block(Block b)
 
 /* ---- the program */
 
-/* An update that no output needs is an output by itself, so that it is reached. */
-static void add_updates(void)
-{
-	const char *name;
-	UOp *assign;
-	UOp **roots = outputs.node.at;
-	Nodes reached = walk_many(outputs.node.n, roots);
-	Map has = {0};
-	for (size_t i = 0; i < reached.n; i++)
-		if (reached.at[i]->op == OP_ASSIGN)
-			map_put(&has, PKEY(reached.at[i]), reached.at[i]);
-	for (size_t k = 0; state_update(k, &name, &assign); k++) {
-		if (map_get(&has, PKEY(assign)))
-			continue;
-		while (map_get(&outputs.seen, PKEY(val_str(name))))
-			name = arena_printf("%s_new", name);
-		add_output(name, assign);
-	}
-	map_free(&has);
-}
-
 Graph *eval_program(Block program, const char *file)
 {
+	program_start();
 	declare_start(file);
 	/* functions may be called above their definition */
 	for (size_t i = 0; i < program.n; i++)
@@ -255,20 +227,7 @@ Graph *eval_program(Block program, const char *file)
 	run_block(program);
 	die_where = file;
 	die_context = NULL;
-	add_updates();
-	if (!outputs.node.n)
-		die(MALFORMED, "the program has no output");
-	Graph *g = arena_alloc(sizeof *g);
-	g->level = LV_GRAPH;
-	g->vars = declared_vars();
-	g->meta = VNIL;
-	const Val *names = val_array(outputs.name.n, outputs.name.at);
-	g->sink = node_new(OP_SINK, DT_NONE, outputs.node.n, outputs.node.at, VMAP(val_str("names"), names));
-	/* also those that no output needs */
-	g->all = declared_inputs();
-	if (g->all.n)
-		inputs_remember(g);
-	g->all = (Nodes){0};
+	Graph *g = program_graph();
 	die_where = NULL;
 	return g;
 }

@@ -145,18 +145,12 @@ void declare_start(const char *file);
 void declare_sizes(const Stmt *s);
 void declare_input(const Stmt *s);
 void declare_const(const Stmt *s);
-const Val *declared_vars(void);         /* name → [min, max] */
-Nodes declared_inputs(void);            /* BUFFERs in order; of the module, until the next program */
 /* load("w.npy", "member") as a const buffer that takes the name of what is being declared */
 Value load_value(size_t n, const Value *pos);
 /* text("kernel.c"): what is in a file */
 Value load_text(size_t n, const Value *pos);
 /* the value of a const or state as a tensor of its type; stem: what buffers of data in it are called */
 UOp *declared_value(const Stmt *s, const char *stem);
-/* v as a tensor of this dtype and shape (NULL: its own); what names it in messages */
-UOp *value_as(const Value *v, DType dt, const Shape *s, const char *what);
-/* dies when u depends on an input or a state */
-void check_constant(UOp *u, const char *what);
 
 /* ---- eval_custom.c: a kernel of the user's own --------------------------------------------------------------- */
 
@@ -166,7 +160,4 @@ Value custom_value(size_t n, const Value *pos, size_t nkw, const char *const *kw
 
 void declare_state(const Stmt *s);
 void update_state(const Stmt *s);
-bool is_state(const char *name);
-/* the k-th ASSIGN and its state's name; false when there are no more */
-bool state_update(size_t k, const char **name, UOp **assign);
 #endif
