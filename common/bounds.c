@@ -93,11 +93,6 @@ static Span span_mul(Span a, Span b)
 	return r;
 }
 
-static int64_t floordiv(int64_t a, int64_t b)
-{
-	return a / b - (a % b && (a < 0) != (b < 0));
-}
-
 static int64_t greatest(Span a)
 {
 	if (!known(a))

@@ -18,21 +18,6 @@ static UOp *less(UOp *a, UOp *b)
 	return NODE(OP_CMPLT, DT_BOOL, VNIL, a, b);
 }
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-	while (b) {
-		int64_t r = a % b;
-		a = b;
-		b = r;
-	}
-	return a < 0 ? -a : a;
-}
-
-static int64_t floordiv(int64_t a, int64_t b)
-{
-	return a / b - (a % b && (a < 0) != (b < 0));
-}
-
 /* x//c < k is x < c*k, and k < x//c is c*(k+1)-1 < x */
 static UOp *less_quotient(UOp *a, UOp *b)
 {

@@ -29,21 +29,6 @@ static Entry *slot(UOp *x, UOp *d)
 
 /* ---- small helps ----------------------------------------------------------------------------- */
 
-static int64_t floordiv(int64_t a, int64_t b)
-{
-	return a / b - (a % b && (a < 0) != (b < 0));
-}
-
-static int64_t gcd(int64_t a, int64_t b)
-{
-	while (b) {
-		int64_t r = a % b;
-		a = b;
-		b = r;
-	}
-	return a < 0 ? -a : a;
-}
-
 static UOp *raw(Op op, UOp *x, UOp *d)
 {
 	return NODE(op, DT_I64, VNIL, x, d);

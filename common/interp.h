@@ -19,6 +19,17 @@ float bf16_value(uint16_t bits);
 uint16_t f16_bits(double x);
 uint16_t bf16_bits(double x);
 
+/* one element of so many bytes: 1, 2, 4 or 8 */
+static inline void element_copy(char *to, const char *from, int size)
+{
+	switch (size) {
+	case 1: *to = *from; break;
+	case 2: memcpy(to, from, 2); break;
+	case 4: memcpy(to, from, 4); break;
+	default: memcpy(to, from, 8);
+	}
+}
+
 /* Dies with FAILED when so many elements would take an interpreter days; fmt and what follows say
  * whose they are. */
 void interp_bound(double elements, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -279,11 +279,7 @@ static Value *run(Cluster *c, UOp *u, int rank, const int64_t *dim, int kept, in
 	memcpy(space.dim, left, sizeof left);
 	interp_bound((double)strided_count(&space) * len, "node %u %s", u->id, op_name(u->op));
 	out = u->op == OP_REDUCE ? run_reduce(c, u, rank, left, len) : run_map(c, u, rank, left);
-	for (int i = 0; i < rank; i++)
-		if (left[i] != dim[i]) {
-			out->s.dim[i] = dim[i];
-			out->s.stride[i] = 0;
-		}
+	strided_expand(&out->s, dim);
 	return out;
 }
 

@@ -69,16 +69,6 @@ static _Noreturn void outside(Run *r, const Cell *index, size_t lane, const char
 		(int)(e - r->slot), buf_str(&b));
 }
 
-static void move(char *to, const char *from, int size)
-{
-	switch (size) {
-	case 1: *to = *from; break;
-	case 2: memcpy(to, from, 2); break;
-	case 4: memcpy(to, from, 4); break;
-	default: memcpy(to, from, 8);
-	}
-}
-
 static void run_load(Run *r, Cell *c, size_t n)
 {
 	const int size = dtype_size(c->u->dtype);
@@ -94,7 +84,7 @@ static void run_load(Run *r, Cell *c, size_t n)
 		bool on = !gate || gate[i * gate_step];
 		if (on && p < 0 && !r->some_empty && !c->guarded)
 			outside(r, index, step ? i : r->plan.scope[index->scope].at, "LOAD");
-		move(c->lane + i * size, on && p >= 0 ? from + p * size : (const char *)&zero, size);
+		element_copy(c->lane + i * size, on && p >= 0 ? from + p * size : (const char *)&zero, size);
 	}
 }
 
@@ -114,7 +104,7 @@ static void run_store(Run *r, int scope, const int *src, size_t n)
 			continue;
 		if (p < 0)
 			outside(r, index, step ? i : r->plan.scope[index->scope].at, "STORE");
-		move(to + p * size, value + i * value_step * size, size);
+		element_copy(to + p * size, value + i * value_step * size, size);
 	}
 }
 
@@ -268,7 +258,7 @@ static void run_table(Run *r, Cell *c, size_t n)
 			at[i] += x[i * step] * by;
 	}
 	for (size_t i = 0; i < n; i++)
-		move(c->lane + i * size, c->table + at[i] * size, size);
+		element_copy(c->lane + i * size, c->table + at[i] * size, size);
 }
 
 /* ---- cells and scopes ---- */
@@ -359,7 +349,7 @@ static void use_block(Run *r, int scope, int64_t pos, size_t n)
 		const int size = dtype_size(r->plan.cell[s->result].u->dtype);
 		x = seen(r, s->result, scope, &step);
 		for (size_t i = 0; i < n; i++)
-			move(s->row + (pos + i) * size, x + i * step * size, size);
+			element_copy(s->row + (pos + i) * size, x + i * step * size, size);
 	} else {
 		Cell *owner = &r->plan.cell[s->owner];
 		x = seen(r, s->result, scope, &step);

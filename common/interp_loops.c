@@ -71,16 +71,6 @@ static char *address(const Run *r, const Memory *m, int64_t place, size_t lane, 
 	return m->at + (m->per_lane ? place * r->plan.lanes + lane : place) * dtype_size(m->u->dtype);
 }
 
-static void move(char *to, const char *from, int size)
-{
-	switch (size) {
-	case 1: *to = *from; break;
-	case 2: memcpy(to, from, 2); break;
-	case 4: memcpy(to, from, 4); break;
-	default: memcpy(to, from, 8);
-	}
-}
-
 static void run_load(Run *r, Cell *c)
 {
 	const Memory *m = &r->plan.memory.at[c->memory];
@@ -92,7 +82,7 @@ static void run_load(Run *r, Cell *c)
 		int64_t at = ((int64_t *)place->lane)[place->varies ? i : 0];
 		bool on = (!c->varies || active(r, i)) && (!gate || gate->lane[gate->varies ? i : 0]);
 		if (on)
-			move(c->lane + i * size, address(r, m, at, i, "LOAD"), size);
+			element_copy(c->lane + i * size, address(r, m, at, i, "LOAD"), size);
 		else
 			memset(c->lane + i * size, 0, size);
 	}
@@ -108,7 +98,7 @@ static void run_store(Run *r, const Statement *s)
 	for (size_t i = 0; i < r->lanes; i++) {
 		if (!active(r, i))
 			continue;
-		move(address(r, m, ((int64_t *)place->lane)[place->varies ? i : 0], i, "STORE"),
+		element_copy(address(r, m, ((int64_t *)place->lane)[place->varies ? i : 0], i, "STORE"),
 			value->lane + (value->varies ? i * size : 0), size);
 		if (once)
 			return;

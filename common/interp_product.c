@@ -82,11 +82,7 @@ static Value *contract(UOp *u, int rank, const int64_t *dim, const int64_t *xdim
 		return NULL;
 	}
 	interp_contract(u->dtype, rank, axis, a->s.at, b->s.at, value_data(out));
-	for (int i = 0; i < rank; i++)
-		if (left[i] != dim[i]) {
-			out->s.dim[i] = dim[i];
-			out->s.stride[i] = 0;
-		}
+	strided_expand(&out->s, dim);
 	return out;
 }
 

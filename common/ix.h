@@ -10,6 +10,22 @@ enum { IX_TERMS = 48, IX_ATOMS = 16 };
 typedef struct { int64_t c; UOp *m; } Term;
 typedef struct { int n; int64_t k; Term t[IX_TERMS]; } Sum;
 
+static inline int64_t floordiv(int64_t a, int64_t b)
+{
+	return a / b - (a % b && (a < 0) != (b < 0));
+}
+
+/* never negative */
+static inline int64_t gcd(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t r = a % b;
+		a = b;
+		b = r;
+	}
+	return a < 0 ? -a : a;
+}
+
 /* u as a sum; what cannot be taken apart is one atom */
 void sum_of(Sum *s, UOp *u);
 void sum_const(Sum *s, int64_t k);

@@ -193,20 +193,29 @@ static const void *content(const Zip *z, const Member *m, bool *mapped)
 	return p;
 }
 
-Array npz_read(const char *path, const char *name, DType want)
+/* a member's bytes, in the map of the file or (!*mapped) the caller's, and its head */
+static const void *opened(const char *path, const char *name, DType want, const unsigned char **map, NpyHead *h,
+	bool *mapped)
 {
 	Zip z = {.file = path};
 	Member m;
 	const void *p;
-	NpyHead h;
-	Array a;
-	bool mapped;
 
-	z.p = file_map(path, &z.n);
+	*map = z.p = file_map(path, &z.n);
 	m = find_member(&z, name);
-	p = content(&z, &m, &mapped);
-	h = npy_head(path, p, m.size, want);
-	a = npy_content(&h, p);
+	p = content(&z, &m, mapped);
+	*h = npy_head(path, p, m.size, want);
+	return p;
+}
+
+Array npz_read(const char *path, const char *name, DType want)
+{
+	bool mapped;
+	NpyHead h;
+	const unsigned char *map;
+	const void *p = opened(path, name, want, &map, &h, &mapped);
+	Array a = npy_content(&h, p);
+
 	if (!mapped && a.owned)         /* it was copied once more */
 		free((void *)p);
 	return a;
@@ -235,18 +244,13 @@ size_t npz_names(const char *path, const char ***names)
 
 bool npz_locate(const char *path, const char *name, DType want, Array *head, int64_t *offset)
 {
-	Zip z = {.file = path};
-	Member m;
-	const void *p;
-	NpyHead h;
 	bool mapped;
+	NpyHead h;
+	const unsigned char *map;
+	const void *p = opened(path, name, want, &map, &h, &mapped);
 
-	z.p = file_map(path, &z.n);
-	m = find_member(&z, name);
-	p = content(&z, &m, &mapped);
-	h = npy_head(path, p, m.size, want);
 	*head = h.array;
-	*offset = mapped ? (const unsigned char *)p - z.p + (int64_t)h.at : 0;
+	*offset = mapped ? (const unsigned char *)p - map + (int64_t)h.at : 0;
 	if (!mapped)
 		free((void *)p);
 	return mapped && npy_in_place(&h);

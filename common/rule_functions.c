@@ -142,7 +142,8 @@ static const Val *pairs_val(int n, UOp *(*p)[2])
 	return val_array(n, v);
 }
 
-static UOp *fn_shrink_twice(UOp *u)
+/* Pairs of u and of its source in one: begin + begin, and end + begin (SHRINK) or end + end (PAD). */
+static UOp *pairs_twice(UOp *u, bool ends)
 {
 	UOp *a[MAX_RANK][2], *b[MAX_RANK][2];
 	int n = u->shape->rank;
@@ -150,21 +151,12 @@ static UOp *fn_shrink_twice(UOp *u)
 	arg_pairs(u->src[0]->arg, b);
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < 2; k++)
-			a[i][k] = ix_add(a[i][k], b[i][0]);
-	return NODE(OP_SHRINK, u->dtype, pairs_val(n, a), u->src[0]->src[0]);
+			a[i][k] = ix_add(a[i][k], b[i][k && ends]);
+	return NODE(u->op, u->dtype, pairs_val(n, a), u->src[0]->src[0]);
 }
 
-static UOp *fn_pad_twice(UOp *u)
-{
-	UOp *a[MAX_RANK][2], *b[MAX_RANK][2];
-	int n = u->shape->rank;
-	arg_pairs(u->arg, a);
-	arg_pairs(u->src[0]->arg, b);
-	for (int i = 0; i < n; i++)
-		for (int k = 0; k < 2; k++)
-			a[i][k] = ix_add(a[i][k], b[i][k]);
-	return NODE(OP_PAD, u->dtype, pairs_val(n, a), u->src[0]->src[0]);
-}
+static UOp *fn_shrink_twice(UOp *u) { return pairs_twice(u, false); }
+static UOp *fn_pad_twice(UOp *u) { return pairs_twice(u, true); }
 
 /* A PAD by nothing, a SHRINK to everything. */
 static UOp *fn_no_pairs(UOp *u)

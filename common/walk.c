@@ -147,15 +147,8 @@ static bool bounded(UOp *u)
 static UOp *rebuild(UOp *u, UOp *const *src)
 {
 	if (u->dtype == DT_I64 && u->shape && u->shape->rank == 0 && u->nsrc == 2 &&
-	    bounded(src[0]) && bounded(src[1])) {
-		switch (u->op) {
-		case OP_ADD: return ix_add(src[0], src[1]);
-		case OP_SUB: return ix_sub(src[0], src[1]);
-		case OP_MUL: return ix_mul(src[0], src[1]);
-		case OP_FLOORDIV: return ix_div(src[0], src[1]);
-		case OP_FLOORMOD: return ix_mod(src[0], src[1]);
-		}
-	}
+	    bounded(src[0]) && bounded(src[1]))
+		return ix_remake(u, src);
 	return node_with(u, src);
 }
 
