@@ -54,6 +54,14 @@ static UOp *build_op(Rewriter *w, const Ex *e, UOp *self, UOp **env, DType dt)
 	return normal(w, node_new(e->op, out, e->nsrc, src, arg));
 }
 
+static UOp *called(Rewriter *w, const Ex *e, UOp *self, UOp **env, DType dt)
+{
+	UOp *arg[8] = {0};
+	for (int i = 0; i < e->nsrc; i++)
+		arg[i] = build(w, e->src[i], self, env, dt);
+	return e->call(arg);
+}
+
 static UOp *build(Rewriter *w, const Ex *e, UOp *self, UOp **env, DType dt)
 {
 	switch (e->kind) {
@@ -61,11 +69,17 @@ static UOp *build(Rewriter *w, const Ex *e, UOp *self, UOp **env, DType dt)
 	case EX_SELF: return self;
 	case EX_LITERAL: return literal(e->literal, dt);
 	case EX_FUNCTION: {
-		UOp *r = e->fn(self);
+		UOp *r = e->call ? called(w, e, self, env, dt) : e->fn(self);
 		return r && r != self ? normal(w, r) : r;
 	}
 	default: return build_op(w, e, self, env, dt);
 	}
+}
+
+UOp *rule_build(const Ex *e, UOp *self, UOp **env)
+{
+	Rewriter w = {.once = true};
+	return build(&w, e, self, env, self->dtype);
 }
 
 static UOp *step(Rewriter *w, UOp *u)

@@ -5,7 +5,12 @@
  * A lower-case name is a variable: it matches any node, the same node wherever it stands again. OP(…) and infix spellings
  * match that op (either order where it commutes), a number matches a constant of that value and sign, ANY any node. On the
  * right stand the same things, `self` (the node that matched), and function(self), a C function of rule_functions.c that
- * returns the replacement or declines. An op on the right takes its arg from self. */
+ * returns the replacement or declines. An op on the right takes its arg from self.
+ *
+ *     EXP2(x): g -> g * self * ln2    op of variables: g -> the part of each source, `none` for a source without
+ *     REDUCE: reduce                  op: the name of a pair of functions of C
+ *
+ * is a derivative; a file holds rules or derivatives. */
 #include "rules.h"
 #include <ctype.h>
 #include <math.h>
@@ -13,7 +18,13 @@
 
 enum { NESTING = 50 };
 
-typedef struct { const char *at, *end, *line, *file; int number, depth; Rule *rule; bool right; } Parser;
+typedef struct {
+	const char *at, *end, *line, *file;
+	int number, depth;
+	Rule *rule;
+	bool right;
+	const RuleCallRow *calls;    /* of a file of derivatives, else NULL */
+} Parser;
 
 static _Noreturn void bad(Parser *p, const char *why)
 {
@@ -100,11 +111,24 @@ static int variable(Parser *p, const char *name)
 	return r->nvars++;
 }
 
+/* The function of that name, on the right side only. */
+static bool function(Parser *p, Ex *e, const char *name)
+{
+	if (!p->right)
+		return false;
+	if (!p->calls)
+		return (e->fn = rule_function(name)) != NULL;
+	for (const RuleCallRow *c = p->calls; c->name; c++)
+		if (!strcmp(c->name, name))
+			e->call = c->fn;
+	return e->call != NULL;
+}
+
 static Ex *call(Parser *p, const char *name)
 {
 	int op = op_find(name);
 	Ex *e = ex_new(EX_OP);
-	if (op < 0 && !(p->right && (e->fn = rule_function(name))))
+	if (op < 0 && !function(p, e, name))
 		bad(p, "no such op or function");
 	e->kind = op < 0 ? EX_FUNCTION : EX_OP;
 	e->op = op < 0 ? 0 : op;
@@ -244,22 +268,65 @@ static bool blank(Parser *p)
 	return p->at == p->end || *p->at == '#';
 }
 
+static void rewriting(Parser *p, Rule *r)
+{
+	r->from = expression(p, 0);
+	if (r->from->kind != EX_OP && r->from->kind != EX_ANY)
+		bad(p, "a pattern starts with an op or ANY");
+	if (!eat(p, "->"))
+		bad(p, "expected ->");
+	p->right = true;
+	r->to = expression(p, 0);
+	if (eat(p, "if "))
+		do
+			condition(p);
+		while (eat(p, ","));
+}
+
+/* Sources are variables, so that the parts are theirs in order. */
+static void parts(Parser *p, Rule *r)
+{
+	for (int i = 0; i < r->from->nsrc; i++)
+		if (r->from->src[i]->kind != EX_VAR || r->from->src[i]->var != i)
+			bad(p, "the sources are distinct variables");
+	skip(p);
+	r->g = variable(p, word(p));
+	if (r->g != r->from->nsrc || !eat(p, "->"))
+		bad(p, "expected : g ->");
+	p->right = true;
+	do {
+		if (r->nparts == r->from->nsrc || r->nparts == MAX_PARTS)
+			bad(p, "more parts than sources");
+		r->part[r->nparts++] = eat(p, "none") ? NULL : expression(p, 0);
+	} while (eat(p, ","));
+	if (r->nparts != r->from->nsrc)
+		bad(p, "fewer parts than sources");
+}
+
+static void derivative(Parser *p, Rule *r)
+{
+	const char *w = word(p);
+	r->from = ex_new(EX_OP);
+	if (op_find(w) < 0)
+		bad(p, "no such op");
+	r->from->op = op_find(w);
+	if (eat(p, "("))
+		r->from = call(p, w);
+	if (!eat(p, ":"))
+		bad(p, "expected :");
+	skip(p);
+	if (r->from->nsrc)
+		parts(p, r);
+	else
+		r->pair = word(p);
+}
+
 static void one_line(Parser *p, Rules *rules)
 {
 	Rule r = {.line = p->number};
 	p->rule = &r;
 	p->right = false;
-	r.from = expression(p, 0);
-	if (r.from->kind != EX_OP && r.from->kind != EX_ANY)
-		bad(p, "a pattern starts with an op or ANY");
-	if (!eat(p, "->"))
-		bad(p, "expected ->");
-	p->right = true;
-	r.to = expression(p, 0);
-	if (eat(p, "if "))
-		do
-			condition(p);
-		while (eat(p, ","));
+	(p->calls ? derivative : rewriting)(p, &r);
 	if (!blank(p))
 		bad(p, "unexpected text after the rule");
 	rules->at = xrealloc(rules->at, (rules->n + 1) * sizeof *rules->at);
@@ -274,7 +341,7 @@ static void index_rules(Rules *r)
 				vec_push(&r->by_op[op], (int)i);
 }
 
-Rules *rules_parse(const char *text, size_t n, const char *file)
+static Rules *parse(const char *text, size_t n, const char *file, const RuleCallRow *calls)
 {
 	Rules *r = xcalloc(1, sizeof *r);
 	const char *end = text + n;
@@ -283,7 +350,7 @@ Rules *rules_parse(const char *text, size_t n, const char *file)
 	while (text < end) {
 		const char *stop = memchr(text, '\n', end - text);
 		stop = stop ? stop : end;
-		Parser p = {.at = text, .end = stop, .line = text, .file = file, .number = ++number};
+		Parser p = {.at = text, .end = stop, .line = text, .file = file, .number = ++number, .calls = calls};
 		if (!blank(&p))
 			one_line(&p, r);
 		text = stop + (stop < end);
@@ -291,6 +358,8 @@ Rules *rules_parse(const char *text, size_t n, const char *file)
 	index_rules(r);
 	return r;
 }
+
+Rules *rules_parse(const char *text, size_t n, const char *file) { return parse(text, n, file, NULL); }
 
 Rules *rules_join(const Rules *a, const Rules *b)
 {
@@ -309,10 +378,14 @@ static const struct { const char *name, *text; } builtin[] = {
 	{0}
 };
 
-Rules *rules_builtin(const char *name)
+static Rules *find(const char *name, const RuleCallRow *calls)
 {
 	for (int i = 0; builtin[i].name; i++)
 		if (!strcmp(builtin[i].name, name))
-			return rules_parse(builtin[i].text, strlen(builtin[i].text), builtin[i].name);
+			return parse(builtin[i].text, strlen(builtin[i].text), builtin[i].name, calls);
 	die(USAGE, "no built-in rules named '%s'", name);
 }
+
+Rules *rules_builtin(const char *name) { return find(name, NULL); }
+
+Rules *rules_derivatives(const char *name, const RuleCallRow *calls) { return find(name, calls); }
