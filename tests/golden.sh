@@ -7,7 +7,8 @@
 #   NAME.explain          what fuse says of it
 #   NAME.kernels          what each kernel reads and writes when fuse is done, the last part of that (temporaries: t)
 #                         (for a processor with vectors of 8 floats, whatever this one is)
-#   NAME.c .cl .cu .metal the sources for clang, opencl, cuda and metal
+#   NAME.c .cl .cu .metal the sources for clang, opencl, cuda and metal; of the functions that they bring along
+#                         the names, the text of each stands once in helpers.c .cl .cu .metal
 #   NAME.views            show --views
 #   NAME.out              what run --interpret prints
 #   NAME.err              the message, when trace refuses the program
@@ -20,9 +21,35 @@ golden_graph() {
 	if [ -f "$1.t" ]; then tool trace "$1.t"; else tool show -p "$1.mp.txt"; fi
 }
 
-# the sources in a document of level program: lines that stand behind a bar
+# golden_sources NAME SUFFIX: those in a document of level program, lines that stand behind a bar
 golden_sources() {
-	golden_graph "$1" | tool fuse | tool lower -t "$2" --march x86-64-v3 | tool render -t "$2" | tool show | sed -n 's/^	|//p'
+	local target
+	case $2 in c) target=clang ;; cl) target=opencl ;; cu) target=cuda ;; *) target=$2 ;; esac
+	golden_graph "$1" | tool fuse | tool lower -t "$target" --march x86-64-v3 | tool render -t "$target" | tool show |
+		sed -n 's/^	|//p'
+}
+
+# golden_helpers names|texts: the blocks #ifndef HELPER_X … #endif of sources.  Names: the sources with a line of names
+# in their place; texts: the blocks alone, each once, in order of their names.
+golden_helpers() {
+	awk -v want="$1" '
+		function close_names() { if (want == "names" && names) print "// helpers:" names; names = "" }
+		!depth && /^#ifndef HELPER_/ { depth = 1; block = $0; names = names " " substr($2, 8); next }
+		depth && /^#if/ { depth++ }
+		depth { block = block "\1" $0 }
+		depth && /^#endif/ && !--depth { if (want == "texts") print block "\1"; ended = 1; next }
+		depth { next }
+		ended { ended = 0; if ($0 == "") next }
+		want == "names" { close_names(); print }
+		END { close_names() }' | if [ "$1" = texts ]; then LC_ALL=C sort -u | tr '\1' '\n'; else cat; fi
+}
+
+# the text of every helper in the sources of that suffix
+golden_helper_texts() {
+	local name
+	for name in $(golden_names); do
+		[ "$name" = helpers ] || [ ! -f "$name.$1" ] || golden_sources "$name" "$1" || return 1
+	done | golden_helpers texts
 }
 
 # golden_make NAME SUFFIX: what the tools print today.  Names of files are relative, so they look
@@ -38,19 +65,18 @@ golden_make() (
 	kernels) golden_graph "$1" | tool fuse --explain 2>&1 > /dev/null | sed -En '/ -> /{s/ t[0-9]+\b/ t/g;p}' ;;
 	lower) golden_graph "$1" | tool fuse | tool lower -t clang --march x86-64-v3 | tool show ;;
 	lower.*) golden_graph "$1" | tool fuse | tool lower -t "${2#lower.}" | tool show ;;
-	c) golden_sources "$1" clang ;;
-	cl) golden_sources "$1" opencl ;;
-	cu) golden_sources "$1" cuda ;;
-	metal) golden_sources "$1" metal ;;
+	c | cl | cu | metal)
+		if [ "$1" = helpers ]; then golden_helper_texts "$2"; else golden_sources "$1" "$2" | golden_helpers names; fi ;;
 	views) golden_graph "$1" | tool show --views ;;
 	out) golden_graph "$1" | tool run --interpret $(cat "$1.args" 2> /dev/null) ;;
 	err) golden_graph "$1" 2>&1 > /dev/null || true ;;
 	esac
 )
 
-# the programs
+# the programs, and the helpers of their sources
 golden_names() {
 	local f
+	echo helpers
 	for f in "$GOLDEN"/*.t "$GOLDEN"/*.mp.txt; do
 		f=${f##*/}
 		f=${f%.t}

@@ -19,18 +19,7 @@ void scan_3_5_call(void *const *bufs, const long *vars, long from, long to)
 	scan_3_5(bufs[0], bufs[1]);
 }
 
-#ifndef HELPER_mulacc_f32
-#define HELPER_mulacc_f32
-static inline float mulacc_f32(float a, float b, float c)
-{
-#if defined __FMA__ || defined __aarch64__
-	return __builtin_fmaf(a, b, c);
-#else
-	return a * b + c;
-#endif
-}
-#endif
-
+// helpers: mulacc_f32
 /* columns */
 /* cumsum.t:2 */
 void scan_3_5n1(float *restrict columns, const float *restrict x)

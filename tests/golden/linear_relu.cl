@@ -1,24 +1,5 @@
 #pragma OPENCL FP_CONTRACT OFF
-#ifndef HELPER_mulacc_f32
-#define HELPER_mulacc_f32
-static inline float mulacc_f32(float a, float b, float c)
-{
-#ifdef FP_FAST_FMAF
-	return fma(a, b, c);
-#else
-	return a * b + c;
-#endif
-}
-#endif
-
-#ifndef HELPER_max_f32
-#define HELPER_max_f32
-static inline float max_f32(float a, float b)
-{
-	return ((a > b) | (a != a)) ? a : b;
-}
-#endif
-
+// helpers: mulacc_f32 max_f32
 /* y */
 /* linear_relu.t:5 */
 __kernel void r_4_6_8(__global float *restrict y, __global const float *restrict a, __global const float *restrict b, __global const float *restrict bias)

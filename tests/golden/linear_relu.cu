@@ -1,19 +1,4 @@
-#ifndef HELPER_mulacc_f32
-#define HELPER_mulacc_f32
-static __device__ inline float mulacc_f32(float a, float b, float c)
-{
-	return fmaf(a, b, c);
-}
-#endif
-
-#ifndef HELPER_max_f32
-#define HELPER_max_f32
-static __device__ inline float max_f32(float a, float b)
-{
-	return ((a > b) | (a != a)) ? a : b;
-}
-#endif
-
+// helpers: mulacc_f32 max_f32
 /* y */
 /* linear_relu.t:5 */
 extern "C" __global__ void r_4_6_8(float *__restrict__ y, const float *__restrict__ a, const float *__restrict__ b, const float *__restrict__ bias)

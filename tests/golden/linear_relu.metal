@@ -1,14 +1,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-#ifndef HELPER_max_f32
-#define HELPER_max_f32
-static inline float max_f32(float a, float b)
-{
-	return ((a > b) | (a != a)) ? a : b;
-}
-#endif
-
+// helpers: max_f32
 /* y */
 /* linear_relu.t:5 */
 kernel void r_4_6_8(device float *y [[buffer(0)]], device const float *a [[buffer(1)]], device const float *b [[buffer(2)]], device const float *bias [[buffer(3)]], uint3 group_at [[threadgroup_position_in_grid]], uint3 item_at [[thread_position_in_threadgroup]])

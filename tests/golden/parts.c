@@ -1,42 +1,4 @@
-#ifndef HELPER_vectors
-#define HELPER_vectors
-#pragma GCC diagnostic ignored "-Wpsabi"
-#endif
-
-#ifndef HELPER_f32x8
-#define HELPER_f32x8
-typedef float f32x8 __attribute__((vector_size(32)));
-typedef float f32x8_at __attribute__((vector_size(32), aligned(4), may_alias));
-#endif
-
-#ifndef HELPER_splat_f32x8
-#define HELPER_splat_f32x8
-static inline __attribute__((always_inline)) f32x8 splat_f32x8(float x)
-{
-	return (f32x8){x, x, x, x, x, x, x, x};
-}
-#endif
-
-#ifndef HELPER_load_f32x8
-#define HELPER_load_f32x8
-static inline __attribute__((always_inline)) f32x8 load_f32x8(const void *p)
-{
-	return *(const f32x8_at *)p;
-}
-#endif
-
-#ifndef HELPER_f32x4
-#define HELPER_f32x4
-typedef float f32x4 __attribute__((vector_size(16)));
-typedef float f32x4_at __attribute__((vector_size(16), aligned(4), may_alias));
-#endif
-
-#ifndef HELPER_f32x2
-#define HELPER_f32x2
-typedef float f32x2 __attribute__((vector_size(8)));
-typedef float f32x2_at __attribute__((vector_size(8), aligned(4), may_alias));
-#endif
-
+// helpers: vectors f32x8 splat_f32x8 load_f32x8 f32x4 f32x2
 /* parts.t:2 */
 void parts_r_65540(float *restrict parts0_, const float *restrict x, const long from, const long to)
 {

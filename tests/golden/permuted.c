@@ -1,22 +1,4 @@
-#ifndef HELPER_vectors
-#define HELPER_vectors
-#pragma GCC diagnostic ignored "-Wpsabi"
-#endif
-
-#ifndef HELPER_f32x2
-#define HELPER_f32x2
-typedef float f32x2 __attribute__((vector_size(8)));
-typedef float f32x2_at __attribute__((vector_size(8), aligned(4), may_alias));
-#endif
-
-#ifndef HELPER_store_f32x2
-#define HELPER_store_f32x2
-static inline __attribute__((always_inline)) void store_f32x2(void *p, f32x2 v)
-{
-	*(f32x2_at *)p = v;
-}
-#endif
-
+// helpers: vectors f32x2 store_f32x2
 /* y */
 /* permuted.t:3 */
 void E_3_2(float *restrict y, float *restrict z, const float *restrict x, const long from, const long to)

@@ -1,38 +1,4 @@
-#ifndef HELPER_min_i64
-#define HELPER_min_i64
-static inline long min_i64(long a, long b)
-{
-	return a < b ? a : b;
-}
-#endif
-
-#ifndef HELPER_vectors
-#define HELPER_vectors
-#pragma GCC diagnostic ignored "-Wpsabi"
-#endif
-
-#ifndef HELPER_f32x8
-#define HELPER_f32x8
-typedef float f32x8 __attribute__((vector_size(32)));
-typedef float f32x8_at __attribute__((vector_size(32), aligned(4), may_alias));
-#endif
-
-#ifndef HELPER_load_f32x8
-#define HELPER_load_f32x8
-static inline __attribute__((always_inline)) f32x8 load_f32x8(const void *p)
-{
-	return *(const f32x8_at *)p;
-}
-#endif
-
-#ifndef HELPER_store_f32x8
-#define HELPER_store_f32x8
-static inline __attribute__((always_inline)) void store_f32x8(void *p, f32x8 v)
-{
-	*(f32x8_at *)p = v;
-}
-#endif
-
+// helpers: min_i64 vectors f32x8 load_f32x8 store_f32x8
 /* y */
 /* scatter.t:4 */
 void E_4_3(float *restrict y, const float *restrict x, const long from, const long to)

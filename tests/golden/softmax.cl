@@ -1,12 +1,5 @@
 #pragma OPENCL FP_CONTRACT OFF
-#ifndef HELPER_max_f32
-#define HELPER_max_f32
-static inline float max_f32(float a, float b)
-{
-	return ((a > b) | (a != a)) ? a : b;
-}
-#endif
-
+// helpers: max_f32
 /* y */
 /* softmax.t:3 */
 __kernel void r_3_16(__global float *restrict y, __global const float *restrict x)

@@ -1,11 +1,4 @@
-#ifndef HELPER_max_f32
-#define HELPER_max_f32
-static __device__ inline float max_f32(float a, float b)
-{
-	return ((a > b) | (a != a)) ? a : b;
-}
-#endif
-
+// helpers: max_f32
 /* y */
 /* softmax.t:3 */
 extern "C" __global__ void r_3_16(float *__restrict__ y, const float *__restrict__ x)

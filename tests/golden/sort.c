@@ -1,19 +1,4 @@
-#ifndef HELPER_shl_i64
-#define HELPER_shl_i64
-static inline long shl_i64(long a, long b)
-{
-	return b < 0 || b >= 64 ? 0 : (long)((unsigned long)a << b);
-}
-#endif
-
-#ifndef HELPER_min_i64
-#define HELPER_min_i64
-static inline long min_i64(long a, long b)
-{
-	return a < b ? a : b;
-}
-#endif
-
+// helpers: shl_i64 min_i64
 /* sort.t:2 */
 void sort_2_6(long *restrict t0_, long *restrict t1_, const float *restrict x)
 {
@@ -65,55 +50,7 @@ void sort_2_6_call(void *const *bufs, const long *vars, long from, long to)
 	sort_2_6(bufs[0], bufs[1], bufs[2]);
 }
 
-#ifndef HELPER_min_i64
-#define HELPER_min_i64
-static inline long min_i64(long a, long b)
-{
-	return a < b ? a : b;
-}
-#endif
-
-#ifndef HELPER_vectors
-#define HELPER_vectors
-#pragma GCC diagnostic ignored "-Wpsabi"
-#endif
-
-#ifndef HELPER_i64x4
-#define HELPER_i64x4
-typedef long i64x4 __attribute__((vector_size(32)));
-typedef long i64x4_at __attribute__((vector_size(32), aligned(8), may_alias));
-#endif
-
-#ifndef HELPER_load_i64x4
-#define HELPER_load_i64x4
-static inline __attribute__((always_inline)) i64x4 load_i64x4(const void *p)
-{
-	return *(const i64x4_at *)p;
-}
-#endif
-
-#ifndef HELPER_splat_i64x4
-#define HELPER_splat_i64x4
-static inline __attribute__((always_inline)) i64x4 splat_i64x4(long x)
-{
-	return (i64x4){x, x, x, x};
-}
-#endif
-
-#ifndef HELPER_f32x4
-#define HELPER_f32x4
-typedef float f32x4 __attribute__((vector_size(16)));
-typedef float f32x4_at __attribute__((vector_size(16), aligned(4), may_alias));
-#endif
-
-#ifndef HELPER_store_f32x4
-#define HELPER_store_f32x4
-static inline __attribute__((always_inline)) void store_f32x4(void *p, f32x4 v)
-{
-	*(f32x4_at *)p = v;
-}
-#endif
-
+// helpers: min_i64 vectors i64x4 load_i64x4 splat_i64x4 f32x4 store_f32x4
 /* up */
 /* sort.t:2 */
 void E_2_6(float *restrict up, const float *restrict x, const long *restrict t0_, const long from, const long to)
@@ -134,22 +71,7 @@ void E_2_6_call(void *const *bufs, const long *vars, long from, long to)
 	E_2_6(bufs[0], bufs[1], bufs[2], from, to);
 }
 
-#ifndef HELPER_shl_i64
-#define HELPER_shl_i64
-static inline long shl_i64(long a, long b)
-{
-	return b < 0 || b >= 64 ? 0 : (long)((unsigned long)a << b);
-}
-#endif
-
-#ifndef HELPER_min_i64
-#define HELPER_min_i64
-static inline long min_i64(long a, long b)
-{
-	return a < b ? a : b;
-}
-#endif
-
+// helpers: shl_i64 min_i64
 /* order */
 /* sort.t:2 */
 void sort_2_6n1(long *restrict order, long *restrict t2_, const float *restrict x)

@@ -1,20 +1,5 @@
 #pragma OPENCL FP_CONTRACT OFF
-#ifndef HELPER_shl_i64
-#define HELPER_shl_i64
-static inline long shl_i64(long a, long b)
-{
-	return b < 0 || b >= 64 ? 0 : (long)((ulong)a << b);
-}
-#endif
-
-#ifndef HELPER_min_i64
-#define HELPER_min_i64
-static inline long min_i64(long a, long b)
-{
-	return a < b ? a : b;
-}
-#endif
-
+// helpers: shl_i64 min_i64
 /* sort.t:2 */
 __kernel void sort_2_6(__global long *restrict t0_, __global long *restrict t1_, __global const float *restrict x)
 {
@@ -76,22 +61,7 @@ __kernel void E_2_6(__global float *restrict up, __global const float *restrict 
 }
 
 #pragma OPENCL FP_CONTRACT OFF
-#ifndef HELPER_shl_i64
-#define HELPER_shl_i64
-static inline long shl_i64(long a, long b)
-{
-	return b < 0 || b >= 64 ? 0 : (long)((ulong)a << b);
-}
-#endif
-
-#ifndef HELPER_min_i64
-#define HELPER_min_i64
-static inline long min_i64(long a, long b)
-{
-	return a < b ? a : b;
-}
-#endif
-
+// helpers: shl_i64 min_i64
 /* order */
 /* sort.t:2 */
 __kernel void sort_2_6n1(__global long *restrict order, __global long *restrict t2_, __global const float *restrict x)

@@ -1,38 +1,4 @@
-#ifndef HELPER_vectors
-#define HELPER_vectors
-#pragma GCC diagnostic ignored "-Wpsabi"
-#endif
-
-#ifndef HELPER_f32x4
-#define HELPER_f32x4
-typedef float f32x4 __attribute__((vector_size(16)));
-typedef float f32x4_at __attribute__((vector_size(16), aligned(4), may_alias));
-#endif
-
-#ifndef HELPER_splat_f32x4
-#define HELPER_splat_f32x4
-static inline __attribute__((always_inline)) f32x4 splat_f32x4(float x)
-{
-	return (f32x4){x, x, x, x};
-}
-#endif
-
-#ifndef HELPER_load_f32x4
-#define HELPER_load_f32x4
-static inline __attribute__((always_inline)) f32x4 load_f32x4(const void *p)
-{
-	return *(const f32x4_at *)p;
-}
-#endif
-
-#ifndef HELPER_store_f32x4
-#define HELPER_store_f32x4
-static inline __attribute__((always_inline)) void store_f32x4(void *p, f32x4 v)
-{
-	*(f32x4_at *)p = v;
-}
-#endif
-
+// helpers: vectors f32x4 splat_f32x4 load_f32x4 store_f32x4
 /* y */
 /* symbolic.t:2 */
 void r_n_4(float *restrict y, float *restrict last, const float *restrict x, const long n, const long from, const long to)
