@@ -28,7 +28,7 @@ static UOp *wide2(UOp *(*f)(UOp *, UOp *), UOp *a, UOp *b)
 {
 	DType dt = dtype_promote(a->dtype, b->dtype), acc;
 
-	dt = dtype_float(dt) ? dt : DT_F32;
+	dt = dtype_float(dt) ? dt : float_dtype;
 	acc = dtype_acc(dt);
 	return t_cast(f(t_cast(a, acc), t_cast(b, acc)), dt);
 }

@@ -76,13 +76,13 @@ static const Shape *arg_shape(Args *a, int k)
 	return s;
 }
 
-static DType float_dtype(Args *a, int k)
+static DType drawn_dtype(Args *a, int k)
 {
 	DType dt = arg_dtype(a, k);
 
 	if (dt != DT_NONE && !dtype_float(dt))
 		die(MALFORMED, "%s: dtype %s is no float", a->fn->name, dtype_name(dt));
-	return dt == DT_NONE ? DT_F32 : dt;
+	return dt == DT_NONE ? float_dtype : dt;
 }
 
 Value fn_random_bits(Args *a)
@@ -93,7 +93,7 @@ Value fn_random_bits(Args *a)
 Value fn_rand(Args *a)
 {
 	return v_tensor(uniform(draw(arg_shape(a, 0), scalar_u64(a, 1), scalar_u64(a, 2), 1, 0),
-		float_dtype(a, 3)));
+		drawn_dtype(a, 3)));
 }
 
 /* Box and Muller: √(-2 log u)·cos(2πv), u in (0, 1]. f32 takes u and v from the two words of one
@@ -102,7 +102,7 @@ Value fn_randn(Args *a)
 {
 	const Shape *s = arg_shape(a, 0);
 	UOp *key = scalar_u64(a, 1), *offset = scalar_u64(a, 2), *u, *v, *r;
-	DType dt = float_dtype(a, 3);
+	DType dt = drawn_dtype(a, 3);
 
 	if (dt == DT_F64) {
 		u = unit_f64(draw(s, key, offset, 2, 0));

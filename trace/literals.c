@@ -108,7 +108,7 @@ static Leaves scan(const Value *v)
 static DType leaves_dtype(const Leaves *l, DType like)
 {
 	if (l->real || !l->any)
-		return dtype_float(like) ? like : DT_F32;
+		return dtype_float(like) ? like : float_dtype;
 	if (!l->integer)
 		return like == DT_NONE ? DT_BOOL : like;
 	if (like != DT_NONE && like != DT_BOOL)

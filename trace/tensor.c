@@ -50,7 +50,7 @@ UOp *t_cast(UOp *x, DType dt)
 
 UOp *t_float(UOp *x)
 {
-	return dtype_float(x->dtype) ? x : t_cast(x, DT_F32);
+	return dtype_float(x->dtype) ? x : t_cast(x, float_dtype);
 }
 
 UOp *t_num(DType dt, double v)
@@ -159,7 +159,7 @@ UOp *t_op2(Op op, UOp *a, UOp *b)
 	UOp *x[2];
 
 	if (op_info[op].takes == TAKES_FLT && !dtype_float(dt))
-		dt = DT_F32;
+		dt = float_dtype;
 	x[0] = t_cast(a, dt);
 	x[1] = t_cast(b, dt);
 	if (dtype_float(dt) && op_info[op].takes == TAKES_INT && op != OP_SHL && op != OP_SHR)

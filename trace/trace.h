@@ -34,6 +34,8 @@ const char *value_text(const Value *v);      /* "a tensor f32[3]", for messages 
  * becomes a const BUFFER. NULL when v cannot be one. */
 UOp *value_tensor(const Value *v, DType like);
 DType weak_dtype(const Value *v, DType like);    /* the dtype it would have then */
+/* What a fraction is by itself, and an integer that becomes one: f32, as in the text language; f64 in a program in C. */
+extern DType float_dtype;
 UOp *weak_const(const Value *v, DType dt);       /* NUMBER or BOOL; dies when an integer does not fit */
 UOp *value_size(const Value *v);                 /* index node of an int, SIZE or size text; NULL for others */
 UOp *size_tensor(UOp *size);                     /* i64 scalar; the size may be negative */
@@ -229,6 +231,24 @@ void pool_ceil(Window *w, UOp *x);           /* pads so that a last window may h
  * more places behind */
 UOp *conv_transposed(const char *who, UOp *x, UOp *f, const Window *w, const int64_t *more, int64_t groups);
 UOp *pool_mean(const Window *w, UOp *x, bool ceil, bool with_padding);    /* x is of floats */
+
+/* ---- program.c: what a program declares, in whatever language ------------------------------------------- */
+
+void program_start(void);                    /* forgets all of it: before each program */
+/* A size variable from lo to hi; NULL, or what is wrong. The same one may be declared again. */
+const char *program_size(const char *name, int64_t lo, int64_t hi);
+UOp *program_input(const char *name, DType dt, const Shape *s);   /* dies when name is in use */
+/* The state of that name, which is taken already, with its first value: a constant of known size. */
+UOp *program_state(const char *name, UOp *first);
+UOp *program_state_named(const char *name);  /* its BUFFER; NULL when there is none */
+bool program_assigned(const char *name);     /* it has its next content already */
+UOp *program_assign(const char *name, const Value *next);         /* the ASSIGN; once a state */
+bool program_has_output(const char *name);
+void program_output(const char *name, UOp *u);
+Graph *program_graph(void);                  /* of all that; updates that no output needs become outputs */
+/* v as a tensor of this dtype and shape (NULL: its own); what names it in messages */
+UOp *value_as(const Value *v, DType dt, const Shape *s, const char *what);
+void check_constant(UOp *u, const char *what);   /* dies when u depends on an input or a state */
 
 /* ---- read_mp.c, read_text.c: a file to a graph ---------------------------------------------------------- */
 
