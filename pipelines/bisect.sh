@@ -30,10 +30,8 @@ tool() { local d; for d in $("$bin/sluice" path | tr ':' ' '); do [ -x "$d/$1" ]
 "$(tool trace)" "$program" > "$work/trace.mp"
 last=trace
 verdict=0
-for stage in simplify schedule fuse lower render; do
-	target=
-	case $stage in lower | render) target="-t clang" ;; esac
-	"$(tool $stage)" $target "$work/$last.mp" > "$work/$stage.mp"
+for stage in $stages; do
+	stage "$stage" "$work/$last.mp" > "$work/$stage.mp"
 	for s in $last $stage; do
 		[ -d "$work/$s.kept" ] || "$bin/run" --interpret --keep "$work/$s.kept" "$work/$s.mp" "$@" -o "$work/$s.npz"
 	done

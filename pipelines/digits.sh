@@ -6,28 +6,26 @@
 . "$(dirname "$0")/tools.sh"
 target=${1:-clang}
 
-stage() {       # NAME OUT COMMAND…: runs it on standard input and prints its time
-	local name=$1 out=$2 from to
-	shift 2
+timed() {       # NAME COMMAND…: runs it from one document to the next and prints its time
+	local from to
 	from=$(ms)
-	"$@" > "$out"
+	"${@:2}" > "$1.mp"
 	to=$(ms)
-	printf '%-10s %8.1f ms   %s\n' "$name" "$(echo "$from $to" | awk '{print ($2 - $1) / 1000}')" "$(show_count "$out")"
+	printf '%-10s %8.1f ms   %s\n' "$1" "$(echo "$from $to" | awk '{print ($2 - $1) / 1000}')" "$(show_count "$1.mp")"
 }
 
 cd "$work"
-stage trace    graph.mp    "$bin/trace" "$here/digits.t"
-stage simplify simple.mp   "$bin/simplify" graph.mp
-stage schedule schedule.mp "$bin/schedule" simple.mp
-stage fuse     fused.mp    "$bin/fuse" schedule.mp
-stage lower    loops.mp    "$bin/lower" -t "$target" fused.mp
-stage render   program.mp  "$bin/render" -t "$target" loops.mp
-stage compile  objects.mp  "$bin/compile" program.mp
+timed trace "$bin/trace" "$here/digits.t"
+last=trace
+for s in $stages compile; do
+	timed "$s" stage "$s" "$last.mp"
+	last=$s
+done
 from=$(ms)
-"$bin/run" objects.mp -o out
+"$bin/run" compile.mp -o out
 to=$(ms)
 printf '%-10s %8.1f ms\n' run "$(echo "$from $to" | awk '{print ($2 - $1) / 1000}')"
 
 kernels() { show_count "$1" | sed 's/.*kernels=\([0-9]*\).*/\1/'; }
-echo "kernels: $(kernels schedule.mp) before fuse, $(kernels fused.mp) after"
-echo "accuracy: $("$bin/run" objects.mp | grep -A1 '^accuracy' | grep -o '[0-9]\.[0-9]*' | head -n 1) on 797 images"
+echo "kernels: $(kernels schedule.mp) before fuse, $(kernels fuse.mp) after"
+echo "accuracy: $("$bin/run" compile.mp | grep -A1 '^accuracy' | grep -o '[0-9]\.[0-9]*' | head -n 1) on 797 images"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Saves the document at every level, runs each saved one, interpreted and compiled, and shows that they agree.
+# Saves the document after every stage, runs each saved one, interpreted and compiled, and shows that they agree.
 #
 #     tee.sh [PROGRAM [NAME=VALUE…]]           default: digits.t; SAVE=DIR keeps the documents
 . "$(dirname "$0")/tools.sh"
@@ -8,16 +8,14 @@ program=${1:-$here/digits.t}
 save=${SAVE:-$work}
 mkdir -p "$save"
 
-"$bin/trace" "$program" | tee "$save/1-graph.mp" |
-	"$bin/simplify" | tee "$save/2-simple.mp" |
-	"$bin/schedule" | tee "$save/3-schedule.mp" |
-	"$bin/fuse" | tee "$save/4-fused.mp" |
-	"$bin/lower" -t clang | tee "$save/5-loops.mp" |
-	"$bin/render" -t clang | tee "$save/6-program.mp" |
-	"$bin/run" "$@" -o "$work/whole.npz"
+# through NUMBER STAGE…: the stages one after the other, what comes out of each saved
+through() {
+	tee "$save/$1-$2.mp" | if [ $# = 2 ]; then cat; else stage "$3" | through $(($1 + 1)) "${@:3}"; fi
+}
+"$bin/trace" "$program" | through 1 trace $stages | "$bin/run" "$@" -o "$work/whole.npz"
 
 agree=0
-for doc in "$save"/[1-6]-*.mp; do
+for doc in "$save"/[0-9]-*.mp; do
 	for how in --interpret ''; do
 		"$bin/run" "$doc" "$@" $how -o "$work/this.npz"
 		if "$bin/diff" "$work/whole.npz" "$work/this.npz" > "$work/difference"; then

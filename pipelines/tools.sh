@@ -9,6 +9,18 @@ bin=$(cd "$bin" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# the stages between trace and run, and those of them that are for a target
+stages='simplify schedule fuse layout lower render'
+targeted=' layout lower render '
+target=clang
+
+# stage NAME [ARGUMENT…]: runs it
+stage() {
+	case $targeted in *" $1 "*) set -- "$1" -t "$target" "${@:2}" ;; esac
+	"$(tool "$1")" "${@:2}"
+}
+tool() { echo "$bin/$1"; }
+
 ms() { echo $(($(date +%s%N) / 1000)); }
 
 # NAME=FILE.npy operands that follow a program on the command line go to run

@@ -12,7 +12,7 @@ at_least() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 >= b) }'; 
 @test "digits: accuracy, time of each stage, kernels before and after fuse" {
 	ok pipeline digits.sh
 	at_least "$(accuracy "$output")" 0.85
-	for stage in trace simplify schedule fuse lower render compile run; do
+	for stage in trace simplify schedule fuse layout lower render compile run; do
 		grep -Eq "^$stage +[0-9.]+ ms" <<< "$output"
 	done
 	read -r before after < <(sed -n 's/^kernels: \([0-9]*\) before fuse, \([0-9]*\) after/\1 \2/p' <<< "$output")
@@ -41,7 +41,23 @@ at_least() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 >= b) }'; 
 
 @test "tee: every level agrees, interpreted and compiled" {
 	ok pipeline tee.sh
-	[ "$(grep -c ' agrees ' <<< "$output")" = 12 ]
+	[ "$(grep -c ' agrees ' <<< "$output")" = 14 ]
+}
+
+# a convolution, whose weights and neighbours layout lays out anew
+convolution() {
+	printf 'input x f32[1, 16, 32, 32]\noutput y = relu(conv2d(x, rand([16, 16, 3, 3], key=1), padding=1))\n'
+}
+
+@test "tee: what layout does is saved before lower" {
+	cd "$BATS_TEST_TMPDIR"
+	convolution > c.t
+	SAVE=saved ok pipeline tee.sh c.t x=rand
+	[ "$(grep -c ' agrees ' <<< "$output")" = 14 ]
+	tool show --count saved/4-fuse.mp > before
+	tool show --count saved/5-layout.mp > after
+	! cmp -s before after
+	grep -q '^schedule ' after
 }
 
 @test "tee: a level that disagrees is named" {
@@ -66,16 +82,40 @@ at_least() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 >= b) }'; 
 	grep -q '^first wrong kernel: K[0-9]* [Er]_' <<< "$output"
 }
 
+@test "bisect: looks at layout" {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir stages
+	printf '#!/bin/sh\n"%s/layout" "$@" | "%s/rewrite" --once -e "EXP2(x) -> EXP2(x) + x * x"\n' "$BIN" "$BIN" > stages/layout
+	chmod +x stages/layout
+	printf 'input x f32[8, 16]\noutput y = softmax(x)\n' > p.t
+	SLUICE_PATH=$PWD/stages capture pipeline bisect.sh p.t x=rand
+	[ "$status" = 1 ]
+	grep -q '^fuse: the same' <<< "$output"
+	grep -q '^layout: changed the result' <<< "$output"
+	grep -q '^first wrong kernel: K[0-9]* r_' <<< "$output"
+}
+
 @test "bisect: finds nothing where there is nothing" {
 	ok pipeline bisect.sh "$ROOT/pipelines/digits.t"
 	! grep -q changed <<< "$output"
+	[ "$(grep -c ': the same$' <<< "$output")" = 6 ]
 }
 
 @test "ablate: a row for each optional pass" {
 	SECONDS_EACH=0.01 ok pipeline ablate.sh
-	for row in nothing fuse 'schedule: simplify' 'fuse: produce' 'fuse: siblings' 'fuse: plan' 'lower: actions'; do
+	for row in nothing fuse 'schedule: simplify' 'fuse: produce' 'fuse: siblings' 'fuse: plan' layout 'layout: winograd' \
+		'lower: actions'; do
 		grep -Eq "^$row +[0-9.]+ ms +[0-9.]+ x +[0-9]+ kernels" <<< "$output" || { echo "$row"; echo "$output"; return 1; }
 	done
+}
+
+@test "ablate: without layout nothing is laid out" {
+	cd "$BATS_TEST_TMPDIR"
+	convolution > c.t
+	SECONDS_EACH=0.01 ok pipeline ablate.sh c.t x=rand
+	kernels() { sed -n "s/^$1  .* \([0-9]*\) kernels$/\1/p" <<< "$output"; }
+	[ "$(kernels layout)" -lt "$(kernels nothing)" ]
+	[ "$(kernels 'layout: winograd')" != "$(kernels nothing)" ]
 }
 
 @test "custom-stage: stages on the stage path take part" {

@@ -10,6 +10,7 @@ static const struct { const char *name, *deed; } tools[] = {
 	{"simplify", "rules to a fixed point, dead nodes away"},
 	{"schedule", "a graph to a list of kernel calls, one kernel an op"},
 	{"fuse", "merges kernels, plans memory"},
+	{"layout", "what lies how in memory, for targets with vectors"},
 	{"lower", "each kernel to loops for a target"},
 	{"render", "loops to a target's source"},
 	{"compile", "source to objects, through a cache"},
