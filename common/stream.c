@@ -155,6 +155,12 @@ Graph *stream_next(Stream *s, int flags)
 	return g;
 }
 
+void stream_rest(const Stream *s)
+{
+	if (s->mapped)
+		madvise(s->p, s->n, MADV_DONTNEED);
+}
+
 size_t stream_count(const Stream *s) { return s->count; }
 const char *stream_name(const Stream *s) { return s->name; }
 

@@ -41,6 +41,9 @@ char *arena_strdup(const char *s);
 char *arena_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Forgets every node, value, shape and map: between two documents of a stream. */
 void arena_reset(void);
+/* The same, but what was there can be read, to be copied, until arena_drop of what this returns. */
+void *arena_aside(void);
+void arena_drop(void *aside);
 
 /* malloc family that dies on failure; for what outlives or outgrows the arena. */
 void *xmalloc(size_t n);
@@ -449,6 +452,8 @@ Stream *stream_open(const char *path_or_endpoint);           /* NULL or "-": sta
 /* The next document, or NULL at the end. An empty input is no document at all. The bins of a document live until the
  * next call. */
 Graph *stream_next(Stream *s, int flags);
+/* The pages of a file that is mapped leave memory, and come back where its bytes are asked for. */
+void stream_rest(const Stream *s);
 size_t stream_count(const Stream *s);                        /* documents read so far */
 const char *stream_name(const Stream *s);                    /* for messages: the path, "standard input", the endpoint */
 /* Writes whole documents to standard output or an endpoint. */

@@ -160,8 +160,9 @@ void shape_reset(void);
 void ranges_reset(void);
 void params_reset(void);
 
-void arena_reset(void)
+void *arena_aside(void)
 {
+	Chunk *all = chunks;
 	val_reset();
 	node_reset();
 	ix_reset();
@@ -169,13 +170,20 @@ void arena_reset(void)
 	ranges_reset();
 	params_reset();
 	size_checks_reset();
-	while (chunks) {
-		Chunk *next = chunks->next;
-		pages_free(chunks, HEAD + chunks->cap);
-		chunks = next;
-	}
+	chunks = NULL;
 	chunk_size = CHUNK_MIN;
+	return all;
 }
+
+void arena_drop(void *aside)
+{
+	for (Chunk *c = aside, *next; c; c = next) {
+		next = c->next;
+		pages_free(c, HEAD + c->cap);
+	}
+}
+
+void arena_reset(void) { arena_drop(arena_aside()); }
 
 /* ---- growing arrays and string buffers */
 

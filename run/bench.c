@@ -5,7 +5,6 @@
  */
 #include "run.h"
 #include <stdlib.h>
-#include <sys/resource.h>
 
 static int by_value(const void *a, const void *b)
 {
@@ -16,14 +15,12 @@ static int by_value(const void *a, const void *b)
 static void write_json(
 	const char *file, size_t n, const double *ms, double build_ms, double first_ms)
 {
-	struct rusage use;
 	Buf b = {0};
 
-	getrusage(RUSAGE_SELF, &use);
 	buf_printf(&b, "{\"build_ms\": %.4f, \"first_ms\": %.4f, \"times_ms\": [", build_ms, first_ms);
 	for (size_t i = 0; i < n; i++)
 		buf_printf(&b, "%s%.6f", i ? ", " : "", ms[i]);
-	buf_printf(&b, "], \"rss_mb\": %.2f}\n", use.ru_maxrss / 1024.0);
+	buf_printf(&b, "], \"rss_mb\": %.2f}\n", memory_peak() / 1024.0 / 1024.0);
 	file_write(file, b.s, b.n);
 	buf_free(&b);
 }

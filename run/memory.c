@@ -7,6 +7,7 @@
 #include "run.h"
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 enum { HEAD = 64, STEP = 256, COLOURS = 15, ROOM = HEAD + STEP * (COLOURS + 1) };
 typedef struct { void *base; size_t bytes; } Head;
@@ -53,10 +54,32 @@ void memory_give(void *p)
 		munmap(h->base, (h->bytes + 4095) / 4096 * 4096);
 }
 
+size_t memory_peak(void)
+{
+	char line[128];
+	unsigned long long kb = 0;
+	FILE *f = fopen("/proc/self/status", "r");
+	struct rusage use;
+
+	while (f && fgets(line, sizeof line, f))
+		if (sscanf(line, "VmHWM: %llu", &kb) == 1)
+			break;
+	if (f)
+		fclose(f);
+	if (!kb && !getrusage(RUSAGE_SELF, &use))       /* which counts the process that started this one as well */
+		kb = use.ru_maxrss;
+	return kb << 10;
+}
+
 void *memory_move(const void *from, size_t bytes)
 {
-	void *to = memory_take(bytes);
+	char *to = memory_take(bytes);
+	const char *at = from;
 
-	memcpy(to, from, bytes);
+	for (size_t i = 0, n; i < bytes; i += n) {
+		n = bytes - i < HUGE_PAGE ? bytes - i : HUGE_PAGE;
+		memcpy(to + i, at + i, n);
+		pages_drop(at + i, n);
+	}
 	return to;
 }

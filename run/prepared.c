@@ -76,7 +76,7 @@ static bool program_key(const Program *p, Key *k)
 {
 	if (!p || p->nvars || !p->object || !p->entry || !cache_owns(p->object))
 		return false;
-	*k = key_adds(key_adds(key_start("prepared 1"), p->src), p->flags ? p->flags : "");
+	*k = key_adds(key_adds(key_start("prepared 2"), p->digest), p->flags ? p->flags : "");
 	*k = key_adds(key_adds(*k, p->entry), p->object);
 	return true;
 }

@@ -98,6 +98,9 @@ static void program_read(Program *p, UOp *u)
 	if (!is_identifier(p->name))
 		die(MALFORMED, "%s: its name is not an identifier of C", p->where);
 	p->src = text_at(p, "src", true);
+	p->digest = *p->src ? NULL : text_at(p, "digest", false);
+	if (!p->digest)
+		p->digest = arena_strdup(key_text(key_adds(key_start("source"), p->src)).s);
 	p->target = text_at(p, "target", true);
 	p->flags = text_at(p, "flags", false);
 	p->object = text_at(p, "object", false);

@@ -156,6 +156,7 @@ static const char *operands_read(int argc, char **argv, int first, Bindings *ope
 int main(int argc, char **argv)
 {
 	Bindings operands = { 0 };
+	bool whole;             /* kernels are looked into, or written again */
 	const char *file;
 	Stream *in;
 	Graph *g;
@@ -168,9 +169,13 @@ int main(int argc, char **argv)
 	}
 	if ((!file || !strcmp(file, "-")) && isatty(STDIN_FILENO))
 		die(USAGE, "standard input is a terminal: give a FILE, or pipe a document in (see --help)");
+	whole = opt_interpret || opt_only || opt_keep || opt_profile;
 	in = stream_open(file);
-	for (; (g = stream_next(in, 0)); arena_reset())
+	for (; (g = stream_next(in, 0)); arena_reset()) {
+		g = whole ? g : lean(g);
+		stream_rest(in);
 		handle(g, &operands);
+	}
 	if (!stream_count(in) && file && strcmp(file, "-"))
 		die(MALFORMED, "%s: ends early at byte 0", file);
 	if (!stream_count(in))

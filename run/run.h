@@ -9,6 +9,7 @@ typedef enum { RUNTIME_CPU, RUNTIME_OPENCL, RUNTIME_CUDA } Runtime;
 typedef struct {
 	UOp *u;                         /* the PROGRAM node */
 	const char *name, *src, *target, *flags;
+	const char *digest;             /* of src; given where lean.c has taken src away */
 	const char *object, *entry;     /* NULL until compiled */
 	Runtime runtime;
 	bool alone;                     /* its source shares no file with another */
@@ -27,6 +28,13 @@ typedef struct { Program *at; size_t n; } Programs;
 Programs programs_of(const Graph *g);
 /* g with each Program's object and entry put into its PROGRAM node. */
 Graph *programs_put(const Graph *g, const Programs *p);
+
+/* ---- lean.c */
+
+/* g checked, and, of level program, without what compiled programs do not need to be called: sources, and all of their
+ * kernels but the buffers and sizes that they ask for. Where that changes anything g is copied and the arena reset, so
+ * nothing else may be in it that is wanted. */
+Graph *lean(Graph *g);
 
 /* ---- cache.c: objects by content, in the user's cache folder */
 
@@ -128,7 +136,10 @@ enum { HUGE_PAGE = 2 << 20 };
 void *memory_take(size_t bytes);
 /* NULL is nothing. */
 void memory_give(void *p);
-/* A copy of from. */
+/* The most memory that this process has had, in bytes. */
+size_t memory_peak(void);
+/* A copy of from, which lies in a mapped file: its pages leave memory as they are copied, so that both are never there
+ * whole. */
 void *memory_move(const void *from, size_t bytes);
 
 /* ---- exec_cpu.c, exec_opencl.c, exec_cuda.c: devices behind one struct of functions */
