@@ -1,6 +1,7 @@
 /* Temporaries packed into one workspace. Two plans are made and the smaller kept: by time (each takes the tightest
  * gap that is free when it is born) and by size (the largest are placed first, below or between those that live at
- * the same time). The second looks at pairs, so only a schedule of moderate length gets it.
+ * the same time). The second looks at pairs, so only a schedule of moderate length gets it, and is made again some times
+ * with those first that stuck out at its end.
  *
  *     sizes 4 2 4, calls 0-1 1-2 2-3     offsets 0 4 0, workspace 6, bound 6
  *
@@ -11,6 +12,7 @@
 #include "uop.h"
 
 enum { PAIRS = 3000 };  /* temporaries up to which every pair may be looked at */
+enum { TRIES = 64, LOOKS = 4000000 };   /* times that it is planned, as long as so many pairs are looked at in all */
 
 enum { LARGE = 256 << 10, STEP = 256, PAGE = 4096 };     /* LARGE: a page more is 1.5 percent */
 typedef struct { int64_t size, at, pad; int first, last; size_t i; } Temp;  /* size: pad and all */
@@ -139,12 +141,12 @@ static int64_t fit(const Gap *busy, size_t n, int64_t size)
 	return at < 0 ? end : at;
 }
 
-static int64_t plan_by_size(Temp *t, size_t n)
+/* In the order of t. */
+static int64_t place_all(Temp *t, size_t n)
 {
 	Gap *busy = xmalloc((n + 1) * sizeof *busy);
 	int64_t peak = 0;
 
-	qsort(t, n, sizeof *t, by_size);
 	for (size_t i = 0; i < n; i++) {
 		size_t m = 0;
 		for (size_t k = 0; k < i; k++)
@@ -158,8 +160,24 @@ static int64_t plan_by_size(Temp *t, size_t n)
 	return peak;
 }
 
-/* Greatest sum alive in one call: sizes come at first and go after last. t is ordered by birth. */
-static int64_t alive_at_once(Temp *t, size_t n)
+/* Those that end at the peak come first, the others behind them in their order. */
+static void top_first(Temp *t, size_t n, int64_t peak)
+{
+	Temp *rest = xmalloc((n + 1) * sizeof *rest);
+	size_t top = 0, m = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (t[i].at + t[i].size == peak)
+			t[top++] = t[i];
+		else
+			rest[m++] = t[i];
+	memcpy(t + top, rest, m * sizeof *rest);
+	free(rest);
+}
+
+/* Greatest sum alive in one call, without pads or with them: sizes come at first and go after last. t is ordered by
+ * birth. */
+static int64_t alive_at_once(Temp *t, size_t n, bool pads)
 {
 	Temp **dying = xmalloc((n + 1) * sizeof *dying);
 	int64_t sum = 0, most = 0;
@@ -170,8 +188,8 @@ static int64_t alive_at_once(Temp *t, size_t n)
 	qsort(dying, n, sizeof *dying, by_death);
 	for (size_t i = 0; i < n; i++) {
 		for (; dead < n && dying[dead]->last < t[i].first; dead++)
-			sum -= dying[dead]->size - dying[dead]->pad;
-		sum += t[i].size - t[i].pad;
+			sum -= dying[dead]->size - (pads ? 0 : dying[dead]->pad);
+		sum += t[i].size - (pads ? 0 : t[i].pad);
 		most = sum > most ? sum : most;
 	}
 	free(dying);
@@ -186,11 +204,28 @@ static void keep(const Temp *t, size_t n, int64_t *offset)
 	}
 }
 
+/* Plans by size, kept when they are smaller than peak; the least. */
+static int64_t plan_by_size(Temp *t, size_t n, int64_t peak, int64_t enough, int64_t *offset)
+{
+	int64_t most = LOOKS / ((int64_t)n * n + 1);
+
+	qsort(t, n, sizeof *t, by_size);
+	for (int64_t i = 0; i < TRIES && (i == 0 || i < most) && peak > enough; i++) {
+		int64_t is = place_all(t, n);
+		if (is < peak) {
+			peak = is;
+			keep(t, n, offset);
+		}
+		top_first(t, n, is);
+	}
+	return peak;
+}
+
 int64_t memory_plan(size_t n, const int64_t *size, const int *first, const int *last, int align, int64_t *offset,
 	int64_t *bound)
 {
 	Temp *t = xmalloc((n + 1) * sizeof *t);
-	int64_t total = 0, peak, other;
+	int64_t total = 0, peak, enough;
 
 	for (size_t i = 0; i < n; i++) {
 		int64_t room;
@@ -202,12 +237,11 @@ int64_t memory_plan(size_t n, const int64_t *size, const int *first, const int *
 		t[i] = (Temp){room + pad, 0, pad, first[i], last[i], i};
 	}
 	peak = plan_by_time(t, n);
-	*bound = alive_at_once(t, n);
+	*bound = alive_at_once(t, n, false);
+	enough = alive_at_once(t, n, true);
 	keep(t, n, offset);
-	if (n <= PAIRS && peak > *bound && (other = plan_by_size(t, n)) < peak) {
-		peak = other;
-		keep(t, n, offset);
-	}
+	if (n <= PAIRS)
+		peak = plan_by_size(t, n, peak, enough, offset);
 	free(t);
 	return peak;
 }
