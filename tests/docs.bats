@@ -51,10 +51,12 @@ prints_what_it_shows() {
 }
 
 @test "README: every command prints what it shows" { prints_what_it_shows README.md 6 mlp.t; }
+@test "trace/README.md: every command prints what it shows" { prints_what_it_shows trace/README.md 3 line.t; }
 @test "render/README.md: every command prints what it shows" { prints_what_it_shows render/README.md 4 hypot.t; }
 
 samples() {
 	sed -n '/^# scores.t/,/^```/p' "$ROOT/trace/README.md" | sed '/^```/d' > scores.t
+	sed -n '/^# a line through/,/^```/p' "$ROOT/trace/README.md" | sed '/^```/d' > line.t
 	sluice trace scores.t > scores.mp
 	echo 'output x = f32(arange(28)).reshape(7, 4) / 10' > x.t
 	sluice run x.t -o . > /dev/null || { sluice trace x.t | sluice run -o .; }

@@ -167,12 +167,14 @@ static bool keeps_zero(Op op)
 static void give(Sweep *s, UOp *u, Part g)
 {
 	UOp *to[2 + MAX_RANK] = {0};
-	bool want[2 + MAX_RANK] = {0};
+	bool want[2 + MAX_RANK] = {0}, any = false;
 
 	if (u->op == OP_CUSTOM)
 		op_back(u, g.value, NULL, NULL);
 	for (uint32_t i = 0; i < u->nsrc; i++)
-		want[i] = s->follows[place_of(s, u->src[i])] && op_follows(u, i);
+		any |= want[i] = s->follows[place_of(s, u->src[i])] && op_follows(u, i);
+	if (!any)
+		return;
 	if (u->op == OP_WHERE) {
 		for (uint32_t i = 1; i < 3; i++)
 			if (want[i])

@@ -1,0 +1,67 @@
+/* grad -o loss -w w1,b1: adds the gradient of one output as outputs grad_w1, grad_b1.
+ *
+ *     output loss f32, w f32[4]   →   outputs loss, grad_w f32[4]
+ *
+ * --vjp takes outputs of any shape, and an input cot_NAME for each: what weighs its elements. */
+#include "derive.h"
+#include <stdlib.h>
+
+static Names opt_out, opt_wrt;
+static const char *prefix = "grad_";
+static bool vjp;
+
+static const Option options[] = {
+	{'o', "of", "NAME", "the output to derive: a scalar of floats; with --vjp any outputs of floats, NAME,NAME "
+		"(else the only one there is)", &opt_out, .many = true},
+	{'w', "wrt", "NAME,NAME", "the buffers to derive by, of any role (else all states of floats that the output reads; "
+		"where it reads none, its inputs)", &opt_wrt, .many = true},
+	{0, "vjp", NULL, "outputs of any shape, the cotangent of each an input, cot_NAME", &vjp},
+	{'p', "prefix", "TEXT", "what the new outputs' names begin with, before the buffer's name (else grad_)", &prefix},
+	{0},
+};
+
+/* 1 where the gradient starts; the sum of several elements would be another function than the user wrote. */
+static UOp *seed(const Picked *out)
+{
+	UOp *u = out->node.at[0];
+
+	if (out->node.n > 1)
+		die(USAGE, "the outputs %s and %s are of floats: say of which with -o", out->name.at[0], out->name.at[1]);
+	for (int i = 0; i < u->shape->rank; i++)
+		if (u->shape->dim[i] != ix_const(1))
+			die(USAGE, "'%s' is %s%s, and a gradient is of a scalar: fold it in the program (sum, mean), or give its "
+				"weights by --vjp, as the input cot_%s", out->name.at[0], dtype_name(u->dtype), shape_text(u->shape),
+				out->name.at[0]);
+	return t_expand_to(t_num(u->dtype, 1), u->shape);
+}
+
+static Graph *body(Graph *g)
+{
+	Picked out = pick_outputs(g, opt_out.n, opt_out.at), wrt = pick_buffers(g, opt_wrt.n, opt_wrt.at, &out);
+	UOp **cot = arena_alloc(out.node.n * sizeof *cot), **grad = arena_alloc(wrt.node.n * sizeof *grad);
+	const char **name = arena_alloc(wrt.node.n * sizeof *name);
+
+	if (!vjp)
+		cot[0] = seed(&out);
+	for (size_t i = 0; vjp && i < out.node.n; i++)
+		cot[i] = input_add(g, arena_printf("cot_%s", out.name.at[i]), out.node.at[i]);
+	derive_reverse(out.node.n, out.node.at, cot, wrt.node.n, wrt.node.at, grad);
+	for (size_t i = 0; i < wrt.node.n; i++) {
+		name[i] = arena_printf("%s%s", prefix, wrt.name.at[i]);
+		/* the gradient of a gradient by the same buffer */
+		if (output_find(g, name[i]) >= 0)
+			name[i] = arena_printf("%s%s_%s", prefix, out.name.at[0], wrt.name.at[i]);
+	}
+	return outputs_add(g, wrt.node.n, name, grad);
+}
+
+static const Pass passes[] = {{"grad", body, "outputs for the gradient"}, {0}};
+
+int main(int argc, char **argv)
+{
+	static const Stage stage = {
+		.name = "grad", .summary = "add the gradient of an output to a graph (reverse mode)", .usage = "[-o NAME] [-w NAME] [FILE]",
+		.options = options, .level_in = LV_GRAPH, .level_out = LV_GRAPH, .passes = passes,
+	};
+	return stage_main(&stage, argc, argv);
+}
