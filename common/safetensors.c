@@ -225,12 +225,11 @@ static Entry find_entry(Cursor *c, const char *name)
 	return e;
 }
 
-/* the tensor's head and where its bytes are in the file of n bytes at p */
-static Entry locate(const char *path, const char *name, const char *p, size_t n, uint64_t *at)
+/* the header of the file of n bytes at p */
+static Cursor header(const char *path, const char *p, size_t n)
 {
 	Cursor c = {p, p, path};
 	uint64_t len = 0;
-	Entry e;
 
 	for (int i = 8; n >= 8 && i-- > 0;)
 		len = len << 8 | (unsigned char)p[i];
@@ -238,12 +237,66 @@ static Entry locate(const char *path, const char *name, const char *p, size_t n,
 		bad(&c, "it ends within its header");
 	c.p = p + 8;
 	c.end = p + 8 + len;
-	e = find_entry(&c, name);
+	return c;
+}
+
+/* the tensor's head and where its bytes are in the file of n bytes at p */
+static Entry locate(const char *path, const char *name, const char *p, size_t n, uint64_t *at)
+{
+	Cursor c = header(path, p, n);
+	uint64_t len = c.end - c.p;
+	Entry e = find_entry(&c, name);
+
 	e.array.bytes = array_size(e.array.dtype, e.array.rank, e.array.dim);
 	if (e.from > e.to || e.to > n - 8 - len || e.to - e.from != e.array.bytes)
 		die(MALFORMED, "%s: the bytes of '%s' do not fit its shape or the file", path, name);
 	*at = 8 + len + e.from;
 	return e;
+}
+
+/* past the members of an object up to the one of that name; false when there is none */
+static bool find_member(Cursor *c, const char *name)
+{
+	Buf text = {0};
+	bool found = false;
+
+	need(c, '{');
+	while (!found && !take(c, '}')) {
+		take_string(c, &text);
+		need(c, ':');
+		found = text.n == strlen(name) && !memcmp(text.s, name, text.n);
+		if (found)
+			break;
+		skip_value(c, &text);
+		if (!take(c, ',') && peek(c) != '}')
+			bad(c, "its header is broken");
+	}
+	buf_free(&text);
+	return found;
+}
+
+bool safetensors_has(const char *path, const char *name)
+{
+	size_t n;
+	const char *p = file_map(path, &n);
+	Cursor c = header(path, p, n);
+
+	return find_member(&c, name);
+}
+
+const char *safetensors_note(const char *path, const char *key)
+{
+	size_t n;
+	const char *p = file_map(path, &n), *note;
+	Cursor c = header(path, p, n);
+	Buf text = {0};
+
+	if (!find_member(&c, "__metadata__") || !find_member(&c, key))
+		return NULL;
+	take_string(&c, &text);
+	note = arena_printf("%s", text.s);
+	buf_free(&text);
+	return note;
 }
 
 Array safetensors_read(const char *path, const char *name)
@@ -291,12 +344,15 @@ static void put_string(Buf *b, const char *s)
 	buf_add(b, "\"", 1);
 }
 
-void safetensors_write(const char *path, size_t n, const char *const *names, const Array *a)
+void safetensors_head(Buf *out, size_t n, const char *const *names, const Array *a, const char *key,
+	const char *note)
 {
-	Buf head = {0}, out = {0};
+	Buf head = {0};
 	uint64_t at = 0;
 
 	buf_add(&head, "{", 1);
+	if (key)
+		buf_printf(&head, "\"__metadata__\":{\"%s\":\"%s\"}%s", key, note, n ? "," : "");
 	for (size_t i = 0; i < n; i++) {
 		if (i)
 			buf_add(&head, ",", 1);
@@ -311,11 +367,18 @@ void safetensors_write(const char *path, size_t n, const char *const *names, con
 	buf_add(&head, "}", 1);
 	buf_printf(&head, "%*s", (int)((ALIGN - (8 + head.n) % ALIGN) % ALIGN), "");
 	for (int i = 0; i < 8; i++)
-		buf_add(&out, (char[]){(char)((uint64_t)head.n >> 8 * i)}, 1);
-	buf_add(&out, head.s, head.n);
+		buf_add(out, (char[]){(char)((uint64_t)head.n >> 8 * i)}, 1);
+	buf_add(out, head.s, head.n);
+	buf_free(&head);
+}
+
+void safetensors_write(const char *path, size_t n, const char *const *names, const Array *a)
+{
+	Buf out = {0};
+
+	safetensors_head(&out, n, names, a, NULL, NULL);
 	for (size_t i = 0; i < n; i++)
 		buf_add(&out, a[i].data, a[i].bytes);
 	file_write(path, out.s, out.n);
-	buf_free(&head);
 	buf_free(&out);
 }

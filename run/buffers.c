@@ -252,12 +252,21 @@ Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in)
 	return b;
 }
 
+/* An input that changes from call to call has no place of its own. */
+static bool is_fed(const Buffers *b, const UOp *u)
+{
+	const Array *a = input_of(b->in, u);
+
+	return a && b->in->fed[a - b->in->at];
+}
+
 void buffers_settle(Buffers *b)
 {
 	b->moved = arena_alloc(b->n + 1);
 	for (size_t i = 0; i < b->n && b->exec->host; i++) {
 		Array *a = &b->host[i];
-		if (!has_role(b->u[i], "input") || a->bytes < HUGE_PAGE || a->owned)
+		if (!has_role(b->u[i], "input") || a->bytes < HUGE_PAGE || a->owned ||
+			is_fed(b, b->u[i]))
 			continue;
 		b->mem[i] = memory_move(a->data, a->bytes);
 		pages_drop(a->data, a->bytes);

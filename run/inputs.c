@@ -182,11 +182,12 @@ static Array file_read(const UOp *u, const char *path)
 	return npy_read(path, u->dtype);
 }
 
-/* Reads a file for an input and takes variables from its shape; other sizes are compared once all
- * have values. */
-static Array input_read(const Graph *g, const UOp *u, const char *path, VarEnv *env)
+/* Reads a file for the next of the inputs and takes variables from its shape; other sizes are
+ * compared once all have values. */
+static Array input_read(const Graph *g, const UOp *u, const char *path, Inputs *r, Feeds *f)
 {
 	Array a = file_read(u, path);
+	VarEnv *env = &r->env;
 
 	if (a.dtype != u->dtype)
 		die(MALFORMED, "%s: '%s' holds %s, not %s", buffer_where(u), path, dtype_name(a.dtype),
@@ -194,6 +195,7 @@ static Array input_read(const Graph *g, const UOp *u, const char *path, VarEnv *
 	if (a.rank != u->shape->rank)
 		die(MALFORMED, "%s: '%s' has %d axes, not %d", buffer_where(u), path, a.rank,
 			u->shape->rank);
+	r->fed[r->n] = feeds_take(f, path, u, r->n, env, &a);
 	for (int i = 0; i < a.rank; i++) {
 		const UOp *d = u->shape->dim[i];
 		if (d->op == OP_VAR)
@@ -441,12 +443,13 @@ static void assumed_check(const Graph *g, const UOp *u, const Array *a)
 			buffer_name(u));
 }
 
-Inputs inputs_bind(const Graph *g, Bindings *b)
+Inputs inputs_bind(const Graph *g, Bindings *b, Feeds *f)
 {
 	Nodes in = inputs_all(g), live = walk(g->sink);
 	Inputs r = {
 		.buffer = arena_alloc((in.n + 1) * sizeof *r.buffer),
 		.at = arena_alloc((in.n + 1) * sizeof *r.at),
+		.fed = arena_alloc(in.n + 1),
 	};
 	const char **value;
 	Map needed = {0};
@@ -468,7 +471,7 @@ Inputs inputs_bind(const Graph *g, Bindings *b)
 		if (numbers_in(value[i]) && !is_made(value[i]))
 			r.at[r.n] = input_listed(g, in.at[i], value[i], &r.env);
 		else if (!is_made(value[i]))
-			r.at[r.n] = input_read(g, in.at[i], value[i], &r.env);
+			r.at[r.n] = input_read(g, in.at[i], value[i], &r, f);
 		value[r.n++] = value[i];
 	}
 	map_free(&needed);

@@ -38,6 +38,15 @@ static Array *state_of(States *s, UOp *u, const VarEnv *env)
 	return &s->at[s->n - 1].at;
 }
 
+void states_open(const Graph *g, const Inputs *in, States *states)
+{
+	Nodes all = walk(g->sink);
+
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_BUFFER && !strcmp(buffer_role(all.at[i]), "state"))
+			state_of(states, all.at[i], &in->env);
+}
+
 static Array content_of(UOp *u, void *ctx)
 {
 	Context *c = ctx;

@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 static const char *opt_target = "clang", *opt_to, *opt_n, *opt_j, *opt_bench, *opt_seconds,
-	*opt_profile, *opt_only, *opt_keep, *opt_device, *opt_cc;
+	*opt_profile, *opt_only, *opt_keep, *opt_device, *opt_cc, *opt_shuffle, *opt_save, *opt_load,
+	*opt_save_every, *opt_until, *opt_every;
 static bool opt_interpret, opt_devices, opt_numbered, opt_fast;
+static VEC(const char *) opt_feed;
 
 static const Option options[] = {
 	{'o', "output", "TO", "a folder for NAME.npy of each output, or a FILE.npz for all", &opt_to},
@@ -22,6 +24,16 @@ static const Option options[] = {
 	{0, "interpret-only", "LIST",
 		"interpret these calls, K0,K7 or kernel names, and compile the rest", &opt_only},
 	{'n', "times", "N", "call it N times; states go from call to call", &opt_n},
+	{0, "feed", "NAME=FILE,batch=N", "an input of which each call takes the next N rows", &opt_feed,
+		.many = true},
+	{0, "shuffle", "KEY", "feed the rows in a random order, another one each time around", &opt_shuffle},
+	{0, "load", "FILE", "begin with the states of a .safetensors, and after the calls that made them",
+		&opt_load},
+	{0, "save", "FILE", "write the states to a .safetensors after the last call", &opt_save},
+	{0, "save-every", "K", "and after each K calls", &opt_save_every},
+	{0, "until", "N", "call it until the states have seen N calls, those before --load included",
+		&opt_until},
+	{0, "every", "K", "print the outputs that are one fraction, and steps/s, each K calls", &opt_every},
 	{'j', "jobs", "N", "use N threads (all cores)", &opt_j},
 	{0, "bench", "FILE", "repeat it and print minimum and median; to FILE as JSON", &opt_bench,
 		.optional_arg = true},
@@ -88,8 +100,37 @@ static void write_profile(const Session *s)
 	buf_free(&b);
 }
 
-static void handle(Graph *g, Bindings *operands)
+static StepOptions steps_wanted(void)
 {
+	if (opt_until && opt_n)
+		die(USAGE, "-n and --until: one of them says how many calls to make");
+	if (opt_save_every && !opt_save)
+		die(USAGE, "--save-every is for --save FILE");
+	return (StepOptions){
+		.times = whole_number(opt_n, "-n", 1),
+		.until = whole_number(opt_until, "--until", 0),
+		.every = whole_number(opt_every, "--every", 0),
+		.save_every = whole_number(opt_save_every, "--save-every", 0),
+		.save = opt_save,
+		.load = opt_load,
+		.progress = !opt_bench,
+	};
+}
+
+static void write_outputs(Session *s, const Graph *g, const VarEnv *env)
+{
+	const char *const *names;
+	const Array *at;
+	size_t n = session_outputs(s, &names, &at);
+
+	n = outputs_trim(g, env, n, names, &at);
+	outputs_write(n, names, at, opt_to, opt_numbered, val_get(g->meta, "output_groups"));
+}
+
+static void handle(Graph *g, const Bindings *given)
+{
+	Feeds *feeds = feeds_parse(opt_feed.n, opt_feed.at, opt_shuffle);
+	StepOptions steps = steps_wanted();
 	SessionOptions o = {
 		.device = opt_device,
 		.keep = opt_keep,
@@ -97,17 +138,19 @@ static void handle(Graph *g, Bindings *operands)
 		.interpret = opt_interpret,
 		.profile = opt_profile != NULL,
 		.threads = whole_number(opt_j, "-j", 0),
-		.often = opt_bench || whole_number(opt_n, "-n", 1) > 1,
+		.often = opt_bench || steps.times > 1 || steps.until > 1,
+		.feeds = feeds,
 		.build = {opt_cc, whole_number(opt_j, "-j", 0), true, opt_fast},
 	};
-	int n = whole_number(opt_n, "-n", 1);
-	double begin = now_ms(), ready, first;
-	const char *const *names;
-	const Array *at;
+	double begin = now_ms(), ready, first = 0;
+	Bindings operands = {0};
 	Inputs in;
 	Session *s;
-	size_t count;
+	int64_t made;
 
+	for (size_t i = 0; i < given->n; i++)
+		vec_push(&operands, given->at[i]);
+	feeds_bind(feeds, &operands);
 	verify(g);
 	if (opt_keep && mkdir(opt_keep, 0777) && errno != EEXIST)
 		die_errno("%s: cannot make the folder", opt_keep);
@@ -116,22 +159,22 @@ static void handle(Graph *g, Bindings *operands)
 	devices_check(g);
 	checks_remember(g);
 	counts_declare(g);
-	in = inputs_bind(g, operands);
+	in = inputs_bind(g, &operands, feeds);
 	s = session_open(raise(g), &in, &o);
 	ready = now_ms();
-	session_call(s);
-	first = now_ms() - ready;
-	for (int i = 1; i < n; i++)
-		session_call(s);
+	made = steps_run(s, feeds, &steps, &first);
 	if (opt_bench)
 		bench(s, seconds(), ready - begin, first, *opt_bench ? opt_bench : NULL);
 	if (opt_profile)
 		write_profile(s);
-	count = session_outputs(s, &names, &at);
-	count = outputs_trim(g, &in.env, count, names, &at);
-	if (opt_to || !opt_bench)
-		outputs_write(count, names, at, opt_to, opt_numbered, val_get(g->meta, "output_groups"));
+	if (made && (opt_to || !opt_bench))
+		write_outputs(s, g, &in.env);
+	else if (!made)
+		warn("%s: these states have seen %lld calls or more: nothing is done", opt_load,
+			(long long)steps.until);
+	feeds_stop(feeds);
 	session_close(s);
+	vec_free(&operands);
 }
 
 /* FILE is the one operand without "="; returns it, or NULL. */

@@ -187,6 +187,8 @@ void exec_list(FILE *f);
 /* Dies with UNSUPPORTED when a COPY names a device that is not there. */
 void devices_check(const Graph *g);
 
+typedef struct Session Session;
+
 /* ---- inputs.c: NAME=… operands against the document */
 
 typedef struct { const char *name, *value; bool used; } Binding;        /* name "@K" by position */
@@ -196,14 +198,33 @@ bool binding_parse(const char *operand, Binding *b);
 /* Size variables from NAME=INT and from the inputs' shapes, and the content of every input BUFFER
  * that the sink reaches. Dies with MALFORMED (missing, wrong dtype or shape, variables that are
  * unset or differ), FAILED (cannot open). */
-typedef struct { UOp **buffer; Array *at; size_t n; VarEnv env; } Inputs;
-Inputs inputs_bind(const Graph *g, Bindings *b);
+typedef struct { UOp **buffer; Array *at; bool *fed; size_t n; VarEnv env; } Inputs;
+typedef struct Feeds Feeds;
+Inputs inputs_bind(const Graph *g, Bindings *b, Feeds *f);
 /* meta.checks: dies with MALFORMED when one does not hold; those of a variable without a value are passed over. */
 void checks_make(const Graph *g, const VarEnv *env);
 const Array *input_of(const Inputs *in, const UOp *buffer);
 /* The buffer's shape with the variables' values; false when a size is negative or there are too
  * many elements. */
 void buffer_array(const UOp *buffer, const VarEnv *env, Array *out);
+
+/* ---- feed.c: inputs of which every call takes the next rows */
+
+/* From --feed NAME=FILE,batch=N; shuffle is the key of random orders as text, or NULL. NULL when
+ * none is given. Dies with USAGE. */
+Feeds *feeds_parse(size_t n, const char *const *given, const char *shuffle);
+/* The same as operands NAME=FILE. */
+void feeds_bind(const Feeds *f, Bindings *b);
+/* Whether an operand's value is a feed's; then the whole file in *a becomes the shape of a call's
+ * part, for input number `input`. Dies with USAGE when its rows are open, MALFORMED when there are
+ * fewer. */
+bool feeds_take(Feeds *f, const char *file, const UOp *u, size_t input, const VarEnv *env, Array *a);
+/* Starts to prepare what call number `call` and those after it take. Dies with MALFORMED when the feeds do not go in step. */
+void feeds_start(Feeds *f, int64_t call);
+/* What the next call takes becomes the session's inputs. */
+void feeds_next(Feeds *f, Session *s);
+/* NULL is none. */
+void feeds_stop(Feeds *f);
 
 /* ---- buffers.c: where each BUFFER lives */
 
@@ -264,7 +285,6 @@ void prepared_release(const Prepared *p, Buffers *b);
 
 /* ---- session.c: a document made ready, and called */
 
-typedef struct Session Session;
 typedef struct {
 	const char *device;             /* NULL: the first of the target's kind */
 	const char *interpret_only;     /* "K3,r_64", or NULL */
@@ -272,6 +292,7 @@ typedef struct {
 	bool interpret, profile;
 	int threads;                    /* 0: as many as there are cores */
 	bool often;                     /* worth some time before the first call */
+	Feeds *feeds;                   /* what each call takes the next rows of, or NULL */
 	BuildOptions build;
 } SessionOptions;
 /* Compiled, loaded, its memory placed. The graph is at level program, or at any level with
@@ -279,6 +300,12 @@ typedef struct {
 Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o);
 /* One call of the whole document; states are kept for the next. */
 void session_call(Session *s);
+/* Another array for input k of the Inputs from the next call on, of the shape that was bound. */
+void session_input(Session *s, size_t k, void *data);
+/* The states' contents between two calls, in the order of their names. They may be changed; then
+ * session_states_put tells the device. */
+size_t session_states(Session *s, const char *const **names, const Array **at);
+void session_states_put(Session *s);
 /* Outputs of the last call, in the document's order. */
 size_t session_outputs(Session *s, const char *const **names, const Array **at);
 /* Prints the table of --profile on standard error; the document with meta.timings. */
@@ -291,6 +318,8 @@ void session_close(Session *s);
 /* state contents between the calls of one run, by BUFFER */
 typedef struct { UOp *buffer; Array at; } State;
 typedef VEC(State) States;
+/* Every state that the sink reaches, with its first value. */
+void states_open(const Graph *g, const Inputs *in, States *states);
 /* Evaluates a document of level graph once. out has one Array for each source of the SINK, good
  * until the next call. */
 void interpret_graph(const Graph *g, const Inputs *in, States *states, Array *out);
@@ -307,6 +336,25 @@ void counts_declare(const Graph *g);
  * returns how many are the user's: the counts stand behind. at gets the cut ones. */
 size_t outputs_trim(const Graph *g, const VarEnv *env, size_t n, const char *const *names,
 	const Array **at);
+
+/* ---- save.c: states in .safetensors */
+
+/* The states' contents and how many calls made them, whole or not at all, on the disk when it returns. */
+void states_save(Session *s, const char *path, int64_t calls);
+/* Takes them from a file; returns how many calls made them, 0 when it does not say. Dies with MALFORMED when a state
+ * is not there or is of another dtype or shape. */
+int64_t states_load(Session *s, const char *path);
+
+/* ---- steps.c: calls one after another */
+
+typedef struct {
+	int64_t times, until;           /* that many calls; or until so many were made since the first (0: not so) */
+	int64_t save_every, every;      /* calls from one save to the next, one report to the next (0: none) */
+	const char *save, *load;        /* or NULL */
+	bool progress;                  /* a line on a terminal */
+} StepOptions;
+/* Opens what the calls take, makes them, reports and saves. Returns how many it made; first_ms is what the first took. */
+int64_t steps_run(Session *s, Feeds *f, const StepOptions *o, double *first_ms);
 
 /* ---- outputs.c, bench.c */
 

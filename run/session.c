@@ -20,6 +20,9 @@ typedef struct {
 	double ms;                      /* over all calls */
 } Step;
 
+/* where an input's memory is named: its buffer, and the steps' places for it */
+typedef struct { size_t slot; VEC(void **) mem; } Fed;
+
 struct Session {
 	Graph *g;
 	const Inputs *in;
@@ -31,6 +34,7 @@ struct Session {
 	int threads;
 	Prepared *prepared;
 	States states;
+	Fed *fed;                       /* for each of the inputs */
 	const char **names;
 	Array *out;
 	size_t nout;
@@ -153,7 +157,7 @@ static void params_check(const Session *s, const Step *t)
 		/* a CUSTOM stands for what it writes */
 		if (u->op != OP_PARAM && (u->op != OP_CUSTOM || u != kernel))
 			continue;
-		int64_t slot = u == kernel ? 0 : val_get(u->arg, "slot")->i;
+		int64_t slot = u == kernel ? 0 : param_slot(u);
 		buffer_array(u, &s->in->env, &a);
 		if (slot < 0 || (size_t)slot >= t->nbuf || s->b.u[t->slot[slot]]->dtype != u->dtype ||
 			s->b.host[t->slot[slot]].bytes < a.bytes)
@@ -346,8 +350,8 @@ static uint64_t slots_written(UOp *callee)
 
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *to = all.at[i]->op == OP_STORE ? all.at[i]->src[0]->src[0] : NULL;
-		if (to && to->op == OP_PARAM && val_get(to->arg, "slot")->i < 64)
-			mask |= 1ull << val_get(to->arg, "slot")->i;
+		if (to && to->op == OP_PARAM && param_slot(to) < 64)
+			mask |= 1ull << param_slot(to);
 	}
 	return mask;
 }
@@ -395,6 +399,21 @@ static void run_first(Session *s)
 	}
 }
 
+/* Where the memory of inputs that change is named. */
+static void find_fed(Session *s)
+{
+	s->fed = arena_alloc((s->in->n + 1) * sizeof *s->fed);
+	for (size_t i = s->first; i < s->nsteps; i++)
+		for (size_t k = 0; k < s->step[i].nbuf; k++) {
+			const UOp *u = s->b.u[s->step[i].slot[k]];
+			const Array *a = strcmp(buffer_role(u), "input") ? NULL : input_of(s->in, u);
+			if (!a || !s->in->fed[a - s->in->at])
+				continue;
+			s->fed[a - s->in->at].slot = s->step[i].slot[k];
+			vec_push(&s->fed[a - s->in->at].mem, &s->step[i].mem[k]);
+		}
+}
+
 Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
 {
 	Session *s = arena_alloc(sizeof *s);
@@ -408,13 +427,32 @@ Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
 	if (g->level > LV_GRAPH) {
 		open_steps(s);
 		run_first(s);
+		if (o->feeds)
+			find_fed(s);
+	} else {
+		states_open(g, in, &s->states);
 	}
 	return s;
+}
+
+void session_input(Session *s, size_t k, void *data)
+{
+	Fed *f = s->g->level > LV_GRAPH ? &s->fed[k] : NULL;
+
+	s->in->at[k].data = data;
+	if (!f || !f->mem.n)
+		return;
+	s->b.host[f->slot].data = data;
+	buffer_put(&s->b, f->slot);
+	for (size_t i = 0; i < f->mem.n && s->b.exec->host; i++)
+		*f->mem.at[i] = data;
 }
 
 void session_call(Session *s)
 {
 	s->ncalls++;
+	if (s->o.feeds)
+		feeds_next(s->o.feeds, s);
 	if (s->g->level <= LV_GRAPH) {
 		interpret_graph(s->g, s->in, &s->states, s->out);
 		return;
@@ -422,6 +460,50 @@ void session_call(Session *s)
 	for (size_t i = s->first; i < s->nsteps; i++)
 		step_time(s, i);
 	s->b.exec->sync();
+}
+
+/* ---- states */
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(buffer_name(*(UOp *const *)a), buffer_name(*(UOp *const *)b));
+}
+
+static bool is_state(const UOp *u) { return !strcmp(buffer_role(u), "state"); }
+
+size_t session_states(Session *s, const char *const **names, const Array **at)
+{
+	size_t most = s->b.n + s->states.n + 1, n = 0;
+	const char **name = arena_alloc(most * sizeof *name);
+	Array *array = arena_alloc(most * sizeof *array);
+	UOp **u = arena_alloc(most * sizeof *u);
+	Map by = {0};
+
+	for (size_t i = 0; i < s->b.n; i++)
+		if (is_state(s->b.u[i])) {
+			u[n++] = s->b.u[i];
+			map_put(&by, PKEY(s->b.u[i]), buffer_get(&s->b, i));
+		}
+	for (size_t i = 0; i < s->states.n; i++) {
+		u[n++] = s->states.at[i].buffer;
+		map_put(&by, PKEY(s->states.at[i].buffer), &s->states.at[i].at);
+	}
+	qsort(u, n, sizeof *u, by_name);
+	for (size_t i = 0; i < n; i++) {
+		name[i] = buffer_name(u[i]);
+		array[i] = *(Array *)map_get(&by, PKEY(u[i]));
+	}
+	map_free(&by);
+	*names = name;
+	*at = array;
+	return n;
+}
+
+void session_states_put(Session *s)
+{
+	for (size_t i = 0; i < s->b.n; i++)
+		if (is_state(s->b.u[i]))
+			buffer_put(&s->b, i);
 }
 
 /* ---- results */

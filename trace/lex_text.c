@@ -119,11 +119,31 @@ static Token lex_name(Pos pos)
 	if (p - pos.at > 255)
 		fail_at(&pos, "a name of more than 255 characters");
 	t.s = val_strn(pos.at, p - pos.at)->s;
-	const char *s = p;
-	while (s < end && (*s == ' ' || *s == '\t'))
-		s++;
-	t.update = end - s >= 2 && s[0] == '<' && s[1] == '-';
 	return t;
+}
+
+static const char *past(const char *s, bool (*is)(char c))
+{
+	while (s < end && is(*s))
+		s++;
+	return s;
+}
+
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+bool lex_updates(const Token *name)
+{
+	const char *s = name->pos.at;
+	for (;; s++) {
+		const char *from = past(s, is_blank);
+		s = past(from, is_name);
+		if (s == from)
+			return false;
+		s = past(s, is_blank);
+		if (end - s < 2 || *s != ',')
+			return end - s >= 2 && s[0] == '<' && s[1] == '-';
+	}
 }
 
 static bool number_char(int c, bool hex) { return isdigit(c) || c == '_' || (hex && isxdigit(c)); }

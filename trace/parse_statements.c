@@ -284,10 +284,12 @@ static Stmt *parse_update(Pos pos)
 {
 	Stmt *s = stmt_new(S_UPDATE, pos);
 	Names v = {0};
-	Token name = new_name("the name of a state");
+	do
+		names_add(&v, new_name("the name of a state"), NULL);
+	while (accept(','));
 	take();
 	take();
-	names_add(&v, name, s->value = parse_expr());
+	s->value = parse_expr_list();
 	names_done(&v, s);
 	return s;
 }
@@ -353,7 +355,7 @@ static Stmt *parse_statement(void)
 		parse_sizes(s);
 		return s;
 	}
-	if (tok.kind == T_NAME && tok.update && !is_keyword(tok.s))
+	if (tok.kind == T_NAME && !is_keyword(tok.s) && lex_updates(&tok))
 		return parse_update(pos);
 	return parse_assignment(pos);
 }

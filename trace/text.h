@@ -19,7 +19,6 @@ typedef struct {
 	Pos pos;
 	const char *s;          /* NAME and STRING: interned, so that equal ones are one pointer */
 	Value number;           /* NUMBER */
-	bool update;            /* NAME: "<-" follows */
 	int infix;              /* "+=" and the like: '=' with the operator here */
 } Token;
 
@@ -28,6 +27,8 @@ enum { MAX_NESTING = 200, MAX_EXPRS = 1 << 20, MAX_TEXT = 16 << 20 };
 void lex_start(const char *text, size_t n, const char *file);
 Token lex_next(void);
 const char *token_text(const Token *t);
+/* "<-" follows names with commas between them, of which this is the first */
+bool lex_updates(const Token *name);
 /* "g.t:3:14", in the arena */
 const char *pos_where(const Pos *p);
 /* "g.t:3" */

@@ -1,0 +1,253 @@
+#!/usr/bin/env bats
+# Training: optimizers, inputs fed by rows, states saved and taken up again. A case of an optimizer or of a schedule is a
+# line in optim.py.
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	PATH=$BIN:$PATH
+}
+
+# ---- optimizers
+
+# each case of optim.py with STEPS steps, run as given: within RTOL of plain Python's
+optimizers() {
+	local dtype=$1 steps=$2 rtol=$3
+	python3 "$TESTS/optim.py" . "$dtype" "$steps"
+	for t in *.t; do
+		for how in "" --interpret; do
+			tool trace "$t" | tool run $how -n "$steps" -o got > /dev/null
+			for k in w v; do tool diff --rtol "$rtol" --atol 1e-300 "${t%.t}/$k.npy" "got/$k.npy" || { echo "$t $how"; return 1; }; done
+		done
+	done
+}
+
+@test "optimizers and schedules in f64" { optimizers f64 7 1e-12; }
+@test "optimizers and schedules in f32" { optimizers f32 5 2e-5; }
+
+@test "an optimizer's states: their names, their first step" {
+	cat > a.t <<-'END'
+		state w f32[2] = [3, -4]
+		state b f16[2] = 1
+		state step i64 = 7
+		w, b <- lamb([w, b], [w, b * 0])
+		output w, b
+		output n = global_norm(w, b)
+		step <- step + 1
+	END
+	tool trace a.t > a.mp
+	tool show a.mp | grep -q 'BUFFER f32 {name: "w_m", shape: \[2\], role: "state"'
+	tool show a.mp | grep -q 'BUFFER f32 {name: "b_v", shape: \[2\], role: "state"'
+	tool run a.mp --save a.safetensors > /dev/null
+	for name in w w_m w_v b b_m b_v step step_1; do grep -aq "\"$name\":{" a.safetensors || { echo "$name"; return 1; }; done
+	[ "$(grep -ao '"[a-z_0-9]*":{"dtype":"F16"' a.safetensors)" = '"b":{"dtype":"F16"' ]
+}
+
+@test "what an optimizer refuses" {
+	local call
+	while read -r call; do
+		printf 'input x f32[2]\nstate w f32[2] = 0\nstate i i32[2] = 0\nwi <- 0\n' | sed '$d' > r.t
+		echo "$call" >> r.t
+		capture tool trace r.t
+		[ "$status" = 4 ] && [ -z "$output" ]
+		[[ $errors == "trace: r.t:4"* ]] || { echo "$call: $errors"; return 1; }
+	done <<-'END'
+		w <- sgd(x, w)
+		w <- sgd(w * 2, w)
+		w <- sgd([w], w)
+		w <- adam([w], [x, x])
+		w <- adam(w, [[1.0, 2.0, 3.0]])
+		w <- adam(w, x, lr=x)
+		w <- adam(w, x, beta1=1)
+		w <- sgd(w, x, nesterov=true)
+		i <- sgd(i, x)
+		w, i <- adam([w], [x])
+		output y = warmup(x, 10)
+		output y = cosine_decay(1, 0)
+	END
+}
+
+@test "lists of states are updated at once" {
+	cat > l.t <<-'END'
+		state a f32 = 1
+		state b f32[2] = 2
+		all = [a, b]
+		all <- [a * 3, b + 1]
+		output y = all[1] + a
+	END
+	ok tool run <(tool trace l.t) -n 2
+	[ "$(head -n 2 <<< "$output")" = $'y f32[2]\n[13. 13.]' ]
+	printf 'state a f32 = 1\nx = [a, 2]\nx <- [a, a]\n' > l.t
+	capture tool trace l.t
+	[ "$status" = 4 ]
+	[[ $errors == *"l.t:3:1: element 1 of x is the number 2, no state"* ]]
+	printf 'state a f32 = 1\na, a <- [a, a]\n' > l.t
+	capture tool trace l.t
+	[ "$status" = 4 ]
+	[[ $errors == *"a is updated already"* ]]
+}
+
+# ---- feeds
+
+# rows.npy: 0 … 22 as f32 [23, 1]; sums.t: what each call took, as one list
+rows() {
+	echo 'output rows = f32(arange(23)).reshape(23, 1)
+		output twice = i64(arange(23)) * 2' > rows.t
+	tool trace rows.t | tool run -o .
+	cat > sums.t <<-'END'
+		input rows f32[n, 1] where n in 1..64
+		input twice i64[n]
+		state seen f32[96] = -1
+		state k i64 = 0
+		seen <- scatter(seen, k * n + arange(n), rows[:, 0])
+		k <- k + 1
+		output seen, same = all(i64(rows[:, 0]) * 2 == twice)
+	END
+	tool trace sums.t > sums.mp
+}
+feeds=(--feed rows=rows.npy,batch=5 --feed twice=twice.npy,batch=5)
+seen() { sed -n '/^seen/,/^$/p' <<< "$output" | tr -d '[]\n' | sed 's/^seen f3296//; s/\.//g'; }
+
+@test "feeds: rows in order, from the start again, the incomplete batch left out" {
+	rows
+	for how in "" --interpret; do
+		ok tool run $how sums.mp -n 6 "${feeds[@]}"
+		[ "$(seen | xargs)" = "$(echo {0..19} {0..9} $(yes -- -1 | head -n 66))" ]
+		grep -A1 '^same' <<< "$output" | grep -q True
+	done
+	ok bash -c 'schedule < sums.mp | run --interpret -n 2 "$@"' - "${feeds[@]}"
+	[ "$(seen | xargs)" = "$(echo {0..9} $(yes -- -1 | head -n 86))" ]
+}
+
+@test "feeds: a shuffle is the library's randperm, another one each time around" {
+	rows
+	cat > order.t <<-'END'
+		order = concat(randperm(23, key=11)[:20], randperm(23, key=11, offset=23)[:20])
+		output seen = concat(f32(order), full([56], -1.0))
+	END
+	tool trace order.t | tool run > order.txt
+	for how in "" --interpret; do
+		ok tool run $how sums.mp -n 8 --shuffle 11 "${feeds[@]}"
+		grep -A1 '^same' <<< "$output" | grep -q True
+		sed -n '/^seen/,/^$/p' <<< "$output" | sed '/^$/d' | cmp - order.txt
+	done
+	ok tool run sums.mp -n 8 --shuffle 12 "${feeds[@]}"
+	! sed -n '/^seen/,/^$/p' <<< "$output" | sed '/^$/d' | cmp -s - order.txt
+}
+
+@test "feeds: arrays that are no plain rows in a file, and by position" {
+	rows
+	tool run sums.mp -n 5 "${feeds[@]}" -o want.npz
+	tool run rows.t -o rows.npz 2> /dev/null || tool trace rows.t | tool run -o rows.npz
+	python3 - <<-'END'
+		import struct
+		head = "{'descr': '>f4', 'fortran_order': True, 'shape': (23, 1), }"
+		head += " " * (64 - (11 + len(head)) % 64) + "\n"
+		open("swapped.npy", "wb").write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head.encode() + struct.pack(">23f", *range(23)))
+	END
+	tool run sums.mp -n 5 --feed rows=swapped.npy,batch=5 --feed twice=rows.npz,batch=5 -o got.npz
+	tool diff want.npz got.npz
+	tool run sums.mp -n 5 --feed @0=rows.npy,batch=5 --feed @1=twice.npy n=5 -o got.npz
+	tool diff want.npz got.npz
+}
+
+@test "feeds: what is wrong" {
+	rows
+	fails 4 tool run sums.mp --feed rows=rows.npy,batch=24 --feed twice=twice.npy,batch=24
+	fails 2 tool run sums.mp --feed rows=rows.npy,batch=5 twice=zeros --feed nothing=twice.npy
+	fails 4 tool run sums.mp --feed rows=rows.npy,batch=5 --feed twice=twice.npy,batch=4
+	fails 2 tool run sums.mp --feed rows=rows.npy --feed twice=twice.npy
+	fails 2 tool run sums.mp --feed rows=rows.npy,batch=0 --feed twice=twice.npy
+	fails 2 tool run sums.mp --feed rows=rows.npy,batch=x --feed twice=twice.npy
+	fails 2 tool run sums.mp --feed rows --feed twice=twice.npy
+	fails 2 tool run sums.mp --shuffle 3 rows=rows.npy twice=twice.npy
+	fails 2 tool run sums.mp --shuffle -3 "${feeds[@]}"
+	fails 2 tool run sums.mp "${feeds[@]}" rows=rows.npy
+	fails 2 tool run sums.mp "${feeds[@]}" --until 3 -n 3
+	fails 2 tool run sums.mp "${feeds[@]}" --save-every 3
+	fails 1 tool run sums.mp "${feeds[@]}" --load nowhere.safetensors
+	echo 'output twice = i64(arange(22))' > short.t
+	tool trace short.t | tool run -o .
+	fails 4 tool run sums.mp --feed rows=rows.npy,batch=5 --feed twice=twice.npy,batch=5
+}
+
+# ---- states saved
+
+@test "save and load: a run that goes on gives the bits of one that did not stop" {
+	rows
+	for how in "" --interpret; do
+		tool run $how sums.mp --shuffle 3 "${feeds[@]}" -n 13 --save whole.safetensors -o whole.npz
+		tool run $how sums.mp --shuffle 3 "${feeds[@]}" -n 5 --save part.safetensors > /dev/null
+		tool run $how sums.mp --shuffle 3 "${feeds[@]}" --load part.safetensors -n 4 --save part.safetensors > /dev/null
+		tool run $how sums.mp --shuffle 3 "${feeds[@]}" --load part.safetensors --until 13 --save part.safetensors -o part.npz
+		cmp whole.safetensors part.safetensors
+		cmp whole.npz part.npz
+	done
+	ok tool run sums.mp "${feeds[@]}" --load part.safetensors --until 13 --save part.safetensors
+	[[ -z $output && $errors == *"nothing is done"* ]]
+	cmp whole.safetensors part.safetensors
+	[ "$(ls | grep -c safetensors)" = 2 ]
+}
+
+@test "load: files that are not what they should be" {
+	rows
+	tool run sums.mp "${feeds[@]}" -n 3 --save s.safetensors > /dev/null
+	refuse() { fails 4 tool run sums.mp "${feeds[@]}" --load bad.safetensors; }
+	for n in 0 7 8 20 100 200 300 500; do
+		head -c "$n" s.safetensors > bad.safetensors
+		refuse
+	done
+	sed 's/"k":/"z":/' s.safetensors > bad.safetensors; refuse
+	sed 's/"I64"/"U64"/' s.safetensors > bad.safetensors; refuse
+	sed 's/\[96\]/[48]/' s.safetensors > bad.safetensors; refuse
+	sed 's/\[96\]/[69]/' s.safetensors > bad.safetensors; refuse
+	sed 's/"3"/"x"/' s.safetensors > bad.safetensors; refuse
+	sed 's/"3"/{} /' s.safetensors > bad.safetensors; refuse
+	sed 's/"sluice.calls"/"sluice.ca\\\\u0/' s.safetensors > bad.safetensors; refuse
+	mkdir folder
+	fails 1 tool run sums.mp "${feeds[@]}" --save nowhere/s.safetensors
+}
+
+@test "save: a kill at any moment leaves a whole file" {
+	# a state large enough that writing it takes a while
+	cat > big.t <<-'END'
+		state w f32[4000000] = 0
+		state k f32 = 0
+		w <- w + 1
+		k <- k + 1
+		output k
+	END
+	tool trace big.t | tool fuse | tool render -t clang | tool compile > big.mp
+	echo 'const w = load("s.safetensors", "w")
+		const k = load("s.safetensors", "k")
+		output same = all(w == k) & (k > 0)' > check.t
+	tool run big.mp -n 1 --save s.safetensors > /dev/null
+	for i in 1 2 3 4 5 6 7 8; do
+		"$BIN/run" big.mp --load s.safetensors -n 1000000 --save s.safetensors --save-every 1 > /dev/null 2>&1 &
+		sleep "0.0$((i * 7 % 10))$i"
+		sleep 0.1
+		kill -9 $!
+		wait $! || true
+		tool trace check.t | tool run --interpret | grep -q True || { echo "kill $i"; return 1; }
+	done
+	# it got on
+	tool run big.mp --load s.safetensors | awk 'NR == 2 && $1 > 9 { ok = 1 } END { exit !ok }'
+}
+
+@test "reports: a line each K calls, nothing without a terminal otherwise" {
+	rows
+	ok tool run sums.mp -n 7 "${feeds[@]}"
+	[ -z "$errors" ]
+	cat > loss.t <<-'END'
+		state k f32 = 0
+		k <- k + 0.25
+		output loss = k * 2, k, i = i64(k)
+	END
+	tool trace loss.t > loss.mp
+	ok tool run loss.mp -n 7 --every 3
+	[ "$(wc -l <<< "$errors")" = 2 ]
+	grep -Eq '^run: step 3  loss 1.5  k 0.75  [0-9.]+ steps/s$' <<< "$errors"
+	grep -Eq '^run: step 6  loss 3  k 1.5  [0-9.]+ steps/s$' <<< "$errors"
+	ok script -qec "$BIN/run loss.mp -n 3000000" /dev/null
+	tr '\r' '\n' <<< "$output" | grep -Eq 'run: step [0-9]+/3000000  loss [0-9.e+]+  k [0-9.e+]+  [0-9]+ steps/s'
+}
