@@ -28,7 +28,9 @@ ONNX      = $(B)/gen/onnx/onnx.pb-c
 endif
 objs      = $(patsubst %.c,$(B)/%.o,$(filter-out $(MAINS),$(wildcard $(1)/*.c)))
 
-all: $(addprefix $(B)/bin/,$(TOOLS)) $(B)/sluice
+HEADERS   = $(addprefix $(B)/include/sluice/,tensor.h tensor.hpp tensor_api.h functions.h)
+
+all: $(addprefix $(B)/bin/,$(TOOLS)) $(B)/sluice $(HEADERS)
 
 # one name for all the tools, without theirs: export PATH=$PWD/build:$PATH
 $(B)/sluice: $(B)/bin/sluice
@@ -53,6 +55,14 @@ $(B)/gen/rules.inc: $(RULES) common/embed.sh
 	@mkdir -p $(@D)
 	sh common/embed.sh $(RULES) > $@.tmp && mv $@.tmp $@
 $(B)/common/rules.o: $(B)/gen/rules.inc
+
+# what programs in C include
+$(B)/include/sluice/functions.h: trace/tensor_functions.sh trace/functions.def common/dtypes.def
+	@mkdir -p $(@D)
+	sh $^ > $@.tmp && mv $@.tmp $@
+$(B)/include/sluice/%: trace/%
+	@mkdir -p $(@D)
+	cp $< $@
 
 ifdef ONNX
 $(ONNX).c: $(ONNX_PROTO)
@@ -94,7 +104,8 @@ rebase: all
 	@BIN=$(CURDIR)/$(B)/bin bash tests/rebase.sh
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/sluice $(DESTDIR)$(PREFIX)/share/man/man1
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin libexec/sluice include/sluice share/man/man1)
+	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include/sluice
 	install -m 755 $(addprefix $(B)/bin/,$(TOOLS)) $(DESTDIR)$(PREFIX)/libexec/sluice
 	ln -sf ../libexec/sluice/sluice $(DESTDIR)$(PREFIX)/bin/sluice
 	for t in $(TOOLS); do sh common/man.sh $(B)/bin $$t > \

@@ -1,4 +1,5 @@
 /* The reader for a file, by its suffix, and the words of the command line that go with it. */
+#include "c_program.h"
 #include "onnx.h"
 
 OnnxWords onnx_shapes_from, onnx_consts, onnx_sets;
@@ -16,8 +17,10 @@ Graph *read_file(const char *file)
 	size_t n;
 	if (file_is_onnx(file))
 		return read_onnx(file);
-	if (suffix_is(file, ".c"))
-		die(UNSUPPORTED, "%s: .c files are not supported", file);
+	if (file_is_c(file))
+		return read_c(file);
+	if (suffix_is(file, ".so"))
+		return read_compiled(file);
 	if (!suffix_is(file, ".t"))
 		return NULL;
 	const char *text = file_map(file, &n);

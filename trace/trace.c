@@ -1,14 +1,29 @@
 /* trace FILE: anything → level graph.  The reader is picked by the file's suffix; what has none
  * of the known ones is a document. */
+#include "c_program.h"
 #include "onnx.h"
+#include <stdlib.h>
 
 /* What could not be decided of sizes is left to run:
  * meta {checks: [["eq", "n*2", "m"], …]}. */
 static Graph *note_checks(Graph *g)
 {
-	if (size_checks() != VNIL)
-		g->meta = val_set(g->meta, "checks", size_checks());
+	const Val *old = val_get(g->meta, "checks"), *own = size_checks();
 	size_checks_reset();
+	if (own == VNIL)
+		return g;
+	VEC(const Val *) all = {0};
+	for (size_t i = 0; old && old->kind == VAL_ARRAY && i < old->n; i++)
+		vec_push(&all, old->a[i]);
+	for (size_t i = 0; i < own->n; i++) {
+		size_t k = 0;
+		while (k < all.n && all.at[k] != own->a[i])
+			k++;
+		if (k == all.n)
+			vec_push(&all, own->a[i]);
+	}
+	g->meta = val_set(g->meta, "checks", val_array(all.n, all.at));
+	vec_free(&all);
 	return g;
 }
 
@@ -21,6 +36,7 @@ static const Pass passes[] = {
 
 static const Option options[] = {
 	ONNX_OPTIONS,
+	C_OPTIONS,
 	{0},
 };
 
@@ -28,8 +44,8 @@ int main(int argc, char **argv)
 {
 	static const Stage trace = {
 		.name = "trace", .usage = "[FILE]",
-		.summary = "Reads a program (.t), an ONNX model (.onnx), or a document of level tensor or graph "
-			"(.mp, or on standard input), and writes its graph.",
+		.summary = "Reads a program (.t), a program in C or C++ (.c, .cpp; or compiled, .so), an ONNX model (.onnx), "
+			"or a document of level tensor or graph (.mp, or on standard input), and writes its graph.",
 		.level_in = LV_TENSOR, .level_most = LV_GRAPH, .level_out = LV_GRAPH, .options = options,
 		.passes = passes, .read = read_file,
 	};
