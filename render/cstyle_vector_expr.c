@@ -369,7 +369,10 @@ static VText extreme_text(Printer *p, UOp *u)
 {
 	if (u->dtype == DT_BOOL)
 		return mask_infix(p, u, u->op == OP_MAX ? "|" : "&");
-	return call(p, u, vector_fn(p, u->op == OP_MAX ? "max" : "min", u->dtype));
+	double with;
+	bool number = const_is_float(u->src[1], &with) && with != 0 && with == with;
+	return call(p, u, vector_fn(p, u->op == OP_MAX ? number ? "max_with" : "max" :
+		number ? "min_with" : "min", u->dtype));
 }
 
 static VText rounding_text(Printer *p, UOp *u)

@@ -158,6 +158,18 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 #define EXTREME_PLAIN(lt) \
 	"\tconst $M m = ($M)(b " lt " a) | ($M)(a != a);\n\treturn " BLEND("m", "a", "b") ";\n"
 
+/* The same with a second operand that is a number other than 0: x86's own, its operands the other way round, has the
+ * first then when that is NaN. */
+#define EXTREME_WITH(op, lt) \
+	{#op "_with", 1, 0, 64, TWO AVX512("__builtin_ia32_" #op "$p512(b, a, 4)", \
+		"__builtin_ia32_" #op "$p512_mask(b, a, a, -1, 4)") EXTREME_WITH_PLAIN(lt) END}, \
+	{#op "_with", 1, 0, 32, TWO WITH("AVX", "__builtin_ia32_" #op "$p256(b, a)") \
+		EXTREME_WITH_PLAIN(lt) END}, \
+	{#op "_with", 1, 0, 16, TWO WITH("SSE2", "__builtin_ia32_" #op "$p(b, a)") \
+		EXTREME_WITH_PLAIN(lt) END}, \
+	{#op "_with", 1, 0, 0, TWO EXTREME_WITH_PLAIN(lt) "}\n"}
+#define EXTREME_WITH_PLAIN(lt) "\tconst $M m = ($M)(a " lt " b);\n\treturn " BLEND("m", "b", "a") ";\n"
+
 #define FUSED EACH("__builtin_fma$f(a[i], b[i], c[i])")
 #define FUSED_PLAIN \
 	"#if defined __FMA__ || defined __aarch64__\n" FUSED "#else\n\treturn a * b + c;\n#endif\n"
@@ -217,6 +229,8 @@ static const Row table[] = {
 		"$V $N($M m, $V a, $V b)\n{\n\treturn " BLEND("m", "a", "b") ";\n}\n"},
 	EXTREME(max, "<"),
 	EXTREME(min, ">"),
+	EXTREME_WITH(max, "<"),
+	EXTREME_WITH(min, ">"),
 	{"mulacc", 1, 0, 64, THREE "#ifdef __AVX512F__\n"
 		"\treturn __builtin_ia32_vfmadd$p512_mask(a, b, c, -1, 4);\n#else\n" FUSED_PLAIN END},
 	{"mulacc", 1, 0, 32, THREE WITH("FMA", "__builtin_ia32_vfmadd$p256(a, b, c)") FUSED_PLAIN END},

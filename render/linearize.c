@@ -419,6 +419,8 @@ static void emit_scope(Lowering *l, Scope *s)
 	size_t nest = 0;
 	for (size_t i = 0; i < s->pre.n; i++)
 		emit(l, s->pre.at[i]);
+	if (s->ahead)
+		ahead_emit(l, s);
 	for (uint32_t p = 0; p < phases; p++) {
 		for (nest = 0; nest < s->nests.n; nest++)
 			if (s->nests.at[nest]->phase == p)

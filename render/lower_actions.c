@@ -158,6 +158,8 @@ static void tell(const Plan *p, const Facts *f)
 		buf_printf(&b, ", stores past the cache");
 	if (p->fetch)
 		buf_printf(&b, ", what is stored to fetched before");
+	if (p->ahead)
+		buf_printf(&b, ", the next r%lld fetched meanwhile", (long long)axis_of(f, __builtin_ctzll(p->ahead)));
 	if (p->mode != PLAN_LOOPS)
 		buf_printf(&b, ", %d items a group", p->items);
 	for (int i = 0; i < p->nstage; i++) {

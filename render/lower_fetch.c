@@ -1,9 +1,16 @@
-/* The places that a tile turned in registers will store to, asked for before it is loaded:
+/* Places asked for before they are needed. Those that a tile turned in registers will store to, asked for before it is loaded:
  *
- *     RANGE k<16 unroll; PREFETCH y[(r0+k)*3000 + v0]; PREFETCH y[(r0+k)*3000 + v0+15]; ENDRANGE
+ *     RANGE k<16 unroll; PREFETCH y[(r0+k)*3000 + v0] "store"; … y[(r0+k)*3000 + v0+15]; ENDRANGE
  *
  * Its rows lie apart, so nothing in the processor foresees them, and a store that has to wait for its
- * line holds up those behind it. Where stores go past the caches there is nothing to fetch. */
+ * line holds up those behind it. Where stores go past the caches there is nothing to fetch.
+ *
+ * And the next row of what a row kernel reads, while it does the most with this one:
+ *
+ *     RANGE k<4 unroll; PREFETCH x[(r0+1)*1024 + r2*64 + k*16]; ENDRANGE
+ *
+ * A row of a few KB is read as a whole before anything is done with it, so the processor waits for all of
+ * it; a row is about as long as a page, behind which it foresees nothing by itself. */
 #include "render.h"
 #include "ix.h"
 
@@ -51,8 +58,61 @@ void fetch_emit(Lowering *l, const Nest *n)
 	for (uint32_t i = 0; i < kernel->nsrc; i++) {
 		if (!plain_place(kernel->src[i]->src[0]->src[1]))
 			continue;
-		emit(l, NODE(OP_PREFETCH, DT_NONE, VNIL, place_at(l, n, kernel->src[i], row, 0)));
-		emit(l, NODE(OP_PREFETCH, DT_NONE, VNIL, place_at(l, n, kernel->src[i], row, size - 1)));
+		emit(l, NODE(OP_PREFETCH, DT_NONE, val_str("store"), place_at(l, n, kernel->src[i], row, 0)));
+		emit(l, NODE(OP_PREFETCH, DT_NONE, val_str("store"), place_at(l, n, kernel->src[i], row, size - 1)));
 	}
 	emit(l, NODE(OP_ENDRANGE, DT_NONE, VNIL, row));
+}
+
+/* ---- the next row */
+
+enum { LINE = 64, ROW_LEAST = 512, ROW_MOST = 1 << 16, ALL_LEAST = 1 << 21 };
+
+/* Does the load's place go to its neighbour with range v, and on by the row with range r? */
+static bool walks_rows(const Facts *f, const UOp *u, int v, int r)
+{
+	UOp *at = u->src[0]->src[1];
+	Sum s;
+	if (u->op != OP_LOAD || u->nsrc > 1 || u->src[0]->src[0]->op != OP_PARAM || reads_written(f, u) ||
+		!plain_place(at) || !(free_of(at) >> v & free_of(at) >> r & 1))
+		return false;
+	sum_of(&s, at);
+	return sum_coef(&s, f->range[v]) == 1 && sum_coef(&s, f->range[r]) > 1;
+}
+
+uint64_t wants_ahead(const Plan *p, const Facts *f, int v)
+{
+	int64_t all, row, size;
+	int r = p->norder ? p->order[0] : -1;
+	if (r < 0 || r == v || !p->nstage || p->tile[r].unroll || p->tile[v].vector < 2)
+		return 0;
+	for (size_t i = 0; i < f->all.n; i++) {
+		const UOp *u = f->all.at[i];
+		if (u->op != OP_LOAD || !walks_rows(f, u, v, r))
+			continue;
+		size = dtype_size(u->dtype);
+		row = count_of(f, 1ull << v) * size;
+		if (row >= ROW_LEAST && row <= ROW_MOST && mul_ok(row, count_of(f, 1ull << r), &all) && all >= ALL_LEAST)
+			return 1ull << r;
+	}
+	return 0;
+}
+
+void ahead_emit(Lowering *l, const Scope *s)
+{
+	int v = __builtin_ctzll(s->starts), r = __builtin_ctzll(l->plan.ahead);
+	const Start *start = scope_start(s, v);
+	UOp *from[] = {l->facts.range[v], l->facts.range[r]}, *next = ix_add(value_of(s, r), ix_const(1));
+	for (size_t i = 0; i < l->facts.all.n; i++) {
+		UOp *u = l->facts.all.at[i];
+		if (u->op != OP_LOAD || !walks_rows(&l->facts, u, v, r))
+			continue;
+		int line = LINE / dtype_size(u->dtype), lines = (start->tile.unroll * start->tile.vector + line - 1) / line;
+		UOp *k = scope_range(l, s, ix_const(lines), "unroll");
+		UOp *to[] = {ix_add(start->first, ix_mul(k, ix_const(line))), next}, *index = u->src[0];
+		UOp *at = substitute(index->src[1], 2, from, to);
+		emit(l, k);
+		emit(l, NODE(OP_PREFETCH, DT_NONE, VNIL, NODE(OP_INDEX, index->dtype, VNIL, index->src[0], at)));
+		emit(l, NODE(OP_ENDRANGE, DT_NONE, VNIL, k));
+	}
 }

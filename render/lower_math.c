@@ -43,8 +43,6 @@ UOp *math_pow_special(UOp *x, UOp *y, UOp *magnitude)
 	return m_where(either(m_equal(x, one), m_equal(y, zero)), one, r);
 }
 
-typedef struct { double lo, hi; } Bounds;
-
 static bool is_absolute(const UOp *x)
 {
 	const UOp *mask = x->op == OP_BITCAST ? x->src[0] : x;
@@ -52,8 +50,25 @@ static bool is_absolute(const UOp *x)
 		mask->src[1] == m_int(mask, x->dtype == DT_F32 ? INT32_MAX : INT64_MAX);
 }
 
-/* Where x lies, unless it is NaN, as far as a few nodes on the way to it show. */
-static Bounds bounds(UOp *x)
+/* x - max x: over the ranges that the maximum is taken over, x is the same with those of its own for them. */
+static bool below_maximum(const UOp *u)
+{
+	UOp *x = u->src[0], *m = u->src[1];
+	if (u->op != OP_SUB || m->op != OP_RREDUCE || !val_is_str(m->arg, "MAX"))
+		return false;
+	return x == m->src[0];
+}
+
+/* What x is at the least and at the most, by itself. */
+static MathBounds own_bounds(const UOp *x)
+{
+	const double inf = __builtin_inf();
+	if (is_absolute(x) || (x->op == OP_MUL && x->src[0] == x->src[1]))
+		return (MathBounds){0, inf};
+	return below_maximum(x) ? (MathBounds){-inf, 0} : (MathBounds){-inf, inf};
+}
+
+MathBounds math_bounds(UOp *x)
 {
 	enum { FAR = 8 };
 	const double inf = __builtin_inf();
@@ -64,26 +79,26 @@ static Bounds bounds(UOp *x)
 		way[n] = x;
 		x = x->src[0];
 	}
-	Bounds b = {is_absolute(x) ? 0 : -inf, inf};
+	MathBounds b = own_bounds(x);
 	while (n-- > 0) {
 		const_is_float(way[n]->nsrc == 2 ? way[n]->src[1] : m_num(x, -1), &c);
 		if (way[n]->op == OP_MAX)
-			b = (Bounds){__builtin_fmax(b.lo, c), __builtin_fmax(b.hi, c)};
+			b = (MathBounds){__builtin_fmax(b.lo, c), __builtin_fmax(b.hi, c)};
 		else if (way[n]->op == OP_MIN)
-			b = (Bounds){__builtin_fmin(b.lo, c), __builtin_fmin(b.hi, c)};
+			b = (MathBounds){__builtin_fmin(b.lo, c), __builtin_fmin(b.hi, c)};
 		else if (way[n]->op == OP_ADD)
-			b = (Bounds){b.lo + c, b.hi + c};
+			b = (MathBounds){b.lo + c, b.hi + c};
 		else if ((way[n]->op == OP_MUL || way[n]->op == OP_NEG) && c != 0)
-			b = c > 0 ? (Bounds){b.lo * c, b.hi * c} : (Bounds){b.hi * c, b.lo * c};
+			b = c > 0 ? (MathBounds){b.lo * c, b.hi * c} : (MathBounds){b.hi * c, b.lo * c};
 		else
-			b = (Bounds){-inf, inf};
+			b = (MathBounds){-inf, inf};
 	}
 	return b;
 }
 
 UOp *math_hold(UOp *x, double lo, double hi, double most)
 {
-	Bounds b = bounds(x);
+	MathBounds b = math_bounds(x);
 	if (!(b.lo >= -most))
 		x = m_op(OP_MAX, x, m_num(x, lo));
 	return b.hi <= most ? x : m_op(OP_MIN, x, m_num(x, hi));

@@ -40,17 +40,21 @@ static inline UOp *m_clamp(UOp *x, double lo, double hi)
 {
 	return m_op(OP_MIN, m_op(OP_MAX, x, m_num(x, lo)), m_num(x, hi));
 }
-/* The same, but on neither side where the nodes that x is made of show that it is within ±most. */
+/* Where x lies, unless it is NaN, as far as a few nodes on the way to it show. */
+typedef struct { double lo, hi; } MathBounds;
+MathBounds math_bounds(UOp *x);
+/* m_clamp, but on neither side where x is seen to be within ±most. */
 UOp *math_hold(UOp *x, double lo, double hi, double most);
-/* x + c - c with c = 1.5·2^k·2^mantissa: x to the nearest multiple of 2^k; *shifted is x + c, whose last
- * bits are that multiple's */
-static inline UOp *m_round(UOp *x, int k, UOp **shifted)
+/* x + c - c with c = (1.5·2^mantissa + bias)·2^k: x to the nearest multiple of 2^k; *shifted is x + c, whose last
+ * bits are that multiple's, and bias more */
+static inline UOp *m_round_biased(UOp *x, int k, int bias, UOp **shifted)
 {
 	double c = x->dtype == DT_F32 ? 0x1.8p23 : 0x1.8p52;
-	UOp *magic = m_num(x, c * (1 << k));
+	UOp *magic = m_num(x, (c + bias) * (1 << k));
 	*shifted = m_add(x, magic);
 	return m_sub(*shifted, magic);
 }
+static inline UOp *m_round(UOp *x, int k, UOp **shifted) { return m_round_biased(x, k, 0, shifted); }
 /* c[0] + c[1]·x + … + c[n-1]·xⁿ⁻¹ */
 static inline UOp *m_poly(UOp *x, const double *c, int n)
 {

@@ -1,6 +1,7 @@
 /* EXP2, LOG2, SIN and POW of f32 as plain arithmetic.
  *
  *     exp2(x) = (2^n)²·p(f)         n the whole number nearest to x/2, f = x - 2n in -1 … 1
+ *       x ≤ 60: 2^(n+64)·(2^-64·p(f))   n that nearest to x, f = x - n in -½ … ½
  *     log2(x) = e + f·q(f)          x = 2^e·(1 + f), 1 + f in √½ … √2
  *     sin(x)  = ±r·s(r²)            r = x/π - n in -½ … ½, in f64, with as many bits of 1/π as x needs
  *     pow(x, y) = ±2^(y·log2|x|)    in f64
@@ -10,16 +11,29 @@
  * subnormals come out rounded once. */
 #include "lower_math.h"
 
+/* 2e-9; what is so small that 2^n is no float comes out of the last product, rounded once */
+static UOp *exp2_below(UOp *x)
+{
+	static const double p[] = {0x1p-64, 0.6931472028550582 * 0x1p-64, 0.24022647913639214 * 0x1p-64,
+		0.055503324711486945 * 0x1p-64, 0.009618437356465498 * 0x1p-64,
+		0.0013398874406550458 * 0x1p-64, 0.00015353362227507275 * 0x1p-64};
+	UOp *shifted, *f;
+	x = math_hold(x, -152, 60, 60);
+	f = m_sub(x, m_round_biased(x, 0, 127 + 64, &shifted));
+	return m_mul(M_POLY(f, p), m_real(m_shl(m_bits(shifted), 23)));
+}
+
 /* 1e-8 */
 UOp *math_exp2_f32(UOp *x)
 {
+	if (math_bounds(x).hi <= 60)
+		return exp2_below(x);
 	static const double p[] = {1.0, 0.6931472165932314, 0.24022672884164784, 0.05550379503228596,
 		0.009616720006966076, 0.0013339490896987563, 0.00015653663354788395, 1.5030574080896227e-05};
 	UOp *shifted, *f, *scale;
 	x = math_hold(x, -152, 130, 250);
-	f = m_sub(x, m_round(x, 1, &shifted));
-	scale = m_bits(shifted);
-	scale = m_real(m_shl(m_add(scale, m_int(scale, 127)), 23));
+	f = m_sub(x, m_round_biased(x, 1, 127, &shifted));
+	scale = m_real(m_shl(m_bits(shifted), 23));
 	return m_mul(m_mul(M_POLY(f, p), scale), scale);
 }
 

@@ -166,6 +166,7 @@ static void open_stage(Lowering *l, Nest *n, Scope *outer, uint64_t left, uint64
 	for (int i = 0; i < parts; i++) {
 		add_inner(n, outer, last[i]);
 		bool tiled = last[i]->starts >> r & 1;
+		last[i]->ahead = tiled && l->plan.ahead && !n->along;
 		open_stage(l, n, last[i], left & (left - 1), lanes | (tiled ? 1ull << r : 0));
 	}
 }

@@ -10,6 +10,7 @@
  *     ["jam", 4]              4 turns of a reduction within the lanes
  *     ["stream"]              stores go past the cache
  *     ["fetch"]               what a turned tile stores to is fetched before
+ *     ["ahead", 0]            the next row r0 is fetched while one is in work
  *     ["bind", 128, 0, 1]     GPU: one work item an element, 128 a group
  *     ["group", 128, 0]       GPU: one work group a row r0
  *     ["stage", 17, 1]        the value of node 17 in a row buffer over r1
@@ -73,7 +74,7 @@ static int write_tiles(const Plan *p, const Facts *f, const Val **list)
 
 void plan_write(const Plan *p, const Facts *f, UOp **kernel)
 {
-	const Val *list[MAX_STAGED + 2 * MAX_RANGES + 8];
+	const Val *list[MAX_STAGED + 2 * MAX_RANGES + 9];
 	int n = 0, range[MAX_RANGES];
 	list[n++] = action(f, "order", NULL, 0, p->order, p->norder);
 	n += write_tiles(p, f, list + n);
@@ -87,6 +88,8 @@ void plan_write(const Plan *p, const Facts *f, UOp **kernel)
 		list[n++] = VARR(val_str("stream"));
 	if (p->fetch)
 		list[n++] = VARR(val_str("fetch"));
+	if (p->ahead)
+		list[n++] = action(f, "ahead", NULL, 0, range, ranges_in(p->ahead, range));
 	if (p->mode != PLAN_LOOPS)
 		list[n++] = action(f, p->mode == PLAN_ITEMS ? "bind" : "group", (int64_t[]){p->items}, 1,
 			range, ranges_in(p->bound, range));
@@ -142,6 +145,13 @@ static void read_jam(Plan *p, const Facts *f, const Val *a) { p->jam = number(f,
 static void read_stream(Plan *p, const Facts *f, const Val *a) { p->stream = true; }
 static void read_fetch(Plan *p, const Facts *f, const Val *a) { p->fetch = true; }
 
+static void read_ahead(Plan *p, const Facts *f, const Val *a)
+{
+	if (a->n != 2)
+		die(MALFORMED, "node %u KERNEL: what is fetched ahead is [\"ahead\", range]", f->kernel->id);
+	p->ahead = set_from(f, a, 1);
+}
+
 static void read_grid(Plan *p, const Facts *f, const Val *a)
 {
 	p->grid = number(f, a, 1, 2 * MAX_RANGES);
@@ -177,7 +187,7 @@ static void read_staged(Plan *p, const Facts *f, const Val *a)
 
 static const struct { const char *name; void (*read)(Plan *p, const Facts *f, const Val *a); } actions[] = {
 	{"order", read_order}, {"tile", read_tile}, {"chunk", read_chunk}, {"grid", read_grid},
-	{"split", read_split}, {"jam", read_jam}, {"stream", read_stream}, {"fetch", read_fetch},
+	{"split", read_split}, {"jam", read_jam}, {"stream", read_stream}, {"fetch", read_fetch}, {"ahead", read_ahead},
 	{"bind", read_items}, {"group", read_items}, {"stage", read_staged}, {"turn", read_staged},
 };
 

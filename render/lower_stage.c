@@ -11,7 +11,8 @@
 #include "render.h"
 #include <stdlib.h>
 
-enum { COSTLY = 12, COST_MAX = 1 << 30 };
+/* Costs are in parts of an operation, so that shares of one count. */
+enum { PARTS = 64, COSTLY = 12 * PARTS, COST_MAX = 1 << 30 };
 
 /* What is known of one node of the kernel. */
 typedef struct {
@@ -106,12 +107,14 @@ static void find_around(const Lowering *l, const UOp *u, Node *n)
 	n->around = n->over ? s : NULL;
 }
 
-static int64_t own_cost(const Lowering *l, const UOp *u)
+static int64_t operations(const Lowering *l, const UOp *u)
 {
+	enum { LONG = 1 << 20 };
+	int64_t n;
 	switch (u->op) {
 	case OP_EXP2: case OP_LOG2: case OP_SIN: case OP_POW: case OP_THREEFRY: return 20;
 	case OP_SQRT: case OP_FDIV: case OP_IDIV: case OP_MOD: return 4;
-	case OP_RREDUCE: return 4 * count_of(&l->facts, bound_of(u));
+	case OP_RREDUCE: n = count_of(&l->facts, bound_of(u)); return 4 * (n < LONG ? n : LONG);
 	default: return 1;
 	}
 }
@@ -119,7 +122,7 @@ static int64_t own_cost(const Lowering *l, const UOp *u)
 /* Arithmetic of one instance in its own scope; a shared source's cost is shared. */
 static int64_t cost_of(const Lowering *l, Map *nodes, const Inst *i)
 {
-	int64_t cost = own_cost(l, i->of);
+	int64_t cost = PARTS * operations(l, i->of);
 	for (uint32_t k = 0; k < i->nsrc && i->kind == INST_VALUE; k++) {
 		Node *src = map_get(nodes, PKEY(i->src[k]->of));
 		if (src && !src->staged && i->src[k]->place == i->place)

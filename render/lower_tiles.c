@@ -480,6 +480,7 @@ static void tile_within(Tiling *t)
 	}
 	t->p->stream = !heavy && t->p->tile[t->v].vector > 1 && streams(t);
 	t->p->fetch = wants_fetch(t->p, t->f);
+	t->p->ahead = heavy ? 0 : wants_ahead(t->p, t->f, t->v);
 }
 
 void choose_tiles(Plan *p, const Facts *f, const Look *k)

@@ -114,7 +114,7 @@ typedef struct { int unroll, vector; } Tile;
 typedef struct { UOp *value; uint64_t over, along; } Staged;
 /* The list of actions, read. It stands in the kernel's arg as
  *   [["order", axis…], ["tile", axis, unroll, vector]…, ["chunk", axis, tiles]…, ["grid", loops],
- *    ["split", lanes], ["jam", turns], ["stream"], ["fetch"],
+ *    ["split", lanes], ["jam", turns], ["stream"], ["fetch"], ["ahead", axis],
  *    ["bind", items, axis…] or ["group", items, axis…], ["stage", node, axis…] …, ["turn", node, axis] …]
  * where node counts the kernel's nodes depth first, sources first. The empty list is plain loops.
  */
@@ -129,6 +129,7 @@ typedef struct {
 	int jam;                           /* turns of a reduction within the lanes; 0: one */
 	bool stream;                       /* stores go past the cache */
 	bool fetch;                        /* what a turned tile stores to is fetched before it is loaded */
+	uint64_t ahead;                    /* the range whose next turn's loads are fetched while a row is in work, or 0 */
 	int items;                         /* of a work group */
 	uint64_t bound;                    /* ranges that the grid runs over */
 	Staged stage[MAX_STAGED];
@@ -195,6 +196,7 @@ struct Scope {
 	UOp *part;              /* of a split reduction's innermost scope: which accumulator */
 	Scope *base;            /* of a lane scope: the scope around the lanes */
 	bool last;              /* the STOREs stand here */
+	bool ahead;             /* the PREFETCHes of plan.ahead stand here */
 	UOp *sort;              /* instead of them: the STORE of a sort */
 };
 typedef enum { INST_VALUE, INST_REDUCE, INST_SCAN, INST_STAGE } InstKind;
@@ -294,6 +296,10 @@ Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, bool stage, uint6
 
 /* The PREFETCHes of the tile that a nest fills registers for. */
 void fetch_emit(Lowering *l, const Nest *n);
+/* Those of what the tile that starts in s loads, one turn of plan.ahead later. */
+void ahead_emit(Lowering *l, const Scope *s);
+/* The range whose rows those are, for plan.ahead; 0 when they do not pay. v: the range in vectors. */
+uint64_t wants_ahead(const Plan *p, const Facts *f, int v);
 
 /* ---- lower_stage.c: which values deserve a row buffer ---------------------------------------- */
 

@@ -53,6 +53,10 @@ static uint64_t rnd(void)
 
 static double uniform(double a, double b) { return a + (b - a) * (double)(rnd() >> 11) * 0x1p-53; }
 
+/* 2^-|x|, which is known to be no more than 1 */
+static inline double exp2_below(double a) { return exp2(-fabs(a)); }
+static inline long double exp2_belowl(long double a) { return exp2l(-fabsl(a)); }
+
 /* ---- the error of one value; infinity stands where the next power of two would */
 
 static long double exact(T a, T b)

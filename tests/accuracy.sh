@@ -13,8 +13,9 @@ for f in "${flags[@]}"; do case $f in -march=*) march=-$f ;; esac; done
 
 # kernel FN DTYPE: its source in k.c
 kernel() {
-	printf 'input x %s[65536]\ninput z %s[65536]\noutput y = %s\n' "$2" "$2" \
-		"$([ "$1" = pow ] && echo 'x ** z' || echo "$1(x)")" > k.t
+	local is="$1(x)"
+	case $1 in pow) is='x ** z' ;; exp2_below) is='exp2(-abs(x))' ;; esac
+	printf 'input x %s[65536]\ninput z %s[65536]\noutput y = %s\n' "$2" "$2" "$is" > k.t
 	trace k.t | fuse | lower -t clang $march | render -t clang | show > k.txt || return 1
 	sed -n 's/^\t|//p' k.txt > k.c
 }
@@ -43,7 +44,7 @@ wanted() { [ -z "$ONLY" ] || case ,$ONLY, in *,"$1",*) true ;; *) false ;; esac;
 
 some=$count many=$count
 [ "$count" = all ] && some=1000 many=0
-for fn in exp2 log2 sin pow; do
+for fn in exp2 exp2_below log2 sin pow; do
 	for dtype in f32 f64; do
 		wanted $fn || continue
 		n=$([ $dtype$fn = f32$fn ] && echo "$many" || echo "$some")

@@ -139,15 +139,15 @@ static inline __attribute__((always_inline)) f32x8 max_f32x8(f32x8 a, f32x8 b)
 }
 #endif
 
-#ifndef HELPER_min_f32x8
-#define HELPER_min_f32x8
-static inline __attribute__((always_inline)) f32x8 min_f32x8(f32x8 a, f32x8 b)
+#ifndef HELPER_max_with_f32x8
+#define HELPER_max_with_f32x8
+static inline __attribute__((always_inline)) f32x8 max_with_f32x8(f32x8 a, f32x8 b)
 {
 #ifdef __AVX__
-	return __builtin_ia32_blendvps256(__builtin_ia32_minps256(a, b), a, (f32x8)(a != a));
+	return __builtin_ia32_maxps256(b, a);
 #else
-	const i32x8 m = (i32x8)(b > a) | (i32x8)(a != a);
-	return (f32x8)(((i32x8)a & m) | ((i32x8)b & ~m));
+	const i32x8 m = (i32x8)(a < b);
+	return (f32x8)(((i32x8)b & m) | ((i32x8)a & ~m));
 #endif
 }
 #endif
@@ -239,14 +239,6 @@ static inline __attribute__((always_inline)) f32x8 splat_f32x8(float x)
 static inline __attribute__((always_inline)) i32x4 splat_i32x4(int x)
 {
 	return (i32x4){x, x, x, x};
-}
-#endif
-
-#ifndef HELPER_splat_i32x8
-#define HELPER_splat_i32x8
-static inline __attribute__((always_inline)) i32x8 splat_i32x8(int x)
-{
-	return (i32x8){x, x, x, x, x, x, x, x};
 }
 #endif
 

@@ -1,4 +1,4 @@
-// helpers: vectors f32x8 splat_f32x8 load_f32x8 i32x8 max_f32x8 f32x4 i32x4 max_f32x4 f32x2 i32x2 max_f32x2 max_f32 min_f32x8 splat_i32x8 mulacc_f32x8 store_f32x8
+// helpers: vectors f32x8 splat_f32x8 load_f32x8 i32x8 max_f32x8 f32x4 i32x4 max_f32x4 f32x2 i32x2 max_f32x2 max_f32 max_with_f32x8 mulacc_f32x8 store_f32x8
 /* y */
 /* softmax.t:3 */
 void r_3_16(float *restrict y, const float *restrict x, const long from, const long to)
@@ -17,11 +17,10 @@ void r_3_16(float *restrict y, const float *restrict x, const long from, const l
 		acc3 = max_f32(acc2_0[0], acc2_0[1]);
 		_Alignas(64) float buf0[16];
 		for (long r3 = 0; r3 < 2; r3++) {
-			const f32x8 v0 = min_f32x8(max_f32x8((load_f32x8(&x[gidx0 * 16 + r3 * 8]) - acc3) * 1.442695f, splat_f32x8(-152.0f)), splat_f32x8(1.3e+02f));
-			const f32x8 v1 = v0 + 25165824.0f;
-			const f32x8 v2 = v0 - (v1 - 25165824.0f);
-			const f32x8 v3 = (f32x8)(((i32x8)v1 + splat_i32x8(127)) << 23);
-			store_f32x8(&buf0[r3 * 8], mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(splat_f32x8(1.5030574e-05f), v2, splat_f32x8(0.00015653664f)), v2, splat_f32x8(0.001333949f)), v2, splat_f32x8(0.00961672f)), v2, splat_f32x8(0.055503797f)), v2, splat_f32x8(0.24022673f)), v2, splat_f32x8(0.69314724f)), v2, splat_f32x8(1.0f)) * v3 * v3);
+			const f32x8 v0 = max_with_f32x8((load_f32x8(&x[gidx0 * 16 + r3 * 8]) - acc3) * 1.442695f, splat_f32x8(-152.0f));
+			const f32x8 v1 = v0 + 12583103.0f;
+			const f32x8 v2 = v0 - (v1 - 12583103.0f);
+			store_f32x8(&buf0[r3 * 8], mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(splat_f32x8(8.323074e-24f), v2, splat_f32x8(7.263544e-23f)), v2, splat_f32x8(5.214165e-22f)), v2, splat_f32x8(3.0088412e-21f)), v2, splat_f32x8(1.30227034e-20f)), v2, splat_f32x8(3.7575584e-20f)), v2, splat_f32x8(5.421011e-20f)) * (f32x8)((i32x8)v1 << 23));
 		}
 		f32x8 acc4_0;
 		acc4_0 = splat_f32x8(0.0f);
@@ -34,9 +33,9 @@ void r_3_16(float *restrict y, const float *restrict x, const long from, const l
 		acc6_0 = __builtin_shufflevector(acc5_0, acc5_0, 0, 1) + __builtin_shufflevector(acc5_0, acc5_0, 2, 3);
 		float acc7;
 		acc7 = acc6_0[0] + acc6_0[1];
-		const float v4 = 1.0f / acc7;
+		const float v3 = 1.0f / acc7;
 		for (long r3 = 0; r3 < 2; r3++) {
-			store_f32x8(&y[gidx0 * 16 + r3 * 8], load_f32x8(&buf0[r3 * 8]) * v4);
+			store_f32x8(&y[gidx0 * 16 + r3 * 8], load_f32x8(&buf0[r3 * 8]) * v3);
 		}
 	}
 }
