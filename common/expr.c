@@ -79,7 +79,8 @@ int mono_atoms(UOp *m, UOp **atom)
 	return n;
 }
 
-UOp *mono_make(int n, UOp **atom)
+/* the product of atoms */
+static UOp *mono_make(int n, UOp **atom)
 {
 	for (int i = 1; i < n; i++) {
 		UOp *a = atom[i];

@@ -40,9 +40,8 @@ UOp *sum_node(Sum *s);
 /* coefficient of m, 0 when it is not there */
 int64_t sum_coef(const Sum *s, const UOp *m);
 
-/* atoms of a monomial (count); the product of atoms; a*b, NULL when too long; a/b, NULL when b is no factor */
+/* atoms of a monomial (count); a*b, NULL when too long; a/b, NULL when b is no factor */
 int mono_atoms(UOp *m, UOp **atom);
-UOp *mono_make(int n, UOp **atom);
 UOp *mono_mul(UOp *a, UOp *b);
 UOp *mono_div(UOp *a, UOp *b);
 

@@ -48,7 +48,8 @@ static void add_size(Buf *out, const UOp *size)
 		buf_printf(out, "_s");
 }
 
-const char *kernel_base_name(UOp *kernel)
+/* What a KERNEL of level schedule does, and the sizes of its ranges; a C identifier. */
+static const char *base_name(UOp *kernel)
 {
 	Nodes all = walk(kernel);
 	VEC(UOp *) ranges = {0};
@@ -103,7 +104,7 @@ UOp *kernel_named(KernelNames *n, UOp *kernel)
 	UOp *bare = with_name(kernel, "");
 	named = map_get(&n->named, PKEY(bare));
 	if (!named) {
-		named = with_name(kernel, distinct(n, kernel_base_name(kernel)));
+		named = with_name(kernel, distinct(n, base_name(kernel)));
 		map_put(&n->named, PKEY(bare), named);
 	}
 	if (kernel != bare)

@@ -22,7 +22,8 @@ typedef struct {
 	Map labels;                     /* label + 1 → place + 1 */
 } Parser;
 
-_Noreturn void die_at(
+/* "file:line:column: message", then the line and a caret */
+static _Noreturn __attribute__((format(printf, 6, 7))) void die_at(
 	int status, const char *file, const char *s, size_t n, size_t at, const char *fmt, ...)
 {
 	va_list ap;
@@ -441,14 +442,5 @@ Graph *text_next(const char *s, size_t n, const char *file, size_t *at)
 	vec_free(&p.stack);
 	map_free(&p.labels);
 	*at = p.at;
-	return g;
-}
-
-Graph *text_parse(const char *s, size_t n, const char *file)
-{
-	size_t at = 0;
-	Graph *g = text_next(s, n, file, &at);
-	if (!g)
-		die_at(MALFORMED, file, s, n, 0, "there is no document");
 	return g;
 }

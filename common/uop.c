@@ -177,19 +177,6 @@ UOp *node_new(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg)
 	return u;
 }
 
-UOp *node_raw(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const Val *note)
-{
-	const Shape *shape = NULL;
-	int status = MALFORMED;
-	const char *err = op == OP_CONST && !const_normal(dt, arg) ? "the value does not fit its dtype"
-		: node_infer(op, dt, nsrc, src, arg, &shape, &status);
-	if (err)
-		die(status, "%s: %s", op_name(op), err);
-	UOp *u = node_plain(op, dt, nsrc, src, arg, note);
-	u->shape = shape;
-	return u;
-}
-
 UOp *node_plain(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const Val *note)
 {
 	UOp *u = node_alloc(op, dt, nsrc, src, arg, 0);

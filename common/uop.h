@@ -205,9 +205,7 @@ UOp *node_try(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, con
 /* NODE(OP_ADD, DT_F32, VNIL, a, b) */
 #define NODE(op, dt, arg, ...) node_new(op, dt, sizeof((UOp *[]){__VA_ARGS__}) / sizeof(UOp *), (UOp *[]){__VA_ARGS__}, arg)
 #define LEAF(op, dt, arg) node_new(op, dt, 0, NULL, arg)
-/* For documents read raw: a node of its own, never merged. node_raw checks as node_new does; node_plain does not
- * (level tensor) and has no shape. */
-UOp *node_raw(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const Val *note);
+/* For documents read raw: a node of its own, never merged, not checked and without a shape. */
 UOp *node_plain(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const Val *note);
 /* a node like u with other sources (u itself when they are the same); keeps u's note */
 UOp *node_with(UOp *u, UOp *const *src);
@@ -428,17 +426,14 @@ Graph *wire_read(const void *p, size_t n, size_t *used, int flags);
 /* Appends the document's bytes: what the sink reaches, in walk order; all nodes for a raw graph. */
 void wire_write(Buf *out, const Graph *g);
 void text_print(Buf *out, const Graph *g);
-Graph *text_parse(const char *s, size_t n, const char *file);   /* dies with file:line:column */
-/* The next document of a text that may hold several; *at moves past it. NULL at the end. */
+/* The next document of a text that may hold several; *at moves past it. NULL at the end. Dies with "file:line:column:
+ * message", then the line and a caret. */
 Graph *text_next(const char *s, size_t n, const char *file, size_t *at);
 void text_value(Buf *out, const Val *v);                     /* an arg or such, in the text form */
 /* One line for node i of g.all, without its newline and comment; index: place of each node in the text, by id */
 void text_node(Buf *out, const Graph *g, size_t i, const uint32_t *index);
 /* place in g.all (or in walk order) of each node, by id; malloc'd */
 uint32_t *text_index(const Graph *g);
-/* Dies with "file:line:column: message", then the line and a caret. */
-_Noreturn void die_at(int status, const char *file, const char *s, size_t n, size_t at, const char *fmt, ...)
-	__attribute__((format(printf, 6, 7)));
 
 /* ---- dot.c, html.c: a document (raw) to look at ----------------------------------------------------------------- */
 
@@ -616,8 +611,6 @@ void views_print(Buf *out, const Graph *g);                  /* show --views; vi
 
 /* ---- name_kernel.c ------------------------------------------------------------------------------------------------------- */
 
-/* "E_64_48", "r_64_48_32": what a KERNEL of level schedule does, and the sizes of its ranges; a C identifier. */
-const char *kernel_base_name(UOp *kernel);
 /* A schedule's names so far; starts as zeros. kernel_named gives the KERNEL under its own name, distinct from those of
  * the others: equal kernels, whatever their names were, are one. */
 typedef struct { Map named, taken; } KernelNames;

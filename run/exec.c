@@ -2,7 +2,7 @@
 #include "run.h"
 #include <stdlib.h>
 
-const Exec *const execs[] = { &exec_cpu, &exec_opencl, &exec_cuda, NULL };
+static const Exec *const execs[] = { &exec_cpu, &exec_opencl, &exec_cuda, NULL };
 
 const Exec *exec_find(const char *device, int *number)
 {
@@ -31,7 +31,8 @@ static void compare(void *ctx, const char *device, const char *text)
 	s->found |= !strcmp(device, s->want);
 }
 
-bool exec_has(const char *device)
+/* run --devices would list it */
+static bool exec_has(const char *device)
 {
 	Search s = { device, !strcmp(device, "cpu") };
 

@@ -178,11 +178,8 @@ struct Exec {
 	void (*sync)(void);
 };
 extern const Exec exec_cpu, exec_opencl, exec_cuda;
-extern const Exec *const execs[];       /* ends with NULL */
 /* The Exec of a device's name and its number there; NULL when no Exec has that name. */
 const Exec *exec_find(const char *device, int *number);
-/* True when run --devices would list it. */
-bool exec_has(const char *device);
 void exec_list(FILE *f);
 /* Dies with UNSUPPORTED when a COPY names a device that is not there. */
 void devices_check(const Graph *g);

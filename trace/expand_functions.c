@@ -17,8 +17,6 @@ static const Function table[] = {
 };
 enum { FUNCTIONS = sizeof table / sizeof *table };
 
-const Function *function_at(size_t i) { return i < FUNCTIONS ? &table[i] : NULL; }
-
 const Function *function_find(const char *name)
 {
 	static Map byname;

@@ -20,7 +20,8 @@ static UOp *rows_taken(UOp *x, int axis, UOp *at)
 	return t_move_axis(t_gather(t_move_axis(x, axis, 0), 1, &at), 0, axis);
 }
 
-UOp *t_nonzero(UOp *mask)
+/* the places of a mask [n] where it is not 0, i64 [count] */
+static UOp *places_of(UOp *mask)
 {
 	UOp *n = t_dim(mask, 0), *one = t_cast(is_true(mask), DT_I64), *at, *found;
 
@@ -31,7 +32,7 @@ UOp *t_nonzero(UOp *mask)
 
 UOp *t_compress(UOp *x, UOp *mask, int axis)
 {
-	return rows_taken(x, axis, t_nonzero(mask));
+	return rows_taken(x, axis, places_of(mask));
 }
 
 UOp *t_nonzero_places(UOp *x)
@@ -43,7 +44,7 @@ UOp *t_nonzero_places(UOp *x)
 		x = flat(x);
 	rank = t_rank(x);
 
-	at = t_nonzero(flat(x));
+	at = places_of(flat(x));
 	for (int i = rank - 1; i >= 0; i--) {
 		UOp *d = size_tensor(t_dim(x, i));
 		row[i] = t_unsqueeze(i ? t_op2(OP_FLOORMOD, at, d) : at, 0);

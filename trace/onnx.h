@@ -82,7 +82,6 @@ UOp *onnx_widen(UOp *x, int type);                   /* the f32 values of a carr
 /* The carrier of x's values, rounded half to even (integers: the low bits). saturate: floats overflow to the greatest
  * number, not to an infinity or NaN; round_mode (up, down, nearest) is for float8e8m0 alone. */
 UOp *onnx_narrowed(UOp *x, int type, bool saturate, const char *round_mode);
-UOp *onnx_cast_to(UOp *x, int from, int to, bool saturate, const char *round_mode);  /* onnx_cast.c: any to any */
 
 /* ---- onnx_const.c: values that are known while tracing ------------------------------------------------------ */
 

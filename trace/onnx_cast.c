@@ -10,7 +10,8 @@ static bool narrow_int(int type)
 	return type == ONNX_INT4 || type == ONNX_UINT4 || type == ONNX_INT2 || type == ONNX_UINT2;
 }
 
-UOp *onnx_cast_to(UOp *x, int from, int to, bool saturate, const char *round_mode)
+/* any to any */
+static UOp *cast_to(UOp *x, int from, int to, bool saturate, const char *round_mode)
 {
 	if (from == to)
 		return x;
@@ -45,7 +46,7 @@ static void cast(OnnxCall *c, int to)
 		onnx_fail(c, UNSUPPORTED, "a cast to %s", onnx_type_name(to));
 	if (strcmp(mode, "up") && strcmp(mode, "down") && strcmp(mode, "nearest"))
 		onnx_fail(c, MALFORMED, "round_mode is up, down or nearest, not \"%s\"", mode);
-	onnx_set_typed(c, 0, onnx_cast_to(x, onnx_type(c, 0), to, saturate, mode), to);
+	onnx_set_typed(c, 0, cast_to(x, onnx_type(c, 0), to, saturate, mode), to);
 }
 
 /* Before version 6 the type is spelled out. */

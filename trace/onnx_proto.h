@@ -24,8 +24,6 @@ extern const char *onnx_file, *onnx_folder;      /* both absolute */
 
 /* A TensorProto's value; stem names its BUFFER.  die_where says whose it is. */
 OnnxValue onnx_tensor(const Onnx__TensorProto *t, const char *stem);
-/* A checked shape; dims may be the model's own */
-const Shape *onnx_shape(size_t n, const int64_t *dims);
 
 /* ---- onnx_graph.c */
 

@@ -17,7 +17,8 @@
 /* where the bytes are: in memory, or at a place in a file */
 typedef struct { const uint8_t *p; const char *path; int64_t offset; size_t n; } Bytes;
 
-const Shape *onnx_shape(size_t n, const int64_t *dims)
+/* A checked shape; dims may be the model's own */
+static const Shape *checked_shape(size_t n, const int64_t *dims)
 {
 	UOp *d[MAX_RANK];
 	const char *err;
@@ -208,7 +209,7 @@ OnnxValue onnx_tensor(const Onnx__TensorProto *t, const char *stem)
 	if (dt == DT_NONE)
 		die(type > 0 && type < ONNX_TYPES ? UNSUPPORTED : MALFORMED,
 			"tensors of type %s are not supported", onnx_type_name(type));
-	const Shape *s = onnx_shape(t->n_dims, t->dims);
+	const Shape *s = checked_shape(t->n_dims, t->dims);
 	CHECK(shape_static(s, &count));
 	int bits = type_bits(type);
 	if (count > (INT64_MAX >> 7))

@@ -36,7 +36,6 @@ UOp *value_tensor(const Value *v, DType like);
 DType weak_dtype(const Value *v, DType like);    /* the dtype it would have then */
 /* What a fraction is by itself, and an integer that becomes one: f32, as in the text language; f64 in a program in C. */
 extern DType float_dtype;
-UOp *weak_const(const Value *v, DType dt);       /* NUMBER or BOOL; dies when an integer does not fit */
 UOp *value_size(const Value *v);                 /* index node of an int, SIZE or size text; NULL for others */
 UOp *size_tensor(UOp *size);                     /* i64 scalar; the size may be negative */
 /* Puts note, which has a loc, on the nodes without one that v is made of, as far as their ids are start or more. */
@@ -82,7 +81,6 @@ UOp *load_buffer(const char *path, const char *member, DType want, const char *n
  * fn_NAME. In a signature `*xs` takes all remaining positional arguments as a LIST. */
 struct Function { const char *name, *params; Value (*fn)(Args *a); const char *help; };
 const Function *function_find(const char *name);
-const Function *function_at(size_t i);       /* row i, NULL after the last */
 const char *param_name(const Function *f, int k);
 int param_find(const Function *f, const char *name);     /* -1 when there is none */
 /* Binds and calls. kw: names and values of keyword arguments. Dies with MALFORMED (unknown name, missing, twice). */
@@ -186,8 +184,7 @@ void data_sizes_reset(void);
  * indices. meta.counts and meta.trims tell run what to cut from the outputs (common/README.md). */
 Graph *bound_sizes(Graph *g);
 
-/* fn_data.c: the places of a mask [n] where it is not 0, i64 [count]; those of x, [rank, count]; parts of x along axis */
-UOp *t_nonzero(UOp *mask);
+/* fn_data.c: the places of x where it is not 0, i64 [rank, count]; parts of x along axis */
 UOp *t_nonzero_places(UOp *x);
 UOp *t_compress(UOp *x, UOp *mask, int axis);
 /* distinct parts of x along axis in rising order, or that of their first places: the parts; those places; for each part

@@ -82,7 +82,8 @@ DType weak_dtype(const Value *v, DType other)
 	return v->i < INT32_MIN || v->i > INT32_MAX || v->f > INT32_MAX ? v->f > INT64_MAX ? DT_U64 : DT_I64 : DT_I32;
 }
 
-UOp *weak_const(const Value *v, DType dt)
+/* NUMBER or BOOL; dies when an integer does not fit */
+static UOp *weak_const(const Value *v, DType dt)
 {
 	if (v->kind == V_BOOL)
 		return const_int(dt, v->i);
