@@ -11,7 +11,7 @@ LDFLAGS  += -fsanitize=address,undefined
 endif
 
 ROOMS     = trace schedule fuse render run
-TOOLS     = trace simplify grad jvp vmap schedule fuse layout lower render render-clang render-opencl render-cuda render-metal \
+TOOLS     = trace simplify grad jvp vmap jac hess schedule fuse layout lower render render-clang render-opencl render-cuda render-metal \
             compile run show info diff match rewrite sluice
 VPATH     = trace schedule fuse render run common/tools
 
