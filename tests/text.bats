@@ -128,11 +128,6 @@ check_error() {
 	ok tool trace p.t
 }
 
-@test "text: what is not there yet is said with status 3" {
-	: > m.c
-	fails 3 tool trace m.c
-}
-
 @test "documents of level tensor: broadcasting, dtypes, functions, several values" {
 	doc '{uop: 1, level: "tensor", nodes: [
 		["CONST",nil,[],2.0], ["BUFFER","f16",[],{name:"x",shape:[2,4],role:"const",data:b"003c004000420044003c004000420044"}],
