@@ -9,8 +9,9 @@
 
 enum { MAX_CALLS = 4000000, MAX_LIST = 1 << 20 };
 
-/* RANGE is start:stop:step, NAMED an argument by its parameter's name; MARK is ALL, REST or NEW, by its word. */
-typedef enum { H_VALUE, H_NAMED, H_RANGE, H_MARK } Form;
+/* RANGE is start:stop:step, NAMED an argument by its parameter's name; MARK is ALL, REST or NEW, by its word; BAD a text
+ * that is none, which the call that gets it complains of: it has a place. */
+typedef enum { H_VALUE, H_NAMED, H_RANGE, H_MARK, H_BAD } Form;
 typedef struct { Form form; Value v; const char *s; Value *part; } Handle;
 
 static VEC(Handle *) handles;
@@ -57,6 +58,8 @@ static Value plain(SluiceValue v)
 	const Handle *h = taken(v);
 	if (h->form == H_NAMED)
 		die(MALFORMED, "the argument %.60s by name stands where none can", h->s);
+	if (h->form == H_BAD)
+		die(MALFORMED, "%s", h->s);
 	if (h->form != H_VALUE)
 		die(MALFORMED, "a part of an index stands outside of at(…)");
 	return h->v;
@@ -105,15 +108,15 @@ static SluiceValue word_range(const Words *w)
 	return handle(h);
 }
 
-static Item item_of(const Handle *h)
+static Item item_of(SluiceValue x)
 {
 	Value none = v_none();
+	const Handle *h = taken(x);
 	if (h->form == H_RANGE)
 		return (Item){.kind = I_SLICE, .start = h->part[0], .stop = h->part[1], .step = h->part[2]};
-	if (h->form == H_NAMED)
-		die(MALFORMED, "an index by name");
-	if (h->form == H_VALUE && h->v.kind != V_NONE)
-		return (Item){.kind = I_AT, .at = h->v};
+	Value v = h->form == H_MARK ? none : plain(x);
+	if (h->form == H_VALUE && v.kind != V_NONE)
+		return (Item){.kind = I_AT, .at = v};
 	ItemKind kind = h->form == H_VALUE ? I_NEW : *h->s == 'a' ? I_SLICE : *h->s == 'r' ? I_ELLIPSIS : I_NEW;
 	return (Item){.kind = kind, .start = none, .stop = none, .step = none};
 }
@@ -124,7 +127,7 @@ static SluiceValue word_at(const Words *w)
 	Value x = plain(w->arg[0]);
 	Item *items = arena_alloc((w->n + 1) * sizeof *items);
 	for (size_t i = 1; i < w->n; i++)
-		items[i - 1] = item_of(taken(w->arg[i]));
+		items[i - 1] = item_of(w->arg[i]);
 	return given(index_value(&x, w->n - 1, items));
 }
 
@@ -377,7 +380,7 @@ static SluiceValue api_text(const char *s)
 	enum { MOST = 1 << 16 };
 	size_t n = s ? strnlen(s, MOST) : 0;
 	if (!s || n == MOST || !utf8_ok(s, n))
-		die(MALFORMED, "a text is %s", s ? "no UTF-8, or too long" : "NULL");
+		return handle((Handle){.form = H_BAD, .s = s ? "a text is no UTF-8, or too long" : "a text is NULL"});
 	return given(v_str(val_strn(s, n)->s));
 }
 
