@@ -84,12 +84,38 @@ const char *tool_find(const char *name)
 	return NULL;
 }
 
+const char *own_file(const char *path)
+{
+	static const char *const above[] = {"", "/..", "/../.."};
+	for (size_t i = 0; i < 3; i++) {
+		Buf full = {0};
+		buf_printf(&full, "%s%s/%s", tools_folder(), above[i], path);
+		if (!access(full.s, R_OK))
+			return full.s;
+		buf_free(&full);
+	}
+	return NULL;
+}
+
+const char *program_find(const char *name)
+{
+	const char *path = getenv("PATH"), *end;
+	if (strchr(name, '/'))
+		return access(name, X_OK) ? NULL : arena_strdup(name);
+	for (path = path ? path : "/usr/bin:/bin"; *path; path = *end ? end + 1 : end) {
+		end = strchrnul(path, ':');
+		char *full = arena_printf("%.*s/%s", (int)(end - path), path, name);
+		if (end > path && executable(full))
+			return full;
+	}
+	return NULL;
+}
+
 /* ---- children */
 
 typedef struct { pid_t pid; int in, out; } Child;
 
-/* The command as a shell would take it. */
-static void show_command(char *const argv[])
+void show_command(char *const argv[])
 {
 	Buf b = {0};
 	for (; *argv; argv++) {

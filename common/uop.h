@@ -521,6 +521,11 @@ void stage_begin(const char *name);
 /* Full path of a tool: SLUICE_PATH's folders, then the one this program is in. NULL when there is none. */
 const char *tool_find(const char *name);
 const char *stage_path(void);            /* the folders with colons */
+const char *program_find(const char *name);      /* full path of a program in PATH; NULL when there is none */
+void show_command(char *const argv[]);   /* as a shell would take it, on standard error */
+/* A file of the project that is no tool, by its path below the folder of the project's tools or the folder above (as
+ * built) or two above (as installed): "include/sluice/tensor.h". NULL when there is none. */
+const char *own_file(const char *path);
 /* Runs argv with in as standard input; returns its standard output in out. Returns the exit status. */
 int spawn_filter(char *const argv[], const void *in, size_t n, Buf *out);
 /* a pipeline of filters; argvs ends with NULL; names the first that failed in *failed */

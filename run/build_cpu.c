@@ -60,23 +60,6 @@ typedef struct { Kernel *at; size_t n, bytes; pid_t pid; const char *src, *out, 
 
 /* ---- the compiler */
 
-static const char *find_program(const char *name)
-{
-	const char *path = getenv("PATH"), *end;
-
-	if (strchr(name, '/'))
-		return access(name, X_OK) ? NULL : arena_strdup(name);
-	for (path = path ? path : "/usr/bin:/bin"; *path; path = *end ? end + 1 : end) {
-		char *full;
-		end = strchr(path, ':');
-		end = end ? end : path + strlen(path);
-		full = arena_printf("%.*s/%s", (int)(end - path), path, name);
-		if (end > path && !access(full, X_OK))
-			return full;
-	}
-	return NULL;
-}
-
 /* Everything about this machine's processor that -march=native looks at. */
 static Key add_features(Key k)
 {
@@ -107,10 +90,10 @@ static Compiler compiler_find(const char *wanted, bool fast)
 	char *real, *base;
 	struct stat st;
 
-	if (wanted && !(c.path = find_program(wanted)))
+	if (wanted && !(c.path = program_find(wanted)))
 		die(FAILED, "no compiler '%s'", wanted);
 	for (int i = 0; !c.path && usual[i]; i++)
-		c.path = find_program(usual[i]);
+		c.path = program_find(usual[i]);
 	if (!c.path)
 		die(FAILED, "no C compiler: neither cc nor gcc nor clang is in PATH");
 	real = realpath(c.path, NULL);
