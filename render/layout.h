@@ -48,6 +48,8 @@ Graph *layout_blocks(Graph *g);
  * their channels are the range of this axis. */
 enum { WINOGRAD_CHANNELS = 5 };
 Graph *layout_winograd(Graph *g);
+/* layout_order.c: calls that prepare buffers, those that read most first. */
+void largest_first(size_t n, UOp **call);
 /* layout_weights.c: constants of contractions copied once, in the order in which they are read. */
 Graph *layout_weights(Graph *g);
 

@@ -230,6 +230,7 @@ Graph *layout_weights(Graph *g)
 		else
 			vec_push(&w.out, (call = repack(&w, call)));
 	}
+	largest_first(w.packs.n, w.packs.at);
 	for (size_t i = 0; i < w.out.n; i++)
 		vec_push(&w.packs, w.out.at[i]);
 	Graph *r = graph_with_calls(g, w.packs.n, w.packs.at);

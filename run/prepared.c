@@ -10,6 +10,7 @@
  * times of change. A store through a mapping may reach a file's times as late as its page is
  * written back, and some file systems never tell; there the content itself is hashed. */
 #include "run.h"
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -243,8 +244,11 @@ static void drop_one(Buffers *b, size_t i)
 		if (b->exec->host)
 			b->host[i].data = NULL;
 	} else if (b->host[i].owned) {
+		bool large = b->host[i].bytes >= KEPT_FROM;
 		array_free(&b->host[i]);
 		b->mem[i] = NULL;
+		if (large)
+			malloc_trim(0);
 	} else if (val_get(b->u[i]->arg, "file")) {
 		pages_drop(b->host[i].data, b->host[i].bytes);
 	}
