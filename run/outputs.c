@@ -70,6 +70,30 @@ static void write_groups(
 	}
 }
 
+static bool has_text(const Val *list, const char *text)
+{
+	for (size_t i = 0; list && list->kind == VAL_ARRAY && i < list->n; i++)
+		if (val_is_str(list->a[i], text))
+			return true;
+	return false;
+}
+
+size_t outputs_asked(const Graph *g, size_t n, const char *const **names, const Array **at)
+{
+	const char **name = arena_alloc((n + 1) * sizeof *name);
+	Array *array = arena_alloc((n + 1) * sizeof *array);
+	size_t left = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!has_text(val_get(g->meta, "updates"), (*names)[i])) {
+			name[left] = (*names)[i];
+			array[left++] = (*at)[i];
+		}
+	*names = name;
+	*at = array;
+	return left;
+}
+
 void outputs_write(size_t n, const char *const *names, const Array *at, const char *to,
 	bool numbered, const Val *groups)
 {

@@ -124,6 +124,8 @@ static void write_outputs(Session *s, const Graph *g, const VarEnv *env)
 	size_t n = session_outputs(s, &names, &at);
 
 	n = outputs_trim(g, env, n, names, &at);
+	if (opt_save)
+		n = outputs_asked(g, n, &names, &at);
 	outputs_write(n, names, at, opt_to, opt_numbered, val_get(g->meta, "output_groups"));
 }
 

@@ -355,6 +355,8 @@ int64_t steps_run(Session *s, Feeds *f, const StepOptions *o, double *first_ms);
 
 /* ---- outputs.c, bench.c */
 
+/* Without those that are there for the update of a state alone (meta.updates); returns how many are left. */
+size_t outputs_asked(const Graph *g, size_t n, const char *const **names, const Array **at);
 /* to: a folder, a FILE.npz, or NULL: printed. numbered: output_K instead of names. groups:
  * meta.output_groups, or NULL. */
 void outputs_write(size_t n, const char *const *names, const Array *at, const char *to,

@@ -4,41 +4,8 @@
  * order: each KERNEL or PROGRAM launched or interpreted on its buffers, each MEMCPY a copy.
  * Everything that can be known before the first call (objects, places, sizes, variables) is found
  * out in session_open, so a call is a loop over an array. */
-#include "run.h"
+#include "session.h"
 #include <stdlib.h>
-
-typedef enum { STEP_LAUNCH, STEP_INTERPRET, STEP_COPY } StepKind;
-typedef struct {
-	StepKind kind;
-	UOp *node, *callee;             /* the CALL or MEMCPY; what is called */
-	const char *name;
-	const Program *program;
-	size_t nbuf, *slot;             /* numbers of buffers */
-	void **mem;
-	Launch launch;
-	bool empty;                     /* a grid without work items */
-	double ms;                      /* over all calls */
-} Step;
-
-/* where an input's memory is named: its buffer, and the steps' places for it */
-typedef struct { size_t slot; VEC(void **) mem; } Fed;
-
-struct Session {
-	Graph *g;
-	const Inputs *in;
-	SessionOptions o;
-	Programs programs;
-	Buffers b;
-	Step *step;
-	size_t nsteps, ncalls, first;   /* first: steps that are done once, before the first call */
-	int threads;
-	Prepared *prepared;
-	States states;
-	Fed *fed;                       /* for each of the inputs */
-	const char **names;
-	Array *out;
-	size_t nout;
-};
 
 /* ---- steps */
 
@@ -142,8 +109,6 @@ static void step_buffers(Session *s, Step *t, size_t from)
 		t->mem[k] = once ? NULL : buffer_memory(&s->b, t->slot[k]);
 	}
 }
-
-static UOp *kernel_of(UOp *callee) { return callee->op == OP_PROGRAM ? callee->src[0] : callee; }
 
 /* What the kernel takes a slot for must lie in the buffer that the CALL gives it. */
 static void params_check(const Session *s, const Step *t)
@@ -341,21 +306,6 @@ static void open_steps(Session *s)
 	map_free(&by);
 }
 
-/* Slots that a kernel stores to, as a mask. */
-static uint64_t slots_written(UOp *callee)
-{
-	UOp *kernel = kernel_of(callee);
-	Nodes all = walk(kernel);
-	uint64_t mask = kernel->op == OP_CUSTOM;
-
-	for (size_t i = 0; i < all.n; i++) {
-		const UOp *to = all.at[i]->op == OP_STORE ? all.at[i]->src[0]->src[0] : NULL;
-		if (to && to->op == OP_PARAM && param_slot(to) < 64)
-			mask |= 1ull << param_slot(to);
-	}
-	return mask;
-}
-
 /* What step i wrote, as FOLDER/007.r_64.t3.npy: the call, its kernel, the buffer. */
 static void step_keep(Session *s, size_t i)
 {
@@ -370,7 +320,7 @@ static void step_keep(Session *s, size_t i)
 				buffer_name(s->b.u[t->slot[k]])), buffer_get(&s->b, t->slot[k]));
 }
 
-static void step_time(Session *s, size_t i)
+void session_step(Session *s, size_t i)
 {
 	double begin = s->o.profile ? now_ms() : 0;
 
@@ -393,25 +343,10 @@ static void run_first(Session *s)
 		for (size_t k = 0; k < t->nbuf && !skip; k++)
 			t->mem[k] = buffer_memory(&s->b, t->slot[k]);
 		if (!skip)
-			step_time(s, i);
+			session_step(s, i);
 		s->b.exec->sync();
 		prepared_done(s->prepared, &s->b, i);
 	}
-}
-
-/* Where the memory of inputs that change is named. */
-static void find_fed(Session *s)
-{
-	s->fed = arena_alloc((s->in->n + 1) * sizeof *s->fed);
-	for (size_t i = s->first; i < s->nsteps; i++)
-		for (size_t k = 0; k < s->step[i].nbuf; k++) {
-			const UOp *u = s->b.u[s->step[i].slot[k]];
-			const Array *a = strcmp(buffer_role(u), "input") ? NULL : input_of(s->in, u);
-			if (!a || !s->in->fed[a - s->in->at])
-				continue;
-			s->fed[a - s->in->at].slot = s->step[i].slot[k];
-			vec_push(&s->fed[a - s->in->at].mem, &s->step[i].mem[k]);
-		}
 }
 
 Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
@@ -427,25 +362,12 @@ Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
 	if (g->level > LV_GRAPH) {
 		open_steps(s);
 		run_first(s);
-		if (o->feeds)
-			find_fed(s);
+		session_fed(s);
+		session_late(s);
 	} else {
 		states_open(g, in, &s->states);
 	}
 	return s;
-}
-
-void session_input(Session *s, size_t k, void *data)
-{
-	Fed *f = s->g->level > LV_GRAPH ? &s->fed[k] : NULL;
-
-	s->in->at[k].data = data;
-	if (!f || !f->mem.n)
-		return;
-	s->b.host[f->slot].data = data;
-	buffer_put(&s->b, f->slot);
-	for (size_t i = 0; i < f->mem.n && s->b.exec->host; i++)
-		*f->mem.at[i] = data;
 }
 
 void session_call(Session *s)
@@ -458,110 +380,9 @@ void session_call(Session *s)
 		return;
 	}
 	for (size_t i = s->first; i < s->nsteps; i++)
-		step_time(s, i);
+		if (!s->step[i].late)
+			session_step(s, i);
 	s->b.exec->sync();
-}
-
-/* ---- states */
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(buffer_name(*(UOp *const *)a), buffer_name(*(UOp *const *)b));
-}
-
-static bool is_state(const UOp *u) { return !strcmp(buffer_role(u), "state"); }
-
-size_t session_states(Session *s, const char *const **names, const Array **at)
-{
-	size_t most = s->b.n + s->states.n + 1, n = 0;
-	const char **name = arena_alloc(most * sizeof *name);
-	Array *array = arena_alloc(most * sizeof *array);
-	UOp **u = arena_alloc(most * sizeof *u);
-	Map by = {0};
-
-	for (size_t i = 0; i < s->b.n; i++)
-		if (is_state(s->b.u[i])) {
-			u[n++] = s->b.u[i];
-			map_put(&by, PKEY(s->b.u[i]), buffer_get(&s->b, i));
-		}
-	for (size_t i = 0; i < s->states.n; i++) {
-		u[n++] = s->states.at[i].buffer;
-		map_put(&by, PKEY(s->states.at[i].buffer), &s->states.at[i].at);
-	}
-	qsort(u, n, sizeof *u, by_name);
-	for (size_t i = 0; i < n; i++) {
-		name[i] = buffer_name(u[i]);
-		array[i] = *(Array *)map_get(&by, PKEY(u[i]));
-	}
-	map_free(&by);
-	*names = name;
-	*at = array;
-	return n;
-}
-
-void session_states_put(Session *s)
-{
-	for (size_t i = 0; i < s->b.n; i++)
-		if (is_state(s->b.u[i]))
-			buffer_put(&s->b, i);
-}
-
-/* ---- results */
-
-/* The numbers of the output BUFFERs, in the order of the names. */
-static const size_t *output_slots(const Session *s)
-{
-	size_t *slot = arena_alloc((s->nout + 1) * sizeof *slot);
-	Map by = {0};
-
-	for (size_t k = 0; k < s->b.n; k++)
-		if (!strcmp(buffer_role(s->b.u[k]), "output"))
-			map_put(&by, PKEY(val_get(s->b.u[k]->arg, "name")), (void *)(uintptr_t)(k + 1));
-	for (size_t i = 0; i < s->nout; i++) {
-		slot[i] = (uintptr_t)map_get(&by, PKEY(val_str(s->names[i]))) - 1;
-		if (slot[i] == (size_t)-1)
-			die(MALFORMED, "output '%s' has no BUFFER", s->names[i]);
-	}
-	map_free(&by);
-	return slot;
-}
-
-size_t session_outputs(Session *s, const char *const **names, const Array **at)
-{
-	const size_t *slot = s->g->level > LV_GRAPH ? output_slots(s) : NULL;
-
-	for (size_t i = 0; slot && i < s->nout; i++)
-		s->out[i] = *buffer_get(&s->b, slot[i]);
-	*names = s->names;
-	*at = s->out;
-	return s->nout;
-}
-
-Graph *session_profile(const Session *s)
-{
-	const Val **row = arena_alloc((s->nsteps + 1) * sizeof *row);
-	Graph *g = arena_alloc(sizeof *g);
-	double all = 0, n = s->ncalls ? s->ncalls : 1;
-
-	for (size_t i = s->first; i < s->nsteps; i++)
-		all += s->step[i].ms;
-	for (size_t i = 0; i < s->nsteps; i++) {
-		const Step *t = &s->step[i];
-		bool once = i < s->first;
-		double ms = once ? t->ms : t->ms / n;
-		fprintf(stderr, "%6zu  %10.4f ms  ", i, ms);
-		if (once)
-			fprintf(stderr, "%6s", prepared_skips(s->prepared, i) ? "cached" : "once");
-		else
-			fprintf(stderr, "%5.1f%%", all > 0 ? 100 * t->ms / all : 0);
-		fprintf(stderr, "  %s%s\n", t->name, t->kind == STEP_INTERPRET ? " (interpreted)" : "");
-		row[i] = VARR(val_int(i), val_str(t->name), val_float(ms));
-	}
-	fprintf(stderr, "%6s  %10.4f ms  a call, %zu call%s\n", "all", all / n, s->ncalls,
-		s->ncalls == 1 ? "" : "s");
-	*g = *s->g;
-	g->meta = val_set(s->g->meta, "timings", val_array(s->nsteps, row));
-	return g;
 }
 
 void session_close(Session *s)

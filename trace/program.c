@@ -6,6 +6,7 @@
  *
  * The first value of a state is computed here, by the interpreter, when it is more than a literal or a file. */
 #include "trace.h"
+#include <stdlib.h>
 
 enum { MAX_SIZES = 64, MOST_STATE = 1 << 30 };
 typedef struct { const char *name; UOp *buffer, *assign; } State;
@@ -174,9 +175,10 @@ void program_output(const char *name, UOp *u)
 	map_put(&outputs.seen, PKEY(val_str(name)), u);
 }
 
-/* An update that no output needs is an output by itself, so that it is reached. */
-static void add_updates(void)
+/* An update that no output needs is an output by itself, so that it is reached. The names of these. */
+static const Val *add_updates(void)
 {
+	VEC(const Val *) added = {0};
 	Nodes reached = walk_many(outputs.node.n, outputs.node.at);
 	Map has = {0};
 	for (size_t i = 0; i < reached.n; i++)
@@ -190,19 +192,23 @@ static void add_updates(void)
 		while (program_has_output(name))
 			name = arena_printf("%s_new", name);
 		program_output(name, assign);
+		vec_push(&added, val_str(name));
 	}
 	map_free(&has);
+	const Val *names = val_array(added.n, added.at);
+	vec_free(&added);
+	return names;
 }
 
 Graph *program_graph(void)
 {
-	add_updates();
+	const Val *updates = add_updates();
 	if (!outputs.node.n)
 		die(MALFORMED, "the program has no output");
 	Graph *g = arena_alloc(sizeof *g);
 	g->level = LV_GRAPH;
 	g->vars = vars;
-	g->meta = VNIL;
+	g->meta = updates->n ? VMAP(val_str("updates"), updates) : VNIL;
 	const Val *names = val_array(outputs.name.n, outputs.name.at);
 	g->sink = node_new(OP_SINK, DT_NONE, outputs.node.n, outputs.node.at, VMAP(val_str("names"), names));
 	/* also those that no output needs */
