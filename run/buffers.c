@@ -184,6 +184,7 @@ static void place_temps(const Graph *g, Buffers *b)
 	} else {
 		bytes = plan_made(g, b, offset);
 	}
+	b->plan = bytes;
 	b->workspace = b->exec->alloc(bytes ? bytes : 1);
 	for (size_t i = 0; i < b->n; i++)
 		if (has_role(b->u[i], "temp")) {
@@ -269,7 +270,6 @@ void buffers_settle(Buffers *b)
 			is_fed(b, b->u[i]))
 			continue;
 		b->mem[i] = memory_move(a->data, a->bytes);
-		pages_drop(a->data, a->bytes);
 		a->data = b->mem[i];
 		b->moved[i] = true;
 	}

@@ -236,7 +236,8 @@ typedef struct {
 	UOp **u;
 	Array *host;                    /* data NULL while only the device has it */
 	void **mem;                     /* device memory; for a host Exec the data itself */
-	void *workspace;                /* the temporaries' */
+	void *workspace;                /* the temporaries', of so many bytes: */
+	size_t plan;
 	bool *moved;                    /* by buffers_settle; NULL: none */
 	Map slot;                       /* BUFFER node → 1 + its number */
 } Buffers;
@@ -259,6 +260,11 @@ void pages_drop(const void *p, size_t n);
 void buffers_settle(Buffers *b);
 /* Gives back what buffers_place took. */
 void buffers_release(Buffers *b);
+
+/* ---- account.c */
+
+/* One line on standard error: what memory was for, and the most that there was. */
+void memory_tell(const Graph *g, const Buffers *b);
 
 /* ---- prepared.c: buffers of role prepared, filled once */
 
