@@ -29,27 +29,6 @@ static void print_names(Buf *b, const UOp *call, uint32_t from, uint32_t to)
 		buf_printf(b, " %s", buffer_name(call->src[i]));
 }
 
-/* How many slots a call writes, and how many of those it reads as well. */
-static void slots_used(const UOp *call, uint32_t *writes, uint32_t *both)
-{
-	UOp *k = call->src[0];
-	uint64_t written = 0, read = 0;
-	*both = 0;
-	*writes = 1;
-	if (k->op == OP_CUSTOM)
-		return;
-	for (uint32_t s = 0; s < k->nsrc; s++)
-		written |= 1ull << param_slot(store_buffer(k->src[s]));
-	Nodes loads = kernel_loads(k);
-	for (size_t l = 0; l < loads.n; l++)
-		read |= 1ull << param_slot(loads.at[l]->src[0]->src[0]);
-	*writes = 0;
-	for (uint32_t s = 0; s + 1 < call->nsrc; s++) {
-		*writes += written >> s & 1;
-		*both += (written & read) >> s & 1;
-	}
-}
-
 Graph *explain_result(Graph *g)
 {
 	if (!fuse_explain)
@@ -62,9 +41,8 @@ Graph *explain_result(Graph *g)
 			continue;
 		}
 		/* slots in order: written, then read; a buffer updated in place counts as both */
-		uint32_t writes, both;
-		slots_used(call, &writes, &both);
-		uint32_t reads = call->nsrc - 1 - writes + both;
+		const Facts *f = step_facts(call);
+		uint32_t writes = f->nwritten, reads = f->nread;
 		print_names(&b, call, writes + 1, call->nsrc);
 		buf_printf(&b, " ->");
 		print_names(&b, call, 1, writes + 1);
