@@ -389,7 +389,7 @@ static const char *infer_identity(In *n)
 
 static const char *infer_assign(In *n)
 {
-	if (n->src[0]->op != OP_BUFFER || strcmp(buffer_role(n->src[0]), "state"))
+	if (n->src[0]->op != OP_BUFFER || !buffer_is(n->src[0], "state"))
 		SAY("the target is not a state BUFFER");
 	if (!shape_equal(n->src[0]->shape, n->src[1]->shape))
 		SAY("shapes %s and %s do not match", shape_text(n->src[0]->shape), shape_text(n->src[1]->shape));

@@ -12,7 +12,7 @@ typedef struct { VEC(UOp *) buffer; VEC(int64_t) size; VEC(int) first; VEC(int) 
 
 static void touch(Lives *l, UOp *b, int call)
 {
-	if (strcmp(buffer_role(b), "temp"))
+	if (!buffer_is(b, "temp"))
 		return;
 	intptr_t i = (intptr_t)map_get(&l->index, PKEY(b)) - 1;
 	if (i >= 0) {

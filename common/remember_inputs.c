@@ -24,7 +24,7 @@ void inputs_remember(Graph *g)
 	const Val **name = arena_alloc((all.n + 1) * sizeof *name), **sized = arena_alloc((all.n + 1) * sizeof *sized);
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *u = all.at[i];
-		if (u->op != OP_BUFFER || strcmp(buffer_role(u), "input"))
+		if (u->op != OP_BUFFER || !buffer_is(u, "input"))
 			continue;
 		name[n++] = val_str(buffer_name(u));
 		/* at level tensor nodes have no shape yet */

@@ -26,7 +26,7 @@ static void check_level(Level lv, size_t at, const UOp *u)
 static void check_name(Map *names, size_t at, UOp *u)
 {
 	const Val *name = val_get(u->arg, "name");
-	uint64_t key = PKEY(name) * 2 + !strcmp(buffer_role(u), "output");
+	uint64_t key = PKEY(name) * 2 + buffer_is(u, "output");
 	UOp *other = map_get(names, key);
 	if (other)
 		bad(MALFORMED, at, u, "two buffers have one name");

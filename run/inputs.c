@@ -318,7 +318,7 @@ static Array input_made(const UOp *u, const char *how, const VarEnv *env)
 
 static bool is_input(const UOp *u)
 {
-	return u->op == OP_BUFFER && !strcmp(buffer_role(u), "input");
+	return u->op == OP_BUFFER && buffer_is(u, "input");
 }
 
 /* The BUFFER of a row [name, dtype, shape] of meta.sized; NULL when it is none. */

@@ -2,7 +2,7 @@
 #include "session.h"
 #include <stdlib.h>
 
-static bool is_state(const UOp *u) { return !strcmp(buffer_role(u), "state"); }
+static bool is_state(const UOp *u) { return buffer_is(u, "state"); }
 
 /* ---- inputs */
 
@@ -12,7 +12,7 @@ void session_fed(Session *s)
 	for (size_t i = s->first; i < s->nsteps; i++)
 		for (size_t k = 0; k < s->step[i].nbuf; k++) {
 			const UOp *u = s->b.u[s->step[i].slot[k]];
-			const Array *a = strcmp(buffer_role(u), "input") ? NULL : input_of(s->in, u);
+			const Array *a = buffer_is(u, "input") ? input_of(s->in, u) : NULL;
 			if (!a || !s->in->fed[a - s->in->at])
 				continue;
 			s->fed[a - s->in->at].slot = s->step[i].slot[k];
@@ -101,7 +101,7 @@ void session_late(Session *s)
 		Step *t = &s->step[i];
 		uint64_t written = t->kind == STEP_COPY ? 1 : slots_written(t->callee);
 		t->late = t->kind == STEP_COPY && !used[t->slot[0]] && !changed[t->slot[1]] &&
-			!strcmp(buffer_role(s->b.u[t->slot[0]]), "output") && is_state(s->b.u[t->slot[1]]);
+			buffer_is(s->b.u[t->slot[0]], "output") && is_state(s->b.u[t->slot[1]]);
 		for (size_t k = 0; k < t->nbuf; k++) {
 			used[t->slot[k]] = true;
 			changed[t->slot[k]] |= k >= 64 || written >> k & 1;
@@ -118,7 +118,7 @@ static const size_t *output_slots(const Session *s)
 	Map by = {0};
 
 	for (size_t k = 0; k < s->b.n; k++)
-		if (!strcmp(buffer_role(s->b.u[k]), "output"))
+		if (buffer_is(s->b.u[k], "output"))
 			map_put(&by, PKEY(val_get(s->b.u[k]->arg, "name")), (void *)(uintptr_t)(k + 1));
 	for (size_t i = 0; i < s->nout; i++) {
 		slot[i] = (uintptr_t)map_get(&by, PKEY(val_str(s->names[i]))) - 1;
