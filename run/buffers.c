@@ -114,11 +114,6 @@ Array buffer_content(const UOp *u, const VarEnv *env)
 
 /* ---- temporaries */
 
-static bool has_role(const UOp *u, const char *role)
-{
-	return !strcmp(buffer_role(u), role);
-}
-
 /* The document's own plan: every temporary has an offset that lies in the workspace and is aligned
  * enough. */
 static bool plan_given(const Graph *g, const Buffers *b, int64_t *bytes)
@@ -129,8 +124,8 @@ static bool plan_given(const Graph *g, const Buffers *b, int64_t *bytes)
 		return false;
 	*bytes = w->a[0]->i;
 	for (size_t i = 0; i < b->n; i++) {
-		const Val *v = has_role(b->u[i], "temp") ? val_get(b->u[i]->arg, "offset") : NULL;
-		if (!has_role(b->u[i], "temp"))
+		const Val *v = buffer_is(b->u[i], "temp") ? val_get(b->u[i]->arg, "offset") : NULL;
+		if (!buffer_is(b->u[i], "temp"))
 			continue;
 		if (!v || v->kind != VAL_INT || v->i % b->exec->align)
 			return false;
@@ -161,7 +156,7 @@ static int64_t plan_made(const Graph *g, const Buffers *b, int64_t *offset)
 			last[i] = (int)c;
 		}
 	for (size_t i = 0; i < b->n; i++)
-		if (has_role(b->u[i], "temp") && first[i] >= 0) {
+		if (buffer_is(b->u[i], "temp") && first[i] >= 0) {
 			of[n] = i;
 			first[n] = first[i];
 			last[n] = last[i];
@@ -179,7 +174,7 @@ static void place_temps(const Graph *g, Buffers *b)
 
 	if (plan_given(g, b, &bytes)) {
 		for (size_t i = 0; i < b->n; i++)
-			if (has_role(b->u[i], "temp"))
+			if (buffer_is(b->u[i], "temp"))
 				offset[i] = val_get(b->u[i]->arg, "offset")->i;
 	} else {
 		bytes = plan_made(g, b, offset);
@@ -187,7 +182,7 @@ static void place_temps(const Graph *g, Buffers *b)
 	b->plan = bytes;
 	b->workspace = b->exec->alloc(bytes ? bytes : 1);
 	for (size_t i = 0; i < b->n; i++)
-		if (has_role(b->u[i], "temp")) {
+		if (buffer_is(b->u[i], "temp")) {
 			b->mem[i] = b->exec->slice(b->workspace, offset[i], b->host[i].bytes);
 			b->host[i].data = b->exec->host ? b->mem[i] : NULL;
 		}
@@ -200,18 +195,18 @@ static void place_temps(const Graph *g, Buffers *b)
 static void place_given(Buffers *b, size_t i)
 {
 	const UOp *u = b->u[i];
-	const Array *given = has_role(u, "input") ? input_of(b->in, u) : NULL;
+	const Array *given = buffer_is(u, "input") ? input_of(b->in, u) : NULL;
 
-	if (has_role(u, "input") && !given)
+	if (buffer_is(u, "input") && !given)
 		die(MALFORMED, "input '%s' is missing", buffer_name(u));
 	b->host[i] = given ? *given : buffer_content(u, &b->in->env);
-	if (b->exec->host && !has_role(u, "state")) {
+	if (b->exec->host && !buffer_is(u, "state")) {
 		b->mem[i] = b->host[i].data;
 		return;
 	}
 	b->mem[i] = b->exec->alloc(b->host[i].bytes);
 	b->exec->put(b->mem[i], b->host[i].data, b->host[i].bytes);
-	if (has_role(u, "state"))
+	if (buffer_is(u, "state"))
 		b->host[i].data = b->exec->host ? b->mem[i] : NULL;
 }
 
@@ -223,9 +218,9 @@ static void place_output(Buffers *b, size_t i)
 
 void *buffer_memory(Buffers *b, size_t i)
 {
-	if (!b->mem[i] && has_role(b->u[i], "const"))
+	if (!b->mem[i] && buffer_is(b->u[i], "const"))
 		place_given(b, i);
-	else if (!b->mem[i] && has_role(b->u[i], "prepared"))
+	else if (!b->mem[i] && buffer_is(b->u[i], "prepared"))
 		place_output(b, i);
 	return b->mem[i];
 }
@@ -244,9 +239,9 @@ Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in)
 	b.mem = arena_alloc((b.n + 1) * sizeof *b.mem);
 	for (size_t i = 0; i < b.n; i++) {
 		buffer_array(b.u[i], &in->env, &b.host[i]);
-		if (has_role(b.u[i], "output"))
+		if (buffer_is(b.u[i], "output"))
 			place_output(&b, i);
-		else if (has_role(b.u[i], "input") || has_role(b.u[i], "state"))
+		else if (buffer_is(b.u[i], "input") || buffer_is(b.u[i], "state"))
 			place_given(&b, i);
 	}
 	place_temps(g, &b);
@@ -266,7 +261,7 @@ void buffers_settle(Buffers *b)
 	b->moved = arena_alloc(b->n + 1);
 	for (size_t i = 0; i < b->n && b->exec->host; i++) {
 		Array *a = &b->host[i];
-		if (!has_role(b->u[i], "input") || a->bytes < HUGE_PAGE || a->owned ||
+		if (!buffer_is(b->u[i], "input") || a->bytes < HUGE_PAGE || a->owned ||
 			is_fed(b, b->u[i]))
 			continue;
 		b->mem[i] = memory_move(a->data, a->bytes);
@@ -288,7 +283,7 @@ Array *buffer_get(Buffers *b, size_t i)
 		return a;
 	if (!a->data)
 		*a = array_new(a->dtype, a->rank, a->dim);
-	else if (has_role(b->u[i], "const") || has_role(b->u[i], "input"))
+	else if (buffer_is(b->u[i], "const") || buffer_is(b->u[i], "input"))
 		return a;
 	b->exec->get(a->data, b->mem[i], a->bytes);
 	return a;
@@ -303,13 +298,13 @@ void buffer_put(Buffers *b, size_t i)
 void buffers_release(Buffers *b)
 {
 	for (size_t i = 0; i < b->n; i++) {
-		bool own = has_role(b->u[i], "output") || has_role(b->u[i], "state") ||
-			has_role(b->u[i], "prepared");
+		bool own = buffer_is(b->u[i], "output") || buffer_is(b->u[i], "state") ||
+			buffer_is(b->u[i], "prepared");
 		if (!b->mem[i])
 			continue;
-		if (own || (b->moved && b->moved[i]) || (!b->exec->host && !has_role(b->u[i], "temp")))
+		if (own || (b->moved && b->moved[i]) || (!b->exec->host && !buffer_is(b->u[i], "temp")))
 			b->exec->release(b->mem[i]);
-		if (!b->exec->host && b->host[i].owned && !has_role(b->u[i], "input"))
+		if (!b->exec->host && b->host[i].owned && !buffer_is(b->u[i], "input"))
 			array_free(&b->host[i]);
 	}
 	b->exec->release(b->workspace);

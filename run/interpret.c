@@ -43,7 +43,7 @@ void states_open(const Graph *g, const Inputs *in, States *states)
 	Nodes all = walk(g->sink);
 
 	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_BUFFER && !strcmp(buffer_role(all.at[i]), "state"))
+		if (all.at[i]->op == OP_BUFFER && buffer_is(all.at[i], "state"))
 			state_of(states, all.at[i], &in->env);
 }
 

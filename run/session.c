@@ -183,8 +183,7 @@ static void step_interpret(Session *s, Step *t)
 	if (s->b.exec->host)
 		return;
 	for (size_t k = 0; k < t->nbuf; k++)
-		if (strcmp(buffer_role(s->b.u[t->slot[k]]), "const") &&
-			strcmp(buffer_role(s->b.u[t->slot[k]]), "input"))
+		if (!buffer_is(s->b.u[t->slot[k]], "const") && !buffer_is(s->b.u[t->slot[k]], "input"))
 			buffer_put(&s->b, t->slot[k]);
 	free(host);
 }
@@ -311,7 +310,7 @@ static void step_keep(Session *s, size_t i)
 {
 	const Step *t = &s->step[i];
 	bool copy = t->kind == STEP_COPY;
-	uint64_t written = copy ? 1 : slots_written(t->callee);
+	uint64_t written = copy ? 1 : call_writes(t->node);
 
 	s->b.exec->sync();
 	for (size_t k = 0; k < t->nbuf && k < 64; k++)

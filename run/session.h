@@ -44,8 +44,6 @@ void session_step(Session *s, size_t i);
 
 /* ---- session_data.c */
 
-/* Slots that a kernel stores to, as a mask. */
-uint64_t slots_written(UOp *callee);
 /* Finds where the memory of inputs that change is named, and the copies that can wait. */
 void session_fed(Session *s);
 void session_late(Session *s);

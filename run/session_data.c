@@ -77,20 +77,6 @@ void session_states_put(Session *s)
 
 /* ---- copies that can wait */
 
-uint64_t slots_written(UOp *callee)
-{
-	UOp *kernel = kernel_of(callee);
-	Nodes all = walk(kernel);
-	uint64_t mask = kernel->op == OP_CUSTOM;
-
-	for (size_t i = 0; i < all.n; i++) {
-		const UOp *to = all.at[i]->op == OP_STORE ? all.at[i]->src[0]->src[0] : NULL;
-		if (to && to->op == OP_PARAM && param_slot(to) < 64)
-			mask |= 1ull << param_slot(to);
-	}
-	return mask;
-}
-
 /* A copy of a state to an output shows the same after the last call as after each, unless later steps write the state,
  * or read the output: weights are not copied in every step of a training. */
 void session_late(Session *s)
@@ -99,7 +85,7 @@ void session_late(Session *s)
 
 	for (size_t i = s->nsteps; i-- > s->first && !s->o.keep;) {
 		Step *t = &s->step[i];
-		uint64_t written = t->kind == STEP_COPY ? 1 : slots_written(t->callee);
+		uint64_t written = t->kind == STEP_COPY ? 1 : call_writes(t->node);
 		t->late = t->kind == STEP_COPY && !used[t->slot[0]] && !changed[t->slot[1]] &&
 			buffer_is(s->b.u[t->slot[0]], "output") && is_state(s->b.u[t->slot[1]]);
 		for (size_t k = 0; k < t->nbuf; k++) {

@@ -94,7 +94,7 @@ static UOp *bind_sort(UOp *u)
 static UOp *bind_assign(UOp *u)
 {
 	UOp *x = content(u->src[1]);
-	bool other = x != u->src[0] && x->op == OP_BUFFER && !strcmp(buffer_role(x), "state");
+	bool other = x != u->src[0] && x->op == OP_BUFFER && buffer_is(x, "state");
 	x = other ? NODE(OP_CONTIGUOUS, u->dtype, VNIL, u->src[1]) : stored(u->src[1]);
 	return node_with(u, (UOp *[]){u->src[0], x});
 }

@@ -236,7 +236,7 @@ static UOp *call_renamed(Order *o, UOp *call)
 
 static bool is_update(const UOp *call)
 {
-	return call->op == OP_MEMCPY && !strcmp(buffer_role(call->src[0]), "state");
+	return call->op == OP_MEMCPY && buffer_is(call->src[0], "state");
 }
 
 Graph *order_calls(Graph *g)

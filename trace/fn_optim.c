@@ -24,7 +24,7 @@ static UOp *a_state(const char *who, const Value *v)
 {
 	UOp *w = v->kind == V_TENSOR ? v->u : NULL;
 
-	if (!w || w->op != OP_BUFFER || strcmp(buffer_role(w), "state"))
+	if (!w || w->op != OP_BUFFER || !buffer_is(w, "state"))
 		die(MALFORMED, "%s: a weight is a state that is not updated yet, not %s", who, value_text(v));
 	if (!dtype_float(w->dtype))
 		die(MALFORMED, "%s: the weight %s is %s, not of floats", who, buffer_name(w), dtype_name(w->dtype));

@@ -14,7 +14,7 @@ static const Option options[] = {
 
 static bool role_is(const UOp *u, const char *role)
 {
-	return u->op == OP_BUFFER && !strcmp(buffer_role(u), role);
+	return u->op == OP_BUFFER && buffer_is(u, role);
 }
 
 /* ---- lists, one a line, the title before the first */

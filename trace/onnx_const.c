@@ -69,12 +69,10 @@ const Val *onnx_assumed(void)
 
 /* ---- what can be evaluated */
 
-static bool role_is(const UOp *u, const char *role) { return !strcmp(buffer_role(u), role); }
-
 static bool leaf_known(UOp *u)
 {
 	if (u->op == OP_BUFFER)
-		return role_is(u, "const") || (role_is(u, "input") && map_get(&assumed, PKEY(u)));
+		return buffer_is(u, "const") || (buffer_is(u, "input") && map_get(&assumed, PKEY(u)));
 	return true;
 }
 

@@ -77,7 +77,7 @@ void check_constant(UOp *u, const char *what)
 {
 	Nodes all = walk(u);
 	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_BUFFER && strcmp(buffer_role(all.at[i]), "const"))
+		if (all.at[i]->op == OP_BUFFER && !buffer_is(all.at[i], "const"))
 			die(MALFORMED, "%s is no constant: it depends on the %s %s", what, buffer_role(all.at[i]),
 				buffer_name(all.at[i]));
 }
