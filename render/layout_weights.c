@@ -4,7 +4,8 @@
  *                                   from one end to the other; the last one begins early
  *     y[b,h,c] = Σ x[…]*w[c,k,…]    c next to its neighbour in y  →  w' [blocks,k,…,c]
  *
- * The copy is a kernel that reads constants alone, so it runs once. */
+ * The copy is a kernel that reads constants alone, so it runs once. A large table that is looked up by index as well
+ * (an embedding whose words are also scored) is looked up in the copy, or both would stay in memory. */
 #include "layout.h"
 #include <stdlib.h>
 
@@ -20,7 +21,10 @@ typedef struct {
 	int64_t width;          /* of a panel; 0: the whole range */
 } Repack;
 
-typedef struct { Map made; VEC(UOp *) packs, out; int count; } Weights;
+/* A table and its copy: which of the table's axes stand where, the last one in panels. */
+typedef struct { UOp *from, *packed; int axis[MAX_RANGES], n; int64_t width, columns; } Table;
+
+typedef struct { Map made; VEC(UOp *) packs, out; VEC(Table) tables; int count; } Weights;
 
 /* ---- whether, and in what order */
 
@@ -114,14 +118,17 @@ static bool repack_find(Repack *p, Roles *r, UOp *call)
 
 /* ---- the copy */
 
+/* The first of n columns that panel number has. */
+static UOp *panel_first(UOp *number, int64_t n, int64_t width)
+{
+	UOp *first = ix_mul(number, ix_const(width));
+	return n % width ? NODE(OP_MIN, DT_I64, VNIL, first, ix_const(n - width)) : first;
+}
+
 /* n as the element at of panel number */
 static UOp *panel_place(const Repack *p, UOp *number, UOp *at)
 {
-	int64_t n = range_size(p->vector);
-	UOp *first = ix_mul(number, ix_const(p->width));
-	if (n % p->width)
-		first = NODE(OP_MIN, DT_I64, VNIL, first, ix_const(n - p->width));
-	return ix_add(first, at);
+	return ix_add(panel_first(number, range_size(p->vector), p->width), at);
 }
 
 static int64_t panels(const Repack *p)
@@ -206,6 +213,76 @@ static UOp *read_packed(const Repack *p, UOp *buffer)
 	return call_compact(call_with_buffer(p->call, kernel, buffer));
 }
 
+/* ---- tables that are also looked up */
+
+/* Remembers the copy of a constant whose axes are ranges, each one, if it is large and a lookup costs little beside. */
+static void keep_table(Weights *w, const Repack *p, UOp *packed)
+{
+	enum { ELEMENTS = 1 << 18, COLUMNS = 1024 };
+	const UOp *place = p->r->w->src[0];
+	Table t = {place_buffer(p->call, place), packed, {0}, p->n, p->width, range_size(p->vector)};
+	int64_t count;
+	if (!p->width || t.columns < COLUMNS || (int)place->nsrc != 1 + p->n ||
+		!shape_static(packed->shape, &count) || count < ELEMENTS)
+		return;
+	for (int i = 0; i < p->n; i++) {
+		while (t.axis[i] < p->n && place->src[1 + t.axis[i]] != p->order[i])
+			t.axis[i]++;
+		if (t.axis[i] == p->n)
+			return;
+	}
+	vec_push(&w->tables, t);
+}
+
+static bool is_lookup(const UOp *load, const UOp *call, const UOp *table)
+{
+	if (load->op != OP_LOAD || load->src[0]->op != OP_INDEX || load->src[0]->src[0]->op != OP_PARAM ||
+		place_buffer(call, load->src[0]) != table)
+		return false;
+	Nodes all = walk(load->src[0]);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_LOAD)
+			return true;
+	return false;
+}
+
+/* The same element of the copy. */
+static UOp *looked_up(UOp *load, const Table *t, int slot)
+{
+	UOp *const *of = load->src[0]->src + 1, *at[MAX_RANGES + 2];
+	UOp *column = of[t->axis[t->n - 1]], *number = ix_div(column, ix_const(t->width));
+	at[0] = param_new(slot, t->packed);
+	at[1] = number;
+	for (int i = 0; i + 1 < t->n; i++)
+		at[2 + i] = of[t->axis[i]];
+	at[1 + t->n] = ix_sub(column, panel_first(number, t->columns, t->width));
+	UOp *place = node_new(OP_INDEX, load->dtype, 2 + t->n, at, VNIL);
+	return load->nsrc > 1 ? NODE(OP_LOAD, load->dtype, VNIL, place, load->src[1]) :
+		NODE(OP_LOAD, load->dtype, VNIL, place);
+}
+
+static UOp *look_up_in_copy(UOp *call, const Table *t)
+{
+	Nodes all = walk(call->src[0]);
+	VEC(UOp *) from = {0};
+	VEC(UOp *) to = {0};
+	for (size_t i = 0; call->op == OP_CALL && i < all.n; i++)
+		if (is_lookup(all.at[i], call, t->from)) {
+			vec_push(&from, all.at[i]);
+			vec_push(&to, looked_up(all.at[i], t, (int)call->nsrc - 1));
+		}
+	if (from.n) {
+		explain(call->src[0], "%s is looked up in its panels", buffer_name(t->from));
+		UOp *kernel = substitute(call->src[0], from.n, from.at, to.at);
+		call = call_compact(call_with_buffer(call, kernel, t->packed));
+	}
+	vec_free(&from);
+	vec_free(&to);
+	return call;
+}
+
+/* ---- the pass */
+
 static UOp *repack(Weights *w, UOp *call)
 {
 	Roles r;
@@ -217,7 +294,9 @@ static UOp *repack(Weights *w, UOp *call)
 		return call;
 	explain(call->src[0], "%s is packed in panels of %lld",
 		buffer_name(place_buffer(call, r.w->src[0])), (long long)(p.width ? p.width : range_size(p.vector)));
-	return read_packed(&p, packed_buffer(w, &p, shape));
+	UOp *packed = packed_buffer(w, &p, shape);
+	keep_table(w, &p, packed);
+	return read_packed(&p, packed);
 }
 
 Graph *layout_weights(Graph *g)
@@ -231,11 +310,16 @@ Graph *layout_weights(Graph *g)
 			vec_push(&w.out, (call = repack(&w, call)));
 	}
 	largest_first(w.packs.n, w.packs.at);
-	for (size_t i = 0; i < w.out.n; i++)
-		vec_push(&w.packs, w.out.at[i]);
+	for (size_t i = 0; i < w.out.n; i++) {
+		UOp *call = w.out.at[i];
+		for (size_t t = 0; t < w.tables.n; t++)
+			call = look_up_in_copy(call, &w.tables.at[t]);
+		vec_push(&w.packs, call);
+	}
 	Graph *r = graph_with_calls(g, w.packs.n, w.packs.at);
 	map_free(&w.made);
 	vec_free(&w.packs);
 	vec_free(&w.out);
+	vec_free(&w.tables);
 	return r;
 }

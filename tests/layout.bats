@@ -61,3 +61,22 @@ nets() {
 	done
 	grep -q "a reduction in .* parts" told
 }
+
+# a word's row, its scores against every row; the last panel of 1090 rows begins early, and indices may lie outside
+@test "layout: a table that is looked up and multiplied by is in memory once" {
+	python3 - > n.t <<-'END'
+	rows = ("[" + ", ".join(str((i * 241 + k * 37) % 129 / 64 - 1) for k in range(241)) + "]" for i in range(1090))
+	print("input id i64[9]")
+	print("const w f32[1090, 241] = [" + ", ".join(rows) + "]")
+	print("x = gather(w, id)")
+	print("output y = matmul(x, transpose(w))")
+	print("output z = x + 1")
+	END
+	tool trace n.t > n.mp
+	ok tool run --interpret n.mp id=0,1087,-1,1089,47,48,1040,1090,1056 -o i.npz
+	tool fuse n.mp | tool lower -t clang --explain > l.mp 2> told
+	grep -q "is looked up in its panels" told
+	ok tool run l.mp id=0,1087,-1,1089,47,48,1040,1090,1056 -o c.npz
+	tool diff --rtol 1e-5 --atol 1e-4 i.npz c.npz
+	[ "$(tool show l.mp | awk '/ = CALL /' | grep -c "$(tool show l.mp | awk '/ BUFFER .*"w"/ { print $1; exit }')\>")" = 1 ]
+}
