@@ -166,7 +166,7 @@ static void open_stage(Lowering *l, Nest *n, Scope *outer, uint64_t left, uint64
 	for (int i = 0; i < parts; i++) {
 		add_inner(n, outer, last[i]);
 		bool tiled = last[i]->starts >> r & 1;
-		last[i]->ahead = tiled && l->plan.ahead && !n->along;
+		last[i]->ahead = tiled && !n->along && open_around(at, l->plan.ahead);
 		open_stage(l, n, last[i], left & (left - 1), lanes | (tiled ? 1ull << r : 0));
 	}
 }
@@ -250,6 +250,8 @@ static void open_nest(Lowering *l, Nest *n)
 {
 	int last = n->over ? last_range(n->over) : -1;
 	n->group = n->kind == NEST_GROUP || (n->kind == NEST_STAGE && l->plan.mode == PLAN_GROUP);
+	if (n->group && n->at != l->shared)
+		die(MALFORMED, "node %u KERNEL: a row buffer of a group stands in a loop of its items", l->facts.kernel->id);
 	if (n->group) {
 		open_group(l, n);
 	} else if (n->kind == NEST_STAGE) {

@@ -140,7 +140,13 @@ static void read_tile(Plan *p, const Facts *f, const Val *a)
 	p->lanes[p->nlanes++] = r;
 }
 
-static void read_split(Plan *p, const Facts *f, const Val *a) { p->split = number(f, a, 1, 1024); }
+/* One accumulator is what there is without. */
+static void read_split(Plan *p, const Facts *f, const Val *a)
+{
+	int n = number(f, a, 1, 1024);
+	p->split = n > 1 ? n : 0;
+}
+
 static void read_jam(Plan *p, const Facts *f, const Val *a) { p->jam = number(f, a, 1, 64); }
 static void read_stream(Plan *p, const Facts *f, const Val *a) { p->stream = true; }
 static void read_fetch(Plan *p, const Facts *f, const Val *a) { p->fetch = true; }
@@ -202,78 +208,6 @@ static void read_action(Plan *p, const Facts *f, const Val *a)
 	die(MALFORMED, "node %u KERNEL: an action is not known", f->kernel->id);
 }
 
-static bool sorts(const Facts *f) { return f->kernel->src[0]->src[1]->op == OP_RSORT; }
-
-bool tile_fixed(const Plan *p, const Facts *f, int r)
-{
-	int64_t lo, hi;
-	ix_bounds(f->range[r]->src[0], &lo, &hi);
-	return p->tile[r].unroll && lo >= tile_size(p, r) && !f->in_place;
-}
-
-/* Is range r of this set in the order, behind all the others? */
-static bool order_has_all(const Plan *p, const Facts *f)
-{
-	uint64_t set = 0;
-	for (int i = 0; i < p->norder; i++)
-		set |= 1ull << p->order[i];
-	uint64_t want = f->out & ~(sorts(f) ? bit_of(f->kernel->src[0]->src[1]->src[1]) : 0);
-	return set == want;
-}
-
-/* Tiles are of ranges that may run in any order, powers of two in vectors, one vector at most and that
- * innermost; no row of lanes is longer than registers and a row buffer could hold. */
-static bool tiles_fit(const Plan *p, const Facts *f)
-{
-	int64_t size = 1;
-	for (int i = 0; i < p->nlanes; i++) {
-		int r = p->lanes[i], v = p->tile[r].vector;
-		if (p->tile[r].unroll < 1 || v < 1 || v & (v - 1) || f->serial >> r & 1)
-			return false;
-		if (v > 1 && i + 1 < p->nlanes)
-			return false;
-		size *= tile_size(p, r);
-		if (size > 1 << 16)
-			return false;
-	}
-	return !p->nlanes || (p->mode == PLAN_LOOPS && !f->serial && !sorts(f));
-}
-
-/* What is turned is a load of a tile of whole vectors along either range, without tails. */
-static bool turns_fit(const Plan *p, const Facts *f)
-{
-	for (int i = 0; i < p->nstage; i++) {
-		const UOp *u = p->stage[i].value;
-		uint64_t along = p->stage[i].along, tiled = free_of(u) & tiled_ranges(p);
-		int n = along ? tile_size(p, __builtin_ctzll(along)) : 0;
-		if (!along)
-			continue;
-		if (u->op != OP_LOAD || !(along & tiled & f->out) || tiled & ~f->out || n & (n - 1) || n > 64)
-			return false;
-		for (int r = 0; r < f->nrange; r++)
-			if (tiled >> r & 1 && !tile_fixed(p, f, r))
-				return false;
-	}
-	return true;
-}
-
-/* A chunk is of a tile whose last one may begin early; the grid's loops have no tails. */
-static bool grid_fits(const Plan *p, const Facts *f)
-{
-	int loops = p->norder, chunks = 0;
-	for (int r = 0; r < f->nrange; r++) {
-		chunks += p->chunk[r] > 0;
-		if (p->chunk[r] && !tile_fixed(p, f, r))
-			return false;
-	}
-	if (p->grid > loops + chunks || (p->grid && (p->mode != PLAN_LOOPS || f->serial)))
-		return false;
-	for (int i = 0; i < p->grid - chunks; i++)
-		if (p->tile[p->order[i]].unroll && !tile_fixed(p, f, p->order[i]))
-			return false;
-	return true;
-}
-
 void plan_read(Plan *p, const Facts *f)
 {
 	*p = (Plan){0};
@@ -281,10 +215,7 @@ void plan_read(Plan *p, const Facts *f)
 	const Val *list = val_get(f->kernel->arg, "actions");
 	for (size_t i = 0; list && list->kind == VAL_ARRAY && i < list->n; i++)
 		read_action(p, f, list->a[i]);
-	bool items = p->mode == PLAN_LOOPS || (p->items > 0 && !(p->items & (p->items - 1)));
-	if (!order_has_all(p, f) || !items || p->bound & ~(f->out & ~f->serial) ||
-	    (p->split & (p->split - 1)) || !tiles_fit(p, f) ||
-		!turns_fit(p, f) || !grid_fits(p, f))
+	if (!plan_fits(p, f))
 		die(MALFORMED, "node %u KERNEL: its actions do not fit it", f->kernel->id);
 }
 

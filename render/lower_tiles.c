@@ -320,7 +320,9 @@ static void choose_chunk(Tiling *t, int m)
 	if (items >= ITEMS || tiles < 8 || !tile_fixed(t->p, t->f, m))
 		return;
 	int64_t parts = (ITEMS + items - 1) / items, size = (tiles + parts - 1) / parts;
-	t->p->chunk[m] = (int)(size < 4 ? 4 : size);
+	int64_t least = (least_size(t->f, m) + tile_size(t->p, m) - 1) / tile_size(t->p, m);
+	size = size < 4 ? 4 : size;
+	t->p->chunk[m] = (int)(size < least ? size : least);
 }
 
 static void tile_contraction(Tiling *t, Block b, bool far)
@@ -446,35 +448,18 @@ static bool streams(const Tiling *t)
 	return !t->f->in_place;
 }
 
-/* Bytes of the row buffers: each has a row for every lane of the tiles around it. */
-static int64_t buffer_bytes(const Tiling *t)
-{
-	int64_t sum = 0;
-	for (int i = 0; i < t->p->nstage; i++) {
-		const UOp *value = t->p->stage[i].value;
-		uint64_t over = t->p->stage[i].over, around = free_of(value) & ~over;
-		int64_t bytes = dtype_size(value->dtype);
-		for (int r = 0; r < t->f->nrange; r++)
-			if (around >> r & 1 && tile_size(t->p, r) && !mul_ok(bytes, tile_size(t->p, r), &bytes))
-				return INT64_MAX;
-		if (!mul_ok(bytes, count_of(t->f, over), &bytes) || !add_ok(sum, bytes, &sum))
-			return INT64_MAX;
-	}
-	return sum;
-}
-
 /* Tiles that multiply row buffers beyond what a stack holds are no gain. */
 static void tile_within(Tiling *t)
 {
 	Plan without = *t->p;
 	bool heavy = tile_heavy(t);
-	if (heavy && buffer_bytes(t) > 2 * target->local) {
+	if (heavy && plan_bytes(t->p, t->f) > 2 * target->local) {
 		*t->p = without;
 		heavy = false;
 	}
 	if (!heavy)
 		tile_elements(t);
-	if (!heavy && buffer_bytes(t) > 2 * target->local) {
+	if (!heavy && plan_bytes(t->p, t->f) > 2 * target->local) {
 		*t->p = without;
 		choose_items(t, t->p->norder);
 	}

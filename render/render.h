@@ -159,6 +159,10 @@ void choose_tiles(Plan *p, const Facts *f, const Look *k);
 bool choose_turns(Plan *p, const Facts *f, int v, int lanes);
 /* Does what it turns go to memory that no cache near has? */
 bool wants_fetch(const Plan *p, const Facts *f);
+/* lower_fits.c: may the plan be carried out? */
+bool plan_fits(const Plan *p, const Facts *f);
+/* Bytes of the plan's row buffers: each has a row for every lane of the tiles around it. Saturates. */
+int64_t plan_bytes(const Plan *p, const Facts *f);
 /* The actions that --opt gives a kernel of this name as they stand in its arg, or NULL. */
 const Val *plan_given(const char *opt, const UOp *kernel);
 /* Writes the actions into each kernel that has none yet. */
