@@ -7,7 +7,8 @@
 #include "layout.h"
 #include <stdlib.h>
 
-typedef struct { UOp *call; int64_t bytes; size_t at; bool read, done; } Turn;
+/* Sources from … to - 1 are written, those from to on are read. */
+typedef struct { UOp *call; uint32_t from, to; int64_t bytes; size_t at; bool read, done; } Turn;
 
 static int by_bytes(const void *a, const void *b)
 {
@@ -17,31 +18,39 @@ static int by_bytes(const void *a, const void *b)
 	return x->at < y->at ? -1 : 1;
 }
 
-static uint32_t first_source(const UOp *call) { return call->op == OP_CALL; }
-
-static int64_t bytes_read(const UOp *call)
+static int64_t bytes_read(const Turn *t)
 {
 	int64_t n, all = 0;
-	for (uint32_t i = first_source(call) + 1; i < call->nsrc; i++)
-		if (!shape_static(call->src[i]->shape, &n) ||
-			!mul_ok(n, dtype_size(call->src[i]->dtype), &n) || !add_ok(all, n, &all))
+	for (uint32_t i = t->to; i < t->call->nsrc; i++)
+		if (!shape_static(t->call->src[i]->shape, &n) ||
+			!mul_ok(n, dtype_size(t->call->src[i]->dtype), &n) || !add_ok(all, n, &all))
 			return INT64_MAX;
 	return all;
+}
+
+static Turn turn_of(UOp *call, size_t at)
+{
+	bool kernel = call->op == OP_CALL;
+	Turn t = {.call = call, .from = kernel, .at = at};
+	t.to = t.from + (kernel ? __builtin_popcountll(call_writes(call)) : 1);
+	t.bytes = bytes_read(&t);
+	return t;
 }
 
 /* Is each buffer filled by one call? Otherwise their order is the document's. */
 static bool once_each(const Map *made, const Turn *t, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (map_get(made, PKEY(t[i].call->src[first_source(t[i].call)])) != &t[i])
-			return false;
+		for (uint32_t k = t[i].from; k < t[i].to; k++)
+			if (map_get(made, PKEY(t[i].call->src[k])) != &t[i])
+				return false;
 	return true;
 }
 
 /* A call that t waits for; NULL when there is none left. */
 static Turn *waits_for(const Map *made, const Turn *t)
 {
-	for (uint32_t i = first_source(t->call) + 1; i < t->call->nsrc; i++) {
+	for (uint32_t i = t->to; i < t->call->nsrc; i++) {
 		Turn *before = map_get(made, PKEY(t->call->src[i]));
 		if (before && !before->done && before != t)
 			return before;
@@ -74,15 +83,17 @@ void largest_first(size_t n, UOp **call)
 	Order o = {.out = call};
 
 	for (size_t i = 0; i < n; i++)
-		t[i] = (Turn){call[i], bytes_read(call[i]), i, false, false};
+		t[i] = turn_of(call[i], i);
 	qsort(t, n, sizeof *t, by_bytes);
 	for (size_t i = 0; i < n; i++)
-		map_put(&o.made, PKEY(t[i].call->src[first_source(t[i].call)]), &t[i]);
+		for (uint32_t k = t[i].from; k < t[i].to; k++)
+			map_put(&o.made, PKEY(t[i].call->src[k]), &t[i]);
 	for (size_t i = 0; i < n; i++)
-		for (uint32_t k = first_source(t[i].call) + 1; k < t[i].call->nsrc; k++)
+		for (uint32_t k = t[i].to; k < t[i].call->nsrc; k++)
 			if ((reads = map_get(&o.made, PKEY(t[i].call->src[k]))) && reads != &t[i])
 				reads->read = true;
-	for (size_t i = 0; i < n && once_each(&o.made, t, n); i++)
+	bool once = once_each(&o.made, t, n);
+	for (size_t i = 0; i < n && once; i++)
 		if (!t[i].read)
 			put(&o, &t[i]);
 	map_free(&o.made);

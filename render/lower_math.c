@@ -118,6 +118,19 @@ static UOp *absolute(UOp *u)
 	return m_masked(x, u->dtype == DT_F32 ? INT32_MAX : INT64_MAX);
 }
 
+/* so is max(-x, x) + 0 */
+static UOp *greater_of_both(UOp *u)
+{
+	UOp *max = u->src[0], *minus;
+	double zero = 1;
+	if (max->op != OP_MAX || !const_is_float(u->src[1], &zero) || zero != 0 || __builtin_signbit(zero))
+		return NULL;
+	minus = max->src[0];
+	if (minus->op != OP_NEG || minus->src[0] != max->src[1])
+		return NULL;
+	return m_masked(minus->src[0], u->dtype == DT_F32 ? INT32_MAX : INT64_MAX);
+}
+
 UOp *math_op(UOp *u)
 {
 	bool single = u->dtype == DT_F32;
@@ -126,6 +139,7 @@ UOp *math_op(UOp *u)
 	UOp *x = u->src[0];
 	switch (u->op) {
 	case OP_WHERE: return absolute(u);
+	case OP_ADD: return greater_of_both(u);
 	case OP_EXP2: return single ? math_exp2_f32(x) : math_exp2_f64(x);
 	case OP_LOG2: return single ? math_log2_f32(x) : math_log2_f64(x);
 	case OP_SIN: return single ? math_sin_f32(x) : math_sin_f64(x);

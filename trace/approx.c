@@ -14,6 +14,9 @@
 #include "trace.h"
 #include <math.h>
 
+/* What makes up for rounding moves no derivative: over the reals it is nothing. */
+static UOp *correction(UOp *x) { return NODE(OP_DETACH, x->dtype, VNIL, x); }
+
 static bool is_f64(UOp *x) { return x->dtype == DT_F64; }
 static UOp *num(UOp *x, double v) { return t_num(x->dtype, v); }
 
@@ -61,7 +64,7 @@ static UOp *taylor(UOp *x, int n, int first, int step)
 
 /* ---- sign and rounding ----------------------------------------------------------------------- */
 
-/* x + 0 turns -0 into 0; every step has a gradient. */
+/* x + 0 turns -0 into 0. At 0 the derivative is 1, as 0 counts as positive where a function has two branches. */
 UOp *t_abs(UOp *x)
 {
 	if (x->dtype == DT_BOOL || (dtype_int(x->dtype) && !dtype_signed(x->dtype)))
@@ -219,7 +222,7 @@ static UOp *exp_held(UOp *x, int k)
 	s = k ? t_addc(s, k) : s;
 	e = k ? t_sub(t_addc(t_mulc(hi, first), k), s) : t_mulacc(hi, num(x, first), t_neg(s));
 	e = t_mulacc(t_sub(x, hi), num(x, log2e), t_mulacc(hi, num(x, rest), e));
-	return t_mul(t_op1(OP_EXP2, s), t_mulacc(e, num(x, M_LN2), num(x, 1)));
+	return t_mul(t_op1(OP_EXP2, s), correction(t_mulacc(e, num(x, M_LN2), num(x, 1))));
 }
 
 static double exp_limit(UOp *x) { return is_f64(x) ? 1024 : 128; }
@@ -256,7 +259,7 @@ static UOp *log1p_unit(UOp *x)
 {
 	UOp *u = t_addc(x, 1), *lost = t_sub(x, t_addc(u, -1));
 
-	return t_where(t_eq(x, num(x, 0)), x, t_mulacc(t_op1(OP_LOG2, u), num(x, M_LN2), t_div(lost, u)));
+	return t_where(t_eq(x, num(x, 0)), x, t_mulacc(t_op1(OP_LOG2, u), num(x, M_LN2), correction(t_div(lost, u))));
 }
 
 /* the same for every x */
@@ -264,7 +267,7 @@ static UOp *log1p_real(UOp *x)
 {
 	UOp *u = t_addc(x, 1), *in = t_min(x, num(x, 1e30)), *v = t_addc(in, 1);
 	UOp *lost = t_sub(in, t_addc(v, -1));
-	UOp *r = t_add(log_real(u), t_div(lost, t_max(v, num(x, 1e-30))));
+	UOp *r = t_add(log_real(u), correction(t_div(lost, t_max(v, num(x, 1e-30)))));
 
 	return t_where(t_eq(x, num(x, 0)), x, r);
 }
@@ -284,7 +287,8 @@ static UOp *tanh_real(UOp *x)
 	small = POLY(z, -5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1,
 		-3.33332819422e-1);
 	small = t_mul(x, t_mulacc(small, z, num(x, 1)));
-	big = t_op1(OP_EXP2, t_mulc(a, 2 * M_LOG2E));
+	/* held where nothing changes any more: infinity has no derivative */
+	big = t_op1(OP_EXP2, t_mulc(t_min(a, num(x, 22)), 2 * M_LOG2E));
 	big = t_sub(num(x, 1), t_div(num(x, 2), t_addc(big, 1)));
 	return t_where(t_lt(a, num(x, 0.625)), small, t_where(t_lt(x, num(x, 0)), t_neg(big), big));
 }
@@ -313,7 +317,9 @@ static UOp *sigmoid_real(UOp *x)
 
 static UOp *softplus_real(UOp *x)
 {
-	return t_add(t_max(x, num(x, 0)), log1p_unit(exp_falling(x)));
+	UOp *zero = num(x, 0);
+
+	return t_add(t_where(t_lt(x, zero), zero, x), log1p_unit(exp_falling(x)));
 }
 
 UOp *t_exp(UOp *x) { return wide(exp_real, x); }

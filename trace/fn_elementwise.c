@@ -39,7 +39,15 @@ static void pair(Args *a, UOp **x, UOp **y) { pair_at(a, 0, x, y); }
 /* ---- arithmetic ------------------------------------------------------------------------------ */
 
 UNARY(neg, t_neg(x))
-UNARY(abs, t_abs(x))
+
+/* As a maximum its derivative at 0 is 0. */
+Value fn_abs(Args *a)
+{
+	UOp *x = arg_tensor(a, 0);
+
+	return v_tensor(dtype_float(x->dtype) ? t_addc(t_max(t_neg(x), x), 0) : t_abs(x));
+}
+
 UNARY(sign, t_sign(x))
 UNARY(signbit, t_signbit(x))
 UNARY(floor, t_floor(x))

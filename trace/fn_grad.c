@@ -3,13 +3,15 @@
  *     grad(loss, [w, b])   →   the list of the gradients of loss by w and by b                                      */
 #include "transform.h"
 
-/* Argument k as tensors: one, or each of a list. Numbers take the dtypes of like's, where it is given. */
+/* Argument k as tensors: one, or each of a list. Where like is given, as many, of their dtypes and shapes; a list beside
+ * a single tensor is its data. */
 typedef struct { UOp **at; size_t n; bool list; } Tensors;
 
 static Tensors tensors(Args *a, int k, const Tensors *like)
 {
 	const Value *v = &a->at[k];
-	Tensors r = {.list = v->kind == V_LIST, .n = v->kind == V_LIST ? v->n : 1};
+	bool list = v->kind == V_LIST && (!like || like->list);
+	Tensors r = {.list = list, .n = list ? v->n : 1};
 
 	if (like && r.n != like->n)
 		die(MALFORMED, "%s: %s has %zu values, needs %zu", a->fn->name, param_name(a->fn, k), r.n, like->n);

@@ -18,7 +18,7 @@ static UOp *log_softmax(UOp *x, int axis)
 	UOp *d;
 
 	x = t_cast(x, dtype_acc(dt));
-	d = t_sub(x, t_reduce(OP_MAX, x, 1, &axis, true));
+	d = t_sub(x, NODE(OP_DETACH, x->dtype, VNIL, t_reduce(OP_MAX, x, 1, &axis, true)));
 	return t_cast(t_sub(d, t_log(t_sum(t_exp(d), axis, true))), dt);
 }
 

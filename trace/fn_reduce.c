@@ -72,6 +72,9 @@ Value fn_std(Args *a)
 	return v_tensor(t_cast(t_sqrt(variance(a, t_cast(x, dtype_acc(x->dtype)))), x->dtype));
 }
 
+/* √x whose derivative at 0 is 1, so that a norm has 0 there */
+static UOp *root(UOp *x) { return t_where(t_eq(x, t_num(x->dtype, 0)), x, t_sqrt(x)); }
+
 /* √(Σ x²), or Σ|x| for ord 1, the greatest |x| for ord inf, (Σ|x|^ord)^(1/ord) */
 Value fn_norm(Args *a)
 {
@@ -81,7 +84,7 @@ Value fn_norm(Args *a)
 
 	x = t_cast(x, dtype_acc(dt));
 	if (ord == 2)
-		y = t_sqrt(reduce(a, OP_ADD, t_mul(x, x)));
+		y = root(reduce(a, OP_ADD, t_mul(x, x)));
 	else if (ord == 1)
 		y = reduce(a, OP_ADD, t_abs(x));
 	else if (isinf(ord))
@@ -102,6 +105,7 @@ Value fn_logsumexp(Args *a)
 	x = t_cast(x, dtype_acc(dt));
 	m = t_reduce(OP_MAX, x, n, axes, true);
 	m = t_where(t_eq(t_sub(m, m), t_num(m->dtype, 0)), m, t_num(m->dtype, 0));
+	m = NODE(OP_DETACH, m->dtype, VNIL, m);
 	s = t_op1(OP_EXP2, t_mulc(t_sub(x, m), M_LOG2E));
 	s = t_reduce(OP_ADD, s, n, axes, arg_bool(a, 2));
 	return v_tensor(t_cast(t_add(t_log(s), t_reshape(m, s->shape)), dt));

@@ -366,7 +366,7 @@ UOp *t_take_along(UOp *x, UOp *idx, int axis)
 }
 
 /* The plain exp2 form: arguments are at most 0, where its error is small against the largest
- * element. */
+ * element. The maximum cancels, in the derivative too, which therefore passes it by. */
 UOp *t_softmax(UOp *x, int axis)
 {
 	DType dt;
@@ -377,6 +377,7 @@ UOp *t_softmax(UOp *x, int axis)
 	axis = axis < 0 ? axis + t_rank(x) : axis;
 	x = t_cast(x, dtype_acc(dt));
 	m = t_reduce(OP_MAX, x, 1, &axis, true);
+	m = NODE(OP_DETACH, x->dtype, VNIL, m);
 	e = t_op1(OP_EXP2, t_mulc(t_sub(x, m), 1.4426950408889634));
 	return t_cast(t_mul(e, t_recip(t_sum(e, axis, true))), dt);
 }
