@@ -30,18 +30,36 @@ static const Val *fixed(const Val *v, const VarEnv *env)
 	return size_to_val(size);
 }
 
-static UOp *fix_node(UOp *u, void *ctx)
+static UOp *fix_node(UOp *u, UOp *const *src, const VarEnv *env)
 {
 	const Val *arg = u->arg, *shape = val_get(arg, "shape");
 
 	if (u->op == OP_RESHAPE || u->op == OP_EXPAND || u->op == OP_PAD || u->op == OP_SHRINK || u->op == OP_ARANGE)
-		arg = fixed(arg, ctx);
+		arg = fixed(arg, env);
 	else if (shape)
-		arg = val_set(arg, "shape", fixed(shape, ctx));
-	if (arg == u->arg)
+		arg = val_set(arg, "shape", fixed(shape, env));
+	if (arg == u->arg && (!u->nsrc || !memcmp(src, u->src, u->nsrc * sizeof *src)))
 		return u;
-	UOp *v = node_new(u->op, u->dtype, u->nsrc, u->src, arg);
+	UOp *v = node_new(u->op, u->dtype, u->nsrc, src, arg);
 	node_note(v, u->note);
+	return v;
+}
+
+/* Sources and arg of a node at once: with one of them alone it might not check. */
+static UOp *fix_nodes(UOp *sink, const VarEnv *env)
+{
+	Nodes all = walk(sink);
+	Map to = {0};
+	UOp *v = NULL;
+
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i], **src = arena_alloc((u->nsrc + 1) * sizeof *src);
+		for (size_t k = 0; k < u->nsrc; k++)
+			src[k] = map_get(&to, PKEY(u->src[k]));
+		v = fix_node(u, src, env);
+		map_put(&to, PKEY(u), v);
+	}
+	map_free(&to);
 	return v;
 }
 
@@ -106,7 +124,7 @@ Graph *fix_sizes(Graph *g, size_t n, const char *const *set)
 		return g;
 	*r = *g;
 	r->all = (Nodes){0};
-	r->sink = walk_replace(g->sink, fix_node, &env);
+	r->sink = fix_nodes(g->sink, &env);
 	fix_meta(r, &env);
 	for (int i = 0; i < env.n; i++)
 		r->vars = val_set(r->vars, env.name[i], NULL);
