@@ -28,7 +28,8 @@ void lex_start(const char *t, size_t n, const char *file)
 
 /* ---- places */
 
-const char *pos_where(const Pos *pos) { return arena_printf("%s:%d:%d", file_name, pos->line, pos->col); }
+/* "g.t:3:14", in the arena */
+static const char *pos_where(const Pos *pos) { return arena_printf("%s:%d:%d", file_name, pos->line, pos->col); }
 const char *pos_line(const Pos *pos) { return arena_printf("%s:%d", file_name, pos->line); }
 
 /* The line with a caret under the place; of a long line only what is near. */

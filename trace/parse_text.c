@@ -31,7 +31,7 @@ Token expect(int kind, const char *what)
 	return t;
 }
 
-bool at_word(const char *w) { return tok.kind == T_NAME && !strcmp(tok.s, w); }
+static bool at_word(const char *w) { return tok.kind == T_NAME && !strcmp(tok.s, w); }
 
 bool accept_word(const char *w)
 {

@@ -29,9 +29,7 @@ Token lex_next(void);
 const char *token_text(const Token *t);
 /* "<-" follows names with commas between them, of which this is the first */
 bool lex_updates(const Token *name);
-/* "g.t:3:14", in the arena */
-const char *pos_where(const Pos *p);
-/* "g.t:3" */
+/* "g.t:3", in the arena */
 const char *pos_line(const Pos *p);
 /* Errors from here on point at p. */
 void at_pos(const Pos *p);
@@ -88,7 +86,6 @@ extern Token tok;               /* the token not yet taken */
 void take(void);
 bool accept(int kind);
 Token expect(int kind, const char *what);
-bool at_word(const char *w);    /* tok is this keyword */
 bool accept_word(const char *w);
 bool is_keyword(const char *name);
 Expr *parse_expr(void);
