@@ -8,6 +8,11 @@
 static const struct { const char *name, *deed; } tools[] = {
 	{"trace", "builds a graph: from .mp, .t, .onnx, .c"},
 	{"simplify", "rules to a fixed point, dead nodes away"},
+	{"grad", "the gradient of an output, in reverse"},
+	{"jvp", "the derivative of outputs along a direction"},
+	{"vmap", "all along a new axis of inputs"},
+	{"jac", "the derivatives of outputs by inputs, dense or sparse"},
+	{"hess", "the second derivatives of an output, dense or sparse"},
 	{"schedule", "a graph to a list of kernel calls, one kernel an op"},
 	{"fuse", "merges kernels, plans memory"},
 	{"layout", "what lies how in memory, for targets with vectors"},
