@@ -92,16 +92,16 @@ $(B)/bin/%: $$(call mainobj,$$*) $$(if $$(call room,$$*),$(B)/lib$$(call room,$$
 # N passed, N failed
 test: deps
 	@$(MAKE) --no-print-directory all SAN=$(SAN)
-	@BIN=$(CURDIR)/$(B)/bin CC="$(CC)" bash tests/run.sh $(T)
+	@BIN=$(abspath $(B))/bin CC="$(CC)" bash tests/run.sh $(T)
 
 demo:
 	@sh common/deps.sh $(PACKAGES)
 	@$(MAKE) --no-print-directory all
-	@SLUICE_BIN=$(CURDIR)/$(B)/bin bash pipelines/digits.sh
+	@SLUICE_BIN=$(abspath $(B))/bin bash pipelines/digits.sh
 
 # expected texts written anew from what the tools print; look at the difference before committing it
 rebase: all
-	@BIN=$(CURDIR)/$(B)/bin bash tests/rebase.sh
+	@BIN=$(abspath $(B))/bin bash tests/rebase.sh
 
 install: all
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin libexec/sluice include/sluice share/man/man1)
