@@ -58,6 +58,7 @@ samples() {
 	sed -n '/^# scores.t/,/^```/p' "$ROOT/trace/README.md" | sed '/^```/d' > scores.t
 	sed -n '/^# a line through/,/^```/p' "$ROOT/trace/README.md" | sed '/^```/d' > line.t
 	sed -n '/^# a chain of springs/,/^```/p' "$ROOT/trace/README.md" | sed '/^```/d' > chain.t
+	sed -n '/^\/\* Where a satellite/,/^```/p' "$ROOT/trace/README.md" | sed '/^```/d' > orbit.c
 	sluice trace scores.t > scores.mp
 	echo 'output x = f32(arange(28)).reshape(7, 4) / 10' > x.t
 	sluice run x.t -o . > /dev/null || { sluice trace x.t | sluice run -o .; }
