@@ -7,6 +7,8 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 	mkdir path
 	ln -s "$BIN/sluice" path/sluice
+	ln -s "$ROOT/pipelines" pipelines
+	export SLUICE_BIN=$BIN
 	PATH=$BATS_TEST_TMPDIR/path:$PATH
 }
 

@@ -157,3 +157,24 @@ GREEDY=' 3 49 14 4 7 16 3 48 18 6 44 18 32 6 6 2 2 7 6 2'
 		[ "$(cat said)" = "$tokens " ] || { echo "$level: $(cat said), not $tokens"; return 1; }
 	done
 }
+
+@test "grad-check: right derivatives, and one that is not" {
+	cd "$BATS_TEST_TMPDIR"
+	cat > p.t <<-'END'
+		input x f32[n, 6] where n in 1..9
+		state w f16[6, 4] = 0.3
+		state mean f32 = 0
+		h = relu(x @ f32(w) - 0.5)
+		mean <- mean * 0.9 + mean(h) * 0.1
+		output y = softmax(h * x[:, :4]), z = cumprod(h + 1, axis=1), n = argmax(h, axis=1), mean
+	END
+	sed -i 's/mean(h)/h.mean()/' p.t
+	ok pipeline grad-check.sh p.t x=rand n=5
+	[ "$(grep -c ' ok$' <<< "$output")" = 3 ] || { echo "$output"; return 1; }
+	ok pipeline grad-check.sh p.t -o y -w w x=rand n=2
+	[ "$(grep -c ' ok$' <<< "$output")" = 1 ]
+	printf 'input x f32[4]\noutput y = sum(sqrt(x - x)), z = sum(x)\n' > q.t
+	ok pipeline grad-check.sh q.t -o z x=rand
+	capture pipeline grad-check.sh q.t x=rand
+	[ "$status" = 1 ] && grep -q '^x .*WRONG$' <<< "$output"
+}

@@ -33,6 +33,13 @@ UOp *products_beside(UOp *x, int axis, bool back);
 UOp *moved(UOp *x, int axis, int64_t n, double fill);
 UOp *fold_all(Op op, UOp *x);                /* over all axes, to a scalar */
 
+/* ---- derive_check.c ------------------------------------------------------------------------------------ */
+
+typedef struct Picked Picked;
+/* Instead of g's outputs, for each of wrt the derivative of a random sum over out along a random direction, in f64: reverse_NAME,
+ * forward_NAME, and by differences of three sizes by_1e-3_NAME, by_1e-5_NAME, by_1e-7_NAME. */
+Graph *derive_check(Graph *g, const Picked *out, const Picked *wrt);
+
 /* ---- pick_nodes.c: outputs and buffers by name --------------------------------------------------------------- */
 
 /* Outputs of the SINK without the counts of sizes that are data, which stand behind them. */
@@ -45,11 +52,13 @@ typedef VEC(const char *) Names;
 /* The names that arguments hold, several to one with commas between; one for which known says yes may have commas itself.
  * Dies with USAGE where one stands twice. */
 Names names_listed(size_t n, const char *const *arg, bool (*known)(const char *name, void *ctx), void *ctx);
-typedef struct { Names name; VEC(UOp *) node; } Picked;
+struct Picked { Names name; VEC(UOp *) node; };
 /* The outputs that arguments name, or all of floats when there are none. Dies with USAGE: no such one, not of floats. */
 Picked pick_outputs(Graph *g, size_t n, const char *const *arg);
 /* The buffers they name; with none the states of floats that out reads, or where it reads no state the inputs. */
 Picked pick_buffers(Graph *g, size_t n, const char *const *arg, const Picked *out);
+/* The same with the inputs beside the states. */
+Picked pick_leaves(Graph *g, size_t n, const char *const *arg, const Picked *out);
 /* A new input BUFFER of like's dtype and shape; g's meta gets its name as the last of the inputs. */
 UOp *input_add(Graph *g, const char *name, UOp *like);
 #endif

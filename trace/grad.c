@@ -8,7 +8,7 @@
 
 static Names opt_out, opt_wrt;
 static const char *prefix = "grad_";
-static bool vjp;
+static bool vjp, check;
 
 static const Option options[] = {
 	{'o', "of", "NAME", "the output to derive: a scalar of floats; with --vjp any outputs of floats, NAME,NAME "
@@ -16,6 +16,9 @@ static const Option options[] = {
 	{'w', "wrt", "NAME,NAME", "the buffers to derive by, of any role (else all states of floats that the output reads; "
 		"where it reads none, its inputs)", &opt_wrt, .many = true},
 	{0, "vjp", NULL, "outputs of any shape, the cotangent of each an input, cot_NAME", &vjp},
+	{0, "check", NULL, "instead of all outputs, for each buffer the derivative along a random direction, in f64: reverse_NAME, "
+		"forward_NAME, and by differences by_1e-3_NAME, by_1e-5_NAME, by_1e-7_NAME; of a random sum over all outputs, "
+		"and by all states and inputs, unless named", &check},
 	{'p', "prefix", "TEXT", "what the new outputs' names begin with, before the buffer's name (else grad_)", &prefix},
 	{0},
 };
@@ -37,10 +40,16 @@ static UOp *seed(const Picked *out)
 
 static Graph *body(Graph *g)
 {
-	Picked out = pick_outputs(g, opt_out.n, opt_out.at), wrt = pick_buffers(g, opt_wrt.n, opt_wrt.at, &out);
-	UOp **cot = arena_alloc(out.node.n * sizeof *cot), **grad = arena_alloc(wrt.node.n * sizeof *grad);
-	const char **name = arena_alloc(wrt.node.n * sizeof *name);
+	Picked out = pick_outputs(g, opt_out.n, opt_out.at), wrt;
+	UOp **cot, **grad;
+	const char **name;
 
+	wrt = (check ? pick_leaves : pick_buffers)(g, opt_wrt.n, opt_wrt.at, &out);
+	if (check)
+		return derive_check(g, &out, &wrt);
+	cot = arena_alloc(out.node.n * sizeof *cot);
+	grad = arena_alloc(wrt.node.n * sizeof *grad);
+	name = arena_alloc(wrt.node.n * sizeof *name);
 	if (!vjp)
 		cot[0] = seed(&out);
 	for (size_t i = 0; vjp && i < out.node.n; i++)

@@ -152,7 +152,7 @@ static void add_role(Picked *r, const Picked *out, const char *role)
 		}
 }
 
-Picked pick_buffers(Graph *g, size_t n, const char *const *arg, const Picked *out)
+static Picked pick(Graph *g, size_t n, const char *const *arg, const Picked *out, bool both)
 {
 	Nodes all = walk(g->sink);
 	Names names = names_listed(n, arg, is_buffer, &all);
@@ -169,12 +169,15 @@ Picked pick_buffers(Graph *g, size_t n, const char *const *arg, const Picked *ou
 	}
 	if (!names.n)
 		add_role(&r, out, "state");
-	if (!r.node.n)
+	if (!names.n && (both || !r.node.n))
 		add_role(&r, out, "input");
 	if (!r.node.n)
 		die(USAGE, "'%s' reads no state and no input of floats: name what to derive by with -w", out->name.at[0]);
 	return r;
 }
+
+Picked pick_buffers(Graph *g, size_t n, const char *const *arg, const Picked *out) { return pick(g, n, arg, out, false); }
+Picked pick_leaves(Graph *g, size_t n, const char *const *arg, const Picked *out) { return pick(g, n, arg, out, true); }
 
 /* A new input of like's dtype and shape, put into meta.inputs as its last. */
 UOp *input_add(Graph *g, const char *name, UOp *like)
