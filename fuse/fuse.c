@@ -12,6 +12,7 @@ static const Pass passes[] = {
 	{"drop",     drop_stores,     "what nobody reads", .optional = true},
 	{"close",    close_kernels,   "folds and outputs share ranges"},
 	{"name",     name_kernels,    "kernels named for what they do"},
+	{"order",    order_calls,     "what fills memory stands right before what reads it", .optional = true},
 	{"plan",     plan_memory,     "temporaries packed into one workspace", .optional = true},
 	{"explain",  explain_result,  "what each kernel reads and writes (--explain)", .optional = true},
 	{0}

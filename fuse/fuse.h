@@ -165,6 +165,7 @@ Graph *merge_producers(Graph *g);
 Graph *fold_scales(Graph *g);
 Graph *merge_siblings(Graph *g);
 Graph *drop_stores(Graph *g);
+Graph *order_calls(Graph *g);
 
 /* ---- explain.c */
 /* One line on standard error when --explain is given. */

@@ -217,3 +217,26 @@ opencl() {
 		done
 	done
 }
+
+@test "calls that fill memory stand right before what reads it, where that is less at once" {
+	cd "$BATS_TEST_TMPDIR"
+	{
+		echo "input x f32[64, 64]"
+		for i in 0 1 2 3 4 5; do echo "input w$i f32[64, 64]"; done
+		for i in 0 1 2 3 4 5; do echo "k$i = matmul(x, w$i)"; done
+		echo "y0 = matmul(k0, k1)"
+		for i in 1 2 3 4; do echo "y$i = relu(matmul(y$((i - 1)), k$((i + 1))))"; done
+		echo "output z = y4 + 1"
+	} > p.t
+	tool trace p.t > p.mp
+	tool fuse --skip order p.mp --explain 2> before > /dev/null
+	tool fuse p.mp --explain 2> after > f.mp
+	grep -o 'workspace [0-9]*' before after
+	[ "$(grep -o 'workspace [0-9]*' after | cut -d' ' -f2)" -lt "$(grep -o 'workspace [0-9]*' before | cut -d' ' -f2)" ]
+	local given="x=rand w0=rand w1=rand w2=rand w3=rand w4=rand w5=rand"
+	# shellcheck disable=SC2086
+	ok tool run --interpret p.mp $given -o i.npz
+	# shellcheck disable=SC2086
+	ok tool run f.mp $given -o c.npz
+	tool diff --rtol 1e-4 i.npz c.npz
+}
