@@ -168,8 +168,8 @@ static Span derive_span(UOp *u, Span a, Span b, Span c)
 		return b.lo == b.hi ? span_scale(a, b.lo) : span_mul(a, b);
 	case OP_FLOORDIV: return span_div(a, b);
 	case OP_FLOORMOD: return span_mod(a, b);
-	case OP_MAX:
-	case OP_MIN: return span_union(a, b);
+	case OP_MAX: return (Span){a.lo > b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
+	case OP_MIN: return (Span){a.lo < b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi};
 	case OP_WHERE: return span_union(b, c);
 	case OP_LET: return a;
 	case OP_CAST: return dtype_span(u->src[0]->dtype);

@@ -50,6 +50,10 @@ enum { WINOGRAD_CHANNELS = 5 };
 Graph *layout_winograd(Graph *g);
 /* layout_order.c: calls that prepare buffers, those that read most first. */
 void largest_first(size_t n, UOp **call);
+/* layout_operands.c: operands of contractions that lie the wrong way, turned. */
+Graph *layout_operands(Graph *g);
+/* layout_slices.c: what one call writes and the next reads, by slices that stay in a cache. */
+Graph *layout_slices(Graph *g);
 /* layout_weights.c: constants of contractions copied once, in the order in which they are read. */
 Graph *layout_weights(Graph *g);
 

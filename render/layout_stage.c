@@ -53,6 +53,8 @@ static Graph *ends(Graph *g) { return wanted(g) ? layout_ends(g) : g; }
 static Graph *winograd(Graph *g) { return wanted(g) && !lower_strict ? layout_winograd(g) : g; }
 static Graph *blocks(Graph *g) { return wanted(g) ? layout_blocks(g) : g; }
 static Graph *weights(Graph *g) { return wanted(g) ? layout_weights(g) : g; }
+static Graph *operands(Graph *g) { return wanted(g) ? layout_operands(g) : g; }
+static Graph *slices(Graph *g) { return wanted(g) ? layout_slices(g) : g; }
 static Graph *plan(Graph *g) { return wanted(g) ? done(g) : g; }
 
 const Pass layout_passes[] = {
@@ -62,6 +64,8 @@ const Pass layout_passes[] = {
 	{"winograd", winograd, "3x3 convolutions with fewer products", .optional = true},
 	{"blocks", blocks, "channels in blocks of a vector, room around what is padded", .optional = true},
 	{"weights", weights, "constants in the order in which they are read", .optional = true},
+	{"operands", operands, "operands that lie the wrong way turned", .optional = true},
+	{"slices", slices, "what one call writes and the next reads by slices, never whole", .optional = true},
 	{"plan", plan, "temporaries packed into one workspace, once more"},
 	{0},
 };

@@ -43,6 +43,7 @@ static const Pass passes[] = {
 	{"actions", lower_actions, "choose what to do to each kernel", .optional = true},
 	{"linearize", lower_linearize, "loops, accumulators, grid and statements"},
 	{"unroll", lower_unroll, "write out the loops over the elements of a tile"},
+	{"slices", lower_slices, "calls that share slices become one", .optional = true},
 	{0},
 };
 

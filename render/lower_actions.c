@@ -194,7 +194,10 @@ static UOp *kernel_actions(const Use *use)
 		return with_arg(kernel, val_set(kernel->arg, "actions", given));
 	lowering_begin(&l, kernel, use->alias);
 	look(&l.facts, &k);
+	int slices[MAX_SLICE_AXES], n = slice_ranges(&l.facts, slices);
 	choose_order(&l.plan, &l.facts, &k);
+	l.plan.norder = order_without(l.plan.order, l.plan.norder, slices, n);
+	order_in_front(&l.plan, slices, n);
 	if (target->gpu)
 		choose_grid(&l.plan, &l.facts, &k);
 	else if (k.reduce.n)

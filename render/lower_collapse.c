@@ -121,6 +121,9 @@ static UOp *merge_one(UOp *kernel, bool alias)
 	look_at_values(&k);
 	find_roles(&k);
 	UOp *r = kernel;
+	int slices[MAX_SLICE_AXES], n = slice_ranges(&f, slices);
+	for (int i = 0; i < n; i++)
+		k.apart |= 1ull << slices[i];
 	for (int a = 0; a < f.nrange && r == kernel; a++)
 		for (int b = 0; b < f.nrange && r == kernel; b++)
 			if (mergeable(&k, a, b))

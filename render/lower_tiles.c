@@ -149,11 +149,7 @@ static void tile(Plan *p, int r, int unroll, int vector)
 /* Puts range r behind all others in the order. */
 static void order_last(Plan *p, int r)
 {
-	int n = 0;
-	for (int i = 0; i < p->norder; i++)
-		if (p->order[i] != r)
-			p->order[n++] = p->order[i];
-	p->order[n] = r;
+	p->order[order_without(p->order, p->norder, &r, 1)] = r;
 }
 
 static int64_t loops_of(const Tiling *t, int r)
@@ -468,7 +464,17 @@ static void tile_within(Tiling *t)
 	t->p->ahead = heavy ? 0 : wants_ahead(t->p, t->f, t->v);
 }
 
-void choose_tiles(Plan *p, const Facts *f, const Look *k)
+/* The loops in front stay as they are, and are the grid's items; what the item has in its own buffers goes nowhere past
+ * the caches. */
+static void keep_slices(Plan *p, const int *slices, int n)
+{
+	order_in_front(p, slices, n);
+	memset(p->chunk, 0, sizeof p->chunk);
+	p->grid = n;
+	p->stream = false;
+}
+
+static void choose(Plan *p, const Facts *f, const Look *k)
 {
 	Tiling t = {.p = p, .f = f, .k = k, .v = -1};
 	if (!target->vector || f->serial || k->scan.n || k->sorts)
@@ -486,4 +492,14 @@ void choose_tiles(Plan *p, const Facts *f, const Look *k)
 	if (least < t.lanes)
 		t.lanes = power_below(least);
 	tile_within(&t);
+}
+
+void choose_tiles(Plan *p, const Facts *f, const Look *k)
+{
+	int slices[MAX_SLICE_AXES], n = slice_ranges(f, slices);
+	if (n)
+		p->norder = order_without(p->order, p->norder, slices, n);
+	choose(p, f, k);
+	if (n)
+		keep_slices(p, slices, n);
 }

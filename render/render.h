@@ -312,6 +312,21 @@ void stage_choose(const Lowering *l, Plan *plan);
 /* The stage of value u, or -1. */
 int stage_of(const Plan *p, const UOp *u);
 
+/* ---- lower_slices.c: calls that share their outermost loops ------------------------------------ */
+
+/* What a kernel's arg says in `slice`, which layout writes: the axis numbers of the loops that are the slices, outermost
+ * first (none: there is no such thing), and the slots of buffers that stay within one. Dies with MALFORMED. */
+enum { MAX_SLICE_AXES = 8, MAX_LOCAL = 64 };
+typedef struct { bool first; int n, nlocal; int64_t axis[MAX_SLICE_AXES], local[MAX_LOCAL]; } Slice;
+Slice slice_of(const UOp *kernel);
+/* The same loops as places in f->range[]; returns how many. */
+int slice_ranges(const Facts *f, int *range);
+/* n ranges in order[] without those `count`: returns how many are left. These, which are not among them, in front. */
+int order_without(int *order, int n, const int *range, int count);
+void order_in_front(Plan *p, const int *range, int count);
+/* Pass: one call for each group of them. */
+Graph *lower_slices(Graph *g);
+
 /* ---- linearize.c, lower_sort.c: statements --------------------------------------------------- */
 
 /* Each KERNEL as a list of statements. */

@@ -37,7 +37,7 @@ nets() {
 	python3 "$TESTS/layout.py" 291 > n.t
 	tool trace n.t > n.mp
 	ok tool run --interpret n.mp x=rand -o i.npz
-	for pass in ends winograd blocks weights; do
+	for pass in ends winograd blocks weights operands slices; do
 		tool fuse n.mp | tool layout --skip "$pass" | tool lower -t clang > l.mp
 		ok tool run l.mp x=rand -o c.npz
 		tool diff --rtol 1e-5 --atol 1e-4 i.npz c.npz
@@ -79,4 +79,54 @@ nets() {
 	ok tool run l.mp id=0,1087,-1,1089,47,48,1040,1090,1056 -o c.npz
 	tool diff --rtol 1e-5 --atol 1e-4 i.npz c.npz
 	[ "$(tool show l.mp | awk '/ = CALL /' | grep -c "$(tool show l.mp | awk '/ BUFFER .*"w"/ { print $1; exit }')\>")" = 1 ]
+}
+
+# by_slices SEED…: slices.py, laid out and compiled, against the interpreter; -j as bits
+by_slices() {
+	local seed inputs
+	for seed in "$@"; do
+		python3 "$TESTS/slices.py" "$seed" > s.t
+		tool trace s.t > s.mp
+		inputs=$(tool show s.mp | sed -n 's/.*name: "\([a-z]*\)".*role: "input".*/\1=rand/p')
+		tool fuse s.mp | tool lower -t clang --explain > l.mp 2>> told
+		# shellcheck disable=SC2086
+		ok tool run --interpret s.mp $inputs -o i.npz
+		# shellcheck disable=SC2086
+		ok tool run -j 1 l.mp $inputs -o c.npz
+		# shellcheck disable=SC2086
+		ok tool run -j 3 l.mp $inputs -o d.npz
+		tool diff --rtol 1e-4 --atol 1e-4 i.npz c.npz && tool diff --ulp 0 --zeros c.npz d.npz ||
+			{ echo "^ slices.py $seed"; return 1; }
+	done
+}
+
+@test "layout: temporaries by slices, operands turned" {
+	by_slices 1 2 4 5 9 18 21
+	grep -q "is never whole: [0-9]* at a time" told && grep -q "is turned" told
+}
+
+@test "layout: attention is one kernel, its scores are not in the workspace" {
+	printf 'input q f32[8, 256, 16]\ninput k f32[8, 256, 16]\ninput v f32[8, 256, 16]\n' > a.t
+	echo 'output y = softmax(q @ transpose(k, [0, 2, 1])) @ v' >> a.t
+	tool trace a.t | tool fuse > a.mp
+	tool lower -t clang a.mp | tool show > l.txt
+	grep -q 'workspace: \[131072, 131072\]' l.txt || { grep workspace l.txt; return 1; }
+	grep -q 'kernels=2 ' <(tool lower -t clang a.mp | tool show --count)
+	tool run --interpret a.mp q=rand k=rand v=rand -o i.npz
+	for skip in slices operands; do
+		tool layout --skip "$skip" a.mp | tool lower -t clang > l.mp
+		ok tool run l.mp q=rand k=rand v=rand -o c.npz
+		tool diff --rtol 1e-4 --atol 1e-5 i.npz c.npz
+	done
+	tool lower --skip slices -t clang a.mp > l.mp
+	grep -q 'kernels=4 ' <(tool show --count l.mp)
+	ok tool run l.mp q=rand k=rand v=rand -o c.npz
+	tool diff --rtol 1e-4 --atol 1e-5 i.npz c.npz
+	# what a kernel says of slices may be nonsense
+	tool layout a.mp | tool show > s.txt
+	grep -q 'slice: {first: true, axes: \[0\], local: \[0\]}' s.txt || { grep slice s.txt; return 1; }
+	for bad in 'axes: [9], local: [0]' 'axes: [0], local: [70]' 'axes: 3, local: [0]' 'axes: [0], local: ["x"]' 'axes: [0]'; do
+		sed "s/axes: \[0\], local: \[0\]/$bad/" s.txt | tool show -p > s.mp
+		fails 4 tool lower -t clang s.mp
+	done
 }

@@ -25,7 +25,7 @@ void r_3_5_5_2_3_3(float *restrict y, const float *restrict x, const float *rest
 					const _Bool v5 = 0 < r4 + v2;
 					const i32x4 t0 = ((splat_i32x4(-v5)) & ((i32x4)(lane_i32x4() > splat_i32x4(r5 * -1 + v3 * -1)))) & ((i32x4)(lane_i32x4() < splat_i32x4(r5 * -1 + v3 * -1 + 6)));
 					acc0_0 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 6], t0), splat_f32x4(v4), acc0_0);
-					const _Bool v6 = r4 + v2 < 5;
+					const _Bool v6 = 1;
 					const i32x4 t1 = ((splat_i32x4(-v6)) & ((i32x4)(lane_i32x4() > splat_i32x4(r5 * -1 + v3 * -1)))) & ((i32x4)(lane_i32x4() < splat_i32x4(r5 * -1 + v3 * -1 + 6)));
 					acc0_1 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 1], t1), splat_f32x4(v4), acc0_1);
 					const _Bool v7 = r4 + v2 < 4;

@@ -1,0 +1,307 @@
+/* Calls that agree on slices (layout_slices.c) become one: an item of its grid runs all of them, one after another, for
+ * one slice; what stays within a slice is a buffer of the item's own.
+ *
+ *     CALL a {slice: {first: true, axes: [0], local: [0]}} t x      →   CALL ab y x:  DEFINE_LOCAL t, of one slice
+ *     CALL b {slice: {axes: [0], local: [1]}} y t                        statements of a; statements of b
+ *
+ * The grids are the same by then, so an item of one is an item of all. Memory is planned again, since what the first call
+ * read is now in use until the last is done. */
+#include "render.h"
+#include "ix.h"
+#include <stdlib.h>
+
+enum { MOST_CALLS = 16 };
+typedef VEC(UOp *) Calls;
+
+/* The calls of a group, and the one made of them. */
+typedef struct {
+	UOp *const *call;
+	int n;
+	int64_t items;
+	VEC(UOp *) buffer;      /* of the new call, by slot */
+	VEC(UOp *) inside;      /* those of one slice, */
+	VEC(UOp *) local;       /* and the DEFINE_LOCALs that they become */
+	VEC(UOp *) out;         /* statements */
+	int64_t ids;            /* LET and DEFINE numbers used so far */
+	bool apart;             /* some place is not seen to be within its slice */
+} Group;
+
+/* The call whose kernel is being rewritten. */
+typedef struct { Group *g; const UOp *call; Map lets; int64_t ids; } Part;
+
+static int place_in(UOp *const *at, size_t n, const UOp *u)
+{
+	for (size_t i = 0; i < n; i++)
+		if (at[i] == u)
+			return (int)i;
+	return -1;
+}
+
+/* ---- what a place is for slice 0 */
+
+static UOp *slice_zero(UOp *u, void *ctx)
+{
+	Part *p = ctx;
+	if (u->op == OP_SPECIAL)
+		return ix_const(0);
+	/* a LET that depends on the slice is another one now: what it holds stands in its place */
+	if (u->op == OP_LET)
+		return map_get(&p->lets, PKEY(u)) ? u : u->src[0];
+	return u->nsrc ? ix_remake(u, u->src) : u;
+}
+
+static UOp *place_in_slice(Part *p, UOp *local, const UOp *index)
+{
+	int64_t lo, hi;
+	UOp *at = walk_replace(index->src[1], slice_zero, p);
+	ix_bounds(at, &lo, &hi);
+	p->g->apart |= lo < 0 || hi >= local->arg->a[1]->i;
+	return NODE(OP_INDEX, index->dtype, VNIL, local, at);
+}
+
+/* ---- a part's kernel within the whole */
+
+static UOp *local_of(const Part *p, const UOp *param)
+{
+	int i = place_in(p->g->inside.at, p->g->inside.n, p->call->src[1 + param_slot(param)]);
+	return i < 0 ? NULL : p->g->local.at[i];
+}
+
+static UOp *renumbered(Part *p, UOp *u)
+{
+	const Val *arg = u->arg;
+	int64_t id = arg->kind == VAL_INT ? arg->i : arg->a[0]->i;
+	p->ids = id >= p->ids ? id + 1 : p->ids;
+	if (arg->kind == VAL_INT)
+		arg = val_int(id + p->g->ids);
+	else
+		arg = val_array(arg->n, (const Val *[]){val_int(id + p->g->ids), arg->a[1], arg->n > 2 ? arg->a[2] : VNIL});
+	UOp *r = node_new(u->op, u->dtype, u->nsrc, u->src, arg);
+	node_note(r, u->note);
+	if (u->op == OP_LET)
+		map_put(&p->lets, PKEY(r), r);
+	return r;
+}
+
+static UOp *part_place(Part *p, const UOp *index)
+{
+	UOp *param = index->src[0], *local = local_of(p, param);
+	if (local)
+		return place_in_slice(p, local, index);
+	int slot = place_in(p->g->buffer.at, p->g->buffer.n, p->call->src[1 + param_slot(param)]);
+	return NODE(OP_INDEX, index->dtype, VNIL, param_moved(param, slot), index->src[1]);
+}
+
+static UOp *part_node(UOp *u, void *ctx)
+{
+	Part *p = ctx;
+	switch (u->op) {
+	case OP_LET: case OP_DEFINE_REG: case OP_DEFINE_LOCAL:
+		return renumbered(p, u);
+	case OP_INDEX:
+		return u->src[0]->op == OP_PARAM ? part_place(p, u) : u;
+	default: return u;
+	}
+}
+
+static void put_part(Group *g, UOp *call)
+{
+	Part p = {.g = g, .call = call};
+	UOp *kernel = walk_replace(call->src[0], part_node, &p);
+	for (uint32_t i = 0; i < kernel->nsrc; i++)
+		vec_push(&g->out, kernel->src[i]);
+	g->ids += p.ids;
+	map_free(&p.lets);
+}
+
+/* ---- the whole */
+
+static void put_inside(Group *g, const UOp *call)
+{
+	const Slice s = slice_of(call->src[0]);
+	for (int i = 0; i < s.nlocal; i++) {
+		UOp *b = call->src[1 + s.local[i]];
+		int64_t n;
+		if (place_in(g->inside.at, g->inside.n, b) >= 0)
+			continue;
+		g->apart |= !buffer_is(b, "temp") || !shape_static(b->shape, &n) || n % g->items;
+		if (g->apart)
+			return;
+		vec_push(&g->inside, b);
+		vec_push(&g->local, LEAF(OP_DEFINE_LOCAL, b->dtype,
+			VARR(val_int(g->ids++), val_int(n / g->items), val_str("stack"))));
+	}
+}
+
+/* Buffers that are written come first, as in any call. */
+static void put_buffers(Group *g, bool written)
+{
+	for (int c = 0; c < g->n; c++) {
+		uint64_t writes = call_writes(g->call[c]);
+		for (uint32_t k = 1; k < g->call[c]->nsrc; k++) {
+			UOp *b = g->call[c]->src[k];
+			bool is = k <= 64 && writes >> (k - 1) & 1;
+			if (is == written && place_in(g->inside.at, g->inside.n, b) < 0 &&
+				place_in(g->buffer.at, g->buffer.n, b) < 0)
+				vec_push(&g->buffer, b);
+		}
+	}
+}
+
+static const Val *whole_arg(const Group *g)
+{
+	static const char *const same[] = {"target", "march", "global_size"};
+	const Val *parts[MOST_CALLS], *arg;
+	Buf name = {0};
+	int64_t work = 0;
+	for (int c = 0; c < g->n; c++) {
+		const Val *own = g->call[c]->src[0]->arg, *w = val_get(own, "work"), *actions = val_get(own, "actions");
+		buf_printf(&name, "%s%s", c ? "__" : "", call_name(g->call[c]));
+		work += w && w->kind == VAL_INT ? w->i : 1;
+		parts[c] = VMAP(val_str("name"), val_str(call_name(g->call[c])), val_str("actions"),
+			actions ? actions : VNIL);
+	}
+	arg = VMAP(val_str("name"), val_str(arena_strdup(buf_str(&name))), val_str("work"), val_int(work));
+	for (int i = 0; i < 3; i++) {
+		const Val *v = val_get(g->call[0]->src[0]->arg, same[i]);
+		arg = v ? val_set(arg, same[i], v) : arg;
+	}
+	buf_free(&name);
+	return val_set(arg, "parts", val_array(g->n, parts));
+}
+
+/* How many items the call's grid has, 0 when that is no number. */
+static int64_t items_of(const UOp *call)
+{
+	const Val *size = val_get(call->src[0]->arg, "global_size");
+	return size && size->n == 1 && size->a[0]->kind == VAL_INT ? size->a[0]->i : 0;
+}
+
+static UOp *whole_call(Group *g)
+{
+	Calls src = {0};
+	UOp *kernel = node_new(OP_KERNEL, DT_NONE, g->out.n, g->out.at, whole_arg(g));
+	node_note(kernel, g->call[0]->src[0]->note);
+	vec_push(&src, kernel);
+	for (size_t i = 0; i < g->buffer.n; i++)
+		vec_push(&src, g->buffer.at[i]);
+	UOp *call = node_new(OP_CALL, DT_NONE, src.n, src.at, VNIL);
+	node_note(call, g->call[0]->note);
+	vec_free(&src);
+	return call;
+}
+
+/* One call for these; NULL where they have to stay apart. */
+static UOp *join(UOp *const *calls, int n)
+{
+	Group g = {.call = calls, .n = n};
+	UOp *call = NULL;
+	g.items = items_of(calls[0]);
+	for (int c = 0; c < n; c++)
+		g.apart |= g.items < 1 || items_of(calls[c]) != g.items;
+	for (int c = 0; c < n && !g.apart; c++)
+		put_inside(&g, calls[c]);
+	if (!g.apart) {
+		for (size_t i = 0; i < g.local.n; i++)
+			vec_push(&g.out, g.local.at[i]);
+		put_buffers(&g, true);
+		put_buffers(&g, false);
+		for (int c = 0; c < n; c++)
+			put_part(&g, calls[c]);
+		if (!g.apart)
+			call = whole_call(&g);
+	}
+	vec_free(&g.buffer);
+	vec_free(&g.inside);
+	vec_free(&g.local);
+	vec_free(&g.out);
+	return call;
+}
+
+static bool has_slices(const UOp *call)
+{
+	return call->op == OP_CALL && call->src[0]->op == OP_KERNEL && slice_of(call->src[0]).n;
+}
+
+Graph *lower_slices(Graph *g)
+{
+	Calls out = {0};
+	bool any = false;
+	UOp *const *at = g->sink->src;
+	for (uint32_t i = 0, n; i < g->sink->nsrc; i += n) {
+		n = 1;
+		while (has_slices(at[i]) && n < MOST_CALLS && i + n < g->sink->nsrc && has_slices(at[i + n]) &&
+			!slice_of(at[i + n]->src[0]).first)
+			n++;
+		UOp *call = n > 1 ? join(at + i, n) : NULL;
+		any |= call != NULL;
+		for (uint32_t k = 0; !call && k < n; k++)
+			vec_push(&out, at[i + k]);
+		if (call)
+			vec_push(&out, call);
+	}
+	Graph *r = any ? plan_memory(graph_with_calls(g, out.n, out.at)) : g;
+	vec_free(&out);
+	return r;
+}
+
+/* ---- what a kernel says of slices */
+
+static int read_numbers(const UOp *kernel, const Val *list, int64_t most, int64_t *out, int n)
+{
+	if (!list || list->kind != VAL_ARRAY || list->n > (size_t)n)
+		die(MALFORMED, "node %u KERNEL: slice has no %d numbers", kernel->id, n);
+	for (size_t i = 0; i < list->n; i++) {
+		if (list->a[i]->kind != VAL_INT || list->a[i]->i < 0 || list->a[i]->i >= most)
+			die(MALFORMED, "node %u KERNEL: a number of slice does not fit", kernel->id);
+		out[i] = list->a[i]->i;
+	}
+	return (int)list->n;
+}
+
+Slice slice_of(const UOp *kernel)
+{
+	const Val *v = val_get(kernel->arg, "slice"), *first;
+	Slice s = {0};
+	if (!v || v->kind != VAL_MAP)
+		return s;
+	first = val_get(v, "first");
+	s.first = first && first->kind == VAL_BOOL && first->i;
+	s.n = read_numbers(kernel, val_get(v, "axes"), MAX_RANGES, s.axis, MAX_SLICE_AXES);
+	s.nlocal = read_numbers(kernel, val_get(v, "local"), MAX_LOCAL, s.local, MAX_LOCAL);
+	return s;
+}
+
+int slice_ranges(const Facts *f, int *range)
+{
+	Slice s = slice_of(f->kernel);
+	for (int i = 0; i < s.n; i++) {
+		range[i] = -1;
+		for (int r = 0; r < f->nrange; r++)
+			if (axis_of(f, r) == s.axis[i] && f->out >> r & 1 && !(f->serial >> r & 1))
+				range[i] = r;
+		if (range[i] < 0)
+			die(MALFORMED, "node %u KERNEL: slice names a loop that it does not have", f->kernel->id);
+	}
+	return s.n;
+}
+
+int order_without(int *order, int n, const int *range, int count)
+{
+	int left = 0;
+	for (int i = 0; i < n; i++) {
+		bool stays = true;
+		for (int k = 0; k < count; k++)
+			stays &= order[i] != range[k];
+		if (stays)
+			order[left++] = order[i];
+	}
+	return left;
+}
+
+void order_in_front(Plan *p, const int *range, int count)
+{
+	memmove(p->order + count, p->order, p->norder * sizeof *p->order);
+	memcpy(p->order, range, count * sizeof *range);
+	p->norder += count;
+}
