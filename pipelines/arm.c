@@ -1,14 +1,17 @@
-/* An arm of seven joints that follows a path, its tool pointing down: what is left to do, as equations in the joints' angles.
+/* An arm of seven joints that follows a path, its tool pointing down: what is left to do, as
+ * equations in the joints' angles.
  *
- * n places of the path are solved for at once. Each has three equations for the place, three for the orientation, and one
- * for the joint that is free: the upper arm turns about itself by the same angle at every place. So place k has to do with
- * its own angles and with one of place k - 1, and the Jacobian, 7n by 7n, is almost all zeros. */
+ * n places of the path are solved for at once. Each has three equations for the place, three for
+ * the orientation, and one for the joint that is free: the upper arm turns about itself by the same
+ * angle at every place. So place k has to do with its own angles and with one of place k - 1, and
+ * the Jacobian, 7n by 7n, is almost all zeros. */
 #include <sluice/tensor.h>
 
 #define JOINTS 7
 #define FREE 2          /* the joint that is the same everywhere */
 
-/* how far the next joint is along the axis of this one, in metres, and the angle between their axes, in quarter turns */
+/* how far the next joint is along the axis of this one, in metres, and the angle between their
+ * axes, in quarter turns */
 static const double reach[JOINTS] = {0.36, 0, 0.42, 0, 0.4, 0, 0.126};
 static const int twist[JOINTS] = {-1, 1, 1, -1, -1, 1, 0};
 static const double free_angle = 0.2;
@@ -34,7 +37,8 @@ static Frame turned(Frame f, Tensor angle, int quarters, double along)
 static Frame tool(Tensor q, Tensor n)
 {
 	Tensor axes = eye(3);
-	Frame f = {zeros(LIST(n, 3)), expand(at(axes, 0), n, 3), expand(at(axes, 1), n, 3), expand(at(axes, 2), n, 3)};
+	Frame f = {zeros(LIST(n, 3)), expand(at(axes, 0), n, 3), expand(at(axes, 1), n, 3),
+		expand(at(axes, 2), n, 3)};
 	for (int i = 0; i < JOINTS; i++)
 		f = turned(f, at(q, ALL, i), twist[i], reach[i]);
 	return f;
@@ -44,8 +48,8 @@ static Frame tool(Tensor q, Tensor n)
 static Tensor cross(Tensor a, const double *b)
 {
 	Tensor x = at(a, ALL, 0), y = at(a, ALL, 1), z = at(a, ALL, 2);
-	return stack(sub(mul(y, b[2]), mul(z, b[1])), sub(mul(z, b[0]), mul(x, b[2])), sub(mul(x, b[1]), mul(y, b[0])),
-		KW(axis, 1));
+	return stack(sub(mul(y, b[2]), mul(z, b[1])), sub(mul(z, b[0]), mul(x, b[2])),
+		sub(mul(x, b[1]), mul(y, b[0])), KW(axis, 1));
 }
 
 SLUICE_FUNCTION(arm, SIZE(n, 2, 1000), ARG(q, F64, n, JOINTS), ARG(path, F64, n, 3))

@@ -2,9 +2,10 @@
  *
  *     y = b0 exp(-b1 x) + b2 exp(-((x - b3) / b4)^2) + b5 exp(-((x - b6) / b7)^2)
  *
- * Each call is one step: the parameters and the damping are states, and a table of what each step came to. The Jacobian has
- * as many columns as there are parameters, so it is made of as many products in forward mode. A step that does not lower
- * the sum of squares is not taken, and the next one is shorter. */
+ * Each call is one step: the parameters and the damping are states, and a table of what each step
+ * came to. The Jacobian has as many columns as there are parameters, so it is made of as many
+ * products in forward mode. A step that does not lower the sum of squares is not taken, and the
+ * next one is shorter. */
 #include <sluice/tensor.h>
 
 #ifndef STEPS
@@ -43,7 +44,8 @@ static Tensor jacobian(Tensor r, Tensor p)
 /* the table with a row for this call */
 static Tensor noted(Tensor row)
 {
-	Tensor steps = state("steps", full(LIST(STEPS, PARAMETERS + 1), NAN)), call = state("call", cast(0, I64));
+	Tensor steps = state("steps", full(LIST(STEPS, PARAMETERS + 1), NAN));
+	Tensor call = state("call", cast(0, I64));
 	Tensor here = equal(unsqueeze(arange(STEPS), 1), call);
 	assign(call, add(call, 1));
 	return assign(steps, where(here, row, steps));

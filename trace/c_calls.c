@@ -1,16 +1,19 @@
-/* What a program in C calls, through the table of tensor.h: values by number, functions of the library by name.
+/* What a program in C calls, through the table of tensor.h: values by number, functions of the
+ * library by name.
  *
- *     sum(x, KW(axis, 0))    call("sum", x, call(".named", "axis", 0))    →    REDUCE …, noted with {loc: "arm.c:12"}
+ *     sum(x, KW(axis, 0))    call("sum", x, call(".named", "axis", 0))    →
+ *     REDUCE …, noted with {loc: "arm.c:12"}
  *
- * A word with a dot is one of the header's own. Arithmetic on sizes and numbers is computed, as in the text language. */
+ * A word with a dot is one of the header's own. Arithmetic on sizes and numbers is computed, as in
+ * the text language. */
 #include "c_program.h"
 #include "text.h"
 #include <stdlib.h>
 
 enum { MAX_CALLS = 4000000, MAX_LIST = 1 << 20 };
 
-/* RANGE is start:stop:step, NAMED an argument by its parameter's name; MARK is ALL, REST or NEW, by its word; BAD a text
- * that is none, which the call that gets it complains of: it has a place. */
+/* RANGE is start:stop:step, NAMED an argument by its parameter's name; MARK is ALL, REST or NEW, by
+ * its word; BAD a text that is none, which the call that gets it complains of: it has a place. */
 typedef enum { H_VALUE, H_NAMED, H_RANGE, H_MARK, H_BAD } Form;
 typedef struct { Form form; Value v; const char *s; Value *part; } Handle;
 
@@ -22,7 +25,10 @@ static SluicePlace here;
 
 SluicePlace c_place(void) { return here; }
 
-const char *c_place_text(SluicePlace at) { return arena_printf("%s:%d", at.file ? at.file : "?", at.line); }
+const char *c_place_text(SluicePlace at)
+{
+	return arena_printf("%s:%d", at.file ? at.file : "?", at.line);
+}
 
 static void set_place(SluicePlace at)
 {
@@ -80,7 +86,8 @@ typedef struct { size_t n; const SluiceValue *arg; } Words;
 static void word_count(const Words *w, size_t least, size_t most, const char *what)
 {
 	if (w->n < least || w->n > most)
-		die(MALFORMED, "%s: %zu arguments, it takes %s%zu", what, w->n, least < most ? "at most " : "", most);
+		die(MALFORMED, "%s: %zu arguments, it takes %s%zu", what, w->n, least < most ? "at most " : "",
+			most);
 }
 
 static SluiceValue word_list(const Words *w)
@@ -96,7 +103,8 @@ static SluiceValue word_list(const Words *w)
 static SluiceValue word_named(const Words *w)
 {
 	word_count(w, 2, 2, "KW");
-	return handle((Handle){.form = H_NAMED, .s = word_text(w->arg[0], "the name"), .v = plain(w->arg[1])});
+	return handle(
+		(Handle){.form = H_NAMED, .s = word_text(w->arg[0], "the name"), .v = plain(w->arg[1])});
 }
 
 static SluiceValue word_range(const Words *w)
@@ -117,7 +125,8 @@ static Item item_of(SluiceValue x)
 	Value v = h->form == H_MARK ? none : plain(x);
 	if (h->form == H_VALUE && v.kind != V_NONE)
 		return (Item){.kind = I_AT, .at = v};
-	ItemKind kind = h->form == H_VALUE ? I_NEW : *h->s == 'a' ? I_SLICE : *h->s == 'r' ? I_ELLIPSIS : I_NEW;
+	ItemKind kind = h->form == H_VALUE ? I_NEW : *h->s == 'a' ? I_SLICE
+		: *h->s == 'r' ? I_ELLIPSIS : I_NEW;
 	return (Item){.kind = kind, .start = none, .stop = none, .step = none};
 }
 
@@ -287,7 +296,10 @@ static SluiceValue word_dtype(const Words *w)
 
 static SluiceValue word_none(const Words *w) { return given(v_none()); }
 static SluiceValue word_all(const Words *w) { return handle((Handle){.form = H_MARK, .s = "all"}); }
-static SluiceValue word_rest(const Words *w) { return handle((Handle){.form = H_MARK, .s = "rest"}); }
+static SluiceValue word_rest(const Words *w)
+{
+	return handle((Handle){.form = H_MARK, .s = "rest"});
+}
 static SluiceValue word_new(const Words *w) { return handle((Handle){.form = H_MARK, .s = "new"}); }
 
 /* an integer beyond 2^63, by its digits */
@@ -298,11 +310,11 @@ static SluiceValue word_natural(const Words *w)
 }
 
 static const struct { const char *word; SluiceValue (*fn)(const Words *w); } words[] = {
-	{".list", word_list}, {".named", word_named}, {".range", word_range}, {".at", word_at}, {".size", word_size},
-	{".input", word_input}, {".load", word_load}, {".state", word_state}, {".assign", word_assign},
-	{".output", word_output}, {".rank", word_rank}, {".dim", word_dim}, {".length", word_length},
-	{".dtype", word_dtype}, {".none", word_none}, {".all", word_all}, {".rest", word_rest}, {".new", word_new},
-	{".natural", word_natural},
+	{".list", word_list}, {".named", word_named}, {".range", word_range}, {".at", word_at},
+	{".size", word_size}, {".input", word_input}, {".load", word_load}, {".state", word_state},
+	{".assign", word_assign}, {".output", word_output}, {".rank", word_rank}, {".dim", word_dim},
+	{".length", word_length}, {".dtype", word_dtype}, {".none", word_none}, {".all", word_all},
+	{".rest", word_rest}, {".new", word_new}, {".natural", word_natural},
 };
 
 static SluiceValue call_word(const char *name, const Words *w)
@@ -317,10 +329,10 @@ static SluiceValue call_word(const char *name, const Words *w)
 
 /* Functions that are operators of the text language, which know of sizes and numbers. */
 static const struct { const char *name; int op; } operators[] = {
-	{"add", '+'}, {"sub", '-'}, {"mul", '*'}, {"div", '/'}, {"floordiv", T_FLOORDIV}, {"mod", '%'}, {"pow", T_POW},
-	{"less", '<'}, {"less_equal", T_LE}, {"greater", '>'}, {"greater_equal", T_GE}, {"equal", T_EQ},
-	{"not_equal", T_NE}, {"bitwise_and", '&'}, {"bitwise_or", '|'}, {"bitwise_xor", '^'}, {"shift_left", T_SHL},
-	{"shift_right", T_SHR},
+	{"add", '+'}, {"sub", '-'}, {"mul", '*'}, {"div", '/'}, {"floordiv", T_FLOORDIV}, {"mod", '%'},
+	{"pow", T_POW}, {"less", '<'}, {"less_equal", T_LE}, {"greater", '>'}, {"greater_equal", T_GE},
+	{"equal", T_EQ}, {"not_equal", T_NE}, {"bitwise_and", '&'}, {"bitwise_or", '|'},
+	{"bitwise_xor", '^'}, {"shift_left", T_SHL}, {"shift_right", T_SHR},
 };
 
 static bool call_operator(const char *name, size_t n, const Value *v, Value *out)
@@ -363,7 +375,8 @@ static SluiceValue api_call(SluicePlace at, const char *name, int n, const Sluic
 	if (n < 0 || n > MAX_LIST)
 		die(MALFORMED, "%.60s: %d arguments", name, n);
 	uint32_t start = node_limit();
-	SluiceValue v = *name == '.' ? call_word(name, &(Words){n, arg}) : given(call_function(name, n, arg));
+	SluiceValue v =
+		*name == '.' ? call_word(name, &(Words){n, arg}) : given(call_function(name, n, arg));
 	if (node_limit() > start)
 		note_nodes(&taken(v)->v, start, VMAP(val_str("loc"), val_str(c_place_text(at))));
 	return v;
@@ -380,7 +393,8 @@ static SluiceValue api_text(const char *s)
 	enum { MOST = 1 << 16 };
 	size_t n = s ? strnlen(s, MOST) : 0;
 	if (!s || n == MOST || !utf8_ok(s, n))
-		return handle((Handle){.form = H_BAD, .s = s ? "a text is no UTF-8, or too long" : "a text is NULL"});
+		return handle(
+			(Handle){.form = H_BAD, .s = s ? "a text is no UTF-8, or too long" : "a text is NULL"});
 	return given(v_str(val_strn(s, n)->s));
 }
 
@@ -406,8 +420,8 @@ static UOp *constant_buffer(const char *name, DType dt, const Shape *s, const vo
 	return u;
 }
 
-static SluiceValue api_data(SluicePlace at, const char *name, const char *dtype, int rank, const int64_t *dim,
-	const void *bytes)
+static SluiceValue api_data(SluicePlace at, const char *name, const char *dtype, int rank,
+	const int64_t *dim, const void *bytes)
 {
 	UOp *size[MAX_RANK];
 	const char *err;
@@ -464,5 +478,5 @@ static const char *api_to_text(SluicePlace at, SluiceValue v)
 	return word_text(v, "the value");
 }
 
-const SluiceApi c_api = {api_integer, api_real, api_truth, api_text, api_data, api_call, api_to_integer, api_to_real,
-	api_to_text};
+const SluiceApi c_api = {api_integer, api_real, api_truth, api_text, api_data, api_call,
+	api_to_integer, api_to_real, api_to_text};

@@ -1,16 +1,20 @@
 /* Linear systems of known size, by elimination that is unrolled while tracing.
  *
- *     solve(a[2,2], b[2])    row p, of the greatest |a[i,0]|, becomes a row of the triangle, the others lose a column;
- *                            then the unknowns from the last to the first
+ *     solve(a[2,2], b[2])    row p, of the greatest |a[i,0]|, becomes a row of the triangle,
+ *                            the others lose a column; then the unknowns, the last one first
  *
- * A system of n takes some 20 n nodes. A step works on what is left, [.., s, s], so that the whole is n³/3 products, as
- * LAPACK's. Leading axes are a batch. Rows are chosen and exchanged by WHERE, so that derivatives go through. */
+ * A system of n takes some 20 n nodes. A step works on what is left, [.., s, s], so that the whole
+ * is n³/3 products, as LAPACK's. Leading axes are a batch. Rows are chosen and exchanged by WHERE,
+ * so that derivatives go through. */
 #include "trace.h"
 
 enum { MAX_UNROLLED = 256 };
 
 static UOp *num(int64_t n) { return ix_const(n); }
-static UOp *part(UOp *x, int axis, int64_t from, int64_t to) { return t_shrink_axis(x, axis, num(from), num(to)); }
+static UOp *part(UOp *x, int axis, int64_t from, int64_t to)
+{
+	return t_shrink_axis(x, axis, num(from), num(to));
+}
 
 /* the n of a[.., n, n] */
 static int64_t order(Args *a, UOp *x)
@@ -21,7 +25,8 @@ static int64_t order(Args *a, UOp *x)
 		die(MALFORMED, "%s: a has shape %s, expected [..., n, n]", a->fn->name, shape_text(x->shape));
 	int64_t n = shape_dim(x->shape, r - 1);
 	if (n > MAX_UNROLLED)
-		die(UNSUPPORTED, "%s: a system of %lld, at most %d are unrolled", a->fn->name, (long long)n, MAX_UNROLLED);
+		die(UNSUPPORTED, "%s: a system of %lld, at most %d are unrolled", a->fn->name, (long long)n,
+			MAX_UNROLLED);
 	return n;
 }
 
@@ -54,10 +59,12 @@ static System system_of(Args *a)
 	if (t_rank(s.b) < 2 || !size_equal(t_dim(s.b, -2), t_dim(s.a, -1)))
 		die(MALFORMED, "%s: b has shape %s, beside a of %s", a->fn->name, shape_text(s.b->shape),
 			shape_text(s.a->shape));
-	const Shape *la = shape_new(t_rank(s.a) - 2, s.a->shape->dim), *lb = shape_new(t_rank(s.b) - 2, s.b->shape->dim);
+	const Shape *la = shape_new(t_rank(s.a) - 2, s.a->shape->dim),
+		    *lb = shape_new(t_rank(s.b) - 2, s.b->shape->dim);
 	const Shape *lead = shape_broadcast(la, lb);
 	if (!lead || lead->rank + 2 > MAX_RANK)
-		die(MALFORMED, "%s: batches of %s and %s do not match", a->fn->name, shape_text(la), shape_text(lb));
+		die(MALFORMED, "%s: batches of %s and %s do not match", a->fn->name, shape_text(la),
+			shape_text(lb));
 	s.a = batched(t_cast(s.a, dtype_acc(s.dt)), lead);
 	s.b = batched(t_cast(s.b, dtype_acc(s.dt)), lead);
 	s.row = lead->rank;
@@ -72,7 +79,7 @@ static Value solution(const System *s, UOp *x)
 
 /* ---- triangles */
 
-/* x of a x = b, a's lower triangle: its first unknown, then b less what that one takes, and so on */
+/* x of a x = b, a's lower triangle: its first unknown, then b less what that takes, and so on */
 static UOp *forward(const System *s)
 {
 	UOp **x = arena_alloc((s->n + 1) * sizeof *x), *b = s->b;
@@ -113,14 +120,16 @@ Value fn_cholesky(Args *a)
 		if (left == 1)
 			break;
 		column = part(column, row, 1, left);
-		s = t_sub(part(part(s, row, 1, left), col, 1, left), t_mul(column, t_transpose(column, row, col)));
+		UOp *outer = t_mul(column, t_transpose(column, row, col));
+		s = t_sub(part(part(s, row, 1, left), col, 1, left), outer);
 	}
 	return v_tensor(n ? t_cast(t_concat(n, l, col), x->dtype) : x);
 }
 
 /* ---- elimination */
 
-/* The place of the greatest |x[.., i, 0]|, the first of equal ones, [.., 1, 1]; the last place where there is NaN. */
+/* The place of the greatest |x[.., i, 0]|, the first of equal ones, [.., 1, 1]; the last place
+ * where there is NaN. */
 static UOp *pivot_place(UOp *x, int row, int64_t n)
 {
 	UOp *size = t_abs(x), *most = t_reduce(OP_MAX, size, 1, &row, true);
@@ -130,8 +139,8 @@ static UOp *pivot_place(UOp *x, int row, int64_t n)
 	return t_reduce(OP_MIN, found, 1, &row, true);
 }
 
-/* The triangle's rows, each from its diagonal on, with b's columns behind: the first row is the one of pivot_place, which
- * changes places with row 0; the rest goes on without its first column. */
+/* The triangle's rows, each from its diagonal on, with b's columns behind: the first row is the one
+ * of pivot_place, which changes places with row 0; the rest goes on without its first column. */
 static void eliminate(const System *s, UOp **rows)
 {
 	UOp *m = t_concat(2, (UOp *[]){s->a, s->b}, s->col);

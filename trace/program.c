@@ -4,7 +4,8 @@
  *     state count i64 = 0      BUFFER i64 {name: count, shape: [], role: state, data: 8 bytes}
  *     count <- count + 1       ASSIGN(count, …)
  *
- * The first value of a state is computed here, by the interpreter, when it is more than a literal or a file. */
+ * The first value of a state is computed here, by the interpreter, when it is more than a literal
+ * or a file. */
 #include "trace.h"
 #include <stdlib.h>
 
@@ -175,7 +176,7 @@ void program_output(const char *name, UOp *u)
 	map_put(&outputs.seen, PKEY(val_str(name)), u);
 }
 
-/* An update that no output needs is an output by itself, so that it is reached. The names of these. */
+/* An update that no output needs is an output by itself, so that it is reached. Their names. */
 static const Val *add_updates(void)
 {
 	VEC(const Val *) added = {0};
@@ -210,7 +211,8 @@ Graph *program_graph(void)
 	g->vars = vars;
 	g->meta = updates->n ? VMAP(val_str("updates"), updates) : VNIL;
 	const Val *names = val_array(outputs.name.n, outputs.name.at);
-	g->sink = node_new(OP_SINK, DT_NONE, outputs.node.n, outputs.node.at, VMAP(val_str("names"), names));
+	g->sink =
+		node_new(OP_SINK, DT_NONE, outputs.node.n, outputs.node.at, VMAP(val_str("names"), names));
 	/* also those that no output needs */
 	g->all = (Nodes){inputs.at, inputs.n};
 	if (g->all.n)

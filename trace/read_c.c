@@ -1,10 +1,10 @@
-/* A program in C or C++: compiled to a shared object in a folder of its own, then traced by a process of its own
- * (trace_c.c), whose document is ours.
+/* A program in C or C++: compiled to a shared object in a folder of its own, then traced by a
+ * process of its own (trace_c.c), whose document is ours.
  *
  *     trace arm.c    =    cc -shared -fPIC -I…/include -o T/arm.c.so arm.c && trace T/arm.c.so
  *
- * So whatever the program does to its process, this one says what became of it and leaves nothing behind: a signal that
- * ends it takes the folder away, and the children with it. */
+ * So whatever the program does to its process, this one says what became of it and leaves nothing
+ * behind: a signal that ends it takes the folder away, and the children with it. */
 #include "c_program.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,8 @@ typedef struct { const char *suffix, *language, *standard, *compilers[4], *say; 
 const char *opt_cc, *opt_cflags;
 
 static const Language languages[] = {
-	{".c", "c", "-std=gnu11", {"cc", "gcc", "clang"}, "no C compiler: neither cc nor gcc nor clang is in PATH"},
+	{".c", "c", "-std=gnu11", {"cc", "gcc", "clang"},
+		"no C compiler: neither cc nor gcc nor clang is in PATH"},
 #define CXX(suffix) {suffix, "c++", "-std=gnu++17", {"c++", "g++", "clang++"}, \
 	"no C++ compiler: neither c++ nor g++ nor clang++ is in PATH"}
 	CXX(".cpp"), CXX(".cc"), CXX(".cxx"),
@@ -95,7 +96,8 @@ static _Noreturn void become(const char *path, char *const argv[], int taken, in
 	_exit(127);
 }
 
-/* Runs argv; what it writes to descriptor taken goes to out. Its status; 128 and the signal's number when one ended it. */
+/* Runs argv; what it writes to descriptor taken goes to out. Its status; 128 and the signal's
+ * number when one ended it. */
 static int child_run(char *const argv[], int taken, Buf *out)
 {
 	int end[2], status;
@@ -136,7 +138,7 @@ static const char *find_compiler(const Language *l)
 	return path;
 }
 
-/* The two take other flags for errors that point at the program, not into the macros of the header. */
+/* The two take other flags for errors that point at the program, not into the header's macros. */
 static bool is_clang(const char *path)
 {
 	char real[PATH_MAX];
@@ -179,7 +181,10 @@ static const char *first_error(const char *text)
 }
 
 /* A name that starts with - would be a flag. */
-static char *as_operand(const char *file) { return *file == '-' ? arena_printf("./%s", file) : arena_strdup(file); }
+static char *as_operand(const char *file)
+{
+	return *file == '-' ? arena_printf("./%s", file) : arena_strdup(file);
+}
 
 static void compile(const Language *l, const char *file)
 {
@@ -190,15 +195,17 @@ static void compile(const Language *l, const char *file)
 	if (!header)
 		die(FAILED, "include/sluice/tensor.h is not beside the tools");
 	header = arena_printf("%.*s", (int)(strlen(header) - strlen("/sluice/tensor.h")), header);
-	char *fixed[] = {(char *)find_compiler(l), (char *)l->standard, "-O0", "-fwrapv", "-fno-strict-aliasing",
-		"-fPIC", "-shared", "-Wl,-z,defs", "-Wall", "-Wno-unused", "-Werror=implicit-function-declaration",
-		"-Werror=int-conversion", "-fdiagnostics-color=never", "-isystem", header};
+	char *fixed[] = {(char *)find_compiler(l), (char *)l->standard, "-O0", "-fwrapv",
+		"-fno-strict-aliasing", "-fPIC", "-shared", "-Wl,-z,defs", "-Wall", "-Wno-unused",
+		"-Werror=implicit-function-declaration", "-Werror=int-conversion",
+		"-fdiagnostics-color=never", "-isystem", header};
 	for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
 		if (strncmp(fixed[i], "-Werror", 7) || !strcmp(l->language, "c"))
 			argv[n++] = fixed[i];
 	argv[n++] = is_clang(argv[0]) ? "-fmacro-backtrace-limit=1" : "-ftrack-macro-expansion=0";
 	n = split_flags(opt_cflags, argv, n);
-	char *last[] = {"-o", object, "-x", (char *)l->language, as_operand(file), "-x", "none", "-lm", NULL};
+	char *last[] = {
+		"-o", object, "-x", (char *)l->language, as_operand(file), "-x", "none", "-lm", NULL};
 	memcpy(argv + n, last, sizeof last);
 	int status = child_run(argv, 2, &said);
 	char *text = clean(&said);
@@ -206,7 +213,8 @@ static void compile(const Language *l, const char *file)
 		die(FAILED, "%s failed with status %d", argv[0], status);
 	if (status) {
 		die_context = text;
-		die(MALFORMED, "it does not compile: %s", *text ? first_error(text) : "the compiler does not say why");
+		die(MALFORMED, "it does not compile: %s",
+			*text ? first_error(text) : "the compiler does not say why");
 	}
 	if (*text)
 		fprintf(stderr, "%s\n", text);

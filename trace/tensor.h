@@ -14,13 +14,15 @@
  *
  *     $ sluice trace reach.c | sluice run q=q.npy target=rand
  *
- * `trace` compiles the file, and runs the function once with symbolic arguments: what it calls becomes a graph; loops, ifs,
- * arrays and numbers of C are computed then and there. Every function of the tensor library (functions.h, made from
- * functions.def) takes Tensors, numbers, bools, texts and LIST(…)s, which count as in the text language; fractions and
- * what comes of integers alone are f64. An argument may be given by its name: sum(x, KW(axis, 0), KW(keepdims, true)).
+ * `trace` compiles the file, and runs the function once with symbolic arguments: what it calls
+ * becomes a graph; loops, ifs, arrays and numbers of C are computed then and there. Every function
+ * of the tensor library (functions.h, made from functions.def) takes Tensors, numbers, bools, texts
+ * and LIST(…)s, which count as in the text language; fractions and what comes of integers alone are
+ * f64. An argument may be given by its name: sum(x, KW(axis, 0), KW(keepdims, true)).
  *
- * The functions are macros that note file and line. Those that <math.h> has too give plain numbers for plain numbers. A
- * name that is in the way goes by #undef; CALL(norm, x) reaches the function of the library all the same. */
+ * The functions are macros that note file and line. Those that <math.h> has too give plain numbers
+ * for plain numbers. A name that is in the way goes by #undef; CALL(norm, x) reaches the function
+ * of the library all the same. */
 #ifndef SLUICE_TENSOR_H
 #define SLUICE_TENSOR_H
 #include <math.h>
@@ -60,7 +62,8 @@ static inline void sluice_declare(SluiceFunction *f)
 #define SLUICE_HERE ((SluicePlace){__FILE__, __LINE__})
 #endif
 
-/* SLUICE_FUNCTION(name, SIZE(…), ARG(…), …) { body }: sizes and arguments are Tensors of these names in the body. */
+/* SLUICE_FUNCTION(name, SIZE(…), ARG(…), …) { body }: sizes and arguments are Tensors of these
+ * names in the body. */
 #define SLUICE_FUNCTION(name, ...) \
 	static void sluice_body_##name(__VA_OPT__(SLUICE_COMMA(SLUICE_PARAMETER, __VA_ARGS__))); \
 	static void sluice_trace_##name(void) \
@@ -74,7 +77,7 @@ static inline void sluice_declare(SluiceFunction *f)
 		sluice_declare(&f); \
 	} \
 	static void sluice_body_##name(__VA_OPT__(SLUICE_COMMA(SLUICE_PARAMETER, __VA_ARGS__)))
-/* an input: name, dtype, sizes (none: a scalar), which may be expressions: ARG(x, F32, n, add(m, 1)) */
+/* an input: name, dtype, sizes (none: a scalar), which may be expressions: ARG(x, F32, n, 3) */
 #define ARG(name, ...) (".input", name, __VA_ARGS__)
 /* a size variable from lo to hi, for the arguments after it */
 #define SIZE(name, lo, hi) (".size", name, lo, hi)
@@ -83,7 +86,8 @@ static inline void sluice_declare(SluiceFunction *f)
 #define SLUICE_ITS_NAME(item) SLUICE_ITS_NAME_ item
 #define SLUICE_ITS_NAME_(word, name, ...) name
 #define SLUICE_ARGUMENT(item) SLUICE_ARGUMENT_ item
-#define SLUICE_ARGUMENT_(word, name, ...) SLUICE_TENSOR name = SLUICE_CALL(word, #name, __VA_ARGS__);
+#define SLUICE_ARGUMENT_(word, name, ...) \
+	SLUICE_TENSOR name = SLUICE_CALL(word, #name, __VA_ARGS__);
 
 #ifdef __cplusplus
 #include "tensor.hpp"
@@ -91,7 +95,8 @@ static inline void sluice_declare(SluiceFunction *f)
 
 /* ---- values */
 
-typedef SluiceValue Tensor;     /* a tensor, or a size, number, text or list that becomes one where it is needed */
+/* a tensor, or a size, number, text or list that becomes one where it is needed */
+typedef SluiceValue Tensor;
 #define SLUICE_TENSOR Tensor
 
 static inline Tensor sluice_same(Tensor v) { return v; }
@@ -110,13 +115,15 @@ static inline Tensor sluice_natural(uint64_t v)
 }
 
 /* Whatever of C as a Tensor; evaluated once, whatever stands in it. */
-#define SLUICE_VALUE(x) ({ __auto_type sluice_x = (x); _Generic(sluice_x, Tensor: sluice_same, \
-	bool: sluice_truth, char: sluice_integer, signed char: sluice_integer, unsigned char: sluice_integer, \
-	short: sluice_integer, unsigned short: sluice_integer, int: sluice_integer, unsigned: sluice_integer, \
-	long: sluice_integer, unsigned long: sluice_natural, long long: sluice_integer, \
-	unsigned long long: sluice_natural, float: sluice_real, double: sluice_real, long double: sluice_real, \
+#define SLUICE_VALUE(x) ({ __auto_type sluice_x = (x); _Generic(sluice_x, \
+	Tensor: sluice_same, bool: sluice_truth, char: sluice_integer, signed char: sluice_integer, \
+	unsigned char: sluice_integer, short: sluice_integer, unsigned short: sluice_integer, \
+	int: sluice_integer, unsigned: sluice_integer, long: sluice_integer, \
+	unsigned long: sluice_natural, long long: sluice_integer, unsigned long long: sluice_natural, \
+	float: sluice_real, double: sluice_real, long double: sluice_real, \
 	char *: sluice_text, const char *: sluice_text)(sluice_x); })
-#define SLUICE_VALUES(...) SLUICE_COUNT(__VA_ARGS__), (const Tensor[]){SLUICE_COMMA(SLUICE_VALUE, __VA_ARGS__)}
+#define SLUICE_VALUES(...) \
+	SLUICE_COUNT(__VA_ARGS__), (const Tensor[]){SLUICE_COMMA(SLUICE_VALUE, __VA_ARGS__)}
 #define SLUICE_CALL(name, ...) sluice_api->call(SLUICE_HERE, name, SLUICE_VALUES(__VA_ARGS__))
 #define SLUICE_WORD(name) sluice_api->call(SLUICE_HERE, name, 0, NULL)
 
@@ -132,7 +139,8 @@ static inline Tensor sluice_natural(uint64_t v)
 /* ---- parts: at(x, 1, RANGE(0, 4), ALL, REST, NEW) is NumPy's x[1, 0:4, :, ..., None] */
 
 #define at(x, ...) SLUICE_CALL(".at", x, __VA_ARGS__)
-#define RANGE(...) SLUICE_CALL(".range", __VA_ARGS__)    /* start, stop, step, each a number, a size or NONE */
+/* start, stop and perhaps step, each a number, a size or NONE */
+#define RANGE(...) SLUICE_CALL(".range", __VA_ARGS__)
 #define ALL SLUICE_WORD(".all")
 #define REST SLUICE_WORD(".rest")
 #define NEW SLUICE_WORD(".new")
@@ -150,11 +158,13 @@ static inline Tensor sluice_natural(uint64_t v)
 			SLUICE_DIM(SLUICE_ROW(SLUICE_ROW(array))), \
 			SLUICE_DIM(SLUICE_ROW(SLUICE_ROW(SLUICE_ROW(array))))}, (array)); })
 /* what a pointer points to, of these sizes */
-#define constant_at(pointer, ...) sluice_api->data(SLUICE_HERE, #pointer, SLUICE_DTYPE_OF(pointer), \
-	SLUICE_COUNT(__VA_ARGS__), (const int64_t[]){__VA_ARGS__}, (pointer))
+#define constant_at(pointer, ...) \
+	sluice_api->data(SLUICE_HERE, #pointer, SLUICE_DTYPE_OF(pointer), \
+		SLUICE_COUNT(__VA_ARGS__), (const int64_t[]){__VA_ARGS__}, (pointer))
 /* a .npy, .npz (name a member) or .safetensors file, read where it lies */
 #define load(...) SLUICE_CALL(".load", __VA_ARGS__)
-/* kept from call to call: its content now; the first time, first. assign gives it its next content, once a call */
+/* kept from call to call: its content now; the first time, first. assign gives it its next content,
+ * once a call */
 #define state(name, first) SLUICE_CALL(".state", name, first)
 #define assign(s, next) SLUICE_CALL(".assign", s, next)
 #define output(name, x) ((void)SLUICE_CALL(".output", name, x))
@@ -162,15 +172,16 @@ static inline Tensor sluice_natural(uint64_t v)
 /* ---- what is known while tracing, for loops and ifs of C */
 
 #define rank(x) ((int)sluice_api->to_integer(SLUICE_HERE, SLUICE_CALL(".rank", x)))
-#define dim(x, axis) sluice_api->to_integer(SLUICE_HERE, SLUICE_CALL(".dim", x, axis))   /* -1: the last */
+#define dim(x, axis) sluice_api->to_integer(SLUICE_HERE, SLUICE_CALL(".dim", x, axis))
 #define length(list) ((int)sluice_api->to_integer(SLUICE_HERE, SLUICE_CALL(".length", list)))
 #define dtype(x) sluice_api->to_text(SLUICE_HERE, SLUICE_CALL(".dtype", x))
 #define number(v) sluice_api->to_real(SLUICE_HERE, SLUICE_VALUE(v))
 
 /* ---- what constant sees of an array: of a row of numbers SLUICE_ROW makes an array of one */
 
-#define SLUICE_TYPES(M, v) M(double, "f64", v) M(float, "f32", v) M(bool, "bool", v) M(signed char, "i8", v) \
-	M(short, "i16", v) M(int, "i32", v) M(long, sizeof(long) == 8 ? "i64" : "i32", v) M(long long, "i64", v) \
+#define SLUICE_TYPES(M, v) M(double, "f64", v) M(float, "f32", v) M(bool, "bool", v) \
+	M(signed char, "i8", v) M(short, "i16", v) M(int, "i32", v) \
+	M(long, sizeof(long) == 8 ? "i64" : "i32", v) M(long long, "i64", v) \
 	M(unsigned char, "u8", v) M(unsigned short, "u16", v) M(unsigned, "u32", v) \
 	M(unsigned long, sizeof(long) == 8 ? "u64" : "u32", v) M(unsigned long long, "u64", v)
 #define SLUICE_EVERY(T, name, v) T *: v, const T *: v,
@@ -181,7 +192,8 @@ static inline Tensor sluice_natural(uint64_t v)
 	SLUICE_IS_ROW(SLUICE_ROW(SLUICE_ROW(a))) ? 3 : 4)
 #define SLUICE_DIM(a) (int64_t)(sizeof(a) / sizeof((a)[0]))
 #define SLUICE_DTYPE_OF(a) SLUICE_ROW_DTYPE(a, SLUICE_ROW_DTYPE(SLUICE_ROW(a), \
-	SLUICE_ROW_DTYPE(SLUICE_ROW(SLUICE_ROW(a)), SLUICE_ROW_DTYPE(SLUICE_ROW(SLUICE_ROW(SLUICE_ROW(a))), "array"))))
+	SLUICE_ROW_DTYPE(SLUICE_ROW(SLUICE_ROW(a)), \
+		SLUICE_ROW_DTYPE(SLUICE_ROW(SLUICE_ROW(SLUICE_ROW(a))), "array"))))
 #define SLUICE_ROW_DTYPE(a, other) _Generic((a), SLUICE_TYPES(SLUICE_NAMED, ) default: other)
 
 /* ---- functions of <math.h>: of plain numbers as ever, of a Tensor those of the library */

@@ -1,4 +1,5 @@
-/* The C++ side of sluice/tensor.h (C++17): what it says there, with operators and overloads in place of macros.
+/* The C++ side of sluice/tensor.h (C++17): what it says there, with operators and overloads in
+ * place of macros.
  *
  *     #include <sluice/tensor.h>
  *     using namespace sluice;
@@ -9,8 +10,8 @@
  *             output("energy", sum(y(RANGE(1, NONE)) * y(RANGE(NONE, -1)), KW(axis, 0)));
  *     }
  *
- * x[i] is one index, x(i, RANGE(0, 4), ALL) several. {1, 2} is a list; an array of C, or a std::vector of numbers, stands for
- * a constant of its own type wherever a Tensor may stand. */
+ * x[i] is one index, x(i, RANGE(0, 4), ALL) several. {1, 2} is a list; an array of C, or a
+ * std::vector of numbers, stands for a constant of its own type wherever a Tensor may stand. */
 #include <initializer_list>
 #include <string>
 #include <type_traits>
@@ -118,7 +119,10 @@ class Arg {
 	}
 	static SluiceValue of(SluicePlace, const Tensor &v) { return v.value; }
 	static SluiceValue of(SluicePlace, const Part &v) { return v.value; }
-	static SluiceValue of(SluicePlace at, const Word &v) { return sluice_api->call(at, v.word, 0, nullptr); }
+	static SluiceValue of(SluicePlace at, const Word &v)
+	{
+		return sluice_api->call(at, v.word, 0, nullptr);
+	}
 	static SluiceValue of(SluicePlace, const std::string &v) { return sluice_api->text(v.c_str()); }
 	template <class T>
 	static SluiceValue of(SluicePlace at, const std::vector<T> &v) { return vector(at, v); }
@@ -130,7 +134,8 @@ public:
 	template <class T, class = std::enable_if_t<!std::is_same_v<T, Arg>>>
 	Arg(const T &v, const char *file = __builtin_FILE(), int line = __builtin_LINE())
 		: at{file, line}, value(of(at, v)) {}
-	Arg(std::initializer_list<Arg> list, const char *file = __builtin_FILE(), int line = __builtin_LINE())
+	Arg(std::initializer_list<Arg> list, const char *file = __builtin_FILE(),
+		int line = __builtin_LINE())
 		: at{file, line}, value(call(at, ".list", list).value) {}
 };
 
@@ -150,13 +155,16 @@ template <class T, class>
 Tensor::Tensor(T v) : value(Arg(v).value) {}
 inline Tensor Tensor::operator[](const Arg &i) const { return call(i.at, ".at", {*this, i}); }
 template <class... I>
-Tensor Tensor::operator()(const Arg &i, const I &...more) const { return call(i.at, ".at", {*this, i, Arg(more)...}); }
+Tensor Tensor::operator()(const Arg &i, const I &...more) const
+{
+	return call(i.at, ".at", {*this, i, Arg(more)...});
+}
 
 /* A function of the library, with up to twelve arguments; more go by a list. */
 #define SLUICE_FN(name) \
-	inline Tensor name(const Arg &a, const Arg &b = {}, const Arg &c = {}, const Arg &d = {}, const Arg &e = {}, \
-		const Arg &f = {}, const Arg &g = {}, const Arg &h = {}, const Arg &i = {}, const Arg &j = {}, \
-		const Arg &k = {}, const Arg &l = {}) \
+	inline Tensor name(const Arg &a, const Arg &b = {}, const Arg &c = {}, const Arg &d = {}, \
+		const Arg &e = {}, const Arg &f = {}, const Arg &g = {}, const Arg &h = {}, \
+		const Arg &i = {}, const Arg &j = {}, const Arg &k = {}, const Arg &l = {}) \
 	{ \
 		return call(a.at, #name, {a, b, c, d, e, f, g, h, i, j, k, l}); \
 	}
@@ -205,17 +213,25 @@ inline Tensor list(const std::vector<Tensor> &v) { return Tensor(Arg(v).value); 
 template <class T>
 Tensor constant(const T &array, const char *file = __builtin_FILE(), int line = __builtin_LINE())
 {
-	static_assert(!std::is_pointer_v<T>, "constant takes an array; for a pointer: constant_at(pointer, {sizes…})");
+	static_assert(!std::is_pointer_v<T>,
+		"constant takes an array; for a pointer: constant_at(pointer, {sizes…})");
 	return Tensor(Arg(array, file, line).value);
 }
 template <class T>
-Tensor constant_at(const T *p, std::initializer_list<int64_t> sizes, const char *file = __builtin_FILE(),
-	int line = __builtin_LINE())
+Tensor constant_at(const T *p, std::initializer_list<int64_t> sizes,
+	const char *file = __builtin_FILE(), int line = __builtin_LINE())
 {
-	return Tensor(sluice_api->data({file, line}, "literal", dtype_of<T>(), (int)sizes.size(), sizes.begin(), p));
+	return Tensor(sluice_api->data(
+		{file, line}, "literal", dtype_of<T>(), (int)sizes.size(), sizes.begin(), p));
 }
-inline Tensor load(const Arg &file, const Arg &member = {}) { return call(file.at, ".load", {file, member}); }
-inline Tensor state(const Arg &name, const Arg &first) { return call(name.at, ".state", {name, first}); }
+inline Tensor load(const Arg &file, const Arg &member = {})
+{
+	return call(file.at, ".load", {file, member});
+}
+inline Tensor state(const Arg &name, const Arg &first)
+{
+	return call(name.at, ".state", {name, first});
+}
 inline Tensor assign(const Arg &s, const Arg &next) { return call(s.at, ".assign", {s, next}); }
 inline void output(const Arg &name, const Arg &x) { call(name.at, ".output", {name, x}); }
 
@@ -225,8 +241,17 @@ inline int64_t dim(const Arg &x, const Arg &axis)
 {
 	return sluice_api->to_integer(x.at, call(x.at, ".dim", {x, axis}).value);
 }
-inline int rank(const Arg &x) { return (int)sluice_api->to_integer(x.at, call(x.at, ".rank", {x}).value); }
-inline int length(const Arg &x) { return (int)sluice_api->to_integer(x.at, call(x.at, ".length", {x}).value); }
-inline std::string dtype(const Arg &x) { return sluice_api->to_text(x.at, call(x.at, ".dtype", {x}).value); }
+inline int rank(const Arg &x)
+{
+	return (int)sluice_api->to_integer(x.at, call(x.at, ".rank", {x}).value);
+}
+inline int length(const Arg &x)
+{
+	return (int)sluice_api->to_integer(x.at, call(x.at, ".length", {x}).value);
+}
+inline std::string dtype(const Arg &x)
+{
+	return sluice_api->to_text(x.at, call(x.at, ".dtype", {x}).value);
+}
 inline double number(const Arg &x) { return sluice_api->to_real(x.at, x.value); }
 }

@@ -1,5 +1,6 @@
-/* sluice/tensor_api.h: what a compiled program and trace know of each other. The program gets a table of functions when it is
- * loaded, so that it is linked with nothing; trace finds the program's functions in a list. */
+/* sluice/tensor_api.h: what a compiled program and trace know of each other. The program gets a
+ * table of functions when it is loaded, so that it is linked with nothing; trace finds the
+ * program's functions in a list. */
 #ifndef SLUICE_TENSOR_API_H
 #define SLUICE_TENSOR_API_H
 #include <stdbool.h>
@@ -18,8 +19,8 @@ typedef struct SluiceApi {
 	SluiceValue (*truth)(bool v);
 	SluiceValue (*text)(const char *s);
 	/* an array of C, row-major, as a constant; name may be any expression */
-	SluiceValue (*data)(SluicePlace at, const char *name, const char *dtype, int rank, const int64_t *dim,
-		const void *bytes);
+	SluiceValue (*data)(SluicePlace at, const char *name, const char *dtype, int rank,
+		const int64_t *dim, const void *bytes);
 	/* a function of the library, or one of the words of this header: ".list", ".input", … */
 	SluiceValue (*call)(SluicePlace at, const char *function, int n, const SluiceValue *arg);
 	/* back to C: what is known while tracing */

@@ -1,6 +1,6 @@
 #!/bin/sh
-# sluice/functions.h from functions.def and dtypes.def: a macro (in C++ a function) for each function of the library, a name for
-# each dtype, and the macros over lists of arguments.
+# sluice/functions.h from functions.def and dtypes.def: a macro (in C++ a function) for each function of
+# the library, a name for each dtype, and the macros over lists of arguments.
 #
 #     FN(matmul, "a, b", …)    →    #define matmul(...) SLUICE_CALL("matmul", __VA_ARGS__)
 functions=$1 dtypes=$2
@@ -22,11 +22,14 @@ awk '
 			print "#define " kind "(m, ...) SLUICE_CAT(" kind "_, SLUICE_COUNT(__VA_ARGS__))(m, __VA_ARGS__)"
 			print "#define " kind "_1(m, a) m(a)"
 			for (i = 2; i <= MOST; i++)
-				print "#define " kind "_" i "(m, a, ...) m(a)" (k == 2 ? "," : "") " " kind "_" i - 1 "(m, __VA_ARGS__)"
+				print "#define " kind "_" i "(m, a, ...) m(a)" (k == 2 ? "," : "") " " kind "_" i - 1 \
+					"(m, __VA_ARGS__)"
 		}
-		one = "ceil exp exp2 expm1 floor log log10 log1p log2 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sqrt erf trunc"
+		one = "ceil exp exp2 expm1 floor log log10 log1p log2 sin cos tan asin acos atan sinh cosh tanh " \
+			"asinh acosh atanh sqrt erf trunc"
 		n = split(one, s, " "); for (i = 1; i <= n; i++) plain[s[i]] = "(" s[i] ")"
-		n = split("isnan isinf isfinite signbit", s, " "); for (i = 1; i <= n; i++) plain[s[i]] = "sluice_" s[i]
+		n = split("isnan isinf isfinite signbit", s, " ")
+		for (i = 1; i <= n; i++) plain[s[i]] = "sluice_" s[i]
 		n = split("atan2 fmod hypot pow", s, " "); for (i = 1; i <= n; i++) plain2[s[i]] = "(" s[i] ")"
 		plain["abs"] = "SLUICE_ABS"
 	}
@@ -39,7 +42,8 @@ awk '
 			name = names[i]
 			print "#undef " name
 			if (name in plain) print "#define " name "(x) SLUICE_MATH(\"" name "\", " plain[name] ", x)"
-			else if (name in plain2) print "#define " name "(x, y) SLUICE_MATH2(\"" name "\", " plain2[name] ", x, y)"
+			else if (name in plain2)
+				print "#define " name "(x, y) SLUICE_MATH2(\"" name "\", " plain2[name] ", x, y)"
 			else if (name == "round") {
 				print "#define round(...) SLUICE_CAT(SLUICE_ROUND_, SLUICE_COUNT(__VA_ARGS__))(__VA_ARGS__)"
 				print "#define SLUICE_ROUND_1(x) SLUICE_MATH(\"round\", (round), x)"

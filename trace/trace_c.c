@@ -1,9 +1,11 @@
-/* A compiled program in C: loaded into this process, and its function run once with symbolic arguments.
+/* A compiled program in C: loaded into this process, and its function run once with symbolic
+ * arguments.
  *
  *     arm.so  →  dlopen, sluice_api = the table, arm's trace()  →  the graph of what it called
  *
- * The program is native code and may do what any program may. What it prints goes to standard error; when it crashes,
- * exits or takes too long, one line says so, with the place of its last call into the library. */
+ * The program is native code and may do what any program may. What it prints goes to standard
+ * error; when it crashes, exits or takes too long, one line says so, with the place of its last
+ * call into the library. */
 #include "c_program.h"
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -51,15 +53,16 @@ static const char *signal_text(int sig)
 	}
 }
 
-/* Only what is safe in a signal's handler, with the place formatted by hand: the heap may be broken. */
+/* No die here: it takes memory, and the heap may be broken. */
 static void ended_by(int sig)
 {
 	SluicePlace at = c_place();
 	char line[1000];
-	int n = at.file
-		? snprintf(line, sizeof line - 1, "trace: %.600s:%d: the program ended here or behind it: %s", at.file,
-			at.line, signal_text(sig))
-		: snprintf(line, sizeof line - 1, "trace: %.600s: the program ended: %s", source, signal_text(sig));
+	char place[16] = "";
+	if (at.file)
+		snprintf(place, sizeof place, ":%d", at.line);
+	int n = snprintf(line, sizeof line - 1, "trace: %.600s%s: the program ended%s: %s",
+		at.file ? at.file : source, place, at.file ? " here or behind it" : "", signal_text(sig));
 	for (int i = 0; i < n; i++)
 		line[i] = (unsigned char)line[i] < 32 || line[i] == 127 ? '?' : line[i];
 	line[n++] = '\n';
@@ -146,7 +149,8 @@ static const SluiceFunction *load_program(const char *file)
 	if (!api || !version || !functions || !from)
 		die(MALFORMED, "it includes no <sluice/tensor.h>");
 	if (*version != SLUICE_API)
-		die(UNSUPPORTED, "it was compiled against version %d of <sluice/tensor.h>; this is %d", *version, SLUICE_API);
+		die(UNSUPPORTED, "it was compiled against version %d of <sluice/tensor.h>; this is %d", *version,
+			SLUICE_API);
 	die_where = source = *from;
 	*api = &c_api;
 	return choose_function(*functions);
