@@ -18,7 +18,7 @@
 #include "fuse.h"
 #include <stdlib.h>
 
-enum { BIG_FOLD = 1 << 16, FEW_ROWS = 64, KERNEL_WORTH = 4096 };
+enum { BIG_FOLD = 1 << 16, FEW_ROWS = 64, KERNEL_WORTH = 4096, LANES = 4 };
 
 typedef struct {
 	UOp *call;
@@ -125,14 +125,34 @@ static double repeats(const Step *s, const UOp *buffer)
 	return 0;
 }
 
+/* The kernel asks for the buffer's elements in an order that comes from memory: a loaded index goes along its last axis. */
+static bool in_loaded_order(UOp *kernel, UOp *param)
+{
+	Nodes sites = sites_of(kernel, param);
+	for (size_t i = 0; i < sites.n; i++) {
+		const UOp *index = sites.at[i]->src[0];
+		Nodes all = index->nsrc > 1 ? walk(index->src[index->nsrc - 1]) : (Nodes){0};
+		for (size_t k = 0; k < all.n; k++)
+			if (all.at[k]->op == OP_LOAD)
+				return true;
+	}
+	return false;
+}
+
 /* Elementwise value wanted `times` times: computed each time, or stored once and loaded. A load
  * that is repeated comes out of a near cache. In favour of computing by a quarter, as a kernel less
  * is worth something. free: how many elements are prepared, whose storing takes no time of the
- * call's; 0 otherwise. */
-static bool recompute(Facts *f, double times, double free, double *inlined_cost,
+ * call's; 0 otherwise. single: it would be wanted element by element, where by itself it is computed in vectors. */
+static bool recompute(Facts *f, double times, double free, bool single, double *inlined_cost,
 	double *stored_cost)
 {
 	int loads;
+	if (single && !free) {
+		double ops = facts_ops(f, &loads);
+		*inlined_cost = (ops + 4 * loads) * times * LANES;
+		*stored_cost = ops + 4 * loads + 4 + 4 * times;
+		return *inlined_cost <= 1.25 * *stored_cost;
+	}
 	if (times <= 1 && !free)
 		return true;
 	times = times < 1 ? 1 : times;
@@ -209,8 +229,8 @@ static UOp *may_take(const Step *t, const Step *c, uint32_t at, double free, Ver
 		return c->is->scan ? NULL : loops_of_store(kernel, store, param);
 	}
 	v->why = "costs more";
-	if (!t->is->folds && !t->cheap &&
-	    !recompute(t->is, repeats(c, buffer), free, &v->with, &v->without))
+	if (!t->is->folds && !t->cheap && !recompute(t->is, repeats(c, buffer), free,
+		in_loaded_order(kernel, param), &v->with, &v->without))
 		return NULL;
 	if (!t->is->folds)
 		return kernel;
@@ -355,7 +375,7 @@ static bool is_cheap(Plan *p, int k)
 		times += reader->is->kernel ? repeats(reader, to) : 1;
 		free = free ? free : free_elements(s, reader);
 	}
-	bool yes = recompute(s->is, times, free, &with, &without);
+	bool yes = recompute(s->is, times, free, false, &with, &without);
 	explain("%s: wanted %.4g times by %zu kernels: %s (%.4g against %.4g)", buffer_name(to),
 		times, u->left, yes ? "computed in each" : "stored once", with, without);
 	return yes;
