@@ -69,6 +69,61 @@ static UOp *seed_place(UOp *like)
 	return buffer_new(name_fresh("seed"), "input", like->dtype, like->shape, NULL, NULL);
 }
 
+/* Work of a node that is computed anew wherever it is read, in operations about as long as an addition. */
+static uint32_t own_work(const UOp *u)
+{
+	switch (u->op) {
+	case OP_SIN:
+	case OP_EXP2:
+	case OP_LOG2:
+	case OP_POW: return 20;
+	case OP_FDIV:
+	case OP_RECIP:
+	case OP_SQRT: return 4;
+	default: return op_elementwise(u->op);
+	}
+}
+
+static bool computed_anew(const UOp *u) { return op_elementwise(u->op) || op_movement(u->op); }
+
+/* More work than this is done once for all products, not in each of them. */
+enum { WORTH_KEEPING = 8 };
+
+/* d, where what does not depend on seed but stands beside what does is kept in a buffer when it is worth it. */
+static UOp *keep_values(UOp *d, const UOp *seed)
+{
+	Nodes all = walk(d);
+	uint32_t limit = node_limit(), *work = arena_alloc(limit * sizeof *work);
+	uint8_t *moves = arena_alloc(limit), *keep = arena_alloc(limit);
+	UOp **to = arena_alloc(limit * sizeof *to), *src[3];
+
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *u = all.at[i];
+		moves[u->id] = u == seed;
+		work[u->id] = own_work(u);
+		for (uint32_t k = 0; k < u->nsrc; k++) {
+			moves[u->id] |= moves[u->src[k]->id];
+			work[u->id] += computed_anew(u) ? work[u->src[k]->id] : 0;
+		}
+		work[u->id] = work[u->id] > WORTH_KEEPING ? WORTH_KEEPING + 1 : work[u->id];
+		for (uint32_t k = 0; moves[u->id] && k < u->nsrc; k++) {
+			UOp *s = u->src[k];
+			while (op_movement(s->op))
+				s = s->src[0];
+			keep[s->id] |= !moves[s->id] && work[s->id] > WORTH_KEEPING && s->shape->rank && op_elementwise(s->op);
+		}
+	}
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i], **at = u->nsrc > 3 ? arena_alloc(u->nsrc * sizeof *at) : src;
+		for (uint32_t k = 0; k < u->nsrc; k++)
+			at[k] = to[u->src[k]->id];
+		to[u->id] = node_with(u, at);
+		if (keep[u->id])
+			to[u->id] = NODE(OP_CONTIGUOUS, u->dtype, VNIL, to[u->id]);
+	}
+	return to[d->id];
+}
+
 /* p products: [p, y…] of seeds [p, x…] (forward), or [p, x…] of seeds [p, y…] */
 static UOp *products(UOp *y, UOp *x, int mode, UOp *p, UOp *seeds)
 {
@@ -78,6 +133,7 @@ static UOp *products(UOp *y, UOp *x, int mode, UOp *p, UOp *seeds)
 		derive_forward(1, &x, &seed, 1, &y, &d);
 	else
 		derive_reverse(1, &y, &seed, 1, &x, &d);
+	d = keep_values(d, seed);
 	vmap_nodes(p, 1, &seed, &seeds, 1, &d, &all);
 	return all == d ? t_expand_axis(t_unsqueeze(d, 0), 0, p) : all;
 }
@@ -178,7 +234,7 @@ static Compressed compress(UOp *y, UOp *x, const char *name, bool symmetric)
 }
 
 /* Value (i, j) of a symmetric matrix stands alone at place i of the product of j's colour when no other neighbour of i has
- * that colour; else at place j of that of i's. count: how many columns of a row have each colour, cleared by the caller. */
+ * that colour; else at place j of that of i's. Rows serve as columns. */
 static void star_places(const Compressed *c, int32_t *product, int32_t *place)
 {
 	const Rows *r = &c->byrow;
@@ -190,7 +246,6 @@ static void star_places(const Compressed *c, int32_t *product, int32_t *place)
 		for (size_t k = r->first[i]; k < r->first[i + 1]; k++) {
 			uint32_t j = r->at[k];
 			bool alone = count[c->colour[j]] == 1;
-			/* k stands for (i, j) by rows, and by columns for (j, i): the same value */
 			product[k] = (int32_t)c->colour[alone ? j : i];
 			place[k] = (int32_t)(alone ? i : j);
 		}
@@ -200,45 +255,58 @@ static void star_places(const Compressed *c, int32_t *product, int32_t *place)
 	free(count);
 }
 
+/* In which product each value stands, and at what place of it. */
 static void places(const Compressed *c, int32_t *product, int32_t *place)
 {
 	const Rows *r = &c->bycol;
+	bool forward = c->mode == FORWARD;
 
 	for (uint32_t j = 0; j < r->rows; j++)
 		for (size_t k = r->first[j]; k < r->first[j + 1]; k++) {
-			product[k] = (int32_t)c->colour[c->mode == FORWARD ? j : r->at[k]];
-			place[k] = (int32_t)(c->mode == FORWARD ? r->at[k] : j);
+			product[k] = (int32_t)c->colour[forward ? j : r->at[k]];
+			place[k] = (int32_t)(forward ? r->at[k] : j);
 		}
 }
 
-static UOp *constant(const char *stem, size_t n, const void *data)
+static UOp *constant(const char *stem, size_t n, const void *data, DType dt)
 {
 	UOp *size = ix_const((int64_t)n);
 
-	return buffer_new(name_fresh(stem), "const", DT_I32, shape_new(1, &size), val_bin(data, n * sizeof(int32_t)), NULL);
+	return buffer_new(name_fresh(stem), "const", dt, shape_new(1, &size), val_bin(data, n * dtype_size(dt)), NULL);
+}
+
+/* v [p, …] at products and places, n of each: an index for each axis, which leaves the loops over v as they are. */
+static UOp *picked(UOp *v, const char *name, size_t n, const int32_t *product, const int32_t *place)
+{
+	UOp *at[MAX_RANK];
+	int64_t step = 1;
+
+	for (int i = t_rank(v) - 1; i > 0; i--) {
+		int64_t size = shape_dim(v->shape, i);
+		int32_t *x = arena_alloc((n + 1) * sizeof *x);
+		for (size_t k = 0; k < n; k++)
+			x[k] = (int32_t)(place[k] / step % size);
+		at[i] = constant(arena_printf("%s_places", name), n, x, DT_I32);
+		step *= size;
+	}
+	at[0] = constant(arena_printf("%s_products", name), n, product, DT_I32);
+	return t_gather(NODE(OP_CONTIGUOUS, v->dtype, VNIL, v), t_rank(v), at);
 }
 
 static UOp *values(const Compressed *c, const char *name, UOp *y, UOp *x)
 {
 	size_t nnz = rows_count(&c->byrow), nseed = c->mode == FORWARD ? c->byrow.columns : c->byrow.rows;
-	size_t rest = c->mode == FORWARD ? c->byrow.rows : c->byrow.columns;
-	int32_t *seed = arena_alloc((nseed + 1) * sizeof *seed), *product = arena_alloc((nnz + 1) * sizeof *product);
-	int32_t *place = arena_alloc((nnz + 1) * sizeof *place);
+	int32_t *product = arena_alloc((nnz + 1) * sizeof *product), *place = arena_alloc((nnz + 1) * sizeof *place);
 	UOp *p = ix_const(c->p), *none = ix_const(0);
 
 	if (!nnz)
 		return t_expandv(t_reshapev(t_num(y->dtype, 0), 1, (UOp *[]){ix_const(1)}), 1, &none);
-	for (size_t i = 0; i < nseed; i++)
-		seed[i] = (int32_t)c->colour[i];        /* NO_COLOUR is -1: no seed */
-	if (c->star)
-		star_places(c, product, place);
-	else
-		places(c, product, place);
-	UOp *by = constant(arena_printf("%s_colours", name), nseed, seed);
-	UOp *all = products(y, x, c->mode, p, seeds_by(by, p, c->mode == FORWARD ? x : y));
-	UOp *at[2] = {constant(arena_printf("%s_products", name), nnz, product),
-		constant(arena_printf("%s_places", name), nnz, place)};
-	return t_gather(t_reshapev(all, 2, (UOp *[]){p, ix_const((int64_t)rest)}), 2, at);
+	(c->star ? star_places : places)(c, product, place);
+	/* NO_COLOUR is -1 as i32: no seed */
+	uint32_t *colour = memcpy(arena_alloc((nseed + 1) * sizeof *colour), c->colour, nseed * sizeof *colour);
+	UOp *by = constant(arena_printf("%s_colours", name), nseed, colour, DT_I32);
+	UOp *v = products(y, x, c->mode, p, seeds_by(by, p, c->mode == FORWARD ? x : y));
+	return picked(v, name, nnz, product, place);
 }
 
 /* The pattern by columns, in meta.sparse and as outputs. */
@@ -259,8 +327,8 @@ static void note_pattern(Derived *d, const char *name, const Compressed *c)
 		val_str("indices"), val_bin(indices, nnz * sizeof *indices)));
 	if (opt_pattern) {
 		const char *ptr = arena_printf("%s_indptr", name), *ind = arena_printf("%s_indices", name);
-		put(d, ptr, constant(ptr, n + 1, indptr));
-		put(d, ind, constant(ind, nnz, indices));
+		put(d, ptr, constant(ptr, n + 1, indptr, DT_I32));
+		put(d, ind, constant(ind, nnz, indices, DT_I32));
 	}
 }
 
