@@ -1,18 +1,20 @@
-/* Temporaries packed into one workspace. Two plans are made and the smaller kept: by time (each takes the tightest
- * gap that is free when it is born) and by size (the largest are placed first, below or between those that live at
- * the same time). The second looks at pairs, so only a schedule of moderate length gets it, and is made again some times
- * with those first that stuck out at its end.
+/* Temporaries packed into one workspace. Two plans are made and the smaller kept: by time (each
+ * takes the tightest gap that is free when it is born) and by size (the largest are placed first,
+ * below or between those that live at the same time). The second looks at pairs, so only a
+ * schedule of moderate length gets it, and is made again some times with those first that stuck
+ * out at its end.
  *
  *     sizes 4 2 4, calls 0-1 1-2 2-3     offsets 0 4 0, workspace 6, bound 6
  *
- * Large temporaries begin at multiples of 256 bytes within their 4 KB that differ from one to the next: a processor takes
- * a load for one that follows a store when the low 12 bits of the places agree.
- */
+ * Large temporaries begin at multiples of 256 bytes within their 4 KB that differ from one to the
+ * next: a processor takes a load for one that follows a store when the low 12 bits of the places
+ * agree. */
 #include <stdlib.h>
 #include "uop.h"
 
 enum { PAIRS = 3000 };  /* temporaries up to which every pair may be looked at */
-enum { TRIES = 64, LOOKS = 4000000 };   /* times that it is planned, as long as so many pairs are looked at in all */
+/* times that it is planned, as long as so many pairs are looked at in all */
+enum { TRIES = 64, LOOKS = 4000000 };
 
 enum { LARGE = 256 << 10, STEP = 256, PAGE = 4096 };     /* LARGE: a page more is 1.5 percent */
 typedef struct { int64_t size, at, pad; int first, last; size_t i; } Temp;  /* size: pad and all */
@@ -175,8 +177,8 @@ static void top_first(Temp *t, size_t n, int64_t peak)
 	free(rest);
 }
 
-/* Greatest sum alive in one call, without pads or with them: sizes come at first and go after last. t is ordered by
- * birth. */
+/* Greatest sum alive in one call, without pads or with them: sizes come at first and go after
+ * last. t is ordered by birth. */
 static int64_t alive_at_once(Temp *t, size_t n, bool pads)
 {
 	Temp **dying = xmalloc((n + 1) * sizeof *dying);

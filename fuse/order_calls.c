@@ -1,21 +1,27 @@
 /* Calls that fill temporaries stand right before what reads them, where that takes less memory.
  *
- *     k0 = x*w0, k1 = x*w1, y = f(k0), z = g(y, k1)   →   k0, y, k1, z: k0 and k1 are not there at once
+ *     k0 = x*w0, k1 = x*w1, y = f(k0), z = g(y, k1)   →   k0, y, k1, z
  *
- * A call moves down to the first that waits for it when it writes more than it would keep alive: temporaries of which it
- * is the last reader. Sizes that are symbolic are taken for some number. Where the most that is alive at once does not
- * become less, the order stays as it was. */
+ * A call moves down to the first that waits for it when it writes more than it would keep alive:
+ * temporaries of which it is the last reader. Sizes that are symbolic are taken for some number.
+ * Where the most that is alive at once does not become less, the order stays as it was. */
 #include "fuse.h"
 #include <stdlib.h>
 
 enum { NOMINAL = 16, STEP_BITS = 20 };
 
-/* place: where it stands in the new order; waiting: calls that must come behind it; moved: calls put right before it */
+/* place: where it stands in the new order; waiting: calls that must come behind it; moved: calls
+ * put right before it */
 typedef struct { UOp *call; int64_t place, moved; size_t at; VEC(size_t) waiting; } Standing;
 
-/* A buffer while the calls are read: its last writer and those who read it since, by number; bytes are 0 unless it is a
- * temporary. */
-typedef struct { int64_t bytes; size_t writer, first, last; bool written; VEC(size_t) readers; } Life;
+/* A buffer while the calls are read: its last writer and those who read it since, by number; bytes
+ * are 0 unless it is a temporary. */
+typedef struct {
+	int64_t bytes;
+	size_t writer, first, last;
+	bool written;
+	VEC(size_t) readers;
+} Life;
 
 typedef struct { Standing *stand; size_t n; Map life; VEC(Life *) lives; VarEnv env; } Order;
 
@@ -109,7 +115,8 @@ static Order order_new(const Graph *g)
 
 /* ---- moving */
 
-/* The most that is alive at once when the calls stand in that order; each Life gets its first and last place. */
+/* The most that is alive at once when the calls stand in that order; each Life gets its first and
+ * last place. */
 static int64_t most_alive(Order *o, const Standing *stand)
 {
 	int64_t *more = xcalloc(o->n + 2, sizeof *more), alive = 0, most = 0;

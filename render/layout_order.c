@@ -1,5 +1,6 @@
-/* In which order constants are prepared: the largest first. While one is, it is in memory twice, as it came and as it is
- * read; for the last ones, when all the others are there already, that should be little.
+/* In which order constants are prepared: the largest first. While one is, it is in memory twice,
+ * as it came and as it is read; for the last ones, when all the others are there already, that
+ * should be little.
  *
  *     pack t0 ← w0 [64,64], pack t1 ← w1 [512,512]   →   t1 ← w1, t0 ← w0
  *

@@ -4,8 +4,9 @@
  *                                   from one end to the other; the last one begins early
  *     y[b,h,c] = Σ x[…]*w[c,k,…]    c next to its neighbour in y  →  w' [blocks,k,…,c]
  *
- * The copy is a kernel that reads constants alone, so it runs once. A large table that is looked up by index as well
- * (an embedding whose words are also scored) is looked up in the copy, or both would stay in memory. */
+ * The copy is a kernel that reads constants alone, so it runs once. A large table that is looked
+ * up by index as well (an embedding whose words are also scored) is looked up in the copy, or both
+ * would stay in memory. */
 #include "layout.h"
 #include <stdlib.h>
 
@@ -215,12 +216,14 @@ static UOp *read_packed(const Repack *p, UOp *buffer)
 
 /* ---- tables that are also looked up */
 
-/* Remembers the copy of a constant whose axes are ranges, each one, if it is large and a lookup costs little beside. */
+/* Remembers the copy of a constant whose axes are ranges, each one, if it is large and a lookup
+ * costs little beside. */
 static void keep_table(Weights *w, const Repack *p, UOp *packed)
 {
 	enum { ELEMENTS = 1 << 18, COLUMNS = 1024 };
 	const UOp *place = p->r->w->src[0];
-	Table t = {place_buffer(p->call, place), packed, {0}, p->n, p->width, range_size(p->vector)};
+	int64_t columns = range_size(p->vector);
+	Table t = {place_buffer(p->call, place), packed, {0}, p->n, p->width, columns};
 	int64_t count;
 	if (!p->width || t.columns < COLUMNS || (int)place->nsrc != 1 + p->n ||
 		!shape_static(packed->shape, &count) || count < ELEMENTS)
@@ -236,8 +239,8 @@ static void keep_table(Weights *w, const Repack *p, UOp *packed)
 
 static bool is_lookup(const UOp *load, const UOp *call, const UOp *table)
 {
-	if (load->op != OP_LOAD || load->src[0]->op != OP_INDEX || load->src[0]->src[0]->op != OP_PARAM ||
-		place_buffer(call, load->src[0]) != table)
+	if (load->op != OP_LOAD || load->src[0]->op != OP_INDEX ||
+		load->src[0]->src[0]->op != OP_PARAM || place_buffer(call, load->src[0]) != table)
 		return false;
 	Nodes all = walk(load->src[0]);
 	for (size_t i = 0; i < all.n; i++)

@@ -7,15 +7,17 @@
  *     m = Σc v*u            36 contractions                                        [6,6,n,th,tw,o]
  *     y = f(Aᵀ m A)         16 stores, those beyond the edge left out
  *
- * Matrices: A. Lavin, S. Gray, Fast Algorithms for Convolutional Neural Networks, 2015. The error is
- * about ten times that of the plain sum (1e-5 of the greatest result), so --strict leaves it out.
+ * Matrices: A. Lavin, S. Gray, Fast Algorithms for Convolutional Neural Networks, 2015. The error
+ * is about ten times that of the plain sum (1e-5 of the greatest result), so --strict leaves it
+ * out.
  *
- * u takes four times the memory of k, and each call reads it: worth it where enough products are spared for each
- * weight more, which is a matter of the picture's size alone. Of ResNet-50, on two cores with vectors of 64 bytes:
+ * u takes four times the memory of k, and each call reads it: worth it where enough products are
+ * spared for each weight more, which is a matter of the picture's size alone. Of ResNet-50, on two
+ * cores with vectors of 64 bytes:
  *
  *     56×56    784 products a weight    0.90 → 0.44 ms    0.4 MB more
  *     28×28    196                      0.88 → 0.41       1.8
- *     14×14     44                      0.89 → 0.74       7.1                 */
+ *     14×14     44                      0.89 → 0.74       7.1 */
 #include "layout.h"
 #include <stdlib.h>
 
@@ -93,7 +95,8 @@ static bool plain_stores(const UOp *kernel)
 	return true;
 }
 
-/* The output's ranges are just those of the convolution, and there are channels enough to share the transforms. */
+/* The output's ranges are just those of the convolution, and there are channels enough to share
+ * the transforms. */
 static bool find_conv(Conv *v, UOp *call)
 {
 	*v = (Conv){.call = call};
@@ -111,7 +114,8 @@ static bool find_conv(Conv *v, UOp *call)
 		(!v->n || range_size(v->n) > 0) && plain_stores(f->kernel);
 }
 
-/* Products spared for each weight that there is more of: 36 a tile in place of 9 a result, 36 weights for 9. */
+/* Products spared for each weight that there is more of: 36 a tile in place of 9 a result, 36
+ * weights for 9. */
 static double spared(const Conv *v)
 {
 	double images = v->n ? range_size(v->n) : 1;
@@ -124,11 +128,11 @@ static bool is_worth(const Conv *v)
 	const UOp *kernel = v->call->src[0];
 
 	if (products >= LEAST_SPARED)
-		explain(kernel, "by Winograd's F(4x4,3x3), which changes the arithmetic: %.0f products fewer for "
-			"each weight more, %.1f MB", products, more);
+		explain(kernel, "by Winograd's F(4x4,3x3), which changes the arithmetic: %.0f products "
+			"fewer for each weight more, %.1f MB", products, more);
 	else
-		explain(kernel, "not by Winograd: %.0f products fewer for each weight more, %.1f MB; %d are worth it",
-			products, more, LEAST_SPARED);
+		explain(kernel, "not by Winograd: %.0f products fewer for each weight more, %.1f MB; "
+			"%d are worth it", products, more, LEAST_SPARED);
 	return products >= LEAST_SPARED;
 }
 

@@ -1,11 +1,13 @@
-/* A compiled document without what its programs were made from: before any weight is touched, their sources and the
- * bodies of their kernels go, and the memory that reading them took is given back.
+/* A compiled document without what its programs were made from: before any weight is touched,
+ * their sources and the bodies of their kernels go, and the memory that reading them took is given
+ * back.
  *
  *     PROGRAM(KERNEL(RANGE …, LET …, STORE …)) {src: "void E_4(…", object: "/…/cdef….so", …}
- *     →   PROGRAM(KERNEL(STORE(INDEX(PARAM 0, 0), 0), LET(LOAD(INDEX(PARAM 1, 0))))) {src: "", digest: …, object: …}
+ *     →   PROGRAM(KERNEL(STORE(INDEX(PARAM 0, 0), 0), LET(LOAD(INDEX(PARAM 1, 0)))))
+ *         {src: "", digest: "5f…", object: "/…/cdef….so", …}
  *
- * A kernel keeps which buffers it reads and writes and which size variables it asks for, a source its digest, of which the
- * cache's keys are made. */
+ * A kernel keeps which buffers it reads and writes and which size variables it asks for, a source
+ * its digest, of which the cache's keys are made. */
 #include "run.h"
 #include <malloc.h>
 #include <stdlib.h>
@@ -20,7 +22,8 @@ static UOp *let_of(const Statements *before, UOp *value)
 	return NODE(OP_LET, value->dtype, val_int(before->n), value);
 }
 
-/* A STORE for each PARAM that the kernel writes, a LET for each other one and for each size variable. */
+/* A STORE for each PARAM that the kernel writes, a LET for each other one and for each size
+ * variable. */
 static void keep_touches(const Nodes *all, Statements *out)
 {
 	Map written = {0};
@@ -30,7 +33,9 @@ static void keep_touches(const Nodes *all, Statements *out)
 			map_put(&written, all->at[i]->src[0]->src[0]->id + 1, all->at[i]);
 	for (size_t i = 0; i < all->n; i++) {
 		UOp *u = all->at[i];
-		UOp *place = u->op == OP_PARAM ? NODE(OP_INDEX, u->dtype, VNIL, u, ix_const(0)) : NULL;
+		UOp *place = NULL;
+		if (u->op == OP_PARAM)
+			place = NODE(OP_INDEX, u->dtype, VNIL, u, ix_const(0));
 		if (u->op == OP_VAR)
 			vec_push(out, let_of(out, u));
 		else if (place && map_get(&written, u->id + 1))
@@ -71,7 +76,8 @@ static UOp *program_stripped(UOp *u, void *programs)
 
 typedef struct { Doc *d; Map place; uint64_t n; } Copy;
 
-/* Small ones come along, aligned and without the document's pages around them; great ones stay where they are. */
+/* Small ones come along, aligned and without the document's pages around them; great ones stay
+ * where they are. */
 static const Val *bytes_copied(const Val *v)
 {
 	enum { SMALL = 1 << 16 };
@@ -104,16 +110,17 @@ static const Val *val_copied(const Val *v)
 
 static void copy_node(Copy *c, const UOp *u)
 {
-	uint64_t *src = xmalloc((u->nsrc + 1) * sizeof *src);
 	const char *dtype = u->dtype == DT_NONE ? NULL : dtype_name(u->dtype), *err;
+	uint64_t *src;
 	int status;
 
 	if (map_get(&c->place, u->id + 1))
 		return;
+	src = xmalloc((u->nsrc + 1) * sizeof *src);
 	for (uint32_t i = 0; i < u->nsrc; i++)
 		src[i] = (uintptr_t)map_get(&c->place, u->src[i]->id + 1) - 1;
-	err = doc_node(c->d, op_name(u->op), strlen(op_name(u->op)), dtype, dtype ? strlen(dtype) : 0,
-		u->nsrc, src, val_copied(u->arg), val_copied(u->note), &status);
+	err = doc_node(c->d, op_name(u->op), strlen(op_name(u->op)), dtype,
+		dtype ? strlen(dtype) : 0, u->nsrc, src, val_copied(u->arg), val_copied(u->note), &status);
 	if (err)
 		die(status, "%s", err);
 	map_put(&c->place, u->id + 1, (void *)(uintptr_t)++c->n);

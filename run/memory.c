@@ -66,7 +66,8 @@ size_t memory_peak(void)
 			break;
 	if (f)
 		fclose(f);
-	if (!kb && !getrusage(RUSAGE_SELF, &use))       /* which counts the process that started this one as well */
+	/* which counts the process that started this one as well */
+	if (!kb && !getrusage(RUSAGE_SELF, &use))
 		kb = use.ru_maxrss;
 	return kb << 10;
 }

@@ -31,9 +31,9 @@ Graph *programs_put(const Graph *g, const Programs *p);
 
 /* ---- lean.c */
 
-/* g checked, and, of level program, without what compiled programs do not need to be called: sources, and all of their
- * kernels but the buffers and sizes that they ask for. Where that changes anything g is copied and the arena reset, so
- * nothing else may be in it that is wanted. */
+/* g checked, and, of level program, without what compiled programs do not need to be called:
+ * sources, and all of their kernels but the buffers and sizes that they ask for. Where that changes
+ * anything g is copied and the arena reset, so nothing else may be in it that is wanted. */
 Graph *lean(Graph *g);
 
 /* ---- cache.c: objects by content, in the user's cache folder */
@@ -138,8 +138,8 @@ void *memory_take(size_t bytes);
 void memory_give(void *p);
 /* The most memory that this process has had, in bytes. */
 size_t memory_peak(void);
-/* A copy of from, which lies in a mapped file: its pages leave memory as they are copied, so that both are never there
- * whole. */
+/* A copy of from, which lies in a mapped file: its pages leave memory as they are copied, so that
+ * both are never there whole. */
 void *memory_move(const void *from, size_t bytes);
 
 /* ---- exec_cpu.c, exec_opencl.c, exec_cuda.c: devices behind one struct of functions */
