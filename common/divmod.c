@@ -6,7 +6,8 @@
  *               (x%(a*b)) // b                        q = (x//b)%a   r = x%b
  *     common    (6*a + b) // 4        b in 0..1       q = (3*a)//2   r = 2*((3*a)%2) + b
  *
- * and what is left over is a FLOORDIV or FLOORMOD node of the smallest numerator. */
+ * and what is left over is a FLOORDIV or FLOORMOD node of the smallest numerator.  Where a gate says that the remainder
+ * is within bounds, it may be a plain sum there (ix_unwrap): (10*k + i + 1) % 11 < 8 with k < 3 and i < 8 is i + 1 - k. */
 #include "ix.h"
 
 /* ---- results, remembered --------------------------------------------------------------------- */
@@ -381,4 +382,25 @@ UOp *ix_div(UOp *x, UOp *d)
 UOp *ix_mod(UOp *x, UOp *d)
 {
 	return divmod(x, d).r;
+}
+
+bool ix_unwrap(UOp *mod, int64_t lo, int64_t hi, UOp **q, UOp **y)
+{
+	Sum sx, sq, sy;
+	int64_t n, least, most;
+
+	if (mod->op != OP_FLOORMOD || ix_wild(mod) || !ix_is_const(mod->src[1], &n) || n <= 0)
+		return false;
+	sum_of(&sx, mod->src[0]);
+	if (!small(&sx) || !take_whole(&sx, n, ix_const(1), NEAREST, &sq, &sy))
+		return false;
+	sum_bounds(&sy, &least, &most);
+	lo = lo < 0 ? 0 : lo;
+	hi = hi > n ? n : hi;
+	/* y below 0 or above n-1 would be y + n or y - n: beyond lo and hi */
+	if (least < -n || most >= 2 * n || (least < 0 && least + n < hi) || (most >= n && most - n >= lo))
+		return false;
+	*q = sum_node(&sq);
+	*y = sum_node(&sy);
+	return true;
 }

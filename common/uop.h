@@ -295,6 +295,9 @@ UOp *ix_sub(UOp *a, UOp *b);
 UOp *ix_mul(UOp *a, UOp *b);
 UOp *ix_div(UOp *a, UOp *b);                                 /* floor */
 UOp *ix_mod(UOp *a, UOp *b);                                 /* floor */
+/* mod is x % n, n a number. Under lo <= mod < hi it is *y, and x // n is *q, both of fewer divisions: true when that can be
+ * proved of all x. Elsewhere y and q mean nothing. */
+bool ix_unwrap(UOp *mod, int64_t lo, int64_t hi, UOp **q, UOp **y);
 /* a bool node for the comparison, folded when the bounds decide: a < b; 0 <= a < n; both */
 UOp *ix_lt(UOp *a, UOp *b);
 UOp *ix_inside(UOp *a, UOp *n);

@@ -5,7 +5,7 @@
  *     SHRINK [[2,5]]        at = [i0 + 2]
  *     FLIP [0]              at = [n-1 - i0]
  *     RESHAPE [4,6] → [24]  at = [i0//6, i0%6]           among the axes that are regrouped */
-#include "uop.h"
+#include "ix.h"
 
 /* products of the last sizes: p[i] is that of dim[i] … dim[rank-1] */
 static void suffix_products(const Shape *s, UOp **p)
@@ -68,6 +68,27 @@ static void also(UOp **gate, UOp *more)
 		*gate = NULL;
 }
 
+/* Under the gate that place i is inside, remainders that wrap around nowhere inside are plain sums: so sliding windows,
+ * which are a repeated axis cut into rows of another length, become affine again where they are summed up. */
+static void unwrap(const Shape *in, int i, UOp **at, UOp **gate)
+{
+	Sum s;
+	int64_t n;
+	UOp *from[2], *to[2];
+
+	sum_of(&s, at[i]);
+	if (s.n != 1 || s.t[0].c != 1 || s.t[0].m->op != OP_FLOORMOD || !ix_is_const(in->dim[i], &n))
+		return;
+	from[0] = s.t[0].m;
+	from[1] = NODE(OP_FLOORDIV, DT_I64, VNIL, from[0]->src[0], from[0]->src[1]);
+	if (!add_ok(n, -s.k, &n) || !ix_unwrap(from[0], -s.k, n, &to[1], &to[0]))
+		return;
+	for (int k = 0; k < in->rank; k++)
+		at[k] = substitute(at[k], 2, from, to);
+	*gate = substitute(*gate, 2, from, to);
+	also(gate, ix_inside(to[0], from[0]->src[1]));
+}
+
 static void shift(UOp *u, UOp *const *idx, UOp **at, UOp **gate)
 {
 	UOp *pair[MAX_RANK][2];
@@ -79,6 +100,9 @@ static void shift(UOp *u, UOp *const *idx, UOp **at, UOp **gate)
 		if (u->op == OP_PAD && in->dim[i] != u->shape->dim[i])
 			also(gate, ix_inside(at[i], in->dim[i]));
 	}
+	for (int i = 0; i < in->rank && u->op == OP_PAD && *gate; i++)
+		if (in->dim[i] != u->shape->dim[i])
+			unwrap(in, i, at, gate);
 }
 
 void views_step(UOp *u, UOp *const *idx, UOp **at, UOp **gate)

@@ -183,6 +183,55 @@ static void random_case(int seed)
 			each_point(0);
 }
 
+/* ---- remainders under a gate ----------------------------------------------------------------------- */
+
+static UOp *dividend, *mod, *quotient, *plain;
+static int64_t low, high;
+static int unwrapped;
+
+static void check_gate(void)
+{
+	int64_t n = node_value(mod->src[1]), v = node_value(dividend), r = compute('%', v, n), p = node_value(plain);
+	bool in = low <= r && r < high;
+	expect(in == (low <= p && p < high), "the gate of an unwrapped remainder", plain);
+	expect(!in || (p == r && node_value(quotient) == compute('/', v, n)), "an unwrapped remainder", plain);
+}
+
+static void each_gate(int k)
+{
+	if (k == nranges) {
+		check_gate();
+		return;
+	}
+	for (at[k] = 0; at[k] < node_value(range[k]->src[0]) && wrong < 5; at[k]++)
+		each_gate(k + 1);
+}
+
+/* coefficients are near multiples of n, as those of windows are */
+static void random_gate(int seed)
+{
+	srand(seed);
+	made = 0;
+	symbolic = false;
+	nranges = 1 + pick(3);
+	int64_t n = 2 + pick(14);
+	UOp *sum = ix_const(pick(40) - 20);
+	for (int i = 0; i < nranges; i++) {
+		range[i] = ix_range(i, "loop", range_size());
+		sum = ix_add(sum, ix_mul(range[i], ix_const((pick(5) - 1) * n + pick(5) - 2)));
+	}
+	dividend = sum;
+	mod = NODE(OP_FLOORMOD, DT_I64, VNIL, sum, ix_const(n));
+	low = pick(4) - 1;
+	high = low + 1 + pick(n);
+	if (!ix_unwrap(mod, low, high, &quotient, &plain))
+		return;
+	low = low < 0 ? 0 : low;
+	high = high > n ? n : high;
+	unwrapped++;
+	each_gate(0);
+}
+
 /* ---- what must be one node ------------------------------------------------------------------------- */
 
 static UOp *parse(const char *s)
@@ -254,7 +303,9 @@ int main(int argc, char **argv)
 		if (i % 50 == 0)
 			arena_reset();
 		random_case(seed * 1000003 + i);
+		random_gate(seed * 1000003 + i);
 	}
+	expect(unwrapped > count / 20, "remainders are unwrapped", ix_const(unwrapped));
 	arena_reset();
 	declare();
 	for (size_t i = 0; i < sizeof identities / sizeof *identities; i++) {

@@ -300,6 +300,11 @@ static UOp *windows_axis(UOp *x, int axis, int64_t k, int64_t stride, int64_t di
 		die(MALFORMED, "a window of %lld does not fit axis %d of %s", (long long)k, axis,
 			shape_text(x->shape));
 	o = ix_add(ix_div(ix_sub(i, ix_const(span + 1)), ix_const(stride)), ix_const(1));
+	if (k > 1 && stride == k && dilation == 1) {
+		/* none overlaps another: the axis is cut */
+		x = t_slice(x, axis, zero, ix_mul(o, ix_const(k)), 1);
+		return t_transpose(t_split_axis(x, axis, o, ix_const(k)), axis, axis + 1);
+	}
 	x = t_unsqueeze(x, axis);
 	if (k > 1) {
 		x = t_expand_axis(x, axis, ix_const(k));
