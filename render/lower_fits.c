@@ -180,7 +180,8 @@ static bool accumulators_fit(const Plan *p, const Facts *f)
 		int64_t bytes;
 		if (u->op != OP_RREDUCE)
 			continue;
-		if (!mul_ok(bytes_of_lanes(p, f, u, free_of(u)), p->split + !p->split, &bytes) || !add_ok(sum, bytes, &sum) || sum > MOST)
+		if (!mul_ok(bytes_of_lanes(p, f, u, free_of(u)), p->split + !p->split, &bytes) ||
+			!add_ok(sum, bytes, &sum) || sum > MOST)
 			return false;
 	}
 	return true;

@@ -48,7 +48,7 @@ kernels() {
 		f=${f##*/}
 		name=${f%%.*} suffix=${f#*.}
 		[ "$name" = helpers ] || [ -f "$GOLDEN/$name.t" ] || [ -f "$GOLDEN/$name.mp.txt" ] || { echo "$f: no program"; bad=1; }
-		[[ " t mp.txt args $SUFFIXES " == *" $suffix "* ]] || { echo "$f: unknown suffix"; bad=1; }
+		[[ " t mp.txt args opt $SUFFIXES " == *" $suffix "* ]] || { echo "$f: unknown suffix"; bad=1; }
 	done
 	[ "$bad" = 0 ]
 }
@@ -63,6 +63,33 @@ kernels() {
 		tool diff a.npz b.npz || { echo "differs: $name"; bad=1; }
 	done
 	[ "$bad" = 0 ]
+}
+
+@test "golden: every action has its text" {
+	local name names
+	names=$(sed -n '/} actions\[\]/,/^};/p' "$ROOT/render/lower_plan.c" | grep -oE '\{"[a-z]+"' | tr -d '{"')
+	[ "$(wc -w <<< "$names")" -gt 10 ]
+	for name in $names pack weights; do
+		[ -f "$GOLDEN/act_$name.t" ] && ls "$GOLDEN/act_$name".c* || { echo "no act_$name"; return 1; }
+	done
+}
+
+@test "golden: kernels with actions by hand compute what the graph does" {
+	local name operands
+	for name in "$GOLDEN"/*.opt; do
+		name=${name##*/} name=${name%.opt}
+		cd "$GOLDEN"
+		golden_graph "$name" > "$BATS_TEST_TMPDIR/g.mp"
+		tool fuse "$BATS_TEST_TMPDIR/g.mp" | golden_lower "$name" -t "$([ -f "$name.cl" ] && echo opencl || echo clang)" > "$BATS_TEST_TMPDIR/l.mp"
+		cd "$BATS_TEST_TMPDIR"
+		mapfile -t operands < <(tool show g.mp | sed -n 's/.*name: "\([^"]*\)".*role: "input".*/\1=rand/p')
+		tool run --interpret g.mp "${operands[@]}" -o a.npz
+		tool run --interpret l.mp "${operands[@]}" -o b.npz
+		tool diff a.npz b.npz || { echo "differs: $name, its loops interpreted"; return 1; }
+		[ ! -f "$GOLDEN/$name.cl" ] || { tool run --devices | grep -q ^opencl && operands+=(-t opencl); } || continue
+		tool run l.mp "${operands[@]}" -o c.npz
+		tool diff a.npz c.npz || { echo "differs: $name, compiled"; return 1; }
+	done
 }
 
 @test "golden: kernels that were merged compute what the graph does" {

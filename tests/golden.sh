@@ -3,6 +3,7 @@
 # `touch` the files that should be kept, then `make rebase`.
 #
 #   NAME.args             operands of run, x=rand for one
+#   NAME.opt              what `lower --opt` is given: actions by hand (render/README.md); act_NAME.t shows the action NAME
 #   NAME.graph .schedule .fuse .lower .lower.TARGET     the document at that level
 #   NAME.explain          what fuse says of it
 #   NAME.kernels          what each kernel reads and writes when fuse is done, the last part of that (temporaries: t)
@@ -21,11 +22,18 @@ golden_graph() {
 	if [ -f "$1.t" ]; then tool trace "$1.t"; else tool show -p "$1.mp.txt"; fi
 }
 
+# golden_lower NAME OPTION…: level schedule lowered, with the actions that NAME.opt has
+golden_lower() {
+	local opt=()
+	[ ! -f "$1.opt" ] || opt=(--opt "$(cat "$1.opt")")
+	tool lower "${opt[@]}" "${@:2}"
+}
+
 # golden_sources NAME SUFFIX: those in a document of level program, lines that stand behind a bar
 golden_sources() {
 	local target
 	case $2 in c) target=clang ;; cl) target=opencl ;; cu) target=cuda ;; *) target=$2 ;; esac
-	golden_graph "$1" | tool fuse | tool lower -t "$target" --march x86-64-v3 | tool render -t "$target" | tool show |
+	golden_graph "$1" | tool fuse | golden_lower "$1" -t "$target" --march x86-64-v3 | tool render -t "$target" | tool show |
 		sed -n 's/^	|//p'
 }
 
@@ -63,8 +71,8 @@ golden_make() (
 	fuse) golden_graph "$1" | tool fuse | tool show ;;
 	explain) golden_graph "$1" | tool fuse --explain 2>&1 > /dev/null ;;
 	kernels) golden_graph "$1" | tool fuse --explain 2>&1 > /dev/null | sed -En '/ -> /{s/ t[0-9]+\b/ t/g;p}' ;;
-	lower) golden_graph "$1" | tool fuse | tool lower -t clang --march x86-64-v3 | tool show ;;
-	lower.*) golden_graph "$1" | tool fuse | tool lower -t "${2#lower.}" | tool show ;;
+	lower) golden_graph "$1" | tool fuse | golden_lower "$1" -t clang --march x86-64-v3 | tool show ;;
+	lower.*) golden_graph "$1" | tool fuse | golden_lower "$1" -t "${2#lower.}" | tool show ;;
 	c | cl | cu | metal)
 		if [ "$1" = helpers ]; then golden_helper_texts "$2"; else golden_sources "$1" "$2" | golden_helpers names; fi ;;
 	views) golden_graph "$1" | tool show --views ;;

@@ -72,6 +72,22 @@ static inline __attribute__((always_inline)) f32x8 load_f32x8(const void *p)
 }
 #endif
 
+#ifndef HELPER_load_i32x2
+#define HELPER_load_i32x2
+static inline __attribute__((always_inline)) i32x2 load_i32x2(const void *p)
+{
+	return *(const i32x2_at *)p;
+}
+#endif
+
+#ifndef HELPER_load_i32x4
+#define HELPER_load_i32x4
+static inline __attribute__((always_inline)) i32x4 load_i32x4(const void *p)
+{
+	return *(const i32x4_at *)p;
+}
+#endif
+
 #ifndef HELPER_load_i64x4
 #define HELPER_load_i64x4
 static inline __attribute__((always_inline)) i64x4 load_i64x4(const void *p)
@@ -266,6 +282,21 @@ static inline __attribute__((always_inline)) u64x4 splat_u64x4(unsigned long x)
 }
 #endif
 
+#ifndef HELPER_sqrt_f32x8
+#define HELPER_sqrt_f32x8
+static inline __attribute__((always_inline)) f32x8 sqrt_f32x8(f32x8 x)
+{
+#ifdef __AVX__
+	return __builtin_ia32_sqrtps256(x);
+#else
+	f32x8 r;
+	for (int i = 0; i < 8; i++)
+		r[i] = __builtin_sqrtf(x[i]);
+	return r;
+#endif
+}
+#endif
+
 #ifndef HELPER_store_f32x2
 #define HELPER_store_f32x2
 static inline __attribute__((always_inline)) void store_f32x2(void *p, f32x2 v)
@@ -290,11 +321,55 @@ static inline __attribute__((always_inline)) void store_f32x8(void *p, f32x8 v)
 }
 #endif
 
+#ifndef HELPER_store_i32x2
+#define HELPER_store_i32x2
+static inline __attribute__((always_inline)) void store_i32x2(void *p, i32x2 v)
+{
+	*(i32x2_at *)p = v;
+}
+#endif
+
+#ifndef HELPER_store_i32x4
+#define HELPER_store_i32x4
+static inline __attribute__((always_inline)) void store_i32x4(void *p, i32x4 v)
+{
+	*(i32x4_at *)p = v;
+}
+#endif
+
 #ifndef HELPER_store_i64x4
 #define HELPER_store_i64x4
 static inline __attribute__((always_inline)) void store_i64x4(void *p, i64x4 v)
 {
 	*(i64x4_at *)p = v;
+}
+#endif
+
+#ifndef HELPER_stream_end
+#define HELPER_stream_end
+static inline __attribute__((always_inline)) void stream_end(void)
+{
+#ifdef __SSE__
+	__builtin_ia32_sfence();
+#endif
+}
+#endif
+
+#ifndef HELPER_stream_f32x8
+#define HELPER_stream_f32x8
+static inline __attribute__((always_inline)) void stream_f32x8(void *p, f32x8 v)
+{
+#if defined __clang__ || defined __AVX__
+	if ((unsigned long)p % 32 == 0) {
+#ifdef __clang__
+		__builtin_nontemporal_store(v, (f32x8 *)p);
+#else
+		__builtin_ia32_movntps256((float *)p, (float __attribute__((vector_size(32))))v);
+#endif
+		return;
+	}
+#endif
+	*(f32x8_at *)p = v;
 }
 #endif
 
@@ -308,6 +383,26 @@ static inline __attribute__((always_inline)) void swap1_f32x8(f32x8 *a, f32x8 *b
 }
 #endif
 
+#ifndef HELPER_swap1_i32x2
+#define HELPER_swap1_i32x2
+static inline __attribute__((always_inline)) void swap1_i32x2(i32x2 *a, i32x2 *b)
+{
+	const i32x2 x = *a, y = *b;
+	*a = __builtin_shufflevector(x, y, 0, 2);
+	*b = __builtin_shufflevector(x, y, 1, 3);
+}
+#endif
+
+#ifndef HELPER_swap1_i32x4
+#define HELPER_swap1_i32x4
+static inline __attribute__((always_inline)) void swap1_i32x4(i32x4 *a, i32x4 *b)
+{
+	const i32x4 x = *a, y = *b;
+	*a = __builtin_shufflevector(x, y, 0, 4, 2, 6);
+	*b = __builtin_shufflevector(x, y, 1, 5, 3, 7);
+}
+#endif
+
 #ifndef HELPER_swap2_f32x8
 #define HELPER_swap2_f32x8
 static inline __attribute__((always_inline)) void swap2_f32x8(f32x8 *a, f32x8 *b)
@@ -315,6 +410,16 @@ static inline __attribute__((always_inline)) void swap2_f32x8(f32x8 *a, f32x8 *b
 	const f32x8 x = *a, y = *b;
 	*a = __builtin_shufflevector(x, y, 0, 1, 8, 9, 4, 5, 12, 13);
 	*b = __builtin_shufflevector(x, y, 2, 3, 10, 11, 6, 7, 14, 15);
+}
+#endif
+
+#ifndef HELPER_swap2_i32x4
+#define HELPER_swap2_i32x4
+static inline __attribute__((always_inline)) void swap2_i32x4(i32x4 *a, i32x4 *b)
+{
+	const i32x4 x = *a, y = *b;
+	*a = __builtin_shufflevector(x, y, 0, 1, 4, 5);
+	*b = __builtin_shufflevector(x, y, 2, 3, 6, 7);
 }
 #endif
 
@@ -406,6 +511,25 @@ static inline __attribute__((always_inline)) void transpose_f32x8(f32x8 *r)
 	swap1_f32x8(&r[2], &r[3]);
 	swap1_f32x8(&r[4], &r[5]);
 	swap1_f32x8(&r[6], &r[7]);
+}
+#endif
+
+#ifndef HELPER_transpose_i32x2
+#define HELPER_transpose_i32x2
+static inline __attribute__((always_inline)) void transpose_i32x2(i32x2 *r)
+{
+	swap1_i32x2(&r[0], &r[1]);
+}
+#endif
+
+#ifndef HELPER_transpose_i32x4
+#define HELPER_transpose_i32x4
+static inline __attribute__((always_inline)) void transpose_i32x4(i32x4 *r)
+{
+	swap2_i32x4(&r[0], &r[2]);
+	swap2_i32x4(&r[1], &r[3]);
+	swap1_i32x4(&r[0], &r[1]);
+	swap1_i32x4(&r[2], &r[3]);
 }
 #endif
 

@@ -1,0 +1,54 @@
+# Actions with random parameters, on random kernels of sizes 1, primes and about those of tiles (actions.py), against the
+# interpreter: what lower takes gives the graph's values, what it does not take it refuses in one line.
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# drawn COUNT TARGET ACTION…: kernels of one seed for each action; most lists are taken
+drawn() {
+	local action taken=0 refused=0 seed=${SEED:-1}
+	for action in "${@:3}"; do
+		python3 "$TESTS/actions.py" "$action" "$seed" "$1" "$2" > told || { echo "$action, seed $seed:"; cat told; return 1; }
+		read -r n _ m _ < <(tail -n 1 told)
+		[ "$n" -gt 0 ] || { echo "$action: no list was taken"; return 1; }
+		taken=$((taken + n)) refused=$((refused + m))
+	done
+	[ "$taken" -gt "$refused" ]
+}
+
+@test "actions: order and grid" { drawn 12 clang order grid; }
+@test "actions: tile and chunk" { drawn 12 clang tile chunk; }
+@test "actions: split and jam" { drawn 12 clang split jam; }
+@test "actions: stage, packed operands too, and the next row fetched" { drawn 12 clang stage ahead; }
+@test "actions: turn, fetch and stream" { drawn 12 clang turn fetch stream; }
+
+# by pocl or another device of OpenCL where there is one, by the interpreter of the loops everywhere
+@test "actions: items and groups of a GPU, local memory" { drawn 8 opencl bind group stage; }
+
+@test "actions: what does not fit is refused" {
+	local list
+	printf 'input x f32[n, 48] where n in 3..40\ninput w f32[48, 33]\noutput y = x @ w\n' > m.t
+	tool trace m.t | tool fuse > m.mp
+	for list in 'order 0' 'order 0 0' 'order 0 2' 'tile 0 2' 'tile 0 0 1' 'tile 1 1 3' 'tile 1 2 16; tile 0 4 1; tile 0 1 1' \
+		'tile 1 1 16; tile 0 2 1' 'tile 1 4096 64' 'chunk 1 2' 'tile 0 4 1; chunk 0 1' 'tile 0 2 1; chunk 0 3' \
+		'tile 2 2 1; chunk 2 2' 'tile 1 1 16; chunk 1 4' 'grid 3' 'tile 0 4 1; grid 1' 'split 3' 'split 2048' 'jam 65' \
+		'tile 0 1 64; tile 1 64 1; split 1024' 'turn 5' 'turn 19 1' 'stage' 'stage 19' 'stage 0 1' 'stage 19 0' 'stage 19 2; stage 19 1' \
+		'ahead' 'ahead 2' 'tile 0 2 1; ahead 0' 'bind 64 0 1' 'group 64 0' 'faster' 'stage 1000 1' 'grid -1' 'jam'; do
+		fails 4 tool lower --opt "r_*: $list" m.mp || { echo "$list"; return 1; }
+	done
+	for list in 'bind 64 2' 'bind 3 0' 'bind 0 0' 'group 64 2' 'tile 0 2 1' 'grid 1' 'bind 64 0 1; tile 1 2 1' 'group 2048 0'; do
+		fails 4 tool lower -t opencl --opt "r_*: $list" m.mp || { echo "$list"; return 1; }
+	done
+}
+
+@test "actions: serial loops stay in order" {
+	local list
+	printf 'input x f32[9, 7]\noutput y = cumsum(x, axis=0)\n' > s.t
+	tool trace s.t | tool fuse > s.mp
+	ok tool lower --opt 'scan_*: order 1 0' s.mp
+	for list in 'order 0 1' 'tile 0 2 1' 'grid 1' 'tile 1 2 1'; do
+		fails 4 tool lower --opt "scan_*: $list" s.mp || { echo "$list"; return 1; }
+	done
+	fails 4 tool lower -t opencl --opt 'scan_*: bind 16 0' s.mp
+	fails 4 tool lower -t opencl --opt 'scan_*: group 16 1' s.mp
+}

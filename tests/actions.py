@@ -1,0 +1,450 @@
+"""Actions (render/README.md) with random parameters on random kernels, against the interpreter.
+
+usage: actions.py ACTION SEED COUNT [TARGET]
+
+A program of COUNT outputs is made, of kernels to which the action may apply and of sizes 1, primes and about those of
+tiles; each kernel gets a list with that action and some others, at random.  lower takes the list or refuses it, with
+status 4 and one line.  Then the values of the graph, of the loops with all the lists that were taken, and of the
+compiled program (where TARGET has a device) are compared: bit for bit where elements are moved alone.  What differs is
+told with its list.  The last line says how many lists were taken and refused; the status is 1 when something is wrong.
+
+To add an action: a function of its own in ACTIONS that draws its words for a kernel, None where it cannot apply.
+To add a kind of kernel: a function in KINDS that gives the lines of output i."""
+import os
+import random
+import re
+import subprocess
+import sys
+
+TOOLS = os.environ["BIN"]
+SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 15, 16, 17, 23, 31, 32, 33, 47, 48, 49, 63, 64, 65]
+VALUES = {"LOAD", "RREDUCE", "ADD", "SUB", "MUL", "MULACC", "MAX", "MIN", "EXP2", "SQRT", "FDIV", "CAST", "WHERE", "NEG"}
+
+
+def tool(name, *args, given=None):
+    return subprocess.run([f"{TOOLS}/{name}", *args], input=given, capture_output=True)
+
+
+def must(name, *args, given=None):
+    p = tool(name, *args, given=given)
+    if p.returncode:
+        sys.exit(f"{name} {' '.join(args)}: status {p.returncode}: {p.stderr.decode()}")
+    return p.stdout
+
+
+# ---- programs
+
+class Program:
+    """Lines of a .t program; sizes of outputs are random, one of them symbolic now and then."""
+
+    def __init__(self, r):
+        self.r, self.n = r, r.random() < 0.3
+        self.low = r.choice([1, 1, 7, 16, 17])
+        self.high = self.low + r.choice([1, 2, 13, 30])
+        self.clause = f" where n in {self.low}..{self.high}" if self.n else ""
+
+    def size(self, most=65):
+        return self.r.choice([s for s in SIZES if s <= most])
+
+    def shape(self, rank, most=4000):
+        s = [self.size() for _ in range(rank)]
+        while product(s) > most:
+            s[self.r.randrange(rank)] = self.size(9)
+        if self.n and self.r.random() < 0.7:
+            s[self.r.randrange(rank)] = "n"
+        return s
+
+    def read(self, name, shape, dtype="f32"):
+        where = self.clause if "n" in shape else ""
+        return f"input {name} {dtype}[{', '.join(map(str, shape))}]{where}"
+
+
+def product(s):
+    n = 1
+    for d in s:
+        n *= d
+    return n
+
+
+def named(y, i):
+    return re.sub(r"\bb\b", f"b{i}", re.sub(r"\bx\b", f"a{i}", y))
+
+
+def contraction(p, i):
+    m, n, k = p.size(33), p.size(), p.size(33)
+    if p.n:
+        m, n, k = p.r.choice([("n", n, k), (m, "n", k), (m, n, "n"), (m, n, k)])
+    batch = p.r.choice([[], [], [], [3]])
+    turned = p.r.random() < 0.4
+    b = f"transpose(b{i}, [1, 0])" if turned else f"b{i}"
+    after = p.r.choice(["{}", "{}", "relu({})", "softmax({})", "{} + c" + str(i), "sum({}, axis=-1)"])
+    lines = [p.read(f"a{i}", batch + [m, k]), p.read(f"b{i}", [n, k] if turned else [k, n])]
+    lines += [p.read(f"c{i}", [n])] if f"c{i}" in after else []
+    return lines + [f"output y{i} = " + after.replace("{}", f"(a{i} @ {b})")]
+
+
+def reduction(p, i):
+    s = p.shape(p.r.choice([1, 2, 2, 3]))
+    axes = p.r.choice([[len(s) - 1], [0], list(range(len(s))), [p.r.randrange(len(s))]])
+    fold = p.r.choice(["sum", "sum", "max", "min"])
+    of = p.r.choice(["{}", "{} * {}", "exp({})", "{} + 1"]).replace("{}", f"a{i}")
+    return [p.read(f"a{i}", s), f"output y{i} = {fold}({of}, axis={axes}) + 0.5"]
+
+
+def rows(p, i):
+    y = p.r.choice([
+        "softmax(x)", "x - mean(x, axis=1, keepdims=true)", "layernorm(x)", "logsumexp(x, axis=1)", "softmax(x, axis=0)",
+        "x / (sum(x * x, axis=1, keepdims=true) + 1)", "x - max(x, axis=0, keepdims=true)"])
+    return [p.read(f"a{i}", p.shape(2)), f"output y{i} = {named(y, i)}"]
+
+
+def moved(p, i):
+    s = p.shape(p.r.choice([2, 2, 3]))
+    order = list(range(len(s)))
+    while order == sorted(order):
+        p.r.shuffle(order)
+    dtype = p.r.choice(["f32", "f32", "f64", "i8", "u16", "i64", "bool"])
+    value = f"transpose(a{i}, {order})"
+    if p.r.random() < 0.3:
+        value = f"flip({value}, axis={p.r.randrange(len(s))})"
+    return [p.read(f"a{i}", s, dtype), f"output m{i} = {value}"]
+
+
+def elements(p, i):
+    s = p.shape(p.r.choice([1, 2, 3]))
+    y = p.r.choice(["relu(x) * 3", "x * x + 1", "sqrt(abs(x))", "where(x > 0, x, -x)", "x + b"])
+    lines = [p.read(f"a{i}", s), p.read(f"b{i}", s[-1:])]
+    return lines + [f"output y{i} = {named(y, i)}"]
+
+
+def serial(p, i):
+    s = p.shape(2, most=600)
+    y = p.r.choice([f"cumsum(a{i}, axis={p.r.randrange(2)})", f"sort(a{i}, axis=1)", f"exp(cumsum(a{i}, axis=1)) + a{i}"])
+    return [p.read(f"a{i}", s), f"output y{i} = {y}"]
+
+
+KINDS = [contraction, contraction, reduction, rows, moved, elements, serial]
+
+
+# ---- kernels, as the actions are given them
+
+class Node:
+    def __init__(self, op, src, arg):
+        self.op, self.src, self.arg, self.free = op, src, arg, set()
+
+
+class Kernel:
+    """Ranges by axis number with their sizes' bounds; the nodes depth first, as actions count them."""
+
+    def __init__(self, node, nodes):
+        self.all, self.size, self.out, self.serial = [], {}, set(), set()
+        self.depth_first(node, set())
+        for u in self.all:
+            u.free = set().union(*[s.free for s in u.src])
+            if u.op == "RANGE":
+                axis, kind = re.match(r'\[(\d+), "(\w+)"\]', u.arg).groups()
+                u.axis = int(axis)
+                u.free = {u.axis}
+                self.size[u.axis] = [value(u.src[0], k) for k in (0, 1)]
+                self.serial |= {u.axis} if kind == "serial" else set()
+            if u.op == "RREDUCE":
+                u.bound = {s.axis for s in u.src[1:]}
+                u.free = u.src[0].free - u.bound
+        for store in node.src:
+            self.out |= store.free
+        ops = {u.op for u in self.all}
+        self.sorts, self.scans = "RSORT" in ops, "RSCAN" in ops
+        self.reduces = [u for u in self.all if u.op == "RREDUCE"]
+        self.name = re.search(r'name: "(\w+)"', node.arg).group(1)
+
+    def depth_first(self, root, seen):
+        stack = [(root, iter(root.src))]
+        seen.add(root)
+        while stack:
+            u, sources = stack[-1]
+            for s in sources:
+                if s not in seen:
+                    seen.add(s)
+                    stack.append((s, iter(s.src)))
+                    break
+            else:
+                self.all.append(u)
+                stack.pop()
+
+    def free_ranges(self):
+        """output ranges that may run in any order"""
+        return sorted(self.out - self.serial)
+
+
+def value(u, high):
+    """a size at the variables' least or greatest values"""
+    if u.op == "CONST":
+        return int(u.arg)
+    if u.op == "VAR":
+        return int(re.match(r'\["\w+", (-?\d+), (-?\d+)\]', u.arg).group(1 + high))
+    a, b = (value(s, high) for s in u.src)
+    return {"ADD": a + b, "SUB": a - b, "MUL": a * b, "FLOORDIV": a // max(b, 1), "MAX": max(a, b), "MIN": min(a, b)}[u.op]
+
+
+def read_kernels(text):
+    nodes, kernels = {}, {}
+    for line in text.splitlines():
+        m = re.match(r"(%\d+) = (\w+)(?: (?!%)(?![-\[{\"])(?=[a-z])(\w+))?((?: %\d+)*)(?: (.*))?$", line)
+        if not m:
+            continue
+        name, op, _, src, arg = m.groups()
+        nodes[name] = Node(op, [nodes[s] for s in src.split()], re.sub(r"  #.*", "", arg or ""))
+        if op == "KERNEL":
+            k = Kernel(nodes[name], nodes)
+            kernels[k.name] = None if k.name in kernels else k
+    return {name: k for name, k in kernels.items() if k}
+
+
+# ---- lists of actions
+
+class List:
+    """A list for one kernel as it is drawn: what stands in it already decides what may be added."""
+
+    def __init__(self, k, r):
+        self.k, self.r, self.words, self.tiles = k, r, [], {}
+
+    def add(self, *words):
+        self.words.append(words)
+        return True
+
+    def text(self):
+        return "; ".join(" ".join(map(str, w)) for w in self.words)
+
+    def whole(self, axis):
+        """may the last tile begin early?"""
+        return axis not in self.tiles or self.k.size[axis][0] >= self.tiles[axis]
+
+
+def order(l):
+    axes = sorted(l.k.out)
+    if l.k.sorts or len(axes) < 2 or any(w[0] == "order" for w in l.words):
+        return False
+    l.r.shuffle(axes)
+    return l.add("order", *axes)
+
+
+def near(r, size):
+    return max(1, r.choice([size - 1, size, size + 1, (size + 1) // 2, 2, 3, 4]))
+
+
+def tile(l, fixed=False):
+    """one to three ranges in tiles, the last in vectors or not"""
+    axes = l.k.free_ranges() + [a for a in l.k.size if a not in l.k.out and l.r.random() < 0.2]
+    axes = [a for a in axes if a not in l.tiles]
+    if not axes or l.k.serial or l.k.sorts:
+        return False
+    for a in l.r.sample(axes, min(len(axes), l.r.choice([1, 1, 2, 2, 3]))):
+        l.tiles[a] = min(near(l.r, l.r.choice(l.k.size[a])), 12)
+        l.add("tile", a, l.tiles[a], 1)
+    last = l.words[-1]
+    if l.r.random() < 0.7:
+        unroll, vector = l.r.choice([1, 1, 2, 3]), l.r.choice([2, 4, 8, 16, 32])
+        l.tiles[last[1]] = unroll * vector
+        l.words[-1] = ("tile", last[1], unroll, vector)
+    return True
+
+
+def chunk(l):
+    if not l.tiles and not tile(l):
+        return False
+    axes = [a for a in l.tiles if l.whole(a) and a in l.k.out]
+    if not axes:
+        return False
+    a = l.r.choice(axes)
+    return l.add("chunk", a, near(l.r, l.k.size[a][0] // l.tiles[a]))
+
+
+def grid(l):
+    if l.k.serial or l.k.sorts:
+        return False
+    return l.add("grid", l.r.randint(1, len(l.k.out)) if l.k.out else 0)
+
+
+def split(l):
+    return bool(l.k.reduces) and l.add("split", l.r.choice([1, 2, 4, 8, 16, 32, 64]))
+
+
+def jam(l):
+    if not l.k.reduces or not (l.tiles or tile(l)):
+        return False
+    return l.add("jam", l.r.choice([1, 2, 3, 4, 5, 8]))
+
+
+def stream(l):
+    return l.add("stream")
+
+
+def fetch(l):
+    return any(w[0] == "turn" for w in l.words) and l.add("fetch")
+
+
+def stage(l):
+    values = [i for i, u in enumerate(l.k.all) if u.op in VALUES and u.free and u.free <= set(l.k.size)]
+    if not values or l.k.scans or l.k.sorts:
+        return False
+    i = l.r.choice(values)
+    free = sorted(l.k.all[i].free - l.k.serial)
+    over = l.r.sample(free, l.r.randint(1, len(free))) if free else []
+    return bool(over) and l.add("stage", i, *over)
+
+
+def ahead(l):
+    if not stage(l) or not (l.tiles or tile(l)):
+        return False
+    rows = [a for a in l.k.free_ranges() if a not in l.tiles]
+    return bool(rows) and l.add("ahead", l.r.choice(rows))
+
+
+def turn(l):
+    loads = [i for i, u in enumerate(l.k.all) if u.op == "LOAD" and len(u.free & l.k.out) > 1]
+    if not loads or l.k.serial or l.tiles:
+        return False
+    i = l.r.choice(loads)
+    along, other = l.r.sample(sorted(l.k.all[i].free & l.k.out), 2)
+    n = l.r.choice([2, 4, 8, 16])
+    l.tiles = {along: n, other: n}
+    l.add("tile", along, n, 1)
+    l.add("tile", other, 1, n)
+    return l.add("turn", i, along)
+
+
+def fetched_turn(l):
+    return turn(l) and fetch(l)
+
+
+def bind(l, word="bind"):
+    axes = l.k.free_ranges()
+    some = axes if l.r.random() < 0.4 else l.r.sample(axes, l.r.randint(0, len(axes)))
+    return l.add(word, l.r.choice([1, 2, 4, 16, 32]), *sorted(some))
+
+
+def group(l):
+    return not l.k.sorts and bind(l, "group")
+
+
+def items(l):
+    return not any(w[0] in ("bind", "group") for w in l.words) and l.r.choice([bind, group, group])(l)
+
+
+def spoil(l):
+    """one number is another, which may fit or not"""
+    i = l.r.randrange(len(l.words))
+    if len(l.words[i]) > 1:
+        words = list(l.words[i])
+        words[l.r.randrange(1, len(words))] = l.r.choice([-1, 0, 1, 2, 3, 6, 16, 17, 24, 64, 100, 1000, 5000])
+        l.words[i] = tuple(words)
+
+
+ACTIONS = {"order": order, "tile": tile, "chunk": chunk, "grid": grid, "split": split, "jam": jam, "stream": stream,
+           "stage": stage, "turn": turn, "fetch": fetched_turn, "ahead": ahead, "bind": bind, "group": group}
+OTHERS = {"clang": [order, tile, chunk, grid, split, jam, stream, stage, ahead], "opencl": [order, split, stage, items, items]}
+WANTS = {"split": [reduction, rows, contraction], "jam": [contraction, reduction], "turn": [moved], "fetch": [moved],
+         "ahead": [rows], "stage": [contraction, rows, reduction], "group": [reduction, rows, contraction]}
+
+
+def draw(k, action, r, target):
+    l = List(k, r)
+    before = [] if action in ("turn", "fetch") else r.sample(OTHERS[target], 2)
+    for f in before:
+        if f.__name__ != action and r.random() < 0.6:
+            f(l)
+    if not ACTIONS[action](l):
+        return None
+    if not before:
+        for f in (order, chunk, grid, stream):
+            if r.random() < 0.3:
+                f(l)
+    if r.random() < 0.15:
+        spoil(l)
+    return l
+
+
+# ---- a seed
+
+def with_lists(text, lists):
+    """the document with each kernel's list in its arg"""
+    def one(m):
+        l = lists.get(m.group(2))
+        words = l and ", ".join("[" + ", ".join([f'"{w[0]}"'] + [str(n) for n in w[1:]]) + "]" for w in l.words)
+        return m.group(0) + (f", actions: [{words}]" if l else "")
+    return re.sub(r'(= KERNEL [^{]*\{name: "(\w+)")', one, text)
+
+
+def refusal(p):
+    return p.returncode == 4 and p.stderr.count(b"\n") == 1 and not p.stdout
+
+
+def accepted(fused, drawn, target):
+    """the lists that lower takes; the others it must refuse well"""
+    taken, bad = {}, 0
+    for name, l in drawn.items():
+        p = tool("lower", "-t", target, "--opt", f"{name}: {l.text()}", given=fused)
+        if p.returncode == 0:
+            taken[name] = l
+        elif not refusal(p):
+            bad += 1
+            print(f"lower --opt '{name}: {l.text()}': status {p.returncode}: {p.stderr.decode()[:300]}")
+    return taken, bad
+
+
+def differing(a, b):
+    """names of the outputs that differ"""
+    out = tool("diff", "--rtol", "2e-5", "--atol", "5e-5", a, b)
+    exact = tool("diff", "--ulp", "0", "--zeros", "--only", "m*", a, b)
+    lines = [] if not out.returncode and not exact.returncode else (out.stdout + exact.stdout + out.stderr).decode().splitlines()
+    return lines
+
+
+def compare(program, graph, loops, operands, device):
+    bad = []
+    must("run", "--interpret", graph, *operands, "-o", "i.npz")
+    for how in [["--interpret"]] + ([device] if device is not None else []):
+        p = tool("run", *how, loops, *operands, "-o", "l.npz")
+        if p.returncode:
+            bad.append(f"run {' '.join(how)}: status {p.returncode}: {p.stderr.decode()[:300]}")
+        else:
+            bad += [f"{' '.join(how) or 'compiled'}: {line}" for line in differing("i.npz", "l.npz")]
+    return bad
+
+
+def device_of(target):
+    if target == "clang":
+        return []
+    listed = must("run", "--devices").decode()
+    return ["-t", "opencl"] if re.search(r"^opencl", listed, re.M) else None
+
+
+def main():
+    action, seed, count, target = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), (sys.argv[4:] or ["clang"])[0]
+    r = random.Random(f"{action} {seed}")
+    p = Program(r)
+    lines = [line for i in range(count) for line in r.choice(WANTS.get(action, KINDS))(p, i)]
+    with open("t.t", "w") as f:
+        f.write("\n".join(lines) + "\n")
+    graph = must("trace", "t.t")
+    with open("t.mp", "wb") as f:
+        f.write(graph)
+    fused = must("fuse", given=graph)
+    text = must("show", given=must("lower", "-t", target, "--stop-after", "collapse", given=fused)).decode()
+    drawn = {name: l for name, k in read_kernels(text).items() if (l := draw(k, action, r, target))}
+    taken, wrong = accepted(fused, drawn, target)
+    with open("l.mp", "wb") as f:
+        f.write(must("lower", "-t", target, given=must("show", "-p", given=with_lists(text, taken).encode())))
+    inputs = [f"{name}=rand" for name in re.findall(r"^input (\w+)", "\n".join(lines), re.M)]
+    sizes = sorted({p.low, p.high, r.randint(p.low, p.high)}) if b"vars {n" in must("show", given=graph) else [None]
+    bad = []
+    for n in sizes:
+        told = compare(p, "t.mp", "l.mp", inputs + ([f"n={n}"] if n else []), device_of(target))
+        bad += [f"n={n}: {line}" if n else line for line in told]
+    if bad:
+        print("\n".join(bad + [f"{name}: {l.text()}" for name, l in taken.items()] + lines))
+    print(f"{len(taken)} taken, {len(drawn) - len(taken) - wrong} refused")
+    sys.exit(bool(bad or wrong))
+
+
+main()

@@ -1,0 +1,21 @@
+// helpers: vectors f32x8 load_f32x8 store_f32x8
+/* y */
+/* act_chunk.t:3 */
+void E_12_8(float *restrict y, const float *restrict a, const float *restrict b, const long from, const long to)
+{
+	for (long gidx0 = from; gidx0 < to; gidx0++) {
+		for (long r3 = 0; r3 < 3; r3++) {
+			const float v0 = a[gidx0 * 6 + r3 * 2];
+			store_f32x8(&y[gidx0 * 48 + r3 * 16], v0 * load_f32x8(&b[0]));
+			const float v1 = a[gidx0 * 6 + r3 * 2 + 1];
+			store_f32x8(&y[gidx0 * 48 + r3 * 16 + 8], v1 * load_f32x8(&b[0]));
+		}
+	}
+}
+
+void E_12_8_call(void *const *bufs, const long *vars, long from, long to)
+{
+	(void)vars;
+	E_12_8(bufs[0], bufs[1], bufs[2], from, to);
+}
+

@@ -1,0 +1,30 @@
+// helpers: vectors i32x2 load_i32x2 swap1_i32x2 transpose_i32x2 store_i32x2
+/* y */
+/* act_fetch.t:2 */
+void E_4_4(int *restrict y, const int *restrict x)
+{
+	for (long r2 = 0; r2 < 2; r2++) {
+		for (long r3 = 0; r3 < 2; r3++) {
+			i32x2 acc0_0, acc0_1;
+			__builtin_prefetch(&y[r2 * 8 + r3 * 2], 1);
+			__builtin_prefetch(&y[r2 * 8 + r3 * 2 + 1], 1);
+			__builtin_prefetch(&y[r2 * 8 + r3 * 2 + 4], 1);
+			__builtin_prefetch(&y[r2 * 8 + r3 * 2 + 5], 1);
+			acc0_0 = load_i32x2(&x[r3 * 8 + r2 * 2]);
+			acc0_1 = load_i32x2(&x[r3 * 8 + r2 * 2 + 4]);
+			i32x2 t0[2] = {acc0_0, acc0_1};
+			transpose_i32x2(t0);
+			store_i32x2(&y[r2 * 8 + r3 * 2], t0[0]);
+			store_i32x2(&y[r2 * 8 + r3 * 2 + 4], t0[1]);
+		}
+	}
+}
+
+void E_4_4_call(void *const *bufs, const long *vars, long from, long to)
+{
+	(void)vars;
+	(void)from;
+	(void)to;
+	E_4_4(bufs[0], bufs[1]);
+}
+

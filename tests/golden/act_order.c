@@ -1,0 +1,20 @@
+/* y */
+/* act_order.t:3 */
+void E_5_3(float *restrict y, const float *restrict a, const float *restrict b)
+{
+	for (long r1 = 0; r1 < 3; r1++) {
+		const float v0 = b[r1];
+		for (long r0 = 0; r0 < 5; r0++) {
+			y[r0 * 3 + r1] = a[r0] + v0;
+		}
+	}
+}
+
+void E_5_3_call(void *const *bufs, const long *vars, long from, long to)
+{
+	(void)vars;
+	(void)from;
+	(void)to;
+	E_5_3(bufs[0], bufs[1], bufs[2]);
+}
+

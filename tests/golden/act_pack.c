@@ -1,0 +1,32 @@
+// helpers: vectors f32x8 store_f32x8 splat_f32x8 load_f32x8 mulacc_f32x8
+/* y */
+/* act_pack.t:3 */
+void r_6_8_5(float *restrict y, const float *restrict a, const float *restrict b, const long from, const long to)
+{
+	for (long gidx0 = from; gidx0 < to; gidx0++) {
+		_Alignas(64) float buf0[40];
+		for (long r2 = 0; r2 < 5; r2++) {
+			store_f32x8(&buf0[r2 * 8], (f32x8){b[gidx0 * 40 + r2], b[gidx0 * 40 + r2 + 5], b[gidx0 * 40 + r2 + 10], b[gidx0 * 40 + r2 + 15], b[gidx0 * 40 + r2 + 20], b[gidx0 * 40 + r2 + 25], b[gidx0 * 40 + r2 + 30], b[gidx0 * 40 + r2 + 35]});
+		}
+		for (long r4 = 0; r4 < 3; r4++) {
+			f32x8 acc0_0, acc0_1;
+			acc0_0 = splat_f32x8(0.0f);
+			acc0_1 = splat_f32x8(0.0f);
+			for (long r2 = 0; r2 < 5; r2++) {
+				const float v0 = a[r4 * 10 + r2];
+				acc0_0 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&buf0[r2 * 8]), acc0_0);
+				const float v1 = a[r4 * 10 + r2 + 5];
+				acc0_1 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&buf0[r2 * 8]), acc0_1);
+			}
+			store_f32x8(&y[r4 * 16 + gidx0 * 8], acc0_0);
+			store_f32x8(&y[r4 * 16 + gidx0 * 8 + 8], acc0_1);
+		}
+	}
+}
+
+void r_6_8_5_call(void *const *bufs, const long *vars, long from, long to)
+{
+	(void)vars;
+	r_6_8_5(bufs[0], bufs[1], bufs[2], from, to);
+}
+

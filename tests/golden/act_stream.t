@@ -1,0 +1,2 @@
+input x f32[11]
+output y = x * x

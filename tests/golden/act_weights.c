@@ -1,0 +1,54 @@
+// helpers: vectors f32x8 store_f32x8
+void pack(float *restrict w_packed0, const float *restrict w, const long from, const long to)
+{
+	for (long gidx0 = from; gidx0 < to; gidx0++) {
+		for (long r3 = 0; r3 < 3; r3++) {
+			store_f32x8(&w_packed0[gidx0 * 24 + r3 * 8], (f32x8){w[r3 * 24 + gidx0], w[r3 * 24 + gidx0 + 3], w[r3 * 24 + gidx0 + 6], w[r3 * 24 + gidx0 + 9], w[r3 * 24 + gidx0 + 12], w[r3 * 24 + gidx0 + 15], w[r3 * 24 + gidx0 + 18], w[r3 * 24 + gidx0 + 21]});
+		}
+	}
+}
+
+void pack_call(void *const *bufs, const long *vars, long from, long to)
+{
+	(void)vars;
+	pack(bufs[0], bufs[1], from, to);
+}
+
+// helpers: vectors f32x8 splat_f32x8 load_f32x8 mulacc_f32x8 store_f32x8
+/* y */
+/* act_weights.t:3 */
+void r_2_24_3(float *restrict y, const float *restrict x, const float *restrict w_packed0, const long from, const long to)
+{
+	for (long gidx0 = from; gidx0 < to; gidx0++) {
+		f32x8 acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5;
+		acc0_0 = splat_f32x8(0.0f);
+		acc0_1 = splat_f32x8(0.0f);
+		acc0_2 = splat_f32x8(0.0f);
+		acc0_3 = splat_f32x8(0.0f);
+		acc0_4 = splat_f32x8(0.0f);
+		acc0_5 = splat_f32x8(0.0f);
+		for (long r2 = 0; r2 < 3; r2++) {
+			const float v0 = x[r2];
+			acc0_0 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24]), acc0_0);
+			acc0_1 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 8]), acc0_1);
+			acc0_2 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 16]), acc0_2);
+			const float v1 = x[r2 + 3];
+			acc0_3 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24]), acc0_3);
+			acc0_4 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 8]), acc0_4);
+			acc0_5 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 16]), acc0_5);
+		}
+		store_f32x8(&y[gidx0 * 24], acc0_0);
+		store_f32x8(&y[gidx0 * 24 + 8], acc0_1);
+		store_f32x8(&y[gidx0 * 24 + 16], acc0_2);
+		store_f32x8(&y[gidx0 * 24 + 24], acc0_3);
+		store_f32x8(&y[gidx0 * 24 + 32], acc0_4);
+		store_f32x8(&y[gidx0 * 24 + 40], acc0_5);
+	}
+}
+
+void r_2_24_3_call(void *const *bufs, const long *vars, long from, long to)
+{
+	(void)vars;
+	r_2_24_3(bufs[0], bufs[1], bufs[2], from, to);
+}
+
