@@ -251,3 +251,44 @@ seen() { sed -n '/^seen/,/^$/p' <<< "$output" | tr -d '[]\n' | sed 's/^seen f329
 	ok script -qec "$BIN/run loss.mp -n 3000000" /dev/null
 	tr '\r' '\n' <<< "$output" | grep -Eq 'run: step [0-9]+/3000000  loss [0-9.e+]+  k [0-9.e+]+  [0-9]+ steps/s'
 }
+
+# ---- the pipelines
+
+pipeline() { SLUICE_BIN=$BIN "$ROOT/pipelines/$1" "${@:2}"; }
+at_least() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 >= b) }'; }
+accuracy() { sed -n "s/^$1 *accuracy: \([0-9.]*\) .*/\1/p" <<< "$output"; }
+
+# killed N seconds of processor time after its start, or done: starts COMMAND again until it is done
+killed() {
+	local after=$1 child
+	"${@:2}" > out 2>&1 &
+	child=$!
+	sleep "$after"
+	pkill -9 -P "$child" -x run || true
+	wait "$child" || true
+}
+
+@test "train-digits: two networks tell 97 and 98 of a hundred images that they never saw" {
+	ok pipeline train-digits.sh digits
+	at_least "$(accuracy mlp)" 0.97 || { echo "$output"; return 1; }
+	at_least "$(accuracy conv)" 0.98 || { echo "$output"; return 1; }
+	# again, killed on the way and taken up where the last state was saved: the same bits
+	NETS=mlp killed 1.5 pipeline train-digits.sh again
+	NETS=mlp ok pipeline train-digits.sh again
+	cmp digits/mlp.safetensors again/mlp.safetensors
+	NETS=conv STEPS=40 ok pipeline train-digits.sh one
+	NETS=conv STEPS=40 ok pipeline train-digits.sh two
+	cmp one/conv.safetensors two/conv.safetensors
+}
+
+@test "train-char: a small transformer learns to write" {
+	STEPS=300 WRITE=80 ok pipeline train-char.sh "$ROOT/common/README.md" one
+	loss=$(sed -n 's/^loss: \([0-9.]*\) after 300 steps$/\1/p' <<< "$output")
+	at_least 2.6 "$loss" || { echo "$output"; return 1; }
+	text=$(sed '$d' <<< "$output")
+	[ "$(wc -m <<< "$text")" -ge 80 ]
+	STEPS=300 WRITE=80 killed 4 pipeline train-char.sh "$ROOT/common/README.md" two
+	STEPS=300 WRITE=80 ok pipeline train-char.sh "$ROOT/common/README.md" two
+	cmp one/states.safetensors two/states.safetensors
+	[ "$(sed '$d' <<< "$output")" = "$text" ]
+}
