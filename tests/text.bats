@@ -30,7 +30,7 @@ input() {
 @test "text: the example of its page" {
 	input 'f32(reshape(arange(20), 5, 4)) / 8'
 	prints scores x=x.npy
-	awk '/^```$/ { inside = !inside; next } inside' "$ROOT/trace/README.md" | tail -n +2 > page.t
+	sed -n '/^# scores.t/,/^```/p' "$ROOT/trace/README.md" | sed '1d; /^```/d' > page.t
 	command -p diff page.t <(tail -n +2 "$TESTS/text/scores.t")
 }
 
