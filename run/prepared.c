@@ -37,6 +37,30 @@ enum { KEYED = 1, FOUND = 2, AGAIN = 4, LATER = 8, MOVED = 16 };
 
 static bool slot_written(const Slots *call, size_t k) { return k < 64 && call->writes >> k & 1; }
 
+/* ---- memory */
+
+/* What is not read for now is given back: buffers on the way, and constants, which buffer_memory
+ * brings again. */
+static void drop_one(Buffers *b, size_t i)
+{
+	if (!b->mem[i])
+		return;
+	if (buffer_is(b->u[i], "prepared") || !b->exec->host) {
+		b->exec->release(b->mem[i]);
+		b->mem[i] = NULL;
+		if (b->exec->host)
+			b->host[i].data = NULL;
+	} else if (b->host[i].owned) {
+		bool large = b->host[i].bytes >= KEPT_FROM;
+		array_free(&b->host[i]);
+		b->mem[i] = NULL;
+		if (large)
+			malloc_trim(0);
+	} else if (val_get(b->u[i]->arg, "file")) {
+		pages_drop(b->host[i].data, b->host[i].bytes);
+	}
+}
+
 /* ---- keys */
 
 static bool is_local(const char *path)
@@ -64,7 +88,10 @@ static Key const_key(Buffers *b, size_t i)
 	Key k = key_start("constant");
 	if (!path || a->bytes < KEPT_FROM || stat(path, &st) || !is_settled(&st) || !is_local(path)) {
 		buffer_memory(b, i);
-		return key_add(k, a->data, a->bytes);
+		k = key_add(k, a->data, a->bytes);
+		if (path)
+			drop_one(b, i);
+		return k;
 	}
 	int64_t is[] = {st.st_dev, st.st_ino, st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
 		st.st_ctim.tv_sec, st.st_ctim.tv_nsec, file->a[1]->i, a->bytes};
@@ -231,28 +258,6 @@ size_t prepared_calls(const Prepared *p) { return p->n; }
 bool prepared_skips(const Prepared *p, size_t call) { return p->skip[call]; }
 
 /* ---- done */
-
-/* What no later call reads is given back: buffers on the way, and the constants that they were made
- * of. */
-static void drop_one(Buffers *b, size_t i)
-{
-	if (!b->mem[i])
-		return;
-	if (buffer_is(b->u[i], "prepared") || !b->exec->host) {
-		b->exec->release(b->mem[i]);
-		b->mem[i] = NULL;
-		if (b->exec->host)
-			b->host[i].data = NULL;
-	} else if (b->host[i].owned) {
-		bool large = b->host[i].bytes >= KEPT_FROM;
-		array_free(&b->host[i]);
-		b->mem[i] = NULL;
-		if (large)
-			malloc_trim(0);
-	} else if (val_get(b->u[i]->arg, "file")) {
-		pages_drop(b->host[i].data, b->host[i].bytes);
-	}
-}
 
 static void done_one(Prepared *p, Buffers *b, size_t i)
 {
