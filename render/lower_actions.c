@@ -153,7 +153,7 @@ static void tell(const Plan *p, const Facts *f)
 	if (p->split)
 		buf_printf(&b, ", sums in %d parts", p->split);
 	if (p->jam > 1)
-		buf_printf(&b, ", %d turns of a reduction at a time", p->jam);
+		buf_printf(&b, ", %d turns of a reduction at a time%s", p->jam, p->apart ? ", far apart" : "");
 	if (p->stream)
 		buf_printf(&b, ", stores past the cache");
 	if (p->fetch)
@@ -217,4 +217,29 @@ static UOp *kernel_actions(const Use *use)
 	return kernel;
 }
 
-Graph *lower_actions(Graph *g) { return kernels_map(g, kernel_actions); }
+int64_t lower_constants;
+
+/* Bytes of all constants that some call reads each time. */
+static int64_t constant_bytes(const Graph *g)
+{
+	Map seen = {0};
+	int64_t sum = 0, n;
+	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
+		const UOp *call = g->sink->src[i];
+		for (uint32_t k = 1; call->op == OP_CALL && !call_prepares(call) && k < call->nsrc; k++) {
+			const UOp *b = call->src[k];
+			if ((buffer_is(b, "const") || buffer_is(b, "prepared")) && !map_get(&seen, PKEY(b)) &&
+				shape_static(b->shape, &n) && mul_ok(n, dtype_size(b->dtype), &n) && !add_ok(sum, n, &sum))
+				sum = INT64_MAX;
+			map_put(&seen, PKEY(b), (void *)b);
+		}
+	}
+	map_free(&seen);
+	return sum;
+}
+
+Graph *lower_actions(Graph *g)
+{
+	lower_constants = constant_bytes(g);
+	return kernels_map(g, kernel_actions);
+}

@@ -5,6 +5,7 @@
  *       lanes   for k: for m<8, n<48: acc[m,n] = op(acc[m,n], body at element m,n of the tile)
  *       split   for kb: for l<16: acc[l] = op(acc[l], body at kb*16+l); a tail; then one of the 16
  *       jam     for kb: for n<48: for j<4: acc[n] = op(acc[n], body at kb*4+j)
+ *       apart   the same, body at kb + j*(k/4)
  *     GROUP   each item of a work group takes every 128th k; then a tree over local memory
  *     STAGE   for j, in tiles of its own: for m<8: buf[m,j] = value
  */
@@ -92,8 +93,9 @@ static Scope *fold_lanes(Lowering *l, Nest *n, Scope *outer)
 	return first ? in : outer;
 }
 
-/* The turns of a block: split ones have an accumulator each, in vectors; jammed ones share it. */
-static void fold_turns(Lowering *l, Nest *n, Scope *in, const Scope *block, int r, int turns)
+/* The turns of a block: split ones have an accumulator each, in vectors; jammed ones share it, and may be
+ * as far apart as there are blocks. */
+static void fold_turns(Lowering *l, Nest *n, Scope *in, const Scope *block, int r, UOp *blocks, int turns)
 {
 	int lanes = n->split ? vector_lanes(turns, n->element) : 1;
 	UOp *part = ix_const(0);
@@ -108,7 +110,9 @@ static void fold_turns(Lowering *l, Nest *n, Scope *in, const Scope *block, int 
 		part = ix_add(part, s->open);
 	}
 	in->binds |= 1ull << r;
-	in->at[r] = ix_add(ix_mul(block->open, ix_const(turns)), part);
+	bool apart = !n->split && l->plan.apart;
+	in->at[r] = apart ? ix_add(block->open, ix_mul(part, blocks)) :
+		ix_add(ix_mul(block->open, ix_const(turns)), part);
 	in->part = n->split ? part : NULL;
 	innermost(n, in);
 }
@@ -118,7 +122,7 @@ static void fold_main(Lowering *l, Nest *n, Scope *outer, int r, UOp *blocks, in
 	Scope *at = outer ? outer : n->at;
 	Scope *block = scope_new(l, at, 0, scope_range(l, at, blocks, "reduce"));
 	add_inner(n, outer, block);
-	fold_turns(l, n, fold_lanes(l, n, block), block, r, turns);
+	fold_turns(l, n, fold_lanes(l, n, block), block, r, blocks, turns);
 }
 
 static void fold_rest(Lowering *l, Nest *n, Scope *outer, int r, UOp *done, UOp *rest)

@@ -8,6 +8,7 @@
  *     ["grid", 2]             the two outermost loops are the items that threads share
  *     ["split", 16]           sums in 16 accumulators, where lanes have none
  *     ["jam", 4]              4 turns of a reduction within the lanes
+ *     ["jam", 4, 1]           each of them from another quarter of it
  *     ["stream"]              stores go past the cache
  *     ["fetch"]               what a turned tile stores to is fetched before
  *     ["ahead", 0]            the next row r0 is fetched while one is in work
@@ -83,7 +84,8 @@ void plan_write(const Plan *p, const Facts *f, UOp **kernel)
 	if (p->split)
 		list[n++] = VARR(val_str("split"), val_int(p->split));
 	if (p->jam > 1)
-		list[n++] = VARR(val_str("jam"), val_int(p->jam));
+		list[n++] = p->apart ? VARR(val_str("jam"), val_int(p->jam), val_int(1)) :
+			VARR(val_str("jam"), val_int(p->jam));
 	if (p->stream)
 		list[n++] = VARR(val_str("stream"));
 	if (p->fetch)
@@ -147,7 +149,12 @@ static void read_split(Plan *p, const Facts *f, const Val *a)
 	p->split = n > 1 ? n : 0;
 }
 
-static void read_jam(Plan *p, const Facts *f, const Val *a) { p->jam = number(f, a, 1, 64); }
+static void read_jam(Plan *p, const Facts *f, const Val *a)
+{
+	p->jam = number(f, a, 1, 64);
+	p->apart = a->n > 2 && number(f, a, 2, 1);
+}
+
 static void read_stream(Plan *p, const Facts *f, const Val *a) { p->stream = true; }
 static void read_fetch(Plan *p, const Facts *f, const Val *a) { p->fetch = true; }
 

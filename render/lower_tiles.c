@@ -376,13 +376,33 @@ static int even_vectors(const Tiling *t, int most)
 	return even < most && even > 0 ? (int)even : most;
 }
 
+/* Is an operand read from one end to the other, turn after turn, of more constants than a cache keeps until the next
+ * call?  A core waits less for memory when it reads from several places at once: then the turns that are taken together
+ * are far apart. (From a cache one place after another is a little faster.) */
+static bool reads_one_stream(const Tiling *t)
+{
+	enum { LARGE = 96 << 20, NEAR = 2048 };
+	int last = 63 - __builtin_clzll(bound_of(t->heavy));
+	Loads l = loads_in(t->heavy->src[0]);
+	bool one = false;
+	for (size_t i = 0; i < l.n; i++) {
+		Sum s;
+		sum_of(&s, l.at[i]->src[0]->src[1]);
+		int64_t step = sum_coef(&s, t->f->range[last]) * dtype_size(l.at[i]->dtype);
+		one |= free_of(l.at[i]) >> t->v & 1 && step > 0 && step <= NEAR;
+	}
+	vec_free(&l);
+	return one && lower_constants >= LARGE;
+}
+
 /* Whole rows of accumulators in the cache, several turns at a time. */
 static void tile_rows(Tiling *t)
 {
 	int64_t turns = turns_of(t, t->heavy);
 	order_last(t->p, t->v);
 	tile(t->p, t->v, even_vectors(t, turns < 16 ? 4 : ROW_TILE / t->lanes), t->lanes);
-	t->p->jam = turns >= 4 ? 4 : 1;
+	t->p->apart = turns >= 64 && reads_one_stream(t);
+	t->p->jam = t->p->apart ? 8 : turns >= 4 ? 4 : 1;
 	choose_items(t, t->p->norder);
 }
 

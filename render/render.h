@@ -52,6 +52,8 @@ Graph *customs_map(Graph *g, UOp *(*fn)(UOp *custom, const UOp *call));
 Graph *graph_with_calls(Graph *g, size_t n, UOp *const *calls);
 /* Like walk_replace over the kernel's STOREs; fn is told nothing of statements. */
 extern bool lower_explain, lower_strict;
+/* Bytes of the constants that the document's calls read; set by the pass actions. */
+extern int64_t lower_constants;
 /* --opt: "NAME*: action; action", or NULL */
 extern const char *lower_opt;
 /* One line of --explain about a kernel. */
@@ -114,7 +116,7 @@ typedef struct { int unroll, vector; } Tile;
 typedef struct { UOp *value; uint64_t over, along; } Staged;
 /* The list of actions, read. It stands in the kernel's arg as
  *   [["order", axis…], ["tile", axis, unroll, vector]…, ["chunk", axis, tiles]…, ["grid", loops],
- *    ["split", lanes], ["jam", turns], ["stream"], ["fetch"], ["ahead", axis],
+ *    ["split", lanes], ["jam", turns] or ["jam", turns, 1], ["stream"], ["fetch"], ["ahead", axis],
  *    ["bind", items, axis…] or ["group", items, axis…], ["stage", node, axis…] …, ["turn", node, axis] …]
  * where node counts the kernel's nodes depth first, sources first. The empty list is plain loops.
  */
@@ -127,6 +129,7 @@ typedef struct {
 	int grid;                          /* how many of the outermost loops the grid's items are */
 	int split;                         /* partial accumulators; 0: one */
 	int jam;                           /* turns of a reduction within the lanes; 0: one */
+	bool apart;                        /* each of them from another part of it */
 	bool stream;                       /* stores go past the cache */
 	bool fetch;                        /* what a turned tile stores to is fetched before it is loaded */
 	uint64_t ahead;                    /* the range whose next turn's loads are fetched while a row is in work, or 0 */
