@@ -186,6 +186,8 @@ same_as_text() {
 	faulty 2 '--limit takes seconds' tool trace --limit soon p.c
 }
 
+children() { tr -d ' ' < /proc/$1/task/$1/children; }
+
 @test "C: what ends trace leaves no folder and no process behind" {
 	mkdir t
 	program 'for (;;) ;' > p.c
@@ -193,10 +195,11 @@ same_as_text() {
 		(trap - INT; exec env TMPDIR="$PWD/t" "$BIN/trace" p.c) > out 2> err &
 		pid=$!
 		for i in {1..200}; do
-			child=$(ls t/*/program.so 2> /dev/null && pgrep -P $pid) && break
+			ls t/*/program.so > /dev/null 2>&1 && grep -q 'trace' /proc/$(children $pid)/comm && break
 			sleep 0.1
-		done
-		child=$(pgrep -P $pid)
+		done 2> /dev/null
+		child=$(children $pid)
+		[ -n "$child" ]
 		# bash starts background jobs with SIGINT ignored; such a trace is to keep it so
 		[ "$sig" = TERM ] || sig=HUP
 		kill -$sig $pid
@@ -275,6 +278,18 @@ same_as_text() {
 	tool diff a.mp c.mp
 }
 
+@test "C: files beside the program; info looks at one" {
+	mkdir -p sub
+	printf 'output w = f32([1, 2, 4])\n' > w.t
+	tool trace w.t | tool run -o sub
+	program 'output("y", mul(x, load("w.npy")));' > sub/p.c
+	ok tool run --interpret <(tool trace sub/p.c) x=rand
+	grep -q '^y f64\[3\]' <<< "$output"
+	tool trace sub/p.c | tool show | grep -q 'file: \["/.*/sub/w.npy", '
+	ok tool info sub/p.c
+	grep -q 'f64\[3\]' <<< "$output"
+}
+
 @test "C: sizes are symbolic, checked, and fixed by the caller" {
 	cat > p.c <<-'E'
 		#include <sluice/tensor.h>
@@ -311,12 +326,15 @@ same_as_text() {
 			y -= -x;
 			y = ((y > 1) & !(y >= 2)) | (x == y);
 			std::vector<Tensor> rows = {x, 2 * x};
+			Tensor two[2] = {x, -x};
+			std::vector<bool> bits = {true, false, true};
+			output("t", where(bits, stack(two)[0], concat(two, KW(axis, 0))(RANGE(3, NONE))));
 			output("y", y);
 			output("r", stack(list(rows)) + at(x, 0) + x(RANGE(0, 3, 2))[1]);
 			output("s", x << 1);
 		}
 	E
-	faulty 4 'p.cpp:14: ' tool trace p.cpp
+	faulty 4 'p.cpp:17: ' tool trace p.cpp
 	sed -i '/<< 1/d' p.cpp
 	ok tool run --interpret <(tool trace p.cpp) x=rand
 	grep -q '^y bool\[3\]' <<< "$output"

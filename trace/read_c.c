@@ -224,14 +224,11 @@ static void compile(const Language *l, const char *file)
 
 static Graph *traced(const char *file)
 {
-	char self[PATH_MAX], *argv[8];
+	char *argv[8];
 	Buf out = {0};
 	int n = 0;
-	ssize_t k = readlink("/proc/self/exe", self, sizeof self - 1);
-	if (k < 0)
-		die_errno("cannot find the own program");
-	self[k] = 0;
-	argv[n++] = self;
+	if (!(argv[n++] = (char *)tool_find("trace")))
+		die(FAILED, "trace is not on the stage path %s", stage_path());
 	argv[n++] = object;
 	if (opt_function)
 		argv[n++] = arena_printf("--function=%s", opt_function);

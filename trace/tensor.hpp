@@ -67,6 +67,17 @@ class Arg {
 	template <class T>
 	static SluiceValue array(SluicePlace at, const T &a)
 	{
+		using E = std::remove_cv_t<std::remove_all_extents_t<T>>;
+		static_assert(std::is_arithmetic_v<E> || (std::is_same_v<E, Tensor> && std::rank_v<T> == 1),
+			"an argument is an array of what is no number");
+		if constexpr (std::is_same_v<E, Tensor>)
+			return vector(at, std::vector<Tensor>(a, a + std::extent_v<T>));
+		else
+			return numbers(at, a);
+	}
+	template <class T>
+	static SluiceValue numbers(SluicePlace at, const T &a)
+	{
 		int64_t dim[16];
 		int k = 0;
 		sizes<T>(dim, k);
@@ -85,16 +96,22 @@ class Arg {
 	static SluiceValue vector(SluicePlace at, const std::vector<T> &v)
 	{
 		int64_t n = (int64_t)v.size();
-		if constexpr (std::is_arithmetic_v<T>)
+		if constexpr (std::is_same_v<T, bool>) {
+			std::vector<char> bytes(v.begin(), v.end());
+			return sluice_api->data(at, "literal", "bool", 1, &n, bytes.data());
+		} else if constexpr (std::is_arithmetic_v<T>) {
 			return sluice_api->data(at, "literal", dtype_of<T>(), 1, &n, v.data());
-		std::vector<SluiceValue> at_(v.size());
-		for (size_t i = 0; i < v.size(); i++)
-			at_[i] = Arg(v[i]).value;
-		return sluice_api->call(at, ".list", (int)n, at_.data());
+		} else {
+			std::vector<SluiceValue> element(v.size());
+			for (size_t i = 0; i < v.size(); i++)
+				element[i] = Arg(v[i]).value;
+			return sluice_api->call(at, ".list", (int)n, element.data());
+		}
 	}
 	template <class T>
 	static SluiceValue number(SluicePlace at, T v)
 	{
+		static_assert(std::is_arithmetic_v<T>, "an argument is neither Tensor, number, text nor array");
 		if constexpr (std::is_same_v<T, bool>)
 			return sluice_api->truth(v);
 		else if constexpr (std::is_floating_point_v<T>)

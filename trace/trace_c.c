@@ -61,7 +61,7 @@ static void ended_by(int sig)
 	char place[16] = "";
 	if (at.file)
 		snprintf(place, sizeof place, ":%d", at.line);
-	int n = snprintf(line, sizeof line - 1, "trace: %.600s%s: the program ended%s: %s",
+	int n = snprintf(line, sizeof line - 1, "%s: %.600s%s: the program ended%s: %s", die_stage,
 		at.file ? at.file : source, place, at.file ? " here or behind it" : "", signal_text(sig));
 	for (int i = 0; i < n; i++)
 		line[i] = (unsigned char)line[i] < 32 || line[i] == 127 ? '?' : line[i];
