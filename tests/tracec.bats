@@ -348,7 +348,7 @@ children() { tr -d ' ' < /proc/$1/task/$1/children; }
 }
 
 @test "make install: the header is found by the installed tools" {
-	make -s -C "$ROOT" B="${BIN%/bin}" install PREFIX="$PWD/usr" > log 2>&1 || { cat log; return 1; }
+	make -s -C "$ROOT" -o all B="${BIN%/bin}" install PREFIX="$PWD/usr" > log 2>&1 || { cat log; return 1; }
 	program 'output("y", x);' > p.c
 	usr/bin/sluice trace p.c > p.mp
 	"${CC:-cc}" -std=gnu11 -I usr/include -shared -fPIC -o p.so p.c
