@@ -94,12 +94,21 @@ static bool part_factor(UOp *u, uint64_t in, uint64_t bound)
 	return false;
 }
 
+/* Another buffer at the very same place */
+static bool beside(const UOp *a, const UOp *b)
+{
+	const UOp *i = a->src[0], *k = b->src[0];
+	return i->src[0] != k->src[0] && i->nsrc == k->nsrc &&
+		!memcmp(i->src + 1, k->src + 1, (i->nsrc - 1) * sizeof *i->src);
+}
+
 static bool reuses(UOp *fold)
 {
 	uint64_t around = range_mask(fold), in = range_mask(fold->src[0]);
 	uint64_t bound = in & ~around;
 	Nodes all = walk_brief(fold->src[0]);
 	int full = 0, part = 0;
+	UOp *whole = NULL;
 	for (size_t i = 0; i < all.n; i++) {
 		if (all.at[i]->op != OP_LOAD)
 			continue;
@@ -107,10 +116,13 @@ static bool reuses(UOp *fold)
 		/* only what moves with the fold is an operand of it */
 		if (!(m & bound))
 			continue;
+		/* two tensors of the fold's own shape, multiplied: a row of sums, however it is weighed */
+		if ((m & in) == in && whole && beside(whole, all.at[i]))
+			return false;
 		if ((m & in) == in)
-			full++;
-		else
-			part++;
+			whole = all.at[i];
+		full += (m & in) == in;
+		part += (m & in) != in;
 	}
 	if (full)       /* by a vector, as in a matrix product; a bias in the sum does not make one */
 		return part > 0 && part_factor(fold->src[0], in, bound);

@@ -339,25 +339,6 @@ static void explain_verdict(const Verdict *v, const char *what, const UOp *call)
 		explain("%s into %s: %s, %s", what, step_label(call), done, v->why);
 }
 
-static bool merge_one(Plan *p, int c, Use *use)
-{
-	int t = candidate(p, c, use);
-	if (t < 0)
-		return false;
-	Step *from = &p->step[t], *to = &p->step[c];
-	Pair pair = pair_of(to->call, from->call);
-	Verdict *v = judge(p, &pair, from, to);
-	explain_verdict(v, buffer_name(use->buffer), to->call);
-	if (!v->merged.kernel)
-		return false;
-	to->call = seated_call(&v->merged, pair.buffer);
-	to->is = step_facts(to->call);
-	to->is->work = to->is->work < 0 && v->work > 0 ? v->work : to->is->work;
-	replace_reads(from, to, use);
-	p->merged++;
-	return true;
-}
-
 /* Each reader may compute it itself: all of them together, judged by what they are before anything
  * is merged. */
 static bool is_cheap(Plan *p, int k)
@@ -379,6 +360,73 @@ static bool is_cheap(Plan *p, int k)
 	explain("%s: wanted %.4g times by %zu kernels: %s (%.4g against %.4g)", buffer_name(to),
 		times, u->left, yes ? "computed in each" : "stored once", with, without);
 	return yes;
+}
+
+/* The only reader of what step k writes, when that is a value of each element; -1 when it is not. */
+static int next_element(Plan *p, int k)
+{
+	const Use *u = use_of(&p->uses, step_buffer(p->step[k].call, 0));
+	Turn *r = u->readers;
+	while (r && r->step <= k)
+		r = r->next;
+	return u->temp && u->left == 1 && r ? r->step : -1;
+}
+
+/* A row's fold goes into values of each element, step c first, of which several kernels want the
+ * last: with the fold that would be stored, without it each computes it, and of the fold there is
+ * one for a row. */
+static bool keeps_apart(Plan *p, int t, int c)
+{
+	enum { FEWER = 4, LINKS = 16 };
+	Step *fold = &p->step[t];
+	double ops = 0, loads = 1, times = 0, load;
+	double rows = count_guess(step_buffer(fold->call, 0)->shape);
+	int last = -1;
+	if (!fold->is->folds || fold->is->scan || facts_contracts(fold->is))
+		return false;
+	for (int k = c, links = 0; k >= 0 && links < LINKS; links++) {
+		Step *s = &p->step[k];
+		int l;
+		if (!s->is->kernel || s->barrier || s->is->folds || s->is->scan ||
+		    s->is->kernel->nsrc != 1 ||
+		    count_guess(step_buffer(s->call, 0)->shape) < FEWER * rows)
+			return false;
+		ops += facts_ops(s->is, &l);
+		loads += l - 1;
+		last = k;
+		k = next_element(p, k);
+	}
+	Use *u = use_of(&p->uses, step_buffer(p->step[last].call, 0));
+	if (!u->temp || u->left < 2)
+		return false;
+	for (Turn *r = u->readers; r; r = r->next)
+		times += p->step[r->step].is->kernel ? repeats(&p->step[r->step], u->buffer) : 1;
+	load = 4 + (times - 1);
+	return ops * times + loads * load <= 1.25 * (ops + 4 * loads + 4 + load);
+}
+
+static bool merge_one(Plan *p, int c, Use *use)
+{
+	int t = candidate(p, c, use);
+	if (t < 0)
+		return false;
+	Step *from = &p->step[t], *to = &p->step[c];
+	if (keeps_apart(p, t, c)) {
+		explain("%s into %s: stored, each that wants that computes it",
+			buffer_name(use->buffer), step_label(to->call));
+		return false;
+	}
+	Pair pair = pair_of(to->call, from->call);
+	Verdict *v = judge(p, &pair, from, to);
+	explain_verdict(v, buffer_name(use->buffer), to->call);
+	if (!v->merged.kernel)
+		return false;
+	to->call = seated_call(&v->merged, pair.buffer);
+	to->is = step_facts(to->call);
+	to->is->work = to->is->work < 0 && v->work > 0 ? v->work : to->is->work;
+	replace_reads(from, to, use);
+	p->merged++;
+	return true;
 }
 
 static void merge_step(Plan *p, int c)

@@ -1,6 +1,7 @@
 /* Derivatives of GATHER and SCATTER: what one reads, the other writes.
  *
  *     GATHER(x, i)            the cotangent is added in at i                       SCATTER ADD(0, i, g)
+ *                             one element a row: g where the place is i, else 0    WHERE(ARANGE = i, g, 0)
  *     SCATTER ADD(x, i, v)    g for x, what stands at i for v                      GATHER(g, i)
  *     SCATTER SET             the same, for x where nothing was put, for v where it was put last
  *     SCATTER MAX             shared equally by x and all v that are the greatest at a place
@@ -20,9 +21,54 @@ static UOp *orzero(UOp *t, UOp *like) { return t ? t : zeros(like); }
 
 /* ---- GATHER */
 
+/* An index as i64; above all of i64 is outside too, where a cast would wrap. */
+static UOp *as_place(UOp *i)
+{
+	if (i->dtype == DT_U64)
+		i = t_min(i, const_bits(DT_U64, &(uint64_t){INT64_MAX}));
+	return t_cast(i, DT_I64);
+}
+
+/* i is 0, 1, 2, … along that axis, whatever the others: so take_along indexes the axes that it does not choose along. */
+static bool counts(UOp *i, int axis)
+{
+	UOp *n = t_dim(i, axis), *one = ix_const(1);
+
+	i = i->op == OP_EXPAND ? i->src[0] : i;
+	for (int d = 0; d < t_rank(i); d++)
+		if (t_dim(i, d) != (d == axis ? n : one))
+			return false;
+	i = i->op == OP_RESHAPE ? i->src[0] : i;
+	return i->op == OP_ARANGE && t_rank(i) == 1 && t_dim(i, 0) == n;
+}
+
+/* The axis along which u takes one element of each row of x; -1 when it is no such gather. */
+static int chosen_axis(UOp *u)
+{
+	UOp *x = u->src[0];
+	int axis = -1;
+
+	if ((int)u->nsrc - 1 != t_rank(x) || t_rank(u) != t_rank(x))
+		return -1;
+	for (int d = 0; d < t_rank(x); d++) {
+		if (t_dim(u, d) == t_dim(x, d) && counts(u->src[1 + d], d))
+			continue;
+		if (axis >= 0 || t_dim(u, d) != ix_const(1))
+			return -1;
+		axis = d;
+	}
+	return axis;
+}
+
 static void gather_back(UOp *u, UOp *g, const bool *want, UOp **to)
 {
-	to[0] = t_scatter(zeros(u->src[0]), (int)u->nsrc - 1, u->src + 1, g, "ADD");
+	UOp *x = u->src[0];
+	int axis = chosen_axis(u);
+
+	if (axis < 0)
+		to[0] = t_scatter(zeros(x), (int)u->nsrc - 1, u->src + 1, g, "ADD");
+	else
+		to[0] = t_where(t_eq(t_iota(DT_I64, x->shape, axis), as_place(u->src[1 + axis])), g, t_num(g->dtype, 0));
 }
 
 static UOp *gather_along(UOp *u, UOp *const *t) { return t_gather(t[0], (int)u->nsrc - 1, u->src + 1); }
@@ -110,11 +156,7 @@ static UOp *flat_places(Put p)
 
 	for (int k = 0; k < p.k; k++) {
 		n = t_size(DT_I64, t_dim(p.x, k));
-		i = p.at[k];
-		/* above all of i64 is outside too; a cast would wrap it */
-		if (i->dtype == DT_U64)
-			i = t_min(i, const_bits(DT_U64, &(uint64_t){INT64_MAX}));
-		i = t_cast(i, DT_I64);
+		i = as_place(p.at[k]);
 		in = t_and(in, t_and(t_not(t_lt(i, t_num(DT_I64, 0))), t_lt(i, n)));
 		flat = t_add(t_mul(flat, n), i);
 		count = ix_mul(count, t_dim(p.x, k));

@@ -11,15 +11,16 @@ Value fn_softmax(Args *a)
 	return v_tensor(t_softmax(x, arg_axis(a, 1, t_rank(x))));
 }
 
-/* (x - max) - log(sum(exp(x - max))), in f32 at least */
+/* (x - max) - log(sum(exp(x - max))), in f32 at least; the plain exp2 form, as for softmax */
 static UOp *log_softmax(UOp *x, int axis)
 {
 	DType dt = x->dtype;
-	UOp *d;
+	UOp *d, *e;
 
 	x = t_cast(x, dtype_acc(dt));
 	d = t_sub(x, NODE(OP_DETACH, x->dtype, VNIL, t_reduce(OP_MAX, x, 1, &axis, true)));
-	return t_cast(t_sub(d, t_log(t_sum(t_exp(d), axis, true))), dt);
+	e = t_op1(OP_EXP2, t_mulc(d, M_LOG2E));
+	return t_cast(t_sub(d, t_log(t_sum(e, axis, true))), dt);
 }
 
 Value fn_log_softmax(Args *a)
