@@ -60,8 +60,7 @@ typedef struct { Kernel *at; size_t n, bytes; pid_t pid; const char *src, *out, 
 
 /* ---- the compiler */
 
-/* Everything about this machine's processor that -march=native looks at. */
-static Key add_features(Key k)
+Key key_processor(Key k)
 {
 #if defined __x86_64__ || defined __i386__
 	static const unsigned leaf[][2] = { { 0, 0 }, { 7, 0 }, { 7, 1 }, { 0x80000001, 0 } };
@@ -105,7 +104,7 @@ static Compiler compiler_find(const char *wanted, bool fast)
 	c.key = key_add(key_adds(c.key, real), is, sizeof is);
 	for (int i = 0; flags_all[i]; i++)
 		c.key = key_adds(c.key, flags_all[i]);
-	c.key = add_features(c.key);
+	c.key = key_processor(c.key);
 	free(real);
 	return c;
 }

@@ -85,7 +85,7 @@ static Graph *raise(Graph *g)
 	inputs_remember(g);
 	if (opt_interpret)
 		return g->level < LV_GRAPH ? stage_raise(g, LV_GRAPH, NULL, false) : g;
-	return g->level < LV_PROGRAM ? stage_raise(g, LV_PROGRAM, opt_target, true) : g;
+	return g->level < LV_PROGRAM ? program_raise(g, opt_target) : g;
 }
 
 static void write_profile(const Session *s)

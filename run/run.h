@@ -94,6 +94,14 @@ enum { MOST_THREADS = 256 };
 
 void build_cpu(size_t n, Program *const *p, const BuildOptions *o);
 
+/* With everything about this machine's processor that -march=native looks at. */
+Key key_processor(Key k);
+
+/* ---- raise.c */
+
+/* g at level program, by the stages or from the cache. */
+Graph *program_raise(Graph *g, const char *target);
+
 /* ---- canonical.c */
 
 /* What of a C source decides its object: without comments, names of the kernel and its parameters

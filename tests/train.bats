@@ -252,6 +252,41 @@ seen() { sed -n '/^seen/,/^$/p' <<< "$output" | tr -d '[]\n' | sed 's/^seen f329
 	tr '\r' '\n' <<< "$output" | grep -Eq 'run: step [0-9]+/3000000  loss [0-9.e+]+  k [0-9.e+]+  [0-9]+ steps/s'
 }
 
+# ---- the second run of a graph
+
+@test "the second run of a step starts no stage and no compiler" {
+	export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
+	cat > s.t <<-'END'
+		input x f32[5, 3]
+		state w f32[3] = 0.5
+		loss = mean(square(x @ w - 1))
+		w <- sgd(w, grad(loss, w))
+		output loss
+	END
+	tool trace s.t > s.mp
+	ok tool run -v s.mp x=rand -n 3 -o one.npz
+	grep -q '/fuse' <<< "$errors" && grep -q ' -shared ' <<< "$errors"
+	ok tool run -v s.mp x=rand -n 3 -o two.npz
+	! grep -q '^/' <<< "$errors"
+	cmp one.npz two.npz
+	# another target, another graph, a stage of the user's own: not that one
+	ok tool run -v <(sed 's/square(x @ w - 1)/square(x @ w - 2)/' s.t | cat > t.t; tool trace t.t) x=rand -n 3
+	grep -q '/fuse' <<< "$errors"
+	mkdir own
+	printf '#!/bin/sh\necho own >&2\nexec "%s/fuse"\n' "$BIN" > own/fuse
+	chmod +x own/fuse
+	SLUICE_PATH=own ok tool run s.mp x=rand -n 3 -o two.npz
+	[ "$errors" = own ]
+	cmp one.npz two.npz
+	SLUICE_PATH=own ok tool run s.mp x=rand -n 3 -o two.npz
+	[ "$errors" = own ]
+	# a harmed entry is made again
+	for f in $(find cache -name '*.mp'); do chmod u+w "$f"; printf x | dd of="$f" bs=1 seek=20 conv=notrunc 2> /dev/null; done
+	ok tool run -v s.mp x=rand -n 3 -o two.npz
+	grep -q '/fuse' <<< "$errors"
+	cmp one.npz two.npz
+}
+
 # ---- the pipelines
 
 pipeline() { SLUICE_BIN=$BIN "$ROOT/pipelines/$1" "${@:2}"; }
