@@ -125,7 +125,8 @@ static double repeats(const Step *s, const UOp *buffer)
 	return 0;
 }
 
-/* The kernel asks for the buffer's elements in an order that comes from memory: a loaded index goes along its last axis. */
+/* The kernel asks for the buffer's elements in an order that comes from memory: a loaded index goes
+ * along its last axis. */
 static bool in_loaded_order(UOp *kernel, UOp *param)
 {
 	Nodes sites = sites_of(kernel, param);
@@ -142,7 +143,8 @@ static bool in_loaded_order(UOp *kernel, UOp *param)
 /* Elementwise value wanted `times` times: computed each time, or stored once and loaded. A load
  * that is repeated comes out of a near cache. In favour of computing by a quarter, as a kernel less
  * is worth something. free: how many elements are prepared, whose storing takes no time of the
- * call's; 0 otherwise. single: it would be wanted element by element, where by itself it is computed in vectors. */
+ * call's; 0 otherwise. single: it would be wanted element by element, where by itself it is
+ * computed in vectors. */
 static bool recompute(Facts *f, double times, double free, bool single, double *inlined_cost,
 	double *stored_cost)
 {
@@ -362,7 +364,8 @@ static bool is_cheap(Plan *p, int k)
 	return yes;
 }
 
-/* The only reader of what step k writes, when that is a value of each element; -1 when it is not. */
+/* The only reader of what step k writes, when that is a value of each element; -1 when it is not.
+ */
 static int next_element(Plan *p, int k)
 {
 	const Use *u = use_of(&p->uses, step_buffer(p->step[k].call, 0));

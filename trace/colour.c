@@ -3,12 +3,14 @@
  *     a tridiagonal matrix of any size     3 colours: columns 0 3 6 …, 1 4 7 …, 2 5 8 …
  *     an arrow, symmetric                  2: the dense column, and all others
  *
- * Greedy in several orders; the best counts. Of columns, a row with k of them needs k colours, so that the fullest row says
- * when nothing better can come. Of stars, the condition in pattern.h, which each step keeps. */
+ * Greedy in several orders; the best counts. Of columns, a row with k of them needs k colours, so
+ * that the fullest row says when nothing better can come. Of stars, the condition in pattern.h,
+ * which each step keeps. */
 #include "pattern.h"
 #include <stdlib.h>
 
-typedef struct { uint32_t n; uint64_t *word; uint32_t words, low; } Used;     /* colours a row has; all below low */
+/* the colours that a row has, as bits; all below low are among them */
+typedef struct { uint64_t *word; uint32_t words, low; } Used;
 
 enum { ROUNDS = 4 };
 
@@ -47,7 +49,8 @@ static void order_natural(uint32_t n, uint32_t *order)
 		order[i] = i;
 }
 
-/* Classes as they are, the last one first: greedy in that order needs no more colours, and often fewer. */
+/* Classes as they are, the last one first: greedy in that order needs no more colours, and often
+ * fewer. */
 static void order_by_class(uint32_t n, const uint32_t *colour, uint32_t *order)
 {
 	uint32_t *key = xmalloc(((size_t)n + 1) * sizeof *key);
@@ -73,7 +76,8 @@ static void use(Used *u, uint32_t c)
 		u->low++;
 }
 
-/* The least colour that no row of column j has. Starts where the fullest of its rows has a gap, and takes words at a time. */
+/* The least colour that no row of column j has. Starts where the fullest of its rows has a gap, and
+ * takes words at a time. */
 static uint32_t least_free(const Rows *bycol, uint32_t j, const Used *row)
 {
 	const uint32_t *at = bycol->at + bycol->first[j];
@@ -91,7 +95,8 @@ static uint32_t least_free(const Rows *bycol, uint32_t j, const Used *row)
 	}
 }
 
-static uint32_t greedy_columns(const Rows *byrow, const Rows *bycol, const uint32_t *order, uint32_t limit, uint32_t *colour)
+static uint32_t greedy_columns(
+	const Rows *byrow, const Rows *bycol, const uint32_t *order, uint32_t limit, uint32_t *colour)
 {
 	Used *row = xcalloc((size_t)byrow->rows + 1, sizeof *row);
 	uint32_t count = 0;
@@ -121,7 +126,11 @@ static uint32_t fullest(const Rows *r)
 	return (uint32_t)most;
 }
 
-typedef struct { const Rows *byrow, *bycol; uint32_t *order, *trial, *best, count; bool star; } Search;
+typedef struct {
+	const Rows *byrow, *bycol;
+	uint32_t *order, *trial, *best, count;
+	bool star;
+} Search;
 
 static uint32_t greedy_star(const Rows *r, const uint32_t *order, uint32_t limit, uint32_t *colour);
 
@@ -185,7 +194,8 @@ uint32_t colour_columns(const Rows *byrow, const Rows *bycol, uint32_t limit, ui
 
 /* ---- stars */
 
-/* What a vertex sees: for each colour among its neighbours how many have it, and one that has. By vertex a list. */
+/* What a vertex sees: for each colour among its neighbours how many have it, and one that has. By
+ * vertex a list. */
 typedef struct { uint32_t colour, count, one, next; } Seen;
 typedef struct {
 	const Rows *r;
@@ -216,8 +226,8 @@ static void see(Star *s, uint32_t v, uint32_t colour, uint32_t who)
 
 static void forbid(Star *s, uint32_t c) { s->forbidden[c] = s->step; }
 
-/* Colour c for v keeps the condition unless: a neighbour w has c; or w sees c and v sees w's colour twice; or w sees c once,
- * at x, and x sees w's colour twice. */
+/* Colour c for v keeps the condition unless: a neighbour w has c; or w sees c and v sees w's colour
+ * twice; or w sees c once, at x, and x sees w's colour twice. */
 static void forbid_around(Star *s, uint32_t v, uint32_t w)
 {
 	bool twice = sees(s, v, s->colour[w])->count > 1;
@@ -277,7 +287,8 @@ uint32_t colour_star(const Rows *r, uint32_t *colour)
 
 	/* of a dense one nothing better can come than colours of its columns; and they always do */
 	bool dense = rows_count(r) > (size_t)n * n / 2;
-	uint32_t stars = dense ? n + 1 : search(&s, least, n), columns = colour_columns(r, r, stars - 1, plain);
+	uint32_t stars = dense ? n + 1 : search(&s, least, n),
+			 columns = colour_columns(r, r, stars - 1, plain);
 	if (columns < stars)
 		memcpy(colour, plain, n * sizeof *plain);
 	free(plain);

@@ -34,7 +34,8 @@ static UOp *fix_node(UOp *u, UOp *const *src, const VarEnv *env)
 {
 	const Val *arg = u->arg, *shape = val_get(arg, "shape");
 
-	if (u->op == OP_RESHAPE || u->op == OP_EXPAND || u->op == OP_PAD || u->op == OP_SHRINK || u->op == OP_ARANGE)
+	if (u->op == OP_RESHAPE || u->op == OP_EXPAND || u->op == OP_PAD || u->op == OP_SHRINK ||
+		u->op == OP_ARANGE)
 		arg = fixed(arg, env);
 	else if (shape)
 		arg = val_set(arg, "shape", fixed(shape, env));
@@ -78,15 +79,18 @@ static void read_set(const Graph *g, const char *text, VarEnv *env)
 	if (end == eq + 1 || *end)
 		die(USAGE, "'%.80s' is not SIZE=N", text);
 	if (v < range->a[0]->i || v > range->a[1]->i)
-		die(USAGE, "%s=%lld is not within %lld..%lld", name, v, (long long)range->a[0]->i, (long long)range->a[1]->i);
+		die(USAGE, "%s=%lld is not within %lld..%lld", name, v, (long long)range->a[0]->i,
+			(long long)range->a[1]->i);
 	env->name[env->n] = name;
 	env->value[env->n++] = v;
 }
 
-/* What meta says of sizes holds of the numbers too; an input whose sizes are numbers gives none its value. */
+/* What meta says of sizes holds of the numbers too; an input whose sizes are numbers gives none its
+ * value. */
 static void fix_meta(Graph *g, const VarEnv *env)
 {
-	const Val *sized = val_get(g->meta, "sized"), *checks = val_get(g->meta, "checks"), *trims = val_get(g->meta, "trims");
+	const Val *sized = val_get(g->meta, "sized"), *checks = val_get(g->meta, "checks"),
+			  *trims = val_get(g->meta, "trims");
 	const Val **row;
 
 	if (sized) {
@@ -105,7 +109,8 @@ static void fix_meta(Graph *g, const VarEnv *env)
 	if (checks) {
 		row = arena_alloc((checks->n + 1) * sizeof *row);
 		for (size_t i = 0; i < checks->n; i++)
-			row[i] = VARR(checks->a[i]->a[0], fixed(checks->a[i]->a[1], env), fixed(checks->a[i]->a[2], env));
+			row[i] = VARR(
+				checks->a[i]->a[0], fixed(checks->a[i]->a[1], env), fixed(checks->a[i]->a[2], env));
 		g->meta = val_set(g->meta, "checks", val_array(checks->n, row));
 	}
 	for (size_t i = 0; trims && i < trims->n; i++)

@@ -1,18 +1,23 @@
-/* hess -o loss -w x,z: adds the second derivatives of a scalar, hess_loss_x by x twice and hess_loss_x_z by both.
+/* hess -o loss -w x,z: adds the second derivatives of a scalar, hess_loss_x by x twice and
+ * hess_loss_x_z by both.
  *
  *     loss f32, x f32[4]   →   hess_loss_x f32[4,4]
  *
- * They are the derivatives of the gradient, which is a graph as any other: what is linear in it has no x left in its
- * gradient, so that a sparse pattern has only what goes together otherwise. A block on the diagonal is symmetric, and with
+ * They are the derivatives of the gradient, which is a graph as any other: what is linear in it has
+ * no x left in its gradient, so that a sparse pattern has only what goes together otherwise. A
+ * block on the diagonal is symmetric, and with
  * --sparse takes star colours. */
 #include "sparse.h"
 
 static Names opt_of, opt_wrt;
 
 static const Option options[] = {
-	{'o', "of", "NAME", "the output to derive: a scalar of floats (else the only one there is)", &opt_of, .many = true},
-	{'w', "wrt", "NAME", "the buffers to derive by, NAME,NAME (else all states of floats that the output reads; "
-		"where it reads none, its inputs)", &opt_wrt, .many = true},
+	{'o', "of", "NAME", "the output to derive: a scalar of floats (else the only one there is)",
+		&opt_of, .many = true},
+	{'w', "wrt", "NAME",
+		"the buffers to derive by, NAME,NAME (else all states of floats that the output reads; "
+		"where it reads none, its inputs)",
+		&opt_wrt, .many = true},
 	JACOBIAN_OPTIONS,
 	{0},
 };
@@ -22,10 +27,13 @@ static UOp *scalar_of(const Picked *of)
 	UOp *u = of->node.at[0];
 
 	if (of->node.n > 1)
-		die(USAGE, "the outputs %s and %s are of floats: say of which with -o", of->name.at[0], of->name.at[1]);
+		die(USAGE, "the outputs %s and %s are of floats: say of which with -o", of->name.at[0],
+			of->name.at[1]);
 	for (int i = 0; i < u->shape->rank; i++)
 		if (u->shape->dim[i] != ix_const(1))
-			die(USAGE, "'%s' is %s%s, and second derivatives are of a scalar: fold it in the program (sum, mean)",
+			die(USAGE,
+				"'%s' is %s%s, and second derivatives are of a scalar: fold it in the program "
+				"(sum, mean)",
 				of->name.at[0], dtype_name(u->dtype), shape_text(u->shape));
 	return u;
 }
@@ -33,7 +41,8 @@ static UOp *scalar_of(const Picked *of)
 static Graph *body(Graph *g)
 {
 	Derived d = {.g = g = jacobian_begin(g)};
-	Picked of = pick_outputs(g, opt_of.n, opt_of.at), wrt = pick_buffers(g, opt_wrt.n, opt_wrt.at, &of);
+	Picked of = pick_outputs(g, opt_of.n, opt_of.at),
+		   wrt = pick_buffers(g, opt_wrt.n, opt_wrt.at, &of);
 	UOp *y = scalar_of(&of), *one = t_expand_to(t_num(y->dtype, 1), y->shape);
 	UOp **grad = arena_alloc((wrt.node.n + 1) * sizeof *grad);
 
@@ -51,8 +60,12 @@ int main(int argc, char **argv)
 {
 	static const Pass passes[] = {{"hess", body, "outputs for the second derivatives"}, {0}};
 	static const Stage stage = {
-		.name = "hess", .summary = "add the second derivatives of an output to a graph, dense or sparse",
-		.usage = "[-o NAME] [-w NAME] [FILE]", .options = options, .level_in = LV_GRAPH, .level_out = LV_GRAPH,
+		.name = "hess",
+		.summary = "add the second derivatives of an output to a graph, dense or sparse",
+		.usage = "[-o NAME] [-w NAME] [FILE]",
+		.options = options,
+		.level_in = LV_GRAPH,
+		.level_out = LV_GRAPH,
 		.passes = passes,
 	};
 	return stage_main(&stage, argc, argv);

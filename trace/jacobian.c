@@ -1,12 +1,14 @@
 /* Derivatives of a tensor by a tensor as outputs, dense or sparse.
  *
- *     dense     jvp of y for each column of the identity, or vjp for each row, all at once (vmap_nodes)
- *     sparse    pattern, colours, one product a colour; each value is picked from the product of its column's colour:
+ *     dense     jvp of y for each column of the identity, or vjp for each row, all at once
+ * (vmap_nodes) sparse    pattern, colours, one product a colour; each value is picked from the
+ * product of its column's colour:
  *
- *               [a b . .]   columns 0 2 | 1 3:   [a b]      values a c b d f e g, by columns: [a c] [b d f] …
- *               [c d e .]                        [c+e …  would be two in one place: so 3 colours here
+ *               [a b . .]   columns 0 2 | 1 3:   [a b]      values a c b d f e g, by columns: [a c]
+ * [b d f] … [c d e .]                        [c+e …  would be two in one place: so 3 colours here
  *
- * Seeds are made in the graph, from numbers compared (the identity) or from the colours, a constant. */
+ * Seeds are made in the graph, from numbers compared (the identity) or from the colours, a
+ * constant. */
 #include "sparse.h"
 #include <stdlib.h>
 
@@ -50,7 +52,8 @@ Graph *jacobian_end(Derived *d)
 		Graph *r = arena_alloc(sizeof *r);
 		*r = *g;
 		r->sink = node_new(OP_SINK, DT_NONE, 0, NULL, VNIL);
-		r->meta = val_set(val_set(val_set(g->meta, "counts", NULL), "trims", NULL), "output_groups", NULL);
+		r->meta = val_set(
+			val_set(val_set(g->meta, "counts", NULL), "trims", NULL), "output_groups", NULL);
 		g = r;
 	}
 	g = outputs_add(g, d->name.n, d->name.at, d->node.at);
@@ -69,7 +72,8 @@ static UOp *seed_place(UOp *like)
 	return buffer_new(name_fresh("seed"), "input", like->dtype, like->shape, NULL, NULL);
 }
 
-/* Work of a node that is computed anew wherever it is read, in operations about as long as an addition. */
+/* Work of a node that is computed anew wherever it is read, in operations about as long as an
+ * addition. */
 static uint32_t own_work(const UOp *u)
 {
 	switch (u->op) {
@@ -89,7 +93,8 @@ static bool computed_anew(const UOp *u) { return op_elementwise(u->op) || op_mov
 /* More work than this is done once for all products, not in each of them. */
 enum { WORTH_KEEPING = 8 };
 
-/* d, where what does not depend on seed but stands beside what does is kept in a buffer when it is worth it. */
+/* d, where what does not depend on seed but stands beside what does is kept in a buffer when it is
+ * worth it. */
 static UOp *keep_values(UOp *d, const UOp *seed)
 {
 	Nodes all = walk(d);
@@ -110,7 +115,8 @@ static UOp *keep_values(UOp *d, const UOp *seed)
 			UOp *s = u->src[k];
 			while (op_movement(s->op))
 				s = s->src[0];
-			keep[s->id] |= !moves[s->id] && work[s->id] > WORTH_KEEPING && s->shape->rank && op_elementwise(s->op);
+			keep[s->id] |= !moves[s->id] && work[s->id] > WORTH_KEEPING && s->shape->rank &&
+				op_elementwise(s->op);
 		}
 	}
 	for (size_t i = 0; i < all.n; i++) {
@@ -191,7 +197,8 @@ static UOp *dense(UOp *y, UOp *x)
 /* What is needed to pick each value: its product and the place in it. By columns. */
 typedef struct { Rows byrow, bycol; uint32_t *colour, p; int mode; bool star; } Compressed;
 
-/* Colours of the columns or the rows, whichever are fewer; rows are given up where they cannot win. */
+/* Colours of the columns or the rows, whichever are fewer; rows are given up where they cannot win.
+ */
 static void colour_either(Compressed *c)
 {
 	uint32_t m = c->byrow.rows, n = c->byrow.columns, count = n + 1;
@@ -201,7 +208,8 @@ static void colour_either(Compressed *c)
 		c->p = count = colour_columns(&c->byrow, &c->bycol, n, c->colour);
 	if (mode_of() == FORWARD || count == 0)
 		return;
-	uint32_t *rows = xmalloc(((size_t)m + 1) * sizeof *rows), limit = mode_of() == REVERSE || m < count ? m : count - 1;
+	uint32_t *rows = xmalloc(((size_t)m + 1) * sizeof *rows),
+			 limit = mode_of() == REVERSE || m < count ? m : count - 1;
 	uint32_t turned = colour_columns(&c->bycol, &c->byrow, limit, rows);
 	if (turned > limit || (turned >= count && mode_of() != REVERSE)) {
 		free(rows);
@@ -233,26 +241,30 @@ static Compressed compress(UOp *y, UOp *x, const char *name, bool symmetric)
 	return c;
 }
 
-/* Value (i, j) of a symmetric matrix stands alone at place i of the product of j's colour when no other neighbour of i has
- * that colour; else at place j of that of i's. Rows serve as columns. */
+/* Value (i, j) of a symmetric matrix stands alone at place i of the product of j's colour when no
+ * other column of row i has that colour; else at place j of that of i's. next: the place by columns
+ * of each column's next row, as rows come in their order. */
 static void star_places(const Compressed *c, int32_t *product, int32_t *place)
 {
 	const Rows *r = &c->byrow;
 	uint32_t *count = xcalloc((size_t)c->p + 1, sizeof *count);
+	size_t *next = xmalloc(((size_t)r->rows + 1) * sizeof *next);
 
+	memcpy(next, r->first, r->rows * sizeof *next);
 	for (uint32_t i = 0; i < r->rows; i++) {
 		for (size_t k = r->first[i]; k < r->first[i + 1]; k++)
 			count[c->colour[r->at[k]]]++;
 		for (size_t k = r->first[i]; k < r->first[i + 1]; k++) {
 			uint32_t j = r->at[k];
 			bool alone = count[c->colour[j]] == 1;
-			product[k] = (int32_t)c->colour[alone ? j : i];
-			place[k] = (int32_t)(alone ? i : j);
+			product[next[j]] = (int32_t)c->colour[alone ? j : i];
+			place[next[j]++] = (int32_t)(alone ? i : j);
 		}
 		for (size_t k = r->first[i]; k < r->first[i + 1]; k++)
 			count[c->colour[r->at[k]]] = 0;
 	}
 	free(count);
+	free(next);
 }
 
 /* In which product each value stands, and at what place of it. */
@@ -272,10 +284,12 @@ static UOp *constant(const char *stem, size_t n, const void *data, DType dt)
 {
 	UOp *size = ix_const((int64_t)n);
 
-	return buffer_new(name_fresh(stem), "const", dt, shape_new(1, &size), val_bin(data, n * dtype_size(dt)), NULL);
+	return buffer_new(name_fresh(stem), "const", dt, shape_new(1, &size),
+		val_bin(data, n * dtype_size(dt)), NULL);
 }
 
-/* v [p, …] at products and places, n of each: an index for each axis, which leaves the loops over v as they are. */
+/* v [p, …] at products and places, n of each: an index for each axis, which leaves the loops over v
+ * as they are. */
 static UOp *picked(UOp *v, const char *name, size_t n, const int32_t *product, const int32_t *place)
 {
 	UOp *at[MAX_RANK];
@@ -296,14 +310,16 @@ static UOp *picked(UOp *v, const char *name, size_t n, const int32_t *product, c
 static UOp *values(const Compressed *c, const char *name, UOp *y, UOp *x)
 {
 	size_t nnz = rows_count(&c->byrow), nseed = c->mode == FORWARD ? c->byrow.columns : c->byrow.rows;
-	int32_t *product = arena_alloc((nnz + 1) * sizeof *product), *place = arena_alloc((nnz + 1) * sizeof *place);
+	int32_t *product = arena_alloc((nnz + 1) * sizeof *product),
+			*place = arena_alloc((nnz + 1) * sizeof *place);
 	UOp *p = ix_const(c->p), *none = ix_const(0);
 
 	if (!nnz)
 		return t_expandv(t_reshapev(t_num(y->dtype, 0), 1, (UOp *[]){ix_const(1)}), 1, &none);
 	(c->star ? star_places : places)(c, product, place);
 	/* NO_COLOUR is -1 as i32: no seed */
-	uint32_t *colour = memcpy(arena_alloc((nseed + 1) * sizeof *colour), c->colour, nseed * sizeof *colour);
+	uint32_t *colour = memcpy(
+		arena_alloc((nseed + 1) * sizeof *colour), c->colour, nseed * sizeof *colour);
 	UOp *by = constant(arena_printf("%s_colours", name), nseed, colour, DT_I32);
 	UOp *v = products(y, x, c->mode, p, seeds_by(by, p, c->mode == FORWARD ? x : y));
 	return picked(v, name, nnz, product, place);
@@ -313,7 +329,8 @@ static UOp *values(const Compressed *c, const char *name, UOp *y, UOp *x)
 static void note_pattern(Derived *d, const char *name, const Compressed *c)
 {
 	size_t nnz = rows_count(&c->bycol), n = c->bycol.rows;
-	int32_t *indptr = arena_alloc((n + 1) * sizeof *indptr), *indices = arena_alloc((nnz + 1) * sizeof *indices);
+	int32_t *indptr = arena_alloc((n + 1) * sizeof *indptr),
+			*indices = arena_alloc((nnz + 1) * sizeof *indices);
 	const char *how = c->star ? "star" : c->mode == FORWARD ? "columns" : "rows";
 
 	for (size_t j = 0; j <= n; j++)

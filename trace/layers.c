@@ -87,7 +87,8 @@ static Value *join(Finder *f, const Value *a, const Value *b)
 
 	for (int i = 0; i < a->s.rank; i++)
 		keep[i] = layer_moves(a, i) || layer_moves(b, i);
-	Value *ca = layer_core(a, keep), *cb = layer_core(b, keep), *to = layer_copy(f, ca), *from = layer_copy(f, cb);
+	Value *ca = layer_core(a, keep), *cb = layer_core(b, keep), *to = layer_copy(f, ca),
+		  *from = layer_copy(f, cb);
 	uint32_t *x = (uint32_t *)value_data(to), *y = (uint32_t *)value_data(from);
 	int64_t n = strided_count(&to->s);
 	for (int64_t i = 0; i < n; i++)
@@ -98,7 +99,8 @@ static Value *join(Finder *f, const Value *a, const Value *b)
 	return layer_spread(to, a->s.dim);
 }
 
-/* Joined where that takes no more room than the larger of the two, or where there is no room for one more layer. */
+/* Joined where that takes no more room than the larger of the two, or where there is no room for
+ * one more layer. */
 void layers_add(Finder *f, Layers *l, Value *v)
 {
 	int with = -1;

@@ -1,4 +1,5 @@
-/* Layers: what each element of a tensor depends on, as views of numbers of sets.  Inside of pattern.c and its neighbours. */
+/* Layers: what each element of a tensor depends on, as views of numbers of sets.  Inside of
+ * pattern.c and its neighbours. */
 #ifndef LAYERS_H
 #define LAYERS_H
 #include "pattern.h"
@@ -6,11 +7,13 @@
 
 enum { LAYERS = 4, PLACES = 1 << 28 };
 
-/* The set of an element is the union over the layers; each has the tensor's shape and, in u32, the numbers of sets. Axes
- * along which nothing moves have stride 0, so that an outer product takes its factors' room and not its own. */
+/* The set of an element is the union over the layers; each has the tensor's shape and, in u32, the
+ * numbers of sets. Axes along which nothing moves have stride 0, so that an outer product takes its
+ * factors' room and not its own. */
 typedef struct { int n; Value *at[LAYERS]; } Layers;
 
-/* known: by node id, the value of what constants alone make, where a rule asked for it; NULL for others. */
+/* known: by node id, the value of what constants alone make, where a rule asked for it; NULL for
+ * others. */
 typedef struct { Sets sets; Array **known; const char *who; } Finder;
 
 /* ---- layers.c */
@@ -41,5 +44,6 @@ Value *layer_moved(Finder *f, const UOp *u, const Value *v, const int64_t *dim);
 /* ---- layers_index.c: GATHER and SCATTER */
 
 void gather_layers(Finder *f, UOp *u, const Layers *x, const int64_t *dim, Layers *out);
-void scatter_layers(Finder *f, UOp *u, const Layers *x, const Layers *v, const int64_t *dim, Layers *out);
+void scatter_layers(
+	Finder *f, UOp *u, const Layers *x, const Layers *v, const int64_t *dim, Layers *out);
 #endif

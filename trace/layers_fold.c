@@ -1,8 +1,10 @@
-/* Layers under folds and views. A fold over an axis along which a layer does not move is the layer itself: a union of
- * equal sets. So a product of matrices, REDUCE over [m,n,k], never takes m·n·k places. */
+/* Layers under folds and views. A fold over an axis along which a layer does not move is the layer
+ * itself: a union of equal sets. So a product of matrices, REDUCE over [m,n,k], never takes m·n·k
+ * places. */
 #include "layers.h"
 
-/* v with the axes of last (one each, in their order) behind the others; axes gets the places of all */
+/* v with the axes of last (one each, in their order) behind the others; axes gets the places of all
+ */
 static Value *with_last(const Value *v, const bool *last, int *axes)
 {
 	Value *w = value_view((Value *)v, &v->s);
@@ -53,7 +55,8 @@ Value *layer_scanned(Finder *f, const Value *v, int axis)
 	if (!layer_moves(v, axis))
 		return value_view((Value *)v, &v->s);
 	last[axis] = true;
-	Value *core = layer_core(v, NULL), *turned = with_last(core, last, axes), *out = layer_copy(f, turned);
+	Value *core = layer_core(v, NULL), *turned = with_last(core, last, axes),
+		  *out = layer_copy(f, turned);
 	uint32_t *x = (uint32_t *)value_data(out);
 	int64_t count = strided_count(&out->s);
 	for (int64_t i = 0; i < count; i += n)

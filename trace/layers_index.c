@@ -1,5 +1,5 @@
-/* Layers by index. An index that constants alone make is followed element by element; one that depends on an input may
- * be any place of its axis, so what lies along that axis counts as a whole.
+/* Layers by index. An index that constants alone make is followed element by element; one that
+ * depends on an input may be any place of its axis, so what lies along that axis counts as a whole.
  *
  *     GATHER x [5], i = [0, 3]     {0} {3}
  *     GATHER x [5], i an input     {0 1 2 3 4} for all of them: one set, spread
@@ -7,8 +7,14 @@
 #include "layers.h"
 #include <stdlib.h>
 
-/* The k indexed axes of a tensor of shape dim: known[a] is NULL where the index may be any. n: places of the indices. */
-typedef struct { int k; int64_t n, size[MAX_RANK]; int64_t *known[MAX_RANK]; bool open[MAX_RANK], all_open; } Indices;
+/* The k indexed axes of a tensor of shape dim: known[a] is NULL where the index may be any. n:
+ * places of the indices. */
+typedef struct {
+	int k;
+	int64_t n, size[MAX_RANK];
+	int64_t *known[MAX_RANK];
+	bool open[MAX_RANK], all_open;
+} Indices;
 
 static Indices read_indices(const Finder *f, const UOp *u, int k, const int64_t *dim)
 {
@@ -50,7 +56,8 @@ static int64_t row_of(const Indices *x, int64_t p)
 	return row;
 }
 
-/* v with open axes folded to size 1, and behind the k indexed ones only axes that move or that keep names */
+/* v with open axes folded to size 1, and behind the k indexed ones only axes that move or that keep
+ * names */
 static Value *closed(Finder *f, const Indices *x, const Value *v, const bool *keep)
 {
 	bool along[MAX_RANK];
@@ -99,7 +106,8 @@ void gather_layers(Finder *f, UOp *u, const Layers *l, const int64_t *dim, Layer
 /* ---- SCATTER */
 
 /* rest axes along which one of the layers moves */
-static void moving_axes(const Layers *x, const Layers *v, int k, int ri, int rank, bool *keep, bool *vkeep)
+static void moving_axes(
+	const Layers *x, const Layers *v, int k, int ri, int rank, bool *keep, bool *vkeep)
 {
 	for (int i = k; i < rank; i++) {
 		keep[i] = false;
@@ -118,9 +126,11 @@ static void put(Finder *f, uint32_t *to, const uint32_t *from, int64_t rest, boo
 }
 
 /* Many values that fall on one place are united at once, not one after the other. */
-static void put_all(Finder *f, const Indices *x, uint32_t *to, const uint32_t *from, int64_t rest, int64_t rows)
+static void put_all(
+	Finder *f, const Indices *x, uint32_t *to, const uint32_t *from, int64_t rest, int64_t rows)
 {
-	int64_t *first = xcalloc(rows + 2, sizeof *first), *order = xmalloc((x->n + 1) * sizeof *order), most = 0;
+	int64_t *first = xcalloc(rows + 2, sizeof *first), *order = xmalloc((x->n + 1) * sizeof *order),
+			most = 0;
 
 	for (int64_t p = 0; p < x->n; p++)
 		first[row_of(x, p) + 2] += row_of(x, p) >= 0;
@@ -146,7 +156,8 @@ static void put_all(Finder *f, const Indices *x, uint32_t *to, const uint32_t *f
 }
 
 /* Into the places that known indices name, open axes being of size 1 and spread afterwards. */
-static Value *scattered(Finder *f, const Indices *x, const UOp *u, Value *base, const Value *v, int64_t rest)
+static Value *scattered(
+	Finder *f, const Indices *x, const UOp *u, Value *base, const Value *v, int64_t rest)
 {
 	bool set = val_is_str(u->arg, "SET") && x->k && !memchr(x->open, 1, x->k);
 	uint32_t *to = (uint32_t *)value_data(base), *from = v ? (uint32_t *)value_data((Value *)v) : NULL;
@@ -175,10 +186,11 @@ static Value *values_of(Finder *f, const Layers *v, const bool *keep)
 	return packed;
 }
 
-void scatter_layers(Finder *f, UOp *u, const Layers *xl, const Layers *vl, const int64_t *dim, Layers *out)
+void scatter_layers(
+	Finder *f, UOp *u, const Layers *xl, const Layers *vl, const int64_t *dim, Layers *out)
 {
 	int k = (int)u->nsrc - 2, ri = u->src[1]->shape->rank, rank = u->shape->rank;
-	bool keep[MAX_RANK], vkeep[MAX_RANK];
+	bool keep[MAX_RANK] = {0}, vkeep[MAX_RANK] = {0};
 	int64_t to[MAX_RANK], rest = 1;
 	Indices x = read_indices(f, u, k, dim);
 	bool open = memchr(x.open, 1, k) != NULL;

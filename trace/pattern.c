@@ -1,18 +1,25 @@
-/* The structural pattern of a derivative, from the graph: for each element of an output the elements of an input it may
- * have a derivative by.
+/* The structural pattern of a derivative, from the graph: for each element of an output the
+ * elements of an input it may have a derivative by.
  *
  *     y = x[1:] * x[:-1] + sum(z)     row i: {i, i+1}; nothing of z's values matters
  *
- * Sources before users, each node's elements get sets of columns (layers.h). Comparisons, integers, TRUNC and DETACH
- * have no derivative and give the empty set; WHERE has none by its condition, and where that comes out of constants
- * alone, or a constant factor is 0, only what is left counts. */
+ * Sources before users, each node's elements get sets of columns (layers.h). Comparisons, integers,
+ * TRUNC and DETACH have no derivative and give the empty set; WHERE has none by its condition, and
+ * where that comes out of constants alone, or a constant factor is 0, only what is left counts. */
 #include "layers.h"
 #include <stdlib.h>
 
 /* Elements of a constant mask that are looked at, at most; of all of them together. */
 enum { MASK = 1 << 22, MASKS = 1 << 26 };
 
-typedef struct { Finder f; Nodes all; Layers *of; uint32_t *uses; uint8_t *leads; int64_t dim[MAX_RANK]; } Walk;
+typedef struct {
+	Finder f;
+	Nodes all;
+	Layers *of;
+	uint32_t *uses;
+	uint8_t *leads;
+	int64_t dim[MAX_RANK];
+} Walk;
 
 static void numbers(const char *who, const UOp *u, int64_t *dim)
 {
@@ -49,7 +56,8 @@ static bool same_everywhere(const UOp *u)
 
 	if (u->op == OP_BUFFER)
 		return buffer_is(u, "const");
-	return u->op != OP_CUSTOM && u->op != OP_ASSIGN && u->shape && shape_static(u->shape, &n) && n < PLACES;
+	return u->op != OP_CUSTOM && u->op != OP_ASSIGN && u->shape && shape_static(u->shape, &n) &&
+		n < PLACES;
 }
 
 /* the sources whose values count: indices, the condition of WHERE, factors that may be 0 */
@@ -64,7 +72,8 @@ static bool asks_for(const UOp *u, uint32_t k)
 	}
 }
 
-/* A value is worth its evaluation: an index always, a mask when it is not too long, as long as there are not too many. */
+/* A value is worth its evaluation: an index always, a mask when it is not too long, as long as
+ * there are not too many. */
 static bool worth(const UOp *u, const UOp *s, int64_t *left)
 {
 	int64_t n;
@@ -147,7 +156,8 @@ static void add_source(Walk *w, Layers *to, const UOp *src, const UOp *u, const 
 }
 
 /* A source where what stands beside it, if its value is known, is not 0 (with not: is 0). */
-static void add_masked(Walk *w, Layers *to, const UOp *src, const UOp *beside, const UOp *u, bool not)
+static void add_masked(
+	Walk *w, Layers *to, const UOp *src, const UOp *beside, const UOp *u, bool not)
 {
 	const Array *a = layers_of(w, src)->n ? w->f.known[beside->id] : NULL;
 	int64_t n = a ? array_count(a) : 0, kept = 0;
@@ -200,7 +210,8 @@ static void node_layers(Walk *w, UOp *u, Layers *to)
 		scatter_layers(&w->f, u, layers_of(w, u->src[0]), layers_of(w, u->src[u->nsrc - 1]), w->dim, to);
 		break;
 	case OP_CUSTOM:
-		die(UNSUPPORTED, "node %u CUSTOM (%s): a kernel of one's own has no derivative", u->id, custom_name(u->arg));
+		die(UNSUPPORTED, "node %u CUSTOM (%s): a kernel of one's own has no derivative", u->id,
+			custom_name(u->arg));
 	default:
 		if (!op_movement(u->op)) {
 			pass_on(w, u, to);
@@ -311,7 +322,8 @@ Rows rows_turned(const Rows *r)
 
 Rows rows_symmetric(const Rows *r)
 {
-	Rows t = rows_turned(r), s = {r->rows, r->columns, xcalloc((size_t)r->rows + 1, sizeof *s.first), NULL};
+	Rows t = rows_turned(r),
+		 s = {r->rows, r->columns, xcalloc((size_t)r->rows + 1, sizeof *s.first), NULL};
 	size_t n = 0;
 
 	s.at = xmalloc((rows_count(r) + 1) * sizeof *s.at);

@@ -2,8 +2,8 @@
  *
  *     {0} ∪ {1} = 3, {1} ∪ {0} = 3: the number of {0, 1}
  *
- * Many elements depend on the same: their sets are one number, and a union that was made is found again by the two
- * numbers it was made of. */
+ * Many elements depend on the same: their sets are one number, and a union that was made is found
+ * again by the two numbers it was made of. */
 #include "pattern.h"
 #include <stdlib.h>
 
@@ -18,7 +18,8 @@ static void buckets_new(Sets *s, uint32_t n)
 
 void sets_init(Sets *s, uint32_t columns, const char *what)
 {
-	*s = (Sets){.columns = columns, .what = what, .count = 1, .cap = 1024, .room = 4096, .memos = 1 << 12};
+	*s = (Sets){
+		.columns = columns, .what = what, .count = 1, .cap = 1024, .room = 4096, .memos = 1 << 12};
 	s->first = xcalloc(s->cap + 2, sizeof *s->first);
 	s->at = xmalloc(s->room * sizeof *s->at);
 	s->memo = xcalloc(s->memos, sizeof *s->memo);

@@ -4,7 +4,7 @@
 #include "derive.h"
 #include "pattern.h"
 
-/* ---- jacobian.c: derivatives as new outputs, for jac and hess ---------------------------------------------- */
+/* ---- jacobian.c: derivatives as new outputs, for jac and hess -------------------------------- */
 
 /* How both are asked for. */
 extern bool opt_sparse, opt_pattern, opt_only;
@@ -12,9 +12,12 @@ extern const char *opt_mode;
 typedef VEC(const char *) Texts;
 extern Texts opt_sizes;
 #define JACOBIAN_OPTIONS \
-	{0, "sparse", NULL, "values at the places that can be other than 0 alone, by columns (CSC)", &opt_sparse}, \
-	{0, "pattern", NULL, "with --sparse: the pattern as outputs too, NAME_indptr and NAME_indices", &opt_pattern}, \
-	{0, "mode", "MODE", "forward (columns) or reverse (rows); else what takes fewer products", &opt_mode}, \
+	{0, "sparse", NULL, "values at the places that can be other than 0 alone, by columns (CSC)", \
+		&opt_sparse}, \
+	{0, "pattern", NULL, "with --sparse: the pattern as outputs too, NAME_indptr and NAME_indices", \
+		&opt_pattern}, \
+	{0, "mode", "MODE", "forward (columns) or reverse (rows); else what takes fewer products", \
+		&opt_mode}, \
 	{0, "only", NULL, "leave out the outputs there were", &opt_only}, \
 	{0, "set", "SIZE=N", "a size variable is the number N", &opt_sizes, .many = true}
 
@@ -23,12 +26,14 @@ typedef struct { Graph *g; Names name; VEC(UOp *) node; const Val *sparse; } Der
 
 /* What is asked for checked, and sizes that --set names put in. */
 Graph *jacobian_begin(Graph *g);
-/* Adds the derivative of y by x under name; symmetric: the Hessian of what y is the gradient of, by the same x. */
+/* Adds the derivative of y by x under name; symmetric: the Hessian of what y is the gradient of, by
+ * the same x. */
 void jacobian_add(Derived *d, const char *name, UOp *y, UOp *x, bool symmetric);
 Graph *jacobian_end(Derived *d);
 
 /* ---- fix_sizes.c */
 
-/* g where the variables that "NAME=N" names are numbers. Dies with USAGE: no such variable, not within its limits. */
+/* g where the variables that "NAME=N" names are numbers. Dies with USAGE: no such variable, not
+ * within its limits. */
 Graph *fix_sizes(Graph *g, size_t n, const char *const *set);
 #endif

@@ -3,8 +3,8 @@
  *     input x f32[4]     output y f32[3]
  *     vmap -a x=0        input x f32[vmap,4], output y f32[vmap,3]
  *
- * A state that comes to depend on what is batched is batched too: as many states, each with the first value that the
- * one had, so that the numbers are those of as many runs beside each other. */
+ * A state that comes to depend on what is batched is batched too: as many states, each with the
+ * first value that the one had, so that the numbers are those of as many runs beside each other. */
 #include "transform.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -13,11 +13,14 @@ static VEC(const char *) opt_in, opt_out;
 static const char *opt_size;
 
 static const Option options[] = {
-	{'a', "axis", "NAME=AXIS", "inputs (or states) that get the new axis, and where: x=0; w=none leaves w alone",
-		&opt_in, .many = true},
-	{'n', "size", "SIZE", "its size: a number, or a size variable: NAME, NAME=MIN..MAX (else vmap, 1 to 2147483647)",
+	{'a', "axis", "NAME=AXIS",
+		"inputs (or states) that get the new axis, and where: x=0; w=none leaves w alone", &opt_in,
+		.many = true},
+	{'n', "size", "SIZE",
+		"its size: a number, or a size variable: NAME, NAME=MIN..MAX (else vmap, 1 to 2147483647)",
 		&opt_size},
-	{'o', "out", "NAME=AXIS", "outputs that get it elsewhere than in front, or that do not depend on it", &opt_out,
+	{'o', "out", "NAME=AXIS",
+		"outputs that get it elsewhere than in front, or that do not depend on it", &opt_out,
 		.many = true},
 	{0},
 };
@@ -139,7 +142,8 @@ static void find_users(Reach *r)
 			r->user[r->first[r->all.at[i]->src[s]->id + 1]++] = (uint32_t)i;
 }
 
-/* The states that depend on what places name, and so are to be batched as well, are added to places. */
+/* The states that depend on what places name, and so are to be batched as well, are added to
+ * places. */
 static void add_states(Graph *g, Places *places)
 {
 	Reach r = {.all = walk(g->sink), .seen = arena_alloc(node_limit())};
@@ -229,7 +233,8 @@ static const Val *repeat_data(const UOp *u, UOp *size, int axis)
 	int64_t n;
 
 	if (!ix_is_const(size, &n))
-		die(UNSUPPORTED, "the state %s is batched as well, and has its first value here: -n needs a number",
+		die(UNSUPPORTED,
+			"the state %s is batched as well, and has its first value here: -n needs a number",
 			buffer_name(u));
 	if (__builtin_mul_overflow(bytes, (size_t)n, &total) || total > memory_most() / 4)
 		die(UNSUPPORTED, "the state %s has too many bytes %lld times", buffer_name(u), (long long)n);
@@ -325,7 +330,9 @@ static void note_sized(Graph *g, const Places *p, UOp *const *by)
 	for (size_t k = 0; k < p->n; k++) {
 		UOp *u = by[k] && by[k]->nsrc ? by[k]->src[0] : by[k];
 		if (u && buffer_is(u, "input") && !shape_static(u->shape, &count))
-			vec_push(&rows, VARR(val_get(u->arg, "name"), val_str(dtype_name(u->dtype)), val_get(u->arg, "shape")));
+			vec_push(&rows,
+				VARR(val_get(u->arg, "name"), val_str(dtype_name(u->dtype)),
+					val_get(u->arg, "shape")));
 	}
 	if (rows.n || old)
 		g->meta = val_set(g->meta, "sized", val_array(rows.n, rows.at));
@@ -337,7 +344,8 @@ static Graph *vmap(Graph *g)
 	Graph *r = arena_alloc(sizeof *r);
 	Places p = find_inputs(g);
 	UOp **in = arena_alloc((p.n + 1) * sizeof *in), **by = arena_alloc((p.n + 1) * sizeof *by);
-	UOp **at = arena_alloc((p.n + 1) * sizeof *at), **out = arena_alloc((g->sink->nsrc + 1) * sizeof *out);
+	UOp **at = arena_alloc((p.n + 1) * sizeof *at),
+		**out = arena_alloc((g->sink->nsrc + 1) * sizeof *out);
 	size_t n = 0;
 
 	*r = *g;
@@ -355,10 +363,16 @@ static Graph *vmap(Graph *g)
 
 int main(int argc, char **argv)
 {
-	static const Pass passes[] = {{"vmap", vmap, "the new axis, from the inputs that have it to what depends on them"}, {0}};
+	static const Pass passes[] = {
+		{"vmap", vmap, "the new axis, from the inputs that have it to what depends on them"}, {0}};
 	static const Stage stage = {
-		.name = "vmap", .summary = "give inputs a new axis, and compute all along it at once", .usage = "[FILE]",
-		.options = options, .level_in = LV_GRAPH, .level_out = LV_GRAPH, .passes = passes,
+		.name = "vmap",
+		.summary = "give inputs a new axis, and compute all along it at once",
+		.usage = "[FILE]",
+		.options = options,
+		.level_in = LV_GRAPH,
+		.level_out = LV_GRAPH,
+		.passes = passes,
 	};
 	return stage_main(&stage, argc, argv);
 }

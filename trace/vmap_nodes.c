@@ -3,9 +3,10 @@
  *     y [3] = REDUCE ADD (x [3,4] · w [4]), x batched by n
  *     y [n,3] = REDUCE ADD (x [n,3,4] · EXPAND w [n,3,4])
  *
- * Only what depends on a batched node is made anew, with the new axis in front; the rest is shared. Movement and
- * folds pass over the axis; an index that is batched gets the number along the axis before it, as x[i] of all
- * together is x[b, i]. What is random is drawn from its counters and keys, so equal ones give equal numbers. */
+ * Only what depends on a batched node is made anew, with the new axis in front; the rest is shared.
+ * Movement and folds pass over the axis; an index that is batched gets the number along the axis
+ * before it, as x[i] of all together is x[b, i]. What is random is drawn from its counters and
+ * keys, so equal ones give equal numbers. */
 #include "trace.h"
 #include "transform.h"
 
@@ -37,7 +38,8 @@ static UOp *batched(const Batch *b, UOp *u)
 
 /* ---- elementwise */
 
-/* A source beside others of that shape: a scalar that is batched is spread along all axes but the new one. */
+/* A source beside others of that shape: a scalar that is batched is spread along all axes but the
+ * new one. */
 static UOp *beside(const Batch *b, UOp *src, const Shape *s)
 {
 	UOp *v = moved(b, src), *dim[MAX_RANK];
@@ -100,7 +102,8 @@ static const Val *pairs_behind(const Batch *b, const UOp *u)
 
 static UOp *along_axes(const Batch *b, UOp *u)
 {
-	const Val *arg = u->arg, *a = u->op == OP_SORT || u->op == OP_SCAN ? u->arg->a[u->op == OP_SCAN] : NULL;
+	const Val *arg = u->arg,
+			  *a = u->op == OP_SORT || u->op == OP_SCAN ? u->arg->a[u->op == OP_SCAN] : NULL;
 
 	switch (u->op) {
 	case OP_REDUCE: arg = VARR(arg->a[0], axes_after(u)); break;
@@ -185,7 +188,8 @@ static UOp *scatter(const Batch *b, UOp *u)
 
 /* ---- effects */
 
-/* The new content goes where the state's axis is: its batched form is the BUFFER, or that with the axis moved. */
+/* The new content goes where the state's axis is: its batched form is the BUFFER, or that with the
+ * axis moved. */
 static UOp *assign(const Batch *b, UOp *u)
 {
 	UOp *state = moved(b, u->src[0]), *x = batched(b, u->src[1]);
@@ -208,7 +212,9 @@ static UOp *custom(const Batch *b, UOp *u)
 	UOp *part[CUSTOM_LANES], **src = arena_alloc((u->nsrc + 1) * sizeof *src);
 
 	if (!ix_is_const(b->n, &n) || n > CUSTOM_LANES || n == 0)
-		die(UNSUPPORTED, "node %u CUSTOM (%s): a kernel of one's own is batched by a known size from 1 to %d only",
+		die(UNSUPPORTED,
+			"node %u CUSTOM (%s): a kernel of one's own is batched by a known size from 1 to %d "
+			"only",
 			u->id, custom_name(u->arg), CUSTOM_LANES);
 	for (int64_t lane = 0; lane < n; lane++) {
 		for (uint32_t i = 0; i < u->nsrc; i++) {
@@ -243,7 +249,8 @@ static UOp *batch_node(const Batch *b, UOp *u)
 	}
 }
 
-void vmap_nodes(UOp *n, size_t nin, UOp *const *in, UOp *const *by, size_t nout, UOp *const *out, UOp **bout)
+void vmap_nodes(
+	UOp *n, size_t nin, UOp *const *in, UOp *const *by, size_t nout, UOp *const *out, UOp **bout)
 {
 	Nodes all = walk_many(nout, out);
 	Batch b = {n, NULL, node_limit()};
