@@ -54,6 +54,8 @@ void largest_first(size_t n, UOp **call);
 Graph *layout_operands(Graph *g);
 /* layout_slices.c: what one call writes and the next reads, by slices that stay in a cache. */
 Graph *layout_slices(Graph *g);
+/* Temporaries of so many bytes are worth slices: less stays in a cache anyway. */
+enum { SLICED_BYTES = 2 << 20 };
 /* layout_weights.c: constants of contractions copied once, in the order in which they are read. */
 Graph *layout_weights(Graph *g);
 

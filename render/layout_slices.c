@@ -17,8 +17,7 @@
 enum {
 	MOST_AXES = 8, MOST_CALLS = 16,
 	SLICE_BYTES = 512 << 10,        /* what a slice holds at most: it is on the stack, and stays in a core's cache */
-	WORTH_BYTES = 2 << 20,          /* less stays in the cache anyway */
-	ROWS_LEAST = 32,                /* of a slice: fewer leave nothing to use again */
+	NEAR_BYTES = 1 << 20,           /* a buffer that stays in a core's cache beside them */
 	SLICES_LEAST = 8                /* so that threads get even shares */
 };
 
@@ -111,7 +110,7 @@ static int agree(Member *m, const UOp *buffer, int axes)
 
 /* ---- groups */
 
-/* May the loops of this call be shared out: whole stores, in any order, at places of its own? */
+/* May the loops of this call be shared out, in any order? */
 static bool plain_call(Member *m, UOp *call)
 {
 	*m = (Member){.call = call};
@@ -119,7 +118,7 @@ static bool plain_call(Member *m, UOp *call)
 		return false;
 	facts_find(&m->f, call->src[0], false);
 	for (uint32_t i = 0; i < m->f.kernel->nsrc; i++)
-		if (m->f.kernel->src[i]->nsrc != 2 || m->f.kernel->src[i]->src[1]->op == OP_RSORT)
+		if (m->f.kernel->src[i]->src[1]->op == OP_RSORT)
 			return false;
 	for (uint32_t k = 1; k < call->nsrc; k++)
 		if (slot_of(call, call->src[k]) != (int)k - 1)
@@ -191,7 +190,8 @@ static int64_t bytes_inside(const Group *g)
 	return sum;
 }
 
-/* What slices read again that the whole would read once: buffers that do not move with the last axis. */
+/* What slices read again that the whole would read once: buffers that do not move with the last axis. Small ones come
+ * out of a near cache, a quarter as dear. */
 static double read_again(const Group *g, int axes, int64_t parts)
 {
 	double bytes = 0;
@@ -200,8 +200,10 @@ static double read_again(const Group *g, int axes, int64_t parts)
 		facts_find(&f, g->at[i].call->src[0], false);
 		uint64_t last = bit_of(g->at[i].outer[axes - 1]);
 		for (size_t k = 0; k < f.all.n; k++)
-			if (f.all.at[k]->op == OP_LOAD && !(free_of(f.all.at[k]) & last))
-				bytes += (double)bytes_of(place_buffer(g->at[i].call, f.all.at[k]->src[0])) * (double)(parts - 1);
+			if (f.all.at[k]->op == OP_LOAD && !(free_of(f.all.at[k]) & last)) {
+				int64_t n = bytes_of(place_buffer(g->at[i].call, f.all.at[k]->src[0]));
+				bytes += (n <= NEAR_BYTES ? 0.25 : 1) * (double)n * (double)(parts - 1);
+			}
 	}
 	return bytes;
 }
@@ -220,10 +222,10 @@ static int64_t rows_in(int64_t n, int64_t row_bytes, int64_t outer)
 static bool choose(Group *g, int64_t *rows)
 {
 	int64_t bytes = bytes_inside(g), outer = 1;
-	for (int a = 1; a <= g->axes && bytes >= WORTH_BYTES; a++) {
+	for (int a = 1; a <= g->axes && bytes >= SLICED_BYTES; a++) {
 		int64_t n = range_size(g->at[0].outer[a - 1]);
 		*rows = rows_in(n, bytes / (outer * n), outer);
-		if (*rows && (a < g->axes || *rows >= ROWS_LEAST)) {
+		if (*rows) {
 			g->axes = a;
 			return read_again(g, a, n / *rows) < (double)bytes;
 		}
@@ -272,18 +274,58 @@ static UOp *member_call(const Group *g, int i, int64_t rows)
 	return node_with(call, src);
 }
 
-static bool put_group(Slices *s, Group *g)
+/* The longest group from call i on, of at most so many calls. */
+static void find_group(const Slices *s, Group *g, UOp *const *call, uint32_t left, int most)
 {
-	int64_t rows = 0;
+	*g = (Group){.axes = MOST_AXES};
+	if (!plain_call(&g->at[0], call[0]))
+		return;
+	for (g->n = 1; g->n < most && g->n < (int)left && join(g, call[g->n]);)
+		;
 	find_inside(s, g);
-	bool pays = g->n > 1 && choose(g, &rows);
-	for (size_t k = 0; pays && k < g->inside.n; k++)
+}
+
+static void put_group(Slices *s, const Group *g, int64_t rows)
+{
+	for (size_t k = 0; k < g->inside.n; k++)
 		explain(g->at[0].call->src[0], "%s is never whole: %lld at a time along r%d", buffer_name(g->inside.at[k]),
 			(long long)rows, range_axis(g->at[0].outer[g->axes - 1]));
-	for (int i = 0; pays && i < g->n; i++)
+	for (int i = 0; i < g->n; i++)
 		vec_push(&s->out, member_call(g, i, rows));
-	vec_free(&g->inside);
-	return pays;
+}
+
+/* The group that begins with this call and pays: all that can join, else as many as it takes (the last may share fewer of
+ * the loops). Its rows, 0 when there is none. */
+static int64_t best_group(const Slices *s, Group *g, UOp *const *call, uint32_t left)
+{
+	int64_t rows = 0;
+	for (int most = MOST_CALLS; most > 1; most--) {
+		find_group(s, g, call, left, most);
+		if (g->n > 1 && choose(g, &rows))
+			return rows;
+		most = g->n < most ? g->n : most;
+		vec_free(&g->inside);
+	}
+	return 0;
+}
+
+/* Puts the group that begins with this call, or the call alone, as where the next one begins a better group; returns how
+ * many calls that is. */
+static int put_calls(Slices *s, UOp *const *call, uint32_t left)
+{
+	Group g, next;
+	int64_t rows = best_group(s, &g, call, left), later = rows ? best_group(s, &next, call + 1, left - 1) : 0;
+	bool waits = later && bytes_inside(&next) > bytes_inside(&g);
+	int n = rows && !waits ? g.n : 1;
+	if (rows && !waits)
+		put_group(s, &g, rows);
+	else
+		vec_push(&s->out, call[0]);
+	if (rows)
+		vec_free(&g.inside);
+	if (later)
+		vec_free(&next.inside);
+	return n;
 }
 
 static void count_touches(Slices *s, const UOp *sink)
@@ -299,19 +341,8 @@ Graph *layout_slices(Graph *g)
 {
 	Slices s = {0};
 	count_touches(&s, g->sink);
-	for (uint32_t i = 0; i < g->sink->nsrc;) {
-		Group group = {.axes = MOST_AXES};
-		if (!plain_call(&group.at[0], g->sink->src[i])) {
-			vec_push(&s.out, g->sink->src[i++]);
-			continue;
-		}
-		for (group.n = 1; i + group.n < g->sink->nsrc && join(&group, g->sink->src[i + group.n]);)
-			;
-		if (put_group(&s, &group))
-			i += group.n;
-		else
-			vec_push(&s.out, g->sink->src[i++]);
-	}
+	for (uint32_t i = 0; i < g->sink->nsrc;)
+		i += put_calls(&s, g->sink->src + i, g->sink->nsrc - i);
 	Graph *r = graph_with_calls(g, s.out.n, s.out.at);
 	map_free(&s.readers);
 	vec_free(&s.out);

@@ -7,6 +7,9 @@
  *     m = Σc v*u            36 contractions                                        [6,6,n,th,tw,o]
  *     y = f(Aᵀ m A)         16 stores, those beyond the edge left out
  *
+ * Of large pictures v and m lie row of tiles by row, [n,th,6,6,tw,c], so that slices (layout_slices.c) can take one at a
+ * time.
+ *
  * Matrices: A. Lavin, S. Gray, Fast Algorithms for Convolutional Neural Networks, 2015. The error
  * is about ten times that of the plain sum (1e-5 of the greatest result), so --strict leaves it
  * out.
@@ -39,6 +42,7 @@ typedef struct {
 	int64_t high, wide, th, tw;         /* results, and tiles of them */
 	UOp *image;                         /* the place on x's first axis */
 	int ph, pw;                         /* rows and columns before the first */
+	bool by_rows;                       /* the transforms lie row of tiles by row */
 } Conv;
 typedef struct { VEC(UOp *) first, out; int count; } Winograd;
 
@@ -108,6 +112,8 @@ static bool find_conv(Conv *v, UOp *call)
 	v->wide = range_size(v->w);
 	v->th = (v->high + TILE - 1) / TILE;
 	v->tw = (v->wide + TILE - 1) / TILE;
+	int64_t tiles = v->th * v->tw * (v->n ? range_size(v->n) : 1);
+	v->by_rows = 36 * tiles * (range_size(v->c) + range_size(v->o)) * 4 >= SLICED_BYTES;
 	const Facts *f = &v->r.facts;
 	return f->out == out && !f->serial && !f->in_place &&
 		range_size(v->c) >= LEAST_CHANNELS && range_size(v->o) >= LEAST_CHANNELS &&
@@ -174,13 +180,12 @@ static UOp *new_buffer(Winograd *w, const char *role, const UOp *from, int n, UO
 	return buffer_of(name, role, DT_F32, shape_new(n, dim));
 }
 
-/* a place in a buffer whose first two axes are at a, b */
-static UOp *place_at(const UOp *buffer, int slot, int a, int b, int n, UOp *const *rest)
+/* Six axes of a transform in the order in which they lie. */
+typedef struct { UOp *at[6]; } Six;
+
+static Six six(const Conv *v, UOp *a, UOp *b, UOp *n, UOp *th, UOp *tw, UOp *ch)
 {
-	UOp *src[18] = {param_new(slot, buffer), ix_const(a), ix_const(b)};
-	for (int i = 0; i < n; i++)
-		src[3 + i] = rest[i];
-	return node_new(OP_INDEX, DT_F32, 3 + n, src, VNIL);
+	return v->by_rows ? (Six){{n, th, a, b, tw, ch}} : (Six){{a, b, n, th, tw, ch}};
 }
 
 static UOp *load_at_place(UOp *place) { return NODE(OP_LOAD, DT_F32, VNIL, place); }
@@ -206,7 +211,21 @@ static Axes axes_for(const Conv *v, const UOp *channels)
 		ix_range(WINOGRAD_CHANNELS, "loop", channels->src[0])};
 }
 
-static UOp *images(const Conv *v) { return v->n ? v->n->src[0] : ix_const(1); }
+/* a place in a transform, or the shape of one */
+static UOp *place_at(const Conv *v, const UOp *buffer, int slot, UOp *a, UOp *b, const Axes *l)
+{
+	UOp *src[7] = {param_new(slot, buffer)};
+	Six s = six(v, a, b, l->n, l->th, l->tw, l->ch);
+	memcpy(src + 1, s.at, sizeof s.at);
+	return node_new(OP_INDEX, DT_F32, 7, src, VNIL);
+}
+
+static UOp *transform_buffer(Winograd *w, const Conv *v, const UOp *from, const UOp *channels)
+{
+	UOp *images = v->n ? v->n->src[0] : ix_const(1);
+	Six s = six(v, ix_const(6), ix_const(6), images, ix_const(v->th), ix_const(v->tw), channels->src[0]);
+	return new_buffer(w, "temp", from, 6, s.at);
+}
 
 /* ---- the four kernels */
 
@@ -222,8 +241,8 @@ static UOp *weights_call(Winograd *w, const Conv *v)
 			NODE(OP_INDEX, DT_F32, VNIL, p, o, c, ix_const(t / 3), ix_const(t % 3)));
 	both_sides(*gt, 6, 3, k, u);
 	for (int t = 0; t < 36; t++)
-		store[t] = NODE(OP_STORE, DT_NONE, VNIL,
-			place_at(b, 0, t / 6, t % 6, 2, (UOp *[]){c, o}), u[t]);
+		store[t] = NODE(OP_STORE, DT_NONE, VNIL, NODE(OP_INDEX, DT_F32, VNIL, param_new(0, b),
+			ix_const(t / 6), ix_const(t % 6), c, o), u[t]);
 	return NODE(OP_CALL, DT_NONE, VNIL, conv_kernel("weights", v, false, 36, store), b, from);
 }
 
@@ -243,9 +262,8 @@ static UOp *piece_load(const Conv *v, const Axes *l, UOp *param, const UOp *from
 /* v[a,b,n,th,tw,c] = (Bᵀ d B)[a,b] */
 static UOp *input_call(Winograd *w, const Conv *v)
 {
-	UOp *dim[] = {ix_const(6), ix_const(6), images(v), ix_const(v->th), ix_const(v->tw), v->c->src[0]};
 	UOp *d[36], *t[36], *store[36], *from = place_buffer(v->call, v->r.x->src[0]);
-	UOp *b = new_buffer(w, "temp", from, 6, dim);
+	UOp *b = transform_buffer(w, v, from, v->c);
 	Axes l = axes_for(v, v->c);
 	UOp *p = param_moved(v->r.x->src[0]->src[0], 1);
 	for (int s = 0; s < 36; s++)
@@ -253,24 +271,21 @@ static UOp *input_call(Winograd *w, const Conv *v)
 	both_sides(*bt, 6, 6, d, t);
 	for (int s = 0; s < 36; s++)
 		store[s] = NODE(OP_STORE, DT_NONE, VNIL,
-			place_at(b, 0, s / 6, s % 6, 4, (UOp *[]){l.n, l.th, l.tw, l.ch}), t[s]);
+			place_at(v, b, 0, ix_const(s / 6), ix_const(s % 6), &l), t[s]);
 	return NODE(OP_CALL, DT_NONE, VNIL, conv_kernel("input", v, true, 36, store), b, from);
 }
 
 /* m[a,b,n,th,tw,o] = Σc v*u */
 static UOp *products_call(Winograd *w, const Conv *v, UOp *pieces, UOp *weights)
 {
-	UOp *dim[] = {ix_const(6), ix_const(6), images(v), ix_const(v->th), ix_const(v->tw), v->o->src[0]};
-	UOp *m = new_buffer(w, "temp", pieces, 6, dim);
+	UOp *m = transform_buffer(w, v, pieces, v->o);
 	Axes l = axes_for(v, v->o);
 	UOp *a = ix_range(0, "loop", ix_const(6)), *b = ix_range(1, "loop", ix_const(6));
 	UOp *c = ix_range(6, "reduce", v->c->src[0]);
-	UOp *x = load_at_place(
-		NODE(OP_INDEX, DT_F32, VNIL, param_new(1, pieces), a, b, l.n, l.th, l.tw, c));
+	UOp *x = load_at_place(place_at(v, pieces, 1, a, b, &(Axes){l.n, l.th, l.tw, c}));
 	UOp *u = load_at_place(NODE(OP_INDEX, DT_F32, VNIL, param_new(2, weights), a, b, c, l.ch));
 	UOp *sum = NODE(OP_RREDUCE, DT_F32, val_str("ADD"), NODE(OP_MUL, DT_F32, VNIL, x, u), c);
-	UOp *place = NODE(OP_INDEX, DT_F32, VNIL, param_new(0, m), a, b, l.n, l.th, l.tw, l.ch);
-	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, place, sum);
+	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, place_at(v, m, 0, a, b, &l), sum);
 	UOp *kernel = conv_kernel("products", v, false, 1, &store);
 	return NODE(OP_CALL, DT_NONE, VNIL, kernel, m, pieces, weights);
 }
@@ -324,8 +339,7 @@ static UOp *output_call(const Conv *v, UOp *m)
 	int slot = (int)v->call->nsrc - 1;
 	Axes l = axes_for(v, v->o);
 	for (int s = 0; s < 36; s++)
-		load[s] = load_at_place(
-			place_at(m, slot, s / 6, s % 6, 4, (UOp *[]){l.n, l.th, l.tw, l.ch}));
+		load[s] = load_at_place(place_at(v, m, slot, ix_const(s / 6), ix_const(s % 6), &l));
 	both_sides(*at, 4, 6, load, sum);
 	for (uint32_t k = 0; k < kernel->nsrc; k++)
 		for (int s = 0; s < 16; s++)

@@ -130,3 +130,22 @@ by_slices() {
 		fails 4 tool lower -t clang s.mp
 	done
 }
+
+@test "layout: Winograd's transforms, rows of tiles at a time" {
+	local shape
+	for shape in "1 32 64 41 58 1" "3 48 32 59 40 2" "2 16 64 56 58 0"; do
+		read -r n c o h w p <<< "$shape"
+		cat > w.t <<-END
+		input x f32[$n, $c, $h, $w]
+		k = reshape(sin(f32(arange($((o * c * 9))))), [$o, $c, 3, 3]) * 0.1
+		output y = relu(conv2d(x, k, padding=$p))
+		END
+		tool trace w.t | tool fuse > w.mp
+		tool lower -t clang --explain w.mp > l.mp 2> told
+		grep -q "wino[0-9]* is never whole" told || { cat told; return 1; }
+		tool lower -t clang --strict w.mp > s.mp
+		ok tool run l.mp x=rand -o c.npz
+		ok tool run s.mp x=rand -o d.npz
+		tool diff --rtol 1e-5 --atol 1e-4 c.npz d.npz || { echo "^ $shape"; return 1; }
+	done
+}
