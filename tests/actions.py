@@ -103,7 +103,7 @@ def moved(p, i):
     order = list(range(len(s)))
     while order == sorted(order):
         p.r.shuffle(order)
-    dtype = p.r.choice(["f32", "f32", "f64", "i8", "u16", "i64", "bool"])
+    dtype = p.r.choice(["f32", "f32", "f64", "f16", "i8", "u16", "i64", "bool"])
     value = f"transpose(a{i}, {order})"
     if p.r.random() < 0.3:
         value = f"flip({value}, axis={p.r.randrange(len(s))})"
@@ -123,7 +123,35 @@ def serial(p, i):
     return [p.read(f"a{i}", s), f"output y{i} = {y}"]
 
 
-KINDS = [contraction, contraction, reduction, rows, moved, elements, serial]
+def gated(p, i):
+    """loads that a condition forbids in part"""
+    if p.r.random() < 0.5:
+        c, k = p.size(5), p.size(17)
+        read = [p.read(f"a{i}", [1, c, p.size(17), p.size(33)]), p.read(f"b{i}", [k, c, 3, 3])]
+        return read + [f"output y{i} = conv2d(a{i}, b{i}, padding=1)"]
+    s = p.shape(2, most=2000)
+    y = p.r.choice(["sum(pad(x, [[1, 2], [0, 3]]) + 1, axis=0)", "pad(x, [[0, 1], [2, 0]]) * 2", "max(pad(x, [[0, 0], [1, 1]]), axis=1)"])
+    return [p.read(f"a{i}", s), f"output y{i} = {named(y, i)}"]
+
+
+def looked_up(p, i):
+    rows, columns = p.size(9), p.size()
+    ids = [p.r.randrange(rows) for _ in range(p.size(17))]
+    read = [p.read(f"a{i}", [rows, columns]), f"const i{i} = {ids}"]
+    if p.r.random() < 0.4:
+        return read + [p.read(f"b{i}", [len(ids), columns]), f"output y{i} = scatter(a{i}, i{i}, b{i}, how=\"add\")"]
+    return read + [f"output y{i} = embedding(i{i}, a{i})" + p.r.choice(["", " * 2", f" @ transpose(a{i}, [1, 0])"])]
+
+
+def several(p, i):
+    """outputs that may share a kernel"""
+    d = p.r.choice(["f32", "f64", "i32"])
+    two = p.r.choice([("sum(x, axis=1)", "max(x, axis=1)"), ("x + 1", "x * 3"), ("sum(x * x, axis=0)", "sum(x, axis=0)")])
+    lines = [p.read(f"a{i}", p.shape(2), d)]
+    return lines + [f"output {o}{i} = {named(y, i)}" for o, y in zip("yz", two)]
+
+
+KINDS = [contraction, contraction, reduction, rows, moved, elements, serial, gated, looked_up, several]
 
 
 # ---- kernels, as the actions are given them
@@ -272,7 +300,7 @@ def split(l):
 def jam(l):
     if not l.k.reduces or not (l.tiles or tile(l)):
         return False
-    return l.add("jam", l.r.choice([1, 2, 3, 4, 5, 8]))
+    return l.add("jam", l.r.choice([1, 2, 3, 4, 5, 8]), *l.r.choice([[], [0], [1], [1]]))
 
 
 def stream(l):
@@ -306,7 +334,8 @@ def turn(l):
         return False
     i = l.r.choice(loads)
     along, other = l.r.sample(sorted(l.k.all[i].free & l.k.out), 2)
-    n = l.r.choice([2, 4, 8, 16])
+    least = min(l.k.size[along][0], l.k.size[other][0])
+    n = l.r.choice([w for w in (2, 4, 8, 16) if w <= least] or [2])
     l.tiles = {along: n, other: n}
     l.add("tile", along, n, 1)
     l.add("tile", other, 1, n)
@@ -343,8 +372,8 @@ def spoil(l):
 ACTIONS = {"order": order, "tile": tile, "chunk": chunk, "grid": grid, "split": split, "jam": jam, "stream": stream,
            "stage": stage, "turn": turn, "fetch": fetched_turn, "ahead": ahead, "bind": bind, "group": group}
 OTHERS = {"clang": [order, tile, chunk, grid, split, jam, stream, stage, ahead], "opencl": [order, split, stage, items, items]}
-WANTS = {"split": [reduction, rows, contraction], "jam": [contraction, reduction], "turn": [moved], "fetch": [moved],
-         "ahead": [rows], "stage": [contraction, rows, reduction], "group": [reduction, rows, contraction]}
+WANTS = {"split": [reduction, rows, contraction, several, gated], "jam": [contraction, reduction, gated, several], "turn": [moved], "fetch": [moved],
+         "ahead": [rows], "stage": [contraction, rows, reduction, gated], "group": [reduction, rows, contraction, several]}
 
 
 def draw(k, action, r, target):
@@ -379,11 +408,11 @@ def refusal(p):
     return p.returncode == 4 and p.stderr.count(b"\n") == 1 and not p.stdout
 
 
-def accepted(fused, drawn, target):
+def accepted(fused, drawn, lower):
     """the lists that lower takes; the others it must refuse well"""
     taken, bad = {}, 0
     for name, l in drawn.items():
-        p = tool("lower", "-t", target, "--opt", f"{name}: {l.text()}", given=fused)
+        p = tool(*lower, "--opt", f"{name}: {l.text()}", given=fused)
         if p.returncode == 0:
             taken[name] = l
         elif not refusal(p):
@@ -412,6 +441,12 @@ def compare(program, graph, loops, operands, device):
     return bad
 
 
+def march(r, target):
+    """a processor with shorter vectors, now and then"""
+    shorter = r.choice([None, None, "x86-64-v3", "x86-64"])
+    return ["--march", shorter] if shorter and target == "clang" and os.uname().machine == "x86_64" else []
+
+
 def device_of(target):
     if target == "clang":
         return []
@@ -430,11 +465,12 @@ def main():
     with open("t.mp", "wb") as f:
         f.write(graph)
     fused = must("fuse", given=graph)
-    text = must("show", given=must("lower", "-t", target, "--stop-after", "collapse", given=fused)).decode()
+    lower = ["lower", "-t", target, *march(r, target)]
+    text = must("show", given=must(*lower, "--stop-after", "collapse", given=fused)).decode()
     drawn = {name: l for name, k in read_kernels(text).items() if (l := draw(k, action, r, target))}
-    taken, wrong = accepted(fused, drawn, target)
+    taken, wrong = accepted(fused, drawn, lower)
     with open("l.mp", "wb") as f:
-        f.write(must("lower", "-t", target, given=must("show", "-p", given=with_lists(text, taken).encode())))
+        f.write(must(*lower, given=must("show", "-p", given=with_lists(text, taken).encode())))
     inputs = [f"{name}=rand" for name in re.findall(r"^input (\w+)", "\n".join(lines), re.M)]
     sizes = sorted({p.low, p.high, r.randint(p.low, p.high)}) if b"vars {n" in must("show", given=graph) else [None]
     bad = []

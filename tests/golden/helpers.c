@@ -168,6 +168,19 @@ static inline __attribute__((always_inline)) f32x8 max_with_f32x8(f32x8 a, f32x8
 }
 #endif
 
+#ifndef HELPER_min_f32x4
+#define HELPER_min_f32x4
+static inline __attribute__((always_inline)) f32x4 min_f32x4(f32x4 a, f32x4 b)
+{
+#ifdef __SSE4_1__
+	return __builtin_ia32_blendvps(__builtin_ia32_minps(a, b), a, (f32x4)(a != a));
+#else
+	const i32x4 m = (i32x4)(b > a) | (i32x4)(a != a);
+	return (f32x4)(((i32x4)a & m) | ((i32x4)b & ~m));
+#endif
+}
+#endif
+
 #ifndef HELPER_min_i64
 #define HELPER_min_i64
 static inline long min_i64(long a, long b)

@@ -1,0 +1,25 @@
+// helpers: vectors f32x4 splat_f32x4 load_f32x4 i32x4 min_f32x4 store_f32x4
+/* y */
+/* act_jam_apart.t:2 */
+void r_4_9(float *restrict y, const float *restrict x)
+{
+	f32x4 acc0_0;
+	acc0_0 = splat_f32x4(__builtin_inff());
+	for (long r3 = 0; r3 < 4; r3++) {
+		acc0_0 = min_f32x4(acc0_0, load_f32x4(&x[r3 * 4]));
+		acc0_0 = min_f32x4(acc0_0, load_f32x4(&x[r3 * 4 + 16]));
+	}
+	for (long r3 = 0; r3 < 1; r3++) {
+		acc0_0 = min_f32x4(acc0_0, load_f32x4(&x[32]));
+	}
+	store_f32x4(&y[0], acc0_0);
+}
+
+void r_4_9_call(void *const *bufs, const long *vars, long from, long to)
+{
+	(void)vars;
+	(void)from;
+	(void)to;
+	r_4_9(bufs[0], bufs[1]);
+}
+
