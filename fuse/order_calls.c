@@ -1,18 +1,26 @@
-/* Calls that fill temporaries stand right before what reads them, where that takes less memory.
+/* Calls that fill temporaries stand right before what reads them, and those that fill none right
+ * behind what they read, where that takes less memory.
  *
  *     k0 = x*w0, k1 = x*w1, y = f(k0), z = g(y, k1)   →   k0, y, k1, z
  *
  * A call moves down to the first that waits for it when it writes more than it would keep alive:
- * temporaries of which it is the last reader. Sizes that are symbolic are taken for some number.
- * Where the most that is alive at once does not become less, the order stays as it was. */
+ * temporaries of which it is the last reader. One that writes outputs alone (a gradient) moves up.
+ * Sizes that are symbolic are taken for some number. Where the most that is alive at once does not
+ * become less, the order stays as it was. */
 #include "fuse.h"
 #include <stdlib.h>
 
 enum { NOMINAL = 16, STEP_BITS = 20 };
 
-/* place: where it stands in the new order; waiting: calls that must come behind it; moved: calls
- * put right before it */
-typedef struct { UOp *call; int64_t place, moved; size_t at; VEC(size_t) waiting; } Standing;
+/* place: where it stands in the new order; waiting: calls that must come behind it, ahead: before
+ * it; moved: calls put right before it, followed: right behind */
+typedef struct {
+	UOp *call;
+	int64_t place, moved, followed;
+	size_t at;
+	bool fills;             /* a temporary */
+	VEC(size_t) waiting, ahead;
+} Standing;
 
 /* A buffer while the calls are read: its last writer and those who read it since, by number; bytes
  * are 0 unless it is a temporary. */
@@ -68,8 +76,10 @@ static uint64_t known_writes(const UOp *call)
 
 static void wait_for(Order *o, size_t before, size_t behind)
 {
-	if (before != behind)
-		vec_push(&o->stand[before].waiting, behind);
+	if (before == behind)
+		return;
+	vec_push(&o->stand[before].waiting, behind);
+	vec_push(&o->stand[behind].ahead, before);
 }
 
 /* Readers wait for the writer, a writer for those before it and their readers. */
@@ -85,6 +95,7 @@ static void note_call(Order *o, size_t i)
 		for (size_t r = 0; r < u->readers.n && writes(call, k, known); r++)
 			wait_for(o, u->readers.at[r], i);
 		if (writes(call, k, known)) {
+			o->stand[i].fills |= u->bytes > 0;
 			u->readers.n = 0;
 			u->writer = i;
 			u->written = true;
@@ -155,16 +166,33 @@ static int64_t bytes_gained(Order *o, size_t i)
 	return n;
 }
 
-/* Right before the first call that waits for this one. */
-static void move_down(Order *o, Standing *t)
+/* Right before the first call that waits for this one, when it gains memory. */
+static void move_down(Order *o, size_t i)
 {
-	Standing *to = NULL;
+	Standing *t = &o->stand[i], *to = NULL;
 
+	if (bytes_gained(o, i) <= 0)
+		return;
 	for (size_t k = 0; k < t->waiting.n; k++)
 		if (!to || o->stand[t->waiting.at[k]].place < to->place)
 			to = &o->stand[t->waiting.at[k]];
 	if (to && to->place - to->moved - 1 > t->place)
 		t->place = to->place - ++to->moved;
+}
+
+/* Right behind the last call that this one waits for, when it fills no memory. */
+static void move_up(Order *o, size_t i)
+{
+	Standing *t = &o->stand[i], *to = NULL;
+
+	if (t->fills)
+		return;
+	for (size_t k = 0; k < t->ahead.n; k++)
+		if (!to || o->stand[t->ahead.at[k]].place > to->place)
+			to = &o->stand[t->ahead.at[k]];
+	/* what prepares constants stays first */
+	if (to && !call_prepares(to->call) && to->place + to->followed + 1 < t->place)
+		t->place = to->place + ++to->followed;
 }
 
 static int by_place(const void *a, const void *b)
@@ -178,24 +206,29 @@ static int by_place(const void *a, const void *b)
 
 static void order_free(Order *o)
 {
-	for (size_t i = 0; i < o->n; i++)
+	for (size_t i = 0; i < o->n; i++) {
 		vec_free(&o->stand[i].waiting);
+		vec_free(&o->stand[i].ahead);
+	}
 	for (size_t i = 0; i < o->lives.n; i++)
 		vec_free(&o->lives.at[i]->readers);
 	vec_free(&o->lives);
 	map_free(&o->life);
 }
 
-Graph *order_calls(Graph *g)
+/* All calls moved up, or down; g itself where that takes no less memory. */
+static Graph *reordered(Graph *g, bool up)
 {
 	Order o = order_new(g);
 	Standing *stand = arena_alloc((o.n + 1) * sizeof *stand);
 	UOp **call = arena_alloc((o.n + 1) * sizeof *call);
 	int64_t before = most_alive(&o, o.stand);
 
-	for (size_t i = o.n; i-- > 0;)
-		if (!call_prepares(o.stand[i].call) && bytes_gained(&o, i) > 0)
-			move_down(&o, &o.stand[i]);
+	for (size_t k = 0; k < o.n; k++) {
+		size_t i = up ? k : o.n - 1 - k;
+		if (!call_prepares(o.stand[i].call))
+			(up ? move_up : move_down)(&o, i);
+	}
 	memcpy(stand, o.stand, o.n * sizeof *stand);
 	qsort(stand, o.n, sizeof *stand, by_place);
 	for (size_t i = 0; i < o.n; i++)
@@ -205,3 +238,5 @@ Graph *order_calls(Graph *g)
 	order_free(&o);
 	return g;
 }
+
+Graph *order_calls(Graph *g) { return reordered(reordered(g, true), false); }

@@ -280,3 +280,35 @@ holds() {
 	done
 	[ "$(cat "$BATS_TEST_TMPDIR/4000.count")" -lt $((9 * $(cat "$BATS_TEST_TMPDIR/500.count"))) ]
 }
+
+# workspace DOCUMENT: bytes that its temporaries share
+workspace() { "$BIN/show" "$1" | sed -n 's/.*workspace: \[\([0-9]*\),.*/\1/p' | head -n 1; }
+
+@test "checkpoints: less memory, the same numbers" {
+	cd "$BATS_TEST_TMPDIR"
+	{
+		printf 'input x f32[n, 64] where n in 1..100\ninput t i64[n]\nstate mean f32 = 0\nh0 = x\n'
+		for i in 1 2 3 4 5 6 7 8 9; do
+			printf 'state w%d f32[64, 64] = %s\nstate b%d f32[64] = 0.1\n' $i 0.0$i $i
+			printf 'h%d = h%d + dropout(gelu(layernorm(h%d) @ w%d + b%d), p=0.1, key=%d)\n' $i $((i - 1)) $((i - 1)) $i $i $i
+		done
+		printf 'mean <- mean * 0.9 + h5.mean() * 0.1\noutput loss = cross_entropy(h9, t) + mean, mean\n'
+	} > p.t
+	tool trace p.t > p.mp
+	sed 's/f32\[n, 64\] where n in 1..100/f32[80, 64]/; s/i64\[n\]/i64[80]/' p.t > q.t
+	tool trace q.t > q.mp
+	for c in "" --checkpoint --checkpoint=2; do
+		tool grad -o loss $c q.mp | tool fuse > f.mp
+		workspace f.mp
+	done > sizes
+	# all kept, 4 segments or so, 2 segments
+	awk '{ w[NR] = $1 } END { exit !(w[2] < 0.5 * w[1] && w[3] < 0.8 * w[1] && w[2] < w[3]) }' sizes || { cat sizes; return 1; }
+	for c in "" --checkpoint --checkpoint=3 --checkpoint=1; do
+		ok bash -c '"$BIN/grad" -o loss '$c' p.mp | "$BIN/run" --interpret x=rand t=zeros n=7 -o "i$1.npz"' - "$c"
+		ok tool diff --ulp 0 i.npz "i$c.npz"
+	done
+	ok bash -c '"$BIN/grad" -o loss --checkpoint p.mp | "$BIN/run" --fast-compile x=rand t=zeros n=7 -o c.npz'
+	ok tool diff i.npz c.npz
+	fails 2 "$BIN/grad" --checkpoint=x -o loss p.mp
+	[[ $errors == *"'x' is no number of segments"* ]]
+}

@@ -17,6 +17,7 @@ typedef struct {
 	uint32_t *place;        /* of each node in all, from 1, by id; 0: not there */
 	bool *follows;          /* it depends on a variable */
 	Cotangent *cot;         /* reverse mode */
+	Again *again;
 	UOp **tan;              /* forward mode */
 } Sweep;
 
@@ -163,9 +164,10 @@ static bool keeps_zero(Op op)
 	return op == OP_NEG || op == OP_ADD || op == OP_SUB || op == OP_CAST || !op_by_element(op);
 }
 
-/* The cotangent g of u, given on to the sources that follow a variable. */
-static void give(Sweep *s, UOp *u, Part g)
+/* The cotangent g of node number `at`, given on to the sources that follow a variable. */
+static void give(Sweep *s, size_t at, Part g)
 {
+	UOp *u = s->all.at[at], *v;
 	UOp *to[2 + MAX_RANK] = {0};
 	bool want[2 + MAX_RANK] = {0}, any = false;
 
@@ -175,17 +177,19 @@ static void give(Sweep *s, UOp *u, Part g)
 		any |= want[i] = s->follows[place_of(s, u->src[i])] && op_follows(u, i);
 	if (!any)
 		return;
+	v = again_node(s->again, at, g.value);
+	v = v && u->op != OP_ASSIGN ? v : u;
 	if (u->op == OP_WHERE) {
 		for (uint32_t i = 1; i < 3; i++)
 			if (want[i])
-				add_part(&s->cot[place_of(s, u->src[i])], fitted(side(u, g, i == 1), u->src[i]));
+				add_part(&s->cot[place_of(s, u->src[i])], fitted(side(v, g, i == 1), u->src[i]));
 		return;
 	}
 	if (g.mask && !op_by_element(u->op)) {
-		UOp *mask = moved_mask(u, g.mask);
+		UOp *mask = moved_mask(v, g.mask);
 		g = mask ? (Part){selected(g), mask, g.when, true} : whole(selected(g));
 	}
-	op_back(u, g.value, want, to);
+	op_back(v, g.value, want, to);
 	g.clean &= keeps_zero(u->op);
 	for (uint32_t i = 0; i < u->nsrc; i++)
 		if (want[i])
@@ -199,11 +203,10 @@ static void check_direction(UOp *out, UOp *cot)
 			dtype_name(out->dtype), shape_text(out->shape));
 }
 
-void derive_reverse(size_t nout, UOp *const *out, UOp *const *cot, size_t nwrt, UOp *const *wrt, UOp **grad)
+static void reverse(Sweep *sw, size_t nout, UOp *const *out, UOp *const *cot, size_t nwrt, UOp *const *wrt, UOp **grad)
 {
-	Sweep s = {0};
+	Sweep s = *sw;
 
-	sweep_over(&s, nout, out, nwrt, wrt);
 	s.cot = xcalloc(s.all.n + 1, sizeof *s.cot);
 	for (size_t i = 0; i < nout; i++) {
 		check_direction(out[i], cot[i]);
@@ -216,14 +219,33 @@ void derive_reverse(size_t nout, UOp *const *out, UOp *const *cot, size_t nwrt, 
 			continue;
 		c->part[0] = settled(c);
 		c->n = 1;
-		give(&s, s.all.at[i], c->part[0]);
+		give(&s, i, c->part[0]);
 	}
 	for (size_t i = 0; i < nwrt; i++) {
 		ptrdiff_t at = place_of(&s, wrt[i]);
 		bool reached = at >= 0 && s.cot[at].n;
 		grad[i] = reached ? t_expand_to(selected(s.cot[at].part[0]), wrt[i]->shape) : zero_of(wrt[i]);
 	}
+	again_end(s.again);
 	sweep_end(&s);
+}
+
+void derive_reverse(size_t nout, UOp *const *out, UOp *const *cot, size_t nwrt, UOp *const *wrt, UOp **grad)
+{
+	Sweep s = {0};
+
+	sweep_over(&s, nout, out, nwrt, wrt);
+	reverse(&s, nout, out, cot, nwrt, wrt, grad);
+}
+
+void derive_reverse_again(int segments, size_t nout, UOp *const *out, UOp *const *cot, size_t nwrt, UOp *const *wrt,
+	UOp **grad)
+{
+	Sweep s = {0};
+
+	sweep_over(&s, nout, out, nwrt, wrt);
+	s.again = again_plan(s.all, s.follows, segments);
+	reverse(&s, nout, out, cot, nwrt, wrt, grad);
 }
 
 /* ---- forward */

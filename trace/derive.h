@@ -33,6 +33,15 @@ UOp *products_beside(UOp *x, int axis, bool back);
 UOp *moved(UOp *x, int axis, int64_t n, double fill);
 UOp *fold_all(Op op, UOp *x);                /* over all axes, to a scalar */
 
+/* ---- derive_again.c: values of the forward pass computed again ------------------------------------------ */
+
+typedef struct Again Again;
+/* The nodes of a sweep in segments, as many as said, or of a number of its own with 0; NULL when one is all. */
+Again *again_plan(Nodes all, const bool *follows, int segments);
+/* What stands for node i where its cotangent is given on, g being that: NULL for the node itself. */
+UOp *again_node(Again *a, size_t i, UOp *g);
+void again_end(Again *a);
+
 /* ---- derive_check.c ------------------------------------------------------------------------------------ */
 
 typedef struct Picked Picked;

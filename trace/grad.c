@@ -9,6 +9,7 @@
 static Names opt_out, opt_wrt;
 static const char *prefix = "grad_";
 static bool vjp, check;
+static const char *segments;
 
 static const Option options[] = {
 	{'o', "of", "NAME", "the output to derive: a scalar of floats; with --vjp any outputs of floats, NAME,NAME "
@@ -19,6 +20,8 @@ static const Option options[] = {
 	{0, "check", NULL, "instead of all outputs, for each buffer the derivative along a random direction, in f64: reverse_NAME, "
 		"forward_NAME, and by differences by_1e-3_NAME, by_1e-5_NAME, by_1e-7_NAME; of a random sum over all outputs, "
 		"and by all states and inputs, unless named", &check},
+	{0, "checkpoint", "N", "compute values of the forward pass again instead of keeping them, in N segments (else the root of "
+		"the number of folds): less memory, more time", &segments, .optional_arg = true},
 	{'p', "prefix", "TEXT", "what the new outputs' names begin with, before the buffer's name (else grad_)", &prefix},
 	{0},
 };
@@ -38,6 +41,16 @@ static UOp *seed(const Picked *out)
 	return t_expand_to(t_num(u->dtype, 1), u->shape);
 }
 
+static int segment_count(void)
+{
+	char *end;
+	long n = strtol(segments, &end, 10);
+
+	if (*end || (*segments && (n < 1 || n > 1000000)))
+		die(USAGE, "'%.80s' is no number of segments", segments);
+	return (int)n;
+}
+
 static Graph *body(Graph *g)
 {
 	Picked out = pick_outputs(g, opt_out.n, opt_out.at), wrt;
@@ -54,7 +67,10 @@ static Graph *body(Graph *g)
 		cot[0] = seed(&out);
 	for (size_t i = 0; vjp && i < out.node.n; i++)
 		cot[i] = input_add(g, arena_printf("cot_%s", out.name.at[i]), out.node.at[i]);
-	derive_reverse(out.node.n, out.node.at, cot, wrt.node.n, wrt.node.at, grad);
+	if (segments)
+		derive_reverse_again(segment_count(), out.node.n, out.node.at, cot, wrt.node.n, wrt.node.at, grad);
+	else
+		derive_reverse(out.node.n, out.node.at, cot, wrt.node.n, wrt.node.at, grad);
 	for (size_t i = 0; i < wrt.node.n; i++) {
 		name[i] = arena_printf("%s%s", prefix, wrt.name.at[i]);
 		/* the gradient of a gradient by the same buffer */

@@ -10,6 +10,10 @@
  * through it. New nodes only. Dies with UNSUPPORTED at an op that has no derivative (CUSTOM), with MALFORMED when a cot is not of its
  * out's dtype and shape. */
 void derive_reverse(size_t nout, UOp *const *out, UOp *const *cot, size_t nwrt, UOp *const *wrt, UOp **grad);
+/* The same with less memory and more time: values of the forward pass are computed again when they are wanted, from those at
+ * the ends of so many segments; 0: the root of the number of folds. */
+void derive_reverse_again(int segments, size_t nout, UOp *const *out, UOp *const *cot, size_t nwrt, UOp *const *wrt,
+	UOp **grad);
 /* Forward mode: dout[k] gets the tangent of out[k] when each wrt[i] moves by tan[i] (beside what it moves with the others); a
  * zero tensor where nothing does. */
 void derive_forward(size_t nwrt, UOp *const *wrt, UOp *const *tan, size_t nout, UOp *const *out, UOp **dout);
