@@ -22,7 +22,7 @@ enum {
 };
 
 /* A call and the ranges of it that are the slices, outermost first. */
-typedef struct { UOp *call; Facts f; UOp *outer[MOST_AXES]; } Member;
+typedef struct { UOp *call; Facts f; uint64_t writes; UOp *outer[MOST_AXES]; } Member;
 typedef struct {
 	Member at[MOST_CALLS];
 	int n, axes;                    /* how many axes in front all of them agree in */
@@ -43,7 +43,7 @@ static int slot_of(const UOp *call, const UOp *buffer)
 static bool writes(const Member *m, const UOp *buffer)
 {
 	int slot = slot_of(m->call, buffer);
-	return slot >= 0 && slot < 64 && call_writes(m->call) >> slot & 1;
+	return slot >= 0 && slot < 64 && m->writes >> slot & 1;
 }
 
 /* The places of the kernel in that slot. */
@@ -113,7 +113,7 @@ static int agree(Member *m, const UOp *buffer, int axes)
 /* May the loops of this call be shared out, in any order? */
 static bool plain_call(Member *m, UOp *call)
 {
-	*m = (Member){.call = call};
+	*m = (Member){.call = call, .writes = call->op == OP_CALL ? call_writes(call) : 0};
 	if (call->op != OP_CALL || call->src[0]->op != OP_KERNEL || call_prepares(call))
 		return false;
 	facts_find(&m->f, call->src[0], false);
@@ -294,12 +294,23 @@ static void put_group(Slices *s, const Group *g, int64_t rows)
 		vec_push(&s->out, member_call(g, i, rows));
 }
 
+/* Do so many calls name temporaries enough for a group to pay? A buffer named often counts as often. */
+static bool has_enough(UOp *const *call, uint32_t n)
+{
+	int64_t sum = 0;
+	for (uint32_t i = 0; i < n && sum < SLICED_BYTES; i++)
+		for (uint32_t k = 1; k < call[i]->nsrc && sum < SLICED_BYTES; k++)
+			if (buffer_is(call[i]->src[k], "temp"))
+				sum += bytes_of(call[i]->src[k]) < SLICED_BYTES ? bytes_of(call[i]->src[k]) : SLICED_BYTES;
+	return sum >= SLICED_BYTES;
+}
+
 /* The group that begins with this call and pays: all that can join, else as many as it takes (the last may share fewer of
  * the loops). Its rows, 0 when there is none. */
 static int64_t best_group(const Slices *s, Group *g, UOp *const *call, uint32_t left)
 {
 	int64_t rows = 0;
-	for (int most = MOST_CALLS; most > 1; most--) {
+	for (int most = MOST_CALLS; most > 1 && has_enough(call, (int)left < most ? (int)left : most); most--) {
 		find_group(s, g, call, left, most);
 		if (g->n > 1 && choose(g, &rows))
 			return rows;
