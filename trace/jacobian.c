@@ -288,23 +288,44 @@ static UOp *constant(const char *stem, size_t n, const void *data, DType dt)
 		val_bin(data, n * dtype_size(dt)), NULL);
 }
 
-/* v [p, …] at products and places, n of each: an index for each axis, which leaves the loops over v
- * as they are. */
-static UOp *picked(UOp *v, const char *name, size_t n, const int32_t *product, const int32_t *place)
+/* v [p, …] at products and places, n of each: an index for each axis of more than one place, which
+ * leaves the loops over v as they are. */
+static UOp *picked(
+	UOp *v, const char *name, size_t n, const int32_t *product, const int32_t *place)
 {
-	UOp *at[MAX_RANK];
-	int64_t step = 1;
+	UOp *at[MAX_RANK], *dim[MAX_RANK];
+	int64_t size[MAX_RANK], step = 1;
+	int rank = 0;
 
-	for (int i = t_rank(v) - 1; i > 0; i--) {
-		int64_t size = shape_dim(v->shape, i);
+	for (int i = 0; i < t_rank(v); i++)
+		if ((size[rank] = shape_dim(v->shape, i)) > 1 || (i == t_rank(v) - 1 && !rank))
+			dim[rank++] = t_dim(v, i);
+	bool one = shape_dim(v->shape, 0) == 1;
+	for (int i = rank - 1; i >= 0; i--) {
 		int32_t *x = arena_alloc((n + 1) * sizeof *x);
+		bool which = !i && !one;
 		for (size_t k = 0; k < n; k++)
-			x[k] = (int32_t)(place[k] / step % size);
-		at[i] = constant(arena_printf("%s_places", name), n, x, DT_I32);
-		step *= size;
+			x[k] = which ? product[k] : (int32_t)(place[k] / step % size[i]);
+		at[i] = constant(arena_printf("%s_%s", name, which ? "products" : "places"), n, x, DT_I32);
+		step *= size[i];
 	}
-	at[0] = constant(arena_printf("%s_products", name), n, product, DT_I32);
-	return t_gather(NODE(OP_CONTIGUOUS, v->dtype, VNIL, v), t_rank(v), at);
+	v = NODE(OP_CONTIGUOUS, v->dtype, VNIL, v);
+	return t_gather(t_reshapev(v, rank, dim), rank, at);
+}
+
+/* The seed of each colour. With one colour for all they are ones, with which nothing is multiplied. */
+static UOp *colour_seeds(const Compressed *c, const char *name, size_t n, const UOp *like)
+{
+	uint32_t *colour = memcpy(arena_alloc((n + 1) * sizeof *colour), c->colour, n * sizeof *colour);
+	UOp *p = ix_const(c->p);
+	bool ones = c->p == 1;
+
+	for (size_t i = 0; i < n; i++)
+		ones &= colour[i] == 0;
+	if (ones)
+		return t_expand_to(t_num(like->dtype, 1), shape_behind(p, like->shape));
+	/* NO_COLOUR is -1 as i32: no seed */
+	return seeds_by(constant(arena_printf("%s_colours", name), n, colour, DT_I32), p, like);
 }
 
 static UOp *values(const Compressed *c, const char *name, UOp *y, UOp *x)
@@ -317,11 +338,8 @@ static UOp *values(const Compressed *c, const char *name, UOp *y, UOp *x)
 	if (!nnz)
 		return t_expandv(t_reshapev(t_num(y->dtype, 0), 1, (UOp *[]){ix_const(1)}), 1, &none);
 	(c->star ? star_places : places)(c, product, place);
-	/* NO_COLOUR is -1 as i32: no seed */
-	uint32_t *colour = memcpy(
-		arena_alloc((nseed + 1) * sizeof *colour), c->colour, nseed * sizeof *colour);
-	UOp *by = constant(arena_printf("%s_colours", name), nseed, colour, DT_I32);
-	UOp *v = products(y, x, c->mode, p, seeds_by(by, p, c->mode == FORWARD ? x : y));
+	UOp *like = c->mode == FORWARD ? x : y;
+	UOp *v = products(y, x, c->mode, p, colour_seeds(c, name, nseed, like));
 	return picked(v, name, nnz, product, place);
 }
 
