@@ -187,6 +187,28 @@ second() {
 	near full d/jac_y_x.npy s/jac_y_x.npy s/jac_y_x_indptr.npy s/jac_y_x_indices.npy
 }
 
+@test "jac: no elements, one element, each dtype" {
+	shown() { # PROGRAM WANT OPTION…: jac_y_x as it is printed
+		echo "$1" > p.t
+		tool trace p.t > g.mp
+		tool jac -o y -w x --only "${@:3}" g.mp > j.mp
+		ok tool run --interpret j.mp x=zeros
+		[ "$(tr '\n' ' ' <<< "$output" | tr -s ' ')" = "jac_y_x $2 " ] || { echo "$output"; cat p.t; return 1; }
+	}
+	for how in "--mode forward" "--mode reverse"; do
+		shown 'input x f32[0]; output y = x * 2' 'f32[0,0] []' $how
+		shown 'input x f32[0]; output y = x * 2' 'f32[0] []' $how --sparse
+		shown 'input x f32[3]; output y = x[:0]' 'f32[0,3] []' $how
+		shown 'input x f32[3]; output y = x[:0]' 'f32[0] []' $how --sparse
+		shown 'input x f32[]; output y = x' 'f32[] 1.0' $how
+		shown 'input x f32[]; output y = x' 'f32[1] [1.]' $how --sparse
+		shown 'input x f16[1, 2]; output y = x * 3' 'f16[1,2,1,2] [[[[3. 0.]] [[0. 3.]]]]' $how
+		shown 'input x bf16[2]; output y = x * 3' 'bf16[2] [3. 3.]' $how --sparse
+		shown 'input x f32[2]; output y = f64(x) * 3' 'f64[2,2] [[3. 0.] [0. 3.]]' $how
+		shown 'input x f64[2]; output y = f32(x) * 3' 'f32[2] [3. 3.]' $how --sparse
+	done
+}
+
 @test "jac: what it cannot do, it says" {
 	echo 'input x f64[3]; input i i64[3]; output y = x * 2, k = i + 1' > p.t
 	tool trace p.t > g.mp

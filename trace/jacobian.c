@@ -370,11 +370,11 @@ static void note_pattern(Derived *d, const char *name, const Compressed *c)
 void jacobian_add(Derived *d, const char *name, UOp *y, UOp *x, bool symmetric)
 {
 	if (!opt_sparse) {
-		put(d, name, dense(y, x));
+		put(d, name, t_cast(dense(y, x), y->dtype));
 		return;
 	}
 	Compressed c = compress(y, x, name, symmetric);
-	put(d, name, values(&c, name, y, x));
+	put(d, name, t_cast(values(&c, name, y, x), y->dtype));
 	note_pattern(d, name, &c);
 	rows_free(&c.byrow);
 	rows_free(&c.bycol);
