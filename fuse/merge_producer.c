@@ -151,7 +151,7 @@ static bool recompute(Facts *f, double times, double free, bool single, double *
 	int loads;
 	if (single && !free) {
 		double ops = facts_ops(f, &loads);
-		*inlined_cost = (ops + 4 * loads) * times * LANES;
+		*inlined_cost = (ops * LANES + 4 * loads) * times;
 		*stored_cost = ops + 4 * loads + 4 + 4 * times;
 		return *inlined_cost <= 1.25 * *stored_cost;
 	}
