@@ -313,7 +313,8 @@ static UOp *picked(
 	return t_gather(t_reshapev(v, rank, dim), rank, at);
 }
 
-/* The seed of each colour. With one colour for all they are ones, with which nothing is multiplied. */
+/* The seed of each colour. With one colour for all they are ones, with which nothing is multiplied.
+ */
 static UOp *colour_seeds(const Compressed *c, const char *name, size_t n, const UOp *like)
 {
 	uint32_t *colour = memcpy(arena_alloc((n + 1) * sizeof *colour), c->colour, n * sizeof *colour);

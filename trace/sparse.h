@@ -26,8 +26,8 @@ typedef struct { Graph *g; Names name; VEC(UOp *) node; const Val *sparse; } Der
 
 /* What is asked for checked, and sizes that --set names put in. */
 Graph *jacobian_begin(Graph *g);
-/* Adds the derivative of y by x, of y's dtype, under name; symmetric: the Hessian of what y is the gradient of, by
- * the same x. */
+/* Adds the derivative of y by x, of y's dtype, under name; symmetric: the Hessian of what y is the
+ * gradient of, by the same x. */
 void jacobian_add(Derived *d, const char *name, UOp *y, UOp *x, bool symmetric);
 Graph *jacobian_end(Derived *d);
 
