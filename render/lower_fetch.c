@@ -10,7 +10,8 @@
  *     RANGE k<4 unroll; PREFETCH x[(r0+1)*1024 + r2*64 + k*16]; ENDRANGE
  *
  * A row of a few KB is read as a whole before anything is done with it, so the processor waits for all of
- * it; a row is about as long as a page, behind which it foresees nothing by itself. */
+ * it; a row is about as long as a page, behind which it foresees nothing by itself. Of a contraction whose constants lie
+ * in panels it is the next panel, a share of it by each tile of rows that takes this one. */
 #include "render.h"
 #include "ix.h"
 
@@ -98,7 +99,7 @@ uint64_t wants_ahead(const Plan *p, const Facts *f, int v)
 	return 0;
 }
 
-void ahead_emit(Lowering *l, const Scope *s)
+static void row_emit(Lowering *l, const Scope *s)
 {
 	int v = __builtin_ctzll(s->starts), r = __builtin_ctzll(l->plan.ahead);
 	const Start *start = scope_start(s, v);
@@ -115,4 +116,79 @@ void ahead_emit(Lowering *l, const Scope *s)
 		emit(l, NODE(OP_PREFETCH, DT_NONE, VNIL, NODE(OP_INDEX, index->dtype, VNIL, index->src[0], at)));
 		emit(l, NODE(OP_ENDRANGE, DT_NONE, VNIL, k));
 	}
+}
+
+/* ---- the next panel */
+
+enum { PANEL_MOST = 1 << 20, PANELS_LEAST = 4 << 20, TILES_LEAST = 3 };
+
+/* The range whose tiles are rows that each take the whole panel, -1 when there is none. */
+static int row_range(const Plan *p)
+{
+	return p->nlanes == 2 && p->tile[p->lanes[0]].vector == 1 ? p->lanes[0] : -1;
+}
+
+static int64_t known_size(const Facts *f, int r)
+{
+	int64_t n;
+	return ix_is_const(f->range[r]->src[0], &n) ? n : 0;
+}
+
+/* Is the load's place panel r, then turn k, then element v of it, and nothing else?  Then a panel's elements. */
+static int64_t panel_elements(const Facts *f, const UOp *u, int v, int r, int k)
+{
+	int64_t width = known_size(f, v), all;
+	Sum s;
+	if (u->op != OP_LOAD || u->nsrc > 1 || u->src[0]->src[0]->op != OP_PARAM || reads_written(f, u) ||
+		!mul_ok(width, known_size(f, k), &all))
+		return 0;
+	sum_of(&s, u->src[0]->src[1]);
+	bool is = s.n == 3 && !s.k && sum_coef(&s, f->range[v]) == 1 && sum_coef(&s, f->range[k]) == width &&
+		sum_coef(&s, f->range[r]) == all;
+	return is ? all : 0;
+}
+
+uint64_t wants_panel(const Plan *p, const Facts *f, int v, const UOp *heavy)
+{
+	int m = row_range(p), n = p->norder - 1, k = __builtin_ctzll(bound_of(heavy));
+	if (m < 0 || n < 1 || p->order[n] != m || p->chunk[m] || bound_of(heavy) & (bound_of(heavy) - 1) ||
+		known_size(f, m) < TILES_LEAST * tile_size(p, m))
+		return 0;
+	/* the loop around the tiles of rows; a panel is one tile wide */
+	n -= p->order[n - 1] == v ? 2 : 1;
+	int r = n < 0 ? -1 : p->order[n];
+	if (r < 0 || p->tile[r].unroll || known_size(f, v) != tile_size(p, v))
+		return 0;
+	for (size_t i = 0; i < f->all.n; i++) {
+		int64_t bytes = panel_elements(f, f->all.at[i], v, r, k) * dtype_size(f->all.at[i]->dtype);
+		if (bytes && bytes <= PANEL_MOST && bytes >= PANELS_LEAST / (known_size(f, r) + 1))
+			return 1ull << r;
+	}
+	return 0;
+}
+
+/* Each tile of rows fetches its share of the panel, a little each turn of the sum. */
+static void panel_emit(Lowering *l, const Scope *s)
+{
+	const Facts *f = &l->facts;
+	int m = row_range(&l->plan), r = __builtin_ctzll(l->plan.ahead), k = __builtin_ctzll(s->binds), v = l->plan.lanes[1];
+	UOp *next = ix_add(value_of(s, r), ix_const(1));
+	for (size_t i = 0; i < f->all.n && m >= 0; i++) {
+		const UOp *u = f->all.at[i], *index = u->op == OP_LOAD ? u->src[0] : NULL;
+		int64_t n = index ? panel_elements(f, u, v, r, k) : 0, rows = known_size(f, m);
+		if (!n || !rows)
+			continue;
+		UOp *share = ix_mul(scope_start(s, m)->first, ix_const(n / rows));
+		UOp *part = ix_div(ix_mul(s->at[k], ix_const(known_size(f, v) * tile_size(&l->plan, m))), ix_const(rows));
+		UOp *at = ix_add(ix_mul(next, ix_const(n)), ix_add(share, part));
+		emit(l, NODE(OP_PREFETCH, DT_NONE, VNIL, NODE(OP_INDEX, index->dtype, VNIL, index->src[0], at)));
+	}
+}
+
+void ahead_emit(Lowering *l, const Scope *s)
+{
+	if (s->starts)
+		row_emit(l, s);
+	else
+		panel_emit(l, s);
 }

@@ -140,6 +140,8 @@ static void open_fold(Lowering *l, Nest *n, int r, int turns)
 	int64_t rest;
 	Scope *outer = open_loops(l, n, r < 0 ? n->over : n->over & ~(1ull << r));
 	if (r < 0) {
+		if (outer)
+			outer->ahead = l->plan.ahead && n->lanes;
 		innermost(n, fold_lanes(l, n, outer));
 		return;
 	}

@@ -19,6 +19,7 @@ enum {
 	ITEMS = 16,             /* of a grid, so that threads get even shares */
 	STREAM_BYTES = 32 << 20 /* outputs that no cache keeps */
 };
+static const double SERIAL = 0.6;       /* what a block is worth that one thread computes */
 
 /* A kernel as it is tiled. */
 typedef struct {
@@ -228,6 +229,9 @@ static Block best_block(const Tiling *t, int m, int64_t n)
 				v * t->lanes > n)
 				continue;
 			double s = rate(r, v) * fill(rows, r) * fill(n, v * t->lanes);
+			/* what is updated in place has no tile that overlaps another: threads share whole ones alone */
+			if (t->f->in_place && n % (v * t->lanes))
+				s *= SERIAL;
 			if (s > best.score + 1e-9)
 				best = (Block){m, r, v, s};
 		}
@@ -481,7 +485,7 @@ static void tile_within(Tiling *t)
 	}
 	t->p->stream = !heavy && t->p->tile[t->v].vector > 1 && streams(t);
 	t->p->fetch = wants_fetch(t->p, t->f);
-	t->p->ahead = heavy ? 0 : wants_ahead(t->p, t->f, t->v);
+	t->p->ahead = heavy ? wants_panel(t->p, t->f, t->v, t->heavy) : wants_ahead(t->p, t->f, t->v);
 }
 
 /* The loops in front stay as they are, and are the grid's items; what the item has in its own buffers goes nowhere past
