@@ -9,6 +9,7 @@ static const Pass passes[] = {
 	{"produce",  merge_producers, "loads replaced by what produced them", .optional = true},
 	{"scales",   fold_scales,     "constant scales into constant weights; not with --strict", .optional = true},
 	{"siblings", merge_siblings,  "kernels over the same ranges with shared inputs", .optional = true},
+	{"joined",   merge_into_joined, "loads of joined kernels replaced by what produced them", .optional = true},
 	{"drop",     drop_stores,     "what nobody reads", .optional = true},
 	{"close",    close_kernels,   "folds and outputs share ranges"},
 	{"name",     name_kernels,    "kernels named for what they do"},

@@ -164,6 +164,7 @@ Graph *prepare_constants(Graph *g);
 Graph *merge_producers(Graph *g);
 Graph *fold_scales(Graph *g);
 Graph *merge_siblings(Graph *g);
+Graph *merge_into_joined(Graph *g);
 Graph *drop_stores(Graph *g);
 Graph *order_calls(Graph *g);
 

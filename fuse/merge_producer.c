@@ -104,7 +104,7 @@ static int candidate(Plan *p, int c, const Use *u)
 		return -1;
 	int t = u->writers->step;
 	Step *s = &p->step[t];
-	if (s->barrier || !p->step[c].is->kernel || p->step[c].is->sort)
+	if (s->barrier || s->is->kernel->nsrc != 1 || !p->step[c].is->kernel || p->step[c].is->sort)
 		return -1;
 	if (!s->cheap && u->left != 1)
 		return -1;
@@ -208,6 +208,10 @@ static bool wanted_once(UOp *kernel, UOp *param)
 
 static bool contraction_ok(const Step *c, UOp *param, const char **why)
 {
+	if (c->is->kernel->nsrc != 1) {
+		*why = "a contraction for a kernel with several outputs";
+		return false;
+	}
 	if (!wanted_once(c->is->kernel, param)) {
 		*why = "a contraction that is not wanted once an element";
 		return false;
@@ -228,7 +232,7 @@ static UOp *may_take(const Step *t, const Step *c, uint32_t at, double free, Ver
 	UOp *param = param_new(at, buffer);
 	if (t->is->scan) {
 		v->why = "a running fold is wanted in another order";
-		return c->is->scan ? NULL : loops_of_store(kernel, store, param);
+		return c->is->scan || kernel->nsrc != 1 ? NULL : loops_of_store(kernel, store, param);
 	}
 	v->why = "costs more";
 	if (!t->is->folds && !t->cheap && !recompute(t->is, repeats(c, buffer), free,
@@ -346,7 +350,7 @@ static void explain_verdict(const Verdict *v, const char *what, const UOp *call)
 static bool is_cheap(Plan *p, int k)
 {
 	Step *s = &p->step[k];
-	if (s->barrier || s->is->folds || s->is->scan || s->dead)
+	if (s->barrier || s->is->folds || s->is->scan || s->dead || s->is->kernel->nsrc != 1)
 		return false;
 	UOp *to = step_buffer(s->call, 0);
 	Use *u = use_of(&p->uses, to);
@@ -456,7 +460,7 @@ static void merge_step(Plan *p, int c)
 	s->cheap = is_cheap(p, c);
 }
 
-Graph *merge_producers(Graph *g)
+static Graph *merged(Graph *g, bool joined)
 {
 	Plan p = {.n = g->sink->nsrc};
 	VEC(UOp *) left = {0};
@@ -464,7 +468,8 @@ Graph *merge_producers(Graph *g)
 	for (int i = 0; i < p.n; i++)
 		read_step(&p, i, g->sink->src[i]);
 	for (int i = 0; i < p.n; i++)
-		merge_step(&p, i);
+		if (!joined || (p.step[i].is->kernel && p.step[i].is->kernel->nsrc > 1))
+			merge_step(&p, i);
 	for (int i = 0; i < p.n; i++)
 		if (!p.step[i].dead)
 			vec_push(&left, p.step[i].call);
@@ -475,3 +480,8 @@ Graph *merge_producers(Graph *g)
 	vec_free(&left);
 	return g;
 }
+
+Graph *merge_producers(Graph *g) { return merged(g, false); }
+
+/* Kernels that were joined may be the last readers of what each of them had to share before. */
+Graph *merge_into_joined(Graph *g) { return merged(g, true); }

@@ -312,3 +312,75 @@ workspace() { "$BIN/show" "$1" | sed -n 's/.*workspace: \[\([0-9]*\),.*/\1/p' | 
 	fails 2 "$BIN/grad" --checkpoint=x -o loss p.mp
 	[[ $errors == *"'x' is no number of segments"* ]]
 }
+
+# kernels PROGRAM FORWARD BOTH OPTIONS: so many kernels are left of it, and of it with its gradient
+kernels() {
+	tool trace "$1" > k.mp
+	tool grad $4 k.mp > g.mp
+	local n m
+	n=$(tool fuse k.mp | tool show --count | sed 's/.*kernels=\([0-9]*\).*/\1/')
+	m=$(tool fuse g.mp 2>&1 | tool show --count | sed 's/.*kernels=\([0-9]*\).*/\1/')
+	[ "$n" -le "$2" ] && [ "$m" -le "$3" ] || { echo "$1: $n kernels, $m with its gradient"; return 1; }
+}
+
+@test "kernels of fused backward passes: at most 1.5 times the forward's" {
+	cd "$BATS_TEST_TMPDIR"
+	printf 'input x f32[128, 10]\ninput t i64[128]\noutput loss = cross_entropy(x, t)\n' > ce.t
+	kernels ce.t 2 3
+	printf 'input x f32[128, 256]\ninput w f32[256]\ninput b f32[256]\ninput g f32[128, 256]\noutput y = sum(layernorm(x, w, b) * g)\n' > ln.t
+	kernels ln.t 2 4
+	printf 'input x f32[128, 100]\noutput y = softmax(x)\n' > sm.t
+	kernels sm.t 1 1 --vjp
+	# the forward's two products and four of the backward's; one for softmax and its derivative
+	for how in "" ", causal=true" ", scale=0.3"; do
+		printf 'input q f32[8, 64, 32]\ninput k f32[8, 64, 32]\ninput v f32[8, 64, 32]\noutput y = attention(q, k, v%s)\n' "$how" > at.t
+		kernels at.t 3 7 --vjp
+	done
+	# and the fused one gives what the unfused one gives
+	ok tool run --interpret -o i.npz g.mp q=rand k=rand v=rand cot_y=rand
+	ok tool run -o c.npz g.mp q=rand k=rand v=rand cot_y=rand
+	ok tool diff i.npz c.npz
+}
+
+@test "what the backward pass wants of the forward is stored, or computed again, by cost" {
+	cd "$BATS_TEST_TMPDIR"
+	cat > mlp.t <<-'END'
+		input x f32[128, 784]
+		input t i64[128]
+		state w1 f32[784, 512] = 0.1
+		state b1 f32[512] = 0
+		state w2 f32[512, 10] = 0.1
+		state b2 f32[10] = 0
+		h = relu(x @ w1 + b1)
+		output loss = cross_entropy(h @ w2 + b2, t)
+	END
+	kernels mlp.t 4 11
+	cat > block.t <<-'END'
+		input x f32[4, 64, 128]
+		state wq f32[128, 384] = 0.1
+		state wo f32[128, 128] = 0.1
+		state g1 f32[128] = 1
+		state c1 f32[128] = 0
+		state g2 f32[128] = 1
+		state c2 f32[128] = 0
+		state w1 f32[128, 512] = 0.1
+		state w2 f32[512, 128] = 0.1
+		h = layernorm(x, g1, c1)
+		q, k, v = split(h @ wq, 3, axis=-1)
+		def heads(a) = permute(reshape(a, 4, 64, 4, 32), 0, 2, 1, 3)
+		a = attention(heads(q), heads(k), heads(v), causal=true)
+		x1 = x + reshape(permute(a, 0, 2, 1, 3), 4, 64, 128) @ wo
+		x2 = x1 + gelu(layernorm(x1, g2, c2) @ w1) @ w2
+		output loss = mean(x2 * x2)
+	END
+	kernels block.t 10 37
+	# a row's mean and deviation are kept for the backward pass, not the row less its mean
+	tool fuse --explain g.mp 2> said > f.mp
+	grep -q 'computed in each' said && grep -q 'stored, each that wants that computes it' said && grep -q 'stored once' said
+	ok tool run -o f.npz f.mp x=rand
+	ok bash -c '"$BIN/schedule" g.mp | "$BIN/run" -o u.npz x=rand'
+	ok tool diff --rtol 1e-3 --atol 1e-4 f.npz u.npz
+	# with checkpoints it takes much less memory
+	tool trace block.t | tool grad --checkpoint | tool fuse > c.mp
+	[ $(($(workspace c.mp) * 10)) -lt $(($(workspace f.mp) * 7)) ]
+}
