@@ -14,7 +14,9 @@ static int64_t least_size(const Facts *f, int r)
 
 bool tile_fixed(const Plan *p, const Facts *f, int r)
 {
-	return p->tile[r].unroll && least_size(f, r) >= tile_size(p, r) && !f->in_place;
+	int64_t least = least_size(f, r);
+	bool whole = count_of(f, 1ull << r) == least && p->tile[r].unroll && least % tile_size(p, r) == 0;
+	return p->tile[r].unroll && least >= tile_size(p, r) && (!f->in_place || whole);
 }
 
 /* ---- order */
