@@ -120,13 +120,15 @@ static void row_emit(Lowering *l, const Scope *s)
 
 /* ---- the next panel */
 
-enum { PANEL_MOST = 1 << 20, PANELS_LEAST = 4 << 20, TILES_LEAST = 3 };
+enum { PANEL_MOST = 1 << 20, CONSTANTS_LEAST = 32 << 20, TILES_LEAST = 3 };
 
-/* The range whose tiles are rows that each take the whole panel, -1 when there is none. */
-static int row_range(const Plan *p)
-{
-	return p->nlanes == 2 && p->tile[p->lanes[0]].vector == 1 ? p->lanes[0] : -1;
-}
+/* Constants that all rows take, panel after panel: of r's tiles one after another, each from its first element on. */
+typedef struct {
+	const UOp *load;
+	int r, v;               /* panels; elements side by side */
+	int64_t step, size;     /* elements from one of r to the next; of a panel: a tile of r */
+	int64_t rows, tile;     /* elements of the ranges that do not move it; those in a tile */
+} Panel;
 
 static int64_t known_size(const Facts *f, int r)
 {
@@ -134,53 +136,121 @@ static int64_t known_size(const Facts *f, int r)
 	return ix_is_const(f->range[r]->src[0], &n) ? n : 0;
 }
 
-/* Is the load's place panel r, then turn k, then element v of it, and nothing else?  Then a panel's elements. */
-static int64_t panel_elements(const Facts *f, const UOp *u, int v, int r, int k)
+static int tile_or_one(const Plan *p, int r) { return p->tile[r].unroll ? tile_size(p, r) : 1; }
+
+/* Is the place element v of turn after turn of r, without a gap, and nothing else? */
+static bool fills_panels(const Facts *f, Panel *n)
 {
-	int64_t width = known_size(f, v), all;
 	Sum s;
-	if (u->op != OP_LOAD || u->nsrc > 1 || u->src[0]->src[0]->op != OP_PARAM || reads_written(f, u) ||
-		!mul_ok(width, known_size(f, k), &all))
-		return 0;
-	sum_of(&s, u->src[0]->src[1]);
-	bool is = s.n == 3 && !s.k && sum_coef(&s, f->range[v]) == 1 && sum_coef(&s, f->range[k]) == width &&
-		sum_coef(&s, f->range[r]) == all;
-	return is ? all : 0;
+	int64_t all = 1;
+	uint64_t moves = free_of(n->load->src[0]);
+	sum_of(&s, n->load->src[0]->src[1]);
+	for (int k = 0; k < f->nrange; k++)
+		if (moves >> k & 1 && k != n->r && !mul_ok(all, known_size(f, k), &all))
+			return false;
+	n->step = sum_coef(&s, f->range[n->r]);
+	return s.n == __builtin_popcountll(moves) && !s.k && sum_coef(&s, f->range[n->v]) == 1 && all && n->step == all;
 }
 
-uint64_t wants_panel(const Plan *p, const Facts *f, int v, const UOp *heavy)
+/* Do all ranges of rows run within that of panels? Then they are counted. */
+static bool rows_within(const Plan *p, const Facts *f, Panel *n)
 {
-	int m = row_range(p), n = p->norder - 1, k = __builtin_ctzll(bound_of(heavy));
-	if (m < 0 || n < 1 || p->order[n] != m || p->chunk[m] || bound_of(heavy) & (bound_of(heavy) - 1) ||
-		known_size(f, m) < TILES_LEAST * tile_size(p, m))
-		return 0;
-	/* the loop around the tiles of rows; a panel is one tile wide */
-	n -= p->order[n - 1] == v ? 2 : 1;
-	int r = n < 0 ? -1 : p->order[n];
-	if (r < 0 || p->tile[r].unroll || known_size(f, v) != tile_size(p, v))
-		return 0;
-	for (size_t i = 0; i < f->all.n; i++) {
-		int64_t bytes = panel_elements(f, f->all.at[i], v, r, k) * dtype_size(f->all.at[i]->dtype);
-		if (bytes && bytes <= PANEL_MOST && bytes >= PANELS_LEAST / (known_size(f, r) + 1))
-			return 1ull << r;
+	bool inside = false;
+	n->rows = n->tile = 1;
+	for (int i = 0; i < p->norder; i++) {
+		int r = p->order[i];
+		bool is_row = r != n->r && r != n->v;
+		if ((is_row && (!inside || p->chunk[r])) || !mul_ok(n->rows, is_row ? known_size(f, r) : 1, &n->rows))
+			return false;
+		n->tile *= is_row ? tile_or_one(p, r) : 1;
+		inside |= r == n->r;
 	}
+	return inside && n->rows >= TILES_LEAST * n->tile;
+}
+
+static bool is_panel(const Plan *p, const Facts *f, const UOp *u, int v, Panel *n)
+{
+	*n = (Panel){u, -1, v};
+	if (u->op != OP_LOAD || u->nsrc > 1 || u->src[0]->src[0]->op != OP_PARAM || reads_written(f, u))
+		return false;
+	uint64_t moves = free_of(u->src[0]) & f->out & ~(1ull << v);
+	if (!moves || moves & (moves - 1))
+		return false;
+	n->r = __builtin_ctzll(moves);
+	return known_size(f, v) == tile_size(p, v) && fills_panels(f, n) && rows_within(p, f, n) &&
+		mul_ok(n->step, tile_or_one(p, n->r), &n->size) && n->size * dtype_size(u->dtype) <= PANEL_MOST;
+}
+
+uint64_t panel_range(const Plan *p, const Facts *f, int v)
+{
+	Panel n;
+	for (size_t i = 0; i < f->all.n; i++)
+		if (is_panel(p, f, f->all.at[i], v, &n))
+			return 1ull << n.r;
 	return 0;
+}
+
+uint64_t wants_panel(const Plan *p, const Facts *f, int v)
+{
+	return lower_constants >= CONSTANTS_LEAST ? panel_range(p, f, v) : 0;
+}
+
+/* The first element of range r around s: of its tile, or the one there is. */
+static UOp *first_of(const Lowering *l, const Scope *s, int r)
+{
+	return l->plan.tile[r].unroll ? scope_start(s, r)->first : value_of(s, r);
+}
+
+/* How many rows are done before the tile around s. */
+static UOp *rows_before(const Lowering *l, const Scope *s, const Panel *n)
+{
+	UOp *at = ix_const(0);
+	for (int i = 0; i < l->plan.norder; i++) {
+		int r = l->plan.order[i];
+		if (r != n->r && r != n->v)
+			at = ix_add(ix_mul(at, ix_const(known_size(&l->facts, r))), first_of(l, s, r));
+	}
+	return at;
+}
+
+/* Has each of these ranges a value around s, or a tile of it a start? */
+static bool all_around(const Scope *s, uint64_t set)
+{
+	for (; s && set; s = s->parent)
+		set &= ~(s->binds | s->starts);
+	return !set;
+}
+
+/* The ranges that panel_emit asks for: the turns of the sum, panels and rows. */
+static uint64_t ranges_asked(const Lowering *l, const Panel *n)
+{
+	uint64_t set = free_of(n->load->src[0]);
+	for (int i = 0; i < l->plan.norder; i++)
+		set |= 1ull << l->plan.order[i];
+	return set & ~(1ull << n->v);
 }
 
 /* Each tile of rows fetches its share of the panel, a little each turn of the sum. */
 static void panel_emit(Lowering *l, const Scope *s)
 {
 	const Facts *f = &l->facts;
-	int m = row_range(&l->plan), r = __builtin_ctzll(l->plan.ahead), k = __builtin_ctzll(s->binds), v = l->plan.lanes[1];
-	UOp *next = ix_add(value_of(s, r), ix_const(1));
-	for (size_t i = 0; i < f->all.n && m >= 0; i++) {
-		const UOp *u = f->all.at[i], *index = u->op == OP_LOAD ? u->src[0] : NULL;
-		int64_t n = index ? panel_elements(f, u, v, r, k) : 0, rows = known_size(f, m);
-		if (!n || !rows)
+	int v = l->plan.nlanes ? l->plan.lanes[l->plan.nlanes - 1] : 0;
+	for (size_t i = 0; i < f->all.n && l->plan.nlanes; i++) {
+		Panel n;
+		UOp *from[MAX_RANGES], *to[MAX_RANGES], *index;
+		int k = 0;
+		if (!is_panel(&l->plan, f, f->all.at[i], v, &n) || !all_around(s, ranges_asked(l, &n)))
 			continue;
-		UOp *share = ix_mul(scope_start(s, m)->first, ix_const(n / rows));
-		UOp *part = ix_div(ix_mul(s->at[k], ix_const(known_size(f, v) * tile_size(&l->plan, m))), ix_const(rows));
-		UOp *at = ix_add(ix_mul(next, ix_const(n)), ix_add(share, part));
+		index = n.load->src[0];
+		for (int r = 0; r < f->nrange; r++)
+			if (free_of(index) >> r & 1) {
+				from[k] = f->range[r];
+				to[k++] = f->out >> r & 1 ? ix_const(0) : value_of(s, r);
+			}
+		UOp *turn = ix_mul(substitute(index->src[1], k, from, to), ix_const(n.size / n.step * n.tile));
+		UOp *part = ix_add(ix_mul(rows_before(l, s, &n), ix_const(n.size / n.rows)), ix_div(turn, ix_const(n.rows)));
+		UOp *next = ix_add(first_of(l, s, n.r), ix_const(n.size / n.step));
+		UOp *at = ix_add(ix_mul(next, ix_const(n.step)), part);
 		emit(l, NODE(OP_PREFETCH, DT_NONE, VNIL, NODE(OP_INDEX, index->dtype, VNIL, index->src[0], at)));
 	}
 }

@@ -105,10 +105,13 @@ static bool grid_fits(const Plan *p, const Facts *f)
 	return true;
 }
 
-/* What is fetched ahead is the next turn of one of the output's loops. */
+/* What is fetched ahead is the next turn of one of the output's loops, or the next panel of constants. */
 static bool ahead_fits(const Plan *p, const Facts *f)
 {
-	return !p->ahead || (p->mode == PLAN_LOOPS && !(p->ahead & (~f->out | tiled_ranges(p))));
+	if (!p->ahead)
+		return true;
+	return p->mode == PLAN_LOOPS && !(p->ahead & ~f->out) && (!(p->ahead & tiled_ranges(p)) ||
+		panel_range(p, f, p->lanes[p->nlanes - 1]) == p->ahead);
 }
 
 /* ---- values in row buffers, and turned */

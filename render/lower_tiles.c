@@ -485,7 +485,7 @@ static void tile_within(Tiling *t)
 	}
 	t->p->stream = !heavy && t->p->tile[t->v].vector > 1 && streams(t);
 	t->p->fetch = wants_fetch(t->p, t->f);
-	t->p->ahead = heavy ? wants_panel(t->p, t->f, t->v, t->heavy) : wants_ahead(t->p, t->f, t->v);
+	t->p->ahead = heavy ? wants_panel(t->p, t->f, t->v) : wants_ahead(t->p, t->f, t->v);
 }
 
 /* The loops in front stay as they are, and are the grid's items; what the item has in its own buffers goes nowhere past

@@ -307,8 +307,10 @@ void fetch_emit(Lowering *l, const Nest *n);
 void ahead_emit(Lowering *l, const Scope *s);
 /* The range whose rows those are, for plan.ahead; 0 when they do not pay. v: the range in vectors. */
 uint64_t wants_ahead(const Plan *p, const Facts *f, int v);
-/* The range of panels, of a contraction in tiles, when the next panel is to be fetched; 0 when that does not pay. */
-uint64_t wants_panel(const Plan *p, const Facts *f, int v, const UOp *heavy);
+/* The range of panels of a contraction in tiles, or 0; the same when the next panel is to be fetched, 0 when that does not
+ * pay. */
+uint64_t panel_range(const Plan *p, const Facts *f, int v);
+uint64_t wants_panel(const Plan *p, const Facts *f, int v);
 
 /* ---- lower_stage.c: which values deserve a row buffer ---------------------------------------- */
 
