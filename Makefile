@@ -136,6 +136,9 @@ build/venv/peers: build/venv/ready
 	@touch $@
 bench: all build/venv/peers
 	@build/venv/bin/python tests/bench/bench.py --bin $(abspath $(B))/bin --compile $(BENCH)
+	@build/venv/bin/python tests/bench/training.py --bin $(abspath $(B))/bin
+bench-training: all build/venv/peers
+	@build/venv/bin/python tests/bench/training.py --bin $(abspath $(B))/bin $(BENCH)
 bench-quick: all
 	@BIN=$(abspath $(B))/bin CC="$(CC)" bash tests/bench/quick.sh $(BENCH)
 
@@ -151,5 +154,5 @@ clean:
 	rm -rf build
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: accuracy all bench bench-quick clean conformance deps models test demo install rebase wc
+.PHONY: accuracy all bench bench-quick bench-training clean conformance deps models test demo install rebase wc
 .SECONDARY:
