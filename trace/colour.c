@@ -12,7 +12,9 @@
 /* the colours that a row has, as bits; all below low are among them */
 typedef struct { uint64_t *word; uint32_t words, low; } Used;
 
-enum { ROUNDS = 4 };
+/* Orders that are tried, and again as many by the classes found; neighbours of neighbours that are
+ * looked at each time before that is too many. */
+enum { ORDERS = 4, EFFORT = 1 << 25 };
 
 /* ---- orders of columns */
 
@@ -156,6 +158,17 @@ static void reverse(uint32_t n, uint32_t *order)
 	}
 }
 
+static double effort(const Rows *r)
+{
+	double n = 0;
+
+	for (uint32_t i = 0; i < r->rows; i++) {
+		double k = (double)(r->first[i + 1] - r->first[i]);
+		n += k * k;
+	}
+	return n;
+}
+
 static uint32_t search(Search *s, uint32_t least, uint32_t limit)
 {
 	uint32_t n = s->bycol->rows;
@@ -163,7 +176,9 @@ static uint32_t search(Search *s, uint32_t least, uint32_t limit)
 	s->order = xmalloc(((size_t)n + 1) * sizeof *s->order);
 	s->trial = xmalloc(((size_t)n + 1) * sizeof *s->trial);
 	s->count = limit + 1;
-	for (int k = 0; k < 4 && s->count > least; k++) {
+	/* where there is much to look at, half the orders are enough */
+	int orders = effort(s->byrow) > EFFORT ? ORDERS / 2 : ORDERS;
+	for (int k = 0; k < orders && s->count > least; k++) {
 		order_natural(n, s->order);
 		if (k % 2)
 			order_by_degree(s->bycol, s->order);
@@ -171,7 +186,7 @@ static uint32_t search(Search *s, uint32_t least, uint32_t limit)
 			reverse(n, s->order);
 		attempt(s);
 	}
-	for (int k = 0; k < ROUNDS && s->count <= limit && s->count > least; k++) {
+	for (int k = 0; k < orders && s->count <= limit && s->count > least; k++) {
 		order_by_class(n, s->best, s->order);
 		if (k % 2)
 			reverse(n, s->order);
@@ -194,21 +209,22 @@ uint32_t colour_columns(const Rows *byrow, const Rows *bycol, uint32_t limit, ui
 
 /* ---- stars */
 
-/* What a vertex sees: for each colour among its neighbours how many have it, and one that has. By
- * vertex a list. */
-typedef struct { uint32_t colour, count, one, next; } Seen;
+/* What a vertex sees: the colours among its neighbours, for each how many have it, and one that has.
+ * Those of v stand in the tables from first[v] on, seen[v] of them. */
+typedef struct { uint32_t count, one; } Seen;
 typedef struct {
 	const Rows *r;
-	uint32_t *colour, *head, *forbidden, *stamp, step, limit;
-	Seen *seen;
-	size_t n;
+	uint32_t *colour, *seen, *shade, *forbidden, step, limit;
+	Seen *by;
 } Star;
 
 static Seen *sees(const Star *s, uint32_t v, uint32_t colour)
 {
-	for (uint32_t k = s->head[v]; k; k = s->seen[k].next)
-		if (s->seen[k].colour == colour)
-			return &s->seen[k];
+	const uint32_t *shade = s->shade + s->r->first[v], n = s->seen[v];
+
+	for (uint32_t k = 0; k < n; k++)
+		if (shade[k] == colour)
+			return &s->by[s->r->first[v] + k];
 	return NULL;
 }
 
@@ -220,8 +236,9 @@ static void see(Star *s, uint32_t v, uint32_t colour, uint32_t who)
 		e->count++;
 		return;
 	}
-	s->seen[++s->n] = (Seen){colour, 1, who, s->head[v]};
-	s->head[v] = (uint32_t)s->n;
+	size_t at = s->r->first[v] + s->seen[v]++;
+	s->shade[at] = colour;
+	s->by[at] = (Seen){1, who};
 }
 
 static void forbid(Star *s, uint32_t c) { s->forbidden[c] = s->step; }
@@ -231,11 +248,16 @@ static void forbid(Star *s, uint32_t c) { s->forbidden[c] = s->step; }
 static void forbid_around(Star *s, uint32_t v, uint32_t w)
 {
 	bool twice = sees(s, v, s->colour[w])->count > 1;
+	size_t from = s->r->first[w], end = from + s->seen[w];
 
 	forbid(s, s->colour[w]);
-	for (uint32_t k = s->head[w]; k; k = s->seen[k].next)
-		if (twice || (s->seen[k].count == 1 && sees(s, s->seen[k].one, s->colour[w])->count > 1))
-			forbid(s, s->seen[k].colour);
+	for (size_t k = from; k < end; k++) {
+		if (s->forbidden[s->shade[k]] == s->step)
+			continue;
+		const Seen *e = &s->by[k];
+		if (twice || (e->count == 1 && sees(s, e->one, s->colour[w])->count > 1))
+			forbid(s, s->shade[k]);
+	}
 }
 
 static uint32_t star_step(Star *s, uint32_t v)
@@ -261,8 +283,9 @@ static uint32_t greedy_star(const Rows *r, const uint32_t *order, uint32_t limit
 	Star s = {.r = r, .colour = colour, .limit = limit};
 	uint32_t count = 0;
 
-	s.head = xcalloc((size_t)r->rows + 1, sizeof *s.head);
-	s.seen = xmalloc((rows_count(r) + 1) * sizeof *s.seen);
+	s.seen = xcalloc((size_t)r->rows + 1, sizeof *s.seen);
+	s.shade = xmalloc((rows_count(r) + 1) * sizeof *s.shade);
+	s.by = xmalloc((rows_count(r) + 1) * sizeof *s.by);
 	s.forbidden = xcalloc((size_t)r->rows + 2, sizeof *s.forbidden);
 	for (uint32_t i = 0; i < r->rows; i++)
 		colour[i] = NO_COLOUR;
@@ -273,8 +296,9 @@ static uint32_t greedy_star(const Rows *r, const uint32_t *order, uint32_t limit
 		uint32_t c = star_step(&s, v);
 		count = c >= count ? c + 1 : count;
 	}
-	free(s.head);
 	free(s.seen);
+	free(s.shade);
+	free(s.by);
 	free(s.forbidden);
 	return count;
 }
