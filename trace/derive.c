@@ -1,12 +1,15 @@
-/* Derivatives of a graph: one sweep over its nodes, from the outputs back (reverse) or from the variables on (forward).
+/* Derivatives of a graph: one sweep over its nodes, from the outputs back (reverse) or from the
+ * variables on (forward).
  *
- * Reverse mode adds up, for each node, the parts of its cotangent that its users give. Below a WHERE a part is kept as it
- * would be if its side were taken everywhere, and beside it where it is: the selection is made once, at the end of a chain
- * of elementwise ops. So the derivative of sqrt at 0 on a side that is not taken is never multiplied by 0. */
+ * Reverse mode adds up, for each node, the parts of its cotangent that its users give. Below a
+ * WHERE a part is kept as it would be if its side were taken everywhere, and beside it where it
+ * is: the selection is made once, at the end of a chain of elementwise ops. So the derivative of
+ * sqrt at 0 on a side that is not taken is never multiplied by 0. */
 #include "derive.h"
 #include <stdlib.h>
 
-/* value where mask is `when` and 0 elsewhere, everywhere with mask NULL; clean: value itself is 0 elsewhere */
+/* value where mask is `when` and 0 elsewhere, everywhere with mask NULL; clean: value itself is
+ * 0 elsewhere */
 typedef struct { UOp *value, *mask; bool when, clean; } Part;
 enum { PARTS = 4 };
 typedef struct { Part part[PARTS]; int n; } Cotangent;
@@ -42,7 +45,8 @@ static void index_nodes(Sweep *s)
 /* -1 for a node that is not of the sweep */
 static ptrdiff_t place_of(const Sweep *s, const UOp *u)
 {
-	return u->id < s->lo || u->id - s->lo >= s->span ? -1 : (ptrdiff_t)s->place[u->id - s->lo] - 1;
+	return u->id < s->lo || u->id - s->lo >= s->span ? -1
+		: (ptrdiff_t)s->place[u->id - s->lo] - 1;
 }
 
 static void sweep_over(Sweep *s, size_t nout, UOp *const *out, size_t nwrt, UOp *const *wrt)
@@ -94,7 +98,8 @@ static void add_part(Cotangent *c, Part p)
 			return;
 		}
 		if (p.mask && q->mask == p.mask) {
-			p = whole(p.when ? t_where(p.mask, p.value, q->value) : t_where(p.mask, q->value, p.value));
+			p = whole(p.when ? t_where(p.mask, p.value, q->value)
+				: t_where(p.mask, q->value, p.value));
 			*q = c->part[--c->n];
 			i = -1;
 		}
@@ -130,7 +135,8 @@ static Part fitted(Part p, UOp *src)
 	if (src->shape->rank || !p.value->shape->rank) {
 		if (p.value->shape != src->shape && !p.value->shape->rank)
 			p.value = t_expand_to(p.value, src->shape);
-		return !src->shape->rank && p.mask && p.mask->shape->rank ? fitted(whole(selected(p)), src) : p;
+		return !src->shape->rank && p.mask && p.mask->shape->rank
+			? fitted(whole(selected(p)), src) : p;
 	}
 	return whole(fold_all(OP_ADD, selected(p)));
 }
@@ -145,7 +151,8 @@ static Part side(UOp *u, Part g, bool first)
 	return g.mask ? (Part){g.value, t_and(condition(g), condition(p)), true, false} : p;
 }
 
-/* the mask where a view's cotangent comes from, NULL when it does not come from there place by place */
+/* the mask where a view's cotangent comes from, NULL when it does not come from there place by
+ * place */
 static UOp *moved_mask(UOp *u, UOp *mask)
 {
 	UOp *to[1];
@@ -182,7 +189,8 @@ static void give(Sweep *s, size_t at, Part g)
 	if (u->op == OP_WHERE) {
 		for (uint32_t i = 1; i < 3; i++)
 			if (want[i])
-				add_part(&s->cot[place_of(s, u->src[i])], fitted(side(v, g, i == 1), u->src[i]));
+				add_part(&s->cot[place_of(s, u->src[i])],
+					fitted(side(v, g, i == 1), u->src[i]));
 		return;
 	}
 	if (g.mask && !op_by_element(u->op)) {
@@ -193,17 +201,20 @@ static void give(Sweep *s, size_t at, Part g)
 	g.clean &= keeps_zero(u->op);
 	for (uint32_t i = 0; i < u->nsrc; i++)
 		if (want[i])
-			add_part(&s->cot[place_of(s, u->src[i])], fitted((Part){to[i], g.mask, g.when, g.clean}, u->src[i]));
+			add_part(&s->cot[place_of(s, u->src[i])],
+				fitted((Part){to[i], g.mask, g.when, g.clean}, u->src[i]));
 }
 
 static void check_direction(UOp *out, UOp *cot)
 {
 	if (out->dtype != cot->dtype || !shape_equal(out->shape, cot->shape))
-		die(MALFORMED, "a direction %s%s does not fit %s%s", dtype_name(cot->dtype), shape_text(cot->shape),
+		die(MALFORMED, "a direction %s%s does not fit %s%s", dtype_name(cot->dtype),
+			shape_text(cot->shape),
 			dtype_name(out->dtype), shape_text(out->shape));
 }
 
-static void reverse(Sweep *sw, size_t nout, UOp *const *out, UOp *const *cot, size_t nwrt, UOp *const *wrt, UOp **grad)
+static void reverse(Sweep *sw, size_t nout, UOp *const *out, UOp *const *cot, size_t nwrt,
+	UOp *const *wrt, UOp **grad)
 {
 	Sweep s = *sw;
 
@@ -224,13 +235,15 @@ static void reverse(Sweep *sw, size_t nout, UOp *const *out, UOp *const *cot, si
 	for (size_t i = 0; i < nwrt; i++) {
 		ptrdiff_t at = place_of(&s, wrt[i]);
 		bool reached = at >= 0 && s.cot[at].n;
-		grad[i] = reached ? t_expand_to(selected(s.cot[at].part[0]), wrt[i]->shape) : zero_of(wrt[i]);
+		grad[i] = reached ? t_expand_to(selected(s.cot[at].part[0]), wrt[i]->shape)
+			: zero_of(wrt[i]);
 	}
 	again_end(s.again);
 	sweep_end(&s);
 }
 
-void derive_reverse(size_t nout, UOp *const *out, UOp *const *cot, size_t nwrt, UOp *const *wrt, UOp **grad)
+void derive_reverse(size_t nout, UOp *const *out, UOp *const *cot, size_t nwrt, UOp *const *wrt,
+	UOp **grad)
 {
 	Sweep s = {0};
 
@@ -238,7 +251,8 @@ void derive_reverse(size_t nout, UOp *const *out, UOp *const *cot, size_t nwrt, 
 	reverse(&s, nout, out, cot, nwrt, wrt, grad);
 }
 
-void derive_reverse_again(int segments, size_t nout, UOp *const *out, UOp *const *cot, size_t nwrt, UOp *const *wrt,
+void derive_reverse_again(int segments, size_t nout, UOp *const *out, UOp *const *cot,
+	size_t nwrt, UOp *const *wrt,
 	UOp **grad)
 {
 	Sweep s = {0};
@@ -266,7 +280,8 @@ static UOp *tangent(Sweep *s, UOp *u)
 	return r ? t_expand_to(r, u->shape) : NULL;
 }
 
-void derive_forward(size_t nwrt, UOp *const *wrt, UOp *const *tan, size_t nout, UOp *const *out, UOp **dout)
+void derive_forward(size_t nwrt, UOp *const *wrt, UOp *const *tan, size_t nout, UOp *const *out,
+	UOp **dout)
 {
 	Sweep s = {0};
 
@@ -276,7 +291,8 @@ void derive_forward(size_t nwrt, UOp *const *wrt, UOp *const *tan, size_t nout, 
 		ptrdiff_t at = place_of(&s, wrt[i]);
 		check_direction(wrt[i], tan[i]);
 		if (at >= 0 && dtype_float(wrt[i]->dtype))
-			s.tan[at] = s.tan[at] ? t_add(s.tan[at], tan[i]) : t_expand_to(tan[i], wrt[i]->shape);
+			s.tan[at] = s.tan[at] ? t_add(s.tan[at], tan[i])
+				: t_expand_to(tan[i], wrt[i]->shape);
 	}
 	for (size_t i = 0; i < s.all.n; i++) {
 		UOp *t = s.follows[i] ? tangent(&s, s.all.at[i]) : NULL;

@@ -3,17 +3,19 @@
 #define DERIVE_H
 #include "transform.h"
 
-/* ---- derive_rules.c: one op, by grad.rules ------------------------------------------------------ */
+/* ---- derive_rules.c: one op, by grad.rules ------------------------------------------------- */
 
-/* Both modes of an op that is not a formula. back gets the cotangent g of u, of u's shape, and makes to[i] for each source
- * with want[i]: its part of that source's cotangent, of the source's shape. along gets the tangents t of u's sources,
- * of their shapes, NULL where there is none (not all are), and gives u's. */
+/* Both modes of an op that is not a formula. back gets the cotangent g of u, of u's shape, and
+ * makes to[i] for each source with want[i]: its part of that source's cotangent, of the source's
+ * shape. along gets the tangents t of u's sources, of their shapes, NULL where there is none
+ * (not all are), and gives u's. */
 typedef struct {
 	const char *name;
 	void (*back)(UOp *u, UOp *g, const bool *want, UOp **to);
 	UOp *(*along)(UOp *u, UOp *const *t);
 } OpPair;
-extern const OpPair derive_views[], derive_folds[], derive_places[];      /* each ends with a row of zeros */
+/* each ends with a row of zeros */
+extern const OpPair derive_views[], derive_folds[], derive_places[];
 
 /* A derivative by source i is there: it has floats, and the rule a part. */
 bool op_follows(const UOp *u, uint32_t i);
@@ -23,9 +25,10 @@ bool op_by_element(Op op);
 void op_back(UOp *u, UOp *g, const bool *want, UOp **to);
 UOp *op_along(UOp *u, UOp *const *t);
 
-/* ---- derive_folds.c ------------------------------------------------------------------------------------ */
+/* ---- derive_folds.c ------------------------------------------------------------------------ */
 
-/* y[i] = a[i]·y[i-1] + b[i] along axis, y before the first being 0, in log2(n) steps of elementwise ops. */
+/* y[i] = a[i]·y[i-1] + b[i] along axis, y before the first being 0, in log2(n) steps of
+ * elementwise ops. */
 UOp *linear_recurrence(UOp *a, UOp *b, int axis);
 /* the products of all before (after, with back) each element along axis, 1 for the first (last) */
 UOp *products_beside(UOp *x, int axis, bool back);
@@ -33,41 +36,49 @@ UOp *products_beside(UOp *x, int axis, bool back);
 UOp *moved(UOp *x, int axis, int64_t n, double fill);
 UOp *fold_all(Op op, UOp *x);                /* over all axes, to a scalar */
 
-/* ---- derive_again.c: values of the forward pass computed again ------------------------------------------ */
+/* ---- derive_again.c: values of the forward pass computed again ----------------------------- */
 
 typedef struct Again Again;
-/* The nodes of a sweep in segments, as many as said, or of a number of its own with 0; NULL when one is all. */
+/* The nodes of a sweep in segments, as many as said, or of a number of its own with 0; NULL when
+ * one is all. */
 Again *again_plan(Nodes all, const bool *follows, int segments);
-/* What stands for node i where its cotangent is given on, g being that: NULL for the node itself. */
+/* What stands for node i where its cotangent is given on, g being that: NULL for the node
+ * itself. */
 UOp *again_node(Again *a, size_t i, UOp *g);
 void again_end(Again *a);
 
-/* ---- derive_check.c ------------------------------------------------------------------------------------ */
+/* ---- derive_check.c ------------------------------------------------------------------------ */
 
 typedef struct Picked Picked;
-/* Instead of g's outputs, for each of wrt the derivative of a random sum over out along a random direction, in f64: reverse_NAME,
- * forward_NAME, and by differences of three sizes by_1e-3_NAME, by_1e-5_NAME, by_1e-7_NAME. */
+/* Instead of g's outputs, for each of wrt the derivative of a random sum over out along a random
+ * direction, in f64: reverse_NAME, forward_NAME, and by differences of three sizes by_1e-3_NAME,
+ * by_1e-5_NAME, by_1e-7_NAME. */
 Graph *derive_check(Graph *g, const Picked *out, const Picked *wrt);
 
-/* ---- pick_nodes.c: outputs and buffers by name --------------------------------------------------------------- */
+/* ---- pick_nodes.c: outputs and buffers by name --------------------------------------------- */
 
 /* Outputs of the SINK without the counts of sizes that are data, which stand behind them. */
 size_t outputs_count(const Graph *g);
-const char *output_name(const Graph *g, size_t i);           /* out0, out1, … where the document names none */
+/* out0, out1, … where the document names none */
+const char *output_name(const Graph *g, size_t i);
 ptrdiff_t output_find(const Graph *g, const char *name);     /* -1 when there is none */
 /* g with n more outputs. Dies with USAGE when a name is taken or not allowed. */
 Graph *outputs_add(Graph *g, size_t n, const char *const *name, UOp *const *u);
 typedef VEC(const char *) Names;
-/* The names that arguments hold, several to one with commas between; one for which known says yes may have commas itself.
- * Dies with USAGE where one stands twice. */
-Names names_listed(size_t n, const char *const *arg, bool (*known)(const char *name, void *ctx), void *ctx);
+/* The names that arguments hold, several to one with commas between; one for which known says
+ * yes may have commas itself. Dies with USAGE where one stands twice. */
+Names names_listed(size_t n, const char *const *arg, bool (*known)(const char *name, void *ctx),
+	void *ctx);
 struct Picked { Names name; VEC(UOp *) node; };
-/* The outputs that arguments name, or all of floats when there are none. Dies with USAGE: no such one, not of floats. */
+/* The outputs that arguments name, or all of floats when there are none. Dies with USAGE: no
+ * such one, not of floats. */
 Picked pick_outputs(Graph *g, size_t n, const char *const *arg);
-/* The buffers they name; with none the states of floats that out reads, or where it reads no state the inputs. */
+/* The buffers they name; with none the states of floats that out reads, or where it reads no
+ * state the inputs. */
 Picked pick_buffers(Graph *g, size_t n, const char *const *arg, const Picked *out);
 /* The same with the inputs beside the states. */
 Picked pick_leaves(Graph *g, size_t n, const char *const *arg, const Picked *out);
-/* A new input BUFFER of like's dtype and shape; g's meta gets its name as the last of the inputs. */
+/* A new input BUFFER of like's dtype and shape; g's meta gets its name as the last of the
+ * inputs. */
 UOp *input_add(Graph *g, const char *name, UOp *like);
 #endif

@@ -1,10 +1,13 @@
-/* Reverse mode that computes values of the forward pass again instead of keeping them: the nodes, in their order, are cut into
- * segments, and what the cotangents of a segment need is computed from the values at its start, when its first cotangent is there.
+/* Reverse mode that computes values of the forward pass again instead of keeping them: the
+ * nodes, in their order, are cut into segments, and what the cotangents of a segment need is
+ * computed from the values at its start, when its first cotangent is there.
  *
- *     h = f(x), y = g(h)       kept: x alone; the backward of f starts with h' = f(x'), x' = WHERE(never, 0, x)
+ *     h = f(x), y = g(h)     kept: x alone; the backward of f starts with
+ *                            h' = f(x'), x' = WHERE(never, 0, x)
  *
- * never is made of that cotangent, and is false whatever it is: so h' is no common subexpression with h, and cannot be computed
- * before it is wanted. Buffers of weights stand as they are, since what is computed from an activation is another node already. */
+ * never is made of that cotangent, and is false whatever it is: so h' is no common subexpression
+ * with h, and cannot be computed before it is wanted. Buffers of weights stand as they are,
+ * since what is computed from an activation is another node already. */
 #include "derive.h"
 #include <math.h>
 #include <stdlib.h>
@@ -18,13 +21,17 @@ struct Again {
 	UOp **never;            /* of each segment, NULL until it is built */
 };
 
-static size_t place_in(const Again *a, const UOp *u) { return (size_t)(uintptr_t)map_get(&a->place, PKEY(u)) - 1; }
+static size_t place_in(const Again *a, const UOp *u)
+{
+	return (size_t)(uintptr_t)map_get(&a->place, PKEY(u)) - 1;
+}
 
 /* ---- where to cut */
 
 static double bytes_of(const UOp *u)
 {
-	return op_movement(u->op) || !u->nsrc ? 0 : (double)shape_max_count(u->shape) * dtype_size(u->dtype);
+	return op_movement(u->op) || !u->nsrc ? 0
+		: (double)shape_max_count(u->shape) * dtype_size(u->dtype);
 }
 
 /* The last place where what a node holds is read, through views of it. */
@@ -71,7 +78,8 @@ static void cut(Again *a, const bool *follows)
 	share = sum[a->all.n] / a->n;
 	for (int k = 1; k <= a->n; k++) {
 		size_t best = k == a->n ? a->all.n : from;
-		for (size_t i = from + 1; k < a->n && i < a->all.n && sum[i] <= (k + 0.5) * share; i++)
+		for (size_t i = from + 1; k < a->n && i < a->all.n &&
+			sum[i] <= (k + 0.5) * share; i++)
 			if (sum[i] >= (k - 0.5) * share && (best == from || live[i] <= live[best]))
 				best = i;
 		for (; from < best; from++)
@@ -109,14 +117,16 @@ Again *again_plan(Nodes all, const bool *follows, int segments)
 
 /* ---- once more */
 
-/* No i8 is above 127. The first element of g, which may have none, decides nothing, but has to be there. */
+/* No i8 is above 127. The first element of g, which may have none, decides nothing, but has to
+ * be there. */
 static UOp *never_by(UOp *g)
 {
 	UOp *zero = ix_const(0), *one = ix_const(1);
 
 	g = t_reshapev(g, 1, (UOp *[]){shape_count(g->shape)});
 	g = t_shrink_axis(t_pad_axis(g, 0, zero, one), 0, zero, one);
-	return t_lt(const_int(DT_I16, 127), t_cast(t_cast(t_reshape(g, shape_scalar()), DT_I8), DT_I16));
+	return t_lt(const_int(DT_I16, 127),
+		t_cast(t_cast(t_reshape(g, shape_scalar()), DT_I8), DT_I16));
 }
 
 static UOp *held_back(UOp *u, UOp *never)
@@ -130,7 +140,8 @@ static UOp *source_again(const Again *a, UOp *u, uint32_t segment)
 	size_t at = place_in(a, u);
 
 	if (!u->nsrc)
-		return u->op == OP_BUFFER && buffer_is(u, "input") ? held_back(u, a->never[segment]) : u;
+		return u->op == OP_BUFFER && buffer_is(u, "input")
+			? held_back(u, a->never[segment]) : u;
 	return a->segment[at] == segment ? a->now[at] : held_back(u, a->never[segment]);
 }
 
@@ -144,7 +155,8 @@ static void build(Again *a, uint32_t segment)
 			continue;
 		src.n = 0;
 		for (uint32_t k = 0; k < u->nsrc; k++)
-			vec_push(&src, u->op == OP_ASSIGN && !k ? u->src[0] : source_again(a, u->src[k], segment));
+			vec_push(&src, u->op == OP_ASSIGN && !k ? u->src[0]
+				: source_again(a, u->src[k], segment));
 		a->now[i] = !u->nsrc ? u : u->op == OP_ASSIGN ? src.at[1] : node_with(u, src.at);
 	}
 	vec_free(&src);

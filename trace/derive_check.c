@@ -1,11 +1,12 @@
 /* grad --check: derivatives beside differences, all in one graph, in f64.
  *
- *     f = sum(y * u)                                       y the outputs, u and the direction t of a buffer w random
- *     reverse_w, forward_w = <grad f, t>, jvp of f along t
- *     by_1e-3_w = (8 (f(w + ht) - f(w - ht)) - (f(w + 2ht) - f(w - 2ht))) / 12h      h 1e-3 times w's own size
+ *     f = sum(y * u)            y the outputs, u and the direction t of a buffer w random
+ *     reverse_w, forward_w      <grad f, t>, jvp of f along t
+ *     by_1e-3_w                 (8 (f(w + ht) - f(w - ht)) - (f(w + 2ht) - f(w - 2ht))) / 12h,
+ *                               h 1e-3 times w's own size
  *
- * Of several steps one is right: a long one loses less to rounding, a short one crosses fewer kinks. What stands behind DETACH
- * stays as it was without the step. */
+ * Of several steps one is right: a long one loses less to rounding, a short one crosses fewer
+ * kinks. What stands behind DETACH stays as it was without the step. */
 #include "derive.h"
 #include <stdlib.h>
 
@@ -40,8 +41,8 @@ static UOp *wide_node(UOp *u, UOp *const *src)
 	}
 }
 
-/* All nodes of all in f64, into wide; where from is one of them, to stands for it, and only what depends on it is another than
- * in base. */
+/* All nodes of all in f64, into wide; where from is one of them, to stands for it, and only what
+ * depends on it is another than in base. */
 static UOp **wide_copy(Nodes all, const Map *place, UOp *const *base, UOp *from, UOp *to)
 {
 	UOp **wide = arena_alloc((all.n + 1) * sizeof *wide);
@@ -127,7 +128,8 @@ static const char *const way[WAYS] = {"reverse", "forward", "by_1e-3", "by_1e-5"
 static void check_one(const Check *c, UOp *w, int64_t key, UOp **r)
 {
 	static const double steps[] = {1e-3, 1e-5, 1e-7};
-	UOp *f = weighed(c, c->base), *x = at_node(c, c->base, w), *t = normal(x->shape, key), *one = t_num(DT_F64, 1), *grad;
+	UOp *f = weighed(c, c->base), *x = at_node(c, c->base, w), *t = normal(x->shape, key),
+		*one = t_num(DT_F64, 1), *grad;
 
 	derive_reverse(1, &f, &one, 1, &x, &grad);
 	r[0] = fold_all(OP_ADD, t_mul(grad, t));

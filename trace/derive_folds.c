@@ -1,11 +1,15 @@
 /* Derivatives of REDUCE and SCAN.
  *
- *     REDUCE ADD    every element gets g                      SCAN ADD    the sum of g from there on
- *     REDUCE MUL    g times the product of all the others     SCAN MUL    the same, summed over the products it is in
- *     REDUCE MAX    g shared equally by the greatest          SCAN MAX    the same for each g
+ *     REDUCE ADD    every element gets g
+ *     REDUCE MUL    g times the product of all the others
+ *     REDUCE MAX    g shared equally by the greatest
+ *     SCAN ADD      the sum of g from there on
+ *     SCAN MUL      as REDUCE, summed over the products that an element is in
+ *     SCAN MAX      as REDUCE, for each g
  *
- * Products of the others are running products from both sides, so that zeros are right, and derivatives of any order.
- * What runs along an axis with factors of its own is a linear recurrence, which is solved by doubling. */
+ * Products of the others are running products from both sides, so that zeros are right, and
+ * derivatives of any order. What runs along an axis with factors of its own is a linear
+ * recurrence, which is solved by doubling. */
 #include "derive.h"
 
 static const int64_t MOST_PLACES = 1LL << 62;
@@ -99,10 +103,12 @@ static UOp *others(UOp *u)
 	if (!n)
 		return t_expand_to(t_num(u->dtype, 1), u->shape);
 	x = to_rows(u->src[0], n, axes, &r);
-	return from_rows(t_mul(products_beside(x, t_rank(x) - 1, false), products_beside(x, t_rank(x) - 1, true)), &r);
+	return from_rows(t_mul(products_beside(x, t_rank(x) - 1, false),
+		products_beside(x, t_rank(x) - 1, true)), &r);
 }
 
-/* whether each element is the greatest (least), and over how many that are, in floats wide enough to count */
+/* whether each element is the greatest (least), and over how many that are, in floats wide
+ * enough to count */
 static UOp *hits(UOp *u, UOp **share)
 {
 	int axes[MAX_RANK], n = arg_axes(u->arg, axes);
@@ -112,7 +118,10 @@ static UOp *hits(UOp *u, UOp **share)
 	return hit;
 }
 
-static UOp *shared(UOp *g, UOp *share) { return t_cast(t_mul(t_cast(g, share->dtype), share), g->dtype); }
+static UOp *shared(UOp *g, UOp *share)
+{
+	return t_cast(t_mul(t_cast(g, share->dtype), share), g->dtype);
+}
 
 static void reduce_back(UOp *u, UOp *g, const bool *want, UOp **to)
 {
@@ -144,14 +153,15 @@ static UOp *reduce_along(UOp *u, UOp *const *t)
 		return t_reduce(OP_ADD, t_mul(t[0], others(u)), n, axes, true);
 	default:
 		hit = hits(u, &share);
-		return shared(t_reduce(OP_ADD, t_where(hit, t[0], t_num(u->dtype, 0)), n, axes, true), share);
+		return shared(t_reduce(OP_ADD, t_where(hit, t[0], t_num(u->dtype, 0)), n, axes,
+			true), share);
 	}
 }
 
 /* ---- SCAN */
 
-/* A running maximum is y[i] = (1 - w[i])·y[i-1] + w[i]·x[i]: w is 0 where x[i] is less than what came before, 1 where it is
- * greater, and where it is equal to k - 1 elements so far, 1/k. */
+/* A running maximum is y[i] = (1 - w[i])·y[i-1] + w[i]·x[i]: w is 0 where x[i] is less than what
+ * came before, 1 where it is greater, and where it is equal to k - 1 elements so far, 1/k. */
 static UOp *weights(UOp *u, int axis)
 {
 	UOp *x = u->src[0], *hit, *fresh, *one, *zero, *first, *count;
@@ -162,11 +172,13 @@ static UOp *weights(UOp *u, int axis)
 	hit = t_eq(x, u);
 	first = t_eq(t_iota(DT_I64, u->shape, axis), t_num(DT_I64, 0));
 	fresh = t_or(first, t_ne(u, moved(u, axis, 1, 0)));
-	count = linear_recurrence(t_where(fresh, zero, t_expand_to(one, u->shape)), t_cast(hit, acc), axis);
+	count = linear_recurrence(t_where(fresh, zero, t_expand_to(one, u->shape)),
+		t_cast(hit, acc), axis);
 	return t_where(hit, t_recip(count), zero);
 }
 
-/* sum over i ≥ j of g[i] times a[j+1]·…·a[i]: a recurrence from behind, whose factors are those of the place after */
+/* sum over i ≥ j of g[i] times a[j+1]·…·a[i]: a recurrence from behind, whose factors are those
+ * of the place after */
 static UOp *gathered(UOp *a, UOp *g, int axis)
 {
 	a = moved(reversed(a, axis, true), axis, 1, 0);
@@ -189,7 +201,8 @@ static void scan_back(UOp *u, UOp *g, const bool *want, UOp **to)
 		break;
 	default:
 		w = weights(u, axis);
-		to[0] = t_cast(t_mul(w, gathered(less_one(w), t_cast(g, w->dtype), axis)), g->dtype);
+		to[0] = t_cast(t_mul(w, gathered(less_one(w), t_cast(g, w->dtype), axis)),
+			g->dtype);
 	}
 }
 
@@ -205,8 +218,10 @@ static UOp *scan_along(UOp *u, UOp *const *t)
 		return linear_recurrence(x, t_mul(products_beside(x, axis, false), t[0]), axis);
 	default:
 		w = weights(u, axis);
-		return t_cast(linear_recurrence(less_one(w), t_mul(w, t_cast(t[0], w->dtype)), axis), u->dtype);
+		return t_cast(linear_recurrence(less_one(w), t_mul(w, t_cast(t[0], w->dtype)),
+			axis), u->dtype);
 	}
 }
 
-const OpPair derive_folds[] = {{"reduce", reduce_back, reduce_along}, {"scan", scan_back, scan_along}, {0}};
+const OpPair derive_folds[] =
+	{{"reduce", reduce_back, reduce_along}, {"scan", scan_back, scan_along}, {0}};

@@ -1,7 +1,7 @@
 /* Derivatives of GATHER and SCATTER: what one reads, the other writes.
  *
- *     GATHER(x, i)            the cotangent is added in at i                       SCATTER ADD(0, i, g)
- *                             one element a row: g where the place is i, else 0    WHERE(ARANGE = i, g, 0)
+ *     GATHER(x, i)            the cotangent is added in at i: SCATTER ADD(0, i, g); for one element
+ *                             a row, WHERE(ARANGE = i, g, 0)
  *     SCATTER ADD(x, i, v)    g for x, what stands at i for v                      GATHER(g, i)
  *     SCATTER SET             the same, for x where nothing was put, for v where it was put last
  *     SCATTER MAX             shared equally by x and all v that are the greatest at a place
@@ -29,7 +29,8 @@ static UOp *as_place(UOp *i)
 	return t_cast(i, DT_I64);
 }
 
-/* i is 0, 1, 2, … along that axis, whatever the others: so take_along indexes the axes that it does not choose along. */
+/* i is 0, 1, 2, … along that axis, whatever the others: so take_along indexes the axes that it
+ * does not choose along. */
 static bool counts(UOp *i, int axis)
 {
 	UOp *n = t_dim(i, axis), *one = ix_const(1);
@@ -68,10 +69,14 @@ static void gather_back(UOp *u, UOp *g, const bool *want, UOp **to)
 	if (axis < 0)
 		to[0] = t_scatter(zeros(x), (int)u->nsrc - 1, u->src + 1, g, "ADD");
 	else
-		to[0] = t_where(t_eq(t_iota(DT_I64, x->shape, axis), as_place(u->src[1 + axis])), g, t_num(g->dtype, 0));
+		to[0] = t_where(t_eq(t_iota(DT_I64, x->shape, axis), as_place(u->src[1 + axis])),
+			g, t_num(g->dtype, 0));
 }
 
-static UOp *gather_along(UOp *u, UOp *const *t) { return t_gather(t[0], (int)u->nsrc - 1, u->src + 1); }
+static UOp *gather_along(UOp *u, UOp *const *t)
+{
+	return t_gather(t[0], (int)u->nsrc - 1, u->src + 1);
+}
 
 /* ---- SCATTER SET */
 
@@ -125,7 +130,10 @@ static Ties ties(UOp *u, Put p)
 	return t;
 }
 
-static UOp *shared(UOp *g, Ties t) { return t_cast(t_mul(t_cast(g, t.share->dtype), t.share), g->dtype); }
+static UOp *shared(UOp *g, Ties t)
+{
+	return t_cast(t_mul(t_cast(g, t.share->dtype), t.share), g->dtype);
+}
 
 static void most_back(UOp *u, Put p, UOp *g, const bool *want, UOp **to, UOp **to_v)
 {
@@ -144,12 +152,14 @@ static UOp *most_along(UOp *u, Put p, UOp *dx, UOp *dv)
 	Ties t = ties(u, p);
 	UOp *zero = t_num(u->dtype, 0);
 
-	return shared(t_scatter(t_where(t.x, dx, zero), p.k, p.at, t_where(t.v, dv, zero), "ADD"), t);
+	return shared(t_scatter(t_where(t.x, dx, zero), p.k, p.at, t_where(t.v, dv, zero),
+		"ADD"), t);
 }
 
 /* ---- SCATTER MUL */
 
-/* Row-major numbers of the places in x's first k axes; those outside get the number after the last. */
+/* Row-major numbers of the places in x's first k axes; those outside get the number after the
+ * last. */
 static UOp *flat_places(Put p)
 {
 	UOp *flat = t_num(DT_I64, 0), *in = t_num(DT_BOOL, 1), *n, *i, *count = ix_const(1);
@@ -181,13 +191,15 @@ static UOp *before_it(UOp *v, UOp *place)
 	for (int i = 0; i < t_rank(v); i++)
 		d[i] = i ? ix_const(1) : t_dim(v, 0);
 	fresh = t_expand_to(t_reshapev(changes(place), t_rank(v), d), v->shape);
-	return linear_recurrence(t_where(fresh, zero, moved(v, 0, 1, 0)), t_where(fresh, one, zero), 0);
+	return linear_recurrence(t_where(fresh, zero, moved(v, 0, 1, 0)),
+		t_where(fresh, one, zero), 0);
 }
 
 /* For each v the product of the other v that go to its place. */
 static UOp *other_values(Put p)
 {
-	UOp *place = flat_places(p), *order = t_sort(place, 0, false), *v = p.v, *before, *after, *d[MAX_RANK];
+	UOp *place = flat_places(p), *order = t_sort(place, 0, false), *v = p.v, *before, *after,
+		*d[MAX_RANK];
 	int rank = 1, zero = 0;
 
 	d[0] = t_dim(place, 0);
@@ -249,4 +261,5 @@ static UOp *scatter_along(UOp *u, UOp *const *t)
 	return !strcmp(p.how, "MUL") ? mul_along(p, dx, dv) : most_along(u, p, dx, dv);
 }
 
-const OpPair derive_places[] = {{"gather", gather_back, gather_along}, {"scatter", scatter_back, scatter_along}, {0}};
+const OpPair derive_places[] =
+	{{"gather", gather_back, gather_along}, {"scatter", scatter_back, scatter_along}, {0}};

@@ -1,9 +1,10 @@
-/* The derivative of one op, by its row of grad.rules: a formula for each source, or a pair of functions.
+/* The derivative of one op, by its row of grad.rules: a formula for each source, or a pair of
+ * functions.
  *
  *     EXP2(x): g -> g * self * ln2
  *
- * A formula serves both modes: what it is for a cotangent, the transposed derivative, is the derivative itself where each element
- * depends on one place of a source. */
+ * A formula serves both modes: what it is for a cotangent, the transposed derivative, is the
+ * derivative itself where each element depends on one place of a source. */
 #include "derive.h"
 #include "rules.h"
 
@@ -16,7 +17,10 @@ static const RuleCallRow calls[] = {{"cos", call_cos}, {"log", call_log}, {0}};
 
 /* ---- pairs for elementwise ops that are no formula */
 
-static void cast_back(UOp *u, UOp *g, const bool *want, UOp **to) { to[0] = t_cast(g, u->src[0]->dtype); }
+static void cast_back(UOp *u, UOp *g, const bool *want, UOp **to)
+{
+	to[0] = t_cast(g, u->src[0]->dtype);
+}
 static UOp *cast_along(UOp *u, UOp *const *t) { return t_cast(t[0], u->dtype); }
 
 /* Selected, never multiplied: what is not taken gets 0, whatever came in. */
@@ -39,14 +43,17 @@ static UOp *where_along(UOp *u, UOp *const *t)
 
 static _Noreturn void no_derivative(const UOp *u)
 {
-	die(UNSUPPORTED, "CUSTOM (%s) has no derivative: leave it out by detach, or write it in ops", custom_name(u->arg));
+	die(UNSUPPORTED, "CUSTOM (%s) has no derivative: leave it out by detach, or write it in "
+		"ops",
+		custom_name(u->arg));
 }
 
 static void custom_back(UOp *u, UOp *g, const bool *want, UOp **to) { no_derivative(u); }
 static UOp *custom_along(UOp *u, UOp *const *t) { no_derivative(u); }
 
 static const OpPair elements[] = {
-	{"cast", cast_back, cast_along}, {"where", where_back, where_along}, {"custom", custom_back, custom_along},
+	{"cast", cast_back, cast_along}, {"where", where_back, where_along},
+	{"custom", custom_back, custom_along},
 	{"none"}, {0},
 };
 

@@ -14,7 +14,8 @@ static void reshape_back(UOp *u, UOp *g, const bool *want, UOp **to)
 	to[0] = t_reshape(g, u->src[0]->shape);
 }
 
-/* An axis that was 1 and now is anything else has grown, also where it is a variable that may be 1. */
+/* An axis that was 1 and now is anything else has grown, also where it is a variable that may be
+ * 1. */
 static void expand_back(UOp *u, UOp *g, const bool *want, UOp **to)
 {
 	int axes[MAX_RANK], n = 0;
@@ -55,9 +56,13 @@ static void shrink_back(UOp *u, UOp *g, const bool *want, UOp **to)
 	to[0] = t_pad(g, p);
 }
 
-static void flip_back(UOp *u, UOp *g, const bool *want, UOp **to) { to[0] = NODE(OP_FLIP, g->dtype, u->arg, g); }
+static void flip_back(UOp *u, UOp *g, const bool *want, UOp **to)
+{
+	to[0] = NODE(OP_FLIP, g->dtype, u->arg, g);
+}
 
 const OpPair derive_views[] = {
-	{"reshape", reshape_back, same_view}, {"expand", expand_back, same_view}, {"permute", permute_back, same_view},
-	{"pad", pad_back, same_view}, {"shrink", shrink_back, same_view}, {"flip", flip_back, same_view}, {0},
+	{"reshape", reshape_back, same_view}, {"expand", expand_back, same_view},
+	{"permute", permute_back, same_view}, {"pad", pad_back, same_view},
+	{"shrink", shrink_back, same_view}, {"flip", flip_back, same_view}, {0},
 };

@@ -1,10 +1,10 @@
 /* Derivatives as functions of the library, so that a program can use them.
  *
- *     grad(loss, [w, b])   →   the list of the gradients of loss by w and by b                                      */
+ *     grad(loss, [w, b])   →   the list of the gradients of loss by w and by b */
 #include "transform.h"
 
-/* Argument k as tensors: one, or each of a list. Where like is given, as many, of their dtypes and shapes; a list beside
- * a single tensor is its data. */
+/* Argument k as tensors: one, or each of a list. Where like is given, as many, of their dtypes
+ * and shapes; a list beside a single tensor is its data. */
 typedef struct { UOp **at; size_t n; bool list; } Tensors;
 
 static Tensors tensors(Args *a, int k, const Tensors *like)
@@ -14,17 +14,21 @@ static Tensors tensors(Args *a, int k, const Tensors *like)
 	Tensors r = {.list = list, .n = list ? v->n : 1};
 
 	if (like && r.n != like->n)
-		die(MALFORMED, "%s: %s has %zu values, needs %zu", a->fn->name, param_name(a->fn, k), r.n, like->n);
+		die(MALFORMED, "%s: %s has %zu values, needs %zu", a->fn->name,
+			param_name(a->fn, k), r.n, like->n);
 	r.at = arena_alloc(r.n * sizeof *r.at);
 	for (size_t i = 0; i < r.n; i++) {
 		const Value *e = r.list ? &v->at[i] : v;
 		r.at[i] = value_tensor(e, like ? like->at[i]->dtype : DT_NONE);
 		if (!r.at[i] || (!like && e->kind != V_TENSOR))
-			die(MALFORMED, "%s: %s is %s, not a tensor", a->fn->name, param_name(a->fn, k), value_text(e));
+			die(MALFORMED, "%s: %s is %s, not a tensor", a->fn->name,
+				param_name(a->fn, k), value_text(e));
 		if (like)
-			r.at[i] = t_expand_to(t_cast(r.at[i], like->at[i]->dtype), like->at[i]->shape);
+			r.at[i] = t_expand_to(t_cast(r.at[i], like->at[i]->dtype),
+				like->at[i]->shape);
 		if (!dtype_float(r.at[i]->dtype))
-			die(MALFORMED, "%s: %s is %s, and only floats have a derivative", a->fn->name, param_name(a->fn, k),
+			die(MALFORMED, "%s: %s is %s, and only floats have a derivative",
+				a->fn->name, param_name(a->fn, k),
 				dtype_name(r.at[i]->dtype));
 	}
 	return r;
@@ -55,7 +59,9 @@ Value fn_grad(Args *a)
 	Tensors y = tensors(a, 0, NULL), x = tensors(a, 1, NULL), one = {.n = 1};
 
 	if (y.list || t_rank(y.at[0]))
-		die(MALFORMED, "grad: y is %s, and a gradient is of a scalar: fold it (sum, mean), or use vjp",
+		die(MALFORMED, "grad: y is %s, and a gradient is of a scalar: fold it (sum, "
+			"mean), or "
+			"use vjp",
 			value_text(&a->at[0]));
 	one.at = (UOp *[]){t_num(y.at[0]->dtype, 1)};
 	return reverse(&y, &one, &x);

@@ -12,31 +12,39 @@ static bool vjp, check;
 static const char *segments;
 
 static const Option options[] = {
-	{'o', "of", "NAME", "the output to derive: a scalar of floats; with --vjp any outputs of floats, NAME,NAME "
-		"(else the only one there is)", &opt_out, .many = true},
-	{'w', "wrt", "NAME,NAME", "the buffers to derive by, of any role (else all states of floats that the output reads; "
-		"where it reads none, its inputs)", &opt_wrt, .many = true},
+	{'o', "of", "NAME", "the output to derive: a scalar of floats; with --vjp any outputs of "
+		"floats, NAME,NAME (else the only one there is)", &opt_out, .many = true},
+	{'w', "wrt", "NAME,NAME", "the buffers to derive by, of any role (else all states of "
+		"floats that the output reads; where it reads none, its inputs)", &opt_wrt,
+		.many = true},
 	{0, "vjp", NULL, "outputs of any shape, the cotangent of each an input, cot_NAME", &vjp},
-	{0, "check", NULL, "instead of all outputs, for each buffer the derivative along a random direction, in f64: reverse_NAME, "
-		"forward_NAME, and by differences by_1e-3_NAME, by_1e-5_NAME, by_1e-7_NAME; of a random sum over all outputs, "
-		"and by all states and inputs, unless named", &check},
-	{0, "checkpoint", "N", "compute values of the forward pass again instead of keeping them, in N segments (else the root of "
-		"the number of folds): less memory, more time", &segments, .optional_arg = true},
-	{'p', "prefix", "TEXT", "what the new outputs' names begin with, before the buffer's name (else grad_)", &prefix},
+	{0, "checkpoint", "N", "compute values of the forward pass again instead of keeping them, "
+		"in N segments (else the root of the number of folds): less memory, more time",
+		&segments, .optional_arg = true},
+	{0, "check", NULL, "instead of all outputs, for each buffer the derivative along a random "
+		"direction, in f64: reverse_NAME, forward_NAME, and by differences by_1e-3_NAME, "
+		"by_1e-5_NAME, by_1e-7_NAME; of a random sum over all outputs, and by all states "
+		"and inputs, unless named", &check},
+	{'p', "prefix", "TEXT", "what the new outputs' names begin with, before the buffer's name "
+		"(else grad_)", &prefix},
 	{0},
 };
 
-/* 1 where the gradient starts; the sum of several elements would be another function than the user wrote. */
+/* 1 where the gradient starts; the sum of several elements would be another function than the
+ * user wrote. */
 static UOp *seed(const Picked *out)
 {
 	UOp *u = out->node.at[0];
 
 	if (out->node.n > 1)
-		die(USAGE, "the outputs %s and %s are of floats: say of which with -o", out->name.at[0], out->name.at[1]);
+		die(USAGE, "the outputs %s and %s are of floats: say of which with -o",
+			out->name.at[0], out->name.at[1]);
 	for (int i = 0; i < u->shape->rank; i++)
 		if (u->shape->dim[i] != ix_const(1))
-			die(USAGE, "'%s' is %s%s, and a gradient is of a scalar: fold it in the program (sum, mean), or give its "
-				"weights by --vjp, as the input cot_%s", out->name.at[0], dtype_name(u->dtype), shape_text(u->shape),
+			die(USAGE, "'%s' is %s%s, and a gradient is of a scalar: fold it in the "
+				"program "
+				"(sum, mean), or give its weights by --vjp, as the input cot_%s",
+				out->name.at[0], dtype_name(u->dtype), shape_text(u->shape),
 				out->name.at[0]);
 	return t_expand_to(t_num(u->dtype, 1), u->shape);
 }
@@ -68,7 +76,8 @@ static Graph *body(Graph *g)
 	for (size_t i = 0; vjp && i < out.node.n; i++)
 		cot[i] = input_add(g, arena_printf("cot_%s", out.name.at[i]), out.node.at[i]);
 	if (segments)
-		derive_reverse_again(segment_count(), out.node.n, out.node.at, cot, wrt.node.n, wrt.node.at, grad);
+		derive_reverse_again(segment_count(), out.node.n, out.node.at, cot, wrt.node.n,
+			wrt.node.at, grad);
 	else
 		derive_reverse(out.node.n, out.node.at, cot, wrt.node.n, wrt.node.at, grad);
 	for (size_t i = 0; i < wrt.node.n; i++) {
@@ -85,7 +94,8 @@ static const Pass passes[] = {{"grad", body, "outputs for the gradient"}, {0}};
 int main(int argc, char **argv)
 {
 	static const Stage stage = {
-		.name = "grad", .summary = "add the gradient of an output to a graph (reverse mode)", .usage = "[-o NAME] [-w NAME] [FILE]",
+		.name = "grad", .usage = "[-o NAME] [-w NAME] [FILE]",
+		.summary = "add the gradient of an output to a graph (reverse mode)",
 		.options = options, .level_in = LV_GRAPH, .level_out = LV_GRAPH, .passes = passes,
 	};
 	return stage_main(&stage, argc, argv);

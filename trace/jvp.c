@@ -7,16 +7,20 @@
 static Names opt_out, opt_wrt;
 
 static const Option options[] = {
-	{'o', "of", "NAME,NAME", "the outputs to derive, of floats (else all of them)", &opt_out, .many = true},
-	{'w', "wrt", "NAME,NAME", "the buffers that move, of any role (else all states of floats that the outputs read; "
-		"where they read none, their inputs)", &opt_wrt, .many = true},
+	{'o', "of", "NAME,NAME", "the outputs to derive, of floats (else all of them)", &opt_out,
+		.many = true},
+	{'w', "wrt", "NAME,NAME", "the buffers that move, of any role (else all states of "
+		"floats that "
+		"the outputs read; where they read none, their inputs)", &opt_wrt, .many = true},
 	{0},
 };
 
 static Graph *body(Graph *g)
 {
-	Picked out = pick_outputs(g, opt_out.n, opt_out.at), wrt = pick_buffers(g, opt_wrt.n, opt_wrt.at, &out);
-	UOp **tan = arena_alloc(wrt.node.n * sizeof *tan), **dout = arena_alloc(out.node.n * sizeof *dout);
+	Picked out = pick_outputs(g, opt_out.n, opt_out.at),
+		wrt = pick_buffers(g, opt_wrt.n, opt_wrt.at, &out);
+	UOp **tan = arena_alloc(wrt.node.n * sizeof *tan),
+		**dout = arena_alloc(out.node.n * sizeof *dout);
 	const char **name = arena_alloc(out.node.n * sizeof *name);
 
 	for (size_t i = 0; i < wrt.node.n; i++)
@@ -27,14 +31,16 @@ static Graph *body(Graph *g)
 	return outputs_add(g, out.node.n, name, dout);
 }
 
-static const Pass passes[] = {{"jvp", body, "inputs for the direction, outputs for the derivative along it"}, {0}};
+static const Pass passes[] =
+	{{"jvp", body, "inputs for the direction, outputs for the derivative along it"}, {0}};
 
 int main(int argc, char **argv)
 {
 	static const Stage stage = {
-		.name = "jvp", .summary = "add the derivative of outputs along a direction to a graph (forward mode)",
-		.usage = "[-o NAME] [-w NAME] [FILE]", .options = options, .level_in = LV_GRAPH, .level_out = LV_GRAPH,
-		.passes = passes,
+		.name = "jvp", .usage = "[-o NAME] [-w NAME] [FILE]",
+		.summary = "add the derivative of outputs along a direction to a graph (forward "
+			"mode)",
+		.options = options, .level_in = LV_GRAPH, .level_out = LV_GRAPH, .passes = passes,
 	};
 	return stage_main(&stage, argc, argv);
 }

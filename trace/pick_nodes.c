@@ -1,4 +1,5 @@
-/* Outputs and buffers of a document by their names, and outputs added to it: what grad and jvp do beside deriving.
+/* Outputs and buffers of a document by their names, and outputs added to it: what grad and jvp
+ * do beside deriving.
  *
  *     SINK y {names: ["y"]}   →   SINK y grad_w {names: ["y", "grad_w"]} */
 #include "derive.h"
@@ -37,7 +38,8 @@ static const char *outputs_text(const Graph *g)
 
 	for (size_t i = 0; i < outputs_count(g) && i < 20; i++) {
 		UOp *u = g->sink->src[i];
-		text = arena_printf("%s%s%s %s%s", text, i ? ", " : "", output_name(g, i), dtype_name(u->dtype),
+		text = arena_printf("%s%s%s %s%s", text, i ? ", " : "", output_name(g, i),
+			dtype_name(u->dtype),
 			u->shape->rank ? shape_text(u->shape) : "");
 	}
 	return text;
@@ -63,14 +65,16 @@ Graph *outputs_add(Graph *g, size_t n, const char *const *name, UOp *const *u)
 	}
 	*r = *g;
 	r->all = (Nodes){0};
-	r->sink = node_new(OP_SINK, DT_NONE, all, src, val_set(g->sink->arg, "names", val_array(all, names)));
+	r->sink = node_new(OP_SINK, DT_NONE, all, src,
+		val_set(g->sink->arg, "names", val_array(all, names)));
 	return r;
 }
 
 /* ---- names given by the user */
 
 /* Names at commas, of all arguments; a whole argument that is a name stands as it is. */
-Names names_listed(size_t n, const char *const *arg, bool (*known)(const char *name, void *ctx), void *ctx)
+Names names_listed(size_t n, const char *const *arg, bool (*known)(const char *name, void *ctx),
+	void *ctx)
 {
 	Names r = {0};
 
@@ -100,9 +104,11 @@ Picked pick_outputs(Graph *g, size_t n, const char *const *arg)
 	for (size_t i = 0; i < names.n; i++) {
 		ptrdiff_t at = output_find(g, names.at[i]);
 		if (at < 0 || (size_t)at >= outputs_count(g))
-			die(USAGE, "there is no output '%.80s'; there are %s", names.at[i], outputs_text(g));
+			die(USAGE, "there is no output '%.80s'; there are %s", names.at[i],
+				outputs_text(g));
 		if (!dtype_float(g->sink->src[at]->dtype))
-			die(USAGE, "the output '%s' is %s: only floats have a derivative", names.at[i],
+			die(USAGE, "the output '%s' is %s: only floats have a derivative",
+				names.at[i],
 				dtype_name(g->sink->src[at]->dtype));
 		vec_push(&r.name, names.at[i]);
 		vec_push(&r.node, g->sink->src[at]);
@@ -134,11 +140,15 @@ static const char *buffers_text(Nodes all)
 
 	for (size_t i = 0; i < all.n && n < 20; i++)
 		if (all.at[i]->op == OP_BUFFER && dtype_float(all.at[i]->dtype))
-			text = arena_printf("%s%s%s", text, n++ ? ", " : "", buffer_name(all.at[i]));
+			text = arena_printf("%s%s%s", text, n++ ? ", " : "",
+				buffer_name(all.at[i]));
 	return n ? text : "none";
 }
 
-static bool is_buffer(const char *name, void *all) { return buffer_named(*(Nodes *)all, name) != NULL; }
+static bool is_buffer(const char *name, void *all)
+{
+	return buffer_named(*(Nodes *)all, name) != NULL;
+}
 
 /* All buffers of floats of that role which the outputs read. */
 static void add_role(Picked *r, const Picked *out, const char *role)
@@ -146,7 +156,8 @@ static void add_role(Picked *r, const Picked *out, const char *role)
 	Nodes all = walk_many(out->node.n, out->node.at);
 
 	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_BUFFER && buffer_is(all.at[i], role) && dtype_float(all.at[i]->dtype)) {
+		if (all.at[i]->op == OP_BUFFER && buffer_is(all.at[i], role) &&
+			dtype_float(all.at[i]->dtype)) {
 			vec_push(&r->name, buffer_name(all.at[i]));
 			vec_push(&r->node, all.at[i]);
 		}
@@ -161,9 +172,11 @@ static Picked pick(Graph *g, size_t n, const char *const *arg, const Picked *out
 	for (size_t i = 0; i < names.n; i++) {
 		UOp *u = buffer_named(all, names.at[i]);
 		if (!u)
-			die(USAGE, "there is no buffer '%.80s'; of floats there are %s", names.at[i], buffers_text(all));
+			die(USAGE, "there is no buffer '%.80s'; of floats there are %s",
+				names.at[i], buffers_text(all));
 		if (!dtype_float(u->dtype))
-			die(USAGE, "the buffer '%s' is %s: only floats have a derivative", names.at[i], dtype_name(u->dtype));
+			die(USAGE, "the buffer '%s' is %s: only floats have a derivative",
+				names.at[i], dtype_name(u->dtype));
 		vec_push(&r.name, buffer_name(u));
 		vec_push(&r.node, u);
 	}
@@ -172,19 +185,28 @@ static Picked pick(Graph *g, size_t n, const char *const *arg, const Picked *out
 	if (!names.n && (both || !r.node.n))
 		add_role(&r, out, "input");
 	if (!r.node.n)
-		die(USAGE, "'%s' reads no state and no input of floats: name what to derive by with -w", out->name.at[0]);
+		die(USAGE, "'%s' reads no state and no input of floats: name what to derive by "
+			"with -w",
+			out->name.at[0]);
 	return r;
 }
 
-Picked pick_buffers(Graph *g, size_t n, const char *const *arg, const Picked *out) { return pick(g, n, arg, out, false); }
-Picked pick_leaves(Graph *g, size_t n, const char *const *arg, const Picked *out) { return pick(g, n, arg, out, true); }
+Picked pick_buffers(Graph *g, size_t n, const char *const *arg, const Picked *out)
+{
+	return pick(g, n, arg, out, false);
+}
+Picked pick_leaves(Graph *g, size_t n, const char *const *arg, const Picked *out)
+{
+	return pick(g, n, arg, out, true);
+}
 
 /* A new input of like's dtype and shape, put into meta.inputs as its last. */
 UOp *input_add(Graph *g, const char *name, UOp *like)
 {
 	Nodes all = walk(g->sink);
 	const Val *shape = shape_to_val(like->shape), *list = val_get(g->meta, "inputs");
-	const Val *key[2] = {val_str(name), VARR(val_str(name), val_str(dtype_name(like->dtype)), shape)};
+	const Val *key[2] = {val_str(name),
+		VARR(val_str(name), val_str(dtype_name(like->dtype)), shape)};
 	int64_t count;
 
 	if (!name_ok(val_str(name)))
@@ -203,6 +225,7 @@ UOp *input_add(Graph *g, const char *name, UOp *like)
 		at[n] = key[i];
 		g->meta = val_set(g->meta, where, val_array(n + 1, at));
 	}
-	return LEAF(OP_BUFFER, like->dtype, VMAP(val_str("name"), val_str(name), val_str("shape"), shape, val_str("role"),
+	return LEAF(OP_BUFFER, like->dtype,
+		VMAP(val_str("name"), val_str(name), val_str("shape"), shape, val_str("role"),
 		val_str("input")));
 }
