@@ -68,8 +68,9 @@ static void also(UOp **gate, UOp *more)
 		*gate = NULL;
 }
 
-/* Under the gate that place i is inside, remainders that wrap around nowhere inside are plain sums: so sliding windows,
- * which are a repeated axis cut into rows of another length, become affine again where they are summed up. */
+/* Under the gate that place i is inside, remainders that wrap around nowhere inside are plain sums:
+ * so sliding windows, which are a repeated axis cut into rows of another length, become affine
+ * again where they are summed up. */
 static void unwrap(const Shape *in, int i, UOp **at, UOp **gate)
 {
 	Sum s;

@@ -1,11 +1,12 @@
-/* Inputs of which every call takes the next rows (--feed): windows of an array that lies in a mapped file, or rows that
- * a shuffle chose, gathered into slots.
+/* Inputs of which every call takes the next rows (--feed): windows of an array that lies in a
+ * mapped file, or rows that a shuffle chose, gathered into slots.
  *
- *     --feed x=x.npy,batch=3      x.npy | 0 1 2 | 3 4 5 | 6     calls 0, 2, 4 … get the first window, 1, 3, 5 … the second
+ *     --feed x=x.npy,batch=3      x.npy | 0 1 2 | 3 4 5 | 6
+ *                                 calls 0, 2, 4 … get the first window, 1, 3, 5 … the second
  *
- * All feeds go in step, from one counter of calls. A thread prepares what the calls to come will take: it brings the
- * pages of windows into memory, or fills slots. Rows that make no whole batch at the end are left out; a shuffle leaves
- * out others each time around. */
+ * All feeds go in step, from one counter of calls. A thread prepares what the calls to come will
+ * take: it brings the pages of windows into memory, or fills slots. Rows that make no whole batch
+ * at the end are left out; a shuffle leaves out others each time around. */
 #include "run.h"
 #include <errno.h>
 #include <pthread.h>
@@ -134,7 +135,8 @@ bool feeds_take(Feeds *f, const char *file, const UOp *u, size_t input, const Va
 
 /* ---- what comes next */
 
-/* The order of the rows this time around: randperm(rows, key=SEED, offset=rows*around) of the tensor library. */
+/* The order of the rows this time around: randperm(rows, key=SEED, offset=rows*around) of the
+ * tensor library. */
 static void order_draw(Feeds *f, int64_t around)
 {
 	size_t n = f->at.at[0].rows;
@@ -143,7 +145,8 @@ static void order_draw(Feeds *f, int64_t around)
 	f->order = f->order ? f->order : xmalloc(n * sizeof *f->order);
 	for (size_t i = 0; i < n; i++)
 		counter[i] = (uint64_t)around * n + i;
-	interp_op(OP_THREEFRY, DT_U64, DT_U64, n, key, (const void *[]){counter, &f->seed}, (const int[]){1, 0});
+	interp_op(OP_THREEFRY, DT_U64, DT_U64, n, key, (const void *[]){counter, &f->seed},
+		(const int[]){1, 0});
 	interp_sort(DT_U64, n, key, 1, f->order, 1, false);
 	f->around = around;
 	free(counter);

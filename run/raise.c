@@ -1,7 +1,8 @@
-/* A document brought to level program once: what the stages made of it is kept by the hash of its bytes, so that the second
- * run of the same graph starts none of them.
+/* A document brought to level program once: what the stages made of it is kept by the hash of its
+ * bytes, so that the second run of the same graph starts none of them.
  *
- *     key: the bytes, the target, the stages' files, the processor      entry: the document of level program
+ *     key: the bytes, the target, the stages' files, the processor
+ *     entry: the document of level program
  *
  * A stage path of the user's own is not looked at: what such stages depend on is not known. */
 #include "run.h"

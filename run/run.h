@@ -223,8 +223,10 @@ void feeds_bind(const Feeds *f, Bindings *b);
 /* Whether an operand's value is a feed's; then the whole file in *a becomes the shape of a call's
  * part, for input number `input`. Dies with USAGE when its rows are open, MALFORMED when there are
  * fewer. */
-bool feeds_take(Feeds *f, const char *file, const UOp *u, size_t input, const VarEnv *env, Array *a);
-/* Starts to prepare what call number `call` and those after it take. Dies with MALFORMED when the feeds do not go in step. */
+bool feeds_take(
+	Feeds *f, const char *file, const UOp *u, size_t input, const VarEnv *env, Array *a);
+/* Starts to prepare what call number `call` and those after it take. Dies with MALFORMED when the
+ * feeds do not go in step. */
 void feeds_start(Feeds *f, int64_t call);
 /* What the next call takes becomes the session's inputs. */
 void feeds_next(Feeds *f, Session *s);
@@ -350,26 +352,29 @@ size_t outputs_trim(const Graph *g, const VarEnv *env, size_t n, const char *con
 
 /* ---- save.c: states in .safetensors */
 
-/* The states' contents and how many calls made them, whole or not at all, on the disk when it returns. */
+/* The states' contents and how many calls made them, whole or not at all, on the disk when it
+ * returns. */
 void states_save(Session *s, const char *path, int64_t calls);
-/* Takes them from a file; returns how many calls made them, 0 when it does not say. Dies with MALFORMED when a state
- * is not there or is of another dtype or shape. */
+/* Takes them from a file; returns how many calls made them, 0 when it does not say. Dies with
+ * MALFORMED when a state is not there or is of another dtype or shape. */
 int64_t states_load(Session *s, const char *path);
 
 /* ---- steps.c: calls one after another */
 
 typedef struct {
-	int64_t times, until;           /* that many calls; or until so many were made since the first (0: not so) */
-	int64_t save_every, every;      /* calls from one save to the next, one report to the next (0: none) */
+	int64_t times, until;           /* so many calls; or all since the first, when until is not 0 */
+	int64_t save_every, every;      /* calls from one save, one report to the next (0: none) */
 	const char *save, *load;        /* or NULL */
 	bool progress;                  /* a line on a terminal */
 } StepOptions;
-/* Opens what the calls take, makes them, reports and saves. Returns how many it made; first_ms is what the first took. */
+/* Opens what the calls take, makes them, reports and saves. Returns how many it made; first_ms is
+ * what the first took. */
 int64_t steps_run(Session *s, Feeds *f, const StepOptions *o, double *first_ms);
 
 /* ---- outputs.c, bench.c */
 
-/* Without those that are there for the update of a state alone (meta.updates); returns how many are left. */
+/* Without those that are there for the update of a state alone (meta.updates); returns how many are
+ * left. */
 size_t outputs_asked(const Graph *g, size_t n, const char *const **names, const Array **at);
 /* to: a folder, a FILE.npz, or NULL: printed. numbered: output_K instead of names. groups:
  * meta.output_groups, or NULL. */

@@ -1,9 +1,9 @@
 /* States to a .safetensors file and back.
  *
- *     {"__metadata__":{"sluice.calls":"500"},"w1":{"dtype":"F32","shape":[64,10],"data_offsets":[0,2560]}, …} …
+ *     {"__metadata__":{"sluice.calls":"500"},"w1":{"dtype":"F32","shape":[64,10], …}, …} …
  *
- * A file is written beside the old one, brought to the disk, and takes its name at once: whoever stops the program, and
- * whenever, leaves the old file or the new one. */
+ * A file is written beside the old one, brought to the disk, and takes its name at once: whoever
+ * stops the program, and whenever, leaves the old file or the new one. */
 #include "run.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,8 @@ static void put(int fd, const char *path, const void *p, size_t n)
 	}
 }
 
-/* A file without a name, which nothing is left of when the program is stopped; named only when it is whole. */
+/* A file without a name, which nothing is left of when the program is stopped; named only when it
+ * is whole. */
 static int nameless(const char *path)
 {
 	return open(folder_of(path), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);

@@ -1,4 +1,5 @@
-/* A session's inside: session.c opens and calls it, session_data.c gives it inputs and states and takes its results. */
+/* A session's inside: session.c opens and calls it, session_data.c gives it inputs and states and
+ * takes its results. */
 #ifndef SESSION_H
 #define SESSION_H
 #include "run.h"
@@ -37,7 +38,10 @@ struct Session {
 	size_t nout;
 };
 
-static inline UOp *kernel_of(UOp *callee) { return callee->op == OP_PROGRAM ? callee->src[0] : callee; }
+static inline UOp *kernel_of(UOp *callee)
+{
+	return callee->op == OP_PROGRAM ? callee->src[0] : callee;
+}
 
 /* Runs step i, keeps what it wrote, takes its time. */
 void session_step(Session *s, size_t i);

@@ -1,4 +1,5 @@
-/* What goes into a session between its calls, and what comes out: inputs that change, states, outputs, times. */
+/* What goes into a session between its calls, and what comes out: inputs that change, states,
+ * outputs, times. */
 #include "session.h"
 #include <stdlib.h>
 
@@ -77,8 +78,8 @@ void session_states_put(Session *s)
 
 /* ---- copies that can wait */
 
-/* A copy of a state to an output shows the same after the last call as after each, unless later steps write the state,
- * or read the output: weights are not copied in every step of a training. */
+/* A copy of a state to an output shows the same after the last call as after each, unless later
+ * steps write the state, or read the output: weights are not copied in every step of a training. */
 void session_late(Session *s)
 {
 	bool *used = arena_alloc(s->b.n + 1), *changed = arena_alloc(s->b.n + 1);

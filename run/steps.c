@@ -1,9 +1,10 @@
 /* The calls of a run, one after another: reports and saved states between them.
  *
- *     run: step 300/1000  loss 0.213  4120 steps/s          one line on a terminal, or a line each --every
+ *     run: step 300/1000  loss 0.213  4120 steps/s     one line on a terminal, a line each --every
  *
- * Steps are counted from the first call that made the states, earlier runs included (--load): so a run that goes on takes
- * what comes next of its feeds, and does what one that was never stopped would have done. */
+ * Steps are counted from the first call that made the states, earlier runs included (--load): so a
+ * run that goes on takes what comes next of its feeds, and does what one that was never stopped
+ * would have done. */
 #include "run.h"
 #include <stdlib.h>
 #include <unistd.h>

@@ -43,10 +43,12 @@ static void update_list(const Stmt *s, size_t k, const Value *list, const Value 
 	const char *name = s->names[k], *state;
 	Value *at = arena_alloc((list->n + 1) * sizeof *at);
 	if (v->kind != V_LIST || v->n != list->n)
-		fail_at(&s->name_pos[k], "%.100s is a list of %zu states, its new content %s", name, list->n, value_text(v));
+		fail_at(&s->name_pos[k], "%.100s is a list of %zu states, its new content %s", name,
+			list->n, value_text(v));
 	for (size_t i = 0; i < list->n; i++) {
 		if (!(state = state_name(&list->at[i])))
-			fail_at(&s->name_pos[k], "element %zu of %.100s is %s, no state", i, name, value_text(&list->at[i]));
+			fail_at(&s->name_pos[k], "element %zu of %.100s is %s, no state", i, name,
+				value_text(&list->at[i]));
 		at[i] = update_one(s, k, state, &v->at[i]);
 	}
 	scope_set(name, v_list(list->n, at));

@@ -1,10 +1,12 @@
-/* Optimizers: from weights and gradients to new weights. What an optimizer remembers of a weight is a state of its own,
- * which it declares and updates itself, named after the weight.
+/* Optimizers: from weights and gradients to new weights. What an optimizer remembers of a weight is
+ * a state of its own, which it declares and updates itself, named after the weight.
  *
- *     w, b <- adam([w, b], [dw, db])      states w_m, w_v, b_m, b_v f32 and step i64, all 0 at first; the new w and b
+ *     w, b <- adam([w, b], [dw, db])      states w_m, w_v, b_m, b_v and step, all 0 at first;
+ *                                         the new w and b
  *
- * f16 and bf16 weights are moved in f32, and what is remembered of them is f32.  Formulas: Kingma & Ba 2015 (Adam),
- * Loshchilov & Hutter 2019 (AdamW), You et al. 2020 (Lamb), Sutskever et al. 2013 (momentum, nesterov). */
+ * f16 and bf16 weights are moved in f32, and what is remembered of them is f32.  Formulas: Kingma &
+ * Ba 2015 (Adam), Loshchilov & Hutter 2019 (AdamW), You et al. 2020 (Lamb), Sutskever et al. 2013
+ * (momentum, nesterov). */
 #include "trace.h"
 #include <math.h>
 
@@ -27,7 +29,8 @@ static UOp *a_state(const char *who, const Value *v)
 	if (!w || w->op != OP_BUFFER || !buffer_is(w, "state"))
 		die(MALFORMED, "%s: a weight is a state that is not updated yet, not %s", who, value_text(v));
 	if (!dtype_float(w->dtype))
-		die(MALFORMED, "%s: the weight %s is %s, not of floats", who, buffer_name(w), dtype_name(w->dtype));
+		die(MALFORMED, "%s: the weight %s is %s, not of floats", who, buffer_name(w),
+			dtype_name(w->dtype));
 	return w;
 }
 
@@ -39,7 +42,7 @@ static Weight weight(const char *who, const Value *w, const Value *g)
 	r.x = t_cast(r.w, dt);
 	r.g = value_tensor(g, dt);
 	if (!r.g || !dtype_float(r.g->dtype) || t_rank(r.g) != t_rank(r.w))
-		die(MALFORMED, "%s: the gradient of %s f%s is %s", who, buffer_name(r.w), shape_text(r.w->shape),
+		die(MALFORMED, "%s: the gradient of %s%s is %s", who, buffer_name(r.w), shape_text(r.w->shape),
 			value_text(g));
 	for (int i = 0; i < t_rank(r.w); i++)
 		if (t_dim(r.g, i) != t_dim(r.w, i))
@@ -157,8 +160,9 @@ Value fn_sgd(Args *a)
 	return moved(&all);
 }
 
-/* Means of the gradient and of its square, each over how much of it there is by now: m / (sqrt(v) + eps) = m' * scale /
- * (sqrt(v') * root + eps) with the kept m' and v', in which the step stands in two scalars alone. */
+/* Means of the gradient and of its square, each over how much of it there is by now: m / (sqrt(v) +
+ * eps) = m' * scale / (sqrt(v') * root + eps) with the kept m' and v', in which the step stands in
+ * two scalars alone. */
 static UOp *adam_direction(Args *a, const Weight *w, UOp *step, UOp *scale)
 {
 	double beta1 = arg_share(a, 3), beta2 = arg_share(a, 4), eps = arg_float(a, 5);
