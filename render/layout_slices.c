@@ -52,9 +52,20 @@ static bool is_place(const UOp *u, int slot)
 	return u->op == OP_INDEX && u->src[0]->op == OP_PARAM && param_slot(u->src[0]) == slot;
 }
 
-/* The loops of the kernel's own that a place's axes in front are, each over the whole of its axis and no two the same;
+/* The loops of which each turn is by itself: a reduction may go over a range again that is a loop around it, and then takes
+ * all of it in each turn. */
+static uint64_t own_loops(const Facts *f)
+{
+	uint64_t set = f->out;
+	for (size_t i = 0; i < f->all.n; i++)
+		if (f->all.at[i]->op == OP_RREDUCE)
+			set &= ~bound_of(f->all.at[i]);
+	return set;
+}
+
+/* The loops, out of those, that a place's axes in front are, each over the whole of its axis and no two the same;
  * axes of one element do not count. Returns how many. */
-static int loops_in_front(const Member *m, const UOp *index, UOp **loop)
+static int loops_in_front(uint64_t own, const UOp *index, UOp **loop)
 {
 	const Shape *s = index->src[0]->shape;
 	int n = 0;
@@ -63,7 +74,7 @@ static int loops_in_front(const Member *m, const UOp *index, UOp **loop)
 		int64_t one;
 		if (ix_is_const(s->dim[k], &one) && one == 1)
 			continue;
-		if (at->op != OP_RANGE || at->src[0] != s->dim[k] || !(bit_of(at) & m->f.out))
+		if (at->op != OP_RANGE || at->src[0] != s->dim[k] || !(bit_of(at) & own))
 			break;
 		for (int i = 0; i < n; i++)
 			if (loop[i] == at)
@@ -78,17 +89,18 @@ static int common_loops(Member *m, const UOp *buffer, UOp **loop)
 {
 	int slot = slot_of(m->call, buffer), n = -1;
 	facts_find(&m->f, m->call->src[0], false);
+	uint64_t own = own_loops(&m->f);
 	for (size_t i = 0; i < m->f.all.n; i++) {
-		UOp *own[MOST_AXES];
+		UOp *here[MOST_AXES];
 		if (!is_place(m->f.all.at[i], slot))
 			continue;
-		int have = loops_in_front(m, m->f.all.at[i], own);
+		int have = loops_in_front(own, m->f.all.at[i], here);
 		n = n < 0 || have < n ? have : n;
 		for (int k = 0; k < n; k++) {
-			if (loop[k] && loop[k] != own[k])
+			if (loop[k] && loop[k] != here[k])
 				n = k;
 			else
-				loop[k] = own[k];
+				loop[k] = here[k];
 		}
 	}
 	return n < 0 ? 0 : n;

@@ -105,6 +105,24 @@ by_slices() {
 	grep -q "is never whole: [0-9]* at a time" told && grep -q "is turned" told
 }
 
+@test "layout: a range that is summed over again is no slice" {
+	cat > r.t <<-END
+	input x f32[1, 64, 96, 96]
+	input b f32[64]
+	k = expand(0.02, [64, 64, 3, 3])
+	h = relu(conv2d(x, k, padding=1) + reshape(b, [1, 64, 1, 1]))
+	output y = relu(conv2d(h, k, padding=1) + reshape(b, [1, 64, 1, 1]))
+	END
+	tool trace r.t | tool fuse > r.mp
+	tool show r.mp | awk '/RREDUCE/ { for (i = 4; i < NF; i++) print $i }' | sort > bound
+	tool show r.mp | awk '/RANGE.*"loop"/ { print $1 }' | sort > loops
+	[ -n "$(comm -12 bound loops)" ]
+	tool run --interpret r.mp x=rand b=rand -o i.npz
+	tool layout r.mp > l.mp
+	ok tool run l.mp x=rand b=rand -o c.npz
+	tool diff --rtol 1e-4 --atol 1e-4 i.npz c.npz
+}
+
 @test "layout: attention is one kernel, its scores are not in the workspace" {
 	printf 'input q f32[8, 256, 16]\ninput k f32[8, 256, 16]\ninput v f32[8, 256, 16]\n' > a.t
 	echo 'output y = softmax(q @ transpose(k, [0, 2, 1])) @ v' >> a.t
