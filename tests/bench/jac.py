@@ -46,7 +46,7 @@ def stencil_parts(n):
     p = ca.SX(n + 2, n + 2)
     p[1:-1, 1:-1] = u
     r = p[1:-1, 1:-1] * 4 - p[:-2, 1:-1] - p[2:, 1:-1] - p[1:-1, :-2] - p[1:-1, 2:] + ca.exp(u)
-    # CasADi counts by columns, we by rows: the grid is symmetric, so its transpose is the same function
+    # CasADi counts by columns, we by rows: the transpose of the grid is the same function
     return u, r, f"""input x f64[{n}, {n}]
 p = pad(x, [[1, 1], [1, 1]])
 r = p[1:-1, 1:-1] * 4 - p[:-2, 1:-1] - p[2:, 1:-1] - p[1:-1, :-2] - p[1:-1, 2:] + exp(x)
@@ -80,10 +80,18 @@ def squares(n):
     """more unknowns than residuals: rows take fewer products than columns"""
     m = n // 2
     x = ca.SX.sym("x", n)
-    y = ca.vertcat(x[:m] * x[m:2 * m], ca.sum1(x * x))
-    y = y[:m]
+    y = x[:m] * x[m:2 * m]
     return f"""input x f64[{n}]
 output y = x[:{m}] * x[{m}:{2 * m}]""", x, y, "jac"
+
+
+def arm(n):
+    """a planar arm of n joints: where its hand is"""
+    x = ca.SX.sym("x", n)
+    a = ca.cumsum(x)
+    return f"""input x f64[{n}]
+a = cumsum(x)
+output y = stack([sum(cos(a)), sum(sin(a))])""", x, ca.vertcat(ca.sum1(ca.cos(a)), ca.sum1(ca.sin(a))), "jac"
 
 
 def network(n):
@@ -100,7 +108,7 @@ output y = tanh(b @ tanh(a @ x))""", x, ca.tanh(ca.mtimes(b, ca.tanh(ca.mtimes(a
 CASES = {
     "chain": (chain, 10000), "chain_small": (chain, 100), "band": (band, 10000), "stencil": (stencil, 100),
     "stencil_energy": (stencil_energy, 60), "arrow": (arrow, 10000), "blocks": (blocks, 8000), "products": (squares, 10000),
-    "network": (network, 48),
+    "network": (network, 48), "arm": (arm, 12),
 }
 
 
@@ -171,15 +179,16 @@ def casadi_made(x, y, kind):
     return f, d.sparsity(), time.monotonic() - start
 
 
-def generated(f, dir, cc):
+def generated(f, dir, cc, flags, patience):
     start = time.monotonic()
     here = os.getcwd()
     os.chdir(dir)
     f.generate("f.c")
     os.chdir(here)
-    r = subprocess.run([cc, "-O3", "-march=native", "-shared", "-fPIC", "-o", dir / "f.so", dir / "f.c", "-lm"],
-                       stderr=subprocess.PIPE, timeout=900)
-    if r.returncode:
+    try:
+        subprocess.run([cc, *flags.split(), "-shared", "-fPIC", "-o", dir / "f.so", dir / "f.c", "-lm"],
+                       stderr=subprocess.PIPE, check=True, timeout=patience)
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
         return None, 0
     return ca.external("f", str(dir / "f.so")), time.monotonic() - start
 
@@ -202,7 +211,7 @@ def compare(name, args):
         at = rng.normal(size=x.shape if x.shape[1] > 1 else x.shape[0]) * .5
         at = np.ascontiguousarray(at.T) if at.ndim == 2 else at
         others = [Casadi("casadi", f, at)]
-        lib, compiled = generated(f, dir, args.cc) if args.code else (None, 0)
+        lib, compiled = generated(f, dir, args.cc, args.cflags, args.patience) if args.code else (None, 0)
         if lib:
             others.append(Casadi("casadi C", lib, at))
         got, want = ours.values(at), others[0].values()
@@ -233,6 +242,8 @@ def main():
     p.add_argument("--seconds", type=float, default=.5)
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--cc", default=os.environ.get("CC", "cc"))
+    p.add_argument("--cflags", default="-O3 -march=native", help="for CasADi's generated C")
+    p.add_argument("--patience", type=float, default=300, help="seconds for its compiler; then it is left out")
     p.add_argument("--no-code", dest="code", action="store_false", help="without CasADi's generated C")
     p.add_argument("--json", help="the rows, as JSON, into this file")
     args = p.parse_args()
