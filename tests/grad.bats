@@ -245,6 +245,18 @@ holds() {
 	[[ $output == *$'tan_y f64[]\n12.0'* ]]
 }
 
+@test "sizes that are data: what lies beyond counts for nothing" {
+	cd "$BATS_TEST_TMPDIR"
+	printf 'input x f32[6]\ny = x[x > 2.5]\noutput y, s = sum(y ** 2)\n' > d.t
+	tool trace d.t > d.mp
+	ok bash -c '"$BIN/grad" -o s d.mp | "$BIN/run" x=1,2,3,4,5,0'
+	[[ $output == *$'grad_x f32[6]\n[ 0.  0.  6.  8. 10.  0.]'* ]] || { echo "$output"; return 1; }
+	ok bash -c '"$BIN/jvp" d.mp | "$BIN/run" --interpret x=1,2,3,4,5,0 tan_x=1,2,3,4,5,6'
+	[[ $output == *$'tan_y f32[3]\n[3. 4. 5.]'*$'tan_s f32[]\n100.0'* ]] || { echo "$output"; return 1; }
+	fails 3 "$BIN/grad" --vjp -o y d.mp
+	[[ $errors == *"how many elements 'y' has is data"* ]]
+}
+
 @test "what cannot be derived is said" {
 	printf 'input x f32[3]\ninput n i32\nstate s f32 = 0\noutput y = x * 2, l = sum(x), k = n + 1, "a,b" = x\n' | sed 's/, "a,b" = x//' > "$BATS_TEST_TMPDIR/e.t"
 	"$BIN/trace" "$BATS_TEST_TMPDIR/e.t" > "$BATS_TEST_TMPDIR/e.mp"
