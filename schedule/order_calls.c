@@ -3,6 +3,9 @@
  *     CALL(E, t0, w, g)  CALL(r, out0, w, x)  MEMCPY(w, t0)
  *     →  CALL(r, out0, w, x)  CALL(E', w, g)        E' reads w only at the place that it writes
  *
+ * An output that shows the new content is copied from the state at the end: whoever calls the program
+ * many times may leave that to the last call.
+ *
  * The call that computes the new content moves just behind the last reader of the old one. Where
  * that cannot be (two states that read each other, a reader that needs the new content first)
  * the MEMCPY at the end stays. */
@@ -13,10 +16,11 @@ typedef struct {
 	UOp *call;              /* NULL once it is taken away */
 	int64_t key;            /* place in the new order: ties keep the old one */
 	size_t at;
+	bool shows;             /* copies a state to the output that it is: the names in it stay */
 } Slot;
 
-/* What is known of a buffer, a state or a temporary; instead: the state that it turned out to
- * be; changed: where, as a key, the state gets its new content. */
+/* What is known of a buffer, a state, a temporary or an output; instead: the state that it turned
+ * out to be; changed: where, as a key, the state gets its new content. */
 typedef struct { VEC(size_t) writers, readers; UOp *instead; int64_t changed; } Use;
 
 typedef struct { Slot *slot; size_t n; Map use; VEC(Use *) uses; } Order;
@@ -24,7 +28,7 @@ typedef struct { Slot *slot; size_t n; Map use; VEC(Use *) uses; } Order;
 static Use *use_of(Order *o, UOp *buffer)
 {
 	const char *role = buffer_role(buffer);
-	if (strcmp(role, "state") && strcmp(role, "temp"))
+	if (strcmp(role, "state") && strcmp(role, "temp") && strcmp(role, "output"))
 		return NULL;
 	Use *u = map_get(&o->use, PKEY(buffer));
 	if (!u) {
@@ -51,7 +55,7 @@ static Order order_new(const UOp *sink)
 	for (size_t i = 0; i < o.n; i++) {
 		UOp *c = sink->src[i];
 		size_t first = c->op == OP_CALL;
-		o.slot[i] = (Slot){c, (int64_t)i << 20, i};
+		o.slot[i] = (Slot){c, (int64_t)i << 20, i, false};
 		for (size_t k = first; k < c->nsrc; k++)
 			note_use(&o, c->src[k], i, k == first);
 	}
@@ -210,7 +214,9 @@ static void write_in_place(Order *o, size_t copy)
 		o->slot[w.call].call = merge_slot(o->slot[w.call].call, w.slot);
 	if (w.fill != w.call)
 		o->slot[w.fill].call = NULL;
-	o->slot[copy].call = NULL;
+	/* an output that is the new content is copied from it, at the end */
+	o->slot[copy].shows = buffer_is(temp, "output");
+	o->slot[copy].call = o->slot[copy].shows ? NODE(OP_MEMCPY, DT_NONE, VNIL, temp, state) : NULL;
 	use_of(o, temp)->instead = state;
 }
 
@@ -257,7 +263,7 @@ Graph *order_calls(Graph *g)
 	qsort(o.slot, o.n, sizeof *o.slot, by_key);
 	for (size_t i = 0; i < o.n; i++)
 		if (o.slot[i].call)
-			vec_push(&calls, call_renamed(&o, o.slot[i].call));
+			vec_push(&calls, o.slot[i].shows ? o.slot[i].call : call_renamed(&o, o.slot[i].call));
 	UOp *sink = node_new(OP_SINK, DT_NONE, calls.n, calls.at, g->sink->arg);
 	node_note(sink, g->sink->note);
 	g->sink = sink;
