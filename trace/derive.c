@@ -12,7 +12,7 @@
  * 0 elsewhere */
 typedef struct { UOp *value, *mask; bool when, clean; } Part;
 enum { PARTS = 4 };
-typedef struct { Part part[PARTS]; int n; } Cotangent;
+typedef struct { Part part[PARTS]; int n; VEC(Slice) slices; } Cotangent;
 
 typedef struct {
 	Nodes all;
@@ -193,6 +193,10 @@ static void give(Sweep *s, size_t at, Part g)
 					fitted(side(v, g, i == 1), u->src[i]));
 		return;
 	}
+	if (u->op == OP_SHRINK) {
+		vec_push(&s->cot[place_of(s, u->src[0])].slices, ((Slice){selected(g), u->arg}));
+		return;
+	}
 	if (g.mask && !op_by_element(u->op)) {
 		UOp *mask = moved_mask(v, g.mask);
 		g = mask ? (Part){selected(g), mask, g.when, true} : whole(selected(g));
@@ -226,6 +230,10 @@ static void reverse(Sweep *sw, size_t nout, UOp *const *out, UOp *const *cot, si
 	}
 	for (size_t i = s.all.n; i-- > 0;) {
 		Cotangent *c = &s.cot[i];
+		if (c->slices.n)
+			add_part(c, whole(slices_joined(c->slices.at, c->slices.n,
+				s.all.at[i]->shape)));
+		vec_free(&c->slices);
 		if (!c->n)
 			continue;
 		c->part[0] = settled(c);

@@ -36,6 +36,14 @@ UOp *products_beside(UOp *x, int axis, bool back);
 UOp *moved(UOp *x, int axis, int64_t n, double fill);
 UOp *fold_all(Op op, UOp *x);                /* over all axes, to a scalar */
 
+/* ---- derive_slices.c: cotangents of slices, put together --------------------------------- */
+
+/* The cotangent of a SHRINK with those bounds */
+typedef struct { UOp *value; const Val *bounds; } Slice;
+/* One in the shape of the whole, zeros around it; and all of n slices of it, added up. */
+UOp *slice_padded(UOp *g, const Val *bounds, const Shape *whole);
+UOp *slices_joined(const Slice *s, size_t n, const Shape *whole);
+
 /* ---- derive_again.c: values of the forward pass computed again ----------------------------- */
 
 typedef struct Again Again;

@@ -48,12 +48,7 @@ static void pad_back(UOp *u, UOp *g, const bool *want, UOp **to)
 
 static void shrink_back(UOp *u, UOp *g, const bool *want, UOp **to)
 {
-	UOp *p[MAX_RANK][2];
-
-	arg_pairs(u->arg, p);
-	for (int i = 0; i < t_rank(u); i++)
-		p[i][1] = ix_sub(t_dim(u->src[0], i), p[i][1]);
-	to[0] = t_pad(g, p);
+	to[0] = slice_padded(g, u->arg, u->src[0]->shape);
 }
 
 static void flip_back(UOp *u, UOp *g, const bool *want, UOp **to)
