@@ -209,8 +209,8 @@ uint32_t colour_columns(const Rows *byrow, const Rows *bycol, uint32_t limit, ui
 
 /* ---- stars */
 
-/* What a vertex sees: the colours among its neighbours, for each how many have it, and one that has.
- * Those of v stand in the tables from first[v] on, seen[v] of them. */
+/* What a vertex sees: the colours among its neighbours, for each how many have it, and one that
+ * has. Those of v stand in the tables from first[v] on, seen[v] of them. */
 typedef struct { uint32_t count, one; } Seen;
 typedef struct {
 	const Rows *r;

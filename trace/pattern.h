@@ -35,7 +35,7 @@ static inline size_t set_size(const Sets *s, uint32_t k) { return s->first[k + 1
 
 /* ---- pattern.c: the structural pattern of a derivative --------------------------------------- */
 
-/* A sparse matrix without its values: the columns of row i are at[first[i]] … at[first[i + 1] - 1],
+/* A sparse matrix without its values: row i's columns are at[first[i]] … at[first[i + 1] - 1],
  * rising. malloc'd. */
 typedef struct { uint32_t rows, columns; size_t *first; uint32_t *at; } Rows;
 
