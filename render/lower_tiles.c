@@ -418,6 +418,41 @@ static bool next_in_sum(const Tiling *t)
 	return walks(t, t->heavy->src[0], last) && count_of(t->f, 1ull << last) >= DOT_LEAST;
 }
 
+/* Loads of the heavy reduction's body that move with r under a gate. */
+static int gated_loads(const Tiling *t, int r)
+{
+	Loads l = loads_in(t->heavy->src[0]);
+	int n = 0;
+	for (size_t i = 0; i < l.n; i++)
+		n += l.at[i]->nsrc > 1 && step_of(t, l.at[i], r) != STILL;
+	vec_free(&l);
+	return n;
+}
+
+/* What is stored next to each other may be less than a vector, as in the gradient of a convolution's weights [o,c,3,3]. A
+ * sum of many turns is then in vectors of another range, o: whole products, for a few stores that lie apart. */
+static int find_wider(const Tiling *t)
+{
+	enum { MANY = 64 };
+	int best = t->v;
+	if (!t->heavy || least_size(t->f, t->v) >= t->lanes || turns_of(t, t->heavy) < MANY)
+		return best;
+	for (int i = 0; i < t->p->norder; i++) {
+		int r = t->p->order[i];
+		bool used = false;
+		if (!(free_of(t->heavy) >> r & 1) || least_size(t->f, r) < t->lanes)
+			continue;
+		for (int k = 0; k < t->p->norder && !used; k++) {
+			int m = t->p->order[k];
+			used = m != r && free_of(t->heavy) >> m & 1 && reuses(t, m, r);
+		}
+		int worse = best == t->v ? -1 : gated_loads(t, r) - gated_loads(t, best);
+		if (used && (worse < 0 || (!worse && least_size(t->f, r) > least_size(t->f, best))))
+			best = r;
+	}
+	return best;
+}
+
 static bool tile_heavy(Tiling *t)
 {
 	if (!t->heavy || !(free_of(t->heavy) >> t->v & 1))
@@ -512,6 +547,7 @@ static void choose(Plan *p, const Facts *f, const Look *k)
 		choose_items(&t, p->norder);
 		return;
 	}
+	t.v = find_wider(&t);
 	int64_t least = least_size(f, t.v);
 	if (least < t.lanes)
 		t.lanes = power_below(least);
