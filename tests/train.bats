@@ -223,9 +223,14 @@ seen() { sed -n '/^seen/,/^$/p' <<< "$output" | tr -d '[]\n' | sed 's/^seen f329
 		output same = all(w == k) & (k > 0)' > check.t
 	tool run big.mp -n 1 --save s.safetensors > /dev/null
 	for i in 1 2 3 4 5 6 7 8; do
+		before=$(stat -c '%i %y' s.safetensors)
 		"$BIN/run" big.mp --load s.safetensors -n 1000000 --save s.safetensors --save-every 1 > /dev/null 2>&1 &
+		# once it has saved, which takes longer under sanitizers
+		for ((t = 0; t < 400; t++)); do
+			[ "$(stat -c '%i %y' s.safetensors)" = "$before" ] || break
+			sleep 0.05
+		done
 		sleep "0.0$((i * 7 % 10))$i"
-		sleep 0.1
 		kill -9 $!
 		wait $! || true
 		tool trace check.t | tool run --interpret | grep -q True || { echo "kill $i"; return 1; }
