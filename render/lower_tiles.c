@@ -429,13 +429,13 @@ static int gated_loads(const Tiling *t, int r)
 	return n;
 }
 
-/* What is stored next to each other may be less than a vector, as in the gradient of a convolution's weights [o,c,3,3]. A
+/* What is stored next to each other may be less than half a vector, as in the gradient of a convolution's weights [o,c,3,3]. A
  * sum of many turns is then in vectors of another range, o: whole products, for a few stores that lie apart. */
 static int find_wider(const Tiling *t)
 {
 	enum { MANY = 64 };
 	int best = t->v;
-	if (!t->heavy || least_size(t->f, t->v) >= t->lanes || turns_of(t, t->heavy) < MANY)
+	if (!t->heavy || 2 * least_size(t->f, t->v) >= t->lanes || turns_of(t, t->heavy) < MANY)
 		return best;
 	for (int i = 0; i < t->p->norder; i++) {
 		int r = t->p->order[i];
