@@ -97,7 +97,7 @@ class Tinygrad(Peer):
         from tinygrad.nn.onnx import OnnxRunner
         model, given = OnnxRunner(path), {k: Tensor(v).realize() for k, v in feeds.items()}
         def step(**feeds):
-            result = tuple(model(feeds).values())
+            result = tuple(v.contiguous() for v in model(feeds).values())    # a view would not be computed
             Tensor.realize(*result)
             return result
         jitted, device = TinyJit(step), Device[Device.DEFAULT]
