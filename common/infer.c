@@ -143,7 +143,7 @@ static const char *check_data(In *n)
 	file = file == VNIL ? NULL : file;
 	if (!data == !file)
 		SAY("needs one of data and file");
-	if (!shape_static(n->out, &bytes) || !mul_ok(bytes, dtype_size(n->dt), &bytes))
+	if (!shape_bytes(n->out, n->dt, &bytes))
 		SAY("a buffer with data needs known sizes, not %s", shape_text(n->out));
 	if (file)
 		return check_file(file, bytes);

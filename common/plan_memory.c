@@ -20,7 +20,7 @@ static void touch(Lives *l, UOp *b, int call)
 		return;
 	}
 	int64_t bytes;
-	if (!shape_static(b->shape, &bytes) || !mul_ok(bytes, dtype_size(b->dtype), &bytes)) {
+	if (!shape_bytes(b->shape, b->dtype, &bytes)) {
 		l->symbolic = true;
 		bytes = 0;
 	}

@@ -56,6 +56,11 @@ bool shape_static(const Shape *s, int64_t *n)
 	return true;
 }
 
+bool shape_bytes(const Shape *s, DType d, int64_t *bytes)
+{
+	return shape_static(s, bytes) && mul_ok(*bytes, dtype_size(d), bytes);
+}
+
 int64_t shape_dim(const Shape *s, int i)
 {
 	int64_t d;

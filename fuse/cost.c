@@ -23,9 +23,7 @@ double size_guess(UOp *size)
 double buffer_bytes(const UOp *buffer)
 {
 	int64_t bytes;
-	if (!shape_static(buffer->shape, &bytes) || !mul_ok(bytes, dtype_size(buffer->dtype), &bytes))
-		return HUGE_VAL;
-	return bytes;
+	return shape_bytes(buffer->shape, buffer->dtype, &bytes) ? (double)bytes : HUGE_VAL;
 }
 
 double count_guess(const Shape *s)

@@ -189,7 +189,7 @@ static void find_inside(const Slices *s, Group *g)
 static int64_t bytes_of(const UOp *buffer)
 {
 	int64_t n;
-	return shape_static(buffer->shape, &n) && mul_ok(n, dtype_size(buffer->dtype), &n) ? n : INT64_MAX;
+	return shape_bytes(buffer->shape, buffer->dtype, &n) ? n : INT64_MAX;
 }
 
 /* Bytes of what stays inside, which must be of one slice each along the group's axes. */

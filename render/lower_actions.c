@@ -229,7 +229,7 @@ static int64_t constant_bytes(const Graph *g)
 		for (uint32_t k = 1; call->op == OP_CALL && !call_prepares(call) && k < call->nsrc; k++) {
 			const UOp *b = call->src[k];
 			if ((buffer_is(b, "const") || buffer_is(b, "prepared")) && !map_get(&seen, PKEY(b)) &&
-				shape_static(b->shape, &n) && mul_ok(n, dtype_size(b->dtype), &n) && !add_ok(sum, n, &sum))
+				shape_bytes(b->shape, b->dtype, &n) && !add_ok(sum, n, &sum))
 				sum = INT64_MAX;
 			map_put(&seen, PKEY(b), (void *)b);
 		}

@@ -100,9 +100,9 @@ static double arg_share(Args *a, int k)
 
 static UOp *zero_state(const char *name, DType dt, const Shape *s)
 {
-	int64_t n, bytes;
+	int64_t bytes;
 
-	if (!shape_static(s, &n) || !mul_ok(n, dtype_size(dt), &bytes) || bytes > (int64_t)1 << 40)
+	if (!shape_bytes(s, dt, &bytes) || bytes > (int64_t)1 << 40)
 		die(UNSUPPORTED, "%s: a state of %s", name, shape_text(s));
 	return buffer_new(name_fresh(name), "state", dt, s, val_bin(arena_alloc(bytes + 1), bytes), NULL);
 }
