@@ -100,11 +100,11 @@ static void print_store(Printer *p, UOp *u)
 
 static const char *range_name(const Printer *p, const UOp *u)
 {
-	long axis = u->arg->a[0]->i;
+	int axis = range_axis(u);
 	for (size_t i = 0; i < p->open.n; i++)
-		if (p->open.at[i]->arg->a[0]->i == axis)
-			return arena_printf("r%ldx%zu", axis, p->open.n);
-	return arena_printf("r%ld", axis);
+		if (range_axis(p->open.at[i]) == axis)
+			return arena_printf("r%dx%zu", axis, p->open.n);
+	return arena_printf("r%d", axis);
 }
 
 static void print_range(Printer *p, UOp *u)

@@ -104,7 +104,7 @@ static void ask_transform(const Blocks *b, UOp *call)
 	Nodes all = walk(call->src[0]);
 	UOp *channels = NULL;
 	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_RANGE && all.at[i]->arg->a[0]->i == WINOGRAD_CHANNELS)
+		if (all.at[i]->op == OP_RANGE && range_axis(all.at[i]) == WINOGRAD_CHANNELS)
 			channels = all.at[i];
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_INDEX)
@@ -357,8 +357,8 @@ static void split_ranges(Split *s)
 	Nodes all = walk(s->call->src[0]);
 	int axis = 0;
 	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_RANGE && all.at[i]->arg->a[0]->i >= axis)
-			axis = (int)all.at[i]->arg->a[0]->i + 1;
+		if (all.at[i]->op == OP_RANGE && range_axis(all.at[i]) >= axis)
+			axis = range_axis(all.at[i]) + 1;
 	for (size_t i = 0; i < all.n; i++) {
 		Lay *y = all.at[i]->op == OP_INDEX ? lay_of(s->b, place_buffer(s->call, all.at[i])) : NULL;
 		if (!blocked(y))
@@ -371,9 +371,9 @@ static void split_ranges(Split *s)
 			continue;
 		if (axis > 62)
 			die(UNSUPPORTED, "a kernel with more than 63 ranges");
-		const char *kind = r->arg->a[1]->s;
+		const char *kind = range_kind(r);
 		s->from[k] = r;
-		s->high[k] = ix_range((int)r->arg->a[0]->i, kind, ix_const(dim_of(y->buffer, y->axis) / y->block));
+		s->high[k] = ix_range(range_axis(r), kind, ix_const(dim_of(y->buffer, y->axis) / y->block));
 		s->low[k] = ix_range(axis++, kind, ix_const(y->block));
 		s->sum[k] = ix_add(ix_mul(s->high[k], ix_const(y->block)), s->low[k]);
 		s->n++;

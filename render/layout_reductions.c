@@ -134,8 +134,7 @@ static bool find_long(Long *l, UOp *call)
 	facts_find(&l->f, call->src[0], false);
 	if (l->f.serial || l->f.in_place || !few_items(l))
 		return false;
-	for (int r = 0; r < l->f.nrange; r++)
-		l->axis = axis_of(&l->f, r) >= l->axis ? (int)axis_of(&l->f, r) + 1 : l->axis;
+	l->axis = last_axis(&l->f) + 1;
 	for (size_t i = 0; i < l->f.all.n; i++)
 		if (l->f.all.at[i]->op == OP_RREDUCE && is_long(l, l->f.all.at[i]))
 			return l->axis < 60;

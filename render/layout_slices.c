@@ -248,14 +248,6 @@ static bool choose(Group *g, int64_t *rows)
 
 /* ---- the kernels */
 
-static int free_axis(const Facts *f)
-{
-	int axis = 0;
-	for (int i = 0; i < f->nrange; i++)
-		axis = axis_of(f, i) >= axis ? (int)axis_of(f, i) + 1 : axis;
-	return axis;
-}
-
 static UOp *member_call(const Group *g, int i, int64_t rows)
 {
 	const Member *m = &g->at[i];
@@ -267,7 +259,7 @@ static UOp *member_call(const Group *g, int i, int64_t rows)
 		vec_push(&axes, val_int(range_axis(m->outer[k])));
 	if (rows > 1) {
 		UOp *part = ix_range(range_axis(last), "loop", ix_const(range_size(last) / rows));
-		UOp *row = ix_range(free_axis(&f), "loop", ix_const(rows));
+		UOp *row = ix_range(last_axis(&f) + 1, "loop", ix_const(rows));
 		UOp *at = ix_add(ix_mul(part, ix_const(rows)), row);
 		kernel = substitute(kernel, 1, &last, &at);
 	}

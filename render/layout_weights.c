@@ -193,13 +193,11 @@ static UOp *packed_buffer(Weights *w, const Repack *p, const Shape *shape)
 static UOp *read_packed(const Repack *p, UOp *buffer)
 {
 	const Facts *f = &p->r->facts;
-	int slot = (int)p->call->nsrc - 1, axis = 0, n = 1;
+	int slot = (int)p->call->nsrc - 1, n = 1;
 	UOp *at[MAX_RANGES + 2], *number = NULL, *lane = p->vector;
-	for (int i = 0; i < f->nrange; i++)
-		axis = axis_of(f, i) > axis ? (int)axis_of(f, i) : axis;
 	if (p->width) {
-		number = ix_range((int)p->vector->arg->a[0]->i, "loop", ix_const(panels(p)));
-		lane = ix_range(axis + 1, "loop", ix_const(p->width));
+		number = ix_range(range_axis(p->vector), "loop", ix_const(panels(p)));
+		lane = ix_range(last_axis(f) + 1, "loop", ix_const(p->width));
 		at[n++] = number;
 	}
 	at[0] = param_new(slot, buffer);
@@ -293,7 +291,7 @@ static UOp *repack(Weights *w, UOp *call)
 	if (!roles_find(&r, call) || !repack_find(&p, &r, call))
 		return call;
 	const Shape *shape = packed_shape(&p);
-	if (!shape || axis_of(&r.facts, r.facts.nrange - 1) >= 62)
+	if (!shape || last_axis(&r.facts) >= 62)
 		return call;
 	explain(call->src[0], "%s is packed in panels of %lld",
 		buffer_name(place_buffer(call, r.w->src[0])), (long long)(p.width ? p.width : range_size(p.vector)));

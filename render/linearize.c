@@ -440,19 +440,11 @@ static void emit_scope(Lowering *l, Scope *s)
 
 /* ---- a kernel */
 
-static int greatest_axis(const Facts *f)
-{
-	int axis = 0;
-	for (int i = 0; i < f->nrange; i++)
-		axis = f->range[i]->arg->a[0]->i > axis ? (int)f->range[i]->arg->a[0]->i : axis;
-	return axis;
-}
-
 void lowering_begin(Lowering *l, UOp *kernel, bool alias)
 {
 	*l = (Lowering){0};
 	facts_find(&l->facts, kernel, alias);
-	l->axis = greatest_axis(&l->facts);
+	l->axis = last_axis(&l->facts);
 }
 
 void lowering_fill(Lowering *l)

@@ -31,7 +31,7 @@ static int compare(const Facts *f, const Look *k, int a, int b)
 	bool both = f->serial >> a & f->serial >> b & 1;
 	if (!both && k->weight[a] != k->weight[b])
 		return k->weight[b] - k->weight[a];
-	return (int)(axis_of(f, a) - axis_of(f, b));
+	return axis_of(f, a) - axis_of(f, b);
 }
 
 static void move_inside(Plan *p, int r, uint64_t outside)
@@ -142,7 +142,7 @@ static void tell(const Plan *p, const Facts *f)
 	buf_printf(&b, "%s", mode[p->mode]);
 	for (int i = 0; i < p->nlanes; i++) {
 		int r = p->lanes[i];
-		buf_printf(&b, ", r%lld in tiles of %d", (long long)axis_of(f, r), tile_size(p, r));
+		buf_printf(&b, ", r%d in tiles of %d", axis_of(f, r), tile_size(p, r));
 		if (p->tile[r].vector > 1)
 			buf_printf(&b, " (%d vectors of %d)", p->tile[r].unroll, p->tile[r].vector);
 		if (p->chunk[r])
@@ -159,13 +159,13 @@ static void tell(const Plan *p, const Facts *f)
 	if (p->fetch)
 		buf_printf(&b, ", what is stored to fetched before");
 	if (p->ahead)
-		buf_printf(&b, ", the next r%lld fetched meanwhile", (long long)axis_of(f, __builtin_ctzll(p->ahead)));
+		buf_printf(&b, ", the next r%d fetched meanwhile", axis_of(f, __builtin_ctzll(p->ahead)));
 	if (p->mode != PLAN_LOOPS)
 		buf_printf(&b, ", %d items a group", p->items);
 	for (int i = 0; i < p->nstage; i++) {
 		if (p->stage[i].along)
-			buf_printf(&b, ", a load along r%lld turned in registers",
-				(long long)axis_of(f, __builtin_ctzll(p->stage[i].along)));
+			buf_printf(&b, ", a load along r%d turned in registers",
+				axis_of(f, __builtin_ctzll(p->stage[i].along)));
 		else
 			buf_printf(&b, ", %s in a row buffer of %lld", op_name(p->stage[i].value->op),
 				(long long)count_of(f, p->stage[i].over));

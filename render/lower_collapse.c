@@ -108,7 +108,7 @@ static UOp *drop_bound(UOp *u, void *range)
 /* a*size + b as one range in b's place: a is 0, b the new one. */
 static UOp *merge(UOp *kernel, UOp *a, UOp *b)
 {
-	UOp *c = ix_range((int)b->arg->a[0]->i, b->arg->a[1]->s, ix_mul(a->src[0], b->src[0]));
+	UOp *c = ix_range(range_axis(b), range_kind(b), ix_mul(a->src[0], b->src[0]));
 	UOp *from[] = {a, b}, *to[] = {ix_const(0), c};
 	return substitute(walk_replace(kernel, drop_bound, a), 2, from, to);
 }

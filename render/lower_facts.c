@@ -19,6 +19,9 @@ uint64_t bound_of(const UOp *reduce)
 	return set;
 }
 
+int axis_of(const Facts *f, int r) { return range_axis(f->range[r]); }
+int last_axis(const Facts *f) { return f->nrange ? axis_of(f, f->nrange - 1) : 0; }
+
 static void room(void)
 {
 	size_t n = node_limit();
@@ -34,7 +37,7 @@ static void add_range(Facts *f, UOp *u)
 	int i = f->nrange++;
 	if (i == MAX_RANGES)
 		die(UNSUPPORTED, "a kernel with more than %d ranges", MAX_RANGES);
-	for (; i > 0 && f->range[i - 1]->arg->a[0]->i > u->arg->a[0]->i; i--)
+	for (; i > 0 && range_axis(f->range[i - 1]) > range_axis(u); i--)
 		f->range[i] = f->range[i - 1];
 	f->range[i] = u;
 }

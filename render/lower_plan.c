@@ -26,8 +26,6 @@
 
 /* ---- the list as data */
 
-int64_t axis_of(const Facts *f, int r) { return f->range[r]->arg->a[0]->i; }
-
 static int range_of(const Facts *f, const Val *axis)
 {
 	for (int r = 0; axis->kind == VAL_INT && r < f->nrange; r++)

@@ -136,7 +136,7 @@ static void write_loop(Unroll *w, Turn *t, uint32_t i, uint32_t end)
 		return;
 	}
 	if (is_kind(range, "unroll") || (is_kind(range, "vector") && !straight(w, i + 1, end)))
-		is = ix_range((int)range->arg->a[0]->i, "loop", is->src[0]);
+		is = ix_range(range_axis(range), "loop", is->src[0]);
 	vec_push(&w->out, is);
 	write_with(w, t, range, is, i + 1, end);
 	vec_push(&w->out, NODE(OP_ENDRANGE, DT_NONE, VNIL, is));

@@ -101,6 +101,9 @@ uint64_t bit_of(const UOp *range);
 uint64_t bound_of(const UOp *reduce);
 /* True when u is a LOAD from a PARAM that the kernel writes. */
 bool reads_written(const Facts *f, const UOp *u);
+/* The axis number of range r; the greatest that a range has (0 without any): those above are free. */
+int axis_of(const Facts *f, int r);
+int last_axis(const Facts *f);
 /* Greatest number of iterations of the ranges in set, from the variables' bounds (saturates at
  * 2^62). */
 int64_t count_of(const Facts *f, uint64_t set);
@@ -145,8 +148,6 @@ uint64_t tiled_ranges(const Plan *p);
 /* Can the last tile of range r begin before the one before it ends, so that all are whole?  It can when
  * there are never fewer elements than a tile has and nothing that is written is read. */
 bool tile_fixed(const Plan *p, const Facts *f, int r);
-/* The axis number of range r. */
-int64_t axis_of(const Facts *f, int r);
 /* The outermost reductions of a kernel, and its running folds. */
 typedef struct {
 	VEC(UOp *) reduce, scan;
@@ -250,7 +251,7 @@ typedef struct {
 	VEC(Scope *) scopes;
 	Scope *top, *shared;    /* the kernel; the scope of a work group (group mode) */
 	UOp *lidx;              /* item's place in its group (group mode) */
-	int axis;               /* first free axis number */
+	int axis;               /* the greatest one that its ranges have */
 	int ids;                /* DEFINE and LET numbers */
 	UOp *chunk[MAX_RANGES]; /* the first tile of the chunk, of the ranges that have chunks */
 	const Val *global, *local;      /* grid sizes, or NULL */
