@@ -129,6 +129,8 @@ static bool plain_call(Member *m, UOp *call)
 	if (call->op != OP_CALL || call->src[0]->op != OP_KERNEL || call_prepares(call))
 		return false;
 	facts_find(&m->f, call->src[0], false);
+	if (last_axis(&m->f) + 1 == MAX_RANGES)         /* a slice's rows are one range more */
+		return false;
 	for (uint32_t i = 0; i < m->f.kernel->nsrc; i++)
 		if (m->f.kernel->src[i]->src[1]->op == OP_RSORT)
 			return false;

@@ -123,6 +123,17 @@ by_slices() {
 	tool diff --rtol 1e-4 --atol 1e-4 i.npz c.npz
 }
 
+@test "layout: kernels without a free axis have no slices" {
+	printf 'input q f32[1024, 16]\ninput k f32[1024, 16]\noutput y = softmax(q @ transpose(k)) @ k\n' > a.t
+	tool trace a.t | tool fuse | tool show > a.txt
+	tool show -p a.txt | tool layout | tool show | grep -q "slice: "
+	for axis in $(sed -n 's/.*RANGE.*\[\([0-9]*\), "reduce"\].*/\1/p' a.txt | sort -u); do
+		sed "s/\[$axis, \"reduce\"\]/[63, \"reduce\"]/" a.txt > b.txt
+		tool show -p b.txt > b.mp
+		ok tool layout b.mp
+	done
+}
+
 @test "layout: attention is one kernel, its scores are not in the workspace" {
 	printf 'input q f32[8, 256, 16]\ninput k f32[8, 256, 16]\ninput v f32[8, 256, 16]\n' > a.t
 	echo 'output y = softmax(q @ transpose(k, [0, 2, 1])) @ v' >> a.t
