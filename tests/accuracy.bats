@@ -39,7 +39,8 @@ within() {
 	echo 'output x = f32([0, inf, nan, -20, 30, 1e10, 3e38, -1e10])' > x.t
 	echo 'input x f32[8]' > e.t
 	echo 'output e = (gelu(x) == maximum(x, 0)) | (x != x)' >> e.t
-	tool trace x.t > x.mp && tool run x.mp -o .
+	tool trace x.t > x.mp
+	tool run x.mp -o .
 	tool trace e.t > e.mp
 	ok tool run e.mp x=x.npy
 	[[ $output == *True* && $output != *False* ]] || { echo "$output"; return 1; }

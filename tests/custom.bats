@@ -78,9 +78,11 @@ armed() {
 			[[ $errors == *CUSTOM*"needs --allow-custom"* ]] || { echo "$t: $errors"; return 1; }
 		done
 	done
-	[ ! -e seen ] && [ ! -e cache ]
+	[ ! -e seen ]
+	[ ! -e cache ]
 	ok tool run $allow armed.mp x=zeros
-	[ -e seen ] && [ -e cache ]
+	[ -e seen ]
+	[ -e cache ]
 }
 
 @test "custom: clang, with a symbolic size and ops around, fused, unfused, saved at each level" {
@@ -314,7 +316,7 @@ armed() {
 	tool schedule $allow armed.mp | tool show $allow > s.txt
 	broken() {
 		sed "$1" s.txt > b.txt
-		! cmp -s s.txt b.txt
+		not cmp -s s.txt b.txt
 		fails 4 bash -c '"$BIN/show" --allow-custom -p b.txt 2> e || { s=$?; head -n 1 e >&2; exit $s; }'
 		[[ $errors == *"$2" ]] || { echo "$errors"; return 1; }
 	}
@@ -341,7 +343,7 @@ armed() {
 	ok tool run $allow g.mp '@0=zeros'
 	tool render $allow g.mp > p.mp
 	ok tool show $allow --html p.mp
-	! grep -q '<script>' "$BATS_TEST_TMPDIR/stdout"
+	not grep -q '<script>' "$BATS_TEST_TMPDIR/stdout"
 }
 
 @test "custom: show, diff, match, rewrite and simplify carry it, through text and back at every level" {
@@ -363,7 +365,8 @@ armed() {
 	[[ $(tool show $allow --html program.mp) == *'<td><a href="#b'*'">t3</a> </td><td><a href="#b'*'">t1</a> <a href="#b'* ]]
 	sed 's/return 2 \* v/return 3 * v/' graph.txt | tool show $allow -p > other.mp
 	capture tool diff $allow graph.mp other.mp
-	[ "$status" = 1 ] && [[ $output == *"+ %4 = CUSTOM"* ]]
+	[ "$status" = 1 ]
+	[[ $output == *"+ %4 = CUSTOM"* ]]
 	tool rewrite $allow -e 'CUSTOM(a, b) -> a * b' graph.mp > g.mp
 	ok tool show g.mp
 	[[ $output != *CUSTOM* ]]
@@ -423,7 +426,8 @@ armed() {
 	errs 4 'text()' 'text takes a file name'
 	printf '%s\n' 'input x f32[3]' 'output y = custom(x, clang="x")' > e.t
 	capture tool trace e.t
-	[ "$status" = 3 ] && [[ $errors == *"e.t:2:12: "*"needs --allow-custom"* ]]
+	[ "$status" = 3 ]
+	[[ $errors == *"e.t:2:12: "*"needs --allow-custom"* ]]
 	printf '%s\n' 'state s f32[1] = custom(shape=[1], dtype=f32, clang="x")' 'output s' > e.t
 	capture tool trace $allow e.t
 	[ "$status" = 3 ]

@@ -45,7 +45,8 @@ same_text() {
 prints_what_it_shows() {
 	local cmd
 	readme_blocks "$ROOT/$1"
-	[ -f "$2.cmd" ] && [ -f "$3" ]
+	[ -f "$2.cmd" ]
+	[ -f "$3" ]
 	for cmd in $(ls *.cmd | sort -n); do
 		bash -o pipefail -c "$(cat "$cmd")" > got 2> err < /dev/null || { cat "$cmd" err; return 1; }
 		same_text "${cmd%.cmd}.want" got || { echo "differs: $(cat "$cmd")"; cat got; return 1; }
@@ -64,7 +65,8 @@ samples() {
 	sluice trace scores.t > scores.mp
 	echo 'output x = f32(arange(28)).reshape(7, 4) / 10' > x.t
 	sluice run x.t -o . > /dev/null || { sluice trace x.t | sluice run -o .; }
-	[ -s scores.mp ] && [ -s x.npy ]
+	[ -s scores.mp ]
+	[ -s x.npy ]
 }
 
 @test "man pages: every example runs, every page is whole" {
@@ -92,4 +94,10 @@ samples() {
 
 @test "the folders that the README names are the folders there are" {
 	for d in $(cd "$ROOT" && ls -d */ | grep -v build); do grep -q "^| \`$d\`" "$ROOT/README.md" || { echo "$d"; return 1; }; done
+}
+
+@test "no condition of a test stands where it cannot fail: behind a ! or before an &&" {
+	cd "$TESTS"
+	grep -E '^\s*(! |(\[|\[\[|grep|cmp|ok|not) .* && (\[|\[\[|grep|cmp|ok|not) )' ./*.bats helpers.bash |
+		not grep -vE ' \|\| |&& return$|&&$'
 }

@@ -190,7 +190,8 @@ holds() {
 	printf 'output x = reshape(f64(arange(6)), 2, 3)\noutput a = f64(2)\n' > "$BATS_TEST_TMPDIR/x.t"
 	ok bash -c '"$BIN/trace" "$0/x.t" | "$BIN/run" --interpret -o "$0"' "$BATS_TEST_TMPDIR"
 	ok bash -c '"$BIN/grad" -w a,x "$0/a.mp" | "$BIN/run" x="$0/x.npy" a="$0/a.npy"' "$BATS_TEST_TMPDIR"
-	[[ $output == *$'grad_a f64[]\n6.0'* ]] && [[ $output == *$'grad_x f64[2,3]\n[[2. 2. 2.]\n [0. 0. 0.]]'* ]]
+	[[ $output == *$'grad_a f64[]\n6.0'* ]]
+	[[ $output == *$'grad_x f64[2,3]\n[[2. 2. 2.]\n [0. 0. 0.]]'* ]]
 }
 
 @test "a gradient has its value's dtype; integers and what is detached give 0" {
@@ -409,7 +410,9 @@ kernels() {
 	kernels block.t 10 37
 	# a row's mean and deviation are kept for the backward pass, not the row less its mean
 	tool fuse --explain g.mp 2> said > f.mp
-	grep -q 'computed in each' said && grep -q 'stored, each that wants that computes it' said && grep -q 'stored once' said
+	grep -q 'computed in each' said
+	grep -q 'stored, each that wants that computes it' said
+	grep -q 'stored once' said
 	ok tool run -o f.npz f.mp x=rand
 	ok bash -c '"$BIN/schedule" g.mp | "$BIN/run" -o u.npz x=rand'
 	ok tool diff --rtol 1e-3 --atol 1e-4 f.npz u.npz

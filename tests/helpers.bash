@@ -2,7 +2,10 @@
 #
 #   ok COMMAND…                it must end with 0; its output is in $output (stdout) and $errors (stderr)
 #   fails STATUS COMMAND…      it must end with STATUS, print nothing on stdout and one line of ≤ 1000 bytes on stderr
+#   not COMMAND…               it must fail
 #   doc TEXT > FILE            a document from mkdoc's notation, unchecked
+#
+# A line that begins with ! cannot fail in bats, nor can what stands before &&: hence `not`, and a line for each condition.
 
 TESTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 ROOT=$(dirname "$TESTS")
@@ -43,6 +46,8 @@ fails() {
 	[ ! -s "$dir/stdout" ] || { echo "it printed on standard output: ${*:2}"; return 1; }
 	one_line "$dir/stderr" || { echo "not one line of at most 1000 bytes: ${*:2}"; cat "$dir/stderr"; return 1; }
 }
+
+not() { ! "$@"; }
 
 one_line() { [ "$(wc -l < "$1")" = 1 ] && [ "$(wc -c < "$1")" -le 1000 ]; }
 

@@ -30,7 +30,7 @@ nets() {
 @test "layout: without Winograd, for shorter vectors" {
 	[ "$(uname -m)" = x86_64 ] || skip "not an x86"
 	nets --strict --march x86-64-v3 -- 33 28 31 35 291
-	! grep -q "by Winograd's" told
+	not grep -q "by Winograd's" told
 }
 
 @test "layout: any pass may be left out" {
@@ -102,7 +102,8 @@ by_slices() {
 
 @test "layout: temporaries by slices, operands turned" {
 	by_slices 1 2 4 5 9 18 21
-	grep -q "is never whole: [0-9]* at a time" told && grep -q "is turned" told
+	grep -q "is never whole: [0-9]* at a time" told
+	grep -q "is turned" told
 }
 
 @test "layout: a range that is summed over again is no slice" {

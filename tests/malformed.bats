@@ -26,7 +26,8 @@ refused() {
 		refused "$want" "$BATS_TEST_TMPDIR/g.mp" || { echo "    $text"; bad=$((bad + 1)); }
 	done < "$TESTS/malformed.txt"
 	echo "$bad of $total were not refused as they should"
-	[ "$bad" = 0 ] && [ "$total" -gt 250 ]
+	[ "$bad" = 0 ]
+	[ "$total" -gt 250 ]
 }
 
 @test "a document cut short at any byte is refused, with the place" {
@@ -61,7 +62,7 @@ refused() {
 @test "a name that tries to leave its line is escaped in the message" {
 	doc '[["BUFFER","f32",[],{name:"a\n\x1b[31mb\x7f",shape:[3],role:"input"}],!0]' > "$BATS_TEST_TMPDIR/g.mp"
 	fails 4 "$BIN/trace" "$BATS_TEST_TMPDIR/g.mp"
-	! LC_ALL=C grep -q $'[\x01-\x09\x0b-\x1f\x7f]' "$BATS_TEST_TMPDIR/stderr"
+	LC_ALL=C not grep -q $'[\x01-\x09\x0b-\x1f\x7f]' "$BATS_TEST_TMPDIR/stderr"
 }
 
 @test "a very long name gives a message of one line of at most 1000 bytes" {

@@ -66,7 +66,8 @@ limit() { timeout 30 "$@"; }
 	)
 	wait "$reader"
 	[[ $(cat "$BATS_TEST_TMPDIR/writer") == "simplify: standard input: ends early at byte 50" ]]
-	[ ! -s "$BATS_TEST_TMPDIR/stderr" ] && [ ! -s "$BATS_TEST_TMPDIR/stdout" ]
+	[ ! -s "$BATS_TEST_TMPDIR/stderr" ]
+	[ ! -s "$BATS_TEST_TMPDIR/stdout" ]
 }
 
 @test "a writer that is killed ends its reader with a message" {

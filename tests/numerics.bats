@@ -33,7 +33,8 @@ residuals() { sed -n 's/^step .*: residual \([^ ]*\) .*/\1/p' <<< "$output"; }
 
 @test "ik: a limit that is not reached is a failure" {
 	LIMIT=1e-300 STEPS=2 capture pipeline ik.sh
-	[ "$status" = 1 ] && [[ $errors == "not below 1e-300 after 2 steps" ]]
+	[ "$status" = 1 ]
+	[[ $errors == "not below 1e-300 after 2 steps" ]]
 	[ "$(residuals | wc -l)" = 3 ]
 }
 

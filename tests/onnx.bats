@@ -148,7 +148,8 @@ again f32[2,4] [[ 2. 4. 6. 8.] [ 3. 6. 9. 12.]] " ] || { echo "$output"; return 
 		total=$((total + 1))
 		fails "${want%%_*}" limited "$BIN/trace" "$m" || { echo "    $m"; bad=$((bad + 1)); }
 	done
-	[ "$bad" = 0 ] && [ "$total" -gt 35 ]
+	[ "$bad" = 0 ]
+	[ "$total" -gt 35 ]
 }
 
 @test "info: format, operators, ends, work; what is missing" {

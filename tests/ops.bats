@@ -120,9 +120,11 @@ dtypes_of() {
 	for p in a b; do tool trace $p.t | tool run --interpret -o $p.npz; done
 	ok tool diff --ulp 1 a.npz b.npz
 	capture tool diff --ulp 0 a.npz b.npz
-	[ "$status" = 1 ] && [[ $output == *"1 of 3 differ, most at [0]"* ]]
+	[ "$status" = 1 ]
+	[[ $output == *"1 of 3 differ, most at [0]"* ]]
 	capture tool diff --ulp 1 --zeros a.npz b.npz
-	[ "$status" = 1 ] && [[ $output == *"most at [1]"* ]]
+	[ "$status" = 1 ]
+	[[ $output == *"most at [1]"* ]]
 	fails 2 tool diff --only 'b*' a.npz b.npz
 	printf 'output a = i64([9223372036854775807])\n' > a.t
 	printf 'output a = i64([9223372036854775806])\n' > b.t

@@ -56,7 +56,7 @@ convolution() {
 	[ "$(grep -c ' agrees ' <<< "$output")" = 14 ]
 	tool show --count saved/4-fuse.mp > before
 	tool show --count saved/5-layout.mp > after
-	! cmp -s before after
+	not cmp -s before after
 	grep -q '^schedule ' after
 }
 
@@ -97,7 +97,7 @@ convolution() {
 
 @test "bisect: finds nothing where there is nothing" {
 	ok pipeline bisect.sh "$ROOT/pipelines/digits.t"
-	! grep -q changed <<< "$output"
+	not grep -q changed <<< "$output"
 	[ "$(grep -c ': the same$' <<< "$output")" = 6 ]
 }
 
@@ -176,5 +176,6 @@ GREEDY=' 3 49 14 4 7 16 3 48 18 6 44 18 32 6 6 2 2 7 6 2'
 	printf 'input x f32[4]\noutput y = sum(sqrt(x - x)), z = sum(x)\n' > q.t
 	ok pipeline grad-check.sh q.t -o z x=rand
 	capture pipeline grad-check.sh q.t x=rand
-	[ "$status" = 1 ] && grep -q '^x .*WRONG$' <<< "$output"
+	[ "$status" = 1 ]
+	grep -q '^x .*WRONG$' <<< "$output"
 }

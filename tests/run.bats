@@ -363,10 +363,10 @@ counted() {
 		"$BIN/compile" -v $t.p > $t.o 2> $t.log
 	done
 	grep -q -- '-o ' one.log
-	! grep -q -- '-o ' two.log
+	run ! grep -q -- '-o ' two.log
 	"$BIN/run" one.o x=zeros w=rand n=3 -o a
 	"$BIN/run" two.o a=zeros f32s=rand n=3 -o b
-	! cmp -s one.o two.o
+	run ! cmp -s one.o two.o
 	[ "$("$BIN/run" one.o x=zeros w=zeros n=3 | tail -n 1)" = "$("$BIN/run" two.o a=zeros f32s=zeros n=3 | tail -n 1)" ]
 }
 
@@ -417,7 +417,7 @@ counted() {
 	cmp a/y.npy b/y.npy
 	[ "$(find cache -name '*.so' | wc -l)" -gt "$n" ]
 	"$BIN/render" -t clang twice.mp | "$BIN/compile" --fast-compile -v 2> log | "$BIN/run" x=x.npy -o c
-	! grep -q -- '-o ' log
+	run ! grep -q -- '-o ' log
 	cmp a/y.npy c/y.npy
 }
 

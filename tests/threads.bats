@@ -169,7 +169,7 @@ each_way() {
 	done
 	tool show -p r.txt | tool render -t clang | tool show > p.txt
 	sed 's/, vars: \["n"\], global_size: \["n-1"\]/, vars: ["n"], global_size: ["n-1", 2]/' p.txt > q.txt
-	! cmp -s p.txt q.txt
+	not cmp -s p.txt q.txt
 	tool show -p q.txt > bad.p
 	fails 4 tool run bad.p x=rand n=3
 	sed 's/work: 1/work: "q"/' r.txt > bad.txt

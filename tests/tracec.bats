@@ -204,9 +204,10 @@ children() { tr -d ' ' < /proc/$1/task/$1/children; }
 		[ "$sig" = TERM ] || sig=HUP
 		kill -$sig $pid
 		wait $pid || true
-		[ -z "$(ls t)" ] && [ ! -s out ]
+		[ -z "$(ls t)" ]
+		[ ! -s out ]
 		for i in {1..100}; do kill -0 "$child" 2> /dev/null || break; sleep 0.1; done
-		! kill -0 "$child" 2> /dev/null
+		not kill -0 "$child" 2> /dev/null
 	done
 	program 'output("y", x);' > p.c
 	TMPDIR=$PWD/t tool trace p.c > out
@@ -344,7 +345,9 @@ children() { tr -d ' ' < /proc/$1/task/$1/children; }
 	faulty 4 'q.cpp:8: a Tensor that was never given a value' tool trace q.cpp
 	sed 's/Tensor y = 1/throw 1; Tensor y/' p.cpp > q.cpp
 	capture tool trace q.cpp
-	[ "$status" = 1 ] && [ ! -s stdout ] && grep -q 'called abort' <<< "$errors"
+	[ "$status" = 1 ]
+	[ ! -s stdout ]
+	grep -q 'called abort' <<< "$errors"
 }
 
 @test "make install: the header is found by the installed tools" {
@@ -352,5 +355,6 @@ children() { tr -d ' ' < /proc/$1/task/$1/children; }
 	program 'output("y", x);' > p.c
 	usr/bin/sluice trace p.c > p.mp
 	"${CC:-cc}" -std=gnu11 -I usr/include -shared -fPIC -o p.so p.c
-	[ -s p.mp ] && [ -s p.so ]
+	[ -s p.mp ]
+	[ -s p.so ]
 }

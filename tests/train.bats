@@ -49,7 +49,8 @@ optimizers() {
 		printf 'input x f32[2]\nstate w f32[2] = 0\nstate i i32[2] = 0\nwi <- 0\n' | sed '$d' > r.t
 		echo "$call" >> r.t
 		capture tool trace r.t
-		[ "$status" = 4 ] && [ -z "$output" ]
+		[ "$status" = 4 ]
+		[ -z "$output" ]
 		[[ $errors == "trace: r.t:4"* ]] || { echo "$call: $errors"; return 1; }
 	done <<-'END'
 		w <- sgd(x, w)
@@ -132,7 +133,7 @@ seen() { sed -n '/^seen/,/^$/p' <<< "$output" | tr -d '[]\n' | sed 's/^seen f329
 		sed -n '/^seen/,/^$/p' <<< "$output" | sed '/^$/d' | cmp - order.txt
 	done
 	ok tool run sums.mp -n 8 --shuffle 12 "${feeds[@]}"
-	! sed -n '/^seen/,/^$/p' <<< "$output" | sed '/^$/d' | cmp -s - order.txt
+	sed -n '/^seen/,/^$/p' <<< "$output" | sed '/^$/d' | not cmp -s - order.txt
 }
 
 @test "feeds: arrays that are no plain rows in a file, and by position" {
@@ -271,9 +272,10 @@ seen() { sed -n '/^seen/,/^$/p' <<< "$output" | tr -d '[]\n' | sed 's/^seen f329
 	END
 	tool trace s.t > s.mp
 	ok tool run -v s.mp x=rand -n 3 -o one.npz
-	grep -q '/fuse' <<< "$errors" && grep -q ' -shared ' <<< "$errors"
+	grep -q '/fuse' <<< "$errors"
+	grep -q ' -shared ' <<< "$errors"
 	ok tool run -v s.mp x=rand -n 3 -o two.npz
-	! grep -q '^/' <<< "$errors"
+	not grep -q '^/' <<< "$errors"
 	cmp one.npz two.npz
 	# another target, another graph, a stage of the user's own: not that one
 	ok tool run -v <(sed 's/square(x @ w - 1)/square(x @ w - 2)/' s.t | cat > t.t; tool trace t.t) x=rand -n 3
@@ -330,7 +332,7 @@ killed() {
 	text=$(sed '$d' <<< "$output")
 	[ "$(wc -m <<< "$text")" -ge 80 ]
 	STEPS=300 WRITE=80 killed two/states.safetensors "$ROOT/pipelines/train-char.sh" "$ROOT/common/README.md" two
-	! [ -f two/written.npy ]
+	[ ! -f two/written.npy ]
 	STEPS=300 WRITE=80 ok pipeline train-char.sh "$ROOT/common/README.md" two
 	cmp one/states.safetensors two/states.safetensors
 	[ "$(sed '$d' <<< "$output")" = "$text" ]

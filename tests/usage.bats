@@ -32,7 +32,9 @@ tools() { (cd "$BIN" && printf '%s\n' *); }
 @test "a stage: empty input is 4 and silent, garbage is 4 and one line" {
 	for t in simplify schedule fuse show; do
 		capture "$BIN/$t" < /dev/null
-		[ "$status" = 4 ] && [ -z "$output" ] && [ -z "$errors" ]
+		[ "$status" = 4 ]
+		[ -z "$output" ]
+		[ -z "$errors" ]
 		fails 4 bash -c 'echo hello | "$BIN/$1"' - "$t"
 		fails 4 bash -c 'head -c 3000 /dev/zero | "$BIN/$1"' - "$t"
 	done
@@ -40,7 +42,8 @@ tools() { (cd "$BIN" && printf '%s\n' *); }
 
 @test "the first message of a pipeline is the only one" {
 	capture bash -c 'set -o pipefail; "$BIN/trace" no-such.mp | "$BIN/schedule" | "$BIN/fuse" | "$BIN/show"'
-	[ "$status" != 0 ] && [ -z "$output" ]
+	[ "$status" != 0 ]
+	[ -z "$output" ]
 	[[ $errors == "trace: no-such.mp: "* ]]
 	one_line "$BATS_TEST_TMPDIR/stderr"
 }
@@ -164,7 +167,7 @@ tools() { (cd "$BIN" && printf '%s\n' *); }
 	ok "$BIN/show" --html "$BATS_TEST_TMPDIR/g.mp"
 	[[ $output == "<!DOCTYPE html>"*"</html>" ]]
 	[[ $output != *"</script>"* && $output != *"<b>"* ]]
-	! grep -E '(src|href)="(https?:)?//' "$BATS_TEST_TMPDIR/stdout"
+	not grep -E '(src|href)="(https?:)?//' "$BATS_TEST_TMPDIR/stdout"
 }
 
 @test "a stage starts and passes a small graph in under 5 ms" {
