@@ -10,6 +10,7 @@
 #include "run.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -200,6 +201,8 @@ static void place_given(Buffers *b, size_t i)
 	if (buffer_is(u, "input") && !given)
 		die(MALFORMED, "input '%s' is missing", buffer_name(u));
 	b->host[i] = given ? *given : buffer_content(u, &b->in->env);
+	b->mapped[i] = buffer_is(u, "const") && b->exec->host && !b->host[i].owned &&
+		!val_get(u->arg, "data");
 	if (b->exec->host && !buffer_is(u, "state")) {
 		b->mem[i] = b->host[i].data;
 		return;
@@ -225,6 +228,28 @@ void *buffer_memory(Buffers *b, size_t i)
 	return b->mem[i];
 }
 
+void buffer_leave(Buffers *b, size_t i)
+{
+	enum { LARGE = 64 << 10 };
+	Array *a = &b->host[i];
+
+	if (!b->mem[i])
+		return;
+	if (b->mapped[i]) {
+		pages_drop(a->data, a->bytes);
+	} else if (buffer_is(b->u[i], "prepared") || !b->exec->host) {
+		b->exec->release(b->mem[i]);
+		b->mem[i] = NULL;
+		if (b->exec->host)
+			a->data = NULL;
+	} else if (a->owned) {
+		array_free(a);
+		b->mem[i] = NULL;
+		if (a->bytes >= LARGE)
+			malloc_trim(0);
+	}
+}
+
 Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in)
 {
 	Nodes all = walk(g->sink);
@@ -237,6 +262,7 @@ Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in)
 		}
 	b.host = arena_alloc((b.n + 1) * sizeof *b.host);
 	b.mem = arena_alloc((b.n + 1) * sizeof *b.mem);
+	b.mapped = arena_alloc(b.n + 1);
 	for (size_t i = 0; i < b.n; i++) {
 		buffer_array(b.u[i], &in->env, &b.host[i]);
 		if (buffer_is(b.u[i], "output"))

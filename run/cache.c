@@ -294,19 +294,25 @@ static void *entry_map(const char *path, size_t bytes)
 }
 
 /* items of a launch: entries that are checked */
-static void entries_check(void *const *bufs, const int64_t *vars, int64_t from, int64_t to)
+static void entries_check(void *const *bufs, const int64_t *leave, int64_t from, int64_t to)
 {
 	void *const *at = bufs[0];
 	const size_t *bytes = bufs[1];
 	bool *good = bufs[2];
 
-	for (int64_t i = from; i < to; i++)
+	for (int64_t i = from; i < to; i++) {
 		good[i] = !at[i] || trailer_fits(at[i], bytes[i] + sizeof(Trailer));
+		if (at[i] && *leave)
+			pages_drop(at[i], bytes[i]);
+	}
 }
 
-void cache_map(size_t n, const Key *key, const char *suffix, size_t *bytes, void **at, int threads)
+void cache_map(size_t n, const Key *key, const char *suffix, const size_t *bytes, void **at,
+	bool leave, int threads)
 {
 	bool *good = arena_alloc(n + 1);
+	void *bufs[] = {at, (void *)bytes, good};
+	const int64_t vars[] = {leave};
 	size_t all = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -316,9 +322,11 @@ void cache_map(size_t n, const Key *key, const char *suffix, size_t *bytes, void
 	Split s = pool_split(n, all / (n ? n : 1) / BYTES_A_NANOSECOND, threads);
 	s.chunk = 1;
 	s.wake = true;
-	pool_start(s.threads);
-	pool_run(entries_check, (void *[]){at, bytes, good}, NULL, n, &s);
-	pool_stop();
+	if (s.threads > 1)
+		pool_start(s.threads);
+	pool_run(entries_check, bufs, vars, n, &s);
+	if (s.threads > 1)
+		pool_stop();
 	for (size_t i = 0; i < n; i++)
 		if (!good[i]) {
 			cache_unmap(at[i], bytes[i]);
@@ -329,7 +337,8 @@ void cache_map(size_t n, const Key *key, const char *suffix, size_t *bytes, void
 
 void cache_unmap(void *p, size_t bytes)
 {
-	munmap(p, bytes + sizeof(Trailer));
+	if (p)
+		munmap(p, bytes + sizeof(Trailer));
 }
 
 static bool write_all(int fd, const void *p, size_t n)
@@ -396,16 +405,19 @@ const char *cache_store(size_t n, const Key *keys, const char *suffix, const voi
 	return first;
 }
 
-void cache_keep(Key k, const char *suffix, const void *p, size_t bytes)
+void *cache_keep(Key k, const char *suffix, const void *p, size_t bytes)
 {
 	Trailer t = trailer_of(p, bytes);
 	const char *tmp, *path = entry_path(k, suffix, true);
+	void *at;
 
 	if (!cache_folder() || !entry_try(p, bytes, &t, &tmp))
-		return;
+		return NULL;
+	at = entry_map(tmp, bytes);
 	if (rename(tmp, path))
 		unlink(tmp);
 	cache_grown(cache_folder(), bytes, cache_limit());
+	return at;
 }
 
 const void *cache_read(const char *path, size_t *n)

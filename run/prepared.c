@@ -10,7 +10,6 @@
  * times of change. A store through a mapping may reach a file's times as late as its page is
  * written back, and some file systems never tell; there the content itself is hashed. */
 #include "run.h"
-#include <malloc.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -36,30 +35,6 @@ struct Prepared {
 enum { KEYED = 1, FOUND = 2, AGAIN = 4, LATER = 8, MOVED = 16 };
 
 static bool slot_written(const Slots *call, size_t k) { return k < 64 && call->writes >> k & 1; }
-
-/* ---- memory */
-
-/* What is not read for now is given back: buffers on the way, and constants, which buffer_memory
- * brings again. */
-static void drop_one(Buffers *b, size_t i)
-{
-	if (!b->mem[i])
-		return;
-	if (buffer_is(b->u[i], "prepared") || !b->exec->host) {
-		b->exec->release(b->mem[i]);
-		b->mem[i] = NULL;
-		if (b->exec->host)
-			b->host[i].data = NULL;
-	} else if (b->host[i].owned) {
-		bool large = b->host[i].bytes >= KEPT_FROM;
-		array_free(&b->host[i]);
-		b->mem[i] = NULL;
-		if (large)
-			malloc_trim(0);
-	} else if (val_get(b->u[i]->arg, "file")) {
-		pages_drop(b->host[i].data, b->host[i].bytes);
-	}
-}
 
 /* ---- keys */
 
@@ -90,7 +65,7 @@ static Key const_key(Buffers *b, size_t i)
 		buffer_memory(b, i);
 		k = key_add(k, a->data, a->bytes);
 		if (path)
-			drop_one(b, i);
+			buffer_leave(b, i);
 		return k;
 	}
 	int64_t is[] = {st.st_dev, st.st_ino, st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
@@ -197,6 +172,14 @@ static double kept_bytes(const Prepared *p, const Buffers *b)
 	return n;
 }
 
+/* The entry of buffer i lies mapped there. */
+static void found(Prepared *p, Buffers *b, size_t i, void *at)
+{
+	b->mem[i] = b->host[i].data = at;
+	b->mapped[i] = true;
+	p->state[i] |= FOUND;
+}
+
 /* Those that calls of each run read, from the cache. */
 static void find_later(Prepared *p, Buffers *b, int threads)
 {
@@ -211,12 +194,10 @@ static void find_later(Prepared *p, Buffers *b, int threads)
 			key[n] = p->key[i];
 			bytes[n++] = b->host[i].bytes;
 		}
-	cache_map(n, key, ".data", bytes, at, threads);
+	cache_map(n, key, ".data", bytes, at, b->once, threads);
 	for (size_t k = 0; k < n; k++)
-		if (at[k]) {
-			b->mem[of[k]] = b->host[of[k]].data = at[k];
-			p->state[of[k]] |= FOUND;
-		}
+		if (at[k])
+			found(p, b, of[k], at[k]);
 }
 
 /* Back from the last: a call runs when something that it writes is wanted and was not found. */
@@ -259,14 +240,27 @@ bool prepared_skips(const Prepared *p, size_t call) { return p->skip[call]; }
 
 /* ---- done */
 
+/* To the cache; where there is one call, the entry takes the place of memory of its own. */
+static void keep(Prepared *p, Buffers *b, size_t i)
+{
+	void *at = cache_keep(p->key[i], ".data", b->host[i].data, b->host[i].bytes);
+
+	if (!at || !b->once) {
+		cache_unmap(at, b->host[i].bytes);
+		return;
+	}
+	b->exec->release(b->mem[i]);
+	found(p, b, i, at);
+}
+
 static void done_one(Prepared *p, Buffers *b, size_t i)
 {
-	int state = p->state[i], keep = KEYED | LATER;
+	int state = p->state[i], wanted = KEYED | LATER;
 	bool large = buffer_is(b->u[i], "prepared") && b->host[i].bytes >= KEPT_FROM;
-	if (p->cached && large && (state & (keep | FOUND)) == keep)
-		cache_keep(p->key[i], ".data", b->host[i].data, b->host[i].bytes);
+	if (p->cached && large && (state & (wanted | FOUND)) == wanted)
+		keep(p, b, i);
 	if (!(state & LATER))
-		drop_one(b, i);
+		buffer_leave(b, i);
 }
 
 void prepared_done(Prepared *p, Buffers *b, size_t call)
@@ -290,6 +284,7 @@ void prepared_settle(Prepared *p, Buffers *b)
 			continue;
 		b->mem[i] = b->host[i].data = memory_move(mapped, b->host[i].bytes);
 		cache_unmap(mapped, b->host[i].bytes);
+		b->mapped[i] = false;
 		p->state[i] |= MOVED;
 	}
 }

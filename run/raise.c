@@ -57,7 +57,7 @@ Graph *program_raise(Graph *g, const char *target)
 	g = stage_raise(g, LV_PROGRAM, target, true);
 	wire_write(&b, g);
 	if (b.n <= MOST)
-		cache_keep(k, ".mp", b.s, b.n);
+		cache_unmap(cache_keep(k, ".mp", b.s, b.n), b.n);
 	buf_free(&b);
 	return g;
 }

@@ -51,11 +51,15 @@ const char *cache_find(Key k, const char *suffix);
  * Safe against other processes that do the same. */
 const char *cache_store(size_t n, const Key *keys, const char *suffix, const void *p, size_t bytes);
 /* n entries of so many bytes each, mapped and checked by that many threads: at gets their places, as
- * memory that may be written without the file's knowing, NULL for one that is missing or harmed. */
-void cache_map(size_t n, const Key *key, const char *suffix, size_t *bytes, void **at, int threads);
+ * memory that may be written without the file's knowing, NULL for one that is missing or harmed.
+ * leave: what was checked leaves memory until it is read. */
+void cache_map(size_t n, const Key *key, const char *suffix, const size_t *bytes, void **at,
+	bool leave, int threads);
+/* NULL is nothing. */
 void cache_unmap(void *p, size_t bytes);
-/* Puts bytes under a key if there is room; says nothing when there is not. */
-void cache_keep(Key k, const char *suffix, const void *p, size_t bytes);
+/* Puts bytes under a key if there is room, and returns them mapped as by cache_map, none of them in
+ * memory yet; NULL without a word when there is not. */
+void *cache_keep(Key k, const char *suffix, const void *p, size_t bytes);
 /* Bytes that the folder may hold, SLUICE_CACHE_SIZE; 0 when nothing can be kept. */
 int64_t cache_limit(void);
 /* True when the file at path is an entry. */
@@ -248,6 +252,8 @@ typedef struct {
 	void **mem;                     /* device memory; for a host Exec the data itself */
 	void *workspace;                /* the temporaries', of so many bytes: */
 	size_t plan;
+	bool *mapped;                   /* in pages of a file, which may leave memory */
+	bool once;                      /* there is one call: weights come and leave with its steps */
 	bool *moved;                    /* by buffers_settle; NULL: none */
 	Map slot;                       /* BUFFER node → 1 + its number */
 } Buffers;
@@ -259,6 +265,8 @@ size_t buffer_slot(const Buffers *b, const UOp *u);
 /* Its device memory. A constant's content is read or mapped, and memory for a prepared buffer
  * taken, when this is asked first. */
 void *buffer_memory(Buffers *b, size_t i);
+/* A constant or prepared buffer leaves memory; buffer_memory brings a constant again. */
+void buffer_leave(Buffers *b, size_t i);
 /* The content on the host, copied from the device when it must be. */
 Array *buffer_get(Buffers *b, size_t i);
 /* The host's content to the device. */

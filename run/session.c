@@ -95,8 +95,6 @@ static void steps_wake(Session *s)
 /* The buffers of a CALL or MEMCPY: sources from the k-th on. */
 static void step_buffers(Session *s, Step *t, size_t from)
 {
-	bool once = t - s->step < (ptrdiff_t)prepared_calls(s->prepared);       /* run_first asks for its memory */
-
 	t->nbuf = t->node->nsrc - from;
 	t->slot = arena_alloc((t->nbuf + 1) * sizeof *t->slot);
 	t->mem = arena_alloc((t->nbuf + 1) * sizeof *t->mem);
@@ -106,7 +104,6 @@ static void step_buffers(Session *s, Step *t, size_t from)
 			die(MALFORMED, "node %u %s: source %zu is no BUFFER", t->node->id, op_name(t->node->op),
 				from + k);
 		t->slot[k] = buffer_slot(&s->b, u);
-		t->mem[k] = once ? NULL : buffer_memory(&s->b, t->slot[k]);
 	}
 }
 
@@ -213,6 +210,23 @@ static void step_run(Session *s, Step *t)
 
 /* ---- opening */
 
+/* Where there is one call, weights leave memory with the step that reads them last. */
+static void steps_leave(Session *s)
+{
+	bool *seen = arena_alloc(s->b.n + 1);
+
+	for (size_t i = s->nsteps; s->b.once && i-- > prepared_calls(s->prepared);) {
+		Step *t = &s->step[i];
+		t->leave = arena_alloc((t->nbuf + 1) * sizeof *t->leave);
+		for (size_t k = 0; k < t->nbuf; k++) {
+			const UOp *u = s->b.u[t->slot[k]];
+			if (!seen[t->slot[k]] && (buffer_is(u, "const") || buffer_is(u, "prepared")))
+				t->leave[t->nleave++] = t->slot[k];
+			seen[t->slot[k]] = true;
+		}
+	}
+}
+
 static const Exec *exec_of(const Session *s)
 {
 	static const Exec *const of[] = {
@@ -295,6 +309,7 @@ static void open_steps(Session *s)
 		map_put(&by, s->programs.at[i].u->id + 1, (void *)(uintptr_t)(i + 1));
 	s->b = buffers_place(s->g, e, s->in);
 	s->threads = e->host ? s->o.threads : 1;
+	s->b.once = e->host && !s->o.often;
 	s->prepared = prepared_find(s->g, &s->b, programs_by_call(s, &by), s->threads);
 	if (s->o.often) {
 		buffers_settle(&s->b);
@@ -319,33 +334,43 @@ static void step_keep(Session *s, size_t i)
 				buffer_name(s->b.u[t->slot[k]])), buffer_get(&s->b, t->slot[k]));
 }
 
+static void step_memory(Session *s, Step *t)
+{
+	for (size_t k = 0; k < t->nbuf; k++)
+		if (!t->mem[k])
+			t->mem[k] = buffer_memory(&s->b, t->slot[k]);
+}
+
 void session_step(Session *s, size_t i)
 {
 	double begin = s->o.profile ? now_ms() : 0;
+	Step *t = &s->step[i];
 
-	step_run(s, &s->step[i]);
+	if (s->b.once || i < s->first)
+		step_memory(s, t);
+	step_run(s, t);
 	if (s->o.keep)
 		step_keep(s, i);
+	for (size_t k = 0; k < t->nleave; k++)
+		buffer_leave(&s->b, t->leave[k]);
 	if (s->o.profile) {
 		s->b.exec->sync();
 		s->step[i].ms += now_ms() - begin;
 	}
 }
 
-/* The calls that fill prepared buffers. */
+/* The calls that fill prepared buffers. Those that come often are then given their memory. */
 static void run_first(Session *s)
 {
 	s->first = prepared_calls(s->prepared);
 	for (size_t i = 0; i < s->first; i++) {
-		Step *t = &s->step[i];
-		bool skip = prepared_skips(s->prepared, i);
-		for (size_t k = 0; k < t->nbuf && !skip; k++)
-			t->mem[k] = buffer_memory(&s->b, t->slot[k]);
-		if (!skip)
+		if (!prepared_skips(s->prepared, i))
 			session_step(s, i);
 		s->b.exec->sync();
 		prepared_done(s->prepared, &s->b, i);
 	}
+	for (size_t i = s->first; i < s->nsteps && !s->b.once; i++)
+		step_memory(s, &s->step[i]);
 }
 
 Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
@@ -361,6 +386,7 @@ Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
 	if (g->level > LV_GRAPH) {
 		open_steps(s);
 		run_first(s);
+		steps_leave(s);
 		session_fed(s);
 		session_late(s);
 	} else {

@@ -13,6 +13,7 @@ typedef struct {
 	size_t nbuf, *slot;             /* numbers of buffers */
 	void **mem;
 	Launch launch;
+	size_t nleave, *leave;          /* buffers that leave memory with it */
 	bool empty;                     /* a grid without work items */
 	bool late;                      /* a copy that waits until an output is asked for */
 	double ms;                      /* over all calls */
