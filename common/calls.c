@@ -34,6 +34,26 @@ UOp *buffer_of(const char *name, const char *role, DType dt, const Shape *shape)
 		shape_to_val(shape), val_str("role"), val_str(role)));
 }
 
+bool call_has_kernel(const UOp *u) { return u->op == OP_CALL && u->src[0]->op == OP_KERNEL; }
+
+/* slots are few: the check is quadratic in them alone */
+bool call_aliases(const UOp *call)
+{
+	for (uint32_t i = 2; i < call->nsrc; i++)
+		for (uint32_t k = 1; k < i; k++)
+			if (call->src[i] == call->src[k])
+				return true;
+	return false;
+}
+
+UOp *call_with_kernel(UOp *call, UOp *kernel)
+{
+	UOp **src = arena_alloc(call->nsrc * sizeof *src);
+	memcpy(src, call->src, call->nsrc * sizeof *src);
+	src[0] = kernel;
+	return node_with(call, src);
+}
+
 UOp *call_with_buffer(const UOp *call, UOp *kernel, UOp *buffer)
 {
 	UOp **src = arena_alloc((call->nsrc + 1) * sizeof *src);
@@ -67,3 +87,12 @@ const char *kernel_name(const UOp *kernel)
 }
 
 const char *call_name(const UOp *call) { return kernel_name(call->src[0]); }
+
+Graph *graph_with_calls(const Graph *g, size_t n, UOp *const *calls)
+{
+	Graph *r = arena_alloc(sizeof *r);
+	*r = *g;
+	r->all = (Nodes){0};
+	r->sink = node_like(g->sink, n, calls, g->sink->arg);
+	return r;
+}

@@ -91,9 +91,7 @@ static const char *distinct(KernelNames *n, const char *base)
 static UOp *with_name(UOp *kernel, const char *name)
 {
 	const Val *arg = val_set(kernel->arg, "name", val_str(name));
-	UOp *k = node_new(OP_KERNEL, DT_NONE, kernel->nsrc, kernel->src, arg);
-	node_note(k, kernel->note);
-	return k;
+	return node_like(kernel, kernel->nsrc, kernel->src, arg);
 }
 
 UOp *kernel_named(KernelNames *n, UOp *kernel)

@@ -47,8 +47,7 @@ Graph *plan_memory(Graph *g)
 	VEC(UOp *) to = {0};
 	for (size_t i = 0; i < n; i++) {
 		UOp *b = l.buffer.at[i];
-		vec_push(&to, LEAF(OP_BUFFER, b->dtype, val_set(b->arg, "offset", val_int(offset[i]))));
-		node_note(to.at[i], b->note);
+		vec_push(&to, node_like(b, 0, NULL, val_set(b->arg, "offset", val_int(offset[i]))));
 	}
 	Graph *r = arena_alloc(sizeof *r);
 	*r = *g;

@@ -188,7 +188,12 @@ UOp *node_with(UOp *u, UOp *const *src)
 {
 	if (!u->nsrc || !memcmp(u->src, src, u->nsrc * sizeof *src))
 		return u;
-	UOp *n = node_new(u->op, u->dtype, u->nsrc, src, u->arg);
+	return node_like(u, u->nsrc, src, u->arg);
+}
+
+UOp *node_like(const UOp *u, size_t nsrc, UOp *const *src, const Val *arg)
+{
+	UOp *n = node_new(u->op, u->dtype, nsrc, src, arg);
 	node_note(n, u->note);
 	return n;
 }

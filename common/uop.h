@@ -209,6 +209,8 @@ UOp *node_try(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, con
 UOp *node_plain(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const Val *note);
 /* a node like u with other sources (u itself when they are the same); keeps u's note */
 UOp *node_with(UOp *u, UOp *const *src);
+/* the same with as many sources as one likes, and an arg */
+UOp *node_like(const UOp *u, size_t nsrc, UOp *const *src, const Val *arg);
 /* puts a note on a node that has none yet; merges missing keys when it has one */
 void node_note(UOp *u, const Val *note);
 /* one more than the greatest id: the size for side tables indexed by id */
@@ -389,11 +391,18 @@ UOp *param_new(int64_t slot, const UOp *buffer);
 UOp *param_moved(const UOp *param, int64_t slot);
 /* A BUFFER without data. */
 UOp *buffer_of(const char *name, const char *role, DType dt, const Shape *shape);
+/* Is it a CALL of a KERNEL? Does a call give one buffer to two slots? */
+bool call_has_kernel(const UOp *u);
+bool call_aliases(const UOp *call);
+/* The call with another kernel. */
+UOp *call_with_kernel(UOp *call, UOp *kernel);
 /* The call with another kernel and one buffer more, whose slot is call->nsrc - 1. */
 UOp *call_with_buffer(const UOp *call, UOp *kernel, UOp *buffer);
 uint64_t call_writes(const UOp *call);                       /* bit k: a STORE in the CALL's kernel writes slot k */
 const char *kernel_name(const UOp *kernel);                  /* "kernel" when it has none */
 const char *call_name(const UOp *call);                      /* its kernel's */
+/* g with these calls instead of its own */
+Graph *graph_with_calls(const Graph *g, size_t n, UOp *const *calls);
 
 /* ---- custom.c: CUSTOM, a kernel of the user's own (its interface: render/README.md) ----------------------- */
 

@@ -47,7 +47,7 @@ Graph *drop_stores(Graph *g)
 		for (uint32_t r = 0; r < f->nread; r++)
 			map_put(&read, PKEY(step_buffer(k, f->read[r])), k);
 	}
-	g = with_steps(g, n - first, kept + first);
+	g = graph_with_calls(g, n - first, kept + first);
 	map_free(&read);
 	free(kept);
 	return g;

@@ -465,7 +465,7 @@ Graph *fold_scales(Graph *g)
 		vec_push(&order, f.made.at[i]);
 	for (size_t i = first; i < each.n; i++)
 		vec_push(&order, each.at[i]);
-	g = with_steps(g, order.n, order.at);
+	g = graph_with_calls(g, order.n, order.at);
 	vec_free(&each);
 	vec_free(&order);
 	vec_free(&f.made);

@@ -22,8 +22,6 @@ Graph *open_kernels(Graph *g);
 /* Loops and bound ranges renumbered (a bound range takes over a loop of its size that its value
  * does not depend on); slots in reading order again. */
 Graph *close_kernels(Graph *g);
-/* g with these steps */
-Graph *with_steps(const Graph *g, size_t n, UOp *const *step);
 
 /* ---- number_bound.c */
 /* A kernel's bound ranges numbered by their depth (see above). */

@@ -473,7 +473,7 @@ static Graph *merged(Graph *g, bool joined)
 	for (int i = 0; i < p.n; i++)
 		if (!p.step[i].dead)
 			vec_push(&left, p.step[i].call);
-	g = with_steps(g, left.n, left.at);
+	g = graph_with_calls(g, left.n, left.at);
 	uses_free(&p.uses);
 	map_free(&p.verdicts);
 	free(p.step);

@@ -184,7 +184,7 @@ Graph *merge_siblings(Graph *g)
 		if (call)
 			vec_push(&left, s.step[i].joined ? in_order(call) : call);
 	}
-	Graph *r = with_steps(g, left.n, left.at);
+	Graph *r = graph_with_calls(g, left.n, left.at);
 	uses_free(&s.uses);
 	map_free(&s.latest);
 	map_free(&s.verdicts);

@@ -102,19 +102,10 @@ static bool fits(const Opened *o, const UOp *call)
 	return true;
 }
 
-static bool distinct(const UOp *call)
-{
-	for (uint32_t i = 2; i < call->nsrc; i++)
-		for (uint32_t k = 1; k < i; k++)
-			if (call->src[i] == call->src[k])
-				return false;
-	return true;
-}
-
 static UOp *open_call(Map *opened, UOp *call)
 {
 	Opened *o = open_kernel(opened, call->src[0]);
-	bool alone = distinct(call);
+	bool alone = !call_aliases(call);
 	if (alone && fits(o, call))
 		return seated_call(&o->seated, call->src + 1);
 	check(o->kernel, call);
@@ -127,20 +118,6 @@ static UOp *open_call(Map *opened, UOp *call)
 	return seated_call(&s, call->src + 1);
 }
 
-Graph *with_steps(const Graph *g, size_t n, UOp *const *step)
-{
-	Graph *r = arena_alloc(sizeof *r);
-	*r = *g;
-	r->all = (Nodes){0};
-	r->sink = node_new(OP_SINK, DT_NONE, n, step, g->sink->arg);
-	return r;
-}
-
-static bool is_kernel_call(const UOp *u)
-{
-	return u->op == OP_CALL && u->src[0]->op == OP_KERNEL;
-}
-
 Graph *open_kernels(Graph *g)
 {
 	List src = {0};
@@ -148,9 +125,9 @@ Graph *open_kernels(Graph *g)
 	facts_reset();
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		UOp *u = g->sink->src[i];
-		vec_push(&src, is_kernel_call(u) ? open_call(&opened, u) : u);
+		vec_push(&src, call_has_kernel(u) ? open_call(&opened, u) : u);
 	}
-	g = with_steps(g, src.n, src.at);
+	g = graph_with_calls(g, src.n, src.at);
 	vec_free(&src);
 	map_free(&opened);
 	return g;
@@ -180,9 +157,9 @@ Graph *close_kernels(Graph *g)
 	Map closed = {0};
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		UOp *u = g->sink->src[i];
-		vec_push(&src, is_kernel_call(u) ? close_call(&closed, u) : u);
+		vec_push(&src, call_has_kernel(u) ? close_call(&closed, u) : u);
 	}
-	g = with_steps(g, src.n, src.at);
+	g = graph_with_calls(g, src.n, src.at);
 	vec_free(&src);
 	map_free(&closed);
 	return g;

@@ -234,7 +234,7 @@ static Graph *reordered(Graph *g, bool up)
 	for (size_t i = 0; i < o.n; i++)
 		call[i] = stand[i].call;
 	if (most_alive(&o, stand) < before)
-		g = with_steps(g, o.n, call);
+		g = graph_with_calls(g, o.n, call);
 	order_free(&o);
 	return g;
 }

@@ -96,7 +96,7 @@ static Graph *in_order(const Plan *p, Graph *g)
 		for (uint32_t i = 0; i < sink->nsrc; i++)
 			if (p->once[i] == once)
 				vec_push(&order, sink->src[i]);
-	g = with_steps(g, order.n, order.at);
+	g = graph_with_calls(g, order.n, order.at);
 	vec_free(&order);
 	return g;
 }

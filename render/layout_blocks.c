@@ -38,11 +38,6 @@ static int64_t dim_of(const UOp *buffer, int axis)
 	return n;
 }
 
-static bool is_kernel_call(const UOp *u)
-{
-	return u->op == OP_CALL && u->src[0]->op == OP_KERNEL;
-}
-
 /* ---- wishes */
 
 int block_for(int64_t n)
@@ -95,7 +90,7 @@ static void ask_with(const Blocks *b, const UOp *call, const UOp *index, const U
 
 static bool is_transform(const UOp *call)
 {
-	return is_kernel_call(call) && val_get(call->src[0]->arg, "winograd");
+	return call_has_kernel(call) && val_get(call->src[0]->arg, "winograd");
 }
 
 /* A transform of Winograd's has its channels in vectors. */
@@ -187,19 +182,19 @@ static void choose(Blocks *b)
 {
 	const UOp *sink = b->g->sink;
 	for (uint32_t i = 0; i < sink->nsrc; i++) {
-		if (!is_kernel_call(sink->src[i]))
+		if (!call_has_kernel(sink->src[i]))
 			fix_all(b, sink->src[i]);
 		else
 			check_stores(b, sink->src[i]);
 	}
 	for (uint32_t i = 0; i < sink->nsrc; i++)
-		if (is_kernel_call(sink->src[i]))
+		if (call_has_kernel(sink->src[i]))
 			ask_roles(b, sink->src[i]);
 	bool changed = true;
 	for (int round = 0; changed && round < ROUNDS; round++) {
 		changed = false;
 		for (uint32_t i = 0; i < sink->nsrc; i++)
-			if (is_kernel_call(sink->src[i]))
+			if (call_has_kernel(sink->src[i]))
 				changed |= check_call(b, sink->src[i]);
 	}
 	for (uint32_t i = 0; changed && i < sink->nsrc; i++)
@@ -266,7 +261,7 @@ static Nodes padded_loads(UOp *call)
 	Nodes all = {0}, loads = {0};
 	if (is_transform(call))
 		all = walk(call->src[0]);
-	else if (is_kernel_call(call) && roles_find(&r, call))
+	else if (call_has_kernel(call) && roles_find(&r, call))
 		all = (Nodes){&r.x, 1};
 	loads.at = arena_alloc((all.n + 1) * sizeof *loads.at);
 	for (size_t i = 0; i < all.n; i++)
@@ -490,7 +485,7 @@ Graph *layout_blocks(Graph *g)
 	}
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		UOp *call = g->sink->src[i];
-		if (is_kernel_call(call))
+		if (call_has_kernel(call))
 			call = apply(&b, call);
 		vec_push(&b.out, call);
 	}

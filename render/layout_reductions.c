@@ -129,7 +129,7 @@ static bool few_items(Long *l)
 static bool find_long(Long *l, UOp *call)
 {
 	*l = (Long){.call = call};
-	if (call->op != OP_CALL || call->src[0]->op != OP_KERNEL || call_prepares(call))
+	if (!call_has_kernel(call) || call_prepares(call))
 		return false;
 	facts_find(&l->f, call->src[0], false);
 	if (l->f.serial || l->f.in_place || !few_items(l))

@@ -40,7 +40,7 @@ bool roles_find(Roles *r, UOp *call)
 {
 	int64_t most = 0;
 	*r = (Roles){0};
-	if (call->op != OP_CALL || call->src[0]->op != OP_KERNEL)
+	if (!call_has_kernel(call))
 		return false;
 	facts_find(&r->facts, call->src[0], false);
 	for (size_t i = 0; i < r->facts.all.n; i++) {

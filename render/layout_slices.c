@@ -126,7 +126,7 @@ static int agree(Member *m, const UOp *buffer, int axes)
 static bool plain_call(Member *m, UOp *call)
 {
 	*m = (Member){.call = call, .writes = call->op == OP_CALL ? call_writes(call) : 0};
-	if (call->op != OP_CALL || call->src[0]->op != OP_KERNEL || call_prepares(call))
+	if (!call_has_kernel(call) || call_prepares(call))
 		return false;
 	facts_find(&m->f, call->src[0], false);
 	if (last_axis(&m->f) + 1 == MAX_RANGES)         /* a slice's rows are one range more */
@@ -134,10 +134,7 @@ static bool plain_call(Member *m, UOp *call)
 	for (uint32_t i = 0; i < m->f.kernel->nsrc; i++)
 		if (m->f.kernel->src[i]->src[1]->op == OP_RSORT)
 			return false;
-	for (uint32_t k = 1; k < call->nsrc; k++)
-		if (slot_of(call, call->src[k]) != (int)k - 1)
-			return false;
-	return !m->f.serial && !m->f.in_place;
+	return !call_aliases(call) && !m->f.serial && !m->f.in_place;
 }
 
 /* Joins the call to the group when it reads what the group writes by slices, and writes nothing that the group touches. */
@@ -270,14 +267,10 @@ static UOp *member_call(const Group *g, int i, int64_t rows)
 			vec_push(&local, val_int(slot_of(call, g->inside.at[k])));
 	const Val *slice = VMAP(val_str("first"), val_bool(!i), val_str("axes"), val_array(axes.n, axes.at),
 		val_str("local"), val_array(local.n, local.at));
-	kernel = node_new(OP_KERNEL, DT_NONE, kernel->nsrc, kernel->src, val_set(kernel->arg, "slice", slice));
-	node_note(kernel, call->src[0]->note);
 	vec_free(&axes);
 	vec_free(&local);
-	UOp **src = arena_alloc(call->nsrc * sizeof *src);
-	memcpy(src, call->src, call->nsrc * sizeof *src);
-	src[0] = kernel;
-	return node_with(call, src);
+	return call_with_kernel(call,
+		node_like(call->src[0], kernel->nsrc, kernel->src, val_set(kernel->arg, "slice", slice)));
 }
 
 /* The longest group from call i on, of at most so many calls. */

@@ -196,9 +196,7 @@ static UOp *conv_kernel(const char *name, const Conv *v, bool transform, size_t 
 	const Val *arg = VMAP(val_str("name"), val_str(text));
 	if (transform)
 		arg = val_set(arg, "winograd", val_bool(true));
-	UOp *k = node_new(OP_KERNEL, DT_NONE, n, (UOp **)stores, arg);
-	node_note(k, v->r.facts.kernel->note);
-	return k;
+	return node_like(v->r.facts.kernel, n, stores, arg);
 }
 
 /* ranges of n, th, tw and the channels, with axis numbers of their own */
@@ -344,9 +342,7 @@ static UOp *output_call(const Conv *v, UOp *m)
 	for (uint32_t k = 0; k < kernel->nsrc; k++)
 		for (int s = 0; s < 16; s++)
 			vec_push(&stores, result_store(v, kernel->src[k], &l, sum[s], slot, s / 4, s % 4));
-	UOp *out = node_new(OP_KERNEL, DT_NONE, stores.n, stores.at,
-		val_set(kernel->arg, "winograd", val_bool(true)));
-	node_note(out, kernel->note);
+	UOp *out = node_like(kernel, stores.n, stores.at, val_set(kernel->arg, "winograd", val_bool(true)));
 	vec_free(&stores);
 	return call_compact(call_with_buffer(v->call, out, m));
 }

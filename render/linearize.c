@@ -496,9 +496,7 @@ static UOp *finish(Lowering *l)
 		arg = val_set(arg, "local_size", l->local);
 	else if (l->global)
 		arg = val_set(arg, "work", val_int(item_work(l, grid_items(l))));
-	UOp *r = node_new(OP_KERNEL, DT_NONE, l->out.n, l->out.at, arg);
-	node_note(r, k->note);
-	return r;
+	return node_like(k, l->out.n, l->out.at, arg);
 }
 
 static bool sorts(const UOp *kernel)

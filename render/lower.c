@@ -12,9 +12,7 @@ static const char *opt;
 static UOp *custom_marched(UOp *custom, const UOp *call)
 {
 	const Val *arg = val_set(custom->arg, "march", val_str(target->march));
-	UOp *u = node_new(OP_CUSTOM, custom->dtype, custom->nsrc, custom->src, arg);
-	node_note(u, custom->note);
-	return u;
+	return node_like(custom, custom->nsrc, custom->src, arg);
 }
 
 static Graph *choose_target(Graph *g)

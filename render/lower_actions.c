@@ -174,13 +174,6 @@ static void tell(const Plan *p, const Facts *f)
 	buf_free(&b);
 }
 
-static UOp *with_arg(UOp *kernel, const Val *arg)
-{
-	UOp *k = node_new(OP_KERNEL, DT_NONE, kernel->nsrc, kernel->src, arg);
-	node_note(k, kernel->note);
-	return k;
-}
-
 /* Row buffers are looked for in plain loops: a tile changes how many rows one holds, not which. */
 static UOp *kernel_actions(const Use *use)
 {
@@ -191,7 +184,7 @@ static UOp *kernel_actions(const Use *use)
 		return kernel;
 	const Val *given = lower_opt ? plan_given(lower_opt, kernel) : NULL;
 	if (given)
-		return with_arg(kernel, val_set(kernel->arg, "actions", given));
+		return node_like(kernel, kernel->nsrc, kernel->src, val_set(kernel->arg, "actions", given));
 	lowering_begin(&l, kernel, use->alias);
 	look(&l.facts, &k);
 	int slices[MAX_SLICE_AXES], n = slice_ranges(&l.facts, slices);
@@ -210,7 +203,7 @@ static UOp *kernel_actions(const Use *use)
 	if (!target->gpu)
 		choose_tiles(&plan, &l.facts, &k);
 	tell(&plan, &l.facts);
-	plan_write(&plan, &l.facts, &kernel);
+	kernel = node_like(kernel, kernel->nsrc, kernel->src, plan_write(&plan, &l.facts));
 	vec_free(&k.reduce);
 	vec_free(&k.scan);
 	lowering_end(&l);

@@ -18,34 +18,13 @@ void explain(const UOp *kernel, const char *fmt, ...)
 	fprintf(stderr, "%s: %s: %s\n", die_stage, kernel_name(kernel), text);
 }
 
-/* Does a call give one buffer to two slots?  Slots are few; the check is quadratic in them alone.
- */
-static bool call_aliases(const UOp *call)
-{
-	for (uint32_t i = 1; i < call->nsrc; i++)
-		for (uint32_t j = i + 1; j < call->nsrc; j++)
-			if (call->src[i] == call->src[j])
-				return true;
-	return false;
-}
-
-Graph *graph_with_calls(Graph *g, size_t n, UOp *const *calls)
-{
-	Graph *r = arena_alloc(sizeof *r);
-	*r = *g;
-	r->all = (Nodes){0};
-	r->sink = node_new(OP_SINK, DT_NONE, n, (UOp **)calls, g->sink->arg);
-	node_note(r->sink, g->sink->note);
-	return r;
-}
-
 Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use))
 {
 	Map uses = {0}, done = {0};
 	VEC(UOp *) calls = {0};
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		UOp *call = g->sink->src[i];
-		if (call->op != OP_CALL || call->src[0]->op != OP_KERNEL)
+		if (!call_has_kernel(call))
 			continue;
 		Use *use = map_get(&uses, PKEY(call->src[0]));
 		if (!use) {
@@ -57,16 +36,13 @@ Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use))
 	}
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		UOp *call = g->sink->src[i];
-		if (call->op == OP_CALL && call->src[0]->op == OP_KERNEL) {
+		if (call_has_kernel(call)) {
 			UOp *k = map_get(&done, PKEY(call->src[0]));
 			if (!k) {
 				k = fn(map_get(&uses, PKEY(call->src[0])));
 				map_put(&done, PKEY(call->src[0]), k);
 			}
-			UOp **src = arena_alloc(call->nsrc * sizeof *src);
-			memcpy(src, call->src, call->nsrc * sizeof *src);
-			src[0] = k;
-			call = node_with(call, src);
+			call = call_with_kernel(call, k);
 		}
 		vec_push(&calls, call);
 	}

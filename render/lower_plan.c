@@ -71,7 +71,7 @@ static int write_tiles(const Plan *p, const Facts *f, const Val **list)
 	return n;
 }
 
-void plan_write(const Plan *p, const Facts *f, UOp **kernel)
+const Val *plan_write(const Plan *p, const Facts *f)
 {
 	const Val *list[MAX_STAGED + 2 * MAX_RANGES + 9];
 	int n = 0, range[MAX_RANGES];
@@ -99,10 +99,7 @@ void plan_write(const Plan *p, const Facts *f, UOp **kernel)
 			(int64_t[]){place_of(f, p->stage[i].value)}, 1, range,
 			ranges_in(along ? along : p->stage[i].over, range));
 	}
-	UOp *k = node_new(OP_KERNEL, DT_NONE, (*kernel)->nsrc, (*kernel)->src,
-		val_set((*kernel)->arg, "actions", val_array(n, list)));
-	node_note(k, (*kernel)->note);
-	*kernel = k;
+	return val_set(f->kernel->arg, "actions", val_array(n, list));
 }
 
 static int number(const Facts *f, const Val *a, size_t i, int64_t most)

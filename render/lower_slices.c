@@ -76,8 +76,7 @@ static UOp *renumbered(Part *p, UOp *u)
 		arg = val_int(id + p->g->ids);
 	else
 		arg = val_array(arg->n, (const Val *[]){val_int(id + p->g->ids), arg->a[1], arg->n > 2 ? arg->a[2] : VNIL});
-	UOp *r = node_new(u->op, u->dtype, u->nsrc, u->src, arg);
-	node_note(r, u->note);
+	UOp *r = node_like(u, u->nsrc, u->src, arg);
 	if (u->op == OP_LET)
 		map_put(&p->lets, PKEY(r), r);
 	return r;
@@ -180,13 +179,10 @@ static int64_t items_of(const UOp *call)
 static UOp *whole_call(Group *g)
 {
 	Calls src = {0};
-	UOp *kernel = node_new(OP_KERNEL, DT_NONE, g->out.n, g->out.at, whole_arg(g));
-	node_note(kernel, g->call[0]->src[0]->note);
-	vec_push(&src, kernel);
+	vec_push(&src, node_like(g->call[0]->src[0], g->out.n, g->out.at, whole_arg(g)));
 	for (size_t i = 0; i < g->buffer.n; i++)
 		vec_push(&src, g->buffer.at[i]);
-	UOp *call = node_new(OP_CALL, DT_NONE, src.n, src.at, VNIL);
-	node_note(call, g->call[0]->note);
+	UOp *call = node_like(g->call[0], src.n, src.at, VNIL);
 	vec_free(&src);
 	return call;
 }
@@ -220,7 +216,7 @@ static UOp *join(UOp *const *calls, int n)
 
 static bool has_slices(const UOp *call)
 {
-	return call->op == OP_CALL && call->src[0]->op == OP_KERNEL && slice_of(call->src[0]).n;
+	return call_has_kernel(call) && slice_of(call->src[0]).n;
 }
 
 Graph *lower_slices(Graph *g)

@@ -183,8 +183,7 @@ static UOp *kernel_unroll(const Use *use)
 	UOp *r = use->kernel;
 	if (find_moves(&w)) {
 		write_turns(&w, &t, 0, r->nsrc);
-		r = node_new(OP_KERNEL, DT_NONE, w.out.n, w.out.at, r->arg);
-		node_note(r, use->kernel->note);
+		r = node_like(r, w.out.n, w.out.at, r->arg);
 	}
 	map_free(&t.made);
 	map_free(&w.moves);

@@ -48,8 +48,6 @@ typedef struct {
 Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use));
 /* The same for the CUSTOMs that are called. */
 Graph *customs_map(Graph *g, UOp *(*fn)(UOp *custom, const UOp *call));
-/* g with other calls. */
-Graph *graph_with_calls(Graph *g, size_t n, UOp *const *calls);
 /* Like walk_replace over the kernel's STOREs; fn is told nothing of statements. */
 extern bool lower_explain, lower_strict;
 /* Bytes of the constants that the document's calls read; set by the pass actions. */
@@ -173,7 +171,8 @@ const Val *plan_given(const char *opt, const UOp *kernel);
 Graph *lower_actions(Graph *g);
 /* Reads them; dies with MALFORMED when they do not fit the kernel. */
 void plan_read(Plan *p, const Facts *f);
-void plan_write(const Plan *p, const Facts *f, UOp **kernel);
+/* The kernel's arg with them in it. */
+const Val *plan_write(const Plan *p, const Facts *f);
 
 /* ---- lower_scopes.c: where each value is computed -------------------------------------------- */
 

@@ -264,10 +264,8 @@ Graph *order_calls(Graph *g)
 	for (size_t i = 0; i < o.n; i++)
 		if (o.slot[i].call)
 			vec_push(&calls, o.slot[i].shows ? o.slot[i].call : call_renamed(&o, o.slot[i].call));
-	UOp *sink = node_new(OP_SINK, DT_NONE, calls.n, calls.at, g->sink->arg);
-	node_note(sink, g->sink->note);
-	g->sink = sink;
+	Graph *r = graph_with_calls(g, calls.n, calls.at);
 	vec_free(&calls);
 	order_free(&o);
-	return g;
+	return r;
 }

@@ -210,9 +210,7 @@ Graph *split_kernels(Graph *g)
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_ASSIGN)
 			memcpy_add(&s, all.at[i]->src[0], home_of(&s, content(all.at[i]->src[1])));
-	UOp *sink = node_new(OP_SINK, DT_NONE, s.calls.n, s.calls.at, sink_arg(g->sink));
-	node_note(sink, g->sink->note);
-	g->sink = sink;
+	g->sink = node_like(g->sink, s.calls.n, s.calls.at, sink_arg(g->sink));
 	g->level = LV_SCHEDULE;
 	g->all = (Nodes){0};
 	vec_free(&s.calls);
