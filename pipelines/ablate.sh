@@ -33,10 +33,11 @@ measure() {
 	local t k
 	without "${@:2}"
 	"$bin/run" "$work/p.mp" "${inputs[@]}" --seconds "$each" --bench="$work/b.json" > /dev/null 2>&1
-	t=$(tr -d '[:space:]' < "$work/b.json" | sed 's/.*"times_ms":\[\([^]]*\)\].*/\1/' | tr ',' '\n' | sort -g | head -n 1)
+	t=$(tr -d '[:space:]' < "$work/b.json" | sed 's/.*"times_ms":\[\([^]]*\)\].*/\1/' |
+		tr ',' '\n' | awk 'NR == 1 || $1 < least { least = $1 } END { print least }')
 	[ -n "${whole:-}" ] || whole=$t
 	k=$(show_count "$work/kernels.mp" | sed 's/.*kernels=\([0-9]*\).*/\1/')
-	printf '%-26s %10.3f ms %8.2f x %6d kernels\n' "$1" "$t" "$(awk "BEGIN {print $t / $whole}")" "$k"
+	printf '%-26s %10.6f ms %8.2f x %6d kernels\n' "$1" "$t" "$(awk "BEGIN {print $t / $whole}")" "$k"
 }
 
 inputs=("$@")

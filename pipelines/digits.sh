@@ -8,9 +8,9 @@ target=${1:-clang}
 
 timed() {       # NAME COMMAND…: runs it from one document to the next and prints its time
 	local from to
-	from=$(ms)
+	from=$(us)
 	"${@:2}" > "$1.mp"
-	to=$(ms)
+	to=$(us)
 	printf '%-10s %8.1f ms   %s\n' "$1" "$(echo "$from $to" | awk '{print ($2 - $1) / 1000}')" "$(show_count "$1.mp")"
 }
 
@@ -21,9 +21,9 @@ for s in $stages compile; do
 	timed "$s" stage "$s" "$last.mp"
 	last=$s
 done
-from=$(ms)
+from=$(us)
 "$bin/run" compile.mp -o out
-to=$(ms)
+to=$(us)
 printf '%-10s %8.1f ms\n' run "$(echo "$from $to" | awk '{print ($2 - $1) / 1000}')"
 
 kernels() { show_count "$1" | sed 's/.*kernels=\([0-9]*\).*/\1/'; }

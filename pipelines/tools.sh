@@ -21,7 +21,6 @@ stage() {
 }
 tool() { echo "$bin/$1"; }
 
-ms() { echo $(($(date +%s%N) / 1000)); }
+us() { echo $(($(date +%s%N) / 1000)); }
 
-# NAME=FILE.npy operands that follow a program on the command line go to run
 show_count() { "$bin/show" --count "$1"; }

@@ -93,10 +93,10 @@ train() {       # NAME STEPS RATE DROPOUT
 	programs "$@" ${!weights}
 	"$bin/trace" "$folder/$name.train.t" | "$bin/fuse" | "$bin/render" -t clang | "$bin/compile" > "$folder/$name.mp"
 	[ ! -f "$states" ] || resume=(--load "$states")
-	from=$(ms)
+	from=$(us)
 	"$bin/run" "$folder/$name.mp" --feed x="$folder/x.npy" --feed y="$folder/y.npy" --shuffle 1 --until "$steps" "${resume[@]}" \
 		--save "$states" --save-every 500 ${EVERY:+--every "$EVERY"} -o "$folder"
-	to=$(ms)
+	to=$(us)
 	"$bin/trace" "$folder/$name.test.t" | "$bin/run" -o "$folder"
 	value() { od -An -v -tf4 -j128 "$folder/$1.npy" | tr -d ' '; }
 	awk -v name="$name" -v loss="$(value loss)" -v right="$(value accuracy)" -v steps="$steps" -v ms=$(((to - from) / 1000)) \

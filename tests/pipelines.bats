@@ -109,6 +109,14 @@ convolution() {
 	done
 }
 
+@test "ablate: a program of nanoseconds, whose calls are many" {
+	cd "$BATS_TEST_TMPDIR"
+	printf 'input x f32[4]\noutput y = x * 2\n' > p.t
+	SECONDS_EACH=0.02 ok pipeline ablate.sh p.t x=rand
+	not grep -Eq ' 0[.]?0* ms ' <<< "$output"
+	[ "$(grep -c ' ms ' <<< "$output")" -gt 15 ]
+}
+
 @test "ablate: without layout nothing is laid out" {
 	cd "$BATS_TEST_TMPDIR"
 	convolution > c.t
