@@ -56,6 +56,15 @@ bool shape_static(const Shape *s, int64_t *n)
 	return true;
 }
 
+bool shape_empty(const Shape *s)
+{
+	int64_t d;
+	for (int i = 0; i < s->rank; i++)
+		if (ix_is_const(s->dim[i], &d) && d == 0)
+			return true;
+	return false;
+}
+
 bool shape_bytes(const Shape *s, DType d, int64_t *bytes)
 {
 	return shape_static(s, bytes) && mul_ok(*bytes, dtype_size(d), bytes);

@@ -270,6 +270,8 @@ UOp *shape_count(const Shape *s);
 bool shape_static(const Shape *s, int64_t *n);
 /* the same for the bytes of so many elements; false, too, when no int64 holds them */
 bool shape_bytes(const Shape *s, DType d, int64_t *bytes);
+/* a size is known to be 0, whatever the others are */
+bool shape_empty(const Shape *s);
 /* size i as a number: dies with UNSUPPORTED when symbolic */
 int64_t shape_dim(const Shape *s, int i);
 /* the most elements it can have, from the variables' bounds (saturates at 2^62) */

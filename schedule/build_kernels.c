@@ -62,7 +62,6 @@ static UOp *build_reduce(Body *b, UOp *u)
 	const Val *op = u->arg->a[0];
 	int axes[MAX_RANK], n = arg_axes(u->arg->a[1], axes), axis = 0, bound = 1;
 	bool reduced[MAX_RANK] = {0};
-	int64_t elements;
 	for (int i = 0; i < n; i++)
 		reduced[axes[i]] = true;
 	UOp *const *size = x->shape->dim;
@@ -75,7 +74,7 @@ static UOp *build_reduce(Body *b, UOp *u)
 		if (at[i]->op == OP_RANGE)
 			src[bound++] = at[i];
 	}
-	if (shape_static(x->shape, &elements) && elements == 0)
+	if (shape_empty(x->shape))
 		return store(place_in(b, 0, idx), const_identity(op_find(op->s), u->dtype));
 	DType dt = fold_dtype(op, u->dtype);
 	src[0] = cast(value_at(b, x, at), dt);

@@ -37,13 +37,6 @@ UOp *gated(UOp *v, UOp *gate)
 	return NODE(OP_WHERE, v->dtype, VNIL, gate, v, const_num(v->dtype, 0));
 }
 
-/* Nothing can be read there: no index needs to be made, nor divided by a size of 0. */
-static bool nothing(const UOp *u)
-{
-	int64_t n;
-	return shape_static(u->shape, &n) && n == 0;
-}
-
 static UOp *base_value(Body *b, UOp *u, UOp *const *idx)
 {
 	if (u->op == OP_CONST)
@@ -55,15 +48,17 @@ static UOp *base_value(Body *b, UOp *u, UOp *const *idx)
 	return load(b, u->op == OP_BUFFER ? u : b->home[u->id], idx);
 }
 
+/* Of what has no elements nothing can be read: no index needs to be made, nor divided by a size of
+ * 0. */
 UOp *value_at(Body *b, UOp *u, UOp *const *idx)
 {
 	UOp *at[2][MAX_RANK], *gate = NULL;
 	for (int turn = 0; ; turn ^= 1) {
 		u = content(u);
 		for (UOp *v = u; op_movement(v->op); v = v->src[0])
-			if (nothing(v->src[0]))
+			if (shape_empty(v->src[0]->shape))
 				return const_num(u->dtype, 0);
-		if (nothing(u))
+		if (shape_empty(u->shape))
 			return const_num(u->dtype, 0);
 		if (!op_movement(u->op))
 			return gated(base_value(b, u, idx), gate);

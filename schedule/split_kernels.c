@@ -39,12 +39,6 @@ static UOp *temp_new(Split *s, DType dt, const Shape *shape)
 	return buffer_new(s, name, "temp", dt, shape);
 }
 
-static bool is_empty(const UOp *u)
-{
-	int64_t n;
-	return shape_static(u->shape, &n) && n == 0;
-}
-
 static UOp *home_of(const Split *s, UOp *x) { return x->op == OP_BUFFER ? x : s->home[x->id]; }
 
 /* ---- calls */
@@ -88,7 +82,7 @@ static void scatter_add(Split *s, UOp *u)
 	DType dt = sum ? dtype_acc(u->dtype) : u->dtype;
 	UOp *sums = dt == u->dtype ? home : temp_new(s, dt, u->shape);
 	copy_add(s, sums, u->src[0], u);
-	if (!is_empty(u->src[u->nsrc - 1])) {
+	if (!shape_empty(u->src[u->nsrc - 1]->shape)) {
 		Body b = body_new(s, sums);
 		call_add(s, &b, build_scatter(&b, u), u);
 	}
@@ -122,7 +116,7 @@ static void node_add(Split *s, UOp *u)
 {
 	if (!s->home[u->id])
 		s->home[u->id] = temp_new(s, u->dtype, u->shape);
-	if (is_empty(u))
+	if (shape_empty(u->shape))
 		return;
 	if (u->op == OP_CUSTOM) {
 		custom_add(s, u);
@@ -160,7 +154,7 @@ static UOp **outputs_new(Split *s, UOp *sink)
 	for (uint32_t k = 0; k < sink->nsrc; k++) {
 		UOp *x = content(sink->src[k]);
 		out[k] = buffer_new(s, output_name(sink, k), "output", x->dtype, x->shape);
-		if (x->op != OP_BUFFER && !s->home[x->id] && !is_empty(x))
+		if (x->op != OP_BUFFER && !s->home[x->id] && !shape_empty(x->shape))
 			s->home[x->id] = out[k];
 	}
 	return out;

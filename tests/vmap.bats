@@ -152,6 +152,21 @@ feed() {
 	ok tool diff a.npz b.npz
 }
 
+@test "vmap: what has no elements beside the new axis, whose size is a variable, is not written" {
+	cat > p.t <<-'T'
+		input x f64[4]
+		y = x[0:0]
+		output a = exp(y), b = concat(y, x) * 2, c = cumsum(y), d = sort(y), e = scatter(y, [0], [3.0]), f = sum(y)
+		output g = scatter(x, i64(arange(0)), y), h = pad(y, 1), loss = sum(x ** 2) + sum(y ** 3)
+	T
+	for axis in 0 -1; do
+		ok bash -c '"$BIN/trace" p.t | "$BIN/grad" -o loss | "$BIN/vmap" -a x='$axis' > v.mp'
+		ok tool run --interpret v.mp x=rand vmap=3 -o i.npz
+		ok tool run --fast-compile v.mp x=rand vmap=3 -o c.npz
+		ok tool diff i.npz c.npz
+	done
+}
+
 @test "vmap: states that depend on it are as many; others stay one" {
 	cat > p.t <<-'T'
 		input x f64[2]
