@@ -101,3 +101,69 @@ samples() {
 	grep -E '^\s*(! |(\[|\[\[|grep|cmp|ok|not) .* && (\[|\[\[|grep|cmp|ok|not) )' ./*.bats helpers.bash |
 		not grep -vE ' \|\|( |$)|&& return$|&&$'
 }
+
+# rows README HEADING: the first column of the first table below it that has passes
+rows() { awk -v under="$2" '$0 ~ under { on = 1 } on && /^\| pass / { table = 1; next } table && !/^\|/ { exit } table' "$ROOT/$1"; }
+
+@test "tables of passes have each, in order" {
+	local tool readme heading count=0
+	while read -r tool readme heading; do
+		"$BIN/$tool" --help | sed -n '/^passes/,$ s/^  [* ] \([a-z]*\) .*/\1/p' > passes
+		rows "$readme" "$heading" | sed -n 's/^| `\([a-z]*\)` .*/\1/p' > table
+		command -p diff passes table || { echo "^ $tool"; return 1; }
+		count=$((count + $(wc -l < passes)))
+	done <<-'END'
+		schedule schedule/README.md .
+		fuse fuse/README.md ^##.Passes
+		layout render/README.md ^##.layout
+		lower render/README.md ^##.lower
+	END
+	[ "$count" -gt 30 ]
+}
+
+@test "files that a README names are there, and run's and trace's are all named" {
+	local readme name file folder missing=0
+	cd "$ROOT"
+	find . -path ./build -prune -o -type f -printf '%f\n' > "$BATS_TEST_TMPDIR/there"
+	for readme in README.md */README.md; do
+		for name in $(grep -oE '`[a-z0-9_/.-]+\.(c|h|hpp|def|rules|sh|py|bats)`' "$readme" | tr -d '`' | sort -u); do
+			case $name in _* | math.h) continue ;; esac
+			grep -qxF -- "${name##*/}" "$BATS_TEST_TMPDIR/there" || { echo "$readme: there is no $name"; missing=1; }
+		done
+	done
+	for folder in run trace; do
+		grep -oE '`[a-z0-9_*]+\.c`' $folder/README.md | tr -d '`' | sort -u > "$BATS_TEST_TMPDIR/named"
+		for file in $folder/*.c; do
+			while read -r name; do [[ ${file##*/} != $name ]] || continue 2; done < "$BATS_TEST_TMPDIR/named"
+			echo "$folder/README.md has no ${file##*/}"
+			missing=1
+		done
+	done
+	for file in tests/*.bats; do grep -q "\`${file##*/}\`" tests/README.md || { echo "tests/README.md has no $file"; missing=1; }; done
+	[ "$missing" = 0 ]
+}
+
+@test "common/README.md has every op, render/README.md every action and every field of a target" {
+	local word missing=0
+	for word in $(sed -n 's/^OP(\([A-Z0-9_]*\),.*/\1/p' "$ROOT/common/ops.def"); do
+		grep -qE "^[^\"]*[\` ]$word[\` ]" "$ROOT/common/README.md" || { echo "no op $word"; missing=1; }
+	done
+	for word in $(sed -n '/} actions\[\]/,/^};/p' "$ROOT/render/lower_plan.c" | grep -oE '\{"[a-z]+"' | tr -d '{"'); do
+		grep -q "^| \`\[\"$word\"" "$ROOT/render/README.md" || { echo "no action $word"; missing=1; }
+	done
+	for word in $(tool render-clang --describe | sed 's/:.*//'); do
+		grep -qE "^\| .*\`$word\`.* \|" "$ROOT/render/README.md" || { echo "no field $word"; missing=1; }
+	done
+	[ "$missing" = 0 ]
+}
+
+@test "options that a page names are options of a tool" {
+	local page option missing=0
+	for t in "$BIN"/*; do "$t" --help; done | grep -oE -- '--[a-z][a-z-]*' | sort -u > options
+	for page in "$ROOT"/README.md "$ROOT"/[a-s]*/README.md "$ROOT"/trace/README.md "$ROOT"/*/*.man "$ROOT"/common/tools/*.man; do
+		for option in $(grep -oE -- '(^|[^-a-zA-Z=])--[a-z][a-z-]*' "$page" | grep -oE -- '--[a-z-]+' | sort -u); do
+			grep -qxF -- "$option" options || { echo "$page: $option"; missing=1; }
+		done
+	done
+	[ "$missing" = 0 ]
+}
