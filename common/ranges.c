@@ -27,6 +27,13 @@ static void fit(void)
 int range_axis(const UOp *r) { return (int)r->arg->a[0]->i; }
 const char *range_kind(const UOp *r) { return r->arg->a[1]->s; }
 
+int64_t range_size(const UOp *r)
+{
+	int64_t n = 0;
+	ix_is_const(r->src[0], &n);
+	return n;
+}
+
 static uint64_t own_mask(const UOp *u)
 {
 	uint64_t m = 0;

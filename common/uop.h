@@ -351,6 +351,8 @@ UOp *substitute(UOp *root, size_t n, UOp *const *from, UOp *const *to);
 uint64_t range_mask(UOp *u);
 int range_axis(const UOp *range);
 const char *range_kind(const UOp *range);
+/* How many turns it has, 0 when that is not known. */
+int64_t range_size(const UOp *range);
 
 /* ---- graph: a document ------------------------------------------------------------------------------ */
 

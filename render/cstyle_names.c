@@ -3,7 +3,6 @@
  * a b! → a_b_, int → int_, v3 → v3_, 2x → x2x */
 #include "render.h"
 #include <ctype.h>
-#include <stdlib.h>
 
 static const char reserved[] =
 	" alignas alignof and and_eq as_type asm atomic_int atomic_uint auto barrier bfloat bitand"

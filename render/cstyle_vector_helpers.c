@@ -10,7 +10,6 @@
  * $L $H limits of the source, $l $h the values beyond them (or lists of the lower and the upper
  * half). */
 #include "cstyle_vector.h"
-#include <stdlib.h>
 
 /* ---- types */
 

@@ -6,7 +6,6 @@
  * The code is taken as it is and compiled by itself (`alone`): what it defines may have any name.
  * Whoever runs this has said --allow-custom. */
 #include "render.h"
-#include <stdlib.h>
 
 /* the targets that there is code for, with commas */
 static const char *targets_of(const Val *code)

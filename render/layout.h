@@ -31,8 +31,6 @@ UOp *place_buffer(const UOp *call, const UOp *index);
 bool is_constant(const UOp *buffer);
 /* The factor of range in a place; 0: not in it. False when the place is not linear in it. */
 bool place_step(UOp *flat, UOp *range, int64_t *step);
-/* How many turns a RANGE has, 0 when that is not known. */
-int64_t range_size(const UOp *range);
 
 /* ---- the passes */
 

@@ -173,7 +173,7 @@ static void check_stores(const Blocks *b, const UOp *call)
 	for (uint32_t s = 0; s < f.kernel->nsrc; s++) {
 		const UOp *store = f.kernel->src[s];
 		Lay *y = lay_of(b, place_buffer(call, store->src[0]));
-		if (y && (f.serial || store->nsrc > 2 || f.in_place || store->src[1]->op == OP_RSORT))
+		if (y && (f.serial || store->nsrc > 2 || f.in_place || f.sort))
 			y->fixed = true;
 	}
 }

@@ -28,19 +28,6 @@ typedef struct {
 	bool rows;              /* whole rows are summed at once: neighbours in them stay neighbours */
 } Long;
 
-static int64_t least_count(const Facts *f, uint64_t set)
-{
-	int64_t n = 1, lo, hi;
-	for (int r = 0; r < f->nrange; r++) {
-		if (!(set >> r & 1))
-			continue;
-		ix_bounds(f->range[r]->src[0], &lo, &hi);
-		if (lo < 1 || !mul_ok(n, lo, &n))
-			return lo < 1 ? 0 : INT64_C(1) << 62;
-	}
-	return n;
-}
-
 /* ---- finding one */
 
 /* Ranges that u or a reduction within binds; *inner gets those bound within. */
@@ -61,7 +48,7 @@ static UOp *range_to_split(const Facts *f, uint64_t set, int64_t parts)
 	int best = -1;
 	int64_t most = 1;
 	for (int r = 0; r < f->nrange; r++) {
-		int64_t n = set >> r & 1 ? least_count(f, 1ull << r) : 0;
+		int64_t n = set >> r & 1 ? least_size(f, r) : 0;
 		if (n > most && most < parts) {
 			best = r;
 			most = n;
@@ -81,7 +68,7 @@ static int64_t power_below(int64_t n)
 static bool is_long(Long *l, UOp *u)
 {
 	uint64_t inner, all = bound_in(u, &inner) | (l->rows ? l->f.out : 0);
-	int64_t work = least_count(&l->f, all), n = work / PART_LEAST, most = MOST_PARTS;
+	int64_t work = least_of(&l->f, all), n = work / PART_LEAST, most = MOST_PARTS;
 	if (free_of(u) & ~l->f.out || work < (l->rows ? LONG_ROWS : LONG))
 		return false;
 	most = l->rows ? MOST_ROW_PARTS : most;
@@ -89,7 +76,7 @@ static bool is_long(Long *l, UOp *u)
 	l->along = range_to_split(&l->f, bound_of(u) & ~inner, l->parts);
 	if (!l->along)
 		return false;
-	n = least_count(&l->f, bit_of(l->along));
+	n = least_of(&l->f, bit_of(l->along));
 	l->parts = l->parts < n ? l->parts : power_below(n);
 	l->reduce = u;
 	return l->parts > 1;
@@ -101,7 +88,7 @@ static bool has_rows(const Long *l)
 	UOp *to = flat_place(l->f.kernel->src[0]->src[0]);
 	int64_t step;
 	for (int r = 0; r < l->f.nrange; r++) {
-		if (!place_step(to, l->f.range[r], &step) || step != 1 || least_count(&l->f, 1ull << r) < 2)
+		if (!place_step(to, l->f.range[r], &step) || step != 1 || least_size(&l->f, r) < 2)
 			continue;
 		for (size_t i = 0; i < l->f.all.n; i++) {
 			UOp *u = l->f.all.at[i];

@@ -17,13 +17,6 @@ bool place_step(UOp *flat, UOp *range, int64_t *step)
 	return true;
 }
 
-int64_t range_size(const UOp *range)
-{
-	int64_t n = 0;
-	ix_is_const(range->src[0], &n);
-	return n;
-}
-
 bool is_constant(const UOp *b)
 {
 	return !strcmp(buffer_role(b), "const") || !strcmp(buffer_role(b), "prepared");

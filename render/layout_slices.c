@@ -131,10 +131,7 @@ static bool plain_call(Member *m, UOp *call)
 	facts_find(&m->f, call->src[0], false);
 	if (last_axis(&m->f) + 1 == MAX_RANGES)         /* a slice's rows are one range more */
 		return false;
-	for (uint32_t i = 0; i < m->f.kernel->nsrc; i++)
-		if (m->f.kernel->src[i]->src[1]->op == OP_RSORT)
-			return false;
-	return !call_aliases(call) && !m->f.serial && !m->f.in_place;
+	return !call_aliases(call) && !m->f.serial && !m->f.in_place && !m->f.sort;
 }
 
 /* Joins the call to the group when it reads what the group writes by slices, and writes nothing that the group touches. */

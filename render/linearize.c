@@ -499,17 +499,12 @@ static UOp *finish(Lowering *l)
 	return node_like(k, l->out.n, l->out.at, arg);
 }
 
-static bool sorts(const UOp *kernel)
-{
-	return kernel->nsrc == 1 && kernel->src[0]->src[1]->op == OP_RSORT;
-}
-
 static UOp *kernel_linearize(const Use *use)
 {
 	Lowering l;
 	lowering_begin(&l, use->kernel, use->alias);
 	plan_read(&l.plan, &l.facts);
-	if (sorts(use->kernel)) {
+	if (l.facts.sort) {
 		Scope *last[MAX_LAST];
 		loops_open(&l, last);
 		last[0]->sort = use->kernel->src[0];

@@ -10,7 +10,7 @@ enum { FEW = 4096, GROUP_LEAST = 64 };
 
 static void look(const Facts *f, Look *k)
 {
-	*k = (Look){.sorts = f->kernel->src[0]->src[1]->op == OP_RSORT};
+	*k = (Look){0};
 	for (size_t i = 0; i < f->all.n; i++) {
 		UOp *u = f->all.at[i];
 		if (u->op == OP_RSCAN)
@@ -52,8 +52,8 @@ static void move_inside(Plan *p, int r, uint64_t outside)
 static void choose_order(Plan *p, const Facts *f, const Look *k)
 {
 	uint64_t set = f->out;
-	if (k->sorts)
-		set &= ~bit_of(f->kernel->src[0]->src[1]->src[1]);
+	if (f->sort)
+		set &= ~bit_of(f->sort->src[1]);
 	p->norder = 0;
 	for (int r = 0; r < f->nrange; r++) {
 		if (!(set >> r & 1))

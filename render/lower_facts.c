@@ -106,8 +106,11 @@ void facts_find(Facts *f, UOp *kernel, bool alias)
 	bool again = alias;
 	*f = (Facts){.kernel = kernel, .alias = alias, .all = depth_first(kernel)};
 	f->written = arena_alloc(kernel->nsrc * sizeof *f->written);
-	for (uint32_t i = 0; i < kernel->nsrc; i++)
+	for (uint32_t i = 0; i < kernel->nsrc; i++) {
 		f->written[f->nwritten++] = kernel->src[i]->src[0]->src[0];
+		if (kernel->src[i]->src[1]->op == OP_RSORT)
+			f->sort = kernel->src[i]->src[1];
+	}
 	room();
 	for (size_t i = 0; i < f->all.n; i++) {
 		fact[f->all.at[i]->id] = (Fact){0};
@@ -137,6 +140,19 @@ int64_t count_of(const Facts *f, uint64_t set)
 		ix_bounds(f->range[i]->src[0], &lo, &hi);
 		if (!mul_ok(n, hi < 0 ? 0 : hi, &n) || n > INT64_C(1) << 62)
 			return INT64_C(1) << 62;
+	}
+	return n;
+}
+
+int64_t least_of(const Facts *f, uint64_t set)
+{
+	int64_t n = 1, lo, hi;
+	for (int i = 0; i < f->nrange; i++) {
+		if (!(set >> i & 1))
+			continue;
+		ix_bounds(f->range[i]->src[0], &lo, &hi);
+		if (lo < 1 || !mul_ok(n, lo, &n))
+			return lo < 1 ? 0 : INT64_C(1) << 62;
 	}
 	return n;
 }

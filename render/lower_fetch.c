@@ -130,12 +130,6 @@ typedef struct {
 	int64_t rows, tile;     /* elements of the ranges that do not move it; those in a tile */
 } Panel;
 
-static int64_t known_size(const Facts *f, int r)
-{
-	int64_t n;
-	return ix_is_const(f->range[r]->src[0], &n) ? n : 0;
-}
-
 static int tile_or_one(const Plan *p, int r) { return p->tile[r].unroll ? tile_size(p, r) : 1; }
 
 /* Is the place element v of turn after turn of r, without a gap, and nothing else? */
@@ -146,7 +140,7 @@ static bool fills_panels(const Facts *f, Panel *n)
 	uint64_t moves = free_of(n->load->src[0]);
 	sum_of(&s, n->load->src[0]->src[1]);
 	for (int k = 0; k < f->nrange; k++)
-		if (moves >> k & 1 && k != n->r && !mul_ok(all, known_size(f, k), &all))
+		if (moves >> k & 1 && k != n->r && !mul_ok(all, range_size(f->range[k]), &all))
 			return false;
 	n->step = sum_coef(&s, f->range[n->r]);
 	return s.n == __builtin_popcountll(moves) && !s.k && sum_coef(&s, f->range[n->v]) == 1 && all && n->step == all;
@@ -160,7 +154,7 @@ static bool rows_within(const Plan *p, const Facts *f, Panel *n)
 	for (int i = 0; i < p->norder; i++) {
 		int r = p->order[i];
 		bool is_row = r != n->r && r != n->v;
-		if ((is_row && (!inside || p->chunk[r])) || !mul_ok(n->rows, is_row ? known_size(f, r) : 1, &n->rows))
+		if ((is_row && (!inside || p->chunk[r])) || !mul_ok(n->rows, is_row ? range_size(f->range[r]) : 1, &n->rows))
 			return false;
 		n->tile *= is_row ? tile_or_one(p, r) : 1;
 		inside |= r == n->r;
@@ -177,7 +171,7 @@ static bool is_panel(const Plan *p, const Facts *f, const UOp *u, int v, Panel *
 	if (!moves || moves & (moves - 1))
 		return false;
 	n->r = __builtin_ctzll(moves);
-	return known_size(f, v) == tile_size(p, v) && fills_panels(f, n) && rows_within(p, f, n) &&
+	return range_size(f->range[v]) == tile_size(p, v) && fills_panels(f, n) && rows_within(p, f, n) &&
 		mul_ok(n->step, tile_or_one(p, n->r), &n->size) && n->size * dtype_size(u->dtype) <= PANEL_MOST;
 }
 
@@ -208,7 +202,7 @@ static UOp *rows_before(const Lowering *l, const Scope *s, const Panel *n)
 	for (int i = 0; i < l->plan.norder; i++) {
 		int r = l->plan.order[i];
 		if (r != n->r && r != n->v)
-			at = ix_add(ix_mul(at, ix_const(known_size(&l->facts, r))), first_of(l, s, r));
+			at = ix_add(ix_mul(at, ix_const(range_size(l->facts.range[r]))), first_of(l, s, r));
 	}
 	return at;
 }

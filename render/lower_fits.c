@@ -1,16 +1,6 @@
 /* Does a list of actions fit its kernel?  Those that a heuristic writes do; one that was written by hand, saved with another
  * document or changed by a search may not.  What is let through here gives the kernel's values, whatever it does to their speed. */
 #include "render.h"
-#include "ix.h"
-
-static bool sorts(const Facts *f) { return f->kernel->src[0]->src[1]->op == OP_RSORT; }
-
-static int64_t least_size(const Facts *f, int r)
-{
-	int64_t lo, hi;
-	ix_bounds(f->range[r]->src[0], &lo, &hi);
-	return lo;
-}
 
 bool tile_fixed(const Plan *p, const Facts *f, int r)
 {
@@ -29,13 +19,14 @@ static int place_in_order(const Plan *p, int r)
 	return -1;
 }
 
-/* Every output range, but that of a sort. */
+/* Every output range, but that of a sort, which has a kernel of its own. */
 static bool order_has_all(const Plan *p, const Facts *f)
 {
 	uint64_t set = 0;
 	for (int i = 0; i < p->norder; i++)
 		set |= 1ull << p->order[i];
-	return set == (f->out & ~(sorts(f) ? bit_of(f->kernel->src[0]->src[1]->src[1]) : 0));
+	return !f->sort ? set == f->out :
+		f->kernel->nsrc == 1 && set == (f->out & ~bit_of(f->sort->src[1]));
 }
 
 /* Serial ranges stand as they do in the kernel, a running fold's inside all that it depends on. */
@@ -78,7 +69,7 @@ static bool tiles_fit(const Plan *p, const Facts *f)
 		if (size > 1 << 16)
 			return false;
 	}
-	return !p->nlanes || (p->mode == PLAN_LOOPS && !target->gpu && !f->serial && !sorts(f));
+	return !p->nlanes || (p->mode == PLAN_LOOPS && !target->gpu && !f->serial && !f->sort);
 }
 
 /* A chunk is of a tile whose last one may begin early, and there are never fewer of them than it takes. */
@@ -198,7 +189,7 @@ static bool items_fit(const Plan *p, const Facts *f)
 {
 	if (p->mode == PLAN_LOOPS)
 		return true;
-	if (p->mode == PLAN_GROUP && (f->serial || sorts(f)))
+	if (p->mode == PLAN_GROUP && (f->serial || f->sort))
 		return false;
 	return target->gpu && p->items > 0 && !(p->items & (p->items - 1)) && !(p->bound & ~(f->out & ~f->serial));
 }

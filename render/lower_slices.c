@@ -7,7 +7,6 @@
  * The grids are the same by then, so an item of one is an item of all. Memory is planned again, since what the first call
  * read is now in use until the last is done. */
 #include "render.h"
-#include "ix.h"
 #include <stdlib.h>
 
 enum { MOST_CALLS = 16 };

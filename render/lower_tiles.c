@@ -74,13 +74,6 @@ static bool walks(const Tiling *t, UOp *body, int r)
 	return ok;
 }
 
-static int64_t least_size(const Facts *f, int r)
-{
-	int64_t lo, hi;
-	ix_bounds(f->range[r]->src[0], &lo, &hi);
-	return lo;
-}
-
 static int64_t turns_of(const Tiling *t, const UOp *u)
 {
 	return count_of(t->f, bound_of(u));
@@ -536,7 +529,7 @@ static void keep_slices(Plan *p, const int *slices, int n)
 static void choose(Plan *p, const Facts *f, const Look *k)
 {
 	Tiling t = {.p = p, .f = f, .k = k, .v = -1};
-	if (!target->vector || f->serial || k->scan.n || k->sorts)
+	if (!target->vector || f->serial || k->scan.n || f->sort)
 		return;
 	t.lanes = kernel_lanes(f);
 	t.heavy = find_heavy(f);

@@ -14,13 +14,6 @@ enum { LEAST = 4, MOST = 16, BLOCK_BYTES = 128, FETCH_BYTES = 1 << 17 };
 
 typedef struct { const Facts *f; int v, lanes; } Turns;
 
-static int64_t least_size(const Facts *f, int r)
-{
-	int64_t lo, hi;
-	ix_bounds(f->range[r]->src[0], &lo, &hi);
-	return lo;
-}
-
 /* How far one step of range r within a tile of n moves a place; -1: not by a fixed step. Where n does
  * not divide the range, tiles may begin anywhere. */
 static int64_t step_in_tile(const Turns *t, UOp *at, int r, int n)

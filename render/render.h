@@ -86,6 +86,7 @@ typedef struct {
 	uint64_t serial;        /* those of them that run in order */
 	bool alias;
 	bool in_place;          /* reads what it writes */
+	UOp *sort;              /* the RSORT that it stores, or NULL */
 	UOp **written;          /* the PARAMs it stores to */
 	int nwritten;
 } Facts;
@@ -105,6 +106,9 @@ int last_axis(const Facts *f);
 /* Greatest number of iterations of the ranges in set, from the variables' bounds (saturates at
  * 2^62). */
 int64_t count_of(const Facts *f, uint64_t set);
+/* The least number; that of one range. */
+int64_t least_of(const Facts *f, uint64_t set);
+static inline int64_t least_size(const Facts *f, int r) { return least_of(f, 1ull << r); }
 
 /* ---- lower_actions.c: what to do to a kernel ------------------------------------------------- */
 
@@ -149,7 +153,6 @@ bool tile_fixed(const Plan *p, const Facts *f, int r);
 /* The outermost reductions of a kernel, and its running folds. */
 typedef struct {
 	VEC(UOp *) reduce, scan;
-	bool sorts;
 	int weight[MAX_RANGES];         /* reductions that depend on the output range */
 } Look;
 /* Puts the output ranges into a plan in the order that suits the kernel's reductions. */
