@@ -26,10 +26,11 @@
 
 /* ---- the list as data */
 
-static int range_of(const Facts *f, const Val *axis)
+/* Two reductions may each have a range of one axis number: among says which are meant. */
+static int range_of(const Facts *f, const Val *axis, uint64_t among)
 {
 	for (int r = 0; axis->kind == VAL_INT && r < f->nrange; r++)
-		if (axis_of(f, r) == axis->i)
+		if (axis_of(f, r) == axis->i && among >> r & 1)
 			return r;
 	die(MALFORMED, "node %u KERNEL: an action names a range that it does not have", f->kernel->id);
 }
@@ -109,27 +110,27 @@ static int number(const Facts *f, const Val *a, size_t i, int64_t most)
 	return (int)a->a[i]->i;
 }
 
-static uint64_t set_from(const Facts *f, const Val *a, size_t from)
+static uint64_t set_from(const Facts *f, const Val *a, size_t from, uint64_t among)
 {
 	uint64_t set = 0;
 	for (size_t i = from; i < a->n; i++)
-		set |= 1ull << range_of(f, a->a[i]);
+		set |= 1ull << range_of(f, a->a[i], among);
 	return set;
 }
 
 static void read_order(Plan *p, const Facts *f, const Val *a)
 {
-	uint64_t set = set_from(f, a, 1);
+	uint64_t set = set_from(f, a, 1, ~0ull);
 	if (set & ~f->out || (size_t)__builtin_popcountll(set) != a->n - 1)
 		die(MALFORMED, "node %u KERNEL: the order is not one of its output ranges", f->kernel->id);
 	p->norder = 0;
 	for (size_t i = 1; i < a->n; i++)
-		p->order[p->norder++] = range_of(f, a->a[i]);
+		p->order[p->norder++] = range_of(f, a->a[i], f->out);
 }
 
 static void read_tile(Plan *p, const Facts *f, const Val *a)
 {
-	int r = a->n == 4 ? range_of(f, a->a[1]) : -1;
+	int r = a->n == 4 ? range_of(f, a->a[1], ~0ull) : -1;
 	if (r < 0 || p->tile[r].unroll)
 		die(MALFORMED, "node %u KERNEL: a tile is [\"tile\", range, unroll, vector], one a range",
 			f->kernel->id);
@@ -157,7 +158,7 @@ static void read_ahead(Plan *p, const Facts *f, const Val *a)
 {
 	if (a->n != 2)
 		die(MALFORMED, "node %u KERNEL: what is fetched ahead is [\"ahead\", range]", f->kernel->id);
-	p->ahead = set_from(f, a, 1);
+	p->ahead = set_from(f, a, 1, ~0ull);
 }
 
 static void read_grid(Plan *p, const Facts *f, const Val *a)
@@ -169,14 +170,14 @@ static void read_chunk(Plan *p, const Facts *f, const Val *a)
 {
 	if (a->n != 3)
 		die(MALFORMED, "node %u KERNEL: a chunk is [\"chunk\", range, tiles]", f->kernel->id);
-	p->chunk[range_of(f, a->a[1])] = number(f, a, 2, 1 << 20);
+	p->chunk[range_of(f, a->a[1], ~0ull)] = number(f, a, 2, 1 << 20);
 }
 
 static void read_items(Plan *p, const Facts *f, const Val *a)
 {
 	p->mode = val_is_str(a->a[0], "bind") ? PLAN_ITEMS : PLAN_GROUP;
 	p->items = number(f, a, 1, 1024);
-	p->bound = set_from(f, a, 2);
+	p->bound = set_from(f, a, 2, ~0ull);
 }
 
 /* A value in a row buffer over the ranges, or turned along one. */
@@ -189,7 +190,7 @@ static void read_staged(Plan *p, const Facts *f, const Val *a)
 	if (p->nstage == MAX_STAGED)
 		die(MALFORMED, "node %u KERNEL: more than %d values are staged", f->kernel->id, MAX_STAGED);
 	s->value = f->all.at[number(f, a, 1, f->all.n - 1)];
-	*(turned ? &s->along : &s->over) = set_from(f, a, 2);
+	*(turned ? &s->along : &s->over) = set_from(f, a, 2, free_of(s->value));
 	p->nstage++;
 }
 

@@ -110,6 +110,16 @@ second() {
 	derived 105 6 columns < s.t
 }
 
+@test "jac: two folds in one kernel, with inner ranges of one axis number" {
+	printf 'input w f64[3, 2]\ninput k i64[4]\nv = take(w, k %% 2, axis=1)\noutput y = sum(w ** 2) + sum(v ** 2)\n' > p.t
+	tool trace p.t > g.mp
+	tool jac --mode forward -w w --only g.mp > f.mp
+	tool jac --mode reverse -w w --only g.mp > r.mp
+	ok tool run f.mp w=rand k=1,2,5,7 -o f.npz
+	ok tool run --interpret r.mp w=rand k=1,2,5,7 -o r.npz
+	ok tool diff f.npz r.npz
+}
+
 @test "hess: chains, arrows, blocks, linear parts" {
 	second 28 3 star <<< 'input x f64[10]; output y = sum((x[1:] - x[:-1] ** 2) ** 2 * 100 + (1 - x[:-1]) ** 2)'
 	second 22 2 star <<< 'input x f64[8]; output y = sum(x[0] * sin(x)) + sum(x ** 4)'
