@@ -371,14 +371,3 @@ void safetensors_head(Buf *out, size_t n, const char *const *names, const Array 
 	buf_add(out, head.s, head.n);
 	buf_free(&head);
 }
-
-void safetensors_write(const char *path, size_t n, const char *const *names, const Array *a)
-{
-	Buf out = {0};
-
-	safetensors_head(&out, n, names, a, NULL, NULL);
-	for (size_t i = 0; i < n; i++)
-		buf_add(&out, a[i].data, a[i].bytes);
-	file_write(path, out.s, out.n);
-	buf_free(&out);
-}

@@ -583,7 +583,6 @@ bool safetensors_locate(const char *path, const char *name, Array *head, int64_t
 void npy_bytes(Buf *out, const Array *a);                    /* the file's bytes */
 void npy_write(const char *path, const Array *a);            /* whole or not at all */
 void npz_write(const char *path, size_t n, const char *const *names, const Array *a);
-void safetensors_write(const char *path, size_t n, const char *const *names, const Array *a);
 /* What stands before the arrays' bytes, which follow one another; key: a note of plain text in its metadata, or NULL. */
 void safetensors_head(Buf *out, size_t n, const char *const *names, const Array *a, const char *key, const char *note);
 bool safetensors_has(const char *path, const char *name);
