@@ -31,6 +31,10 @@ UOp *place_buffer(const UOp *call, const UOp *index);
 bool is_constant(const UOp *buffer);
 /* The factor of range in a place; 0: not in it. False when the place is not linear in it. */
 bool place_step(UOp *flat, UOp *range, int64_t *step);
+/* The output range along which what a kernel stores lies next to each other, or NULL. */
+UOp *stored_along(const Facts *f);
+/* The ranges of a set, in order of their axes; returns how many. */
+int ranges_of(const Facts *f, uint64_t set, UOp **range);
 
 /* ---- the passes */
 

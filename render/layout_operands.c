@@ -11,24 +11,6 @@ enum { ROWS_LEAST = 256, SUM_LEAST = 8 };
 /* An operand to be turned: its load, and the ranges that it moves in, the vector's last. */
 typedef struct { Roles r; UOp *call, *load, *order[MAX_RANGES]; int n; } Operand;
 
-/* The output range along which what is stored lies next to each other. */
-static UOp *stored_along(const Facts *f)
-{
-	UOp *flat = flat_place(f->kernel->src[0]->src[0]);
-	int64_t step;
-	for (int i = 0; i < f->nrange; i++)
-		if (f->out >> i & 1 && range_size(f->range[i]) > 1 && place_step(flat, f->range[i], &step) && step == 1)
-			return f->range[i];
-	return NULL;
-}
-
-static void add_ranges(Operand *o, uint64_t set)
-{
-	for (int i = 0; i < o->r.facts.nrange; i++)
-		if (set >> i & 1)
-			o->order[o->n++] = o->r.facts.range[i];
-}
-
 /* Does the load's buffer have about as many elements as its ranges have places, each known? */
 static bool whole(const Operand *o)
 {
@@ -50,9 +32,8 @@ static bool wrong_way(Operand *o, UOp *load, const UOp *other, UOp *vector)
 		(place_step(flat_place(load->src[0]), vector, &step) && step == 1))
 		return false;
 	o->load = load;
-	o->n = 0;
-	add_ranges(o, moves & f->out & ~v);
-	add_ranges(o, moves & sum);
+	o->n = ranges_of(f, moves & f->out & ~v, o->order);
+	o->n += ranges_of(f, moves & sum, o->order + o->n);
 	o->order[o->n++] = vector;
 	return whole(o);
 }

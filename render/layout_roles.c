@@ -17,6 +17,26 @@ bool place_step(UOp *flat, UOp *range, int64_t *step)
 	return true;
 }
 
+UOp *stored_along(const Facts *f)
+{
+	UOp *flat = flat_place(f->kernel->src[0]->src[0]);
+	int64_t step;
+	for (int i = 0; i < f->nrange; i++)
+		if (f->out >> i & 1 && range_size(f->range[i]) > 1 && place_step(flat, f->range[i], &step) &&
+			step == 1)
+			return f->range[i];
+	return NULL;
+}
+
+int ranges_of(const Facts *f, uint64_t set, UOp **range)
+{
+	int n = 0;
+	for (int i = 0; i < f->nrange; i++)
+		if (set >> i & 1)
+			range[n++] = f->range[i];
+	return n;
+}
+
 bool is_constant(const UOp *b)
 {
 	return !strcmp(buffer_role(b), "const") || !strcmp(buffer_role(b), "prepared");

@@ -29,18 +29,6 @@ typedef struct { Map made; VEC(UOp *) packs, out; VEC(Table) tables; int count; 
 
 /* ---- whether, and in what order */
 
-static UOp *vector_range(const Roles *r)
-{
-	UOp *flat = flat_place(r->facts.kernel->src[0]->src[0]);
-	for (int i = 0; i < r->facts.nrange; i++) {
-		int64_t step;
-		if (r->facts.out >> i & 1 && place_step(flat, r->facts.range[i], &step) && step == 1 &&
-			range_size(r->facts.range[i]) > 1)
-			return r->facts.range[i];
-	}
-	return NULL;
-}
-
 /* Rows that one panel serves: they ask for three vectors, a row alone for one long stream. */
 static int vectors_wanted(const Repack *p)
 {
@@ -62,13 +50,6 @@ static int64_t panel_width(int64_t n, int lanes, int vectors)
 		}
 	}
 	return best;
-}
-
-static void add_ranges(Repack *p, uint64_t set)
-{
-	for (int i = 0; i < p->r->facts.nrange; i++)
-		if (set >> i & 1 && p->r->facts.range[i] != p->vector)
-			p->order[p->n++] = p->r->facts.range[i];
 }
 
 /* Is the constant read in this order already? */
@@ -100,13 +81,13 @@ static bool plain(const Repack *p)
 
 static bool repack_find(Repack *p, Roles *r, UOp *call)
 {
-	*p = (Repack){.r = r, .call = call, .vector = vector_range(r)};
+	*p = (Repack){.r = r, .call = call, .vector = stored_along(&r->facts)};
 	UOp *w = r->w->src[0], *buffer = place_buffer(call, w);
 	uint64_t free = free_of(w), v = p->vector ? bit_of(p->vector) : 0;
 	if (!is_constant(buffer) || !(free & v) || r->facts.serial)
 		return false;
-	add_ranges(p, free & r->facts.out);
-	add_ranges(p, free & bound_of(r->reduce));
+	p->n = ranges_of(&r->facts, free & r->facts.out & ~v, p->order);
+	p->n += ranges_of(&r->facts, free & bound_of(r->reduce), p->order + p->n);
 	p->order[p->n++] = p->vector;
 	int element = (int)dtype_size(r->reduce->dtype), lanes = target->vector / (element < 4 ? 4 : element);
 	int64_t size = range_size(p->vector);
