@@ -15,16 +15,15 @@
 #include <stdlib.h>
 
 enum {
-	MOST_AXES = 8, MOST_CALLS = 16,
 	SLICE_BYTES = 512 << 10,        /* what a slice holds at most: it is on the stack, and stays in a core's cache */
 	NEAR_BYTES = 1 << 20,           /* a buffer that stays in a core's cache beside them */
 	SLICES_LEAST = 8                /* so that threads get even shares */
 };
 
 /* A call and the ranges of it that are the slices, outermost first. */
-typedef struct { UOp *call; Facts f; uint64_t writes; UOp *outer[MOST_AXES]; } Member;
+typedef struct { UOp *call; Facts f; uint64_t writes; UOp *outer[MAX_SLICE_AXES]; } Member;
 typedef struct {
-	Member at[MOST_CALLS];
+	Member at[MAX_SLICE_CALLS];
 	int n, axes;                    /* how many axes in front all of them agree in */
 	VEC(UOp *) inside;              /* temporaries that only they touch, over all of these axes */
 } Group;
@@ -69,7 +68,7 @@ static int loops_in_front(uint64_t own, const UOp *index, UOp **loop)
 {
 	const Shape *s = index->src[0]->shape;
 	int n = 0;
-	for (int k = 0; k < s->rank && n < MOST_AXES; k++) {
+	for (int k = 0; k < s->rank && n < MAX_SLICE_AXES; k++) {
 		UOp *at = index->src[1 + k];
 		int64_t one;
 		if (ix_is_const(s->dim[k], &one) && one == 1)
@@ -91,7 +90,7 @@ static int common_loops(Member *m, const UOp *buffer, UOp **loop)
 	facts_find(&m->f, m->call->src[0], false);
 	uint64_t own = own_loops(&m->f);
 	for (size_t i = 0; i < m->f.all.n; i++) {
-		UOp *here[MOST_AXES];
+		UOp *here[MAX_SLICE_AXES];
 		if (!is_place(m->f.all.at[i], slot))
 			continue;
 		int have = loops_in_front(own, m->f.all.at[i], here);
@@ -110,7 +109,7 @@ static int common_loops(Member *m, const UOp *buffer, UOp **loop)
  * in how many axes it does, of so many. */
 static int agree(Member *m, const UOp *buffer, int axes)
 {
-	UOp *loop[MOST_AXES] = {0};
+	UOp *loop[MAX_SLICE_AXES] = {0};
 	int n = common_loops(m, buffer, loop);
 	for (int k = 0; k < n && k < axes; k++) {
 		if (m->outer[k] && m->outer[k] != loop[k])
@@ -140,7 +139,7 @@ static bool join(Group *g, UOp *call)
 	Member m;
 	bool reads = false;
 	int axes = g->axes;
-	if (g->n == MOST_CALLS || !plain_call(&m, call))
+	if (g->n == MAX_SLICE_CALLS || !plain_call(&m, call))
 		return false;
 	Group with = *g;
 	for (uint32_t k = 1; k < call->nsrc; k++) {
@@ -273,7 +272,7 @@ static UOp *member_call(const Group *g, int i, int64_t rows)
 /* The longest group from call i on, of at most so many calls. */
 static void find_group(const Slices *s, Group *g, UOp *const *call, uint32_t left, int most)
 {
-	*g = (Group){.axes = MOST_AXES};
+	*g = (Group){.axes = MAX_SLICE_AXES};
 	if (!plain_call(&g->at[0], call[0]))
 		return;
 	for (g->n = 1; g->n < most && g->n < (int)left && join(g, call[g->n]);)
@@ -306,7 +305,7 @@ static bool has_enough(UOp *const *call, uint32_t n)
 static int64_t best_group(const Slices *s, Group *g, UOp *const *call, uint32_t left)
 {
 	int64_t rows = 0;
-	for (int most = MOST_CALLS; most > 1 && has_enough(call, (int)left < most ? (int)left : most); most--) {
+	for (int most = MAX_SLICE_CALLS; most > 1 && has_enough(call, (int)left < most ? (int)left : most); most--) {
 		find_group(s, g, call, left, most);
 		if (g->n > 1 && choose(g, &rows))
 			return rows;

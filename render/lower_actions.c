@@ -70,6 +70,26 @@ static void choose_order(Plan *p, const Facts *f, const Look *k)
 	}
 }
 
+int order_without(int *order, int n, const int *range, int count)
+{
+	int left = 0;
+	for (int i = 0; i < n; i++) {
+		bool stays = true;
+		for (int k = 0; k < count; k++)
+			stays &= order[i] != range[k];
+		if (stays)
+			order[left++] = order[i];
+	}
+	return left;
+}
+
+void order_in_front(Plan *p, const int *range, int count)
+{
+	memmove(p->order + count, p->order, p->norder * sizeof *p->order);
+	memcpy(p->order, range, count * sizeof *range);
+	p->norder += count;
+}
+
 void plan_order(Plan *p, const Facts *f)
 {
 	Look k;

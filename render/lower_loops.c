@@ -68,7 +68,9 @@ static const Val *sizes_val(UOp *const *size, int n)
 	return val_array(n, v);
 }
 
-UOp *grid_bind(Lowering *l, Scope *s, uint64_t set, int items)
+/* Grid counters for the ranges in set over up to target->dims dimensions, items work items in the
+ * first. Puts them into s->at; returns the guard (NULL: none is needed). */
+static UOp *grid_bind(Lowering *l, Scope *s, uint64_t set, int items)
 {
 	int range[MAX_RANGES], n = ranges_in(set, range);
 	UOp *guard = NULL;

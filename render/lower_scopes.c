@@ -22,14 +22,16 @@ Scope *scope_new(Lowering *l, Scope *parent, uint64_t binds, UOp *open)
 	return s;
 }
 
-Scope *scope_place(Scope *ctx, uint64_t free)
+/* The scope in which a value that depends on free is computed when it is used in ctx. */
+static Scope *scope_place(Scope *ctx, uint64_t free)
 {
 	while (ctx->parent && !(ctx->binds & free))
 		ctx = ctx->parent;
 	return ctx;
 }
 
-Scope *scope_outside(Scope *ctx, uint64_t free)
+/* The scope outside all lanes in which the ranges of free have values, or a tile of them starts. */
+static Scope *scope_outside(Scope *ctx, uint64_t free)
 {
 	while (ctx->parent && (ctx->base || !((ctx->binds | ctx->starts) & free)))
 		ctx = ctx->parent;

@@ -9,7 +9,56 @@
 #include "render.h"
 #include <stdlib.h>
 
-enum { MOST_CALLS = 16 };
+/* ---- what a kernel says of slices */
+
+enum { MAX_LOCAL = 64 };
+/* The axis numbers of the loops that are the slices (none: there is no such thing), and the slots of buffers that stay
+ * within one. */
+typedef struct { bool first; int n, nlocal; int64_t axis[MAX_SLICE_AXES], local[MAX_LOCAL]; } Slice;
+
+static int read_numbers(const UOp *kernel, const Val *list, int64_t most, int64_t *out, int n)
+{
+	if (!list || list->kind != VAL_ARRAY || list->n > (size_t)n)
+		die(MALFORMED, "node %u KERNEL: slice has no %d numbers", kernel->id, n);
+	for (size_t i = 0; i < list->n; i++) {
+		if (list->a[i]->kind != VAL_INT || list->a[i]->i < 0 || list->a[i]->i >= most)
+			die(MALFORMED, "node %u KERNEL: a number of slice does not fit", kernel->id);
+		out[i] = list->a[i]->i;
+	}
+	return (int)list->n;
+}
+
+static Slice slice_of(const UOp *kernel)
+{
+	const Val *v = val_get(kernel->arg, "slice"), *first;
+	Slice s = {0};
+	if (!v || v->kind != VAL_MAP)
+		return s;
+	first = val_get(v, "first");
+	s.first = first && first->kind == VAL_BOOL && first->b;
+	s.n = read_numbers(kernel, val_get(v, "axes"), MAX_RANGES, s.axis, MAX_SLICE_AXES);
+	s.nlocal = read_numbers(kernel, val_get(v, "local"), MAX_LOCAL, s.local, MAX_LOCAL);
+	return s;
+}
+
+int slice_ranges(const Facts *f, int *range)
+{
+	Slice s = slice_of(f->kernel);
+	uint64_t free = f->out & ~f->serial;
+	for (int i = 0; i < s.n; i++) {
+		range[i] = -1;
+		for (int r = 0; r < f->nrange; r++)
+			if (axis_of(f, r) == s.axis[i] && free >> r & 1)
+				range[i] = r;
+		if (range[i] < 0)
+			die(MALFORMED, "node %u KERNEL: slice names a loop that it does not have", f->kernel->id);
+		free &= ~(1ull << range[i]);
+	}
+	return s.n;
+}
+
+/* ---- a group */
+
 typedef VEC(UOp *) Calls;
 
 /* The calls of a group, and the one made of them. */
@@ -114,12 +163,13 @@ static void put_part(Group *g, UOp *call)
 
 /* ---- the whole */
 
-static void put_inside(Group *g, const UOp *call)
+static void put_inside(Group *g, const UOp *call, const Slice *s)
 {
-	const Slice s = slice_of(call->src[0]);
-	for (int i = 0; i < s.nlocal; i++) {
-		UOp *b = call->src[1 + s.local[i]];
+	for (int i = 0; i < s->nlocal; i++) {
 		int64_t n;
+		if (s->local[i] + 1 >= call->nsrc)
+			die(MALFORMED, "node %u CALL: a slot of slice has no buffer", call->id);
+		UOp *b = call->src[1 + s->local[i]];
 		if (place_in(g->inside.at, g->inside.n, b) >= 0)
 			continue;
 		g->apart |= !buffer_is(b, "temp") || !shape_static(b->shape, &n) || n % g->items;
@@ -149,7 +199,7 @@ static void put_buffers(Group *g, bool written)
 static const Val *whole_arg(const Group *g)
 {
 	static const char *const same[] = {"target", "march", "global_size"};
-	const Val *parts[MOST_CALLS], *arg;
+	const Val *parts[MAX_SLICE_CALLS], *arg;
 	Buf name = {0};
 	int64_t work = 0;
 	for (int c = 0; c < g->n; c++) {
@@ -187,7 +237,7 @@ static UOp *whole_call(Group *g)
 }
 
 /* One call for these; NULL where they have to stay apart. */
-static UOp *join(UOp *const *calls, int n)
+static UOp *join(UOp *const *calls, const Slice *slice, int n)
 {
 	Group g = {.call = calls, .n = n};
 	UOp *call = NULL;
@@ -195,7 +245,7 @@ static UOp *join(UOp *const *calls, int n)
 	for (int c = 0; c < n; c++)
 		g.apart |= g.items < 1 || items_of(calls[c]) != g.items;
 	for (int c = 0; c < n && !g.apart; c++)
-		put_inside(&g, calls[c]);
+		put_inside(&g, calls[c], &slice[c]);
 	if (!g.apart) {
 		for (size_t i = 0; i < g.local.n; i++)
 			vec_push(&g.out, g.local.at[i]);
@@ -213,9 +263,13 @@ static UOp *join(UOp *const *calls, int n)
 	return call;
 }
 
-static bool has_slices(const UOp *call)
+/* How many calls from the first on say that they go together. */
+static int group_size(const Slice *s, uint32_t left)
 {
-	return call_has_kernel(call) && slice_of(call->src[0]).n;
+	int n = 1;
+	while (s->n && n < MAX_SLICE_CALLS && n < (int)left && s[n].n && !s[n].first)
+		n++;
+	return n;
 }
 
 Graph *lower_slices(Graph *g)
@@ -223,12 +277,13 @@ Graph *lower_slices(Graph *g)
 	Calls out = {0};
 	bool any = false;
 	UOp *const *at = g->sink->src;
+	Slice *slice = xcalloc(g->sink->nsrc + 1, sizeof *slice);
+	for (uint32_t i = 0; i < g->sink->nsrc; i++)
+		if (call_has_kernel(at[i]))
+			slice[i] = slice_of(at[i]->src[0]);
 	for (uint32_t i = 0, n; i < g->sink->nsrc; i += n) {
-		n = 1;
-		while (has_slices(at[i]) && n < MOST_CALLS && i + n < g->sink->nsrc && has_slices(at[i + n]) &&
-			!slice_of(at[i + n]->src[0]).first)
-			n++;
-		UOp *call = n > 1 ? join(at + i, n) : NULL;
+		n = group_size(slice + i, g->sink->nsrc - i);
+		UOp *call = n > 1 ? join(at + i, slice + i, n) : NULL;
 		any |= call != NULL;
 		for (uint32_t k = 0; !call && k < n; k++)
 			vec_push(&out, at[i + k]);
@@ -237,66 +292,6 @@ Graph *lower_slices(Graph *g)
 	}
 	Graph *r = any ? plan_memory(graph_with_calls(g, out.n, out.at)) : g;
 	vec_free(&out);
+	free(slice);
 	return r;
-}
-
-/* ---- what a kernel says of slices */
-
-static int read_numbers(const UOp *kernel, const Val *list, int64_t most, int64_t *out, int n)
-{
-	if (!list || list->kind != VAL_ARRAY || list->n > (size_t)n)
-		die(MALFORMED, "node %u KERNEL: slice has no %d numbers", kernel->id, n);
-	for (size_t i = 0; i < list->n; i++) {
-		if (list->a[i]->kind != VAL_INT || list->a[i]->i < 0 || list->a[i]->i >= most)
-			die(MALFORMED, "node %u KERNEL: a number of slice does not fit", kernel->id);
-		out[i] = list->a[i]->i;
-	}
-	return (int)list->n;
-}
-
-Slice slice_of(const UOp *kernel)
-{
-	const Val *v = val_get(kernel->arg, "slice"), *first;
-	Slice s = {0};
-	if (!v || v->kind != VAL_MAP)
-		return s;
-	first = val_get(v, "first");
-	s.first = first && first->kind == VAL_BOOL && first->i;
-	s.n = read_numbers(kernel, val_get(v, "axes"), MAX_RANGES, s.axis, MAX_SLICE_AXES);
-	s.nlocal = read_numbers(kernel, val_get(v, "local"), MAX_LOCAL, s.local, MAX_LOCAL);
-	return s;
-}
-
-int slice_ranges(const Facts *f, int *range)
-{
-	Slice s = slice_of(f->kernel);
-	for (int i = 0; i < s.n; i++) {
-		range[i] = -1;
-		for (int r = 0; r < f->nrange; r++)
-			if (axis_of(f, r) == s.axis[i] && f->out >> r & 1 && !(f->serial >> r & 1))
-				range[i] = r;
-		if (range[i] < 0)
-			die(MALFORMED, "node %u KERNEL: slice names a loop that it does not have", f->kernel->id);
-	}
-	return s.n;
-}
-
-int order_without(int *order, int n, const int *range, int count)
-{
-	int left = 0;
-	for (int i = 0; i < n; i++) {
-		bool stays = true;
-		for (int k = 0; k < count; k++)
-			stays &= order[i] != range[k];
-		if (stays)
-			order[left++] = order[i];
-	}
-	return left;
-}
-
-void order_in_front(Plan *p, const int *range, int count)
-{
-	memmove(p->order + count, p->order, p->norder * sizeof *p->order);
-	memcpy(p->order, range, count * sizeof *range);
-	p->norder += count;
 }

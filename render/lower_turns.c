@@ -73,10 +73,7 @@ static int find_along(const Turns *t, int *width)
  * waits for, step from row to row. */
 static void order_behind(Plan *p, int r, int v)
 {
-	int n = 0;
-	for (int i = 0; i < p->norder; i++)
-		if (p->order[i] != r && p->order[i] != v)
-			p->order[n++] = p->order[i];
+	int n = order_without(p->order, p->norder, (int[]){r, v}, 2);
 	p->order[n++] = v;
 	p->order[n] = r;
 }

@@ -23,9 +23,6 @@ typedef struct {
 /* The target of that name: a row of targets.def, else what `render-NAME --describe` says. Dies with
  * UNSUPPORTED when there is no such target. */
 const Target *target_find(const char *name);
-/* t with the vectors of that processor ("native": this machine's); t itself when it has none. Dies with
- * UNSUPPORTED when the name means nothing. */
-const Target *target_march(const Target *t, const char *name);
 /* The row as text, one "key: value" a line, which is what --describe prints and target_find reads.
  */
 void target_print(Buf *out, const Target *t);
@@ -157,6 +154,9 @@ typedef struct {
 } Look;
 /* Puts the output ranges into a plan in the order that suits the kernel's reductions. */
 void plan_order(Plan *p, const Facts *f);
+/* n ranges in order[] without those `count`: returns how many are left. These, which are not among them, in front. */
+int order_without(int *order, int n, const int *range, int count);
+void order_in_front(Plan *p, const int *range, int count);
 /* lower_tiles.c: tiles, vectors, chunks and the grid of a CPU, for a plan with order and stages. */
 void choose_tiles(Plan *p, const Facts *f, const Look *k);
 /* lower_turns.c: tiles for a kernel that moves elements from one order to another, v being the range in
@@ -260,10 +260,6 @@ typedef struct {
 	VEC(UOp *) out;         /* statements */
 } Lowering;
 Scope *scope_new(Lowering *l, Scope *parent, uint64_t binds, UOp *open);
-/* The scope in which a value that depends on free is computed when it is used in ctx. */
-Scope *scope_place(Scope *ctx, uint64_t free);
-/* The scope outside all lanes in which the ranges of free have values, or a tile of them starts. */
-Scope *scope_outside(Scope *ctx, uint64_t free);
 /* The start of the tile of range r around s. */
 const Start *scope_start(const Scope *s, int r);
 /* Which element of its tile range r is at in s. */
@@ -286,9 +282,6 @@ int open_tiles(Lowering *l, Scope *in, int r, UOp *count_from, Scope *last[2]);
  * within `in`; returns the innermost scope (`in` when set is empty), *first the outermost. along: the
  * range whose lanes are the vectors instead, or 0. */
 Scope *open_lanes(Lowering *l, Scope *in, Scope *base, uint64_t set, uint64_t along, Scope **first);
-/* Grid counters for the ranges in set over up to target->dims dimensions, items work items in the
- * first. Puts them into s->at; returns the guard (NULL: none is needed). */
-UOp *grid_bind(Lowering *l, Scope *s, uint64_t set, int items);
 /* Puts values for the ranges in set into s->at from their flat number. */
 void unflatten(Lowering *l, Scope *s, const int *range, int n, UOp *flat);
 /* A loop of the items of a group over the ranges in set, within `in`; *first is its outermost
@@ -324,16 +317,10 @@ int stage_of(const Plan *p, const UOp *u);
 
 /* ---- lower_slices.c: calls that share their outermost loops ------------------------------------ */
 
-/* What a kernel's arg says in `slice`, which layout writes: the axis numbers of the loops that are the slices, outermost
- * first (none: there is no such thing), and the slots of buffers that stay within one. Dies with MALFORMED. */
-enum { MAX_SLICE_AXES = 8, MAX_LOCAL = 64 };
-typedef struct { bool first; int n, nlocal; int64_t axis[MAX_SLICE_AXES], local[MAX_LOCAL]; } Slice;
-Slice slice_of(const UOp *kernel);
-/* The same loops as places in f->range[]; returns how many. */
+enum { MAX_SLICE_AXES = 8, MAX_SLICE_CALLS = 16 };
+/* The loops that are the slices by what the kernel's arg says in `slice`, which layout writes, outermost first, as places
+ * in f->range[]; returns how many. Dies with MALFORMED. */
 int slice_ranges(const Facts *f, int *range);
-/* n ranges in order[] without those `count`: returns how many are left. These, which are not among them, in front. */
-int order_without(int *order, int n, const int *range, int count);
-void order_in_front(Plan *p, const int *range, int count);
 /* Pass: one call for each group of them. */
 Graph *lower_slices(Graph *g);
 

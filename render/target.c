@@ -141,7 +141,8 @@ static March march_find(const char *name)
 	return best;
 }
 
-const Target *target_march(const Target *t, const char *name)
+/* t with the vectors of that processor ("native": this machine's); t itself when it has none. */
+static const Target *with_march(const Target *t, const char *name)
 {
 	if (t->gpu || !t->vector)
 		return t;
@@ -217,6 +218,6 @@ void target_print(Buf *out, const Target *t)
 Graph *target_choose(Graph *g)
 {
 	if (!target)
-		target = target_march(target_find(target_name), target_processor);
+		target = with_march(target_find(target_name), target_processor);
 	return g;
 }

@@ -124,6 +124,17 @@ by_slices() {
 	tool diff --rtol 1e-4 --atol 1e-4 i.npz c.npz
 }
 
+@test "layout: slices that do not fit their kernel are refused" {
+	printf 'input q f32[8, 256, 16]\noutput y = softmax(q @ transpose(q, [0, 2, 1])) @ q\n' > a.t
+	tool trace a.t | tool fuse | tool layout | tool show > a.txt
+	grep -q 'axes: \[0\], local: \[0\]' a.txt
+	for wrong in 'axes: [0], local: [60]' 'axes: [0, 0], local: [0]' 'axes: [50], local: [0]' 'axes: 0, local: [0]'; do
+		sed "s/axes: \[0\], local: \[0\]/$wrong/" a.txt > b.txt
+		tool show -p b.txt > b.mp
+		fails 4 tool lower -t clang b.mp
+	done
+}
+
 @test "layout: kernels without a free axis have no slices" {
 	printf 'input q f32[1024, 16]\ninput k f32[1024, 16]\noutput y = softmax(q @ transpose(k)) @ k\n' > a.t
 	tool trace a.t | tool fuse | tool show > a.txt
