@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# Every command in the README, the man pages and trace/README.md does what they say.
+# Every command in the README, the man pages, trace/README.md and render/README.md does what they say, and their tables have
+# what there is.
 
 load helpers
 
