@@ -15,6 +15,7 @@ import random
 import re
 import subprocess
 import sys
+from math import prod
 
 TOOLS = os.environ["BIN"]
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 15, 16, 17, 23, 31, 32, 33, 47, 48, 49, 63, 64, 65]
@@ -48,7 +49,7 @@ class Program:
 
     def shape(self, rank, most=4000):
         s = [self.size() for _ in range(rank)]
-        while product(s) > most:
+        while prod(s) > most:
             s[self.r.randrange(rank)] = self.size(9)
         if self.n and self.r.random() < 0.7:
             s[self.r.randrange(rank)] = "n"
@@ -57,13 +58,6 @@ class Program:
     def read(self, name, shape, dtype="f32"):
         where = self.clause if "n" in shape else ""
         return f"input {name} {dtype}[{', '.join(map(str, shape))}]{where}"
-
-
-def product(s):
-    n = 1
-    for d in s:
-        n *= d
-    return n
 
 
 def named(y, i):

@@ -10,6 +10,8 @@ import re
 import struct
 import sys
 
+import npy
+
 CODE = {"bool": "?", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "u8": "B", "u16": "H", "u32": "I", "u64": "Q",
         "f16": "e", "bf16": "H", "f32": "f", "f64": "d"}
 NPY = {"bool": "|b1", "f16": "<f2", "f32": "<f4", "f64": "<f8", "bf16": "<u2"}
@@ -47,10 +49,7 @@ def size(dtype):
 
 def header(dtype, shape):
     kind = NPY.get(dtype, f"{'<' if size(dtype) > 1 else '|'}{dtype[0]}{size(dtype)}")
-    dims = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
-    text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({dims}), }}"
-    text += " " * (-(len(text) + 11) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()
+    return npy.header(kind, shape)
 
 
 def value(dtype):

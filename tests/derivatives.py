@@ -3,26 +3,22 @@
     derivatives.py around X.npy OUT.npy            [2n, …X]: X with each element moved by ±h in turn
     derivatives.py near X.npy Y.npy JAC.npy [RTOL] Y [2n, …] at those: JAC is its derivative by X
     derivatives.py full JAC V.npy PTR.npy IND.npy  the dense JAC has the values V at that pattern, and 0 elsewhere"""
-import ast
 import struct
 import sys
+
+import npy
 
 H = 1e-5
 
 
 def read(path):
-    b = open(path, "rb").read()
-    n = struct.unpack("<H", b[8:10])[0]
-    head = ast.literal_eval(b[10:10 + n].decode("latin1"))
-    kind = {"<f8": "d", "<i4": "i"}[head["descr"]]
-    data = b[10 + n:]
-    return list(head["shape"]), list(struct.unpack(f"<{len(data) // struct.calcsize(kind)}{kind}", data))
+    descr, shape, data = npy.parts(open(path, "rb").read())
+    kind = {"<f8": "d", "<i4": "i"}[descr]
+    return list(shape), list(struct.unpack(f"<{len(data) // struct.calcsize(kind)}{kind}", data))
 
 
 def write(path, shape, values):
-    head = repr({"descr": "<f8", "fortran_order": False, "shape": tuple(shape)})
-    head += " " * (-(len(head) + 11) % 64) + "\n"
-    open(path, "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack(f"<{len(values)}d", *values))
+    npy.save(path, "<f8", shape, struct.pack(f"<{len(values)}d", *values))
 
 
 def around(x, out):

@@ -3,31 +3,21 @@
     lanes.py turned IN.npz OUT.npz              each array with its elements in reverse
     lanes.py stack OUT.npz NAMES A.npz B.npz…   arrays of A, B, … of one name stacked, if NAMES (a,b,c) has it; else A's
     lanes.py lane K IN.npz LIKE.npz OUT.npz     place K along axis 0 of each array that has one axis more than in LIKE"""
-import ast
-import struct
 import sys
 import zipfile
 
+import npy
+
 
 def read(path):
-    out = {}
     with zipfile.ZipFile(path) as z:
-        for name in z.namelist():
-            b = z.read(name)
-            n = struct.unpack("<H" if b[6] == 1 else "<I", b[8:10 if b[6] == 1 else 12])[0]
-            at = 10 if b[6] == 1 else 12
-            head = ast.literal_eval(b[at:at + n].decode("latin1"))
-            assert not head["fortran_order"]
-            out[name] = (head["descr"], tuple(head["shape"]), b[at + n:])
-    return out
+        return {name: npy.parts(z.read(name)) for name in z.namelist()}
 
 
 def write(path, arrays):
     with zipfile.ZipFile(path, "w") as z:
         for name, (descr, shape, data) in arrays.items():
-            head = repr({"descr": descr, "fortran_order": False, "shape": shape})
-            head += " " * (-(len(head) + 11) % 64) + "\n"
-            z.writestr(name, b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
+            z.writestr(name, npy.header(descr, shape) + data)
 
 
 def size(descr):

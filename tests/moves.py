@@ -1,6 +1,7 @@
 """Layout changes of random shapes, dtypes and orders as a .t program.  usage: moves.py SEED COUNT"""
 import random
 import sys
+from math import prod
 
 seed, count = int(sys.argv[1]), int(sys.argv[2])
 r = random.Random(seed)
@@ -10,16 +11,9 @@ DTYPES = ["f32", "f32", "f64", "i8", "u16", "i64", "f16", "bool"]
 
 def shape(rank, most=60000):
     s = [r.choice(SIZES) for _ in range(rank)]
-    while product(s) > most:
+    while prod(s) > most:
         s[r.randrange(rank)] = r.choice(SIZES[:6])
     return s
-
-
-def product(s):
-    n = 1
-    for d in s:
-        n *= d
-    return n
 
 
 def transposed(x, s):
@@ -43,7 +37,7 @@ def move(i):
         value = f"flip({value}, axis={k})"
     value, t = transposed(value, t)
     if kind == 3:
-        value, t = f"reshape({value}, {[product(t[:2])] + t[2:]})", [product(t[:2])] + t[2:]
+        value, t = f"reshape({value}, {[prod(t[:2])] + t[2:]})", [prod(t[:2])] + t[2:]
     if kind == 4 and d not in ("bool", "i8"):
         order = list(range(len(t)))
         r.shuffle(order)

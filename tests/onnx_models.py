@@ -3,6 +3,8 @@
 that no package is needed and a model can be as wrong as it likes."""
 import os, struct
 
+from npy import save as npy
+
 # ---- protobuf
 def varint(n):
     n &= (1 << 64) - 1
@@ -69,12 +71,6 @@ def save(file, g, opset=17, functions=b""):
 
 X, Y = value(11, "x", [4]), value(12, "y", [4])
 def simple(file, weights, **kw): save(file, graph([node("Add", ["x", "w"], ["y"])], X, Y, weights), **kw)
-
-def npy(file, fmt, shape, data):
-    head = "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }" % (fmt, "".join("%d, " % d for d in shape))
-    head += " " * (-(len(head) + 11) % 64) + "\n"
-    with open(file, "wb") as f:
-        f.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode() + data)
 
 # ---- right ones
 floats = [1.0, 2.0, 3.0, 4.0]

@@ -7,6 +7,8 @@ import os
 import struct
 import sys
 
+from npy import save
+
 folder, dtype, steps = sys.argv[1], sys.argv[2], int(sys.argv[3])
 W, V = [1, 2, 3, -4, 0.5, 0.25], [0.125, -3, 0, 1.5]
 
@@ -75,11 +77,8 @@ CASES = {       # NAME: the call, what it is, learning rate of step k from 0, wh
 
 
 def npy(path, shape, values):
-    head = "{'descr': '%s', 'fortran_order': False, 'shape': %r, }" % ("<f8" if dtype == "f64" else "<f4", shape)
-    head += " " * (64 - (11 + len(head)) % 64) + "\n"
-    with open(path, "wb") as f:
-        f.write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head.encode())
-        f.write(struct.pack("<%d%s" % (len(values), "d" if dtype == "f64" else "f"), *values))
+    code = "d" if dtype == "f64" else "f"
+    save(path, "<f%d" % struct.calcsize(code), shape, struct.pack("<%d%s" % (len(values), code), *values))
 
 
 def program(call):

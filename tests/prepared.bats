@@ -74,16 +74,8 @@ every_way() {
 }
 
 @test "large results are kept in the cache, by what they are made of" {
-	python3 - <<-'END'
-	import struct
-	def save(name, f):
-	    head = "{'descr': '<f4', 'fortran_order': False, 'shape': (64, 512), }"
-	    head += " " * (117 - len(head)) + "\n"
-	    open(name, "wb").write(b"\x93NUMPY\1\0" + len(head).to_bytes(2, "little") + head.encode() +
-	        struct.pack("<32768f", *(f(i) for i in range(32768))))
-	save("w.npy", lambda i: i % 7 - 3)
-	save("v.npy", lambda i: i % 5 - 1)
-	END
+	program 'i = reshape(arange(32768), 64, 512)' 'output w = f32(i % 7 - 3), v = f32(i % 5 - 1)'
+	tool run --interpret p.mp -o .
 	program 'input x f32[n, 64] where n in 1..8' 'const w = load("w.npy")' 'output y = x @ (sin(w) * 2 + w)'
 	tool run p.mp x=rand n=2 --profile -o a.npz 2> e
 	grep -q once e
@@ -321,14 +313,11 @@ const c f32 = [0.5, 0.25, 0.125]'
 }
 
 @test "a convolution and a norm against sums in double precision" {
-	python3 - <<-'END'
-	import random, struct
+	PYTHONPATH=$TESTS python3 - <<-'END'
+	import npy, random, struct
 	r = random.Random(5)
 	def save(name, shape, values):
-	    head = "{'descr': '<f4', 'fortran_order': False, 'shape': (%s,), }" % ", ".join(map(str, shape))
-	    head += " " * (117 - len(head)) + "\n"
-	    open(name + ".npy", "wb").write(b"\x93NUMPY\1\0" + len(head).to_bytes(2, "little") + head.encode() +
-	        struct.pack("<%df" % len(values), *values))
+	    npy.save(name + ".npy", "<f4", shape, struct.pack("<%df" % len(values), *values))
 	def drawn(name, *shape, least=-1):
 	    n = 1
 	    for s in shape: n *= s

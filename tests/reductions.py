@@ -1,6 +1,7 @@
 """Long reductions of random shapes that leave few elements, as a .t program.  usage: reductions.py SEED"""
 import random
 import sys
+from math import prod
 
 r = random.Random(int(sys.argv[1]))
 PRIMES = [2, 3, 5, 7, 13, 61, 127, 257, 263, 509, 1021, 4099, 30011, 65537]
@@ -11,10 +12,7 @@ def long_shape():
     """Sizes whose product is from 2^16 on, and not so large that the interpreter takes long."""
     while True:
         s = [r.choice(PRIMES + ROUND) for _ in range(r.choice([1, 2, 2, 3]))]
-        n = 1
-        for d in s:
-            n *= d
-        if 65536 <= n <= 1500000:
+        if 65536 <= prod(s) <= 1500000:
             return s
 
 
