@@ -4,6 +4,7 @@
 #   fails STATUS COMMAND…      it must end with STATUS, print nothing on stdout and one line of ≤ 1000 bytes on stderr
 #   not COMMAND…               it must fail
 #   doc TEXT > FILE            a document from mkdoc's notation, unchecked
+#   optional STAGE             its passes that can be left out
 #
 # A line that begins with ! cannot fail in bats, nor can what stands before &&: hence `not`, and a line for each condition.
 
@@ -50,6 +51,8 @@ fails() {
 not() { ! "$@"; }
 
 one_line() { [ "$(wc -l < "$1")" = 1 ] && [ "$(wc -c < "$1")" -le 1000 ]; }
+
+optional() { tool "$1" --help | sed -n '/^passes/,$ s/^  \* \([a-z_]*\).*/\1/p'; }
 
 # mkdoc, built once a run
 mkdoc() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # jac and hess: dense against central differences, sparse against dense; patterns and colours as they should be; sizes.
-# To add one: `derived NAME PLACES COLOURS HOW <<< program`, with input x f64 and output y; its pattern has that many places
-# and takes that many products, by columns, rows or star.
+# To add one: `derived PLACES COLOURS HOW <<< program`, with input x f64 and output y (`second`: of its second derivative); the
+# pattern has that many places and takes that many products, by columns, rows or star.
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
@@ -31,31 +31,20 @@ sparse() {
 	colours=$(meta sparse.mp)
 }
 
-# derived PLACES COLOURS BY: the program on standard input, its first derivative
-derived() {
+# as_differences TOOL BELOW PLACES COLOURS BY: of the program on standard input, whose output BELOW is what TOOL derives
+as_differences() {
 	cat > p.t
 	tool trace p.t > g.mp
 	point
-	sparse jac
+	sparse "$1"
 	near around x.npy around.npy
-	tool vmap -a x=0 g.mp > v.mp
+	if [ "$2" = y ]; then cat g.mp; else tool grad -o y -w x g.mp; fi | tool vmap -a x=0 > v.mp
 	ok tool run --interpret v.mp x=around.npy -o v
-	near near x.npy v/y.npy d/jac_y_x.npy
-	[ "$places $colours" = "$*" ] || { echo "$places $colours, not $*"; cat p.t; return 1; }
+	near near x.npy "v/$2.npy" "d/$1_y_x.npy"
+	[ "$places $colours" = "${*:3}" ] || { echo "$places $colours, not ${*:3}"; cat p.t; return 1; }
 }
-
-# second PLACES COLOURS BY: its second derivative, against differences of the first
-second() {
-	cat > p.t
-	tool trace p.t > g.mp
-	point
-	sparse hess
-	near around x.npy around.npy
-	tool grad -o y -w x g.mp | tool vmap -a x=0 > v.mp
-	ok tool run --interpret v.mp x=around.npy -o v
-	near near x.npy v/grad_x.npy d/hess_y_x.npy
-	[ "$places $colours" = "$*" ] || { echo "$places $colours, not $*"; cat p.t; return 1; }
-}
+derived() { as_differences jac y "$@"; }
+second() { as_differences hess grad_x "$@"; }
 
 @test "jac: elementwise, broadcast, views" {
 	derived 6 1 columns <<< 'input x f64[6]; output y = sin(x) * exp(x) + x ** 3'

@@ -37,7 +37,7 @@ nets() {
 	python3 "$TESTS/layout.py" 291 > n.t
 	tool trace n.t > n.mp
 	ok tool run --interpret n.mp x=rand -o i.npz
-	for pass in ends winograd blocks weights operands slices; do
+	for pass in $(optional layout); do
 		tool fuse n.mp | tool layout --skip "$pass" | tool lower -t clang > l.mp
 		ok tool run l.mp x=rand -o c.npz
 		tool diff --rtol 1e-5 --atol 1e-4 i.npz c.npz

@@ -108,11 +108,6 @@ levels() {
 	done
 }
 
-# the passes that STAGE's help marks as ones that can be left out
-optional() {
-	tool "$1" --help | sed -n '/^passes/,$ s/^  \* \([a-z_]*\).*/\1/p'
-}
-
 # without NAME: a stage or a pass left out, interpreted at the level it changes; whole.npz is the
 # graph interpreted
 without() {

@@ -254,8 +254,11 @@ seen() { sed -n '/^seen/,/^$/p' <<< "$output" | tr -d '[]\n' | sed 's/^seen f329
 	[ "$(wc -l <<< "$errors")" = 2 ]
 	grep -Eq '^run: step 3  loss 1.5  k 0.75  [0-9.]+ steps/s$' <<< "$errors"
 	grep -Eq '^run: step 6  loss 3  k 1.5  [0-9.]+ steps/s$' <<< "$errors"
-	# ended while it runs, as a line appears after a second only
-	timeout 4 script -qec "$BIN/run loss.mp -n 1000000000" /dev/null > shown || true
+	# a line appears after a second only, and the run is ended once it has
+	timeout 120 script -qfec "$BIN/run loss.mp -n 1000000000" /dev/null > shown 3>&- &
+	until grep -q steps/s shown; do kill -0 $!; sleep 0.1; done
+	kill $!
+	wait $! || true
 	tr '\r' '\n' < shown | grep -Eq 'run: step [0-9]+/1000000000  loss [0-9.e+]+  k [0-9.e+]+  [0-9.e+]+ steps/s'
 }
 
