@@ -259,7 +259,7 @@ holds() {
 }
 
 @test "what cannot be derived is said" {
-	printf 'input x f32[3]\ninput n i32\nstate s f32 = 0\noutput y = x * 2, l = sum(x), k = n + 1, "a,b" = x\n' | sed 's/, "a,b" = x//' > "$BATS_TEST_TMPDIR/e.t"
+	printf 'input x f32[3]\ninput n i32\nstate s f32 = 0\noutput y = x * 2, l = sum(x), k = n + 1\n' > "$BATS_TEST_TMPDIR/e.t"
 	"$BIN/trace" "$BATS_TEST_TMPDIR/e.t" > "$BATS_TEST_TMPDIR/e.mp"
 	says() { fails "$1" "${@:3}" "$BATS_TEST_TMPDIR/e.mp"; [[ $errors == *"$2"* ]] || { echo "$errors"; return 1; }; }
 	says 2 "'y' is f32[3], and a gradient is of a scalar: fold it in the program" "$BIN/grad" -o y
