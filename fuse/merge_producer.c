@@ -81,6 +81,19 @@ static bool in_place(UOp *kernel)
 	return true;
 }
 
+/* Loops over what a scatter puts down, which run only as long as something in the STORE depends on
+ * them. */
+static int serial_loops(UOp *kernel)
+{
+	Nodes all = walk(kernel);
+	uint64_t loops = range_mask(kernel);
+	int n = 0;
+	for (size_t i = 0; i < all.n; i++)
+		n += all.at[i]->op == OP_RANGE && !strcmp(range_kind(all.at[i]), "serial") &&
+			loops >> range_axis(all.at[i]) & 1;
+	return n;
+}
+
 static size_t union_size(const Step *a, const Step *b)
 {
 	size_t n = a->nread + b->nread;
@@ -288,6 +301,11 @@ static void merge(const Pair *pair, const Step *t, const Step *c, double free, V
 	if (in_turn(t, c) && !in_place(s.kernel)) {
 		v->with = v->without = 0;
 		v->why = "it reads elsewhere what the kernel overwrites";
+		return;
+	}
+	if (serial_loops(s.kernel) < serial_loops(c->is->kernel)) {
+		v->with = v->without = 0;
+		v->why = "a loop of the kernel would not be run";
 		return;
 	}
 	node_note(s.kernel, c->is->kernel->note);

@@ -138,6 +138,23 @@ static UOp *build_gather(Body *b, UOp *u)
 	return store(place_in(b, 0, idx), gated(value_at(b, x, at), inside));
 }
 
+/* A loop that stands nowhere in a STORE is not run. Where one value goes to one place in all turns of
+ * it, they are folded; SET needs one, if there is any. */
+static void fold_turns(const Val *op, int n, UOp *const *idx, UOp *place, UOp **value, UOp **gate)
+{
+	uint64_t has = range_mask(place) | range_mask(*value) | range_mask(*gate);
+	UOp *src[MAX_RANK + 1] = {*value};
+	int k = 1;
+	for (int i = 0; i < n; i++) {
+		if (idx[i]->op != OP_RANGE || has >> range_axis(idx[i]) & 1)
+			continue;
+		*gate = ix_and(*gate, ix_lt(ix_const(0), idx[i]->src[0]));
+		src[k++] = ix_range(range_axis(idx[i]), "reduce", idx[i]->src[0]);
+	}
+	if (k > 1 && !val_is_str(op, "SET"))
+		*value = node_new(OP_RREDUCE, (*value)->dtype, k, src, op);
+}
+
 UOp *build_scatter(Body *b, UOp *u)
 {
 	UOp *idx[MAX_RANK], *at[MAX_RANK], *x = u->src[0], *v = u->src[u->nsrc - 1];
@@ -150,6 +167,7 @@ UOp *build_scatter(Body *b, UOp *u)
 		at[i] = idx[rank + i - n];
 	place = place_in(b, 0, at);
 	value = cast(value_at(b, v, idx), place->dtype);
+	fold_turns(u->arg, rank, idx, place, &value, &gate);
 	if (!val_is_str(u->arg, "SET"))
 		value = NODE(op_find(u->arg->s), place->dtype, VNIL,
 			NODE(OP_LOAD, place->dtype, VNIL, place), value);

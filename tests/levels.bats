@@ -235,3 +235,34 @@ opencl() {
 	ok tool run f.mp $given -o c.npz
 	tool diff --rtol 1e-4 i.npz c.npz
 }
+
+@test "levels: a scatter of one value at one place takes every turn, also when there are none" {
+	cd "$BATS_TEST_TMPDIR"
+	cat > one.t <<-'T'
+		input x f64[3]
+		input k i64[4]
+		input n f64[m] where m in 1..5
+		o = ones([4], dtype=f64)
+		c = contiguous(o * 2)
+		output add = scatter(x, k * 0, o, how="add"), mul = scatter(x, k % 1, exp(o), how="mul"), set = scatter(x, k * 0, o)
+		output stored = scatter(x, k * 0, c, how="add"), both = scatter(x, contiguous(k * 0), contiguous(c + 1), how="add")
+		output outside = scatter(x, k * 0 + 7, o, how="add"), most = scatter(x, k * 0, o * 7, how="max")
+		output rows = scatter(zeros([2, 3]), expand(i64([[0], [1]]), 2, 5), ones([2, 5, 3]), how="add")
+		def some(how) = scatter(x, i64(expand(f64([0]), size(n) - 1)), expand(f64([9]), size(n) - 1), how=how)
+		output few = some("add"), last = some("set"), half = scatter(f16(x), i64(expand(f64([0]), 5000)), expand(f16([1]), 5000), how="add")
+	T
+	tool trace one.t > g.mp
+	tool schedule g.mp > s.mp
+	tool fuse s.mp > f.mp
+	for m in 1 4; do
+		ok tool run --interpret g.mp x=1,2,3 k=zeros n=zeros m=$m -o g.npz
+		for level in s f; do
+			ok tool run --interpret $level.mp x=1,2,3 k=zeros n=zeros m=$m -o l.npz
+			ok tool diff g.npz l.npz
+		done
+		ok tool run g.mp x=1,2,3 k=zeros n=zeros m=$m -o l.npz
+		ok tool diff g.npz l.npz
+	done
+	ok tool run f.mp x=1,2,3 k=zeros n=zeros m=4
+	[[ $output == *$'add f64[3]\n[5. 2. 3.]'*$'both f64[3]\n[13.  2.  3.]'*$'last f64[3]\n[9. 2. 3.]'* ]] || { echo "$output"; return 1; }
+}
