@@ -76,7 +76,7 @@ static inline bool mul_ok(int64_t a, int64_t b, int64_t *r) { return !__builtin_
 static inline bool add_ok(int64_t a, int64_t b, int64_t *r) { return !__builtin_add_overflow(a, b, r); }
 
 /* Open-addressing map from a 64-bit key (a pointer, an id, a hash that is good enough) to a pointer.
- * Map m = {0}; map_get returns NULL when absent. */
+ * Map m = {0}; map_get returns NULL when absent. Putting NULL takes the key out. */
 typedef struct { uint64_t *key; void **val; size_t n, cap; } Map;
 void *map_get(const Map *m, uint64_t key);
 void map_put(Map *m, uint64_t key, void *val);

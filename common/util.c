@@ -275,8 +275,30 @@ void *map_get(const Map *m, uint64_t key)
 	return m->cap ? m->val[map_slot(m, key)] : NULL;
 }
 
+/* What lies behind the hole moves up, or its search would end there. */
+static void map_remove(Map *m, uint64_t key)
+{
+	size_t mask = m->cap - 1, hole = m->cap ? map_slot(m, key) : 0;
+	if (!m->cap || !m->val[hole])
+		return;
+	for (size_t i = (hole + 1) & mask; m->val[i]; i = (i + 1) & mask) {
+		size_t home = hash_mix(0, m->key[i]) & mask;
+		if (((i - home) & mask) < ((i - hole) & mask))
+			continue;
+		m->key[hole] = m->key[i];
+		m->val[hole] = m->val[i];
+		hole = i;
+	}
+	m->val[hole] = NULL;
+	m->n--;
+}
+
 void map_put(Map *m, uint64_t key, void *val)
 {
+	if (!val) {
+		map_remove(m, key);
+		return;
+	}
 	if (m->n * 2 >= m->cap) {
 		Map old = *m;
 		m->cap = old.cap ? old.cap * 2 : 16;

@@ -20,6 +20,11 @@ build() {
 	ok "$BATS_TEST_TMPDIR/check_views" 1 2000
 }
 
+@test "a map has what was put there and not taken out" {
+	build check_map
+	ok "$BATS_TEST_TMPDIR/check_map" 1 20000
+}
+
 views() { doc "$1" > "$BATS_TEST_TMPDIR/g.mp" && ok "$BIN/show" --views "$BATS_TEST_TMPDIR/g.mp"; }
 
 @test "two views that do not merge, and one when they do" {

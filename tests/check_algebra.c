@@ -146,7 +146,7 @@ static void each_point(int k)
 		each_point(k + 1);
 }
 
-static UOp *range_size(void)
+static UOp *some_size(void)
 {
 	static const int sizes[] = {1, 2, 3, 4, 5, 6, 10, 12};
 	UOp *n = size[pick(2)];
@@ -170,7 +170,7 @@ static void random_case(int seed)
 	size[0] = ix_var("n", 1, 5);
 	size[1] = ix_var("m", 1, 4);
 	for (int i = 0; i < nranges; i++)
-		range[i] = ix_range(i, "loop", range_size());
+		range[i] = ix_range(i, "loop", some_size());
 	x = grow(4);
 	y = grow(3);
 	lt = ix_lt(x->u, y->u);
@@ -217,7 +217,7 @@ static void random_gate(int seed)
 	int64_t n = 2 + pick(14);
 	UOp *sum = ix_const(pick(40) - 20);
 	for (int i = 0; i < nranges; i++) {
-		range[i] = ix_range(i, "loop", range_size());
+		range[i] = ix_range(i, "loop", some_size());
 		sum = ix_add(sum, ix_mul(range[i], ix_const((pick(5) - 1) * n + pick(5) - 2)));
 	}
 	dividend = sum;
