@@ -229,6 +229,31 @@ static bool says_inside(UOp *cond, UOp *at, UOp *n)
 	return left == at || left == ix_sub(ix_sub(n, at), ix_const(1));
 }
 
+/* How far its last place is beyond the axis, of n elements, which may be known only later. False when that is no
+ * number. */
+static bool last_beyond(UOp *at, UOp *n, int64_t *beyond)
+{
+	Sum s;
+	UOp *from[MAX_RANGES], *to[MAX_RANGES];
+	int64_t lo, hi, size;
+	int count = 0;
+	ix_bounds(at, &lo, &hi);
+	if (ix_is_const(n, &size)) {
+		*beyond = hi - size + 1;
+		return true;
+	}
+	sum_of(&s, at);
+	for (int i = 0; i < s.n; i++) {
+		if (s.t[i].m->op != OP_RANGE)
+			continue;
+		if (count == MAX_RANGES)
+			return false;
+		from[count] = s.t[i].m;
+		to[count++] = s.t[i].c > 0 ? ix_sub(s.t[i].m->src[0], ix_const(1)) : ix_const(0);
+	}
+	return ix_is_const(ix_add(ix_sub(substitute(at, count, from, to), n), ix_const(1)), beyond);
+}
+
 /* Does the load read everywhere within its room, and its gate say no more than that?  Then before and
  * after get what it needs. */
 static bool room_for(const Lay *y, const UOp *load, int *before, int *after)
@@ -245,11 +270,12 @@ static bool room_for(const Lay *y, const UOp *load, int *before, int *after)
 	}
 	vec_free(&c);
 	for (uint32_t k = 1; k < at->nsrc && ok; k++) {
-		int64_t lo, hi, n = dim_of(y->buffer, k - 1);
+		int64_t lo, hi, beyond;
 		ix_bounds(at->src[k], &lo, &hi);
-		before[k - 1] = lo < 0 ? (int)-lo : 0;
-		after[k - 1] = hi >= n ? (int)(hi - n + 1) : 0;
-		ok = n > 0 && lo >= -MAX_ROOM && hi < n + MAX_ROOM;
+		ok = last_beyond(at->src[k], y->buffer->shape->dim[k - 1], &beyond) && lo >= -MAX_ROOM &&
+			beyond <= MAX_ROOM;
+		before[k - 1] = ok && lo < 0 ? (int)-lo : 0;
+		after[k - 1] = ok && beyond > 0 ? (int)beyond : 0;
 	}
 	return ok;
 }
@@ -317,13 +343,13 @@ static void make_buffer(Lay *y)
 }
 
 /* A call that writes zeros where axis k is at from … from+n-1. */
-static UOp *zero_call(const Lay *y, int k, int64_t from, int64_t n)
+static UOp *zero_call(const Lay *y, int k, UOp *from, int64_t n)
 {
 	UOp *at[18] = {param_new(0, y->made)};
 	int rank = y->made->shape->rank;
 	for (int i = 0; i < rank; i++) {
 		UOp *loop = ix_range(i, "loop", i == k ? ix_const(n) : y->made->shape->dim[i]);
-		at[1 + i] = i == k ? ix_add(loop, ix_const(from)) : loop;
+		at[1 + i] = i == k ? ix_add(loop, from) : loop;
 	}
 	UOp *place = node_new(OP_INDEX, y->made->dtype, 1 + rank, at, VNIL);
 	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, place, const_num(y->made->dtype, 0));
@@ -335,9 +361,10 @@ static void fill_room(Blocks *b, Lay *y)
 {
 	for (int k = 0; k < y->buffer->shape->rank; k++) {
 		if (y->before[k])
-			vec_push(&b->out, zero_call(y, k, 0, y->before[k]));
+			vec_push(&b->out, zero_call(y, k, ix_const(0), y->before[k]));
 		if (y->after[k])
-			vec_push(&b->out, zero_call(y, k, y->before[k] + dim_of(y->buffer, k), y->after[k]));
+			vec_push(&b->out, zero_call(y, k,
+				ix_add(y->buffer->shape->dim[k], ix_const(y->before[k])), y->after[k]));
 	}
 	y->filled = true;
 }
@@ -449,7 +476,6 @@ static UOp *apply(Blocks *b, UOp *call)
 
 static void find_temporaries(Blocks *b)
 {
-	int64_t n;
 	for (uint32_t i = 0; i < b->g->sink->nsrc; i++) {
 		const UOp *call = b->g->sink->src[i];
 		for (uint32_t k = call->op == OP_CALL; k < call->nsrc; k++) {
@@ -457,7 +483,7 @@ static void find_temporaries(Blocks *b)
 			if (lay_of(b, t) || strcmp(buffer_role(t), "temp"))
 				continue;
 			Lay *y = arena_alloc(sizeof *y);
-			*y = (Lay){.buffer = t, .axis = -1, .fixed = !shape_static(t->shape, &n)};
+			*y = (Lay){.buffer = t, .axis = -1};
 			map_put(&b->lays, PKEY(t), y);
 		}
 	}

@@ -96,8 +96,7 @@ static bool grid_fits(const Plan *p, const Facts *f)
 	return true;
 }
 
-/* What is fetched ahead is the next turn of one of the output's loops, or the next panel of constants. */
-static bool ahead_fits(const Plan *p, const Facts *f)
+bool ahead_fits(const Plan *p, const Facts *f)
 {
 	if (!p->ahead)
 		return true;

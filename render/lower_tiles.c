@@ -20,6 +20,7 @@ enum {
 	STREAM_BYTES = 32 << 20 /* outputs that no cache keeps */
 };
 static const double SERIAL = 0.6;       /* what a block is worth that one thread computes */
+static const double OPEN = 0.5;         /* one along a size that is known only later, and may be 1 */
 
 /* A kernel as it is tiled. */
 typedef struct {
@@ -240,6 +241,7 @@ static Block find_rows(const Tiling *t, int64_t n)
 		if (r == t->v || !(free_of(t->heavy) >> r & 1) || !reuses(t, r, t->v))
 			continue;
 		Block b = best_block(t, r, n);
+		b.score *= least_size(t->f, r) < b.rows ? OPEN : 1;
 		if (b.score > best.score + 0.02)
 			best = b;
 	}
@@ -518,12 +520,14 @@ static void tile_within(Tiling *t)
 
 /* The loops in front stay as they are, and are the grid's items; what the item has in its own buffers goes nowhere past
  * the caches. */
-static void keep_slices(Plan *p, const int *slices, int n)
+static void keep_slices(Plan *p, const Facts *f, const int *slices, int n)
 {
 	order_in_front(p, slices, n);
 	memset(p->chunk, 0, sizeof p->chunk);
 	p->grid = n;
 	p->stream = false;
+	if (!ahead_fits(p, f))
+		p->ahead = 0;
 }
 
 static void choose(Plan *p, const Facts *f, const Look *k)
@@ -554,5 +558,5 @@ void choose_tiles(Plan *p, const Facts *f, const Look *k)
 		p->norder = order_without(p->order, p->norder, slices, n);
 	choose(p, f, k);
 	if (n)
-		keep_slices(p, slices, n);
+		keep_slices(p, f, slices, n);
 }

@@ -166,6 +166,8 @@ bool choose_turns(Plan *p, const Facts *f, int v, int lanes);
 bool wants_fetch(const Plan *p, const Facts *f);
 /* lower_fits.c: may the plan be carried out? */
 bool plan_fits(const Plan *p, const Facts *f);
+/* Is what it fetches ahead the next turn of one of the output's loops, or the next panel of constants? */
+bool ahead_fits(const Plan *p, const Facts *f);
 /* Bytes of the plan's row buffers: each has a row for every lane of the tiles around it. Saturates. */
 int64_t plan_bytes(const Plan *p, const Facts *f);
 /* The actions that --opt gives a kernel of this name as they stand in its arg, or NULL. */

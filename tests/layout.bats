@@ -33,6 +33,37 @@ nets() {
 	not grep -q "by Winograd's" told
 }
 
+# open_nets KIND SEED…: sizes that the caller says, two of each for one program
+open_nets() {
+	local seed first sizes
+	for seed in "${@:2}"; do
+		python3 "$TESTS/layout.py" "$seed" "$1" > n.t
+		tool trace n.t > n.mp
+		tool fuse n.mp | tool lower -t clang --explain 2>> told | tool render -t clang | tool compile > c.mp
+		first=$(sed -n '1s/[^,]*//; 1s/.*where //; 1s/ in \([0-9]*\)[.0-9]*,*/=\1/gp' n.t)
+		for sizes in "$first" "$(sed 's/n=1/n=3/; s/h=\([0-9]*\)/h=$((\1+3))/; s/w=\([0-9]*\)/w=$((\1+2))/' <<< "$first")"; do
+			eval "sizes=\"$sizes\""
+			# shellcheck disable=SC2086
+			ok tool run --interpret n.mp x=rand $sizes -o i.npz
+			# shellcheck disable=SC2086
+			ok tool run c.mp x=rand $sizes -o c.npz
+			tool diff --rtol 1e-5 --atol 1e-3 i.npz c.npz || { echo "^ layout.py $seed $1, $sizes"; return 1; }
+		done
+	done
+}
+
+@test "layout: the number of images open, and their sizes" {
+	open_nets n 33 37 43 67 110 285
+	for what in "with room around it" "in blocks of" "is packed in panels of"; do
+		grep -q "$what" told || { echo "nothing $what"; return 1; }
+	done
+	rm told
+	open_nets nhw 21 29 33 110 210 240
+	for what in "with room around it" "in blocks of"; do
+		grep -q "$what" told || { echo "nothing $what"; return 1; }
+	done
+}
+
 @test "layout: any pass may be left out" {
 	python3 "$TESTS/layout.py" 291 > n.t
 	tool trace n.t > n.mp

@@ -1,4 +1,5 @@
-"""Nets of a few convolutions of random shapes, their weights constant, as a .t program.  usage: layout.py SEED"""
+"""Nets of a few convolutions of random shapes, their weights constant, as a .t program, with the images' number (n) or
+their sizes as well (n, h, w) for the caller to say.  usage: layout.py SEED [n | nhw]"""
 import random
 import sys
 
@@ -27,7 +28,10 @@ def conv(x, c, h, w):
 
 n, c = r.choice([1, 1, 2, 3]), r.choice([1, 3, 8, 16, 17, 32])
 h, w = r.choice([1, 4, 7, 13, 16, 17]), r.choice([1, 5, 9, 15, 16, 17, 28])
-print(f"input x f32[{n}, {c}, {h}, {w}]")
+named = sys.argv[2] if len(sys.argv) > 2 else ""
+sizes = [name if name in named else str(size) for name, size in zip("nchw", (n, c, h, w))]
+where = [f"{name} in {least}..40" for name, least in zip("nhw", (1, h, w)) if name in named]
+print(f"input x f32[{', '.join(sizes)}]" + (" where " + ", ".join(where) if where else ""))
 x = "x"
 for i in range(r.choice([1, 1, 2, 3])):
     lines, text, *size = conv(x, c, h, w)
