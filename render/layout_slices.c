@@ -20,14 +20,30 @@ enum {
 	SLICES_LEAST = 8                /* so that threads get even shares */
 };
 
+/* What is known of a call, found once: for each of its slots the loops, of those that are its own, that its places' axes in
+ * front are, as far as all places agree. */
+typedef struct { int n; UOp *loop[MAX_SLICE_AXES]; } Front;
+typedef struct {
+	UOp *call;
+	bool looked, plain;             /* has it been looked at; may its loops be shared out, in any order? */
+	int axis;                       /* the greatest of its kernel's */
+	uint64_t writes;
+	Front *front;
+} Known;
+
 /* A call and the ranges of it that are the slices, outermost first. */
-typedef struct { UOp *call; Facts f; uint64_t writes; UOp *outer[MAX_SLICE_AXES]; } Member;
+typedef struct { const Known *is; UOp *outer[MAX_SLICE_AXES]; } Member;
 typedef struct {
 	Member at[MAX_SLICE_CALLS];
 	int n, axes;                    /* how many axes in front all of them agree in */
 	VEC(UOp *) inside;              /* temporaries that only they touch, over all of these axes */
 } Group;
-typedef struct { Map readers; VEC(UOp *) out; } Slices;         /* how many calls touch each buffer */
+typedef struct {
+	Map readers;                    /* how many calls touch each buffer */
+	Known *known;
+	uint32_t n;
+	VEC(UOp *) out;
+} Slices;
 
 /* ---- how a call touches a buffer */
 
@@ -39,16 +55,10 @@ static int slot_of(const UOp *call, const UOp *buffer)
 	return -1;
 }
 
-static bool writes(const Member *m, const UOp *buffer)
+static bool writes(const Known *c, const UOp *buffer)
 {
-	int slot = slot_of(m->call, buffer);
-	return slot >= 0 && slot < 64 && m->writes >> slot & 1;
-}
-
-/* The places of the kernel in that slot. */
-static bool is_place(const UOp *u, int slot)
-{
-	return u->op == OP_INDEX && u->src[0]->op == OP_PARAM && param_slot(u->src[0]) == slot;
+	int slot = slot_of(c->call, buffer);
+	return slot >= 0 && slot < 64 && c->writes >> slot & 1;
 }
 
 /* The loops of which each turn is by itself: a reduction may go over a range again that is a loop around it, and then takes
@@ -83,82 +93,95 @@ static int loops_in_front(uint64_t own, const UOp *index, UOp **loop)
 	return n;
 }
 
-/* The same of all places of the buffer in the call, as far as they agree. */
-static int common_loops(Member *m, const UOp *buffer, UOp **loop)
+/* Another place of a slot, beside those seen so far. */
+static void agree_in_front(Front *f, int n, UOp *const *loop, bool first)
 {
-	int slot = slot_of(m->call, buffer), n = -1;
-	facts_find(&m->f, m->call->src[0], false);
-	uint64_t own = own_loops(&m->f);
-	for (size_t i = 0; i < m->f.all.n; i++) {
-		UOp *here[MAX_SLICE_AXES];
-		if (!is_place(m->f.all.at[i], slot))
-			continue;
-		int have = loops_in_front(own, m->f.all.at[i], here);
-		n = n < 0 || have < n ? have : n;
-		for (int k = 0; k < n; k++) {
-			if (loop[k] && loop[k] != here[k])
-				n = k;
-			else
-				loop[k] = here[k];
-		}
+	int k = 0;
+	while (k < n && (first || (k < f->n && f->loop[k] == loop[k]))) {
+		f->loop[k] = loop[k];
+		k++;
 	}
-	return n < 0 ? 0 : n;
+	f->n = k;
+}
+
+static void find_front(Known *c, const Facts *f)
+{
+	uint64_t own = own_loops(f);
+	bool *seen = arena_alloc(c->call->nsrc * sizeof *seen);
+	c->front = arena_alloc(c->call->nsrc * sizeof *c->front);
+	for (size_t i = 0; i < f->all.n; i++) {
+		UOp *u = f->all.at[i], *loop[MAX_SLICE_AXES];
+		if (u->op != OP_INDEX || u->src[0]->op != OP_PARAM)
+			continue;
+		int64_t slot = param_slot(u->src[0]);
+		agree_in_front(&c->front[slot], loops_in_front(own, u, loop), loop, !seen[slot]);
+		seen[slot] = true;
+	}
 }
 
 /* The member goes over the buffer's axes in front by the loops that are its slices already, as far as it has any. Returns
  * in how many axes it does, of so many. */
 static int agree(Member *m, const UOp *buffer, int axes)
 {
-	UOp *loop[MAX_SLICE_AXES] = {0};
-	int n = common_loops(m, buffer, loop);
-	for (int k = 0; k < n && k < axes; k++) {
-		if (m->outer[k] && m->outer[k] != loop[k])
+	const Front *f = &m->is->front[slot_of(m->is->call, buffer)];
+	for (int k = 0; k < f->n && k < axes; k++) {
+		if (m->outer[k] && m->outer[k] != f->loop[k])
 			return k;
-		m->outer[k] = loop[k];
+		m->outer[k] = f->loop[k];
 	}
-	return n < axes ? n : axes;
+	return f->n < axes ? f->n : axes;
 }
 
 /* ---- groups */
 
-/* May the loops of this call be shared out, in any order? */
-static bool plain_call(Member *m, UOp *call)
+static void look(Known *c)
 {
-	*m = (Member){.call = call, .writes = call->op == OP_CALL ? call_writes(call) : 0};
-	if (!call_has_kernel(call) || call_prepares(call))
-		return false;
-	facts_find(&m->f, call->src[0], false);
-	if (last_axis(&m->f) + 1 == MAX_RANGES)         /* a slice's rows are one range more */
-		return false;
-	return !call_aliases(call) && !m->f.serial && !m->f.in_place && !m->f.sort;
+	Facts f;
+	c->looked = true;
+	if (!call_has_kernel(c->call) || call_prepares(c->call) || call_aliases(c->call))
+		return;
+	facts_find(&f, c->call->src[0], false);
+	c->axis = last_axis(&f);
+	c->writes = call_writes(c->call);
+	/* a slice's rows are one range more */
+	c->plain = c->axis + 1 < MAX_RANGES && !f.serial && !f.in_place && !f.sort;
+	if (c->plain)
+		find_front(c, &f);
+}
+
+/* What is known of call i, NULL unless its loops may be shared out, in any order. */
+static const Known *plain_call(const Slices *s, uint32_t i)
+{
+	Known *c = &s->known[i];
+	if (!c->looked)
+		look(c);
+	return c->plain ? c : NULL;
 }
 
 /* Joins the call to the group when it reads what the group writes by slices, and writes nothing that the group touches. */
-static bool join(Group *g, UOp *call)
+static bool join(Group *g, const Known *c)
 {
-	Member m;
-	bool reads = false;
-	int axes = g->axes;
-	if (g->n == MAX_SLICE_CALLS || !plain_call(&m, call))
-		return false;
 	Group with = *g;
-	for (uint32_t k = 1; k < call->nsrc; k++) {
-		UOp *b = call->src[k];
+	Member *m = &with.at[with.n++];
+	bool reads = false;
+	if (!c)
+		return false;
+	*m = (Member){.is = c};
+	for (uint32_t k = 1; k < c->call->nsrc; k++) {
+		UOp *b = c->call->src[k];
 		for (int i = 0; i < g->n; i++) {
-			if (slot_of(g->at[i].call, b) >= 0 && writes(&m, b))
+			if (slot_of(g->at[i].is->call, b) >= 0 && writes(c, b))
 				return false;
-			if (!writes(&g->at[i], b))
+			if (!writes(g->at[i].is, b))
 				continue;
 			reads = true;
-			axes = agree(&with.at[i], b, axes);
-			axes = agree(&m, b, axes);
+			with.axes = agree(&with.at[i], b, with.axes);
+			with.axes = agree(m, b, with.axes);
 		}
 	}
-	if (!reads || axes < 1)
+	if (!reads || with.axes < 1)
 		return false;
 	*g = with;
-	g->axes = axes;
-	g->at[g->n++] = m;
 	return true;
 }
 
@@ -166,17 +189,19 @@ static bool join(Group *g, UOp *call)
 static void find_inside(const Slices *s, Group *g)
 {
 	g->inside.n = 0;
-	for (int i = 0; i < g->n; i++)
-		for (uint32_t k = 1; k < g->at[i].call->nsrc; k++) {
-			UOp *b = g->at[i].call->src[k];
+	for (int i = 0; i < g->n; i++) {
+		const UOp *call = g->at[i].is->call;
+		for (uint32_t k = 1; k < call->nsrc; k++) {
+			UOp *b = call->src[k];
 			int64_t n;
 			intptr_t touched = 0;
 			for (int j = 0; j < g->n; j++)
-				touched += slot_of(g->at[j].call, b) >= 0;
-			if (writes(&g->at[i], b) && buffer_is(b, "temp") && shape_static(b->shape, &n) && touched > 1 &&
-				touched == (intptr_t)map_get(&s->readers, PKEY(b)))
+				touched += slot_of(g->at[j].is->call, b) >= 0;
+			if (writes(g->at[i].is, b) && buffer_is(b, "temp") && shape_static(b->shape, &n) &&
+				touched > 1 && touched == (intptr_t)map_get(&s->readers, PKEY(b)))
 				vec_push(&g->inside, b);
 		}
+	}
 }
 
 /* ---- whether */
@@ -203,12 +228,13 @@ static double read_again(const Group *g, int axes, int64_t parts)
 {
 	double bytes = 0;
 	for (int i = 0; i < g->n; i++) {
+		UOp *call = g->at[i].is->call;
 		Facts f;
-		facts_find(&f, g->at[i].call->src[0], false);
+		facts_find(&f, call->src[0], false);
 		uint64_t last = bit_of(g->at[i].outer[axes - 1]);
 		for (size_t k = 0; k < f.all.n; k++)
 			if (f.all.at[k]->op == OP_LOAD && !(free_of(f.all.at[k]) & last)) {
-				int64_t n = bytes_of(place_buffer(g->at[i].call, f.all.at[k]->src[0]));
+				int64_t n = bytes_of(place_buffer(call, f.all.at[k]->src[0]));
 				bytes += (n <= NEAR_BYTES ? 0.25 : 1) * (double)n * (double)(parts - 1);
 			}
 	}
@@ -246,15 +272,13 @@ static bool choose(Group *g, int64_t *rows)
 static UOp *member_call(const Group *g, int i, int64_t rows)
 {
 	const Member *m = &g->at[i];
-	UOp *call = m->call, *kernel = call->src[0], *last = m->outer[g->axes - 1];
+	UOp *call = m->is->call, *kernel = call->src[0], *last = m->outer[g->axes - 1];
 	VEC(const Val *) axes = {0}, local = {0};
-	Facts f;
-	facts_find(&f, kernel, false);
 	for (int k = 0; k < g->axes; k++)
 		vec_push(&axes, val_int(range_axis(m->outer[k])));
 	if (rows > 1) {
 		UOp *part = ix_range(range_axis(last), "loop", ix_const(range_size(last) / rows));
-		UOp *row = ix_range(last_axis(&f) + 1, "loop", ix_const(rows));
+		UOp *row = ix_range(m->is->axis + 1, "loop", ix_const(rows));
 		UOp *at = ix_add(ix_mul(part, ix_const(rows)), row);
 		kernel = substitute(kernel, 1, &last, &at);
 	}
@@ -270,12 +294,14 @@ static UOp *member_call(const Group *g, int i, int64_t rows)
 }
 
 /* The longest group from call i on, of at most so many calls. */
-static void find_group(const Slices *s, Group *g, UOp *const *call, uint32_t left, int most)
+static void find_group(const Slices *s, Group *g, uint32_t i, int most)
 {
+	const Known *c = plain_call(s, i);
 	*g = (Group){.axes = MAX_SLICE_AXES};
-	if (!plain_call(&g->at[0], call[0]))
+	if (!c)
 		return;
-	for (g->n = 1; g->n < most && g->n < (int)left && join(g, call[g->n]);)
+	g->at[g->n++].is = c;
+	while (g->n < most && join(g, plain_call(s, i + g->n)))
 		;
 	find_inside(s, g);
 }
@@ -283,30 +309,34 @@ static void find_group(const Slices *s, Group *g, UOp *const *call, uint32_t lef
 static void put_group(Slices *s, const Group *g, int64_t rows)
 {
 	for (size_t k = 0; k < g->inside.n; k++)
-		explain(g->at[0].call->src[0], "%s is never whole: %lld at a time along r%d", buffer_name(g->inside.at[k]),
-			(long long)rows, range_axis(g->at[0].outer[g->axes - 1]));
+		explain(g->at[0].is->call->src[0], "%s is never whole: %lld at a time along r%d",
+			buffer_name(g->inside.at[k]), (long long)rows, range_axis(g->at[0].outer[g->axes - 1]));
 	for (int i = 0; i < g->n; i++)
 		vec_push(&s->out, member_call(g, i, rows));
 }
 
 /* Do so many calls name temporaries enough for a group to pay? A buffer named often counts as often. */
-static bool has_enough(UOp *const *call, uint32_t n)
+static bool has_enough(const Known *c, int n)
 {
 	int64_t sum = 0;
-	for (uint32_t i = 0; i < n && sum < SLICED_BYTES; i++)
-		for (uint32_t k = 1; k < call[i]->nsrc && sum < SLICED_BYTES; k++)
-			if (buffer_is(call[i]->src[k], "temp"))
-				sum += bytes_of(call[i]->src[k]) < SLICED_BYTES ? bytes_of(call[i]->src[k]) : SLICED_BYTES;
-	return sum >= SLICED_BYTES;
+	for (int i = 0; i < n; i++)
+		for (uint32_t k = 1; k < c[i].call->nsrc; k++) {
+			int64_t bytes = buffer_is(c[i].call->src[k], "temp") ? bytes_of(c[i].call->src[k]) : 0;
+			if (bytes >= SLICED_BYTES - sum)
+				return true;
+			sum += bytes;
+		}
+	return false;
 }
 
-/* The group that begins with this call and pays: all that can join, else as many as it takes (the last may share fewer of
+/* The group that begins with call i and pays: all that can join, else as many as it takes (the last may share fewer of
  * the loops). Its rows, 0 when there is none. */
-static int64_t best_group(const Slices *s, Group *g, UOp *const *call, uint32_t left)
+static int64_t best_group(const Slices *s, Group *g, uint32_t i)
 {
 	int64_t rows = 0;
-	for (int most = MAX_SLICE_CALLS; most > 1 && has_enough(call, (int)left < most ? (int)left : most); most--) {
-		find_group(s, g, call, left, most);
+	int most = s->n - i < MAX_SLICE_CALLS ? (int)(s->n - i) : MAX_SLICE_CALLS;
+	for (; most > 1 && has_enough(s->known + i, most); most--) {
+		find_group(s, g, i, most);
 		if (g->n > 1 && choose(g, &rows))
 			return rows;
 		most = g->n < most ? g->n : most;
@@ -315,18 +345,18 @@ static int64_t best_group(const Slices *s, Group *g, UOp *const *call, uint32_t 
 	return 0;
 }
 
-/* Puts the group that begins with this call, or the call alone, as where the next one begins a better group; returns how
+/* Puts the group that begins with call i, or the call alone, as where the next one begins a better group; returns how
  * many calls that is. */
-static int put_calls(Slices *s, UOp *const *call, uint32_t left)
+static uint32_t put_calls(Slices *s, uint32_t i)
 {
 	Group g, next;
-	int64_t rows = best_group(s, &g, call, left), later = rows ? best_group(s, &next, call + 1, left - 1) : 0;
+	int64_t rows = best_group(s, &g, i), later = rows ? best_group(s, &next, i + 1) : 0;
 	bool waits = later && bytes_inside(&next) > bytes_inside(&g);
 	int n = rows && !waits ? g.n : 1;
 	if (rows && !waits)
 		put_group(s, &g, rows);
 	else
-		vec_push(&s->out, call[0]);
+		vec_push(&s->out, s->known[i].call);
 	if (rows)
 		vec_free(&g.inside);
 	if (later)
@@ -345,12 +375,15 @@ static void count_touches(Slices *s, const UOp *sink)
 
 Graph *layout_slices(Graph *g)
 {
-	Slices s = {0};
+	Slices s = {.n = g->sink->nsrc, .known = xcalloc(g->sink->nsrc + 1, sizeof *s.known)};
+	for (uint32_t i = 0; i < s.n; i++)
+		s.known[i].call = g->sink->src[i];
 	count_touches(&s, g->sink);
-	for (uint32_t i = 0; i < g->sink->nsrc;)
-		i += put_calls(&s, g->sink->src + i, g->sink->nsrc - i);
+	for (uint32_t i = 0; i < s.n;)
+		i += put_calls(&s, i);
 	Graph *r = graph_with_calls(g, s.out.n, s.out.at);
 	map_free(&s.readers);
 	vec_free(&s.out);
+	free(s.known);
 	return r;
 }

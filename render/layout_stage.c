@@ -9,7 +9,6 @@ UOp *call_compact(UOp *call)
 	VEC(UOp *) from = {0};
 	VEC(UOp *) to = {0};
 	int64_t *now = arena_alloc(call->nsrc * sizeof *now);       /* a slot's number among those named; 0: not named */
-	memset(now, 0, call->nsrc * sizeof *now);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_PARAM)
 			now[param_slot(all.at[i])] = 1;
