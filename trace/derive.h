@@ -30,8 +30,6 @@ UOp *op_along(UOp *u, UOp *const *t);
 /* y[i] = a[i]·y[i-1] + b[i] along axis, y before the first being 0, in log2(n) steps of
  * elementwise ops. */
 UOp *linear_recurrence(UOp *a, UOp *b, int axis);
-/* the products of all before (after, with back) each element along axis, 1 for the first (last) */
-UOp *products_beside(UOp *x, int axis, bool back);
 /* x moved by n places along axis, fill for the first ones */
 UOp *moved(UOp *x, int axis, int64_t n, double fill);
 UOp *fold_all(Op op, UOp *x);                /* over all axes, to a scalar */
@@ -65,22 +63,19 @@ Graph *derive_check(Graph *g, const Picked *out, const Picked *wrt);
 
 /* ---- pick_nodes.c: outputs and buffers by name --------------------------------------------- */
 
-/* Outputs of the SINK without the counts of sizes that are data, which stand behind them. */
-size_t outputs_count(const Graph *g);
 /* out0, out1, … where the document names none */
 const char *output_name(const Graph *g, size_t i);
 ptrdiff_t output_find(const Graph *g, const char *name);     /* -1 when there is none */
 /* g with n more outputs. Dies with USAGE when a name is taken or not allowed. */
 Graph *outputs_add(Graph *g, size_t n, const char *const *name, UOp *const *u);
 typedef VEC(const char *) Names;
-/* The names that arguments hold, several to one with commas between; one for which known says
- * yes may have commas itself. Dies with USAGE where one stands twice. */
-Names names_listed(size_t n, const char *const *arg, bool (*known)(const char *name, void *ctx),
-	void *ctx);
 struct Picked { Names name; VEC(UOp *) node; };
 /* The outputs that arguments name, or all of floats when there are none. Dies with USAGE: no
  * such one, not of floats. */
 Picked pick_outputs(Graph *g, size_t n, const char *const *arg);
+/* The only one picked, of one element. Dies with USAGE otherwise, where what ("a gradient is") is of
+ * a scalar; instead: what more the message says. */
+UOp *pick_scalar(const Picked *out, const char *what, const char *instead);
 /* The buffers they name; with none the states of floats that out reads, or where it reads no
  * state the inputs. */
 Picked pick_buffers(Graph *g, size_t n, const char *const *arg, const Picked *out);

@@ -53,7 +53,8 @@ UOp *linear_recurrence(UOp *a, UOp *b, int axis)
 	return b;
 }
 
-UOp *products_beside(UOp *x, int axis, bool back)
+/* the products of all before (after, with back) each element along axis, 1 for the first (last) */
+static UOp *products_beside(UOp *x, int axis, bool back)
 {
 	x = reversed(x, axis, back);
 	return reversed(t_scan(OP_MUL, moved(x, axis, 1, 1), axis), axis, back);

@@ -34,18 +34,9 @@ static const Option options[] = {
  * user wrote. */
 static UOp *seed(const Picked *out)
 {
-	UOp *u = out->node.at[0];
+	UOp *u = pick_scalar(out, "a gradient is", arena_printf(
+		", or give its weights by --vjp, as the input cot_%s", out->name.at[0]));
 
-	if (out->node.n > 1)
-		die(USAGE, "the outputs %s and %s are of floats: say of which with -o",
-			out->name.at[0], out->name.at[1]);
-	for (int i = 0; i < u->shape->rank; i++)
-		if (u->shape->dim[i] != ix_const(1))
-			die(USAGE, "'%s' is %s%s, and a gradient is of a scalar: fold it in the "
-				"program "
-				"(sum, mean), or give its weights by --vjp, as the input cot_%s",
-				out->name.at[0], dtype_name(u->dtype), shape_text(u->shape),
-				out->name.at[0]);
 	return t_expand_to(t_num(u->dtype, 1), u->shape);
 }
 

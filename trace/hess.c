@@ -22,28 +22,12 @@ static const Option options[] = {
 	{0},
 };
 
-static UOp *scalar_of(const Picked *of)
-{
-	UOp *u = of->node.at[0];
-
-	if (of->node.n > 1)
-		die(USAGE, "the outputs %s and %s are of floats: say of which with -o", of->name.at[0],
-			of->name.at[1]);
-	for (int i = 0; i < u->shape->rank; i++)
-		if (u->shape->dim[i] != ix_const(1))
-			die(USAGE,
-				"'%s' is %s%s, and second derivatives are of a scalar: fold it in the program "
-				"(sum, mean)",
-				of->name.at[0], dtype_name(u->dtype), shape_text(u->shape));
-	return u;
-}
-
 static Graph *body(Graph *g)
 {
 	Derived d = {.g = g = jacobian_begin(g)};
 	Picked of = pick_outputs(g, opt_of.n, opt_of.at),
 		   wrt = pick_buffers(g, opt_wrt.n, opt_wrt.at, &of);
-	UOp *y = scalar_of(&of), *one = t_expand_to(t_num(y->dtype, 1), y->shape);
+	UOp *y = pick_scalar(&of, "second derivatives are", ""), *one = t_expand_to(t_num(y->dtype, 1), y->shape);
 	UOp **grad = arena_alloc((wrt.node.n + 1) * sizeof *grad);
 
 	derive_reverse(1, &y, &one, wrt.node.n, wrt.node.at, grad);

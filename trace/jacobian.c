@@ -14,7 +14,7 @@
 
 bool opt_sparse, opt_pattern, opt_only;
 const char *opt_mode;
-Texts opt_sizes;
+Names opt_sizes;
 
 enum { BY_CHOICE, FORWARD, REVERSE };
 

@@ -14,7 +14,8 @@ static size_t hidden(const Graph *g)
 	return counts && counts->kind == VAL_ARRAY ? counts->n : 0;
 }
 
-size_t outputs_count(const Graph *g) { return g->sink->nsrc - hidden(g); }
+/* Outputs of the SINK without the counts of sizes that are data, which stand behind them. */
+static size_t outputs_count(const Graph *g) { return g->sink->nsrc - hidden(g); }
 
 const char *output_name(const Graph *g, size_t i)
 {
@@ -73,7 +74,7 @@ Graph *outputs_add(Graph *g, size_t n, const char *const *name, UOp *const *u)
 /* ---- names given by the user */
 
 /* Names at commas, of all arguments; a whole argument that is a name stands as it is. */
-Names names_listed(size_t n, const char *const *arg, bool (*known)(const char *name, void *ctx),
+static Names names_listed(size_t n, const char *const *arg, bool (*known)(const char *name, void *ctx),
 	void *ctx)
 {
 	Names r = {0};
@@ -121,6 +122,20 @@ Picked pick_outputs(Graph *g, size_t n, const char *const *arg)
 	if (!r.node.n)
 		die(USAGE, "no output is of floats; there are %s", outputs_text(g));
 	return r;
+}
+
+UOp *pick_scalar(const Picked *out, const char *what, const char *instead)
+{
+	UOp *u = out->node.at[0];
+
+	if (out->node.n > 1)
+		die(USAGE, "the outputs %s and %s are of floats: say of which with -o",
+			out->name.at[0], out->name.at[1]);
+	for (int i = 0; i < u->shape->rank; i++)
+		if (u->shape->dim[i] != ix_const(1))
+			die(USAGE, "'%s' is %s%s, and %s of a scalar: fold it in the program (sum, mean)%s",
+				out->name.at[0], dtype_name(u->dtype), shape_text(u->shape), what, instead);
+	return u;
 }
 
 /* ---- buffers */

@@ -9,8 +9,7 @@
 /* How both are asked for. */
 extern bool opt_sparse, opt_pattern, opt_only;
 extern const char *opt_mode;
-typedef VEC(const char *) Texts;
-extern Texts opt_sizes;
+extern Names opt_sizes;
 #define JACOBIAN_OPTIONS \
 	{0, "sparse", NULL, "values at the places that can be other than 0 alone, by columns (CSC)", \
 		&opt_sparse}, \

@@ -5,11 +5,11 @@
  *
  * A state that comes to depend on what is batched is batched too: as many states, each with the
  * first value that the one had, so that the numbers are those of as many runs beside each other. */
-#include "transform.h"
+#include "derive.h"
 #include <ctype.h>
 #include <stdlib.h>
 
-static VEC(const char *) opt_in, opt_out;
+static Names opt_in, opt_out;
 static const char *opt_size;
 
 static const Option options[] = {
@@ -266,12 +266,6 @@ static UOp *with_axis(const Place *p, UOp *n)
 }
 
 /* ---- outputs and what meta says of sizes */
-
-static const char *output_name(const Graph *g, size_t k)
-{
-	const Val *names = val_get(g->sink->arg, "names");
-	return names ? names->a[k]->s : arena_printf("out%zu", k);
-}
 
 /* A size that is data stands in trims, and its count is one of the last outputs. */
 static void trim_output(Graph *g, const char *name, int axis, UOp *n)

@@ -135,11 +135,9 @@ static UOp *lanes(const Batch *b, const UOp *index)
 
 	dim[0] = b->n;
 	for (int i = 0; i < index->shape->rank; i++)
-		dim[i + 1] = ix_const(1);
-	UOp *x = t_reshapev(t_arange(DT_I64, b->n), index->shape->rank + 1, dim);
-	for (int i = 0; i < index->shape->rank; i++)
 		dim[i + 1] = index->shape->dim[i];
-	return t_expandv(x, index->shape->rank + 1, dim);
+	const Shape *s = shape_new(index->shape->rank + 1, dim);
+	return t_expand_to(t_iota(DT_I64, s, 0), s);
 }
 
 /* x batched behind its k indexed axes, so that the indices stay as they are */
