@@ -277,6 +277,11 @@ holds() {
 	refused 'grad(sum(x), i32(x))' 'only floats have a derivative'
 	refused 'vjp(x, x, [1.0, 2.0, 3.0])' 'does not expand to [2]'
 	refused 'jvp([x, x], [x, x], [x])' 'has 1 values, needs 2'
+	# two inputs, or an input and a size, of one name
+	printf 'input x f32[cot_y] where cot_y in 1..4\ninput tan_x f32\noutput y = x * 2\n' > "$BATS_TEST_TMPDIR/e.t"
+	"$BIN/trace" "$BATS_TEST_TMPDIR/e.t" > "$BATS_TEST_TMPDIR/e.mp"
+	says 2 "there is a size 'cot_y' already" "$BIN/grad" --vjp -w x
+	says 2 "there is a buffer 'tan_x' already" "$BIN/jvp" -w x
 	# a kernel of the user's own
 	doc '{uop: 1, level: "graph", nodes: [["BUFFER","f32",[],{name:"x",shape:[3],role:"input"}],
 		["CUSTOM","f32",[0],{shape:[],name:"f",code:{clang:"void f(float *y, const float *x) { *y = *x; }"}}], ["SINK",nil,[1],{names:["y"]}]]}' > "$BATS_TEST_TMPDIR/c.mp"

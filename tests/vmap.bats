@@ -234,6 +234,15 @@ feed() {
 	fails 2 tool vmap -a x=0 -n 5x g.mp
 	fails 2 tool vmap -a x=0 -n b=3..2 g.mp
 	fails 2 tool vmap -a x=0 -n 'a b' g.mp
+	# a size is given by its name, as an input is
+	echo 'input x f64[2]; input vmap f64[2]; input idle f64; output y = x + vmap' > p.t
+	tool trace p.t > g.mp
+	for name in x vmap idle; do
+		fails 2 tool vmap -a x=0 -n $name g.mp
+		[[ $errors == *"'$name' is the name of a buffer"* ]]
+	done
+	ok bash -c '"$BIN/vmap" -a x=0 g.mp | "$BIN/run" x=rand vmap=1,2 vmap_1=3'
+	[[ $output == "y f64[3,2]"* ]]
 	echo 'input x f32[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,2]; output y = x + 1' > p.t
 	tool trace p.t > g.mp
 	fails 3 tool vmap -a x=0 g.mp

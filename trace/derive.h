@@ -81,6 +81,9 @@ UOp *pick_scalar(const Picked *out, const char *what, const char *instead);
 Picked pick_buffers(Graph *g, size_t n, const char *const *arg, const Picked *out);
 /* The same with the inputs beside the states. */
 Picked pick_leaves(Graph *g, size_t n, const char *const *arg, const Picked *out);
+bool listed(const Val *names, const char *name);
+/* g has a BUFFER of that name, or an input that nothing reads any more. */
+bool buffer_taken(const Graph *g, const char *name);
 /* A new input BUFFER of like's dtype and shape; g's meta gets its name as the last of the
  * inputs. */
 UOp *input_add(Graph *g, const char *name, UOp *like);

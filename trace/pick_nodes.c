@@ -160,6 +160,19 @@ static const char *buffers_text(Nodes all)
 	return n ? text : "none";
 }
 
+bool listed(const Val *names, const char *name)
+{
+	for (size_t i = 0; names && i < names->n; i++)
+		if (val_is_str(names->a[i], name))
+			return true;
+	return false;
+}
+
+bool buffer_taken(const Graph *g, const char *name)
+{
+	return listed(val_get(g->meta, "inputs"), name) || buffer_named(walk(g->sink), name);
+}
+
 static bool is_buffer(const char *name, void *all)
 {
 	return buffer_named(*(Nodes *)all, name) != NULL;
@@ -218,7 +231,6 @@ Picked pick_leaves(Graph *g, size_t n, const char *const *arg, const Picked *out
 /* A new input of like's dtype and shape, put into meta.inputs as its last. */
 UOp *input_add(Graph *g, const char *name, UOp *like)
 {
-	Nodes all = walk(g->sink);
 	const Val *shape = shape_to_val(like->shape), *list = val_get(g->meta, "inputs");
 	const Val *key[2] = {val_str(name),
 		VARR(val_str(name), val_str(dtype_name(like->dtype)), shape)};
@@ -226,8 +238,8 @@ UOp *input_add(Graph *g, const char *name, UOp *like)
 
 	if (!name_ok(val_str(name)))
 		die(USAGE, "'%.80s' cannot be an input's name", name);
-	if (buffer_named(all, name))
-		die(USAGE, "there is a buffer '%s' already", name);
+	if (buffer_taken(g, name) || vars_find(name, strlen(name)))
+		die(USAGE, "there is a %s '%s' already", buffer_taken(g, name) ? "buffer" : "size", name);
 	for (int i = 0; i < 2; i++) {
 		const char *where = i ? "sized" : "inputs";
 		if ((i && shape_static(like->shape, &count)) || (!i && !list))

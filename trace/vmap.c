@@ -101,7 +101,7 @@ static UOp *new_size(Graph *g)
 	char *end;
 
 	if (!text) {
-		for (int k = 1; vars_find(name, strlen(name)); k++)
+		for (int k = 1; vars_find(name, strlen(name)) || buffer_taken(g, name); k++)
 			name = arena_printf("vmap_%d", k);
 		return variable(g, name, min, max);
 	}
@@ -118,6 +118,8 @@ static UOp *new_size(Graph *g)
 	UOp *known = vars_find(name, strlen(name));
 	if (known && eq)
 		die(USAGE, "size '%.80s' has its limits from the document", name);
+	if (!known && buffer_taken(g, name))
+		die(USAGE, "'%.80s' is the name of a buffer, and cannot be a size's", name);
 	return known ? known : variable(g, name, min, max);
 }
 
@@ -168,14 +170,6 @@ static void add_states(Graph *g, Places *places)
 			vec_push(&todo, r.all.at[r.user[k]]);
 	}
 	vec_free(&todo);
-}
-
-static bool listed(const Val *names, const char *name)
-{
-	for (size_t i = 0; names && i < names->n; i++)
-		if (val_is_str(names->a[i], name))
-			return true;
-	return false;
 }
 
 /* Each name is an input's or a state's; one that no output needs may be gone from the graph. */
