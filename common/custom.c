@@ -25,13 +25,11 @@ static bool is_identifier(const Val *v)
 	return ok;
 }
 
-/* as the programs render-TARGET may be named */
-static bool is_target(const Val *v)
+bool name_plain(const char *s, size_t n)
 {
 	static const char letters[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-";
-	return is_text(v) && v->n < 64 && v->s[0] != '.' && v->s[0] != '-' &&
-		v->s[strspn(v->s, letters)] == 0;
+	return n && n < 64 && s[0] != '.' && s[0] != '-' && strspn(s, letters) == n;
 }
 
 static const char *check_code(const Val *code)
@@ -39,7 +37,7 @@ static const char *check_code(const Val *code)
 	if (!code || code->kind != VAL_MAP)
 		SAY("the arg is not a map with shape and code");
 	for (size_t i = 0; i < code->n; i++) {
-		if (!is_target(code->a[2 * i]))
+		if (!is_text(code->a[2 * i]) || !name_plain(code->a[2 * i]->s, code->a[2 * i]->n))
 			SAY("code: '%.60s' is no target's name", code->a[2 * i]->s);
 		if (!is_text(code->a[2 * i + 1]))
 			SAY("code: that of target %.60s is no text, empty, or has a NUL in it",

@@ -412,6 +412,8 @@ Graph *graph_with_calls(const Graph *g, size_t n, UOp *const *calls);
 
 extern bool custom_allowed;              /* --allow-custom: without it such a node is refused, status 3 */
 extern const char custom_refusal[];      /* by this message */
+/* May a target, whose program is render-TARGET, or a processor be named so? */
+bool name_plain(const char *s, size_t n);
 /* What is wrong with a CUSTOM's arg, its shape apart; NULL when nothing is. */
 const char *custom_check(const Val *arg, int *status);
 const char *custom_name(const Val *arg); /* of its function: an identifier */

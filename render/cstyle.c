@@ -177,7 +177,8 @@ static void print_prefetch(Printer *p, UOp *u)
 	if (!p->d->on_cpu || u->src[0]->src[0]->op != OP_PARAM)
 		return;
 	expr_text(p, u->src[0]);
-	print_line(p, "__builtin_prefetch(&%s%s);", expr_place(p, u->src[0]), val_is_str(u->arg, "store") ? ", 1" : "");
+	print_line(p, "__builtin_prefetch(&%s%s);", expr_place(p, u->src[0]),
+		val_is_str(u->arg, "store") ? ", 1" : "");
 }
 
 /* Prints statement i; returns how many it took. */

@@ -26,7 +26,7 @@ struct Vectors {
 	uint32_t *stamp;
 	uint8_t *varies;        /* by node id, valid where seen is the region's number */
 	uint32_t *seen, region;
-	UOp **at_lane;          /* what a node is in lane `at`: by its id, valid where at_stamp is at_turn */
+	UOp **at_lane;          /* a node in lane `at`: by its id, valid where at_stamp is at_turn */
 	uint32_t *at_stamp, at_turn;
 	int at;
 	size_t limit;

@@ -157,8 +157,8 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 #define EXTREME_PLAIN(lt) \
 	"\tconst $M m = ($M)(b " lt " a) | ($M)(a != a);\n\treturn " BLEND("m", "a", "b") ";\n"
 
-/* The same with a second operand that is a number other than 0: x86's own, its operands the other way round, has the
- * first then when that is NaN. */
+/* The same with a second operand that is a number other than 0: x86's own, its operands the other
+ * way round, has the first then when that is NaN. */
 #define EXTREME_WITH(op, lt) \
 	{#op "_with", 1, 0, 64, TWO AVX512("__builtin_ia32_" #op "$p512(b, a, 4)", \
 		"__builtin_ia32_" #op "$p512_mask(b, a, a, -1, 4)") EXTREME_WITH_PLAIN(lt) END}, \
@@ -167,7 +167,8 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 	{#op "_with", 1, 0, 16, TWO WITH("SSE2", "__builtin_ia32_" #op "$p(b, a)") \
 		EXTREME_WITH_PLAIN(lt) END}, \
 	{#op "_with", 1, 0, 0, TWO EXTREME_WITH_PLAIN(lt) "}\n"}
-#define EXTREME_WITH_PLAIN(lt) "\tconst $M m = ($M)(a " lt " b);\n\treturn " BLEND("m", "b", "a") ";\n"
+#define EXTREME_WITH_PLAIN(lt) \
+	"\tconst $M m = ($M)(a " lt " b);\n\treturn " BLEND("m", "b", "a") ";\n"
 
 #define FUSED EACH("__builtin_fma$f(a[i], b[i], c[i])")
 #define FUSED_PLAIN \

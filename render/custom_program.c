@@ -1,7 +1,7 @@
 /* CUSTOM → PROGRAM: the code that the document carries for the target, and its launch data.
  *
  *     CALL(CUSTOM(PARAM 1) {code: {clang: "void custom(float *y, …"}}, y, x)
- *     →   CALL(PROGRAM(CUSTOM …) {name: "custom", src: "void custom(…) … void custom_call(…", …}, y, x)
+ *     →   CALL(PROGRAM(CUSTOM …) {name: "custom", src: "void custom(…) … custom_call(…", …}, y, x)
  *
  * The code is taken as it is and compiled by itself (`alone`): what it defines may have any name.
  * Whoever runs this has said --allow-custom. */

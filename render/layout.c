@@ -1,4 +1,5 @@
-/* layout: what lies how in memory, for targets with vectors.  lower runs it when it has not been run.
+/* layout: what lies how in memory, for targets with vectors. lower runs it when it has not been
+ * run.
  *
  *     trace model.onnx | fuse | layout --explain | render -t clang | run */
 #include "layout.h"

@@ -1,5 +1,5 @@
-/* layout: level schedule → schedule, for targets with vectors.  Constants in the order in which they are
- * read, channels in blocks of a vector, room around what is padded. */
+/* layout: level schedule → schedule, for targets with vectors. Constants in the order in which they
+ * are read, channels in blocks of a vector, room around what is padded. */
 #ifndef LAYOUT_H
 #define LAYOUT_H
 #include "render.h"
@@ -7,7 +7,8 @@
 
 /* ---- layout_stage.c */
 
-/* The whole stage. Each pass gives back g itself when the target has no vectors, or the document has been laid out. */
+/* The whole stage. Each pass gives back g itself when the target has no vectors, or the document
+ * has been laid out. */
 extern const Pass layout_passes[];
 /* They all, for lower, which runs them when they have not been run. */
 Graph *layout_all(Graph *g);
@@ -17,8 +18,8 @@ UOp *call_compact(UOp *call);
 
 /* ---- layout_roles.c: a contraction in a kernel of level schedule */
 
-/* out[…] = Σ x[…]*w[…]: the reduction with most turns whose body is a product of two loads, w the one
- * whose buffer is constant. facts are of the kernel. */
+/* out[…] = Σ x[…]*w[…]: the reduction with most turns whose body is a product of two loads, w the
+ * one whose buffer is constant. facts are of the kernel. */
 typedef struct {
 	Facts facts;
 	UOp *reduce, *x, *w;    /* RREDUCE and two LOADs */
@@ -40,14 +41,15 @@ int ranges_of(const Facts *f, uint64_t set, UOp **range);
 
 /* layout_reductions.c: long reductions that leave few elements, in parts. */
 Graph *layout_reductions(Graph *g);
-/* layout_ends.c: copies between contractions and inputs or outputs, so that both may lie as they like. */
+/* layout_ends.c: copies between contractions and inputs or outputs, so that both may lie as they
+ * like. */
 Graph *layout_ends(Graph *g);
 /* The most lanes that divide n channels; 0 when there are too few for a vector. */
 int block_for(int64_t n);
 /* layout_blocks.c: channels of temporaries in blocks; room around padded ones. */
 Graph *layout_blocks(Graph *g);
-/* layout_winograd.c: 3×3 convolutions by F(4×4, 3×3); its transforms say so by `winograd` in their arg, and
- * their channels are the range of this axis. */
+/* layout_winograd.c: 3×3 convolutions by F(4×4, 3×3); its transforms say so by `winograd` in their
+ * arg, and their channels are the range of this axis. */
 enum { WINOGRAD_CHANNELS = 5 };
 Graph *layout_winograd(Graph *g);
 /* layout_order.c: calls that prepare buffers, those that read most first. */

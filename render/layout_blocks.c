@@ -3,11 +3,11 @@
  *     t[n,c,h,w]                    t [1,64,56,56]  →  t' [1,4,58,58,16]
  *     INDEX(t, n, c, h+kh-1, w+kw-1) where inside   →  INDEX(t', n, c//16, h+kh, w+kw, c%16)
  *
- * A contraction with constant weights asks for blocks along the axis that its column moves in where it
- * writes, and along the axis of its summed channels where it reads; kernels in between hand the wish on.
- * A buffer has blocks when every place in it has a plain range on that axis; that range becomes two,
- * c = cb*16 + cl, and the algebra takes the quotients away. The room is filled with zeros before the
- * buffer is written, so the condition on the load goes. */
+ * A contraction with constant weights asks for blocks along the axis that its column moves in where
+ * it writes, and along the axis of its summed channels where it reads; kernels in between hand the
+ * wish on. A buffer has blocks when every place in it has a plain range on that axis; that range
+ * becomes two, c = cb*16 + cl, and the algebra takes the quotients away. The room is filled with
+ * zeros before the buffer is written, so the condition on the load goes. */
 #include "layout.h"
 #include <stdlib.h>
 
@@ -127,8 +127,8 @@ static void ask_roles(const Blocks *b, UOp *call)
 	}
 }
 
-/* Every place in a blocked buffer has a plain range on its axis; what has one of these ranges elsewhere
- * is asked to have blocks too. True when something changed. */
+/* Every place in a blocked buffer has a plain range on its axis; what has one of these ranges
+ * elsewhere is asked to have blocks too. True when something changed. */
 static bool check_call(const Blocks *b, UOp *call)
 {
 	Nodes all = walk(call->src[0]);
@@ -205,7 +205,8 @@ static void choose(Blocks *b)
 
 typedef VEC(UOp *) Conditions;
 
-/* What is joined by AND, at any depth: those that are ANDs themselves give way to their two sides. */
+/* What is joined by AND, at any depth: those that are ANDs themselves give way to their two
+ * sides. */
 static void conditions_of(UOp *gate, Conditions *c)
 {
 	vec_push(c, gate);
@@ -229,8 +230,8 @@ static bool says_inside(UOp *cond, UOp *at, UOp *n)
 	return left == at || left == ix_sub(ix_sub(n, at), ix_const(1));
 }
 
-/* How far its last place is beyond the axis, of n elements, which may be known only later. False when that is no
- * number. */
+/* How far its last place is beyond the axis, of n elements, which may be known only later. False
+ * when that is no number. */
 static bool last_beyond(UOp *at, UOp *n, int64_t *beyond)
 {
 	Sum s;
@@ -254,8 +255,8 @@ static bool last_beyond(UOp *at, UOp *n, int64_t *beyond)
 	return ix_is_const(ix_add(ix_sub(substitute(at, count, from, to), n), ix_const(1)), beyond);
 }
 
-/* Does the load read everywhere within its room, and its gate say no more than that?  Then before and
- * after get what it needs. */
+/* Does the load read everywhere within its room, and its gate say no more than that? Then before
+ * and after get what it needs. */
 static bool room_for(const Lay *y, const UOp *load, int *before, int *after)
 {
 	Conditions c = {0};
@@ -371,7 +372,11 @@ static void fill_room(Blocks *b, Lay *y)
 
 /* ---- the kernels */
 
-typedef struct { const Blocks *b; UOp *call; UOp *from[64], *high[64], *low[64], *sum[64]; int n; } Split;
+typedef struct {
+	const Blocks *b;
+	UOp *call, *from[MAX_RANGES], *high[MAX_RANGES], *low[MAX_RANGES], *sum[MAX_RANGES];
+	int n;
+} Split;
 
 /* The two ranges that a range on a blocked axis becomes. */
 static void split_ranges(Split *s)

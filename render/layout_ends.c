@@ -1,5 +1,6 @@
-/* Ends of a net: a contraction with constant weights reads an input, or writes an output, which lie as
- * the user has them; a temporary with a copy between lets it have channels in blocks and room around.
+/* Ends of a net: a contraction with constant weights reads an input, or writes an output, which lie
+ * as the user has them; a temporary with a copy between lets it have channels in blocks and room
+ * around.
  *
  *     y = conv(x, w)   →   t0 = x;  t1 = conv(t0, w);  y = t1
  *

@@ -1,8 +1,10 @@
-/* Operands of contractions that lie the wrong way, turned once for all the rows that use them again:
+/* Operands of contractions that lie the wrong way, turned once for all the rows that use them
+ * again:
  *
- *     s[b,i,j] = Σk q[b,i,k]*k[b,j,k]      →      t[b,k,j] = k[b,j,k];  s[b,i,j] = Σk q[b,i,k]*t[b,k,j]
+ *     s[b,i,j] = Σk q[b,i,k]*k[b,j,k]    →    t[b,k,j] = k[b,j,k];  s[b,i,j] = Σk q[b,i,k]*t[b,k,j]
  *
- * s has its neighbours in j, where k's are a row apart. As a kernel of its own the turn is made in registers. */
+ * s has its neighbours in j, where k's are a row apart. As a kernel of its own the turn is made in
+ * registers. */
 #include "layout.h"
 #include <stdlib.h>
 
@@ -55,7 +57,8 @@ static UOp *turn_call(const Operand *o, UOp *to)
 	UOp *param = param_moved(from->src[0], 1);
 	UOp *load = substitute(o->load, 1, &from->src[0], &param);
 	load = substitute(load, o->n, o->order, loop);
-	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, node_new(OP_INDEX, to->dtype, 1 + o->n, at, VNIL), load);
+	UOp *place = node_new(OP_INDEX, to->dtype, 1 + o->n, at, VNIL);
+	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, place, load);
 	UOp *kernel = NODE(OP_KERNEL, DT_NONE, VMAP(val_str("name"), val_str("turn")), store);
 	return NODE(OP_CALL, DT_NONE, VNIL, kernel, to, place_buffer(o->call, from));
 }
@@ -66,7 +69,8 @@ static UOp *turned_buffer(const Operand *o, int number)
 	for (int i = 0; i < o->n; i++)
 		dim[i] = o->order[i]->src[0];
 	const char *from = buffer_name(place_buffer(o->call, o->load->src[0]));
-	return buffer_of(arena_printf("%.200s.turned%d", from, number), "temp", o->load->dtype, shape_new(o->n, dim));
+	const char *name = arena_printf("%.200s.turned%d", from, number);
+	return buffer_of(name, "temp", o->load->dtype, shape_new(o->n, dim));
 }
 
 static UOp *read_turned(const Operand *o, UOp *buffer)

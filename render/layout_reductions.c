@@ -3,9 +3,9 @@
  *     y = f(Σk<n x[k])   →   t[p] = Σq<n/64 x[p*(n/64) + q]        for 64 parts p
  *                            y = f(Σp t[p] + Σq<n%64 x[64*(n/64) + q])
  *
- * There are as many parts on every machine, and they are added in one order, so results do not depend
- * on how many threads there are. Of several reductions of a kernel those that others need come first,
- * and stand in the later ones' parts as the sum of their own. */
+ * There are as many parts on every machine, and they are added in one order, so results do not
+ * depend on how many threads there are. Of several reductions of a kernel those that others need
+ * come first, and stand in the later ones' parts as the sum of their own. */
 #include "layout.h"
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
-/* Calls one after another over the same outer loops, taken slice by slice, so that what one writes and the next reads is
- * never whole in memory:
+/* Calls one after another over the same outer loops, taken slice by slice, so that what one writes
+ * and the next reads is never whole in memory:
  *
  *     s[b,i,j] = Σk q[b,i,k]*k[b,j,k]                   for each b, for i in parts of 128:
  *     p[b,i,j] = softmax of the row s[b,i]        →         128 rows of s; of p; of y
  *     y[b,i,d] = Σj p[b,i,j]*v[b,j,d]
  *
- * Here the calls only agree: the last of the outer ranges they share becomes two, i = part*128 + row, and each kernel says
- * in its arg which loops are the slices and which slots stay within one:
+ * Here the calls only agree: the last of the outer ranges they share becomes two, i = part*128 +
+ * row, and each kernel says in its arg which loops are the slices and which slots stay within one:
  *
  *     slice: {first: true, axes: [0, 3], local: [0]}
  *
@@ -15,17 +15,18 @@
 #include <stdlib.h>
 
 enum {
-	SLICE_BYTES = 512 << 10,        /* what a slice holds at most: it is on the stack, and stays in a core's cache */
+	SLICE_BYTES = 512 << 10,        /* of a slice at most: it is on the stack, in a core's cache */
 	NEAR_BYTES = 1 << 20,           /* a buffer that stays in a core's cache beside them */
 	SLICES_LEAST = 8                /* so that threads get even shares */
 };
 
-/* What is known of a call, found once: for each of its slots the loops, of those that are its own, that its places' axes in
- * front are, as far as all places agree. */
+/* What is known of a call, found once: for each of its slots the loops, of those that are its own,
+ * that its places' axes in front are, as far as all places agree. */
 typedef struct { int n; UOp *loop[MAX_SLICE_AXES]; } Front;
 typedef struct {
 	UOp *call;
-	bool looked, plain;             /* has it been looked at; may its loops be shared out, in any order? */
+	bool looked;
+	bool plain;                     /* may its loops be shared out, in any order? */
 	int axis;                       /* the greatest of its kernel's */
 	uint64_t writes;
 	Front *front;
@@ -61,8 +62,8 @@ static bool writes(const Known *c, const UOp *buffer)
 	return slot >= 0 && slot < 64 && c->writes >> slot & 1;
 }
 
-/* The loops of which each turn is by itself: a reduction may go over a range again that is a loop around it, and then takes
- * all of it in each turn. */
+/* The loops of which each turn is by itself: a reduction may go over a range again that is a loop
+ * around it, and then takes all of it in each turn. */
 static uint64_t own_loops(const Facts *f)
 {
 	uint64_t set = f->out;
@@ -72,8 +73,8 @@ static uint64_t own_loops(const Facts *f)
 	return set;
 }
 
-/* The loops, out of those, that a place's axes in front are, each over the whole of its axis and no two the same;
- * axes of one element do not count. Returns how many. */
+/* The loops, out of those, that a place's axes in front are, each over the whole of its axis and no
+ * two the same; axes of one element do not count. Returns how many. */
 static int loops_in_front(uint64_t own, const UOp *index, UOp **loop)
 {
 	const Shape *s = index->src[0]->shape;
@@ -119,8 +120,8 @@ static void find_front(Known *c, const Facts *f)
 	}
 }
 
-/* The member goes over the buffer's axes in front by the loops that are its slices already, as far as it has any. Returns
- * in how many axes it does, of so many. */
+/* The member goes over the buffer's axes in front by the loops that are its slices already, as far
+ * as it has any. Returns in how many axes it does, of so many. */
 static int agree(Member *m, const UOp *buffer, int axes)
 {
 	const Front *f = &m->is->front[slot_of(m->is->call, buffer)];
@@ -158,7 +159,8 @@ static const Known *plain_call(const Slices *s, uint32_t i)
 	return c->plain ? c : NULL;
 }
 
-/* Joins the call to the group when it reads what the group writes by slices, and writes nothing that the group touches. */
+/* Joins the call to the group when it reads what the group writes by slices, and writes nothing
+ * that the group touches. */
 static bool join(Group *g, const Known *c)
 {
 	Group with = *g;
@@ -222,8 +224,8 @@ static int64_t bytes_inside(const Group *g)
 	return sum;
 }
 
-/* What slices read again that the whole would read once: buffers that do not move with the last axis. Small ones come
- * out of a near cache, a quarter as dear. */
+/* What slices read again that the whole would read once: buffers that do not move with the last
+ * axis. Small ones come out of a near cache, a quarter as dear. */
 static double read_again(const Group *g, int axes, int64_t parts)
 {
 	double bytes = 0;
@@ -241,7 +243,8 @@ static double read_again(const Group *g, int axes, int64_t parts)
 	return bytes;
 }
 
-/* How many of n rows, of so many bytes, are a slice when there are `outer` times as many: the most that divide n; 0: none. */
+/* How many of n rows, of so many bytes, are a slice when there are `outer` times as many: the most
+ * that divide n; 0: none. */
 static int64_t rows_in(int64_t n, int64_t row_bytes, int64_t outer)
 {
 	int64_t rows = row_bytes ? SLICE_BYTES / row_bytes : 0;
@@ -251,7 +254,8 @@ static int64_t rows_in(int64_t n, int64_t row_bytes, int64_t outer)
 	return rows;
 }
 
-/* Chooses how many axes, and how many rows of the last of them, are a slice; false when it does not pay. */
+/* Chooses how many axes, and how many rows of the last of them, are a slice; false when it does not
+ * pay. */
 static bool choose(Group *g, int64_t *rows)
 {
 	int64_t bytes = bytes_inside(g), outer = 1;
@@ -285,8 +289,8 @@ static UOp *member_call(const Group *g, int i, int64_t rows)
 	for (size_t k = 0; k < g->inside.n; k++)
 		if (slot_of(call, g->inside.at[k]) >= 0)
 			vec_push(&local, val_int(slot_of(call, g->inside.at[k])));
-	const Val *slice = VMAP(val_str("first"), val_bool(!i), val_str("axes"), val_array(axes.n, axes.at),
-		val_str("local"), val_array(local.n, local.at));
+	const Val *slice = VMAP(val_str("first"), val_bool(!i), val_str("axes"),
+		val_array(axes.n, axes.at), val_str("local"), val_array(local.n, local.at));
 	vec_free(&axes);
 	vec_free(&local);
 	return call_with_kernel(call,
@@ -315,7 +319,8 @@ static void put_group(Slices *s, const Group *g, int64_t rows)
 		vec_push(&s->out, member_call(g, i, rows));
 }
 
-/* Do so many calls name temporaries enough for a group to pay? A buffer named often counts as often. */
+/* Do so many calls name temporaries enough for a group to pay? A buffer named often counts as
+ * often. */
 static bool has_enough(const Known *c, int n)
 {
 	int64_t sum = 0;
@@ -329,8 +334,8 @@ static bool has_enough(const Known *c, int n)
 	return false;
 }
 
-/* The group that begins with call i and pays: all that can join, else as many as it takes (the last may share fewer of
- * the loops). Its rows, 0 when there is none. */
+/* The group that begins with call i and pays: all that can join, else as many as it takes (the last
+ * may share fewer of the loops). Its rows, 0 when there is none. */
 static int64_t best_group(const Slices *s, Group *g, uint32_t i)
 {
 	int64_t rows = 0;
@@ -345,8 +350,8 @@ static int64_t best_group(const Slices *s, Group *g, uint32_t i)
 	return 0;
 }
 
-/* Puts the group that begins with call i, or the call alone, as where the next one begins a better group; returns how
- * many calls that is. */
+/* Puts the group that begins with call i, or the call alone, as where the next one begins a better
+ * group; returns how many calls that is. */
 static uint32_t put_calls(Slices *s, uint32_t i)
 {
 	Group g, next;

@@ -8,7 +8,8 @@ UOp *call_compact(UOp *call)
 	VEC(UOp *) src = {0};
 	VEC(UOp *) from = {0};
 	VEC(UOp *) to = {0};
-	int64_t *now = arena_alloc(call->nsrc * sizeof *now);       /* a slot's number among those named; 0: not named */
+	/* a slot's number among those named; 0: not named */
+	int64_t *now = arena_alloc(call->nsrc * sizeof *now);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_PARAM)
 			now[param_slot(all.at[i])] = 1;
@@ -64,7 +65,8 @@ const Pass layout_passes[] = {
 	{"blocks", blocks, "channels in blocks of a vector, room around what is padded", .optional = true},
 	{"weights", weights, "constants in the order in which they are read", .optional = true},
 	{"operands", operands, "operands that lie the wrong way turned", .optional = true},
-	{"slices", slices, "what one call writes and the next reads by slices, never whole", .optional = true},
+	{"slices", slices, "what one call writes and the next reads by slices, never whole",
+		.optional = true},
 	{"plan", plan, "temporaries packed into one workspace, once more"},
 	{0},
 };

@@ -1,6 +1,6 @@
 /* Constants of contractions in the order in which a kernel reads them, copied once:
  *
- *     y[m,n] = Σk x[m,k]*w[k,n]     w [512,1000]  →  w' [21,512,48]: panels of 48 columns, each read
+ *     y[m,n] = Σk x[m,k]*w[k,n]    w [512,1000]  →  w' [21,512,48]: panels of 48 columns, each read
  *                                   from one end to the other; the last one begins early
  *     y[b,h,c] = Σ x[…]*w[c,k,…]    c next to its neighbour in y  →  w' [blocks,k,…,c]
  *
@@ -89,7 +89,8 @@ static bool repack_find(Repack *p, Roles *r, UOp *call)
 	p->n = ranges_of(&r->facts, free & r->facts.out & ~v, p->order);
 	p->n += ranges_of(&r->facts, free & bound_of(r->reduce), p->order + p->n);
 	p->order[p->n++] = p->vector;
-	int element = (int)dtype_size(r->reduce->dtype), lanes = target->vector / (element < 4 ? 4 : element);
+	int element = (int)dtype_size(r->reduce->dtype);
+	int lanes = target->vector / (element < 4 ? 4 : element);
 	int64_t size = range_size(p->vector);
 	if (size > 2 * lanes)
 		p->width = panel_width(size, lanes, vectors_wanted(p));
@@ -275,7 +276,8 @@ static UOp *repack(Weights *w, UOp *call)
 	if (!shape || last_axis(&r.facts) >= 62)
 		return call;
 	explain(call->src[0], "%s is packed in panels of %lld",
-		buffer_name(place_buffer(call, r.w->src[0])), (long long)(p.width ? p.width : range_size(p.vector)));
+		buffer_name(place_buffer(call, r.w->src[0])),
+		(long long)(p.width ? p.width : range_size(p.vector)));
 	UOp *packed = packed_buffer(w, &p, shape);
 	keep_table(w, &p, packed);
 	return read_packed(&p, packed);

@@ -7,8 +7,8 @@
  *     m = Σc v*u            36 contractions                                        [6,6,n,th,tw,o]
  *     y = f(Aᵀ m A)         16 stores, those beyond the edge left out
  *
- * Of large pictures v and m lie row of tiles by row, [n,th,6,6,tw,c], so that slices (layout_slices.c) can take one at a
- * time.
+ * Of large pictures v and m lie row of tiles by row, [n,th,6,6,tw,c], so that slices
+ * (layout_slices.c) can take one at a time.
  *
  * Matrices: A. Lavin, S. Gray, Fast Algorithms for Convolutional Neural Networks, 2015. The error
  * is about ten times that of the plain sum (1e-5 of the greatest result), so --strict leaves it
@@ -190,7 +190,8 @@ static Six six(const Conv *v, UOp *a, UOp *b, UOp *n, UOp *th, UOp *tw, UOp *ch)
 
 static UOp *load_at_place(UOp *place) { return NODE(OP_LOAD, DT_F32, VNIL, place); }
 
-static UOp *conv_kernel(const char *name, const Conv *v, bool transform, size_t n, UOp *const *stores)
+static UOp *conv_kernel(
+	const char *name, const Conv *v, bool transform, size_t n, UOp *const *stores)
 {
 	const char *text = arena_printf("%s_%.100s", name, kernel_name(v->r.facts.kernel));
 	const Val *arg = VMAP(val_str("name"), val_str(text));
@@ -221,7 +222,8 @@ static UOp *place_at(const Conv *v, const UOp *buffer, int slot, UOp *a, UOp *b,
 static UOp *transform_buffer(Winograd *w, const Conv *v, const UOp *from, const UOp *channels)
 {
 	UOp *images = v->n ? v->n->src[0] : ix_const(1);
-	Six s = six(v, ix_const(6), ix_const(6), images, ix_const(v->th), ix_const(v->tw), channels->src[0]);
+	UOp *six_of = ix_const(6);
+	Six s = six(v, six_of, six_of, images, ix_const(v->th), ix_const(v->tw), channels->src[0]);
 	return new_buffer(w, "temp", from, 6, s.at);
 }
 
@@ -342,7 +344,8 @@ static UOp *output_call(const Conv *v, UOp *m)
 	for (uint32_t k = 0; k < kernel->nsrc; k++)
 		for (int s = 0; s < 16; s++)
 			vec_push(&stores, result_store(v, kernel->src[k], &l, sum[s], slot, s / 4, s % 4));
-	UOp *out = node_like(kernel, stores.n, stores.at, val_set(kernel->arg, "winograd", val_bool(true)));
+	UOp *out = node_like(
+		kernel, stores.n, stores.at, val_set(kernel->arg, "winograd", val_bool(true)));
 	vec_free(&stores);
 	return call_compact(call_with_buffer(v->call, out, m));
 }

@@ -48,8 +48,8 @@ static UOp *counter(const Scope *s, int r)
 	return s->at[r];
 }
 
-/* Which element of the tiles around it s is at, counted over the ranges of lanes in the order of the
- * lane loops. */
+/* Which element of the tiles around it s is at, counted over the ranges of lanes in the order of
+ * the lane loops. */
 static UOp *lane_index(const Lowering *l, const Scope *s, uint64_t lanes)
 {
 	UOp *at = ix_const(0);
@@ -249,7 +249,8 @@ static void emit_updates(Lowering *l, Scope *s)
 	}
 }
 
-/* count elements one after another, in vectors of so many lanes: for (u) for (v) body at u*lanes+v */
+/* count elements one after another, in vectors of so many lanes: for (u) for (v) body at
+ * u*lanes+v */
 typedef struct { UOp *loop[2], *at; int n; } Each;
 
 static Each each_open(Lowering *l, const Scope *s, int count, int lanes)

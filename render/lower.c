@@ -2,8 +2,8 @@
  *
  *     y[r0] = Σ x[r0,k]  →  RANGE r0; DEFINE_REG acc; RANGE k; STORE acc; ENDRANGE; STORE y
  *
- * passes[] has the order. Vectors, tiles and threads of a CPU, items and groups of a GPU are actions
- * that lower_actions.c writes into a kernel's node and linearize.c carries out. */
+ * passes[] has the order. Vectors, tiles and threads of a CPU, items and groups of a GPU are
+ * actions that lower_actions.c writes into a kernel's node and linearize.c carries out. */
 #include "layout.h"
 
 static const char *opt;
@@ -24,8 +24,10 @@ static Graph *choose_target(Graph *g)
 
 static const Option options[] = {
 	{'t', "target", "TARGET", "the target to lower for (default clang)", &target_name},
-	{0, "march", "CPU", "the processor to lower for: native (default), x86-64-v3, armv8-a …", &target_processor},
-	{0, "opt", "LIST", "'NAME*: tile 0 8 1; tile 1 3 16; grid 2': actions for kernels of that name", &opt},
+	{0, "march", "CPU", "the processor to lower for: native (default), x86-64-v3, armv8-a …",
+		&target_processor},
+	{0, "opt", "LIST", "'NAME*: tile 0 8 1; tile 1 3 16; grid 2': actions for kernels of that name",
+		&opt},
 	{0, "explain", NULL, "tell on standard error what was done to each kernel", &lower_explain},
 	{0, "strict", NULL, "no rewrite that changes the arithmetic", &lower_strict},
 	{0},
@@ -37,7 +39,8 @@ static const Pass passes[] = {
 	{"dtypes", lower_dtypes, "compute f16 and bf16 as f32"},
 	{"decompose", lower_decompose, "write ops that the target lacks with others"},
 	{"index", lower_index, "one row-major index for each place"},
-	{"collapse", lower_collapse, "loops that follow each other in memory become one", .optional = true},
+	{"collapse", lower_collapse, "loops that follow each other in memory become one",
+		.optional = true},
 	{"actions", lower_actions, "choose what to do to each kernel", .optional = true},
 	{"linearize", lower_linearize, "loops, accumulators, grid and statements"},
 	{"unroll", lower_unroll, "write out the loops over the elements of a tile"},

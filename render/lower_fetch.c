@@ -1,17 +1,19 @@
-/* Places asked for before they are needed. Those that a tile turned in registers will store to, asked for before it is loaded:
+/* Places asked for before they are needed. Those that a tile turned in registers will store to,
+ * asked for before it is loaded:
  *
  *     RANGE k<16 unroll; PREFETCH y[(r0+k)*3000 + v0] "store"; … y[(r0+k)*3000 + v0+15]; ENDRANGE
  *
- * Its rows lie apart, so nothing in the processor foresees them, and a store that has to wait for its
- * line holds up those behind it. Where stores go past the caches there is nothing to fetch.
+ * Its rows lie apart, so nothing in the processor foresees them, and a store that has to wait for
+ * its line holds up those behind it. Where stores go past the caches there is nothing to fetch.
  *
  * And the next row of what a row kernel reads, while it does the most with this one:
  *
  *     RANGE k<4 unroll; PREFETCH x[(r0+1)*1024 + r2*64 + k*16]; ENDRANGE
  *
- * A row of a few KB is read as a whole before anything is done with it, so the processor waits for all of
- * it; a row is about as long as a page, behind which it foresees nothing by itself. Of a contraction whose constants lie
- * in panels it is the next panel, a share of it by each tile of rows that takes this one. */
+ * A row of a few KB is read as a whole before anything is done with it, so the processor waits for
+ * all of it; a row is about as long as a page, behind which it foresees nothing by itself. Of a
+ * contraction whose constants lie in panels it is the next panel, a share of it by each tile of
+ * rows that takes this one. */
 #include "render.h"
 #include "ix.h"
 
@@ -33,7 +35,8 @@ static UOp *value_of(const Scope *s, int r)
 	return s->at[r];
 }
 
-/* The store's place at element `row` of the tile along the turned range, `lane` along the others. */
+/* The store's place at element `row` of the tile along the turned range, `lane` along the
+ * others. */
 static UOp *place_at(const Lowering *l, const Nest *n, const UOp *store, UOp *row, int lane)
 {
 	UOp *from[MAX_RANGES], *to[MAX_RANGES], *index = store->src[0];
@@ -59,8 +62,10 @@ void fetch_emit(Lowering *l, const Nest *n)
 	for (uint32_t i = 0; i < kernel->nsrc; i++) {
 		if (!plain_place(kernel->src[i]->src[0]->src[1]))
 			continue;
-		emit(l, NODE(OP_PREFETCH, DT_NONE, val_str("store"), place_at(l, n, kernel->src[i], row, 0)));
-		emit(l, NODE(OP_PREFETCH, DT_NONE, val_str("store"), place_at(l, n, kernel->src[i], row, size - 1)));
+		for (int end = 0; end < 2; end++) {
+			UOp *place = place_at(l, n, kernel->src[i], row, end ? size - 1 : 0);
+			emit(l, NODE(OP_PREFETCH, DT_NONE, val_str("store"), place));
+		}
 	}
 	emit(l, NODE(OP_ENDRANGE, DT_NONE, VNIL, row));
 }
@@ -93,7 +98,8 @@ uint64_t wants_ahead(const Plan *p, const Facts *f, int v)
 			continue;
 		size = dtype_size(u->dtype);
 		row = count_of(f, 1ull << v) * size;
-		if (row >= ROW_LEAST && row <= ROW_MOST && mul_ok(row, count_of(f, 1ull << r), &all) && all >= ALL_LEAST)
+		if (row >= ROW_LEAST && row <= ROW_MOST && mul_ok(row, count_of(f, 1ull << r), &all) &&
+			all >= ALL_LEAST)
 			return 1ull << r;
 	}
 	return 0;
@@ -108,7 +114,8 @@ static void row_emit(Lowering *l, const Scope *s)
 		UOp *u = l->facts.all.at[i];
 		if (u->op != OP_LOAD || !walks_rows(&l->facts, u, v, r))
 			continue;
-		int line = LINE / dtype_size(u->dtype), lines = (start->tile.unroll * start->tile.vector + line - 1) / line;
+		int line = LINE / dtype_size(u->dtype);
+		int lines = (start->tile.unroll * start->tile.vector + line - 1) / line;
 		UOp *k = scope_range(l, s, ix_const(lines), "unroll");
 		UOp *to[] = {ix_add(start->first, ix_mul(k, ix_const(line))), next}, *index = u->src[0];
 		UOp *at = substitute(index->src[1], 2, from, to);
@@ -122,7 +129,8 @@ static void row_emit(Lowering *l, const Scope *s)
 
 enum { PANEL_MOST = 1 << 20, CONSTANTS_LEAST = 32 << 20, TILES_LEAST = 3 };
 
-/* Constants that all rows take, panel after panel: of r's tiles one after another, each from its first element on. */
+/* Constants that all rows take, panel after panel: of r's tiles one after another, each from its
+ * first element on. */
 typedef struct {
 	const UOp *load;
 	int r, v;               /* panels; elements side by side */
@@ -143,7 +151,8 @@ static bool fills_panels(const Facts *f, Panel *n)
 		if (moves >> k & 1 && k != n->r && !mul_ok(all, range_size(f->range[k]), &all))
 			return false;
 	n->step = sum_coef(&s, f->range[n->r]);
-	return s.n == __builtin_popcountll(moves) && !s.k && sum_coef(&s, f->range[n->v]) == 1 && all && n->step == all;
+	return s.n == __builtin_popcountll(moves) && !s.k && sum_coef(&s, f->range[n->v]) == 1 && all &&
+		n->step == all;
 }
 
 /* Do all ranges of rows run within that of panels? Then they are counted. */
@@ -154,7 +163,8 @@ static bool rows_within(const Plan *p, const Facts *f, Panel *n)
 	for (int i = 0; i < p->norder; i++) {
 		int r = p->order[i];
 		bool is_row = r != n->r && r != n->v;
-		if ((is_row && (!inside || p->chunk[r])) || !mul_ok(n->rows, is_row ? range_size(f->range[r]) : 1, &n->rows))
+		if ((is_row && (!inside || p->chunk[r])) ||
+			!mul_ok(n->rows, is_row ? range_size(f->range[r]) : 1, &n->rows))
 			return false;
 		n->tile *= is_row ? tile_or_one(p, r) : 1;
 		inside |= r == n->r;
@@ -242,7 +252,8 @@ static void panel_emit(Lowering *l, const Scope *s)
 				to[k++] = f->out >> r & 1 ? ix_const(0) : value_of(s, r);
 			}
 		UOp *turn = ix_mul(substitute(index->src[1], k, from, to), ix_const(n.size / n.step * n.tile));
-		UOp *part = ix_add(ix_mul(rows_before(l, s, &n), ix_const(n.size / n.rows)), ix_div(turn, ix_const(n.rows)));
+		UOp *share = ix_div(turn, ix_const(n.rows));
+		UOp *part = ix_add(ix_mul(rows_before(l, s, &n), ix_const(n.size / n.rows)), share);
 		UOp *next = ix_add(first_of(l, s, n.r), ix_const(n.size / n.step));
 		UOp *at = ix_add(ix_mul(next, ix_const(n.step)), part);
 		emit(l, NODE(OP_PREFETCH, DT_NONE, VNIL, NODE(OP_INDEX, index->dtype, VNIL, index->src[0], at)));

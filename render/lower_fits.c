@@ -1,5 +1,6 @@
-/* Does a list of actions fit its kernel?  Those that a heuristic writes do; one that was written by hand, saved with another
- * document or changed by a search may not.  What is let through here gives the kernel's values, whatever it does to their speed. */
+/* Does a list of actions fit its kernel? Those that a heuristic writes do; one that was written by
+ * hand, saved with another document or changed by a search may not. What is let through here gives
+ * the kernel's values, whatever it does to their speed. */
 #include "render.h"
 
 bool tile_fixed(const Plan *p, const Facts *f, int r)
@@ -54,8 +55,8 @@ static bool order_keeps(const Plan *p, const Facts *f)
 
 /* ---- tiles */
 
-/* Tiles are of ranges that may run in any order, powers of two in vectors, one vector at most and that
- * innermost; no row of lanes is longer than registers and a row buffer could hold. */
+/* Tiles are of ranges that may run in any order, powers of two in vectors, one vector at most and
+ * that innermost; no row of lanes is longer than registers and a row buffer could hold. */
 static bool tiles_fit(const Plan *p, const Facts *f)
 {
 	int64_t size = 1;
@@ -72,11 +73,13 @@ static bool tiles_fit(const Plan *p, const Facts *f)
 	return !p->nlanes || (p->mode == PLAN_LOOPS && !target->gpu && !f->serial && !f->sort);
 }
 
-/* A chunk is of a tile whose last one may begin early, and there are never fewer of them than it takes. */
+/* A chunk is of a tile whose last one may begin early, and there are never fewer of them than it
+ * takes. */
 static bool chunk_fits(const Plan *p, const Facts *f, int r)
 {
 	int64_t size = tile_size(p, r);
-	return place_in_order(p, r) >= 0 && tile_fixed(p, f, r) && (least_size(f, r) + size - 1) / size >= p->chunk[r];
+	return place_in_order(p, r) >= 0 && tile_fixed(p, f, r) &&
+		(least_size(f, r) + size - 1) / size >= p->chunk[r];
 }
 
 /* The grid's loops have no tails. */
@@ -88,7 +91,8 @@ static bool grid_fits(const Plan *p, const Facts *f)
 		if (p->chunk[r] && !chunk_fits(p, f, r))
 			return false;
 	}
-	if (p->grid > p->norder + chunks || (p->grid && (p->mode != PLAN_LOOPS || target->gpu || f->serial)))
+	if (p->grid > p->norder + chunks ||
+		(p->grid && (p->mode != PLAN_LOOPS || target->gpu || f->serial)))
 		return false;
 	for (int i = 0; i < p->grid - chunks; i++)
 		if (p->tile[p->order[i]].unroll && !tile_fixed(p, f, p->order[i]))
@@ -125,7 +129,8 @@ static bool turn_fits(const Plan *p, const Facts *f, const Staged *s)
 {
 	uint64_t tiled = free_of(s->value) & tiled_ranges(p);
 	int n = tile_size(p, __builtin_ctzll(s->along));
-	if (s->value->op != OP_LOAD || !(s->along & tiled & f->out) || tiled & ~f->out || n & (n - 1) || n > 64)
+	if (s->value->op != OP_LOAD || !(s->along & tiled & f->out) || tiled & ~f->out ||
+		n & (n - 1) || n > 64)
 		return false;
 	for (int r = 0; r < f->nrange; r++)
 		if (tiled >> r & 1 && !tile_fixed(p, f, r))
@@ -190,11 +195,13 @@ static bool items_fit(const Plan *p, const Facts *f)
 		return true;
 	if (p->mode == PLAN_GROUP && (f->serial || f->sort))
 		return false;
-	return target->gpu && p->items > 0 && !(p->items & (p->items - 1)) && !(p->bound & ~(f->out & ~f->serial));
+	return target->gpu && p->items > 0 && !(p->items & (p->items - 1)) &&
+		!(p->bound & ~(f->out & ~f->serial));
 }
 
 bool plan_fits(const Plan *p, const Facts *f)
 {
-	return order_has_all(p, f) && order_keeps(p, f) && !(p->split & (p->split - 1)) && items_fit(p, f) && tiles_fit(p, f) &&
-		staged_fit(p, f) && accumulators_fit(p, f) && grid_fits(p, f) && ahead_fits(p, f);
+	return order_has_all(p, f) && order_keeps(p, f) && !(p->split & (p->split - 1)) &&
+		items_fit(p, f) && tiles_fit(p, f) && staged_fit(p, f) && accumulators_fit(p, f) &&
+		grid_fits(p, f) && ahead_fits(p, f);
 }

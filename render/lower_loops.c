@@ -1,11 +1,11 @@
 /* The scopes around the STOREs: loops over the output ranges on a CPU, places in the grid on a GPU.
  *
- *     LOOPS   kernel ⊃ for r0 ⊃ for r1                          STOREs in the last
- *             kernel ⊃ for tiles of r0 ⊃ of r1 ⊃ lanes          a tail beside the tiles, or the last
- *                                                               one begins early enough to fit
- *             kernel ⊃ item of the grid ⊃ …                     the same, outer loops run by threads
- *     ITEMS   kernel ⊃ if in the grid ⊃ for serial ranges       one item an element
- *     GROUP   kernel ⊃ group ⊃ for every 128th of the rest      one group a row
+ *     LOOPS   kernel ⊃ for r0 ⊃ for r1                        STOREs in the last
+ *             kernel ⊃ for tiles of r0 ⊃ of r1 ⊃ lanes        a tail beside the tiles, or the last
+ *                                                             one begins early enough to fit
+ *             kernel ⊃ item of the grid ⊃ …                   the same, outer loops run by threads
+ *     ITEMS   kernel ⊃ if in the grid ⊃ for serial ranges     one item an element
+ *     GROUP   kernel ⊃ group ⊃ for every 128th of the rest    one group a row
  */
 #include "render.h"
 

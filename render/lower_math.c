@@ -1,9 +1,9 @@
-/* EXP2, LOG2, SIN and POW of f32 and f64 as plain arithmetic, so that they run in vectors: a call of the
- * library would be one for each lane.  |x| as a bit less. */
+/* EXP2, LOG2, SIN and POW of f32 and f64 as plain arithmetic, so that they run in vectors: a call
+ * of the library would be one for each lane. |x| as a bit less. */
 #include "lower_math.h"
 
-/* 1 + f in √½ … √2: a carry into the exponent from √2 on, and the exponent taken away again. The exponent
- * becomes a number by standing in the last bits of 2^52: few processors convert an i64. */
+/* 1 + f in √½ … √2: a carry into the exponent from √2 on, and the exponent taken away again. The
+ * exponent becomes a number by standing in the last bits of 2^52: few processors convert an i64. */
 Parts math_parts_f64(UOp *x)
 {
 	UOp *b = m_bits(x);
@@ -50,7 +50,8 @@ static bool is_absolute(const UOp *x)
 		mask->src[1] == m_int(mask, x->dtype == DT_F32 ? INT32_MAX : INT64_MAX);
 }
 
-/* x - max x: over the ranges that the maximum is taken over, x is the same with those of its own for them. */
+/* x - max x: over the ranges that the maximum is taken over, x is the same with those of its own
+ * for them. */
 static bool below_maximum(const UOp *u)
 {
 	UOp *x = u->src[0], *m = u->src[1];
@@ -112,7 +113,8 @@ static UOp *absolute(UOp *u)
 	if (below->op != OP_CMPLT || minus->op != OP_NEG || plus->op != OP_ADD)
 		return NULL;
 	x = minus->src[0];
-	if (below->src[0] != x || plus->src[0] != x || !const_is_float(below->src[1], &zero) || zero != 0 ||
+	if (below->src[0] != x || plus->src[0] != x ||
+		!const_is_float(below->src[1], &zero) || zero != 0 ||
 		!const_is_float(plus->src[1], &zero) || zero != 0)
 		return NULL;
 	return m_masked(x, u->dtype == DT_F32 ? INT32_MAX : INT64_MAX);

@@ -1,5 +1,6 @@
-/* What the functions of the reals are written with: nodes of one float dtype and its bits as integers.
- * All of them run lane by lane in vectors; none of them relies on MULACC rounding once. */
+/* What the functions of the reals are written with: nodes of one float dtype and its bits as
+ * integers. All of them run lane by lane in vectors; none of them relies on MULACC rounding
+ * once. */
 #ifndef LOWER_MATH_H
 #define LOWER_MATH_H
 #include "render.h"
@@ -8,10 +9,16 @@ static inline UOp *m_op(Op op, UOp *a, UOp *b) { return NODE(op, a->dtype, VNIL,
 static inline UOp *m_add(UOp *a, UOp *b) { return m_op(OP_ADD, a, b); }
 static inline UOp *m_sub(UOp *a, UOp *b) { return m_op(OP_SUB, a, b); }
 static inline UOp *m_mul(UOp *a, UOp *b) { return m_op(OP_MUL, a, b); }
-static inline UOp *m_mulacc(UOp *a, UOp *b, UOp *c) { return NODE(OP_MULACC, a->dtype, VNIL, a, b, c); }
+static inline UOp *m_mulacc(UOp *a, UOp *b, UOp *c)
+{
+	return NODE(OP_MULACC, a->dtype, VNIL, a, b, c);
+}
 static inline UOp *m_less(UOp *a, UOp *b) { return NODE(OP_CMPLT, DT_BOOL, VNIL, a, b); }
 static inline UOp *m_equal(UOp *a, UOp *b) { return NODE(OP_CMPEQ, DT_BOOL, VNIL, a, b); }
-static inline UOp *m_where(UOp *c, UOp *a, UOp *b) { return NODE(OP_WHERE, a->dtype, VNIL, c, a, b); }
+static inline UOp *m_where(UOp *c, UOp *a, UOp *b)
+{
+	return NODE(OP_WHERE, a->dtype, VNIL, c, a, b);
+}
 static inline UOp *m_cast(UOp *x, DType dt) { return NODE(OP_CAST, dt, VNIL, x); }
 
 /* a constant of x's dtype: a float, or an integer's bits */
@@ -21,7 +28,8 @@ static inline UOp *m_int(const UOp *x, uint64_t bits) { return const_bits(x->dty
 static inline UOp *m_shl(UOp *x, int by) { return m_op(OP_SHL, x, m_int(x, by)); }
 static inline UOp *m_shr(UOp *x, int by) { return m_op(OP_SHR, x, m_int(x, by)); }
 
-/* a float's bits, as i32 or u64 (a shift to the right of an i64 is slow where there is none); and back */
+/* a float's bits, as i32 or u64 (a shift to the right of an i64 is slow where there is none); and
+ * back */
 static inline UOp *m_bits(UOp *x)
 {
 	return NODE(OP_BITCAST, x->dtype == DT_F32 ? DT_I32 : DT_U64, VNIL, x);
@@ -45,8 +53,8 @@ typedef struct { double lo, hi; } MathBounds;
 MathBounds math_bounds(UOp *x);
 /* m_clamp, but on neither side where x is seen to be within ±most. */
 UOp *math_hold(UOp *x, double lo, double hi, double most);
-/* x + c - c with c = (1.5·2^mantissa + bias)·2^k: x to the nearest multiple of 2^k; *shifted is x + c, whose last
- * bits are that multiple's, and bias more */
+/* x + c - c with c = (1.5·2^mantissa + bias)·2^k: x to the nearest multiple of 2^k; *shifted is x +
+ * c, whose last bits are that multiple's, and bias more */
 static inline UOp *m_round_biased(UOp *x, int k, int bias, UOp **shifted)
 {
 	double c = x->dtype == DT_F32 ? 0x1.8p23 : 0x1.8p52;
@@ -54,7 +62,10 @@ static inline UOp *m_round_biased(UOp *x, int k, int bias, UOp **shifted)
 	*shifted = m_add(x, magic);
 	return m_sub(*shifted, magic);
 }
-static inline UOp *m_round(UOp *x, int k, UOp **shifted) { return m_round_biased(x, k, 0, shifted); }
+static inline UOp *m_round(UOp *x, int k, UOp **shifted)
+{
+	return m_round_biased(x, k, 0, shifted);
+}
 /* c[0] + c[1]·x + … + c[n-1]·xⁿ⁻¹ */
 static inline UOp *m_poly(UOp *x, const double *c, int n)
 {
@@ -78,7 +89,7 @@ UOp *math_pow_f64(UOp *x, UOp *y);
 /* What log2 starts from: x > 0 is 2^e·(1 + f), 1 + f in √½ … √2. Of 0, ∞ and NaN it is anything. */
 typedef struct { UOp *e, *f; } Parts;
 Parts math_parts_f64(UOp *x);
-/* x^y from |x|^y, which need be right only where 0 < |x| < ∞ and y is no NaN: the sign and the special values
- * of C's pow. All three have one dtype. */
+/* x^y from |x|^y, which need be right only where 0 < |x| < ∞ and y is no NaN: the sign and the
+ * special values of C's pow. All three have one dtype. */
 UOp *math_pow_special(UOp *x, UOp *y, UOp *magnitude);
 #endif

@@ -3,12 +3,12 @@
  *     exp2(x) = (2^n)²·p(f)         n the whole number nearest to x/2, f = x - 2n in -1 … 1
  *       x ≤ 60: 2^(n+64)·(2^-64·p(f))   n that nearest to x, f = x - n in -½ … ½
  *     log2(x) = e + f·q(f)          x = 2^e·(1 + f), 1 + f in √½ … √2
- *     sin(x)  = ±r·s(r²)            r = x/π - n in -½ … ½, in f64, with as many bits of 1/π as x needs
+ *     sin(x)  = ±r·s(r²)            r = x/π - n in -½ … ½, in f64, by as many bits of 1/π as needed
  *     pow(x, y) = ±2^(y·log2|x|)    in f64
  *
- * p, q and s are minimax polynomials, fitted by the exchange algorithm of Remez; their relative errors
- * stand beside them. 2^n twice, since neither the greatest nor the least power of two is one float;
- * subnormals come out rounded once. */
+ * p, q and s are minimax polynomials, fitted by the exchange algorithm of Remez; their relative
+ * errors stand beside them. 2^n twice, since neither the greatest nor the least power of two is one
+ * float; subnormals come out rounded once. */
 #include "lower_math.h"
 
 /* 2e-9; what is so small that 2^n is no float comes out of the last product, rounded once */
@@ -54,8 +54,8 @@ UOp *math_log2_f32(UOp *x)
 	return m_where(m_less(x, m_num(x, __builtin_inf())), r, x);
 }
 
-/* Four neighbours of the pieces of 1/π, from which x on those before them give multiples of 2 only. x has 24
- * bits and a piece 27, so each product is exact. */
+/* Four neighbours of the pieces of 1/π, from which x on those before them give multiples of 2 only.
+ * x has 24 bits and a piece 27, so each product is exact. */
 static void pick_pieces(UOp *x, UOp *wide, UOp *product[4])
 {
 	static const double piece[] = {0x517cc1bp-28, 0x3939105p-55, 0x253f84ep-82, 0x57d1f53p-109,
@@ -69,8 +69,8 @@ static void pick_pieces(UOp *x, UOp *wide, UOp *product[4])
 	}
 }
 
-/* x/π less a multiple of 2, so that what is left of it is exact to 2^-57; *n ends in the bit that says whether
- * the multiple of 1 taken away besides is odd */
+/* x/π less a multiple of 2, so that what is left of it is exact to 2^-57; *n ends in the bit that
+ * says whether the multiple of 1 taken away besides is odd */
 static UOp *turn(UOp *x, UOp **n)
 {
 	UOp *t[4], *unused, *wide = m_cast(x, DT_F64);

@@ -58,7 +58,8 @@ UOp *math_log2_f64(UOp *x)
 	return m_where(m_less(x, m_num(x, __builtin_inf())), r, x);
 }
 
-/* A number in two, whose sum is not rounded; hi has 21 bits, so that the product of two is exact. */
+/* A number in two, whose sum is not rounded; hi has 21 bits, so that the product of two is
+ * exact. */
 typedef struct { UOp *hi, *lo; } Two;
 
 static UOp *head(UOp *x) { return m_masked(x, 0xffffffff00000000); }
@@ -80,8 +81,8 @@ static Two ratio(UOp *f)
 	return (Two){hi, m_mul(rest, inv)};
 }
 
-/* With s = f/(2+f): log2(1+f) = 2/(3 ln 2) · s · (3 + s² + 3/5 s⁴ + 3/7 s⁶ + …), as in FDLIBM's e_pow.c
- * (Sun Microsystems, netlib.org/fdlibm); |s| ≤ 0.172, and the terms end below 2^-70. */
+/* With s = f/(2+f): log2(1+f) = 2/(3 ln 2) · s · (3 + s² + 3/5 s⁴ + 3/7 s⁶ + …), as in FDLIBM's
+ * e_pow.c (Sun Microsystems, netlib.org/fdlibm); |s| ≤ 0.172, and the terms end below 2^-70. */
 static Two log2_two(UOp *x)
 {
 	static const double c[] = {3.0 / 5, 3.0 / 7, 3.0 / 9, 3.0 / 11, 3.0 / 13, 3.0 / 15, 3.0 / 17,
@@ -115,9 +116,9 @@ UOp *math_pow_f64(UOp *x, UOp *y)
 	return math_pow_special(x, y, scaled(exp2_fraction(f), shifted));
 }
 
-/* The bits of 1/π that x·1/π modulo 2 depends on, x = m·2^e with a whole m of 53 bits and |x| ≥ 1: 192 of
- * them, the first that of 2^-e. Words of 64 bits are picked by the bits of e + 52, from 8 ahead to 1, then
- * shifted. */
+/* The bits of 1/π that x·1/π modulo 2 depends on, x = m·2^e with a whole m of 53 bits and |x| ≥ 1:
+ * 192 of them, the first that of 2^-e. Words of 64 bits are picked by the bits of e + 52, from 8
+ * ahead to 1, then shifted. */
 static void pick_words(UOp *e, UOp *w[3])
 {
 	static const uint64_t inverse[] = {
@@ -141,8 +142,8 @@ static void pick_words(UOp *e, UOp *w[3])
 
 static UOp *low(UOp *x) { return m_op(OP_AND, x, m_int(x, 0xffffffff)); }
 
-/* The upper two words of m·w modulo 2^192, less than 4 units of the second too small: by 32 bits, as one does
- * it on paper. */
+/* The upper two words of m·w modulo 2^192, less than 4 units of the second too small: by 32 bits,
+ * as one does it on paper. */
 static void product(UOp *m, UOp *w[3], UOp *upper[2])
 {
 	UOp *limb[6], *column[6] = {NULL}, *part[] = {low(m), m_shr(m, 32)};
@@ -165,7 +166,8 @@ static void product(UOp *m, UOp *w[3], UOp *upper[2])
 
 static UOp *number(UOp *word) { return m_cast(NODE(OP_BITCAST, DT_I64, VNIL, word), DT_F64); }
 
-/* x/π less the nearest whole number, in -½ … ½, for x ≥ 1; *odd has that number's last bit in its first */
+/* x/π less the nearest whole number, in -½ … ½, for x ≥ 1; *odd has that number's last bit in its
+ * first */
 static UOp *turn(UOp *x, UOp **odd)
 {
 	UOp *b = m_bits(x), *w[3], *p[2];

@@ -62,8 +62,8 @@ static Scope *open_loops(Lowering *l, Nest *n, uint64_t set)
 
 static int last_range(uint64_t set) { return 63 - __builtin_clzll(set); }
 
-/* The range that a split reduction runs in lanes: the innermost one when it is long enough, else the
- * longest, -1 when none is. */
+/* The range that a split reduction runs in lanes: the innermost one when it is long enough, else
+ * the longest, -1 when none is. */
 static int split_range(Lowering *l, uint64_t over)
 {
 	int best = -1, last = last_range(over);
@@ -93,9 +93,10 @@ static Scope *fold_lanes(Lowering *l, Nest *n, Scope *outer)
 	return first ? in : outer;
 }
 
-/* The turns of a block: split ones have an accumulator each, in vectors; jammed ones share it, and may be
- * as far apart as there are blocks. */
-static void fold_turns(Lowering *l, Nest *n, Scope *in, const Scope *block, int r, UOp *blocks, int turns)
+/* The turns of a block: split ones have an accumulator each, in vectors; jammed ones share it, and
+ * may be as far apart as there are blocks. */
+static void fold_turns(
+	Lowering *l, Nest *n, Scope *in, const Scope *block, int r, UOp *blocks, int turns)
 {
 	int lanes = n->split ? vector_lanes(turns, n->element) : 1;
 	UOp *part = ix_const(0);
@@ -257,7 +258,8 @@ static void open_nest(Lowering *l, Nest *n)
 	int last = n->over ? last_range(n->over) : -1;
 	n->group = n->kind == NEST_GROUP || (n->kind == NEST_STAGE && l->plan.mode == PLAN_GROUP);
 	if (n->group && n->at != l->shared)
-		die(MALFORMED, "node %u KERNEL: a row buffer of a group stands in a loop of its items", l->facts.kernel->id);
+		die(MALFORMED, "node %u KERNEL: a row buffer of a group stands in a loop of its items",
+			l->facts.kernel->id);
 	if (n->group) {
 		open_group(l, n);
 	} else if (n->kind == NEST_STAGE) {
@@ -281,8 +283,8 @@ Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, bool stage, uint6
 	uint64_t along = stage ? l->plan.stage[staged].along : 0;
 	for (size_t i = at->nests.n; i-- > 0;) {
 		Nest *n = at->nests.at[i];
-		if (n->phase == phase && n->kind == kind && n->over == over && n->lanes == lanes && n->along == along &&
-			!n->split == !split && dtype_size(n->element) == dtype_size(u->dtype))
+		if (n->phase == phase && n->kind == kind && n->over == over && n->lanes == lanes &&
+			n->along == along && !n->split == !split && dtype_size(n->element) == dtype_size(u->dtype))
 			return n;
 	}
 	Nest *n = arena_alloc(sizeof *n);

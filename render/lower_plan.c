@@ -194,9 +194,13 @@ static void read_staged(Plan *p, const Facts *f, const Val *a)
 	p->nstage++;
 }
 
-static const struct { const char *name; void (*read)(Plan *p, const Facts *f, const Val *a); } actions[] = {
+static const struct {
+	const char *name;
+	void (*read)(Plan *p, const Facts *f, const Val *a);
+} actions[] = {
 	{"order", read_order}, {"tile", read_tile}, {"chunk", read_chunk}, {"grid", read_grid},
-	{"split", read_split}, {"jam", read_jam}, {"stream", read_stream}, {"fetch", read_fetch}, {"ahead", read_ahead},
+	{"split", read_split}, {"jam", read_jam}, {"stream", read_stream}, {"fetch", read_fetch},
+	{"ahead", read_ahead},
 	{"bind", read_items}, {"group", read_items}, {"stage", read_staged}, {"turn", read_staged},
 };
 

@@ -1,19 +1,19 @@
-/* Calls that agree on slices (layout_slices.c) become one: an item of its grid runs all of them, one after another, for
- * one slice; what stays within a slice is a buffer of the item's own.
+/* Calls that agree on slices (layout_slices.c) become one: an item of its grid runs all of them,
+ * one after another, for one slice; what stays within a slice is a buffer of the item's own.
  *
- *     CALL a {slice: {first: true, axes: [0], local: [0]}} t x      →   CALL ab y x:  DEFINE_LOCAL t, of one slice
- *     CALL b {slice: {axes: [0], local: [1]}} y t                        statements of a; statements of b
+ *     CALL a {slice: {first: true, axes: [0], local: [0]}} t x  →  CALL ab y x: DEFINE_LOCAL t
+ *     CALL b {slice: {axes: [0], local: [1]}} y t                  statements of a; of b
  *
- * The grids are the same by then, so an item of one is an item of all. Memory is planned again, since what the first call
- * read is now in use until the last is done. */
+ * The grids are the same by then, so an item of one is an item of all. Memory is planned again,
+ * since what the first call read is now in use until the last is done. */
 #include "render.h"
 #include <stdlib.h>
 
 /* ---- what a kernel says of slices */
 
 enum { MAX_LOCAL = 64 };
-/* The axis numbers of the loops that are the slices (none: there is no such thing), and the slots of buffers that stay
- * within one. */
+/* The axis numbers of the loops that are the slices (none: there is no such thing), and the slots
+ * of buffers that stay within one. */
 typedef struct { bool first; int n, nlocal; int64_t axis[MAX_SLICE_AXES], local[MAX_LOCAL]; } Slice;
 
 static int read_numbers(const UOp *kernel, const Val *list, int64_t most, int64_t *out, int n)
@@ -120,10 +120,12 @@ static UOp *renumbered(Part *p, UOp *u)
 	const Val *arg = u->arg;
 	int64_t id = arg->kind == VAL_INT ? arg->i : arg->a[0]->i;
 	p->ids = id >= p->ids ? id + 1 : p->ids;
+	const Val *now = val_int(id + p->g->ids);
 	if (arg->kind == VAL_INT)
-		arg = val_int(id + p->g->ids);
+		arg = now;
 	else
-		arg = val_array(arg->n, (const Val *[]){val_int(id + p->g->ids), arg->a[1], arg->n > 2 ? arg->a[2] : VNIL});
+		arg = val_array(arg->n,
+			(const Val *[]){now, arg->a[1], arg->n > 2 ? arg->a[2] : VNIL});
 	UOp *r = node_like(u, u->nsrc, u->src, arg);
 	if (u->op == OP_LET)
 		map_put(&p->lets, PKEY(r), r);
@@ -203,7 +205,8 @@ static const Val *whole_arg(const Group *g)
 	Buf name = {0};
 	int64_t work = 0;
 	for (int c = 0; c < g->n; c++) {
-		const Val *own = g->call[c]->src[0]->arg, *w = val_get(own, "work"), *actions = val_get(own, "actions");
+		const Val *own = g->call[c]->src[0]->arg;
+		const Val *w = val_get(own, "work"), *actions = val_get(own, "actions");
 		buf_printf(&name, "%s%s", c ? "__" : "", call_name(g->call[c]));
 		work += w && w->kind == VAL_INT ? w->i : 1;
 		parts[c] = VMAP(val_str("name"), val_str(call_name(g->call[c])), val_str("actions"),

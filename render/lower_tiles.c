@@ -4,7 +4,7 @@
  *     y[m,n] = Σk a[m,k]*b[k,n]     n is next to its neighbour in y and b: vectors of n
  *                                   b does not move in m: tiles of m use a vector of b again
  *     y[n] = Σk x[k]*b[n,k]         next to each other in k: the sum in vectors, 4 rows n at a time
- *     y[n] = Σk x[k,n]              nothing is used again: whole rows of n, accumulators in the cache
+ *     y[n] = Σk x[k,n]              nothing is used again: rows of n, accumulators in the cache
  *     y[i,j] = exp(x[i,j] - m[i])   no sum moves in j: vectors of j, sums in parts
  *
  * Nothing is known here of where a kernel came from. */
@@ -20,7 +20,7 @@ enum {
 	STREAM_BYTES = 32 << 20 /* outputs that no cache keeps */
 };
 static const double SERIAL = 0.6;       /* what a block is worth that one thread computes */
-static const double OPEN = 0.5;         /* one along a size that is known only later, and may be 1 */
+static const double OPEN = 0.5;         /* one along a size known only later, which may be 1 */
 
 /* A kernel as it is tiled. */
 typedef struct {
@@ -154,7 +154,8 @@ static int64_t loops_of(const Tiling *t, int r)
 	return size ? (n + size - 1) / size : n;
 }
 
-/* The grid has loops from the outermost on; `most` of them may be in it. A loop with a tail ends it. */
+/* The grid has loops from the outermost on; `most` of them may be in it. A loop with a tail ends
+ * it. */
 static void choose_items(Tiling *t, int most)
 {
 	Plan *p = t->p;
@@ -184,7 +185,8 @@ static void choose_split(Tiling *t, int64_t turns)
 
 typedef struct { int m, rows, vectors; double score; } Block;
 
-/* Is some operand of the heavy reduction used again along r: it moves in the vector, but not in r? */
+/* Is some operand of the heavy reduction used again along r: it moves in the vector, but not in
+ * r? */
 static bool reuses(const Tiling *t, int r, int vector)
 {
 	bool moves = false, again = false;
@@ -203,13 +205,14 @@ static double fill(int64_t n, int64_t tile)
 	return (double)n / ((n + tile - 1) / tile * tile);
 }
 
-/* What part of the arithmetic units' time a block of rows by vectors uses: two additions begin and two
- * loads end in a cycle, an addition takes four. */
+/* What part of the arithmetic units' time a block of rows by vectors uses: two additions begin and
+ * two loads end in a cycle, an addition takes four. */
 static double rate(int rows, int vectors)
 {
 	double adds = rows * vectors / 2.0, loads = (rows + vectors) / 2.0, most = adds > 4 ? adds : 4;
 	most = loads > most ? loads : most;
-	return adds / most * (1 - 0.3 * (rows + vectors) / (rows * vectors)) * (1 - 2.0 / (rows * vectors));
+	double all = rows * vectors;
+	return adds / most * (1 - 0.3 * (rows + vectors) / all) * (1 - 2.0 / all);
 }
 
 /* The best block for a range m of rows and n elements in vectors. */
@@ -248,8 +251,8 @@ static Block find_rows(const Tiling *t, int64_t n)
 	return best;
 }
 
-/* A range of whole vectors that lie apart, such as blocks of channels: the vectors of a tile are taken
- * from it when the vectors' own range holds but one. */
+/* A range of whole vectors that lie apart, such as blocks of channels: the vectors of a tile are
+ * taken from it when the vectors' own range holds but one. */
 static int find_apart(const Tiling *t, int m)
 {
 	for (int i = t->p->norder; i-- > 0;) {
@@ -268,7 +271,8 @@ static int64_t bytes_of(const Tiling *t, const UOp *load, uint64_t ranges)
 	return bytes;
 }
 
-/* Do the turns of a reduction step through memory a page at a time?  Few sets of a cache hold them. */
+/* Do the turns of a reduction step through memory a page at a time? Few sets of a cache hold
+ * them. */
 static bool strides_pages(const Tiling *t, const UOp *load)
 {
 	Sum s;
@@ -375,9 +379,10 @@ static int even_vectors(const Tiling *t, int most)
 	return even < most && even > 0 ? (int)even : most;
 }
 
-/* Is an operand read from one end to the other, turn after turn, of more constants than a cache keeps until the next
- * call?  A core waits less for memory when it reads from several places at once: then the turns that are taken together
- * are far apart. (From a cache one place after another is a little faster.) */
+/* Is an operand read from one end to the other, turn after turn, of more constants than a cache
+ * keeps until the next call? A core waits less for memory when it reads from several places at
+ * once: then the turns that are taken together are far apart. (From a cache one place after another
+ * is a little faster.) */
 static bool reads_one_stream(const Tiling *t)
 {
 	enum { LARGE = 96 << 20, NEAR = 2048 };
@@ -424,8 +429,9 @@ static int gated_loads(const Tiling *t, int r)
 	return n;
 }
 
-/* What is stored next to each other may be less than half a vector, as in the gradient of a convolution's weights [o,c,3,3]. A
- * sum of many turns is then in vectors of another range, o: whole products, for a few stores that lie apart. */
+/* What is stored next to each other may be less than half a vector, as in the gradient of a
+ * convolution's weights [o,c,3,3]. A sum of many turns is then in vectors of another range, o:
+ * whole products, for a few stores that lie apart. */
 static int find_wider(const Tiling *t)
 {
 	enum { MANY = 64 };
@@ -518,8 +524,8 @@ static void tile_within(Tiling *t)
 	t->p->ahead = heavy ? wants_panel(t->p, t->f, t->v) : wants_ahead(t->p, t->f, t->v);
 }
 
-/* The loops in front stay as they are, and are the grid's items; what the item has in its own buffers goes nowhere past
- * the caches. */
+/* The loops in front stay as they are, and are the grid's items; what the item has in its own
+ * buffers goes nowhere past the caches. */
 static void keep_slices(Plan *p, const Facts *f, const int *slices, int n)
 {
 	order_in_front(p, slices, n);

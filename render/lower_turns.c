@@ -1,5 +1,5 @@
-/* Kernels that move elements from one order to another: what is stored lies next to each other along
- * one range, v, what is loaded along another, r.
+/* Kernels that move elements from one order to another: what is stored lies next to each other
+ * along one range, v, what is loaded along another, r.
  *
  *     y[r,v] = x[v,r]     for 4 × 4 tiles at a time, shared by threads
  *                           16 vectors along r: x[v0+0 …, r0], x[v0+1 …, r0] …
@@ -14,8 +14,8 @@ enum { LEAST = 4, MOST = 16, BLOCK_BYTES = 128, FETCH_BYTES = 1 << 17 };
 
 typedef struct { const Facts *f; int v, lanes; } Turns;
 
-/* How far one step of range r within a tile of n moves a place; -1: not by a fixed step. Where n does
- * not divide the range, tiles may begin anywhere. */
+/* How far one step of range r within a tile of n moves a place; -1: not by a fixed step. Where n
+ * does not divide the range, tiles may begin anywhere. */
 static int64_t step_in_tile(const Turns *t, UOp *at, int r, int n)
 {
 	UOp *range = t->f->range[r], *lane = ix_range(63, "vector", ix_const(n)), *size = range->src[0];

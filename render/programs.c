@@ -9,10 +9,6 @@
 #include <stdlib.h>
 
 static const Dialect *dialect;
-static bool name_is_plain(const char *s, size_t n)
-{
-	return n && n < 64 && strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-") == n;
-}
 static bool print_description;
 static const char *own_name;    /* what the stages run first are told with -t */
 static Map symbols;             /* names given, for the document */
@@ -55,7 +51,7 @@ static const char *flags_of(const UOp *kernel)
 	const Val *march = val_get(kernel->arg, "march");
 	if (!march)
 		return target->flags;
-	if (march->kind != VAL_STR || !name_is_plain(march->s, march->n))
+	if (march->kind != VAL_STR || !name_plain(march->s, march->n))
 		die(MALFORMED, "node %u KERNEL: march is no name of a processor", kernel->id);
 	return arena_printf("%s%s-march=%s", target->flags, *target->flags ? " " : "", march->s);
 }

@@ -7,13 +7,7 @@ static Graph *through_target(Graph *g)
 {
 	Buf in = {0}, out = {0};
 	size_t used;
-	bool safe = target_name[strspn(target_name,
-					"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-")] == 0;
-	const char *tool = safe && *target_name ? tool_find(arena_printf("render-%s", target_name)) :
-											  NULL;
-	if (!tool)
-		die(UNSUPPORTED, "no target %.60s: there is no render-%.60s on the stage path", target_name,
-			target_name);
+	const char *tool = target_tool(target_name);
 	wire_write(&in, g);
 	char *allow = custom_allowed && custom_in(g) ? "--allow-custom" : NULL;
 	int status = spawn_filter((char *[]){(char *)tool, allow, NULL}, buf_str(&in), in.n, &out);

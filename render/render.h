@@ -23,11 +23,14 @@ typedef struct {
 /* The target of that name: a row of targets.def, else what `render-NAME --describe` says. Dies with
  * UNSUPPORTED when there is no such target. */
 const Target *target_find(const char *name);
+/* The program render-NAME; dies likewise. */
+const char *target_tool(const char *name);
 /* The row as text, one "key: value" a line, which is what --describe prints and target_find reads.
  */
 void target_print(Buf *out, const Target *t);
 static inline bool target_lacks(const Target *t, Op op) { return t->lacks[op / 64] >> op % 64 & 1; }
-/* The target that layout, lower or render was asked to work for; -t and --march of those that choose it themselves. */
+/* The target that layout, lower or render was asked to work for; -t and --march of those that
+ * choose it themselves. */
 extern const Target *target;
 extern const char *target_name, *target_processor;
 /* Pass: sets target, unless it is set. */
@@ -60,8 +63,8 @@ void explain(const UOp *kernel, const char *fmt, ...) __attribute__((format(prin
 Graph *lower_dtypes(Graph *g);
 /* Ops that the target lacks, by others. Dies with UNSUPPORTED where there is no way, as for f64. */
 Graph *lower_decompose(Graph *g);
-/* lower_math.c: EXP2, LOG2, SIN or POW of f32 or f64 as plain arithmetic for a target with vectors; NULL: u stays.
- * Within 3 ulp (`make accuracy`), right at 0, ±inf, NaN and huge arguments. */
+/* lower_math.c: EXP2, LOG2, SIN or POW of f32 or f64 as plain arithmetic for a target with vectors;
+ * NULL: u stays. Within 3 ulp (`make accuracy`), right at 0, ±inf, NaN and huge arguments. */
 UOp *math_op(UOp *u);
 /* The row-major place of an INDEX, one expression for each axis. */
 UOp *flat_place(const UOp *index);
@@ -97,7 +100,8 @@ uint64_t bit_of(const UOp *range);
 uint64_t bound_of(const UOp *reduce);
 /* True when u is a LOAD from a PARAM that the kernel writes. */
 bool reads_written(const Facts *f, const UOp *u);
-/* The axis number of range r; the greatest that a range has (0 without any): those above are free. */
+/* The axis number of range r; the greatest that a range has (0 without any): those above are
+ * free. */
 int axis_of(const Facts *f, int r);
 int last_axis(const Facts *f);
 /* Greatest number of iterations of the ranges in set, from the variables' bounds (saturates at
@@ -113,13 +117,15 @@ typedef enum { PLAN_LOOPS, PLAN_ITEMS, PLAN_GROUP } PlanMode;
 enum { MAX_STAGED = 16 };
 /* Elements of a range side by side: unroll vectors of so many lanes. */
 typedef struct { int unroll, vector; } Tile;
-/* A value held in a row buffer over those ranges; or, where along is not 0, a load whose neighbours lie along that tiled
- * range, not along the one in vectors: a tile of it is loaded in vectors of that range and turned in registers. */
+/* A value held in a row buffer over those ranges; or, where along is not 0, a load whose neighbours
+ * lie along that tiled range, not along the one in vectors: a tile of it is loaded in vectors of
+ * that range and turned in registers. */
 typedef struct { UOp *value; uint64_t over, along; } Staged;
 /* The list of actions, read. It stands in the kernel's arg as
  *   [["order", axis…], ["tile", axis, unroll, vector]…, ["chunk", axis, tiles]…, ["grid", loops],
  *    ["split", lanes], ["jam", turns] or ["jam", turns, 1], ["stream"], ["fetch"], ["ahead", axis],
- *    ["bind", items, axis…] or ["group", items, axis…], ["stage", node, axis…] …, ["turn", node, axis] …]
+ *    ["bind", items, axis…] or ["group", items, axis…], ["stage", node, axis…] …,
+ *    ["turn", node, axis] …]
  * where node counts the kernel's nodes depth first, sources first. The empty list is plain loops.
  */
 typedef struct {
@@ -133,8 +139,8 @@ typedef struct {
 	int jam;                           /* turns of a reduction within the lanes; 0: one */
 	bool apart;                        /* each of them from another part of it */
 	bool stream;                       /* stores go past the cache */
-	bool fetch;                        /* what a turned tile stores to is fetched before it is loaded */
-	uint64_t ahead;                    /* the range whose next turn's loads are fetched while a row is in work, or 0 */
+	bool fetch;                        /* what a turned tile stores to is fetched first */
+	uint64_t ahead;                    /* the range whose next turn's loads are fetched, or 0 */
 	int items;                         /* of a work group */
 	uint64_t bound;                    /* ranges that the grid runs over */
 	Staged stage[MAX_STAGED];
@@ -144,8 +150,8 @@ typedef struct {
 static inline int tile_size(const Plan *p, int r) { return p->tile[r].unroll * p->tile[r].vector; }
 /* The tiled ranges as a set. */
 uint64_t tiled_ranges(const Plan *p);
-/* Can the last tile of range r begin before the one before it ends, so that all are whole?  It can when
- * there are never fewer elements than a tile has and nothing that is written is read. */
+/* Can the last tile of range r begin before the one before it ends, so that all are whole? It can
+ * when there are never fewer elements than a tile has and nothing that is written is read. */
 bool tile_fixed(const Plan *p, const Facts *f, int r);
 /* The outermost reductions of a kernel, and its running folds. */
 typedef struct {
@@ -154,21 +160,24 @@ typedef struct {
 } Look;
 /* Puts the output ranges into a plan in the order that suits the kernel's reductions. */
 void plan_order(Plan *p, const Facts *f);
-/* n ranges in order[] without those `count`: returns how many are left. These, which are not among them, in front. */
+/* n ranges in order[] without those `count`: returns how many are left. These, which are not among
+ * them, in front. */
 int order_without(int *order, int n, const int *range, int count);
 void order_in_front(Plan *p, const int *range, int count);
 /* lower_tiles.c: tiles, vectors, chunks and the grid of a CPU, for a plan with order and stages. */
 void choose_tiles(Plan *p, const Facts *f, const Look *k);
-/* lower_turns.c: tiles for a kernel that moves elements from one order to another, v being the range in
- * vectors; false when no load asks for them. */
+/* lower_turns.c: tiles for a kernel that moves elements from one order to another, v being the
+ * range in vectors; false when no load asks for them. */
 bool choose_turns(Plan *p, const Facts *f, int v, int lanes);
 /* Does what it turns go to memory that no cache near has? */
 bool wants_fetch(const Plan *p, const Facts *f);
 /* lower_fits.c: may the plan be carried out? */
 bool plan_fits(const Plan *p, const Facts *f);
-/* Is what it fetches ahead the next turn of one of the output's loops, or the next panel of constants? */
+/* Is what it fetches ahead the next turn of one of the output's loops, or the next panel of
+ * constants? */
 bool ahead_fits(const Plan *p, const Facts *f);
-/* Bytes of the plan's row buffers: each has a row for every lane of the tiles around it. Saturates. */
+/* Bytes of the plan's row buffers: each has a row for every lane of the tiles around it.
+ * Saturates. */
 int64_t plan_bytes(const Plan *p, const Facts *f);
 /* The actions that --opt gives a kernel of this name as they stand in its arg, or NULL. */
 const Val *plan_given(const char *opt, const UOp *kernel);
@@ -227,8 +236,8 @@ struct Inst {
 	UOp *parts, *tail;      /* of a split REDUCE: partial ones, and those of the rest */
 	UOp *ref;               /* what users name */
 };
-/* loops that fold, with an accumulator a lane of the tiles around; the same by the items of a group;
- * loops that fill a row buffer */
+/* loops that fold, with an accumulator a lane of the tiles around; the same by the items of a
+ * group; loops that fill a row buffer */
 typedef enum { NEST_FOLD, NEST_GROUP, NEST_STAGE } NestKind;
 /* Loops that several reductions over the same ranges share. They run in their scope after all
  * values of a lower phase. */
@@ -280,9 +289,9 @@ int loops_open(Lowering *l, Scope *last[MAX_LAST]);
 /* A loop over the tiles of range r within `in`: *last is its scope, with the tile's start; a second
  * one, of single elements, takes the rest when tiles may not overlap. Returns how many. */
 int open_tiles(Lowering *l, Scope *in, int r, UOp *count_from, Scope *last[2]);
-/* The loops over the lanes of the tiles of set that start around base, vectors innermost, as a chain
- * within `in`; returns the innermost scope (`in` when set is empty), *first the outermost. along: the
- * range whose lanes are the vectors instead, or 0. */
+/* The loops over the lanes of the tiles of set that start around base, vectors innermost, as a
+ * chain within `in`; returns the innermost scope (`in` when set is empty), *first the outermost.
+ * along: the range whose lanes are the vectors instead, or 0. */
 Scope *open_lanes(Lowering *l, Scope *in, Scope *base, uint64_t set, uint64_t along, Scope **first);
 /* Puts values for the ranges in set into s->at from their flat number. */
 void unflatten(Lowering *l, Scope *s, const int *range, int n, UOp *flat);
@@ -291,7 +300,8 @@ void unflatten(Lowering *l, Scope *s, const int *range, int n, UOp *flat);
 Scope *open_strided(Lowering *l, Scope *in, uint64_t set, Scope **first);
 /* the places of the bits of set, ascending; returns how many */
 int ranges_in(uint64_t set, int *range);
-/* The lanes of a vector that n elements of dtype d can be taken in: a power of two that divides n. */
+/* The lanes of a vector that n elements of dtype d can be taken in: a power of two that divides
+ * n. */
 int vector_lanes(int n, DType d);
 /* The nest for the reduction or staged value u, with an element for each lane of the tiles of
  * `lanes`: one that is there already when its loops can be shared. */
@@ -303,10 +313,11 @@ Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, bool stage, uint6
 void fetch_emit(Lowering *l, const Nest *n);
 /* Those of what the tile that starts in s loads, one turn of plan.ahead later. */
 void ahead_emit(Lowering *l, const Scope *s);
-/* The range whose rows those are, for plan.ahead; 0 when they do not pay. v: the range in vectors. */
+/* The range whose rows those are, for plan.ahead; 0 when they do not pay. v: the range in
+ * vectors. */
 uint64_t wants_ahead(const Plan *p, const Facts *f, int v);
-/* The range of panels of a contraction in tiles, or 0; the same when the next panel is to be fetched, 0 when that does not
- * pay. */
+/* The range of panels of a contraction in tiles, or 0; the same when the next panel is to be
+ * fetched, 0 when that does not pay. */
 uint64_t panel_range(const Plan *p, const Facts *f, int v);
 uint64_t wants_panel(const Plan *p, const Facts *f, int v);
 
@@ -317,11 +328,12 @@ void stage_choose(const Lowering *l, Plan *plan);
 /* The stage of value u, or -1. */
 int stage_of(const Plan *p, const UOp *u);
 
-/* ---- lower_slices.c: calls that share their outermost loops ------------------------------------ */
+/* ---- lower_slices.c: calls that share their outermost loops
+ * ------------------------------------ */
 
 enum { MAX_SLICE_AXES = 8, MAX_SLICE_CALLS = 16 };
-/* The loops that are the slices by what the kernel's arg says in `slice`, which layout writes, outermost first, as places
- * in f->range[]; returns how many. Dies with MALFORMED. */
+/* The loops that are the slices by what the kernel's arg says in `slice`, which layout writes,
+ * outermost first, as places in f->range[]; returns how many. Dies with MALFORMED. */
 int slice_ranges(const Facts *f, int *range);
 /* Pass: one call for each group of them. */
 Graph *lower_slices(Graph *g);
@@ -415,7 +427,8 @@ Text expr_text(Printer *p, UOp *u);
 const char *expr_place(Printer *p, UOp *index);
 /* The same, in parentheses when its outermost operator binds weaker than prec. */
 const char *expr_at(Printer *p, UOp *u, int prec);
-/* Sources first, by an explicit stack: make for every node below root that is needed and not made. */
+/* Sources first, by an explicit stack: make for every node below root that is needed and not
+ * made. */
 typedef struct {
 	bool (*made)(Printer *p, UOp *u);
 	bool (*needs)(Printer *p, UOp *u, uint32_t i);      /* source i, for u */
@@ -441,7 +454,8 @@ enum {
 };
 void print_line(Printer *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- cstyle_vector*.c: loops of kind "vector" --------------------------------------------------- */
+/* ---- cstyle_vector*.c: loops of kind "vector"
+ * --------------------------------------------------- */
 
 /* Looks at the registers of the kernel; p->vectors until vectors_end. */
 void vectors_begin(Printer *p, const Nodes *all);
@@ -450,7 +464,8 @@ void vectors_end(Printer *p);
 bool vector_reg(Printer *p, UOp *reg, const char *name);
 /* The place in such a register, as a scalar; NULL for any other. */
 const char *vector_place(Printer *p, UOp *index);
-/* Prints the loop that statement i opens; returns how many statements that was, 0 when it cannot. */
+/* Prints the loop that statement i opens; returns how many statements that was, 0 when it
+ * cannot. */
 uint32_t vector_region(Printer *p, uint32_t i);
 /* Before each other statement but LET: a scope may begin or end, a register may change. */
 void vectors_scope(Printer *p);

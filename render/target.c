@@ -174,17 +174,18 @@ static const Target *from_text(const char *name, char *text)
 	return t;
 }
 
-static bool name_is_safe(const char *name)
+const char *target_tool(const char *name)
 {
-	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-");
-	return n && !name[n] && n < sizeof ((Target *)0)->name && name[0] != '.' && name[0] != '-';
+	bool plain = name_plain(name, strlen(name));
+	const char *tool = plain ? tool_find(arena_printf("render-%s", name)) : NULL;
+	if (!tool)
+		die(UNSUPPORTED, "no target %.60s: there is no render-%.60s on the stage path", name, name);
+	return tool;
 }
 
 static const Target *describe(const char *name)
 {
-	const char *tool = name_is_safe(name) ? tool_find(arena_printf("render-%s", name)) : NULL;
-	if (!tool)
-		die(UNSUPPORTED, "no target %.60s: there is no render-%.60s on the stage path", name, name);
+	const char *tool = target_tool(name);
 	Buf out = {0};
 	int status = spawn_filter((char *[]){(char *)tool, "--describe", NULL}, "", 0, &out);
 	if (status)

@@ -138,8 +138,8 @@ static UOp *build_gather(Body *b, UOp *u)
 	return store(place_in(b, 0, idx), gated(value_at(b, x, at), inside));
 }
 
-/* A loop that stands nowhere in a STORE is not run. Where one value goes to one place in all turns of
- * it, they are folded; SET needs one, if there is any. */
+/* A loop that stands nowhere in a STORE is not run. Where one value goes to one place in all turns
+ * of it, they are folded; SET needs one, if there is any. */
 static void fold_turns(const Val *op, int n, UOp *const *idx, UOp *place, UOp **value, UOp **gate)
 {
 	uint64_t has = range_mask(place) | range_mask(*value) | range_mask(*gate);

@@ -3,8 +3,8 @@
  *     CALL(E, t0, w, g)  CALL(r, out0, w, x)  MEMCPY(w, t0)
  *     →  CALL(r, out0, w, x)  CALL(E', w, g)        E' reads w only at the place that it writes
  *
- * An output that shows the new content is copied from the state at the end: whoever calls the program
- * many times may leave that to the last call.
+ * An output that shows the new content is copied from the state at the end: whoever calls the
+ * program many times may leave that to the last call.
  *
  * The call that computes the new content moves just behind the last reader of the old one. Where
  * that cannot be (two states that read each other, a reader that needs the new content first)

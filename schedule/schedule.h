@@ -23,7 +23,8 @@ enum { VIEW_CHAIN = 64 };
 bool has_buffer(const UOp *u);
 /* u, or under ASSIGNs the new content that is their value. */
 UOp *content(UOp *u);
-/* The same under RESHAPEs as well: where the elements of u lie in u's order, if that has a buffer. */
+/* The same under RESHAPEs as well: where the elements of u lie in u's order, if that has a
+ * buffer. */
 UOp *content_flat(UOp *u);
 
 /* ---- find_contractions.c */

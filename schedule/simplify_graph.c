@@ -1,4 +1,5 @@
-/* Rules to a fixed point (common/simplify.rules); what no output needs is gone, as equal nodes are one. */
+/* Rules to a fixed point (common/simplify.rules); what no output needs is gone, as equal nodes are
+ * one. */
 #include "schedule.h"
 
 Graph *simplify(Graph *g)

@@ -93,7 +93,8 @@ static void scatter_add(Split *s, UOp *u)
 	}
 }
 
-/* The CUSTOM itself is what is called, over PARAMs in place of its sources: a slot each, in order. */
+/* The CUSTOM itself is what is called, over PARAMs in place of its sources: a slot each, in
+ * order. */
 static void custom_add(Split *s, UOp *u)
 {
 	VEC(UOp *) param = {0}, src = {0};
