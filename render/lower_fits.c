@@ -111,7 +111,7 @@ bool ahead_fits(const Plan *p, const Facts *f)
 /* ---- values in row buffers, and turned */
 
 /* A value of the kernel's own arithmetic, the same whenever it is computed. */
-static bool stage_fits(const Facts *f, const Staged *s)
+bool stage_fits(const Facts *f, const Staged *s)
 {
 	UOp *u = s->value;
 	if ((u->op != OP_LOAD && u->op != OP_RREDUCE && !op_elementwise(u->op)) || !s->over ||

@@ -173,10 +173,12 @@ void stage_choose(const Lowering *l, Plan *plan)
 			!mul_ok(count_of(&l->facts, n->over), dtype_size(at->of->dtype), &bytes) ||
 			!allowed(l, n, bytes, used))
 			continue;
+		Staged s = {.value = at->of, .over = n->over};
+		if (!stage_fits(&l->facts, &s))
+			continue;
 		n->staged = true;
 		used += bytes;
-		plan->stage[plan->nstage].value = at->of;
-		plan->stage[plan->nstage++].over = n->over;
+		plan->stage[plan->nstage++] = s;
 	}
 	map_free(&nodes);
 }

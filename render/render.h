@@ -173,6 +173,8 @@ bool choose_turns(Plan *p, const Facts *f, int v, int lanes);
 bool wants_fetch(const Plan *p, const Facts *f);
 /* lower_fits.c: may the plan be carried out? */
 bool plan_fits(const Plan *p, const Facts *f);
+/* one value that is staged: of the kernel's own arithmetic, the same whenever it is computed */
+bool stage_fits(const Facts *f, const Staged *s);
 /* Is what it fetches ahead the next turn of one of the output's loops, or the next panel of
  * constants? */
 bool ahead_fits(const Plan *p, const Facts *f);

@@ -53,3 +53,11 @@ drawn() {
 	fails 4 tool lower -t opencl --opt 'scan_*: bind 16 0' s.mp
 	fails 4 tool lower -t opencl --opt 'scan_*: group 16 1' s.mp
 }
+
+@test "actions: no row buffer is chosen over a loop that goes in order" {
+	printf 'input w f64[3, 2]\noutput y = minimum(softmax(w, axis=1), cumprod(w, axis=0))\n' > r.t
+	tool trace r.t > r.mp
+	ok tool run --interpret r.mp w=rand -o i.npz
+	ok tool run r.mp w=rand -o c.npz
+	ok tool diff i.npz c.npz
+}
