@@ -476,15 +476,6 @@ void lowering_end(Lowering *l)
 	vec_free(&l->out);
 }
 
-/* items of the grid, from the variables' bounds */
-static double grid_items(const Lowering *l)
-{
-	const char *err;
-	int64_t lo, hi;
-	ix_bounds(size_from_val(l->global->a[0], &err), &lo, &hi);
-	return (double)hi;
-}
-
 static UOp *finish(Lowering *l)
 {
 	UOp *k = l->facts.kernel;
@@ -496,7 +487,7 @@ static UOp *finish(Lowering *l)
 	if (l->local)
 		arg = val_set(arg, "local_size", l->local);
 	else if (l->global)
-		arg = val_set(arg, "work", val_int(item_work(l, grid_items(l))));
+		arg = val_set(arg, "work", val_int(item_work(l)));
 	return node_like(k, l->out.n, l->out.at, arg);
 }
 

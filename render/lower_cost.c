@@ -2,14 +2,42 @@
  *
  * Arithmetic: each node as often as its ranges ask for, so many lanes at a time, four in a
  * nanosecond.  Memory: each buffer once, at what one core reads. The greater of both, shared by the
- * items. A factor of two is of no matter. */
+ * items. A factor of two is of no matter. Sizes that are open count as 64 each, or what is nearest within
+ * their bounds: in the grid they cancel out. */
 #include "render.h"
 
-enum { PER_NS = 4, BYTES_PER_NS = 16 };
+enum { PER_NS = 4, BYTES_PER_NS = 16, USUAL = 64 };
 
-static double times(const Facts *f, uint64_t set)
+/* A kernel, and how many turns each of its ranges has. */
+typedef struct { const Facts *f; double turns[MAX_RANGES]; } Cost;
+
+/* The open sizes of a kernel, each with its value. */
+static VarEnv usual_sizes(const Facts *f)
 {
-	return (double)count_of(f, set);
+	VarEnv env = {0};
+	for (size_t i = 0; i < f->all.n && env.n < (int)(sizeof env.name / sizeof *env.name); i++) {
+		int64_t lo, hi;
+		if (f->all.at[i]->op != OP_VAR)
+			continue;
+		ix_bounds(f->all.at[i], &lo, &hi);
+		env.name[env.n] = f->all.at[i]->arg->a[0]->s;
+		env.value[env.n++] = lo > USUAL ? lo : hi < USUAL ? hi : USUAL;
+	}
+	return env;
+}
+
+static double size_taken(UOp *size, const VarEnv *env)
+{
+	int64_t n;
+	return ix_eval(size, env, &n) ? (double)n : USUAL;
+}
+
+static double times(const Cost *c, uint64_t set)
+{
+	double n = 1;
+	for (int r = 0; r < c->f->nrange; r++)
+		n *= set >> r & 1 ? c->turns[r] : 1;
+	return n;
 }
 
 static int weight(const UOp *u)
@@ -24,26 +52,28 @@ static int weight(const UOp *u)
 	}
 }
 
-static double arithmetic(const Facts *f)
+static double arithmetic(const Cost *c)
 {
+	const Facts *f = c->f;
 	double sum = 0;
 	for (size_t i = 0; i < f->all.n; i++) {
 		const UOp *u = f->all.at[i];
 		if (u->dtype == DT_I64 && u->op != OP_LOAD && u->op != OP_RREDUCE)
 			continue;       /* places, mostly */
 		uint64_t set = free_of(u->op == OP_RREDUCE ? u->src[0] : u);
-		sum += weight(u) * times(f, u->op == OP_STORE ? f->out : set);
+		sum += weight(u) * times(c, u->op == OP_STORE ? f->out : set);
 	}
 	return sum;
 }
 
-static double memory(const Facts *f)
+static double memory(const Cost *c)
 {
+	const Facts *f = c->f;
 	double bytes = 0;
 	for (size_t i = 0; i < f->all.n; i++) {
 		const UOp *u = f->all.at[i];
 		if (u->op == OP_INDEX)
-			bytes += times(f, free_of(u)) * dtype_size(u->dtype);
+			bytes += times(c, free_of(u)) * dtype_size(u->dtype);
 	}
 	return bytes;
 }
@@ -57,10 +87,16 @@ static int lanes_of(const Plan *p)
 	return lanes > 1 ? lanes : p->split > 1 ? p->split < 16 ? p->split : 16 : 1;
 }
 
-int64_t item_work(const Lowering *l, double items)
+int64_t item_work(const Lowering *l)
 {
-	double ns = arithmetic(&l->facts) / lanes_of(&l->plan) / PER_NS;
-	double move = memory(&l->facts) / BYTES_PER_NS / 4;
+	Cost c = {.f = &l->facts};
+	VarEnv env = usual_sizes(c.f);
+	const char *err;
+	for (int r = 0; r < c.f->nrange; r++)
+		c.turns[r] = size_taken(c.f->range[r]->src[0], &env);
+	double items = size_taken(size_from_val(l->global->a[0], &err), &env);
+	double ns = arithmetic(&c) / lanes_of(&l->plan) / PER_NS;
+	double move = memory(&c) / BYTES_PER_NS / 4;
 	ns = (ns > move ? ns : move) / (items > 1 ? items : 1);
 	return ns < 1 ? 1 : ns > 1e12 ? (int64_t)1e12 : (int64_t)ns;
 }

@@ -10,6 +10,12 @@ bool tile_fixed(const Plan *p, const Facts *f, int r)
 	return p->tile[r].unroll && least >= tile_size(p, r) && (!f->in_place || whole);
 }
 
+bool tile_open(const Plan *p, const Facts *f, int r)
+{
+	return p->tile[r].unroll && !f->in_place && least_size(f, r) < tile_size(p, r) &&
+		count_of(f, 1ull << r) >= tile_size(p, r);
+}
+
 /* ---- order */
 
 static int place_in_order(const Plan *p, int r)
@@ -95,7 +101,7 @@ static bool grid_fits(const Plan *p, const Facts *f)
 		(p->grid && (p->mode != PLAN_LOOPS || target->gpu || f->serial)))
 		return false;
 	for (int i = 0; i < p->grid - chunks; i++)
-		if (p->tile[p->order[i]].unroll && !tile_fixed(p, f, p->order[i]))
+		if (p->tile[p->order[i]].unroll && !tile_fixed(p, f, p->order[i]) && !tile_open(p, f, p->order[i]))
 			return false;
 	return true;
 }

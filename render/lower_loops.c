@@ -121,7 +121,9 @@ uint64_t tiled_ranges(const Plan *p)
 	return set;
 }
 
-static bool overlaps(const Lowering *l, int r) { return tile_fixed(&l->plan, &l->facts, r); }
+static bool is_open(const Lowering *l, int r) { return tile_open(&l->plan, &l->facts, r); }
+
+static bool overlaps(const Lowering *l, int r) { return tile_fixed(&l->plan, &l->facts, r) || is_open(l, r); }
 
 static bool divides(UOp *size, int n)
 {
@@ -134,6 +136,19 @@ static UOp *tile_count(const Lowering *l, int r)
 	int n = tile_size(&l->plan, r);
 	UOp *size = size_of(l, r);
 	return overlaps(l, r) ? ceil_div(size, n) : ix_div(size, ix_const(n));
+}
+
+/* 1 where an open size has a whole tile, else 0 */
+static UOp *has_tile(const Lowering *l, int r)
+{
+	UOp *whole = ix_div(size_of(l, r), ix_const(tile_size(&l->plan, r)));
+	return NODE(OP_MIN, DT_I64, VNIL, whole, ix_const(1));
+}
+
+/* as many as there are where it has none, else 0 */
+static UOp *without_tile(const Lowering *l, int r)
+{
+	return ix_mul(size_of(l, r), ix_sub(ix_const(1), has_tile(l, r)));
 }
 
 /* index, but no more than most: as a value of its own in s */
@@ -170,12 +185,24 @@ static Scope *counted(Lowering *l, Scope *in, UOp *count)
 
 static UOp *counter_of(const Scope *s) { return s->open ? s->open : ix_const(0); }
 
+/* The two parts of an open size: all tiles, or the one of a turn of the grid; single elements, as many as there are. */
+static int open_parts(Lowering *l, Scope *in, int r, UOp *turn, Scope *last[2])
+{
+	last[0] = counted(l, in, turn ? has_tile(l, r) : ix_mul(tile_count(l, r), has_tile(l, r)));
+	start_tile(l, last[0], r, turn ? turn : counter_of(last[0]));
+	last[1] = counted(l, in, without_tile(l, r));
+	start_at(last[1], r, counter_of(last[1]), (Tile){1, 1});
+	return 2;
+}
+
 int open_tiles(Lowering *l, Scope *in, int r, UOp *from, Scope *last[2])
 {
 	int n = 0;
 	int64_t rest, known;
 	UOp *count = tile_count(l, r), *size = size_of(l, r);
 	UOp *done = ix_mul(count, ix_const(tile_size(&l->plan, r)));
+	if (is_open(l, r))
+		return open_parts(l, in, r, NULL, last);
 	if (from)
 		count = ix_const(l->plan.chunk[r]);
 	if (!ix_is_const(count, &known) || known) {
@@ -247,7 +274,13 @@ Scope *open_lanes(Lowering *l, Scope *in, Scope *base, uint64_t set, uint64_t al
 /* ---- the loops of the output, outermost first: chunks of tiles, tiles, or single elements */
 
 typedef struct { int r; enum { SINGLES, TILES, CHUNKS } what; } LoopLevel;
-typedef struct { LoopLevel level[2 * MAX_RANGES]; int n; Scope **last; int nlast; } Chain;
+typedef struct {
+	LoopLevel level[2 * MAX_RANGES];
+	UOp *turn[2 * MAX_RANGES];      /* of those that the grid has */
+	int n;
+	Scope **last;
+	int nlast;
+} Chain;
 
 static Chain levels_of(const Lowering *l, Scope **last)
 {
@@ -283,7 +316,7 @@ static void level_enter(Lowering *l, Scope *s, LoopLevel v, UOp *index)
 		UOp *tiles = tile_count(l, v.r), *first = ix_mul(index, ix_const(c));
 		l->chunk[v.r] = divides(tiles, c) ? first :
 			at_most(l, s, first, ix_sub(tiles, ix_const(c)));
-	} else {
+	} else if (!is_open(l, v.r)) {
 		start_tile(l, s, v.r, c ? ix_add(l->chunk[v.r], index) : index);
 	}
 }
@@ -316,9 +349,9 @@ static void open_levels(Lowering *l, Scope *in, Chain *c, int i)
 }
 
 /* The outermost levels as the items of a grid of one dimension. */
-static Scope *open_grid(Lowering *l, const Chain *c)
+static Scope *open_grid(Lowering *l, Chain *c)
 {
-	UOp *total = ix_const(1), *size[2 * MAX_RANGES], *turn[2 * MAX_RANGES];
+	UOp *total = ix_const(1), *size[2 * MAX_RANGES];
 	Scope *s = chain(l->top, scope_new(l, l->top, 0, NULL));
 	for (int i = 0; i < l->plan.grid; i++)
 		total = ix_mul(total, size[i] = level_count(l, c->level[i]));
@@ -331,19 +364,34 @@ static Scope *open_grid(Lowering *l, const Chain *c)
 			vec_push(&s->pre, at);
 		}
 		flat = i ? ix_div(flat, size[i]) : flat;
-		turn[i] = at;
+		c->turn[i] = at;
 	}
 	/* a chunk before its tiles */
 	for (int i = 0; i < l->plan.grid; i++)
-		level_enter(l, s, c->level[i], turn[i]);
+		level_enter(l, s, c->level[i], c->turn[i]);
 	l->global = VARR(size_to_val(total));
 	return s;
+}
+
+/* The parts of the grid's levels of open sizes, from the i-th on, and what is below. */
+static void open_below(Lowering *l, Scope *in, Chain *c, int i)
+{
+	Scope *part[2];
+	while (i < l->plan.grid && (c->level[i].what != TILES || !is_open(l, c->level[i].r)))
+		i++;
+	if (i == l->plan.grid) {
+		open_levels(l, in, c, i);
+		return;
+	}
+	open_parts(l, in, c->level[i].r, c->turn[i], part);
+	for (int k = 0; k < 2; k++)
+		open_below(l, chain(in, part[k]), c, i + 1);
 }
 
 static int open_plain(Lowering *l, Scope *in, Scope **last)
 {
 	Chain c = levels_of(l, last);
-	open_levels(l, l->plan.grid ? open_grid(l, &c) : in, &c, l->plan.grid);
+	open_below(l, l->plan.grid ? open_grid(l, &c) : in, &c, 0);
 	return c.nlast;
 }
 

@@ -119,7 +119,7 @@ static int find_vector(const Tiling *t)
 	const UOp *store = t->f->kernel->src[0];
 	for (int i = t->p->norder; i-- > 0;) {
 		int r = t->p->order[i];
-		if (step_of(t, store, r) == NEXT && least_size(t->f, r) > 1)
+		if (step_of(t, store, r) == NEXT && most_size(t->f, r) > 1)
 			return r;
 	}
 	return -1;
@@ -165,7 +165,7 @@ static void choose_items(Tiling *t, int most)
 	most += p->grid;
 	for (int i = 0; i < p->norder && p->grid < most; i++) {
 		int r = p->order[i];
-		if (p->tile[r].unroll && !tile_fixed(p, t->f, r))
+		if (p->tile[r].unroll && !tile_fixed(p, t->f, r) && !tile_open(p, t->f, r))
 			break;
 		p->grid++;
 	}
@@ -357,9 +357,9 @@ static void tile_dot(Tiling *t)
 	uint64_t free = free_of(t->heavy);
 	for (int i = t->p->norder; i-- > 0 && n < 2;) {
 		int r = t->p->order[i];
-		if (!(free >> r & 1) || least_size(t->f, r) < 2)
+		if (!(free >> r & 1) || most_size(t->f, r) < 2)
 			continue;
-		tile(t->p, r, least_size(t->f, r) >= 4 ? 4 : 2, 1);
+		tile(t->p, r, most_size(t->f, r) >= 4 ? 4 : 2, 1);
 		n++;
 	}
 	t->p->split = n == 2 ? t->lanes : 4 * t->lanes;
@@ -371,11 +371,11 @@ static void tile_dot(Tiling *t)
 /* Vectors of a tile, `most` at most, such that the tiles share the row evenly. */
 static int even_vectors(const Tiling *t, int most)
 {
-	int64_t least = least_size(t->f, t->v), all = least / t->lanes;
+	int64_t n = most_size(t->f, t->v), all = n / t->lanes;
 	if (all <= most)
 		most = all < 1 ? 1 : (int)all;
-	int64_t size = (int64_t)most * t->lanes, tiles = (least + size - 1) / size;
-	int64_t even = (least + tiles * t->lanes - 1) / (tiles * t->lanes);
+	int64_t size = (int64_t)most * t->lanes, tiles = (n + size - 1) / size;
+	int64_t even = (n + tiles * t->lanes - 1) / (tiles * t->lanes);
 	return even < most && even > 0 ? (int)even : most;
 }
 
@@ -483,8 +483,7 @@ static bool tile_heavy(Tiling *t)
 
 static void tile_elements(Tiling *t)
 {
-	int64_t least = least_size(t->f, t->v);
-	int vectors = least < 4 * t->lanes ? 1 : t->k->reduce.n ? 4 : 2;
+	int vectors = most_size(t->f, t->v) < 4 * t->lanes ? 1 : t->k->reduce.n ? 4 : 2;
 	if (!t->k->reduce.n && choose_turns(t->p, t->f, t->v, t->lanes))
 		return;
 	order_last(t->p, t->v);
@@ -551,9 +550,9 @@ static void choose(Plan *p, const Facts *f, const Look *k)
 		return;
 	}
 	t.v = find_wider(&t);
-	int64_t least = least_size(f, t.v);
-	if (least < t.lanes)
-		t.lanes = power_below(least);
+	int64_t most = most_size(f, t.v);
+	if (most < t.lanes)
+		t.lanes = power_below(most);
 	tile_within(&t);
 }
 

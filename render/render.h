@@ -110,6 +110,7 @@ int64_t count_of(const Facts *f, uint64_t set);
 /* The least number; that of one range. */
 int64_t least_of(const Facts *f, uint64_t set);
 static inline int64_t least_size(const Facts *f, int r) { return least_of(f, 1ull << r); }
+static inline int64_t most_size(const Facts *f, int r) { return count_of(f, 1ull << r); }
 
 /* ---- lower_actions.c: what to do to a kernel ------------------------------------------------- */
 
@@ -153,6 +154,9 @@ uint64_t tiled_ranges(const Plan *p);
 /* Can the last tile of range r begin before the one before it ends, so that all are whole? It can
  * when there are never fewer elements than a tile has and nothing that is written is read. */
 bool tile_fixed(const Plan *p, const Facts *f, int r);
+/* Is it not known before the kernel runs whether that is so?  Then the kernel has two parts, and runs the one with tiles or
+ * the one element by element. */
+bool tile_open(const Plan *p, const Facts *f, int r);
 /* The outermost reductions of a kernel, and its running folds. */
 typedef struct {
 	VEC(UOp *) reduce, scan;
@@ -346,8 +350,8 @@ Graph *lower_slices(Graph *g);
 Graph *lower_linearize(Graph *g);
 /* Loops of kind unroll written out. */
 Graph *lower_unroll(Graph *g);
-/* lower_cost.c: nanoseconds that one of so many items of the grid takes on one core, at least 1. */
-int64_t item_work(const Lowering *l, double items);
+/* lower_cost.c: nanoseconds that an item of the grid takes on one core, at least 1. */
+int64_t item_work(const Lowering *l);
 /* Everything of a lowering before statements: scopes and instances of kernel by plan. */
 void lowering_begin(Lowering *l, UOp *kernel, bool alias);
 void lowering_fill(Lowering *l);

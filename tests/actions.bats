@@ -32,7 +32,7 @@ drawn() {
 	tool trace m.t | tool fuse > m.mp
 	for list in 'order 0' 'order 0 0' 'order 0 2' 'tile 0 2' 'tile 0 0 1' 'tile 1 1 3' 'tile 1 2 16; tile 0 4 1; tile 0 1 1' \
 		'tile 1 1 16; tile 0 2 1' 'tile 1 4096 64' 'chunk 1 2' 'tile 0 4 1; chunk 0 1' 'tile 0 2 1; chunk 0 3' \
-		'tile 2 2 1; chunk 2 2' 'tile 1 1 16; chunk 1 4' 'grid 3' 'tile 0 4 1; grid 1' 'split 3' 'split 2048' 'jam 65' \
+		'tile 2 2 1; chunk 2 2' 'tile 1 1 16; chunk 1 4' 'grid 3' 'tile 0 64 1; grid 1' 'split 3' 'split 2048' 'jam 65' \
 		'tile 0 1 64; tile 1 64 1; split 1024' 'turn 5' 'turn 19 1' 'stage' 'stage 19' 'stage 0 1' 'stage 19 0' 'stage 19 2; stage 19 1' \
 		'ahead' 'ahead 2' 'tile 0 2 1; ahead 0' 'bind 64 0 1' 'group 64 0' 'faster' 'stage 1000 1' 'grid -1' 'jam'; do
 		fails 4 tool lower --opt "r_*: $list" m.mp || { echo "$list"; return 1; }
