@@ -83,6 +83,7 @@ kernels() {
 		tool fuse "$BATS_TEST_TMPDIR/g.mp" | golden_lower "$name" -t "$([ -f "$name.cl" ] && echo opencl || echo clang)" > "$BATS_TEST_TMPDIR/l.mp"
 		cd "$BATS_TEST_TMPDIR"
 		mapfile -t operands < <(tool show g.mp | sed -n 's/.*name: "\([^"]*\)".*role: "input".*/\1=rand/p')
+		[ ! -f "$GOLDEN/$name.args" ] || read -ra operands -d '' <<< "${operands[*]} $(cat "$GOLDEN/$name.args")" || true
 		tool run --interpret g.mp "${operands[@]}" -o a.npz
 		tool run --interpret l.mp "${operands[@]}" -o b.npz
 		tool diff a.npz b.npz || { echo "differs: $name, its loops interpreted"; return 1; }
