@@ -93,8 +93,17 @@ samples() {
 	done
 }
 
-@test "the folders that the README names are the folders there are" {
-	for d in $(cd "$ROOT" && ls -d */ | grep -v build); do grep -q "^| \`$d\`" "$ROOT/README.md" || { echo "$d"; return 1; }; done
+@test "the README names every folder, tool and pipeline" {
+	local name missing=0
+	for name in $(cd "$ROOT" && ls -d */ | grep -v build); do grep -q "^| \`$name\`" "$ROOT/README.md" || { echo "no $name"; missing=1; }; done
+	for name in $(cd "$BIN" && ls); do
+		case $name in render-*) continue ;; esac
+		grep -qE "^\| .*\`$name[ \`].* \|" "$ROOT/README.md" || { echo "no tool $name"; missing=1; }
+	done
+	for name in $(cd "$ROOT/pipelines" && ls ./*.sh); do
+		[ "$name" = ./tools.sh ] || grep -qF "\`${name#./}\`" "$ROOT/README.md" || { echo "no pipeline $name"; missing=1; }
+	done
+	[ "$missing" = 0 ]
 }
 
 @test "no condition of a test stands where it cannot fail: behind a ! or before an &&" {
