@@ -131,28 +131,22 @@ void facts_find(Facts *f, UOp *kernel, bool alias)
 			f->serial |= f->out & 1ull << i;
 }
 
-int64_t count_of(const Facts *f, uint64_t set)
+static int64_t turns(const Facts *f, uint64_t set, bool least)
 {
+	const int64_t most = INT64_C(1) << 62;
 	int64_t n = 1, lo, hi;
 	for (int i = 0; i < f->nrange; i++) {
 		if (!(set >> i & 1))
 			continue;
 		ix_bounds(f->range[i]->src[0], &lo, &hi);
-		if (!mul_ok(n, hi < 0 ? 0 : hi, &n) || n > INT64_C(1) << 62)
-			return INT64_C(1) << 62;
+		hi = least ? lo : hi;
+		if (hi < 1)
+			return 0;
+		if (!mul_ok(n, hi, &n) || n > most)
+			return most;
 	}
 	return n;
 }
 
-int64_t least_of(const Facts *f, uint64_t set)
-{
-	int64_t n = 1, lo, hi;
-	for (int i = 0; i < f->nrange; i++) {
-		if (!(set >> i & 1))
-			continue;
-		ix_bounds(f->range[i]->src[0], &lo, &hi);
-		if (lo < 1 || !mul_ok(n, lo, &n))
-			return lo < 1 ? 0 : INT64_C(1) << 62;
-	}
-	return n;
-}
+int64_t count_of(const Facts *f, uint64_t set) { return turns(f, set, false); }
+int64_t least_of(const Facts *f, uint64_t set) { return turns(f, set, true); }
