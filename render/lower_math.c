@@ -105,17 +105,24 @@ UOp *math_hold(UOp *x, double lo, double hi, double most)
 	return b.hi <= most ? x : m_op(OP_MIN, x, m_num(x, hi));
 }
 
+/* u + 0: 0 where u is -0 */
+static bool adds_zero(const UOp *u)
+{
+	double zero;
+	return u->op == OP_ADD && const_is_float(u->src[1], &zero) && zero == 0 &&
+		!__builtin_signbit(zero);
+}
+
 /* x < 0 ? -x : x + 0 is |x|, which is x without its sign bit; NULL when u is nothing of the kind */
 static UOp *absolute(UOp *u)
 {
 	UOp *below = u->src[0], *minus = u->src[1], *plus = u->src[2], *x;
 	double zero = 1;
-	if (below->op != OP_CMPLT || minus->op != OP_NEG || plus->op != OP_ADD)
+	if (below->op != OP_CMPLT || minus->op != OP_NEG || !adds_zero(plus))
 		return NULL;
 	x = minus->src[0];
 	if (below->src[0] != x || plus->src[0] != x ||
-		!const_is_float(below->src[1], &zero) || zero != 0 ||
-		!const_is_float(plus->src[1], &zero) || zero != 0)
+		!const_is_float(below->src[1], &zero) || zero != 0)
 		return NULL;
 	return m_masked(x, u->dtype == DT_F32 ? INT32_MAX : INT64_MAX);
 }
@@ -124,8 +131,7 @@ static UOp *absolute(UOp *u)
 static UOp *greater_of_both(UOp *u)
 {
 	UOp *max = u->src[0], *minus;
-	double zero = 1;
-	if (max->op != OP_MAX || !const_is_float(u->src[1], &zero) || zero != 0 || __builtin_signbit(zero))
+	if (max->op != OP_MAX || !adds_zero(u))
 		return NULL;
 	minus = max->src[0];
 	if (minus->op != OP_NEG || minus->src[0] != max->src[1])
