@@ -62,12 +62,15 @@ static Scope *open_loops(Lowering *l, Nest *n, uint64_t set)
 
 static int last_range(uint64_t set) { return 63 - __builtin_clzll(set); }
 
-/* The range that a split reduction runs in lanes: the innermost one when it is long enough, else
- * the longest, -1 when none is. */
+/* The range that a split reduction runs in lanes: the innermost one when it is long enough, or a
+ * block within others; else the longest, -1 when none is. */
 static int split_range(Lowering *l, uint64_t over)
 {
 	int best = -1, last = last_range(over);
 	int64_t lo, hi, most = 2 * l->plan.split - 1;
+	if (over & (over - 1) && least_size(&l->facts, last) == l->plan.split &&
+		most_size(&l->facts, last) == l->plan.split)
+		return last;
 	for (int r = last; r >= 0 && l->plan.split; r--) {
 		if (!(over >> r & 1))
 			continue;

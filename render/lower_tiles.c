@@ -154,27 +154,47 @@ static int64_t loops_of(const Tiling *t, int r)
 	return size ? (n + size - 1) / size : n;
 }
 
+/* The loops that a reduction runs over once more. */
+static uint64_t run_again(const Facts *f)
+{
+	uint64_t set = 0;
+	for (size_t i = 0; i < f->all.n; i++)
+		if (f->all.at[i]->op == OP_RREDUCE)
+			set |= bound_of(f->all.at[i]) & f->out;
+	return set;
+}
+
 /* The grid has loops from the outermost on; `most` of them may be in it. A loop with a tail ends
- * it. */
+ * it; so does one within others that a reduction runs over again, or each of its items would
+ * compute that. */
 static void choose_items(Tiling *t, int most)
 {
 	Plan *p = t->p;
+	uint64_t again = run_again(t->f);
 	p->grid = 0;
 	for (int r = 0; r < t->f->nrange; r++)
 		p->grid += p->chunk[r] > 0;
 	most += p->grid;
 	for (int i = 0; i < p->norder && p->grid < most; i++) {
 		int r = p->order[i];
-		if (p->tile[r].unroll && !tile_fixed(p, t->f, r) && !tile_open(p, t->f, r))
+		bool tail = p->tile[r].unroll && !tile_fixed(p, t->f, r) && !tile_open(p, t->f, r);
+		if (tail || (i && again >> r & 1))
 			break;
 		p->grid++;
 	}
 }
 
-/* The number of accumulators that leaves the shortest tail. */
+static int last_of(const Tiling *t) { return 63 - __builtin_clzll(bound_of(t->heavy)); }
+
+/* The number of accumulators that leaves the shortest tail; one for each of a block that is the last of several loops. */
 static void choose_split(Tiling *t, int64_t turns)
 {
 	int best = t->lanes;
+	int64_t block = most_size(t->f, last_of(t));
+	if (block < turns && block == best && walks(t, t->heavy->src[0], last_of(t))) {
+		t->p->split = best;
+		return;
+	}
 	for (int n = 2; n <= 4; n *= 2)
 		if (turns >= 2 * n * t->lanes && turns % (n * t->lanes) <= turns % (best) + t->lanes)
 			best = n * t->lanes;
@@ -409,8 +429,6 @@ static void tile_rows(Tiling *t)
 	t->p->jam = t->p->apart ? 8 : turns >= 4 ? 4 : 1;
 	choose_items(t, t->p->norder);
 }
-
-static int last_of(const Tiling *t) { return 63 - __builtin_clzll(bound_of(t->heavy)); }
 
 static bool next_in_sum(const Tiling *t)
 {

@@ -64,6 +64,33 @@ open_nets() {
 	done
 }
 
+# mean and variance run over the blocks that the stores run over again: once for a row, in vectors
+@test "layout: a norm over channels in blocks" {
+	python3 - > n.t <<-'END'
+	import random
+	r = random.Random(3)
+	def values(*shape):
+	    if not shape:
+	        return str(r.randint(-8, 8) / 8)
+	    return "[" + ", ".join(values(*shape[1:]) for _ in range(shape[0])) + "]"
+	print("input x f32[n, 16, 9, 7] where n in 1..5")
+	print("const k f32[48, 16, 1, 1] =", values(48, 16, 1, 1))
+	print("const q f32[48, 32] =", values(48, 32))
+	print("c = permute(conv2d(x, k), 0, 2, 3, 1)")
+	print("d = c - mean(c, axis=3, keepdims=true)")
+	print("output z = (d / sqrt(mean(d * d, axis=3, keepdims=true) + 1e-5)) @ q")
+	END
+	tool trace n.t > n.mp
+	tool fuse n.mp | tool lower -t clang --explain --march x86-64-v3 > l.mp 2> told
+	grep -q "in blocks of 8" told
+	grep "r_n_9_7_48: loops" told | grep -q "2 loops shared by threads, sums in 8 parts" || { cat told; return 1; }
+	ok tool run --interpret n.mp x=rand n=3 -o i.npz
+	ok tool run --interpret l.mp x=rand n=3 -o c.npz
+	tool diff --rtol 1e-5 --atol 1e-4 i.npz c.npz
+	tool fuse n.mp | tool run x=rand n=3 -o c.npz
+	tool diff --rtol 1e-5 --atol 1e-4 i.npz c.npz
+}
+
 @test "layout: any pass may be left out" {
 	python3 "$TESTS/layout.py" 291 > n.t
 	tool trace n.t > n.mp
