@@ -357,6 +357,31 @@ static void finish(Run *r)
 	free(r->index);
 }
 
+Array constant_content(UOp *u, void *ctx)
+{
+	const Val *data = val_get(u->arg, "data"), *file = val_get(u->arg, "file");
+	Array a = {.dtype = u->dtype, .rank = u->shape->rank};
+	const char *p;
+	size_t n;
+
+	for (int i = 0; i < a.rank; i++)
+		a.dim[i] = shape_dim(u->shape, i);
+	a.bytes = array_count(&a) * dtype_size(a.dtype);
+	if (data && data != VNIL) {
+		p = data->s;
+	} else {
+		p = file_map(file->a[0]->s, &n);
+		if ((size_t)file->a[1]->i > n || n - file->a[1]->i < a.bytes)
+			die(MALFORMED, "%s: too short for %s", file->a[0]->s, buffer_name(u));
+		p += file->a[1]->i;
+	}
+	/* a document's bytes, or a file's, lie anywhere */
+	if ((uintptr_t)p % dtype_size(a.dtype))
+		p = memcpy(arena_alloc(a.bytes + 1), p, a.bytes);
+	a.data = (void *)p;
+	return a;
+}
+
 void interp_graph(size_t n, UOp *const *roots, const VarEnv *env, Array (*get)(UOp *buffer, void *ctx), void *ctx,
 	Array *out)
 {

@@ -606,6 +606,8 @@ void array_print(FILE *f, const Array *a);
 
 /* Evaluates graph-level nodes. get(buffer, ctx) gives each BUFFER's content. Results in out[i] for roots[i]. */
 void interp_graph(size_t n, UOp *const *roots, const VarEnv *env, Array (*get)(UOp *buffer, void *ctx), void *ctx, Array *out);
+/* such a get, of BUFFERs with data or a file alone */
+Array constant_content(UOp *u, void *ctx);
 /* Runs one KERNEL of level schedule, or of level loops or program, on buffers by slot. */
 void interp_kernel(UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf);
 void interp_loops(UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf);

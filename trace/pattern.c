@@ -31,25 +31,6 @@ static void numbers(const char *who, const UOp *u, int64_t *dim)
 
 /* ---- what constants alone make */
 
-static Array const_content(UOp *u, void *ctx)
-{
-	const Val *data = val_get(u->arg, "data"), *file = val_get(u->arg, "file");
-	Array a = {.dtype = u->dtype, .rank = u->shape->rank};
-	size_t n;
-
-	numbers(buffer_name(u), u, a.dim);
-	a.bytes = array_count(&a) * dtype_size(a.dtype);
-	if (data && data != VNIL) {
-		a.data = (void *)data->s;
-		return a;
-	}
-	const char *p = file_map(file->a[0]->s, &n);
-	if ((size_t)file->a[1]->i > n || n - file->a[1]->i < a.bytes)
-		die(MALFORMED, "%s: too short for %s", file->a[0]->s, buffer_name(u));
-	a.data = (void *)(p + file->a[1]->i);
-	return a;
-}
-
 static bool same_everywhere(const UOp *u)
 {
 	int64_t n;
@@ -104,7 +85,7 @@ static void evaluate_known(Walk *w, const uint8_t *known)
 		}
 	Array *out = xcalloc(roots.n + 1, sizeof *out);
 	if (roots.n)
-		interp_graph(roots.n, roots.at, &none, const_content, NULL, out);
+		interp_graph(roots.n, roots.at, &none, constant_content, NULL, out);
 	for (size_t i = 0; i < roots.n; i++)
 		*slot[roots.at[i]->id] = out[i];
 	w->f.known = slot;

@@ -83,31 +83,11 @@ void check_constant(UOp *u, const char *what)
 				buffer_name(all.at[i]));
 }
 
-/* content of a const BUFFER */
-static Array get_const(UOp *u, void *ctx)
-{
-	Array a = {.dtype = u->dtype, .rank = t_rank(u)};
-	const Val *data = val_get(u->arg, "data"), *file = val_get(u->arg, "file");
-	size_t have;
-	for (int i = 0; i < a.rank; i++)
-		a.dim[i] = shape_dim(u->shape, i);
-	a.bytes = array_count(&a) * dtype_size(a.dtype);
-	if (data) {
-		a.data = (void *)data->s;
-		return a;
-	}
-	const char *bytes = file_map(file->a[0]->s, &have);
-	if (have < (size_t)file->a[1]->i + a.bytes)
-		die(MALFORMED, "%s is too short", file->a[0]->s);
-	a.data = (void *)(bytes + file->a[1]->i);
-	return a;
-}
-
 static UOp *computed_state(const char *name, UOp *u)
 {
 	VarEnv env = {0};
 	Array a = {0};
-	interp_graph(1, &u, &env, get_const, NULL, &a);
+	interp_graph(1, &u, &env, constant_content, NULL, &a);
 	const Val *data = val_bin(a.data, array_count(&a) * dtype_size(u->dtype));
 	return buffer_new(name, "state", u->dtype, u->shape, data, NULL);
 }

@@ -203,27 +203,12 @@ static Places find_inputs(Graph *g)
 
 /* ---- buffers with the axis */
 
-static const void *state_bytes(const UOp *u, size_t *bytes)
-{
-	const Val *data = val_get(u->arg, "data"), *file = val_get(u->arg, "file");
-	size_t n;
-
-	if (data && data != VNIL) {
-		*bytes = data->n;
-		return data->s;
-	}
-	const char *p = file_map(file->a[0]->s, &n);
-	*bytes = file->a[2]->i;
-	if ((size_t)file->a[1]->i > n || n - file->a[1]->i < *bytes)
-		die(MALFORMED, "%s: too short for the state %s", file->a[0]->s, buffer_name(u));
-	return p + file->a[1]->i;
-}
-
 /* The first value of a state for each place of the new axis. */
-static const Val *repeat_data(const UOp *u, UOp *size, int axis)
+static const Val *repeat_data(UOp *u, UOp *size, int axis)
 {
-	size_t bytes, total, inner = dtype_size(u->dtype);
-	const char *p = state_bytes(u, &bytes);
+	Array a = constant_content(u, NULL);
+	size_t bytes = a.bytes, total, inner = dtype_size(u->dtype);
+	const char *p = a.data;
 	int64_t n;
 
 	if (!ix_is_const(size, &n))
