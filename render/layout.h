@@ -41,6 +41,8 @@ int ranges_of(const Facts *f, uint64_t set, UOp **range);
 
 /* layout_reductions.c: long reductions that leave few elements, in parts. */
 Graph *layout_reductions(Graph *g);
+/* layout_ranges.c: ranges of contractions that are taken apart, as two. */
+Graph *layout_ranges(Graph *g);
 /* layout_ends.c: copies between contractions and inputs or outputs, so that both may lie as they
  * like. */
 Graph *layout_ends(Graph *g);

@@ -127,7 +127,27 @@ static void ask_roles(const Blocks *b, UOp *call)
 	}
 }
 
-/* Every place in a blocked buffer has a plain range on its axis; what has one of these ranges
+/* The range that a place is, or lies behind or before by a constant; NULL: none. */
+static UOp *range_near(UOp *at, int64_t *offset)
+{
+	Sum s;
+	if (at->op != OP_RANGE && at->op != OP_ADD)
+		return NULL;
+	sum_of(&s, at);
+	*offset = s.k;
+	return s.n == 1 && s.t[0].c == 1 && s.t[0].m->op == OP_RANGE ? s.t[0].m : NULL;
+}
+
+/* The range whose blocks the blocks of a place are, be they some further on, as of one operand behind another; NULL:
+ * they are none's. */
+static UOp *range_of_blocks(const Lay *y, UOp *at)
+{
+	int64_t n, offset;
+	UOp *r = range_near(at, &offset);
+	return r && ix_is_const(r->src[0], &n) && block_for(n) == y->block && !(offset % y->block) ? r : NULL;
+}
+
+/* Every place in a blocked buffer has a range of blocks on its axis; what has one of these ranges
  * elsewhere is asked to have blocks too. True when something changed. */
 static bool check_call(const Blocks *b, UOp *call)
 {
@@ -139,18 +159,20 @@ static bool check_call(const Blocks *b, UOp *call)
 		Lay *y = u->op == OP_INDEX ? lay_of(b, place_buffer(call, u)) : NULL;
 		if (!blocked(y))
 			continue;
-		UOp *at = u->src[1 + y->axis];
-		int64_t n;
-		if (at->op != OP_RANGE || !ix_is_const(at->src[0], &n) || n != dim_of(y->buffer, y->axis))
+		UOp *r = range_of_blocks(y, u->src[1 + y->axis]);
+		if (!r)
 			changed = y->fixed = true;
 		else
-			map_put(&ranges, PKEY(at), at);
+			map_put(&ranges, PKEY(r), r);
 	}
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
-		for (uint32_t k = 1; u->op == OP_INDEX && k < u->nsrc; k++)
-			if (map_get(&ranges, PKEY(u->src[k])) && lay_of(b, place_buffer(call, u)))
+		for (uint32_t k = 1; u->op == OP_INDEX && k < u->nsrc; k++) {
+			int64_t offset;
+			UOp *r = range_near(u->src[k], &offset);
+			if (r && map_get(&ranges, PKEY(r)) && lay_of(b, place_buffer(call, u)))
 				changed |= ask(b, place_buffer(call, u), (int)k - 1);
+		}
 	}
 	map_free(&ranges);
 	return changed;
@@ -390,7 +412,7 @@ static void split_ranges(Split *s)
 		Lay *y = all.at[i]->op == OP_INDEX ? lay_of(s->b, place_buffer(s->call, all.at[i])) : NULL;
 		if (!blocked(y))
 			continue;
-		UOp *r = all.at[i]->src[1 + y->axis];
+		UOp *r = range_of_blocks(y, all.at[i]->src[1 + y->axis]);
 		int k = 0;
 		while (k < s->n && s->from[k] != r)
 			k++;
@@ -400,7 +422,7 @@ static void split_ranges(Split *s)
 			die(UNSUPPORTED, "a kernel with more than 63 ranges");
 		const char *kind = range_kind(r);
 		s->from[k] = r;
-		s->high[k] = ix_range(range_axis(r), kind, ix_const(dim_of(y->buffer, y->axis) / y->block));
+		s->high[k] = ix_range(range_axis(r), kind, ix_div(r->src[0], ix_const(y->block)));
 		s->low[k] = ix_range(axis++, kind, ix_const(y->block));
 		s->sum[k] = ix_add(ix_mul(s->high[k], ix_const(y->block)), s->low[k]);
 		s->n++;

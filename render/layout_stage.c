@@ -49,6 +49,7 @@ static Graph *done(Graph *g)
 }
 
 static Graph *reductions(Graph *g) { return wanted(g) ? layout_reductions(g) : g; }
+static Graph *ranges(Graph *g) { return wanted(g) ? layout_ranges(g) : g; }
 static Graph *ends(Graph *g) { return wanted(g) ? layout_ends(g) : g; }
 static Graph *winograd(Graph *g) { return wanted(g) && !lower_strict ? layout_winograd(g) : g; }
 static Graph *blocks(Graph *g) { return wanted(g) ? layout_blocks(g) : g; }
@@ -60,6 +61,7 @@ static Graph *plan(Graph *g) { return wanted(g) ? done(g) : g; }
 const Pass layout_passes[] = {
 	{"target", target_choose, "read the target's description"},
 	{"reductions", reductions, "long reductions that leave few elements, in parts", .optional = true},
+	{"ranges", ranges, "ranges that contractions take apart, as two", .optional = true},
 	{"ends", ends, "inputs and outputs of contractions copied where that pays", .optional = true},
 	{"winograd", winograd, "3x3 convolutions with fewer products", .optional = true},
 	{"blocks", blocks, "channels in blocks of a vector, room around what is padded", .optional = true},

@@ -115,17 +115,19 @@ static bool find_conv(Conv *v, UOp *call)
 	int64_t tiles = v->th * v->tw * (v->n ? range_size(v->n) : 1);
 	v->by_rows = 36 * tiles * (range_size(v->c) + range_size(v->o)) * 4 >= SLICED_BYTES;
 	const Facts *f = &v->r.facts;
-	return f->out == out && !f->serial && !f->in_place &&
+	return v->high > 0 && v->wide > 0 && f->out == out && !f->serial && !f->in_place &&
 		range_size(v->c) >= LEAST_CHANNELS && range_size(v->o) >= LEAST_CHANNELS &&
-		(!v->n || range_size(v->n) > 0) && plain_stores(f->kernel);
+		plain_stores(f->kernel);
 }
 
 /* Products spared for each weight that there is more of: 36 a tile in place of 9 a result, 36
- * weights for 9. */
+ * weights for 9. Of images whose number is open there may be as few as that allows. */
 static double spared(const Conv *v)
 {
-	double images = v->n ? range_size(v->n) : 1;
-	return images * (9.0 * v->high * v->wide - 36.0 * v->th * v->tw) / (36 - 9);
+	int64_t images = 1, most;
+	if (v->n)
+		ix_bounds(v->n->src[0], &images, &most);
+	return (double)images * (9.0 * v->high * v->wide - 36.0 * v->th * v->tw) / (36 - 9);
 }
 
 static bool is_worth(const Conv *v)

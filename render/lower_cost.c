@@ -6,7 +6,7 @@
  * their bounds: in the grid they cancel out. */
 #include "render.h"
 
-enum { PER_NS = 4, BYTES_PER_NS = 16, USUAL = 64 };
+enum { PER_NS = 4, BYTES_PER_NS = 16 };
 
 /* A kernel, and how many turns each of its ranges has. */
 typedef struct { const Facts *f; double turns[MAX_RANGES]; } Cost;
@@ -21,7 +21,7 @@ static VarEnv usual_sizes(const Facts *f)
 			continue;
 		ix_bounds(f->all.at[i], &lo, &hi);
 		env.name[env.n] = f->all.at[i]->arg->a[0]->s;
-		env.value[env.n++] = lo > USUAL ? lo : hi < USUAL ? hi : USUAL;
+		env.value[env.n++] = usual_size(lo, hi);
 	}
 	return env;
 }
@@ -29,7 +29,7 @@ static VarEnv usual_sizes(const Facts *f)
 static double size_taken(UOp *size, const VarEnv *env)
 {
 	int64_t n;
-	return ix_eval(size, env, &n) ? (double)n : USUAL;
+	return ix_eval(size, env, &n) ? (double)n : USUAL_SIZE;
 }
 
 static double times(const Cost *c, uint64_t set)

@@ -239,10 +239,10 @@ static double rate(int rows, int vectors)
 static Block best_block(const Tiling *t, int m, int64_t n)
 {
 	Block best = {m, 1, 1, 0};
-	int64_t rows = count_of(t->f, 1ull << m), least = least_size(t->f, m);
+	int64_t most = most_size(t->f, m), rows = usual_size(least_size(t->f, m), most);
 	for (int v = 1; v <= 3 && v * t->lanes <= n + t->lanes - 1; v++)
 		for (int r = 1; r <= 28; r++) {
-			if (r * v + v + 1 > target->registers || (r > least && least == rows) ||
+			if (r * v + v + 1 > target->registers || (r > rows && rows == most) ||
 				v * t->lanes > n)
 				continue;
 			double s = rate(r, v) * fill(rows, r) * fill(n, v * t->lanes);

@@ -104,6 +104,12 @@ bool reads_written(const Facts *f, const UOp *u);
  * free. */
 int axis_of(const Facts *f, int r);
 int last_axis(const Facts *f);
+/* What a size between these bounds counts as where it is judged: one that is open may be any. */
+enum { USUAL_SIZE = 64 };
+static inline int64_t usual_size(int64_t least, int64_t most)
+{
+	return least > USUAL_SIZE ? least : most < USUAL_SIZE ? most : USUAL_SIZE;
+}
 /* Greatest number of iterations of the ranges in set, from the variables' bounds (saturates at
  * 2^62). */
 int64_t count_of(const Facts *f, uint64_t set);

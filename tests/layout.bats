@@ -64,31 +64,47 @@ open_nets() {
 	done
 }
 
+# weighted LINES: n.t, lines in which W[2, 3] stands for random values of that shape, traced to n.mp
+weighted() {
+	printf '%s\n' "$@" | python3 -c '
+import random, re, sys
+r = random.Random(3)
+def values(*shape):
+    return "[" + ", ".join(values(*shape[1:]) for _ in range(shape[0])) + "]" if shape else str(r.randint(-8, 8) / 8)
+print(re.sub(r"\bW\[(.*?)\]", lambda m: values(*map(int, m[1].split(","))), sys.stdin.read()), end="")' > n.t
+	tool trace n.t > n.mp
+}
+
+# same OPERAND…: n.mp interpreted, lowered (l.mp) and interpreted, and compiled
+same() {
+	ok tool run --interpret n.mp "$@" -o i.npz
+	ok tool run --interpret l.mp "$@" -o c.npz
+	tool diff --rtol 1e-5 --atol 1e-4 i.npz c.npz
+	tool fuse n.mp | tool run "$@" -o c.npz
+	tool diff --rtol 1e-5 --atol 1e-4 i.npz c.npz
+}
+
 # mean and variance run over the blocks that the stores run over again: once for a row, in vectors
 @test "layout: a norm over channels in blocks" {
-	python3 - > n.t <<-'END'
-	import random
-	r = random.Random(3)
-	def values(*shape):
-	    if not shape:
-	        return str(r.randint(-8, 8) / 8)
-	    return "[" + ", ".join(values(*shape[1:]) for _ in range(shape[0])) + "]"
-	print("input x f32[n, 16, 9, 7] where n in 1..5")
-	print("const k f32[48, 16, 1, 1] =", values(48, 16, 1, 1))
-	print("const q f32[48, 32] =", values(48, 32))
-	print("c = permute(conv2d(x, k), 0, 2, 3, 1)")
-	print("d = c - mean(c, axis=3, keepdims=true)")
-	print("output z = (d / sqrt(mean(d * d, axis=3, keepdims=true) + 1e-5)) @ q")
-	END
-	tool trace n.t > n.mp
+	weighted 'input x f32[n, 16, 9, 7] where n in 1..5' 'const k f32 = W[48, 16, 1, 1]' 'const q f32 = W[48, 32]' \
+		'c = permute(conv2d(x, k), 0, 2, 3, 1)' 'd = c - mean(c, axis=3, keepdims=true)' \
+		'output z = (d / sqrt(mean(d * d, axis=3, keepdims=true) + 1e-5)) @ q'
 	tool fuse n.mp | tool lower -t clang --explain --march x86-64-v3 > l.mp 2> told
 	grep -q "in blocks of 8" told
 	grep "r_n_9_7_48: loops" told | grep -q "2 loops shared by threads, sums in 8 parts" || { cat told; return 1; }
-	ok tool run --interpret n.mp x=rand n=3 -o i.npz
-	ok tool run --interpret l.mp x=rand n=3 -o c.npz
-	tool diff --rtol 1e-5 --atol 1e-4 i.npz c.npz
-	tool fuse n.mp | tool run x=rand n=3 -o c.npz
-	tool diff --rtol 1e-5 --atol 1e-4 i.npz c.npz
+	same x=rand n=3
+}
+
+# The convolution up is four plain ones, beside each other; what lies behind what it makes is in blocks of its own.
+@test "layout: down, up and side by side" {
+	weighted 'input x f32[n, 16, h*2, w*2] where n in 1..5, h in 1..9, w in 1..9' 'const k f32 = W[16, 16, 3, 3]' \
+		'const u f32 = W[16, 32, 2, 2]' 'const q f32 = W[16, 48, 3, 3]' 'a = relu(conv2d(x, k, padding=1))' \
+		'b = relu(conv_transpose2d(max_pool(a, [2, 2]), u, stride=2) + 0.5)' 'output z = conv2d(concat(b, a, axis=1), q, padding=1)'
+	tool fuse n.mp | tool lower -t clang --explain --march x86-64-v3 > l.mp 2> told
+	[ "$(grep -c "is taken apart by 2" told)" = 2 ]
+	[ "$(grep -c "in blocks of 8" told)" -ge 4 ] || { cat told; return 1; }
+	same x=rand n=1 h=1 w=3
+	same x=rand n=3 h=8 w=5
 }
 
 @test "layout: any pass may be left out" {
