@@ -187,6 +187,19 @@ static bool join(Group *g, const Known *c)
 	return true;
 }
 
+/* How many of a buffer's axes in front are all that have open sizes; axes of one element do not count. */
+static int axes_open(const UOp *buffer)
+{
+	int n = 0, open = 0;
+	for (int k = 0; k < buffer->shape->rank; k++) {
+		int64_t size = 0;
+		bool known = ix_is_const(buffer->shape->dim[k], &size);
+		n += size != 1;
+		open = known ? open : n;
+	}
+	return open;
+}
+
 /* Temporaries that the group writes, and nothing else touches. */
 static void find_inside(const Slices *s, Group *g)
 {
@@ -195,11 +208,10 @@ static void find_inside(const Slices *s, Group *g)
 		const UOp *call = g->at[i].is->call;
 		for (uint32_t k = 1; k < call->nsrc; k++) {
 			UOp *b = call->src[k];
-			int64_t n;
 			intptr_t touched = 0;
 			for (int j = 0; j < g->n; j++)
 				touched += slot_of(g->at[j].is->call, b) >= 0;
-			if (writes(g->at[i].is, b) && buffer_is(b, "temp") && shape_static(b->shape, &n) &&
+			if (writes(g->at[i].is, b) && buffer_is(b, "temp") && axes_open(b) <= g->axes &&
 				touched > 1 && touched == (intptr_t)map_get(&s->readers, PKEY(b)))
 				vec_push(&g->inside, b);
 		}
@@ -208,10 +220,21 @@ static void find_inside(const Slices *s, Group *g)
 
 /* ---- whether */
 
+/* The least that a size may be; where it may be nothing, 1. */
+static int64_t least(UOp *size)
+{
+	int64_t lo, hi;
+	ix_bounds(size, &lo, &hi);
+	return lo > 1 ? lo : 1;
+}
+
 static int64_t bytes_of(const UOp *buffer)
 {
-	int64_t n;
-	return shape_bytes(buffer->shape, buffer->dtype, &n) ? n : INT64_MAX;
+	int64_t n = dtype_size(buffer->dtype);
+	for (int k = 0; k < buffer->shape->rank; k++)
+		if (!mul_ok(n, least(buffer->shape->dim[k]), &n))
+			return INT64_MAX;
+	return n;
 }
 
 /* Bytes of what stays inside, which must be of one slice each along the group's axes. */
@@ -243,6 +266,12 @@ static double read_again(const Group *g, int axes, int64_t parts)
 	return bytes;
 }
 
+/* One row of an open number of them, which may be as few as n. */
+static int64_t open_row(int64_t n, int64_t row_bytes, int64_t outer)
+{
+	return row_bytes && row_bytes <= SLICE_BYTES && outer * n >= SLICES_LEAST;
+}
+
 /* How many of n rows, of so many bytes, are a slice when there are `outer` times as many: the most
  * that divide n; 0: none. */
 static int64_t rows_in(int64_t n, int64_t row_bytes, int64_t outer)
@@ -258,11 +287,15 @@ static int64_t rows_in(int64_t n, int64_t row_bytes, int64_t outer)
  * pay. */
 static bool choose(Group *g, int64_t *rows)
 {
-	int64_t bytes = bytes_inside(g), outer = 1;
+	int64_t bytes = bytes_inside(g), outer = 1, known;
+	int first = 1;
+	for (size_t i = 0; i < g->inside.n; i++)
+		first = axes_open(g->inside.at[i]) > first ? axes_open(g->inside.at[i]) : first;
 	for (int a = 1; a <= g->axes && bytes >= SLICED_BYTES; a++) {
-		int64_t n = range_size(g->at[0].outer[a - 1]);
-		*rows = rows_in(n, bytes / (outer * n), outer);
-		if (*rows) {
+		UOp *size = g->at[0].outer[a - 1]->src[0];
+		int64_t n = least(size), each = bytes / (outer * n);
+		*rows = ix_is_const(size, &known) ? rows_in(n, each, outer) : open_row(n, each, outer);
+		if (*rows && a >= first) {
 			g->axes = a;
 			return read_again(g, a, n / *rows) < (double)bytes;
 		}

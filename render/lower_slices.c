@@ -65,7 +65,7 @@ typedef VEC(UOp *) Calls;
 typedef struct {
 	UOp *const *call;
 	int n;
-	int64_t items;
+	UOp *items;
 	VEC(UOp *) buffer;      /* of the new call, by slot */
 	VEC(UOp *) inside;      /* those of one slice, */
 	VEC(UOp *) local;       /* and the DEFINE_LOCALs that they become */
@@ -165,21 +165,42 @@ static void put_part(Group *g, UOp *call)
 
 /* ---- the whole */
 
+static UOp *variable_one(UOp *u, void *ctx)
+{
+	(void)ctx;
+	if (u->op == OP_VAR)
+		return ix_const(1);
+	return u->nsrc ? ix_remake(u, u->src) : u;
+}
+
+/* How many of a buffer's elements are each item's, if that is one number whatever sizes are open; else 0. */
+static int64_t elements_each(const Group *g, const UOp *buffer)
+{
+	UOp *all = ix_const(1);
+	int64_t n, items;
+	for (int k = 0; k < buffer->shape->rank; k++)
+		all = ix_mul(all, buffer->shape->dim[k]);
+	if (!ix_is_const(walk_replace(all, variable_one, NULL), &n) ||
+		!ix_is_const(walk_replace(g->items, variable_one, NULL), &items) || items < 1)
+		return 0;
+	return ix_mul(g->items, ix_const(n / items)) == all ? n / items : 0;
+}
+
 static void put_inside(Group *g, const UOp *call, const Slice *s)
 {
 	for (int i = 0; i < s->nlocal; i++) {
-		int64_t n;
 		if (s->local[i] + 1 >= call->nsrc)
 			die(MALFORMED, "node %u CALL: a slot of slice has no buffer", call->id);
 		UOp *b = call->src[1 + s->local[i]];
 		if (place_in(g->inside.at, g->inside.n, b) >= 0)
 			continue;
-		g->apart |= !buffer_is(b, "temp") || !shape_static(b->shape, &n) || n % g->items;
+		int64_t n = elements_each(g, b);
+		g->apart |= !buffer_is(b, "temp") || !n;
 		if (g->apart)
 			return;
 		vec_push(&g->inside, b);
 		vec_push(&g->local, LEAF(OP_DEFINE_LOCAL, b->dtype,
-			VARR(val_int(g->ids++), val_int(n / g->items), val_str("stack"))));
+			VARR(val_int(g->ids++), val_int(n), val_str("stack"))));
 	}
 }
 
@@ -221,11 +242,12 @@ static const Val *whole_arg(const Group *g)
 	return val_set(arg, "parts", val_array(g->n, parts));
 }
 
-/* How many items the call's grid has, 0 when that is no number. */
-static int64_t items_of(const UOp *call)
+/* How many items the call's grid has; NULL: it has none of one dimension. */
+static UOp *items_of(const UOp *call)
 {
 	const Val *size = val_get(call->src[0]->arg, "global_size");
-	return size && size->n == 1 && size->a[0]->kind == VAL_INT ? size->a[0]->i : 0;
+	const char *err;
+	return size && size->n == 1 ? size_from_val(size->a[0], &err) : NULL;
 }
 
 static UOp *whole_call(Group *g)
@@ -246,7 +268,7 @@ static UOp *join(UOp *const *calls, const Slice *slice, int n)
 	UOp *call = NULL;
 	g.items = items_of(calls[0]);
 	for (int c = 0; c < n; c++)
-		g.apart |= g.items < 1 || items_of(calls[c]) != g.items;
+		g.apart |= !g.items || items_of(calls[c]) != g.items;
 	for (int c = 0; c < n && !g.apart; c++)
 		put_inside(&g, calls[c], &slice[c]);
 	if (!g.apart) {

@@ -155,13 +155,15 @@ same() {
 	[ "$(tool show l.mp | awk '/ = CALL /' | grep -c "$(tool show l.mp | awk '/ BUFFER .*"w"/ { print $1; exit }')\>")" = 1 ]
 }
 
-# by_slices SEED…: slices.py, laid out and compiled, against the interpreter; -j as bits
+# by_slices [open] SEED…: slices.py, laid out and compiled, against the interpreter; -j as bits
 by_slices() {
-	local seed inputs
+	local seed inputs open=
+	[ "$1" != open ] || { open=open; shift; }
 	for seed in "$@"; do
-		python3 "$TESTS/slices.py" "$seed" > s.t
+		python3 "$TESTS/slices.py" "$seed" $open > s.t
 		tool trace s.t > s.mp
 		inputs=$(tool show s.mp | sed -n 's/.*name: "\([a-z]*\)".*role: "input".*/\1=rand/p')
+		! grep -q "b in" s.t || inputs+=" b=$((1 + seed % 3))"
 		tool fuse s.mp | tool lower -t clang --explain > l.mp 2>> told
 		# shellcheck disable=SC2086
 		ok tool run --interpret s.mp $inputs -o i.npz
@@ -178,6 +180,11 @@ by_slices() {
 	by_slices 1 2 4 5 9 18 21
 	grep -q "is never whole: [0-9]* at a time" told
 	grep -q "is turned" told
+}
+
+@test "layout: slices of an open number" {
+	by_slices open 1 2 4 5 9 18 21
+	grep -q "is never whole: [0-9]* at a time" told
 }
 
 @test "layout: a range that is summed over again is no slice" {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A program whose temporaries are some MB, as a chain of kernels over the same outer loops, by seed: attention in
-several forms, products of products, rows in several steps.  slices.py SEED > s.t"""
+several forms, products of products, rows in several steps.  With open, what has three axes or more has an open number
+b of the first.  slices.py SEED [open] > s.t"""
 import random
 import sys
 
@@ -9,7 +10,10 @@ lines = []
 
 
 def declare(name, *shape):
-    lines.append(f"input {name} f32[{', '.join(map(str, shape))}]")
+    where = ""
+    if "open" in sys.argv and len(shape) > 2:
+        shape, where = ("b", *shape[1:]), "" if any("b in" in line for line in lines) else " where b in 1..9"
+    lines.append(f"input {name} f32[{', '.join(map(str, shape))}]{where}")
 
 
 def attention():
