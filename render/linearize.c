@@ -487,7 +487,7 @@ static UOp *finish(Lowering *l)
 	if (l->local)
 		arg = val_set(arg, "local_size", l->local);
 	else if (l->global)
-		arg = val_set(arg, "work", val_int(item_work(l)));
+		arg = val_set(arg, "work", item_work(l));
 	return node_like(k, l->out.n, l->out.at, arg);
 }
 

@@ -52,30 +52,43 @@ static int weight(const UOp *u)
 	}
 }
 
-static double arithmetic(const Cost *c)
+/* So much more of a kernel's work, over these ranges; the ranges of the greatest part are kept. */
+typedef struct { double sum, part; uint64_t over; } Work;
+
+static void work_add(Work *w, const Cost *c, double each, uint64_t set)
+{
+	double n = each * times(c, set);
+	w->sum += n;
+	if (n <= w->part)
+		return;
+	w->part = n;
+	w->over = set;
+}
+
+static Work arithmetic(const Cost *c)
 {
 	const Facts *f = c->f;
-	double sum = 0;
+	Work w = {0};
 	for (size_t i = 0; i < f->all.n; i++) {
 		const UOp *u = f->all.at[i];
 		if (u->dtype == DT_I64 && u->op != OP_LOAD && u->op != OP_RREDUCE)
 			continue;       /* places, mostly */
 		uint64_t set = free_of(u->op == OP_RREDUCE ? u->src[0] : u);
-		sum += weight(u) * times(c, u->op == OP_STORE ? f->out : set);
+		work_add(&w, c, weight(u), u->op == OP_STORE ? f->out : set);
 	}
-	return sum;
+	return w;
 }
 
-static double memory(const Cost *c)
+static Work memory(const Cost *c)
 {
 	const Facts *f = c->f;
-	double bytes = 0;
+	Work w = {0};
 	for (size_t i = 0; i < f->all.n; i++) {
 		const UOp *u = f->all.at[i];
 		if (u->op == OP_INDEX)
-			bytes += times(c, free_of(u)) * dtype_size(u->dtype);
+			work_add(&w, c, dtype_size(u->dtype), free_of(u));
 	}
-	return bytes;
+	return w;
 }
 
 /* lanes that the plan's vectors give the arithmetic */
@@ -87,7 +100,38 @@ static int lanes_of(const Plan *p)
 	return lanes > 1 ? lanes : p->split > 1 ? p->split < 16 ? p->split : 16 : 1;
 }
 
-int64_t item_work(const Lowering *l)
+/* The ranges that an item runs over: all but those that the grid has. */
+static uint64_t within_item(const Lowering *l)
+{
+	const Plan *p = &l->plan;
+	uint64_t set = ~0ull;
+	int chunks = 0;
+	for (int r = 0; r < l->facts.nrange; r++)
+		chunks += p->chunk[r] > 0;
+	for (int i = 0; i < p->grid - chunks; i++)
+		set &= ~(1ull << p->order[i]);
+	return set;
+}
+
+/* ns nanoseconds where each size counts as c has it: more, or less, as the open ones of these ranges are. */
+static const Val *by_sizes(const Cost *c, int64_t ns, uint64_t over)
+{
+	enum { MOST = 1 << 20, FACTORS = 2 };
+	UOp *work = NULL;
+	int n = 0;
+	for (int r = 0; r < c->f->nrange && n < FACTORS; r++) {
+		UOp *size = c->f->range[r]->src[0];
+		int64_t known;
+		if (!(over >> r & 1) || ix_is_const(size, &known) || c->turns[r] < 1)
+			continue;
+		work = work ? work : ix_const(ns < MOST ? ns : MOST);
+		work = ix_div(ix_mul(work, size), ix_const((int64_t)c->turns[r]));
+		n++;
+	}
+	return work ? size_to_val(work) : val_int(ns);
+}
+
+const Val *item_work(const Lowering *l)
 {
 	Cost c = {.f = &l->facts};
 	VarEnv env = usual_sizes(c.f);
@@ -95,8 +139,9 @@ int64_t item_work(const Lowering *l)
 	for (int r = 0; r < c.f->nrange; r++)
 		c.turns[r] = size_taken(c.f->range[r]->src[0], &env);
 	double items = size_taken(size_from_val(l->global->a[0], &err), &env);
-	double ns = arithmetic(&c) / lanes_of(&l->plan) / PER_NS;
-	double move = memory(&c) / BYTES_PER_NS / 4;
-	ns = (ns > move ? ns : move) / (items > 1 ? items : 1);
-	return ns < 1 ? 1 : ns > 1e12 ? (int64_t)1e12 : (int64_t)ns;
+	Work compute = arithmetic(&c), move = memory(&c);
+	double ns = compute.sum / lanes_of(&l->plan) / PER_NS, slow = move.sum / BYTES_PER_NS / 4;
+	uint64_t over = (ns > slow ? compute.over : move.over) & within_item(l);
+	ns = (ns > slow ? ns : slow) / (items > 1 ? items : 1);
+	return by_sizes(&c, ns < 1 ? 1 : ns > 1e12 ? (int64_t)1e12 : (int64_t)ns, over);
 }

@@ -224,16 +224,18 @@ static const Val *whole_arg(const Group *g)
 	static const char *const same[] = {"target", "march", "global_size"};
 	const Val *parts[MAX_SLICE_CALLS], *arg;
 	Buf name = {0};
-	int64_t work = 0;
+	UOp *work = ix_const(0);
+	const char *err;
 	for (int c = 0; c < g->n; c++) {
 		const Val *own = g->call[c]->src[0]->arg;
 		const Val *w = val_get(own, "work"), *actions = val_get(own, "actions");
 		buf_printf(&name, "%s%s", c ? "__" : "", call_name(g->call[c]));
-		work += w && w->kind == VAL_INT ? w->i : 1;
+		UOp *own_work = w ? size_from_val(w, &err) : NULL;
+		work = ix_add(work, own_work ? own_work : ix_const(1));
 		parts[c] = VMAP(val_str("name"), val_str(call_name(g->call[c])), val_str("actions"),
 			actions ? actions : VNIL);
 	}
-	arg = VMAP(val_str("name"), val_str(arena_strdup(buf_str(&name))), val_str("work"), val_int(work));
+	arg = VMAP(val_str("name"), val_str(arena_strdup(buf_str(&name))), val_str("work"), size_to_val(work));
 	for (int i = 0; i < 3; i++) {
 		const Val *v = val_get(g->call[0]->src[0]->arg, same[i]);
 		arg = v ? val_set(arg, same[i], v) : arg;

@@ -423,8 +423,10 @@ static bool reads_one_stream(const Tiling *t)
 static void tile_rows(Tiling *t)
 {
 	int64_t turns = turns_of(t, t->heavy);
+	/* of an open number of columns there may be fewer, for which a tile is of no use */
+	int wide = (least_size(t->f, t->v) < most_size(t->f, t->v) ? 4 * USUAL_SIZE : ROW_TILE) / t->lanes;
 	order_last(t->p, t->v);
-	tile(t->p, t->v, even_vectors(t, turns < 16 ? 4 : ROW_TILE / t->lanes), t->lanes);
+	tile(t->p, t->v, even_vectors(t, turns < 16 ? 4 : wide), t->lanes);
 	t->p->apart = turns >= 64 && reads_one_stream(t);
 	t->p->jam = t->p->apart ? 8 : turns >= 4 ? 4 : 1;
 	choose_items(t, t->p->norder);

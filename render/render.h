@@ -356,8 +356,8 @@ Graph *lower_slices(Graph *g);
 Graph *lower_linearize(Graph *g);
 /* Loops of kind unroll written out. */
 Graph *lower_unroll(Graph *g);
-/* lower_cost.c: nanoseconds that an item of the grid takes on one core, at least 1. */
-int64_t item_work(const Lowering *l);
+/* lower_cost.c: nanoseconds that an item of the grid takes on one core, by the sizes that are open. */
+const Val *item_work(const Lowering *l);
 /* Everything of a lowering before statements: scopes and instances of kernel by plan. */
 void lowering_begin(Lowering *l, UOp *kernel, bool alias);
 void lowering_fill(Lowering *l);
