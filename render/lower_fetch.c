@@ -135,7 +135,7 @@ typedef struct {
 	const UOp *load;
 	int r, v;               /* panels; elements side by side */
 	int64_t step, size;     /* elements from one of r to the next; of a panel: a tile of r */
-	int64_t rows, tile;     /* elements of the ranges that do not move it; those in a tile */
+	uint64_t rows;          /* the ranges within that of panels, which do not move it */
 } Panel;
 
 static int tile_or_one(const Plan *p, int r) { return p->tile[r].unroll ? tile_size(p, r) : 1; }
@@ -155,21 +155,22 @@ static bool fills_panels(const Facts *f, Panel *n)
 		n->step == all;
 }
 
-/* Do all ranges of rows run within that of panels? Then they are counted. */
+/* Are there rows enough within the loop over panels? Those outside of it read all panels once more. */
 static bool rows_within(const Plan *p, const Facts *f, Panel *n)
 {
 	bool inside = false;
-	n->rows = n->tile = 1;
+	int64_t rows = 1, tile = 1;
 	for (int i = 0; i < p->norder; i++) {
 		int r = p->order[i];
-		bool is_row = r != n->r && r != n->v;
-		if ((is_row && (!inside || p->chunk[r])) ||
-			!mul_ok(n->rows, is_row ? range_size(f->range[r]) : 1, &n->rows))
-			return false;
-		n->tile *= is_row ? tile_or_one(p, r) : 1;
+		if (inside && r != n->v) {
+			n->rows |= 1ull << r;
+			tile *= tile_or_one(p, r);
+			if (p->chunk[r] || !mul_ok(rows, usual_size(least_size(f, r), most_size(f, r)), &rows))
+				return false;
+		}
 		inside |= r == n->r;
 	}
-	return inside && n->rows >= TILES_LEAST * n->tile;
+	return inside && rows >= TILES_LEAST * tile;
 }
 
 static bool is_panel(const Plan *p, const Facts *f, const UOp *u, int v, Panel *n)
@@ -205,16 +206,50 @@ static UOp *first_of(const Lowering *l, const Scope *s, int r)
 	return l->plan.tile[r].unroll ? scope_start(s, r)->first : value_of(s, r);
 }
 
-/* How many rows are done before the tile around s. */
+/* How many rows are done before the tile around s, */
 static UOp *rows_before(const Lowering *l, const Scope *s, const Panel *n)
 {
 	UOp *at = ix_const(0);
 	for (int i = 0; i < l->plan.norder; i++) {
 		int r = l->plan.order[i];
-		if (r != n->r && r != n->v)
-			at = ix_add(ix_mul(at, ix_const(range_size(l->facts.range[r]))), first_of(l, s, r));
+		if (n->rows >> r & 1)
+			at = ix_add(ix_mul(at, l->facts.range[r]->src[0]), first_of(l, s, r));
 	}
 	return at;
+}
+
+/* there are, */
+static UOp *rows_all(const Lowering *l, const Panel *n)
+{
+	UOp *all = ix_const(1);
+	for (int r = 0; r < l->facts.nrange; r++)
+		if (n->rows >> r & 1)
+			all = ix_mul(all, l->facts.range[r]->src[0]);
+	return all;
+}
+
+/* and the tile has. */
+static int64_t rows_here(const Lowering *l, const Scope *s, const Panel *n)
+{
+	int64_t rows = 1;
+	for (int r = 0; r < l->facts.nrange; r++)
+		if (n->rows >> r & 1 && l->plan.tile[r].unroll)
+			rows *= scope_start(s, r)->tile.unroll * scope_start(s, r)->tile.vector;
+	return rows;
+}
+
+/* at * times / of; where `of` is open, not by a division in each turn. */
+static UOp *part_of(UOp *at, int64_t times, UOp *of)
+{
+	int64_t known;
+	Sum s;
+	UOp *part = ix_const(0);
+	if (ix_is_const(of, &known))
+		return ix_div(ix_mul(at, ix_const(times)), of);
+	sum_of(&s, at);
+	for (int i = 0; i < s.n; i++)
+		part = ix_add(part, ix_mul(s.t[i].m, ix_div(ix_const(s.t[i].c * times), of)));
+	return part;
 }
 
 /* Has each of these ranges a value around s, or a tile of it a start? */
@@ -251,9 +286,9 @@ static void panel_emit(Lowering *l, const Scope *s)
 				from[k] = f->range[r];
 				to[k++] = f->out >> r & 1 ? ix_const(0) : value_of(s, r);
 			}
-		UOp *turn = ix_mul(substitute(index->src[1], k, from, to), ix_const(n.size / n.step * n.tile));
-		UOp *share = ix_div(turn, ix_const(n.rows));
-		UOp *part = ix_add(ix_mul(rows_before(l, s, &n), ix_const(n.size / n.rows)), share);
+		UOp *rows = rows_all(l, &n), *turn = substitute(index->src[1], k, from, to);
+		UOp *share = part_of(turn, n.size / n.step * rows_here(l, s, &n), rows);
+		UOp *part = ix_add(ix_mul(rows_before(l, s, &n), ix_div(ix_const(n.size), rows)), share);
 		UOp *next = ix_add(first_of(l, s, n.r), ix_const(n.size / n.step));
 		UOp *at = ix_add(ix_mul(next, ix_const(n.step)), part);
 		emit(l, NODE(OP_PREFETCH, DT_NONE, VNIL, NODE(OP_INDEX, index->dtype, VNIL, index->src[0], at)));
