@@ -139,6 +139,11 @@ bench: all build/venv/peers
 	@build/venv/bin/python tests/bench/training.py --bin $(abspath $(B))/bin
 bench-training: all build/venv/peers
 	@build/venv/bin/python tests/bench/training.py --bin $(abspath $(B))/bin $(BENCH)
+bench-open: all build/venv/ready
+	@build/venv/bin/pip install -q onnxruntime
+	@build/venv/bin/python tests/models/make.py --depth $(DEPTH) build/models $(MODELS)
+	@build/venv/bin/python tests/bench/open_sizes.py --bin $(abspath $(B))/bin $(BENCH) build/models \
+		$(or $(MODELS),$$(build/venv/bin/python tests/models/make.py --list))
 bench-quick: all
 	@BIN=$(abspath $(B))/bin CC="$(CC)" bash tests/bench/quick.sh $(BENCH)
 
@@ -154,5 +159,5 @@ clean:
 	rm -rf build
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: accuracy all bench bench-quick bench-training clean conformance deps models test demo install rebase wc
+.PHONY: accuracy all bench bench-open bench-quick bench-training clean conformance deps models test demo install rebase wc
 .SECONDARY:

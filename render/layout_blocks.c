@@ -138,13 +138,14 @@ static UOp *range_near(UOp *at, int64_t *offset)
 	return s.n == 1 && s.t[0].c == 1 && s.t[0].m->op == OP_RANGE ? s.t[0].m : NULL;
 }
 
-/* The range whose blocks the blocks of a place are, be they some further on, as of one operand behind another; NULL:
- * they are none's. */
+/* The range whose blocks the blocks of a place are, be they some further on, as of one operand
+ * behind another; NULL: they are none's. */
 static UOp *range_of_blocks(const Lay *y, UOp *at)
 {
 	int64_t n, offset;
 	UOp *r = range_near(at, &offset);
-	return r && ix_is_const(r->src[0], &n) && block_for(n) == y->block && !(offset % y->block) ? r : NULL;
+	bool good = r && ix_is_const(r->src[0], &n) && block_for(n) == y->block && !(offset % y->block);
+	return good ? r : NULL;
 }
 
 /* Every place in a blocked buffer has a range of blocks on its axis; what has one of these ranges

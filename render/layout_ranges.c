@@ -1,11 +1,12 @@
-/* Ranges that a contraction takes apart become two, so that its operands move by plain ranges and are used again along
- * them. Of a transposed convolution whose steps are as long as its window:
+/* Ranges that a contraction takes apart become two, so that its operands move by plain ranges and
+ * are used again along them. Of a transposed convolution whose steps are as long as its window:
  *
  *     y[o,r] = Σc x[c,r//2]*w[c,o,r%2]    r = 2*a + b →    y[o,2*a+b] = Σc x[c,a]*w[c,o,b] */
 #include "layout.h"
 #include <stdlib.h>
 
-/* Is u the quotient, or the rest, of an output range by a constant that divides its size? Then by is that. */
+/* Is u the quotient, or the rest, of an output range by a constant that divides its size? Then by
+ * is that. */
 static UOp *range_taken(const Facts *f, const UOp *u, Op op, int64_t *by)
 {
 	int64_t rest;
@@ -19,7 +20,8 @@ static UOp *range_taken(const Facts *f, const UOp *u, Op op, int64_t *by)
 static bool is_plain(const Roles *r, UOp *range)
 {
 	int64_t step;
-	return place_step(flat_place(r->x->src[0]), range, &step) && place_step(flat_place(r->w->src[0]), range, &step);
+	return place_step(flat_place(r->x->src[0]), range, &step) &&
+		place_step(flat_place(r->w->src[0]), range, &step);
 }
 
 /* A range of which both are asked for by the same constant; NULL: none. */

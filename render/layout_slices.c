@@ -187,7 +187,8 @@ static bool join(Group *g, const Known *c)
 	return true;
 }
 
-/* How many of a buffer's axes in front are all that have open sizes; axes of one element do not count. */
+/* How many of a buffer's axes in front are all that have open sizes; axes of one element do not
+ * count. */
 static int axes_open(const UOp *buffer)
 {
 	int n = 0, open = 0;

@@ -2,8 +2,8 @@
  *
  * Arithmetic: each node as often as its ranges ask for, so many lanes at a time, four in a
  * nanosecond.  Memory: each buffer once, at what one core reads. The greater of both, shared by the
- * items. A factor of two is of no matter. Sizes that are open count as 64 each, or what is nearest within
- * their bounds: in the grid they cancel out. */
+ * items. A factor of two is of no matter. Sizes that are open count as 64 each, or what is nearest
+ * within their bounds; those of the grid cancel out, the others stand in the figure. */
 #include "render.h"
 
 enum { PER_NS = 4, BYTES_PER_NS = 16 };
@@ -113,7 +113,8 @@ static uint64_t within_item(const Lowering *l)
 	return set;
 }
 
-/* ns nanoseconds where each size counts as c has it: more, or less, as the open ones of these ranges are. */
+/* ns nanoseconds where each size counts as c has it: more, or less, as the open ones of these
+ * ranges are. */
 static const Val *by_sizes(const Cost *c, int64_t ns, uint64_t over)
 {
 	enum { MOST = 1 << 20, FACTORS = 2 };

@@ -155,7 +155,8 @@ static bool fills_panels(const Facts *f, Panel *n)
 		n->step == all;
 }
 
-/* Are there rows enough within the loop over panels? Those outside of it read all panels once more. */
+/* Are there rows enough within the loop over panels? Those outside of it read all panels once
+ * more. */
 static bool rows_within(const Plan *p, const Facts *f, Panel *n)
 {
 	bool inside = false;

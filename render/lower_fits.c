@@ -100,9 +100,11 @@ static bool grid_fits(const Plan *p, const Facts *f)
 	if (p->grid > p->norder + chunks ||
 		(p->grid && (p->mode != PLAN_LOOPS || target->gpu || f->serial)))
 		return false;
-	for (int i = 0; i < p->grid - chunks; i++)
-		if (p->tile[p->order[i]].unroll && !tile_fixed(p, f, p->order[i]) && !tile_open(p, f, p->order[i]))
+	for (int i = 0; i < p->grid - chunks; i++) {
+		int r = p->order[i];
+		if (p->tile[r].unroll && !tile_fixed(p, f, r) && !tile_open(p, f, r))
 			return false;
+	}
 	return true;
 }
 

@@ -123,7 +123,10 @@ uint64_t tiled_ranges(const Plan *p)
 
 static bool is_open(const Lowering *l, int r) { return tile_open(&l->plan, &l->facts, r); }
 
-static bool overlaps(const Lowering *l, int r) { return tile_fixed(&l->plan, &l->facts, r) || is_open(l, r); }
+static bool overlaps(const Lowering *l, int r)
+{
+	return tile_fixed(&l->plan, &l->facts, r) || is_open(l, r);
+}
 
 static bool divides(UOp *size, int n)
 {
@@ -185,7 +188,8 @@ static Scope *counted(Lowering *l, Scope *in, UOp *count)
 
 static UOp *counter_of(const Scope *s) { return s->open ? s->open : ix_const(0); }
 
-/* The two parts of an open size: all tiles, or the one of a turn of the grid; single elements, as many as there are. */
+/* The two parts of an open size: all tiles, or the one of a turn of the grid; single elements, as
+ * many as there are. */
 static int open_parts(Lowering *l, Scope *in, int r, UOp *turn, Scope *last[2])
 {
 	last[0] = counted(l, in, turn ? has_tile(l, r) : ix_mul(tile_count(l, r), has_tile(l, r)));

@@ -173,7 +173,8 @@ static UOp *variable_one(UOp *u, void *ctx)
 	return u->nsrc ? ix_remake(u, u->src) : u;
 }
 
-/* How many of a buffer's elements are each item's, if that is one number whatever sizes are open; else 0. */
+/* How many of a buffer's elements are each item's, if that is one number whatever sizes are open;
+ * else 0. */
 static int64_t elements_each(const Group *g, const UOp *buffer)
 {
 	UOp *all = ix_const(1);
@@ -235,7 +236,8 @@ static const Val *whole_arg(const Group *g)
 		parts[c] = VMAP(val_str("name"), val_str(call_name(g->call[c])), val_str("actions"),
 			actions ? actions : VNIL);
 	}
-	arg = VMAP(val_str("name"), val_str(arena_strdup(buf_str(&name))), val_str("work"), size_to_val(work));
+	arg = VMAP(val_str("name"), val_str(arena_strdup(buf_str(&name))), val_str("work"),
+		size_to_val(work));
 	for (int i = 0; i < 3; i++) {
 		const Val *v = val_get(g->call[0]->src[0]->arg, same[i]);
 		arg = v ? val_set(arg, same[i], v) : arg;

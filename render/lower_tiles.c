@@ -186,7 +186,8 @@ static void choose_items(Tiling *t, int most)
 
 static int last_of(const Tiling *t) { return 63 - __builtin_clzll(bound_of(t->heavy)); }
 
-/* The number of accumulators that leaves the shortest tail; one for each of a block that is the last of several loops. */
+/* The number of accumulators that leaves the shortest tail; one for each of a block that is the
+ * last of several loops. */
 static void choose_split(Tiling *t, int64_t turns)
 {
 	int best = t->lanes;
@@ -424,7 +425,8 @@ static void tile_rows(Tiling *t)
 {
 	int64_t turns = turns_of(t, t->heavy);
 	/* of an open number of columns there may be fewer, for which a tile is of no use */
-	int wide = (least_size(t->f, t->v) < most_size(t->f, t->v) ? 4 * USUAL_SIZE : ROW_TILE) / t->lanes;
+	bool open = least_size(t->f, t->v) < most_size(t->f, t->v);
+	int wide = (open ? 4 * USUAL_SIZE : ROW_TILE) / t->lanes;
 	order_last(t->p, t->v);
 	tile(t->p, t->v, even_vectors(t, turns < 16 ? 4 : wide), t->lanes);
 	t->p->apart = turns >= 64 && reads_one_stream(t);

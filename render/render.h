@@ -160,8 +160,8 @@ uint64_t tiled_ranges(const Plan *p);
 /* Can the last tile of range r begin before the one before it ends, so that all are whole? It can
  * when there are never fewer elements than a tile has and nothing that is written is read. */
 bool tile_fixed(const Plan *p, const Facts *f, int r);
-/* Is it not known before the kernel runs whether that is so?  Then the kernel has two parts, and runs the one with tiles or
- * the one element by element. */
+/* Is it not known before the kernel runs whether that is so?  Then the kernel has two parts, and
+ * runs the one with tiles or the one element by element. */
 bool tile_open(const Plan *p, const Facts *f, int r);
 /* The outermost reductions of a kernel, and its running folds. */
 typedef struct {
@@ -356,7 +356,8 @@ Graph *lower_slices(Graph *g);
 Graph *lower_linearize(Graph *g);
 /* Loops of kind unroll written out. */
 Graph *lower_unroll(Graph *g);
-/* lower_cost.c: nanoseconds that an item of the grid takes on one core, by the sizes that are open. */
+/* lower_cost.c: nanoseconds that an item of the grid takes on one core, by the sizes that are
+ * open. */
 const Val *item_work(const Lowering *l);
 /* Everything of a lowering before statements: scopes and instances of kernel by plan. */
 void lowering_begin(Lowering *l, UOp *kernel, bool alias);
