@@ -141,7 +141,7 @@ static bool turn_fits(const Plan *p, const Facts *f, const Staged *s)
 		n & (n - 1) || n > 64)
 		return false;
 	for (int r = 0; r < f->nrange; r++)
-		if (tiled >> r & 1 && !tile_fixed(p, f, r))
+		if (tiled >> r & 1 && !tile_fixed(p, f, r) && !tile_open(p, f, r))
 			return false;
 	return true;
 }

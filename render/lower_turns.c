@@ -37,13 +37,12 @@ static int turn_width(const Turns *t, const UOp *load, int r)
 {
 	UOp *at = load->src[0]->src[1];
 	int n = 1, size = dtype_size(load->dtype), most = target->vector / (size < 4 ? 4 : size);
-	int64_t least = least_size(t->f, r);
+	int64_t along = most_size(t->f, r), across = most_size(t->f, t->v);
 	uint64_t both = 1ull << r | 1ull << t->v;
 	if (r == t->v || (free_of(load) & both) != both || reads_written(t->f, load))
 		return 0;
 	most = most < t->lanes ? most : t->lanes;
-	least = least_size(t->f, t->v) < least ? least_size(t->f, t->v) : least;
-	for (; 2 * n <= most && 2 * n <= MOST && 2 * n <= least; n *= 2)
+	for (; 2 * n <= most && 2 * n <= MOST && 2 * n <= along && 2 * n <= across; n *= 2)
 		;
 	if (n < LEAST || step_in_tile(t, at, t->v, n) == 1 || step_in_tile(t, at, t->v, n) == 0)
 		return 0;
