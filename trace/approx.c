@@ -11,29 +11,17 @@
  * Coefficients: Cephes (S. Moshier, netlib.org/cephes) for f32, FDLIBM (Sun Microsystems,
  * netlib.org/fdlibm) for f64, and N. Juffa's erff (stackoverflow.com/a/35148199); the rest are
  * Taylor series. */
-#include "trace.h"
+#include "approx.h"
 #include <math.h>
 
 /* What makes up for rounding moves no derivative: over the reals it is nothing. */
 static UOp *correction(UOp *x) { return NODE(OP_DETACH, x->dtype, VNIL, x); }
-
-static bool is_f64(UOp *x) { return x->dtype == DT_F64; }
-static UOp *num(UOp *x, double v) { return t_num(x->dtype, v); }
 
 /* f(x) in f32 at least, back in x's dtype. */
 static UOp *wide(UOp *(*f)(UOp *), UOp *x)
 {
 	x = t_float(x);
 	return t_cast(f(t_cast(x, dtype_acc(x->dtype))), x->dtype);
-}
-
-static UOp *wide2(UOp *(*f)(UOp *, UOp *), UOp *a, UOp *b)
-{
-	DType dt = dtype_promote(a->dtype, b->dtype), acc;
-
-	dt = dtype_float(dt) ? dt : float_dtype;
-	acc = dtype_acc(dt);
-	return t_cast(f(t_cast(a, acc), t_cast(b, acc)), dt);
 }
 
 /* c[0]·xⁿ⁻¹ + … + c[n-1] */
@@ -96,12 +84,6 @@ UOp *t_signbit(UOp *x)
 	return t_lt(x, num(x, 0));
 }
 
-/* r with the sign of x, that of -0 too, for r ≥ 0 */
-static UOp *with_sign(UOp *x, UOp *r)
-{
-	return t_where(t_signbit(x), t_neg(r), r);
-}
-
 /* an odd function from its value r at |x|, which is near x when x is near 0 */
 static UOp *odd(UOp *x, UOp *r)
 {
@@ -147,68 +129,6 @@ UOp *t_round(UOp *x)
 	return t_where(up, t_add(t, t_where(t_lt(x, num(x, 0)), num(x, -1), num(x, 1))), t);
 }
 
-/* x with the last bits of its mantissa cut off: half of them are left, and the product of two such is exact */
-static UOp *head(UOp *x)
-{
-	DType it = is_f64(x) ? DT_U64 : DT_U32;
-	uint64_t mask = is_f64(x) ? ~(uint64_t)0x7ffffff : 0xfffff000;
-
-	return NODE(OP_BITCAST, x->dtype, VNIL,
-		t_op2(OP_AND, NODE(OP_BITCAST, it, VNIL, x), const_bits(it, &mask)));
-}
-
-/* ---- division -------------------------------------------------------------------------------- */
-
-/* |a| less multiples of |b|·2^(bits·k), k falling to 0. The quotient has few enough bits, and b
- * is cut in two, so that every product and difference is exact while the whole quotient stays
- * below 2^(bits·steps). */
-static UOp *fmod_real(UOp *a, UOp *b)
-{
-	int bits = is_f64(a) ? 25 : 11, steps = is_f64(a) ? 2 : 3;
-	UOp *r = t_abs(a), *d = t_abs(b), *zero = num(a, 0);
-
-	for (int k = steps - 1; k >= 0; k--) {
-		UOp *m = k ? t_mulc(d, ldexp(1, bits * k)) : d, *hi = head(m), *q = t_div(r, m), *rest;
-		q = t_op1(OP_TRUNC, t_add(q, t_where(t_lt(q, zero), num(a, -0.5), num(a, 0.5))));
-		rest = t_sub(t_sub(r, t_mul(q, hi)), t_mul(q, t_sub(m, hi)));
-		r = t_where(t_eq(q, zero), r, rest);
-	}
-	return with_sign(a, t_where(t_lt(r, zero), t_add(r, d), r));
-}
-
-/* whether what fmod left has not the sign of the divisor */
-static UOp *signs_differ(UOp *m, UOp *b)
-{
-	UOp *zero = num(m, 0);
-
-	return t_and(t_ne(m, zero), t_ne(t_lt(m, zero), t_lt(b, zero)));
-}
-
-static UOp *mod_real(UOp *a, UOp *b)
-{
-	UOp *m = fmod_real(a, b), *zero = num(a, 0);
-	UOp *none = t_where(t_lt(b, zero), num(a, -0.0), zero);
-
-	return t_where(t_eq(m, zero), none, t_where(signs_differ(m, b), t_add(m, b), m));
-}
-
-/* The quotient without what fmod left is whole up to rounding. */
-static UOp *floordiv_real(UOp *a, UOp *b)
-{
-	UOp *q = t_div(a, b), *m = fmod_real(a, b), *d = t_div(t_sub(a, m), b);
-	UOp *f, *zero = num(a, 0);
-
-	d = t_where(signs_differ(m, b), t_addc(d, -1), d);
-	f = t_floor(d);
-	f = t_where(t_lt(num(a, 0.5), t_sub(d, f)), t_addc(f, 1), f);
-	f = t_where(t_eq(d, zero), t_mulc(q, 0), f);
-	return t_where(t_eq(b, zero), q, f);
-}
-
-UOp *t_fmod(UOp *a, UOp *b) { return wide2(fmod_real, a, b); }
-UOp *t_mod(UOp *a, UOp *b) { return wide2(mod_real, a, b); }
-UOp *t_floordiv(UOp *a, UOp *b) { return wide2(floordiv_real, a, b); }
-
 /* ---- exponentials ---------------------------------------------------------------------------- */
 
 /* exp(x)·2^k for x that is held below where the result is out of range, 1.5 ulp beyond EXP2's own. x and
@@ -245,11 +165,40 @@ static UOp *exp_real(UOp *x) { return exp_scaled(x, 0); }
 
 static UOp *rsqrt_real(UOp *x) { return t_recip(t_sqrt(x)); }
 
+/* x = k·ln 2 + rest, k the whole number nearest to x/ln 2, so that |rest| ≤ ln(2)/2. Only the rest moves
+ * with x. The first part of ln 2 is short enough for its product with k to be exact. Both are positive: -0 stays. */
+typedef struct { UOp *k, *rest; } Halvings;
+
+static UOp *to_whole(UOp *x) { return t_addc(x, is_f64(x) ? 0x1.8p52 : 0x1.8p23); }
+
+static Halvings halvings(UOp *x)
+{
+	double first = is_f64(x) ? 0x1.62e42feep-1 : 0x1.62e4p-1;
+	double second = is_f64(x) ? 0x1.a39ef35793c76p-33 : 0x1.7f7d1cf79abcap-20;
+	UOp *k = correction(t_sub(to_whole(t_mulc(x, M_LOG2E)), to_whole(num(x, 0))));
+
+	return (Halvings){k, t_mulacc(k, num(x, -second), t_mulacc(k, num(x, -first), x))};
+}
+
+/* 2^(k + by), a normal number, for whole k: the last bits of k + 1.5·2^mantissa are its exponent */
+static UOp *whole_power(UOp *k, int by)
+{
+	DType it = is_f64(k) ? DT_U64 : DT_U32;
+	UOp *bits = NODE(OP_BITCAST, it, VNIL, to_whole(t_addc(k, by + (is_f64(k) ? 1023 : 127))));
+
+	bits = t_op2(OP_SHL, bits, t_num(it, is_f64(k) ? 52 : 23));
+	return correction(NODE(OP_BITCAST, k->dtype, VNIL, bits));
+}
+
+/* 2^k·expm1(rest) + 2^k - 1, halved until the last step: the greatest 2^k is no number */
 static UOp *expm1_real(UOp *x)
 {
-	UOp *in = clamp(x, 1), *small = t_mul(in, taylor(in, is_f64(x) ? 18 : 11, 1, 1));
-
-	return t_where(t_lt(t_abs(x), num(x, 1)), small, t_addc(exp_real(x), -1));
+	UOp *in = t_min(t_max(x, num(x, is_f64(x) ? -700 : -80)), num(x, is_f64(x) ? 709.9 : 89));
+	Halvings h = halvings(in);
+	UOp *r = h.rest, *half = whole_power(h.k, -1);
+	UOp *small = t_mul(r, taylor(r, is_f64(x) ? 14 : 8, 1, 1));
+	UOp *big = t_mulc(t_mulacc(half, small, t_addc(half, -0.5)), 2);
+	return t_where(t_lt(t_abs(x), num(x, 0.34)), small, big);
 }
 
 static UOp *log_real(UOp *x) { return t_mulc(t_op1(OP_LOG2, x), M_LN2); }
@@ -293,12 +242,19 @@ static UOp *tanh_real(UOp *x)
 	return t_where(t_lt(a, num(x, 0.625)), small, t_where(t_lt(x, num(x, 0)), t_neg(big), big));
 }
 
+/* sinh(k·ln 2)·cosh(rest) + cosh(k·ln 2)·sinh(rest), halved until the last step as expm1 is */
 static UOp *sinh_real(UOp *x)
 {
-	UOp *in = clamp(x, 1), *small = t_mul(in, taylor(t_mul(in, in), is_f64(x) ? 9 : 6, 1, 2));
-	UOp *a = t_abs(x), *h = exp_scaled(a, -1), *big = t_sub(h, t_mulc(t_recip(h), 0.25));
+	Halvings h = halvings(clamp(x, is_f64(x) ? 710.5 : 89.5));
+	UOp *r = h.rest, *z = t_mul(r, r), *s, *c, *big;
+	UOp *up = whole_power(t_max(h.k, num(x, -60)), -2);
+	UOp *down = whole_power(t_neg(t_min(h.k, num(x, 60))), -2), *less = t_sub(up, down);
 
-	return t_where(t_lt(a, num(x, 1)), small, t_where(t_lt(x, num(x, 0)), t_neg(big), big));
+	s = t_mulacc(t_mul(z, r), taylor(z, is_f64(x) ? 7 : 4, 3, 2), r);
+	c = t_mul(z, taylor(z, is_f64(x) ? 7 : 4, 2, 2));
+	big = t_mulacc(less, c, t_mul(t_add(up, down), s));
+	big = t_mulc(t_add(big, less), 2);
+	return t_where(t_lt(t_abs(x), num(x, 0.34)), s, big);
 }
 
 static UOp *cosh_real(UOp *x)

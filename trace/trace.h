@@ -201,7 +201,8 @@ UOp *t_asinh(UOp *x); UOp *t_acosh(UOp *x); UOp *t_atanh(UOp *x); UOp *t_erf(UOp
 UOp *t_gelu(UOp *x);
 UOp *t_floor(UOp *x); UOp *t_ceil(UOp *x); UOp *t_round(UOp *x);  /* half to even; integers stay */
 UOp *t_abs(UOp *x); UOp *t_sign(UOp *x); UOp *t_signbit(UOp *x);
-/* C's fmod and Python's % and // for floats of one dtype; the quotient is exact below 2^33 (f32), 2^50 (f64) */
+/* divide.c: C's fmod and Python's % and // for floats of one dtype; the quotient is exact below
+ * 2^33 (f32), 2^50 (f64) */
 UOp *t_fmod(UOp *a, UOp *b); UOp *t_mod(UOp *a, UOp *b); UOp *t_floordiv(UOp *a, UOp *b);
 
 /* ---- fn_conv.c: what windows over the last axes need -------------------------------------------------------- */
