@@ -14,7 +14,7 @@ document, which prepares its weights, may have the largest of them in memory twi
 import array, ast, math, os, re, subprocess, sys, tempfile, time, zipfile
 
 NEAR, STEP = 1e-4, 1 / 127
-PROCESS, READ = 7.0, 6                                  # MB; bytes for each byte of a document
+PROCESS, READ = 9.0, 6                                  # MB; bytes for each byte of a document
 SANITIZED = "san" in sys.argv[1]                        # then memory is another
 QUANTIZED = ("resnet50_u8", "resnet50_i8")
 
