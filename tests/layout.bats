@@ -187,6 +187,30 @@ by_slices() {
 	grep -q "is never whole: [0-9]* at a time" told
 }
 
+# 36 MB of constants: the next panel is fetched, also where the slices' loop stands around that of panels
+@test "layout: slices beside panels that are fetched ahead" {
+	echo 'output big = f32(arange(9000000)) * 1e-6, w = sin(f32(arange(36864))), u = cos(f32(arange(36864)))' > g.t
+	tool trace g.t | tool run -o .
+	cat > a.t <<-'END'
+	input x f32[56, 56, 96]
+	input v f32[1, 3000]
+	const big = load("big.npy")
+	const w f32[36864] = load("w.npy")
+	const u f32[36864] = load("u.npy")
+	d = x - mean(x, axis=2, keepdims=true)
+	n = d / sqrt(mean(d * d, axis=2, keepdims=true) + 1e-5)
+	y = gelu(n @ reshape(w, [96, 384])) @ reshape(u, [384, 96])
+	output y = transpose(y, [2, 0, 1]), z = v @ reshape(big, [3000, 3000])
+	END
+	tool trace a.t > a.mp
+	tool fuse a.mp | tool lower -t clang --explain > l.mp 2> told
+	grep -q "is never whole" told
+	grep -q "the next r[0-9]* fetched meanwhile" told
+	ok tool run --interpret a.mp x=rand v=rand -o i.npz
+	ok tool run l.mp x=rand v=rand -o c.npz
+	tool diff --rtol 1e-4 --atol 1e-2 i.npz c.npz
+}
+
 @test "layout: a range that is summed over again is no slice" {
 	cat > r.t <<-END
 	input x f32[1, 64, 96, 96]
