@@ -63,8 +63,9 @@ static void step_launch(Session *s, Step *t, void *kernel)
 		l->items[k] = size_of(s->in, p, p->local[k]);
 		t->empty |= !l->groups[k] || !l->items[k];
 	}
+	/* an estimate that no number holds is as good as the greatest */
 	if (!ix_eval(p->work, &s->in->env, &work))
-		die(MALFORMED, "%s: 'work' is not a number", p->where);
+		work = INT64_MAX / 2;
 	l->split = pool_split(l->groups[0], work, s->threads);
 }
 

@@ -188,3 +188,15 @@ each_way() {
 		-lmsgpackc -lxxhash -lz -ldl -lpthread -lm 2> /dev/null || return 0
 	sanitized || ! setarch -R true || ok setarch -R "$out.t" 300
 }
+
+@test "an estimate of work that no number holds is a great one" {
+	cd "$BATS_TEST_TMPDIR"
+	printf 'input x f32[n, m] where n in 1..9, m in 1..9\noutput y = softmax(x)\n' > s.t
+	tool trace s.t | tool fuse | tool lower -t clang | tool render -t clang | tool show |
+		sed 's/work: [^,}]*/work: "n*4611686018427387904*4"/' > s.txt
+	grep -q 'work: "n\*4611686018427387904\*4"' s.txt
+	tool show -p s.txt > s.mp
+	ok tool run s.mp x=rand n=2 m=3 -j 2 -o a.npz
+	tool trace s.t | tool run --interpret x=rand n=2 m=3 -o b.npz
+	tool diff a.npz b.npz
+}
