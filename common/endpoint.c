@@ -4,17 +4,20 @@
  * The reader binds a PULL socket and the writer connects a PUSH socket, so either may start first.
  * A message is a piece of the byte stream (a document, as stages send it); an empty message is the
  * end.  Both sides watch the connection: a writer that was killed, or a reader that left, ends the
- * other with a message instead of a wait. The library is loaded when an endpoint is named: nobody
- * else pays for it at start-up. */
+ * other with a message instead of a wait.  After the end the writer stays until the reader has
+ * closed the connection: a socket whose queue is full when its peer goes drops what it has not yet
+ * taken from the kernel.  The library is loaded when an endpoint is named: nobody else pays for it
+ * at start-up. */
 #include "uop.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <zmq.h>
 
-/* For how long the end of a stream may take to reach a reader that is there; for how long a failing
- * writer tries. */
-enum { LINGER_DONE = 60000, LINGER_FAILED = 1000, LAST_WORDS = 200, QUEUE = 4, RETRY = 10 };
+/* Milliseconds: for how long a writer that fails waits for its reader to take the end; for how long
+ * a reader waits for what may still be on its way from a writer that has gone; between attempts to
+ * connect.  And the messages that a socket holds. */
+enum { FAILING = 1000, LAST_WORDS = 200, RETRY = 10, QUEUE = 4 };
 
 #define CALLS(X) X(ctx_new) X(ctx_term) X(socket) X(close) X(bind) X(connect) X(setsockopt) \
 	X(send) X(poll) X(msg_init) X(msg_recv) X(msg_data) X(msg_size) X(msg_close) X(msg_more) \
@@ -92,17 +95,18 @@ static Endpoint *endpoint_new(const char *name, int type)
 	return e;
 }
 
-/* What the monitor has to say; waits for it when asked to. */
-static void hear(Endpoint *e, int wait_ms)
+/* Takes what the monitor has to say, waiting for it when asked to; false when it said nothing. */
+static bool hear(Endpoint *e, int wait_ms)
 {
 	zmq_pollitem_t item = {.socket = e->monitor, .events = ZMQ_POLLIN};
+	bool heard = false;
 	while (zmq.poll(&item, 1, wait_ms) > 0) {
 		uint16_t event = 0;
 		zmq_msg_t m;
 		for (int more = 1, frame = 0; more; frame++) {
 			zmq.msg_init(&m);
 			if (zmq.msg_recv(&m, e->monitor, 0) < 0)
-				return;
+				return heard;
 			if (frame == 0 && zmq.msg_size(&m) >= sizeof event)
 				memcpy(&event, zmq.msg_data(&m), sizeof event);
 			more = zmq.msg_more(&m);
@@ -116,7 +120,9 @@ static void hear(Endpoint *e, int wait_ms)
 		}
 		e->left = e->met && e->peers == 0;
 		wait_ms = 0;
+		heard = true;
 	}
+	return heard;
 }
 
 static void shut(Endpoint *e, int linger)
@@ -188,7 +194,9 @@ static void abandon(void *endpoint)
 	if (e->closed || e->left)
 		return;
 	zmq.send(e->socket, "", 0, ZMQ_DONTWAIT);
-	shut(e, LINGER_FAILED);
+	while (!e->left && hear(e, FAILING))
+		;
+	shut(e, 0);
 }
 
 void *endpoint_out(const char *name)
@@ -224,7 +232,7 @@ void endpoint_close(void *endpoint)
 	if (e->closed)
 		return;
 	endpoint_put(e, "", 0);
-	while (!e->met)
+	while (!e->left)
 		hear(e, -1);
-	shut(e, LINGER_DONE);
+	shut(e, 0);
 }
