@@ -248,7 +248,7 @@ armed() {
 	tool render $allow schedule.mp > program.mp
 	for level in graph schedule loops program; do
 		fails 3 tool run $allow --interpret $level.mp x=rand n=7
-		[[ $errors == *"CUSTOM (custom): a kernel of the user's own cannot be interpreted" ]]
+		[[ $errors == *"CUSTOM (custom): a user-written kernel cannot be interpreted" ]]
 	done
 	fails 3 tool run $allow --interpret-only custom program.mp x=rand n=7
 	agrees program.mp --interpret-only K0,K1,E_n_4

@@ -80,7 +80,7 @@ traced() {
 	[[ $(traced sums m=x7.npy p=x.npy q=x3.npy) == "[-1. 1. -2. 2. 5. 6. 7.] " ]]
 	[ "$(traced agree x=x.npy m=x.npy)" = "[-2. 2. -4. 4.] " ]
 	fails 4 "$BIN/run" <("$BIN/trace" agree.onnx) x=x.npy m=x3.npy
-	[[ $errors == *"the sizes do not fit"* ]]
+	[[ $errors == *"the sizes do not match"* ]]
 }
 
 @test "sequences as folders, in and out" {

@@ -144,7 +144,7 @@ counted() {
 	run -0 "$BIN/run" c.mp --numbered -o n
 	[ "$(ls n)" = output_0.npy ]
 	counted '{counts: ["c"], checks: [["eq", "c", 3]]}'
-	fails 4 "the sizes do not fit" "$BIN/run" c.mp
+	fails 4 "the sizes do not match" "$BIN/run" c.mp
 	while read -r meta; do
 		counted "$meta"
 		fails 4 "meta." "$BIN/run" --interpret c.mp || { echo "$meta"; return 1; }

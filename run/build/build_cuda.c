@@ -1,6 +1,6 @@
-/* CUDA C to PTX: through NVRTC where its library is, else through nvcc. PTX is text that the driver
- * turns into the GPU's own code, so kernels can be compiled where there is no GPU. Each kernel is
- * one entry of the cache. */
+/* Compiles CUDA C to PTX: with NVRTC where its library is installed, else with nvcc. PTX is text
+ * that the driver turns into the GPU's own code, so kernels can be compiled on a machine without a
+ * GPU. Each kernel is one cache entry. */
 #include "io/io.h"
 #include "build/build.h"
 #include "host/cuda.h"
@@ -18,7 +18,8 @@ extern char **environ;
 #define DECLARE(result, name, params) static result (*p_##name) params;
 NVRTC_FUNCTIONS(DECLARE)
 
-/* what is compiled for when no device says: the least that current toolkits take */
+/* the compute capability to compile for without a device: the lowest that current toolkits accept
+ */
 enum { CAPABILITY = 75 };
 
 static const char *const libraries[] = {
@@ -64,7 +65,7 @@ static void compile_one(Job *j, const char *arch)
 	nvrtcProgram prog;
 
 	if (p_nvrtcCreateProgram(&prog, j->p->src, j->p->name, 0, NULL, NULL)) {
-		j->error = xstrdup("NVRTC does not take the source");
+		j->error = xstrdup("NVRTC does not accept the source");
 		return;
 	}
 	if (p_nvrtcCompileProgram(prog, sizeof options / sizeof *options, options)) {
@@ -128,7 +129,7 @@ static void compile_nvcc(Job *j, const char *arch)
 	err = posix_spawnp(&pid, argv[0], &fa, NULL, (char *const *)argv, environ);
 	posix_spawn_file_actions_destroy(&fa);
 	if (err)
-		die(UNSUPPORTED, "no compiler for CUDA: neither libnvrtc.so nor nvcc is there");
+		die(UNSUPPORTED, "no compiler for CUDA: neither libnvrtc.so nor nvcc was found");
 	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status)) {
 		p = file_map(log, &j->n);
 		j->error = xcalloc(j->n + 1, 1);
