@@ -2,11 +2,9 @@
 #include "uop.h"
 #include <stdlib.h>
 
-static Map shapes;      /* hash → chain of shapes with that hash */
+static ARENA Map shapes;      /* hash → chain of shapes with that hash */
 typedef struct Link Link;
 struct Link { Link *next; Shape shape; };
-
-void shape_reset(void) { map_free(&shapes); }
 
 const Shape *shape_new(int rank, UOp *const *dim)
 {
@@ -174,8 +172,8 @@ const char *shape_text(const Shape *s)
 
 /* ---- equality of sizes: decided now where the algebra can, else noted and checked when the sizes are known */
 
-static VEC(const Val *) checks;
-static Map checked;
+static ARENA VEC(const Val *) checks;
+static ARENA Map checked;
 
 void size_check(const char *how, UOp *a, UOp *b)
 {

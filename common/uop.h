@@ -33,17 +33,31 @@ void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* fn(arg) runs when die exits (removes a partial output). */
 void die_cleanup(void (*fn)(void *), void *arg);
 
-/* ---- util.c: arena, growing arrays, string buffers, checked sizes, hash map -------------------- */
+/* ---- arena.c: memory and state of the documents at hand ---------------------------------------- */
 
 /* Memory from the arena: zeroed, 16-byte aligned, freed only by arena_reset. Never NULL. */
 void *arena_alloc(size_t bytes);
+/* The same, as a block that arena_release gives back earlier (NULL: nothing). */
+void *arena_block(size_t bytes);
+void arena_release(void *block);
 char *arena_strdup(const char *s);
 char *arena_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Forgets every node, value, shape and map: between two documents of a stream. */
+/* static ARENA Map seen; a variable that arena_reset sets to zero: what speaks of nodes or of anything else in the arena,
+ * and a cache that may be forgotten with it. A VEC, Map, TABLE or Buf declared so (or a part of what is) has its memory
+ * from the arena too. No initial value. */
+#define ARENA __attribute__((section("arena")))
+/* Forgets every node, value and shape, and all that is declared ARENA: between two documents of a stream. */
 void arena_reset(void);
 /* The same, but what was there can be read, to be copied, until arena_drop of what this returns. */
 void *arena_aside(void);
 void arena_drop(void *aside);
+/* What the containers' memory is from: the arena for an owner declared ARENA, malloc else. _zeros: zeroed; _grow: n bytes
+ * that begin with the `had` bytes at p, instead of them. */
+void *owned_zeros(const void *owner, size_t n);
+void *owned_grow(const void *owner, void *p, size_t had, size_t n);
+void owned_free(const void *owner, void *p);
+
+/* ---- util.c: growing arrays, string buffers, checked sizes, hash map ---------------------------- */
 
 /* malloc family that dies on failure; for what outlives or outgrows the arena. */
 void *xmalloc(size_t n);
@@ -59,7 +73,7 @@ size_t memory_most(void);
 /* A growing array: VEC(int) v = {0}; vec_push(&v, 3); v.at[i]; v.n; vec_free(&v). */
 #define VEC(T) struct { T *at; size_t n, cap; }
 #define vec_push(v, x) ((v)->n == (v)->cap ? vec_grow((void **)&(v)->at, &(v)->cap, sizeof *(v)->at) : (void)0, (v)->at[(v)->n++] = (x))
-#define vec_free(v) (free((v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
+#define vec_free(v) (owned_free((v), (v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
 void vec_grow(void **at, size_t *cap, size_t size);
 
 /* A string buffer; s is always NUL-terminated after the first call (buf_str never returns NULL). */
@@ -215,13 +229,16 @@ UOp *node_like(const UOp *u, size_t nsrc, UOp *const *src, const Val *arg);
 void node_note(UOp *u, const Val *note);
 /* one more than the greatest id: the size for side tables indexed by id */
 uint32_t node_limit(void);
-/* A side table that is kept between uses, with room for every node there is now; what is new is zero. cap: its entries. */
-void *table_fit(void *table, size_t size, size_t *cap);
-#define TABLE_FIT(table, cap) ((table) = table_fit(table, sizeof *(table), &(cap)))
-/* The same, and *round is one more, never 0: entries that hold a round's number count in that round alone, so nothing is
+/* A side table, at[id]: declared ARENA it is kept between uses, on the stack it is one pass's (table_free). table_fit
+ * makes room for every node there is now; what is new is zero. */
+#define TABLE(T) struct { T *at; size_t cap; uint32_t round; }
+#define table_fit(t) table_grow((void **)&(t)->at, &(t)->cap, sizeof *(t)->at)
+/* The same, and round is one more, never 0: entries that hold a round's number count in that round alone, so nothing is
  * cleared between uses. */
-void *table_round(void *table, size_t size, size_t *cap, uint32_t *round);
-#define TABLE_ROUND(table, cap, round) ((table) = table_round(table, sizeof *(table), &(cap), &(round)))
+#define table_round(t) (table_fit(t), (t)->round = table_next((t)->at, (t)->cap * sizeof *(t)->at, (t)->round))
+#define table_free(t) (owned_free((t), (t)->at), (t)->at = NULL, (t)->cap = 0)
+void table_grow(void **at, size_t *cap, size_t size);
+uint32_t table_next(void *at, size_t bytes, uint32_t round);
 
 /* CONST helpers. const_num makes a constant of any dtype from a double (exactly representable or rounded);
  * const_int from an int64 (must fit integers); const_bits from the element's own bytes. */
@@ -319,8 +336,6 @@ typedef struct { int n; const char *name[64]; int64_t value[64]; } VarEnv;
 bool ix_eval(UOp *u, const VarEnv *env, int64_t *v);
 /* u with other sources, index arithmetic and conditions through the ix_ functions, anything else by node_with */
 UOp *ix_remake(UOp *u, UOp *const *src);
-/* forgets bounds and results: arena_reset calls it */
-void ix_reset(void);
 /* "((idx1*10)+idx0)" style text; name(u, ctx) names leaves (NULL: r0, n, …) */
 void ix_print(Buf *out, UOp *u, const char *(*name)(UOp *, void *), void *ctx);
 /* parses the contract's size grammar; names must be declared by vars_declare */

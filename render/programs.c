@@ -11,7 +11,7 @@
 static const Dialect *dialect;
 static bool print_description;
 static const char *own_name;    /* what the stages run first are told with -t */
-static Map symbols;             /* names given, for the document */
+static ARENA Map symbols;       /* names given, for the document */
 
 /* slots that the kernel loads from, or stores to */
 static const Val *slots_of(UOp *kernel, Op op)
@@ -91,12 +91,10 @@ static UOp *make_custom(UOp *custom, const UOp *call)
 
 static Graph *render(Graph *g)
 {
-	symbols = (Map){0};
 	if (!target)
 		target = target_find(dialect->target);
 	Graph *r = customs_map(kernels_map(g, make_program), make_custom);
 	r->level = LV_PROGRAM;
-	map_free(&symbols);
 	return r;
 }
 
