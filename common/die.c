@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-const char *die_stage = "sluice", *die_where, *die_context;
+Process process = {.stage = "sluice"};
 
 enum { LINE = 1000, CLEANUPS = 64 };
 static struct { void (*fn)(void *); void *arg; } cleanup[CLEANUPS];
@@ -45,8 +45,8 @@ static void message(const char *fmt, va_list ap, const char *tail)
 {
 	char text[4 * LINE], line[5 * LINE];
 	vsnprintf(text, sizeof text, fmt, ap);
-	snprintf(line, sizeof line, "%s: %s%s%s%s%s", die_stage, die_where ? die_where : "",
-		die_where ? ": " : "", text, tail ? ": " : "", tail ? tail : "");
+	snprintf(line, sizeof line, "%s: %s%s%s%s%s", process.stage, process.where ? process.where : "",
+		process.where ? ": " : "", text, tail ? ": " : "", tail ? tail : "");
 	fflush(stdout);
 	print_line(line);
 }
@@ -57,8 +57,8 @@ static _Noreturn void leave(int status)
 		ncleanup--;
 		cleanup[ncleanup].fn(cleanup[ncleanup].arg);
 	}
-	if (die_context)
-		fprintf(stderr, "%s\n", die_context);
+	if (process.context)
+		fprintf(stderr, "%s\n", process.context);
 	fflush(stderr);
 	/* not exit(): a stage must not flush half a document */
 	_Exit(status);

@@ -148,7 +148,7 @@ static UOp *make(
 {
 	UOp *u;
 	*err = NULL;
-	if (op == OP_CUSTOM && !custom_allowed) {
+	if (op == OP_CUSTOM && !process.custom_allowed) {
 		*status = UNSUPPORTED;
 		*err = custom_refusal;
 		return NULL;

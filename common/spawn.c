@@ -149,7 +149,7 @@ static Child start(char *const argv[])
 	sigset_t usual;
 	int in[2], out[2];
 	Child c;
-	if (opt_verbose)
+	if (process.verbose)
 		show_command(argv);
 	make_pipe(in);
 	make_pipe(out);

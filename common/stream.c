@@ -142,16 +142,16 @@ static bool find_whole(Stream *s)
 
 Graph *stream_next(Stream *s, int flags)
 {
-	const char *where = die_where;
+	const char *where = process.where;
 	Graph *g = NULL;
-	die_where = s->name;
+	process.where = s->name;
 	s->scan = (WireScan){0};
 	if (find_whole(s)) {
 		g = wire_build(s->p + s->start, s->scan.at, flags);
 		s->start += s->scan.at;
 		s->count++;
 	}
-	die_where = where;
+	process.where = where;
 	return g;
 }
 

@@ -12,11 +12,16 @@
 /* Exit statuses of every tool (contract, section 4). */
 enum { DONE = 0, FAILED = 1, USAGE = 2, UNSUPPORTED = 3, MALFORMED = 4 };
 
-extern const char *die_stage;      /* name of the running tool; set once by stage_main */
-/* When set, its text is put before the message: a front end points it at "file:line:col". */
-extern const char *die_where;
-/* When set, printed after the message line: a source line and a caret. */
-extern const char *die_context;
+/* What is true of the whole process. */
+typedef struct {
+	const char *stage;      /* name of the running tool; set once by stage_begin */
+	const char *where;      /* when set, put before a message: a front end points it at "file:line:col" */
+	const char *context;    /* when set, printed after the message line: a source line and a caret */
+	const char *input;      /* -i ENDPOINT, or NULL */
+	bool verbose;           /* -v */
+	bool custom_allowed;    /* --allow-custom: without it a CUSTOM is refused, status 3 */
+} Process;
+extern Process process;
 
 /* Prints "stage: [where: ]message" as one line of at most 1000 bytes, control characters escaped,
  * on standard error, runs the registered cleanups and exits with status. */
@@ -211,7 +216,7 @@ struct UOp {
 };
 
 /* The node; equal nodes are one node. Shape and dtype rules are checked: on a breach it dies with
- * MALFORMED and the reason (a caller that knows better sets die_where, or uses node_try). */
+ * MALFORMED and the reason (a caller that knows better sets process.where, or uses node_try). */
 UOp *node_new(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg);
 /* The same with a message instead of dying: returns NULL and sets *err (in the arena). *status gets
  * MALFORMED or UNSUPPORTED. */
@@ -425,8 +430,7 @@ Graph *graph_with_calls(const Graph *g, size_t n, UOp *const *calls);
 
 /* ---- custom.c: CUSTOM, a kernel of the user's own (its interface: render/README.md) ----------------------- */
 
-extern bool custom_allowed;              /* --allow-custom: without it such a node is refused, status 3 */
-extern const char custom_refusal[];      /* by this message */
+extern const char custom_refusal[];      /* what is said without --allow-custom */
 /* May a target, whose program is render-TARGET, or a processor be named so? */
 bool name_plain(const char *s, size_t n);
 /* What is wrong with a CUSTOM's arg, its shape apart; NULL when nothing is. */
@@ -546,8 +550,6 @@ void inputs_remember(Graph *g);
 void checks_remember(Graph *g);
 /* end of main: flush, test standard output, status */
 int stage_end(void);
-extern bool opt_verbose;
-extern const char *opt_input;            /* -i ENDPOINT, or NULL */
 /* A tool that is no stage starts with this (stage_main does it itself): name, descriptors, SIGPIPE. */
 void stage_begin(const char *name);
 

@@ -450,7 +450,7 @@ Graph *fold_scales(Graph *g)
 {
 	Folding f = {0};
 	List each = {0}, order = {0};
-	if (fuse_strict)
+	if (fuse_opt.strict)
 		return g;
 	read_names(&f, g->sink);
 	for (uint32_t i = 0; i < g->sink->nsrc; i++)

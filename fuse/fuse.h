@@ -15,7 +15,8 @@ enum { BOUND = 16,              /* axis of the innermost bound range in open for
 	FOLD_NODES = 128,       /* one with folds, whose merging takes more looking */
 	KERNEL_BUFFERS = 24 };  /* and this many buffers, for the sake of GPUs */
 
-extern bool fuse_explain, fuse_strict;
+typedef struct { bool explain, strict; } FuseOptions;
+extern FuseOptions fuse_opt;
 
 /* ---- open_kernels.c: to open form and back */
 Graph *open_kernels(Graph *g);

@@ -202,7 +202,7 @@ static UOp *kernel_actions(const Use *use)
 	UOp *kernel = use->kernel;
 	if (val_get(kernel->arg, "actions"))
 		return kernel;
-	const Val *given = lower_opt ? plan_given(lower_opt, kernel) : NULL;
+	const Val *given = lower_opt.actions ? plan_given(lower_opt.actions, kernel) : NULL;
 	if (given)
 		return node_like(kernel, kernel->nsrc, kernel->src, val_set(kernel->arg, "actions", given));
 	lowering_begin(&l, kernel, use->alias);
@@ -230,7 +230,7 @@ static UOp *kernel_actions(const Use *use)
 	return kernel;
 }
 
-int64_t lower_constants;
+ARENA int64_t lower_constants;
 
 /* Bytes of all constants that some call reads each time. */
 static int64_t constant_bytes(const Graph *g)

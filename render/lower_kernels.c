@@ -3,19 +3,16 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-bool lower_explain, lower_strict;
-const char *lower_opt;
-
 void explain(const UOp *kernel, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
-	if (!lower_explain)
+	if (!lower_opt.explain)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "%s: %s: %s\n", die_stage, kernel_name(kernel), text);
+	fprintf(stderr, "%s: %s: %s\n", process.stage, kernel_name(kernel), text);
 }
 
 Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use))

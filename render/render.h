@@ -29,10 +29,15 @@ const char *target_tool(const char *name);
  */
 void target_print(Buf *out, const Target *t);
 static inline bool target_lacks(const Target *t, Op op) { return t->lacks[op / 64] >> op % 64 & 1; }
-/* The target that layout, lower or render was asked to work for; -t and --march of those that
- * choose it themselves. */
+/* What the command line says to layout, lower and render. */
+typedef struct {
+	const char *target, *processor;         /* -t, --march */
+	const char *actions;                    /* --opt: "NAME*: action; action", or NULL */
+	bool explain, strict;
+} LowerOptions;
+extern LowerOptions lower_opt;
+/* The target that layout, lower or render works for. */
 extern const Target *target;
-extern const char *target_name, *target_processor;
 /* Pass: sets target, unless it is set. */
 Graph *target_choose(Graph *g);
 
@@ -48,12 +53,8 @@ typedef struct {
 Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use));
 /* The same for the CUSTOMs that are called. */
 Graph *customs_map(Graph *g, UOp *(*fn)(UOp *custom, const UOp *call));
-/* Like walk_replace over the kernel's STOREs; fn is told nothing of statements. */
-extern bool lower_explain, lower_strict;
 /* Bytes of the constants that the document's calls read; set by the pass actions. */
 extern int64_t lower_constants;
-/* --opt: "NAME*: action; action", or NULL */
-extern const char *lower_opt;
 /* One line of --explain about a kernel. */
 void explain(const UOp *kernel, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -192,7 +192,7 @@ static void unit_start(const Compiler *c, Unit *u)
 	argv[n++] = "-lm";
 	argv[n++] = "-lgcc";
 	argv[n] = NULL;
-	if (opt_verbose) {
+	if (process.verbose) {
 		for (int i = 0; i < n; i++)
 			fprintf(stderr, "%s%s", i ? " " : "", argv[i]);
 		fputc('\n', stderr);

@@ -32,7 +32,7 @@ void progress_step(size_t done)
 	if (k < WIDTH)
 		bar[k] = '>';
 	bar[WIDTH] = 0;
-	fprintf(stderr, "\r%s: %s %zu/%zu [%s]", die_stage, now.what, done, now.of, bar);
+	fprintf(stderr, "\r%s: %s %zu/%zu [%s]", process.stage, now.what, done, now.of, bar);
 	fflush(stderr);
 	now.drawn = true;
 }

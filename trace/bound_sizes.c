@@ -338,9 +338,9 @@ static UOp *bound_noted(UOp *u)
 {
 	const Val *loc = val_get(u->note, "loc");
 	uint32_t start = node_limit();
-	die_where = loc && loc->kind == VAL_STR ? loc->s : NULL;
+	process.where = loc && loc->kind == VAL_STR ? loc->s : NULL;
 	UOp *y = bound(u);
-	die_where = NULL;
+	process.where = NULL;
 	if (node_limit() > start && u->note != VNIL) {
 		Value v = v_tensor(y);
 		note_nodes(&v, start, u->note);

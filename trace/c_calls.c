@@ -33,7 +33,7 @@ const char *c_place_text(SluicePlace at)
 static void set_place(SluicePlace at)
 {
 	here = at;
-	die_where = at.file ? c_place_text(at) : NULL;
+	process.where = at.file ? c_place_text(at) : NULL;
 	if (++calls > MAX_CALLS)
 		die(MALFORMED, "the program makes more than %d calls", MAX_CALLS);
 }

@@ -225,9 +225,9 @@ Graph *eval_program(Block program, const char *file)
 		if (program.at[i]->kind == S_DEF)
 			define_function(program.at[i]);
 	run_block(program);
-	die_where = file;
-	die_context = NULL;
+	process.where = file;
+	process.context = NULL;
 	Graph *g = program_graph();
-	die_where = NULL;
+	process.where = NULL;
 	return g;
 }

@@ -60,8 +60,8 @@ static const char *caret_lines(const Pos *pos)
 
 void at_pos(const Pos *pos)
 {
-	die_where = pos_where(pos);
-	die_context = caret_lines(pos);
+	process.where = pos_where(pos);
+	process.context = caret_lines(pos);
 }
 
 void fail_at(const Pos *pos, const char *fmt, ...)

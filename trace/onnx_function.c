@@ -23,10 +23,10 @@ OnnxModel *onnx_open(const char *path)
 	m->proto = onnx_read(path);
 	m->file = onnx_file;
 	m->folder = onnx_folder;
-	const char *where = die_where;
-	die_where = path;
+	const char *where = process.where;
+	process.where = path;
 	onnx_check_support(m->proto);
-	die_where = where;
+	process.where = where;
 	m->weights = (OnnxScope){.n_opset = m->proto->n_opset_import,
 		.opset = m->proto->opset_import, .path = ""};
 	const Onnx__GraphProto only_weights = {.n_initializer = m->proto->graph->n_initializer,

@@ -22,7 +22,7 @@ extern const char *onnx_file, *onnx_folder;      /* both absolute */
 
 /* ---- onnx_tensor.c */
 
-/* A TensorProto's value; stem names its BUFFER.  die_where says whose it is. */
+/* A TensorProto's value; stem names its BUFFER.  process.where says whose it is. */
 OnnxValue onnx_tensor(const Onnx__TensorProto *t, const char *stem);
 
 /* ---- onnx_graph.c */

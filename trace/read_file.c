@@ -2,7 +2,7 @@
 #include "c_program.h"
 #include "onnx.h"
 
-OnnxWords onnx_shapes_from, onnx_consts, onnx_sets;
+OnnxOptions onnx_opt;
 
 static bool suffix_is(const char *file, const char *suffix)
 {
@@ -36,7 +36,7 @@ int take_shapes_from(int argc, char **argv)
 		if (!strcmp(argv[i], "--shapes-from")) {
 			taking = true;
 		} else if (taking && word) {
-			vec_push(&onnx_shapes_from, argv[i]);
+			vec_push(&onnx_opt.shapes_from, argv[i]);
 		} else {
 			taking = false;
 			argv[n++] = argv[i];

@@ -3,13 +3,12 @@
 #include "rules.h"
 #include <stdlib.h>
 
-static bool count_only;
-static const char *condition;
+static struct { bool count; const char *condition; } opt;
 
 /* The pattern as a rule, so that it may have conditions. */
 static const Rule *pattern(const char *text)
 {
-	char *rule = arena_printf("%s -> self%s%s", text, condition ? " if " : "", condition ? condition : "");
+	char *rule = arena_printf("%s -> self%s%s", text, opt.condition ? " if " : "", opt.condition ? opt.condition : "");
 	return rules_parse(xstrdup(rule), strlen(rule), "PATTERN")->at;
 }
 
@@ -46,7 +45,7 @@ static size_t match_graph(const Graph *g, const Rule *r)
 		if (!rule_match(r, all.at[i], env))
 			continue;
 		found++;
-		if (!count_only)
+		if (!opt.count)
 			print_node(i, all.at[i], r, env);
 	}
 	return found;
@@ -55,8 +54,8 @@ static size_t match_graph(const Graph *g, const Rule *r)
 int main(int argc, char **argv)
 {
 	static const Option options[] = {
-		{'c', "count", NULL, "print only how many there are", &count_only},
-		{0, "if", "CONDITION", "as in a rule: 'float(x)', '!const(x), int(y)'", &condition},
+		{'c', "count", NULL, "print only how many there are", &opt.count},
+		{0, "if", "CONDITION", "as in a rule: 'float(x)', '!const(x), int(y)'", &opt.condition},
 		{0}
 	};
 	static const Stage form = {.name = "match", .summary = "find a pattern in a document",
@@ -65,13 +64,13 @@ int main(int argc, char **argv)
 	int first = options_parse(&form, argc, argv);
 	if (argc - first < 1 || argc - first > 2)
 		die(USAGE, "one PATTERN and at most one FILE (see --help)");
-	Stream *in = stream_open(first + 1 < argc ? argv[first + 1] : opt_input);
+	Stream *in = stream_open(first + 1 < argc ? argv[first + 1] : process.input);
 	size_t found = 0;
 	for (Graph *g; (g = stream_next(in, READ_RAW)); arena_reset())
 		found += match_graph(g, pattern(argv[first]));
 	if (!stream_count(in))
 		die(MALFORMED, "%s: ends early at byte 0", stream_name(in));
-	if (count_only)
+	if (opt.count)
 		printf("%zu\n", found);
 	stage_end();
 	return found ? DONE : FAILED;

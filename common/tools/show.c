@@ -3,14 +3,14 @@
 #include "uop.h"
 #include <stdlib.h>
 
-static bool parse, count, dot, html, views;
+static struct { bool parse, count, dot, html, views; } opt;
 static const Option options[] = {
-	{'p', "parse", NULL, "the other way: text to a document", &parse},
-	{0, "count", NULL, "one line: LEVEL nodes=N kernels=K copies=C", &count},
-	{'g', "graph", NULL, "a picture for Graphviz, as text", &dot},
-	{0, "html", NULL, "one self-contained page", &html},
+	{'p', "parse", NULL, "the other way: text to a document", &opt.parse},
+	{0, "count", NULL, "one line: LEVEL nodes=N kernels=K copies=C", &opt.count},
+	{'g', "graph", NULL, "a picture for Graphviz, as text", &opt.dot},
+	{0, "html", NULL, "one self-contained page", &opt.html},
 	{0, "views", NULL, "each chain of movement ops as its views and its index expression",
-		&views},
+		&opt.views},
 	{0},
 };
 static const Stage tool = {.name = "show", .usage = "[FILE]", .options = options,
@@ -30,13 +30,13 @@ static void print_counts(Buf *out, const Graph *g)
 static void print_document(const Graph *g)
 {
 	Buf out = {0};
-	if (count)
+	if (opt.count)
 		print_counts(&out, g);
-	else if (dot)
+	else if (opt.dot)
 		dot_print(&out, g);
-	else if (html)
+	else if (opt.html)
 		html_print(&out, g);
-	else if (views)
+	else if (opt.views)
 		views_print(&out, g);
 	else
 		text_print(&out, g);
@@ -67,16 +67,16 @@ int main(int argc, char **argv)
 	int first = options_parse(&tool, argc, argv);
 	if (argc - first > 1)
 		die(USAGE, "one FILE is enough: '%.80s' is too much", argv[first + 1]);
-	if (parse + count + dot + html + views > 1)
+	if (opt.parse + opt.count + opt.dot + opt.html + opt.views > 1)
 		die(USAGE, "one of -p, --count, -g, --html and --views at a time");
-	const char *file = first < argc ? argv[first] : opt_input;
-	if (parse)
+	const char *file = first < argc ? argv[first] : process.input;
+	if (opt.parse)
 		return parse_text(file);
 	Stream *in = stream_open(file);
 	for (Graph *g; (g = stream_next(in, READ_RAW)); arena_reset()) {
 		verify(g);
 		/* functions have no shapes yet */
-		if (views && g->level == LV_TENSOR)
+		if (opt.views && g->level == LV_TENSOR)
 			g = stage_raise(g, LV_GRAPH, NULL, false);
 		print_document(g);
 	}
