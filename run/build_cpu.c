@@ -170,14 +170,14 @@ static int add_processor(const Compiler *c, const char *flags, const char **argv
 
 static void unit_start(const Compiler *c, Unit *u)
 {
-	static int count;
 	const char *argv[MAX_FLAGS];
 	posix_spawn_file_actions_t fa;
 	int n = 0, err;
 
-	u->src = arena_printf("%s/unit-%d.c", cache_scratch(), count);
-	u->out = arena_printf("%s/unit-%d.so", cache_scratch(), count);
-	u->err = arena_printf("%s/unit-%d.err", cache_scratch(), count++);
+	const char *stem = cache_new("unit");
+	u->src = arena_printf("%s.c", stem);
+	u->out = arena_printf("%s.so", stem);
+	u->err = arena_printf("%s.err", stem);
 	unit_write(u);
 	argv[n++] = c->path;
 	for (int i = 0, k = class_of(u->at[0].p); c->tuning[k][i]; i++)

@@ -5,11 +5,9 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#define DECLARE(result, name, params) static result (*p_##name) params;
-CUDA_FUNCTIONS(DECLARE)
-
-static int ndevices = -1;
-static CUcontext current;
+/* the library, how many devices it has (-1: not asked yet), the context of the one that is used */
+#define DECLARE(result, name, params) result (*name) params;
+static struct { CUDA_FUNCTIONS(DECLARE) int ndevices; CUcontext current; } cuda = {.ndevices = -1};
 
 typedef struct { CUfunction f; const char *name; } Kernel;
 
@@ -19,7 +17,7 @@ static void check(CUresult err, const char *what)
 
 	if (err == CUDA_SUCCESS)
 		return;
-	p_cuGetErrorString(err, &text);
+	cuda.cuGetErrorString(err, &text);
 	die(FAILED, "cuda: %s: %s", what, text);
 }
 
@@ -30,19 +28,19 @@ static bool library_open(void)
 	if (!so)
 		return false;
 #define FIND(result, name, params) \
-	if (!(p_##name = (result(*) params)dlsym(so, #name))) \
+	if (!(cuda.name = (result(*) params)dlsym(so, #name))) \
 		return false;
 	CUDA_FUNCTIONS(FIND)
-	return p_cuInit(0) == CUDA_SUCCESS;
+	return cuda.cuInit(0) == CUDA_SUCCESS;
 }
 
 static void devices_find(void)
 {
-	if (ndevices >= 0)
+	if (cuda.ndevices >= 0)
 		return;
-	ndevices = 0;
-	if (library_open() && p_cuDeviceGetCount(&ndevices) != CUDA_SUCCESS)
-		ndevices = 0;
+	cuda.ndevices = 0;
+	if (library_open() && cuda.cuDeviceGetCount(&cuda.ndevices) != CUDA_SUCCESS)
+		cuda.ndevices = 0;
 }
 
 int cuda_capability(void)
@@ -51,9 +49,9 @@ int cuda_capability(void)
 	int major = 0, minor = 0;
 
 	devices_find();
-	if (!ndevices || p_cuDeviceGet(&d, 0) ||
-		p_cuDeviceGetAttribute(&major, CU_ATTRIBUTE_MAJOR, d) ||
-		p_cuDeviceGetAttribute(&minor, CU_ATTRIBUTE_MINOR, d))
+	if (!cuda.ndevices || cuda.cuDeviceGet(&d, 0) ||
+		cuda.cuDeviceGetAttribute(&major, CU_ATTRIBUTE_MAJOR, d) ||
+		cuda.cuDeviceGetAttribute(&minor, CU_ATTRIBUTE_MINOR, d))
 		return 0;
 	return 10 * major + minor;
 }
@@ -64,13 +62,13 @@ static int cuda_list(void (*tell)(void *, const char *, const char *), void *ctx
 	CUdevice d;
 
 	devices_find();
-	for (int i = 0; i < ndevices; i++) {
+	for (int i = 0; i < cuda.ndevices; i++) {
 		snprintf(name, sizeof name, i ? "cuda:%d" : "cuda", i);
-		if (p_cuDeviceGet(&d, i) || p_cuDeviceGetName(text, sizeof text, d))
+		if (cuda.cuDeviceGet(&d, i) || cuda.cuDeviceGetName(text, sizeof text, d))
 			text[0] = 0;
 		tell(ctx, name, text);
 	}
-	return ndevices;
+	return cuda.ndevices;
 }
 
 static void cuda_open(int i)
@@ -78,13 +76,13 @@ static void cuda_open(int i)
 	CUdevice d;
 
 	devices_find();
-	if (!ndevices)
+	if (!cuda.ndevices)
 		die(UNSUPPORTED, "no CUDA device: libcuda.so.1 is not there or lists none");
-	if (i >= ndevices)
-		die(UNSUPPORTED, "no device 'cuda:%d': there are %d", i, ndevices);
-	check(p_cuDeviceGet(&d, i), "the device");
-	check(p_cuDevicePrimaryCtxRetain(&current, d), "the device's context");
-	check(p_cuCtxSetCurrent(current), "the device's context");
+	if (i >= cuda.ndevices)
+		die(UNSUPPORTED, "no device 'cuda:%d': there are %d", i, cuda.ndevices);
+	check(cuda.cuDeviceGet(&d, i), "the device");
+	check(cuda.cuDevicePrimaryCtxRetain(&cuda.current, d), "the device's context");
+	check(cuda.cuCtxSetCurrent(cuda.current), "the device's context");
 }
 
 static CUdeviceptr address(void *mem)
@@ -95,12 +93,12 @@ static CUdeviceptr address(void *mem)
 static void *cuda_alloc(size_t bytes)
 {
 	CUdeviceptr p;
-	CUresult err = p_cuMemAlloc_v2(&p, bytes + 1);
+	CUresult err = cuda.cuMemAlloc_v2(&p, bytes + 1);
 
 	if (err == CUDA_ERROR_OUT_OF_MEMORY)
 		die(FAILED, "cuda: no memory left for a buffer of %zu bytes", bytes);
 	check(err, "a buffer");
-	check(p_cuMemsetD8_v2(p, 0, bytes + 1), "filling a buffer");
+	check(cuda.cuMemsetD8_v2(p, 0, bytes + 1), "filling a buffer");
 	return (void *)(uintptr_t)p;
 }
 
@@ -112,25 +110,25 @@ static void *cuda_slice(void *mem, size_t offset, size_t bytes)
 static void cuda_release(void *mem)
 {
 	if (mem)
-		p_cuMemFree_v2(address(mem));
+		cuda.cuMemFree_v2(address(mem));
 }
 
 static void cuda_put(void *mem, const void *host, size_t bytes)
 {
 	if (bytes)
-		check(p_cuMemcpyHtoD_v2(address(mem), host, bytes), "copying to the device");
+		check(cuda.cuMemcpyHtoD_v2(address(mem), host, bytes), "copying to the device");
 }
 
 static void cuda_get(void *host, void *mem, size_t bytes)
 {
 	if (bytes)
-		check(p_cuMemcpyDtoH_v2(host, address(mem), bytes), "copying from the device");
+		check(cuda.cuMemcpyDtoH_v2(host, address(mem), bytes), "copying from the device");
 }
 
 static void cuda_copy(void *to, void *from, size_t bytes)
 {
 	if (bytes)
-		check(p_cuMemcpyDtoDAsync_v2(address(to), address(from), bytes, NULL),
+		check(cuda.cuMemcpyDtoDAsync_v2(address(to), address(from), bytes, NULL),
 			"copying on the device");
 }
 
@@ -144,8 +142,8 @@ static void cuda_load(size_t n, Program *const *p, void **kernel)
 		CUmodule m;
 		memcpy(image, text, bytes);
 		k->name = p[i]->name;
-		check(p_cuModuleLoadData(&m, image), p[i]->where);
-		check(p_cuModuleGetFunction(&k->f, m, p[i]->entry ? p[i]->entry : p[i]->name), p[i]->where);
+		check(cuda.cuModuleLoadData(&m, image), p[i]->where);
+		check(cuda.cuModuleGetFunction(&k->f, m, p[i]->entry ? p[i]->entry : p[i]->name), p[i]->where);
 		free(image);
 	}
 }
@@ -159,7 +157,7 @@ static void cuda_launch(const Launch *l)
 		args[i] = (void *)&l->buf[i];
 	for (size_t i = 0; i < l->nvars; i++)
 		args[l->nbuf + i] = (void *)&l->vars[i];
-	check(p_cuLaunchKernel(k->f, l->groups[0], l->groups[1], l->groups[2], l->items[0], l->items[1],
+	check(cuda.cuLaunchKernel(k->f, l->groups[0], l->groups[1], l->groups[2], l->items[0], l->items[1],
 			  l->items[2], 0, NULL, args, NULL),
 		k->name);
 	free(args);
@@ -167,7 +165,7 @@ static void cuda_launch(const Launch *l)
 
 static void cuda_sync(void)
 {
-	check(p_cuCtxSynchronize(), "a launch");
+	check(cuda.cuCtxSynchronize(), "a launch");
 }
 
 const Exec exec_cuda = {
