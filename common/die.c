@@ -7,14 +7,13 @@
 Process process = {.stage = "sluice"};
 
 enum { LINE = 1000, CLEANUPS = 64 };
-static struct { void (*fn)(void *); void *arg; } cleanup[CLEANUPS];
-static int ncleanup;
+static struct { struct { void (*fn)(void *); void *arg; } at[CLEANUPS]; int n; } cleanups;
 
 void die_cleanup(void (*fn)(void *), void *arg)
 {
-	if (ncleanup < CLEANUPS) {
-		cleanup[ncleanup].fn = fn;
-		cleanup[ncleanup++].arg = arg;
+	if (cleanups.n < CLEANUPS) {
+		cleanups.at[cleanups.n].fn = fn;
+		cleanups.at[cleanups.n++].arg = arg;
 	}
 }
 
@@ -53,9 +52,9 @@ static void message(const char *fmt, va_list ap, const char *tail)
 
 static _Noreturn void leave(int status)
 {
-	while (ncleanup > 0) {
-		ncleanup--;
-		cleanup[ncleanup].fn(cleanup[ncleanup].arg);
+	while (cleanups.n > 0) {
+		cleanups.n--;
+		cleanups.at[cleanups.n].fn(cleanups.at[cleanups.n].arg);
 	}
 	if (process.context)
 		fprintf(stderr, "%s\n", process.context);

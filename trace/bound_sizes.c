@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static Map made;                /* node → what stands for it */
+static ARENA Map made;                /* node → what stands for it */
 
 static UOp *of(UOp *u) { return map_get(&made, PKEY(u)); }
 
@@ -426,7 +426,5 @@ Graph *bound_sizes(Graph *g)
 	hide_counts(g, n, var, count);
 	if (t != VNIL)
 		g->meta = val_set(g->meta, "trims", t);
-	map_free(&made);
-	data_sizes_reset();
 	return g;
 }

@@ -5,9 +5,9 @@
  */
 #include "text.h"
 
-static Map functions;
-static bool returning;
-static Value returned;
+static ARENA Map functions;
+static ARENA bool returning;
+static ARENA Value returned;
 
 static void run_block(Block b);
 
@@ -220,6 +220,7 @@ Graph *eval_program(Block program, const char *file)
 {
 	program_start();
 	declare_start(file);
+	scope = &globals;
 	/* functions may be called above their definition */
 	for (size_t i = 0; i < program.n; i++)
 		if (program.at[i]->kind == S_DEF)

@@ -9,9 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-Scope globals, *scope = &globals;
-static int depth;
-static size_t steps;
+ARENA Scope globals, *scope;
+static ARENA int depth;
+static ARENA size_t steps;
 
 /* ---- names */
 

@@ -9,11 +9,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-static const char *text, *end, *p, *file_name;
-static int line, col;
-static char bracket[MAX_NESTING];
-static Pos opened[MAX_NESTING];
-static int nesting;
+static ARENA const char *text, *end, *p, *file_name;
+static ARENA int line, col;
+static ARENA char bracket[MAX_NESTING];
+static ARENA Pos opened[MAX_NESTING];
+static ARENA int nesting;
 
 void lex_start(const char *t, size_t n, const char *file)
 {

@@ -180,10 +180,10 @@ Value onnx_apply(OnnxModel *m, size_t n, const Value *pos, size_t nkw, const cha
 	onnx_file = m->file;
 	onnx_folder = m->folder;
 	onnx_collect_functions(m->proto);
-	bool agree = t_sizes_agree;
-	t_sizes_agree = true;
+	bool agree = reading.sizes_agree;
+	reading.sizes_agree = true;
 	onnx_expand_graph(&s, &nodes);
-	t_sizes_agree = agree;
+	reading.sizes_agree = agree;
 	Value v = results(&s, g);
 	map_free(&s.values);
 	map_free(&b.sizes);

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #ifdef HAVE_ONNX
 
-static const Onnx__ModelProto *model;
-static Map functions;           /* by "domain:name" */
-static uint64_t expanded;
+static ARENA const Onnx__ModelProto *model;
+static ARENA Map functions;           /* by "domain:name" */
+static ARENA uint64_t expanded;
 
 /* ---- domains, operators, functions */
 
@@ -302,9 +302,7 @@ Graph *read_onnx(const char *file)
 {
 	process.where = file;
 	buffers_reset();
-	onnx_const_reset();
-	expanded = 0;
-	t_sizes_agree = true;
+	reading.sizes_agree = true;
 	model = onnx_read(file);
 	onnx_check_support(model);
 	OnnxScope s = {.n_opset = model->n_opset_import, .opset = model->opset_import, .path = ""};

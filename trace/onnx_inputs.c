@@ -13,10 +13,10 @@
 
 enum { MAX_SIZES = 64, LARGEST = INT32_MAX, LONGEST_SEQUENCE = 1 << 16 };
 
-static const Val *vars, *sequences;
-static Map sizes;               /* by dim_param: index node */
-static VEC(UOp *) inputs;       /* in the model's order; NULL for one that became a constant */
-static VEC(const char *) given_names;
+static ARENA const Val *vars, *sequences;
+static ARENA Map sizes;               /* by dim_param: index node */
+static ARENA VEC(UOp *) inputs;       /* in the model's order; NULL for one that became a constant */
+static ARENA VEC(const char *) given_names;
 
 /* ---- sizes */
 
@@ -256,7 +256,6 @@ void onnx_make_inputs(OnnxScope *s, const Onnx__GraphProto *g)
 	Map weights = {0};
 	const char *where = process.where;
 	vars = sequences = VNIL;
-	inputs.n = given_names.n = 0;
 	for (size_t i = 0; i < g->n_initializer; i++)
 		if (g->initializer[i]->name)
 			map_put(&weights, PKEY(val_str(g->initializer[i]->name)), g->initializer[i]);

@@ -78,6 +78,4 @@ const char *onnx_identifier(const char *name);       /* [A-Za-z_][A-Za-z0-9_]* *
 void onnx_assume(UOp *input, const char *path);
 /* those that were needed: name → bytes, or VNIL */
 const Val *onnx_assumed(void);
-void onnx_const_reset(void);
-void onnx_sizes_reset(void);                         /* onnx_sizes.c */
 #endif

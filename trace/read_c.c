@@ -43,15 +43,16 @@ bool file_is_c(const char *file) { return language_of(file); }
 
 /* ---- the folder */
 
-static char folder[PATH_MAX], object[PATH_MAX];
+/* What this process has made and is to remove; "": nothing. */
+static struct { char folder[PATH_MAX], object[PATH_MAX]; } made;
 
 static void remove_folder(void *unused)
 {
-	if (*object)
-		unlink(object);
-	if (*folder)
-		rmdir(folder);
-	*object = *folder = 0;
+	if (*made.object)
+		unlink(made.object);
+	if (*made.folder)
+		rmdir(made.folder);
+	*made.object = *made.folder = 0;
 }
 
 static void on_signal(int sig)
@@ -65,14 +66,14 @@ static void make_folder(void)
 {
 	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 	const char *tmp = getenv("TMPDIR");
-	int n = snprintf(folder, sizeof folder, "%s/sluice-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (n >= (int)sizeof folder - 20 || !mkdtemp(folder)) {
+	int n = snprintf(made.folder, sizeof made.folder, "%s/sluice-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (n >= (int)sizeof made.folder - 20 || !mkdtemp(made.folder)) {
 		int why = errno;
-		*folder = 0;
+		*made.folder = 0;
 		errno = why;
 		die_errno("cannot make a folder in %.200s", tmp && *tmp ? tmp : "/tmp");
 	}
-	snprintf(object, sizeof object, "%.*s/program.so", (int)sizeof object - 20, folder);
+	snprintf(made.object, sizeof made.object, "%.*s/program.so", (int)sizeof made.object - 20, made.folder);
 	die_cleanup(remove_folder, NULL);
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
 		if (signal(ends[i], on_signal) == SIG_IGN)
@@ -205,7 +206,7 @@ static void compile(const Language *l, const char *file)
 	argv[n++] = is_clang(argv[0]) ? "-fmacro-backtrace-limit=1" : "-ftrack-macro-expansion=0";
 	n = split_flags(c_opt.cflags, argv, n);
 	char *last[] = {
-		"-o", object, "-x", (char *)l->language, as_operand(file), "-x", "none", "-lm", NULL};
+		"-o", made.object, "-x", (char *)l->language, as_operand(file), "-x", "none", "-lm", NULL};
 	memcpy(argv + n, last, sizeof last);
 	int status = child_run(argv, 2, &said);
 	char *text = clean(&said);
@@ -229,7 +230,7 @@ static Graph *traced(const char *file)
 	int n = 0;
 	if (!(argv[n++] = (char *)tool_find("trace")))
 		die(FAILED, "trace is not on the stage path %s", stage_path());
-	argv[n++] = object;
+	argv[n++] = made.object;
 	if (c_opt.function)
 		argv[n++] = arena_printf("--function=%s", c_opt.function);
 	if (c_opt.limit)

@@ -34,8 +34,15 @@ const char *value_text(const Value *v);      /* "a tensor f32[3]", for messages 
  * becomes a const BUFFER. NULL when v cannot be one. */
 UOp *value_tensor(const Value *v, DType like);
 DType weak_dtype(const Value *v, DType like);    /* the dtype it would have then */
-/* What a fraction is by itself, and an integer that becomes one: f32, as in the text language; f64 in a program in C. */
-extern DType float_dtype;
+/* What the reader at hand has set. */
+typedef struct {
+	bool wide;              /* fractions are f64 by themselves: in a program in C */
+	bool sizes_agree;       /* sizes of a broadcast may be equal without being the same expression: run checks it */
+	const char *stem;       /* what buffers of data in the program are called; NULL: literal */
+} Reading;
+extern Reading reading;
+/* What a fraction is by itself, and an integer that becomes one. */
+static inline DType float_dtype(void) { return reading.wide ? DT_F64 : DT_F32; }
 UOp *value_size(const Value *v);                 /* index node of an int, SIZE or size text; NULL for others */
 UOp *size_tensor(UOp *size);                     /* i64 scalar; the size may be negative */
 /* Puts note, which has a loc, on the nodes without one that v is made of, as far as their ids are start or more. */
@@ -65,7 +72,7 @@ int arg_axis(Args *a, int k, int rank);
 /* dtype of a nested list of numbers, its integers weak against like; the const BUFFER of it (equal ones are one) */
 DType literal_dtype(const Value *v, DType like);
 UOp *literal_tensor(const Value *v, DType like);
-extern const char *literal_stem;             /* what such a buffer is called: literal, literal_1, … */
+const char *literal_name(void);              /* of such a buffer, a fresh one: literal, literal_1, … */
 /* A BUFFER; data (bytes in the arena) or file ([path, offset, bytes]) may be NULL. The name must be a fresh one. */
 UOp *buffer_new(const char *name, const char *role, DType dt, const Shape *s, const Val *data, const Val *file);
 /* stem, or stem_1, stem_2, … : one that no buffer has yet; name_take is false when it is taken */
@@ -97,9 +104,6 @@ UOp *t_cast(UOp *x, DType dt);               /* x itself when it has that dtype 
 UOp *t_num(DType dt, double v);              /* scalar CONST */
 UOp *t_size(DType dt, UOp *size);            /* a size as a scalar value, symbolic ones too */
 UOp *t_expand_to(UOp *x, const Shape *s);    /* broadcasts by RESHAPE and EXPAND; dies when it does not fit */
-/* Set while a model is read whose sizes may be equal without being the same expression: then such sizes of a broadcast
- * count as equal, and run checks it. */
-extern bool t_sizes_agree;
 /* elementwise with broadcasting and promotion; a scalar CONST stays a scalar */
 UOp *t_op1(Op op, UOp *x);
 UOp *t_op2(Op op, UOp *a, UOp *b);
@@ -179,7 +183,6 @@ UOp *size_value(UOp *size);                  /* size_tensor, with the counts the
 size_t data_sizes(UOp *const **var, UOp *const **count);     /* all of the document, a count before what it shapes */
 /* A size's count is another node now. */
 void data_size_moved(size_t k, UOp *count);
-void data_sizes_reset(void);
 /* Pass: buffers of their most instead of sizes that are data; what lies beyond is left out of folds, sorts and
  * indices. meta.counts and meta.trims tell run what to cut from the outputs (common/README.md). */
 Graph *bound_sizes(Graph *g);

@@ -16,8 +16,8 @@
 
 enum { SECONDS = 60, MOST_SECONDS = 1000000, SIGNAL_STACK = 1 << 16, MAX_LINE = 4096 };
 
-static const char *source;              /* as messages name the program */
-static volatile sig_atomic_t tracing;
+static ARENA const char *source;        /* as messages name the program */
+static ARENA volatile sig_atomic_t tracing;
 
 /* ---- a line of the source, below a message */
 
@@ -177,7 +177,7 @@ Graph *read_compiled(const char *file)
 	process.where = source = file;
 	buffers_reset();
 	program_start();
-	float_dtype = DT_F64;
+	reading.wide = true;
 	int saved = move_output();
 	limit_time();
 	guard();
