@@ -1,0 +1,129 @@
+/* The one walker: sources before users, by an explicit stack. No recursion, linear in nodes. */
+#include "graph/graph.h"
+#include <stdlib.h>
+
+/* Marks by node id: the walk that a node was last seen in. */
+static ARENA TABLE(uint32_t) mark;
+
+void table_grow(void **at, size_t *cap, size_t size)
+{
+	size_t n = node_limit();
+	if (n <= *cap)
+		return;
+	n += n / 2 + 1024;
+	*at = owned_grow(at, *at, *cap * size, n * size);
+	memset((char *)*at + *cap * size, 0, (n - *cap) * size);
+	*cap = n;
+}
+
+uint32_t table_next(void *at, size_t bytes, uint32_t round)
+{
+	if (round != UINT32_MAX)
+		return round + 1;
+	memset(at, 0, bytes);
+	return 1;
+}
+
+/* Back to order of ids where they are dense: a document keeps the order in which it came. */
+static void order_by_id(UOp **at, size_t n)
+{
+	static ARENA struct { UOp **at; size_t cap; } slot;
+	uint32_t lo = UINT32_MAX, hi = 0;
+	bool sorted = true;
+	for (size_t i = 0; i < n; i++) {
+		sorted &= !i || at[i]->id > at[i - 1]->id;
+		lo = at[i]->id < lo ? at[i]->id : lo;
+		hi = at[i]->id > hi ? at[i]->id : hi;
+	}
+	size_t span = (size_t)hi - lo + 1;
+	if (sorted || span > 8 * n)
+		return;
+	if (span > slot.cap) {
+		arena_release(slot.at);
+		slot.at = arena_block(span * sizeof *slot.at);
+		slot.cap = span;
+	}
+	for (size_t i = 0; i < n; i++)
+		slot.at[at[i]->id - lo] = at[i];
+	for (size_t i = 0, k = 0; i < span; i++)
+		if (slot.at[i]) {
+			at[k++] = slot.at[i];
+			slot.at[i] = NULL;
+		}
+}
+
+typedef struct { UOp *u; uint32_t next; } Frame;
+static ARENA VEC(Frame) stack;
+static ARENA VEC(UOp *) found;
+
+/* Depth first, a node after its sources. */
+static void visit(UOp *root)
+{
+	if (mark.at[root->id] == mark.round)
+		return;
+	mark.at[root->id] = mark.round;
+	vec_push(&stack, ((Frame){root, 0}));
+	while (stack.n) {
+		Frame *f = &stack.at[stack.n - 1];
+		if (f->next == f->u->nsrc) {
+			vec_push(&found, f->u);
+			stack.n--;
+			continue;
+		}
+		UOp *s = f->u->src[f->next++];
+		if (mark.at[s->id] != mark.round) {
+			mark.at[s->id] = mark.round;
+			vec_push(&stack, ((Frame){s, 0}));
+		}
+	}
+}
+
+static void find(size_t nroots, UOp *const *roots)
+{
+	table_round(&mark);
+	found.n = 0;
+	for (size_t i = 0; i < nroots; i++)
+		visit(roots[i]);
+	order_by_id(found.at, found.n);
+}
+
+Nodes walk_many(size_t nroots, UOp *const *roots)
+{
+	find(nroots, roots);
+	Nodes r = {arena_alloc(found.n * sizeof *r.at), found.n};
+	if (found.n)
+		memcpy(r.at, found.at, found.n * sizeof *r.at);
+	return r;
+}
+
+Nodes walk(UOp *root) { return walk_many(1, &root); }
+
+Nodes walk_brief(UOp *root)
+{
+	find(1, &root);
+	return (Nodes){found.at, found.n};
+}
+
+UOp *walk_replace(UOp *root, UOp *(*fn)(UOp *u, void *ctx), void *ctx)
+{
+	Map to = {0};
+	Nodes all = walk(root);
+	VEC(UOp *) src = {0};
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		bool changed = false;
+		src.n = 0;
+		for (uint32_t s = 0; to.n && s < u->nsrc; s++) {
+			UOp *v = map_get(&to, PKEY(u->src[s]));
+			changed |= v != NULL;
+			vec_push(&src, v ? v : u->src[s]);
+		}
+		UOp *v = fn(changed ? node_with(u, src.at) : u, ctx);
+		if (v != u)
+			map_put(&to, PKEY(u), v);
+	}
+	UOp *r = map_get(&to, PKEY(root));
+	vec_free(&src);
+	map_free(&to);
+	return r ? r : root;
+}

@@ -1,0 +1,268 @@
+/* Threads that share the items of a launch. They are started once and wait for the next launch
+ * spinning, for a while, then asleep.
+ *
+ *     caller    ranges for all | post → | items 0 1 2 … then others' | wait or take back |
+ *     worker      spinning       POSTED   TAKEN: items 7 8 9 …         IDLE, spinning
+ *
+ * Each thread has a range of items of its own, the same part of each launch, so that what one
+ * kernel wrote is in the cache of the core that reads it in the next; it takes them chunk by chunk,
+ * and when they are done it helps with the others' ranges. A post that its worker has not yet taken
+ * when all items are done is taken back: nobody waits for a thread that sleeps or has no processor.
+ * Which thread runs an item never changes what the item writes.
+ *
+ * Workers stay on one processor each and the caller on its own, because a worker that is woken on
+ * the processor of a caller that spins does not run. */
+#include "host/host.h"
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* SPIN pauses are 0.2 to 1 ms, more than lies between two launches of a call. */
+enum { SPIN = 20000, LINE = 128, STACK = 64 << 20 };
+/* Nanoseconds: what the least share of a thread takes; what a chunk takes at least; what must be
+ * ahead before a thread that sleeps is woken for it. */
+enum { LEAST_SHARE = 2000, LEAST_CHUNK = 1000, WORTH_WAKING = 100000, CHUNKS = 32 };
+/* AWAITED is TAKEN while the caller sleeps. */
+enum { IDLE, ASLEEP, POSTED, TAKEN, AWAITED, QUIT };
+
+typedef struct { _Alignas(LINE) atomic_int state; pthread_t thread; } Worker;
+typedef struct { _Alignas(LINE) atomic_llong next; long long end; } Range;
+
+static struct {
+	Worker worker[MOST_THREADS];    /* [0] is the caller's, and not used */
+	Range range[MOST_THREADS];
+	int threads;                    /* the caller counted; 0 before the start */
+	int spin;
+	cpu_set_t allowed;              /* where the caller may run without a pool */
+	struct { Items call; void *const *buf; const int64_t *vars; int64_t chunk; int n; } job;
+} pool;
+
+static inline void pause_once(void)
+{
+#if defined __x86_64__ || defined __i386__
+	__builtin_ia32_pause();
+#elif defined __aarch64__
+	__asm__ volatile("yield");
+#endif
+}
+
+static void futex_wait(atomic_int *word, int value)
+{
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+static void futex_wake(atomic_int *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static bool change(atomic_int *state, int from, int to)
+{
+	return atomic_compare_exchange_strong(state, &from, to);
+}
+
+/* ---- items */
+
+/* All items that no thread has taken, those of thread `me` first. */
+static void run_items(int me)
+{
+	for (int k = 0; k < pool.job.n; k++) {
+		Range *r = &pool.range[(me + k) % pool.job.n];
+		while (atomic_load_explicit(&r->next, memory_order_relaxed) < r->end) {
+			int64_t from = atomic_fetch_add_explicit(&r->next, pool.job.chunk, memory_order_relaxed);
+			int64_t to = from + pool.job.chunk < r->end ? from + pool.job.chunk : r->end;
+			if (from < to)
+				pool.job.call(pool.job.buf, pool.job.vars, from, to);
+		}
+	}
+}
+
+/* ---- workers */
+
+/* Waits until there is something to do: POSTED or QUIT. */
+static int worker_wait(Worker *w)
+{
+	for (;;) {
+		for (int i = 0; i < pool.spin; i++) {
+			int state = atomic_load(&w->state);
+			if (state == POSTED || state == QUIT)
+				return state;
+			pause_once();
+		}
+		if (change(&w->state, IDLE, ASLEEP))
+			while (atomic_load(&w->state) == ASLEEP)
+				futex_wait(&w->state, ASLEEP);
+	}
+}
+
+static void *worker_main(void *arg)
+{
+	Worker *w = arg;
+
+	while (worker_wait(w) != QUIT) {
+		if (!change(&w->state, POSTED, TAKEN))
+			continue;
+		run_items((int)(w - pool.worker));
+		if (atomic_exchange(&w->state, IDLE) == AWAITED)
+			futex_wake(&w->state);
+	}
+	return NULL;
+}
+
+/* The launch is there for the worker; one that sleeps is woken when that is wanted. */
+static void worker_post(Worker *w, bool wake)
+{
+	if (!wake)
+		change(&w->state, IDLE, POSTED);
+	else if (atomic_exchange(&w->state, POSTED) == ASLEEP)
+		futex_wake(&w->state);
+}
+
+/* Until the worker has nothing of this launch any more. */
+static void worker_finish(Worker *w)
+{
+	if (change(&w->state, POSTED, IDLE))
+		return;
+	for (int i = 0; i < SPIN; i++) {
+		if (atomic_load(&w->state) != TAKEN)
+			return;
+		pause_once();
+	}
+	if (change(&w->state, TAKEN, AWAITED))
+		while (atomic_load(&w->state) == AWAITED)
+			futex_wait(&w->state, AWAITED);
+}
+
+/* ---- launches */
+
+Split pool_split(int64_t items, int64_t work, int most)
+{
+	Split s = {.threads = 1, .chunk = items};
+	int64_t n, chunk;
+
+	work = work < 1 ? 1 : work;
+	if (!mul_ok(items, work, &s.work))
+		s.work = INT64_MAX / 2;
+	n = s.work / LEAST_SHARE;
+	n = n > items ? items : n;
+	n = n > most ? most : n;
+	if (n < 2)
+		return s;
+	s.threads = (int)n;
+	chunk = items / (n * CHUNKS);
+	if (work < LEAST_CHUNK && chunk < (LEAST_CHUNK + work - 1) / work)
+		chunk = (LEAST_CHUNK + work - 1) / work;
+	s.chunk = chunk < 1 ? 1 : chunk;
+	return s;
+}
+
+bool pool_worth_waking(int64_t work) { return work >= WORTH_WAKING; }
+
+static bool any_awake(int n)
+{
+	for (int i = 1; i < n; i++)
+		if (atomic_load_explicit(&pool.worker[i].state, memory_order_relaxed) == IDLE)
+			return true;
+	return false;
+}
+
+void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, const Split *s)
+{
+	int n = s->threads < pool.threads ? s->threads : pool.threads;
+
+	if (n < 2 || (!s->wake && !any_awake(n))) {
+		call(buf, vars, 0, items);
+		return;
+	}
+	pool.job.call = call;
+	pool.job.buf = buf;
+	pool.job.vars = vars;
+	pool.job.chunk = s->chunk;
+	pool.job.n = n;
+	for (int i = 0; i < n; i++) {
+		pool.range[i].end = items / n * (i + 1) + items % n * (i + 1) / n;
+		atomic_store_explicit(&pool.range[i].next, items / n * i + items % n * i / n,
+			memory_order_relaxed);
+	}
+	for (int i = 1; i < n; i++)
+		worker_post(&pool.worker[i], s->wake);
+	run_items(0);
+	for (int i = 1; i < n; i++)
+		worker_finish(&pool.worker[i]);
+}
+
+/* ---- start and end */
+
+/* The k-th processor after the one the caller is on, of those it may use. */
+static int processor(int here, int k)
+{
+	int at = here;
+
+	while (k > 0)
+		if (CPU_ISSET(at = (at + 1) % CPU_SETSIZE, &pool.allowed))
+			k--;
+	return at;
+}
+
+static bool worker_start(int i, int on)
+{
+	pthread_attr_t attr;
+	cpu_set_t one;
+	int err;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK);
+	CPU_ZERO(&one);
+	if (on >= 0) {
+		CPU_SET(on, &one);
+		pthread_attr_setaffinity_np(&attr, sizeof one, &one);
+	}
+	atomic_store(&pool.worker[i].state, IDLE);
+	err = pthread_create(&pool.worker[i].thread, &attr, worker_main, &pool.worker[i]);
+	pthread_attr_destroy(&attr);
+	return !err;
+}
+
+/* Signals are the caller's: workers start with all of them blocked. A worker that cannot be started
+ * is done without. */
+void pool_start(int n)
+{
+	sigset_t all, old;
+	cpu_set_t one;
+	int here = sched_getcpu();
+	bool pin = !sched_getaffinity(0, sizeof pool.allowed, &pool.allowed) && here >= 0 &&
+		CPU_ISSET(here, &pool.allowed) && CPU_COUNT(&pool.allowed) >= n;
+
+	n = n > MOST_THREADS ? MOST_THREADS : n;
+	pool.spin = n <= cores() ? SPIN : 1;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	for (pool.threads = 1; pool.threads < n; pool.threads++)
+		if (!worker_start(pool.threads, pin ? processor(here, pool.threads) : -1))
+			break;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (pin && pool.threads > 1) {
+		CPU_ZERO(&one);
+		CPU_SET(here, &one);
+		sched_setaffinity(0, sizeof one, &one);
+	}
+}
+
+void pool_stop(void)
+{
+	if (pool.threads < 2)
+		return;
+	for (int i = 1; i < pool.threads; i++)
+		if (atomic_exchange(&pool.worker[i].state, QUIT) == ASLEEP)
+			futex_wake(&pool.worker[i].state);
+	for (int i = 1; i < pool.threads; i++)
+		pthread_join(pool.worker[i].thread, NULL);
+	pool.threads = 1;
+	if (CPU_COUNT(&pool.allowed))
+		sched_setaffinity(0, sizeof pool.allowed, &pool.allowed);
+}
