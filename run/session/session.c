@@ -421,7 +421,7 @@ void session_close(Session *s)
 {
 	pool_stop();
 	if (s->g->level > LV_GRAPH) {
-		if (opt_verbose)
+		if (process.verbose)
 			memory_report(s->g, &s->b);
 		prepared_release(s->prepared, &s->b);
 		buffers_release(&s->b);
