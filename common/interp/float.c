@@ -1,5 +1,5 @@
-/* Elementwise ops on floats. f16 and bf16 are computed in f32 and rounded once; NEG and the comparisons
- * lose nothing on the way, and a NaN stays one.
+/* Elementwise ops on floats. f16 and bf16 are computed in f32 and rounded once; NEG and the
+ * comparisons are exact, and a NaN stays a NaN.
  *
  *     MUL  f16  0x3c01 * 0x3c01   1.0009765625² = 1.00195407…, kept as 0x3c02
  */
@@ -33,7 +33,7 @@ float f16_value(uint16_t bits)
 	return sign ? -f : f;
 }
 
-/* x to a 16-bit float with that many bits of mantissa: nearest, ties to even */
+/* Rounds x to a 16-bit float with mbits bits of mantissa: to nearest, ties to even. */
 static uint16_t narrow(double x, int mbits, int bias)
 {
 	const uint16_t inf = (uint16_t)(0x7fff >> mbits << mbits);
@@ -58,7 +58,7 @@ static uint16_t narrow(double x, int mbits, int bias)
 	rest = m & ((1ULL << shift) - 1);
 	half = 1ULL << (shift - 1);
 	q += rest > half || (rest == half && (q & 1));
-	/* the leading one of q adds 1 to the exponent, and so does a carry */
+	/* the leading 1 of q adds 1 to the exponent, and so does a carry */
 	return sign | (uint16_t)((e < 1 ? 0 : (uint64_t)(e - 1) << mbits) + q);
 }
 
@@ -73,7 +73,8 @@ uint16_t bf16_bits(double x)
 }
 
 #define ID(x) (x)
-/* The loop of one op: C stored, V computed, GET and PUT between them, R the result's stored type. */
+/* The loop of one op. C is the stored type, V the type of the arithmetic, GET and PUT convert
+ * between them, and R is the result's stored type. */
 #define LOOP(OP, D, C, V, GET, R, PUT, EXPR) \
 	static void OP##_##D(size_t n, void *out, const void *const *in, const int *step) \
 	{ \
@@ -87,7 +88,7 @@ uint16_t bf16_bits(double x)
 			o[i] = PUT(EXPR); \
 		} \
 	}
-/* an op on each float dtype: the expression in f32, in f64 */
+/* An op on each float dtype: the expression in f32 and in f64. */
 #define FLOATS(OP, E32, E64) \
 	LOOP(OP, F16, uint16_t, float, f16_value, uint16_t, f16_bits, E32) \
 	LOOP(OP, BF16, uint16_t, float, bf16_value, uint16_t, bf16_bits, E32) \
