@@ -321,12 +321,12 @@ armed() {
 		[[ $errors == *"$2" ]] || { echo "$errors"; return 1; }
 	}
 	broken 's/slot: 1/slot: 2/' "source 0 is not the PARAM of slot 1"
-	broken 's/CALL %\([0-9]*\) %\([0-9]*\) %\([0-9]*\)/CALL %\1 %\2/' "the number of buffers is not that of the kernel's sources and one"
+	broken 's/CALL %\([0-9]*\) %\([0-9]*\) %\([0-9]*\)/CALL %\1 %\2/' "the number of buffers is not one more than the kernel's sources"
 	broken 's/PARAM f32/PARAM f64/' "the dtype of buffer 1 is not the kernel's"
 	local custom
 	custom=$(sed -n 's/^%\([0-9]*\) = CUSTOM.*/\1/p' s.txt)
-	broken "s/SINK %[0-9]*/SINK %$custom/" "a CUSTOM stands where only a CALL may name it"
-	broken 's/name: "custom"/name: "a-b"/' "the name is not an identifier of C"
+	broken "s/SINK %[0-9]*/SINK %$custom/" "a CUSTOM is used by a node that is not a CALL"
+	broken 's/name: "custom"/name: "a-b"/' "the name is not a C identifier"
 	# a buffer smaller than what the kernel takes is found when the sizes are known
 	sed 's/PARAM f32 {slot: 1, shape: \[3\]}/PARAM f32 {slot: 1, shape: [30]}/' s.txt | tool show $allow -p > small.mp
 	fails 4 tool run $allow small.mp x=zeros
@@ -420,7 +420,7 @@ armed() {
 	errs 4 'custom(x, clang="x", dtype="f33")' "'f33' is no dtype"
 	errs 4 'custom(x, clang="x", vars=[3])' 'only size variables have a name'
 	errs 4 'custom(x, clang="x", shape=["a"])' 'expected sizes'
-	errs 4 'custom(x, clang="x", name="a b")' 'not an identifier of C'
+	errs 4 'custom(x, clang="x", name="a b")' 'not a C identifier'
 	errs 4 'custom("x", clang="x")' 'expected a tensor'
 	errs 1 'custom(x, clang=text("none.c"))' 'cannot open'
 	errs 4 'text()' 'text takes a file name'
