@@ -41,35 +41,50 @@ static bool sources_match(const Ex *e, UOp *u, UOp **env)
 	return true;
 }
 
-static bool ex_match(const Ex *e, UOp *u, UOp **env)
+static bool op_match(const Ex *e, UOp *u, UOp **env)
+{
+	UOp *saved[MAX_VARS];
+	if (e->op != u->op)
+		return false;
+	memcpy(saved, env, sizeof saved);
+	if (sources_match(e, u, env))
+		return true;
+	memcpy(env, saved, sizeof saved);
+	if (!commutes(u->op) || e->nsrc != 2)
+		return false;
+	if (ex_match(e->src[0], u->src[1], env) && ex_match(e->src[1], u->src[0], env))
+		return true;
+	memcpy(env, saved, sizeof saved);
+	return false;
+}
+
+static bool form_matches(const Ex *e, UOp *u, UOp **env)
 {
 	switch (e->kind) {
-	case EX_ANY:
+	case EX_ANY: case EX_VAR: return true;
+	case EX_LITERAL: return literal_matches(e->literal, u);
+	case EX_OP: return op_match(e, u, env);
+	default: return false;
+	}
+}
+
+static bool ex_match(const Ex *e, UOp *u, UOp **env)
+{
+	if (!form_matches(e, u, env))
+		return false;
+	if (e->var == NONE)
 		return true;
-	case EX_VAR:
-		if (!env[e->var])
-			env[e->var] = u;
-		return env[e->var] == u;
-	case EX_LITERAL:
-		return literal_matches(e->literal, u);
-	case EX_OP: {
-		UOp *saved[MAX_VARS];
-		if (e->op != u->op)
-			return false;
-		memcpy(saved, env, sizeof saved);
-		if (sources_match(e, u, env))
-			return true;
-		memcpy(env, saved, sizeof saved);
-		if (!commutes(u->op) || e->nsrc != 2)
-			return false;
-		if (ex_match(e->src[0], u->src[1], env) && ex_match(e->src[1], u->src[0], env))
-			return true;
-		memcpy(env, saved, sizeof saved);
-		return false;
-	}
-	default:
-		return false;
-	}
+	if (!env[e->var])
+		env[e->var] = u;
+	return env[e->var] == u;
+}
+
+static bool cond_holds(const Cond *c, UOp *self, UOp *const *env)
+{
+	UOp *arg[MAX_COND_ARGS];
+	for (int i = 0; i < c->row->nargs; i++)
+		arg[i] = c->arg[i] == SELF ? self : env[c->arg[i]];
+	return c->row->fn(arg) != c->negate;
 }
 
 bool rule_match(const Rule *r, UOp *u, UOp **env)
@@ -78,7 +93,7 @@ bool rule_match(const Rule *r, UOp *u, UOp **env)
 	if (!ex_match(r->from, u, env))
 		return false;
 	for (int i = 0; i < r->nconds; i++)
-		if (r->cond[i].fn(env[r->cond[i].var]) == r->cond[i].negate)
+		if (!cond_holds(&r->cond[i], u, env))
 			return false;
 	return true;
 }

@@ -70,7 +70,7 @@ static UOp *build(Rewriter *w, const Ex *e, UOp *self, UOp **env, DType dt)
 	case EX_LITERAL: return literal(e->literal, dt);
 	case EX_FUNCTION: {
 		UOp *r = e->call ? called(w, e, self, env, dt) : e->fn(self);
-		return r && r != self ? normal(w, r) : r;
+		return r != self ? normal(w, r) : r;
 	}
 	default: return build_op(w, e, self, env, dt);
 	}
@@ -89,11 +89,11 @@ static UOp *step(Rewriter *w, UOp *u)
 		const Rule *r = &w->rules->at[w->rules->by_op[u->op].at[k]];
 		if (!rule_match(r, u, env))
 			continue;
-		UOp *v = build(w, r->to, u, env, u->dtype);
-		if (!v || v == u)
+		UOp *v = reshaped(build(w, r->to, u, env, u->dtype), u);
+		if (v == u)     /* it is what the rule makes already */
 			continue;
 		w->applied++;
-		return reshaped(v, u);
+		return v;
 	}
 	return NULL;
 }

@@ -1,11 +1,12 @@
 /* Text of a .rules file → rules.
  *
- *     x * 0 -> 0   if exact(x)        pattern -> replacement [if condition(var), …]
+ *     x * 0 -> 0   if exact(x)        pattern -> replacement [if [!]condition(var, …), …]
  *
  * A lower-case name is a variable: it matches any node, the same node wherever it stands again. OP(…) and infix spellings
- * match that op (either order where it commutes), a number matches a constant of that value and sign, ANY any node. On the
+ * match that op (either order where it commutes; y=OP(…) binds y to it), a number matches a constant of that value and sign, ANY any node. On the
  * right stand the same things, `self` (the node that matched), and function(self), a C function of rule_functions.c that
- * returns the replacement or declines. An op on the right takes its arg from self.
+ * returns the replacement. An op on the right takes its arg from self. A condition is a predicate of rule_functions.c on
+ * variables and self: what decides whether a rule applies stands in its text.
  *
  *     EXP2(x): g -> g * self * ln2    op of variables: g -> the part of each source, `none` for a source without
  *     REDUCE: reduce                  op: the name of a pair of functions of C
@@ -59,6 +60,7 @@ static Ex *ex_new(ExKind kind)
 {
 	Ex *e = xcalloc(1, sizeof *e);
 	e->kind = kind;
+	e->var = NONE;
 	return e;
 }
 
@@ -73,6 +75,7 @@ static const char *word(Parser *p)
 }
 
 static Ex *expression(Parser *p, int level);
+static Ex *atom(Parser *p);
 
 static Ex *number(Parser *p, bool negative)
 {
@@ -168,8 +171,12 @@ static Ex *name(Parser *p)
 		return constant(val_float(M_LN2));
 	if (!islower((unsigned char)*w))
 		bad(p, "a variable is lower case, an op has its sources in ( )");
-	Ex *e = ex_new(EX_VAR);
-	e->var = variable(p, w);
+	int var = variable(p, w);
+	bool binds = !p->right && !peek(p, "==") && eat(p, "=");
+	Ex *e = binds ? atom(p) : ex_new(EX_VAR);
+	if (binds && e->var != NONE)
+		bad(p, "a name is bound to an op");
+	e->var = var;
 	return e;
 }
 
@@ -246,19 +253,30 @@ static Ex *expression(Parser *p, int level)
 	return left;
 }
 
+static int condition_arg(Parser *p)
+{
+	skip(p);
+	const char *w = word(p);
+	return strcmp(w, "self") ? variable(p, w) : SELF;
+}
+
 static void condition(Parser *p)
 {
 	Rule *r = p->rule;
 	Cond c = {.negate = eat(p, "!")};
 	skip(p);
-	const char *w = word(p);
-	c.fn = rule_condition(w);
-	if (!c.fn || !eat(p, "("))
+	c.row = rule_condition(word(p));
+	if (!c.row || !eat(p, "("))
 		bad(p, "no such condition");
-	skip(p);
-	c.var = variable(p, word(p));
-	if (!eat(p, ")") || r->nconds == MAX_CONDS)
-		bad(p, "expected one variable in ( )");
+	for (int i = 0; i < c.row->nargs; i++) {
+		if (i && !eat(p, ","))
+			bad(p, "the condition takes more variables");
+		c.arg[i] = condition_arg(p);
+	}
+	if (!eat(p, ")"))
+		bad(p, "expected )");
+	if (r->nconds == MAX_CONDS)
+		bad(p, "too many conditions");
 	r->cond[r->nconds++] = c;
 }
 

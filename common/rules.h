@@ -3,7 +3,7 @@
 #define RULES_H
 #include "uop.h"
 
-enum { MAX_VARS = 16, MAX_CONDS = 4, MAX_PARTS = 8 };
+enum { MAX_VARS = 16, MAX_CONDS = 4, MAX_COND_ARGS = 2, MAX_PARTS = 8, SELF = -1, NONE = -1 };
 
 /* A pattern or a replacement: a variable, a literal, an op, or (replacement) a function of C
  * called on self. */
@@ -13,7 +13,7 @@ typedef UOp *RuleFn(UOp *self);
 typedef UOp *RuleCall(UOp *const *arg);
 struct Ex {
 	ExKind kind;
-	int var;
+	int var;        /* the variable that it is, or that a part of a pattern is bound to; NONE */
 	const Val *literal;
 	Op op;
 	int nsrc;
@@ -22,8 +22,10 @@ struct Ex {
 	RuleCall *call;
 };
 
-typedef bool CondFn(const UOp *u);
-typedef struct { CondFn *fn; int var; bool negate; } Cond;
+/* A condition: a predicate of rule_functions.c on variables (by number) and SELF. */
+typedef bool CondFn(UOp *const *arg);
+typedef struct { const char *name; int nargs; CondFn *fn; } CondRow;
+typedef struct { const CondRow *row; int arg[MAX_COND_ARGS]; bool negate; } Cond;
 typedef struct { Ex *from,
 	*to; int nvars; const char *var[MAX_VARS]; Cond cond[MAX_CONDS]; int nconds; int line;
 	/* a derivative: the part of each source (NULL: none) with g for variable number g, or
@@ -46,5 +48,5 @@ typedef struct { const char *name; RuleCall *fn; } RuleCallRow;
 Rules *rules_derivatives(const char *name, const RuleCallRow *calls);
 /* a lone pattern, for `match` */
 RuleFn *rule_function(const char *name);
-CondFn *rule_condition(const char *name);
+const CondRow *rule_condition(const char *name);
 #endif
