@@ -37,14 +37,13 @@ static UOp *step(Rewriter *w, const Builder *b, UOp *u)
 	Bound env[MAX_VARS];
 	for (size_t k = 0; k < w->rules->by_op[u->op].n; k++) {
 		const Rule *r = &w->rules->at[w->rules->by_op[u->op].at[k]];
-		if ((r->when && !r->when(u)) || !rule_match(r, u, env))
+		if (!rule_match(r, u, env))
 			continue;
 		const char *where = die_where;
 		die_where = r->where;
-		UOp *v = rule_build(b, r->to[0], u, env);
-		v = v && v != u ? reshaped(v, u) : NULL;
+		UOp *v = reshaped(rule_build(b, r->to[0], u, env), u);
 		die_where = where;
-		if (!v)
+		if (v == u)     /* it is what the rule makes already */
 			continue;
 		w->applied++;
 		w->where = r->where;

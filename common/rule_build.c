@@ -22,40 +22,39 @@ static UOp *literal(const Val *v, DType dt)
 
 static UOp *settled(const Scope *s, UOp *u)
 {
-	return u && s->b ? s->b->settle(u, s->b->ctx) : u;
+	return s->b ? s->b->settle(u, s->b->ctx) : u;
 }
 
 /* ---- operands: what stands between ( and ), each a node or a literal that has no dtype yet */
 
-static bool operands(const Scope *s, int n, Ex *const *src, Bound *in, int *count);
+static int operands(const Scope *s, int n, Ex *const *src, Bound *in);
 
 /* The values of a definition, its parameters being what stands there. */
-static bool defined(const Scope *s, const Ex *e, Bound *in, int *count)
+static int defined(const Scope *s, const Ex *e, Bound *in)
 {
 	Bound env[MAX_VARS];
 	Scope inner = {s->b, s->self, env, s->alone};
-	int n = 0;
 	memset(env, 0, sizeof env);
-	return operands(s, e->nsrc, e->src, env, &n) &&
-		operands(&inner, e->defined->nvalues, e->defined->value, in, count);
+	operands(s, e->nsrc, e->src, env);
+	return operands(&inner, e->defined->nvalues, e->defined->value, in);
 }
 
-static bool operands(const Scope *s, int n, Ex *const *src, Bound *in, int *count)
+/* How many they are. */
+static int operands(const Scope *s, int n, Ex *const *src, Bound *in)
 {
+	int count = 0;
 	for (int i = 0; i < n; i++) {
 		const Ex *e = src[i];
-		if (e->kind == EX_DEFINED) {
-			if (!defined(s, e, in, count))
-				return false;
-		} else if (e->kind == EX_LITERAL) {
-			in[(*count)++].value = &e->literal;
-		} else if (e->kind == EX_VAR) {
-			in[(*count)++] = s->env[e->var];
-		} else if (!(in[(*count)++].node = build(s, e))) {
-			return false;
-		}
+		if (e->kind == EX_DEFINED)
+			count += defined(s, e, &in[count]);
+		else if (e->kind == EX_LITERAL)
+			in[count++] = (Bound){.value = &e->literal};
+		else if (e->kind == EX_VAR)
+			in[count++] = s->env[e->var];
+		else
+			in[count++] = (Bound){build(s, e)};
 	}
-	return true;
+	return count;
 }
 
 /* ---- ops */
@@ -82,16 +81,14 @@ static DType result_dtype(const Scope *s, const Ex *e, DType said, DType of)
 
 static UOp *build_op(const Scope *s, const Ex *e)
 {
-	Bound in[MAX_VARS] = {0};
+	Bound in[MAX_VARS];
 	UOp *src[MAX_VARS];
 	DType said = said_dtype(s, e);
 	Scope inner = *s;
-	int n = 0;
 	if (said != DT_NONE && op_info[e->op].cls != CLASS_CASTING)
 		inner.alone = said;
 	DType of = inner.alone;
-	if (!operands(&inner, e->nsrc, e->src, in, &n))
-		return NULL;
+	int n = operands(&inner, e->nsrc, e->src, in);
 	bool choice = e->op == OP_WHERE;
 	for (int i = choice; i < n; i++)
 		of = in[i].node ? in[i].node->dtype : of;
@@ -101,27 +98,22 @@ static UOp *build_op(const Scope *s, const Ex *e)
 	return settled(s, node_new(e->op, result_dtype(s, e, said, of), n, src, arg));
 }
 
-static UOp *called(const Scope *s, RuleFn *fn, const Bound *in)
+static UOp *called(const Scope *s, const Ex *e)
 {
-	UOp *r = fn(in->node ? in->node : literal(in->value, s->alone));
+	UOp *r = e->fn(build(s, e->src[0]));
 	return r == s->self ? r : settled(s, r);
 }
 
 /* An expression of one value; a literal alone has self's dtype. */
 static UOp *build(const Scope *s, const Ex *e)
 {
-	Bound in[MAX_VARS] = {0};
-	int n = 0;
+	Bound in[MAX_PARTS];
 	switch (e->kind) {
 	case EX_SELF: return s->self;
 	case EX_OP: return build_op(s, e);
-	case EX_FUNCTION:
-		if (!e->fn || !operands(s, e->nsrc, e->src, in, &n))
-			return NULL;
-		return called(s, e->fn, in);
+	case EX_FUNCTION: return called(s, e);
 	default:
-		if (!operands(s, 1, (Ex *[]){(Ex *)e}, in, &n))
-			return NULL;
+		operands(s, 1, (Ex *[]){(Ex *)e}, in);
 		return in->node ? in->node : literal(in->value, s->alone);
 	}
 }

@@ -4,13 +4,19 @@
 #include "rules.h"
 
 typedef struct {
-	const char *at, *end, *line, *file;
+	const char *file;
+	Rules *rules;
+	const RuleNames *names;
+	const CondRow *when;    /* of the section */
+	bool left_out;          /* its rules are */
+
+	/* the line */
+	const char *at, *end, *line;
 	int number, depth;
 	int size;               /* expressions so far, and those of definitions */
-	Rules *rules;
 	Rule *rule;             /* whose variables are in scope */
 	bool right;             /* only variables that are there already */
-	const RuleNames *names;
+	bool unknown;           /* it speaks of what this program has not */
 } Parser;
 
 /* Patterns within patterns, args within args. */

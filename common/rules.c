@@ -1,7 +1,7 @@
 /* Text of a .rules file → rules, a line each. The grammar, with an example of each form, is in
  * README.md; args, what stands in [ ], are read by rule_args.c.
  *
- *     x * 0 -> 0   if exact(x)             a rewriting: what the pattern matches, by what
+ *     x * 0 -> 0   if exact(x)             a rewriting: pattern -> what stands for it [if …]
  *     low(x) := CAST:u32(x)                a definition, for the right sides below
  *     when lacks                           the rules below are for nodes of which that holds
  *     EXP2(x): g -> g * self * ln2         a row: what an op is for some stage, given g
@@ -56,8 +56,9 @@ static Ex *ex_new(Parser *p, ExKind kind)
 {
 	Ex *e = xcalloc(1, sizeof *e);
 	e->kind = kind;
+	e->var = NONE;
 	e->dtype = DT_NONE;
-	e->dtype_of = -1;
+	e->dtype_of = NONE;
 	grow(p, 1);
 	return e;
 }
@@ -74,6 +75,7 @@ const char *parse_word(Parser *p)
 }
 
 static Ex *expression(Parser *p, int level);
+static Ex *atom(Parser *p);
 
 static Ex *number(Parser *p, bool negative)
 {
@@ -190,6 +192,14 @@ static RuleFn *function_find(const RuleNames *names, const char *name)
 	return rule_function(name);
 }
 
+/* A rule that speaks of what this program has not is left out, where its reader said so. */
+static void unknown(Parser *p, const char *why)
+{
+	if (!p->names->partial)
+		parse_bad(p, why);
+	p->unknown = true;
+}
+
 /* A definition or a function of C, on the right side. */
 static Ex *call(Parser *p, const char *name)
 {
@@ -197,8 +207,8 @@ static Ex *call(Parser *p, const char *name)
 	Ex *e = ex_new(p, d ? EX_DEFINED : EX_FUNCTION);
 	e->defined = d;
 	e->fn = !d && p->right ? function_find(p->names, name) : NULL;
-	if (!d && !e->fn && !(p->right && p->names->partial))
-		parse_bad(p, "no such op, definition or function");
+	if (!d && !e->fn)
+		unknown(p, "no such op, definition or function");
 	if (d)
 		grow(p, d->size);
 	if (sources(p, e) != (d ? d->nparams : 1))
@@ -235,8 +245,12 @@ static Ex *name(Parser *p)
 			return constant(p, (Val){.kind = VAL_FLOAT, .f = numbers[i].value});
 	if (!islower((unsigned char)*w))
 		parse_bad(p, "a variable is lower case, an op is none of these");
-	Ex *e = ex_new(p, EX_VAR);
-	e->var = parse_variable(p, w, false);
+	int var = parse_variable(p, w, false);
+	bool binds = !p->right && !peek(p, "==") && parse_eat(p, "=");
+	Ex *e = binds ? atom(p) : ex_new(p, EX_VAR);
+	if (binds && e->var != NONE)
+		parse_bad(p, "a name is bound to an op");
+	e->var = var;
 	return e;
 }
 
@@ -315,25 +329,36 @@ static Ex *expression(Parser *p, int level)
 
 /* ---- lines */
 
-static CondFn *condition_find(const RuleNames *names, const char *name)
+static const CondRow *condition_find(const RuleNames *names, const char *name)
 {
-	for (const RuleCondition *c = names->conditions; c && c->name; c++)
+	for (const CondRow *c = names->conditions; c && c->name; c++)
 		if (!strcmp(c->name, name))
-			return c->fn;
+			return c;
 	return rule_condition(name);
+}
+
+static int condition_arg(Parser *p)
+{
+	const char *w = parse_word(p);
+	return strcmp(w, "self") ? parse_variable(p, w, false) : SELF;
 }
 
 static void condition(Parser *p)
 {
 	Rule *r = p->rule;
 	Cond c = {.negate = parse_eat(p, "!")};
-	const char *w = parse_word(p);
-	c.fn = condition_find(p->names, w);
-	if (!c.fn || !parse_eat(p, "("))
+	c.row = condition_find(p->names, parse_word(p));
+	if (!c.row || !parse_eat(p, "("))
 		parse_bad(p, "no such condition");
-	c.var = parse_variable(p, parse_word(p), false);
-	if (!parse_eat(p, ")") || r->nconds == MAX_CONDS)
-		parse_bad(p, "expected one variable in ( )");
+	for (int i = 0; i < c.row->nargs; i++) {
+		if (i && !parse_eat(p, ","))
+			parse_bad(p, "the condition takes more variables");
+		c.arg[i] = condition_arg(p);
+	}
+	if (!parse_eat(p, ")"))
+		parse_bad(p, "expected )");
+	if (r->nconds == MAX_CONDS)
+		parse_bad(p, "too many conditions");
 	r->cond[r->nconds++] = c;
 }
 
@@ -358,22 +383,25 @@ static void rewriting(Parser *p, Rule *r)
 		while (parse_eat(p, ","));
 }
 
-static bool never(const UOp *u) { return false; }
-
-static CondFn *section(Parser *p)
+/* when condition: for the rules that follow */
+static void section(Parser *p)
 {
-	CondFn *when = condition_find(p->names, parse_word(p));
-	if (!when && !p->names->partial)
-		parse_bad(p, "no such condition");
-	return when ? when : never;
+	p->when = condition_find(p->names, parse_word(p));
+	p->left_out = !p->when;
+	if (!p->when)
+		unknown(p, "no such condition");
+	else if (p->when->nargs != 1)
+		parse_bad(p, "a section's condition is of one node");
 }
 
-/* name(a, b) := value, …; the name and the ( are passed over */
-static void definition(Parser *p, const char *name)
+/* name(a, b) := value, … */
+static void definition(Parser *p)
 {
 	Definition *d = xcalloc(1, sizeof *d);
 	Rule *scope = p->rule;
-	d->name = name;
+	d->name = parse_word(p);
+	if (!islower((unsigned char)*d->name) || !parse_eat(p, "("))
+		parse_bad(p, "a definition is name(…) := …");
 	while (!parse_eat(p, ")")) {
 		if (scope->nvars && !parse_eat(p, ","))
 			parse_bad(p, "expected , or )");
@@ -456,49 +484,51 @@ static bool defines(const Parser *p)
 	return memmem(p->at, (stop ? stop : p->end) - p->at, ":=", 2) != NULL;
 }
 
-static void one_line(Parser *p, CondFn **when)
+static void rule_line(Parser *p, Rule *r)
 {
-	Rule r = {.when = *when, .g = -1};
+	char where[512];
+	snprintf(where, sizeof where, "%s:%d", p->file, p->number);
+	r->where = xstrdup(where);
+	if (p->names->rows)
+		row(p, r, parse_word(p));
+	else
+		rewriting(p, r);
+	if (!p->left_out && !p->unknown)
+		rule_add(p->rules, r);
+}
+
+static void one_line(Parser *p)
+{
+	Rule r = {.when = p->when, .g = NONE};
 	p->rule = &r;
-	if (parse_eat(p, "when ")) {
-		*when = section(p);
-	} else if (defines(p)) {
-		const char *w = parse_word(p);
-		if (!islower((unsigned char)*w) || !parse_eat(p, "("))
-			parse_bad(p, "a definition is name(…) := …");
-		definition(p, w);
-	} else {
-		char where[512];
-		snprintf(where, sizeof where, "%s:%d", p->file, p->number);
-		r.where = xstrdup(where);
-		if (p->names->rows)
-			row(p, &r, parse_word(p));
-		else
-			rewriting(p, &r);
-	}
+	p->right = p->unknown = false;
+	p->size = p->depth = 0;
+	if (parse_eat(p, "when "))
+		section(p);
+	else if (defines(p))
+		definition(p);
+	else
+		rule_line(p, &r);
 	if (!blank(p))
 		parse_bad(p, "unexpected text after the rule");
-	if (r.from)
-		rule_add(p->rules, &r);
 }
 
 Rules *rules_add(Rules *before, const char *text, size_t n, const char *file, const RuleNames *names)
 {
 	static const RuleNames none;
-	Rules *r = before ? before : xcalloc(1, sizeof *r);
 	const char *end = text + n;
-	CondFn *when = NULL;
-	int number = 0;
+	Parser p = {.file = file, .names = names ? names : &none,
+		.rules = before ? before : xcalloc(1, sizeof *before)};
 	while (text < end) {
 		const char *stop = memchr(text, '\n', end - text);
-		stop = stop ? stop : end;
-		Parser p = {.at = text, .end = stop, .line = text, .file = file, .number = ++number,
-			.rules = r, .names = names ? names : &none};
+		p.at = p.line = text;
+		p.end = stop ? stop : end;
+		p.number++;
 		if (!blank(&p))
-			one_line(&p, &when);
-		text = stop + (stop < end);
+			one_line(&p);
+		text = p.end + (p.end < end);
 	}
-	return r;
+	return p.rules;
 }
 
 Rules *rules_parse(const char *text, size_t n, const char *file)

@@ -4,17 +4,19 @@
 #define RULES_H
 #include "uop.h"
 
-enum { MAX_VARS = 16, MAX_CONDS = 4, MAX_PARTS = 8 };
+enum { MAX_VARS = 16, MAX_CONDS = 4, MAX_COND_ARGS = 2, MAX_PARTS = 8, SELF = -1, NONE = -1 };
 
 typedef struct Ex Ex;
 typedef struct ArgEx ArgEx;
 typedef struct Definition Definition;
 typedef struct Rule Rule;
 
-/* A function of C that a rule calls on a node: what it gives stands for the call; NULL: the rule
- * does not hold. */
+/* A function of C that a rule calls on a node: what it gives stands for the call, the node itself
+ * where nothing is left to do. */
 typedef UOp *RuleFn(UOp *u);
-typedef bool CondFn(const UOp *u);
+/* A predicate on as many nodes as its row says. */
+typedef bool CondFn(UOp *const *x);
+typedef struct { const char *name; int nargs; CondFn *fn; } CondRow;
 
 /* ---- rules.c: the lines of a file ------------------------------------------------------------ */
 
@@ -22,15 +24,15 @@ typedef bool CondFn(const UOp *u);
 typedef enum { EX_VAR, EX_SELF, EX_LITERAL, EX_OP, EX_ANY, EX_FUNCTION, EX_DEFINED } ExKind;
 struct Ex {
 	ExKind kind;
-	int var;
+	int var;                /* the variable that it is, or that is bound to it; NONE */
 	Val literal;            /* a copy, which lives as long as the rules */
 	Op op;
 	DType dtype;            /* OP:dtype(…); DT_NONE: none is said */
-	int dtype_of;           /* OP:variable(…), else -1 */
+	int dtype_of;           /* OP:variable(…), else NONE */
 	ArgEx *arg;             /* OP[…](…); NULL: none is said */
 	int nsrc;
 	Ex *src[8];
-	RuleFn *fn;             /* NULL: one that the reader of the file has not */
+	RuleFn *fn;
 	const Definition *defined;
 };
 
@@ -43,7 +45,8 @@ struct Definition {
 	Ex *value[MAX_PARTS];
 };
 
-typedef struct { CondFn *fn; int var; bool negate; } Cond;
+/* On variables, by number, and SELF. */
+typedef struct { const CondRow *row; int arg[MAX_COND_ARGS]; bool negate; } Cond;
 /* A line, which is one of
  *
  *     pattern -> to[0] if cond, …
@@ -55,7 +58,7 @@ struct Rule {
 	int nto, g;
 	const char *word;
 	bool (*set)(Op op);     /* of `elementwise: word`: the ops that it is for */
-	CondFn *when;           /* of the section it stands in, or NULL */
+	const CondRow *when;    /* of the section it stands in, or NULL */
 	Cond cond[MAX_CONDS];
 	int nconds, nvars;
 	const char *var[MAX_VARS];
@@ -68,12 +71,11 @@ struct Rules { size_t n; Rule *at; VEC(int) by_op[OP_COUNT]; VEC(const Definitio
 /* What the lines of a file may speak of beside what rule_functions.c has; each list ends with a
  * row of zeros, or is NULL. */
 typedef struct { const char *name; RuleFn *fn; } RuleFunction;
-typedef struct { const char *name; CondFn *fn; } RuleCondition;
 typedef struct {
 	const RuleFunction *functions;
-	const RuleCondition *conditions;
+	const CondRow *conditions;
 	bool rows;              /* lines are `OP…: …`, else rewritings */
-	bool partial;           /* a function that is not known declines, a section never holds */
+	bool partial;           /* rules that speak of what is not known are left out */
 } RuleNames;
 
 /* The rules of before (NULL: none) and then those of a text, which may use its definitions;
@@ -102,7 +104,7 @@ const Val *arg_build(const ArgEx *e, const Bound *env);
 
 /* What is done with each node that is built, its sources being done already; NULL: nothing. */
 typedef struct { UOp *(*settle)(UOp *u, void *ctx); void *ctx; } Builder;
-/* What e stands for when rule_match has bound env at self; NULL where a function declines. */
+/* What e stands for when rule_match has bound env at self. */
 UOp *rule_build(const Builder *b, const Ex *e, UOp *self, const Bound *env);
 
 /* ---- rewrite.c ------------------------------------------------------------------------------- */
@@ -114,5 +116,5 @@ UOp *rewrite_try(UOp *root, const Rules *rules, const UOp **endless);
 /* ---- rule_functions.c ------------------------------------------------------------------------ */
 
 RuleFn *rule_function(const char *name);
-CondFn *rule_condition(const char *name);
+const CondRow *rule_condition(const char *name);
 #endif

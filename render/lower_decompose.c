@@ -17,10 +17,10 @@ static const RuleFunction functions[] = {
 	{"pow_f32", pow_f32}, {"pow_f64", pow_f64}, {0},
 };
 
-static bool lacks(const UOp *u) { return target_lacks(target, u->op); }
-static bool vectors(const UOp *u) { return target->vector && !target->gpu; }
+static bool lacks(UOp *const *x) { return target_lacks(target, x[0]->op); }
+static bool vectors(UOp *const *x) { return target->vector && !target->gpu; }
 
-static const RuleCondition conditions[] = {{"lacks", lacks}, {"vectors", vectors}, {0}};
+static const CondRow conditions[] = {{"lacks", 1, lacks}, {"vectors", 1, vectors}, {0}};
 static const RuleNames names = {functions, conditions};
 
 /* ---- kernels */
