@@ -1,5 +1,6 @@
 /* Which folds are contractions, and what their ranges do. */
 #include "contraction.h"
+#include "ix.h"
 #include <stdlib.h>
 
 static bool moves_in(uint64_t moves, const UOp *range)
@@ -117,20 +118,40 @@ bool contraction_reuses(const Contraction *c, const UOp *along, const UOp *vecto
 	return moves && again;
 }
 
-/* Does some index have a sum of the range and of something that moves with the result? */
-static bool slides(const Contraction *c, const UOp *load, const UOp *range)
+static int64_t most_turns(const UOp *range)
 {
-	Nodes all = load->op == OP_LOAD ? walk_brief(load->src[0]) : (Nodes){0};
-	for (size_t i = 0; i < all.n; i++) {
-		UOp *const *s = all.at[i]->src;
-		for (int k = 0; k < 2 && all.at[i]->op == OP_ADD; k++)
-			if (moves_in(range_mask(s[k]), range) && range_mask(s[!k]) & ~c->bound)
-				return true;
+	int64_t lo, hi;
+	ix_bounds(range->src[0], &lo, &hi);
+	return hi;
+}
+
+/* Does the range's part of an index go over places that a range of the result steps between? One
+ * that steps over the whole of the other's part shares no place: so axes lie in one another. */
+static bool slides_in(const Contraction *c, UOp *index, UOp *range)
+{
+	Sum s;
+	sum_of(&s, index);
+	int64_t step = llabs(sum_coef(&s, range)), reach, other_reach;
+	for (int i = 0; step && i < s.n; i++) {
+		const UOp *other = s.t[i].m;
+		int64_t other_step = llabs(s.t[i].c);
+		if (other->op == OP_RANGE && !moves_in(c->bound, other) &&
+			mul_ok(step, most_turns(range), &reach) && other_step < reach &&
+			mul_ok(other_step, most_turns(other), &other_reach) && step < other_reach)
+			return true;
 	}
 	return false;
 }
 
-Role contraction_role(const Contraction *c, const UOp *range)
+static bool slides(const Contraction *c, const UOp *value, UOp *range)
+{
+	bool found = false;
+	for (uint32_t i = 1; value->op == OP_LOAD && i < value->src[0]->nsrc; i++)
+		found |= slides_in(c, value->src[0]->src[i], range);
+	return found;
+}
+
+Role contraction_role(const Contraction *c, UOp *range)
 {
 	if (!c->x || !c->w)
 		return ROLE_NONE;

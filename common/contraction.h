@@ -21,7 +21,8 @@
  *     row         in x and in the result                    i, h, n
  *     column      in w and in the result                    j, o
  *     reduction   is folded                                 k, c
- *     window      is folded, and its index adds to that of a range of the result      t */
+ *     window      is folded, and its index adds to that of a range of the result
+ *                 so that both reach the same places        t */
 typedef enum { ROLE_NONE, ROLE_BATCH, ROLE_ROW, ROLE_COLUMN, ROLE_REDUCTION, ROLE_WINDOW } Role;
 
 typedef struct { UOp *value; uint64_t moves; } Operand;
@@ -48,7 +49,7 @@ bool contraction_is_lopsided(const Contraction *c);
 /* Whether along a range something is used again by vectors of another range: some operand, or what
  * stands still, moves in these, but not along, where another does. */
 bool contraction_reuses(const Contraction *c, const UOp *along, const UOp *vectors);
-/* The role of a range. Windows are told where a place has an index for each axis. */
-Role contraction_role(const Contraction *c, const UOp *range);
+/* The role of a range. */
+Role contraction_role(const Contraction *c, UOp *range);
 
 #endif

@@ -48,7 +48,7 @@ typedef struct { VEC(UOp *) first, out; int count; } Winograd;
 
 /* ---- finding one */
 
-static bool has_role(const Conv *v, const UOp *range, Role role)
+static bool has_role(const Conv *v, UOp *range, Role role)
 {
 	return range->op == OP_RANGE && contraction_role(&v->r.c, range) == role;
 }
