@@ -6,8 +6,9 @@
  *     y[i] = max k (a[i,k] + b[k])      so is this,
  *     e[i,j] = a[i,j] + b[j] - y[i]     but not for a reader of the same rows, which it joins
  *     y[i] = Σk (a[i,k] + b[k])         these are two sums, */
+#include "index/index.h"
+#include "shape/shape.h"
 #include "fuse.h"
-#include "contraction.h"
 #include <stdlib.h>
 
 /* Another buffer at the very same place */

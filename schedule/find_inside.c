@@ -7,10 +7,11 @@
  * From a REDUCE down, the elementwise nodes of as many elements as its source, each read by one
  * node alone, are candidates. They are taken when all that they read, through views, is smaller: a
  * buffer of them would be larger than its own sources. Where something is not, they are taken when
- * the reduction is a contraction (contraction.h) of what they read: a matrix by a vector, of which
+ * the reduction is a contraction (common/index/contraction.c) of what they read: a matrix by a vector, of which
  * only the vector is expanded. */
+#include "index/index.h"
+#include "shape/shape.h"
 #include "schedule.h"
-#include "contraction.h"
 #include <stdlib.h>
 
 typedef VEC(Operand) Operands;

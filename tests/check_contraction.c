@@ -1,6 +1,8 @@
 /* check_contraction < DOCUMENT: what each fold of its kernels, of level schedule, is to
- * contraction.h, a line each: the roles of its ranges, "lopsided" or not, or "none". */
-#include "contraction.h"
+ * common/index/contraction.c, a line each: the roles of its ranges, "lopsided" or not, or "none". */
+#include "process/process.h"
+#include "shape/shape.h"
+#include "io/io.h"
 
 static void print_fold(UOp *fold, const Nodes *all)
 {
