@@ -113,7 +113,7 @@ counted() { kernels | tr '\n' ' ' | sed 's/ $//'; }
 	a f32[50,70];b f32[70] = softmax(a + b) | 8 1
 	a f32[50,70];b f32[70] = softmax(a * b) | 8 1
 	a f32[4,50,70];b f32[50,70] = softmax(a + b) | 8 1
-	a f32[4,50,70];b bool[50,70] = softmax(where(b, a, -1e9)) | 9 1
+	a f32[4,50,70];b bool[50,70] = softmax(where(b, a, -1e9)) | 8 1
 	END
 }
 
