@@ -59,42 +59,44 @@ const char *range_kind(const UOp *range);
 /* The number of iterations, 0 when it is not known. */
 int64_t range_size(const UOp *range);
 
-/* ---- contraction.c: folds whose operands are used again ------------------------------------------------- */
+/* ---- contraction.c: reductions whose operands are reused */
 
-/* What a range does in a contraction of x and w (below), told by where these move.
+/* The role of a range in a contraction of x and w (below), by which of them move along it.
  *
- *     y[b,i,j] = Σk x[b,i,k]*w[b,k,j]     y[o,h] = Σc,t x[c,h+t]*w[o,c,t]     d[i,j] = min k (x[i,k] + w[k,j])
+ *     y[b,i,j] = Σk x[b,i,k]*w[b,k,j]         y[o,h] = Σc,t x[c,h+t]*w[o,c,t]
+ *     d[i,j] = min k (x[i,k] + w[k,j])
  *
  *     batch       in both and in the result            b
  *     row         in x and in the result               i, h
  *     column      in w and in the result               j, o
- *     reduction   folded                               k, c
- *     window      folded, over places that a range of the result goes over too        t */
+ *     reduction   reduced                              k, c
+ *     window      reduced, overlapping the steps of a range of the result         t
+ */
 typedef enum { ROLE_NONE, ROLE_BATCH, ROLE_ROW, ROLE_COLUMN, ROLE_REDUCTION, ROLE_WINDOW } Role;
 
-/* A LOAD, or a fold within another, and the axis numbers of the ranges in which it moves. */
+/* A LOAD or an inner reduction, and the axis numbers of the ranges in which it moves. */
 typedef struct { UOp *value; uint64_t moves; } Operand;
 typedef struct {
 	UOp *fold;              /* the RREDUCE */
-	uint64_t bound;         /* the ranges that it folds and its value moves with */
-	uint64_t all;           /* those in which its operands move */
+	uint64_t bound;         /* the ranges that it reduces and its value moves with */
+	uint64_t all;           /* the ranges in which its operands move */
 	size_t n, still;
-	/* n of them, in the order in which one reads the value, then the loads and folds in it that
-	 * stand still while it folds; in the arena */
+	/* its n operands, in reading order, then the `still` loads and reductions in its value that
+	 * do not move with it (in the arena) */
 	Operand *operand;
-	UOp *x, *w;             /* those two of them that move most, in that order, or NULL */
+	UOp *x, *w;             /* the two operands that move in most ranges, or NULL */
 } Contraction;
 
-/* Whether fold, an RREDUCE of level schedule, is a contraction. Its operands are found in any
- * case. */
+/* Whether fold, an RREDUCE of level schedule, is a contraction. Sets its operands in any case. */
 bool contraction_of(Contraction *c, UOp *fold);
-/* Whether some of these operands, each of which moves with the fold, is used again. */
+/* Whether some of these operands, which all move with the reduction, is reused. */
 bool operands_contract(size_t n, const Operand *operand);
-/* Whether some operand of a contraction is never used again: it moves wherever another does, as the
- * matrix does in its product with a vector. */
+/* Whether some operand of a contraction is never reused: it moves in every range in which another
+ * does, like the matrix in a matrix-vector product. */
 bool contraction_is_lopsided(const Contraction *c);
-/* Whether along a range something is used again by vectors of another range: some operand, or what
- * stands still, moves in these, but not along, where another does. */
+/* Whether vectors over range `vectors` are reused along range `along`: some operand (or a value
+ * that does not move with the reduction) moves in `vectors` but not in `along`, and another one
+ * moves in `along`. */
 bool contraction_reuses(const Contraction *c, const UOp *along, const UOp *vectors);
 /* The role of a range. */
 Role contraction_role(const Contraction *c, UOp *range);
