@@ -2,9 +2,9 @@
  *
  *     static ARENA Map shapes;        a cache: empty after arena_reset, and what it held is freed
  *
- * ARENA puts a variable into a section of the program of its own, which arena_reset sets to zero as a whole: to declare
- * such state is to register it.  What grows there (VEC, Map, TABLE) takes its memory from here, so nothing is left to be
- * freed by hand. */
+ * ARENA puts a variable into a section of the program of its own, which arena_reset sets to zero as
+ * a whole: to declare such state is to register it.  What grows there (VEC, Map, TABLE, Buf) takes
+ * its memory from here, so nothing is left to be freed by hand. */
 #include "base/base.h"
 #include <stdlib.h>
 
