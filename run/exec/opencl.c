@@ -112,8 +112,9 @@ static int opencl_list(void (*tell)(void *, const char *, const char *), void *c
 	devices_find_safely();
 	for (int i = 0; i < opencl.ndevices; i++) {
 		snprintf(name, sizeof name, i ? "opencl:%d" : "opencl", i);
-		if (opencl.clGetDeviceInfo(
-				opencl.devices[i], CL_DEVICE_NAME, sizeof text, text, NULL) != CL_SUCCESS)
+		cl_int err = opencl.clGetDeviceInfo(
+			opencl.devices[i], CL_DEVICE_NAME, sizeof text, text, NULL);
+		if (err != CL_SUCCESS)
 			text[0] = 0;
 		tell(ctx, name, text);
 	}

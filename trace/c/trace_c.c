@@ -62,7 +62,8 @@ static void ended_by(int sig)
 	if (at.file)
 		snprintf(place, sizeof place, ":%d", at.line);
 	int n = snprintf(line, sizeof line - 1, "%s: %.600s%s: the program ended%s: %s",
-		process.stage, at.file ? at.file : source, place, at.file ? " here or behind it" : "", signal_text(sig));
+		process.stage, at.file ? at.file : source, place,
+		at.file ? " here or behind it" : "", signal_text(sig));
 	for (int i = 0; i < n; i++)
 		line[i] = (unsigned char)line[i] < 32 || line[i] == 127 ? '?' : line[i];
 	line[n++] = '\n';
