@@ -59,9 +59,9 @@ void arena_reset(void);
 void *arena_aside(void);
 void arena_drop(void *aside);
 /* What the containers' memory is from: the arena for an owner declared ARENA, malloc else. _zeros:
- * zeroed; _grow: n bytes that begin with the `had` bytes at p, instead of them. */
+ * zeroed; _grow: as realloc. */
 void *owned_zeros(const void *owner, size_t n);
-void *owned_grow(const void *owner, void *p, size_t had, size_t n);
+void *owned_grow(const void *owner, void *p, size_t n);
 void owned_free(const void *owner, void *p);
 
 /* ---- util.c: growing arrays, string buffers, checked sizes, hash map ------------------------ */
@@ -73,6 +73,7 @@ void *xrealloc(void *p, size_t n);
 char *xstrdup(const char *s);
 /* Zeroed memory for large tables, on large pages where there are such; freed with its size. */
 void *pages_new(size_t n);
+void *pages_grow(void *p, size_t had, size_t n);              /* what is new may be anything */
 void pages_free(void *p, size_t n);
 /* Bytes that this machine can give at most: memory and swap, or the limit of its control group. */
 size_t memory_most(void);
