@@ -12,14 +12,15 @@
 #include <unistd.h>
 
 static struct {
-	const char *target, *to, *n, *j, *bench, *seconds, *profile, *only, *keep, *device, *cc, *shuffle,
-		*save, *load, *save_every, *until, *every;
+	const char *target, *to, *n, *j, *bench, *seconds, *profile, *only, *keep, *device, *cc,
+		*shuffle, *save, *load, *save_every, *until, *every;
 	bool interpret, devices, numbered, fast;
 	VEC(const char *) feed;
 } opt = {.target = "clang"};
 
 static const Option options[] = {
-	{'o', "output", "TO", "a folder for NAME.npy of each output, or a FILE.npz for all", &opt.to},
+	{'o', "output", "TO", "a folder for NAME.npy of each output, or a FILE.npz for all",
+		&opt.to},
 	{0, "numbered", NULL, "name the outputs output_0, output_1, …", &opt.numbered},
 	{'t', "target", "TARGET", "what to compile for when the document is not compiled yet (clang)",
 		&opt.target},
