@@ -66,12 +66,19 @@ struct Rule {
 	const char *where;      /* file:line */
 };
 
-struct Rules { size_t n; Rule *at; VEC(int) by_op[OP_COUNT]; VEC(const Definition *) defs; };
+typedef struct Unread Unread;
+struct Rules {
+	Rule *at;
+	size_t n, cap;
+	VEC(int) by_op[OP_COUNT];
+	VEC(const Definition *) defs;
+	Unread *unread;         /* of a file that was opened, else NULL */
+};
 
 /* What the lines of a file may speak of beside what rule_functions.c has; each list ends with a
  * row of zeros, or is NULL. */
 typedef struct { const char *name; RuleFn *fn; } RuleFunction;
-typedef struct {
+typedef struct RuleNames {
 	const RuleFunction *functions;
 	const CondRow *conditions;
 	bool rows;              /* lines are `OP…: …`, else rewritings */
@@ -82,8 +89,15 @@ typedef struct {
  * before is used up. names may be NULL. Dies with file:line:column. */
 Rules *rules_add(Rules *before, const char *text, size_t n, const char *file,
 	const RuleNames *names);
+
+/* ---- builtin.c: the files that are compiled in ----------------------------------------------- */
+
 /* The same for a built-in file, by its name; dies with USAGE when there is none. */
 Rules *rules_add_builtin(Rules *before, const char *name, const RuleNames *names);
+/* A built-in file of which a section is read when rewriting comes to a node that it holds for. */
+Rules *rules_open(const char *name, const RuleNames *names);
+/* Reads what there is for u. */
+void rules_reach(Rules *r, UOp *u);
 /* The names of the built-in files; NULL beyond the last. */
 const char *rules_builtin_name(size_t i);
 /* A built-in file of rows: a line for each op of level graph, or it dies. */
@@ -111,7 +125,7 @@ UOp *rule_build(const Builder *b, const Ex *e, UOp *self, const Bound *env);
 
 /* As rewrite, but where rules do not come to an end it gives NULL, and the node it was
  * at in *endless. */
-UOp *rewrite_try(UOp *root, const Rules *rules, const UOp **endless);
+UOp *rewrite_try(UOp *root, Rules *rules, const UOp **endless);
 
 /* ---- rule_functions.c ------------------------------------------------------------------------ */
 
