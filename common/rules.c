@@ -396,12 +396,28 @@ static const struct { const char *name, *text; } builtin[] = {
 	{0}
 };
 
+/* A derivative has a colon, a rule has none. */
+static bool rewrites(const char *text)
+{
+	while (*text == '#' || *text == '\n')
+		text = strchr(text, '\n') + 1;
+	return !memchr(text, ':', strcspn(text, "\n"));
+}
+
 static Rules *find(const char *name, const RuleCallRow *calls)
 {
 	for (int i = 0; builtin[i].name; i++)
 		if (!strcmp(builtin[i].name, name))
 			return parse(builtin[i].text, strlen(builtin[i].text), builtin[i].name, calls);
 	die(USAGE, "no built-in rules named '%s'", name);
+}
+
+const char *rules_name(int i)
+{
+	for (int k = 0; builtin[k].name; k++)
+		if (rewrites(builtin[k].text) && !i--)
+			return builtin[k].name;
+	return NULL;
 }
 
 Rules *rules_builtin(const char *name) { return find(name, NULL); }
