@@ -3,6 +3,6 @@
 load helpers
 
 @test "every rule is sound over edge values, and needs each of its conditions" {
-	build check_rules
+	build check_rules render
 	"$BATS_TEST_TMPDIR/check_rules"
 }

@@ -1,5 +1,5 @@
 /* rewrite: rules from the command line or a file applied to a document; sed for tensor programs. */
-#include "uop.h"
+#include "rules.h"
 #include <stdlib.h>
 
 static VEC(const char *) exprs;
@@ -10,17 +10,14 @@ static Graph *body(Graph *g)
 {
 	Rules *all = NULL;
 	size_t n;
-	for (size_t i = 0; i < exprs.n; i++) {
-		Rules *r = rules_parse(exprs.at[i], strlen(exprs.at[i]), "-e");
-		all = all ? rules_join(all, r) : r;
-	}
+	for (size_t i = 0; i < exprs.n; i++)
+		all = rules_add(all, exprs.at[i], strlen(exprs.at[i]), "-e", NULL);
 	for (size_t i = 0; i < files.n; i++) {
 		const void *text = file_map(files.at[i], &n);
-		Rules *r = rules_parse(text, n, files.at[i]);
-		all = all ? rules_join(all, r) : r;
+		all = rules_add(all, text, n, files.at[i], NULL);
 	}
 	if (builtin)
-		all = all ? rules_join(all, rules_builtin("simplify")) : rules_builtin("simplify");
+		all = rules_add_builtin(all, "simplify", NULL);
 	if (!all)
 		die(USAGE, "no rules: give -e 'x * 2 -> x + x' or -f FILE.rules");
 	Graph *r = arena_alloc(sizeof *r);
