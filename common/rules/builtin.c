@@ -9,7 +9,7 @@ static const struct { const char *name, *text; } builtin[] = {
 
 const char *rules_builtin_name(size_t i) { return builtin[i].name; }
 
-static const char *text_of(const char *name)
+const char *rules_builtin_text(const char *name)
 {
 	for (int i = 0; builtin[i].name; i++)
 		if (!strcmp(builtin[i].name, name))
@@ -19,7 +19,7 @@ static const char *text_of(const char *name)
 
 Rules *rules_add_builtin(Rules *before, const char *name, const RuleNames *names)
 {
-	const char *text = text_of(name);
+	const char *text = rules_builtin_text(name);
 	char file[64];
 	snprintf(file, sizeof file, "%s.rules", name);
 	return rules_add(before, text, strlen(text), file, names);
@@ -56,7 +56,7 @@ Rules *rules_open(const char *name, const RuleNames *names)
 {
 	Rules *r = xcalloc(1, sizeof *r);
 	Unread *u = r->unread = xcalloc(1, sizeof *u);
-	const char *line = text_of(name), *next;
+	const char *line = rules_builtin_text(name), *next;
 	char file[64];
 	snprintf(file, sizeof file, "%s.rules", name);
 	u->file = xstrdup(file);

@@ -100,6 +100,8 @@ Rules *rules_open(const char *name, const RuleNames *names);
 void rules_reach(Rules *r, UOp *u);
 /* The names of the built-in files; NULL beyond the last. */
 const char *rules_builtin_name(size_t i);
+/* The text of one; dies likewise. */
+const char *rules_builtin_text(const char *name);
 /* A built-in file of rows: a line for each op of level graph, or it dies. */
 Rules *rules_rows(const char *name, const RuleNames *names);
 /* The line for an op of such a file. */
@@ -116,7 +118,8 @@ bool arg_match(const ArgEx *e, const Val *arg, Bound *env);
 /* The arg that e stands for; dies with MALFORMED where a value is not of the kind it takes. */
 const Val *arg_build(const ArgEx *e, const Bound *env);
 
-/* What is done with each node that is built, its sources being done already; NULL: nothing. */
+/* What is done with each node that is built but the last, its sources being done already; NULL:
+ * nothing. */
 typedef struct { UOp *(*settle)(UOp *u, void *ctx); void *ctx; } Builder;
 /* What e stands for when rule_match has bound env at self. */
 UOp *rule_build(const Builder *b, const Ex *e, UOp *self, const Bound *env);

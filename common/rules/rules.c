@@ -153,6 +153,8 @@ static int sources(Parser *p, Ex *e)
 /* Behind OP: a dtype, or on the right side a variable that has it. */
 static void dtype_said(Parser *p, Ex *e)
 {
+	if (p->at == p->end || *p->at == ' ')
+		parse_bad(p, "a row, OP: …, stands in a file of rows only");
 	const char *w = parse_word(p);
 	e->dtype = dtype_find(w);
 	if (e->dtype != DT_NONE)

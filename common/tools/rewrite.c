@@ -6,22 +6,47 @@
 
 static VEC(const char *) exprs;
 static VEC(const char *) files;
-static bool builtin, say, once;
+static VEC(const char *) sets;
+static const char *missing, *list;
+static bool say, once;
+
+/* ---- what decompose.rules asks of a target: --lacks says it */
+
+static bool lacked[OP_COUNT];
+
+static void read_lacks(const char *names)
+{
+	char word[32];
+	int used;
+	for (; sscanf(names, " %31s%n", word, &used) == 1; names += used) {
+		int op = op_find(word);
+		if (op < 0)
+			die(USAGE, "--lacks: %s is no op", word);
+		lacked[op] = true;
+	}
+}
+
+static bool lacks(UOp *const *x) { return lacked[x[0]->op]; }
+
+static const CondRow conditions[] = {{"lacks", 1, lacks}, {0}};
+static const RuleNames names = {.conditions = conditions, .partial = true};
 
 static Graph *body(Graph *g)
 {
 	Rules *all = NULL;
 	size_t n;
+	if (missing)
+		read_lacks(missing);
 	for (size_t i = 0; i < exprs.n; i++)
 		all = rules_add(all, exprs.at[i], strlen(exprs.at[i]), "-e", NULL);
 	for (size_t i = 0; i < files.n; i++) {
 		const void *text = file_map(files.at[i], &n);
 		all = rules_add(all, text, n, files.at[i], NULL);
 	}
-	if (builtin)
-		all = rules_add_builtin(all, "simplify", NULL);
+	for (size_t i = 0; i < sets.n; i++)
+		all = rules_add_builtin(all, sets.at[i], &names);
 	if (!all)
-		die(USAGE, "no rules: give -e 'x * 2 -> x + x' or -f FILE.rules");
+		die(USAGE, "no rules: give -e 'x * 2 -> x + x', -f FILE.rules or --rules NAME");
 	Graph *r = arena_alloc(sizeof *r);
 	*r = *g;
 	r->all = (Nodes){0};
@@ -31,19 +56,39 @@ static Graph *body(Graph *g)
 	return r;
 }
 
+/* The names of the built-in files, or the text of one. */
+static int print_list(const char *name)
+{
+	const char *s;
+	if (name)
+		fputs(rules_builtin_text(name), stdout);
+	for (size_t i = 0; !name && (s = rules_builtin_name(i)); i++)
+		puts(s);
+	return stage_end();
+}
+
 int main(int argc, char **argv)
 {
 	static const Option options[] = {
 		{'e', "expression", "RULE", "a rule, as in a .rules file", &exprs, .many = true},
 		{'f', "file", "FILE", "rules from a file", &files, .many = true},
-		{0, "simplify", NULL, "the built-in rules of simplify as well", &builtin},
+		{0, "rules", "NAME", "built-in rules: simplify, decompose", &sets, .many = true},
+		{0, "lacks", "OPS", "'SUB MAX': what decompose writes with other ops", &missing},
+		{0, "list", "NAME", "print the built-in rules of that name, or all names, and nothing else",
+			&list, .optional_arg = true},
 		{0, "once", NULL, "one sweep, not to a fixed point: a rule may grow what it matches", &once},
 		{0, "count", NULL, "say how many rules were applied", &say},
 		{0}
 	};
 	static const Stage stage = {
-		.name = "rewrite", .summary = "rewrite a graph by rules", .usage = "-e RULE|-f FILE [FILE]",
-		.options = options, .level_in = LV_GRAPH, .level_most = LV_PROGRAM, .level_out = -1, .body = body,
+		.name = "rewrite", .summary = "rewrite a graph by rules",
+		.usage = "-e RULE|-f FILE|--rules NAME [FILE]", .options = options,
+		.level_in = LV_GRAPH, .level_most = LV_PROGRAM, .level_out = -1, .body = body,
 	};
+	if (argc == 2 && !strncmp(argv[1], "--list", 6)) {
+		stage_begin(stage.name);
+		options_parse(&stage, argc, argv);
+		return print_list(*list ? list : NULL);
+	}
 	return stage_main(&stage, argc, argv);
 }
