@@ -7,15 +7,20 @@ static const struct { const char *name, *text; } builtin[] = {
 	{0}
 };
 
+/* Those that were opened. */
+static Rules *kept[sizeof builtin / sizeof *builtin];
+
 const char *rules_builtin_name(size_t i) { return builtin[i].name; }
 
-const char *rules_builtin_text(const char *name)
+static int find(const char *name)
 {
 	for (int i = 0; builtin[i].name; i++)
 		if (!strcmp(builtin[i].name, name))
-			return builtin[i].text;
+			return i;
 	die(USAGE, "no built-in rules named '%s'", name);
 }
+
+const char *rules_builtin_text(const char *name) { return builtin[find(name)].text; }
 
 Rules *rules_add_builtin(Rules *before, const char *name, const RuleNames *names)
 {
@@ -24,8 +29,6 @@ Rules *rules_add_builtin(Rules *before, const char *name, const RuleNames *names
 	snprintf(file, sizeof file, "%s.rules", name);
 	return rules_add(before, text, strlen(text), file, names);
 }
-
-Rules *rules_builtin(const char *name) { return rules_add_builtin(NULL, name, NULL); }
 
 /* ---- section by section */
 
@@ -52,7 +55,8 @@ static const CondRow *header(const char *line, const RuleNames *names)
 	return parse_condition(names, name);
 }
 
-Rules *rules_open(const char *name, const RuleNames *names)
+/* The text's sections, the first one read. */
+static Rules *sections(const char *name, const RuleNames *names)
 {
 	Rules *r = xcalloc(1, sizeof *r);
 	Unread *u = r->unread = xcalloc(1, sizeof *u);
@@ -77,17 +81,33 @@ Rules *rules_open(const char *name, const RuleNames *names)
 	return r;
 }
 
+Rules *rules_open(const char *name, const RuleNames *names)
+{
+	int i = find(name);
+	if (!kept[i])
+		kept[i] = sections(name, names);
+	return kept[i];
+}
+
+Rules *rules_builtin(const char *name)
+{
+	static const RuleNames none;
+	return rules_open(name, &none);
+}
+
 void rules_reach(Rules *r, UOp *u)
 {
-	for (size_t i = r->unread ? r->unread->read : 0; r->unread && i < r->unread->n; i++)
-		if (r->unread->section[i].when->fn(&u))
-			while (r->unread->read <= i)
+	Unread *unread = r->unread;
+	for (size_t i = unread ? unread->read : 0; unread && i < unread->n; i++)
+		if (unread->section[i].when->fn(&u))
+			while (unread->read <= i)
 				read_next(r);
 }
 
 /* ---- rows by op */
 
-const Rule *rules_row(const Rules *rows, Op op)
+/* An op's own line stands before that of a set. */
+static const Rule *row(const Rules *rows, Op op)
 {
 	const Rule *found = NULL;
 	for (size_t i = 0; i < rows->by_op[op].n; i++) {
@@ -98,11 +118,14 @@ const Rule *rules_row(const Rules *rows, Op op)
 	return found;
 }
 
-Rules *rules_rows(const char *name, const RuleNames *names)
+const Rule *rules_row(const char *name, const RuleNames *names, Op op)
 {
-	Rules *r = rules_add_builtin(NULL, name, names);
-	for (int op = 0; op < OP_COUNT; op++)
-		if (op_info[op].levels >> LV_GRAPH & 1 && !rules_row(r, op))
-			die(FAILED, "%s.rules: no line for %s", name, op_name(op));
-	return r;
+	int i = find(name);
+	if (!kept[i]) {
+		kept[i] = rules_add_builtin(NULL, name, names);
+		for (int o = 0; o < OP_COUNT; o++)
+			if (op_info[o].levels >> LV_GRAPH & 1 && !row(kept[i], o))
+				die(FAILED, "%s.rules: no line for %s", name, op_name(o));
+	}
+	return row(kept[i], op);
 }

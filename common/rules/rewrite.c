@@ -40,10 +40,10 @@ static UOp *step(Rewriter *w, const Builder *b, UOp *u)
 		const Rule *r = &w->rules->at[w->rules->by_op[u->op].at[k]];
 		if (!rule_match(r, u, env))
 			continue;
-		const char *where = die_where;
-		die_where = r->where;
+		const char *where = process.where;
+		process.where = r->where;
 		UOp *v = reshaped(rule_build(b, r->to[0], u, env), u);
-		die_where = where;
+		process.where = where;
 		if (v == u)     /* it is what the rule makes already */
 			continue;
 		w->applied++;

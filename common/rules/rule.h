@@ -51,12 +51,12 @@ typedef struct { const CondRow *row; int arg[MAX_COND_ARGS]; bool negate; } Cond
  *
  *     pattern -> to[0] if cond, …
  *     OP(x, y): g -> to[0], to[1]        from is the op over distinct variables, `none` is NULL
- *     OP: word                           word is set
+ *     OP: word                           what the word names
  */
 struct Rule {
 	Ex *from, *to[MAX_PARTS];
 	int nto, g;
-	const char *word;
+	const void *what;
 	bool (*set)(Op op);     /* of `elementwise: word`: the ops that it is for */
 	const CondRow *when;    /* of the section it stands in, or NULL */
 	Cond cond[MAX_CONDS];
@@ -79,9 +79,11 @@ struct Rules {
  * row of zeros, or is NULL. */
 typedef struct { const char *name; RuleFn *fn; } RuleFunction;
 typedef struct RuleNames {
+	/* rows give a value for each source, or one */
+	enum { REWRITINGS, PARTS, VALUES } lines;
 	const RuleFunction *functions;
 	const CondRow *conditions;
-	bool rows;              /* lines are `OP…: …`, else rewritings */
+	const void *(*named)(const char *word);         /* of a row; NULL: no such word */
 	bool partial;           /* rules that speak of what is not known are left out */
 } RuleNames;
 
@@ -94,7 +96,8 @@ Rules *rules_add(Rules *before, const char *text, size_t n, const char *file,
 
 /* The same for a built-in file, by its name; dies with USAGE when there is none. */
 Rules *rules_add_builtin(Rules *before, const char *name, const RuleNames *names);
-/* A built-in file of which a section is read when rewriting comes to a node that it holds for. */
+/* One that is kept for the next time; a section is read when rewriting comes to a node that it
+ * holds for. names are those of the first time. */
 Rules *rules_open(const char *name, const RuleNames *names);
 /* Reads what there is for u. */
 void rules_reach(Rules *r, UOp *u);
@@ -102,10 +105,9 @@ void rules_reach(Rules *r, UOp *u);
 const char *rules_builtin_name(size_t i);
 /* The text of one; dies likewise. */
 const char *rules_builtin_text(const char *name);
-/* A built-in file of rows: a line for each op of level graph, or it dies. */
-Rules *rules_rows(const char *name, const RuleNames *names);
-/* The line for an op of such a file. */
-const Rule *rules_row(const Rules *rows, Op op);
+/* The line for op of a built-in file of rows, which is kept; dies where the file lacks a line for
+ * an op of level graph. */
+const Rule *rules_row(const char *name, const RuleNames *names, Op op);
 
 /* ---- match.c, args.c, build.c ---------------------------------------------------------------- */
 

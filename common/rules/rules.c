@@ -438,6 +438,8 @@ static void row_values(Parser *p, Rule *r)
 			parse_bad(p, "too many values");
 		r->to[r->nto++] = parse_eat(p, "none") ? NULL : one_value(p, expression(p, 0));
 	} while (parse_eat(p, ","));
+	if (r->nto != (p->names->lines == PARTS ? r->from->nsrc : 1))
+		parse_bad(p, p->names->lines == PARTS ? "not a value for each source" : "not one value");
 }
 
 /* OP: word, OP(x): g -> value; the word before : or ( is passed over */
@@ -457,8 +459,8 @@ static void row(Parser *p, Rule *r, const char *w)
 		parse_bad(p, "expected :");
 	if (r->from->nsrc)
 		row_values(p, r);
-	else
-		r->word = parse_word(p);
+	else if (!(r->what = p->names->named(parse_word(p))))
+		parse_bad(p, "no function of that name");
 }
 
 static void rule_add(Rules *rules, const Rule *r)
@@ -481,7 +483,7 @@ static void rule_line(Parser *p, Rule *r)
 	char where[512];
 	snprintf(where, sizeof where, "%s:%d", p->file, p->number);
 	r->where = xstrdup(where);
-	if (p->names->rows)
+	if (p->names->lines != REWRITINGS)
 		row(p, r, parse_word(p));
 	else
 		rewriting(p, r);
