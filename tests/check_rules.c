@@ -16,11 +16,12 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "rules.h"
+#include "interp/interp.h"
+#include "lower/lower.h"
+#include "rules/rule.h"
 
 /* The files of rewritings that speak of more than the library has; every other one is found by its
  * name. Files of rows, a line an op, are for other tests. */
-extern const RuleNames decompose_names;         /* render/lower_decompose.c */
 static const struct { const char *file; const RuleNames *names; } known[] = {
 	{"decompose", &decompose_names},
 };

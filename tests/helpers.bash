@@ -58,8 +58,8 @@ optional() { tool "$1" --help | sed -n '/^passes/,$ s/^  \* \([a-z_]*\).*/\1/p';
 build() {
 	local flags=-O1
 	sanitized && flags="-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-	${CC:-cc} -std=c11 -D_GNU_SOURCE $flags -w -I"$ROOT/common" -o "$BATS_TEST_TMPDIR/$1" "$TESTS/$1.c" \
-		${2:+"$(dirname "$BIN")/lib$2.a"} "$(dirname "$BIN")/libcommon.a" -lmsgpackc -lxxhash -lz -ldl -lpthread -lm
+	${CC:-cc} -std=c11 -D_GNU_SOURCE $flags -w -I"$ROOT/common" ${2:+-I"$ROOT/$2"} -o "$BATS_TEST_TMPDIR/$1" \
+		"$TESTS/$1.c" ${2:+"$(dirname "$BIN")/lib$2.a"} "$(dirname "$BIN")/libcommon.a" -lmsgpackc -lxxhash -lz -ldl -lpthread -lm
 }
 
 # mkdoc, built once a run
