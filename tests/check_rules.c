@@ -352,7 +352,7 @@ int main(int argc, char **argv)
 	const char *file;
 	size_t n = 0;
 	verbose = argc > 1 && !strcmp(argv[1], "-v");
-	die_stage = "check_rules";
+	process.stage = "check_rules";
 	CHECK(!vars_declare(VMAP(val_str("n"), VARR(val_int(1), val_int(8)))));
 	for (size_t i = 0; (file = rules_builtin_name(i)); i++) {
 		Rules *all = has_rows(file) ? NULL : rules_of(file);

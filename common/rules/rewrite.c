@@ -9,7 +9,7 @@ enum { STEPS = 1000, NEST = 64 };
 typedef struct Open { const UOp *u; const struct Open *outer; } Open;
 
 typedef struct {
-	const Rules *rules;
+	Rules *rules;
 	Map done;               /* a node → its normal form, which is its own */
 	const Open *open;
 	size_t applied;
@@ -35,14 +35,15 @@ static UOp *reshaped(UOp *v, const UOp *like)
 static UOp *step(Rewriter *w, const Builder *b, UOp *u)
 {
 	Bound env[MAX_VARS];
+	rules_reach(w->rules, u);
 	for (size_t k = 0; k < w->rules->by_op[u->op].n; k++) {
 		const Rule *r = &w->rules->at[w->rules->by_op[u->op].at[k]];
 		if (!rule_match(r, u, env))
 			continue;
-		const char *where = die_where;
-		die_where = r->where;
+		const char *where = process.where;
+		process.where = r->where;
 		UOp *v = reshaped(rule_build(b, r->to[0], u, env), u);
-		die_where = where;
+		process.where = where;
 		if (v == u)     /* it is what the rule makes already */
 			continue;
 		w->applied++;
@@ -134,7 +135,7 @@ static UOp *sweep(Rewriter *w, UOp *root)
 	return r;
 }
 
-UOp *rewrite(UOp *root, const Rules *rules, size_t *count)
+UOp *rewrite(UOp *root, Rules *rules, size_t *count)
 {
 	Rewriter w = {.rules = rules};
 	UOp *r = sweep(&w, root);
@@ -145,7 +146,7 @@ UOp *rewrite(UOp *root, const Rules *rules, size_t *count)
 	return r;
 }
 
-UOp *rewrite_try(UOp *root, const Rules *rules, const UOp **endless)
+UOp *rewrite_try(UOp *root, Rules *rules, const UOp **endless)
 {
 	Rewriter w = {.rules = rules};
 	UOp *r = sweep(&w, root);
@@ -161,7 +162,7 @@ static UOp *visit_once(UOp *u, void *ctx)
 	return r ? r : u;
 }
 
-UOp *rewrite_once(UOp *root, const Rules *rules, size_t *count)
+UOp *rewrite_once(UOp *root, Rules *rules, size_t *count)
 {
 	Rewriter w = {.rules = rules};
 	UOp *r = walk_replace(root, visit_once, &w);

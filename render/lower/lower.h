@@ -2,7 +2,6 @@
 #ifndef RENDER_LOWER_LOWER_H
 #define RENDER_LOWER_LOWER_H
 #include "actions/actions.h"
-#include "rules/rule.h"
 
 /* ---- dtypes.c, decompose.c, kernels/index.c: kernels of level schedule, rewritten -- */
 
@@ -10,8 +9,8 @@
 Graph *lower_dtypes(Graph *g);
 /* Ops that the target lacks, by others (decompose.rules). Dies with UNSUPPORTED where there is no way, as for f64. */
 Graph *lower_decompose(Graph *g);
-/* What decompose.rules may speak of. */
-extern const RuleNames decompose_names;
+/* what decompose.rules calls and asks of the target */
+extern const struct RuleNames decompose_names;
 
 /* collapse.c: loops that follow each other in memory become one. */
 Graph *lower_collapse(Graph *g);
