@@ -131,25 +131,14 @@ rows() { awk -v under="$2" '$0 ~ under { on = 1 } on && /^\| pass / { table = 1;
 	[ "$count" -gt 30 ]
 }
 
-@test "files that a README names are there, and run's and trace's are all named" {
-	local readme name file folder missing=0
-	cd "$ROOT"
-	find . -path ./build -prune -o -type f -printf '%f\n' > "$BATS_TEST_TMPDIR/there"
-	for readme in README.md */README.md; do
-		for name in $(grep -oE '`[a-z0-9_/.-]+\.(c|h|hpp|def|rules|sh|py|bats)`' "$readme" | tr -d '`' | sort -u); do
-			case $name in _* | math.h) continue ;; esac
-			grep -qxF -- "${name##*/}" "$BATS_TEST_TMPDIR/there" || { echo "$readme: there is no $name"; missing=1; }
-		done
-	done
-	for folder in run trace; do
-		grep -oE '`[a-z0-9_*]+\.c`' $folder/README.md | tr -d '`' | sort -u > "$BATS_TEST_TMPDIR/named"
-		for file in $folder/*.c; do
-			while read -r name; do [[ ${file##*/} != $name ]] || continue 2; done < "$BATS_TEST_TMPDIR/named"
-			echo "$folder/README.md has no ${file##*/}"
-			missing=1
-		done
-	done
-	for file in tests/*.bats; do grep -q "\`${file##*/}\`" tests/README.md || { echo "tests/README.md has no $file"; missing=1; }; done
+@test "files and functions that a page names are there" {
+	python3 "$TESTS/pages.py" "$ROOT"
+}
+
+@test "tests/README.md names every test" {
+	local file missing=0
+	cd "$TESTS"
+	for file in *.bats; do grep -q "\`$file\`" README.md || { echo "no $file"; missing=1; }; done
 	[ "$missing" = 0 ]
 }
 
