@@ -120,7 +120,7 @@ static UOp *(*const rows[OP_COUNT])(DType dt, UOp *const *src) = {
  */
 static UOp *make(Op op, DType dt, size_t n, UOp *const *src)
 {
-	static int depth;
+	static ARENA int depth;
 	if (!target_lacks(target, op))
 		return node_new(op, dt, n, src, VNIL);
 	if (!rows[op] || depth > 8)

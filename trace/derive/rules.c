@@ -60,8 +60,9 @@ static const OpPair elements[] = {
 
 /* ---- rows by op */
 
+/* The rules of grad.rules by op; NULL: not read yet. */
 typedef struct { const Rule *rule; const OpPair *pair; } Row;
-static Row rows[OP_COUNT];
+static Row *rows;
 
 static const OpPair *pair_named(const char *name)
 {
@@ -76,10 +77,9 @@ static const OpPair *pair_named(const char *name)
 
 static const Row *row_of(Op op)
 {
-	static Rules *all;
-
-	if (!all) {
-		all = rules_derivatives("grad", calls);
+	if (!rows) {
+		const Rules *all = rules_derivatives("grad", calls);
+		rows = xcalloc(OP_COUNT, sizeof *rows);
 		for (size_t i = 0; i < all->n; i++) {
 			const Rule *r = &all->at[i];
 			rows[r->from->op] = (Row){r, r->pair ? pair_named(r->pair) : NULL};
