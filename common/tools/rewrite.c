@@ -1,5 +1,5 @@
 /* rewrite: rules from the command line or a file applied to a document; sed for tensor programs. */
-#include "rules/rules.h"
+#include "rules/rule.h"
 #include "io/io.h"
 #include "process/process.h"
 #include <stdlib.h>
@@ -13,17 +13,14 @@ static Graph *body(Graph *g)
 {
 	Rules *all = NULL;
 	size_t n;
-	for (size_t i = 0; i < opt.exprs.n; i++) {
-		Rules *r = rules_parse(opt.exprs.at[i], strlen(opt.exprs.at[i]), "-e");
-		all = all ? rules_join(all, r) : r;
-	}
+	for (size_t i = 0; i < opt.exprs.n; i++)
+		all = rules_add(all, opt.exprs.at[i], strlen(opt.exprs.at[i]), "-e", NULL);
 	for (size_t i = 0; i < opt.files.n; i++) {
 		const void *text = file_map(opt.files.at[i], &n);
-		Rules *r = rules_parse(text, n, opt.files.at[i]);
-		all = all ? rules_join(all, r) : r;
+		all = rules_add(all, text, n, opt.files.at[i], NULL);
 	}
 	if (opt.builtin)
-		all = all ? rules_join(all, rules_builtin("simplify")) : rules_builtin("simplify");
+		all = rules_add_builtin(all, "simplify", NULL);
 	if (!all)
 		die(USAGE, "no rules: give -e 'x * 2 -> x + x' or -f FILE.rules");
 	Graph *r = arena_alloc(sizeof *r);
