@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
-# Every command in the README, the man pages, trace/README.md and render/README.md does what they say, and their tables have
-# what there is.
+# Every command in the pages and the man pages does what they say, and their tables have what there is.
 
 load helpers
 
@@ -13,15 +12,27 @@ setup() {
 	PATH=$BATS_TEST_TMPDIR/path:$PATH
 }
 
-# The blocks of a Markdown file: ```text NAME is a file, in ```console a line after "$ " is a command and what follows its output.
+# The blocks of a Markdown file: in ```console a line after "$ " is a command and what follows its output; ```text NAME is a
+# file, and ```LANGUAGE NAME one that is new, or has the text at the end, or (there) has each of the lines already.
 readme_blocks() {
 	awk '
-		/^```text / { file = $2; next }
+		/^```[a-z]+ .* there$/ { want = $2; next }
+		want && !/^```/ {
+			found = 0
+			while ((getline line < want) > 0) if (line == $0) found = 1
+			close(want)
+			if (!found) { print want " has no line " $0; bad = 1 }
+			next
+		}
+		/^```[a-z]+ .* at the end$/ { file = $2; add = 1; next }
+		/^```(text [^ ]+|[a-z]+ .* new)$/ { file = $2; add = 0; next }
 		/^```console/ { console = 1; next }
-		/^```/ { file = ""; console = 0; next }
+		/^```/ { file = ""; want = ""; console = 0; next }
+		file && add { print >> file; next }
 		file { print > file; next }
 		console && /^\$ / { n++; sub(/^\$ /, ""); print > (n ".cmd"); printf "" > (n ".want"); next }
 		console { print > (n ".want") }
+		END { exit bad }
 	' "$1"
 }
 
@@ -42,10 +53,10 @@ same_text() {
 		END { exit bad || n != m }' "$1" "$2"
 }
 
-# prints_what_it_shows README COMMANDS FILE: it has that many commands at least, and that file
+# prints_what_it_shows PAGE COMMANDS FILE: it has that many commands at least, and that file
 prints_what_it_shows() {
 	local cmd
-	readme_blocks "$ROOT/$1"
+	readme_blocks "$ROOT/$1" || return 1
 	[ -f "$2.cmd" ]
 	[ -f "$3" ]
 	for cmd in $(ls *.cmd | sort -n); do
@@ -57,6 +68,15 @@ prints_what_it_shows() {
 @test "README: every command prints what it shows" { prints_what_it_shows README.md 6 mlp.t; }
 @test "trace/README.md: every command prints what it shows" { prints_what_it_shows trace/README.md 3 line.t; }
 @test "render/README.md: every command prints what it shows" { prints_what_it_shows render/README.md 4 hypot.t; }
+
+@test "RECIPES.md: every example does what it shows, in a copy of the tree" {
+	sanitized && skip "it builds without"
+	mkdir tree
+	tar -C "$ROOT" -c --format=posix --exclude=./.git --exclude=./build/{venv,models,san} . | tar -x -C tree
+	cd tree
+	unset MAKEFLAGS MAKELEVEL
+	CFLAGS=-O0 BIN=$PWD/build/bin prints_what_it_shows RECIPES.md 12 schedule/reciprocal.c
+}
 
 samples() {
 	sed -n '/^# scores.t/,/^```/p' "$ROOT/trace/README.md" | sed '/^```/d' > scores.t
