@@ -38,7 +38,8 @@ int main(int argc, char **argv)
 		{'e', "expression", "RULE", "a rule, as in a .rules file", &opt.exprs, .many = true},
 		{'f', "file", "FILE", "rules from a file", &opt.files, .many = true},
 		{0, "simplify", NULL, "the built-in rules of simplify as well", &opt.builtin},
-		{0, "once", NULL, "one sweep, not to a fixed point: a rule may grow what it matches", &opt.once},
+		{0, "once", NULL, "one sweep, not to a fixed point: a rule may grow what it matches",
+			&opt.once},
 		{0, "count", NULL, "say how many rules were applied", &opt.say},
 		{0}
 	};
