@@ -55,6 +55,8 @@ bool onnx_attr_has(const OnnxCall *c, const char *name);
 int64_t onnx_attr_int(const OnnxCall *c, const char *name, int64_t otherwise);
 double onnx_attr_float(const OnnxCall *c, const char *name, double otherwise);
 const char *onnx_attr_str(const OnnxCall *c, const char *name, const char *otherwise);
+/* Of whatever kind it is: NUMBER, STR, or a LIST of numbers; MALFORMED for the others. */
+Value onnx_attr_value(const OnnxCall *c, const char *name);
 /* Lists: the count, at most max of them in out (more: MALFORMED); -1 when there is no such attribute. */
 int onnx_attr_ints(const OnnxCall *c, const char *name, int64_t *out, int max);
 int onnx_attr_floats(const OnnxCall *c, const char *name, double *out, int max);
@@ -145,11 +147,25 @@ int take_shapes_from(int argc, char **argv);
 
 /* ---- onnx_ops.def: the operators ------------------------------------------------------------------------------ */
 
-typedef struct { const char *domain, *name; int first, last; void (*fn)(OnnxCall *c); const char *how; } OnnxOp;
-const OnnxOp *onnx_op_find(const char *domain, const char *name);    /* NULL when there is none */
+/* Its expansion is fn, or where that is NULL, call with the values of params (onnx_rows.c). */
+typedef struct {
+	const char *domain, *name;
+	int first, last;
+	void (*fn)(OnnxCall *c);
+	const char *params, *call;
+} OnnxOp;
+/* the row for that version of the opset; NULL when there is none */
+const OnnxOp *onnx_op_find(const char *domain, const char *name, int version);
+void onnx_expand_row(OnnxCall *c, const OnnxOp *op);
+#define ONNX_OWN(name, params) Value onnx_own_##name(Args *a);
+#define ONNX_FN(name, first, last, params, call)
+#define ONNX_FN_IN(domain, name, first, last, params, call)
 #define ONNX_OP(name, first, last, how) void onnx_##name(OnnxCall *c);
 #define ONNX_OP_IN(domain, name, first, last, how) void onnx_##name(OnnxCall *c);
 #include "onnx_ops.def"
+#undef ONNX_OWN
+#undef ONNX_FN
+#undef ONNX_FN_IN
 #undef ONNX_OP
 #undef ONNX_OP_IN
 #endif

@@ -81,6 +81,13 @@ UOp *load_buffer(const char *path, const char *member, DType want, const char *n
  * fn_NAME. In a signature `*xs` takes all remaining positional arguments as a LIST. */
 struct Function { const char *name, *params; Value (*fn)(Args *a); const char *help; };
 const Function *function_find(const char *name);
+/* A signature's parameters, at most MAX_PARAMS, which point into text: their count. deflt: the text of the default,
+ * NULL without one; star: it takes the rest; known: it has an @, as in onnx_ops.def. */
+typedef struct { const char *name; size_t len; const char *deflt; bool star, known; } Param;
+enum { MAX_PARAMS = 40 };
+int signature_params(const char *text, Param *p);
+/* The number, text, word or list of such that *s begins with; *s goes past it. Only for text of our own tables. */
+Value parse_literal(const char **s);
 const char *param_name(const Function *f, int k);
 int param_find(const Function *f, const char *name);     /* -1 when there is none */
 /* Binds and calls. kw: names and values of keyword arguments. Dies with MALFORMED (unknown name, missing, twice). */
