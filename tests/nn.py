@@ -24,6 +24,7 @@ INPUTS = {
     "m4": normal(4), "v4": rng.random(4).astype(f4) + f4(.2), "r": normal(3, 5), "g5": normal(5), "b5": normal(5),
     "q": normal(2, 3, 4), "k": normal(2, 5, 4), "v": normal(2, 5, 6), "mask": rng.random((3, 5)) < .7, "bias": normal(3, 5),
     "ids": np.array([[0, 2], [3, -1]], np.int32), "table": normal(4, 3), "cls": np.array([1, 4, 0], np.int64), "one": normal(1, 1, 5),
+    "lab": np.array([[0, 2, 1, 3, 3, 0, 2, 2, 1], [1, 1, 0, 3, 2, 0, 0, 3, 1]], np.int64),
     "h16": normal(3, 5).astype(np.float16), "qh": normal(1, 4, 3, 2), "kh": normal(1, 2, 5, 2),
 }
 INPUTS["mask"][:, 0] = True
@@ -130,6 +131,12 @@ CASES = [
     ('cross_entropy(r, cls)', lambda: f4(-log_softmax(d(r))[[0, 1, 2], cls].mean())),
     ('cross_entropy(r, cls, reduction="none")', lambda: (-log_softmax(d(r))[[0, 1, 2], cls]).astype(f4)),
     ('cross_entropy(r, softmax(r), reduction="sum")', lambda: f4(-(log_softmax(d(r)) * softmax(d(r))).sum())),
+    ('nll_loss(log_softmax(r), cls)', lambda: f4(-log_softmax(d(r))[[0, 1, 2], cls].mean())),
+    ('nll_loss(r, cls, weight=g5, ignore_index=4)', lambda: ort("NegativeLogLikelihoodLoss", r, cls, g5, ignore_index=4)),
+    ('nll_loss(x1, lab, reduction="none", ignore_index=2)', lambda: ort("NegativeLogLikelihoodLoss", x1, lab, reduction="none", ignore_index=2) + f4(0)),
+    ('nll_loss(x1, lab, weight=g4, reduction="sum")', lambda: ort("NegativeLogLikelihoodLoss", x1, lab, g4, reduction="sum")),
+    ('lrn(x2, 3, alpha=0.1, beta=0.6, bias=1.5)', lambda: ort("LRN", x2, size=3, alpha=.1, beta=.6, bias=1.5)),
+    ('lrn(x1, 2)', lambda: (x1 / (1 + 5e-5 * (d(x1) ** 2 + np.pad(d(x1)[:, 1:], [(0, 0), (0, 1), (0, 0)]) ** 2)) ** .75).astype(f4)),
     ('mse(r, 2 * r)', lambda: f4((d(r) ** 2).mean())),
     ('mse(r, h16, reduction="none")', lambda: (r - h16.astype(f4)) ** 2),
     ('interpolate(one, size=8)', lambda: resize(one, [8], "nearest", "asymmetric", nearest_mode="floor")),

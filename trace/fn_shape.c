@@ -105,7 +105,8 @@ Value fn_squeeze(Args *a)
 	bool drop[MAX_RANK] = { false };
 
 	for (int i = 0; i < n; i++) {
-		drop[axes[i]] = is_int(t_dim(x, axes[i]), 1);
+		drop[axes[i]] = arg_given(a, 1) ? size_equal(t_dim(x, axes[i]), ix_const(1))
+			: is_int(t_dim(x, axes[i]), 1);
 		if (!drop[axes[i]] && arg_given(a, 1))
 			die(MALFORMED, "squeeze: axis %d of %s is not 1", axes[i],
 				shape_text(x->shape));
@@ -489,4 +490,52 @@ Value fn_repeat(Args *a)
 	axis = arg_given(a, 2) ? arg_axis(a, 2, t_rank(x)) : 0;
 	x = t_expand_axis(t_unsqueeze(x, axis + 1), axis + 1, times);
 	return v_tensor(t_merge_axes(x, axis, 2));
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static UOp *block_of(Args *a, UOp *x, bool *crd)
+{
+	const char *mode = arg_str(a, 2);
+	int64_t b = arg_int(a, 1);
+
+	*crd = !strcmp(mode, "CRD");
+	if (!*crd && strcmp(mode, "DCR"))
+		die(MALFORMED, "%s: mode is DCR or CRD, not \"%s\"", a->fn->name, mode);
+	if (t_rank(x) != 4 || b < 1 || b > 1 << 20)
+		die(MALFORMED, "%s: blocks of %lld in %s, not [n,c,h,w]", a->fn->name, (long long)b,
+			shape_text(x->shape));
+	return ix_const(b);
+}
+
+static UOp *block_parts(Args *a, UOp *size, UOp *by)
+{
+	if (!size_equal(ix_mul(ix_div(size, by), by), size))
+		die(MALFORMED, "%s: the block does not divide the shape", a->fn->name);
+	return ix_div(size, by);
+}
+
+/* [n, b, b, c, h, w] (CRD: [n, c, b, b, h, w]) → [n, c, h, b, w, b] */
+Value fn_depth_to_space(Args *a)
+{
+	bool crd;
+	UOp *x = arg_tensor(a, 0), *b = block_of(a, x, &crd);
+	UOp *n = t_dim(x, 0), *c = block_parts(a, t_dim(x, 1), ix_mul(b, b));
+	UOp *h = t_dim(x, 2), *w = t_dim(x, 3);
+
+	x = t_reshapev(x, 6, crd ? (UOp *[]){ n, c, b, b, h, w } : (UOp *[]){ n, b, b, c, h, w });
+	x = t_permute(x, crd ? (int[]){ 0, 1, 4, 2, 5, 3 } : (int[]){ 0, 3, 4, 1, 5, 2 });
+	return v_tensor(t_reshapev(x, 4, (UOp *[]){ n, c, ix_mul(h, b), ix_mul(w, b) }));
+}
+
+/* [n, c, h, b, w, b] → [n, b, b, c, h, w], or [n, c, b, b, h, w] */
+Value fn_space_to_depth(Args *a)
+{
+	bool crd;
+	UOp *x = arg_tensor(a, 0), *b = block_of(a, x, &crd), *n = t_dim(x, 0), *c = t_dim(x, 1);
+	UOp *h = block_parts(a, t_dim(x, 2), b), *w = block_parts(a, t_dim(x, 3), b);
+
+	x = t_reshapev(x, 6, (UOp *[]){ n, c, h, b, w, b });
+	x = t_permute(x, crd ? (int[]){ 0, 1, 3, 5, 2, 4 } : (int[]){ 0, 3, 5, 1, 2, 4 });
+	return v_tensor(t_reshapev(x, 4, (UOp *[]){ n, ix_mul(c, ix_mul(b, b)), h, w }));
 }

@@ -1,79 +1,9 @@
-/* ONNX operators that find elements by index. A negative index counts from the end.
+/* ONNX operators that turn indices into elements, or elements into indices, with sizes given by an
+ * input.
  *
- *     GatherND batch_dims=1   →   GATHER by the indices' last axis, the batch's own place first
- *     OneHot                  →   CMPEQ of the indices with ARANGE, WHERE */
+ *     OneHot   →   CMPEQ of the indices with ARANGE, WHERE
+ *     TopK     →   SORT of blocks, then GATHER */
 #include "onnx.h"
-
-/* x at one known place of axis is a part of it; NULL when the place is not known to be within. */
-static UOp *part_at(UOp *x, UOp *i, int axis)
-{
-	UOp *at, *n = t_dim(x, axis);
-	int64_t v;
-
-	if (!const_is_int(i, &v) || i->dtype == DT_BOOL)
-		return NULL;
-	at = v < 0 ? ix_add(n, ix_const(v)) : ix_const(v);
-	if (!ix_prove_le(ix_const(0), at) || !ix_prove_lt(at, n))
-		return NULL;
-	return t_squeeze(t_shrink_axis(x, axis, at, ix_add(at, ix_const(1))), axis);
-}
-
-void onnx_Gather(OnnxCall *c)
-{
-	UOp *x = onnx_in(c, 0), *i = onnx_in(c, 1), *y;
-	int axis = onnx_attr_axis(c, "axis", 0, t_rank(x));
-
-	y = part_at(x, i, axis);
-	onnx_set(c, 0, y ? y : t_take(x, i, axis));
-}
-
-void onnx_GatherElements(OnnxCall *c)
-{
-	UOp *x = onnx_in(c, 0), *i = onnx_in(c, 1);
-	int axis = onnx_attr_axis(c, "axis", 0, t_rank(x));
-
-	onnx_set(c, 0, t_take_along(x, t_wrap_index(i, t_dim(x, axis)), axis));
-}
-
-void onnx_GatherND(OnnxCall *c)
-{
-	Value in[2] = { v_tensor(onnx_in(c, 0)), v_tensor(onnx_in(c, 1)) };
-	Value batch = v_int(onnx_attr_int(c, "batch_dims", 0));
-
-	onnx_set(c, 0, onnx_lib("gather_nd", 2, in, 1, (const char *[]){ "batch_dims" }, &batch));
-}
-
-/* ---- scatter --------------------------------------------------------------------------------- */
-
-static Value combine(OnnxCall *c)
-{
-	const char *how = onnx_attr_str(c, "reduction", "none");
-
-	if (strcmp(how, "none") && strcmp(how, "add") && strcmp(how, "mul") && strcmp(how, "max")
-		&& strcmp(how, "min"))
-		onnx_fail(c, MALFORMED, "reduction is none, add, mul, max or min, not \"%s\"", how);
-	return v_str(how);
-}
-
-void onnx_ScatterElements(OnnxCall *c)
-{
-	UOp *x = onnx_in(c, 0);
-	Value in[3] = { v_tensor(x), v_tensor(onnx_in(c, 1)), v_tensor(onnx_in(c, 2)) }, kw[2];
-
-	kw[0] = v_int(onnx_attr_axis(c, "axis", 0, t_rank(x)));
-	kw[1] = combine(c);
-	onnx_set(c, 0, onnx_lib("scatter_along", 3, in, 2, (const char *[]){ "axis", "how" }, kw));
-}
-
-void onnx_Scatter(OnnxCall *c) { onnx_ScatterElements(c); }
-
-void onnx_ScatterND(OnnxCall *c)
-{
-	Value in[3] = { v_tensor(onnx_in(c, 0)), v_tensor(onnx_in(c, 1)), v_tensor(onnx_in(c, 2)) };
-	Value how = combine(c);
-
-	onnx_set(c, 0, onnx_lib("scatter_nd", 3, in, 1, (const char *[]){ "how" }, &how));
-}
 
 /* ---- one-hot --------------------------------------------------------------------------------- */
 
@@ -112,4 +42,39 @@ void onnx_OneHot(OnnxCall *c)
 		dim[k] = k == axis ? depth : ix_const(1);
 	place = t_reshapev(t_arange(DT_I64, depth), t_rank(i), dim);
 	onnx_set(c, 0, t_where(t_eq(place, i), pick[1], pick[0]));
+}
+
+/* ---- the greatest --------------------------------------------------------------------------- */
+
+/* k as a size that is data; more than the axis has would be wrong, and is cut. */
+static UOp *k_of_data(OnnxCall *c, UOp *n)
+{
+	UOp *k = t_cast(onnx_in(c, 1), DT_I64), *zero = const_int(DT_I64, 0);
+
+	if (shape_count(k->shape) != ix_const(1))
+		onnx_fail(c, MALFORMED, "k is %s, not one number", shape_text(k->shape));
+	k = t_reshape(k, shape_scalar());
+	return size_of_data(t_min(t_max(k, zero), t_size(DT_I64, n)), n);
+}
+
+/* k is an attribute in the first version, later an input: known, a size, or data. Of equal elements
+ * the one at the lower place comes first. */
+void onnx_TopK(OnnxCall *c)
+{
+	UOp *x = onnx_in(c, 0), *k, *place;
+	int axis = onnx_attr_axis(c, "axis", -1, t_rank(x));
+	size_t n;
+
+	if (onnx_version(c) < 10)
+		k = ix_const(onnx_attr_int(c, "k", -1));
+	else if (!onnx_try_sizes(onnx_in(c, 1), 1, &k, &n) || n != 1)
+		k = k_of_data(c, t_dim(x, axis));
+	if (ix_prove_lt(t_dim(x, axis), k) || ix_prove_lt(k, ix_const(0)))
+		onnx_fail(c, MALFORMED, "k is not within axis %d of %s", axis,
+			shape_text(x->shape));
+	place = t_top_places(x, axis, k, onnx_attr_int(c, "largest", 1) != 0);
+	if (onnx_wants(c, 0))
+		onnx_set(c, 0, t_take_along(x, place, axis));
+	if (onnx_wants(c, 1))
+		onnx_set(c, 1, place);
 }

@@ -141,23 +141,6 @@ void onnx_CausalConvWithState(OnnxCall *c)
 	onnx_set(c, 1, t_shrink_axis(x, 2, ix_sub(n, keep), n));
 }
 
-/* ---- LRN */
-
-void onnx_LRN(OnnxCall *c)
-{
-	UOp *x = onnx_in(c, 0), *wide = onnx_wide(x), *s;
-	int64_t n = onnx_attr_int(c, "size", 0), one = 1;
-	double alpha = onnx_attr_float(c, "alpha", 1e-4), beta = onnx_attr_float(c, "beta", 0.75),
-		bias = onnx_attr_float(c, "bias", 1);
-
-	if (n < 1 || n > INT32_MAX || t_rank(x) < 2)
-		onnx_fail(c, MALFORMED, "size %lld for x%s", (long long)n, shape_text(x->shape));
-	s = t_pad_axis(t_mul(wide, wide), 1, ix_const((n - 1) / 2), ix_const(n / 2));
-	s = t_sum(t_windows(t_move_axis(s, 1, t_rank(s) - 1), 1, &n, &one, &one), -1, false);
-	s = t_addc(t_mulc(t_move_axis(s, t_rank(s) - 1, 1), alpha / n), bias);
-	onnx_set(c, 0, t_cast(t_div(wide, t_pow(s, t_num(s->dtype, beta))), x->dtype));
-}
-
 /* ---- TensorScatter: update[b,...,s,...] written into a cache from write_indices[b] on */
 
 void onnx_TensorScatter(OnnxCall *c)

@@ -1,6 +1,6 @@
 /* What the calls of rows (onnx_rows.c) use beside the library: ONNX's own rules for dtypes, axes
  * and broadcasting. They are functions as the library's are, with signatures in onnx_ops.def. */
-#include "onnx.h"
+#include "onnx_space.h"
 
 /* ---- dtypes ---------------------------------------------------------------------------------- */
 
@@ -134,12 +134,7 @@ Value onnx_own_aligned(Args *a)
 /* p[c] along axis 1 of x[n,c,...] */
 Value onnx_own_by_channel(Args *a)
 {
-	UOp *x = arg_tensor(a, 0), *p = arg_tensor(a, 1);
-
-	if (t_rank(p) == 1 && t_rank(x) > 2)
-		while (t_rank(p) < t_rank(x) - 1)
-			p = t_unsqueeze(p, t_rank(p));
-	return v_tensor(p);
+	return v_tensor(onnx_channels(arg_tensor(a, 1), t_rank(arg_tensor(a, 0))));
 }
 
 /* p[groups] for each channel of its group: [c], of x[n,c,...] */
@@ -167,6 +162,13 @@ Value onnx_own_matrix(Args *a)
 	for (int i = 0; i < rank; i++)
 		part[i >= axis] = ix_mul(part[i >= axis], t_dim(x, i));
 	return v_tensor(t_reshapev(x, 2, part));
+}
+
+Value onnx_own_trilu(Args *a)
+{
+	const Function *band = function_find(arg_int(a, 2) ? "triu" : "tril");
+
+	return function_call(band, 2, a->at, 0, NULL, NULL);
 }
 
 /* ---- arithmetic ------------------------------------------------------------------------------ */

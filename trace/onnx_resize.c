@@ -169,7 +169,7 @@ static UOp *gather_many(UOp *x, int axis, const Axis *ax, const Table *t)
 	    *w = onnx_table(x->dtype, ax->to * t->taps, t->weight);
 	UOp *to = ix_const(ax->to), *taps = ix_const(t->taps);
 
-	x = onnx_take(x, axis, t_split_axis(idx, 0, to, taps));
+	x = t_take_inside(x, t_split_axis(idx, 0, to, taps), axis);
 	w = t_split_axis(w, 0, to, taps);
 	return t_sum(t_mul(x, onnx_along(w, axis + 1, t_rank(x))), axis + 1, false);
 }
@@ -182,12 +182,12 @@ static UOp *resize_axis(OnnxCall *c, const How *h, UOp *x, int axis, const Axis 
 	if (repeats(ax, &t)) {
 		y = repeated(x, axis, ax->to / ax->n);
 	} else if (h->mode == 'n') {
-		y = onnx_take(x, axis, onnx_table_ints(ax->to, t.place));
+		y = t_take_inside(x, onnx_table_ints(ax->to, t.place), axis);
 	} else if (t.taps > 4) {
 		y = gather_many(x, axis, ax, &t);
 	} else {
 		for (int k = 0; k < t.taps; k++) {
-			UOp *v = onnx_take(x, axis, onnx_table_ints(ax->to, places_of(&t, ax->to, k)));
+			UOp *v = t_take_inside(x, onnx_table_ints(ax->to, places_of(&t, ax->to, k)), axis);
 			UOp *w = onnx_table(x->dtype, ax->to, weights_of(&t, ax->to, k));
 			v = t_mul(v, onnx_along(w, axis, t_rank(x)));
 			y = y ? t_add(y, v) : v;
@@ -243,7 +243,7 @@ static UOp *resize_symbolic(OnnxCall *c, const How *h, UOp *x, int axis, UOp *si
 		onnx_cubic_weights(p, h->a, w);
 	for (int k = 0; k < taps; k++) {
 		UOp *at = t_addc(lo, taps == 4 ? k - 1 : k), *v;
-		v = onnx_take(x, axis, t_cast(t_min(t_max(at, t_num(DT_F64, 0)), last), DT_I64));
+		v = t_take_inside(x, t_cast(t_min(t_max(at, t_num(DT_F64, 0)), last), DT_I64), axis);
 		if (taps > 1)
 			v = t_mul(v, onnx_along(t_cast(w[k], x->dtype), axis, t_rank(x)));
 		y = y ? t_add(y, v) : v;

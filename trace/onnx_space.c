@@ -2,7 +2,6 @@
  *
  *     strides [2,2], auto_pad SAME_UPPER, x[1,3,5,5], k 3   →   pads [[1,1],[1,1]] */
 #include "onnx_space.h"
-#include <math.h>
 
 void onnx_space_ints(
 	OnnxCall *c, const char *name, int nd, int64_t otherwise, int64_t least, int64_t *out)
@@ -143,24 +142,4 @@ UOp *onnx_along(UOp *p, int axis, int rank)
 UOp *onnx_channels(UOp *p, int rank)
 {
 	return t_rank(p) == 1 ? onnx_along(p, 1, rank) : p;
-}
-
-UOp *onnx_log_softmax(UOp *x, int axis)
-{
-	DType dt = x->dtype;
-	UOp *d;
-
-	x = onnx_wide(x);
-	d = t_sub(x, t_reduce(OP_MAX, x, 1, &axis, true));
-	return t_cast(t_sub(d, t_log(t_sum(t_exp(d), axis, true))), dt);
-}
-
-UOp *onnx_take(UOp *x, int axis, UOp *idx)
-{
-	int order[MAX_RANK], k = t_rank(idx), rank = t_rank(x) - 1 + k;
-
-	x = t_gather(t_move_axis(x, axis, 0), 1, &idx);
-	for (int i = 0; i < rank; i++)
-		order[i] = i < axis ? k + i : i < axis + k ? i - axis : i;
-	return t_permute(x, order);
 }

@@ -28,10 +28,6 @@ UOp *onnx_wide(UOp *x);
 UOp *onnx_channels(UOp *p, int rank);
 /* p[n] along an axis of a tensor of rank r: [n,1,...] */
 UOp *onnx_along(UOp *p, int axis, int rank);
-UOp *onnx_log_softmax(UOp *x, int axis);
-/* x[...,k] or x[...,k1..] taken at axis by places idx of any shape (i64, inside): that shape in
- * place of the axis */
-UOp *onnx_take(UOp *x, int axis, UOp *idx);
 
 /* ---- onnx_sample.c ------------------------------------------------------------------ */
 

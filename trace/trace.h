@@ -163,6 +163,7 @@ UOp *t_take_along(UOp *x, UOp *idx, int axis);
 void t_along_indices(UOp *x, UOp *idx, int axis, UOp **out);   /* idx at axis, places of the others */
 UOp *t_wrap_index(UOp *i, UOp *n);                        /* i, or i + n where it is negative (fn_index.c) */
 UOp *t_take(UOp *x, UOp *i, int axis);                    /* the axes of i take the place of axis; i is wrapped */
+UOp *t_take_inside(UOp *x, UOp *i, int axis);             /* the same, i within the axis */
 UOp *t_concat(size_t n, UOp *const *x, int axis);         /* linear in the size of the result */
 UOp *t_matmul(UOp *a, UOp *b);                            /* NumPy's, batched */
 UOp *t_einsum(const char *spec, size_t n, UOp *const *x);
