@@ -57,7 +57,7 @@ holds() {
 
 @test "every function of the library is checked, or has a reason not to be" {
 	local name missing=0
-	for name in $(sed -n 's/^FN(\([a-z0-9_]*\),.*/\1/p' "$ROOT/trace/functions.def"); do
+	for name in $(sed -n 's/^FN(\([a-z0-9_]*\),.*/\1/p' "$ROOT/trace/library/functions.def"); do
 		grep -q "^none $name: .\|^[^#]*\b$name(" <(sed 's/|.*//' "$TESTS/grad.txt") || { echo "$name is not in grad.txt"; missing=1; }
 	done
 	[ "$missing" = 0 ]
@@ -66,9 +66,9 @@ holds() {
 @test "every op of level graph has a row in grad.rules, and those with a derivative are checked" {
 	local op missing=0
 	"$BIN/show" "$(D)/errors.mp" > "$(D)/errors.txt"
-	for op in $(sed -n 's/^OP(\([A-Z0-9]*\), .*T|G.*/\1/p' "$ROOT/common/ops.def"); do
-		grep -q "^$op[(:]" "$ROOT/trace/grad.rules" || { echo "$op has no row"; missing=1; }
-		grep -q "^$op: none\|^CUSTOM\|^ASSIGN" <(grep "^$op[(:]" "$ROOT/trace/grad.rules") && continue
+	for op in $(sed -n 's/^OP(\([A-Z0-9]*\), .*T|G.*/\1/p' "$ROOT/common/graph/ops.def"); do
+		grep -q "^$op[(:]" "$ROOT/trace/derive/grad.rules" || { echo "$op has no row"; missing=1; }
+		grep -q "^$op: none\|^CUSTOM\|^ASSIGN" <(grep "^$op[(:]" "$ROOT/trace/derive/grad.rules") && continue
 		grep -q "^%[0-9]* = $op " "$(D)/errors.txt" || { echo "$op is not checked"; missing=1; }
 	done
 	for op in 'REDUCE .*"'{ADD,MUL,MAX,MIN} 'SCAN .*"'{ADD,MUL,MAX,MIN} 'SCATTER .*"'{ADD,MUL,MAX,MIN,SET}; do

@@ -84,7 +84,7 @@ dtypes_of() {
 			grep -qx "$op" "$dtype.ops" || { echo "no case: $op $dtype"; missing=1; }
 		done
 	done < <(sed -n 's/^OP(\([A-Z0-9]*\), *[-0-9]*, *[-0-9]*, *[A-Z]*, *\([A-Z0-9]*\), *[A-Z|]*G[A-Z|]*,.*/\1 \2/p' \
-		"$ROOT/common/ops.def")
+		"$ROOT/common/graph/ops.def")
 	[ "$missing" = 0 ]
 }
 

@@ -1,0 +1,224 @@
+/* ONNX operators that move elements: movement ops alone, which cost nothing by themselves.
+ *
+ *     Reshape to [0, -1]   →   RESHAPE, x's size where 0 stands and what is left for -1
+ *     Split, Slice         →   SHRINK
+ *
+ * Sizes, axes and bounds are attributes in old versions and inputs in new ones, which may be
+ * size expressions. */
+#include "onnx/onnx.h"
+
+static bool is_size(UOp *size, int64_t want)
+{
+	int64_t v;
+
+	return ix_is_const(size, &v) && v == want;
+}
+
+/* the library's function of a tensor and a list of sizes */
+static UOp *with_sizes(const char *fn, UOp *x, int n, UOp *const *dim)
+{
+	Value *at = arena_alloc((n + 1) * sizeof *at);
+
+	for (int i = 0; i < n; i++)
+		at[i] = v_size(dim[i]);
+	return onnx_lib(fn, 2, (Value[]){ v_tensor(x), v_list(n, at) }, 0, NULL, NULL);
+}
+
+/* sizes from an attribute (before version `since`) or from input k */
+static int sizes(OnnxCall *c, const char *attr, int k, int since, UOp **dim)
+{
+	int64_t v[MAX_RANK];
+	int n;
+
+	if (onnx_version(c) >= since)
+		return onnx_known_sizes(c, k, dim);
+	n = onnx_attr_ints(c, attr, v, MAX_RANK);
+	for (int i = 0; i < n; i++)
+		dim[i] = ix_const(v[i]);
+	return n;
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+void onnx_Reshape(OnnxCall *c)
+{
+	UOp *x = onnx_in(c, 0), *dim[MAX_RANK];
+	int n = sizes(c, "shape", 1, 5, dim);
+
+	if (n < 0)
+		onnx_fail(c, MALFORMED, "no attribute shape");
+	for (int i = 0; i < n && !onnx_attr_int(c, "allowzero", 0); i++)
+		if (is_size(dim[i], 0)) {
+			if (i >= t_rank(x))
+				onnx_fail(c, MALFORMED, "size %d is 0, and %s has no such axis", i,
+					shape_text(x->shape));
+			dim[i] = t_dim(x, i);
+		}
+	onnx_set(c, 0, with_sizes("reshape", x, n, dim));
+}
+
+/* Either side may have the 1 that the other stretches. */
+void onnx_Expand(OnnxCall *c)
+{
+	UOp *x = onnx_in(c, 0), *dim[MAX_RANK];
+	int n = onnx_known_sizes(c, 1, dim);
+	const Shape *s = shape_broadcast(x->shape, shape_new(n, dim));
+
+	if (!s)
+		onnx_fail(c, MALFORMED, "shapes %s and %s do not match", shape_text(x->shape),
+			shape_text(shape_new(n, dim)));
+	onnx_set(c, 0, t_expand_to(x, s));
+}
+
+/* Before version 6 one axis is repeated, `tiles` times. */
+void onnx_Tile(OnnxCall *c)
+{
+	UOp *x = onnx_in(c, 0), *times[MAX_RANK];
+	int64_t v = onnx_known_int(c, 2);
+	int n = t_rank(x), axis;
+
+	onnx_axes(c, 1, &v, n, &axis);
+	for (int i = 0; i < n; i++)
+		times[i] = ix_const(i == axis ? onnx_known_int(c, 1) : 1);
+	onnx_set(c, 0, with_sizes("tile", x, n, times));
+}
+
+/* ---- splitting ------------------------------------------------------------------------------- */
+
+/* The sizes of the n parts: given, or equal ones, of which the last may be less. */
+static void part_sizes(OnnxCall *c, int n, UOp *size, UOp **part)
+{
+	const int64_t *v;
+	size_t m;
+	UOp *len, *left = size;
+	Array a;
+
+	v = onnx_attr_int_list(c, "split", &m);
+	if (!v && onnx_has(c, 1)) {
+		UOp *s = onnx_in(c, 1);
+		if (onnx_try_sizes(s, n, part, &m)) {
+			if (m != (size_t)n)
+				onnx_fail(c, MALFORMED, "%zu sizes for %d outputs", m, n);
+			return;
+		}
+		a = onnx_known(c, 1);
+		onnx_fail(c, MALFORMED, "%lld sizes for %d outputs", (long long)array_count(&a), n);
+	}
+	if (v && m != (size_t)n)
+		onnx_fail(c, MALFORMED, "%zu sizes for %d outputs", m, n);
+	len = ix_div(ix_add(size, ix_const(n - 1)), ix_const(n));
+	for (int i = 0; i < n; i++) {
+		part[i] = v ? ix_const(v[i]) : i < n - 1 ? len : left;
+		left = ix_sub(left, part[i]);
+	}
+}
+
+void onnx_Split(OnnxCall *c)
+{
+	UOp *x = onnx_in(c, 0), *at = ix_const(0), **part;
+	int axis = onnx_attr_axis(c, "axis", 0, t_rank(x)), n = onnx_nout(c);
+	int64_t want = onnx_attr_int(c, "num_outputs", n);
+
+	if (want != n || n < 1)
+		onnx_fail(c, MALFORMED, "num_outputs is %lld, and there are %d outputs",
+			(long long)want, n);
+	part = arena_alloc(n * sizeof *part);
+	part_sizes(c, n, t_dim(x, axis), part);
+	for (int i = 0; i < n; i++) {
+		UOp *end = ix_add(at, part[i]);
+		if (onnx_wants(c, i))
+			onnx_set(c, i, t_shrink_axis(x, axis, at, end));
+		at = end;
+	}
+	if (!size_equal(at, t_dim(x, axis)))
+		onnx_fail(c, MALFORMED, "the parts do not make up axis %d of %s", axis,
+			shape_text(x->shape));
+}
+
+/* ---- slices ---------------------------------------------------------------------------------- */
+
+/* Bounds by attribute (before version 10) or input k, each a size or data. */
+static int slice_bounds(OnnxCall *c, const char *attr, int k, SliceBound *b)
+{
+	UOp *u, *e;
+	int64_t v[MAX_RANK], n;
+	size_t one;
+
+	if (onnx_version(c) < 10) {
+		n = onnx_attr_ints(c, attr, v, MAX_RANK);
+		for (int i = 0; i < n; i++)
+			b[i] = (SliceBound){ .size = ix_const(v[i]) };
+		return n;
+	}
+	u = onnx_in(c, k);
+	if (t_rank(u) != 1 || !dtype_int(u->dtype) || !ix_is_const(t_dim(u, 0), &n) || n > MAX_RANK)
+		onnx_fail(c, MALFORMED, "%s are %s%s", attr, dtype_name(u->dtype), shape_text(u->shape));
+	for (int i = 0; i < n; i++) {
+		e = t_reshape(t_shrink_axis(u, 0, ix_const(i), ix_const(i + 1)), shape_scalar());
+		b[i] = (SliceBound){ .data = e };
+		if (onnx_try_sizes(e, 1, &b[i].size, &one) && one == 1)
+			b[i].data = NULL;
+	}
+	return n;
+}
+
+void onnx_Slice(OnnxCall *c)
+{
+	UOp *x = onnx_in(c, 0);
+	SliceBound start[MAX_RANK], stop[MAX_RANK];
+	int axes[MAX_RANK], n = slice_bounds(c, "starts", 1, start), m = slice_bounds(c, "ends", 2, stop);
+	int64_t steps[MAX_RANK];
+	int nax = onnx_axes_given(c, "axes", 3, t_rank(x), axes), nst = -1;
+
+	if (onnx_version(c) >= 10 && onnx_has(c, 4))
+		nst = onnx_known_ints(c, 4, steps, MAX_RANK);
+	for (int i = 0; i < n && nax < 0; i++)
+		axes[i] = i;
+	if (n < 0 || m != n || (nax >= 0 && nax != n) || (nst >= 0 && nst != n) || n > t_rank(x))
+		onnx_fail(c, MALFORMED, "starts, ends, axes and steps differ in length");
+	for (int i = 0; i < n; i++) {
+		if (nst >= 0 && steps[i] == 0)
+			onnx_fail(c, MALFORMED, "a step of 0");
+		int64_t step = nst >= 0 ? steps[i] : 1;
+		if (start[i].data || stop[i].data)
+			x = t_slice_data(x, axes[i], start[i], stop[i], step);
+		else
+			x = t_slice_bounded(x, axes[i], start[i].size, stop[i].size, step);
+	}
+	onnx_set(c, 0, x);
+}
+
+/* The middle of what is longer; zeros on both sides of what is shorter, the odd one behind. */
+static UOp *center(UOp *x, int axis, UOp *want)
+{
+	UOp *n = t_dim(x, axis), *two = ix_const(2), *cut, *pad;
+
+	if (n == want)
+		return x;
+	if (ix_prove_le(want, n)) {
+		cut = ix_div(ix_sub(n, want), two);
+		return t_shrink_axis(x, axis, cut, ix_add(cut, want));
+	}
+	pad = ix_sub(want, n);
+	cut = ix_div(pad, two);
+	return t_pad_axis(x, axis, cut, ix_sub(pad, cut));
+}
+
+void onnx_CenterCropPad(OnnxCall *c)
+{
+	UOp *x = onnx_in(c, 0), *want[MAX_RANK];
+	int n = onnx_known_sizes(c, 1, want), axes[MAX_RANK], m = t_rank(x);
+	int64_t v[MAX_RANK];
+
+	for (int i = 0; i < m; i++)
+		axes[i] = i;
+	if (onnx_attr_has(c, "axes")) {
+		m = onnx_attr_ints(c, "axes", v, MAX_RANK);
+		onnx_axes(c, m, v, t_rank(x), axes);
+	}
+	if (n != m)
+		onnx_fail(c, MALFORMED, "%d sizes for %d axes", n, m);
+	for (int i = 0; i < n; i++)
+		x = center(x, axes[i], want[i]);
+	onnx_set(c, 0, x);
+}
