@@ -105,6 +105,12 @@ Value onnx_own_space(Args *a)
 	return v_list(n, at);
 }
 
+/* A negative index counts from the end of n places. */
+Value onnx_own_wrapped(Args *a)
+{
+	return v_tensor(t_wrap_index(t_cast(arg_tensor(a, 0), DT_I64), arg_size(a, 1)));
+}
+
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
 /* a limit is a scalar, or a tensor of one element */

@@ -55,8 +55,19 @@ static Value fallback(const Param *p)
 	return parse_literal(&s);
 }
 
+/* A fraction counts as the integer below it: OneHot's depth may be a float. */
+static Value known_fraction(OnnxCall *c, int k)
+{
+	double f;
+	if (onnx_known_floats(c, k, &f, 1) != 1 || !(f >= 0 && f < 0x1p62))
+		onnx_fail(c, MALFORMED, "its input %d is not a size", k);
+	return v_int((int64_t)f);
+}
+
 static Value known_input(OnnxCall *c, int k)
 {
+	if (dtype_float(onnx_in(c, k)->dtype))
+		return known_fraction(c, k);
 	UOp *dim[MAX_RANK];
 	int n = onnx_known_sizes(c, k, dim);
 	Value *at = arena_alloc((n + 1) * sizeof *at);

@@ -1,50 +1,7 @@
-/* ONNX operators that turn indices into elements, or elements into indices, with sizes given by an
- * input.
+/* The greatest elements, k of them along an axis; k may be data.
  *
- *     OneHot   →   CMPEQ of the indices with ARANGE, WHERE
- *     TopK     →   SORT of blocks, then GATHER */
+ *     TopK   →   SORT of blocks, then GATHER (t_top_places) */
 #include "onnx/onnx.h"
-
-/* ---- one-hot --------------------------------------------------------------------------------- */
-
-/* The depth is a known number, a float one too, or a size. */
-static UOp *depth_of(OnnxCall *c)
-{
-	double f;
-	UOp *d = onnx_in(c, 1);
-	size_t n;
-
-	if (dtype_float(d->dtype)) {
-		if (onnx_known_floats(c, 1, &f, 1) != 1 || !(f >= 0 && f < 0x1p62))
-			onnx_fail(c, MALFORMED, "the depth is not a size");
-		return ix_const((int64_t)f);
-	}
-	if (onnx_try_sizes(d, 1, &d, &n) && n == 1)
-		return d;
-	return ix_const(onnx_known_int(c, 1));
-}
-
-/* An index that is outside after counting from the end is off everywhere. */
-void onnx_OneHot(OnnxCall *c)
-{
-	UOp *i = t_cast(onnx_in(c, 0), DT_I64), *depth = depth_of(c), *values = onnx_in(c, 2);
-	int axis = onnx_attr_axis(c, "axis", -1, t_rank(i) + 1);
-	UOp *place, *pick[2], *dim[MAX_RANK];
-
-	if (t_rank(i) + 1 > MAX_RANK)
-		onnx_fail(c, UNSUPPORTED, "rank %d is more than %d", t_rank(i) + 1, MAX_RANK);
-	if (t_rank(values) != 1 || !size_equal(t_dim(values, 0), ix_const(2)))
-		onnx_fail(c, MALFORMED, "values has shape %s, not [2]", shape_text(values->shape));
-	for (int k = 0; k < 2; k++)
-		pick[k] = t_squeeze(t_shrink_axis(values, 0, ix_const(k), ix_const(k + 1)), 0);
-	i = t_unsqueeze(t_wrap_index(i, depth), axis);
-	for (int k = 0; k < t_rank(i); k++)
-		dim[k] = k == axis ? depth : ix_const(1);
-	place = t_reshapev(t_arange(DT_I64, depth), t_rank(i), dim);
-	onnx_set(c, 0, t_where(t_eq(place, i), pick[1], pick[0]));
-}
-
-/* ---- the greatest --------------------------------------------------------------------------- */
 
 /* k as a size that is data; more than the axis has would be wrong, and is cut. */
 static UOp *k_of_data(OnnxCall *c, UOp *n)

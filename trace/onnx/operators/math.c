@@ -1,29 +1,20 @@
-/* ONNX operators that work element by element and look at what a carrier stands for: narrow floats
- * are tested as f32, which has their values, infinities and NaNs.
+/* What tests for infinities and NaNs. Narrow floats are tested as f32, which has theirs.
  *
  *     IsNaN of a float8   →   CMPNE of its f32 with itself */
 #include "onnx/onnx.h"
 #include <math.h>
 
-static UOp *wide_in(OnnxCall *c)
-{
-	UOp *x = onnx_in(c, 0);
-	int type = onnx_type(c, 0);
-
-	return onnx_narrow(type) ? onnx_widen(x, type) : x;
-}
-
 void onnx_IsNaN(OnnxCall *c)
 {
-	UOp *x = wide_in(c);
+	UOp *x = onnx_widen(onnx_in(c, 0), onnx_type(c, 0));
 
 	onnx_set(c, 0, t_ne(x, x));
 }
 
 void onnx_IsInf(OnnxCall *c)
 {
-	UOp *x = wide_in(c), *up = t_eq(x, t_num(x->dtype, INFINITY)),
-	    *down = t_eq(x, t_num(x->dtype, -INFINITY));
+	UOp *x = onnx_widen(onnx_in(c, 0), onnx_type(c, 0));
+	UOp *up = t_eq(x, t_num(x->dtype, INFINITY)), *down = t_eq(x, t_num(x->dtype, -INFINITY));
 	bool pos = onnx_attr_int(c, "detect_positive", 1);
 	bool neg = onnx_attr_int(c, "detect_negative", 1);
 

@@ -115,24 +115,24 @@ static void part_sizes(OnnxCall *c, int n, UOp *size, UOp **part)
 
 void onnx_Split(OnnxCall *c)
 {
-	UOp *x = onnx_in(c, 0), *at = ix_const(0), **part;
+	UOp *x = onnx_in(c, 0), **part;
 	int axis = onnx_attr_axis(c, "axis", 0, t_rank(x)), n = onnx_nout(c);
 	int64_t want = onnx_attr_int(c, "num_outputs", n);
+	Value *size, parts;
 
 	if (want != n || n < 1)
 		onnx_fail(c, MALFORMED, "num_outputs is %lld, and there are %d outputs",
 			(long long)want, n);
 	part = arena_alloc(n * sizeof *part);
 	part_sizes(c, n, t_dim(x, axis), part);
-	for (int i = 0; i < n; i++) {
-		UOp *end = ix_add(at, part[i]);
+	size = arena_alloc(n * sizeof *size);
+	for (int i = 0; i < n; i++)
+		size[i] = v_size(part[i]);
+	parts = function_call(function_find("split"), 3,
+		(Value[]){ v_tensor(x), v_list(n, size), v_int(axis) }, 0, NULL, NULL);
+	for (int i = 0; i < n; i++)
 		if (onnx_wants(c, i))
-			onnx_set(c, i, t_shrink_axis(x, axis, at, end));
-		at = end;
-	}
-	if (!size_equal(at, t_dim(x, axis)))
-		onnx_fail(c, MALFORMED, "the parts do not make up axis %d of %s", axis,
-			shape_text(x->shape));
+			onnx_set(c, i, parts.at[i].u);
 }
 
 /* ---- slices ---------------------------------------------------------------------------------- */
