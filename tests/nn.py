@@ -140,6 +140,7 @@ CASES = [
     ('mse(r, 2 * r)', lambda: f4((d(r) ** 2).mean())),
     ('mse(r, h16, reduction="none")', lambda: (r - h16.astype(f4)) ** 2),
     ('interpolate(one, size=8)', lambda: resize(one, [8], "nearest", "asymmetric", nearest_mode="floor")),
+    ('interpolate(x1, size=4)', lambda: resize(x1, [4], "nearest", "asymmetric", nearest_mode="floor")),
     ('interpolate(x2, scale=2)', lambda: x2.repeat(2, 2).repeat(2, 3)),
     ('interpolate(x2, size=[3,9], mode="linear")', lambda: resize(x2, [3, 9], "linear", "pytorch_half_pixel")),
     ('interpolate(x2, size=[5,4], mode="linear", align_corners=true)', lambda: resize(x2, [5, 4], "linear", "align_corners")),

@@ -100,10 +100,8 @@ int onnx_known_floats(OnnxCall *c, int k, double *out, int max);
 /* Integers that may be size expressions: index nodes; at most MAX_RANK of them. */
 int onnx_known_sizes(OnnxCall *c, int k, UOp **dim);
 bool onnx_try_sizes(UOp *u, size_t max, UOp **dim, size_t *n);       /* flat; any integer tensor; false: not known */
-/* The reverse: an i64 [n] tensor of sizes, as Shape gives; a const tensor with an array's content. */
+/* The reverse: an i64 [n] tensor of sizes, as Shape gives. */
 UOp *onnx_sizes(int n, UOp *const *dim);
-UOp *onnx_const(const Array *a);
-UOp *onnx_ints(int n, const int64_t *v);             /* i64 [n] */
 
 /* ---- graph.c: bodies of control flow (control.c) ---------------------------------------------------- */
 

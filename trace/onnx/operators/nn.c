@@ -62,7 +62,7 @@ static UOp *moved_places(const Window *w, UOp *off, int i)
 	off = t_squeeze(t_shrink_axis(off, 2 + nd, ix_const(i), ix_const(i + 1)), 2 + nd);
 	k = t_mulc(t_arange(off->dtype, t_dim(off, 2 + i)), w->dilation[i]);
 	o = t_addc(t_mulc(t_arange(off->dtype, t_dim(off, 2 + nd + i)), w->stride[i]), -w->pad[i][0]);
-	at = t_add(t_add(off, onnx_along(k, 2 + i, rank)), onnx_along(o, 2 + nd + i, rank));
+	at = t_add(t_add(off, t_along(k, 2 + i, rank)), t_along(o, 2 + nd + i, rank));
 	return t_merge_axes(at, 0, 2);
 }
 
@@ -154,7 +154,7 @@ void onnx_TensorScatter(OnnxCall *c)
 			shape_text(x->shape), axis);
 	place = t_iota(DT_I64, v->shape, axis);
 	if (onnx_has(c, 2))
-		place = t_add(place, onnx_along(t_cast(onnx_in_rank(c, 2, 1), DT_I64), 0, rank));
+		place = t_add(place, t_along(t_cast(onnx_in_rank(c, 2, 1), DT_I64), 0, rank));
 	if (!strcmp(mode, "circular"))
 		place = t_op2(OP_FLOORMOD, place, t_size(DT_I64, t_dim(x, axis)));
 	for (int i = 0; i < rank; i++)
