@@ -7,7 +7,7 @@
 
 /* ---- names */
 
-static Map names, suffixes, made;       /* names in use; stem → last number; content → buffer */
+static ARENA Map names, suffixes, made;       /* names in use; stem → last number; content → buffer */
 
 void buffers_reset(void)
 {
@@ -85,7 +85,7 @@ UOp *table_numbers(DType dt, size_t n, const double *v)
 
 /* ---- lists of numbers */
 
-const char *literal_stem = "literal";
+const char *literal_name(void) { return name_fresh(reading.stem ? reading.stem : "literal"); }
 
 /* what the leaves of a list are; rank and sizes from its first elements, checked for all */
 typedef struct { bool any, real, integer, boolean, wide, huge; int rank; int64_t dim[MAX_RANK]; } Leaves;
@@ -139,7 +139,7 @@ static Leaves scan(const Value *v)
 static DType leaves_dtype(const Leaves *l, DType like)
 {
 	if (l->real || !l->any)
-		return dtype_float(like) ? like : float_dtype;
+		return dtype_float(like) ? like : float_dtype();
 	if (!l->integer)
 		return like == DT_NONE ? DT_BOOL : like;
 	if (like != DT_NONE && like != DT_BOOL)
@@ -192,7 +192,7 @@ UOp *literal_tensor(const Value *v, DType like)
 	const Val *key = VARR(data, shape_to_val(s), val_int(dt));
 	UOp *u = map_get(&made, PKEY(key));
 	if (!u) {
-		u = buffer_new(name_fresh(literal_stem), "const", dt, s, data, NULL);
+		u = buffer_new(literal_name(), "const", dt, s, data, NULL);
 		map_put(&made, PKEY(key), u);
 	}
 	return u;
