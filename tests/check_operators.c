@@ -1,13 +1,15 @@
-/* check_operators: whether the rows of trace/onnx/operators.def hold together. In a call every function exists and gets
- * the arguments it must have, every other word is an input or attribute of the row or a literal, and each of those is
- * used; rows of one operator share no version. Prints what is wrong, a line each. */
+/* check_operators: whether the rows of trace/onnx/operators.def hold together. In a call every
+ * function exists and gets the arguments it must have, every other word is an input or attribute of
+ * the row or a literal, and each of those is used; rows of one operator share no version. Prints
+ * what is wrong, a line each. */
 #include "library/library.h"
 #include <ctype.h>
 
 typedef struct { const char *domain, *name; int first, last; const char *params, *call; } Row;
 
 static const Row rows[] = {
-#define ONNX_FN_IN(domain, name, first, last, params, call) {domain, #name, first, last, params, call},
+#define ONNX_FN_IN(domain, name, first, last, params, call) \
+	{domain, #name, first, last, params, call},
 #define ONNX_OP_IN(domain, name, first, last, how) {domain, #name, first, last, NULL, NULL},
 #include "onnx/operators.def"
 };

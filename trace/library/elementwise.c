@@ -214,7 +214,8 @@ ACTIVATION(swiglu)
 	UOp *y = t_cast(arg_tensor(a, 1), x->dtype);
 
 	if (!shape_equal(x->shape, y->shape))
-		die(MALFORMED, "swiglu: shapes %s and %s differ", shape_text(x->shape), shape_text(y->shape));
+		die(MALFORMED, "swiglu: shapes %s and %s differ", shape_text(x->shape),
+			shape_text(y->shape));
 	return t_mul(silu(x, arg_float(a, 2)), y);
 }
 
@@ -223,9 +224,10 @@ BINARY(prelu, by_sign(x, x, t_mul(x, y)))
 /* Integers are compared, and moved, as f64: lambd and bias are fractions. */
 Value fn_shrink(Args *a)
 {
-	UOp *in = arg_tensor(a, 0), *x = t_cast(in, dtype_float(in->dtype) ? in->dtype : DT_F64), *y;
+	UOp *in = arg_tensor(a, 0), *x, *y;
 	double lambd = arg_float(a, 1), bias = arg_float(a, 2);
 
+	x = t_cast(in, dtype_float(in->dtype) ? in->dtype : DT_F64);
 	y = t_where(t_lt(num(x, lambd), x), t_addc(x, -bias), num(x, 0));
 	y = t_where(t_lt(x, num(x, -lambd)), t_addc(x, bias), y);
 	return v_tensor(t_cast(y, in->dtype));

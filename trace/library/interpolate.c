@@ -1,6 +1,6 @@
-/* Resizing of the last axes of x[n,c,...], an axis at a time, as PyTorch has it: place i of n' reads
- * place (i + 0.5) * n / n' - 0.5 of n (pixel centres), or i * (n-1) / (n'-1) with align_corners;
- * nearest reads floor(i * n / n').
+/* Resizing of the last axes of x[n,c,...], an axis at a time, as PyTorch has it: place i of n'
+ * reads place (i + 0.5) * n / n' - 0.5 of n (pixel centres), or i * (n-1) / (n'-1) with
+ * align_corners; nearest reads floor(i * n / n').
  *
  *     interpolate(x, scale=2)   →   each element twice along each axis */
 #include "library/library.h"

@@ -83,12 +83,14 @@ UOp *load_buffer(const char *path, const char *member, DType want, const char *n
  * fn_NAME. In a signature `*xs` takes all remaining positional arguments as a LIST. */
 struct Function { const char *name, *params; Value (*fn)(Args *a); const char *help; };
 const Function *function_find(const char *name);
-/* A signature's parameters, at most MAX_PARAMS, which point into text: their count. deflt: the text of the default,
- * NULL without one; star: it takes the rest; known: it has an @, as in onnx/operators.def. */
+/* A signature's parameters, at most MAX_PARAMS, which point into text: their count. deflt: the
+ * text of the default, NULL without one; star: it takes the rest; known: it has an @, as in
+ * onnx/operators.def. */
 typedef struct { const char *name; size_t len; const char *deflt; bool star, known; } Param;
 enum { MAX_PARAMS = 40 };
 int signature_params(const char *text, Param *p);
-/* The number, text, word or list of such that *s begins with; *s goes past it. Only for text of our own tables. */
+/* The number, text, word or list of such that *s begins with; *s goes past it. Only for the text of
+ * our own tables. */
 Value parse_literal(const char **s);
 const char *param_name(const Function *f, int k);
 int param_find(const Function *f, const char *name);     /* -1 when there is none */
@@ -139,20 +141,29 @@ void pool_ceil(Window *w, UOp *x);           /* pads so that a last window may h
 UOp *conv_transposed(const char *who, UOp *x, UOp *f, const Window *w, const int64_t *more, int64_t groups);
 UOp *pool_mean(const Window *w, UOp *x, bool ceil, bool with_padding);    /* x is of floats */
 
-/* ---- resize.c: an axis made longer or shorter by reading between its elements ------------------------------------- */
+/* ---- resize.c: an axis made longer or shorter by reading between its elements --------------- */
 
-/* How place i of the result stands to places of x: by pixel centres, by the outer elements (corners), by i over scale, or
- * within a part of x (crop). */
-typedef enum { MAP_HALF, MAP_HALF_SYMMETRIC, MAP_HALF_PYTORCH, MAP_CORNERS, MAP_ASYMMETRIC, MAP_CROP } ResizeMap;
+/* How place i of the result stands to places of x: by pixel centres, by the outer elements
+ * (corners), by i over scale, or within a part of x (crop). */
+typedef enum {
+	MAP_HALF, MAP_HALF_SYMMETRIC, MAP_HALF_PYTORCH, MAP_CORNERS, MAP_ASYMMETRIC, MAP_CROP
+} ResizeMap;
 typedef enum { ROUND_PREFER_FLOOR, ROUND_PREFER_CEIL, ROUND_FLOOR, ROUND_CEIL } ResizeRound;
-/* mode: 'n'earest (round says which), 'l'inear or 'c'ubic with Keys' a. antialias: when it gets shorter, the kernel is as
- * wide as what falls into one result. inner: what lies outside has no weight, else the border repeats. beyond: the value
- * outside of a crop. */
-typedef struct { char mode; ResizeMap map; ResizeRound round; double a, beyond; bool antialias, inner; } ResizeHow;
-/* One axis: n to `to` elements by scale; crop is start and end of the region, from 0 to 1. n is -1 when it stays as it is,
- * or when its sizes are symbolic: then it gets `size` elements. */
+/* mode: 'n'earest (round says which), 'l'inear or 'c'ubic with Keys' a. antialias: when it gets
+ * shorter, the kernel is as wide as what falls into one result. inner: what lies outside has no
+ * weight, else the border repeats. beyond: the value outside of a crop. */
+typedef struct {
+	char mode;
+	ResizeMap map;
+	ResizeRound round;
+	double a, beyond;
+	bool antialias, inner;
+} ResizeHow;
+/* One axis: n to `to` elements by scale; crop is start and end of the region, from 0 to 1. n is -1
+ * when it stays as it is, or when its sizes are symbolic: then it gets `size` elements. */
 typedef struct { int64_t n, to; double scale, crop[2]; UOp *size; } ResizeAxis;
-UOp *t_resize(const ResizeHow *h, UOp *x, int axis, const ResizeAxis *ax);      /* in x's dtype, a float unless 'n' */
+/* in x's dtype, a float one unless the mode is 'n' */
+UOp *t_resize(const ResizeHow *h, UOp *x, int axis, const ResizeAxis *ax);
 /* the four weights of Keys' cubic kernel for fraction t in [0,1] */
 void t_cubic_weights(UOp *t, double a, UOp **w);
 

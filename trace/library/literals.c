@@ -67,7 +67,8 @@ UOp *array_tensor(const Array *a)
 
 static UOp *table(DType dt, size_t n, const void *v)
 {
-	Array a = {.dtype = dt, .rank = 1, .dim = {n}, .data = (void *)v, .bytes = n * dtype_size(dt)};
+	Array a = {.dtype = dt, .rank = 1, .dim = {n}, .data = (void *)v};
+	a.bytes = n * dtype_size(dt);
 	return array_tensor(&a);
 }
 

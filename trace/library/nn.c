@@ -127,8 +127,8 @@ static UOp *reduced(Args *a, int k, UOp *x)
 static UOp *at_class(Args *a, UOp *x, UOp *classes, int axis)
 {
 	if (t_rank(x) < 1 || t_rank(classes) != t_rank(x) - 1)
-		die(MALFORMED, "%s: scores%s and classes%s do not match", a->fn->name, shape_text(x->shape),
-			shape_text(classes->shape));
+		die(MALFORMED, "%s: scores%s and classes%s do not match", a->fn->name,
+			shape_text(x->shape), shape_text(classes->shape));
 	return t_squeeze(t_take_along(x, t_unsqueeze(classes, axis), axis), axis);
 }
 

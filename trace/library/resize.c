@@ -55,9 +55,10 @@ static double nearest(double p, ResizeRound r)
 	}
 }
 
-/* Weights of the taps around p; when shrinking with antialias the kernel is as wide as what falls
+/* The weights of the taps around p; when shrinking with antialias the kernel is as wide as what falls
  * into one result. */
-static void weigh(const ResizeHow *h, const ResizeAxis *x, double p, int taps, int64_t *place, double *w)
+static void weigh(const ResizeHow *h, const ResizeAxis *x, double p, int taps, int64_t *place,
+	double *w)
 {
 	double lo = ceil(p) - 1, squeeze = h->antialias && x->scale < 1 ? x->scale : 1, sum = 0;
 
@@ -131,7 +132,8 @@ static double *weights_of(const Table *t, int64_t n, int k)
 /* each element of an axis r times */
 static UOp *repeated(UOp *x, int axis, int64_t r)
 {
-	return t_merge_axes(t_expand_axis(t_unsqueeze(x, axis + 1), axis + 1, ix_const(r)), axis, 2);
+	x = t_expand_axis(t_unsqueeze(x, axis + 1), axis + 1, ix_const(r));
+	return t_merge_axes(x, axis, 2);
 }
 
 static bool repeats(const ResizeAxis *ax, const Table *t)
@@ -171,7 +173,8 @@ static UOp *resize_axis(const ResizeHow *h, UOp *x, int axis, const ResizeAxis *
 		y = gather_many(x, axis, ax, &t);
 	} else {
 		for (int k = 0; k < t.taps; k++) {
-			UOp *v = t_take_inside(x, table_ints(ax->to, places_of(&t, ax->to, k)), axis);
+			UOp *at = table_ints(ax->to, places_of(&t, ax->to, k));
+			UOp *v = t_take_inside(x, at, axis);
 			UOp *w = table_numbers(x->dtype, ax->to, weights_of(&t, ax->to, k));
 			v = t_mul(v, t_along(w, axis, t_rank(x)));
 			y = y ? t_add(y, v) : v;
@@ -218,10 +221,10 @@ void t_cubic_weights(UOp *t, double a, UOp **w)
 	UOp *d[4] = { t_addc(t, 1), t, t_sub(t_num(t->dtype, 1), t), t_sub(t_num(t->dtype, 2), t) };
 
 	for (int k = 0; k < 4; k++) {
-		if (k == 1 || k == 2)
-			w[k] = t_addc(t_mul(t_mul(t_addc(t_mulc(d[k], a + 2), -(a + 3)), d[k]), d[k]), 1);
-		else
-			w[k] = t_addc(t_mul(t_addc(t_mul(t_addc(t_mulc(d[k], a), -5 * a), d[k]), 8 * a), d[k]), -4 * a);
+		bool near = k == 1 || k == 2;
+		UOp *p = t_addc(t_mulc(d[k], near ? a + 2 : a), near ? -(a + 3) : -5 * a);
+		p = near ? t_mul(p, d[k]) : t_addc(t_mul(p, d[k]), 8 * a);
+		w[k] = t_addc(t_mul(p, d[k]), near ? 1 : -4 * a);
 	}
 }
 
@@ -239,7 +242,8 @@ static UOp *resize_symbolic(const ResizeHow *h, UOp *x, int axis, UOp *size)
 		t_cubic_weights(p, h->a, w);
 	for (int k = 0; k < taps; k++) {
 		UOp *at = t_addc(lo, taps == 4 ? k - 1 : k), *v;
-		v = t_take_inside(x, t_cast(t_min(t_max(at, t_num(DT_F64, 0)), last), DT_I64), axis);
+		at = t_cast(t_min(t_max(at, t_num(DT_F64, 0)), last), DT_I64);
+		v = t_take_inside(x, at, axis);
 		if (taps > 1)
 			v = t_mul(v, t_along(t_cast(w[k], x->dtype), axis, t_rank(x)));
 		y = y ? t_add(y, v) : v;
@@ -264,11 +268,14 @@ static UOp *stretch(const ResizeHow *h, UOp *x, int axis, const ResizeAxis *ax)
 
 UOp *t_resize(const ResizeHow *h, UOp *x, int axis, const ResizeAxis *ax)
 {
+	bool whole = ax->crop[0] == 0 && ax->crop[1] == 1;
+
 	if (ax->size)
 		return stretch(h, x, axis, ax);
-	if (ax->n < 0 || (ax->scale == 1 && ax->to == ax->n && ax->crop[0] == 0 && ax->crop[1] == 1))
+	if (ax->n < 0 || (ax->scale == 1 && ax->to == ax->n && whole))
 		return x;
 	if (ax->n < 1 || ax->to < 1)
-		die(MALFORMED, "axis %d from %lld to %lld", axis, (long long)ax->n, (long long)ax->to);
+		die(MALFORMED, "axis %d from %lld to %lld", axis, (long long)ax->n,
+			(long long)ax->to);
 	return resize_axis(h, x, axis, ax);
 }

@@ -139,9 +139,9 @@ static UOp *pivot_place(UOp *x, int row, int64_t n)
 	return t_reduce(OP_MIN, found, 1, &row, true);
 }
 
-/* One step on m[.., s, w]: the row of pivot_place changes places with row 0 and becomes *top; what is
- * left of the others without their first column is given back. *place: of the pivot. by stands for
- * the pivot, [.., 1, 1], where the others are divided by it. */
+/* One step on m[.., s, w]: the row of pivot_place changes places with row 0 and becomes *top; what
+ * is left of the others without their first column is given back. *place is the pivot's; by gives
+ * what is divided by instead of the pivot, [.., 1, 1]. */
 static UOp *clear_column(UOp *m, UOp *(*by)(UOp *pivot), UOp **top, UOp **place)
 {
 	int col = t_rank(m) - 1, row = col - 1;
@@ -207,7 +207,8 @@ static UOp *one_for_zero(UOp *pivot)
 /* The product of the pivots; each exchange of rows turns the sign. */
 Value fn_det(Args *a)
 {
-	UOp *x = t_float(arg_tensor(a, 0)), *m = t_cast(x, dtype_acc(x->dtype)), *top, *place, *det = NULL;
+	UOp *x = t_float(arg_tensor(a, 0)), *m = t_cast(x, dtype_acc(x->dtype));
+	UOp *top, *place, *det = NULL;
 	int64_t n = order(a, x);
 	int row = t_rank(x) - 2;
 

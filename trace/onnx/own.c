@@ -150,7 +150,8 @@ Value onnx_own_each_channel(Args *a)
 	int64_t groups;
 
 	if (t_rank(x) < 2 || t_rank(p) != 1 || !ix_is_const(t_dim(p, 0), &groups) || groups < 1)
-		die(MALFORMED, "x%s and groups%s do not fit", shape_text(x->shape), shape_text(p->shape));
+		die(MALFORMED, "x%s and groups%s do not fit", shape_text(x->shape),
+			shape_text(p->shape));
 	each = ix_div(t_dim(x, 1), ix_const(groups));
 	return v_tensor(t_merge_axes(t_expand_axis(t_unsqueeze(p, 1), 1, each), 0, 2));
 }
@@ -218,7 +219,9 @@ Value onnx_own_power(Args *a)
 /* fmod 0: the sign is the divisor's; 1: the dividend's */
 Value onnx_own_remainder(Args *a)
 {
-	return v_tensor(t_op2(arg_int(a, 2) ? OP_MOD : OP_FLOORMOD, arg_tensor(a, 0), arg_tensor(a, 1)));
+	UOp *x = arg_tensor(a, 0), *y = arg_tensor(a, 1);
+
+	return v_tensor(t_op2(arg_int(a, 2) ? OP_MOD : OP_FLOORMOD, x, y));
 }
 
 Value onnx_own_shift(Args *a)

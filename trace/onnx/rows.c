@@ -14,8 +14,10 @@
 #include <ctype.h>
 
 static const OnnxOp ops[] = {
-#define ONNX_FN_IN(domain, name, first, last, params, call) {domain, #name, first, last, NULL, params, call},
-#define ONNX_OP_IN(domain, name, first, last, how) {domain, #name, first, last, onnx_##name, NULL, NULL},
+#define ONNX_FN_IN(domain, name, first, last, params, call) \
+	{domain, #name, first, last, NULL, params, call},
+#define ONNX_OP_IN(domain, name, first, last, how) \
+	{domain, #name, first, last, onnx_##name, NULL, NULL},
 #include "onnx/operators.def"
 	{0}
 };
@@ -29,8 +31,8 @@ static const Function own[] = {
 const OnnxOp *onnx_op_find(const char *domain, const char *name, int version)
 {
 	for (const OnnxOp *op = ops; op->name; op++)
-		if (!strcmp(op->name, name) && !strcmp(op->domain, domain) && op->first <= version &&
-			version <= op->last)
+		if (!strcmp(op->name, name) && !strcmp(op->domain, domain) &&
+			op->first <= version && version <= op->last)
 			return op;
 	return NULL;
 }

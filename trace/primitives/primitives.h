@@ -52,7 +52,7 @@ UOp *t_merge_axes(UOp *x, int axis, int n);
 UOp *t_move_axis(UOp *x, int from, int to);               /* the other axes keep their order */
 UOp *t_unsqueeze(UOp *x, int axis);
 UOp *t_squeeze(UOp *x, int axis);
-UOp *t_along(UOp *p, int axis, int rank);                 /* p[n] along an axis of a tensor of that rank: [n,1,...] */
+UOp *t_along(UOp *p, int axis, int rank);                 /* p[n] along an axis of that rank: [n,1,...] */
 /* start, stop and step of one axis, step not 0 and known, already clipped: start ≤ stop for step > 0 */
 UOp *t_slice(UOp *x, int axis, UOp *start, UOp *stop, int64_t step);
 /* the same with bounds as NumPy reads them: NULL, negative, beyond the ends (library/shape.c) */

@@ -1,7 +1,7 @@
 /* BatchNormalization, by the statistics it is given or, while training, by those of the batch.
  *
- *     training_mode 1   →   batchnorm(x, mean, var, ...) of x's own mean and variance a channel, and
- *                           the running ones moved towards them */
+ *     training_mode 1   →   batchnorm(x, mean, var, ...) of each channel's own mean and variance,
+ *                           and the running ones moved towards them */
 #include "onnx/operators/space.h"
 
 /* mean and variance over all axes but the channels', [c], in f32 at least */
@@ -21,7 +21,8 @@ static void batch_statistics(UOp *x, UOp **stat)
 		stat[k] = t_reshapev(stat[k], 1, &channels);
 }
 
-/* Outputs 1 and 2: old * momentum + batch's * (1 - momentum); 3 and 4, in old versions, the batch's. */
+/* Outputs 1 and 2 are old * momentum + batch's * (1 - momentum); 3 and 4, in old versions, the
+ * batch's. */
 static void give_statistics(OnnxCall *c, UOp *const *stat)
 {
 	double momentum = onnx_attr_float(c, "momentum", 0.9);
@@ -53,6 +54,7 @@ void onnx_BatchNormalization(OnnxCall *c)
 		batch_statistics(x, stat);
 		give_statistics(c, stat);
 	}
-	Value in[] = { v_tensor(x), v_tensor(stat[0]), v_tensor(stat[1]), v_tensor(scale), v_tensor(bias) };
+	Value in[] = { v_tensor(x), v_tensor(stat[0]), v_tensor(stat[1]), v_tensor(scale),
+		v_tensor(bias) };
 	onnx_set(c, 0, onnx_lib("batchnorm", 5, in, 1, (const char *[]){ "eps" }, &eps));
 }

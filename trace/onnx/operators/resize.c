@@ -132,7 +132,8 @@ static ResizeAxis by_scale(OnnxCall *c, UOp *x, int axis, double scale, bool cro
 	return a;
 }
 
-static void read_axes(OnnxCall *c, int n, UOp *x, const int *axes, const ResizeHow *h, ResizeAxis *ax)
+static void read_axes(OnnxCall *c, int n, UOp *x, const int *axes, const ResizeHow *h,
+	ResizeAxis *ax)
 {
 	double scale[MAX_RANK], roi[2 * MAX_RANK];
 
