@@ -113,7 +113,7 @@ refused() {
 	for f in "$BATS_TEST_TMPDIR"/s/*.npy; do
 		cmp "$f" "$BATS_TEST_TMPDIR/k/${f##*/}"
 	done
-	[ "$(ls "$BATS_TEST_TMPDIR/s" | wc -l)" = 11 ]
+	[ "$(ls "$BATS_TEST_TMPDIR/s" | wc -l)" = 12 ]
 }
 
 @test "many parts are joined in less than the square of their number" {
