@@ -1,4 +1,5 @@
-# The text language: programs in text/ print the expected outputs; errors point to their position.
+# The text language: programs in text/ print the outputs in NAME.out beside them; errors point to their
+# position.
 load helpers
 
 # prints PROGRAM [INPUT…]: its output under the interpreter is in the file NAME.out beside it
