@@ -156,6 +156,27 @@ rows() { awk -v under="$2" '$0 ~ under { on = 1 } on && /^\| pass / { table = 1;
 	python3 "$TESTS/pages.py" "$ROOT"
 }
 
+@test "ARCHITECTURE.md has every level and room, and its picture is drawn from its source" {
+	local word missing=0
+	cd "$ROOT"
+	for word in $(sed -n 's/^LEVEL([A-Z]*, *"\([a-z]*\)".*/\1/p' common/graph/levels.def); do
+		grep -q "^| \`$word\` |" ARCHITECTURE.md || { echo "no level $word"; missing=1; }
+	done
+	for word in */*/README.md; do
+		case $word in tests/*) continue ;; esac
+		grep -q "^| .*\`$(basename "${word%/README.md}")\`" ARCHITECTURE.md || { echo "no room ${word%/README.md}"; missing=1; }
+	done
+	texts() { grep -o '>[^<>]*</text>' | sort; }
+	command -p diff <(texts < docs/architecture.svg) <(dot -Tsvg docs/architecture.dot | texts) || missing=1
+	[ "$missing" = 0 ]
+}
+
+@test "GLOSSARY.md is in order and has each word once" {
+	sed -n 's/^| \([^|]*\) |.*/\1/p' "$ROOT/GLOSSARY.md" | tail -n +2 > words
+	[ "$(wc -l < words)" -gt 80 ]
+	LC_ALL=C sort -uc words
+}
+
 @test "tests/README.md names every test" {
 	local file missing=0
 	cd "$TESTS"
