@@ -19,7 +19,7 @@ const char *node_dtype(In *n, DType want)
 	return NULL;
 }
 
-/* All sources have one dtype that the op takes, and it is the node's. */
+/* All sources have one dtype that the op takes, and the node has what the op gives of it. */
 static const char *same_dtype(In *n)
 {
 	const char *e = source_dtypes(n, 0);
@@ -27,7 +27,7 @@ static const char *same_dtype(In *n)
 		return e;
 	if (!op_takes(n->op, n->src[0]->dtype))
 		SAY("no such op on %s", dtype_name(n->src[0]->dtype));
-	return node_dtype(n, n->src[0]->dtype);
+	return node_dtype(n, op_gives(n->op, n->src[0]->dtype, n->dt));
 }
 
 /* One shape for all; scalars stand with any. */
@@ -44,17 +44,9 @@ static const char *one_shape(In *n)
 	return NULL;
 }
 
-static const char *infer_same_dtype(In *n)
+static const char *infer_elements(In *n)
 {
 	const char *e = same_dtype(n);
-	return e ? e : one_shape(n);
-}
-
-static const char *infer_compare(In *n)
-{
-	const char *e = source_dtypes(n, 0);
-	if (!e)
-		e = node_dtype(n, DT_BOOL);
 	return e ? e : one_shape(n);
 }
 
@@ -197,7 +189,8 @@ static int read_axes(const Val *v, int rank, int *axes, const char **e)
 
 bool fold_name(const Val *v)
 {
-	return val_is_str(v, "ADD") || val_is_str(v, "MUL") || val_is_str(v, "MAX") || val_is_str(v, "MIN");
+	int op = v->kind == VAL_STR ? op_find(v->s) : -1;
+	return op >= 0 && op_folds(op);
 }
 
 static const char *infer_reduce(In *n)
@@ -223,10 +216,8 @@ static const char *infer_reduce(In *n)
 static const char *infer_along(In *n)
 {
 	bool sort = n->op == OP_SORT;
-	const char *e = source_dtypes(n, 0);
+	const char *e = same_dtype(n);
 	int rank = n->src[0]->shape->rank;
-	if (!e)
-		e = node_dtype(n, sort ? DT_I64 : n->src[0]->dtype);
 	if (e)
 		return e;
 	if (n->arg->kind != VAL_ARRAY || n->arg->n != 2)
@@ -422,8 +413,8 @@ static const char *infer_func(In *n) { return NULL; }
 
 typedef const char *Infer(In *);
 static Infer *const by_class[] = {
-	[CLASS_UNARY] = infer_same_dtype, [CLASS_BINARY] = infer_same_dtype, [CLASS_CASTING] = infer_cast,
-	[CLASS_COMPARE] = infer_compare, [CLASS_TERNARY] = infer_same_dtype, [CLASS_INDEXING] = infer_indexing,
+	[CLASS_UNARY] = infer_elements, [CLASS_BINARY] = infer_elements, [CLASS_CASTING] = infer_cast,
+	[CLASS_COMPARE] = infer_elements, [CLASS_TERNARY] = infer_elements, [CLASS_INDEXING] = infer_indexing,
 	[CLASS_SAME] = infer_identity, [CLASS_CALLS] = infer_call, [CLASS_LOOPS] = infer_statement,
 	[CLASS_AXES] = infer_along,
 };

@@ -91,7 +91,7 @@ const char *infer_over_ranges(In *n)
 	if (sort && (n->src[2]->op != OP_INDEX || n->src[2]->dtype != DT_I64))
 		SAY("the third source is no place in a buffer of i64 to merge in");
 	n->out = shape_scalar();
-	return node_dtype(n, sort ? DT_I64 : n->src[0]->dtype);
+	return node_dtype(n, op_gives(n->op, n->src[0]->dtype, n->dt));
 }
 
 const char *infer_let(In *n)

@@ -3,12 +3,11 @@
 #define INTERP_H
 #include "uop.h"
 
-/* out[i] = op(in[0][i*step[0]], …) for n elements; the dtype is in the table's second index. */
-typedef void (*InterpFn)(size_t n, void *out, const void *const *in, const int *step);
-
-/* By op and the dtype of the sources; NULL where an op does not take it. WHERE and the casts are not in them. */
-extern const InterpFn interp_int_fn[OP_COUNT][DT_COUNT];     /* integers and bool */
-extern const InterpFn interp_float_fn[OP_COUNT][DT_COUNT];
+/* An InterpFn gives out[i] = op(in[0][i*step[0]], …) for n elements. An op's are by the dtype of its sources (WHERE: of
+ * its values), NULL where it does not take it: ints_ADD in interp_int.c, floats_ADD in interp_float.c; ops.def names them. */
+#define OP(NAME, ...) extern const InterpFn ints_##NAME[DT_COUNT], floats_##NAME[DT_COUNT];
+#include "ops.def"
+#undef OP
 
 /* The function that interp_op calls for op on sources of sdt; NULL for the casts. */
 InterpFn interp_function(Op op, DType sdt);

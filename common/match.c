@@ -2,17 +2,6 @@
 #include "rules.h"
 #include <math.h>
 
-static bool commutes(Op op)
-{
-	switch (op) {
-	case OP_ADD: case OP_MUL: case OP_MAX: case OP_MIN: case OP_AND: case OP_OR: case OP_XOR:
-	case OP_CMPEQ: case OP_CMPNE:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* A literal matches a constant of its value and sign; true and false match bools only. */
 static bool literal_matches(const Val *lit, const UOp *u)
 {
@@ -60,7 +49,7 @@ static bool ex_match(const Ex *e, UOp *u, UOp **env)
 		if (sources_match(e, u, env))
 			return true;
 		memcpy(env, saved, sizeof saved);
-		if (!commutes(u->op) || e->nsrc != 2)
+		if (!op_info[u->op].commutes || e->nsrc != 2)
 			return false;
 		if (ex_match(e->src[0], u->src[1], env) && ex_match(e->src[1], u->src[0], env))
 			return true;

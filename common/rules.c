@@ -72,7 +72,7 @@ static const char *word(Parser *p)
 	return s;
 }
 
-static Ex *expression(Parser *p, int level);
+static Ex *expression(Parser *p);
 
 static Ex *number(Parser *p, bool negative)
 {
@@ -137,7 +137,7 @@ static Ex *call(Parser *p, const char *name)
 			bad(p, "expected , or )");
 		if (e->nsrc == 8)
 			bad(p, "too many sources");
-		e->src[e->nsrc++] = expression(p, 0);
+		e->src[e->nsrc++] = expression(p);
 	}
 	return e;
 }
@@ -180,7 +180,7 @@ static Ex *atom(Parser *p)
 		bad(p, "nested too deep");
 	Ex *e;
 	if (eat(p, "(")) {
-		e = expression(p, 0);
+		e = expression(p);
 		if (!eat(p, ")"))
 			bad(p, "expected )");
 	} else if (p->at < p->end && *p->at == '-') {
@@ -205,46 +205,36 @@ static Ex *atom(Parser *p)
 	return e;
 }
 
-/* Infix ops from loose to tight; within a level the longer spelling first. */
-static const struct { const char *text; Op op; } infix[][4] = {
-	{{"==", OP_CMPEQ}, {"!=", OP_CMPNE}, {"<", OP_CMPLT}},
-	{{"|", OP_OR}}, {{"^", OP_XOR}}, {{"&", OP_AND}},
-	{{"<<", OP_SHL}, {">>", OP_SHR}},
-	{{"+", OP_ADD}, {"-", OP_SUB}},
-	{{"//", OP_FLOORDIV}, {"*", OP_MUL}, {"/", OP_FDIV}, {"%", OP_FLOORMOD}},
-	{{"**", OP_POW}},
-};
-enum { LEVELS = sizeof infix / sizeof *infix };
-
-static int infix_at(Parser *p, int level)
+/* The op of that strength whose operator stands here; -1: none. */
+static int infix_at(Parser *p, int strength)
 {
-	for (int i = 0; i < 4 && infix[level][i].text; i++) {
-		const char *t = infix[level][i].text;
-		/* the longer ones are other ops */
-		if (!peek(p, t) || (!strcmp(t, "*") && peek(p, "**")) || (!strcmp(t, "<") && peek(p, "<<")) ||
-		    (!strcmp(t, "-") && peek(p, "->")))
-			continue;
-		eat(p, t);
-		return infix[level][i].op;
-	}
-	return -1;
+	size_t n;
+	skip(p);
+	int op = peek(p, "->") ? -1 : op_infix(p->at, p->end - p->at, &n);
+	if (op < 0 || (int)op_info[op].precedence != strength)
+		return -1;
+	p->at += n;
+	return op;
 }
 
-static Ex *expression(Parser *p, int level)
+/* what operators of that strength or tighter join */
+static Ex *operators(Parser *p, int strength)
 {
-	if (level == LEVELS)
+	if (strength > INFIX_POWER)
 		return atom(p);
-	Ex *left = expression(p, level + 1);
-	for (int op; (op = infix_at(p, level)) >= 0;) {
+	Ex *left = operators(p, strength + 1);
+	for (int op; (op = infix_at(p, strength)) >= 0;) {
 		Ex *e = ex_new(EX_OP);
 		e->op = op;
 		e->nsrc = 2;
 		e->src[0] = left;
-		e->src[1] = expression(p, level + 1);
+		e->src[1] = operators(p, strength + 1);
 		left = e;
 	}
 	return left;
 }
+
+static Ex *expression(Parser *p) { return operators(p, INFIX_COMPARE); }
 
 static void condition(Parser *p)
 {
@@ -270,13 +260,13 @@ static bool blank(Parser *p)
 
 static void rewriting(Parser *p, Rule *r)
 {
-	r->from = expression(p, 0);
+	r->from = expression(p);
 	if (r->from->kind != EX_OP && r->from->kind != EX_ANY)
 		bad(p, "a pattern starts with an op or ANY");
 	if (!eat(p, "->"))
 		bad(p, "expected ->");
 	p->right = true;
-	r->to = expression(p, 0);
+	r->to = expression(p);
 	if (eat(p, "if "))
 		do
 			condition(p);
@@ -297,7 +287,7 @@ static void parts(Parser *p, Rule *r)
 	do {
 		if (r->nparts == r->from->nsrc || r->nparts == MAX_PARTS)
 			bad(p, "more parts than sources");
-		r->part[r->nparts++] = eat(p, "none") ? NULL : expression(p, 0);
+		r->part[r->nparts++] = eat(p, "none") ? NULL : expression(p);
 	} while (eat(p, ","));
 	if (r->nparts != r->from->nsrc)
 		bad(p, "fewer parts than sources");

@@ -1,5 +1,5 @@
 /* Nodes: hash-consed, in one arena; tables of ops, dtypes and levels; constants. */
-#include "uop.h"
+#include "interp.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,9 +11,9 @@ const DTypeInfo dtype_info[DT_COUNT + 1] = {
 };
 
 enum { T = 1 << LV_TENSOR, G = 1 << LV_GRAPH, S = 1 << LV_SCHEDULE, L = 1 << LV_LOOPS, P = 1 << LV_PROGRAM };
+enum { GRAPHS = T | G, KERNELS = S | L | P, LOOPS = L | P, ALL = GRAPHS | KERNELS };
 const OpInfo op_info[OP_COUNT] = {
-#define OP(NAME, lo, hi, cls, takes, levels, infix) \
-	[OP_##NAME] = {#NAME, lo, hi, CLASS_##cls, TAKES_##takes, levels, infix},
+#define OP(NAME, ...) [OP_##NAME] = {#NAME, __VA_ARGS__},
 #include "ops.def"
 #undef OP
 };
@@ -53,6 +53,30 @@ bool op_takes(Op o, DType d)
 	case TAKES_U64: return d == DT_U64;
 	default: return d == DT_NONE;
 	}
+}
+
+DType op_gives(Op o, DType source, DType said)
+{
+	switch (op_info[o].gives) {
+	case GIVES_SOURCE: return source;
+	case GIVES_BOOL: return DT_BOOL;
+	case GIVES_I64: return DT_I64;
+	default: return said;
+	}
+}
+
+int op_infix(const char *s, size_t n, size_t *length)
+{
+	int found = -1;
+	*length = 0;
+	for (int o = 0; o < OP_COUNT; o++) {
+		size_t k = op_info[o].infix ? strlen(op_info[o].infix) : 0;
+		if (k <= *length || k > n || memcmp(s, op_info[o].infix, k))
+			continue;
+		found = o;
+		*length = k;
+	}
+	return found;
 }
 
 int64_t dtype_min(DType d)

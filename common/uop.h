@@ -156,23 +156,7 @@ uint64_t dtype_max(DType d);
 /* the dtype in which sums and products of d accumulate: f32 for f16 and bf16, else d */
 static inline DType dtype_acc(DType d) { return d == DT_F16 || d == DT_BF16 ? DT_F32 : d; }
 
-typedef enum {
-#define OP(NAME, ...) OP_##NAME,
-#include "ops.def"
-#undef OP
-	OP_COUNT
-} Op;
-typedef enum { CLASS_LEAF, CLASS_UNARY, CLASS_CASTING, CLASS_BINARY, CLASS_COMPARE, CLASS_TERNARY, CLASS_AXES,
-	CLASS_MOVEMENT, CLASS_INDEXING, CLASS_SAME, CLASS_EFFECT, CLASS_ROOT, CLASS_KERNEL, CLASS_CALLS, CLASS_LOOPS } OpClass;
-typedef enum { TAKES_ANY, TAKES_NUM, TAKES_INT, TAKES_FLT, TAKES_INTB, TAKES_U64, TAKES_NONE } OpTakes;
-typedef struct { const char *name; int min_src, max_src; OpClass cls; OpTakes takes; int levels; const char *infix; } OpInfo;
-extern const OpInfo op_info[OP_COUNT];
-int op_find(const char *name);           /* an Op, or -1 */
-static inline const char *op_name(Op o) { return op_info[o].name; }
-/* elementwise: UNARY, CASTING, BINARY, COMPARE, TERNARY */
-static inline bool op_elementwise(Op o) { return op_info[o].cls >= CLASS_UNARY && op_info[o].cls <= CLASS_TERNARY; }
-static inline bool op_movement(Op o) { return op_info[o].cls == CLASS_MOVEMENT; }
-bool op_takes(Op o, DType d);
+#include "ops.h"
 
 typedef enum { LV_TENSOR, LV_GRAPH, LV_SCHEDULE, LV_LOOPS, LV_PROGRAM, LV_COUNT } Level;
 extern const char *const level_name[LV_COUNT];
@@ -318,6 +302,8 @@ bool ix_prove_le(UOp *a, UOp *b);
 typedef struct { int n; const char *name[64]; int64_t value[64]; } VarEnv;
 bool ix_eval(UOp *u, const VarEnv *env, int64_t *v);
 /* u with other sources, index arithmetic and conditions through the ix_ functions, anything else by node_with */
+/* a op b for an op of which indices are made (its row says index), else NULL */
+UOp *ix_op(Op op, UOp *a, UOp *b);
 UOp *ix_remake(UOp *u, UOp *const *src);
 /* forgets bounds and results: arena_reset calls it */
 void ix_reset(void);

@@ -83,8 +83,7 @@ dtypes_of() {
 		for dtype in $(dtypes_of "$kind"); do
 			grep -qx "$op" "$dtype.ops" || { echo "no case: $op $dtype"; missing=1; }
 		done
-	done < <(sed -n 's/^OP(\([A-Z0-9]*\), *[-0-9]*, *[-0-9]*, *[A-Z]*, *\([A-Z0-9]*\), *[A-Z|]*G[A-Z|]*,.*/\1 \2/p' \
-		"$ROOT/common/ops.def")
+	done < <(op_rows | sed -n 's/^OP(\([A-Z0-9]*\),.*TAKES_\([A-Z0-9]*\),.*\.levels = \(ALL\|GRAPHS\).*/\1 \2/p')
 	[ "$missing" = 0 ]
 }
 

@@ -53,8 +53,7 @@ static UOp *custom_along(UOp *u, UOp *const *t) { no_derivative(u); }
 
 static const OpPair elements[] = {
 	{"cast", cast_back, cast_along}, {"where", where_back, where_along},
-	{"custom", custom_back, custom_along},
-	{"none"}, {0},
+	{"custom", custom_back, custom_along}, {0},
 };
 
 /* ---- rows by op */
@@ -90,11 +89,10 @@ static const Row *row_of(Op op)
 
 bool op_follows(const UOp *u, uint32_t i)
 {
-	const Row *r = row_of(u->op);
-
-	if (!dtype_float(u->src[i]->dtype) || !dtype_float(u->dtype))
+	if (op_info[u->op].grad != GRAD_RULE || !dtype_float(u->src[i]->dtype) || !dtype_float(u->dtype))
 		return false;
-	return r->pair ? r->pair->back != NULL : r->rule->part[i] != NULL;
+	const Row *r = row_of(u->op);
+	return r->pair || r->rule->part[i];
 }
 
 bool op_by_element(Op op)
