@@ -124,9 +124,11 @@ UOp *const_identity(Op op, DType dt)
 	case IDENTITY_ZERO: return const_int(dt, 0);
 	case IDENTITY_ONE: return const_int(dt, 1);
 	case IDENTITY_LEAST:
-		return dtype_float(dt) ? const_num(dt, -INFINITY) : LEAF(OP_CONST, dt, val_int(dtype_min(dt)));
+		return dtype_float(dt) ? const_num(dt, -INFINITY) :
+			LEAF(OP_CONST, dt, val_int(dtype_min(dt)));
 	case IDENTITY_GREATEST:
-		return dtype_float(dt) ? const_num(dt, INFINITY) : LEAF(OP_CONST, dt, val_uint(dtype_max(dt)));
+		return dtype_float(dt) ? const_num(dt, INFINITY) :
+			LEAF(OP_CONST, dt, val_uint(dtype_max(dt)));
 	default: CHECK(!"a fold");
 	}
 }

@@ -413,8 +413,9 @@ static const char *infer_func(In *n) { return NULL; }
 
 typedef const char *Infer(In *);
 static Infer *const by_class[] = {
-	[CLASS_UNARY] = infer_elements, [CLASS_BINARY] = infer_elements, [CLASS_CASTING] = infer_cast,
-	[CLASS_COMPARE] = infer_elements, [CLASS_TERNARY] = infer_elements, [CLASS_INDEXING] = infer_indexing,
+	[CLASS_UNARY] = infer_elements, [CLASS_BINARY] = infer_elements,
+	[CLASS_COMPARE] = infer_elements, [CLASS_TERNARY] = infer_elements,
+	[CLASS_CASTING] = infer_cast, [CLASS_INDEXING] = infer_indexing,
 	[CLASS_SAME] = infer_identity, [CLASS_CALLS] = infer_call, [CLASS_LOOPS] = infer_statement,
 	[CLASS_AXES] = infer_along,
 };

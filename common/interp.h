@@ -3,8 +3,9 @@
 #define INTERP_H
 #include "uop.h"
 
-/* An InterpFn gives out[i] = op(in[0][i*step[0]], …) for n elements. An op's are by the dtype of its sources (WHERE: of
- * its values), NULL where it does not take it: ints_ADD in interp_int.c, floats_ADD in interp_float.c; ops.def names them. */
+/* An InterpFn gives out[i] = op(in[0][i*step[0]], …) for n elements. An op's are by the dtype of
+ * its sources (WHERE: of its values), NULL where it does not take it: ints_ADD in interp_int.c,
+ * floats_ADD in interp_float.c. Its row of ops.def names them. */
 #define OP(NAME, ...) extern const InterpFn ints_##NAME[DT_COUNT], floats_##NAME[DT_COUNT];
 #include "ops.def"
 #undef OP

@@ -88,7 +88,8 @@ uint16_t bf16_bits(double x)
 	}
 #define TABLE(OP) \
 	const InterpFn floats_##OP[DT_COUNT] = { \
-		[DT_F16] = OP##_F16, [DT_BF16] = OP##_BF16, [DT_F32] = OP##_F32, [DT_F64] = OP##_F64, \
+		[DT_F16] = OP##_F16, [DT_BF16] = OP##_BF16, \
+		[DT_F32] = OP##_F32, [DT_F64] = OP##_F64, \
 	};
 /* an op on each float dtype: the expression in f32, in f64 */
 #define FLOATS(OP, E32, E64) \

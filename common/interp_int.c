@@ -184,7 +184,8 @@ SELECT(select_2, uint16_t)
 SELECT(select_4, uint32_t)
 SELECT(select_8, uint64_t)
 const InterpFn ints_WHERE[DT_COUNT] = {
-	[DT_BOOL] = select_1, [DT_I8] = select_1, [DT_I16] = select_2, [DT_I32] = select_4, [DT_I64] = select_8,
+	[DT_BOOL] = select_1,
+	[DT_I8] = select_1, [DT_I16] = select_2, [DT_I32] = select_4, [DT_I64] = select_8,
 	[DT_U8] = select_1, [DT_U16] = select_2, [DT_U32] = select_4, [DT_U64] = select_8,
 };
 const InterpFn floats_WHERE[DT_COUNT] = {

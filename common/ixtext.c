@@ -51,7 +51,10 @@ static const char *sign_of(UOp *u)
 }
 
 /* "and" is not &: it binds less than all others */
-static int strength(UOp *u) { return u->op == OP_AND ? INFIX_NONE : (int)op_info[u->op].precedence; }
+static int strength(UOp *u)
+{
+	return u->op == OP_AND ? INFIX_NONE : (int)op_info[u->op].precedence;
+}
 
 /* "x*-1" and "-1" after a plus read better as a minus */
 static UOp *minus_of(UOp *u)

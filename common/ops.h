@@ -12,12 +12,13 @@ typedef enum {
 } Op;
 
 typedef enum { CLASS_LEAF, CLASS_UNARY, CLASS_CASTING, CLASS_BINARY, CLASS_COMPARE, CLASS_TERNARY,
-	CLASS_AXES, CLASS_MOVEMENT, CLASS_INDEXING, CLASS_SAME, CLASS_EFFECT, CLASS_ROOT, CLASS_KERNEL,
-	CLASS_CALLS, CLASS_LOOPS } OpClass;
+	CLASS_AXES, CLASS_MOVEMENT, CLASS_INDEXING, CLASS_SAME, CLASS_EFFECT, CLASS_ROOT,
+	CLASS_KERNEL, CLASS_CALLS, CLASS_LOOPS } OpClass;
 
-/* The dtypes of its sources (of a leaf: its own): NUM is not bool, INTB integers and bool. NONE: the
- * node has no value. */
-typedef enum { TAKES_NONE, TAKES_ANY, TAKES_NUM, TAKES_INT, TAKES_FLT, TAKES_INTB, TAKES_U64 } OpTakes;
+/* The dtypes of its sources (of a leaf: its own): NUM is not bool, INTB integers and bool. NONE:
+ * the node has no value. */
+typedef enum { TAKES_NONE, TAKES_ANY, TAKES_NUM, TAKES_INT, TAKES_FLT, TAKES_INTB,
+	TAKES_U64 } OpTakes;
 
 /* The node's own dtype: that of its sources, one that is fixed, or what the node says. */
 typedef enum { GIVES_SOURCE, GIVES_BOOL, GIVES_I64, GIVES_SAID } OpGives;
@@ -28,7 +29,8 @@ typedef enum { IDENTITY_NONE, IDENTITY_ZERO, IDENTITY_ONE, IDENTITY_LEAST,
 
 /* How long an op takes once its sources are there, in additions: CURVE is a polynomial or many
  * rounds, MEMORY an access that a cache serves. */
-typedef enum { COST_NONE = 0, COST_ADD = 1, COST_DIVIDE = 4, COST_MEMORY = 4, COST_CURVE = 12 } OpCost;
+typedef enum { COST_NONE = 0, COST_ADD = 1, COST_DIVIDE = 4, COST_MEMORY = 4,
+	COST_CURVE = 12 } OpCost;
 
 /* How tightly an infix operator binds, loosest first (Python's order); 0: it has none. Those of one
  * strength are taken from the left, but for ** in the text language. */
@@ -39,7 +41,7 @@ typedef enum { INFIX_NONE, INFIX_COMPARE, INFIX_OR, INFIX_XOR, INFIX_AND, INFIX_
  * one of that of vectors (`form_text` in render/); c_text is the operator, or the function.
  *
  *     INFIX      a / b                     SUM       the same, where signed ones wrap
- *     FUNCTION   sqrt(a), of the language  HELPER    a function of the project's own, named as the op
+ *     FUNCTION   sqrt(a), of the language  HELPER    a function in the project's prelude
  *     EXTREME, DIVISION, SHIFT             an operator where it means the same, else a HELPER */
 #define C_FORMS(FORM) \
 	FORM(CONST, const_text) FORM(LOAD, load_text) FORM(NEG, neg_text) FORM(RECIP, recip_text) \
@@ -97,7 +99,7 @@ bool op_takes(Op o, DType d);
 DType op_gives(Op o, DType source, DType said);
 /* The op whose operator stands at s, the longest that fits, and its length; -1: none does. */
 int op_infix(const char *s, size_t n, size_t *length);
-/* How long a node takes once its sources are there, in additions: the one measure of fuse, lower and
- * the derivatives. What is computed once for many (an index, a place) is for them to know. */
+/* How long a node takes once its sources are there, in additions: the one measure of fuse, lower
+ * and the derivatives. What is computed once for many (an index) is for them to know. */
 static inline int op_cost(Op o) { return op_info[o].cost; }
 #endif

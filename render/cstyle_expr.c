@@ -91,9 +91,11 @@ static Text const_text(Printer *p, UOp *u)
 
 int operator_prec(const char *operator)
 {
-	static const struct { const char *text; int prec; } all[] = {{"|", PREC_OR}, {"^", PREC_XOR}, {"&", PREC_AND},
-		{"==", PREC_EQ}, {"!=", PREC_EQ}, {"<", PREC_REL}, {"<<", PREC_SHIFT}, {">>", PREC_SHIFT},
-		{"+", PREC_ADD}, {"-", PREC_ADD}, {"*", PREC_MUL}, {"/", PREC_MUL}, {"%", PREC_MUL}};
+	static const struct { const char *text; int prec; } all[] = {
+		{"|", PREC_OR}, {"^", PREC_XOR}, {"&", PREC_AND}, {"==", PREC_EQ}, {"!=", PREC_EQ},
+		{"<", PREC_REL}, {"<<", PREC_SHIFT}, {">>", PREC_SHIFT}, {"+", PREC_ADD},
+		{"-", PREC_ADD}, {"*", PREC_MUL}, {"/", PREC_MUL}, {"%", PREC_MUL},
+	};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (!strcmp(all[i].text, operator))
 			return all[i].prec;
@@ -104,7 +106,8 @@ static Text infix(Printer *p, UOp *u, const char *op)
 {
 	/* compilers warn about mixed operators: only + - * / % stand without parentheses */
 	int prec = operator_prec(op);
-	int left = prec >= PREC_ADD ? prec : PREC_UNARY, right = prec >= PREC_ADD ? prec + 1 : PREC_UNARY;
+	bool loose = prec >= PREC_ADD;
+	int left = loose ? prec : PREC_UNARY, right = loose ? prec + 1 : PREC_UNARY;
 	return TEXT(prec, "%s %s %s", expr_at(p, u->src[0], left), op, expr_at(p, u->src[1], right));
 }
 
@@ -140,8 +143,9 @@ static Text sum_text(Printer *p, UOp *u)
 		return infix(p, u, op_info[u->op].c_bool);
 	/* x + -3 reads better as x - 3 */
 	int64_t v;
-	if (u->op == OP_ADD && dtype_int(u->dtype) && dtype_size(u->dtype) >= 4 && (p->d->wraps || known_small(u)) &&
-	    const_is_int(u->src[1], &v) && v < 0 && v > -INT32_MAX)
+	if (u->op == OP_ADD && dtype_int(u->dtype) && dtype_size(u->dtype) >= 4 &&
+	    (p->d->wraps || known_small(u)) && const_is_int(u->src[1], &v) && v < 0 &&
+	    v > -INT32_MAX)
 		return TEXT(PREC_ADD, "%s - %lld", expr_at(p, u->src[0], PREC_ADD), (long long)-v);
 	return wrapping(p, u);
 }
@@ -159,8 +163,9 @@ static Text neg_text(Printer *p, UOp *u)
 static Text call(Printer *p, UOp *u, const char *fn)
 {
 	const char *a = expr_at(p, u->src[0], PREC_ANY);
-	return u->nsrc == 1 ? TEXT(PREC_ATOM, "%s(%s)", fn, a) :
-						  TEXT(PREC_ATOM, "%s(%s, %s)", fn, a, expr_at(p, u->src[1], PREC_ANY));
+	if (u->nsrc == 1)
+		return TEXT(PREC_ATOM, "%s(%s)", fn, a);
+	return TEXT(PREC_ATOM, "%s(%s, %s)", fn, a, expr_at(p, u->src[1], PREC_ANY));
 }
 
 static Text helper_text(Printer *p, UOp *u)
@@ -180,7 +185,9 @@ const char *language_function(const Dialect *d, Op op, DType t)
 
 static Text function_text(Printer *p, UOp *u)
 {
-	return dtype_float(u->dtype) ? call(p, u, language_function(p->d, u->op, u->dtype)) : helper_text(p, u);
+	if (!dtype_float(u->dtype))
+		return helper_text(p, u);
+	return call(p, u, language_function(p->d, u->op, u->dtype));
 }
 
 static Text extreme_text(Printer *p, UOp *u)
@@ -223,7 +230,8 @@ static Text shift_text(Printer *p, UOp *u)
 	if (u->op == OP_SHR)
 		return TEXT(PREC_SHIFT, "%s %s %d", x, op, (int)by);
 	DType via = dtype_size(u->dtype) == 8 ? DT_U64 : DT_U32;
-	return TEXT(PREC_UNARY, "(%s)((%s)%s %s %d)", type_of(p, u), p->d->type[via], x, op, (int)by);
+	return TEXT(PREC_UNARY, "(%s)((%s)%s %s %d)", type_of(p, u), p->d->type[via], x, op,
+		(int)by);
 }
 
 /* compilers want conditions of & and | in parentheses */

@@ -75,7 +75,8 @@ static const struct { const char *sint, *uint, *flt; } binary[OP_COUNT] = {
 		FN("\treturn b == 0 ? 0 : ($T)(a / b);\n"), NULL},
 	[OP_MOD] = {FN("\treturn b == 0 || b == -1 ? 0 : ($T)(a % b);\n"),
 		FN("\treturn b == 0 ? 0 : ($T)(a % b);\n"), NULL},
-	[OP_FLOORDIV] = {FN("\tif (b == 0)\n\t\treturn 0;\n\tif (b == -1)\n\t\treturn ($T)(0 - ($V)a);\n"
+	[OP_FLOORDIV] = {
+		FN("\tif (b == 0)\n\t\treturn 0;\n\tif (b == -1)\n\t\treturn ($T)(0 - ($V)a);\n"
 		   "\treturn ($T)(a / b - (a % b != 0 && (a < 0) != (b < 0)));\n"),
 		FN("\treturn b == 0 ? 0 : ($T)(a / b);\n"), NULL},
 	[OP_FLOORMOD] = {FN("\tif (b == 0 || b == -1)\n\t\treturn 0;\n\tconst $T r = ($T)(a % b);\n"
@@ -85,7 +86,8 @@ static const struct { const char *sint, *uint, *flt; } binary[OP_COUNT] = {
 		FN("\treturn b >= $W ? 0 : ($T)(($V)a << b);\n"), NULL},
 	[OP_SHR] = {FN("\treturn b < 0 || b >= $W ? ($T)(a < 0 ? -1 : 0) : ($T)(a >> b);\n"),
 		FN("\treturn b >= $W ? 0 : ($T)(a >> b);\n"), NULL},
-	[OP_POW] = {FN("\tif (b < 0)\n\t\treturn ($T)(a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0);\n"
+	[OP_POW] = {
+		FN("\tif (b < 0)\n\t\treturn ($T)(a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0);\n"
 		   "\t$V r = 1, p = ($V)a;\n\tfor (; b; b = ($T)(b >> 1)) {\n"
 		   "\t\tr = b & 1 ? r * p : r;\n\t\tp = p * p;\n\t}\n"
 		   "\treturn ($T)r;\n"),
@@ -115,7 +117,9 @@ const char *op_word(Op op)
 
 const char *helper_binary(Helpers *h, Op op, DType t)
 {
-	const char *text = dtype_float(t) ? binary[op].flt : dtype_signed(t) ? binary[op].sint : binary[op].uint;
+	const char *text = dtype_float(t) ? binary[op].flt :
+		dtype_signed(t)               ? binary[op].sint :
+										binary[op].uint;
 	Words w = {.name = arena_printf("%s_%s", op_word(op), dtype_name(t)), .to = t, .from = t};
 	if (!text)
 		die_bug(__FILE__, __LINE__, op_name(op));

@@ -207,7 +207,8 @@ static VText infix(Printer *p, UOp *u)
 {
 	const char *op = op_info[u->op].c_text;
 	int prec = operator_prec(op);
-	int left = prec >= PREC_ADD ? prec : PREC_UNARY, right = prec >= PREC_ADD ? prec + 1 : PREC_UNARY;
+	bool loose = prec >= PREC_ADD;
+	int left = loose ? prec : PREC_UNARY, right = loose ? prec + 1 : PREC_UNARY;
 	return VALUE(prec, "%s %s %s", operand(p, u->src[0], left), op, operand(p, u->src[1], right));
 }
 
@@ -363,7 +364,8 @@ static VText extreme_text(Printer *p, UOp *u)
 		return mask_infix(p, u);
 	double with;
 	bool number = const_is_float(u->src[1], &with) && with != 0 && with == with;
-	return call(p, u, vector_fn(p, arena_printf(number ? "%s_with" : "%s", op_word(u->op)), u->dtype));
+	const char *name = arena_printf(number ? "%s_with" : "%s", op_word(u->op));
+	return call(p, u, vector_fn(p, name, u->dtype));
 }
 
 /* an instruction where there is one, else the library's function lane by lane */
@@ -387,14 +389,17 @@ static VText helper_text(Printer *p, UOp *u)
 /* lane by lane where no vector's arithmetic is exact */
 static VText division_text(Printer *p, UOp *u)
 {
-	return dtype_size(u->dtype) <= 4 ? call(p, u, divide_fn(p, op_word(u->op), u->dtype)) : helper_text(p, u);
+	if (dtype_size(u->dtype) > 4)
+		return helper_text(p, u);
+	return call(p, u, divide_fn(p, op_word(u->op), u->dtype));
 }
 
 static VText shift_text(Printer *p, UOp *u)
 {
 	int64_t by;
 	if (const_is_int(u->src[1], &by) && by >= 0 && by < 8 * dtype_size(u->dtype))
-		return VALUE(PREC_SHIFT, "%s %s %d", at_prec(p, u->src[0], PREC_UNARY), op_info[u->op].c_text, (int)by);
+		return VALUE(PREC_SHIFT, "%s %s %d", at_prec(p, u->src[0], PREC_UNARY),
+			op_info[u->op].c_text, (int)by);
 	return call(p, u, vector_fn(p, op_word(u->op), u->dtype));
 }
 

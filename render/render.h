@@ -387,8 +387,8 @@ struct Dialect {
 	const char *local, *barrier;    /* address space of local memory; the statement */
 	const char *group_id[3], *item_id[3];
 	const char *inf[2], *nan[2];    /* f32, f64 */
-	const char *function[2];        /* "%sf": how a function on f32, on f64 is named; the op's c_text is %s */
-	const char *named[OP_COUNT];    /* those that do not follow it, on f32 */
+	const char *function[2];        /* "%sf": a function on f32, on f64; %s: the op's c_text */
+	const char *named[OP_COUNT];    /* those that are not named so */
 	const char *bitcast; /* body of a reinterpretation of x as $T; NULL: through a union */
 	const char *mulacc[2]; /* a*b + c rounded once, where that is fast, f32 and f64; NULL: left to
 							  the compiler */

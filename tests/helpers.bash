@@ -76,5 +76,6 @@ small_graph() {
 
 # the rows of common/ops.def, each on one line
 op_rows() {
-	awk '/^OP\(/ { on = 1 } on { sub(/^[ \t]+/, " "); printf "%s", $0 } on && /\)$/ { print ""; on = 0 }' "$ROOT/common/ops.def"
+	awk '/^OP\(/ { on = 1 } on { sub(/^[ \t]+/, " "); printf "%s", $0 }
+		on && /\)$/ { print ""; on = 0 }' "$ROOT/common/ops.def"
 }

@@ -329,11 +329,13 @@ static SluiceValue call_word(const char *name, const Words *w)
 
 /* Functions that are operators of the text language, which know of sizes and numbers. */
 static const struct { const char *name; int op; } operators[] = {
-	{"add", OPERATOR(ADD)}, {"sub", OPERATOR(SUB)}, {"mul", OPERATOR(MUL)}, {"div", OPERATOR(FDIV)},
-	{"floordiv", OPERATOR(FLOORDIV)}, {"mod", OPERATOR(FLOORMOD)}, {"pow", OPERATOR(POW)}, {"less", OPERATOR(CMPLT)},
-	{"less_equal", T_LE}, {"greater", '>'}, {"greater_equal", T_GE}, {"equal", OPERATOR(CMPEQ)},
-	{"not_equal", OPERATOR(CMPNE)}, {"bitwise_and", OPERATOR(AND)}, {"bitwise_or", OPERATOR(OR)},
-	{"bitwise_xor", OPERATOR(XOR)}, {"shift_left", OPERATOR(SHL)}, {"shift_right", OPERATOR(SHR)},
+	{"add", OPERATOR(ADD)}, {"sub", OPERATOR(SUB)}, {"mul", OPERATOR(MUL)},
+	{"div", OPERATOR(FDIV)}, {"floordiv", OPERATOR(FLOORDIV)}, {"mod", OPERATOR(FLOORMOD)},
+	{"pow", OPERATOR(POW)}, {"less", OPERATOR(CMPLT)}, {"less_equal", T_LE},
+	{"greater", '>'}, {"greater_equal", T_GE}, {"equal", OPERATOR(CMPEQ)},
+	{"not_equal", OPERATOR(CMPNE)}, {"bitwise_and", OPERATOR(AND)},
+	{"bitwise_or", OPERATOR(OR)}, {"bitwise_xor", OPERATOR(XOR)},
+	{"shift_left", OPERATOR(SHL)}, {"shift_right", OPERATOR(SHR)},
 };
 
 static bool call_operator(const char *name, size_t n, const Value *v, Value *out)

@@ -89,7 +89,8 @@ static const Row *row_of(Op op)
 
 bool op_follows(const UOp *u, uint32_t i)
 {
-	if (op_info[u->op].grad != GRAD_RULE || !dtype_float(u->src[i]->dtype) || !dtype_float(u->dtype))
+	if (op_info[u->op].grad != GRAD_RULE || !dtype_float(u->src[i]->dtype) ||
+		!dtype_float(u->dtype))
 		return false;
 	const Row *r = row_of(u->op);
 	return r->pair || r->rule->part[i];

@@ -193,9 +193,10 @@ static void follow_fraction(int op, const Value *a, UOp **x, UOp *y)
 /* Lists join with +, and compare with lists and texts. */
 static bool operate_lists(int op, const Value *a, const Value *b, Value *out)
 {
-	if (a->kind == V_STR && b->kind == V_STR && (op == OPERATOR(CMPEQ) || op == OPERATOR(CMPNE)))
+	bool equality = op == OPERATOR(CMPEQ) || op == OPERATOR(CMPNE);
+	if (a->kind == V_STR && b->kind == V_STR && equality)
 		return *out = v_bool(!strcmp(a->s, b->s) == (op == OPERATOR(CMPEQ))), true;
-	if ((a->kind == V_NONE || b->kind == V_NONE) && (op == OPERATOR(CMPEQ) || op == OPERATOR(CMPNE)))
+	if ((a->kind == V_NONE || b->kind == V_NONE) && equality)
 		return *out = v_bool((a->kind == b->kind) == (op == OPERATOR(CMPEQ))), true;
 	if (a->kind != V_LIST || b->kind != V_LIST || op != OPERATOR(ADD))
 		return false;
@@ -218,8 +219,9 @@ Value operate(int op, const Value *a, const Value *b)
 			if (number[i].kind == V_BOOL)
 				number[i] = v_int(number[i].i);
 		v = operate_numbers(op, &number[0], &number[1]);
-		bool logic = a->kind == V_BOOL && b->kind == V_BOOL && (op == OPERATOR(AND) || op == OPERATOR(OR) || op == OPERATOR(XOR));
-		return logic ? v_bool(v.i) : v;
+		int o = operator_op(op);
+		bool bits = o == OP_AND || o == OP_OR || o == OP_XOR;
+		return bits && a->kind == V_BOOL && b->kind == V_BOOL ? v_bool(v.i) : v;
 	}
 	if (sized(a) && sized(b) && operate_sizes(op, value_size(a), value_size(b), &v))
 		return v;
@@ -246,7 +248,7 @@ Value operate_prefix(int op, const Value *a)
 	if (a->kind == V_BOOL && op == '~')
 		return v_bool(!a->i);
 	if (a->kind != V_TENSOR && a->kind != V_LIST)
-		return op == OPERATOR(ADD) ? operate(OPERATOR(ADD), &zero, a) : op == OPERATOR(SUB) ? operate(OPERATOR(SUB), &zero, a) : operate(OPERATOR(XOR), a, &minus);
+		return op == '~' ? operate(OPERATOR(XOR), a, &minus) : operate(op, &zero, a);
 	UOp *u = value_tensor(a, DT_NONE);
 	if (op == OPERATOR(ADD))
 		return v_tensor(u);

@@ -249,7 +249,9 @@ OpInfix operator_precedence(int kind)
 	int op = operator_op(kind);
 	if (op >= 0)
 		return op_info[op].precedence;
-	return kind == '@' ? INFIX_PRODUCT : kind == '>' || kind == T_LE || kind == T_GE ? INFIX_COMPARE : INFIX_NONE;
+	if (kind == '@')
+		return INFIX_PRODUCT;
+	return kind == '>' || kind == T_LE || kind == T_GE ? INFIX_COMPARE : INFIX_NONE;
 }
 
 static const struct { const char *s; int kind; } symbols[] = {

@@ -1,4 +1,4 @@
-/* Tokens to expression trees, with NumPy's (that is Python's) precedence, which ops.def has for each op.
+/* Tokens to expression trees, with NumPy's (that is Python's) precedence: ops.def has it.
  *
  *     a + b * -c ** 2      BINARY +(a, BINARY *(b, UNARY -(BINARY **(c, 2))))
  *
@@ -290,7 +290,8 @@ static Expr *parse_power(void)
 
 static Expr *parse_prefix(void)
 {
-	if (tok.infix || (tok.kind != OPERATOR(SUB) && tok.kind != OPERATOR(ADD) && tok.kind != '~'))
+	bool sign = tok.kind == OPERATOR(ADD) || tok.kind == OPERATOR(SUB) || tok.kind == '~';
+	if (tok.infix || !sign)
 		return parse_power();
 	Token t = tok;
 	take();

@@ -10,8 +10,8 @@ typedef struct { const char *at; int line, col; } Pos;
 
 typedef enum {
 	T_END, T_LINE, T_NAME, T_NUMBER, T_STRING,
-	/* T_OP + op: an infix operator of ops.def. Then what has two or more characters; other single ones are their own
-	 * character code. */
+	/* T_OP + op: an infix operator of ops.def. What else has two or more characters follows;
+	 * other single ones are their own character code. */
 	T_OP = 256, T_LE = T_OP + OP_COUNT, T_GE, T_DOTS, T_ELLIPSIS
 } TokenKind;
 #define OPERATOR(NAME) (T_OP + OP_##NAME)
