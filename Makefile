@@ -13,10 +13,10 @@ endif
 ROOMS     = trace schedule fuse render run
 TOOLS     = trace simplify grad jvp vmap jac hess schedule fuse layout lower render render-clang render-opencl render-cuda render-metal \
             compile run show info diff match rewrite sluice
-VPATH     = trace schedule fuse render run common/tools
-
-MAINS     = $(foreach t,$(TOOLS),$(wildcard $(addsuffix /$(t).c,trace schedule fuse render run common/tools)))
-SRCS      = $(wildcard common/*.c $(addsuffix /*.c,$(ROOMS)))
+# files of a kind in a folder's rooms, as deep as they go: here, trace/onnx/operators
+files     = $(foreach d,$(1) $(1)/* $(1)/*/*,$(wildcard $(d)/*.$(2)))
+# a file that is named as a tool has its main
+MAINS     = $(foreach r,$(ROOMS) common/tools,$(foreach f,$(call files,$(r),c),$(if $(filter $(TOOLS),$(basename $(notdir $(f)))),$(f))))
 LIBS      = $(B)/libcommon.a $(foreach r,$(ROOMS),$(B)/lib$(r).a)
 LDLIBS    = -lmsgpackc -lxxhash -lz -ldl -lpthread -lm
 
@@ -26,7 +26,7 @@ ifneq ($(and $(ONNX_PROTO),$(shell command -v protoc-c),$(wildcard /usr/include/
     /usr/local/include/protobuf-c/protobuf-c.h)),)
 ONNX      = $(B)/gen/onnx/onnx.pb-c
 endif
-objs      = $(patsubst %.c,$(B)/%.o,$(filter-out $(MAINS),$(wildcard $(1)/*.c)))
+objs      = $(patsubst %.c,$(B)/%.o,$(filter-out $(MAINS),$(call files,$(1),c)))
 
 HEADERS   = $(addprefix $(B)/include/sluice/,tensor.h tensor.hpp tensor_api.h functions.h)
 
@@ -43,24 +43,24 @@ TESTING   = bats parallel pocl-opencl-icd graphviz python3
 # other compilers and processors: without them their tests are skipped
 CROSS     = clang gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 deps:
-	@sh common/deps.sh $(PACKAGES) $(TESTING)
-	@sh common/deps.sh $(CROSS) || echo "deps: tests that need them are skipped" >&2
+	@sh common/process/deps.sh $(PACKAGES) $(TESTING)
+	@sh common/process/deps.sh $(CROSS) || echo "deps: tests that need them are skipped" >&2
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -Icommon -I$(firstword $(subst /, ,$*)) -I$(B)/gen -MMD -MP -c -o $@ $<
 
 # rule files are compiled in: gen/rules.inc has each as a string
-RULES     = $(wildcard common/*.rules $(addsuffix /*.rules,$(ROOMS)))
-$(B)/gen/rules.inc: $(RULES) common/embed.sh
+RULES     = $(foreach r,common $(ROOMS),$(call files,$(r),rules))
+$(B)/gen/rules.inc: $(RULES) common/rules/embed.sh
 	@mkdir -p $(@D)
-	sh common/embed.sh $(RULES) > $@.tmp && mv $@.tmp $@
-$(B)/common/rules.o: $(B)/gen/rules.inc
+	sh common/rules/embed.sh $(RULES) > $@.tmp && mv $@.tmp $@
+$(B)/common/rules/rules.o: $(B)/gen/rules.inc
 
 # what programs in C include
-$(B)/include/sluice/functions.h: trace/tensor_functions.sh trace/functions.def common/dtypes.def
+$(B)/include/sluice/functions.h: trace/c/tensor_functions.sh trace/library/functions.def common/graph/dtypes.def
 	@mkdir -p $(@D)
 	sh $^ > $@.tmp && mv $@.tmp $@
-$(B)/include/sluice/%: trace/%
+$(B)/include/sluice/%: trace/c/%
 	@mkdir -p $(@D)
 	cp $< $@
 
@@ -71,8 +71,8 @@ $(ONNX).c: $(ONNX_PROTO)
 $(ONNX).h: $(ONNX).c
 $(ONNX).o: $(ONNX).c
 	$(CC) -std=c11 $(CFLAGS) -I$(B)/gen -c -o $@ $<
-$(patsubst %.c,$(B)/%.o,$(wildcard trace/onnx_*.c)): $(ONNX).c
-$(B)/trace/onnx_%.o: CFLAGS += -DHAVE_ONNX
+$(patsubst %.c,$(B)/%.o,$(call files,trace/onnx,c)): $(ONNX).c
+$(B)/trace/onnx/%.o: CFLAGS += -DHAVE_ONNX
 $(B)/libtrace.a: $(ONNX).o
 $(B)/bin/trace $(B)/bin/info: LDLIBS += -lprotobuf-c
 endif
@@ -80,7 +80,7 @@ endif
 .SECONDEXPANSION:
 $(B)/lib%.a: $$(call objs,$$*)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) qcs $@ $^
 
 # the folder of a tool's main decides which room it is linked with
 room      = $(filter $(ROOMS),$(firstword $(subst /, ,$(filter %/$(1).c,$(MAINS)))))
@@ -95,7 +95,7 @@ test: deps
 	@BIN=$(abspath $(B))/bin CC="$(CC)" bash tests/run.sh $(T)
 
 demo:
-	@sh common/deps.sh $(PACKAGES)
+	@sh common/process/deps.sh $(PACKAGES)
 	@$(MAKE) --no-print-directory all
 	@SLUICE_BIN=$(abspath $(B))/bin bash pipelines/digits.sh
 
@@ -108,7 +108,7 @@ install: all
 	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include/sluice
 	install -m 755 $(addprefix $(B)/bin/,$(TOOLS)) $(DESTDIR)$(PREFIX)/libexec/sluice
 	ln -sf ../libexec/sluice/sluice $(DESTDIR)$(PREFIX)/bin/sluice
-	for t in $(TOOLS); do sh common/man.sh $(B)/bin $$t > \
+	for t in $(TOOLS); do sh common/process/man.sh $(B)/bin $$t > \
 		$(DESTDIR)$(PREFIX)/share/man/man1/sluice$$(test $$t = sluice || echo -$$t).1 || exit 1; done
 
 # the ONNX backend tests, made by the onnx package in a venv: passes by class, the mean over operators; CASES=--match=Conv

@@ -3,6 +3,7 @@
  * A node runs as often as the loops around it turn: outside of folds those are the loops up to the
  * innermost one that it depends on (what depends on outer loops only is hoisted), inside a fold the
  * fold's own turns. */
+#include "shape/shape.h"
 #include "fuse.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* Drops what nobody reads: from the last call back, a STORE to a temporary that no later call loads
  * goes, a kernel without STOREs with it, and so does what only they loaded. */
+#include "shape/shape.h"
 #include "fuse.h"
 #include <stdlib.h>
 

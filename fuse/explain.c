@@ -1,5 +1,6 @@
 /* --explain: what was done and why, a line for each pair looked at, then what each kernel reads and
  * writes. */
+#include "shape/shape.h"
 #include "fuse.h"
 #include <stdarg.h>
 #include <stdlib.h>

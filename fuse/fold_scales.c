@@ -11,6 +11,7 @@
  * values of constants alone that move only in ranges in which the weights move. The place of the
  * weights stays as it is, w_scaled lies as w does: in a scale, the index of each of w's axes
  * becomes that axis. It changes the rounding, so --strict leaves it out. */
+#include "document/document.h"
 #include "fuse.h"
 #include <stdlib.h>
 

@@ -1,4 +1,6 @@
 /* fuse: merges kernels and plans memory. */
+#include "document/document.h"
+#include "process/process.h"
 #include "fuse.h"
 
 bool fuse_explain, fuse_strict;

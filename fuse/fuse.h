@@ -8,7 +8,7 @@
  * kernel, or what stays as it is: a MEMCPY, a CALL of a CUSTOM. */
 #ifndef FUSE_H
 #define FUSE_H
-#include "uop.h"
+#include "graph/graph.h"
 
 enum { BOUND = 16,              /* axis of the innermost bound range in open form */
 	KERNEL_NODES = 200,     /* a merged kernel has at most this many nodes */

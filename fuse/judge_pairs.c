@@ -3,6 +3,7 @@
  *     CALL(K, y, t, x) and CALL(T, t, x, w)   →   buffers y t x w; T's slots are 1 2 3 of these
  *
  * A deep network repeats itself, and then most of the pairs that a pass looks at have been seen. */
+#include "shape/shape.h"
 #include "fuse.h"
 #include <stdlib.h>
 

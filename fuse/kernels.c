@@ -1,4 +1,5 @@
 /* What a pass asks of a kernel in open form. */
+#include "index/index.h"
 #include "fuse.h"
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
 /* What the passes know of a step: looked at once for all the calls of a kernel. */
+#include "shape/shape.h"
 #include "fuse.h"
 #include <stdlib.h>
 

@@ -15,6 +15,7 @@
  *     once each.
  * A value whose inputs are written in between, a sort, a scatter and an explicit copy stay where
  * they are. */
+#include "document/document.h"
 #include "fuse.h"
 #include <stdlib.h>
 

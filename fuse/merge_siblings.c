@@ -7,6 +7,7 @@
  * that is written (a value that must be stored anyway, an output, is then not loaded again). It
  * moves up to the earlier one's place, so nothing that it reads may be written in between, nor what
  * it writes be touched. Contractions stay alone: their loops are made for one result. */
+#include "document/document.h"
 #include "fuse.h"
 #include <stdlib.h>
 

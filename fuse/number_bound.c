@@ -5,6 +5,7 @@
  * An equal fold is then one node wherever it stands. Axis numbers have three regions: BOUND… for
  * that form, MOVED… for a value on its way into another kernel, and FRESH… while numbering, so that
  * a name that is still free is never mistaken for one just given. */
+#include "index/index.h"
 #include "fuse.h"
 #include <stdlib.h>
 

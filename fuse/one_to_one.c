@@ -8,6 +8,7 @@
  * An index is a sum of digits times strides; a digit is a loop r, r//c, r%m, or r//c%m. The digits
  * of one index tell its values apart when each stride is at least what the smaller ones reach; the
  * loops can be told from their digits when these make up the whole loop. */
+#include "index/index.h"
 #include "fuse.h"
 
 enum { DIGITS = 32 };

@@ -4,6 +4,7 @@
  *     ↔  CALL(KERNEL(STORE(INDEX(PARAM 0, r0), RREDUCE(LOAD(INDEX(PARAM 1, r0, r16)), r16))), y, x)
  *
  * Each kernel is opened and closed once, whatever the number of its calls. */
+#include "shape/shape.h"
 #include "fuse.h"
 #include <stdlib.h>
 

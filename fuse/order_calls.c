@@ -7,6 +7,7 @@
  * temporaries of which it is the last reader. One that writes outputs alone (a gradient) moves up.
  * Sizes that are symbolic are taken for some number. Where the most that is alive at once does not
  * become less, the order stays as it was. */
+#include "document/document.h"
 #include "fuse.h"
 #include <stdlib.h>
 

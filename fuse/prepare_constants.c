@@ -8,6 +8,7 @@
  * runs once or at each call. A value that depends on a symbolic size is not constant, nor is one
  * that would take much more memory than what it is made of: that is better computed where it is
  * wanted. */
+#include "shape/shape.h"
 #include "fuse.h"
 #include <stdlib.h>
 

@@ -6,6 +6,7 @@
  *
  * The slot of what is no longer loaded goes to the first buffer that the value alone reads, and
  * further ones come behind it, so that in the common case nothing else of the kernel changes. */
+#include "shape/shape.h"
 #include "fuse.h"
 #include <stdlib.h>
 

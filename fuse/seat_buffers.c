@@ -6,6 +6,7 @@
  * Slots are numbered as one reads the kernel, written ones first, and each buffer has one: kernels
  * that do the same are then one node, whatever their buffers, and what was found out about one is
  * known of all. */
+#include "shape/shape.h"
 #include "fuse.h"
 #include <stdlib.h>
 

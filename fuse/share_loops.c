@@ -5,6 +5,7 @@
  *
  * Binding is by scope, so the fold's r1 is its own; but the value that the fold and the output
  * share is now one node, and is kept between them. */
+#include "index/index.h"
 #include "fuse.h"
 
 /* A loop of r's size that neither the fold's value nor its ranges use already. */

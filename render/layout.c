@@ -2,7 +2,8 @@
  * run.
  *
  *     trace model.onnx | fuse | layout --explain | render -t clang | run */
-#include "layout.h"
+#include "target/target.h"
+#include "layout/layout.h"
 
 static const Option options[] = {
 	{'t', "target", "TARGET", "the target to lay out for (default clang)", &target_name},

@@ -3,8 +3,10 @@
  *     y[r0] = Σ x[r0,k]  →  RANGE r0; DEFINE_REG acc; RANGE k; STORE acc; ENDRANGE; STORE y
  *
  * passes[] has the order. Vectors, tiles and threads of a CPU, items and groups of a GPU are
- * actions that lower_actions.c writes into a kernel's node and linearize.c carries out. */
-#include "layout.h"
+ * actions that choose/actions.c writes into a kernel's node and linearize.c carries out. */
+#include "target/target.h"
+#include "choose/choose.h"
+#include "layout/layout.h"
 
 static const char *opt;
 

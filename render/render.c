@@ -1,7 +1,9 @@
 /* render -t X: the program render-X of the stage path does it, the project's own or a user's.
  *
  *     loops → render-X → program */
-#include "render.h"
+#include "io/io.h"
+#include "process/process.h"
+#include "target/target.h"
 
 static Graph *through_target(Graph *g)
 {

@@ -1,6 +1,7 @@
 /* compile: each PROGRAM's source to an object, through the cache; the document goes on with the
  * objects' paths. */
-#include "run.h"
+#include "process/process.h"
+#include "build/build.h"
 #include <errno.h>
 #include <stdlib.h>
 

@@ -2,7 +2,9 @@
  * level given.
  *
  *     trace g.mp | schedule | fuse | render -t clang | run x=x.npy -o out/ */
-#include "run.h"
+#include "io/io.h"
+#include "process/process.h"
+#include "session/session.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -4,6 +4,7 @@
  *     y = PERMUTE(x)       SINK(y)      →   SINK(CONTIGUOUS(PERMUTE x))
  *     SORT(EXPAND(c))                   →   SORT(CONTIGUOUS(EXPAND c))
  *     ADD(DETACH(a), CONTIGUOUS(MUL …)) →   ADD(a, MUL …)          MUL has a buffer anyway */
+#include "index/index.h"
 #include "schedule.h"
 #include <stdlib.h>
 

@@ -5,6 +5,7 @@
  *
  * Loop axes are numbered from 0, reduced ones after them; an axis of one element has no range
  * and the index 0. */
+#include "shape/shape.h"
 #include "schedule.h"
 
 /* The index along an axis of that size: a new range, or 0. */

@@ -8,6 +8,7 @@
  * node alone, are candidates. They are taken when all that they read, through views, is smaller;
  * and where something is not, when they are a product (a matrix by a vector: only the vector is
  * expanded). */
+#include "shape/shape.h"
 #include "schedule.h"
 #include <stdlib.h>
 

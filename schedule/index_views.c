@@ -3,6 +3,7 @@
  *
  *     value_at(SHRINK(PERMUTE(t, [1,0]), [[2,5],[0,9]]), [r0, r1])
  *     →   LOAD(INDEX(PARAM k, r1, r0+2)) */
+#include "shape/shape.h"
 #include "schedule.h"
 
 UOp *body_param(Body *b, UOp *buffer)

@@ -9,6 +9,7 @@
  * The call that computes the new content moves just behind the last reader of the old one. Where
  * that cannot be (two states that read each other, a reader that needs the new content first)
  * the MEMCPY at the end stays. */
+#include "shape/shape.h"
 #include "schedule.h"
 #include <stdlib.h>
 

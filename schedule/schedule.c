@@ -1,4 +1,6 @@
 /* schedule: a graph of tensors becomes a list of kernel calls over buffers, one kernel an op. */
+#include "document/document.h"
+#include "process/process.h"
 #include "schedule.h"
 
 static const Pass passes[] = {

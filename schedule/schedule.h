@@ -2,7 +2,7 @@
  * schedule.c. */
 #ifndef SCHEDULE_H
 #define SCHEDULE_H
-#include "uop.h"
+#include "graph/graph.h"
 
 /* ---- simplify.c */
 

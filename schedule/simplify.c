@@ -1,4 +1,5 @@
 /* simplify: identities, constants, common subexpressions, dead nodes. */
+#include "process/process.h"
 #include "schedule.h"
 
 static const Pass passes[] = {

@@ -1,5 +1,6 @@
-/* Rules to a fixed point (common/simplify.rules); what no output needs is gone, as equal nodes are
+/* Rules to a fixed point (common/rules/simplify.rules); what no output needs is gone, as equal nodes are
  * one. */
+#include "rules/rules.h"
 #include "schedule.h"
 
 Graph *simplify(Graph *g)

@@ -5,6 +5,7 @@
  * Order is the order of the nodes. A node that an output names writes into that output's buffer;
  * what else names the same buffer (a second output, an output that is an input, a state) is a
  * MEMCPY at the end. */
+#include "document/document.h"
 #include "schedule.h"
 #include <stdlib.h>
 

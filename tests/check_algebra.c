@@ -3,7 +3,8 @@
  * Random expressions over ranges and sizes are built twice, as trees of this file and through ix_, and evaluated at
  * every point; bounds, comparisons and proofs must hold there too. Then the identities that reshapes live by, which
  * must come out as one node, not only as equal values. */
-#include "ix.h"
+#include "shape/shape.h"
+#include "index/ix.h"
 #include <stdlib.h>
 
 typedef struct Tree { int op; struct Tree *l, *r; UOp *u; } Tree;      /* op: '+' '-' '*' '/' '%', 0 for a leaf */

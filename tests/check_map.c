@@ -1,5 +1,5 @@
 /* check_map SEED COUNT: a map against a plain array, keys put and taken out at random. */
-#include "uop.h"
+#include "base/base.h"
 #include <stdlib.h>
 
 enum { KEYS = 100 };

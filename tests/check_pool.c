@@ -1,11 +1,11 @@
 /* Every item of a launch is run once and by one call, however it is split, and is done when the
- * launch returns: run/pool.c with launches of random sizes, thread counts and chunks.
+ * launch returns: run/host/pool.c with launches of random sizes, thread counts and chunks.
  *
  *     check_pool LAUNCHES
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include "run.h"
+#include "host/host.h"
 
 enum { MOST = 3000 };
 static int times[MOST];

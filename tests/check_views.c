@@ -2,7 +2,8 @@
  *
  * Random chains over fixed and symbolic shapes are composed by views_index; at every element the place and the gate
  * must be those found by undoing each op with numbers. views_print runs on each chain too. */
-#include "ix.h"
+#include "shape/shape.h"
+#include "index/ix.h"
 #include <stdlib.h>
 
 static UOp *n, *m, *range[MAX_RANK];

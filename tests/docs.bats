@@ -73,9 +73,9 @@ samples() {
 @test "man pages: every example runs, every page is whole" {
 	samples
 	count=0
-	for page in "$ROOT"/*/*.man "$ROOT"/common/tools/*.man; do
+	for page in "$ROOT"/*/*.man "$ROOT"/*/*/*.man; do
 		tool=$(basename "$page" .man)
-		sh "$ROOT/common/man.sh" "$BIN" "$tool" > "$tool.1"
+		sh "$ROOT/common/process/man.sh" "$BIN" "$tool" > "$tool.1"
 		grep -q '^.SH OPTIONS' "$tool.1"
 		sed '1,/^EXAMPLES$/d' "$page" | sed -n 's/^    //p' > examples
 		[ -s examples ] || { echo "$page has no example"; return 1; }
@@ -89,7 +89,7 @@ samples() {
 
 @test "every tool has a man page" {
 	for t in "$BIN"/*; do
-		[ -n "$(ls "$ROOT"/*/"${t##*/}.man" "$ROOT"/common/tools/"${t##*/}.man" 2> /dev/null)" ] || { echo "$t"; return 1; }
+		[ -n "$(ls "$ROOT"/*/"${t##*/}.man" "$ROOT"/*/*/"${t##*/}.man" 2> /dev/null)" ] || { echo "$t"; return 1; }
 	done
 }
 
@@ -155,10 +155,10 @@ rows() { awk -v under="$2" '$0 ~ under { on = 1 } on && /^\| pass / { table = 1;
 
 @test "common/README.md has every op, render/README.md every action and every field of a target" {
 	local word missing=0
-	for word in $(sed -n 's/^OP(\([A-Z0-9_]*\),.*/\1/p' "$ROOT/common/ops.def"); do
+	for word in $(sed -n 's/^OP(\([A-Z0-9_]*\),.*/\1/p' "$ROOT/common/graph/ops.def"); do
 		grep -qE "^[^\"]*[\` ]$word[\` ]" "$ROOT/common/README.md" || { echo "no op $word"; missing=1; }
 	done
-	for word in $(sed -n '/} actions\[\]/,/^};/p' "$ROOT/render/lower_plan.c" | grep -oE '\{"[a-z]+"' | tr -d '{"'); do
+	for word in $(sed -n '/} actions\[\]/,/^};/p' "$ROOT/render/actions/plan.c" | grep -oE '\{"[a-z]+"' | tr -d '{"'); do
 		grep -q "^| \`\[\"$word\"" "$ROOT/render/README.md" || { echo "no action $word"; missing=1; }
 	done
 	for word in $(tool render-clang --describe | sed 's/:.*//'); do
@@ -170,7 +170,7 @@ rows() { awk -v under="$2" '$0 ~ under { on = 1 } on && /^\| pass / { table = 1;
 @test "options that a page names are options of a tool" {
 	local page option missing=0
 	for t in "$BIN"/*; do "$t" --help; done | grep -oE -- '--[a-z][a-z-]*' | sort -u > options
-	for page in "$ROOT"/README.md "$ROOT"/[a-s]*/README.md "$ROOT"/trace/README.md "$ROOT"/*/*.man "$ROOT"/common/tools/*.man; do
+	for page in "$ROOT"/README.md "$ROOT"/[a-s]*/README.md "$ROOT"/trace/README.md "$ROOT"/*/*.man "$ROOT"/*/*/*.man; do
 		for option in $(grep -oE -- '(^|[^-a-zA-Z=])--[a-z][a-z-]*' "$page" | grep -oE -- '--[a-z-]+' | sort -u); do
 			grep -qxF -- "$option" options || { echo "$page: $option"; missing=1; }
 		done

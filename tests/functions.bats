@@ -61,7 +61,7 @@ refused() {
 
 @test "every function has a test" {
 	local name missing=0
-	for name in $(sed -n 's/^FN(\([a-z0-9_]*\),.*/\1/p' "$ROOT/trace/functions.def" | head -n 200); do
+	for name in $(sed -n 's/^FN(\([a-z0-9_]*\),.*/\1/p' "$ROOT/trace/library/functions.def" | head -n 200); do
 		grep -q "\b$name(" "$TESTS"/*.cases "$TESTS"/*.bats "$TESTS"/optim.py || { echo "$name has no test"; missing=1; }
 	done
 	[ "$missing" = 0 ]

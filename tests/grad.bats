@@ -57,7 +57,7 @@ holds() {
 
 @test "every function of the library is checked, or has a reason not to be" {
 	local name missing=0
-	for name in $(sed -n 's/^FN(\([a-z0-9_]*\),.*/\1/p' "$ROOT/trace/functions.def"); do
+	for name in $(sed -n 's/^FN(\([a-z0-9_]*\),.*/\1/p' "$ROOT/trace/library/functions.def"); do
 		grep -q "^none $name: .\|^[^#]*\b$name(" <(sed 's/|.*//' "$TESTS/grad.txt") || { echo "$name is not in grad.txt"; missing=1; }
 	done
 	[ "$missing" = 0 ]

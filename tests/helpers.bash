@@ -74,8 +74,8 @@ small_graph() {
 		["SINK",nil,[3,4],{names:["y","sums"]}]]}'
 }
 
-# the rows of common/ops.def, each on one line
+# the rows of common/graph/ops.def, each on one line
 op_rows() {
 	awk '/^OP\(/ { on = 1 } on { sub(/^[ \t]+/, " "); printf "%s", $0 }
-		on && /\)$/ { print ""; on = 0 }' "$ROOT/common/ops.def"
+		on && /\)$/ { print ""; on = 0 }' "$ROOT/common/graph/ops.def"
 }

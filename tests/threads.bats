@@ -1,4 +1,4 @@
-# Grids on the CPU: kernels whose items threads share (common/README.md, level loops; run/pool.c).
+# Grids on the CPU: kernels whose items threads share (common/README.md, level loops; run/host/pool.c).
 # To add one: a document of level loops with a grid, and `each_way` with its operands.
 load helpers
 
@@ -180,11 +180,11 @@ each_way() {
 	local san= common="${BIN%/bin}/libcommon.a" out=$BATS_TEST_TMPDIR/check_pool
 	sanitized && san="-fsanitize=address,undefined"
 	"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O1 $san -w -I"$ROOT/common" -I"$ROOT/run" -o "$out" "$TESTS/check_pool.c" \
-		"$ROOT/run/pool.c" "$ROOT/run/cores.c" "$common" -lmsgpackc -lxxhash -lz -ldl -lpthread -lm
+		"$ROOT/run/host/pool.c" "$ROOT/run/host/cores.c" "$common" -lmsgpackc -lxxhash -lz -ldl -lpthread -lm
 	[ "$("$out" 3000)" = "0 items were not run once" ]
 	# and no two threads touch one thing at a time, where the compiler can tell
 	"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O1 -fsanitize=thread -w -I"$ROOT/common" -I"$ROOT/run" -o "$out.t" \
-		"$TESTS/check_pool.c" "$ROOT/run/pool.c" "$ROOT/run/cores.c" "$common" \
+		"$TESTS/check_pool.c" "$ROOT/run/host/pool.c" "$ROOT/run/host/cores.c" "$common" \
 		-lmsgpackc -lxxhash -lz -ldl -lpthread -lm 2> /dev/null || return 0
 	sanitized || ! setarch -R true || ok setarch -R "$out.t" 300
 }

@@ -62,7 +62,7 @@ same_as_text() {
 @test "C: every function of the library is in the header" {
 	{
 		echo '#include <sluice/tensor.h>'
-		sed -n 's/^FN(\([a-z0-9_]*\),.*/#ifndef \1\n#error \1\n#endif/p' "$ROOT/trace/functions.def"
+		sed -n 's/^FN(\([a-z0-9_]*\),.*/#ifndef \1\n#error \1\n#endif/p' "$ROOT/trace/library/functions.def"
 		echo 'SLUICE_FUNCTION(f) { output("y", zeros(LIST(2))); }'
 	} > p.c
 	[ "$(grep -c error p.c)" -gt 150 ]
@@ -71,7 +71,7 @@ same_as_text() {
 	{
 		echo '#include <sluice/tensor.h>'
 		echo 'SLUICE_FUNCTION(f) { sluice::output("y", sluice::zeros({2}));'
-		sed -n 's/^FN(\([a-z0-9_]*\),.*/\t(void)sluice::\1;/p' "$ROOT/trace/functions.def"
+		sed -n 's/^FN(\([a-z0-9_]*\),.*/\t(void)sluice::\1;/p' "$ROOT/trace/library/functions.def"
 		echo '}'
 	} > p.cpp
 	ok tool trace p.cpp

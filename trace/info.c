@@ -5,7 +5,9 @@
  *     outputs      y f32[batch,1000]
  *     operators    Conv 53, Relu 49, Add 16, …
  *     parameters   25.6 M in 102 MB */
-#include "onnx.h"
+#include "io/io.h"
+#include "process/process.h"
+#include "trace.h"
 
 static const Option options[] = {
 	ONNX_OPTIONS,

@@ -1,7 +1,8 @@
 /* trace FILE: anything → level graph.  The reader is picked by the file's suffix; what has none
  * of the known ones is a document. */
-#include "c_program.h"
-#include "onnx.h"
+#include "process/process.h"
+#include "trace.h"
+#include "c/c_program.h"
 #include <stdlib.h>
 
 /* What could not be decided of sizes is left to run:

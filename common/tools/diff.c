@@ -6,7 +6,9 @@
  * Nodes of both get a number that is equal when they and all below them are equal.  From the two
  * SINKs down, pairs that differ in op, dtype, arg or number of sources are printed; where only
  * something below differs, that is followed. */
-#include "uop.h"
+#include "arrays/arrays.h"
+#include "io/io.h"
+#include "process/process.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,6 +1,8 @@
 /* match: the nodes of a document that a pattern fits; grep for tensor programs.  Status 0 when there are some, 1 when
  * there is none. */
-#include "rules.h"
+#include "io/io.h"
+#include "process/process.h"
+#include "rules/rule.h"
 #include <stdlib.h>
 
 static bool count_only;

@@ -1,5 +1,7 @@
 /* rewrite: rules from the command line or a file applied to a document; sed for tensor programs. */
-#include "uop.h"
+#include "rules/rules.h"
+#include "io/io.h"
+#include "process/process.h"
 #include <stdlib.h>
 
 static VEC(const char *) exprs;

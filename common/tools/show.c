@@ -1,6 +1,8 @@
 /* show: a document of any level, for people: as text, counts, a picture, a page, stacks of views;
  * and text back. */
-#include "uop.h"
+#include "io/io.h"
+#include "show/show.h"
+#include "process/process.h"
 #include <stdlib.h>
 
 static bool parse, count, dot, html, views;

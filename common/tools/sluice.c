@@ -1,5 +1,5 @@
 /* sluice NAME …: runs a tool by name, as git does; sluice path: where tools are looked for. */
-#include "uop.h"
+#include "process/process.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -1,0 +1,138 @@
+/* What every file stands on: failing, memory, containers, values.  Sections follow the files. */
+#ifndef COMMON_BASE_BASE_H
+#define COMMON_BASE_BASE_H
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- die.c: the one way to fail ------------------------------------------------------------ */
+
+/* Exit statuses of every tool (contract, section 4). */
+enum { DONE = 0, FAILED = 1, USAGE = 2, UNSUPPORTED = 3, MALFORMED = 4 };
+
+extern const char *die_stage;      /* name of the running tool; set once by stage_main */
+/* When set, its text is put before the message: a front end points it at "file:line:col". */
+extern const char *die_where;
+/* When set, printed after the message line: a source line and a caret. */
+extern const char *die_context;
+
+/* Prints "stage: [where: ]message" as one line of at most 1000 bytes, control characters escaped,
+ * on standard error, runs the registered cleanups and exits with status. */
+_Noreturn void die(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same, and errno's text after a colon. Status FAILED. */
+_Noreturn void die_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Exits like die, but says nothing: the cause has been told by another process. */
+_Noreturn void die_silent(int status);
+/* A bug in the project itself: prints file and line, exits with FAILED. */
+_Noreturn void die_bug(const char *file, int line, const char *what);
+#define CHECK(c) ((c) ? (void)0 : die_bug(__FILE__, __LINE__, #c))
+/* One line on standard error, same form as die, without exiting. */
+void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* fn(arg) runs when die exits (removes a partial output). */
+void die_cleanup(void (*fn)(void *), void *arg);
+
+/* ---- util.c: arena, growing arrays, string buffers, checked sizes, hash map -------------------- */
+
+/* Memory from the arena: zeroed, 16-byte aligned, freed only by arena_reset. Never NULL. */
+void *arena_alloc(size_t bytes);
+char *arena_strdup(const char *s);
+char *arena_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Forgets every node, value, shape and map: between two documents of a stream. */
+void arena_reset(void);
+/* The same, but what was there can be read, to be copied, until arena_drop of what this returns. */
+void *arena_aside(void);
+void arena_drop(void *aside);
+
+/* malloc family that dies on failure; for what outlives or outgrows the arena. */
+void *xmalloc(size_t n);
+void *xcalloc(size_t n, size_t size);
+void *xrealloc(void *p, size_t n);
+char *xstrdup(const char *s);
+/* Zeroed memory for large tables, on large pages where there are such; freed with its size. */
+void *pages_new(size_t n);
+void pages_free(void *p, size_t n);
+/* Bytes that this machine can give at most: memory and swap, or the limit of its control group. */
+size_t memory_most(void);
+
+/* A growing array: VEC(int) v = {0}; vec_push(&v, 3); v.at[i]; v.n; vec_free(&v). */
+#define VEC(T) struct { T *at; size_t n, cap; }
+#define vec_push(v, x) ((v)->n == (v)->cap ? vec_grow((void **)&(v)->at, &(v)->cap, sizeof *(v)->at) : (void)0, (v)->at[(v)->n++] = (x))
+#define vec_free(v) (free((v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
+void vec_grow(void **at, size_t *cap, size_t size);
+
+/* A string buffer; s is always NUL-terminated after the first call (buf_str never returns NULL). */
+typedef struct { char *s; size_t n, cap; } Buf;
+void buf_add(Buf *b, const void *bytes, size_t n);
+void buf_printf(Buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* the same with its arguments in ap */
+void buf_vprintf(Buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+const char *buf_str(Buf *b);
+void buf_free(Buf *b);
+
+/* Products and sums of sizes; return false on overflow beyond int64. */
+static inline bool mul_ok(int64_t a, int64_t b, int64_t *r) { return !__builtin_mul_overflow(a, b, r); }
+static inline bool add_ok(int64_t a, int64_t b, int64_t *r) { return !__builtin_add_overflow(a, b, r); }
+
+/* Open-addressing map from a 64-bit key (a pointer, an id, a hash that is good enough) to a pointer.
+ * Map m = {0}; map_get returns NULL when absent. Putting NULL takes the key out. */
+typedef struct { uint64_t *key; void **val; size_t n, cap; } Map;
+void *map_get(const Map *m, uint64_t key);
+void map_put(Map *m, uint64_t key, void *val);
+void map_free(Map *m);
+#define PKEY(p) ((uint64_t)(uintptr_t)(p))
+
+uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);   /* XXH3 */
+uint64_t hash_mix(uint64_t h, uint64_t x);
+
+/* Monotonic clock in milliseconds. */
+double now_ms(void);
+
+/* ---- val.c: args, notes, meta: immutable interned values, as msgpack has them -------------------- */
+
+typedef enum { VAL_NIL, VAL_BOOL, VAL_INT, VAL_UINT, VAL_FLOAT, VAL_STR, VAL_BIN, VAL_ARRAY, VAL_MAP } ValKind;
+typedef struct Val Val;
+struct Val {
+	ValKind kind;
+	uint32_t seq;               /* order of creation */
+	size_t n;                   /* bytes of STR and BIN, elements of ARRAY, pairs of MAP */
+	uint64_t hash;
+	union {
+		bool b;
+		int64_t i;          /* VAL_INT: any integer that fits int64 */
+		uint64_t u;         /* VAL_UINT: only what does not fit int64 */
+		double f;           /* compared and interned by its bits */
+		const char *s;      /* STR (NUL-terminated too; may hold NULs within n) and BIN */
+		const Val *const *a; /* ARRAY: n; MAP: 2n, key then value, in document order */
+	};
+};
+/* Equal values are one Val: compare with ==. */
+extern const Val val_nil;      /* a NULL const Val * is never a Val: nil is &val_nil */
+#define VNIL (&val_nil)
+const Val *val_bool(bool b);
+const Val *val_int(int64_t i);
+const Val *val_uint(uint64_t u);
+const Val *val_float(double f);
+const Val *val_str(const char *s);
+const Val *val_strn(const char *s, size_t n);
+const Val *val_bin(const void *p, size_t n);      /* refers to p, which must live on; not copied */
+const Val *val_array(size_t n, const Val *const *a);
+const Val *val_map(size_t n, const Val *const *kv);
+/* VARR(val_int(1), val_str("a")) */
+#define VARR(...) val_array(sizeof((const Val *[]){__VA_ARGS__}) / sizeof(Val *), (const Val *[]){__VA_ARGS__})
+/* VMAP(val_str("name"), v, …): keys and values in turn */
+#define VMAP(...) val_map(sizeof((const Val *[]){__VA_ARGS__}) / sizeof(Val *) / 2, (const Val *[]){__VA_ARGS__})
+const Val *val_ints(size_t n, const int64_t *v);
+/* The value at a string key, or NULL (also when m is no map). */
+const Val *val_get(const Val *m, const char *key);
+/* m with key set to v (m may be nil); with v NULL, without key. */
+const Val *val_set(const Val *m, const char *key, const Val *v);
+static inline bool val_is_str(const Val *v, const char *s)
+{
+	return v && v->kind == VAL_STR && v->n == strlen(s) && !memcmp(v->s, s, v->n);
+}
+/* Text of a value as the text form has it (JSON-like; NaN, inf; b"hex" for bin). */
+void val_print(Buf *out, const Val *v);
+#endif

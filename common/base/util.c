@@ -1,0 +1,337 @@
+/* Arena, growing arrays, string buffers, a hash map: written once, small. */
+#include "base/base.h"
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <time.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* ---- malloc that does not fail */
+
+static _Noreturn void no_memory(size_t n)
+{
+	die(FAILED, "no memory for %zu bytes", n);
+}
+
+void *xmalloc(size_t n)
+{
+	void *p = malloc(n ? n : 1);
+	if (!p)
+		no_memory(n);
+	return p;
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	void *p = calloc(n ? n : 1, size ? size : 1);
+	if (!p)
+		no_memory(n * size);
+	return p;
+}
+
+void *xrealloc(void *p, size_t n)
+{
+	p = realloc(p, n ? n : 1);
+	if (!p)
+		no_memory(n);
+	return p;
+}
+
+char *xstrdup(const char *s)
+{
+	size_t n = strlen(s) + 1;
+	return memcpy(xmalloc(n), s, n);
+}
+
+/* A large table is touched all over: with large pages most of those touches find their page at once. */
+#ifdef __SANITIZE_ADDRESS__
+#define LARGE SIZE_MAX          /* what is not from malloc is not watched */
+#else
+#define LARGE ((size_t)1 << 21)
+#endif
+
+void *pages_new(size_t n)
+{
+	if (n < LARGE)
+		return xcalloc(1, n);
+	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		no_memory(n);
+	madvise(p, n, MADV_HUGEPAGE);
+	return p;
+}
+
+void pages_free(void *p, size_t n)
+{
+	if (n < LARGE)
+		free(p);
+	else
+		munmap(p, n);
+}
+
+static size_t number_in(const char *file)
+{
+	unsigned long long n = 0;
+	FILE *f = fopen(file, "r");
+
+	if (f && fscanf(f, "%llu", &n) != 1)
+		n = 0;          /* "max" */
+	if (f)
+		fclose(f);
+	return n ? n : SIZE_MAX;
+}
+
+size_t memory_most(void)
+{
+	static size_t most;
+	struct sysinfo s;
+
+	if (most)
+		return most;
+	most = SIZE_MAX;
+	if (!sysinfo(&s))
+		most = ((size_t)s.totalram + s.totalswap) * s.mem_unit;
+	size_t group = number_in("/sys/fs/cgroup/memory.max");
+	size_t older = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+	most = group < most ? group : most;
+	return most = older < most ? older : most;
+}
+
+/* ---- arena: chunks that double up to 16 MiB; large pieces get a chunk of their own */
+
+typedef struct Chunk Chunk;
+struct Chunk { Chunk *next; size_t used, cap; };
+enum { HEAD = 32, CHUNK_MIN = 1 << 16, CHUNK_MAX = 1 << 24 };
+static Chunk *chunks;
+static size_t chunk_size = CHUNK_MIN;
+
+void *arena_alloc(size_t n)
+{
+	n = (n + 15) & ~(size_t)15;
+	if (!chunks || chunks->cap - chunks->used < n) {
+		size_t cap = n > chunk_size / 4 ? n : chunk_size - HEAD;
+		Chunk *c = pages_new(HEAD + cap);
+		c->cap = cap;
+		if (cap == n && chunks) {
+			/* keep filling the chunk on top */
+			c->next = chunks->next;
+			chunks->next = c;
+			c->used = n;
+			return (char *)c + HEAD;
+		}
+		c->next = chunks;
+		chunks = c;
+		if (chunk_size < CHUNK_MAX)
+			chunk_size *= 2;
+	}
+	void *p = (char *)chunks + HEAD + chunks->used;
+	chunks->used += n;
+	return p;
+}
+
+char *arena_strdup(const char *s)
+{
+	size_t n = strlen(s) + 1;
+	return memcpy(arena_alloc(n), s, n);
+}
+
+char *arena_printf(const char *fmt, ...)
+{
+	char text[256], *s;             /* most are shorter, and formatted once */
+	va_list ap, again;
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	int n = vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	s = arena_alloc(n + 1);
+	if (n < (int)sizeof text)
+		memcpy(s, text, n + 1);
+	else
+		vsnprintf(s, n + 1, fmt, again);
+	va_end(again);
+	return s;
+}
+
+void val_reset(void);
+void node_reset(void);
+void shape_reset(void);
+void ranges_reset(void);
+void params_reset(void);
+void ix_reset(void);
+void size_checks_reset(void);
+
+void *arena_aside(void)
+{
+	Chunk *all = chunks;
+	val_reset();
+	node_reset();
+	ix_reset();
+	shape_reset();
+	ranges_reset();
+	params_reset();
+	size_checks_reset();
+	chunks = NULL;
+	chunk_size = CHUNK_MIN;
+	return all;
+}
+
+void arena_drop(void *aside)
+{
+	for (Chunk *c = aside, *next; c; c = next) {
+		next = c->next;
+		pages_free(c, HEAD + c->cap);
+	}
+}
+
+void arena_reset(void) { arena_drop(arena_aside()); }
+
+/* ---- growing arrays and string buffers */
+
+void vec_grow(void **at, size_t *cap, size_t size)
+{
+	*cap = *cap ? *cap * 2 : 8;
+	*at = xrealloc(*at, *cap * size);
+}
+
+static void buf_room(Buf *b, size_t n)
+{
+	if (b->n + n + 1 <= b->cap)
+		return;
+	size_t cap = b->cap ? b->cap : 64;
+	while (cap < b->n + n + 1)
+		cap *= 2;
+	b->s = xrealloc(b->s, cap);
+	b->cap = cap;
+}
+
+void buf_add(Buf *b, const void *bytes, size_t n)
+{
+	buf_room(b, n);
+	if (n)
+		memcpy(b->s + b->n, bytes, n);
+	b->n += n;
+	b->s[b->n] = 0;
+}
+
+void buf_vprintf(Buf *b, const char *fmt, va_list ap)
+{
+	va_list again;
+	va_copy(again, ap);
+	buf_room(b, 100);
+	int n = vsnprintf(b->s + b->n, b->cap - b->n, fmt, ap);
+	if ((size_t)n >= b->cap - b->n) {
+		buf_room(b, n);
+		vsnprintf(b->s + b->n, n + 1, fmt, again);
+	}
+	va_end(again);
+	b->n += n;
+}
+
+void buf_printf(Buf *b, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	buf_vprintf(b, fmt, ap);
+	va_end(ap);
+}
+
+const char *buf_str(Buf *b)
+{
+	buf_room(b, 0);
+	b->s[b->n] = 0;
+	return b->s;
+}
+
+void buf_free(Buf *b)
+{
+	free(b->s);
+	*b = (Buf){0};
+}
+
+/* ---- map: linear probing, a NULL value marks a free slot */
+
+uint64_t hash_mix(uint64_t h, uint64_t x)
+{
+	h ^= x + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2);
+	h *= 0xff51afd7ed558ccdu;
+	return h ^ h >> 32;
+}
+
+uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)
+{
+	return XXH3_64bits_withSeed(p, n, seed);
+}
+
+static size_t map_slot(const Map *m, uint64_t key)
+{
+	size_t i = hash_mix(0, key) & (m->cap - 1);
+	while (m->val[i] && m->key[i] != key)
+		i = (i + 1) & (m->cap - 1);
+	return i;
+}
+
+void *map_get(const Map *m, uint64_t key)
+{
+	return m->cap ? m->val[map_slot(m, key)] : NULL;
+}
+
+/* What lies behind the hole moves up, or its search would end there. */
+static void map_remove(Map *m, uint64_t key)
+{
+	size_t mask = m->cap - 1, hole = m->cap ? map_slot(m, key) : 0;
+	if (!m->cap || !m->val[hole])
+		return;
+	for (size_t i = (hole + 1) & mask; m->val[i]; i = (i + 1) & mask) {
+		size_t home = hash_mix(0, m->key[i]) & mask;
+		if (((i - home) & mask) < ((i - hole) & mask))
+			continue;
+		m->key[hole] = m->key[i];
+		m->val[hole] = m->val[i];
+		hole = i;
+	}
+	m->val[hole] = NULL;
+	m->n--;
+}
+
+void map_put(Map *m, uint64_t key, void *val)
+{
+	if (!val) {
+		map_remove(m, key);
+		return;
+	}
+	if (m->n * 2 >= m->cap) {
+		Map old = *m;
+		m->cap = old.cap ? old.cap * 2 : 16;
+		m->key = xcalloc(m->cap, sizeof *m->key);
+		m->val = xcalloc(m->cap, sizeof *m->val);
+		for (size_t i = 0; i < old.cap; i++) {
+			if (old.val[i]) {
+				size_t k = map_slot(m, old.key[i]);
+				m->key[k] = old.key[i];
+				m->val[k] = old.val[i];
+			}
+		}
+		free(old.key);
+		free(old.val);
+	}
+	size_t i = map_slot(m, key);
+	m->n += !m->val[i];
+	m->key[i] = key;
+	m->val[i] = val;
+}
+
+void map_free(Map *m)
+{
+	free(m->key);
+	free(m->val);
+	*m = (Map){0};
+}
+
+double now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e3 + t.tv_nsec * 1e-6;
+}

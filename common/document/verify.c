@@ -1,0 +1,224 @@
+/* A whole document against the rules of its level.  What one node can break alone is in infer.c; here stand the
+ * rules between nodes: which ops a level has (ops.def), names, one ASSIGN a state, outputs, slots, nesting. */
+#include "document/document.h"
+#include <stdlib.h>
+
+/* "node 17 ADD (h)": the place of a message */
+static const char *node_text(size_t at, const UOp *u)
+{
+	const Val *name = u->op == OP_BUFFER ? val_get(u->arg, "name") : val_get(u->note, "name");
+	if (name && name->kind == VAL_STR)
+		return arena_printf("node %zu %s (%.60s)", at, op_name(u->op), name->s);
+	return arena_printf("node %zu %s", at, op_name(u->op));
+}
+
+static _Noreturn void bad(int status, size_t at, const UOp *u, const char *why)
+{
+	die(status, "%s: %s", node_text(at, u), why);
+}
+
+static void check_level(Level lv, size_t at, const UOp *u)
+{
+	if (!(op_info[u->op].levels >> lv & 1))
+		bad(MALFORMED, at, u, arena_printf("no such op at level %s", level_name[lv]));
+}
+
+static void check_name(Map *names, size_t at, UOp *u)
+{
+	const Val *name = val_get(u->arg, "name");
+	uint64_t key = PKEY(name) * 2 + buffer_is(u, "output");
+	UOp *other = map_get(names, key);
+	if (other)
+		bad(MALFORMED, at, u, "two buffers have one name");
+	map_put(names, key, u);
+}
+
+static void check_role(Level lv, size_t at, const UOp *u)
+{
+	if (lv <= LV_GRAPH && (buffer_is(u, "output") || buffer_is(u, "temp") || buffer_is(u, "prepared")))
+		bad(MALFORMED, at, u, "the role is not input, const or state");
+}
+
+static void check_assign(Map *assigned, size_t at, UOp *u)
+{
+	UOp *other = map_get(assigned, PKEY(u->src[0]));
+	if (other)
+		bad(MALFORMED, at, u, "two ASSIGNs to one buffer");
+	map_put(assigned, PKEY(u->src[0]), u);
+}
+
+/* names: distinct strings that can be file names, as many as outputs when outputs >= 0 */
+static void check_names(const UOp *sink, size_t at, int64_t outputs)
+{
+	const Val *names = val_get(sink->arg, "names");
+	if (!names || names == VNIL)
+		return;
+	if (names->kind != VAL_ARRAY || (outputs >= 0 && (int64_t)names->n != outputs))
+		bad(MALFORMED, at, sink, "names are not one string for each output");
+	Map seen = {0};
+	for (size_t i = 0; i < names->n; i++) {
+		if (!name_ok(names->a[i]))
+			bad(MALFORMED, at, sink, "an output's name is not allowed");
+		if (map_get(&seen, PKEY(names->a[i])))
+			bad(MALFORMED, at, sink, "two outputs have one name");
+		map_put(&seen, PKEY(names->a[i]), (void *)names);
+	}
+	map_free(&seen);
+}
+
+static void check_sink(Level lv, const UOp *sink, size_t at)
+{
+	if (lv <= LV_GRAPH) {
+		for (uint32_t i = 0; i < sink->nsrc; i++)
+			if (lv == LV_GRAPH && !sink->src[i]->shape)
+				bad(MALFORMED, at, sink, "an output has no value");
+		check_names(sink, at, sink->nsrc);
+		return;
+	}
+	for (uint32_t i = 0; i < sink->nsrc; i++)
+		if (sink->src[i]->op != OP_CALL && sink->src[i]->op != OP_MEMCPY)
+			bad(MALFORMED, at, sink, "a source is neither CALL nor MEMCPY");
+	check_names(sink, at, -1);
+}
+
+/* A CUSTOM writes slot 0 and reads those behind it, in the order of its sources. */
+static void check_custom_call(size_t at, const UOp *call, const UOp *custom)
+{
+	if (call->nsrc != custom->nsrc + 2)
+		bad(MALFORMED, at, call, "the number of buffers is not that of the kernel's sources and one");
+	for (uint32_t k = 1; k < call->nsrc; k++)
+		if (call->src[k]->dtype != (k == 1 ? custom : custom->src[k - 2])->dtype)
+			bad(MALFORMED, at, call, arena_printf("the dtype of buffer %u is not the kernel's", k - 1));
+}
+
+/* The kernel of a call and the dtype of each slot */
+static void check_call(size_t at, const UOp *call)
+{
+	const UOp *k = call->src[0]->op == OP_PROGRAM ? call->src[0]->src[0] : call->src[0];
+	const Val *slots = val_get(k->arg, "slots");
+	if (k->op == OP_CUSTOM)
+		check_custom_call(at, call, k);
+	if (slots && slots->kind == VAL_INT && slots->i != (int64_t)call->nsrc - 1)
+		bad(MALFORMED, at, call, "the number of buffers is not the kernel's");
+}
+
+/* The body of a loop of vectors is a list of LETs and STOREs, and its size a number. */
+static void check_vector(size_t at, const UOp *k, uint32_t i)
+{
+	enum { MOST_LANES = 64 };
+	int64_t n;
+	if (strcmp(range_kind(k->src[i]), "vector"))
+		return;
+	if (!ix_is_const(k->src[i]->src[0], &n) || n < 1 || n > MOST_LANES || n & (n - 1))
+		bad(MALFORMED, at, k, "the size of a vector loop is no power of two up to 64");
+	while (++i < k->nsrc && k->src[i]->op != OP_ENDRANGE)
+		if (k->src[i]->op != OP_LET && k->src[i]->op != OP_STORE)
+			bad(MALFORMED, at, k, arena_printf("%s in a vector loop", op_name(k->src[i]->op)));
+}
+
+/* Loops and conditions of a KERNEL of level loops close in order, and each counter is used within its loop. */
+static void check_nesting(size_t at, const UOp *k)
+{
+	VEC(const UOp *) open = {0};
+	for (uint32_t i = 0; i < k->nsrc; i++) {
+		const UOp *s = k->src[i];
+		if (s->op == OP_RANGE || s->op == OP_IF) {
+			vec_push(&open, s);
+			if (s->op == OP_RANGE)
+				check_vector(at, k, i);
+		} else if (s->op == OP_ENDRANGE || s->op == OP_ENDIF) {
+			if (!open.n || open.at[--open.n] != s->src[0])
+				bad(MALFORMED, at, k, "loops do not nest");
+		} else if (op_info[s->op].cls != CLASS_LOOPS && s->op != OP_STORE) {
+			bad(MALFORMED, at, k, arena_printf("%s is no statement", op_name(s->op)));
+		}
+	}
+	if (open.n)
+		bad(MALFORMED, at, k, "a loop is not closed");
+	vec_free(&open);
+}
+
+/* Below level graph its sources are PARAMs, slot 1 and so on, and it stands in CALLs alone. */
+static void check_custom(Level lv, size_t at, const UOp *u)
+{
+	if (!custom_allowed)
+		bad(UNSUPPORTED, at, u, custom_refusal);
+	for (uint32_t i = 0; lv > LV_GRAPH && i < u->nsrc; i++)
+		if (u->src[i]->op != OP_PARAM || param_slot(u->src[i]) != i + 1)
+			bad(MALFORMED, at, u, arena_printf("source %u is not the PARAM of slot %u", i, i + 1));
+}
+
+static void check_uses(size_t at, const UOp *u)
+{
+	bool call = u->op == OP_CALL || u->op == OP_PROGRAM;
+	for (uint32_t i = 0; !call && i < u->nsrc; i++)
+		if (u->src[i]->op == OP_CUSTOM)
+			bad(MALFORMED, at, u, "a CUSTOM stands where only a CALL may name it");
+}
+
+/* global_size and local_size: 1 to 3 sizes each; work: a size */
+static void check_grid(size_t at, const UOp *k)
+{
+	static const char *const key[] = {"global_size", "local_size", "work"};
+	const char *err = NULL;
+	for (int i = 0; i < 3; i++) {
+		const Val *v = val_get(k->arg, key[i]);
+		if (!v || v == VNIL)
+			continue;
+		bool many = i < 2 && v->kind == VAL_ARRAY && v->n >= 1 && v->n <= 3;
+		if (i < 2 && !many)
+			bad(MALFORMED, at, k, arena_printf("%s is not an array of 1 to 3 sizes", key[i]));
+		for (size_t d = 0; d < (many ? v->n : 1); d++)
+			if (!size_from_val(many ? v->a[d] : v, &err))
+				bad(MALFORMED, at, k, arena_printf("%s: %s", key[i], err));
+	}
+}
+
+static void check_kernel(Level lv, size_t at, const UOp *k)
+{
+	if (!val_get(k->arg, "name") || val_get(k->arg, "name")->kind != VAL_STR)
+		bad(MALFORMED, at, k, "a kernel needs a name");
+	if (lv >= LV_LOOPS) {
+		check_nesting(at, k);
+		check_grid(at, k);
+		return;
+	}
+	for (uint32_t i = 0; i < k->nsrc; i++)
+		if (k->src[i]->op != OP_STORE)
+			bad(MALFORMED, at, k, "a kernel's sources are STOREs");
+}
+
+void verify(const Graph *g)
+{
+	Nodes all = g->all.n ? g->all : walk(g->sink);
+	Map names = {0}, assigned = {0};
+	if (g->sink->op != OP_SINK)
+		die(MALFORMED, "the last node is not the SINK");
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		check_level(g->level, i, u);
+		if (custom_allowed && g->level > LV_GRAPH)
+			check_uses(i, u);
+		if (u->op == OP_CUSTOM) {
+			check_custom(g->level, i, u);
+		} else if (u->op == OP_BUFFER) {
+			check_role(g->level, i, u);
+			check_name(&names, i, u);
+		} else if (u->op == OP_ASSIGN && g->level == LV_GRAPH) {
+			check_assign(&assigned, i, u);
+		} else if (u->op == OP_CALL) {
+			check_call(i, u);
+		} else if (u->op == OP_KERNEL) {
+			check_kernel(g->level, i, u);
+		} else if (u->op == OP_PROGRAM) {
+			check_grid(i, u);
+		} else if (u->op == OP_SINK && u != g->sink) {
+			bad(MALFORMED, i, u, "the SINK is not the last node");
+		}
+	}
+	check_sink(g->level, g->sink, all.n - 1);
+	if (g->level > LV_GRAPH)
+		check_prepared(g);
+	map_free(&names);
+	map_free(&assigned);
+}

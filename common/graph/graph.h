@@ -1,0 +1,111 @@
+/* The graph: nodes, constants, the one walker, documents.  Sections follow the files. */
+#ifndef COMMON_GRAPH_GRAPH_H
+#define COMMON_GRAPH_GRAPH_H
+#include "graph/ops.h"
+
+/* ---- uop.c: nodes ------------------------------------------------------------------------------ */
+
+typedef struct UOp UOp;
+typedef struct { int rank; uint64_t hash; UOp *dim[]; } Shape;   /* interned: compare with == */
+enum { MAX_RANK = 16 };
+
+struct UOp {
+	uint32_t id;            /* order of creation: a source's id is less than its users' */
+	uint16_t op;            /* Op */
+	uint8_t dtype;          /* DType; DT_NONE for nodes without a value */
+	uint8_t infer_err;      /* raw nodes only: it did not check */
+	uint32_t nsrc;
+	uint32_t hash;
+	const Val *arg;         /* VNIL when there is none */
+	const Val *note;        /* map or VNIL; not part of the node's identity */
+	const Shape *shape;     /* derived; NULL for a node that has no value (STORE, SINK, …) */
+	UOp *src[];
+};
+
+/* intern_shape.c: the shape of these sizes; of a scalar. */
+const Shape *shape_new(int rank, UOp *const *dim);
+const Shape *shape_scalar(void);
+/* The node; equal nodes are one node. Shape and dtype rules are checked: on a breach it dies with
+ * MALFORMED and the reason (a caller that knows better sets die_where, or uses node_try). */
+UOp *node_new(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg);
+/* The same with a message instead of dying: returns NULL and sets *err (in the arena). *status gets
+ * MALFORMED or UNSUPPORTED. */
+UOp *node_try(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const char **err, int *status);
+/* NODE(OP_ADD, DT_F32, VNIL, a, b) */
+#define NODE(op, dt, arg, ...) node_new(op, dt, sizeof((UOp *[]){__VA_ARGS__}) / sizeof(UOp *), (UOp *[]){__VA_ARGS__}, arg)
+#define LEAF(op, dt, arg) node_new(op, dt, 0, NULL, arg)
+/* shape/infer.c: derives shape and checks a node about to be made. Returns NULL when right, else the reason. */
+const char *node_infer(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const Shape **out, int *status);
+/* For documents read raw: a node of its own, never merged, not checked and without a shape. */
+UOp *node_plain(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const Val *note);
+/* a node like u with other sources (u itself when they are the same); keeps u's note */
+UOp *node_with(UOp *u, UOp *const *src);
+/* the same with as many sources as one likes, and an arg */
+UOp *node_like(const UOp *u, size_t nsrc, UOp *const *src, const Val *arg);
+/* puts a note on a node that has none yet; merges missing keys when it has one */
+void node_note(UOp *u, const Val *note);
+/* one more than the greatest id: the size for side tables indexed by id */
+uint32_t node_limit(void);
+/* A side table that is kept between uses, with room for every node there is now; what is new is zero. cap: its entries. */
+void *table_fit(void *table, size_t size, size_t *cap);
+#define TABLE_FIT(table, cap) ((table) = table_fit(table, sizeof *(table), &(cap)))
+/* The same, and *round is one more, never 0: entries that hold a round's number count in that round alone, so nothing is
+ * cleared between uses. */
+void *table_round(void *table, size_t size, size_t *cap, uint32_t *round);
+#define TABLE_ROUND(table, cap, round) ((table) = table_round(table, sizeof *(table), &(cap), &(round)))
+
+/* CONST helpers. const_num makes a constant of any dtype from a double (exactly representable or rounded);
+ * const_int from an int64 (must fit integers); const_bits from the element's own bytes. */
+UOp *const_num(DType dt, double v);
+UOp *const_int(DType dt, int64_t v);
+UOp *const_bits(DType dt, const void *bytes);
+/* a CONST's arg in normal form for dt (see const.c), NULL when dt cannot hold it */
+const Val *const_normal(DType dt, const Val *v);
+/* the value of a CONST as the element's bytes (8 bytes, zero-filled) */
+void const_get(const UOp *u, void *bytes8);
+/* true and *v set when u is an integer (or bool) CONST that fits int64 */
+bool const_is_int(const UOp *u, int64_t *v);
+/* true and *v set when u is a float CONST */
+bool const_is_float(const UOp *u, double *v);
+static inline bool is_const(const UOp *u) { return u->op == OP_CONST; }
+/* REDUCE identity of op (ADD MUL MAX MIN) for dt as a CONST */
+UOp *const_identity(Op op, DType dt);
+/* name of a BUFFER, its role, and so on: the value at a key of arg as text, "" when absent */
+const char *buffer_name(const UOp *u);
+const char *buffer_role(const UOp *u);
+static inline bool buffer_is(const UOp *u, const char *role) { return !strcmp(buffer_role(u), role); }
+
+/* ---- cast.c: elements from one dtype to another */
+
+/* n elements converted, as CAST does */
+void interp_cast(DType to, void *out, DType from, const void *in, size_t n);
+/* The value of an f16 or bf16 from its bits, and the bits nearest to a value (ties to even, overflow to inf). */
+float f16_value(uint16_t bits);
+float bf16_value(uint16_t bits);
+uint16_t f16_bits(double x);
+uint16_t bf16_bits(double x);
+
+
+/* ---- walk.c: the one walker ------------------------------------------------------------------------- */
+
+typedef struct { UOp **at; size_t n; } Nodes;                /* in the arena */
+/* Every node that root reaches, sources before users (root last). Linear; no recursion. */
+Nodes walk(UOp *root);
+Nodes walk_many(size_t n, UOp *const *roots);
+/* The same, but only until the next walk of any kind (or a node is made): for a look that keeps nothing. */
+Nodes walk_brief(UOp *root);
+/* Rebuilds what root reaches, sources first: fn gets each node with its sources already replaced and returns
+ * what stands for it (u itself for no change). Linear. */
+UOp *walk_replace(UOp *root, UOp *(*fn)(UOp *u, void *ctx), void *ctx);
+
+/* ---- graph: a document ------------------------------------------------------------------------------ */
+
+typedef struct {
+	Level level;
+	const Val *vars;        /* map name → [min, max], or VNIL */
+	const Val *meta;        /* map or VNIL; carried through */
+	UOp *sink;
+	Nodes all;              /* every node of the document as read, dead ones too; n is 0 for a graph made here */
+	bool raw;               /* read with READ_RAW: all is what there is to write, in its order */
+} Graph;
+#endif

@@ -1,0 +1,250 @@
+/* Nodes: hash-consed, in one arena; tables of ops, dtypes and levels; constants. */
+#include "graph/graph.h"
+#include <math.h>
+#include <stdlib.h>
+
+const DTypeInfo dtype_info[DT_COUNT + 1] = {
+#define DTYPE(NAME, text, bytes, kind, ctype, npy) [DT_##NAME] = {text, bytes, kind, #ctype, npy},
+#include "graph/dtypes.def"
+#undef DTYPE
+	[DT_NONE] = {"none", 0, 0, "void", ""},
+};
+
+enum { T = 1 << LV_TENSOR, G = 1 << LV_GRAPH, S = 1 << LV_SCHEDULE, L = 1 << LV_LOOPS, P = 1 << LV_PROGRAM };
+enum { GRAPHS = T | G, KERNELS = S | L | P, LOOPS = L | P, ALL = GRAPHS | KERNELS };
+const OpInfo op_info[OP_COUNT] = {
+#define OP(NAME, ...) [OP_##NAME] = {#NAME, __VA_ARGS__},
+#include "graph/ops.def"
+#undef OP
+};
+
+const char *const level_name[LV_COUNT] = {
+#define LEVEL(NAME, text, bit) [LV_##NAME] = text,
+#include "graph/levels.def"
+#undef LEVEL
+};
+
+DType dtype_find(const char *name)
+{
+	for (int d = 0; d < DT_COUNT; d++)
+		if (!strcmp(dtype_info[d].name, name))
+			return d;
+	return DT_NONE;
+}
+
+int op_find(const char *name)
+{
+	static Map byname;
+	if (!byname.n)
+		for (int o = 0; o < OP_COUNT; o++)
+			map_put(&byname, hash_bytes(op_name(o), strlen(op_name(o)), 7), (void *)&op_info[o]);
+	const OpInfo *i = map_get(&byname, hash_bytes(name, strlen(name), 7));
+	return i && !strcmp(i->name, name) ? (int)(i - op_info) : -1;
+}
+
+bool op_takes(Op o, DType d)
+{
+	switch (op_info[o].takes) {
+	case TAKES_ANY: return d != DT_NONE;
+	case TAKES_NUM: return d != DT_NONE && d != DT_BOOL;
+	case TAKES_INT: return dtype_int(d);
+	case TAKES_FLT: return dtype_float(d);
+	case TAKES_INTB: return dtype_int(d) || d == DT_BOOL;
+	case TAKES_U64: return d == DT_U64;
+	default: return d == DT_NONE;
+	}
+}
+
+DType op_gives(Op o, DType source, DType said)
+{
+	switch (op_info[o].gives) {
+	case GIVES_SOURCE: return source;
+	case GIVES_BOOL: return DT_BOOL;
+	case GIVES_I64: return DT_I64;
+	default: return said;
+	}
+}
+
+int op_infix(const char *s, size_t n, size_t *length)
+{
+	int found = -1;
+	*length = 0;
+	for (int o = 0; o < OP_COUNT; o++) {
+		size_t k = op_info[o].infix ? strlen(op_info[o].infix) : 0;
+		if (k <= *length || k > n || memcmp(s, op_info[o].infix, k))
+			continue;
+		found = o;
+		*length = k;
+	}
+	return found;
+}
+
+int64_t dtype_min(DType d)
+{
+	return dtype_info[d].kind != 'I' ? 0 : (int64_t)(~(uint64_t)0 << (8 * dtype_size(d) - 1));
+}
+
+uint64_t dtype_max(DType d)
+{
+	if (d == DT_BOOL)
+		return 1;
+	return ~(uint64_t)0 >> (64 - 8 * dtype_size(d) + (dtype_info[d].kind == 'I'));
+}
+
+/* ---- the table of nodes */
+
+/* The nodes in the order in which they came, and where each is by its hash: at is one more than its place. The hash
+ * stands in the table as well, for most looks end there, and growing need not touch the nodes. */
+typedef struct { uint32_t hash, at; } Slot;
+static Slot *table;
+static VEC(UOp *) tabled;
+static size_t captable;
+static uint32_t created;
+
+void node_reset(void)
+{
+	pages_free(table, captable * sizeof *table);
+	vec_free(&tabled);
+	table = NULL;
+	captable = 0;
+	created = 0;
+}
+
+uint32_t node_limit(void) { return created; }
+
+static uint32_t node_hash(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg)
+{
+	uint64_t h = hash_mix(op * 31 + dt, arg->hash);
+	for (size_t i = 0; i < nsrc; i++)
+		h = hash_mix(h, src[i]->id + ((uint64_t)src[i]->hash << 32));
+	return (uint32_t)(h ^ h >> 32);
+}
+
+static bool node_is(const UOp *u, Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg)
+{
+	return u->op == op && u->dtype == dt && u->nsrc == nsrc && u->arg == arg &&
+		(!nsrc || !memcmp(u->src, src, nsrc * sizeof *src));
+}
+
+static void table_grow(void)
+{
+	Slot *old = table;
+	size_t cap = captable;
+	captable = cap ? cap * 2 : 4096;
+	table = pages_new(captable * sizeof *table);
+	for (size_t i = 0; i < cap; i++) {
+		if (!old[i].at)
+			continue;
+		size_t k = old[i].hash & (captable - 1);
+		while (table[k].at)
+			k = (k + 1) & (captable - 1);
+		table[k] = old[i];
+	}
+	pages_free(old, cap * sizeof *old);
+}
+
+static UOp *node_alloc(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, uint32_t hash)
+{
+	UOp *u = arena_alloc(sizeof *u + nsrc * sizeof *src);
+	u->id = created++;
+	u->op = op;
+	u->dtype = dt;
+	u->nsrc = nsrc;
+	u->hash = hash;
+	u->arg = arg;
+	u->note = VNIL;
+	if (nsrc)
+		memcpy(u->src, src, nsrc * sizeof *src);
+	return u;
+}
+
+UOp *node_try(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const char **err, int *status)
+{
+	if (op == OP_CONST) {
+		arg = const_normal(dt, arg);
+		if (!arg) {
+			*status = MALFORMED;
+			*err = arena_printf("the value does not fit %s", dtype_name(dt));
+			return NULL;
+		}
+	}
+	uint32_t hash = node_hash(op, dt, nsrc, src, arg);
+	if (tabled.n * 2 >= captable)
+		table_grow();
+	size_t k = hash & (captable - 1);
+	for (; table[k].at; k = (k + 1) & (captable - 1))
+		if (table[k].hash == hash && node_is(tabled.at[table[k].at - 1], op, dt, nsrc, src, arg))
+			return tabled.at[table[k].at - 1];
+	const Shape *shape = NULL;
+	*err = node_infer(op, dt, nsrc, src, arg, &shape, status);
+	if (*err)
+		return NULL;
+	UOp *u = node_alloc(op, dt, nsrc, src, arg, hash);
+	u->shape = shape;
+	/* inference may have made nodes (sizes): look the slot up again */
+	if (tabled.n * 2 >= captable)
+		table_grow();
+	for (k = hash & (captable - 1); table[k].at; k = (k + 1) & (captable - 1))
+		;
+	vec_push(&tabled, u);
+	table[k] = (Slot){hash, tabled.n};
+	return u;
+}
+
+UOp *node_new(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg)
+{
+	const char *err = NULL;
+	int status = MALFORMED;
+	UOp *u = node_try(op, dt, nsrc, src, arg, &err, &status);
+	if (!u)
+		die(status, "%s: %s", op_name(op), err);
+	return u;
+}
+
+UOp *node_plain(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const Val *note)
+{
+	UOp *u = node_alloc(op, dt, nsrc, src, arg, 0);
+	u->note = note ? note : VNIL;
+	return u;
+}
+
+UOp *node_with(UOp *u, UOp *const *src)
+{
+	if (!u->nsrc || !memcmp(u->src, src, u->nsrc * sizeof *src))
+		return u;
+	return node_like(u, u->nsrc, src, u->arg);
+}
+
+UOp *node_like(const UOp *u, size_t nsrc, UOp *const *src, const Val *arg)
+{
+	UOp *n = node_new(u->op, u->dtype, nsrc, src, arg);
+	node_note(n, u->note);
+	return n;
+}
+
+void node_note(UOp *u, const Val *note)
+{
+	if (!note || note->kind != VAL_MAP || u->note == note)
+		return;
+	if (u->note == VNIL) {
+		u->note = note;
+		return;
+	}
+	for (size_t i = 0; i < note->n; i++) {
+		const Val *key = note->a[2 * i];
+		if (key->kind == VAL_STR && !val_get(u->note, key->s))
+			u->note = val_set(u->note, key->s, note->a[2 * i + 1]);
+	}
+}
+
+const char *buffer_name(const UOp *u)
+{
+	const Val *v = val_get(u->arg, "name");
+	return v && v->kind == VAL_STR ? v->s : "";
+}
+
+const char *buffer_role(const UOp *u)
+{
+	const Val *v = val_get(u->arg, "role");
+	return v && v->kind == VAL_STR ? v->s : "";
+}

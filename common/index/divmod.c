@@ -1,0 +1,407 @@
+/* Floor division and remainder, x = d*q + r, together: what one removes the other keeps, so that a
+ * reshape and the reshape back meet again in sum_node.  In this order, d being a number or n, n-2, n*m:
+ *
+ *     whole     (a + 10*b) // 10      a in 0..9       q = b          r = a
+ *     nested    (x//a) // b                           q = x//(a*b)
+ *               (x%(a*b)) // b                        q = (x//b)%a   r = x%b
+ *     common    (6*a + b) // 4        b in 0..1       q = (3*a)//2   r = 2*((3*a)%2) + b
+ *
+ * and what is left over is a FLOORDIV or FLOORMOD node of the smallest numerator.  Where a gate says that the remainder
+ * is within bounds, it may be a plain sum there (ix_unwrap): (10*k + i + 1) % 11 < 8 with k < 3 and i < 8 is i + 1 - k. */
+#include "index/index.h"
+#include "index/ix.h"
+
+/* ---- results, remembered --------------------------------------------------------------------- */
+
+typedef struct { UOp *x, *d, *q, *r; } Entry;
+enum { SLOTS = 4096, DEPTH = 24 };
+static Entry memo[SLOTS];       /* the latest of each slot: a loss costs time only */
+static int depth;               /* divisions within divisions */
+
+void divmod_reset(void)
+{
+	memset(memo, 0, sizeof memo);
+	depth = 0;
+}
+
+static Entry *slot(UOp *x, UOp *d)
+{
+	return &memo[(x->id * 0x9E3779B1u ^ d->id * 0x85EBCA6Bu) >> 20 & (SLOTS - 1)];
+}
+
+/* ---- small helps ----------------------------------------------------------------------------- */
+
+static UOp *raw(Op op, UOp *x, UOp *d)
+{
+	return NODE(op, DT_I64, VNIL, x, d);
+}
+
+static bool positive(const Sum *d)
+{
+	Sum t = *d;
+
+	return add_ok(t.k, -1, &t.k) && sum_nonneg(&t);
+}
+
+/* true when k*d <= s < (k+1)*d can be proved, with the k found */
+static bool block(const Sum *s, const Sum *d, int64_t *k)
+{
+	static const int64_t tries[] = {0, -1, 1};
+	int64_t lo, hi;
+	Sum t;
+
+	if (!d->n) {
+		sum_bounds(s, &lo, &hi);
+		if (lo != INT64_MIN && hi != INT64_MAX && floordiv(lo, d->k) == floordiv(hi, d->k)) {
+			*k = floordiv(lo, d->k);
+			return true;
+		}
+	}
+	for (int i = 0; i < 3; i++) {
+		t = *s;
+		if (!sum_plus(&t, -tries[i], d) || !sum_nonneg(&t))
+			continue;
+		sum_const(&t, -1);
+		if (sum_plus(&t, tries[i] + 1, d) && sum_plus(&t, -1, s) && sum_nonneg(&t)) {
+			*k = tries[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- whole multiples of the divisor ---------------------------------------------------------- */
+
+enum { TRUNCATED, FLOORED, NEAREST };      /* which remainder a coefficient keeps */
+
+static int64_t quotient(int64_t c, int64_t d, int how)
+{
+	int64_t q = how == TRUNCATED ? c / d : floordiv(c, d);
+
+	if (how == NEAREST && d - (c - q * d) < c - q * d)
+		q++;
+	return q;
+}
+
+/* x = d*q + r for a divisor of one term dc*dm, dc > 0 (dm the constant 1 for a number) */
+static bool take_whole(const Sum *x, int64_t dc, UOp *dm, int how, Sum *q, Sum *r)
+{
+	sum_const(q, 0);
+	sum_const(r, x->k);
+	if (dm->op == OP_CONST) {
+		q->k = floordiv(x->k, dc);
+		r->k = x->k - q->k * dc;
+	}
+	for (int i = 0; i < x->n; i++) {
+		Term t = x->t[i];
+		UOp *e = mono_div(t.m, dm);
+		int64_t c = e ? quotient(t.c, dc, how) : 0;
+		if (c && (!sum_term(q, c, e) || !sum_term(r, t.c - c * dc, t.m)))
+			return false;
+		if (!c && !sum_term(r, t.c, t.m))
+			return false;
+	}
+	return true;
+}
+
+/* The same for a divisor of several terms, such as n-2: taken out where all its terms are there. */
+static bool take_multiples(const Sum *x, const Sum *d, Sum *q, Sum *r)
+{
+	Term lead = d->t[0];
+	Sum f, w;
+
+	for (int i = 1; i < d->n; i++)
+		if (mono_div(d->t[i].m, lead.m))
+			lead = d->t[i];
+	sum_const(q, 0);
+	*r = *x;
+	for (int i = 0; i < r->n; i++) {
+		Term t = r->t[i];
+		UOp *e = mono_div(t.m, lead.m);
+		if (!e || t.c / lead.c == 0)
+			continue;
+		sum_const(&f, 0);
+		if (!sum_term(&f, t.c / lead.c, e) || !sum_mul(&w, &f, d))
+			return false;
+		bool all = e->op == OP_CONST || !w.k;
+		for (int j = 0; j < w.n && all; j++) {
+			int64_t c = sum_coef(r, w.t[j].m);
+			all = c && (c < 0) == (w.t[j].c < 0) && (c < 0 ? c <= w.t[j].c : c >= w.t[j].c);
+		}
+		if (!all)
+			continue;
+		if (!sum_plus(q, 1, &f) || !sum_plus(r, -1, &w))
+			return false;
+		i = -1;
+	}
+	return true;
+}
+
+/* x = d*q + r with 0 <= r < d: the end of it, when that can be proved */
+static bool settle(const Sum *d, Sum *q, Sum *r)
+{
+	int64_t k;
+
+	return block(r, d, &k) && add_ok(q->k, k, &q->k) && sum_plus(r, -k, d);
+}
+
+static bool whole(const Sum *x, const Sum *d, Sum *q, Sum *r)
+{
+	Sum q1, r1;
+	bool one = d->n + (d->k != 0) == 1;
+	int64_t dc = d->n ? d->t[0].c : d->k;
+
+	sum_const(q, 0);
+	*r = *x;
+	if (settle(d, q, r))
+		return true;
+	if (!one || dc <= 0) {
+		if (d->n && take_multiples(x, d, &q1, &r1)) {
+			*q = q1;
+			*r = r1;
+		}
+		return q->n + (q->k != 0) && settle(d, q, r);
+	}
+	UOp *dm = d->n ? d->t[0].m : ix_const(1);
+	for (int how = NEAREST; how >= TRUNCATED; how--) {
+		if (!take_whole(x, dc, dm, how, &q1, &r1))
+			continue;
+		*q = q1;
+		*r = r1;
+		if (settle(d, q, r))
+			return true;
+	}
+	return false;       /* q and r are the truncated form */
+}
+
+/* ---- quotients and remainders in the numerator ----------------------------------------------- */
+
+static void plus(Sum *s, UOp *u)
+{
+	Sum t, keep = *s;
+
+	sum_of(&t, u);
+	if (sum_plus(s, 1, &t))
+		return;
+	UOp *all = raw(OP_ADD, sum_node(&keep), u);
+	sum_const(s, 0);
+	sum_term(s, 1, all);
+}
+
+/* d is a*e exactly */
+static bool factor(const Sum *d, const Sum *a, Sum *e)
+{
+	Sum rest;
+
+	if (a->n + (a->k != 0) == 1) {
+		int64_t c = a->n ? a->t[0].c : a->k;
+		if (c <= 0 || !take_whole(d, c, a->n ? a->t[0].m : ix_const(1), TRUNCATED, e, &rest))
+			return false;
+	} else if (!a->n || !take_multiples(d, a, e, &rest)) {
+		return false;
+	}
+	return !rest.n && !rest.k;
+}
+
+static bool nested(UOp *d, const Sum *sd, Sum *q, Sum *r)
+{
+	Sum a, e;
+
+	if (r->n != 1 || r->t[0].c != 1)
+		return false;
+	UOp *in = r->t[0].m, *k = ix_const(r->k);
+	if ((in->op != OP_FLOORDIV && in->op != OP_FLOORMOD) || !ix_pure(in))
+		return false;
+	UOp *y = in->src[0];
+	sum_of(&a, in->src[1]);
+	if (!positive(&a))
+		return false;
+	if (in->op == OP_FLOORDIV) {
+		UOp *inner = ix_add(y, ix_mul(k, in->src[1])), *by = ix_mul(in->src[1], d);
+		plus(q, ix_div(inner, by));
+		sum_const(&e, 0);
+		sum_term(&e, 1, raw(OP_FLOORMOD, sum_node(r), d));
+		*r = e;
+		return true;
+	}
+	if (r->k || !factor(&a, sd, &e))
+		return false;
+	plus(q, ix_mod(ix_div(y, d), sum_node(&e)));
+	sum_of(r, ix_mod(y, d));
+	return true;
+}
+
+/* ---- common factors -------------------------------------------------------------------------- */
+
+/* the greatest factor gc*gm that c*m and every term of d have in common */
+static void common(const Sum *d, int64_t c, UOp *m, int64_t *gc, UOp **gm)
+{
+	UOp *atom[IX_ATOMS];
+	int n = mono_atoms(m, atom);
+
+	*gc = gcd(c, d->k);
+	*gm = ix_const(1);
+	for (int i = 0; i < d->n; i++)
+		*gc = gcd(*gc, d->t[i].c);
+	for (int j = 0; j < n && !d->k && d->n; j++) {
+		UOp *more = mono_mul(*gm, atom[j]);
+		bool all = true;
+		for (int i = 0; i < d->n && all; i++)
+			all = mono_div(d->t[i].m, more) != NULL;
+		if (all)
+			*gm = more;
+	}
+}
+
+/* x = g*s + t with 0 <= t < g, for g = gc*gm */
+static bool part(const Sum *x, int64_t gc, UOp *gm, const Sum *g, Sum *s, Sum *t)
+{
+	int64_t k;
+
+	sum_const(s, 0);
+	sum_const(t, x->k);
+	if (gm->op == OP_CONST) {
+		s->k = floordiv(x->k, gc);
+		t->k = x->k - s->k * gc;
+	}
+	for (int i = 0; i < x->n; i++) {
+		UOp *e = mono_div(x->t[i].m, gm);
+		bool in = e && x->t[i].c % gc == 0;
+		if (!sum_term(in ? s : t, in ? x->t[i].c / gc : x->t[i].c, in ? e : x->t[i].m))
+			return false;
+	}
+	return s->n && block(t, g, &k) && add_ok(s->k, k, &s->k) && sum_plus(t, -k, g);
+}
+
+/* (g*s + t) // (g*e) is s//e, and the remainder is g*(s%e) + t */
+static bool reduced(const Sum *d, Sum *q, Sum *r)
+{
+	Sum g, s, t, e, m, p;
+	int64_t gc, all = 0;
+	UOp *gm;
+
+	if (!positive(d))
+		return false;
+	for (int i = 0; i < r->n; i++)
+		all = gcd(all, r->t[i].c);
+	for (int i = 0; i <= r->n; i++) {
+		common(d, i < r->n ? r->t[i].c : all, i < r->n ? r->t[i].m : ix_const(1), &gc, &gm);
+		if (gc == 1 && gm->op == OP_CONST)
+			continue;
+		sum_const(&g, 0);
+		if (!sum_term(&g, gc, gm) || !positive(&g))
+			continue;
+		if (!part(r, gc, gm, &g, &s, &t) || !factor(d, &g, &e))
+			continue;
+		UOp *us = sum_node(&s), *ue = sum_node(&e);
+		sum_of(&m, ix_mod(us, ue));
+		if (!sum_mul(&p, &g, &m) || !sum_plus(&p, 1, &t))
+			continue;
+		plus(q, ix_div(us, ue));
+		*r = p;
+		return true;
+	}
+	return false;
+}
+
+/* ---- the two functions ----------------------------------------------------------------------- */
+
+static Entry numbers(UOp *x, UOp *d, int64_t a, int64_t b)
+{
+	if (b == -1)
+		return (Entry){x, d, ix_sub(ix_const(0), x), ix_const(0)};
+	int64_t q = floordiv(a, b);
+	return (Entry){x, d, ix_const(q), ix_const(a - q * b)};
+}
+
+/* far enough from the ends of int64 that one coefficient's quotient and remainder stay inside */
+static bool small(const Sum *s)
+{
+	bool ok = s->k > INT64_MIN / 2 && s->k < INT64_MAX / 2;
+
+	for (int i = 0; i < s->n && ok; i++)
+		ok = s->t[i].c > INT64_MIN / 2 && s->t[i].c < INT64_MAX / 2;
+	return ok;
+}
+
+static Entry plain(UOp *x, UOp *d)
+{
+	return (Entry){x, d, raw(OP_FLOORDIV, x, d), raw(OP_FLOORMOD, x, d)};
+}
+
+static Entry divide(UOp *x, UOp *d)
+{
+	Sum sx, sd, q, r;
+
+	sum_of(&sx, x);
+	sum_of(&sd, d);
+	if (!small(&sx) || !small(&sd))
+		return plain(x, d);
+	bool done = whole(&sx, &sd, &q, &r) || (positive(&sd) && nested(d, &sd, &q, &r));
+	if (!done && !reduced(&sd, &q, &r)) {
+		UOp *rest = sum_node(&r);
+		plus(&q, raw(OP_FLOORDIV, rest, d));
+		return (Entry){x, d, sum_node(&q), raw(OP_FLOORMOD, rest, d)};
+	}
+	return (Entry){x, d, sum_node(&q), sum_node(&r)};
+}
+
+static Entry divmod(UOp *x, UOp *d)
+{
+	int64_t a, b = 0;
+	bool number = ix_is_const(d, &b);
+
+	if (number && b == 1)
+		return (Entry){x, d, x, ix_const(0)};
+	if (number && b && ix_is_const(x, &a))
+		return numbers(x, d, a, b);
+	/* by 0 there is no value, and a value that may wrap or be 0 obeys no rule */
+	if ((number && (!b || b == INT64_MIN)) || depth > DEPTH || ix_wild(x) || ix_wild(d)
+	    || !(ix_fixed(d) || ix_prove_lt(ix_const(0), d)))
+		return plain(x, d);
+	Entry *e = slot(x, d);
+	if (e->x == x && e->d == d)
+		return *e;
+	depth++;
+	Entry f;
+	if (number && b < 0) {
+		f = divmod(ix_sub(ix_const(0), x), ix_const(-b));
+		f = (Entry){x, d, f.q, ix_sub(ix_const(0), f.r)};
+	} else {
+		f = divide(x, d);
+	}
+	depth--;
+	*slot(x, d) = f;
+	return f;
+}
+
+UOp *ix_div(UOp *x, UOp *d)
+{
+	return divmod(x, d).q;
+}
+
+UOp *ix_mod(UOp *x, UOp *d)
+{
+	return divmod(x, d).r;
+}
+
+bool ix_unwrap(UOp *mod, int64_t lo, int64_t hi, UOp **q, UOp **y)
+{
+	Sum sx, sq, sy;
+	int64_t n, least, most;
+
+	if (mod->op != OP_FLOORMOD || ix_wild(mod) || !ix_is_const(mod->src[1], &n) || n <= 0)
+		return false;
+	sum_of(&sx, mod->src[0]);
+	if (!small(&sx) || !take_whole(&sx, n, ix_const(1), NEAREST, &sq, &sy))
+		return false;
+	sum_bounds(&sy, &least, &most);
+	lo = lo < 0 ? 0 : lo;
+	hi = hi > n ? n : hi;
+	/* y below 0 or above n-1 would be y + n or y - n: beyond lo and hi */
+	if (least < -n || most >= 2 * n || (least < 0 && least + n < hi) || (most >= n && most - n >= lo))
+		return false;
+	*q = sum_node(&sq);
+	*y = sum_node(&sy);
+	return true;
+}

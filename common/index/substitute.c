@@ -1,0 +1,69 @@
+/* Substitution: some nodes of a value become others, and what stands above them is made anew.
+ *
+ *     x[r0*4 + r1], r1 → 2      →      x[r0*4 + 2]
+ */
+#include "index/index.h"
+#include <stdlib.h>
+
+static bool bounded(UOp *u)
+{
+	int64_t lo, hi;
+	ix_bounds(u, &lo, &hi);
+	return lo != INT64_MIN && hi != INT64_MAX;
+}
+
+/* Index arithmetic goes through ix_, which keeps it normal.  A user's own i64 values have no known bounds and may
+ * wrap, which the algebra takes for impossible: they are left alone. */
+static UOp *rebuild(UOp *u, UOp *const *src)
+{
+	if (u->dtype == DT_I64 && u->shape && u->shape->rank == 0 && u->nsrc == 2 &&
+	    bounded(src[0]) && bounded(src[1]))
+		return ix_remake(u, src);
+	return node_with(u, src);
+}
+
+/* What stands for each node of the walk at hand, by id; an entry counts when its number is that of the walk. */
+typedef struct { UOp *to; uint32_t number; } Image;
+static Image *image;
+static size_t capimage;
+static uint32_t image_number;
+
+static UOp *image_of(UOp *u)
+{
+	Image *i = &image[u->id];
+	return i->number == image_number ? i->to : u;
+}
+
+/* The nodes come in an array of this function's own: making a node may walk (sizes). */
+UOp *substitute(UOp *root, size_t n, UOp *const *from, UOp *const *to)
+{
+	static VEC(UOp *) all;
+	static VEC(UOp *) src;
+	size_t changes = 0;
+	TABLE_ROUND(image, capimage, image_number);
+	for (size_t i = 0; i < n; i++) {
+		image[from[i]->id] = (Image){to[i], image_number};
+		changes += from[i] != to[i];
+	}
+	if (!changes)
+		return root;
+	Nodes found = walk_brief(root);
+	all.n = 0;
+	for (size_t i = 0; i < found.n; i++)
+		vec_push(&all, found.at[i]);
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		if (image[u->id].number == image_number)
+			continue;
+		bool changed = false;
+		src.n = 0;
+		for (uint32_t s = 0; s < u->nsrc; s++) {
+			UOp *r = image_of(u->src[s]);
+			changed |= r != u->src[s];
+			vec_push(&src, r);
+		}
+		if (changed)
+			image[u->id] = (Image){rebuild(u, src.at), image_number};
+	}
+	return image_of(root);
+}

@@ -1,0 +1,126 @@
+/* Elementwise ops on floats. f16 and bf16 are computed in f32 and rounded once; NEG and the comparisons
+ * lose nothing on the way, and a NaN stays one.
+ *
+ *     MUL  f16  0x3c01 * 0x3c01   1.0009765625² = 1.00195407…, kept as 0x3c02
+ */
+#include <math.h>
+#include "graph/graph.h"
+#include "interp/elements.h"
+
+static float value_of(uint32_t bits)
+{
+	float f;
+
+	memcpy(&f, &bits, sizeof f);
+	return f;
+}
+
+float bf16_value(uint16_t bits)
+{
+	return value_of((uint32_t)bits << 16);
+}
+
+float f16_value(uint16_t bits)
+{
+	uint32_t sign = (uint32_t)(bits & 0x8000) << 16, rest = bits & 0x7fff;
+	float f;
+
+	if (rest >= 0x7c00)
+		return value_of(sign | 0x7f800000 | (rest & 0x3ff) << 13);
+	if (rest >= 0x400)
+		return value_of(sign | ((rest << 13) + ((127 - 15) << 23)));
+	f = (float)rest * 0x1p-24f;
+	return sign ? -f : f;
+}
+
+/* x to a 16-bit float with that many bits of mantissa: nearest, ties to even */
+static uint16_t narrow(double x, int mbits, int bias)
+{
+	const uint16_t inf = (uint16_t)(0x7fff >> mbits << mbits);
+	uint64_t u, m, q, rest, half;
+	uint16_t sign;
+	int e, shift;
+
+	memcpy(&u, &x, sizeof u);
+	sign = (uint16_t)(u >> 63 << 15);
+	u &= INT64_MAX;
+	m = u & 0xfffffffffffff;
+	e = (int)(u >> 52) - 1023 + bias;
+	if (u > 0x7ff0000000000000)
+		return sign | inf | (uint16_t)(1 << (mbits - 1)) | (uint16_t)(m >> (52 - mbits));
+	if (e >= inf >> mbits)
+		return sign | inf;
+	shift = 52 - mbits + (e < 1 ? 1 - e : 0);
+	if (shift >= 54)
+		return sign;
+	m |= 1ULL << 52;
+	q = m >> shift;
+	rest = m & ((1ULL << shift) - 1);
+	half = 1ULL << (shift - 1);
+	q += rest > half || (rest == half && (q & 1));
+	/* the leading one of q adds 1 to the exponent, and so does a carry */
+	return sign | (uint16_t)((e < 1 ? 0 : (uint64_t)(e - 1) << mbits) + q);
+}
+
+uint16_t f16_bits(double x)
+{
+	return narrow(x, 10, 15);
+}
+
+uint16_t bf16_bits(double x)
+{
+	return narrow(x, 7, 127);
+}
+
+#define ID(x) (x)
+/* The loop of one op: C stored, V computed, GET and PUT between them, R the result's stored type. */
+#define LOOP(OP, D, C, V, GET, R, PUT, EXPR) \
+	static void OP##_##D(size_t n, void *out, const void *const *in, const int *step) \
+	{ \
+		const int nsrc = op_info[OP_##OP].max_src; \
+		const C *a = in[0], *b = in[nsrc > 1], *c = in[nsrc > 2 ? 2 : 0]; \
+		const size_t sa = step[0], sb = step[nsrc > 1], sc = step[nsrc > 2 ? 2 : 0]; \
+		R *o = out; \
+		for (size_t i = 0; i < n; i++) { \
+			V x = GET(a[i * sa]), y = GET(b[i * sb]), z = GET(c[i * sc]); \
+			(void)y, (void)z; \
+			o[i] = PUT(EXPR); \
+		} \
+	}
+#define TABLE(OP) \
+	const InterpFn floats_##OP[DT_COUNT] = { \
+		[DT_F16] = OP##_F16, [DT_BF16] = OP##_BF16, \
+		[DT_F32] = OP##_F32, [DT_F64] = OP##_F64, \
+	};
+/* an op on each float dtype: the expression in f32, in f64 */
+#define FLOATS(OP, E32, E64) \
+	LOOP(OP, F16, uint16_t, float, f16_value, uint16_t, f16_bits, E32) \
+	LOOP(OP, BF16, uint16_t, float, bf16_value, uint16_t, bf16_bits, E32) \
+	LOOP(OP, F32, float, float, ID, float, ID, E32) \
+	LOOP(OP, F64, double, double, ID, double, ID, E64) \
+	TABLE(OP)
+#define COMPARE(OP, EXPR) \
+	LOOP(OP, F16, uint16_t, float, f16_value, uint8_t, ID, EXPR) \
+	LOOP(OP, BF16, uint16_t, float, bf16_value, uint8_t, ID, EXPR) \
+	LOOP(OP, F32, float, float, ID, uint8_t, ID, EXPR) \
+	LOOP(OP, F64, double, double, ID, uint8_t, ID, EXPR) \
+	TABLE(OP)
+
+FLOATS(NEG, -x, -x)
+FLOATS(RECIP, 1 / x, 1 / x)
+FLOATS(SQRT, sqrtf(x), sqrt(x))
+FLOATS(EXP2, exp2f(x), exp2(x))
+FLOATS(LOG2, log2f(x), log2(x))
+FLOATS(SIN, sinf(x), sin(x))
+FLOATS(TRUNC, truncf(x), trunc(x))
+FLOATS(ADD, x + y, x + y)
+FLOATS(SUB, x - y, x - y)
+FLOATS(MUL, x * y, x * y)
+FLOATS(FDIV, x / y, x / y)
+FLOATS(POW, powf(x, y), pow(x, y))
+FLOATS(MAX, x > y || x != x ? x : y, x > y || x != x ? x : y)
+FLOATS(MIN, x < y || x != x ? x : y, x < y || x != x ? x : y)
+FLOATS(MULACC, fmaf(x, y, z), fma(x, y, z))
+COMPARE(CMPLT, x < y)
+COMPARE(CMPEQ, x == y)
+COMPARE(CMPNE, x != y)

@@ -1,0 +1,407 @@
+/* Evaluates level graph node by node, sources first, and drops each value after its last use. Movement ops make
+ * views; an elementwise node that one elementwise node or REDUCE alone reads waits and is computed with it, block
+ * by block (cluster.c).
+ */
+#include <stdlib.h>
+#include "interp/interp.h"
+#include "io/io.h"
+#include "interp/value.h"
+
+/* Nodes that wait for one user, at most: more would keep too many sources alive at once. */
+enum { CLUSTER = 32 };
+
+typedef struct { int rank; int64_t dim[]; } Dims;
+
+typedef struct {
+	UOp *u;
+	Value *value;           /* NULL: not there yet, waiting, or dropped */
+	UOp *user;              /* the last one found */
+	uint32_t uses;
+	uint8_t waiting;        /* nodes in the cluster that waits at this one, itself too; 0: computed in its turn */
+} Place;
+
+typedef struct {
+	Place *place;
+	uint32_t *index;        /* by node id */
+	const VarEnv *env;
+	Map dims;               /* shape → Dims */
+	Array (*get)(UOp *buffer, void *ctx);
+	void *ctx;
+} Run;
+
+static _Noreturn void fault(const UOp *u, const char *what)
+{
+	const char *name = u->op == OP_BUFFER ? buffer_name(u) : "";
+
+	die(MALFORMED, "node %u %s%s%s%s: %s", u->id, op_name(u->op), *name ? " (" : "", name, *name ? ")" : "", what);
+}
+
+static Place *place_of(Run *r, const UOp *u)
+{
+	return &r->place[r->index[u->id]];
+}
+
+static int64_t size_of(Run *r, UOp *u, UOp *size)
+{
+	int64_t v;
+
+	if (!ix_eval(size, r->env, &v))
+		fault(u, "a size cannot be computed: a variable has no value, or a division by 0");
+	return v;
+}
+
+/* The node's shape in numbers, checked once for each shape. */
+static const Dims *dims_of(Run *r, UOp *u)
+{
+	Dims *d = map_get(&r->dims, PKEY(u->shape));
+	Array a = {.rank = u->shape->rank};
+
+	if (d)
+		return d;
+	d = xmalloc(sizeof *d + a.rank * sizeof *d->dim);
+	d->rank = a.rank;
+	for (int i = 0; i < a.rank; i++) {
+		a.dim[i] = d->dim[i] = size_of(r, u, u->shape->dim[i]);
+		if (d->dim[i] < 0)
+			fault(u, "a size is negative");
+	}
+	array_count(&a);
+	map_put(&r->dims, PKEY(u->shape), d);
+	return d;
+}
+
+static void pairs_of(Run *r, UOp *u, int64_t (*pair)[2])
+{
+	UOp *size[MAX_RANK][2];
+
+	arg_pairs(u->arg, size);
+	for (int i = 0; i < u->shape->rank; i++)
+		for (int k = 0; k < 2; k++)
+			pair[i][k] = size_of(r, u, size[i][k]);
+}
+
+/* ---- one node ---- */
+
+static void own_copy(Value *v)
+{
+	Array a = array_raw(v->s.dtype, v->s.rank, v->s.dim);
+
+	memcpy(a.data, v->s.at, a.bytes);
+	v->store = xmalloc(sizeof *v->store);
+	*v->store = (Storage){a.data, 1};
+	v->s.at = a.data;
+}
+
+static Value *from_buffer(Run *r, UOp *u)
+{
+	const Dims *d = dims_of(r, u);
+	Array a = r->get(u, r->ctx);
+	Value *v = xcalloc(1, sizeof *v);
+
+	if (a.dtype != u->dtype || a.rank != d->rank)
+		fault(u, "its content has another dtype or rank");
+	v->s = (Strided){.dtype = a.dtype, .rank = a.rank, .at = a.data};
+	for (int64_t i = a.rank - 1, step = 1; i >= 0; i--) {
+		if (a.dim[i] != d->dim[i])
+			fault(u, "its content has another shape");
+		v->s.dim[i] = a.dim[i];
+		v->s.stride[i] = step;
+		step = (int64_t)((uint64_t)step * (uint64_t)a.dim[i]);
+	}
+	if ((uintptr_t)a.data % dtype_size(a.dtype))    /* data within a document lies where it lies */
+		own_copy(v);
+	return v;
+}
+
+static Value *from_const(UOp *u)
+{
+	Value *v = value_new(u->dtype, 0, NULL);
+	uint64_t bits = 0;
+
+	const_get(u, &bits);
+	memcpy(value_data(v), &bits, dtype_size(u->dtype));
+	return v;
+}
+
+static Value *from_arange(Run *r, UOp *u)
+{
+	const Dims *d = dims_of(r, u);
+	Value *v = value_new(u->dtype, d->rank, d->dim);
+	const int size = dtype_size(u->dtype);
+	int64_t block[256];
+
+	for (int64_t i = 0; i < d->dim[0]; i += 256) {
+		int64_t n = d->dim[0] - i < 256 ? d->dim[0] - i : 256;
+		for (int64_t k = 0; k < n; k++)
+			block[k] = i + k;
+		interp_cast(u->dtype, value_data(v) + i * size, DT_I64, block, n);
+	}
+	return v;
+}
+
+static Value *reshaped(Value *x, const Dims *d, UOp *u)
+{
+	Strided s = x->s, want = {.rank = d->rank};
+	Value *packed, *v;
+
+	if (d->rank)
+		memcpy(want.dim, d->dim, d->rank * sizeof *d->dim);
+	if (strided_count(&want) != strided_count(&s))
+		fault(u, "the new shape has another number of elements");
+	if (strided_reshape(&s, d->rank, d->dim))
+		return value_view(x, &s);
+	packed = value_packed(x);
+	s = packed->s;
+	CHECK(strided_reshape(&s, d->rank, d->dim));
+	v = value_view(packed, &s);
+	value_drop(packed);
+	return v;
+}
+
+static Value *padded(Run *r, UOp *u, Value *x)
+{
+	int64_t pair[MAX_RANK][2];
+	Value *packed, *v;
+
+	pairs_of(r, u, pair);
+	for (int i = 0; i < u->shape->rank; i++)
+		if (pair[i][0] < 0 || pair[i][1] < 0)
+			fault(u, "negative padding");
+	packed = value_packed(x);
+	v = pad_zeros(packed, dims_of(r, u)->dim, (const int64_t (*)[2])pair);
+	value_drop(packed);
+	return v;
+}
+
+static Value *moved(Run *r, UOp *u, Value *x)
+{
+	const Dims *d = dims_of(r, u);
+	int axes[MAX_RANK], n;
+	int64_t pair[MAX_RANK][2];
+	const char *err = NULL;
+	Strided s = x->s;
+
+	switch (u->op) {
+	case OP_RESHAPE:
+		return reshaped(x, d, u);
+	case OP_PAD:
+		return padded(r, u, x);
+	case OP_EXPAND:
+		err = strided_expand(&s, d->dim);
+		break;
+	case OP_PERMUTE:
+		arg_axes(u->arg, axes);
+		strided_permute(&s, axes);
+		break;
+	case OP_SHRINK:
+		pairs_of(r, u, pair);
+		err = strided_shrink(&s, pair);
+		break;
+	default:
+		n = arg_axes(u->arg, axes);
+		strided_flip(&s, n, axes);
+	}
+	if (err)
+		fault(u, err);
+	return value_view(x, &s);
+}
+
+/* sources made row-major for the ops that walk along an axis or by index */
+static Value *with_packed(Run *r, UOp *u)
+{
+	const Dims *d = dims_of(r, u);
+	Value **src = xmalloc(u->nsrc * sizeof *src), *v;
+
+	for (uint32_t i = 0; i < u->nsrc; i++)
+		src[i] = value_packed(place_of(r, u->src[i])->value);
+	switch (u->op) {
+	case OP_SCAN: v = axis_scan(u, src[0]); break;
+	case OP_SORT: v = axis_sort(u, src[0]); break;
+	case OP_GATHER: v = index_gather(u, src, d->rank, d->dim); break;
+	case OP_SCATTER: v = index_scatter(u, src); break;
+	default: v = value_view(src[u->nsrc - 1], &src[u->nsrc - 1]->s);
+	}
+	for (uint32_t i = 0; i < u->nsrc; i++)
+		value_drop(src[i]);
+	free(src);
+	return v;
+}
+
+static Value *get_value(UOp *u, void *ctx)
+{
+	return place_of(ctx, u)->value;
+}
+
+static bool folds_nothing(const UOp *u)
+{
+	return u->op == OP_REDUCE && u->arg->a[1]->n == 0;
+}
+
+static Value *evaluate(Run *r, UOp *u)
+{
+	const Dims *d = dims_of(r, u);
+	Value *x = u->nsrc ? place_of(r, u->src[0])->value : NULL;
+
+	if (folds_nothing(u))
+		return value_view(x, &x->s);
+	if (op_elementwise(u->op) || u->op == OP_REDUCE)
+		return cluster_run(u, d->rank, d->dim, dims_of(r, u->src[0])->dim, &(ClusterEnv){get_value, r});
+	if (op_movement(u->op))
+		return moved(r, u, x);
+	switch (u->op) {
+	case OP_BUFFER: return from_buffer(r, u);
+	case OP_CONST: return from_const(u);
+	case OP_ARANGE: return from_arange(r, u);
+	case OP_DETACH:
+	case OP_COPY: return value_view(x, &x->s);
+	case OP_SCAN:
+	case OP_SORT:
+	case OP_GATHER:
+	case OP_SCATTER:
+	case OP_ASSIGN:
+	case OP_CONTIGUOUS: return with_packed(r, u);
+	default:
+		die(UNSUPPORTED, "node %u %s: cannot be interpreted", u->id, op_name(u->op));
+	}
+}
+
+/* ---- all nodes ---- */
+
+/* Whether u, whose user is known, is computed together with it. */
+static uint8_t cluster_size(Run *r, const Place *p)
+{
+	UOp *u = p->u, *user = p->user;
+	int n = 1;
+
+	if (!op_elementwise(u->op) || p->uses != 1 || !user || !u->shape->rank)
+		return 0;
+	if (user->op == OP_REDUCE ? folds_nothing(user) : !op_elementwise(user->op) || user->shape != u->shape)
+		return 0;
+	for (uint32_t i = 0; i < u->nsrc; i++)
+		n += place_of(r, u->src[i])->waiting;
+	return n <= CLUSTER ? n : 0;
+}
+
+static void use_done(Run *r, UOp *u);
+
+/* the sources of u have been read once more; those of a node that waited are read with it */
+static void release(Run *r, UOp *root)
+{
+	VEC(UOp *) stack = {0};
+
+	vec_push(&stack, root);
+	while (stack.n) {
+		UOp *u = stack.at[--stack.n];
+		for (uint32_t i = 0; i < u->nsrc; i++) {
+			if (place_of(r, u->src[i])->waiting)
+				vec_push(&stack, u->src[i]);
+			else
+				use_done(r, u->src[i]);
+		}
+	}
+	vec_free(&stack);
+}
+
+static void use_done(Run *r, UOp *u)
+{
+	Place *p = place_of(r, u);
+
+	if (--p->uses == 0) {
+		value_drop(p->value);
+		p->value = NULL;
+	}
+}
+
+/* The root's value as an array of its own: its memory when nobody else reads it, else a copy. */
+static Array take_array(Value *v, bool last)
+{
+	Strided c = strided_collapse(&v->s);
+	Array a = {.dtype = v->s.dtype, .rank = v->s.rank, .owned = true};
+
+	if (last && v->store && v->store->refs == 1 && v->store->data == v->s.at && strided_contiguous(&v->s)) {
+		memcpy(a.dim, v->s.dim, sizeof a.dim);
+		a.bytes = strided_count(&v->s) * dtype_size(a.dtype);
+		a.data = v->store->data;
+		v->store->data = NULL;
+		return a;
+	}
+	a = array_raw(v->s.dtype, v->s.rank, v->s.dim);
+	strided_copy(&c, 0, strided_count(&v->s), a.data);
+	return a;
+}
+
+static void prepare(Run *r, Nodes all, size_t n, UOp *const *roots)
+{
+	r->place = xcalloc(all.n + 1, sizeof *r->place);
+	r->index = xcalloc(node_limit(), sizeof *r->index);
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		r->index[u->id] = (uint32_t)i;
+		r->place[i].u = u;
+		for (uint32_t k = 0; k < u->nsrc; k++) {
+			place_of(r, u->src[k])->uses++;
+			place_of(r, u->src[k])->user = u;
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		place_of(r, roots[i])->uses++;
+		place_of(r, roots[i])->user = NULL;     /* its value must be there in the end */
+	}
+}
+
+static void finish(Run *r)
+{
+	for (size_t i = 0; i < r->dims.cap; i++)
+		if (r->dims.val && r->dims.val[i])
+			free(r->dims.val[i]);
+	map_free(&r->dims);
+	free(r->place);
+	free(r->index);
+}
+
+Array constant_content(UOp *u, void *ctx)
+{
+	const Val *data = val_get(u->arg, "data"), *file = val_get(u->arg, "file");
+	Array a = {.dtype = u->dtype, .rank = u->shape->rank};
+	const char *p;
+	size_t n;
+
+	for (int i = 0; i < a.rank; i++)
+		a.dim[i] = shape_dim(u->shape, i);
+	a.bytes = array_count(&a) * dtype_size(a.dtype);
+	if (data && data != VNIL) {
+		p = data->s;
+	} else {
+		p = file_map(file->a[0]->s, &n);
+		if ((size_t)file->a[1]->i > n || n - file->a[1]->i < a.bytes)
+			die(MALFORMED, "%s: too short for %s", file->a[0]->s, buffer_name(u));
+		p += file->a[1]->i;
+	}
+	/* a document's bytes, or a file's, lie anywhere */
+	if ((uintptr_t)p % dtype_size(a.dtype))
+		p = memcpy(arena_alloc(a.bytes + 1), p, a.bytes);
+	a.data = (void *)p;
+	return a;
+}
+
+void interp_graph(size_t n, UOp *const *roots, const VarEnv *env, Array (*get)(UOp *buffer, void *ctx), void *ctx,
+	Array *out)
+{
+	Run r = {.env = env, .get = get, .ctx = ctx};
+	Nodes all = walk_many(n, roots);
+
+	prepare(&r, all, n, roots);
+	for (size_t i = 0; i < all.n; i++) {
+		Place *p = &r.place[i];
+		if ((p->waiting = cluster_size(&r, p)))
+			continue;
+		p->value = evaluate(&r, p->u);
+		release(&r, p->u);
+	}
+	for (size_t i = 0; i < n; i++) {
+		Place *p = place_of(&r, roots[i]);
+		out[i] = take_array(p->value, p->uses == 1);
+		use_done(&r, roots[i]);
+	}
+	finish(&r);
+}

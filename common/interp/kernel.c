@@ -1,0 +1,433 @@
+/* Runs a KERNEL of level schedule on buffers: each scope's iterations in blocks of lanes, each node of the scope on
+ * a whole block at a time through interp_op. A scope inside (a fold, a row) is run once for each lane around it.
+ * Every place is checked against its buffer before it is touched.
+ */
+#include <stdlib.h>
+#include "interp/interp.h"
+#include "interp/scope.h"
+
+typedef struct { int rank; int64_t dim[MAX_RANK]; char *at; } Extent;
+
+typedef struct {
+	KernelPlan plan;
+	Extent *slot;           /* by slot */
+	bool some_empty;        /* a scope has no iterations, so a node moved out of it may have no place to read */
+} Run;
+
+static void run_scope(Run *r, int scope);
+static int64_t iterations(Run *r, const Scope *s, int64_t *together);
+
+/* bytes of one lane; an INDEX has its element's dtype and holds a place */
+static int cell_size(const Cell *c)
+{
+	return c->u->op == OP_INDEX ? (int)sizeof(int64_t) : dtype_size(c->u->dtype);
+}
+
+/* What a cell's operand looks like from a block in scope: its elements and their step. */
+static const void *seen(const Run *r, int cell, int scope, int *step)
+{
+	const Cell *c = &r->plan.cell[cell];
+
+	*step = c->scope == scope;
+	return c->lane + (*step ? 0 : r->plan.scope[c->scope].at * cell_size(c));
+}
+
+static Extent *extent_of(Run *r, const UOp *param)
+{
+	return &r->slot[param_slot(param)];
+}
+
+/* ---- places ---- */
+
+/* row-major place of each lane, or -1 outside the buffer */
+static void run_index(Run *r, Cell *c, size_t n)
+{
+	const Extent *e = extent_of(r, c->u->src[0]);
+	int64_t *place = (int64_t *)c->lane;
+
+	memset(place, 0, n * sizeof *place);
+	for (uint32_t k = 0; k < c->nsrc; k++) {
+		int step;
+		const int64_t *x = seen(r, c->src[k], c->scope, &step);
+		for (size_t i = 0; i < n; i++) {
+			int64_t v = x[i * step];
+			place[i] = place[i] < 0 || v < 0 || v >= e->dim[k] ? -1 : place[i] * e->dim[k] + v;
+		}
+	}
+}
+
+static _Noreturn void outside(Run *r, const Cell *index, size_t lane, const char *what)
+{
+	const Extent *e = extent_of(r, index->u->src[0]);
+	Buf b = {0};
+
+	for (uint32_t k = 0; k < index->nsrc; k++) {
+		int step;
+		const int64_t *x = seen(r, index->src[k], index->scope, &step);
+		buf_printf(&b, "%s%lld of %lld", k ? ", " : "", (long long)x[lane * step], (long long)e->dim[k]);
+	}
+	die(FAILED, "kernel %s: %s outside its buffer: slot %d at %s", r->plan.name, what,
+		(int)(e - r->slot), buf_str(&b));
+}
+
+static void run_load(Run *r, Cell *c, size_t n)
+{
+	const int size = dtype_size(c->u->dtype);
+	const Cell *index = &r->plan.cell[c->src[0]];
+	const char *from = extent_of(r, index->u->src[0])->at;
+	int step, gate_step = 0;
+	const int64_t *place = seen(r, c->src[0], c->scope, &step);
+	const uint8_t *gate = c->nsrc > 1 ? seen(r, c->src[1], c->scope, &gate_step) : NULL;
+	const uint64_t zero = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t p = place[i * step];
+		bool on = !gate || gate[i * gate_step];
+		if (on && p < 0 && !r->some_empty && !c->guarded)
+			outside(r, index, step ? i : r->plan.scope[index->scope].at, "LOAD");
+		element_copy(c->lane + i * size, on && p >= 0 ? from + p * size : (const char *)&zero, size);
+	}
+}
+
+static void run_store(Run *r, int scope, const int *src, size_t n)
+{
+	const Cell *index = &r->plan.cell[src[0]];
+	const int size = dtype_size(r->plan.cell[src[1]].u->dtype);
+	char *to = extent_of(r, index->u->src[0])->at;
+	int step, value_step, gate_step = 0;
+	const int64_t *place = seen(r, src[0], scope, &step);
+	const char *value = seen(r, src[1], scope, &value_step);
+	const uint8_t *gate = src[2] == NO_CELL ? NULL : seen(r, src[2], scope, &gate_step);
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t p = place[i * step];
+		if (gate && !gate[i * gate_step])
+			continue;
+		if (p < 0)
+			outside(r, index, step ? i : r->plan.scope[index->scope].at, "STORE");
+		element_copy(to + p * size, value + i * value_step * size, size);
+	}
+}
+
+/* ---- folds, scans, sorts ---- */
+
+static Op fold_op(const UOp *u)
+{
+	return (Op)op_find(u->arg->s);
+}
+
+/* one fold for each lane: the child scope adds to the cell's acc */
+static void run_fold(Run *r, Cell *c, size_t n)
+{
+	const DType dt = c->u->dtype;
+	Scope *around = &r->plan.scope[c->scope], *child = &r->plan.scope[c->child];
+	uint64_t none = 0;
+
+	interp_identity(fold_op(c->u), dt, &none);
+	for (size_t i = 0; i < n; i++) {
+		around->at = i;
+		c->acc = none;
+		if (c->u->op == OP_RSCAN) {     /* over 0 … the range's own value */
+			int step;
+			const int64_t *own = seen(r, c->src[1], c->scope, &step);
+			child->size[0] = own[i * step] + 1;
+		}
+		run_scope(r, c->child);
+		interp_cast(dt, c->lane + i * dtype_size(dt), dtype_acc(dt), &c->acc, 1);
+	}
+}
+
+/* the range is the innermost one: lanes follow each other along it, and 0 starts anew */
+static void run_scan(Run *r, Cell *c, size_t n)
+{
+	const DType dt = c->u->dtype;
+	const int size = dtype_size(dt);
+	const Op op = fold_op(c->u);
+	int step, own_step;
+	const char *x = seen(r, c->src[0], c->scope, &step);
+	const int64_t *own = seen(r, c->src[1], c->scope, &own_step);
+
+	for (size_t i = 0, m; i < n; i += m) {
+		if (own[i * own_step] == 0) {
+			c->acc = 0;
+			interp_identity(op, dt, &c->acc);
+		}
+		for (m = 1; i + m < n && own[(i + m) * own_step] != 0; m++)
+			;
+		interp_scan(op, dt, m, &c->acc, x + i * step * size, step, c->lane + i * size, 1);
+	}
+}
+
+/* The row is sorted when a lane is at its start; elsewhere only when rows do not follow the lanes. */
+static void run_sort(Run *r, Cell *c, size_t n)
+{
+	Scope *around = &r->plan.scope[c->scope], *child = &r->plan.scope[c->child];
+	const DType dt = c->u->src[0]->dtype;
+	const bool follows = around->running == range_axis(c->u->src[1]);
+	int step;
+	const int64_t *own = seen(r, c->src[1], c->scope, &step);
+
+	for (size_t i = 0; i < n; i++) {
+		if (own[i * step] == 0 || !follows) {
+			around->at = i;
+			child->row = c->row;
+			run_scope(r, c->child);
+			interp_sort(dt, child->size[0], c->row, 1, c->order, 1, c->u->arg->b);
+		}
+		((int64_t *)c->lane)[i] = c->order[own[i * step]];
+	}
+}
+
+/* ---- tables of folds */
+
+/* the values of a scope's result in all its iterations, row-major by its ranges */
+static char *whole_scope(Run *r, int scope)
+{
+	Scope *s = &r->plan.scope[scope];
+	int64_t together, n = iterations(r, s, &together);
+
+	s->row = xmalloc(n * dtype_size(r->plan.cell[s->result].u->dtype) + 1);
+	run_scope(r, scope);
+	return s->row;
+}
+
+/* how many elements a step of a range moves a row-major table over n ranges; 0 when it is not one of them */
+static int64_t table_step(const Run *r, int n, UOp *const *range, const UOp *of)
+{
+	int64_t step = 1;
+
+	for (int k = n - 1; k >= 0; k--) {
+		if (range_axis(range[k]) == range_axis(of))
+			return step;
+		step *= range_number(&r->plan, range[k]);
+	}
+	return 0;
+}
+
+static int64_t scope_step(const Run *r, int scope, const UOp *of)
+{
+	return table_step(r, r->plan.scope[scope].nrange, r->plan.scope[scope].range, of);
+}
+
+static char *contracted(Run *r, const Cell *c)
+{
+	ContractAxis axis[MAX_CONTRACT];
+	UOp *own[64], *all[64];
+	int n = ranges_of(&r->plan.scope[c->scope], c->u, own);
+	int m = factor_ranges(&r->plan, c->u, c->scope, c->u->src[0], all);
+	int64_t count = 1;
+	char *a = whole_scope(r, c->child), *b = whole_scope(r, c->child + 1), *out;
+
+	for (int k = 0; k < n; k++)
+		count *= range_number(&r->plan, own[k]);
+	for (int k = 0; k < m; k++) {
+		bool sum = false;
+		for (uint32_t i = 1; i < c->u->nsrc; i++)
+			sum |= c->u->src[i] == all[k];
+		axis[k] = (ContractAxis){range_number(&r->plan, all[k]), scope_step(r, c->child, all[k]),
+			scope_step(r, c->child + 1, all[k]), sum ? 0 : table_step(r, n, own, all[k]), sum};
+	}
+	out = xmalloc(count * dtype_size(c->u->dtype) + 1);
+	interp_contract(c->u->dtype, m, axis, a, b, out);
+	free(a);
+	free(b);
+	return out;
+}
+
+static char *folded(Run *r, const Cell *c)
+{
+	return c->mode == FOLD_CONTRACT ? contracted(r, c) : whole_scope(r, c->child);
+}
+
+/* each lane's place in the table, which is made when it is first asked for */
+static void run_table(Run *r, Cell *c, size_t n)
+{
+	const int size = dtype_size(c->u->dtype);
+	const uint32_t first = c->mode == FOLD_CONTRACT ? 2 : 1;
+	UOp *own[64];
+	int count = ranges_of(&r->plan.scope[c->scope], c->u, own), step;
+	int64_t at[n];
+
+	if (!c->table)
+		c->table = folded(r, c);
+	memset(at, 0, sizeof at);
+	for (uint32_t k = first; k < c->nsrc; k++) {
+		const UOp *range = r->plan.cell[c->src[k]].u;
+		const int64_t *x = seen(r, c->src[k], c->scope, &step);
+		int64_t by = first == 2 ? table_step(r, count, own, range) : scope_step(r, c->child, range);
+		for (size_t i = 0; i < n; i++)
+			at[i] += x[i * step] * by;
+	}
+	for (size_t i = 0; i < n; i++)
+		element_copy(c->lane + i * size, c->table + at[i] * size, size);
+}
+
+/* ---- cells and scopes ---- */
+
+static void run_elementwise(Run *r, Cell *c, size_t n)
+{
+	const void *in[3];
+	int step[3];
+
+	for (uint32_t k = 0; k < c->nsrc; k++)
+		in[k] = seen(r, c->src[k], c->scope, &step[k]);
+	interp_op(c->u->op, c->u->dtype, c->u->src[c->nsrc > 1]->dtype, n, c->lane, in, step);
+}
+
+static void run_var(Run *r, Cell *c)
+{
+	int64_t v;
+
+	if (!ix_eval(c->u, r->plan.env, &v))
+		die(MALFORMED, "kernel %s: size '%s' has no value", r->plan.name, c->u->arg->a[0]->s);
+	memcpy(c->lane, &v, sizeof v);
+}
+
+static void run_cell(Run *r, Cell *c, size_t n)
+{
+	switch (c->u->op) {
+	case OP_CONST: const_get(c->u, c->lane); break;
+	case OP_VAR: run_var(r, c); break;
+	case OP_INDEX: run_index(r, c, n); break;
+	case OP_LOAD: run_load(r, c, n); break;
+	case OP_RREDUCE: c->mode == FOLD_LANES ? run_fold(r, c, n) : run_table(r, c, n); break;
+	case OP_RSCAN: c->child ? run_fold(r, c, n) : run_scan(r, c, n); break;
+	case OP_RSORT: run_sort(r, c, n); break;
+	default: run_elementwise(r, c, n);
+	}
+}
+
+/* the values of the scope's ranges in iterations pos … pos+n-1 */
+static void count_ranges(Run *r, Scope *s, int64_t pos, size_t n)
+{
+	int64_t inner = 1;
+
+	for (int k = s->nrange - 1; k >= 0; k--) {
+		int64_t size = s->size[k], v = pos / inner % size, left = inner - pos % inner;
+		if (s->range_cell[k] != NO_CELL) {
+			int64_t *lane = (int64_t *)r->plan.cell[s->range_cell[k]].lane;
+			for (size_t i = 0; i < n; i++) {
+				lane[i] = v;
+				if (--left == 0) {
+					left = inner;
+					v = v + 1 == size ? 0 : v + 1;
+				}
+			}
+		}
+		inner *= size;
+	}
+}
+
+/* iterations in the scope; *together gets how many may share a block */
+static int64_t iterations(Run *r, const Scope *s, int64_t *together)
+{
+	int64_t n = 1;
+
+	*together = INT64_MAX;
+	for (int k = 0; k < s->nrange; k++)
+		if (s->size[k] == 0)
+			return 0;
+	for (int k = s->nrange - 1; k >= 0; k--) {
+		if (s->in_order && *together == INT64_MAX && !strcmp(range_kind(s->range[k]), "serial"))
+			*together = n;
+		if (!mul_ok(n, s->size[k], &n))
+			die(FAILED, "kernel %s: more than 2^63 iterations", r->plan.name);
+	}
+	return n;
+}
+
+/* what is done with a block once its cells have their values */
+static void use_block(Run *r, int scope, int64_t pos, size_t n)
+{
+	Scope *s = &r->plan.scope[scope];
+	int step;
+	const char *x;
+
+	if (s->kind == SCOPE_STORE) {
+		for (size_t i = 0; i < s->store.n; i++)
+			run_store(r, scope, &s->store_src.at[3 * i], n);
+	} else if (s->kind == SCOPE_ROW) {
+		const int size = dtype_size(r->plan.cell[s->result].u->dtype);
+		x = seen(r, s->result, scope, &step);
+		for (size_t i = 0; i < n; i++)
+			element_copy(s->row + (pos + i) * size, x + i * step * size, size);
+	} else {
+		Cell *owner = &r->plan.cell[s->owner];
+		x = seen(r, s->result, scope, &step);
+		interp_fold(fold_op(owner->u), owner->u->dtype, n, &owner->acc, x, step);
+	}
+}
+
+static void run_scope(Run *r, int scope)
+{
+	Scope *s = &r->plan.scope[scope];
+	int64_t together, total = iterations(r, s, &together);
+
+	for (int64_t pos = 0, n; pos < total; pos += n) {
+		n = total - pos < (int64_t)r->plan.lanes ? total - pos : (int64_t)r->plan.lanes;
+		if (together != INT64_MAX && n > together - pos % together)
+			n = together - pos % together;
+		count_ranges(r, s, pos, n);
+		for (size_t i = 0; i < s->cell.n; i++)
+			run_cell(r, &r->plan.cell[s->cell.at[i]], n);
+		if (s->kind != SCOPE_ONCE)
+			use_block(r, scope, pos, n);
+	}
+}
+
+/* ---- the kernel ---- */
+
+static void slots(Run *r, size_t nbuf, void *const *buf)
+{
+	Nodes all = walk(r->plan.kernel);
+
+	r->slot = xcalloc(nbuf + 1, sizeof *r->slot);
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		const Val *slot;
+		if (u->op != OP_PARAM)
+			continue;
+		slot = val_get(u->arg, "slot");
+		if (slot->i < 0 || (uint64_t)slot->i >= nbuf)
+			die(MALFORMED, "kernel %s: slot %lld, and %zu buffers", r->plan.name, (long long)slot->i, nbuf);
+		Extent *e = &r->slot[slot->i];
+		e->rank = u->shape->rank;
+		e->at = buf[slot->i];
+		for (int k = 0; k < e->rank; k++)
+			if (!ix_eval(u->shape->dim[k], r->plan.env, &e->dim[k]))
+				die(MALFORMED, "kernel %s: the shape of slot %lld cannot be computed", r->plan.name,
+					(long long)slot->i);
+	}
+}
+
+/* A scope's iterations, as often as those around it turn; a row is made once. */
+static void check_work(Run *r, const Scope *s)
+{
+	int64_t together;
+	double n = 1;
+
+	for (;; s = &r->plan.scope[s->parent]) {
+		n *= (double)iterations(r, s, &together);
+		if (s->kind != SCOPE_FOLD)
+			break;
+	}
+	interp_bound(n, "kernel %s", r->plan.name);
+}
+
+void interp_kernel(UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf)
+{
+	Run r = {0};
+	int64_t together;
+
+	kernel_plan(&r.plan, kernel, env);
+	slots(&r, nbuf, buf);
+	for (size_t i = 0; i < r.plan.nscope; i++) {
+		r.some_empty |= iterations(&r, &r.plan.scope[i], &together) == 0;
+		check_work(&r, &r.plan.scope[i]);
+	}
+	for (size_t i = 0; i < r.plan.nscope; i++)
+		if (r.plan.scope[i].kind == SCOPE_ONCE || r.plan.scope[i].kind == SCOPE_STORE)
+			run_scope(&r, (int)i);
+	free(r.slot);
+	kernel_plan_free(&r.plan);
+}

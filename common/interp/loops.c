@@ -1,0 +1,335 @@
+/* Runs a KERNEL of level loops: statement by statement, each on all lanes at once (statements.c says what a
+ * lane is). Lanes that an IF or the end of their loop has put out of action are masked: they touch no memory. As
+ * every statement is done by all lanes before the next begins, a BARRIER only has to find all of them there.
+ * Every place is checked against its buffer before it is touched.
+ */
+#include <stdlib.h>
+#include "interp/interp.h"
+#include "interp/loops.h"
+
+/* an open RANGE or IF */
+typedef struct {
+	int at;                 /* its statement */
+	int64_t i, size;        /* of a RANGE; size is the greatest of the lanes' */
+	size_t lanes;           /* before it */
+	uint8_t *mask;          /* of the lanes before it; NULL: all were active */
+} Open;
+
+typedef struct {
+	LoopPlan plan;
+	size_t lanes;           /* the last active one, plus one; 1 outside loops over lanes */
+	uint8_t *mask;          /* NULL: all of them are active */
+	VEC(Open) open;
+} Run;
+
+static Cell *cell_at(Run *r, int cell)
+{
+	return &r->plan.cell.at[cell];
+}
+
+/* ---- masks ---- */
+
+static bool active(const Run *r, size_t lane)
+{
+	return !r->mask || r->mask[lane];
+}
+
+/* Puts a mask over the lanes and leaves out those behind the last active one; false when none is left. The old
+ * mask and number of lanes are the caller's to keep. */
+static bool set_mask(Run *r, uint8_t *mask)
+{
+	r->mask = mask;
+	while (r->lanes > 0 && !mask[r->lanes - 1])
+		r->lanes--;
+	return r->lanes > 0;
+}
+
+/* narrows the mask to the lanes where a bool cell is true */
+static bool narrow(Run *r, const Cell *c)
+{
+	uint8_t *mask = xmalloc(r->lanes + 1);
+
+	for (size_t i = 0; i < r->lanes; i++)
+		mask[i] = active(r, i) && c->lane[c->varies ? i : 0];
+	return set_mask(r, mask);
+}
+
+/* ---- places ---- */
+
+static _Noreturn void outside(const Run *r, const Memory *m, int64_t place, const char *what)
+{
+	if (m->u->op == OP_PARAM)
+		die(FAILED, "kernel %s: %s outside its buffer: slot %lld at %lld of %lld", r->plan.name, what,
+			(long long)param_slot(m->u), (long long)place, (long long)m->count);
+	die(FAILED, "kernel %s: %s outside %s %lld at %lld of %lld", r->plan.name, what, op_name(m->u->op),
+		(long long)m->u->arg->a[0]->i, (long long)place, (long long)m->count);
+}
+
+static char *address(const Run *r, const Memory *m, int64_t place, size_t lane, const char *what)
+{
+	if (place < 0 || place >= m->count)
+		outside(r, m, place, what);
+	return m->at + (m->per_lane ? place * r->plan.lanes + lane : place) * dtype_size(m->u->dtype);
+}
+
+static void run_load(Run *r, Cell *c)
+{
+	const Memory *m = &r->plan.memory.at[c->memory];
+	const Cell *place = cell_at(r, c->src[0]), *gate = c->nsrc > 1 ? cell_at(r, c->src[1]) : NULL;
+	const int size = dtype_size(c->u->dtype);
+	const size_t n = c->varies ? r->lanes : 1;
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t at = ((int64_t *)place->lane)[place->varies ? i : 0];
+		bool on = (!c->varies || active(r, i)) && (!gate || gate->lane[gate->varies ? i : 0]);
+		if (on)
+			element_copy(c->lane + i * size, address(r, m, at, i, "LOAD"), size);
+		else
+			memset(c->lane + i * size, 0, size);
+	}
+}
+
+static void run_store(Run *r, const Statement *s)
+{
+	const Memory *m = &r->plan.memory.at[s->memory];
+	const Cell *place = cell_at(r, s->place), *value = cell_at(r, s->value);
+	const int size = dtype_size(value->u->dtype);
+	const bool once = !m->per_lane && !place->varies && !value->varies;
+
+	for (size_t i = 0; i < r->lanes; i++) {
+		if (!active(r, i))
+			continue;
+		element_copy(address(r, m, ((int64_t *)place->lane)[place->varies ? i : 0], i, "STORE"),
+			value->lane + (value->varies ? i * size : 0), size);
+		if (once)
+			return;
+	}
+}
+
+/* ---- cells ---- */
+
+static void run_cell(Run *r, Cell *c)
+{
+	const size_t n = c->varies ? r->lanes : 1;
+
+	if (c->fn)
+		c->fn(n, c->lane, c->in, c->step);
+	else if (c->u->op == OP_LOAD)
+		run_load(r, c);
+	else
+		interp_op(c->u->op, c->u->dtype, c->u->src[0]->dtype, n, c->lane, c->in, c->step);
+}
+
+/* the cells that are no leaves, whose values are there already */
+static void run_cells(Run *r, int first, int end)
+{
+	for (int i = first; i < end; i++)
+		if (cell_at(r, i)->nsrc)
+			run_cell(r, cell_at(r, i));
+}
+
+/* values that stay for the whole run */
+static void set_constants(Run *r)
+{
+	for (size_t i = 0; i < r->plan.cell.n; i++) {
+		Cell *c = cell_at(r, (int)i);
+		int64_t v;
+		if (c->u->op == OP_CONST)
+			const_get(c->u, c->lane);
+		if (c->u->op != OP_VAR)
+			continue;
+		if (!ix_eval(c->u, r->plan.env, &v))
+			die(MALFORMED, "kernel %s: size '%s' has no value", r->plan.name, c->u->arg->a[0]->s);
+		memcpy(c->lane, &v, sizeof v);
+	}
+}
+
+/* ---- statements: each returns the next one ---- */
+
+static void counter(Run *r, const Statement *s, int64_t i)
+{
+	Cell *c = cell_at(r, s->own);
+
+	for (size_t k = 0; k < (c->varies ? r->lanes : 1); k++)
+		((int64_t *)c->lane)[k] = i + (int64_t)k;
+}
+
+static void leave(Run *r)
+{
+	Open *o = &r->open.at[--r->open.n];
+
+	if (r->mask != o->mask)
+		free(r->mask);
+	r->mask = o->mask;
+	r->lanes = o->lanes;
+}
+
+/* Goes to iteration o->i, or past the loop when no lane is left in it. */
+static int iterate(Run *r, Open *o)
+{
+	const Statement *s = &r->plan.statement[o->at];
+	const Cell *size = cell_at(r, s->value);
+
+	if (s->lanes)
+		r->lanes = o->size - o->i < (int64_t)r->plan.lanes ? (size_t)(o->size - o->i) : r->plan.lanes;
+	if (o->i >= o->size) {
+		leave(r);
+		return s->match + 1;
+	}
+	counter(r, s, o->i);
+	if (size->varies) {
+		uint8_t *mask = r->mask == o->mask ? xmalloc(o->lanes + 1) : r->mask;
+		for (size_t i = 0; i < o->lanes; i++)
+			mask[i] = (!o->mask || o->mask[i]) && o->i < ((int64_t *)size->lane)[i];
+		r->lanes = o->lanes;
+		set_mask(r, mask);
+	}
+	return o->at + 1;
+}
+
+static int run_range(Run *r, int at)
+{
+	const Statement *s = &r->plan.statement[at];
+	const Cell *size = cell_at(r, s->value);
+	Open o = {.at = at, .lanes = r->lanes, .mask = r->mask};
+	double turns = 1;
+
+	for (size_t i = 0; i < (size->varies ? r->lanes : 1); i++) {
+		int64_t n = ((int64_t *)size->lane)[i];
+		if ((!size->varies || active(r, i)) && n > o.size)
+			o.size = n;
+	}
+	vec_push(&r->open, o);
+	for (size_t i = 0; i < r->open.n; i++)
+		turns *= r->open.at[i].size > 1 ? (double)r->open.at[i].size : 1;
+	interp_bound(turns, "kernel %s", r->plan.name);
+	return iterate(r, &r->open.at[r->open.n - 1]);
+}
+
+static int run_endrange(Run *r)
+{
+	Open *o = &r->open.at[r->open.n - 1];
+
+	o->i += r->plan.statement[o->at].lanes ? (int64_t)r->plan.lanes : 1;
+	return iterate(r, o);
+}
+
+static int run_if(Run *r, int at)
+{
+	const Statement *s = &r->plan.statement[at];
+	const Cell *cond = cell_at(r, s->value);
+	bool some = cond->lane[0];
+
+	vec_push(&r->open, ((Open){.at = at, .lanes = r->lanes, .mask = r->mask}));
+	if (cond->varies)
+		some = narrow(r, cond);
+	if (some)
+		return at + 1;
+	leave(r);
+	return s->match + 1;
+}
+
+static void run_let(Run *r, const Statement *s)
+{
+	const Cell *value = cell_at(r, s->value);
+	const Cell *own = cell_at(r, s->own);
+
+	memcpy(own->lane, value->lane, (own->varies ? r->lanes : 1) * dtype_size(value->u->dtype));
+}
+
+/* the gate first; where it is false neither value nor place is looked at */
+static void run_gated(Run *r, const Statement *s)
+{
+	uint8_t *mask = r->mask;
+	size_t lanes = r->lanes;
+
+	run_cells(r, s->first_gate, s->first);
+	if (narrow(r, cell_at(r, s->gate))) {
+		run_cells(r, s->first, s->end);
+		run_store(r, s);
+	}
+	free(r->mask);
+	r->mask = mask;
+	r->lanes = lanes;
+}
+
+static void run_barrier(const Run *r)
+{
+	for (size_t i = 0; i < r->plan.group; i++)
+		if (i >= r->lanes || !active(r, i))
+			die(FAILED, "kernel %s: work item %zu does not reach a BARRIER", r->plan.name, i);
+}
+
+static int run_statement(Run *r, int at)
+{
+	const Statement *s = &r->plan.statement[at];
+
+	if (s->u->op == OP_STORE && s->gate != NO_CELL) {
+		run_gated(r, s);
+		return at + 1;
+	}
+	run_cells(r, s->first, s->end);
+	switch (s->u->op) {
+	case OP_RANGE: return run_range(r, at);
+	case OP_ENDRANGE: return run_endrange(r);
+	case OP_IF: return run_if(r, at);
+	case OP_ENDIF: leave(r); break;
+	case OP_LET: run_let(r, s); break;
+	case OP_STORE: run_store(r, s); break;
+	case OP_BARRIER: run_barrier(r); break;
+	default: break;         /* a declaration: its memory is there */
+	}
+	return at + 1;
+}
+
+static void run_list(Run *r)
+{
+	for (int at = 0; at < (int)r->plan.nstatement;)
+		at = run_statement(r, at);
+}
+
+/* ---- the grid ---- */
+
+/* SPECIALs of work group g: gidxD, and lidxD for each lane; items that are lanes follow each other from g on */
+static void place_group(Run *r, const int64_t *group)
+{
+	for (size_t k = 0; k < r->plan.special.n; k++) {
+		Cell *c = cell_at(r, r->plan.special.at[k]);
+		const char *name = c->u->arg->s;
+		int64_t *lane = (int64_t *)c->lane, inner = 1;
+		int d = name[4] - '0';
+		if (strlen(name) != 5 || d < 0 || d > 2)
+			die(MALFORMED, "kernel %s: SPECIAL '%s' is no place in a grid", r->plan.name, name);
+		for (int i = 0; i < d; i++)
+			inner *= r->plan.local[i];
+		for (size_t i = 0; i < (c->varies ? r->lanes : 1); i++)
+			lane[i] = name[0] == 'l' ? (int64_t)i / inner % r->plan.local[d] : group[d] + (d ? 0 : (int64_t)i);
+	}
+}
+
+static void run_grid(Run *r)
+{
+	const int64_t *size = r->plan.global;
+	int64_t g[3], together = r->plan.items ? (int64_t)r->plan.lanes : 1;
+
+	for (g[2] = 0; g[2] < size[2]; g[2]++)
+		for (g[1] = 0; g[1] < size[1]; g[1]++)
+			for (g[0] = 0; g[0] < size[0]; g[0] += together) {
+				r->lanes = r->plan.group ? r->plan.group : 1;
+				if (r->plan.items)
+					r->lanes = size[0] - g[0] < together ? size[0] - g[0] : together;
+				place_group(r, g);
+				run_list(r);
+			}
+}
+
+void interp_loops(UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf)
+{
+	Run r = {.lanes = 1};
+
+	loops_plan(&r.plan, kernel, env, nbuf, buf);
+	set_constants(&r);
+	run_grid(&r);
+	vec_free(&r.open);
+	loops_plan_free(&r.plan);
+}

@@ -1,0 +1,39 @@
+#!/bin/sh
+# Prints the man page of a tool: what `TOOL --help` says, and the text beside its source (FOLDER/TOOL.man: lines of
+# text, examples indented by four spaces), so that options are written down once.
+#
+#     man.sh BIN TOOL
+bin=$1 tool=$2
+here=$(cd "$(dirname "$0")/../.." && pwd)
+text=$(ls "$here"/*/"$tool.man" "$here"/*/*/"$tool.man" 2>/dev/null | head -n 1)
+name=sluice-$tool
+[ "$tool" = sluice ] && name=sluice
+esc() { sed 's/\\/\\e/g; s/^\([.'"'"']\)/\\\&\1/; s/-/\\-/g'; }
+help=$("$bin/$tool" --help) || exit 1
+
+printf '.TH %s 1 "" Sluice "Sluice"\n' "$(echo "$name" | tr a-z A-Z)"
+printf '.SH NAME\n%s \\- ' "$name" | sed 's/sluice-/sluice\\-/'
+echo "$help" | sed -n 2p | esc
+printf '.SH SYNOPSIS\n.B sluice %s\n' "$([ "$tool" = sluice ] || echo "$tool")"
+echo "$help" | sed -n '1s/^usage: [^ ]* *//p' | esc
+if [ -n "$text" ]; then
+	printf '.SH DESCRIPTION\n'
+	sed '/^EXAMPLES$/,$d' "$text" | esc | sed 's/^$/.PP/'
+fi
+printf '.SH OPTIONS\n.nf\n'
+echo "$help" | sed '1,3d' | esc
+printf '.fi\n'
+if [ -n "$text" ] && grep -q '^EXAMPLES$' "$text"; then
+	printf '.SH EXAMPLES\n'
+	sed '1,/^EXAMPLES$/d' "$text" | esc | awk '
+		/^    / { if (!in_code) print ".PP\n.nf\n.RS"; in_code = 1; sub(/^    /, ""); print; next }
+		{ if (in_code) print ".RE\n.fi"; in_code = 0; if ($0 == "") print ".PP"; else print }
+		END { if (in_code) print ".RE\n.fi" }'
+fi
+cat <<'END'
+.SH "EXIT STATUS"
+0 done; 1 it failed (cannot open, no memory, a compiler failed); 2 wrong usage; 3 not supported (the message names
+what); 4 the input is malformed. A message is one line on standard error.
+.SH "SEE ALSO"
+.BR sluice (1)
+END

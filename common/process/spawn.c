@@ -1,0 +1,270 @@
+/* Children: found on the stage path, fed, drained, reaped, and named when they fail.
+ *
+ * The parent is at both ends of every pipe.  Both ends of each are close-on-exec and the child's
+ * are closed in the parent at once, so an end that is gone is noticed; writing and reading go on at
+ * the same time, so no two wait for each other.  The filters of a pipeline start together (loading
+ * overlaps) and get their input one after another: each needs the whole document anyway, and it is
+ * certain which one failed first. */
+#include "process/process.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+enum { PIECE = 1 << 16 };
+
+/* ---- the stage path */
+
+/* The folder of this program, without the slash. */
+static const char *own_folder(void)
+{
+	static char path[4096];
+	if (!path[0]) {
+		ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+		path[n > 0 ? n : 0] = 0;
+		char *slash = strrchr(path, '/');
+		if (slash)
+			*slash = 0;
+		else
+			strcpy(path, ".");
+	}
+	return path;
+}
+
+/* The folder of the project's own tools: libexec beside the folder of an installed `sluice`, else
+ * the own one. */
+static const char *tools_folder(void)
+{
+	static char *found;
+	const char *own = own_folder(), *slash = strrchr(own, '/');
+	struct stat st;
+	if (!found) {
+		Buf installed = {0};
+		buf_printf(&installed, "%.*s/libexec/sluice", slash ? (int)(slash - own) : 0, own);
+		bool there = slash && !stat(installed.s, &st) && S_ISDIR(st.st_mode);
+		found = there ? installed.s : xstrdup(own);
+	}
+	return found;
+}
+
+const char *stage_path(void)
+{
+	static Buf path;
+	const char *given = getenv("SLUICE_PATH");
+	if (!path.n)
+		buf_printf(&path, "%s%s%s", given ? given : "", given && *given ? ":" : "",
+			tools_folder());
+	return path.s;
+}
+
+static bool executable(const char *path)
+{
+	struct stat st;
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+const char *tool_find(const char *name)
+{
+	if (!*name || strchr(name, '/'))
+		return NULL;
+	for (const char *p = stage_path(), *end; *p; p = *end ? end + 1 : end) {
+		end = strchrnul(p, ':');
+		Buf full = {0};
+		buf_printf(&full, "%.*s/%s", (int)(end - p), p, name);
+		if (end > p && executable(full.s))
+			return full.s;
+		buf_free(&full);
+	}
+	return NULL;
+}
+
+const char *own_file(const char *path)
+{
+	static const char *const above[] = {"", "/..", "/../.."};
+	for (size_t i = 0; i < 3; i++) {
+		Buf full = {0};
+		buf_printf(&full, "%s%s/%s", tools_folder(), above[i], path);
+		if (!access(full.s, R_OK))
+			return full.s;
+		buf_free(&full);
+	}
+	return NULL;
+}
+
+const char *program_find(const char *name)
+{
+	const char *path = getenv("PATH"), *end;
+	if (strchr(name, '/'))
+		return access(name, X_OK) ? NULL : arena_strdup(name);
+	for (path = path ? path : "/usr/bin:/bin"; *path; path = *end ? end + 1 : end) {
+		end = strchrnul(path, ':');
+		char *full = arena_printf("%.*s/%s", (int)(end - path), path, name);
+		if (end > path && executable(full))
+			return full;
+	}
+	return NULL;
+}
+
+/* ---- children */
+
+typedef struct { pid_t pid; int in, out; } Child;
+
+void show_command(char *const argv[])
+{
+	Buf b = {0};
+	for (; *argv; argv++) {
+		static const char plain[] =
+			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+@%";
+		buf_printf(&b, b.n ? " " : "");
+		if (**argv && !(*argv)[strspn(*argv, plain)]) {
+			buf_printf(&b, "%s", *argv);
+			continue;
+		}
+		buf_printf(&b, "'");
+		for (const char *c = *argv; *c; c++)
+			buf_printf(&b, *c == '\'' ? "'\\''" : "%c", *c);
+		buf_printf(&b, "'");
+	}
+	fprintf(stderr, "%s\n", b.s);
+	buf_free(&b);
+}
+
+static void make_pipe(int end[2])
+{
+	if (pipe2(end, O_CLOEXEC))
+		die_errno("cannot make a pipe");
+	fcntl(end[1], F_SETPIPE_SZ, 1 << 20);
+}
+
+static Child start(char *const argv[])
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t usual;
+	int in[2], out[2];
+	Child c;
+	if (opt_verbose)
+		show_command(argv);
+	make_pipe(in);
+	make_pipe(out);
+	sigemptyset(&usual);
+	sigaddset(&usual, SIGPIPE);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setsigdefault(&attr, &usual);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, in[0], 0);
+	posix_spawn_file_actions_adddup2(&files, out[1], 1);
+	int err = posix_spawnp(&c.pid, argv[0], &files, &attr, argv, environ);
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&attr);
+	close(in[0]);
+	close(out[1]);
+	if (err)
+		die(FAILED, "cannot run %s: %s", argv[0], strerror(err));
+	c.in = in[1];
+	c.out = out[0];
+	fcntl(c.in, F_SETFL, O_NONBLOCK);
+	return c;
+}
+
+static void shut(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* Writes what the pipe takes; closes it when all is written or nobody reads. */
+static void push(Child *c, const char **p, size_t *n)
+{
+	ssize_t put = *n ? write(c->in, *p, *n) : 0;
+	if (put < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (put > 0) {
+		*p += put;
+		*n -= put;
+	}
+	if (put < 0 || !*n)
+		shut(&c->in);
+}
+
+static void pull(Child *c, Buf *out)
+{
+	char piece[PIECE];
+	ssize_t got = read(c->out, piece, sizeof piece);
+	if (got > 0 && out)
+		buf_add(out, piece, got);
+	else if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN))
+		shut(&c->out);
+}
+
+static void feed(Child *c, const void *in, size_t n, Buf *out)
+{
+	const char *p = in;
+	if (!n)
+		shut(&c->in);
+	while (c->in >= 0 || c->out >= 0) {
+		/* poll passes over negative descriptors */
+		struct pollfd fd[] = {
+			{.fd = c->in, .events = POLLOUT}, {.fd = c->out, .events = POLLIN}};
+		if (poll(fd, 2, -1) < 0 && errno != EINTR)
+			die_errno("cannot wait for a child");
+		if (fd[0].revents)
+			push(c, &p, &n);
+		if (fd[1].revents)
+			pull(c, out);
+	}
+}
+
+/* A child that a signal ended counts as 128 + its number, as in a shell. */
+static int reap(Child *c)
+{
+	int status;
+	shut(&c->in);
+	shut(&c->out);
+	while (waitpid(c->pid, &status, 0) < 0)
+		if (errno != EINTR)
+			die_errno("cannot wait for a child");
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int spawn_filter(char *const argv[], const void *in, size_t n, Buf *out)
+{
+	int failed;
+	return spawn_pipeline((char *const *const[]){argv, NULL}, in, n, out, &failed);
+}
+
+int spawn_pipeline(char *const *const *argvs, const void *in, size_t n, Buf *out, int *failed)
+{
+	VEC(Child) child = {0};
+	Buf prev = {0};
+	int status = 0;
+	signal(SIGPIPE, SIG_IGN);
+	for (size_t i = 0; argvs[i]; i++)
+		vec_push(&child, start((char *const *)argvs[i]));
+	*failed = -1;
+	for (size_t i = 0; i < child.n; i++) {
+		Buf next = {0};
+		if (!status) {
+			bool last = i + 1 == child.n;
+			feed(&child.at[i], i ? prev.s : in, i ? prev.n : n, last ? out : &next);
+		}
+		int s = reap(&child.at[i]);
+		if (s && !status) {
+			status = s;
+			*failed = i;
+		}
+		buf_free(&prev);
+		prev = next;
+	}
+	buf_free(&prev);
+	vec_free(&child);
+	return status;
+}

@@ -1,0 +1,265 @@
+/* The form of every main: options, a document in, the stages it lacks, checks, passes, checks, the
+ * document out.
+ *
+ *     static const Pass passes[] = {{"fold", fold, "…"}, {"views", views, "…", true}, {0}};
+ *     static const Stage stage = {"simplify", …, passes};
+ *     int main(int argc, char **argv) { return stage_main(&stage, argc, argv); } */
+#include "io/io.h"
+#include "process/process.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+bool opt_verbose;
+const char *opt_input;
+static const char *opt_output, *opt_stop;
+static bool opt_help;
+static VEC(const char *) opt_dump, opt_skip;
+
+static const Option common_options[] = {
+	{'i', "input", "ENDPOINT", "read from a ZeroMQ endpoint, tcp://… or ipc://…, or a file",
+		&opt_input},
+	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
+		&custom_allowed},
+	{'v', "verbose", NULL, "print each command that is run", &opt_verbose},
+	{'h', "help", NULL, "print this help", &opt_help},
+	{0},
+};
+static const Option stage_options[] = {
+	{'i', "input", "ENDPOINT", "read from a ZeroMQ endpoint, tcp://… or ipc://…, or a file",
+		&opt_input},
+	{'o', "output", "ENDPOINT", "write to a ZeroMQ endpoint instead of standard output",
+		&opt_output},
+	{'d', "dump", "PASS", "print the graph after PASS (or all) on standard error", &opt_dump,
+		.many = true},
+	{0, "stop-after", "PASS", "write the document as it is after PASS", &opt_stop},
+	{0, "skip", "PASS", "leave out a pass that can be", &opt_skip, .many = true},
+	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
+		&custom_allowed},
+	{'v', "verbose", NULL, "print each command that is run", &opt_verbose},
+	{'h', "help", NULL, "print this help", &opt_help},
+	{0},
+};
+
+void stage_begin(const char *name)
+{
+	die_stage = name;
+	/* descriptors 0 to 2 exist, so that no file or pipe takes their place */
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd ? O_WRONLY : O_RDONLY);
+	/* a reader that has gone is an error of write, with a message and a status of its own */
+	signal(SIGPIPE, SIG_IGN);
+}
+
+int stage_end(void)
+{
+	if (fflush(stdout) || ferror(stdout))
+		die_errno("standard output: cannot write");
+	stream_out_close();
+	return DONE;
+}
+
+/* ---- options */
+
+static const Pass *pass_list(const Stage *s)
+{
+	static Pass whole[2];
+	if (s->passes)
+		return s->passes;
+	whole[0] = (Pass){.name = s->name, .fn = s->body};
+	return whole;
+}
+
+static const Pass *pass_named(const Stage *s, const char *name)
+{
+	for (const Pass *p = pass_list(s); p->name; p++)
+		if (!strcmp(p->name, name))
+			return p;
+	die(USAGE, "there is no pass '%.80s' (see --help)", name);
+}
+
+static void check_passes(const Stage *s)
+{
+	for (size_t i = 0; i < opt_dump.n; i++)
+		if (strcmp(opt_dump.at[i], "all"))
+			pass_named(s, opt_dump.at[i]);
+	if (opt_stop)
+		pass_named(s, opt_stop);
+	for (size_t i = 0; i < opt_skip.n; i++)
+		if (!pass_named(s, opt_skip.at[i])->optional)
+			die(USAGE, "the pass '%s' cannot be skipped", opt_skip.at[i]);
+}
+
+int options_parse(const Stage *s, int argc, char **argv)
+{
+	bool stage = s->passes || s->body;
+	int first = options_read(s, stage ? stage_options : common_options, &opt_help, argc, argv);
+	if (stage)
+		check_passes(s);
+	return first;
+}
+
+static const char *target_of(const Stage *s)
+{
+	for (const Option *o = s->options; o && (o->letter || o->word); o++)
+		if (o->letter == 't')
+			return *(const char **)o->to;
+	return NULL;
+}
+
+/* ---- missing stages */
+
+typedef struct { char **at[8]; size_t n; bool custom; } Commands;
+
+static void add_stage(Commands *c, const char *name, const char *target)
+{
+	const char *path = tool_find(name);
+	if (!path)
+		die(FAILED, "the stage '%s' is not on the stage path %s", name, stage_path());
+	char **argv = arena_alloc(5 * sizeof *argv);
+	size_t n = 0;
+	argv[n++] = (char *)path;
+	if (target) {
+		argv[n++] = "-t";
+		argv[n++] = (char *)target;
+	}
+	/* not told to a stage of the user's own that need not know of it */
+	if (c->custom)
+		argv[n++] = "--allow-custom";
+	c->at[c->n++] = argv;
+}
+
+Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
+{
+	Commands c = {.custom = custom_allowed && custom_in(g)};
+	if (to >= LV_LOOPS && !target && g->level < to)
+		die(USAGE, "a target is needed (-t) to go from level %s to %s",
+			level_name[g->level], level_name[to]);
+	if (g->level < LV_GRAPH && to >= LV_GRAPH)
+		add_stage(&c, "trace", NULL);
+	if (g->level < LV_SCHEDULE && to >= LV_SCHEDULE) {
+		add_stage(&c, "schedule", NULL);
+		if (with_fuse)
+			add_stage(&c, "fuse", NULL);
+	}
+	if (g->level < LV_LOOPS && to >= LV_LOOPS)
+		add_stage(&c, "lower", target);
+	if (g->level < LV_PROGRAM && to >= LV_PROGRAM)
+		add_stage(&c, "render", target);
+	if (!c.n)
+		return g;
+	Buf in = {0}, out = {0};
+	int failed;
+	wire_write(&in, g);
+	int status = spawn_pipeline((char *const *const *)c.at, in.s, in.n, &out, &failed);
+	buf_free(&in);
+	/* a stage that ends with one of our statuses has said why */
+	if (status >= FAILED && status <= MALFORMED)
+		die_silent(status);
+	if (status)
+		die(FAILED, "%s failed with status %d", c.at[failed][0], status);
+	/* the arena keeps the bytes for as long as bins refer to them */
+	void *bytes = arena_alloc(out.n);
+	memcpy(bytes, buf_str(&out), out.n);
+	size_t n = out.n;
+	buf_free(&out);
+	return wire_read(bytes, n, NULL, 0);
+}
+
+/* ---- one document */
+
+static bool dumped(const char *pass)
+{
+	for (size_t i = 0; i < opt_dump.n; i++)
+		if (!strcmp(opt_dump.at[i], pass) || !strcmp(opt_dump.at[i], "all"))
+			return true;
+	return false;
+}
+
+static bool skipped(const char *pass)
+{
+	for (size_t i = 0; i < opt_skip.n; i++)
+		if (!strcmp(opt_skip.at[i], pass))
+			return true;
+	return false;
+}
+
+static void dump(const Stage *s, const Pass *p, const Graph *g)
+{
+	Buf b = {0};
+	buf_printf(&b, "# %s: after %s\n", s->name, p->name);
+	text_print(&b, g);
+	fwrite(b.s, 1, b.n, stderr);
+	buf_free(&b);
+}
+
+/* Up to what the stage takes, checked. */
+static Graph *admit(const Stage *s, Graph *g)
+{
+	int most = s->level_most > s->level_in ? s->level_most : s->level_in;
+	if (g->level <= LV_GRAPH)
+		inputs_remember(g);
+	if ((int)g->level > most)
+		die(UNSUPPORTED, "a document of level %s is beyond what it takes, %s",
+			level_name[g->level], level_name[s->level_in]);
+	if ((int)g->level < s->level_in) {
+		verify(g);
+		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
+	}
+	verify(g);
+	checks_remember(g);
+	/* passes make a new graph: what was read is no longer the whole of it; functions are
+	 * expanded, dead ones too */
+	if (g->level > LV_TENSOR)
+		g->all = (Nodes){0};
+	return g;
+}
+
+static void handle(const Stage *s, Graph *g)
+{
+	g = admit(s, g);
+	for (const Pass *p = pass_list(s); p->name; p++) {
+		if (!skipped(p->name))
+			g = p->fn(g);
+		if (dumped(p->name))
+			dump(s, p, g);
+		if (opt_stop && !strcmp(opt_stop, p->name)) {
+			stream_write(opt_output, g);
+			return;
+		}
+	}
+	if (s->level_out >= 0)
+		g->level = s->level_out;
+	verify(g);
+	stream_write(opt_output, g);
+}
+
+int stage_main(const Stage *s, int argc, char **argv)
+{
+	stage_begin(s->name);
+	int first = options_parse(s, argc, argv);
+	const char *file = first < argc ? argv[first] : opt_input;
+	if (argc - first > 1 || (first < argc && opt_input))
+		die(USAGE, "one input is enough: '%.80s' is too much", argv[argc - 1]);
+	bool standard = !file || !strcmp(file, "-");
+	if (standard && isatty(0))
+		die(USAGE, "standard input is a terminal: give a FILE, or pipe a document in");
+	if (!opt_output && isatty(1))
+		die(USAGE, "standard output is a terminal: pipe it into a stage, or into show");
+	stream_out_open(opt_output);
+	Graph *g = s->read && !standard && !endpoint_is(file) ? s->read(file) : NULL;
+	if (g) {
+		handle(s, g);
+		return stage_end();
+	}
+	Stream *in = stream_open(file);
+	for (; (g = stream_next(in, 0)); arena_reset())
+		handle(s, g);
+	if (!stream_count(in) && !standard && !endpoint_is(file))
+		die(MALFORMED, "%s: ends early at byte 0", file);
+	if (!stream_count(in))
+		die_silent(MALFORMED);
+	return stage_end();
+}

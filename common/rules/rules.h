@@ -1,0 +1,18 @@
+/* Rewriting by rules that are data. */
+#ifndef COMMON_RULES_RULES_H
+#define COMMON_RULES_RULES_H
+#include "shape/shape.h"
+
+/* ---- match.c, rules.c, rewrite.c: rewriting by rules ------------------------------------------------------------------ */
+
+typedef struct Rules Rules;
+/* Compiles the text of a .rules file (grammar in common/README.md); dies with file:line:column. */
+Rules *rules_parse(const char *text, size_t n, const char *file);
+/* The built-in file of that name (compiled in at build time). */
+Rules *rules_builtin(const char *name);
+Rules *rules_join(const Rules *a, const Rules *b);
+/* Rewrites to a fixed point, sources first; linear in nodes. *count gets the number of rules applied when not NULL. */
+UOp *rewrite(UOp *root, const Rules *rules, size_t *count);
+/* One sweep: each node by the first rule that matches, what that makes left as it is (so a rule may grow what it matches). */
+UOp *rewrite_once(UOp *root, const Rules *rules, size_t *count);
+#endif

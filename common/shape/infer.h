@@ -1,0 +1,34 @@
+/* What infer.c and infer_kernel.c share: a node about to be made, and one function a kind of op. */
+#ifndef INFER_H
+#define INFER_H
+#include "graph/graph.h"
+
+typedef struct {
+	Op op;
+	DType dt;
+	size_t nsrc;
+	UOp *const *src;
+	const Val *arg;
+	const Shape *out;
+	int status;
+} In;
+
+/* the reason for which a node is refused */
+#define SAY(...) return arena_printf(__VA_ARGS__)
+
+/* Each returns NULL when the node is right, else the reason. */
+const char *node_dtype(In *n, DType want);
+bool fold_name(const Val *v);
+const char *infer_var(In *n);
+const char *infer_param(In *n);
+const char *infer_range(In *n);
+const char *infer_index(In *n);
+const char *infer_load(In *n);
+const char *infer_store(In *n);
+const char *infer_over_ranges(In *n);
+const char *infer_let(In *n);
+const char *infer_define(In *n);
+const char *infer_special(In *n);
+const char *infer_statement(In *n);
+const char *infer_call(In *n);
+#endif

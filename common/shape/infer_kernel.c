@@ -1,0 +1,150 @@
+/* Shape, dtype and form of the nodes below level graph: indices, loads and stores, folds over ranges, statements, calls. */
+#include "shape/shape.h"
+#include "shape/infer.h"
+
+static bool index_scalar(const UOp *u) { return u->dtype == DT_I64 && u->shape && u->shape->rank == 0; }
+static bool scalar_value(const UOp *u) { return u->shape && u->shape->rank == 0; }
+
+const char *infer_var(In *n)
+{
+	const Val *a = n->arg;
+	if (n->dt != DT_I64 || a->kind != VAL_ARRAY || a->n != 3 || a->a[0]->kind != VAL_STR ||
+	    a->a[1]->kind != VAL_INT || a->a[2]->kind != VAL_INT)
+		SAY("the arg is not [name, min, max] of an i64");
+	n->out = shape_scalar();
+	return NULL;
+}
+
+const char *infer_param(In *n)
+{
+	const char *e = NULL;
+	const Val *slot = val_get(n->arg, "slot");
+	if (n->dt == DT_NONE || !slot || slot->kind != VAL_INT || slot->i < 0)
+		SAY("the arg has no slot");
+	n->out = shape_from_val(val_get(n->arg, "shape"), &e, &n->status);
+	return e;
+}
+
+const char *infer_range(In *n)
+{
+	const Val *a = n->arg;
+	if (n->dt != DT_I64 || !index_scalar(n->src[0]))
+		SAY("a range and its size are i64");
+	if (a->kind != VAL_ARRAY || a->n != 2 || a->a[0]->kind != VAL_INT || a->a[0]->i < 0 || a->a[0]->i > 63 ||
+	    a->a[1]->kind != VAL_STR)
+		SAY("the arg is not [axis, kind]");
+	n->out = shape_scalar();
+	return NULL;
+}
+
+static bool is_storage(const UOp *u)
+{
+	return u->op == OP_PARAM || u->op == OP_BUFFER || u->op == OP_DEFINE_REG || u->op == OP_DEFINE_LOCAL;
+}
+
+const char *infer_index(In *n)
+{
+	if (!is_storage(n->src[0]))
+		SAY("%s is no storage", op_name(n->src[0]->op));
+	for (size_t i = 1; i < n->nsrc; i++)
+		if (!index_scalar(n->src[i]))
+			SAY("an index is not an i64 scalar");
+	n->out = shape_scalar();
+	return node_dtype(n, n->src[0]->dtype);
+}
+
+static const char *check_place(In *n, size_t gate)
+{
+	if (n->src[0]->op != OP_INDEX)
+		SAY("the place is no INDEX");
+	if (n->nsrc > gate && (n->src[gate]->dtype != DT_BOOL || !scalar_value(n->src[gate])))
+		SAY("the gate is no bool");
+	return NULL;
+}
+
+const char *infer_load(In *n)
+{
+	n->out = shape_scalar();
+	const char *e = check_place(n, 1);
+	return e ? e : node_dtype(n, n->src[0]->dtype);
+}
+
+const char *infer_store(In *n)
+{
+	const char *e = check_place(n, 2);
+	if (!e && (!scalar_value(n->src[1]) || n->src[1]->dtype != n->src[0]->dtype))
+		SAY("the value is %s, the place %s", dtype_name(n->src[1]->dtype), dtype_name(n->src[0]->dtype));
+	if (!e && n->arg != VNIL && !val_is_str(n->arg, "nt"))
+		SAY("the arg is not \"nt\"");
+	return e;
+}
+
+const char *infer_over_ranges(In *n)
+{
+	bool sort = n->op == OP_RSORT;
+	if (sort ? n->arg->kind != VAL_BOOL : !fold_name(n->arg))
+		SAY("the arg does not name the fold");
+	if (!scalar_value(n->src[0]))
+		SAY("the value is no scalar");
+	for (size_t i = 1; i < n->nsrc - sort; i++)
+		if (n->src[i]->op != OP_RANGE)
+			SAY("%s is no RANGE", op_name(n->src[i]->op));
+	if (sort && (n->src[2]->op != OP_INDEX || n->src[2]->dtype != DT_I64))
+		SAY("the third source is no place in a buffer of i64 to merge in");
+	n->out = shape_scalar();
+	return node_dtype(n, op_gives(n->op, n->src[0]->dtype, n->dt));
+}
+
+const char *infer_let(In *n)
+{
+	if (!scalar_value(n->src[0]) || n->arg->kind != VAL_INT)
+		SAY("a LET names a scalar by a number");
+	n->out = shape_scalar();
+	return node_dtype(n, n->src[0]->dtype);
+}
+
+const char *infer_define(In *n)
+{
+	if (n->dt == DT_NONE || n->arg->kind != VAL_ARRAY || n->arg->n < 2 || n->arg->a[0]->kind != VAL_INT)
+		SAY("the arg is not [id, elements]");
+	n->out = shape_scalar();
+	return NULL;
+}
+
+const char *infer_special(In *n)
+{
+	if (!index_scalar(n->src[0]) || n->dt != DT_I64 || n->arg->kind != VAL_STR)
+		SAY("the arg is no grid axis");
+	n->out = shape_scalar();
+	return NULL;
+}
+
+const char *infer_statement(In *n)
+{
+	static const int of[OP_COUNT] = {[OP_ENDRANGE] = OP_RANGE, [OP_ENDIF] = OP_IF};
+	if (of[n->op] && n->src[0]->op != of[n->op])
+		SAY("%s ends no %s", op_name(n->op), op_name(of[n->op]));
+	if (n->op == OP_PREFETCH && n->src[0]->op != OP_INDEX)
+		SAY("PREFETCH names no place");
+	if (n->op == OP_IF && n->src[0]->dtype != DT_BOOL)
+		SAY("the condition is no bool");
+	return NULL;
+}
+
+const char *infer_call(In *n)
+{
+	Op first = n->src[0]->op;
+	if (n->op == OP_CALL && first != OP_KERNEL && first != OP_PROGRAM && first != OP_CUSTOM)
+		SAY("a call needs a kernel, not %s", op_name(first));
+	if (n->op == OP_PROGRAM && first != OP_KERNEL && first != OP_CUSTOM)
+		SAY("a program needs its kernel, not %s", op_name(first));
+	if (n->op == OP_KERNEL)
+		return NULL;
+	for (size_t i = n->op != OP_MEMCPY; i < n->nsrc && n->op != OP_PROGRAM; i++)
+		if (n->src[i]->op != OP_BUFFER)
+			SAY("%s is no buffer", op_name(n->src[i]->op));
+	if (n->op == OP_MEMCPY && (n->src[0]->dtype != n->src[1]->dtype))
+		SAY("dtypes %s and %s do not match", dtype_name(n->src[0]->dtype), dtype_name(n->src[1]->dtype));
+	return NULL;
+}
+

@@ -1,0 +1,233 @@
+/* Shapes: interned vectors of sizes.  A size is an index node, so a symbolic one costs nothing extra. */
+#include "shape/shape.h"
+#include <stdlib.h>
+
+const Shape *shape_ints(int rank, const int64_t *dim)
+{
+	UOp *d[MAX_RANK];
+	CHECK(rank <= MAX_RANK);
+	for (int i = 0; i < rank; i++)
+		d[i] = ix_const(dim[i]);
+	return shape_new(rank, d);
+}
+
+UOp *shape_count(const Shape *s)
+{
+	UOp *n = ix_const(1);
+	for (int i = 0; i < s->rank; i++)
+		n = ix_mul(n, s->dim[i]);
+	return n;
+}
+
+bool shape_static(const Shape *s, int64_t *n)
+{
+	int64_t count = 1, d;
+	for (int i = 0; i < s->rank; i++)
+		if (!ix_is_const(s->dim[i], &d) || !mul_ok(count, d, &count))
+			return false;
+	*n = count;
+	return true;
+}
+
+bool shape_empty(const Shape *s)
+{
+	int64_t d;
+	for (int i = 0; i < s->rank; i++)
+		if (ix_is_const(s->dim[i], &d) && d == 0)
+			return true;
+	return false;
+}
+
+bool shape_bytes(const Shape *s, DType d, int64_t *bytes)
+{
+	return shape_static(s, bytes) && mul_ok(*bytes, dtype_size(d), bytes);
+}
+
+int64_t shape_dim(const Shape *s, int i)
+{
+	int64_t d;
+	if (!ix_is_const(s->dim[i], &d))
+		die(UNSUPPORTED, "axis %d of %s must be a known size here", i, shape_text(s));
+	return d;
+}
+
+enum { COUNT_BITS = 62 };
+#define COUNT_MAX ((int64_t)1 << COUNT_BITS)
+
+int64_t shape_max_count(const Shape *s)
+{
+	int64_t n = 1, lo, hi;
+	for (int i = 0; i < s->rank; i++) {
+		ix_bounds(s->dim[i], &lo, &hi);
+		if (hi <= 0)
+			return 0;
+		if (!mul_ok(n, hi, &n) || n > COUNT_MAX)
+			n = COUNT_MAX;
+	}
+	return n;
+}
+
+/* Sizes below 0 or too many elements (zeros counted as ones: an intermediate may drop the axis). */
+static const char *shape_check(const Shape *s, int *status)
+{
+	int64_t n = 1, lo, hi;
+	if (s->rank > MAX_RANK) {
+		*status = UNSUPPORTED;
+		return arena_printf("rank %d is above %d", s->rank, MAX_RANK);
+	}
+	for (int i = 0; i < s->rank; i++) {
+		ix_bounds(s->dim[i], &lo, &hi);
+		if (ix_is_const(s->dim[i], &lo))
+			hi = lo;
+		if (hi < 0)
+			return arena_printf("size %s is negative", shape_text(shape_new(1, &s->dim[i])));
+		if (lo < 0)
+			size_check("le", ix_const(0), s->dim[i]);
+		if (!mul_ok(n, lo < 1 ? 1 : lo, &n) || n >= COUNT_MAX)
+			return arena_printf("shape %s has 2^62 elements or more", shape_text(s));
+	}
+	return NULL;
+}
+
+const Shape *shape_checked(int rank, UOp *const *dim, const char **err, int *status)
+{
+	if (rank > MAX_RANK) {
+		*status = UNSUPPORTED;
+		*err = arena_printf("rank %d is above %d", rank, MAX_RANK);
+		return NULL;
+	}
+	const Shape *s = shape_new(rank, dim);
+	*err = shape_check(s, status);
+	return *err ? NULL : s;
+}
+
+const Shape *shape_from_val(const Val *v, const char **err, int *status)
+{
+	UOp *dim[MAX_RANK];
+	*status = MALFORMED;
+	if (!v || v->kind != VAL_ARRAY) {
+		*err = "the shape is not an array of sizes";
+		return NULL;
+	}
+	if (v->n > MAX_RANK) {
+		*status = UNSUPPORTED;
+		*err = arena_printf("rank %zu is above %d", v->n, MAX_RANK);
+		return NULL;
+	}
+	for (size_t i = 0; i < v->n; i++)
+		if (!(dim[i] = size_from_val(v->a[i], err)))
+			return NULL;
+	return shape_checked((int)v->n, dim, err, status);
+}
+
+const Val *shape_to_val(const Shape *s)
+{
+	const Val *v[MAX_RANK];
+	for (int i = 0; i < s->rank; i++)
+		v[i] = size_to_val(s->dim[i]);
+	return val_array(s->rank, v);
+}
+
+const char *shape_text(const Shape *s)
+{
+	Buf b = {0};
+	buf_add(&b, "[", 1);
+	for (int i = 0; i < s->rank; i++) {
+		const Val *v = size_to_val(s->dim[i]);
+		if (v->kind == VAL_INT)
+			buf_printf(&b, "%s%lld", i ? "," : "", (long long)v->i);
+		else
+			buf_printf(&b, "%s%s", i ? "," : "", v->s);
+	}
+	buf_add(&b, "]", 1);
+	char *r = arena_strdup(buf_str(&b));
+	buf_free(&b);
+	return r;
+}
+
+/* ---- equality of sizes: decided now where the algebra can, else noted and checked when the sizes are known */
+
+static VEC(const Val *) checks;
+static Map checked;
+
+void size_check(const char *how, UOp *a, UOp *b)
+{
+	const Val *v = VARR(val_str(how), size_to_val(a), size_to_val(b));
+	if (map_get(&checked, v->hash))
+		return;
+	map_put(&checked, v->hash, (void *)v);
+	vec_push(&checks, v);
+}
+
+const Val *size_checks(void)
+{
+	return checks.n ? val_array(checks.n, checks.at) : VNIL;
+}
+
+void size_checks_reset(void)
+{
+	vec_free(&checks);
+	map_free(&checked);
+}
+
+/* Sums and products of variables decide themselves; with // or % in it a difference may be zero unseen. */
+static bool undecided(UOp *d)
+{
+	Nodes all = walk(d);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_FLOORDIV || all.at[i]->op == OP_FLOORMOD)
+			return true;
+	return false;
+}
+
+bool size_equal(UOp *a, UOp *b)
+{
+	int64_t lo, hi;
+	if (a == b)
+		return true;
+	UOp *d = ix_sub(a, b);
+	ix_bounds(d, &lo, &hi);
+	if (lo == 0 && hi == 0)
+		return true;
+	if (lo > 0 || hi < 0 || !undecided(d))
+		return false;
+	size_check("eq", a, b);
+	return true;
+}
+
+bool shape_equal(const Shape *a, const Shape *b)
+{
+	if (a == b)
+		return true;
+	if (a->rank != b->rank)
+		return false;
+	for (int i = 0; i < a->rank; i++)
+		if (!size_equal(a->dim[i], b->dim[i]))
+			return false;
+	return true;
+}
+
+static bool is_one(UOp *u)
+{
+	int64_t v;
+	return ix_is_const(u, &v) && v == 1;
+}
+
+const Shape *shape_broadcast(const Shape *a, const Shape *b)
+{
+	UOp *dim[MAX_RANK];
+	int rank = a->rank > b->rank ? a->rank : b->rank;
+	for (int i = 0; i < rank; i++) {
+		int ia = i - (rank - a->rank), ib = i - (rank - b->rank);
+		UOp *x = ia < 0 ? NULL : a->dim[ia], *y = ib < 0 ? NULL : b->dim[ib];
+		if (!x || !y)
+			dim[i] = x ? x : y;
+		else if (is_one(x))
+			dim[i] = y;
+		else if (is_one(y) || size_equal(x, y))
+			dim[i] = x;
+		else
+			return NULL;
+	}
+	return shape_new(rank, dim);
+}

@@ -1,0 +1,10 @@
+/* Documents to look at. */
+#ifndef COMMON_SHOW_SHOW_H
+#define COMMON_SHOW_SHOW_H
+#include "graph/graph.h"
+
+/* ---- dot.c, html.c: a document (raw) to look at ----------------------------------------------------------------- */
+
+void dot_print(Buf *out, const Graph *g);                    /* Graphviz text */
+void html_print(Buf *out, const Graph *g);                   /* one self-contained page */
+#endif

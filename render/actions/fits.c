@@ -1,0 +1,216 @@
+/* Does a list of actions fit its kernel? Those that a heuristic writes do; one that was written by
+ * hand, saved with another document or changed by a search may not. What is let through here gives
+ * the kernel's values, whatever it does to their speed. */
+#include "target/target.h"
+#include "actions/actions.h"
+
+bool tile_fixed(const Plan *p, const Facts *f, int r)
+{
+	int64_t least = least_size(f, r);
+	bool whole = count_of(f, 1ull << r) == least && p->tile[r].unroll && least % tile_size(p, r) == 0;
+	return p->tile[r].unroll && least >= tile_size(p, r) && (!f->in_place || whole);
+}
+
+bool tile_open(const Plan *p, const Facts *f, int r)
+{
+	return p->tile[r].unroll && !f->in_place && least_size(f, r) < tile_size(p, r) &&
+		count_of(f, 1ull << r) >= tile_size(p, r);
+}
+
+/* ---- order */
+
+static int place_in_order(const Plan *p, int r)
+{
+	for (int i = 0; i < p->norder; i++)
+		if (p->order[i] == r)
+			return i;
+	return -1;
+}
+
+/* Every output range, but that of a sort, which has a kernel of its own. */
+static bool order_has_all(const Plan *p, const Facts *f)
+{
+	uint64_t set = 0;
+	for (int i = 0; i < p->norder; i++)
+		set |= 1ull << p->order[i];
+	return !f->sort ? set == f->out :
+		f->kernel->nsrc == 1 && set == (f->out & ~bit_of(f->sort->src[1]));
+}
+
+/* Serial ranges stand as they do in the kernel, a running fold's inside all that it depends on. */
+static bool order_keeps(const Plan *p, const Facts *f)
+{
+	for (int i = 1, last = -1; i <= p->norder; i++) {
+		int r = p->order[i - 1];
+		if (!(f->serial >> r & 1))
+			continue;
+		if (r < last)
+			return false;
+		last = r;
+	}
+	for (size_t i = 0; i < f->all.n; i++) {
+		const UOp *u = f->all.at[i];
+		if (u->op != OP_RSCAN)
+			continue;
+		int at = place_in_order(p, __builtin_ctzll(bit_of(u->src[1])));
+		for (int k = at + 1; k < p->norder; k++)
+			if (free_of(u) >> p->order[k] & 1)
+				return false;
+	}
+	return true;
+}
+
+/* ---- tiles */
+
+/* Tiles are of ranges that may run in any order, powers of two in vectors, one vector at most and
+ * that innermost; no row of lanes is longer than registers and a row buffer could hold. */
+static bool tiles_fit(const Plan *p, const Facts *f)
+{
+	int64_t size = 1;
+	for (int i = 0; i < p->nlanes; i++) {
+		int r = p->lanes[i], v = p->tile[r].vector;
+		if (p->tile[r].unroll < 1 || v < 1 || v & (v - 1) || f->serial >> r & 1)
+			return false;
+		if (v > 1 && i + 1 < p->nlanes)
+			return false;
+		size *= tile_size(p, r);
+		if (size > 1 << 16)
+			return false;
+	}
+	return !p->nlanes || (p->mode == PLAN_LOOPS && !target->gpu && !f->serial && !f->sort);
+}
+
+/* A chunk is of a tile whose last one may begin early, and there are never fewer of them than it
+ * takes. */
+static bool chunk_fits(const Plan *p, const Facts *f, int r)
+{
+	int64_t size = tile_size(p, r);
+	return place_in_order(p, r) >= 0 && tile_fixed(p, f, r) &&
+		(least_size(f, r) + size - 1) / size >= p->chunk[r];
+}
+
+/* The grid's loops have no tails. */
+static bool grid_fits(const Plan *p, const Facts *f)
+{
+	int chunks = 0;
+	for (int r = 0; r < f->nrange; r++) {
+		chunks += p->chunk[r] > 0;
+		if (p->chunk[r] && !chunk_fits(p, f, r))
+			return false;
+	}
+	if (p->grid > p->norder + chunks ||
+		(p->grid && (p->mode != PLAN_LOOPS || target->gpu || f->serial)))
+		return false;
+	for (int i = 0; i < p->grid - chunks; i++) {
+		int r = p->order[i];
+		if (p->tile[r].unroll && !tile_fixed(p, f, r) && !tile_open(p, f, r))
+			return false;
+	}
+	return true;
+}
+
+bool ahead_fits(const Plan *p, const Facts *f)
+{
+	if (!p->ahead)
+		return true;
+	return p->mode == PLAN_LOOPS && !(p->ahead & ~f->out) && (!(p->ahead & tiled_ranges(p)) ||
+		panel_range(p, f, p->lanes[p->nlanes - 1]) == p->ahead);
+}
+
+/* ---- values in row buffers, and turned */
+
+/* A value of the kernel's own arithmetic, the same whenever it is computed. */
+bool stage_fits(const Facts *f, const Staged *s)
+{
+	UOp *u = s->value;
+	if ((u->op != OP_LOAD && u->op != OP_RREDUCE && !op_elementwise(u->op)) || !s->over ||
+		s->over & (~free_of(u) | f->serial))
+		return false;
+	Nodes all = walk(u);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_RSCAN || reads_written(f, all.at[i]))
+			return false;
+	return true;
+}
+
+/* What is turned is a load of a tile of whole vectors along either range, without tails. */
+static bool turn_fits(const Plan *p, const Facts *f, const Staged *s)
+{
+	uint64_t tiled = free_of(s->value) & tiled_ranges(p);
+	int n = tile_size(p, __builtin_ctzll(s->along));
+	if (s->value->op != OP_LOAD || !(s->along & tiled & f->out) || tiled & ~f->out ||
+		n & (n - 1) || n > 64)
+		return false;
+	for (int r = 0; r < f->nrange; r++)
+		if (tiled >> r & 1 && !tile_fixed(p, f, r) && !tile_open(p, f, r))
+			return false;
+	return true;
+}
+
+static bool staged_fit(const Plan *p, const Facts *f)
+{
+	for (int i = 0; i < p->nstage; i++) {
+		const Staged *s = &p->stage[i];
+		if (!(s->along ? turn_fits(p, f, s) : stage_fits(f, s)) || stage_of(p, s->value) != i)
+			return false;
+	}
+	return plan_bytes(p, f) <= 2 * target->local;
+}
+
+static int64_t bytes_of_lanes(const Plan *p, const Facts *f, const UOp *value, uint64_t set)
+{
+	int64_t bytes = dtype_size(value->dtype);
+	for (int r = 0; r < f->nrange; r++)
+		if (set >> r & 1 && tile_size(p, r) && !mul_ok(bytes, tile_size(p, r), &bytes))
+			return INT64_MAX;
+	return bytes;
+}
+
+int64_t plan_bytes(const Plan *p, const Facts *f)
+{
+	int64_t sum = 0;
+	for (int i = 0; i < p->nstage; i++) {
+		const UOp *value = p->stage[i].value;
+		uint64_t over = p->stage[i].over;
+		int64_t bytes = bytes_of_lanes(p, f, value, free_of(value) & ~over);
+		if (!mul_ok(bytes, count_of(f, over), &bytes) || !add_ok(sum, bytes, &sum))
+			return INT64_MAX;
+	}
+	return sum;
+}
+
+/* Accumulators: of each reduction one for every lane around it and every part. */
+static bool accumulators_fit(const Plan *p, const Facts *f)
+{
+	enum { MOST = 1 << 20 };
+	int64_t sum = 0;
+	for (size_t i = 0; i < f->all.n; i++) {
+		const UOp *u = f->all.at[i];
+		int64_t bytes;
+		if (u->op != OP_RREDUCE)
+			continue;
+		if (!mul_ok(bytes_of_lanes(p, f, u, free_of(u)), p->split + !p->split, &bytes) ||
+			!add_ok(sum, bytes, &sum) || sum > MOST)
+			return false;
+	}
+	return true;
+}
+
+/* ---- work items and groups */
+
+static bool items_fit(const Plan *p, const Facts *f)
+{
+	if (p->mode == PLAN_LOOPS)
+		return true;
+	if (p->mode == PLAN_GROUP && (f->serial || f->sort))
+		return false;
+	return target->gpu && p->items > 0 && !(p->items & (p->items - 1)) &&
+		!(p->bound & ~(f->out & ~f->serial));
+}
+
+bool plan_fits(const Plan *p, const Facts *f)
+{
+	return order_has_all(p, f) && order_keeps(p, f) && !(p->split & (p->split - 1)) &&
+		items_fit(p, f) && tiles_fit(p, f) && staged_fit(p, f) && accumulators_fit(p, f) &&
+		grid_fits(p, f) && ahead_fits(p, f);
+}

@@ -1,0 +1,98 @@
+/* The order of a kernel's output ranges: what its reductions ask for, unless a list says another.
+ *
+ *     y[r0, r1] = Σ x[r0, k]      r0 outside r1: the sum depends on r0 alone
+ */
+#include "actions/actions.h"
+#include <stdlib.h>
+
+void reductions_find(const Facts *f, Look *k)
+{
+	*k = (Look){0};
+	for (size_t i = 0; i < f->all.n; i++) {
+		UOp *u = f->all.at[i];
+		if (u->op == OP_RSCAN)
+			vec_push(&k->scan, u);
+		if (u->op != OP_RREDUCE || free_of(u) & ~f->out)
+			continue;
+		vec_push(&k->reduce, u);
+		for (int r = 0; r < f->nrange; r++)
+			k->weight[r] += free_of(u) >> r & 1;
+	}
+}
+
+/* Output ranges: those that more reductions depend on stand outside, so that each reduction runs as
+ * seldom as can be; serial ranges keep their order among themselves; a running fold's range stands
+ * inside all that it depends on. */
+static int compare(const Facts *f, const Look *k, int a, int b)
+{
+	bool both = f->serial >> a & f->serial >> b & 1;
+	if (!both && k->weight[a] != k->weight[b])
+		return k->weight[b] - k->weight[a];
+	return axis_of(f, a) - axis_of(f, b);
+}
+
+static void move_inside(Plan *p, int r, uint64_t outside)
+{
+	int at = 0, last = -1;
+	for (int i = 0; i < p->norder; i++) {
+		if (p->order[i] == r)
+			at = i;
+		else if (outside >> p->order[i] & 1)
+			last = i;
+	}
+	for (; at < last; at++) {
+		p->order[at] = p->order[at + 1];
+		p->order[at + 1] = r;
+	}
+}
+
+void choose_order(Plan *p, const Facts *f, const Look *k)
+{
+	uint64_t set = f->out;
+	if (f->sort)
+		set &= ~bit_of(f->sort->src[1]);
+	p->norder = 0;
+	for (int r = 0; r < f->nrange; r++) {
+		if (!(set >> r & 1))
+			continue;
+		int i = p->norder++;
+		for (; i > 0 && compare(f, k, r, p->order[i - 1]) < 0; i--)
+			p->order[i] = p->order[i - 1];
+		p->order[i] = r;
+	}
+	for (size_t i = 0; i < k->scan.n; i++) {
+		UOp *range = k->scan.at[i]->src[1];
+		int r = __builtin_ctzll(bit_of(range));
+		move_inside(p, r, free_of(k->scan.at[i]) & f->out & ~bit_of(range));
+	}
+}
+
+int order_without(int *order, int n, const int *range, int count)
+{
+	int left = 0;
+	for (int i = 0; i < n; i++) {
+		bool stays = true;
+		for (int k = 0; k < count; k++)
+			stays &= order[i] != range[k];
+		if (stays)
+			order[left++] = order[i];
+	}
+	return left;
+}
+
+void order_in_front(Plan *p, const int *range, int count)
+{
+	memmove(p->order + count, p->order, p->norder * sizeof *p->order);
+	memcpy(p->order, range, count * sizeof *range);
+	p->norder += count;
+}
+
+void plan_order(Plan *p, const Facts *f)
+{
+	Look k;
+	reductions_find(f, &k);
+	choose_order(p, f, &k);
+	vec_free(&k.reduce);
+	vec_free(&k.scan);
+}
+

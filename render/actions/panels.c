@@ -1,0 +1,67 @@
+/* Panels of a contraction's constants: a tile of them, read by tile after tile of rows, lies in
+ * memory as one piece, so that the next one can be fetched while this one is in use. */
+#include "actions/actions.h"
+#include "index/ix.h"
+
+enum { PANEL_MOST = 1 << 20, TILES_LEAST = 3 };
+
+int64_t lower_constants;
+
+static int tile_or_one(const Plan *p, int r) { return p->tile[r].unroll ? tile_size(p, r) : 1; }
+
+/* Is the place element v of turn after turn of r, without a gap, and nothing else? */
+static bool fills_panels(const Facts *f, Panel *n)
+{
+	Sum s;
+	int64_t all = 1;
+	uint64_t moves = free_of(n->load->src[0]);
+	sum_of(&s, n->load->src[0]->src[1]);
+	for (int k = 0; k < f->nrange; k++)
+		if (moves >> k & 1 && k != n->r && !mul_ok(all, range_size(f->range[k]), &all))
+			return false;
+	n->step = sum_coef(&s, f->range[n->r]);
+	return s.n == __builtin_popcountll(moves) && !s.k && sum_coef(&s, f->range[n->v]) == 1 && all &&
+		n->step == all;
+}
+
+/* Are there rows enough within the loop over panels? Those outside of it read all panels once
+ * more. */
+static bool rows_within(const Plan *p, const Facts *f, Panel *n)
+{
+	bool inside = false;
+	int64_t rows = 1, tile = 1;
+	for (int i = 0; i < p->norder; i++) {
+		int r = p->order[i];
+		if (inside && r != n->v) {
+			n->rows |= 1ull << r;
+			tile *= tile_or_one(p, r);
+			if (p->chunk[r] || !mul_ok(rows, usual_size(least_size(f, r), most_size(f, r)), &rows))
+				return false;
+		}
+		inside |= r == n->r;
+	}
+	return inside && rows >= TILES_LEAST * tile;
+}
+
+bool panel_is(const Plan *p, const Facts *f, const UOp *u, int v, Panel *n)
+{
+	*n = (Panel){u, -1, v};
+	if (u->op != OP_LOAD || u->nsrc > 1 || u->src[0]->src[0]->op != OP_PARAM || reads_written(f, u))
+		return false;
+	uint64_t moves = free_of(u->src[0]) & f->out & ~(1ull << v);
+	if (!moves || moves & (moves - 1))
+		return false;
+	n->r = __builtin_ctzll(moves);
+	return range_size(f->range[v]) == tile_size(p, v) && fills_panels(f, n) && rows_within(p, f, n) &&
+		mul_ok(n->step, tile_or_one(p, n->r), &n->size) && n->size * dtype_size(u->dtype) <= PANEL_MOST;
+}
+
+uint64_t panel_range(const Plan *p, const Facts *f, int v)
+{
+	Panel n;
+	for (size_t i = 0; i < f->all.n; i++)
+		if (panel_is(p, f, f->all.at[i], v, &n))
+			return 1ull << n.r;
+	return 0;
+}
+

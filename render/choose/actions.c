@@ -1,0 +1,165 @@
+/* What to do to each kernel, chosen by what it is like and written into its arg (actions/plan.c). A
+ * kernel that brings a list of its own (a replay, a search) keeps it. Here: the order of its loops
+ * and the grid of a GPU; tiles.c has a CPU's tiles. */
+#include "document/document.h"
+#include "target/target.h"
+#include "choose/choose.h"
+#include <stdlib.h>
+
+enum { FEW = 4096, GROUP_LEAST = 64 };
+
+/* ---- GPU: items or groups */
+
+static int64_t greatest_reduction(const Facts *f, const Look *k)
+{
+	int64_t most = 0;
+	for (size_t i = 0; i < k->reduce.n; i++) {
+		int64_t n = count_of(f, bound_of(k->reduce.at[i]));
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+/* ranges that every reduction depends on as much as any: the rows */
+static uint64_t row_ranges(const Facts *f, const Look *k)
+{
+	uint64_t set = 0;
+	int most = 0;
+	for (int r = 0; r < f->nrange; r++)
+		most = k->weight[r] > most ? k->weight[r] : most;
+	for (int r = 0; r < f->nrange && most; r++)
+		if (k->weight[r] == most && f->out >> r & 1)
+			set |= 1ull << r;
+	return set;
+}
+
+/* Do all reductions that cost most depend on every output range? Then items are better than groups.
+ */
+static bool even_work(const Facts *f, const Look *k, uint64_t free)
+{
+	int64_t most = greatest_reduction(f, k);
+	for (size_t i = 0; i < k->reduce.n; i++) {
+		uint64_t missing = free & ~free_of(k->reduce.at[i]);
+		if (count_of(f, bound_of(k->reduce.at[i])) * 4 >= most && count_of(f, missing) > 1)
+			return false;
+	}
+	return true;
+}
+
+static void choose_grid(Plan *p, const Facts *f, const Look *k)
+{
+	uint64_t free = f->out & ~f->serial;
+	p->mode = PLAN_ITEMS;
+	p->items = target->group;
+	p->bound = free;
+	if (!k->reduce.n || k->scan.n || f->serial)
+		return;
+	bool even = even_work(f, k, free);
+	int64_t most = greatest_reduction(f, k);
+	if (most < GROUP_LEAST || (even && count_of(f, free) >= FEW))
+		return;
+	p->mode = PLAN_GROUP;
+	p->bound = even ? free : row_ranges(f, k);
+}
+
+/* ---- the pass */
+
+static void tell(const Plan *p, const Facts *f)
+{
+	static const char *const mode[] = {"loops", "one work item an element", "one work group a row"};
+	Buf b = {0};
+	buf_printf(&b, "%s", mode[p->mode]);
+	for (int i = 0; i < p->nlanes; i++) {
+		int r = p->lanes[i];
+		buf_printf(&b, ", r%d in tiles of %d", axis_of(f, r), tile_size(p, r));
+		if (p->tile[r].vector > 1)
+			buf_printf(&b, " (%d vectors of %d)", p->tile[r].unroll, p->tile[r].vector);
+		if (p->chunk[r])
+			buf_printf(&b, ", %d tiles a chunk", p->chunk[r]);
+	}
+	if (p->grid)
+		buf_printf(&b, ", %d loop%s shared by threads", p->grid, p->grid > 1 ? "s" : "");
+	if (p->split)
+		buf_printf(&b, ", sums in %d parts", p->split);
+	if (p->jam > 1)
+		buf_printf(&b, ", %d turns of a reduction at a time%s", p->jam, p->apart ? ", far apart" : "");
+	if (p->stream)
+		buf_printf(&b, ", stores past the cache");
+	if (p->fetch)
+		buf_printf(&b, ", what is stored to fetched before");
+	if (p->ahead)
+		buf_printf(&b, ", the next r%d fetched meanwhile", axis_of(f, __builtin_ctzll(p->ahead)));
+	if (p->mode != PLAN_LOOPS)
+		buf_printf(&b, ", %d items a group", p->items);
+	for (int i = 0; i < p->nstage; i++) {
+		if (p->stage[i].along)
+			buf_printf(&b, ", a load along r%d turned in registers",
+				axis_of(f, __builtin_ctzll(p->stage[i].along)));
+		else
+			buf_printf(&b, ", %s in a row buffer of %lld", op_name(p->stage[i].value->op),
+				(long long)count_of(f, p->stage[i].over));
+	}
+	explain(f->kernel, "%s", buf_str(&b));
+	buf_free(&b);
+}
+
+/* Row buffers are looked for in plain loops: a tile changes how many rows one holds, not which. */
+static UOp *kernel_actions(const Use *use)
+{
+	Lowering l;
+	Look k;
+	UOp *kernel = use->kernel;
+	if (val_get(kernel->arg, "actions"))
+		return kernel;
+	const Val *given = lower_opt ? plan_given(lower_opt, kernel) : NULL;
+	if (given)
+		return node_like(kernel, kernel->nsrc, kernel->src, val_set(kernel->arg, "actions", given));
+	lowering_begin(&l, kernel, use->alias);
+	reductions_find(&l.facts, &k);
+	int slices[MAX_SLICE_AXES], n = slice_ranges(&l.facts, slices);
+	choose_order(&l.plan, &l.facts, &k);
+	l.plan.norder = order_without(l.plan.order, l.plan.norder, slices, n);
+	order_in_front(&l.plan, slices, n);
+	if (target->gpu)
+		choose_grid(&l.plan, &l.facts, &k);
+	else if (k.reduce.n)
+		l.plan.split = target->lanes;
+	Plan plan = l.plan;
+	if (k.reduce.n || k.scan.n) {
+		lowering_fill(&l);
+		stage_choose(&l, &plan);
+	}
+	if (!target->gpu)
+		choose_tiles(&plan, &l.facts, &k);
+	tell(&plan, &l.facts);
+	kernel = node_like(kernel, kernel->nsrc, kernel->src, plan_write(&plan, &l.facts));
+	vec_free(&k.reduce);
+	vec_free(&k.scan);
+	lowering_end(&l);
+	return kernel;
+}
+
+/* Bytes of all constants that some call reads each time. */
+static int64_t constant_bytes(const Graph *g)
+{
+	Map seen = {0};
+	int64_t sum = 0, n;
+	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
+		const UOp *call = g->sink->src[i];
+		for (uint32_t k = 1; call->op == OP_CALL && !call_prepares(call) && k < call->nsrc; k++) {
+			const UOp *b = call->src[k];
+			if ((buffer_is(b, "const") || buffer_is(b, "prepared")) && !map_get(&seen, PKEY(b)) &&
+				shape_bytes(b->shape, b->dtype, &n) && !add_ok(sum, n, &sum))
+				sum = INT64_MAX;
+			map_put(&seen, PKEY(b), (void *)b);
+		}
+	}
+	map_free(&seen);
+	return sum;
+}
+
+Graph *lower_actions(Graph *g)
+{
+	lower_constants = constant_bytes(g);
+	return kernels_map(g, kernel_actions);
+}

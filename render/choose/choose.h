@@ -1,0 +1,22 @@
+/* Which plan a kernel gets. */
+#ifndef RENDER_CHOOSE_CHOOSE_H
+#define RENDER_CHOOSE_CHOOSE_H
+#include "lower/lower.h"
+
+/* tiles.c: tiles, vectors, chunks and the grid of a CPU, for a plan with order and stages. */
+void choose_tiles(Plan *p, const Facts *f, const Look *k);
+/* turns.c: tiles for a kernel that moves elements from one order to another, v being the
+ * range in vectors; false when no load asks for them. */
+bool choose_turns(Plan *p, const Facts *f, int v, int lanes);
+/* Does what it turns go to memory that no cache near has? */
+bool wants_fetch(const Plan *p, const Facts *f);
+
+
+/* Writes the actions into each kernel that has none yet. */
+Graph *lower_actions(Graph *g);
+
+/* ---- stage.c: which values deserve a row buffer ---------------------------------------- */
+
+/* After a first lowering without stages: fills plan->stage. */
+void stage_choose(const Lowering *l, Plan *plan);
+#endif

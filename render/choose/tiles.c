@@ -1,0 +1,590 @@
+/* Tiles, vectors, chunks and threads of a CPU kernel, chosen by the roles of its ranges: which
+ * buffers each one moves in, and how.
+ *
+ *     y[m,n] = Σk a[m,k]*b[k,n]     n is next to its neighbour in y and b: vectors of n
+ *                                   b does not move in m: tiles of m use a vector of b again
+ *     y[n] = Σk x[k]*b[n,k]         next to each other in k: the sum in vectors, 4 rows n at a time
+ *     y[n] = Σk x[k,n]              nothing is used again: rows of n, accumulators in the cache
+ *     y[i,j] = exp(x[i,j] - m[i])   no sum moves in j: vectors of j, sums in parts
+ *
+ * Nothing is known here of where a kernel came from. */
+#include "target/target.h"
+#include "choose/choose.h"
+#include "index/ix.h"
+#include <stdlib.h>
+
+enum {
+	ROW_TILE = 1024,        /* elements of a row of accumulators in the cache */
+	DOT_LEAST = 192,        /* turns from which a sum in vectors outweighs folding them */
+	PACK_LEAST = 4,         /* tiles that must read a packed operand */
+	ITEMS = 16,             /* of a grid, so that threads get even shares */
+	STREAM_BYTES = 32 << 20 /* outputs that no cache keeps */
+};
+static const double SERIAL = 0.6;       /* what a block is worth that one thread computes */
+static const double OPEN = 0.5;         /* one along a size known only later, which may be 1 */
+
+/* A kernel as it is tiled. */
+typedef struct {
+	Plan *p;
+	const Facts *f;
+	const Look *k;
+	int v;                  /* range in vectors, -1: none */
+	int lanes;              /* elements of a vector */
+	UOp *heavy;             /* the reduction that costs most, or NULL */
+} Tiling;
+
+/* ---- how a value moves */
+
+typedef enum { STILL, NEXT, FAR } Step;
+
+/* How a load's place moves with range r: not at all, to its neighbour, or elsewhere. */
+static Step step_of(const Tiling *t, const UOp *load, int r)
+{
+	Sum s;
+	UOp *at = load->src[0]->src[1], *range = t->f->range[r];
+	if (!(free_of(at) >> r & 1))
+		return STILL;
+	sum_of(&s, at);
+	if (sum_coef(&s, range) != 1)
+		return FAR;
+	for (int i = 0; i < s.n; i++)
+		if (s.t[i].m != range && free_of(s.t[i].m) >> r & 1)
+			return FAR;
+	return NEXT;
+}
+
+typedef VEC(UOp *) Loads;
+
+static Loads loads_in(UOp *u)
+{
+	Loads l = {0};
+	Nodes all = walk(u);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_LOAD)
+			vec_push(&l, all.at[i]);
+	return l;
+}
+
+/* Does each load of the body that moves with r go to its neighbour? */
+static bool walks(const Tiling *t, UOp *body, int r)
+{
+	Loads l = loads_in(body);
+	bool ok = true;
+	for (size_t i = 0; i < l.n; i++)
+		ok &= step_of(t, l.at[i], r) != FAR;
+	vec_free(&l);
+	return ok;
+}
+
+static int64_t turns_of(const Tiling *t, const UOp *u)
+{
+	return count_of(t->f, bound_of(u));
+}
+
+/* ---- what the kernel is like */
+
+/* The reduction whose turns, over all that it depends on, are most. */
+static UOp *find_heavy(const Facts *f)
+{
+	UOp *best = NULL;
+	int64_t most = 0;
+	for (size_t i = 0; i < f->all.n; i++) {
+		UOp *u = f->all.at[i];
+		if (u->op != OP_RREDUCE)
+			continue;
+		int64_t n = count_of(f, free_of(u->src[0]));
+		if (n > most) {
+			most = n;
+			best = u;
+		}
+	}
+	return best;
+}
+
+/* The lanes of a vector by the widest value that is computed. */
+static int kernel_lanes(const Facts *f)
+{
+	int size = 4;
+	for (size_t i = 0; i < f->all.n; i++) {
+		const UOp *u = f->all.at[i];
+		bool counts = u->op == OP_LOAD || u->op == OP_RREDUCE || op_elementwise(u->op);
+		if (counts && dtype_float(u->dtype) && dtype_size(u->dtype) > size)
+			size = dtype_size(u->dtype);
+	}
+	return target->vector / size;
+}
+
+/* The output range along which what is stored lies next to each other, or -1. */
+static int find_vector(const Tiling *t)
+{
+	const UOp *store = t->f->kernel->src[0];
+	for (int i = t->p->norder; i-- > 0;) {
+		int r = t->p->order[i];
+		if (step_of(t, store, r) == NEXT && most_size(t->f, r) > 1)
+			return r;
+	}
+	return -1;
+}
+
+static int power_below(int64_t n)
+{
+	int v = 1;
+	while (v * 2 <= n)
+		v *= 2;
+	return v;
+}
+
+/* ---- pieces of a plan */
+
+static void tile(Plan *p, int r, int unroll, int vector)
+{
+	p->tile[r] = (Tile){unroll, vector};
+	p->lanes[p->nlanes++] = r;
+}
+
+/* Puts range r behind all others in the order. */
+static void order_last(Plan *p, int r)
+{
+	p->order[order_without(p->order, p->norder, &r, 1)] = r;
+}
+
+static int64_t loops_of(const Tiling *t, int r)
+{
+	int64_t n = count_of(t->f, 1ull << r);
+	int size = tile_size(t->p, r);
+	return size ? (n + size - 1) / size : n;
+}
+
+/* The loops that a reduction runs over once more. */
+static uint64_t run_again(const Facts *f)
+{
+	uint64_t set = 0;
+	for (size_t i = 0; i < f->all.n; i++)
+		if (f->all.at[i]->op == OP_RREDUCE)
+			set |= bound_of(f->all.at[i]) & f->out;
+	return set;
+}
+
+/* The grid has loops from the outermost on; `most` of them may be in it. A loop with a tail ends
+ * it; so does one within others that a reduction runs over again, or each of its items would
+ * compute that. */
+static void choose_items(Tiling *t, int most)
+{
+	Plan *p = t->p;
+	uint64_t again = run_again(t->f);
+	p->grid = 0;
+	for (int r = 0; r < t->f->nrange; r++)
+		p->grid += p->chunk[r] > 0;
+	most += p->grid;
+	for (int i = 0; i < p->norder && p->grid < most; i++) {
+		int r = p->order[i];
+		bool tail = p->tile[r].unroll && !tile_fixed(p, t->f, r) && !tile_open(p, t->f, r);
+		if (tail || (i && again >> r & 1))
+			break;
+		p->grid++;
+	}
+}
+
+static int last_of(const Tiling *t) { return 63 - __builtin_clzll(bound_of(t->heavy)); }
+
+/* The number of accumulators that leaves the shortest tail; one for each of a block that is the
+ * last of several loops. */
+static void choose_split(Tiling *t, int64_t turns)
+{
+	int best = t->lanes;
+	int64_t block = most_size(t->f, last_of(t));
+	if (block < turns && block == best && walks(t, t->heavy->src[0], last_of(t))) {
+		t->p->split = best;
+		return;
+	}
+	for (int n = 2; n <= 4; n *= 2)
+		if (turns >= 2 * n * t->lanes && turns % (n * t->lanes) <= turns % (best) + t->lanes)
+			best = n * t->lanes;
+	t->p->split = turns >= t->lanes ? best : power_below(turns > 1 ? turns : 2);
+}
+
+/* ---- contractions */
+
+typedef struct { int m, rows, vectors; double score; } Block;
+
+/* Is some operand of the heavy reduction used again along r: it moves in the vector, but not in
+ * r? */
+static bool reuses(const Tiling *t, int r, int vector)
+{
+	bool moves = false, again = false;
+	Loads l = loads_in(t->heavy->src[0]);
+	for (size_t i = 0; i < l.n; i++) {
+		bool in_r = step_of(t, l.at[i], r) != STILL, in_v = step_of(t, l.at[i], vector) != STILL;
+		moves |= in_r;
+		again |= in_v && !in_r;
+	}
+	vec_free(&l);
+	return moves && again;
+}
+
+static double fill(int64_t n, int64_t tile)
+{
+	return (double)n / ((n + tile - 1) / tile * tile);
+}
+
+/* What part of the arithmetic units' time a block of rows by vectors uses: two additions begin and
+ * two loads end in a cycle, an addition takes four. */
+static double rate(int rows, int vectors)
+{
+	double adds = rows * vectors / 2.0, loads = (rows + vectors) / 2.0, most = adds > 4 ? adds : 4;
+	most = loads > most ? loads : most;
+	double all = rows * vectors;
+	return adds / most * (1 - 0.3 * (rows + vectors) / all) * (1 - 2.0 / all);
+}
+
+/* The best block for a range m of rows and n elements in vectors. */
+static Block best_block(const Tiling *t, int m, int64_t n)
+{
+	Block best = {m, 1, 1, 0};
+	int64_t most = most_size(t->f, m), rows = usual_size(least_size(t->f, m), most);
+	for (int v = 1; v <= 3 && v * t->lanes <= n + t->lanes - 1; v++)
+		for (int r = 1; r <= 28; r++) {
+			if (r * v + v + 1 > target->registers || (r > rows && rows == most) ||
+				v * t->lanes > n)
+				continue;
+			double s = rate(r, v) * fill(rows, r) * fill(n, v * t->lanes);
+			/* what is updated in place has no tile that overlaps another: threads share whole ones alone */
+			if (t->f->in_place && n % (v * t->lanes))
+				s *= SERIAL;
+			if (s > best.score + 1e-9)
+				best = (Block){m, r, v, s};
+		}
+	return best;
+}
+
+/* The range whose rows use vectors again, with the best block; rows -1 when there is none. */
+static Block find_rows(const Tiling *t, int64_t n)
+{
+	Block best = {-1, 1, 1, 0};
+	for (int i = t->p->norder; i-- > 0;) {
+		int r = t->p->order[i];
+		if (r == t->v || !(free_of(t->heavy) >> r & 1) || !reuses(t, r, t->v))
+			continue;
+		Block b = best_block(t, r, n);
+		b.score *= least_size(t->f, r) < b.rows ? OPEN : 1;
+		if (b.score > best.score + 0.02)
+			best = b;
+	}
+	return best;
+}
+
+/* A range of whole vectors that lie apart, such as blocks of channels: the vectors of a tile are
+ * taken from it when the vectors' own range holds but one. */
+static int find_apart(const Tiling *t, int m)
+{
+	for (int i = t->p->norder; i-- > 0;) {
+		int r = t->p->order[i];
+		if (r != t->v && r != m && free_of(t->heavy) >> r & 1 && reuses(t, m, r))
+			return r;
+	}
+	return -1;
+}
+
+static int64_t bytes_of(const Tiling *t, const UOp *load, uint64_t ranges)
+{
+	int64_t bytes;
+	if (!mul_ok(count_of(t->f, free_of(load->src[0]) & ranges), dtype_size(load->dtype), &bytes))
+		return INT64_MAX;
+	return bytes;
+}
+
+/* Do the turns of a reduction step through memory a page at a time? Few sets of a cache hold
+ * them. */
+static bool strides_pages(const Tiling *t, const UOp *load)
+{
+	Sum s;
+	sum_of(&s, load->src[0]->src[1]);
+	for (int r = 0; r < t->f->nrange; r++)
+		if (bound_of(t->heavy) >> r & 1 &&
+			llabs(sum_coef(&s, t->f->range[r])) * dtype_size(load->dtype) % 4096 == 0 &&
+			sum_coef(&s, t->f->range[r]))
+			return true;
+	return false;
+}
+
+/* Operands that every tile of rows reads are packed in the order in which it reads them, where they
+ * are too large, or too far apart, for the caches. */
+static void pack(Tiling *t, int m)
+{
+	Plan *p = t->p;
+	uint64_t over = bound_of(t->heavy);
+	Loads l = loads_in(t->heavy->src[0]);
+	for (size_t i = 0; i < l.n && p->nstage < MAX_STAGED; i++) {
+		UOp *u = l.at[i];
+		bool far = step_of(t, u, t->v) == FAR;
+		if (free_of(u) >> m & 1 || !(free_of(u) >> t->v & 1) || !(free_of(u) & over))
+			continue;
+		int64_t rows = tile_size(p, t->v) * count_of(t->f, over & free_of(u)) * 4;
+		if (rows > target->local || reads_written(t->f, u) ||
+			(!far && !strides_pages(t, u) && bytes_of(t, u, over | 1ull << t->v) <= 1 << 20))
+			continue;
+		p->stage[p->nstage].value = u;
+		p->stage[p->nstage++].over = over & free_of(u);
+	}
+	vec_free(&l);
+}
+
+static bool packs(const Tiling *t) { return t->p->nstage > 0; }
+
+/* Chunks of rows, when there are too few tiles of columns for all threads to have even shares. */
+static void choose_chunk(Tiling *t, int m)
+{
+	int64_t items = 1, tiles = loops_of(t, m);
+	for (int i = 0; i < t->p->norder; i++)
+		if (t->p->order[i] != m)
+			items *= loops_of(t, t->p->order[i]) < 1 << 20 ? loops_of(t, t->p->order[i]) : 1 << 20;
+	if (items >= ITEMS || tiles < 8 || !tile_fixed(t->p, t->f, m))
+		return;
+	int64_t parts = (ITEMS + items - 1) / items, size = (tiles + parts - 1) / parts;
+	int64_t least = (least_size(t->f, m) + tile_size(t->p, m) - 1) / tile_size(t->p, m);
+	size = size < 4 ? 4 : size;
+	t->p->chunk[m] = (int)(size < least ? size : least);
+}
+
+static void tile_contraction(Tiling *t, Block b, bool far)
+{
+	Plan *p = t->p;
+	int apart = b.vectors == 1 && count_of(t->f, 1ull << t->v) < 2 * t->lanes ?
+		find_apart(t, b.m) : -1;
+	Block two = b;
+	if (apart >= 0) {
+		two = best_block(t, b.m, count_of(t->f, 1ull << apart) * t->lanes);
+		b.rows = two.rows;
+	}
+	/* the loop over tiles of rows stands innermost: what they share stays in the cache; within a tile
+	 * rows come first, so that an element of theirs meets all vectors while it is in a register */
+	order_last(p, b.m);
+	if (b.rows > 1)
+		tile(p, b.m, b.rows, 1);
+	if (two.vectors > 1 && apart >= 0)
+		tile(p, apart, two.vectors, 1);
+	tile(p, t->v, b.vectors, t->lanes);
+	int64_t rows = count_of(t->f, 1ull << b.m);
+	if (rows >= PACK_LEAST * b.rows)
+		pack(t, b.m);
+	if (packs(t) || far)
+		choose_chunk(t, b.m);
+	choose_items(t, packs(t) ? p->norder - 1 : p->norder);
+}
+
+/* The sum itself in vectors, for a few rows and columns at a time. */
+static void tile_dot(Tiling *t)
+{
+	int n = 0;
+	uint64_t free = free_of(t->heavy);
+	for (int i = t->p->norder; i-- > 0 && n < 2;) {
+		int r = t->p->order[i];
+		if (!(free >> r & 1) || most_size(t->f, r) < 2)
+			continue;
+		tile(t->p, r, most_size(t->f, r) >= 4 ? 4 : 2, 1);
+		n++;
+	}
+	t->p->split = n == 2 ? t->lanes : 4 * t->lanes;
+	while (t->p->split > t->lanes && 2 * t->p->split > turns_of(t, t->heavy))
+		t->p->split /= 2;
+	choose_items(t, t->p->norder);
+}
+
+/* Vectors of a tile, `most` at most, such that the tiles share the row evenly. */
+static int even_vectors(const Tiling *t, int most)
+{
+	int64_t n = most_size(t->f, t->v), all = n / t->lanes;
+	if (all <= most)
+		most = all < 1 ? 1 : (int)all;
+	int64_t size = (int64_t)most * t->lanes, tiles = (n + size - 1) / size;
+	int64_t even = (n + tiles * t->lanes - 1) / (tiles * t->lanes);
+	return even < most && even > 0 ? (int)even : most;
+}
+
+/* Is an operand read from one end to the other, turn after turn, of more constants than a cache
+ * keeps until the next call? A core waits less for memory when it reads from several places at
+ * once: then the turns that are taken together are far apart. (From a cache one place after another
+ * is a little faster.) */
+static bool reads_one_stream(const Tiling *t)
+{
+	enum { LARGE = 96 << 20, NEAR = 2048 };
+	int last = 63 - __builtin_clzll(bound_of(t->heavy));
+	Loads l = loads_in(t->heavy->src[0]);
+	bool one = false;
+	for (size_t i = 0; i < l.n; i++) {
+		Sum s;
+		sum_of(&s, l.at[i]->src[0]->src[1]);
+		int64_t step = sum_coef(&s, t->f->range[last]) * dtype_size(l.at[i]->dtype);
+		one |= free_of(l.at[i]) >> t->v & 1 && step > 0 && step <= NEAR;
+	}
+	vec_free(&l);
+	return one && lower_constants >= LARGE;
+}
+
+/* Whole rows of accumulators in the cache, several turns at a time. */
+static void tile_rows(Tiling *t)
+{
+	int64_t turns = turns_of(t, t->heavy);
+	/* of an open number of columns there may be fewer, for which a tile is of no use */
+	bool open = least_size(t->f, t->v) < most_size(t->f, t->v);
+	int wide = (open ? 4 * USUAL_SIZE : ROW_TILE) / t->lanes;
+	order_last(t->p, t->v);
+	tile(t->p, t->v, even_vectors(t, turns < 16 ? 4 : wide), t->lanes);
+	t->p->apart = turns >= 64 && reads_one_stream(t);
+	t->p->jam = t->p->apart ? 8 : turns >= 4 ? 4 : 1;
+	choose_items(t, t->p->norder);
+}
+
+static bool next_in_sum(const Tiling *t)
+{
+	int last = last_of(t);
+	return walks(t, t->heavy->src[0], last) && count_of(t->f, 1ull << last) >= DOT_LEAST;
+}
+
+/* Loads of the heavy reduction's body that move with r under a gate. */
+static int gated_loads(const Tiling *t, int r)
+{
+	Loads l = loads_in(t->heavy->src[0]);
+	int n = 0;
+	for (size_t i = 0; i < l.n; i++)
+		n += l.at[i]->nsrc > 1 && step_of(t, l.at[i], r) != STILL;
+	vec_free(&l);
+	return n;
+}
+
+/* What is stored next to each other may be less than half a vector, as in the gradient of a
+ * convolution's weights [o,c,3,3]. A sum of many turns is then in vectors of another range, o:
+ * whole products, for a few stores that lie apart. */
+static int find_wider(const Tiling *t)
+{
+	enum { MANY = 64 };
+	int best = t->v;
+	if (!t->heavy || 2 * least_size(t->f, t->v) >= t->lanes || turns_of(t, t->heavy) < MANY)
+		return best;
+	for (int i = 0; i < t->p->norder; i++) {
+		int r = t->p->order[i];
+		bool used = false;
+		if (!(free_of(t->heavy) >> r & 1) || least_size(t->f, r) < t->lanes)
+			continue;
+		for (int k = 0; k < t->p->norder && !used; k++) {
+			int m = t->p->order[k];
+			used = m != r && free_of(t->heavy) >> m & 1 && reuses(t, m, r);
+		}
+		int worse = best == t->v ? -1 : gated_loads(t, r) - gated_loads(t, best);
+		if (used && (worse < 0 || (!worse && least_size(t->f, r) > least_size(t->f, best))))
+			best = r;
+	}
+	return best;
+}
+
+static bool tile_heavy(Tiling *t)
+{
+	if (!t->heavy || !(free_of(t->heavy) >> t->v & 1))
+		return false;
+	Nodes body = walk(t->heavy->src[0]);
+	for (size_t i = 0; i < body.n; i++)
+		if (body.at[i]->op == OP_RREDUCE && free_of(body.at[i]) & bound_of(t->heavy))
+			return false;
+	bool far = !walks(t, t->heavy->src[0], t->v);
+	if (far && next_in_sum(t)) {
+		tile_dot(t);
+		return true;
+	}
+	Block b = find_rows(t, count_of(t->f, 1ull << t->v));
+	if (b.m >= 0 && b.rows > 1)
+		tile_contraction(t, b, far);
+	else if (!far)
+		tile_rows(t);
+	else if (turns_of(t, t->heavy) >= 2 * t->lanes && walks(t, t->heavy->src[0], last_of(t)))
+		tile_dot(t);
+	else
+		return false;
+	return true;
+}
+
+/* ---- all others */
+
+static void tile_elements(Tiling *t)
+{
+	int vectors = most_size(t->f, t->v) < 4 * t->lanes ? 1 : t->k->reduce.n ? 4 : 2;
+	if (!t->k->reduce.n && choose_turns(t->p, t->f, t->v, t->lanes))
+		return;
+	order_last(t->p, t->v);
+	tile(t->p, t->v, vectors, t->lanes);
+	choose_items(t, t->p->norder > 1 ? t->p->norder - 1 : 1);
+}
+
+static bool streams(const Tiling *t)
+{
+	for (uint32_t i = 0; i < t->f->kernel->nsrc; i++) {
+		const UOp *store = t->f->kernel->src[i];
+		int64_t bytes;
+		if (!mul_ok(count_of(t->f, t->f->out), dtype_size(store->src[0]->dtype), &bytes) ||
+			bytes < STREAM_BYTES || least_size(t->f, t->v) % tile_size(t->p, t->v))
+			return false;
+	}
+	return !t->f->in_place;
+}
+
+/* Tiles that multiply row buffers beyond what a stack holds are no gain. */
+static void tile_within(Tiling *t)
+{
+	Plan without = *t->p;
+	bool heavy = tile_heavy(t);
+	if (heavy && plan_bytes(t->p, t->f) > 2 * target->local) {
+		*t->p = without;
+		heavy = false;
+	}
+	if (!heavy)
+		tile_elements(t);
+	if (!heavy && plan_bytes(t->p, t->f) > 2 * target->local) {
+		*t->p = without;
+		choose_items(t, t->p->norder);
+	}
+	t->p->stream = !heavy && t->p->tile[t->v].vector > 1 && streams(t);
+	t->p->fetch = wants_fetch(t->p, t->f);
+	t->p->ahead = heavy ? wants_panel(t->p, t->f, t->v) : wants_ahead(t->p, t->f, t->v);
+}
+
+/* The loops in front stay as they are, and are the grid's items; what the item has in its own
+ * buffers goes nowhere past the caches. */
+static void keep_slices(Plan *p, const Facts *f, const int *slices, int n)
+{
+	order_in_front(p, slices, n);
+	memset(p->chunk, 0, sizeof p->chunk);
+	p->grid = n;
+	p->stream = false;
+	if (!ahead_fits(p, f))
+		p->ahead = 0;
+}
+
+static void choose(Plan *p, const Facts *f, const Look *k)
+{
+	Tiling t = {.p = p, .f = f, .k = k, .v = -1};
+	if (!target->vector || f->serial || k->scan.n || f->sort)
+		return;
+	t.lanes = kernel_lanes(f);
+	t.heavy = find_heavy(f);
+	if (t.heavy)
+		choose_split(&t, turns_of(&t, t.heavy));
+	t.v = find_vector(&t);
+	if (t.v < 0) {
+		choose_items(&t, p->norder);
+		return;
+	}
+	t.v = find_wider(&t);
+	int64_t most = most_size(f, t.v);
+	if (most < t.lanes)
+		t.lanes = power_below(most);
+	tile_within(&t);
+}
+
+void choose_tiles(Plan *p, const Facts *f, const Look *k)
+{
+	int slices[MAX_SLICE_AXES], n = slice_ranges(f, slices);
+	if (n)
+		p->norder = order_without(p->order, p->norder, slices, n);
+	choose(p, f, k);
+	if (n)
+		keep_slices(p, f, slices, n);
+}

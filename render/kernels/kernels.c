@@ -1,0 +1,71 @@
+/* The kernels of a document, each seen once with what its calls tell about it. */
+#include "shape/shape.h"
+#include "kernels/kernels.h"
+#include <stdarg.h>
+#include <stdlib.h>
+
+bool lower_explain, lower_strict;
+const char *lower_opt;
+
+void explain(const UOp *kernel, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+	if (!lower_explain)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "%s: %s: %s\n", die_stage, kernel_name(kernel), text);
+}
+
+Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use))
+{
+	Map uses = {0}, done = {0};
+	VEC(UOp *) calls = {0};
+	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
+		UOp *call = g->sink->src[i];
+		if (!call_has_kernel(call))
+			continue;
+		Use *use = map_get(&uses, PKEY(call->src[0]));
+		if (!use) {
+			use = arena_alloc(sizeof *use);
+			*use = (Use){call->src[0], call, false};
+			map_put(&uses, PKEY(call->src[0]), use);
+		}
+		use->alias |= call_aliases(call);
+	}
+	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
+		UOp *call = g->sink->src[i];
+		if (call_has_kernel(call)) {
+			UOp *k = map_get(&done, PKEY(call->src[0]));
+			if (!k) {
+				k = fn(map_get(&uses, PKEY(call->src[0])));
+				map_put(&done, PKEY(call->src[0]), k);
+			}
+			call = call_with_kernel(call, k);
+		}
+		vec_push(&calls, call);
+	}
+	Graph *r = graph_with_calls(g, calls.n, calls.at);
+	vec_free(&calls);
+	map_free(&uses);
+	map_free(&done);
+	return r;
+}
+
+Graph *customs_map(Graph *g, UOp *(*fn)(UOp *custom, const UOp *call))
+{
+	VEC(UOp *) calls = {0}, src = {0};
+	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
+		UOp *call = g->sink->src[i];
+		src.n = 0;
+		for (uint32_t k = 0; k < call->nsrc; k++)
+			vec_push(&src, call->src[k]->op == OP_CUSTOM ? fn(call->src[k], call) : call->src[k]);
+		vec_push(&calls, node_with(call, src.at));
+	}
+	Graph *r = graph_with_calls(g, calls.n, calls.at);
+	vec_free(&calls);
+	vec_free(&src);
+	return r;
+}

@@ -1,0 +1,228 @@
+/* Reductions that leave few elements, in parts that threads share:
+ *
+ *     y = f(Σk<n x[k])   →   t[p] = Σq<n/64 x[p*(n/64) + q]        for 64 parts p
+ *                            y = f(Σp t[p] + Σq<n%64 x[64*(n/64) + q])
+ *
+ * There are as many parts on every machine, and they are added in one order, so results do not
+ * depend on how many threads there are. Of several reductions of a kernel those that others need
+ * come first, and stand in the later ones' parts as the sum of their own. */
+#include "document/document.h"
+#include "layout/layout.h"
+#include <stdlib.h>
+
+enum {
+	FEW = 16, LONG = 1 << 16, PART_LEAST = 1 << 14, MOST_PARTS = 64,
+	/* the same where one item sums rows of so many elements at once (ROW_TILE of choose/tiles.c) */
+	FEW_IN_ROWS = 4096, LONG_ROWS = 1 << 20, MOST_ROW_PARTS = 16,
+	/* or where it has a tile of a product, with operands that are used again */
+	FEW_IN_TILES = 512
+};
+
+typedef struct { VEC(UOp *) out; int count; } Parts;
+
+/* A reduction to be split along one of its ranges. */
+typedef struct {
+	Facts f;
+	UOp *call, *reduce, *along;
+	int axis;               /* first free axis number */
+	int64_t parts;
+	bool rows;              /* whole rows are summed at once: neighbours in them stay neighbours */
+} Long;
+
+/* ---- finding one */
+
+/* Ranges that u or a reduction within binds; *inner gets those bound within. */
+static uint64_t bound_in(UOp *u, uint64_t *inner)
+{
+	uint64_t set = bound_of(u);
+	Nodes all = walk(u->src[0]);
+	*inner = 0;
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_RREDUCE)
+			*inner |= bound_of(all.at[i]);
+	return set | *inner;
+}
+
+/* The range to split: the outermost with as many turns as there may be parts, else the longest. */
+static UOp *range_to_split(const Facts *f, uint64_t set, int64_t parts)
+{
+	int best = -1;
+	int64_t most = 1;
+	for (int r = 0; r < f->nrange; r++) {
+		int64_t n = set >> r & 1 ? least_size(f, r) : 0;
+		if (n > most && most < parts) {
+			best = r;
+			most = n;
+		}
+	}
+	return best < 0 ? NULL : f->range[best];
+}
+
+static int64_t power_below(int64_t n)
+{
+	int64_t v = 1;
+	while (v * 2 <= n)
+		v *= 2;
+	return v;
+}
+
+static bool is_long(Long *l, UOp *u)
+{
+	uint64_t inner, all = bound_in(u, &inner) | (l->rows ? l->f.out : 0);
+	int64_t work = least_of(&l->f, all), n = work / PART_LEAST, most = MOST_PARTS;
+	if (free_of(u) & ~l->f.out || work < (l->rows ? LONG_ROWS : LONG))
+		return false;
+	most = l->rows ? MOST_ROW_PARTS : most;
+	l->parts = power_below(n < most ? n : most);
+	l->along = range_to_split(&l->f, bound_of(u) & ~inner, l->parts);
+	if (!l->along)
+		return false;
+	n = least_of(&l->f, bit_of(l->along));
+	l->parts = l->parts < n ? l->parts : power_below(n);
+	l->reduce = u;
+	return l->parts > 1;
+}
+
+/* Does some load go to its neighbour where the store does? */
+static bool has_rows(const Long *l)
+{
+	UOp *to = flat_place(l->f.kernel->src[0]->src[0]);
+	int64_t step;
+	for (int r = 0; r < l->f.nrange; r++) {
+		if (!place_step(to, l->f.range[r], &step) || step != 1 || least_size(&l->f, r) < 2)
+			continue;
+		for (size_t i = 0; i < l->f.all.n; i++) {
+			UOp *u = l->f.all.at[i];
+			if (u->op == OP_LOAD && free_of(u) >> r & 1 &&
+				place_step(flat_place(u->src[0]), l->f.range[r], &step) && step == 1)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Would so few items be left that threads have nothing to share? */
+static bool few_items(Long *l)
+{
+	int64_t n = count_of(&l->f, l->f.out);
+	Roles r;
+	if (n >= FEW_IN_ROWS)
+		return false;
+	bool product = roles_find(&r, l->call);
+	l->rows = n < (product ? FEW_IN_TILES : FEW_IN_ROWS) && has_rows(l);
+	return l->rows || n < FEW;
+}
+
+/* The first of the call's kernel, sources before users. */
+static bool find_long(Long *l, UOp *call)
+{
+	*l = (Long){.call = call};
+	if (!call_has_kernel(call) || call_prepares(call))
+		return false;
+	facts_find(&l->f, call->src[0], false);
+	if (l->f.serial || l->f.in_place || !few_items(l))
+		return false;
+	l->axis = last_axis(&l->f) + 1;
+	for (size_t i = 0; i < l->f.all.n; i++)
+		if (l->f.all.at[i]->op == OP_RREDUCE && is_long(l, l->f.all.at[i]))
+			return l->axis < 60;
+	return false;
+}
+
+/* ---- its parts */
+
+/* The reduction with the range it is split along at `from` on, for n turns. */
+static UOp *reduce_from(const Long *l, UOp *from, UOp *n, int axis)
+{
+	UOp *u = l->reduce, *turn = ix_range(axis, "reduce", n), *at = ix_add(from, turn);
+	UOp **src = arena_alloc(u->nsrc * sizeof *src);
+	src[0] = substitute(u->src[0], 1, &l->along, &at);
+	for (uint32_t i = 1; i < u->nsrc; i++)
+		src[i] = u->src[i] == l->along ? turn : u->src[i];
+	return node_new(OP_RREDUCE, u->dtype, u->nsrc, src, u->arg);
+}
+
+/* A place in the buffer of parts: part, then the output ranges that the reduction depends on. */
+static UOp *part_place(const Long *l, const UOp *buffer, int slot, UOp *part)
+{
+	UOp *at[MAX_RANGES + 2];
+	int n = 0;
+	at[n++] = param_new(slot, buffer);
+	at[n++] = part;
+	for (int r = 0; r < l->f.nrange; r++)
+		if (free_of(l->reduce) >> r & 1)
+			at[n++] = l->f.range[r];
+	return node_new(OP_INDEX, buffer->dtype, n, at, VNIL);
+}
+
+static UOp *part_buffer(Parts *p, const Long *l)
+{
+	UOp *dim[MAX_RANGES + 1];
+	int n = 0;
+	dim[n++] = ix_const(l->parts);
+	for (int r = 0; r < l->f.nrange; r++)
+		if (free_of(l->reduce) >> r & 1)
+			dim[n++] = l->f.range[r]->src[0];
+	return buffer_of(arena_printf("parts%d", p->count++), "temp", l->reduce->dtype, shape_new(n, dim));
+}
+
+/* The kernel's buffers one slot on: the first is the one that is written. */
+static UOp *slots_on(UOp *u, void *ctx)
+{
+	(void)ctx;
+	return u->op == OP_PARAM ? param_moved(u, param_slot(u) + 1) : u;
+}
+
+static UOp *part_call(const Long *l, UOp *buffer)
+{
+	UOp *part = ix_range(l->axis, "loop", ix_const(l->parts));
+	UOp *turns = ix_div(l->along->src[0], ix_const(l->parts));
+	UOp *value = reduce_from(l, ix_mul(part, turns), turns, range_axis(l->along));
+	value = walk_replace(value, slots_on, NULL);
+	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, part_place(l, buffer, 0, part), value);
+	const Val *arg = VMAP(val_str("name"), val_str(arena_printf("parts_%.200s", call_name(l->call))));
+	UOp *kernel = NODE(OP_KERNEL, DT_NONE, arg, store);
+	node_note(kernel, l->call->src[0]->note);
+	UOp **src = arena_alloc((l->call->nsrc + 1) * sizeof *src);
+	src[0] = kernel;
+	src[1] = buffer;
+	memcpy(src + 2, l->call->src + 1, (l->call->nsrc - 1) * sizeof *src);
+	return call_compact(node_new(OP_CALL, DT_NONE, l->call->nsrc + 1, src, l->call->arg));
+}
+
+/* What the reduction is now: the parts, and what no part has. */
+static UOp *joined(const Long *l, const UOp *buffer)
+{
+	int64_t left;
+	UOp *u = l->reduce, *parts = ix_const(l->parts), *part = ix_range(l->axis, "reduce", parts);
+	UOp *load = NODE(OP_LOAD, u->dtype, VNIL, part_place(l, buffer, (int)l->call->nsrc - 1, part));
+	UOp *all = NODE(OP_RREDUCE, u->dtype, u->arg, load, part), *rest = ix_mod(l->along->src[0], parts);
+	if (ix_is_const(rest, &left) && !left)
+		return all;
+	UOp *done = ix_mul(ix_div(l->along->src[0], parts), parts);
+	return NODE(op_find(u->arg->s), u->dtype, VNIL, all, reduce_from(l, done, rest, l->axis + 1));
+}
+
+static UOp *split(Parts *p, const Long *l)
+{
+	UOp *buffer = part_buffer(p, l), *from = l->reduce, *to = joined(l, buffer);
+	explain(l->call->src[0], "a reduction in %lld parts", (long long)l->parts);
+	vec_push(&p->out, part_call(l, buffer));
+	UOp *kernel = substitute(l->call->src[0], 1, &from, &to);
+	return call_compact(call_with_buffer(l->call, kernel, buffer));
+}
+
+Graph *layout_reductions(Graph *g)
+{
+	Parts p = {0};
+	Long l;
+	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
+		UOp *call = g->sink->src[i];
+		while (find_long(&l, call))
+			call = split(&p, &l);
+		vec_push(&p.out, call);
+	}
+	Graph *r = graph_with_calls(g, p.out.n, p.out.at);
+	vec_free(&p.out);
+	return r;
+}

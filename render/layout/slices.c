@@ -1,0 +1,430 @@
+/* Calls one after another over the same outer loops, taken slice by slice, so that what one writes
+ * and the next reads is never whole in memory:
+ *
+ *     s[b,i,j] = Σk q[b,i,k]*k[b,j,k]                   for each b, for i in parts of 128:
+ *     p[b,i,j] = softmax of the row s[b,i]        →         128 rows of s; of p; of y
+ *     y[b,i,d] = Σj p[b,i,j]*v[b,j,d]
+ *
+ * Here the calls only agree: the last of the outer ranges they share becomes two, i = part*128 +
+ * row, and each kernel says in its arg which loops are the slices and which slots stay within one:
+ *
+ *     slice: {first: true, axes: [0, 3], local: [0]}
+ *
+ * lower makes one kernel of them (lower/slices.c). By themselves they are right as they are. */
+#include "document/document.h"
+#include "lower/lower.h"
+#include "layout/layout.h"
+#include <stdlib.h>
+
+enum {
+	SLICE_BYTES = 512 << 10,        /* of a slice at most: it is on the stack, in a core's cache */
+	NEAR_BYTES = 1 << 20,           /* a buffer that stays in a core's cache beside them */
+	SLICES_LEAST = 8                /* so that threads get even shares */
+};
+
+/* What is known of a call, found once: for each of its slots the loops, of those that are its own,
+ * that its places' axes in front are, as far as all places agree. */
+typedef struct { int n; UOp *loop[MAX_SLICE_AXES]; } Front;
+typedef struct {
+	UOp *call;
+	bool looked;
+	bool plain;                     /* may its loops be shared out, in any order? */
+	int axis;                       /* the greatest of its kernel's */
+	uint64_t writes;
+	Front *front;
+} Known;
+
+/* A call and the ranges of it that are the slices, outermost first. */
+typedef struct { const Known *is; UOp *outer[MAX_SLICE_AXES]; } Member;
+typedef struct {
+	Member at[MAX_SLICE_CALLS];
+	int n, axes;                    /* how many axes in front all of them agree in */
+	VEC(UOp *) inside;              /* temporaries that only they touch, over all of these axes */
+} Group;
+typedef struct {
+	Map readers;                    /* how many calls touch each buffer */
+	Known *known;
+	uint32_t n;
+	VEC(UOp *) out;
+} Slices;
+
+/* ---- how a call touches a buffer */
+
+static int slot_of(const UOp *call, const UOp *buffer)
+{
+	for (uint32_t k = 1; k < call->nsrc; k++)
+		if (call->src[k] == buffer)
+			return (int)k - 1;
+	return -1;
+}
+
+static bool writes(const Known *c, const UOp *buffer)
+{
+	int slot = slot_of(c->call, buffer);
+	return slot >= 0 && slot < 64 && c->writes >> slot & 1;
+}
+
+/* The loops of which each turn is by itself: a reduction may go over a range again that is a loop
+ * around it, and then takes all of it in each turn. */
+static uint64_t own_loops(const Facts *f)
+{
+	uint64_t set = f->out;
+	for (size_t i = 0; i < f->all.n; i++)
+		if (f->all.at[i]->op == OP_RREDUCE)
+			set &= ~bound_of(f->all.at[i]);
+	return set;
+}
+
+/* The loops, out of those, that a place's axes in front are, each over the whole of its axis and no
+ * two the same; axes of one element do not count. Returns how many. */
+static int loops_in_front(uint64_t own, const UOp *index, UOp **loop)
+{
+	const Shape *s = index->src[0]->shape;
+	int n = 0;
+	for (int k = 0; k < s->rank && n < MAX_SLICE_AXES; k++) {
+		UOp *at = index->src[1 + k];
+		int64_t one;
+		if (ix_is_const(s->dim[k], &one) && one == 1)
+			continue;
+		if (at->op != OP_RANGE || at->src[0] != s->dim[k] || !(bit_of(at) & own))
+			break;
+		for (int i = 0; i < n; i++)
+			if (loop[i] == at)
+				return n;
+		loop[n++] = at;
+	}
+	return n;
+}
+
+/* Another place of a slot, beside those seen so far. */
+static void agree_in_front(Front *f, int n, UOp *const *loop, bool first)
+{
+	int k = 0;
+	while (k < n && (first || (k < f->n && f->loop[k] == loop[k]))) {
+		f->loop[k] = loop[k];
+		k++;
+	}
+	f->n = k;
+}
+
+static void find_front(Known *c, const Facts *f)
+{
+	uint64_t own = own_loops(f);
+	bool *seen = arena_alloc(c->call->nsrc * sizeof *seen);
+	c->front = arena_alloc(c->call->nsrc * sizeof *c->front);
+	for (size_t i = 0; i < f->all.n; i++) {
+		UOp *u = f->all.at[i], *loop[MAX_SLICE_AXES];
+		if (u->op != OP_INDEX || u->src[0]->op != OP_PARAM)
+			continue;
+		int64_t slot = param_slot(u->src[0]);
+		agree_in_front(&c->front[slot], loops_in_front(own, u, loop), loop, !seen[slot]);
+		seen[slot] = true;
+	}
+}
+
+/* The member goes over the buffer's axes in front by the loops that are its slices already, as far
+ * as it has any. Returns in how many axes it does, of so many. */
+static int agree(Member *m, const UOp *buffer, int axes)
+{
+	const Front *f = &m->is->front[slot_of(m->is->call, buffer)];
+	for (int k = 0; k < f->n && k < axes; k++) {
+		if (m->outer[k] && m->outer[k] != f->loop[k])
+			return k;
+		m->outer[k] = f->loop[k];
+	}
+	return f->n < axes ? f->n : axes;
+}
+
+/* ---- groups */
+
+static void look(Known *c)
+{
+	Facts f;
+	c->looked = true;
+	if (!call_has_kernel(c->call) || call_prepares(c->call) || call_aliases(c->call))
+		return;
+	facts_find(&f, c->call->src[0], false);
+	c->axis = last_axis(&f);
+	c->writes = call_writes(c->call);
+	/* a slice's rows are one range more */
+	c->plain = c->axis + 1 < MAX_RANGES && !f.serial && !f.in_place && !f.sort;
+	if (c->plain)
+		find_front(c, &f);
+}
+
+/* What is known of call i, NULL unless its loops may be shared out, in any order. */
+static const Known *plain_call(const Slices *s, uint32_t i)
+{
+	Known *c = &s->known[i];
+	if (!c->looked)
+		look(c);
+	return c->plain ? c : NULL;
+}
+
+/* Joins the call to the group when it reads what the group writes by slices, and writes nothing
+ * that the group touches. */
+static bool join(Group *g, const Known *c)
+{
+	Group with = *g;
+	Member *m = &with.at[with.n++];
+	bool reads = false;
+	if (!c)
+		return false;
+	*m = (Member){.is = c};
+	for (uint32_t k = 1; k < c->call->nsrc; k++) {
+		UOp *b = c->call->src[k];
+		for (int i = 0; i < g->n; i++) {
+			if (slot_of(g->at[i].is->call, b) >= 0 && writes(c, b))
+				return false;
+			if (!writes(g->at[i].is, b))
+				continue;
+			reads = true;
+			with.axes = agree(&with.at[i], b, with.axes);
+			with.axes = agree(m, b, with.axes);
+		}
+	}
+	if (!reads || with.axes < 1)
+		return false;
+	*g = with;
+	return true;
+}
+
+/* How many of a buffer's axes in front are all that have open sizes; axes of one element do not
+ * count. */
+static int axes_open(const UOp *buffer)
+{
+	int n = 0, open = 0;
+	for (int k = 0; k < buffer->shape->rank; k++) {
+		int64_t size = 0;
+		bool known = ix_is_const(buffer->shape->dim[k], &size);
+		n += size != 1;
+		open = known ? open : n;
+	}
+	return open;
+}
+
+/* Temporaries that the group writes, and nothing else touches. */
+static void find_inside(const Slices *s, Group *g)
+{
+	g->inside.n = 0;
+	for (int i = 0; i < g->n; i++) {
+		const UOp *call = g->at[i].is->call;
+		for (uint32_t k = 1; k < call->nsrc; k++) {
+			UOp *b = call->src[k];
+			intptr_t touched = 0;
+			for (int j = 0; j < g->n; j++)
+				touched += slot_of(g->at[j].is->call, b) >= 0;
+			if (writes(g->at[i].is, b) && buffer_is(b, "temp") && axes_open(b) <= g->axes &&
+				touched > 1 && touched == (intptr_t)map_get(&s->readers, PKEY(b)))
+				vec_push(&g->inside, b);
+		}
+	}
+}
+
+/* ---- whether */
+
+/* The least that a size may be; where it may be nothing, 1. */
+static int64_t least(UOp *size)
+{
+	int64_t lo, hi;
+	ix_bounds(size, &lo, &hi);
+	return lo > 1 ? lo : 1;
+}
+
+static int64_t bytes_of(const UOp *buffer)
+{
+	int64_t n = dtype_size(buffer->dtype);
+	for (int k = 0; k < buffer->shape->rank; k++)
+		if (!mul_ok(n, least(buffer->shape->dim[k]), &n))
+			return INT64_MAX;
+	return n;
+}
+
+/* Bytes of what stays inside, which must be of one slice each along the group's axes. */
+static int64_t bytes_inside(const Group *g)
+{
+	int64_t sum = 0;
+	for (size_t i = 0; i < g->inside.n; i++)
+		if (!add_ok(sum, bytes_of(g->inside.at[i]), &sum))
+			return 0;
+	return sum;
+}
+
+/* What slices read again that the whole would read once: buffers that do not move with the last
+ * axis. Small ones come out of a near cache, a quarter as dear. */
+static double read_again(const Group *g, int axes, int64_t parts)
+{
+	double bytes = 0;
+	for (int i = 0; i < g->n; i++) {
+		UOp *call = g->at[i].is->call;
+		Facts f;
+		facts_find(&f, call->src[0], false);
+		uint64_t last = bit_of(g->at[i].outer[axes - 1]);
+		for (size_t k = 0; k < f.all.n; k++)
+			if (f.all.at[k]->op == OP_LOAD && !(free_of(f.all.at[k]) & last)) {
+				int64_t n = bytes_of(place_buffer(call, f.all.at[k]->src[0]));
+				bytes += (n <= NEAR_BYTES ? 0.25 : 1) * (double)n * (double)(parts - 1);
+			}
+	}
+	return bytes;
+}
+
+/* One row of an open number of them, which may be as few as n. */
+static int64_t open_row(int64_t n, int64_t row_bytes, int64_t outer)
+{
+	return row_bytes && row_bytes <= SLICE_BYTES && outer * n >= SLICES_LEAST;
+}
+
+/* How many of n rows, of so many bytes, are a slice when there are `outer` times as many: the most
+ * that divide n; 0: none. */
+static int64_t rows_in(int64_t n, int64_t row_bytes, int64_t outer)
+{
+	int64_t rows = row_bytes ? SLICE_BYTES / row_bytes : 0;
+	for (rows = rows < n ? rows : n; rows > 0; rows--)
+		if (n % rows == 0 && outer * (n / rows) >= SLICES_LEAST)
+			break;
+	return rows;
+}
+
+/* Chooses how many axes, and how many rows of the last of them, are a slice; false when it does not
+ * pay. */
+static bool choose(Group *g, int64_t *rows)
+{
+	int64_t bytes = bytes_inside(g), outer = 1, known;
+	int first = 1;
+	for (size_t i = 0; i < g->inside.n; i++)
+		first = axes_open(g->inside.at[i]) > first ? axes_open(g->inside.at[i]) : first;
+	for (int a = 1; a <= g->axes && bytes >= SLICED_BYTES; a++) {
+		UOp *size = g->at[0].outer[a - 1]->src[0];
+		int64_t n = least(size), each = bytes / (outer * n);
+		*rows = ix_is_const(size, &known) ? rows_in(n, each, outer) : open_row(n, each, outer);
+		if (*rows && a >= first) {
+			g->axes = a;
+			return read_again(g, a, n / *rows) < (double)bytes;
+		}
+		outer *= n;
+	}
+	return false;
+}
+
+/* ---- the kernels */
+
+static UOp *member_call(const Group *g, int i, int64_t rows)
+{
+	const Member *m = &g->at[i];
+	UOp *call = m->is->call, *kernel = call->src[0], *last = m->outer[g->axes - 1];
+	VEC(const Val *) axes = {0}, local = {0};
+	for (int k = 0; k < g->axes; k++)
+		vec_push(&axes, val_int(range_axis(m->outer[k])));
+	if (rows > 1) {
+		UOp *part = ix_range(range_axis(last), "loop", ix_const(range_size(last) / rows));
+		UOp *row = ix_range(m->is->axis + 1, "loop", ix_const(rows));
+		UOp *at = ix_add(ix_mul(part, ix_const(rows)), row);
+		kernel = substitute(kernel, 1, &last, &at);
+	}
+	for (size_t k = 0; k < g->inside.n; k++)
+		if (slot_of(call, g->inside.at[k]) >= 0)
+			vec_push(&local, val_int(slot_of(call, g->inside.at[k])));
+	const Val *slice = VMAP(val_str("first"), val_bool(!i), val_str("axes"),
+		val_array(axes.n, axes.at), val_str("local"), val_array(local.n, local.at));
+	vec_free(&axes);
+	vec_free(&local);
+	return call_with_kernel(call,
+		node_like(call->src[0], kernel->nsrc, kernel->src, val_set(kernel->arg, "slice", slice)));
+}
+
+/* The longest group from call i on, of at most so many calls. */
+static void find_group(const Slices *s, Group *g, uint32_t i, int most)
+{
+	const Known *c = plain_call(s, i);
+	*g = (Group){.axes = MAX_SLICE_AXES};
+	if (!c)
+		return;
+	g->at[g->n++].is = c;
+	while (g->n < most && join(g, plain_call(s, i + g->n)))
+		;
+	find_inside(s, g);
+}
+
+static void put_group(Slices *s, const Group *g, int64_t rows)
+{
+	for (size_t k = 0; k < g->inside.n; k++)
+		explain(g->at[0].is->call->src[0], "%s is never whole: %lld at a time along r%d",
+			buffer_name(g->inside.at[k]), (long long)rows, range_axis(g->at[0].outer[g->axes - 1]));
+	for (int i = 0; i < g->n; i++)
+		vec_push(&s->out, member_call(g, i, rows));
+}
+
+/* Do so many calls name temporaries enough for a group to pay? A buffer named often counts as
+ * often. */
+static bool has_enough(const Known *c, int n)
+{
+	int64_t sum = 0;
+	for (int i = 0; i < n; i++)
+		for (uint32_t k = 1; k < c[i].call->nsrc; k++) {
+			int64_t bytes = buffer_is(c[i].call->src[k], "temp") ? bytes_of(c[i].call->src[k]) : 0;
+			if (bytes >= SLICED_BYTES - sum)
+				return true;
+			sum += bytes;
+		}
+	return false;
+}
+
+/* The group that begins with call i and pays: all that can join, else as many as it takes (the last
+ * may share fewer of the loops). Its rows, 0 when there is none. */
+static int64_t best_group(const Slices *s, Group *g, uint32_t i)
+{
+	int64_t rows = 0;
+	int most = s->n - i < MAX_SLICE_CALLS ? (int)(s->n - i) : MAX_SLICE_CALLS;
+	for (; most > 1 && has_enough(s->known + i, most); most--) {
+		find_group(s, g, i, most);
+		if (g->n > 1 && choose(g, &rows))
+			return rows;
+		most = g->n < most ? g->n : most;
+		vec_free(&g->inside);
+	}
+	return 0;
+}
+
+/* Puts the group that begins with call i, or the call alone, as where the next one begins a better
+ * group; returns how many calls that is. */
+static uint32_t put_calls(Slices *s, uint32_t i)
+{
+	Group g, next;
+	int64_t rows = best_group(s, &g, i), later = rows ? best_group(s, &next, i + 1) : 0;
+	bool waits = later && bytes_inside(&next) > bytes_inside(&g);
+	int n = rows && !waits ? g.n : 1;
+	if (rows && !waits)
+		put_group(s, &g, rows);
+	else
+		vec_push(&s->out, s->known[i].call);
+	if (rows)
+		vec_free(&g.inside);
+	if (later)
+		vec_free(&next.inside);
+	return n;
+}
+
+static void count_touches(Slices *s, const UOp *sink)
+{
+	for (uint32_t i = 0; i < sink->nsrc; i++) {
+		const UOp *call = sink->src[i];
+		for (uint32_t k = call->op == OP_CALL; k < call->nsrc; k++)
+			map_put(&s->readers, PKEY(call->src[k]), (char *)map_get(&s->readers, PKEY(call->src[k])) + 1);
+	}
+}
+
+Graph *layout_slices(Graph *g)
+{
+	Slices s = {.n = g->sink->nsrc, .known = xcalloc(g->sink->nsrc + 1, sizeof *s.known)};
+	for (uint32_t i = 0; i < s.n; i++)
+		s.known[i].call = g->sink->src[i];
+	count_touches(&s, g->sink);
+	for (uint32_t i = 0; i < s.n;)
+		i += put_calls(&s, i);
+	Graph *r = graph_with_calls(g, s.out.n, s.out.at);
+	map_free(&s.readers);
+	vec_free(&s.out);
+	free(s.known);
+	return r;
+}

@@ -1,0 +1,83 @@
+/* The passes of layout in order, for the tool and for lower; and what they share. */
+#include "document/document.h"
+#include "target/target.h"
+#include "layout/layout.h"
+#include <stdlib.h>
+
+UOp *call_compact(UOp *call)
+{
+	Nodes all = walk(call->src[0]);
+	VEC(UOp *) src = {0};
+	VEC(UOp *) from = {0};
+	VEC(UOp *) to = {0};
+	/* a slot's number among those named; 0: not named */
+	int64_t *now = arena_alloc(call->nsrc * sizeof *now);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_PARAM)
+			now[param_slot(all.at[i])] = 1;
+	vec_push(&src, call->src[0]);
+	for (uint32_t k = 0; k + 1 < call->nsrc; k++)
+		if (now[k]) {
+			now[k] = (int64_t)src.n - 1;
+			vec_push(&src, call->src[k + 1]);
+		}
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_PARAM) {
+			vec_push(&from, all.at[i]);
+			vec_push(&to, param_moved(all.at[i], now[param_slot(all.at[i])]));
+		}
+	if (src.n < call->nsrc) {
+		src.at[0] = substitute(call->src[0], from.n, from.at, to.at);
+		call = node_new(OP_CALL, DT_NONE, src.n, src.at, call->arg);
+	}
+	vec_free(&src);
+	vec_free(&from);
+	vec_free(&to);
+	return call;
+}
+
+/* Does the target have vectors, and has the document not been laid out? */
+static bool wanted(const Graph *g)
+{
+	return !target->gpu && target->vector && !val_get(g->meta, "layout");
+}
+
+/* What has been laid out says so, or it would be done twice. */
+static Graph *done(Graph *g)
+{
+	Graph *r = plan_memory(g);
+	r->meta = val_set(r->meta, "layout", val_str(target->name));
+	return r;
+}
+
+static Graph *reductions(Graph *g) { return wanted(g) ? layout_reductions(g) : g; }
+static Graph *ranges(Graph *g) { return wanted(g) ? layout_ranges(g) : g; }
+static Graph *ends(Graph *g) { return wanted(g) ? layout_ends(g) : g; }
+static Graph *winograd(Graph *g) { return wanted(g) && !lower_strict ? layout_winograd(g) : g; }
+static Graph *blocks(Graph *g) { return wanted(g) ? layout_blocks(g) : g; }
+static Graph *weights(Graph *g) { return wanted(g) ? layout_weights(g) : g; }
+static Graph *operands(Graph *g) { return wanted(g) ? layout_operands(g) : g; }
+static Graph *slices(Graph *g) { return wanted(g) ? layout_slices(g) : g; }
+static Graph *plan(Graph *g) { return wanted(g) ? done(g) : g; }
+
+const Pass layout_passes[] = {
+	{"target", target_choose, "read the target's description"},
+	{"reductions", reductions, "long reductions that leave few elements, in parts", .optional = true},
+	{"ranges", ranges, "ranges that contractions take apart, as two", .optional = true},
+	{"ends", ends, "inputs and outputs of contractions copied where that pays", .optional = true},
+	{"winograd", winograd, "3x3 convolutions with fewer products", .optional = true},
+	{"blocks", blocks, "channels in blocks of a vector, room around what is padded", .optional = true},
+	{"weights", weights, "constants in the order in which they are read", .optional = true},
+	{"operands", operands, "operands that lie the wrong way turned", .optional = true},
+	{"slices", slices, "what one call writes and the next reads by slices, never whole",
+		.optional = true},
+	{"plan", plan, "temporaries packed into one workspace, once more"},
+	{0},
+};
+
+Graph *layout_all(Graph *g)
+{
+	for (const Pass *p = layout_passes; p->name; p++)
+		g = p->fn(g);
+	return g;
+}

@@ -1,0 +1,388 @@
+/* 3×3 convolutions by Winograd's F(4×4, 3×3): 36 products for 16 results instead of 144.
+ *
+ *     y[n,o,h,w] = f(Σ x[n,c,h+i-p,w+j-p] * k[o,c,i,j])
+ *
+ *     u = G k Gᵀ            once         [6,6,c,o]
+ *     v = Bᵀ d B            d: the 6×6 piece of x around a tile of 4×4 results     [6,6,n,th,tw,c]
+ *     m = Σc v*u            36 contractions                                        [6,6,n,th,tw,o]
+ *     y = f(Aᵀ m A)         16 stores, those beyond the edge left out
+ *
+ * Of large pictures v and m lie row of tiles by row, [n,th,6,6,tw,c], so that slices
+ * (slices.c) can take one at a time.
+ *
+ * Matrices: A. Lavin, S. Gray, Fast Algorithms for Convolutional Neural Networks, 2015. The error
+ * is about ten times that of the plain sum (1e-5 of the greatest result), so --strict leaves it
+ * out.
+ *
+ * u takes four times the memory of k, and each call reads it: worth it where enough products are
+ * spared for each weight more, which is a matter of the picture's size alone. Of ResNet-50, on two
+ * cores with vectors of 64 bytes:
+ *
+ *     56×56    784 products a weight    0.90 → 0.44 ms    0.4 MB more
+ *     28×28    196                      0.88 → 0.41       1.8
+ *     14×14     44                      0.89 → 0.74       7.1 */
+#include "document/document.h"
+#include "layout/layout.h"
+#include <stdlib.h>
+
+enum { TILE = 4, LEAST_CHANNELS = 16, LEAST_SPARED = 100 };
+
+static const double bt[6][6] = {{4, 0, -5, 0, 1, 0}, {0, -4, -4, 1, 1, 0}, {0, 4, -4, -1, 1, 0},
+	{0, -2, -1, 2, 1, 0}, {0, 2, -1, -2, 1, 0}, {0, 4, 0, -5, 0, 1}};
+static const double gt[6][3] = {{1 / 4.0, 0, 0}, {-1 / 6.0, -1 / 6.0, -1 / 6.0},
+	{-1 / 6.0, 1 / 6.0, -1 / 6.0}, {1 / 24.0, 1 / 12.0, 1 / 6.0},
+	{1 / 24.0, -1 / 12.0, 1 / 6.0}, {0, 0, 1}};
+static const double at[4][6] = {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0},
+	{0, 1, -1, 8, -8, 1}};
+
+/* A convolution found: its ranges. */
+typedef struct {
+	Roles r;
+	UOp *call;
+	UOp *n, *o, *h, *w, *c, *i, *j;     /* n is NULL for a single image */
+	int64_t high, wide, th, tw;         /* results, and tiles of them */
+	UOp *image;                         /* the place on x's first axis */
+	int ph, pw;                         /* rows and columns before the first */
+	bool by_rows;                       /* the transforms lie row of tiles by row */
+} Conv;
+typedef struct { VEC(UOp *) first, out; int count; } Winograd;
+
+/* ---- finding one */
+
+static bool bound(const Conv *v, const UOp *range)
+{
+	for (uint32_t i = 1; i < v->r.reduce->nsrc; i++)
+		if (v->r.reduce->src[i] == range)
+			return true;
+	return false;
+}
+
+/* at = out + tap - pad, with tap one of the summed ranges, of three turns */
+static bool slides(const Conv *v, UOp *at, UOp **out, UOp **tap, int *pad)
+{
+	Sum s;
+	sum_of(&s, at);
+	if (s.n != 2 || s.t[0].c != 1 || s.t[1].c != 1 || s.k > 0 || s.k < -2 ||
+		s.t[0].m->op != OP_RANGE || s.t[1].m->op != OP_RANGE)
+		return false;
+	bool first = bound(v, s.t[0].m);
+	*tap = s.t[!first].m;
+	*out = s.t[first].m;
+	*pad = (int)-s.k;
+	return bound(v, *tap) && !bound(v, *out) && range_size(*tap) == 3;
+}
+
+static bool is_f32(const Conv *v)
+{
+	return v->r.reduce->dtype == DT_F32 && v->r.x->dtype == DT_F32 && v->r.w->dtype == DT_F32;
+}
+
+static bool find_sources(Conv *v)
+{
+	const UOp *x = v->r.x->src[0], *k = v->r.w->src[0];
+	if (x->nsrc != 5 || k->nsrc != 5 || v->r.w->nsrc != 1 || v->r.reduce->nsrc != 4 || !is_f32(v) ||
+		!slides(v, x->src[3], &v->h, &v->i, &v->ph) || !slides(v, x->src[4], &v->w, &v->j, &v->pw))
+		return false;
+	v->n = x->src[1]->op == OP_RANGE ? x->src[1] : NULL;
+	v->image = x->src[1];
+	v->c = x->src[2];
+	v->o = k->src[1];
+	return k->src[2] == v->c && k->src[3] == v->i && k->src[4] == v->j && v->o->op == OP_RANGE &&
+		bound(v, v->c) && !bound(v, v->o) && (v->n || v->image->op == OP_CONST) && v->i != v->j &&
+		v->h != v->w && v->o != v->h && v->o != v->w && v->n != v->o;
+}
+
+static bool plain_stores(const UOp *kernel)
+{
+	for (uint32_t i = 0; i < kernel->nsrc; i++)
+		if (kernel->src[i]->nsrc != 2)
+			return false;
+	return true;
+}
+
+/* The output's ranges are just those of the convolution, and there are channels enough to share
+ * the transforms. */
+static bool find_conv(Conv *v, UOp *call)
+{
+	*v = (Conv){.call = call};
+	if (!roles_find(&v->r, call) || !is_constant(place_buffer(call, v->r.w->src[0])) ||
+		!find_sources(v))
+		return false;
+	uint64_t out = bit_of(v->o) | bit_of(v->h) | bit_of(v->w) | (v->n ? bit_of(v->n) : 0);
+	v->high = range_size(v->h);
+	v->wide = range_size(v->w);
+	v->th = (v->high + TILE - 1) / TILE;
+	v->tw = (v->wide + TILE - 1) / TILE;
+	int64_t tiles = v->th * v->tw * (v->n ? range_size(v->n) : 1);
+	v->by_rows = 36 * tiles * (range_size(v->c) + range_size(v->o)) * 4 >= SLICED_BYTES;
+	const Facts *f = &v->r.facts;
+	return v->high > 0 && v->wide > 0 && f->out == out && !f->serial && !f->in_place &&
+		range_size(v->c) >= LEAST_CHANNELS && range_size(v->o) >= LEAST_CHANNELS &&
+		plain_stores(f->kernel);
+}
+
+/* Products spared for each weight that there is more of: 36 a tile in place of 9 a result, 36
+ * weights for 9. Of images whose number is open there may be as few as that allows. */
+static double spared(const Conv *v)
+{
+	int64_t images = 1, most;
+	if (v->n)
+		ix_bounds(v->n->src[0], &images, &most);
+	return (double)images * (9.0 * v->high * v->wide - 36.0 * v->th * v->tw) / (36 - 9);
+}
+
+static bool is_worth(const Conv *v)
+{
+	double more = 4e-6 * (36 - 9) * range_size(v->c) * range_size(v->o), products = spared(v);
+	const UOp *kernel = v->call->src[0];
+
+	if (products >= LEAST_SPARED)
+		explain(kernel, "by Winograd's F(4x4,3x3), which changes the arithmetic: %.0f products "
+			"fewer for each weight more, %.1f MB", products, more);
+	else
+		explain(kernel, "not by Winograd: %.0f products fewer for each weight more, %.1f MB; "
+			"%d are worth it", products, more, LEAST_SPARED);
+	return products >= LEAST_SPARED;
+}
+
+/* ---- sums with few terms */
+
+static UOp *times(double c, UOp *x)
+{
+	return c == 1 ? x : NODE(OP_MUL, DT_F32, VNIL, x, const_num(DT_F32, c));
+}
+
+/* Σ c[i]*x[i·step], without the terms that are 0 */
+static UOp *combine(const double *c, int n, UOp *const *x, int step)
+{
+	UOp *sum = NULL;
+	for (int i = 0; i < n; i++)
+		if (c[i])
+			sum = sum ? NODE(OP_ADD, DT_F32, VNIL, sum, times(c[i], x[i * step])) :
+				times(c[i], x[i * step]);
+	return sum;
+}
+
+/* m x mᵀ for m [rows,n] and x [n,n] */
+static void both_sides(const double *m, int rows, int n, UOp *const *x, UOp **out)
+{
+	UOp *half[36];
+	for (int a = 0; a < rows; a++)
+		for (int j = 0; j < n; j++)
+			half[a * n + j] = combine(m + a * n, n, x + j, n);
+	for (int a = 0; a < rows; a++)
+		for (int b = 0; b < rows; b++)
+			out[a * rows + b] = combine(m + b * n, n, half + a * n, 1);
+}
+
+/* ---- buffers, places and kernels */
+
+static UOp *new_buffer(Winograd *w, const char *role, const UOp *from, int n, UOp *const *dim)
+{
+	const char *name = arena_printf("%.200s.wino%d", buffer_name(from), w->count++);
+	return buffer_of(name, role, DT_F32, shape_new(n, dim));
+}
+
+/* Six axes of a transform in the order in which they lie. */
+typedef struct { UOp *at[6]; } Six;
+
+static Six six(const Conv *v, UOp *a, UOp *b, UOp *n, UOp *th, UOp *tw, UOp *ch)
+{
+	return v->by_rows ? (Six){{n, th, a, b, tw, ch}} : (Six){{a, b, n, th, tw, ch}};
+}
+
+static UOp *load_at_place(UOp *place) { return NODE(OP_LOAD, DT_F32, VNIL, place); }
+
+static UOp *conv_kernel(
+	const char *name, const Conv *v, bool transform, size_t n, UOp *const *stores)
+{
+	const char *text = arena_printf("%s_%.100s", name, kernel_name(v->r.facts.kernel));
+	const Val *arg = VMAP(val_str("name"), val_str(text));
+	if (transform)
+		arg = val_set(arg, "winograd", val_bool(true));
+	return node_like(v->r.facts.kernel, n, stores, arg);
+}
+
+/* ranges of n, th, tw and the channels, with axis numbers of their own */
+typedef struct { UOp *n, *th, *tw, *ch; } Axes;
+
+static Axes axes_for(const Conv *v, const UOp *channels)
+{
+	return (Axes){v->n ? ix_range(2, "loop", v->n->src[0]) : ix_const(0),
+		ix_range(3, "loop", ix_const(v->th)), ix_range(4, "loop", ix_const(v->tw)),
+		ix_range(WINOGRAD_CHANNELS, "loop", channels->src[0])};
+}
+
+/* a place in a transform, or the shape of one */
+static UOp *place_at(const Conv *v, const UOp *buffer, int slot, UOp *a, UOp *b, const Axes *l)
+{
+	UOp *src[7] = {param_new(slot, buffer)};
+	Six s = six(v, a, b, l->n, l->th, l->tw, l->ch);
+	memcpy(src + 1, s.at, sizeof s.at);
+	return node_new(OP_INDEX, DT_F32, 7, src, VNIL);
+}
+
+static UOp *transform_buffer(Winograd *w, const Conv *v, const UOp *from, const UOp *channels)
+{
+	UOp *images = v->n ? v->n->src[0] : ix_const(1);
+	UOp *six_of = ix_const(6);
+	Six s = six(v, six_of, six_of, images, ix_const(v->th), ix_const(v->tw), channels->src[0]);
+	return new_buffer(w, "temp", from, 6, s.at);
+}
+
+/* ---- the four kernels */
+
+/* u[a,b,c,o] = (G k Gᵀ)[a,b] */
+static UOp *weights_call(Winograd *w, const Conv *v)
+{
+	UOp *dim[] = {ix_const(6), ix_const(6), v->c->src[0], v->o->src[0]}, *k[9], *u[36], *store[36];
+	UOp *from = place_buffer(v->call, v->r.w->src[0]), *b = new_buffer(w, "prepared", from, 4, dim);
+	UOp *c = ix_range(2, "loop", v->c->src[0]), *o = ix_range(3, "loop", v->o->src[0]);
+	UOp *p = param_moved(v->r.w->src[0]->src[0], 1);
+	for (int t = 0; t < 9; t++)
+		k[t] = load_at_place(
+			NODE(OP_INDEX, DT_F32, VNIL, p, o, c, ix_const(t / 3), ix_const(t % 3)));
+	both_sides(*gt, 6, 3, k, u);
+	for (int t = 0; t < 36; t++)
+		store[t] = NODE(OP_STORE, DT_NONE, VNIL, NODE(OP_INDEX, DT_F32, VNIL, param_new(0, b),
+			ix_const(t / 6), ix_const(t % 6), c, o), u[t]);
+	return NODE(OP_CALL, DT_NONE, VNIL, conv_kernel("weights", v, false, 36, store), b, from);
+}
+
+/* element s of the piece of x around a tile */
+static UOp *piece_load(const Conv *v, const Axes *l, UOp *param, const UOp *from, int s)
+{
+	UOp *y = ix_add(ix_mul(l->th, ix_const(TILE)), ix_const(s / 6 - v->ph));
+	UOp *x = ix_add(ix_mul(l->tw, ix_const(TILE)), ix_const(s % 6 - v->pw));
+	UOp *place = NODE(OP_INDEX, DT_F32, VNIL, param, v->n ? l->n : v->image, l->ch, y, x);
+	UOp *gate = ix_and(ix_inside(y, from->shape->dim[2]), ix_inside(x, from->shape->dim[3]));
+	int64_t always;
+	if (const_is_int(gate, &always) && always)
+		return load_at_place(place);
+	return NODE(OP_LOAD, DT_F32, VNIL, place, gate);
+}
+
+/* v[a,b,n,th,tw,c] = (Bᵀ d B)[a,b] */
+static UOp *input_call(Winograd *w, const Conv *v)
+{
+	UOp *d[36], *t[36], *store[36], *from = place_buffer(v->call, v->r.x->src[0]);
+	UOp *b = transform_buffer(w, v, from, v->c);
+	Axes l = axes_for(v, v->c);
+	UOp *p = param_moved(v->r.x->src[0]->src[0], 1);
+	for (int s = 0; s < 36; s++)
+		d[s] = piece_load(v, &l, p, from, s);
+	both_sides(*bt, 6, 6, d, t);
+	for (int s = 0; s < 36; s++)
+		store[s] = NODE(OP_STORE, DT_NONE, VNIL,
+			place_at(v, b, 0, ix_const(s / 6), ix_const(s % 6), &l), t[s]);
+	return NODE(OP_CALL, DT_NONE, VNIL, conv_kernel("input", v, true, 36, store), b, from);
+}
+
+/* m[a,b,n,th,tw,o] = Σc v*u */
+static UOp *products_call(Winograd *w, const Conv *v, UOp *pieces, UOp *weights)
+{
+	UOp *m = transform_buffer(w, v, pieces, v->o);
+	Axes l = axes_for(v, v->o);
+	UOp *a = ix_range(0, "loop", ix_const(6)), *b = ix_range(1, "loop", ix_const(6));
+	UOp *c = ix_range(6, "reduce", v->c->src[0]);
+	UOp *x = load_at_place(place_at(v, pieces, 1, a, b, &(Axes){l.n, l.th, l.tw, c}));
+	UOp *u = load_at_place(NODE(OP_INDEX, DT_F32, VNIL, param_new(2, weights), a, b, c, l.ch));
+	UOp *sum = NODE(OP_RREDUCE, DT_F32, val_str("ADD"), NODE(OP_MUL, DT_F32, VNIL, x, u), c);
+	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, place_at(v, m, 0, a, b, &l), sum);
+	UOp *kernel = conv_kernel("products", v, false, 1, &store);
+	return NODE(OP_CALL, DT_NONE, VNIL, kernel, m, pieces, weights);
+}
+
+/* What the epilogue loads beyond the edge is not loaded. */
+typedef struct { UOp *th, *tw, *gate; int slot; } Edge;
+
+static bool holds(UOp *u, const UOp *a, const UOp *b)
+{
+	Nodes all = walk(u);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i] == a || all.at[i] == b)
+			return true;
+	return false;
+}
+
+static UOp *guard(UOp *u, void *ctx)
+{
+	const Edge *e = ctx;
+	if (u->op != OP_LOAD || u->src[0]->src[0]->op != OP_PARAM ||
+		param_slot(u->src[0]->src[0]) == e->slot || !holds(u->src[0], e->th, e->tw))
+		return u;
+	UOp *gate = u->nsrc > 1 ? ix_and(u->src[1], e->gate) : e->gate;
+	return NODE(OP_LOAD, u->dtype, VNIL, u->src[0], gate);
+}
+
+/* The store of the kernel at row p and column q of its tile. */
+static UOp *result_store(
+	const Conv *v, const UOp *store, const Axes *l, UOp *sum, int slot, int p, int q)
+{
+	UOp *y = ix_add(ix_mul(l->th, ix_const(TILE)), ix_const(p));
+	UOp *x = ix_add(ix_mul(l->tw, ix_const(TILE)), ix_const(q));
+	UOp *from[] = {v->r.reduce, v->h, v->w, v->o, v->n}, *to[] = {sum, y, x, l->ch, l->n};
+	int n = v->n ? 5 : 4;
+	UOp *place = substitute(store->src[0], n, from, to);
+	UOp *value = substitute(store->src[1], n, from, to);
+	UOp *gate = ix_and(ix_inside(y, ix_const(v->high)), ix_inside(x, ix_const(v->wide)));
+	int64_t always;
+	if (const_is_int(gate, &always) && always)
+		return NODE(OP_STORE, DT_NONE, VNIL, place, value);
+	Edge e = {l->th, l->tw, gate, slot};
+	return NODE(OP_STORE, DT_NONE, VNIL, place, walk_replace(value, guard, &e), gate);
+}
+
+/* y = f(Aᵀ m A): the kernel with its sum replaced, once for each place in the tile */
+static UOp *output_call(const Conv *v, UOp *m)
+{
+	UOp *load[36], *sum[16];
+	UOp *kernel = v->r.facts.kernel;
+	VEC(UOp *) stores = {0};
+	int slot = (int)v->call->nsrc - 1;
+	Axes l = axes_for(v, v->o);
+	for (int s = 0; s < 36; s++)
+		load[s] = load_at_place(place_at(v, m, slot, ix_const(s / 6), ix_const(s % 6), &l));
+	both_sides(*at, 4, 6, load, sum);
+	for (uint32_t k = 0; k < kernel->nsrc; k++)
+		for (int s = 0; s < 16; s++)
+			vec_push(&stores, result_store(v, kernel->src[k], &l, sum[s], slot, s / 4, s % 4));
+	UOp *out = node_like(
+		kernel, stores.n, stores.at, val_set(kernel->arg, "winograd", val_bool(true)));
+	vec_free(&stores);
+	return call_compact(call_with_buffer(v->call, out, m));
+}
+
+/* ---- the pass */
+
+static void rewrite_call(Winograd *w, UOp *call)
+{
+	Conv v;
+	if (!find_conv(&v, call) || !is_worth(&v)) {
+		vec_push(&w->out, call);
+		return;
+	}
+	UOp *u = weights_call(w, &v), *pieces = input_call(w, &v);
+	UOp *products = products_call(w, &v, pieces->src[1], u->src[1]);
+	vec_push(&w->first, u);
+	vec_push(&w->out, pieces);
+	vec_push(&w->out, products);
+	vec_push(&w->out, output_call(&v, products->src[1]));
+}
+
+Graph *layout_winograd(Graph *g)
+{
+	Winograd w = {0};
+	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
+		if (call_prepares(g->sink->src[i]))
+			vec_push(&w.first, g->sink->src[i]);
+		else
+			rewrite_call(&w, g->sink->src[i]);
+	}
+	for (size_t i = 0; i < w.out.n; i++)
+		vec_push(&w.first, w.out.at[i]);
+	Graph *r = graph_with_calls(g, w.first.n, w.first.at);
+	vec_free(&w.first);
+	vec_free(&w.out);
+	return r;
+}

@@ -1,0 +1,143 @@
+/* How long one item of a kernel's grid takes, roughly: what run decides by whether threads pay.
+ *
+ * Arithmetic: each node as often as its ranges ask for, so many lanes at a time, four in a
+ * nanosecond.  Memory: each buffer once, at what one core reads. The greater of both, shared by the
+ * items. A factor of two is of no matter. Sizes that are open count as 64 each, or what is nearest
+ * within their bounds; those of the grid cancel out, the others stand in the figure. */
+#include "shape/shape.h"
+#include "lower/lower.h"
+
+enum { PER_NS = 4, BYTES_PER_NS = 16 };
+
+/* A kernel, and how many turns each of its ranges has. */
+typedef struct { const Facts *f; double turns[MAX_RANGES]; } Cost;
+
+/* The open sizes of a kernel, each with its value. */
+static VarEnv usual_sizes(const Facts *f)
+{
+	VarEnv env = {0};
+	for (size_t i = 0; i < f->all.n && env.n < (int)(sizeof env.name / sizeof *env.name); i++) {
+		int64_t lo, hi;
+		if (f->all.at[i]->op != OP_VAR)
+			continue;
+		ix_bounds(f->all.at[i], &lo, &hi);
+		env.name[env.n] = f->all.at[i]->arg->a[0]->s;
+		env.value[env.n++] = usual_size(lo, hi);
+	}
+	return env;
+}
+
+static double size_taken(UOp *size, const VarEnv *env)
+{
+	int64_t n;
+	return ix_eval(size, env, &n) ? (double)n : USUAL_SIZE;
+}
+
+static double times(const Cost *c, uint64_t set)
+{
+	double n = 1;
+	for (int r = 0; r < c->f->nrange; r++)
+		n *= set >> r & 1 ? c->turns[r] : 1;
+	return n;
+}
+
+/* of a load or a store the instruction alone: memory() has the rest */
+static int weight(const UOp *u)
+{
+	return u->op == OP_LOAD || u->op == OP_STORE ? COST_ADD : op_cost(u->op);
+}
+
+/* So much more of a kernel's work, over these ranges; the ranges of the greatest part are kept. */
+typedef struct { double sum, part; uint64_t over; } Work;
+
+static void work_add(Work *w, const Cost *c, double each, uint64_t set)
+{
+	double n = each * times(c, set);
+	w->sum += n;
+	if (n <= w->part)
+		return;
+	w->part = n;
+	w->over = set;
+}
+
+static Work arithmetic(const Cost *c)
+{
+	const Facts *f = c->f;
+	Work w = {0};
+	for (size_t i = 0; i < f->all.n; i++) {
+		const UOp *u = f->all.at[i];
+		if (u->dtype == DT_I64 && u->op != OP_LOAD && u->op != OP_RREDUCE)
+			continue;       /* places, mostly */
+		uint64_t set = free_of(u->op == OP_RREDUCE ? u->src[0] : u);
+		work_add(&w, c, weight(u), u->op == OP_STORE ? f->out : set);
+	}
+	return w;
+}
+
+static Work memory(const Cost *c)
+{
+	const Facts *f = c->f;
+	Work w = {0};
+	for (size_t i = 0; i < f->all.n; i++) {
+		const UOp *u = f->all.at[i];
+		if (u->op == OP_INDEX)
+			work_add(&w, c, dtype_size(u->dtype), free_of(u));
+	}
+	return w;
+}
+
+/* lanes that the plan's vectors give the arithmetic */
+static int lanes_of(const Plan *p)
+{
+	int lanes = 1;
+	for (int i = 0; i < p->nlanes; i++)
+		lanes = p->tile[p->lanes[i]].vector > lanes ? p->tile[p->lanes[i]].vector : lanes;
+	return lanes > 1 ? lanes : p->split > 1 ? p->split < 16 ? p->split : 16 : 1;
+}
+
+/* The ranges that an item runs over: all but those that the grid has. */
+static uint64_t within_item(const Lowering *l)
+{
+	const Plan *p = &l->plan;
+	uint64_t set = ~0ull;
+	int chunks = 0;
+	for (int r = 0; r < l->facts.nrange; r++)
+		chunks += p->chunk[r] > 0;
+	for (int i = 0; i < p->grid - chunks; i++)
+		set &= ~(1ull << p->order[i]);
+	return set;
+}
+
+/* ns nanoseconds where each size counts as c has it: more, or less, as the open ones of these
+ * ranges are. */
+static const Val *by_sizes(const Cost *c, int64_t ns, uint64_t over)
+{
+	enum { MOST = 1 << 20, FACTORS = 2 };
+	UOp *work = NULL;
+	int n = 0;
+	for (int r = 0; r < c->f->nrange && n < FACTORS; r++) {
+		UOp *size = c->f->range[r]->src[0];
+		int64_t known;
+		if (!(over >> r & 1) || ix_is_const(size, &known) || c->turns[r] < 1)
+			continue;
+		work = work ? work : ix_const(ns < MOST ? ns : MOST);
+		work = ix_div(ix_mul(work, size), ix_const((int64_t)c->turns[r]));
+		n++;
+	}
+	return work ? size_to_val(work) : val_int(ns);
+}
+
+const Val *item_work(const Lowering *l)
+{
+	Cost c = {.f = &l->facts};
+	VarEnv env = usual_sizes(c.f);
+	const char *err;
+	for (int r = 0; r < c.f->nrange; r++)
+		c.turns[r] = size_taken(c.f->range[r]->src[0], &env);
+	double items = size_taken(size_from_val(l->global->a[0], &err), &env);
+	Work compute = arithmetic(&c), move = memory(&c);
+	double ns = compute.sum / lanes_of(&l->plan) / PER_NS, slow = move.sum / BYTES_PER_NS / 4;
+	uint64_t over = (ns > slow ? compute.over : move.over) & within_item(l);
+	ns = (ns > slow ? ns : slow) / (items > 1 ? items : 1);
+	return by_sizes(&c, ns < 1 ? 1 : ns > 1e12 ? (int64_t)1e12 : (int64_t)ns, over);
+}

@@ -1,0 +1,238 @@
+/* Places asked for before they are needed. Those that a tile turned in registers will store to,
+ * asked for before it is loaded:
+ *
+ *     RANGE k<16 unroll; PREFETCH y[(r0+k)*3000 + v0] "store"; … y[(r0+k)*3000 + v0+15]; ENDRANGE
+ *
+ * Its rows lie apart, so nothing in the processor foresees them, and a store that has to wait for
+ * its line holds up those behind it. Where stores go past the caches there is nothing to fetch.
+ *
+ * And the next row of what a row kernel reads, while it does the most with this one:
+ *
+ *     RANGE k<4 unroll; PREFETCH x[(r0+1)*1024 + r2*64 + k*16]; ENDRANGE
+ *
+ * A row of a few KB is read as a whole before anything is done with it, so the processor waits for
+ * all of it; a row is about as long as a page, behind which it foresees nothing by itself. Of a
+ * contraction whose constants lie in panels it is the next panel, a share of it by each tile of
+ * rows that takes this one. */
+#include "lower/lower.h"
+#include "index/ix.h"
+
+/* Is the place a sum of ranges and sizes, with no value of the kernel in it? */
+static bool plain_place(UOp *at)
+{
+	Sum s;
+	sum_of(&s, at);
+	for (int i = 0; i < s.n; i++)
+		if (s.t[i].m->op != OP_RANGE)
+			return false;
+	return true;
+}
+
+static UOp *value_of(const Scope *s, int r)
+{
+	while (!(s->binds >> r & 1))
+		s = s->parent;
+	return s->at[r];
+}
+
+/* The store's place at element `row` of the tile along the turned range, `lane` along the
+ * others. */
+static UOp *place_at(const Lowering *l, const Nest *n, const UOp *store, UOp *row, int lane)
+{
+	UOp *from[MAX_RANGES], *to[MAX_RANGES], *index = store->src[0];
+	int k = 0;
+	for (int r = 0; r < l->facts.nrange; r++) {
+		if (!(l->facts.out >> r & 1))
+			continue;
+		from[k] = l->facts.range[r];
+		if (!(n->lanes >> r & 1))
+			to[k++] = value_of(n->at, r);
+		else
+			to[k++] = ix_add(scope_start(n->at, r)->first, n->along >> r & 1 ? row : ix_const(lane));
+	}
+	return NODE(OP_INDEX, index->dtype, VNIL, index->src[0], substitute(index->src[1], k, from, to));
+}
+
+void fetch_emit(Lowering *l, const Nest *n)
+{
+	const UOp *kernel = l->facts.kernel;
+	int size = tile_size(&l->plan, __builtin_ctzll(n->along));
+	UOp *row = scope_range(l, n->at, ix_const(size), "unroll");
+	emit(l, row);
+	for (uint32_t i = 0; i < kernel->nsrc; i++) {
+		if (!plain_place(kernel->src[i]->src[0]->src[1]))
+			continue;
+		for (int end = 0; end < 2; end++) {
+			UOp *place = place_at(l, n, kernel->src[i], row, end ? size - 1 : 0);
+			emit(l, NODE(OP_PREFETCH, DT_NONE, val_str("store"), place));
+		}
+	}
+	emit(l, NODE(OP_ENDRANGE, DT_NONE, VNIL, row));
+}
+
+/* ---- the next row */
+
+enum { LINE = 64, ROW_LEAST = 512, ROW_MOST = 1 << 16, ALL_LEAST = 1 << 21 };
+
+/* Does the load's place go to its neighbour with range v, and on by the row with range r? */
+static bool walks_rows(const Facts *f, const UOp *u, int v, int r)
+{
+	UOp *at = u->src[0]->src[1];
+	Sum s;
+	if (u->op != OP_LOAD || u->nsrc > 1 || u->src[0]->src[0]->op != OP_PARAM || reads_written(f, u) ||
+		!plain_place(at) || !(free_of(at) >> v & free_of(at) >> r & 1))
+		return false;
+	sum_of(&s, at);
+	return sum_coef(&s, f->range[v]) == 1 && sum_coef(&s, f->range[r]) > 1;
+}
+
+uint64_t wants_ahead(const Plan *p, const Facts *f, int v)
+{
+	int64_t all, row, size;
+	int r = p->norder ? p->order[0] : -1;
+	if (r < 0 || r == v || !p->nstage || p->tile[r].unroll || p->tile[v].vector < 2)
+		return 0;
+	for (size_t i = 0; i < f->all.n; i++) {
+		const UOp *u = f->all.at[i];
+		if (u->op != OP_LOAD || !walks_rows(f, u, v, r))
+			continue;
+		size = dtype_size(u->dtype);
+		row = count_of(f, 1ull << v) * size;
+		if (row >= ROW_LEAST && row <= ROW_MOST && mul_ok(row, count_of(f, 1ull << r), &all) &&
+			all >= ALL_LEAST)
+			return 1ull << r;
+	}
+	return 0;
+}
+
+static void row_emit(Lowering *l, const Scope *s)
+{
+	int v = __builtin_ctzll(s->starts), r = __builtin_ctzll(l->plan.ahead);
+	const Start *start = scope_start(s, v);
+	UOp *from[] = {l->facts.range[v], l->facts.range[r]}, *next = ix_add(value_of(s, r), ix_const(1));
+	for (size_t i = 0; i < l->facts.all.n; i++) {
+		UOp *u = l->facts.all.at[i];
+		if (u->op != OP_LOAD || !walks_rows(&l->facts, u, v, r))
+			continue;
+		int line = LINE / dtype_size(u->dtype);
+		int lines = (start->tile.unroll * start->tile.vector + line - 1) / line;
+		UOp *k = scope_range(l, s, ix_const(lines), "unroll");
+		UOp *to[] = {ix_add(start->first, ix_mul(k, ix_const(line))), next}, *index = u->src[0];
+		UOp *at = substitute(index->src[1], 2, from, to);
+		emit(l, k);
+		emit(l, NODE(OP_PREFETCH, DT_NONE, VNIL, NODE(OP_INDEX, index->dtype, VNIL, index->src[0], at)));
+		emit(l, NODE(OP_ENDRANGE, DT_NONE, VNIL, k));
+	}
+}
+
+/* ---- the next panel */
+
+enum { CONSTANTS_LEAST = 32 << 20 };
+
+uint64_t wants_panel(const Plan *p, const Facts *f, int v)
+{
+	return lower_constants >= CONSTANTS_LEAST ? panel_range(p, f, v) : 0;
+}
+
+/* The first element of range r around s: of its tile, or the one there is. */
+static UOp *first_of(const Lowering *l, const Scope *s, int r)
+{
+	return l->plan.tile[r].unroll ? scope_start(s, r)->first : value_of(s, r);
+}
+
+/* How many rows are done before the tile around s, */
+static UOp *rows_before(const Lowering *l, const Scope *s, const Panel *n)
+{
+	UOp *at = ix_const(0);
+	for (int i = 0; i < l->plan.norder; i++) {
+		int r = l->plan.order[i];
+		if (n->rows >> r & 1)
+			at = ix_add(ix_mul(at, l->facts.range[r]->src[0]), first_of(l, s, r));
+	}
+	return at;
+}
+
+/* there are, */
+static UOp *rows_all(const Lowering *l, const Panel *n)
+{
+	UOp *all = ix_const(1);
+	for (int r = 0; r < l->facts.nrange; r++)
+		if (n->rows >> r & 1)
+			all = ix_mul(all, l->facts.range[r]->src[0]);
+	return all;
+}
+
+/* and the tile has. */
+static int64_t rows_here(const Lowering *l, const Scope *s, const Panel *n)
+{
+	int64_t rows = 1;
+	for (int r = 0; r < l->facts.nrange; r++)
+		if (n->rows >> r & 1 && l->plan.tile[r].unroll)
+			rows *= scope_start(s, r)->tile.unroll * scope_start(s, r)->tile.vector;
+	return rows;
+}
+
+/* at * times / of; where `of` is open, not by a division in each turn. */
+static UOp *part_of(UOp *at, int64_t times, UOp *of)
+{
+	int64_t known;
+	Sum s;
+	UOp *part = ix_const(0);
+	if (ix_is_const(of, &known))
+		return ix_div(ix_mul(at, ix_const(times)), of);
+	sum_of(&s, at);
+	for (int i = 0; i < s.n; i++)
+		part = ix_add(part, ix_mul(s.t[i].m, ix_div(ix_const(s.t[i].c * times), of)));
+	return part;
+}
+
+/* Has each of these ranges a value around s, or a tile of it a start? */
+static bool all_around(const Scope *s, uint64_t set)
+{
+	for (; s && set; s = s->parent)
+		set &= ~(s->binds | s->starts);
+	return !set;
+}
+
+/* The ranges that panel_emit asks for: the turns of the sum, panels and rows. */
+static uint64_t ranges_asked(const Lowering *l, const Panel *n)
+{
+	uint64_t set = free_of(n->load->src[0]);
+	for (int i = 0; i < l->plan.norder; i++)
+		set |= 1ull << l->plan.order[i];
+	return set & ~(1ull << n->v);
+}
+
+/* Each tile of rows fetches its share of the panel, a little each turn of the sum. */
+static void panel_emit(Lowering *l, const Scope *s)
+{
+	const Facts *f = &l->facts;
+	int v = l->plan.nlanes ? l->plan.lanes[l->plan.nlanes - 1] : 0;
+	for (size_t i = 0; i < f->all.n && l->plan.nlanes; i++) {
+		Panel n;
+		UOp *from[MAX_RANGES], *to[MAX_RANGES], *index;
+		int k = 0;
+		if (!panel_is(&l->plan, f, f->all.at[i], v, &n) || !all_around(s, ranges_asked(l, &n)))
+			continue;
+		index = n.load->src[0];
+		for (int r = 0; r < f->nrange; r++)
+			if (free_of(index) >> r & 1) {
+				from[k] = f->range[r];
+				to[k++] = f->out >> r & 1 ? ix_const(0) : value_of(s, r);
+			}
+		UOp *rows = rows_all(l, &n), *turn = substitute(index->src[1], k, from, to);
+		UOp *share = part_of(turn, n.size / n.step * rows_here(l, s, &n), rows);
+		UOp *part = ix_add(ix_mul(rows_before(l, s, &n), ix_div(ix_const(n.size), rows)), share);
+		UOp *next = ix_add(first_of(l, s, n.r), ix_const(n.size / n.step));
+		UOp *at = ix_add(ix_mul(next, ix_const(n.step)), part);
+		emit(l, NODE(OP_PREFETCH, DT_NONE, VNIL, NODE(OP_INDEX, index->dtype, VNIL, index->src[0], at)));
+	}
+}
+
+void ahead_emit(Lowering *l, const Scope *s)
+{
+	if (s->starts)
+		row_emit(l, s);
+	else
+		panel_emit(l, s);
+}

@@ -1,0 +1,522 @@
+/* Scopes and instances to a list of statements.
+ *
+ *     DEFINE_REG acc; STORE acc[0] = 0; RANGE k; STORE acc[0] = acc[0] + x[k]; ENDRANGE;
+ *     STORE y[0] = acc[0]
+ *
+ * A value gets a LET when it is used twice, is hoisted out of a loop, or its expression grows too
+ * long to read; a LOAD from a buffer that the kernel also writes gets one so that it sees the old
+ * content. Index arithmetic is written where it is used: compilers hoist it better than a name
+ * would. In a scope, values and nests run by phase, then the inner loop, then the STOREs. */
+#include "shape/shape.h"
+#include "target/target.h"
+#include "lower/lower.h"
+#include <stdlib.h>
+
+enum { INLINE_SIZE = 24, INLINE_INDEX = 10, INLINE_DEPTH = 12 };
+
+/* ---- pieces */
+
+UOp *make_reg(Lowering *l, DType dt, int64_t n)
+{
+	return LEAF(OP_DEFINE_REG, dt, VARR(val_int(l->ids++), val_int(n)));
+}
+
+UOp *load_at(UOp *storage, UOp *at)
+{
+	return NODE(OP_LOAD, storage->dtype, VNIL, NODE(OP_INDEX, storage->dtype, VNIL, storage, at));
+}
+
+UOp *store_at(UOp *storage, UOp *at, UOp *v)
+{
+	return NODE(OP_STORE, DT_NONE, VNIL, NODE(OP_INDEX, storage->dtype, VNIL, storage, at), v);
+}
+
+UOp *let(Lowering *l, UOp *v)
+{
+	UOp *u = NODE(OP_LET, v->dtype, val_int(l->ids++), v);
+	emit(l, u);
+	return u;
+}
+
+static UOp *fold(const UOp *u, UOp *a, UOp *b)
+{
+	return NODE(op_find(u->arg->s), u->dtype, VNIL, a, b);
+}
+
+static UOp *counter(const Scope *s, int r)
+{
+	while (!(s->binds >> r & 1))
+		s = s->parent;
+	return s->at[r];
+}
+
+/* Which element of the tiles around it s is at, counted over the ranges of lanes in the order of
+ * the lane loops. */
+static UOp *lane_index(const Lowering *l, const Scope *s, uint64_t lanes)
+{
+	UOp *at = ix_const(0);
+	for (int i = 0; i < l->plan.nlanes; i++) {
+		int r = l->plan.lanes[i];
+		if (!(lanes >> r & 1))
+			continue;
+		const Start *start = scope_start(s, r);
+		at = ix_mul(at, ix_const(start->tile.unroll * start->tile.vector));
+		at = ix_add(at, scope_lane(s, r));
+	}
+	return at;
+}
+
+static int lane_count(const Scope *at, uint64_t lanes)
+{
+	int n = 1;
+	for (; lanes; lanes &= lanes - 1) {
+		const Start *start = scope_start(at, __builtin_ctzll(lanes));
+		n *= start->tile.unroll * start->tile.vector;
+	}
+	return n;
+}
+
+/* Those of the lanes that are vectors: they lie next to each other in a row buffer. */
+static uint64_t vector_set(const Lowering *l, uint64_t set)
+{
+	for (int r = 0; r < l->facts.nrange; r++)
+		if (l->plan.tile[r].vector <= 1)
+			set &= ~(1ull << r);
+	return set;
+}
+
+/* The place in a nest's row buffer as s counts: lanes that are no vectors, the ranges it runs over,
+ * those in vectors last, then the lanes that are vectors. */
+static UOp *buffer_index(const Lowering *l, const Scope *s, const Nest *n)
+{
+	uint64_t vector = n->along ? n->along : vector_set(l, n->lanes), own = vector_set(l, n->over);
+	UOp *at = lane_index(l, s, n->lanes & ~vector);
+	for (int last = 0; last < 2; last++)
+		for (int r = 0; r < l->facts.nrange; r++)
+			if ((last ? own : n->over & ~own) >> r & 1)
+				at = ix_add(ix_mul(at, l->facts.range[r]->src[0]), counter(s, r));
+	at = ix_mul(at, ix_const(lane_count(n->at, vector)));
+	return ix_add(at, lane_index(l, s, vector));
+}
+
+/* ---- expressions */
+
+static bool leaf(const UOp *u)
+{
+	return !u->nsrc || u->op == OP_RANGE || u->op == OP_INDEX || u->op == OP_SPECIAL ||
+		u->op == OP_LET;
+}
+
+static bool is_index_sum(const UOp *u)
+{
+	return u->dtype == DT_I64 && (u->op == OP_ADD || u->op == OP_MUL);
+}
+
+static void measure(Inst *i)
+{
+	i->size = 1;
+	for (uint32_t k = 0; k < i->nsrc; k++) {
+		Inst *s = i->src[k];
+		if (!s->ref || s->let || leaf(s->ref))
+			continue;
+		i->size += s->size;
+		i->depth = s->depth + 1 > i->depth ? s->depth + 1 : i->depth;
+	}
+	for (uint32_t k = 0; k < i->nsrc && i->of->op == OP_INDEX; k++)
+		i->size += i->src[k]->size;
+}
+
+static bool wants_let(const Lowering *l, const Inst *i)
+{
+	if (leaf(i->ref))
+		return false;
+	if (is_index_sum(i->ref) && i->size <= INLINE_INDEX)
+		return false;
+	if (l->facts.nwritten > 1 && reads_written(&l->facts, i->of))
+		return true;
+	return i->uses > 1 || i->hoisted || i->size > INLINE_SIZE || i->depth > INLINE_DEPTH;
+}
+
+static UOp *value_node(Lowering *l, Inst *i)
+{
+	if (i->of->op == OP_RANGE)
+		return counter(i->place, __builtin_ctzll(bit_of(i->of)));
+	if (i->nsrc && i->src[0]->kind == INST_STAGE)
+		return load_at(i->src[0]->reg, buffer_index(l, i->place, i->src[0]->nest));
+	if (i->of->op == OP_RREDUCE)
+		return load_at(i->src[0]->reg, lane_index(l, i->place, i->src[0]->nest->lanes));
+	UOp **src = arena_alloc((i->nsrc + 1) * sizeof *src);
+	for (uint32_t k = 0; k < i->nsrc; k++)
+		src[k] = i->src[k]->ref;
+	return i->nsrc ? ix_remake(i->of, src) : i->of;
+}
+
+static UOp *row_buffer(Lowering *l, const Inst *i)
+{
+	if (i->nest->along)
+		return make_reg(l, i->of->dtype, lane_count(i->nest->at, i->nest->lanes));
+	UOp *n = ix_const(lane_count(i->nest->at, i->nest->lanes));
+	for (int r = 0; r < l->facts.nrange; r++)
+		if (i->nest->over >> r & 1)
+			n = ix_mul(n, l->facts.range[r]->src[0]);
+	const char *space = l->plan.mode == PLAN_GROUP ? "local" : "stack";
+	return LEAF(
+		OP_DEFINE_LOCAL, i->of->dtype, VARR(val_int(l->ids++), size_to_val(n), val_str(space)));
+}
+
+/* One a lane; of a split reduction besides the partial ones of each, and one for what is left. */
+static void make_accumulators(Lowering *l, Inst *i)
+{
+	Nest *n = i->kind == INST_SCAN ? NULL : i->nest;
+	int lanes = n ? lane_count(n->at, n->lanes) : 1;
+	i->reg = make_reg(l, i->of->dtype, lanes);
+	if (!n || !n->split)
+		return;
+	i->parts = make_reg(l, i->of->dtype, lanes * n->split);
+	if (n->ninner > 1)
+		i->tail = make_reg(l, i->of->dtype, lanes);
+}
+
+/* What users name. A fold's accumulator does not change again before its scope ends. */
+static void name_value(Lowering *l, Inst *i)
+{
+	if (i->kind == INST_STAGE) {
+		i->reg = row_buffer(l, i);
+	} else if (i->kind == INST_REDUCE || i->kind == INST_SCAN) {
+		make_accumulators(l, i);
+		i->ref = load_at(i->reg, ix_const(0));
+		i->size = 1;
+	} else {
+		i->ref = value_node(l, i);
+		measure(i);
+		i->let = wants_let(l, i);
+		if (i->let)
+			i->ref = NODE(OP_LET, i->ref->dtype, val_int(l->ids++), i->ref);
+	}
+}
+
+/* ---- statements */
+
+static void emit_scope(Lowering *l, Scope *s);
+
+static void emit_close(Lowering *l, const Scope *s)
+{
+	if (s->open)
+		emit(l, NODE(s->open->op == OP_IF ? OP_ENDIF : OP_ENDRANGE, DT_NONE, VNIL, s->open));
+}
+
+static void emit_inner(Lowering *l, Scope *s)
+{
+	for (size_t i = 0; i < s->scans.n; i++) {
+		emit(l, s->scans.at[i]->reg);
+		UOp *of = s->scans.at[i]->of;
+		emit(l,
+			store_at(
+				s->scans.at[i]->reg, ix_const(0), const_identity(op_find(of->arg->s), of->dtype)));
+	}
+	if (s->open)
+		emit(l, s->open);
+	emit_scope(l, s);
+	emit_close(l, s);
+}
+
+static void emit_item(Lowering *l, Inst *i)
+{
+	if (i->kind == INST_SCAN) {
+		UOp *zero = ix_const(0);
+		emit(l, store_at(i->reg, zero, fold(i->of, load_at(i->reg, zero), i->src[0]->ref)));
+	} else if (i->let) {
+		emit(l, i->ref);
+	}
+}
+
+/* an inner scope of a nest: what it does once in each turn */
+static void emit_updates(Lowering *l, Scope *s)
+{
+	Nest *n = s->nest;
+	int k = 0;
+	while (n->inner[k] != s)
+		k++;
+	for (size_t i = 0; i < n->members.n; i++) {
+		Inst *m = n->members.at[i];
+		if (n->kind == NEST_STAGE) {
+			emit(l, store_at(m->reg, buffer_index(l, s, n), m->src[k]->ref));
+			continue;
+		}
+		UOp *reg = !n->split ? m->reg : s->part ? m->parts : m->tail;
+		UOp *at = lane_index(l, s, n->lanes);
+		if (s->part)
+			at = ix_add(ix_mul(at, ix_const(n->split)), s->part);
+		emit(l, store_at(reg, at, fold(m->of, load_at(reg, at), m->src[k]->ref)));
+	}
+}
+
+/* count elements one after another, in vectors of so many lanes: for (u) for (v) body at
+ * u*lanes+v */
+typedef struct { UOp *loop[2], *at; int n; } Each;
+
+static Each each_open(Lowering *l, const Scope *s, int count, int lanes)
+{
+	Each e = {.at = ix_const(0)};
+	int turns[2] = {count / lanes, lanes};
+	for (int i = 0; i < 2; i++) {
+		if (turns[i] == 1)
+			continue;
+		const char *kind = i ? "vector" : turns[0] > 64 ? "loop" : "unroll";
+		UOp *r = ix_range(l->axis + (int)s->depth + 1 + i, kind, ix_const(turns[i]));
+		e.at = ix_add(e.at, ix_mul(r, ix_const(i ? 1 : lanes)));
+		emit(l, e.loop[e.n++] = r);
+	}
+	return e;
+}
+
+static void each_close(Lowering *l, const Each *e)
+{
+	for (int i = e->n; i-- > 0;)
+		emit(l, NODE(OP_ENDRANGE, DT_NONE, VNIL, e->loop[i]));
+}
+
+/* the lanes in which a nest's accumulators are vectors, 1 when they are none */
+static int nest_lanes(const Lowering *l, const Nest *n, int count)
+{
+	for (int r = 0; r < l->facts.nrange; r++)
+		if (n->lanes >> r & 1 && scope_start(n->at, r)->tile.vector > 1)
+			return scope_start(n->at, r)->tile.vector;
+	return n->split && count >= n->split ? vector_lanes(n->split, n->element) : 1;
+}
+
+static void start_reg(Lowering *l, const Nest *n, const Inst *m, UOp *reg)
+{
+	if (!reg)
+		return;
+	int count = (int)reg->arg->a[1]->i;
+	emit(l, reg);
+	Each e = each_open(l, n->at, count, nest_lanes(l, n, reg == m->parts ? count : 0));
+	emit(l, store_at(reg, e.at, const_identity(op_find(m->of->arg->s), m->of->dtype)));
+	each_close(l, &e);
+}
+
+static void emit_start(Lowering *l, const Nest *n, const Inst *m)
+{
+	if (n->kind == NEST_STAGE) {
+		emit(l, m->reg);
+		return;
+	}
+	start_reg(l, n, m, m->parts ? m->parts : m->reg);
+	start_reg(l, n, m, m->tail);
+}
+
+/* to[i] = fold(from[2i·half…], its other half), for each of so many lanes */
+static void join_halves(Lowering *l, const Inst *m, UOp *to, UOp *from, int lanes, int half)
+{
+	for (int i = 0; i < lanes; i++) {
+		UOp *first = ix_const(2 * half * i);
+		Each e = each_open(l, m->place, half, vector_lanes(half, m->of->dtype));
+		UOp *a = load_at(from, ix_add(first, e.at));
+		UOp *b = load_at(from, ix_add(ix_add(first, e.at), ix_const(half)));
+		emit(l, store_at(to, ix_add(ix_const(half * i), e.at), fold(m->of, a, b)));
+		each_close(l, &e);
+	}
+}
+
+/* The partial accumulators of each lane folded by halves: 0+8, 1+9, …, then 0+4, …; then what was
+ * left. */
+static void emit_join(Lowering *l, const Inst *m, int split)
+{
+	int lanes = (int)m->reg->arg->a[1]->i;
+	UOp *from = m->parts;
+	for (int half = split / 2; half; half /= 2) {
+		UOp *to = half == 1 ? m->reg : make_reg(l, m->of->dtype, lanes * half);
+		emit(l, to);
+		join_halves(l, m, to, from, lanes, half);
+		from = to;
+	}
+	for (int i = 0; i < lanes && m->tail; i++) {
+		UOp *at = ix_const(i);
+		emit(l, store_at(m->reg, at, fold(m->of, load_at(m->reg, at), load_at(m->tail, at))));
+	}
+}
+
+/* one accumulator an item: a tree over local memory, its root read by all */
+static void emit_tree(Lowering *l, Inst *m)
+{
+	int items = l->plan.items;
+	UOp *zero = ix_const(0), *barrier = LEAF(OP_BARRIER, DT_NONE, VNIL);
+	UOp *buf = LEAF(
+		OP_DEFINE_LOCAL, m->of->dtype, VARR(val_int(l->ids++), val_int(items), val_str("local")));
+	emit(l, buf);
+	emit(l, store_at(buf, l->lidx, load_at(m->reg, zero)));
+	emit(l, barrier);
+	for (int half = items / 2; half; half /= 2) {
+		UOp *first = NODE(OP_IF, DT_NONE, VNIL, ix_lt(l->lidx, ix_const(half)));
+		UOp *a = load_at(buf, l->lidx), *b = load_at(buf, ix_add(l->lidx, ix_const(half)));
+		emit(l, first);
+		emit(l, store_at(buf, l->lidx, fold(m->of, a, b)));
+		emit(l, NODE(OP_ENDIF, DT_NONE, VNIL, first));
+		emit(l, barrier);
+	}
+	emit(l, store_at(m->reg, zero, load_at(buf, zero)));
+}
+
+static void emit_nest(Lowering *l, Nest *n)
+{
+	for (size_t i = 0; i < n->members.n; i++)
+		emit_start(l, n, n->members.at[i]);
+	if (n->along && l->plan.fetch)
+		fetch_emit(l, n);
+	for (int i = 0; i < n->nfirst; i++)
+		emit_inner(l, n->first[i]);
+	if (n->kind == NEST_STAGE && n->group)
+		emit(l, LEAF(OP_BARRIER, DT_NONE, VNIL));
+	for (size_t i = 0; i < n->members.n; i++) {
+		Inst *m = n->members.at[i];
+		if (n->split)
+			emit_join(l, m, n->split);
+		if (n->kind == NEST_GROUP)
+			emit_tree(l, m);
+	}
+}
+
+static uint32_t last_phase(const Scope *s)
+{
+	uint32_t p = 0;
+	for (size_t i = 0; i < s->items.n; i++)
+		p = s->items.at[i]->phase > p ? s->items.at[i]->phase : p;
+	for (size_t i = 0; i < s->nests.n; i++)
+		p = s->nests.at[i]->phase > p ? s->nests.at[i]->phase : p;
+	return p;
+}
+
+/* Items by phase without a rescan for each: sorted by counting. */
+static Inst **by_phase(const Scope *s, uint32_t phases, uint32_t *start)
+{
+	Inst **at = arena_alloc((s->items.n + 1) * sizeof *at);
+	for (size_t i = 0; i < s->items.n; i++)
+		start[s->items.at[i]->phase + 1]++;
+	for (uint32_t p = 1; p < phases + 1; p++)
+		start[p] += start[p - 1];
+	uint32_t *next = arena_alloc((phases + 1) * sizeof *next);
+	memcpy(next, start, phases * sizeof *next);
+	for (size_t i = 0; i < s->items.n; i++)
+		at[next[s->items.at[i]->phase]++] = s->items.at[i];
+	return at;
+}
+
+static void emit_stores(Lowering *l, Scope *s)
+{
+	UOp *k = l->facts.kernel;
+	for (uint32_t i = 0; i < k->nsrc; i++) {
+		UOp *src[3];
+		for (uint32_t j = 0; j < k->src[i]->nsrc; j++)
+			src[j] = inst_get(l, k->src[i]->src[j], s)->ref;
+		emit(l, node_new(OP_STORE, DT_NONE, k->src[i]->nsrc, src,
+			l->plan.stream ? val_str("nt") : VNIL));
+	}
+}
+
+/* Recursion over scopes alone: their depth is bounded by the axis numbers. */
+static void emit_scope(Lowering *l, Scope *s)
+{
+	uint32_t phases = last_phase(s) + 1, *start = arena_alloc((phases + 2) * sizeof *start);
+	Inst **item = by_phase(s, phases, start);
+	size_t nest = 0;
+	for (size_t i = 0; i < s->pre.n; i++)
+		emit(l, s->pre.at[i]);
+	if (s->ahead)
+		ahead_emit(l, s);
+	for (uint32_t p = 0; p < phases; p++) {
+		for (nest = 0; nest < s->nests.n; nest++)
+			if (s->nests.at[nest]->phase == p)
+				emit_nest(l, s->nests.at[nest]);
+		for (uint32_t i = start[p]; i < start[p + 1]; i++)
+			emit_item(l, item[i]);
+	}
+	for (int i = 0; i < s->ninner; i++)
+		emit_inner(l, s->inner[i]);
+	if (s->nest)
+		emit_updates(l, s);
+	if (s->sort)
+		sort_emit(l, s, s->sort);
+	if (s->last)
+		emit_stores(l, s);
+}
+
+/* ---- a kernel */
+
+void lowering_begin(Lowering *l, UOp *kernel, bool alias)
+{
+	*l = (Lowering){0};
+	facts_find(&l->facts, kernel, alias);
+	l->axis = last_axis(&l->facts);
+}
+
+void lowering_fill(Lowering *l)
+{
+	Scope *last[MAX_LAST];
+	int n = loops_open(l, last);
+	UOp *k = l->facts.kernel;
+	for (int i = 0; i < n; i++)
+		for (uint32_t j = 0; j < k->nsrc; j++)
+			for (uint32_t s = 0; s < k->src[j]->nsrc; s++) {
+				Inst *v = inst_get(l, k->src[j]->src[s], last[i]);
+				v->uses++;
+				v->hoisted |= v->place != last[i];
+			}
+}
+
+void lowering_end(Lowering *l)
+{
+	for (size_t i = 0; i < l->scopes.n; i++) {
+		vec_free(&l->scopes.at[i]->pre);
+		vec_free(&l->scopes.at[i]->items);
+		vec_free(&l->scopes.at[i]->nests);
+		vec_free(&l->scopes.at[i]->scans);
+	}
+	map_free(&l->insts);
+	vec_free(&l->all);
+	vec_free(&l->scopes);
+	vec_free(&l->out);
+}
+
+static UOp *finish(Lowering *l)
+{
+	UOp *k = l->facts.kernel;
+	const Val *arg = val_set(k->arg, "target", val_str(target->name));
+	if (*target->march)
+		arg = val_set(arg, "march", val_str(target->march));
+	if (l->global)
+		arg = val_set(arg, "global_size", l->global);
+	if (l->local)
+		arg = val_set(arg, "local_size", l->local);
+	else if (l->global)
+		arg = val_set(arg, "work", item_work(l));
+	return node_like(k, l->out.n, l->out.at, arg);
+}
+
+static UOp *kernel_linearize(const Use *use)
+{
+	Lowering l;
+	lowering_begin(&l, use->kernel, use->alias);
+	plan_read(&l.plan, &l.facts);
+	if (l.facts.sort) {
+		Scope *last[MAX_LAST];
+		loops_open(&l, last);
+		last[0]->sort = use->kernel->src[0];
+		last[0]->last = false;
+	} else {
+		lowering_fill(&l);
+		for (size_t i = 0; i < l.all.n; i++)
+			name_value(&l, l.all.at[i]);
+	}
+	emit_scope(&l, l.top);
+	UOp *r = finish(&l);
+	lowering_end(&l);
+	return r;
+}
+
+Graph *lower_linearize(Graph *g)
+{
+	Graph *r = kernels_map(g, kernel_linearize);
+	r->level = LV_LOOPS;
+	return r;
+}

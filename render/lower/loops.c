@@ -1,0 +1,439 @@
+/* The scopes around the STOREs: loops over the output ranges on a CPU, places in the grid on a GPU.
+ *
+ *     LOOPS   kernel ⊃ for r0 ⊃ for r1                        STOREs in the last
+ *             kernel ⊃ for tiles of r0 ⊃ of r1 ⊃ lanes        a tail beside the tiles, or the last
+ *                                                             one begins early enough to fit
+ *             kernel ⊃ item of the grid ⊃ …                   the same, outer loops run by threads
+ *     ITEMS   kernel ⊃ if in the grid ⊃ for serial ranges     one item an element
+ *     GROUP   kernel ⊃ group ⊃ for every 128th of the rest    one group a row
+ */
+#include "shape/shape.h"
+#include "target/target.h"
+#include "lower/lower.h"
+
+static UOp *special(const char *kind, int dim, UOp *size)
+{
+	return NODE(OP_SPECIAL, DT_I64, val_str(arena_printf("%s%d", kind, dim)), size);
+}
+
+static UOp *size_of(const Lowering *l, int r) { return l->facts.range[r]->src[0]; }
+
+static UOp *flat_size(const Lowering *l, const int *range, int n)
+{
+	UOp *total = ix_const(1);
+	for (int i = 0; i < n; i++)
+		total = ix_mul(total, size_of(l, range[i]));
+	return total;
+}
+
+/* ---- grid */
+
+typedef struct { UOp *groups[3], *items[3]; int n; } Grid;
+
+static UOp *ceil_div(UOp *a, int b) { return ix_div(ix_add(a, ix_const(b - 1)), ix_const(b)); }
+
+/* One dimension of the grid: its counter as a LET in s, and whether it may run past size. */
+static UOp *grid_dim(Lowering *l, Scope *s, Grid *g, UOp *size, int items, UOp **guard)
+{
+	int d = g->n++;
+	int64_t rest;
+	g->groups[d] = ceil_div(size, items);
+	g->items[d] = ix_const(items);
+	UOp *at = special("gidx", d, g->groups[d]);
+	if (items > 1) {
+		at = ix_add(ix_mul(at, ix_const(items)), special("lidx", d, g->items[d]));
+		at = NODE(OP_LET, DT_I64, val_int(l->ids++), at);
+		vec_push(&s->pre, at);
+	}
+	if (!ix_is_const(ix_mod(size, ix_const(items)), &rest) || rest)
+		*guard = ix_lt(at, size);
+	return at;
+}
+
+/* A dimension other than the first holds 65535 groups at most. */
+static bool fits_dims(const Lowering *l, const int *range, int n)
+{
+	int64_t inner = count_of(&l->facts, 1ull << range[n - 1]);
+	if (n > target->dims || n == 1 || inner < 32)
+		return false;
+	for (int i = 0; i < n - 1; i++)
+		if (count_of(&l->facts, 1ull << range[i]) > 65535)
+			return false;
+	return true;
+}
+
+static const Val *sizes_val(UOp *const *size, int n)
+{
+	const Val *v[3];
+	for (int i = 0; i < n; i++)
+		v[i] = size_to_val(size[i]);
+	return val_array(n, v);
+}
+
+/* Grid counters for the ranges in set over up to target->dims dimensions, items work items in the
+ * first. Puts them into s->at; returns the guard (NULL: none is needed). */
+static UOp *grid_bind(Lowering *l, Scope *s, uint64_t set, int items)
+{
+	int range[MAX_RANGES], n = ranges_in(set, range);
+	UOp *guard = NULL;
+	Grid g = {0};
+	if (n && fits_dims(l, range, n)) {
+		for (int i = n; i-- > 0;)
+			s->at[range[i]] = grid_dim(
+				l, s, &g, size_of(l, range[i]), i == n - 1 ? items : 1, &guard);
+	} else {
+		UOp *flat = grid_dim(l, s, &g, flat_size(l, range, n), items, &guard);
+		unflatten(l, s, range, n, flat);
+	}
+	l->global = sizes_val(g.groups, g.n);
+	l->local = sizes_val(g.items, g.n);
+	return guard;
+}
+
+/* ---- the chain of scopes */
+
+static Scope *chain(Scope *outer, Scope *s)
+{
+	outer->inner[outer->ninner++] = s;
+	return s;
+}
+
+static Scope *loop_over(Lowering *l, Scope *in, int r)
+{
+	Scope *s = chain(in, scope_new(l, in, 1ull << r, l->facts.range[r]));
+	s->at[r] = l->facts.range[r];
+	return s;
+}
+
+/* ---- tiles: of a range, so many elements side by side */
+
+int vector_lanes(int n, DType d)
+{
+	int most = target->vector / (dtype_size(d) < 4 ? 4 : (int)dtype_size(d)), lanes = 1;
+	while (lanes * 2 <= most && n % (lanes * 2) == 0)
+		lanes *= 2;
+	return lanes;
+}
+
+static bool is_open(const Lowering *l, int r) { return tile_open(&l->plan, &l->facts, r); }
+
+static bool overlaps(const Lowering *l, int r)
+{
+	return tile_fixed(&l->plan, &l->facts, r) || is_open(l, r);
+}
+
+static bool divides(UOp *size, int n)
+{
+	int64_t rest;
+	return ix_is_const(ix_mod(size, ix_const(n)), &rest) && !rest;
+}
+
+static UOp *tile_count(const Lowering *l, int r)
+{
+	int n = tile_size(&l->plan, r);
+	UOp *size = size_of(l, r);
+	return overlaps(l, r) ? ceil_div(size, n) : ix_div(size, ix_const(n));
+}
+
+/* 1 where an open size has a whole tile, else 0 */
+static UOp *has_tile(const Lowering *l, int r)
+{
+	UOp *whole = ix_div(size_of(l, r), ix_const(tile_size(&l->plan, r)));
+	return NODE(OP_MIN, DT_I64, VNIL, whole, ix_const(1));
+}
+
+/* as many as there are where it has none, else 0 */
+static UOp *without_tile(const Lowering *l, int r)
+{
+	return ix_mul(size_of(l, r), ix_sub(ix_const(1), has_tile(l, r)));
+}
+
+/* index, but no more than most: as a value of its own in s */
+static UOp *at_most(Lowering *l, Scope *s, UOp *index, UOp *most)
+{
+	UOp *v = NODE(OP_LET, DT_I64, val_int(l->ids++), NODE(OP_MIN, DT_I64, VNIL, index, most));
+	vec_push(&s->pre, v);
+	return v;
+}
+
+static void start_at(Scope *s, int r, UOp *first, Tile tile)
+{
+	if (!s->start)
+		s->start = arena_alloc(MAX_RANGES * sizeof *s->start);
+	s->starts |= 1ull << r;
+	s->start[r] = (Start){first, tile};
+}
+
+static void start_tile(Lowering *l, Scope *s, int r, UOp *index)
+{
+	int n = tile_size(&l->plan, r);
+	UOp *first = ix_mul(index, ix_const(n));
+	if (overlaps(l, r) && !divides(size_of(l, r), n))
+		first = at_most(l, s, first, ix_sub(size_of(l, r), ix_const(n)));
+	start_at(s, r, first, l->plan.tile[r]);
+}
+
+static Scope *counted(Lowering *l, Scope *in, UOp *count)
+{
+	int64_t n;
+	bool one = ix_is_const(count, &n) && n == 1;
+	return scope_new(l, in, 0, one ? NULL : scope_range(l, in, count, "loop"));
+}
+
+static UOp *counter_of(const Scope *s) { return s->open ? s->open : ix_const(0); }
+
+/* The two parts of an open size: all tiles, or the one of a turn of the grid; single elements, as
+ * many as there are. */
+static int open_parts(Lowering *l, Scope *in, int r, UOp *turn, Scope *last[2])
+{
+	last[0] = counted(l, in, turn ? has_tile(l, r) : ix_mul(tile_count(l, r), has_tile(l, r)));
+	start_tile(l, last[0], r, turn ? turn : counter_of(last[0]));
+	last[1] = counted(l, in, without_tile(l, r));
+	start_at(last[1], r, counter_of(last[1]), (Tile){1, 1});
+	return 2;
+}
+
+int open_tiles(Lowering *l, Scope *in, int r, UOp *from, Scope *last[2])
+{
+	int n = 0;
+	int64_t rest, known;
+	UOp *count = tile_count(l, r), *size = size_of(l, r);
+	UOp *done = ix_mul(count, ix_const(tile_size(&l->plan, r)));
+	if (is_open(l, r))
+		return open_parts(l, in, r, NULL, last);
+	if (from)
+		count = ix_const(l->plan.chunk[r]);
+	if (!ix_is_const(count, &known) || known) {
+		Scope *s = last[n++] = counted(l, in, count);
+		start_tile(l, s, r, from ? ix_add(from, counter_of(s)) : counter_of(s));
+	}
+	UOp *left = ix_sub(size, done);
+	if (!overlaps(l, r) && (!ix_is_const(left, &rest) || rest)) {
+		Scope *s = last[n++] = counted(l, in, left);
+		start_at(s, r, ix_add(done, counter_of(s)), (Tile){1, 1});
+	}
+	return n;
+}
+
+/* ---- lanes */
+
+static Scope *lane_scope(Lowering *l, Scope *in, Scope *base, int n, const char *kind)
+{
+	Scope *s = scope_new(l, in, 0, n > 1 ? scope_range(l, in, ix_const(n), kind) : NULL);
+	s->base = base;
+	return s;
+}
+
+static void lane_bind(Scope *s, int r, const Start *start, UOp *lane)
+{
+	s->lane = arena_alloc(MAX_RANGES * sizeof *s->lane);
+	s->binds |= 1ull << r;
+	s->at[r] = ix_add(start->first, lane);
+	s->lane[r] = lane;
+}
+
+/* The lanes of a tile when those of `along` are to be the vectors. */
+static Tile lane_tile(Tile t, bool is_along)
+{
+	int n = t.unroll * t.vector;
+	return is_along ? (Tile){1, n} : (Tile){n, 1};
+}
+
+Scope *open_lanes(Lowering *l, Scope *in, Scope *base, uint64_t set, uint64_t along, Scope **first)
+{
+	enum { UNROLL_MOST = 32 };
+	int n = l->plan.nlanes;
+	*first = NULL;
+	for (int i = 0; i < 2 * n; i++) {
+		int r = l->plan.lanes[i % n];
+		if (!(set >> r & 1) || (along >> r & 1) != i / n)
+			continue;
+		const Start *start = scope_start(base, r);
+		Tile t = along ? lane_tile(start->tile, i / n) : start->tile;
+		UOp *lane = ix_const(0);
+		for (int part = 0; part < 2; part++) {
+			int n = part ? t.vector : t.unroll;
+			if (part ? n == 1 : n == 1 && t.vector > 1)
+				continue;
+			Scope *s = lane_scope(l, in, base, n,
+				part ? "vector" : n > UNROLL_MOST ? "loop" : "unroll");
+			if (*first)
+				in->inner[in->ninner++] = s;
+			else
+				*first = s;
+			lane = ix_add(lane, ix_mul(counter_of(s), ix_const(part ? 1 : t.vector)));
+			in = s;
+		}
+		lane_bind(in, r, start, lane);
+	}
+	return in;
+}
+
+/* ---- the loops of the output, outermost first: chunks of tiles, tiles, or single elements */
+
+typedef struct { int r; enum { SINGLES, TILES, CHUNKS } what; } LoopLevel;
+typedef struct {
+	LoopLevel level[2 * MAX_RANGES];
+	UOp *turn[2 * MAX_RANGES];      /* of those that the grid has */
+	int n;
+	Scope **last;
+	int nlast;
+} Chain;
+
+static Chain levels_of(const Lowering *l, Scope **last)
+{
+	Chain c = {.last = last};
+	for (int i = 0; i < l->plan.norder; i++)
+		if (l->plan.chunk[l->plan.order[i]])
+			c.level[c.n++] = (LoopLevel){l->plan.order[i], CHUNKS};
+	for (int i = 0; i < l->plan.norder; i++) {
+		int r = l->plan.order[i];
+		if (!(l->plan.bound >> r & 1))
+			c.level[c.n++] = (LoopLevel){r, l->plan.tile[r].unroll ? TILES : SINGLES};
+	}
+	return c;
+}
+
+static UOp *level_count(const Lowering *l, LoopLevel v)
+{
+	if (v.what == SINGLES)
+		return size_of(l, v.r);
+	if (v.what == CHUNKS)
+		return ceil_div(tile_count(l, v.r), l->plan.chunk[v.r]);
+	return l->plan.chunk[v.r] ? ix_const(l->plan.chunk[v.r]) : tile_count(l, v.r);
+}
+
+/* Gives the level's range its place in s, from the number of its turn. */
+static void level_enter(Lowering *l, Scope *s, LoopLevel v, UOp *index)
+{
+	int c = l->plan.chunk[v.r];
+	if (v.what == SINGLES) {
+		s->binds |= 1ull << v.r;
+		s->at[v.r] = index;
+	} else if (v.what == CHUNKS) {
+		UOp *tiles = tile_count(l, v.r), *first = ix_mul(index, ix_const(c));
+		l->chunk[v.r] = divides(tiles, c) ? first :
+			at_most(l, s, first, ix_sub(tiles, ix_const(c)));
+	} else if (!is_open(l, v.r)) {
+		start_tile(l, s, v.r, c ? ix_add(l->chunk[v.r], index) : index);
+	}
+}
+
+static void open_levels(Lowering *l, Scope *in, Chain *c, int i)
+{
+	if (i == c->n) {
+		Scope *first, *s = open_lanes(l, in, in, tiled_ranges(&l->plan) & l->facts.out, 0, &first);
+		if (first)
+			chain(in, first);
+		if (c->nlast == MAX_LAST)
+			die(UNSUPPORTED, "a kernel with so many tails of tiles");
+		c->last[c->nlast++] = s;
+		return;
+	}
+	LoopLevel v = c->level[i];
+	Scope *part[2];
+	int parts = 1;
+	if (v.what == TILES) {
+		parts = open_tiles(l, in, v.r, l->plan.chunk[v.r] ? l->chunk[v.r] : NULL, part);
+	} else if (v.what == SINGLES) {
+		open_levels(l, loop_over(l, in, v.r), c, i + 1);
+		return;
+	} else {
+		part[0] = counted(l, in, level_count(l, v));
+		level_enter(l, part[0], v, counter_of(part[0]));
+	}
+	for (int k = 0; k < parts; k++)
+		open_levels(l, chain(in, part[k]), c, i + 1);
+}
+
+/* The outermost levels as the items of a grid of one dimension. */
+static Scope *open_grid(Lowering *l, Chain *c)
+{
+	UOp *total = ix_const(1), *size[2 * MAX_RANGES];
+	Scope *s = chain(l->top, scope_new(l, l->top, 0, NULL));
+	for (int i = 0; i < l->plan.grid; i++)
+		total = ix_mul(total, size[i] = level_count(l, c->level[i]));
+	UOp *flat = special("gidx", 0, total);
+	for (int i = l->plan.grid; i-- > 0;) {
+		UOp *at = i ? ix_mod(flat, size[i]) : flat;
+		int64_t known;
+		if (l->plan.grid > 1 && !ix_is_const(at, &known) && at->op != OP_SPECIAL) {
+			at = NODE(OP_LET, DT_I64, val_int(l->ids++), at);
+			vec_push(&s->pre, at);
+		}
+		flat = i ? ix_div(flat, size[i]) : flat;
+		c->turn[i] = at;
+	}
+	/* a chunk before its tiles */
+	for (int i = 0; i < l->plan.grid; i++)
+		level_enter(l, s, c->level[i], c->turn[i]);
+	l->global = VARR(size_to_val(total));
+	return s;
+}
+
+/* The parts of the grid's levels of open sizes, from the i-th on, and what is below. */
+static void open_below(Lowering *l, Scope *in, Chain *c, int i)
+{
+	Scope *part[2];
+	while (i < l->plan.grid && (c->level[i].what != TILES || !is_open(l, c->level[i].r)))
+		i++;
+	if (i == l->plan.grid) {
+		open_levels(l, in, c, i);
+		return;
+	}
+	open_parts(l, in, c->level[i].r, c->turn[i], part);
+	for (int k = 0; k < 2; k++)
+		open_below(l, chain(in, part[k]), c, i + 1);
+}
+
+static int open_plain(Lowering *l, Scope *in, Scope **last)
+{
+	Chain c = levels_of(l, last);
+	open_below(l, l->plan.grid ? open_grid(l, &c) : in, &c, 0);
+	return c.nlast;
+}
+
+static int open_items(Lowering *l, Scope **last)
+{
+	Scope *s = l->top;
+	UOp *guard = grid_bind(l, s, l->plan.bound, l->plan.items);
+	if (guard) {
+		Scope *in = chain(s, scope_new(l, s, 0, NODE(OP_IF, DT_NONE, VNIL, guard)));
+		memcpy(in->at, s->at, MAX_RANGES * sizeof *s->at);
+		s = in;
+	}
+	s->binds = l->plan.bound;
+	return open_plain(l, s, last);
+}
+
+static int open_rows(Lowering *l, Scope **last)
+{
+	Scope *s = l->shared = l->top;
+	grid_bind(l, s, l->plan.bound, 1);
+	s->binds = l->plan.bound;
+	l->local = VARR(val_int(l->plan.items));
+	if (l->global->n > 1)
+		l->local = l->global->n == 2 ? VARR(val_int(l->plan.items), val_int(1)) :
+			VARR(val_int(l->plan.items), val_int(1), val_int(1));
+	l->lidx = special("lidx", 0, ix_const(l->plan.items));
+	uint64_t rest = l->facts.out & ~l->plan.bound;
+	Scope *first;
+	if (rest) {
+		last[0] = open_strided(l, s, rest, &first);
+		chain(s, first);
+	} else {
+		UOp *one = ix_lt(l->lidx, ix_const(1));
+		last[0] = chain(s, scope_new(l, s, 0, NODE(OP_IF, DT_NONE, VNIL, one)));
+	}
+	return 1;
+}
+
+int loops_open(Lowering *l, Scope *last[MAX_LAST])
+{
+	l->top = scope_new(l, NULL, 0, NULL);
+	int n = l->plan.mode == PLAN_ITEMS ? open_items(l, last) :
+		l->plan.mode == PLAN_GROUP ? open_rows(l, last) : open_plain(l, l->top, last);
+	for (int i = 0; i < n; i++)
+		last[i]->last = true;
+	return n;
+}

@@ -1,0 +1,178 @@
+/* Kernels to statements.  Sections follow the files. */
+#ifndef RENDER_LOWER_LOWER_H
+#define RENDER_LOWER_LOWER_H
+#include "actions/actions.h"
+
+/* ---- dtypes.c, decompose.c, kernels/index.c: kernels of level schedule, rewritten -- */
+
+/* f16 and bf16 are computed as f32: only LOAD, STORE, CAST, BITCAST and constants keep them. */
+Graph *lower_dtypes(Graph *g);
+/* Ops that the target lacks, by others. Dies with UNSUPPORTED where there is no way, as for f64. */
+Graph *lower_decompose(Graph *g);
+/* math.c: EXP2, LOG2, SIN or POW of f32 or f64 as plain arithmetic for a target with vectors;
+ * NULL: u stays. Within 3 ulp (`make accuracy`), right at 0, ±inf, NaN and huge arguments. */
+UOp *math_op(UOp *u);
+
+/* collapse.c: loops that follow each other in memory become one. */
+Graph *lower_collapse(Graph *g);
+
+/* ---- scopes.c: where each value is computed -------------------------------------------- */
+
+typedef struct Scope Scope;
+typedef struct Inst Inst;
+typedef struct Nest Nest;
+
+/* Where a tile of a range starts, and how many elements it has. */
+typedef struct { UOp *first; Tile tile; } Start;
+/* A loop, a condition, or the kernel itself. */
+struct Scope {
+	uint32_t id, depth;
+	uint32_t phase;         /* of the nest it is a loop of; 0: none */
+	Scope *parent;
+	uint64_t binds;         /* ranges that have a value from here on */
+	UOp **at;               /* that value, by place in range[] */
+	UOp *open;              /* RANGE or IF statement, NULL when nothing opens */
+	VEC(UOp *) pre;         /* statements at its start */
+	VEC(Inst *) items;      /* values placed here, sources first */
+	VEC(Nest *) nests;      /* reductions and stages placed here */
+	VEC(Inst *) scans;      /* running folds along its loop */
+	Scope *inner[4];        /* what runs last in it: the next loop, and a tail */
+	int ninner;
+	Nest *nest;             /* the nest whose innermost scope this is */
+	uint64_t starts;        /* ranges of which a tile starts here */
+	Start *start;           /* where, by place in range[] */
+	UOp **lane;             /* of a lane scope: which element of the tile, by place in range[] */
+	UOp *part;              /* of a split reduction's innermost scope: which accumulator */
+	Scope *base;            /* of a lane scope: the scope around the lanes */
+	bool last;              /* the STOREs stand here */
+	bool ahead;             /* the PREFETCHes of plan.ahead stand here */
+	UOp *sort;              /* instead of them: the STORE of a sort */
+};
+typedef enum { INST_VALUE, INST_REDUCE, INST_SCAN, INST_STAGE } InstKind;
+/* One value in one scope. */
+struct Inst {
+	UOp *of;
+	Scope *place;
+	uint8_t kind;
+	bool hoisted;           /* used from an inner scope */
+	bool raw;               /* a staged value computed, not read */
+	bool let;               /* has a LET */
+	uint32_t uses, phase, depth, size, nsrc;
+	Inst **src;
+	Nest *nest;
+	UOp *reg;               /* REDUCE, SCAN: accumulators; STAGE: the row buffer */
+	UOp *parts, *tail;      /* of a split REDUCE: partial ones, and those of the rest */
+	UOp *ref;               /* what users name */
+};
+/* loops that fold, with an accumulator a lane of the tiles around; the same by the items of a
+ * group; loops that fill a row buffer */
+typedef enum { NEST_FOLD, NEST_GROUP, NEST_STAGE } NestKind;
+/* Loops that several reductions over the same ranges share. They run in their scope after all
+ * values of a lower phase. */
+struct Nest {
+	Scope *at;
+	uint32_t phase;
+	NestKind kind;
+	bool group;             /* its loops run over the items of a group */
+	uint64_t over;          /* the ranges it runs over */
+	uint64_t lanes;         /* tiled ranges around it that its values depend on */
+	uint64_t along;         /* the one of them along which it fills registers in vectors, or 0 */
+	int split;              /* partial accumulators; 0: one */
+	DType element;          /* what it folds or stores */
+	Scope *first[4], *inner[4];     /* outermost and innermost scopes: main part and tails */
+	int nfirst, ninner;
+	VEC(Inst *) members;
+};
+/* A kernel being lowered. */
+typedef struct {
+	Facts facts;
+	Plan plan;
+	Map insts;
+	VEC(Inst *) all;        /* sources first */
+	VEC(Scope *) scopes;
+	Scope *top, *shared;    /* the kernel; the scope of a work group (group mode) */
+	UOp *lidx;              /* item's place in its group (group mode) */
+	int axis;               /* the greatest one that its ranges have */
+	int ids;                /* DEFINE and LET numbers */
+	UOp *chunk[MAX_RANGES]; /* the first tile of the chunk, of the ranges that have chunks */
+	const Val *global, *local;      /* grid sizes, or NULL */
+	VEC(UOp *) out;         /* statements */
+} Lowering;
+Scope *scope_new(Lowering *l, Scope *parent, uint64_t binds, UOp *open);
+/* The start of the tile of range r around s. */
+const Start *scope_start(const Scope *s, int r);
+/* Which element of its tile range r is at in s. */
+UOp *scope_lane(const Scope *s, int r);
+/* A RANGE of this size with an axis number that no open loop of s has. */
+UOp *scope_range(Lowering *l, const Scope *s, UOp *size, const char *kind);
+/* The instance of u for a use in ctx, made with all that it needs. */
+Inst *inst_get(Lowering *l, UOp *u, Scope *ctx);
+
+/* ---- loops.c: the scopes around the STOREs; nests.c: loops of reductions --------- */
+
+/* Builds l->top and the chain of loops, or of grid places, below it; returns how many innermost
+ * scopes there are (main part and tails). */
+enum { MAX_LAST = 8 };
+int loops_open(Lowering *l, Scope *last[MAX_LAST]);
+/* A loop over the tiles of range r within `in`: *last is its scope, with the tile's start; a second
+ * one, of single elements, takes the rest when tiles may not overlap. Returns how many. */
+int open_tiles(Lowering *l, Scope *in, int r, UOp *count_from, Scope *last[2]);
+/* The loops over the lanes of the tiles of set that start around base, vectors innermost, as a
+ * chain within `in`; returns the innermost scope (`in` when set is empty), *first the outermost.
+ * along: the range whose lanes are the vectors instead, or 0. */
+Scope *open_lanes(Lowering *l, Scope *in, Scope *base, uint64_t set, uint64_t along, Scope **first);
+/* Puts values for the ranges in set into s->at from their flat number. */
+void unflatten(Lowering *l, Scope *s, const int *range, int n, UOp *flat);
+/* A loop of the items of a group over the ranges in set, within `in`; *first is its outermost
+ * scope, the result the one in which the ranges have values. */
+Scope *open_strided(Lowering *l, Scope *in, uint64_t set, Scope **first);
+/* The lanes of a vector that n elements of dtype d can be taken in: a power of two that divides
+ * n. */
+int vector_lanes(int n, DType d);
+/* The nest for the reduction or staged value u, with an element for each lane of the tiles of
+ * `lanes`: one that is there already when its loops can be shared. */
+Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, bool stage, uint64_t lanes);
+
+/* ---- fetch.c */
+
+/* The PREFETCHes of the tile that a nest fills registers for. */
+void fetch_emit(Lowering *l, const Nest *n);
+/* Those of what the tile that starts in s loads, one turn of plan.ahead later. */
+void ahead_emit(Lowering *l, const Scope *s);
+/* The range whose rows those are, for plan.ahead; 0 when they do not pay. v: the range in
+ * vectors. */
+uint64_t wants_ahead(const Plan *p, const Facts *f, int v);
+/* The range of panels whose next one is to be fetched; 0 when that does not pay. */
+uint64_t wants_panel(const Plan *p, const Facts *f, int v);
+
+/* ---- slices.c: calls that share their outermost loops
+ * ------------------------------------ */
+
+enum { MAX_SLICE_AXES = 8, MAX_SLICE_CALLS = 16 };
+/* The loops that are the slices by what the kernel's arg says in `slice`, which layout writes,
+ * outermost first, as places in f->range[]; returns how many. Dies with MALFORMED. */
+int slice_ranges(const Facts *f, int *range);
+/* Pass: one call for each group of them. */
+Graph *lower_slices(Graph *g);
+
+/* ---- linearize.c, sort.c: statements --------------------------------------------------- */
+
+/* Each KERNEL as a list of statements. */
+Graph *lower_linearize(Graph *g);
+/* Loops of kind unroll written out. */
+Graph *lower_unroll(Graph *g);
+/* cost.c: nanoseconds that an item of the grid takes on one core, by the sizes that are
+ * open. */
+const Val *item_work(const Lowering *l);
+/* Everything of a lowering before statements: scopes and instances of kernel by plan. */
+void lowering_begin(Lowering *l, UOp *kernel, bool alias);
+void lowering_fill(Lowering *l);
+void lowering_end(Lowering *l);
+/* The STORE of a sort in l's innermost scope: a bottom-up merge sort. */
+void sort_emit(Lowering *l, Scope *s, UOp *store);
+static inline void emit(Lowering *l, UOp *statement) { vec_push(&l->out, statement); }
+UOp *make_reg(Lowering *l, DType dt, int64_t n);
+UOp *load_at(UOp *storage, UOp *at);
+UOp *store_at(UOp *storage, UOp *at, UOp *v);
+UOp *let(Lowering *l, UOp *v);
+#endif

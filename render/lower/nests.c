@@ -1,0 +1,294 @@
+/* The loops of reductions and row buffers.  Reductions over the same ranges in one scope and phase
+ * share a Nest:
+ *
+ *     FOLD    for k: acc = op(acc, body)
+ *       lanes   for k: for m<8, n<48: acc[m,n] = op(acc[m,n], body at element m,n of the tile)
+ *       split   for kb: for l<16: acc[l] = op(acc[l], body at kb*16+l); a tail; then one of the 16
+ *       jam     for kb: for n<48: for j<4: acc[n] = op(acc[n], body at kb*4+j)
+ *       apart   the same, body at kb + j*(k/4)
+ *     GROUP   each item of a work group takes every 128th k; then a tree over local memory
+ *     STAGE   for j, in tiles of its own: for m<8: buf[m,j] = value
+ */
+#include "lower/lower.h"
+
+/* Is range r already a counter somewhere around s? Then a loop within needs a counter of its own.
+ */
+static bool open_around(const Scope *s, uint64_t bit)
+{
+	for (; s; s = s->parent)
+		if (s->binds & bit)
+			return true;
+	return false;
+}
+
+static Scope *open_loop(Lowering *l, Scope *in, int r)
+{
+	UOp *range = l->facts.range[r];
+	if (open_around(in, 1ull << r))
+		range = scope_range(l, in, range->src[0], "reduce");
+	Scope *s = scope_new(l, in, 1ull << r, range);
+	s->at[r] = range;
+	return s;
+}
+
+static void add_inner(Nest *n, Scope *outer, Scope *s)
+{
+	if (outer)
+		outer->inner[outer->ninner++] = s;
+	else
+		n->first[n->nfirst++] = s;
+}
+
+static void innermost(Nest *n, Scope *s)
+{
+	s->nest = n;
+	n->inner[n->ninner++] = s;
+}
+
+/* Loops over the ranges of set but the last `keep`; returns the innermost scope, NULL when there is
+ * none. */
+static Scope *open_loops(Lowering *l, Nest *n, uint64_t set)
+{
+	Scope *in = NULL;
+	for (int r = 0; r < l->facts.nrange; r++) {
+		if (!(set >> r & 1))
+			continue;
+		Scope *s = open_loop(l, in ? in : n->at, r);
+		add_inner(n, in, s);
+		in = s;
+	}
+	return in;
+}
+
+static int last_range(uint64_t set) { return 63 - __builtin_clzll(set); }
+
+/* The range that a split reduction runs in lanes: the innermost one when it is long enough, or a
+ * block within others; else the longest, -1 when none is. */
+static int split_range(Lowering *l, uint64_t over)
+{
+	int best = -1, last = last_range(over);
+	int64_t lo, hi, most = 2 * l->plan.split - 1;
+	if (over & (over - 1) && least_size(&l->facts, last) == l->plan.split &&
+		most_size(&l->facts, last) == l->plan.split)
+		return last;
+	for (int r = last; r >= 0 && l->plan.split; r--) {
+		if (!(over >> r & 1))
+			continue;
+		ix_bounds(l->facts.range[r]->src[0], &lo, &hi);
+		if (hi > most) {
+			best = r;
+			most = hi;
+		}
+		if (best == last)
+			break;
+	}
+	return best;
+}
+
+/* One of the loops of a fold, with the lanes of the tiles around it: the main part in blocks of so
+ * many turns, the rest turn by turn. */
+static Scope *fold_lanes(Lowering *l, Nest *n, Scope *outer)
+{
+	Scope *at = outer ? outer : n->at, *first;
+	Scope *in = open_lanes(l, at, at, n->lanes, n->along, &first);
+	if (first)
+		add_inner(n, outer, first);
+	return first ? in : outer;
+}
+
+/* The turns of a block: split ones have an accumulator each, in vectors; jammed ones share it, and
+ * may be as far apart as there are blocks. */
+static void fold_turns(
+	Lowering *l, Nest *n, Scope *in, const Scope *block, int r, UOp *blocks, int turns)
+{
+	int lanes = n->split ? vector_lanes(turns, n->element) : 1;
+	UOp *part = ix_const(0);
+	if (turns > lanes) {
+		Scope *s = scope_new(l, in, 0, scope_range(l, in, ix_const(turns / lanes), "unroll"));
+		in = in->inner[in->ninner++] = s;
+		part = ix_mul(s->open, ix_const(lanes));
+	}
+	if (lanes > 1) {
+		Scope *s = scope_new(l, in, 0, scope_range(l, in, ix_const(lanes), "vector"));
+		in = in->inner[in->ninner++] = s;
+		part = ix_add(part, s->open);
+	}
+	in->binds |= 1ull << r;
+	bool apart = !n->split && l->plan.apart;
+	in->at[r] = apart ? ix_add(block->open, ix_mul(part, blocks)) :
+		ix_add(ix_mul(block->open, ix_const(turns)), part);
+	in->part = n->split ? part : NULL;
+	innermost(n, in);
+}
+
+static void fold_main(Lowering *l, Nest *n, Scope *outer, int r, UOp *blocks, int turns)
+{
+	Scope *at = outer ? outer : n->at;
+	Scope *block = scope_new(l, at, 0, scope_range(l, at, blocks, "reduce"));
+	add_inner(n, outer, block);
+	fold_turns(l, n, fold_lanes(l, n, block), block, r, blocks, turns);
+}
+
+static void fold_rest(Lowering *l, Nest *n, Scope *outer, int r, UOp *done, UOp *rest)
+{
+	Scope *at = outer ? outer : n->at;
+	Scope *s = scope_new(l, at, 1ull << r, scope_range(l, at, rest, "reduce"));
+	s->at[r] = ix_add(done, s->open);
+	add_inner(n, outer, s);
+	innermost(n, fold_lanes(l, n, s));
+}
+
+/* r: the range that runs in blocks, -1: none does */
+static void open_fold(Lowering *l, Nest *n, int r, int turns)
+{
+	int64_t rest;
+	Scope *outer = open_loops(l, n, r < 0 ? n->over : n->over & ~(1ull << r));
+	if (r < 0) {
+		if (outer)
+			outer->ahead = l->plan.ahead && n->lanes;
+		innermost(n, fold_lanes(l, n, outer));
+		return;
+	}
+	UOp *size = l->facts.range[r]->src[0], *by = ix_const(turns);
+	UOp *blocks = ix_div(size, by), *tail = ix_mod(size, by);
+	fold_main(l, n, outer, r, blocks, turns);
+	if (!ix_is_const(tail, &rest) || rest)
+		fold_rest(l, n, outer, r, ix_mul(blocks, by), tail);
+}
+
+/* The loops that fill a row buffer: tiles of its own ranges where they may overlap, since what is
+ * written twice is the same; the lanes of all tiles innermost. */
+static void open_stage(Lowering *l, Nest *n, Scope *outer, uint64_t left, uint64_t lanes)
+{
+	Scope *at = outer ? outer : n->at, *last[2], *first;
+	if (!left) {
+		Scope *in = open_lanes(l, at, at, lanes, n->along, &first);
+		if (first)
+			add_inner(n, outer, first);
+		innermost(n, first ? in : outer);
+		return;
+	}
+	int r = __builtin_ctzll(left), parts = 1;
+	if (l->plan.tile[r].unroll)
+		parts = open_tiles(l, at, r, NULL, last);
+	else
+		last[0] = open_loop(l, at, r);
+	for (int i = 0; i < parts; i++) {
+		add_inner(n, outer, last[i]);
+		bool tiled = last[i]->starts >> r & 1;
+		last[i]->ahead = tiled && !n->along && open_around(at, l->plan.ahead);
+		open_stage(l, n, last[i], left & (left - 1), lanes | (tiled ? 1ull << r : 0));
+	}
+}
+
+void unflatten(Lowering *l, Scope *s, const int *range, int n, UOp *flat)
+{
+	for (int i = n; i-- > 0;) {
+		UOp *size = l->facts.range[range[i]]->src[0];
+		s->at[range[i]] = i ? ix_mod(flat, size) : flat;
+		flat = ix_div(flat, size);
+	}
+}
+
+Scope *open_strided(Lowering *l, Scope *in, uint64_t set, Scope **first)
+{
+	int range[MAX_RANGES], n = ranges_in(set, range);
+	UOp *total = ix_const(1), *items = ix_const(l->plan.items);
+	int64_t rest;
+	for (int i = 0; i < n; i++)
+		total = ix_mul(total, l->facts.range[range[i]]->src[0]);
+	UOp *rounds = ix_div(ix_add(total, ix_sub(items, ix_const(1))), items);
+	Scope *s = *first = scope_new(l, in, 0, scope_range(l, in, rounds, "reduce"));
+	UOp *flat = ix_add(ix_mul(s->open, items), l->lidx);
+	if (!ix_is_const(ix_mod(total, items), &rest) || rest) {
+		UOp *guard = NODE(OP_IF, DT_NONE, VNIL, ix_lt(flat, total));
+		s = s->inner[s->ninner++] = scope_new(l, s, 0, guard);
+	}
+	s->binds = set;
+	unflatten(l, s, range, n, flat);
+	return s;
+}
+
+static void open_group(Lowering *l, Nest *n)
+{
+	innermost(n, open_strided(l, n->at, n->over, &n->first[n->nfirst++]));
+}
+
+/* Several accumulators pay when the body is small, has no loop of its own, and there is enough to
+ * fold. */
+static bool splits(Lowering *l, const UOp *u)
+{
+	enum { SMALL = 96 };
+	if (split_range(l, bound_of(u)) < 0)
+		return false;
+	Nodes body = walk(u->src[0]);
+	size_t size = 0;
+	for (size_t i = 0; i < body.n; i++) {
+		bool inside = free_of(body.at[i]) & bound_of(u);
+		size += inside;
+		if (size > SMALL || (inside && body.at[i]->op == OP_RREDUCE))
+			return false;
+	}
+	return true;
+}
+
+static NestKind pick(const Lowering *l, const Scope *at, bool stage)
+{
+	if (stage)
+		return NEST_STAGE;
+	return l->plan.mode == PLAN_GROUP && at == l->shared ? NEST_GROUP : NEST_FOLD;
+}
+
+/* Do the lanes hold a vector?  Then a reduction is not split besides. */
+static bool has_vector(const Lowering *l, const Scope *at, uint64_t lanes)
+{
+	for (int r = 0; r < l->facts.nrange; r++)
+		if (lanes >> r & 1 && scope_start(at, r)->tile.vector > 1)
+			return true;
+	return false;
+}
+
+static void open_nest(Lowering *l, Nest *n)
+{
+	int last = n->over ? last_range(n->over) : -1;
+	n->group = n->kind == NEST_GROUP || (n->kind == NEST_STAGE && l->plan.mode == PLAN_GROUP);
+	if (n->group && n->at != l->shared)
+		die(MALFORMED, "node %u KERNEL: a row buffer of a group stands in a loop of its items",
+			l->facts.kernel->id);
+	if (n->group) {
+		open_group(l, n);
+	} else if (n->kind == NEST_STAGE) {
+		open_stage(l, n, NULL, n->over, n->lanes);
+	} else if (n->split) {
+		open_fold(l, n, split_range(l, n->over), n->split);
+	} else if (n->lanes && l->plan.jam > 1 && last >= 0 &&
+		count_of(&l->facts, 1ull << last) >= l->plan.jam) {
+		open_fold(l, n, last, l->plan.jam);
+	} else {
+		open_fold(l, n, -1, 1);
+	}
+}
+
+Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, bool stage, uint64_t lanes)
+{
+	NestKind kind = pick(l, at, stage);
+	bool split = kind == NEST_FOLD && !has_vector(l, at, lanes) && splits(l, u);
+	int staged = stage ? stage_of(&l->plan, u) : -1;
+	uint64_t over = stage ? l->plan.stage[staged].over : bound_of(u);
+	uint64_t along = stage ? l->plan.stage[staged].along : 0;
+	for (size_t i = at->nests.n; i-- > 0;) {
+		Nest *n = at->nests.at[i];
+		if (n->phase == phase && n->kind == kind && n->over == over && n->lanes == lanes &&
+			n->along == along && !n->split == !split && dtype_size(n->element) == dtype_size(u->dtype))
+			return n;
+	}
+	Nest *n = arena_alloc(sizeof *n);
+	*n = (Nest){.at = at, .phase = phase, .kind = kind, .over = over, .lanes = lanes, .along = along,
+		.split = split ? l->plan.split : 0, .element = u->dtype};
+	vec_push(&at->nests, n);
+	size_t from = l->scopes.n;
+	open_nest(l, n);
+	for (; from < l->scopes.n; from++)
+		l->scopes.at[from]->phase = phase;
+	return n;
+}

@@ -1,0 +1,313 @@
+/* Where each value of a kernel is computed.  A value belongs in the outermost scope in which the
+ * ranges it depends on have values; used in two loops over one range, it has an instance in each.
+ *
+ *     y[r0,r1] = exp(x[r0,r1] - m[r0])      scopes: kernel ⊃ r0 ⊃ r1;  m in r0, the rest in r1
+ *
+ * Instances are made sources first by an explicit stack, so an expression of any depth will do. A
+ * reduction is placed like any value; its body is computed in the innermost scope of a Nest, the
+ * loops that it shares with others of the same ranges and phase (nests.c). */
+#include "lower/lower.h"
+#include <stdlib.h>
+
+Scope *scope_new(Lowering *l, Scope *parent, uint64_t binds, UOp *open)
+{
+	Scope *s = arena_alloc(sizeof *s);
+	s->id = l->scopes.n;
+	s->parent = parent;
+	s->depth = parent ? parent->depth + 1 : 0;
+	s->binds = binds;
+	s->open = open;
+	s->at = arena_alloc(MAX_RANGES * sizeof *s->at);
+	vec_push(&l->scopes, s);
+	return s;
+}
+
+/* The scope in which a value that depends on free is computed when it is used in ctx. */
+static Scope *scope_place(Scope *ctx, uint64_t free)
+{
+	while (ctx->parent && !(ctx->binds & free))
+		ctx = ctx->parent;
+	return ctx;
+}
+
+/* The scope outside all lanes in which the ranges of free have values, or a tile of them starts. */
+static Scope *scope_outside(Scope *ctx, uint64_t free)
+{
+	while (ctx->parent && (ctx->base || !((ctx->binds | ctx->starts) & free)))
+		ctx = ctx->parent;
+	return ctx;
+}
+
+const Start *scope_start(const Scope *s, int r)
+{
+	while (s && !(s->starts >> r & 1))
+		s = s->parent;
+	CHECK(s);
+	return &s->start[r];
+}
+
+UOp *scope_lane(const Scope *s, int r)
+{
+	while (s && !(s->lane && s->binds >> r & 1))
+		s = s->parent;
+	CHECK(s);
+	return s->lane[r];
+}
+
+/* Those ranges of free of which a tile starts around s, and that have no one value there. */
+static uint64_t lanes_around(const Scope *s, uint64_t free)
+{
+	uint64_t lanes = 0;
+	for (; s && free; s = s->parent) {
+		if (s->base)
+			continue;
+		lanes |= s->starts & free;
+		free &= ~(s->starts | s->binds);
+	}
+	return lanes;
+}
+
+UOp *scope_range(Lowering *l, const Scope *s, UOp *size, const char *kind)
+{
+	int axis = l->axis + (int)s->depth + 1;
+	if (axis > 63)
+		die(UNSUPPORTED, "a kernel whose loops nest deeper than axis 63");
+	return ix_range(axis, kind, size);
+}
+
+/* ---- the stack */
+
+/* A value; a staged value computed; the loops that fill its row buffer, or the accumulators of all
+ * lanes. */
+enum { USE, RAW, FILL };
+typedef struct { UOp *u; int what; } Need;
+typedef struct {
+	UOp *u;
+	Scope *ctx;
+	int what, step;
+	uint32_t next;
+	Scope *place;
+	uint64_t mask, lanes;
+	Need *deps;
+	size_t ndeps;
+	uint32_t phase;
+	Nest *nest;
+	Inst *got[2];
+} Frame;
+typedef struct { VEC(Frame) stack; } Work;
+
+static uint64_t inst_key(const UOp *u, int what, const Scope *place)
+{
+	return (uint64_t)u->id << 32 | (uint64_t)place->id << 2 | what;
+}
+
+/* The ranges that must have values around u. The loops that fill a row buffer give them to its own.
+ */
+static uint64_t needs(Lowering *l, const UOp *u, int what)
+{
+	int stage = stage_of(&l->plan, u);
+	return what == FILL && stage >= 0 ? free_of(u) & ~l->plan.stage[stage].over : free_of(u);
+}
+
+static Scope *home(Lowering *l, const UOp *u, int what, Scope *ctx)
+{
+	uint64_t free = needs(l, u, what);
+	return what == FILL ? scope_outside(ctx, free) : scope_place(ctx, free);
+}
+
+/* Is u read from what a FILL leaves: a row buffer, or the accumulators that all lanes of the tiles
+ * around it have side by side? */
+static bool filled(Lowering *l, const UOp *u, int what, const Scope *place)
+{
+	return what == USE && (stage_of(&l->plan, u) >= 0 || (u->op == OP_RREDUCE && place->base));
+}
+
+/* The instance, or NULL with the work for it on the stack. */
+static Inst *need(Lowering *l, Work *w, UOp *u, int what, Scope *ctx)
+{
+	Scope *place = home(l, u, what, ctx);
+	Inst *i = map_get(&l->insts, inst_key(u, what, place));
+	if (!i)
+		vec_push(&w->stack, ((Frame){.u = u, .ctx = ctx, .what = what, .place = place}));
+	return i;
+}
+
+static Inst *inst_new(Lowering *l, Frame *f, InstKind kind, uint32_t nsrc)
+{
+	Inst *i = arena_alloc(sizeof *i);
+	*i = (Inst){.of = f->u, .place = f->place, .kind = kind, .raw = f->what == RAW, .nsrc = nsrc};
+	i->src = arena_alloc((nsrc + !nsrc) * sizeof *i->src);
+	map_put(&l->insts, inst_key(f->u, f->what, f->place), i);
+	return i;
+}
+
+static void use_source(Inst *user, uint32_t k, Inst *src)
+{
+	user->src[k] = src;
+	src->uses++;
+	src->hoisted |= src->place != user->place;
+	if (src->place == user->place && src->phase > user->phase)
+		user->phase = src->phase;
+}
+
+static void inst_done(Lowering *l, Work *w, Inst *i)
+{
+	vec_push(&l->all, i);
+	vec_push(&i->place->items, i);
+	w->stack.n--;
+}
+
+/* ---- plain values */
+
+static void step_value(Lowering *l, Work *w)
+{
+	Frame *f = &w->stack.at[w->stack.n - 1];
+	bool from_fill = filled(l, f->u, f->what, f->place);
+	int what = from_fill ? FILL : USE;
+	uint32_t n = f->u->op == OP_RANGE ? 0 : f->u->op == OP_RSCAN || from_fill ? 1 : f->u->nsrc;
+	for (; f->next < n; f->next++)
+		if (!need(l, w, from_fill ? f->u : f->u->src[f->next], what, f->place))
+			return;
+	bool scan = f->u->op == OP_RSCAN && !from_fill;
+	if (scan && !(f->place->binds & bit_of(f->u->src[1])))
+		die(UNSUPPORTED, "running folds over two ranges in one kernel");
+	Inst *i = inst_new(l, f, scan ? INST_SCAN : INST_VALUE, n);
+	for (uint32_t k = 0; k < n; k++)
+		use_source(i, k, need(l, w, from_fill ? f->u : f->u->src[k], what, f->place));
+	if (scan)
+		vec_push(&i->place->scans, i);
+	inst_done(l, w, i);
+}
+
+/* ---- reductions and stages */
+
+typedef struct { UOp *u; uint64_t mask, lanes; int what; } Sight;
+
+/* What stands at `at` in the body of a nest: something computed outside it (true, *what says how),
+ * or inside. A nest has the lanes of the tiles around it within, and so has what it reads from
+ * another nest. */
+static bool is_outside(Lowering *l, Sight at, int *what)
+{
+	*what = USE;
+	if (at.what == RAW)
+		return false;
+	if (!(free_of(at.u) & at.mask))
+		return true;
+	*what = FILL;
+	if (at.u->op != OP_RREDUCE && stage_of(&l->plan, at.u) < 0)
+		return false;
+	return !(needs(l, at.u, FILL) & at.mask & ~at.lanes);
+}
+
+/* The sources to look at in turn, with the ranges that are bound around them. */
+static void look_inside(Lowering *l, Sight at, void (*push)(void *, Sight), void *ctx)
+{
+	int stage = at.what == RAW ? -1 : stage_of(&l->plan, at.u);
+	if (stage >= 0) {
+		uint64_t over = l->plan.stage[stage].over;
+		push(ctx, (Sight){at.u, at.mask | over, at.lanes & ~over, RAW});
+		return;
+	}
+	bool reduce = at.u->op == OP_RREDUCE;
+	uint64_t bound = reduce ? bound_of(at.u) : 0;
+	for (uint32_t i = 0; i < (reduce ? 1 : at.u->nsrc); i++)
+		push(ctx, (Sight){at.u->src[i], at.mask | bound, at.lanes & ~bound, USE});
+}
+
+typedef VEC(Sight) Sights;
+static void push_look(void *ctx, Sight at) { vec_push((Sights *)ctx, at); }
+
+/* Values that the body of a nest over the ranges of mask needs from around it: the outermost ones
+ * that do not depend on them. A reduction within binds its own besides. */
+static void find_outside(Lowering *l, Frame *f, UOp *body, int what)
+{
+	Sights look = {0};
+	VEC(Need) out = {0};
+	Map seen = {0};
+	vec_push(&look, ((Sight){body, f->mask, f->lanes, what}));
+	while (look.n) {
+		Sight at = look.at[--look.n];
+		uint64_t key = hash_mix(hash_mix(hash_mix(at.u->id, at.mask), at.lanes), at.what);
+		if (map_get(&seen, key))
+			continue;
+		map_put(&seen, key, at.u);
+		if (!is_outside(l, at, &what))
+			look_inside(l, at, push_look, &look);
+		else if (at.u->nsrc)
+			vec_push(&out, ((Need){at.u, what}));
+	}
+	f->deps = arena_alloc((out.n + 1) * sizeof *f->deps);
+	if (out.n)
+		memcpy(f->deps, out.at, out.n * sizeof *out.at);
+	f->ndeps = out.n;
+	vec_free(&look);
+	vec_free(&out);
+	map_free(&seen);
+}
+
+static void begin_nest(Lowering *l, Frame *f)
+{
+	int stage = stage_of(&l->plan, f->u);
+	bool raw = f->what == FILL && stage >= 0;
+	f->lanes = f->what == FILL ? lanes_around(f->place, needs(l, f->u, FILL)) : 0;
+	f->mask = f->lanes | (raw ? l->plan.stage[stage].over : bound_of(f->u));
+	find_outside(l, f, raw ? f->u : f->u->src[0], raw ? RAW : USE);
+	f->step = 1;
+}
+
+static void end_nest(Lowering *l, Work *w, Frame *f, bool stage)
+{
+	Inst *i = inst_new(l, f, stage ? INST_STAGE : INST_REDUCE, f->nest->ninner);
+	i->nest = f->nest;
+	for (int k = 0; k < f->nest->ninner; k++) {
+		i->src[k] = f->got[k];
+		f->got[k]->uses++;
+		f->got[k]->hoisted |= f->got[k]->place != f->nest->inner[k];
+	}
+	i->phase = f->nest->phase;
+	vec_push(&f->nest->members, i);
+	inst_done(l, w, i);
+}
+
+static void step_nest(Lowering *l, Work *w)
+{
+	Frame *f = &w->stack.at[w->stack.n - 1];
+	bool stage = f->what == FILL && stage_of(&l->plan, f->u) >= 0;
+	if (!f->step)
+		begin_nest(l, f);
+	for (; f->next < f->ndeps; f->next++) {
+		Inst *i = need(l, w, f->deps[f->next].u, f->deps[f->next].what, f->ctx);
+		if (!i)
+			return;
+		if (i->place == f->place && i->phase > f->phase)
+			f->phase = i->phase;
+	}
+	if (!f->nest)
+		f->nest = nest_for(l, f->u, f->place, f->phase + 1, stage, f->lanes);
+	for (; f->step <= f->nest->ninner; f->step++) {
+		Inst *i = need(
+			l, w, stage ? f->u : f->u->src[0], stage ? RAW : USE, f->nest->inner[f->step - 1]);
+		if (!i)
+			return;
+		f->got[f->step - 1] = i;
+	}
+	end_nest(l, w, f, stage);
+}
+
+Inst *inst_get(Lowering *l, UOp *u, Scope *ctx)
+{
+	Work w = {0};
+	need(l, &w, u, USE, ctx);
+	while (w.stack.n) {
+		Frame *f = &w.stack.at[w.stack.n - 1];
+		if (map_get(&l->insts, inst_key(f->u, f->what, f->place)))
+			w.stack.n--;
+		else if (f->what == FILL || (f->u->op == OP_RREDUCE && !filled(l, f->u, f->what, f->place)))
+			step_nest(l, &w);
+		else
+			step_value(l, &w);
+	}
+	Inst *i = need(l, &w, u, USE, ctx);
+	vec_free(&w.stack);
+	return i;
+}

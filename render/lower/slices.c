@@ -1,0 +1,327 @@
+/* Calls that agree on slices (layout/slices.c) become one: an item of its grid runs all of them,
+ * one after another, for one slice; what stays within a slice is a buffer of the item's own.
+ *
+ *     CALL a {slice: {first: true, axes: [0], local: [0]}} t x  →  CALL ab y x: DEFINE_LOCAL t
+ *     CALL b {slice: {axes: [0], local: [1]}} y t                  statements of a; of b
+ *
+ * The grids are the same by then, so an item of one is an item of all. Memory is planned again,
+ * since what the first call read is now in use until the last is done. */
+#include "document/document.h"
+#include "lower/lower.h"
+#include <stdlib.h>
+
+/* ---- what a kernel says of slices */
+
+enum { MAX_LOCAL = 64 };
+/* The axis numbers of the loops that are the slices (none: there is no such thing), and the slots
+ * of buffers that stay within one. */
+typedef struct { bool first; int n, nlocal; int64_t axis[MAX_SLICE_AXES], local[MAX_LOCAL]; } Slice;
+
+static int read_numbers(const UOp *kernel, const Val *list, int64_t most, int64_t *out, int n)
+{
+	if (!list || list->kind != VAL_ARRAY || list->n > (size_t)n)
+		die(MALFORMED, "node %u KERNEL: slice has no %d numbers", kernel->id, n);
+	for (size_t i = 0; i < list->n; i++) {
+		if (list->a[i]->kind != VAL_INT || list->a[i]->i < 0 || list->a[i]->i >= most)
+			die(MALFORMED, "node %u KERNEL: a number of slice does not fit", kernel->id);
+		out[i] = list->a[i]->i;
+	}
+	return (int)list->n;
+}
+
+static Slice slice_of(const UOp *kernel)
+{
+	const Val *v = val_get(kernel->arg, "slice"), *first;
+	Slice s = {0};
+	if (!v || v->kind != VAL_MAP)
+		return s;
+	first = val_get(v, "first");
+	s.first = first && first->kind == VAL_BOOL && first->b;
+	s.n = read_numbers(kernel, val_get(v, "axes"), MAX_RANGES, s.axis, MAX_SLICE_AXES);
+	s.nlocal = read_numbers(kernel, val_get(v, "local"), MAX_LOCAL, s.local, MAX_LOCAL);
+	return s;
+}
+
+int slice_ranges(const Facts *f, int *range)
+{
+	Slice s = slice_of(f->kernel);
+	uint64_t free = f->out & ~f->serial;
+	for (int i = 0; i < s.n; i++) {
+		range[i] = -1;
+		for (int r = 0; r < f->nrange; r++)
+			if (axis_of(f, r) == s.axis[i] && free >> r & 1)
+				range[i] = r;
+		if (range[i] < 0)
+			die(MALFORMED, "node %u KERNEL: slice names a loop that it does not have", f->kernel->id);
+		free &= ~(1ull << range[i]);
+	}
+	return s.n;
+}
+
+/* ---- a group */
+
+typedef VEC(UOp *) Calls;
+
+/* The calls of a group, and the one made of them. */
+typedef struct {
+	UOp *const *call;
+	int n;
+	UOp *items;
+	VEC(UOp *) buffer;      /* of the new call, by slot */
+	VEC(UOp *) inside;      /* those of one slice, */
+	VEC(UOp *) local;       /* and the DEFINE_LOCALs that they become */
+	VEC(UOp *) out;         /* statements */
+	int64_t ids;            /* LET and DEFINE numbers used so far */
+	bool apart;             /* some place is not seen to be within its slice */
+} Group;
+
+/* The call whose kernel is being rewritten. */
+typedef struct { Group *g; const UOp *call; Map lets; int64_t ids; } Part;
+
+static int place_in(UOp *const *at, size_t n, const UOp *u)
+{
+	for (size_t i = 0; i < n; i++)
+		if (at[i] == u)
+			return (int)i;
+	return -1;
+}
+
+/* ---- what a place is for slice 0 */
+
+static UOp *slice_zero(UOp *u, void *ctx)
+{
+	Part *p = ctx;
+	if (u->op == OP_SPECIAL)
+		return ix_const(0);
+	/* a LET that depends on the slice is another one now: what it holds stands in its place */
+	if (u->op == OP_LET)
+		return map_get(&p->lets, PKEY(u)) ? u : u->src[0];
+	return u->nsrc ? ix_remake(u, u->src) : u;
+}
+
+static UOp *place_in_slice(Part *p, UOp *local, const UOp *index)
+{
+	int64_t lo, hi;
+	UOp *at = walk_replace(index->src[1], slice_zero, p);
+	ix_bounds(at, &lo, &hi);
+	p->g->apart |= lo < 0 || hi >= local->arg->a[1]->i;
+	return NODE(OP_INDEX, index->dtype, VNIL, local, at);
+}
+
+/* ---- a part's kernel within the whole */
+
+static UOp *local_of(const Part *p, const UOp *param)
+{
+	int i = place_in(p->g->inside.at, p->g->inside.n, p->call->src[1 + param_slot(param)]);
+	return i < 0 ? NULL : p->g->local.at[i];
+}
+
+static UOp *renumbered(Part *p, UOp *u)
+{
+	const Val *arg = u->arg;
+	int64_t id = arg->kind == VAL_INT ? arg->i : arg->a[0]->i;
+	p->ids = id >= p->ids ? id + 1 : p->ids;
+	const Val *now = val_int(id + p->g->ids);
+	if (arg->kind == VAL_INT)
+		arg = now;
+	else
+		arg = val_array(arg->n,
+			(const Val *[]){now, arg->a[1], arg->n > 2 ? arg->a[2] : VNIL});
+	UOp *r = node_like(u, u->nsrc, u->src, arg);
+	if (u->op == OP_LET)
+		map_put(&p->lets, PKEY(r), r);
+	return r;
+}
+
+static UOp *part_place(Part *p, const UOp *index)
+{
+	UOp *param = index->src[0], *local = local_of(p, param);
+	if (local)
+		return place_in_slice(p, local, index);
+	int slot = place_in(p->g->buffer.at, p->g->buffer.n, p->call->src[1 + param_slot(param)]);
+	return NODE(OP_INDEX, index->dtype, VNIL, param_moved(param, slot), index->src[1]);
+}
+
+static UOp *part_node(UOp *u, void *ctx)
+{
+	Part *p = ctx;
+	switch (u->op) {
+	case OP_LET: case OP_DEFINE_REG: case OP_DEFINE_LOCAL:
+		return renumbered(p, u);
+	case OP_INDEX:
+		return u->src[0]->op == OP_PARAM ? part_place(p, u) : u;
+	default: return u;
+	}
+}
+
+static void put_part(Group *g, UOp *call)
+{
+	Part p = {.g = g, .call = call};
+	UOp *kernel = walk_replace(call->src[0], part_node, &p);
+	for (uint32_t i = 0; i < kernel->nsrc; i++)
+		vec_push(&g->out, kernel->src[i]);
+	g->ids += p.ids;
+	map_free(&p.lets);
+}
+
+/* ---- the whole */
+
+static UOp *variable_one(UOp *u, void *ctx)
+{
+	(void)ctx;
+	if (u->op == OP_VAR)
+		return ix_const(1);
+	return u->nsrc ? ix_remake(u, u->src) : u;
+}
+
+/* How many of a buffer's elements are each item's, if that is one number whatever sizes are open;
+ * else 0. */
+static int64_t elements_each(const Group *g, const UOp *buffer)
+{
+	UOp *all = ix_const(1);
+	int64_t n, items;
+	for (int k = 0; k < buffer->shape->rank; k++)
+		all = ix_mul(all, buffer->shape->dim[k]);
+	if (!ix_is_const(walk_replace(all, variable_one, NULL), &n) ||
+		!ix_is_const(walk_replace(g->items, variable_one, NULL), &items) || items < 1)
+		return 0;
+	return ix_mul(g->items, ix_const(n / items)) == all ? n / items : 0;
+}
+
+static void put_inside(Group *g, const UOp *call, const Slice *s)
+{
+	for (int i = 0; i < s->nlocal; i++) {
+		if (s->local[i] + 1 >= call->nsrc)
+			die(MALFORMED, "node %u CALL: a slot of slice has no buffer", call->id);
+		UOp *b = call->src[1 + s->local[i]];
+		if (place_in(g->inside.at, g->inside.n, b) >= 0)
+			continue;
+		int64_t n = elements_each(g, b);
+		g->apart |= !buffer_is(b, "temp") || !n;
+		if (g->apart)
+			return;
+		vec_push(&g->inside, b);
+		vec_push(&g->local, LEAF(OP_DEFINE_LOCAL, b->dtype,
+			VARR(val_int(g->ids++), val_int(n), val_str("stack"))));
+	}
+}
+
+/* Buffers that are written come first, as in any call. */
+static void put_buffers(Group *g, bool written)
+{
+	for (int c = 0; c < g->n; c++) {
+		uint64_t writes = call_writes(g->call[c]);
+		for (uint32_t k = 1; k < g->call[c]->nsrc; k++) {
+			UOp *b = g->call[c]->src[k];
+			bool is = k <= 64 && writes >> (k - 1) & 1;
+			if (is == written && place_in(g->inside.at, g->inside.n, b) < 0 &&
+				place_in(g->buffer.at, g->buffer.n, b) < 0)
+				vec_push(&g->buffer, b);
+		}
+	}
+}
+
+static const Val *whole_arg(const Group *g)
+{
+	static const char *const same[] = {"target", "march", "global_size"};
+	const Val *parts[MAX_SLICE_CALLS], *arg;
+	Buf name = {0};
+	UOp *work = ix_const(0);
+	const char *err;
+	for (int c = 0; c < g->n; c++) {
+		const Val *own = g->call[c]->src[0]->arg;
+		const Val *w = val_get(own, "work"), *actions = val_get(own, "actions");
+		buf_printf(&name, "%s%s", c ? "__" : "", call_name(g->call[c]));
+		UOp *own_work = w ? size_from_val(w, &err) : NULL;
+		work = ix_add(work, own_work ? own_work : ix_const(1));
+		parts[c] = VMAP(val_str("name"), val_str(call_name(g->call[c])), val_str("actions"),
+			actions ? actions : VNIL);
+	}
+	arg = VMAP(val_str("name"), val_str(arena_strdup(buf_str(&name))), val_str("work"),
+		size_to_val(work));
+	for (int i = 0; i < 3; i++) {
+		const Val *v = val_get(g->call[0]->src[0]->arg, same[i]);
+		arg = v ? val_set(arg, same[i], v) : arg;
+	}
+	buf_free(&name);
+	return val_set(arg, "parts", val_array(g->n, parts));
+}
+
+/* How many items the call's grid has; NULL: it has none of one dimension. */
+static UOp *items_of(const UOp *call)
+{
+	const Val *size = val_get(call->src[0]->arg, "global_size");
+	const char *err;
+	return size && size->n == 1 ? size_from_val(size->a[0], &err) : NULL;
+}
+
+static UOp *whole_call(Group *g)
+{
+	Calls src = {0};
+	vec_push(&src, node_like(g->call[0]->src[0], g->out.n, g->out.at, whole_arg(g)));
+	for (size_t i = 0; i < g->buffer.n; i++)
+		vec_push(&src, g->buffer.at[i]);
+	UOp *call = node_like(g->call[0], src.n, src.at, VNIL);
+	vec_free(&src);
+	return call;
+}
+
+/* One call for these; NULL where they have to stay apart. */
+static UOp *join(UOp *const *calls, const Slice *slice, int n)
+{
+	Group g = {.call = calls, .n = n};
+	UOp *call = NULL;
+	g.items = items_of(calls[0]);
+	for (int c = 0; c < n; c++)
+		g.apart |= !g.items || items_of(calls[c]) != g.items;
+	for (int c = 0; c < n && !g.apart; c++)
+		put_inside(&g, calls[c], &slice[c]);
+	if (!g.apart) {
+		for (size_t i = 0; i < g.local.n; i++)
+			vec_push(&g.out, g.local.at[i]);
+		put_buffers(&g, true);
+		put_buffers(&g, false);
+		for (int c = 0; c < n; c++)
+			put_part(&g, calls[c]);
+		if (!g.apart)
+			call = whole_call(&g);
+	}
+	vec_free(&g.buffer);
+	vec_free(&g.inside);
+	vec_free(&g.local);
+	vec_free(&g.out);
+	return call;
+}
+
+/* How many calls from the first on say that they go together. */
+static int group_size(const Slice *s, uint32_t left)
+{
+	int n = 1;
+	while (s->n && n < MAX_SLICE_CALLS && n < (int)left && s[n].n && !s[n].first)
+		n++;
+	return n;
+}
+
+Graph *lower_slices(Graph *g)
+{
+	Calls out = {0};
+	bool any = false;
+	UOp *const *at = g->sink->src;
+	Slice *slice = xcalloc(g->sink->nsrc + 1, sizeof *slice);
+	for (uint32_t i = 0; i < g->sink->nsrc; i++)
+		if (call_has_kernel(at[i]))
+			slice[i] = slice_of(at[i]->src[0]);
+	for (uint32_t i = 0, n; i < g->sink->nsrc; i += n) {
+		n = group_size(slice + i, g->sink->nsrc - i);
+		UOp *call = n > 1 ? join(at + i, slice + i, n) : NULL;
+		any |= call != NULL;
+		for (uint32_t k = 0; !call && k < n; k++)
+			vec_push(&out, at[i + k]);
+		if (call)
+			vec_push(&out, call);
+	}
+	Graph *r = any ? plan_memory(graph_with_calls(g, out.n, out.at)) : g;
+	vec_free(&out);
+	free(slice);
+	return r;
+}

@@ -1,0 +1,196 @@
+/* Loops of kind unroll are written out, turn after turn:
+ *
+ *     RANGE m<2 unroll; LET a = x[m]; STORE acc[m] += a*b; ENDRANGE
+ *     →  LET a = x[0]; STORE acc[0] += a*b; LET a' = x[1]; STORE acc[1] += a'*b
+ *
+ * Nodes are hash-consed, so what two turns share is one node, and a LET that stands already is not
+ * written again. A vector's body has to be straight: where it holds a loop it is a loop itself. */
+#include "lower/lower.h"
+#include <stdlib.h>
+
+enum { DEEPEST = 64 };
+
+/* What stands for what in the turn being written: pairs of ranges and values, and the nodes made of
+ * them so far. */
+typedef struct { UOp *from[DEEPEST], *to[DEEPEST]; int n; Map made; } Turn;
+typedef struct {
+	UOp *kernel;
+	Map moves;              /* nodes that hold a range that is written out */
+	Map written;            /* LETs that stand in an open block */
+	VEC(UOp *) lets;        /* the same, innermost block last */
+	VEC(UOp *) out;
+} Unroll;
+
+static bool is_kind(const UOp *range, const char *kind)
+{
+	return range->op == OP_RANGE && val_is_str(range->arg->a[1], kind);
+}
+
+/* ---- nodes */
+
+static UOp *known(const Unroll *w, Turn *t, UOp *u)
+{
+	if (!map_get(&w->moves, PKEY(u)))
+		return u;
+	for (int i = t->n; i-- > 0;)
+		if (t->from[i] == u)
+			return t->to[i];
+	return u->op == OP_RANGE && !u->src[0]->nsrc ? u : map_get(&t->made, PKEY(u));
+}
+
+static UOp *remade(const Unroll *w, Turn *t, UOp *u)
+{
+	VEC(UOp *) stack = {0};
+	vec_push(&stack, u);
+	while (stack.n) {
+		UOp *at = stack.at[stack.n - 1];
+		size_t was = stack.n;
+		if (known(w, t, at)) {
+			stack.n--;
+			continue;
+		}
+		UOp **src = arena_alloc((at->nsrc + 1) * sizeof *src);
+		for (uint32_t i = 0; i < at->nsrc; i++)
+			if (!(src[i] = known(w, t, at->src[i])))
+				vec_push(&stack, at->src[i]);
+		if (stack.n > was)
+			continue;
+		map_put(&t->made, PKEY(at), ix_remake(at, src));
+		stack.n--;
+	}
+	vec_free(&stack);
+	return known(w, t, u);
+}
+
+/* ---- statements */
+
+/* The statement that closes the loop at i. */
+static uint32_t end_of(const Unroll *w, uint32_t i)
+{
+	const UOp *range = w->kernel->src[i];
+	for (uint32_t j = i + 1; j < w->kernel->nsrc; j++)
+		if (w->kernel->src[j]->op == OP_ENDRANGE && w->kernel->src[j]->src[0] == range)
+			return j;
+	die(MALFORMED, "node %u RANGE: is not closed", range->id);
+}
+
+/* Is there nothing but values, stores and what is written out between i and end? */
+static bool straight(const Unroll *w, uint32_t i, uint32_t end)
+{
+	for (; i < end; i++) {
+		const UOp *u = w->kernel->src[i];
+		const UOp *range = u->op == OP_ENDRANGE ? u->src[0] : u;
+		if (u->op != OP_LET && u->op != OP_STORE && !is_kind(range, "unroll"))
+			return false;
+	}
+	return true;
+}
+
+static bool defines(const Unroll *w, uint32_t i, uint32_t end)
+{
+	for (; i < end; i++)
+		if (w->kernel->src[i]->op == OP_DEFINE_REG || w->kernel->src[i]->op == OP_DEFINE_LOCAL)
+			return true;
+	return false;
+}
+
+static void write_let(Unroll *w, UOp *let)
+{
+	if (map_get(&w->written, PKEY(let)))
+		return;
+	map_put(&w->written, PKEY(let), let);
+	vec_push(&w->lets, let);
+	vec_push(&w->out, let);
+}
+
+static void close_block(Unroll *w, size_t lets)
+{
+	while (w->lets.n > lets)
+		map_put(&w->written, PKEY(w->lets.at[--w->lets.n]), NULL);
+}
+
+static void write_turns(Unroll *w, Turn *t, uint32_t i, uint32_t end);
+
+/* The turn t with one range more that stands for a value. */
+static void write_with(Unroll *w, const Turn *t, UOp *range, UOp *value, uint32_t i, uint32_t end)
+{
+	Turn in = *t;
+	if (in.n == DEEPEST)
+		die(UNSUPPORTED, "loops that are written out nest deeper than %d", DEEPEST);
+	in.from[in.n] = range;
+	in.to[in.n++] = value;
+	in.made = (Map){0};
+	write_turns(w, &in, i, end);
+	map_free(&in.made);
+}
+
+static void write_loop(Unroll *w, Turn *t, uint32_t i, uint32_t end)
+{
+	UOp *range = w->kernel->src[i], *is = remade(w, t, range);
+	int64_t n;
+	size_t lets = w->lets.n;
+	bool constant = ix_is_const(range->src[0], &n);
+	if (is_kind(range, "unroll") && constant && !defines(w, i, end)) {
+		for (int64_t k = 0; k < n; k++)
+			write_with(w, t, range, ix_const(k), i + 1, end);
+		return;
+	}
+	if (is_kind(range, "unroll") || (is_kind(range, "vector") && !straight(w, i + 1, end)))
+		is = ix_range(range_axis(range), "loop", is->src[0]);
+	vec_push(&w->out, is);
+	write_with(w, t, range, is, i + 1, end);
+	vec_push(&w->out, NODE(OP_ENDRANGE, DT_NONE, VNIL, is));
+	close_block(w, lets);
+}
+
+static void write_turns(Unroll *w, Turn *t, uint32_t i, uint32_t end)
+{
+	for (; i < end; i++) {
+		UOp *u = w->kernel->src[i];
+		if (u->op == OP_RANGE) {
+			uint32_t close = end_of(w, i);
+			write_loop(w, t, i, close);
+			i = close;
+		} else if (u->op == OP_LET) {
+			write_let(w, remade(w, t, u));
+		} else {
+			vec_push(&w->out, remade(w, t, u));
+		}
+	}
+}
+
+/* Which nodes hold a range of the two kinds. */
+static bool find_moves(Unroll *w)
+{
+	Nodes all = walk(w->kernel);
+	bool any = false;
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		bool moves = is_kind(u, "unroll") || is_kind(u, "vector");
+		any |= moves;
+		for (uint32_t s = 0; s < u->nsrc && !moves; s++)
+			moves = map_get(&w->moves, PKEY(u->src[s]));
+		if (moves)
+			map_put(&w->moves, PKEY(u), u);
+	}
+	return any;
+}
+
+static UOp *kernel_unroll(const Use *use)
+{
+	Unroll w = {.kernel = use->kernel};
+	Turn t = {0};
+	UOp *r = use->kernel;
+	if (find_moves(&w)) {
+		write_turns(&w, &t, 0, r->nsrc);
+		r = node_like(r, w.out.n, w.out.at, r->arg);
+	}
+	map_free(&t.made);
+	map_free(&w.moves);
+	map_free(&w.written);
+	vec_free(&w.lets);
+	vec_free(&w.out);
+	return r;
+}
+
+Graph *lower_unroll(Graph *g) { return kernels_map(g, kernel_unroll); }

@@ -1,0 +1,491 @@
+/* One C-like printer for all dialects: statements here, expressions in expr.c.
+ *
+ *     void r_64_32(float *restrict y, const float *restrict a)
+ *     {
+ *         for (long r0 = 0; r0 < 64; r0++) {
+ *             float acc0 = 0.0f;
+ *             …
+ *
+ * What differs between languages is a row of spellings (Dialect); the meaning of each op is the
+ * contract's in all. */
+#include "shape/shape.h"
+#include "target/target.h"
+#include "print/print.h"
+#include <stdarg.h>
+#include <stdlib.h>
+
+void print_line(Printer *p, const char *fmt, ...)
+{
+	va_list ap;
+	for (int i = 0; i < p->indent; i++)
+		buf_add(p->out, "\t", 1);
+	va_start(ap, fmt);
+	buf_vprintf(p->out, fmt, ap);
+	va_end(ap);
+	buf_add(p->out, "\n", 1);
+}
+
+static const char *type(const Printer *p, DType d) { return p->d->type[d]; }
+/* what a buffer holds: a bool is a byte there */
+static const char *stored_type(const Printer *p, DType d)
+{
+	return type(p, d == DT_BOOL ? DT_U8 : d);
+}
+
+static void name_put(Printer *p, const UOp *u, const char *name)
+{
+	map_put(&p->names, PKEY(u), (void *)name);
+}
+
+static const char *expr(Printer *p, UOp *u)
+{
+	return expr_text(p, u).s;
+}
+
+/* ---- statements */
+
+static void print_let(Printer *p, UOp *u)
+{
+	const char *value = expr(p, u->src[0]), *name = arena_printf("v%d", p->lets++);
+	print_line(p, "const %s %s = %s;", type(p, u->dtype), name, value);
+	name_put(p, u, name);
+}
+
+static bool is_place(const Printer *p, const UOp *u, const UOp *index)
+{
+	return u->op == OP_LOAD && (u->nsrc == 1 || u->src[1] == p->gate) && u->src[0] == index;
+}
+
+/* acc += x, where it is that and the arithmetic is C's own */
+static const char *updating(const Printer *p, const UOp *store)
+{
+	const UOp *v = store->src[1];
+	bool plain = dtype_float(v->dtype) ?
+		dtype_size(v->dtype) >= 4 :
+		p->d->wraps && dtype_int(v->dtype) && dtype_size(v->dtype) >= 4;
+	if (!plain || v->nsrc < 2 || !is_place(p, v->src[0], store->src[0]))
+		return NULL;
+	return v->op == OP_ADD ? "+=" : v->op == OP_MUL ? "*=" : NULL;
+}
+
+/* acc = mulacc(a, b, acc), for the term a*b of a sum */
+static const char *summing(Printer *p, UOp *store)
+{
+	const UOp *term = store->src[1]->src[1];
+	const char *fn = store->src[1]->op == OP_ADD && term->op == OP_MUL ?
+		helper_mulacc(&p->helpers, term->dtype) :
+		NULL;
+	if (!fn)
+		return NULL;
+	const char *a = expr(p, term->src[0]), *b = expr(p, term->src[1]);
+	return arena_printf("%s(%s, %s, %s)", fn, a, b, expr_place(p, store->src[0]));
+}
+
+static void print_store(Printer *p, UOp *u)
+{
+	p->gate = u->nsrc > 2 ? u->src[2] : NULL;
+	if (p->gate) {
+		print_line(p, "if (%s) {", expr(p, u->src[2]));
+		p->indent++;
+	}
+	const char *op = updating(p, u);
+	expr(p, u->src[0]);
+	const char *sum = op ? summing(p, u) : NULL;
+	const char *value = sum ? sum : expr(p, op ? u->src[1]->src[1] : u->src[1]);
+	print_line(p, "%s %s %s;", expr_place(p, u->src[0]), op && !sum ? op : "=", value);
+	if (p->gate) {
+		p->indent--;
+		print_line(p, "}");
+	}
+	p->gate = NULL;
+}
+
+static const char *range_name(const Printer *p, const UOp *u)
+{
+	int axis = range_axis(u);
+	for (size_t i = 0; i < p->open.n; i++)
+		if (range_axis(p->open.at[i]) == axis)
+			return arena_printf("r%dx%zu", axis, p->open.n);
+	return arena_printf("r%d", axis);
+}
+
+static void print_range(Printer *p, UOp *u)
+{
+	const char *size = expr_text(p, u->src[0]).s, *name = range_name(p, u), *t = type(p, DT_I64);
+	if (expr_text(p, u->src[0]).prec < PREC_ADD)
+		size = arena_printf("(%s)", size);
+	print_line(p, "for (%s %s = 0; %s < %s; %s++) {", t, name, name, size, name);
+	name_put(p, u, name);
+	vec_push(&p->open, u);
+	p->indent++;
+}
+
+static int64_t elements(UOp *u)
+{
+	const char *err = NULL;
+	int64_t lo, hi;
+	UOp *n = size_from_val(u->arg->a[1], &err);
+	if (!n)
+		die(MALFORMED, "node %u %s: %s", u->id, op_name(u->op), err);
+	ix_bounds(n, &lo, &hi);
+	if (hi < 1 || hi > 1 << 20)
+		die(hi < 1 ? MALFORMED : UNSUPPORTED, "node %u %s: %lld elements", u->id, op_name(u->op),
+			(long long)hi);
+	return hi;
+}
+
+/* A single accumulator and its first value are one line. */
+static bool print_reg(Printer *p, UOp *u, UOp *next)
+{
+	const char *name = arena_printf("acc%d", p->regs++);
+	int64_t n = elements(u);
+	bool starts = n == 1 && next && next->op == OP_STORE && next->src[0]->src[0] == u &&
+		is_const(next->src[1]);
+	name_put(p, u, name);
+	if (vector_reg(p, u, name))
+		return false;
+	if (starts)
+		print_line(p, "%s %s = %s;", type(p, u->dtype), name, expr(p, next->src[1]));
+	else if (n == 1)
+		print_line(p, "%s %s;", type(p, u->dtype), name);
+	else
+		print_line(p, "%s%s %s[%lld];", p->d->vectors ? "_Alignas(64) " : "", type(p, u->dtype), name,
+			(long long)n);
+	return starts;
+}
+
+static void print_local(Printer *p, UOp *u)
+{
+	bool shared = u->arg->n > 2 && val_is_str(u->arg->a[2], "local");
+	const char *name = arena_printf("buf%d", p->bufs++);
+	if (shared && !p->d->local)
+		die(UNSUPPORTED, "node %u DEFINE_LOCAL: target %s has no local memory", u->id,
+			p->d->target);
+	print_line(p, "%s%s %s[%lld];",
+		shared ? p->d->local : p->d->vectors ? "_Alignas(64) " : "", type(p, u->dtype), name,
+		(long long)elements(u));
+	name_put(p, u, name);
+}
+
+static void print_barrier(Printer *p, UOp *u)
+{
+	if (!p->d->barrier)
+		die(UNSUPPORTED, "node %u BARRIER: target %s has no work groups", u->id, p->d->target);
+	print_line(p, "%s", p->d->barrier);
+}
+
+static void print_prefetch(Printer *p, UOp *u)
+{
+	if (!p->d->on_cpu || u->src[0]->src[0]->op != OP_PARAM)
+		return;
+	expr_text(p, u->src[0]);
+	print_line(p, "__builtin_prefetch(&%s%s);", expr_place(p, u->src[0]),
+		val_is_str(u->arg, "store") ? ", 1" : "");
+}
+
+/* Prints statement i; returns how many it took. */
+static uint32_t print_statement(Printer *p, uint32_t i)
+{
+	UOp *u = p->kernel->src[i], *next = i + 1 < p->kernel->nsrc ? p->kernel->src[i + 1] : NULL;
+	uint32_t region = u->op == OP_RANGE ? vector_region(p, i) : 0;
+	if (region)
+		return region;
+	p->statement++;
+	if (u->op != OP_LET)
+		vectors_scope(p);
+	switch (u->op) {
+	case OP_LET: print_let(p, u); break;
+	case OP_STORE: print_store(p, u); break;
+	case OP_RANGE: print_range(p, u); break;
+	case OP_IF:
+		print_line(p, "if (%s) {", expr(p, u->src[0]));
+		p->indent++;
+		break;
+	case OP_ENDRANGE:
+		p->open.n--;
+		/* fall through */
+	case OP_ENDIF:
+		p->indent--;
+		print_line(p, "}");
+		break;
+	case OP_DEFINE_REG: return 1 + print_reg(p, u, next);
+	case OP_DEFINE_LOCAL: print_local(p, u); break;
+	case OP_BARRIER: print_barrier(p, u); break;
+	case OP_PREFETCH: print_prefetch(p, u); break;
+	default: die(MALFORMED, "node %u %s: is no statement", u->id, op_name(u->op));
+	}
+	return 1;
+}
+
+/* ---- the function */
+
+
+static void find_storage(Printer *p, const Nodes *all)
+{
+	p->slots = (int)p->call->nsrc - 1;
+	p->stored = arena_alloc((p->slots / 64 + 1) * sizeof *p->stored);
+	for (size_t i = 0; i < all->n; i++) {
+		UOp *u = all->at[i];
+		if (u->op == OP_PARAM &&
+			(param_slot(u) >= p->slots || u->dtype != p->call->src[1 + param_slot(u)]->dtype))
+			die(MALFORMED, "node %u PARAM: slot %d is not in the call, or of another dtype", u->id,
+				(int)param_slot(u));
+		if (u->op == OP_VAR)
+			vec_push(&p->vars, u);
+		if (u->op == OP_STORE && u->src[0]->src[0]->op == OP_PARAM)
+			p->stored[param_slot(u->src[0]->src[0]) / 64] |= 1ull << param_slot(u->src[0]->src[0]) % 64;
+	}
+}
+
+static bool is_stored(const Printer *p, int slot) { return p->stored[slot / 64] >> slot % 64 & 1; }
+
+static void name_params(Printer *p, const Nodes *all)
+{
+	const char **name = arena_alloc((p->slots + 1) * sizeof *name);
+	for (int k = 0; k < p->slots; k++) {
+		const char *s = buffer_name(p->call->src[1 + k]);
+		name[k] = name_unique(&p->used, name_safe(s, strlen(s)));
+	}
+	for (size_t i = 0; i < all->n; i++) {
+		if (all->at[i]->op == OP_PARAM)
+			name_put(p, all->at[i], name[param_slot(all->at[i])]);
+	}
+	for (int k = 0; k < p->slots; k++)
+		name_put(p, (UOp *)((uintptr_t)p->call + 1 + k), name[k]);
+}
+
+/* name of slot k: kept under a key that is no node's address */
+static const char *slot_name(const Printer *p, int k)
+{
+	return map_get(&p->names, (uintptr_t)p->call + 1 + k);
+}
+
+static void name_vars(Printer *p)
+{
+	for (size_t i = 0; i < p->vars.n; i++) {
+		const Val *s = p->vars.at[i]->arg->a[0];
+		name_put(p, p->vars.at[i], name_unique(&p->used, name_safe(s->s, s->n)));
+	}
+}
+
+static const char *size_param(const Printer *p, const char *name, size_t at)
+{
+	if (p->d->attributes)
+		return arena_printf("constant long &%s [[buffer(%zu)]]", name, at);
+	return arena_printf("const %s %s", type(p, DT_I64), name);
+}
+
+static void print_params(Printer *p, Buf *out)
+{
+	const char *comma = "";
+	for (int k = 0; k < p->slots; k++) {
+		DType dt = p->call->src[1 + k]->dtype;
+		bool input = !is_stored(p, k);
+		buf_printf(out, "%s%s%s%s *%s%s%s", comma, p->d->pointer, input ? "const " : "",
+			stored_type(p, dt), p->restricted ? p->d->restricted : "",
+			p->restricted && *p->d->restricted ? " " : "", slot_name(p, k));
+		if (p->d->attributes)
+			buf_printf(out, " [[buffer(%d)]]", k);
+		comma = ", ";
+	}
+	for (size_t i = 0; i < p->vars.n; i++, comma = ", ")
+		buf_printf(out, "%s%s", comma,
+			size_param(p, map_get(&p->names, PKEY(p->vars.at[i])), p->slots + i));
+	if (p->from)
+		buf_printf(out, "%sconst %s %s, const %s %s", comma, type(p, DT_I64), p->from,
+			type(p, DT_I64), p->to);
+	else if (p->d->attributes)
+		buf_printf(out, "%suint3 group_at [[threadgroup_position_in_grid]], "
+			"uint3 item_at [[thread_position_in_threadgroup]]", comma);
+	else if (!*comma)
+		buf_printf(out, "void");
+}
+
+/* ---- grids */
+
+/* On a CPU a grid is a line of items, and NAME runs those from one number up to another. */
+static void name_items(Printer *p)
+{
+	const Val *global = val_get(p->kernel->arg, "global_size");
+	const Val *local = val_get(p->kernel->arg, "local_size");
+	if (!p->d->on_cpu || !global || global == VNIL)
+		return;
+	if (global->kind != VAL_ARRAY || global->n != 1 || (local && local != VNIL))
+		die(MALFORMED, "node %u KERNEL: the grid of target %s is one size, without local_size",
+			p->kernel->id, p->d->target);
+	p->from = name_unique(&p->used, "from");
+	p->to = name_unique(&p->used, "to");
+}
+
+/* the loop over items, open, when there is one */
+static void print_items(Printer *p, const Nodes *all)
+{
+	const char *name = p->from ? name_unique(&p->used, "gidx0") : NULL, *t = type(p, DT_I64);
+	for (size_t i = 0; i < all->n; i++) {
+		UOp *u = all->at[i];
+		if (u->op == OP_SPECIAL && (!name || !val_is_str(u->arg, "gidx0")))
+			die(MALFORMED, "node %u SPECIAL: is no place in the kernel's grid", u->id);
+		if (u->op == OP_SPECIAL)
+			name_put(p, u, name);
+	}
+	if (!name)
+		return;
+	print_line(p, "for (%s %s = %s; %s < %s; %s++) {", t, name, p->from, name, p->to, name);
+	p->indent++;
+}
+
+/* the places in the grid that the kernel names */
+static void print_specials(Printer *p, const Nodes *all)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		UOp *u = all->at[i];
+		if (u->op != OP_SPECIAL)
+			continue;
+		const char *s = u->arg->s;
+		bool group = !strncmp(s, "gidx", 4), item = !strncmp(s, "lidx", 4);
+		if (!(group || item) || u->arg->n != 5 || s[4] < '0' || s[4] > '2' || !p->d->group_id[0])
+			die(MALFORMED, "node %u SPECIAL: is no place in a grid of target %s", u->id,
+				p->d->target);
+		int d = s[4] - '0';
+		const char *name = map_get(&p->used, PKEY(u->arg));
+		if (!name) {
+			name = name_unique(&p->used, s);
+			print_line(p, "const %s %s = %s;", type(p, DT_I64), name,
+				group ? p->d->group_id[d] : p->d->item_id[d]);
+		}
+		name_put(p, u, name);
+	}
+}
+
+/* What run calls on a CPU: buffers and size variables from two arrays, and which items of the grid;
+ * a kernel without one is a single item. */
+static void print_caller(Printer *p, const char *name)
+{
+	const char *comma = "", *unused[4];
+	size_t n = 0;
+	if (!p->slots)
+		unused[n++] = "bufs";
+	if (!p->vars.n)
+		unused[n++] = "vars";
+	if (!p->from) {
+		unused[n++] = "from";
+		unused[n++] = "to";
+	}
+	buf_printf(p->out, "\n");
+	print_line(p, "void %s_call(void *const *bufs, const long *vars, long from, long to)", name);
+	print_line(p, "{");
+	for (size_t i = 0; i < n; i++)
+		print_line(p, "\t(void)%s;", unused[i]);
+	buf_printf(p->out, "\t%s(", name);
+	for (int k = 0; k < p->slots; k++, comma = ", ")
+		buf_printf(p->out, "%sbufs[%d]", comma, k);
+	for (size_t i = 0; i < p->vars.n; i++, comma = ", ")
+		buf_printf(p->out, "%svars[%zu]", comma, i);
+	buf_printf(p->out, "%s);\n}\n", !p->from ? "" : *comma ? ", from, to" : "from, to");
+}
+
+/* where the kernel came from */
+static void print_origin(const Printer *p, Buf *out)
+{
+	const Val *loc = val_get(p->kernel->note, "loc"), *name = val_get(p->kernel->note, "name");
+	if (name && name->kind == VAL_STR)
+		buf_printf(out, "/* %s */\n", comment_safe(name->s, name->n));
+	if (loc && loc->kind == VAL_STR)
+		buf_printf(out, "/* %s */\n", comment_safe(loc->s, loc->n));
+}
+
+static bool uses_f64(const Printer *p, const Nodes *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->at[i]->dtype == DT_F64)
+			return true;
+	for (size_t i = 0; i < p->helpers.names.n; i++)
+		if (strstr(p->helpers.names.at[i], "f64"))
+			return true;
+	return false;
+}
+
+static void print_body(Printer *p, const Nodes *all)
+{
+	p->indent = 1;
+	p->d->on_cpu ? print_items(p, all) : print_specials(p, all);
+	for (uint32_t i = 0; i < p->kernel->nsrc;)
+		i += print_statement(p, i);
+	p->indent = 1;
+	if (p->from)
+		print_line(p, "}");
+	vectors_fence(p);
+	p->indent = 0;
+}
+
+static const Val *vars_val(const Printer *p)
+{
+	const Val **v = arena_alloc((p->vars.n + 1) * sizeof *v);
+	for (size_t i = 0; i < p->vars.n; i++)
+		v[i] = p->vars.at[i]->arg->a[0];
+	return val_array(p->vars.n, v);
+}
+
+/* Tables by node id stay from kernel to kernel; statements are numbered on: nothing is cleared. */
+static void tables_keep(Printer *p, bool begin)
+{
+	static Text *text;
+	static uint32_t *stamp, statement;
+	static size_t limit;
+	if (begin) {
+		p->text = text;
+		p->stamp = stamp;
+		p->limit = limit;
+		p->statement = statement;
+	} else {
+		text = p->text;
+		stamp = p->stamp;
+		limit = p->limit;
+		statement = p->statement;
+	}
+}
+
+const Val *cstyle_print(
+	Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted)
+{
+	Buf body = {0};
+	Printer p = {.d = d,
+		.kernel = kernel,
+		.call = call,
+		.out = &body,
+		.helpers = {.d = d},
+		.restricted = restricted};
+	Nodes all = walk(kernel);
+	tables_keep(&p, true);
+	find_storage(&p, &all);
+	name_unique(&p.used, name);
+	name_params(&p, &all);
+	name_vars(&p);
+	name_items(&p);
+	if (d->vectors)
+		vectors_begin(&p, &all);
+	print_body(&p, &all);
+	bool f64 = uses_f64(&p, &all);
+	if (f64 && !d->type[DT_F64])
+		die(UNSUPPORTED, "kernel %s: target %s has no f64", name, d->target);
+	buf_printf(out, "%s%s%s", d->first_line, f64 ? d->f64_line : "", buf_str(&p.helpers.text));
+	print_origin(&p, out);
+	buf_printf(out, "%s %s(", d->kernel, name);
+	print_params(&p, out);
+	buf_printf(out, ")\n{\n%s}\n", buf_str(&body));
+	p.out = out;
+	if (d->on_cpu)
+		print_caller(&p, name);
+	const Val *vars = vars_val(&p);
+	buf_free(&body);
+	buf_free(&p.helpers.text);
+	vec_free(&p.helpers.names);
+	map_free(&p.names);
+	map_free(&p.used);
+	vec_free(&p.vars);
+	vec_free(&p.open);
+	tables_keep(&p, false);
+	if (d->vectors)
+		vectors_end(&p);
+	return vars;
+}

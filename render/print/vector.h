@@ -1,0 +1,124 @@
+/* The inside of the vector printer, shared by vector.c (statements, registers),
+ * vector_expr.c (expressions) and the others, whose sections follow. */
+#ifndef CSTYLE_VECTOR_H
+#define CSTYLE_VECTOR_H
+#include "print/print.h"
+
+/* Text of a value that has one element a lane.  A bool is a mask: all bits of a lane or none, in
+ * integers of `mask` bytes. */
+typedef struct { const char *s; int prec, depth, mask; } VText;
+
+/* A DEFINE_REG that is no array: variables of `lanes` elements (1: scalars) NAME_0, NAME_1, … */
+typedef struct {
+	const char *name;
+	int lanes, narrow;      /* of its widest and its narrowest loop */
+	bool array, columns;    /* columns: lane * lanes + column is read too */
+} VReg;
+
+struct Vectors {
+	Map regs;               /* DEFINE_REG → VReg */
+	Map turned;             /* its first variable's name → Turned: a square of it, transposed */
+	uint32_t scope;         /* counts ends of scopes and stores: what was turned before is void */
+	Map lets;               /* LET of the region → VText: a variable with one element a lane */
+	UOp *lane;              /* the RANGE of the region being printed */
+	int lanes;
+	VText *text;            /* by node id, valid where stamp is the statement's number */
+	uint32_t *stamp;
+	uint8_t *varies;        /* by node id, valid where seen is the region's number */
+	uint32_t *seen, region;
+	UOp **at_lane;          /* a node in lane `at`: by its id, valid where at_stamp is at_turn */
+	uint32_t *at_stamp, at_turn;
+	int at;
+	size_t limit;
+	int leaves;             /* numbers of the LETs that stand for one lane of a variable */
+	UOp *gate;              /* of the STORE being printed, when it differs between lanes */
+	const char *gate_mask;  /* the variable that has it, */
+	int gate_bytes;         /* so many bytes a lane */
+	bool streams;           /* a store went past the cache */
+};
+
+/* ---- vector.c */
+
+/* The RANGE is one that is printed as vectors where its body allows it. */
+bool is_vector_range(const UOp *range);
+int lanes_of(const UOp *range);
+
+/* ---- vector_registers.c: a DEFINE_REG as variables */
+
+void registers_plan(Printer *p, const Nodes *all);
+/* NULL: storage is no register, or an array. */
+const VReg *reg_of(const Printer *p, const UOp *storage);
+/* Text of the place's lanes; the place varies. */
+const char *load_reg(Printer *p, UOp *index);
+/* value: text of the lanes to store */
+void store_reg(Printer *p, UOp *store, const char *value);
+
+/* ---- vector_memory.c */
+
+VText vector_load(Printer *p, UOp *load);
+void store_memory(Printer *p, UOp *store, const char *value);
+
+/* ---- vector_expr.c */
+
+/* True when u differs between the lanes of the region. */
+bool varies(Printer *p, UOp *u);
+VText vector_text(Printer *p, UOp *u);
+/* Text of u as an argument of type `f32x16`, a scalar in all lanes; of a bool: a mask of that many
+ * bytes. */
+const char *vector_arg(Printer *p, UOp *u);
+const char *mask_arg(Printer *p, UOp *u, int bytes);
+/* u as it is in lane k: a scalar. */
+UOp *at_lane(Printer *p, UOp *u, int k);
+/* Coefficient of the lane in a place that varies; 0 when it is no fixed step. */
+int64_t lane_step(Printer *p, UOp *e);
+/* The same as vector_text, put into a variable. */
+VText vector_cut(Printer *p, UOp *u);
+/* Puts a value into a variable and returns its name. */
+const char *vector_variable(Printer *p, const char *type, const char *value);
+
+/* ---- vector_helpers.c: names of types and functions, each printed where first asked for */
+
+/* "f32x16": lanes elements as memory has them; a bool is a byte, f16 and bf16 their bits */
+const char *vector_type(Printer *p, DType d, int lanes);
+/* "i32x16" for 4 bytes */
+const char *mask_type(Printer *p, int bytes, int lanes);
+/* The dtype that a vector of d is made of: u8 for bool, u16 for f16 and bf16. */
+DType lane_dtype(DType d);
+/* The function of that name for the region's lanes: "max" → max_f32x16.  Its text is the first row
+ * of that name for which dtype and width fit. */
+const char *vector_fn(Printer *p, const char *what, DType d);
+bool vector_has(const char *what);      /* vector_fn has it */
+/* A template's words (vector_helpers.c says which). */
+typedef struct {
+	const char *name, *fn;
+	DType to, from, via;
+	int lanes;
+	const char *low, *high, *least, *greatest;
+} VWords;
+/* "3, 4, 0, 1": n numbers from first on, modulo below; "s, s, s" */
+const char *number_list(int n, int first, int below);
+const char *text_list(int n, const char *s);
+#define VECTOR_INLINE "static inline __attribute__((always_inline)) "
+/* Prints the function, once; returns its name. */
+const char *vector_helper(Printer *p, const VWords *w, const char *text);
+/* the function that ends what stream_… stored */
+const char *vector_fence(Printer *p);
+/* fn applied lane by lane to vectors of d, nsrc of them */
+const char *lanewise_fn(Printer *p, const char *fn, DType to, DType d, int nsrc);
+
+/* ---- vector_integers.c */
+
+/* idiv, mod, floordiv or floormod of integers of up to 32 bits */
+const char *divide_fn(Printer *p, const char *what, DType d);
+const char *threefry_fn(Printer *p);
+
+/* ---- vector_casts.c */
+
+/* x, the text of a vector of dtype from, as a CAST to another; neither is bool */
+const char *vector_cast(Printer *p, DType to, DType from, const char *x);
+
+/* ---- vector_transpose.c */
+
+/* The function that turns rows into columns: an array of as many vectors as they have lanes. */
+const char *transpose_fn(Printer *p, DType d, int lanes);
+#endif

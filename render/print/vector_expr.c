@@ -1,0 +1,522 @@
+/* Expressions of a vector loop.  A value that differs between the lanes is a vector; one that
+ * does not is the scalar printer's own, put into all lanes where a vector needs it:
+ *
+ *     (load_f32x16(&x[r0 * 40]) - acc0_0[0]) * 1.442695f
+ *
+ * A comparison gives a mask, all bits of a lane or none, as wide as what it compares. What no
+ * instruction does for many lanes at once is a function that goes lane by lane. */
+#include "lower/lower.h"
+#include "print/vector.h"
+#include "index/ix.h"
+#include <stdlib.h>
+
+enum { DEEPEST = 40, LONGEST = 1500 };
+
+static VText value(const char *s, int prec) { return (VText){s, prec, 0, 0}; }
+#define VALUE(prec, ...) value(arena_printf(__VA_ARGS__), prec)
+#define MASK(bytes, prec, ...) (VText){arena_printf(__VA_ARGS__), prec, 0, bytes}
+
+static void tables_fit(struct Vectors *v)
+{
+	size_t had;
+	if (node_limit() <= v->limit)
+		return;
+#define FIT(a) (had = v->limit, TABLE_FIT(v->a, had))
+	FIT(text);
+	FIT(stamp);
+	FIT(varies);
+	FIT(seen);
+	FIT(at_lane);
+	FIT(at_stamp);
+#undef FIT
+	v->limit = had;
+}
+
+/* ---- what differs between lanes */
+
+typedef struct { UOp *u; uint32_t next; } Frame;
+
+static bool may_vary(const Printer *p, UOp *u)
+{
+	return range_mask(u) >> range_axis(p->vectors->lane) & 1;
+}
+
+bool varies(Printer *p, UOp *root)
+{
+	struct Vectors *v = p->vectors;
+	VEC(Frame) stack = {0};
+	if (!may_vary(p, root))
+		return false;
+	vec_push(&stack, ((Frame){root, 0}));
+	tables_fit(v);
+	while (stack.n) {
+		Frame *f = &stack.at[stack.n - 1];
+		UOp *u = f->u;
+		if (v->seen[u->id] != v->region) {
+			v->seen[u->id] = v->region;
+			v->varies[u->id] = u == v->lane;
+		}
+		if (f->next == u->nsrc || v->varies[u->id]) {
+			stack.n--;
+			if (stack.n)
+				v->varies[stack.at[stack.n - 1].u->id] |= v->varies[u->id];
+			continue;
+		}
+		UOp *s = u->src[f->next++];
+		if (may_vary(p, s))
+			vec_push(&stack, ((Frame){s, 0}));
+	}
+	vec_free(&stack);
+	return v->varies[root->id];
+}
+
+/* ---- one lane of it */
+
+static UOp *lane_leaf(Printer *p, const UOp *let, int k)
+{
+	struct Vectors *v = p->vectors;
+	const VText *t = map_get(&v->lets, PKEY(let));
+	if (!t)
+		die(MALFORMED, "node %u LET: used where it has no value", let->id);
+	/* with the value's own bounds */
+	UOp *leaf = NODE(OP_LET, let->dtype, val_int(INT64_MIN + v->leaves++), let->src[0]);
+	const char *s = arena_printf(t->mask ? "(%s[%d] != 0)" : "%s[%d]", t->s, k);
+	map_put(&p->names, PKEY(leaf), (void *)s);
+	return leaf;
+}
+
+static UOp *remade(Printer *p, UOp *u)
+{
+	struct Vectors *v = p->vectors;
+	if (u == v->lane)
+		return ix_const(v->at);
+	if (u->op == OP_LET)
+		return lane_leaf(p, u, v->at);
+	UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src);
+	for (uint32_t i = 0; i < u->nsrc; i++)
+		src[i] = varies(p, u->src[i]) ? v->at_lane[u->src[i]->id] : u->src[i];
+	return ix_remake(u, src);
+}
+
+static bool has_lane(Printer *p, UOp *u)
+{
+	tables_fit(p->vectors);
+	return p->vectors->at_stamp[u->id] == p->vectors->at_turn;
+}
+
+static bool needs_lane(Printer *p, UOp *u, uint32_t i)
+{
+	return u->op != OP_LET && u != p->vectors->lane && varies(p, u->src[i]);
+}
+
+static void make_lane(Printer *p, UOp *u)
+{
+	struct Vectors *v = p->vectors;
+	UOp *r = remade(p, u);
+	tables_fit(v);
+	v->at_lane[u->id] = r;
+	v->at_stamp[u->id] = v->at_turn;
+}
+
+UOp *at_lane(Printer *p, UOp *root, int k)
+{
+	static const Making lanes = {has_lane, needs_lane, make_lane};
+	struct Vectors *v = p->vectors;
+	if (!varies(p, root))
+		return root;
+	v->at = k;
+	v->at_turn++;
+	make_first(p, root, &lanes);
+	return v->at_lane[root->id];
+}
+
+int64_t lane_step(Printer *p, UOp *e)
+{
+	Sum s;
+	int64_t step = 0;
+	sum_of(&s, e);
+	for (int i = 0; i < s.n; i++) {
+		if (s.t[i].m == p->vectors->lane)
+			step = s.t[i].c;
+		else if (varies(p, s.t[i].m))
+			return 0;
+	}
+	return step;
+}
+
+/* ---- pieces of text */
+
+const char *vector_variable(Printer *p, const char *type, const char *s)
+{
+	const char *name = arena_printf("t%d", p->temps++);
+	print_line(p, "const %s %s = %s;", type, name, s);
+	return name;
+}
+
+static const char *type_of(Printer *p, const UOp *u)
+{
+	return vector_type(p, u->dtype, p->vectors->lanes);
+}
+
+static VText *known(Printer *p, const UOp *u)
+{
+	tables_fit(p->vectors);
+	return &p->vectors->text[u->id];
+}
+
+static const char *at_prec(Printer *p, UOp *u, int prec)
+{
+	VText t = *known(p, u);
+	return t.prec < prec ? arena_printf("(%s)", t.s) : t.s;
+}
+
+const char *vector_arg(Printer *p, UOp *u)
+{
+	if (varies(p, u))
+		return vector_text(p, u).s;
+	return arena_printf(
+		"%s(%s)", vector_fn(p, "splat", lane_dtype(u->dtype)), expr_text(p, u).s);
+}
+
+const char *mask_arg(Printer *p, UOp *u, int bytes)
+{
+	static const DType of[] = {[1] = DT_I8, [2] = DT_I16, [4] = DT_I32, [8] = DT_I64};
+	if (!varies(p, u)) {
+		expr_text(p, u);
+		return arena_printf(
+			"%s(-%s)", vector_fn(p, "splat", of[bytes]), expr_at(p, u, PREC_ATOM));
+	}
+	VText t = vector_text(p, u);
+	if (t.mask == bytes)
+		return t.s;
+	return vector_cast(p, of[bytes], of[t.mask], t.s);
+}
+
+/* an operand of C's own operators, which take a scalar with a vector where the types are the
+ * same */
+static const char *operand(Printer *p, UOp *u, int prec)
+{
+	if (varies(p, u))
+		return at_prec(p, u, prec);
+	if (u->dtype != DT_F32 && u->dtype != DT_F64)
+		return vector_arg(p, u);
+	expr_text(p, u);
+	return expr_at(p, u, prec);
+}
+
+static VText infix(Printer *p, UOp *u)
+{
+	const char *op = op_info[u->op].c_text;
+	int prec = operator_prec(op);
+	bool loose = prec >= PREC_ADD;
+	int left = loose ? prec : PREC_UNARY, right = loose ? prec + 1 : PREC_UNARY;
+	return VALUE(prec, "%s %s %s", operand(p, u->src[0], left), op, operand(p, u->src[1], right));
+}
+
+static VText call(Printer *p, UOp *u, const char *fn)
+{
+	const char *a = vector_arg(p, u->src[0]), *b = u->nsrc > 1 ? vector_arg(p, u->src[1]) : NULL;
+	return b ? VALUE(PREC_ATOM, "%s(%s, %s)", fn, a, b) : VALUE(PREC_ATOM, "%s(%s)", fn, a);
+}
+
+/* ---- masks */
+
+static int mask_bytes(Printer *p, UOp *u) { return varies(p, u) ? known(p, u)->mask : 0; }
+
+/* the width in which two masks meet: that of f32 when one has it, else the narrower */
+static int common_bytes(Printer *p, UOp *u)
+{
+	int a = mask_bytes(p, u->src[0]), b = mask_bytes(p, u->src[1]);
+	if (!a || !b)
+		return a + b;
+	return a == 4 || b == 4 ? 4 : a < b ? a : b;
+}
+
+static VText mask_infix(Printer *p, UOp *u)
+{
+	const char *op = op_info[u->op].c_bool;
+	int bytes = common_bytes(p, u);
+	const char *a = mask_arg(p, u->src[0], bytes), *b = mask_arg(p, u->src[1], bytes);
+	return MASK(bytes, PREC_ANY + 1, "(%s) %s (%s)", a, op, b);
+}
+
+static VText compare_bools(Printer *p, UOp *u)
+{
+	int bytes = common_bytes(p, u);
+	const char *a = mask_arg(p, u->src[0], bytes), *b = mask_arg(p, u->src[1], bytes);
+	if (u->op == OP_CMPLT)
+		return MASK(bytes, PREC_AND, "~(%s) & (%s)", a, b);
+	return u->op == OP_CMPNE ? MASK(bytes, PREC_XOR, "(%s) ^ (%s)", a, b) :
+							   MASK(bytes, PREC_UNARY, "~((%s) ^ (%s))", a, b);
+}
+
+/* within 2^30: what is compared with a lane's step need not be further off */
+static const char *limit_fn(Printer *p)
+{
+	VWords w = {.name = "limit_i32"};
+	return vector_helper(p, &w, VECTOR_INLINE "int $N(long x)\n{\n"
+		"\treturn x < -1073741824 ? -1073741824 : x > 1073741824 ? 1073741824 : (int)x;\n}\n");
+}
+
+/* Places compared: of their difference only the lanes' steps differ, and those fit an int32.
+ *
+ *     r0 * 16 + lane < 61   →   lane < 61 - r0 * 16 */
+static bool index_compare(Printer *p, UOp *u, VText *t)
+{
+	enum { SMALL = 1 << 30, LONGEST_STEP = 1 << 20 };
+	struct Vectors *v = p->vectors;
+	int64_t lo, hi;
+	if (u->src[0]->dtype != DT_I64 || ix_wild(u->src[0]) || ix_wild(u->src[1]))
+		return false;
+	UOp *rest = ix_sub(u->src[0], u->src[1]);
+	int64_t step = lane_step(p, rest);
+	if (!step || step > LONGEST_STEP || step < -LONGEST_STEP)
+		return false;
+	const char *op = u->op == OP_CMPLT && step < 0 ? ">" : op_info[u->op].c_text;
+	rest = at_lane(p, rest, 0);
+	if (step > 0)
+		rest = ix_sub(ix_const(0), rest);
+	step = step < 0 ? -step : step;
+	ix_bounds(rest, &lo, &hi);
+	const char *limit = expr_text(p, rest).s, *splat = vector_fn(p, "splat", DT_I32);
+	if (lo < -SMALL || hi > SMALL)
+		limit = arena_printf("%s(%s)", limit_fn(p), limit);
+	const char *lane = arena_printf("%s()", vector_fn(p, "lane", DT_I32));
+	if (step > 1)
+		lane = arena_printf("%s * %s(%lld)", lane, splat, (long long)step);
+	*t = MASK(4, PREC_UNARY, "(%s)(%s %s %s(%s))", mask_type(p, 4, v->lanes), lane, op, splat,
+		limit);
+	return true;
+}
+
+static VText compare_text(Printer *p, UOp *u)
+{
+	struct Vectors *v = p->vectors;
+	VText t;
+	const char *op = op_info[u->op].c_text;
+	if (u->src[0]->dtype == DT_BOOL)
+		return compare_bools(p, u);
+	if (index_compare(p, u, &t))
+		return t;
+	int bytes = dtype_size(u->src[0]->dtype);
+	if (bytes * v->lanes > 64) {
+		const char *a = vector_arg(p, u->src[0]), *b = vector_arg(p, u->src[1]);
+		const char *name = u->op == OP_CMPLT ? "less" : u->op == OP_CMPEQ ? "equal" : "differ";
+		return MASK(bytes, PREC_ATOM, "%s(%s, %s)", vector_fn(p, name, u->src[0]->dtype), a, b);
+	}
+	const char *a = operand(p, u->src[0], PREC_ADD), *b = operand(p, u->src[1], PREC_ADD);
+	return MASK(bytes, PREC_UNARY, "(%s)(%s %s %s)", mask_type(p, bytes, v->lanes), a, op, b);
+}
+
+static VText where_text(Printer *p, UOp *u)
+{
+	UOp *c = u->src[0];
+	if (u->dtype == DT_BOOL) {
+		const char *m = mask_arg(p, c, 4), *a = mask_arg(p, u->src[1], 4);
+		return MASK(4, PREC_ATOM, "%s(%s, %s, %s)", vector_fn(p, "where", DT_I32), m, a,
+			mask_arg(p, u->src[2], 4));
+	}
+	const char *a = vector_arg(p, u->src[1]), *b = vector_arg(p, u->src[2]);
+	if (!varies(p, c)) {
+		expr_text(p, c);
+		return VALUE(PREC_WHERE, "%s ? %s : %s", expr_at(p, c, PREC_EQ), a, b);
+	}
+	DType d = lane_dtype(u->dtype);
+	return VALUE(PREC_ATOM, "%s(%s, %s, %s)", vector_fn(p, "where", d),
+		mask_arg(p, c, dtype_size(d)), a, b);
+}
+
+/* ---- arithmetic */
+
+static VText infix_text(Printer *p, UOp *u)
+{
+	return u->dtype == DT_BOOL ? mask_infix(p, u) : infix(p, u);
+}
+
+static VText sum_text(Printer *p, UOp *u) { return infix_text(p, u); }
+
+static VText neg_text(Printer *p, UOp *u)
+{
+	return VALUE(PREC_UNARY, "-%s", at_prec(p, u->src[0], PREC_ATOM));
+}
+
+static VText recip_text(Printer *p, UOp *u)
+{
+	return VALUE(PREC_MUL, "%s / %s", u->dtype == DT_F64 ? "1.0" : "1.0f",
+		at_prec(p, u->src[0], PREC_UNARY));
+}
+
+static VText mulacc_text(Printer *p, UOp *u)
+{
+	if (u->dtype == DT_BOOL) {
+		const char *a = mask_arg(p, u->src[0], 4), *b = mask_arg(p, u->src[1], 4);
+		return MASK(4, PREC_OR, "((%s) & (%s)) | (%s)", a, b, mask_arg(p, u->src[2], 4));
+	}
+	const char *a = vector_arg(p, u->src[0]), *b = vector_arg(p, u->src[1]);
+	const char *c = vector_arg(p, u->src[2]);
+	if ((u->dtype == DT_F32 || u->dtype == DT_F64) && p->d->mulacc[u->dtype == DT_F64])
+		return VALUE(PREC_ATOM, "%s(%s, %s, %s)", vector_fn(p, "mulacc", u->dtype), a, b, c);
+	return VALUE(PREC_ADD, "(%s) * (%s) + (%s)", a, b, c);
+}
+
+static VText extreme_text(Printer *p, UOp *u)
+{
+	if (u->dtype == DT_BOOL)
+		return mask_infix(p, u);
+	double with;
+	bool number = const_is_float(u->src[1], &with) && with != 0 && with == with;
+	const char *name = arena_printf(number ? "%s_with" : "%s", op_word(u->op));
+	return call(p, u, vector_fn(p, name, u->dtype));
+}
+
+/* an instruction where there is one, else the library's function lane by lane */
+static VText function_text(Printer *p, UOp *u)
+{
+	if (vector_has(op_word(u->op)))
+		return call(p, u, vector_fn(p, op_word(u->op), u->dtype));
+	const char *fn = dtype_float(u->dtype) ? language_function(p->d, u->op, u->dtype) :
+											 helper_binary(&p->helpers, u->op, u->dtype);
+	return call(p, u, lanewise_fn(p, fn, u->dtype, u->dtype, u->nsrc));
+}
+
+static VText helper_text(Printer *p, UOp *u)
+{
+	if (u->op == OP_THREEFRY)
+		return call(p, u, threefry_fn(p));
+	return call(p, u, lanewise_fn(p, helper_binary(&p->helpers, u->op, u->dtype), u->dtype,
+		u->dtype, u->nsrc));
+}
+
+/* lane by lane where no vector's arithmetic is exact */
+static VText division_text(Printer *p, UOp *u)
+{
+	if (dtype_size(u->dtype) > 4)
+		return helper_text(p, u);
+	return call(p, u, divide_fn(p, op_word(u->op), u->dtype));
+}
+
+static VText shift_text(Printer *p, UOp *u)
+{
+	int64_t by;
+	if (const_is_int(u->src[1], &by) && by >= 0 && by < 8 * dtype_size(u->dtype))
+		return VALUE(PREC_SHIFT, "%s %s %d", at_prec(p, u->src[0], PREC_UNARY),
+			op_info[u->op].c_text, (int)by);
+	return call(p, u, vector_fn(p, op_word(u->op), u->dtype));
+}
+
+/* ---- conversions */
+
+static VText to_bool(Printer *p, UOp *x)
+{
+	int bytes = dtype_size(x->dtype);
+	const char *type = mask_type(p, bytes, p->vectors->lanes), *s = at_prec(p, x, PREC_ADD);
+	if (dtype_half(x->dtype))
+		return MASK(bytes, PREC_UNARY, "(%s)((%s & 0x7fff) != 0)", type, at_prec(p, x, PREC_UNARY));
+	return MASK(bytes, PREC_UNARY, "(%s)(%s != %s)", type, s, zero_text(x->dtype));
+}
+
+static VText from_bool(Printer *p, UOp *u)
+{
+	static const DType of[] = {[1] = DT_I8, [2] = DT_I16, [4] = DT_I32, [8] = DT_I64};
+	int bytes = dtype_size(u->dtype);
+	const char *m = mask_arg(p, u->src[0], bytes);
+	if (dtype_int(u->dtype))
+		return VALUE(PREC_AND, "(%s)(%s) & 1", type_of(p, u), m);
+	UOp *one = const_num(u->dtype, 1.0);
+	uint64_t bits = 0;
+	const_get(one, &bits);
+	return VALUE(PREC_UNARY, "(%s)((%s) & %s(%lld))", type_of(p, u), m,
+		vector_fn(p, "splat", of[bytes]), (long long)bits);
+}
+
+static VText cast_text(Printer *p, UOp *u)
+{
+	UOp *x = u->src[0];
+	DType to = u->dtype, from = x->dtype;
+	if (to == from)
+		return *known(p, x);
+	if (to == DT_BOOL)
+		return to_bool(p, x);
+	if (from == DT_BOOL)
+		return from_bool(p, u);
+	if (dtype_int(to) && dtype_int(from) && dtype_size(to) == dtype_size(from))
+		return VALUE(PREC_UNARY, "(%s)%s", type_of(p, u), at_prec(p, x, PREC_UNARY));
+	return value(vector_cast(p, to, from, at_prec(p, x, PREC_ANY)), PREC_ATOM);
+}
+
+static VText bitcast_text(Printer *p, UOp *u)
+{
+	if (lane_dtype(u->dtype) == lane_dtype(u->src[0]->dtype))
+		return *known(p, u->src[0]);
+	return VALUE(PREC_UNARY, "(%s)%s", type_of(p, u), at_prec(p, u->src[0], PREC_UNARY));
+}
+
+static VText load_text(Printer *p, UOp *u) { return vector_load(p, u); }
+
+/* a constant is the same in all lanes: it is not asked for */
+static VText const_text(Printer *p, UOp *u) { die_bug(__FILE__, __LINE__, op_name(u->op)); }
+
+static VText lane_text(Printer *p)
+{
+	return VALUE(PREC_ATOM, "%s()", vector_fn(p, "lane", DT_I64));
+}
+
+/* ---- the forms of ops.h */
+
+static VText (*const forms[C_COUNT])(Printer *, UOp *) = {
+#define FORM(NAME, fn) [C_##NAME] = fn,
+	C_FORMS(FORM)
+#undef FORM
+};
+
+VText vector_cut(Printer *p, UOp *u)
+{
+	struct Vectors *v = p->vectors;
+	VText t = vector_text(p, u);
+	const char *type = t.mask ? mask_type(p, t.mask, v->lanes) : type_of(p, u);
+	t = (VText){vector_variable(p, type, t.s), PREC_ATOM, 0, t.mask};
+	return *known(p, u) = t;
+}
+
+static void make_text(Printer *p, UOp *u)
+{
+	struct Vectors *v = p->vectors;
+	const VText *let = u->op == OP_LET ? map_get(&v->lets, PKEY(u)) : NULL;
+	VText t;
+	if (let)
+		t = *let;
+	else if (u == v->lane)
+		t = lane_text(p);
+	else if (forms[op_info[u->op].c])
+		t = forms[op_info[u->op].c](p, u);
+	else
+		die(MALFORMED, "node %u %s: used where it has no value", u->id, op_name(u->op));
+	for (uint32_t i = 0; i < u->nsrc && !let; i++)
+		if (v->stamp[u->src[i]->id] == p->statement && known(p, u->src[i])->depth >= t.depth)
+			t.depth = known(p, u->src[i])->depth + 1;
+	*known(p, u) = t;
+	v->stamp[u->id] = p->statement;
+	if (t.depth >= DEEPEST || strlen(t.s) >= LONGEST)
+		vector_cut(p, u);
+}
+
+static bool has_text(Printer *p, UOp *u)
+{
+	tables_fit(p->vectors);
+	return p->vectors->stamp[u->id] == p->statement;
+}
+
+/* the sources whose text a value needs: places are looked at by load_text */
+static bool needs_text(Printer *p, UOp *u, uint32_t i)
+{
+	if (u->op == OP_LET || u->op == OP_RANGE || (u->op == OP_LOAD && i == 0))
+		return false;
+	return varies(p, u->src[i]);
+}
+
+VText vector_text(Printer *p, UOp *root)
+{
+	static const Making texts = {has_text, needs_text, make_text};
+	make_first(p, root, &texts);
+	return p->vectors->text[root->id];
+}

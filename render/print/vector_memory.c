@@ -1,0 +1,131 @@
+/* Loads and stores of vector loops.  Neighbours are one vector at any address; another step, or
+ * places that were loaded themselves, go lane by lane. What a lane's gate forbids is not
+ * touched:
+ *
+ *     load_f32x16(&x[r0 * 40])     load_if_f32x16(&x[r0 * 40], t0)     (f32x16){x[r0], …} */
+#include "print/vector.h"
+
+static const char *type_of(Printer *p, const UOp *u)
+{
+	return vector_type(p, u->dtype, p->vectors->lanes);
+}
+
+/* the place of lane k */
+static const char *lane_text(Printer *p, UOp *index, int k)
+{
+	UOp *one = NODE(OP_INDEX, index->dtype, VNIL, index->src[0], at_lane(p, index->src[1], k));
+	expr_text(p, one);
+	return expr_place(p, one);
+}
+
+/* ---- loads */
+
+/* the lanes of memory one by one: {x[…], x[…], …} */
+static const char *load_gathered(Printer *p, UOp *u, const char *mask)
+{
+	struct Vectors *v = p->vectors;
+	Buf b = {0};
+	for (int k = 0; k < v->lanes; k++) {
+		const char *s = lane_text(p, u->src[0], k);
+		s = mask ? arena_printf("%s[%d] ? %s : 0", mask, k, s) : s;
+		buf_printf(&b, "%s%s", k ? ", " : "", s);
+	}
+	const char *s = arena_printf("(%s){%s}", type_of(p, u), buf_str(&b));
+	buf_free(&b);
+	return s;
+}
+
+/* The condition, for each lane, under which the place may be touched: its own gate and, when the
+ * store's differs between lanes, that one. A variable; NULL: there is none, or it is the same
+ * for all lanes. */
+static const char *load_mask(Printer *p, UOp *u, int *bytes)
+{
+	struct Vectors *v = p->vectors;
+	UOp *gate = u->nsrc > 1 && varies(p, u->src[1]) ? u->src[1] : NULL;
+	if (!gate || gate == v->gate) {
+		*bytes = v->gate ? v->gate_bytes : 0;
+		return v->gate_mask;
+	}
+	VText t = vector_cut(p, gate);
+	*bytes = t.mask;
+	if (!v->gate)
+		return t.s;
+	const char *both = arena_printf("%s & %s", t.s, mask_arg(p, v->gate, t.mask));
+	return vector_variable(p, mask_type(p, t.mask, v->lanes), both);
+}
+
+static const char *load_memory(Printer *p, UOp *u, const char *mask, int bytes)
+{
+	UOp *index = u->src[0];
+	DType d = lane_dtype(u->dtype);
+	if (lane_step(p, index->src[1]) != 1)
+		return load_gathered(p, u, mask);
+	const char *place = lane_text(p, index, 0);
+	if (!mask)
+		return arena_printf("%s(&%s)", vector_fn(p, "load", d), place);
+	static const DType of[] = {[1] = DT_I8, [2] = DT_I16, [4] = DT_I32, [8] = DT_I64};
+	if (bytes != dtype_size(d))
+		mask = vector_cast(p, of[dtype_size(d)], of[bytes], mask);
+	return arena_printf("%s(&%s, %s)", vector_fn(p, "load_if", d), place, mask);
+}
+
+VText vector_load(Printer *p, UOp *u)
+{
+	struct Vectors *v = p->vectors;
+	DType d = lane_dtype(u->dtype);
+	UOp *gate = u->nsrc > 1 && u->src[1] != p->gate && !varies(p, u->src[1]) ? u->src[1] : NULL;
+	int bytes = 0;
+	const char *s;
+	if (reg_of(p, u->src[0]->src[0])) {
+		s = varies(p, u->src[0]) ? load_reg(p, u->src[0]) :
+								   vector_arg(p, NODE(OP_LOAD, u->dtype, VNIL, u->src[0]));
+		if (u->nsrc > 1 && varies(p, u->src[1]))
+			s = arena_printf("%s(%s, %s, (%s){0})", vector_fn(p, "where", d),
+				mask_arg(p, u->src[1], dtype_size(d)), s, vector_type(p, u->dtype, v->lanes));
+	} else {
+		const char *mask = load_mask(p, u, &bytes);
+		s = load_memory(p, u, mask, bytes);
+	}
+	if (gate) {
+		expr_text(p, gate);
+		s = arena_printf("(%s ? %s : (%s){0})", expr_at(p, gate, PREC_EQ), s, type_of(p, u));
+	}
+	if (u->dtype == DT_BOOL)
+		return (VText){
+			arena_printf("(%s)(%s != 0)", mask_type(p, 1, v->lanes), s), PREC_UNARY, 0, 1};
+	return (VText){s, PREC_ATOM, 0, 0};
+}
+
+/* ---- stores */
+
+/* each lane to a place of its own, in order */
+static void store_scattered(Printer *p, UOp *store, const char *value)
+{
+	struct Vectors *v = p->vectors;
+	UOp *index = store->src[0];
+	value = vector_variable(p, vector_type(p, index->dtype, v->lanes), value);
+	for (int k = 0; k < v->lanes; k++) {
+		const char *gate = v->gate_mask ? arena_printf("if (%s[%d]) ", v->gate_mask, k) : "";
+		print_line(p, "%s%s = %s[%d];", gate, lane_text(p, index, k), value, k);
+	}
+}
+
+void store_memory(Printer *p, UOp *store, const char *value)
+{
+	struct Vectors *v = p->vectors;
+	UOp *index = store->src[0];
+	if (lane_step(p, index->src[1]) != 1) {
+		store_scattered(p, store, value);
+		return;
+	}
+	const char *place = lane_text(p, index, 0);
+	bool past = val_is_str(store->arg, "nt") && !v->gate_mask;
+	const char *fn = vector_fn(p, v->gate_mask ? "store_if" : past ? "stream" : "store",
+		lane_dtype(index->dtype));
+	v->streams |= past;
+	if (v->gate_mask)
+		print_line(p, "%s(&%s, %s, %s);", fn, place, value,
+			mask_arg(p, v->gate, dtype_size(index->dtype)));
+	else
+		print_line(p, "%s(&%s, %s);", fn, place, value);
+}

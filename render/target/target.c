@@ -1,0 +1,226 @@
+/* What a target can do: the rows of targets.def, or the text that a user's own `render-X
+ * --describe` prints.
+ *
+ *     name: mine
+ *     gpu: 0
+ *     lanes: 8
+ *     lacks: RECIP MULACC POW
+ */
+#include "shape/shape.h"
+#include "process/process.h"
+#include "target/target.h"
+#include <stdlib.h>
+
+typedef struct {
+	const char *name;
+	bool gpu, f64;
+	int lanes, vector, registers, group, dims;
+	int64_t local;
+	const char *lacks, *flags;
+} Row;
+
+static const Row rows[] = {
+#define TARGET(NAME, ...) {.name = #NAME, __VA_ARGS__},
+#include "target/targets.def"
+#undef TARGET
+};
+
+const Target *target;
+const char *target_name = "clang", *target_processor = "native";
+
+static void set_lacks(Target *t, const char *names)
+{
+	char word[32];
+	int used;
+	for (; sscanf(names, " %31s%n", word, &used) == 1; names += used) {
+		int op = op_find(word);
+		if (op < 0)
+			die(MALFORMED, "target %s: lacks %s, which is no op", t->name, word);
+		t->lacks[op / 64] |= 1ull << op % 64;
+	}
+}
+
+static const Target *from_row(const Row *r)
+{
+	Target *t = xcalloc(1, sizeof *t);
+	snprintf(t->name, sizeof t->name, "%s", r->name);
+	t->gpu = r->gpu;
+	t->f64 = r->f64;
+	t->lanes = r->lanes;
+	t->vector = r->vector;
+	t->registers = r->registers;
+	t->group = r->group;
+	t->dims = r->dims;
+	t->local = r->local;
+	set_lacks(t, r->lacks ? r->lacks : "");
+	snprintf(t->flags, sizeof t->flags, "%s", r->flags ? r->flags : "");
+	return t;
+}
+
+static int64_t number(const Target *t, const char *key, const char *text, int64_t most)
+{
+	char *end;
+	long long v = strtoll(text, &end, 10);
+	if (end == text || *end || v < 0 || v > most)
+		die(MALFORMED, "target %s: %s is not a number from 0 to %lld", t->name, key,
+			(long long)most);
+	return v;
+}
+
+static void set_field(Target *t, const char *key, const char *text)
+{
+	if (!strcmp(key, "gpu"))
+		t->gpu = number(t, key, text, 1);
+	else if (!strcmp(key, "f64"))
+		t->f64 = number(t, key, text, 1);
+	else if (!strcmp(key, "lanes"))
+		t->lanes = (int)number(t, key, text, 64);
+	else if (!strcmp(key, "vector"))
+		t->vector = (int)number(t, key, text, 256);
+	else if (!strcmp(key, "registers"))
+		t->registers = (int)number(t, key, text, 256);
+	else if (!strcmp(key, "group"))
+		t->group = (int)number(t, key, text, 1024);
+	else if (!strcmp(key, "dims"))
+		t->dims = (int)number(t, key, text, 3);
+	else if (!strcmp(key, "local"))
+		t->local = number(t, key, text, 1 << 30);
+	else if (!strcmp(key, "lacks"))
+		set_lacks(t, text);
+	else if (!strcmp(key, "flags"))
+		snprintf(t->flags, sizeof t->flags, "%s", text);
+}
+
+/* Group sizes are powers of two, so that a tree of halves adds them up. */
+static void check(Target *t)
+{
+	if (t->gpu && (t->group < 1 || t->group & (t->group - 1)))
+		die(MALFORMED, "target %s: group is not a power of two", t->name);
+	if (t->gpu && t->dims < 1)
+		t->dims = 1;
+	if (t->lanes & (t->lanes - 1) || t->vector & (t->vector - 1))
+		die(MALFORMED, "target %s: lanes or vector is not a power of two", t->name);
+}
+
+/* ---- processors: what --march names have for vectors; the longest prefix counts */
+
+typedef struct { const char *prefix; int vector, registers; } March;
+static const March marches[] = {
+	{"x86-64-v4", 64, 32}, {"skylake-avx512", 64, 32}, {"cascadelake", 64, 32},
+	{"icelake", 64, 32}, {"sapphirerapids", 64, 32}, {"znver4", 64, 32}, {"znver5", 64, 32},
+	{"x86-64-v3", 32, 16}, {"haswell", 32, 16}, {"broadwell", 32, 16}, {"skylake", 32, 16},
+	{"znver", 32, 16}, {"x86-64", 16, 16}, {"core2", 16, 16}, {"nehalem", 16, 16},
+	{"armv8", 16, 32}, {"armv9", 16, 32},
+};
+
+static March march_native(void)
+{
+#if defined __x86_64__ || defined __i386__
+	__builtin_cpu_init();
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+		return (March){"native", 64, 32};
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+		return (March){"native", 32, 16};
+	return (March){"native", 16, 16};
+#else
+	return (March){"native", 16, 32};
+#endif
+}
+
+static March march_find(const char *name)
+{
+	March best = {NULL};
+	if (!strcmp(name, "native"))
+		return march_native();
+	for (size_t i = 0; i < sizeof marches / sizeof *marches; i++) {
+		size_t n = strlen(marches[i].prefix);
+		if (!strncmp(name, marches[i].prefix, n) && (!best.prefix || n > strlen(best.prefix)))
+			best = marches[i];
+	}
+	if (!best.prefix)
+		die(UNSUPPORTED, "--march %.60s: not known; x86-64, x86-64-v3, x86-64-v4, armv8-a or native",
+			name);
+	return best;
+}
+
+/* t with the vectors of that processor ("native": this machine's); t itself when it has none. */
+static const Target *with_march(const Target *t, const char *name)
+{
+	if (t->gpu || !t->vector)
+		return t;
+	March m = march_find(name);
+	Target *r = xcalloc(1, sizeof *r);
+	*r = *t;
+	r->vector = m.vector;
+	r->registers = m.registers;
+	if (strcmp(name, "native"))
+		snprintf(r->march, sizeof r->march, "%s", name);
+	return r;
+}
+
+static const Target *from_text(const char *name, char *text)
+{
+	Target *t = xcalloc(1, sizeof *t);
+	snprintf(t->name, sizeof t->name, "%s", name);
+	t->f64 = true;
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		char *colon = strchr(line, ':');
+		if (!colon)
+			die(MALFORMED, "render-%s --describe: a line is not \"key: value\"", name);
+		*colon = 0;
+		char *value = colon + 1 + strspn(colon + 1, " \t");
+		value[strcspn(value, "\r")] = 0;
+		set_field(t, line + strspn(line, " \t"), value);
+	}
+	check(t);
+	return t;
+}
+
+const char *target_tool(const char *name)
+{
+	bool plain = name_plain(name, strlen(name));
+	const char *tool = plain ? tool_find(arena_printf("render-%s", name)) : NULL;
+	if (!tool)
+		die(UNSUPPORTED, "no target %.60s: there is no render-%.60s on the stage path", name, name);
+	return tool;
+}
+
+static const Target *describe(const char *name)
+{
+	const char *tool = target_tool(name);
+	Buf out = {0};
+	int status = spawn_filter((char *[]){(char *)tool, "--describe", NULL}, "", 0, &out);
+	if (status)
+		die(FAILED, "render-%s --describe ended with status %d", name, status);
+	const Target *t = from_text(name, (char *)buf_str(&out));
+	buf_free(&out);
+	return t;
+}
+
+const Target *target_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (!strcmp(rows[i].name, name))
+			return from_row(&rows[i]);
+	return describe(name);
+}
+
+void target_print(Buf *out, const Target *t)
+{
+	buf_printf(out,
+		"name: %s\ngpu: %d\nlanes: %d\nvector: %d\nregisters: %d\ngroup: %d\ndims: %d\nlocal: %lld\n"
+		"f64: %d\nlacks:",
+		t->name, t->gpu, t->lanes, t->vector, t->registers, t->group, t->dims, (long long)t->local,
+		t->f64);
+	for (int op = 0; op < OP_COUNT; op++)
+		if (target_lacks(t, op))
+			buf_printf(out, " %s", op_name(op));
+	buf_printf(out, "\nflags: %s\n", t->flags);
+}
+
+Graph *target_choose(Graph *g)
+{
+	if (!target)
+		target = with_march(target_find(target_name), target_processor);
+	return g;
+}

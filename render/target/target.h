@@ -1,0 +1,38 @@
+/* What a target can do. */
+#ifndef RENDER_TARGET_TARGET_H
+#define RENDER_TARGET_TARGET_H
+#include "graph/graph.h"
+
+/* ---- target.c: what a target can do ---------------------------------------------------------- */
+
+typedef struct {
+	char name[64];
+	bool gpu;               /* work items in groups; else plain loops */
+	int lanes; /* partial accumulators of a reduction (a power of two); 0: one */
+	int vector;             /* bytes of a vector register; 0: none */
+	int registers;          /* how many of them */
+	int group;              /* work items of a group */
+	int dims;               /* grid dimensions, 1 to 3 */
+	int64_t local; /* bytes that a row buffer may take (local memory; the stack on a CPU) */
+	bool f64;               /* has doubles */
+	uint64_t lacks[2];      /* bit of each Op that its language has no spelling for */
+	char flags[256];        /* options for its compiler */
+	char march[32];         /* the processor to compile for; "": the machine's own */
+} Target;
+
+/* The target of that name: a row of targets.def, else what `render-NAME --describe` says. Dies with
+ * UNSUPPORTED when there is no such target. */
+const Target *target_find(const char *name);
+/* The program render-NAME; dies likewise. */
+const char *target_tool(const char *name);
+/* The row as text, one "key: value" a line, which is what --describe prints and target_find reads.
+ */
+void target_print(Buf *out, const Target *t);
+static inline bool target_lacks(const Target *t, Op op) { return t->lacks[op / 64] >> op % 64 & 1; }
+/* The target that layout, lower or render was asked to work for; -t and --march of those that
+ * choose it themselves. */
+extern const Target *target;
+extern const char *target_name, *target_processor;
+/* Pass: sets target, unless it is set. */
+Graph *target_choose(Graph *g);
+#endif

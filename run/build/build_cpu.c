@@ -1,0 +1,384 @@
+/* C to shared objects through the system's compiler.
+ *
+ * A compiler process costs more than most kernels, so the kernels that the cache does not have are
+ * put together into at most as many units as there are cores, compiled at the same time. In a unit
+ * every kernel carries its key:
+ *
+ *     #define E_4 k0f3c…             so that kernels of one name from anywhere share a process
+ *     #define E_4_call c0f3c…
+ *     #line 1 "E_4"
+ *     void E_4(float *restrict p0, …
+ *
+ * and the unit's object goes into the cache once under each of its kernels' keys. A unit that does
+ * not compile is compiled again kernel by kernel: then the message names the kernel, and sources
+ * that cannot share a file still work. */
+#include "io/io.h"
+#include "process/process.h"
+#include "build/build.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#if defined __x86_64__ || defined __i386__
+#include <cpuid.h>
+#endif
+
+extern char **environ;
+
+enum { UNIT_BYTES = 6000, UNIT_MOST = 60000, MAX_FLAGS = 64, MAX_JOBS = 256 };
+
+/* What the contract asks of the arithmetic: integers wrap, nothing is reassociated. Sources say
+ * themselves where a*b+c rounds once: a compiler that chose would round one value two ways, and x -
+ * min(x) would not reach 0. */
+static const char *const flags_all[] = {"-x", "c", "-std=c11", "-w", "-fPIC", "-shared",
+	"-nostdlib", "-fvisibility=default", "-fwrapv", "-fno-strict-aliasing", "-fno-math-errno",
+	"-fno-trapping-math", "-ffp-contract=off", NULL};
+/* for a program that names no processor of its own */
+#if defined __x86_64__ || defined __i386__
+#define NATIVE "-march=native"
+#else
+#define NATIVE "-mcpu=native"
+#endif
+
+/* Classes of kernels: plain loops; those that say themselves what is a vector, on which a vectorizer
+ * spends half of the time without a gain; those of them that run once, before the first call. gcc 12's
+ * loop vectorizer makes wrong code of `if (b[i]) y[i] = -x[i]` within another loop, so it is off. */
+typedef enum { PLAIN, VECTORS, ONCE, CLASSES } Class;
+typedef const char *const Flags[8];
+static Flags flags_gcc[CLASSES] = {
+	{"-O2", "-fno-tree-loop-vectorize", "-fpeel-loops", NULL},
+	{"-O2", "-fno-tree-vectorize", NULL},
+	{"-O1", NULL}};
+static Flags flags_clang[CLASSES] = {{"-O2", NULL}, {"-O2", NULL}, {"-O1", NULL}};
+static Flags flags_fast[CLASSES] = {{"-O0", NULL}, {"-O0", NULL}, {"-O0", NULL}};
+
+typedef struct { const char *path; Flags *tuning; Key key; } Compiler;
+typedef struct { Program *p; Key key; } Kernel;
+typedef struct { Kernel *at; size_t n, bytes; pid_t pid; const char *src, *out, *err; } Unit;
+
+/* ---- the compiler */
+
+Key key_processor(Key k)
+{
+#if defined __x86_64__ || defined __i386__
+	static const unsigned leaf[][2] = { { 0, 0 }, { 7, 0 }, { 7, 1 }, { 0x80000001, 0 } };
+	unsigned r[4];
+
+	for (size_t i = 0; i < sizeof leaf / sizeof *leaf; i++)
+		if (__get_cpuid_count(leaf[i][0], leaf[i][1], &r[0], &r[1], &r[2], &r[3]))
+			k = key_add(k, r, sizeof r);
+	/* leaf 1 without the number of the core it was asked on */
+	if (__get_cpuid(1, &r[0], &r[1], &r[2], &r[3])) {
+		r[1] = 0;
+		k = key_add(k, r, sizeof r);
+	}
+#else
+	unsigned long caps[2] = { getauxval(AT_HWCAP), getauxval(AT_HWCAP2) };
+	k = key_add(k, caps, sizeof caps);
+#endif
+	return k;
+}
+
+/* The compiler's file stands for its version: asking it would cost a process. */
+static Compiler compiler_find(const char *wanted, bool fast)
+{
+	static const char *const usual[] = { "cc", "gcc", "clang", NULL };
+	Compiler c = { NULL, NULL, key_start("cpu 3") };
+	char *real, *base;
+	struct stat st;
+
+	if (wanted && !(c.path = program_find(wanted)))
+		die(FAILED, "no compiler '%s'", wanted);
+	for (int i = 0; !c.path && usual[i]; i++)
+		c.path = program_find(usual[i]);
+	if (!c.path)
+		die(FAILED, "no C compiler: neither cc nor gcc nor clang is in PATH");
+	real = realpath(c.path, NULL);
+	if (!real || stat(real, &st))
+		die_errno("cannot look at the compiler '%s'", c.path);
+	base = strrchr(real, '/');
+	c.tuning = fast ? flags_fast : strstr(base ? base : real, "clang") ? flags_clang : flags_gcc;
+	int64_t is[] = { st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec };
+	c.key = key_add(key_adds(c.key, real), is, sizeof is);
+	for (int i = 0; flags_all[i]; i++)
+		c.key = key_adds(c.key, flags_all[i]);
+	c.key = key_processor(c.key);
+	free(real);
+	return c;
+}
+
+static Class class_of(const Program *p)
+{
+	return !strstr(p->src, "vector_size") ? PLAIN : p->once ? ONCE : VECTORS;
+}
+
+static Key kernel_key(const Compiler *c, const Program *p)
+{
+	Flags *tuning = &c->tuning[class_of(p)];
+	Key k = c->key;
+
+	for (int i = 0; (*tuning)[i]; i++)
+		k = key_adds(k, (*tuning)[i]);
+	return key_adds(key_adds(k, source_canonical(p->name, p->src)), p->flags ? p->flags : "");
+}
+
+/* ---- units */
+
+static void unit_write(const Unit *u)
+{
+	Buf b = {0};
+
+	for (size_t i = 0; i < u->n; i++) {
+		const Program *p = u->at[i].p;
+		KeyText t = key_text(u->at[i].key);
+		buf_printf(&b, "#define %s k%s\n#define %s_call c%s\n#line 1 \"%s\"\n", p->name, t.s,
+			p->name, t.s, p->name);
+		buf_add(&b, p->src, strlen(p->src));
+		buf_printf(&b, "\n#undef %s\n#undef %s_call\n", p->name, p->name);
+	}
+	file_write(u->src, b.s, b.n);
+	buf_free(&b);
+}
+
+/* a program's own flags, at spaces */
+static int split_flags(const char *text, const char **argv, int n)
+{
+	char *at, *rest = text ? arena_strdup(text) : NULL;
+
+	while (rest && (at = strtok_r(rest, " \t\n", &rest)) && n < MAX_FLAGS - 10)
+		argv[n++] = at;
+	return n;
+}
+
+/* The processor, unless the program's flags name one. clang's vectorizer keeps to 32 bytes where
+ * there are 64, when it is not told to prefer those; where there are none it would mean nothing. */
+static int add_processor(const Compiler *c, const char *flags, const char **argv, int n)
+{
+	const char *march = flags ? strstr(flags, "-march=") : NULL;
+
+	if (!march && !(flags && strstr(flags, "-mcpu=")))
+		argv[n++] = NATIVE;
+#if defined __x86_64__ || defined __i386__
+	bool narrow = march && !strncmp(march, "-march=x86-64", 13) && strncmp(march + 13, "-v4", 3);
+	if (c->tuning == flags_clang && !narrow)
+		argv[n++] = "-mprefer-vector-width=512";
+#endif
+	return n;
+}
+
+static void unit_start(const Compiler *c, Unit *u)
+{
+	static int count;
+	const char *argv[MAX_FLAGS];
+	posix_spawn_file_actions_t fa;
+	int n = 0, err;
+
+	u->src = arena_printf("%s/unit-%d.c", cache_scratch(), count);
+	u->out = arena_printf("%s/unit-%d.so", cache_scratch(), count);
+	u->err = arena_printf("%s/unit-%d.err", cache_scratch(), count++);
+	unit_write(u);
+	argv[n++] = c->path;
+	for (int i = 0, k = class_of(u->at[0].p); c->tuning[k][i]; i++)
+		argv[n++] = c->tuning[k][i];
+	for (int i = 0; flags_all[i]; i++)
+		argv[n++] = flags_all[i];
+	n = add_processor(c, u->at[0].p->flags, argv, n);
+	n = split_flags(u->at[0].p->flags, argv, n);
+	argv[n++] = "-o";
+	argv[n++] = u->out;
+	argv[n++] = u->src;
+	argv[n++] = "-lm";
+	argv[n++] = "-lgcc";
+	argv[n] = NULL;
+	if (opt_verbose) {
+		for (int i = 0; i < n; i++)
+			fprintf(stderr, "%s%s", i ? " " : "", argv[i]);
+		fputc('\n', stderr);
+	}
+	posix_spawn_file_actions_init(&fa);
+	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&fa, 1, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_addopen(&fa, 2, u->err, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	err = posix_spawn(&u->pid, c->path, &fa, NULL, (char *const *)argv, environ);
+	posix_spawn_file_actions_destroy(&fa);
+	if (err)
+		die(FAILED, "cannot start the compiler '%s': %s", c->path, strerror(err));
+}
+
+/* the first line with "error" in it, else the first line, else what became of the process */
+static const char *first_error(const char *path, int status)
+{
+	size_t n, len;
+	const char *text = file_map(path, &n), *at = n ? memmem(text, n, "error", 5) : NULL, *end;
+
+	if (!n)
+		return WIFSIGNALED(status) ? arena_printf("signal %d", WTERMSIG(status))
+			: arena_printf("status %d and no message", WEXITSTATUS(status));
+	if (!at)
+		at = text;
+	while (at > text && at[-1] != '\n')
+		at--;
+	end = memchr(at, '\n', text + n - at);
+	len = (end ? end : text + n) - at;
+	return arena_printf("%.*s", (int)(len > 600 ? 600 : len), at);
+}
+
+static void unit_store(Unit *u)
+{
+	Key *keys = arena_alloc(u->n * sizeof *keys);
+	size_t bytes;
+	const void *p = file_map(u->out, &bytes);
+
+	for (size_t i = 0; i < u->n; i++)
+		keys[i] = u->at[i].key;
+	cache_store(u->n, keys, ".so", p, bytes);
+}
+
+/* Reaps one unit of the running ones; returns it and whether it compiled. */
+static Unit *unit_wait(Unit *u, size_t n, int *status)
+{
+	for (;;) {
+		pid_t pid = waitpid(-1, status, 0);
+		if (pid < 0 && errno == EINTR)
+			continue;
+		if (pid < 0)
+			die_errno("cannot wait for the compiler");
+		for (size_t i = 0; i < n; i++)
+			if (u[i].pid == pid) {
+				u[i].pid = 0;
+				return &u[i];
+			}
+	}
+}
+
+/* Runs units, at most jobs at a time. Those that fail are collected in failed when they can be
+ * split. */
+static size_t units_run(const Compiler *c, Unit *u, size_t n, size_t jobs, Unit **failed)
+{
+	size_t started = 0, running = 0, done = 0, bad = 0;
+	int status;
+
+	while (done < n) {
+		while (started < n && running < jobs) {
+			unit_start(c, &u[started++]);
+			running++;
+		}
+		Unit *w = unit_wait(u, started, &status);
+		running--;
+		progress_step(++done);
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+			unit_store(w);
+		else if (w->n > 1)
+			failed[bad++] = w;
+		else
+			die(FAILED, "%s: the compiler failed: %s", w->at->p->name, first_error(w->err, status));
+	}
+	return bad;
+}
+
+static void build_alone(const Compiler *c, Unit **failed, size_t bad, size_t jobs)
+{
+	for (size_t k = 0; k < bad; k++) {
+		Unit *one = arena_alloc(failed[k]->n * sizeof *one);
+		for (size_t i = 0; i < failed[k]->n; i++)
+			one[i] = (Unit){ .at = &failed[k]->at[i], .n = 1 };
+		units_run(c, one, failed[k]->n, jobs, NULL);
+	}
+}
+
+static int by_flags(const Program *p, const Program *q)
+{
+	int d = (int)class_of(p) - (int)class_of(q);
+	return d ? d : strcmp(p->flags ? p->flags : "", q->flags ? q->flags : "");
+}
+
+/* those that stand alone first */
+static int by_flags_then_size(const void *a, const void *b)
+{
+	const Program *p = ((const Kernel *)a)->p, *q = ((const Kernel *)b)->p;
+	int d = by_flags(p, q);
+	size_t n = strlen(p->src), m = strlen(q->src);
+
+	if (p->alone != q->alone)
+		return q->alone - p->alone;
+	return d ? d : n < m ? 1 : n > m ? -1 : strcmp(p->name, q->name);
+}
+
+static bool stands_with(const Kernel *a, const Kernel *b)
+{
+	return !a->p->alone && !b->p->alone && !by_flags(a->p, b->p);
+}
+
+/* Spreads kernels of equal flags over units: largest first, each into the unit that has least. */
+static size_t units_fill(Kernel *k, size_t n, size_t jobs, Unit *u)
+{
+	size_t bytes = 0, m;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += strlen(k[i].p->src);
+	m = bytes / UNIT_BYTES + 1;
+	m = m > jobs ? jobs : m;
+	m = m < bytes / UNIT_MOST ? bytes / UNIT_MOST : m;
+	m = m > n ? n : m;
+	for (size_t i = 0; i < m; i++)
+		u[i] = (Unit){ .at = arena_alloc(n * sizeof *u[i].at) };
+	for (size_t i = 0; i < n; i++) {
+		size_t least = 0;
+		for (size_t j = 1; j < m; j++)
+			if (u[j].bytes < u[least].bytes)
+				least = j;
+		u[least].at[u[least].n++] = k[i];
+		u[least].bytes += strlen(k[i].p->src) + 200;
+	}
+	return m;
+}
+
+/* Compiles kernels that the cache does not have; their keys are distinct. */
+static void build_missing(const Compiler *c, Kernel *k, size_t n, const BuildOptions *o)
+{
+	size_t units = 0, jobs = o->jobs > 0 ? o->jobs : cores();
+	Unit *u, **failed;
+
+	jobs = jobs > MAX_JOBS ? MAX_JOBS : jobs;
+	qsort(k, n, sizeof *k, by_flags_then_size);
+	u = arena_alloc((n + 1) * sizeof *u);
+	failed = arena_alloc((n + 1) * sizeof *failed);
+	for (size_t i = 0, j; i < n; i = j) {
+		for (j = i + 1; j < n && stands_with(&k[i], &k[j]); j++)
+			;
+		units += units_fill(k + i, j - i, jobs, u + units);
+	}
+	setenv("LC_ALL", "C", 1);       /* "error" is looked for in the compiler's messages */
+	progress_start("compiling", units, o->progress);
+	build_alone(c, failed, units_run(c, u, units, jobs, failed), jobs);
+	progress_end();
+}
+
+void build_cpu(size_t n, Program *const *p, const BuildOptions *o)
+{
+	Compiler c = compiler_find(o->cc, o->fast);
+	Kernel *k = arena_alloc(n * sizeof *k);
+	Key *key = arena_alloc(n * sizeof *key);
+	size_t missing = 0;
+	Map seen = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		key[i] = kernel_key(&c, p[i]);
+		p[i]->object = cache_find(key[i], ".so");
+		p[i]->entry = arena_printf("c%s", key_text(key[i]).s);
+		if (!p[i]->object && !map_get(&seen, key[i].lo)) {
+			map_put(&seen, key[i].lo, p[i]);
+			k[missing++] = (Kernel){ p[i], key[i] };
+		}
+	}
+	map_free(&seen);
+	if (missing)
+		build_missing(&c, k, missing, o);
+	for (size_t i = 0; i < n; i++)
+		if (!p[i]->object && !(p[i]->object = cache_find(key[i], ".so")))
+			die(FAILED, "%s: its object went missing from the cache", p[i]->name);
+}

@@ -1,0 +1,178 @@
+/* CUDA C to PTX: through NVRTC where its library is, else through nvcc. PTX is text that the driver
+ * turns into the GPU's own code, so kernels can be compiled where there is no GPU. Each kernel is
+ * one entry of the cache. */
+#include "io/io.h"
+#include "build/build.h"
+#include "host/cuda.h"
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+#define DECLARE(result, name, params) static result (*p_##name) params;
+NVRTC_FUNCTIONS(DECLARE)
+
+/* what is compiled for when no device says: the least that current toolkits take */
+enum { CAPABILITY = 75 };
+
+static const char *const libraries[] = {
+	"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", NULL};
+
+static bool nvrtc_open(void)
+{
+	static void *so;
+
+	for (int i = 0; !so && libraries[i]; i++)
+		so = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
+	if (!so)
+		return false;
+#define FIND(result, name, params) \
+	if (!(p_##name = (result(*) params)dlsym(so, #name))) \
+		return false;
+	NVRTC_FUNCTIONS(FIND)
+	return true;
+}
+
+typedef struct { const Program *p; char *text, *error; size_t n; } Job;
+typedef struct { Job *at; size_t n; const char *arch; atomic_size_t next, done; } Jobs;
+
+static void fail(Job *j, nvrtcProgram prog)
+{
+	size_t n = 0;
+	char *at;
+
+	p_nvrtcGetProgramLogSize(prog, &n);
+	j->error = xcalloc(n + 1, 1);
+	p_nvrtcGetProgramLog(prog, j->error);
+	at = strstr(j->error, "error");
+	while (at && at > j->error && at[-1] != '\n')
+		at--;
+	at = at ? at : j->error;
+	at[strcspn(at, "\n")] = 0;
+	memmove(j->error, at, strlen(at) + 1);
+}
+
+static void compile_one(Job *j, const char *arch)
+{
+	const char *options[] = { arch, "--std=c++14", "--fmad=false", "-default-device" };
+	nvrtcProgram prog;
+
+	if (p_nvrtcCreateProgram(&prog, j->p->src, j->p->name, 0, NULL, NULL)) {
+		j->error = xstrdup("NVRTC does not take the source");
+		return;
+	}
+	if (p_nvrtcCompileProgram(prog, sizeof options / sizeof *options, options)) {
+		fail(j, prog);
+	} else {
+		p_nvrtcGetPTXSize(prog, &j->n);
+		j->text = xmalloc(j->n + 1);
+		p_nvrtcGetPTX(prog, j->text);
+	}
+	p_nvrtcDestroyProgram(&prog);
+}
+
+static void *worker(void *ctx)
+{
+	Jobs *jobs = ctx;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&jobs->next, 1)) < jobs->n) {
+		compile_one(&jobs->at[i], jobs->arch);
+		atomic_fetch_add(&jobs->done, 1);
+	}
+	return NULL;
+}
+
+static void compile_nvrtc(Jobs *jobs, const BuildOptions *o)
+{
+	size_t n = o->jobs > 0 ? o->jobs : cores(), started = 0;
+	pthread_t thread[64];
+
+	n = n > jobs->n ? jobs->n : n;
+	n = n > 64 ? 64 : n;
+	while (started < n && !pthread_create(&thread[started], NULL, worker, jobs))
+		started++;
+	if (!started)
+		worker(jobs);
+	while (atomic_load(&jobs->done) < jobs->n) {
+		progress_step(atomic_load(&jobs->done));
+		usleep(1000);
+	}
+	for (size_t i = 0; i < started; i++)
+		pthread_join(thread[i], NULL);
+}
+
+/* ---- nvcc, where there is no NVRTC */
+
+static void compile_nvcc(Job *j, const char *arch)
+{
+	const char *src = arena_printf("%s/kernel.cu", cache_scratch());
+	const char *out = arena_printf("%s/kernel.ptx", cache_scratch());
+	const char *log = arena_printf("%s/kernel.err", cache_scratch());
+	const char *argv[] = { "nvcc", "-ptx", arch, "-o", out, src, NULL };
+	posix_spawn_file_actions_t fa;
+	const void *p;
+	pid_t pid;
+	int status, err;
+
+	file_write(src, j->p->src, strlen(j->p->src));
+	posix_spawn_file_actions_init(&fa);
+	posix_spawn_file_actions_addopen(&fa, 1, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_addopen(&fa, 2, log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	err = posix_spawnp(&pid, argv[0], &fa, NULL, (char *const *)argv, environ);
+	posix_spawn_file_actions_destroy(&fa);
+	if (err)
+		die(UNSUPPORTED, "no compiler for CUDA: neither libnvrtc.so nor nvcc is there");
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status)) {
+		p = file_map(log, &j->n);
+		j->error = xcalloc(j->n + 1, 1);
+		memcpy(j->error, p, j->n);
+		j->error[strcspn(j->error, "\n")] = 0;
+		return;
+	}
+	p = file_map(out, &j->n);
+	j->text = xcalloc(j->n + 1, 1);
+	memcpy(j->text, p, j->n++);
+}
+
+/* ---- all */
+
+void build_cuda(size_t n, Program *const *p, const BuildOptions *o)
+{
+	Jobs jobs = { arena_alloc(n * sizeof *jobs.at), 0, NULL, 0, 0 };
+	Key *key = arena_alloc(n * sizeof *key);
+	Program **missing = arena_alloc(n * sizeof *missing);
+	bool nvrtc = nvrtc_open();
+	int version[2] = { 0, 0 }, capability = cuda_capability();
+
+	if (nvrtc)
+		p_nvrtcVersion(&version[0], &version[1]);
+	jobs.arch = arena_printf("--gpu-architecture=compute_%d", capability ? capability : CAPABILITY);
+	for (size_t i = 0; i < n; i++) {
+		Key k = key_adds(
+			key_add(key_adds(key_start("cuda 2"), jobs.arch), version, sizeof version), p[i]->src);
+		if (!(p[i]->object = cache_find(k, ".ptx"))) {
+			key[jobs.n] = k;
+			missing[jobs.n] = p[i];
+			jobs.at[jobs.n++] = (Job){ p[i], NULL, NULL, 0 };
+		}
+	}
+	progress_start("compiling", jobs.n, o->progress);
+	if (nvrtc && jobs.n)
+		compile_nvrtc(&jobs, o);
+	for (size_t i = 0; i < jobs.n; i++) {
+		if (!nvrtc)
+			compile_nvcc(&jobs.at[i], jobs.arch);
+		if (jobs.at[i].error)
+			die(FAILED, "%s: the CUDA compiler failed: %s", missing[i]->name, jobs.at[i].error);
+		missing[i]->object = cache_store(1, &key[i], ".ptx", jobs.at[i].text, jobs.at[i].n);
+		free(jobs.at[i].text);
+	}
+	progress_end();
+}

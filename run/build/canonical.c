@@ -1,0 +1,186 @@
+/* A C source as far as its object depends on it: comments gone, blanks one, and the names of the
+ * kernel and of its parameters by their place.
+ *
+ *     / * g.t:2 * /
+ *     void r_64(float *restrict y, const float *restrict x)   →   void @(float *restrict @0, …
+ *
+ * so that one kernel on other buffers, in another document or on another line of it, has the same
+ * key. Nothing else is renamed, and no member or word of a preprocessor's line either: two sources
+ * with one canonical text differ by a renaming that no compiler minds. (@ stands for a byte that no
+ * C source has.) */
+#include "base/base.h"
+#include <ctype.h>
+#include <stdlib.h>
+
+enum { MARK = 1, SPACE, WORD, OTHER, END };
+typedef struct { int kind; const char *at; size_t n; } Token;
+typedef struct {
+	const char *name, *call, *from; /* from: the list of parameters */
+	Map param, macro;               /* word → its place, plus one; words of preprocessor's lines */
+	uintptr_t params;
+	Buf out;
+} Canon;
+
+static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* where a literal that starts at s ends */
+static const char *literal_end(const char *s)
+{
+	char quote = *s++;
+
+	while (*s && *s != quote && *s != '\n')
+		s += s[0] == '\\' && s[1] ? 2 : 1;
+	return *s == quote ? s + 1 : s;
+}
+
+/* the end of blanks and comments that start at s */
+static const char *space_end(const char *s)
+{
+	for (;;) {
+		if (s[0] == '/' && s[1] == '*') {
+			s = strstr(s + 2, "*/");
+			if (!s)
+				return "";
+			s += 2;
+		} else if (s[0] == '/' && s[1] == '/') {
+			s += strcspn(s, "\n");
+		} else if (isspace((unsigned char)*s)) {
+			s++;
+		} else {
+			return s;
+		}
+	}
+}
+
+/* a number with whatever letters are in it: 0x1p-3f, 1e+5 */
+static const char *number_end(const char *s)
+{
+	while (in_word(*s) || *s == '.' || ((*s == '+' || *s == '-') && strchr("eEpP", s[-1])))
+		s++;
+	return s;
+}
+
+static Token token_at(const char *s)
+{
+	const char *end = space_end(s);
+
+	if (!*s)
+		return (Token){END, s, 0};
+	if (!*end && end[0] != s[0])
+		return (Token){SPACE, s, strlen(s)};
+	if (end != s)
+		return (Token){SPACE, s, end - s};
+	if (isdigit((unsigned char)*s) || (*s == '.' && isdigit((unsigned char)s[1])))
+		return (Token){OTHER, s, number_end(s + 1) - s};
+	if (*s == '"' || *s == '\'')
+		return (Token){OTHER, s, literal_end(s) - s};
+	while (in_word(*end))
+		end++;
+	return end > s ? (Token){WORD, s, end - s} : (Token){OTHER, s, 1};
+}
+
+static bool is_keyword(const char *s, size_t n)
+{
+	static const char all[] = " auto break case char const continue default do double else enum"
+		" extern float for goto if inline int long register restrict return short signed sizeof"
+		" static struct switch typedef union unsigned void volatile while ";
+	return s[0] == '_' || strstr(all, arena_printf(" %.*s ", (int)n, s));
+}
+
+static uint64_t word_key(const char *s, size_t n) { return hash_bytes(s, n, 0) | 1; }
+
+/* The last word of each parameter, from behind the parenthesis that opens the list. */
+static void find_params(Canon *c, const char *s)
+{
+	Token last = {END};
+
+	for (int depth = 1; depth > 0 && *s;) {
+		Token t = token_at(s);
+		s += t.n;
+		if (t.kind == WORD)
+			last = t;
+		if (t.kind != OTHER)
+			continue;
+		depth += *t.at == '(' ? 1 : *t.at == ')' ? -1 : 0;
+		if (!(*t.at == ',' && depth == 1) && depth > 0)
+			continue;
+		if (last.kind == WORD && !is_keyword(last.at, last.n) &&
+			!map_get(&c->macro, word_key(last.at, last.n)))
+			map_put(&c->param, word_key(last.at, last.n), (void *)(c->params + 1));
+		c->params++;
+		last.kind = END;
+	}
+}
+
+static bool is_word(const Token *t, const char *s)
+{
+	return strlen(s) == t->n && !memcmp(t->at, s, t->n);
+}
+
+/* Looks for the kernel's parameters, and for words that macros may bring in. */
+static void look(Canon *c, const char *src)
+{
+	bool line = false;
+	Token t;
+
+	for (const char *s = src; (t = token_at(s)).kind != END; s += t.n) {
+		bool starts = s == src || (t.kind == SPACE && memchr(t.at, '\n', t.n));
+		if (t.kind == OTHER && *t.at == '#')
+			line = true;
+		else if (starts)
+			line = s > src && s[-1] == '\\' && line;
+		else if (t.kind == WORD && line)
+			map_put(&c->macro, word_key(t.at, t.n), (void *)t.at);
+		else if (t.kind == WORD && !c->from && is_word(&t, c->name) && s[t.n] == '(')
+			c->from = s + t.n + 1;
+	}
+	if (c->from)
+		find_params(c, c->from);
+}
+
+/* -> that is not the end of -->, a decrement and a comparison */
+static bool is_arrow(const char *src, const char *s)
+{
+	return s - src >= 2 && s[-1] == '-' && s[-2] != '-';
+}
+
+static void put_word(Canon *c, const Token *t, bool member)
+{
+	uintptr_t k = 0;
+
+	if (c->from && t->at >= c->from && !member)
+		k = (uintptr_t)map_get(&c->param, word_key(t->at, t->n));
+	if (is_word(t, c->name))
+		buf_printf(&c->out, "%c", MARK);
+	else if (is_word(t, c->call))
+		buf_printf(&c->out, "%c_call", MARK);
+	else if (k)
+		buf_printf(&c->out, "%c%zu", MARK, (size_t)k - 1);
+	else
+		buf_add(&c->out, t->at, t->n);
+}
+
+const char *source_canonical(const char *name, const char *src)
+{
+	Canon c = {.name = name, .call = arena_printf("%s_call", name)};
+	const char *s, *text;
+	bool member = false;
+	Token t;
+
+	look(&c, src);
+	for (s = src; (t = token_at(s)).kind != END; s += t.n) {
+		if (t.kind == WORD)
+			put_word(&c, &t, member);
+		else if (t.kind == SPACE)
+			buf_add(&c.out, memchr(t.at, '\n', t.n) ? "\n" : " ", 1);
+		else
+			buf_add(&c.out, t.at, t.n);
+		if (t.kind != SPACE)
+			member = *s == '.' || (*s == '>' && is_arrow(src, s));
+	}
+	text = arena_strdup(buf_str(&c.out));
+	buf_free(&c.out);
+	map_free(&c.param);
+	map_free(&c.macro);
+	return text;
+}

@@ -1,0 +1,366 @@
+/* OpenCL devices, through the ICD loader, which is looked for at run time: libOpenCL.so.1 need not
+ * be there.
+ *
+ * A buffer is a cl_mem, a temporary a sub-buffer of the workspace. Size variables are passed after
+ * the buffers as 64-bit integers. One in-order queue: a copy waits for the launches before it by
+ * itself. */
+#include "exec/exec.h"
+
+#if __has_include(<CL/cl.h>)
+#define CL_TARGET_OPENCL_VERSION 120
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* every function of the library that is used, declared as its header declares it */
+#define FUNCTIONS(F) \
+	F(clGetPlatformIDs) F(clGetDeviceIDs) F(clGetDeviceInfo) F(clCreateContext) \
+	F(clCreateCommandQueue) F(clCreateBuffer) F(clCreateSubBuffer) F(clReleaseMemObject) \
+	F(clEnqueueWriteBuffer) F(clEnqueueReadBuffer) F(clEnqueueCopyBuffer) F(clEnqueueFillBuffer) \
+	F(clCreateProgramWithSource) F(clBuildProgram) F(clGetProgramBuildInfo) F(clCreateKernel) \
+	F(clSetKernelArg) F(clEnqueueNDRangeKernel) F(clFinish)
+#define DECLARE(f) static __typeof__(&f) p_##f;
+FUNCTIONS(DECLARE)
+
+enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
+static cl_device_id devices[MAX_DEVICES];
+static int ndevices = -1;
+static cl_device_id device;
+static cl_context context;
+static cl_command_queue queue;
+
+typedef struct { cl_kernel kernel; const char *name; } Kernel;
+
+static void check(cl_int err, const char *what)
+{
+	if (err == CL_MEM_OBJECT_ALLOCATION_FAILURE || err == CL_OUT_OF_RESOURCES ||
+		err == CL_OUT_OF_HOST_MEMORY)
+		die(FAILED, "opencl: %s: no memory left (error %d)", what, err);
+	if (err != CL_SUCCESS)
+		die(FAILED, "opencl: %s: error %d", what, err);
+}
+
+static bool library_open(void)
+{
+	void *so = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+
+	if (!so)
+		return false;
+#define FIND(f) if (!(p_##f = (__typeof__(&f))dlsym(so, #f))) return false;
+	FUNCTIONS(FIND)
+	return true;
+}
+
+/* Every platform's devices, in the loader's order. Found once. */
+static void devices_find(void)
+{
+	cl_platform_id platform[MAX_PLATFORMS];
+	cl_uint np = 0, nd;
+
+	if (ndevices >= 0)
+		return;
+	ndevices = 0;
+	if (!library_open() || p_clGetPlatformIDs(MAX_PLATFORMS, platform, &np) != CL_SUCCESS)
+		return;
+	for (cl_uint i = 0; i < np && i < MAX_PLATFORMS; i++) {
+		if (p_clGetDeviceIDs(platform[i], CL_DEVICE_TYPE_ALL, MAX_DEVICES - ndevices,
+				devices + ndevices, &nd) != CL_SUCCESS)
+			continue;
+		ndevices += nd > (cl_uint)(MAX_DEVICES - ndevices) ? MAX_DEVICES - ndevices : (int)nd;
+	}
+}
+
+/* The same in a child first: a platform that aborts takes the child with it, not the list. */
+static void devices_find_safely(void)
+{
+	int status = 0, null;
+	pid_t child;
+
+	if (ndevices >= 0)
+		return;
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		null = open("/dev/null", O_RDWR);
+		dup2(null, 1);
+		dup2(null, 2);
+		devices_find();
+		_exit(0);
+	}
+	if (child > 0 && waitpid(child, &status, 0) == child && WIFSIGNALED(status)) {
+		warn("opencl: a platform dies while its devices are listed (%s)",
+			strsignal(WTERMSIG(status)));
+		ndevices = 0;
+		return;
+	}
+	devices_find();
+}
+
+static int opencl_list(void (*tell)(void *, const char *, const char *), void *ctx)
+{
+	char name[32], text[256];
+
+	devices_find_safely();
+	for (int i = 0; i < ndevices; i++) {
+		snprintf(name, sizeof name, i ? "opencl:%d" : "opencl", i);
+		if (p_clGetDeviceInfo(devices[i], CL_DEVICE_NAME, sizeof text, text, NULL) != CL_SUCCESS)
+			text[0] = 0;
+		tell(ctx, name, text);
+	}
+	return ndevices;
+}
+
+static void opencl_open(int i)
+{
+	cl_int err;
+
+	devices_find();
+	if (!ndevices)
+		die(UNSUPPORTED, "no OpenCL device: libOpenCL.so.1 lists none");
+	if (i >= ndevices)
+		die(UNSUPPORTED, "no device 'opencl:%d': there are %d", i, ndevices);
+	if (context && device == devices[i])
+		return;
+	device = devices[i];
+	context = p_clCreateContext(NULL, 1, &device, NULL, NULL, &err);
+	check(err, "cannot make a context");
+	queue = p_clCreateCommandQueue(context, device, 0, &err);
+	check(err, "cannot make a queue");
+}
+
+/* ---- memory */
+
+/* Sub-buffers may begin only at multiples of CL_DEVICE_MEM_BASE_ADDR_ALIGN, 4096 bits at most
+ * anywhere. */
+enum { ALIGN = 512 };
+
+static void *opencl_alloc(size_t bytes)
+{
+	cl_int err;
+	cl_uint zero = 0;
+	size_t n = (bytes + ALIGN) / ALIGN * ALIGN;     /* an empty buffer is one too */
+	cl_mem m = p_clCreateBuffer(context, CL_MEM_READ_WRITE, n, NULL, &err);
+
+	check(err, arena_printf("a buffer of %zu bytes", bytes));
+	check(p_clEnqueueFillBuffer(queue, m, &zero, sizeof zero, 0, n, 0, NULL, NULL),
+		"filling a buffer");
+	return m;
+}
+
+static void *opencl_slice(void *mem, size_t offset, size_t bytes)
+{
+	cl_int err;
+	cl_buffer_region r = { offset, bytes ? bytes : 1 };
+	cl_mem m = p_clCreateSubBuffer(mem, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &r, &err);
+
+	check(err, arena_printf("a part of %zu bytes at %zu", bytes, offset));
+	return m;
+}
+
+static void opencl_release(void *mem)
+{
+	if (mem)
+		p_clReleaseMemObject(mem);
+}
+
+static void opencl_put(void *mem, const void *host, size_t bytes)
+{
+	if (bytes)
+		check(p_clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL),
+			"copying to the device");
+}
+
+static void opencl_get(void *host, void *mem, size_t bytes)
+{
+	if (bytes)
+		check(p_clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL),
+			"copying from the device");
+}
+
+static void opencl_copy(void *to, void *from, size_t bytes)
+{
+	if (bytes)
+		check(p_clEnqueueCopyBuffer(queue, from, to, 0, 0, bytes, 0, NULL, NULL),
+			"copying on the device");
+}
+
+/* ---- kernels */
+
+/* the log's first line with "error" in it, else its first line */
+static const char *first_error(cl_program p)
+{
+	size_t n = 0;
+	char *log, *at;
+
+	if (p_clGetProgramBuildInfo(p, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &n) != CL_SUCCESS || !n)
+		return "no message";
+	log = arena_alloc(n + 1);
+	p_clGetProgramBuildInfo(p, device, CL_PROGRAM_BUILD_LOG, n, log, NULL);
+	at = strstr(log, "error");
+	while (at && at > log && at[-1] != '\n')
+		at--;
+	at = at ? at : log + strspn(log, "\n");
+	at[strcspn(at, "\n")] = 0;
+	return at;
+}
+
+/* Some compilers count their errors on standard error, where only one line of ours belongs. */
+static cl_int build_quietly(cl_program built, const char *flags)
+{
+	int keep = dup(2), none = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	cl_int err;
+
+	fflush(stderr);
+	dup2(none, 2);
+	err = p_clBuildProgram(built, 1, &device, flags, NULL, NULL);
+	dup2(keep, 2);
+	close(keep);
+	close(none);
+	return err;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+/* Whether p can be compiled together with those from first up to it: sources stand beside each
+ * other. */
+static bool stands_with(Program *const *p, size_t first, size_t i)
+{
+	if (!same_text(p[i]->flags, p[first]->flags) || p[i]->alone || p[first]->alone)
+		return false;
+	for (size_t k = first; k < i; k++)
+		if (!strcmp(p[k]->name, p[i]->name) && strcmp(p[k]->src, p[i]->src))
+			return false;
+	return true;
+}
+
+static cl_program make_built(Program *const *p, size_t n, const char **src, cl_int *failed)
+{
+	cl_uint sources = 0;
+	cl_int err;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t k = 0;
+		while (k < i && strcmp(p[k]->src, p[i]->src))
+			k++;
+		if (k == i)
+			src[sources++] = p[i]->src;
+	}
+	cl_program built = p_clCreateProgramWithSource(context, sources, src, NULL, &err);
+	check(err, p[0]->where);
+	*failed = build_quietly(built, p[0]->flags);
+	return built;
+}
+
+/* Many kernels in one program: a compiler that reads its own library for each program does that
+ * once. When they do not compile, each is tried alone, to tell which it is. */
+static void load_some(Program *const *p, size_t n, const char **src, void **kernel)
+{
+	cl_int err;
+	cl_program built = make_built(p, n, src, &err);
+
+	if (err != CL_SUCCESS && n == 1)
+		die(FAILED, "%s: the OpenCL compiler failed: %s", p[0]->name, first_error(built));
+	if (err != CL_SUCCESS) {
+		for (size_t i = 0; i < n; i++)
+			load_some(p + i, 1, src, kernel + i);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		Kernel *k = kernel[i] = arena_alloc(sizeof *k);
+		k->name = p[i]->name;
+		k->kernel = p_clCreateKernel(built, p[i]->entry ? p[i]->entry : p[i]->name, &err);
+		if (err != CL_SUCCESS)
+			die(FAILED, "%s: its source has no kernel of that name", k->name);
+	}
+}
+
+static void opencl_load(size_t n, Program *const *p, void **kernel)
+{
+	const char **src = xcalloc(n + 1, sizeof *src);
+
+	progress_start("compiling", n, true);
+	for (size_t first = 0, i; first < n; first = i) {
+		for (i = first + 1; i < n && i - first < 256 && stands_with(p, first, i);)
+			i++;
+		load_some(p + first, i - first, src, kernel + first);
+		progress_step(i);
+	}
+	progress_end();
+	free(src);
+}
+
+static void opencl_launch(const Launch *l)
+{
+	Kernel *k = l->kernel;
+	size_t global[3], local[3];
+	cl_int err = CL_SUCCESS;
+
+	for (size_t i = 0; i < l->nbuf && err == CL_SUCCESS; i++)
+		err = p_clSetKernelArg(k->kernel, i, sizeof(cl_mem), &l->buf[i]);
+	for (size_t i = 0; i < l->nvars && err == CL_SUCCESS; i++)
+		err = p_clSetKernelArg(k->kernel, l->nbuf + i, sizeof(int64_t), &l->vars[i]);
+	check(err, arena_printf("arguments of %s", k->name));
+	for (int i = 0; i < 3; i++) {
+		local[i] = l->items[i];
+		global[i] = l->groups[i] * l->items[i];
+	}
+	err = p_clEnqueueNDRangeKernel(queue, k->kernel, 3, NULL, global, local, 0, NULL, NULL);
+	if (err != CL_SUCCESS)
+		die(FAILED,
+			"opencl: %s does not launch over %zux%zux%zu items in groups of %zux%zux%zu: error %d",
+			k->name, global[0], global[1], global[2], local[0], local[1], local[2], err);
+}
+
+static void opencl_sync(void)
+{
+	check(p_clFinish(queue), "a launch");
+}
+
+#else   /* built where there were no OpenCL headers */
+
+static int opencl_list(void (*tell)(void *, const char *, const char *), void *ctx)
+{
+	return 0;
+}
+
+static void opencl_open(int i)
+{
+	die(UNSUPPORTED, "no OpenCL: this program was built without its headers");
+}
+
+/* nothing else is reached without a device */
+enum { ALIGN = 64 };
+#define opencl_alloc NULL
+#define opencl_slice NULL
+#define opencl_release NULL
+#define opencl_put NULL
+#define opencl_get NULL
+#define opencl_copy NULL
+#define opencl_load NULL
+#define opencl_launch NULL
+#define opencl_sync NULL
+#endif
+
+const Exec exec_opencl = {
+	.name = "opencl",
+	.align = ALIGN,
+	.list = opencl_list,
+	.open = opencl_open,
+	.alloc = opencl_alloc,
+	.slice = opencl_slice,
+	.release = opencl_release,
+	.put = opencl_put,
+	.get = opencl_get,
+	.copy = opencl_copy,
+	.load = opencl_load,
+	.launch = opencl_launch,
+	.sync = opencl_sync,
+};

@@ -1,0 +1,67 @@
+/* The part of NVIDIA's interfaces that is used, declared here: neither CUDA's headers nor its
+ * libraries are needed to build, the libraries are looked for at run time. Types and names follow
+ * cuda.h and nvrtc.h. */
+#ifndef CUDA_H
+#define CUDA_H
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef int CUresult, CUdevice;
+typedef unsigned long long CUdeviceptr;
+typedef struct CUctx_st *CUcontext;
+typedef struct CUmod_st *CUmodule;
+typedef struct CUfunc_st *CUfunction;
+typedef struct CUstream_st *CUstream;
+enum { CUDA_SUCCESS = 0, CUDA_ERROR_OUT_OF_MEMORY = 2 };
+enum { CU_ATTRIBUTE_MAJOR = 75, CU_ATTRIBUTE_MINOR = 76 };
+
+/* F(result, name in the library, parameters) */
+#define CUDA_FUNCTIONS(F) \
+	F(CUresult, cuInit, (unsigned flags)) \
+	F(CUresult, cuDeviceGetCount, (int *n)) \
+	F(CUresult, cuDeviceGet, (CUdevice *d, int i)) \
+	F(CUresult, cuDeviceGetName, (char *name, int n, CUdevice d)) \
+	F(CUresult, cuDeviceGetAttribute, (int *v, int attribute, CUdevice d)) \
+	F(CUresult, cuDevicePrimaryCtxRetain, (CUcontext *c, CUdevice d)) \
+	F(CUresult, cuCtxSetCurrent, (CUcontext c)) \
+	F(CUresult, cuCtxSynchronize, (void)) \
+	F(CUresult, cuMemAlloc_v2, (CUdeviceptr *p, size_t n)) \
+	F(CUresult, cuMemFree_v2, (CUdeviceptr p)) \
+	F(CUresult, cuMemsetD8_v2, (CUdeviceptr p, unsigned char v, size_t n)) \
+	F(CUresult, cuMemcpyHtoD_v2, (CUdeviceptr to, const void *from, size_t n)) \
+	F(CUresult, cuMemcpyDtoH_v2, (void *to, CUdeviceptr from, size_t n)) \
+	F(CUresult, cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s)) \
+	F(CUresult, cuModuleLoadData, (CUmodule *m, const void *image)) \
+	F(CUresult, cuModuleGetFunction, (CUfunction *f, CUmodule m, const char *name)) \
+	F(CUresult, cuLaunchKernel, (CUfunction f, unsigned gx, unsigned gy, unsigned gz, \
+		unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream s, void **args, \
+		void **extra)) \
+	F(CUresult, cuGetErrorString, (CUresult e, const char **text))
+
+typedef struct nvrtcProgram_st *nvrtcProgram;
+typedef int nvrtcResult;
+
+#define NVRTC_FUNCTIONS(F) \
+	F(nvrtcResult, nvrtcVersion, (int *major, int *minor)) \
+	F(nvrtcResult, nvrtcCreateProgram, (nvrtcProgram *p, const char *src, const char *name, \
+		int n, const char *const *headers, const char *const *names)) \
+	F(nvrtcResult, nvrtcCompileProgram, (nvrtcProgram p, int n, const char *const *options)) \
+	F(nvrtcResult, nvrtcGetPTXSize, (nvrtcProgram p, size_t *n)) \
+	F(nvrtcResult, nvrtcGetPTX, (nvrtcProgram p, char *to)) \
+	F(nvrtcResult, nvrtcGetProgramLogSize, (nvrtcProgram p, size_t *n)) \
+	F(nvrtcResult, nvrtcGetProgramLog, (nvrtcProgram p, char *to)) \
+	F(nvrtcResult, nvrtcDestroyProgram, (nvrtcProgram *p))
+
+/* ---- cuda.c: the driver's functions, found by cuda_devices */
+
+typedef struct {
+#define MEMBER(result, name, params) result (*name) params;
+	CUDA_FUNCTIONS(MEMBER)
+#undef MEMBER
+} Cuda;
+extern Cuda cuda;
+/* How many devices there are; 0 without the library. */
+int cuda_devices(void);
+/* Compute capability of the first device, 10·major + minor; 0 without one. */
+int cuda_capability(void);
+#endif

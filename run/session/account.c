@@ -1,0 +1,37 @@
+/* What memory was for, on standard error with -v:
+ *
+ *     run: memory: weights 102.3 MB, plan 7.2 MB, inputs and outputs 0.6 MB, states 0.0 MB; at most
+ *     114.4 MB (on one line)
+ *
+ * Weights are what the calls that run each time read of constants, as they read it; the plan is
+ * the temporaries' workspace; at most: the most that this process had at any time. */
+#include "document/document.h"
+#include "session/session.h"
+
+static double bytes_of(const Buffers *b, const bool *read, const char *role)
+{
+	double n = 0;
+
+	for (size_t i = 0; i < b->n; i++)
+		if (read[i] && buffer_is(b->u[i], role))
+			n += b->host[i].bytes;
+	return n;
+}
+
+void memory_tell(const Graph *g, const Buffers *b)
+{
+	enum { MB = 1000000 };
+	bool *read = arena_alloc(b->n + 1);
+	double weights, given;
+
+	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
+		const UOp *call = g->sink->src[i];
+		for (uint32_t k = call->op == OP_CALL; k < call->nsrc && !call_prepares(call); k++)
+			read[buffer_slot(b, call->src[k])] = true;
+	}
+	weights = bytes_of(b, read, "const") + bytes_of(b, read, "prepared");
+	given = bytes_of(b, read, "input") + bytes_of(b, read, "output");
+	fprintf(stderr, "%s: memory: weights %.1f MB, plan %.1f MB, inputs and outputs %.1f MB, "
+		"states %.1f MB; at most %.1f MB\n", die_stage, weights / MB, (double)b->plan / MB, given / MB,
+		bytes_of(b, read, "state") / MB, (double)memory_peak() / MB);
+}

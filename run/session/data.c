@@ -1,0 +1,158 @@
+/* What goes into a session between its calls, and what comes out: inputs that change, states,
+ * outputs, times. */
+#include "session/steps.h"
+#include <stdlib.h>
+
+static bool is_state(const UOp *u) { return buffer_is(u, "state"); }
+
+/* ---- inputs */
+
+void session_fed(Session *s)
+{
+	s->fed = arena_alloc((s->in->n + 1) * sizeof *s->fed);
+	for (size_t i = s->first; i < s->nsteps; i++)
+		for (size_t k = 0; k < s->step[i].nbuf; k++) {
+			const UOp *u = s->b.u[s->step[i].slot[k]];
+			const Array *a = buffer_is(u, "input") ? input_of(s->in, u) : NULL;
+			if (!a || !s->in->fed[a - s->in->at])
+				continue;
+			s->fed[a - s->in->at].slot = s->step[i].slot[k];
+			vec_push(&s->fed[a - s->in->at].mem, &s->step[i].mem[k]);
+		}
+}
+
+void session_input(Session *s, size_t k, void *data)
+{
+	Fed *f = s->g->level > LV_GRAPH ? &s->fed[k] : NULL;
+
+	s->in->at[k].data = data;
+	if (!f || !f->mem.n)
+		return;
+	s->b.host[f->slot].data = data;
+	buffer_put(&s->b, f->slot);
+	for (size_t i = 0; i < f->mem.n && s->b.exec->host; i++)
+		*f->mem.at[i] = data;
+}
+
+/* ---- states */
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(buffer_name(*(UOp *const *)a), buffer_name(*(UOp *const *)b));
+}
+
+size_t session_states(Session *s, const char *const **names, const Array **at)
+{
+	size_t most = s->b.n + s->states.n + 1, n = 0;
+	const char **name = arena_alloc(most * sizeof *name);
+	Array *array = arena_alloc(most * sizeof *array);
+	UOp **u = arena_alloc(most * sizeof *u);
+	Map by = {0};
+
+	for (size_t i = 0; i < s->b.n; i++)
+		if (is_state(s->b.u[i])) {
+			u[n++] = s->b.u[i];
+			map_put(&by, PKEY(s->b.u[i]), buffer_get(&s->b, i));
+		}
+	for (size_t i = 0; i < s->states.n; i++) {
+		u[n++] = s->states.at[i].buffer;
+		map_put(&by, PKEY(s->states.at[i].buffer), &s->states.at[i].at);
+	}
+	qsort(u, n, sizeof *u, by_name);
+	for (size_t i = 0; i < n; i++) {
+		name[i] = buffer_name(u[i]);
+		array[i] = *(Array *)map_get(&by, PKEY(u[i]));
+	}
+	map_free(&by);
+	*names = name;
+	*at = array;
+	return n;
+}
+
+void session_states_put(Session *s)
+{
+	for (size_t i = 0; i < s->b.n; i++)
+		if (is_state(s->b.u[i]))
+			buffer_put(&s->b, i);
+}
+
+/* ---- copies that can wait */
+
+/* A copy of a state to an output shows the same after the last call as after each, unless later
+ * steps write the state, or read the output: weights are not copied in every step of a training. */
+void session_late(Session *s)
+{
+	bool *used = arena_alloc(s->b.n + 1), *changed = arena_alloc(s->b.n + 1);
+
+	for (size_t i = s->nsteps; i-- > s->first && !s->o.keep;) {
+		Step *t = &s->step[i];
+		uint64_t written = t->kind == STEP_COPY ? 1 : call_writes(t->node);
+		t->late = t->kind == STEP_COPY && !used[t->slot[0]] && !changed[t->slot[1]] &&
+			buffer_is(s->b.u[t->slot[0]], "output") && is_state(s->b.u[t->slot[1]]);
+		for (size_t k = 0; k < t->nbuf; k++) {
+			used[t->slot[k]] = true;
+			changed[t->slot[k]] |= k >= 64 || written >> k & 1;
+		}
+	}
+}
+
+/* ---- results */
+
+/* The numbers of the output BUFFERs, in the order of the names. */
+static const size_t *output_slots(const Session *s)
+{
+	size_t *slot = arena_alloc((s->nout + 1) * sizeof *slot);
+	Map by = {0};
+
+	for (size_t k = 0; k < s->b.n; k++)
+		if (buffer_is(s->b.u[k], "output"))
+			map_put(&by, PKEY(val_get(s->b.u[k]->arg, "name")), (void *)(uintptr_t)(k + 1));
+	for (size_t i = 0; i < s->nout; i++) {
+		slot[i] = (uintptr_t)map_get(&by, PKEY(val_str(s->names[i]))) - 1;
+		if (slot[i] == (size_t)-1)
+			die(MALFORMED, "output '%s' has no BUFFER", s->names[i]);
+	}
+	map_free(&by);
+	return slot;
+}
+
+size_t session_outputs(Session *s, const char *const **names, const Array **at)
+{
+	const size_t *slot = s->g->level > LV_GRAPH ? output_slots(s) : NULL;
+
+	for (size_t i = s->first; i < s->nsteps; i++)
+		if (s->step[i].late)
+			session_step(s, i);
+	for (size_t i = 0; slot && i < s->nout; i++)
+		s->out[i] = *buffer_get(&s->b, slot[i]);
+	*names = s->names;
+	*at = s->out;
+	return s->nout;
+}
+
+Graph *session_profile(const Session *s)
+{
+	const Val **row = arena_alloc((s->nsteps + 1) * sizeof *row);
+	Graph *g = arena_alloc(sizeof *g);
+	double all = 0, n = s->ncalls ? s->ncalls : 1;
+
+	for (size_t i = s->first; i < s->nsteps; i++)
+		all += s->step[i].ms;
+	for (size_t i = 0; i < s->nsteps; i++) {
+		const Step *t = &s->step[i];
+		bool once = i < s->first;
+		double ms = once ? t->ms : t->ms / n;
+		fprintf(stderr, "%6zu  %10.4f ms  ", i, ms);
+		if (once)
+			fprintf(stderr, "%6s", prepared_skips(s->prepared, i) ? "cached" : "once");
+		else
+			fprintf(stderr, "%5.1f%%", all > 0 ? 100 * t->ms / all : 0);
+		fprintf(stderr, "  %s%s\n", t->name, t->kind == STEP_INTERPRET ? " (interpreted)" : "");
+		row[i] = VARR(val_int(i), val_str(t->name), val_float(ms));
+	}
+	fprintf(stderr, "%6s  %10.4f ms  a call, %zu call%s\n", "all", all / n, s->ncalls,
+		s->ncalls == 1 ? "" : "s");
+	*g = *s->g;
+	g->meta = val_set(s->g->meta, "timings", val_array(s->nsteps, row));
+	return g;
+}

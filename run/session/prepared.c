@@ -1,0 +1,300 @@
+/* Buffers of role `prepared`: filled once before the first call, from the cache when an earlier run
+ * left them there.
+ *
+ *     CALL(E, t0, w)       the first run computes t0 and keeps it as <cache>/ab/cdef….data
+ *     CALL(r, y, x, t0)    the next ones map that file and call r alone
+ *
+ * What lies in t0 is decided by its program (its source, flags and object) and by what that reads;
+ * so is its key. The content of a constant goes into the key, or in place of that, for a file on a
+ * local disk that has been left alone for a while, the file's identity: device, inode, size and
+ * times of change. A store through a mapping may reach a file's times as late as its page is
+ * written back, and some file systems never tell; there the content itself is hashed. */
+#include "document/document.h"
+#include "session/session.h"
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+
+enum { KEPT_FROM = 64 << 10 };          /* bytes; less is computed as fast as it is found */
+enum { SETTLED = 120 };                 /* seconds since a file was changed: all is written back */
+
+/* The buffers of a call by number, and which of them it writes; copies: a MEMCPY. */
+typedef struct { size_t n, *at; uint64_t writes; bool copies; } Slots;
+
+struct Prepared {
+	size_t n;                       /* calls that prepare: the first of the sink's */
+	Slots *call;
+	size_t *last;                   /* by buffer: the last of these calls that it stands in */
+	bool *skip;                     /* by call: all that it writes is there */
+	bool cached;                    /* the cache may be used */
+	Key *key;                       /* by buffer */
+	uint8_t *state;                 /* by buffer, below */
+};
+/* AGAIN: several calls write it; LATER: calls that run each time read it; MOVED: found, and then
+ * copied into memory of its own */
+enum { KEYED = 1, FOUND = 2, AGAIN = 4, LATER = 8, MOVED = 16 };
+
+static bool slot_written(const Slots *call, size_t k) { return k < 64 && call->writes >> k & 1; }
+
+/* ---- keys */
+
+static bool is_local(const char *path)
+{
+	enum { EXT4 = 0xEF53, XFS = 0x58465342, BTRFS = 0x9123683E, OVERLAY = 0x794C7630 };
+	struct statfs fs;
+	if (statfs(path, &fs))
+		return false;
+	long type = fs.f_type;
+	return type == EXT4 || type == XFS || type == BTRFS || type == OVERLAY;
+}
+
+static bool is_settled(const struct stat *st)
+{
+	time_t last = st->st_mtim.tv_sec > st->st_ctim.tv_sec ? st->st_mtim.tv_sec : st->st_ctim.tv_sec;
+	return time(NULL) - last > SETTLED;
+}
+
+static Key const_key(Buffers *b, size_t i)
+{
+	const Array *a = &b->host[i];
+	const Val *file = val_get(b->u[i]->arg, "file");
+	const char *path = file && file->kind == VAL_ARRAY && file->n == 3 ? file->a[0]->s : NULL;
+	struct stat st;
+	Key k = key_start("constant");
+	if (!path || a->bytes < KEPT_FROM || stat(path, &st) || !is_settled(&st) || !is_local(path)) {
+		buffer_memory(b, i);
+		k = key_add(k, a->data, a->bytes);
+		if (path)
+			buffer_leave(b, i);
+		return k;
+	}
+	int64_t is[] = {st.st_dev, st.st_ino, st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
+		st.st_ctim.tv_sec, st.st_ctim.tv_nsec, file->a[1]->i, a->bytes};
+	return key_adds(key_add(key_start("file"), is, sizeof is), path);
+}
+
+/* The key of what p writes to a slot, but for what it reads; false when its object is none of the
+ * cache's own, or when it depends on a size. */
+static bool program_key(const Program *p, Key *k)
+{
+	if (!p || p->nvars || !p->object || !p->entry || !cache_owns(p->object))
+		return false;
+	*k = key_adds(key_adds(key_start("prepared 2"), p->digest), p->flags ? p->flags : "");
+	*k = key_adds(key_adds(*k, p->entry), p->object);
+	return true;
+}
+
+static bool buffer_key(Prepared *p, Buffers *b, size_t i, Key *k)
+{
+	if (!(p->state[i] & KEYED)) {
+		if (!buffer_is(b->u[i], "const"))
+			return false;
+		p->key[i] = const_key(b, i);
+		p->state[i] |= KEYED;
+	}
+	*k = p->key[i];
+	return true;
+}
+
+/* Keys of what a call writes. A buffer that is written twice has none, nor what is made of it. */
+static void key_call(Prepared *p, Buffers *b, const Slots *call, const Program *program)
+{
+	Key k = key_start("copy"), of;
+	bool good = call->copies || program_key(program, &k);
+	for (size_t s = 0; s < call->n && good; s++)
+		if (!slot_written(call, s)) {
+			good = buffer_key(p, b, call->at[s], &of);
+			k = key_add(k, &of, sizeof of);
+		}
+	for (size_t s = 0; s < call->n && good; s++) {
+		size_t i = call->at[s];
+		if (!slot_written(call, s) || p->state[i] & AGAIN)
+			continue;
+		int64_t is[] = {s, b->host[i].bytes};
+		p->key[i] = key_add(k, is, sizeof is);
+		p->state[i] |= KEYED;
+	}
+}
+
+/* ---- finding */
+
+static Slots slots_of(const Buffers *b, const UOp *call)
+{
+	uint32_t first = call->op == OP_CALL;
+	Slots s = {call->nsrc - first, arena_alloc(call->nsrc * sizeof *s.at), 1, !first};
+	if (first)
+		s.writes = call_writes(call);
+	for (uint32_t k = 0; k < s.n; k++)
+		s.at[k] = buffer_slot(b, call->src[first + k]);
+	return s;
+}
+
+static void calls_read(Prepared *p, const Graph *g, const Buffers *b)
+{
+	while (p->n < g->sink->nsrc && call_prepares(g->sink->src[p->n]))
+		p->n++;
+	p->call = arena_alloc((p->n + 1) * sizeof *p->call);
+	p->skip = arena_alloc(p->n + 1);
+	p->state = arena_alloc(b->n + 1);
+	p->last = arena_alloc((b->n + 1) * sizeof *p->last);
+	for (size_t c = 0; c < p->n; c++) {
+		p->call[c] = slots_of(b, g->sink->src[c]);
+		for (size_t s = 0; s < p->call[c].n; s++)
+			p->last[p->call[c].at[s]] = c;
+	}
+}
+
+/* Marks by buffer: AGAIN and LATER. */
+static void mark_buffers(Prepared *p, const Graph *g, const Buffers *b)
+{
+	bool *written = arena_alloc(b->n + 1);
+	for (size_t c = 0; c < p->n; c++)
+		for (size_t s = 0; s < p->call[c].n; s++)
+			if (slot_written(&p->call[c], s)) {
+				size_t i = p->call[c].at[s];
+				p->state[i] |= written[i] ? AGAIN : 0;
+				written[i] = true;
+			}
+	for (size_t c = p->n; c < g->sink->nsrc; c++) {
+		const UOp *call = g->sink->src[c];
+		for (uint32_t s = call->op == OP_CALL; s < call->nsrc; s++)
+			p->state[buffer_slot(b, call->src[s])] |= LATER;
+	}
+}
+
+/* What the cache would take. */
+static double kept_bytes(const Prepared *p, const Buffers *b)
+{
+	double n = 0;
+	for (size_t i = 0; i < b->n; i++)
+		if (buffer_is(b->u[i], "prepared") && p->state[i] & LATER && b->host[i].bytes >= KEPT_FROM)
+			n += b->host[i].bytes;
+	return n;
+}
+
+/* The entry of buffer i lies mapped there. */
+static void found(Prepared *p, Buffers *b, size_t i, void *at)
+{
+	b->mem[i] = b->host[i].data = at;
+	b->mapped[i] = true;
+	p->state[i] |= FOUND;
+}
+
+/* Those that calls of each run read, from the cache. */
+static void find_later(Prepared *p, Buffers *b, int threads)
+{
+	size_t n = 0, *of = arena_alloc((b->n + 1) * sizeof *of);
+	size_t *bytes = arena_alloc((b->n + 1) * sizeof *bytes);
+	Key *key = arena_alloc((b->n + 1) * sizeof *key);
+	void **at = arena_alloc((b->n + 1) * sizeof *at);
+	for (size_t i = 0; i < b->n; i++)
+		if (p->state[i] & LATER && p->state[i] & KEYED && buffer_is(b->u[i], "prepared") &&
+			b->host[i].bytes >= KEPT_FROM) {
+			of[n] = i;
+			key[n] = p->key[i];
+			bytes[n++] = b->host[i].bytes;
+		}
+	cache_map(n, key, ".data", bytes, at, b->once, threads);
+	for (size_t k = 0; k < n; k++)
+		if (at[k])
+			found(p, b, of[k], at[k]);
+}
+
+/* Back from the last: a call runs when something that it writes is wanted and was not found. */
+static void find_wanted(Prepared *p, Buffers *b, int threads)
+{
+	bool *wanted = arena_alloc(b->n + 1);
+	find_later(p, b, threads);
+	for (size_t i = 0; i < b->n; i++)
+		wanted[i] = (p->state[i] & (LATER | FOUND)) == LATER;
+	for (size_t c = p->n; c--;) {
+		const Slots *call = &p->call[c];
+		p->skip[c] = true;
+		for (size_t s = 0; s < call->n; s++)
+			p->skip[c] &= !(slot_written(call, s) && wanted[call->at[s]]);
+		for (size_t s = 0; s < call->n && !p->skip[c]; s++)
+			wanted[call->at[s]] |= !(p->state[call->at[s]] & FOUND);
+	}
+}
+
+Prepared *prepared_find(
+	const Graph *g, Buffers *b, const Program *const *program, int threads)
+{
+	Prepared *p = arena_alloc(sizeof *p);
+	calls_read(p, g, b);
+	if (!p->n)
+		return p;
+	mark_buffers(p, g, b);
+	p->cached = program && b->exec->host && kept_bytes(p, b) <= cache_limit() / 2.0;
+	if (!p->cached)
+		return p;
+	p->key = arena_alloc((b->n + 1) * sizeof *p->key);
+	for (size_t c = 0; c < p->n; c++)
+		key_call(p, b, &p->call[c], program[c]);
+	find_wanted(p, b, threads);
+	return p;
+}
+
+size_t prepared_calls(const Prepared *p) { return p->n; }
+bool prepared_skips(const Prepared *p, size_t call) { return p->skip[call]; }
+
+/* ---- done */
+
+/* To the cache; where there is one call, the entry takes the place of memory of its own. */
+static void keep(Prepared *p, Buffers *b, size_t i)
+{
+	void *at = cache_keep(p->key[i], ".data", b->host[i].data, b->host[i].bytes);
+
+	if (!at || !b->once) {
+		cache_unmap(at, b->host[i].bytes);
+		return;
+	}
+	b->exec->release(b->mem[i]);
+	found(p, b, i, at);
+}
+
+static void done_one(Prepared *p, Buffers *b, size_t i)
+{
+	int state = p->state[i], wanted = KEYED | LATER;
+	bool large = buffer_is(b->u[i], "prepared") && b->host[i].bytes >= KEPT_FROM;
+	if (p->cached && large && (state & (wanted | FOUND)) == wanted)
+		keep(p, b, i);
+	if (!(state & LATER))
+		buffer_leave(b, i);
+}
+
+void prepared_done(Prepared *p, Buffers *b, size_t call)
+{
+	const Slots *of = &p->call[call];
+
+	for (size_t s = 0; s < of->n; s++) {
+		bool seen = p->last[of->at[s]] != call;
+		for (size_t k = 0; k < s; k++)
+			seen |= of->at[k] == of->at[s];
+		if (!seen)
+			done_one(p, b, of->at[s]);
+	}
+}
+
+void prepared_settle(Prepared *p, Buffers *b)
+{
+	for (size_t i = 0; i < b->n && p->n; i++) {
+		void *mapped = b->mem[i];
+		if (!(p->state[i] & FOUND) || b->host[i].bytes < HUGE_PAGE)
+			continue;
+		b->mem[i] = b->host[i].data = memory_move(mapped, b->host[i].bytes);
+		cache_unmap(mapped, b->host[i].bytes);
+		b->mapped[i] = false;
+		p->state[i] |= MOVED;
+	}
+}
+
+void prepared_release(const Prepared *p, Buffers *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if ((p->state[i] & (FOUND | MOVED)) == FOUND) {
+			cache_unmap(b->mem[i], b->host[i].bytes);
+			b->mem[i] = b->host[i].data = NULL;
+		}
+}

@@ -1,0 +1,430 @@
+/* A document made ready, then called as often as one likes.
+ *
+ * At level graph a call is one evaluation. Below it a call is the schedule's list of steps in
+ * order: each KERNEL or PROGRAM launched or interpreted on its buffers, each MEMCPY a copy.
+ * Everything that can be known before the first call (objects, places, sizes, variables) is found
+ * out in session_open, so a call is a loop over an array. */
+#include "arrays/arrays.h"
+#include "process/process.h"
+#include "session/steps.h"
+#include <stdlib.h>
+
+/* ---- steps */
+
+/* True when a list such as "K3,r_64" names a call, by its number among the kernel calls or by its
+ * kernel. */
+static bool listed(const char *list, size_t number, const char *name)
+{
+	const char *as = arena_printf("K%zu", number);
+
+	while (list && *list) {
+		size_t n = strcspn(list, ",");
+		if ((n == strlen(as) && !memcmp(list, as, n)) ||
+			(n == strlen(name) && !memcmp(list, name, n)))
+			return true;
+		list += n + (list[n] == ',');
+	}
+	return false;
+}
+
+static const char *callee_name(const UOp *u)
+{
+	const Val *v = val_get(u->arg, "name");
+	return v && v->kind == VAL_STR ? v->s : op_name(u->op);
+}
+
+static int64_t var_of(const Inputs *in, const Program *p, size_t k)
+{
+	for (int i = 0; i < in->env.n; i++)
+		if (val_is_str(p->vars[k], in->env.name[i]))
+			return in->env.value[i];
+	die(MALFORMED, "%s: size variable '%s' has no value", p->where, p->vars[k]->s);
+}
+
+static int64_t size_of(const Inputs *in, const Program *p, UOp *size)
+{
+	int64_t v;
+
+	if (!ix_eval(size, &in->env, &v) || v < 0 || v > INT32_MAX)
+		die(MALFORMED, "%s: a grid size is not a number from 0 to 2147483647", p->where);
+	return v;
+}
+
+static void step_launch(Session *s, Step *t, void *kernel)
+{
+	const Program *p = t->program;
+	int64_t *vars = arena_alloc((p->nvars + 1) * sizeof *vars), work;
+	Launch *l = &t->launch;
+
+	*l = (Launch){
+		.kernel = kernel, .nbuf = t->nbuf, .buf = t->mem, .nvars = p->nvars, .vars = vars};
+	for (size_t k = 0; k < p->nvars; k++)
+		vars[k] = var_of(s->in, p, k);
+	for (int k = 0; k < 3; k++) {
+		l->groups[k] = size_of(s->in, p, p->global[k]);
+		l->items[k] = size_of(s->in, p, p->local[k]);
+		t->empty |= !l->groups[k] || !l->items[k];
+	}
+	/* an estimate that no number holds is as good as the greatest */
+	if (!ix_eval(p->work, &s->in->env, &work))
+		work = INT64_MAX / 2;
+	l->split = pool_split(l->groups[0], work, s->threads);
+}
+
+/* What step i would prepare is there already. */
+static bool is_skipped(const Session *s, size_t i)
+{
+	return i < prepared_calls(s->prepared) && prepared_skips(s->prepared, i);
+}
+
+/* Threads are woken for a launch when it and those after it in the call are worth that. */
+static void steps_wake(Session *s)
+{
+	int64_t ahead = 0;
+	int most = 1;
+
+	for (size_t i = s->nsteps; i-- > 0;) {
+		Split *split = &s->step[i].launch.split;
+		if (s->step[i].kind != STEP_LAUNCH || split->threads < 2 || is_skipped(s, i))
+			continue;
+		ahead = ahead < INT64_MAX / 4 ? ahead + split->work : ahead;
+		split->wake = pool_worth_waking(ahead);
+		most = split->threads > most ? split->threads : most;
+	}
+	if (most > 1)
+		pool_start(most);
+}
+
+/* The buffers of a CALL or MEMCPY: sources from the k-th on. */
+static void step_buffers(Session *s, Step *t, size_t from)
+{
+	t->nbuf = t->node->nsrc - from;
+	t->slot = arena_alloc((t->nbuf + 1) * sizeof *t->slot);
+	t->mem = arena_alloc((t->nbuf + 1) * sizeof *t->mem);
+	for (size_t k = 0; k < t->nbuf; k++) {
+		UOp *u = t->node->src[from + k];
+		if (u->op != OP_BUFFER)
+			die(MALFORMED, "node %u %s: source %zu is no BUFFER", t->node->id, op_name(t->node->op),
+				from + k);
+		t->slot[k] = buffer_slot(&s->b, u);
+	}
+}
+
+/* What the kernel takes a slot for must lie in the buffer that the CALL gives it. */
+static void params_check(const Session *s, const Step *t)
+{
+	Nodes all = walk(t->node->src[0]);
+	UOp *kernel = kernel_of(t->node->src[0]);
+
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *u = all.at[i];
+		Array a;
+		/* a CUSTOM stands for what it writes */
+		if (u->op != OP_PARAM && (u->op != OP_CUSTOM || u != kernel))
+			continue;
+		int64_t slot = u == kernel ? 0 : param_slot(u);
+		buffer_array(u, &s->in->env, &a);
+		if (slot < 0 || (size_t)slot >= t->nbuf || s->b.u[t->slot[slot]]->dtype != u->dtype ||
+			s->b.host[t->slot[slot]].bytes < a.bytes)
+			die(MALFORMED,
+				"node %u CALL (%s): the buffer of slot %lld is not what the kernel takes",
+				t->node->id, t->name, (long long)slot);
+	}
+}
+
+static void check_interpreted(const Step *t)
+{
+	if (kernel_of(t->callee)->op == OP_CUSTOM)
+		die(UNSUPPORTED, "node %u CUSTOM (%s): a kernel of the user's own cannot be interpreted",
+			kernel_of(t->callee)->id, t->name);
+}
+
+static void steps_make(Session *s, const Map *programs, void **kernel)
+{
+	UOp *sink = s->g->sink;
+	size_t number = 0;
+
+	s->step = arena_alloc((sink->nsrc + 1) * sizeof *s->step);
+	for (size_t i = 0; i < sink->nsrc; i++) {
+		Step *t = &s->step[s->nsteps];
+		t->node = sink->src[i];
+		if (t->node->op != OP_CALL && t->node->op != OP_MEMCPY)
+			continue;
+		s->nsteps++;
+		t->name = t->node->op == OP_CALL ? callee_name(t->node->src[0]) : "copy";
+		step_buffers(s, t, t->node->op == OP_CALL);
+		t->kind = STEP_COPY;
+		if (t->node->op == OP_MEMCPY)
+			continue;
+		params_check(s, t);
+		t->callee = t->node->src[0];
+		t->kind = STEP_INTERPRET;
+		if (s->o.interpret || listed(s->o.interpret_only, number++, t->name)) {
+			check_interpreted(t);
+			continue;
+		}
+		t->kind = STEP_LAUNCH;
+		size_t k = (uintptr_t)map_get(programs, t->callee->id + 1) - 1;
+		t->program = &s->programs.at[k];
+		step_launch(s, t, kernel[k]);
+	}
+}
+
+static void step_interpret(Session *s, Step *t)
+{
+	void **host = t->mem;
+
+	if (!s->b.exec->host) {
+		host = xmalloc((t->nbuf + 1) * sizeof *host);
+		for (size_t k = 0; k < t->nbuf; k++)
+			host[k] = buffer_get(&s->b, t->slot[k])->data;
+	}
+	interpret_call(t->callee, s->g->level, &s->in->env, t->nbuf, host);
+	if (s->b.exec->host)
+		return;
+	for (size_t k = 0; k < t->nbuf; k++)
+		if (!buffer_is(s->b.u[t->slot[k]], "const") && !buffer_is(s->b.u[t->slot[k]], "input"))
+			buffer_put(&s->b, t->slot[k]);
+	free(host);
+}
+
+static void step_run(Session *s, Step *t)
+{
+	const Exec *e = s->b.exec;
+	const Array *to = &s->b.host[t->slot[0]], *from;
+
+	switch (t->kind) {
+	case STEP_LAUNCH:
+		if (!t->empty)
+			e->launch(&t->launch);
+		break;
+	case STEP_INTERPRET:
+		step_interpret(s, t);
+		break;
+	case STEP_COPY:
+		from = &s->b.host[t->slot[1]];
+		if (to->bytes != from->bytes)
+			die(MALFORMED, "node %u MEMCPY: from %zu to %zu bytes", t->node->id, from->bytes,
+				to->bytes);
+		e->copy(t->mem[0], t->mem[1], to->bytes);
+		break;
+	}
+}
+
+/* ---- opening */
+
+/* Where there is one call, weights leave memory with the step that reads them last. */
+static void steps_leave(Session *s)
+{
+	bool *seen = arena_alloc(s->b.n + 1);
+
+	for (size_t i = s->nsteps; s->b.once && i-- > prepared_calls(s->prepared);) {
+		Step *t = &s->step[i];
+		t->leave = arena_alloc((t->nbuf + 1) * sizeof *t->leave);
+		for (size_t k = 0; k < t->nbuf; k++) {
+			const UOp *u = s->b.u[t->slot[k]];
+			if (!seen[t->slot[k]] && (buffer_is(u, "const") || buffer_is(u, "prepared")))
+				t->leave[t->nleave++] = t->slot[k];
+			seen[t->slot[k]] = true;
+		}
+	}
+}
+
+static const Exec *exec_of(const Session *s)
+{
+	static const Exec *const of[] = {
+		[RUNTIME_CPU] = &exec_cpu, [RUNTIME_OPENCL] = &exec_opencl, [RUNTIME_CUDA] = &exec_cuda};
+	Runtime r = s->programs.n && !s->o.interpret ? s->programs.at[0].runtime : RUNTIME_CPU;
+	const Exec *e = of[r];
+	int number = 0;
+
+	for (size_t i = 1; i < s->programs.n; i++)
+		if (s->programs.at[i].runtime != r)
+			die(UNSUPPORTED, "%s: one document for two kinds of device", s->programs.at[i].where);
+	if (s->o.device) {
+		e = exec_find(s->o.device, &number);
+		if (!e)
+			die(UNSUPPORTED, "no device '%s'", s->o.device);
+		if (e != of[r] && s->programs.n && !s->o.interpret)
+			die(UNSUPPORTED, "device '%s' does not run target '%s'", s->o.device,
+				s->programs.at[0].target);
+	}
+	e->open(number);
+	return e;
+}
+
+/* The programs that are launched: --interpret-only leaves some out, so that their sources need not
+ * even compile. */
+static size_t programs_launched(const Session *s, Program **p)
+{
+	Map need = {0};
+	size_t n = 0, number = 0;
+
+	for (size_t i = 0; i < s->g->sink->nsrc; i++) {
+		UOp *u = s->g->sink->src[i];
+		if (u->op == OP_CALL && !listed(s->o.interpret_only, number++, callee_name(u->src[0])))
+			map_put(&need, u->src[0]->id + 1, u);
+	}
+	for (size_t i = 0; i < s->programs.n; i++)
+		if (map_get(&need, s->programs.at[i].u->id + 1))
+			p[n++] = &s->programs.at[i];
+	map_free(&need);
+	return n;
+}
+
+/* The program of each of the sink's calls, NULL for a copy; NULL when what they leave must not come
+ * from the cache. */
+static const Program **programs_by_call(const Session *s, const Map *programs)
+{
+	const Program **p = arena_alloc((s->g->sink->nsrc + 1) * sizeof *p);
+
+	if (s->o.interpret || s->o.interpret_only || s->o.keep)
+		return NULL;
+	for (size_t i = 0; i < s->g->sink->nsrc; i++) {
+		const UOp *call = s->g->sink->src[i];
+		if (call->op == OP_CALL)
+			p[i] = &s->programs.at[(uintptr_t)map_get(programs, call->src[0]->id + 1) - 1];
+	}
+	return p;
+}
+
+static void open_steps(Session *s)
+{
+	size_t n = 0;
+	Program **launched;
+	void **loaded, **kernel;
+	Map by = {0};
+
+	if (!s->o.interpret)
+		s->programs = programs_of(s->g);
+	launched = arena_alloc((s->programs.n + 1) * sizeof *launched);
+	loaded = arena_alloc((s->programs.n + 1) * sizeof *loaded);
+	kernel = arena_alloc((s->programs.n + 1) * sizeof *kernel);
+	const Exec *e = exec_of(s);
+	if (!s->o.interpret) {
+		n = programs_launched(s, launched);
+		build_programs(n, launched, &s->o.build);
+		e->load(n, launched, loaded);
+	}
+	for (size_t i = 0; i < n; i++)
+		kernel[launched[i] - s->programs.at] = loaded[i];
+	for (size_t i = 0; i < s->programs.n; i++)
+		map_put(&by, s->programs.at[i].u->id + 1, (void *)(uintptr_t)(i + 1));
+	s->b = buffers_place(s->g, e, s->in);
+	s->threads = e->host ? s->o.threads : 1;
+	s->b.once = e->host && !s->o.often;
+	s->prepared = prepared_find(s->g, &s->b, programs_by_call(s, &by), s->threads);
+	if (s->o.often) {
+		buffers_settle(&s->b);
+		prepared_settle(s->prepared, &s->b);
+	}
+	steps_make(s, &by, kernel);
+	steps_wake(s);
+	map_free(&by);
+}
+
+/* What step i wrote, as FOLDER/007.r_64.t3.npy: the call, its kernel, the buffer. */
+static void step_keep(Session *s, size_t i)
+{
+	const Step *t = &s->step[i];
+	bool copy = t->kind == STEP_COPY;
+	uint64_t written = copy ? 1 : call_writes(t->node);
+
+	s->b.exec->sync();
+	for (size_t k = 0; k < t->nbuf && k < 64; k++)
+		if (written >> k & 1)
+			npy_write(arena_printf("%s/%03zu.%s.%s.npy", s->o.keep, i, copy ? "copy" : t->name,
+				buffer_name(s->b.u[t->slot[k]])), buffer_get(&s->b, t->slot[k]));
+}
+
+static void step_memory(Session *s, Step *t)
+{
+	for (size_t k = 0; k < t->nbuf; k++)
+		if (!t->mem[k])
+			t->mem[k] = buffer_memory(&s->b, t->slot[k]);
+}
+
+void session_step(Session *s, size_t i)
+{
+	double begin = s->o.profile ? now_ms() : 0;
+	Step *t = &s->step[i];
+
+	if (s->b.once || i < s->first)
+		step_memory(s, t);
+	step_run(s, t);
+	if (s->o.keep)
+		step_keep(s, i);
+	for (size_t k = 0; k < t->nleave; k++)
+		buffer_leave(&s->b, t->leave[k]);
+	if (s->o.profile) {
+		s->b.exec->sync();
+		s->step[i].ms += now_ms() - begin;
+	}
+}
+
+/* The calls that fill prepared buffers. Those that come often are then given their memory. */
+static void run_first(Session *s)
+{
+	s->first = prepared_calls(s->prepared);
+	for (size_t i = 0; i < s->first; i++) {
+		if (!prepared_skips(s->prepared, i))
+			session_step(s, i);
+		s->b.exec->sync();
+		prepared_done(s->prepared, &s->b, i);
+	}
+	for (size_t i = s->first; i < s->nsteps && !s->b.once; i++)
+		step_memory(s, &s->step[i]);
+}
+
+Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
+{
+	Session *s = arena_alloc(sizeof *s);
+
+	s->g = g;
+	s->in = in;
+	s->o = *o;
+	s->o.threads = o->threads > 0 ? o->threads : cores();
+	s->names = output_names(g, &s->nout);
+	s->out = arena_alloc((s->nout + 1) * sizeof *s->out);
+	if (g->level > LV_GRAPH) {
+		open_steps(s);
+		run_first(s);
+		steps_leave(s);
+		session_fed(s);
+		session_late(s);
+	} else {
+		states_open(g, in, &s->states);
+	}
+	return s;
+}
+
+void session_call(Session *s)
+{
+	s->ncalls++;
+	if (s->o.feeds)
+		feeds_next(s->o.feeds, s);
+	if (s->g->level <= LV_GRAPH) {
+		interpret_graph(s->g, s->in, &s->states, s->out);
+		return;
+	}
+	for (size_t i = s->first; i < s->nsteps; i++)
+		if (!s->step[i].late)
+			session_step(s, i);
+	s->b.exec->sync();
+}
+
+void session_close(Session *s)
+{
+	pool_stop();
+	if (s->g->level > LV_GRAPH) {
+		if (opt_verbose)
+			memory_tell(s->g, &s->b);
+		prepared_release(s->prepared, &s->b);
+		buffers_release(&s->b);
+	}
+	for (size_t i = 0; s->g->level <= LV_GRAPH && i < s->nout; i++)
+		array_free(&s->out[i]);
+	for (size_t i = 0; i < s->states.n; i++)
+		array_free(&s->states.at[i].at);
+	vec_free(&s->states);
+}

@@ -1,0 +1,140 @@
+/* Size variables made numbers, in every node whose arg has sizes.
+ *
+ *     --set n=8     BUFFER x [n,4], RESHAPE [n*2,2]   →   BUFFER x [8,4], RESHAPE [16,2] */
+#include "shape/shape.h"
+#include "derive/derive.h"
+#include <stdlib.h>
+
+static const Val *fixed(const Val *v, const VarEnv *env)
+{
+	const char *err = NULL;
+	int64_t n;
+
+	if (v->kind == VAL_ARRAY) {
+		const Val **a = arena_alloc((v->n + 1) * sizeof *a);
+		for (size_t i = 0; i < v->n; i++)
+			a[i] = fixed(v->a[i], env);
+		return val_array(v->n, a);
+	}
+	if (v->kind != VAL_STR)
+		return v;
+	UOp *size = size_from_val(v, &err), *from[64], *to[64];
+	for (int i = 0; i < env->n; i++) {
+		from[i] = vars_find(env->name[i], strlen(env->name[i]));
+		to[i] = ix_const(env->value[i]);
+	}
+	if (!size)
+		return v;
+	size = substitute(size, env->n, from, to);
+	if (ix_is_const(size, &n) && n < 0)
+		die(MALFORMED, "size %s is negative", v->s);
+	return size_to_val(size);
+}
+
+static UOp *fix_node(UOp *u, UOp *const *src, const VarEnv *env)
+{
+	const Val *arg = u->arg, *shape = val_get(arg, "shape");
+
+	if (u->op == OP_RESHAPE || u->op == OP_EXPAND || u->op == OP_PAD || u->op == OP_SHRINK ||
+		u->op == OP_ARANGE)
+		arg = fixed(arg, env);
+	else if (shape)
+		arg = val_set(arg, "shape", fixed(shape, env));
+	if (arg == u->arg && (!u->nsrc || !memcmp(src, u->src, u->nsrc * sizeof *src)))
+		return u;
+	UOp *v = node_new(u->op, u->dtype, u->nsrc, src, arg);
+	node_note(v, u->note);
+	return v;
+}
+
+/* Sources and arg of a node at once: with one of them alone it might not check. */
+static UOp *fix_nodes(UOp *sink, const VarEnv *env)
+{
+	Nodes all = walk(sink);
+	Map to = {0};
+	UOp *v = NULL;
+
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i], **src = arena_alloc((u->nsrc + 1) * sizeof *src);
+		for (size_t k = 0; k < u->nsrc; k++)
+			src[k] = map_get(&to, PKEY(u->src[k]));
+		v = fix_node(u, src, env);
+		map_put(&to, PKEY(u), v);
+	}
+	map_free(&to);
+	return v;
+}
+
+static void read_set(const Graph *g, const char *text, VarEnv *env)
+{
+	const char *eq = strchr(text, '=');
+	char *end = NULL;
+
+	if (!eq || env->n == 64)
+		die(USAGE, "'%.80s' is not SIZE=N", text);
+	const char *name = arena_printf("%.*s", (int)(eq - text), text);
+	const Val *range = val_get(g->vars, name);
+	long long v = strtoll(eq + 1, &end, 10);
+	if (!range)
+		die(USAGE, "there is no size variable '%.80s'", name);
+	if (end == eq + 1 || *end)
+		die(USAGE, "'%.80s' is not SIZE=N", text);
+	if (v < range->a[0]->i || v > range->a[1]->i)
+		die(USAGE, "%s=%lld is not within %lld..%lld", name, v, (long long)range->a[0]->i,
+			(long long)range->a[1]->i);
+	env->name[env->n] = name;
+	env->value[env->n++] = v;
+}
+
+/* What meta says of sizes holds of the numbers too; an input whose sizes are numbers gives none its
+ * value. */
+static void fix_meta(Graph *g, const VarEnv *env)
+{
+	const Val *sized = val_get(g->meta, "sized"), *checks = val_get(g->meta, "checks"),
+			  *trims = val_get(g->meta, "trims");
+	const Val **row;
+
+	if (sized) {
+		size_t n = 0;
+		row = arena_alloc((sized->n + 1) * sizeof *row);
+		for (size_t i = 0; i < sized->n; i++) {
+			const Val *shape = fixed(sized->a[i]->a[2], env);
+			bool open = false;
+			for (size_t k = 0; k < shape->n; k++)
+				open |= shape->a[k]->kind == VAL_STR;
+			if (open)
+				row[n++] = VARR(sized->a[i]->a[0], sized->a[i]->a[1], shape);
+		}
+		g->meta = val_set(g->meta, "sized", n ? val_array(n, row) : NULL);
+	}
+	if (checks) {
+		row = arena_alloc((checks->n + 1) * sizeof *row);
+		for (size_t i = 0; i < checks->n; i++)
+			row[i] = VARR(
+				checks->a[i]->a[0], fixed(checks->a[i]->a[1], env), fixed(checks->a[i]->a[2], env));
+		g->meta = val_set(g->meta, "checks", val_array(checks->n, row));
+	}
+	for (size_t i = 0; trims && i < trims->n; i++)
+		g->meta = val_set(g->meta, "trims",
+			val_set(val_get(g->meta, "trims"), trims->a[2 * i]->s, fixed(trims->a[2 * i + 1], env)));
+}
+
+Graph *fix_sizes(Graph *g, size_t n, const char *const *set)
+{
+	VarEnv env = {0};
+	Graph *r = arena_alloc(sizeof *r);
+
+	for (size_t i = 0; i < n; i++)
+		read_set(g, set[i], &env);
+	if (!env.n)
+		return g;
+	*r = *g;
+	r->all = (Nodes){0};
+	r->sink = fix_nodes(g->sink, &env);
+	fix_meta(r, &env);
+	for (int i = 0; i < env.n; i++)
+		r->vars = val_set(r->vars, env.name[i], NULL);
+	if (r->vars->kind == VAL_MAP && !r->vars->n)
+		r->vars = VNIL;
+	return r;
+}

@@ -1,0 +1,54 @@
+/* jvp -w x -o y: adds how y moves when x does: an input tan_x, the direction, and an output tan_y.
+ *
+ *     input x f32[4], output y f32[3]   →   inputs x, tan_x f32[4], outputs y, tan_y f32[3] */
+#include "process/process.h"
+#include "derive/derive.h"
+#include <stdlib.h>
+
+static Names opt_out, opt_wrt;
+
+static const Option options[] = {
+	{'o', "of", "NAME,NAME", "the outputs to derive, of floats (else all of them)", &opt_out,
+		.many = true},
+	{'w', "wrt", "NAME,NAME", "the buffers that move, of any role (else all states of "
+		"floats that "
+		"the outputs read; where they read none, their inputs)", &opt_wrt, .many = true},
+	{0},
+};
+
+static Graph *body(Graph *g)
+{
+	Picked out = pick_outputs(g, opt_out.n, opt_out.at),
+		wrt = pick_buffers(g, opt_wrt.n, opt_wrt.at, &out);
+	UOp **tan = arena_alloc(wrt.node.n * sizeof *tan),
+		**dout = arena_alloc(out.node.n * sizeof *dout);
+	const char **name = arena_alloc(out.node.n * sizeof *name);
+	const Val *trim;
+
+	for (size_t i = 0; i < wrt.node.n; i++)
+		tan[i] = input_add(g, arena_printf("tan_%s", wrt.name.at[i]), wrt.node.at[i]);
+	derive_forward(wrt.node.n, wrt.node.at, tan, out.node.n, out.node.at, dout);
+	for (size_t i = 0; i < out.node.n; i++) {
+		name[i] = arena_printf("tan_%s", out.name.at[i]);
+		/* one whose size is data is cut as its output is */
+		trim = val_get(val_get(g->meta, "trims"), out.name.at[i]);
+		if (trim)
+			g->meta = val_set(g->meta, "trims",
+				val_set(val_get(g->meta, "trims"), name[i], trim));
+	}
+	return outputs_add(g, out.node.n, name, dout);
+}
+
+static const Pass passes[] =
+	{{"jvp", body, "inputs for the direction, outputs for the derivative along it"}, {0}};
+
+int main(int argc, char **argv)
+{
+	static const Stage stage = {
+		.name = "jvp", .usage = "[-o NAME] [-w NAME] [FILE]",
+		.summary = "add the derivative of outputs along a direction to a graph (forward "
+			"mode)",
+		.options = options, .level_in = LV_GRAPH, .level_out = LV_GRAPH, .passes = passes,
+	};
+	return stage_main(&stage, argc, argv);
+}

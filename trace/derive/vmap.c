@@ -1,0 +1,354 @@
+/* vmap -a x=0,w=none: a program for one x becomes a program for many.
+ *
+ *     input x f32[4]     output y f32[3]
+ *     vmap -a x=0        input x f32[vmap,4], output y f32[vmap,3]
+ *
+ * A state that comes to depend on what is batched is batched too: as many states, each with the
+ * first value that the one had, so that the numbers are those of as many runs beside each other. */
+#include "interp/interp.h"
+#include "process/process.h"
+#include "primitives/primitives.h"
+#include "derive/derive.h"
+#include <ctype.h>
+#include <stdlib.h>
+
+static Names opt_in, opt_out;
+static const char *opt_size;
+
+static const Option options[] = {
+	{'a', "axis", "NAME=AXIS",
+		"inputs (or states) that get the new axis, and where: x=0; w=none leaves w alone", &opt_in,
+		.many = true},
+	{'n', "size", "SIZE",
+		"its size: a number, or a size variable: NAME, NAME=MIN..MAX (else vmap, 1 to 2147483647)",
+		&opt_size},
+	{'o', "out", "NAME=AXIS",
+		"outputs that get it elsewhere than in front, or that do not depend on it", &opt_out,
+		.many = true},
+	{0},
+};
+
+/* ---- what the command line says */
+
+typedef struct { const char *name; bool none; int axis; UOp *u; } Place;
+typedef VEC(Place) Places;
+
+static Place read_place(const char *text, size_t n)
+{
+	const char *eq = memrchr(text, '=', n);
+	char *end;
+
+	if (!eq || eq == text || eq + 1 == text + n)
+		die(USAGE, "'%.*s' is not NAME=AXIS", (int)n, text);
+	Place p = {.name = arena_printf("%.*s", (int)(eq - text), text)};
+	const char *axis = arena_printf("%.*s", (int)(text + n - eq - 1), eq + 1);
+	p.none = !strcmp(axis, "none");
+	long v = strtol(axis, &end, 10);
+	if (!p.none && (*end || v < -MAX_RANK || v > MAX_RANK))
+		die(USAGE, "'%s' is no axis, nor none", axis);
+	p.axis = (int)v;
+	return p;
+}
+
+static Place *place_find(const Places *p, const char *name)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (!strcmp(p->at[i].name, name))
+			return &p->at[i];
+	return NULL;
+}
+
+static Places read_places(const char *const *arg, size_t n)
+{
+	Places r = {0};
+
+	for (size_t i = 0; i < n; i++)
+		for (const char *s = arg[i]; s; ) {
+			size_t len = strcspn(s, ",");
+			Place p = read_place(s, len);
+			if (place_find(&r, p.name))
+				die(USAGE, "'%.80s' is named twice", p.name);
+			vec_push(&r, p);
+			s = s[len] ? s + len + 1 : NULL;
+		}
+	return r;
+}
+
+/* An axis of rank (the new one counted) from 0; negative ones count from the end. */
+static int axis_of(const Place *p, int rank)
+{
+	int axis = p->axis < 0 ? p->axis + rank : p->axis;
+
+	if (axis < 0 || axis >= rank)
+		die(USAGE, "axis %d of %s: there are %d, the new one counted", p->axis, p->name, rank);
+	return axis;
+}
+
+/* ---- the new axis's size */
+
+static UOp *variable(Graph *g, const char *name, int64_t min, int64_t max)
+{
+	const char *err;
+
+	g->vars = val_set(g->vars, name, VARR(val_int(min), val_int(max)));
+	if ((err = vars_declare(g->vars)))
+		die(USAGE, "size '%.80s': %s", name, err);
+	return vars_find(name, strlen(name));
+}
+
+static UOp *new_size(Graph *g)
+{
+	const char *name = "vmap", *text = opt_size;
+	long long v, min = 1, max = INT32_MAX;
+	int used = 0;
+	char *end;
+
+	if (!text) {
+		for (int k = 1; vars_find(name, strlen(name)) || buffer_taken(g, name); k++)
+			name = arena_printf("vmap_%d", k);
+		return variable(g, name, min, max);
+	}
+	if (isdigit((unsigned char)*text)) {
+		v = strtoll(text, &end, 10);
+		if (*end || v >= 1LL << 62)
+			die(USAGE, "'%.80s' is no size", text);
+		return ix_const(v);
+	}
+	const char *eq = strchr(text, '=');
+	name = arena_printf("%.*s", (int)(eq ? eq - text : (long)strlen(text)), text);
+	if (eq && (sscanf(eq + 1, "%lld..%lld%n", &min, &max, &used) != 2 || eq[1 + used]))
+		die(USAGE, "'%.80s' is not NAME=MIN..MAX", text);
+	UOp *known = vars_find(name, strlen(name));
+	if (known && eq)
+		die(USAGE, "size '%.80s' has its limits from the document", name);
+	if (!known && buffer_taken(g, name))
+		die(USAGE, "'%.80s' is the name of a buffer, and cannot be a size's", name);
+	return known ? known : variable(g, name, min, max);
+}
+
+/* ---- what is batched */
+
+typedef struct { Nodes all; uint32_t *first, *user; uint8_t *seen; } Reach;
+
+/* users of each node: user[first[id]] … user[first[id + 1] - 1], as places in all */
+static void find_users(Reach *r)
+{
+	uint32_t limit = node_limit();
+
+	r->first = arena_alloc((limit + 2) * sizeof *r->first);
+	for (size_t i = 0; i < r->all.n; i++)
+		for (uint32_t s = 0; s < r->all.at[i]->nsrc; s++)
+			r->first[r->all.at[i]->src[s]->id + 2]++;
+	for (uint32_t i = 2; i < limit + 2; i++)
+		r->first[i] += r->first[i - 1];
+	r->user = arena_alloc((r->first[limit + 1] + 1) * sizeof *r->user);
+	for (size_t i = 0; i < r->all.n; i++)
+		for (uint32_t s = 0; s < r->all.at[i]->nsrc; s++)
+			r->user[r->first[r->all.at[i]->src[s]->id + 1]++] = (uint32_t)i;
+}
+
+/* The states that depend on what places name, and so are to be batched as well, are added to
+ * places. */
+static void add_states(Graph *g, Places *places)
+{
+	Reach r = {.all = walk(g->sink), .seen = arena_alloc(node_limit())};
+	VEC(UOp *) todo = {0};
+
+	find_users(&r);
+	for (size_t i = 0; i < places->n; i++)
+		if (places->at[i].u && !places->at[i].none)
+			vec_push(&todo, places->at[i].u);
+	while (todo.n) {
+		UOp *u = todo.at[--todo.n];
+		if (r.seen[u->id]++)
+			continue;
+		if (u->op == OP_ASSIGN && !r.seen[u->src[0]->id]) {
+			Place *p = place_find(places, buffer_name(u->src[0]));
+			if (p && p->none)
+				die(USAGE, "the state %s depends on what is batched: it cannot be left alone", p->name);
+			vec_push(places, ((Place){.name = buffer_name(u->src[0]), .u = u->src[0]}));
+			vec_push(&todo, u->src[0]);
+		}
+		for (uint32_t k = r.first[u->id]; k < r.first[u->id + 1]; k++)
+			vec_push(&todo, r.all.at[r.user[k]]);
+	}
+	vec_free(&todo);
+}
+
+/* Each name is an input's or a state's; one that no output needs may be gone from the graph. */
+static Places find_inputs(Graph *g)
+{
+	Places p = read_places(opt_in.at, opt_in.n);
+	Nodes all = walk(g->sink);
+	bool some = false;
+
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_BUFFER) {
+			Place *at = place_find(&p, buffer_name(all.at[i]));
+			if (at)
+				at->u = all.at[i];
+		}
+	for (size_t i = 0; i < p.n; i++) {
+		const char *name = p.at[i].name;
+		if (!p.at[i].u && !listed(val_get(g->meta, "inputs"), name))
+			die(USAGE, "there is no input '%.80s'", name);
+		if (!p.at[i].none && p.at[i].u && buffer_is(p.at[i].u, "const"))
+			die(USAGE, "'%.80s' is a constant: it has no axis to give", name);
+		if (val_get(val_get(g->meta, "assumed"), name) || val_get(val_get(g->meta, "sequences"), name))
+			die(UNSUPPORTED, "the input '%.80s' has fixed values, or is a sequence", name);
+		some |= !p.at[i].none;
+	}
+	if (!some)
+		die(USAGE, "which input gets the new axis? (-a x=0)");
+	add_states(g, &p);
+	return p;
+}
+
+/* ---- buffers with the axis */
+
+/* The first value of a state for each place of the new axis. */
+static const Val *repeat_data(UOp *u, UOp *size, int axis)
+{
+	Array a = constant_content(u, NULL);
+	size_t bytes = a.bytes, total, inner = dtype_size(u->dtype);
+	const char *p = a.data;
+	int64_t n;
+
+	if (!ix_is_const(size, &n))
+		die(UNSUPPORTED,
+			"the state %s is batched as well, and has its first value here: -n needs a number",
+			buffer_name(u));
+	if (__builtin_mul_overflow(bytes, (size_t)n, &total) || total > memory_most() / 4)
+		die(UNSUPPORTED, "the state %s has too many bytes %lld times", buffer_name(u), (long long)n);
+	for (int i = axis; i < u->shape->rank; i++)
+		inner *= shape_dim(u->shape, i);
+	char *to = arena_alloc(total + 1);
+	for (size_t at = 0, k = 0; inner && at < bytes; at += inner)
+		for (int64_t j = 0; j < n; j++, k += inner)
+			memcpy(to + k, p + at, inner);
+	return val_bin(to, total);
+}
+
+static UOp *with_axis(const Place *p, UOp *n)
+{
+	int rank = p->u->shape->rank + 1, axis = axis_of(p, rank);
+	UOp *dim[MAX_RANK + 1];
+	const Val *arg = p->u->arg;
+
+	if (rank > MAX_RANK)
+		die(UNSUPPORTED, "%s: with the new axis its rank %d is above %d", p->name, rank, MAX_RANK);
+	for (int i = 0; i < rank; i++)
+		dim[i] = i == axis ? n : p->u->shape->dim[i - (i > axis)];
+	if (buffer_is(p->u, "state"))
+		arg = val_set(val_set(arg, "file", NULL), "data", repeat_data(p->u, n, axis));
+	arg = val_set(arg, "shape", shape_to_val(shape_new(rank, dim)));
+	UOp *u = LEAF(OP_BUFFER, p->u->dtype, arg);
+	node_note(u, p->u->note);
+	return t_move_axis(u, axis, 0);
+}
+
+/* ---- outputs and what meta says of sizes */
+
+/* A size that is data stands in trims, and its count is one of the last outputs. */
+static void trim_output(Graph *g, const char *name, int axis, UOp *n)
+{
+	const Val *all = val_get(g->meta, "trims"), *trim = val_get(all, name), *v[MAX_RANK + 1];
+
+	if (listed(val_get(g->meta, "counts"), name))
+		die(UNSUPPORTED, "a size that is data depends on what is batched: outputs would differ in shape");
+	for (size_t i = 0; trim && i <= trim->n; i++)
+		v[i] = (int)i == axis ? size_to_val(n) : trim->a[i - ((int)i > axis)];
+	if (trim)
+		g->meta = val_set(g->meta, "trims", val_set(all, name, val_array(trim->n + 1, v)));
+}
+
+static UOp *place_outputs(Graph *g, UOp *n, UOp **out)
+{
+	Places p = read_places(opt_out.at, opt_out.n);
+	UOp *sink = g->sink;
+
+	for (size_t k = 0; k < sink->nsrc; k++) {
+		const char *name = output_name(g, k);
+		Place *at = place_find(&p, name), front = {.name = name};
+		bool moved = out[k] != sink->src[k];
+		if (at)
+			at->u = out[k];
+		if (at && at->none && moved)
+			die(USAGE, "the output '%.80s' depends on what is batched", name);
+		if (!moved && (!at || at->none))
+			continue;
+		if (!moved)
+			out[k] = t_expand_axis(t_unsqueeze(out[k], 0), 0, n);
+		int axis = axis_of(at ? at : &front, out[k]->shape->rank);
+		out[k] = t_move_axis(out[k], 0, axis);
+		trim_output(g, name, axis, n);
+	}
+	for (size_t i = 0; i < p.n; i++)
+		if (!p.at[i].u)
+			die(USAGE, "there is no output '%.80s'", p.at[i].name);
+	return node_new(OP_SINK, DT_NONE, sink->nsrc, out, sink->arg);
+}
+
+/* meta.sized has the inputs of symbolic size whole. */
+static void note_sized(Graph *g, const Places *p, UOp *const *by)
+{
+	const Val *old = val_get(g->meta, "sized");
+	VEC(const Val *) rows = {0};
+	int64_t count;
+
+	for (size_t i = 0; old && i < old->n; i++) {
+		bool same = true;
+		for (size_t k = 0; k < p->n; k++)
+			same &= p->at[k].none || !val_is_str(old->a[i]->a[0], p->at[k].name);
+		if (same)
+			vec_push(&rows, old->a[i]);
+	}
+	for (size_t k = 0; k < p->n; k++) {
+		UOp *u = by[k] && by[k]->nsrc ? by[k]->src[0] : by[k];
+		if (u && buffer_is(u, "input") && !shape_static(u->shape, &count))
+			vec_push(&rows,
+				VARR(val_get(u->arg, "name"), val_str(dtype_name(u->dtype)),
+					val_get(u->arg, "shape")));
+	}
+	if (rows.n || old)
+		g->meta = val_set(g->meta, "sized", val_array(rows.n, rows.at));
+	vec_free(&rows);
+}
+
+static Graph *vmap(Graph *g)
+{
+	Graph *r = arena_alloc(sizeof *r);
+	Places p = find_inputs(g);
+	UOp **in = arena_alloc((p.n + 1) * sizeof *in), **by = arena_alloc((p.n + 1) * sizeof *by);
+	UOp **at = arena_alloc((p.n + 1) * sizeof *at),
+		**out = arena_alloc((g->sink->nsrc + 1) * sizeof *out);
+	size_t n = 0;
+
+	*r = *g;
+	UOp *size = new_size(r);
+	for (size_t i = 0; i < p.n; i++)
+		if (p.at[i].u && !p.at[i].none) {
+			in[n] = p.at[i].u;
+			at[n++] = by[i] = with_axis(&p.at[i], size);
+		}
+	vmap_nodes(size, n, in, at, g->sink->nsrc, g->sink->src, out);
+	r->sink = place_outputs(r, size, out);
+	note_sized(r, &p, by);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	static const Pass passes[] = {
+		{"vmap", vmap, "the new axis, from the inputs that have it to what depends on them"}, {0}};
+	static const Stage stage = {
+		.name = "vmap",
+		.summary = "give inputs a new axis, and compute all along it at once",
+		.usage = "[FILE]",
+		.options = options,
+		.level_in = LV_GRAPH,
+		.level_out = LV_GRAPH,
+		.passes = passes,
+	};
+	return stage_main(&stage, argc, argv);
+}

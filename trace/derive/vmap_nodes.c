@@ -1,0 +1,271 @@
+/* A graph over a new axis: each op's batching rule.
+ *
+ *     y [3] = REDUCE ADD (x [3,4] · w [4]), x batched by n
+ *     y [n,3] = REDUCE ADD (x [n,3,4] · EXPAND w [n,3,4])
+ *
+ * Only what depends on a batched node is made anew, with the new axis in front; the rest is shared.
+ * Movement and folds pass over the axis; an index that is batched gets the number along the axis
+ * before it, as x[i] of all together is x[b, i]. What is random is drawn from its counters and
+ * keys, so equal ones give equal numbers. */
+#include "primitives/primitives.h"
+#include "derive/transform.h"
+
+typedef struct {
+	UOp *n;
+	UOp **to;               /* by id of a node as it was: its batched one, or NULL */
+	uint32_t limit;
+} Batch;
+
+/* Lanes of a kernel of the user's own that stand one after another, at most. */
+enum { CUSTOM_LANES = 256 };
+
+static UOp *moved(const Batch *b, const UOp *u)
+{
+	return u->id < b->limit ? b->to[u->id] : NULL;
+}
+
+/* x for each place of the new axis: a view. */
+static UOp *repeat(const Batch *b, UOp *x)
+{
+	return t_expand_axis(t_unsqueeze(x, 0), 0, b->n);
+}
+
+static UOp *batched(const Batch *b, UOp *u)
+{
+	UOp *v = moved(b, u);
+	return v ? v : repeat(b, u);
+}
+
+/* ---- elementwise */
+
+/* A source beside others of that shape: a scalar that is batched is spread along all axes but the
+ * new one. */
+static UOp *beside(const Batch *b, UOp *src, const Shape *s)
+{
+	UOp *v = moved(b, src), *dim[MAX_RANK];
+
+	if (!v)
+		return src->shape->rank ? repeat(b, src) : src;
+	if (src->shape->rank || !s->rank)
+		return v;
+	dim[0] = b->n;
+	for (int i = 0; i < s->rank; i++)
+		dim[i + 1] = ix_const(1);
+	v = t_reshapev(v, s->rank + 1, dim);
+	for (int i = 0; i < s->rank; i++)
+		dim[i + 1] = s->dim[i];
+	return t_expandv(v, s->rank + 1, dim);
+}
+
+static UOp *each_element(const Batch *b, UOp *u)
+{
+	UOp *src[3];
+
+	for (uint32_t i = 0; i < u->nsrc; i++)
+		src[i] = beside(b, u->src[i], u->shape);
+	return node_new(u->op, u->dtype, u->nsrc, src, u->arg);
+}
+
+/* ---- axes and movement: the same, one axis further in */
+
+static const Val *axes_after(const UOp *u)
+{
+	int axes[MAX_RANK], n = arg_axes(u->arg, axes);
+	int64_t v[MAX_RANK + 1];
+	bool all = u->op == OP_PERMUTE;
+
+	v[0] = 0;
+	for (int i = 0; i < n; i++)
+		v[i + all] = axes[i] + 1;
+	return val_ints(n + all, v);
+}
+
+static const Val *shape_behind(const Batch *b, const UOp *u)
+{
+	const Val *v[MAX_RANK + 1];
+
+	v[0] = size_to_val(b->n);
+	for (int i = 0; i < u->shape->rank; i++)
+		v[i + 1] = size_to_val(u->shape->dim[i]);
+	return val_array(u->shape->rank + 1, v);
+}
+
+static const Val *pairs_behind(const Batch *b, const UOp *u)
+{
+	const Val *v[MAX_RANK + 1];
+
+	v[0] = VARR(val_int(0), u->op == OP_PAD ? val_int(0) : size_to_val(b->n));
+	for (size_t i = 0; i < u->arg->n; i++)
+		v[i + 1] = u->arg->a[i];
+	return val_array(u->arg->n + 1, v);
+}
+
+static UOp *along_axes(const Batch *b, UOp *u)
+{
+	const Val *arg = u->arg,
+			  *a = u->op == OP_SORT || u->op == OP_SCAN ? u->arg->a[u->op == OP_SCAN] : NULL;
+
+	switch (u->op) {
+	case OP_REDUCE: arg = VARR(arg->a[0], axes_after(u)); break;
+	case OP_SCAN: arg = VARR(arg->a[0], val_int(a->i + 1)); break;
+	case OP_SORT: arg = VARR(val_int(a->i + 1), arg->a[1]); break;
+	case OP_PERMUTE:
+	case OP_FLIP: arg = axes_after(u); break;
+	case OP_RESHAPE:
+	case OP_EXPAND: arg = shape_behind(b, u); break;
+	default: arg = pairs_behind(b, u);
+	}
+	return NODE(u->op, u->dtype, arg, batched(b, u->src[0]));
+}
+
+/* ---- by index */
+
+static bool any_moved(const Batch *b, const UOp *u, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		if (moved(b, u->src[i]))
+			return true;
+	return false;
+}
+
+/* The number along the new axis, in the shape of a batched index. */
+static UOp *lanes(const Batch *b, const UOp *index)
+{
+	UOp *dim[MAX_RANK];
+
+	dim[0] = b->n;
+	for (int i = 0; i < index->shape->rank; i++)
+		dim[i + 1] = index->shape->dim[i];
+	const Shape *s = shape_new(index->shape->rank + 1, dim);
+	return t_expand_to(t_iota(DT_I64, s, 0), s);
+}
+
+/* x batched behind its k indexed axes, so that the indices stay as they are */
+static UOp *gather_behind(const Batch *b, UOp *u, int k)
+{
+	UOp **src = arena_alloc(u->nsrc * sizeof *src);
+
+	memcpy(src, u->src, u->nsrc * sizeof *src);
+	src[0] = t_move_axis(batched(b, src[0]), 0, k);
+	UOp *y = node_new(u->op, u->dtype, u->nsrc, src, u->arg);
+	return t_move_axis(y, u->src[1]->shape->rank, 0);
+}
+
+static UOp *gather(const Batch *b, UOp *u)
+{
+	size_t k = u->nsrc - 1, n = 0;
+	UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src), *x = moved(b, u->src[0]);
+
+	if (!any_moved(b, u, 1, k + 1))
+		return gather_behind(b, u, (int)k);
+	src[n++] = x ? x : u->src[0];
+	if (x)
+		src[n++] = lanes(b, u->src[1]);
+	for (size_t i = 1; i <= k; i++)
+		src[n++] = batched(b, u->src[i]);
+	return node_new(u->op, u->dtype, n, src, u->arg);
+}
+
+/* As for GATHER; row-major order over the indices is the same within each place of the new axis. */
+static UOp *scatter(const Batch *b, UOp *u)
+{
+	size_t k = u->nsrc - 2, n = 0;
+	UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src);
+	bool along = any_moved(b, u, 1, k + 1);
+	UOp *x = batched(b, u->src[0]), *v = batched(b, u->src[k + 1]);
+
+	src[n++] = along ? x : t_move_axis(x, 0, (int)k);
+	if (along)
+		src[n++] = lanes(b, u->src[1]);
+	for (size_t i = 1; i <= k; i++)
+		src[n++] = along ? batched(b, u->src[i]) : u->src[i];
+	src[n++] = along ? v : t_move_axis(v, 0, u->src[1]->shape->rank);
+	UOp *y = node_new(u->op, u->dtype, n, src, u->arg);
+	return along ? y : t_move_axis(y, (int)k, 0);
+}
+
+/* ---- effects */
+
+/* The new content goes where the state's axis is: its batched form is the BUFFER, or that with the
+ * axis moved. */
+static UOp *assign(const Batch *b, UOp *u)
+{
+	UOp *state = moved(b, u->src[0]), *x = batched(b, u->src[1]);
+	int axes[MAX_RANK] = {0};
+
+	if (!state)
+		die(UNSUPPORTED, "node %u ASSIGN (%s): the state has no axis for what it is to keep", u->id,
+			buffer_name(u->src[0]));
+	if (state->op == OP_BUFFER)
+		return NODE(OP_ASSIGN, u->dtype, VNIL, state, x);
+	arg_axes(state->arg, axes);
+	x = NODE(OP_ASSIGN, u->dtype, VNIL, state->src[0], t_move_axis(x, 0, axes[0]));
+	return t_move_axis(x, axes[0], 0);
+}
+
+/* A kernel of the user's own is made for one shape: it is called for each place of the new axis. */
+static UOp *custom(const Batch *b, UOp *u)
+{
+	int64_t n;
+	UOp *part[CUSTOM_LANES], **src = arena_alloc((u->nsrc + 1) * sizeof *src);
+
+	if (!ix_is_const(b->n, &n) || n > CUSTOM_LANES || n == 0)
+		die(UNSUPPORTED,
+			"node %u CUSTOM (%s): a kernel of one's own is batched by a known size from 1 to %d "
+			"only",
+			u->id, custom_name(u->arg), CUSTOM_LANES);
+	for (int64_t lane = 0; lane < n; lane++) {
+		for (uint32_t i = 0; i < u->nsrc; i++) {
+			UOp *v = moved(b, u->src[i]);
+			src[i] = v ? t_squeeze(t_shrink_axis(v, 0, ix_const(lane), ix_const(lane + 1)), 0) : u->src[i];
+		}
+		part[lane] = t_unsqueeze(node_new(u->op, u->dtype, u->nsrc, src, u->arg), 0);
+	}
+	return t_concat(n, part, 0);
+}
+
+/* ---- all nodes */
+
+static UOp *batch_node(const Batch *b, UOp *u)
+{
+	if (u->shape->rank >= MAX_RANK)
+		die(UNSUPPORTED, "node %u %s: with the new axis its rank %d is above %d", u->id, op_name(u->op),
+			u->shape->rank + 1, MAX_RANK);
+	if (op_elementwise(u->op))
+		return each_element(b, u);
+	switch (u->op) {
+	case OP_GATHER: return gather(b, u);
+	case OP_SCATTER: return scatter(b, u);
+	case OP_ASSIGN: return assign(b, u);
+	case OP_CUSTOM: return custom(b, u);
+	case OP_CONTIGUOUS:
+	case OP_DETACH:
+	case OP_COPY: return NODE(u->op, u->dtype, u->arg, batched(b, u->src[0]));
+	default:
+		CHECK(op_movement(u->op) || op_info[u->op].cls == CLASS_AXES);
+		return along_axes(b, u);
+	}
+}
+
+void vmap_nodes(
+	UOp *n, size_t nin, UOp *const *in, UOp *const *by, size_t nout, UOp *const *out, UOp **bout)
+{
+	Nodes all = walk_many(nout, out);
+	Batch b = {n, NULL, node_limit()};
+
+	b.to = arena_alloc(b.limit * sizeof *b.to);
+	for (size_t i = 0; i < nin; i++)
+		b.to[in[i]->id] = by[i];
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		if (b.to[u->id] || !any_moved(&b, u, 0, u->nsrc))
+			continue;
+		b.to[u->id] = batch_node(&b, u);
+		if (u->note != VNIL)
+			node_note(b.to[u->id], u->note);
+	}
+	for (size_t i = 0; i < nout; i++) {
+		UOp *v = moved(&b, out[i]);
+		bout[i] = v ? v : out[i];
+	}
+}

@@ -1,0 +1,180 @@
+/* Functions whose result's size is data (data_sizes.c).
+ *
+ *     nonzero of [0 1 1]   →   running sum [0 1 2], which scatters 0 1 2 to [1 2 -], 2 of them */
+#include "library/library.h"
+
+static UOp *i64(int64_t v) { return const_int(DT_I64, v); }
+
+static UOp *is_true(UOp *x) { return x->dtype == DT_BOOL ? x : t_ne(x, t_num(x->dtype, 0)); }
+
+static UOp *flat(UOp *x)
+{
+	UOp *n = shape_count(x->shape);
+
+	return t_reshapev(x, 1, &n);
+}
+
+/* the axes of x in order, axis first; and back */
+static UOp *rows_taken(UOp *x, int axis, UOp *at)
+{
+	return t_move_axis(t_gather(t_move_axis(x, axis, 0), 1, &at), 0, axis);
+}
+
+/* the places of a mask [n] where it is not 0, i64 [count] */
+static UOp *places_of(UOp *mask)
+{
+	UOp *n = t_dim(mask, 0), *one = t_cast(is_true(mask), DT_I64), *at, *found;
+
+	at = t_where(is_true(mask), t_sub(t_scan(OP_ADD, one, 0), i64(1)), i64(-1));
+	found = t_scatter(t_full(mask->shape, i64(0)), 1, &at, t_arange(DT_I64, n), "SET");
+	return t_shrink_axis(found, 0, ix_const(0), size_of_data(t_sum(one, 0, false), n));
+}
+
+UOp *t_compress(UOp *x, UOp *mask, int axis)
+{
+	return rows_taken(x, axis, places_of(mask));
+}
+
+UOp *t_nonzero_places(UOp *x)
+{
+	UOp *at, *row[MAX_RANK];
+	int rank;
+
+	if (!t_rank(x))                         /* a scalar counts as [1] */
+		x = flat(x);
+	rank = t_rank(x);
+
+	at = places_of(flat(x));
+	for (int i = rank - 1; i >= 0; i--) {
+		UOp *d = size_tensor(t_dim(x, i));
+		row[i] = t_unsqueeze(i ? t_op2(OP_FLOORMOD, at, d) : at, 0);
+		at = t_op2(OP_FLOORDIV, at, d);
+	}
+	return t_concat(rank, row, 0);
+}
+
+/* ---- slices ----------------------------------------------------------------------------------- */
+
+/* i from the end where it is negative, then within 0 … n */
+static UOp *clipped(UOp *i, UOp *n)
+{
+	i = t_cast(i, DT_I64);
+	return t_min(t_max(t_where(t_lt(i, i64(0)), t_add(i, n), i), i64(0)), n);
+}
+
+UOp *t_slice_data(UOp *x, int axis, SliceBound start, SliceBound stop, int64_t step)
+{
+	UOp *n = t_dim(x, axis), *most = size_tensor(n), *lo, *hi;
+
+	if (step < 1)
+		die(UNSUPPORTED, "a slice by a negative step whose bounds are data");
+	start.size = start.size ? t_slice_bound(start.size, n) : ix_const(0);
+	stop.size = stop.size ? t_slice_bound(stop.size, n) : n;
+	lo = start.data ? clipped(start.data, most) : size_tensor(start.size);
+	hi = stop.data ? clipped(stop.data, most) : size_tensor(stop.size);
+	if (start.data)
+		start.size = size_of_data(t_min(lo, hi), n);
+	if (stop.data)
+		stop.size = size_of_data(start.data ? hi : t_max(lo, hi), n);
+	x = t_shrink_axis(x, axis, start.size, stop.size);
+	return step == 1 ? x : t_slice(x, axis, ix_const(0), t_dim(x, axis), step);
+}
+
+/* ---- unique ---------------------------------------------------------------------------------- */
+
+enum { MOST_COLUMNS = 256 };
+
+static UOp *as_rows(UOp *x)
+{
+	UOp *n = ix_const(1);
+
+	for (int i = 1; i < t_rank(x); i++)
+		n = ix_mul(n, t_dim(x, i));
+	return t_reshapev(x, 2, (UOp *[]){ t_dim(x, 0), n });
+}
+
+/* The stable order of the rows [n, k], by their first column, then their second, … */
+static UOp *rows_order(UOp *rows)
+{
+	int64_t k;
+	UOp *order = NULL;
+
+	if (!ix_is_const(t_dim(rows, 1), &k) || k > MOST_COLUMNS)
+		die(UNSUPPORTED, "unique along an axis: parts of more than %d elements", MOST_COLUMNS);
+	for (int64_t c = k - 1; c >= 0; c--) {
+		UOp *col = t_squeeze(t_shrink_axis(rows, 1, ix_const(c), ix_const(c + 1)), 1), *by;
+		by = t_sort(order ? t_gather(col, 1, &order) : col, 0, false);
+		order = order ? t_gather(order, 1, &by) : by;
+	}
+	return order ? order : t_arange(DT_I64, t_dim(rows, 0));
+}
+
+/* bool [n]: a row of the sorted ones differs from the one before it; the first does. */
+static UOp *rows_new(UOp *sorted)
+{
+	UOp *i = t_arange(DT_I64, t_dim(sorted, 0)), *before = t_sub(i, i64(1)), *differ;
+	int axis = 1;
+
+	differ = t_ne(sorted, t_gather(sorted, 1, &before));
+	return t_or(t_reduce(OP_MAX, differ, 1, &axis, false), t_eq(i, i64(0)));
+}
+
+void t_unique(UOp *x, int axis, bool sorted, UOp **out)
+{
+	UOp *rows = as_rows(t_move_axis(x, axis, 0)), *n = t_dim(rows, 0), *order = rows_order(rows);
+	UOp *starts, *number, *zeros, *back, *by;
+
+	starts = rows_new(t_gather(rows, 1, &order));
+	/* of each sorted row: the number of its kind, from 0 */
+	number = t_sub(t_scan(OP_ADD, t_cast(starts, DT_I64), 0), i64(1));
+	zeros = t_full(shape_new(1, &n), i64(0));
+	out[1] = t_compress(order, starts, 0);
+	out[2] = t_scatter(zeros, 1, &order, number, "SET");
+	out[3] = t_scatter(zeros, 1, &number, t_full(zeros->shape, i64(1)), "ADD");
+	out[3] = t_shrink_axis(out[3], 0, ix_const(0), t_dim(out[1], 0));
+	if (!sorted) {
+		by = t_sort(out[1], 0, false);
+		back = t_scatter(t_full(by->shape, i64(0)), 1, &by, t_arange(DT_I64, t_dim(by, 0)), "SET");
+		out[1] = t_gather(out[1], 1, &by);
+		out[2] = t_gather(back, 1, &out[2]);
+		out[3] = t_gather(out[3], 1, &by);
+	}
+	out[0] = rows_taken(x, axis, out[1]);
+}
+
+/* ---- as functions of the table --------------------------------------------------------------- */
+
+Value fn_nonzero(Args *a) { return v_tensor(t_nonzero_places(arg_tensor(a, 0))); }
+
+Value fn_compress(Args *a)
+{
+	UOp *x = arg_tensor(a, 0), *mask = arg_tensor(a, 1);
+	int axis = 0;
+
+	if (arg_given(a, 2))
+		axis = arg_axis(a, 2, t_rank(x));
+	else
+		x = flat(x);
+	if (t_rank(mask) != 1)
+		mask = flat(mask);
+	if (ix_prove_lt(t_dim(x, axis), t_dim(mask, 0)))
+		die(MALFORMED, "compress: a mask of %s for axis %d of %s", shape_text(mask->shape), axis,
+			shape_text(x->shape));
+	return v_tensor(t_compress(x, mask, axis));
+}
+
+Value fn_unique(Args *a)
+{
+	UOp *x = arg_tensor(a, 0), *out[4];
+	int axis = 0;
+
+	if (arg_given(a, 1))
+		axis = arg_axis(a, 1, t_rank(x));
+	else
+		x = flat(x);
+	t_unique(x, axis, arg_bool(a, 2), out);
+	Value *v = arena_alloc(4 * sizeof *v);
+	for (int i = 0; i < 4; i++)
+		v[i] = v_tensor(out[i]);
+	return v_list(4, v);
+}

@@ -1,0 +1,123 @@
+/* Poolings over the last axes of x[n,c,...]: windows reduced.
+ *
+ *     max_pool(x, 2)   →   REDUCE MAX over the windows of x, padded with the least value */
+#include "library/library.h"
+#include <math.h>
+
+/* kernel, stride (none: the kernel's), padding, dilation from arguments 1 to 4; ceil from argument
+ * 5 */
+static Window window(Args *a, UOp *x)
+{
+	Window w = { .nd = t_rank(x) - 2 };
+
+	if (w.nd < 1 || w.nd > MAX_SPACE)
+		die(MALFORMED, "%s: x has %d axes, needs 3 to 5", a->fn->name, t_rank(x));
+	space_numbers(a, 1, w.nd, w.k, 1);
+	memcpy(w.stride, w.k, sizeof w.k);
+	if (arg_given(a, 2))
+		space_numbers(a, 2, w.nd, w.stride, 1);
+	space_padding(a, 3, w.nd, w.pad);
+	space_numbers(a, 4, w.nd, w.dilation, 1);
+	return w;
+}
+
+/* What ceil_mode adds behind axis i: the last window may hang over the end, if it starts inside. */
+static int64_t overhang(const Window *w, UOp *x, int i)
+{
+	int64_t n = shape_dim(x->shape, 2 + i) + w->pad[i][0] + w->pad[i][1];
+	int64_t reach = w->dilation[i] * (w->k[i] - 1) + 1, left = (n - reach) % w->stride[i];
+	int64_t last = n - reach - left + w->stride[i];
+
+	if (left == 0 || n < reach || last >= shape_dim(x->shape, 2 + i) + w->pad[i][0])
+		return 0;
+	return w->stride[i] - left;
+}
+
+UOp *space_windows(const Window *w, UOp *x, int64_t (*pad)[2], UOp *value)
+{
+	return t_windows(space_pad(x, w->nd, pad, value), w->nd, w->k, w->stride, w->dilation);
+}
+
+UOp *space_fold(const Window *w, Op op, UOp *x)
+{
+	int axes[MAX_SPACE];
+
+	for (int i = 0; i < w->nd; i++)
+		axes[i] = 2 + w->nd + i;
+	return t_reduce(op, x, w->nd, axes, false);
+}
+
+void pool_ceil(Window *w, UOp *x)
+{
+	for (int i = 0; i < w->nd; i++)
+		w->pad[i][1] += overhang(w, x, i);
+}
+
+Value fn_max_pool(Args *a)
+{
+	UOp *x = arg_tensor(a, 0);
+	Window w = window(a, x);
+
+	if (arg_bool(a, 5))
+		pool_ceil(&w, x);
+	return v_tensor(space_fold(
+		&w, OP_MAX, space_windows(&w, x, w.pad, const_identity(OP_MAX, x->dtype))));
+}
+
+/* How many elements of each window count: those of x, and of the padding (not of the overhang) when
+ * it does. */
+static UOp *counted(const Window *w, UOp *x, int64_t (*over)[2], bool with_padding)
+{
+	UOp *dim[MAX_RANK];
+	int64_t inner[MAX_SPACE][2], outer[MAX_SPACE][2];
+
+	for (int i = 0; i < t_rank(x); i++)
+		dim[i] = i < 2 ? ix_const(1) : t_dim(x, i);
+	for (int i = 0; i < w->nd; i++) {
+		for (int s = 0; s < 2; s++) {
+			inner[i][s] = with_padding ? w->pad[i][s] : 0;
+			outer[i][s] = over[i][s] - inner[i][s];
+		}
+	}
+	UOp *one = t_full(shape_new(t_rank(x), dim), t_num(x->dtype, 1));
+	one = space_pad(one, w->nd, inner, t_num(x->dtype, 1));
+	return space_fold(w, OP_ADD, space_windows(w, one, outer, NULL));
+}
+
+UOp *pool_mean(const Window *w, UOp *x, bool ceil, bool with_padding)
+{
+	Window over = *w;
+	int64_t n = 1;
+	bool plain = true;
+	UOp *sum;
+
+	if (ceil)
+		pool_ceil(&over, x);
+	for (int i = 0; i < w->nd; i++) {
+		plain &= over.pad[i][1] == w->pad[i][1] && (with_padding || (!w->pad[i][0] && !w->pad[i][1]));
+		n *= w->k[i];
+	}
+	sum = space_fold(w, OP_ADD, space_windows(w, x, over.pad, NULL));
+	return t_div(sum, plain ? t_num(x->dtype, n) : counted(w, x, over.pad, with_padding));
+}
+
+Value fn_avg_pool(Args *a)
+{
+	UOp *x = t_float(arg_tensor(a, 0));
+	Window w = window(a, x);
+
+	return v_tensor(pool_mean(&w, x, arg_bool(a, 5), arg_bool(a, 6)));
+}
+
+static Value global(Args *a, bool mean)
+{
+	UOp *x = arg_tensor(a, 0);
+	int axes[MAX_RANK], n = 0;
+
+	for (int i = 2; i < t_rank(x); i++)
+		axes[n++] = i;
+	return v_tensor(mean ? t_mean(t_float(x), n, axes, true) : t_reduce(OP_MAX, x, n, axes, true));
+}
+
+Value fn_global_avg_pool(Args *a) { return global(a, true); }
+Value fn_global_max_pool(Args *a) { return global(a, false); }

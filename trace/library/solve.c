@@ -1,0 +1,192 @@
+/* Linear systems of known size, by elimination that is unrolled while tracing.
+ *
+ *     solve(a[2,2], b[2])    row p, of the greatest |a[i,0]|, becomes a row of the triangle,
+ *                            the others lose a column; then the unknowns, the last one first
+ *
+ * A system of n takes some 20 n nodes. A step works on what is left, [.., s, s], so that the whole
+ * is n³/3 products, as LAPACK's. Leading axes are a batch. Rows are chosen and exchanged by WHERE,
+ * so that derivatives go through. */
+#include "library/library.h"
+
+enum { MAX_UNROLLED = 256 };
+
+static UOp *num(int64_t n) { return ix_const(n); }
+static UOp *part(UOp *x, int axis, int64_t from, int64_t to)
+{
+	return t_shrink_axis(x, axis, num(from), num(to));
+}
+
+/* the n of a[.., n, n] */
+static int64_t order(Args *a, UOp *x)
+{
+	int r = t_rank(x);
+
+	if (r < 2 || !size_equal(t_dim(x, -1), t_dim(x, -2)))
+		die(MALFORMED, "%s: a has shape %s, expected [..., n, n]", a->fn->name, shape_text(x->shape));
+	int64_t n = shape_dim(x->shape, r - 1);
+	if (n > MAX_UNROLLED)
+		die(UNSUPPORTED, "%s: a system of %lld, at most %d are unrolled", a->fn->name, (long long)n,
+			MAX_UNROLLED);
+	return n;
+}
+
+/* Both in one dtype wide enough to compute in, and with the same batch; b as [.., n, m]. */
+typedef struct { UOp *a, *b; int64_t n; int row, col; DType dt; bool vector; } System;
+
+static UOp *batched(UOp *x, const Shape *lead)
+{
+	UOp *dim[MAX_RANK];
+	int k = lead->rank;
+
+	for (int i = 0; i < k; i++)
+		dim[i] = lead->dim[i];
+	dim[k] = t_dim(x, -2);
+	dim[k + 1] = t_dim(x, -1);
+	return t_expand_to(x, shape_new(k + 2, dim));
+}
+
+static System system_of(Args *a)
+{
+	System s = {.a = arg_tensor(a, 0)};
+
+	s.n = order(a, s.a);
+	s.b = arg_tensor_like(a, 1, s.a->dtype);
+	s.dt = dtype_promote(s.a->dtype, s.b->dtype);
+	s.dt = dtype_float(s.dt) ? s.dt : float_dtype;
+	s.vector = t_rank(s.b) == 1;
+	if (s.vector)
+		s.b = t_unsqueeze(s.b, 1);
+	if (t_rank(s.b) < 2 || !size_equal(t_dim(s.b, -2), t_dim(s.a, -1)))
+		die(MALFORMED, "%s: b has shape %s, beside a of %s", a->fn->name, shape_text(s.b->shape),
+			shape_text(s.a->shape));
+	const Shape *la = shape_new(t_rank(s.a) - 2, s.a->shape->dim),
+		    *lb = shape_new(t_rank(s.b) - 2, s.b->shape->dim);
+	const Shape *lead = shape_broadcast(la, lb);
+	if (!lead || lead->rank + 2 > MAX_RANK)
+		die(MALFORMED, "%s: batches of %s and %s do not match", a->fn->name, shape_text(la),
+			shape_text(lb));
+	s.a = batched(t_cast(s.a, dtype_acc(s.dt)), lead);
+	s.b = batched(t_cast(s.b, dtype_acc(s.dt)), lead);
+	s.row = lead->rank;
+	s.col = s.row + 1;
+	return s;
+}
+
+static Value solution(const System *s, UOp *x)
+{
+	return v_tensor(t_cast(s->vector ? t_squeeze(x, s->col) : x, s->dt));
+}
+
+/* ---- triangles */
+
+/* x of a x = b, a's lower triangle: its first unknown, then b less what that takes, and so on */
+static UOp *forward(const System *s)
+{
+	UOp **x = arena_alloc((s->n + 1) * sizeof *x), *b = s->b;
+
+	for (int64_t k = 0; k < s->n; k++) {
+		UOp *column = part(part(s->a, s->col, k, k + 1), s->row, k, s->n);
+		int64_t left = s->n - k;
+		x[k] = t_div(part(b, s->row, 0, 1), part(column, s->row, 0, 1));
+		if (left > 1)
+			b = t_sub(part(b, s->row, 1, left), t_mul(part(column, s->row, 1, left), x[k]));
+	}
+	return s->n ? t_concat(s->n, x, s->row) : b;
+}
+
+Value fn_triangular_solve(Args *a)
+{
+	System s = system_of(a);
+
+	if (arg_bool(a, 2))
+		return solution(&s, forward(&s));
+	/* an upper triangle is a lower one from its end */
+	s.a = t_flip(s.a, 2, (int[]){s.row, s.col});
+	s.b = t_flip(s.b, 1, &s.row);
+	return solution(&s, t_flip(forward(&s), 1, &s.row));
+}
+
+Value fn_cholesky(Args *a)
+{
+	UOp *x = t_float(arg_tensor(a, 0)), *s = t_cast(x, dtype_acc(x->dtype));
+	int64_t n = order(a, x);
+	int col = t_rank(x) - 1, row = col - 1;
+	UOp **l = arena_alloc((n + 1) * sizeof *l);
+
+	for (int64_t k = 0, left = n; k < n; k++, left--) {
+		UOp *first = part(s, col, 0, 1);
+		UOp *column = t_div(first, t_sqrt(part(first, row, 0, 1)));
+		l[k] = t_pad_axis(column, row, num(k), num(0));
+		if (left == 1)
+			break;
+		column = part(column, row, 1, left);
+		UOp *outer = t_mul(column, t_transpose(column, row, col));
+		s = t_sub(part(part(s, row, 1, left), col, 1, left), outer);
+	}
+	return v_tensor(n ? t_cast(t_concat(n, l, col), x->dtype) : x);
+}
+
+/* ---- elimination */
+
+/* The place of the greatest |x[.., i, 0]|, the first of equal ones, [.., 1, 1]; the last place
+ * where there is NaN. */
+static UOp *pivot_place(UOp *x, int row, int64_t n)
+{
+	UOp *size = t_abs(x), *most = t_reduce(OP_MAX, size, 1, &row, true);
+	UOp *places = t_iota(DT_I64, x->shape, row);
+	UOp *found = t_where(t_eq(size, most), places, const_int(DT_I64, n - 1));
+
+	return t_reduce(OP_MIN, found, 1, &row, true);
+}
+
+/* The triangle's rows, each from its diagonal on, with b's columns behind: the first row is the one
+ * of pivot_place, which changes places with row 0; the rest goes on without its first column. */
+static void eliminate(const System *s, UOp **rows)
+{
+	UOp *m = t_concat(2, (UOp *[]){s->a, s->b}, s->col);
+
+	for (int64_t k = 0, left = s->n; k < s->n; k++, left--) {
+		int64_t width = left + shape_dim(s->b->shape, s->col);
+		if (left == 1) {
+			rows[k] = m;
+			return;
+		}
+		UOp *p = pivot_place(part(m, s->col, 0, 1), s->row, left);
+		UOp *is = t_eq(t_iota(DT_I64, m->shape, s->row), p), *zero = t_num(m->dtype, 0);
+		rows[k] = t_reduce(OP_ADD, t_where(is, m, zero), 1, &s->row, true);
+		UOp *rest = part(t_where(is, part(m, s->row, 0, 1), m), s->row, 1, left);
+		UOp *factor = t_div(part(rest, s->col, 0, 1), part(rows[k], s->col, 0, 1));
+		m = t_sub(part(rest, s->col, 1, width), t_mul(factor, part(rows[k], s->col, 1, width)));
+	}
+}
+
+Value fn_solve(Args *a)
+{
+	System s = system_of(a);
+	UOp **rows = arena_alloc((s.n + 1) * sizeof *rows), *x = NULL;
+	int64_t m = shape_dim(s.b->shape, s.col);
+
+	if (!s.n)
+		return solution(&s, s.b);
+	eliminate(&s, rows);
+	for (int64_t k = s.n - 1, known = 0; k >= 0; k--, known++) {
+		UOp *b = part(rows[k], s.col, known + 1, known + 1 + m);
+		if (x)
+			b = t_sub(b, t_matmul(part(rows[k], s.col, 1, known + 1), x));
+		b = t_div(b, part(rows[k], s.col, 0, 1));
+		x = x ? t_concat(2, (UOp *[]){b, x}, s.row) : b;
+	}
+	return solution(&s, x);
+}
+
+Value fn_inv(Args *a)
+{
+	UOp *x = t_float(arg_tensor(a, 0));
+	int64_t n = order(a, x);
+	UOp *sides[2] = {num(n), num(n)};
+	const Shape *s = shape_new(2, sides);
+	UOp *eye = t_cast(t_eq(t_iota(DT_I64, s, 0), t_iota(DT_I64, s, 1)), x->dtype);
+	Value at[2] = {v_tensor(x), v_tensor(eye)};
+
+	return fn_solve(&(Args){a->fn, 2, at});
+}

@@ -1,0 +1,301 @@
+/* Values that are known while tracing.  A tensor whose leaves are all constants is evaluated as
+ * the interpreter does; integers that come from sizes are followed element by element
+ * (sizes.c).
+ *
+ *     Concat(Gather(Shape(x), 0), [-1])   →   [n, -1]
+ *
+ * What the command line says of an input (--shapes-from) counts as a constant here, and only
+ * here: the graph reads the input all the same, and run is told to compare (meta.assumed). */
+#include "arrays/arrays.h"
+#include "onnx/proto.h"
+#include <stdlib.h>
+#include <sys/types.h>
+
+enum { MOST = 1 << 16 };        /* elements of any tensor on the way */
+
+typedef struct { const char *path; Array a; bool used; } Assumed;
+
+static Map assumed;             /* input BUFFER → Assumed * */
+static Map folded;              /* node → Array *, kept for the whole model */
+static VEC(UOp *) assumed_order;
+static VEC(char) foldable;      /* by id: 0 not looked at, 1 no, 2 yes */
+
+void onnx_const_reset(void)
+{
+	map_free(&assumed);
+	map_free(&folded);
+	onnx_sizes_reset();
+	assumed_order.n = foldable.n = 0;
+}
+
+/* ---- inputs with a value */
+
+void onnx_assume(UOp *input, const char *path)
+{
+	Assumed *a = arena_alloc(sizeof *a);
+	*a = (Assumed){.path = path};
+	map_put(&assumed, PKEY(input), a);
+	vec_push(&assumed_order, input);
+}
+
+static const Array *assumed_value(UOp *u)
+{
+	Assumed *s = map_get(&assumed, PKEY(u));
+	if (!s)
+		return NULL;
+	if (!s->used) {
+		s->a = npy_read(s->path, u->dtype);
+		if (s->a.dtype != u->dtype || s->a.rank != t_rank(u))
+			die(MALFORMED, "'%.200s' holds %s of rank %d, the input is %s of rank %d", s->path,
+				dtype_name(s->a.dtype), s->a.rank, dtype_name(u->dtype), t_rank(u));
+		for (int i = 0; i < t_rank(u); i++)
+			if (!size_equal(t_dim(u, i), ix_const(s->a.dim[i])))
+				die(MALFORMED, "'%.200s' has another shape than the input, %s", s->path, shape_text(u->shape));
+		s->used = true;
+	}
+	return &s->a;
+}
+
+const Val *onnx_assumed(void)
+{
+	const Val *all = VNIL;
+	for (size_t i = 0; i < assumed_order.n; i++) {
+		UOp *u = assumed_order.at[i];
+		Assumed *s = map_get(&assumed, PKEY(u));
+		if (s->used)
+			all = val_set(all, buffer_name(u), val_bin(s->a.data, s->a.bytes));
+	}
+	return all;
+}
+
+/* ---- what can be evaluated */
+
+static bool leaf_known(UOp *u)
+{
+	if (u->op == OP_BUFFER)
+		return buffer_is(u, "const") || (buffer_is(u, "input") && map_get(&assumed, PKEY(u)));
+	return true;
+}
+
+static bool small(const UOp *u)
+{
+	int64_t n;
+	return u->shape && shape_static(u->shape, &n) && n <= MOST;
+}
+
+static void mark(UOp *u, char how) { foldable.at[u->id] = how; }
+
+static void grow_marks(void)
+{
+	size_t n = node_limit() + 1;
+	while (foldable.n < n)
+		vec_push(&foldable, 0);
+}
+
+static bool own_kind(const UOp *u)
+{
+	return u->op != OP_VAR && u->op != OP_RANGE && u->op != OP_CUSTOM && u->op != OP_ASSIGN &&
+		u->op != OP_SINK;
+}
+
+/* Sources first, with a stack; each node is looked at once for the whole model. */
+static bool can_fold(UOp *root)
+{
+	VEC(UOp *) stack = {0};
+	grow_marks();
+	vec_push(&stack, root);
+	while (stack.n) {
+		UOp *u = stack.at[stack.n - 1];
+		char how = 2;
+		size_t n = stack.n;
+		if (!small(u) || !own_kind(u) || (!u->nsrc && !leaf_known(u)))
+			how = 1;
+		for (uint32_t i = 0; how == 2 && i < u->nsrc; i++) {
+			char s = foldable.at[u->src[i]->id];
+			if (s == 1)
+				how = 1;
+			else if (!s)
+				vec_push(&stack, u->src[i]);
+		}
+		if (how == 2 && stack.n > n)
+			continue;
+		mark(u, how);
+		stack.n = how == 1 ? n - 1 : stack.n - 1;
+	}
+	vec_free(&stack);
+	return foldable.at[root->id] == 2;
+}
+
+/* ---- evaluating */
+
+static const void *file_bytes(const Val *file, size_t need)
+{
+	FILE *f = fopen(file->a[0]->s, "rb");
+	void *p = arena_alloc(need + 1);
+	if (!f)
+		die_errno("cannot open %s", file->a[0]->s);
+	if (fseeko(f, file->a[1]->i, SEEK_SET) || fread(p, 1, need, f) != need)
+		die(MALFORMED, "%s: ends early", file->a[0]->s);
+	fclose(f);
+	return p;
+}
+
+static Array content(UOp *u, void *ctx)
+{
+	const Val *data = val_get(u->arg, "data"), *file = val_get(u->arg, "file");
+	Array a = {.dtype = u->dtype, .rank = t_rank(u)};
+	for (int i = 0; i < a.rank; i++)
+		a.dim[i] = shape_dim(u->shape, i);
+	a.bytes = array_count(&a) * dtype_size(a.dtype);
+	const Array *given = assumed_value(u);
+	if (given) {
+		a.data = given->data;
+	} else if (data) {
+		/* an arena block is aligned; the model's own bytes may not be */
+		a.data = arena_alloc(a.bytes + 1);
+		memcpy(a.data, data->s, a.bytes);
+	} else {
+		a.data = (void *)file_bytes(file, a.bytes);
+	}
+	return a;
+}
+
+bool onnx_known_tensor(UOp *u, Array *out)
+{
+	static const VarEnv none;
+	Array *a = map_get(&folded, PKEY(u));
+	if (!a && can_fold(u)) {
+		Array r;
+		interp_graph(1, &u, &none, content, NULL, &r);
+		a = arena_alloc(sizeof *a);
+		*a = r;
+		a->data = arena_alloc(r.bytes + 1);
+		memcpy(a->data, r.data, r.bytes);
+		a->owned = false;
+		array_free(&r);
+		map_put(&folded, PKEY(u), a);
+	}
+	if (a)
+		*out = *a;
+	return a != NULL;
+}
+
+/* ---- tensors of known content */
+
+UOp *onnx_const(const Array *a)
+{
+	const Shape *s = shape_ints(a->rank, a->dim);
+	size_t bytes = array_count(a) * dtype_size(a->dtype);
+	if (array_count(a) == 1)
+		return t_reshape(const_bits(a->dtype, a->data), s);
+	void *copy = arena_alloc(bytes + 1);
+	memcpy(copy, a->data, bytes);
+	return buffer_new(name_fresh("known"), "const", a->dtype, s, val_bin(copy, bytes), NULL);
+}
+
+UOp *onnx_ints(int n, const int64_t *v)
+{
+	Array a = {.dtype = DT_I64, .rank = 1, .dim = {n}, .data = (void *)v, .bytes = 8 * (size_t)n};
+	return onnx_const(&a);
+}
+
+#ifdef HAVE_ONNX
+/* ---- for operators */
+
+static const char *input_text(OnnxCall *c, int k)
+{
+	return k < onnx_nin(c) ? arena_printf("%d ('%.100s')", k, c->node->input[k])
+		: arena_printf("%d", k);
+}
+
+_Noreturn static void not_known(OnnxCall *c, int k)
+{
+	onnx_fail(c, UNSUPPORTED,
+		"its input %s must be known to fix a shape; give it by --shapes-from or --const",
+		input_text(c, k));
+}
+
+bool onnx_try_known(OnnxCall *c, int k, Array *a)
+{
+	if (!onnx_has(c, k))
+		return false;
+	if (onnx_known_tensor(onnx_in(c, k), a))
+		return true;
+	/* sizes that are numbers, reached through values that are not */
+	UOp *u = onnx_in(c, k), **at = arena_alloc(1024 * sizeof *at);
+	size_t n;
+	if (!dtype_int(u->dtype) || !onnx_try_sizes(u, 1024, at, &n))
+		return false;
+	int64_t dim[MAX_RANK], v;
+	for (int i = 0; i < t_rank(u); i++)
+		dim[i] = shape_dim(u->shape, i);
+	*a = array_new(u->dtype, t_rank(u), dim);
+	for (size_t i = 0; i < n; i++) {
+		if (!ix_is_const(at[i], &v))
+			return false;
+		memcpy((char *)a->data + i * dtype_size(u->dtype), &v, dtype_size(u->dtype));
+	}
+	return true;
+}
+
+Array onnx_known(OnnxCall *c, int k)
+{
+	Array a;
+	onnx_in(c, k);
+	if (!onnx_try_known(c, k, &a))
+		not_known(c, k);
+	return a;
+}
+
+static int64_t known_count(OnnxCall *c, int k, const Array *a, int max)
+{
+	int64_t n = array_count(a);
+	if (n > max)
+		onnx_fail(c, MALFORMED, "its input %s has %lld elements, at most %d make sense", input_text(c, k),
+			(long long)n, max);
+	return n;
+}
+
+int onnx_known_ints(OnnxCall *c, int k, int64_t *out, int max)
+{
+	Array a = onnx_known(c, k);
+	int64_t n = known_count(c, k, &a, max);
+	if (!dtype_int(a.dtype) && a.dtype != DT_BOOL)
+		onnx_fail(c, MALFORMED, "its input %s is %s, not integers", input_text(c, k),
+			dtype_name(a.dtype));
+	interp_cast(DT_I64, out, a.dtype, a.data, n);
+	return n;
+}
+
+int64_t onnx_known_int(OnnxCall *c, int k)
+{
+	int64_t v;
+	if (onnx_known_ints(c, k, &v, 1) != 1)
+		onnx_fail(c, MALFORMED, "its input %s has no element", input_text(c, k));
+	return v;
+}
+
+int onnx_known_floats(OnnxCall *c, int k, double *out, int max)
+{
+	Array a = onnx_known(c, k);
+	int64_t n = known_count(c, k, &a, max);
+	interp_cast(DT_F64, out, a.dtype, a.data, n);
+	return n;
+}
+
+int onnx_known_sizes(OnnxCall *c, int k, UOp **dim)
+{
+	UOp *u = onnx_in(c, k);
+	size_t n = 0;
+	int64_t count;
+	if (!dtype_int(u->dtype))
+		onnx_fail(c, MALFORMED, "its input %s is %s, not integers", input_text(c, k),
+			dtype_name(u->dtype));
+	if (shape_static(u->shape, &count) && count > MAX_RANK)
+		onnx_fail(c, UNSUPPORTED, "its input %s has %lld elements; rank is at most %d", input_text(c, k),
+			(long long)count, MAX_RANK);
+	if (!onnx_try_sizes(u, MAX_RANK, dim, &n))
+		not_known(c, k);
+	return n;
+}
+#endif

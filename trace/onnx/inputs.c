@@ -1,0 +1,306 @@
+/* A model's inputs, and what the command line says about them.
+ *
+ *     input ids: int64 [batch, "seq len"]   →   BUFFER i64 {name: ids, shape: [batch, seq_len]},
+ *                                               vars {batch: [1, 2147483647], seq_len: …}
+ *     --set batch=8                             the size is 8
+ *     --const axes=a.npy                        a const BUFFER instead of the input
+ *     --shapes-from @1=a.npy                    an input still; known where a shape needs it */
+#include "arrays/arrays.h"
+#include "onnx/proto.h"
+#ifdef HAVE_ONNX
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MAX_SIZES = 64, LARGEST = INT32_MAX, LONGEST_SEQUENCE = 1 << 16 };
+
+static const Val *vars, *sequences;
+static Map sizes;               /* by dim_param: index node */
+static VEC(UOp *) inputs;       /* in the model's order; NULL for one that became a constant */
+static VEC(const char *) given_names;
+
+/* ---- sizes */
+
+/* NAME=VALUE of the words; NULL when none has the name */
+static const char *word_value(const OnnxWords *words, const char *name)
+{
+	size_t n = strlen(name);
+	for (size_t i = 0; i < words->n; i++)
+		if (!strncmp(words->at[i], name, n) && words->at[i][n] == '=')
+			return words->at[i] + n + 1;
+	return NULL;
+}
+
+static UOp *set_size(const char *text, const char *name)
+{
+	char *end;
+	errno = 0;
+	long long v = strtoll(text, &end, 10);
+	if (errno || end == text || *end || v < 0)
+		die(USAGE, "--set %.80s=%.80s: a size is a number from 0", name, text);
+	return ix_const(v);
+}
+
+static UOp *new_size(const char *name)
+{
+	const char *stem = onnx_identifier(name), *id = stem;
+	for (unsigned k = 1; val_get(vars, id); k++)
+		id = arena_printf("%s_%u", stem, k);
+	const char *set = word_value(&onnx_sets, name);
+	set = set ? set : word_value(&onnx_sets, id);
+	if (set)
+		return set_size(set, name);
+	if (vars->n == MAX_SIZES)
+		die(UNSUPPORTED, "more than %d sizes that are not known; give some by --set", MAX_SIZES);
+	vars = val_set(vars, id, VARR(val_int(1), val_int(LARGEST)));
+	const char *err = vars_declare(vars);
+	if (err)
+		die(MALFORMED, "%s", err);
+	return vars_find(id, strlen(id));
+}
+
+/* "past + sequence" in names that other axes have, as exporters write it; NULL when it is no such
+ * thing. */
+static UOp *sum_size(const char *text)
+{
+	const char *err = NULL;
+	bool plain = !strcmp(text, onnx_identifier(text));
+	return plain || val_get(vars, text) ? NULL : ix_parse(text, strlen(text), &err);
+}
+
+static UOp *named_size(const char *name)
+{
+	const Val *key = val_str(name);
+	UOp *u = map_get(&sizes, PKEY(key));
+	if (!u && !word_value(&onnx_sets, name))
+		u = sum_size(name);
+	if (!u)
+		u = new_size(name);
+	map_put(&sizes, PKEY(key), u);
+	return u;
+}
+
+static UOp *size_of(const Onnx__TensorShapeProto__Dimension *d, const char *input, size_t axis)
+{
+	if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && d->dim_param &&
+		*d->dim_param)
+		return named_size(d->dim_param);
+	if (d->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
+		return named_size(arena_printf("%s_%zu", input, axis));
+	/* exporters write -1 for a size that is not known */
+	if (d->dim_value == -1)
+		return named_size(arena_printf("%s_%zu", input, axis));
+	if (d->dim_value < 0)
+		die(MALFORMED, "size %lld is negative", (long long)d->dim_value);
+	return ix_const(d->dim_value);
+}
+
+static const Shape *shape_of(const Onnx__TypeProto__Tensor *t, const char *input)
+{
+	UOp *dim[MAX_RANK];
+	const char *err;
+	int status = MALFORMED;
+	if (!t->shape)
+		die(UNSUPPORTED, "its rank is not known; give the input by --const");
+	if (t->shape->n_dim > MAX_RANK)
+		die(UNSUPPORTED, "rank %zu is more than %d", t->shape->n_dim, MAX_RANK);
+	for (size_t i = 0; i < t->shape->n_dim; i++)
+		dim[i] = size_of(t->shape->dim[i], input, i);
+	const Shape *s = shape_checked(t->shape->n_dim, dim, &err, &status);
+	if (!s)
+		die(status, "%s", err);
+	return s;
+}
+
+/* ---- one input */
+
+static bool is_optional(const Onnx__TypeProto *t)
+{
+	return t && t->value_case == ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE && t->optional_type;
+}
+
+static const Onnx__TypeProto__Tensor *tensor_type(const Onnx__TypeProto *t)
+{
+	if (is_optional(t))
+		t = t->optional_type->elem_type;
+	if (!t || t->value_case == ONNX__TYPE_PROTO__VALUE__NOT_SET)
+		die(MALFORMED, "it has no type");
+	if (t->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !t->tensor_type)
+		die(UNSUPPORTED, "only tensors can be inputs");
+	return t->tensor_type;
+}
+
+/* The word for input k: NAME=FILE, or @K=FILE. */
+static const char *file_for(const OnnxWords *words, const char *name, const char *clean, size_t k)
+{
+	const char *file = word_value(words, name);
+	file = file ? file : word_value(words, clean);
+	return file ? file : word_value(words, arena_printf("@%zu", k));
+}
+
+/* Sizes of an input that the command line gives are those of its file. */
+static const Shape *file_shape(const char *file, DType dt, const Shape *s)
+{
+	Array a = npy_read(file, dt);
+	if (a.dtype != dt || (s && a.rank != s->rank))
+		die(MALFORMED, "'%.200s' holds %s of rank %d", file, dtype_name(a.dtype), a.rank);
+	s = shape_ints(a.rank, a.dim);
+	array_free(&a);
+	return s;
+}
+
+/* Whether an optional has a value shapes what is traced: FILE.none says that it has none. */
+static bool is_empty(const Onnx__ValueInfoProto *info, const char *assumed)
+{
+	if (!is_optional(info->type))
+		return false;
+	if (!assumed)
+		die(UNSUPPORTED, "it is optional: give it by --shapes-from, as FILE.npy or FILE.none");
+	size_t n = strlen(assumed);
+	return n > 5 && !strcmp(assumed + n - 5, ".none");
+}
+
+static const Onnx__TypeProto *sequence_type(const Onnx__TypeProto *t)
+{
+	if (is_optional(t))
+		t = t->optional_type->elem_type;
+	bool is = t && t->value_case == ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE && t->sequence_type;
+	return is ? t->sequence_type->elem_type : NULL;
+}
+
+/* A sequence has as many elements as the folder has files 0.npy, 1.npy, …: an input each, of the
+ * file's shape. */
+static OnnxValue make_sequence(const Onnx__TypeProto *elem, const char *clean, const char *folder)
+{
+	const Onnx__TypeProto__Tensor *t = tensor_type(elem);
+	DType dt = onnx_dtype(t->elem_type);
+	VEC(OnnxValue) v = {0};
+	VEC(const Val *) names = {0};
+	if (!folder)
+		die(UNSUPPORTED, "it is a sequence: give it by --shapes-from, as a folder of 0.npy, 1.npy, …");
+	if (dt == DT_NONE)
+		die(UNSUPPORTED, "tensors of type %s are not supported", onnx_type_name(t->elem_type));
+	for (size_t i = 0; i < LONGEST_SEQUENCE; i++) {
+		const char *file = arena_printf("%s/%zu.npy", folder, i);
+		if (access(file, F_OK))
+			break;
+		const char *name = name_fresh(arena_printf("%s_%zu", clean, i));
+		UOp *u = buffer_new(name, "input", dt, file_shape(file, dt, NULL), NULL, NULL);
+		vec_push(&v, ((OnnxValue){.kind = ONNX_TENSOR, .type = t->elem_type, .u = u}));
+		vec_push(&names, val_str(name));
+	}
+	sequences = val_set(sequences, clean, val_array(names.n, names.at));
+	vec_free(&names);
+	return (OnnxValue){.kind = ONNX_SEQUENCE, .type = t->elem_type, .at = v.at, .n = v.n};
+}
+
+static OnnxValue make_input(const Onnx__ValueInfoProto *info, size_t k)
+{
+	const char *clean = name_fresh(onnx_clean(info->name));
+	const char *fixed = file_for(&onnx_consts, info->name, clean, k);
+	const char *assumed = file_for(&onnx_shapes_from, info->name, clean, k);
+	UOp *u;
+	if (is_empty(info, assumed)) {
+		vec_push(&given_names, clean);
+		vec_push(&inputs, NULL);
+		return (OnnxValue){.kind = ONNX_EMPTY_OPTIONAL};
+	}
+	if (sequence_type(info->type)) {
+		vec_push(&given_names, clean);
+		vec_push(&inputs, NULL);
+		return make_sequence(sequence_type(info->type), clean, assumed);
+	}
+	const Onnx__TypeProto__Tensor *t = tensor_type(info->type);
+	DType dt = onnx_dtype(t->elem_type);
+	if (dt == DT_NONE)
+		die(UNSUPPORTED, "tensors of type %s are not supported", onnx_type_name(t->elem_type));
+	vec_push(&given_names, clean);
+	if (fixed) {
+		u = load_buffer(fixed, NULL, dt, clean, "const");
+		if (u->dtype != dt)
+			die(MALFORMED, "'%.200s' holds %s, not %s", fixed, dtype_name(u->dtype), dtype_name(dt));
+		vec_push(&inputs, NULL);
+	} else {
+		const Shape *s = !t->shape && assumed ? file_shape(assumed, dt, NULL) : shape_of(t, info->name);
+		u = buffer_new(clean, "input", dt, s, NULL, NULL);
+		node_note(u, VMAP(val_str("name"), val_str(info->name)));
+		vec_push(&inputs, u);
+		if (assumed)
+			onnx_assume(u, assumed);
+	}
+	return (OnnxValue){.kind = ONNX_TENSOR, .type = t->elem_type, .u = u};
+}
+
+/* The sizes of plain names come first, so that sums of them can be told. */
+static void declare_plain(const Onnx__ValueInfoProto *info)
+{
+	const Onnx__TypeProto *t = info->type;
+	if (!t || t->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !t->tensor_type ||
+		!t->tensor_type->shape)
+		return;
+	for (size_t i = 0; i < t->tensor_type->shape->n_dim; i++) {
+		const Onnx__TensorShapeProto__Dimension *d = t->tensor_type->shape->dim[i];
+		bool named = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
+			d->dim_param;
+		if (named && *d->dim_param && !strcmp(d->dim_param, onnx_identifier(d->dim_param)))
+			named_size(d->dim_param);
+	}
+}
+
+static bool has_initializer(const Map *names, const char *name)
+{
+	return map_get(names, PKEY(val_str(name)));
+}
+
+void onnx_make_inputs(OnnxScope *s, const Onnx__GraphProto *g)
+{
+	Map weights = {0};
+	const char *where = die_where;
+	vars = sequences = VNIL;
+	inputs.n = given_names.n = 0;
+	for (size_t i = 0; i < g->n_initializer; i++)
+		if (g->initializer[i]->name)
+			map_put(&weights, PKEY(val_str(g->initializer[i]->name)), g->initializer[i]);
+	for (size_t i = 0; i < g->n_input; i++)
+		if (g->input[i]->name && !has_initializer(&weights, g->input[i]->name))
+			declare_plain(g->input[i]);
+	for (size_t i = 0; i < g->n_input; i++) {
+		Onnx__ValueInfoProto *info = g->input[i];
+		if (!info->name || !*info->name)
+			die(MALFORMED, "input %zu has no name", i);
+		if (has_initializer(&weights, info->name))
+			continue;
+		die_where = arena_printf("%.300s: input %.200s", onnx_file, info->name);
+		onnx_bind(s, info->name, make_input(info, inputs.n));
+		die_where = where;
+	}
+	map_free(&weights);
+	map_free(&sizes);
+}
+
+const Val *onnx_vars(void) { return vars; }
+
+/* ---- meta: inputs and sized, as remember_inputs.c has them, and the values that shapes need */
+
+const Val *onnx_inputs_meta(const Val *meta)
+{
+	const Val **name = arena_alloc((inputs.n + 1) * sizeof *name),
+		**sized = arena_alloc((inputs.n + 1) * sizeof *sized);
+	size_t n = 0;
+	int64_t count;
+	for (size_t i = 0; i < inputs.n; i++) {
+		const UOp *u = inputs.at[i];
+		name[i] = val_str(given_names.at[i]);
+		if (u && (!shape_static(u->shape, &count) || val_get(onnx_assumed(), given_names.at[i])))
+			sized[n++] = VARR(name[i], val_str(dtype_name(u->dtype)), val_get(u->arg, "shape"));
+	}
+	meta = val_set(meta, "inputs", val_array(inputs.n, name));
+	if (n)
+		meta = val_set(meta, "sized", val_array(n, sized));
+	if (sequences != VNIL)
+		meta = val_set(meta, "sequences", sequences);
+	if (onnx_assumed() != VNIL)
+		meta = val_set(meta, "assumed", onnx_assumed());
+	return meta;
+}
+#endif

@@ -1,0 +1,175 @@
+/* ONNX operators that make numbers from places, and random ones.
+ *
+ *     Range, EyeLike, Trilu   →   ARANGE and arithmetic
+ *     RandomNormal, …         →   THREEFRY of a key (the seed, or the node's name) and the place */
+#include "onnx/onnx.h"
+#include <math.h>
+
+/* ---- by place -------------------------------------------------------------------------------- */
+
+/* row + k against column, over the last two axes; k may be a value */
+static UOp *diagonal(OnnxCall *c, UOp *x, int k, UOp **column)
+{
+	UOp *row = t_unsqueeze(t_arange(DT_I64, t_dim(x, -2)), 1), *by = onnx_in_or(c, k, NULL);
+
+	*column = t_unsqueeze(t_arange(DT_I64, t_dim(x, -1)), 0);
+	return by ? t_add(row, t_reshape(t_cast(by, DT_I64), shape_scalar())) : row;
+}
+
+void onnx_Trilu(OnnxCall *c)
+{
+	UOp *x = onnx_in(c, 0), *row, *column, *keep;
+
+	if (t_rank(x) < 2)
+		onnx_fail(c, MALFORMED, "shape %s has no matrices", shape_text(x->shape));
+	row = diagonal(c, x, 1, &column);
+	keep = onnx_attr_int(c, "upper", 1) ? t_not(t_lt(column, row)) : t_not(t_lt(row, column));
+	onnx_set(c, 0, t_where(keep, x, t_num(x->dtype, 0)));
+}
+
+static int type_given(OnnxCall *c, const char *attr, int otherwise)
+{
+	int64_t type = onnx_attr_int(c, attr, otherwise);
+
+	if (type < 0 || type >= ONNX_TYPES || onnx_dtype(type) == DT_NONE || onnx_narrow(type))
+		onnx_fail(c, UNSUPPORTED, "the type %s", onnx_type_name((int)type));
+	return (int)type;
+}
+
+void onnx_EyeLike(OnnxCall *c)
+{
+	UOp *x = onnx_in(c, 0), *column, *row;
+	int type = type_given(c, "dtype", onnx_type(c, 0));
+
+	if (t_rank(x) != 2)
+		onnx_fail(c, MALFORMED, "shape %s is no matrix", shape_text(x->shape));
+	row = t_addc(diagonal(c, x, 1, &column), onnx_attr_int(c, "k", 0));
+	onnx_set(c, 0, t_cast(t_eq(row, column), onnx_dtype(type)));
+}
+
+/* how many numbers from start on are below limit; integers may be sizes */
+static UOp *range_count(OnnxCall *c)
+{
+	UOp *s[3];
+	double f[3];
+	int64_t by;
+	bool whole = dtype_int(onnx_in(c, 0)->dtype);
+	size_t n;
+
+	for (int i = 0; i < 3; i++) {
+		if (whole && !onnx_try_sizes(onnx_in(c, i), 1, &s[i], &n)) {
+			onnx_known_int(c, i);
+			onnx_fail(c, MALFORMED, "input %d is not one number", i);
+		}
+		if (!whole && onnx_known_floats(c, i, &f[i], 1) != 1)
+			onnx_fail(c, MALFORMED, "input %d is not one number", i);
+	}
+	if (!whole) {
+		f[0] = f[2] == 0 ? 0 : ceil((f[1] - f[0]) / f[2]);
+		if (f[0] != f[0] || f[0] >= 0x1p62 || f[2] == 0)
+			onnx_fail(c, MALFORMED, "the range has no end");
+		return ix_const(f[0] > 0 ? (int64_t)f[0] : 0);
+	}
+	if (!ix_is_const(s[2], &by))
+		onnx_fail(c, UNSUPPORTED, "a delta that is symbolic");
+	if (by == 0 || by == INT64_MIN)
+		onnx_fail(c, MALFORMED, "the delta is %lld", (long long)by);
+	s[0] = by > 0 ? ix_sub(s[1], s[0]) : ix_sub(s[0], s[1]);
+	by = by > 0 ? by : -by;
+	s[0] = ix_div(ix_add(s[0], ix_const(by - 1)), ix_const(by));
+	return ix_prove_lt(s[0], ix_const(0)) ? ix_const(0) : s[0];
+}
+
+void onnx_Range(OnnxCall *c)
+{
+	UOp *start = onnx_in(c, 0), *by = onnx_in(c, 2), *i;
+	DType dt = start->dtype, acc = onnx_attr_int(c, "stash_type", 1) == ONNX_FLOAT
+		? dtype_acc(dt) : dt;
+
+	start = t_cast(t_reshape(start, shape_scalar()), acc);
+	by = t_cast(t_reshape(by, shape_scalar()), acc);
+	i = t_arange(acc, range_count(c));
+	onnx_set(c, 0, t_cast(t_add(start, t_mul(i, by)), dt));
+}
+
+/* ---- random ---------------------------------------------------------------------------------- */
+
+/* A seed is a float's bits; without one, the node's name tells nodes apart. */
+static Value key(OnnxCall *c)
+{
+	float seed = onnx_attr_float(c, "seed", 0);
+	uint32_t bits;
+
+	memcpy(&bits, &seed, sizeof bits);
+	if (!onnx_attr_has(c, "seed"))
+		bits = hash_bytes(onnx_node_name(c), strlen(onnx_node_name(c)), 0) & 0x7fffffff;
+	return v_int(bits);
+}
+
+static UOp *uniform(OnnxCall *c, const char *fn, const Shape *s)
+{
+	Value k = key(c), dims = v_shape(s);
+
+	return onnx_lib(fn, 1, &dims, 1, (const char *[]){ "key" }, &k);
+}
+
+static const Shape *shape_given(OnnxCall *c)
+{
+	int64_t v[MAX_RANK];
+	int n = onnx_attr_ints(c, "shape", v, MAX_RANK);
+
+	if (n < 0)
+		onnx_fail(c, MALFORMED, "no attribute shape");
+	return shape_ints(n, v);
+}
+
+static void normal(OnnxCall *c, const Shape *s, int type)
+{
+	UOp *x = uniform(c, "randn", s);
+
+	x = t_addc(t_mulc(x, onnx_attr_float(c, "scale", 1)), onnx_attr_float(c, "mean", 0));
+	onnx_set(c, 0, t_cast(x, onnx_dtype(type_given(c, "dtype", type))));
+}
+
+static void flat(OnnxCall *c, const Shape *s, int type)
+{
+	double low = onnx_attr_float(c, "low", 0), high = onnx_attr_float(c, "high", 1);
+	UOp *x = t_addc(t_mulc(uniform(c, "rand", s), high - low), low);
+
+	onnx_set(c, 0, t_cast(x, onnx_dtype(type_given(c, "dtype", type))));
+}
+
+void onnx_RandomNormal(OnnxCall *c) { normal(c, shape_given(c), ONNX_FLOAT); }
+void onnx_RandomUniform(OnnxCall *c) { flat(c, shape_given(c), ONNX_FLOAT); }
+
+void onnx_RandomNormalLike(OnnxCall *c) { normal(c, onnx_in(c, 0)->shape, onnx_type(c, 0)); }
+void onnx_RandomUniformLike(OnnxCall *c) { flat(c, onnx_in(c, 0)->shape, onnx_type(c, 0)); }
+
+void onnx_Bernoulli(OnnxCall *c)
+{
+	UOp *p = onnx_in(c, 0), *x = uniform(c, "rand", p->shape);
+
+	onnx_set(c, 0, t_cast(t_lt(x, t_cast(p, DT_F32)),
+		onnx_dtype(type_given(c, "dtype", onnx_type(c, 0)))));
+}
+
+/* Where the running sum of exp(x - max) passes u of the whole. x[batch, classes] to [batch,
+ * sample_size]. */
+void onnx_Multinomial(OnnxCall *c)
+{
+	UOp *x = onnx_in(c, 0), *p, *u, *dim[2];
+	int64_t n = onnx_attr_int(c, "sample_size", 1);
+	int type = type_given(c, "dtype", ONNX_INT32);
+
+	if (t_rank(x) != 2 || n < 1)
+		onnx_fail(c, MALFORMED, "shape %s is not [batch,classes]", shape_text(x->shape));
+	p = t_scan(OP_ADD, t_softmax(t_cast(x, DT_F32), 1), 1);
+	dim[0] = t_dim(x, 0);
+	dim[1] = ix_const(n);
+	u = uniform(c, "rand", shape_new(2, dim));
+	/* classes whose running sum is below u, but never the one after the last */
+	p = t_not(t_lt(t_unsqueeze(u, 2), t_unsqueeze(p, 1)));
+	u = t_sum(t_cast(p, DT_I64), 2, false);
+	u = t_min(u, t_addc(t_size(DT_I64, t_dim(x, 1)), -1));
+	onnx_set(c, 0, t_cast(u, onnx_dtype(type)));
+}

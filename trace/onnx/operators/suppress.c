@@ -1,0 +1,115 @@
+/* NonMaxSuppression of boxes that are not known while tracing: as many rounds as boxes may be
+ * chosen.
+ *
+ *     round: the first of the greatest scores alive → a box; those that overlap it die
+ *     then:  NONZERO of the rounds that chose one → [n, (batch, class, box)], n being data */
+#include "library/library.h"
+#include "onnx/operators/boxes.h"
+#include <math.h>
+
+enum { MOST_ROUNDS = 256 };
+
+/* [batch, boxes], or [batch, class, 1] of one */
+typedef struct { UOp *at[4]; } Corners;
+enum { Y1, X1, Y2, X2 };
+
+static UOp *i64(int64_t v) { return const_int(DT_I64, v); }
+static UOp *f32(double v) { return const_num(DT_F32, v); }
+
+static Corners corners(UOp *boxes, bool center)
+{
+	UOp *v[4];
+
+	for (int i = 0; i < 4; i++)
+		v[i] = t_squeeze(t_shrink_axis(boxes, 2, ix_const(i), ix_const(i + 1)), 2);
+	if (!center)
+		return (Corners){{t_min(v[0], v[2]), t_min(v[1], v[3]), t_max(v[0], v[2]), t_max(v[1], v[3])}};
+	UOp *w = t_mulc(v[2], 0.5), *h = t_mulc(v[3], 0.5);
+	return (Corners){{t_sub(v[1], h), t_sub(v[0], w), t_add(v[1], h), t_add(v[0], w)}};
+}
+
+static UOp *area(Corners b)
+{
+	return t_mul(t_sub(b.at[Y2], b.at[Y1]), t_sub(b.at[X2], b.at[X1]));
+}
+
+/* The same for every class: [batch, 1, boxes] */
+static Corners each_class(Corners b)
+{
+	for (int i = 0; i < 4; i++)
+		b.at[i] = t_unsqueeze(b.at[i], 1);
+	return b;
+}
+
+static Corners box_at(Corners b, UOp *at)
+{
+	UOp *one = ix_const(1), *dim[3] = {t_dim(b.at[Y1], 0), one, one};
+	UOp *idx[2] = {t_iota(DT_I64, shape_new(3, dim), 0), at};
+
+	for (int i = 0; i < 4; i++)
+		b.at[i] = t_gather(b.at[i], 2, idx);
+	return b;
+}
+
+static UOp *overlap(Corners a, Corners b, UOp *iou)
+{
+	UOp *zero = f32(0), *meet, *shared, *all, *sound;
+	Corners c;
+
+	for (int i = 0; i < 4; i++)
+		c.at[i] = i < Y2 ? t_max(a.at[i], b.at[i]) : t_min(a.at[i], b.at[i]);
+	meet = t_and(t_lt(c.at[Y1], c.at[Y2]), t_lt(c.at[X1], c.at[X2]));
+	shared = t_where(meet, area(c), zero);
+	all = t_sub(t_add(area(a), area(b)), shared);
+	sound = t_and(t_and(t_lt(zero, area(a)), t_lt(zero, area(b))), t_lt(zero, all));
+	return t_and(sound, t_lt(iou, t_div(shared, all)));
+}
+
+/* i64 [batch, class, 1]: the first of the greatest alive scores; the number of boxes when none
+ * is */
+static UOp *choose(UOp *scores, UOp *alive)
+{
+	UOp *s = t_where(alive, scores, f32(-INFINITY)), *n = t_size(DT_I64, t_dim(scores, 2)), *best;
+	int axis = 2;
+
+	best = t_and(alive, t_eq(s, t_reduce(OP_MAX, s, 1, &axis, true)));
+	return t_reduce(OP_MIN, t_where(best, t_iota(DT_I64, scores->shape, 2), n), 1, &axis, true);
+}
+
+/* rows (batch, class, box) of the first rounds [batch, class, rounds] that chose one of n boxes */
+static UOp *chosen_rows(UOp *chosen, UOp *n, UOp *rounds)
+{
+	UOp *first = t_lt(t_iota(DT_I64, chosen->shape, 2), rounds), *row[3], *idx[3];
+	UOp *at = t_nonzero_places(t_and(t_lt(chosen, n), first));
+
+	for (int i = 0; i < 3; i++) {
+		row[i] = t_shrink_axis(at, 0, ix_const(i), ix_const(i + 1));
+		idx[i] = t_squeeze(row[i], 0);
+	}
+	row[2] = t_unsqueeze(t_gather(chosen, 3, idx), 0);
+	return t_transpose(t_concat(3, row, 0), 0, 1);
+}
+
+UOp *onnx_suppress(UOp *boxes, UOp *scores, bool center, UOp *limit, UOp *iou, UOp *least)
+{
+	Corners b = corners(boxes, center);
+	UOp *alive = least ? t_lt(least, scores) : t_eq(scores, scores), *n = t_dim(scores, 2), **chosen;
+	int64_t most, rounds = INT64_MAX;
+
+	const_is_int(limit, &rounds);
+	if (ix_is_const(n, &most) && most < rounds)
+		rounds = most;
+	if (rounds > MOST_ROUNDS)
+		die(UNSUPPORTED, "more than %d boxes to choose of a class, of boxes that are not known",
+			MOST_ROUNDS);
+	if (rounds <= 0)
+		return t_full(shape_ints(2, (int64_t[]){0, 3}), i64(0));
+	chosen = arena_alloc(rounds * sizeof *chosen);
+	for (int64_t i = 0; i < rounds; i++) {
+		UOp *at = chosen[i] = choose(scores, alive);
+		UOp *itself = t_eq(t_iota(DT_I64, scores->shape, 2), at);
+		UOp *dead = t_or(itself, overlap(box_at(b, at), each_class(b), iou));
+		alive = NODE(OP_CONTIGUOUS, DT_BOOL, VNIL, t_and(alive, t_not(dead)));
+	}
+	return chosen_rows(t_concat(rounds, chosen, 2), t_size(DT_I64, n), limit);
+}

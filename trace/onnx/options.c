@@ -1,0 +1,29 @@
+/* What the command line says about a model's inputs. */
+#include "onnx/onnx.h"
+
+OnnxWords onnx_shapes_from, onnx_consts, onnx_sets;
+
+bool file_is_onnx(const char *file)
+{
+	size_t n = strlen(file), k = strlen(".onnx");
+	return n > k && !strcmp(file + n - k, ".onnx");
+}
+
+int take_shapes_from(int argc, char **argv)
+{
+	int n = 0;
+	bool taking = false;
+	for (int i = 0; i < argc; i++) {
+		bool word = argv[i][0] != '-' && strchr(argv[i], '=');
+		if (!strcmp(argv[i], "--shapes-from")) {
+			taking = true;
+		} else if (taking && word) {
+			vec_push(&onnx_shapes_from, argv[i]);
+		} else {
+			taking = false;
+			argv[n++] = argv[i];
+		}
+	}
+	argv[n] = NULL;
+	return n;
+}

@@ -1,9 +1,0 @@
-/* trace: non-maximum suppression, of known boxes and of others. */
-#ifndef ONNX_BOXES_H
-#define ONNX_BOXES_H
-#include "onnx.h"
-
-/* ---- onnx_suppress.c: boxes [b,n,4] and scores [b,c,n] of f32, scalars iou and least (NULL: any
- * score but NaN): i64 [count,3], at most `limit` (an i64 scalar) of each class */
-UOp *onnx_suppress(UOp *boxes, UOp *scores, bool center, UOp *limit, UOp *iou, UOp *least);
-#endif

@@ -1,0 +1,114 @@
+/* Ops of level graph as functions: broadcasting, movement, functions of the reals.  Sections follow the files. */
+#ifndef TRACE_PRIMITIVES_PRIMITIVES_H
+#define TRACE_PRIMITIVES_PRIMITIVES_H
+#include "shape/shape.h"
+
+/* ---- tensor.c, movement.c: broadcasting and the primitive ops as functions; all give level-graph nodes ------------ */
+
+/* NumPy's result type for two tensor dtypes, within the contract's dtypes (bf16 with f16 gives f32). */
+DType dtype_promote(DType a, DType b);
+/* What a fraction is by itself, and an integer that becomes one: f32, as in the text language; f64 in a program in C. */
+extern DType float_dtype;
+UOp *size_tensor(UOp *size);                     /* i64 scalar; the size may be negative */
+UOp *t_cast(UOp *x, DType dt);               /* x itself when it has that dtype */
+UOp *t_num(DType dt, double v);              /* scalar CONST */
+UOp *t_size(DType dt, UOp *size);            /* a size as a scalar value, symbolic ones too */
+UOp *t_expand_to(UOp *x, const Shape *s);    /* broadcasts by RESHAPE and EXPAND; dies when it does not fit */
+/* Set while a model is read whose sizes may be equal without being the same expression: then such sizes of a broadcast
+ * count as equal, and run checks it. */
+extern bool t_sizes_agree;
+/* elementwise with broadcasting and promotion; a scalar CONST stays a scalar */
+UOp *t_op1(Op op, UOp *x);
+UOp *t_op2(Op op, UOp *a, UOp *b);
+UOp *t_where(UOp *c, UOp *a, UOp *b);
+UOp *t_mulacc(UOp *a, UOp *b, UOp *c);       /* a·b + c, rounded once or twice */
+UOp *t_add(UOp *a, UOp *b); UOp *t_sub(UOp *a, UOp *b); UOp *t_mul(UOp *a, UOp *b); UOp *t_div(UOp *a, UOp *b);
+UOp *t_max(UOp *a, UOp *b); UOp *t_min(UOp *a, UOp *b); UOp *t_neg(UOp *x); UOp *t_pow(UOp *a, UOp *b);
+UOp *t_addc(UOp *x, double c); UOp *t_mulc(UOp *x, double c);      /* with a constant of x's dtype */
+UOp *t_lt(UOp *a, UOp *b); UOp *t_eq(UOp *a, UOp *b); UOp *t_ne(UOp *a, UOp *b);
+UOp *t_not(UOp *c); UOp *t_and(UOp *a, UOp *b); UOp *t_or(UOp *a, UOp *b);
+UOp *t_sqrt(UOp *x); UOp *t_recip(UOp *x); UOp *t_rsqrt(UOp *x);
+/* integer tensors become f32 (NumPy's true division and such), floats stay */
+UOp *t_float(UOp *x);
+/* movement; identities return x */
+UOp *t_reshape(UOp *x, const Shape *s);
+UOp *t_reshapev(UOp *x, int rank, UOp *const *dim);
+UOp *t_expandv(UOp *x, int rank, UOp *const *dim);
+UOp *t_permute(UOp *x, const int *axes);
+UOp *t_transpose(UOp *x, int a, int b);
+UOp *t_pad(UOp *x, UOp *(*pairs)[2]);        /* zeros */
+UOp *t_pad_value(UOp *x, UOp *(*pairs)[2], UOp *value);
+UOp *t_shrink(UOp *x, UOp *(*bounds)[2]);
+UOp *t_flip(UOp *x, int n, const int *axes);
+UOp *t_pad_axis(UOp *x, int axis, UOp *before, UOp *after);
+UOp *t_shrink_axis(UOp *x, int axis, UOp *start, UOp *stop);
+UOp *t_expand_axis(UOp *x, int axis, UOp *size);          /* an axis of size 1 */
+UOp *t_split_axis(UOp *x, int axis, UOp *outer, UOp *inner);
+UOp *t_merge_axes(UOp *x, int axis, int n);
+UOp *t_move_axis(UOp *x, int from, int to);               /* the other axes keep their order */
+UOp *t_unsqueeze(UOp *x, int axis);
+UOp *t_squeeze(UOp *x, int axis);
+/* start, stop and step of one axis, step not 0 and known, already clipped: start ≤ stop for step > 0 */
+UOp *t_slice(UOp *x, int axis, UOp *start, UOp *stop, int64_t step);
+/* the same with bounds as NumPy reads them: NULL, negative, beyond the ends (library/shape.c) */
+UOp *t_slice_bounded(UOp *x, int axis, UOp *start, UOp *stop, int64_t step);
+UOp *t_slice_bound(UOp *v, UOp *n);                       /* one bound as NumPy reads it, within 0 … n */
+/* The same where a bound is data, an integer scalar; a size, or neither, where it is not. */
+typedef struct { UOp *size, *data; } SliceBound;
+UOp *t_slice_data(UOp *x, int axis, SliceBound start, SliceBound stop, int64_t step);   /* library/data.c */
+/* keepdims false drops the axes */
+UOp *t_reduce(Op op, UOp *x, int n, const int *axes, bool keepdims);
+UOp *t_sum(UOp *x, int axis, bool keepdims);
+UOp *t_mean(UOp *x, int n, const int *axes, bool keepdims);
+UOp *t_count(UOp *x, int n, const int *axes);             /* elements along the axes, as a size */
+UOp *t_scan(Op op, UOp *x, int axis);
+UOp *t_sort(UOp *x, int axis, bool descending);          /* i64 argsort */
+UOp *t_arange(DType dt, UOp *n);
+UOp *t_iota(DType dt, const Shape *s, int axis);          /* index along axis, size 1 elsewhere */
+UOp *t_full(const Shape *s, UOp *scalar);
+UOp *t_gather(UOp *x, int k, UOp *const *idx);
+UOp *t_scatter(UOp *x, int k, UOp *const *idx, UOp *v, const char *how);
+/* elements of x along axis at idx (one index tensor of idx.shape[d] == x.shape[d] for d ≠ axis): NumPy take_along_axis */
+UOp *t_take_along(UOp *x, UOp *idx, int axis);
+void t_along_indices(UOp *x, UOp *idx, int axis, UOp **out);   /* idx at axis, places of the others */
+UOp *t_wrap_index(UOp *i, UOp *n);                        /* i, or i + n where it is negative (library/index.c) */
+UOp *t_take(UOp *x, UOp *i, int axis);                    /* the axes of i take the place of axis; i is wrapped */
+UOp *t_concat(size_t n, UOp *const *x, int axis);         /* linear in the size of the result */
+UOp *t_matmul(UOp *a, UOp *b);                            /* NumPy's, batched */
+UOp *t_einsum(const char *spec, size_t n, UOp *const *x);
+/* i64, k along axis: the places of its k greatest (least) in falling (rising) order, equal ones by place (library/topk.c) */
+UOp *t_top_places(UOp *x, int axis, UOp *k, bool largest);
+UOp *t_softmax(UOp *x, int axis);
+/* windows of the last nd axes: [..., o1..ond, k1..knd], by movement ops only; dilation and stride by axis */
+UOp *t_windows(UOp *x, int nd, const int64_t *k, const int64_t *stride, const int64_t *dilation);
+static inline UOp *t_dim(UOp *x, int i) { return x->shape->dim[i < 0 ? x->shape->rank + i : i]; }
+static inline int t_rank(UOp *x) { return x->shape->rank; }
+
+/* ---- data_sizes.c, bound_sizes.c: sizes that are data ---------------------------------------------------------- */
+
+/* The value of an i64 scalar, 0 … most (the caller sees to that), as a size that may stand in any shape. bound_sizes
+ * takes it out of the graph again. */
+UOp *size_of_data(UOp *count, UOp *most);
+bool size_is_data(UOp *size);                /* such a size is part of it */
+/* The greatest it can be: each size of data at its most (or at 0, where that is more). */
+UOp *size_most(UOp *size);
+UOp *size_value(UOp *size);                  /* size_tensor, with the counts themselves for sizes of data */
+size_t data_sizes(UOp *const **var, UOp *const **count);     /* all of the document, a count before what it shapes */
+/* A size's count is another node now. */
+void data_size_moved(size_t k, UOp *count);
+void data_sizes_reset(void);
+
+/* ---- approx.c: functions of the reals from the primitives, in x's own precision; integers become f32 --------- */
+
+UOp *t_exp(UOp *x); UOp *t_expm1(UOp *x); UOp *t_log(UOp *x); UOp *t_log1p(UOp *x);
+UOp *t_tanh(UOp *x); UOp *t_sinh(UOp *x); UOp *t_cosh(UOp *x); UOp *t_sigmoid(UOp *x); UOp *t_softplus(UOp *x);
+UOp *t_cos(UOp *x); UOp *t_tan(UOp *x);
+UOp *t_asin(UOp *x); UOp *t_acos(UOp *x); UOp *t_atan(UOp *x); UOp *t_atan2(UOp *y, UOp *x); UOp *t_hypot(UOp *x, UOp *y);
+UOp *t_asinh(UOp *x); UOp *t_acosh(UOp *x); UOp *t_atanh(UOp *x); UOp *t_erf(UOp *x);
+UOp *t_gelu(UOp *x);
+UOp *t_floor(UOp *x); UOp *t_ceil(UOp *x); UOp *t_round(UOp *x);  /* half to even; integers stay */
+UOp *t_abs(UOp *x); UOp *t_sign(UOp *x); UOp *t_signbit(UOp *x);
+/* divide.c: C's fmod and Python's % and // for floats of one dtype; the quotient is exact below
+ * 2^33 (f32), 2^50 (f64) */
+UOp *t_fmod(UOp *a, UOp *b); UOp *t_mod(UOp *a, UOp *b); UOp *t_floordiv(UOp *a, UOp *b);
+#endif

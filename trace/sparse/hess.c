@@ -1,0 +1,58 @@
+/* hess -o loss -w x,z: adds the second derivatives of a scalar, hess_loss_x by x twice and
+ * hess_loss_x_z by both.
+ *
+ *     loss f32, x f32[4]   →   hess_loss_x f32[4,4]
+ *
+ * They are the derivatives of the gradient, which is a graph as any other: what is linear in it has
+ * no x left in its gradient, so that a sparse pattern has only what goes together otherwise. A
+ * block on the diagonal is symmetric, and with
+ * --sparse takes star colours. */
+#include "process/process.h"
+#include "primitives/primitives.h"
+#include "sparse/sparse.h"
+
+static Names opt_of, opt_wrt;
+
+static const Option options[] = {
+	{'o', "of", "NAME", "the output to derive: a scalar of floats (else the only one there is)",
+		&opt_of, .many = true},
+	{'w', "wrt", "NAME",
+		"the buffers to derive by, NAME,NAME (else all states of floats that the output reads; "
+		"where it reads none, its inputs)",
+		&opt_wrt, .many = true},
+	JACOBIAN_OPTIONS,
+	{0},
+};
+
+static Graph *body(Graph *g)
+{
+	Derived d = {.g = g = jacobian_begin(g)};
+	Picked of = pick_outputs(g, opt_of.n, opt_of.at),
+		   wrt = pick_buffers(g, opt_wrt.n, opt_wrt.at, &of);
+	UOp *y = pick_scalar(&of, "second derivatives are", ""), *one = t_expand_to(t_num(y->dtype, 1), y->shape);
+	UOp **grad = arena_alloc((wrt.node.n + 1) * sizeof *grad);
+
+	derive_reverse(1, &y, &one, wrt.node.n, wrt.node.at, grad);
+	for (size_t i = 0; i < wrt.node.n; i++)
+		for (size_t k = 0; k < wrt.node.n; k++) {
+			const char *name = arena_printf("hess_%s_%s", of.name.at[0], wrt.name.at[i]);
+			jacobian_add(&d, i == k ? name : arena_printf("%s_%s", name, wrt.name.at[k]), grad[i],
+				wrt.node.at[k], i == k);
+		}
+	return jacobian_end(&d);
+}
+
+int main(int argc, char **argv)
+{
+	static const Pass passes[] = {{"hess", body, "outputs for the second derivatives"}, {0}};
+	static const Stage stage = {
+		.name = "hess",
+		.summary = "add the second derivatives of an output to a graph, dense or sparse",
+		.usage = "[-o NAME] [-w NAME] [FILE]",
+		.options = options,
+		.level_in = LV_GRAPH,
+		.level_out = LV_GRAPH,
+		.passes = passes,
+	};
+	return stage_main(&stage, argc, argv);
+}

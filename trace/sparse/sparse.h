@@ -1,0 +1,33 @@
+/* Sparse and dense derivatives as outputs: what jac and hess share.  Sections follow the files. */
+#ifndef SPARSE_H
+#define SPARSE_H
+#include "derive/derive.h"
+#include "sparse/pattern.h"
+
+/* ---- jacobian.c: derivatives as new outputs, for jac and hess -------------------------------- */
+
+/* How both are asked for. */
+extern bool opt_sparse, opt_pattern, opt_only;
+extern const char *opt_mode;
+extern Names opt_sizes;
+#define JACOBIAN_OPTIONS \
+	{0, "sparse", NULL, "values at the places that can be other than 0 alone, by columns (CSC)", \
+		&opt_sparse}, \
+	{0, "pattern", NULL, "with --sparse: the pattern as outputs too, NAME_indptr and NAME_indices", \
+		&opt_pattern}, \
+	{0, "mode", "MODE", "forward (columns) or reverse (rows); else what takes fewer products", \
+		&opt_mode}, \
+	{0, "only", NULL, "leave out the outputs there were", &opt_only}, \
+	{0, "set", "SIZE=N", "a size variable is the number N", &opt_sizes, .many = true}
+
+/* New outputs, and what meta.sparse gets for them. */
+typedef struct { Graph *g; Names name; VEC(UOp *) node; const Val *sparse; } Derived;
+
+/* What is asked for checked, and sizes that --set names put in. */
+Graph *jacobian_begin(Graph *g);
+/* Adds the derivative of y by x, of y's dtype, under name; symmetric: the Hessian of what y is the
+ * gradient of, by the same x. */
+void jacobian_add(Derived *d, const char *name, UOp *y, UOp *x, bool symmetric);
+Graph *jacobian_end(Derived *d);
+
+#endif

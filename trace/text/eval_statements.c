@@ -1,0 +1,233 @@
+/* Statements, one after the other; functions are expanded where they are called.
+ *
+ *     def f(a, b=1) = a * b
+ *     y = f(x)               y is MUL(x, CONST 1): the graph has no calls
+ */
+#include "text/text.h"
+
+static Map functions;
+static bool returning;
+static Value returned;
+
+static void run_block(Block b);
+
+/* ---- functions */
+
+Stmt *program_function(const char *name) { return map_get(&functions, PKEY(val_str(name)->s)); }
+
+static void define_function(Stmt *s)
+{
+	const char *name = s->names[s->n];
+	if (map_get(&functions, PKEY(name)))
+		fail_at(&s->pos, "the function %.100s is defined already", name);
+	map_put(&functions, PKEY(name), s);
+}
+
+static size_t parameter_index(Stmt *f, const char *name)
+{
+	for (size_t k = 0; k < f->n; k++)
+		if (!strcmp(f->names[k], name))
+			return k;
+	die(MALFORMED, "%.100s has no parameter %.100s", f->names[f->n], name);
+}
+
+static void bind_parameters(Stmt *f, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval)
+{
+	const char *name = f->names[f->n];
+	if (n > f->n)
+		die(MALFORMED, "%.100s takes at most %zu arguments, got %zu", name, f->n, n);
+	for (size_t k = 0; k < n; k++)
+		scope_set(f->names[k], pos[k]);
+	for (size_t i = 0; i < nkw; i++) {
+		size_t k = parameter_index(f, kw[i]);
+		if (map_get(&scope->vars, PKEY(f->names[k])))
+			die(MALFORMED, "%.100s: %.100s is given twice", name, kw[i]);
+		scope_set(f->names[k], kwval[i]);
+	}
+	for (size_t k = 0; k < f->n; k++) {
+		if (map_get(&scope->vars, PKEY(f->names[k])))
+			continue;
+		if (!f->e[k])
+			die(MALFORMED, "%.100s: %.100s is missing", name, f->names[k]);
+		scope_set(f->names[k], eval(f->e[k]));
+	}
+}
+
+Value call_program_function(Stmt *f, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval,
+	const Pos *p)
+{
+	Scope own = {.outer = &globals}, *before = scope;
+	eval_deeper(p);
+	scope = &own;
+	bind_parameters(f, n, pos, nkw, kw, kwval);
+	returned = v_none();
+	run_block(f->body);
+	returning = false;
+	scope = before;
+	map_free(&own.vars);
+	eval_back();
+	Value v = returned;
+	returned = v_none();
+	return v;
+}
+
+/* ---- assignments */
+
+static void assign(const char *name, const Pos *p, const Value *v)
+{
+	if (scope == &globals && program_state_named(name))
+		fail_at(p, "%s is a state: write %s <- …", name, name);
+	if (vars_find(name, strlen(name)))
+		fail_at(p, "%s is a size", name);
+	if (dtype_find(name) != DT_NONE)
+		fail_at(p, "%s is a dtype", name);
+	note_name(v, name);
+	scope_set(name, *v);
+}
+
+static void run_assign(Stmt *s)
+{
+	Value v = eval(s->value);
+	if (s->op) {
+		Value *old = scope_find(s->names[0]);
+		if (!old)
+			fail_at(&s->name_pos[0], "%.100s is not defined", s->names[0]);
+		uint32_t start = node_limit();
+		at_pos(&s->pos);
+		v = operate(s->op, old, &v);
+		note_new(&v, start, &s->pos);
+	}
+	if (s->n == 1) {
+		assign(s->names[0], &s->name_pos[0], &v);
+		return;
+	}
+	if (v.kind != V_LIST || v.n != s->n)
+		fail_at(&s->pos, "%zu names for %s", s->n, value_text(&v));
+	for (size_t i = 0; i < s->n; i++)
+		assign(s->names[i], &s->name_pos[i], &v.at[i]);
+}
+
+/* ---- outputs */
+
+static void run_output(Stmt *s)
+{
+	if (scope != &globals)
+		fail_at(&s->pos, "an output within a function");
+	for (size_t i = 0; i < s->n; i++) {
+		if (program_has_output(s->names[i]))
+			fail_at(&s->name_pos[i], "%s is an output already", s->names[i]);
+		Expr named = {.kind = X_NAME, .pos = s->name_pos[i], .s = s->names[i]};
+		Value v = eval(s->e[i] ? s->e[i] : &named);
+		uint32_t start = node_limit();
+		expr_place(s->e[i] ? s->e[i] : &named);
+		UOp *u = value_tensor(&v, DT_NONE);
+		if (!u)
+			fail_at(&s->name_pos[i], "the output %s is %s, expected a tensor", s->names[i], value_text(&v));
+		v = v_tensor(u);
+		note_new(&v, start, &s->name_pos[i]);
+		note_name(&v, s->names[i]);
+		program_output(s->names[i], u);
+	}
+}
+
+/* ---- blocks */
+
+static void run_range(Stmt *s)
+{
+	Value v = eval(s->value), last = eval(s->e[0]);
+	if (v.kind != V_NUMBER || !v.is_int || last.kind != V_NUMBER || !last.is_int)
+		fail_at(&s->value->pos, "a loop goes from a known integer to another, here from %s to %s", value_text(&v),
+			value_text(&last));
+	for (int64_t i = v.i; i <= last.i && !returning; i++) {
+		eval_step(&s->pos);
+		scope_set(s->names[0], v_int(i));
+		run_block(s->body);
+		if (i == INT64_MAX)
+			break;
+	}
+}
+
+static void run_for(Stmt *s)
+{
+	if (vars_find(s->names[0], strlen(s->names[0])))
+		fail_at(&s->name_pos[0], "%s is a size", s->names[0]);
+	if (s->e[0]) {
+		run_range(s);
+		return;
+	}
+	Value v = eval(s->value);
+	if (v.kind != V_LIST)
+		fail_at(&s->value->pos, "a loop goes over a range A..B or a list, not over %s", value_text(&v));
+	for (size_t i = 0; i < v.n && !returning; i++) {
+		eval_step(&s->pos);
+		scope_set(s->names[0], v.at[i]);
+		run_block(s->body);
+	}
+}
+
+static void run_if(Stmt *s)
+{
+	Value v = eval(s->value);
+	expr_place(s->value);
+	run_block(value_truth(&v, "the condition") ? s->body : s->orelse);
+}
+
+static void run_return(Stmt *s)
+{
+	if (scope == &globals)
+		fail_at(&s->pos, "a return outside of a function");
+	Value v = s->value ? eval(s->value) : v_none();
+	returned = v;
+	returning = true;
+}
+
+static void top_level(const Stmt *s, const char *what)
+{
+	if (scope != &globals)
+		fail_at(&s->pos, "%s within a function", what);
+}
+
+static void run_statement(Stmt *s)
+{
+	switch (s->kind) {
+	case S_INPUT: top_level(s, "an input"); declare_input(s); break;
+	case S_SIZES: top_level(s, "a size"); declare_sizes(s); break;
+	case S_CONST: declare_const(s); break;
+	case S_STATE: top_level(s, "a state"); declare_state(s); break;
+	case S_UPDATE: top_level(s, "the update of a state"); update_state(s); break;
+	case S_OUTPUT: run_output(s); break;
+	case S_ASSIGN: run_assign(s); break;
+	case S_DEF: break;
+	case S_RETURN: run_return(s); break;
+	case S_FOR: run_for(s); break;
+	case S_IF: run_if(s); break;
+	case S_EXPR: eval(s->value); break;
+	}
+}
+
+static void run_block(Block b)
+{
+	for (size_t i = 0; i < b.n && !returning; i++) {
+		eval_deeper(&b.at[i]->pos);
+		run_statement(b.at[i]);
+		eval_back();
+	}
+}
+
+/* ---- the program */
+
+Graph *eval_program(Block program, const char *file)
+{
+	program_start();
+	declare_start(file);
+	/* functions may be called above their definition */
+	for (size_t i = 0; i < program.n; i++)
+		if (program.at[i]->kind == S_DEF)
+			define_function(program.at[i]);
+	run_block(program);
+	die_where = file;
+	die_context = NULL;
+	Graph *g = program_graph();
+	die_where = NULL;
+	return g;
+}

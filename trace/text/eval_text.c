@@ -1,0 +1,318 @@
+/* Expressions to values.
+ *
+ *     relu(x @ w + b)     t_matmul, t_add, then the library's relu; each node noted with {loc: "g.t:3"}
+ *
+ * Calls go to the program's functions, to the few of the language itself (load, text, len, custom, a dtype's name), or
+ * to the table in functions.def.  Errors point at the expression whose turn it is. */
+#include "onnx/onnx.h"
+#include "text/text.h"
+#include <math.h>
+#include <stdlib.h>
+
+Scope globals, *scope = &globals;
+static int depth;
+static size_t steps;
+
+/* ---- names */
+
+Value *scope_find(const char *name)
+{
+	for (Scope *s = scope; s; s = s->outer) {
+		Value *v = map_get(&s->vars, PKEY(name));
+		if (v)
+			return v;
+	}
+	return NULL;
+}
+
+void scope_set(const char *name, Value v)
+{
+	Value *slot = map_get(&scope->vars, PKEY(name));
+	if (!slot) {
+		slot = arena_alloc(sizeof *slot);
+		map_put(&scope->vars, PKEY(name), slot);
+	}
+	*slot = v;
+}
+
+static Value name_value(const char *name)
+{
+	Value *v = scope_find(name);
+	if (v)
+		return *v;
+	UOp *size = vars_find(name, strlen(name));
+	if (size)
+		return v_size(size);
+	if (!strcmp(name, "pi"))
+		return v_float(M_PI);
+	if (!strcmp(name, "inf"))
+		return v_float(INFINITY);
+	if (!strcmp(name, "nan"))
+		return v_float(NAN);
+	if (dtype_find(name) != DT_NONE)
+		return v_str(name);
+	if (program_function(name) || function_find(name))
+		die(MALFORMED, "%.100s is a function: call it with (…)", name);
+	die(MALFORMED, "%.100s is not defined", name);
+}
+
+/* ---- places and notes */
+
+void expr_place(Expr *e)
+{
+	if (!e->where) {
+		at_pos(&e->pos);
+		e->where = die_where;
+		e->context = die_context;
+	}
+	die_where = e->where;
+	die_context = e->context;
+}
+
+void eval_step(const Pos *p)
+{
+	if (++steps > MAX_STEPS)
+		fail_at(p, "the program takes more than %d steps", MAX_STEPS);
+}
+
+void note_new(const Value *v, uint32_t start, const Pos *p)
+{
+	if (node_limit() > start)
+		note_nodes(v, start, VMAP(val_str("loc"), val_str(pos_line(p))));
+}
+
+void note_name(const Value *v, const char *name)
+{
+	if (v->kind == V_TENSOR && v->u->op != OP_CONST && v->u->op != OP_BUFFER)
+		node_note(v->u, VMAP(val_str("name"), val_str(name)));
+}
+
+/* ---- operators */
+
+/* The left side of a + b + c + … is as deep as the line is long: it is followed by a loop. */
+static Value eval_binary(Expr *e)
+{
+	VEC(Expr *) spine = {0};
+	for (; e->kind == X_BINARY; e = e->arg[0])
+		vec_push(&spine, e);
+	Value left = eval(e);
+	while (spine.n) {
+		Expr *op = spine.at[--spine.n];
+		eval_step(&op->pos);
+		Value right = eval(op->arg[1]);
+		uint32_t start = node_limit();
+		expr_place(op);
+		left = operate(op->op, &left, &right);
+		note_new(&left, start, &op->pos);
+	}
+	vec_free(&spine);
+	return left;
+}
+
+static Value eval_unary(Expr *e)
+{
+	Value v = eval(e->arg[0]);
+	uint32_t start = node_limit();
+	expr_place(e);
+	v = operate_prefix(e->op, &v);
+	note_new(&v, start, &e->pos);
+	return v;
+}
+
+static Value eval_logic(Expr *e)
+{
+	Value v = v_none();
+	for (size_t i = 0; i < e->n; i++) {
+		v = eval(e->arg[i]);
+		expr_place(e->arg[i]);
+		if (value_truth(&v, e->kind == X_OR ? "a side of 'or'" : "a side of 'and'") == (e->kind == X_OR))
+			break;
+	}
+	return v;
+}
+
+static Value eval_not(Expr *e)
+{
+	Value v = eval(e->arg[0]);
+	expr_place(e);
+	return v_bool(!value_truth(&v, "what 'not' takes"));
+}
+
+static Value eval_if(Expr *e)
+{
+	Value v = eval(e->arg[1]);
+	expr_place(e->arg[1]);
+	return eval(e->arg[value_truth(&v, "the condition") ? 0 : 2]);
+}
+
+static Value eval_list(Expr *e)
+{
+	Value *at = arena_alloc((e->n + 1) * sizeof *at);
+	for (size_t i = 0; i < e->n; i++)
+		at[i] = eval(e->arg[i]);
+	return v_list(e->n, at);
+}
+
+/* ---- indexing and attributes */
+
+static Item eval_item(Expr *e)
+{
+	Item it = {.kind = I_AT};
+	if (e->kind == X_ELLIPSIS) {
+		it.kind = I_ELLIPSIS;
+	} else if (e->kind == X_SLICE) {
+		it.kind = I_SLICE;
+		it.start = e->arg[0] ? eval(e->arg[0]) : v_none();
+		it.stop = e->arg[1] ? eval(e->arg[1]) : v_none();
+		it.step = e->arg[2] ? eval(e->arg[2]) : v_none();
+	} else if (e->kind == X_NAME && !strcmp(e->s, "newaxis") && !scope_find(e->s)) {
+		it.kind = I_NEW;
+	} else {
+		it.at = eval(e);
+		if (it.at.kind == V_NONE)
+			it.kind = I_NEW;
+	}
+	return it;
+}
+
+static Value eval_index(Expr *e)
+{
+	Value x = eval(e->arg[0]);
+	if (e->n - 1 > 2 * MAX_RANK)
+		fail_at(&e->pos, "%u indices, at most %d are supported", e->n - 1, 2 * MAX_RANK);
+	/* not on the stack, since calls nest */
+	Item *items = arena_alloc(e->n * sizeof *items);
+	for (size_t i = 1; i < e->n; i++)
+		items[i - 1] = eval_item(e->arg[i]);
+	uint32_t start = node_limit();
+	expr_place(e);
+	Value v = index_value(&x, e->n - 1, items);
+	note_new(&v, start, &e->pos);
+	return v;
+}
+
+static Value tensor_attribute(UOp *x, const char *name)
+{
+	if (!strcmp(name, "shape"))
+		return v_shape(x->shape);
+	if (!strcmp(name, "ndim") || !strcmp(name, "rank"))
+		return v_int(t_rank(x));
+	if (!strcmp(name, "dtype"))
+		return v_str(dtype_name(x->dtype));
+	if (!strcmp(name, "size"))
+		return v_size(shape_count(x->shape));
+	if (strcmp(name, "T"))
+		die(MALFORMED, "a tensor has no %.60s; it has shape, ndim, dtype, size, T", name);
+	int axes[MAX_RANK];
+	for (int i = 0; i < t_rank(x); i++)
+		axes[i] = t_rank(x) - 1 - i;
+	return v_tensor(t_permute(x, axes));
+}
+
+static Value eval_attribute(Expr *e)
+{
+	Value x = eval(e->arg[0]);
+	uint32_t start = node_limit();
+	expr_place(e);
+	UOp *u = x.kind == V_LIST || x.kind == V_TENSOR ? value_tensor(&x, DT_NONE) : NULL;
+	if (!u)
+		die(MALFORMED, "%s has no %.60s", value_text(&x), e->s);
+	Value v = tensor_attribute(u, e->s);
+	note_new(&v, start, &e->pos);
+	return v;
+}
+
+/* ---- calls */
+
+static Value call_len(size_t n, const Value *pos)
+{
+	if (n != 1 || (pos->kind != V_LIST && !(pos->kind == V_TENSOR && t_rank(pos->u))))
+		die(MALFORMED, "len takes one list or tensor");
+	return pos->kind == V_LIST ? v_int(pos->n) : v_size(t_dim(pos->u, 0));
+}
+
+/* f32(x) */
+static Value call_dtype(DType dt, size_t n, const Value *pos)
+{
+	UOp *u = n == 1 ? value_tensor(pos, dt) : NULL;
+	if (!u)
+		die(MALFORMED, "%s takes one tensor or number", dtype_name(dt));
+	return v_tensor(t_cast(u, dt));
+}
+
+static Value call(Expr *e, size_t n, const Value *pos, size_t nkw, const Value *kwval)
+{
+	Value v;
+	Stmt *own = program_function(e->s);
+	if (own)
+		return call_program_function(own, n, pos, nkw, e->kw, kwval, &e->pos);
+	Value *named = scope_find(e->s);
+	if (named && named->kind == V_MODEL)
+		return onnx_apply(named->model, n, pos, nkw, e->kw, kwval);
+	const Function *f = function_find(e->s);
+	if (n == 1 && !nkw && number_function(e->s, pos, &v))
+		return v;
+	if (f)
+		return function_call(f, n, pos, nkw, e->kw, kwval);
+	DType dt = dtype_find(e->s);
+	bool load = !strcmp(e->s, "load"), len = !strcmp(e->s, "len"), text = !strcmp(e->s, "text");
+	if (!strcmp(e->s, "custom"))
+		return custom_value(n, pos, nkw, e->kw, kwval);
+	if (!load && !len && !text && dt == DT_NONE)
+		die(MALFORMED, "there is no function %.100s", e->s);
+	if (nkw)
+		die(MALFORMED, "%s takes no named arguments", e->s);
+	return load ? load_value(n, pos) : text ? load_text(n, pos) : len ? call_len(n, pos)
+		: call_dtype(dt, n, pos);
+}
+
+static Value eval_call(Expr *e)
+{
+	Value *v = arena_alloc((e->n + 1) * sizeof *v);
+	for (size_t i = 0; i < e->n; i++)
+		v[i] = eval(e->arg[i]);
+	uint32_t start = node_limit();
+	expr_place(e);
+	Value r = call(e, e->n - e->nkw, v, e->nkw, v + e->n - e->nkw);
+	note_new(&r, start, &e->pos);
+	return r;
+}
+
+static Value eval_kind(Expr *e)
+{
+	switch (e->kind) {
+	case X_VALUE: return *e->value;
+	case X_NAME:
+		expr_place(e);
+		return name_value(e->s);
+	case X_LIST: return eval_list(e);
+	case X_UNARY: return eval_unary(e);
+	case X_BINARY: return eval_binary(e);
+	case X_AND:
+	case X_OR: return eval_logic(e);
+	case X_NOT: return eval_not(e);
+	case X_IF: return eval_if(e);
+	case X_CALL:
+	case X_METHOD: return eval_call(e);
+	case X_INDEX: return eval_index(e);
+	case X_ATTR: return eval_attribute(e);
+	default: fail_at(&e->pos, "this stands only within an index");
+	}
+}
+
+void eval_deeper(const Pos *p)
+{
+	eval_step(p);
+	if (++depth > MAX_DEPTH)
+		fail_at(p, "calls and expressions nested more than %d deep", MAX_DEPTH);
+}
+
+void eval_back(void) { depth--; }
+
+Value eval(Expr *e)
+{
+	eval_deeper(&e->pos);
+	Value v = eval_kind(e);
+	eval_back();
+	return v;
+}

@@ -1,0 +1,14 @@
+/* A program in the text language to a graph: split into lines and tokens (lex_text.c), trees (parse_text.c and
+ * parse_statements.c), and evaluated (eval_*.c) with the tensor library doing the work. The grammar is in README.md. */
+#include "text/text.h"
+
+Graph *read_text(const char *text, size_t n, const char *file)
+{
+	/* a NUL behind the last character, where the parser looks ahead */
+	char *copy = arena_alloc(n + 1);
+	if (n)
+		memcpy(copy, text, n);
+	lex_start(copy, n, file);
+	Block program = parse_text();
+	return eval_program(program, file);
+}

@@ -1,0 +1,171 @@
+/* The text language: tokens, trees, values.  Sections follow the files. */
+#ifndef TEXT_H
+#define TEXT_H
+#include "library/library.h"
+
+/* ---- lex_text.c: characters to tokens --------------------------------------------------------- */
+
+/* A place in the source: at points into its text, line and column count from 1 (columns in code points). */
+typedef struct { const char *at; int line, col; } Pos;
+
+typedef enum {
+	T_END, T_LINE, T_NAME, T_NUMBER, T_STRING,
+	/* T_OP + op: an infix operator of ops.def. What else has two or more characters follows;
+	 * other single ones are their own character code. */
+	T_OP = 256, T_LE = T_OP + OP_COUNT, T_GE, T_DOTS, T_ELLIPSIS
+} TokenKind;
+#define OPERATOR(NAME) (T_OP + OP_##NAME)
+
+typedef struct {
+	int kind;               /* TokenKind, or a character */
+	Pos pos;
+	const char *s;          /* NAME and STRING: interned, so that equal ones are one pointer */
+	Value number;           /* NUMBER */
+	int infix;              /* "+=" and the like: '=' with the operator here */
+} Token;
+
+enum { MAX_NESTING = 200, MAX_EXPRS = 1 << 20, MAX_TEXT = 16 << 20 };
+
+void lex_start(const char *text, size_t n, const char *file);
+Token lex_next(void);
+/* the op of an operator's kind; -1: it is none of ops.def ("@", ">" and the like) */
+int operator_op(int kind);
+/* how tightly an infix operator binds; INFIX_NONE: it is none */
+OpInfix operator_precedence(int kind);
+const char *token_text(const Token *t);
+/* "<-" follows names with commas between them, of which this is the first */
+bool lex_updates(const Token *name);
+/* "g.t:3", in the arena */
+const char *pos_line(const Pos *p);
+/* Errors from here on point at p. */
+void at_pos(const Pos *p);
+/* dies with MALFORMED at p */
+_Noreturn void fail_at(const Pos *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- parse_text.c, parse_statements.c: tokens to trees -------------------------------------------- */
+
+typedef enum {
+	X_VALUE,                /* a number, text, true, false, none */
+	X_NAME, X_LIST, X_UNARY, X_BINARY, X_AND, X_OR, X_NOT, X_IF, X_CALL, X_METHOD, X_INDEX, X_SLICE, X_ELLIPSIS, X_ATTR
+} ExprKind;
+
+/* X_BINARY: arg[0] op arg[1].  X_CALL: s(arg…), the last nkw of them named by kw; X_METHOD: arg[0].s(arg[1]…).
+ * X_INDEX: arg[0][arg[1]…].  X_SLICE: arg[0]:arg[1]:arg[2], NULL where left out.  X_IF: arg[0] if arg[1] else arg[2]. */
+typedef struct Expr Expr;
+struct Expr {
+	uint8_t kind;
+	uint16_t op;
+	uint32_t n, nkw;
+	Pos pos;
+	const char *s;
+	Value *value;
+	Expr **arg;
+	const char **kw;
+	const char *where, *context;    /* of an error here; made when first needed */
+};
+
+typedef struct { DType dt; bool shaped; uint32_t rank; Expr **dim; Pos pos; } Type;
+typedef struct { const char *name; Expr *lo, *hi; Pos pos; } SizeRange;
+
+typedef enum {
+	S_INPUT, S_SIZES, S_CONST, S_STATE, S_OUTPUT, S_ASSIGN, S_UPDATE, S_DEF, S_RETURN, S_FOR, S_IF, S_EXPR
+} StmtKind;
+
+typedef struct Stmt Stmt;
+typedef struct { Stmt **at; size_t n; } Block;
+struct Stmt {
+	StmtKind kind;
+	Pos pos;
+	size_t n;               /* names, parameters of a def, outputs, sizes */
+	const char **names;
+	Pos *name_pos;
+	Expr **e;               /* outputs' values (NULL: the variable of that name), defaults of parameters */
+	Expr *value;
+	int op;                 /* ASSIGN: the operator of "+=" */
+	Type *type;             /* INPUT, CONST, STATE; may be NULL for the last two */
+	SizeRange *sizes;
+	Block body, orelse;
+};
+
+/* parser state, shared by the two files */
+extern Token tok;               /* the token not yet taken */
+void take(void);
+bool accept(int kind);
+Token expect(int kind, const char *what);
+bool accept_word(const char *w);
+bool is_keyword(const char *name);
+Expr *parse_expr(void);
+/* expressions with commas between them; more than one (or a comma at the end) gives an X_LIST */
+Expr *parse_expr_list(void);
+Block parse_text(void);         /* the whole program */
+
+/* ---- eval_text.c: expressions to values ------------------------------------------------------------ */
+
+typedef struct Scope { Map vars; struct Scope *outer; } Scope;
+extern Scope globals, *scope;
+Value eval(Expr *e);
+/* counts one step; dies when a program takes more than it may */
+void eval_step(const Pos *p);
+/* one level of nesting, of expressions, blocks and calls together, and back */
+void eval_deeper(const Pos *p);
+void eval_back(void);
+enum { MAX_DEPTH = 1500, MAX_STEPS = 10000000 };
+void expr_place(Expr *e);       /* errors from here on point at e */
+Value *scope_find(const char *name);
+void scope_set(const char *name, Value v);
+/* puts {loc} on the nodes with an id from start on that v is made of */
+void note_new(const Value *v, uint32_t start, const Pos *p);
+void note_name(const Value *v, const char *name);
+
+/* ---- eval_operators.c: infix and prefix operators on values ------------------------------------------ */
+
+Value operate(int op, const Value *a, const Value *b);
+Value operate_prefix(int op, const Value *a);
+/* the truth of a value known while tracing; what names it in the message */
+bool value_truth(const Value *v, const char *what);
+/* sqrt and the like of a plain number, which stays a number; false when there is no such function */
+bool number_function(const char *name, const Value *x, Value *out);
+
+/* ---- eval_index.c: x[1:, ::-1, none, i] --------------------------------------------------------------- */
+
+typedef enum { I_AT, I_SLICE, I_NEW, I_ELLIPSIS } ItemKind;
+/* mask: the size of the axis, when this came from a mask */
+typedef struct { ItemKind kind; Value at, start, stop, step; UOp *mask; } Item;
+Value index_value(const Value *x, size_t n, const Item *items);
+
+/* ---- eval_statements.c: statements, declarations, functions -------------------------------------------- */
+
+/* Runs the program and gives its graph. */
+Graph *eval_program(Block program, const char *file);
+/* A function of the program, or NULL. */
+Stmt *program_function(const char *name);
+Value call_program_function(Stmt *f, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval,
+	const Pos *p);
+
+/* ---- eval_declare.c: input, const, size, load -------------------------------------------------------------- */
+
+/* file: of the program; its folder is where load looks */
+void declare_start(const char *file);
+void declare_sizes(const Stmt *s);
+void declare_input(const Stmt *s);
+void declare_const(const Stmt *s);
+/* load("w.npy", "member") as a const buffer that takes the name of what is being declared */
+Value load_value(size_t n, const Value *pos);
+/* text("kernel.c"): what is in a file */
+Value load_text(size_t n, const Value *pos);
+/* the value of a const or state as a tensor of its type; stem: what buffers of data in it are called */
+UOp *declared_value(const Stmt *s, const char *stem);
+
+/* ---- eval_custom.c: a kernel of the user's own --------------------------------------------------------------- */
+
+Value custom_value(size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval);
+
+/* ---- eval_state.c: state and its updates -------------------------------------------------------------------- */
+
+void declare_state(const Stmt *s);
+void update_state(const Stmt *s);
+
+/* ---- read_text.c: a file to a graph */
+
+Graph *read_text(const char *text, size_t n, const char *file);
+#endif
