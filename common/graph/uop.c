@@ -1,5 +1,6 @@
 /* Nodes: hash-consed, in one arena; tables of ops, dtypes and levels; constants. */
 #include "graph/graph.h"
+#include "graph/level_sets.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,8 +11,6 @@ const DTypeInfo dtype_info[DT_COUNT + 1] = {
 	[DT_NONE] = {"none", 0, 0, "void", ""},
 };
 
-enum { T = 1 << LV_TENSOR, G = 1 << LV_GRAPH, S = 1 << LV_SCHEDULE, L = 1 << LV_LOOPS, P = 1 << LV_PROGRAM };
-enum { GRAPHS = T | G, KERNELS = S | L | P, LOOPS = L | P, ALL = GRAPHS | KERNELS };
 const OpInfo op_info[OP_COUNT] = {
 #define OP(NAME, ...) [OP_##NAME] = {#NAME, __VA_ARGS__},
 #include "graph/ops.def"
@@ -19,9 +18,8 @@ const OpInfo op_info[OP_COUNT] = {
 };
 
 const char *const level_name[LV_COUNT] = {
-#define LEVEL(NAME, text, bit) [LV_##NAME] = text,
+#define LEVEL(NAME, text, letter) [LV_##NAME] = text,
 #include "graph/levels.def"
-#undef LEVEL
 };
 
 DType dtype_find(const char *name)
