@@ -33,8 +33,6 @@ bool ix_eval(UOp *u, const VarEnv *env, int64_t *v);
 /* a op b for an op of which indices are made (its row says index), else NULL */
 UOp *ix_op(Op op, UOp *a, UOp *b);
 UOp *ix_remake(UOp *u, UOp *const *src);
-/* forgets bounds and results: arena_reset calls it */
-void ix_reset(void);
 /* "((idx1*10)+idx0)" style text; name(u, ctx) names leaves (NULL: r0, n, …) */
 void ix_print(Buf *out, UOp *u, const char *(*name)(UOp *, void *), void *ctx);
 /* parses the contract's size grammar; names must be declared by vars_declare */

@@ -87,7 +87,7 @@ uint16_t bf16_bits(double x)
 			o[i] = PUT(EXPR); \
 		} \
 	}
-#define TABLE(OP) \
+#define BY_DTYPE(OP) \
 	const InterpFn floats_##OP[DT_COUNT] = { \
 		[DT_F16] = OP##_F16, [DT_BF16] = OP##_BF16, \
 		[DT_F32] = OP##_F32, [DT_F64] = OP##_F64, \
@@ -98,13 +98,13 @@ uint16_t bf16_bits(double x)
 	LOOP(OP, BF16, uint16_t, float, bf16_value, uint16_t, bf16_bits, E32) \
 	LOOP(OP, F32, float, float, ID, float, ID, E32) \
 	LOOP(OP, F64, double, double, ID, double, ID, E64) \
-	TABLE(OP)
+	BY_DTYPE(OP)
 #define COMPARE(OP, EXPR) \
 	LOOP(OP, F16, uint16_t, float, f16_value, uint8_t, ID, EXPR) \
 	LOOP(OP, BF16, uint16_t, float, bf16_value, uint8_t, ID, EXPR) \
 	LOOP(OP, F32, float, float, ID, uint8_t, ID, EXPR) \
 	LOOP(OP, F64, double, double, ID, uint8_t, ID, EXPR) \
-	TABLE(OP)
+	BY_DTYPE(OP)
 
 FLOATS(NEG, -x, -x)
 FLOATS(RECIP, 1 / x, 1 / x)

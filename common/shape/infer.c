@@ -388,7 +388,7 @@ static Infer *const by_op[OP_COUNT] = {
 static const char *check_sources(In *n)
 {
 	const OpInfo *o = &op_info[n->op];
-	if (n->op == OP_CUSTOM && !custom_allowed) {
+	if (n->op == OP_CUSTOM && !process.custom_allowed) {
 		n->status = UNSUPPORTED;
 		return custom_refusal;
 	}
