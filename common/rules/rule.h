@@ -86,7 +86,7 @@ Rules *rules_add(Rules *before, const char *text, size_t n, const char *file,
 Rules *rules_add_builtin(Rules *before, const char *name, const RuleNames *names);
 /* The names of the built-in files; NULL beyond the last. */
 const char *rules_builtin_name(size_t i);
-/* A built-in file of rows: a line for each op of level graph, or it dies. */
+/* A built-in file of rows: a line for each op that needs one, which the build has seen to. */
 Rules *rules_rows(const char *name, const RuleNames *names);
 /* The line for an op of such a file. */
 const Rule *rules_row(const Rules *rows, Op op);
