@@ -68,7 +68,7 @@ holds() {
 	"$BIN/show" "$(D)/errors.mp" > "$(D)/errors.txt"
 	for op in $(op_rows | sed -n 's/^OP(\([A-Z0-9]*\),.*GRAD_RULE.*/\1/p'); do
 		[ $op != CUSTOM ] && [ $op != ASSIGN ] || continue
-		grep -q "^%[0-9]* = $op " "$(D)/errors.txt" || { echo "$op is not checked"; missing=1; }
+		grep -q "^%[0-9]* = $op " "$(D)/errors.txt" || grep -q "^$op .*|.*|.*|" "$TESTS/ops/points.txt" || { echo "$op is not checked"; missing=1; }
 	done
 	for op in 'REDUCE .*"'{ADD,MUL,MAX,MIN} 'SCAN .*"'{ADD,MUL,MAX,MIN} 'SCATTER .*"'{ADD,MUL,MAX,MIN,SET}; do
 		grep -q "= $op\"" "$(D)/errors.txt" || { echo "$op is not checked"; missing=1; }

@@ -6,12 +6,12 @@
 #include "graph/level_sets.h"
 #include "shape/shape.h"
 
-typedef struct { Op op; int levels; const char *form; } Row;
-static const Row rows[] = {
-#define ARG(OP, levels, form) {OP_##OP, levels, form},
+/* of an op: its form at some levels, and at others */
+typedef struct { int levels; const char *form; int others; const char *other; } Forms;
+static const Forms forms[OP_COUNT] = {
+#define ARG(OP, ...) [OP_##OP] = {__VA_ARGS__},
 #include "graph/levels.def"
 };
-enum { ROWS = sizeof rows / sizeof *rows };
 
 /* The key of a map whose value does not fit, and the form that it should have. */
 typedef struct { const char *key, *form; int nkey, nform; } Miss;
@@ -144,32 +144,20 @@ static const char *reason(const char *form, const Miss *m)
 	return arena_printf("the arg is not %s", form);
 }
 
-/* the first row of each op, from 1; rows of an op stand together */
-static const Row *first_row(Op op)
-{
-	static uint8_t first[OP_COUNT + 1];
-	if (!first[OP_COUNT]) {
-		for (int i = ROWS; i-- > 0;)
-			first[rows[i].op] = i + 1;
-		first[OP_COUNT] = 1;
-	}
-	return first[op] ? &rows[first[op] - 1] : NULL;
-}
-
 const char *arg_check(Op op, int levels, const Val *arg)
 {
-	const Row *r = first_row(op);
+	const Forms *f = &forms[op];
 	const char *why = NULL;
-	if (!r)
+	if (!f->form)
 		return arg == VNIL ? NULL : "the op has no arg";
-	for (; r < rows + ROWS && r->op == op; r++) {
-		const char *form = r->form;
+	for (int i = 0; i < 2; i++) {
+		const char *form = i ? f->other : f->form, *at = form;
 		Miss m = {0};
-		if (!(r->levels & levels))
+		if (!((i ? f->others : f->levels) & levels))
 			continue;
-		if (matches(&form, arg, &m))
+		if (matches(&at, arg, &m))
 			return NULL;
-		why = reason(r->form, &m);
+		why = reason(form, &m);
 	}
 	return why;
 }
