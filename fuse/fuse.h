@@ -54,6 +54,7 @@ typedef struct {
 	bool barrier;                   /* stays: a sort, a scatter, a copy that was asked for */
 	/* found when asked for, by the functions below */
 	char contracts;
+	int64_t row;
 	int loads;
 	double work, ops, *turns;
 } Facts;
@@ -61,7 +62,7 @@ Facts *step_facts(UOp *step);
 double facts_work(Facts *f);                    /* kernel_work */
 double facts_ops(Facts *f, int *loads);         /* value_cost of its first STORE's value */
 double facts_turns(Facts *f, uint32_t slot);    /* how often a run of it loads from a slot */
-bool facts_contracts(Facts *f);                 /* has_contraction */
+bool facts_contracts(Facts *f, int64_t *row);   /* has_contraction */
 UOp *step_buffer(const UOp *step, uint32_t slot);
 
 /* ---- buffer_uses.c: the steps that write and read each buffer, as they came, the last first */
@@ -117,12 +118,14 @@ Nodes kernel_loads(UOp *kernel);             /* its LOAD nodes */
  * without a gate. */
 bool store_is_plain(UOp *store);
 bool has_op(UOp *root, Op op);
-/* True when a fold in it reads nothing that moves with all of the ranges around and in it, but
- * several things that move with some, or is a product with such a factor: the reuse that a
- * contraction has and a row reduction has not. */
-bool has_contraction(UOp *root);
 /* value with every LOAD in it gated by gate as well */
 UOp *gate_loads(UOp *value, UOp *gate);
+
+/* ---- has_contraction.c */
+/* Whether there is a contraction in a kernel for which it is kept. *row gets the slot of the buffer
+ * whose rows it takes an element a turn from, as a product with a vector does; -1 when there is no
+ * such buffer, and each operand is used again. */
+bool has_contraction(UOp *kernel, int64_t *row);
 
 /* ---- one_to_one.c */
 /* True when place, over the kernel's loops, takes no value twice. */

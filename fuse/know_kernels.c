@@ -126,10 +126,11 @@ double facts_ops(Facts *f, int *loads)
 	return f->ops;
 }
 
-bool facts_contracts(Facts *f)
+bool facts_contracts(Facts *f, int64_t *row)
 {
 	if (!f->contracts)
-		f->contracts = has_contraction(f->kernel) ? 'y' : 'n';
+		f->contracts = f->folds && has_contraction(f->kernel, &f->row) ? 'y' : 'n';
+	*row = f->row;
 	return f->contracts == 'y';
 }
 

@@ -220,8 +220,22 @@ static bool wanted_once(UOp *kernel, UOp *param)
 	return sites.n == 1 && sites.at[0]->nsrc == 1 && wants_once(sites.at[0]->src[0], kernel);
 }
 
+/* Has step t a contraction that stays apart from the work before it?  One that folds rows which step
+ * c reads as well is a fold like any other for it. */
+static bool contracts(const Step *t, const Step *c)
+{
+	int64_t row;
+	if (!facts_contracts(t->is, &row))
+		return false;
+	for (uint32_t i = 0; row >= 0 && i < c->nread; i++)
+		if (c->reads[i]->buffer == step_buffer(t->call, (uint32_t)row))
+			return false;
+	return true;
+}
+
 static bool contraction_ok(const Step *c, UOp *param, const char **why)
 {
+	int64_t row;
 	if (c->is->kernel->nsrc != 1) {
 		*why = "a contraction for a kernel with several outputs";
 		return false;
@@ -230,7 +244,7 @@ static bool contraction_ok(const Step *c, UOp *param, const char **why)
 		*why = "a contraction that is not wanted once an element";
 		return false;
 	}
-	if (facts_contracts(c->is)) {
+	if (facts_contracts(c->is, &row)) {
 		*why = "one contraction a kernel";
 		return false;
 	}
@@ -254,7 +268,7 @@ static UOp *may_take(const Step *t, const Step *c, uint32_t at, double free, Ver
 		return NULL;
 	if (!t->is->folds)
 		return kernel;
-	if (facts_contracts(t->is))
+	if (contracts(t, c))
 		return contraction_ok(c, param, &v->why) ? kernel : NULL;
 	if (is_big_fold(store))
 		v->why = "a large fold to few values";
@@ -268,7 +282,7 @@ static UOp *may_take(const Step *t, const Step *c, uint32_t at, double free, Ver
 /* Folds are merged when that takes no work more: looked at when it is done. */
 static bool is_more_work(const Step *t, const Step *c, UOp *merged, Verdict *v)
 {
-	if (!t->is->folds || t->is->scan || facts_contracts(t->is))
+	if (!t->is->folds || t->is->scan || contracts(t, c))
 		return false;
 	v->without = facts_work(c->is) + facts_work(t->is);
 	/* sharing takes work away, and looking for it takes time */
@@ -408,7 +422,7 @@ static bool keeps_apart(Plan *p, int t, int c)
 	double ops = 0, loads = 1, times = 0, load;
 	double rows = count_guess(step_buffer(fold->call, 0)->shape);
 	int last = -1;
-	if (!fold->is->folds || fold->is->scan || facts_contracts(fold->is))
+	if (!fold->is->folds || fold->is->scan || contracts(fold, &p->step[c]))
 		return false;
 	for (int k = c, links = 0; k >= 0 && links < LINKS; links++) {
 		Step *s = &p->step[k];

@@ -23,12 +23,13 @@ typedef struct { Step *step; int n; Uses uses; Map latest; Verdicts verdicts; } 
 
 static bool may_join(Facts *f)
 {
+	int64_t row;
 	if (!f->kernel || f->kernel->nsrc > STORES || f->sort || f->scan)
 		return false;
 	for (uint32_t i = 0; i < f->kernel->nsrc; i++)
 		if (!store_is_plain(f->kernel->src[i]))
 			return false;
-	return !f->folds || !facts_contracts(f);
+	return !facts_contracts(f, &row);
 }
 
 static void read_step(Sib *s, int k, UOp *call)

@@ -27,19 +27,19 @@ UOp *content(UOp *u);
  * buffer. */
 UOp *content_flat(UOp *u);
 
-/* ---- find_contractions.c */
+/* ---- find_inside.c */
 
-enum { CONTRACTION_NODES = 64 };
+enum { INSIDE_NODES = 64 };      /* of a reduction, at most */
 /* For each node (by id) whether it is computed inside the reduction that alone reads it. The
  * table has node_limit() entries and lives in the arena. */
-uint8_t *find_contractions(const Nodes *all);
+uint8_t *find_inside(const Nodes *all);
 
 /* ---- index_views.c */
 
 /* A kernel being made. buffer[k] is what slot k stands for; slot 0 is the one it writes. */
 typedef struct {
 	UOp *const *home;         /* by id of a graph node: its BUFFER, or NULL */
-	const uint8_t *inside;    /* find_contractions' table */
+	const uint8_t *inside;    /* find_inside' table */
 	VEC(UOp *) buffer;
 } Body;
 

@@ -181,7 +181,7 @@ static void name_taken(Split *s, const char *name)
 static Split split_new(const Nodes *all, const UOp *sink)
 {
 	Split s = {.home = arena_alloc(node_limit() * sizeof *s.home),
-		.inside = find_contractions(all),
+		.inside = find_inside(all),
 		.key = {val_str("name"), val_str("shape"), val_str("role")},
 		.unnamed = VMAP(val_str("name"), val_str(""))};
 	for (size_t i = 0; i < all->n; i++)

@@ -2,14 +2,6 @@
 # The algebra of indices and sizes, and the views that are made of it.
 load helpers
 
-# a C program of this folder, linked with the library
-build() {
-	local flags=-O1
-	sanitized && flags="-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-	${CC:-cc} -std=c11 -D_GNU_SOURCE $flags -w -I"$ROOT/common" -o "$BATS_TEST_TMPDIR/$1" "$TESTS/$1.c" \
-		"$(dirname "$BIN")/libcommon.a" -lmsgpackc -lxxhash -lz -ldl -lpthread -lm
-}
-
 @test "random index expressions have their values, bounds and proofs" {
 	build check_algebra
 	ok "$BATS_TEST_TMPDIR/check_algebra" 1 3000

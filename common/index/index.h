@@ -54,6 +54,46 @@ const char *range_kind(const UOp *range);
 /* How many turns it has, 0 when that is not known. */
 int64_t range_size(const UOp *range);
 
+/* ---- contraction.c: folds whose operands are used again ------------------------------------------------- */
+
+/* What a range does in a contraction of x and w (below), told by where these move.
+ *
+ *     y[b,i,j] = Σk x[b,i,k]*w[b,k,j]     y[o,h] = Σc,t x[c,h+t]*w[o,c,t]     d[i,j] = min k (x[i,k] + w[k,j])
+ *
+ *     batch       in both and in the result            b
+ *     row         in x and in the result               i, h
+ *     column      in w and in the result               j, o
+ *     reduction   folded                               k, c
+ *     window      folded, over places that a range of the result goes over too        t */
+typedef enum { ROLE_NONE, ROLE_BATCH, ROLE_ROW, ROLE_COLUMN, ROLE_REDUCTION, ROLE_WINDOW } Role;
+
+/* A LOAD, or a fold within another, and the axis numbers of the ranges in which it moves. */
+typedef struct { UOp *value; uint64_t moves; } Operand;
+typedef struct {
+	UOp *fold;              /* the RREDUCE */
+	uint64_t bound;         /* the ranges that it folds and its value moves with */
+	uint64_t all;           /* those in which its operands move */
+	size_t n, still;
+	/* n of them, in the order in which one reads the value, then the loads and folds in it that
+	 * stand still while it folds; in the arena */
+	Operand *operand;
+	UOp *x, *w;             /* those two of them that move most, in that order, or NULL */
+} Contraction;
+
+/* Whether fold, an RREDUCE of level schedule, is a contraction. Its operands are found in any
+ * case. */
+bool contraction_of(Contraction *c, UOp *fold);
+/* Whether some of these operands, each of which moves with the fold, is used again. */
+bool operands_contract(size_t n, const Operand *operand);
+/* Whether some operand of a contraction is never used again: it moves wherever another does, as the
+ * matrix does in its product with a vector. */
+bool contraction_is_lopsided(const Contraction *c);
+/* Whether along a range something is used again by vectors of another range: some operand, or what
+ * stands still, moves in these, but not along, where another does. */
+bool contraction_reuses(const Contraction *c, const UOp *along, const UOp *vectors);
+/* The role of a range. */
+Role contraction_role(const Contraction *c, UOp *range);
+
 /* ---- substitute.c */
 
 /* Substitution: every occurrence of from[i] becomes to[i]. Index arithmetic is rebuilt through ix_. */

@@ -16,7 +16,7 @@ enum { ROWS = 4, COLS = 8,                              /* of the output, in reg
 
 /* Axes of one role and what each step moves. */
 typedef struct { int64_t n, move[3]; } Axis;
-typedef struct { int rank; int64_t count; Axis axis[MAX_CONTRACT]; } Role;
+typedef struct { int rank; int64_t count; Axis axis[MAX_CONTRACT]; } RoleAxes;
 
 /* Room for blocks, in 8 byte cells, and places in the operands and the output. */
 typedef struct {
@@ -104,14 +104,14 @@ static void pack_ints(DType dt, void *to, const Block *b)
 
 enum { BY_A, BY_B, BY_OUT };
 
-static void role_add(Role *r, Axis a)
+static void role_add(RoleAxes *r, Axis a)
 {
 	r->axis[r->rank++] = a;
 	r->count *= a.n;
 }
 
 /* how far operand which is moved at places pos … pos+n-1 of the role */
-static void places(const Role *r, int which, int64_t pos, int64_t n, int64_t *to)
+static void places(const RoleAxes *r, int which, int64_t pos, int64_t n, int64_t *to)
 {
 	int64_t at[MAX_CONTRACT], off = 0;
 
@@ -141,7 +141,7 @@ static int64_t up_to(int64_t n, int64_t most)
 
 typedef struct {
 	DType dt;
-	Role batch, m, n, k;
+	RoleAxes batch, m, n, k;
 	Pack pack;
 	Multiply multiply;
 	Room *room;
@@ -197,7 +197,7 @@ static void one_batch(const Job *j, const char *a, const char *b, char *out)
 	}
 }
 
-static void swap_role(Role *r)
+static void swap_role(RoleAxes *r)
 {
 	for (int i = 0; i < r->rank; i++) {
 		int64_t t = r->axis[i].move[BY_A];
@@ -209,7 +209,7 @@ static void swap_role(Role *r)
 /* a and b change places */
 static void swap_operands(Job *j)
 {
-	Role m = j->m;
+	RoleAxes m = j->m;
 
 	j->m = j->n;
 	j->n = m;

@@ -80,7 +80,7 @@ bool rule_match(const Rule *r, UOp *u, Bound *env)
 {
 	if (r->when && !r->when->fn(&u))
 		return false;
-	memset(env, 0, MAX_VARS * sizeof *env);
+	memset(env, 0, r->nvars * sizeof *env);
 	if (!ex_match(r->from, u, env))
 		return false;
 	for (int i = 0; i < r->nconds; i++)

@@ -29,8 +29,10 @@ static void skip(Parser *p)
 
 bool parse_eat(Parser *p, const char *s)
 {
-	size_t n = strlen(s);
 	skip(p);
+	if (p->at == p->end || *p->at != *s)
+		return false;
+	size_t n = strlen(s);
 	if ((size_t)(p->end - p->at) < n || memcmp(p->at, s, n))
 		return false;
 	p->at += n;
@@ -74,7 +76,7 @@ const char *parse_word(Parser *p)
 	return s;
 }
 
-static Ex *expression(Parser *p);
+static Ex *expression(Parser *p, int strength);
 static Ex *atom(Parser *p);
 
 static Ex *number(Parser *p, bool negative)
@@ -139,7 +141,7 @@ static int sources(Parser *p, Ex *e)
 	while (!parse_eat(p, ")")) {
 		if (e->nsrc && !parse_eat(p, ","))
 			parse_bad(p, "expected , or )");
-		Ex *src = expression(p);
+		Ex *src = expression(p, 0);
 		n += values(src);
 		if (n > MAX_SRC)
 			parse_bad(p, "too many sources");
@@ -151,6 +153,8 @@ static int sources(Parser *p, Ex *e)
 /* Behind OP: a dtype, or on the right side a variable that has it. */
 static void dtype_said(Parser *p, Ex *e)
 {
+	if (p->at == p->end || *p->at == ' ')
+		parse_bad(p, "a row, OP: …, stands in a file of rows only");
 	const char *w = parse_word(p);
 	e->dtype = dtype_find(w);
 	if (e->dtype != DT_NONE)
@@ -261,7 +265,7 @@ static Ex *atom(Parser *p)
 		parse_bad(p, "nested too deep");
 	Ex *e;
 	if (parse_eat(p, "(")) {
-		e = expression(p);
+		e = expression(p, 0);
 		if (!parse_eat(p, ")"))
 			parse_bad(p, "expected )");
 	} else if (p->at < p->end && *p->at == '-') {
@@ -286,40 +290,33 @@ static Ex *atom(Parser *p)
 	return e;
 }
 
-/* The op of that strength whose operator stands here; -1: none. */
-static int infix_at(Parser *p, int strength)
+/* The op whose operator stands here, and the operator's length; -1: none. */
+static int infix_here(Parser *p, size_t *length)
 {
-	size_t n;
 	skip(p);
-	int op = peek(p, "->") ? -1 : op_infix(p->at, p->end - p->at, &n);
-	if (op < 0 || (int)op_info[op].precedence != strength)
-		return -1;
-	p->at += n;
-	return op;
+	return peek(p, "->") ? -1 : op_infix(p->at, p->end - p->at, length);
 }
 
-/* what operators of that strength or tighter join */
-static Ex *operators(Parser *p, int strength)
+/* Ops of at least that strength, those of one strength from the left. */
+static Ex *expression(Parser *p, int strength)
 {
-	if (strength > INFIX_POWER)
-		return atom(p);
-	Ex *left = operators(p, strength + 1);
-	for (int op; (op = infix_at(p, strength)) >= 0;) {
+	Ex *left = atom(p);
+	size_t length;
+	for (int op; (op = infix_here(p, &length)) >= 0 && (int)op_info[op].precedence >= strength;) {
+		p->at += length;
 		Ex *e = ex_new(p, EX_OP);
 		e->op = op;
 		e->nsrc = 2;
 		e->src[0] = one_value(p, left);
-		e->src[1] = one_value(p, operators(p, strength + 1));
+		e->src[1] = one_value(p, expression(p, op_info[op].precedence + 1));
 		left = e;
 	}
 	return left;
 }
 
-static Ex *expression(Parser *p) { return operators(p, INFIX_COMPARE); }
-
 /* ---- lines */
 
-static const CondRow *condition_find(const RuleNames *names, const char *name)
+const CondRow *parse_condition(const RuleNames *names, const char *name)
 {
 	for (const CondRow *c = names->conditions; c && c->name; c++)
 		if (!strcmp(c->name, name))
@@ -337,7 +334,7 @@ static void condition(Parser *p)
 {
 	Rule *r = p->rule;
 	Cond c = {.negate = parse_eat(p, "!")};
-	c.row = condition_find(p->names, parse_word(p));
+	c.row = parse_condition(p->names, parse_word(p));
 	if (!c.row || !parse_eat(p, "("))
 		parse_bad(p, "no such condition");
 	for (int i = 0; i < c.row->nargs; i++) {
@@ -360,13 +357,13 @@ static bool blank(Parser *p)
 
 static void rewriting(Parser *p, Rule *r)
 {
-	r->from = one_value(p, expression(p));
+	r->from = one_value(p, expression(p, 0));
 	if (r->from->kind != EX_OP && r->from->kind != EX_ANY)
 		parse_bad(p, "a pattern starts with an op or ANY");
 	if (!parse_eat(p, "->"))
 		parse_bad(p, "expected ->");
 	p->right = true;
-	r->to[r->nto++] = one_value(p, expression(p));
+	r->to[r->nto++] = one_value(p, expression(p, 0));
 	if (parse_eat(p, "if "))
 		do
 			condition(p);
@@ -376,7 +373,7 @@ static void rewriting(Parser *p, Rule *r)
 /* when condition: for the rules that follow */
 static void section(Parser *p)
 {
-	p->when = condition_find(p->names, parse_word(p));
+	p->when = parse_condition(p->names, parse_word(p));
 	p->left_out = !p->when;
 	if (!p->when)
 		unknown(p, "no such condition");
@@ -406,7 +403,7 @@ static void definition(Parser *p)
 	do {
 		if (d->nvalues == MAX_PARTS)
 			parse_bad(p, "too many values");
-		d->gives += values(d->value[d->nvalues++] = expression(p));
+		d->gives += values(d->value[d->nvalues++] = expression(p, 0));
 	} while (parse_eat(p, ","));
 	if (d->gives > MAX_PARTS)
 		parse_bad(p, "too many values");
@@ -428,8 +425,10 @@ static void row_values(Parser *p, Rule *r)
 	do {
 		if (r->nto == MAX_PARTS)
 			parse_bad(p, "too many values");
-		r->to[r->nto++] = parse_eat(p, "none") ? NULL : one_value(p, expression(p));
+		r->to[r->nto++] = parse_eat(p, "none") ? NULL : one_value(p, expression(p, 0));
 	} while (parse_eat(p, ","));
+	if (r->nto != (p->names->lines == PARTS ? r->from->nsrc : 1))
+		parse_bad(p, p->names->lines == PARTS ? "not a value for each source" : "not one value");
 }
 
 /* OP: word, OP(x): g -> value; the word before : or ( is passed over */
@@ -449,23 +448,17 @@ static void row(Parser *p, Rule *r, const char *w)
 		parse_bad(p, "expected :");
 	if (r->from->nsrc)
 		row_values(p, r);
-	else
-		r->word = parse_word(p);
-}
-
-static bool holds_for(const Rule *r, Op op)
-{
-	return r->set ? r->set(op) : r->from->kind == EX_ANY || r->from->op == op;
+	else if (!(r->what = p->names->named(parse_word(p))))
+		parse_bad(p, "no function of that name");
 }
 
 static void rule_add(Rules *rules, const Rule *r)
 {
-	rules->at = xrealloc(rules->at, (rules->n + 1) * sizeof *rules->at);
-	rules->at[rules->n] = *r;
-	for (int op = 0; op < OP_COUNT; op++)
-		if (holds_for(r, op))
+	bool any = r->set || r->from->kind == EX_ANY;
+	for (int op = any ? 0 : (int)r->from->op; op <= (any ? OP_COUNT - 1 : (int)r->from->op); op++)
+		if (!r->set || r->set(op))
 			vec_push(&rules->by_op[op], (int)rules->n);
-	rules->n++;
+	vec_push(rules, *r);
 }
 
 static bool defines(const Parser *p)
@@ -479,7 +472,7 @@ static void rule_line(Parser *p, Rule *r)
 	char where[512];
 	snprintf(where, sizeof where, "%s:%d", p->file, p->number);
 	r->where = xstrdup(where);
-	if (p->names->rows)
+	if (p->names->lines != REWRITINGS)
 		row(p, r, parse_word(p));
 	else
 		rewriting(p, r);
@@ -503,12 +496,12 @@ static void one_line(Parser *p)
 		parse_bad(p, "unexpected text after the rule");
 }
 
-Rules *rules_add(Rules *before, const char *text, size_t n, const char *file, const RuleNames *names)
+void rules_read(Rules *r, const char *text, size_t n, const char *file, int number,
+	const RuleNames *names)
 {
 	static const RuleNames none;
 	const char *end = text + n;
-	Parser p = {.file = file, .names = names ? names : &none,
-		.rules = before ? before : xcalloc(1, sizeof *before)};
+	Parser p = {.file = file, .rules = r, .names = names ? names : &none, .number = number};
 	while (text < end) {
 		const char *stop = memchr(text, '\n', end - text);
 		p.at = p.line = text;
@@ -518,50 +511,16 @@ Rules *rules_add(Rules *before, const char *text, size_t n, const char *file, co
 			one_line(&p);
 		text = p.end + (p.end < end);
 	}
-	return p.rules;
+}
+
+Rules *rules_add(Rules *before, const char *text, size_t n, const char *file, const RuleNames *names)
+{
+	Rules *r = before ? before : xcalloc(1, sizeof *r);
+	rules_read(r, text, n, file, 0, names);
+	return r;
 }
 
 Rules *rules_parse(const char *text, size_t n, const char *file)
 {
 	return rules_add(NULL, text, n, file, NULL);
-}
-
-/* ---- built-in files */
-
-static const struct { const char *name, *text; } builtin[] = {
-#include "rules.inc"
-	{0}
-};
-
-const char *rules_builtin_name(size_t i) { return builtin[i].name; }
-
-Rules *rules_add_builtin(Rules *before, const char *name, const RuleNames *names)
-{
-	for (int i = 0; builtin[i].name; i++)
-		if (!strcmp(builtin[i].name, name)) {
-			char file[64];
-			snprintf(file, sizeof file, "%s.rules", name);
-			return rules_add(before, builtin[i].text, strlen(builtin[i].text), file, names);
-		}
-	die(USAGE, "no built-in rules named '%s'", name);
-}
-
-Rules *rules_builtin(const char *name) { return rules_add_builtin(NULL, name, NULL); }
-
-/* ---- rows by op */
-
-const Rule *rules_row(const Rules *rows, Op op)
-{
-	const Rule *found = NULL;
-	for (size_t i = 0; i < rows->by_op[op].n; i++) {
-		const Rule *r = &rows->at[rows->by_op[op].at[i]];
-		if (!found || found->set)
-			found = r;
-	}
-	return found;
-}
-
-Rules *rules_rows(const char *name, const RuleNames *names)
-{
-	return rules_add_builtin(NULL, name, names);
 }

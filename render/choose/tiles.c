@@ -31,6 +31,7 @@ typedef struct {
 	int v;                  /* range in vectors, -1: none */
 	int lanes;              /* elements of a vector */
 	UOp *heavy;             /* the reduction that costs most, or NULL */
+	Contraction c;          /* its operands */
 } Tiling;
 
 /* ---- how a value moves */
@@ -207,19 +208,10 @@ static void choose_split(Tiling *t, int64_t turns)
 
 typedef struct { int m, rows, vectors; double score; } Block;
 
-/* Is some operand of the heavy reduction used again along r: it moves in the vector, but not in
- * r? */
+/* Is some operand of the heavy reduction used again along r by vectors of another range? */
 static bool reuses(const Tiling *t, int r, int vector)
 {
-	bool moves = false, again = false;
-	Loads l = loads_in(t->heavy->src[0]);
-	for (size_t i = 0; i < l.n; i++) {
-		bool in_r = step_of(t, l.at[i], r) != STILL, in_v = step_of(t, l.at[i], vector) != STILL;
-		moves |= in_r;
-		again |= in_v && !in_r;
-	}
-	vec_free(&l);
-	return moves && again;
+	return contraction_reuses(&t->c, t->f->range[r], t->f->range[vector]);
 }
 
 static double fill(int64_t n, int64_t tile)
@@ -565,6 +557,8 @@ static void choose(Plan *p, const Facts *f, const Look *k)
 		return;
 	t.lanes = kernel_lanes(f);
 	t.heavy = find_heavy(f);
+	if (t.heavy)
+		contraction_of(&t.c, t.heavy);
 	if (t.heavy)
 		choose_split(&t, turns_of(&t, t.heavy));
 	t.v = find_vector(&t);

@@ -114,9 +114,9 @@ static void ask_roles(const Blocks *b, UOp *call)
 	Roles r;
 	if (is_transform(call))
 		ask_transform(b, call);
-	if (!roles_find(&r, call) || !is_constant(place_buffer(call, r.w->src[0])))
+	if (!roles_find(&r, call) || !is_constant(place_buffer(call, r.c.w->src[0])))
 		return;
-	uint64_t x = free_of(r.x->src[0]), w = free_of(r.w->src[0]);
+	uint64_t x = free_of(r.c.x->src[0]), w = free_of(r.c.w->src[0]);
 	for (int i = 0; i < r.facts.nrange; i++) {
 		UOp *range = r.facts.range[i];
 		bool out = r.facts.out >> i & 1;
@@ -125,7 +125,7 @@ static void ask_roles(const Blocks *b, UOp *call)
 		for (uint32_t s = 0; out && s < r.facts.kernel->nsrc; s++)
 			ask_with(b, call, r.facts.kernel->src[s]->src[0], range);
 		if (x >> i & 1)
-			ask_with(b, call, r.x->src[0], range);
+			ask_with(b, call, r.c.x->src[0], range);
 	}
 }
 
@@ -314,7 +314,7 @@ static Nodes padded_loads(UOp *call)
 	if (is_transform(call))
 		all = walk(call->src[0]);
 	else if (call_has_kernel(call) && roles_find(&r, call))
-		all = (Nodes){&r.x, 1};
+		all = (Nodes){&r.c.x, 1};
 	loads.at = arena_alloc((all.n + 1) * sizeof *loads.at);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_LOAD && all.at[i]->nsrc > 1)

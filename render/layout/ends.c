@@ -42,7 +42,7 @@ static bool is_channel(const UOp *index, const UOp *range)
 /* Has the place a channel that the weights move in too? */
 static bool wants_blocks(const Roles *r, const UOp *index)
 {
-	uint64_t both = free_of(r->w->src[0]) & free_of(index);
+	uint64_t both = free_of(r->c.w->src[0]) & free_of(index);
 	for (int i = 0; i < r->facts.nrange; i++)
 		if (both >> i & 1 && is_channel(index, r->facts.range[i]))
 			return true;
@@ -54,15 +54,15 @@ static int64_t products(const Roles *r, const UOp *buffer)
 {
 	int64_t n = 1;
 	shape_static(buffer->shape, &n);
-	return count_of(&r->facts, free_of(r->reduce->src[0])) / n;
+	return count_of(&r->facts, free_of(r->c.fold->src[0])) / n;
 }
 
 static bool wants_read(const Roles *r, const UOp *buffer)
 {
 	int64_t n = products(r, buffer);
-	if (r->x->nsrc > 1)
+	if (r->c.x->nsrc > 1)
 		return n >= PAD_LEAST;
-	return n >= PLAIN_LEAST && wants_blocks(r, r->x->src[0]);
+	return n >= PLAIN_LEAST && wants_blocks(r, r->c.x->src[0]);
 }
 
 /* Is every element of the buffer written, each axis by a range of its own? */
@@ -132,10 +132,10 @@ static void forget_written(Ends *e, const UOp *call)
 /* True when the contraction reads what may lie as it likes. */
 static bool read_end(Ends *e, const Roles *r, UOp **src, UOp *call)
 {
-	UOp *x = place_buffer(call, r->x->src[0]), *t = map_get(&e->copies, PKEY(x));
+	UOp *x = place_buffer(call, r->c.x->src[0]), *t = map_get(&e->copies, PKEY(x));
 	if (!is_end(x))
 		return !is_constant(x);
-	if (!wants_read(r, x) || reads_written(&r->facts, r->x))
+	if (!wants_read(r, x) || reads_written(&r->facts, r->c.x))
 		return false;
 	if (!t) {
 		t = temporary(e, x);
@@ -143,7 +143,7 @@ static bool read_end(Ends *e, const Roles *r, UOp **src, UOp *call)
 		vec_push(&e->out, copy_call(t, x));
 		explain(call->src[0], "%s is read from a copy", buffer_name(x));
 	}
-	set_buffer(src, r->x->src[0], t);
+	set_buffer(src, r->c.x->src[0], t);
 	return true;
 }
 
@@ -154,7 +154,7 @@ static void move_ends(Ends *e, UOp *call)
 	UOp **src = arena_alloc(call->nsrc * sizeof *src);
 	memcpy(src, call->src, call->nsrc * sizeof *src);
 	bool found = !call_prepares(call) && roles_find(&r, call) &&
-		is_constant(place_buffer(call, r.w->src[0]));
+		is_constant(place_buffer(call, r.c.w->src[0]));
 	found = found && read_end(e, &r, src, call);
 	forget_written(e, call);
 	for (uint32_t i = 0; found && i < r.facts.kernel->nsrc; i++) {

@@ -19,14 +19,16 @@ UOp *call_compact(UOp *call);
 
 /* ---- roles.c: a contraction in a kernel of level schedule */
 
-/* out[…] = Σ x[…]*w[…]: the reduction with most turns whose body is a product of two loads, w the
- * one whose buffer is constant. facts are of the kernel. */
+/* The one with most turns that folds two loads, c.w the one whose buffer is constant if either is.
+ * facts are of the kernel. */
 typedef struct {
 	Facts facts;
-	UOp *reduce, *x, *w;    /* RREDUCE and two LOADs */
+	Contraction c;
 } Roles;
 /* Looks for one in the kernel of call; false when there is none. */
 bool roles_find(Roles *r, UOp *call);
+/* Its ranges of one role, as a set. */
+uint64_t ranges_with(const Roles *r, Role role);
 /* The buffer of the call that an INDEX is a place in. */
 UOp *place_buffer(const UOp *call, const UOp *index);
 /* Is what the buffer holds known before the first call: role const or prepared? */

@@ -11,11 +11,11 @@
 
 enum { ROWS_LEAST = 256, SUM_LEAST = 8 };
 
-/* An operand to be turned: its load, and the ranges that it moves in, the vector's last. */
-typedef struct { Roles r; UOp *call, *load, *order[MAX_RANGES]; int n; } Operand;
+/* An operand to be transposed: its load, and the ranges that it moves in, the vector's last. */
+typedef struct { Roles r; UOp *call, *load, *order[MAX_RANGES]; int n; } Transposed;
 
 /* Does the load's buffer have about as many elements as its ranges have places, each known? */
-static bool whole(const Operand *o)
+static bool whole(const Transposed *o)
 {
 	int64_t n = 1, all;
 	for (int i = 0; i < o->n; i++)
@@ -24,10 +24,10 @@ static bool whole(const Operand *o)
 	return o->n <= MAX_RANK && shape_static(o->load->src[0]->src[0]->shape, &all) && n <= all;
 }
 
-static bool wrong_way(Operand *o, UOp *load, const UOp *other, UOp *vector)
+static bool wrong_way(Transposed *o, UOp *load, const UOp *other, UOp *vector)
 {
 	const Facts *f = &o->r.facts;
-	uint64_t moves = free_of(load->src[0]), v = bit_of(vector), sum = bound_of(o->r.reduce);
+	uint64_t moves = free_of(load->src[0]), v = bit_of(vector), sum = bound_of(o->r.c.fold);
 	int64_t step;
 	if (load->nsrc > 1 || is_constant(place_buffer(o->call, load->src[0])) || reads_written(f, load) ||
 		!(moves & v) || free_of(other->src[0]) & v || count_of(f, f->out & ~moves) < ROWS_LEAST ||
@@ -41,16 +41,17 @@ static bool wrong_way(Operand *o, UOp *load, const UOp *other, UOp *vector)
 	return whole(o);
 }
 
-static bool find_operand(Operand *o, UOp *call)
+static bool find_operand(Transposed *o, UOp *call)
 {
-	*o = (Operand){.call = call};
+	*o = (Transposed){.call = call};
 	if (!roles_find(&o->r, call) || call_prepares(call) || o->r.facts.serial || o->r.facts.in_place)
 		return false;
 	UOp *vector = stored_along(&o->r.facts);
-	return vector && (wrong_way(o, o->r.w, o->r.x, vector) || wrong_way(o, o->r.x, o->r.w, vector));
+	UOp *x = o->r.c.x, *w = o->r.c.w;
+	return vector && (wrong_way(o, w, x, vector) || wrong_way(o, x, w, vector));
 }
 
-static UOp *turn_call(const Operand *o, UOp *to)
+static UOp *turn_call(const Transposed *o, UOp *to)
 {
 	UOp *loop[MAX_RANK], *at[MAX_RANK + 1] = {param_new(0, to)}, *from = o->load->src[0];
 	for (int i = 0; i < o->n; i++)
@@ -64,7 +65,7 @@ static UOp *turn_call(const Operand *o, UOp *to)
 	return NODE(OP_CALL, DT_NONE, VNIL, kernel, to, place_buffer(o->call, from));
 }
 
-static UOp *turned_buffer(const Operand *o, int number)
+static UOp *turned_buffer(const Transposed *o, int number)
 {
 	UOp *dim[MAX_RANK];
 	for (int i = 0; i < o->n; i++)
@@ -74,7 +75,7 @@ static UOp *turned_buffer(const Operand *o, int number)
 	return buffer_of(name, "temp", o->load->dtype, shape_new(o->n, dim));
 }
 
-static UOp *read_turned(const Operand *o, UOp *buffer)
+static UOp *read_turned(const Transposed *o, UOp *buffer)
 {
 	UOp *at[MAX_RANK + 1] = {param_new(o->call->nsrc - 1, buffer)}, *load = o->load;
 	memcpy(at + 1, o->order, o->n * sizeof *at);
@@ -89,7 +90,7 @@ Graph *layout_operands(Graph *g)
 	int number = 0;
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		UOp *call = g->sink->src[i];
-		Operand o;
+		Transposed o;
 		if (find_operand(&o, call)) {
 			UOp *to = turned_buffer(&o, number++);
 			explain(call->src[0], "%s is turned", buffer_name(place_buffer(call, o.load->src[0])));

@@ -21,8 +21,8 @@ static UOp *range_taken(const Facts *f, const UOp *u, Op op, int64_t *by)
 static bool is_plain(const Roles *r, UOp *range)
 {
 	int64_t step;
-	return place_step(flat_place(r->x->src[0]), range, &step) &&
-		place_step(flat_place(r->w->src[0]), range, &step);
+	return place_step(flat_place(r->c.x->src[0]), range, &step) &&
+		place_step(flat_place(r->c.w->src[0]), range, &step);
 }
 
 /* A range of which both are asked for by the same constant; NULL: none. */

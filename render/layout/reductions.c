@@ -14,7 +14,7 @@ enum {
 	FEW = 16, LONG = 1 << 16, PART_LEAST = 1 << 14, MOST_PARTS = 64,
 	/* the same where one item sums rows of so many elements at once (ROW_TILE of choose/tiles.c) */
 	FEW_IN_ROWS = 4096, LONG_ROWS = 1 << 20, MOST_ROW_PARTS = 16,
-	/* or where it has a tile of a product, with operands that are used again */
+	/* or where it has a tile of a contraction, with operands that are used again */
 	FEW_IN_TILES = 512
 };
 
@@ -108,8 +108,8 @@ static bool few_items(Long *l)
 	Roles r;
 	if (n >= FEW_IN_ROWS)
 		return false;
-	bool product = roles_find(&r, l->call);
-	l->rows = n < (product ? FEW_IN_TILES : FEW_IN_ROWS) && has_rows(l);
+	bool contracts = roles_find(&r, l->call);
+	l->rows = n < (contracts ? FEW_IN_TILES : FEW_IN_ROWS) && has_rows(l);
 	return l->rows || n < FEW;
 }
 

@@ -1,4 +1,4 @@
-/* What a contraction's ranges do, told from the places alone. */
+/* The contraction that a call's kernel is laid out for, and how its places move. */
 #include "shape/shape.h"
 #include "layout/layout.h"
 
@@ -43,11 +43,23 @@ bool is_constant(const UOp *b)
 	return !strcmp(buffer_role(b), "const") || !strcmp(buffer_role(b), "prepared");
 }
 
-static UOp *load_of(UOp *u)
+static bool from_param(const UOp *u)
 {
-	while (u->op == OP_CAST)
-		u = u->src[0];
-	return u->op == OP_LOAD && u->src[0]->src[0]->op == OP_PARAM ? u : NULL;
+	return u->op == OP_LOAD && u->src[0]->src[0]->op == OP_PARAM;
+}
+
+/* Takes c if it has more turns than what r has, and puts the operand with a constant buffer last. */
+static void take_larger(Roles *r, const UOp *call, const Contraction *c, int64_t *most)
+{
+	int64_t turns = count_of(&r->facts, free_of(c->fold->src[0]));
+	if (!from_param(c->x) || !from_param(c->w) || turns <= *most)
+		return;
+	*most = turns;
+	r->c = *c;
+	if (is_constant(place_buffer(call, c->x->src[0]))) {
+		r->c.x = c->w;
+		r->c.w = c->x;
+	}
 }
 
 bool roles_find(Roles *r, UOp *call)
@@ -58,22 +70,18 @@ bool roles_find(Roles *r, UOp *call)
 		return false;
 	facts_find(&r->facts, call->src[0], false);
 	for (size_t i = 0; i < r->facts.all.n; i++) {
-		UOp *u = r->facts.all.at[i];
-		if (u->op != OP_RREDUCE || !val_is_str(u->arg, "ADD") || u->src[0]->op != OP_MUL)
-			continue;
-		UOp *a = load_of(u->src[0]->src[0]), *b = load_of(u->src[0]->src[1]);
-		int64_t turns = count_of(&r->facts, free_of(u->src[0]));
-		if (!a || !b || turns <= most)
-			continue;
-		if (is_constant(place_buffer(call, a->src[0]))) {
-			UOp *swap = a;
-			a = b;
-			b = swap;
-		}
-		most = turns;
-		r->reduce = u;
-		r->x = a;
-		r->w = b;
+		Contraction c;
+		if (r->facts.all.at[i]->op == OP_RREDUCE && contraction_of(&c, r->facts.all.at[i]))
+			take_larger(r, call, &c, &most);
 	}
-	return r->reduce;
+	return r->c.fold;
+}
+
+uint64_t ranges_with(const Roles *r, Role role)
+{
+	uint64_t set = 0;
+	for (int i = 0; i < r->facts.nrange; i++)
+		if (contraction_role(&r->c, r->facts.range[i]) == role)
+			set |= 1ull << i;
+	return set;
 }

@@ -34,8 +34,7 @@ typedef struct { Map made; VEC(UOp *) packs, out; VEC(Table) tables; int count; 
 /* Rows that one panel serves: they ask for three vectors, a row alone for one long stream. */
 static int vectors_wanted(const Repack *p)
 {
-	uint64_t rows = free_of(p->r->x->src[0]) & p->r->facts.out & ~free_of(p->r->w->src[0]);
-	return count_of(&p->r->facts, rows) >= 4 ? 3 : 4;
+	return count_of(&p->r->facts, ranges_with(p->r, ROLE_ROW)) >= 4 ? 3 : 4;
 }
 
 /* The width that wastes least: the last panel has columns again that the one before it has. */
@@ -58,7 +57,7 @@ static int64_t panel_width(int64_t n, int lanes, int vectors)
 static bool in_order(const Repack *p)
 {
 	int64_t want = 1, step;
-	UOp *flat = flat_place(p->r->w->src[0]);
+	UOp *flat = flat_place(p->r->c.w->src[0]);
 	if (p->width)
 		return false;
 	for (int i = p->n; i-- > 0;) {
@@ -78,20 +77,20 @@ static bool plain(const Repack *p)
 		if (range_size(p->order[i]) < 1 || !mul_ok(n, range_size(p->order[i]), &n) || n > 1 << 30)
 			return false;
 	}
-	return n >= WORTH && p->r->w->nsrc == 1 && set == free_of(p->r->w->src[0]);
+	return n >= WORTH && p->r->c.w->nsrc == 1 && set == free_of(p->r->c.w->src[0]);
 }
 
 static bool repack_find(Repack *p, Roles *r, UOp *call)
 {
 	*p = (Repack){.r = r, .call = call, .vector = stored_along(&r->facts)};
-	UOp *w = r->w->src[0], *buffer = place_buffer(call, w);
+	UOp *w = r->c.w->src[0], *buffer = place_buffer(call, w);
 	uint64_t free = free_of(w), v = p->vector ? bit_of(p->vector) : 0;
 	if (!is_constant(buffer) || !(free & v) || r->facts.serial)
 		return false;
 	p->n = ranges_of(&r->facts, free & r->facts.out & ~v, p->order);
-	p->n += ranges_of(&r->facts, free & bound_of(r->reduce), p->order + p->n);
+	p->n += ranges_of(&r->facts, free & bound_of(r->c.fold), p->order + p->n);
 	p->order[p->n++] = p->vector;
-	int element = (int)dtype_size(r->reduce->dtype);
+	int element = (int)dtype_size(r->c.fold->dtype);
 	int lanes = target->vector / (element < 4 ? 4 : element);
 	int64_t size = range_size(p->vector);
 	if (size > 2 * lanes)
@@ -136,9 +135,9 @@ static UOp *copy_kernel(const Repack *p, const UOp *to_buffer)
 	at[0] = param_new(0, to_buffer);
 	for (int i = 0; i < shape->rank; i++)
 		at[1 + i] = loop[i];
-	UOp *w = p->r->w->src[0];
+	UOp *w = p->r->c.w->src[0];
 	UOp *param = param_moved(w->src[0], 1);
-	UOp *load = substitute(p->r->w, p->n, from, to);
+	UOp *load = substitute(p->r->c.w, p->n, from, to);
 	load = substitute(load, 1, &w->src[0], &param);
 	UOp *place = node_new(OP_INDEX, w->dtype, 1 + shape->rank, at, VNIL);
 	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, place, load);
@@ -158,7 +157,7 @@ static const Shape *packed_shape(const Repack *p)
 
 static UOp *packed_buffer(Weights *w, const Repack *p, const Shape *shape)
 {
-	UOp *from = place_buffer(p->call, p->r->w->src[0]);
+	UOp *from = place_buffer(p->call, p->r->c.w->src[0]);
 	const char *name = arena_printf("%.200s.packed%d", buffer_name(from), w->count);
 	UOp *b = buffer_of(name, "prepared", from->dtype, shape), *kernel = copy_kernel(p, b);
 	uint64_t key = hash_mix(kernel->id, from->id);
@@ -187,8 +186,9 @@ static UOp *read_packed(const Repack *p, UOp *buffer)
 	at[0] = param_new(slot, buffer);
 	for (int i = 0; i < p->n; i++)
 		at[n++] = p->order[i] == p->vector ? lane : p->order[i];
-	UOp *load = NODE(OP_LOAD, p->r->w->dtype, VNIL, node_new(OP_INDEX, p->r->w->dtype, n, at, VNIL));
-	UOp *kernel = substitute(f->kernel, 1, &p->r->w, &load);
+	UOp *w = p->r->c.w;
+	UOp *load = NODE(OP_LOAD, w->dtype, VNIL, node_new(OP_INDEX, w->dtype, n, at, VNIL));
+	UOp *kernel = substitute(f->kernel, 1, &w, &load);
 	if (p->width) {
 		UOp *whole = panel_place(p, number, lane);
 		kernel = substitute(kernel, 1, (UOp *[]){p->vector}, &whole);
@@ -203,7 +203,7 @@ static UOp *read_packed(const Repack *p, UOp *buffer)
 static void keep_table(Weights *w, const Repack *p, UOp *packed)
 {
 	enum { ELEMENTS = 1 << 18, COLUMNS = 1024 };
-	const UOp *place = p->r->w->src[0];
+	const UOp *place = p->r->c.w->src[0];
 	int64_t columns = range_size(p->vector);
 	Table t = {place_buffer(p->call, place), packed, {0}, p->n, p->width, columns};
 	int64_t count;
@@ -278,7 +278,7 @@ static UOp *repack(Weights *w, UOp *call)
 	if (!shape || last_axis(&r.facts) >= 62)
 		return call;
 	explain(call->src[0], "%s is packed in panels of %lld",
-		buffer_name(place_buffer(call, r.w->src[0])),
+		buffer_name(place_buffer(call, r.c.w->src[0])),
 		(long long)(p.width ? p.width : range_size(p.vector)));
 	UOp *packed = packed_buffer(w, &p, shape);
 	keep_table(w, &p, packed);

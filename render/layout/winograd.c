@@ -49,47 +49,47 @@ typedef struct { VEC(UOp *) first, out; int count; } Winograd;
 
 /* ---- finding one */
 
-static bool bound(const Conv *v, const UOp *range)
+static bool has_role(const Conv *v, UOp *range, Role role)
 {
-	for (uint32_t i = 1; i < v->r.reduce->nsrc; i++)
-		if (v->r.reduce->src[i] == range)
-			return true;
-	return false;
+	return range->op == OP_RANGE && contraction_role(&v->r.c, range) == role;
 }
 
-/* at = out + tap - pad, with tap one of the summed ranges, of three turns */
+/* at = out + tap - pad, with tap a window of three turns */
 static bool slides(const Conv *v, UOp *at, UOp **out, UOp **tap, int *pad)
 {
 	Sum s;
 	sum_of(&s, at);
-	if (s.n != 2 || s.t[0].c != 1 || s.t[1].c != 1 || s.k > 0 || s.k < -2 ||
-		s.t[0].m->op != OP_RANGE || s.t[1].m->op != OP_RANGE)
+	if (s.n != 2 || s.t[0].c != 1 || s.t[1].c != 1 || s.k > 0 || s.k < -2)
 		return false;
-	bool first = bound(v, s.t[0].m);
+	bool first = has_role(v, s.t[0].m, ROLE_WINDOW);
 	*tap = s.t[!first].m;
 	*out = s.t[first].m;
 	*pad = (int)-s.k;
-	return bound(v, *tap) && !bound(v, *out) && range_size(*tap) == 3;
+	return has_role(v, *tap, ROLE_WINDOW) && has_role(v, *out, ROLE_ROW) && range_size(*tap) == 3;
 }
 
-static bool is_f32(const Conv *v)
+/* A sum of the two loads' products, as they are */
+static bool is_product(const Conv *v)
 {
-	return v->r.reduce->dtype == DT_F32 && v->r.x->dtype == DT_F32 && v->r.w->dtype == DT_F32;
+	const UOp *fold = v->r.c.fold, *u = fold->src[0], *x = v->r.c.x, *w = v->r.c.w;
+	return val_is_str(fold->arg, "ADD") && u->op == OP_MUL && u->dtype == DT_F32 &&
+		((u->src[0] == x && u->src[1] == w) || (u->src[0] == w && u->src[1] == x));
 }
 
 static bool find_sources(Conv *v)
 {
-	const UOp *x = v->r.x->src[0], *k = v->r.w->src[0];
-	if (x->nsrc != 5 || k->nsrc != 5 || v->r.w->nsrc != 1 || v->r.reduce->nsrc != 4 || !is_f32(v) ||
-		!slides(v, x->src[3], &v->h, &v->i, &v->ph) || !slides(v, x->src[4], &v->w, &v->j, &v->pw))
+	const UOp *x = v->r.c.x->src[0], *k = v->r.c.w->src[0];
+	if (x->nsrc != 5 || k->nsrc != 5 || v->r.c.w->nsrc != 1 || v->r.c.fold->nsrc != 4 ||
+		!is_product(v) || !slides(v, x->src[3], &v->h, &v->i, &v->ph) ||
+		!slides(v, x->src[4], &v->w, &v->j, &v->pw))
 		return false;
 	v->n = x->src[1]->op == OP_RANGE ? x->src[1] : NULL;
 	v->image = x->src[1];
 	v->c = x->src[2];
 	v->o = k->src[1];
-	return k->src[2] == v->c && k->src[3] == v->i && k->src[4] == v->j && v->o->op == OP_RANGE &&
-		bound(v, v->c) && !bound(v, v->o) && (v->n || v->image->op == OP_CONST) && v->i != v->j &&
-		v->h != v->w && v->o != v->h && v->o != v->w && v->n != v->o;
+	return k->src[2] == v->c && k->src[3] == v->i && k->src[4] == v->j && v->i != v->j &&
+		v->h != v->w && has_role(v, v->c, ROLE_REDUCTION) && has_role(v, v->o, ROLE_COLUMN) &&
+		(v->n ? has_role(v, v->n, ROLE_ROW) : v->image->op == OP_CONST);
 }
 
 static bool plain_stores(const UOp *kernel)
@@ -105,7 +105,7 @@ static bool plain_stores(const UOp *kernel)
 static bool find_conv(Conv *v, UOp *call)
 {
 	*v = (Conv){.call = call};
-	if (!roles_find(&v->r, call) || !is_constant(place_buffer(call, v->r.w->src[0])) ||
+	if (!roles_find(&v->r, call) || !is_constant(place_buffer(call, v->r.c.w->src[0])) ||
 		!find_sources(v))
 		return false;
 	uint64_t out = bit_of(v->o) | bit_of(v->h) | bit_of(v->w) | (v->n ? bit_of(v->n) : 0);
@@ -236,9 +236,9 @@ static UOp *transform_buffer(Winograd *w, const Conv *v, const UOp *from, const 
 static UOp *weights_call(Winograd *w, const Conv *v)
 {
 	UOp *dim[] = {ix_const(6), ix_const(6), v->c->src[0], v->o->src[0]}, *k[9], *u[36], *store[36];
-	UOp *from = place_buffer(v->call, v->r.w->src[0]), *b = new_buffer(w, "prepared", from, 4, dim);
+	UOp *from = place_buffer(v->call, v->r.c.w->src[0]), *b = new_buffer(w, "prepared", from, 4, dim);
 	UOp *c = ix_range(2, "loop", v->c->src[0]), *o = ix_range(3, "loop", v->o->src[0]);
-	UOp *p = param_moved(v->r.w->src[0]->src[0], 1);
+	UOp *p = param_moved(v->r.c.w->src[0]->src[0], 1);
 	for (int t = 0; t < 9; t++)
 		k[t] = load_at_place(
 			NODE(OP_INDEX, DT_F32, VNIL, p, o, c, ix_const(t / 3), ix_const(t % 3)));
@@ -265,10 +265,10 @@ static UOp *piece_load(const Conv *v, const Axes *l, UOp *param, const UOp *from
 /* v[a,b,n,th,tw,c] = (Bᵀ d B)[a,b] */
 static UOp *input_call(Winograd *w, const Conv *v)
 {
-	UOp *d[36], *t[36], *store[36], *from = place_buffer(v->call, v->r.x->src[0]);
+	UOp *d[36], *t[36], *store[36], *from = place_buffer(v->call, v->r.c.x->src[0]);
 	UOp *b = transform_buffer(w, v, from, v->c);
 	Axes l = axes_for(v, v->c);
-	UOp *p = param_moved(v->r.x->src[0]->src[0], 1);
+	UOp *p = param_moved(v->r.c.x->src[0]->src[0], 1);
 	for (int s = 0; s < 36; s++)
 		d[s] = piece_load(v, &l, p, from, s);
 	both_sides(*bt, 6, 6, d, t);
@@ -321,7 +321,7 @@ static UOp *result_store(
 {
 	UOp *y = ix_add(ix_mul(l->th, ix_const(TILE)), ix_const(p));
 	UOp *x = ix_add(ix_mul(l->tw, ix_const(TILE)), ix_const(q));
-	UOp *from[] = {v->r.reduce, v->h, v->w, v->o, v->n}, *to[] = {sum, y, x, l->ch, l->n};
+	UOp *from[] = {v->r.c.fold, v->h, v->w, v->o, v->n}, *to[] = {sum, y, x, l->ch, l->n};
 	int n = v->n ? 5 : 4;
 	UOp *place = substitute(store->src[0], n, from, to);
 	UOp *value = substitute(store->src[1], n, from, to);

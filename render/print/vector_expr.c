@@ -49,8 +49,8 @@ bool varies(Printer *p, UOp *root)
 		}
 		if (f->next == u->nsrc || v->of->varies.at[u->id].varies) {
 			stack.n--;
-			if (stack.n)
-				v->of->varies.at[stack.at[stack.n - 1].u->id].varies |= v->of->varies.at[u->id].varies;
+			UOp *user = stack.n ? stack.at[stack.n - 1].u : u;
+			v->of->varies.at[user->id].varies |= v->of->varies.at[u->id].varies;
 			continue;
 		}
 		UOp *s = u->src[f->next++];

@@ -8,7 +8,8 @@
 
 /* ---- names */
 
-static ARENA Map names, suffixes, made;       /* names in use; stem → last number; content → buffer */
+/* names in use; stem → last number; content → buffer */
+static ARENA Map names, suffixes, made;
 
 void buffers_reset(void)
 {

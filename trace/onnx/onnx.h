@@ -122,7 +122,8 @@ int take_shapes_from(int argc, char **argv);
 #define ONNX_OPTIONS \
 	{0, "shapes-from", "INPUT=FILE", "ONNX: the value of an input, @K=FILE.npy or NAME=FILE.npy, for shapes that need it; " \
 		"as many as follow", &onnx_opt.shapes_from, .many = true}, \
-	{0, "const", "NAME=FILE", "ONNX: an input is a constant, FILE.npy", &onnx_opt.consts, .many = true}, \
+	{0, "const", "NAME=FILE", "ONNX: an input is a constant, FILE.npy", &onnx_opt.consts, \
+		.many = true}, \
 	{0, "set", "SIZE=N", "ONNX: a size of the model is N", &onnx_opt.sets, .many = true}
 
 

@@ -10,8 +10,9 @@ DType dtype_promote(DType a, DType b);
 /* What the reader at hand has set. */
 typedef struct {
 	bool wide;              /* fractions are f64 by themselves: in a program in C */
-	bool sizes_agree;       /* sizes of a broadcast may be equal without being the same expression: run checks it */
-	const char *stem;       /* what buffers of data in the program are called; NULL: literal */
+	bool sizes_agree;       /* sizes of a broadcast may be equal without being the same
+				 * expression: run checks it */
+	const char *stem;       /* of the names of buffers of data; NULL: literal */
 } Reading;
 extern Reading reading;
 /* What a fraction is by itself, and an integer that becomes one. */

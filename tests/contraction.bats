@@ -1,0 +1,138 @@
+# Contractions (common/index/contraction.c): what is one is told by the places its operands move in, and whoever decides by
+# it decides the same of a sum of products and of its neighbours.  To add one, a row to a table.
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# program INPUT, INPUT… = EXPRESSION: p.mp
+program() {
+	local inputs
+	IFS=';' read -ra inputs <<< "${1%% = *}"
+	{ printf 'input %s\n' "${inputs[@]}"; echo "output y = ${1#* = }"; } > p.t
+	ok tool trace p.t && cp stdout p.mp
+}
+
+# rows of "PROGRAM | WHAT", each handed to a command
+each_row() {
+	local row
+	while IFS= read -r row; do
+		program "${row%% | *}" && "$@" > is || return 1
+		[ "$(cat is)" = "${row##* | }" ] || { echo "$row: it is $(cat is)"; return 1; }
+	done
+}
+
+roles() { tool schedule p.mp | "$BATS_TEST_TMPDIR/check_contraction"; }
+
+@test "the roles of ranges" {
+	build check_contraction
+	each_row roles <<-'END'
+	a f32[5,7];b f32[7,9] = a @ b | row r0, column r1, reduction r2
+	a f32[7,5];b f32[7,9] = transpose(a) @ b | row r0, column r1, reduction r2
+	a f32[5,7];b f32[9,7] = a @ transpose(b) | row r0, column r1, reduction r2
+	a f32[7,5];b f32[9,7] = transpose(a) @ transpose(b) | row r0, column r1, reduction r2
+	a f32[7,5,9];b f32[7,9,4] = sum(reshape(a, [7,5,9,1]) * reshape(b, [7,1,9,4]), axis=[0,2]) | row r0, column r1, reduction r2, reduction r3
+	a f32[35];b f32[7,9] = reshape(a, [5,7]) @ b | row r0, column r1, reduction r2
+	a f32[n,7] where n in 1..5;b f32[7,9] = a @ b | row r0, column r1, reduction r2
+	a f32[3,5,7];b f32[3,7,9] = a @ b | batch r0, row r1, column r2, reduction r3
+	a f32[3,5,7];b f32[7,9] = a @ b | row r0, row r1, column r2, reduction r3
+	a f32[5,7] = a @ [[1, 2], [3, 4], [5, 6], [7, 8], [9, 0], [1, 2], [3, 4]] | row r0, column r1, reduction r2
+	a f32[5,7];b f32[9,7] = min(reshape(a, [5,1,7]) + reshape(b, [1,9,7]), axis=2) | row r0, column r1, reduction r2
+	a f32[5,7];b f32[9,7] = max(reshape(a, [5,1,7]) * reshape(b, [1,9,7]), axis=2) | row r0, column r1, reduction r2
+	a f32[5,7];b f32[9,7] = sum(where(reshape(a, [5,1,7]) > 0, reshape(b, [1,9,7]), 0.0), axis=2) | row r0, column r1, reduction r2
+	a f32[5,7];b f32[9,7];c f32[7] = sum(reshape(a, [5,1,7]) * reshape(b, [1,9,7]) * c, axis=2) | row r0, column r1, reduction r2
+	END
+}
+
+@test "windows, and patches that share no place" {
+	build check_contraction
+	each_row roles <<-'END'
+	a f32[2,3,8,8];b f32[4,3,3,3] = conv2d(a, b) | row r0, column r1, row r2, row r3, reduction r4, window r5, window r6
+	a f32[2,3,8,8];b f32[4,3,3,3] = conv2d(a, b, padding=1, stride=2) | row r0, column r1, row r2, row r3, reduction r4, window r5, window r6
+	a f32[2,3,9,9];b f32[4,3,3,3] = conv2d(a, b, stride=3) | row r0, column r1, row r2, row r3, reduction r4, reduction r5, reduction r6
+	a f32[2,4,8,8];b f32[4,1,3,3] = conv2d(a, b, groups=4) | row r0, batch r1, row r2, row r3, window r4, window r5; lopsided
+	END
+}
+
+@test "an operand that has one turn" {
+	build check_contraction
+	each_row roles <<-'END'
+	a f32[5,7];b f32[7] = a @ b | row r0, reduction r1; lopsided
+	a f32[7,5];b f32[7] = b @ a | column r0, reduction r1; lopsided
+	a f32[5,7];b f32[7] = min(a + b, axis=1) | row r0, reduction r1; lopsided
+	a f32[5,7];b f32[7] = sum(where(b > 0, a, 0.0), axis=1) | column r0, reduction r1; lopsided
+	END
+}
+
+@test "what is no contraction" {
+	build check_contraction
+	each_row roles <<-'END'
+	a f32[5,7] = sum(a, axis=1) | none
+	a f32[5,7] = sum(a * a, axis=1) | none
+	a f32[5,7];b f32[5,7] = sum(a * b, axis=1) | none
+	a f32[5,7];b f32[5,1] = sum(a * b, axis=1) | none
+	a f32[7];b f32[7] = a @ b | none
+	a f32[5,7];c i64[9] = sum(gather(a, c), axis=0) | none
+	a f32[2,4,8,8] = max_pool(a, [2,2]) | none
+	END
+	program "a f32[5];b f32[9] = reshape(a, [5,1]) * b"
+	[ -z "$(roles)" ]
+}
+
+# kernels of level schedule, and when they are fused
+kernels() {
+	tool schedule p.mp > s.mp
+	tool fuse s.mp > f.mp
+	tool show --count s.mp | sed 's/.* kernels=\([0-9]*\).*/\1/'
+	tool show --count f.mp | sed 's/.* kernels=\([0-9]*\).*/\1/'
+}
+counted() { kernels | tr '\n' ' ' | sed 's/ $//'; }
+
+@test "its inside has no buffer, and work behind it joins it" {
+	each_row counted <<-'END'
+	a f32[5,7];b f32[9,7] = relu(sum(reshape(a, [5,1,7]) * reshape(b, [1,9,7]), axis=2)) | 2 1
+	a f32[5,7];b f32[9,7] = relu(min(reshape(a, [5,1,7]) + reshape(b, [1,9,7]), axis=2)) | 2 1
+	a f32[5,7];b f32[9,7] = relu(max(reshape(a, [5,1,7]) * reshape(b, [1,9,7]), axis=2)) | 2 1
+	a f32[5,7];b f32[7] = relu(a @ b) | 2 1
+	a f32[5,7];b f32[7] = relu(min(a + b, axis=1)) | 2 1
+	a f32[5,7];b bool[7] = relu(sum(where(b, a, 0.0), axis=1)) | 2 1
+	END
+}
+
+# softmax wants each element more than once: its kernel is another, however the rows are folded
+@test "it is computed once an element" {
+	each_row counted <<-'END'
+	a f32[50,70];b f32[70] = softmax(a @ b) | 8 2
+	a f32[50,70];b f32[70] = softmax(min(a + b, axis=1)) | 8 2
+	a f32[50,70];b f32[70] = softmax(max(a * b, axis=1)) | 8 2
+	a f32[50,70];b bool[70] = softmax(sum(where(b, a, 0.0), axis=1)) | 8 2
+	END
+}
+
+@test "rows that are read again anyway are folded where they are" {
+	each_row counted <<-'END'
+	a f32[50,70];b f32[70] = softmax(a + b) | 8 1
+	a f32[50,70];b f32[70] = softmax(a * b) | 8 1
+	a f32[4,50,70];b f32[50,70] = softmax(a + b) | 8 1
+	a f32[4,50,70];b bool[50,70] = softmax(where(b, a, -1e9)) | 8 1
+	END
+}
+
+# the constant is in panels, whatever is done to it
+@test "constant operands are packed" {
+	for fold in 'sum(x * w, axis=2)' 'min(x + w, axis=2)' 'sum(where(w > 0, x, 0.0), axis=2)' 'sum(relu(x) * w, axis=2)'; do
+		cat > p.t <<-END
+		input a f32[40,30]
+		x = reshape(a, [40,1,30])
+		w = reshape(sin(f32(arange(1500))), [1,50,30])
+		output y = $fold
+		END
+		tool trace p.t > p.mp
+		tool fuse p.mp | tool lower -t clang --march x86-64-v3 --explain > l.mp 2> told
+		grep -q 'is packed in panels' told || { echo "$fold"; cat told; return 1; }
+		tool run --interpret p.mp a=rand -o i.npz
+		tool run --interpret l.mp a=rand -o l.npz
+		tool fuse p.mp | tool run a=rand -o c.npz
+		tool diff --rtol 1e-5 --atol 1e-5 i.npz l.npz
+		tool diff --rtol 1e-5 --atol 1e-5 i.npz c.npz
+	done
+}
