@@ -79,7 +79,7 @@ const char *buffer_name(const UOp *u);
 const char *buffer_role(const UOp *u);
 static inline bool buffer_is(const UOp *u, const char *role) { return !strcmp(buffer_role(u), role); }
 
-/* ---- cast.c: elements from one dtype to another */
+/* ---- cast.c, halves.c: elements from one dtype to another */
 
 /* n elements converted, as CAST does */
 void interp_cast(DType to, void *out, DType from, const void *in, size_t n);
@@ -88,7 +88,6 @@ float f16_value(uint16_t bits);
 float bf16_value(uint16_t bits);
 uint16_t f16_bits(double x);
 uint16_t bf16_bits(double x);
-
 
 /* ---- walk.c: the one walker ------------------------------------------------------------------------- */
 

@@ -92,9 +92,13 @@ static UOp *make_op(const Scope *s, const Ex *e)
 	bool choice = e->op == OP_WHERE;
 	for (int i = choice; i < n; i++)
 		of = in[i].node ? in[i].node->dtype : of;
-	for (int i = 0; i < n; i++)
-		src[i] = in[i].node ? in[i].node : literal(in[i].value, choice && !i ? DT_BOOL : of);
-	const Val *arg = e->arg ? arg_build(e->arg, s->env) : e->op == s->self->op ? s->self->arg : VNIL;
+	for (int i = 0; i < n; i++) {
+		DType dt = choice && !i ? DT_BOOL : of;
+		src[i] = in[i].node ? in[i].node : literal(in[i].value, dt);
+	}
+	const Val *arg = e->op == s->self->op ? s->self->arg : VNIL;
+	if (e->arg)
+		arg = arg_build(e->arg, s->env);
 	return node_new(e->op, result_dtype(s, e, said, of), n, src, arg);
 }
 

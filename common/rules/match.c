@@ -44,7 +44,8 @@ static bool op_match(const Ex *e, UOp *u, Bound *env)
 	if (sources_match(e, u, env))
 		return true;
 	memcpy(env, saved, sizeof saved);
-	return u->nsrc == 2 && ex_match(e->src[0], u->src[1], env) && ex_match(e->src[1], u->src[0], env);
+	return u->nsrc == 2 && ex_match(e->src[0], u->src[1], env) &&
+		ex_match(e->src[1], u->src[0], env);
 }
 
 static bool form_matches(const Ex *e, UOp *u, Bound *env)

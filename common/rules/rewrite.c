@@ -1,5 +1,6 @@
-/* The fixed-point driver: every node, sources first, is rewritten by the first rule that matches until none does.
- * What a replacement builds anew is rewritten as it is built, so one sweep is enough; linear in nodes. */
+/* The fixed-point driver: every node, sources first, is rewritten by the first rule that matches
+ * until none does. What a replacement builds anew is rewritten as it is built, so one sweep is
+ * enough; linear in nodes. */
 #include "rules/rule.h"
 #include <stdlib.h>
 

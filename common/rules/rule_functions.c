@@ -86,7 +86,7 @@ static const Val *pairs_val(int n, UOp *(*p)[2])
 	return val_array(n, v);
 }
 
-/* Pairs of u and of its source in one: begin + begin, and end + begin (SHRINK) or end + end (PAD). */
+/* The pairs of u and of its source in one: begin + begin; end + begin (SHRINK), end + end (PAD). */
 static UOp *pairs_twice(UOp *u, bool ends)
 {
 	UOp *a[MAX_RANK][2], *b[MAX_RANK][2];

@@ -84,7 +84,8 @@ static Ex *number(Parser *p, bool negative)
 	char text[64], *stop;
 	size_t n = 0;
 	bool is_float = false;
-	while (p->at < p->end && n < sizeof text - 1 && (isalnum((unsigned char)*p->at) || *p->at == '.')) {
+	while (p->at < p->end && n < sizeof text - 1 &&
+		(isalnum((unsigned char)*p->at) || *p->at == '.')) {
 		is_float |= *p->at == '.' || (*p->at == 'e' && !(n > 1 && text[1] == 'x'));
 		text[n++] = *p->at++;
 	}
@@ -414,9 +415,10 @@ static void definition(Parser *p)
 /* Sources are distinct variables, so that what stands for them is theirs in order. */
 static void row_values(Parser *p, Rule *r)
 {
+	Ex *const *src = r->from->src;
 	for (int i = 0; i < r->from->nsrc; i++)
 		for (int k = 0; k <= i; k++)
-			if (r->from->src[i]->kind != EX_VAR || (k < i && r->from->src[i]->var == r->from->src[k]->var))
+			if (src[i]->kind != EX_VAR || (k < i && src[i]->var == src[k]->var))
 				parse_bad(p, "the sources are distinct variables");
 	r->g = r->nvars;
 	if (parse_variable(p, parse_word(p), false) != r->g || !parse_eat(p, "->"))
@@ -427,8 +429,9 @@ static void row_values(Parser *p, Rule *r)
 			parse_bad(p, "too many values");
 		r->to[r->nto++] = parse_eat(p, "none") ? NULL : one_value(p, expression(p, 0));
 	} while (parse_eat(p, ","));
-	if (r->nto != (p->names->lines == PARTS ? r->from->nsrc : 1))
-		parse_bad(p, p->names->lines == PARTS ? "not a value for each source" : "not one value");
+	bool parts = p->names->lines == PARTS;
+	if (r->nto != (parts ? r->from->nsrc : 1))
+		parse_bad(p, parts ? "not a value for each source" : "not one value");
 }
 
 /* OP: word, OP(x): g -> value; the word before : or ( is passed over */
@@ -455,7 +458,8 @@ static void row(Parser *p, Rule *r, const char *w)
 static void rule_add(Rules *rules, const Rule *r)
 {
 	bool any = r->set || r->from->kind == EX_ANY;
-	for (int op = any ? 0 : (int)r->from->op; op <= (any ? OP_COUNT - 1 : (int)r->from->op); op++)
+	int first = any ? 0 : (int)r->from->op, last = any ? OP_COUNT - 1 : first;
+	for (int op = first; op <= last; op++)
 		if (!r->set || r->set(op))
 			vec_push(&rules->by_op[op], (int)rules->n);
 	vec_push(rules, *r);
@@ -513,7 +517,8 @@ void rules_read(Rules *r, const char *text, size_t n, const char *file, int numb
 	}
 }
 
-Rules *rules_add(Rules *before, const char *text, size_t n, const char *file, const RuleNames *names)
+Rules *rules_add(Rules *before, const char *text, size_t n, const char *file,
+	const RuleNames *names)
 {
 	Rules *r = before ? before : xcalloc(1, sizeof *r);
 	rules_read(r, text, n, file, 0, names);

@@ -5,7 +5,6 @@
  *
  * A comparison gives a mask, all bits of a lane or none, as wide as what it compares. What no
  * instruction does for many lanes at once is a function that goes lane by lane. */
-#include "lower/lower.h"
 #include "print/vector.h"
 #include "index/ix.h"
 #include <stdlib.h>
