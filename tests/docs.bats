@@ -13,10 +13,24 @@ setup() {
 }
 
 # Extracts the blocks of a Markdown file: in ```console, text after "$ " is a command and the lines
-# after it are its output; ```text NAME is a file, and ```LANGUAGE NAME is a new file, or is appended
-# to it (at the end), or has lines that the file must have already (there).
+# after it are its output; ```text NAME is a file, and ```LANGUAGE NAME HOW is a file that is `new`,
+# gets the text `at the end` or `before` the first line with a word, or must already have each of its
+# lines (`there`).
 readme_blocks() {
 	awk '
+		function insert(file, word, text,    line, all) {
+			while ((getline line < file) > 0) {
+				if (word && index(line, word)) { all = all text; word = "" }
+				all = all line "\n"
+			}
+			close(file)
+			printf "%s", all > file
+			close(file)
+			if (word) { print file " has no " word; bad = 1 }
+		}
+		/^```[a-z]+ .* before [^ ]+$/ { file = $2; before = $4; text = ""; next }
+		before && /^```/ { insert(file, before, text); file = before = ""; next }
+		before { text = text $0 "\n"; next }
 		/^```[a-z]+ .* there$/ { want = $2; next }
 		want && !/^```/ {
 			found = 0

@@ -33,6 +33,8 @@ typedef struct { int n; const char *name[64]; int64_t value[64]; } VarEnv;
 bool ix_eval(UOp *u, const VarEnv *env, int64_t *v);
 /* u with other sources: index arithmetic and conditions are made by the ix_ functions, other nodes
  * by node_with. */
+/* a op b for an op that indices are made of (its row has index), else NULL. */
+UOp *ix_op(Op op, UOp *a, UOp *b);
 UOp *ix_remake(UOp *u, UOp *const *src);
 /* Prints text like "((idx1*10)+idx0)"; name(u, ctx) names the leaves (NULL: r0, n, …). */
 void ix_print(Buf *out, UOp *u, const char *(*name)(UOp *, void *), void *ctx);
