@@ -1,12 +1,12 @@
-/* The args that ops have at each level, as levels.def writes them, against values.
+/* Matches args against the forms that levels.def gives for an op at each level.
  *
- *     REDUCE  "[fold, [count*]]"    ["ADD", [0, 2]] is one, ["SUB", [0]] and ["ADD", 0] are none
+ *     REDUCE  "[fold, [count*]]"    ["ADD", [0, 2]] matches, ["SUB", [0]] and ["ADD", 0] do not
  *
- * A form is read as it is matched: each is short, and most ops have none. */
+ * A form is parsed while it is matched: forms are short, and most ops have none. */
 #include "graph/level_sets.h"
 #include "shape/shape.h"
 
-/* of an op: its form at some levels, and at others */
+/* The form of an op's arg at some levels, and the form at others. */
 typedef struct { int levels; const char *form; int others; const char *other; } Forms;
 static const Forms forms[OP_COUNT] = {
 #define ARG(OP, ...) [OP_##OP] = {__VA_ARGS__},
@@ -25,7 +25,7 @@ static const char *blank(const char *s)
 	return s;
 }
 
-/* the end of what stands here, up to a | or what closes or follows it */
+/* The end of the form at s: up to a |, a closing bracket or a separator. */
 static const char *past(const char *s)
 {
 	int nest = 0;
@@ -37,7 +37,7 @@ static const char *past(const char *s)
 	return s;
 }
 
-/* text is read where the size is wanted, not here: that makes nodes */
+/* The text of a size is not parsed here, because that makes nodes. */
 static bool is_size(const Val *v) { return (v->kind == VAL_INT && v->i >= 0) || v->kind == VAL_STR; }
 
 static bool is_grid(const Val *v)
@@ -124,7 +124,7 @@ static bool one_matches(const char *s, const Val *v, Miss *m)
 	return is_word(s, n, v);
 }
 
-/* *form: the alternatives that stand here; then what follows them */
+/* Matches v against the alternatives at *form and moves *form past them. */
 static bool matches(const char **form, const Val *v, Miss *m)
 {
 	bool is = false;
