@@ -4,8 +4,8 @@
 
 Use *use_of(Uses *u, const UOp *buffer)
 {
-	TABLE_FIT(u->of, u->n);
-	Use **at = &u->of[buffer->id];
+	table_fit(&u->of);
+	Use **at = &u->of.at[buffer->id];
 	if (!*at) {
 		*at = arena_alloc(sizeof **at);
 		(*at)->buffer = buffer;
@@ -41,6 +41,6 @@ bool turn_from(const Turn *t, int a, int b)
 
 void uses_free(Uses *u)
 {
-	free(u->of);
+	table_free(&u->of);
 	*u = (Uses){0};
 }

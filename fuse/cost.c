@@ -85,14 +85,13 @@ static double max2(double a, double b) { return a > b ? a : b; }
 
 /* runs[id]: turns that a node inside a fold is asked for by its users; only entries of the kernel
  * at hand count. */
-static double *runs;
-static size_t capruns;
+static ARENA TABLE(double) runs;
 
 static void runs_clear(const Nodes *all)
 {
-	TABLE_FIT(runs, capruns);
+	table_fit(&runs);
 	for (size_t i = 0; i < all->n; i++)
-		runs[all->at[i]->id] = 0;
+		runs.at[all->at[i]->id] = 0;
 }
 
 /* runs[] for every node of a kernel: how often it is evaluated. The nodes are those of a brief
@@ -107,15 +106,15 @@ static Nodes count_runs(UOp *kernel)
 	for (size_t i = all.n; i--;) {
 		UOp *u = all.at[i];
 		uint64_t m = range_mask(u);
-		double n = m & ~loop_mask ? runs[u->id] : turns_for(&turns, m), inside = n;
-		runs[u->id] = n;
+		double n = m & ~loop_mask ? runs.at[u->id] : turns_for(&turns, m), inside = n;
+		runs.at[u->id] = n;
 		if (u->op == OP_RREDUCE)
 			for (uint32_t s = 1; s < u->nsrc; s++)
 				inside *= size_guess(u->src[s]->src[0]);
 		/* what moves with a loop inside the fold turns with the fold */
 		for (uint32_t s = 0; s < u->nsrc; s++)
 			if (range_mask(u->src[s]) & ~loop_mask)
-				runs[u->src[s]->id] = max2(runs[u->src[s]->id], inside);
+				runs.at[u->src[s]->id] = max2(runs.at[u->src[s]->id], inside);
 	}
 	return all;
 }
@@ -126,7 +125,7 @@ double kernel_work(UOp *kernel)
 	double work = 0;
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
-		double n = runs[u->id];
+		double n = runs.at[u->id];
 		for (uint32_t s = 1; u->op == OP_RREDUCE && s < u->nsrc; s++)
 			n *= size_guess(u->src[s]->src[0]);
 		work += n * op_cost(u);
@@ -139,5 +138,5 @@ void load_turns(UOp *kernel, double *turns)
 	Nodes all = count_runs(kernel);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_LOAD)
-			turns[param_slot(all.at[i]->src[0]->src[0])] += runs[all.at[i]->id];
+			turns[param_slot(all.at[i]->src[0]->src[0])] += runs.at[all.at[i]->id];
 }

@@ -8,7 +8,7 @@
 void explain(const char *fmt, ...)
 {
 	va_list ap;
-	if (!fuse_explain)
+	if (!fuse_opt.explain)
 		return;
 	va_start(ap, fmt);
 	fputs("fuse: ", stderr);
@@ -32,7 +32,7 @@ static void print_names(Buf *b, const UOp *call, uint32_t from, uint32_t to)
 
 Graph *explain_result(Graph *g)
 {
-	if (!fuse_explain)
+	if (!fuse_opt.explain)
 		return g;
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		UOp *call = g->sink->src[i];

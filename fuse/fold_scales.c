@@ -69,18 +69,17 @@ static UOp *call_over(UOp *kernel)
 /* ---- users within a kernel, by id */
 
 typedef struct { UOp *user; uint32_t count; } Users;
-static Users *users;
-static size_t capusers;
+static ARENA TABLE(Users) users;
 
 static void find_users(UOp *kernel)
 {
 	Nodes all = walk_brief(kernel);
-	TABLE_FIT(users, capusers);
+	table_fit(&users);
 	for (size_t i = 0; i < all.n; i++)
-		users[all.at[i]->id].count = 0;
+		users.at[all.at[i]->id].count = 0;
 	for (size_t i = 0; i < all.n; i++)
 		for (uint32_t s = 0; s < all.at[i]->nsrc; s++) {
-			Users *of = &users[all.at[i]->src[s]->id];
+			Users *of = &users.at[all.at[i]->src[s]->id];
 			of->user = all.at[i];
 			of->count++;
 		}
@@ -158,10 +157,10 @@ static void chain_climb(Chain *c)
 	uint64_t mask = range_mask(c->weight) & ((1ull << BOUND) - 1);
 	int n = 0, last = -1;
 	bool loads[STEPS] = {false};
-	for (; n < STEPS && users[u->id].count == 1; n++) {
-		if (!link_of(u, users[u->id].user, mask, &loads[n], &c->link[n]))
+	for (; n < STEPS && users.at[u->id].count == 1; n++) {
+		if (!link_of(u, users.at[u->id].user, mask, &loads[n], &c->link[n]))
 			break;
-		u = at[n] = users[u->id].user;
+		u = at[n] = users.at[u->id].user;
 		last = is_scale(&c->link[n]) ? n : last;
 	}
 	for (int i = 0; i <= last; i++) {
@@ -452,7 +451,7 @@ Graph *fold_scales(Graph *g)
 {
 	Folding f = {0};
 	List each = {0}, order = {0};
-	if (fuse_strict)
+	if (fuse_opt.strict)
 		return g;
 	read_names(&f, g->sink);
 	for (uint32_t i = 0; i < g->sink->nsrc; i++)

@@ -3,7 +3,7 @@
 #include "process/process.h"
 #include "fuse.h"
 
-bool fuse_explain, fuse_strict;
+FuseOptions fuse_opt;
 
 static const Pass passes[] = {
 	{"open",     open_kernels,    "slots and ranges of kernels in one order"},
@@ -22,8 +22,8 @@ static const Pass passes[] = {
 };
 
 static const Option options[] = {
-	{.word = "explain", .help = "say for each pair of kernels what was done and why", .to = &fuse_explain},
-	{.word = "strict", .help = "leave out every rewrite that changes the arithmetic", .to = &fuse_strict},
+	{.word = "explain", .help = "say for each pair of kernels what was done and why", .to = &fuse_opt.explain},
+	{.word = "strict", .help = "leave out every rewrite that changes the arithmetic", .to = &fuse_opt.strict},
 	{0}
 };
 

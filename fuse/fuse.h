@@ -15,7 +15,8 @@ enum { BOUND = 16,              /* axis of the innermost bound range in open for
 	FOLD_NODES = 128,       /* one with folds, whose merging takes more looking */
 	KERNEL_BUFFERS = 24 };  /* and this many buffers, for the sake of GPUs */
 
-extern bool fuse_explain, fuse_strict;
+typedef struct { bool explain, strict; } FuseOptions;
+extern FuseOptions fuse_opt;
 
 /* ---- open_kernels.c: to open form and back */
 Graph *open_kernels(Graph *g);
@@ -62,7 +63,6 @@ double facts_work(Facts *f);                    /* kernel_work */
 double facts_ops(Facts *f, int *loads);         /* value_cost of its first STORE's value */
 double facts_turns(Facts *f, uint32_t slot);    /* how often a run of it loads from a slot */
 bool facts_contracts(Facts *f, int64_t *row);   /* has_contraction */
-void facts_reset(void);
 UOp *step_buffer(const UOp *step, uint32_t slot);
 
 /* ---- buffer_uses.c: the steps that write and read each buffer, as they came, the last first */
@@ -74,7 +74,7 @@ typedef struct {
 	Turn *writers, *readers;
 	size_t left;                    /* of the readers: the pass's own */
 } Use;
-typedef struct { Use **of; size_t n; } Uses;            /* by the buffer's id */
+typedef struct { TABLE(Use *) of; } Uses;               /* by the buffer's id */
 Use *use_of(Uses *u, const UOp *buffer);
 void uses_add(Uses *u, const UOp *call, const Facts *f, int step);
 bool turn_from(const Turn *t, int a, int b);            /* some step from a on, before b */

@@ -17,8 +17,8 @@ static uint32_t slot_among(UOp *const *buffer, uint32_t n, const UOp *b)
 
 Pair pair_of(UOp *first, UOp *second)
 {
-	static VEC(UOp *) buffer;
-	static VEC(uint32_t) slot;
+	static ARENA VEC(UOp *) buffer;
+	static ARENA VEC(uint32_t) slot;
 	buffer.n = slot.n = 0;
 	for (uint32_t i = 1; i < first->nsrc; i++)
 		vec_push(&buffer, first->src[i]);
@@ -36,7 +36,7 @@ Pair pair_of(UOp *first, UOp *second)
 
 UOp *pair_second(const Pair *p)
 {
-	static VEC(UOp *) from, to;
+	static ARENA VEC(UOp *) from, to;
 	from.n = to.n = 0;
 	for (uint32_t i = 0; i < p->slots; i++) {
 		const UOp *buffer = p->buffer[p->slot[i]];

@@ -3,12 +3,7 @@
 #include "fuse.h"
 #include <stdlib.h>
 
-static Map known;       /* KERNEL or CUSTOM → Facts */
-
-void facts_reset(void)
-{
-	map_free(&known);
-}
+static ARENA Map known; /* KERNEL or CUSTOM → Facts */
 
 /* Slots under a mark, in order. */
 static uint32_t *slots_in(const uint8_t *use, uint32_t n, uint8_t bit, uint32_t *count)

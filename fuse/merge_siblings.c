@@ -104,7 +104,7 @@ static Verdict *judge(Sib *s, const Pair *pair)
 /* Slots as they come: what has joined is put in order at the end. */
 static UOp *call_over(UOp *kernel, const Pair *pair)
 {
-	static VEC(UOp *) src;
+	static ARENA VEC(UOp *) src;
 	src.n = 0;
 	vec_push(&src, kernel);
 	for (uint32_t i = 0; i < pair->buffers; i++)

@@ -43,21 +43,20 @@ static UOp *number_fold(Numbering *n, UOp *fold, UOp *const *src)
  * and for a range that is bound its own axis, counted from 1. */
 static bool number_at_once(UOp *kernel, UOp **out)
 {
-	static uint8_t *level;
-	static size_t cap;
+	static ARENA TABLE(uint8_t) level;
 	Nodes all = walk(kernel);
-	TABLE_FIT(level, cap);
+	table_fit(&level);
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
-		uint8_t *own = &level[u->id];
+		uint8_t *own = &level.at[u->id];
 		*own = 0;
 		for (uint32_t s = 0; u->op != OP_RANGE && s < u->nsrc; s++)
-			if (u->src[s]->op != OP_RANGE && level[u->src[s]->id] > *own)
-				*own = level[u->src[s]->id];
+			if (u->src[s]->op != OP_RANGE && level.at[u->src[s]->id] > *own)
+				*own = level.at[u->src[s]->id];
 		if (u->op != OP_RREDUCE)
 			continue;
 		for (uint32_t s = 1; s < u->nsrc; s++) {
-			uint8_t *axis = &level[u->src[s]->id];
+			uint8_t *axis = &level.at[u->src[s]->id];
 			++*own;
 			if (*own > DEPTH || (*axis && *axis != *own))
 				return false;
@@ -66,9 +65,9 @@ static bool number_at_once(UOp *kernel, UOp **out)
 	}
 	List from = {0}, to = {0};
 	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_RANGE && level[all.at[i]->id]) {
+		if (all.at[i]->op == OP_RANGE && level.at[all.at[i]->id]) {
 			vec_push(&from, all.at[i]);
-			vec_push(&to, range_new(BOUND + level[all.at[i]->id] - 1, all.at[i], "reduce"));
+			vec_push(&to, range_new(BOUND + level.at[all.at[i]->id] - 1, all.at[i], "reduce"));
 		}
 	*out = substitute(kernel, from.n, from.at, to.at);
 	vec_free(&from);

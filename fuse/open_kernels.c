@@ -123,7 +123,6 @@ Graph *open_kernels(Graph *g)
 {
 	List src = {0};
 	Map opened = {0};
-	facts_reset();
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		UOp *u = g->sink->src[i];
 		vec_push(&src, call_has_kernel(u) ? open_call(&opened, u) : u);

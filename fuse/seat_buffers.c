@@ -14,24 +14,22 @@ typedef VEC(UOp *) List;
 
 /* A number for some of the nodes, by id; it counts when made in the round at hand. */
 typedef struct { uint32_t round, value; } Mark;
-static Mark *mark;
-static size_t capmark;
-static uint32_t mark_round;
+static ARENA TABLE(Mark) mark;
 
-static void marks_begin(void) { TABLE_ROUND(mark, capmark, mark_round); }
+static void marks_begin(void) { table_round(&mark); }
 
 /* The node's number, which is value when it has none yet. */
 static uint32_t number_of(const UOp *u, uint32_t value)
 {
-	Mark *m = &mark[u->id];
-	if (m->round != mark_round)
-		*m = (Mark){mark_round, value};
+	Mark *m = &mark.at[u->id];
+	if (m->round != mark.round)
+		*m = (Mark){mark.round, value};
 	return m->value;
 }
 
 static bool is_new(const UOp *u)
 {
-	bool yes = mark[u->id].round != mark_round;
+	bool yes = mark.at[u->id].round != mark.round;
 	number_of(u, 0);
 	return yes;
 }
@@ -40,7 +38,7 @@ static bool is_new(const UOp *u)
  * decides. */
 static void reading_order(UOp *kernel, List *all)
 {
-	static List left;
+	static ARENA List left;
 	marks_begin();
 	vec_push(&left, kernel);
 	while (left.n) {
@@ -57,7 +55,7 @@ static void reading_order(UOp *kernel, List *all)
  * it reads. */
 static void params_of(UOp *kernel, List *out)
 {
-	static List all;
+	static ARENA List all;
 	all.n = 0;
 	reading_order(kernel, &all);
 	marks_begin();
@@ -77,7 +75,7 @@ static void params_of(UOp *kernel, List *out)
 
 Seated seat_buffers(UOp *kernel, UOp *const *buffer)
 {
-	static List params, to;
+	static ARENA List params, to;
 	params.n = to.n = 0;
 	params_of(kernel, &params);
 	Seated s = {.from = arena_alloc(params.n * sizeof *s.from)};
@@ -94,7 +92,7 @@ Seated seat_buffers(UOp *kernel, UOp *const *buffer)
 
 UOp *seated_call(const Seated *s, UOp *const *buffer)
 {
-	static List src;
+	static ARENA List src;
 	src.n = 0;
 	vec_push(&src, s->kernel);
 	for (uint32_t i = 0; i < s->n; i++)

@@ -8,8 +8,6 @@
 #include "choose/choose.h"
 #include "layout/layout.h"
 
-static const char *opt;
-
 /* What is not lowered is told the processor too: it is compiled for it. */
 static UOp *custom_marched(UOp *custom, const UOp *call)
 {
@@ -19,19 +17,18 @@ static UOp *custom_marched(UOp *custom, const UOp *call)
 
 static Graph *choose_target(Graph *g)
 {
-	lower_opt = opt;
 	g = target_choose(g);
 	return *target->march ? customs_map(g, custom_marched) : g;
 }
 
 static const Option options[] = {
-	{'t', "target", "TARGET", "the target to lower for (default clang)", &target_name},
+	{'t', "target", "TARGET", "the target to lower for (default clang)", &lower_opt.target},
 	{0, "march", "CPU", "the processor to lower for: native (default), x86-64-v3, armv8-a …",
-		&target_processor},
+		&lower_opt.processor},
 	{0, "opt", "LIST", "'NAME*: tile 0 8 1; tile 1 3 16; grid 2': actions for kernels of that name",
-		&opt},
-	{0, "explain", NULL, "tell on standard error what was done to each kernel", &lower_explain},
-	{0, "strict", NULL, "no rewrite that changes the arithmetic", &lower_strict},
+		&lower_opt.actions},
+	{0, "explain", NULL, "tell on standard error what was done to each kernel", &lower_opt.explain},
+	{0, "strict", NULL, "no rewrite that changes the arithmetic", &lower_opt.strict},
 	{0},
 };
 

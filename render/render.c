@@ -9,9 +9,9 @@ static Graph *through_target(Graph *g)
 {
 	Buf in = {0}, out = {0};
 	size_t used;
-	const char *tool = target_tool(target_name);
+	const char *tool = target_tool(lower_opt.target);
 	wire_write(&in, g);
-	char *allow = custom_allowed && custom_in(g) ? "--allow-custom" : NULL;
+	char *allow = process.custom_allowed && custom_in(g) ? "--allow-custom" : NULL;
 	int status = spawn_filter((char *[]){(char *)tool, allow, NULL}, buf_str(&in), in.n, &out);
 	buf_free(&in);
 	if (status)
@@ -22,12 +22,12 @@ static Graph *through_target(Graph *g)
 	size_t n = out.n;
 	buf_free(&out);
 	if (!n)
-		die(FAILED, "render-%s wrote nothing", target_name);
+		die(FAILED, "render-%s wrote nothing", lower_opt.target);
 	return wire_read(bytes, n, &used, 0);
 }
 
 static const Option options[] = {
-	{'t', "target", "TARGET", "the target to render for (default clang)", &target_name},
+	{'t', "target", "TARGET", "the target to render for (default clang)", &lower_opt.target},
 	{0},
 };
 

@@ -5,28 +5,30 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static const char *opt_target = "clang", *opt_j, *opt_cc;
-static bool opt_fast;
+static struct {
+	const char *target, *j, *cc;
+	bool fast;
+} opt = {.target = "clang"};
 
 static const Option options[] = {
 	{'t', "target", "TARGET", "what to compile for when the document is not rendered yet (clang)",
-		&opt_target},
-	{'j', "jobs", "N", "compile N units at a time (all cores)", &opt_j},
-	{0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt_cc},
-	{0, "fast-compile", NULL, "compile C without optimising it", &opt_fast},
+		&opt.target},
+	{'j', "jobs", "N", "compile N units at a time (all cores)", &opt.j},
+	{0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt.cc},
+	{0, "fast-compile", NULL, "compile C without optimising it", &opt.fast},
 	{0},
 };
 
 static Graph *objects(Graph *g)
 {
-	BuildOptions o = { opt_cc, 0, true, opt_fast };
+	BuildOptions o = { opt.cc, 0, true, opt.fast };
 	Programs p = programs_of(g);
 	Program **all = arena_alloc((p.n + 1) * sizeof *all);
 	char *end;
-	long jobs = opt_j ? strtol(opt_j, &end, 10) : 0;
+	long jobs = opt.j ? strtol(opt.j, &end, 10) : 0;
 
-	if (opt_j && (*end || jobs < 1 || jobs > 1000000000))
-		die(USAGE, "-j takes a number from 1, not '%s'", opt_j);
+	if (opt.j && (*end || jobs < 1 || jobs > 1000000000))
+		die(USAGE, "-j takes a number from 1, not '%s'", opt.j);
 	o.jobs = (int)jobs;
 	for (size_t i = 0; i < p.n; i++)
 		all[i] = &p.at[i];

@@ -10,46 +10,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *opt_target = "clang", *opt_to, *opt_n, *opt_j, *opt_bench, *opt_seconds,
-	*opt_profile, *opt_only, *opt_keep, *opt_device, *opt_cc, *opt_shuffle, *opt_save, *opt_load,
-	*opt_save_every, *opt_until, *opt_every;
-static bool opt_interpret, opt_devices, opt_numbered, opt_fast;
-static VEC(const char *) opt_feed;
+static struct {
+	const char *target, *to, *n, *j, *bench, *seconds, *profile, *only, *keep, *device, *cc, *shuffle,
+		*save, *load, *save_every, *until, *every;
+	bool interpret, devices, numbered, fast;
+	VEC(const char *) feed;
+} opt = {.target = "clang"};
 
 static const Option options[] = {
-	{'o', "output", "TO", "a folder for NAME.npy of each output, or a FILE.npz for all", &opt_to},
-	{0, "numbered", NULL, "name the outputs output_0, output_1, …", &opt_numbered},
+	{'o', "output", "TO", "a folder for NAME.npy of each output, or a FILE.npz for all", &opt.to},
+	{0, "numbered", NULL, "name the outputs output_0, output_1, …", &opt.numbered},
 	{'t', "target", "TARGET", "what to compile for when the document is not compiled yet (clang)",
-		&opt_target},
+		&opt.target},
 	{0, "interpret", NULL, "evaluate the document at its own level, without a compiler",
-		&opt_interpret},
+		&opt.interpret},
 	{0, "interpret-only", "LIST",
-		"interpret these calls, K0,K7 or kernel names, and compile the rest", &opt_only},
-	{'n', "times", "N", "call it N times; states go from call to call", &opt_n},
-	{0, "feed", "NAME=FILE,batch=N", "an input of which each call takes the next N rows", &opt_feed,
+		"interpret these calls, K0,K7 or kernel names, and compile the rest", &opt.only},
+	{'n', "times", "N", "call it N times; states go from call to call", &opt.n},
+	{0, "feed", "NAME=FILE,batch=N", "an input of which each call takes the next N rows", &opt.feed,
 		.many = true},
 	{0, "shuffle", "KEY", "feed the rows in a random order, another one each time around",
-		&opt_shuffle},
+		&opt.shuffle},
 	{0, "load", "FILE", "begin with the states of a .safetensors, and after the calls that made them",
-		&opt_load},
-	{0, "save", "FILE", "write the states to a .safetensors after the last call", &opt_save},
-	{0, "save-every", "K", "and after each K calls", &opt_save_every},
+		&opt.load},
+	{0, "save", "FILE", "write the states to a .safetensors after the last call", &opt.save},
+	{0, "save-every", "K", "and after each K calls", &opt.save_every},
 	{0, "until", "N", "call it until the states have seen N calls, those before --load included",
-		&opt_until},
+		&opt.until},
 	{0, "every", "K", "print the outputs that are one fraction, and steps/s, each K calls",
-		&opt_every},
-	{'j', "jobs", "N", "use N threads (all cores)", &opt_j},
-	{0, "bench", "FILE", "repeat it and print minimum and median; to FILE as JSON", &opt_bench,
+		&opt.every},
+	{'j', "jobs", "N", "use N threads (all cores)", &opt.j},
+	{0, "bench", "FILE", "repeat it and print minimum and median; to FILE as JSON", &opt.bench,
 		.optional_arg = true},
-	{0, "seconds", "S", "how long --bench repeats (1)", &opt_seconds},
+	{0, "seconds", "S", "how long --bench repeats (1)", &opt.seconds},
 	{0, "profile", "FILE", "print each call's time; to FILE the document with meta.timings",
-		&opt_profile, .optional_arg = true},
+		&opt.profile, .optional_arg = true},
 	{0, "keep", "DIR", "write what each call of a schedule writes to DIR/CALL.KERNEL.BUFFER.npy",
-		&opt_keep},
-	{0, "devices", NULL, "list the devices and exit", &opt_devices},
-	{0, "device", "NAME", "run on this one of them", &opt_device},
-	{0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt_cc},
-	{0, "fast-compile", NULL, "compile C without optimising it", &opt_fast},
+		&opt.keep},
+	{0, "devices", NULL, "list the devices and exit", &opt.devices},
+	{0, "device", "NAME", "run on this one of them", &opt.device},
+	{0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt.cc},
+	{0, "fast-compile", NULL, "compile C without optimising it", &opt.fast},
 	{0},
 };
 static const Stage stage = {
@@ -76,10 +77,10 @@ static int whole_number(const char *text, const char *option, int otherwise)
 static double seconds(void)
 {
 	char *end;
-	double s = opt_seconds ? strtod(opt_seconds, &end) : 1;
+	double s = opt.seconds ? strtod(opt.seconds, &end) : 1;
 
-	if (opt_seconds && (*end || end == opt_seconds || !(s >= 0 && s <= 1e6)))
-		die(USAGE, "--seconds takes a number, not '%s'", opt_seconds);
+	if (opt.seconds && (*end || end == opt.seconds || !(s >= 0 && s <= 1e6)))
+		die(USAGE, "--seconds takes a number, not '%s'", opt.seconds);
 	return s;
 }
 
@@ -87,9 +88,9 @@ static double seconds(void)
 static Graph *raise(Graph *g)
 {
 	inputs_remember(g);
-	if (opt_interpret)
+	if (opt.interpret)
 		return g->level < LV_GRAPH ? stage_raise(g, LV_GRAPH, NULL, false) : g;
-	return g->level < LV_PROGRAM ? program_raise(g, opt_target) : g;
+	return g->level < LV_PROGRAM ? program_raise(g, opt.target) : g;
 }
 
 static void write_profile(const Session *s)
@@ -97,27 +98,27 @@ static void write_profile(const Session *s)
 	Graph *g = session_profile(s);
 	Buf b = { 0 };
 
-	if (!*opt_profile)
+	if (!*opt.profile)
 		return;
 	wire_write(&b, g);
-	file_write(opt_profile, b.s, b.n);
+	file_write(opt.profile, b.s, b.n);
 	buf_free(&b);
 }
 
 static StepOptions steps_wanted(void)
 {
-	if (opt_until && opt_n)
+	if (opt.until && opt.n)
 		die(USAGE, "-n and --until: one of them says how many calls to make");
-	if (opt_save_every && !opt_save)
+	if (opt.save_every && !opt.save)
 		die(USAGE, "--save-every is for --save FILE");
 	return (StepOptions){
-		.times = whole_number(opt_n, "-n", 1),
-		.until = whole_number(opt_until, "--until", 0),
-		.every = whole_number(opt_every, "--every", 0),
-		.save_every = whole_number(opt_save_every, "--save-every", 0),
-		.save = opt_save,
-		.load = opt_load,
-		.progress = !opt_bench,
+		.times = whole_number(opt.n, "-n", 1),
+		.until = whole_number(opt.until, "--until", 0),
+		.every = whole_number(opt.every, "--every", 0),
+		.save_every = whole_number(opt.save_every, "--save-every", 0),
+		.save = opt.save,
+		.load = opt.load,
+		.progress = !opt.bench,
 	};
 }
 
@@ -128,25 +129,25 @@ static void write_outputs(Session *s, const Graph *g, const VarEnv *env)
 	size_t n = session_outputs(s, &names, &at);
 
 	n = outputs_trim(g, env, n, names, &at);
-	if (opt_save)
+	if (opt.save)
 		n = outputs_asked(g, n, &names, &at);
-	outputs_write(n, names, at, opt_to, opt_numbered, val_get(g->meta, "output_groups"));
+	outputs_write(n, names, at, opt.to, opt.numbered, val_get(g->meta, "output_groups"));
 }
 
 static void handle(Graph *g, const Bindings *given)
 {
-	Feeds *feeds = feeds_parse(opt_feed.n, opt_feed.at, opt_shuffle);
+	Feeds *feeds = feeds_parse(opt.feed.n, opt.feed.at, opt.shuffle);
 	StepOptions steps = steps_wanted();
 	SessionOptions o = {
-		.device = opt_device,
-		.keep = opt_keep,
-		.interpret_only = opt_only,
-		.interpret = opt_interpret,
-		.profile = opt_profile != NULL,
-		.threads = whole_number(opt_j, "-j", 0),
-		.often = opt_bench || steps.times > 1 || steps.until > 1,
+		.device = opt.device,
+		.keep = opt.keep,
+		.interpret_only = opt.only,
+		.interpret = opt.interpret,
+		.profile = opt.profile != NULL,
+		.threads = whole_number(opt.j, "-j", 0),
+		.often = opt.bench || steps.times > 1 || steps.until > 1,
 		.feeds = feeds,
-		.build = {opt_cc, whole_number(opt_j, "-j", 0), true, opt_fast},
+		.build = {opt.cc, whole_number(opt.j, "-j", 0), true, opt.fast},
 	};
 	double begin = now_ms(), ready, first = 0;
 	Bindings operands = {0};
@@ -158,8 +159,8 @@ static void handle(Graph *g, const Bindings *given)
 		vec_push(&operands, given->at[i]);
 	feeds_bind(feeds, &operands);
 	verify(g);
-	if (opt_keep && mkdir(opt_keep, 0777) && errno != EEXIST)
-		die_errno("%s: cannot make the folder", opt_keep);
+	if (opt.keep && mkdir(opt.keep, 0777) && errno != EEXIST)
+		die_errno("%s: cannot make the folder", opt.keep);
 	if (g->level == LV_TENSOR)
 		g = stage_raise(g, LV_GRAPH, NULL, false);
 	devices_check(g);
@@ -169,14 +170,14 @@ static void handle(Graph *g, const Bindings *given)
 	s = session_open(raise(g), &in, &o);
 	ready = now_ms();
 	made = steps_run(s, feeds, &steps, &first);
-	if (opt_bench)
-		bench(s, seconds(), ready - begin, first, *opt_bench ? opt_bench : NULL);
-	if (opt_profile)
+	if (opt.bench)
+		bench(s, seconds(), ready - begin, first, *opt.bench ? opt.bench : NULL);
+	if (opt.profile)
 		write_profile(s);
-	if (made && (opt_to || !opt_bench))
+	if (made && (opt.to || !opt.bench))
 		write_outputs(s, g, &in.env);
 	else if (!made)
-		warn("%s: these states have seen %lld calls or more: nothing is done", opt_load,
+		warn("%s: these states have seen %lld calls or more: nothing is done", opt.load,
 			(long long)steps.until);
 	feeds_stop(feeds);
 	session_close(s);
@@ -197,9 +198,9 @@ static const char *operands_read(int argc, char **argv, int first, Bindings *ope
 		else
 			file = argv[i];
 	}
-	if (file && opt_input)
+	if (file && process.input)
 		die(USAGE, "one document is enough: '%.80s' is too much", file);
-	return file ? file : opt_input;
+	return file ? file : process.input;
 }
 
 int main(int argc, char **argv)
@@ -212,13 +213,13 @@ int main(int argc, char **argv)
 
 	stage_begin("run");
 	file = operands_read(argc, argv, options_parse(&stage, argc, argv), &operands);
-	if (opt_devices) {
+	if (opt.devices) {
 		exec_list(stdout);
 		return stage_end();
 	}
 	if ((!file || !strcmp(file, "-")) && isatty(STDIN_FILENO))
 		die(USAGE, "standard input is a terminal: give a FILE, or pipe a document in (see --help)");
-	whole = opt_interpret || opt_only || opt_keep || opt_profile;
+	whole = opt.interpret || opt.only || opt.keep || opt.profile;
 	in = stream_open(file);
 	for (; (g = stream_next(in, 0)); arena_reset()) {
 		g = whole ? g : lean(g);

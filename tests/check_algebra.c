@@ -298,7 +298,7 @@ static void declare(void)
 
 int main(int argc, char **argv)
 {
-	die_stage = "check_algebra";
+	process.stage = "check_algebra";
 	int seed = argc > 1 ? atoi(argv[1]) : 1, count = argc > 2 ? atoi(argv[2]) : 1000;
 	for (int i = 0; i < count && wrong < 5; i++) {
 		if (i % 50 == 0)

@@ -228,7 +228,7 @@ static void random_case(int seed)
 
 int main(int argc, char **argv)
 {
-	die_stage = "check_views";
+	process.stage = "check_views";
 	int seed = argc > 1 ? atoi(argv[1]) : 1, count = argc > 2 ? atoi(argv[2]) : 1000;
 	for (int i = 0; i < count && wrong < 3; i++)
 		random_case(seed * 7919 + i);

@@ -203,7 +203,7 @@ int main(int argc, char **argv)
 	stage_begin("info");
 	argc = take_shapes_from(argc, argv);
 	int first = options_parse(&tool, argc, argv);
-	const char *file = first < argc ? argv[first] : opt_input;
+	const char *file = first < argc ? argv[first] : process.input;
 	if (argc - first > 1)
 		die(USAGE, "one FILE is enough: '%.80s' is too much", argv[first + 1]);
 	bool onnx = file && file_is_onnx(file);

@@ -212,9 +212,9 @@ static const Val *node_place(const UOp *u, size_t at)
 static Value expand_node(const Values *v, const UOp *u, size_t at)
 {
 	uint32_t start = node_limit();
-	die_where = node_where(u, at);
+	process.where = node_where(u, at);
 	Value x = u->op == OP_FUNC ? expand_function(v, u) : expand_op(v, u);
-	die_where = NULL;
+	process.where = NULL;
 	if (u->op == OP_FUNC)
 		note_nodes(&x, start, node_place(u, at));
 	else if (x.kind == V_TENSOR && u->op != OP_CONST)

@@ -13,11 +13,16 @@
 /* Exit statuses of every tool (contract, section 4). */
 enum { DONE = 0, FAILED = 1, USAGE = 2, UNSUPPORTED = 3, MALFORMED = 4 };
 
-extern const char *die_stage;      /* name of the running tool; set once by stage_main */
-/* When set, its text is put before the message: a front end points it at "file:line:col". */
-extern const char *die_where;
-/* When set, printed after the message line: a source line and a caret. */
-extern const char *die_context;
+/* What is true of the whole process. */
+typedef struct {
+	const char *stage;      /* name of the running tool; set once by stage_begin */
+	const char *where;      /* when set, put before a message: a front end points it at "file:line:col" */
+	const char *context;    /* when set, printed after the message line: a source line and a caret */
+	const char *input;      /* -i ENDPOINT, or NULL */
+	bool verbose;           /* -v */
+	bool custom_allowed;    /* --allow-custom: without it a CUSTOM is refused, status 3 */
+} Process;
+extern Process process;
 
 /* Prints "stage: [where: ]message" as one line of at most 1000 bytes, control characters escaped,
  * on standard error, runs the registered cleanups and exits with status. */
@@ -34,17 +39,31 @@ void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* fn(arg) runs when die exits (removes a partial output). */
 void die_cleanup(void (*fn)(void *), void *arg);
 
-/* ---- util.c: arena, growing arrays, string buffers, checked sizes, hash map -------------------- */
+/* ---- arena.c: memory and state of the documents at hand ---------------------------------------- */
 
 /* Memory from the arena: zeroed, 16-byte aligned, freed only by arena_reset. Never NULL. */
 void *arena_alloc(size_t bytes);
+/* The same, as a block that arena_release gives back earlier (NULL: nothing). */
+void *arena_block(size_t bytes);
+void arena_release(void *block);
 char *arena_strdup(const char *s);
 char *arena_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Forgets every node, value, shape and map: between two documents of a stream. */
+/* static ARENA Map seen; a variable that arena_reset sets to zero: what speaks of nodes or of anything else in the arena,
+ * and a cache that may be forgotten with it. A VEC, Map, TABLE or Buf declared so (or a part of what is) has its memory
+ * from the arena too. No initial value. */
+#define ARENA __attribute__((section("arena")))
+/* Forgets every node, value and shape, and all that is declared ARENA: between two documents of a stream. */
 void arena_reset(void);
 /* The same, but what was there can be read, to be copied, until arena_drop of what this returns. */
 void *arena_aside(void);
 void arena_drop(void *aside);
+/* What the containers' memory is from: the arena for an owner declared ARENA, malloc else. _zeros: zeroed; _grow: n bytes
+ * that begin with the `had` bytes at p, instead of them. */
+void *owned_zeros(const void *owner, size_t n);
+void *owned_grow(const void *owner, void *p, size_t had, size_t n);
+void owned_free(const void *owner, void *p);
+
+/* ---- util.c: growing arrays, string buffers, checked sizes, hash map ---------------------------- */
 
 /* malloc family that dies on failure; for what outlives or outgrows the arena. */
 void *xmalloc(size_t n);
@@ -60,7 +79,7 @@ size_t memory_most(void);
 /* A growing array: VEC(int) v = {0}; vec_push(&v, 3); v.at[i]; v.n; vec_free(&v). */
 #define VEC(T) struct { T *at; size_t n, cap; }
 #define vec_push(v, x) ((v)->n == (v)->cap ? vec_grow((void **)&(v)->at, &(v)->cap, sizeof *(v)->at) : (void)0, (v)->at[(v)->n++] = (x))
-#define vec_free(v) (free((v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
+#define vec_free(v) (owned_free((v), (v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
 void vec_grow(void **at, size_t *cap, size_t size);
 
 /* A string buffer; s is always NUL-terminated after the first call (buf_str never returns NULL). */

@@ -4,17 +4,16 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-const char *die_stage = "sluice", *die_where, *die_context;
+Process process = {.stage = "sluice"};
 
 enum { LINE = 1000, CLEANUPS = 64 };
-static struct { void (*fn)(void *); void *arg; } cleanup[CLEANUPS];
-static int ncleanup;
+static struct { struct { void (*fn)(void *); void *arg; } at[CLEANUPS]; int n; } cleanups;
 
 void die_cleanup(void (*fn)(void *), void *arg)
 {
-	if (ncleanup < CLEANUPS) {
-		cleanup[ncleanup].fn = fn;
-		cleanup[ncleanup++].arg = arg;
+	if (cleanups.n < CLEANUPS) {
+		cleanups.at[cleanups.n].fn = fn;
+		cleanups.at[cleanups.n++].arg = arg;
 	}
 }
 
@@ -45,20 +44,20 @@ static void message(const char *fmt, va_list ap, const char *tail)
 {
 	char text[4 * LINE], line[5 * LINE];
 	vsnprintf(text, sizeof text, fmt, ap);
-	snprintf(line, sizeof line, "%s: %s%s%s%s%s", die_stage, die_where ? die_where : "",
-		die_where ? ": " : "", text, tail ? ": " : "", tail ? tail : "");
+	snprintf(line, sizeof line, "%s: %s%s%s%s%s", process.stage, process.where ? process.where : "",
+		process.where ? ": " : "", text, tail ? ": " : "", tail ? tail : "");
 	fflush(stdout);
 	print_line(line);
 }
 
 static _Noreturn void leave(int status)
 {
-	while (ncleanup > 0) {
-		ncleanup--;
-		cleanup[ncleanup].fn(cleanup[ncleanup].arg);
+	while (cleanups.n > 0) {
+		cleanups.n--;
+		cleanups.at[cleanups.n].fn(cleanups.at[cleanups.n].arg);
 	}
-	if (die_context)
-		fprintf(stderr, "%s\n", die_context);
+	if (process.context)
+		fprintf(stderr, "%s\n", process.context);
 	fflush(stderr);
 	/* not exit(): a stage must not flush half a document */
 	_Exit(status);

@@ -1,4 +1,4 @@
-/* Arena, growing arrays, string buffers, a hash map: written once, small. */
+/* Memory, growing arrays, string buffers, a hash map: written once, small. */
 #include "base/base.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -85,7 +85,7 @@ static size_t number_in(const char *file)
 
 size_t memory_most(void)
 {
-	static size_t most;
+	static ARENA size_t most;
 	struct sysinfo s;
 
 	if (most)
@@ -99,100 +99,13 @@ size_t memory_most(void)
 	return most = older < most ? older : most;
 }
 
-/* ---- arena: chunks that double up to 16 MiB; large pieces get a chunk of their own */
-
-typedef struct Chunk Chunk;
-struct Chunk { Chunk *next; size_t used, cap; };
-enum { HEAD = 32, CHUNK_MIN = 1 << 16, CHUNK_MAX = 1 << 24 };
-static Chunk *chunks;
-static size_t chunk_size = CHUNK_MIN;
-
-void *arena_alloc(size_t n)
-{
-	n = (n + 15) & ~(size_t)15;
-	if (!chunks || chunks->cap - chunks->used < n) {
-		size_t cap = n > chunk_size / 4 ? n : chunk_size - HEAD;
-		Chunk *c = pages_new(HEAD + cap);
-		c->cap = cap;
-		if (cap == n && chunks) {
-			/* keep filling the chunk on top */
-			c->next = chunks->next;
-			chunks->next = c;
-			c->used = n;
-			return (char *)c + HEAD;
-		}
-		c->next = chunks;
-		chunks = c;
-		if (chunk_size < CHUNK_MAX)
-			chunk_size *= 2;
-	}
-	void *p = (char *)chunks + HEAD + chunks->used;
-	chunks->used += n;
-	return p;
-}
-
-char *arena_strdup(const char *s)
-{
-	size_t n = strlen(s) + 1;
-	return memcpy(arena_alloc(n), s, n);
-}
-
-char *arena_printf(const char *fmt, ...)
-{
-	char text[256], *s;             /* most are shorter, and formatted once */
-	va_list ap, again;
-	va_start(ap, fmt);
-	va_copy(again, ap);
-	int n = vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	s = arena_alloc(n + 1);
-	if (n < (int)sizeof text)
-		memcpy(s, text, n + 1);
-	else
-		vsnprintf(s, n + 1, fmt, again);
-	va_end(again);
-	return s;
-}
-
-void val_reset(void);
-void node_reset(void);
-void shape_reset(void);
-void ranges_reset(void);
-void params_reset(void);
-void ix_reset(void);
-void size_checks_reset(void);
-
-void *arena_aside(void)
-{
-	Chunk *all = chunks;
-	val_reset();
-	node_reset();
-	ix_reset();
-	shape_reset();
-	ranges_reset();
-	params_reset();
-	size_checks_reset();
-	chunks = NULL;
-	chunk_size = CHUNK_MIN;
-	return all;
-}
-
-void arena_drop(void *aside)
-{
-	for (Chunk *c = aside, *next; c; c = next) {
-		next = c->next;
-		pages_free(c, HEAD + c->cap);
-	}
-}
-
-void arena_reset(void) { arena_drop(arena_aside()); }
-
 /* ---- growing arrays and string buffers */
 
 void vec_grow(void **at, size_t *cap, size_t size)
 {
-	*cap = *cap ? *cap * 2 : 8;
-	*at = xrealloc(*at, *cap * size);
+	size_t had = *cap;
+	*cap = had ? had * 2 : 8;
+	*at = owned_grow(at, *at, had * size, *cap * size);
 }
 
 static void buf_room(Buf *b, size_t n)
@@ -202,7 +115,7 @@ static void buf_room(Buf *b, size_t n)
 	size_t cap = b->cap ? b->cap : 64;
 	while (cap < b->n + n + 1)
 		cap *= 2;
-	b->s = xrealloc(b->s, cap);
+	b->s = owned_grow(b, b->s, b->cap, cap);
 	b->cap = cap;
 }
 
@@ -246,7 +159,7 @@ const char *buf_str(Buf *b)
 
 void buf_free(Buf *b)
 {
-	free(b->s);
+	owned_free(b, b->s);
 	*b = (Buf){0};
 }
 
@@ -304,8 +217,8 @@ void map_put(Map *m, uint64_t key, void *val)
 	if (m->n * 2 >= m->cap) {
 		Map old = *m;
 		m->cap = old.cap ? old.cap * 2 : 16;
-		m->key = xcalloc(m->cap, sizeof *m->key);
-		m->val = xcalloc(m->cap, sizeof *m->val);
+		m->key = owned_zeros(m, m->cap * sizeof *m->key);
+		m->val = owned_zeros(m, m->cap * sizeof *m->val);
 		for (size_t i = 0; i < old.cap; i++) {
 			if (old.val[i]) {
 				size_t k = map_slot(m, old.key[i]);
@@ -313,8 +226,8 @@ void map_put(Map *m, uint64_t key, void *val)
 				m->val[k] = old.val[i];
 			}
 		}
-		free(old.key);
-		free(old.val);
+		owned_free(m, old.key);
+		owned_free(m, old.val);
 	}
 	size_t i = map_slot(m, key);
 	m->n += !m->val[i];
@@ -324,8 +237,8 @@ void map_put(Map *m, uint64_t key, void *val)
 
 void map_free(Map *m)
 {
-	free(m->key);
-	free(m->val);
+	owned_free(m, m->key);
+	owned_free(m, m->val);
 	*m = (Map){0};
 }
 

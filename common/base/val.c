@@ -5,17 +5,7 @@
 
 const Val val_nil = {.kind = VAL_NIL, .hash = 1};
 
-static Val **table;
-static size_t ntable, captable;
-static uint32_t created;
-
-void val_reset(void)
-{
-	free(table);
-	table = NULL;
-	ntable = captable = 0;
-	created = 0;
-}
+static ARENA struct { Val **at; size_t n, cap; uint32_t created; } table;
 
 static bool same(const Val *a, const Val *b)
 {
@@ -33,35 +23,35 @@ static bool same(const Val *a, const Val *b)
 	}
 }
 
-static void table_grow(void)
+static void rehash(void)
 {
-	Val **old = table;
-	size_t cap = captable;
-	captable = cap ? cap * 2 : 1024;
-	table = xcalloc(captable, sizeof *table);
+	Val **old = table.at;
+	size_t cap = table.cap;
+	table.cap = cap ? cap * 2 : 1024;
+	table.at = arena_block(table.cap * sizeof *table.at);
 	for (size_t i = 0; i < cap; i++) {
 		if (!old[i])
 			continue;
-		size_t k = old[i]->hash & (captable - 1);
-		while (table[k])
-			k = (k + 1) & (captable - 1);
-		table[k] = old[i];
+		size_t k = old[i]->hash & (table.cap - 1);
+		while (table.at[k])
+			k = (k + 1) & (table.cap - 1);
+		table.at[k] = old[i];
 	}
-	free(old);
+	arena_release(old);
 }
 
 /* The one value equal to v; v's payload is copied into the arena (bins are referred to) when it is new. */
 static const Val *intern(Val v)
 {
-	if (ntable * 2 >= captable)
-		table_grow();
-	size_t k = v.hash & (captable - 1);
-	for (; table[k]; k = (k + 1) & (captable - 1))
-		if (same(table[k], &v))
-			return table[k];
+	if (table.n * 2 >= table.cap)
+		rehash();
+	size_t k = v.hash & (table.cap - 1);
+	for (; table.at[k]; k = (k + 1) & (table.cap - 1))
+		if (same(table.at[k], &v))
+			return table.at[k];
 	Val *n = arena_alloc(sizeof *n);
 	*n = v;
-	n->seq = created++;
+	n->seq = table.created++;
 	if (v.kind == VAL_STR) {
 		char *s = arena_alloc(v.n + 1);
 		memcpy(s, v.s, v.n);
@@ -73,8 +63,8 @@ static const Val *intern(Val v)
 			memcpy(a, v.a, bytes);
 		n->a = a;
 	}
-	table[k] = n;
-	ntable++;
+	table.at[k] = n;
+	table.n++;
 	return n;
 }
 

@@ -8,12 +8,16 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+/* An op or a dtype as documents write it. */
+typedef struct { char text[20]; uint8_t n; int16_t value; } Known;
+
 struct Doc {
 	Level level;
 	const Val *vars, *meta;
 	bool raw, ended;
 	VEC(UOp *) nodes;
 	VEC(UOp *) src;
+	Known ops[256], dtypes[256];
 };
 
 static int by_address(const void *a, const void *b)
@@ -93,8 +97,6 @@ static const char *known_as(const Val *arg, const Val *note)
 }
 
 /* Ops and dtypes come by the million and are few: one look at a small table for each. */
-typedef struct { char text[20]; uint8_t n; int16_t value; } Known;
-
 static int find_known(Known *table, const char *s, size_t n, bool dtype)
 {
 	char name[sizeof table->text] = "";
@@ -146,7 +148,7 @@ static UOp *make(
 {
 	UOp *u;
 	*err = NULL;
-	if (op == OP_CUSTOM && !custom_allowed) {
+	if (op == OP_CUSTOM && !process.custom_allowed) {
 		*status = UNSUPPORTED;
 		*err = custom_refusal;
 		return NULL;
@@ -174,11 +176,10 @@ static UOp *make(
 const char *doc_node(Doc *d, const char *op, size_t nop, const char *dtype, size_t ndtype,
 	size_t nsrc, const uint64_t *src, const Val *arg, const Val *note, int *status)
 {
-	static Known ops[256], dtypes[256];
 	const char *err = NULL;
 	*status = MALFORMED;
-	int o = find_known(ops, op, nop, false);
-	DType dt = dtype ? find_known(dtypes, dtype, ndtype, true) : DT_NONE;
+	int o = find_known(d->ops, op, nop, false);
+	DType dt = dtype ? find_known(d->dtypes, dtype, ndtype, true) : DT_NONE;
 	if (o == OP_FUNC)
 		o = -1;
 	if (o < 0 && d->level == LV_TENSOR && function_name(op, nop)) {

@@ -141,7 +141,7 @@ static void check_nesting(size_t at, const UOp *k)
 /* Below level graph its sources are PARAMs, slot 1 and so on, and it stands in CALLs alone. */
 static void check_custom(Level lv, size_t at, const UOp *u)
 {
-	if (!custom_allowed)
+	if (!process.custom_allowed)
 		bad(UNSUPPORTED, at, u, custom_refusal);
 	for (uint32_t i = 0; lv > LV_GRAPH && i < u->nsrc; i++)
 		if (u->src[i]->op != OP_PARAM || param_slot(u->src[i]) != i + 1)
@@ -197,7 +197,7 @@ void verify(const Graph *g)
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
 		check_level(g->level, i, u);
-		if (custom_allowed && g->level > LV_GRAPH)
+		if (process.custom_allowed && g->level > LV_GRAPH)
 			check_uses(i, u);
 		if (u->op == OP_CUSTOM) {
 			check_custom(g->level, i, u);

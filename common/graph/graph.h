@@ -26,7 +26,7 @@ struct UOp {
 const Shape *shape_new(int rank, UOp *const *dim);
 const Shape *shape_scalar(void);
 /* The node; equal nodes are one node. Shape and dtype rules are checked: on a breach it dies with
- * MALFORMED and the reason (a caller that knows better sets die_where, or uses node_try). */
+ * MALFORMED and the reason (a caller that knows better sets process.where, or uses node_try). */
 UOp *node_new(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg);
 /* The same with a message instead of dying: returns NULL and sets *err (in the arena). *status gets
  * MALFORMED or UNSUPPORTED. */
@@ -46,13 +46,16 @@ UOp *node_like(const UOp *u, size_t nsrc, UOp *const *src, const Val *arg);
 void node_note(UOp *u, const Val *note);
 /* one more than the greatest id: the size for side tables indexed by id */
 uint32_t node_limit(void);
-/* A side table that is kept between uses, with room for every node there is now; what is new is zero. cap: its entries. */
-void *table_fit(void *table, size_t size, size_t *cap);
-#define TABLE_FIT(table, cap) ((table) = table_fit(table, sizeof *(table), &(cap)))
-/* The same, and *round is one more, never 0: entries that hold a round's number count in that round alone, so nothing is
+/* A side table, at[id]: declared ARENA it is kept between uses, on the stack it is one pass's (table_free). table_fit
+ * makes room for every node there is now; what is new is zero. */
+#define TABLE(T) struct { T *at; size_t cap; uint32_t round; }
+#define table_fit(t) table_grow((void **)&(t)->at, &(t)->cap, sizeof *(t)->at)
+/* The same, and round is one more, never 0: entries that hold a round's number count in that round alone, so nothing is
  * cleared between uses. */
-void *table_round(void *table, size_t size, size_t *cap, uint32_t *round);
-#define TABLE_ROUND(table, cap, round) ((table) = table_round(table, sizeof *(table), &(cap), &(round)))
+#define table_round(t) (table_fit(t), (t)->round = table_next((t)->at, (t)->cap * sizeof *(t)->at, (t)->round))
+#define table_free(t) (owned_free((t), (t)->at), (t)->at = NULL, (t)->cap = 0)
+void table_grow(void **at, size_t *cap, size_t size);
+uint32_t table_next(void *at, size_t bytes, uint32_t round);
 
 /* CONST helpers. const_num makes a constant of any dtype from a double (exactly representable or rounded);
  * const_int from an int64 (must fit integers); const_bits from the element's own bytes. */

@@ -1,11 +1,9 @@
 /* Shapes are interned, so that equal ones are one pointer. */
 #include "graph/graph.h"
 
-static Map shapes;      /* hash → chain of shapes with that hash */
+static ARENA Map shapes;      /* hash → chain of shapes with that hash */
 typedef struct Link Link;
 struct Link { Link *next; Shape shape; };
-
-void shape_reset(void) { map_free(&shapes); }
 
 const Shape *shape_new(int rank, UOp *const *dim)
 {

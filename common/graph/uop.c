@@ -34,7 +34,7 @@ DType dtype_find(const char *name)
 
 int op_find(const char *name)
 {
-	static Map byname;
+	static ARENA Map byname;
 	if (!byname.n)
 		for (int o = 0; o < OP_COUNT; o++)
 			map_put(&byname, hash_bytes(op_name(o), strlen(op_name(o)), 7), (void *)&op_info[o]);
@@ -72,21 +72,10 @@ uint64_t dtype_max(DType d)
 /* The nodes in the order in which they came, and where each is by its hash: at is one more than its place. The hash
  * stands in the table as well, for most looks end there, and growing need not touch the nodes. */
 typedef struct { uint32_t hash, at; } Slot;
-static Slot *table;
-static VEC(UOp *) tabled;
-static size_t captable;
-static uint32_t created;
+static ARENA struct { Slot *at; size_t cap; uint32_t created; } table;
+static ARENA VEC(UOp *) tabled;
 
-void node_reset(void)
-{
-	pages_free(table, captable * sizeof *table);
-	vec_free(&tabled);
-	table = NULL;
-	captable = 0;
-	created = 0;
-}
-
-uint32_t node_limit(void) { return created; }
+uint32_t node_limit(void) { return table.created; }
 
 static uint32_t node_hash(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg)
 {
@@ -102,27 +91,27 @@ static bool node_is(const UOp *u, Op op, DType dt, size_t nsrc, UOp *const *src,
 		(!nsrc || !memcmp(u->src, src, nsrc * sizeof *src));
 }
 
-static void table_grow(void)
+static void rehash(void)
 {
-	Slot *old = table;
-	size_t cap = captable;
-	captable = cap ? cap * 2 : 4096;
-	table = pages_new(captable * sizeof *table);
+	Slot *old = table.at;
+	size_t cap = table.cap;
+	table.cap = cap ? cap * 2 : 4096;
+	table.at = arena_block(table.cap * sizeof *table.at);
 	for (size_t i = 0; i < cap; i++) {
 		if (!old[i].at)
 			continue;
-		size_t k = old[i].hash & (captable - 1);
-		while (table[k].at)
-			k = (k + 1) & (captable - 1);
-		table[k] = old[i];
+		size_t k = old[i].hash & (table.cap - 1);
+		while (table.at[k].at)
+			k = (k + 1) & (table.cap - 1);
+		table.at[k] = old[i];
 	}
-	pages_free(old, cap * sizeof *old);
+	arena_release(old);
 }
 
 static UOp *node_alloc(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, uint32_t hash)
 {
 	UOp *u = arena_alloc(sizeof *u + nsrc * sizeof *src);
-	u->id = created++;
+	u->id = table.created++;
 	u->op = op;
 	u->dtype = dt;
 	u->nsrc = nsrc;
@@ -145,12 +134,12 @@ UOp *node_try(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, con
 		}
 	}
 	uint32_t hash = node_hash(op, dt, nsrc, src, arg);
-	if (tabled.n * 2 >= captable)
-		table_grow();
-	size_t k = hash & (captable - 1);
-	for (; table[k].at; k = (k + 1) & (captable - 1))
-		if (table[k].hash == hash && node_is(tabled.at[table[k].at - 1], op, dt, nsrc, src, arg))
-			return tabled.at[table[k].at - 1];
+	if (tabled.n * 2 >= table.cap)
+		rehash();
+	size_t k = hash & (table.cap - 1);
+	for (; table.at[k].at; k = (k + 1) & (table.cap - 1))
+		if (table.at[k].hash == hash && node_is(tabled.at[table.at[k].at - 1], op, dt, nsrc, src, arg))
+			return tabled.at[table.at[k].at - 1];
 	const Shape *shape = NULL;
 	*err = node_infer(op, dt, nsrc, src, arg, &shape, status);
 	if (*err)
@@ -158,12 +147,12 @@ UOp *node_try(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, con
 	UOp *u = node_alloc(op, dt, nsrc, src, arg, hash);
 	u->shape = shape;
 	/* inference may have made nodes (sizes): look the slot up again */
-	if (tabled.n * 2 >= captable)
-		table_grow();
-	for (k = hash & (captable - 1); table[k].at; k = (k + 1) & (captable - 1))
+	if (tabled.n * 2 >= table.cap)
+		rehash();
+	for (k = hash & (table.cap - 1); table.at[k].at; k = (k + 1) & (table.cap - 1))
 		;
 	vec_push(&tabled, u);
-	table[k] = (Slot){hash, tabled.n};
+	table.at[k] = (Slot){hash, tabled.n};
 	return u;
 }
 

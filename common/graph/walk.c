@@ -3,36 +3,31 @@
 #include <stdlib.h>
 
 /* Marks by node id: the walk that a node was last seen in. */
-static uint32_t *mark, walk_number;
-static size_t capmark;
+static ARENA TABLE(uint32_t) mark;
 
-void *table_fit(void *table, size_t size, size_t *cap)
+void table_grow(void **at, size_t *cap, size_t size)
 {
 	size_t n = node_limit();
 	if (n <= *cap)
-		return table;
+		return;
 	n += n / 2 + 1024;
-	table = xrealloc(table, n * size);
-	memset((char *)table + *cap * size, 0, (n - *cap) * size);
+	*at = owned_grow(at, *at, *cap * size, n * size);
+	memset((char *)*at + *cap * size, 0, (n - *cap) * size);
 	*cap = n;
-	return table;
 }
 
-void *table_round(void *table, size_t size, size_t *cap, uint32_t *round)
+uint32_t table_next(void *at, size_t bytes, uint32_t round)
 {
-	table = table_fit(table, size, cap);
-	if (++*round == 0) {
-		memset(table, 0, *cap * size);
-		*round = 1;
-	}
-	return table;
+	if (round != UINT32_MAX)
+		return round + 1;
+	memset(at, 0, bytes);
+	return 1;
 }
 
 /* Back to order of ids where they are dense: a document keeps the order in which it came. */
 static void order_by_id(UOp **at, size_t n)
 {
-	static UOp **slot;
-	static size_t cap;
+	static ARENA struct { UOp **at; size_t cap; } slot;
 	uint32_t lo = UINT32_MAX, hi = 0;
 	bool sorted = true;
 	for (size_t i = 0; i < n; i++) {
@@ -43,30 +38,30 @@ static void order_by_id(UOp **at, size_t n)
 	size_t span = (size_t)hi - lo + 1;
 	if (sorted || span > 8 * n)
 		return;
-	if (span > cap) {
-		free(slot);
-		slot = xcalloc(span, sizeof *slot);
-		cap = span;
+	if (span > slot.cap) {
+		arena_release(slot.at);
+		slot.at = arena_block(span * sizeof *slot.at);
+		slot.cap = span;
 	}
 	for (size_t i = 0; i < n; i++)
-		slot[at[i]->id - lo] = at[i];
+		slot.at[at[i]->id - lo] = at[i];
 	for (size_t i = 0, k = 0; i < span; i++)
-		if (slot[i]) {
-			at[k++] = slot[i];
-			slot[i] = NULL;
+		if (slot.at[i]) {
+			at[k++] = slot.at[i];
+			slot.at[i] = NULL;
 		}
 }
 
 typedef struct { UOp *u; uint32_t next; } Frame;
-static VEC(Frame) stack;
-static VEC(UOp *) found;
+static ARENA VEC(Frame) stack;
+static ARENA VEC(UOp *) found;
 
 /* Depth first, a node after its sources. */
 static void visit(UOp *root)
 {
-	if (mark[root->id] == walk_number)
+	if (mark.at[root->id] == mark.round)
 		return;
-	mark[root->id] = walk_number;
+	mark.at[root->id] = mark.round;
 	vec_push(&stack, ((Frame){root, 0}));
 	while (stack.n) {
 		Frame *f = &stack.at[stack.n - 1];
@@ -76,8 +71,8 @@ static void visit(UOp *root)
 			continue;
 		}
 		UOp *s = f->u->src[f->next++];
-		if (mark[s->id] != walk_number) {
-			mark[s->id] = walk_number;
+		if (mark.at[s->id] != mark.round) {
+			mark.at[s->id] = mark.round;
 			vec_push(&stack, ((Frame){s, 0}));
 		}
 	}
@@ -85,7 +80,7 @@ static void visit(UOp *root)
 
 static void find(size_t nroots, UOp *const *roots)
 {
-	TABLE_ROUND(mark, capmark, walk_number);
+	table_round(&mark);
 	found.n = 0;
 	for (size_t i = 0; i < nroots; i++)
 		visit(roots[i]);

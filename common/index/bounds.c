@@ -28,19 +28,14 @@ typedef struct {
  * looks the same. What fits int64 when the variables are no greater than this is taken for an index. */
 enum { USUAL = 1 << 20 };
 
-static VEC(Info) infos;
+static ARENA TABLE(Info) infos;
 static const Span nothing_known = {NO_LO, NO_HI};
 
 static Info *info_of(const UOp *u)
 {
-	while (infos.n <= u->id)
-		vec_push(&infos, ((Info){0}));
+	if (u->id >= infos.cap)
+		table_fit(&infos);
 	return &infos.at[u->id];
-}
-
-void bounds_reset(void)
-{
-	vec_free(&infos);
 }
 
 static bool known(Span a)
@@ -294,8 +289,8 @@ void sum_bounds(const Sum *s, int64_t *lo, int64_t *hi)
 
 /* ---- proofs ---------------------------------------------------------------------------------- */
 
-static int budget;          /* attempts left: a proof is given up rather than searched for long */
-static int nested;          /* proofs within proofs */
+static ARENA int budget;    /* attempts left: a proof is given up rather than searched for long */
+static ARENA int nested;    /* proofs within proofs */
 
 static bool nonneg(const Sum *s, int depth);
 

@@ -15,17 +15,13 @@
 
 typedef struct { UOp *x, *d, *q, *r; } Entry;
 enum { SLOTS = 4096, DEPTH = 24 };
-static Entry memo[SLOTS];       /* the latest of each slot: a loss costs time only */
-static int depth;               /* divisions within divisions */
-
-void divmod_reset(void)
-{
-	memset(memo, 0, sizeof memo);
-	depth = 0;
-}
+static ARENA Entry *memo;       /* the latest of each slot: a loss costs time only */
+static ARENA int depth;         /* divisions within divisions */
 
 static Entry *slot(UOp *x, UOp *d)
 {
+	if (!memo)
+		memo = arena_alloc(SLOTS * sizeof *memo);
 	return &memo[(x->id * 0x9E3779B1u ^ d->id * 0x85EBCA6Bu) >> 20 & (SLOTS - 1)];
 }
 

@@ -22,7 +22,7 @@ static UOp *raw(Op op, UOp *a, UOp *b)
 
 enum { SMALL_LEAST = -16, SMALL_MOST = 256 };
 /* made already: coefficients and sizes are mostly these */
-static UOp *small[SMALL_MOST - SMALL_LEAST + 1];
+static ARENA UOp *small[SMALL_MOST - SMALL_LEAST + 1];
 
 UOp *ix_const(int64_t v)
 {
@@ -48,14 +48,6 @@ UOp *ix_var(const char *name, int64_t min, int64_t max)
 UOp *ix_range(int axis, const char *kind, UOp *size)
 {
 	return NODE(OP_RANGE, DT_I64, VARR(val_int(axis), val_str(kind)), size);
-}
-
-void ix_reset(void)
-{
-	memset(small, 0, sizeof small);
-	text_reset();
-	bounds_reset();
-	divmod_reset();
 }
 
 /* ---- monomials ------------------------------------------------------------------------------- */

@@ -31,8 +31,6 @@ typedef struct { int n; const char *name[64]; int64_t value[64]; } VarEnv;
 bool ix_eval(UOp *u, const VarEnv *env, int64_t *v);
 /* u with other sources, index arithmetic and conditions through the ix_ functions, anything else by node_with */
 UOp *ix_remake(UOp *u, UOp *const *src);
-/* forgets bounds and results: arena_reset calls it */
-void ix_reset(void);
 /* "((idx1*10)+idx0)" style text; name(u, ctx) names leaves (NULL: r0, n, …) */
 void ix_print(Buf *out, UOp *u, const char *(*name)(UOp *, void *), void *ctx);
 /* parses the contract's size grammar; names must be declared by vars_declare */

@@ -55,8 +55,4 @@ bool ix_fixed(UOp *u);
 void sum_bounds(const Sum *s, int64_t *lo, int64_t *hi);
 /* true when s >= 0 can be proved */
 bool sum_nonneg(const Sum *s);
-
-void text_reset(void);
-void bounds_reset(void);
-void divmod_reset(void);
 #endif

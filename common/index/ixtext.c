@@ -155,8 +155,8 @@ const Val *size_to_val(UOp *size)
 
 /* ---- variables ------------------------------------------------------------------------------- */
 
-static UOp **vars, *added[64];
-static size_t nvars, nadded;
+static ARENA struct { UOp **at; size_t n; } vars;
+static ARENA struct { UOp *at[64]; size_t n; } added;
 
 static bool good_name(const Val *v)
 {
@@ -178,21 +178,20 @@ static const char *declare(const Val *name, const Val *range)
 	    || range->a[0]->kind != VAL_INT || range->a[1]->kind != VAL_INT
 	    || range->a[0]->i < 1 || range->a[1]->i < range->a[0]->i)
 		return arena_printf("size variable %.100s is not [min, max] with 1 <= min <= max", name->s);
-	vars[nvars++] = ix_var(name->s, range->a[0]->i, range->a[1]->i);
+	vars.at[vars.n++] = ix_var(name->s, range->a[0]->i, range->a[1]->i);
 	return NULL;
 }
 
 const char *vars_declare(const Val *map)
 {
-	nvars = 0;
-	vars = NULL;
+	vars.n = 0;
 	if (!map || map->kind == VAL_NIL)
 		return NULL;
 	if (map->kind != VAL_MAP)
 		return "vars is not a map";
 	if (map->n > 64)
 		return "more than 64 size variables";
-	vars = arena_alloc((map->n + 1) * sizeof *vars);
+	vars.at = arena_alloc((map->n + 1) * sizeof *vars.at);
 	for (size_t i = 0; i < map->n; i++) {
 		const char *err = declare(map->a[2 * i], map->a[2 * i + 1]);
 		if (err)
@@ -203,28 +202,22 @@ const char *vars_declare(const Val *map)
 
 UOp *vars_find(const char *name, size_t n)
 {
-	for (size_t i = 0; i < nvars; i++) {
-		const Val *v = vars[i]->arg->a[0];
+	for (size_t i = 0; i < vars.n; i++) {
+		const Val *v = vars.at[i]->arg->a[0];
 		if (v->n == n && !memcmp(v->s, name, n))
-			return vars[i];
+			return vars.at[i];
 	}
-	for (size_t i = 0; i < nadded; i++)
-		if (added[i]->arg->a[0] == val_strn(name, n))
-			return added[i];
+	for (size_t i = 0; i < added.n; i++)
+		if (added.at[i]->arg->a[0] == val_strn(name, n))
+			return added.at[i];
 	return NULL;
 }
 
 UOp *vars_add(const char *name, int64_t max)
 {
-	if (nadded == sizeof added / sizeof *added)
-		die(UNSUPPORTED, "more than %zu sizes that depend on data", nadded);
-	return added[nadded++] = ix_var(name, 0, max);
-}
-
-void text_reset(void)
-{
-	nvars = nadded = 0;
-	vars = NULL;
+	if (added.n == sizeof added.at / sizeof *added.at)
+		die(UNSUPPORTED, "more than %zu sizes that depend on data", added.n);
+	return added.at[added.n++] = ix_var(name, 0, max);
 }
 
 /* ---- parsing --------------------------------------------------------------------------------- */

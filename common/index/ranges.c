@@ -4,25 +4,8 @@
 #include "index/index.h"
 #include <stdlib.h>
 
-static uint64_t *mask;
-static uint8_t *known;
-static size_t cap;
-
-void ranges_reset(void)
-{
-	free(mask);
-	free(known);
-	mask = NULL;
-	known = NULL;
-	cap = 0;
-}
-
-static void fit(void)
-{
-	size_t had = cap;
-	TABLE_FIT(mask, had);
-	TABLE_FIT(known, cap);
-}
+static ARENA TABLE(uint64_t) mask;
+static ARENA TABLE(bool) known;
 
 int range_axis(const UOp *r) { return (int)r->arg->a[0]->i; }
 const char *range_kind(const UOp *r) { return r->arg->a[1]->s; }
@@ -38,7 +21,7 @@ static uint64_t own_mask(const UOp *u)
 {
 	uint64_t m = 0;
 	for (uint32_t i = 0; i < u->nsrc; i++)
-		m |= mask[u->src[i]->id];
+		m |= mask.at[u->src[i]->id];
 	if (u->op == OP_RANGE)
 		m |= 1ull << range_axis(u);
 	if (u->op == OP_RREDUCE)
@@ -50,24 +33,25 @@ static uint64_t own_mask(const UOp *u)
 
 uint64_t range_mask(UOp *root)
 {
-	fit();
-	if (known[root->id])
-		return mask[root->id];
-	static VEC(UOp *) stack;
+	table_fit(&mask);
+	table_fit(&known);
+	if (known.at[root->id])
+		return mask.at[root->id];
+	static ARENA VEC(UOp *) stack;
 	vec_push(&stack, root);
 	while (stack.n) {
 		UOp *u = stack.at[stack.n - 1];
 		size_t before = stack.n;
-		for (uint32_t i = 0; !known[u->id] && i < u->nsrc; i++)
-			if (!known[u->src[i]->id])
+		for (uint32_t i = 0; !known.at[u->id] && i < u->nsrc; i++)
+			if (!known.at[u->src[i]->id])
 				vec_push(&stack, u->src[i]);
 		if (stack.n > before)
 			continue;
-		if (!known[u->id]) {
-			mask[u->id] = own_mask(u);
-			known[u->id] = 1;
+		if (!known.at[u->id]) {
+			mask.at[u->id] = own_mask(u);
+			known.at[u->id] = true;
 		}
 		stack.n--;
 	}
-	return mask[root->id];
+	return mask.at[root->id];
 }

@@ -24,25 +24,23 @@ static UOp *rebuild(UOp *u, UOp *const *src)
 
 /* What stands for each node of the walk at hand, by id; an entry counts when its number is that of the walk. */
 typedef struct { UOp *to; uint32_t number; } Image;
-static Image *image;
-static size_t capimage;
-static uint32_t image_number;
+static ARENA TABLE(Image) image;
 
 static UOp *image_of(UOp *u)
 {
-	Image *i = &image[u->id];
-	return i->number == image_number ? i->to : u;
+	Image *i = &image.at[u->id];
+	return i->number == image.round ? i->to : u;
 }
 
 /* The nodes come in an array of this function's own: making a node may walk (sizes). */
 UOp *substitute(UOp *root, size_t n, UOp *const *from, UOp *const *to)
 {
-	static VEC(UOp *) all;
-	static VEC(UOp *) src;
+	static ARENA VEC(UOp *) all;
+	static ARENA VEC(UOp *) src;
 	size_t changes = 0;
-	TABLE_ROUND(image, capimage, image_number);
+	table_round(&image);
 	for (size_t i = 0; i < n; i++) {
-		image[from[i]->id] = (Image){to[i], image_number};
+		image.at[from[i]->id] = (Image){to[i], image.round};
 		changes += from[i] != to[i];
 	}
 	if (!changes)
@@ -53,7 +51,7 @@ UOp *substitute(UOp *root, size_t n, UOp *const *from, UOp *const *to)
 		vec_push(&all, found.at[i]);
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
-		if (image[u->id].number == image_number)
+		if (image.at[u->id].number == image.round)
 			continue;
 		bool changed = false;
 		src.n = 0;
@@ -63,7 +61,7 @@ UOp *substitute(UOp *root, size_t n, UOp *const *from, UOp *const *to)
 			vec_push(&src, r);
 		}
 		if (changed)
-			image[u->id] = (Image){rebuild(u, src.at), image_number};
+			image.at[u->id] = (Image){rebuild(u, src.at), image.round};
 	}
 	return image_of(root);
 }

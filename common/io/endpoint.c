@@ -26,6 +26,7 @@ static struct {
 #define X(name) __typeof__(&zmq_##name) name;
 	CALLS(X)
 #undef X
+	void *lib;
 } zmq;
 
 typedef struct {
@@ -46,15 +47,14 @@ static _Noreturn void failed(const Endpoint *e, const char *what)
 
 static void load(const char *name)
 {
-	static void *lib;
-	if (lib)
+	if (zmq.lib)
 		return;
 	const char *files[] = {"libzmq.so.5", "libzmq.so", "libzmq.5.dylib", "libzmq.dylib"};
-	for (size_t i = 0; !lib && i < sizeof files / sizeof *files; i++)
-		lib = dlopen(files[i], RTLD_NOW | RTLD_LOCAL);
-	if (!lib)
+	for (size_t i = 0; !zmq.lib && i < sizeof files / sizeof *files; i++)
+		zmq.lib = dlopen(files[i], RTLD_NOW | RTLD_LOCAL);
+	if (!zmq.lib)
 		die(FAILED, "%s: endpoints need libzmq, which is not installed", name);
-#define X(f) if (!(zmq.f = (__typeof__(zmq.f))dlsym(lib, "zmq_" #f))) \
+#define X(f) if (!(zmq.f = (__typeof__(zmq.f))dlsym(zmq.lib, "zmq_" #f))) \
 		die(FAILED, "%s: this libzmq has no zmq_" #f, name);
 	CALLS(X)
 #undef X

@@ -142,16 +142,16 @@ static bool find_whole(Stream *s)
 
 Graph *stream_next(Stream *s, int flags)
 {
-	const char *where = die_where;
+	const char *where = process.where;
 	Graph *g = NULL;
-	die_where = s->name;
+	process.where = s->name;
 	s->scan = (WireScan){0};
 	if (find_whole(s)) {
 		g = wire_build(s->p + s->start, s->scan.at, flags);
 		s->start += s->scan.at;
 		s->count++;
 	}
-	die_where = where;
+	process.where = where;
 	return g;
 }
 
@@ -184,21 +184,27 @@ static void write_all(int fd, const char *name, const void *p, size_t n)
 	}
 }
 
-static void *out_endpoint;
+/* What is being written: to the endpoint, NULL without one, and to files, which are removed when the process dies. */
+static struct {
+	void *endpoint;
+	pthread_mutex_t lock;   /* of what follows */
+	bool registered;
+	VEC(char *) files;
+} writing = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void stream_out_open(const char *endpoint)
 {
 	if (endpoint && !endpoint_is(endpoint))
 		die(USAGE, "'%s' is no endpoint (tcp://… or ipc://…)", endpoint);
-	if (endpoint && !out_endpoint)
-		out_endpoint = endpoint_out(endpoint);
+	if (endpoint && !writing.endpoint)
+		writing.endpoint = endpoint_out(endpoint);
 }
 
 void stream_put(const char *endpoint, const void *p, size_t n)
 {
 	stream_out_open(endpoint);
 	if (endpoint)
-		endpoint_put(out_endpoint, p, n);
+		endpoint_put(writing.endpoint, p, n);
 	else
 		write_all(1, "standard output", p, n);
 }
@@ -213,9 +219,9 @@ void stream_write(const char *endpoint, const Graph *g)
 
 void stream_out_close(void)
 {
-	if (out_endpoint)
-		endpoint_close(out_endpoint);
-	out_endpoint = NULL;
+	if (writing.endpoint)
+		endpoint_close(writing.endpoint);
+	writing.endpoint = NULL;
 	/* some file systems report a full disk only here */
 	if (close(1) && errno != EBADF)
 		die_errno("standard output: cannot write");
@@ -225,15 +231,13 @@ void stream_out_close(void)
 
 static void *read_whole(int fd, size_t *n)
 {
-	/* stays for the life of the process, as a mapping does */
-	static VEC(const char *) kept;
 	Buf b = {0};
 	char piece[FIRST_READ];
 	for (size_t got; (got = read_some(fd, piece, sizeof piece)) > 0;)
 		buf_add(&b, piece, got);
 	*n = b.n;
-	vec_push(&kept, buf_str(&b));
-	return (void *)kept.at[kept.n - 1];
+	/* stays for the life of the process, as a mapping does */
+	return (void *)buf_str(&b);
 }
 
 const void *file_map(const char *path, size_t *n)
@@ -257,36 +261,29 @@ const void *file_map(const char *path, size_t *n)
 	return p;
 }
 
-/* Files that are being written, to be removed when the process dies. */
-static struct {
-	pthread_mutex_t lock;
-	bool registered;
-	VEC(char *) at;
-} partial = {PTHREAD_MUTEX_INITIALIZER};
-
 static void remove_partial(void *unused)
 {
-	for (size_t i = 0; i < partial.at.n; i++)
-		unlink(partial.at.at[i]);
+	for (size_t i = 0; i < writing.files.n; i++)
+		unlink(writing.files.at[i]);
 }
 
 static void partial_add(char *path)
 {
-	pthread_mutex_lock(&partial.lock);
-	if (!partial.registered)
+	pthread_mutex_lock(&writing.lock);
+	if (!writing.registered)
 		die_cleanup(remove_partial, NULL);
-	partial.registered = true;
-	vec_push(&partial.at, path);
-	pthread_mutex_unlock(&partial.lock);
+	writing.registered = true;
+	vec_push(&writing.files, path);
+	pthread_mutex_unlock(&writing.lock);
 }
 
 static void partial_drop(char *path)
 {
-	pthread_mutex_lock(&partial.lock);
-	for (size_t i = 0; i < partial.at.n; i++)
-		if (partial.at.at[i] == path)
-			partial.at.at[i] = partial.at.at[--partial.at.n];
-	pthread_mutex_unlock(&partial.lock);
+	pthread_mutex_lock(&writing.lock);
+	for (size_t i = 0; i < writing.files.n; i++)
+		if (writing.files.at[i] == path)
+			writing.files.at[i] = writing.files.at[--writing.files.n];
+	pthread_mutex_unlock(&writing.lock);
 }
 
 /* A device or a pipe is written in place: renaming over it would put a file there. */

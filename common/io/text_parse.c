@@ -53,8 +53,8 @@ static _Noreturn __attribute__((format(printf, 6, 7))) void die_at(
 	vsnprintf(message, sizeof message, fmt, ap);
 	va_end(ap);
 	buf_printf(&text, "%s:%zu:%zu", file, line, col);
-	die_where = text.s;
-	die_context = b.s;
+	process.where = text.s;
+	process.context = b.s;
 	die(status, "%s", message);
 }
 

@@ -233,12 +233,12 @@ Graph *wire_build(const void *p, size_t n, int flags)
 	if (h.kind != VAL_ARRAY)
 		die(MALFORMED, "nodes is not an array");
 	/* messages about a node begin with the node */
-	const char *where = die_where;
-	die_where = NULL;
+	const char *where = process.where;
+	process.where = NULL;
 	Places src = {0};
 	for (uint64_t i = 0; i < h.n; i++)
 		read_node(&r, d, i, &src);
-	die_where = where;
+	process.where = where;
 	vec_free(&src);
 	vec_free(&r.stack);
 	Graph *g = doc_end(d, &err);

@@ -37,8 +37,6 @@ int options_read(const Stage *s, const Option *standard, const bool *want_help, 
 Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse);
 /* end of main: flush, test standard output, status */
 int stage_end(void);
-extern bool opt_verbose;
-extern const char *opt_input;            /* -i ENDPOINT, or NULL */
 /* A tool that is no stage starts with this (stage_main does it itself): name, descriptors, SIGPIPE. */
 void stage_begin(const char *name);
 

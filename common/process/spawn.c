@@ -21,12 +21,15 @@ enum { PIECE = 1 << 16 };
 
 /* ---- the stage path */
 
+/* Found once: the folder of this program, that of the project's tools, the stage path. */
+static struct { char own[4096]; char *tools; Buf path; } folders;
+
 /* The folder of this program, without the slash. */
 static const char *own_folder(void)
 {
-	static char path[4096];
+	char *path = folders.own;
 	if (!path[0]) {
-		ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+		ssize_t n = readlink("/proc/self/exe", path, sizeof folders.own - 1);
 		path[n > 0 ? n : 0] = 0;
 		char *slash = strrchr(path, '/');
 		if (slash)
@@ -41,26 +44,25 @@ static const char *own_folder(void)
  * the own one. */
 static const char *tools_folder(void)
 {
-	static char *found;
 	const char *own = own_folder(), *slash = strrchr(own, '/');
 	struct stat st;
-	if (!found) {
+	if (!folders.tools) {
 		Buf installed = {0};
 		buf_printf(&installed, "%.*s/libexec/sluice", slash ? (int)(slash - own) : 0, own);
 		bool there = slash && !stat(installed.s, &st) && S_ISDIR(st.st_mode);
-		found = there ? installed.s : xstrdup(own);
+		folders.tools = there ? installed.s : xstrdup(own);
 	}
-	return found;
+	return folders.tools;
 }
 
 const char *stage_path(void)
 {
-	static Buf path;
+	Buf *path = &folders.path;
 	const char *given = getenv("SLUICE_PATH");
-	if (!path.n)
-		buf_printf(&path, "%s%s%s", given ? given : "", given && *given ? ":" : "",
+	if (!path->n)
+		buf_printf(path, "%s%s%s", given ? given : "", given && *given ? ":" : "",
 			tools_folder());
-	return path.s;
+	return path->s;
 }
 
 static bool executable(const char *path)
@@ -149,7 +151,7 @@ static Child start(char *const argv[])
 	sigset_t usual;
 	int in[2], out[2];
 	Child c;
-	if (opt_verbose)
+	if (process.verbose)
 		show_command(argv);
 	make_pipe(in);
 	make_pipe(out);

@@ -11,40 +11,40 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-bool opt_verbose;
-const char *opt_input;
-static const char *opt_output, *opt_stop;
-static bool opt_help;
-static VEC(const char *) opt_dump, opt_skip;
+static struct {
+	const char *output, *stop;
+	bool help;
+	VEC(const char *) dump, skip;
+} opt;
 
 static const Option common_options[] = {
 	{'i', "input", "ENDPOINT", "read from a ZeroMQ endpoint, tcp://… or ipc://…, or a file",
-		&opt_input},
+		&process.input},
 	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
-		&custom_allowed},
-	{'v', "verbose", NULL, "print each command that is run", &opt_verbose},
-	{'h', "help", NULL, "print this help", &opt_help},
+		&process.custom_allowed},
+	{'v', "verbose", NULL, "print each command that is run", &process.verbose},
+	{'h', "help", NULL, "print this help", &opt.help},
 	{0},
 };
 static const Option stage_options[] = {
 	{'i', "input", "ENDPOINT", "read from a ZeroMQ endpoint, tcp://… or ipc://…, or a file",
-		&opt_input},
+		&process.input},
 	{'o', "output", "ENDPOINT", "write to a ZeroMQ endpoint instead of standard output",
-		&opt_output},
-	{'d', "dump", "PASS", "print the graph after PASS (or all) on standard error", &opt_dump,
+		&opt.output},
+	{'d', "dump", "PASS", "print the graph after PASS (or all) on standard error", &opt.dump,
 		.many = true},
-	{0, "stop-after", "PASS", "write the document as it is after PASS", &opt_stop},
-	{0, "skip", "PASS", "leave out a pass that can be", &opt_skip, .many = true},
+	{0, "stop-after", "PASS", "write the document as it is after PASS", &opt.stop},
+	{0, "skip", "PASS", "leave out a pass that can be", &opt.skip, .many = true},
 	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
-		&custom_allowed},
-	{'v', "verbose", NULL, "print each command that is run", &opt_verbose},
-	{'h', "help", NULL, "print this help", &opt_help},
+		&process.custom_allowed},
+	{'v', "verbose", NULL, "print each command that is run", &process.verbose},
+	{'h', "help", NULL, "print this help", &opt.help},
 	{0},
 };
 
 void stage_begin(const char *name)
 {
-	die_stage = name;
+	process.stage = name;
 	/* descriptors 0 to 2 exist, so that no file or pipe takes their place */
 	for (int fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
@@ -65,9 +65,9 @@ int stage_end(void)
 
 static const Pass *pass_list(const Stage *s)
 {
-	static Pass whole[2];
 	if (s->passes)
 		return s->passes;
+	Pass *whole = arena_alloc(2 * sizeof *whole);
 	whole[0] = (Pass){.name = s->name, .fn = s->body};
 	return whole;
 }
@@ -82,20 +82,20 @@ static const Pass *pass_named(const Stage *s, const char *name)
 
 static void check_passes(const Stage *s)
 {
-	for (size_t i = 0; i < opt_dump.n; i++)
-		if (strcmp(opt_dump.at[i], "all"))
-			pass_named(s, opt_dump.at[i]);
-	if (opt_stop)
-		pass_named(s, opt_stop);
-	for (size_t i = 0; i < opt_skip.n; i++)
-		if (!pass_named(s, opt_skip.at[i])->optional)
-			die(USAGE, "the pass '%s' cannot be skipped", opt_skip.at[i]);
+	for (size_t i = 0; i < opt.dump.n; i++)
+		if (strcmp(opt.dump.at[i], "all"))
+			pass_named(s, opt.dump.at[i]);
+	if (opt.stop)
+		pass_named(s, opt.stop);
+	for (size_t i = 0; i < opt.skip.n; i++)
+		if (!pass_named(s, opt.skip.at[i])->optional)
+			die(USAGE, "the pass '%s' cannot be skipped", opt.skip.at[i]);
 }
 
 int options_parse(const Stage *s, int argc, char **argv)
 {
 	bool stage = s->passes || s->body;
-	int first = options_read(s, stage ? stage_options : common_options, &opt_help, argc, argv);
+	int first = options_read(s, stage ? stage_options : common_options, &opt.help, argc, argv);
 	if (stage)
 		check_passes(s);
 	return first;
@@ -133,7 +133,7 @@ static void add_stage(Commands *c, const char *name, const char *target)
 
 Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 {
-	Commands c = {.custom = custom_allowed && custom_in(g)};
+	Commands c = {.custom = process.custom_allowed && custom_in(g)};
 	if (to >= LV_LOOPS && !target && g->level < to)
 		die(USAGE, "a target is needed (-t) to go from level %s to %s",
 			level_name[g->level], level_name[to]);
@@ -172,16 +172,16 @@ Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 
 static bool dumped(const char *pass)
 {
-	for (size_t i = 0; i < opt_dump.n; i++)
-		if (!strcmp(opt_dump.at[i], pass) || !strcmp(opt_dump.at[i], "all"))
+	for (size_t i = 0; i < opt.dump.n; i++)
+		if (!strcmp(opt.dump.at[i], pass) || !strcmp(opt.dump.at[i], "all"))
 			return true;
 	return false;
 }
 
 static bool skipped(const char *pass)
 {
-	for (size_t i = 0; i < opt_skip.n; i++)
-		if (!strcmp(opt_skip.at[i], pass))
+	for (size_t i = 0; i < opt.skip.n; i++)
+		if (!strcmp(opt.skip.at[i], pass))
 			return true;
 	return false;
 }
@@ -225,30 +225,30 @@ static void handle(const Stage *s, Graph *g)
 			g = p->fn(g);
 		if (dumped(p->name))
 			dump(s, p, g);
-		if (opt_stop && !strcmp(opt_stop, p->name)) {
-			stream_write(opt_output, g);
+		if (opt.stop && !strcmp(opt.stop, p->name)) {
+			stream_write(opt.output, g);
 			return;
 		}
 	}
 	if (s->level_out >= 0)
 		g->level = s->level_out;
 	verify(g);
-	stream_write(opt_output, g);
+	stream_write(opt.output, g);
 }
 
 int stage_main(const Stage *s, int argc, char **argv)
 {
 	stage_begin(s->name);
 	int first = options_parse(s, argc, argv);
-	const char *file = first < argc ? argv[first] : opt_input;
-	if (argc - first > 1 || (first < argc && opt_input))
+	const char *file = first < argc ? argv[first] : process.input;
+	if (argc - first > 1 || (first < argc && process.input))
 		die(USAGE, "one input is enough: '%.80s' is too much", argv[argc - 1]);
 	bool standard = !file || !strcmp(file, "-");
 	if (standard && isatty(0))
 		die(USAGE, "standard input is a terminal: give a FILE, or pipe a document in");
-	if (!opt_output && isatty(1))
+	if (!opt.output && isatty(1))
 		die(USAGE, "standard output is a terminal: pipe it into a stage, or into show");
-	stream_out_open(opt_output);
+	stream_out_open(opt.output);
 	Graph *g = s->read && !standard && !endpoint_is(file) ? s->read(file) : NULL;
 	if (g) {
 		handle(s, g);

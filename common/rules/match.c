@@ -29,9 +29,9 @@ static bool literal_matches(const Val *lit, const UOp *u)
 	return lit->kind == VAL_INT && const_is_int(u, &i) && i == lit->i;
 }
 
-static bool ex_match(const Ex *e, UOp *u, UOp **env);
+static bool ex_match(const Ex *e, UOp *u, Bound *env);
 
-static bool sources_match(const Ex *e, UOp *u, UOp **env)
+static bool sources_match(const Ex *e, UOp *u, Bound *env)
 {
 	if (e->nsrc != (int)u->nsrc)
 		return false;
@@ -41,44 +41,61 @@ static bool sources_match(const Ex *e, UOp *u, UOp **env)
 	return true;
 }
 
-static bool ex_match(const Ex *e, UOp *u, UOp **env)
+/* Either order of the sources where the op commutes. */
+static bool op_match(const Ex *e, UOp *u, Bound *env)
+{
+	Bound saved[MAX_VARS];
+	if (e->op != u->op || (e->dtype != DT_NONE && e->dtype != u->dtype))
+		return false;
+	if (e->arg && !arg_match(e->arg, u->arg, env))
+		return false;
+	if (e->nsrc != 2 || !commutes(u->op))
+		return sources_match(e, u, env);
+	memcpy(saved, env, sizeof saved);
+	if (sources_match(e, u, env))
+		return true;
+	memcpy(env, saved, sizeof saved);
+	return u->nsrc == 2 && ex_match(e->src[0], u->src[1], env) && ex_match(e->src[1], u->src[0], env);
+}
+
+static bool form_matches(const Ex *e, UOp *u, Bound *env)
 {
 	switch (e->kind) {
-	case EX_ANY:
-		return true;
-	case EX_VAR:
-		if (!env[e->var])
-			env[e->var] = u;
-		return env[e->var] == u;
-	case EX_LITERAL:
-		return literal_matches(e->literal, u);
-	case EX_OP: {
-		UOp *saved[MAX_VARS];
-		if (e->op != u->op)
-			return false;
-		memcpy(saved, env, sizeof saved);
-		if (sources_match(e, u, env))
-			return true;
-		memcpy(env, saved, sizeof saved);
-		if (!commutes(u->op) || e->nsrc != 2)
-			return false;
-		if (ex_match(e->src[0], u->src[1], env) && ex_match(e->src[1], u->src[0], env))
-			return true;
-		memcpy(env, saved, sizeof saved);
-		return false;
-	}
-	default:
-		return false;
+	case EX_ANY: case EX_VAR: return true;
+	case EX_LITERAL: return literal_matches(&e->literal, u);
+	case EX_OP: return op_match(e, u, env);
+	default: return false;
 	}
 }
 
-bool rule_match(const Rule *r, UOp *u, UOp **env)
+static bool ex_match(const Ex *e, UOp *u, Bound *env)
 {
+	if (!form_matches(e, u, env))
+		return false;
+	if (e->var == NONE)
+		return true;
+	if (!env[e->var].node)
+		env[e->var].node = u;
+	return env[e->var].node == u;
+}
+
+static bool cond_holds(const Cond *c, UOp *self, const Bound *env)
+{
+	UOp *arg[MAX_COND_ARGS];
+	for (int i = 0; i < c->row->nargs; i++)
+		arg[i] = c->arg[i] == SELF ? self : env[c->arg[i]].node;
+	return c->row->fn(arg) != c->negate;
+}
+
+bool rule_match(const Rule *r, UOp *u, Bound *env)
+{
+	if (r->when && !r->when->fn(&u))
+		return false;
 	memset(env, 0, MAX_VARS * sizeof *env);
 	if (!ex_match(r->from, u, env))
 		return false;
 	for (int i = 0; i < r->nconds; i++)
-		if (r->cond[i].fn(env[r->cond[i].var]) == r->cond[i].negate)
+		if (!cond_holds(&r->cond[i], u, env))
 			return false;
 	return true;
 }

@@ -5,9 +5,18 @@
 
 enum { STEPS = 1000, NEST = 64 };
 
-typedef struct { const Rules *rules; Map done; size_t applied; int nest; bool once; } Rewriter;
+/* A node that is being brought to its normal form: as it is now, and the one for whose sake. */
+typedef struct Open { const UOp *u; const struct Open *outer; } Open;
 
-static UOp *normal(Rewriter *w, UOp *u);
+typedef struct {
+	const Rules *rules;
+	Map done;               /* a node → its normal form, which is its own */
+	const Open *open;
+	size_t applied;
+	int nest;
+	const UOp *endless;     /* a node whose rules do not come to an end */
+	const char *where;      /* the rule applied last */
+} Rewriter;
 
 /* v with the shape of like: a scalar that stands for a whole tensor is expanded. */
 static UOp *reshaped(UOp *v, const UOp *like)
@@ -22,117 +31,131 @@ static UOp *reshaped(UOp *v, const UOp *like)
 	return r->shape == like->shape ? r : NODE(OP_EXPAND, v->dtype, shape_to_val(like->shape), r);
 }
 
-static UOp *literal(const Val *v, DType dt)
+/* What the first rule that holds makes of u; NULL: none does. */
+static UOp *step(Rewriter *w, const Builder *b, UOp *u)
 {
-	if (v->kind == VAL_BOOL)
-		return LEAF(OP_CONST, DT_BOOL, v);
-	if (v->kind == VAL_INT)
-		return const_int(dt, v->i);
-	return const_num(dt, v->f);
-}
-
-static UOp *build(Rewriter *w, const Ex *e, UOp *self, UOp **env, DType dt);
-
-static UOp *build_op(Rewriter *w, const Ex *e, UOp *self, UOp **env, DType dt)
-{
-	UOp *src[8] = {0};
-	DType of = dt;
-	bool literals_take_dt = op_info[e->op].cls != CLASS_COMPARE;
-	for (int i = 0; i < e->nsrc; i++) {
-		if (e->src[i]->kind == EX_LITERAL)
-			continue;
-		src[i] = build(w, e->src[i], self, env, dt);
-		if (e->op != OP_WHERE || i)
-			of = src[i]->dtype;
-	}
-	for (int i = 0; i < e->nsrc; i++)
-		if (!src[i])
-			src[i] = literal(e->src[i]->literal, e->op == OP_WHERE && !i ? DT_BOOL :
-				literals_take_dt && e->nsrc == 1 ? dt : of);
-	DType out = op_info[e->op].cls == CLASS_COMPARE ? DT_BOOL : op_info[e->op].cls == CLASS_CASTING ? dt : of;
-	const Val *arg = e->op == self->op ? self->arg : VNIL;
-	return normal(w, node_new(e->op, out, e->nsrc, src, arg));
-}
-
-static UOp *called(Rewriter *w, const Ex *e, UOp *self, UOp **env, DType dt)
-{
-	UOp *arg[8] = {0};
-	for (int i = 0; i < e->nsrc; i++)
-		arg[i] = build(w, e->src[i], self, env, dt);
-	return e->call(arg);
-}
-
-static UOp *build(Rewriter *w, const Ex *e, UOp *self, UOp **env, DType dt)
-{
-	switch (e->kind) {
-	case EX_VAR: return env[e->var];
-	case EX_SELF: return self;
-	case EX_LITERAL: return literal(e->literal, dt);
-	case EX_FUNCTION: {
-		UOp *r = e->call ? called(w, e, self, env, dt) : e->fn(self);
-		return r && r != self ? normal(w, r) : r;
-	}
-	default: return build_op(w, e, self, env, dt);
-	}
-}
-
-UOp *rule_build(const Ex *e, UOp *self, UOp **env)
-{
-	Rewriter w = {.once = true};
-	return build(&w, e, self, env, self->dtype);
-}
-
-static UOp *step(Rewriter *w, UOp *u)
-{
-	UOp *env[MAX_VARS];
+	Bound env[MAX_VARS];
 	for (size_t k = 0; k < w->rules->by_op[u->op].n; k++) {
 		const Rule *r = &w->rules->at[w->rules->by_op[u->op].at[k]];
 		if (!rule_match(r, u, env))
 			continue;
-		UOp *v = build(w, r->to, u, env, u->dtype);
-		if (!v || v == u)
+		const char *where = process.where;
+		process.where = r->where;
+		UOp *v = reshaped(rule_build(b, r->to[0], u, env), u);
+		process.where = where;
+		if (v == u)     /* it is what the rule makes already */
 			continue;
 		w->applied++;
-		return reshaped(v, u);
+		w->where = r->where;
+		return v;
 	}
 	return NULL;
 }
 
+static UOp *settle(UOp *u, void *ctx);
+
+/* u, whose sources are in normal form, in its own. */
 static UOp *normal(Rewriter *w, UOp *u)
 {
-	UOp *r = map_get(&w->done, PKEY(u));
-	if (r || w->once)
-		return r ? r : u;
-	r = u;
-	if (++w->nest > NEST)
-		die(FAILED, "%s: rules feed each other at %s", w->rules->file, op_name(u->op));
+	const Builder b = {settle, w};
+	Open open = {u, w->open};
+	UOp *r = u;
 	int steps = 0;
-	for (UOp *next; (next = step(w, r)); r = next)
+	w->open = &open;
+	if (++w->nest > NEST)
+		w->endless = u;
+	for (UOp *next; !w->endless && (next = step(w, &b, r)); r = next) {
+		open.u = next;
 		if (++steps > STEPS)
-			die(FAILED, "%s: rules do not come to an end at %s", w->rules->file, op_name(u->op));
+			w->endless = r;
+	}
 	w->nest--;
-	if (r != u)
+	w->open = open.outer;
+	if (r != u) {
 		node_note(r, u->note);
+		map_put(&w->done, PKEY(r), r);
+	}
 	map_put(&w->done, PKEY(u), r);
-	map_put(&w->done, PKEY(r), r);
 	return r;
 }
 
-static UOp *visit(UOp *u, void *ctx) { return u->op == OP_SINK ? u : normal(ctx, u); }
+/* What stands for u as a source, NULL where that is still to be found: a node that is being
+ * rewritten, `self` of a rule, stays. */
+static UOp *as_source(const Rewriter *w, UOp *u)
+{
+	UOp *r = map_get(&w->done, PKEY(u));
+	for (const Open *o = w->open; !r && o; o = o->outer)
+		r = o->u == u ? u : NULL;
+	return r;
+}
+
+/* u in normal form, and what a function of C has made anew beneath it. */
+static UOp *settle(UOp *u, void *ctx)
+{
+	Rewriter *w = ctx;
+	VEC(UOp *) stack = {0};
+	UOp *r = map_get(&w->done, PKEY(u)), **src;
+	if (r || w->endless)
+		return r ? r : u;
+	vec_push(&stack, u);
+	while (stack.n) {
+		UOp *top = stack.at[stack.n - 1];
+		uint32_t i = 0;
+		src = arena_alloc((top->nsrc + 1) * sizeof *src);
+		while (i < top->nsrc && (src[i] = as_source(w, top->src[i])))
+			i++;
+		if (i < top->nsrc) {
+			vec_push(&stack, top->src[i]);
+			continue;
+		}
+		UOp *same = node_with(top, src);
+		r = map_get(&w->done, PKEY(same));
+		r = r ? r : normal(w, same);
+		map_put(&w->done, PKEY(top), r);
+		stack.n--;
+	}
+	vec_free(&stack);
+	return r;
+}
+
+static UOp *visit(UOp *u, void *ctx)
+{
+	Rewriter *w = ctx;
+	if (u->op == OP_SINK || w->endless)
+		return u;
+	UOp *r = map_get(&w->done, PKEY(u));
+	return r ? r : normal(w, u);
+}
+
+static UOp *sweep(Rewriter *w, UOp *root)
+{
+	UOp *r = walk_replace(root, visit, w);
+	map_free(&w->done);
+	return r;
+}
 
 UOp *rewrite(UOp *root, const Rules *rules, size_t *count)
 {
 	Rewriter w = {.rules = rules};
-	UOp *r = walk_replace(root, visit, &w);
+	UOp *r = sweep(&w, root);
+	if (w.endless)
+		die(FAILED, "%s: rules do not come to an end at %s", w.where, op_name(w.endless->op));
 	if (count)
 		*count = w.applied;
-	map_free(&w.done);
 	return r;
+}
+
+UOp *rewrite_try(UOp *root, const Rules *rules, const UOp **endless)
+{
+	Rewriter w = {.rules = rules};
+	UOp *r = sweep(&w, root);
+	*endless = w.endless;
+	return w.endless ? NULL : r;
 }
 
 static UOp *visit_once(UOp *u, void *ctx)
 {
-	UOp *r = u->op == OP_SINK ? NULL : step(ctx, u);
+	UOp *r = u->op == OP_SINK ? NULL : step(ctx, NULL, u);
 	if (r)
 		node_note(r, u->note);
 	return r ? r : u;
@@ -140,7 +163,7 @@ static UOp *visit_once(UOp *u, void *ctx)
 
 UOp *rewrite_once(UOp *root, const Rules *rules, size_t *count)
 {
-	Rewriter w = {.rules = rules, .once = true};
+	Rewriter w = {.rules = rules};
 	UOp *r = walk_replace(root, visit_once, &w);
 	if (count)
 		*count = w.applied;

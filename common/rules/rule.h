@@ -1,50 +1,120 @@
-/* What rules.c, match.c, rewrite.c and rule_functions.c share. */
+/* Rules: a file of lines, a pattern against a node, a replacement built, the driver of rewriting.
+ * The grammar is in ../README.md.  Sections follow the files. */
 #ifndef RULES_H
 #define RULES_H
 #include "rules/rules.h"
 
-enum { MAX_VARS = 16, MAX_CONDS = 4, MAX_PARTS = 8 };
+enum { MAX_VARS = 16, MAX_CONDS = 4, MAX_COND_ARGS = 2, MAX_PARTS = 8, SELF = -1, NONE = -1 };
 
-/* A pattern or a replacement: a variable, a literal, an op, or (replacement) a function of C
- * called on self. */
-typedef enum { EX_VAR, EX_SELF, EX_LITERAL, EX_OP, EX_ANY, EX_FUNCTION } ExKind;
 typedef struct Ex Ex;
-typedef UOp *RuleFn(UOp *self);
-typedef UOp *RuleCall(UOp *const *arg);
+typedef struct ArgEx ArgEx;
+typedef struct Definition Definition;
+typedef struct Rule Rule;
+
+/* A function of C that a rule calls on a node: what it gives stands for the call, the node itself
+ * where nothing is left to do. */
+typedef UOp *RuleFn(UOp *u);
+/* A predicate on as many nodes as its row says. */
+typedef bool CondFn(UOp *const *x);
+typedef struct { const char *name; int nargs; CondFn *fn; } CondRow;
+
+/* ---- rules.c: the lines of a file ------------------------------------------------------------ */
+
+/* A pattern, or what a node is built from. */
+typedef enum { EX_VAR, EX_SELF, EX_LITERAL, EX_OP, EX_ANY, EX_FUNCTION, EX_DEFINED } ExKind;
 struct Ex {
 	ExKind kind;
-	int var;
-	const Val *literal;
+	int var;                /* the variable that it is, or that is bound to it; NONE */
+	Val literal;            /* a copy, which lives as long as the rules */
 	Op op;
+	DType dtype;            /* OP:dtype(…); DT_NONE: none is said */
+	int dtype_of;           /* OP:variable(…), else NONE */
+	ArgEx *arg;             /* OP[…](…); NULL: none is said */
 	int nsrc;
 	Ex *src[8];
 	RuleFn *fn;
-	RuleCall *call;
+	const Definition *defined;
 };
 
-typedef bool CondFn(const UOp *u);
-typedef struct { CondFn *fn; int var; bool negate; } Cond;
-typedef struct { Ex *from,
-	*to; int nvars; const char *var[MAX_VARS]; Cond cond[MAX_CONDS]; int nconds; int line;
-	/* a derivative: the part of each source (NULL: none) with g for variable number g, or
-	 * the functions named pair */
-	Ex *part[MAX_PARTS];
-	int nparts, g;
-	const char *pair;
-} Rule;
+/* name(a, b) := value, …; its parameters are its first variables */
+struct Definition {
+	const char *name;
+	int nparams, nvalues;
+	int gives;              /* values, those of definitions within counted each */
+	int size;
+	Ex *value[MAX_PARTS];
+};
 
-struct Rules { size_t n; Rule *at; const char *file; VEC(int) by_op[OP_COUNT]; };
+/* On variables, by number, and SELF. */
+typedef struct { const CondRow *row; int arg[MAX_COND_ARGS]; bool negate; } Cond;
+/* A line, which is one of
+ *
+ *     pattern -> to[0] if cond, …
+ *     OP(x, y): g -> to[0], to[1]        from is the op over distinct variables, `none` is NULL
+ *     OP: word                           word is set
+ */
+struct Rule {
+	Ex *from, *to[MAX_PARTS];
+	int nto, g;
+	const char *word;
+	bool (*set)(Op op);     /* of `elementwise: word`: the ops that it is for */
+	const CondRow *when;    /* of the section it stands in, or NULL */
+	Cond cond[MAX_CONDS];
+	int nconds, nvars;
+	const char *var[MAX_VARS];
+	bool of_arg[MAX_VARS];  /* the variable is a part of an arg */
+	const char *where;      /* file:line */
+};
 
-/* Binds the rule's variables in env when u matches; env has MAX_VARS entries. */
-bool rule_match(const Rule *r, UOp *u, UOp **env);
-/* What e stands for when rule_match has bound env at self; literals take self's dtype. Nothing
- * is rewritten. */
-UOp *rule_build(const Ex *e, UOp *self, UOp **env);
-/* The built-in file of derivatives of that name; calls, a row of zeros at the end, are the
- * functions it may call on what it pleases. */
-typedef struct { const char *name; RuleCall *fn; } RuleCallRow;
-Rules *rules_derivatives(const char *name, const RuleCallRow *calls);
-/* a lone pattern, for `match` */
+struct Rules { size_t n; Rule *at; VEC(int) by_op[OP_COUNT]; VEC(const Definition *) defs; };
+
+/* What the lines of a file may speak of beside what rule_functions.c has; each list ends with a
+ * row of zeros, or is NULL. */
+typedef struct { const char *name; RuleFn *fn; } RuleFunction;
+typedef struct {
+	const RuleFunction *functions;
+	const CondRow *conditions;
+	bool rows;              /* lines are `OP…: …`, else rewritings */
+	bool partial;           /* rules that speak of what is not known are left out */
+} RuleNames;
+
+/* The rules of before (NULL: none) and then those of a text, which may use its definitions;
+ * before is used up. names may be NULL. Dies with file:line:column. */
+Rules *rules_add(Rules *before, const char *text, size_t n, const char *file,
+	const RuleNames *names);
+/* The same for a built-in file, by its name; dies with USAGE when there is none. */
+Rules *rules_add_builtin(Rules *before, const char *name, const RuleNames *names);
+/* The names of the built-in files; NULL beyond the last. */
+const char *rules_builtin_name(size_t i);
+/* A built-in file of rows: a line for each op of level graph, or it dies. */
+Rules *rules_rows(const char *name, const RuleNames *names);
+/* The line for an op of such a file. */
+const Rule *rules_row(const Rules *rows, Op op);
+
+/* ---- match.c, args.c, build.c ---------------------------------------------------------------- */
+
+/* What a variable stands for: a node, or a value (a part of an arg; a literal given to a
+ * definition). An array of MAX_VARS of them goes with a rule. */
+typedef struct { UOp *node; const Val *value; } Bound;
+/* Binds the rule's variables in env when u matches. */
+bool rule_match(const Rule *r, UOp *u, Bound *env);
+bool arg_match(const ArgEx *e, const Val *arg, Bound *env);
+/* The arg that e stands for; dies with MALFORMED where a value is not of the kind it takes. */
+const Val *arg_build(const ArgEx *e, const Bound *env);
+
+/* What is done with each node that is built, its sources being done already; NULL: nothing. */
+typedef struct { UOp *(*settle)(UOp *u, void *ctx); void *ctx; } Builder;
+/* What e stands for when rule_match has bound env at self. */
+UOp *rule_build(const Builder *b, const Ex *e, UOp *self, const Bound *env);
+
+/* ---- rewrite.c ------------------------------------------------------------------------------- */
+
+/* As rewrite, but where rules do not come to an end it gives NULL, and the node it was
+ * at in *endless. */
+UOp *rewrite_try(UOp *root, const Rules *rules, const UOp **endless);
+
+/* ---- rule_functions.c ------------------------------------------------------------------------ */
+
 RuleFn *rule_function(const char *name);
-CondFn *rule_condition(const char *name);
+const CondRow *rule_condition(const char *name);
 #endif

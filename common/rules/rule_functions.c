@@ -1,5 +1,8 @@
-/* What a rule cannot say: functions of C that a rule calls on the node it matched. Each returns the replacement, or
- * NULL to decline. */
+/* What a rule cannot say: the predicates of its conditions, and functions of C that make the
+ * replacement of the node it matched. A function decides nothing: it is called where the conditions
+ * of its rule hold, and returns the node itself where nothing is left to do. tests/check_rules.c
+ * drops each condition in turn, so a function that is called where its conditions do not hold may
+ * die or return another value, but not crash. */
 #include "interp/interp.h"
 #include "rules/rule.h"
 #include <stdlib.h>
@@ -8,86 +11,40 @@
 
 static UOp *fn_fold(UOp *u)
 {
-	if (!op_elementwise(u->op) || !u->nsrc)
-		return NULL;
-	return fold_const(u->op, u->dtype, u->nsrc, u->src, u->arg);
+	UOp *c = fold_const(u->op, u->dtype, u->nsrc, u->src, u->arg);
+	CHECK(c);
+	return c;
 }
 
-/* The constant under views of one value (no PAD, which adds zeros).  Sources are in normal form when a node is looked
- * at, so there are three views at the most: the node's own, EXPAND, RESHAPE. */
-static UOp *constant_under(UOp *u)
+/* What lies under u's views. Sources are in normal form when a node is looked at, so a constant has
+ * three above it at the most: the node's own, EXPAND, RESHAPE. */
+static UOp *fn_under_views(UOp *u)
 {
-	for (int depth = 0; depth < 3 && op_movement(u->op) && u->op != OP_PAD; depth++)
+	for (int depth = 0; depth < 3 && op_movement(u->op) && u->nsrc; depth++)
 		u = u->src[0];
-	return is_const(u) ? u : NULL;
+	return u;
+}
+
+/* A constant, or views of one (no PAD, which adds zeros): all its elements have one value. */
+static bool one_value(UOp *u)
+{
+	UOp *under = fn_under_views(u);
+	for (; u != under; u = u->src[0])
+		if (u->op == OP_PAD)
+			return false;
+	return is_const(under);
 }
 
 /* ADD(x, EXPAND(RESHAPE(CONST))) → ADD(x, CONST): a scalar stands with any shape. */
 static UOp *fn_scalar_sources(UOp *u)
 {
-	UOp *src[3];
-	bool changed = false;
-	if (!op_elementwise(u->op) || u->nsrc > 3)
-		return NULL;
-	for (uint32_t i = 0; i < u->nsrc; i++) {
-		UOp *c = u->src[i]->shape->rank ? constant_under(u->src[i]) : NULL;
-		src[i] = c ? c : u->src[i];
-		changed |= c != NULL;
-	}
-	return changed ? node_new(u->op, u->dtype, u->nsrc, src, u->arg) : NULL;
-}
-
-/* Any view of one value is an EXPAND of it; rewrite.c makes that of a scalar. */
-static UOp *fn_constant_view(UOp *u)
-{
-	if (!op_movement(u->op) || u->op == OP_PAD)
-		return NULL;
-	UOp *c = constant_under(u);
-	if (!c || u->src[0] == c || (u->op == OP_EXPAND && u->src[0]->op == OP_RESHAPE && u->src[0]->src[0] == c))
-		return NULL;
-	return u->shape->rank ? c : NULL;
-}
-
-/* ---- dtypes */
-
-static UOp *fn_same_dtype(UOp *u)
-{
-	return u->dtype == u->src[0]->dtype ? u->src[0] : NULL;
-}
-
-/* Every value of a is one of b. */
-static bool holds(DType b, DType a)
-{
-	static const int bits[DT_COUNT] = {[DT_F16] = 11, [DT_BF16] = 8, [DT_F32] = 24, [DT_F64] = 53};
-	if (a == DT_BOOL || a == b)
-		return true;
-	if (b == DT_BOOL || (dtype_float(a) && !dtype_float(b)))
-		return false;
-	if (dtype_float(a))
-		return b == DT_F64 || (b == DT_F32 && a != DT_F64);
-	int value_bits = 8 * dtype_size(a) - dtype_signed(a);
-	if (dtype_float(b))
-		return value_bits <= bits[b] && b != DT_F16;
-	if (dtype_signed(a) && !dtype_signed(b))
-		return false;
-	return value_bits <= 8 * dtype_size(b) - dtype_signed(b);
-}
-
-static UOp *fn_cast_twice(UOp *u)
-{
-	UOp *x = u->src[0]->src[0];
-	/* from a float it saturates, from an integer it wraps: i8 -> f64 -> u16 is not i8 -> u16 */
-	if (dtype_float(u->src[0]->dtype) && dtype_int(x->dtype) && dtype_int(u->dtype) && !holds(u->dtype, x->dtype))
-		return NULL;
-	return holds(u->src[0]->dtype, x->dtype) ? NODE(OP_CAST, u->dtype, VNIL, x) : NULL;
+	UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src);
+	for (uint32_t i = 0; i < u->nsrc; i++)
+		src[i] = one_value(u->src[i]) ? fn_under_views(u->src[i]) : u->src[i];
+	return node_new(u->op, u->dtype, u->nsrc, src, u->arg);
 }
 
 /* ---- views */
-
-static UOp *fn_same_shape(UOp *u)
-{
-	return u->shape == u->src[0]->shape ? u->src[0] : NULL;
-}
 
 static const Val *axes_val(int n, const int *axes)
 {
@@ -107,15 +64,6 @@ static UOp *fn_permute_twice(UOp *u)
 	return NODE(OP_PERMUTE, u->dtype, axes_val(n, both), u->src[0]->src[0]);
 }
 
-static UOp *fn_no_permute(UOp *u)
-{
-	int axes[MAX_RANK], n = arg_axes(u->arg, axes);
-	for (int i = 0; i < n; i++)
-		if (axes[i] != i)
-			return NULL;
-	return u->src[0];
-}
-
 static UOp *fn_flip_twice(UOp *u)
 {
 	int a[MAX_RANK], b[MAX_RANK], left[MAX_RANK], n = 0;
@@ -128,11 +76,6 @@ static UOp *fn_flip_twice(UOp *u)
 		if (set >> i & 1)
 			left[n++] = i;
 	return NODE(OP_FLIP, u->dtype, axes_val(n, left), u->src[0]->src[0]);
-}
-
-static UOp *fn_no_flip(UOp *u)
-{
-	return u->arg->n == 0 ? u->src[0] : NULL;
 }
 
 static const Val *pairs_val(int n, UOp *(*p)[2])
@@ -159,25 +102,10 @@ static UOp *pairs_twice(UOp *u, bool ends)
 static UOp *fn_shrink_twice(UOp *u) { return pairs_twice(u, false); }
 static UOp *fn_pad_twice(UOp *u) { return pairs_twice(u, true); }
 
-/* A PAD by nothing, a SHRINK to everything. */
-static UOp *fn_no_pairs(UOp *u)
-{
-	return u->shape == u->src[0]->shape ? u->src[0] : NULL;
-}
-
-static UOp *fn_no_axes(UOp *u)
-{
-	return u->arg->a[1]->n == 0 ? u->src[0] : NULL;
-}
-
-/* ---- tables */
-
 static const struct { const char *name; RuleFn *fn; } functions[] = {
-	{"fold", fn_fold}, {"scalar_sources", fn_scalar_sources}, {"constant_view", fn_constant_view},
-	{"same_dtype", fn_same_dtype}, {"cast_twice", fn_cast_twice}, {"same_shape", fn_same_shape},
-	{"permute_twice", fn_permute_twice}, {"no_permute", fn_no_permute}, {"flip_twice", fn_flip_twice},
-	{"no_flip", fn_no_flip}, {"shrink_twice", fn_shrink_twice}, {"pad_twice", fn_pad_twice},
-	{"no_pairs", fn_no_pairs}, {"no_axes", fn_no_axes},
+	{"fold", fn_fold}, {"under_views", fn_under_views}, {"scalar_sources", fn_scalar_sources},
+	{"permute_twice", fn_permute_twice}, {"flip_twice", fn_flip_twice},
+	{"shrink_twice", fn_shrink_twice}, {"pad_twice", fn_pad_twice},
 };
 
 RuleFn *rule_function(const char *name)
@@ -188,20 +116,91 @@ RuleFn *rule_function(const char *name)
 	return NULL;
 }
 
-static bool cond_int(const UOp *u) { return dtype_int(u->dtype); }
-static bool cond_float(const UOp *u) { return dtype_float(u->dtype); }
-static bool cond_bool(const UOp *u) { return u->dtype == DT_BOOL; }
-static bool cond_exact(const UOp *u) { return !dtype_float(u->dtype); }
-static bool cond_const(const UOp *u) { return is_const(u); }
+/* ---- conditions */
 
-static const struct { const char *name; CondFn *fn; } conditions[] = {
-	{"int", cond_int}, {"float", cond_float}, {"bool", cond_bool}, {"exact", cond_exact}, {"const", cond_const},
+static bool is_int(UOp *const *x) { return dtype_int(x[0]->dtype); }
+static bool is_float(UOp *const *x) { return dtype_float(x[0]->dtype); }
+static bool is_bool(UOp *const *x) { return x[0]->dtype == DT_BOOL; }
+static bool is_exact(UOp *const *x) { return !dtype_float(x[0]->dtype); }
+static bool is_constant(UOp *const *x) { return is_const(x[0]); }
+static bool is_elementwise(UOp *const *x) { return op_elementwise(x[0]->op); }
+static bool is_one_value(UOp *const *x) { return one_value(x[0]); }
+static bool same_dtype(UOp *const *x) { return x[0]->dtype == x[1]->dtype; }
+static bool same_shape(UOp *const *x) { return x[0]->shape == x[1]->shape; }
+
+static bool const_sources(UOp *const *x)
+{
+	for (uint32_t i = 0; i < x[0]->nsrc; i++)
+		if (!is_const(x[0]->src[i]))
+			return false;
+	return true;
+}
+
+/* Every value of a is one of b. */
+static bool fits(DType a, DType b)
+{
+	static const int bits[DT_COUNT] = {
+		[DT_F16] = 11, [DT_BF16] = 8, [DT_F32] = 24, [DT_F64] = 53};
+	if (a == DT_BOOL || a == b)
+		return true;
+	if (b == DT_BOOL || (dtype_float(a) && !dtype_float(b)))
+		return false;
+	if (dtype_float(a))
+		return b == DT_F64 || (b == DT_F32 && a != DT_F64);
+	int value_bits = 8 * dtype_size(a) - dtype_signed(a);
+	if (dtype_float(b))
+		return value_bits <= bits[b] && b != DT_F16;
+	if (dtype_signed(a) && !dtype_signed(b))
+		return false;
+	return value_bits <= 8 * dtype_size(b) - dtype_signed(b);
+}
+
+static bool dtype_fits(UOp *const *x) { return fits(x[0]->dtype, x[1]->dtype); }
+
+static bool same_kind(UOp *const *x)
+{
+	return dtype_float(x[0]->dtype) == dtype_float(x[1]->dtype);
+}
+
+/* match asks of nodes of level tensor too, whose args nothing has checked: they have no shape. */
+static bool has_axes(const UOp *u, Op op) { return u->op == op && u->shape; }
+
+static bool no_axes(UOp *const *x)
+{
+	int axes[MAX_RANK];
+	return (has_axes(x[0], OP_REDUCE) || has_axes(x[0], OP_FLIP)) && !arg_axes(x[0]->arg, axes);
+}
+
+static bool in_order(UOp *const *x)
+{
+	int axes[MAX_RANK], n = has_axes(x[0], OP_PERMUTE) ? arg_axes(x[0]->arg, axes) : -1;
+	for (int i = 0; i < n; i++)
+		if (axes[i] != i)
+			return false;
+	return n >= 0;
+}
+
+static const CondRow conditions[] = {
+	{"int", 1, is_int},                     /* x is of an integer dtype */
+	{"float", 1, is_float},                 /* x is of a float dtype */
+	{"bool", 1, is_bool},                   /* x is bool */
+	{"exact", 1, is_exact},                 /* x is an integer or bool */
+	{"const", 1, is_constant},              /* x is a CONST */
+	{"elementwise", 1, is_elementwise},     /* x is an op that goes element by element */
+	{"const_sources", 1, const_sources},    /* each source of x is a CONST */
+	{"one_value", 1, is_one_value},         /* x is a CONST, or views of one without PAD */
+	{"same_dtype", 2, same_dtype},          /* x and y are of one dtype */
+	{"same_kind", 2, same_kind},           /* x and y are both of float dtypes, or neither */
+	{"fits", 2, dtype_fits},                /* every value of x's dtype is one of y's */
+	{"same_shape", 2, same_shape},          /* x and y have one shape */
+	{"no_axes", 1, no_axes},                /* REDUCE or FLIP x is along no axis */
+	{"in_order", 1, in_order},              /* PERMUTE x leaves the axes as they are */
 };
 
-CondFn *rule_condition(const char *name)
+const CondRow *rule_condition(const char *name)
 {
 	for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++)
 		if (!strcmp(conditions[i].name, name))
-			return conditions[i].fn;
+			return &conditions[i];
 	return NULL;
 }

@@ -1,32 +1,22 @@
-/* Text of a .rules file → rules.
+/* Text of a .rules file → rules, a line each. The grammar, with an example of each form, is in
+ * ../README.md; args, what stands in [ ], are read by args.c.
  *
- *     x * 0 -> 0   if exact(x)        pattern -> replacement [if condition(var), …]
+ *     x * 0 -> 0   if exact(x)             a rewriting: pattern -> what stands for it [if …]
+ *     low(x) := CAST:u32(x)                a definition, for the right sides below
+ *     when lacks                           the rules below are for nodes of which that holds
+ *     EXP2(x): g -> g * self * ln2         a row: what an op is for some stage, given g
+ *     REDUCE: reduce                       a row: the name that the stage has for it
  *
- * A lower-case name is a variable: it matches any node, the same node wherever it stands again. OP(…) and infix spellings
- * match that op (either order where it commutes), a number matches a constant of that value and sign, ANY any node. On the
- * right stand the same things, `self` (the node that matched), and function(self), a C function of rule_functions.c that
- * returns the replacement or declines. An op on the right takes its arg from self.
- *
- *     EXP2(x): g -> g * self * ln2    op of variables: g -> the part of each source, `none` for a source without
- *     REDUCE: reduce                  op: the name of a pair of functions of C
- *
- * is a derivative; a file holds rules or derivatives. */
-#include "rules/rule.h"
+ * A file holds rewritings or rows. */
+#include "rules/parser.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum { NESTING = 50 };
+/* Expressions in a line, those of the definitions it uses counted in. */
+enum { MAX_SIZE = 1000, MAX_SRC = 8 };
 
-typedef struct {
-	const char *at, *end, *line, *file;
-	int number, depth;
-	Rule *rule;
-	bool right;
-	const RuleCallRow *calls;    /* of a file of derivatives, else NULL */
-} Parser;
-
-static _Noreturn void bad(Parser *p, const char *why)
+_Noreturn void parse_bad(Parser *p, const char *why)
 {
 	die(MALFORMED, "%s:%d:%d: %s", p->file, p->number, (int)(p->at - p->line) + 1, why);
 }
@@ -37,7 +27,7 @@ static void skip(Parser *p)
 		p->at++;
 }
 
-static bool eat(Parser *p, const char *s)
+bool parse_eat(Parser *p, const char *s)
 {
 	size_t n = strlen(s);
 	skip(p);
@@ -50,20 +40,32 @@ static bool eat(Parser *p, const char *s)
 static bool peek(Parser *p, const char *s)
 {
 	const char *at = p->at;
-	bool yes = eat(p, s);
+	bool yes = parse_eat(p, s);
 	p->at = at;
 	return yes;
 }
 
-static Ex *ex_new(ExKind kind)
+static void grow(Parser *p, int by)
+{
+	p->size += by;
+	if (p->size > MAX_SIZE)
+		parse_bad(p, "too large, with the definitions that it uses");
+}
+
+static Ex *ex_new(Parser *p, ExKind kind)
 {
 	Ex *e = xcalloc(1, sizeof *e);
 	e->kind = kind;
+	e->var = NONE;
+	e->dtype = DT_NONE;
+	e->dtype_of = NONE;
+	grow(p, 1);
 	return e;
 }
 
-static const char *word(Parser *p)
+const char *parse_word(Parser *p)
 {
+	skip(p);
 	const char *from = p->at;
 	while (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '_'))
 		p->at++;
@@ -73,6 +75,7 @@ static const char *word(Parser *p)
 }
 
 static Ex *expression(Parser *p, int level);
+static Ex *atom(Parser *p);
 
 static Ex *number(Parser *p, bool negative)
 {
@@ -80,96 +83,174 @@ static Ex *number(Parser *p, bool negative)
 	size_t n = 0;
 	bool is_float = false;
 	while (p->at < p->end && n < sizeof text - 1 && (isalnum((unsigned char)*p->at) || *p->at == '.')) {
-		is_float |= *p->at == '.' || *p->at == 'e';
+		is_float |= *p->at == '.' || (*p->at == 'e' && !(n > 1 && text[1] == 'x'));
 		text[n++] = *p->at++;
 	}
 	text[n] = 0;
-	Ex *e = ex_new(EX_LITERAL);
+	Ex *e = ex_new(p, EX_LITERAL);
 	if (is_float) {
 		double d = strtod(text, &stop);
-		e->literal = val_float(negative ? -d : d);
+		e->literal = (Val){.kind = VAL_FLOAT, .f = negative ? -d : d};
 	} else {
 		long long i = strtoll(text, &stop, 0);
-		e->literal = val_int(negative ? -i : i);
+		e->literal = (Val){.kind = VAL_INT, .i = negative ? -i : i};
 	}
 	if (*stop)
-		bad(p, "not a number");
+		parse_bad(p, "not a number");
 	return e;
 }
 
-static int variable(Parser *p, const char *name)
+int parse_variable(Parser *p, const char *name, bool of_arg)
 {
 	Rule *r = p->rule;
 	for (int i = 0; i < r->nvars; i++)
-		if (!strcmp(r->var[i], name))
+		if (!strcmp(r->var[i], name)) {
+			/* what a row's line is given may be a size, and stand in an arg */
+			if (r->of_arg[i] != of_arg && !(of_arg && p->right && i == r->g))
+				parse_bad(p, of_arg ? "a node is no part of an arg" :
+					"a part of an arg stands in [ ] alone");
 			return i;
+		}
 	if (p->right)
-		bad(p, "the replacement has a variable that the pattern has not");
+		parse_bad(p, "the replacement has a variable that the pattern has not");
 	if (r->nvars == MAX_VARS)
-		bad(p, "too many variables");
+		parse_bad(p, "too many variables");
 	r->var[r->nvars] = name;
+	r->of_arg[r->nvars] = of_arg;
 	return r->nvars++;
 }
 
-/* The function of that name, on the right side only. */
-static bool function(Parser *p, Ex *e, const char *name)
-{
-	if (!p->right)
-		return false;
-	if (!p->calls)
-		return (e->fn = rule_function(name)) != NULL;
-	for (const RuleCallRow *c = p->calls; c->name; c++)
-		if (!strcmp(c->name, name))
-			e->call = c->fn;
-	return e->call != NULL;
-}
+/* ---- expressions */
 
-static Ex *call(Parser *p, const char *name)
+/* How many values it has: a definition may have several. */
+static int values(const Ex *e) { return e->kind == EX_DEFINED ? e->defined->gives : 1; }
+
+static Ex *one_value(Parser *p, Ex *e)
 {
-	int op = op_find(name);
-	Ex *e = ex_new(EX_OP);
-	if (op < 0 && !function(p, e, name))
-		bad(p, "no such op or function");
-	e->kind = op < 0 ? EX_FUNCTION : EX_OP;
-	e->op = op < 0 ? 0 : op;
-	while (!eat(p, ")")) {
-		if (e->nsrc && !eat(p, ","))
-			bad(p, "expected , or )");
-		if (e->nsrc == 8)
-			bad(p, "too many sources");
-		e->src[e->nsrc++] = expression(p, 0);
-	}
+	if (values(e) != 1)
+		parse_bad(p, "several values stand between ( ) or as a definition's own only");
 	return e;
 }
 
-static Ex *constant(const Val *v)
+/* What stands between ( and ), the ( being passed over: how many values. */
+static int sources(Parser *p, Ex *e)
 {
-	Ex *e = ex_new(EX_LITERAL);
+	int n = 0;
+	while (!parse_eat(p, ")")) {
+		if (e->nsrc && !parse_eat(p, ","))
+			parse_bad(p, "expected , or )");
+		Ex *src = expression(p, 0);
+		n += values(src);
+		if (n > MAX_SRC)
+			parse_bad(p, "too many sources");
+		e->src[e->nsrc++] = src;
+	}
+	return n;
+}
+
+/* Behind OP: a dtype, or on the right side a variable that has it. */
+static void dtype_said(Parser *p, Ex *e)
+{
+	const char *w = parse_word(p);
+	e->dtype = dtype_find(w);
+	if (e->dtype != DT_NONE)
+		return;
+	if (!p->right || !islower((unsigned char)*w))
+		parse_bad(p, "no such dtype");
+	e->dtype_of = parse_variable(p, w, false);
+}
+
+static Ex *operation(Parser *p, Op op)
+{
+	Ex *e = ex_new(p, EX_OP);
+	e->op = op;
+	if (p->at < p->end && *p->at == ':') {
+		p->at++;
+		dtype_said(p, e);
+	}
+	if (parse_eat(p, "["))
+		e->arg = arg_parse(p);
+	if (!parse_eat(p, "("))
+		parse_bad(p, "an op has its sources in ( )");
+	sources(p, e);
+	return e;
+}
+
+static const Definition *definition_find(const Rules *r, const char *name)
+{
+	for (size_t i = 0; i < r->defs.n; i++)
+		if (!strcmp(r->defs.at[i]->name, name))
+			return r->defs.at[i];
+	return NULL;
+}
+
+static RuleFn *function_find(const RuleNames *names, const char *name)
+{
+	for (const RuleFunction *f = names->functions; f && f->name; f++)
+		if (!strcmp(f->name, name))
+			return f->fn;
+	return rule_function(name);
+}
+
+/* A rule that speaks of what this program has not is left out, where its reader said so. */
+static void unknown(Parser *p, const char *why)
+{
+	if (!p->names->partial)
+		parse_bad(p, why);
+	p->unknown = true;
+}
+
+/* A definition or a function of C, on the right side. */
+static Ex *call(Parser *p, const char *name)
+{
+	const Definition *d = p->right ? definition_find(p->rules, name) : NULL;
+	Ex *e = ex_new(p, d ? EX_DEFINED : EX_FUNCTION);
+	e->defined = d;
+	e->fn = !d && p->right ? function_find(p->names, name) : NULL;
+	if (!d && !e->fn)
+		unknown(p, "no such op, definition or function");
+	if (d)
+		grow(p, d->size);
+	if (sources(p, e) != (d ? d->nparams : 1))
+		parse_bad(p, d ? "not as many as the definition has parameters" :
+			"a function takes one node");
+	return e;
+}
+
+static Ex *constant(Parser *p, Val v)
+{
+	Ex *e = ex_new(p, EX_LITERAL);
 	e->literal = v;
 	return e;
 }
 
 static Ex *name(Parser *p)
 {
-	const char *w = word(p);
-	if (eat(p, "("))
+	static const struct { const char *name; double value; } numbers[] = {
+		{"inf", INFINITY}, {"pi", M_PI}, {"ln2", M_LN2},
+	};
+	const char *w = parse_word(p);
+	if (op_find(w) >= 0)
+		return operation(p, op_find(w));
+	if (parse_eat(p, "("))
 		return call(p, w);
 	if (!strcmp(w, "ANY") && !p->right)
-		return ex_new(EX_ANY);
+		return ex_new(p, EX_ANY);
 	if (!strcmp(w, "self") && p->right)
-		return ex_new(EX_SELF);
+		return ex_new(p, EX_SELF);
 	if (!strcmp(w, "true") || !strcmp(w, "false"))
-		return constant(val_bool(*w == 't'));
-	if (!strcmp(w, "inf"))
-		return constant(val_float(INFINITY));
-	if (!strcmp(w, "pi"))
-		return constant(val_float(M_PI));
-	if (!strcmp(w, "ln2"))
-		return constant(val_float(M_LN2));
+		return constant(p, (Val){.kind = VAL_BOOL, .b = *w == 't'});
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (!strcmp(w, numbers[i].name))
+			return constant(p, (Val){.kind = VAL_FLOAT, .f = numbers[i].value});
 	if (!islower((unsigned char)*w))
-		bad(p, "a variable is lower case, an op has its sources in ( )");
-	Ex *e = ex_new(EX_VAR);
-	e->var = variable(p, w);
+		parse_bad(p, "a variable is lower case, an op is none of these");
+	int var = parse_variable(p, w, false);
+	bool binds = !p->right && !peek(p, "==") && parse_eat(p, "=");
+	Ex *e = binds ? atom(p) : ex_new(p, EX_VAR);
+	if (binds && e->var != NONE)
+		parse_bad(p, "a name is bound to an op");
+	e->var = var;
 	return e;
 }
 
@@ -177,29 +258,29 @@ static Ex *atom(Parser *p)
 {
 	skip(p);
 	if (++p->depth > NESTING)
-		bad(p, "nested too deep");
+		parse_bad(p, "nested too deep");
 	Ex *e;
-	if (eat(p, "(")) {
+	if (parse_eat(p, "(")) {
 		e = expression(p, 0);
-		if (!eat(p, ")"))
-			bad(p, "expected )");
+		if (!parse_eat(p, ")"))
+			parse_bad(p, "expected )");
 	} else if (p->at < p->end && *p->at == '-') {
 		p->at++;
 		skip(p);
 		if (p->at < p->end && isdigit((unsigned char)*p->at)) {
 			e = number(p, true);
 		} else {
-			e = ex_new(EX_OP);
+			e = ex_new(p, EX_OP);
 			e->op = OP_NEG;
 			e->nsrc = 1;
-			e->src[0] = atom(p);
+			e->src[0] = one_value(p, atom(p));
 		}
 	} else if (p->at < p->end && isdigit((unsigned char)*p->at)) {
 		e = number(p, false);
 	} else if (p->at < p->end && isalpha((unsigned char)*p->at)) {
 		e = name(p);
 	} else {
-		bad(p, "expected a pattern");
+		parse_bad(p, "expected a pattern");
 	}
 	p->depth--;
 	return e;
@@ -224,7 +305,7 @@ static int infix_at(Parser *p, int level)
 		if (!peek(p, t) || (!strcmp(t, "*") && peek(p, "**")) || (!strcmp(t, "<") && peek(p, "<<")) ||
 		    (!strcmp(t, "-") && peek(p, "->")))
 			continue;
-		eat(p, t);
+		parse_eat(p, t);
 		return infix[level][i].op;
 	}
 	return -1;
@@ -236,29 +317,48 @@ static Ex *expression(Parser *p, int level)
 		return atom(p);
 	Ex *left = expression(p, level + 1);
 	for (int op; (op = infix_at(p, level)) >= 0;) {
-		Ex *e = ex_new(EX_OP);
+		Ex *e = ex_new(p, EX_OP);
 		e->op = op;
 		e->nsrc = 2;
-		e->src[0] = left;
-		e->src[1] = expression(p, level + 1);
+		e->src[0] = one_value(p, left);
+		e->src[1] = one_value(p, expression(p, level + 1));
 		left = e;
 	}
 	return left;
 }
 
+/* ---- lines */
+
+static const CondRow *condition_find(const RuleNames *names, const char *name)
+{
+	for (const CondRow *c = names->conditions; c && c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+	return rule_condition(name);
+}
+
+static int condition_arg(Parser *p)
+{
+	const char *w = parse_word(p);
+	return strcmp(w, "self") ? parse_variable(p, w, false) : SELF;
+}
+
 static void condition(Parser *p)
 {
 	Rule *r = p->rule;
-	Cond c = {.negate = eat(p, "!")};
-	skip(p);
-	const char *w = word(p);
-	c.fn = rule_condition(w);
-	if (!c.fn || !eat(p, "("))
-		bad(p, "no such condition");
-	skip(p);
-	c.var = variable(p, word(p));
-	if (!eat(p, ")") || r->nconds == MAX_CONDS)
-		bad(p, "expected one variable in ( )");
+	Cond c = {.negate = parse_eat(p, "!")};
+	c.row = condition_find(p->names, parse_word(p));
+	if (!c.row || !parse_eat(p, "("))
+		parse_bad(p, "no such condition");
+	for (int i = 0; i < c.row->nargs; i++) {
+		if (i && !parse_eat(p, ","))
+			parse_bad(p, "the condition takes more variables");
+		c.arg[i] = condition_arg(p);
+	}
+	if (!parse_eat(p, ")"))
+		parse_bad(p, "expected )");
+	if (r->nconds == MAX_CONDS)
+		parse_bad(p, "too many conditions");
 	r->cond[r->nconds++] = c;
 }
 
@@ -270,122 +370,212 @@ static bool blank(Parser *p)
 
 static void rewriting(Parser *p, Rule *r)
 {
-	r->from = expression(p, 0);
+	r->from = one_value(p, expression(p, 0));
 	if (r->from->kind != EX_OP && r->from->kind != EX_ANY)
-		bad(p, "a pattern starts with an op or ANY");
-	if (!eat(p, "->"))
-		bad(p, "expected ->");
+		parse_bad(p, "a pattern starts with an op or ANY");
+	if (!parse_eat(p, "->"))
+		parse_bad(p, "expected ->");
 	p->right = true;
-	r->to = expression(p, 0);
-	if (eat(p, "if "))
+	r->to[r->nto++] = one_value(p, expression(p, 0));
+	if (parse_eat(p, "if "))
 		do
 			condition(p);
-		while (eat(p, ","));
+		while (parse_eat(p, ","));
 }
 
-/* Sources are variables, so that the parts are theirs in order. */
-static void parts(Parser *p, Rule *r)
+/* when condition: for the rules that follow */
+static void section(Parser *p)
 {
-	for (int i = 0; i < r->from->nsrc; i++)
-		if (r->from->src[i]->kind != EX_VAR || r->from->src[i]->var != i)
-			bad(p, "the sources are distinct variables");
-	skip(p);
-	r->g = variable(p, word(p));
-	if (r->g != r->from->nsrc || !eat(p, "->"))
-		bad(p, "expected : g ->");
+	p->when = condition_find(p->names, parse_word(p));
+	p->left_out = !p->when;
+	if (!p->when)
+		unknown(p, "no such condition");
+	else if (p->when->nargs != 1)
+		parse_bad(p, "a section's condition is of one node");
+}
+
+/* name(a, b) := value, … */
+static void definition(Parser *p)
+{
+	Definition *d = xcalloc(1, sizeof *d);
+	Rule *scope = p->rule;
+	d->name = parse_word(p);
+	if (!islower((unsigned char)*d->name) || !parse_eat(p, "("))
+		parse_bad(p, "a definition is name(…) := …");
+	while (!parse_eat(p, ")")) {
+		if (scope->nvars && !parse_eat(p, ","))
+			parse_bad(p, "expected , or )");
+		if (scope->nvars == MAX_SRC)
+			parse_bad(p, "too many parameters");
+		if (parse_variable(p, parse_word(p), false) != d->nparams++)
+			parse_bad(p, "two parameters of one name");
+	}
+	if (!parse_eat(p, ":="))
+		parse_bad(p, "expected :=");
 	p->right = true;
 	do {
-		if (r->nparts == r->from->nsrc || r->nparts == MAX_PARTS)
-			bad(p, "more parts than sources");
-		r->part[r->nparts++] = eat(p, "none") ? NULL : expression(p, 0);
-	} while (eat(p, ","));
-	if (r->nparts != r->from->nsrc)
-		bad(p, "fewer parts than sources");
+		if (d->nvalues == MAX_PARTS)
+			parse_bad(p, "too many values");
+		d->gives += values(d->value[d->nvalues++] = expression(p, 0));
+	} while (parse_eat(p, ","));
+	if (d->gives > MAX_PARTS)
+		parse_bad(p, "too many values");
+	d->size = p->size;
+	vec_push(&p->rules->defs, d);
 }
 
-static void derivative(Parser *p, Rule *r)
+/* Sources are distinct variables, so that what stands for them is theirs in order. */
+static void row_values(Parser *p, Rule *r)
 {
-	const char *w = word(p);
-	r->from = ex_new(EX_OP);
-	if (op_find(w) < 0)
-		bad(p, "no such op");
-	r->from->op = op_find(w);
-	if (eat(p, "("))
-		r->from = call(p, w);
-	if (!eat(p, ":"))
-		bad(p, "expected :");
-	skip(p);
+	for (int i = 0; i < r->from->nsrc; i++)
+		for (int k = 0; k <= i; k++)
+			if (r->from->src[i]->kind != EX_VAR || (k < i && r->from->src[i]->var == r->from->src[k]->var))
+				parse_bad(p, "the sources are distinct variables");
+	r->g = r->nvars;
+	if (parse_variable(p, parse_word(p), false) != r->g || !parse_eat(p, "->"))
+		parse_bad(p, "expected : g ->");
+	p->right = true;
+	do {
+		if (r->nto == MAX_PARTS)
+			parse_bad(p, "too many values");
+		r->to[r->nto++] = parse_eat(p, "none") ? NULL : one_value(p, expression(p, 0));
+	} while (parse_eat(p, ","));
+}
+
+/* OP: word, OP(x): g -> value; the word before : or ( is passed over */
+static void row(Parser *p, Rule *r, const char *w)
+{
+	if (!strcmp(w, "elementwise"))
+		r->set = op_elementwise;
+	else if (op_find(w) < 0)
+		parse_bad(p, "no such op");
+	if (r->set || (p->at < p->end && *p->at == ':')) {
+		r->from = ex_new(p, EX_OP);
+		r->from->op = r->set ? 0 : op_find(w);
+	} else {
+		r->from = operation(p, op_find(w));
+	}
+	if (!parse_eat(p, ":"))
+		parse_bad(p, "expected :");
 	if (r->from->nsrc)
-		parts(p, r);
+		row_values(p, r);
 	else
-		r->pair = word(p);
+		r->word = parse_word(p);
 }
 
-static void one_line(Parser *p, Rules *rules)
+static bool holds_for(const Rule *r, Op op)
 {
-	Rule r = {.line = p->number};
-	p->rule = &r;
-	p->right = false;
-	(p->calls ? derivative : rewriting)(p, &r);
-	if (!blank(p))
-		bad(p, "unexpected text after the rule");
+	return r->set ? r->set(op) : r->from->kind == EX_ANY || r->from->op == op;
+}
+
+static void rule_add(Rules *rules, const Rule *r)
+{
 	rules->at = xrealloc(rules->at, (rules->n + 1) * sizeof *rules->at);
-	rules->at[rules->n++] = r;
+	rules->at[rules->n] = *r;
+	for (int op = 0; op < OP_COUNT; op++)
+		if (holds_for(r, op))
+			vec_push(&rules->by_op[op], (int)rules->n);
+	rules->n++;
 }
 
-static void index_rules(Rules *r)
+static bool defines(const Parser *p)
 {
-	for (size_t i = 0; i < r->n; i++)
-		for (int op = 0; op < OP_COUNT; op++)
-			if (r->at[i].from->kind == EX_ANY || r->at[i].from->op == (Op)op)
-				vec_push(&r->by_op[op], (int)i);
+	const char *stop = memchr(p->at, '#', p->end - p->at);
+	return memmem(p->at, (stop ? stop : p->end) - p->at, ":=", 2) != NULL;
 }
 
-static Rules *parse(const char *text, size_t n, const char *file, const RuleCallRow *calls)
+static void rule_line(Parser *p, Rule *r)
 {
-	Rules *r = xcalloc(1, sizeof *r);
+	char where[512];
+	snprintf(where, sizeof where, "%s:%d", p->file, p->number);
+	r->where = xstrdup(where);
+	if (p->names->rows)
+		row(p, r, parse_word(p));
+	else
+		rewriting(p, r);
+	if (!p->left_out && !p->unknown)
+		rule_add(p->rules, r);
+}
+
+static void one_line(Parser *p)
+{
+	Rule r = {.when = p->when, .g = NONE};
+	p->rule = &r;
+	p->right = p->unknown = false;
+	p->size = p->depth = 0;
+	if (parse_eat(p, "when "))
+		section(p);
+	else if (defines(p))
+		definition(p);
+	else
+		rule_line(p, &r);
+	if (!blank(p))
+		parse_bad(p, "unexpected text after the rule");
+}
+
+Rules *rules_add(Rules *before, const char *text, size_t n, const char *file, const RuleNames *names)
+{
+	static const RuleNames none;
 	const char *end = text + n;
-	int number = 0;
-	r->file = file;
+	Parser p = {.file = file, .names = names ? names : &none,
+		.rules = before ? before : xcalloc(1, sizeof *before)};
 	while (text < end) {
 		const char *stop = memchr(text, '\n', end - text);
-		stop = stop ? stop : end;
-		Parser p = {.at = text, .end = stop, .line = text, .file = file, .number = ++number, .calls = calls};
+		p.at = p.line = text;
+		p.end = stop ? stop : end;
+		p.number++;
 		if (!blank(&p))
-			one_line(&p, r);
-		text = stop + (stop < end);
+			one_line(&p);
+		text = p.end + (p.end < end);
 	}
-	index_rules(r);
-	return r;
+	return p.rules;
 }
 
-Rules *rules_parse(const char *text, size_t n, const char *file) { return parse(text, n, file, NULL); }
-
-Rules *rules_join(const Rules *a, const Rules *b)
+Rules *rules_parse(const char *text, size_t n, const char *file)
 {
-	Rules *r = xcalloc(1, sizeof *r);
-	r->n = a->n + b->n;
-	r->file = a->file;
-	r->at = xmalloc((r->n + 1) * sizeof *r->at);
-	memcpy(r->at, a->at, a->n * sizeof *r->at);
-	memcpy(r->at + a->n, b->at, b->n * sizeof *r->at);
-	index_rules(r);
-	return r;
+	return rules_add(NULL, text, n, file, NULL);
 }
+
+/* ---- built-in files */
 
 static const struct { const char *name, *text; } builtin[] = {
 #include "rules.inc"
 	{0}
 };
 
-static Rules *find(const char *name, const RuleCallRow *calls)
+const char *rules_builtin_name(size_t i) { return builtin[i].name; }
+
+Rules *rules_add_builtin(Rules *before, const char *name, const RuleNames *names)
 {
 	for (int i = 0; builtin[i].name; i++)
-		if (!strcmp(builtin[i].name, name))
-			return parse(builtin[i].text, strlen(builtin[i].text), builtin[i].name, calls);
+		if (!strcmp(builtin[i].name, name)) {
+			char file[64];
+			snprintf(file, sizeof file, "%s.rules", name);
+			return rules_add(before, builtin[i].text, strlen(builtin[i].text), file, names);
+		}
 	die(USAGE, "no built-in rules named '%s'", name);
 }
 
-Rules *rules_builtin(const char *name) { return find(name, NULL); }
+Rules *rules_builtin(const char *name) { return rules_add_builtin(NULL, name, NULL); }
 
-Rules *rules_derivatives(const char *name, const RuleCallRow *calls) { return find(name, calls); }
+/* ---- rows by op */
+
+const Rule *rules_row(const Rules *rows, Op op)
+{
+	const Rule *found = NULL;
+	for (size_t i = 0; i < rows->by_op[op].n; i++) {
+		const Rule *r = &rows->at[rows->by_op[op].at[i]];
+		if (!found || found->set)
+			found = r;
+	}
+	return found;
+}
+
+Rules *rules_rows(const char *name, const RuleNames *names)
+{
+	Rules *r = rules_add_builtin(NULL, name, names);
+	for (int op = 0; op < OP_COUNT; op++)
+		if (op_info[op].levels >> LV_GRAPH & 1 && !rules_row(r, op))
+			die(FAILED, "%s.rules: no line for %s", name, op_name(op));
+	return r;
+}

@@ -8,9 +8,7 @@ int64_t param_slot(const UOp *param) { return val_get(param->arg, "slot")->i; }
 /* The last PARAMs made, by what they are made of: making the same one again is common, its map is not cheap. */
 enum { RECENT = 256 };
 typedef struct { UOp *param; const Shape *shape; int64_t slot; uint8_t dtype; } Recent;
-static Recent recent[RECENT];
-
-void params_reset(void) { memset(recent, 0, sizeof recent); }
+static ARENA Recent recent[RECENT];
 
 UOp *param_new(int64_t slot, const UOp *buffer)
 {

@@ -11,7 +11,6 @@
 
 #define SAY(...) return arena_printf(__VA_ARGS__)
 
-bool custom_allowed;
 const char custom_refusal[] =
 	"a kernel of the user's own, whose code is compiled and run, needs --allow-custom";
 

@@ -400,7 +400,7 @@ static const char *infer_assign(In *n)
 
 static const char *infer_custom(In *n)
 {
-	if (!custom_allowed) {
+	if (!process.custom_allowed) {
 		n->status = UNSUPPORTED;
 		return custom_refusal;
 	}

@@ -147,8 +147,8 @@ const char *shape_text(const Shape *s)
 
 /* ---- equality of sizes: decided now where the algebra can, else noted and checked when the sizes are known */
 
-static VEC(const Val *) checks;
-static Map checked;
+static ARENA VEC(const Val *) checks;
+static ARENA Map checked;
 
 void size_check(const char *how, UOp *a, UOp *b)
 {

@@ -68,8 +68,7 @@ Graph *graph_with_calls(const Graph *g, size_t n, UOp *const *calls);
 
 /* ---- custom.c: CUSTOM, a kernel of the user's own (its interface: render/README.md) ----------------------- */
 
-extern bool custom_allowed;              /* --allow-custom: without it such a node is refused, status 3 */
-extern const char custom_refusal[];      /* by this message */
+extern const char custom_refusal[];      /* what is said without --allow-custom */
 /* May a target, whose program is render-TARGET, or a processor be named so? */
 bool name_plain(const char *s, size_t n);
 /* What is wrong with a CUSTOM's arg, its shape apart; NULL when nothing is. */

@@ -12,18 +12,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool notes, quiet, zeros, bf16;
-static const char *rtol_text, *atol_text, *ulp_text, *only;
+static struct {
+	bool notes, quiet, zeros, bf16;
+	const char *rtol, *atol, *ulp, *only;
+} opt;
 static const Option options[] = {
-	{0, "notes", NULL, "notes count too (they never change the meaning)", &notes},
+	{0, "notes", NULL, "notes count too (they never change the meaning)", &opt.notes},
 	{0, "rtol", "R", "results: the relative difference that still counts as equal (1e-5)",
-		&rtol_text},
-	{0, "atol", "A", "results: the absolute one (1e-6)", &atol_text},
-	{0, "ulp", "N", "results: floats by N units in the last place instead", &ulp_text},
-	{0, "zeros", NULL, "results: with --ulp, -0 is not 0", &zeros},
-	{0, "bf16", NULL, "results: u16 arrays are the bits of bf16", &bf16},
-	{0, "only", "PATTERN", "results: the arrays whose name matches, as file names do", &only},
-	{'q', "quiet", NULL, "print nothing: the exit status tells", &quiet},
+		&opt.rtol},
+	{0, "atol", "A", "results: the absolute one (1e-6)", &opt.atol},
+	{0, "ulp", "N", "results: floats by N units in the last place instead", &opt.ulp},
+	{0, "zeros", NULL, "results: with --ulp, -0 is not 0", &opt.zeros},
+	{0, "bf16", NULL, "results: u16 arrays are the bits of bf16", &opt.bf16},
+	{0, "only", "PATTERN", "results: the arrays whose name matches, as file names do", &opt.only},
+	{'q', "quiet", NULL, "print nothing: the exit status tells", &opt.quiet},
 	{0},
 };
 static const Stage tool = {.name = "diff",
@@ -35,8 +37,7 @@ static const Stage tool = {.name = "diff",
 /* One of the two documents. same[i]: the number that equal nodes of both share. */
 typedef struct { Graph *g; uint32_t *index, *same; } Side;
 
-static Buf out;
-static bool different;
+static ARENA Buf out;           /* what differs, as text */
 
 static Graph *read_one(const char *file)
 {
@@ -56,13 +57,13 @@ typedef struct {
 	const Side *side;
 	uint32_t next;
 } Class; /* next: one more with the same hash, + 1 */
-static VEC(Class) classes;
-static Map by_hash;
+static ARENA VEC(Class) classes;
+static ARENA Map by_hash;
 
 static bool equal_alone(const UOp *a, const UOp *b)
 {
 	return a->op == b->op && a->dtype == b->dtype && a->arg == b->arg &&
-		(!notes || a->note == b->note);
+		(!opt.notes || a->note == b->note);
 }
 
 static uint32_t below(const Side *s, const UOp *u, uint32_t k)
@@ -82,7 +83,7 @@ static bool equal_whole(const Side *s, const UOp *a, const Class *c)
 
 static uint32_t class_of(const Side *s, const UOp *u)
 {
-	uint64_t h = hash_mix(u->op * 31 + u->dtype, u->arg->hash ^ (notes ? u->note->hash : 0));
+	uint64_t h = hash_mix(u->op * 31 + u->dtype, u->arg->hash ^ (opt.notes ? u->note->hash : 0));
 	for (uint32_t k = 0; k < u->nsrc; k++)
 		h = hash_mix(h, below(s, u, k));
 	uintptr_t first = (uintptr_t)map_get(&by_hash, h);
@@ -106,7 +107,6 @@ static void number(Side *s)
 
 static void print_one(const Side *s, const UOp *u, char sign)
 {
-	different = true;
 	buf_printf(&out, "%c ", sign);
 	text_node(&out, s->g, s->index[u->id], s->index);
 	if (u->shape && u->shape->rank)
@@ -118,7 +118,6 @@ static void print_heading(const char *name, const Val *a, const Val *b)
 {
 	if (a == b)
 		return;
-	different = true;
 	const Val *side[] = {a, b};
 	for (int i = 0; i < 2; i++) {
 		if (side[i] == VNIL)
@@ -130,7 +129,7 @@ static void print_heading(const char *name, const Val *a, const Val *b)
 }
 
 typedef VEC(const UOp *) Pairs;         /* a, b, a, b, … */
-static Map seen;
+static ARENA Map seen;
 
 static void add_pair(const Side *a, const UOp *x, const Side *b, const UOp *y, Pairs *todo)
 {
@@ -203,7 +202,6 @@ static void compare_dead(const Side *a, const Side *b, char sign)
 static void compare(Side *a, Side *b)
 {
 	if (a->g->level != b->g->level) {
-		different = true;
 		buf_printf(&out, "- sluice 1 %s\n+ sluice 1 %s\n", level_name[a->g->level],
 			level_name[b->g->level]);
 		return;
@@ -226,6 +224,14 @@ static double tolerance(const char *text, double otherwise)
 	return v;
 }
 
+static int result(void)
+{
+	if (!opt.quiet)
+		stream_put(NULL, buf_str(&out), out.n);
+	stage_end();
+	return out.n ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
 	stage_begin("diff");
@@ -233,22 +239,16 @@ int main(int argc, char **argv)
 	if (argc - first != 2)
 		die(USAGE, "two documents or results (.npy, .npz, folders) are needed: diff A B");
 	if (arrays_are(argv[first]) && arrays_are(argv[first + 1])) {
-		Closeness how = {.rtol = tolerance(rtol_text, 1e-5),
-			.atol = tolerance(atol_text, 1e-6),
-			.ulp = ulp_text ? (int64_t)fmin(tolerance(ulp_text, 0), 1e18) : -1,
-			.zeros = zeros,
-			.bf16 = bf16,
-			.only = only};
-		different = !arrays_diff(&out, argv[first], argv[first + 1], &how);
-		if (!quiet)
-			stream_put(NULL, buf_str(&out), out.n);
-		stage_end();
-		return different ? 1 : 0;
+		Closeness how = {.rtol = tolerance(opt.rtol, 1e-5),
+			.atol = tolerance(opt.atol, 1e-6),
+			.ulp = opt.ulp ? (int64_t)fmin(tolerance(opt.ulp, 0), 1e18) : -1,
+			.zeros = opt.zeros,
+			.bf16 = opt.bf16,
+			.only = opt.only};
+		arrays_diff(&out, argv[first], argv[first + 1], &how);
+		return result();
 	}
 	Side a = {.g = read_one(argv[first])}, b = {.g = read_one(argv[first + 1])};
 	compare(&a, &b);
-	if (!quiet)
-		stream_put(NULL, buf_str(&out), out.n);
-	stage_end();
-	return different ? 1 : 0;
+	return result();
 }

@@ -5,50 +5,58 @@
 #include "rules/rule.h"
 #include <stdlib.h>
 
-static bool count_only;
-static const char *condition;
-
 /* The pattern as a rule, so that it may have conditions. */
-static const Rule *pattern(const char *text)
+static const Rule *pattern(const char *text, const char *condition)
 {
 	char *rule = arena_printf("%s -> self%s%s", text, condition ? " if " : "", condition ? condition : "");
-	return rules_parse(xstrdup(rule), strlen(rule), "PATTERN")->at;
+	const Rules *r = rules_parse(rule, strlen(rule), "PATTERN");
+	if (r->n != 1)
+		die(USAGE, "'%s' is not one pattern", text);
+	return r->at;
 }
 
-static void print_node(size_t at, const UOp *u, const Rule *r, UOp *const *env)
+static void print_value(const char *name, const Val *v)
+{
+	Buf b = {0};
+	val_print(&b, v);
+	printf(" %s=%s", name, buf_str(&b));
+	buf_free(&b);
+}
+
+static void print_bound(const char *name, const Bound *b)
+{
+	if (b->node)
+		printf(" %s=%s%s%s", name, op_name(b->node->op), b->node->shape ? " " : "",
+			b->node->shape ? shape_text(b->node->shape) : "");
+	else
+		print_value(name, b->value);
+}
+
+static void print_node(size_t at, const UOp *u, const Rule *r, const Bound *env)
 {
 	const Val *name = val_get(u->op == OP_BUFFER ? u->arg : u->note, "name"), *loc = val_get(u->note, "loc");
 	printf("%%%zu %s %s", at, op_name(u->op), dtype_name(u->dtype));
 	if (u->shape)
 		printf(" %s", shape_text(u->shape));
 	for (int i = 0; i < r->nvars; i++)
-		printf(" %s=%s%s%s", r->var[i], op_name(env[i]->op), env[i]->shape ? " " : "",
-			env[i]->shape ? shape_text(env[i]->shape) : "");
-	if (name && name->kind == VAL_STR) {
-		Buf b = {0};
-		val_print(&b, name);
-		printf(" name=%s", buf_str(&b));
-		buf_free(&b);
-	}
-	if (loc && loc->kind == VAL_STR) {
-		Buf b = {0};
-		val_print(&b, loc);
-		printf(" loc=%s", buf_str(&b));
-		buf_free(&b);
-	}
+		print_bound(r->var[i], &env[i]);
+	if (name && name->kind == VAL_STR)
+		print_value("name", name);
+	if (loc && loc->kind == VAL_STR)
+		print_value("loc", loc);
 	putchar('\n');
 }
 
-static size_t match_graph(const Graph *g, const Rule *r)
+static size_t match_graph(const Graph *g, const Rule *r, bool print)
 {
 	Nodes all = g->all.n ? g->all : walk(g->sink);
-	UOp *env[MAX_VARS];
+	Bound env[MAX_VARS];
 	size_t found = 0;
 	for (size_t i = 0; i < all.n; i++) {
 		if (!rule_match(r, all.at[i], env))
 			continue;
 		found++;
-		if (!count_only)
+		if (print)
 			print_node(i, all.at[i], r, env);
 	}
 	return found;
@@ -56,24 +64,26 @@ static size_t match_graph(const Graph *g, const Rule *r)
 
 int main(int argc, char **argv)
 {
-	static const Option options[] = {
-		{'c', "count", NULL, "print only how many there are", &count_only},
+	bool count = false;
+	const char *condition = NULL;
+	const Option options[] = {
+		{'c', "count", NULL, "print only how many there are", &count},
 		{0, "if", "CONDITION", "as in a rule: 'float(x)', '!const(x), int(y)'", &condition},
 		{0}
 	};
-	static const Stage form = {.name = "match", .summary = "find a pattern in a document",
+	const Stage form = {.name = "match", .summary = "find a pattern in a document",
 		.usage = "PATTERN [FILE]", .options = options};
 	stage_begin(form.name);
 	int first = options_parse(&form, argc, argv);
 	if (argc - first < 1 || argc - first > 2)
 		die(USAGE, "one PATTERN and at most one FILE (see --help)");
-	Stream *in = stream_open(first + 1 < argc ? argv[first + 1] : opt_input);
+	Stream *in = stream_open(first + 1 < argc ? argv[first + 1] : process.input);
 	size_t found = 0;
 	for (Graph *g; (g = stream_next(in, READ_RAW)); arena_reset())
-		found += match_graph(g, pattern(argv[first]));
+		found += match_graph(g, pattern(argv[first], condition), !count);
 	if (!stream_count(in))
 		die(MALFORMED, "%s: ends early at byte 0", stream_name(in));
-	if (count_only)
+	if (count)
 		printf("%zu\n", found);
 	stage_end();
 	return found ? DONE : FAILED;

@@ -5,18 +5,7 @@
 #include "process/process.h"
 #include <stdlib.h>
 
-static bool parse, count, dot, html, views;
-static const Option options[] = {
-	{'p', "parse", NULL, "the other way: text to a document", &parse},
-	{0, "count", NULL, "one line: LEVEL nodes=N kernels=K copies=C", &count},
-	{'g', "graph", NULL, "a picture for Graphviz, as text", &dot},
-	{0, "html", NULL, "one self-contained page", &html},
-	{0, "views", NULL, "each chain of movement ops as its views and its index expression",
-		&views},
-	{0},
-};
-static const Stage tool = {.name = "show", .usage = "[FILE]", .options = options,
-	.summary = "Prints a document of any level as text."};
+typedef struct { bool parse, count, dot, html, views; } Form;
 
 static void print_counts(Buf *out, const Graph *g)
 {
@@ -29,16 +18,16 @@ static void print_counts(Buf *out, const Graph *g)
 		kernels, copies);
 }
 
-static void print_document(const Graph *g)
+static void print_document(const Graph *g, const Form *form)
 {
 	Buf out = {0};
-	if (count)
+	if (form->count)
 		print_counts(&out, g);
-	else if (dot)
+	else if (form->dot)
 		dot_print(&out, g);
-	else if (html)
+	else if (form->html)
 		html_print(&out, g);
-	else if (views)
+	else if (form->views)
 		views_print(&out, g);
 	else
 		text_print(&out, g);
@@ -65,22 +54,34 @@ static int parse_text(const char *file)
 
 int main(int argc, char **argv)
 {
-	stage_begin("show");
+	Form form = {0};
+	const Option options[] = {
+		{'p', "parse", NULL, "the other way: text to a document", &form.parse},
+		{0, "count", NULL, "one line: LEVEL nodes=N kernels=K copies=C", &form.count},
+		{'g', "graph", NULL, "a picture for Graphviz, as text", &form.dot},
+		{0, "html", NULL, "one self-contained page", &form.html},
+		{0, "views", NULL, "each chain of movement ops as its views and its index expression",
+			&form.views},
+		{0},
+	};
+	const Stage tool = {.name = "show", .usage = "[FILE]", .options = options,
+		.summary = "Prints a document of any level as text."};
+	stage_begin(tool.name);
 	int first = options_parse(&tool, argc, argv);
 	if (argc - first > 1)
 		die(USAGE, "one FILE is enough: '%.80s' is too much", argv[first + 1]);
-	if (parse + count + dot + html + views > 1)
+	if (form.parse + form.count + form.dot + form.html + form.views > 1)
 		die(USAGE, "one of -p, --count, -g, --html and --views at a time");
-	const char *file = first < argc ? argv[first] : opt_input;
-	if (parse)
+	const char *file = first < argc ? argv[first] : process.input;
+	if (form.parse)
 		return parse_text(file);
 	Stream *in = stream_open(file);
 	for (Graph *g; (g = stream_next(in, READ_RAW)); arena_reset()) {
 		verify(g);
 		/* functions have no shapes yet */
-		if (views && g->level == LV_TENSOR)
+		if (form.views && g->level == LV_TENSOR)
 			g = stage_raise(g, LV_GRAPH, NULL, false);
-		print_document(g);
+		print_document(g, &form);
 	}
 	if (!stream_count(in) && file && strcmp(file, "-") && !endpoint_is(file))
 		die(MALFORMED, "%s: ends early at byte 0", file);

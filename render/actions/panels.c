@@ -5,7 +5,7 @@
 
 enum { PANEL_MOST = 1 << 20, TILES_LEAST = 3 };
 
-int64_t lower_constants;
+ARENA int64_t lower_constants;
 
 static int tile_or_one(const Plan *p, int r) { return p->tile[r].unroll ? tile_size(p, r) : 1; }
 

@@ -111,7 +111,7 @@ static UOp *kernel_actions(const Use *use)
 	UOp *kernel = use->kernel;
 	if (val_get(kernel->arg, "actions"))
 		return kernel;
-	const Val *given = lower_opt ? plan_given(lower_opt, kernel) : NULL;
+	const Val *given = lower_opt.actions ? plan_given(lower_opt.actions, kernel) : NULL;
 	if (given)
 		return node_like(kernel, kernel->nsrc, kernel->src, val_set(kernel->arg, "actions", given));
 	lowering_begin(&l, kernel, use->alias);

@@ -5,11 +5,10 @@
 #include <stdlib.h>
 
 typedef struct { uint64_t free, bit; } Fact;
-static Fact *fact;              /* by node id; what is not of the current kernel is stale */
-static size_t facts_cap;
+static ARENA TABLE(Fact) fact;  /* what is not of the current kernel is stale */
 
-uint64_t free_of(const UOp *u) { return fact[u->id].free; }
-uint64_t bit_of(const UOp *range) { return fact[range->id].bit; }
+uint64_t free_of(const UOp *u) { return fact.at[u->id].free; }
+uint64_t bit_of(const UOp *range) { return fact.at[range->id].bit; }
 
 uint64_t bound_of(const UOp *reduce)
 {
@@ -21,15 +20,6 @@ uint64_t bound_of(const UOp *reduce)
 
 int axis_of(const Facts *f, int r) { return range_axis(f->range[r]); }
 int last_axis(const Facts *f) { return f->nrange ? axis_of(f, f->nrange - 1) : 0; }
-
-static void room(void)
-{
-	size_t n = node_limit();
-	if (n > facts_cap) {
-		facts_cap = n + n / 2;
-		fact = xrealloc(fact, facts_cap * sizeof *fact);
-	}
-}
 
 /* range[] is in order of axis numbers: loops over several nest in that order */
 static void add_range(Facts *f, UOp *u)
@@ -49,14 +39,14 @@ static void find_free(Facts *f, uint64_t extra)
 		UOp *u = f->all.at[i];
 		uint64_t set = 0;
 		for (uint32_t s = 0; s < u->nsrc; s++)
-			set |= fact[u->src[s]->id].free;
+			set |= fact.at[u->src[s]->id].free;
 		if (u->op == OP_RANGE)
-			set |= fact[u->id].bit;
+			set |= fact.at[u->id].bit;
 		else if (u->op == OP_RREDUCE)
-			set = fact[u->src[0]->id].free & ~bound_of(u);
+			set = fact.at[u->src[0]->id].free & ~bound_of(u);
 		else if (reads_written(f, u))
 			set |= extra;
-		fact[u->id].free = set;
+		fact.at[u->id].free = set;
 	}
 }
 
@@ -111,16 +101,16 @@ void facts_find(Facts *f, UOp *kernel, bool alias)
 		if (kernel->src[i]->src[1]->op == OP_RSORT)
 			f->sort = kernel->src[i]->src[1];
 	}
-	room();
+	table_fit(&fact);
 	for (size_t i = 0; i < f->all.n; i++) {
-		fact[f->all.at[i]->id] = (Fact){0};
+		fact.at[f->all.at[i]->id] = (Fact){0};
 		if (f->all.at[i]->op == OP_RANGE)
 			add_range(f, f->all.at[i]);
 		again |= reads_written(f, f->all.at[i]);
 	}
 	f->in_place = again;
 	for (int i = 0; i < f->nrange; i++)
-		fact[f->range[i]->id].bit = 1ull << i;
+		fact.at[f->range[i]->id].bit = 1ull << i;
 	find_free(f, 0);
 	for (uint32_t i = 0; i < kernel->nsrc; i++)
 		f->out |= free_of(kernel->src[i]);

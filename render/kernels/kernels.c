@@ -1,22 +1,20 @@
 /* The kernels of a document, each seen once with what its calls tell about it. */
 #include "shape/shape.h"
+#include "target/target.h"
 #include "kernels/kernels.h"
 #include <stdarg.h>
 #include <stdlib.h>
-
-bool lower_explain, lower_strict;
-const char *lower_opt;
 
 void explain(const UOp *kernel, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
-	if (!lower_explain)
+	if (!lower_opt.explain)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "%s: %s: %s\n", die_stage, kernel_name(kernel), text);
+	fprintf(stderr, "%s: %s: %s\n", process.stage, kernel_name(kernel), text);
 }
 
 Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use))

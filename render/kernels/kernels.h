@@ -15,10 +15,6 @@ typedef struct {
 Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use));
 /* The same for the CUSTOMs that are called. */
 Graph *customs_map(Graph *g, UOp *(*fn)(UOp *custom, const UOp *call));
-/* Like walk_replace over the kernel's STOREs; fn is told nothing of statements. */
-extern bool lower_explain, lower_strict;
-/* --opt: "NAME*: action; action", or NULL */
-extern const char *lower_opt;
 /* One line of --explain about a kernel. */
 void explain(const UOp *kernel, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -53,7 +53,7 @@ static Graph *done(Graph *g)
 static Graph *reductions(Graph *g) { return wanted(g) ? layout_reductions(g) : g; }
 static Graph *ranges(Graph *g) { return wanted(g) ? layout_ranges(g) : g; }
 static Graph *ends(Graph *g) { return wanted(g) ? layout_ends(g) : g; }
-static Graph *winograd(Graph *g) { return wanted(g) && !lower_strict ? layout_winograd(g) : g; }
+static Graph *winograd(Graph *g) { return wanted(g) && !lower_opt.strict ? layout_winograd(g) : g; }
 static Graph *blocks(Graph *g) { return wanted(g) ? layout_blocks(g) : g; }
 static Graph *weights(Graph *g) { return wanted(g) ? layout_weights(g) : g; }
 static Graph *operands(Graph *g) { return wanted(g) ? layout_operands(g) : g; }

@@ -14,7 +14,7 @@ static bool narrow(DType d) { return d == DT_F16 || d == DT_BF16; }
 /* By position in walk order: the node that stands for it, and for a narrow value the f32 node of
  * its value. */
 typedef struct { UOp *as, *wide, *exact; } Both;     /* exact: before it was rounded */
-static Map both;
+static ARENA Map both;
 
 static UOp *as_of(const UOp *u) { return ((Both *)map_get(&both, PKEY(u)))->as; }
 
@@ -113,7 +113,6 @@ static UOp *kernel_dtypes(const Use *use)
 		any |= narrow(all.at[i]->dtype);
 	if (!any)
 		return use->kernel;
-	both = (Map){0};
 	for (size_t i = 0; i < all.n; i++)
 		convert(all.at[i]);
 	UOp *k = as_of(use->kernel);

@@ -7,11 +7,8 @@
 
 /* f16 and bf16 are computed as f32: only LOAD, STORE, CAST, BITCAST and constants keep them. */
 Graph *lower_dtypes(Graph *g);
-/* Ops that the target lacks, by others. Dies with UNSUPPORTED where there is no way, as for f64. */
+/* Ops that the target lacks, by others (decompose.rules). Dies with UNSUPPORTED where there is no way, as for f64. */
 Graph *lower_decompose(Graph *g);
-/* math.c: EXP2, LOG2, SIN or POW of f32 or f64 as plain arithmetic for a target with vectors;
- * NULL: u stays. Within 3 ulp (`make accuracy`), right at 0, ±inf, NaN and huge arguments. */
-UOp *math_op(UOp *u);
 
 /* collapse.c: loops that follow each other in memory become one. */
 Graph *lower_collapse(Graph *g);

@@ -190,7 +190,7 @@ static uint32_t print_statement(Printer *p, uint32_t i)
 	uint32_t region = u->op == OP_RANGE ? vector_region(p, i) : 0;
 	if (region)
 		return region;
-	p->statement++;
+	p->texts->round++;
 	if (u->op != OP_LET)
 		vectors_scope(p);
 	switch (u->op) {
@@ -426,37 +426,19 @@ static const Val *vars_val(const Printer *p)
 	return val_array(p->vars.n, v);
 }
 
-/* Tables by node id stay from kernel to kernel; statements are numbered on: nothing is cleared. */
-static void tables_keep(Printer *p, bool begin)
-{
-	static Text *text;
-	static uint32_t *stamp, statement;
-	static size_t limit;
-	if (begin) {
-		p->text = text;
-		p->stamp = stamp;
-		p->limit = limit;
-		p->statement = statement;
-	} else {
-		text = p->text;
-		stamp = p->stamp;
-		limit = p->limit;
-		statement = p->statement;
-	}
-}
-
 const Val *cstyle_print(
 	Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted)
 {
+	static ARENA Texts texts;       /* from kernel to kernel: statements are numbered on */
 	Buf body = {0};
 	Printer p = {.d = d,
+		.texts = &texts,
 		.kernel = kernel,
 		.call = call,
 		.out = &body,
 		.helpers = {.d = d},
 		.restricted = restricted};
 	Nodes all = walk(kernel);
-	tables_keep(&p, true);
 	find_storage(&p, &all);
 	name_unique(&p.used, name);
 	name_params(&p, &all);
@@ -484,7 +466,6 @@ const Val *cstyle_print(
 	map_free(&p.used);
 	vec_free(&p.vars);
 	vec_free(&p.open);
-	tables_keep(&p, false);
 	if (d->vectors)
 		vectors_end(&p);
 	return vars;

@@ -16,12 +16,9 @@ static const char *type_of(Printer *p, const UOp *u) { return p->d->type[u->dtyp
 
 static Text *slot(Printer *p, const UOp *u)
 {
-	if (u->id >= p->limit) {
-		size_t had = p->limit;
-		TABLE_FIT(p->text, had);
-		TABLE_FIT(p->stamp, p->limit);
-	}
-	return &p->text[u->id];
+	if (u->id >= p->texts->cap)
+		table_fit(p->texts);
+	return &p->texts->at[u->id].text;
 }
 
 const char *expr_at(Printer *p, UOp *u, int prec)
@@ -416,7 +413,7 @@ static void make_text(Printer *p, UOp *u)
 	if (!name)
 		cut_long(p, u, &t);
 	*slot(p, u) = t;
-	p->stamp[u->id] = p->statement;
+	p->texts->at[u->id].statement = p->texts->round;
 }
 
 void make_first(Printer *p, UOp *root, const Making *m)
@@ -444,7 +441,7 @@ void make_first(Printer *p, UOp *root, const Making *m)
 static bool has_text(Printer *p, UOp *u)
 {
 	slot(p, u);
-	return p->stamp[u->id] == p->statement;
+	return p->texts->at[u->id].statement == p->texts->round;
 }
 
 /* what has a name (a LET, a range, storage) is not looked into */

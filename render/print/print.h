@@ -44,6 +44,8 @@ const char *helper_mulacc(Helpers *h, DType t);
 
 /* Text of a node within one statement. */
 typedef struct { const char *s; int prec, depth; } Text;
+/* by node id, valid where its statement is the table's round */
+typedef TABLE(struct { Text text; uint32_t statement; }) Texts;
 typedef struct {
 	const Dialect *d;
 	UOp *kernel, *call;
@@ -52,9 +54,7 @@ typedef struct {
 	Helpers helpers;
 	Map names;                      /* node → name: LETs, storage, ranges, variables */
 	Map used;                       /* names taken */
-	Text *text;                     /* by node id, valid where stamp is the statement's number */
-	uint32_t *stamp, statement;
-	size_t limit;
+	Texts *texts;
 	int lets, regs, bufs, temps;
 	VEC(UOp *) vars;
 	int slots;

@@ -12,10 +12,12 @@
 #include "print/print.h"
 #include <stdlib.h>
 
-static const Dialect *dialect;
-static bool print_description;
-static const char *own_name;    /* what the stages run first are told with -t */
-static Map symbols;             /* names given, for the document */
+static struct {
+	const Dialect *dialect;
+	bool describe;
+	const char *target;     /* what the stages run first are told with -t */
+} opt;
+static ARENA Map symbols;       /* names given, for the document */
 
 /* slots that the kernel loads from, or stores to */
 static const Val *slots_of(UOp *kernel, Op op)
@@ -66,18 +68,18 @@ static UOp *make_program(const Use *use)
 	UOp *kernel = use->kernel;
 	Buf src = {0};
 	const Val *name = val_get(kernel->arg, "name"), *made_for = val_get(kernel->arg, "target");
-	if (made_for && !val_is_str(made_for, dialect->target))
+	if (made_for && !val_is_str(made_for, opt.dialect->target))
 		die(MALFORMED, "node %u KERNEL: lowered for %s, not for %s", kernel->id,
-			made_for->kind == VAL_STR ? made_for->s : "?", dialect->target);
+			made_for->kind == VAL_STR ? made_for->s : "?", opt.dialect->target);
 	const char *symbol = name_unique(&symbols, name_safe(name->s, name->n));
-	const Val *vars = cstyle_print(&src, dialect, kernel, symbol, use->call, !use->alias);
+	const Val *vars = cstyle_print(&src, opt.dialect, kernel, symbol, use->call, !use->alias);
 	const Val *arg = VMAP(val_str("name"), val_str(symbol), val_str("src"),
-		val_strn(buf_str(&src), src.n), val_str("target"), val_str(dialect->target),
+		val_strn(buf_str(&src), src.n), val_str("target"), val_str(opt.dialect->target),
 		val_str("flags"), val_str(flags_of(kernel)), val_str("globals"), globals_of(use->call),
 		val_str("ins"), slots_of(kernel, OP_LOAD), val_str("outs"), slots_of(kernel, OP_STORE),
 		val_str("vars"), vars);
-	if (dialect->runtime)
-		arg = val_set(arg, "runtime", val_str(dialect->runtime));
+	if (opt.dialect->runtime)
+		arg = val_set(arg, "runtime", val_str(opt.dialect->runtime));
 	for (size_t i = 0; i < sizeof grid / sizeof *grid; i++) {
 		const Val *v = val_get(kernel->arg, grid[i]);
 		arg = v ? val_set(arg, grid[i], v) : arg;
@@ -90,24 +92,22 @@ static UOp *make_program(const Use *use)
 
 static UOp *make_custom(UOp *custom, const UOp *call)
 {
-	return custom_program(custom, dialect, flags_of(custom), globals_of(call));
+	return custom_program(custom, opt.dialect, flags_of(custom), globals_of(call));
 }
 
 static Graph *render(Graph *g)
 {
-	symbols = (Map){0};
 	if (!target)
-		target = target_find(dialect->target);
+		target = target_find(opt.dialect->target);
 	Graph *r = customs_map(kernels_map(g, make_program), make_custom);
 	r->level = LV_PROGRAM;
-	map_free(&symbols);
 	return r;
 }
 
 static const Option options[] = {
 	{'t', "target", "TARGET",
-		"the target to lower for first, when that is missing (default: its own)", &own_name},
-	{0, "describe", NULL, "print what the target can do, and nothing else", &print_description},
+		"the target to lower for first, when that is missing (default: its own)", &opt.target},
+	{0, "describe", NULL, "print what the target can do, and nothing else", &opt.describe},
 	{0},
 };
 
@@ -122,8 +122,8 @@ int render_main(const Dialect *d, int argc, char **argv)
 		.level_out = LV_PROGRAM,
 		.body = render,
 	};
-	dialect = d;
-	own_name = d->target;
+	opt.dialect = d;
+	opt.target = d->target;
 	if (argc == 2 && !strcmp(argv[1], "--describe")) {
 		Buf out = {0};
 		stage_begin(stage.name);

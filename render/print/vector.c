@@ -28,13 +28,11 @@ int lanes_of(const UOp *range)
 	return (int)n;
 }
 
-/* Tables by node id stay from kernel to kernel; regions and turns are numbered on. */
-static struct Vectors kept;
-
 void vectors_begin(Printer *p, const Nodes *all)
 {
+	static ARENA struct LaneTables tables;
 	p->vectors = arena_alloc(sizeof *p->vectors);
-	*p->vectors = kept;
+	p->vectors->of = &tables;
 	registers_plan(p, all);
 }
 
@@ -44,10 +42,6 @@ void vectors_end(Printer *p)
 	map_free(&v->regs);
 	map_free(&v->turned);
 	map_free(&v->lets);
-	kept = (struct Vectors){
-		.text = v->text, .stamp = v->stamp, .varies = v->varies, .seen = v->seen,
-		.region = v->region, .at_lane = v->at_lane, .at_stamp = v->at_stamp, .at_turn = v->at_turn,
-		.limit = v->limit};
 }
 
 /* ---- statements */
@@ -153,12 +147,12 @@ uint32_t vector_region(Printer *p, uint32_t i)
 		return 0;
 	v->lane = range;
 	v->lanes = lanes_of(range);
-	v->region++;
+	v->of->varies.round++;
 	uint32_t n = region_length(p, i);
-	v->region++;
+	v->of->varies.round++;
 	for (uint32_t k = 1; k + 1 < n; k++) {
 		UOp *u = p->kernel->src[i + k];
-		p->statement++;
+		p->texts->round++;
 		if (u->op == OP_LET)
 			print_let(p, u);
 		else

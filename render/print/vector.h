@@ -15,6 +15,13 @@ typedef struct {
 	bool array, columns;    /* columns: lane * lanes + column is read too */
 } VReg;
 
+/* By node id, kept from kernel to kernel. */
+struct LaneTables {
+	TABLE(struct { VText text; uint32_t statement; }) text;         /* valid in the printer's statement */
+	TABLE(struct { bool varies; uint32_t region; }) varies;         /* valid in the region that is the round */
+	TABLE(struct { UOp *u; uint32_t round; }) lane;                 /* a node in lane `at` */
+};
+
 struct Vectors {
 	Map regs;               /* DEFINE_REG → VReg */
 	Map turned;             /* its first variable's name → Turned: a square of it, transposed */
@@ -22,14 +29,8 @@ struct Vectors {
 	Map lets;               /* LET of the region → VText: a variable with one element a lane */
 	UOp *lane;              /* the RANGE of the region being printed */
 	int lanes;
-	VText *text;            /* by node id, valid where stamp is the statement's number */
-	uint32_t *stamp;
-	uint8_t *varies;        /* by node id, valid where seen is the region's number */
-	uint32_t *seen, region;
-	UOp **at_lane;          /* a node in lane `at`: by its id, valid where at_stamp is at_turn */
-	uint32_t *at_stamp, at_turn;
-	int at;
-	size_t limit;
+	struct LaneTables *of;
+	int at;                 /* the lane that of->lane is about */
 	int leaves;             /* numbers of the LETs that stand for one lane of a variable */
 	UOp *gate;              /* of the STORE being printed, when it differs between lanes */
 	const char *gate_mask;  /* the variable that has it, */

@@ -18,18 +18,9 @@ static VText value(const char *s, int prec) { return (VText){s, prec, 0, 0}; }
 
 static void tables_fit(struct Vectors *v)
 {
-	size_t had;
-	if (node_limit() <= v->limit)
-		return;
-#define FIT(a) (had = v->limit, TABLE_FIT(v->a, had))
-	FIT(text);
-	FIT(stamp);
-	FIT(varies);
-	FIT(seen);
-	FIT(at_lane);
-	FIT(at_stamp);
-#undef FIT
-	v->limit = had;
+	table_fit(&v->of->text);
+	table_fit(&v->of->varies);
+	table_fit(&v->of->lane);
 }
 
 /* ---- what differs between lanes */
@@ -52,14 +43,14 @@ bool varies(Printer *p, UOp *root)
 	while (stack.n) {
 		Frame *f = &stack.at[stack.n - 1];
 		UOp *u = f->u;
-		if (v->seen[u->id] != v->region) {
-			v->seen[u->id] = v->region;
-			v->varies[u->id] = u == v->lane;
+		if (v->of->varies.at[u->id].region != v->of->varies.round) {
+			v->of->varies.at[u->id].region = v->of->varies.round;
+			v->of->varies.at[u->id].varies = u == v->lane;
 		}
-		if (f->next == u->nsrc || v->varies[u->id]) {
+		if (f->next == u->nsrc || v->of->varies.at[u->id].varies) {
 			stack.n--;
 			if (stack.n)
-				v->varies[stack.at[stack.n - 1].u->id] |= v->varies[u->id];
+				v->of->varies.at[stack.at[stack.n - 1].u->id].varies |= v->of->varies.at[u->id].varies;
 			continue;
 		}
 		UOp *s = u->src[f->next++];
@@ -67,7 +58,7 @@ bool varies(Printer *p, UOp *root)
 			vec_push(&stack, ((Frame){s, 0}));
 	}
 	vec_free(&stack);
-	return v->varies[root->id];
+	return v->of->varies.at[root->id].varies;
 }
 
 /* ---- one lane of it */
@@ -94,14 +85,14 @@ static UOp *remade(Printer *p, UOp *u)
 		return lane_leaf(p, u, v->at);
 	UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src);
 	for (uint32_t i = 0; i < u->nsrc; i++)
-		src[i] = varies(p, u->src[i]) ? v->at_lane[u->src[i]->id] : u->src[i];
+		src[i] = varies(p, u->src[i]) ? v->of->lane.at[u->src[i]->id].u : u->src[i];
 	return ix_remake(u, src);
 }
 
 static bool has_lane(Printer *p, UOp *u)
 {
 	tables_fit(p->vectors);
-	return p->vectors->at_stamp[u->id] == p->vectors->at_turn;
+	return p->vectors->of->lane.at[u->id].round == p->vectors->of->lane.round;
 }
 
 static bool needs_lane(Printer *p, UOp *u, uint32_t i)
@@ -114,8 +105,8 @@ static void make_lane(Printer *p, UOp *u)
 	struct Vectors *v = p->vectors;
 	UOp *r = remade(p, u);
 	tables_fit(v);
-	v->at_lane[u->id] = r;
-	v->at_stamp[u->id] = v->at_turn;
+	v->of->lane.at[u->id].u = r;
+	v->of->lane.at[u->id].round = v->of->lane.round;
 }
 
 UOp *at_lane(Printer *p, UOp *root, int k)
@@ -125,9 +116,9 @@ UOp *at_lane(Printer *p, UOp *root, int k)
 	if (!varies(p, root))
 		return root;
 	v->at = k;
-	v->at_turn++;
+	v->of->lane.round++;
 	make_first(p, root, &lanes);
-	return v->at_lane[root->id];
+	return v->of->lane.at[root->id].u;
 }
 
 int64_t lane_step(Printer *p, UOp *e)
@@ -161,7 +152,7 @@ static const char *type_of(Printer *p, const UOp *u)
 static VText *known(Printer *p, const UOp *u)
 {
 	tables_fit(p->vectors);
-	return &p->vectors->text[u->id];
+	return &p->vectors->of->text.at[u->id].text;
 }
 
 static const char *at_prec(Printer *p, UOp *u, int prec)
@@ -522,10 +513,11 @@ static void make_text(Printer *p, UOp *u)
 	else
 		die(MALFORMED, "node %u %s: used where it has no value", u->id, op_name(u->op));
 	for (uint32_t i = 0; i < u->nsrc && !let; i++)
-		if (v->stamp[u->src[i]->id] == p->statement && known(p, u->src[i])->depth >= t.depth)
+		if (v->of->text.at[u->src[i]->id].statement == p->texts->round &&
+		    known(p, u->src[i])->depth >= t.depth)
 			t.depth = known(p, u->src[i])->depth + 1;
 	*known(p, u) = t;
-	v->stamp[u->id] = p->statement;
+	v->of->text.at[u->id].statement = p->texts->round;
 	if (t.depth >= DEEPEST || strlen(t.s) >= LONGEST)
 		vector_cut(p, u);
 }
@@ -533,7 +525,7 @@ static void make_text(Printer *p, UOp *u)
 static bool has_text(Printer *p, UOp *u)
 {
 	tables_fit(p->vectors);
-	return p->vectors->stamp[u->id] == p->statement;
+	return p->vectors->of->text.at[u->id].statement == p->texts->round;
 }
 
 /* the sources whose text a value needs: places are looked at by load_text */
@@ -548,5 +540,5 @@ VText vector_text(Printer *p, UOp *root)
 {
 	static const Making texts = {has_text, needs_text, make_text};
 	make_first(p, root, &texts);
-	return p->vectors->text[root->id];
+	return p->vectors->of->text.at[root->id].text;
 }

@@ -26,7 +26,7 @@ static const Row rows[] = {
 };
 
 const Target *target;
-const char *target_name = "clang", *target_processor = "native";
+LowerOptions lower_opt = {.target = "clang", .processor = "native"};
 
 static void set_lacks(Target *t, const char *names)
 {
@@ -221,6 +221,6 @@ void target_print(Buf *out, const Target *t)
 Graph *target_choose(Graph *g)
 {
 	if (!target)
-		target = with_march(target_find(target_name), target_processor);
+		target = with_march(target_find(lower_opt.target), lower_opt.processor);
 	return g;
 }

@@ -29,10 +29,15 @@ const char *target_tool(const char *name);
  */
 void target_print(Buf *out, const Target *t);
 static inline bool target_lacks(const Target *t, Op op) { return t->lacks[op / 64] >> op % 64 & 1; }
-/* The target that layout, lower or render was asked to work for; -t and --march of those that
- * choose it themselves. */
+/* What the command line says to layout, lower and render. */
+typedef struct {
+	const char *target, *processor;         /* -t, --march */
+	const char *actions;                    /* --opt: "NAME*: action; action", or NULL */
+	bool explain, strict;
+} LowerOptions;
+extern LowerOptions lower_opt;
+/* The target that layout, lower or render works for. */
 extern const Target *target;
-extern const char *target_name, *target_processor;
 /* Pass: sets target, unless it is set. */
 Graph *target_choose(Graph *g);
 #endif

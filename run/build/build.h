@@ -69,6 +69,8 @@ bool cache_owns(const char *path);
 const void *cache_read(const char *path, size_t *n);
 /* A folder of this process for passing files, removed at its end. */
 const char *cache_scratch(void);
+/* Path of a file there that is not taken yet: "…/STEM-7". */
+const char *cache_new(const char *stem);
 
 /* ---- cache_prune.c: the cache's bound */
 

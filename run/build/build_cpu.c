@@ -172,14 +172,14 @@ static int add_processor(const Compiler *c, const char *flags, const char **argv
 
 static void unit_start(const Compiler *c, Unit *u)
 {
-	static int count;
 	const char *argv[MAX_FLAGS];
 	posix_spawn_file_actions_t fa;
 	int n = 0, err;
 
-	u->src = arena_printf("%s/unit-%d.c", cache_scratch(), count);
-	u->out = arena_printf("%s/unit-%d.so", cache_scratch(), count);
-	u->err = arena_printf("%s/unit-%d.err", cache_scratch(), count++);
+	const char *stem = cache_new("unit");
+	u->src = arena_printf("%s.c", stem);
+	u->out = arena_printf("%s.so", stem);
+	u->err = arena_printf("%s.err", stem);
 	unit_write(u);
 	argv[n++] = c->path;
 	for (int i = 0, k = class_of(u->at[0].p); c->tuning[k][i]; i++)
@@ -194,7 +194,7 @@ static void unit_start(const Compiler *c, Unit *u)
 	argv[n++] = "-lm";
 	argv[n++] = "-lgcc";
 	argv[n] = NULL;
-	if (opt_verbose) {
+	if (process.verbose) {
 		for (int i = 0; i < n; i++)
 			fprintf(stderr, "%s%s", i ? " " : "", argv[i]);
 		fputc('\n', stderr);
@@ -257,7 +257,8 @@ static Unit *unit_wait(Unit *u, size_t n, int *status)
 
 /* Runs units, at most jobs at a time. Those that fail are collected in failed when they can be
  * split. */
-static size_t units_run(const Compiler *c, Unit *u, size_t n, size_t jobs, Unit **failed)
+static size_t units_run(
+	const Compiler *c, Unit *u, size_t n, size_t jobs, Unit **failed, Progress *progress)
 {
 	size_t started = 0, running = 0, done = 0, bad = 0;
 	int status;
@@ -269,7 +270,7 @@ static size_t units_run(const Compiler *c, Unit *u, size_t n, size_t jobs, Unit 
 		}
 		Unit *w = unit_wait(u, started, &status);
 		running--;
-		progress_step(++done);
+		progress_step(progress, ++done);
 		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 			unit_store(w);
 		else if (w->n > 1)
@@ -280,13 +281,13 @@ static size_t units_run(const Compiler *c, Unit *u, size_t n, size_t jobs, Unit 
 	return bad;
 }
 
-static void build_alone(const Compiler *c, Unit **failed, size_t bad, size_t jobs)
+static void build_alone(const Compiler *c, Unit **failed, size_t bad, size_t jobs, Progress *progress)
 {
 	for (size_t k = 0; k < bad; k++) {
 		Unit *one = arena_alloc(failed[k]->n * sizeof *one);
 		for (size_t i = 0; i < failed[k]->n; i++)
 			one[i] = (Unit){ .at = &failed[k]->at[i], .n = 1 };
-		units_run(c, one, failed[k]->n, jobs, NULL);
+		units_run(c, one, failed[k]->n, jobs, NULL, progress);
 	}
 }
 
@@ -353,9 +354,10 @@ static void build_missing(const Compiler *c, Kernel *k, size_t n, const BuildOpt
 		units += units_fill(k + i, j - i, jobs, u + units);
 	}
 	setenv("LC_ALL", "C", 1);       /* "error" is looked for in the compiler's messages */
-	progress_start("compiling", units, o->progress);
-	build_alone(c, failed, units_run(c, u, units, jobs, failed), jobs);
-	progress_end();
+	Progress progress = progress_start("compiling", units, o->progress);
+	size_t bad = units_run(c, u, units, jobs, failed, &progress);
+	build_alone(c, failed, bad, jobs, &progress);
+	progress_end(&progress);
 }
 
 void build_cpu(size_t n, Program *const *p, const BuildOptions *o)

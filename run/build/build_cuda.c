@@ -15,8 +15,9 @@
 
 extern char **environ;
 
-#define DECLARE(result, name, params) static result (*p_##name) params;
-NVRTC_FUNCTIONS(DECLARE)
+/* the library */
+#define DECLARE(result, name, params) result (*name) params;
+static struct { void *so; NVRTC_FUNCTIONS(DECLARE) } nvrtc;
 
 /* what is compiled for when no device says: the least that current toolkits take */
 enum { CAPABILITY = 75 };
@@ -26,14 +27,12 @@ static const char *const libraries[] = {
 
 static bool nvrtc_open(void)
 {
-	static void *so;
-
-	for (int i = 0; !so && libraries[i]; i++)
-		so = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
-	if (!so)
+	for (int i = 0; !nvrtc.so && libraries[i]; i++)
+		nvrtc.so = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
+	if (!nvrtc.so)
 		return false;
 #define FIND(result, name, params) \
-	if (!(p_##name = (result(*) params)dlsym(so, #name))) \
+	if (!(nvrtc.name = (result(*) params)dlsym(nvrtc.so, #name))) \
 		return false;
 	NVRTC_FUNCTIONS(FIND)
 	return true;
@@ -47,9 +46,9 @@ static void fail(Job *j, nvrtcProgram prog)
 	size_t n = 0;
 	char *at;
 
-	p_nvrtcGetProgramLogSize(prog, &n);
+	nvrtc.nvrtcGetProgramLogSize(prog, &n);
 	j->error = xcalloc(n + 1, 1);
-	p_nvrtcGetProgramLog(prog, j->error);
+	nvrtc.nvrtcGetProgramLog(prog, j->error);
 	at = strstr(j->error, "error");
 	while (at && at > j->error && at[-1] != '\n')
 		at--;
@@ -63,18 +62,18 @@ static void compile_one(Job *j, const char *arch)
 	const char *options[] = { arch, "--std=c++14", "--fmad=false", "-default-device" };
 	nvrtcProgram prog;
 
-	if (p_nvrtcCreateProgram(&prog, j->p->src, j->p->name, 0, NULL, NULL)) {
+	if (nvrtc.nvrtcCreateProgram(&prog, j->p->src, j->p->name, 0, NULL, NULL)) {
 		j->error = xstrdup("NVRTC does not take the source");
 		return;
 	}
-	if (p_nvrtcCompileProgram(prog, sizeof options / sizeof *options, options)) {
+	if (nvrtc.nvrtcCompileProgram(prog, sizeof options / sizeof *options, options)) {
 		fail(j, prog);
 	} else {
-		p_nvrtcGetPTXSize(prog, &j->n);
+		nvrtc.nvrtcGetPTXSize(prog, &j->n);
 		j->text = xmalloc(j->n + 1);
-		p_nvrtcGetPTX(prog, j->text);
+		nvrtc.nvrtcGetPTX(prog, j->text);
 	}
-	p_nvrtcDestroyProgram(&prog);
+	nvrtc.nvrtcDestroyProgram(&prog);
 }
 
 static void *worker(void *ctx)
@@ -89,7 +88,7 @@ static void *worker(void *ctx)
 	return NULL;
 }
 
-static void compile_nvrtc(Jobs *jobs, const BuildOptions *o)
+static void compile_nvrtc(Jobs *jobs, const BuildOptions *o, Progress *progress)
 {
 	size_t n = o->jobs > 0 ? o->jobs : cores(), started = 0;
 	pthread_t thread[64];
@@ -101,7 +100,7 @@ static void compile_nvrtc(Jobs *jobs, const BuildOptions *o)
 	if (!started)
 		worker(jobs);
 	while (atomic_load(&jobs->done) < jobs->n) {
-		progress_step(atomic_load(&jobs->done));
+		progress_step(progress, atomic_load(&jobs->done));
 		usleep(1000);
 	}
 	for (size_t i = 0; i < started; i++)
@@ -148,11 +147,11 @@ void build_cuda(size_t n, Program *const *p, const BuildOptions *o)
 	Jobs jobs = { arena_alloc(n * sizeof *jobs.at), 0, NULL, 0, 0 };
 	Key *key = arena_alloc(n * sizeof *key);
 	Program **missing = arena_alloc(n * sizeof *missing);
-	bool nvrtc = nvrtc_open();
+	bool there = nvrtc_open();
 	int version[2] = { 0, 0 }, capability = cuda_capability();
 
-	if (nvrtc)
-		p_nvrtcVersion(&version[0], &version[1]);
+	if (there)
+		nvrtc.nvrtcVersion(&version[0], &version[1]);
 	jobs.arch = arena_printf("--gpu-architecture=compute_%d", capability ? capability : CAPABILITY);
 	for (size_t i = 0; i < n; i++) {
 		Key k = key_adds(
@@ -163,16 +162,16 @@ void build_cuda(size_t n, Program *const *p, const BuildOptions *o)
 			jobs.at[jobs.n++] = (Job){ p[i], NULL, NULL, 0 };
 		}
 	}
-	progress_start("compiling", jobs.n, o->progress);
-	if (nvrtc && jobs.n)
-		compile_nvrtc(&jobs, o);
+	Progress progress = progress_start("compiling", jobs.n, o->progress);
+	if (there && jobs.n)
+		compile_nvrtc(&jobs, o, &progress);
 	for (size_t i = 0; i < jobs.n; i++) {
-		if (!nvrtc)
+		if (!there)
 			compile_nvcc(&jobs.at[i], jobs.arch);
 		if (jobs.at[i].error)
 			die(FAILED, "%s: the CUDA compiler failed: %s", missing[i]->name, jobs.at[i].error);
 		missing[i]->object = cache_store(1, &key[i], ".ptx", jobs.at[i].text, jobs.at[i].n);
 		free(jobs.at[i].text);
 	}
-	progress_end();
+	progress_end(&progress);
 }

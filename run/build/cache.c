@@ -51,8 +51,15 @@ KeyText key_text(Key k)
 
 /* ---- folders */
 
-static char scratch[512];          /* of this process; "" until it is made */
-static pid_t scratch_owner;
+/* The folders, "" while there is none, and what is in them. */
+static struct {
+	char folder[512];
+	bool looked;            /* for the folder */
+	char scratch[512];      /* of this process, */
+	pid_t owner;            /* which is this one: a child leaves it alone */
+	int made;               /* files there */
+	Map whole;              /* the inodes found whole: entries of one unit are checked once */
+} cache;
 
 static void folder_remove(const char *path)
 {
@@ -69,9 +76,9 @@ static void folder_remove(const char *path)
 
 static void scratch_remove(void *unused)
 {
-	if (scratch[0] && getpid() == scratch_owner)
-		folder_remove(scratch);
-	scratch[0] = 0;
+	if (cache.scratch[0] && getpid() == cache.owner)
+		folder_remove(cache.scratch);
+	cache.scratch[0] = 0;
 }
 
 /* What a process left that was killed while it compiled. */
@@ -98,14 +105,14 @@ static void scratch_at_exit(void)
 
 static bool scratch_make(const char *under)
 {
-	if ((size_t)snprintf(scratch, sizeof scratch, "%s/tmp.XXXXXX", under) < sizeof scratch &&
-		mkdtemp(scratch)) {
-		scratch_owner = getpid();
+	if ((size_t)snprintf(cache.scratch, sizeof cache.scratch, "%s/tmp.XXXXXX", under) < sizeof cache.scratch &&
+		mkdtemp(cache.scratch)) {
+		cache.owner = getpid();
 		atexit(scratch_at_exit);
 		die_cleanup(scratch_remove, NULL);
 		return true;
 	}
-	scratch[0] = 0;
+	cache.scratch[0] = 0;
 	return false;
 }
 
@@ -117,39 +124,42 @@ static bool folder_make(const char *path)
 /* The cache folder, or NULL when there is none that can be written. Found once. */
 static const char *cache_folder(void)
 {
-	static char path[512];
-	static bool looked;
 	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	int n;
 
-	if (looked)
-		return path[0] ? path : NULL;
-	looked = true;
+	if (cache.looked)
+		return cache.folder[0] ? cache.folder : NULL;
+	cache.looked = true;
 	if (xdg && xdg[0] == '/')
-		n = snprintf(path, sizeof path, "%s", xdg);
+		n = snprintf(cache.folder, sizeof cache.folder, "%s", xdg);
 	else
-		n = snprintf(path, sizeof path, "%s/.cache", home && home[0] == '/' ? home : "");
-	if (n <= 0 || (size_t)n + 64 > sizeof path || (!xdg && !home) || !folder_make(path))
-		return path[0] = 0, NULL;
-	strcpy(path + n, "/sluice");
-	if (!folder_make(path) || access(path, W_OK | X_OK))
-		path[0] = 0;
-	return path[0] ? path : NULL;
+		n = snprintf(cache.folder, sizeof cache.folder, "%s/.cache", home && home[0] == '/' ? home : "");
+	if (n <= 0 || (size_t)n + 64 > sizeof cache.folder || (!xdg && !home) || !folder_make(cache.folder))
+		return cache.folder[0] = 0, NULL;
+	strcpy(cache.folder + n, "/sluice");
+	if (!folder_make(cache.folder) || access(cache.folder, W_OK | X_OK))
+		cache.folder[0] = 0;
+	return cache.folder[0] ? cache.folder : NULL;
 }
 
 const char *cache_scratch(void)
 {
 	const char *folder = cache_folder(), *tmp = getenv("TMPDIR");
 
-	if (scratch[0])
-		return scratch;
+	if (cache.scratch[0])
+		return cache.scratch;
 	if (folder)
 		scratch_sweep(folder);
 	if (folder && scratch_make(folder))
-		return scratch;
+		return cache.scratch;
 	if (!scratch_make(tmp && tmp[0] == '/' ? tmp : "/tmp"))
 		die_errno("cannot make a folder for objects in '%s'", tmp ? tmp : "/tmp");
-	return scratch;
+	return cache.scratch;
+}
+
+const char *cache_new(const char *stem)
+{
+	return arena_printf("%s/%s-%d", cache_scratch(), stem, cache.made++);
 }
 
 static const char *entry_path(Key k, const char *suffix, bool make)
@@ -159,7 +169,7 @@ static const char *entry_path(Key k, const char *suffix, bool make)
 	char *path;
 
 	if (!folder)
-		return scratch[0] || make ? arena_printf("%s/%s%s", cache_scratch(), t.s, suffix) : NULL;
+		return cache.scratch[0] || make ? arena_printf("%s/%s%s", cache_scratch(), t.s, suffix) : NULL;
 	path = arena_printf("%s/%.2s", folder, t.s);
 	if (make)
 		mkdir(path, 0700);
@@ -208,8 +218,6 @@ static Trailer trailer_of(const void *p, size_t n)
 	return t;
 }
 
-/* The inodes found whole by this process: entries of one unit are checked once. */
-static Map whole;
 
 static bool trailer_fits(const char *p, size_t n)
 {
@@ -246,7 +254,7 @@ static bool entry_whole(int fd)
 	if (!entry_stat(fd, &st))
 		return false;
 	entry_used(fd, &st);
-	if (map_get(&whole, hash_mix(st.st_ino, st.st_dev)))
+	if (map_get(&cache.whole, hash_mix(st.st_ino, st.st_dev)))
 		return true;
 	p = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (p == MAP_FAILED)
@@ -254,7 +262,7 @@ static bool entry_whole(int fd)
 	good = trailer_fits(p, st.st_size);
 	munmap((void *)p, st.st_size);
 	if (good)
-		map_put(&whole, hash_mix(st.st_ino, st.st_dev), (void *)mark);
+		map_put(&cache.whole, hash_mix(st.st_ino, st.st_dev), (void *)mark);
 	return good;
 }
 
@@ -362,8 +370,7 @@ static bool write_all(int fd, const void *p, size_t n)
  * written. */
 static bool entry_try(const void *p, size_t bytes, const Trailer *t, const char **tmp)
 {
-	static int count;
-	*tmp = arena_printf("%s/new-%d", cache_scratch(), count++);
+	*tmp = cache_new("new");
 	int fd = open(*tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), why;
 	bool good = fd >= 0 && write_all(fd, p, bytes) && write_all(fd, t, sizeof *t);
 

@@ -5,8 +5,6 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-static CUcontext current;
-
 typedef struct { CUfunction f; const char *name; } Kernel;
 
 static void check(CUresult err, const char *what)
@@ -37,6 +35,7 @@ static int cuda_list(void (*tell)(void *, const char *, const char *), void *ctx
 static void cuda_open(int i)
 {
 	CUdevice d;
+	CUcontext c;
 	int n = cuda_devices();
 
 	if (!n)
@@ -44,8 +43,8 @@ static void cuda_open(int i)
 	if (i >= n)
 		die(UNSUPPORTED, "no device 'cuda:%d': there are %d", i, n);
 	check(cuda.cuDeviceGet(&d, i), "the device");
-	check(cuda.cuDevicePrimaryCtxRetain(&current, d), "the device's context");
-	check(cuda.cuCtxSetCurrent(current), "the device's context");
+	check(cuda.cuDevicePrimaryCtxRetain(&c, d), "the device's context");
+	check(cuda.cuCtxSetCurrent(c), "the device's context");
 }
 
 static CUdeviceptr address(void *mem)

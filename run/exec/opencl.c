@@ -24,15 +24,18 @@
 	F(clEnqueueWriteBuffer) F(clEnqueueReadBuffer) F(clEnqueueCopyBuffer) F(clEnqueueFillBuffer) \
 	F(clCreateProgramWithSource) F(clBuildProgram) F(clGetProgramBuildInfo) F(clCreateKernel) \
 	F(clSetKernelArg) F(clEnqueueNDRangeKernel) F(clFinish)
-#define DECLARE(f) static __typeof__(&f) p_##f;
-FUNCTIONS(DECLARE)
+#define DECLARE(f) __typeof__(&f) f;
 
 enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
-static cl_device_id devices[MAX_DEVICES];
-static int ndevices = -1;
-static cl_device_id device;
-static cl_context context;
-static cl_command_queue queue;
+/* the library, its devices (-1: not asked yet), and the one that is used */
+static struct {
+	FUNCTIONS(DECLARE)
+	cl_device_id devices[MAX_DEVICES];
+	int ndevices;
+	cl_device_id device;
+	cl_context context;
+	cl_command_queue queue;
+} opencl = {.ndevices = -1};
 
 typedef struct { cl_kernel kernel; const char *name; } Kernel;
 
@@ -51,7 +54,7 @@ static bool library_open(void)
 
 	if (!so)
 		return false;
-#define FIND(f) if (!(p_##f = (__typeof__(&f))dlsym(so, #f))) return false;
+#define FIND(f) if (!(opencl.f = (__typeof__(&f))dlsym(so, #f))) return false;
 	FUNCTIONS(FIND)
 	return true;
 }
@@ -62,16 +65,17 @@ static void devices_find(void)
 	cl_platform_id platform[MAX_PLATFORMS];
 	cl_uint np = 0, nd;
 
-	if (ndevices >= 0)
+	if (opencl.ndevices >= 0)
 		return;
-	ndevices = 0;
-	if (!library_open() || p_clGetPlatformIDs(MAX_PLATFORMS, platform, &np) != CL_SUCCESS)
+	opencl.ndevices = 0;
+	if (!library_open() || opencl.clGetPlatformIDs(MAX_PLATFORMS, platform, &np) != CL_SUCCESS)
 		return;
 	for (cl_uint i = 0; i < np && i < MAX_PLATFORMS; i++) {
-		if (p_clGetDeviceIDs(platform[i], CL_DEVICE_TYPE_ALL, MAX_DEVICES - ndevices,
-				devices + ndevices, &nd) != CL_SUCCESS)
+		if (opencl.clGetDeviceIDs(platform[i], CL_DEVICE_TYPE_ALL, MAX_DEVICES - opencl.ndevices,
+				opencl.devices + opencl.ndevices, &nd) != CL_SUCCESS)
 			continue;
-		ndevices += nd > (cl_uint)(MAX_DEVICES - ndevices) ? MAX_DEVICES - ndevices : (int)nd;
+		int room = MAX_DEVICES - opencl.ndevices;
+		opencl.ndevices += nd > (cl_uint)room ? room : (int)nd;
 	}
 }
 
@@ -81,7 +85,7 @@ static void devices_find_safely(void)
 	int status = 0, null;
 	pid_t child;
 
-	if (ndevices >= 0)
+	if (opencl.ndevices >= 0)
 		return;
 	fflush(NULL);
 	child = fork();
@@ -95,7 +99,7 @@ static void devices_find_safely(void)
 	if (child > 0 && waitpid(child, &status, 0) == child && WIFSIGNALED(status)) {
 		warn("opencl: a platform dies while its devices are listed (%s)",
 			strsignal(WTERMSIG(status)));
-		ndevices = 0;
+		opencl.ndevices = 0;
 		return;
 	}
 	devices_find();
@@ -106,13 +110,14 @@ static int opencl_list(void (*tell)(void *, const char *, const char *), void *c
 	char name[32], text[256];
 
 	devices_find_safely();
-	for (int i = 0; i < ndevices; i++) {
+	for (int i = 0; i < opencl.ndevices; i++) {
 		snprintf(name, sizeof name, i ? "opencl:%d" : "opencl", i);
-		if (p_clGetDeviceInfo(devices[i], CL_DEVICE_NAME, sizeof text, text, NULL) != CL_SUCCESS)
+		if (opencl.clGetDeviceInfo(opencl.devices[i], CL_DEVICE_NAME, sizeof text, text, NULL) !=
+			CL_SUCCESS)
 			text[0] = 0;
 		tell(ctx, name, text);
 	}
-	return ndevices;
+	return opencl.ndevices;
 }
 
 static void opencl_open(int i)
@@ -120,16 +125,16 @@ static void opencl_open(int i)
 	cl_int err;
 
 	devices_find();
-	if (!ndevices)
+	if (!opencl.ndevices)
 		die(UNSUPPORTED, "no OpenCL device: libOpenCL.so.1 lists none");
-	if (i >= ndevices)
-		die(UNSUPPORTED, "no device 'opencl:%d': there are %d", i, ndevices);
-	if (context && device == devices[i])
+	if (i >= opencl.ndevices)
+		die(UNSUPPORTED, "no device 'opencl:%d': there are %d", i, opencl.ndevices);
+	if (opencl.context && opencl.device == opencl.devices[i])
 		return;
-	device = devices[i];
-	context = p_clCreateContext(NULL, 1, &device, NULL, NULL, &err);
+	opencl.device = opencl.devices[i];
+	opencl.context = opencl.clCreateContext(NULL, 1, &opencl.device, NULL, NULL, &err);
 	check(err, "cannot make a context");
-	queue = p_clCreateCommandQueue(context, device, 0, &err);
+	opencl.queue = opencl.clCreateCommandQueue(opencl.context, opencl.device, 0, &err);
 	check(err, "cannot make a queue");
 }
 
@@ -144,10 +149,10 @@ static void *opencl_alloc(size_t bytes)
 	cl_int err;
 	cl_uint zero = 0;
 	size_t n = (bytes + ALIGN) / ALIGN * ALIGN;     /* an empty buffer is one too */
-	cl_mem m = p_clCreateBuffer(context, CL_MEM_READ_WRITE, n, NULL, &err);
+	cl_mem m = opencl.clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, n, NULL, &err);
 
 	check(err, arena_printf("a buffer of %zu bytes", bytes));
-	check(p_clEnqueueFillBuffer(queue, m, &zero, sizeof zero, 0, n, 0, NULL, NULL),
+	check(opencl.clEnqueueFillBuffer(opencl.queue, m, &zero, sizeof zero, 0, n, 0, NULL, NULL),
 		"filling a buffer");
 	return m;
 }
@@ -156,7 +161,8 @@ static void *opencl_slice(void *mem, size_t offset, size_t bytes)
 {
 	cl_int err;
 	cl_buffer_region r = { offset, bytes ? bytes : 1 };
-	cl_mem m = p_clCreateSubBuffer(mem, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &r, &err);
+	cl_mem m = opencl.clCreateSubBuffer(
+		mem, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &r, &err);
 
 	check(err, arena_printf("a part of %zu bytes at %zu", bytes, offset));
 	return m;
@@ -165,27 +171,27 @@ static void *opencl_slice(void *mem, size_t offset, size_t bytes)
 static void opencl_release(void *mem)
 {
 	if (mem)
-		p_clReleaseMemObject(mem);
+		opencl.clReleaseMemObject(mem);
 }
 
 static void opencl_put(void *mem, const void *host, size_t bytes)
 {
 	if (bytes)
-		check(p_clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL),
+		check(opencl.clEnqueueWriteBuffer(opencl.queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL),
 			"copying to the device");
 }
 
 static void opencl_get(void *host, void *mem, size_t bytes)
 {
 	if (bytes)
-		check(p_clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL),
+		check(opencl.clEnqueueReadBuffer(opencl.queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL),
 			"copying from the device");
 }
 
 static void opencl_copy(void *to, void *from, size_t bytes)
 {
 	if (bytes)
-		check(p_clEnqueueCopyBuffer(queue, from, to, 0, 0, bytes, 0, NULL, NULL),
+		check(opencl.clEnqueueCopyBuffer(opencl.queue, from, to, 0, 0, bytes, 0, NULL, NULL),
 			"copying on the device");
 }
 
@@ -197,10 +203,11 @@ static const char *first_error(cl_program p)
 	size_t n = 0;
 	char *log, *at;
 
-	if (p_clGetProgramBuildInfo(p, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &n) != CL_SUCCESS || !n)
+	if (opencl.clGetProgramBuildInfo(p, opencl.device, CL_PROGRAM_BUILD_LOG, 0, NULL, &n) !=
+		CL_SUCCESS || !n)
 		return "no message";
 	log = arena_alloc(n + 1);
-	p_clGetProgramBuildInfo(p, device, CL_PROGRAM_BUILD_LOG, n, log, NULL);
+	opencl.clGetProgramBuildInfo(p, opencl.device, CL_PROGRAM_BUILD_LOG, n, log, NULL);
 	at = strstr(log, "error");
 	while (at && at > log && at[-1] != '\n')
 		at--;
@@ -217,7 +224,7 @@ static cl_int build_quietly(cl_program built, const char *flags)
 
 	fflush(stderr);
 	dup2(none, 2);
-	err = p_clBuildProgram(built, 1, &device, flags, NULL, NULL);
+	err = opencl.clBuildProgram(built, 1, &opencl.device, flags, NULL, NULL);
 	dup2(keep, 2);
 	close(keep);
 	close(none);
@@ -253,7 +260,7 @@ static cl_program make_built(Program *const *p, size_t n, const char **src, cl_i
 		if (k == i)
 			src[sources++] = p[i]->src;
 	}
-	cl_program built = p_clCreateProgramWithSource(context, sources, src, NULL, &err);
+	cl_program built = opencl.clCreateProgramWithSource(opencl.context, sources, src, NULL, &err);
 	check(err, p[0]->where);
 	*failed = build_quietly(built, p[0]->flags);
 	return built;
@@ -276,7 +283,7 @@ static void load_some(Program *const *p, size_t n, const char **src, void **kern
 	for (size_t i = 0; i < n; i++) {
 		Kernel *k = kernel[i] = arena_alloc(sizeof *k);
 		k->name = p[i]->name;
-		k->kernel = p_clCreateKernel(built, p[i]->entry ? p[i]->entry : p[i]->name, &err);
+		k->kernel = opencl.clCreateKernel(built, p[i]->entry ? p[i]->entry : p[i]->name, &err);
 		if (err != CL_SUCCESS)
 			die(FAILED, "%s: its source has no kernel of that name", k->name);
 	}
@@ -286,14 +293,14 @@ static void opencl_load(size_t n, Program *const *p, void **kernel)
 {
 	const char **src = xcalloc(n + 1, sizeof *src);
 
-	progress_start("compiling", n, true);
+	Progress progress = progress_start("compiling", n, true);
 	for (size_t first = 0, i; first < n; first = i) {
 		for (i = first + 1; i < n && i - first < 256 && stands_with(p, first, i);)
 			i++;
 		load_some(p + first, i - first, src, kernel + first);
-		progress_step(i);
+		progress_step(&progress, i);
 	}
-	progress_end();
+	progress_end(&progress);
 	free(src);
 }
 
@@ -304,15 +311,16 @@ static void opencl_launch(const Launch *l)
 	cl_int err = CL_SUCCESS;
 
 	for (size_t i = 0; i < l->nbuf && err == CL_SUCCESS; i++)
-		err = p_clSetKernelArg(k->kernel, i, sizeof(cl_mem), &l->buf[i]);
+		err = opencl.clSetKernelArg(k->kernel, i, sizeof(cl_mem), &l->buf[i]);
 	for (size_t i = 0; i < l->nvars && err == CL_SUCCESS; i++)
-		err = p_clSetKernelArg(k->kernel, l->nbuf + i, sizeof(int64_t), &l->vars[i]);
+		err = opencl.clSetKernelArg(k->kernel, l->nbuf + i, sizeof(int64_t), &l->vars[i]);
 	check(err, arena_printf("arguments of %s", k->name));
 	for (int i = 0; i < 3; i++) {
 		local[i] = l->items[i];
 		global[i] = l->groups[i] * l->items[i];
 	}
-	err = p_clEnqueueNDRangeKernel(queue, k->kernel, 3, NULL, global, local, 0, NULL, NULL);
+	err = opencl.clEnqueueNDRangeKernel(
+		opencl.queue, k->kernel, 3, NULL, global, local, 0, NULL, NULL);
 	if (err != CL_SUCCESS)
 		die(FAILED,
 			"opencl: %s does not launch over %zux%zux%zu items in groups of %zux%zux%zu: error %d",
@@ -321,7 +329,7 @@ static void opencl_launch(const Launch *l)
 
 static void opencl_sync(void)
 {
-	check(p_clFinish(queue), "a launch");
+	check(opencl.clFinish(opencl.queue), "a launch");
 }
 
 #else   /* built where there were no OpenCL headers */

@@ -66,7 +66,7 @@ static int quota(void)
 
 int cores(void)
 {
-	static int known;
+	static ARENA int known;
 	cpu_set_t set;
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
 	int most;

@@ -2,7 +2,7 @@
 #include "host/cuda.h"
 #include <dlfcn.h>
 
-Cuda cuda;
+Cuda cuda = {.devices = -1};
 
 static bool library_open(void)
 {
@@ -20,14 +20,12 @@ static bool library_open(void)
 
 int cuda_devices(void)
 {
-	static int n = -1;
-
-	if (n >= 0)
-		return n;
-	n = 0;
-	if (library_open() && cuda.cuDeviceGetCount(&n) != CUDA_SUCCESS)
-		n = 0;
-	return n;
+	if (cuda.devices >= 0)
+		return cuda.devices;
+	cuda.devices = 0;
+	if (library_open() && cuda.cuDeviceGetCount(&cuda.devices) != CUDA_SUCCESS)
+		cuda.devices = 0;
+	return cuda.devices;
 }
 
 int cuda_capability(void)

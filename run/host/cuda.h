@@ -58,6 +58,7 @@ typedef struct {
 #define MEMBER(result, name, params) result (*name) params;
 	CUDA_FUNCTIONS(MEMBER)
 #undef MEMBER
+	int devices;            /* -1: not looked for yet */
 } Cuda;
 extern Cuda cuda;
 /* How many devices there are; 0 without the library. */

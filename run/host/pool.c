@@ -33,11 +33,14 @@ enum { IDLE, ASLEEP, POSTED, TAKEN, AWAITED, QUIT };
 typedef struct { _Alignas(LINE) atomic_int state; pthread_t thread; } Worker;
 typedef struct { _Alignas(LINE) atomic_llong next; long long end; } Range;
 
-static Worker worker[MOST_THREADS];     /* [0] is the caller's, and not used */
-static Range range[MOST_THREADS];
-static int threads = 1, spin;
-static cpu_set_t allowed;               /* where the caller may run without a pool */
-static struct { Items call; void *const *buf; const int64_t *vars; int64_t chunk; int n; } job;
+static struct {
+	Worker worker[MOST_THREADS];    /* [0] is the caller's, and not used */
+	Range range[MOST_THREADS];
+	int threads;                    /* the caller counted; 0 before the start */
+	int spin;
+	cpu_set_t allowed;              /* where the caller may run without a pool */
+	struct { Items call; void *const *buf; const int64_t *vars; int64_t chunk; int n; } job;
+} pool;
 
 static inline void pause_once(void)
 {
@@ -68,13 +71,13 @@ static bool change(atomic_int *state, int from, int to)
 /* All items that no thread has taken, those of thread `me` first. */
 static void run_items(int me)
 {
-	for (int k = 0; k < job.n; k++) {
-		Range *r = &range[(me + k) % job.n];
+	for (int k = 0; k < pool.job.n; k++) {
+		Range *r = &pool.range[(me + k) % pool.job.n];
 		while (atomic_load_explicit(&r->next, memory_order_relaxed) < r->end) {
-			int64_t from = atomic_fetch_add_explicit(&r->next, job.chunk, memory_order_relaxed);
-			int64_t to = from + job.chunk < r->end ? from + job.chunk : r->end;
+			int64_t from = atomic_fetch_add_explicit(&r->next, pool.job.chunk, memory_order_relaxed);
+			int64_t to = from + pool.job.chunk < r->end ? from + pool.job.chunk : r->end;
 			if (from < to)
-				job.call(job.buf, job.vars, from, to);
+				pool.job.call(pool.job.buf, pool.job.vars, from, to);
 		}
 	}
 }
@@ -85,7 +88,7 @@ static void run_items(int me)
 static int worker_wait(Worker *w)
 {
 	for (;;) {
-		for (int i = 0; i < spin; i++) {
+		for (int i = 0; i < pool.spin; i++) {
 			int state = atomic_load(&w->state);
 			if (state == POSTED || state == QUIT)
 				return state;
@@ -104,7 +107,7 @@ static void *worker_main(void *arg)
 	while (worker_wait(w) != QUIT) {
 		if (!change(&w->state, POSTED, TAKEN))
 			continue;
-		run_items((int)(w - worker));
+		run_items((int)(w - pool.worker));
 		if (atomic_exchange(&w->state, IDLE) == AWAITED)
 			futex_wake(&w->state);
 	}
@@ -163,34 +166,34 @@ bool pool_worth_waking(int64_t work) { return work >= WORTH_WAKING; }
 static bool any_awake(int n)
 {
 	for (int i = 1; i < n; i++)
-		if (atomic_load_explicit(&worker[i].state, memory_order_relaxed) == IDLE)
+		if (atomic_load_explicit(&pool.worker[i].state, memory_order_relaxed) == IDLE)
 			return true;
 	return false;
 }
 
 void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, const Split *s)
 {
-	int n = s->threads < threads ? s->threads : threads;
+	int n = s->threads < pool.threads ? s->threads : pool.threads;
 
 	if (n < 2 || (!s->wake && !any_awake(n))) {
 		call(buf, vars, 0, items);
 		return;
 	}
-	job.call = call;
-	job.buf = buf;
-	job.vars = vars;
-	job.chunk = s->chunk;
-	job.n = n;
+	pool.job.call = call;
+	pool.job.buf = buf;
+	pool.job.vars = vars;
+	pool.job.chunk = s->chunk;
+	pool.job.n = n;
 	for (int i = 0; i < n; i++) {
-		range[i].end = items / n * (i + 1) + items % n * (i + 1) / n;
-		atomic_store_explicit(&range[i].next, items / n * i + items % n * i / n,
+		pool.range[i].end = items / n * (i + 1) + items % n * (i + 1) / n;
+		atomic_store_explicit(&pool.range[i].next, items / n * i + items % n * i / n,
 			memory_order_relaxed);
 	}
 	for (int i = 1; i < n; i++)
-		worker_post(&worker[i], s->wake);
+		worker_post(&pool.worker[i], s->wake);
 	run_items(0);
 	for (int i = 1; i < n; i++)
-		worker_finish(&worker[i]);
+		worker_finish(&pool.worker[i]);
 }
 
 /* ---- start and end */
@@ -201,7 +204,7 @@ static int processor(int here, int k)
 	int at = here;
 
 	while (k > 0)
-		if (CPU_ISSET(at = (at + 1) % CPU_SETSIZE, &allowed))
+		if (CPU_ISSET(at = (at + 1) % CPU_SETSIZE, &pool.allowed))
 			k--;
 	return at;
 }
@@ -219,8 +222,8 @@ static bool worker_start(int i, int on)
 		CPU_SET(on, &one);
 		pthread_attr_setaffinity_np(&attr, sizeof one, &one);
 	}
-	atomic_store(&worker[i].state, IDLE);
-	err = pthread_create(&worker[i].thread, &attr, worker_main, &worker[i]);
+	atomic_store(&pool.worker[i].state, IDLE);
+	err = pthread_create(&pool.worker[i].thread, &attr, worker_main, &pool.worker[i]);
 	pthread_attr_destroy(&attr);
 	return !err;
 }
@@ -232,18 +235,18 @@ void pool_start(int n)
 	sigset_t all, old;
 	cpu_set_t one;
 	int here = sched_getcpu();
-	bool pin = !sched_getaffinity(0, sizeof allowed, &allowed) && here >= 0 &&
-		CPU_ISSET(here, &allowed) && CPU_COUNT(&allowed) >= n;
+	bool pin = !sched_getaffinity(0, sizeof pool.allowed, &pool.allowed) && here >= 0 &&
+		CPU_ISSET(here, &pool.allowed) && CPU_COUNT(&pool.allowed) >= n;
 
 	n = n > MOST_THREADS ? MOST_THREADS : n;
-	spin = n <= cores() ? SPIN : 1;
+	pool.spin = n <= cores() ? SPIN : 1;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	for (threads = 1; threads < n; threads++)
-		if (!worker_start(threads, pin ? processor(here, threads) : -1))
+	for (pool.threads = 1; pool.threads < n; pool.threads++)
+		if (!worker_start(pool.threads, pin ? processor(here, pool.threads) : -1))
 			break;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (pin && threads > 1) {
+	if (pin && pool.threads > 1) {
 		CPU_ZERO(&one);
 		CPU_SET(here, &one);
 		sched_setaffinity(0, sizeof one, &one);
@@ -252,14 +255,14 @@ void pool_start(int n)
 
 void pool_stop(void)
 {
-	if (threads < 2)
+	if (pool.threads < 2)
 		return;
-	for (int i = 1; i < threads; i++)
-		if (atomic_exchange(&worker[i].state, QUIT) == ASLEEP)
-			futex_wake(&worker[i].state);
-	for (int i = 1; i < threads; i++)
-		pthread_join(worker[i].thread, NULL);
-	threads = 1;
-	if (CPU_COUNT(&allowed))
-		sched_setaffinity(0, sizeof allowed, &allowed);
+	for (int i = 1; i < pool.threads; i++)
+		if (atomic_exchange(&pool.worker[i].state, QUIT) == ASLEEP)
+			futex_wake(&pool.worker[i].state);
+	for (int i = 1; i < pool.threads; i++)
+		pthread_join(pool.worker[i].thread, NULL);
+	pool.threads = 1;
+	if (CPU_COUNT(&pool.allowed))
+		sched_setaffinity(0, sizeof pool.allowed, &pool.allowed);
 }

@@ -7,39 +7,32 @@
 #include "host/host.h"
 #include <unistd.h>
 
-static struct { const char *what; size_t of; double since; bool wanted, drawn; } now;
-
-void progress_start(const char *what, size_t of, bool wanted)
+Progress progress_start(const char *what, size_t of, bool wanted)
 {
-	now.what = what;
-	now.of = of;
-	now.since = now_ms();
-	now.wanted = wanted && of > 0 && isatty(STDERR_FILENO);
-	now.drawn = false;
+	return (Progress){what, of, now_ms(), wanted && of > 0 && isatty(STDERR_FILENO), false};
 }
 
-void progress_step(size_t done)
+void progress_step(Progress *p, size_t done)
 {
 	enum { WIDTH = 24 };
 	char bar[WIDTH + 1];
 	size_t k;
 
-	if (!now.wanted || now_ms() - now.since < 1000)
+	if (!p->wanted || now_ms() - p->since < 1000)
 		return;
-	k = done * WIDTH / now.of;
+	k = done * WIDTH / p->of;
 	memset(bar, ' ', WIDTH);
 	memset(bar, '=', k);
 	if (k < WIDTH)
 		bar[k] = '>';
 	bar[WIDTH] = 0;
-	fprintf(stderr, "\r%s: %s %zu/%zu [%s]", die_stage, now.what, done, now.of, bar);
+	fprintf(stderr, "\r%s: %s %zu/%zu [%s]", process.stage, p->what, done, p->of, bar);
 	fflush(stderr);
-	now.drawn = true;
+	p->drawn = true;
 }
 
-void progress_end(void)
+void progress_end(Progress *p)
 {
-	if (now.drawn)
+	if (p->drawn)
 		fputs("\r\033[K", stderr);
-	now.wanted = now.drawn = false;
 }

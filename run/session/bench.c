@@ -45,7 +45,7 @@ void bench(Session *s, double seconds, double build_ms, double first_ms, const c
 	median = ms.n % 2 ? sorted[ms.n / 2] : (sorted[ms.n / 2 - 1] + sorted[ms.n / 2]) / 2;
 	fprintf(stderr,
 		"%s: %zu calls  min %.4f ms  median %.4f ms  (build %.1f ms, first call %.4f ms)\n",
-		die_stage, ms.n, sorted[0], median, build_ms, first_ms);
+		process.stage, ms.n, sorted[0], median, build_ms, first_ms);
 	free(sorted);
 	vec_free(&ms);
 }

@@ -163,7 +163,7 @@ static char *slot_of(const Feeds *f, const Feed *e, int64_t k)
 /* Pages that are not there yet are read while earlier calls run. */
 static void pages_fetch(const char *p, size_t n)
 {
-	static volatile char touched;
+	volatile char touched;
 	uintptr_t page = sysconf(_SC_PAGESIZE), at = (uintptr_t)p / page * page;
 
 	if (!n || !madvise((void *)at, (uintptr_t)p + n - at, MADV_POPULATE_READ))

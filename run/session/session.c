@@ -417,7 +417,7 @@ void session_close(Session *s)
 {
 	pool_stop();
 	if (s->g->level > LV_GRAPH) {
-		if (opt_verbose)
+		if (process.verbose)
 			memory_tell(s->g, &s->b);
 		prepared_release(s->prepared, &s->b);
 		buffers_release(&s->b);

@@ -18,9 +18,9 @@ enum { MAX_CALLS = 4000000, MAX_LIST = 1 << 20 };
 typedef enum { H_VALUE, H_NAMED, H_RANGE, H_MARK, H_BAD } Form;
 typedef struct { Form form; Value v; const char *s; Value *part; } Handle;
 
-static VEC(Handle *) handles;
-static size_t calls;
-static SluicePlace here;
+static ARENA VEC(Handle *) handles;
+static ARENA size_t calls;
+static ARENA SluicePlace here;
 
 /* ---- places */
 
@@ -34,7 +34,7 @@ const char *c_place_text(SluicePlace at)
 static void set_place(SluicePlace at)
 {
 	here = at;
-	die_where = at.file ? c_place_text(at) : NULL;
+	process.where = at.file ? c_place_text(at) : NULL;
 	if (++calls > MAX_CALLS)
 		die(MALFORMED, "the program makes more than %d calls", MAX_CALLS);
 }
@@ -206,7 +206,7 @@ static SluiceValue word_load(const Words *w)
 	/* as in the text language, beside the program */
 	if (*path != '/' && slash)
 		path = arena_printf("%.*s/%s", (int)(slash - here.file), here.file, path);
-	return given(v_tensor(load_buffer(path, member, DT_NONE, name_fresh(literal_stem), "const")));
+	return given(v_tensor(load_buffer(path, member, DT_NONE, literal_name(), "const")));
 }
 
 /* ---- state and outputs */
@@ -219,9 +219,9 @@ static SluiceValue word_state(const Words *w)
 	check_name(name);
 	if (vars_find(name, strlen(name)) || !name_take(name))
 		die(MALFORMED, "%s is in use", name);
-	literal_stem = arena_printf("%.200s_first", name);
+	reading.stem = arena_printf("%.200s_first", name);
 	UOp *u = program_state(name, value_as(&first, DT_NONE, NULL, name));
-	literal_stem = "literal";
+	reading.stem = NULL;
 	return given(v_tensor(u));
 }
 
@@ -408,14 +408,14 @@ static bool identifier(const char *s)
 /* Equal arrays of one place are one buffer, so that a constant in a loop of C stands once. */
 static UOp *constant_buffer(const char *name, DType dt, const Shape *s, const void *bytes, size_t n)
 {
-	static Map made;
+	static ARENA Map made;
 	void *copy = arena_alloc(n + 1);
 	if (n)
 		memcpy(copy, bytes, n);
 	const Val *data = val_bin(copy, n), *key = VARR(data, shape_to_val(s), val_int(dt));
 	UOp *u = map_get(&made, PKEY(key));
 	if (!u) {
-		u = buffer_new(name_fresh(identifier(name) ? name : literal_stem), "const", dt, s, data, NULL);
+		u = buffer_new(identifier(name) ? name_fresh(name) : literal_name(), "const", dt, s, data, NULL);
 		map_put(&made, PKEY(key), u);
 	}
 	return u;

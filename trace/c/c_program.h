@@ -4,6 +4,10 @@
 #include "graph/graph.h"
 #include "c/tensor_api.h"
 
+/* What the command line says. */
+typedef struct { const char *function, *cc, *cflags, *limit; } COptions;
+extern COptions c_opt;
+
 /* ---- c_calls.c: the table that the program calls */
 
 extern const SluiceApi c_api;
@@ -12,21 +16,19 @@ const char *c_place_text(SluicePlace at);    /* "arm.c:12" */
 
 /* ---- trace_c.c: a compiled program (.so), loaded and traced in this process */
 
-extern const char *opt_function, *opt_limit;
 /* The graph of the function that --function names, or of the only one. What the program prints goes
  * to standard error. */
 Graph *read_compiled(const char *file);
 
 /* ---- read_c.c: a source file (.c, .cpp) compiled, and traced in a process of its own */
 
-extern const char *opt_cc, *opt_cflags;
 bool file_is_c(const char *file);
 Graph *read_c(const char *file);
 
 #define C_OPTIONS \
 	{0, "function", "NAME", "of a program in C with several functions: the one to trace", \
-		&opt_function}, \
-	{0, "cc", "CC", "the compiler for a program in C or C++", &opt_cc}, \
-	{0, "cflags", "FLAGS", "more flags for it, as in -DN=7", &opt_cflags}, \
-	{0, "limit", "SECONDS", "processor time that a program in C may take (60)", &opt_limit}
+		&c_opt.function}, \
+	{0, "cc", "CC", "the compiler for a program in C or C++", &c_opt.cc}, \
+	{0, "cflags", "FLAGS", "more flags for it, as in -DN=7", &c_opt.cflags}, \
+	{0, "limit", "SECONDS", "processor time that a program in C may take (60)", &c_opt.limit}
 #endif

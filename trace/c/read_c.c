@@ -20,7 +20,7 @@
 enum { MAX_ARGV = 64, PIECE = 1 << 16, MAX_SHOWN = 8000 };
 typedef struct { const char *suffix, *language, *standard, *compilers[4], *say; } Language;
 
-const char *opt_cc, *opt_cflags;
+COptions c_opt;
 
 static const Language languages[] = {
 	{".c", "c", "-std=gnu11", {"cc", "gcc", "clang"},
@@ -45,15 +45,16 @@ bool file_is_c(const char *file) { return language_of(file); }
 
 /* ---- the folder */
 
-static char folder[PATH_MAX], object[PATH_MAX];
+/* What this process has made and is to remove; "": nothing. */
+static struct { char folder[PATH_MAX], object[PATH_MAX]; } made;
 
 static void remove_folder(void *unused)
 {
-	if (*object)
-		unlink(object);
-	if (*folder)
-		rmdir(folder);
-	*object = *folder = 0;
+	if (*made.object)
+		unlink(made.object);
+	if (*made.folder)
+		rmdir(made.folder);
+	*made.object = *made.folder = 0;
 }
 
 static void on_signal(int sig)
@@ -67,14 +68,14 @@ static void make_folder(void)
 {
 	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 	const char *tmp = getenv("TMPDIR");
-	int n = snprintf(folder, sizeof folder, "%s/sluice-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (n >= (int)sizeof folder - 20 || !mkdtemp(folder)) {
+	int n = snprintf(made.folder, sizeof made.folder, "%s/sluice-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (n >= (int)sizeof made.folder - 20 || !mkdtemp(made.folder)) {
 		int why = errno;
-		*folder = 0;
+		*made.folder = 0;
 		errno = why;
 		die_errno("cannot make a folder in %.200s", tmp && *tmp ? tmp : "/tmp");
 	}
-	snprintf(object, sizeof object, "%.*s/program.so", (int)sizeof object - 20, folder);
+	snprintf(made.object, sizeof made.object, "%.*s/program.so", (int)sizeof made.object - 20, made.folder);
 	die_cleanup(remove_folder, NULL);
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
 		if (signal(ends[i], on_signal) == SIG_IGN)
@@ -106,7 +107,7 @@ static int child_run(char *const argv[], int taken, Buf *out)
 	char piece[PIECE];
 	ssize_t n;
 	pid_t self = getpid();
-	if (opt_verbose)
+	if (process.verbose)
 		show_command(argv);
 	if (pipe2(end, O_CLOEXEC))
 		die_errno("cannot make a pipe");
@@ -131,8 +132,8 @@ static int child_run(char *const argv[], int taken, Buf *out)
 static const char *find_compiler(const Language *l)
 {
 	const char *path = NULL;
-	if (opt_cc && !(path = program_find(opt_cc)))
-		die(FAILED, "no compiler '%.200s'", opt_cc);
+	if (c_opt.cc && !(path = program_find(c_opt.cc)))
+		die(FAILED, "no compiler '%.200s'", c_opt.cc);
 	for (int i = 0; !path && i < 3; i++)
 		path = program_find(l->compilers[i]);
 	if (!path)
@@ -205,16 +206,16 @@ static void compile(const Language *l, const char *file)
 		if (strncmp(fixed[i], "-Werror", 7) || !strcmp(l->language, "c"))
 			argv[n++] = fixed[i];
 	argv[n++] = is_clang(argv[0]) ? "-fmacro-backtrace-limit=1" : "-ftrack-macro-expansion=0";
-	n = split_flags(opt_cflags, argv, n);
+	n = split_flags(c_opt.cflags, argv, n);
 	char *last[] = {
-		"-o", object, "-x", (char *)l->language, as_operand(file), "-x", "none", "-lm", NULL};
+		"-o", made.object, "-x", (char *)l->language, as_operand(file), "-x", "none", "-lm", NULL};
 	memcpy(argv + n, last, sizeof last);
 	int status = child_run(argv, 2, &said);
 	char *text = clean(&said);
 	if (status >= 127)
 		die(FAILED, "%s failed with status %d", argv[0], status);
 	if (status) {
-		die_context = text;
+		process.context = text;
 		die(MALFORMED, "it does not compile: %s",
 			*text ? first_error(text) : "the compiler does not say why");
 	}
@@ -231,11 +232,11 @@ static Graph *traced(const char *file)
 	int n = 0;
 	if (!(argv[n++] = (char *)tool_find("trace")))
 		die(FAILED, "trace is not on the stage path %s", stage_path());
-	argv[n++] = object;
-	if (opt_function)
-		argv[n++] = arena_printf("--function=%s", opt_function);
-	if (opt_limit)
-		argv[n++] = arena_printf("--limit=%s", opt_limit);
+	argv[n++] = made.object;
+	if (c_opt.function)
+		argv[n++] = arena_printf("--function=%s", c_opt.function);
+	if (c_opt.limit)
+		argv[n++] = arena_printf("--limit=%s", c_opt.limit);
 	argv[n] = NULL;
 	int status = child_run(argv, 1, &out);
 	/* it has said why */
@@ -256,13 +257,13 @@ static Graph *traced(const char *file)
 Graph *read_c(const char *file)
 {
 	const Language *l = language_of(file);
-	die_where = file;
+	process.where = file;
 	if (access(file, R_OK))
 		die_errno("cannot open");
 	make_folder();
 	compile(l, file);
 	Graph *g = traced(file);
 	remove_folder(NULL);
-	die_where = NULL;
+	process.where = NULL;
 	return g;
 }

@@ -17,9 +17,8 @@
 
 enum { SECONDS = 60, MOST_SECONDS = 1000000, SIGNAL_STACK = 1 << 16, MAX_LINE = 4096 };
 
-const char *opt_function, *opt_limit;
-static const char *source;              /* as messages name the program */
-static volatile sig_atomic_t tracing;
+static ARENA const char *source;        /* as messages name the program */
+static ARENA volatile sig_atomic_t tracing;
 
 /* ---- a line of the source, below a message */
 
@@ -37,7 +36,7 @@ static void show_line(void *unused)
 	text[strcspn(text, "\n")] = 0;
 	for (char *s = text; *s; s++)
 		*s = (unsigned char)*s < 32 || *s == 127 ? ' ' : *s;
-	die_context = arena_printf("\t%.200s", text + strspn(text, " "));
+	process.context = arena_printf("\t%.200s", text + strspn(text, " "));
 }
 
 /* ---- ends that are none of ours */
@@ -62,7 +61,7 @@ static void ended_by(int sig)
 	char place[16] = "";
 	if (at.file)
 		snprintf(place, sizeof place, ":%d", at.line);
-	int n = snprintf(line, sizeof line - 1, "%s: %.600s%s: the program ended%s: %s", die_stage,
+	int n = snprintf(line, sizeof line - 1, "%s: %.600s%s: the program ended%s: %s", process.stage,
 		at.file ? at.file : source, place, at.file ? " here or behind it" : "", signal_text(sig));
 	for (int i = 0; i < n; i++)
 		line[i] = (unsigned char)line[i] < 32 || line[i] == 127 ? '?' : line[i];
@@ -75,8 +74,8 @@ static void ended_by_exit(void)
 	if (!tracing)
 		return;
 	tracing = false;
-	die_where = c_place().file ? c_place_text(c_place()) : source;
-	die_context = NULL;
+	process.where = c_place().file ? c_place_text(c_place()) : source;
+	process.context = NULL;
 	die(FAILED, "the program called exit before it was traced");
 }
 
@@ -104,9 +103,9 @@ static void unguard(void)
 static void limit_time(void)
 {
 	char *end;
-	long seconds = opt_limit ? strtol(opt_limit, &end, 10) : SECONDS;
-	if (opt_limit && (end == opt_limit || *end || seconds < 1 || seconds > MOST_SECONDS))
-		die(USAGE, "--limit takes seconds, 1 to %d, not '%.40s'", MOST_SECONDS, opt_limit);
+	long seconds = c_opt.limit ? strtol(c_opt.limit, &end, 10) : SECONDS;
+	if (c_opt.limit && (end == c_opt.limit || *end || seconds < 1 || seconds > MOST_SECONDS))
+		die(USAGE, "--limit takes seconds, 1 to %d, not '%.40s'", MOST_SECONDS, c_opt.limit);
 	setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = seconds}, NULL);
 }
 
@@ -127,12 +126,12 @@ static const SluiceFunction *choose_function(const SluiceFunction *first)
 	const SluiceFunction *f = first;
 	if (!first)
 		die(MALFORMED, "it declares no function: SLUICE_FUNCTION(name, ARG(…)) { … }");
-	if (!opt_function && first->next)
+	if (!c_opt.function && first->next)
 		die(USAGE, "it has several functions: choose by --function one of %s", function_names(first));
-	while (f && opt_function && strcmp(f->name, opt_function))
+	while (f && c_opt.function && strcmp(f->name, c_opt.function))
 		f = f->next;
 	if (!f)
-		die(USAGE, "it has no function '%.60s'; it has %s", opt_function, function_names(first));
+		die(USAGE, "it has no function '%.60s'; it has %s", c_opt.function, function_names(first));
 	return f;
 }
 
@@ -152,7 +151,7 @@ static const SluiceFunction *load_program(const char *file)
 	if (*version != SLUICE_API)
 		die(UNSUPPORTED, "it was compiled against version %d of <sluice/tensor.h>; this is %d", *version,
 			SLUICE_API);
-	die_where = source = *from;
+	process.where = source = *from;
 	*api = &c_api;
 	return choose_function(*functions);
 }
@@ -176,10 +175,10 @@ static void restore_output(int saved)
 
 Graph *read_compiled(const char *file)
 {
-	die_where = source = file;
+	process.where = source = file;
 	buffers_reset();
 	program_start();
-	float_dtype = DT_F64;
+	reading.wide = true;
 	int saved = move_output();
 	limit_time();
 	guard();
@@ -190,9 +189,9 @@ Graph *read_compiled(const char *file)
 	setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
 	unguard();
 	restore_output(saved);
-	die_where = arena_printf("%s: %s", c_place_text(f->at), f->name);
-	die_context = NULL;
+	process.where = arena_printf("%s: %s", c_place_text(f->at), f->name);
+	process.context = NULL;
 	Graph *g = program_graph();
-	die_where = NULL;
+	process.where = NULL;
 	return g;
 }

@@ -8,27 +8,28 @@
 #include "derive/derive.h"
 #include <stdlib.h>
 
-static Names opt_out, opt_wrt;
-static const char *prefix = "grad_";
-static bool vjp, check;
-static const char *segments;
+static struct {
+	Names of, wrt;
+	const char *prefix, *segments;
+	bool vjp, check;
+} opt = {.prefix = "grad_"};
 
 static const Option options[] = {
 	{'o', "of", "NAME", "the output to derive: a scalar of floats; with --vjp any outputs of "
-		"floats, NAME,NAME (else the only one there is)", &opt_out, .many = true},
+		"floats, NAME,NAME (else the only one there is)", &opt.of, .many = true},
 	{'w', "wrt", "NAME,NAME", "the buffers to derive by, of any role (else all states of "
-		"floats that the output reads; where it reads none, its inputs)", &opt_wrt,
+		"floats that the output reads; where it reads none, its inputs)", &opt.wrt,
 		.many = true},
-	{0, "vjp", NULL, "outputs of any shape, the cotangent of each an input, cot_NAME", &vjp},
+	{0, "vjp", NULL, "outputs of any shape, the cotangent of each an input, cot_NAME", &opt.vjp},
 	{0, "checkpoint", "N", "compute values of the forward pass again instead of keeping them, "
 		"in N segments (else the root of the number of folds): less memory, more time",
-		&segments, .optional_arg = true},
+		&opt.segments, .optional_arg = true},
 	{0, "check", NULL, "instead of all outputs, for each buffer the derivative along a random "
 		"direction, in f64: reverse_NAME, forward_NAME, and by differences by_1e-3_NAME, "
 		"by_1e-5_NAME, by_1e-7_NAME; of a random sum over all outputs, and by all states "
-		"and inputs, unless named", &check},
+		"and inputs, unless named", &opt.check},
 	{'p', "prefix", "TEXT", "what the new outputs' names begin with, before the buffer's name "
-		"(else grad_)", &prefix},
+		"(else grad_)", &opt.prefix},
 	{0},
 };
 
@@ -45,43 +46,43 @@ static UOp *seed(const Picked *out)
 static int segment_count(void)
 {
 	char *end;
-	long n = strtol(segments, &end, 10);
+	long n = strtol(opt.segments, &end, 10);
 
-	if (*end || (*segments && (n < 1 || n > 1000000)))
-		die(USAGE, "'%.80s' is no number of segments", segments);
+	if (*end || (*opt.segments && (n < 1 || n > 1000000)))
+		die(USAGE, "'%.80s' is no number of segments", opt.segments);
 	return (int)n;
 }
 
 static Graph *body(Graph *g)
 {
-	Picked out = pick_outputs(g, opt_out.n, opt_out.at), wrt;
+	Picked out = pick_outputs(g, opt.of.n, opt.of.at), wrt;
 	UOp **cot, **grad;
 	const char **name;
 
-	wrt = (check ? pick_leaves : pick_buffers)(g, opt_wrt.n, opt_wrt.at, &out);
-	if (check)
+	wrt = (opt.check ? pick_leaves : pick_buffers)(g, opt.wrt.n, opt.wrt.at, &out);
+	if (opt.check)
 		return derive_check(g, &out, &wrt);
 	cot = arena_alloc(out.node.n * sizeof *cot);
 	grad = arena_alloc(wrt.node.n * sizeof *grad);
 	name = arena_alloc(wrt.node.n * sizeof *name);
-	if (!vjp)
+	if (!opt.vjp)
 		cot[0] = seed(&out);
-	for (size_t i = 0; vjp && i < out.node.n; i++) {
+	for (size_t i = 0; opt.vjp && i < out.node.n; i++) {
 		if (val_get(val_get(g->meta, "trims"), out.name.at[i]))
 			die(UNSUPPORTED, "how many elements '%s' has is data, and a cotangent has as many: "
 				"fold it in the program", out.name.at[i]);
 		cot[i] = input_add(g, arena_printf("cot_%s", out.name.at[i]), out.node.at[i]);
 	}
-	if (segments)
+	if (opt.segments)
 		derive_reverse_again(segment_count(), out.node.n, out.node.at, cot, wrt.node.n,
 			wrt.node.at, grad);
 	else
 		derive_reverse(out.node.n, out.node.at, cot, wrt.node.n, wrt.node.at, grad);
 	for (size_t i = 0; i < wrt.node.n; i++) {
-		name[i] = arena_printf("%s%s", prefix, wrt.name.at[i]);
+		name[i] = arena_printf("%s%s", opt.prefix, wrt.name.at[i]);
 		/* the gradient of a gradient by the same buffer */
 		if (output_find(g, name[i]) >= 0)
-			name[i] = arena_printf("%s%s_%s", prefix, out.name.at[0], wrt.name.at[i]);
+			name[i] = arena_printf("%s%s_%s", opt.prefix, out.name.at[0], wrt.name.at[i]);
 	}
 	return outputs_add(g, wrt.node.n, name, grad);
 }

@@ -5,21 +5,21 @@
 #include "derive/derive.h"
 #include <stdlib.h>
 
-static Names opt_out, opt_wrt;
+static struct { Names of, wrt; } opt;
 
 static const Option options[] = {
-	{'o', "of", "NAME,NAME", "the outputs to derive, of floats (else all of them)", &opt_out,
+	{'o', "of", "NAME,NAME", "the outputs to derive, of floats (else all of them)", &opt.of,
 		.many = true},
 	{'w', "wrt", "NAME,NAME", "the buffers that move, of any role (else all states of "
 		"floats that "
-		"the outputs read; where they read none, their inputs)", &opt_wrt, .many = true},
+		"the outputs read; where they read none, their inputs)", &opt.wrt, .many = true},
 	{0},
 };
 
 static Graph *body(Graph *g)
 {
-	Picked out = pick_outputs(g, opt_out.n, opt_out.at),
-		wrt = pick_buffers(g, opt_wrt.n, opt_wrt.at, &out);
+	Picked out = pick_outputs(g, opt.of.n, opt.of.at),
+		wrt = pick_buffers(g, opt.wrt.n, opt.wrt.at, &out);
 	UOp **tan = arena_alloc(wrt.node.n * sizeof *tan),
 		**dout = arena_alloc(out.node.n * sizeof *dout);
 	const char **name = arena_alloc(out.node.n * sizeof *name);

@@ -11,18 +11,10 @@
 
 /* ---- what formulas call */
 
-static UOp *call_cos(UOp *const *x) { return t_cos(x[0]); }
-static UOp *call_log(UOp *const *x) { return t_log(x[0]); }
-
-static const RuleCallRow calls[] = {{"cos", call_cos}, {"log", call_log}, {0}};
+static const RuleFunction functions[] = {{"cos", t_cos}, {"log", t_log}, {0}};
+static const RuleNames names = {.functions = functions, .rows = true};
 
 /* ---- pairs for elementwise ops that are no formula */
-
-static void cast_back(UOp *u, UOp *g, const bool *want, UOp **to)
-{
-	to[0] = t_cast(g, u->src[0]->dtype);
-}
-static UOp *cast_along(UOp *u, UOp *const *t) { return t_cast(t[0], u->dtype); }
 
 /* Selected, never multiplied: what is not taken gets 0, whatever came in. */
 static void where_back(UOp *u, UOp *g, const bool *want, UOp **to)
@@ -53,37 +45,45 @@ static void custom_back(UOp *u, UOp *g, const bool *want, UOp **to) { no_derivat
 static UOp *custom_along(UOp *u, UOp *const *t) { no_derivative(u); }
 
 static const OpPair elements[] = {
-	{"cast", cast_back, cast_along}, {"where", where_back, where_along},
+	{"where", where_back, where_along},
 	{"custom", custom_back, custom_along},
 	{"none"}, {0},
 };
 
 /* ---- rows by op */
 
+/* The rules of grad.rules by op; NULL: not read yet. */
 typedef struct { const Rule *rule; const OpPair *pair; } Row;
-static Row rows[OP_COUNT];
+static Row *rows;
 
-static const OpPair *pair_named(const char *name)
+static const OpPair *pair_named(const Rule *r)
 {
 	const OpPair *const tables[] = {elements, derive_views, derive_folds, derive_places};
 
 	for (int i = 0; i < 4; i++)
 		for (const OpPair *p = tables[i]; p->name; p++)
-			if (!strcmp(p->name, name))
+			if (!strcmp(p->name, r->word))
 				return p;
-	die(FAILED, "grad.rules: no functions named '%s'", name);
+	die(FAILED, "%s: no functions named '%s'", r->where, r->word);
+}
+
+static Row row_read(const Rule *r)
+{
+	if (!r->word && r->nto != r->from->nsrc)
+		die(FAILED, "%s: not a part for each source", r->where);
+	return (Row){r, r->word ? pair_named(r) : NULL};
 }
 
 static const Row *row_of(Op op)
 {
-	static Rules *all;
+	const Rule *r;
 
-	if (!all) {
-		all = rules_derivatives("grad", calls);
-		for (size_t i = 0; i < all->n; i++) {
-			const Rule *r = &all->at[i];
-			rows[r->from->op] = (Row){r, r->pair ? pair_named(r->pair) : NULL};
-		}
+	if (!rows) {
+		const Rules *all = rules_rows("grad", &names);
+		rows = xcalloc(OP_COUNT, sizeof *rows);
+		for (int i = 0; i < OP_COUNT; i++)
+			if ((r = rules_row(all, i)))
+				rows[i] = row_read(r);
 	}
 	CHECK(rows[op].rule);
 	return &rows[op];
@@ -95,7 +95,7 @@ bool op_follows(const UOp *u, uint32_t i)
 
 	if (!dtype_float(u->src[i]->dtype) || !dtype_float(u->dtype))
 		return false;
-	return r->pair ? r->pair->back != NULL : r->rule->part[i] != NULL;
+	return r->pair ? r->pair->back != NULL : r->rule->to[i] != NULL;
 }
 
 bool op_by_element(Op op)
@@ -103,15 +103,14 @@ bool op_by_element(Op op)
 	return op_elementwise(op) || op == OP_CONTIGUOUS || op == OP_COPY || op == OP_ASSIGN;
 }
 
-/* The formula for source i with g put in. */
-static UOp *part(const Rule *r, UOp *u, int i, UOp *g)
+/* The formula for source i with g put in, in the dtype of what it is a part of. */
+static UOp *part(const Rule *r, UOp *u, int i, UOp *g, DType dt)
 {
-	UOp *env[MAX_VARS];
+	Bound env[MAX_VARS];
 
-	for (uint32_t k = 0; k < u->nsrc; k++)
-		env[k] = u->src[k];
-	env[r->g] = g;
-	return rule_build(r->part[i], u, env);
+	CHECK(rule_match(r, u, env));
+	env[r->g].node = g;
+	return t_cast(rule_build(NULL, r->to[i], u, env), dt);
 }
 
 void op_back(UOp *u, UOp *g, const bool *want, UOp **to)
@@ -124,7 +123,7 @@ void op_back(UOp *u, UOp *g, const bool *want, UOp **to)
 	}
 	for (uint32_t i = 0; i < u->nsrc; i++)
 		if (want[i])
-			to[i] = part(r->rule, u, i, g);
+			to[i] = part(r->rule, u, i, g, u->src[i]->dtype);
 }
 
 UOp *op_along(UOp *u, UOp *const *t)
@@ -135,8 +134,8 @@ UOp *op_along(UOp *u, UOp *const *t)
 	if (r->pair)
 		return r->pair->along(u, t);
 	for (uint32_t i = 0; i < u->nsrc; i++)
-		if (t[i] && r->rule->part[i]) {
-			p = part(r->rule, u, i, t[i]);
+		if (t[i] && r->rule->to[i]) {
+			p = part(r->rule, u, i, t[i], u->dtype);
 			sum = sum ? t_add(sum, p) : p;
 		}
 	return sum;

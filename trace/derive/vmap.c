@@ -12,18 +12,20 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-static Names opt_in, opt_out;
-static const char *opt_size;
+static struct {
+	Names in, out;
+	const char *size;
+} opt;
 
 static const Option options[] = {
 	{'a', "axis", "NAME=AXIS",
-		"inputs (or states) that get the new axis, and where: x=0; w=none leaves w alone", &opt_in,
+		"inputs (or states) that get the new axis, and where: x=0; w=none leaves w alone", &opt.in,
 		.many = true},
 	{'n', "size", "SIZE",
 		"its size: a number, or a size variable: NAME, NAME=MIN..MAX (else vmap, 1 to 2147483647)",
-		&opt_size},
+		&opt.size},
 	{'o', "out", "NAME=AXIS",
-		"outputs that get it elsewhere than in front, or that do not depend on it", &opt_out,
+		"outputs that get it elsewhere than in front, or that do not depend on it", &opt.out,
 		.many = true},
 	{0},
 };
@@ -98,7 +100,7 @@ static UOp *variable(Graph *g, const char *name, int64_t min, int64_t max)
 
 static UOp *new_size(Graph *g)
 {
-	const char *name = "vmap", *text = opt_size;
+	const char *name = "vmap", *text = opt.size;
 	long long v, min = 1, max = INT32_MAX;
 	int used = 0;
 	char *end;
@@ -178,7 +180,7 @@ static void add_states(Graph *g, Places *places)
 /* Each name is an input's or a state's; one that no output needs may be gone from the graph. */
 static Places find_inputs(Graph *g)
 {
-	Places p = read_places(opt_in.at, opt_in.n);
+	Places p = read_places(opt.in.at, opt.in.n);
 	Nodes all = walk(g->sink);
 	bool some = false;
 
@@ -264,7 +266,7 @@ static void trim_output(Graph *g, const char *name, int axis, UOp *n)
 
 static UOp *place_outputs(Graph *g, UOp *n, UOp **out)
 {
-	Places p = read_places(opt_out.at, opt_out.n);
+	Places p = read_places(opt.out.at, opt.out.n);
 	UOp *sink = g->sink;
 
 	for (size_t k = 0; k < sink->nsrc; k++) {

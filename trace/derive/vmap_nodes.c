@@ -1,4 +1,4 @@
-/* A graph over a new axis: each op's batching rule.
+/* A graph over a new axis: each op's batching rule, by its line of vmap.rules.
  *
  *     y [3] = REDUCE ADD (x [3,4] · w [4]), x batched by n
  *     y [n,3] = REDUCE ADD (x [n,3,4] · EXPAND w [n,3,4])
@@ -9,6 +9,7 @@
  * keys, so equal ones give equal numbers. */
 #include "primitives/primitives.h"
 #include "derive/transform.h"
+#include "rules/rule.h"
 
 typedef struct {
 	UOp *n;
@@ -64,58 +65,6 @@ static UOp *each_element(const Batch *b, UOp *u)
 	for (uint32_t i = 0; i < u->nsrc; i++)
 		src[i] = beside(b, u->src[i], u->shape);
 	return node_new(u->op, u->dtype, u->nsrc, src, u->arg);
-}
-
-/* ---- axes and movement: the same, one axis further in */
-
-static const Val *axes_after(const UOp *u)
-{
-	int axes[MAX_RANK], n = arg_axes(u->arg, axes);
-	int64_t v[MAX_RANK + 1];
-	bool all = u->op == OP_PERMUTE;
-
-	v[0] = 0;
-	for (int i = 0; i < n; i++)
-		v[i + all] = axes[i] + 1;
-	return val_ints(n + all, v);
-}
-
-static const Val *shape_behind(const Batch *b, const UOp *u)
-{
-	const Val *v[MAX_RANK + 1];
-
-	v[0] = size_to_val(b->n);
-	for (int i = 0; i < u->shape->rank; i++)
-		v[i + 1] = size_to_val(u->shape->dim[i]);
-	return val_array(u->shape->rank + 1, v);
-}
-
-static const Val *pairs_behind(const Batch *b, const UOp *u)
-{
-	const Val *v[MAX_RANK + 1];
-
-	v[0] = VARR(val_int(0), u->op == OP_PAD ? val_int(0) : size_to_val(b->n));
-	for (size_t i = 0; i < u->arg->n; i++)
-		v[i + 1] = u->arg->a[i];
-	return val_array(u->arg->n + 1, v);
-}
-
-static UOp *along_axes(const Batch *b, UOp *u)
-{
-	const Val *arg = u->arg,
-			  *a = u->op == OP_SORT || u->op == OP_SCAN ? u->arg->a[u->op == OP_SCAN] : NULL;
-
-	switch (u->op) {
-	case OP_REDUCE: arg = VARR(arg->a[0], axes_after(u)); break;
-	case OP_SCAN: arg = VARR(arg->a[0], val_int(a->i + 1)); break;
-	case OP_SORT: arg = VARR(val_int(a->i + 1), arg->a[1]); break;
-	case OP_PERMUTE:
-	case OP_FLIP: arg = axes_after(u); break;
-	case OP_RESHAPE:
-	case OP_EXPAND: arg = shape_behind(b, u); break;
-	default: arg = pairs_behind(b, u);
-	}
-	return NODE(u->op, u->dtype, arg, batched(b, u->src[0]));
 }
 
 /* ---- by index */
@@ -226,25 +175,63 @@ static UOp *custom(const Batch *b, UOp *u)
 
 /* ---- all nodes */
 
+typedef UOp *Batching(const Batch *b, UOp *u);
+typedef struct { const char *name; Batching *fn; } Named;
+static const Named functions[] = {
+	{"each", each_element}, {"gather", gather}, {"scatter", scatter}, {"assign", assign},
+	{"custom", custom}, {"none"}, {0},
+};
+
+typedef struct { const Rule *rule; Batching *fn; } Row;
+
+static Row row_read(const Rule *r)
+{
+	if (!r->word && (r->nto != 1 || !r->to[0]))
+		die(FAILED, "%s: not one value", r->where);
+	for (const Named *f = functions; r->word && f->name; f++)
+		if (!strcmp(f->name, r->word))
+			return (Row){r, f->fn};
+	if (r->word)
+		die(FAILED, "%s: no function named '%s'", r->where, r->word);
+	return (Row){r, NULL};
+}
+
+static const Row *row_of(Op op)
+{
+	static Rules *all;
+	static Row rows[OP_COUNT];
+	const Rule *r;
+
+	if (!all) {
+		all = rules_rows("vmap", &(RuleNames){.rows = true});
+		for (int i = 0; i < OP_COUNT; i++)
+			if ((r = rules_row(all, i)))
+				rows[i] = row_read(r);
+	}
+	CHECK(rows[op].rule);
+	return &rows[op];
+}
+
+/* The line's value, its sources batched. */
+static UOp *by_rule(const Batch *b, const Rule *r, UOp *u)
+{
+	Bound env[MAX_VARS];
+
+	CHECK(!r->word && rule_match(r, u, env));
+	for (uint32_t i = 0; i < u->nsrc; i++)
+		env[r->from->src[i]->var].node = batched(b, u->src[i]);
+	env[r->g].node = b->n;
+	return rule_build(NULL, r->to[0], u, env);
+}
+
 static UOp *batch_node(const Batch *b, UOp *u)
 {
+	const Row *row = row_of(u->op);
+
 	if (u->shape->rank >= MAX_RANK)
 		die(UNSUPPORTED, "node %u %s: with the new axis its rank %d is above %d", u->id, op_name(u->op),
 			u->shape->rank + 1, MAX_RANK);
-	if (op_elementwise(u->op))
-		return each_element(b, u);
-	switch (u->op) {
-	case OP_GATHER: return gather(b, u);
-	case OP_SCATTER: return scatter(b, u);
-	case OP_ASSIGN: return assign(b, u);
-	case OP_CUSTOM: return custom(b, u);
-	case OP_CONTIGUOUS:
-	case OP_DETACH:
-	case OP_COPY: return NODE(u->op, u->dtype, u->arg, batched(b, u->src[0]));
-	default:
-		CHECK(op_movement(u->op) || op_info[u->op].cls == CLASS_AXES);
-		return along_axes(b, u);
-	}
+	return row->fn ? row->fn(b, u) : by_rule(b, row->rule, u);
 }
 
 void vmap_nodes(

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static Map made;                /* node → what stands for it */
+static ARENA Map made;                /* node → what stands for it */
 
 static UOp *of(UOp *u) { return map_get(&made, PKEY(u)); }
 
@@ -338,9 +338,9 @@ static UOp *bound_noted(UOp *u)
 {
 	const Val *loc = val_get(u->note, "loc");
 	uint32_t start = node_limit();
-	die_where = loc && loc->kind == VAL_STR ? loc->s : NULL;
+	process.where = loc && loc->kind == VAL_STR ? loc->s : NULL;
 	UOp *y = bound(u);
-	die_where = NULL;
+	process.where = NULL;
 	if (node_limit() > start && u->note != VNIL) {
 		Value v = v_tensor(y);
 		note_nodes(&v, start, u->note);
@@ -426,7 +426,5 @@ Graph *bound_sizes(Graph *g)
 	hide_counts(g, n, var, count);
 	if (t != VNIL)
 		g->meta = val_set(g->meta, "trims", t);
-	map_free(&made);
-	data_sizes_reset();
 	return g;
 }

@@ -36,7 +36,7 @@ Value fn_full(Args *a)
 
 static Value all_of(Args *a, double v)
 {
-	return v_tensor(t_full(arg_shape(a, 0), t_num(dtype_or(a, 1, float_dtype), v)));
+	return v_tensor(t_full(arg_shape(a, 0), t_num(dtype_or(a, 1, float_dtype()), v)));
 }
 
 static Value all_like(Args *a, double v)
@@ -100,7 +100,7 @@ static bool whole(const Value *v)
 Value fn_arange(Args *a)
 {
 	bool ints = whole(&a->at[0]) && whole(&a->at[1]) && whole(&a->at[2]), one = !arg_given(a, 1);
-	DType dt = dtype_or(a, 3, ints ? DT_I64 : float_dtype);
+	DType dt = dtype_or(a, 3, ints ? DT_I64 : float_dtype());
 
 	if (arg_float(&(Args){ a->fn, 3, a->at }, 2) == 0)
 		die(MALFORMED, "arange: a step of 0");
@@ -118,7 +118,7 @@ Value fn_linspace(Args *a)
 	double start = arg_float(a, 0), stop = arg_float(a, 1);
 	int64_t n = arg_int(a, 2);
 	bool closed = arg_bool(a, 3);
-	DType dt = dtype_or(a, 4, float_dtype);
+	DType dt = dtype_or(a, 4, float_dtype());
 	int64_t gaps = closed ? n - 1 : n;
 	UOp *i, *x;
 
@@ -167,7 +167,7 @@ Value fn_triu(Args *a)
 Value fn_eye(Args *a)
 {
 	UOp *n = arg_size(a, 0), *m = arg_given(a, 1) ? arg_size(a, 1) : n;
-	DType dt = dtype_or(a, 3, float_dtype);
+	DType dt = dtype_or(a, 3, float_dtype());
 
 	return v_tensor(t_cast(t_eq(diagonal_number(n, m), t_num(DT_I64, arg_int(a, 2))), dt));
 }
@@ -220,7 +220,7 @@ Value fn_diag(Args *a)
 Value fn_one_hot(Args *a)
 {
 	UOp *i = arg_tensor(a, 0), *depth = arg_size(a, 1), *d[MAX_RANK], *hit;
-	DType dt = dtype_or(a, 2, float_dtype);
+	DType dt = dtype_or(a, 2, float_dtype());
 	int axis = arg_axis(a, 5, t_rank(i) + 1);
 
 	if (dtype_float(i->dtype))

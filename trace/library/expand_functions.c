@@ -19,7 +19,7 @@ enum { FUNCTIONS = sizeof table / sizeof *table };
 
 const Function *function_find(const char *name)
 {
-	static Map byname;
+	static ARENA Map byname;
 	if (!byname.n)
 		for (size_t i = 0; i < FUNCTIONS; i++)
 			map_put(&byname, hash_bytes(table[i].name, strlen(table[i].name), 11), (void *)&table[i]);

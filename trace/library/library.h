@@ -62,7 +62,7 @@ int arg_axis(Args *a, int k, int rank);
 /* dtype of a nested list of numbers, its integers weak against like; the const BUFFER of it (equal ones are one) */
 DType literal_dtype(const Value *v, DType like);
 UOp *literal_tensor(const Value *v, DType like);
-extern const char *literal_stem;             /* what such a buffer is called: literal, literal_1, … */
+const char *literal_name(void);              /* of such a buffer, a fresh one: literal, literal_1, … */
 /* A BUFFER; data (bytes in the arena) or file ([path, offset, bytes]) may be NULL. The name must be a fresh one. */
 UOp *buffer_new(const char *name, const char *role, DType dt, const Shape *s, const Val *data, const Val *file);
 /* stem, or stem_1, stem_2, … : one that no buffer has yet; name_take is false when it is taken */

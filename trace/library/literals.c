@@ -8,7 +8,7 @@
 
 /* ---- names */
 
-static Map names, suffixes, made;       /* names in use; stem → last number; content → buffer */
+static ARENA Map names, suffixes, made;       /* names in use; stem → last number; content → buffer */
 
 void buffers_reset(void)
 {
@@ -55,7 +55,7 @@ UOp *buffer_new(const char *name, const char *role, DType dt, const Shape *s, co
 
 /* ---- lists of numbers */
 
-const char *literal_stem = "literal";
+const char *literal_name(void) { return name_fresh(reading.stem ? reading.stem : "literal"); }
 
 /* what the leaves of a list are; rank and sizes from its first elements, checked for all */
 typedef struct { bool any, real, integer, boolean, wide, huge; int rank; int64_t dim[MAX_RANK]; } Leaves;
@@ -109,7 +109,7 @@ static Leaves scan(const Value *v)
 static DType leaves_dtype(const Leaves *l, DType like)
 {
 	if (l->real || !l->any)
-		return dtype_float(like) ? like : float_dtype;
+		return dtype_float(like) ? like : float_dtype();
 	if (!l->integer)
 		return like == DT_NONE ? DT_BOOL : like;
 	if (like != DT_NONE && like != DT_BOOL)
@@ -162,7 +162,7 @@ UOp *literal_tensor(const Value *v, DType like)
 	const Val *key = VARR(data, shape_to_val(s), val_int(dt));
 	UOp *u = map_get(&made, PKEY(key));
 	if (!u) {
-		u = buffer_new(name_fresh(literal_stem), "const", dt, s, data, NULL);
+		u = buffer_new(literal_name(), "const", dt, s, data, NULL);
 		map_put(&made, PKEY(key), u);
 	}
 	return u;

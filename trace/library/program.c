@@ -13,10 +13,10 @@
 enum { MAX_SIZES = 64, MOST_STATE = 1 << 30 };
 typedef struct { const char *name; UOp *buffer, *assign; } State;
 
-static const Val *vars = VNIL;
-static VEC(UOp *) inputs;
-static VEC(State) states;
-static struct { VEC(const Val *) name; VEC(UOp *) node; Map seen; } outputs;
+static ARENA const Val *vars;
+static ARENA VEC(UOp *) inputs;
+static ARENA VEC(State) states;
+static ARENA struct { VEC(const Val *) name; VEC(UOp *) node; Map seen; } outputs;
 
 void program_start(void)
 {

@@ -82,7 +82,7 @@ static DType drawn_dtype(Args *a, int k)
 
 	if (dt != DT_NONE && !dtype_float(dt))
 		die(MALFORMED, "%s: dtype %s is no float", a->fn->name, dtype_name(dt));
-	return dt == DT_NONE ? float_dtype : dt;
+	return dt == DT_NONE ? float_dtype() : dt;
 }
 
 Value fn_random_bits(Args *a)

@@ -52,7 +52,7 @@ static System system_of(Args *a)
 	s.n = order(a, s.a);
 	s.b = arg_tensor_like(a, 1, s.a->dtype);
 	s.dt = dtype_promote(s.a->dtype, s.b->dtype);
-	s.dt = dtype_float(s.dt) ? s.dt : float_dtype;
+	s.dt = dtype_float(s.dt) ? s.dt : float_dtype();
 	s.vector = t_rank(s.b) == 1;
 	if (s.vector)
 		s.b = t_unsqueeze(s.b, 1);

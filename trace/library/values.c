@@ -62,7 +62,7 @@ DType weak_dtype(const Value *v, DType other)
 	if (v->kind == V_BOOL)
 		return other == DT_NONE ? DT_BOOL : other;
 	if (!v->is_int)
-		return dtype_float(other) ? other : float_dtype;
+		return dtype_float(other) ? other : float_dtype();
 	if (other != DT_NONE && other != DT_BOOL)
 		return other;
 	return v->i < INT32_MIN || v->i > INT32_MAX || v->f > INT32_MAX ? v->f > INT64_MAX ? DT_U64 : DT_I64 : DT_I32;
@@ -74,7 +74,7 @@ static UOp *weak_const(const Value *v, DType dt)
 	if (v->kind == V_BOOL)
 		return const_int(dt, v->i);
 	if (!v->is_int)
-		return dtype_float(dt) ? const_num(dt, v->f) : const_num(float_dtype, v->f);
+		return dtype_float(dt) ? const_num(dt, v->f) : const_num(float_dtype(), v->f);
 	if (dtype_float(dt))
 		return const_num(dt, v->f);
 	bool huge = v->f > (double)INT64_MAX;
@@ -250,7 +250,7 @@ DType arg_dtype(Args *a, int k)
 	if (!arg_given(a, k))
 		return DT_NONE;
 	const char *name = arg_str(a, k);
-	DType dt = strcmp(name, "float") ? dtype_find(name) : float_dtype;
+	DType dt = strcmp(name, "float") ? dtype_find(name) : float_dtype();
 	if (dt == DT_NONE)
 		expected(a, k, "the name of a dtype");
 	return dt;

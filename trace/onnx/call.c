@@ -77,7 +77,7 @@ void onnx_fail(const OnnxCall *c, int status, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	die(status, "%s", text);        /* die_where names the node */
+	die(status, "%s", text);        /* process.where names the node */
 }
 
 /* ---- inputs and outputs */

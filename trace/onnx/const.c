@@ -15,18 +15,10 @@ enum { MOST = 1 << 16 };        /* elements of any tensor on the way */
 
 typedef struct { const char *path; Array a; bool used; } Assumed;
 
-static Map assumed;             /* input BUFFER → Assumed * */
-static Map folded;              /* node → Array *, kept for the whole model */
-static VEC(UOp *) assumed_order;
-static VEC(char) foldable;      /* by id: 0 not looked at, 1 no, 2 yes */
-
-void onnx_const_reset(void)
-{
-	map_free(&assumed);
-	map_free(&folded);
-	onnx_sizes_reset();
-	assumed_order.n = foldable.n = 0;
-}
+static ARENA Map assumed;             /* input BUFFER → Assumed * */
+static ARENA Map folded;              /* node → Array *, kept for the whole model */
+static ARENA VEC(UOp *) assumed_order;
+static ARENA VEC(char) foldable;      /* by id: 0 not looked at, 1 no, 2 yes */
 
 /* ---- inputs with a value */
 

@@ -23,10 +23,10 @@ OnnxModel *onnx_open(const char *path)
 	m->proto = onnx_read(path);
 	m->file = onnx_file;
 	m->folder = onnx_folder;
-	const char *where = die_where;
-	die_where = path;
+	const char *where = process.where;
+	process.where = path;
 	onnx_check_support(m->proto);
-	die_where = where;
+	process.where = where;
 	m->weights = (OnnxScope){.n_opset = m->proto->n_opset_import,
 		.opset = m->proto->opset_import, .path = ""};
 	const Onnx__GraphProto only_weights = {.n_initializer = m->proto->graph->n_initializer,
@@ -180,10 +180,10 @@ Value onnx_apply(OnnxModel *m, size_t n, const Value *pos, size_t nkw, const cha
 	onnx_file = m->file;
 	onnx_folder = m->folder;
 	onnx_collect_functions(m->proto);
-	bool agree = t_sizes_agree;
-	t_sizes_agree = true;
+	bool agree = reading.sizes_agree;
+	reading.sizes_agree = true;
 	onnx_expand_graph(&s, &nodes);
-	t_sizes_agree = agree;
+	reading.sizes_agree = agree;
 	Value v = results(&s, g);
 	map_free(&s.values);
 	map_free(&b.sizes);

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #ifdef HAVE_ONNX
 
-static const Onnx__ModelProto *model;
-static Map functions;           /* by "domain:name" */
-static uint64_t expanded;
+static ARENA const Onnx__ModelProto *model;
+static ARENA Map functions;           /* by "domain:name" */
+static ARENA uint64_t expanded;
 
 /* ---- domains, operators, functions */
 
@@ -88,10 +88,10 @@ void onnx_bind(OnnxScope *s, const char *name, OnnxValue v)
 /* An initializer becomes a node when it is first asked for. */
 static OnnxValue *make_initializer(OnnxScope *s, const char *name, const Onnx__TensorProto *t)
 {
-	const char *where = die_where;
-	die_where = arena_printf("%.300s: initializer %.200s", onnx_file, name);
+	const char *where = process.where;
+	process.where = arena_printf("%.300s: initializer %.200s", onnx_file, name);
 	onnx_bind(s, name, onnx_tensor(t, name));
-	die_where = where;
+	process.where = where;
 	return map_get(&s->values, PKEY(val_str(name)));
 }
 
@@ -174,11 +174,11 @@ static void expand_function(OnnxCall *c, const Onnx__FunctionProto *f)
 
 static void expand_node(OnnxScope *s, const Onnx__NodeProto *n)
 {
-	const char *where = die_where, *domain = onnx_domain(n);
+	const char *where = process.where, *domain = onnx_domain(n);
 	OnnxCall c = {.node = n, .scope = s, .version = onnx_opset(s->n_opset, s->opset, domain),
 		.n_out = n->n_output};
 	uint32_t start = node_limit();
-	die_where = where_is(&c);
+	process.where = where_is(&c);
 	if (++expanded > ONNX_EXPANDED)
 		die(UNSUPPORTED, "loops unroll to more than %d nodes", ONNX_EXPANDED);
 	take_inputs(&c);
@@ -191,7 +191,7 @@ static void expand_node(OnnxScope *s, const Onnx__NodeProto *n)
 		op->fn(&c);
 	note_outputs(&c, start);
 	give_outputs(&c);
-	die_where = where;
+	process.where = where;
 }
 
 void onnx_expand_graph(OnnxScope *s, const Onnx__GraphProto *g)
@@ -300,11 +300,9 @@ static void make_sink(Graph *g, OnnxScope *s, const Onnx__GraphProto *p)
 
 Graph *read_onnx(const char *file)
 {
-	die_where = file;
+	process.where = file;
 	buffers_reset();
-	onnx_const_reset();
-	expanded = 0;
-	t_sizes_agree = true;
+	reading.sizes_agree = true;
 	model = onnx_read(file);
 	onnx_check_support(model);
 	OnnxScope s = {.n_opset = model->n_opset_import, .opset = model->opset_import, .path = ""};
@@ -315,7 +313,7 @@ Graph *read_onnx(const char *file)
 	make_sink(g, &s, model->graph);
 	map_free(&s.values);
 	map_free(&s.initializers);
-	die_where = NULL;
+	process.where = NULL;
 	return g;
 }
 #endif

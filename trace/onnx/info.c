@@ -48,7 +48,7 @@ static void put_operators(Buf *out, const Onnx__ModelProto *m)
 
 bool onnx_describe(const char *file, Buf *out)
 {
-	die_where = file;
+	process.where = file;
 	Onnx__ModelProto *m = onnx_read(file);
 	const char *missing = onnx_missing(m), *sep = " ";
 	buf_printf(out, "%-13sIR %lld, opset", "format", (long long)m->ir_version);
@@ -64,7 +64,7 @@ bool onnx_describe(const char *file, Buf *out)
 	put_operators(out, m);
 	if (missing)
 		buf_printf(out, "%-13s%s\n", "missing", missing);
-	die_where = NULL;
+	process.where = NULL;
 	return !missing;
 }
 #else

@@ -14,10 +14,10 @@
 
 enum { MAX_SIZES = 64, LARGEST = INT32_MAX, LONGEST_SEQUENCE = 1 << 16 };
 
-static const Val *vars, *sequences;
-static Map sizes;               /* by dim_param: index node */
-static VEC(UOp *) inputs;       /* in the model's order; NULL for one that became a constant */
-static VEC(const char *) given_names;
+static ARENA const Val *vars, *sequences;
+static ARENA Map sizes;               /* by dim_param: index node */
+static ARENA VEC(UOp *) inputs;       /* in the model's order; NULL for one that became a constant */
+static ARENA VEC(const char *) given_names;
 
 /* ---- sizes */
 
@@ -46,8 +46,8 @@ static UOp *new_size(const char *name)
 	const char *stem = onnx_identifier(name), *id = stem;
 	for (unsigned k = 1; val_get(vars, id); k++)
 		id = arena_printf("%s_%u", stem, k);
-	const char *set = word_value(&onnx_sets, name);
-	set = set ? set : word_value(&onnx_sets, id);
+	const char *set = word_value(&onnx_opt.sets, name);
+	set = set ? set : word_value(&onnx_opt.sets, id);
 	if (set)
 		return set_size(set, name);
 	if (vars->n == MAX_SIZES)
@@ -72,7 +72,7 @@ static UOp *named_size(const char *name)
 {
 	const Val *key = val_str(name);
 	UOp *u = map_get(&sizes, PKEY(key));
-	if (!u && !word_value(&onnx_sets, name))
+	if (!u && !word_value(&onnx_opt.sets, name))
 		u = sum_size(name);
 	if (!u)
 		u = new_size(name);
@@ -197,8 +197,8 @@ static OnnxValue make_sequence(const Onnx__TypeProto *elem, const char *clean, c
 static OnnxValue make_input(const Onnx__ValueInfoProto *info, size_t k)
 {
 	const char *clean = name_fresh(onnx_clean(info->name));
-	const char *fixed = file_for(&onnx_consts, info->name, clean, k);
-	const char *assumed = file_for(&onnx_shapes_from, info->name, clean, k);
+	const char *fixed = file_for(&onnx_opt.consts, info->name, clean, k);
+	const char *assumed = file_for(&onnx_opt.shapes_from, info->name, clean, k);
 	UOp *u;
 	if (is_empty(info, assumed)) {
 		vec_push(&given_names, clean);
@@ -255,9 +255,8 @@ static bool has_initializer(const Map *names, const char *name)
 void onnx_make_inputs(OnnxScope *s, const Onnx__GraphProto *g)
 {
 	Map weights = {0};
-	const char *where = die_where;
+	const char *where = process.where;
 	vars = sequences = VNIL;
-	inputs.n = given_names.n = 0;
 	for (size_t i = 0; i < g->n_initializer; i++)
 		if (g->initializer[i]->name)
 			map_put(&weights, PKEY(val_str(g->initializer[i]->name)), g->initializer[i]);
@@ -270,9 +269,9 @@ void onnx_make_inputs(OnnxScope *s, const Onnx__GraphProto *g)
 			die(MALFORMED, "input %zu has no name", i);
 		if (has_initializer(&weights, info->name))
 			continue;
-		die_where = arena_printf("%.300s: input %.200s", onnx_file, info->name);
+		process.where = arena_printf("%.300s: input %.200s", onnx_file, info->name);
 		onnx_bind(s, info->name, make_input(info, inputs.n));
-		die_where = where;
+		process.where = where;
 	}
 	map_free(&weights);
 	map_free(&sizes);

@@ -121,15 +121,18 @@ bool file_is_onnx(const char *file);
 int take_shapes_from(int argc, char **argv);
 #define ONNX_OPTIONS \
 	{0, "shapes-from", "INPUT=FILE", "ONNX: the value of an input, @K=FILE.npy or NAME=FILE.npy, for shapes that need it; " \
-		"as many as follow", &onnx_shapes_from, .many = true}, \
-	{0, "const", "NAME=FILE", "ONNX: an input is a constant, FILE.npy", &onnx_consts, .many = true}, \
-	{0, "set", "SIZE=N", "ONNX: a size of the model is N", &onnx_sets, .many = true}
+		"as many as follow", &onnx_opt.shapes_from, .many = true}, \
+	{0, "const", "NAME=FILE", "ONNX: an input is a constant, FILE.npy", &onnx_opt.consts, .many = true}, \
+	{0, "set", "SIZE=N", "ONNX: a size of the model is N", &onnx_opt.sets, .many = true}
 
 
 typedef VEC(const char *) OnnxWords;
-extern OnnxWords onnx_shapes_from;                   /* "@K=FILE.npy", "NAME=FILE.npy" */
-extern OnnxWords onnx_consts;                        /* "NAME=FILE.npy" */
-extern OnnxWords onnx_sets;                          /* "dim=8" */
+typedef struct {
+	OnnxWords shapes_from;          /* "@K=FILE.npy", "NAME=FILE.npy" */
+	OnnxWords consts;               /* "NAME=FILE.npy" */
+	OnnxWords sets;                 /* "dim=8" */
+} OnnxOptions;
+extern OnnxOptions onnx_opt;
 Graph *read_onnx(const char *file);
 /* info.c: format, operators and what is missing, as lines for people; false when something is. */
 bool onnx_describe(const char *file, Buf *out);

@@ -1,7 +1,7 @@
 /* What the command line says about a model's inputs. */
 #include "onnx/onnx.h"
 
-OnnxWords onnx_shapes_from, onnx_consts, onnx_sets;
+OnnxOptions onnx_opt;
 
 bool file_is_onnx(const char *file)
 {
@@ -18,7 +18,7 @@ int take_shapes_from(int argc, char **argv)
 		if (!strcmp(argv[i], "--shapes-from")) {
 			taking = true;
 		} else if (taking && word) {
-			vec_push(&onnx_shapes_from, argv[i]);
+			vec_push(&onnx_opt.shapes_from, argv[i]);
 		} else {
 			taking = false;
 			argv[n++] = argv[i];

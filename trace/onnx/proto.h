@@ -22,7 +22,7 @@ extern const char *onnx_file, *onnx_folder;      /* both absolute */
 
 /* ---- tensor.c */
 
-/* A TensorProto's value; stem names its BUFFER.  die_where says whose it is. */
+/* A TensorProto's value; stem names its BUFFER.  process.where says whose it is. */
 OnnxValue onnx_tensor(const Onnx__TensorProto *t, const char *stem);
 
 /* ---- graph.c */
@@ -78,6 +78,4 @@ const char *onnx_identifier(const char *name);       /* [A-Za-z_][A-Za-z0-9_]* *
 void onnx_assume(UOp *input, const char *path);
 /* those that were needed: name → bytes, or VNIL */
 const Val *onnx_assumed(void);
-void onnx_const_reset(void);
-void onnx_sizes_reset(void);                         /* sizes.c */
 #endif

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #ifdef HAVE_ONNX
 
-const char *onnx_file, *onnx_folder;
+ARENA const char *onnx_file, *onnx_folder;
 
-static size_t memory_left;
+static ARENA size_t memory_left;
 
 static void *take(void *ctx, size_t n)
 {
@@ -35,7 +35,7 @@ static void set_paths(const char *file)
 
 Onnx__ModelProto *onnx_read(const char *file)
 {
-	static ProtobufCAllocator bounded = {take, leave, NULL};
+	ProtobufCAllocator bounded = {take, leave, NULL};
 	size_t n;
 	Buf small = {0};
 	const uint8_t *p = file_map(file, &n);

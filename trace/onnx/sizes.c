@@ -13,9 +13,8 @@ enum { MOST_SIZES = 4096 };
 typedef struct { size_t n; UOp **at; } Elements;       /* at NULL: not known at all */
 typedef VEC(UOp *) Stack;
 
-static Map known;               /* node → Elements * */
+static ARENA Map known;               /* node → Elements * */
 
-void onnx_sizes_reset(void) { map_free(&known); }
 
 static bool few(const UOp *u, int64_t *n)
 {

@@ -11,7 +11,7 @@ static inline UOp *wide2(UOp *(*f)(UOp *, UOp *), UOp *a, UOp *b)
 {
 	DType dt = dtype_promote(a->dtype, b->dtype), acc;
 
-	dt = dtype_float(dt) ? dt : float_dtype;
+	dt = dtype_float(dt) ? dt : float_dtype();
 	acc = dtype_acc(dt);
 	return t_cast(f(t_cast(a, acc), t_cast(b, acc)), dt);
 }

@@ -7,7 +7,7 @@
 #include "primitives/primitives.h"
 
 typedef struct { UOp *var, *count, *most; } DataSize;
-static VEC(DataSize) sizes;
+static ARENA VEC(DataSize) sizes;
 
 size_t data_sizes(UOp *const **var, UOp *const **count)
 {
@@ -22,7 +22,6 @@ size_t data_sizes(UOp *const **var, UOp *const **count)
 }
 
 void data_size_moved(size_t k, UOp *count) { sizes.at[k].count = count; }
-void data_sizes_reset(void) { sizes.n = 0; }
 
 static const DataSize *find(const UOp *u)
 {

@@ -7,16 +7,20 @@
 
 /* NumPy's result type for two tensor dtypes, within the contract's dtypes (bf16 with f16 gives f32). */
 DType dtype_promote(DType a, DType b);
-/* What a fraction is by itself, and an integer that becomes one: f32, as in the text language; f64 in a program in C. */
-extern DType float_dtype;
+/* What the reader at hand has set. */
+typedef struct {
+	bool wide;              /* fractions are f64 by themselves: in a program in C */
+	bool sizes_agree;       /* sizes of a broadcast may be equal without being the same expression: run checks it */
+	const char *stem;       /* what buffers of data in the program are called; NULL: literal */
+} Reading;
+extern Reading reading;
+/* What a fraction is by itself, and an integer that becomes one. */
+static inline DType float_dtype(void) { return reading.wide ? DT_F64 : DT_F32; }
 UOp *size_tensor(UOp *size);                     /* i64 scalar; the size may be negative */
 UOp *t_cast(UOp *x, DType dt);               /* x itself when it has that dtype */
 UOp *t_num(DType dt, double v);              /* scalar CONST */
 UOp *t_size(DType dt, UOp *size);            /* a size as a scalar value, symbolic ones too */
 UOp *t_expand_to(UOp *x, const Shape *s);    /* broadcasts by RESHAPE and EXPAND; dies when it does not fit */
-/* Set while a model is read whose sizes may be equal without being the same expression: then such sizes of a broadcast
- * count as equal, and run checks it. */
-extern bool t_sizes_agree;
 /* elementwise with broadcasting and promotion; a scalar CONST stays a scalar */
 UOp *t_op1(Op op, UOp *x);
 UOp *t_op2(Op op, UOp *a, UOp *b);
@@ -96,7 +100,6 @@ UOp *size_value(UOp *size);                  /* size_tensor, with the counts the
 size_t data_sizes(UOp *const **var, UOp *const **count);     /* all of the document, a count before what it shapes */
 /* A size's count is another node now. */
 void data_size_moved(size_t k, UOp *count);
-void data_sizes_reset(void);
 
 /* ---- approx.c: functions of the reals from the primitives, in x's own precision; integers become f32 --------- */
 

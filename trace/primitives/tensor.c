@@ -5,7 +5,7 @@
  * All of them give nodes of level graph; sources are broadcast and promoted as NumPy does. */
 #include "primitives/primitives.h"
 
-DType float_dtype = DT_F32;
+ARENA Reading reading;
 
 /* ---- dtypes ---------------------------------------------------------------------------------- */
 
@@ -52,7 +52,7 @@ UOp *t_cast(UOp *x, DType dt)
 
 UOp *t_float(UOp *x)
 {
-	return dtype_float(x->dtype) ? x : t_cast(x, float_dtype);
+	return dtype_float(x->dtype) ? x : t_cast(x, float_dtype());
 }
 
 UOp *t_num(DType dt, double v)
@@ -91,8 +91,6 @@ UOp *t_expand_to(UOp *x, const Shape *s)
 	return t_expandv(t_reshapev(x, s->rank, dim), s->rank, s->dim);
 }
 
-bool t_sizes_agree;
-
 static bool has_variable(UOp *size)
 {
 	int64_t v;
@@ -125,7 +123,7 @@ static void broadcast(int n, UOp **x)
 
 	for (int i = 0; i < n; i++) {
 		t = shape_broadcast(s, x[i]->shape);
-		if (!t && t_sizes_agree)
+		if (!t && reading.sizes_agree)
 			t = shape_broadcast(s, (x[i] = agree(x[i], s))->shape);
 		if (!t)
 			die(MALFORMED, "shapes %s and %s do not match", shape_text(s),
@@ -161,7 +159,7 @@ UOp *t_op2(Op op, UOp *a, UOp *b)
 	UOp *x[2];
 
 	if (op_info[op].takes == TAKES_FLT && !dtype_float(dt))
-		dt = float_dtype;
+		dt = float_dtype();
 	x[0] = t_cast(a, dt);
 	x[1] = t_cast(b, dt);
 	if (dtype_float(dt) && op_info[op].takes == TAKES_INT && op != OP_SHL && op != OP_SHR)

@@ -11,15 +11,13 @@
 #include "primitives/primitives.h"
 #include "sparse/sparse.h"
 
-static Names opt_of, opt_wrt;
-
 static const Option options[] = {
 	{'o', "of", "NAME", "the output to derive: a scalar of floats (else the only one there is)",
-		&opt_of, .many = true},
+		&jacobian_opt.of, .many = true},
 	{'w', "wrt", "NAME",
 		"the buffers to derive by, NAME,NAME (else all states of floats that the output reads; "
 		"where it reads none, its inputs)",
-		&opt_wrt, .many = true},
+		&jacobian_opt.wrt, .many = true},
 	JACOBIAN_OPTIONS,
 	{0},
 };
@@ -27,8 +25,8 @@ static const Option options[] = {
 static Graph *body(Graph *g)
 {
 	Derived d = {.g = g = jacobian_begin(g)};
-	Picked of = pick_outputs(g, opt_of.n, opt_of.at),
-		   wrt = pick_buffers(g, opt_wrt.n, opt_wrt.at, &of);
+	Picked of = pick_outputs(g, jacobian_opt.of.n, jacobian_opt.of.at),
+		   wrt = pick_buffers(g, jacobian_opt.wrt.n, jacobian_opt.wrt.at, &of);
 	UOp *y = pick_scalar(&of, "second derivatives are", ""), *one = t_expand_to(t_num(y->dtype, 1), y->shape);
 	UOp **grad = arena_alloc((wrt.node.n + 1) * sizeof *grad);
 

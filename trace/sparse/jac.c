@@ -5,15 +5,13 @@
 #include "process/process.h"
 #include "sparse/sparse.h"
 
-static Names opt_of, opt_wrt;
-
 static const Option options[] = {
-	{'o', "of", "NAME", "the outputs to derive, NAME,NAME (else all of floats)", &opt_of,
+	{'o', "of", "NAME", "the outputs to derive, NAME,NAME (else all of floats)", &jacobian_opt.of,
 		.many = true},
 	{'w', "wrt", "NAME",
 		"the buffers to derive by, NAME,NAME (else all states of floats that the outputs read; "
 		"where they read none, their inputs)",
-		&opt_wrt, .many = true},
+		&jacobian_opt.wrt, .many = true},
 	JACOBIAN_OPTIONS,
 	{0},
 };
@@ -21,8 +19,8 @@ static const Option options[] = {
 static Graph *body(Graph *g)
 {
 	Derived d = {.g = g = jacobian_begin(g)};
-	Picked of = pick_outputs(g, opt_of.n, opt_of.at),
-		   wrt = pick_buffers(g, opt_wrt.n, opt_wrt.at, &of);
+	Picked of = pick_outputs(g, jacobian_opt.of.n, jacobian_opt.of.at),
+		   wrt = pick_buffers(g, jacobian_opt.wrt.n, jacobian_opt.wrt.at, &of);
 
 	for (size_t i = 0; i < of.node.n; i++)
 		for (size_t k = 0; k < wrt.node.n; k++)

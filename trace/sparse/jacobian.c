@@ -13,24 +13,22 @@
 #include "sparse/sparse.h"
 #include <stdlib.h>
 
-bool opt_sparse, opt_pattern, opt_only;
-const char *opt_mode;
-Names opt_sizes;
+JacobianOptions jacobian_opt;
 
 enum { BY_CHOICE, FORWARD, REVERSE };
 
 static int mode_of(void)
 {
-	return !opt_mode ? BY_CHOICE : !strcmp(opt_mode, "forward") ? FORWARD : REVERSE;
+	return !jacobian_opt.mode ? BY_CHOICE : !strcmp(jacobian_opt.mode, "forward") ? FORWARD : REVERSE;
 }
 
 Graph *jacobian_begin(Graph *g)
 {
-	if (opt_mode && strcmp(opt_mode, "forward") && strcmp(opt_mode, "reverse"))
-		die(USAGE, "the mode is forward or reverse, not '%.80s'", opt_mode);
-	if (opt_pattern && !opt_sparse)
+	if (jacobian_opt.mode && strcmp(jacobian_opt.mode, "forward") && strcmp(jacobian_opt.mode, "reverse"))
+		die(USAGE, "the mode is forward or reverse, not '%.80s'", jacobian_opt.mode);
+	if (jacobian_opt.pattern && !jacobian_opt.sparse)
 		die(USAGE, "--pattern goes with --sparse");
-	g = fix_sizes(g, opt_sizes.n, opt_sizes.at);
+	g = fix_sizes(g, jacobian_opt.sizes.n, jacobian_opt.sizes.at);
 	Nodes all = walk(g->sink);
 	buffers_reset();
 	for (size_t i = 0; i < all.n; i++)
@@ -49,7 +47,7 @@ Graph *jacobian_end(Derived *d)
 {
 	Graph *g = d->g;
 
-	if (opt_only) {
+	if (jacobian_opt.only) {
 		Graph *r = arena_alloc(sizeof *r);
 		*r = *g;
 		r->sink = node_new(OP_SINK, DT_NONE, 0, NULL, VNIL);
@@ -362,7 +360,7 @@ static void note_pattern(Derived *d, const char *name, const Compressed *c)
 		val_str("colours"), val_int(c->p), val_str("by"), val_str(how),
 		val_str("indptr"), val_bin(indptr, (n + 1) * sizeof *indptr),
 		val_str("indices"), val_bin(indices, nnz * sizeof *indices)));
-	if (opt_pattern) {
+	if (jacobian_opt.pattern) {
 		const char *ptr = arena_printf("%s_indptr", name), *ind = arena_printf("%s_indices", name);
 		put(d, ptr, constant(ptr, n + 1, indptr, DT_I32));
 		put(d, ind, constant(ind, nnz, indices, DT_I32));
@@ -371,7 +369,7 @@ static void note_pattern(Derived *d, const char *name, const Compressed *c)
 
 void jacobian_add(Derived *d, const char *name, UOp *y, UOp *x, bool symmetric)
 {
-	if (!opt_sparse) {
+	if (!jacobian_opt.sparse) {
 		put(d, name, t_cast(dense(y, x), y->dtype));
 		return;
 	}

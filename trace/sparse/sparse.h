@@ -7,18 +7,21 @@
 /* ---- jacobian.c: derivatives as new outputs, for jac and hess -------------------------------- */
 
 /* How both are asked for. */
-extern bool opt_sparse, opt_pattern, opt_only;
-extern const char *opt_mode;
-extern Names opt_sizes;
+typedef struct {
+	Names of, wrt, sizes;
+	bool sparse, pattern, only;
+	const char *mode;
+} JacobianOptions;
+extern JacobianOptions jacobian_opt;
 #define JACOBIAN_OPTIONS \
 	{0, "sparse", NULL, "values at the places that can be other than 0 alone, by columns (CSC)", \
-		&opt_sparse}, \
+		&jacobian_opt.sparse}, \
 	{0, "pattern", NULL, "with --sparse: the pattern as outputs too, NAME_indptr and NAME_indices", \
-		&opt_pattern}, \
+		&jacobian_opt.pattern}, \
 	{0, "mode", "MODE", "forward (columns) or reverse (rows); else what takes fewer products", \
-		&opt_mode}, \
-	{0, "only", NULL, "leave out the outputs there were", &opt_only}, \
-	{0, "set", "SIZE=N", "a size variable is the number N", &opt_sizes, .many = true}
+		&jacobian_opt.mode}, \
+	{0, "only", NULL, "leave out the outputs there were", &jacobian_opt.only}, \
+	{0, "set", "SIZE=N", "a size variable is the number N", &jacobian_opt.sizes, .many = true}
 
 /* New outputs, and what meta.sparse gets for them. */
 typedef struct { Graph *g; Names name; VEC(UOp *) node; const Val *sparse; } Derived;

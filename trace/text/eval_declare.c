@@ -6,8 +6,8 @@
 #include "onnx/onnx.h"
 #include "text/text.h"
 
-static const char *folder;
-static DType load_dtype;
+static ARENA const char *folder;
+static ARENA DType load_dtype;
 
 void declare_start(const char *file)
 {
@@ -106,7 +106,7 @@ Value load_value(size_t n, const Value *pos)
 	const char *path = beside(pos[0].s, "load");
 	if (n == 1 && file_is_onnx(path))
 		return (Value){.kind = V_MODEL, .model = onnx_open(path)};
-	return v_tensor(load_buffer(path, n == 2 ? pos[1].s : NULL, load_dtype, name_fresh(literal_stem), "const"));
+	return v_tensor(load_buffer(path, n == 2 ? pos[1].s : NULL, load_dtype, literal_name(), "const"));
 }
 
 UOp *declared_value(const Stmt *s, const char *stem)
@@ -114,7 +114,7 @@ UOp *declared_value(const Stmt *s, const char *stem)
 	DType dt = s->type ? s->type->dt : DT_NONE;
 	const Shape *shape = s->type && s->type->shaped ? type_shape(s->type) : NULL;
 	load_dtype = dt;
-	literal_stem = stem;
+	reading.stem = stem;
 	Value v = eval(s->value);
 	uint32_t start = node_limit();
 	expr_place(s->value);
@@ -122,7 +122,7 @@ UOp *declared_value(const Stmt *s, const char *stem)
 	v = v_tensor(u);
 	note_new(&v, start, &s->pos);
 	load_dtype = DT_NONE;
-	literal_stem = "literal";
+	reading.stem = NULL;
 	return u;
 }
 

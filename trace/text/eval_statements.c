@@ -5,9 +5,9 @@
  */
 #include "text/text.h"
 
-static Map functions;
-static bool returning;
-static Value returned;
+static ARENA Map functions;
+static ARENA bool returning;
+static ARENA Value returned;
 
 static void run_block(Block b);
 
@@ -220,14 +220,15 @@ Graph *eval_program(Block program, const char *file)
 {
 	program_start();
 	declare_start(file);
+	scope = &globals;
 	/* functions may be called above their definition */
 	for (size_t i = 0; i < program.n; i++)
 		if (program.at[i]->kind == S_DEF)
 			define_function(program.at[i]);
 	run_block(program);
-	die_where = file;
-	die_context = NULL;
+	process.where = file;
+	process.context = NULL;
 	Graph *g = program_graph();
-	die_where = NULL;
+	process.where = NULL;
 	return g;
 }

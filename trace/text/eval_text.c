@@ -9,9 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-Scope globals, *scope = &globals;
-static int depth;
-static size_t steps;
+ARENA Scope globals, *scope;
+static ARENA int depth;
+static ARENA size_t steps;
 
 /* ---- names */
 
@@ -62,11 +62,11 @@ void expr_place(Expr *e)
 {
 	if (!e->where) {
 		at_pos(&e->pos);
-		e->where = die_where;
-		e->context = die_context;
+		e->where = process.where;
+		e->context = process.context;
 	}
-	die_where = e->where;
-	die_context = e->context;
+	process.where = e->where;
+	process.context = e->context;
 }
 
 void eval_step(const Pos *p)

@@ -9,11 +9,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-static const char *text, *end, *p, *file_name;
-static int line, col;
-static char bracket[MAX_NESTING];
-static Pos opened[MAX_NESTING];
-static int nesting;
+static ARENA const char *text, *end, *p, *file_name;
+static ARENA int line, col;
+static ARENA char bracket[MAX_NESTING];
+static ARENA Pos opened[MAX_NESTING];
+static ARENA int nesting;
 
 void lex_start(const char *t, size_t n, const char *file)
 {
@@ -60,8 +60,8 @@ static const char *caret_lines(const Pos *pos)
 
 void at_pos(const Pos *pos)
 {
-	die_where = pos_where(pos);
-	die_context = caret_lines(pos);
+	process.where = pos_where(pos);
+	process.context = caret_lines(pos);
 }
 
 void fail_at(const Pos *pos, const char *fmt, ...)

@@ -5,7 +5,7 @@
 #include "text/text.h"
 #include <stdlib.h>
 
-static int block_depth;
+static ARENA int block_depth;
 
 static Stmt *stmt_new(StmtKind kind, Pos pos)
 {

@@ -8,9 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-Token tok;
-static int depth;
-static size_t made;
+ARENA Token tok;
+static ARENA int depth;
+static ARENA size_t made;
 
 void take(void) { tok = lex_next(); }
 

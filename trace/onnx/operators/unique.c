@@ -89,10 +89,10 @@ void onnx_NonZero(OnnxCall *c)
 /* Rows to tell apart: n of them, len elements each, row-major; rank is what the sort gives each
  * element among all. */
 typedef struct { size_t n, len; const int64_t *rank; } Rows;
-static const Rows *sorting;
 
-static int compare_rows(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b, void *ctx)
 {
+	const Rows *sorting = ctx;
 	size_t i = *(const size_t *)a, k = *(const size_t *)b;
 
 	for (size_t e = 0; e < sorting->len; e++) {
@@ -155,8 +155,7 @@ static size_t distinct(const Rows *r, bool sorted, int64_t *first, int64_t *whic
 
 	for (size_t i = 0; i < r->n; i++)
 		order[i] = i;
-	sorting = r;
-	qsort(order, r->n, sizeof *order, compare_rows);
+	qsort_r(order, r->n, sizeof *order, compare_rows, (void *)r);
 	for (size_t i = 0; i < r->n; i++) {
 		if (i == 0 || !same_rows(r, order[i - 1], order[i]))
 			first[n++] = order[i];

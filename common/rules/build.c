@@ -1,0 +1,125 @@
+/* What a rule's right side stands for, as nodes.
+ *
+ *     x * y + 1, self of f32        ADD f32 (MUL f32 x y) (CONST f32 1.0)
+ *
+ * An op has the dtype of its sources, and a literal that of what it stands beside; alone it has
+ * self's. OP:dtype says it instead, and for CAST what it casts to. */
+#include "rules/rule.h"
+#include <stdlib.h>
+
+typedef struct { const Builder *b; UOp *self; const Bound *env; DType alone; } Scope;
+
+static UOp *build(const Scope *s, const Ex *e);
+
+static UOp *literal(const Val *v, DType dt)
+{
+	if (v->kind == VAL_BOOL)
+		return LEAF(OP_CONST, DT_BOOL, val_bool(v->b));
+	if (v->kind == VAL_INT)
+		return const_int(dt, v->i);
+	return const_num(dt, v->f);
+}
+
+static UOp *settled(const Scope *s, UOp *u)
+{
+	return s->b ? s->b->settle(u, s->b->ctx) : u;
+}
+
+/* ---- operands: what stands between ( and ), each a node or a literal that has no dtype yet */
+
+static int operands(const Scope *s, int n, Ex *const *src, Bound *in);
+
+/* The values of a definition, its parameters being what stands there. */
+static int defined(const Scope *s, const Ex *e, Bound *in)
+{
+	Bound env[MAX_VARS];
+	Scope inner = {s->b, s->self, env, s->alone};
+	memset(env, 0, sizeof env);
+	operands(s, e->nsrc, e->src, env);
+	return operands(&inner, e->defined->nvalues, e->defined->value, in);
+}
+
+/* How many they are. */
+static int operands(const Scope *s, int n, Ex *const *src, Bound *in)
+{
+	int count = 0;
+	for (int i = 0; i < n; i++) {
+		const Ex *e = src[i];
+		if (e->kind == EX_DEFINED)
+			count += defined(s, e, &in[count]);
+		else if (e->kind == EX_LITERAL)
+			in[count++] = (Bound){.value = &e->literal};
+		else if (e->kind == EX_VAR)
+			in[count++] = s->env[e->var];
+		else
+			in[count++] = (Bound){build(s, e)};
+	}
+	return count;
+}
+
+/* ---- ops */
+
+static DType said_dtype(const Scope *s, const Ex *e)
+{
+	if (e->dtype_of < 0)
+		return e->dtype;
+	const UOp *like = s->env[e->dtype_of].node;
+	return like ? like->dtype : s->alone;
+}
+
+/* of: that of its sources */
+static DType result_dtype(const Scope *s, const Ex *e, DType said, DType of)
+{
+	if (said != DT_NONE)
+		return said;
+	if (op_info[e->op].cls == CLASS_COMPARE)
+		return DT_BOOL;
+	if (op_info[e->op].cls == CLASS_CASTING)
+		return s->self->dtype;
+	return e->op == s->self->op && !op_elementwise(e->op) ? s->self->dtype : of;
+}
+
+static UOp *build_op(const Scope *s, const Ex *e)
+{
+	Bound in[MAX_VARS];
+	UOp *src[MAX_VARS];
+	DType said = said_dtype(s, e);
+	Scope inner = *s;
+	if (said != DT_NONE && op_info[e->op].cls != CLASS_CASTING)
+		inner.alone = said;
+	DType of = inner.alone;
+	int n = operands(&inner, e->nsrc, e->src, in);
+	bool choice = e->op == OP_WHERE;
+	for (int i = choice; i < n; i++)
+		of = in[i].node ? in[i].node->dtype : of;
+	for (int i = 0; i < n; i++)
+		src[i] = in[i].node ? in[i].node : literal(in[i].value, choice && !i ? DT_BOOL : of);
+	const Val *arg = e->arg ? arg_build(e->arg, s->env) : e->op == s->self->op ? s->self->arg : VNIL;
+	return settled(s, node_new(e->op, result_dtype(s, e, said, of), n, src, arg));
+}
+
+static UOp *called(const Scope *s, const Ex *e)
+{
+	UOp *r = e->fn(build(s, e->src[0]));
+	return r == s->self ? r : settled(s, r);
+}
+
+/* An expression of one value; a literal alone has self's dtype. */
+static UOp *build(const Scope *s, const Ex *e)
+{
+	Bound in[MAX_PARTS];
+	switch (e->kind) {
+	case EX_SELF: return s->self;
+	case EX_OP: return build_op(s, e);
+	case EX_FUNCTION: return called(s, e);
+	default:
+		operands(s, 1, (Ex *[]){(Ex *)e}, in);
+		return in->node ? in->node : literal(in->value, s->alone);
+	}
+}
+
+UOp *rule_build(const Builder *b, const Ex *e, UOp *self, const Bound *env)
+{
+	Scope s = {b, self, env, self->dtype};
+	return build(&s, e);
+}
