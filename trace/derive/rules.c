@@ -53,8 +53,8 @@ static const OpPair elements[] = {
 /* ---- rows by op */
 
 /* The rules of grad.rules by op; NULL: not read yet. */
-typedef struct { const Rule *rule; const OpPair *pair; } Row;
-static Row *rows;
+typedef struct { const Rule *rule; const OpPair *pair; } RuleRow;
+static RuleRow *rows;
 
 static const OpPair *pair_named(const Rule *r)
 {
@@ -67,14 +67,14 @@ static const OpPair *pair_named(const Rule *r)
 	die(FAILED, "%s: no functions named '%s'", r->where, r->word);
 }
 
-static Row row_read(const Rule *r)
+static RuleRow row_read(const Rule *r)
 {
 	if (!r->word && r->nto != r->from->nsrc)
 		die(FAILED, "%s: not a part for each source", r->where);
-	return (Row){r, r->word ? pair_named(r) : NULL};
+	return (RuleRow){r, r->word ? pair_named(r) : NULL};
 }
 
-static const Row *row_of(Op op)
+static const RuleRow *row_of(Op op)
 {
 	const Rule *r;
 
@@ -91,7 +91,7 @@ static const Row *row_of(Op op)
 
 bool op_follows(const UOp *u, uint32_t i)
 {
-	const Row *r = row_of(u->op);
+	const RuleRow *r = row_of(u->op);
 
 	if (!dtype_float(u->src[i]->dtype) || !dtype_float(u->dtype))
 		return false;
@@ -115,7 +115,7 @@ static UOp *part(const Rule *r, UOp *u, int i, UOp *g, DType dt)
 
 void op_back(UOp *u, UOp *g, const bool *want, UOp **to)
 {
-	const Row *r = row_of(u->op);
+	const RuleRow *r = row_of(u->op);
 
 	if (r->pair) {
 		r->pair->back(u, g, want, to);
@@ -128,7 +128,7 @@ void op_back(UOp *u, UOp *g, const bool *want, UOp **to)
 
 UOp *op_along(UOp *u, UOp *const *t)
 {
-	const Row *r = row_of(u->op);
+	const RuleRow *r = row_of(u->op);
 	UOp *sum = NULL, *p;
 
 	if (r->pair)

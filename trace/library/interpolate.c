@@ -6,10 +6,10 @@
 #include "library/library.h"
 #include <math.h>
 
-typedef struct { double ratio; bool corners; int64_t n, to; } Axis;
+typedef struct { double ratio; bool corners; int64_t n, to; } ScaledAxis;
 
 /* the place in x for each of the `to` results, in f64 */
-static UOp *source(const Axis *ax)
+static UOp *source(const ScaledAxis *ax)
 {
 	UOp *i = t_arange(DT_F64, ix_const(ax->to));
 
@@ -19,7 +19,7 @@ static UOp *source(const Axis *ax)
 }
 
 /* x at whole places (f64), clamped to its ends, along axis */
-static UOp *at_places(UOp *x, int axis, UOp *place, const Axis *ax)
+static UOp *at_places(UOp *x, int axis, UOp *place, const ScaledAxis *ax)
 {
 	UOp *i = t_cast(t_min(t_max(place, t_num(DT_F64, 0)), t_num(DT_F64, ax->n - 1)), DT_I64);
 
@@ -35,14 +35,14 @@ static UOp *along(UOp *w, int axis, int rank, DType dt)
 	return w;
 }
 
-static UOp *nearest(UOp *x, int axis, const Axis *ax)
+static UOp *nearest(UOp *x, int axis, const ScaledAxis *ax)
 {
 	UOp *i = t_mulc(t_arange(DT_F64, ix_const(ax->to)), ax->ratio);
 
 	return at_places(x, axis, t_floor(i), ax);
 }
 
-static UOp *linear(UOp *x, int axis, const Axis *ax)
+static UOp *linear(UOp *x, int axis, const ScaledAxis *ax)
 {
 	UOp *s = t_max(source(ax), t_num(DT_F64, 0)), *lo = t_floor(s), *w = t_sub(s, lo);
 	UOp *a = at_places(x, axis, lo, ax), *b = at_places(x, axis, t_addc(lo, 1), ax);
@@ -61,7 +61,7 @@ static UOp *keys(UOp *d, bool near)
 	return t_addc(t_mul(t_addc(t_mul(t_addc(t_mulc(d, a), -5 * a), d), 8 * a), d), -4 * a);
 }
 
-static UOp *cubic(UOp *x, int axis, const Axis *ax)
+static UOp *cubic(UOp *x, int axis, const ScaledAxis *ax)
 {
 	UOp *s = source(ax), *lo = t_floor(s), *t = t_sub(s, lo), *sum = NULL;
 
@@ -74,7 +74,7 @@ static UOp *cubic(UOp *x, int axis, const Axis *ax)
 	return sum;
 }
 
-static UOp *resize(UOp *x, int axis, const Axis *ax, const char *mode)
+static UOp *resize(UOp *x, int axis, const ScaledAxis *ax, const char *mode)
 {
 	if (ax->n == ax->to && (strcmp(mode, "nearest") == 0 || ax->ratio == 1))
 		return x;
@@ -106,7 +106,7 @@ Value fn_interpolate(Args *a)
 	if (strcmp(mode, "nearest"))
 		x = t_float(x);
 	for (int i = 0; i < nd; i++) {
-		Axis ax = { .n = shape_dim(x->shape, 2 + i), .corners = arg_bool(a, 4) };
+		ScaledAxis ax = { .n = shape_dim(x->shape, 2 + i), .corners = arg_bool(a, 4) };
 		if (ax.n < 1)
 			die(MALFORMED, "interpolate: axis %d of x is empty", 2 + i);
 		ax.to = scale > 0 ? (int64_t)floor(ax.n * scale) : size[i];

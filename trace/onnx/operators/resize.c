@@ -24,12 +24,12 @@ typedef struct {
 } How;
 /* One axis: n to `to` elements by scale; crop is start and end of the region, from 0 to 1.  n is -1
  * when it stays as it is, or when its sizes are symbolic: then it gets `size` elements. */
-typedef struct { int64_t n, to; double scale, crop[2]; UOp *size; } Axis;
+typedef struct { int64_t n, to; double scale, crop[2]; UOp *size; } ResizeAxis;
 /* taps numbers for each result: places (may lie outside: the border repeats) and weights; out marks
  * what is beyond */
-typedef struct { int taps; int64_t *place; double *weight, *out; bool any_out; } Table;
+typedef struct { int taps; int64_t *place; double *weight, *out; bool any_out; } ResizeTable;
 
-static double source(const How *h, const Axis *x, int64_t i)
+static double source(const How *h, const ResizeAxis *x, int64_t i)
 {
 	double wide = x->scale * x->n, at;
 
@@ -73,7 +73,7 @@ static double nearest(double p, Rounding r)
 
 /* Weights of the taps around p; when shrinking with antialias the kernel is as wide as what falls
  * into one result. */
-static void weigh(const How *h, const Axis *x, double p, int taps, int64_t *place, double *w)
+static void weigh(const How *h, const ResizeAxis *x, double p, int taps, int64_t *place, double *w)
 {
 	double lo = ceil(p) - 1, squeeze = h->antialias && x->scale < 1 ? x->scale : 1, sum = 0;
 
@@ -89,7 +89,7 @@ static void weigh(const How *h, const Axis *x, double p, int taps, int64_t *plac
 		w[k] /= sum;
 }
 
-static int count_taps(const How *h, const Axis *x)
+static int count_taps(const How *h, const ResizeAxis *x)
 {
 	double reach = h->mode == 'c' ? 2 : 1;
 	double squeeze = h->antialias && x->scale < 1 ? x->scale : 1;
@@ -99,9 +99,9 @@ static int count_taps(const How *h, const Axis *x)
 	return (int)fmin(1 << 20, -2 * floor(-reach / squeeze));
 }
 
-static Table tabulate(OnnxCall *c, const How *h, const Axis *x)
+static ResizeTable tabulate(OnnxCall *c, const How *h, const ResizeAxis *x)
 {
-	Table t = { .taps = count_taps(h, x) };
+	ResizeTable t = { .taps = count_taps(h, x) };
 	int64_t n;
 
 	if (!mul_ok(x->to, t.taps, &n) || n > 1 << 22)
@@ -126,7 +126,7 @@ static Table tabulate(OnnxCall *c, const How *h, const Axis *x)
 }
 
 /* column k of a table with one row a result */
-static int64_t *places_of(const Table *t, int64_t n, int k)
+static int64_t *places_of(const ResizeTable *t, int64_t n, int k)
 {
 	int64_t *v = arena_alloc(n * sizeof *v);
 
@@ -135,7 +135,7 @@ static int64_t *places_of(const Table *t, int64_t n, int k)
 	return v;
 }
 
-static double *weights_of(const Table *t, int64_t n, int k)
+static double *weights_of(const ResizeTable *t, int64_t n, int k)
 {
 	double *v = arena_alloc(n * sizeof *v);
 
@@ -150,7 +150,7 @@ static UOp *repeated(UOp *x, int axis, int64_t r)
 	return t_merge_axes(t_expand_axis(t_unsqueeze(x, axis + 1), axis + 1, ix_const(r)), axis, 2);
 }
 
-static bool repeats(const Axis *ax, const Table *t)
+static bool repeats(const ResizeAxis *ax, const ResizeTable *t)
 {
 	int64_t r = ax->n ? ax->to / ax->n : 0;
 
@@ -163,7 +163,7 @@ static bool repeats(const Axis *ax, const Table *t)
 }
 
 /* Many taps: all of them gathered, [.., to, taps, ..], weighted and summed. */
-static UOp *gather_many(UOp *x, int axis, const Axis *ax, const Table *t)
+static UOp *gather_many(UOp *x, int axis, const ResizeAxis *ax, const ResizeTable *t)
 {
 	UOp *idx = onnx_table_ints(ax->to * t->taps, t->place),
 	    *w = onnx_table(x->dtype, ax->to * t->taps, t->weight);
@@ -174,9 +174,9 @@ static UOp *gather_many(UOp *x, int axis, const Axis *ax, const Table *t)
 	return t_sum(t_mul(x, onnx_along(w, axis + 1, t_rank(x))), axis + 1, false);
 }
 
-static UOp *resize_axis(OnnxCall *c, const How *h, UOp *x, int axis, const Axis *ax)
+static UOp *resize_axis(OnnxCall *c, const How *h, UOp *x, int axis, const ResizeAxis *ax)
 {
-	Table t = tabulate(c, h, ax);
+	ResizeTable t = tabulate(c, h, ax);
 	UOp *y = NULL;
 
 	if (repeats(ax, &t)) {
@@ -253,13 +253,13 @@ static UOp *resize_symbolic(OnnxCall *c, const How *h, UOp *x, int axis, UOp *si
 
 /* An axis of symbolic size: repeated where a known size by that whole scale would be, else by the
  * graph. */
-static UOp *stretch(OnnxCall *c, const How *h, UOp *x, int axis, const Axis *ax)
+static UOp *stretch(OnnxCall *c, const How *h, UOp *x, int axis, const ResizeAxis *ax)
 {
 	int64_t r = (int64_t)ax->scale;
-	Axis trial = { .n = 8, .to = 8 * r, .scale = ax->scale };
+	ResizeAxis trial = { .n = 8, .to = 8 * r, .scale = ax->scale };
 
 	if (h->mode == 'n' && r >= 1 && r == ax->scale && r < 1024 && h->map != MAP_CROP) {
-		Table t = tabulate(c, h, &trial);
+		ResizeTable t = tabulate(c, h, &trial);
 		if (repeats(&trial, &t))
 			return repeated(x, axis, r);
 	}
@@ -337,9 +337,9 @@ static bool read_scales(OnnxCall *c, int n, double *scale)
 }
 
 /* Axis i by the size it shall have. */
-static Axis by_size(OnnxCall *c, UOp *x, int axis, UOp *size)
+static ResizeAxis by_size(OnnxCall *c, UOp *x, int axis, UOp *size)
 {
-	Axis a = { .n = -1, .scale = 1 };
+	ResizeAxis a = { .n = -1, .scale = 1 };
 
 	if (size == t_dim(x, axis))
 		return a;
@@ -356,7 +356,7 @@ static Axis by_size(OnnxCall *c, UOp *x, int axis, UOp *size)
 }
 
 /* Sizes to scales; to keep the proportions all axes take the least or the greatest of them. */
-static void read_sizes(OnnxCall *c, int n, UOp *x, const int *axes, Axis *ax)
+static void read_sizes(OnnxCall *c, int n, UOp *x, const int *axes, ResizeAxis *ax)
 {
 	static const char *const policies[] = { "stretch", "not_larger", "not_smaller" };
 	int policy = choice(c, "keep_aspect_ratio_policy", "stretch", 3, policies);
@@ -378,9 +378,9 @@ static void read_sizes(OnnxCall *c, int n, UOp *x, const int *axes, Axis *ax)
 	}
 }
 
-static Axis by_scale(OnnxCall *c, UOp *x, int axis, double scale, bool crop)
+static ResizeAxis by_scale(OnnxCall *c, UOp *x, int axis, double scale, bool crop)
 {
-	Axis a = { .n = -1, .scale = scale };
+	ResizeAxis a = { .n = -1, .scale = scale };
 
 	if (!(scale > 0 && scale < 1e9))
 		onnx_fail(c, MALFORMED, "scale %g", scale);
@@ -396,7 +396,7 @@ static Axis by_scale(OnnxCall *c, UOp *x, int axis, double scale, bool crop)
 	return a;
 }
 
-static void read_axes(OnnxCall *c, int n, UOp *x, const int *axes, const How *h, Axis *ax)
+static void read_axes(OnnxCall *c, int n, UOp *x, const int *axes, const How *h, ResizeAxis *ax)
 {
 	double scale[MAX_RANK], roi[2 * MAX_RANK];
 
@@ -427,7 +427,7 @@ void onnx_Resize(OnnxCall *c)
 {
 	UOp *in = onnx_in(c, 0), *x = in;
 	How h = how_of(c);
-	Axis ax[MAX_RANK];
+	ResizeAxis ax[MAX_RANK];
 	int axes[MAX_RANK], n = onnx_axes_given(c, "axes", -1, t_rank(x), axes);
 
 	if (n < 0) {
