@@ -182,7 +182,9 @@ static const Named functions[] = {
 	{"custom", custom}, {"none"}, {0},
 };
 
+/* The rules of vmap.rules by op; NULL: not read yet. */
 typedef struct { const Rule *rule; Batching *fn; } Row;
+static Row *rows;
 
 static Row row_read(const Rule *r)
 {
@@ -198,12 +200,11 @@ static Row row_read(const Rule *r)
 
 static const Row *row_of(Op op)
 {
-	static Rules *all;
-	static Row rows[OP_COUNT];
 	const Rule *r;
 
-	if (!all) {
-		all = rules_rows("vmap", &(RuleNames){.rows = true});
+	if (!rows) {
+		const Rules *all = rules_rows("vmap", &(RuleNames){.rows = true});
+		rows = xcalloc(OP_COUNT, sizeof *rows);
 		for (int i = 0; i < OP_COUNT; i++)
 			if ((r = rules_row(all, i)))
 				rows[i] = row_read(r);
