@@ -54,7 +54,7 @@ RULES     = $(foreach r,common $(ROOMS),$(call files,$(r),rules))
 $(B)/gen/rules.inc: $(RULES) common/rules/embed.sh
 	@mkdir -p $(@D)
 	sh common/rules/embed.sh $(RULES) > $@.tmp && mv $@.tmp $@
-$(B)/common/rules/rules.o: $(B)/gen/rules.inc
+$(B)/common/rules/builtin.o: $(B)/gen/rules.inc
 
 # what programs in C include
 $(B)/include/sluice/functions.h: trace/c/tensor_functions.sh trace/library/functions.def common/graph/dtypes.def

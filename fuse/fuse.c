@@ -22,8 +22,10 @@ static const Pass passes[] = {
 };
 
 static const Option options[] = {
-	{.word = "explain", .help = "say for each pair of kernels what was done and why", .to = &fuse_opt.explain},
-	{.word = "strict", .help = "leave out every rewrite that changes the arithmetic", .to = &fuse_opt.strict},
+	{.word = "explain", .help = "say for each pair of kernels what was done and why",
+		.to = &fuse_opt.explain},
+	{.word = "strict", .help = "leave out every rewrite that changes the arithmetic",
+		.to = &fuse_opt.strict},
 	{0}
 };
 

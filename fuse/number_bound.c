@@ -66,7 +66,8 @@ static bool number_at_once(UOp *kernel, UOp **out)
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_RANGE && level.at[all.at[i]->id]) {
 			vec_push(&from, all.at[i]);
-			vec_push(&to, range_new(BOUND + level.at[all.at[i]->id] - 1, all.at[i], "reduce"));
+			int axis = BOUND + level.at[all.at[i]->id] - 1;
+			vec_push(&to, range_new(axis, all.at[i], "reduce"));
 		}
 	*out = substitute(kernel, from.n, from.at, to.at);
 	vec_free(&from);

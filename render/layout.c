@@ -7,7 +7,8 @@
 
 static const Option options[] = {
 	{'t', "target", "TARGET", "the target to lay out for (default clang)", &lower_opt.target},
-	{0, "march", "CPU", "its processor: native (default), x86-64-v3, armv8-a …", &lower_opt.processor},
+	{0, "march", "CPU", "its processor: native (default), x86-64-v3, armv8-a …",
+		&lower_opt.processor},
 	{0, "strict", NULL, "no rewrite that changes the arithmetic", &lower_opt.strict},
 	{0, "explain", NULL, "tell on standard error what was laid out anew", &lower_opt.explain},
 	{0},

@@ -27,7 +27,8 @@ static const Option options[] = {
 		&lower_opt.processor},
 	{0, "opt", "LIST", "'NAME*: tile 0 8 1; tile 1 3 16; grid 2': actions for kernels of that name",
 		&lower_opt.actions},
-	{0, "explain", NULL, "tell on standard error what was done to each kernel", &lower_opt.explain},
+	{0, "explain", NULL, "tell on standard error what was done to each kernel",
+		&lower_opt.explain},
 	{0, "strict", NULL, "no rewrite that changes the arithmetic", &lower_opt.strict},
 	{0},
 };

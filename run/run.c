@@ -11,14 +11,15 @@
 #include <unistd.h>
 
 static struct {
-	const char *target, *to, *n, *j, *bench, *seconds, *profile, *only, *keep, *device, *cc, *shuffle,
-		*save, *load, *save_every, *until, *every;
+	const char *target, *to, *n, *j, *bench, *seconds, *profile, *only, *keep, *device, *cc,
+		*shuffle, *save, *load, *save_every, *until, *every;
 	bool interpret, devices, numbered, fast;
 	VEC(const char *) feed;
 } opt = {.target = "clang"};
 
 static const Option options[] = {
-	{'o', "output", "TO", "a folder for NAME.npy of each output, or a FILE.npz for all", &opt.to},
+	{'o', "output", "TO", "a folder for NAME.npy of each output, or a FILE.npz for all",
+		&opt.to},
 	{0, "numbered", NULL, "name the outputs output_0, output_1, …", &opt.numbered},
 	{'t', "target", "TARGET", "what to compile for when the document is not compiled yet (clang)",
 		&opt.target},
@@ -27,8 +28,8 @@ static const Option options[] = {
 	{0, "interpret-only", "LIST",
 		"interpret these calls, K0,K7 or kernel names, and compile the rest", &opt.only},
 	{'n', "times", "N", "call it N times; states go from call to call", &opt.n},
-	{0, "feed", "NAME=FILE,batch=N", "an input of which each call takes the next N rows", &opt.feed,
-		.many = true},
+	{0, "feed", "NAME=FILE,batch=N", "an input of which each call takes the next N rows",
+		&opt.feed, .many = true},
 	{0, "shuffle", "KEY", "feed the rows in a random order, another one each time around",
 		&opt.shuffle},
 	{0, "load", "FILE", "begin with the states of a .safetensors, and after the calls that made them",

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
-# Every command in the README, the man pages, trace/README.md and render/README.md does what they say, and their tables have
-# what there is.
+# Every command in the pages and the man pages does what they say, and their tables have what there is.
 
 load helpers
 
@@ -13,15 +12,27 @@ setup() {
 	PATH=$BATS_TEST_TMPDIR/path:$PATH
 }
 
-# The blocks of a Markdown file: ```text NAME is a file, in ```console a line after "$ " is a command and what follows its output.
+# The blocks of a Markdown file: in ```console a line after "$ " is a command and what follows its output; ```text NAME is a
+# file, and ```LANGUAGE NAME one that is new, or has the text at the end, or (there) has each of the lines already.
 readme_blocks() {
 	awk '
-		/^```text / { file = $2; next }
+		/^```[a-z]+ .* there$/ { want = $2; next }
+		want && !/^```/ {
+			found = 0
+			while ((getline line < want) > 0) if (line == $0) found = 1
+			close(want)
+			if (!found) { print want " has no line " $0; bad = 1 }
+			next
+		}
+		/^```[a-z]+ .* at the end$/ { file = $2; add = 1; next }
+		/^```(text [^ ]+|[a-z]+ .* new)$/ { file = $2; add = 0; next }
 		/^```console/ { console = 1; next }
-		/^```/ { file = ""; console = 0; next }
+		/^```/ { file = ""; want = ""; console = 0; next }
+		file && add { print >> file; next }
 		file { print > file; next }
 		console && /^\$ / { n++; sub(/^\$ /, ""); print > (n ".cmd"); printf "" > (n ".want"); next }
 		console { print > (n ".want") }
+		END { exit bad }
 	' "$1"
 }
 
@@ -42,10 +53,10 @@ same_text() {
 		END { exit bad || n != m }' "$1" "$2"
 }
 
-# prints_what_it_shows README COMMANDS FILE: it has that many commands at least, and that file
+# prints_what_it_shows PAGE COMMANDS FILE: it has that many commands at least, and that file
 prints_what_it_shows() {
 	local cmd
-	readme_blocks "$ROOT/$1"
+	readme_blocks "$ROOT/$1" || return 1
 	[ -f "$2.cmd" ]
 	[ -f "$3" ]
 	for cmd in $(ls *.cmd | sort -n); do
@@ -57,6 +68,15 @@ prints_what_it_shows() {
 @test "README: every command prints what it shows" { prints_what_it_shows README.md 6 mlp.t; }
 @test "trace/README.md: every command prints what it shows" { prints_what_it_shows trace/README.md 3 line.t; }
 @test "render/README.md: every command prints what it shows" { prints_what_it_shows render/README.md 4 hypot.t; }
+
+@test "RECIPES.md: every example does what it shows, in a copy of the tree" {
+	sanitized && skip "it builds without"
+	mkdir tree
+	tar -C "$ROOT" -c --format=posix --exclude=./.git --exclude=./build/{venv,models,san} . | tar -x -C tree
+	cd tree
+	unset MAKEFLAGS MAKELEVEL
+	CFLAGS=-O0 BIN=$PWD/build/bin prints_what_it_shows RECIPES.md 12 schedule/reciprocal.c
+}
 
 samples() {
 	sed -n '/^# scores.t/,/^```/p' "$ROOT/trace/README.md" | sed '/^```/d' > scores.t
@@ -131,25 +151,35 @@ rows() { awk -v under="$2" '$0 ~ under { on = 1 } on && /^\| pass / { table = 1;
 	[ "$count" -gt 30 ]
 }
 
-@test "files that a README names are there, and run's and trace's are all named" {
-	local readme name file folder missing=0
+@test "files and functions that a page names are there" {
+	python3 "$TESTS/pages.py" "$ROOT"
+}
+
+@test "ARCHITECTURE.md has every level and room, and its picture is drawn from its source" {
+	local word missing=0
 	cd "$ROOT"
-	find . -path ./build -prune -o -type f -printf '%f\n' > "$BATS_TEST_TMPDIR/there"
-	for readme in README.md */README.md; do
-		for name in $(grep -oE '`[a-z0-9_/.-]+\.(c|h|hpp|def|rules|sh|py|bats)`' "$readme" | tr -d '`' | sort -u); do
-			case $name in _* | math.h) continue ;; esac
-			grep -qxF -- "${name##*/}" "$BATS_TEST_TMPDIR/there" || { echo "$readme: there is no $name"; missing=1; }
-		done
+	for word in $(sed -n 's/^LEVEL([A-Z]*, *"\([a-z]*\)".*/\1/p' common/graph/levels.def); do
+		grep -q "^| \`$word\` |" ARCHITECTURE.md || { echo "no level $word"; missing=1; }
 	done
-	for folder in run trace; do
-		grep -oE '`[a-z0-9_*]+\.c`' $folder/README.md | tr -d '`' | sort -u > "$BATS_TEST_TMPDIR/named"
-		for file in $folder/*.c; do
-			while read -r name; do [[ ${file##*/} != $name ]] || continue 2; done < "$BATS_TEST_TMPDIR/named"
-			echo "$folder/README.md has no ${file##*/}"
-			missing=1
-		done
+	for word in */*/README.md; do
+		case $word in tests/*) continue ;; esac
+		grep -q "^| .*\`$(basename "${word%/README.md}")\`" ARCHITECTURE.md || { echo "no room ${word%/README.md}"; missing=1; }
 	done
-	for file in tests/*.bats; do grep -q "\`${file##*/}\`" tests/README.md || { echo "tests/README.md has no $file"; missing=1; }; done
+	texts() { grep -o '>[^<>]*</text>' | sort; }
+	command -p diff <(texts < docs/architecture.svg) <(dot -Tsvg docs/architecture.dot | texts) || missing=1
+	[ "$missing" = 0 ]
+}
+
+@test "GLOSSARY.md is in order and has each word once" {
+	sed -n 's/^| \([^|]*\) |.*/\1/p' "$ROOT/GLOSSARY.md" | tail -n +2 > words
+	[ "$(wc -l < words)" -gt 80 ]
+	LC_ALL=C sort -uc words
+}
+
+@test "tests/README.md names every test" {
+	local file missing=0
+	cd "$TESTS"
+	for file in *.bats; do grep -q "\`$file\`" README.md || { echo "no $file"; missing=1; }; done
 	[ "$missing" = 0 ]
 }
 

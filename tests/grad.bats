@@ -123,6 +123,32 @@ holds() {
 	END
 }
 
+@test "powers of 0 and to the power 0, ties of zeros and of infinities: what the formulas choose" {
+	local dtype
+	for dtype in f64 f32 f16 bf16; do
+		sed "s/DT/$dtype/g" <<-'END' > "$BATS_TEST_TMPDIR/edges.t"
+			const x = DT([0.0, -0.0, 0.0, 0.0, 0.0, 2.0, -2.0, inf, inf, 0.0])
+			const y = DT([0.0, 0.0, 1.0, 2.0, 3.0, 0.0, 0.0, 2.0, 0.0, -1.0])
+			const one = DT([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+			def of_x(d) = d == [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, inf, 0.0, -inf]
+			output a = of_x(grad(sum(x ** y), x)), b = of_x(jvp(x ** y, x, one)), c = vjp(x ** y, x, one * inf)[5:7] == 0
+			d, e = grad(sum(x ** y), y), jvp(x ** y, y, one)
+			output d0 = d[:5] == 0, d5 = abs(d[5] - log(2.0)) < 2e-3, d7 = d[7:9] == inf, d9 = d[9] == 0
+			output e0 = e[:5] == 0, e5 = e[5] == d[5], e7 = e[7:9] == inf, e9 = e[9] == 0
+			output f = vjp(x ** y, y, one * inf)[:5] == 0
+			const p = DT([0.0, -0.0, 1.0, inf, -inf, inf, 2.0, -1.0])
+			const q = DT([-0.0, 0.0, 1.0, inf, -inf, 1.0, 3.0, -inf])
+			const first = [0.5, 0.5, 0.5, 0.5, 0.5, 1.0, 0.0, 1.0]
+			top = sum(maximum(p, q))
+			low = sum(minimum(p, q))
+			output g = grad(top, p) == first, h = grad(top, q) == 1 - first, i = grad(low, p) == 1 - first, j = grad(low, q) == first
+			output k = jvp(maximum(p, q), p, one[:8]) == first, l = jvp(minimum(p, q), q, one[:8]) == first
+			output m = vjp(maximum(p, q), q, one[:8] * inf)[5] == 0, n = vjp(minimum(p, q), q, one[:8] * inf)[6] == 0
+		END
+		holds < "$BATS_TEST_TMPDIR/edges.t"
+	done
+}
+
 @test "what does not change any more has slope 0, not NaN" {
 	holds <<-'END'
 		const x = [-1e4, -1000.0, -100.0, 100.0, 1000.0, 1e4]

@@ -5,7 +5,7 @@
 #   not COMMAND…               it must fail
 #   doc TEXT > FILE            a document from mkdoc's notation, unchecked
 #   optional STAGE             its passes that can be left out
-#   build NAME                 a C program of this folder, linked with the library, in the test's own folder
+#   build PROGRAM [ROOM]       PROGRAM*.c of this folder, linked with the libraries, in $BATS_TEST_TMPDIR
 #
 # A line that begins with ! cannot fail in bats, nor can what stands before &&: hence `not`, and a line for each condition.
 
@@ -53,14 +53,16 @@ not() { ! "$@"; }
 
 one_line() { [ "$(wc -l < "$1")" = 1 ] && [ "$(wc -c < "$1")" -le 1000 ]; }
 
-build() {
-	local flags=-O1
-	sanitized && flags="-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-	${CC:-cc} -std=c11 -D_GNU_SOURCE $flags -w -I"$ROOT/common" -o "$BATS_TEST_TMPDIR/$1" "$TESTS/$1.c" \
-		"$(dirname "$BIN")/libcommon.a" -lmsgpackc -lxxhash -lz -ldl -lpthread -lm
-}
-
 optional() { tool "$1" --help | sed -n '/^passes/,$ s/^  \* \([a-z_]*\).*/\1/p'; }
+
+build() {
+	local flags=-O1 lib
+	lib=$(dirname "$BIN")
+	sanitized && flags="-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+	${CC:-cc} -std=c11 -D_GNU_SOURCE $flags -w -I"$ROOT/common" ${2:+-I"$ROOT/$2"} \
+		-o "$BATS_TEST_TMPDIR/$1" "$TESTS/$1"*.c ${2:+"$lib/lib$2.a"} "$lib/libcommon.a" \
+		-lmsgpackc -lxxhash -lz -ldl -lpthread -lm
+}
 
 # mkdoc, built once a run
 mkdoc() {

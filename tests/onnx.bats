@@ -30,6 +30,14 @@ traced() {
 		"$BIN/run" --interpret "$BATS_TEST_TMPDIR/g.mp" "${@:2}" | tail -n +2 | tr -s ' \n' ' '
 }
 
+@test "the rows of operators.def hold together" {
+	local flags=-O1 lib=$(dirname "$BIN")
+	sanitized && flags="-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+	${CC:-cc} -std=c11 -D_GNU_SOURCE $flags -w -I"$ROOT/common" -I"$ROOT/trace" -o "$BATS_TEST_TMPDIR/check" \
+		"$TESTS/check_operators.c" "$lib/libtrace.a" "$lib/libcommon.a" -lmsgpackc -lxxhash -lz -ldl -lpthread -lm
+	ok "$BATS_TEST_TMPDIR/check"
+}
+
 @test "weights in raw_data, in typed fields, in another file" {
 	for m in raw typed external; do
 		[ "$(traced $m @0=x.npy)" = "[0. 3. 1. 6.] " ] || { traced $m @0=x.npy; return 1; }

@@ -1,4 +1,4 @@
-# The text language: programs in text/ print what stands in their #> lines; errors point at their place.
+# The text language: programs in text/ print what stands beside them in NAME.out; errors point at their place.
 load helpers
 
 # prints PROGRAM [INPUT…]: what it prints under the interpreter is in the file NAME.out beside it

@@ -2,9 +2,9 @@
  *
  *     static ARENA Map shapes;        a cache: empty after arena_reset, and what it held is freed
  *
- * ARENA puts a variable into a section of the program of its own, which arena_reset sets to zero as a whole: to declare
- * such state is to register it.  What grows there (VEC, Map, TABLE) takes its memory from here, so nothing is left to be
- * freed by hand. */
+ * ARENA puts a variable into a section of the program of its own, which arena_reset sets to zero as
+ * a whole: to declare such state is to register it.  What grows there (VEC, Map, TABLE, Buf) takes
+ * its memory from here, so nothing is left to be freed by hand. */
 #include "base/base.h"
 #include <stdlib.h>
 
@@ -74,14 +74,33 @@ void *arena_block(size_t n)
 	return (char *)c + HEAD;
 }
 
+static Chunk *take_out(void *block)
+{
+	Chunk *c = (Chunk *)((char *)block - HEAD);
+	if (c->next)
+		c->next->prev = c->prev;
+	*(c->prev ? &c->prev->next : &chunks.top) = c->next;
+	c->next = c->prev = NULL;
+	return c;
+}
+
+/* The block with n bytes, of which those beyond its old ones may be anything. */
+static void *block_grow(void *block, size_t n)
+{
+	if (!block)
+		return arena_block(n);
+	Chunk *c = take_out(block);
+	c = pages_grow(c, HEAD + c->cap, HEAD + n);
+	c->cap = n;
+	add_below(c);
+	return (char *)c + HEAD;
+}
+
 void arena_release(void *p)
 {
 	if (!p)
 		return;
-	Chunk *c = (Chunk *)((char *)p - HEAD);
-	if (c->next)
-		c->next->prev = c->prev;
-	*(c->prev ? &c->prev->next : &chunks.top) = c->next;
+	Chunk *c = take_out(p);
 	pages_free(c, HEAD + c->cap);
 }
 
@@ -120,15 +139,9 @@ void *owned_zeros(const void *owner, size_t n)
 	return in_arena(owner) ? arena_block(n) : xcalloc(1, n);
 }
 
-void *owned_grow(const void *owner, void *p, size_t had, size_t n)
+void *owned_grow(const void *owner, void *p, size_t n)
 {
-	if (!in_arena(owner))
-		return xrealloc(p, n);
-	void *grown = arena_block(n);
-	if (had)
-		memcpy(grown, p, had);
-	arena_release(p);
-	return grown;
+	return in_arena(owner) ? block_grow(p, n) : xrealloc(p, n);
 }
 
 void owned_free(const void *owner, void *p)

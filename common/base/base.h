@@ -16,8 +16,8 @@ enum { DONE = 0, FAILED = 1, USAGE = 2, UNSUPPORTED = 3, MALFORMED = 4 };
 /* What is true of the whole process. */
 typedef struct {
 	const char *stage;      /* name of the running tool; set once by stage_begin */
-	const char *where;      /* when set, put before a message: a front end points it at "file:line:col" */
-	const char *context;    /* when set, printed after the message line: a source line and a caret */
+	const char *where;      /* when set, put before a message: "file:line:col" of a front end */
+	const char *context;    /* when set, printed after the message: a source line and a caret */
 	const char *input;      /* -i ENDPOINT, or NULL */
 	bool verbose;           /* -v */
 	bool custom_allowed;    /* --allow-custom: without it a CUSTOM is refused, status 3 */
@@ -39,7 +39,7 @@ void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* fn(arg) runs when die exits (removes a partial output). */
 void die_cleanup(void (*fn)(void *), void *arg);
 
-/* ---- arena.c: memory and state of the documents at hand ---------------------------------------- */
+/* ---- arena.c: memory and state of the documents at hand ------------------------------------ */
 
 /* Memory from the arena: zeroed, 16-byte aligned, freed only by arena_reset. Never NULL. */
 void *arena_alloc(size_t bytes);
@@ -48,22 +48,23 @@ void *arena_block(size_t bytes);
 void arena_release(void *block);
 char *arena_strdup(const char *s);
 char *arena_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* static ARENA Map seen; a variable that arena_reset sets to zero: what speaks of nodes or of anything else in the arena,
- * and a cache that may be forgotten with it. A VEC, Map, TABLE or Buf declared so (or a part of what is) has its memory
- * from the arena too. No initial value. */
+/* static ARENA Map seen; a variable that arena_reset sets to zero: what speaks of nodes or of
+ * anything else in the arena, and a cache that may be forgotten with it. A VEC, Map, TABLE or Buf
+ * declared so (or a part of what is) has its memory from the arena too. No initial value. */
 #define ARENA __attribute__((section("arena")))
-/* Forgets every node, value and shape, and all that is declared ARENA: between two documents of a stream. */
+/* Forgets every node, value and shape, and all that is declared ARENA: between two documents of a
+ * stream. */
 void arena_reset(void);
 /* The same, but what was there can be read, to be copied, until arena_drop of what this returns. */
 void *arena_aside(void);
 void arena_drop(void *aside);
-/* What the containers' memory is from: the arena for an owner declared ARENA, malloc else. _zeros: zeroed; _grow: n bytes
- * that begin with the `had` bytes at p, instead of them. */
+/* What the containers' memory is from: the arena for an owner declared ARENA, malloc else. _zeros:
+ * zeroed; _grow: as realloc. */
 void *owned_zeros(const void *owner, size_t n);
-void *owned_grow(const void *owner, void *p, size_t had, size_t n);
+void *owned_grow(const void *owner, void *p, size_t n);
 void owned_free(const void *owner, void *p);
 
-/* ---- util.c: growing arrays, string buffers, checked sizes, hash map ---------------------------- */
+/* ---- util.c: growing arrays, string buffers, checked sizes, hash map ------------------------ */
 
 /* malloc family that dies on failure; for what outlives or outgrows the arena. */
 void *xmalloc(size_t n);
@@ -72,6 +73,7 @@ void *xrealloc(void *p, size_t n);
 char *xstrdup(const char *s);
 /* Zeroed memory for large tables, on large pages where there are such; freed with its size. */
 void *pages_new(size_t n);
+void *pages_grow(void *p, size_t had, size_t n);              /* what is new may be anything */
 void pages_free(void *p, size_t n);
 /* Bytes that this machine can give at most: memory and swap, or the limit of its control group. */
 size_t memory_most(void);

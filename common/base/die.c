@@ -44,8 +44,9 @@ static void message(const char *fmt, va_list ap, const char *tail)
 {
 	char text[4 * LINE], line[5 * LINE];
 	vsnprintf(text, sizeof text, fmt, ap);
-	snprintf(line, sizeof line, "%s: %s%s%s%s%s", process.stage, process.where ? process.where : "",
-		process.where ? ": " : "", text, tail ? ": " : "", tail ? tail : "");
+	snprintf(line, sizeof line, "%s: %s%s%s%s%s", process.stage,
+		process.where ? process.where : "", process.where ? ": " : "", text,
+		tail ? ": " : "", tail ? tail : "");
 	fflush(stdout);
 	print_line(line);
 }

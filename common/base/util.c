@@ -63,6 +63,16 @@ void *pages_new(size_t n)
 	return p;
 }
 
+void *pages_grow(void *p, size_t had, size_t n)
+{
+	if (n < LARGE)
+		return xrealloc(p, n);
+	void *grown = pages_new(n);
+	memcpy(grown, p, had);
+	pages_free(p, had);
+	return grown;
+}
+
 void pages_free(void *p, size_t n)
 {
 	if (n < LARGE)
@@ -103,9 +113,8 @@ size_t memory_most(void)
 
 void vec_grow(void **at, size_t *cap, size_t size)
 {
-	size_t had = *cap;
-	*cap = had ? had * 2 : 8;
-	*at = owned_grow(at, *at, had * size, *cap * size);
+	*cap = *cap ? *cap * 2 : 8;
+	*at = owned_grow(at, *at, *cap * size);
 }
 
 static void buf_room(Buf *b, size_t n)
@@ -115,7 +124,7 @@ static void buf_room(Buf *b, size_t n)
 	size_t cap = b->cap ? b->cap : 64;
 	while (cap < b->n + n + 1)
 		cap *= 2;
-	b->s = owned_grow(b, b->s, b->cap, cap);
+	b->s = owned_grow(b, b->s, cap);
 	b->cap = cap;
 }
 

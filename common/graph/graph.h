@@ -46,13 +46,14 @@ UOp *node_like(const UOp *u, size_t nsrc, UOp *const *src, const Val *arg);
 void node_note(UOp *u, const Val *note);
 /* one more than the greatest id: the size for side tables indexed by id */
 uint32_t node_limit(void);
-/* A side table, at[id]: declared ARENA it is kept between uses, on the stack it is one pass's (table_free). table_fit
- * makes room for every node there is now; what is new is zero. */
+/* A side table, at[id]: declared ARENA it is kept between uses, on the stack it is one pass's
+ * (table_free). table_fit makes room for every node there is now; what is new is zero. */
 #define TABLE(T) struct { T *at; size_t cap; uint32_t round; }
 #define table_fit(t) table_grow((void **)&(t)->at, &(t)->cap, sizeof *(t)->at)
-/* The same, and round is one more, never 0: entries that hold a round's number count in that round alone, so nothing is
- * cleared between uses. */
-#define table_round(t) (table_fit(t), (t)->round = table_next((t)->at, (t)->cap * sizeof *(t)->at, (t)->round))
+/* The same, and round is one more, never 0: entries that hold a round's number count in that round
+ * alone, so nothing is cleared between uses. */
+#define table_round(t) \
+	(table_fit(t), (t)->round = table_next((t)->at, (t)->cap * sizeof *(t)->at, (t)->round))
 #define table_free(t) (owned_free((t), (t)->at), (t)->at = NULL, (t)->cap = 0)
 void table_grow(void **at, size_t *cap, size_t size);
 uint32_t table_next(void *at, size_t bytes, uint32_t round);
@@ -78,7 +79,7 @@ const char *buffer_name(const UOp *u);
 const char *buffer_role(const UOp *u);
 static inline bool buffer_is(const UOp *u, const char *role) { return !strcmp(buffer_role(u), role); }
 
-/* ---- cast.c: elements from one dtype to another */
+/* ---- cast.c, halves.c: elements from one dtype to another */
 
 /* n elements converted, as CAST does */
 void interp_cast(DType to, void *out, DType from, const void *in, size_t n);
@@ -87,7 +88,6 @@ float f16_value(uint16_t bits);
 float bf16_value(uint16_t bits);
 uint16_t f16_bits(double x);
 uint16_t bf16_bits(double x);
-
 
 /* ---- walk.c: the one walker ------------------------------------------------------------------------- */
 

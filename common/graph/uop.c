@@ -138,7 +138,8 @@ UOp *node_try(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, con
 		rehash();
 	size_t k = hash & (table.cap - 1);
 	for (; table.at[k].at; k = (k + 1) & (table.cap - 1))
-		if (table.at[k].hash == hash && node_is(tabled.at[table.at[k].at - 1], op, dt, nsrc, src, arg))
+		if (table.at[k].hash == hash &&
+			node_is(tabled.at[table.at[k].at - 1], op, dt, nsrc, src, arg))
 			return tabled.at[table.at[k].at - 1];
 	const Shape *shape = NULL;
 	*err = node_infer(op, dt, nsrc, src, arg, &shape, status);

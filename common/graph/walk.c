@@ -11,7 +11,7 @@ void table_grow(void **at, size_t *cap, size_t size)
 	if (n <= *cap)
 		return;
 	n += n / 2 + 1024;
-	*at = owned_grow(at, *at, *cap * size, n * size);
+	*at = owned_grow(at, *at, n * size);
 	memset((char *)*at + *cap * size, 0, (n - *cap) * size);
 	*cap = n;
 }

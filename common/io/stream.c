@@ -184,7 +184,8 @@ static void write_all(int fd, const char *name, const void *p, size_t n)
 	}
 }
 
-/* What is being written: to the endpoint, NULL without one, and to files, which are removed when the process dies. */
+/* What is being written: to the endpoint, NULL without one, and to files, which are removed when
+ * the process dies. */
 static struct {
 	void *endpoint;
 	pthread_mutex_t lock;   /* of what follows */

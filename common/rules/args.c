@@ -27,7 +27,8 @@ static int64_t integer(RuleParser *p)
 {
 	char text[24], *stop;
 	size_t n = 0;
-	while (p->at < p->end && n < sizeof text - 1 && (isalnum((unsigned char)*p->at) || (!n && *p->at == '-')))
+	while (p->at < p->end && n < sizeof text - 1 &&
+		(isalnum((unsigned char)*p->at) || (!n && *p->at == '-')))
 		text[n++] = *p->at++;
 	text[n] = 0;
 	int64_t i = strtoll(text, &stop, 0);

@@ -79,7 +79,7 @@ static DType result_dtype(const RuleScope *s, const Ex *e, DType said, DType of)
 	return e->op == s->self->op && !op_elementwise(e->op) ? s->self->dtype : of;
 }
 
-static UOp *build_op(const RuleScope *s, const Ex *e)
+static UOp *make_op(const RuleScope *s, const Ex *e)
 {
 	Bound in[MAX_VARS];
 	UOp *src[MAX_VARS];
@@ -92,10 +92,14 @@ static UOp *build_op(const RuleScope *s, const Ex *e)
 	bool choice = e->op == OP_WHERE;
 	for (int i = choice; i < n; i++)
 		of = in[i].node ? in[i].node->dtype : of;
-	for (int i = 0; i < n; i++)
-		src[i] = in[i].node ? in[i].node : literal(in[i].value, choice && !i ? DT_BOOL : of);
-	const Val *arg = e->arg ? arg_build(e->arg, s->env) : e->op == s->self->op ? s->self->arg : VNIL;
-	return settled(s, node_new(e->op, result_dtype(s, e, said, of), n, src, arg));
+	for (int i = 0; i < n; i++) {
+		DType dt = choice && !i ? DT_BOOL : of;
+		src[i] = in[i].node ? in[i].node : literal(in[i].value, dt);
+	}
+	const Val *arg = e->op == s->self->op ? s->self->arg : VNIL;
+	if (e->arg)
+		arg = arg_build(e->arg, s->env);
+	return node_new(e->op, result_dtype(s, e, said, of), n, src, arg);
 }
 
 static UOp *called(const RuleScope *s, const Ex *e)
@@ -110,7 +114,7 @@ static UOp *build(const RuleScope *s, const Ex *e)
 	Bound in[MAX_PARTS];
 	switch (e->kind) {
 	case EX_SELF: return s->self;
-	case EX_OP: return build_op(s, e);
+	case EX_OP: return settled(s, make_op(s, e));
 	case EX_FUNCTION: return called(s, e);
 	default:
 		operands(s, 1, (Ex *[]){(Ex *)e}, in);
@@ -121,5 +125,5 @@ static UOp *build(const RuleScope *s, const Ex *e)
 UOp *rule_build(const Builder *b, const Ex *e, UOp *self, const Bound *env)
 {
 	RuleScope s = {b, self, env, self->dtype};
-	return build(&s, e);
+	return e->kind == EX_OP ? make_op(&s, e) : build(&s, e);
 }

@@ -55,7 +55,8 @@ static bool op_match(const Ex *e, UOp *u, Bound *env)
 	if (sources_match(e, u, env))
 		return true;
 	memcpy(env, saved, sizeof saved);
-	return u->nsrc == 2 && ex_match(e->src[0], u->src[1], env) && ex_match(e->src[1], u->src[0], env);
+	return u->nsrc == 2 && ex_match(e->src[0], u->src[1], env) &&
+		ex_match(e->src[1], u->src[0], env);
 }
 
 static bool form_matches(const Ex *e, UOp *u, Bound *env)
@@ -91,7 +92,7 @@ bool rule_match(const Rule *r, UOp *u, Bound *env)
 {
 	if (r->when && !r->when->fn(&u))
 		return false;
-	memset(env, 0, MAX_VARS * sizeof *env);
+	memset(env, 0, r->nvars * sizeof *env);
 	if (!ex_match(r->from, u, env))
 		return false;
 	for (int i = 0; i < r->nconds; i++)

@@ -1,4 +1,4 @@
-/* What rules.c and args.c share: a line of a file of rules on its way to a Rule. */
+/* What rules.c, builtin.c and args.c share: a line of a file of rules on its way to a Rule. */
 #ifndef RULE_PARSER_H
 #define RULE_PARSER_H
 #include "rules/rule.h"
@@ -30,6 +30,13 @@ bool parse_eat(RuleParser *p, const char *s);
 const char *parse_word(RuleParser *p);
 /* The number of the variable of that name, which is a part of an arg or is not. */
 int parse_variable(RuleParser *p, const char *name, bool of_arg);
+const CondRow *parse_condition(const RuleNames *names, const char *name);
+/* Lines of a file, from behind line number on, into r; names may be NULL. */
+void rules_read(Rules *r, const char *text, size_t n, const char *file, int number,
+	const RuleNames *names);
+
+/* ---- args.c */
+
 /* What stands between [ and ], the [ being passed over. */
 ArgEx *arg_parse(RuleParser *p);
 #endif

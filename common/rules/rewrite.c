@@ -1,5 +1,6 @@
-/* The fixed-point driver: every node, sources first, is rewritten by the first rule that matches until none does.
- * What a replacement builds anew is rewritten as it is built, so one sweep is enough; linear in nodes. */
+/* The fixed-point driver: every node, sources first, is rewritten by the first rule that matches
+ * until none does. What a replacement builds anew is rewritten as it is built, so one sweep is
+ * enough; linear in nodes. */
 #include "rules/rule.h"
 #include <stdlib.h>
 
@@ -9,14 +10,30 @@ enum { STEPS = 1000, NEST = 64 };
 typedef struct Open { const UOp *u; const struct Open *outer; } Open;
 
 typedef struct {
-	const Rules *rules;
-	Map done;               /* a node → its normal form, which is its own */
+	Rules *rules;
 	const Open *open;
+	VEC(UOp *) stack, src;  /* of settle */
 	size_t applied;
 	int nest;
 	const UOp *endless;     /* a node whose rules do not come to an end */
 	const char *where;      /* the rule applied last */
 } Rewriter;
+
+/* A node's normal form, which is its own. */
+typedef struct { uint32_t round; UOp *to; } Done;
+static ARENA TABLE(Done) done;
+
+static UOp *done_get(const UOp *u)
+{
+	return u->id < done.cap && done.at[u->id].round == done.round ? done.at[u->id].to : NULL;
+}
+
+static void done_put(const UOp *u, UOp *to)
+{
+	if (u->id >= done.cap)
+		table_fit(&done);
+	done.at[u->id] = (Done){done.round, to};
+}
 
 /* v with the shape of like: a scalar that stands for a whole tensor is expanded. */
 static UOp *reshaped(UOp *v, const UOp *like)
@@ -35,6 +52,7 @@ static UOp *reshaped(UOp *v, const UOp *like)
 static UOp *step(Rewriter *w, const Builder *b, UOp *u)
 {
 	Bound env[MAX_VARS];
+	rules_reach(w->rules, u);
 	for (size_t k = 0; k < w->rules->by_op[u->op].n; k++) {
 		const Rule *r = &w->rules->at[w->rules->by_op[u->op].at[k]];
 		if (!rule_match(r, u, env))
@@ -73,9 +91,9 @@ static UOp *normal(Rewriter *w, UOp *u)
 	w->open = open.outer;
 	if (r != u) {
 		node_note(r, u->note);
-		map_put(&w->done, PKEY(r), r);
+		done_put(r, r);
 	}
-	map_put(&w->done, PKEY(u), r);
+	done_put(u, r);
 	return r;
 }
 
@@ -83,38 +101,46 @@ static UOp *normal(Rewriter *w, UOp *u)
  * rewritten, `self` of a rule, stays. */
 static UOp *as_source(const Rewriter *w, UOp *u)
 {
-	UOp *r = map_get(&w->done, PKEY(u));
+	UOp *r = done_get(u);
 	for (const Open *o = w->open; !r && o; o = o->outer)
 		r = o->u == u ? u : NULL;
 	return r;
+}
+
+/* A source of u that is still to be done; NULL: w->src has them all as they are then. */
+static UOp *find_new(Rewriter *w, const UOp *u)
+{
+	w->src.n = 0;
+	for (uint32_t i = 0; i < u->nsrc; i++) {
+		UOp *s = as_source(w, u->src[i]);
+		if (!s)
+			return u->src[i];
+		vec_push(&w->src, s);
+	}
+	return NULL;
 }
 
 /* u in normal form, and what a function of C has made anew beneath it. */
 static UOp *settle(UOp *u, void *ctx)
 {
 	Rewriter *w = ctx;
-	VEC(UOp *) stack = {0};
-	UOp *r = map_get(&w->done, PKEY(u)), **src;
+	size_t base = w->stack.n;
+	UOp *r = done_get(u), *source;
 	if (r || w->endless)
 		return r ? r : u;
-	vec_push(&stack, u);
-	while (stack.n) {
-		UOp *top = stack.at[stack.n - 1];
-		uint32_t i = 0;
-		src = arena_alloc((top->nsrc + 1) * sizeof *src);
-		while (i < top->nsrc && (src[i] = as_source(w, top->src[i])))
-			i++;
-		if (i < top->nsrc) {
-			vec_push(&stack, top->src[i]);
+	vec_push(&w->stack, u);
+	while (w->stack.n > base) {
+		UOp *top = w->stack.at[w->stack.n - 1];
+		if ((source = find_new(w, top))) {
+			vec_push(&w->stack, source);
 			continue;
 		}
-		UOp *same = node_with(top, src);
-		r = map_get(&w->done, PKEY(same));
+		UOp *same = node_with(top, w->src.at);
+		r = done_get(same);
 		r = r ? r : normal(w, same);
-		map_put(&w->done, PKEY(top), r);
-		stack.n--;
+		done_put(top, r);
+		w->stack.n--;
 	}
-	vec_free(&stack);
 	return r;
 }
 
@@ -123,18 +149,20 @@ static UOp *visit(UOp *u, void *ctx)
 	Rewriter *w = ctx;
 	if (u->op == OP_SINK || w->endless)
 		return u;
-	UOp *r = map_get(&w->done, PKEY(u));
+	UOp *r = done_get(u);
 	return r ? r : normal(w, u);
 }
 
 static UOp *sweep(Rewriter *w, UOp *root)
 {
+	table_round(&done);
 	UOp *r = walk_replace(root, visit, w);
-	map_free(&w->done);
+	vec_free(&w->stack);
+	vec_free(&w->src);
 	return r;
 }
 
-UOp *rewrite(UOp *root, const Rules *rules, size_t *count)
+UOp *rewrite(UOp *root, Rules *rules, size_t *count)
 {
 	Rewriter w = {.rules = rules};
 	UOp *r = sweep(&w, root);
@@ -145,7 +173,7 @@ UOp *rewrite(UOp *root, const Rules *rules, size_t *count)
 	return r;
 }
 
-UOp *rewrite_try(UOp *root, const Rules *rules, const UOp **endless)
+UOp *rewrite_try(UOp *root, Rules *rules, const UOp **endless)
 {
 	Rewriter w = {.rules = rules};
 	UOp *r = sweep(&w, root);
@@ -161,7 +189,7 @@ static UOp *visit_once(UOp *u, void *ctx)
 	return r ? r : u;
 }
 
-UOp *rewrite_once(UOp *root, const Rules *rules, size_t *count)
+UOp *rewrite_once(UOp *root, Rules *rules, size_t *count)
 {
 	Rewriter w = {.rules = rules};
 	UOp *r = walk_replace(root, visit_once, &w);

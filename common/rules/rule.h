@@ -51,12 +51,12 @@ typedef struct { const CondRow *row; int arg[MAX_COND_ARGS]; bool negate; } Cond
  *
  *     pattern -> to[0] if cond, …
  *     OP(x, y): g -> to[0], to[1]        from is the op over distinct variables, `none` is NULL
- *     OP: word                           word is set
+ *     OP: word                           what the word names
  */
 struct Rule {
 	Ex *from, *to[MAX_PARTS];
 	int nto, g;
-	const char *word;
+	const void *what;
 	bool (*set)(Op op);     /* of `elementwise: word`: the ops that it is for */
 	const CondRow *when;    /* of the section it stands in, or NULL */
 	Cond cond[MAX_CONDS];
@@ -66,15 +66,24 @@ struct Rule {
 	const char *where;      /* file:line */
 };
 
-struct Rules { size_t n; Rule *at; VEC(int) by_op[OP_COUNT]; VEC(const Definition *) defs; };
+typedef struct Unread Unread;
+struct Rules {
+	Rule *at;
+	size_t n, cap;
+	VEC(int) by_op[OP_COUNT];
+	VEC(const Definition *) defs;
+	Unread *unread;         /* of a file that was opened, else NULL */
+};
 
 /* What the lines of a file may speak of beside what rule_functions.c has; each list ends with a
  * row of zeros, or is NULL. */
 typedef struct { const char *name; RuleFn *fn; } RuleFunction;
-typedef struct {
+typedef struct RuleNames {
+	/* rows give a value for each source, or one */
+	enum { REWRITINGS, PARTS, VALUES } lines;
 	const RuleFunction *functions;
 	const CondRow *conditions;
-	bool rows;              /* lines are `OP…: …`, else rewritings */
+	const void *(*named)(const char *word);         /* of a row; NULL: no such word */
 	bool partial;           /* rules that speak of what is not known are left out */
 } RuleNames;
 
@@ -82,14 +91,23 @@ typedef struct {
  * before is used up. names may be NULL. Dies with file:line:column. */
 Rules *rules_add(Rules *before, const char *text, size_t n, const char *file,
 	const RuleNames *names);
+
+/* ---- builtin.c: the files that are compiled in ----------------------------------------------- */
+
 /* The same for a built-in file, by its name; dies with USAGE when there is none. */
 Rules *rules_add_builtin(Rules *before, const char *name, const RuleNames *names);
+/* One that is kept for the next time; a section is read when rewriting comes to a node that it
+ * holds for. names are those of the first time. */
+Rules *rules_open(const char *name, const RuleNames *names);
+/* Reads what there is for u. */
+void rules_reach(Rules *r, UOp *u);
 /* The names of the built-in files; NULL beyond the last. */
 const char *rules_builtin_name(size_t i);
-/* A built-in file of rows: a line for each op of level graph, or it dies. */
-Rules *rules_rows(const char *name, const RuleNames *names);
-/* The line for an op of such a file. */
-const Rule *rules_row(const Rules *rows, Op op);
+/* The text of one; dies likewise. */
+const char *rules_builtin_text(const char *name);
+/* The line for op of a built-in file of rows, which is kept; dies where the file lacks a line for
+ * an op of level graph. */
+const Rule *rules_row(const char *name, const RuleNames *names, Op op);
 
 /* ---- match.c, args.c, build.c ---------------------------------------------------------------- */
 
@@ -102,7 +120,8 @@ bool arg_match(const ArgEx *e, const Val *arg, Bound *env);
 /* The arg that e stands for; dies with MALFORMED where a value is not of the kind it takes. */
 const Val *arg_build(const ArgEx *e, const Bound *env);
 
-/* What is done with each node that is built, its sources being done already; NULL: nothing. */
+/* What is done with each node that is built but the last, its sources being done already; NULL:
+ * nothing. */
 typedef struct { UOp *(*settle)(UOp *u, void *ctx); void *ctx; } Builder;
 /* What e stands for when rule_match has bound env at self. */
 UOp *rule_build(const Builder *b, const Ex *e, UOp *self, const Bound *env);
@@ -111,7 +130,7 @@ UOp *rule_build(const Builder *b, const Ex *e, UOp *self, const Bound *env);
 
 /* As rewrite, but where rules do not come to an end it gives NULL, and the node it was
  * at in *endless. */
-UOp *rewrite_try(UOp *root, const Rules *rules, const UOp **endless);
+UOp *rewrite_try(UOp *root, Rules *rules, const UOp **endless);
 
 /* ---- rule_functions.c ------------------------------------------------------------------------ */
 

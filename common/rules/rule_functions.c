@@ -86,7 +86,7 @@ static const Val *pairs_val(int n, UOp *(*p)[2])
 	return val_array(n, v);
 }
 
-/* Pairs of u and of its source in one: begin + begin, and end + begin (SHRINK) or end + end (PAD). */
+/* The pairs of u and of its source in one: begin + begin; end + begin (SHRINK), end + end (PAD). */
 static UOp *pairs_twice(UOp *u, bool ends)
 {
 	UOp *a[MAX_RANK][2], *b[MAX_RANK][2];
@@ -143,13 +143,13 @@ static bool fits(DType a, DType b)
 		[DT_F16] = 11, [DT_BF16] = 8, [DT_F32] = 24, [DT_F64] = 53};
 	if (a == DT_BOOL || a == b)
 		return true;
-	if (b == DT_BOOL || (dtype_float(a) && !dtype_float(b)))
+	if (b == DT_BOOL)
 		return false;
 	if (dtype_float(a))
 		return b == DT_F64 || (b == DT_F32 && a != DT_F64);
 	int value_bits = 8 * dtype_size(a) - dtype_signed(a);
 	if (dtype_float(b))
-		return value_bits <= bits[b] && b != DT_F16;
+		return value_bits <= bits[b];
 	if (dtype_signed(a) && !dtype_signed(b))
 		return false;
 	return value_bits <= 8 * dtype_size(b) - dtype_signed(b);

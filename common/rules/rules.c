@@ -29,8 +29,10 @@ static void skip(RuleParser *p)
 
 bool parse_eat(RuleParser *p, const char *s)
 {
-	size_t n = strlen(s);
 	skip(p);
+	if (p->at == p->end || *p->at != *s)
+		return false;
+	size_t n = strlen(s);
 	if ((size_t)(p->end - p->at) < n || memcmp(p->at, s, n))
 		return false;
 	p->at += n;
@@ -74,7 +76,7 @@ const char *parse_word(RuleParser *p)
 	return s;
 }
 
-static Ex *expression(RuleParser *p, int level);
+static Ex *expression(RuleParser *p, int strength);
 static Ex *atom(RuleParser *p);
 
 static Ex *number(RuleParser *p, bool negative)
@@ -82,7 +84,8 @@ static Ex *number(RuleParser *p, bool negative)
 	char text[64], *stop;
 	size_t n = 0;
 	bool is_float = false;
-	while (p->at < p->end && n < sizeof text - 1 && (isalnum((unsigned char)*p->at) || *p->at == '.')) {
+	while (p->at < p->end && n < sizeof text - 1 &&
+		(isalnum((unsigned char)*p->at) || *p->at == '.')) {
 		is_float |= *p->at == '.' || (*p->at == 'e' && !(n > 1 && text[1] == 'x'));
 		text[n++] = *p->at++;
 	}
@@ -151,6 +154,8 @@ static int sources(RuleParser *p, Ex *e)
 /* Behind OP: a dtype, or on the right side a variable that has it. */
 static void dtype_said(RuleParser *p, Ex *e)
 {
+	if (p->at == p->end || *p->at == ' ')
+		parse_bad(p, "a row, OP: …, stands in a file of rows only");
 	const char *w = parse_word(p);
 	e->dtype = dtype_find(w);
 	if (e->dtype != DT_NONE)
@@ -286,42 +291,36 @@ static Ex *atom(RuleParser *p)
 	return e;
 }
 
-/* Infix ops from loose to tight; within a level the longer spelling first. */
-static const struct { const char *text; Op op; } infix[][4] = {
-	{{"==", OP_CMPEQ}, {"!=", OP_CMPNE}, {"<", OP_CMPLT}},
-	{{"|", OP_OR}}, {{"^", OP_XOR}}, {{"&", OP_AND}},
-	{{"<<", OP_SHL}, {">>", OP_SHR}},
-	{{"+", OP_ADD}, {"-", OP_SUB}},
-	{{"//", OP_FLOORDIV}, {"*", OP_MUL}, {"/", OP_FDIV}, {"%", OP_FLOORMOD}},
-	{{"**", OP_POW}},
+/* Infix ops, the longer spelling first; a greater strength binds tighter. */
+static const struct { const char *text; Op op; int strength; } infix[] = {
+	{"==", OP_CMPEQ, 1}, {"!=", OP_CMPNE, 1}, {"<<", OP_SHL, 5}, {"<", OP_CMPLT, 1},
+	{"|", OP_OR, 2}, {"^", OP_XOR, 3}, {"&", OP_AND, 4}, {">>", OP_SHR, 5}, {"+", OP_ADD, 6},
+	{"-", OP_SUB, 6}, {"//", OP_FLOORDIV, 7}, {"**", OP_POW, 8}, {"*", OP_MUL, 7},
+	{"/", OP_FDIV, 7}, {"%", OP_FLOORMOD, 7},
 };
-enum { LEVELS = sizeof infix / sizeof *infix };
 
-static int infix_at(RuleParser *p, int level)
+/* Its place in the table when one stands here, else -1. */
+static int infix_here(RuleParser *p)
 {
-	for (int i = 0; i < 4 && infix[level][i].text; i++) {
-		const char *t = infix[level][i].text;
-		/* the longer ones are other ops */
-		if (!peek(p, t) || (!strcmp(t, "*") && peek(p, "**")) || (!strcmp(t, "<") && peek(p, "<<")) ||
-		    (!strcmp(t, "-") && peek(p, "->")))
-			continue;
-		parse_eat(p, t);
-		return infix[level][i].op;
-	}
+	if (peek(p, "->"))
+		return -1;
+	for (size_t i = 0; i < sizeof infix / sizeof *infix; i++)
+		if (peek(p, infix[i].text))
+			return (int)i;
 	return -1;
 }
 
-static Ex *expression(RuleParser *p, int level)
+/* Ops of at least that strength, those of one strength from the left. */
+static Ex *expression(RuleParser *p, int strength)
 {
-	if (level == LEVELS)
-		return atom(p);
-	Ex *left = expression(p, level + 1);
-	for (int op; (op = infix_at(p, level)) >= 0;) {
+	Ex *left = atom(p);
+	for (int i; (i = infix_here(p)) >= 0 && infix[i].strength >= strength;) {
+		parse_eat(p, infix[i].text);
 		Ex *e = ex_new(p, EX_OP);
-		e->op = op;
+		e->op = infix[i].op;
 		e->nsrc = 2;
 		e->src[0] = one_value(p, left);
-		e->src[1] = one_value(p, expression(p, level + 1));
+		e->src[1] = one_value(p, expression(p, infix[i].strength + 1));
 		left = e;
 	}
 	return left;
@@ -329,7 +328,7 @@ static Ex *expression(RuleParser *p, int level)
 
 /* ---- lines */
 
-static const CondRow *condition_find(const RuleNames *names, const char *name)
+const CondRow *parse_condition(const RuleNames *names, const char *name)
 {
 	for (const CondRow *c = names->conditions; c && c->name; c++)
 		if (!strcmp(c->name, name))
@@ -347,7 +346,7 @@ static void condition(RuleParser *p)
 {
 	Rule *r = p->rule;
 	Cond c = {.negate = parse_eat(p, "!")};
-	c.row = condition_find(p->names, parse_word(p));
+	c.row = parse_condition(p->names, parse_word(p));
 	if (!c.row || !parse_eat(p, "("))
 		parse_bad(p, "no such condition");
 	for (int i = 0; i < c.row->nargs; i++) {
@@ -386,7 +385,7 @@ static void rewriting(RuleParser *p, Rule *r)
 /* when condition: for the rules that follow */
 static void section(RuleParser *p)
 {
-	p->when = condition_find(p->names, parse_word(p));
+	p->when = parse_condition(p->names, parse_word(p));
 	p->left_out = !p->when;
 	if (!p->when)
 		unknown(p, "no such condition");
@@ -427,9 +426,10 @@ static void definition(RuleParser *p)
 /* Sources are distinct variables, so that what stands for them is theirs in order. */
 static void row_values(RuleParser *p, Rule *r)
 {
+	Ex *const *src = r->from->src;
 	for (int i = 0; i < r->from->nsrc; i++)
 		for (int k = 0; k <= i; k++)
-			if (r->from->src[i]->kind != EX_VAR || (k < i && r->from->src[i]->var == r->from->src[k]->var))
+			if (src[i]->kind != EX_VAR || (k < i && src[i]->var == src[k]->var))
 				parse_bad(p, "the sources are distinct variables");
 	r->g = r->nvars;
 	if (parse_variable(p, parse_word(p), false) != r->g || !parse_eat(p, "->"))
@@ -440,6 +440,9 @@ static void row_values(RuleParser *p, Rule *r)
 			parse_bad(p, "too many values");
 		r->to[r->nto++] = parse_eat(p, "none") ? NULL : one_value(p, expression(p, 0));
 	} while (parse_eat(p, ","));
+	bool parts = p->names->lines == PARTS;
+	if (r->nto != (parts ? r->from->nsrc : 1))
+		parse_bad(p, parts ? "not a value for each source" : "not one value");
 }
 
 /* OP: word, OP(x): g -> value; the word before : or ( is passed over */
@@ -459,23 +462,18 @@ static void row(RuleParser *p, Rule *r, const char *w)
 		parse_bad(p, "expected :");
 	if (r->from->nsrc)
 		row_values(p, r);
-	else
-		r->word = parse_word(p);
-}
-
-static bool holds_for(const Rule *r, Op op)
-{
-	return r->set ? r->set(op) : r->from->kind == EX_ANY || r->from->op == op;
+	else if (!(r->what = p->names->named(parse_word(p))))
+		parse_bad(p, "no function of that name");
 }
 
 static void rule_add(Rules *rules, const Rule *r)
 {
-	rules->at = xrealloc(rules->at, (rules->n + 1) * sizeof *rules->at);
-	rules->at[rules->n] = *r;
-	for (int op = 0; op < OP_COUNT; op++)
-		if (holds_for(r, op))
+	bool any = r->set || r->from->kind == EX_ANY;
+	int first = any ? 0 : (int)r->from->op, last = any ? OP_COUNT - 1 : first;
+	for (int op = first; op <= last; op++)
+		if (!r->set || r->set(op))
 			vec_push(&rules->by_op[op], (int)rules->n);
-	rules->n++;
+	vec_push(rules, *r);
 }
 
 static bool defines(const RuleParser *p)
@@ -489,7 +487,7 @@ static void rule_line(RuleParser *p, Rule *r)
 	char where[512];
 	snprintf(where, sizeof where, "%s:%d", p->file, p->number);
 	r->where = xstrdup(where);
-	if (p->names->rows)
+	if (p->names->lines != REWRITINGS)
 		row(p, r, parse_word(p));
 	else
 		rewriting(p, r);
@@ -513,12 +511,12 @@ static void one_line(RuleParser *p)
 		parse_bad(p, "unexpected text after the rule");
 }
 
-Rules *rules_add(Rules *before, const char *text, size_t n, const char *file, const RuleNames *names)
+void rules_read(Rules *r, const char *text, size_t n, const char *file, int number,
+	const RuleNames *names)
 {
 	static const RuleNames none;
 	const char *end = text + n;
-	RuleParser p = {.file = file, .names = names ? names : &none,
-		.rules = before ? before : xcalloc(1, sizeof *before)};
+	RuleParser p = {.file = file, .rules = r, .names = names ? names : &none, .number = number};
 	while (text < end) {
 		const char *stop = memchr(text, '\n', end - text);
 		p.at = p.line = text;
@@ -528,54 +526,17 @@ Rules *rules_add(Rules *before, const char *text, size_t n, const char *file, co
 			one_line(&p);
 		text = p.end + (p.end < end);
 	}
-	return p.rules;
+}
+
+Rules *rules_add(Rules *before, const char *text, size_t n, const char *file,
+	const RuleNames *names)
+{
+	Rules *r = before ? before : xcalloc(1, sizeof *r);
+	rules_read(r, text, n, file, 0, names);
+	return r;
 }
 
 Rules *rules_parse(const char *text, size_t n, const char *file)
 {
 	return rules_add(NULL, text, n, file, NULL);
-}
-
-/* ---- built-in files */
-
-static const struct { const char *name, *text; } builtin[] = {
-#include "rules.inc"
-	{0}
-};
-
-const char *rules_builtin_name(size_t i) { return builtin[i].name; }
-
-Rules *rules_add_builtin(Rules *before, const char *name, const RuleNames *names)
-{
-	for (int i = 0; builtin[i].name; i++)
-		if (!strcmp(builtin[i].name, name)) {
-			char file[64];
-			snprintf(file, sizeof file, "%s.rules", name);
-			return rules_add(before, builtin[i].text, strlen(builtin[i].text), file, names);
-		}
-	die(USAGE, "no built-in rules named '%s'", name);
-}
-
-Rules *rules_builtin(const char *name) { return rules_add_builtin(NULL, name, NULL); }
-
-/* ---- rows by op */
-
-const Rule *rules_row(const Rules *rows, Op op)
-{
-	const Rule *found = NULL;
-	for (size_t i = 0; i < rows->by_op[op].n; i++) {
-		const Rule *r = &rows->at[rows->by_op[op].at[i]];
-		if (!found || found->set)
-			found = r;
-	}
-	return found;
-}
-
-Rules *rules_rows(const char *name, const RuleNames *names)
-{
-	Rules *r = rules_add_builtin(NULL, name, names);
-	for (int op = 0; op < OP_COUNT; op++)
-		if (op_info[op].levels >> LV_GRAPH & 1 && !rules_row(r, op))
-			die(FAILED, "%s.rules: no line for %s", name, op_name(op));
-	return r;
 }

@@ -24,7 +24,8 @@ static const Option options[] = {
 	{0, "ulp", "N", "results: floats by N units in the last place instead", &opt.ulp},
 	{0, "zeros", NULL, "results: with --ulp, -0 is not 0", &opt.zeros},
 	{0, "bf16", NULL, "results: u16 arrays are the bits of bf16", &opt.bf16},
-	{0, "only", "PATTERN", "results: the arrays whose name matches, as file names do", &opt.only},
+	{0, "only", "PATTERN", "results: the arrays whose name matches, as file names do",
+		&opt.only},
 	{'q', "quiet", NULL, "print nothing: the exit status tells", &opt.quiet},
 	{0},
 };

@@ -5,24 +5,47 @@
 #include <stdlib.h>
 
 static struct {
-	VEC(const char *) exprs, files;
-	bool builtin, say, once;
+	VEC(const char *) exprs, files, sets;
+	const char *lacks, *list;
+	bool lacked[OP_COUNT];  /* what opt.lacks says */
+	bool say, once;
 } opt;
+
+/* ---- what decompose.rules asks of a target: --lacks says it */
+
+static void read_lacks(const char *names)
+{
+	char word[32];
+	int used;
+	for (; sscanf(names, " %31s%n", word, &used) == 1; names += used) {
+		int op = op_find(word);
+		if (op < 0)
+			die(USAGE, "--lacks: %s is no op", word);
+		opt.lacked[op] = true;
+	}
+}
+
+static bool lacks(UOp *const *x) { return opt.lacked[x[0]->op]; }
+
+static const CondRow conditions[] = {{"lacks", 1, lacks}, {0}};
+static const RuleNames names = {.conditions = conditions, .partial = true};
 
 static Graph *body(Graph *g)
 {
 	Rules *all = NULL;
 	size_t n;
+	if (opt.lacks)
+		read_lacks(opt.lacks);
 	for (size_t i = 0; i < opt.exprs.n; i++)
 		all = rules_add(all, opt.exprs.at[i], strlen(opt.exprs.at[i]), "-e", NULL);
 	for (size_t i = 0; i < opt.files.n; i++) {
 		const void *text = file_map(opt.files.at[i], &n);
 		all = rules_add(all, text, n, opt.files.at[i], NULL);
 	}
-	if (opt.builtin)
-		all = rules_add_builtin(all, "simplify", NULL);
+	for (size_t i = 0; i < opt.sets.n; i++)
+		all = rules_add_builtin(all, opt.sets.at[i], &names);
 	if (!all)
-		die(USAGE, "no rules: give -e 'x * 2 -> x + x' or -f FILE.rules");
+		die(USAGE, "no rules: give -e 'x * 2 -> x + x', -f FILE.rules or --rules NAME");
 	Graph *r = arena_alloc(sizeof *r);
 	*r = *g;
 	r->all = (Nodes){0};
@@ -32,19 +55,40 @@ static Graph *body(Graph *g)
 	return r;
 }
 
+/* The names of the built-in files, or the text of one. */
+static int print_list(const char *name)
+{
+	const char *s;
+	if (name)
+		fputs(rules_builtin_text(name), stdout);
+	for (size_t i = 0; !name && (s = rules_builtin_name(i)); i++)
+		puts(s);
+	return stage_end();
+}
+
 int main(int argc, char **argv)
 {
 	static const Option options[] = {
 		{'e', "expression", "RULE", "a rule, as in a .rules file", &opt.exprs, .many = true},
 		{'f', "file", "FILE", "rules from a file", &opt.files, .many = true},
-		{0, "simplify", NULL, "the built-in rules of simplify as well", &opt.builtin},
-		{0, "once", NULL, "one sweep, not to a fixed point: a rule may grow what it matches", &opt.once},
+		{0, "rules", "NAME", "built-in rules: simplify, decompose", &opt.sets, .many = true},
+		{0, "lacks", "OPS", "'SUB MAX': what decompose writes with other ops", &opt.lacks},
+		{0, "list", "NAME", "print the built-in rules of that name, or all names, and nothing else",
+			&opt.list, .optional_arg = true},
+		{0, "once", NULL, "one sweep, not to a fixed point: a rule may grow what it matches",
+			&opt.once},
 		{0, "count", NULL, "say how many rules were applied", &opt.say},
 		{0}
 	};
 	static const Stage stage = {
-		.name = "rewrite", .summary = "rewrite a graph by rules", .usage = "-e RULE|-f FILE [FILE]",
-		.options = options, .level_in = LV_GRAPH, .level_most = LV_PROGRAM, .level_out = -1, .body = body,
+		.name = "rewrite", .summary = "rewrite a graph by rules",
+		.usage = "-e RULE|-f FILE|--rules NAME [FILE]", .options = options,
+		.level_in = LV_GRAPH, .level_most = LV_PROGRAM, .level_out = -1, .body = body,
 	};
+	if (argc == 2 && !strncmp(argv[1], "--list", 6)) {
+		stage_begin(stage.name);
+		options_parse(&stage, argc, argv);
+		return print_list(*opt.list ? opt.list : NULL);
+	}
 	return stage_main(&stage, argc, argv);
 }

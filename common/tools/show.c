@@ -60,8 +60,8 @@ int main(int argc, char **argv)
 		{0, "count", NULL, "one line: LEVEL nodes=N kernels=K copies=C", &form.count},
 		{'g', "graph", NULL, "a picture for Graphviz, as text", &form.dot},
 		{0, "html", NULL, "one self-contained page", &form.html},
-		{0, "views", NULL, "each chain of movement ops as its views and its index expression",
-			&form.views},
+		{0, "views", NULL, "each chain of movement ops as its views and its index "
+			"expression", &form.views},
 		{0},
 	};
 	const Stage tool = {.name = "show", .usage = "[FILE]", .options = options,

@@ -23,7 +23,7 @@ static bool lacks(UOp *const *x) { return target_lacks(target, x[0]->op); }
 static bool vectors(UOp *const *x) { return target->vector && !target->gpu; }
 
 static const CondRow conditions[] = {{"lacks", 1, lacks}, {"vectors", 1, vectors}, {0}};
-static const RuleNames names = {functions, conditions};
+const RuleNames decompose_names = {.functions = functions, .conditions = conditions};
 
 /* ---- kernels */
 
@@ -48,12 +48,10 @@ static void check_f64(const KernelUse *use)
 
 static UOp *kernel_decompose(const KernelUse *use)
 {
-	static Rules *rules;
+	Rules *rules = rules_open("decompose", &decompose_names);
 	const UOp *endless;
 	if (!target->f64)
 		check_f64(use);
-	if (!rules)
-		rules = rules_add_builtin(NULL, "decompose", &names);
 	UOp *kernel = rewrite_try(use->kernel, rules, &endless);
 	if (!kernel)
 		no_op(endless->op);

@@ -9,6 +9,8 @@
 Graph *lower_dtypes(Graph *g);
 /* Ops that the target lacks, by others (decompose.rules). Dies with UNSUPPORTED where there is no way, as for f64. */
 Graph *lower_decompose(Graph *g);
+/* what decompose.rules calls and asks of the target */
+extern const struct RuleNames decompose_names;
 
 /* collapse.c: loops that follow each other in memory become one. */
 Graph *lower_collapse(Graph *g);

@@ -106,7 +106,8 @@ static Graph *render(Graph *g)
 
 static const Option options[] = {
 	{'t', "target", "TARGET",
-		"the target to lower for first, when that is missing (default: its own)", &opt.target},
+		"the target to lower for first, when that is missing (default: its own)",
+		&opt.target},
 	{0, "describe", NULL, "print what the target can do, and nothing else", &opt.describe},
 	{0},
 };

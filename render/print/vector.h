@@ -17,9 +17,9 @@ typedef struct {
 
 /* By node id, kept from kernel to kernel. */
 struct LaneTables {
-	TABLE(struct { VText text; uint32_t statement; }) text;         /* valid in the printer's statement */
-	TABLE(struct { bool varies; uint32_t region; }) varies;         /* valid in the region that is the round */
-	TABLE(struct { UOp *u; uint32_t round; }) lane;                 /* a node in lane `at` */
+	TABLE(struct { VText text; uint32_t statement; }) text; /* valid in that statement */
+	TABLE(struct { bool varies; uint32_t region; }) varies; /* valid in that round, a region */
+	TABLE(struct { UOp *u; uint32_t round; }) lane;         /* a node in lane `at` */
 };
 
 struct Vectors {

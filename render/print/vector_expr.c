@@ -5,7 +5,6 @@
  *
  * A comparison gives a mask, all bits of a lane or none, as wide as what it compares. What no
  * instruction does for many lanes at once is a function that goes lane by lane. */
-#include "lower/lower.h"
 #include "print/vector.h"
 #include "index/ix.h"
 #include <stdlib.h>
@@ -49,8 +48,8 @@ bool varies(Printer *p, UOp *root)
 		}
 		if (f->next == u->nsrc || v->of->varies.at[u->id].varies) {
 			stack.n--;
-			if (stack.n)
-				v->of->varies.at[stack.at[stack.n - 1].u->id].varies |= v->of->varies.at[u->id].varies;
+			UOp *user = stack.n ? stack.at[stack.n - 1].u : u;
+			v->of->varies.at[user->id].varies |= v->of->varies.at[u->id].varies;
 			continue;
 		}
 		UOp *s = u->src[f->next++];

@@ -281,7 +281,8 @@ static size_t units_run(
 	return bad;
 }
 
-static void build_alone(const Compiler *c, Unit **failed, size_t bad, size_t jobs, Progress *progress)
+static void build_alone(
+	const Compiler *c, Unit **failed, size_t bad, size_t jobs, Progress *progress)
 {
 	for (size_t k = 0; k < bad; k++) {
 		Unit *one = arena_alloc(failed[k]->n * sizeof *one);

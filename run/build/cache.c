@@ -105,7 +105,8 @@ static void scratch_at_exit(void)
 
 static bool scratch_make(const char *under)
 {
-	if ((size_t)snprintf(cache.scratch, sizeof cache.scratch, "%s/tmp.XXXXXX", under) < sizeof cache.scratch &&
+	size_t most = sizeof cache.scratch;
+	if ((size_t)snprintf(cache.scratch, most, "%s/tmp.XXXXXX", under) < most &&
 		mkdtemp(cache.scratch)) {
 		cache.owner = getpid();
 		atexit(scratch_at_exit);
@@ -125,21 +126,23 @@ static bool folder_make(const char *path)
 static const char *cache_folder(void)
 {
 	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	char *path = cache.folder;
 	int n;
 
 	if (cache.looked)
-		return cache.folder[0] ? cache.folder : NULL;
+		return path[0] ? path : NULL;
 	cache.looked = true;
 	if (xdg && xdg[0] == '/')
-		n = snprintf(cache.folder, sizeof cache.folder, "%s", xdg);
+		n = snprintf(path, sizeof cache.folder, "%s", xdg);
 	else
-		n = snprintf(cache.folder, sizeof cache.folder, "%s/.cache", home && home[0] == '/' ? home : "");
-	if (n <= 0 || (size_t)n + 64 > sizeof cache.folder || (!xdg && !home) || !folder_make(cache.folder))
-		return cache.folder[0] = 0, NULL;
-	strcpy(cache.folder + n, "/sluice");
-	if (!folder_make(cache.folder) || access(cache.folder, W_OK | X_OK))
-		cache.folder[0] = 0;
-	return cache.folder[0] ? cache.folder : NULL;
+		n = snprintf(
+			path, sizeof cache.folder, "%s/.cache", home && home[0] == '/' ? home : "");
+	if (n <= 0 || (size_t)n + 64 > sizeof cache.folder || (!xdg && !home) || !folder_make(path))
+		return path[0] = 0, NULL;
+	strcpy(path + n, "/sluice");
+	if (!folder_make(path) || access(path, W_OK | X_OK))
+		path[0] = 0;
+	return path[0] ? path : NULL;
 }
 
 const char *cache_scratch(void)
@@ -169,7 +172,8 @@ static const char *entry_path(Key k, const char *suffix, bool make)
 	char *path;
 
 	if (!folder)
-		return cache.scratch[0] || make ? arena_printf("%s/%s%s", cache_scratch(), t.s, suffix) : NULL;
+		return cache.scratch[0] || make ?
+			arena_printf("%s/%s%s", cache_scratch(), t.s, suffix) : NULL;
 	path = arena_printf("%s/%.2s", folder, t.s);
 	if (make)
 		mkdir(path, 0700);

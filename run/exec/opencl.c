@@ -71,10 +71,10 @@ static void devices_find(void)
 	if (!library_open() || opencl.clGetPlatformIDs(MAX_PLATFORMS, platform, &np) != CL_SUCCESS)
 		return;
 	for (cl_uint i = 0; i < np && i < MAX_PLATFORMS; i++) {
-		if (opencl.clGetDeviceIDs(platform[i], CL_DEVICE_TYPE_ALL, MAX_DEVICES - opencl.ndevices,
+		int room = MAX_DEVICES - opencl.ndevices;
+		if (opencl.clGetDeviceIDs(platform[i], CL_DEVICE_TYPE_ALL, room,
 				opencl.devices + opencl.ndevices, &nd) != CL_SUCCESS)
 			continue;
-		int room = MAX_DEVICES - opencl.ndevices;
 		opencl.ndevices += nd > (cl_uint)room ? room : (int)nd;
 	}
 }
@@ -112,8 +112,9 @@ static int opencl_list(void (*tell)(void *, const char *, const char *), void *c
 	devices_find_safely();
 	for (int i = 0; i < opencl.ndevices; i++) {
 		snprintf(name, sizeof name, i ? "opencl:%d" : "opencl", i);
-		if (opencl.clGetDeviceInfo(opencl.devices[i], CL_DEVICE_NAME, sizeof text, text, NULL) !=
-			CL_SUCCESS)
+		cl_int err = opencl.clGetDeviceInfo(
+			opencl.devices[i], CL_DEVICE_NAME, sizeof text, text, NULL);
+		if (err != CL_SUCCESS)
 			text[0] = 0;
 		tell(ctx, name, text);
 	}
@@ -177,14 +178,16 @@ static void opencl_release(void *mem)
 static void opencl_put(void *mem, const void *host, size_t bytes)
 {
 	if (bytes)
-		check(opencl.clEnqueueWriteBuffer(opencl.queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL),
+		check(opencl.clEnqueueWriteBuffer(
+			opencl.queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL),
 			"copying to the device");
 }
 
 static void opencl_get(void *host, void *mem, size_t bytes)
 {
 	if (bytes)
-		check(opencl.clEnqueueReadBuffer(opencl.queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL),
+		check(opencl.clEnqueueReadBuffer(
+			opencl.queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL),
 			"copying from the device");
 }
 
@@ -260,7 +263,8 @@ static cl_program make_built(Program *const *p, size_t n, const char **src, cl_i
 		if (k == i)
 			src[sources++] = p[i]->src;
 	}
-	cl_program built = opencl.clCreateProgramWithSource(opencl.context, sources, src, NULL, &err);
+	cl_program built =
+		opencl.clCreateProgramWithSource(opencl.context, sources, src, NULL, &err);
 	check(err, p[0]->where);
 	*failed = build_quietly(built, p[0]->flags);
 	return built;
@@ -283,7 +287,8 @@ static void load_some(Program *const *p, size_t n, const char **src, void **kern
 	for (size_t i = 0; i < n; i++) {
 		ClKernel *k = kernel[i] = arena_alloc(sizeof *k);
 		k->name = p[i]->name;
-		k->kernel = opencl.clCreateKernel(built, p[i]->entry ? p[i]->entry : p[i]->name, &err);
+		const char *entry = p[i]->entry ? p[i]->entry : p[i]->name;
+		k->kernel = opencl.clCreateKernel(built, entry, &err);
 		if (err != CL_SUCCESS)
 			die(FAILED, "%s: its source has no kernel of that name", k->name);
 	}

@@ -74,8 +74,10 @@ static void run_items(int me)
 	for (int k = 0; k < pool.job.n; k++) {
 		Range *r = &pool.range[(me + k) % pool.job.n];
 		while (atomic_load_explicit(&r->next, memory_order_relaxed) < r->end) {
-			int64_t from = atomic_fetch_add_explicit(&r->next, pool.job.chunk, memory_order_relaxed);
-			int64_t to = from + pool.job.chunk < r->end ? from + pool.job.chunk : r->end;
+			int64_t chunk = pool.job.chunk;
+			int64_t from =
+				atomic_fetch_add_explicit(&r->next, chunk, memory_order_relaxed);
+			int64_t to = from + chunk < r->end ? from + chunk : r->end;
 			if (from < to)
 				pool.job.call(pool.job.buf, pool.job.vars, from, to);
 		}

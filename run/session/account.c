@@ -32,6 +32,7 @@ void memory_tell(const Graph *g, const Buffers *b)
 	weights = bytes_of(b, read, "const") + bytes_of(b, read, "prepared");
 	given = bytes_of(b, read, "input") + bytes_of(b, read, "output");
 	fprintf(stderr, "%s: memory: weights %.1f MB, plan %.1f MB, inputs and outputs %.1f MB, "
-		"states %.1f MB; at most %.1f MB\n", process.stage, weights / MB, (double)b->plan / MB, given / MB,
-		bytes_of(b, read, "state") / MB, (double)memory_peak() / MB);
+		"states %.1f MB; at most %.1f MB\n", process.stage, weights / MB,
+		(double)b->plan / MB, given / MB, bytes_of(b, read, "state") / MB,
+		(double)memory_peak() / MB);
 }

@@ -41,7 +41,8 @@ static void report(Steps *t, bool line)
 	double now = now_ms(), ms = now - t->told_ms;
 	Buf b = {0};
 
-	buf_printf(&b, "%s%s: step %lld", t->drawn ? "\r\033[K" : "", process.stage, (long long)t->done);
+	buf_printf(&b, "%s%s: step %lld", t->drawn ? "\r\033[K" : "", process.stage,
+		(long long)t->done);
 	if (!line)
 		buf_printf(&b, "/%lld", (long long)t->last);
 	scalars(t->s, &b);

@@ -416,7 +416,8 @@ static UOp *constant_buffer(const char *name, DType dt, const Shape *s, const vo
 	const Val *data = val_bin(copy, n), *key = VARR(data, shape_to_val(s), val_int(dt));
 	UOp *u = map_get(&made, PKEY(key));
 	if (!u) {
-		u = buffer_new(identifier(name) ? name_fresh(name) : literal_name(), "const", dt, s, data, NULL);
+		name = identifier(name) ? name_fresh(name) : literal_name();
+		u = buffer_new(name, "const", dt, s, data, NULL);
 		map_put(&made, PKEY(key), u);
 	}
 	return u;

@@ -68,14 +68,16 @@ static void make_folder(void)
 {
 	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 	const char *tmp = getenv("TMPDIR");
-	int n = snprintf(made.folder, sizeof made.folder, "%s/sluice-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	int n = snprintf(
+		made.folder, sizeof made.folder, "%s/sluice-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (n >= (int)sizeof made.folder - 20 || !mkdtemp(made.folder)) {
 		int why = errno;
 		*made.folder = 0;
 		errno = why;
 		die_errno("cannot make a folder in %.200s", tmp && *tmp ? tmp : "/tmp");
 	}
-	snprintf(made.object, sizeof made.object, "%.*s/program.so", (int)sizeof made.object - 20, made.folder);
+	snprintf(made.object, sizeof made.object, "%.*s/program.so", (int)sizeof made.object - 20,
+		made.folder);
 	die_cleanup(remove_folder, NULL);
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
 		if (signal(ends[i], on_signal) == SIG_IGN)
@@ -208,7 +210,8 @@ static void compile(const Language *l, const char *file)
 	argv[n++] = is_clang(argv[0]) ? "-fmacro-backtrace-limit=1" : "-ftrack-macro-expansion=0";
 	n = split_flags(c_opt.cflags, argv, n);
 	char *last[] = {
-		"-o", made.object, "-x", (char *)l->language, as_operand(file), "-x", "none", "-lm", NULL};
+		"-o", made.object, "-x", (char *)l->language, as_operand(file), "-x", "none", "-lm",
+		NULL};
 	memcpy(argv + n, last, sizeof last);
 	int status = child_run(argv, 2, &said);
 	char *text = clean(&said);

@@ -61,8 +61,9 @@ static void ended_by(int sig)
 	char place[16] = "";
 	if (at.file)
 		snprintf(place, sizeof place, ":%d", at.line);
-	int n = snprintf(line, sizeof line - 1, "%s: %.600s%s: the program ended%s: %s", process.stage,
-		at.file ? at.file : source, place, at.file ? " here or behind it" : "", signal_text(sig));
+	int n = snprintf(line, sizeof line - 1, "%s: %.600s%s: the program ended%s: %s",
+		process.stage, at.file ? at.file : source, place,
+		at.file ? " here or behind it" : "", signal_text(sig));
 	for (int i = 0; i < n; i++)
 		line[i] = (unsigned char)line[i] < 32 || line[i] == 127 ? '?' : line[i];
 	line[n++] = '\n';
@@ -131,7 +132,8 @@ static const SluiceFunction *choose_function(const SluiceFunction *first)
 	while (f && c_opt.function && strcmp(f->name, c_opt.function))
 		f = f->next;
 	if (!f)
-		die(USAGE, "it has no function '%.60s'; it has %s", c_opt.function, function_names(first));
+		die(USAGE, "it has no function '%.60s'; it has %s", c_opt.function,
+			function_names(first));
 	return f;
 }
 

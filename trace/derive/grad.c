@@ -82,7 +82,8 @@ static Graph *body(Graph *g)
 		name[i] = arena_printf("%s%s", opt.prefix, wrt.name.at[i]);
 		/* the gradient of a gradient by the same buffer */
 		if (output_find(g, name[i]) >= 0)
-			name[i] = arena_printf("%s%s_%s", opt.prefix, out.name.at[0], wrt.name.at[i]);
+			name[i] = arena_printf(
+				"%s%s_%s", opt.prefix, out.name.at[0], wrt.name.at[i]);
 	}
 	return outputs_add(g, wrt.node.n, name, grad);
 }

@@ -12,7 +12,6 @@
 /* ---- what formulas call */
 
 static const RuleFunction functions[] = {{"cos", t_cos}, {"log", t_log}, {0}};
-static const RuleNames names = {.functions = functions, .rows = true};
 
 /* ---- pairs for elementwise ops that are no formula */
 
@@ -52,50 +51,29 @@ static const OpPair elements[] = {
 
 /* ---- rows by op */
 
-/* The rules of grad.rules by op; NULL: not read yet. */
-typedef struct { const Rule *rule; const OpPair *pair; } RuleRow;
-static RuleRow *rows;
-
-static const OpPair *pair_named(const Rule *r)
+static const void *pair_named(const char *name)
 {
 	const OpPair *const tables[] = {elements, derive_views, derive_folds, derive_places};
 
 	for (int i = 0; i < 4; i++)
 		for (const OpPair *p = tables[i]; p->name; p++)
-			if (!strcmp(p->name, r->word))
+			if (!strcmp(p->name, name))
 				return p;
-	die(FAILED, "%s: no functions named '%s'", r->where, r->word);
+	return NULL;
 }
 
-static RuleRow row_read(const Rule *r)
-{
-	if (!r->word && r->nto != r->from->nsrc)
-		die(FAILED, "%s: not a part for each source", r->where);
-	return (RuleRow){r, r->word ? pair_named(r) : NULL};
-}
+static const RuleNames names = {.lines = PARTS, .functions = functions, .named = pair_named};
 
-static const RuleRow *row_of(Op op)
-{
-	const Rule *r;
-
-	if (!rows) {
-		const Rules *all = rules_rows("grad", &names);
-		rows = xcalloc(OP_COUNT, sizeof *rows);
-		for (int i = 0; i < OP_COUNT; i++)
-			if ((r = rules_row(all, i)))
-				rows[i] = row_read(r);
-	}
-	CHECK(rows[op].rule);
-	return &rows[op];
-}
+static const Rule *row_of(Op op) { return rules_row("grad", &names, op); }
 
 bool op_follows(const UOp *u, uint32_t i)
 {
-	const RuleRow *r = row_of(u->op);
+	const Rule *r = row_of(u->op);
+	const OpPair *pair = r->what;
 
 	if (!dtype_float(u->src[i]->dtype) || !dtype_float(u->dtype))
 		return false;
-	return r->pair ? r->pair->back != NULL : r->rule->to[i] != NULL;
+	return pair ? pair->back != NULL : r->to[i] != NULL;
 }
 
 bool op_by_element(Op op)
@@ -115,27 +93,29 @@ static UOp *part(const Rule *r, UOp *u, int i, UOp *g, DType dt)
 
 void op_back(UOp *u, UOp *g, const bool *want, UOp **to)
 {
-	const RuleRow *r = row_of(u->op);
+	const Rule *r = row_of(u->op);
+	const OpPair *pair = r->what;
 
-	if (r->pair) {
-		r->pair->back(u, g, want, to);
+	if (pair) {
+		pair->back(u, g, want, to);
 		return;
 	}
 	for (uint32_t i = 0; i < u->nsrc; i++)
 		if (want[i])
-			to[i] = part(r->rule, u, i, g, u->src[i]->dtype);
+			to[i] = part(r, u, i, g, u->src[i]->dtype);
 }
 
 UOp *op_along(UOp *u, UOp *const *t)
 {
-	const RuleRow *r = row_of(u->op);
+	const Rule *r = row_of(u->op);
+	const OpPair *pair = r->what;
 	UOp *sum = NULL, *p;
 
-	if (r->pair)
-		return r->pair->along(u, t);
+	if (pair)
+		return pair->along(u, t);
 	for (uint32_t i = 0; i < u->nsrc; i++)
-		if (t[i] && r->rule->to[i]) {
-			p = part(r->rule, u, i, t[i], u->dtype);
+		if (t[i] && r->to[i]) {
+			p = part(r, u, i, t[i], u->dtype);
 			sum = sum ? t_add(sum, p) : p;
 		}
 	return sum;

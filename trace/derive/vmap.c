@@ -19,8 +19,8 @@ static struct {
 
 static const Option options[] = {
 	{'a', "axis", "NAME=AXIS",
-		"inputs (or states) that get the new axis, and where: x=0; w=none leaves w alone", &opt.in,
-		.many = true},
+		"inputs (or states) that get the new axis, and where: x=0; w=none leaves w alone",
+		&opt.in, .many = true},
 	{'n', "size", "SIZE",
 		"its size: a number, or a size variable: NAME, NAME=MIN..MAX (else vmap, 1 to 2147483647)",
 		&opt.size},

@@ -175,50 +175,29 @@ static UOp *custom(const Batch *b, UOp *u)
 
 /* ---- all nodes */
 
-typedef UOp *Batching(const Batch *b, UOp *u);
-typedef struct { const char *name; Batching *fn; } Named;
-static const Named functions[] = {
-	{"each", each_element}, {"gather", gather}, {"scatter", scatter}, {"assign", assign},
-	{"custom", custom}, {"none"}, {0},
-};
+typedef struct { const char *name; UOp *(*fn)(const Batch *b, UOp *u); } Batching;
 
-/* The rules of vmap.rules by op; NULL: not read yet. */
-typedef struct { const Rule *rule; Batching *fn; } Row;
-static Row *rows;
-
-static Row row_read(const Rule *r)
+static const void *batching_named(const char *name)
 {
-	if (!r->word && (r->nto != 1 || !r->to[0]))
-		die(FAILED, "%s: not one value", r->where);
-	for (const Named *f = functions; r->word && f->name; f++)
-		if (!strcmp(f->name, r->word))
-			return (Row){r, f->fn};
-	if (r->word)
-		die(FAILED, "%s: no function named '%s'", r->where, r->word);
-	return (Row){r, NULL};
+	static const Batching all[] = {
+		{"each", each_element}, {"gather", gather}, {"scatter", scatter}, {"assign", assign},
+		{"custom", custom}, {"none"},
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (!strcmp(all[i].name, name))
+			return &all[i];
+	return NULL;
 }
 
-static const Row *row_of(Op op)
-{
-	const Rule *r;
-
-	if (!rows) {
-		const Rules *all = rules_rows("vmap", &(RuleNames){.rows = true});
-		rows = xcalloc(OP_COUNT, sizeof *rows);
-		for (int i = 0; i < OP_COUNT; i++)
-			if ((r = rules_row(all, i)))
-				rows[i] = row_read(r);
-	}
-	CHECK(rows[op].rule);
-	return &rows[op];
-}
+static const RuleNames names = {.lines = VALUES, .named = batching_named};
 
 /* The line's value, its sources batched. */
 static UOp *by_rule(const Batch *b, const Rule *r, UOp *u)
 {
 	Bound env[MAX_VARS];
 
-	CHECK(!r->word && rule_match(r, u, env));
+	CHECK(rule_match(r, u, env));
 	for (uint32_t i = 0; i < u->nsrc; i++)
 		env[r->from->src[i]->var].node = batched(b, u->src[i]);
 	env[r->g].node = b->n;
@@ -227,12 +206,14 @@ static UOp *by_rule(const Batch *b, const Rule *r, UOp *u)
 
 static UOp *batch_node(const Batch *b, UOp *u)
 {
-	const Row *row = row_of(u->op);
+	const Rule *r = rules_row("vmap", &names, u->op);
+	const Batching *batching = r->what;
 
 	if (u->shape->rank >= MAX_RANK)
 		die(UNSUPPORTED, "node %u %s: with the new axis its rank %d is above %d", u->id, op_name(u->op),
 			u->shape->rank + 1, MAX_RANK);
-	return row->fn ? row->fn(b, u) : by_rule(b, row->rule, u);
+	CHECK(!batching || batching->fn);
+	return batching ? batching->fn(b, u) : by_rule(b, r, u);
 }
 
 void vmap_nodes(

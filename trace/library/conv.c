@@ -95,9 +95,7 @@ UOp *conv_contract(const char *who, UOp *x, UOp *f, int nd, int64_t groups)
 /* b[o] along axis 1 of y[n,o,...] */
 UOp *conv_add_channels(UOp *y, UOp *b)
 {
-	for (int i = 2; i < t_rank(y); i++)
-		b = t_unsqueeze(b, t_rank(b));
-	return t_add(y, b);
+	return t_add(y, t_along(b, 1, t_rank(y)));
 }
 
 static void kernel_size(UOp *f, int nd, int64_t *k)

@@ -150,18 +150,24 @@ static UOp *matrix(Args *a)
 	return x;
 }
 
+/* which diagonal: a number, or a tensor of one */
+static UOp *which_diagonal(Args *a)
+{
+	return t_reshape(t_cast(arg_tensor_like(a, 1, DT_I64), DT_I64), shape_scalar());
+}
+
 Value fn_tril(Args *a)
 {
 	UOp *x = matrix(a), *d = diagonal_number(t_dim(x, -2), t_dim(x, -1));
 
-	return v_tensor(t_where(t_lt(t_num(DT_I64, arg_int(a, 1)), d), t_num(x->dtype, 0), x));
+	return v_tensor(t_where(t_lt(which_diagonal(a), d), t_num(x->dtype, 0), x));
 }
 
 Value fn_triu(Args *a)
 {
 	UOp *x = matrix(a), *d = diagonal_number(t_dim(x, -2), t_dim(x, -1));
 
-	return v_tensor(t_where(t_lt(d, t_num(DT_I64, arg_int(a, 1))), t_num(x->dtype, 0), x));
+	return v_tensor(t_where(t_lt(d, which_diagonal(a)), t_num(x->dtype, 0), x));
 }
 
 Value fn_eye(Args *a)

@@ -153,7 +153,12 @@ UNARY(relu, t_max(x, num(x, 0)))
 UNARY(relu6, t_min(t_max(x, num(x, 0)), num(x, 6)))
 
 ACTIVATION(leaky_relu) { return by_sign(x, x, t_mulc(x, arg_float(a, 1))); }
-ACTIVATION(silu) { return t_mul(x, t_sigmoid(x)); }
+static UOp *silu(UOp *x, double alpha)
+{
+	return t_mul(x, t_sigmoid(alpha == 1 ? x : t_mulc(x, alpha)));
+}
+
+ACTIVATION(silu) { return silu(x, arg_float(a, 1)); }
 ACTIVATION(mish) { return t_mul(x, t_tanh(t_softplus(x))); }
 ACTIVATION(softsign) { return t_div(x, t_addc(t_abs(x), 1)); }
 ACTIVATION(logsigmoid) { return t_neg(t_softplus(t_neg(x))); }
@@ -163,19 +168,19 @@ static UOp *expm1_below(UOp *x) { return t_expm1(t_min(x, num(x, 0))); }
 
 ACTIVATION(elu) { return by_sign(x, x, t_mulc(expm1_below(x), arg_float(a, 1))); }
 
+/* alpha may be negative */
 ACTIVATION(celu)
 {
 	double alpha = arg_float(a, 1);
+	UOp *below = t_div(t_min(x, num(x, 0)), num(x, alpha));
 
-	return by_sign(x, x, t_mulc(expm1_below(t_div(x, num(x, alpha))), alpha));
+	return by_sign(x, x, t_mulc(t_expm1(below), alpha));
 }
 
 /* Klambauer et al., Self-Normalizing Neural Networks: the fixed point of mean 0 and variance 1 */
 ACTIVATION(selu)
 {
-	const double alpha = 1.6732632423543772848, scale = 1.0507009873554804934;
-
-	return t_mulc(by_sign(x, x, t_mulc(expm1_below(x), alpha)), scale);
+	return t_mulc(by_sign(x, x, t_mulc(expm1_below(x), arg_float(a, 1))), arg_float(a, 2));
 }
 
 ACTIVATION(hardsigmoid)
@@ -204,11 +209,28 @@ ACTIVATION(gelu)
 	return t_gelu(x);
 }
 
-Value fn_prelu(Args *a)
+ACTIVATION(swiglu)
 {
-	UOp *x = real(a), *slope = arg_tensor_like(a, 1, x->dtype);
+	UOp *y = t_cast(arg_tensor(a, 1), x->dtype);
 
-	return v_tensor(by_sign(x, x, t_mul(x, slope)));
+	if (!shape_equal(x->shape, y->shape))
+		die(MALFORMED, "swiglu: shapes %s and %s differ", shape_text(x->shape),
+			shape_text(y->shape));
+	return t_mul(silu(x, arg_float(a, 2)), y);
+}
+
+BINARY(prelu, by_sign(x, x, t_mul(x, y)))
+
+/* Integers are compared, and moved, as f64: lambd and bias are fractions. */
+Value fn_shrink(Args *a)
+{
+	UOp *in = arg_tensor(a, 0), *x, *y;
+	double lambd = arg_float(a, 1), bias = arg_float(a, 2);
+
+	x = t_cast(in, dtype_float(in->dtype) ? in->dtype : DT_F64);
+	y = t_where(t_lt(num(x, lambd), x), t_addc(x, -bias), num(x, 0));
+	y = t_where(t_lt(x, num(x, -lambd)), t_addc(x, bias), y);
+	return v_tensor(t_cast(y, in->dtype));
 }
 
 /* ---- comparisons and bits -------------------------------------------------------------------- */

@@ -29,9 +29,6 @@ const Function *function_find(const char *name)
 
 /* ---- signatures: "x, axis=-1, size=[1, 1], *xs" */
 
-typedef struct { const char *name; size_t len; const char *deflt; bool star; } Param;
-enum { MAX_PARAMS = 40 };
-
 static const char *blanks(const char *s)
 {
 	while (*s == ' ')
@@ -55,13 +52,13 @@ static const char *past_default(const char *s)
 	return s;
 }
 
-static int signature(const Function *f, Param *p)
+int signature_params(const char *text, Param *p)
 {
 	int n = 0;
-	for (const char *s = blanks(f->params); *s; s = blanks(s + (*s == ','))) {
+	for (const char *s = blanks(text); *s; s = blanks(s + (*s == ','))) {
 		CHECK(n < MAX_PARAMS);
-		p[n] = (Param){.star = *s == '*'};
-		s += *s == '*';
+		p[n] = (Param){.star = *s == '*', .known = *s == '@'};
+		s += *s == '*' || *s == '@';
 		p[n].name = s;
 		while (isalnum((unsigned char)*s) || *s == '_')
 			s++;
@@ -76,6 +73,8 @@ static int signature(const Function *f, Param *p)
 	}
 	return n;
 }
+
+static int signature(const Function *f, Param *p) { return signature_params(f->params, p); }
 
 const char *param_name(const Function *f, int k)
 {
@@ -103,14 +102,12 @@ static bool word(const char **s, const char *w)
 	return true;
 }
 
-static Value parse_default(const char **s);
-
 static Value default_list(const char **s)
 {
 	VEC(Value) v = {0};
 	*s = blanks(*s + 1);
 	while (**s != ']') {
-		vec_push(&v, parse_default(s));
+		vec_push(&v, parse_literal(s));
 		*s = blanks(*s);
 		*s = blanks(*s + (**s == ','));
 	}
@@ -135,7 +132,7 @@ static Value default_number(const char **s)
 	return v;
 }
 
-static Value parse_default(const char **s)
+Value parse_literal(const char **s)
 {
 	if (word(s, "none"))
 		return v_none();
@@ -221,7 +218,7 @@ static void bind_defaults(ParamBinding *b)
 		if (!s)
 			die(MALFORMED, "%s: %.*s is missing; it is %s(%s)", b->f->name, (int)b->p[k].len, b->p[k].name,
 				b->f->name, b->f->params);
-		b->at[k] = parse_default(&s);
+		b->at[k] = parse_literal(&s);
 	}
 }
 

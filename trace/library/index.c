@@ -67,17 +67,35 @@ Value fn_gather(Args *a)
 	return v_tensor(t_gather(x, indices(a, 1, x, at), at));
 }
 
-/* The axes of i take the place of axis. */
+/* x at one known place of axis is a part of it; NULL when the place is not known to be within. */
+static UOp *part_at(UOp *x, UOp *i, int axis)
+{
+	UOp *at, *n = t_dim(x, axis);
+	int64_t v;
+
+	if (!const_is_int(i, &v))
+		return NULL;
+	at = v < 0 ? ix_add(n, ix_const(v)) : ix_const(v);
+	if (!ix_prove_le(ix_const(0), at) || !ix_prove_lt(at, n))
+		return NULL;
+	return t_squeeze(t_shrink_axis(x, axis, at, ix_add(at, ix_const(1))), axis);
+}
+
+UOp *t_take_inside(UOp *x, UOp *i, int axis)
+{
+	int order[MAX_RANK], k = t_rank(i), rank = t_rank(x) - 1 + k;
+
+	x = t_gather(t_move_axis(x, axis, 0), 1, &i);
+	for (int d = 0; d < rank; d++)
+		order[d] = d < axis ? k + d : d < axis + k ? d - axis : d;
+	return t_permute(x, order);
+}
+
 UOp *t_take(UOp *x, UOp *i, int axis)
 {
-	int rank = t_rank(i);
-	UOp *y = t_move_axis(x, axis, 0);
+	UOp *y = part_at(x, i, axis);
 
-	i = t_wrap_index(i, t_dim(x, axis));
-	y = t_gather(y, 1, &i);
-	for (int k = 0; k < axis; k++)
-		y = t_move_axis(y, rank + k, k);
-	return y;
+	return y ? y : t_take_inside(x, t_wrap_index(i, t_dim(x, axis)), axis);
 }
 
 Value fn_take(Args *a)

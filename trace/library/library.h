@@ -1,6 +1,7 @@
 /* The tensor library: values, arguments, functions.def.  Sections follow the files. */
 #ifndef TRACE_LIBRARY_LIBRARY_H
 #define TRACE_LIBRARY_LIBRARY_H
+#include "arrays/arrays.h"
 #include "primitives/primitives.h"
 
 /* ---- values.c: what a program's expressions are, and how a call's arguments are bound ---------- */
@@ -62,9 +63,13 @@ int arg_axis(Args *a, int k, int rank);
 /* dtype of a nested list of numbers, its integers weak against like; the const BUFFER of it (equal ones are one) */
 DType literal_dtype(const Value *v, DType like);
 UOp *literal_tensor(const Value *v, DType like);
-const char *literal_name(void);              /* of such a buffer, a fresh one: literal, literal_1, … */
+const char *literal_name(void);              /* a fresh one for such a buffer: literal_1 … */
 /* A BUFFER; data (bytes in the arena) or file ([path, offset, bytes]) may be NULL. The name must be a fresh one. */
 UOp *buffer_new(const char *name, const char *role, DType dt, const Shape *s, const Val *data, const Val *file);
+/* A const tensor with an array's content, which is copied; [n] of numbers worked out here. */
+UOp *array_tensor(const Array *a);
+UOp *table_ints(size_t n, const int64_t *v);
+UOp *table_numbers(DType dt, size_t n, const double *v);
 /* stem, or stem_1, stem_2, … : one that no buffer has yet; name_take is false when it is taken */
 const char *name_fresh(const char *stem);
 bool name_take(const char *name);
@@ -78,6 +83,15 @@ UOp *load_buffer(const char *path, const char *member, DType want, const char *n
  * fn_NAME. In a signature `*xs` takes all remaining positional arguments as a LIST. */
 struct Function { const char *name, *params; Value (*fn)(Args *a); const char *help; };
 const Function *function_find(const char *name);
+/* A signature's parameters, at most MAX_PARAMS, which point into text: their count. deflt: the
+ * text of the default, NULL without one; star: it takes the rest; known: it has an @, as in
+ * onnx/operators.def. */
+typedef struct { const char *name; size_t len; const char *deflt; bool star, known; } Param;
+enum { MAX_PARAMS = 40 };
+int signature_params(const char *text, Param *p);
+/* The number, text, word or list of such that *s begins with; *s goes past it. Only for the text of
+ * our own tables. */
+Value parse_literal(const char **s);
 const char *param_name(const Function *f, int k);
 int param_find(const Function *f, const char *name);     /* -1 when there is none */
 /* Binds and calls. kw: names and values of keyword arguments. Dies with MALFORMED (unknown name, missing, twice). */
@@ -126,6 +140,32 @@ void pool_ceil(Window *w, UOp *x);           /* pads so that a last window may h
  * more places behind */
 UOp *conv_transposed(const char *who, UOp *x, UOp *f, const Window *w, const int64_t *more, int64_t groups);
 UOp *pool_mean(const Window *w, UOp *x, bool ceil, bool with_padding);    /* x is of floats */
+
+/* ---- resize.c: an axis made longer or shorter by reading between its elements --------------- */
+
+/* How place i of the result stands to places of x: by pixel centres, by the outer elements
+ * (corners), by i over scale, or within a part of x (crop). */
+typedef enum {
+	MAP_HALF, MAP_HALF_SYMMETRIC, MAP_HALF_PYTORCH, MAP_CORNERS, MAP_ASYMMETRIC, MAP_CROP
+} ResizeMap;
+typedef enum { ROUND_PREFER_FLOOR, ROUND_PREFER_CEIL, ROUND_FLOOR, ROUND_CEIL } ResizeRound;
+/* mode: 'n'earest (round says which), 'l'inear or 'c'ubic with Keys' a. antialias: when it gets
+ * shorter, the kernel is as wide as what falls into one result. inner: what lies outside has no
+ * weight, else the border repeats. beyond: the value outside of a crop. */
+typedef struct {
+	char mode;
+	ResizeMap map;
+	ResizeRound round;
+	double a, beyond;
+	bool antialias, inner;
+} ResizeHow;
+/* One axis: n to `to` elements by scale; crop is start and end of the region, from 0 to 1. n is -1
+ * when it stays as it is, or when its sizes are symbolic: then it gets `size` elements. */
+typedef struct { int64_t n, to; double scale, crop[2]; UOp *size; } ResizeAxis;
+/* in x's dtype, a float one unless the mode is 'n' */
+UOp *t_resize(const ResizeHow *h, UOp *x, int axis, const ResizeAxis *ax);
+/* the four weights of Keys' cubic kernel for fraction t in [0,1] */
+void t_cubic_weights(UOp *t, double a, UOp **w);
 
 /* ---- program.c: what a program declares, in whatever language ------------------------------------------- */
 

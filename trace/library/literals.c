@@ -1,14 +1,14 @@
 /* Numbers in the program as data, and BUFFERs that carry data: inline, or as a place in a file.
  *
  *     [[1, 2], [3, 4]]   →   BUFFER i32 {name: literal, shape: [2,2], role: const, data: 16 bytes} */
-#include "arrays/arrays.h"
 #include "library/library.h"
 #include <errno.h>
 #include <stdlib.h>
 
 /* ---- names */
 
-static ARENA Map names, suffixes, made;       /* names in use; stem → last number; content → buffer */
+/* names in use; stem → last number; content → buffer */
+static ARENA Map names, suffixes, made;
 
 void buffers_reset(void)
 {
@@ -51,6 +51,38 @@ UOp *buffer_new(const char *name, const char *role, DType dt, const Shape *s, co
 		n++;
 	}
 	return LEAF(OP_BUFFER, dt, val_map(n, kv));
+}
+
+/* ---- numbers worked out while tracing */
+
+UOp *array_tensor(const Array *a)
+{
+	const Shape *s = shape_ints(a->rank, a->dim);
+	size_t bytes = array_count(a) * dtype_size(a->dtype);
+	if (array_count(a) == 1)
+		return t_reshape(const_bits(a->dtype, a->data), s);
+	void *copy = arena_alloc(bytes + 1);
+	memcpy(copy, a->data, bytes);
+	return buffer_new(name_fresh("known"), "const", a->dtype, s, val_bin(copy, bytes), NULL);
+}
+
+static UOp *table(DType dt, size_t n, const void *v)
+{
+	Array a = {.dtype = dt, .rank = 1, .dim = {n}, .data = (void *)v};
+	a.bytes = n * dtype_size(dt);
+	return array_tensor(&a);
+}
+
+UOp *table_ints(size_t n, const int64_t *v) { return table(DT_I64, n, v); }
+
+UOp *table_numbers(DType dt, size_t n, const double *v)
+{
+	if (dt != DT_F32)
+		return t_cast(table(DT_F64, n, v), dt);
+	float *f = arena_alloc((n + 1) * sizeof *f);
+	for (size_t i = 0; i < n; i++)
+		f[i] = (float)v[i];
+	return table(DT_F32, n, f);
 }
 
 /* ---- lists of numbers */

@@ -95,36 +95,81 @@ Value fn_attention(Args *a)
 
 /* ---- losses */
 
+static int all_axes(UOp *x, int *axes)
+{
+	for (int i = 0; i < t_rank(x); i++)
+		axes[i] = i;
+	return t_rank(x);
+}
+
+static UOp *total(UOp *x)
+{
+	int axes[MAX_RANK];
+
+	return t_reduce(OP_ADD, x, all_axes(x, axes), axes, false);
+}
+
 static UOp *reduced(Args *a, int k, UOp *x)
 {
 	const char *how = arg_str(a, k);
-	int axes[MAX_RANK], n = t_rank(x);
+	int axes[MAX_RANK];
 
-	for (int i = 0; i < n; i++)
-		axes[i] = i;
 	if (!strcmp(how, "none"))
 		return x;
 	if (!strcmp(how, "sum"))
-		return t_reduce(OP_ADD, x, n, axes, false);
+		return total(x);
 	if (strcmp(how, "mean"))
 		die(MALFORMED, "%s: reduction is mean, sum or none, not '%s'", a->fn->name, how);
-	return t_mean(x, n, axes, false);
+	return t_mean(x, all_axes(x, axes), axes, false);
+}
+
+/* x[..,c,..] at the classes[...], axis being c's */
+static UOp *at_class(Args *a, UOp *x, UOp *classes, int axis)
+{
+	if (t_rank(x) < 1 || t_rank(classes) != t_rank(x) - 1)
+		die(MALFORMED, "%s: scores%s and classes%s do not match", a->fn->name,
+			shape_text(x->shape), shape_text(classes->shape));
+	return t_squeeze(t_take_along(x, t_unsqueeze(classes, axis), axis), axis);
+}
+
+/* the weights of the classes, 0 for those to be ignored; NULL when all count as 1 */
+static UOp *class_weights(Args *a, UOp *x, UOp *classes)
+{
+	UOp *w = NULL;
+
+	if (arg_given(a, 2))
+		w = t_gather(t_cast(arg_tensor(a, 2), x->dtype), 1, &classes);
+	if (!arg_given(a, 3))
+		return w;
+	return t_where(t_eq(classes, t_num(DT_I64, arg_int(a, 3))), t_num(x->dtype, 0),
+		w ? w : t_num(x->dtype, 1));
+}
+
+Value fn_nll_loss(Args *a)
+{
+	UOp *x = t_float(arg_tensor(a, 0)), *classes = t_cast(arg_tensor(a, 1), DT_I64);
+	UOp *loss, *w, *zero = t_num(x->dtype, 0);
+
+	if (t_rank(x) < 2)
+		die(MALFORMED, "nll_loss: scores%s have no classes", shape_text(x->shape));
+	loss = t_neg(at_class(a, x, classes, 1));
+	w = class_weights(a, x, classes);
+	if (w)
+		loss = t_where(t_eq(w, zero), zero, t_mul(loss, w));
+	if (!w || strcmp(arg_str(a, 4), "mean"))
+		return v_tensor(reduced(a, 4, loss));
+	return v_tensor(t_div(total(loss), total(t_expand_to(w, classes->shape))));
 }
 
 /* logits[...,c] with classes[...] or probabilities[...,c] */
 Value fn_cross_entropy(Args *a)
 {
-	UOp *x = t_float(arg_tensor(a, 0)), *y = arg_tensor(a, 1), *p;
+	UOp *x = t_float(arg_tensor(a, 0)), *y = arg_tensor(a, 1);
 	int axis = arg_axis(a, 2, t_rank(x));
 
 	x = log_softmax(x, axis);
-	if (dtype_int(y->dtype)) {
-		if (t_rank(y) != t_rank(x) - 1)
-			die(MALFORMED, "cross_entropy: logits %s and classes %s do not match", shape_text(x->shape),
-				shape_text(y->shape));
-		p = t_squeeze(t_take_along(x, t_unsqueeze(y, axis), axis), axis);
-		return v_tensor(reduced(a, 3, t_neg(p)));
-	}
+	if (dtype_int(y->dtype))
+		return v_tensor(reduced(a, 3, t_neg(at_class(a, x, y, axis))));
 	if (!shape_equal(x->shape, y->shape))
 		die(MALFORMED, "cross_entropy: logits%s and targets%s do not match", shape_text(x->shape),
 			shape_text(y->shape));

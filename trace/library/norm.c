@@ -65,35 +65,50 @@ Value fn_batchnorm(Args *a)
 	return v_tensor(t_cast(affine(a, 3, y, fit_channels), x->dtype));
 }
 
-/* axes from `from` on of x[n,g,c/g,...] */
-static UOp *grouped(Args *a, UOp *x, UOp *groups, int k, double eps)
+/* over all axes from 2 on */
+static UOp *standard_space(UOp *x, double eps)
 {
 	int axes[MAX_RANK], n = 0;
-	const Shape *s = x->shape;
-	UOp *y = t_cast(x, working(x));
 
-	y = t_split_axis(y, 1, groups, ix_div(t_dim(x, 1), groups));
-	for (int i = 2; i < t_rank(y); i++)
+	for (int i = 2; i < t_rank(x); i++)
 		axes[n++] = i;
-	y = t_reshape(standard(y, n, axes, eps), s);
-	return t_cast(affine(a, k, y, fit_channels), x->dtype);
+	return standard(x, n, axes, eps);
 }
 
 Value fn_groupnorm(Args *a)
 {
-	UOp *x = t_float(arg_tensor(a, 0));
+	UOp *x = t_float(arg_tensor(a, 0)), *y;
 	int64_t groups = arg_int(a, 1);
 
 	if (t_rank(x) < 2 || groups < 1 || shape_dim(x->shape, 1) % groups)
 		die(MALFORMED, "groupnorm: x%s does not fall into %lld groups", shape_text(x->shape), (long long)groups);
-	return v_tensor(grouped(a, x, ix_const(groups), 2, arg_float(a, 4)));
+	y = t_split_axis(t_cast(x, working(x)), 1, ix_const(groups),
+		ix_div(t_dim(x, 1), ix_const(groups)));
+	y = t_reshape(standard_space(y, arg_float(a, 4)), x->shape);
+	return v_tensor(t_cast(affine(a, 2, y, fit_channels), x->dtype));
 }
 
 Value fn_instancenorm(Args *a)
 {
-	UOp *x = t_float(arg_tensor(a, 0));
+	UOp *x = t_float(arg_tensor(a, 0)), *y;
 
 	if (t_rank(x) < 3)
 		die(MALFORMED, "instancenorm: x has %d axes, needs 3 or more", t_rank(x));
-	return v_tensor(grouped(a, x, t_dim(x, 1), 1, arg_float(a, 3)));
+	y = standard_space(t_cast(x, working(x)), arg_float(a, 3));
+	return v_tensor(t_cast(affine(a, 1, y, fit_channels), x->dtype));
+}
+
+/* Local response normalization (Krizhevsky et al., 2012); what lies outside counts as 0. */
+Value fn_lrn(Args *a)
+{
+	UOp *x = t_float(arg_tensor(a, 0)), *y = t_cast(x, working(x)), *s;
+	int64_t n = arg_int(a, 1), one = 1;
+	double alpha = arg_float(a, 2), beta = arg_float(a, 3);
+
+	if (n < 1 || n > INT32_MAX || t_rank(x) < 2)
+		die(MALFORMED, "lrn: size %lld for x%s", (long long)n, shape_text(x->shape));
+	s = t_pad_axis(t_mul(y, y), 1, ix_const((n - 1) / 2), ix_const(n / 2));
+	s = t_sum(t_windows(t_move_axis(s, 1, t_rank(s) - 1), 1, &n, &one, &one), -1, false);
+	s = t_addc(t_mulc(t_move_axis(s, t_rank(s) - 1, 1), alpha / n), arg_float(a, 4));
+	return v_tensor(t_cast(t_div(y, t_pow(s, t_num(s->dtype, beta))), x->dtype));
 }

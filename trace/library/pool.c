@@ -114,6 +114,8 @@ static Value global(Args *a, bool mean)
 	UOp *x = arg_tensor(a, 0);
 	int axes[MAX_RANK], n = 0;
 
+	if (t_rank(x) < 2)
+		die(MALFORMED, "%s: x%s has no channels", a->fn->name, shape_text(x->shape));
 	for (int i = 2; i < t_rank(x); i++)
 		axes[n++] = i;
 	return v_tensor(mean ? t_mean(t_float(x), n, axes, true) : t_reduce(OP_MAX, x, n, axes, true));

@@ -115,8 +115,8 @@ Value fn_logsumexp(Args *a)
 
 static UOp *arg_extreme(Args *a, Op op)
 {
-	UOp *x = arg_tensor(a, 0), *m, *hit, *n, *place;
-	bool keep = arg_bool(a, 2), flat = !arg_given(a, 1);
+	UOp *x = arg_tensor(a, 0), *m, *hit, *none, *place;
+	bool keep = arg_bool(a, 2), flat = !arg_given(a, 1), last = arg_bool(a, 3);
 	int rank = t_rank(x), axis;
 	int64_t v;
 
@@ -129,9 +129,9 @@ static UOp *arg_extreme(Args *a, Op op)
 	hit = t_eq(x, m);
 	if (dtype_float(x->dtype))
 		hit = t_or(hit, t_ne(x, x));
-	n = t_size(DT_I64, t_dim(x, axis));
-	place = t_where(hit, t_iota(DT_I64, x->shape, axis), n);
-	place = t_reduce(OP_MIN, place, 1, &axis, keep && !flat);
+	none = last ? t_num(DT_I64, -1) : t_size(DT_I64, t_dim(x, axis));
+	place = t_where(hit, t_iota(DT_I64, x->shape, axis), none);
+	place = t_reduce(last ? OP_MAX : OP_MIN, place, 1, &axis, keep && !flat);
 	if (keep && flat)
 		for (int i = 0; i < rank; i++)
 			place = t_unsqueeze(place, 0);

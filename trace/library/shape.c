@@ -105,7 +105,8 @@ Value fn_squeeze(Args *a)
 	bool drop[MAX_RANK] = { false };
 
 	for (int i = 0; i < n; i++) {
-		drop[axes[i]] = is_int(t_dim(x, axes[i]), 1);
+		drop[axes[i]] = arg_given(a, 1) ? size_equal(t_dim(x, axes[i]), ix_const(1))
+			: is_int(t_dim(x, axes[i]), 1);
 		if (!drop[axes[i]] && arg_given(a, 1))
 			die(MALFORMED, "squeeze: axis %d of %s is not 1", axes[i],
 				shape_text(x->shape));
@@ -314,30 +315,32 @@ Value fn_roll(Args *a)
 /* ---- padding --------------------------------------------------------------------------------- */
 
 /* The pairs of pad's widths, as NumPy takes them: n | [before, after] | [[before, after], …] */
-static void pad_widths(Args *a, int rank, int64_t (*w)[2])
+static void pad_widths(Args *a, int rank, UOp *(*w)[2])
 {
 	const Value *v = &a->at[1];
 	bool nested = v->kind == V_LIST && v->n && v->at[0].kind == V_LIST;
 	Args one = { a->fn, 2, (Value[2]){ { 0 } } };
+	UOp *pair[MAX_RANK];
 
 	if (nested && v->n != 1 && (int)v->n != rank)
 		die(MALFORMED, "pad: %zu pairs for rank %d", v->n, rank);
 	for (int i = 0; i < rank; i++) {
 		one.at[1] = nested ? v->at[v->n == 1 ? 0 : i] : *v;
-		switch (arg_int_list(&one, 1, w[i], 2)) {
-		case 0: die(MALFORMED, "pad: an empty list for a width");
-		case 1: w[i][1] = w[i][0];
-		}
+		int n = arg_sizes(&one, 1, pair);
+		if (n != 1 && n != 2)
+			die(MALFORMED, "pad: a list of %d for a width", n);
+		w[i][0] = pair[0];
+		w[i][1] = pair[n - 1];
 	}
 }
 
 /* The places that padding by reading x again takes its elements from, for places from -before on */
-static UOp *pad_places(const char *mode, UOp *n, int64_t before, int64_t after)
+static UOp *pad_places(const char *mode, UOp *n, UOp *before, UOp *after)
 {
-	UOp *len = ix_add(ix_add(n, ix_const(before)), ix_const(after));
-	UOp *i = t_addc(t_arange(DT_I64, len), -(double)before), *size = t_size(DT_I64, n);
+	UOp *i = t_arange(DT_I64, ix_add(ix_add(n, before), after)), *size = t_size(DT_I64, n);
 	UOp *period, *turn;
 
+	i = t_add(i, size_tensor(ix_sub(ix_const(0), before)));
 	if (!strcmp(mode, "edge"))
 		return t_min(t_max(i, t_num(DT_I64, 0)), t_addc(size, -1));
 	if (!strcmp(mode, "wrap"))
@@ -348,11 +351,11 @@ static UOp *pad_places(const char *mode, UOp *n, int64_t before, int64_t after)
 	return t_min(i, t_sub(t_size(DT_I64, ix_sub(period, ix_sub(ix_const(1), turn))), i));
 }
 
-static UOp *pad_again(UOp *x, const char *mode, int64_t (*w)[2])
+static UOp *pad_again(UOp *x, const char *mode, UOp *(*w)[2])
 {
 	for (int i = 0; i < t_rank(x); i++) {
 		UOp *places;
-		if (!w[i][0] && !w[i][1])
+		if (is_int(w[i][0], 0) && is_int(w[i][1], 0))
 			continue;
 		if (is_int(t_dim(x, i), 0))
 			die(MALFORMED, "pad: axis %d is empty: nothing to take for mode %s", i, mode);
@@ -362,26 +365,33 @@ static UOp *pad_again(UOp *x, const char *mode, int64_t (*w)[2])
 	return x;
 }
 
+/* x without what negative widths cut, which then are 0 */
+static UOp *cut_widths(UOp *x, UOp *(*w)[2])
+{
+	UOp *zero = ix_const(0);
+
+	for (int i = 0; i < t_rank(x); i++)
+		for (int side = 0; side < 2; side++) {
+			UOp *n = t_dim(x, i), *by = w[i][side];
+			if (!ix_prove_lt(by, zero))
+				continue;
+			x = side ? t_shrink_axis(x, i, zero, ix_add(n, by))
+				: t_shrink_axis(x, i, ix_sub(zero, by), n);
+			w[i][side] = zero;
+		}
+	return x;
+}
+
 Value fn_pad(Args *a)
 {
-	UOp *x = arg_tensor(a, 0), *pairs[MAX_RANK][2];
-	int64_t w[MAX_RANK][2];
+	UOp *x = arg_tensor(a, 0), *w[MAX_RANK][2];
 	const char *mode = arg_str(a, 2);
 	static const char *const again[] = { "reflect", "symmetric", "edge", "wrap" };
 
 	pad_widths(a, t_rank(x), w);
-	/* a negative width cuts */
-	for (int i = 0; i < t_rank(x); i++)
-		for (int side = 0; side < 2; side++) {
-			UOp *n = t_dim(x, i), *zero = ix_const(0);
-			if (w[i][side] < 0)
-				x = side ? t_shrink_axis(x, i, zero, ix_add(n, ix_const(w[i][1])))
-					: t_shrink_axis(x, i, ix_const(-w[i][0]), n);
-			w[i][side] = w[i][side] < 0 ? 0 : w[i][side];
-			pairs[i][side] = ix_const(w[i][side]);
-		}
+	x = cut_widths(x, w);
 	if (!strcmp(mode, "constant"))
-		return v_tensor(t_pad_value(x, pairs, arg_tensor_like(a, 3, x->dtype)));
+		return v_tensor(t_pad_value(x, w, arg_tensor_like(a, 3, x->dtype)));
 	for (size_t k = 0; k < sizeof again / sizeof *again; k++)
 		if (!strcmp(mode, again[k]))
 			return v_tensor(pad_again(x, mode, w));
@@ -489,4 +499,52 @@ Value fn_repeat(Args *a)
 	axis = arg_given(a, 2) ? arg_axis(a, 2, t_rank(x)) : 0;
 	x = t_expand_axis(t_unsqueeze(x, axis + 1), axis + 1, times);
 	return v_tensor(t_merge_axes(x, axis, 2));
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static UOp *block_of(Args *a, UOp *x, bool *crd)
+{
+	const char *mode = arg_str(a, 2);
+	int64_t b = arg_int(a, 1);
+
+	*crd = !strcmp(mode, "CRD");
+	if (!*crd && strcmp(mode, "DCR"))
+		die(MALFORMED, "%s: mode is DCR or CRD, not \"%s\"", a->fn->name, mode);
+	if (t_rank(x) != 4 || b < 1 || b > 1 << 20)
+		die(MALFORMED, "%s: blocks of %lld in %s, not [n,c,h,w]", a->fn->name, (long long)b,
+			shape_text(x->shape));
+	return ix_const(b);
+}
+
+static UOp *block_parts(Args *a, UOp *size, UOp *by)
+{
+	if (!size_equal(ix_mul(ix_div(size, by), by), size))
+		die(MALFORMED, "%s: the block does not divide the shape", a->fn->name);
+	return ix_div(size, by);
+}
+
+/* [n, b, b, c, h, w] (CRD: [n, c, b, b, h, w]) → [n, c, h, b, w, b] */
+Value fn_depth_to_space(Args *a)
+{
+	bool crd;
+	UOp *x = arg_tensor(a, 0), *b = block_of(a, x, &crd);
+	UOp *n = t_dim(x, 0), *c = block_parts(a, t_dim(x, 1), ix_mul(b, b));
+	UOp *h = t_dim(x, 2), *w = t_dim(x, 3);
+
+	x = t_reshapev(x, 6, crd ? (UOp *[]){ n, c, b, b, h, w } : (UOp *[]){ n, b, b, c, h, w });
+	x = t_permute(x, crd ? (int[]){ 0, 1, 4, 2, 5, 3 } : (int[]){ 0, 3, 4, 1, 5, 2 });
+	return v_tensor(t_reshapev(x, 4, (UOp *[]){ n, c, ix_mul(h, b), ix_mul(w, b) }));
+}
+
+/* [n, c, h, b, w, b] → [n, b, b, c, h, w], or [n, c, b, b, h, w] */
+Value fn_space_to_depth(Args *a)
+{
+	bool crd;
+	UOp *x = arg_tensor(a, 0), *b = block_of(a, x, &crd), *n = t_dim(x, 0), *c = t_dim(x, 1);
+	UOp *h = block_parts(a, t_dim(x, 2), b), *w = block_parts(a, t_dim(x, 3), b);
+
+	x = t_reshapev(x, 6, (UOp *[]){ n, c, h, b, w, b });
+	x = t_permute(x, crd ? (int[]){ 0, 1, 3, 5, 2, 4 } : (int[]){ 0, 3, 5, 1, 2, 4 });
+	return v_tensor(t_reshapev(x, 4, (UOp *[]){ n, ix_mul(c, ix_mul(b, b)), h, w }));
 }

@@ -139,25 +139,32 @@ static UOp *pivot_place(UOp *x, int row, int64_t n)
 	return t_reduce(OP_MIN, found, 1, &row, true);
 }
 
-/* The triangle's rows, each from its diagonal on, with b's columns behind: the first row is the one
- * of pivot_place, which changes places with row 0; the rest goes on without its first column. */
+/* One step on m[.., s, w]: the row of pivot_place changes places with row 0 and becomes *top; what
+ * is left of the others without their first column is given back. *place is the pivot's; by gives
+ * what is divided by instead of the pivot, [.., 1, 1]. */
+static UOp *clear_column(UOp *m, UOp *(*by)(UOp *pivot), UOp **top, UOp **place)
+{
+	int col = t_rank(m) - 1, row = col - 1;
+	int64_t left = shape_dim(m->shape, row), width = shape_dim(m->shape, col);
+
+	*place = pivot_place(part(m, col, 0, 1), row, left);
+	UOp *is = t_eq(t_iota(DT_I64, m->shape, row), *place), *zero = t_num(m->dtype, 0);
+	*top = t_reduce(OP_ADD, t_where(is, m, zero), 1, &row, true);
+	UOp *rest = part(t_where(is, part(m, row, 0, 1), m), row, 1, left);
+	UOp *factor = t_div(part(rest, col, 0, 1), by(part(*top, col, 0, 1)));
+	return t_sub(part(rest, col, 1, width), t_mul(factor, part(*top, col, 1, width)));
+}
+
+static UOp *itself(UOp *pivot) { return pivot; }
+
+/* The triangle's rows, each from its diagonal on, with b's columns behind. */
 static void eliminate(const System *s, UOp **rows)
 {
-	UOp *m = t_concat(2, (UOp *[]){s->a, s->b}, s->col);
+	UOp *m = t_concat(2, (UOp *[]){s->a, s->b}, s->col), *place;
 
-	for (int64_t k = 0, left = s->n; k < s->n; k++, left--) {
-		int64_t width = left + shape_dim(s->b->shape, s->col);
-		if (left == 1) {
-			rows[k] = m;
-			return;
-		}
-		UOp *p = pivot_place(part(m, s->col, 0, 1), s->row, left);
-		UOp *is = t_eq(t_iota(DT_I64, m->shape, s->row), p), *zero = t_num(m->dtype, 0);
-		rows[k] = t_reduce(OP_ADD, t_where(is, m, zero), 1, &s->row, true);
-		UOp *rest = part(t_where(is, part(m, s->row, 0, 1), m), s->row, 1, left);
-		UOp *factor = t_div(part(rest, s->col, 0, 1), part(rows[k], s->col, 0, 1));
-		m = t_sub(part(rest, s->col, 1, width), t_mul(factor, part(rows[k], s->col, 1, width)));
-	}
+	for (int64_t k = 0; k < s->n - 1; k++)
+		m = clear_column(m, itself, &rows[k], &place);
+	rows[s->n - 1] = m;
 }
 
 Value fn_solve(Args *a)
@@ -189,4 +196,30 @@ Value fn_inv(Args *a)
 	Value at[2] = {v_tensor(x), v_tensor(eye)};
 
 	return fn_solve(&(Args){a->fn, 2, at});
+}
+
+/* Below a pivot of 0 all is 0 already. */
+static UOp *one_for_zero(UOp *pivot)
+{
+	return t_where(t_eq(pivot, t_num(pivot->dtype, 0)), t_num(pivot->dtype, 1), pivot);
+}
+
+/* The product of the pivots; each exchange of rows turns the sign. */
+Value fn_det(Args *a)
+{
+	UOp *x = t_float(arg_tensor(a, 0)), *m = t_cast(x, dtype_acc(x->dtype));
+	UOp *top, *place, *det = NULL;
+	int64_t n = order(a, x);
+	int row = t_rank(x) - 2;
+
+	if (!n)
+		return v_tensor(t_full(shape_new(row, x->shape->dim), t_num(x->dtype, 1)));
+	for (int64_t k = 0; k < n - 1; k++) {
+		m = clear_column(m, one_for_zero, &top, &place);
+		UOp *pivot = part(top, row + 1, 0, 1);
+		pivot = t_where(t_eq(place, t_num(DT_I64, 0)), pivot, t_neg(pivot));
+		det = det ? t_mul(det, pivot) : pivot;
+	}
+	det = det ? t_mul(det, m) : m;
+	return v_tensor(t_cast(t_squeeze(t_squeeze(det, row + 1), row), x->dtype));
 }

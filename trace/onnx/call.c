@@ -261,6 +261,38 @@ int onnx_attr_strs(const OnnxCall *c, const char *name, const char **out, int ma
 	return a->n_strings;
 }
 
+/* Old models may leave the kind out: then the field that is there tells. */
+static int attr_kind(const Onnx__AttributeProto *a)
+{
+	if (a->has_type)
+		return a->type;
+	return a->has_f ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT
+		: a->has_i ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT
+		: a->has_s ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING
+		: a->n_floats ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS
+		: ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS;
+}
+
+Value onnx_attr_value(const OnnxCall *c, const char *name)
+{
+	const Onnx__AttributeProto *a = onnx_attr(c, name);
+	Value *at = arena_alloc((a->n_ints + a->n_floats + 1) * sizeof *at);
+	switch (attr_kind(a)) {
+	case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT: return v_int(a->i);
+	case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT: return v_float(a->f);
+	case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING: return v_str(text_of(c, name, &a->s));
+	case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS:
+		for (size_t i = 0; i < a->n_ints; i++)
+			at[i] = v_int(a->ints[i]);
+		return v_list(a->n_ints, at);
+	case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS:
+		for (size_t i = 0; i < a->n_floats; i++)
+			at[i] = v_float(a->floats[i]);
+		return v_list(a->n_floats, at);
+	}
+	wrong_attr(c, name, "a number, a text or a list of numbers");
+}
+
 UOp *onnx_attr_tensor(OnnxCall *c, const char *name, int *type)
 {
 	const Onnx__AttributeProto *a = onnx_attr(c, name);

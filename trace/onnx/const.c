@@ -172,25 +172,6 @@ bool onnx_known_tensor(UOp *u, Array *out)
 	return a != NULL;
 }
 
-/* ---- tensors of known content */
-
-UOp *onnx_const(const Array *a)
-{
-	const Shape *s = shape_ints(a->rank, a->dim);
-	size_t bytes = array_count(a) * dtype_size(a->dtype);
-	if (array_count(a) == 1)
-		return t_reshape(const_bits(a->dtype, a->data), s);
-	void *copy = arena_alloc(bytes + 1);
-	memcpy(copy, a->data, bytes);
-	return buffer_new(name_fresh("known"), "const", a->dtype, s, val_bin(copy, bytes), NULL);
-}
-
-UOp *onnx_ints(int n, const int64_t *v)
-{
-	Array a = {.dtype = DT_I64, .rank = 1, .dim = {n}, .data = (void *)v, .bytes = 8 * (size_t)n};
-	return onnx_const(&a);
-}
-
 #ifdef HAVE_ONNX
 /* ---- for operators */
 

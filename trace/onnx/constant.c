@@ -9,7 +9,7 @@ static UOp *float_list(size_t n, const double *v)
 	Array a = array_new(DT_F32, 1, (int64_t[]){n});
 	for (size_t i = 0; i < n; i++)
 		((float *)a.data)[i] = v[i];
-	UOp *u = onnx_const(&a);
+	UOp *u = array_tensor(&a);
 	array_free(&a);
 	return u;
 }
@@ -27,7 +27,7 @@ void onnx_Constant(OnnxCall *c)
 		onnx_set(c, 0, const_num(DT_F32, onnx_attr_float(c, "value_float", 0)));
 	} else if (onnx_attr_has(c, "value_ints")) {
 		const int64_t *v = onnx_attr_int_list(c, "value_ints", &n);
-		onnx_set(c, 0, onnx_ints(n, v));
+		onnx_set(c, 0, table_ints(n, v));
 	} else if (onnx_attr_has(c, "value_floats")) {
 		const double *v = onnx_attr_float_list(c, "value_floats", &n);
 		onnx_set(c, 0, float_list(n, v));

@@ -29,26 +29,9 @@ int onnx_opset(size_t n, Onnx__OperatorSetIdProto *const *opset, const char *dom
 	return 0;
 }
 
-static const OnnxOp ops[] = {
-#define ONNX_OP(name, first, last, how) {"", #name, first, last, onnx_##name, how},
-#define ONNX_OP_IN(domain, name, first, last, how) {domain, #name, first, last, onnx_##name, how},
-#include "onnx/operators.def"
-#undef ONNX_OP
-#undef ONNX_OP_IN
-	{0}
-};
-
 static const Val *op_key(const char *domain, const char *name)
 {
 	return val_str(arena_printf("%s:%s", domain, name));
-}
-
-const OnnxOp *onnx_op_find(const char *domain, const char *name)
-{
-	for (const OnnxOp *op = ops; op->name; op++)
-		if (!strcmp(op->name, name) && !strcmp(op->domain, domain))
-			return op;
-	return NULL;
 }
 
 const Onnx__FunctionProto *onnx_function(const char *domain, const char *name)
@@ -184,11 +167,13 @@ static void expand_node(OnnxScope *s, const Onnx__NodeProto *n)
 	take_inputs(&c);
 	c.out = arena_alloc((c.n_out + 1) * sizeof *c.out);
 	const Onnx__FunctionProto *f = onnx_function(domain, n->op_type);
-	const OnnxOp *op = f ? NULL : onnx_op_find(domain, n->op_type);
+	const OnnxOp *op = f ? NULL : onnx_op_find(domain, n->op_type, c.version);
 	if (f)
 		expand_function(&c, f);
-	else
+	else if (op->fn)
 		op->fn(&c);
+	else
+		onnx_expand_row(&c, op);
 	note_outputs(&c, start);
 	give_outputs(&c);
 	process.where = where;

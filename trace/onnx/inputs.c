@@ -16,7 +16,7 @@ enum { MAX_SIZES = 64, LARGEST = INT32_MAX, LONGEST_SEQUENCE = 1 << 16 };
 
 static ARENA const Val *vars, *sequences;
 static ARENA Map sizes;               /* by dim_param: index node */
-static ARENA VEC(UOp *) inputs;       /* in the model's order; NULL for one that became a constant */
+static ARENA VEC(UOp *) inputs; /* in the model's order; NULL for one that became a constant */
 static ARENA VEC(const char *) given_names;
 
 /* ---- sizes */

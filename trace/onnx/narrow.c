@@ -51,7 +51,7 @@ static UOp *by_table(UOp *x, int type)
 
 	for (int i = 0; i < 256; i++)
 		v[i] = f ? value_of(f, i) : i == 255 ? NAN : ldexp(1, i - 127);
-	return t_gather(onnx_const(&a), 1, &x);
+	return t_gather(array_tensor(&a), 1, &x);
 }
 
 UOp *onnx_widen(UOp *x, int type)

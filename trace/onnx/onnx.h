@@ -56,6 +56,8 @@ bool onnx_attr_has(const OnnxCall *c, const char *name);
 int64_t onnx_attr_int(const OnnxCall *c, const char *name, int64_t otherwise);
 double onnx_attr_float(const OnnxCall *c, const char *name, double otherwise);
 const char *onnx_attr_str(const OnnxCall *c, const char *name, const char *otherwise);
+/* Of whatever kind it is: NUMBER, STR, or a LIST of numbers; MALFORMED for the others. */
+Value onnx_attr_value(const OnnxCall *c, const char *name);
 /* Lists: the count, at most max of them in out (more: MALFORMED); -1 when there is no such attribute. */
 int onnx_attr_ints(const OnnxCall *c, const char *name, int64_t *out, int max);
 int onnx_attr_floats(const OnnxCall *c, const char *name, double *out, int max);
@@ -98,10 +100,8 @@ int onnx_known_floats(OnnxCall *c, int k, double *out, int max);
 /* Integers that may be size expressions: index nodes; at most MAX_RANK of them. */
 int onnx_known_sizes(OnnxCall *c, int k, UOp **dim);
 bool onnx_try_sizes(UOp *u, size_t max, UOp **dim, size_t *n);       /* flat; any integer tensor; false: not known */
-/* The reverse: an i64 [n] tensor of sizes, as Shape gives; a const tensor with an array's content. */
+/* The reverse: an i64 [n] tensor of sizes, as Shape gives. */
 UOp *onnx_sizes(int n, UOp *const *dim);
-UOp *onnx_const(const Array *a);
-UOp *onnx_ints(int n, const int64_t *v);             /* i64 [n] */
 
 /* ---- graph.c: bodies of control flow (control.c) ---------------------------------------------------- */
 
@@ -122,7 +122,8 @@ int take_shapes_from(int argc, char **argv);
 #define ONNX_OPTIONS \
 	{0, "shapes-from", "INPUT=FILE", "ONNX: the value of an input, @K=FILE.npy or NAME=FILE.npy, for shapes that need it; " \
 		"as many as follow", &onnx_opt.shapes_from, .many = true}, \
-	{0, "const", "NAME=FILE", "ONNX: an input is a constant, FILE.npy", &onnx_opt.consts, .many = true}, \
+	{0, "const", "NAME=FILE", "ONNX: an input is a constant, FILE.npy", &onnx_opt.consts, \
+		.many = true}, \
 	{0, "set", "SIZE=N", "ONNX: a size of the model is N", &onnx_opt.sets, .many = true}
 
 
@@ -147,11 +148,17 @@ Value onnx_apply(OnnxModel *m, size_t n, const Value *pos, size_t nkw, const cha
 
 /* ---- operators.def: the operators ------------------------------------------------------------------------------ */
 
-typedef struct { const char *domain, *name; int first, last; void (*fn)(OnnxCall *c); const char *how; } OnnxOp;
-const OnnxOp *onnx_op_find(const char *domain, const char *name);    /* NULL when there is none */
-#define ONNX_OP(name, first, last, how) void onnx_##name(OnnxCall *c);
+/* Its expansion is fn, or where that is NULL, call with the values of params (rows.c). */
+typedef struct {
+	const char *domain, *name;
+	int first, last;
+	void (*fn)(OnnxCall *c);
+	const char *params, *call;
+} OnnxOp;
+/* the row for that version of the opset; NULL when there is none */
+const OnnxOp *onnx_op_find(const char *domain, const char *name, int version);
+void onnx_expand_row(OnnxCall *c, const OnnxOp *op);
+#define ONNX_OWN(name, params) Value onnx_own_##name(Args *a);
 #define ONNX_OP_IN(domain, name, first, last, how) void onnx_##name(OnnxCall *c);
 #include "onnx/operators.def"
-#undef ONNX_OP
-#undef ONNX_OP_IN
 #endif

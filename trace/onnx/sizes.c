@@ -393,7 +393,7 @@ UOp *onnx_sizes(int n, UOp *const *dim)
 	while (fixed < n && ix_is_const(dim[fixed], &v[fixed]))
 		fixed++;
 	if (fixed == n)
-		return onnx_ints(n, v);
+		return table_ints(n, v);
 	for (int i = 0; i < n; i++)
 		part[i] = t_reshapev(t_size(DT_I64, dim[i]), 1, (UOp *[]){ix_const(1)});
 	u = t_concat(n, part, 0);

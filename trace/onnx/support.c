@@ -70,8 +70,7 @@ static uint64_t count_node(Support *s, const Onnx__NodeProto *n, Opsets opset, i
 	if (!version)
 		die(MALFORMED, "operator %.80s is of domain '%.80s', which the model does not import",
 			n->op_type, domain);
-	const OnnxOp *op = onnx_op_find(domain, n->op_type);
-	if (!op || version < op->first || version > op->last)
+	if (!onnx_op_find(domain, n->op_type, version))
 		miss(s, n, domain, version);
 	return count_bodies(s, n, opset, depth) + 1;
 }

@@ -163,6 +163,13 @@ UOp *t_squeeze(UOp *x, int axis)
 	return reshape_at(x, axis, 1, 0, NULL);
 }
 
+UOp *t_along(UOp *p, int axis, int rank)
+{
+	for (int i = axis + 1; i < rank; i++)
+		p = t_unsqueeze(p, t_rank(p));
+	return p;
+}
+
 UOp *t_split_axis(UOp *x, int axis, UOp *outer, UOp *inner)
 {
 	return reshape_at(x, axis, 1, 2, (UOp *[]){ outer, inner });

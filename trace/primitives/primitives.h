@@ -10,8 +10,9 @@ DType dtype_promote(DType a, DType b);
 /* What the reader at hand has set. */
 typedef struct {
 	bool wide;              /* fractions are f64 by themselves: in a program in C */
-	bool sizes_agree;       /* sizes of a broadcast may be equal without being the same expression: run checks it */
-	const char *stem;       /* what buffers of data in the program are called; NULL: literal */
+	bool sizes_agree;       /* sizes of a broadcast may be equal without being the same
+				 * expression: run checks it */
+	const char *stem;       /* of the names of buffers of data; NULL: literal */
 } Reading;
 extern Reading reading;
 /* What a fraction is by itself, and an integer that becomes one. */
@@ -52,6 +53,7 @@ UOp *t_merge_axes(UOp *x, int axis, int n);
 UOp *t_move_axis(UOp *x, int from, int to);               /* the other axes keep their order */
 UOp *t_unsqueeze(UOp *x, int axis);
 UOp *t_squeeze(UOp *x, int axis);
+UOp *t_along(UOp *p, int axis, int rank);                 /* p[n] along an axis of that rank: [n,1,...] */
 /* start, stop and step of one axis, step not 0 and known, already clipped: start ≤ stop for step > 0 */
 UOp *t_slice(UOp *x, int axis, UOp *start, UOp *stop, int64_t step);
 /* the same with bounds as NumPy reads them: NULL, negative, beyond the ends (library/shape.c) */
@@ -77,6 +79,7 @@ UOp *t_take_along(UOp *x, UOp *idx, int axis);
 void t_along_indices(UOp *x, UOp *idx, int axis, UOp **out);   /* idx at axis, places of the others */
 UOp *t_wrap_index(UOp *i, UOp *n);                        /* i, or i + n where it is negative (library/index.c) */
 UOp *t_take(UOp *x, UOp *i, int axis);                    /* the axes of i take the place of axis; i is wrapped */
+UOp *t_take_inside(UOp *x, UOp *i, int axis);             /* the same, i within the axis */
 UOp *t_concat(size_t n, UOp *const *x, int axis);         /* linear in the size of the result */
 UOp *t_matmul(UOp *a, UOp *b);                            /* NumPy's, batched */
 UOp *t_einsum(const char *spec, size_t n, UOp *const *x);

@@ -6,8 +6,8 @@
 #include "sparse/sparse.h"
 
 static const Option options[] = {
-	{'o', "of", "NAME", "the outputs to derive, NAME,NAME (else all of floats)", &jacobian_opt.of,
-		.many = true},
+	{'o', "of", "NAME", "the outputs to derive, NAME,NAME (else all of floats)",
+		&jacobian_opt.of, .many = true},
 	{'w', "wrt", "NAME",
 		"the buffers to derive by, NAME,NAME (else all states of floats that the outputs read; "
 		"where they read none, their inputs)",

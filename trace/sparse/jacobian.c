@@ -19,13 +19,15 @@ enum { BY_CHOICE, FORWARD, REVERSE };
 
 static int mode_of(void)
 {
-	return !jacobian_opt.mode ? BY_CHOICE : !strcmp(jacobian_opt.mode, "forward") ? FORWARD : REVERSE;
+	const char *mode = jacobian_opt.mode;
+	return !mode ? BY_CHOICE : !strcmp(mode, "forward") ? FORWARD : REVERSE;
 }
 
 Graph *jacobian_begin(Graph *g)
 {
-	if (jacobian_opt.mode && strcmp(jacobian_opt.mode, "forward") && strcmp(jacobian_opt.mode, "reverse"))
-		die(USAGE, "the mode is forward or reverse, not '%.80s'", jacobian_opt.mode);
+	const char *mode = jacobian_opt.mode;
+	if (mode && strcmp(mode, "forward") && strcmp(mode, "reverse"))
+		die(USAGE, "the mode is forward or reverse, not '%.80s'", mode);
 	if (jacobian_opt.pattern && !jacobian_opt.sparse)
 		die(USAGE, "--pattern goes with --sparse");
 	g = fix_sizes(g, jacobian_opt.sizes.n, jacobian_opt.sizes.at);

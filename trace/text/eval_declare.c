@@ -106,7 +106,8 @@ Value load_value(size_t n, const Value *pos)
 	const char *path = beside(pos[0].s, "load");
 	if (n == 1 && file_is_onnx(path))
 		return (Value){.kind = V_MODEL, .model = onnx_open(path)};
-	return v_tensor(load_buffer(path, n == 2 ? pos[1].s : NULL, load_dtype, literal_name(), "const"));
+	const char *member = n == 2 ? pos[1].s : NULL;
+	return v_tensor(load_buffer(path, member, load_dtype, literal_name(), "const"));
 }
 
 UOp *declared_value(const Stmt *s, const char *stem)

@@ -85,7 +85,7 @@ static UOp *distance(OnnxCall *c, UOp *s)
 		first = t_size(DT_I64, t_dim(onnx_in_rank(c, 4, 4), 2));
 	} else if (onnx_has(c, 6)) {
 		first = t_sub(t_cast(onnx_in_rank(c, 6, 1), DT_I64), t_size(DT_I64, t_dim(s, -2)));
-		first = onnx_along(first, 0, 4);
+		first = t_along(first, 0, 4);
 	} else {
 		first = t_num(DT_I64, 0);
 	}
@@ -108,7 +108,7 @@ static UOp *seen_keys(OnnxCall *c, UOp *s)
 	if (right >= 0)
 		seen = both(seen, t_not(t_lt(distance(c, s), t_num(DT_I64, -right))));
 	if (onnx_has(c, 6)) {
-		UOp *n = onnx_along(t_cast(onnx_in_rank(c, 6, 1), DT_I64), 0, 4);
+		UOp *n = t_along(t_cast(onnx_in_rank(c, 6, 1), DT_I64), 0, 4);
 		seen = both(seen, t_lt(t_arange(DT_I64, t_dim(s, -1)), n));
 	}
 	return seen;

@@ -132,5 +132,5 @@ void onnx_NonMaxSuppression(OnnxCall *c)
 	if (found.n)
 		memcpy(out.data, found.at, out.bytes);
 	vec_free(&found);
-	onnx_set(c, 0, onnx_const(&out));
+	onnx_set(c, 0, array_tensor(&out));
 }

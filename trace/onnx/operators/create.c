@@ -1,31 +1,9 @@
-/* ONNX operators that make numbers from places, and random ones.
+/* ONNX operators that make numbers: in order, and random ones.
  *
- *     Range, EyeLike, Trilu   →   ARANGE and arithmetic
- *     RandomNormal, …         →   THREEFRY of a key (the seed, or the node's name) and the place */
+ *     Range            →   ARANGE and arithmetic
+ *     RandomNormal, …   →   THREEFRY of a key (the seed, or the node's name) and the place */
 #include "onnx/onnx.h"
 #include <math.h>
-
-/* ---- by place -------------------------------------------------------------------------------- */
-
-/* row + k against column, over the last two axes; k may be a value */
-static UOp *diagonal(OnnxCall *c, UOp *x, int k, UOp **column)
-{
-	UOp *row = t_unsqueeze(t_arange(DT_I64, t_dim(x, -2)), 1), *by = onnx_in_or(c, k, NULL);
-
-	*column = t_unsqueeze(t_arange(DT_I64, t_dim(x, -1)), 0);
-	return by ? t_add(row, t_reshape(t_cast(by, DT_I64), shape_scalar())) : row;
-}
-
-void onnx_Trilu(OnnxCall *c)
-{
-	UOp *x = onnx_in(c, 0), *row, *column, *keep;
-
-	if (t_rank(x) < 2)
-		onnx_fail(c, MALFORMED, "shape %s has no matrices", shape_text(x->shape));
-	row = diagonal(c, x, 1, &column);
-	keep = onnx_attr_int(c, "upper", 1) ? t_not(t_lt(column, row)) : t_not(t_lt(row, column));
-	onnx_set(c, 0, t_where(keep, x, t_num(x->dtype, 0)));
-}
 
 static int type_given(OnnxCall *c, const char *attr, int otherwise)
 {
@@ -34,17 +12,6 @@ static int type_given(OnnxCall *c, const char *attr, int otherwise)
 	if (type < 0 || type >= ONNX_TYPES || onnx_dtype(type) == DT_NONE || onnx_narrow(type))
 		onnx_fail(c, UNSUPPORTED, "the type %s", onnx_type_name((int)type));
 	return (int)type;
-}
-
-void onnx_EyeLike(OnnxCall *c)
-{
-	UOp *x = onnx_in(c, 0), *column, *row;
-	int type = type_given(c, "dtype", onnx_type(c, 0));
-
-	if (t_rank(x) != 2)
-		onnx_fail(c, MALFORMED, "shape %s is no matrix", shape_text(x->shape));
-	row = t_addc(diagonal(c, x, 1, &column), onnx_attr_int(c, "k", 0));
-	onnx_set(c, 0, t_cast(t_eq(row, column), onnx_dtype(type)));
 }
 
 /* how many numbers from start on are below limit; integers may be sizes */

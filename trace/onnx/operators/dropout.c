@@ -55,7 +55,7 @@ static UOp *draws_as_data(const Shape *s, int64_t n, uint32_t seed)
 	twister_seed(&t, seed);
 	for (int64_t i = 0; i < n; i++)
 		v[i] = twister_unit(&t);
-	return onnx_const(&a);
+	return array_tensor(&a);
 }
 
 static UOp *draws(OnnxCall *c, const Shape *s)

@@ -1,14 +1,6 @@
 /* ONNX, ai.onnx.ml: what of classical machine learning is numbers. */
 #include "onnx/onnx.h"
 
-/* 1 where x is above the threshold */
-void onnx_Binarizer(OnnxCall *c)
-{
-	UOp *x = onnx_in(c, 0), *least = const_num(DT_F64, onnx_attr_float(c, "threshold", 0));
-
-	onnx_set(c, 0, t_cast(t_lt(least, t_cast(x, DT_F64)), x->dtype));
-}
-
 /* columns of the last axis; the result has at least two axes */
 void onnx_ArrayFeatureExtractor(OnnxCall *c)
 {

@@ -58,7 +58,7 @@ static UOp *count_grams(UOp *x, const int64_t *grams, int64_t n, int64_t g, int6
 		for (int64_t i = 0; i < n; i++)
 			v[i] = grams[i * g + k];
 		part = t_shrink_axis(x, 1, ix_const(k * step), ix_add(ix_const(k * step), places));
-		eq = t_eq(t_unsqueeze(part, 2), onnx_ints(n, v));
+		eq = t_eq(t_unsqueeze(part, 2), table_ints(n, v));
 		same = same ? t_and(same, eq) : eq;
 	}
 	return t_reduce(OP_ADD, t_cast(same, DT_F32), 1, &axis, false);
@@ -78,7 +78,7 @@ static UOp *all_counts(OnnxCall *c, UOp *x, const Pool *p)
 		if ((to - from) % g || gram + n > p->nindex)
 			onnx_fail(c, MALFORMED, "ngram_counts do not fit the pool");
 		for (int64_t s = 0; s <= steps && n && g >= p->least && g <= p->most; s++) {
-			UOp *at = onnx_ints(n, p->index + gram);
+			UOp *at = table_ints(n, p->index + gram);
 			if (ix_prove_lt(t_dim(x, 1), ix_const((g - 1) * (s + 1) + 1)))
 				break;
 			y = t_scatter(y, 1, &at, t_transpose(count_grams(x, p->pool + from, n, g,
@@ -100,7 +100,7 @@ static UOp *weights_of(OnnxCall *c, const Pool *p, size_t n, const double *weigh
 		onnx_fail(c, MALFORMED, "%zu weights for %zu n-grams", n, p->nindex);
 	for (size_t i = 0; i < p->nindex; i++)
 		v[p->index[i]] = weight[i];
-	return onnx_const(&a);
+	return array_tensor(&a);
 }
 
 void onnx_TfIdfVectorizer(OnnxCall *c)

@@ -62,7 +62,7 @@ static UOp *moved_places(const Window *w, UOp *off, int i)
 	off = t_squeeze(t_shrink_axis(off, 2 + nd, ix_const(i), ix_const(i + 1)), 2 + nd);
 	k = t_mulc(t_arange(off->dtype, t_dim(off, 2 + i)), w->dilation[i]);
 	o = t_addc(t_mulc(t_arange(off->dtype, t_dim(off, 2 + nd + i)), w->stride[i]), -w->pad[i][0]);
-	at = t_add(t_add(off, onnx_along(k, 2 + i, rank)), onnx_along(o, 2 + nd + i, rank));
+	at = t_add(t_add(off, t_along(k, 2 + i, rank)), t_along(o, 2 + nd + i, rank));
 	return t_merge_axes(at, 0, 2);
 }
 
@@ -141,23 +141,6 @@ void onnx_CausalConvWithState(OnnxCall *c)
 	onnx_set(c, 1, t_shrink_axis(x, 2, ix_sub(n, keep), n));
 }
 
-/* ---- LRN */
-
-void onnx_LRN(OnnxCall *c)
-{
-	UOp *x = onnx_in(c, 0), *wide = onnx_wide(x), *s;
-	int64_t n = onnx_attr_int(c, "size", 0), one = 1;
-	double alpha = onnx_attr_float(c, "alpha", 1e-4), beta = onnx_attr_float(c, "beta", 0.75),
-		bias = onnx_attr_float(c, "bias", 1);
-
-	if (n < 1 || n > INT32_MAX || t_rank(x) < 2)
-		onnx_fail(c, MALFORMED, "size %lld for x%s", (long long)n, shape_text(x->shape));
-	s = t_pad_axis(t_mul(wide, wide), 1, ix_const((n - 1) / 2), ix_const(n / 2));
-	s = t_sum(t_windows(t_move_axis(s, 1, t_rank(s) - 1), 1, &n, &one, &one), -1, false);
-	s = t_addc(t_mulc(t_move_axis(s, t_rank(s) - 1, 1), alpha / n), bias);
-	onnx_set(c, 0, t_cast(t_div(wide, t_pow(s, t_num(s->dtype, beta))), x->dtype));
-}
-
 /* ---- TensorScatter: update[b,...,s,...] written into a cache from write_indices[b] on */
 
 void onnx_TensorScatter(OnnxCall *c)
@@ -171,7 +154,7 @@ void onnx_TensorScatter(OnnxCall *c)
 			shape_text(x->shape), axis);
 	place = t_iota(DT_I64, v->shape, axis);
 	if (onnx_has(c, 2))
-		place = t_add(place, onnx_along(t_cast(onnx_in_rank(c, 2, 1), DT_I64), 0, rank));
+		place = t_add(place, t_along(t_cast(onnx_in_rank(c, 2, 1), DT_I64), 0, rank));
 	if (!strcmp(mode, "circular"))
 		place = t_op2(OP_FLOORMOD, place, t_size(DT_I64, t_dim(x, axis)));
 	for (int i = 0; i < rank; i++)

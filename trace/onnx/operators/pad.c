@@ -27,74 +27,44 @@ static int pad_list(OnnxCall *c, UOp **pad)
 	return (int)n;
 }
 
-/* The pads by axis, the negative ones cut away already. */
-static UOp *pad_pairs(OnnxCall *c, UOp *x, UOp *(*pairs)[2])
+/* before and after for each axis of x, as the library wants them */
+static Value pad_pairs(OnnxCall *c, UOp *x)
 {
-	UOp *pad[2 * MAX_RANK], *zero = ix_const(0);
+	UOp *pad[2 * MAX_RANK];
 	int axes[MAX_RANK], rank = t_rank(x), n = pad_list(c, pad), m = -1;
+	Value *pair = arena_alloc((rank + 1) * sizeof *pair);
 
 	if (onnx_version(c) >= 18 && onnx_has(c, 3))
 		m = onnx_axes_given(c, "axes", 3, rank, axes);
 	if (n != 2 * (m < 0 ? rank : m))
 		onnx_fail(c, MALFORMED, "%d pads for %d axes", n, m < 0 ? rank : m);
-	for (int i = 0; i < rank; i++)
-		pairs[i][0] = pairs[i][1] = zero;
-	for (int i = 0; i < n / 2; i++) {
-		int k = m < 0 ? i : axes[i];
-		pairs[k][0] = pad[i];
-		pairs[k][1] = pad[n / 2 + i];
+	for (int i = 0; i < rank; i++) {
+		Value *zeros = arena_alloc(2 * sizeof *zeros);
+		zeros[0] = zeros[1] = v_int(0);
+		pair[i] = v_list(2, zeros);
+	}
+	for (int i = 0; i < n / 2; i++)
 		for (int side = 0; side < 2; side++)
-			if (ix_prove_lt(pairs[k][side], zero)) {
-				UOp *by = pairs[k][side], *size = t_dim(x, k);
-				x = side ? t_shrink_axis(x, k, zero, ix_add(size, by))
-					: t_shrink_axis(x, k, ix_sub(zero, by), size);
-				pairs[k][side] = zero;
-			}
-	}
-	return x;
-}
-
-/* The padding of modes that read x again, by the library, which wants numbers. */
-static UOp *pad_again(OnnxCall *c, UOp *x, const char *mode, UOp *(*pairs)[2])
-{
-	Value *at = arena_alloc((t_rank(x) + 1) * sizeof *at), m = v_str(mode);
-
-	for (int i = 0; i < t_rank(x); i++) {
-		int64_t v[2];
-		Value *p = arena_alloc(2 * sizeof *p);
-		for (int side = 0; side < 2; side++) {
-			if (!ix_is_const(pairs[i][side], &v[side]))
-				onnx_fail(c, UNSUPPORTED, "mode %s with pads that are symbolic",
-					mode);
-			p[side] = v_int(v[side]);
-		}
-		at[i] = v_list(2, p);
-	}
-	return onnx_lib("pad", 2, (Value[]){ v_tensor(x), v_list(t_rank(x), at) }, 1,
-		(const char *[]){ "mode" }, &m);
+			pair[m < 0 ? i : axes[i]].at[side] = v_size(pad[side * n / 2 + i]);
+	return v_list(rank, pair);
 }
 
 void onnx_Pad(OnnxCall *c)
 {
-	UOp *x = onnx_in(c, 0), *pairs[MAX_RANK][2], *value = t_num(x->dtype, 0);
-	const char *mode = onnx_attr_str(c, "mode", "constant");
+	UOp *x = onnx_in(c, 0);
+	Value in[2] = { v_tensor(x) };
+	Value kw[2] = { v_str(onnx_attr_str(c, "mode", "constant")), v_int(0) };
 
-	if (onnx_version(c) < 11)
-		value = t_num(x->dtype, onnx_attr_float(c, "value", 0));
-	else if (onnx_has(c, 2))
-		value = t_reshape(onnx_in(c, 2), shape_scalar());
 	if (t_rank(x) == 0) {
 		onnx_set(c, 0, x);
 		return;
 	}
-	x = pad_pairs(c, x, pairs);
-	if (!strcmp(mode, "constant"))
-		onnx_set(c, 0, t_pad_value(x, pairs, value));
-	else if (!strcmp(mode, "reflect") || !strcmp(mode, "edge") || !strcmp(mode, "wrap"))
-		onnx_set(c, 0, pad_again(c, x, mode, pairs));
-	else
-		onnx_fail(c, MALFORMED, "mode is constant, reflect, edge or wrap, not \"%s\"",
-			mode);
+	in[1] = pad_pairs(c, x);
+	if (onnx_version(c) < 11)
+		kw[1] = v_float(onnx_attr_float(c, "value", 0));
+	else if (onnx_has(c, 2))
+		kw[1] = v_tensor(t_reshape(onnx_in(c, 2), shape_scalar()));
+	onnx_set(c, 0, onnx_lib("pad", 2, in, 2, (const char *[]){ "mode", "value" }, kw));
 }
 
 /* ---- columns to an image --------------------------------------------------------------------- */

@@ -104,37 +104,6 @@ void onnx_LpPool(OnnxCall *c)
 			x->dtype));
 }
 
-/* ---- Global*: all axes of space become one */
-
-static UOp *space_all(OnnxCall *c, Op op, UOp *x, bool mean)
-{
-	int axes[MAX_RANK], n = 0;
-
-	if (t_rank(x) < 2)
-		onnx_fail(c, MALFORMED, "x%s has no channels", shape_text(x->shape));
-	for (int i = 2; i < t_rank(x); i++)
-		axes[n++] = i;
-	return mean ? t_mean(x, n, axes, true) : t_reduce(op, x, n, axes, true);
-}
-
-void onnx_GlobalAveragePool(OnnxCall *c)
-{
-	onnx_set(c, 0, space_all(c, OP_ADD, onnx_in(c, 0), true));
-}
-
-void onnx_GlobalMaxPool(OnnxCall *c)
-{
-	onnx_set(c, 0, space_all(c, OP_MAX, onnx_in(c, 0), false));
-}
-
-void onnx_GlobalLpPool(OnnxCall *c)
-{
-	UOp *x = onnx_in(c, 0);
-	double p = norm_order(c);
-
-	onnx_set(c, 0, t_cast(root(space_all(c, OP_ADD, to_power(onnx_wide(x), p), false), p), x->dtype));
-}
-
 /* ---- MaxUnpool: elements back to the places that MaxPool's Indices gave */
 
 void onnx_MaxUnpool(OnnxCall *c)

@@ -58,7 +58,7 @@ static UOp *spread(OnnxCall *c, UOp *s, UOp *x)
 		return by_block(c, s, x, onnx_attr_axis(c, "axis", 1, t_rank(x)), block);
 	if (t_rank(s) != 1)
 		onnx_fail(c, MALFORMED, "a scale %s without block_size", shape_text(s->shape));
-	return onnx_along(s, onnx_attr_axis(c, "axis", 1, t_rank(x)), t_rank(x));
+	return t_along(s, onnx_attr_axis(c, "axis", 1, t_rank(x)), t_rank(x));
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -179,7 +179,7 @@ void onnx_ConvInteger(OnnxCall *c)
 
 	if (onnx_has(c, 3)) {
 		zero = scalar_or(onnx_in(c, 3), NULL, 0);
-		zero = t_rank(zero) ? onnx_along(zero, 0, t_rank(w)) : zero;
+		zero = t_rank(zero) ? t_along(zero, 0, t_rank(w)) : zero;
 		w = t_sub(t_cast(w, DT_I32), t_cast(zero, DT_I32));
 	}
 	onnx_set(c, 0, onnx_convolution(c, x, t_cast(w, DT_I32)));
@@ -223,7 +223,7 @@ void onnx_QLinearConv(OnnxCall *c)
 	UOp *s = scalar_or(onnx_in(c, 4), NULL, 0);
 	UOp *zero = onnx_has(c, 5) ? scalar_or(onnx_in(c, 5), NULL, 0) : t_num(DT_I32, 0);
 
-	zero = t_cast(t_rank(zero) ? onnx_along(zero, 0, t_rank(w)) : zero, DT_I32);
+	zero = t_cast(t_rank(zero) ? t_along(zero, 0, t_rank(w)) : zero, DT_I32);
 	y = onnx_convolution(c, x, t_sub(t_cast(w, DT_I32), zero));
 	if (onnx_has(c, 8))
 		y = t_add(y, onnx_channels(onnx_in(c, 8), t_rank(y)));

@@ -46,18 +46,6 @@ static UOp *tap_index(UOp *p, UOp *n, SampleOutside outside, bool corners)
 	return t_cast(p, DT_I64);
 }
 
-void onnx_cubic_weights(UOp *t, double a, UOp **w)
-{
-	UOp *d[4] = { t_addc(t, 1), t, t_sub(t_num(t->dtype, 1), t), t_sub(t_num(t->dtype, 2), t) };
-
-	for (int k = 0; k < 4; k++) {
-		if (k == 1 || k == 2)
-			w[k] = t_addc(t_mul(t_mul(t_addc(t_mulc(d[k], a + 2), -(a + 3)), d[k]), d[k]), 1);
-		else
-			w[k] = t_addc(t_mul(t_addc(t_mul(t_addc(t_mulc(d[k], a), -5 * a), d[k]), 8 * a), d[k]), -4 * a);
-	}
-}
-
 static Taps taps_along(UOp *p, UOp *n, SampleTaps taps, SampleOutside outside, bool corners)
 {
 	Taps r = { .n = n };
@@ -70,7 +58,7 @@ static Taps taps_along(UOp *p, UOp *n, SampleTaps taps, SampleOutside outside, b
 	base = taps == SAMPLE_NEAREST ? p : t_floor(p);
 	t = t_sub(p, base);
 	if (taps == SAMPLE_CUBIC)
-		onnx_cubic_weights(t, -0.75, r.weight);
+		t_cubic_weights(t, -0.75, r.weight);
 	if (taps == SAMPLE_LINEAR) {
 		r.weight[0] = t_sub(t_num(t->dtype, 1), t);
 		r.weight[1] = t;
@@ -186,13 +174,13 @@ void onnx_AffineGrid(OnnxCall *c)
 	dim[0] = t_dim(theta, 0);
 	for (int i = 0; i < nd; i++) {
 		dim[1 + i] = size[2 + i];
-		place[i] = onnx_along(grid_places(size[2 + i], wide->dtype, corners), 1 + i, 1 + nd);
+		place[i] = t_along(grid_places(size[2 + i], wide->dtype, corners), 1 + i, 1 + nd);
 	}
 	for (int r = 0; r < nd; r++) {
 		UOp *m = t_shrink_axis(wide, 1, ix_const(r), ix_const(r + 1)), *sum = NULL;
 		for (int k = 0; k <= nd; k++) {
 			UOp *t = t_shrink_axis(m, 2, ix_const(k), ix_const(k + 1));
-			t = onnx_along(t_reshapev(t, 1, dim), 0, 1 + nd);
+			t = t_along(t_reshapev(t, 1, dim), 0, 1 + nd);
 			t = k < nd ? t_mul(t, place[nd - 1 - k]) : t;
 			sum = sum ? t_add(sum, t) : t;
 		}

@@ -1,7 +1,7 @@
 /* ONNX operators that move elements: movement ops alone, which cost nothing by themselves.
  *
  *     Reshape to [0, -1]   →   RESHAPE, x's size where 0 stands and what is left for -1
- *     DepthToSpace, SpaceToDepth, Tile   →   RESHAPE, PERMUTE, EXPAND
+ *     Split, Slice         →   SHRINK
  *
  * Sizes, axes and bounds are attributes in old versions and inputs in new ones, which may be
  * size expressions. */
@@ -57,78 +57,6 @@ void onnx_Reshape(OnnxCall *c)
 	onnx_set(c, 0, with_sizes("reshape", x, n, dim));
 }
 
-void onnx_Flatten(OnnxCall *c)
-{
-	UOp *x = onnx_in(c, 0), *part[2] = { ix_const(1), ix_const(1) };
-	int64_t axis = onnx_attr_int(c, "axis", 1);
-	int rank = t_rank(x);
-
-	if (axis < -rank || axis > rank)
-		onnx_fail(c, MALFORMED, "axis %lld is outside rank %d", (long long)axis, rank);
-	axis = axis < 0 ? axis + rank : axis;
-	for (int i = 0; i < rank; i++)
-		part[i >= axis] = ix_mul(part[i >= axis], t_dim(x, i));
-	onnx_set(c, 0, t_reshapev(x, 2, part));
-}
-
-void onnx_Transpose(OnnxCall *c)
-{
-	UOp *x = onnx_in(c, 0);
-	int64_t perm[MAX_RANK];
-	int axes[MAX_RANK], rank = t_rank(x), n = onnx_attr_ints(c, "perm", perm, MAX_RANK);
-
-	for (int i = 0; i < rank && n < 0; i++)
-		axes[i] = rank - 1 - i;
-	if (n >= 0 && onnx_axes(c, n, perm, rank, axes) != rank)
-		onnx_fail(c, MALFORMED, "perm has %d axes, and %s has %d", n,
-			shape_text(x->shape), rank);
-	onnx_set(c, 0, t_permute(x, axes));
-}
-
-void onnx_Squeeze(OnnxCall *c)
-{
-	UOp *x = onnx_in(c, 0), *dim[MAX_RANK];
-	int axes[MAX_RANK], n = onnx_axes_given(c, "axes", 1, t_rank(x), axes), rank = 0;
-	bool drop[MAX_RANK] = { false };
-
-	for (int i = 0; i < n; i++) {
-		drop[axes[i]] = true;
-		if (!size_equal(t_dim(x, axes[i]), ix_const(1)))
-			onnx_fail(c, MALFORMED, "axis %d of %s is not 1", axes[i],
-				shape_text(x->shape));
-	}
-	for (int i = 0; i < t_rank(x); i++)
-		if (n < 0 ? !is_size(t_dim(x, i), 1) : !drop[i])
-			dim[rank++] = t_dim(x, i);
-	onnx_set(c, 0, t_reshapev(x, rank, dim));
-}
-
-/* The axes are places in the result: their number is needed before they can be checked. */
-static int new_axes(OnnxCall *c, UOp *x, int *axes)
-{
-	int64_t v[MAX_RANK];
-	int n = onnx_attr_ints(c, "axes", v, MAX_RANK);
-
-	if (n < 0)
-		n = onnx_known_ints(c, 1, v, MAX_RANK);
-	if (t_rank(x) + n > MAX_RANK)
-		onnx_fail(c, UNSUPPORTED, "rank %d is more than %d", t_rank(x) + n, MAX_RANK);
-	return onnx_axes(c, n, v, t_rank(x) + n, axes);
-}
-
-void onnx_Unsqueeze(OnnxCall *c)
-{
-	UOp *x = onnx_in(c, 0), *dim[MAX_RANK];
-	int axes[MAX_RANK], n = new_axes(c, x, axes), rank = t_rank(x) + n, from = 0;
-	bool added[MAX_RANK] = { false };
-
-	for (int i = 0; i < n; i++)
-		added[axes[i]] = true;
-	for (int i = 0; i < rank; i++)
-		dim[i] = added[i] ? ix_const(1) : t_dim(x, from++);
-	onnx_set(c, 0, t_reshapev(x, rank, dim));
-}
-
 /* Either side may have the 1 that the other stretches. */
 void onnx_Expand(OnnxCall *c)
 {
@@ -142,37 +70,17 @@ void onnx_Expand(OnnxCall *c)
 	onnx_set(c, 0, t_expand_to(x, s));
 }
 
-/* Version 1 repeats one axis, `tiles` times. */
+/* Before version 6 one axis is repeated, `tiles` times. */
 void onnx_Tile(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *times[MAX_RANK];
+	int64_t v = onnx_known_int(c, 2);
 	int n = t_rank(x), axis;
-	int64_t v;
 
-	if (onnx_version(c) >= 6) {
-		n = onnx_known_sizes(c, 1, times);
-		if (n != t_rank(x))
-			onnx_fail(c, MALFORMED, "%d repeats for rank %d", n, t_rank(x));
-	} else {
-		v = onnx_known_int(c, 2);
-		onnx_axes(c, 1, &v, n, &axis);
-		for (int i = 0; i < n; i++)
-			times[i] = ix_const(i == axis ? onnx_known_int(c, 1) : 1);
-	}
-	onnx_set(c, 0, n ? with_sizes("tile", x, n, times) : x);
-}
-
-void onnx_Concat(OnnxCall *c)
-{
-	int n = onnx_nin(c), axis;
-	UOp **x = arena_alloc((n + 1) * sizeof *x);
-
-	if (n == 0)
-		onnx_fail(c, MALFORMED, "nothing to concatenate");
+	onnx_axes(c, 1, &v, n, &axis);
 	for (int i = 0; i < n; i++)
-		x[i] = onnx_in(c, i);
-	axis = onnx_attr_axis(c, "axis", 1, t_rank(x[0]));
-	onnx_set(c, 0, t_concat(n, x, axis));
+		times[i] = ix_const(i == axis ? onnx_known_int(c, 1) : 1);
+	onnx_set(c, 0, with_sizes("tile", x, n, times));
 }
 
 /* ---- splitting ------------------------------------------------------------------------------- */
@@ -207,24 +115,24 @@ static void part_sizes(OnnxCall *c, int n, UOp *size, UOp **part)
 
 void onnx_Split(OnnxCall *c)
 {
-	UOp *x = onnx_in(c, 0), *at = ix_const(0), **part;
+	UOp *x = onnx_in(c, 0), **part;
 	int axis = onnx_attr_axis(c, "axis", 0, t_rank(x)), n = onnx_nout(c);
 	int64_t want = onnx_attr_int(c, "num_outputs", n);
+	Value *size, parts;
 
 	if (want != n || n < 1)
 		onnx_fail(c, MALFORMED, "num_outputs is %lld, and there are %d outputs",
 			(long long)want, n);
 	part = arena_alloc(n * sizeof *part);
 	part_sizes(c, n, t_dim(x, axis), part);
-	for (int i = 0; i < n; i++) {
-		UOp *end = ix_add(at, part[i]);
+	size = arena_alloc(n * sizeof *size);
+	for (int i = 0; i < n; i++)
+		size[i] = v_size(part[i]);
+	parts = function_call(function_find("split"), 3,
+		(Value[]){ v_tensor(x), v_list(n, size), v_int(axis) }, 0, NULL, NULL);
+	for (int i = 0; i < n; i++)
 		if (onnx_wants(c, i))
-			onnx_set(c, i, t_shrink_axis(x, axis, at, end));
-		at = end;
-	}
-	if (!size_equal(at, t_dim(x, axis)))
-		onnx_fail(c, MALFORMED, "the parts do not make up axis %d of %s", axis,
-			shape_text(x->shape));
+			onnx_set(c, i, parts.at[i].u);
 }
 
 /* ---- slices ---------------------------------------------------------------------------------- */
@@ -313,59 +221,4 @@ void onnx_CenterCropPad(OnnxCall *c)
 	for (int i = 0; i < n; i++)
 		x = center(x, axes[i], want[i]);
 	onnx_set(c, 0, x);
-}
-
-/* ---- blocks ---------------------------------------------------------------------------------- */
-
-static UOp *block_in(OnnxCall *c, UOp **block, bool *crd)
-{
-	UOp *x = onnx_in(c, 0);
-	int64_t b = onnx_attr_int(c, "blocksize", 0);
-	const char *mode = onnx_attr_str(c, "mode", "DCR");
-
-	*crd = !strcmp(mode, "CRD");
-	if (!*crd && strcmp(mode, "DCR"))
-		onnx_fail(c, MALFORMED, "mode is DCR or CRD, not \"%s\"", mode);
-	if (t_rank(x) != 4)
-		onnx_fail(c, MALFORMED, "shape %s is not [n,c,h,w]", shape_text(x->shape));
-	if (b < 1 || b > 1 << 20)
-		onnx_fail(c, MALFORMED, "blocksize is %lld", (long long)b);
-	*block = ix_const(b);
-	return x;
-}
-
-static UOp *part_of(OnnxCall *c, UOp *size, UOp *by)
-{
-	if (!size_equal(ix_mul(ix_div(size, by), by), size))
-		onnx_fail(c, MALFORMED, "blocksize does not divide the shape");
-	return ix_div(size, by);
-}
-
-/* [n, b, b, c, h, w] (CRD: [n, c, b, b, h, w]) → [n, c, h, b, w, b] */
-void onnx_DepthToSpace(OnnxCall *c)
-{
-	bool crd;
-	UOp *b, *x = block_in(c, &b, &crd), *n = t_dim(x, 0), *h = t_dim(x, 2), *w = t_dim(x, 3);
-	UOp *depth = part_of(c, t_dim(x, 1), ix_mul(b, b));
-
-	if (crd)
-		x = t_permute(t_reshapev(x, 6, (UOp *[]){ n, depth, b, b, h, w }),
-			(int[]){ 0, 1, 4, 2, 5, 3 });
-	else
-		x = t_permute(t_reshapev(x, 6, (UOp *[]){ n, b, b, depth, h, w }),
-			(int[]){ 0, 3, 4, 1, 5, 2 });
-	onnx_set(c, 0, t_reshapev(x, 4, (UOp *[]){ n, depth, ix_mul(h, b), ix_mul(w, b) }));
-}
-
-/* [n, c, h, b, w, b] → [n, b, b, c, h, w], or [n, c, b, b, h, w] */
-void onnx_SpaceToDepth(OnnxCall *c)
-{
-	bool crd;
-	UOp *b, *x = block_in(c, &b, &crd), *n = t_dim(x, 0), *depth = t_dim(x, 1);
-	UOp *h = part_of(c, t_dim(x, 2), b), *w = part_of(c, t_dim(x, 3), b);
-
-	x = t_reshapev(x, 6, (UOp *[]){ n, depth, h, b, w, b });
-	x = crd ? t_permute(x, (int[]){ 0, 1, 3, 5, 2, 4 })
-		: t_permute(x, (int[]){ 0, 3, 5, 1, 2, 4 });
-	onnx_set(c, 0, t_reshapev(x, 4, (UOp *[]){ n, ix_mul(depth, ix_mul(b, b)), h, w }));
 }

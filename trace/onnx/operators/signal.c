@@ -30,8 +30,8 @@ static void circle(int64_t size, UOp *rows, UOp *cols, UOp **cosine, UOp **sine)
 	}
 	at = t_mul(t_unsqueeze(t_arange(DT_I64, rows), 1), t_arange(DT_I64, cols));
 	at = t_op2(OP_MOD, at, t_num(DT_I64, (double)size));
-	*cosine = onnx_table(DT_F64, size, v[0]);
-	*sine = onnx_table(DT_F64, size, v[1]);
+	*cosine = table_numbers(DT_F64, size, v[0]);
+	*sine = table_numbers(DT_F64, size, v[1]);
 	*cosine = t_gather(*cosine, 1, &at);
 	*sine = t_gather(*sine, 1, &at);
 }
@@ -332,6 +332,6 @@ void onnx_MelWeightMatrix(OnnxCall *c)
 			mel_edge(edge[0], step, i + 1, length, rate),
 			mel_edge(edge[0], step, i + 2, length, rate));
 	onnx_set(c, 0,
-		t_cast(t_reshape(onnx_table(DT_F64, all, w), shape_ints(2, (int64_t[]){ bins, n })),
+		t_cast(t_reshape(table_numbers(DT_F64, all, w), shape_ints(2, (int64_t[]){ bins, n })),
 			dt));
 }

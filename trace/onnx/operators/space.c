@@ -2,7 +2,6 @@
  *
  *     strides [2,2], auto_pad SAME_UPPER, x[1,3,5,5], k 3   →   pads [[1,1],[1,1]] */
 #include "onnx/operators/space.h"
-#include <math.h>
 
 void onnx_space_ints(
 	OnnxCall *c, const char *name, int nd, int64_t otherwise, int64_t least, int64_t *out)
@@ -101,66 +100,13 @@ int64_t onnx_steps(OnnxCall *c, UOp *x, int axis)
 	return n;
 }
 
-static UOp *table(DType dt, size_t n, const void *v)
-{
-	Array a = { .dtype = dt, .rank = 1, .dim = { (int64_t)n }, .bytes = n * dtype_size(dt) };
-
-	a.data = arena_alloc(a.bytes);
-	memcpy(a.data, v, a.bytes);
-	return onnx_const(&a);
-}
-
-UOp *onnx_table_ints(size_t n, const int64_t *v)
-{
-	return table(DT_I64, n, v);
-}
-
-UOp *onnx_table(DType dt, size_t n, const double *v)
-{
-	float *f;
-
-	if (dt != DT_F32)
-		return t_cast(table(DT_F64, n, v), dt);
-	f = arena_alloc(n * sizeof *f);
-	for (size_t i = 0; i < n; i++)
-		f[i] = (float)v[i];
-	return table(DT_F32, n, f);
-}
-
 UOp *onnx_wide(UOp *x)
 {
 	x = t_float(x);
 	return t_cast(x, dtype_acc(x->dtype));
 }
 
-UOp *onnx_along(UOp *p, int axis, int rank)
-{
-	for (int i = axis + 1; i < rank; i++)
-		p = t_unsqueeze(p, t_rank(p));
-	return p;
-}
-
 UOp *onnx_channels(UOp *p, int rank)
 {
-	return t_rank(p) == 1 ? onnx_along(p, 1, rank) : p;
-}
-
-UOp *onnx_log_softmax(UOp *x, int axis)
-{
-	DType dt = x->dtype;
-	UOp *d;
-
-	x = onnx_wide(x);
-	d = t_sub(x, t_reduce(OP_MAX, x, 1, &axis, true));
-	return t_cast(t_sub(d, t_log(t_sum(t_exp(d), axis, true))), dt);
-}
-
-UOp *onnx_take(UOp *x, int axis, UOp *idx)
-{
-	int order[MAX_RANK], k = t_rank(idx), rank = t_rank(x) - 1 + k;
-
-	x = t_gather(t_move_axis(x, axis, 0), 1, &idx);
-	for (int i = 0; i < rank; i++)
-		order[i] = i < axis ? k + i : i < axis + k ? i - axis : i;
-	return t_permute(x, order);
+	return t_rank(p) == 1 ? t_along(p, 1, rank) : p;
 }

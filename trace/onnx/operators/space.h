@@ -19,19 +19,10 @@ UOp *onnx_convolution(OnnxCall *c, UOp *x, UOp *f);
 
 /* an axis that is unrolled: its size; UNSUPPORTED beyond what a graph should hold */
 int64_t onnx_steps(OnnxCall *c, UOp *x, int axis);
-/* const tensors of numbers computed here; dtype of the second as said */
-UOp *onnx_table_ints(size_t n, const int64_t *v);
-UOp *onnx_table(DType dt, size_t n, const double *v);
 /* x as f32 when it is narrower or no float: what means and sums are taken in */
 UOp *onnx_wide(UOp *x);
 /* p[c] along axis 1 of a tensor of rank r: [c,1,...] */
 UOp *onnx_channels(UOp *p, int rank);
-/* p[n] along an axis of a tensor of rank r: [n,1,...] */
-UOp *onnx_along(UOp *p, int axis, int rank);
-UOp *onnx_log_softmax(UOp *x, int axis);
-/* x[...,k] or x[...,k1..] taken at axis by places idx of any shape (i64, inside): that shape in
- * place of the axis */
-UOp *onnx_take(UOp *x, int axis, UOp *idx);
 
 /* ---- sample.c ------------------------------------------------------------------ */
 
@@ -43,6 +34,4 @@ typedef enum { SAMPLE_ZEROS, SAMPLE_BORDER, SAMPLE_REFLECT } SampleOutside;
  * [n,c,o...] */
 UOp *onnx_sample(
 	UOp *x, int nd, UOp *const *at, SampleTaps taps, SampleOutside outside, bool corners);
-/* the four weights of Keys' cubic kernel for fraction t in [0,1] */
-void onnx_cubic_weights(UOp *t, double a, UOp **w);
 #endif

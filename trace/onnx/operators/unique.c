@@ -47,7 +47,7 @@ void onnx_Compress(OnnxCall *c)
 	if (n && ix_prove_le(t_dim(x, axis), ix_const(place[n - 1])))
 		onnx_fail(c, MALFORMED, "the condition is longer than axis %d of %s", axis,
 			shape_text(x->shape));
-	at = onnx_ints(n, place);
+	at = table_ints(n, place);
 	onnx_set(c, 0, t_move_axis(t_gather(t_move_axis(x, axis, 0), 1, &at), 0, axis));
 }
 
@@ -81,7 +81,7 @@ void onnx_NonZero(OnnxCall *c)
 		}
 		k++;
 	}
-	onnx_set(c, 0, onnx_const(&out));
+	onnx_set(c, 0, array_tensor(&out));
 }
 
 /* ---- unique ---------------------------------------------------------------------------------- */
@@ -183,11 +183,11 @@ static void set_counts(OnnxCall *c, size_t n, const UniqueRows *r, const int64_t
 	for (size_t i = 0; i < r->n; i++)
 		count[which[i]]++;
 	if (onnx_wants(c, 1))
-		onnx_set(c, 1, onnx_ints(n, first));
+		onnx_set(c, 1, table_ints(n, first));
 	if (onnx_wants(c, 2))
-		onnx_set(c, 2, onnx_ints(r->n, which));
+		onnx_set(c, 2, table_ints(r->n, which));
 	if (onnx_wants(c, 3))
-		onnx_set(c, 3, onnx_ints(n, count));
+		onnx_set(c, 3, table_ints(n, count));
 }
 
 void onnx_Unique(OnnxCall *c)
@@ -214,7 +214,7 @@ void onnx_Unique(OnnxCall *c)
 	r.len = r.n ? total / r.n : 0;
 	r.rank = ranks(a.dtype, flat || !total ? a.data : axis_first(&a, axis), total);
 	n = distinct(&r, sorted, first, which);
-	at = onnx_ints(n, first);
+	at = table_ints(n, first);
 	if (onnx_wants(c, 0))
 		onnx_set(c, 0, t_move_axis(t_gather(t_move_axis(x, axis, 0), 1, &at), 0, axis));
 	set_counts(c, n, &r, first, which);
