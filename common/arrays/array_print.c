@@ -28,7 +28,7 @@ typedef struct {
 	bool summary;
 	Format format;
 	Buf line;
-} Printer;
+} ArrayPrinter;
 
 /* ---- digits ---- */
 
@@ -143,13 +143,13 @@ static int exponent_digits(int e)
 
 /* ---- the elements that are shown ---- */
 
-static bool shortened(const Printer *p, int axis)
+static bool shortened(const ArrayPrinter *p, int axis)
 {
 	return p->summary && p->a->dim[axis] > 2 * EDGE;
 }
 
 /* Calls fn for each element that is shown. */
-static void each_shown(const Printer *p, int axis, int64_t at, void (*fn)(Printer *p, int64_t at), Printer *to)
+static void each_shown(const ArrayPrinter *p, int axis, int64_t at, void (*fn)(ArrayPrinter *p, int64_t at), ArrayPrinter *to)
 {
 	int64_t n;
 
@@ -165,7 +165,7 @@ static void each_shown(const Printer *p, int axis, int64_t at, void (*fn)(Printe
 	}
 }
 
-static void see_range(Printer *p, int64_t at)
+static void see_range(ArrayPrinter *p, int64_t at)
 {
 	Format *f = &p->format;
 	double x = value_at(p->a, at), m = fabs(x);
@@ -182,7 +182,7 @@ static void see_range(Printer *p, int64_t at)
 	f->greatest = m > f->greatest ? m : f->greatest;
 }
 
-static void see_width(Printer *p, int64_t at)
+static void see_width(ArrayPrinter *p, int64_t at)
 {
 	Format *f = &p->format;
 	double x = value_at(p->a, at);
@@ -218,7 +218,7 @@ static void int_text(const Array *a, int64_t at, char *out, size_t size)
 	}
 }
 
-static void see_int(Printer *p, int64_t at)
+static void see_int(ArrayPrinter *p, int64_t at)
 {
 	char text[32];
 	int n;
@@ -235,7 +235,7 @@ static double large(DType dt)
 	return dt == DT_F64 ? 1e8 : dt == DT_F16 ? 1e3 : 1e6;
 }
 
-static void choose_format(Printer *p)
+static void choose_format(ArrayPrinter *p)
 {
 	Format *f = &p->format;
 	int space;
@@ -269,7 +269,7 @@ static void special_text(double x, int width, Buf *b)
 	buf_printf(b, "%*s", width, isnan(x) ? "nan" : x < 0 ? "-inf" : "inf");
 }
 
-static void float_text(const Printer *p, int64_t at, Buf *b)
+static void float_text(const ArrayPrinter *p, int64_t at, Buf *b)
 {
 	const Format *f = &p->format;
 	double x = value_at(p->a, at);
@@ -295,7 +295,7 @@ static void float_text(const Printer *p, int64_t at, Buf *b)
 	}
 }
 
-static void element_text(const Printer *p, int64_t at, Buf *b)
+static void element_text(const ArrayPrinter *p, int64_t at, Buf *b)
 {
 	const Array *a = p->a;
 	char text[32];
@@ -342,7 +342,7 @@ static void print_scalar(FILE *f, const Array *a)
 
 /* ---- lines ---- */
 
-static void flush_line(Printer *p)
+static void flush_line(ArrayPrinter *p)
 {
 	while (p->line.n && p->line.s[p->line.n - 1] == ' ')
 		p->line.n--;
@@ -351,7 +351,7 @@ static void flush_line(Printer *p)
 }
 
 /* Appends the word to this line, or to the next if it does not fit here but would fit there. */
-static void put_word(Printer *p, const Buf *word, int indent, size_t width)
+static void put_word(ArrayPrinter *p, const Buf *word, int indent, size_t width)
 {
 	if (p->line.n + word->n > width && p->line.n > (size_t)indent) {
 		flush_line(p);
@@ -361,7 +361,7 @@ static void put_word(Printer *p, const Buf *word, int indent, size_t width)
 	buf_add(&p->line, word->s, word->n);
 }
 
-static void print_row(Printer *p, int axis, int64_t at)
+static void print_row(ArrayPrinter *p, int axis, int64_t at)
 {
 	int64_t n = p->a->dim[axis];
 	Buf word = {0};
@@ -381,7 +381,7 @@ static void print_row(Printer *p, int axis, int64_t at)
 	buf_free(&word);
 }
 
-static void new_lines(Printer *p, int n, int indent)
+static void new_lines(ArrayPrinter *p, int n, int indent)
 {
 	flush_line(p);
 	for (int i = 0; i < n; i++)
@@ -389,7 +389,7 @@ static void new_lines(Printer *p, int n, int indent)
 	buf_printf(&p->line, "%*s", indent, "");
 }
 
-static void print_axis(Printer *p, int axis, int64_t at)
+static void print_axis(ArrayPrinter *p, int axis, int64_t at)
 {
 	int64_t n = p->a->dim[axis];
 	int last = p->a->rank - 1;
@@ -412,7 +412,7 @@ static void print_axis(Printer *p, int axis, int64_t at)
 
 void array_print(FILE *f, const Array *a)
 {
-	Printer p = {.f = f, .a = a};
+	ArrayPrinter p = {.f = f, .a = a};
 	int64_t n = array_count(a);
 
 	if (a->rank == 0) {

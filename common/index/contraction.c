@@ -26,8 +26,6 @@ static uint64_t moves_of(UOp *value)
 	return range_mask(value->op == OP_LOAD ? value->src[0] : value);
 }
 
-typedef VEC(Operand) Operands;
-
 /* The loads and reductions in the value of c's reduction, depth first: those that move with it and
  * those that do not. Their own sources are not searched. */
 static void find_values(const Contraction *c, Operands *moving, Operands *still)

@@ -31,10 +31,10 @@ bool ix_prove_le(UOp *a, UOp *b);
  * division by 0. */
 typedef struct { int n; const char *name[64]; int64_t value[64]; } VarEnv;
 bool ix_eval(UOp *u, const VarEnv *env, int64_t *v);
-/* u with other sources: index arithmetic and conditions are made by the ix_ functions, other nodes
- * by node_with. */
 /* a op b for an op that indices are made of (its row has index), else NULL. */
 UOp *ix_op(Op op, UOp *a, UOp *b);
+/* u with other sources: index arithmetic and conditions are made by the ix_ functions, other nodes
+ * by node_with. */
 UOp *ix_remake(UOp *u, UOp *const *src);
 /* Prints text like "((idx1*10)+idx0)"; name(u, ctx) names the leaves (NULL: r0, n, …). */
 void ix_print(Buf *out, UOp *u, const char *(*name)(UOp *, void *), void *ctx);
@@ -78,6 +78,7 @@ typedef enum { ROLE_NONE, ROLE_BATCH, ROLE_ROW, ROLE_COLUMN, ROLE_REDUCTION, ROL
 
 /* A LOAD or an inner reduction, and the axis numbers of the ranges in which it moves. */
 typedef struct { UOp *value; uint64_t moves; } Operand;
+typedef VEC(Operand) Operands;
 typedef struct {
 	UOp *fold;              /* the RREDUCE */
 	uint64_t bound;         /* the ranges that it reduces and its value moves with */

@@ -17,7 +17,7 @@ enum { BLOCK = 1024 };
 /* A node of the cluster, or a value that it reads. */
 typedef struct {
 	UOp *u;
-	const Value *leaf;      /* the value; NULL for a node */
+	const ArrayView *leaf;      /* the value; NULL for a node */
 	bool whole;             /* of a leaf: its elements are in order, so no copy is needed */
 	Strided view;           /* of a leaf: over the cluster's index space, collapsed */
 	char *lane;             /* memory for a block */
@@ -34,7 +34,7 @@ typedef struct {
 } Cluster;
 
 /* The view of v over the index space, with its axes in that order; a scalar is repeated. */
-static Strided over_space(const Cluster *c, const Value *v)
+static Strided over_space(const Cluster *c, const ArrayView *v)
 {
 	Strided s = {.dtype = v->s.dtype, .at = v->s.at, .rank = c->rank};
 
@@ -53,7 +53,7 @@ static bool all_zero(const Strided *s)
 	return true;
 }
 
-static void check_shape(const Cluster *c, UOp *u, const Value *v)
+static void check_shape(const Cluster *c, UOp *u, const ArrayView *v)
 {
 	for (int i = 0; i < v->s.rank; i++)
 		if (v->s.rank != c->rank || v->s.dim[c->axis[i]] != c->dim[i])
@@ -63,7 +63,7 @@ static void check_shape(const Cluster *c, UOp *u, const Value *v)
 static bool moves(const Cluster *c, int i)
 {
 	for (size_t k = 0; k < c->member.n; k++) {
-		const Value *v = c->member.at[k].leaf;
+		const ArrayView *v = c->member.at[k].leaf;
 		if (v && v->s.rank && v->s.stride[c->axis[i]] != 0 && v->s.dim[c->axis[i]] != 1)
 			return true;
 	}
@@ -97,7 +97,7 @@ static void gather_members(Cluster *c, UOp *root, const ClusterEnv *env)
 	vec_push(&stack, root);
 	while (stack.n) {
 		UOp *u = stack.at[stack.n - 1];
-		Value *v = env->get(u, env->ctx);
+		ArrayView *v = env->get(u, env->ctx);
 		size_t waiting = stack.n;
 		Member t = {.u = u, .step = 1};
 
@@ -174,9 +174,9 @@ static void finish(Cluster *c)
 	vec_free(&c->member);
 }
 
-static Value *run_map(Cluster *c, UOp *u, int rank, const int64_t *dim)
+static ArrayView *run_map(Cluster *c, UOp *u, int rank, const int64_t *dim)
 {
-	Value *out = value_new(u->dtype, rank, dim);
+	ArrayView *out = value_new(u->dtype, rank, dim);
 	int64_t n = strided_count(&out->s);
 
 	for (int64_t pos = 0; pos < n; pos += BLOCK)
@@ -185,16 +185,16 @@ static Value *run_map(Cluster *c, UOp *u, int rank, const int64_t *dim)
 }
 
 /* Rounds acc into one element of the output. */
-static void put_result(UOp *u, Value *out, int64_t place, const void *acc)
+static void put_result(UOp *u, ArrayView *out, int64_t place, const void *acc)
 {
 	interp_cast(u->dtype, value_data(out) + place * dtype_size(u->dtype), dtype_acc(u->dtype), acc, 1);
 }
 
 /* Reduces each run of len elements of the index space into the next output element. Blocks start
  * where runs do, so that equal runs give equal bits. */
-static Value *run_reduce(Cluster *c, UOp *u, int rank, const int64_t *dim, int64_t len)
+static ArrayView *run_reduce(Cluster *c, UOp *u, int rank, const int64_t *dim, int64_t len)
 {
-	Value *out = value_new(u->dtype, rank, dim);
+	ArrayView *out = value_new(u->dtype, rank, dim);
 	const Op op = (Op)op_find(u->arg->a[0]->s);
 	const int size = dtype_size(u->dtype);
 	int64_t count = strided_count(&out->s), total = count * len, place = 0, left = len;
@@ -272,10 +272,10 @@ int64_t cluster_count(UOp *u, int rank, const int64_t *dim, const ClusterEnv *en
 
 /* Computes the result over the kept axes that are left, and repeats it along those that were left
  * out. */
-static Value *run(Cluster *c, UOp *u, int rank, const int64_t *dim, int kept, int64_t len)
+static ArrayView *run(Cluster *c, UOp *u, int rank, const int64_t *dim, int kept, int64_t len)
 {
 	int64_t left[MAX_RANK];
-	Value *out;
+	ArrayView *out;
 
 	for (int i = 0; i < rank; i++)
 		left[i] = dim[i];
@@ -289,12 +289,13 @@ static Value *run(Cluster *c, UOp *u, int rank, const int64_t *dim, int kept, in
 	return out;
 }
 
-Value *cluster_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const ClusterEnv *env)
+ArrayView *cluster_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim,
+	const ClusterEnv *env)
 {
 	Cluster c = {.rank = rank};
 	int kept = rank;
 	int64_t len = 1;
-	Value *out = u->op == OP_REDUCE ? product_run(u, rank, dim, xdim, env) : NULL;
+	ArrayView *out = u->op == OP_REDUCE ? product_run(u, rank, dim, xdim, env) : NULL;
 
 	if (out)
 		return out;

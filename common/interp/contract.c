@@ -17,8 +17,8 @@ enum { ROWS = 4, COLS = 8,                              /* of the output, kept i
 	BLOCK_M = 64, BLOCK_N = 128, BLOCK_K = 256 };   /* of the blocks that stay in cache */
 
 /* The axes of one role, and by how much each operand moves along them. */
-typedef struct { int64_t n, move[3]; } Axis;
-typedef struct { int rank; int64_t count; Axis axis[MAX_CONTRACT]; } RoleAxes;
+typedef struct { int64_t n, move[3]; } RoleAxis;
+typedef struct { int rank; int64_t count; RoleAxis axis[MAX_CONTRACT]; } RoleAxes;
 
 /* Memory for blocks, in 8-byte elements, and for offsets into the operands and the output. */
 typedef struct {
@@ -27,8 +27,8 @@ typedef struct {
 } Scratch;
 
 /* A block to pack: its elements are at from + lane[…] + k[…], in panels of `width` lanes. */
-typedef struct { const char *from; const int64_t *lane, *k; int lanes, width, n; } Block;
-typedef void (*Pack)(DType dt, void *to, const Block *b);
+typedef struct { const char *from; const int64_t *lane, *k; int lanes, width, n; } PackedBlock;
+typedef void (*Pack)(DType dt, void *to, const PackedBlock *b);
 typedef void (*Multiply)(int n, const void *a, const void *b, void *sum);
 
 /* ---- micro-kernels: add n products to each element of sum[ROWS][COLS], whose rows are BLOCK_N
@@ -80,7 +80,7 @@ static Multiply multiply_for(DType dt)
 					*o++ = j < lanes ? (W)GET(x[b->lane[j] + b->k[i]]) : 0; \
 		return; }
 
-static void pack_floats(DType dt, void *to, const Block *b)
+static void pack_floats(DType dt, void *to, const PackedBlock *b)
 {
 	switch (dt) {
 	case DT_F32: PACK(float, double, )
@@ -90,7 +90,7 @@ static void pack_floats(DType dt, void *to, const Block *b)
 	}
 }
 
-static void pack_ints(DType dt, void *to, const Block *b)
+static void pack_ints(DType dt, void *to, const PackedBlock *b)
 {
 	switch (dt) {
 	case DT_I8: PACK(int8_t, uint64_t, )
@@ -107,7 +107,7 @@ static void pack_ints(DType dt, void *to, const Block *b)
 
 enum { BY_A, BY_B, BY_OUT };
 
-static void role_add(RoleAxes *r, Axis a)
+static void role_add(RoleAxes *r, RoleAxis a)
 {
 	r->axis[r->rank++] = a;
 	r->count *= a.n;
@@ -148,9 +148,9 @@ typedef struct {
 	Pack pack;
 	Multiply multiply;
 	Scratch *scratch;
-} Job;
+} ContractJob;
 
-static void sum_block(const Job *j, const char *a, const char *b, int m, int n)
+static void sum_block(const ContractJob *j, const char *a, const char *b, int m, int n)
 {
 	Scratch *r = j->scratch;
 
@@ -159,8 +159,8 @@ static void sum_block(const Job *j, const char *a, const char *b, int m, int n)
 		int len = (int)up_to(j->k.count - k, BLOCK_K);
 		places(&j->k, BY_A, k, len, r->ka);
 		places(&j->k, BY_B, k, len, r->kb);
-		j->pack(j->dt, r->a, &(Block){a, r->ma, r->ka, m, ROWS, len});
-		j->pack(j->dt, r->b, &(Block){b, r->nb, r->kb, n, COLS, len});
+		j->pack(j->dt, r->a, &(PackedBlock){a, r->ma, r->ka, m, ROWS, len});
+		j->pack(j->dt, r->b, &(PackedBlock){b, r->nb, r->kb, n, COLS, len});
 		for (int y = 0; y < n; y += COLS)
 			for (int x = 0; x < m; x += ROWS)
 				j->multiply(len, r->a + x * len, r->b + y * len,
@@ -168,7 +168,7 @@ static void sum_block(const Job *j, const char *a, const char *b, int m, int n)
 	}
 }
 
-static void store_block(const Job *j, char *out, int m, int n)
+static void store_block(const ContractJob *j, char *out, int m, int n)
 {
 	const Scratch *r = j->scratch;
 	const DType from = dtype_float(j->dt) ? DT_F64 : DT_U64;
@@ -182,7 +182,7 @@ static void store_block(const Job *j, char *out, int m, int n)
 	}
 }
 
-static void one_batch(const Job *j, const char *a, const char *b, char *out)
+static void one_batch(const ContractJob *j, const char *a, const char *b, char *out)
 {
 	Scratch *r = j->scratch;
 
@@ -210,7 +210,7 @@ static void swap_role(RoleAxes *r)
 }
 
 /* Exchanges a and b. */
-static void swap_operands(Job *j)
+static void swap_operands(ContractJob *j)
 {
 	RoleAxes m = j->m;
 
@@ -243,7 +243,7 @@ static void scratch_free(Scratch *r)
 void interp_contract(DType dt, int rank, const ContractAxis *axis, const void *a, const void *b,
 	void *out)
 {
-	Job j = {.dt = dt, .batch.count = 1, .m.count = 1, .n.count = 1, .k.count = 1,
+	ContractJob j = {.dt = dt, .batch.count = 1, .m.count = 1, .n.count = 1, .k.count = 1,
 		.pack = dtype_float(dt) ? pack_floats : pack_ints, .multiply = multiply_for(dt)};
 	const int size = dtype_size(dt);
 	double work = 1;
@@ -253,7 +253,7 @@ void interp_contract(DType dt, int rank, const ContractAxis *axis, const void *a
 	interp_bound(work, "a sum of products");
 	for (int i = 0; i < rank; i++) {
 		const ContractAxis *x = &axis[i];
-		Axis t = {x->n, {x->a, x->b, x->out}};
+		RoleAxis t = {x->n, {x->a, x->b, x->out}};
 		role_add(x->sum ? &j.k : x->a && x->b ? &j.batch : x->a ? &j.m : &j.n, t);
 	}
 	if (j.m.count > j.n.count) {            /* a register tile has more columns than rows */

@@ -17,7 +17,7 @@ typedef struct {
 	InterpFn fn;            /* called on its operands' lanes; NULL for LOAD and casts */
 	const void *in[3];
 	int step[3];
-} Cell;
+} LoopCell;
 
 /* What an INDEX points into. Each lane has its own copy of registers declared within a loop over
  * lanes. */
@@ -46,7 +46,7 @@ typedef struct {
 	const VarEnv *env;
 	size_t nstatement;
 	Statement *statement;
-	VEC(Cell) cell;
+	VEC(LoopCell) cell;
 	VEC(int) special;       /* cells of SPECIALs */
 	VEC(Memory) memory;
 	Map leaf;               /* CONST, VAR, SPECIAL, RANGE, LET → 1 + its current cell */

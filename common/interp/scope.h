@@ -25,7 +25,7 @@ typedef struct {
 	char *table;            /* of an RREDUCE, once filled: over the ranges that it depends on */
 	char *row;              /* RSORT: the values along its range, and their order */
 	int64_t *order;
-} Cell;
+} KernelCell;
 
 typedef enum { SCOPE_ONCE, SCOPE_STORE, SCOPE_REDUCE, SCOPE_ROW } ScopeKind;
 
@@ -48,15 +48,15 @@ typedef struct {
 	int result, owner;
 	size_t at;              /* the lane for which a child scope runs */
 	char *row;              /* SCOPE_ROW: the collected values */
-} Scope;
+} KernelScope;
 
 typedef struct {
 	const char *name;
 	UOp *kernel;
 	const VarEnv *env;
-	Cell *cell;
+	KernelCell *cell;
 	size_t ncell, capcell;
-	Scope *scope;
+	KernelScope *scope;
 	size_t nscope, capscope;
 	Map cell_of;            /* node and scope → 1 + its cell */
 	uint8_t *dirty;         /* by node id: whether it reads what the kernel writes */
@@ -66,7 +66,7 @@ typedef struct {
 /* ---- tables.c: how RREDUCE u in scope s is computed */
 ReduceMode reduce_mode(const KernelPlan *p, UOp *u, int s);
 /* The scope's ranges that a node depends on, in the scope's order; at most 64. */
-int ranges_of(const Scope *s, UOp *u, UOp **range);
+int ranges_of(const KernelScope *s, UOp *u, UOp **range);
 /* The ranges that a factor of reduction u in scope s depends on. */
 int factor_ranges(const KernelPlan *p, UOp *u, int s, UOp *factor, UOp **range);
 

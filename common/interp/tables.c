@@ -15,7 +15,7 @@
 /* How often each element of a table is read at least; how many elements a table has at most. */
 enum { REUSE = 4, TABLE = 1 << 28 };
 
-int ranges_of(const Scope *s, UOp *u, UOp **range)
+int ranges_of(const KernelScope *s, UOp *u, UOp **range)
 {
 	uint64_t mask = range_mask(u);
 	int n = 0;
@@ -70,7 +70,7 @@ static bool contracts(const KernelPlan *p, UOp *u, int s)
 
 ReduceMode reduce_mode(const KernelPlan *p, UOp *u, int s)
 {
-	const Scope *sc = &p->scope[s];
+	const KernelScope *sc = &p->scope[s];
 	UOp *range[64];
 	double own;
 

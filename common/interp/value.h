@@ -15,7 +15,7 @@ typedef struct {
 
 /* The memory of one or more values; data is NULL when the memory is not theirs to free. */
 typedef struct { void *data; int refs; } Storage;
-typedef struct { Strided s; Storage *store; } Value;
+typedef struct { Strided s; Storage *store; } ArrayView;
 
 /* ---- view.c ---- */
 
@@ -35,23 +35,23 @@ const char *strided_shrink(Strided *s, int64_t (*pair)[2]);
 void strided_flip(Strided *s, int n, const int *axis);
 
 /* A new value with memory for its elements, row-major and not zeroed. */
-Value *value_new(DType dt, int rank, const int64_t *dim);
+ArrayView *value_new(DType dt, int rank, const int64_t *dim);
 /* A value that shares the elements of v, seen through s. */
-Value *value_view(Value *v, const Strided *s);
+ArrayView *value_view(ArrayView *v, const Strided *s);
 /* v itself, with one more reference, if it is row-major, else a copy. */
-Value *value_packed(Value *v);
-void value_drop(Value *v);
-static inline char *value_data(Value *v) { return (char *)v->s.at; }
+ArrayView *value_packed(ArrayView *v);
+void value_drop(ArrayView *v);
+static inline char *value_data(ArrayView *v) { return (char *)v->s.at; }
 
 /* ---- cluster.c: elementwise nodes and reductions, computed together with the nodes that only they
  * read ---- */
 
 /* What a cluster needs from its caller: get returns the value of a node outside the cluster, NULL
  * for a node inside. */
-typedef struct { Value *(*get)(UOp *u, void *ctx); void *ctx; } ClusterEnv;
+typedef struct { ArrayView *(*get)(UOp *u, void *ctx); void *ctx; } ClusterEnv;
 /* Computes u, which is elementwise or a REDUCE, together with the sources for which get returns
  * NULL. dim is its shape and xdim that of its first source, of the same rank. */
-Value *cluster_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const ClusterEnv *env);
+ArrayView *cluster_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const ClusterEnv *env);
 
 /* How many elements of the elementwise node u are computed: the product of dim, without axes along
  * which nothing that it reads moves. */
@@ -61,14 +61,14 @@ int64_t cluster_count(UOp *u, int rank, const int64_t *dim, const ClusterEnv *en
 
 /* Computes REDUCE u as a contraction of its factors, with arguments as for cluster_run; NULL when
  * it is not one. */
-Value *product_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const ClusterEnv *env);
+ArrayView *product_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const ClusterEnv *env);
 
 /* ---- index.c: ops along an axis or by index; sources are row-major ---- */
 
-Value *axis_scan(UOp *u, const Value *x);
-Value *axis_sort(UOp *u, const Value *x);
-Value *index_gather(UOp *u, Value *const *src, int rank, const int64_t *dim);
-Value *index_scatter(UOp *u, Value *const *src);
-Value *pad_zeros(const Value *x, const int64_t *dim, const int64_t (*pair)[2]);
+ArrayView *axis_scan(UOp *u, const ArrayView *x);
+ArrayView *axis_sort(UOp *u, const ArrayView *x);
+ArrayView *index_gather(UOp *u, ArrayView *const *src, int rank, const int64_t *dim);
+ArrayView *index_scatter(UOp *u, ArrayView *const *src);
+ArrayView *pad_zeros(const ArrayView *x, const int64_t *dim, const int64_t (*pair)[2]);
 
 #endif

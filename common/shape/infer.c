@@ -20,7 +20,7 @@ const char *node_dtype(In *n, DType want)
 	return NULL;
 }
 
-/* All sources have one dtype, which the op accepts, and the node has the dtype that the op gives. */
+/* All sources have one dtype, which the op accepts; the node has the dtype that the op gives. */
 static const char *same_dtype(In *n)
 {
 	const char *e = source_dtypes(n, 0);

@@ -24,15 +24,15 @@ typedef void (*Items)(void *const *bufs, const int64_t *vars, int64_t from, int6
 /* How threads share a launch: how many threads at most, and how many items each takes at a time.
  * work is the time of all items together in nanoseconds. wake: there is enough work ahead to wake
  * threads that sleep. */
-typedef struct { int threads; bool wake; int64_t chunk, work; } Split;
+typedef struct { int threads; bool wake; int64_t chunk, work; } Share;
 /* The split for items of `work` nanoseconds each over at most `most` threads; one thread when more
  * would not be faster. The caller sets wake, from the work of this launch and of those after it. */
-Split pool_split(int64_t items, int64_t work, int most);
+Share pool_split(int64_t items, int64_t work, int most);
 bool pool_worth_waking(int64_t work);
 /* Starts n threads, counting the caller, which is pinned to the processor it runs on. */
 void pool_start(int n);
 /* Executes items 0 … items-1 and returns when all are done. */
-void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, const Split *s);
+void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, const Share *s);
 /* Ends the threads and removes the caller's pinning. */
 void pool_stop(void);
 
