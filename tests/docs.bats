@@ -13,9 +13,23 @@ setup() {
 }
 
 # The blocks of a Markdown file: in ```console a line after "$ " is a command and what follows its output; ```text NAME is a
-# file, and ```LANGUAGE NAME one that is new, or has the text at the end, or (there) has each of the lines already.
+# file, and ```LANGUAGE NAME HOW one that is `new`, gets the text `at the end` or stands `before` the first line with a word, or has
+# each of its lines: `there`.
 readme_blocks() {
 	awk '
+		function insert(file, word, text,    line, all) {
+			while ((getline line < file) > 0) {
+				if (word && index(line, word)) { all = all text; word = "" }
+				all = all line "\n"
+			}
+			close(file)
+			printf "%s", all > file
+			close(file)
+			if (word) { print file " has no " word; bad = 1 }
+		}
+		/^```[a-z]+ .* before [^ ]+$/ { file = $2; before = $4; text = ""; next }
+		before && /^```/ { insert(file, before, text); file = before = ""; next }
+		before { text = text $0 "\n"; next }
 		/^```[a-z]+ .* there$/ { want = $2; next }
 		want && !/^```/ {
 			found = 0

@@ -35,6 +35,14 @@ def line_of(page, key):
     return m and set(re.findall(r"`([^`]+)`", m.group(1)))
 
 
+def check_table(room, page, files, faults):
+    """In tables that begin with `| file |` the first column names files of the room."""
+    for table in re.findall(r"^\| file \|.*\n\|-.*\n((?:\|.*\n)+)", page, re.M):
+        for name in re.findall(r"`([^`]+)`", "".join(row.split("|")[1] for row in table.splitlines())):
+            if not fnmatch.filter(files, name):
+                faults.append(f"{room}/README.md: there is no file {name} here")
+
+
 def check_page(room, files, faults):
     """The README's three lines; it names every file but those of man pages, which go with their tools."""
     path = room + "/README.md"
@@ -46,6 +54,7 @@ def check_page(room, files, faults):
     for f in files:
         if f != "README.md" and not f.endswith(".man") and not any(fnmatch.fnmatch(f, n) for n in names):
             faults.append(f"{path}: does not name {f}")
+    check_table(room, page, files, faults)
     lines = [line_of(page, key) for key in ("Doors", "May use", "Used by")]
     for key, found in zip(("Doors", "May use", "Used by"), lines):
         if found is None:
