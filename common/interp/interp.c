@@ -1,5 +1,5 @@
-/* The meaning of each elementwise op, of folds, scans and sorts: constant folding, the interpreter and the
- * tests all call it. The ops themselves are in int.c, float.c and graph/cast.c.
+/* The meaning of each elementwise op and of reductions, scans and sorts, used by constant folding,
+ * the interpreter and the tests. The ops themselves are in int.c, float.c and graph/cast.c.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -75,10 +75,10 @@ UOp *fold_const(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg)
 	return const_bits(dt, &out);
 }
 
-/* ---- folds ---- */
+/* ---- reductions and scans ---- */
 
-/* A sum or product in the wider type W with four partial results: less error than a single chain, and a fixed
- * order. The partial results start at the identity E. */
+/* A sum or product in the wider type W with four partial results, which start at the identity E:
+ * less error than a single chain, and a fixed order. */
 #define CHAIN(W, GET, OP, E) \
 	W p[4] = {E, E, E, E}; \
 	size_t i = 0; \
@@ -93,7 +93,8 @@ UOp *fold_const(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg)
 		if (x LESS r || x != x) \
 			r = x; \
 	}
-/* folds of stored C, which GET turns into A, the accumulator's type; summed within a call in W */
+/* Reductions over elements of stored type C, which GET converts to A, the accumulator's type;
+ * within a call they are summed in W. */
 #define FOLD(D, C, A, W, GET) \
 	static void fold_##D(Op op, size_t n, void *acc, const C *a, ptrdiff_t xs) \
 	{ \
@@ -164,9 +165,9 @@ void interp_identity(Op op, DType dt, void *acc)
 
 /* ---- sort ---- */
 
-typedef struct { uint64_t key; int64_t at; } Item;
+typedef struct { uint64_t key; int64_t at; } SortItem;
 
-/* a key that orders as an unsigned number: NaN greatest, -0 as 0 */
+/* A key that orders as an unsigned number: NaN is greatest, and -0 equals 0. */
 static uint64_t sort_key(DType dt, const void *x)
 {
 	uint64_t wide = 0;
@@ -189,8 +190,8 @@ static uint64_t sort_key(DType dt, const void *x)
 	return wide;
 }
 
-/* merges runs [0, m) and [m, n) of a into b, the left one first among equals */
-static void merge(const Item *a, size_t m, size_t n, Item *b)
+/* Merges runs [0, m) and [m, n) of a into b; among equal keys the left one comes first. */
+static void merge(const SortItem *a, size_t m, size_t n, SortItem *b)
 {
 	size_t i = 0, j = m;
 
@@ -200,18 +201,18 @@ static void merge(const Item *a, size_t m, size_t n, Item *b)
 
 void interp_sort(DType dt, size_t n, const void *x, ptrdiff_t xs, int64_t *out, ptrdiff_t os, bool descending)
 {
-	Item *a = xmalloc((2 * n + 1) * sizeof *a), *base = a, *b = a + n;
+	SortItem *a = xmalloc((2 * n + 1) * sizeof *a), *base = a, *b = a + n;
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t key = sort_key(dt, (const char *)x + (ptrdiff_t)i * xs * dtype_size(dt));
-		a[i] = (Item){descending ? ~key : key, (int64_t)i};
+		a[i] = (SortItem){descending ? ~key : key, (int64_t)i};
 	}
 	for (size_t run = 1; run < n; run *= 2) {
 		for (size_t i = 0; i < n; i += 2 * run) {
 			size_t len = n - i < 2 * run ? n - i : 2 * run;
 			merge(a + i, run < len ? run : len, len, b + i);
 		}
-		Item *t = a;
+		SortItem *t = a;
 		a = b;
 		b = t;
 	}
