@@ -137,4 +137,9 @@ static inline int op_cost(Op o) { return op_info[o].cost; }
 
 typedef enum { LV_TENSOR, LV_GRAPH, LV_SCHEDULE, LV_LOOPS, LV_PROGRAM, LV_COUNT } Level;
 extern const char *const level_name[LV_COUNT];
+
+/* What levels.def says of an op's arg: its form at some levels (1 << Level for each), and at others.
+ * form NULL: it has no arg. shape/forms.c reads them. */
+typedef struct { int levels; const char *form; int others; const char *other; } OpArg;
+extern const OpArg op_arg[OP_COUNT];
 #endif

@@ -1,6 +1,5 @@
 /* Nodes: hash-consed, in one arena; tables of ops, dtypes and levels; constants. */
 #include "graph/graph.h"
-#include "graph/level_sets.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,10 +10,20 @@ const DTypeInfo dtype_info[DT_COUNT + 1] = {
 	[DT_NONE] = {"none", 0, 0, "void", ""},
 };
 
+/* sets of levels, as the two tables write them */
+enum { T = 1 << LV_TENSOR, G = 1 << LV_GRAPH, S = 1 << LV_SCHEDULE, L = 1 << LV_LOOPS,
+	P = 1 << LV_PROGRAM };
+enum { GRAPHS = T | G, KERNELS = S | L | P, LOOPS = L | P, ALL = GRAPHS | KERNELS };
+
 const OpInfo op_info[OP_COUNT] = {
 #define OP(NAME, ...) [OP_##NAME] = {#NAME, __VA_ARGS__},
 #include "graph/ops.def"
 #undef OP
+};
+
+const OpArg op_arg[OP_COUNT] = {
+#define ARG(OP, ...) [OP_##OP] = {__VA_ARGS__},
+#include "graph/levels.def"
 };
 
 const char *const level_name[LV_COUNT] = {

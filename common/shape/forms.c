@@ -3,15 +3,7 @@
  *     REDUCE  "[fold, [count*]]"    ["ADD", [0, 2]] matches, ["SUB", [0]] and ["ADD", 0] do not
  *
  * A form is parsed while it is matched: forms are short, and most ops have none. */
-#include "graph/level_sets.h"
 #include "shape/shape.h"
-
-/* The form of an op's arg at some levels, and the form at others. */
-typedef struct { int levels; const char *form; int others; const char *other; } Forms;
-static const Forms forms[OP_COUNT] = {
-#define ARG(OP, ...) [OP_##OP] = {__VA_ARGS__},
-#include "graph/levels.def"
-};
 
 /* The key of a map whose value does not fit, and the form that it should have. */
 typedef struct { const char *key, *form; int nkey, nform; } Miss;
@@ -146,7 +138,7 @@ static const char *reason(const char *form, const Miss *m)
 
 const char *arg_check(Op op, int levels, const Val *arg)
 {
-	const Forms *f = &forms[op];
+	const OpArg *f = &op_arg[op];
 	const char *why = NULL;
 	if (!f->form)
 		return arg == VNIL ? NULL : "the op has no arg";
