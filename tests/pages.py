@@ -2,8 +2,8 @@
 line for each; status 1 when there is one.
 
 A file with a folder before its name lies there, seen from the page, the top, or a folder of the top; a bare name is any
-file's, and X in it stands for anything.  `name()` is a function of the sources; `some_name` a word of theirs, or of the
-page's own examples.
+file's, and X in it stands for anything.  `name()` and `some_name(…)` are functions of the sources; `some_name` a word of
+theirs, or of the page's own examples.
 """
 import fnmatch
 import os
@@ -12,7 +12,7 @@ import sys
 
 FILE = re.compile(r"[\w./*-]*[\w*]\.(c|h|hpp|def|rules|sh|py|bats|md|man|svg|dot)$")
 IDENTIFIER = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)+$")
-CALL = re.compile(r"([a-z_][a-z0-9_]*)\(\)$")
+CALL = re.compile(r"([a-z][a-z0-9]*(?:_[a-z0-9]+)*)\(\)$|([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\([^()…]*\)$")
 OTHERS = {"math.h"}         # of the system
 
 
@@ -58,7 +58,7 @@ def main():
             call = CALL.match(text)
             if FILE.match(text) and not find_file(page, text, files, names):
                 kind = "file"
-            elif call and call.group(1) not in functions:
+            elif call and (call.group(1) or call.group(2)) not in functions:
                 kind = "function"
             elif IDENTIFIER.match(text) and text not in words and text not in blocks:
                 kind = "name in the sources"
