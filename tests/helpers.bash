@@ -83,3 +83,9 @@ small_graph() {
 		["MUL","f32",[0,1],nil,{name:"twice"}], ["ADD","f32",[2,0],nil], ["REDUCE","f32",[3],["ADD",[1]]],
 		["SINK",nil,[3,4],{names:["y","sums"]}]]}'
 }
+
+# the rows of common/graph/ops.def, each on one line
+op_rows() {
+	awk '/^OP\(/ { on = 1 } on { sub(/^[ \t]+/, " "); printf "%s", $0 }
+		on && /\)$/ { print ""; on = 0 }' "$ROOT/common/graph/ops.def"
+}

@@ -81,10 +81,10 @@ dtypes_of() {
 	done
 	while read -r op kind; do
 		for dtype in $(dtypes_of "$kind"); do
-			grep -qx "$op" "$dtype.ops" || { echo "no case: $op $dtype"; missing=1; }
+			grep -qx "$op" "$dtype.ops" || grep -q "^$op [^ ]*\b$dtype\b" "$TESTS/ops/points.txt" || { echo "no case: $op $dtype"; missing=1; }
 		done
-	done < <(sed -n 's/^OP(\([A-Z0-9]*\), *[-0-9]*, *[-0-9]*, *[A-Z]*, *\([A-Z0-9]*\), *[A-Z|]*G[A-Z|]*,.*/\1 \2/p' \
-		"$ROOT/common/graph/ops.def")
+	done < <(op_rows | grep -E 'levels = (ALL|GRAPHS)' |
+		sed -n 's/^OP(\([A-Z0-9]*\),.*TAKES_\([A-Z0-9]*\),.*/\1 \2/p')
 	[ "$missing" = 0 ]
 }
 
@@ -102,6 +102,58 @@ dtypes_of() {
 			grep -q "CAST $to " doc
 		done
 	done
+}
+
+# point_graph OP DTYPE SOURCE…: the op on inputs s0, s1 … as the text form has it, and the inputs themselves in in.npz
+point_graph() {
+	local k=0 s n
+	n=$(tr -cd , <<< "$3" | wc -c)
+	for s in "${@:3}"; do
+		printf '%%%d = BUFFER %s {name: "s%d", shape: [%d], role: "input"}\n' $k "$2" $k $((n + 1)) >> nodes
+		printf 'output s%d = %s(%s)\n' $k "$2" "$s" >> in.t
+		k=$((k + 1))
+	done
+	printf 'sluice 1 graph\n%s\n%%%d = %s %s%s\n%%%d = SINK %%%d {names: ["y"]}\n' "$(cat nodes)" $k "$1" "$2" \
+		"$(seq -f ' %%%g' -s '' 0 $((k - 1)))" $((k + 1)) $k
+	tool trace in.t | tool run --interpret -o in.npz
+}
+
+# point OP DTYPE ULPS SOURCES VALUES: the op gives them, interpreted and compiled
+point() {
+	local how near=(--ulp "$3") sources=()
+	[ "$2" != bf16 ] || near+=(--bf16)
+	rm -f nodes in.t
+	IFS=';' read -ra sources <<< "$4"
+	point_graph "$1" "$2" "${sources[@]}" > g.txt
+	tool show -p g.txt > g.mp
+	printf 'output y = %s(%s)\n' "$2" "$5" > want.t
+	tool trace want.t | tool run --interpret -o want.npz
+	for how in --interpret ""; do
+		ok tool run $how g.mp $(seq -f 's%g=in.npz' 0 $((${#sources[@]} - 1))) -o out.npz
+		tool diff "${near[@]}" want.npz out.npz || { echo "^ $1 $2 $how"; return 1; }
+	done
+}
+
+# slope VALUES SLOPES: of point's graph by its first source, in f64
+slope() {
+	printf 'x = f64(%s)\noutput tan_s0 = x * 0 + 1\n' "$2" > one.t
+	tool trace one.t | tool run --interpret -o one.npz
+	printf 'output y = f64(%s)\noutput tan_y = f64(%s)\n' "$1" "$2" > want.t
+	tool trace want.t | tool run --interpret -o want.npz
+	tool jvp -w s0 g.mp > jvp.mp
+	ok tool run --interpret jvp.mp s0=in.npz tan_s0=one.npz -o out.npz
+	tool diff --rtol 1e-6 want.npz out.npz
+}
+
+@test "ops: the values that points.txt has" {
+	local op dtypes near sources values slopes dtype
+	while IFS='|' read -r op sources values slopes; do
+		read -r op dtypes near <<< "$op"
+		for dtype in ${dtypes//,/ }; do
+			point "$op" "$dtype" "$near" "$sources" "$values"
+		done
+		[ -z "$slopes" ] || slope "$values" "$slopes" || { echo "^ the derivative of $op"; return 1; }
+	done < <(grep -v '^#\|^$' "$TESTS/ops/points.txt")
 }
 
 @test "ops: CUSTOM is refused, with its name" {

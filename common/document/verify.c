@@ -1,5 +1,5 @@
 /* A whole document against the rules of its level.  What one node can break alone is in infer.c; here stand the
- * rules between nodes: which ops a level has (ops.def), names, one ASSIGN a state, outputs, slots, nesting. */
+ * rules between nodes: which ops a level has (ops.def) and with which args (levels.def), names, one ASSIGN a state, outputs, slots, nesting. */
 #include "document/document.h"
 #include <stdlib.h>
 
@@ -17,10 +17,14 @@ static _Noreturn void bad(int status, size_t at, const UOp *u, const char *why)
 	die(status, "%s: %s", node_text(at, u), why);
 }
 
+/* the level has the op, with an arg of that form */
 static void check_level(Level lv, size_t at, const UOp *u)
 {
+	const char *why;
 	if (!(op_info[u->op].levels >> lv & 1))
 		bad(MALFORMED, at, u, arena_printf("no such op at level %s", level_name[lv]));
+	if ((why = arg_check(u->op, 1 << lv, u->arg)))
+		bad(MALFORMED, at, u, why);
 }
 
 static void check_name(Map *names, size_t at, UOp *u)
@@ -31,12 +35,6 @@ static void check_name(Map *names, size_t at, UOp *u)
 	if (other)
 		bad(MALFORMED, at, u, "two buffers have one name");
 	map_put(names, key, u);
-}
-
-static void check_role(Level lv, size_t at, const UOp *u)
-{
-	if (lv <= LV_GRAPH && (buffer_is(u, "output") || buffer_is(u, "temp") || buffer_is(u, "prepared")))
-		bad(MALFORMED, at, u, "the role is not input, const or state");
 }
 
 static void check_assign(Map *assigned, size_t at, UOp *u)
@@ -53,7 +51,7 @@ static void check_names(const UOp *sink, size_t at, int64_t outputs)
 	const Val *names = val_get(sink->arg, "names");
 	if (!names || names == VNIL)
 		return;
-	if (names->kind != VAL_ARRAY || (outputs >= 0 && (int64_t)names->n != outputs))
+	if (outputs >= 0 && (int64_t)names->n != outputs)
 		bad(MALFORMED, at, sink, "names are not one string for each output");
 	Map seen = {0};
 	for (size_t i = 0; i < names->n; i++) {
@@ -156,19 +154,15 @@ static void check_uses(size_t at, const UOp *u)
 			bad(MALFORMED, at, u, "a CUSTOM stands where only a CALL may name it");
 }
 
-/* global_size and local_size: 1 to 3 sizes each; work: a size */
+/* the sizes of a grid that are text */
 static void check_grid(size_t at, const UOp *k)
 {
 	static const char *const key[] = {"global_size", "local_size", "work"};
 	const char *err = NULL;
 	for (int i = 0; i < 3; i++) {
 		const Val *v = val_get(k->arg, key[i]);
-		if (!v || v == VNIL)
-			continue;
-		bool many = i < 2 && v->kind == VAL_ARRAY && v->n >= 1 && v->n <= 3;
-		if (i < 2 && !many)
-			bad(MALFORMED, at, k, arena_printf("%s is not an array of 1 to 3 sizes", key[i]));
-		for (size_t d = 0; d < (many ? v->n : 1); d++)
+		bool many = v && v->kind == VAL_ARRAY;
+		for (size_t d = 0; v && v != VNIL && d < (many ? v->n : 1); d++)
 			if (!size_from_val(many ? v->a[d] : v, &err))
 				bad(MALFORMED, at, k, arena_printf("%s: %s", key[i], err));
 	}
@@ -176,8 +170,6 @@ static void check_grid(size_t at, const UOp *k)
 
 static void check_kernel(Level lv, size_t at, const UOp *k)
 {
-	if (!val_get(k->arg, "name") || val_get(k->arg, "name")->kind != VAL_STR)
-		bad(MALFORMED, at, k, "a kernel needs a name");
 	if (lv >= LV_LOOPS) {
 		check_nesting(at, k);
 		check_grid(at, k);
@@ -202,7 +194,6 @@ void verify(const Graph *g)
 		if (u->op == OP_CUSTOM) {
 			check_custom(g->level, i, u);
 		} else if (u->op == OP_BUFFER) {
-			check_role(g->level, i, u);
 			check_name(&names, i, u);
 		} else if (u->op == OP_ASSIGN && g->level == LV_GRAPH) {
 			check_assign(&assigned, i, u);

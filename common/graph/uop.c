@@ -1,5 +1,6 @@
 /* Nodes: hash-consed, in one arena; tables of ops, dtypes and levels; constants. */
 #include "graph/graph.h"
+#include "graph/level_sets.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,18 +11,15 @@ const DTypeInfo dtype_info[DT_COUNT + 1] = {
 	[DT_NONE] = {"none", 0, 0, "void", ""},
 };
 
-enum { T = 1 << LV_TENSOR, G = 1 << LV_GRAPH, S = 1 << LV_SCHEDULE, L = 1 << LV_LOOPS, P = 1 << LV_PROGRAM };
 const OpInfo op_info[OP_COUNT] = {
-#define OP(NAME, lo, hi, cls, takes, levels, infix) \
-	[OP_##NAME] = {#NAME, lo, hi, CLASS_##cls, TAKES_##takes, levels, infix},
+#define OP(NAME, ...) [OP_##NAME] = {#NAME, __VA_ARGS__},
 #include "graph/ops.def"
 #undef OP
 };
 
 const char *const level_name[LV_COUNT] = {
-#define LEVEL(NAME, text, bit) [LV_##NAME] = text,
+#define LEVEL(NAME, text, letter) [LV_##NAME] = text,
 #include "graph/levels.def"
-#undef LEVEL
 };
 
 DType dtype_find(const char *name)
@@ -53,6 +51,30 @@ bool op_takes(Op o, DType d)
 	case TAKES_U64: return d == DT_U64;
 	default: return d == DT_NONE;
 	}
+}
+
+DType op_gives(Op o, DType source, DType said)
+{
+	switch (op_info[o].gives) {
+	case GIVES_SOURCE: return source;
+	case GIVES_BOOL: return DT_BOOL;
+	case GIVES_I64: return DT_I64;
+	default: return said;
+	}
+}
+
+int op_infix(const char *s, size_t n, size_t *length)
+{
+	int found = -1;
+	*length = 0;
+	for (int o = 0; o < OP_COUNT; o++) {
+		size_t k = op_info[o].infix ? strlen(op_info[o].infix) : 0;
+		if (k <= *length || k > n || memcmp(s, op_info[o].infix, k))
+			continue;
+		found = o;
+		*length = k;
+	}
+	return found;
 }
 
 int64_t dtype_min(DType d)

@@ -153,6 +153,18 @@ UOp *ix_and(UOp *a, UOp *b)
 	return u;
 }
 
+UOp *ix_op(Op op, UOp *a, UOp *b)
+{
+	switch (op) {
+	case OP_ADD: return ix_add(a, b);
+	case OP_SUB: return ix_sub(a, b);
+	case OP_MUL: return ix_mul(a, b);
+	case OP_FLOORDIV: return ix_div(a, b);
+	case OP_FLOORMOD: return ix_mod(a, b);
+	default: return NULL;
+	}
+}
+
 UOp *ix_remake(UOp *u, UOp *const *src)
 {
 	if (u->op == OP_AND && u->dtype == DT_BOOL && src[0]->shape == src[1]->shape)
@@ -161,12 +173,5 @@ UOp *ix_remake(UOp *u, UOp *const *src)
 		return ix_lt(src[0], src[1]);
 	if (u->dtype != DT_I64 || u->shape != shape_scalar())
 		return node_with(u, src);
-	switch (u->op) {
-	case OP_ADD: return ix_add(src[0], src[1]);
-	case OP_SUB: return ix_sub(src[0], src[1]);
-	case OP_MUL: return ix_mul(src[0], src[1]);
-	case OP_FLOORDIV: return ix_div(src[0], src[1]);
-	case OP_FLOORMOD: return ix_mod(src[0], src[1]);
-	default: return node_with(u, src);
-	}
+	return op_info[u->op].index ? ix_op(u->op, src[0], src[1]) : node_with(u, src);
 }

@@ -30,6 +30,8 @@ bool ix_prove_le(UOp *a, UOp *b);
 typedef struct { int n; const char *name[64]; int64_t value[64]; } VarEnv;
 bool ix_eval(UOp *u, const VarEnv *env, int64_t *v);
 /* u with other sources, index arithmetic and conditions through the ix_ functions, anything else by node_with */
+/* a op b for an op of which indices are made (its row says index), else NULL */
+UOp *ix_op(Op op, UOp *a, UOp *b);
 UOp *ix_remake(UOp *u, UOp *const *src);
 /* "((idx1*10)+idx0)" style text; name(u, ctx) names leaves (NULL: r0, n, …) */
 void ix_print(Buf *out, UOp *u, const char *(*name)(UOp *, void *), void *ctx);

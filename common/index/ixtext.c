@@ -42,23 +42,18 @@ static const char *leaf_name(UOp *u)
 	return arena_printf("%%%u", u->id);
 }
 
+/* The operator of an index or of a condition on indices, else NULL. */
 static const char *sign_of(UOp *u)
 {
-	switch (u->op) {
-	case OP_ADD: return "+";
-	case OP_SUB: return "-";
-	case OP_MUL: return "*";
-	case OP_FLOORDIV: return "//";
-	case OP_FLOORMOD: return "%";
-	case OP_CMPLT: return "<";
-	case OP_AND: return u->dtype == DT_BOOL ? " and " : NULL;
-	default: return NULL;
-	}
+	if (u->op == OP_AND)
+		return u->dtype == DT_BOOL ? " and " : NULL;
+	return u->op == OP_CMPLT || op_info[u->op].index ? op_info[u->op].infix : NULL;
 }
 
+/* "and" is not &: it binds less than all others */
 static int strength(UOp *u)
 {
-	return u->op == OP_AND ? 1 : u->op == OP_CMPLT ? 2 : u->op == OP_ADD || u->op == OP_SUB ? 3 : 4;
+	return u->op == OP_AND ? INFIX_NONE : (int)op_info[u->op].precedence;
 }
 
 /* "x*-1" and "-1" after a plus read better as a minus */
@@ -88,7 +83,7 @@ static bool negative(UOp *u)
 static void print_one(Printer *p, Buf *out, Piece x)
 {
 	const char *sign = sign_of(x.u);
-	int own = sign ? strength(x.u) : 9;
+	int own = sign ? strength(x.u) : INFIX_POWER;
 	bool parens = sign && (p->full || own < x.outer);
 	UOp *second = sign ? x.u->src[1] : NULL, *minus = NULL;
 
@@ -222,7 +217,7 @@ UOp *vars_add(const char *name, int64_t max)
 
 /* ---- parsing --------------------------------------------------------------------------------- */
 
-/* sum: product {(+|-) product};  product: factor {(*|//|%) factor};
+/* sum: product {(+|-) product};  product: factor {(*|//|%) factor}, as ops.def spells them;
  * factor: -factor | int | name | (sum) */
 typedef struct { const char *s, *end, *err; int nest; } Reader;
 
@@ -312,23 +307,31 @@ static UOp *read_factor(Reader *r)
 	return fail(r, c < 0 ? "a size ends early" : "a size has an unexpected character");
 }
 
+/* the op of that strength whose operator stands here; -1: none */
+static int read_operator(Reader *r, OpInfix strength)
+{
+	size_t n;
+	int op = peek(r) < 0 ? -1 : op_infix(r->s, r->end - r->s, &n);
+
+	if (op == OP_FDIV)
+		fail(r, "a size has a / that is not //");
+	if (op < 0 || op_info[op].precedence != strength || !op_info[op].index)
+		return -1;
+	r->s += n;
+	return op;
+}
+
 static UOp *read_product(Reader *r)
 {
 	UOp *a = read_factor(r), *b;
 	int64_t v;
 
-	while (!r->err) {
-		int c = peek(r);
-		if (c != '*' && c != '/' && c != '%')
-			break;
-		if (c == '/' && (r->end - r->s < 2 || r->s[1] != '/'))
-			return fail(r, "a size has a / that is not //");
-		r->s += c == '/' ? 2 : 1;
+	for (int op; !r->err && (op = read_operator(r, INFIX_PRODUCT)) >= 0; ) {
 		b = read_factor(r);
-		if (c != '*' && !r->err && ix_is_const(b, &v) && !v)
+		if (op != OP_MUL && !r->err && ix_is_const(b, &v) && !v)
 			return fail(r, "a size divides by 0");
 		if (!r->err)
-			a = checked(r, a, b, c == '*' ? ix_mul(a, b) : c == '/' ? ix_div(a, b) : ix_mod(a, b));
+			a = checked(r, a, b, ix_op(op, a, b));
 	}
 	return a;
 }
@@ -337,14 +340,10 @@ static UOp *read_sum(Reader *r)
 {
 	UOp *a = read_product(r), *b;
 
-	while (!r->err) {
-		int c = peek(r);
-		if (c != '+' && c != '-')
-			break;
-		r->s++;
+	for (int op; !r->err && (op = read_operator(r, INFIX_SUM)) >= 0; ) {
 		b = read_product(r);
 		if (!r->err)
-			a = checked(r, a, b, c == '+' ? ix_add(a, b) : ix_sub(a, b));
+			a = checked(r, a, b, ix_op(op, a, b));
 	}
 	return a;
 }

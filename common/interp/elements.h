@@ -3,13 +3,6 @@
 #define INTERP_H
 #include "graph/ops.h"
 
-/* out[i] = op(in[0][i*step[0]], …) for n elements; the dtype is in the table's second index. */
-typedef void (*InterpFn)(size_t n, void *out, const void *const *in, const int *step);
-
-/* By op and the dtype of the sources; NULL where an op does not take it. WHERE and the casts are not in them. */
-extern const InterpFn interp_int_fn[OP_COUNT][DT_COUNT];     /* integers and bool */
-extern const InterpFn interp_float_fn[OP_COUNT][DT_COUNT];
-
 /* The function that interp_op calls for op on sources of sdt; NULL for the casts. */
 InterpFn interp_function(Op op, DType sdt);
 

@@ -22,17 +22,24 @@
 			o[i] = PUT(EXPR); \
 		} \
 	}
+#define BY_DTYPE(OP) \
+	const InterpFn floats_##OP[DT_COUNT] = { \
+		[DT_F16] = OP##_F16, [DT_BF16] = OP##_BF16, \
+		[DT_F32] = OP##_F32, [DT_F64] = OP##_F64, \
+	};
 /* an op on each float dtype: the expression in f32, in f64 */
 #define FLOATS(OP, E32, E64) \
 	LOOP(OP, F16, uint16_t, float, f16_value, uint16_t, f16_bits, E32) \
 	LOOP(OP, BF16, uint16_t, float, bf16_value, uint16_t, bf16_bits, E32) \
 	LOOP(OP, F32, float, float, ID, float, ID, E32) \
-	LOOP(OP, F64, double, double, ID, double, ID, E64)
+	LOOP(OP, F64, double, double, ID, double, ID, E64) \
+	BY_DTYPE(OP)
 #define COMPARE(OP, EXPR) \
 	LOOP(OP, F16, uint16_t, float, f16_value, uint8_t, ID, EXPR) \
 	LOOP(OP, BF16, uint16_t, float, bf16_value, uint8_t, ID, EXPR) \
 	LOOP(OP, F32, float, float, ID, uint8_t, ID, EXPR) \
-	LOOP(OP, F64, double, double, ID, uint8_t, ID, EXPR)
+	LOOP(OP, F64, double, double, ID, uint8_t, ID, EXPR) \
+	BY_DTYPE(OP)
 
 FLOATS(NEG, -x, -x)
 FLOATS(RECIP, 1 / x, 1 / x)
@@ -52,11 +59,3 @@ FLOATS(MULACC, fmaf(x, y, z), fma(x, y, z))
 COMPARE(CMPLT, x < y)
 COMPARE(CMPEQ, x == y)
 COMPARE(CMPNE, x != y)
-
-#define ROW(OP) \
-	[OP_##OP] = {[DT_F16] = OP##_F16, [DT_BF16] = OP##_BF16, [DT_F32] = OP##_F32, [DT_F64] = OP##_F64}
-
-const InterpFn interp_float_fn[OP_COUNT][DT_COUNT] = {
-	ROW(NEG), ROW(RECIP), ROW(SQRT), ROW(EXP2), ROW(LOG2), ROW(SIN), ROW(TRUNC), ROW(ADD), ROW(SUB), ROW(MUL),
-	ROW(FDIV), ROW(POW), ROW(MAX), ROW(MIN), ROW(MULACC), ROW(CMPLT), ROW(CMPEQ), ROW(CMPNE),
-};

@@ -1,5 +1,5 @@
 /* Elementwise ops on integers and bool: one function per op says what it computes, on the widest type;
- * a row of the table below makes the loop for each dtype, which narrows the result and so wraps it.
+ * its line below makes the loop for each dtype, which narrows the result and so wraps it.
  *
  *     IDIV  i8  -128, -1   s_idiv gives 128, kept as -128
  */
@@ -120,64 +120,74 @@ static uint64_t threefry(uint64_t counter, uint64_t key)
 		} \
 	}
 
-/* an op on each integer dtype: the expression for signed ones, for unsigned ones */
-#define INTS(OP, S, U) \
+#define ROW(OP) \
+	[DT_I8] = OP##_I8, [DT_I16] = OP##_I16, [DT_I32] = OP##_I32, [DT_I64] = OP##_I64, \
+	[DT_U8] = OP##_U8, [DT_U16] = OP##_U16, [DT_U32] = OP##_U32, [DT_U64] = OP##_U64
+#define LOOPS(OP, S, U) \
 	LOOP(OP, I8, int8_t, int8_t, S) LOOP(OP, I16, int16_t, int16_t, S) \
 	LOOP(OP, I32, int32_t, int32_t, S) LOOP(OP, I64, int64_t, int64_t, S) \
 	LOOP(OP, U8, uint8_t, uint8_t, U) LOOP(OP, U16, uint16_t, uint16_t, U) \
 	LOOP(OP, U32, uint32_t, uint32_t, U) LOOP(OP, U64, uint64_t, uint64_t, U)
-#define COMPARE(OP, EXPR) \
+/* an op on each integer dtype: the expression for signed ones, for unsigned ones */
+#define INTS(OP, S, U) \
+	LOOPS(OP, S, U) \
+	const InterpFn ints_##OP[DT_COUNT] = {ROW(OP)};
+/* and on bool, where any byte but 0 is true: bytes from a file cannot make a third value */
+#define ANY(OP, S, U, B) \
+	LOOPS(OP, S, U) LOOP(OP, BOOL, uint8_t, uint8_t, B) \
+	const InterpFn ints_##OP[DT_COUNT] = {[DT_BOOL] = OP##_BOOL, ROW(OP)};
+#define COMPARE(OP, EXPR, B) \
 	LOOP(OP, I8, int8_t, uint8_t, EXPR) LOOP(OP, I16, int16_t, uint8_t, EXPR) \
 	LOOP(OP, I32, int32_t, uint8_t, EXPR) LOOP(OP, I64, int64_t, uint8_t, EXPR) \
 	LOOP(OP, U8, uint8_t, uint8_t, EXPR) LOOP(OP, U16, uint16_t, uint8_t, EXPR) \
-	LOOP(OP, U32, uint32_t, uint8_t, EXPR) LOOP(OP, U64, uint64_t, uint8_t, EXPR)
-/* on bool any byte but 0 is true, so that bytes from a file cannot make a third value */
-#define TRUTH(OP, EXPR) LOOP(OP, BOOL, uint8_t, uint8_t, EXPR)
+	LOOP(OP, U32, uint32_t, uint8_t, EXPR) LOOP(OP, U64, uint64_t, uint8_t, EXPR) \
+	LOOP(OP, BOOL, uint8_t, uint8_t, B) \
+	const InterpFn ints_##OP[DT_COUNT] = {[DT_BOOL] = OP##_BOOL, ROW(OP)};
 #define W(v) ((uint64_t)(v))
 
 INTS(NEG, 0 - W(x), 0 - W(x))
-INTS(ADD, W(x) + W(y), W(x) + W(y))
+ANY(ADD, W(x) + W(y), W(x) + W(y), x || y)
 INTS(SUB, W(x) - W(y), W(x) - W(y))
-INTS(MUL, W(x) * W(y), W(x) * W(y))
-INTS(MULACC, W(x) * W(y) + W(z), W(x) * W(y) + W(z))
+ANY(MUL, W(x) * W(y), W(x) * W(y), x && y)
+ANY(MULACC, W(x) * W(y) + W(z), W(x) * W(y) + W(z), (x && y) || z)
 INTS(POW, s_pow(x, y), u_pow(x, y))
-INTS(MAX, x > y ? x : y, x > y ? x : y)
-INTS(MIN, x < y ? x : y, x < y ? x : y)
+ANY(MAX, x > y ? x : y, x > y ? x : y, x || y)
+ANY(MIN, x < y ? x : y, x < y ? x : y, x && y)
 INTS(IDIV, s_idiv(x, y), u_idiv(x, y))
 INTS(MOD, s_mod(x, y), u_mod(x, y))
 INTS(FLOORDIV, s_floordiv(x, y), u_idiv(x, y))
 INTS(FLOORMOD, s_floormod(x, y), u_mod(x, y))
-INTS(AND, x & y, x & y)
-INTS(OR, x | y, x | y)
-INTS(XOR, x ^ y, x ^ y)
+ANY(AND, x & y, x & y, x && y)
+ANY(OR, x | y, x | y, x || y)
+ANY(XOR, x ^ y, x ^ y, !x != !y)
 INTS(SHL, s_shl(x, y, WIDTH), u_shl(x, y, WIDTH))
 INTS(SHR, s_shr(x, y, WIDTH), u_shr(x, y, WIDTH))
-COMPARE(CMPLT, x < y)
-COMPARE(CMPEQ, x == y)
-COMPARE(CMPNE, x != y)
+COMPARE(CMPLT, x < y, !x && y)
+COMPARE(CMPEQ, x == y, !x == !y)
+COMPARE(CMPNE, x != y, !x != !y)
 LOOP(THREEFRY, U64, uint64_t, uint64_t, threefry(x, y))
+const InterpFn ints_THREEFRY[DT_COUNT] = {[DT_U64] = THREEFRY_U64};
 
-TRUTH(ADD, x || y)
-TRUTH(MUL, x && y)
-TRUTH(MULACC, (x && y) || z)
-TRUTH(MAX, x || y)
-TRUTH(MIN, x && y)
-TRUTH(AND, x && y)
-TRUTH(OR, x || y)
-TRUTH(XOR, !x != !y)
-TRUTH(CMPLT, !x && y)
-TRUTH(CMPEQ, !x == !y)
-TRUTH(CMPNE, !x != !y)
-
-#define ROW(OP) \
-	[DT_I8] = OP##_I8, [DT_I16] = OP##_I16, [DT_I32] = OP##_I32, [DT_I64] = OP##_I64, \
-	[DT_U8] = OP##_U8, [DT_U16] = OP##_U16, [DT_U32] = OP##_U32, [DT_U64] = OP##_U64
-#define NUM(OP) [OP_##OP] = {ROW(OP)}
-#define ANY(OP) [OP_##OP] = {[DT_BOOL] = OP##_BOOL, ROW(OP)}
-
-const InterpFn interp_int_fn[OP_COUNT][DT_COUNT] = {
-	NUM(NEG), ANY(ADD), NUM(SUB), ANY(MUL), NUM(POW), ANY(MAX), ANY(MIN), ANY(MULACC),
-	NUM(IDIV), NUM(MOD), NUM(FLOORDIV), NUM(FLOORMOD), NUM(SHL), NUM(SHR),
-	ANY(AND), ANY(OR), ANY(XOR), ANY(CMPLT), ANY(CMPEQ), ANY(CMPNE),
-	[OP_THREEFRY] = {[DT_U64] = THREEFRY_U64},
+/* c ? a : b on elements of one size, moved as bits so that a NaN keeps its own */
+#define SELECT(NAME, T) \
+	static void NAME(size_t n, void *out, const void *const *in, const int *step) \
+	{ \
+		const uint8_t *c = in[0]; \
+		const T *a = in[1], *b = in[2]; \
+		const size_t sc = step[0], sa = step[1], sb = step[2]; \
+		T *o = out; \
+		for (size_t i = 0; i < n; i++) \
+			o[i] = c[i * sc] ? a[i * sa] : b[i * sb]; \
+	}
+SELECT(select_1, uint8_t)
+SELECT(select_2, uint16_t)
+SELECT(select_4, uint32_t)
+SELECT(select_8, uint64_t)
+const InterpFn ints_WHERE[DT_COUNT] = {
+	[DT_BOOL] = select_1,
+	[DT_I8] = select_1, [DT_I16] = select_2, [DT_I32] = select_4, [DT_I64] = select_8,
+	[DT_U8] = select_1, [DT_U16] = select_2, [DT_U32] = select_4, [DT_U64] = select_8,
+};
+const InterpFn floats_WHERE[DT_COUNT] = {
+	[DT_F16] = select_2, [DT_BF16] = select_2, [DT_F32] = select_4, [DT_F64] = select_8,
 };

@@ -6,22 +6,6 @@
 #include "interp/interp.h"
 #include "interp/elements.h"
 
-/* c ? a : b on elements of one size, moved as bits so that a NaN keeps its own */
-#define SELECT(NAME, T) \
-	static void NAME(size_t n, void *out, const void *const *in, const int *step) \
-	{ \
-		const uint8_t *c = in[0]; \
-		const T *a = in[1], *b = in[2]; \
-		const size_t sc = step[0], sa = step[1], sb = step[2]; \
-		T *o = out; \
-		for (size_t i = 0; i < n; i++) \
-			o[i] = c[i * sc] ? a[i * sa] : b[i * sb]; \
-	}
-SELECT(select1, uint8_t)
-SELECT(select2, uint16_t)
-SELECT(select4, uint32_t)
-SELECT(select8, uint64_t)
-
 static void convert(Op op, DType dt, DType sdt, size_t n, void *out, const void *in, int step)
 {
 	size_t size = dtype_size(dt);
@@ -41,11 +25,9 @@ static void convert(Op op, DType dt, DType sdt, size_t n, void *out, const void 
 
 InterpFn interp_function(Op op, DType sdt)
 {
-	static const InterpFn select[9] = {[1] = select1, [2] = select2, [4] = select4, [8] = select8};
+	const InterpFn *by_dtype = op_info[op].interp[dtype_float(sdt)];
 
-	if (op == OP_WHERE)
-		return select[dtype_size(sdt)];
-	return dtype_float(sdt) ? interp_float_fn[op][sdt] : interp_int_fn[op][sdt];
+	return by_dtype ? by_dtype[sdt] : NULL;
 }
 
 void interp_bound(double elements, const char *fmt, ...)
@@ -66,7 +48,7 @@ void interp_op(Op op, DType dt, DType sdt, size_t n, void *out, const void *cons
 {
 	InterpFn fn;
 
-	if (op == OP_CAST || op == OP_BITCAST) {
+	if (op_info[op].cls == CLASS_CASTING) {
 		convert(op, dt, sdt, n, out, in[0], step[0]);
 		return;
 	}

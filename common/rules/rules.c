@@ -291,36 +291,25 @@ static Ex *atom(Parser *p)
 	return e;
 }
 
-/* Infix ops, the longer spelling first; a greater strength binds tighter. */
-static const struct { const char *text; Op op; int strength; } infix[] = {
-	{"==", OP_CMPEQ, 1}, {"!=", OP_CMPNE, 1}, {"<<", OP_SHL, 5}, {"<", OP_CMPLT, 1},
-	{"|", OP_OR, 2}, {"^", OP_XOR, 3}, {"&", OP_AND, 4}, {">>", OP_SHR, 5}, {"+", OP_ADD, 6},
-	{"-", OP_SUB, 6}, {"//", OP_FLOORDIV, 7}, {"**", OP_POW, 8}, {"*", OP_MUL, 7},
-	{"/", OP_FDIV, 7}, {"%", OP_FLOORMOD, 7},
-};
-
-/* Its place in the table when one stands here, else -1. */
-static int infix_here(Parser *p)
+/* The op whose operator stands here, and the operator's length; -1: none. */
+static int infix_here(Parser *p, size_t *length)
 {
-	if (peek(p, "->"))
-		return -1;
-	for (size_t i = 0; i < sizeof infix / sizeof *infix; i++)
-		if (peek(p, infix[i].text))
-			return (int)i;
-	return -1;
+	skip(p);
+	return peek(p, "->") ? -1 : op_infix(p->at, p->end - p->at, length);
 }
 
 /* Ops of at least that strength, those of one strength from the left. */
 static Ex *expression(Parser *p, int strength)
 {
 	Ex *left = atom(p);
-	for (int i; (i = infix_here(p)) >= 0 && infix[i].strength >= strength;) {
-		parse_eat(p, infix[i].text);
+	size_t length;
+	for (int op; (op = infix_here(p, &length)) >= 0 && (int)op_info[op].precedence >= strength;) {
+		p->at += length;
 		Ex *e = ex_new(p, EX_OP);
-		e->op = infix[i].op;
+		e->op = op;
 		e->nsrc = 2;
 		e->src[0] = one_value(p, left);
-		e->src[1] = one_value(p, expression(p, infix[i].strength + 1));
+		e->src[1] = one_value(p, expression(p, op_info[op].precedence + 1));
 		left = e;
 	}
 	return left;

@@ -18,7 +18,6 @@ typedef struct {
 
 /* Each returns NULL when the node is right, else the reason. */
 const char *node_dtype(In *n, DType want);
-bool fold_name(const Val *v);
 const char *infer_var(In *n);
 const char *infer_param(In *n);
 const char *infer_range(In *n);

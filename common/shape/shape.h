@@ -41,6 +41,9 @@ const Shape *shape_broadcast(const Shape *a, const Shape *b);
 /* ---- infer.c */
 /* the contract's rule for names of buffers and outputs: 1 to 255 bytes, no control characters, / or =, no leading . or - */
 bool name_ok(const Val *v);
+/* forms.c: NULL when the arg of op has a form that levels.def gives it at one of the levels (1 << Level
+ * for each), else the reason. */
+const char *arg_check(Op op, int levels, const Val *arg);
 /* arg readers that infer.c has checked: axes of REDUCE/PERMUTE/FLIP, pairs of PAD/SHRINK */
 int arg_axes(const Val *v, int *axes);                       /* count */
 void arg_pairs(const Val *v, UOp *(*pair)[2]);               /* sizes as index nodes */

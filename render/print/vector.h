@@ -88,6 +88,7 @@ DType lane_dtype(DType d);
 /* The function of that name for the region's lanes: "max" → max_f32x16.  Its text is the first row
  * of that name for which dtype and width fit. */
 const char *vector_fn(Printer *p, const char *what, DType d);
+bool vector_has(const char *what);      /* vector_fn has it */
 /* A template's words (vector_helpers.c says which). */
 typedef struct {
 	const char *name, *fn;

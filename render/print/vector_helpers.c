@@ -278,6 +278,14 @@ static bool fits(const Row *r, DType d, int lanes)
 		(!r->bytes || r->bytes == bytes || (r->bytes == WIDE && bytes > REGISTER));
 }
 
+bool vector_has(const char *what)
+{
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (!strcmp(table[i].what, what))
+			return true;
+	return false;
+}
+
 const char *vector_fn(Printer *p, const char *what, DType d)
 {
 	int lanes = p->vectors->lanes;

@@ -330,16 +330,19 @@ static SluiceValue call_word(const char *name, const Words *w)
 
 /* Functions that are operators of the text language, which know of sizes and numbers. */
 static const struct { const char *name; int op; } operators[] = {
-	{"add", '+'}, {"sub", '-'}, {"mul", '*'}, {"div", '/'}, {"floordiv", T_FLOORDIV}, {"mod", '%'},
-	{"pow", T_POW}, {"less", '<'}, {"less_equal", T_LE}, {"greater", '>'}, {"greater_equal", T_GE},
-	{"equal", T_EQ}, {"not_equal", T_NE}, {"bitwise_and", '&'}, {"bitwise_or", '|'},
-	{"bitwise_xor", '^'}, {"shift_left", T_SHL}, {"shift_right", T_SHR},
+	{"add", OPERATOR(ADD)}, {"sub", OPERATOR(SUB)}, {"mul", OPERATOR(MUL)},
+	{"div", OPERATOR(FDIV)}, {"floordiv", OPERATOR(FLOORDIV)}, {"mod", OPERATOR(FLOORMOD)},
+	{"pow", OPERATOR(POW)}, {"less", OPERATOR(CMPLT)}, {"less_equal", T_LE},
+	{"greater", '>'}, {"greater_equal", T_GE}, {"equal", OPERATOR(CMPEQ)},
+	{"not_equal", OPERATOR(CMPNE)}, {"bitwise_and", OPERATOR(AND)},
+	{"bitwise_or", OPERATOR(OR)}, {"bitwise_xor", OPERATOR(XOR)},
+	{"shift_left", OPERATOR(SHL)}, {"shift_right", OPERATOR(SHR)},
 };
 
 static bool call_operator(const char *name, size_t n, const Value *v, Value *out)
 {
 	if (n == 1 && (!strcmp(name, "neg") || !strcmp(name, "bitwise_not")))
-		return *out = operate_prefix(*name == 'n' ? '-' : '~', v), true;
+		return *out = operate_prefix(*name == 'n' ? OPERATOR(SUB) : '~', v), true;
 	for (size_t i = 0; n == 2 && i < sizeof operators / sizeof *operators; i++)
 		if (!strcmp(operators[i].name, name))
 			return *out = operate(operators[i].op, &v[0], &v[1]), true;

@@ -10,9 +10,11 @@ typedef struct { const char *at; int line, col; } Pos;
 
 typedef enum {
 	T_END, T_LINE, T_NAME, T_NUMBER, T_STRING,
-	/* two or more characters; single ones are their own character code */
-	T_POW = 256, T_FLOORDIV, T_SHL, T_SHR, T_LE, T_GE, T_EQ, T_NE, T_DOTS, T_ELLIPSIS
+	/* T_OP + op: an infix operator of ops.def. What else has two or more characters follows;
+	 * other single ones are their own character code. */
+	T_OP = 256, T_LE = T_OP + OP_COUNT, T_GE, T_DOTS, T_ELLIPSIS
 } TokenKind;
+#define OPERATOR(NAME) (T_OP + OP_##NAME)
 
 typedef struct {
 	int kind;               /* TokenKind, or a character */
@@ -26,6 +28,10 @@ enum { MAX_NESTING = 200, MAX_EXPRS = 1 << 20, MAX_TEXT = 16 << 20 };
 
 void lex_start(const char *text, size_t n, const char *file);
 Token lex_next(void);
+/* the op of an operator's kind; -1: it is none of ops.def ("@", ">" and the like) */
+int operator_op(int kind);
+/* how tightly an infix operator binds; INFIX_NONE: it is none */
+OpInfix operator_precedence(int kind);
 const char *token_text(const Token *t);
 /* "<-" follows names with commas between them, of which this is the first */
 bool lex_updates(const Token *name);
