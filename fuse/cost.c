@@ -53,10 +53,10 @@ double value_cost(UOp *value, int *loads)
 	return cost;
 }
 
-Turns turns_of(const Loops *l)
+LoopTurns turns_of(const Loops *l)
 {
 	double n = 1;
-	Turns t;
+	LoopTurns t;
 	for (int i = 0; i < l->n; i++) {
 		n *= size_guess(l->at[i]->src[0]);
 		t.upto[range_axis(l->at[i])] = n;
@@ -64,7 +64,7 @@ Turns turns_of(const Loops *l)
 	return t;
 }
 
-double turns_for(const Turns *t, uint64_t mask)
+double turns_for(const LoopTurns *t, uint64_t mask)
 {
 	return mask ? t->upto[63 - __builtin_clzll(mask)] : 1;
 }
@@ -88,7 +88,7 @@ static Nodes count_runs(UOp *kernel)
 {
 	Nodes all = walk_brief(kernel);
 	Loops loops = loops_among(&all, kernel);
-	Turns turns = turns_of(&loops);
+	LoopTurns turns = turns_of(&loops);
 	uint64_t loop_mask = range_mask(kernel);
 	runs_clear(&all);
 	for (size_t i = all.n; i--;) {

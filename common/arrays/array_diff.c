@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-typedef struct { const char *name; Array a; } Named;
-typedef VEC(Named) Arrays;
+typedef struct { const char *name; Array a; } NamedArray;
+typedef VEC(NamedArray) Arrays;
 
 static bool ends_with(const char *s, const char *end)
 {
@@ -30,7 +30,7 @@ bool arrays_are(const char *path)
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const Named *)a)->name, ((const Named *)b)->name);
+	return strcmp(((const NamedArray *)a)->name, ((const NamedArray *)b)->name);
 }
 
 static bool counts(const char *name, const char *only) { return !only || !fnmatch(only, name, 0); }
@@ -46,7 +46,8 @@ static void read_folder(const char *path, const char *only, Arrays *out)
 		char *name = arena_strdup(e->d_name);
 		name[strlen(name) - 4] = 0;
 		if (counts(name, only))
-			vec_push(out, ((Named){name, npy_read(arena_printf("%s/%s", path, e->d_name), DT_NONE)}));
+			vec_push(out, ((NamedArray){name, npy_read(arena_printf("%s/%s", path,
+				e->d_name), DT_NONE)}));
 	}
 	closedir(d);
 }
@@ -61,9 +62,10 @@ static Arrays read_all(const char *path, const char *only)
 		size_t n = npz_names(path, &names);
 		for (size_t i = 0; i < n; i++)
 			if (counts(names[i], only))
-				vec_push(&out, ((Named){names[i], npz_read(path, names[i], DT_NONE)}));
+				vec_push(&out, ((NamedArray){names[i], npz_read(path, names[i],
+					DT_NONE)}));
 	} else {
-		vec_push(&out, ((Named){"array", npy_read(path, DT_NONE)}));
+		vec_push(&out, ((NamedArray){"array", npy_read(path, DT_NONE)}));
 	}
 	if (out.n)
 		qsort(out.at, out.n, sizeof *out.at, by_name);
@@ -143,7 +145,7 @@ static void print_kind(Buf *b, const Array *a)
 	buf_printf(b, "]");
 }
 
-static bool compare_pair(Buf *out, const Named *x, const Named *y, const Closeness *how)
+static bool compare_pair(Buf *out, const NamedArray *x, const NamedArray *y, const Closeness *how)
 {
 	const char *name = x->name;
 	Array first = x->a, second = y->a, *a = &first, *b = &second;

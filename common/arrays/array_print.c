@@ -27,7 +27,7 @@ typedef struct {
 	bool summary;
 	Format format;
 	Buf line;
-} Printer;
+} ArrayPrinter;
 
 /* ---- digits ---- */
 
@@ -141,13 +141,14 @@ static int exponent_digits(int e)
 
 /* ---- what is shown ---- */
 
-static bool shortened(const Printer *p, int axis)
+static bool shortened(const ArrayPrinter *p, int axis)
 {
 	return p->summary && p->a->dim[axis] > 2 * EDGE;
 }
 
 /* calls fn for each element shown */
-static void each_shown(const Printer *p, int axis, int64_t at, void (*fn)(Printer *p, int64_t at), Printer *to)
+static void each_shown(const ArrayPrinter *p, int axis, int64_t at,
+	void (*fn)(ArrayPrinter *p, int64_t at), ArrayPrinter *to)
 {
 	int64_t n;
 
@@ -163,7 +164,7 @@ static void each_shown(const Printer *p, int axis, int64_t at, void (*fn)(Printe
 	}
 }
 
-static void see_range(Printer *p, int64_t at)
+static void see_range(ArrayPrinter *p, int64_t at)
 {
 	Format *f = &p->format;
 	double x = value_at(p->a, at), m = fabs(x);
@@ -180,7 +181,7 @@ static void see_range(Printer *p, int64_t at)
 	f->greatest = m > f->greatest ? m : f->greatest;
 }
 
-static void see_width(Printer *p, int64_t at)
+static void see_width(ArrayPrinter *p, int64_t at)
 {
 	Format *f = &p->format;
 	double x = value_at(p->a, at);
@@ -216,7 +217,7 @@ static void int_text(const Array *a, int64_t at, char *out, size_t size)
 	}
 }
 
-static void see_int(Printer *p, int64_t at)
+static void see_int(ArrayPrinter *p, int64_t at)
 {
 	char text[32];
 	int n;
@@ -232,7 +233,7 @@ static double large(DType dt)
 	return dt == DT_F64 ? 1e8 : dt == DT_F16 ? 1e3 : 1e6;
 }
 
-static void choose_format(Printer *p)
+static void choose_format(ArrayPrinter *p)
 {
 	Format *f = &p->format;
 	int room;
@@ -266,7 +267,7 @@ static void special_text(double x, int width, Buf *b)
 	buf_printf(b, "%*s", width, isnan(x) ? "nan" : x < 0 ? "-inf" : "inf");
 }
 
-static void float_text(const Printer *p, int64_t at, Buf *b)
+static void float_text(const ArrayPrinter *p, int64_t at, Buf *b)
 {
 	const Format *f = &p->format;
 	double x = value_at(p->a, at);
@@ -292,7 +293,7 @@ static void float_text(const Printer *p, int64_t at, Buf *b)
 	}
 }
 
-static void element_text(const Printer *p, int64_t at, Buf *b)
+static void element_text(const ArrayPrinter *p, int64_t at, Buf *b)
 {
 	const Array *a = p->a;
 	char text[32];
@@ -338,7 +339,7 @@ static void print_scalar(FILE *f, const Array *a)
 
 /* ---- lines ---- */
 
-static void flush_line(Printer *p)
+static void flush_line(ArrayPrinter *p)
 {
 	while (p->line.n && p->line.s[p->line.n - 1] == ' ')
 		p->line.n--;
@@ -347,7 +348,7 @@ static void flush_line(Printer *p)
 }
 
 /* word on this line, or on the next when it would not fit and that would help */
-static void put_word(Printer *p, const Buf *word, int indent, size_t width)
+static void put_word(ArrayPrinter *p, const Buf *word, int indent, size_t width)
 {
 	if (p->line.n + word->n > width && p->line.n > (size_t)indent) {
 		flush_line(p);
@@ -357,7 +358,7 @@ static void put_word(Printer *p, const Buf *word, int indent, size_t width)
 	buf_add(&p->line, word->s, word->n);
 }
 
-static void print_row(Printer *p, int axis, int64_t at)
+static void print_row(ArrayPrinter *p, int axis, int64_t at)
 {
 	int64_t n = p->a->dim[axis];
 	Buf word = {0};
@@ -377,7 +378,7 @@ static void print_row(Printer *p, int axis, int64_t at)
 	buf_free(&word);
 }
 
-static void new_lines(Printer *p, int n, int indent)
+static void new_lines(ArrayPrinter *p, int n, int indent)
 {
 	flush_line(p);
 	for (int i = 0; i < n; i++)
@@ -385,7 +386,7 @@ static void new_lines(Printer *p, int n, int indent)
 	buf_printf(&p->line, "%*s", indent, "");
 }
 
-static void print_axis(Printer *p, int axis, int64_t at)
+static void print_axis(ArrayPrinter *p, int axis, int64_t at)
 {
 	int64_t n = p->a->dim[axis];
 	int last = p->a->rank - 1;
@@ -408,7 +409,7 @@ static void print_axis(Printer *p, int axis, int64_t at)
 
 void array_print(FILE *f, const Array *a)
 {
-	Printer p = {.f = f, .a = a};
+	ArrayPrinter p = {.f = f, .a = a};
 	int64_t n = array_count(a);
 
 	if (a->rank == 0) {

@@ -12,7 +12,7 @@
 enum { ALIGN = 64, LONGEST = 100 << 20 };
 
 typedef struct { const char *p, *end, *file; } Cursor;
-typedef struct { Array array; uint64_t from, to; bool found; } Entry;
+typedef struct { Array array; uint64_t from, to; bool found; } TensorEntry;
 
 static const char *const dtype_text[DT_COUNT] = {
 	[DT_BOOL] = "BOOL", [DT_I8] = "I8", [DT_I16] = "I16", [DT_I32] = "I32", [DT_I64] = "I64",
@@ -170,9 +170,9 @@ static void take_dtype(Cursor *c, Buf *scratch, Array *a)
 			return;
 }
 
-static Entry take_entry(Cursor *c, Buf *scratch)
+static TensorEntry take_entry(Cursor *c, Buf *scratch)
 {
-	Entry e = {.array.dtype = DT_NONE, .found = true};
+	TensorEntry e = {.array.dtype = DT_NONE, .found = true};
 	int seen = 0;
 
 	need(c, '{');
@@ -203,9 +203,9 @@ static Entry take_entry(Cursor *c, Buf *scratch)
 	return e;
 }
 
-static Entry find_entry(Cursor *c, const char *name)
+static TensorEntry find_entry(Cursor *c, const char *name)
 {
-	Entry e = {0};
+	TensorEntry e = {0};
 	Buf text = {0};
 
 	need(c, '{');
@@ -243,11 +243,11 @@ static Cursor header(const char *path, const char *p, size_t n)
 }
 
 /* the tensor's head and where its bytes are in the file of n bytes at p */
-static Entry locate(const char *path, const char *name, const char *p, size_t n, uint64_t *at)
+static TensorEntry locate(const char *path, const char *name, const char *p, size_t n, uint64_t *at)
 {
 	Cursor c = header(path, p, n);
 	uint64_t len = c.end - c.p;
-	Entry e = find_entry(&c, name);
+	TensorEntry e = find_entry(&c, name);
 
 	e.array.bytes = array_size(e.array.dtype, e.array.rank, e.array.dim);
 	if (e.from > e.to || e.to > n - 8 - len || e.to - e.from != e.array.bytes)
@@ -306,7 +306,7 @@ Array safetensors_read(const char *path, const char *name)
 	size_t n;
 	const char *p = file_map(path, &n);
 	uint64_t at;
-	Entry e = locate(path, name, p, n, &at);
+	TensorEntry e = locate(path, name, p, n, &at);
 	Array copy;
 
 	if ((uintptr_t)(p + at) % ALIGN == 0) {

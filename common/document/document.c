@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* An op or a dtype as documents write it. */
-typedef struct { char text[20]; uint8_t n; int16_t value; } Known;
+typedef struct { char text[20]; uint8_t n; int16_t value; } KnownName;
 
 struct Doc {
 	Level level;
@@ -17,7 +17,7 @@ struct Doc {
 	bool raw, ended;
 	VEC(UOp *) nodes;
 	VEC(UOp *) src;
-	Known ops[256], dtypes[256];
+	KnownName ops[256], dtypes[256];
 };
 
 static int by_address(const void *a, const void *b)
@@ -97,12 +97,12 @@ static const char *known_as(const Val *arg, const Val *note)
 }
 
 /* Ops and dtypes come by the million and are few: one look at a small table for each. */
-static int find_known(Known *table, const char *s, size_t n, bool dtype)
+static int find_known(KnownName *table, const char *s, size_t n, bool dtype)
 {
 	char name[sizeof table->text] = "";
 	if (n == 0 || n >= sizeof name || memchr(s, 0, n))
 		return dtype ? DT_NONE : -1;
-	Known *k = &table[(s[0] * 31 + s[n - 1] * 7 + s[n / 2] + n) & 255];
+	KnownName *k = &table[(s[0] * 31 + s[n - 1] * 7 + s[n / 2] + n) & 255];
 	if (k->n == n && !memcmp(k->text, s, n))
 		return k->value;
 	memcpy(name, s, n);

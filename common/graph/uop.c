@@ -93,8 +93,8 @@ uint64_t dtype_max(DType d)
 
 /* The nodes in the order in which they came, and where each is by its hash: at is one more than its place. The hash
  * stands in the table as well, for most looks end there, and growing need not touch the nodes. */
-typedef struct { uint32_t hash, at; } Slot;
-static ARENA struct { Slot *at; size_t cap; uint32_t created; } table;
+typedef struct { uint32_t hash, at; } HashSlot;
+static ARENA struct { HashSlot *at; size_t cap; uint32_t created; } table;
 static ARENA VEC(UOp *) tabled;
 
 uint32_t node_limit(void) { return table.created; }
@@ -115,7 +115,7 @@ static bool node_is(const UOp *u, Op op, DType dt, size_t nsrc, UOp *const *src,
 
 static void rehash(void)
 {
-	Slot *old = table.at;
+	HashSlot *old = table.at;
 	size_t cap = table.cap;
 	table.cap = cap ? cap * 2 : 4096;
 	table.at = arena_block(table.cap * sizeof *table.at);
@@ -175,7 +175,7 @@ UOp *node_try(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, con
 	for (k = hash & (table.cap - 1); table.at[k].at; k = (k + 1) & (table.cap - 1))
 		;
 	vec_push(&tabled, u);
-	table.at[k] = (Slot){hash, tabled.n};
+	table.at[k] = (HashSlot){hash, tabled.n};
 	return u;
 }
 

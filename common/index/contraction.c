@@ -25,8 +25,6 @@ static uint64_t moves_of(UOp *value)
 	return range_mask(value->op == OP_LOAD ? value->src[0] : value);
 }
 
-typedef VEC(Operand) Operands;
-
 /* The loads and folds that the value of c's fold is made of, depth first: those that move with the
  * fold, and those that do not. What they are made of themselves is not looked at. */
 static void find_values(const Contraction *c, Operands *moving, Operands *still)

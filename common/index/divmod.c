@@ -13,12 +13,12 @@
 
 /* ---- results, remembered --------------------------------------------------------------------- */
 
-typedef struct { UOp *x, *d, *q, *r; } Entry;
+typedef struct { UOp *x, *d, *q, *r; } Division;
 enum { SLOTS = 4096, DEPTH = 24 };
-static ARENA Entry *memo;       /* the latest of each slot: a loss costs time only */
+static ARENA Division *memo;    /* the latest of each slot: a loss costs time only */
 static ARENA int depth;         /* divisions within divisions */
 
-static Entry *slot(UOp *x, UOp *d)
+static Division *slot(UOp *x, UOp *d)
 {
 	if (!memo)
 		memo = arena_alloc(SLOTS * sizeof *memo);
@@ -302,12 +302,12 @@ static bool reduced(const Sum *d, Sum *q, Sum *r)
 
 /* ---- the two functions ----------------------------------------------------------------------- */
 
-static Entry numbers(UOp *x, UOp *d, int64_t a, int64_t b)
+static Division numbers(UOp *x, UOp *d, int64_t a, int64_t b)
 {
 	if (b == -1)
-		return (Entry){x, d, ix_sub(ix_const(0), x), ix_const(0)};
+		return (Division){x, d, ix_sub(ix_const(0), x), ix_const(0)};
 	int64_t q = floordiv(a, b);
-	return (Entry){x, d, ix_const(q), ix_const(a - q * b)};
+	return (Division){x, d, ix_const(q), ix_const(a - q * b)};
 }
 
 /* far enough from the ends of int64 that one coefficient's quotient and remainder stay inside */
@@ -320,12 +320,12 @@ static bool small(const Sum *s)
 	return ok;
 }
 
-static Entry plain(UOp *x, UOp *d)
+static Division plain(UOp *x, UOp *d)
 {
-	return (Entry){x, d, raw(OP_FLOORDIV, x, d), raw(OP_FLOORMOD, x, d)};
+	return (Division){x, d, raw(OP_FLOORDIV, x, d), raw(OP_FLOORMOD, x, d)};
 }
 
-static Entry divide(UOp *x, UOp *d)
+static Division divide(UOp *x, UOp *d)
 {
 	Sum sx, sd, q, r;
 
@@ -337,32 +337,32 @@ static Entry divide(UOp *x, UOp *d)
 	if (!done && !reduced(&sd, &q, &r)) {
 		UOp *rest = sum_node(&r);
 		plus(&q, raw(OP_FLOORDIV, rest, d));
-		return (Entry){x, d, sum_node(&q), raw(OP_FLOORMOD, rest, d)};
+		return (Division){x, d, sum_node(&q), raw(OP_FLOORMOD, rest, d)};
 	}
-	return (Entry){x, d, sum_node(&q), sum_node(&r)};
+	return (Division){x, d, sum_node(&q), sum_node(&r)};
 }
 
-static Entry divmod(UOp *x, UOp *d)
+static Division divmod(UOp *x, UOp *d)
 {
 	int64_t a, b = 0;
 	bool number = ix_is_const(d, &b);
 
 	if (number && b == 1)
-		return (Entry){x, d, x, ix_const(0)};
+		return (Division){x, d, x, ix_const(0)};
 	if (number && b && ix_is_const(x, &a))
 		return numbers(x, d, a, b);
 	/* by 0 there is no value, and a value that may wrap or be 0 obeys no rule */
 	if ((number && (!b || b == INT64_MIN)) || depth > DEPTH || ix_wild(x) || ix_wild(d)
 	    || !(ix_fixed(d) || ix_prove_lt(ix_const(0), d)))
 		return plain(x, d);
-	Entry *e = slot(x, d);
+	Division *e = slot(x, d);
 	if (e->x == x && e->d == d)
 		return *e;
 	depth++;
-	Entry f;
+	Division f;
 	if (number && b < 0) {
 		f = divmod(ix_sub(ix_const(0), x), ix_const(-b));
-		f = (Entry){x, d, f.q, ix_sub(ix_const(0), f.r)};
+		f = (Division){x, d, f.q, ix_sub(ix_const(0), f.r)};
 	} else {
 		f = divide(x, d);
 	}

@@ -69,6 +69,7 @@ typedef enum { ROLE_NONE, ROLE_BATCH, ROLE_ROW, ROLE_COLUMN, ROLE_REDUCTION, ROL
 
 /* A LOAD, or a fold within another, and the axis numbers of the ranges in which it moves. */
 typedef struct { UOp *value; uint64_t moves; } Operand;
+typedef VEC(Operand) Operands;
 typedef struct {
 	UOp *fold;              /* the RREDUCE */
 	uint64_t bound;         /* the ranges that it folds and its value moves with */

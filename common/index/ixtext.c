@@ -17,9 +17,9 @@ typedef struct {
 	const char *(*name)(UOp *, void *);
 	void *ctx;
 	bool full;
-} Printer;
+} IndexPrinter;
 
-static void push(Printer *p, UOp *u, const char *s, int outer)
+static void push(IndexPrinter *p, UOp *u, const char *s, int outer)
 {
 	vec_push(&p->todo, ((Piece){u, s, outer}));
 }
@@ -80,7 +80,7 @@ static bool negative(UOp *u)
 	return !sign_of(u);
 }
 
-static void print_one(Printer *p, Buf *out, Piece x)
+static void print_one(IndexPrinter *p, Buf *out, Piece x)
 {
 	const char *sign = sign_of(x.u);
 	int own = sign ? strength(x.u) : INFIX_POWER;
@@ -113,7 +113,7 @@ static void print_one(Printer *p, Buf *out, Piece x)
 
 static void print(Buf *out, UOp *u, bool full, const char *(*name)(UOp *, void *), void *ctx)
 {
-	Printer p = {.name = name, .ctx = ctx, .full = full};
+	IndexPrinter p = {.name = name, .ctx = ctx, .full = full};
 	int printed = 0;
 
 	for (push(&p, u, NULL, 0); p.todo.n; ) {
@@ -219,18 +219,18 @@ UOp *vars_add(const char *name, int64_t max)
 
 /* sum: product {(+|-) product};  product: factor {(*|//|%) factor}, as ops.def spells them;
  * factor: -factor | int | name | (sum) */
-typedef struct { const char *s, *end, *err; int nest; } Reader;
+typedef struct { const char *s, *end, *err; int nest; } IndexReader;
 
-static UOp *read_sum(Reader *r);
+static UOp *read_sum(IndexReader *r);
 
-static UOp *fail(Reader *r, const char *err)
+static UOp *fail(IndexReader *r, const char *err)
 {
 	if (!r->err)
 		r->err = err;
 	return ix_const(0);
 }
 
-static int peek(Reader *r)
+static int peek(IndexReader *r)
 {
 	while (r->s < r->end && (*r->s == ' ' || *r->s == '\t'))
 		r->s++;
@@ -242,7 +242,7 @@ static bool name_char(int c)
 	return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-static UOp *read_int(Reader *r)
+static UOp *read_int(IndexReader *r)
 {
 	int64_t v = 0;
 
@@ -254,7 +254,7 @@ static UOp *read_int(Reader *r)
 	return ix_const(v);
 }
 
-static UOp *read_name(Reader *r)
+static UOp *read_name(IndexReader *r)
 {
 	const char *start = r->s;
 
@@ -266,7 +266,7 @@ static UOp *read_name(Reader *r)
 }
 
 /* the result of two known numbers is a known number, or did not fit */
-static UOp *checked(Reader *r, UOp *a, UOp *b, UOp *result)
+static UOp *checked(IndexReader *r, UOp *a, UOp *b, UOp *result)
 {
 	int64_t v;
 
@@ -275,7 +275,7 @@ static UOp *checked(Reader *r, UOp *a, UOp *b, UOp *result)
 	return result;
 }
 
-static UOp *read_factor(Reader *r)
+static UOp *read_factor(IndexReader *r)
 {
 	int c = peek(r);
 
@@ -308,7 +308,7 @@ static UOp *read_factor(Reader *r)
 }
 
 /* the op of that strength whose operator stands here; -1: none */
-static int read_operator(Reader *r, OpInfix strength)
+static int read_operator(IndexReader *r, OpInfix strength)
 {
 	size_t n;
 	int op = peek(r) < 0 ? -1 : op_infix(r->s, r->end - r->s, &n);
@@ -321,7 +321,7 @@ static int read_operator(Reader *r, OpInfix strength)
 	return op;
 }
 
-static UOp *read_product(Reader *r)
+static UOp *read_product(IndexReader *r)
 {
 	UOp *a = read_factor(r), *b;
 	int64_t v;
@@ -336,7 +336,7 @@ static UOp *read_product(Reader *r)
 	return a;
 }
 
-static UOp *read_sum(Reader *r)
+static UOp *read_sum(IndexReader *r)
 {
 	UOp *a = read_product(r), *b;
 
@@ -350,7 +350,7 @@ static UOp *read_sum(Reader *r)
 
 UOp *ix_parse(const char *text, size_t n, const char **err)
 {
-	Reader r = {text, text + n, NULL, 0};
+	IndexReader r = {text, text + n, NULL, 0};
 	UOp *u = read_sum(&r);
 
 	if (!r.err && peek(&r) >= 0)

@@ -16,24 +16,24 @@ enum { BLOCK = 1024 };
 /* One node of the cluster, or one value it reads. */
 typedef struct {
 	UOp *u;
-	const Value *leaf;      /* what it reads; NULL for a node */
+	const ArrayView *leaf;  /* what it reads; NULL for a node */
 	bool whole;             /* a leaf's elements lie in order, so no copy is needed */
 	Strided view;           /* of a leaf: over the cluster's index space, collapsed */
 	char *lane;             /* room for a block */
 	const void *now;        /* the block's elements, and their step */
 	int step;
 	uint32_t src[3];        /* steps of the sources */
-} Step;
+} ClusterStep;
 
 typedef struct {
-	VEC(Step) step;         /* sources before users */
+	VEC(ClusterStep) step;  /* sources before users */
 	int rank;               /* the index space */
 	int64_t dim[MAX_RANK];
 	int axis[MAX_RANK];     /* axis of the nodes' shape at each place of the index space */
 } Cluster;
 
 /* the view of v over the index space: axes in its order; a scalar repeats */
-static Strided over_space(const Cluster *c, const Value *v)
+static Strided over_space(const Cluster *c, const ArrayView *v)
 {
 	Strided s = {.dtype = v->s.dtype, .at = v->s.at, .rank = c->rank};
 
@@ -52,7 +52,7 @@ static bool all_zero(const Strided *s)
 	return true;
 }
 
-static void check_shape(const Cluster *c, UOp *u, const Value *v)
+static void check_shape(const Cluster *c, UOp *u, const ArrayView *v)
 {
 	for (int i = 0; i < v->s.rank; i++)
 		if (v->s.rank != c->rank || v->s.dim[c->axis[i]] != c->dim[i])
@@ -62,7 +62,7 @@ static void check_shape(const Cluster *c, UOp *u, const Value *v)
 static bool moves(const Cluster *c, int i)
 {
 	for (size_t k = 0; k < c->step.n; k++) {
-		const Value *v = c->step.at[k].leaf;
+		const ArrayView *v = c->step.at[k].leaf;
 		if (v && v->s.rank && v->s.stride[c->axis[i]] != 0 && v->s.dim[c->axis[i]] != 1)
 			return true;
 	}
@@ -73,7 +73,7 @@ static bool moves(const Cluster *c, int i)
 static void lay_leaves(Cluster *c)
 {
 	for (size_t i = 0; i < c->step.n; i++) {
-		Step *t = &c->step.at[i];
+		ClusterStep *t = &c->step.at[i];
 		Strided s;
 		if (!t->leaf)
 			continue;
@@ -96,9 +96,9 @@ static void gather_steps(Cluster *c, UOp *root, const ClusterEnv *env)
 	vec_push(&stack, root);
 	while (stack.n) {
 		UOp *u = stack.at[stack.n - 1];
-		Value *v = env->get(u, env->ctx);
+		ArrayView *v = env->get(u, env->ctx);
 		size_t waiting = stack.n;
-		Step t = {.u = u, .step = 1};
+		ClusterStep t = {.u = u, .step = 1};
 
 		for (uint32_t i = 0; !v && i < u->nsrc; i++)
 			if (!map_get(&at, PKEY(u->src[i])))
@@ -124,7 +124,7 @@ static void gather_steps(Cluster *c, UOp *root, const ClusterEnv *env)
 static const void *run_block(Cluster *c, int64_t pos, int64_t n, void *out)
 {
 	for (size_t i = 0; i < c->step.n; i++) {
-		Step *t = &c->step.at[i];
+		ClusterStep *t = &c->step.at[i];
 		const void *in[3];
 		int step[3];
 
@@ -171,9 +171,9 @@ static void finish(Cluster *c)
 	vec_free(&c->step);
 }
 
-static Value *run_map(Cluster *c, UOp *u, int rank, const int64_t *dim)
+static ArrayView *run_map(Cluster *c, UOp *u, int rank, const int64_t *dim)
 {
-	Value *out = value_new(u->dtype, rank, dim);
+	ArrayView *out = value_new(u->dtype, rank, dim);
 	int64_t n = strided_count(&out->s);
 
 	for (int64_t pos = 0; pos < n; pos += BLOCK)
@@ -182,16 +182,16 @@ static Value *run_map(Cluster *c, UOp *u, int rank, const int64_t *dim)
 }
 
 /* acc of one output place, rounded into it */
-static void put_result(UOp *u, Value *out, int64_t place, const void *acc)
+static void put_result(UOp *u, ArrayView *out, int64_t place, const void *acc)
 {
 	interp_cast(u->dtype, value_data(out) + place * dtype_size(u->dtype), dtype_acc(u->dtype), acc, 1);
 }
 
 /* folds each run of len elements of the index space into the next output; blocks begin where runs do, so that equal
  * runs give equal bits */
-static Value *run_reduce(Cluster *c, UOp *u, int rank, const int64_t *dim, int64_t len)
+static ArrayView *run_reduce(Cluster *c, UOp *u, int rank, const int64_t *dim, int64_t len)
 {
-	Value *out = value_new(u->dtype, rank, dim);
+	ArrayView *out = value_new(u->dtype, rank, dim);
 	const Op op = (Op)op_find(u->arg->a[0]->s);
 	const int size = dtype_size(u->dtype);
 	int64_t count = strided_count(&out->s), total = count * len, place = 0, left = len;
@@ -205,7 +205,7 @@ static Value *run_reduce(Cluster *c, UOp *u, int rank, const int64_t *dim, int64
 	for (int64_t pos = 0; pos < total;) {
 		n = len < BLOCK ? block : left < BLOCK ? left : BLOCK;
 		n = total - pos < n ? total - pos : n;
-		const Step *last = &c->step.at[c->step.n - 1];
+		const ClusterStep *last = &c->step.at[c->step.n - 1];
 		const char *x = run_block(c, pos, n, NULL);
 		for (pos += n; n > 0;) {
 			int64_t m = n < left ? n : left;
@@ -267,10 +267,10 @@ int64_t cluster_count(UOp *u, int rank, const int64_t *dim, const ClusterEnv *en
 }
 
 /* The result over what is left of the kept axes, repeated over those that were left out. */
-static Value *run(Cluster *c, UOp *u, int rank, const int64_t *dim, int kept, int64_t len)
+static ArrayView *run(Cluster *c, UOp *u, int rank, const int64_t *dim, int kept, int64_t len)
 {
 	int64_t left[MAX_RANK];
-	Value *out;
+	ArrayView *out;
 
 	for (int i = 0; i < rank; i++)
 		left[i] = dim[i];
@@ -284,12 +284,13 @@ static Value *run(Cluster *c, UOp *u, int rank, const int64_t *dim, int kept, in
 	return out;
 }
 
-Value *cluster_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const ClusterEnv *env)
+ArrayView *cluster_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim,
+	const ClusterEnv *env)
 {
 	Cluster c = {.rank = rank};
 	int kept = rank;
 	int64_t len = 1;
-	Value *out = u->op == OP_REDUCE ? product_run(u, rank, dim, xdim, env) : NULL;
+	ArrayView *out = u->op == OP_REDUCE ? product_run(u, rank, dim, xdim, env) : NULL;
 
 	if (out)
 		return out;

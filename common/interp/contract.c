@@ -15,8 +15,8 @@ enum { ROWS = 4, COLS = 8,                              /* of the output, in reg
 	BLOCK_M = 64, BLOCK_N = 128, BLOCK_K = 256 };   /* of what stays in cache */
 
 /* Axes of one role and what each step moves. */
-typedef struct { int64_t n, move[3]; } Axis;
-typedef struct { int rank; int64_t count; Axis axis[MAX_CONTRACT]; } RoleAxes;
+typedef struct { int64_t n, move[3]; } RoleAxis;
+typedef struct { int rank; int64_t count; RoleAxis axis[MAX_CONTRACT]; } RoleAxes;
 
 /* Room for blocks, in 8 byte cells, and places in the operands and the output. */
 typedef struct {
@@ -25,8 +25,8 @@ typedef struct {
 } Room;
 
 /* lanes of a block, at from + lane[…] + k[…] elements, in panels of width */
-typedef struct { const char *from; const int64_t *lane, *k; int lanes, width, n; } Block;
-typedef void (*Pack)(DType dt, void *to, const Block *b);
+typedef struct { const char *from; const int64_t *lane, *k; int lanes, width, n; } PackedBlock;
+typedef void (*Pack)(DType dt, void *to, const PackedBlock *b);
 typedef void (*Multiply)(int n, const void *a, const void *b, void *sum);
 
 /* ---- in registers: sum[ROWS][COLS], rows BLOCK_N apart, gets n products added to each */
@@ -77,7 +77,7 @@ static Multiply multiply_for(DType dt)
 					*o++ = j < lanes ? (W)GET(x[b->lane[j] + b->k[i]]) : 0; \
 		return; }
 
-static void pack_floats(DType dt, void *to, const Block *b)
+static void pack_floats(DType dt, void *to, const PackedBlock *b)
 {
 	switch (dt) {
 	case DT_F32: PACK(float, double, )
@@ -87,7 +87,7 @@ static void pack_floats(DType dt, void *to, const Block *b)
 	}
 }
 
-static void pack_ints(DType dt, void *to, const Block *b)
+static void pack_ints(DType dt, void *to, const PackedBlock *b)
 {
 	switch (dt) {
 	case DT_I8: PACK(int8_t, uint64_t, )
@@ -104,7 +104,7 @@ static void pack_ints(DType dt, void *to, const Block *b)
 
 enum { BY_A, BY_B, BY_OUT };
 
-static void role_add(RoleAxes *r, Axis a)
+static void role_add(RoleAxes *r, RoleAxis a)
 {
 	r->axis[r->rank++] = a;
 	r->count *= a.n;
@@ -145,9 +145,9 @@ typedef struct {
 	Pack pack;
 	Multiply multiply;
 	Room *room;
-} Job;
+} ContractJob;
 
-static void sum_block(const Job *j, const char *a, const char *b, int m, int n)
+static void sum_block(const ContractJob *j, const char *a, const char *b, int m, int n)
 {
 	Room *r = j->room;
 
@@ -156,8 +156,8 @@ static void sum_block(const Job *j, const char *a, const char *b, int m, int n)
 		int len = (int)up_to(j->k.count - k, BLOCK_K);
 		places(&j->k, BY_A, k, len, r->ka);
 		places(&j->k, BY_B, k, len, r->kb);
-		j->pack(j->dt, r->a, &(Block){a, r->ma, r->ka, m, ROWS, len});
-		j->pack(j->dt, r->b, &(Block){b, r->nb, r->kb, n, COLS, len});
+		j->pack(j->dt, r->a, &(PackedBlock){a, r->ma, r->ka, m, ROWS, len});
+		j->pack(j->dt, r->b, &(PackedBlock){b, r->nb, r->kb, n, COLS, len});
 		for (int y = 0; y < n; y += COLS)
 			for (int x = 0; x < m; x += ROWS)
 				j->multiply(len, r->a + x * len, r->b + y * len,
@@ -165,7 +165,7 @@ static void sum_block(const Job *j, const char *a, const char *b, int m, int n)
 	}
 }
 
-static void store_block(const Job *j, char *out, int m, int n)
+static void store_block(const ContractJob *j, char *out, int m, int n)
 {
 	const Room *r = j->room;
 	const DType from = dtype_float(j->dt) ? DT_F64 : DT_U64;
@@ -179,7 +179,7 @@ static void store_block(const Job *j, char *out, int m, int n)
 	}
 }
 
-static void one_batch(const Job *j, const char *a, const char *b, char *out)
+static void one_batch(const ContractJob *j, const char *a, const char *b, char *out)
 {
 	Room *r = j->room;
 
@@ -207,7 +207,7 @@ static void swap_role(RoleAxes *r)
 }
 
 /* a and b change places */
-static void swap_operands(Job *j)
+static void swap_operands(ContractJob *j)
 {
 	RoleAxes m = j->m;
 
@@ -240,7 +240,7 @@ static void room_free(Room *r)
 void interp_contract(DType dt, int rank, const ContractAxis *axis, const void *a, const void *b,
 	void *out)
 {
-	Job j = {.dt = dt, .batch.count = 1, .m.count = 1, .n.count = 1, .k.count = 1,
+	ContractJob j = {.dt = dt, .batch.count = 1, .m.count = 1, .n.count = 1, .k.count = 1,
 		.pack = dtype_float(dt) ? pack_floats : pack_ints, .multiply = multiply_for(dt)};
 	const int size = dtype_size(dt);
 	double work = 1;
@@ -250,7 +250,7 @@ void interp_contract(DType dt, int rank, const ContractAxis *axis, const void *a
 	interp_bound(work, "a sum of products");
 	for (int i = 0; i < rank; i++) {
 		const ContractAxis *x = &axis[i];
-		Axis t = {x->n, {x->a, x->b, x->out}};
+		RoleAxis t = {x->n, {x->a, x->b, x->out}};
 		role_add(x->sum ? &j.k : x->a && x->b ? &j.batch : x->a ? &j.m : &j.n, t);
 	}
 	if (j.m.count > j.n.count) {            /* columns are the wider in registers */

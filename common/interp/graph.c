@@ -14,20 +14,20 @@ typedef struct { int rank; int64_t dim[]; } Dims;
 
 typedef struct {
 	UOp *u;
-	Value *value;           /* NULL: not there yet, waiting, or dropped */
+	ArrayView *value;       /* NULL: not there yet, waiting, or dropped */
 	UOp *user;              /* the last one found */
 	uint32_t uses;
 	uint8_t waiting;        /* nodes in the cluster that waits at this one, itself too; 0: computed in its turn */
-} Place;
+} NodePlace;
 
 typedef struct {
-	Place *place;
+	NodePlace *place;
 	uint32_t *index;        /* by node id */
 	const VarEnv *env;
 	Map dims;               /* shape → Dims */
 	Array (*get)(UOp *buffer, void *ctx);
 	void *ctx;
-} Run;
+} GraphRun;
 
 static _Noreturn void fault(const UOp *u, const char *what)
 {
@@ -36,12 +36,12 @@ static _Noreturn void fault(const UOp *u, const char *what)
 	die(MALFORMED, "node %u %s%s%s%s: %s", u->id, op_name(u->op), *name ? " (" : "", name, *name ? ")" : "", what);
 }
 
-static Place *place_of(Run *r, const UOp *u)
+static NodePlace *place_of(GraphRun *r, const UOp *u)
 {
 	return &r->place[r->index[u->id]];
 }
 
-static int64_t size_of(Run *r, UOp *u, UOp *size)
+static int64_t size_of(GraphRun *r, UOp *u, UOp *size)
 {
 	int64_t v;
 
@@ -51,7 +51,7 @@ static int64_t size_of(Run *r, UOp *u, UOp *size)
 }
 
 /* The node's shape in numbers, checked once for each shape. */
-static const Dims *dims_of(Run *r, UOp *u)
+static const Dims *dims_of(GraphRun *r, UOp *u)
 {
 	Dims *d = map_get(&r->dims, PKEY(u->shape));
 	Array a = {.rank = u->shape->rank};
@@ -70,7 +70,7 @@ static const Dims *dims_of(Run *r, UOp *u)
 	return d;
 }
 
-static void pairs_of(Run *r, UOp *u, int64_t (*pair)[2])
+static void pairs_of(GraphRun *r, UOp *u, int64_t (*pair)[2])
 {
 	UOp *size[MAX_RANK][2];
 
@@ -82,7 +82,7 @@ static void pairs_of(Run *r, UOp *u, int64_t (*pair)[2])
 
 /* ---- one node ---- */
 
-static void own_copy(Value *v)
+static void own_copy(ArrayView *v)
 {
 	Array a = array_raw(v->s.dtype, v->s.rank, v->s.dim);
 
@@ -92,11 +92,11 @@ static void own_copy(Value *v)
 	v->s.at = a.data;
 }
 
-static Value *from_buffer(Run *r, UOp *u)
+static ArrayView *from_buffer(GraphRun *r, UOp *u)
 {
 	const Dims *d = dims_of(r, u);
 	Array a = r->get(u, r->ctx);
-	Value *v = xcalloc(1, sizeof *v);
+	ArrayView *v = xcalloc(1, sizeof *v);
 
 	if (a.dtype != u->dtype || a.rank != d->rank)
 		fault(u, "its content has another dtype or rank");
@@ -113,9 +113,9 @@ static Value *from_buffer(Run *r, UOp *u)
 	return v;
 }
 
-static Value *from_const(UOp *u)
+static ArrayView *from_const(UOp *u)
 {
-	Value *v = value_new(u->dtype, 0, NULL);
+	ArrayView *v = value_new(u->dtype, 0, NULL);
 	uint64_t bits = 0;
 
 	const_get(u, &bits);
@@ -123,10 +123,10 @@ static Value *from_const(UOp *u)
 	return v;
 }
 
-static Value *from_arange(Run *r, UOp *u)
+static ArrayView *from_arange(GraphRun *r, UOp *u)
 {
 	const Dims *d = dims_of(r, u);
-	Value *v = value_new(u->dtype, d->rank, d->dim);
+	ArrayView *v = value_new(u->dtype, d->rank, d->dim);
 	const int size = dtype_size(u->dtype);
 	int64_t block[256];
 
@@ -139,10 +139,10 @@ static Value *from_arange(Run *r, UOp *u)
 	return v;
 }
 
-static Value *reshaped(Value *x, const Dims *d, UOp *u)
+static ArrayView *reshaped(ArrayView *x, const Dims *d, UOp *u)
 {
 	Strided s = x->s, want = {.rank = d->rank};
-	Value *packed, *v;
+	ArrayView *packed, *v;
 
 	if (d->rank)
 		memcpy(want.dim, d->dim, d->rank * sizeof *d->dim);
@@ -158,10 +158,10 @@ static Value *reshaped(Value *x, const Dims *d, UOp *u)
 	return v;
 }
 
-static Value *padded(Run *r, UOp *u, Value *x)
+static ArrayView *padded(GraphRun *r, UOp *u, ArrayView *x)
 {
 	int64_t pair[MAX_RANK][2];
-	Value *packed, *v;
+	ArrayView *packed, *v;
 
 	pairs_of(r, u, pair);
 	for (int i = 0; i < u->shape->rank; i++)
@@ -173,7 +173,7 @@ static Value *padded(Run *r, UOp *u, Value *x)
 	return v;
 }
 
-static Value *moved(Run *r, UOp *u, Value *x)
+static ArrayView *moved(GraphRun *r, UOp *u, ArrayView *x)
 {
 	const Dims *d = dims_of(r, u);
 	int axes[MAX_RANK], n;
@@ -207,10 +207,10 @@ static Value *moved(Run *r, UOp *u, Value *x)
 }
 
 /* sources made row-major for the ops that walk along an axis or by index */
-static Value *with_packed(Run *r, UOp *u)
+static ArrayView *with_packed(GraphRun *r, UOp *u)
 {
 	const Dims *d = dims_of(r, u);
-	Value **src = xmalloc(u->nsrc * sizeof *src), *v;
+	ArrayView **src = xmalloc(u->nsrc * sizeof *src), *v;
 
 	for (uint32_t i = 0; i < u->nsrc; i++)
 		src[i] = value_packed(place_of(r, u->src[i])->value);
@@ -227,7 +227,7 @@ static Value *with_packed(Run *r, UOp *u)
 	return v;
 }
 
-static Value *get_value(UOp *u, void *ctx)
+static ArrayView *get_value(UOp *u, void *ctx)
 {
 	return place_of(ctx, u)->value;
 }
@@ -237,10 +237,10 @@ static bool folds_nothing(const UOp *u)
 	return u->op == OP_REDUCE && u->arg->a[1]->n == 0;
 }
 
-static Value *evaluate(Run *r, UOp *u)
+static ArrayView *evaluate(GraphRun *r, UOp *u)
 {
 	const Dims *d = dims_of(r, u);
-	Value *x = u->nsrc ? place_of(r, u->src[0])->value : NULL;
+	ArrayView *x = u->nsrc ? place_of(r, u->src[0])->value : NULL;
 
 	if (folds_nothing(u))
 		return value_view(x, &x->s);
@@ -268,7 +268,7 @@ static Value *evaluate(Run *r, UOp *u)
 /* ---- all nodes ---- */
 
 /* Whether u, whose user is known, is computed together with it. */
-static uint8_t cluster_size(Run *r, const Place *p)
+static uint8_t cluster_size(GraphRun *r, const NodePlace *p)
 {
 	UOp *u = p->u, *user = p->user;
 	int n = 1;
@@ -282,10 +282,10 @@ static uint8_t cluster_size(Run *r, const Place *p)
 	return n <= CLUSTER ? n : 0;
 }
 
-static void use_done(Run *r, UOp *u);
+static void use_done(GraphRun *r, UOp *u);
 
 /* the sources of u have been read once more; those of a node that waited are read with it */
-static void release(Run *r, UOp *root)
+static void release(GraphRun *r, UOp *root)
 {
 	VEC(UOp *) stack = {0};
 
@@ -302,9 +302,9 @@ static void release(Run *r, UOp *root)
 	vec_free(&stack);
 }
 
-static void use_done(Run *r, UOp *u)
+static void use_done(GraphRun *r, UOp *u)
 {
-	Place *p = place_of(r, u);
+	NodePlace *p = place_of(r, u);
 
 	if (--p->uses == 0) {
 		value_drop(p->value);
@@ -313,7 +313,7 @@ static void use_done(Run *r, UOp *u)
 }
 
 /* The root's value as an array of its own: its memory when nobody else reads it, else a copy. */
-static Array take_array(Value *v, bool last)
+static Array take_array(ArrayView *v, bool last)
 {
 	Strided c = strided_collapse(&v->s);
 	Array a = {.dtype = v->s.dtype, .rank = v->s.rank, .owned = true};
@@ -330,7 +330,7 @@ static Array take_array(Value *v, bool last)
 	return a;
 }
 
-static void prepare(Run *r, Nodes all, size_t n, UOp *const *roots)
+static void prepare(GraphRun *r, Nodes all, size_t n, UOp *const *roots)
 {
 	r->place = xcalloc(all.n + 1, sizeof *r->place);
 	r->index = xcalloc(node_limit(), sizeof *r->index);
@@ -349,7 +349,7 @@ static void prepare(Run *r, Nodes all, size_t n, UOp *const *roots)
 	}
 }
 
-static void finish(Run *r)
+static void finish(GraphRun *r)
 {
 	for (size_t i = 0; i < r->dims.cap; i++)
 		if (r->dims.val && r->dims.val[i])
@@ -387,19 +387,19 @@ Array constant_content(UOp *u, void *ctx)
 void interp_graph(size_t n, UOp *const *roots, const VarEnv *env, Array (*get)(UOp *buffer, void *ctx), void *ctx,
 	Array *out)
 {
-	Run r = {.env = env, .get = get, .ctx = ctx};
+	GraphRun r = {.env = env, .get = get, .ctx = ctx};
 	Nodes all = walk_many(n, roots);
 
 	prepare(&r, all, n, roots);
 	for (size_t i = 0; i < all.n; i++) {
-		Place *p = &r.place[i];
+		NodePlace *p = &r.place[i];
 		if ((p->waiting = cluster_size(&r, p)))
 			continue;
 		p->value = evaluate(&r, p->u);
 		release(&r, p->u);
 	}
 	for (size_t i = 0; i < n; i++) {
-		Place *p = place_of(&r, roots[i]);
+		NodePlace *p = place_of(&r, roots[i]);
 		out[i] = take_array(p->value, p->uses == 1);
 		use_done(&r, roots[i]);
 	}

@@ -164,7 +164,7 @@ void interp_identity(Op op, DType dt, void *acc)
 
 /* ---- sort ---- */
 
-typedef struct { uint64_t key; int64_t at; } Item;
+typedef struct { uint64_t key; int64_t at; } SortItem;
 
 /* a key that orders as an unsigned number: NaN greatest, -0 as 0 */
 static uint64_t sort_key(DType dt, const void *x)
@@ -190,7 +190,7 @@ static uint64_t sort_key(DType dt, const void *x)
 }
 
 /* merges runs [0, m) and [m, n) of a into b, the left one first among equals */
-static void merge(const Item *a, size_t m, size_t n, Item *b)
+static void merge(const SortItem *a, size_t m, size_t n, SortItem *b)
 {
 	size_t i = 0, j = m;
 
@@ -200,18 +200,18 @@ static void merge(const Item *a, size_t m, size_t n, Item *b)
 
 void interp_sort(DType dt, size_t n, const void *x, ptrdiff_t xs, int64_t *out, ptrdiff_t os, bool descending)
 {
-	Item *a = xmalloc((2 * n + 1) * sizeof *a), *base = a, *b = a + n;
+	SortItem *a = xmalloc((2 * n + 1) * sizeof *a), *base = a, *b = a + n;
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t key = sort_key(dt, (const char *)x + (ptrdiff_t)i * xs * dtype_size(dt));
-		a[i] = (Item){descending ? ~key : key, (int64_t)i};
+		a[i] = (SortItem){descending ? ~key : key, (int64_t)i};
 	}
 	for (size_t run = 1; run < n; run *= 2) {
 		for (size_t i = 0; i < n; i += 2 * run) {
 			size_t len = n - i < 2 * run ? n - i : 2 * run;
 			merge(a + i, run < len ? run : len, len, b + i);
 		}
-		Item *t = a;
+		SortItem *t = a;
 		a = b;
 		b = t;
 	}

@@ -13,30 +13,30 @@ typedef struct {
 	int64_t i, size;        /* of a RANGE; size is the greatest of the lanes' */
 	size_t lanes;           /* before it */
 	uint8_t *mask;          /* of the lanes before it; NULL: all were active */
-} Open;
+} OpenLoop;
 
 typedef struct {
 	LoopPlan plan;
 	size_t lanes;           /* the last active one, plus one; 1 outside loops over lanes */
 	uint8_t *mask;          /* NULL: all of them are active */
-	VEC(Open) open;
-} Run;
+	VEC(OpenLoop) open;
+} LoopRun;
 
-static Cell *cell_at(Run *r, int cell)
+static LoopCell *cell_at(LoopRun *r, int cell)
 {
 	return &r->plan.cell.at[cell];
 }
 
 /* ---- masks ---- */
 
-static bool active(const Run *r, size_t lane)
+static bool active(const LoopRun *r, size_t lane)
 {
 	return !r->mask || r->mask[lane];
 }
 
 /* Puts a mask over the lanes and leaves out those behind the last active one; false when none is left. The old
  * mask and number of lanes are the caller's to keep. */
-static bool set_mask(Run *r, uint8_t *mask)
+static bool set_mask(LoopRun *r, uint8_t *mask)
 {
 	r->mask = mask;
 	while (r->lanes > 0 && !mask[r->lanes - 1])
@@ -45,7 +45,7 @@ static bool set_mask(Run *r, uint8_t *mask)
 }
 
 /* narrows the mask to the lanes where a bool cell is true */
-static bool narrow(Run *r, const Cell *c)
+static bool narrow(LoopRun *r, const LoopCell *c)
 {
 	uint8_t *mask = xmalloc(r->lanes + 1);
 
@@ -56,7 +56,7 @@ static bool narrow(Run *r, const Cell *c)
 
 /* ---- places ---- */
 
-static _Noreturn void outside(const Run *r, const Memory *m, int64_t place, const char *what)
+static _Noreturn void outside(const LoopRun *r, const Memory *m, int64_t place, const char *what)
 {
 	if (m->u->op == OP_PARAM)
 		die(FAILED, "kernel %s: %s outside its buffer: slot %lld at %lld of %lld", r->plan.name, what,
@@ -65,17 +65,19 @@ static _Noreturn void outside(const Run *r, const Memory *m, int64_t place, cons
 		(long long)m->u->arg->a[0]->i, (long long)place, (long long)m->count);
 }
 
-static char *address(const Run *r, const Memory *m, int64_t place, size_t lane, const char *what)
+static char *address(const LoopRun *r, const Memory *m, int64_t place, size_t lane,
+	const char *what)
 {
 	if (place < 0 || place >= m->count)
 		outside(r, m, place, what);
 	return m->at + (m->per_lane ? place * r->plan.lanes + lane : place) * dtype_size(m->u->dtype);
 }
 
-static void run_load(Run *r, Cell *c)
+static void run_load(LoopRun *r, LoopCell *c)
 {
 	const Memory *m = &r->plan.memory.at[c->memory];
-	const Cell *place = cell_at(r, c->src[0]), *gate = c->nsrc > 1 ? cell_at(r, c->src[1]) : NULL;
+	const LoopCell *place = cell_at(r, c->src[0]), *gate = c->nsrc > 1 ? cell_at(r, c->src[1]) :
+		NULL;
 	const int size = dtype_size(c->u->dtype);
 	const size_t n = c->varies ? r->lanes : 1;
 
@@ -89,10 +91,10 @@ static void run_load(Run *r, Cell *c)
 	}
 }
 
-static void run_store(Run *r, const Statement *s)
+static void run_store(LoopRun *r, const Statement *s)
 {
 	const Memory *m = &r->plan.memory.at[s->memory];
-	const Cell *place = cell_at(r, s->place), *value = cell_at(r, s->value);
+	const LoopCell *place = cell_at(r, s->place), *value = cell_at(r, s->value);
 	const int size = dtype_size(value->u->dtype);
 	const bool once = !m->per_lane && !place->varies && !value->varies;
 
@@ -108,7 +110,7 @@ static void run_store(Run *r, const Statement *s)
 
 /* ---- cells ---- */
 
-static void run_cell(Run *r, Cell *c)
+static void run_cell(LoopRun *r, LoopCell *c)
 {
 	const size_t n = c->varies ? r->lanes : 1;
 
@@ -121,7 +123,7 @@ static void run_cell(Run *r, Cell *c)
 }
 
 /* the cells that are no leaves, whose values are there already */
-static void run_cells(Run *r, int first, int end)
+static void run_cells(LoopRun *r, int first, int end)
 {
 	for (int i = first; i < end; i++)
 		if (cell_at(r, i)->nsrc)
@@ -129,10 +131,10 @@ static void run_cells(Run *r, int first, int end)
 }
 
 /* values that stay for the whole run */
-static void set_constants(Run *r)
+static void set_constants(LoopRun *r)
 {
 	for (size_t i = 0; i < r->plan.cell.n; i++) {
-		Cell *c = cell_at(r, (int)i);
+		LoopCell *c = cell_at(r, (int)i);
 		int64_t v;
 		if (c->u->op == OP_CONST)
 			const_get(c->u, c->lane);
@@ -146,17 +148,17 @@ static void set_constants(Run *r)
 
 /* ---- statements: each returns the next one ---- */
 
-static void counter(Run *r, const Statement *s, int64_t i)
+static void counter(LoopRun *r, const Statement *s, int64_t i)
 {
-	Cell *c = cell_at(r, s->own);
+	LoopCell *c = cell_at(r, s->own);
 
 	for (size_t k = 0; k < (c->varies ? r->lanes : 1); k++)
 		((int64_t *)c->lane)[k] = i + (int64_t)k;
 }
 
-static void leave(Run *r)
+static void leave(LoopRun *r)
 {
-	Open *o = &r->open.at[--r->open.n];
+	OpenLoop *o = &r->open.at[--r->open.n];
 
 	if (r->mask != o->mask)
 		free(r->mask);
@@ -165,10 +167,10 @@ static void leave(Run *r)
 }
 
 /* Goes to iteration o->i, or past the loop when no lane is left in it. */
-static int iterate(Run *r, Open *o)
+static int iterate(LoopRun *r, OpenLoop *o)
 {
 	const Statement *s = &r->plan.statement[o->at];
-	const Cell *size = cell_at(r, s->value);
+	const LoopCell *size = cell_at(r, s->value);
 
 	if (s->lanes)
 		r->lanes = o->size - o->i < (int64_t)r->plan.lanes ? (size_t)(o->size - o->i) : r->plan.lanes;
@@ -187,11 +189,11 @@ static int iterate(Run *r, Open *o)
 	return o->at + 1;
 }
 
-static int run_range(Run *r, int at)
+static int run_range(LoopRun *r, int at)
 {
 	const Statement *s = &r->plan.statement[at];
-	const Cell *size = cell_at(r, s->value);
-	Open o = {.at = at, .lanes = r->lanes, .mask = r->mask};
+	const LoopCell *size = cell_at(r, s->value);
+	OpenLoop o = {.at = at, .lanes = r->lanes, .mask = r->mask};
 	double turns = 1;
 
 	for (size_t i = 0; i < (size->varies ? r->lanes : 1); i++) {
@@ -206,21 +208,21 @@ static int run_range(Run *r, int at)
 	return iterate(r, &r->open.at[r->open.n - 1]);
 }
 
-static int run_endrange(Run *r)
+static int run_endrange(LoopRun *r)
 {
-	Open *o = &r->open.at[r->open.n - 1];
+	OpenLoop *o = &r->open.at[r->open.n - 1];
 
 	o->i += r->plan.statement[o->at].lanes ? (int64_t)r->plan.lanes : 1;
 	return iterate(r, o);
 }
 
-static int run_if(Run *r, int at)
+static int run_if(LoopRun *r, int at)
 {
 	const Statement *s = &r->plan.statement[at];
-	const Cell *cond = cell_at(r, s->value);
+	const LoopCell *cond = cell_at(r, s->value);
 	bool some = cond->lane[0];
 
-	vec_push(&r->open, ((Open){.at = at, .lanes = r->lanes, .mask = r->mask}));
+	vec_push(&r->open, ((OpenLoop){.at = at, .lanes = r->lanes, .mask = r->mask}));
 	if (cond->varies)
 		some = narrow(r, cond);
 	if (some)
@@ -229,16 +231,16 @@ static int run_if(Run *r, int at)
 	return s->match + 1;
 }
 
-static void run_let(Run *r, const Statement *s)
+static void run_let(LoopRun *r, const Statement *s)
 {
-	const Cell *value = cell_at(r, s->value);
-	const Cell *own = cell_at(r, s->own);
+	const LoopCell *value = cell_at(r, s->value);
+	const LoopCell *own = cell_at(r, s->own);
 
 	memcpy(own->lane, value->lane, (own->varies ? r->lanes : 1) * dtype_size(value->u->dtype));
 }
 
 /* the gate first; where it is false neither value nor place is looked at */
-static void run_gated(Run *r, const Statement *s)
+static void run_gated(LoopRun *r, const Statement *s)
 {
 	uint8_t *mask = r->mask;
 	size_t lanes = r->lanes;
@@ -253,14 +255,14 @@ static void run_gated(Run *r, const Statement *s)
 	r->lanes = lanes;
 }
 
-static void run_barrier(const Run *r)
+static void run_barrier(const LoopRun *r)
 {
 	for (size_t i = 0; i < r->plan.group; i++)
 		if (i >= r->lanes || !active(r, i))
 			die(FAILED, "kernel %s: work item %zu does not reach a BARRIER", r->plan.name, i);
 }
 
-static int run_statement(Run *r, int at)
+static int run_statement(LoopRun *r, int at)
 {
 	const Statement *s = &r->plan.statement[at];
 
@@ -282,7 +284,7 @@ static int run_statement(Run *r, int at)
 	return at + 1;
 }
 
-static void run_list(Run *r)
+static void run_list(LoopRun *r)
 {
 	for (int at = 0; at < (int)r->plan.nstatement;)
 		at = run_statement(r, at);
@@ -291,10 +293,10 @@ static void run_list(Run *r)
 /* ---- the grid ---- */
 
 /* SPECIALs of work group g: gidxD, and lidxD for each lane; items that are lanes follow each other from g on */
-static void place_group(Run *r, const int64_t *group)
+static void place_group(LoopRun *r, const int64_t *group)
 {
 	for (size_t k = 0; k < r->plan.special.n; k++) {
-		Cell *c = cell_at(r, r->plan.special.at[k]);
+		LoopCell *c = cell_at(r, r->plan.special.at[k]);
 		const char *name = c->u->arg->s;
 		int64_t *lane = (int64_t *)c->lane, inner = 1;
 		int d = name[4] - '0';
@@ -307,7 +309,7 @@ static void place_group(Run *r, const int64_t *group)
 	}
 }
 
-static void run_grid(Run *r)
+static void run_grid(LoopRun *r)
 {
 	const int64_t *size = r->plan.global;
 	int64_t g[3], together = r->plan.items ? (int64_t)r->plan.lanes : 1;
@@ -325,7 +327,7 @@ static void run_grid(Run *r)
 
 void interp_loops(UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf)
 {
-	Run r = {.lanes = 1};
+	LoopRun r = {.lanes = 1};
 
 	loops_plan(&r.plan, kernel, env, nbuf, buf);
 	set_constants(&r);

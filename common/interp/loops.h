@@ -17,7 +17,7 @@ typedef struct {
 	InterpFn fn;            /* what it calls on its operands' lanes; NULL for LOAD and casts */
 	const void *in[3];
 	int step[3];
-} Cell;
+} LoopCell;
 
 /* What an INDEX points into. Registers within a loop over lanes are each lane's own. */
 typedef struct {
@@ -43,7 +43,7 @@ typedef struct {
 	const VarEnv *env;
 	size_t nstatement;
 	Statement *statement;
-	VEC(Cell) cell;
+	VEC(LoopCell) cell;
 	VEC(int) special;       /* cells of SPECIALs */
 	VEC(Memory) memory;
 	Map leaf;               /* CONST, VAR, SPECIAL, RANGE, LET → cell, plus one, as it stands at this statement */

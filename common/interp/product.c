@@ -27,9 +27,9 @@ static bool worth(UOp *factor, int rank, const int64_t *xdim, const ClusterEnv *
 }
 
 /* the factor's elements over the space of xdim */
-static Value *factor_value(UOp *factor, int rank, const int64_t *xdim, const ClusterEnv *env)
+static ArrayView *factor_value(UOp *factor, int rank, const int64_t *xdim, const ClusterEnv *env)
 {
-	Value *v = env->get(factor, env->ctx), *w;
+	ArrayView *v = env->get(factor, env->ctx), *w;
 
 	if (!v)
 		return cluster_run(factor, rank, xdim, NULL, env);
@@ -46,7 +46,8 @@ static Value *factor_value(UOp *factor, int rank, const int64_t *xdim, const Clu
 }
 
 /* Whether some axis moves one factor alone. */
-static bool lay_axes(ContractAxis *axis, int rank, const Value *a, const Value *b, const Value *out)
+static bool lay_axes(ContractAxis *axis, int rank, const ArrayView *a, const ArrayView *b,
+	const ArrayView *out)
 {
 	bool reuse = false;
 
@@ -59,13 +60,13 @@ static bool lay_axes(ContractAxis *axis, int rank, const Value *a, const Value *
 	return reuse;
 }
 
-static Value *contract(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const Value *a,
-	const Value *b)
+static ArrayView *contract(UOp *u, int rank, const int64_t *dim, const int64_t *xdim,
+	const ArrayView *a, const ArrayView *b)
 {
 	ContractAxis axis[MAX_RANK] = {0};
 	int axes[MAX_RANK], n = arg_axes(u->arg, axes);
 	int64_t left[MAX_RANK];
-	Value *out;
+	ArrayView *out;
 
 	for (int i = 0; i < rank; i++)
 		axis[i].n = xdim[i];
@@ -87,10 +88,11 @@ static Value *contract(UOp *u, int rank, const int64_t *dim, const int64_t *xdim
 	return out;
 }
 
-Value *product_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const ClusterEnv *env)
+ArrayView *product_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim,
+	const ClusterEnv *env)
 {
 	UOp *x = u->src[0];
-	Value *a, *b, *out;
+	ArrayView *a, *b, *out;
 
 	if (op_find(u->arg->a[0]->s) != OP_ADD || u->dtype == DT_BOOL)
 		return NULL;

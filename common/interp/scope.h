@@ -24,7 +24,7 @@ typedef struct {
 	char *table;            /* of a fold, once it is made: over its scope's ranges that it moves with */
 	char *row;              /* RSORT: the values along its range, and their order */
 	int64_t *order;
-} Cell;
+} KernelCell;
 
 typedef enum { SCOPE_ONCE, SCOPE_STORE, SCOPE_FOLD, SCOPE_ROW } ScopeKind;
 
@@ -46,15 +46,15 @@ typedef struct {
 	int result, owner;      /* SCOPE_FOLD, SCOPE_ROW: the cell that is folded or collected; for which cell */
 	size_t at;              /* the lane that child scopes see */
 	char *row;              /* SCOPE_ROW: where the values go */
-} Scope;
+} KernelScope;
 
 typedef struct {
 	const char *name;
 	UOp *kernel;
 	const VarEnv *env;
-	Cell *cell;
+	KernelCell *cell;
 	size_t ncell, capcell;
-	Scope *scope;
+	KernelScope *scope;
 	size_t nscope, capscope;
 	Map cell_of;            /* node and scope → cell, plus one */
 	uint8_t *dirty;         /* by node id: reads what the kernel writes */
@@ -64,7 +64,7 @@ typedef struct {
 /* ---- tables.c: how RREDUCE u, met in scope s, is to get its values */
 FoldMode fold_mode(const KernelPlan *p, UOp *u, int s);
 /* ranges of the scope that a node moves with, in its order; at most 64 */
-int ranges_of(const Scope *s, UOp *u, UOp **range);
+int ranges_of(const KernelScope *s, UOp *u, UOp **range);
 /* ranges that a factor of fold u, met in scope s, moves with */
 int factor_ranges(const KernelPlan *p, UOp *u, int s, UOp *factor, UOp **range);
 

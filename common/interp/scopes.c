@@ -30,7 +30,7 @@ static bool is_serial(const UOp *range)
 }
 
 /* outer to inner: by axis number, but serial ranges first in a scope that goes in order, and the running one last */
-static bool before(const Scope *s, const UOp *a, const UOp *b)
+static bool before(const KernelScope *s, const UOp *a, const UOp *b)
 {
 	int ka = range_axis(a), kb = range_axis(b);
 
@@ -41,7 +41,7 @@ static bool before(const Scope *s, const UOp *a, const UOp *b)
 	return ka < kb;
 }
 
-static void scope_sort(KernelPlan *p, Scope *s)
+static void scope_sort(KernelPlan *p, KernelScope *s)
 {
 	for (int i = 1; i < s->nrange; i++) {
 		UOp *r = s->range[i];
@@ -56,7 +56,8 @@ static void scope_sort(KernelPlan *p, Scope *s)
 
 static int scope_new(KernelPlan *p, ScopeKind kind, int parent, int nrange, UOp *const *range)
 {
-	Scope s = {.kind = kind, .parent = parent, .nrange = nrange, .running = -1, .result = NO_CELL};
+	KernelScope s = {.kind = kind, .parent = parent, .nrange = nrange, .running = -1,
+		.result = NO_CELL};
 
 	s.depth = p->nscope ? p->scope[parent].depth + 1 : 0;
 	if (s.depth > DEPTH)
@@ -97,7 +98,7 @@ static int find_cell(const KernelPlan *p, UOp *u, int from)
 /* whether RSCAN u keeps a running value in scope s */
 static bool runs_along(KernelPlan *p, UOp *u, int s)
 {
-	Scope *sc = &p->scope[s];
+	KernelScope *sc = &p->scope[s];
 	int axis = range_axis(u->src[1]);
 
 	if (sc->in_order || !(sc->bound >> axis & 1))
@@ -196,7 +197,8 @@ static bool under_gate(const KernelPlan *p, const UOp *u)
 
 static int cell_add(KernelPlan *p, const Frame *f)
 {
-	Cell c = {.u = f->u, .scope = f->scope, .mode = f->mode, .child = f->child, .guarded = under_gate(p, f->u)};
+	KernelCell c = {.u = f->u, .scope = f->scope, .mode = f->mode, .child = f->child,
+		.guarded = under_gate(p, f->u)};
 	int at = (int)p->ncell, from;
 	UOp *src;
 
@@ -312,7 +314,7 @@ static void order_ranges(KernelPlan *p)
 			p->scope[i].range_cell[k] = NO_CELL;
 	}
 	for (size_t i = 0; i < p->ncell; i++) {
-		Scope *s = &p->scope[p->cell[i].scope];
+		KernelScope *s = &p->scope[p->cell[i].scope];
 		for (int k = 0; p->cell[i].u->op == OP_RANGE && k < s->nrange; k++)
 			if (range_axis(s->range[k]) == range_axis(p->cell[i].u))
 				s->range_cell[k] = (int)i;
@@ -327,7 +329,7 @@ static void allocate(KernelPlan *p)
 	if (p->lanes == 0)
 		p->lanes = 1;
 	for (size_t i = 0; i < p->ncell; i++) {
-		Cell *c = &p->cell[i];
+		KernelCell *c = &p->cell[i];
 		c->lane = xcalloc(c->scope ? p->lanes : 1, 8);
 		if (c->u->op == OP_RSORT) {
 			size_t n = (size_t)p->scope[c->child].size[0] + 1, bytes;
@@ -370,7 +372,7 @@ void kernel_plan_free(KernelPlan *p)
 		free(p->cell[i].order);
 	}
 	for (size_t i = 0; i < p->nscope; i++) {
-		Scope *s = &p->scope[i];
+		KernelScope *s = &p->scope[i];
 		free(s->range);
 		free(s->size);
 		free(s->range_cell);

@@ -18,7 +18,7 @@ static int leaf_of(const LoopPlan *p, const UOp *u)
 	return (int)(intptr_t)map_get(&p->leaf, PKEY(u)) - 1;
 }
 
-static int cell_push(LoopPlan *p, Cell c)
+static int cell_push(LoopPlan *p, LoopCell c)
 {
 	vec_push(&p->cell, c);
 	return (int)p->cell.n - 1;
@@ -26,7 +26,7 @@ static int cell_push(LoopPlan *p, Cell c)
 
 static int leaf_put(LoopPlan *p, UOp *u, bool varies)
 {
-	int at = cell_push(p, (Cell){.u = u, .varies = varies});
+	int at = cell_push(p, (LoopCell){.u = u, .varies = varies});
 
 	map_put(&p->leaf, PKEY(u), (void *)(intptr_t)(at + 1));
 	return at;
@@ -130,7 +130,7 @@ static int cell_of(const LoopPlan *p, const Map *here, const UOp *u)
 
 static void cell_add(LoopPlan *p, Map *here, UOp *u)
 {
-	Cell c = {.u = u};
+	LoopCell c = {.u = u};
 
 	for (UOp *src; (src = operand(u, c.nsrc)); c.nsrc++) {
 		c.src[c.nsrc] = cell_of(p, here, src);
@@ -337,7 +337,7 @@ static void grid(LoopPlan *p)
 }
 
 /* what a cell does in each run of its statement, now that every lane has its place */
-static void bind(LoopPlan *p, Cell *c)
+static void bind(LoopPlan *p, LoopCell *c)
 {
 	for (uint32_t k = 0; k < c->nsrc; k++) {
 		c->in[k] = p->cell.at[c->src[k]].lane;

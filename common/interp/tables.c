@@ -15,7 +15,7 @@
 /* Reads of each element of a table, at least; elements of all of a table, at most. */
 enum { REUSE = 4, TABLE = 1 << 28 };
 
-int ranges_of(const Scope *s, UOp *u, UOp **range)
+int ranges_of(const KernelScope *s, UOp *u, UOp **range)
 {
 	uint64_t mask = range_mask(u);
 	int n = 0;
@@ -70,7 +70,7 @@ static bool contracts(const KernelPlan *p, UOp *u, int s)
 
 FoldMode fold_mode(const KernelPlan *p, UOp *u, int s)
 {
-	const Scope *sc = &p->scope[s];
+	const KernelScope *sc = &p->scope[s];
 	UOp *range[64];
 	double own;
 

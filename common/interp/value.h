@@ -14,7 +14,7 @@ typedef struct {
 
 /* The memory of one or more values; data is NULL when it belongs to someone else. */
 typedef struct { void *data; int refs; } Storage;
-typedef struct { Strided s; Storage *store; } Value;
+typedef struct { Strided s; Storage *store; } ArrayView;
 
 /* ---- view.c ---- */
 
@@ -34,21 +34,22 @@ const char *strided_shrink(Strided *s, int64_t (*pair)[2]);
 void strided_flip(Strided *s, int n, const int *axis);
 
 /* A new value with room for its elements, row-major and not zeroed. */
-Value *value_new(DType dt, int rank, const int64_t *dim);
+ArrayView *value_new(DType dt, int rank, const int64_t *dim);
 /* A value that shares the elements of v, as s sees them. */
-Value *value_view(Value *v, const Strided *s);
+ArrayView *value_view(ArrayView *v, const Strided *s);
 /* v itself when it is row-major (with one more reference), else a copy. */
-Value *value_packed(Value *v);
-void value_drop(Value *v);
-static inline char *value_data(Value *v) { return (char *)v->s.at; }
+ArrayView *value_packed(ArrayView *v);
+void value_drop(ArrayView *v);
+static inline char *value_data(ArrayView *v) { return (char *)v->s.at; }
 
 /* ---- cluster.c: elementwise nodes, together with what only they read, and reductions over them ---- */
 
 /* What a cluster asks of its caller: the value of a node that is not part of it (NULL when it is). */
-typedef struct { Value *(*get)(UOp *u, void *ctx); void *ctx; } ClusterEnv;
+typedef struct { ArrayView *(*get)(UOp *u, void *ctx); void *ctx; } ClusterEnv;
 /* u is elementwise, or a REDUCE; dim is its shape and xdim that of its first source, of the same rank. Sources
  * that get does not know are computed on the way. */
-Value *cluster_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const ClusterEnv *env);
+ArrayView *cluster_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim,
+	const ClusterEnv *env);
 
 /* the places that u, elementwise, is computed at: those of dim without axes on which nothing it reads moves */
 int64_t cluster_count(UOp *u, int rank, const int64_t *dim, const ClusterEnv *env);
@@ -56,14 +57,15 @@ int64_t cluster_count(UOp *u, int rank, const int64_t *dim, const ClusterEnv *en
 /* ---- product.c ---- */
 
 /* REDUCE u as a contraction of its factors; NULL when it is none. As cluster_run. */
-Value *product_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const ClusterEnv *env);
+ArrayView *product_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim,
+	const ClusterEnv *env);
 
 /* ---- index.c: along an axis and by index; sources are row-major ---- */
 
-Value *axis_scan(UOp *u, const Value *x);
-Value *axis_sort(UOp *u, const Value *x);
-Value *index_gather(UOp *u, Value *const *src, int rank, const int64_t *dim);
-Value *index_scatter(UOp *u, Value *const *src);
-Value *pad_zeros(const Value *x, const int64_t *dim, const int64_t (*pair)[2]);
+ArrayView *axis_scan(UOp *u, const ArrayView *x);
+ArrayView *axis_sort(UOp *u, const ArrayView *x);
+ArrayView *index_gather(UOp *u, ArrayView *const *src, int rank, const int64_t *dim);
+ArrayView *index_scatter(UOp *u, ArrayView *const *src);
+ArrayView *pad_zeros(const ArrayView *x, const int64_t *dim, const int64_t (*pair)[2]);
 
 #endif

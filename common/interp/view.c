@@ -192,10 +192,10 @@ void strided_flip(Strided *s, int n, const int *axis)
 	}
 }
 
-Value *value_new(DType dt, int rank, const int64_t *dim)
+ArrayView *value_new(DType dt, int rank, const int64_t *dim)
 {
 	Array a = array_raw(dt, rank, dim);
-	Value *v = xcalloc(1, sizeof *v);
+	ArrayView *v = xcalloc(1, sizeof *v);
 
 	v->store = xmalloc(sizeof *v->store);
 	*v->store = (Storage){a.data, 1};
@@ -208,9 +208,9 @@ Value *value_new(DType dt, int rank, const int64_t *dim)
 	return v;
 }
 
-Value *value_view(Value *v, const Strided *s)
+ArrayView *value_view(ArrayView *v, const Strided *s)
 {
-	Value *w = xmalloc(sizeof *w);
+	ArrayView *w = xmalloc(sizeof *w);
 
 	w->s = *s;
 	w->store = v->store;
@@ -219,10 +219,10 @@ Value *value_view(Value *v, const Strided *s)
 	return w;
 }
 
-Value *value_packed(Value *v)
+ArrayView *value_packed(ArrayView *v)
 {
 	Strided c;
-	Value *w;
+	ArrayView *w;
 
 	if (strided_contiguous(&v->s))
 		return value_view(v, &v->s);
@@ -232,7 +232,7 @@ Value *value_packed(Value *v)
 	return w;
 }
 
-void value_drop(Value *v)
+void value_drop(ArrayView *v)
 {
 	if (v && v->store && --v->store->refs == 0) {
 		free(v->store->data);

@@ -23,7 +23,7 @@ struct ArgEx {
 
 /* ---- text */
 
-static int64_t integer(Parser *p)
+static int64_t integer(RuleParser *p)
 {
 	char text[24], *stop;
 	size_t n = 0;
@@ -37,7 +37,7 @@ static int64_t integer(Parser *p)
 	return i;
 }
 
-static Val string(Parser *p)
+static Val string(RuleParser *p)
 {
 	const char *from = p->at, *stop = memchr(from, '"', p->end - from);
 	if (!stop)
@@ -49,7 +49,7 @@ static Val string(Parser *p)
 }
 
 /* A variable, a number added to it where one is built. */
-static void variable(Parser *p, ArgEx *e, const char *name)
+static void variable(RuleParser *p, ArgEx *e, const char *name)
 {
 	if (!islower((unsigned char)*name))
 		parse_bad(p, "expected a value: an integer, a string or a variable");
@@ -61,7 +61,7 @@ static void variable(Parser *p, ArgEx *e, const char *name)
 	}
 }
 
-static ArgEx *value(Parser *p)
+static ArgEx *value(RuleParser *p)
 {
 	ArgEx *e = xcalloc(1, sizeof *e);
 	if (parse_eat(p, "["))
@@ -83,7 +83,7 @@ static ArgEx *value(Parser *p)
 	return e;
 }
 
-ArgEx *arg_parse(Parser *p)
+ArgEx *arg_parse(RuleParser *p)
 {
 	ArgEx *e = xcalloc(1, sizeof *e);
 	e->kind = ARG_ARRAY;

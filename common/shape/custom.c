@@ -104,10 +104,10 @@ const char *custom_name(const Val *arg)
 	return name && name->kind == VAL_STR ? name->s : "custom";
 }
 
-typedef VEC(const Val *) Names;
+typedef VEC(const Val *) ValNames;
 
 /* the names in a size such as "2*n + m" that are not there yet */
-static void add_names(Names *out, const Val *size)
+static void add_names(ValNames *out, const Val *size)
 {
 	const char *s = size->kind == VAL_STR ? size->s : "";
 	while (*s) {
@@ -127,7 +127,7 @@ static void add_names(Names *out, const Val *size)
 const Val *custom_vars(const Val *arg)
 {
 	const Val *vars = val_get(arg, "vars"), *shape = val_get(arg, "shape");
-	Names names = {0};
+	ValNames names = {0};
 	if (vars && vars->kind == VAL_ARRAY)
 		return vars;
 	for (size_t i = 0; shape && shape->kind == VAL_ARRAY && i < shape->n; i++)

@@ -14,7 +14,7 @@
 #include "index/ix.h"
 #include <stdlib.h>
 
-typedef struct { VEC(View) at; } Stack;
+typedef struct { VEC(View) at; } ViewStack;
 
 static void ranges_of(const Shape *s, UOp **r)
 {
@@ -169,7 +169,7 @@ static bool apply(UOp *u, const View *below, View *v)
 	return view_of(u->shape, r, flat, gate, v);
 }
 
-static void stack_push(Stack *s, UOp *u)
+static void stack_push(ViewStack *s, UOp *u)
 {
 	View v, base;
 
@@ -200,7 +200,7 @@ static bool merge(const View *low, const View *high, View *v)
 	return view_of(high->shape, r, flat, gate, v);
 }
 
-static void stack_merge(Stack *s)
+static void stack_merge(ViewStack *s)
 {
 	View v;
 
@@ -269,7 +269,7 @@ static void print_index(Buf *out, UOp *u)
 static void print_chain(Buf *out, UOp *u, const uint32_t *number)
 {
 	VEC(UOp *) ops = {0};
-	Stack s = {0};
+	ViewStack s = {0};
 	UOp *src = u;
 
 	for (; op_movement(src->op); src = src->src[0])

@@ -10,9 +10,9 @@ typedef struct {
 	UOp *kernel;
 	UOp *call;              /* the first CALL of it */
 	bool alias;             /* some CALL gives one buffer to two slots, one of them written */
-} Use;
+} KernelUse;
 /* g with every distinct KERNEL replaced by what fn gives for it. */
-Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use));
+Graph *kernels_map(Graph *g, UOp *(*fn)(const KernelUse *use));
 /* The same for the CUSTOMs that are called. */
 Graph *customs_map(Graph *g, UOp *(*fn)(UOp *custom, const UOp *call));
 /* One line of --explain about a kernel. */

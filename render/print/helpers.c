@@ -14,9 +14,9 @@
 static const DType wide_unsigned[] = {[1] = DT_U32, [2] = DT_U32, [4] = DT_U32, [8] = DT_U64};
 static const DType same_unsigned[] = {[1] = DT_U8, [2] = DT_U16, [4] = DT_U32, [8] = DT_U64};
 
-typedef struct { const char *name; DType to, from; const char *low, *high; } Words;
+typedef struct { const char *name; DType to, from; const char *low, *high; } CastWords;
 
-static const char *word(const Dialect *d, const Words *w, char c)
+static const char *word(const Dialect *d, const CastWords *w, char c)
 {
 	switch (c) {
 	case 'I': return d->inline_fn;
@@ -45,7 +45,7 @@ bool helper_have(Helpers *h, const char *name)
 	return false;
 }
 
-static void put(Helpers *h, const Words *w, const char *text)
+static void put(Helpers *h, const CastWords *w, const char *text)
 {
 	buf_printf(&h->text, "#ifndef HELPER_%s\n#define HELPER_%s\n", w->name, w->name);
 	for (; *text; text++) {
@@ -120,7 +120,7 @@ const char *helper_binary(Helpers *h, Op op, DType t)
 	const char *text = dtype_float(t) ? binary[op].flt :
 		dtype_signed(t)               ? binary[op].sint :
 										binary[op].uint;
-	Words w = {.name = arena_printf("%s_%s", op_word(op), dtype_name(t)), .to = t, .from = t};
+	CastWords w = {.name = arena_printf("%s_%s", op_word(op), dtype_name(t)), .to = t, .from = t};
 	if (!text)
 		die_bug(__FILE__, __LINE__, op_name(op));
 	if (!helper_have(h, w.name))
@@ -134,7 +134,7 @@ const char *helper_binary(Helpers *h, Op op, DType t)
 const char *helper_mulacc(Helpers *h, DType t)
 {
 	const char *body = t == DT_F32 ? h->d->mulacc[0] : t == DT_F64 ? h->d->mulacc[1] : NULL;
-	Words w = {.name = arena_printf("mulacc_%s", dtype_name(t)), .to = t, .from = t};
+	CastWords w = {.name = arena_printf("mulacc_%s", dtype_name(t)), .to = t, .from = t};
 	if (!body)
 		return NULL;
 	if (!helper_have(h, w.name))
@@ -146,7 +146,7 @@ const char *helper_mulacc(Helpers *h, DType t)
 
 const char *helper_bits(Helpers *h, DType to, DType from)
 {
-	Words w = {.name = arena_printf("bits_%s_%s", dtype_name(from), dtype_name(to)),
+	CastWords w = {.name = arena_printf("bits_%s_%s", dtype_name(from), dtype_name(to)),
 		.to = to,
 		.from = from};
 	if (!helper_have(h, w.name))
@@ -201,7 +201,7 @@ static void need(Helpers *h, const char *name, const char *text)
 {
 	if (helper_have(h, name))
 		return;
-	Words w = {.name = name, .to = DT_F32, .from = DT_F32};
+	CastWords w = {.name = name, .to = DT_F32, .from = DT_F32};
 	put(h, &w, text);
 }
 
@@ -228,7 +228,7 @@ static const char *float_to_int(Helpers *h, DType to, DType from)
 	bool sign = dtype_signed(to);
 	const char *bound = arena_printf(
 		"%s.0%s", power[8 * dtype_size(to) - sign], from == DT_F32 ? "f" : "");
-	Words w = {
+	CastWords w = {
 		.name = arena_printf("%s_to_%s", dtype_name(from), dtype_name(to)), .to = to, .from = from};
 	w.high = bound;
 	w.low = sign ? arena_printf("-%s", bound) : from == DT_F32 ? "0.0f" : "0.0";
@@ -248,7 +248,8 @@ static const char *int_to_bf16(Helpers *h, DType from)
 {
 	helper_cast(h, DT_BF16, DT_F32);
 	need(h, "int_to_odd", int_to_odd);
-	Words w = {.name = arena_printf("%s_to_bf16", dtype_name(from)), .to = DT_BF16, .from = from};
+	CastWords w = {.name = arena_printf("%s_to_bf16", dtype_name(from)), .to = DT_BF16,
+		.from = from};
 	if (!helper_have(h, w.name))
 		put(h, &w, dtype_signed(from) ?
 			"$I $T $N($S x)\n{\n\tconst float f = int_to_odd(x < 0 ? 0 - ($l)x : ($l)x);\n"
@@ -259,7 +260,7 @@ static const char *int_to_bf16(Helpers *h, DType from)
 
 static const char *narrow_cast(Helpers *h, DType to, DType from)
 {
-	Words w = {
+	CastWords w = {
 		.name = arena_printf("%s_to_%s", dtype_name(from), dtype_name(to)), .to = to, .from = from};
 	need_bits(h, to, from);
 	if (from == DT_F64) {

@@ -47,7 +47,7 @@ static const char *const flags_all[] = {"-x", "c", "-std=c11", "-w", "-fPIC", "-
 /* Classes of kernels: plain loops; those that say themselves what is a vector, on which a vectorizer
  * spends half of the time without a gain; those of them that run once, before the first call. gcc 12's
  * loop vectorizer makes wrong code of `if (b[i]) y[i] = -x[i]` within another loop, so it is off. */
-typedef enum { PLAIN, VECTORS, ONCE, CLASSES } Class;
+typedef enum { PLAIN, VECTORS, ONCE, CLASSES } KernelClass;
 typedef const char *const Flags[8];
 static Flags flags_gcc[CLASSES] = {
 	{"-O2", "-fno-tree-loop-vectorize", "-fpeel-loops", NULL},
@@ -57,8 +57,8 @@ static Flags flags_clang[CLASSES] = {{"-O2", NULL}, {"-O2", NULL}, {"-O1", NULL}
 static Flags flags_fast[CLASSES] = {{"-O0", NULL}, {"-O0", NULL}, {"-O0", NULL}};
 
 typedef struct { const char *path; Flags *tuning; Key key; } Compiler;
-typedef struct { Program *p; Key key; } Kernel;
-typedef struct { Kernel *at; size_t n, bytes; pid_t pid; const char *src, *out, *err; } Unit;
+typedef struct { Program *p; Key key; } KernelKey;
+typedef struct { KernelKey *at; size_t n, bytes; pid_t pid; const char *src, *out, *err; } Unit;
 
 /* ---- the compiler */
 
@@ -111,7 +111,7 @@ static Compiler compiler_find(const char *wanted, bool fast)
 	return c;
 }
 
-static Class class_of(const Program *p)
+static KernelClass class_of(const Program *p)
 {
 	return !strstr(p->src, "vector_size") ? PLAIN : p->once ? ONCE : VECTORS;
 }
@@ -301,7 +301,7 @@ static int by_flags(const Program *p, const Program *q)
 /* those that stand alone first */
 static int by_flags_then_size(const void *a, const void *b)
 {
-	const Program *p = ((const Kernel *)a)->p, *q = ((const Kernel *)b)->p;
+	const Program *p = ((const KernelKey *)a)->p, *q = ((const KernelKey *)b)->p;
 	int d = by_flags(p, q);
 	size_t n = strlen(p->src), m = strlen(q->src);
 
@@ -310,13 +310,13 @@ static int by_flags_then_size(const void *a, const void *b)
 	return d ? d : n < m ? 1 : n > m ? -1 : strcmp(p->name, q->name);
 }
 
-static bool stands_with(const Kernel *a, const Kernel *b)
+static bool stands_with(const KernelKey *a, const KernelKey *b)
 {
 	return !a->p->alone && !b->p->alone && !by_flags(a->p, b->p);
 }
 
 /* Spreads kernels of equal flags over units: largest first, each into the unit that has least. */
-static size_t units_fill(Kernel *k, size_t n, size_t jobs, Unit *u)
+static size_t units_fill(KernelKey *k, size_t n, size_t jobs, Unit *u)
 {
 	size_t bytes = 0, m;
 
@@ -340,7 +340,7 @@ static size_t units_fill(Kernel *k, size_t n, size_t jobs, Unit *u)
 }
 
 /* Compiles kernels that the cache does not have; their keys are distinct. */
-static void build_missing(const Compiler *c, Kernel *k, size_t n, const BuildOptions *o)
+static void build_missing(const Compiler *c, KernelKey *k, size_t n, const BuildOptions *o)
 {
 	size_t units = 0, jobs = o->jobs > 0 ? o->jobs : cores();
 	Unit *u, **failed;
@@ -364,7 +364,7 @@ static void build_missing(const Compiler *c, Kernel *k, size_t n, const BuildOpt
 void build_cpu(size_t n, Program *const *p, const BuildOptions *o)
 {
 	Compiler c = compiler_find(o->cc, o->fast);
-	Kernel *k = arena_alloc(n * sizeof *k);
+	KernelKey *k = arena_alloc(n * sizeof *k);
 	Key *key = arena_alloc(n * sizeof *key);
 	size_t missing = 0;
 	Map seen = {0};
@@ -375,7 +375,7 @@ void build_cpu(size_t n, Program *const *p, const BuildOptions *o)
 		p[i]->entry = arena_printf("c%s", key_text(key[i]).s);
 		if (!p[i]->object && !map_get(&seen, key[i].lo)) {
 			map_put(&seen, key[i].lo, p[i]);
-			k[missing++] = (Kernel){ p[i], key[i] };
+			k[missing++] = (KernelKey){ p[i], key[i] };
 		}
 	}
 	map_free(&seen);

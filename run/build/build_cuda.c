@@ -38,10 +38,10 @@ static bool nvrtc_open(void)
 	return true;
 }
 
-typedef struct { const Program *p; char *text, *error; size_t n; } Job;
-typedef struct { Job *at; size_t n; const char *arch; atomic_size_t next, done; } Jobs;
+typedef struct { const Program *p; char *text, *error; size_t n; } CudaJob;
+typedef struct { CudaJob *at; size_t n; const char *arch; atomic_size_t next, done; } Jobs;
 
-static void fail(Job *j, nvrtcProgram prog)
+static void fail(CudaJob *j, nvrtcProgram prog)
 {
 	size_t n = 0;
 	char *at;
@@ -57,7 +57,7 @@ static void fail(Job *j, nvrtcProgram prog)
 	memmove(j->error, at, strlen(at) + 1);
 }
 
-static void compile_one(Job *j, const char *arch)
+static void compile_one(CudaJob *j, const char *arch)
 {
 	const char *options[] = { arch, "--std=c++14", "--fmad=false", "-default-device" };
 	nvrtcProgram prog;
@@ -109,7 +109,7 @@ static void compile_nvrtc(Jobs *jobs, const BuildOptions *o, Progress *progress)
 
 /* ---- nvcc, where there is no NVRTC */
 
-static void compile_nvcc(Job *j, const char *arch)
+static void compile_nvcc(CudaJob *j, const char *arch)
 {
 	const char *src = arena_printf("%s/kernel.cu", cache_scratch());
 	const char *out = arena_printf("%s/kernel.ptx", cache_scratch());
@@ -159,7 +159,7 @@ void build_cuda(size_t n, Program *const *p, const BuildOptions *o)
 		if (!(p[i]->object = cache_find(k, ".ptx"))) {
 			key[jobs.n] = k;
 			missing[jobs.n] = p[i];
-			jobs.at[jobs.n++] = (Job){ p[i], NULL, NULL, 0 };
+			jobs.at[jobs.n++] = (CudaJob){ p[i], NULL, NULL, 0 };
 		}
 	}
 	Progress progress = progress_start("compiling", jobs.n, o->progress);

@@ -15,8 +15,8 @@
 
 enum { UNIT = 64 << 10, RECENT = 600 };
 
-typedef struct { char dir[3]; char *name; time_t used; ino_t ino; int64_t bytes; } Entry;
-typedef VEC(Entry) Entries;
+typedef struct { char dir[3]; char *name; time_t used; ino_t ino; int64_t bytes; } CacheEntry;
+typedef VEC(CacheEntry) Entries;
 
 static bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
@@ -30,7 +30,7 @@ static void entries_read(int folder, const char *dir, Entries *all)
 	while (d && (e = readdir(d))) {
 		if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
 			continue;
-		Entry new = {.used = st.st_mtime, .ino = st.st_ino, .bytes = st.st_size};
+		CacheEntry new = {.used = st.st_mtime, .ino = st.st_ino, .bytes = st.st_size};
 		new.name = xstrdup(e->d_name);
 		memcpy(new.dir, dir, 3);
 		vec_push(all, new);
@@ -44,7 +44,7 @@ static void entries_read(int folder, const char *dir, Entries *all)
 /* names of one file come together */
 static int by_use(const void *a, const void *b)
 {
-	const Entry *x = a, *y = b;
+	const CacheEntry *x = a, *y = b;
 
 	if (x->used != y->used)
 		return x->used < y->used ? -1 : 1;

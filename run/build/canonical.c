@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 enum { MARK = 1, SPACE, WORD, OTHER, END };
-typedef struct { int kind; const char *at; size_t n; } Token;
+typedef struct { int kind; const char *at; size_t n; } SourceToken;
 typedef struct {
 	const char *name, *call, *from; /* from: the list of parameters */
 	Map param, macro;               /* word → its place, plus one; words of preprocessor's lines */
@@ -60,23 +60,23 @@ static const char *number_end(const char *s)
 	return s;
 }
 
-static Token token_at(const char *s)
+static SourceToken token_at(const char *s)
 {
 	const char *end = space_end(s);
 
 	if (!*s)
-		return (Token){END, s, 0};
+		return (SourceToken){END, s, 0};
 	if (!*end && end[0] != s[0])
-		return (Token){SPACE, s, strlen(s)};
+		return (SourceToken){SPACE, s, strlen(s)};
 	if (end != s)
-		return (Token){SPACE, s, end - s};
+		return (SourceToken){SPACE, s, end - s};
 	if (isdigit((unsigned char)*s) || (*s == '.' && isdigit((unsigned char)s[1])))
-		return (Token){OTHER, s, number_end(s + 1) - s};
+		return (SourceToken){OTHER, s, number_end(s + 1) - s};
 	if (*s == '"' || *s == '\'')
-		return (Token){OTHER, s, literal_end(s) - s};
+		return (SourceToken){OTHER, s, literal_end(s) - s};
 	while (in_word(*end))
 		end++;
-	return end > s ? (Token){WORD, s, end - s} : (Token){OTHER, s, 1};
+	return end > s ? (SourceToken){WORD, s, end - s} : (SourceToken){OTHER, s, 1};
 }
 
 static bool is_keyword(const char *s, size_t n)
@@ -92,10 +92,10 @@ static uint64_t word_key(const char *s, size_t n) { return hash_bytes(s, n, 0) |
 /* The last word of each parameter, from behind the parenthesis that opens the list. */
 static void find_params(Canon *c, const char *s)
 {
-	Token last = {END};
+	SourceToken last = {END};
 
 	for (int depth = 1; depth > 0 && *s;) {
-		Token t = token_at(s);
+		SourceToken t = token_at(s);
 		s += t.n;
 		if (t.kind == WORD)
 			last = t;
@@ -112,7 +112,7 @@ static void find_params(Canon *c, const char *s)
 	}
 }
 
-static bool is_word(const Token *t, const char *s)
+static bool is_word(const SourceToken *t, const char *s)
 {
 	return strlen(s) == t->n && !memcmp(t->at, s, t->n);
 }
@@ -121,7 +121,7 @@ static bool is_word(const Token *t, const char *s)
 static void look(Canon *c, const char *src)
 {
 	bool line = false;
-	Token t;
+	SourceToken t;
 
 	for (const char *s = src; (t = token_at(s)).kind != END; s += t.n) {
 		bool starts = s == src || (t.kind == SPACE && memchr(t.at, '\n', t.n));
@@ -144,7 +144,7 @@ static bool is_arrow(const char *src, const char *s)
 	return s - src >= 2 && s[-1] == '-' && s[-2] != '-';
 }
 
-static void put_word(Canon *c, const Token *t, bool member)
+static void put_word(Canon *c, const SourceToken *t, bool member)
 {
 	uintptr_t k = 0;
 
@@ -165,7 +165,7 @@ const char *source_canonical(const char *name, const char *src)
 	Canon c = {.name = name, .call = arena_printf("%s_call", name)};
 	const char *s, *text;
 	bool member = false;
-	Token t;
+	SourceToken t;
 
 	look(&c, src);
 	for (s = src; (t = token_at(s)).kind != END; s += t.n) {

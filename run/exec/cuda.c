@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-typedef struct { CUfunction f; const char *name; } Kernel;
+typedef struct { CUfunction f; const char *name; } CudaKernel;
 
 static void check(CUresult err, const char *what)
 {
@@ -97,7 +97,7 @@ static void cuda_copy(void *to, void *from, size_t bytes)
 static void cuda_load(size_t n, Program *const *p, void **kernel)
 {
 	for (size_t i = 0; i < n; i++) {
-		Kernel *k = kernel[i] = arena_alloc(sizeof *k);
+		CudaKernel *k = kernel[i] = arena_alloc(sizeof *k);
 		size_t bytes;
 		const char *text = cache_read(p[i]->object, &bytes);
 		char *image = xcalloc(bytes + 1, 1);            /* the driver wants PTX to end with a NUL */
@@ -112,7 +112,7 @@ static void cuda_load(size_t n, Program *const *p, void **kernel)
 
 static void cuda_launch(const Launch *l)
 {
-	Kernel *k = l->kernel;
+	CudaKernel *k = l->kernel;
 	void **args = xmalloc((l->nbuf + l->nvars + 1) * sizeof *args);
 
 	for (size_t i = 0; i < l->nbuf; i++)

@@ -23,18 +23,18 @@ const Exec *exec_find(const char *device, int *number)
 	return NULL;
 }
 
-typedef struct { const char *want; bool found; } Search;
+typedef struct { const char *want; bool found; } DeviceSearch;
 
 static void compare(void *ctx, const char *device, const char *text)
 {
-	Search *s = ctx;
+	DeviceSearch *s = ctx;
 	s->found |= !strcmp(device, s->want);
 }
 
 /* run --devices would list it */
 static bool exec_has(const char *device)
 {
-	Search s = { device, !strcmp(device, "cpu") };
+	DeviceSearch s = { device, !strcmp(device, "cpu") };
 
 	for (int i = 0; execs[i] && !s.found; i++)
 		if (!strncmp(device, execs[i]->name, strlen(execs[i]->name)))

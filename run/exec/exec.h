@@ -12,7 +12,7 @@ typedef struct {
 	void *const *buf;
 	const int64_t *vars;            /* in the program's order */
 	int64_t groups[3], items[3];    /* groups, and work items of a group */
-	Split split;                    /* on the CPU */
+	Share split;                    /* on the CPU */
 } Launch;
 typedef struct Exec Exec;
 struct Exec {

@@ -37,7 +37,7 @@ static struct {
 	cl_command_queue queue;
 } opencl = {.ndevices = -1};
 
-typedef struct { cl_kernel kernel; const char *name; } Kernel;
+typedef struct { cl_kernel kernel; const char *name; } ClKernel;
 
 static void check(cl_int err, const char *what)
 {
@@ -285,7 +285,7 @@ static void load_some(Program *const *p, size_t n, const char **src, void **kern
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
-		Kernel *k = kernel[i] = arena_alloc(sizeof *k);
+		ClKernel *k = kernel[i] = arena_alloc(sizeof *k);
 		k->name = p[i]->name;
 		const char *entry = p[i]->entry ? p[i]->entry : p[i]->name;
 		k->kernel = opencl.clCreateKernel(built, entry, &err);
@@ -311,7 +311,7 @@ static void opencl_load(size_t n, Program *const *p, void **kernel)
 
 static void opencl_launch(const Launch *l)
 {
-	Kernel *k = l->kernel;
+	ClKernel *k = l->kernel;
 	size_t global[3], local[3];
 	cl_int err = CL_SUCCESS;
 

@@ -23,15 +23,15 @@ void progress_end(Progress *p);
 typedef void (*Items)(void *const *bufs, const int64_t *vars, int64_t from, int64_t to);
 /* How threads share a launch: at most so many, chunk items at a time. work: nanoseconds of all its
  * items together. wake: so much work is ahead that threads are woken for it. */
-typedef struct { int threads; bool wake; int64_t chunk, work; } Split;
+typedef struct { int threads; bool wake; int64_t chunk, work; } Share;
 /* For items of `work` nanoseconds each over at most `most` threads; one thread when more would not
  * gain. wake is the caller's to decide, from the work of this launch and of those after it. */
-Split pool_split(int64_t items, int64_t work, int most);
+Share pool_split(int64_t items, int64_t work, int most);
 bool pool_worth_waking(int64_t work);
 /* n threads, this one among them, which takes the processor it is on for its own. */
 void pool_start(int n);
 /* Calls for the items 0 … items-1 and returns when all are done. */
-void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, const Split *s);
+void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, const Share *s);
 /* Ends the threads; this one may run anywhere again. */
 void pool_stop(void);
 

@@ -142,9 +142,9 @@ static void worker_finish(Worker *w)
 
 /* ---- launches */
 
-Split pool_split(int64_t items, int64_t work, int most)
+Share pool_split(int64_t items, int64_t work, int most)
 {
-	Split s = {.threads = 1, .chunk = items};
+	Share s = {.threads = 1, .chunk = items};
 	int64_t n, chunk;
 
 	work = work < 1 ? 1 : work;
@@ -173,7 +173,7 @@ static bool any_awake(int n)
 	return false;
 }
 
-void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, const Split *s)
+void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, const Share *s)
 {
 	int n = s->threads < pool.threads ? s->threads : pool.threads;
 

@@ -84,7 +84,7 @@ static void steps_wake(Session *s)
 	int most = 1;
 
 	for (size_t i = s->nsteps; i-- > 0;) {
-		Split *split = &s->step[i].launch.split;
+		Share *split = &s->step[i].launch.split;
 		if (s->step[i].kind != STEP_LAUNCH || split->threads < 2 || is_skipped(s, i))
 			continue;
 		ahead = ahead < INT64_MAX / 4 ? ahead + split->work : ahead;

@@ -117,25 +117,26 @@ static SluiceValue word_range(const Words *w)
 	return handle(h);
 }
 
-static Item item_of(SluiceValue x)
+static IndexItem item_of(SluiceValue x)
 {
 	Value none = v_none();
 	const Handle *h = taken(x);
 	if (h->form == H_RANGE)
-		return (Item){.kind = I_SLICE, .start = h->part[0], .stop = h->part[1], .step = h->part[2]};
+		return (IndexItem){.kind = I_SLICE, .start = h->part[0], .stop = h->part[1],
+			.step = h->part[2]};
 	Value v = h->form == H_MARK ? none : plain(x);
 	if (h->form == H_VALUE && v.kind != V_NONE)
-		return (Item){.kind = I_AT, .at = v};
+		return (IndexItem){.kind = I_AT, .at = v};
 	ItemKind kind = h->form == H_VALUE ? I_NEW : *h->s == 'a' ? I_SLICE
 		: *h->s == 'r' ? I_ELLIPSIS : I_NEW;
-	return (Item){.kind = kind, .start = none, .stop = none, .step = none};
+	return (IndexItem){.kind = kind, .start = none, .stop = none, .step = none};
 }
 
 static SluiceValue word_at(const Words *w)
 {
 	word_count(w, 1, 2 * MAX_RANK + 1, "at");
 	Value x = plain(w->arg[0]);
-	Item *items = arena_alloc((w->n + 1) * sizeof *items);
+	IndexItem *items = arena_alloc((w->n + 1) * sizeof *items);
 	for (size_t i = 1; i < w->n; i++)
 		items[i - 1] = item_of(w->arg[i]);
 	return given(index_value(&x, w->n - 1, items));

@@ -72,7 +72,7 @@ typedef enum {
 } StmtKind;
 
 typedef struct Stmt Stmt;
-typedef struct { Stmt **at; size_t n; } Block;
+typedef struct { Stmt **at; size_t n; } StmtBlock;
 struct Stmt {
 	StmtKind kind;
 	Pos pos;
@@ -84,7 +84,7 @@ struct Stmt {
 	int op;                 /* ASSIGN: the operator of "+=" */
 	Type *type;             /* INPUT, CONST, STATE; may be NULL for the last two */
 	SizeRange *sizes;
-	Block body, orelse;
+	StmtBlock body, orelse;
 };
 
 /* parser state, shared by the two files */
@@ -97,12 +97,12 @@ bool is_keyword(const char *name);
 Expr *parse_expr(void);
 /* expressions with commas between them; more than one (or a comma at the end) gives an X_LIST */
 Expr *parse_expr_list(void);
-Block parse_text(void);         /* the whole program */
+StmtBlock parse_text(void);     /* the whole program */
 
 /* ---- eval_text.c: expressions to values ------------------------------------------------------------ */
 
-typedef struct Scope { Map vars; struct Scope *outer; } Scope;
-extern Scope globals, *scope;
+typedef struct NameScope { Map vars; struct NameScope *outer; } NameScope;
+extern NameScope globals, *scope;
 Value eval(Expr *e);
 /* counts one step; dies when a program takes more than it may */
 void eval_step(const Pos *p);
@@ -130,13 +130,13 @@ bool number_function(const char *name, const Value *x, Value *out);
 
 typedef enum { I_AT, I_SLICE, I_NEW, I_ELLIPSIS } ItemKind;
 /* mask: the size of the axis, when this came from a mask */
-typedef struct { ItemKind kind; Value at, start, stop, step; UOp *mask; } Item;
-Value index_value(const Value *x, size_t n, const Item *items);
+typedef struct { ItemKind kind; Value at, start, stop, step; UOp *mask; } IndexItem;
+Value index_value(const Value *x, size_t n, const IndexItem *items);
 
 /* ---- eval_statements.c: statements, declarations, functions -------------------------------------------- */
 
 /* Runs the program and gives its graph. */
-Graph *eval_program(Block program, const char *file);
+Graph *eval_program(StmtBlock program, const char *file);
 /* A function of the program, or NULL. */
 Stmt *program_function(const char *name);
 Value call_program_function(Stmt *f, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval,
