@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
-# Every op × every dtype it takes × the interpreter at every level, C and OpenCL, against NumPy's
-# values. ops/make.py wrote the documents, inputs and values in ops/; it says what the names of
-# the outputs mean.
+# Every op, with every dtype it accepts, by the interpreter at every level, in C and in OpenCL,
+# against NumPy's values. ops/make.py wrote the documents, inputs and values in ops/ and explains
+# the names of the outputs.
 load helpers
 
 setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-# how document DTYPE stands at a level, on standard output
+# prints document DTYPE at a level
 at_level() {
 	local doc=$TESTS/ops/$1.mp
 	case $2 in
@@ -22,12 +22,12 @@ at_level() {
 	esac
 }
 
-# the files of DTYPE as operands of run: each input from one .npz
+# the operands of run for DTYPE: each input from one .npz
 operands() {
 	tool show "$TESTS/ops/$1.mp" | sed -n 's/.*{name: "\([a-z0-9]*\)".*role: "input".*/\1=in.npz/p'
 }
 
-# near DTYPE: out.npz has NumPy's values, each output within what its name allows
+# near DTYPE: out.npz has NumPy's values, each output within the tolerance in its name
 near() {
 	local group how differs=0
 	tool show "$TESTS/ops/$1.mp" | tail -n 1 | grep -oE '\.[zb]?[0-9]"' | tr -d '."' | sort -u > groups
@@ -61,7 +61,7 @@ opencl() {
 	agrees "$1" opencl
 }
 
-# the dtypes that a row of the table takes
+# the dtypes that a row of the table accepts
 dtypes_of() {
 	local floats="f16 bf16 f32 f64" ints="i8 i16 i32 i64 u8 u16 u32 u64"
 	case $1 in
@@ -88,7 +88,7 @@ dtypes_of() {
 	[ "$missing" = 0 ]
 }
 
-@test "ops: every fold of REDUCE, SCAN and SCATTER has a case, and CAST every pair" {
+@test "ops: every combining op of REDUCE, SCAN and SCATTER has a case, and every pair of CAST" {
 	local dtype op to
 	for dtype in $(dtypes_of ANY); do
 		tool show "$TESTS/ops/$dtype.mp" > doc

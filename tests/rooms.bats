@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
-# The rooms of the tree: what each may include, how large it is, and that its README names all of it
-# (rooms.py). A kind of fault that rooms.py finds gets two lines in the second test.
+# The rooms of the tree: what each may include, its size, and a complete README (rooms.py). To add a
+# kind of fault, add a `finds` to the second test.
 
 load helpers
 
-@test "each room includes what it may, and its README names its files" {
+@test "each room includes only what it may, and its README names its files" {
 	python3 "$TESTS/rooms.py" "$ROOT"
 }
 
-# finds FAULT COMMAND: after the command, in a copy of the sources, rooms.py names the fault
+# finds FAULT COMMAND: runs the command in a copy of the sources; rooms.py must report the fault
 finds() {
 	rm -rf tried
 	cp -r "$BATS_TEST_TMPDIR/sources" tried

@@ -1,6 +1,7 @@
-/* Two arrays, .npz files or folders of .npy files compared by value: diff for results.
+/* Compares two arrays, .npz files or folders of .npy files by value: diff for results.
  *
- *     y: f32[64,48]: 3 of 3072 differ, most at [1,7]: 0.25 and 0.5                                                     */
+ *     y: f32[64,48]: 3 of 3072 differ, most at [1,7]: 0.25 and 0.5
+ */
 #include "arrays/arrays.h"
 #include <dirent.h>
 #include <fnmatch.h>
@@ -88,7 +89,8 @@ static bool close_enough(double x, double y, double rtol, double atol)
 	return x == y || fabs(x - y) <= atol + rtol * fmax(fabs(x), fabs(y));
 }
 
-/* The bits of a float as a number that grows with it: neighbours differ by 1, -0 and 0 are both 0. */
+/* Maps the bits of a float to an integer with the same order: neighbours differ by 1; -0 and 0 are
+ * both 0. */
 static int64_t place_in_order(const Array *a, int64_t i)
 {
 	size_t size = dtype_size(a->dtype);
@@ -97,7 +99,7 @@ static int64_t place_in_order(const Array *a, int64_t i)
 	return bits & sign ? -(int64_t)(bits & ~sign) : (int64_t)bits;
 }
 
-/* An infinity is near to itself alone. */
+/* Whether two floats differ by few units in the last place; an infinity is close only to itself. */
 static bool few_ulps(const Array *a, const Array *b, int64_t i, const Closeness *how)
 {
 	double x = element(a, i), y = element(b, i);
@@ -191,7 +193,7 @@ bool arrays_diff(Buf *out, const char *path_a, const char *path_b, const Closene
 	size_t i = 0, k = 0;
 	if (how->only && !a.n && !b.n)
 		die(USAGE, "no array is called '%s'", how->only);
-	/* a lone array has no name of its own */
+	/* a single array has no name */
 	if (a.n == 1 && b.n == 1)
 		return compare_pair(out, &a.at[0], &b.at[0], how);
 	while (i < a.n || k < b.n) {

@@ -1,8 +1,9 @@
-/* .safetensors: the length of a JSON header, the header, the tensors' bytes one after another.
+/* .safetensors files: the length of a JSON header, the header, and the tensors' bytes one after
+ * another.
  *
  *     <8: length> {"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}   <24 bytes>
  *
- * Of JSON only what such a header has is read; a value that is not needed is passed over by its brackets.
+ * Only the JSON that such a header uses is parsed; other values are skipped by matching brackets.
  */
 #include <stdlib.h>
 #include "arrays/arrays.h"
@@ -94,7 +95,7 @@ static void take_escape(Cursor *c, Buf *b)
 	add_utf8(b, v);
 }
 
-/* b becomes the string's text */
+/* Reads a string into b. */
 static void take_string(Cursor *c, Buf *b)
 {
 	b->n = 0;
@@ -126,7 +127,7 @@ static uint64_t take_number(Cursor *c)
 	return v;
 }
 
-/* any value, by its brackets and strings */
+/* Skips any value by its brackets and strings. */
 static void skip_value(Cursor *c, Buf *scratch)
 {
 	size_t depth = 0;
@@ -227,7 +228,7 @@ static TensorEntry find_entry(Cursor *c, const char *name)
 	return e;
 }
 
-/* the header of the file of n bytes at p */
+/* The header of the file of n bytes at p. */
 static Cursor header(const char *path, const char *p, size_t n)
 {
 	Cursor c = {p, p, path};
@@ -242,7 +243,7 @@ static Cursor header(const char *path, const char *p, size_t n)
 	return c;
 }
 
-/* the tensor's head and where its bytes are in the file of n bytes at p */
+/* The tensor's entry, and where its bytes are in the file of n bytes at p. */
 static TensorEntry locate(const char *path, const char *name, const char *p, size_t n, uint64_t *at)
 {
 	Cursor c = header(path, p, n);
@@ -256,7 +257,7 @@ static TensorEntry locate(const char *path, const char *name, const char *p, siz
 	return e;
 }
 
-/* past the members of an object up to the one of that name; false when there is none */
+/* Skips the members of an object up to the one with that name; false when there is none. */
 static bool find_member(Cursor *c, const char *name)
 {
 	Buf text = {0};

@@ -1,16 +1,17 @@
-/* Indices and sizes as text, and their values.  Sizes are written the way the contract has them, with
- * no more parentheses than needed ("n*2-1", "(n+m)//2"); indices for people fully parenthesised
+/* Indices and sizes as text, and their evaluation. Sizes are written in the contract's grammar with
+ * the fewest parentheses ("n*2-1", "(n+m)//2"); indices for people are fully parenthesised
  * ("((idx1*10)+idx0)"). */
 #include "index/ix.h"
 #include <ctype.h>
 #include <stdlib.h>
 
-enum { TEXT_MOST = 1 << 16 };      /* nodes printed of one index: a shared one could fill a disk */
-enum { NEST_MOST = 200 };          /* parentheses and signs within each other in a size */
+/* nodes printed of one index: as text, shared nodes could fill a disk */
+enum { TEXT_MOST = 1 << 16 };
+enum { NEST_MOST = 200 };          /* nesting of parentheses and signs in a size */
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-/* text still to come: a node, within an operator of that strength, or plain text */
+/* Text still to print: a node, within an operator of precedence `outer`, or plain text. */
 typedef struct { UOp *u; const char *s; int outer; } Piece;
 typedef struct {
 	VEC(Piece) todo;
@@ -56,7 +57,7 @@ static int strength(UOp *u)
 	return u->op == OP_AND ? INFIX_NONE : (int)op_info[u->op].precedence;
 }
 
-/* "x*-1" and "-1" after a plus read better as a minus */
+/* "x*-1" or "-1" after a plus is printed as a minus. */
 static UOp *minus_of(UOp *u)
 {
 	int64_t c;
@@ -68,7 +69,7 @@ static UOp *minus_of(UOp *u)
 	return c == -1 ? u->src[0] : NODE(OP_MUL, DT_I64, VNIL, u->src[0], ix_const(-c));
 }
 
-/* x*-1 is -x, unless the minus would bind to the wrong end: -n%2 is (-n)%2 */
+/* x*-1 is printed as -x, unless the minus would bind differently: -n%2 is (-n)%2. */
 static bool negative(UOp *u)
 {
 	int64_t c;
@@ -105,7 +106,8 @@ static void print_one(IndexPrinter *p, Buf *out, Piece x)
 		buf_add(out, "(", 1);
 	if (parens)
 		push(p, NULL, ")", 0);
-	/* + and * are chains to the left: an equal operator to the right needs parentheses */
+	/* operators associate to the left: one of equal precedence on the right needs parentheses
+	 */
 	push(p, second, NULL, own + 1);
 	push(p, NULL, sign, 0);
 	push(p, x.u->src[0], NULL, own);
@@ -265,7 +267,7 @@ static UOp *read_name(IndexReader *r)
 	return v ? v : fail(r, arena_printf("size variable %.*s is not declared", n, start));
 }
 
-/* the result of two known numbers is a known number, or did not fit */
+/* The result of an operator; if both operands are numbers but the result is not, it overflowed. */
 static UOp *checked(IndexReader *r, UOp *a, UOp *b, UOp *result)
 {
 	int64_t v;
@@ -418,7 +420,8 @@ static bool leaf_value(UOp *u, const VarEnv *env, int64_t *v)
 
 typedef struct { VEC(UOp *) todo; VEC(int64_t) value; Map done; } Evaluation;
 
-/* the value of u, a leaf or done already; 1 yes, 0 its sources are needed, -1 it has none */
+/* The value of u if it is a leaf or computed already: 1 yes, 0 its sources are needed first, -1 it
+ * has no value. */
 static int value_of(Evaluation *e, UOp *u, const VarEnv *env, int64_t *v)
 {
 	void *at;

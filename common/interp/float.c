@@ -1,5 +1,5 @@
-/* Elementwise ops on floats. f16 and bf16 are computed in f32 and rounded once; NEG and the comparisons
- * lose nothing on the way, and a NaN stays one.
+/* Elementwise ops on floats. f16 and bf16 are computed in f32 and rounded once; NEG and the
+ * comparisons are exact, and a NaN stays a NaN.
  *
  *     MUL  f16  0x3c01 * 0x3c01   1.0009765625² = 1.00195407…, kept as 0x3c02
  */
@@ -8,7 +8,8 @@
 #include "interp/elements.h"
 
 #define ID(x) (x)
-/* The loop of one op: C stored, V computed, GET and PUT between them, R the result's stored type. */
+/* The loop of one op. C is the stored type, V the type of the arithmetic, GET and PUT convert
+ * between them, and R is the result's stored type. */
 #define LOOP(OP, D, C, V, GET, R, PUT, EXPR) \
 	static void OP##_##D(size_t n, void *out, const void *const *in, const int *step) \
 	{ \
@@ -27,7 +28,7 @@
 		[DT_F16] = OP##_F16, [DT_BF16] = OP##_BF16, \
 		[DT_F32] = OP##_F32, [DT_F64] = OP##_F64, \
 	};
-/* an op on each float dtype: the expression in f32, in f64 */
+/* An op on each float dtype: the expression in f32 and in f64. */
 #define FLOATS(OP, E32, E64) \
 	LOOP(OP, F16, uint16_t, float, f16_value, uint16_t, f16_bits, E32) \
 	LOOP(OP, BF16, uint16_t, float, bf16_value, uint16_t, bf16_bits, E32) \

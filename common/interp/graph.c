@@ -1,23 +1,23 @@
-/* Evaluates level graph node by node, sources first, and drops each value after its last use. Movement ops make
- * views; an elementwise node that one elementwise node or REDUCE alone reads waits and is computed with it, block
- * by block (cluster.c).
+/* Evaluates level graph node by node, sources first, and drops each value after its last use.
+ * Movement ops make views. An elementwise node whose only user is an elementwise node or a REDUCE
+ * waits and is computed with that user, block by block (cluster.c).
  */
 #include <stdlib.h>
 #include "interp/interp.h"
 #include "io/io.h"
 #include "interp/value.h"
 
-/* Nodes that wait for one user, at most: more would keep too many sources alive at once. */
+/* How many nodes may wait for one user: more would keep too many sources alive at once. */
 enum { CLUSTER = 32 };
 
 typedef struct { int rank; int64_t dim[]; } Dims;
 
 typedef struct {
 	UOp *u;
-	ArrayView *value;       /* NULL: not there yet, waiting, or dropped */
-	UOp *user;              /* the last one found */
+	ArrayView *value;           /* NULL: not computed yet, waiting, or dropped */
+	UOp *user;              /* the last user found */
 	uint32_t uses;
-	uint8_t waiting;        /* nodes in the cluster that waits at this one, itself too; 0: computed in its turn */
+	uint8_t waiting;        /* nodes that wait with this one, plus 1; 0: it does not wait */
 } NodePlace;
 
 typedef struct {
@@ -50,7 +50,7 @@ static int64_t size_of(GraphRun *r, UOp *u, UOp *size)
 	return v;
 }
 
-/* The node's shape in numbers, checked once for each shape. */
+/* The node's shape as numbers, checked once for each shape. */
 static const Dims *dims_of(GraphRun *r, UOp *u)
 {
 	Dims *d = map_get(&r->dims, PKEY(u->shape));
@@ -108,7 +108,7 @@ static ArrayView *from_buffer(GraphRun *r, UOp *u)
 		v->s.stride[i] = step;
 		step = (int64_t)((uint64_t)step * (uint64_t)a.dim[i]);
 	}
-	if ((uintptr_t)a.data % dtype_size(a.dtype))    /* data within a document lies where it lies */
+	if ((uintptr_t)a.data % dtype_size(a.dtype))    /* data in a document may be unaligned */
 		own_copy(v);
 	return v;
 }
@@ -206,7 +206,7 @@ static ArrayView *moved(GraphRun *r, UOp *u, ArrayView *x)
 	return value_view(x, &s);
 }
 
-/* sources made row-major for the ops that walk along an axis or by index */
+/* Makes the sources row-major, for ops along an axis or by index. */
 static ArrayView *with_packed(GraphRun *r, UOp *u)
 {
 	const Dims *d = dims_of(r, u);
@@ -267,7 +267,7 @@ static ArrayView *evaluate(GraphRun *r, UOp *u)
 
 /* ---- all nodes ---- */
 
-/* Whether u, whose user is known, is computed together with it. */
+/* The size of the cluster if this node waits for its user; 0 if it must be computed now. */
 static uint8_t cluster_size(GraphRun *r, const NodePlace *p)
 {
 	UOp *u = p->u, *user = p->user;
@@ -284,7 +284,8 @@ static uint8_t cluster_size(GraphRun *r, const NodePlace *p)
 
 static void use_done(GraphRun *r, UOp *u);
 
-/* the sources of u have been read once more; those of a node that waited are read with it */
+/* Counts one use of root's sources and drops those that were used for the last time; the sources of
+ * nodes that waited for root are used with it. */
 static void release(GraphRun *r, UOp *root)
 {
 	VEC(UOp *) stack = {0};
@@ -312,7 +313,8 @@ static void use_done(GraphRun *r, UOp *u)
 	}
 }
 
-/* The root's value as an array of its own: its memory when nobody else reads it, else a copy. */
+/* The root's value as an array that owns its memory: the value's memory if nothing else uses it,
+ * else a copy. */
 static Array take_array(ArrayView *v, bool last)
 {
 	Strided c = strided_collapse(&v->s);
@@ -345,7 +347,7 @@ static void prepare(GraphRun *r, Nodes all, size_t n, UOp *const *roots)
 	}
 	for (size_t i = 0; i < n; i++) {
 		place_of(r, roots[i])->uses++;
-		place_of(r, roots[i])->user = NULL;     /* its value must be there in the end */
+		place_of(r, roots[i])->user = NULL;     /* a root's value must exist at the end */
 	}
 }
 
@@ -377,7 +379,7 @@ Array constant_content(UOp *u, void *ctx)
 			die(MALFORMED, "%s: too short for %s", file->a[0]->s, buffer_name(u));
 		p += file->a[1]->i;
 	}
-	/* a document's bytes, or a file's, lie anywhere */
+	/* data in a document or a file may be unaligned */
 	if ((uintptr_t)p % dtype_size(a.dtype))
 		p = memcpy(arena_alloc(a.bytes + 1), p, a.bytes);
 	a.data = (void *)p;

@@ -1,4 +1,4 @@
-/* SCAN and SORT along an axis, GATHER and SCATTER by index, PAD. Their sources are whole and row-major.
+/* SCAN and SORT along an axis, GATHER and SCATTER by index, and PAD. Their sources are row-major.
  *
  *     GATHER x [5,3], i [2]      out[p, :] = x[i[p], :], or 0 where i[p] is outside 0 … 4
  */
@@ -6,7 +6,7 @@
 #include "interp/interp.h"
 #include "interp/value.h"
 
-/* places before, along and after an axis */
+/* How many elements there are before, along and after an axis. */
 typedef struct { int64_t outer, n, inner; } Lines;
 
 static Lines lines_along(const ArrayView *x, int axis)
@@ -53,8 +53,8 @@ ArrayView *axis_sort(UOp *u, const ArrayView *x)
 	return out;
 }
 
-/* For each place of the indices the row of x it names, or -1 outside. An index of u64 beyond i64 is negative
- * as i64, and so outside as well. */
+/* For each element of the indices the row of x that it selects, or -1 if it is out of range. A u64
+ * index beyond i64 is negative as i64, and so out of range too. */
 static int64_t *rows_of(const ArrayView *x, size_t k, ArrayView *const *index, int64_t n)
 {
 	int64_t *row = xcalloc(n + 1, sizeof *row), *at = xmalloc((n + 1) * sizeof *at);
@@ -69,7 +69,7 @@ static int64_t *rows_of(const ArrayView *x, size_t k, ArrayView *const *index, i
 	return row;
 }
 
-/* elements of x behind its first k axes */
+/* The number of elements of x after its first k axes. */
 static int64_t row_size(const ArrayView *x, size_t k)
 {
 	Strided rest = {.rank = x->s.rank - (int)k};
@@ -96,7 +96,7 @@ ArrayView *index_gather(UOp *u, ArrayView *const *src, int rank, const int64_t *
 	return out;
 }
 
-/* x in the dtype in which it accumulates, in memory of its own */
+/* A copy of x in the dtype in which it is accumulated. */
 static char *accumulators(const ArrayView *x, DType acc, int64_t n)
 {
 	char *p = xmalloc(n * dtype_size(acc) + 1);

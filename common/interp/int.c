@@ -1,5 +1,5 @@
-/* Elementwise ops on integers and bool: one function per op says what it computes, on the widest type;
- * its line below makes the loop for each dtype, which narrows the result and so wraps it.
+/* Elementwise ops on integers and bool. One function per op computes it on the widest type; its
+ * line below makes the loop for each dtype, which narrows the result and so wraps it.
  *
  *     IDIV  i8  -128, -1   s_idiv gives 128, kept as -128
  */
@@ -54,7 +54,7 @@ static uint64_t u_pow(uint64_t a, uint64_t b)
 	return r;
 }
 
-/* a negative power is the exact value, truncated; 0 for base 0 */
+/* A negative power is the exact value truncated; 0 for base 0. */
 static uint64_t s_pow(int64_t a, int64_t b)
 {
 	if (b >= 0)
@@ -82,17 +82,18 @@ static uint64_t u_shr(uint64_t a, uint64_t count, int width)
 	return count >= width ? 0 : a >> count;
 }
 
-/* Threefry-2x32, 20 rounds, as in Random123; word 0 is the low half of counter, key and result */
+/* Threefry-2x32 with 20 rounds, as in Random123. Word 0 is the low half of counter, key and result.
+ */
 static uint64_t threefry(uint64_t counter, uint64_t key)
 {
-	static const uint8_t turn[8] = {13, 15, 26, 6, 17, 29, 16, 24};
+	static const uint8_t rotation[8] = {13, 15, 26, 6, 17, 29, 16, 24};
 	uint32_t k[3] = {(uint32_t)key, (uint32_t)(key >> 32)};
 	uint32_t a = (uint32_t)counter + k[0], b = (uint32_t)(counter >> 32) + k[1];
 
 	k[2] = k[0] ^ k[1] ^ 0x1BD11BDA;
 	for (int r = 0; r < 20; r++) {
 		a += b;
-		b = b << turn[r % 8] | b >> (32 - turn[r % 8]);
+		b = b << rotation[r % 8] | b >> (32 - rotation[r % 8]);
 		b ^= a;
 		if (r % 4 == 3) {
 			int j = r / 4 + 1;
@@ -103,7 +104,7 @@ static uint64_t threefry(uint64_t counter, uint64_t key)
 	return a | (uint64_t)b << 32;
 }
 
-/* The loop of one op at one dtype: x, y, z are its operands, WIDTH the bits of one. */
+/* The loop of one op at one dtype: x, y, z are its operands, WIDTH the number of bits of one. */
 #define LOOP(OP, D, C, R, EXPR) \
 	static void OP##_##D(size_t n, void *out, const void *const *in, const int *step) \
 	{ \

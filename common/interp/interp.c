@@ -1,5 +1,5 @@
-/* The meaning of each elementwise op, of folds, scans and sorts: constant folding, the interpreter and the
- * tests all call it. The ops themselves are in int.c, float.c and graph/cast.c.
+/* The meaning of each elementwise op and of reductions, scans and sorts, used by constant folding,
+ * the interpreter and the tests. The ops themselves are in int.c, float.c and graph/cast.c.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -75,10 +75,10 @@ UOp *fold_const(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg)
 	return const_bits(dt, &out);
 }
 
-/* ---- folds ---- */
+/* ---- reductions and scans ---- */
 
-/* A sum or product in the wider type W with four partial results: less error than a single chain, and a fixed
- * order. The partial results start at the identity E. */
+/* A sum or product in the wider type W with four partial results, which start at the identity E:
+ * less error than a single chain, and a fixed order. */
 #define CHAIN(W, GET, OP, E) \
 	W p[4] = {E, E, E, E}; \
 	size_t i = 0; \
@@ -93,7 +93,8 @@ UOp *fold_const(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg)
 		if (x LESS r || x != x) \
 			r = x; \
 	}
-/* folds of stored C, which GET turns into A, the accumulator's type; summed within a call in W */
+/* Reductions over elements of stored type C, which GET converts to A, the accumulator's type;
+ * within a call they are summed in W. */
 #define FOLD(D, C, A, W, GET) \
 	static void fold_##D(Op op, size_t n, void *acc, const C *a, ptrdiff_t xs) \
 	{ \
@@ -166,7 +167,7 @@ void interp_identity(Op op, DType dt, void *acc)
 
 typedef struct { uint64_t key; int64_t at; } SortItem;
 
-/* a key that orders as an unsigned number: NaN greatest, -0 as 0 */
+/* A key that orders as an unsigned number: NaN is greatest, and -0 equals 0. */
 static uint64_t sort_key(DType dt, const void *x)
 {
 	uint64_t wide = 0;
@@ -189,7 +190,7 @@ static uint64_t sort_key(DType dt, const void *x)
 	return wide;
 }
 
-/* merges runs [0, m) and [m, n) of a into b, the left one first among equals */
+/* Merges runs [0, m) and [m, n) of a into b; among equal keys the left one comes first. */
 static void merge(const SortItem *a, size_t m, size_t n, SortItem *b)
 {
 	size_t i = 0, j = m;

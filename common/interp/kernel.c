@@ -1,6 +1,6 @@
-/* Runs a KERNEL of level schedule on buffers: each scope's iterations in blocks of lanes, each node of the scope on
- * a whole block at a time through interp_op. A scope inside (a fold, a row) is run once for each lane around it.
- * Every place is checked against its buffer before it is touched.
+/* Runs a KERNEL of level schedule on buffers: each scope's iterations in blocks of lanes, and each
+ * node of the scope on a whole block at a time, by interp_op. An inner scope (a reduction or a row)
+ * runs once for each lane of the outer one. Every access is checked against its buffer.
  */
 #include <stdlib.h>
 #include "interp/interp.h"
@@ -11,19 +11,20 @@ typedef struct { int rank; int64_t dim[MAX_RANK]; char *at; } Extent;
 typedef struct {
 	KernelPlan plan;
 	Extent *slot;           /* by slot */
-	bool some_empty;        /* a scope has no iterations, so a node moved out of it may have no place to read */
+	/* a scope has no iterations: a node hoisted out of it may be out of bounds */
+	bool some_empty;
 } KernelRun;
 
 static void run_scope(KernelRun *r, int scope);
 static int64_t iterations(KernelRun *r, const KernelScope *s, int64_t *together);
 
-/* bytes of one lane; an INDEX has its element's dtype and holds a place */
+/* Bytes per lane. An INDEX has its element's dtype, but holds a position. */
 static int cell_size(const KernelCell *c)
 {
 	return c->u->op == OP_INDEX ? (int)sizeof(int64_t) : dtype_size(c->u->dtype);
 }
 
-/* What a cell's operand looks like from a block in scope: its elements and their step. */
+/* An operand as a block of `scope` sees it: its elements and their step. */
 static const void *seen(const KernelRun *r, int cell, int scope, int *step)
 {
 	const KernelCell *c = &r->plan.cell[cell];
@@ -39,7 +40,7 @@ static Extent *extent_of(KernelRun *r, const UOp *param)
 
 /* ---- places ---- */
 
-/* row-major place of each lane, or -1 outside the buffer */
+/* The row-major position of each lane, or -1 if it is outside the buffer. */
 static void run_index(KernelRun *r, KernelCell *c, size_t n)
 {
 	const Extent *e = extent_of(r, c->u->src[0]);
@@ -109,15 +110,15 @@ static void run_store(KernelRun *r, int scope, const int *src, size_t n)
 	}
 }
 
-/* ---- folds, scans, sorts ---- */
+/* ---- reductions, scans, sorts ---- */
 
 static Op fold_op(const UOp *u)
 {
 	return (Op)op_find(u->arg->s);
 }
 
-/* one fold for each lane: the child scope adds to the cell's acc */
-static void run_fold(KernelRun *r, KernelCell *c, size_t n)
+/* One reduction for each lane: the child scope accumulates into the cell's acc. */
+static void run_reduce(KernelRun *r, KernelCell *c, size_t n)
 {
 	const DType dt = c->u->dtype;
 	KernelScope *around = &r->plan.scope[c->scope], *child = &r->plan.scope[c->child];
@@ -127,7 +128,7 @@ static void run_fold(KernelRun *r, KernelCell *c, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		around->at = i;
 		c->acc = none;
-		if (c->u->op == OP_RSCAN) {     /* over 0 … the range's own value */
+		if (c->u->op == OP_RSCAN) {     /* over 0 … the range's current value */
 			int step;
 			const int64_t *own = seen(r, c->src[1], c->scope, &step);
 			child->size[0] = own[i * step] + 1;
@@ -137,7 +138,8 @@ static void run_fold(KernelRun *r, KernelCell *c, size_t n)
 	}
 }
 
-/* the range is the innermost one: lanes follow each other along it, and 0 starts anew */
+/* A scan along the innermost range: consecutive lanes are consecutive iterations, and iteration 0
+ * starts a new scan. */
 static void run_scan(KernelRun *r, KernelCell *c, size_t n)
 {
 	const DType dt = c->u->dtype;
@@ -158,7 +160,8 @@ static void run_scan(KernelRun *r, KernelCell *c, size_t n)
 	}
 }
 
-/* The row is sorted when a lane is at its start; elsewhere only when rows do not follow the lanes. */
+/* Sorts a row when a lane is at its start, or for every lane if the lanes do not run along the row.
+ */
 static void run_sort(KernelRun *r, KernelCell *c, size_t n)
 {
 	KernelScope *around = &r->plan.scope[c->scope], *child = &r->plan.scope[c->child];
@@ -178,9 +181,9 @@ static void run_sort(KernelRun *r, KernelCell *c, size_t n)
 	}
 }
 
-/* ---- tables of folds */
+/* ---- tables of reductions */
 
-/* the values of a scope's result in all its iterations, row-major by its ranges */
+/* The values of a scope's result in all its iterations, row-major over its ranges. */
 static char *whole_scope(KernelRun *r, int scope)
 {
 	KernelScope *s = &r->plan.scope[scope];
@@ -191,7 +194,7 @@ static char *whole_scope(KernelRun *r, int scope)
 	return s->row;
 }
 
-/* how many elements a step of a range moves a row-major table over n ranges; 0 when it is not one of them */
+/* The stride of a range in a row-major table over n ranges; 0 when it is not one of them. */
 static int64_t table_step(const KernelRun *r, int n, UOp *const *range, const UOp *of)
 {
 	int64_t step = 1;
@@ -236,14 +239,14 @@ static char *contracted(KernelRun *r, const KernelCell *c)
 
 static char *folded(KernelRun *r, const KernelCell *c)
 {
-	return c->mode == FOLD_CONTRACT ? contracted(r, c) : whole_scope(r, c->child);
+	return c->mode == REDUCE_CONTRACT ? contracted(r, c) : whole_scope(r, c->child);
 }
 
-/* each lane's place in the table, which is made when it is first asked for */
+/* Reads each lane's value from the table, which is filled on first use. */
 static void run_table(KernelRun *r, KernelCell *c, size_t n)
 {
 	const int size = dtype_size(c->u->dtype);
-	const uint32_t first = c->mode == FOLD_CONTRACT ? 2 : 1;
+	const uint32_t first = c->mode == REDUCE_CONTRACT ? 2 : 1;
 	UOp *own[64];
 	int count = ranges_of(&r->plan.scope[c->scope], c->u, own), step;
 	int64_t at[n];
@@ -290,14 +293,14 @@ static void run_cell(KernelRun *r, KernelCell *c, size_t n)
 	case OP_VAR: run_var(r, c); break;
 	case OP_INDEX: run_index(r, c, n); break;
 	case OP_LOAD: run_load(r, c, n); break;
-	case OP_RREDUCE: c->mode == FOLD_LANES ? run_fold(r, c, n) : run_table(r, c, n); break;
-	case OP_RSCAN: c->child ? run_fold(r, c, n) : run_scan(r, c, n); break;
+	case OP_RREDUCE: c->mode == REDUCE_LANES ? run_reduce(r, c, n) : run_table(r, c, n); break;
+	case OP_RSCAN: c->child ? run_reduce(r, c, n) : run_scan(r, c, n); break;
 	case OP_RSORT: run_sort(r, c, n); break;
 	default: run_elementwise(r, c, n);
 	}
 }
 
-/* the values of the scope's ranges in iterations pos … pos+n-1 */
+/* Sets the values of the scope's ranges in iterations pos … pos+n-1. */
 static void count_ranges(KernelRun *r, KernelScope *s, int64_t pos, size_t n)
 {
 	int64_t inner = 1;
@@ -318,7 +321,7 @@ static void count_ranges(KernelRun *r, KernelScope *s, int64_t pos, size_t n)
 	}
 }
 
-/* iterations in the scope; *together gets how many may share a block */
+/* The number of iterations in the scope; *together gets how many may share a block. */
 static int64_t iterations(KernelRun *r, const KernelScope *s, int64_t *together)
 {
 	int64_t n = 1;
@@ -336,7 +339,7 @@ static int64_t iterations(KernelRun *r, const KernelScope *s, int64_t *together)
 	return n;
 }
 
-/* what is done with a block once its cells have their values */
+/* Stores, accumulates or collects a block once its cells have been computed. */
 static void use_block(KernelRun *r, int scope, int64_t pos, size_t n)
 {
 	KernelScope *s = &r->plan.scope[scope];
@@ -400,7 +403,7 @@ static void slots(KernelRun *r, size_t nbuf, void *const *buf)
 	}
 }
 
-/* A scope's iterations, as often as those around it turn; a row is made once. */
+/* Bounds the iterations of a scope, times those of the scopes around it; a row is computed once. */
 static void check_work(KernelRun *r, const KernelScope *s)
 {
 	int64_t together;
@@ -408,7 +411,7 @@ static void check_work(KernelRun *r, const KernelScope *s)
 
 	for (;; s = &r->plan.scope[s->parent]) {
 		n *= (double)iterations(r, s, &together);
-		if (s->kind != SCOPE_FOLD)
+		if (s->kind != SCOPE_REDUCE)
 			break;
 	}
 	interp_bound(n, "kernel %s", r->plan.name);

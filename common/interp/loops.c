@@ -1,7 +1,7 @@
-/* Runs a KERNEL of level loops: statement by statement, each on all lanes at once (statements.c says what a
- * lane is). Lanes that an IF or the end of their loop has put out of action are masked: they touch no memory. As
- * every statement is done by all lanes before the next begins, a BARRIER only has to find all of them there.
- * Every place is checked against its buffer before it is touched.
+/* Runs a KERNEL of level loops statement by statement, each on all lanes at once (statements.c says
+ * what a lane is). Lanes for which an IF is false or a loop has ended are masked: they touch no
+ * memory. Since all lanes execute a statement before the next begins, a BARRIER only has to check
+ * that all lanes reach it. Every access is checked against its buffer.
  */
 #include <stdlib.h>
 #include "interp/interp.h"
@@ -10,15 +10,15 @@
 /* an open RANGE or IF */
 typedef struct {
 	int at;                 /* its statement */
-	int64_t i, size;        /* of a RANGE; size is the greatest of the lanes' */
-	size_t lanes;           /* before it */
-	uint8_t *mask;          /* of the lanes before it; NULL: all were active */
+	int64_t i, size;        /* of a RANGE; size is the largest over the lanes */
+	size_t lanes;           /* around it */
+	uint8_t *mask;          /* the mask around it; NULL: all lanes were active */
 } OpenLoop;
 
 typedef struct {
 	LoopPlan plan;
-	size_t lanes;           /* the last active one, plus one; 1 outside loops over lanes */
-	uint8_t *mask;          /* NULL: all of them are active */
+	size_t lanes;           /* 1 + the last active lane; 1 outside loops over lanes */
+	uint8_t *mask;          /* NULL: all lanes are active */
 	VEC(OpenLoop) open;
 } LoopRun;
 
@@ -34,8 +34,8 @@ static bool active(const LoopRun *r, size_t lane)
 	return !r->mask || r->mask[lane];
 }
 
-/* Puts a mask over the lanes and leaves out those behind the last active one; false when none is left. The old
- * mask and number of lanes are the caller's to keep. */
+/* Sets the mask and reduces the number of lanes to the last active one; false when none is active.
+ * The caller saves the old mask and number of lanes. */
 static bool set_mask(LoopRun *r, uint8_t *mask)
 {
 	r->mask = mask;
@@ -44,7 +44,7 @@ static bool set_mask(LoopRun *r, uint8_t *mask)
 	return r->lanes > 0;
 }
 
-/* narrows the mask to the lanes where a bool cell is true */
+/* Narrows the mask to the lanes where a bool cell is true. */
 static bool narrow(LoopRun *r, const LoopCell *c)
 {
 	uint8_t *mask = xmalloc(r->lanes + 1);
@@ -122,7 +122,7 @@ static void run_cell(LoopRun *r, LoopCell *c)
 		interp_op(c->u->op, c->u->dtype, c->u->src[0]->dtype, n, c->lane, c->in, c->step);
 }
 
-/* the cells that are no leaves, whose values are there already */
+/* Computes cells first … end-1, except leaves, which have their values already. */
 static void run_cells(LoopRun *r, int first, int end)
 {
 	for (int i = first; i < end; i++)
@@ -130,7 +130,7 @@ static void run_cells(LoopRun *r, int first, int end)
 			run_cell(r, cell_at(r, i));
 }
 
-/* values that stay for the whole run */
+/* Sets the values that stay the same for the whole run. */
 static void set_constants(LoopRun *r)
 {
 	for (size_t i = 0; i < r->plan.cell.n; i++) {
@@ -166,7 +166,7 @@ static void leave(LoopRun *r)
 	r->lanes = o->lanes;
 }
 
-/* Goes to iteration o->i, or past the loop when no lane is left in it. */
+/* Starts iteration o->i, or leaves the loop when no lane is active in it. */
 static int iterate(LoopRun *r, OpenLoop *o)
 {
 	const Statement *s = &r->plan.statement[o->at];
@@ -194,7 +194,7 @@ static int run_range(LoopRun *r, int at)
 	const Statement *s = &r->plan.statement[at];
 	const LoopCell *size = cell_at(r, s->value);
 	OpenLoop o = {.at = at, .lanes = r->lanes, .mask = r->mask};
-	double turns = 1;
+	double iterations = 1;
 
 	for (size_t i = 0; i < (size->varies ? r->lanes : 1); i++) {
 		int64_t n = ((int64_t *)size->lane)[i];
@@ -203,8 +203,8 @@ static int run_range(LoopRun *r, int at)
 	}
 	vec_push(&r->open, o);
 	for (size_t i = 0; i < r->open.n; i++)
-		turns *= r->open.at[i].size > 1 ? (double)r->open.at[i].size : 1;
-	interp_bound(turns, "kernel %s", r->plan.name);
+		iterations *= r->open.at[i].size > 1 ? (double)r->open.at[i].size : 1;
+	interp_bound(iterations, "kernel %s", r->plan.name);
 	return iterate(r, &r->open.at[r->open.n - 1]);
 }
 
@@ -239,7 +239,7 @@ static void run_let(LoopRun *r, const Statement *s)
 	memcpy(own->lane, value->lane, (own->varies ? r->lanes : 1) * dtype_size(value->u->dtype));
 }
 
-/* the gate first; where it is false neither value nor place is looked at */
+/* Evaluates the gate first; where it is false, neither value nor index is computed. */
 static void run_gated(LoopRun *r, const Statement *s)
 {
 	uint8_t *mask = r->mask;
@@ -279,7 +279,7 @@ static int run_statement(LoopRun *r, int at)
 	case OP_LET: run_let(r, s); break;
 	case OP_STORE: run_store(r, s); break;
 	case OP_BARRIER: run_barrier(r); break;
-	default: break;         /* a declaration: its memory is there */
+	default: break;         /* a declaration: its memory is allocated */
 	}
 	return at + 1;
 }
@@ -292,7 +292,8 @@ static void run_list(LoopRun *r)
 
 /* ---- the grid ---- */
 
-/* SPECIALs of work group g: gidxD, and lidxD for each lane; items that are lanes follow each other from g on */
+/* Sets the SPECIALs of a work group: gidxD, and lidxD for each lane. If items are lanes, they are
+ * consecutive from group[0] on. */
 static void place_group(LoopRun *r, const int64_t *group)
 {
 	for (size_t k = 0; k < r->plan.special.n; k++) {
@@ -301,7 +302,8 @@ static void place_group(LoopRun *r, const int64_t *group)
 		int64_t *lane = (int64_t *)c->lane, inner = 1;
 		int d = name[4] - '0';
 		if (strlen(name) != 5 || d < 0 || d > 2)
-			die(MALFORMED, "kernel %s: SPECIAL '%s' is no place in a grid", r->plan.name, name);
+			die(MALFORMED, "kernel %s: SPECIAL '%s' is not a grid index", r->plan.name,
+				name);
 		for (int i = 0; i < d; i++)
 			inner *= r->plan.local[i];
 		for (size_t i = 0; i < (c->varies ? r->lanes : 1); i++)

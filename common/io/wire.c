@@ -1,11 +1,12 @@
-/* A document's bytes to a graph and back: one msgpack map, keys uop, level, vars, meta, nodes.
+/* Reads and writes a document as bytes: one msgpack map with the keys uop, level, vars, meta,
+ * nodes.
  *
  *     {uop: 1, level: "graph",
  *      nodes: [["CONST", "f32", [], 2.0], ["NEG", "f32", [0], nil], ["SINK", nil, [1], nil]]}
  *
- * Reading goes over bytes that wire_scan has found whole, so that lengths and counts can be
- * believed.  Writing is msgpack-c's, with the smallest form of every integer and floats always as
- * float64: one graph, one byte string. */
+ * The reader gets bytes that wire_scan has found whole, so it can trust lengths and counts. Writing
+ * uses msgpack-c, with the smallest form of every integer and floats always as float64, so a graph
+ * has exactly one byte string. */
 #include "io/io.h"
 #include <msgpack.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 typedef struct {
 	const uint8_t *p;
 	size_t at, n;
-	const char *err;                /* the first fault in a value */
+	const char *err;                /* the first error in a value */
 	VEC(const Val *) stack;         /* elements of the lists being read */
 } WireReader;
 
@@ -28,7 +29,7 @@ static WireHead next_head(WireReader *r)
 	return h;
 }
 
-/* Recursion is as deep as wire_scan allows. */
+/* wire_scan limits the depth of the recursion. */
 static const Val *read_value(WireReader *r);
 
 static const Val *read_list(WireReader *r, WireHead h)
@@ -107,13 +108,13 @@ static void read_sources(WireReader *r, size_t node, const WireText *op, NodeNum
 {
 	WireHead h = next_head(r);
 	if (h.kind != VAL_ARRAY)
-		bad_node(node, op, "its sources are no array");
+		bad_node(node, op, "its sources are not an array");
 	src->n = 0;
 	for (uint64_t k = 0, n = h.n; k < n; k++) {
 		h = next_head(r);
 		if (h.kind != VAL_INT && h.kind != VAL_UINT)
 			bad_node(node, op, "a source is not an int");
-		/* a negative one is a great one */
+		/* a negative number becomes a large one, which is refused */
 		vec_push(src, h.n);
 	}
 }
@@ -144,9 +145,9 @@ static void read_node(WireReader *r, Doc *d, size_t i, NodeNumbers *src)
 		die(status, "%s", err);
 }
 
-/* ---- the frame */
+/* ---- the top-level map */
 
-/* places of the values of the top-level map; 0: absent (no value stands at byte 0) */
+/* Offsets of the values of the top-level map; 0: absent (no value is at byte 0). */
 typedef struct { size_t uop, level, nodes, vars, meta; } Frame;
 
 static bool key_is(const uint8_t *key, size_t n, const char *name)
@@ -187,7 +188,7 @@ static const Val *value_at(WireReader *r, size_t at)
 	return v;
 }
 
-/* An optional map that is there must be one: nil is not. */
+/* An optional key must have a map if it is present: nil is not allowed. */
 static const Val *map_at(WireReader *r, size_t at, const char *name)
 {
 	const Val *v = value_at(r, at);
@@ -232,7 +233,7 @@ Graph *wire_build(const void *p, size_t n, int flags)
 	WireHead h = next_head(&r);
 	if (h.kind != VAL_ARRAY)
 		die(MALFORMED, "nodes is not an array");
-	/* messages about a node begin with the node */
+	/* messages about a node start with the node, not the file */
 	const char *where = process.where;
 	process.where = NULL;
 	NodeNumbers src = {0};

@@ -1,4 +1,4 @@
-/* Options from rows: the parser and --help both come from the same table, so help cannot lie. */
+/* Options from a table: the parser and --help use the same rows, so the help is always right. */
 #include "process/process.h"
 #include <getopt.h>
 #include <stdlib.h>
@@ -24,7 +24,8 @@ static bool has_word(const OptionRows *rows, const char *word)
 	return false;
 }
 
-/* The tool's own rows, then the standard ones, by their word alone where it has taken the letter. */
+/* The tool's own rows, then the standard ones; a standard row loses its letter if the tool uses it.
+ */
 static OptionRows all_rows(const Stage *s, const Option *standard)
 {
 	OptionRows rows = {0};
@@ -82,7 +83,7 @@ static void apply(const Option *o, const char *value)
 
 static _Noreturn void refuse(const OptionRows *rows, int c, const char *word)
 {
-	/* optopt is a letter, the value of a long option that lacks its argument, or 0 */
+	/* optopt is a letter, or the value of a long option whose argument is missing, or 0 */
 	if (c == ':' && optopt >= WORD_BASE)
 		die(USAGE, "option --%s needs %s", rows->at[optopt - WORD_BASE].word,
 			rows->at[optopt - WORD_BASE].arg);
@@ -91,8 +92,8 @@ static _Noreturn void refuse(const OptionRows *rows, int c, const char *word)
 	if (optopt >= WORD_BASE)
 		die(USAGE, "option --%s takes no argument", rows->at[optopt - WORD_BASE].word);
 	if (optopt)
-		die(USAGE, "there is no option -%c (see --help)", optopt);
-	die(USAGE, "there is no option %.80s (see --help)", word);
+		die(USAGE, "unknown option -%c (see --help)", optopt);
+	die(USAGE, "unknown option %.80s (see --help)", word);
 }
 
 int options_read(

@@ -1,5 +1,5 @@
-/* Shape and dtype of a node from its sources, and every check that one node needs: one function a kind of op,
- * found through a table.  Each returns NULL when the node is right, else the reason. */
+/* Infers shape and dtype of a node from its sources and makes every check of a single node: one
+ * function per kind of op, in a table. Each returns NULL when the node is right, else an error. */
 #include "shape/shape.h"
 #include "shape/infer.h"
 #include <stdlib.h>
@@ -20,7 +20,7 @@ const char *node_dtype(In *n, DType want)
 	return NULL;
 }
 
-/* All sources have one dtype that the op takes, and the node has what the op gives of it. */
+/* All sources and the node have one dtype, which the op accepts. */
 static const char *same_dtype(In *n)
 {
 	const char *e = source_dtypes(n, 0);
@@ -31,7 +31,7 @@ static const char *same_dtype(In *n)
 	return node_dtype(n, op_gives(n->op, n->src[0]->dtype, n->dt));
 }
 
-/* One shape for all; scalars stand with any. */
+/* All sources have one shape; scalars match any shape. */
 static const char *one_shape(In *n)
 {
 	n->out = n->src[0]->shape;
@@ -156,7 +156,8 @@ static const char *infer_buffer(In *n)
 
 /* ---- axes */
 
-/* n distinct axes below rank from an array of counts; -1 and *e when it is none */
+/* Reads distinct axes below rank from an array of ints and returns their number; -1 on failure, and
+ * *e is set. */
 static int read_axes(const Val *v, int rank, int *axes, const char **e)
 {
 	unsigned seen = 0;
@@ -258,7 +259,7 @@ static const char *infer_permute(In *n)
 	return NULL;
 }
 
-/* 0 <= a <= b, as far as it can be told now */
+/* Whether 0 <= a <= b, as far as can be decided now. */
 static bool ordered(UOp *a, UOp *b)
 {
 	if (ix_prove_lt(b, a))
@@ -286,7 +287,7 @@ static const char *infer_pairs(In *n)
 			SAY("a bound of axis %d is negative", i);
 		if (n->op == OP_PAD) {
 			dim[i] = ix_add(ix_add(s->dim[i], a), b);
-			/* a sum beyond int64 is left as it stands */
+			/* a sum that overflows int64 is kept as an expression */
 			int64_t v;
 			if (ix_is_const(s->dim[i], &v) && ix_is_const(a, &v) && ix_is_const(b, &v) && !ix_is_const(dim[i], &v))
 				SAY("axis %d has 2^62 elements or more", i);
@@ -384,7 +385,7 @@ static Infer *const by_op[OP_COUNT] = {
 	[OP_DEFINE_REG] = infer_define, [OP_DEFINE_LOCAL] = infer_define, [OP_SPECIAL] = infer_special,
 };
 
-/* Sources of everything but statements, calls and the sink have values. */
+/* Except for statements, calls and the sink, sources must have values. */
 static const char *check_sources(In *n)
 {
 	const OpInfo *o = &op_info[n->op];
@@ -419,7 +420,7 @@ const char *node_infer(Op op, DType dt, size_t nsrc, UOp *const *src, const Val 
 	return e;
 }
 
-/* ---- arg readers for args that were checked here */
+/* ---- readers for args that were checked here */
 
 int arg_axes(const Val *v, int *axes)
 {

@@ -1,4 +1,5 @@
-/* Shape, dtype and form of the nodes below level graph: indices, loads and stores, folds over ranges, statements, calls. */
+/* Infers and checks the nodes of the levels after graph: indices, loads and stores, reductions over
+ * ranges, statements, calls. */
 #include "shape/shape.h"
 #include "shape/infer.h"
 
@@ -39,7 +40,7 @@ static bool is_storage(const UOp *u)
 const char *infer_index(In *n)
 {
 	if (!is_storage(n->src[0]))
-		SAY("%s is no storage", op_name(n->src[0]->op));
+		SAY("%s is not storage", op_name(n->src[0]->op));
 	for (size_t i = 1; i < n->nsrc; i++)
 		if (!index_scalar(n->src[i]))
 			SAY("an index is not an i64 scalar");
@@ -50,9 +51,9 @@ const char *infer_index(In *n)
 static const char *check_place(In *n, size_t gate)
 {
 	if (n->src[0]->op != OP_INDEX)
-		SAY("the place is no INDEX");
+		SAY("the place is not an INDEX");
 	if (n->nsrc > gate && (n->src[gate]->dtype != DT_BOOL || !scalar_value(n->src[gate])))
-		SAY("the gate is no bool");
+		SAY("the gate is not a bool");
 	return NULL;
 }
 
@@ -75,12 +76,12 @@ const char *infer_over_ranges(In *n)
 {
 	bool sort = n->op == OP_RSORT;
 	if (!scalar_value(n->src[0]))
-		SAY("the value is no scalar");
+		SAY("the value is not a scalar");
 	for (size_t i = 1; i < n->nsrc - sort; i++)
 		if (n->src[i]->op != OP_RANGE)
-			SAY("%s is no RANGE", op_name(n->src[i]->op));
+			SAY("%s is not a RANGE", op_name(n->src[i]->op));
 	if (sort && (n->src[2]->op != OP_INDEX || n->src[2]->dtype != DT_I64))
-		SAY("the third source is no place in a buffer of i64 to merge in");
+		SAY("the third source is not an INDEX into an i64 buffer");
 	n->out = shape_scalar();
 	return node_dtype(n, op_gives(n->op, n->src[0]->dtype, n->dt));
 }
@@ -88,7 +89,7 @@ const char *infer_over_ranges(In *n)
 const char *infer_let(In *n)
 {
 	if (!scalar_value(n->src[0]))
-		SAY("a LET names a scalar");
+		SAY("the value of a LET is not a scalar");
 	n->out = shape_scalar();
 	return node_dtype(n, n->src[0]->dtype);
 }
@@ -111,11 +112,11 @@ const char *infer_statement(In *n)
 {
 	static const int of[OP_COUNT] = {[OP_ENDRANGE] = OP_RANGE, [OP_ENDIF] = OP_IF};
 	if (of[n->op] && n->src[0]->op != of[n->op])
-		SAY("%s ends no %s", op_name(n->op), op_name(of[n->op]));
+		SAY("%s does not end a %s", op_name(n->op), op_name(of[n->op]));
 	if (n->op == OP_PREFETCH && n->src[0]->op != OP_INDEX)
-		SAY("PREFETCH names no place");
+		SAY("the place of PREFETCH is not an INDEX");
 	if (n->op == OP_IF && n->src[0]->dtype != DT_BOOL)
-		SAY("the condition is no bool");
+		SAY("the condition is not a bool");
 	return NULL;
 }
 
@@ -130,7 +131,7 @@ const char *infer_call(In *n)
 		return NULL;
 	for (size_t i = n->op != OP_MEMCPY; i < n->nsrc && n->op != OP_PROGRAM; i++)
 		if (n->src[i]->op != OP_BUFFER)
-			SAY("%s is no buffer", op_name(n->src[i]->op));
+			SAY("%s is not a buffer", op_name(n->src[i]->op));
 	if (n->op == OP_MEMCPY && (n->src[0]->dtype != n->src[1]->dtype))
 		SAY("dtypes %s and %s do not match", dtype_name(n->src[0]->dtype), dtype_name(n->src[1]->dtype));
 	return NULL;

@@ -1,6 +1,6 @@
-/* CUDA C to PTX: through NVRTC where its library is, else through nvcc. PTX is text that the driver
- * turns into the GPU's own code, so kernels can be compiled where there is no GPU. Each kernel is
- * one entry of the cache. */
+/* Compiles CUDA C to PTX: with NVRTC where its library is installed, else with nvcc. PTX is text
+ * that the driver turns into the GPU's own code, so kernels can be compiled on a machine without a
+ * GPU. Each kernel is one cache entry. */
 #include "io/io.h"
 #include "build/build.h"
 #include "host/cuda.h"
@@ -15,11 +15,11 @@
 
 extern char **environ;
 
-/* the library */
+/* the library and its functions */
 #define DECLARE(result, name, params) result (*name) params;
 static struct { void *so; NVRTC_FUNCTIONS(DECLARE) } nvrtc;
 
-/* what is compiled for when no device says: the least that current toolkits take */
+/* compute capability to compile for without a device: the lowest that current toolkits accept */
 enum { CAPABILITY = 75 };
 
 static const char *const libraries[] = {
@@ -63,7 +63,7 @@ static void compile_one(CudaJob *j, const char *arch)
 	nvrtcProgram prog;
 
 	if (nvrtc.nvrtcCreateProgram(&prog, j->p->src, j->p->name, 0, NULL, NULL)) {
-		j->error = xstrdup("NVRTC does not take the source");
+		j->error = xstrdup("NVRTC does not accept the source");
 		return;
 	}
 	if (nvrtc.nvrtcCompileProgram(prog, sizeof options / sizeof *options, options)) {
@@ -127,7 +127,7 @@ static void compile_nvcc(CudaJob *j, const char *arch)
 	err = posix_spawnp(&pid, argv[0], &fa, NULL, (char *const *)argv, environ);
 	posix_spawn_file_actions_destroy(&fa);
 	if (err)
-		die(UNSUPPORTED, "no compiler for CUDA: neither libnvrtc.so nor nvcc is there");
+		die(UNSUPPORTED, "no compiler for CUDA: neither libnvrtc.so nor nvcc was found");
 	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status)) {
 		p = file_map(log, &j->n);
 		j->error = xcalloc(j->n + 1, 1);

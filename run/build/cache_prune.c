@@ -1,9 +1,9 @@
-/* The cache folder kept within its bound: the entries that were used least recently go.
+/* Keeps the cache folder within its size limit by removing the least recently used entries.
  *
- * What was stored since the last look is counted by the length of the file <cache>/grown, a byte
- * for each 64 KiB, as appending is safe among processes. When that makes a sixteenth of the bound,
- * one process looks at the whole folder. An entry used within the last ten minutes stays whatever
- * the bound says: another process may be about to load it. */
+ * The length of the file <cache>/grown counts what was stored since the last pruning, a byte for
+ * each 64 KiB, because processes can append to it concurrently. When that reaches a sixteenth of
+ * the limit, one process scans the whole folder. An entry used within the last ten minutes always
+ * stays: another process may be about to load it. */
 #include "build/build.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static void entries_read(int folder, const char *dir, Entries *all)
 		close(fd);
 }
 
-/* names of one file come together */
+/* By time of last use; the names of one file are adjacent. */
 static int by_use(const void *a, const void *b)
 {
 	const CacheEntry *x = a, *y = b;
@@ -67,7 +67,7 @@ static void remove_oldest(int folder, Entries *all, int64_t limit)
 	if (total <= limit)
 		return;
 	for (size_t i = 0; i < all->n && now - all->at[i].used > RECENT; i++) {
-		/* room for a while: a quarter below the bound */
+		/* go down to three quarters of the limit, so that pruning is rare */
 		if (starts_file(all, i) && total <= limit - limit / 4)
 			break;
 		total -= starts_file(all, i) ? all->at[i].bytes : 0;

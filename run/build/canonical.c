@@ -1,13 +1,13 @@
-/* A C source as far as its object depends on it: comments gone, blanks one, and the names of the
- * kernel and of its parameters by their place.
+/* The canonical form of a C source, on which the key of its object depends: comments removed, white
+ * space collapsed, and the names of the kernel and its parameters replaced by their positions.
  *
  *     / * g.t:2 * /
  *     void r_64(float *restrict y, const float *restrict x)   →   void @(float *restrict @0, …
  *
- * so that one kernel on other buffers, in another document or on another line of it, has the same
- * key. Nothing else is renamed, and no member or word of a preprocessor's line either: two sources
- * with one canonical text differ by a renaming that no compiler minds. (@ stands for a byte that no
- * C source has.) */
+ * so that the same kernel has the same key with other buffers, in another document or on another
+ * line. Nothing else is renamed: neither struct members nor words on preprocessor lines. Two
+ * sources with one canonical text therefore differ only by a renaming that does not matter to a
+ * compiler. (@ stands for a byte that occurs in no C source.) */
 #include "base/base.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -15,15 +15,15 @@
 enum { MARK = 1, SPACE, WORD, OTHER, END };
 typedef struct { int kind; const char *at; size_t n; } SourceToken;
 typedef struct {
-	const char *name, *call, *from; /* from: the list of parameters */
-	Map param, macro;               /* word → its place, plus one; words of preprocessor's lines */
+	const char *name, *call, *from; /* from: where the parameter list starts */
+	Map param, macro;               /* word → 1 + its position; words on preprocessor lines */
 	uintptr_t params;
 	Buf out;
 } Canon;
 
 static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* where a literal that starts at s ends */
+/* The end of the literal that starts at s. */
 static const char *literal_end(const char *s)
 {
 	char quote = *s++;
@@ -33,7 +33,7 @@ static const char *literal_end(const char *s)
 	return *s == quote ? s + 1 : s;
 }
 
-/* the end of blanks and comments that start at s */
+/* The end of the white space and comments that start at s. */
 static const char *space_end(const char *s)
 {
 	for (;;) {
@@ -52,7 +52,7 @@ static const char *space_end(const char *s)
 	}
 }
 
-/* a number with whatever letters are in it: 0x1p-3f, 1e+5 */
+/* The end of a number, with any letters in it: 0x1p-3f, 1e+5. */
 static const char *number_end(const char *s)
 {
 	while (in_word(*s) || *s == '.' || ((*s == '+' || *s == '-') && strchr("eEpP", s[-1])))
@@ -89,7 +89,7 @@ static bool is_keyword(const char *s, size_t n)
 
 static uint64_t word_key(const char *s, size_t n) { return hash_bytes(s, n, 0) | 1; }
 
-/* The last word of each parameter, from behind the parenthesis that opens the list. */
+/* Enters the last word of each parameter; s is just after the parenthesis that opens the list. */
 static void find_params(Canon *c, const char *s)
 {
 	SourceToken last = {END};
@@ -117,8 +117,8 @@ static bool is_word(const SourceToken *t, const char *s)
 	return strlen(s) == t->n && !memcmp(t->at, s, t->n);
 }
 
-/* Looks for the kernel's parameters, and for words that macros may bring in. */
-static void look(Canon *c, const char *src)
+/* Finds the kernel's parameters, and the words on preprocessor lines, which must not be renamed. */
+static void find_words(Canon *c, const char *src)
 {
 	bool line = false;
 	SourceToken t;
@@ -138,7 +138,7 @@ static void look(Canon *c, const char *src)
 		find_params(c, c->from);
 }
 
-/* -> that is not the end of -->, a decrement and a comparison */
+/* An arrow that is not the end of "-->", a decrement and a comparison. */
 static bool is_arrow(const char *src, const char *s)
 {
 	return s - src >= 2 && s[-1] == '-' && s[-2] != '-';
@@ -167,7 +167,7 @@ const char *source_canonical(const char *name, const char *src)
 	bool member = false;
 	SourceToken t;
 
-	look(&c, src);
+	find_words(&c, src);
 	for (s = src; (t = token_at(s)).kind != END; s += t.n) {
 		if (t.kind == WORD)
 			put_word(&c, &t, member);

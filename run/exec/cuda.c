@@ -1,4 +1,4 @@
-/* NVIDIA GPUs, through the driver's library, which is looked for at run time. Everything goes down
+/* NVIDIA GPUs, through the driver's library, which is loaded at run time. Everything goes through
  * the default stream, so launches and copies keep their order. */
 #include "exec/exec.h"
 #include "host/cuda.h"
@@ -39,7 +39,7 @@ static void cuda_open(int i)
 	int n = cuda_devices();
 
 	if (!n)
-		die(UNSUPPORTED, "no CUDA device: libcuda.so.1 is not there or lists none");
+		die(UNSUPPORTED, "no CUDA device: libcuda.so.1 is missing or lists none");
 	if (i >= n)
 		die(UNSUPPORTED, "no device 'cuda:%d': there are %d", i, n);
 	check(cuda.cuDeviceGet(&d, i), "the device");
