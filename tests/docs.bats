@@ -170,6 +170,21 @@ rows() { awk -v under="$2" '$0 ~ under { on = 1 } on && /^\| pass / { table = 1;
 	python3 "$TESTS/pages.py" "$ROOT"
 }
 
+@test "a file or function that a page names and that is not there is found" {
+	mkdir -p tree/common
+	echo 'int one_two(void) { return 1; }' > tree/common/a.c
+	printf '%s\n' '`a.c` `common/a.c` `X.c` `one_two` `one_two()` `one_two(void)`' > tree/right.md
+	printf '%s\n' '`b.c` `fuse/a.c` `one()` `two_one(x)` `one_tow`' > tree/wrong.md
+	not python3 "$TESTS/pages.py" tree > found
+	command -p diff found - <<-'END'
+		wrong.md: there is no file b.c
+		wrong.md: there is no file fuse/a.c
+		wrong.md: there is no function one()
+		wrong.md: there is no name in the sources one_tow
+		wrong.md: there is no function two_one(x)
+	END
+}
+
 @test "ARCHITECTURE.md has every level and room, and its picture is drawn from its source" {
 	local word missing=0
 	cd "$ROOT"
