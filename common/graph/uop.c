@@ -77,8 +77,11 @@ int op_infix(const char *s, size_t n, size_t *length)
 	int found = -1;
 	*length = 0;
 	for (int o = 0; o < OP_COUNT; o++) {
-		size_t k = op_info[o].infix ? strlen(op_info[o].infix) : 0;
-		if (k <= *length || k > n || memcmp(s, op_info[o].infix, k))
+		const char *infix = op_info[o].infix;
+		if (!n || !infix || *infix != *s)
+			continue;
+		size_t k = strlen(infix);
+		if (k <= *length || k > n || memcmp(s, infix, k))
 			continue;
 		found = o;
 		*length = k;
