@@ -61,7 +61,7 @@ Value fn_full_like(Args *a)
 
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
-/* x·v or x + v; the integer v must be exact in x's dtype */
+/* x·v or x + v; v stays exact where x has an integer dtype */
 static UOp *by_int(Op op, UOp *x, int64_t v)
 {
 	return t_op2(op, x, dtype_float(x->dtype) ? t_num(x->dtype, v) : const_int(x->dtype, v));

@@ -1,6 +1,6 @@
 /* Functions with results of data-dependent size (data_sizes.c).
  *
- *     nonzero of [0 1 1]   →   running sum [0 1 2], which scatters 0 1 2 to [1 2 -]; the count is 2 */
+ *     nonzero of [0 1 1]   →   running sum [0 1 2], which scatters 0 1 2 to [1 2 -], 2 of them */
 #include "library/library.h"
 
 static UOp *i64(int64_t v) { return const_int(DT_I64, v); }
