@@ -1,4 +1,4 @@
-/* layout: what lies how in memory, for targets with vectors. lower runs it when it has not been
+/* layout: how tensors lie in memory, for targets with vectors. lower runs it when it has not been
  * run.
  *
  *     trace model.onnx | fuse | layout --explain | render -t clang | run */

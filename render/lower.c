@@ -2,13 +2,13 @@
  *
  *     y[r0] = Σ x[r0,k]  →  RANGE r0; DEFINE_REG acc; RANGE k; STORE acc; ENDRANGE; STORE y
  *
- * passes[] has the order. Vectors, tiles and threads of a CPU, items and groups of a GPU are
+ * passes[] gives their order. Vectors, tiles and threads of a CPU, items and groups of a GPU are
  * actions that choose/actions.c writes into a kernel's node and linearize.c carries out. */
 #include "target/target.h"
 #include "choose/choose.h"
 #include "layout/layout.h"
 
-/* What is not lowered is told the processor too: it is compiled for it. */
+/* A CUSTOM is not lowered, but it is compiled for the same processor, so its arg names that too. */
 static UOp *custom_marched(UOp *custom, const UOp *call)
 {
 	const Val *arg = val_set(custom->arg, "march", val_str(target->march));

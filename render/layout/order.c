@@ -1,15 +1,15 @@
-/* In which order constants are prepared: the largest first. While one is, it is in memory twice,
- * as it came and as it is read; for the last ones, when all the others are there already, that
- * should be little.
+/* The order in which constants are prepared: the largest first. While a constant is being prepared
+ * it is in memory twice, in its original order and in the new one; for the last ones, when all
+ * others are already in memory, that should be little.
  *
  *     pack t0 ← w0 [64,64], pack t1 ← w1 [512,512]   →   t1 ← w1, t0 ← w0
  *
- * What only another such call reads is made right before it. */
+ * A buffer that only another such call reads is made immediately before it. */
 #include "shape/shape.h"
 #include "layout/layout.h"
 #include <stdlib.h>
 
-/* Sources from … to - 1 are written, those from to on are read. */
+/* Sources from … to - 1 are written, those from `to` on are read. */
 typedef struct { UOp *call; uint32_t from, to; int64_t bytes; size_t at; bool read, done; } Turn;
 
 static int by_bytes(const void *a, const void *b)
@@ -38,7 +38,7 @@ static Turn turn_of(UOp *call, size_t at)
 	return t;
 }
 
-/* Is each buffer filled by one call? Otherwise their order is the document's. */
+/* Is each buffer filled by only one call? Otherwise the document's order is kept. */
 static bool once_each(const Map *made, const Turn *t, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -48,7 +48,7 @@ static bool once_each(const Map *made, const Turn *t, size_t n)
 	return true;
 }
 
-/* A call that t waits for; NULL when there is none left. */
+/* A call for which t waits; NULL when none is left. */
 static Turn *waits_for(const Map *made, const Turn *t)
 {
 	for (uint32_t i = t->to; i < t->call->nsrc; i++) {
@@ -61,7 +61,7 @@ static Turn *waits_for(const Map *made, const Turn *t)
 
 typedef struct { Map made; VEC(Turn *) stack; UOp **out; size_t n; } Order;
 
-/* t behind all that it waits for */
+/* puts t after all calls for which it waits */
 static void put(Order *o, Turn *t)
 {
 	vec_push(&o->stack, t);

@@ -1,4 +1,4 @@
-/* The passes of layout in order, for the tool and for lower; and what they share. */
+/* The passes of layout in order, for the tool and for lower, and their common helpers. */
 #include "document/document.h"
 #include "target/target.h"
 #include "layout/layout.h"
@@ -10,7 +10,7 @@ UOp *call_compact(UOp *call)
 	VEC(UOp *) src = {0};
 	VEC(UOp *) from = {0};
 	VEC(UOp *) to = {0};
-	/* a slot's number among those named; 0: not named */
+	/* a slot's new number among those named; 0: not named */
 	int64_t *now = arena_alloc(call->nsrc * sizeof *now);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_PARAM)
@@ -42,7 +42,7 @@ static bool wanted(const Graph *g)
 	return !target->gpu && target->vector && !val_get(g->meta, "layout");
 }
 
-/* What has been laid out says so, or it would be done twice. */
+/* Marks the document as laid out, so that it is not done twice. */
 static Graph *done(Graph *g)
 {
 	Graph *r = plan_memory(g);
