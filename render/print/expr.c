@@ -1,7 +1,7 @@
-/* Expressions.  The text of each node of a statement is made once, sources first, with the
- * precedence of its outermost operator; parentheses stand where precedence asks for them and where
- * compilers warn without. An expression that grows too deep or long (lower cuts its own; a document
- * from elsewhere may not) is cut by a temporary. */
+/* Expressions. The text of each node of a statement is made once, sources first, with the
+ * precedence of its outermost operator; parentheses are printed where precedence requires them and
+ * where compilers warn without them. An expression that grows too deep or too long is cut by a
+ * temporary (lower cuts its own; documents from elsewhere may not be cut). */
 #include "index/index.h"
 #include "print/print.h"
 #include <math.h>
@@ -89,7 +89,7 @@ static Text const_text(Printer *p, UOp *u)
 
 static Text infix(Printer *p, UOp *u, const char *op, int prec, bool loose)
 {
-	/* compilers warn about mixed operators: only + - * / % stand without parentheses */
+	/* compilers warn about mixed operators: only + - * / % need no parentheses */
 	int left = loose ? prec : PREC_UNARY, right = loose ? prec + 1 : PREC_UNARY;
 	return TEXT(prec, "%s %s %s", expr_at(p, u->src[0], left), op, expr_at(p, u->src[1], right));
 }
@@ -101,7 +101,7 @@ static bool known_small(UOp *u)
 	return u->dtype == DT_I64 && lo != INT64_MIN && hi != INT64_MAX;
 }
 
-/* Signed sums and products wrap: by a flag in C, through the unsigned type elsewhere. */
+/* Signed sums and products wrap: in C by a compiler flag, elsewhere through the unsigned type. */
 static Text wrapping(Printer *p, UOp *u, const char *op, int prec)
 {
 	bool plain = dtype_float(u->dtype) || (dtype_size(u->dtype) >= 4 &&
@@ -174,7 +174,7 @@ static Text extreme_text(Printer *p, UOp *u)
 	return call2(p, u, helper_binary(&p->helpers, u->op, u->dtype));
 }
 
-/* C's own / and % when the bounds show that nothing is negative or zero */
+/* C's own / and % when the bounds show that no operand is negative and no divisor is zero */
 static Text divide_text(Printer *p, UOp *u)
 {
 	bool quotient = u->op == OP_IDIV || u->op == OP_FLOORDIV;
@@ -444,7 +444,7 @@ static bool has_text(Printer *p, UOp *u)
 	return p->texts->at[u->id].statement == p->texts->round;
 }
 
-/* what has a name (a LET, a range, storage) is not looked into */
+/* a node that has a name (a LET, a range, storage) needs no text for its sources */
 static bool needs_text(Printer *p, UOp *u, uint32_t i) { return !map_get(&p->names, PKEY(u)); }
 
 Text expr_text(Printer *p, UOp *u)
