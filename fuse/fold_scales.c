@@ -1,4 +1,4 @@
-/* A constant scale behind a contraction goes into the contraction's constant weights, which are
+/* A constant scale after a contraction is folded into the contraction's constant weights, which are
  * then prepared.
  *
  *     y[n,o] = (Σk x[n,k]·w[k,o] + b[o] - m[o]) · s[o] + t[o]
@@ -6,31 +6,32 @@
  *         w_shift[o] = (b[o] - m[o])·s[o] + t[o]       once
  *         y[n,o] = Σk x[n,k]·w_scaled[k,o] + w_shift[o]
  *
- * So a batch norm behind a convolution or a linear layer costs nothing, however it is written: what
- * counts is that a fold of a product is followed by products, quotients, sums and differences with
- * values of constants alone that move only in ranges in which the weights move. The place of the
- * weights stays as it is, w_scaled lies as w does: in a scale, the index of each of w's axes
- * becomes that axis. It changes the rounding, so --strict leaves it out. */
+ * So a batch norm after a convolution or a linear layer costs nothing, however it is written. The
+ * pass requires only that a sum of products is followed by products, quotients, sums and
+ * differences with values computed from constants, and that these move only with ranges that move
+ * the weights. w_scaled has the layout of w: in a scale, the index of each of w's axes becomes that
+ * axis. Rounding changes, so --strict leaves it out. */
 #include "document/document.h"
 #include "fuse.h"
 #include <stdlib.h>
 
-/* AXES: a region of axis numbers that nothing else uses */
+/* AXES: the first of a region of axis numbers not used elsewhere */
 enum { STEPS = 16, ROUNDS = 4, AXES = BOUND + 2 * MAX_RANK };
 
 typedef VEC(UOp *) List;
-/* u becomes op(u, c), or op(c, u) when turned; c is NULL for NEG */
+/* u becomes op(u, c), or op(c, u) when turned (operands exchanged); c is NULL for NEG */
 typedef struct { Op op; UOp *c; bool turned; } Link;
-/* What follows a fold: its links up to top, and whether anything is added before the last scale. */
+/* The chain after a reduction: its links up to top, and whether anything is added before the last
+ * scale. */
 typedef struct { UOp *fold, *weight, *top; Link link[STEPS]; int n; bool shifted, loads; } Chain;
 typedef struct {
 	List made;              /* calls that fill prepared buffers */
 	Map readers;            /* buffer → calls that load it */
 	Map writer;             /* prepared buffer → its kernel, when that is elementwise */
-	Map names;              /* of the document's buffers, by hash */
+	Map names;              /* names of the document's buffers, by hash */
 } Folding;
 
-/* ---- a call's kernel with its buffers in place of its slots, and back: folding goes by buffers */
+/* ---- a call's kernel with buffers in place of slots, and back: folding works on buffers */
 
 static UOp *kernel_over(const UOp *call)
 {
@@ -85,7 +86,7 @@ static void find_users(UOp *kernel)
 		}
 }
 
-/* ---- what may be folded */
+/* ---- chains that can be folded */
 
 static UOp *loaded(const UOp *load) { return load->src[0]->src[0]; }
 
@@ -94,7 +95,7 @@ static bool is_constant(const UOp *buffer)
 	return buffer_is(buffer, "const") || buffer_is(buffer, "prepared");
 }
 
-/* Made of constants alone; *loads is set when it reads any. */
+/* Is the value computed from constants only? *loads is set when it reads any. */
 static bool is_known(UOp *value, bool *loads)
 {
 	Nodes all = walk_brief(value);
@@ -109,7 +110,7 @@ static bool is_known(UOp *value, bool *loads)
 	return true;
 }
 
-/* The factor of a fold's product that is a load of constants and moves with the fold; NULL when
+/* The factor of a reduction's product that loads constants and moves with the reduction; NULL when
  * there is none. */
 static UOp *weight_of(UOp *fold)
 {
@@ -132,7 +133,7 @@ static UOp *weight_of(UOp *fold)
 	return best;
 }
 
-/* The link from u to its user v; false when it is none, or moves where the weight does not. */
+/* The link from u to its user v; false when v is not a link, or moves where the weight does not. */
 static bool link_of(UOp *u, UOp *v, uint64_t mask, bool *loads, Link *l)
 {
 	*l = (Link){v->op, NULL, false};
@@ -167,7 +168,7 @@ static void chain_climb(Chain *c)
 		c->shifted |= c->link[i].op == OP_ADD || c->link[i].op == OP_SUB;
 		c->loads |= loads[i] && is_scale(&c->link[i]);
 	}
-	/* what is added behind the last scale stays, unless there is a shift to add it to */
+	/* additions after the last scale stay, unless a shift exists to which they can be added */
 	c->n = c->shifted ? n : last + 1;
 	c->top = c->n ? at[c->n - 1] : NULL;
 }
@@ -181,7 +182,7 @@ static bool read_once(Folding *f, UOp *kernel, UOp *buffer)
 	return here == 1 && (intptr_t)map_get(&f->readers, PKEY(buffer)) == 1;
 }
 
-/* A scale that is one number saves no load: it is folded where there are more results than
+/* A scale that is a single number saves no load: it is folded when there are more results than
  * weights. */
 static bool is_worth(const Chain *c, UOp *kernel)
 {
@@ -205,7 +206,7 @@ static bool chain_find(Folding *f, UOp *kernel, UOp *fold, Chain *c)
 
 /* ---- the prepared values */
 
-/* The value that a plain store writes, at the place that a load of its buffer reads. */
+/* The value that a plain store writes, at the place from which a load of its buffer reads. */
 static UOp *value_at(const UOp *store, const UOp *load)
 {
 	const UOp *place = store->src[0];
@@ -219,7 +220,7 @@ static UOp *value_at(const UOp *store, const UOp *load)
 	return substitute(store->src[1], n, from, to);
 }
 
-/* Values of prepared buffers that are elementwise stand for their loads: one kernel computes them
+/* Replaces loads of elementwise prepared buffers by their values, so that one kernel computes them
  * all. */
 static UOp *expanded(Folding *f, UOp *value)
 {
@@ -283,7 +284,7 @@ static UOp *place_at(UOp *buffer, UOp *const *index)
 	return node_new(OP_INDEX, buffer->dtype, buffer->shape->rank + 1, src, VNIL);
 }
 
-/* place: where in its buffer the value goes */
+/* place: the element of its buffer to which the value goes */
 static void kernel_add(Folding *f, UOp *place, UOp *value, const Val *note)
 {
 	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, place, expanded(f, value));
@@ -292,8 +293,8 @@ static void kernel_add(Folding *f, UOp *place, UOp *value, const Val *note)
 	vec_push(&f->made, call_over(kernel));
 }
 
-/* The chain's links applied to the weights, over axes of their own; NULL when a scale moves
- * otherwise than they do. */
+/* The chain's links applied to the weights, over axes of their own; NULL when a scale does not move
+ * with the weights' axes. */
 static UOp *scaled(const Chain *c, UOp *const *axis)
 {
 	UOp *place = c->weight->src[0], *from[MAX_RANK], *to[MAX_RANK];
@@ -320,7 +321,7 @@ static UOp *scaled(const Chain *c, UOp *const *axis)
 	return value;
 }
 
-/* A load of scaled weights, where the weights were loaded; NULL when they cannot be scaled. */
+/* A load of scaled weights in place of the load of the weights; NULL when they cannot be scaled. */
 static UOp *weight_new(Folding *f, const Chain *c, const Val *note)
 {
 	UOp *place = c->weight->src[0], *buffer = place->src[0];
@@ -345,7 +346,7 @@ static UOp *weight_new(Folding *f, const Chain *c, const Val *note)
 	return NODE(OP_LOAD, to->dtype, VNIL, index);
 }
 
-/* What the chain adds, with the scales behind it applied. */
+/* The sum of what the chain adds, multiplied by the scales that follow. */
 static UOp *shift_value(const Chain *c)
 {
 	UOp *t = NULL;
@@ -364,7 +365,7 @@ static UOp *shift_value(const Chain *c)
 	return t;
 }
 
-/* value, prepared: a load of a buffer over its own ranges */
+/* the value, prepared: a load from a buffer over its own ranges */
 static UOp *shift_new(Folding *f, UOp *weights, UOp *value, const Val *note)
 {
 	bool loads = false;
@@ -419,7 +420,7 @@ static UOp *visit(Folding *f, UOp *call)
 	find_users(kernel);
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *r = chain_find(f, kernel, all.at[i], &c) ? folded(f, call, kernel, &c) : NULL;
-		/* one contraction a kernel */
+		/* one contraction in each kernel */
 		if (r)
 			return r;
 	}
