@@ -8,9 +8,9 @@
  * cheap enough for each reader to compute it), by cost:
  *   - elementwise values: arithmetic times how often it would be repeated, against a store and the
  *     loads;
- *   - values with reductions: the work of the merged kernel against that of the two. A reduction over
- *     a row, used by the whole row, is computed once before the row's loop, which makes one kernel of
- *     softmax or a layer norm;
+ *   - values with reductions: the work of the merged kernel against that of the two. A reduction of
+ *     a row, used by the whole row, is computed once before the row's loop, so that softmax or a
+ *     layer norm becomes one kernel;
  *   - a contraction only takes an epilogue (bias, activation): each of its elements must be used
  *     once.
  * A value whose inputs are written in between, a sort, a scatter and an explicit copy are not

@@ -1,4 +1,5 @@
-/* schedule: a graph of tensors becomes a list of kernel calls over buffers, one kernel an op. */
+/* schedule: a graph of tensors becomes a list of kernel calls over buffers, one kernel for each
+ * op. */
 #include "document/document.h"
 #include "process/process.h"
 #include "schedule.h"
