@@ -3,8 +3,7 @@
 #define RENDER_KERNELS_KERNELS_H
 #include "index/index.h"
 
-/* ---- kernels.c: passes over kernels
- * -------------------------------------------------------------- */
+/* ---- kernels.c: passes over kernels ---------------------------------------------------------- */
 
 /* A kernel and its use in the document. */
 typedef struct {
