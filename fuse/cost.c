@@ -8,8 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { COST_LOAD = 4, COST_STORE = 4, COST_DIVIDE = 4, COST_CURVE = 12 };
-
 double size_guess(UOp *size)
 {
 	int64_t lo, hi;
@@ -35,20 +33,10 @@ double count_guess(const Shape *s)
 	return n;
 }
 
-static double op_cost(const UOp *u)
+/* index arithmetic is strength-reduced by any compiler */
+static double node_cost(const UOp *u)
 {
-	switch (u->op) {
-	case OP_LOAD: return COST_LOAD;
-	case OP_STORE: return COST_STORE;
-	case OP_FDIV: case OP_RECIP: case OP_SQRT: case OP_IDIV: case OP_MOD: return COST_DIVIDE;
-	case OP_FLOORDIV: case OP_FLOORMOD: return u->dtype == DT_I64 ? 1 : COST_DIVIDE;
-	case OP_EXP2: case OP_LOG2: case OP_SIN: case OP_POW: case OP_THREEFRY: return COST_CURVE;
-	case OP_CONST: case OP_RANGE: case OP_VAR: case OP_BUFFER: case OP_PARAM: case OP_INDEX: case OP_KERNEL:
-		return 0;
-	/* every compiler strength-reduces index arithmetic */
-	case OP_ADD: case OP_MUL: return u->dtype == DT_I64 ? 0.25 : 1;
-	default: return 1;
-	}
+	return op_info[u->op].index && u->dtype == DT_I64 ? op_cost(u->op) / 4.0 : op_cost(u->op);
 }
 
 double value_cost(UOp *value, int *loads)
@@ -60,15 +48,15 @@ double value_cost(UOp *value, int *loads)
 		if (all.at[i]->op == OP_LOAD)
 			++*loads;
 		else
-			cost += op_cost(all.at[i]);
+			cost += node_cost(all.at[i]);
 	}
 	return cost;
 }
 
-Turns turns_of(const Loops *l)
+LoopTurns turns_of(const Loops *l)
 {
 	double n = 1;
-	Turns t;
+	LoopTurns t;
 	for (int i = 0; i < l->n; i++) {
 		n *= size_guess(l->at[i]->src[0]);
 		t.upto[range_axis(l->at[i])] = n;
@@ -76,7 +64,7 @@ Turns turns_of(const Loops *l)
 	return t;
 }
 
-double turns_for(const Turns *t, uint64_t mask)
+double turns_for(const LoopTurns *t, uint64_t mask)
 {
 	return mask ? t->upto[63 - __builtin_clzll(mask)] : 1;
 }
@@ -100,7 +88,7 @@ static Nodes count_runs(UOp *kernel)
 {
 	Nodes all = walk_brief(kernel);
 	Loops loops = loops_among(&all, kernel);
-	Turns turns = turns_of(&loops);
+	LoopTurns turns = turns_of(&loops);
 	uint64_t loop_mask = range_mask(kernel);
 	runs_clear(&all);
 	for (size_t i = all.n; i--;) {
@@ -129,7 +117,7 @@ double kernel_work(UOp *kernel)
 		double n = runs.at[u->id];
 		for (uint32_t s = 1; u->op == OP_RREDUCE && s < u->nsrc; s++)
 			n *= size_guess(u->src[s]->src[0]);
-		work += n * op_cost(u);
+		work += n * node_cost(u);
 	}
 	return work;
 }

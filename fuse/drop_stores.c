@@ -44,7 +44,7 @@ Graph *drop_stores(Graph *g)
 			continue;
 		}
 		kept[--first] = k;
-		const Facts *f = step_facts(k);
+		const StepFacts *f = step_facts(k);
 		for (uint32_t r = 0; r < f->nread; r++)
 			map_put(&read, PKEY(step_buffer(k, f->read[r])), k);
 	}

@@ -43,7 +43,7 @@ Graph *explain_result(Graph *g)
 		}
 		/* slots in order: written, then read; a buffer that is updated in place counts as
 		 * both */
-		const Facts *f = step_facts(call);
+		const StepFacts *f = step_facts(call);
 		uint32_t writes = f->nwritten, reads = f->nread;
 		print_names(&b, call, writes + 1, call->nsrc);
 		buf_printf(&b, " ->");

@@ -18,14 +18,18 @@
 /* AXES: the first of a region of axis numbers not used elsewhere */
 enum { STEPS = 16, ROUNDS = 4, AXES = BOUND + 2 * MAX_RANK };
 
-typedef VEC(UOp *) List;
 /* u becomes op(u, c), or op(c, u) when turned (operands exchanged); c is NULL for NEG */
-typedef struct { Op op; UOp *c; bool turned; } Link;
+typedef struct { Op op; UOp *c; bool turned; } ScaleLink;
 /* The chain after a reduction: its links up to top, and whether anything is added before the last
  * scale. */
-typedef struct { UOp *fold, *weight, *top; Link link[STEPS]; int n; bool shifted, loads; } Chain;
 typedef struct {
-	List made;              /* calls that fill prepared buffers */
+	UOp *fold, *weight, *top;
+	ScaleLink link[STEPS];
+	int n;
+	bool shifted, loads;
+} ScaleChain;
+typedef struct {
+	NodeList made;              /* calls that fill prepared buffers */
 	Map readers;            /* buffer → calls that load it */
 	Map writer;             /* prepared buffer → its kernel, when that is elementwise */
 	Map names;              /* names of the document's buffers, by hash */
@@ -36,7 +40,7 @@ typedef struct {
 static UOp *kernel_over(const UOp *call)
 {
 	Nodes all = walk(call->src[0]);
-	List from = {0}, to = {0};
+	NodeList from = {0}, to = {0};
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_PARAM) {
 			vec_push(&from, all.at[i]);
@@ -52,7 +56,7 @@ static UOp *kernel_over(const UOp *call)
 static UOp *call_over(UOp *kernel)
 {
 	Nodes all = walk(kernel);
-	List from = {0}, to = {0};
+	NodeList from = {0}, to = {0};
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_BUFFER) {
 			vec_push(&to, param_new(from.n, all.at[i]));
@@ -134,9 +138,9 @@ static UOp *weight_of(UOp *fold)
 }
 
 /* The link from u to its user v; false when v is not a link, or moves where the weight does not. */
-static bool link_of(UOp *u, UOp *v, uint64_t mask, bool *loads, Link *l)
+static bool link_of(UOp *u, UOp *v, uint64_t mask, bool *loads, ScaleLink *l)
 {
-	*l = (Link){v->op, NULL, false};
+	*l = (ScaleLink){v->op, NULL, false};
 	if (v->dtype != u->dtype)
 		return false;
 	if (v->op == OP_NEG)
@@ -150,9 +154,9 @@ static bool link_of(UOp *u, UOp *v, uint64_t mask, bool *loads, Link *l)
 	return !(range_mask(l->c) & ~mask) && is_known(l->c, loads);
 }
 
-static bool is_scale(const Link *l) { return l->op == OP_MUL || l->op == OP_FDIV; }
+static bool is_scale(const ScaleLink *l) { return l->op == OP_MUL || l->op == OP_FDIV; }
 
-static void chain_climb(Chain *c)
+static void chain_climb(ScaleChain *c)
 {
 	UOp *u = c->fold, *at[STEPS];
 	uint64_t mask = range_mask(c->weight) & ((1ull << BOUND) - 1);
@@ -184,15 +188,15 @@ static bool read_once(Folding *f, UOp *kernel, UOp *buffer)
 
 /* A scale that is a single number saves no load: it is folded when there are more results than
  * weights. */
-static bool is_worth(const Chain *c, UOp *kernel)
+static bool is_worth(const ScaleChain *c, UOp *kernel)
 {
 	double results = count_guess(store_buffer(kernel->src[0])->shape);
 	return c->loads || results >= count_guess(loaded(c->weight)->shape);
 }
 
-static bool chain_find(Folding *f, UOp *kernel, UOp *fold, Chain *c)
+static bool chain_find(Folding *f, UOp *kernel, UOp *fold, ScaleChain *c)
 {
-	*c = (Chain){.fold = fold};
+	*c = (ScaleChain){.fold = fold};
 	if (fold->op != OP_RREDUCE || !val_is_str(fold->arg, "ADD"))
 		return false;
 	if (fold->dtype != DT_F32 && fold->dtype != DT_F64)
@@ -226,7 +230,7 @@ static UOp *expanded(Folding *f, UOp *value)
 {
 	for (int round = 0; round < ROUNDS; round++) {
 		Nodes all = walk(value);
-		List from = {0}, to = {0};
+		NodeList from = {0}, to = {0};
 		for (size_t i = 0; i < all.n && all.n < KERNEL_NODES / 2; i++) {
 			UOp *u = all.at[i], *k = NULL;
 			if (u->op == OP_LOAD)
@@ -295,7 +299,7 @@ static void kernel_add(Folding *f, UOp *place, UOp *value, const Val *note)
 
 /* The chain's links applied to the weights, over axes of their own; NULL when a scale does not move
  * with the weights' axes. */
-static UOp *scaled(const Chain *c, UOp *const *axis)
+static UOp *scaled(const ScaleChain *c, UOp *const *axis)
 {
 	UOp *place = c->weight->src[0], *from[MAX_RANK], *to[MAX_RANK];
 	DType dt = c->weight->dtype;
@@ -308,7 +312,7 @@ static UOp *scaled(const Chain *c, UOp *const *axis)
 	}
 	UOp *value = NODE(OP_LOAD, dt, VNIL, place_at(place->src[0], axis));
 	for (int i = 0; i < c->n; i++) {
-		const Link *l = &c->link[i];
+		const ScaleLink *l = &c->link[i];
 		if (is_scale(l)) {
 			UOp *by = substitute(l->c, n, from, to);
 			if (range_mask(by) & ((1ull << AXES) - 1) || !in_bounds(by))
@@ -322,7 +326,7 @@ static UOp *scaled(const Chain *c, UOp *const *axis)
 }
 
 /* A load of scaled weights in place of the load of the weights; NULL when they cannot be scaled. */
-static UOp *weight_new(Folding *f, const Chain *c, const Val *note)
+static UOp *weight_new(Folding *f, const ScaleChain *c, const Val *note)
 {
 	UOp *place = c->weight->src[0], *buffer = place->src[0];
 	UOp *axis[MAX_RANK], *loop[MAX_RANK], *src[MAX_RANK + 1];
@@ -347,12 +351,12 @@ static UOp *weight_new(Folding *f, const Chain *c, const Val *note)
 }
 
 /* The sum of what the chain adds, multiplied by the scales that follow. */
-static UOp *shift_value(const Chain *c)
+static UOp *shift_value(const ScaleChain *c)
 {
 	UOp *t = NULL;
 	DType dt = c->fold->dtype;
 	for (int i = 0; i < c->n; i++) {
-		const Link *l = &c->link[i];
+		const ScaleLink *l = &c->link[i];
 		if (!t && l->op == OP_ADD)
 			t = l->c;
 		else if (!t && l->op == OP_SUB)
@@ -384,7 +388,7 @@ static UOp *shift_new(Folding *f, UOp *weights, UOp *value, const Val *note)
 
 /* ---- the pass */
 
-static UOp *folded(Folding *f, const UOp *call, UOp *kernel, Chain *c)
+static UOp *folded(Folding *f, const UOp *call, UOp *kernel, ScaleChain *c)
 {
 	UOp *buffer = loaded(c->weight), *weight = weight_new(f, c, kernel->note);
 	if (!weight)
@@ -401,7 +405,7 @@ static UOp *folded(Folding *f, const UOp *call, UOp *kernel, Chain *c)
 	return call_over(r);
 }
 
-static bool reads_constants(const UOp *call, const Facts *is)
+static bool reads_constants(const UOp *call, const StepFacts *is)
 {
 	for (uint32_t k = 0; k < is->nread; k++)
 		if (is_constant(step_buffer(call, is->read[k])))
@@ -411,8 +415,8 @@ static bool reads_constants(const UOp *call, const Facts *is)
 
 static UOp *visit(Folding *f, UOp *call)
 {
-	const Facts *is = step_facts(call);
-	Chain c;
+	const StepFacts *is = step_facts(call);
+	ScaleChain c;
 	if (!is->kernel || !is->folds || call_prepares(call) || !reads_constants(call, is))
 		return call;
 	UOp *kernel = kernel_over(call);
@@ -429,7 +433,7 @@ static UOp *visit(Folding *f, UOp *call)
 
 static void read_step(Folding *f, UOp *call)
 {
-	const Facts *is = step_facts(call);
+	const StepFacts *is = step_facts(call);
 	for (uint32_t k = 0; k < is->nread; k++) {
 		uint64_t key = PKEY(step_buffer(call, is->read[k]));
 		map_put(&f->readers, key, (void *)((intptr_t)map_get(&f->readers, key) + 1));
@@ -451,7 +455,7 @@ static void read_names(Folding *f, UOp *sink)
 Graph *fold_scales(Graph *g)
 {
 	Folding f = {0};
-	List each = {0}, order = {0};
+	NodeList each = {0}, order = {0};
 	if (fuse_opt.strict)
 		return g;
 	read_names(&f, g->sink);

@@ -18,6 +18,8 @@ enum { BOUND = 16,              /* axis of the innermost bound range in open for
 typedef struct { bool explain, strict; } FuseOptions;
 extern FuseOptions fuse_opt;
 
+typedef VEC(UOp *) NodeList;
+
 /* ---- open_kernels.c: to open form and back */
 Graph *open_kernels(Graph *g);
 /* Renumbers loops and bound ranges (a bound range takes over a loop of its size on which its value
@@ -57,28 +59,28 @@ typedef struct {
 	int64_t row;
 	int loads;
 	double work, ops, *turns;
-} Facts;
-Facts *step_facts(UOp *step);
-double facts_work(Facts *f);                    /* kernel_work */
-double facts_ops(Facts *f, int *loads);         /* value_cost of its first STORE's value */
-double facts_turns(Facts *f, uint32_t slot);    /* how often one run loads from a slot */
-bool facts_contracts(Facts *f, int64_t *row);   /* has_contraction */
+} StepFacts;
+StepFacts *step_facts(UOp *step);
+double step_work(StepFacts *f);                 /* kernel_work */
+double step_ops(StepFacts *f, int *loads);      /* value_cost of its first STORE's value */
+double step_turns(StepFacts *f, uint32_t slot); /* how often one run loads from a slot */
+bool step_contracts(StepFacts *f, int64_t *row); /* has_contraction */
 UOp *step_buffer(const UOp *step, uint32_t slot);
 
 /* ---- buffer_uses.c: the steps that write and read each buffer, the last first */
-typedef struct Turn Turn;
-struct Turn { int step; Turn *next; };
+typedef struct Access Access;
+struct Access { int step; Access *next; };
 typedef struct {
 	const UOp *buffer;
 	bool temp;                      /* temporary or prepared: fuse may remove it */
-	Turn *writers, *readers;
+	Access *writers, *readers;
 	size_t left;                    /* readers left; maintained by the pass */
-} Use;
-typedef struct { TABLE(Use *) of; } Uses;               /* by the buffer's id */
-Use *use_of(Uses *u, const UOp *buffer);
-void uses_add(Uses *u, const UOp *call, const Facts *f, int step);
-bool turn_from(const Turn *t, int a, int b);            /* is there a step from a on, before b? */
-void uses_free(Uses *u);
+} BufferUse;
+typedef struct { TABLE(BufferUse *) of; } BufferUses;   /* by the buffer's id */
+BufferUse *use_of(BufferUses *u, const UOp *buffer);
+void uses_add(BufferUses *u, const UOp *call, const StepFacts *f, int step);
+bool access_from(const Access *t, int a, int b);        /* is there a step from a on, before b? */
+void uses_free(BufferUses *u);
 
 /* ---- judge_pairs.c: verdicts on pairs of kernels, shared by pairs that differ only in buffers */
 /* Two calls over one set of buffers: the slots of the first, then the buffers that only the second
@@ -149,9 +151,9 @@ double count_guess(const Shape *s);
 /* bytes of a buffer; HUGE_VAL when symbolic */
 double buffer_bytes(const UOp *buffer);
 /* iterations of the loops up to an axis; for a mask of loops, up to the innermost in it */
-typedef struct { double upto[64]; } Turns;
-Turns turns_of(const Loops *l);
-double turns_for(const Turns *t, uint64_t mask);
+typedef struct { double upto[64]; } LoopTurns;
+LoopTurns turns_of(const Loops *l);
+double turns_for(const LoopTurns *t, uint64_t mask);
 /* adds to turns, by slot, the number of loads in one run of the kernel */
 void load_turns(UOp *kernel, double *turns);
 /* arithmetic of one element, without loads; *loads gets their number */

@@ -41,20 +41,21 @@ static const UOp *row_of(const Contraction *c)
  * not make a product. */
 static bool is_weighed(const Contraction *c)
 {
-	typedef struct { UOp *u; Op within; } Side;
-	VEC(Side) stack = {0};
+	typedef struct { UOp *u; Op within; } Joined;
+	VEC(Joined) stack = {0};
 	Op fold = op_find(c->fold->arg->s);
 	bool found = false;
-	vec_push(&stack, ((Side){c->fold->src[0], fold}));
+	vec_push(&stack, ((Joined){c->fold->src[0], fold}));
 	while (stack.n && !found) {
-		Side s = stack.at[--stack.n];
+		Joined s = stack.at[--stack.n];
 		uint64_t m = range_mask(s.u);
 		bool cast = s.u->op == OP_CAST;
 		if (!cast && s.within != fold && s.within != s.u->op)
 			found = m & c->bound && (m & c->all) != c->all;
 		else if (s.u->op != OP_LOAD && s.u->op != OP_RREDUCE)
 			for (uint32_t i = 0; i < s.u->nsrc; i++)
-				vec_push(&stack, ((Side){s.u->src[i], cast ? s.within : s.u->op}));
+				vec_push(&stack, ((Joined){s.u->src[i], cast ? s.within :
+					s.u->op}));
 	}
 	vec_free(&stack);
 	return found;

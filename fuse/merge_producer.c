@@ -23,33 +23,33 @@ enum { BIG_FOLD = 1 << 16, FEW_ROWS = 64, KERNEL_WORTH = 4096, LANES = 4 };
 
 typedef struct {
 	UOp *call;
-	Facts *is;
+	StepFacts *is;
 	bool barrier;           /* as of the original step: a copy stays a copy */
 	bool dead, cheap;       /* cheap: each reader may compute it itself */
-	Use **reads;            /* distinct */
+	BufferUse **reads;      /* distinct */
 	uint32_t nread;
-} Step;
+} MergeStep;
 
-typedef struct { Step *step; int n; Uses uses; Verdicts verdicts; int merged; } Plan;
+typedef struct { MergeStep *step; int n; BufferUses uses; Verdicts verdicts; int merged; } Merges;
 
 /* ---- reading the calls */
 
-static void read_step(Plan *p, int k, UOp *call)
+static void read_step(Merges *p, int k, UOp *call)
 {
-	Step *s = &p->step[k];
+	MergeStep *s = &p->step[k];
 	s->call = call;
 	s->is = step_facts(call);
 	s->barrier = s->is->barrier;
 	s->reads = arena_alloc(s->is->nread * sizeof *s->reads);
 	uses_add(&p->uses, call, s->is, k);
 	for (uint32_t i = 0; i < s->is->nread; i++) {
-		Use *u = use_of(&p->uses, step_buffer(call, s->is->read[i]));
+		BufferUse *u = use_of(&p->uses, step_buffer(call, s->is->read[i]));
 		s->reads[s->nread++] = u;
 		u->left++;
 	}
 }
 
-static bool reads(const Step *s, const Use *u)
+static bool reads(const MergeStep *s, const BufferUse *u)
 {
 	for (uint32_t i = 0; i < s->nread; i++)
 		if (s->reads[i] == u)
@@ -60,10 +60,10 @@ static bool reads(const Step *s, const Use *u)
 /* ---- may it be done */
 
 /* Is a buffer that step t reads written between steps t and c? */
-static bool overwritten(Plan *p, int t, int c)
+static bool overwritten(Merges *p, int t, int c)
 {
 	for (uint32_t i = 0; i < p->step[t].nread; i++)
-		for (Turn *w = p->step[t].reads[i]->writers; w && w->step > t; w = w->next)
+		for (Access *w = p->step[t].reads[i]->writers; w && w->step > t; w = w->next)
 			if (w->step < c)
 				return true;
 	return false;
@@ -95,7 +95,7 @@ static int serial_loops(UOp *kernel)
 	return n;
 }
 
-static size_t union_size(const Step *a, const Step *b)
+static size_t union_size(const MergeStep *a, const MergeStep *b)
 {
 	size_t n = a->nread + b->nread;
 	for (uint32_t i = 0; i < a->nread; i++)
@@ -104,7 +104,7 @@ static size_t union_size(const Step *a, const Step *b)
 }
 
 /* A merge removes t's STORE and c's load; the loops are in both. */
-static bool too_large(const Step *t, const Step *c)
+static bool too_large(const MergeStep *t, const MergeStep *c)
 {
 	size_t most = t->is->folds || c->is->folds ? FOLD_NODES : KERNEL_NODES;
 	size_t once = 7 + 2 * __builtin_popcountll(range_mask(t->is->kernel));
@@ -112,12 +112,12 @@ static bool too_large(const Step *t, const Step *c)
 }
 
 /* The step whose value may replace step c's loads of a buffer, or -1. */
-static int candidate(Plan *p, int c, const Use *u)
+static int candidate(Merges *p, int c, const BufferUse *u)
 {
 	if (!u->temp || !u->writers || u->writers->next || u->writers->step >= c)
 		return -1;
 	int t = u->writers->step;
-	Step *s = &p->step[t];
+	MergeStep *s = &p->step[t];
 	if (s->barrier || s->is->kernel->nsrc != 1 || !p->step[c].is->kernel || p->step[c].is->sort)
 		return -1;
 	if (!s->cheap && u->left != 1)
@@ -130,12 +130,12 @@ static int candidate(Plan *p, int c, const Use *u)
 /* ---- does it pay */
 
 /* How often a step that reads a buffer needs each of its elements. */
-static double repeats(const Step *s, const UOp *buffer)
+static double repeats(const MergeStep *s, const UOp *buffer)
 {
 	double count = count_guess(buffer->shape);
 	for (uint32_t k = 0; k < s->is->slots; k++)
 		if (step_buffer(s->call, k) == buffer)
-			return facts_turns(s->is, k) / (count < 1 ? 1 : count);
+			return step_turns(s->is, k) / (count < 1 ? 1 : count);
 	return 0;
 }
 
@@ -159,12 +159,12 @@ static bool in_loaded_order(UOp *kernel, UOp *param)
  * something. free: the number of elements that are prepared, whose storing takes no time in a call,
  * or 0. single: the value would be computed element by element, where its own kernel would use
  * vectors. */
-static bool recompute(Facts *f, double times, double free, bool single, double *inlined_cost,
+static bool recompute(StepFacts *f, double times, double free, bool single, double *inlined_cost,
 	double *stored_cost)
 {
 	int loads;
 	if (single && !free) {
-		double ops = facts_ops(f, &loads);
+		double ops = step_ops(f, &loads);
 		*inlined_cost = (ops * LANES + 4 * loads) * times;
 		*stored_cost = ops + 4 * loads + 4 + 4 * times;
 		return *inlined_cost <= 1.25 * *stored_cost;
@@ -172,7 +172,7 @@ static bool recompute(Facts *f, double times, double free, bool single, double *
 	if (times <= 1 && !free)
 		return true;
 	times = times < 1 ? 1 : times;
-	double ops = facts_ops(f, &loads), load = 4 + (times - 1);
+	double ops = step_ops(f, &loads), load = 4 + (times - 1);
 	*inlined_cost = ops * times + loads * load;
 	*stored_cost = ops + 4 * loads + 4 + load;
 	if ((*inlined_cost - load) * free > KERNEL_WORTH)
@@ -185,7 +185,7 @@ static bool recompute(Facts *f, double times, double free, bool single, double *
 /* The number of elements of a prepared value that a call uses, or 0. Computing it beforehand is
  * free if it takes no more memory than its inputs; else computing it in the call may be better (a
  * mask, a weight of few bits). */
-static double free_elements(const Step *t, const Step *reader)
+static double free_elements(const MergeStep *t, const MergeStep *reader)
 {
 	const UOp *to = step_buffer(t->call, 0);
 	double from = 0;
@@ -222,10 +222,10 @@ static bool wanted_once(UOp *kernel, UOp *param)
 
 /* Has step t a contraction that stays apart from the work before it? If step c reads the same rows
  * as the contraction, it counts as a plain reduction. */
-static bool contracts(const Step *t, const Step *c)
+static bool contracts(const MergeStep *t, const MergeStep *c)
 {
 	int64_t row;
-	if (!facts_contracts(t->is, &row))
+	if (!step_contracts(t->is, &row))
 		return false;
 	for (uint32_t i = 0; row >= 0 && i < c->nread; i++)
 		if (c->reads[i]->buffer == step_buffer(t->call, (uint32_t)row))
@@ -233,7 +233,7 @@ static bool contracts(const Step *t, const Step *c)
 	return true;
 }
 
-static bool contraction_ok(const Step *c, UOp *param, const char **why)
+static bool contraction_ok(const MergeStep *c, UOp *param, const char **why)
 {
 	int64_t row;
 	if (c->is->kernel->nsrc != 1) {
@@ -244,7 +244,7 @@ static bool contraction_ok(const Step *c, UOp *param, const char **why)
 		*why = "a contraction that is not wanted once an element";
 		return false;
 	}
-	if (facts_contracts(c->is, &row)) {
+	if (step_contracts(c->is, &row)) {
 		*why = "one contraction a kernel";
 		return false;
 	}
@@ -253,7 +253,7 @@ static bool contraction_ok(const Step *c, UOp *param, const char **why)
 
 /* The kernel of step c into which step t's value may be put at slot `at` (its loops may have to
  * change), or NULL. */
-static UOp *may_take(const Step *t, const Step *c, uint32_t at, double free, Verdict *v)
+static UOp *may_take(const MergeStep *t, const MergeStep *c, uint32_t at, double free, Verdict *v)
 {
 	UOp *kernel = c->is->kernel, *store = t->is->kernel->src[0];
 	const UOp *buffer = step_buffer(c->call, at);
@@ -272,7 +272,7 @@ static UOp *may_take(const Step *t, const Step *c, uint32_t at, double free, Ver
 		return contraction_ok(c, param, &v->why) ? kernel : NULL;
 	if (is_big_fold(store))
 		v->why = "a large fold to few values";
-	else if (free && facts_work(t->is) > KERNEL_WORTH)
+	else if (free && step_work(t->is) > KERNEL_WORTH)
 		v->why = "it is computed once, from constants";
 	else
 		return kernel;
@@ -280,11 +280,11 @@ static UOp *may_take(const Step *t, const Step *c, uint32_t at, double free, Ver
 }
 
 /* Reductions are merged when that adds no work: computed only after merging. */
-static bool is_more_work(const Step *t, const Step *c, UOp *merged, Verdict *v)
+static bool is_more_work(const MergeStep *t, const MergeStep *c, UOp *merged, Verdict *v)
 {
 	if (!t->is->folds || t->is->scan || contracts(t, c))
 		return false;
-	v->without = facts_work(c->is) + facts_work(t->is);
+	v->without = step_work(c->is) + step_work(t->is);
 	/* sharing saves work, but searching for it takes time */
 	v->with = v->work = kernel_work(merged);
 	if (v->with > v->without)
@@ -293,7 +293,7 @@ static bool is_more_work(const Step *t, const Step *c, UOp *merged, Verdict *v)
 }
 
 /* Does one of them read what c writes? */
-static bool in_turn(const Step *t, const Step *c)
+static bool in_turn(const MergeStep *t, const MergeStep *c)
 {
 	for (uint32_t i = 0; i < c->is->nwritten; i++) {
 		const UOp *to = step_buffer(c->call, c->is->written[i]);
@@ -304,7 +304,7 @@ static bool in_turn(const Step *t, const Step *c)
 	return false;
 }
 
-static void merge(const Pair *pair, const Step *t, const Step *c, double free, Verdict *v)
+static void merge(const Pair *pair, const MergeStep *t, const MergeStep *c, double free, Verdict *v)
 {
 	uint32_t at = pair->slot[0];
 	UOp *kernel = may_take(t, c, at, free, v);
@@ -329,7 +329,7 @@ static void merge(const Pair *pair, const Step *t, const Step *c, double free, V
 }
 
 /* The verdict on putting step t's value in place in step c. */
-static Verdict *judge(Plan *p, const Pair *pair, const Step *t, const Step *c)
+static Verdict *judge(Merges *p, const Pair *pair, const MergeStep *t, const MergeStep *c)
 {
 	double free = free_elements(t, c);
 	Verdict *v = verdict_of(&p->verdicts, pair, (free > 0) << 1 | t->cheap);
@@ -343,9 +343,9 @@ static Verdict *judge(Plan *p, const Pair *pair, const Step *t, const Step *c)
 
 /* Step c now reads the inputs of step t instead of its output, which may leave t without
  * readers. */
-static void replace_reads(Step *t, Step *c, Use *use)
+static void replace_reads(MergeStep *t, MergeStep *c, BufferUse *use)
 {
-	Use **now = arena_alloc((c->nread + t->nread) * sizeof *now);
+	BufferUse **now = arena_alloc((c->nread + t->nread) * sizeof *now);
 	uint32_t n = 0;
 	memcpy(now, c->reads, c->nread * sizeof *now);
 	while (now[n] != use)
@@ -381,18 +381,18 @@ static void explain_verdict(const Verdict *v, const char *what, const UOp *call)
 
 /* May each reader compute the value itself? All readers together, judged before anything is
  * merged. */
-static bool is_cheap(Plan *p, int k)
+static bool is_cheap(Merges *p, int k)
 {
-	Step *s = &p->step[k];
+	MergeStep *s = &p->step[k];
 	if (s->barrier || s->is->folds || s->is->scan || s->dead || s->is->kernel->nsrc != 1)
 		return false;
 	UOp *to = step_buffer(s->call, 0);
-	Use *u = use_of(&p->uses, to);
+	BufferUse *u = use_of(&p->uses, to);
 	if (u->left < 2 || !u->temp)
 		return false;
 	double times = 0, with = 0, without = 0, free = 0;
-	for (Turn *r = u->readers; r; r = r->next) {
-		Step *reader = &p->step[r->step];
+	for (Access *r = u->readers; r; r = r->next) {
+		MergeStep *reader = &p->step[r->step];
 		times += reader->is->kernel ? repeats(reader, to) : 1;
 		free = free ? free : free_elements(s, reader);
 	}
@@ -403,10 +403,10 @@ static bool is_cheap(Plan *p, int k)
 }
 
 /* The only reader of what step k writes, when it computes a value for each element; else -1. */
-static int next_element(Plan *p, int k)
+static int next_element(Merges *p, int k)
 {
-	const Use *u = use_of(&p->uses, step_buffer(p->step[k].call, 0));
-	Turn *r = u->readers;
+	const BufferUse *u = use_of(&p->uses, step_buffer(p->step[k].call, 0));
+	Access *r = u->readers;
 	while (r && r->step <= k)
 		r = r->next;
 	return u->temp && u->left == 1 && r ? r->step : -1;
@@ -415,42 +415,42 @@ static int next_element(Plan *p, int k)
 /* Does the reduction of a row stay apart from values of each element, step c first, whose last one
  * several kernels use? With the reduction inside it would be stored; without it each kernel
  * computes it, and only the reduction's one result for each row is stored. */
-static bool keeps_apart(Plan *p, int t, int c)
+static bool keeps_apart(Merges *p, int t, int c)
 {
 	enum { FEWER = 4, LINKS = 16 };
-	Step *fold = &p->step[t];
+	MergeStep *fold = &p->step[t];
 	double ops = 0, loads = 1, times = 0, load;
 	double rows = count_guess(step_buffer(fold->call, 0)->shape);
 	int last = -1;
 	if (!fold->is->folds || fold->is->scan || contracts(fold, &p->step[c]))
 		return false;
 	for (int k = c, links = 0; k >= 0 && links < LINKS; links++) {
-		Step *s = &p->step[k];
+		MergeStep *s = &p->step[k];
 		int l;
 		if (!s->is->kernel || s->barrier || s->is->folds || s->is->scan ||
 		    s->is->kernel->nsrc != 1 ||
 		    count_guess(step_buffer(s->call, 0)->shape) < FEWER * rows)
 			return false;
-		ops += facts_ops(s->is, &l);
+		ops += step_ops(s->is, &l);
 		loads += l - 1;
 		last = k;
 		k = next_element(p, k);
 	}
-	Use *u = use_of(&p->uses, step_buffer(p->step[last].call, 0));
+	BufferUse *u = use_of(&p->uses, step_buffer(p->step[last].call, 0));
 	if (!u->temp || u->left < 2)
 		return false;
-	for (Turn *r = u->readers; r; r = r->next)
+	for (Access *r = u->readers; r; r = r->next)
 		times += p->step[r->step].is->kernel ? repeats(&p->step[r->step], u->buffer) : 1;
 	load = 4 + (times - 1);
 	return ops * times + loads * load <= 1.25 * (ops + 4 * loads + 4 + load);
 }
 
-static bool merge_one(Plan *p, int c, Use *use)
+static bool merge_one(Merges *p, int c, BufferUse *use)
 {
 	int t = candidate(p, c, use);
 	if (t < 0)
 		return false;
-	Step *from = &p->step[t], *to = &p->step[c];
+	MergeStep *from = &p->step[t], *to = &p->step[c];
 	if (keeps_apart(p, t, c)) {
 		explain("%s into %s: stored, each that wants that computes it",
 			buffer_name(use->buffer), step_label(to->call));
@@ -469,14 +469,14 @@ static bool merge_one(Plan *p, int c, Use *use)
 	return true;
 }
 
-static void merge_step(Plan *p, int c)
+static void merge_step(Merges *p, int c)
 {
-	Step *s = &p->step[c];
-	VEC(Use *) tried = {0};
+	MergeStep *s = &p->step[c];
+	VEC(BufferUse *) tried = {0};
 	for (bool again = s->is->kernel; again;) {
 		again = false;
 		for (uint32_t i = 0; i < s->nread && !again; i++) {
-			Use *u = s->reads[i];
+			BufferUse *u = s->reads[i];
 			bool seen = false;
 			for (size_t k = 0; k < tried.n; k++)
 				seen |= tried.at[k] == u;
@@ -496,7 +496,7 @@ static void merge_step(Plan *p, int c)
 
 static Graph *merged(Graph *g, bool joined)
 {
-	Plan p = {.n = g->sink->nsrc};
+	Merges p = {.n = g->sink->nsrc};
 	VEC(UOp *) left = {0};
 	p.step = xcalloc(p.n + 1, sizeof *p.step);
 	for (int i = 0; i < p.n; i++)

@@ -11,7 +11,6 @@
 
 enum { DEPTH = 16, MOVED = BOUND + DEPTH, FRESH = MOVED + DEPTH };
 
-typedef VEC(UOp *) List;
 
 static UOp *range_new(int axis, UOp *like, const char *kind)
 {
@@ -63,7 +62,7 @@ static bool number_at_once(UOp *kernel, UOp **out)
 			*axis = *own;
 		}
 	}
-	List from = {0}, to = {0};
+	NodeList from = {0}, to = {0};
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_RANGE && level.at[all.at[i]->id]) {
 			vec_push(&from, all.at[i]);
@@ -83,7 +82,7 @@ UOp *number_bound(UOp *kernel)
 		return done;
 	Numbering n = {0};
 	Nodes all = walk(kernel);
-	List src = {0};
+	NodeList src = {0};
 	for (size_t i = 0; i < all.n && !n.failed; i++) {
 		UOp *u = all.at[i];
 		intptr_t top = 0;
@@ -120,7 +119,7 @@ UOp *number_bound(UOp *kernel)
 UOp *shift_bound(UOp *value, int shift)
 {
 	Nodes all = walk(value);
-	List from = {0}, to = {0};
+	NodeList from = {0}, to = {0};
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
 		if (u->op != OP_RANGE || range_axis(u) < BOUND)

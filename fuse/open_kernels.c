@@ -8,7 +8,6 @@
 #include "fuse.h"
 #include <stdlib.h>
 
-typedef VEC(UOp *) List;
 
 static UOp *range_new(int axis, UOp *like, const char *kind)
 {
@@ -22,7 +21,7 @@ static UOp *renumber(UOp *kernel, int bound)
 	uint64_t loops = range_mask(kernel);
 	int loop_axis[64], bound_axis[64], nl = 0, nb = bound;
 	uint64_t in_use = 0;
-	List from = {0}, to = {0};
+	NodeList from = {0}, to = {0};
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_RANGE)
 			in_use |= 1ull << range_axis(all.at[i]);
@@ -121,7 +120,7 @@ static UOp *open_call(Map *opened, UOp *call)
 
 Graph *open_kernels(Graph *g)
 {
-	List src = {0};
+	NodeList src = {0};
 	Map opened = {0};
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		UOp *u = g->sink->src[i];
@@ -153,7 +152,7 @@ static UOp *close_call(Map *closed, UOp *call)
 
 Graph *close_kernels(Graph *g)
 {
-	List src = {0};
+	NodeList src = {0};
 	Map closed = {0};
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		UOp *u = g->sink->src[i];

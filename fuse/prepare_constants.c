@@ -17,11 +17,11 @@ enum { GROWTH = 8, ROOM = 16 << 20, ROUNDS = 8 };
 /* By the buffer's id: KNOWN while all its writers so far run once, REFUSED permanently; and the
  * bytes of the constants from which it is computed. */
 enum { KNOWN = 1, REFUSED = 2 };
-typedef struct { uint8_t *mark; double *origin; bool *once; } Plan;
+typedef struct { uint8_t *mark; double *origin; bool *once; } Preparing;
 
 /* Does a step run once, given what is known of those before it? *from gets the bytes of the
  * constants from which it is computed. */
-static bool runs_once(const Plan *p, const UOp *step, const Facts *f, double *from)
+static bool runs_once(const Preparing *p, const UOp *step, const StepFacts *f, double *from)
 {
 	*from = 0;
 	if (!f->kernel || f->sized)
@@ -43,12 +43,12 @@ static bool runs_once(const Plan *p, const UOp *step, const Facts *f, double *fr
 }
 
 /* One pass over all steps; true when a buffer was refused that had been known. */
-static bool look(Plan *p, const UOp *sink)
+static bool mark_calls(Preparing *p, const UOp *sink)
 {
 	bool again = false;
 	for (uint32_t i = 0; i < sink->nsrc; i++) {
 		const UOp *step = sink->src[i];
-		const Facts *f = step_facts(sink->src[i]);
+		const StepFacts *f = step_facts(sink->src[i]);
 		double from;
 		p->once[i] = runs_once(p, step, f, &from);
 		for (uint32_t k = 0; k < f->nwritten; k++) {
@@ -62,7 +62,7 @@ static bool look(Plan *p, const UOp *sink)
 }
 
 /* Resets what was known; refused buffers stay refused. */
-static void forget(Plan *p, size_t n)
+static void forget(Preparing *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		p->mark[i] &= REFUSED;
@@ -70,7 +70,7 @@ static void forget(Plan *p, size_t n)
 	}
 }
 
-static UOp *rename_temps(const Plan *p, UOp *sink)
+static UOp *rename_temps(const Preparing *p, UOp *sink)
 {
 	VEC(UOp *) from = {0}, to = {0};
 	Nodes all = walk(sink);
@@ -88,7 +88,7 @@ static UOp *rename_temps(const Plan *p, UOp *sink)
 	return r;
 }
 
-static Graph *in_order(const Plan *p, Graph *g)
+static Graph *in_order(const Preparing *p, Graph *g)
 {
 	VEC(UOp *) order = {0};
 	UOp *sink = rename_temps(p, g->sink);
@@ -104,9 +104,9 @@ static Graph *in_order(const Plan *p, Graph *g)
 Graph *prepare_constants(Graph *g)
 {
 	size_t n = node_limit();
-	Plan p = {xcalloc(n, 1), xcalloc(n, sizeof *p.origin), xcalloc(g->sink->nsrc + 1, 1)};
+	Preparing p = {xcalloc(n, 1), xcalloc(n, sizeof *p.origin), xcalloc(g->sink->nsrc + 1, 1)};
 	int round = 1;
-	while (look(&p, g->sink) && round++ < ROUNDS)
+	while (mark_calls(&p, g->sink) && round++ < ROUNDS)
 		forget(&p, n);
 	bool any = false;
 	for (uint32_t i = 0; i < g->sink->nsrc; i++)

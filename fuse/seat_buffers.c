@@ -10,7 +10,6 @@
 #include "fuse.h"
 #include <stdlib.h>
 
-typedef VEC(UOp *) List;
 
 /* A number for some of the nodes, by id; valid when made in the current round. */
 typedef struct { uint32_t round, value; } Mark;
@@ -36,9 +35,9 @@ static bool is_new(const UOp *u)
 
 /* A kernel's nodes in reading order, from its STOREs to the right: an order that depends only on
  * the kernel. */
-static void reading_order(UOp *kernel, List *all)
+static void reading_order(UOp *kernel, NodeList *all)
 {
-	static ARENA List left;
+	static ARENA NodeList left;
 	marks_begin();
 	vec_push(&left, kernel);
 	while (left.n) {
@@ -53,9 +52,9 @@ static void reading_order(UOp *kernel, List *all)
 
 /* PARAMs of a kernel: first those to which it writes (of a sort, that of its result first), then
  * those that it reads. */
-static void params_of(UOp *kernel, List *out)
+static void params_of(UOp *kernel, NodeList *out)
 {
-	static ARENA List all;
+	static ARENA NodeList all;
 	all.n = 0;
 	reading_order(kernel, &all);
 	marks_begin();
@@ -75,7 +74,7 @@ static void params_of(UOp *kernel, List *out)
 
 Seated seat_buffers(UOp *kernel, UOp *const *buffer)
 {
-	static ARENA List params, to;
+	static ARENA NodeList params, to;
 	params.n = to.n = 0;
 	params_of(kernel, &params);
 	Seated s = {.from = arena_alloc(params.n * sizeof *s.from)};
@@ -92,7 +91,7 @@ Seated seat_buffers(UOp *kernel, UOp *const *buffer)
 
 UOp *seated_call(const Seated *s, UOp *const *buffer)
 {
-	static ARENA List src;
+	static ARENA NodeList src;
 	src.n = 0;
 	vec_push(&src, s->kernel);
 	for (uint32_t i = 0; i < s->n; i++)

@@ -14,7 +14,6 @@
 #include "schedule.h"
 #include <stdlib.h>
 
-typedef VEC(Operand) Operands;
 /* For each axis of a node, the axes of the REDUCE's source along which a place moves with it. */
 typedef struct { uint64_t in[MAX_RANK]; } Moves;
 typedef struct { UOp *u; Moves m; } Inner;
@@ -23,10 +22,10 @@ typedef struct {
 	uint8_t *inside;
 	VEC(Inner) tree;        /* candidates of the current REDUCE */
 	bool full, expanded;    /* they read a value of their own size; a smaller one */
-} Search;
+} Inside;
 
 /* The value that u reads through views that only u reads; further views lead to the same base. */
-static UOp *base_of(const Search *s, UOp *u, bool *alone)
+static UOp *base_of(const Inside *s, UOp *u, bool *alone)
 {
 	*alone = true;
 	for (; ; u = content(u->src[0])) {
@@ -38,7 +37,7 @@ static UOp *base_of(const Search *s, UOp *u, bool *alone)
 }
 
 /* The candidate for this node, or NULL. */
-static Inner *inner_of(const Search *s, const UOp *u)
+static Inner *inner_of(const Inside *s, const UOp *u)
 {
 	for (size_t i = 0; i < s->tree.n; i++)
 		if (s->tree.at[i].u == u)
@@ -47,7 +46,7 @@ static Inner *inner_of(const Search *s, const UOp *u)
 }
 
 /* Adds u to the tree, or notes the size of what the tree reads. */
-static void visit(Search *s, UOp *u, UOp *top)
+static void visit(Inside *s, UOp *u, UOp *top)
 {
 	bool alone;
 	UOp *base = base_of(s, u, &alone);
@@ -116,7 +115,7 @@ static Moves moves_below(const UOp *view, Moves m)
 
 /* u is read at places that move so. If u is in the tree it gets these moves; else it is an operand,
  * provided that it moves with the reduction. */
-static void read_at(Search *s, UOp *u, Moves m, uint64_t bound, Operands *o)
+static void read_at(Inside *s, UOp *u, Moves m, uint64_t bound, Operands *o)
 {
 	for (u = content(u); op_movement(u->op); u = content(u->src[0]))
 		m = moves_below(u, m);
@@ -131,7 +130,7 @@ static void read_at(Search *s, UOp *u, Moves m, uint64_t bound, Operands *o)
 }
 
 /* Is the REDUCE a contraction of the values its tree reads? */
-static bool contracts(Search *s, const UOp *reduce)
+static bool contracts(Inside *s, const UOp *reduce)
 {
 	const Shape *shape = reduce->src[0]->shape;
 	Moves m = {0};
@@ -151,7 +150,7 @@ static bool contracts(Search *s, const UOp *reduce)
 	return yes;
 }
 
-static void search(Search *s, UOp *reduce)
+static void search(Inside *s, UOp *reduce)
 {
 	UOp *top = reduce->src[0];
 	s->tree.n = 0;
@@ -184,7 +183,7 @@ static void count_readers(uint32_t *readers, const UOp *u)
 
 uint8_t *find_inside(const Nodes *all)
 {
-	Search s = {0};
+	Inside s = {0};
 	s.readers = arena_alloc(node_limit() * sizeof *s.readers);
 	s.inside = arena_alloc(node_limit());
 	for (size_t i = 0; i < all->n; i++)

@@ -18,20 +18,20 @@ typedef struct {
 	int64_t key;            /* position in the new order: ties keep the old order */
 	size_t at;
 	bool shows;             /* copies a state to the output that equals it: its names stay */
-} Slot;
+} PlacedCall;
 
 /* The uses of a buffer: a state, a temporary or an output. instead: the state that replaces it;
  * changed: the key at which the state gets its new content. */
-typedef struct { VEC(size_t) writers, readers; UOp *instead; int64_t changed; } Use;
+typedef struct { VEC(size_t) writers, readers; UOp *instead; int64_t changed; } BufferAccess;
 
-typedef struct { Slot *slot; size_t n; Map use; VEC(Use *) uses; } Order;
+typedef struct { PlacedCall *slot; size_t n; Map use; VEC(BufferAccess *) uses; } CallOrder;
 
-static Use *use_of(Order *o, UOp *buffer)
+static BufferAccess *use_of(CallOrder *o, UOp *buffer)
 {
 	const char *role = buffer_role(buffer);
 	if (strcmp(role, "state") && strcmp(role, "temp") && strcmp(role, "output"))
 		return NULL;
-	Use *u = map_get(&o->use, PKEY(buffer));
+	BufferAccess *u = map_get(&o->use, PKEY(buffer));
 	if (!u) {
 		u = arena_alloc(sizeof *u);
 		u->changed = INT64_MAX;
@@ -41,29 +41,29 @@ static Use *use_of(Order *o, UOp *buffer)
 	return u;
 }
 
-static void note_use(Order *o, UOp *buffer, size_t call, bool writes)
+static void note_use(CallOrder *o, UOp *buffer, size_t call, bool writes)
 {
-	Use *u = use_of(o, buffer);
+	BufferAccess *u = use_of(o, buffer);
 	if (u && writes)
 		vec_push(&u->writers, call);
 	else if (u)
 		vec_push(&u->readers, call);
 }
 
-static Order order_new(const UOp *sink)
+static CallOrder order_new(const UOp *sink)
 {
-	Order o = {.slot = arena_alloc(sink->nsrc * sizeof *o.slot), .n = sink->nsrc};
+	CallOrder o = {.slot = arena_alloc(sink->nsrc * sizeof *o.slot), .n = sink->nsrc};
 	for (size_t i = 0; i < o.n; i++) {
 		UOp *c = sink->src[i];
 		size_t first = c->op == OP_CALL;
-		o.slot[i] = (Slot){c, (int64_t)i << 20, i, false};
+		o.slot[i] = (PlacedCall){c, (int64_t)i << 20, i, false};
 		for (size_t k = first; k < c->nsrc; k++)
 			note_use(&o, c->src[k], i, k == first);
 	}
 	return o;
 }
 
-static void order_free(Order *o)
+static void order_free(CallOrder *o)
 {
 	for (size_t i = 0; i < o->uses.n; i++) {
 		vec_free(&o->uses.at[i]->writers);
@@ -123,10 +123,10 @@ typedef struct {
 	int slot;               /* the slot in which the call reads the state, or -1 */
 } Writer;
 
-static bool writer_find(Order *o, size_t copy, Writer *w)
+static bool writer_find(CallOrder *o, size_t copy, Writer *w)
 {
 	UOp *state = o->slot[copy].call->src[0];
-	Use *t = use_of(o, o->slot[copy].call->src[1]);
+	BufferAccess *t = use_of(o, o->slot[copy].call->src[1]);
 	if (!t || t->instead || t->writers.n < 1 || t->writers.n > 2)
 		return false;
 	*w = (Writer){copy, t->writers.at[t->writers.n - 1], t->writers.at[0], -1};
@@ -146,7 +146,7 @@ static bool writer_find(Order *o, size_t copy, Writer *w)
 
 /* Immediately after the last call that reads the old content; the call's own position when no
  * reader follows it. */
-static int64_t behind_readers(const Order *o, const Use *state, const Writer *w)
+static int64_t behind_readers(const CallOrder *o, const BufferAccess *state, const Writer *w)
 {
 	int64_t key = o->slot[w->call].key;
 	for (size_t i = 0; i < state->readers.n; i++) {
@@ -159,17 +159,17 @@ static int64_t behind_readers(const Order *o, const Use *state, const Writer *w)
 
 /* At key, do all readers of the new content follow, and do the states that the call reads still
  * have their old content? */
-static bool may_stand(Order *o, const Writer *w, int64_t key)
+static bool may_stand(CallOrder *o, const Writer *w, int64_t key)
 {
 	UOp *call = o->slot[w->call].call;
-	Use *t = use_of(o, call->src[1]);
+	BufferAccess *t = use_of(o, call->src[1]);
 	for (size_t i = 0; i < t->readers.n; i++) {
 		size_t r = t->readers.at[i];
 		if (r != w->copy && r != w->call && o->slot[r].key <= key)
 			return false;
 	}
 	for (uint32_t k = 2; k < call->nsrc; k++) {
-		Use *u = use_of(o, call->src[k]);
+		BufferAccess *u = use_of(o, call->src[k]);
 		if (u && k != w->slot + 1u && u->changed <= key)
 			return false;
 	}
@@ -201,10 +201,10 @@ static UOp *merge_slot(UOp *call, int slot)
 	return merged;
 }
 
-static void write_in_place(Order *o, size_t copy)
+static void write_in_place(CallOrder *o, size_t copy)
 {
 	UOp *state = o->slot[copy].call->src[0], *temp = o->slot[copy].call->src[1];
-	Use *s = use_of(o, state);
+	BufferAccess *s = use_of(o, state);
 	Writer w;
 	if (!writer_find(o, copy, &w))
 		return;
@@ -226,15 +226,15 @@ static void write_in_place(Order *o, size_t copy)
 
 static int by_key(const void *a, const void *b)
 {
-	const Slot *x = a, *y = b;
+	const PlacedCall *x = a, *y = b;
 	return x->key != y->key ? (x->key < y->key ? -1 : 1) : (x->at < y->at ? -1 : x->at > y->at);
 }
 
-static UOp *call_renamed(Order *o, UOp *call)
+static UOp *call_renamed(CallOrder *o, UOp *call)
 {
 	VEC(UOp *) src = {0};
 	for (uint32_t k = 0; k < call->nsrc; k++) {
-		Use *u = call->src[k]->op == OP_BUFFER ? use_of(o, call->src[k]) : NULL;
+		BufferAccess *u = call->src[k]->op == OP_BUFFER ? use_of(o, call->src[k]) : NULL;
 		vec_push(&src, u && u->instead ? u->instead : call->src[k]);
 	}
 	UOp *renamed = node_with(call, src.at);
@@ -254,7 +254,7 @@ Graph *order_calls(Graph *g)
 		k++;
 	if (k == g->sink->nsrc)
 		return g;
-	Order o = order_new(g->sink);
+	CallOrder o = order_new(g->sink);
 	VEC(UOp *) calls = {0};
 	for (size_t i = 0; i < o.n; i++)
 		if (is_update(o.slot[i].call))

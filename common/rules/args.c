@@ -24,7 +24,7 @@ struct ArgEx {
 
 /* ---- text */
 
-static int64_t integer(Parser *p)
+static int64_t integer(RuleParser *p)
 {
 	char text[24], *stop;
 	size_t n = 0;
@@ -38,7 +38,7 @@ static int64_t integer(Parser *p)
 	return i;
 }
 
-static Val string(Parser *p)
+static Val string(RuleParser *p)
 {
 	const char *from = p->at, *stop = memchr(from, '"', p->end - from);
 	if (!stop)
@@ -50,7 +50,7 @@ static Val string(Parser *p)
 }
 
 /* A variable; on the right side, possibly with a number added to it. */
-static void variable(Parser *p, ArgEx *e, const char *name)
+static void variable(RuleParser *p, ArgEx *e, const char *name)
 {
 	if (!islower((unsigned char)*name))
 		parse_bad(p, "expected a value: an integer, a string or a variable");
@@ -62,7 +62,7 @@ static void variable(Parser *p, ArgEx *e, const char *name)
 	}
 }
 
-static ArgEx *value(Parser *p)
+static ArgEx *value(RuleParser *p)
 {
 	ArgEx *e = xcalloc(1, sizeof *e);
 	if (parse_eat(p, "["))
@@ -84,7 +84,7 @@ static ArgEx *value(Parser *p)
 	return e;
 }
 
-ArgEx *arg_parse(Parser *p)
+ArgEx *arg_parse(RuleParser *p)
 {
 	ArgEx *e = xcalloc(1, sizeof *e);
 	e->kind = ARG_ARRAY;

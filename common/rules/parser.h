@@ -18,19 +18,19 @@ typedef struct {
 	Rule *rule;             /* the rule whose variables are in scope */
 	bool right;             /* on the right side: only variables that are bound already */
 	bool unknown;           /* the line names something that this program does not have */
-} Parser;
+} RuleParser;
 
 /* Bound on patterns within patterns, and args within args. */
 enum { NESTING = 50 };
 
 /* Dies with MALFORMED: file:line:column: why. */
-_Noreturn void parse_bad(Parser *p, const char *why);
+_Noreturn void parse_bad(RuleParser *p, const char *why);
 /* The parse functions skip blanks first. parse_eat: if s comes next, skips it and returns true. */
-bool parse_eat(Parser *p, const char *s);
+bool parse_eat(RuleParser *p, const char *s);
 /* Letters, digits and _; "" when there are none. Malloc'd. */
-const char *parse_word(Parser *p);
+const char *parse_word(RuleParser *p);
 /* The number of the variable of that name. of_arg: it stands for a part of an arg. */
-int parse_variable(Parser *p, const char *name, bool of_arg);
+int parse_variable(RuleParser *p, const char *name, bool of_arg);
 const CondRow *parse_condition(const RuleNames *names, const char *name);
 /* Reads the lines of a file after line `number` into r; names may be NULL. */
 void rules_read(Rules *r, const char *text, size_t n, const char *file, int number,
@@ -39,5 +39,5 @@ void rules_read(Rules *r, const char *text, size_t n, const char *file, int numb
 /* ---- args.c */
 
 /* The array between [ and ]; the [ has been read. */
-ArgEx *arg_parse(Parser *p);
+ArgEx *arg_parse(RuleParser *p);
 #endif

@@ -105,8 +105,8 @@ void rules_reach(Rules *r, UOp *u);
 const char *rules_builtin_name(size_t i);
 /* The text of a built-in file; dies likewise. */
 const char *rules_builtin_text(const char *name);
-/* The line for op of a built-in file of rows, which is kept; dies where the file lacks a line for
- * an op of level graph. */
+/* The line for op of a built-in file of rows, which is kept; NULL where it has none. What must have
+ * one, the build has seen to (graph/op_check.sh). */
 const Rule *rules_row(const char *name, const RuleNames *names, Op op);
 
 /* ---- match.c, args.c, build.c ---------------------------------------------------------------- */

@@ -73,9 +73,9 @@ const Val *plan_write(const Plan *p, const Facts *f);
 typedef struct {
 	VEC(UOp *) reduce, scan;
 	int weight[MAX_RANGES];         /* reductions that depend on the output range */
-} Look;
-void reductions_find(const Facts *f, Look *k);
-void choose_order(Plan *p, const Facts *f, const Look *k);
+} Folds;
+void reductions_find(const Facts *f, Folds *k);
+void choose_order(Plan *p, const Facts *f, const Folds *k);
 /* Puts the output ranges into a plan in the order that suits the kernel's reductions. */
 void plan_order(Plan *p, const Facts *f);
 /* order_without removes those `count` ranges from the n in order[] and returns how many are left;

@@ -5,9 +5,9 @@
 #include "actions/actions.h"
 #include <stdlib.h>
 
-void reductions_find(const Facts *f, Look *k)
+void reductions_find(const Facts *f, Folds *k)
 {
-	*k = (Look){0};
+	*k = (Folds){0};
 	for (size_t i = 0; i < f->all.n; i++) {
 		UOp *u = f->all.at[i];
 		if (u->op == OP_RSCAN)
@@ -23,7 +23,7 @@ void reductions_find(const Facts *f, Look *k)
 /* Output ranges on which more reductions depend stand outside, so that each reduction runs as
  * seldom as possible; serial ranges keep their order among themselves; a scan's range stands inside
  * all others that it depends on. */
-static int compare(const Facts *f, const Look *k, int a, int b)
+static int compare(const Facts *f, const Folds *k, int a, int b)
 {
 	bool both = f->serial >> a & f->serial >> b & 1;
 	if (!both && k->weight[a] != k->weight[b])
@@ -46,7 +46,7 @@ static void move_inside(Plan *p, int r, uint64_t outside)
 	}
 }
 
-void choose_order(Plan *p, const Facts *f, const Look *k)
+void choose_order(Plan *p, const Facts *f, const Folds *k)
 {
 	uint64_t set = f->out;
 	if (f->sort)
@@ -89,7 +89,7 @@ void order_in_front(Plan *p, const int *range, int count)
 
 void plan_order(Plan *p, const Facts *f)
 {
-	Look k;
+	Folds k;
 	reductions_find(f, &k);
 	choose_order(p, f, &k);
 	vec_free(&k.reduce);

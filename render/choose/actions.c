@@ -10,7 +10,7 @@ enum { FEW = 4096, GROUP_LEAST = 64 };
 
 /* ---- GPU: items or groups */
 
-static int64_t greatest_reduction(const Facts *f, const Look *k)
+static int64_t greatest_reduction(const Facts *f, const Folds *k)
 {
 	int64_t most = 0;
 	for (size_t i = 0; i < k->reduce.n; i++) {
@@ -21,7 +21,7 @@ static int64_t greatest_reduction(const Facts *f, const Look *k)
 }
 
 /* the ranges on which every reduction depends as much as on any other: the rows */
-static uint64_t row_ranges(const Facts *f, const Look *k)
+static uint64_t row_ranges(const Facts *f, const Folds *k)
 {
 	uint64_t set = 0;
 	int most = 0;
@@ -35,7 +35,7 @@ static uint64_t row_ranges(const Facts *f, const Look *k)
 
 /* Do all of the costliest reductions depend on every output range? Then items are better than
  * groups. */
-static bool even_work(const Facts *f, const Look *k, uint64_t free)
+static bool even_work(const Facts *f, const Folds *k, uint64_t free)
 {
 	int64_t most = greatest_reduction(f, k);
 	for (size_t i = 0; i < k->reduce.n; i++) {
@@ -46,7 +46,7 @@ static bool even_work(const Facts *f, const Look *k, uint64_t free)
 	return true;
 }
 
-static void choose_grid(Plan *p, const Facts *f, const Look *k)
+static void choose_grid(Plan *p, const Facts *f, const Folds *k)
 {
 	uint64_t free = f->out & ~f->serial;
 	p->mode = PLAN_ITEMS;
@@ -105,10 +105,10 @@ static void tell(const Plan *p, const Facts *f)
 
 /* Row buffers are looked for in plain loops: a tile changes how many rows a buffer holds, not which
  * values need one. */
-static UOp *kernel_actions(const Use *use)
+static UOp *kernel_actions(const KernelUse *use)
 {
 	Lowering l;
-	Look k;
+	Folds k;
 	UOp *kernel = use->kernel;
 	if (val_get(kernel->arg, "actions"))
 		return kernel;

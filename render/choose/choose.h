@@ -5,7 +5,7 @@
 
 /* tiles.c: tiles, vectors, chunks and the grid of a CPU, for a plan that has its order and
  * stages. */
-void choose_tiles(Plan *p, const Facts *f, const Look *k);
+void choose_tiles(Plan *p, const Facts *f, const Folds *k);
 /* turns.c: tiles for a kernel that moves elements from one order to another, v being the range in
  * vectors; false when no load calls for them. */
 bool choose_turns(Plan *p, const Facts *f, int v, int lanes);

@@ -108,16 +108,15 @@ static void find_around(const Lowering *l, const UOp *u, Node *n)
 	n->around = n->over ? s : NULL;
 }
 
+/* A value read again, and index arithmetic, count as one operation: a row buffer is read too. */
 static int64_t operations(const Lowering *l, const UOp *u)
 {
 	enum { LONG = 1 << 20 };
-	int64_t n;
-	switch (u->op) {
-	case OP_EXP2: case OP_LOG2: case OP_SIN: case OP_POW: case OP_THREEFRY: return 20;
-	case OP_SQRT: case OP_FDIV: case OP_IDIV: case OP_MOD: return 4;
-	case OP_RREDUCE: n = count_of(&l->facts, bound_of(u)); return 4 * (n < LONG ? n : LONG);
-	default: return 1;
+	if (u->op == OP_RREDUCE) {
+		int64_t n = count_of(&l->facts, bound_of(u));
+		return 4 * (n < LONG ? n : LONG);
 	}
+	return u->op == OP_LOAD || u->dtype == DT_I64 ? COST_ADD : op_cost(u->op);
 }
 
 /* Arithmetic of one instance in its own scope; the cost of a shared source is divided among its

@@ -27,7 +27,7 @@ static const double OPEN = 0.5;         /* of one along a symbolic size, which m
 typedef struct {
 	Plan *p;
 	const Facts *f;
-	const Look *k;
+	const Folds *k;
 	int v;                  /* range in vectors, -1: none */
 	int lanes;              /* elements of a vector */
 	UOp *heavy;             /* the reduction that costs most, or NULL */
@@ -36,10 +36,10 @@ typedef struct {
 
 /* ---- how a value moves */
 
-typedef enum { STILL, NEXT, FAR } Step;
+typedef enum { STILL, NEXT, FAR } Movement;
 
 /* How a load's place moves with range r: not at all, to its neighbour, or elsewhere. */
-static Step step_of(const Tiling *t, const UOp *load, int r)
+static Movement movement_of(const Tiling *t, const UOp *load, int r)
 {
 	Sum s;
 	UOp *at = load->src[0]->src[1], *range = t->f->range[r];
@@ -72,7 +72,7 @@ static bool walks(const Tiling *t, UOp *body, int r)
 	Loads l = loads_in(body);
 	bool ok = true;
 	for (size_t i = 0; i < l.n; i++)
-		ok &= step_of(t, l.at[i], r) != FAR;
+		ok &= movement_of(t, l.at[i], r) != FAR;
 	vec_free(&l);
 	return ok;
 }
@@ -121,7 +121,7 @@ static int find_vector(const Tiling *t)
 	const UOp *store = t->f->kernel->src[0];
 	for (int i = t->p->norder; i-- > 0;) {
 		int r = t->p->order[i];
-		if (step_of(t, store, r) == NEXT && most_size(t->f, r) > 1)
+		if (movement_of(t, store, r) == NEXT && most_size(t->f, r) > 1)
 			return r;
 	}
 	return -1;
@@ -205,7 +205,7 @@ static void choose_split(Tiling *t, int64_t turns)
 
 /* ---- contractions */
 
-typedef struct { int m, rows, vectors; double score; } Block;
+typedef struct { int m, rows, vectors; double score; } TileBlock;
 
 /* Is some operand of the heavy reduction used again along r by vectors of another range? */
 static bool reuses(const Tiling *t, int r, int vector)
@@ -229,9 +229,9 @@ static double rate(int rows, int vectors)
 }
 
 /* The best block for a range m of rows and n elements in vectors. */
-static Block best_block(const Tiling *t, int m, int64_t n)
+static TileBlock best_block(const Tiling *t, int m, int64_t n)
 {
-	Block best = {m, 1, 1, 0};
+	TileBlock best = {m, 1, 1, 0};
 	int64_t most = most_size(t->f, m), rows = usual_size(least_size(t->f, m), most);
 	for (int v = 1; v <= 3 && v * t->lanes <= n + t->lanes - 1; v++)
 		for (int r = 1; r <= 28; r++) {
@@ -244,20 +244,20 @@ static Block best_block(const Tiling *t, int m, int64_t n)
 			if (t->f->in_place && n % (v * t->lanes))
 				s *= SERIAL;
 			if (s > best.score + 1e-9)
-				best = (Block){m, r, v, s};
+				best = (TileBlock){m, r, v, s};
 		}
 	return best;
 }
 
 /* The range whose rows reuse vectors, with the best block; rows is -1 when there is none. */
-static Block find_rows(const Tiling *t, int64_t n)
+static TileBlock find_rows(const Tiling *t, int64_t n)
 {
-	Block best = {-1, 1, 1, 0};
+	TileBlock best = {-1, 1, 1, 0};
 	for (int i = t->p->norder; i-- > 0;) {
 		int r = t->p->order[i];
 		if (r == t->v || !(free_of(t->heavy) >> r & 1) || !reuses(t, r, t->v))
 			continue;
-		Block b = best_block(t, r, n);
+		TileBlock b = best_block(t, r, n);
 		b.score *= least_size(t->f, r) < b.rows ? OPEN : 1;
 		if (b.score > best.score + 0.02)
 			best = b;
@@ -308,7 +308,7 @@ static void pack(Tiling *t, int m)
 	Loads l = loads_in(t->heavy->src[0]);
 	for (size_t i = 0; i < l.n && p->nstage < MAX_STAGED; i++) {
 		UOp *u = l.at[i];
-		bool far = step_of(t, u, t->v) == FAR;
+		bool far = movement_of(t, u, t->v) == FAR;
 		if (free_of(u) >> m & 1 || !(free_of(u) >> t->v & 1) || !(free_of(u) & over))
 			continue;
 		int64_t rows = tile_size(p, t->v) * count_of(t->f, over & free_of(u)) * 4;
@@ -338,12 +338,12 @@ static void choose_chunk(Tiling *t, int m)
 	t->p->chunk[m] = (int)(size < least ? size : least);
 }
 
-static void tile_contraction(Tiling *t, Block b, bool far)
+static void tile_contraction(Tiling *t, TileBlock b, bool far)
 {
 	Plan *p = t->p;
 	int apart = b.vectors == 1 && count_of(t->f, 1ull << t->v) < 2 * t->lanes ?
 		find_apart(t, b.m) : -1;
-	Block two = b;
+	TileBlock two = b;
 	if (apart >= 0) {
 		two = best_block(t, b.m, count_of(t->f, 1ull << apart) * t->lanes);
 		b.rows = two.rows;
@@ -440,7 +440,7 @@ static int gated_loads(const Tiling *t, int r)
 	Loads l = loads_in(t->heavy->src[0]);
 	int n = 0;
 	for (size_t i = 0; i < l.n; i++)
-		n += l.at[i]->nsrc > 1 && step_of(t, l.at[i], r) != STILL;
+		n += l.at[i]->nsrc > 1 && movement_of(t, l.at[i], r) != STILL;
 	vec_free(&l);
 	return n;
 }
@@ -483,7 +483,7 @@ static bool tile_heavy(Tiling *t)
 		tile_dot(t);
 		return true;
 	}
-	Block b = find_rows(t, count_of(t->f, 1ull << t->v));
+	TileBlock b = find_rows(t, count_of(t->f, 1ull << t->v));
 	if (b.m >= 0 && b.rows > 1)
 		tile_contraction(t, b, far);
 	else if (!far)
@@ -551,7 +551,7 @@ static void keep_slices(Plan *p, const Facts *f, const int *slices, int n)
 		p->ahead = 0;
 }
 
-static void choose(Plan *p, const Facts *f, const Look *k)
+static void choose(Plan *p, const Facts *f, const Folds *k)
 {
 	Tiling t = {.p = p, .f = f, .k = k, .v = -1};
 	if (!target->vector || f->serial || k->scan.n || f->sort)
@@ -574,7 +574,7 @@ static void choose(Plan *p, const Facts *f, const Look *k)
 	tile_within(&t);
 }
 
-void choose_tiles(Plan *p, const Facts *f, const Look *k)
+void choose_tiles(Plan *p, const Facts *f, const Folds *k)
 {
 	int slices[MAX_SLICE_AXES], n = slice_ranges(f, slices);
 	if (n)

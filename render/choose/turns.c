@@ -13,11 +13,11 @@
 
 enum { LEAST = 4, MOST = 16, BLOCK_BYTES = 128, FETCH_BYTES = 1 << 17 };
 
-typedef struct { const Facts *f; int v, lanes; } Turns;
+typedef struct { const Facts *f; int v, lanes; } TurnedTile;
 
 /* How far one step of range r within a tile of n moves a place; -1: not by a fixed step. Where n
  * does not divide the range, tiles may begin at any element. */
-static int64_t step_in_tile(const Turns *t, UOp *at, int r, int n)
+static int64_t step_in_tile(const TurnedTile *t, UOp *at, int r, int n)
 {
 	UOp *range = t->f->range[r], *lane = ix_range(63, "vector", ix_const(n)), *size = range->src[0];
 	int64_t rest;
@@ -34,7 +34,7 @@ static int64_t step_in_tile(const Turns *t, UOp *at, int r, int n)
 }
 
 /* The width of a tile over r and v for a load; 0: do not transpose it along r. */
-static int turn_width(const Turns *t, const UOp *load, int r)
+static int turn_width(const TurnedTile *t, const UOp *load, int r)
 {
 	UOp *at = load->src[0]->src[1];
 	int n = 1, size = dtype_size(load->dtype), most = target->vector / (size < 4 ? 4 : size);
@@ -51,7 +51,7 @@ static int turn_width(const Turns *t, const UOp *load, int r)
 }
 
 /* The range along which most loads are contiguous, with a width that fits all of them. */
-static int find_along(const Turns *t, int *width)
+static int find_along(const TurnedTile *t, int *width)
 {
 	int best = -1, most = 0;
 	for (int r = 0; r < t->f->nrange; r++) {
@@ -92,7 +92,7 @@ static void choose_blocks(Plan *p, const Facts *f, int r, int v, int bytes)
 
 bool choose_turns(Plan *p, const Facts *f, int v, int lanes)
 {
-	Turns t = {f, v, lanes};
+	TurnedTile t = {f, v, lanes};
 	int n = 0, bytes = 1, r = f->in_place ? -1 : find_along(&t, &n);
 	if (r < 0)
 		return false;

@@ -38,7 +38,7 @@ static UOp *guard_load(UOp *store)
 	return node_with(store, (UOp *[]){store->src[0], value, store->src[2]});
 }
 
-static UOp *kernel_index(const Use *use)
+static UOp *kernel_index(const KernelUse *use)
 {
 	UOp *k = walk_replace(use->kernel, flatten, NULL);
 	UOp **src = arena_alloc(k->nsrc * sizeof *src);

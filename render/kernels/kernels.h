@@ -10,9 +10,9 @@ typedef struct {
 	UOp *kernel;
 	UOp *call;              /* its first CALL */
 	bool alias;             /* some CALL gives one buffer to two slots, one of them written */
-} Use;
+} KernelUse;
 /* g with every distinct KERNEL replaced by the result of fn. */
-Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use));
+Graph *kernels_map(Graph *g, UOp *(*fn)(const KernelUse *use));
 /* The same for the CUSTOMs that are called. */
 Graph *customs_map(Graph *g, UOp *(*fn)(UOp *custom, const UOp *call));
 /* Prints one line of --explain about a kernel. */

@@ -403,10 +403,10 @@ typedef struct {
 	const Blocks *b;
 	UOp *call, *from[MAX_RANGES], *high[MAX_RANGES], *low[MAX_RANGES], *sum[MAX_RANGES];
 	int n;
-} Split;
+} RangeSplit;
 
 /* The two ranges that replace a range on a blocked axis. */
-static void split_ranges(Split *s)
+static void split_ranges(RangeSplit *s)
 {
 	Nodes all = walk(s->call->src[0]);
 	int axis = 0;
@@ -437,7 +437,7 @@ static void split_ranges(Split *s)
 /* A place in a buffer whose layout has changed; a reduction over a range that has become two. */
 static UOp *new_place(UOp *u, void *ctx)
 {
-	Split *s = ctx;
+	RangeSplit *s = ctx;
 	UOp *src[MAX_RANGES + 2];
 	uint32_t n = 0;
 	if (u->op == OP_INDEX && u->src[0]->op == OP_PARAM) {
@@ -489,7 +489,7 @@ static UOp *without_conditions(const Blocks *b, UOp *call)
 
 static UOp *apply(Blocks *b, UOp *call)
 {
-	Split s = {.b = b, .call = call};
+	RangeSplit s = {.b = b, .call = call};
 	split_ranges(&s);
 	UOp *kernel = walk_replace(without_conditions(b, call), new_place, &s);
 	kernel = substitute(kernel, s.n, s.from, s.sum);

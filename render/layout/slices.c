@@ -33,18 +33,18 @@ typedef struct {
 	int axis;                       /* the greatest axis number of its kernel */
 	uint64_t writes;
 	Front *front;
-} Known;
+} SlicedCall;
 
 /* A call and those of its ranges that form the slices, outermost first. */
-typedef struct { const Known *is; UOp *outer[MAX_SLICE_AXES]; } Member;
+typedef struct { const SlicedCall *is; UOp *outer[MAX_SLICE_AXES]; } SliceMember;
 typedef struct {
-	Member at[MAX_SLICE_CALLS];
+	SliceMember at[MAX_SLICE_CALLS];
 	int n, axes;                    /* the number of leading axes in which all members agree */
 	VEC(UOp *) inside;              /* temporaries that only they touch, over all of these axes */
-} Group;
+} SliceGroup;
 typedef struct {
 	Map readers;                    /* the number of calls that touch each buffer */
-	Known *known;
+	SlicedCall *known;
 	uint32_t n;
 	VEC(UOp *) out;
 } Slices;
@@ -59,7 +59,7 @@ static int slot_of(const UOp *call, const UOp *buffer)
 	return -1;
 }
 
-static bool writes(const Known *c, const UOp *buffer)
+static bool writes(const SlicedCall *c, const UOp *buffer)
 {
 	int slot = slot_of(c->call, buffer);
 	return slot >= 0 && slot < 64 && c->writes >> slot & 1;
@@ -108,7 +108,7 @@ static void agree_in_front(Front *f, int n, UOp *const *loop, bool first)
 	f->n = k;
 }
 
-static void find_front(Known *c, const Facts *f)
+static void find_front(SlicedCall *c, const Facts *f)
 {
 	uint64_t own = own_loops(f);
 	bool *seen = arena_alloc(c->call->nsrc * sizeof *seen);
@@ -125,7 +125,7 @@ static void find_front(Known *c, const Facts *f)
 
 /* Does the member run over the buffer's leading axes by the loops that are its slices already, as
  * far as it has any? Returns in how many axes it does, at most `axes`. */
-static int agree(Member *m, const UOp *buffer, int axes)
+static int agree(SliceMember *m, const UOp *buffer, int axes)
 {
 	const Front *f = &m->is->front[slot_of(m->is->call, buffer)];
 	for (int k = 0; k < f->n && k < axes; k++) {
@@ -138,7 +138,7 @@ static int agree(Member *m, const UOp *buffer, int axes)
 
 /* ---- groups */
 
-static void look(Known *c)
+static void find_slices(SlicedCall *c)
 {
 	Facts f;
 	c->looked = true;
@@ -154,24 +154,24 @@ static void look(Known *c)
 }
 
 /* What is known of call i; NULL unless its loops may be divided, and run in any order. */
-static const Known *plain_call(const Slices *s, uint32_t i)
+static const SlicedCall *plain_call(const Slices *s, uint32_t i)
 {
-	Known *c = &s->known[i];
+	SlicedCall *c = &s->known[i];
 	if (!c->looked)
-		look(c);
+		find_slices(c);
 	return c->plain ? c : NULL;
 }
 
 /* Joins the call to the group when it reads by slices what the group writes, and writes no buffer
  * that the group touches. */
-static bool join(Group *g, const Known *c)
+static bool join(SliceGroup *g, const SlicedCall *c)
 {
-	Group with = *g;
-	Member *m = &with.at[with.n++];
+	SliceGroup with = *g;
+	SliceMember *m = &with.at[with.n++];
 	bool reads = false;
 	if (!c)
 		return false;
-	*m = (Member){.is = c};
+	*m = (SliceMember){.is = c};
 	for (uint32_t k = 1; k < c->call->nsrc; k++) {
 		UOp *b = c->call->src[k];
 		for (int i = 0; i < g->n; i++) {
@@ -205,7 +205,7 @@ static int axes_open(const UOp *buffer)
 }
 
 /* Temporaries that the group writes, and that no other call touches. */
-static void find_inside(const Slices *s, Group *g)
+static void find_inside(const Slices *s, SliceGroup *g)
 {
 	g->inside.n = 0;
 	for (int i = 0; i < g->n; i++) {
@@ -242,7 +242,7 @@ static int64_t bytes_of(const UOp *buffer)
 }
 
 /* Bytes of the temporaries inside the group, which must lie within one slice along its axes. */
-static int64_t bytes_inside(const Group *g)
+static int64_t bytes_inside(const SliceGroup *g)
 {
 	int64_t sum = 0;
 	for (size_t i = 0; i < g->inside.n; i++)
@@ -253,7 +253,7 @@ static int64_t bytes_inside(const Group *g)
 
 /* The cost of what slices read again but the whole would read once: buffers that do not move with
  * the last axis. Small ones come from a near cache, at a quarter of the cost. */
-static double read_again(const Group *g, int axes, int64_t parts)
+static double read_again(const SliceGroup *g, int axes, int64_t parts)
 {
 	double bytes = 0;
 	for (int i = 0; i < g->n; i++) {
@@ -289,7 +289,7 @@ static int64_t rows_in(int64_t n, int64_t row_bytes, int64_t outer)
 
 /* Chooses the number of axes, and of rows of the last axis, that form a slice; false when slices do
  * not pay. */
-static bool choose(Group *g, int64_t *rows)
+static bool choose(SliceGroup *g, int64_t *rows)
 {
 	int64_t bytes = bytes_inside(g), outer = 1, known;
 	int first = 1;
@@ -310,9 +310,9 @@ static bool choose(Group *g, int64_t *rows)
 
 /* ---- the kernels */
 
-static UOp *member_call(const Group *g, int i, int64_t rows)
+static UOp *member_call(const SliceGroup *g, int i, int64_t rows)
 {
-	const Member *m = &g->at[i];
+	const SliceMember *m = &g->at[i];
 	UOp *call = m->is->call, *kernel = call->src[0], *last = m->outer[g->axes - 1];
 	VEC(const Val *) axes = {0}, local = {0};
 	for (int k = 0; k < g->axes; k++)
@@ -335,10 +335,10 @@ static UOp *member_call(const Group *g, int i, int64_t rows)
 }
 
 /* The longest group from call i on, of at most `most` calls. */
-static void find_group(const Slices *s, Group *g, uint32_t i, int most)
+static void find_group(const Slices *s, SliceGroup *g, uint32_t i, int most)
 {
-	const Known *c = plain_call(s, i);
-	*g = (Group){.axes = MAX_SLICE_AXES};
+	const SlicedCall *c = plain_call(s, i);
+	*g = (SliceGroup){.axes = MAX_SLICE_AXES};
 	if (!c)
 		return;
 	g->at[g->n++].is = c;
@@ -347,7 +347,7 @@ static void find_group(const Slices *s, Group *g, uint32_t i, int most)
 	find_inside(s, g);
 }
 
-static void put_group(Slices *s, const Group *g, int64_t rows)
+static void put_group(Slices *s, const SliceGroup *g, int64_t rows)
 {
 	for (size_t k = 0; k < g->inside.n; k++)
 		explain(g->at[0].is->call->src[0], "%s is never whole: %lld at a time along r%d",
@@ -358,7 +358,7 @@ static void put_group(Slices *s, const Group *g, int64_t rows)
 
 /* Do these n calls name enough temporaries for a group to pay? A buffer counts each time it is
  * named. */
-static bool has_enough(const Known *c, int n)
+static bool has_enough(const SlicedCall *c, int n)
 {
 	int64_t sum = 0;
 	for (int i = 0; i < n; i++)
@@ -373,7 +373,7 @@ static bool has_enough(const Known *c, int n)
 
 /* The group that begins with call i and pays: all that can join, else as many calls as it takes
  * (the last may share fewer of the loops). Returns its rows, or 0 when no group pays. */
-static int64_t best_group(const Slices *s, Group *g, uint32_t i)
+static int64_t best_group(const Slices *s, SliceGroup *g, uint32_t i)
 {
 	int64_t rows = 0;
 	int most = s->n - i < MAX_SLICE_CALLS ? (int)(s->n - i) : MAX_SLICE_CALLS;
@@ -391,7 +391,7 @@ static int64_t best_group(const Slices *s, Group *g, uint32_t i)
  * better group; returns how many calls were emitted. */
 static uint32_t put_calls(Slices *s, uint32_t i)
 {
-	Group g, next;
+	SliceGroup g, next;
 	int64_t rows = best_group(s, &g, i), later = rows ? best_group(s, &next, i + 1) : 0;
 	bool waits = later && bytes_inside(&next) > bytes_inside(&g);
 	int n = rows && !waits ? g.n : 1;

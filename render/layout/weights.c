@@ -25,9 +25,14 @@ typedef struct {
 } Repack;
 
 /* A table and its copy: the copy's axes by number in the table, the last one in panels. */
-typedef struct { UOp *from, *packed; int axis[MAX_RANGES], n; int64_t width, columns; } Table;
+typedef struct { UOp *from, *packed; int axis[MAX_RANGES], n; int64_t width, columns; } PackedTable;
 
-typedef struct { Map made; VEC(UOp *) packs, out; VEC(Table) tables; int count; } Weights;
+typedef struct {
+	Map made;
+	VEC(UOp *) packs, out;
+	VEC(PackedTable) tables;
+	int count;
+} PackedWeights;
 
 /* ---- whether, and in what order */
 
@@ -155,7 +160,7 @@ static const Shape *packed_shape(const Repack *p)
 	return n <= 16 ? shape_new(n, dim) : NULL;
 }
 
-static UOp *packed_buffer(Weights *w, const Repack *p, const Shape *shape)
+static UOp *packed_buffer(PackedWeights *w, const Repack *p, const Shape *shape)
 {
 	UOp *from = place_buffer(p->call, p->r->c.w->src[0]);
 	const char *name = arena_printf("%.200s.packed%d", buffer_name(from), w->count);
@@ -200,12 +205,12 @@ static UOp *read_packed(const Repack *p, UOp *buffer)
 
 /* Remembers the copy of a constant each of whose axes is a range, if it is large and a lookup in
  * the copy costs little more. */
-static void keep_table(Weights *w, const Repack *p, UOp *packed)
+static void keep_table(PackedWeights *w, const Repack *p, UOp *packed)
 {
 	enum { ELEMENTS = 1 << 18, COLUMNS = 1024 };
 	const UOp *place = p->r->c.w->src[0];
 	int64_t columns = range_size(p->vector);
-	Table t = {place_buffer(p->call, place), packed, {0}, p->n, p->width, columns};
+	PackedTable t = {place_buffer(p->call, place), packed, {0}, p->n, p->width, columns};
 	int64_t count;
 	if (!p->width || t.columns < COLUMNS || (int)place->nsrc != 1 + p->n ||
 		!shape_static(packed->shape, &count) || count < ELEMENTS)
@@ -232,7 +237,7 @@ static bool is_lookup(const UOp *load, const UOp *call, const UOp *table)
 }
 
 /* The same element of the copy. */
-static UOp *looked_up(UOp *load, const Table *t, int slot)
+static UOp *looked_up(UOp *load, const PackedTable *t, int slot)
 {
 	UOp *const *of = load->src[0]->src + 1, *at[MAX_RANGES + 2];
 	UOp *column = of[t->axis[t->n - 1]], *number = ix_div(column, ix_const(t->width));
@@ -246,7 +251,7 @@ static UOp *looked_up(UOp *load, const Table *t, int slot)
 		NODE(OP_LOAD, load->dtype, VNIL, place);
 }
 
-static UOp *look_up_in_copy(UOp *call, const Table *t)
+static UOp *look_up_in_copy(UOp *call, const PackedTable *t)
 {
 	Nodes all = walk(call->src[0]);
 	VEC(UOp *) from = {0};
@@ -268,7 +273,7 @@ static UOp *look_up_in_copy(UOp *call, const Table *t)
 
 /* ---- the pass */
 
-static UOp *repack(Weights *w, UOp *call)
+static UOp *repack(PackedWeights *w, UOp *call)
 {
 	Roles r;
 	Repack p;
@@ -287,7 +292,7 @@ static UOp *repack(Weights *w, UOp *call)
 
 Graph *layout_weights(Graph *g)
 {
-	Weights w = {0};
+	PackedWeights w = {0};
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		UOp *call = g->sink->src[i];
 		if (call_prepares(call))

@@ -204,17 +204,17 @@ static UOp *conv_kernel(
 }
 
 /* ranges of n, th, tw and the channels, with axis numbers of their own */
-typedef struct { UOp *n, *th, *tw, *ch; } Axes;
+typedef struct { UOp *n, *th, *tw, *ch; } TileAxes;
 
-static Axes axes_for(const Conv *v, const UOp *channels)
+static TileAxes axes_for(const Conv *v, const UOp *channels)
 {
-	return (Axes){v->n ? ix_range(2, "loop", v->n->src[0]) : ix_const(0),
+	return (TileAxes){v->n ? ix_range(2, "loop", v->n->src[0]) : ix_const(0),
 		ix_range(3, "loop", ix_const(v->th)), ix_range(4, "loop", ix_const(v->tw)),
 		ix_range(WINOGRAD_CHANNELS, "loop", channels->src[0])};
 }
 
 /* a place in a transform, or the shape of one */
-static UOp *place_at(const Conv *v, const UOp *buffer, int slot, UOp *a, UOp *b, const Axes *l)
+static UOp *place_at(const Conv *v, const UOp *buffer, int slot, UOp *a, UOp *b, const TileAxes *l)
 {
 	UOp *src[7] = {param_new(slot, buffer)};
 	Six s = six(v, a, b, l->n, l->th, l->tw, l->ch);
@@ -250,7 +250,7 @@ static UOp *weights_call(Winograd *w, const Conv *v)
 }
 
 /* element s of the piece of x around a tile */
-static UOp *piece_load(const Conv *v, const Axes *l, UOp *param, const UOp *from, int s)
+static UOp *piece_load(const Conv *v, const TileAxes *l, UOp *param, const UOp *from, int s)
 {
 	UOp *y = ix_add(ix_mul(l->th, ix_const(TILE)), ix_const(s / 6 - v->ph));
 	UOp *x = ix_add(ix_mul(l->tw, ix_const(TILE)), ix_const(s % 6 - v->pw));
@@ -267,7 +267,7 @@ static UOp *input_call(Winograd *w, const Conv *v)
 {
 	UOp *d[36], *t[36], *store[36], *from = place_buffer(v->call, v->r.c.x->src[0]);
 	UOp *b = transform_buffer(w, v, from, v->c);
-	Axes l = axes_for(v, v->c);
+	TileAxes l = axes_for(v, v->c);
 	UOp *p = param_moved(v->r.c.x->src[0]->src[0], 1);
 	for (int s = 0; s < 36; s++)
 		d[s] = piece_load(v, &l, p, from, s);
@@ -282,10 +282,10 @@ static UOp *input_call(Winograd *w, const Conv *v)
 static UOp *products_call(Winograd *w, const Conv *v, UOp *pieces, UOp *weights)
 {
 	UOp *m = transform_buffer(w, v, pieces, v->o);
-	Axes l = axes_for(v, v->o);
+	TileAxes l = axes_for(v, v->o);
 	UOp *a = ix_range(0, "loop", ix_const(6)), *b = ix_range(1, "loop", ix_const(6));
 	UOp *c = ix_range(6, "reduce", v->c->src[0]);
-	UOp *x = load_at_place(place_at(v, pieces, 1, a, b, &(Axes){l.n, l.th, l.tw, c}));
+	UOp *x = load_at_place(place_at(v, pieces, 1, a, b, &(TileAxes){l.n, l.th, l.tw, c}));
 	UOp *u = load_at_place(NODE(OP_INDEX, DT_F32, VNIL, param_new(2, weights), a, b, c, l.ch));
 	UOp *sum = NODE(OP_RREDUCE, DT_F32, val_str("ADD"), NODE(OP_MUL, DT_F32, VNIL, x, u), c);
 	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, place_at(v, m, 0, a, b, &l), sum);
@@ -317,7 +317,7 @@ static UOp *guard(UOp *u, void *ctx)
 
 /* The store of the kernel at row p and column q of its tile. */
 static UOp *result_store(
-	const Conv *v, const UOp *store, const Axes *l, UOp *sum, int slot, int p, int q)
+	const Conv *v, const UOp *store, const TileAxes *l, UOp *sum, int slot, int p, int q)
 {
 	UOp *y = ix_add(ix_mul(l->th, ix_const(TILE)), ix_const(p));
 	UOp *x = ix_add(ix_mul(l->tw, ix_const(TILE)), ix_const(q));
@@ -340,7 +340,7 @@ static UOp *output_call(const Conv *v, UOp *m)
 	UOp *kernel = v->r.facts.kernel;
 	VEC(UOp *) stores = {0};
 	int slot = (int)v->call->nsrc - 1;
-	Axes l = axes_for(v, v->o);
+	TileAxes l = axes_for(v, v->o);
 	for (int s = 0; s < 36; s++)
 		load[s] = load_at_place(place_at(v, m, slot, ix_const(s / 6), ix_const(s % 6), &l));
 	both_sides(*at, 4, 6, load, sum);

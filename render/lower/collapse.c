@@ -17,7 +17,7 @@ typedef struct {
 
 /* ---- what the ranges are used for */
 
-static void look_at_place(Merging *k, UOp *at)
+static void merge_at_place(Merging *k, UOp *at)
 {
 	Sum *s = arena_alloc(sizeof *s);
 	sum_of(s, at);
@@ -28,7 +28,7 @@ static void look_at_place(Merging *k, UOp *at)
 }
 
 /* Visits every node except the ranges an RREDUCE binds and the nodes inside a place. */
-static void look_at_values(Merging *k)
+static void merge_at_values(Merging *k)
 {
 	Map seen = {0};
 	VEC(UOp *) todo = {0};
@@ -41,7 +41,7 @@ static void look_at_values(Merging *k)
 		if (u->op == OP_RANGE)
 			k->apart |= bit_of(u);
 		if (u->op == OP_INDEX) {
-			look_at_place(k, u->src[1]);
+			merge_at_place(k, u->src[1]);
 			continue;
 		}
 		bool binds = u->op == OP_RREDUCE;
@@ -118,7 +118,7 @@ static UOp *merge_one(UOp *kernel, bool alias)
 	Facts f;
 	facts_find(&f, kernel, alias);
 	Merging k = {.f = &f};
-	look_at_values(&k);
+	merge_at_values(&k);
 	find_roles(&k);
 	UOp *r = kernel;
 	int slices[MAX_SLICE_AXES], n = slice_ranges(&f, slices);
@@ -132,7 +132,7 @@ static UOp *merge_one(UOp *kernel, bool alias)
 	return r;
 }
 
-static UOp *kernel_collapse(const Use *use)
+static UOp *kernel_collapse(const KernelUse *use)
 {
 	UOp *k = use->kernel, *was;
 	if (val_get(k->arg, "actions"))

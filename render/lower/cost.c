@@ -42,16 +42,10 @@ static double times(const Cost *c, uint64_t set)
 	return n;
 }
 
+/* of a load or a store the instruction alone: memory() has the rest */
 static int weight(const UOp *u)
 {
-	switch (u->op) {
-	case OP_EXP2: case OP_LOG2: case OP_SIN: case OP_POW: case OP_THREEFRY: return 16;
-	case OP_SQRT: case OP_FDIV: case OP_IDIV: case OP_MOD: return 4;
-	case OP_FLOORDIV: case OP_FLOORMOD: return 4;
-	case OP_LOAD: case OP_STORE: return 1;
-	case OP_RREDUCE: return 1;
-	default: return op_elementwise(u->op);
-	}
+	return u->op == OP_LOAD || u->op == OP_STORE ? COST_ADD : op_cost(u->op);
 }
 
 /* The work of a kernel so far, its greatest part, and the ranges of that part. */

@@ -33,7 +33,7 @@ static _Noreturn void no_op(Op op)
 		target->name);
 }
 
-static void check_f64(const Use *use)
+static void check_f64(const KernelUse *use)
 {
 	for (uint32_t i = 1; i < use->call->nsrc; i++)
 		if (use->call->src[i]->dtype == DT_F64)
@@ -46,7 +46,7 @@ static void check_f64(const Use *use)
 				op_name(all.at[i]->op), target->name);
 }
 
-static UOp *kernel_decompose(const Use *use)
+static UOp *kernel_decompose(const KernelUse *use)
 {
 	Rules *rules = rules_open("decompose", &decompose_names);
 	const UOp *endless;

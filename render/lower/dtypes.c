@@ -105,7 +105,7 @@ static void convert(UOp *u)
 	vec_free(&src);
 }
 
-static UOp *kernel_dtypes(const Use *use)
+static UOp *kernel_dtypes(const KernelUse *use)
 {
 	Nodes all = walk(use->kernel);
 	bool any = false;

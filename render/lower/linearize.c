@@ -494,7 +494,7 @@ static UOp *finish(Lowering *l)
 	return node_like(k, l->out.n, l->out.at, arg);
 }
 
-static UOp *kernel_linearize(const Use *use)
+static UOp *kernel_linearize(const KernelUse *use)
 {
 	Lowering l;
 	lowering_begin(&l, use->kernel, use->alias);

@@ -7,13 +7,13 @@
 /* 1 + f in √½ … √2: adding carries into the exponent from √2 on, then the exponent is removed. The
  * exponent becomes a float by placing it in the last bits of 2^52: few processors convert an
  * i64. */
-Parts math_parts_f64(UOp *x)
+LogParts math_parts_f64(UOp *x)
 {
 	UOp *b = m_bits(x);
 	UOp *k = m_shr(m_add(b, m_int(b, 0x3ff0000000000000 - 0x3fe6a09e667f3bcd)), 52);
 	UOp *number = m_real(m_op(OP_OR, k, m_int(k, 0x4330000000000000)));
 	UOp *m = m_real(m_sub(m_add(b, m_int(b, 0x3ff0000000000000)), m_shl(k, 52)));
-	return (Parts){m_sub(number, m_num(x, 0x1p52 + 1023)), m_sub(m, m_num(x, 1))};
+	return (LogParts){m_sub(number, m_num(x, 0x1p52 + 1023)), m_sub(m, m_num(x, 1))};
 }
 
 static UOp *both(UOp *a, UOp *b) { return NODE(OP_AND, DT_BOOL, VNIL, a, b); }

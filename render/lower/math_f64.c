@@ -51,7 +51,7 @@ UOp *math_log2_f64(UOp *x)
 		-0.09043558742630768, 0.08384080162652882, -0.0769038835824262, 0.078603116517106,
 		-0.09066295929036122, 0.08115768710202004, -0.034065899567745014};
 	UOp *e;
-	Parts p = math_parts_f64(normal(x, &e));
+	LogParts p = math_parts_f64(normal(x, &e));
 	UOp *r = m_mulacc(p.f, M_POLY(p.f, q), m_add(p.e, e));
 	r = m_where(m_less(x, m_num(x, 0)), m_num(x, __builtin_nan("")), r);
 	r = m_where(m_equal(x, m_num(x, 0)), m_num(x, -__builtin_inf()), r);
@@ -88,7 +88,7 @@ static Two log2_two(UOp *x)
 		3.0 / 19, 3.0 / 21, 3.0 / 23, 3.0 / 25, 3.0 / 27};
 	const double k = 0x1.ec709dc3a03fdp-1, k_hi = 0x1.ec709ep-1, k_lo = -0x1.e2fe0145b01f5p-28;
 	UOp *e;
-	Parts p = math_parts_f64(normal(x, &e));
+	LogParts p = math_parts_f64(normal(x, &e));
 	Two s = ratio(p.f), t, u, l;
 	UOp *all = m_add(s.hi, s.lo), *z = m_mul(all, all), *square = m_mul(s.hi, s.hi);
 	UOp *r = m_mulacc(m_mul(z, z), M_POLY(z, c), m_mul(s.lo, m_add(s.hi, all)));

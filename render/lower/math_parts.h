@@ -87,8 +87,8 @@ UOp *math_pow_f64(UOp *x, UOp *y);
 
 /* The argument of log2 in parts: x > 0 is 2^e·(1 + f), 1 + f in √½ … √2. For 0, ∞ and NaN the parts
  * are unspecified. */
-typedef struct { UOp *e, *f; } Parts;
-Parts math_parts_f64(UOp *x);
+typedef struct { UOp *e, *f; } LogParts;
+LogParts math_parts_f64(UOp *x);
 /* x^y from |x|^y, which needs to be right only where 0 < |x| < ∞ and y is not NaN: adds the sign
  * and the special values of C's pow. All three have one dtype. */
 UOp *math_pow_special(UOp *x, UOp *y, UOp *magnitude);

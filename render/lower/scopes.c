@@ -95,7 +95,7 @@ typedef struct {
 	Nest *nest;
 	Inst *got[2];
 } Frame;
-typedef struct { VEC(Frame) stack; } Work;
+typedef struct { VEC(Frame) stack; } Pending;
 
 static uint64_t inst_key(const UOp *u, int what, const Scope *place)
 {
@@ -124,7 +124,7 @@ static bool filled(Lowering *l, const UOp *u, int what, const Scope *place)
 }
 
 /* The instance; or NULL, after pushing the work for it on the stack. */
-static Inst *need(Lowering *l, Work *w, UOp *u, int what, Scope *ctx)
+static Inst *need(Lowering *l, Pending *w, UOp *u, int what, Scope *ctx)
 {
 	Scope *place = home(l, u, what, ctx);
 	Inst *i = map_get(&l->insts, inst_key(u, what, place));
@@ -151,7 +151,7 @@ static void use_source(Inst *user, uint32_t k, Inst *src)
 		user->phase = src->phase;
 }
 
-static void inst_done(Lowering *l, Work *w, Inst *i)
+static void inst_done(Lowering *l, Pending *w, Inst *i)
 {
 	vec_push(&l->all, i);
 	vec_push(&i->place->items, i);
@@ -160,7 +160,7 @@ static void inst_done(Lowering *l, Work *w, Inst *i)
 
 /* ---- plain values */
 
-static void step_value(Lowering *l, Work *w)
+static void step_value(Lowering *l, Pending *w)
 {
 	Frame *f = &w->stack.at[w->stack.n - 1];
 	bool from_fill = filled(l, f->u, f->what, f->place);
@@ -255,7 +255,7 @@ static void begin_nest(Lowering *l, Frame *f)
 	f->step = 1;
 }
 
-static void end_nest(Lowering *l, Work *w, Frame *f, bool stage)
+static void end_nest(Lowering *l, Pending *w, Frame *f, bool stage)
 {
 	Inst *i = inst_new(l, f, stage ? INST_STAGE : INST_REDUCE, f->nest->ninner);
 	i->nest = f->nest;
@@ -269,7 +269,7 @@ static void end_nest(Lowering *l, Work *w, Frame *f, bool stage)
 	inst_done(l, w, i);
 }
 
-static void step_nest(Lowering *l, Work *w)
+static void step_nest(Lowering *l, Pending *w)
 {
 	Frame *f = &w->stack.at[w->stack.n - 1];
 	bool stage = f->what == FILL && stage_of(&l->plan, f->u) >= 0;
@@ -296,7 +296,7 @@ static void step_nest(Lowering *l, Work *w)
 
 Inst *inst_get(Lowering *l, UOp *u, Scope *ctx)
 {
-	Work w = {0};
+	Pending w = {0};
 	need(l, &w, u, USE, ctx);
 	while (w.stack.n) {
 		Frame *f = &w.stack.at[w.stack.n - 1];

@@ -13,7 +13,7 @@ enum { DEEPEST = 64 };
 
 /* The substitution of the iteration being written: pairs of ranges and values, and the nodes made
  * with them so far. */
-typedef struct { UOp *from[DEEPEST], *to[DEEPEST]; int n; Map made; } Turn;
+typedef struct { UOp *from[DEEPEST], *to[DEEPEST]; int n; Map made; } Iteration;
 typedef struct {
 	UOp *kernel;
 	Map moves;              /* nodes that depend on a range that is written out */
@@ -29,7 +29,7 @@ static bool is_kind(const UOp *range, const char *kind)
 
 /* ---- nodes */
 
-static UOp *known(const Unroll *w, Turn *t, UOp *u)
+static UOp *known(const Unroll *w, Iteration *t, UOp *u)
 {
 	if (!map_get(&w->moves, PKEY(u)))
 		return u;
@@ -39,7 +39,7 @@ static UOp *known(const Unroll *w, Turn *t, UOp *u)
 	return u->op == OP_RANGE && !u->src[0]->nsrc ? u : map_get(&t->made, PKEY(u));
 }
 
-static UOp *remade(const Unroll *w, Turn *t, UOp *u)
+static UOp *remade(const Unroll *w, Iteration *t, UOp *u)
 {
 	VEC(UOp *) stack = {0};
 	vec_push(&stack, u);
@@ -110,12 +110,13 @@ static void close_block(Unroll *w, size_t lets)
 		map_put(&w->written, PKEY(w->lets.at[--w->lets.n]), NULL);
 }
 
-static void write_turns(Unroll *w, Turn *t, uint32_t i, uint32_t end);
+static void write_turns(Unroll *w, Iteration *t, uint32_t i, uint32_t end);
 
 /* Writes iteration t with one more range replaced by a value. */
-static void write_with(Unroll *w, const Turn *t, UOp *range, UOp *value, uint32_t i, uint32_t end)
+static void write_with(Unroll *w, const Iteration *t, UOp *range, UOp *value, uint32_t i,
+	uint32_t end)
 {
-	Turn in = *t;
+	Iteration in = *t;
 	if (in.n == DEEPEST)
 		die(UNSUPPORTED, "loops that are written out nest deeper than %d", DEEPEST);
 	in.from[in.n] = range;
@@ -125,7 +126,7 @@ static void write_with(Unroll *w, const Turn *t, UOp *range, UOp *value, uint32_
 	map_free(&in.made);
 }
 
-static void write_loop(Unroll *w, Turn *t, uint32_t i, uint32_t end)
+static void write_loop(Unroll *w, Iteration *t, uint32_t i, uint32_t end)
 {
 	UOp *range = w->kernel->src[i], *is = remade(w, t, range);
 	int64_t n;
@@ -144,7 +145,7 @@ static void write_loop(Unroll *w, Turn *t, uint32_t i, uint32_t end)
 	close_block(w, lets);
 }
 
-static void write_turns(Unroll *w, Turn *t, uint32_t i, uint32_t end)
+static void write_turns(Unroll *w, Iteration *t, uint32_t i, uint32_t end)
 {
 	for (; i < end; i++) {
 		UOp *u = w->kernel->src[i];
@@ -177,10 +178,10 @@ static bool find_moves(Unroll *w)
 	return any;
 }
 
-static UOp *kernel_unroll(const Use *use)
+static UOp *kernel_unroll(const KernelUse *use)
 {
 	Unroll w = {.kernel = use->kernel};
-	Turn t = {0};
+	Iteration t = {0};
 	UOp *r = use->kernel;
 	if (find_moves(&w)) {
 		write_turns(&w, &t, 0, r->nsrc);

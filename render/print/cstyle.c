@@ -65,7 +65,8 @@ static const char *updating(const Printer *p, const UOp *store)
 		p->d->wraps && dtype_int(v->dtype) && dtype_size(v->dtype) >= 4;
 	if (!plain || v->nsrc < 2 || !is_place(p, v->src[0], store->src[0]))
 		return NULL;
-	return v->op == OP_ADD ? "+=" : v->op == OP_MUL ? "*=" : NULL;
+	bool sum = op_info[v->op].c == C_SUM && op_info[v->op].commutes;
+	return sum ? arena_printf("%s=", op_info[v->op].c_text) : NULL;
 }
 
 /* acc = mulacc(a, b, acc), for a sum with the term a*b */

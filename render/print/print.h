@@ -19,7 +19,8 @@ struct Dialect {
 	const char *local, *barrier;    /* address space of local memory; the statement */
 	const char *group_id[3], *item_id[3];
 	const char *inf[2], *nan[2];    /* f32, f64 */
-	const char *fn[6][2];           /* EXP2 LOG2 SIN SQRT TRUNC POW for f32, f64 */
+	const char *function[2];        /* "%sf": a function on f32, on f64; %s: the op's c_text */
+	const char *named[OP_COUNT];    /* those that are not named so */
 	const char *bitcast; /* body of a reinterpretation of x as $T; NULL: through a union */
 	const char *mulacc[2]; /* a*b + c rounded once, where that is fast, f32 and f64; NULL: left to
 							  the compiler */
@@ -36,7 +37,12 @@ typedef struct { VEC(const char *) names; Buf text; const Dialect *d; } Helpers;
 /* false when the function is new: it is then recorded, and the caller puts its text */
 bool helper_have(Helpers *h, const char *name);
 void helper_put(Helpers *h, const char *name, const char *text);
+/* the prelude's function for an op on sources of dtype t */
 const char *helper_binary(Helpers *h, Op op, DType t);
+/* "max" for MAX: what functions for an op are named after, in the arena */
+const char *op_word(Op op);
+/* the language's function for an op of form FUNCTION on f32 or f64 */
+const char *language_function(const Dialect *d, Op op, DType t);
 const char *helper_cast(Helpers *h, DType to, DType from);
 const char *helper_bits(Helpers *h, DType to, DType from);
 /* a*b + c rounded once; NULL when the language has no such function or t is not f32 or f64 */
@@ -82,7 +88,8 @@ typedef struct {
 void make_first(Printer *p, UOp *root, const Making *m);
 /* "0.0f"; "<", "==" or "!=" */
 const char *zero_text(DType d);
-const char *compare_sign(Op op);
+/* how tightly an operator of C binds */
+int operator_prec(const char *operator);
 enum {
 	PREC_ANY = 0,
 	PREC_WHERE = 3,

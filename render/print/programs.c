@@ -62,7 +62,7 @@ static const char *flags_of(const UOp *kernel)
 	return arena_printf("%s%s-march=%s", target->flags, *target->flags ? " " : "", march->s);
 }
 
-static UOp *make_program(const Use *use)
+static UOp *make_program(const KernelUse *use)
 {
 	static const char *const grid[] = {"global_size", "local_size", "work"};
 	UOp *kernel = use->kernel;

@@ -90,6 +90,7 @@ DType lane_dtype(DType d);
 /* The function of that name for the region's lanes: "max" → max_f32x16. Its text is the first row
  * of that name that fits dtype and width. */
 const char *vector_fn(Printer *p, const char *what, DType d);
+bool vector_has(const char *what);      /* vector_fn has it */
 /* The words of a template, explained in vector_helpers.c. */
 typedef struct {
 	const char *name, *fn;

@@ -193,8 +193,8 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 /* flt: 1 for floats, 0 for integers, -1 for all; size: least bytes of an element; bytes: of the
  * vector, 0: any, WIDE: wider than any register */
 enum { WIDE = -1, REGISTER = 64 };
-typedef struct { const char *what; int flt, size, bytes; const char *text; } Row;
-static const Row table[] = {
+typedef struct { const char *what; int flt, size, bytes; const char *text; } HelperRow;
+static const HelperRow table[] = {
 	{"load", -1, 0, 0, VECTOR_INLINE "$V $N(const void *p)\n{\n\treturn *(const $A *)p;\n}\n"},
 	{"store", -1, 0, 0, VECTOR_INLINE "void $N(void *p, $V v)\n{\n\t*($A *)p = v;\n}\n"},
 	/* past the caches where the place is aligned; stream_end orders it before later stores */
@@ -270,11 +270,19 @@ static const Row table[] = {
 		"\treturn ((a >> ($V)(n & ($W - 1))) & kept) | (gone & ~kept);\n}\n"},
 };
 
-static bool fits(const Row *r, DType d, int lanes)
+static bool fits(const HelperRow *r, DType d, int lanes)
 {
 	int size = dtype_size(d), bytes = lanes * size;
 	return (r->flt < 0 || r->flt == dtype_float(d)) && size >= r->size &&
 		(!r->bytes || r->bytes == bytes || (r->bytes == WIDE && bytes > REGISTER));
+}
+
+bool vector_has(const char *what)
+{
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (!strcmp(table[i].what, what))
+			return true;
+	return false;
 }
 
 const char *vector_fn(Printer *p, const char *what, DType d)

@@ -21,8 +21,8 @@ static const char stepwise[] =
 #define SIGNED TWO "\tconst $V q = $F(a, b);\n" \
 	"\tconst $M none = ($M)(b == 0), minus = ($M)(b == -1);\n"
 #define UNSIGNED TWO "\tconst $V q = $F(a, b), some = ($V)(b != 0);\n"
-typedef struct { const char *name, *sint, *uint; } Row;
-static const Row table[] = {
+typedef struct { const char *name, *sint, *uint; } IntegerRow;
+static const IntegerRow table[] = {
 	{"idiv", SIGNED "\treturn (" PUT("minus", "-a", "q") ") & ~none;\n}\n",
 		UNSIGNED "\treturn q & some;\n}\n"},
 	{"mod", SIGNED "\treturn (a - q * b) & ~(none | minus);\n}\n",

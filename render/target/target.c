@@ -17,9 +17,9 @@ typedef struct {
 	int lanes, vector, registers, group, dims;
 	int64_t local;
 	const char *lacks, *flags;
-} Row;
+} TargetRow;
 
-static const Row rows[] = {
+static const TargetRow rows[] = {
 #define TARGET(NAME, ...) {.name = #NAME, __VA_ARGS__},
 #include "target/targets.def"
 #undef TARGET
@@ -40,7 +40,7 @@ static void set_lacks(Target *t, const char *names)
 	}
 }
 
-static const Target *from_row(const Row *r)
+static const Target *from_row(const TargetRow *r)
 {
 	Target *t = xcalloc(1, sizeof *t);
 	snprintf(t->name, sizeof t->name, "%s", r->name);

@@ -104,7 +104,7 @@ Value fn_linear(Args *a)
 /* A term's axes by label: a letter's own code; an axis that "..." stands for gets DOTS + its
  * number from the right. */
 enum { DOTS = 256, LABELS = DOTS + MAX_RANK };
-typedef struct { int n; int label[MAX_RANK]; } Term;
+typedef struct { int n; int label[MAX_RANK]; } EinsumTerm;
 
 static const char *skip(const char *s)
 {
@@ -115,7 +115,7 @@ static const char *skip(const char *s)
 
 /* Reads one term up to , - or the end; dots is the number of axes "..." stands for, or less than
  * 0: none known. */
-static const char *read_term(const char *s, Term *t, int dots)
+static const char *read_term(const char *s, EinsumTerm *t, int dots)
 {
 	t->n = 0;
 	for (s = skip(s); *s && *s != ',' && *s != '-'; s = skip(s)) {
@@ -153,7 +153,7 @@ static int dots_of(const char *s, UOp *x)
 	return t_rank(x) - letters;
 }
 
-static int find(const Term *t, int label)
+static int find(const EinsumTerm *t, int label)
 {
 	for (int i = 0; i < t->n; i++)
 		if (t->label[i] == label)
@@ -162,7 +162,7 @@ static int find(const Term *t, int label)
 }
 
 /* A label twice in one term takes the diagonal of its two axes. */
-static UOp *take_diagonals(UOp *x, Term *t)
+static UOp *take_diagonals(UOp *x, EinsumTerm *t)
 {
 	for (int j = t->n - 1; j > 0; j--) {
 		int i = find(t, t->label[j]);
@@ -183,7 +183,7 @@ static UOp *take_diagonals(UOp *x, Term *t)
 
 /* x with the axes that to names, in its order, size 1 where x lacks one; each axis of x is named
  * in to. */
-static UOp *align(UOp *x, const Term *t, const Term *to)
+static UOp *align(UOp *x, const EinsumTerm *t, const EinsumTerm *to)
 {
 	int axes[MAX_RANK], n = 0;
 	UOp *dim[MAX_RANK];
@@ -198,7 +198,7 @@ static UOp *align(UOp *x, const Term *t, const Term *to)
 }
 
 /* Sums x over the labels that wanted does not have. */
-static UOp *sum_rest(UOp *x, Term *t, const bool *wanted)
+static UOp *sum_rest(UOp *x, EinsumTerm *t, const bool *wanted)
 {
 	int axes[MAX_RANK], n = 0, kept = 0;
 
@@ -213,9 +213,9 @@ static UOp *sum_rest(UOp *x, Term *t, const bool *wanted)
 
 /* The product of two terms, summed over what nothing later wants: the kept labels first, then
  * the summed ones. */
-static UOp *combine(UOp *x, Term *s, UOp *y, const Term *t, const bool *wanted)
+static UOp *combine(UOp *x, EinsumTerm *s, UOp *y, const EinsumTerm *t, const bool *wanted)
 {
-	Term all = { 0 };
+	EinsumTerm all = { 0 };
 
 	for (int pass = 0; pass < 2; pass++)
 		for (int i = 0; i < s->n + t->n; i++) {
@@ -232,7 +232,7 @@ static UOp *combine(UOp *x, Term *s, UOp *y, const Term *t, const bool *wanted)
 }
 
 /* Without "->": the dots, then the letters that stand once, in order of the alphabet. */
-static void implicit_result(size_t n, const Term *t, int dots, Term *out)
+static void implicit_result(size_t n, const EinsumTerm *t, int dots, EinsumTerm *out)
 {
 	int count[LABELS] = { 0 };
 
@@ -247,7 +247,7 @@ static void implicit_result(size_t n, const Term *t, int dots, Term *out)
 			out->label[out->n++] = l;
 }
 
-static void read_spec(const char *spec, size_t n, UOp *const *x, Term *t, Term *out)
+static void read_spec(const char *spec, size_t n, UOp *const *x, EinsumTerm *t, EinsumTerm *out)
 {
 	const char *s = spec;
 	int dots = 0, most = 0;
@@ -270,7 +270,7 @@ static void read_spec(const char *spec, size_t n, UOp *const *x, Term *t, Term *
 		die(MALFORMED, "einsum: \"%s\" does not end after its result", spec);
 }
 
-static void check_result(const Term *out, size_t n, const Term *t)
+static void check_result(const EinsumTerm *out, size_t n, const EinsumTerm *t)
 {
 	for (int i = 0; i < out->n; i++) {
 		bool known = false;
@@ -284,7 +284,8 @@ static void check_result(const Term *out, size_t n, const Term *t)
 }
 
 /* wanted: the labels of the result and of the terms from k on */
-static void mark_wanted(const Term *out, size_t n, const Term *t, size_t k, bool *wanted)
+static void mark_wanted(const EinsumTerm *out, size_t n, const EinsumTerm *t, size_t k,
+	bool *wanted)
 {
 	memset(wanted, 0, LABELS * sizeof *wanted);
 	for (int i = 0; i < out->n; i++)
@@ -297,7 +298,7 @@ static void mark_wanted(const Term *out, size_t n, const Term *t, size_t k, bool
 /* Left to right, two terms at a time, each label summed as soon as no later term has it. */
 UOp *t_einsum(const char *spec, size_t n, UOp *const *x)
 {
-	Term *t, out;
+	EinsumTerm *t, out;
 	UOp **y, *r;
 	DType dt;
 	bool wanted[LABELS];

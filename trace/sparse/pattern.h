@@ -1,6 +1,5 @@
 /* Sets, patterns and colours: what is known of a sparse derivative without its values.  Sections
- * follow the files. (No header of the tensor library here: its Value is another one than the
- * interpreter's, which layers.h needs.) */
+ * follow the files. */
 #ifndef PATTERN_H
 #define PATTERN_H
 #include "graph/graph.h"
