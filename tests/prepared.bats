@@ -190,18 +190,18 @@ asked() { SLUICE_CACHE_SIZE=$1 tool run p.mp x=rand n=2 --profile -o a.npz 2>&1 
 	tool fuse p.mp | tool show > f.text
 	call=$(sed -n 's/.*\(%[0-9]*\) = SINK %\([0-9]*\) %\([0-9]*\) .*/\2 \3/p' f.text)
 	set -- $call
-	# behind a call of each time
+	# after a call that runs each time
 	sed "s/SINK %$1 %$2/SINK %$2 %$1/" f.text > b.text
 	fails 4 tool show -p b.text
-	[[ $errors == *"behind a call that runs each time"* ]]
+	[[ $errors == *"after a call that runs each time"* ]]
 	# from an input
 	sed 's/role: "const", data: b"[0-9a-f]*"/role: "input"/' f.text > b.text
 	fails 4 tool show -p b.text
-	[[ $errors == *"from what is not constant"* ]]
+	[[ $errors == *"from a buffer that is not constant"* ]]
 	# that nothing fills
 	sed "/ CALL /{ s/= CALL %[0-9]* %[0-9]* %[0-9]*$/= CALL/; t gone; b; : gone; d }; s/SINK %$1 /SINK /" f.text > b.text
 	fails 4 tool show -p b.text
-	[[ $errors == *"that nothing filled"* ]]
+	[[ $errors == *"that no call has filled"* ]]
 	# at level graph
 	tool show p.mp | sed 's/role: "input"/role: "prepared"/' > b.text
 	fails 4 tool show -p b.text

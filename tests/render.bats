@@ -195,7 +195,7 @@ src() { tool show "$1" | sed -n 's/^\t|//p'; }
 	text n <<-'T'
 	%0 = BUFFER f32 {name: "a*\\ x; int", shape: [3], role: "input"}
 	%1 = BUFFER f32 {name: "int", shape: [3], role: "input"}
-	%2 = ADD f32 %0 %1  {loc: "*/ system(1); /*", name: "q\"; */"}
+	%2 = ADD f32 %0 %1 @{loc: "*/ system(1); /*", name: "q\"; */"}
 	%3 = SINK %2 {names: ["r1"]}
 	T
 	for t in clang opencl cuda metal; do
