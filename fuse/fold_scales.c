@@ -18,8 +18,8 @@
 /* AXES: the first of a region of axis numbers not used elsewhere */
 enum { STEPS = 16, ROUNDS = 4, AXES = BOUND + 2 * MAX_RANK };
 
-/* u becomes op(u, c), or op(c, u) when turned (operands exchanged); c is NULL for NEG */
-typedef struct { Op op; UOp *c; bool turned; } ScaleLink;
+/* u becomes op(u, c), or op(c, u) when swapped; c is NULL for NEG */
+typedef struct { Op op; UOp *c; bool swapped; } ScaleLink;
 /* The chain after a reduction: its links up to top, and whether anything is added before the last
  * scale. */
 typedef struct {
@@ -147,9 +147,9 @@ static bool link_of(UOp *u, UOp *v, uint64_t mask, bool *loads, ScaleLink *l)
 		return true;
 	if (v->op != OP_MUL && v->op != OP_FDIV && v->op != OP_ADD && v->op != OP_SUB)
 		return false;
-	l->turned = v->src[1] == u;
-	l->c = v->src[!l->turned];
-	if (l->turned && v->op == OP_FDIV)
+	l->swapped = v->src[1] == u;
+	l->c = v->src[!l->swapped];
+	if (l->swapped && v->op == OP_FDIV)
 		return false;
 	return !(range_mask(l->c) & ~mask) && is_known(l->c, loads);
 }
@@ -318,7 +318,7 @@ static UOp *scaled(const ScaleChain *c, UOp *const *axis)
 			if (range_mask(by) & ((1ull << AXES) - 1) || !in_bounds(by))
 				return NULL;
 			value = NODE(l->op, dt, VNIL, value, by);
-		} else if (l->op == OP_NEG || (l->op == OP_SUB && l->turned)) {
+		} else if (l->op == OP_NEG || (l->op == OP_SUB && l->swapped)) {
 			value = NODE(OP_NEG, dt, VNIL, value);
 		}
 	}
@@ -360,11 +360,11 @@ static UOp *shift_value(const ScaleChain *c)
 		if (!t && l->op == OP_ADD)
 			t = l->c;
 		else if (!t && l->op == OP_SUB)
-			t = l->turned ? l->c : NODE(OP_NEG, dt, VNIL, l->c);
+			t = l->swapped ? l->c : NODE(OP_NEG, dt, VNIL, l->c);
 		else if (t && l->op == OP_NEG)
 			t = NODE(OP_NEG, dt, VNIL, t);
 		else if (t)
-			t = NODE(l->op, dt, VNIL, l->turned ? l->c : t, l->turned ? t : l->c);
+			t = NODE(l->op, dt, VNIL, l->swapped ? l->c : t, l->swapped ? t : l->c);
 	}
 	return t;
 }

@@ -142,7 +142,7 @@ static UOp *build_gather(Body *b, UOp *u)
 
 /* A loop that occurs nowhere in a STORE is not run. Where all iterations of a loop send one value
  * to one place, the loop becomes a reduction; SET only needs the loop not to be empty. */
-static void fold_turns(const Val *op, int n, UOp *const *idx, UOp *place, UOp **value, UOp **gate)
+static void fold_loops(const Val *op, int n, UOp *const *idx, UOp *place, UOp **value, UOp **gate)
 {
 	uint64_t has = range_mask(place) | range_mask(*value) | range_mask(*gate);
 	UOp *src[MAX_RANK + 1] = {*value};
@@ -169,7 +169,7 @@ UOp *build_scatter(Body *b, UOp *u)
 		at[i] = idx[rank + i - n];
 	place = place_in(b, 0, at);
 	value = cast(value_at(b, v, idx), place->dtype);
-	fold_turns(u->arg, rank, idx, place, &value, &gate);
+	fold_loops(u->arg, rank, idx, place, &value, &gate);
 	if (!val_is_str(u->arg, "SET"))
 		value = NODE(op_find(u->arg->s), place->dtype, VNIL,
 			NODE(OP_LOAD, place->dtype, VNIL, place), value);

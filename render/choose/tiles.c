@@ -77,7 +77,7 @@ static bool walks(const Tiling *t, UOp *body, int r)
 	return ok;
 }
 
-static int64_t turns_of(const Tiling *t, const UOp *u)
+static int64_t length_of(const Tiling *t, const UOp *u)
 {
 	return count_of(t->f, bound_of(u));
 }
@@ -189,18 +189,18 @@ static int last_of(const Tiling *t) { return 63 - __builtin_clzll(bound_of(t->he
 
 /* The number of accumulators that leaves the shortest tail; one for each element of a block that is
  * the last of several loops. */
-static void choose_split(Tiling *t, int64_t turns)
+static void choose_split(Tiling *t, int64_t size)
 {
 	int best = t->lanes;
 	int64_t block = most_size(t->f, last_of(t));
-	if (block < turns && block == best && walks(t, t->heavy->src[0], last_of(t))) {
+	if (block < size && block == best && walks(t, t->heavy->src[0], last_of(t))) {
 		t->p->split = best;
 		return;
 	}
 	for (int n = 2; n <= 4; n *= 2)
-		if (turns >= 2 * n * t->lanes && turns % (n * t->lanes) <= turns % (best) + t->lanes)
+		if (size >= 2 * n * t->lanes && size % (n * t->lanes) <= size % (best) + t->lanes)
 			best = n * t->lanes;
-	t->p->split = turns >= t->lanes ? best : power_below(turns > 1 ? turns : 2);
+	t->p->split = size >= t->lanes ? best : power_below(size > 1 ? size : 2);
 }
 
 /* ---- contractions */
@@ -378,7 +378,7 @@ static void tile_dot(Tiling *t)
 		n++;
 	}
 	t->p->split = n == 2 ? t->lanes : 4 * t->lanes;
-	while (t->p->split > t->lanes && 2 * t->p->split > turns_of(t, t->heavy))
+	while (t->p->split > t->lanes && 2 * t->p->split > length_of(t, t->heavy))
 		t->p->split /= 2;
 	choose_items(t, t->p->norder);
 }
@@ -417,14 +417,14 @@ static bool reads_one_stream(const Tiling *t)
 /* Whole rows of accumulators in the cache, several iterations at a time. */
 static void tile_rows(Tiling *t)
 {
-	int64_t turns = turns_of(t, t->heavy);
+	int64_t iterations = length_of(t, t->heavy);
 	/* a symbolic number of columns may be too small for a tile to be of use */
 	bool open = least_size(t->f, t->v) < most_size(t->f, t->v);
 	int wide = (open ? 4 * USUAL_SIZE : ROW_TILE) / t->lanes;
 	order_last(t->p, t->v);
-	tile(t->p, t->v, even_vectors(t, turns < 16 ? 4 : wide), t->lanes);
-	t->p->apart = turns >= 64 && reads_one_stream(t);
-	t->p->jam = t->p->apart ? 8 : turns >= 4 ? 4 : 1;
+	tile(t->p, t->v, even_vectors(t, iterations < 16 ? 4 : wide), t->lanes);
+	t->p->apart = iterations >= 64 && reads_one_stream(t);
+	t->p->jam = t->p->apart ? 8 : iterations >= 4 ? 4 : 1;
 	choose_items(t, t->p->norder);
 }
 
@@ -452,7 +452,7 @@ static int find_wider(const Tiling *t)
 {
 	enum { MANY = 64 };
 	int best = t->v;
-	if (!t->heavy || 2 * least_size(t->f, t->v) >= t->lanes || turns_of(t, t->heavy) < MANY)
+	if (!t->heavy || 2 * least_size(t->f, t->v) >= t->lanes || length_of(t, t->heavy) < MANY)
 		return best;
 	for (int i = 0; i < t->p->norder; i++) {
 		int r = t->p->order[i];
@@ -488,7 +488,7 @@ static bool tile_heavy(Tiling *t)
 		tile_contraction(t, b, far);
 	else if (!far)
 		tile_rows(t);
-	else if (turns_of(t, t->heavy) >= 2 * t->lanes && walks(t, t->heavy->src[0], last_of(t)))
+	else if (length_of(t, t->heavy) >= 2 * t->lanes && walks(t, t->heavy->src[0], last_of(t)))
 		tile_dot(t);
 	else
 		return false;
@@ -561,7 +561,7 @@ static void choose(Plan *p, const Facts *f, const Folds *k)
 	if (t.heavy)
 		contraction_of(&t.c, t.heavy);
 	if (t.heavy)
-		choose_split(&t, turns_of(&t, t.heavy));
+		choose_split(&t, length_of(&t, t.heavy));
 	t.v = find_vector(&t);
 	if (t.v < 0) {
 		choose_items(&t, p->norder);

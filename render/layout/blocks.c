@@ -19,7 +19,7 @@ enum { MAX_ROOM = 16, ROUNDS = 16 };
 typedef struct {
 	UOp *buffer, *made;
 	bool fixed;             /* keeps its layout */
-	bool room;              /* has padding around it, */
+	bool padded;            /* has padding around it, */
 	bool filled;            /* which has been filled */
 	int axis, block;        /* -1: no blocks */
 	int before[16], after[16];
@@ -31,7 +31,7 @@ static Lay *lay_of(const Blocks *b, const UOp *buffer) { return map_get(&b->lays
 static bool blocked(const Lay *y) { return y && !y->fixed && y->axis >= 0; }
 
 /* Has it blocks or padding? */
-static bool lies_anew(const Lay *y) { return y && !y->fixed && (y->axis >= 0 || y->room); }
+static bool lies_anew(const Lay *y) { return y && !y->fixed && (y->axis >= 0 || y->padded); }
 
 static int64_t dim_of(const UOp *buffer, int axis)
 {
@@ -284,7 +284,7 @@ static bool last_beyond(UOp *at, UOp *n, int64_t *beyond)
 
 /* Does the load always read within its padding, and does its gate test nothing else? Then *before
  * and *after become at least what it needs. */
-static bool room_for(const Lay *y, const UOp *load, int *before, int *after)
+static bool padding_for(const Lay *y, const UOp *load, int *before, int *after)
 {
 	Conditions c = {0};
 	const UOp *at = load->src[0];
@@ -325,10 +325,10 @@ static Nodes padded_loads(UOp *call)
 }
 
 /* Can the places that the load reads beyond the edge be stored as padding? */
-static bool has_room(const Blocks *b, UOp *call, const UOp *load, int *before, int *after)
+static bool can_pad(const Blocks *b, UOp *call, const UOp *load, int *before, int *after)
 {
 	Lay *y = lay_of(b, place_buffer(call, load->src[0]));
-	return y && !y->fixed && y->buffer->shape->rank < 16 && room_for(y, load, before, after);
+	return y && !y->fixed && y->buffer->shape->rank < 16 && padding_for(y, load, before, after);
 }
 
 static void choose_room(Blocks *b)
@@ -338,10 +338,10 @@ static void choose_room(Blocks *b)
 		Nodes loads = padded_loads(call);
 		for (size_t l = 0; l < loads.n; l++) {
 			int before[16], after[16];
-			if (!has_room(b, call, loads.at[l], before, after))
+			if (!can_pad(b, call, loads.at[l], before, after))
 				continue;
 			Lay *y = lay_of(b, place_buffer(call, loads.at[l]->src[0]));
-			y->room = true;
+			y->padded = true;
 			for (int k = 0; k < y->buffer->shape->rank; k++) {
 				y->before[k] = before[k] > y->before[k] ? before[k] : y->before[k];
 				y->after[k] = after[k] > y->after[k] ? after[k] : y->after[k];
@@ -479,7 +479,7 @@ static UOp *without_conditions(const Blocks *b, UOp *call)
 	for (size_t i = 0; i < loads.n; i++) {
 		int before[16], after[16];
 		UOp *u = loads.at[i];
-		if (!has_room(b, call, u, before, after))
+		if (!can_pad(b, call, u, before, after))
 			continue;
 		bare[n] = NODE(OP_LOAD, u->dtype, VNIL, u->src[0]);
 		loads.at[n++] = u;
@@ -537,7 +537,7 @@ Graph *layout_blocks(Graph *g)
 			if (blocked(y))
 				explain(call->src[0], "%s in blocks of %d along axis %d",
 					buffer_name(y->buffer), y->block, y->axis);
-			if (y->room)
+			if (y->padded)
 				explain(call->src[0], "%s with room around it", buffer_name(y->buffer));
 		}
 	}

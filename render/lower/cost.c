@@ -11,7 +11,7 @@
 enum { PER_NS = 4, BYTES_PER_NS = 16 };
 
 /* A kernel, and the number of iterations of each of its ranges. */
-typedef struct { const Facts *f; double turns[MAX_RANGES]; } Cost;
+typedef struct { const Facts *f; double iterations[MAX_RANGES]; } Cost;
 
 /* A value for each symbolic size of a kernel. */
 static VarEnv usual_sizes(const Facts *f)
@@ -38,7 +38,7 @@ static double times(const Cost *c, uint64_t set)
 {
 	double n = 1;
 	for (int r = 0; r < c->f->nrange; r++)
-		n *= set >> r & 1 ? c->turns[r] : 1;
+		n *= set >> r & 1 ? c->iterations[r] : 1;
 	return n;
 }
 
@@ -118,10 +118,10 @@ static const Val *by_sizes(const Cost *c, int64_t ns, uint64_t over)
 	for (int r = 0; r < c->f->nrange && n < FACTORS; r++) {
 		UOp *size = c->f->range[r]->src[0];
 		int64_t known;
-		if (!(over >> r & 1) || ix_is_const(size, &known) || c->turns[r] < 1)
+		if (!(over >> r & 1) || ix_is_const(size, &known) || c->iterations[r] < 1)
 			continue;
 		work = work ? work : ix_const(ns < MOST ? ns : MOST);
-		work = ix_div(ix_mul(work, size), ix_const((int64_t)c->turns[r]));
+		work = ix_div(ix_mul(work, size), ix_const((int64_t)c->iterations[r]));
 		n++;
 	}
 	return work ? size_to_val(work) : val_int(ns);
@@ -133,7 +133,7 @@ const Val *item_work(const Lowering *l)
 	VarEnv env = usual_sizes(c.f);
 	const char *err;
 	for (int r = 0; r < c.f->nrange; r++)
-		c.turns[r] = size_taken(c.f->range[r]->src[0], &env);
+		c.iterations[r] = size_taken(c.f->range[r]->src[0], &env);
 	double items = size_taken(size_from_val(l->global->a[0], &err), &env);
 	Work compute = arithmetic(&c), move = memory(&c);
 	double ns = compute.sum / lanes_of(&l->plan) / PER_NS, slow = move.sum / BYTES_PER_NS / 4;

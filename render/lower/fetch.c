@@ -221,8 +221,8 @@ static void panel_emit(Lowering *l, const Scope *s)
 				from[k] = f->range[r];
 				to[k++] = f->out >> r & 1 ? ix_const(0) : value_of(s, r);
 			}
-		UOp *rows = rows_all(l, &n), *turn = substitute(index->src[1], k, from, to);
-		UOp *share = part_of(turn, n.size / n.step * rows_here(l, s, &n), rows);
+		UOp *rows = rows_all(l, &n), *done = substitute(index->src[1], k, from, to);
+		UOp *share = part_of(done, n.size / n.step * rows_here(l, s, &n), rows);
 		UOp *part = ix_add(ix_mul(rows_before(l, s, &n), ix_div(ix_const(n.size), rows)), share);
 		UOp *next = ix_add(first_of(l, s, n.r), ix_const(n.size / n.step));
 		UOp *at = ix_add(ix_mul(next, ix_const(n.step)), part);

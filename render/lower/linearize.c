@@ -259,12 +259,12 @@ typedef struct { UOp *loop[2], *at; int n; } Each;
 static Each each_open(Lowering *l, const Scope *s, int count, int lanes)
 {
 	Each e = {.at = ix_const(0)};
-	int turns[2] = {count / lanes, lanes};
+	int sizes[2] = {count / lanes, lanes};
 	for (int i = 0; i < 2; i++) {
-		if (turns[i] == 1)
+		if (sizes[i] == 1)
 			continue;
-		const char *kind = i ? "vector" : turns[0] > 64 ? "loop" : "unroll";
-		UOp *r = ix_range(l->axis + (int)s->depth + 1 + i, kind, ix_const(turns[i]));
+		const char *kind = i ? "vector" : sizes[0] > 64 ? "loop" : "unroll";
+		UOp *r = ix_range(l->axis + (int)s->depth + 1 + i, kind, ix_const(sizes[i]));
 		e.at = ix_add(e.at, ix_mul(r, ix_const(i ? 1 : lanes)));
 		emit(l, e.loop[e.n++] = r);
 	}

@@ -185,10 +185,10 @@ static UOp *counter_of(const Scope *s) { return s->open ? s->open : ix_const(0);
 
 /* The two parts of a symbolic size: all tiles, or the tile of this iteration of the grid; and as
  * many single elements as remain. */
-static int open_parts(Lowering *l, Scope *in, int r, UOp *turn, Scope *last[2])
+static int open_parts(Lowering *l, Scope *in, int r, UOp *tile, Scope *last[2])
 {
-	last[0] = counted(l, in, turn ? has_tile(l, r) : ix_mul(tile_count(l, r), has_tile(l, r)));
-	start_tile(l, last[0], r, turn ? turn : counter_of(last[0]));
+	last[0] = counted(l, in, tile ? has_tile(l, r) : ix_mul(tile_count(l, r), has_tile(l, r)));
+	start_tile(l, last[0], r, tile ? tile : counter_of(last[0]));
 	last[1] = counted(l, in, without_tile(l, r));
 	start_at(last[1], r, counter_of(last[1]), (Tile){1, 1});
 	return 2;
@@ -275,7 +275,7 @@ Scope *open_lanes(Lowering *l, Scope *in, Scope *base, uint64_t set, uint64_t al
 typedef struct { int r; enum { SINGLES, TILES, CHUNKS } what; } LoopLevel;
 typedef struct {
 	LoopLevel level[2 * MAX_RANGES];
-	UOp *turn[2 * MAX_RANGES];      /* of the levels that the grid has */
+	UOp *iteration[2 * MAX_RANGES]; /* of the levels that the grid has */
 	int n;
 	Scope **last;
 	int nlast;
@@ -363,11 +363,11 @@ static Scope *open_grid(Lowering *l, Chain *c)
 			vec_push(&s->pre, at);
 		}
 		flat = i ? ix_div(flat, size[i]) : flat;
-		c->turn[i] = at;
+		c->iteration[i] = at;
 	}
 	/* a chunk before its tiles */
 	for (int i = 0; i < l->plan.grid; i++)
-		level_enter(l, s, c->level[i], c->turn[i]);
+		level_enter(l, s, c->level[i], c->iteration[i]);
 	l->global = VARR(size_to_val(total));
 	return s;
 }
@@ -382,7 +382,7 @@ static void open_below(Lowering *l, Scope *in, Chain *c, int i)
 		open_levels(l, in, c, i);
 		return;
 	}
-	open_parts(l, in, c->level[i].r, c->turn[i], part);
+	open_parts(l, in, c->level[i].r, c->iteration[i], part);
 	for (int k = 0; k < 2; k++)
 		open_below(l, chain(in, part[k]), c, i + 1);
 }

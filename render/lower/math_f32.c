@@ -71,7 +71,7 @@ static void pick_pieces(UOp *x, UOp *wide, UOp *product[4])
 
 /* x/π less a multiple of 2, exact to 2^-57; the last bit of *n says whether the multiple of 1 that
  * was also taken away is odd */
-static UOp *turn(UOp *x, UOp **n)
+static UOp *reduce_angle(UOp *x, UOp **n)
 {
 	UOp *t[4], *unused, *wide = m_cast(x, DT_F64);
 	pick_pieces(x, wide, t);
@@ -88,7 +88,7 @@ UOp *math_sin_f32(UOp *x)
 {
 	static const double s[] = {3.141592636895582, -5.167709684805419, 2.5500697263663827,
 		-0.598242126328702, 0.0775603864638329};
-	UOp *n, *r = turn(m_masked(x, 0x7fffffff), &n);
+	UOp *n, *r = reduce_angle(m_masked(x, 0x7fffffff), &n);
 	r = m_mul(r, m_poly(m_mul(r, r), s, 5));
 	r = m_real(m_op(OP_XOR, m_bits(r), m_shl(m_bits(n), 63)));
 	UOp *b = m_bits(x);

@@ -167,7 +167,7 @@ static UOp *number(UOp *word) { return m_cast(NODE(OP_BITCAST, DT_I64, VNIL, wor
 
 /* x/π less the nearest integer, in -½ … ½, for x ≥ 1; the first bit of *odd is that integer's last
  * bit */
-static UOp *turn(UOp *x, UOp **odd)
+static UOp *reduce_angle(UOp *x, UOp **odd)
 {
 	UOp *b = m_bits(x), *w[3], *p[2];
 	UOp *m = m_op(OP_OR, m_op(OP_AND, b, m_int(b, 0xfffffffffffff)), m_int(b, 0x10000000000000));
@@ -185,7 +185,7 @@ UOp *math_sin_f64(UOp *x)
 	static const double s[] = {3.141592653589793, -5.167712780049969, 2.5501640398773007,
 		-0.5992645293189447, 0.0821458865731029, -0.007370430505916944, 0.0004662998161898394,
 		-2.1903497074626018e-05, 7.697826768224191e-07};
-	UOp *a = m_masked(x, INT64_MAX), *odd, *far = turn(a, &odd), *one = m_num(x, 1);
+	UOp *a = m_masked(x, INT64_MAX), *odd, *far = reduce_angle(a, &odd), *one = m_num(x, 1);
 	UOp *near = m_less(a, one), *r = m_where(near, m_mul(a, m_num(x, M_1_PI)), far);
 	UOp *sign = m_op(OP_XOR, m_bits(x), m_where(near, m_int(odd, 0), odd));
 	r = m_mul(r, M_POLY(m_mul(r, r), s));

@@ -97,13 +97,14 @@ static Scope *fold_lanes(Lowering *l, Nest *n, Scope *outer)
 
 /* The iterations of a block: in a split each has its own accumulator, in vectors; in a jam they
  * share one, and may be as far apart as there are blocks. */
-static void fold_turns(
-	Lowering *l, Nest *n, Scope *in, const Scope *block, int r, UOp *blocks, int turns)
+static void fold_block(
+	Lowering *l, Nest *n, Scope *in, const Scope *block, int r, UOp *blocks, int iterations)
 {
-	int lanes = n->split ? vector_lanes(turns, n->element) : 1;
+	int lanes = n->split ? vector_lanes(iterations, n->element) : 1;
 	UOp *part = ix_const(0);
-	if (turns > lanes) {
-		Scope *s = scope_new(l, in, 0, scope_range(l, in, ix_const(turns / lanes), "unroll"));
+	if (iterations > lanes) {
+		UOp *count = ix_const(iterations / lanes);
+		Scope *s = scope_new(l, in, 0, scope_range(l, in, count, "unroll"));
 		in = in->inner[in->ninner++] = s;
 		part = ix_mul(s->open, ix_const(lanes));
 	}
@@ -115,17 +116,17 @@ static void fold_turns(
 	in->binds |= 1ull << r;
 	bool apart = !n->split && l->plan.apart;
 	in->at[r] = apart ? ix_add(block->open, ix_mul(part, blocks)) :
-		ix_add(ix_mul(block->open, ix_const(turns)), part);
+		ix_add(ix_mul(block->open, ix_const(iterations)), part);
 	in->part = n->split ? part : NULL;
 	innermost(n, in);
 }
 
-static void fold_main(Lowering *l, Nest *n, Scope *outer, int r, UOp *blocks, int turns)
+static void fold_main(Lowering *l, Nest *n, Scope *outer, int r, UOp *blocks, int iterations)
 {
 	Scope *at = outer ? outer : n->at;
 	Scope *block = scope_new(l, at, 0, scope_range(l, at, blocks, "reduce"));
 	add_inner(n, outer, block);
-	fold_turns(l, n, fold_lanes(l, n, block), block, r, blocks, turns);
+	fold_block(l, n, fold_lanes(l, n, block), block, r, blocks, iterations);
 }
 
 static void fold_rest(Lowering *l, Nest *n, Scope *outer, int r, UOp *done, UOp *rest)
@@ -138,7 +139,7 @@ static void fold_rest(Lowering *l, Nest *n, Scope *outer, int r, UOp *done, UOp 
 }
 
 /* r: the range that runs in blocks, or -1 */
-static void open_fold(Lowering *l, Nest *n, int r, int turns)
+static void open_fold(Lowering *l, Nest *n, int r, int iterations)
 {
 	int64_t rest;
 	Scope *outer = open_loops(l, n, r < 0 ? n->over : n->over & ~(1ull << r));
@@ -148,9 +149,9 @@ static void open_fold(Lowering *l, Nest *n, int r, int turns)
 		innermost(n, fold_lanes(l, n, outer));
 		return;
 	}
-	UOp *size = l->facts.range[r]->src[0], *by = ix_const(turns);
+	UOp *size = l->facts.range[r]->src[0], *by = ix_const(iterations);
 	UOp *blocks = ix_div(size, by), *tail = ix_mod(size, by);
-	fold_main(l, n, outer, r, blocks, turns);
+	fold_main(l, n, outer, r, blocks, iterations);
 	if (!ix_is_const(tail, &rest) || rest)
 		fold_rest(l, n, outer, r, ix_mul(blocks, by), tail);
 }

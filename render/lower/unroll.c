@@ -110,7 +110,7 @@ static void close_block(Unroll *w, size_t lets)
 		map_put(&w->written, PKEY(w->lets.at[--w->lets.n]), NULL);
 }
 
-static void write_turns(Unroll *w, Iteration *t, uint32_t i, uint32_t end);
+static void write_body(Unroll *w, Iteration *t, uint32_t i, uint32_t end);
 
 /* Writes iteration t with one more range replaced by a value. */
 static void write_with(Unroll *w, const Iteration *t, UOp *range, UOp *value, uint32_t i,
@@ -122,7 +122,7 @@ static void write_with(Unroll *w, const Iteration *t, UOp *range, UOp *value, ui
 	in.from[in.n] = range;
 	in.to[in.n++] = value;
 	in.made = (Map){0};
-	write_turns(w, &in, i, end);
+	write_body(w, &in, i, end);
 	map_free(&in.made);
 }
 
@@ -145,7 +145,7 @@ static void write_loop(Unroll *w, Iteration *t, uint32_t i, uint32_t end)
 	close_block(w, lets);
 }
 
-static void write_turns(Unroll *w, Iteration *t, uint32_t i, uint32_t end)
+static void write_body(Unroll *w, Iteration *t, uint32_t i, uint32_t end)
 {
 	for (; i < end; i++) {
 		UOp *u = w->kernel->src[i];
@@ -184,7 +184,7 @@ static UOp *kernel_unroll(const KernelUse *use)
 	Iteration t = {0};
 	UOp *r = use->kernel;
 	if (find_moves(&w)) {
-		write_turns(&w, &t, 0, r->nsrc);
+		write_body(&w, &t, 0, r->nsrc);
 		r = node_like(r, w.out.n, w.out.at, r->arg);
 	}
 	map_free(&t.made);

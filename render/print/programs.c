@@ -108,7 +108,7 @@ static const Option options[] = {
 	{'t', "target", "TARGET",
 		"the target to lower for first, when that is missing (default: its own)",
 		&opt.target},
-	{0, "describe", NULL, "print what the target can do, and nothing else", &opt.describe},
+	{0, "describe", NULL, "print only the properties of the target", &opt.describe},
 	{0},
 };
 

@@ -40,7 +40,7 @@ void vectors_end(Printer *p)
 {
 	struct Vectors *v = p->vectors;
 	map_free(&v->regs);
-	map_free(&v->turned);
+	map_free(&v->transposed);
 	map_free(&v->lets);
 }
 

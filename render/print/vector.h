@@ -25,7 +25,7 @@ struct LaneTables {
 
 struct Vectors {
 	Map regs;               /* DEFINE_REG → VReg */
-	Map turned;             /* its first variable's name → Turned: a square of it, transposed */
+	Map transposed;         /* its first variable's name → Transposed: a square of it */
 	uint32_t scope;         /* counts ends of scopes and stores: earlier transposes are stale */
 	Map lets;               /* LET of the region → VText: a variable with an element a lane */
 	UOp *lane;              /* the RANGE of the region being printed */

@@ -130,7 +130,7 @@ static const char *reg_variable(const VReg *r, int64_t k, int *part)
 
 /* ---- squares of rows, transposed where their columns are read */
 
-typedef struct { const char *name; uint32_t scope; } Turned;
+typedef struct { const char *name; uint32_t scope; } Transposed;
 
 /* The variable with column k % lanes of the square that begins at variable k / lanes. */
 static const char *column(Printer *p, const UOp *reg, int64_t k)
@@ -139,19 +139,19 @@ static const char *column(Printer *p, const UOp *reg, int64_t k)
 	const VReg *r = reg_of(p, reg);
 	int64_t first = k / (r->lanes * r->lanes) * r->lanes;
 	const Val *key = val_str(arena_printf("%s_%lld", r->name, (long long)first));
-	Turned *t = map_get(&v->turned, PKEY(key));
+	Transposed *t = map_get(&v->transposed, PKEY(key));
 	if (!t || t->scope != v->scope) {
 		Buf rows = {0};
 		for (int i = 0; i < r->lanes; i++)
 			buf_printf(&rows, "%s%s_%lld", i ? ", " : "", r->name, (long long)first + i);
 		t = arena_alloc(sizeof *t);
-		*t = (Turned){arena_printf("t%d", p->temps++), v->scope};
+		*t = (Transposed){arena_printf("t%d", p->temps++), v->scope};
 		const char *fn = transpose_fn(p, lane_dtype(reg->dtype), r->lanes);
 		print_line(p, "%s %s[%d] = {%s};", vector_type(p, reg->dtype, r->lanes), t->name, r->lanes,
 			buf_str(&rows));
 		print_line(p, "%s(%s);", fn, t->name);
 		buf_free(&rows);
-		map_put(&v->turned, PKEY(key), t);
+		map_put(&v->transposed, PKEY(key), t);
 	}
 	return arena_printf("%s[%d]", t->name, (int)(k % r->lanes));
 }
