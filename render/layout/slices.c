@@ -270,7 +270,7 @@ static double read_again(const SliceGroup *g, int axes, int64_t parts)
 	return bytes;
 }
 
-/* Rows in a slice when their number is symbolic and may be as low as n: one. */
+/* The rows of a slice when their number is symbolic, n at the least: one; 0: none. */
 static int64_t open_row(int64_t n, int64_t row_bytes, int64_t outer)
 {
 	return row_bytes && row_bytes <= SLICE_BYTES && outer * n >= SLICES_LEAST;
