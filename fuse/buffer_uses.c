@@ -1,4 +1,4 @@
-/* Who writes and who reads each buffer. */
+/* The steps that write and that read each buffer. */
 #include "fuse.h"
 #include <stdlib.h>
 

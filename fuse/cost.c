@@ -1,8 +1,8 @@
-/* The cost model: what a kernel takes to run, in units of one add, from its structure alone.
+/* The cost model: the time of a kernel's run, in units of one add, from its structure alone.
  *
- * A node runs as often as the loops around it turn: outside of folds those are the loops up to the
- * innermost one that it depends on (what depends on outer loops only is hoisted), inside a fold the
- * fold's own turns. */
+ * A node runs once for each iteration of the loops around it. Outside of reductions those are the
+ * loops up to the innermost one that it depends on (a value that depends on outer loops only is
+ * hoisted); inside a reduction they include the reduction's own. */
 #include "shape/shape.h"
 #include "fuse.h"
 #include <math.h>
@@ -71,8 +71,8 @@ double turns_for(const LoopTurns *t, uint64_t mask)
 
 static double max2(double a, double b) { return a > b ? a : b; }
 
-/* runs[id]: turns that a node inside a fold is asked for by its users; only entries of the kernel
- * at hand count. */
+/* runs[id]: how often the users of a node inside a reduction need it; only entries of the current
+ * kernel count. */
 static ARENA TABLE(double) runs;
 
 static void runs_clear(const Nodes *all)
@@ -82,8 +82,8 @@ static void runs_clear(const Nodes *all)
 		runs.at[all->at[i]->id] = 0;
 }
 
-/* runs[] for every node of a kernel: how often it is evaluated. The nodes are those of a brief
- * walk. */
+/* runs[] for every node of a kernel: how often it is evaluated. The nodes are those of
+ * walk_brief. */
 static Nodes count_runs(UOp *kernel)
 {
 	Nodes all = walk_brief(kernel);
@@ -99,7 +99,8 @@ static Nodes count_runs(UOp *kernel)
 		if (u->op == OP_RREDUCE)
 			for (uint32_t s = 1; s < u->nsrc; s++)
 				inside *= size_guess(u->src[s]->src[0]);
-		/* what moves with a loop inside the fold turns with the fold */
+		/* a value that moves with a loop inside the reduction runs in each of the
+		 * reduction's iterations */
 		for (uint32_t s = 0; s < u->nsrc; s++)
 			if (range_mask(u->src[s]) & ~loop_mask)
 				runs.at[u->src[s]->id] = max2(runs.at[u->src[s]->id], inside);

@@ -1,4 +1,4 @@
-/* A constant scale behind a contraction goes into the contraction's constant weights, which are
+/* A constant scale after a contraction is folded into the contraction's constant weights, which are
  * then prepared.
  *
  *     y[n,o] = (Σk x[n,k]·w[k,o] + b[o] - m[o]) · s[o] + t[o]
@@ -6,21 +6,22 @@
  *         w_shift[o] = (b[o] - m[o])·s[o] + t[o]       once
  *         y[n,o] = Σk x[n,k]·w_scaled[k,o] + w_shift[o]
  *
- * So a batch norm behind a convolution or a linear layer costs nothing, however it is written: what
- * counts is that a fold of a product is followed by products, quotients, sums and differences with
- * values of constants alone that move only in ranges in which the weights move. The place of the
- * weights stays as it is, w_scaled lies as w does: in a scale, the index of each of w's axes
- * becomes that axis. It changes the rounding, so --strict leaves it out. */
+ * So a batch norm after a convolution or a linear layer costs nothing, however it is written. The
+ * pass requires only that a sum of products is followed by products, quotients, sums and
+ * differences with values computed from constants, and that these move only with ranges that move
+ * the weights. w_scaled has the layout of w: in a scale, the index of each of w's axes becomes that
+ * axis. Rounding changes, so --strict leaves it out. */
 #include "document/document.h"
 #include "fuse.h"
 #include <stdlib.h>
 
-/* AXES: a region of axis numbers that nothing else uses */
+/* AXES: the first of a region of axis numbers not used elsewhere */
 enum { STEPS = 16, ROUNDS = 4, AXES = BOUND + 2 * MAX_RANK };
 
-/* u becomes op(u, c), or op(c, u) when turned; c is NULL for NEG */
-typedef struct { Op op; UOp *c; bool turned; } ScaleLink;
-/* What follows a fold: its links up to top, and whether anything is added before the last scale. */
+/* u becomes op(u, c), or op(c, u) when swapped; c is NULL for NEG */
+typedef struct { Op op; UOp *c; bool swapped; } ScaleLink;
+/* The chain after a reduction: its links up to top, and whether anything is added before the last
+ * scale. */
 typedef struct {
 	UOp *fold, *weight, *top;
 	ScaleLink link[STEPS];
@@ -31,10 +32,10 @@ typedef struct {
 	NodeList made;              /* calls that fill prepared buffers */
 	Map readers;            /* buffer → calls that load it */
 	Map writer;             /* prepared buffer → its kernel, when that is elementwise */
-	Map names;              /* of the document's buffers, by hash */
+	Map names;              /* names of the document's buffers, by hash */
 } Folding;
 
-/* ---- a call's kernel with its buffers in place of its slots, and back: folding goes by buffers */
+/* ---- a call's kernel with buffers in place of slots, and back: folding works on buffers */
 
 static UOp *kernel_over(const UOp *call)
 {
@@ -89,7 +90,7 @@ static void find_users(UOp *kernel)
 		}
 }
 
-/* ---- what may be folded */
+/* ---- chains that can be folded */
 
 static UOp *loaded(const UOp *load) { return load->src[0]->src[0]; }
 
@@ -98,7 +99,7 @@ static bool is_constant(const UOp *buffer)
 	return buffer_is(buffer, "const") || buffer_is(buffer, "prepared");
 }
 
-/* Made of constants alone; *loads is set when it reads any. */
+/* Is the value computed from constants only? *loads is set when it reads any. */
 static bool is_known(UOp *value, bool *loads)
 {
 	Nodes all = walk_brief(value);
@@ -113,7 +114,7 @@ static bool is_known(UOp *value, bool *loads)
 	return true;
 }
 
-/* The factor of a fold's product that is a load of constants and moves with the fold; NULL when
+/* The factor of a reduction's product that loads constants and moves with the reduction; NULL when
  * there is none. */
 static UOp *weight_of(UOp *fold)
 {
@@ -136,7 +137,7 @@ static UOp *weight_of(UOp *fold)
 	return best;
 }
 
-/* The link from u to its user v; false when it is none, or moves where the weight does not. */
+/* The link from u to its user v; false when v is not a link, or moves where the weight does not. */
 static bool link_of(UOp *u, UOp *v, uint64_t mask, bool *loads, ScaleLink *l)
 {
 	*l = (ScaleLink){v->op, NULL, false};
@@ -146,9 +147,9 @@ static bool link_of(UOp *u, UOp *v, uint64_t mask, bool *loads, ScaleLink *l)
 		return true;
 	if (v->op != OP_MUL && v->op != OP_FDIV && v->op != OP_ADD && v->op != OP_SUB)
 		return false;
-	l->turned = v->src[1] == u;
-	l->c = v->src[!l->turned];
-	if (l->turned && v->op == OP_FDIV)
+	l->swapped = v->src[1] == u;
+	l->c = v->src[!l->swapped];
+	if (l->swapped && v->op == OP_FDIV)
 		return false;
 	return !(range_mask(l->c) & ~mask) && is_known(l->c, loads);
 }
@@ -171,7 +172,7 @@ static void chain_climb(ScaleChain *c)
 		c->shifted |= c->link[i].op == OP_ADD || c->link[i].op == OP_SUB;
 		c->loads |= loads[i] && is_scale(&c->link[i]);
 	}
-	/* what is added behind the last scale stays, unless there is a shift to add it to */
+	/* additions after the last scale stay, unless a shift exists to which they can be added */
 	c->n = c->shifted ? n : last + 1;
 	c->top = c->n ? at[c->n - 1] : NULL;
 }
@@ -185,7 +186,7 @@ static bool read_once(Folding *f, UOp *kernel, UOp *buffer)
 	return here == 1 && (intptr_t)map_get(&f->readers, PKEY(buffer)) == 1;
 }
 
-/* A scale that is one number saves no load: it is folded where there are more results than
+/* A scale that is a single number saves no load: it is folded when there are more results than
  * weights. */
 static bool is_worth(const ScaleChain *c, UOp *kernel)
 {
@@ -209,7 +210,7 @@ static bool chain_find(Folding *f, UOp *kernel, UOp *fold, ScaleChain *c)
 
 /* ---- the prepared values */
 
-/* The value that a plain store writes, at the place that a load of its buffer reads. */
+/* The value that a plain store writes, at the place from which a load of its buffer reads. */
 static UOp *value_at(const UOp *store, const UOp *load)
 {
 	const UOp *place = store->src[0];
@@ -223,7 +224,7 @@ static UOp *value_at(const UOp *store, const UOp *load)
 	return substitute(store->src[1], n, from, to);
 }
 
-/* Values of prepared buffers that are elementwise stand for their loads: one kernel computes them
+/* Replaces loads of elementwise prepared buffers by their values, so that one kernel computes them
  * all. */
 static UOp *expanded(Folding *f, UOp *value)
 {
@@ -287,7 +288,7 @@ static UOp *place_at(UOp *buffer, UOp *const *index)
 	return node_new(OP_INDEX, buffer->dtype, buffer->shape->rank + 1, src, VNIL);
 }
 
-/* place: where in its buffer the value goes */
+/* place: the element of its buffer to which the value goes */
 static void kernel_add(Folding *f, UOp *place, UOp *value, const Val *note)
 {
 	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, place, expanded(f, value));
@@ -296,8 +297,8 @@ static void kernel_add(Folding *f, UOp *place, UOp *value, const Val *note)
 	vec_push(&f->made, call_over(kernel));
 }
 
-/* The chain's links applied to the weights, over axes of their own; NULL when a scale moves
- * otherwise than they do. */
+/* The chain's links applied to the weights, over axes of their own; NULL when a scale does not move
+ * with the weights' axes. */
 static UOp *scaled(const ScaleChain *c, UOp *const *axis)
 {
 	UOp *place = c->weight->src[0], *from[MAX_RANK], *to[MAX_RANK];
@@ -317,14 +318,14 @@ static UOp *scaled(const ScaleChain *c, UOp *const *axis)
 			if (range_mask(by) & ((1ull << AXES) - 1) || !in_bounds(by))
 				return NULL;
 			value = NODE(l->op, dt, VNIL, value, by);
-		} else if (l->op == OP_NEG || (l->op == OP_SUB && l->turned)) {
+		} else if (l->op == OP_NEG || (l->op == OP_SUB && l->swapped)) {
 			value = NODE(OP_NEG, dt, VNIL, value);
 		}
 	}
 	return value;
 }
 
-/* A load of scaled weights, where the weights were loaded; NULL when they cannot be scaled. */
+/* A load of scaled weights in place of the load of the weights; NULL when they cannot be scaled. */
 static UOp *weight_new(Folding *f, const ScaleChain *c, const Val *note)
 {
 	UOp *place = c->weight->src[0], *buffer = place->src[0];
@@ -349,7 +350,7 @@ static UOp *weight_new(Folding *f, const ScaleChain *c, const Val *note)
 	return NODE(OP_LOAD, to->dtype, VNIL, index);
 }
 
-/* What the chain adds, with the scales behind it applied. */
+/* The sum of what the chain adds, multiplied by the scales that follow. */
 static UOp *shift_value(const ScaleChain *c)
 {
 	UOp *t = NULL;
@@ -359,16 +360,16 @@ static UOp *shift_value(const ScaleChain *c)
 		if (!t && l->op == OP_ADD)
 			t = l->c;
 		else if (!t && l->op == OP_SUB)
-			t = l->turned ? l->c : NODE(OP_NEG, dt, VNIL, l->c);
+			t = l->swapped ? l->c : NODE(OP_NEG, dt, VNIL, l->c);
 		else if (t && l->op == OP_NEG)
 			t = NODE(OP_NEG, dt, VNIL, t);
 		else if (t)
-			t = NODE(l->op, dt, VNIL, l->turned ? l->c : t, l->turned ? t : l->c);
+			t = NODE(l->op, dt, VNIL, l->swapped ? l->c : t, l->swapped ? t : l->c);
 	}
 	return t;
 }
 
-/* value, prepared: a load of a buffer over its own ranges */
+/* the value, prepared: a load from a buffer over its own ranges */
 static UOp *shift_new(Folding *f, UOp *weights, UOp *value, const Val *note)
 {
 	bool loads = false;
@@ -423,7 +424,7 @@ static UOp *visit(Folding *f, UOp *call)
 	find_users(kernel);
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *r = chain_find(f, kernel, all.at[i], &c) ? folded(f, call, kernel, &c) : NULL;
-		/* one contraction a kernel */
+		/* one contraction in each kernel */
 		if (r)
 			return r;
 	}

@@ -1,11 +1,11 @@
-/* What the passes know of a step: looked at once for all the calls of a kernel. */
+/* The passes' facts about a step, computed once for all the calls of a kernel. */
 #include "shape/shape.h"
 #include "fuse.h"
 #include <stdlib.h>
 
 static ARENA Map known; /* KERNEL or CUSTOM → StepFacts */
 
-/* Slots under a mark, in order. */
+/* The slots whose entry has this bit, in order. */
 static uint32_t *slots_in(const uint8_t *use, uint32_t n, uint8_t bit, uint32_t *count)
 {
 	*count = 0;
@@ -22,14 +22,14 @@ static bool is_barrier(UOp *kernel)
 {
 	if (kernel->nsrc != 1 || !store_is_plain(kernel->src[0]))
 		return true;
-	/* a bare LOAD is a copy that somebody asked for, unless it looks its places up */
+	/* a bare LOAD is a copy that was asked for, unless its place is looked up in memory */
 	UOp *value = kernel->src[0]->src[1];
 	return value->op == OP_RSORT || (value->op == OP_LOAD && !has_op(value->src[0], OP_LOAD));
 }
 
 enum { READ = 1, WRITTEN = 2, MOVES = 4 };
 
-/* Outside of folds a load's place decides how often it is done. */
+/* Outside of reductions, a load's place determines how often it runs. */
 static void find_loop_turns(StepFacts *f, const Nodes *all)
 {
 	Loops l = loops_among(all, f->kernel);
@@ -79,7 +79,7 @@ static void find_facts(StepFacts *f, UOp *kernel, uint32_t slots)
 	f->barrier = is_barrier(kernel) || rewrites;
 }
 
-/* A copy, or a kernel of the user's own: written is slot 0, the rest read. */
+/* Facts of a copy or a CUSTOM: slot 0 is written, the others are read. */
 static StepFacts *closed_facts(uint32_t slots)
 {
 	StepFacts *f = arena_alloc(sizeof *f);

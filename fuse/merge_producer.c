@@ -1,20 +1,20 @@
-/* A load replaced by what produced it.
+/* Replaces a load by the expression that produced the value.
  *
  *     t[i,j] = Σk a[i,k]·b[k,j]          →    y[i,j] = max(Σk a[i,k]·b[k,j] + c[j], 0)
  *     y[i,j] = max(t[i,j] + c[j], 0)
  *
- * Kernels are taken in order, so what a kernel loads has its final form already. A temporary is
- * inlined when the kernel at hand is the last one that still loads it (or when it is so cheap that
- * each reader may have its own), by cost:
+ * Kernels are taken in order, so the producers of its loads have their final form already. A
+ * temporary is inlined when the current kernel is the last one that still loads it (or when it is
+ * cheap enough for each reader to compute it), by cost:
  *   - elementwise values: arithmetic times how often it would be repeated, against a store and the
  *     loads;
- *   - values with folds: the work of the merged kernel against that of the two. A fold over a row,
- *     wanted by the whole row, is computed once before the row's loop, which makes one kernel of
- *     softmax or a layer norm;
- *   - a contraction only takes work behind it (bias, activation): it is wanted element by element,
- *     once each.
- * A value whose inputs are written in between, a sort, a scatter and an explicit copy stay where
- * they are. */
+ *   - values with reductions: the work of the merged kernel against that of the two. A reduction of
+ *     a row, used by the whole row, is computed once before the row's loop, so that softmax or a
+ *     layer norm becomes one kernel;
+ *   - a contraction only takes an epilogue (bias, activation): each of its elements must be used
+ *     once.
+ * A value whose inputs are written in between, a sort, a scatter and an explicit copy are not
+ * moved. */
 #include "document/document.h"
 #include "fuse.h"
 #include <stdlib.h>
@@ -24,7 +24,7 @@ enum { BIG_FOLD = 1 << 16, FEW_ROWS = 64, KERNEL_WORTH = 4096, LANES = 4 };
 typedef struct {
 	UOp *call;
 	StepFacts *is;
-	bool barrier;           /* as it came, whatever is merged into it: a copy stays one */
+	bool barrier;           /* as of the original step: a copy stays a copy */
 	bool dead, cheap;       /* cheap: each reader may compute it itself */
 	BufferUse **reads;      /* distinct */
 	uint32_t nread;
@@ -59,7 +59,7 @@ static bool reads(const MergeStep *s, const BufferUse *u)
 
 /* ---- may it be done */
 
-/* Something that step t reads is written between steps t and c. */
+/* Is a buffer that step t reads written between steps t and c? */
 static bool overwritten(Merges *p, int t, int c)
 {
 	for (uint32_t i = 0; i < p->step[t].nread; i++)
@@ -69,8 +69,8 @@ static bool overwritten(Merges *p, int t, int c)
 	return false;
 }
 
-/* What kernel reads of the buffers that it writes, it reads at the very place that it writes (a
- * state updated in place may be read by what is merged into its update). */
+/* Does the kernel read each buffer that it writes only at the place that it writes? (A state
+ * updated in place may be read by a value merged into its update.) */
 static bool in_place(UOp *kernel)
 {
 	Nodes loads = kernel_loads(kernel);
@@ -82,8 +82,8 @@ static bool in_place(UOp *kernel)
 	return true;
 }
 
-/* Loops over what a scatter puts down, which run only as long as something in the STORE depends on
- * them. */
+/* The number of loops over the elements that a scatter adds, which run only if something in the
+ * STORE depends on them. */
 static int serial_loops(UOp *kernel)
 {
 	Nodes all = walk(kernel);
@@ -103,7 +103,7 @@ static size_t union_size(const MergeStep *a, const MergeStep *b)
 	return n;
 }
 
-/* A merge takes away t's STORE and c's load, and both have the loops. */
+/* A merge removes t's STORE and c's load; the loops are in both. */
 static bool too_large(const MergeStep *t, const MergeStep *c)
 {
 	size_t most = t->is->folds || c->is->folds ? FOLD_NODES : KERNEL_NODES;
@@ -111,7 +111,7 @@ static bool too_large(const MergeStep *t, const MergeStep *c)
 	return t->is->nodes + c->is->nodes > most + once;
 }
 
-/* The step whose value may be put in place of step c's loads of a buffer; -1 when none may. */
+/* The step whose value may replace step c's loads of a buffer, or -1. */
 static int candidate(Merges *p, int c, const BufferUse *u)
 {
 	if (!u->temp || !u->writers || u->writers->next || u->writers->step >= c)
@@ -127,9 +127,9 @@ static int candidate(Merges *p, int c, const BufferUse *u)
 	return overwritten(p, t, c) ? -1 : t;
 }
 
-/* ---- is it worth it */
+/* ---- does it pay */
 
-/* How often each element of a buffer is asked for by a step that reads it. */
+/* How often a step that reads a buffer needs each of its elements. */
 static double repeats(const MergeStep *s, const UOp *buffer)
 {
 	double count = count_guess(buffer->shape);
@@ -139,8 +139,8 @@ static double repeats(const MergeStep *s, const UOp *buffer)
 	return 0;
 }
 
-/* The kernel asks for the buffer's elements in an order that comes from memory: a loaded index goes
- * along its last axis. */
+/* Does the kernel read the buffer in an order that comes from memory: is its last axis indexed by a
+ * loaded value? */
 static bool in_loaded_order(UOp *kernel, UOp *param)
 {
 	Nodes sites = sites_of(kernel, param);
@@ -154,11 +154,11 @@ static bool in_loaded_order(UOp *kernel, UOp *param)
 	return false;
 }
 
-/* Elementwise value wanted `times` times: computed each time, or stored once and loaded. A load
- * that is repeated comes out of a near cache. In favour of computing by a quarter, as a kernel less
- * is worth something. free: how many elements are prepared, whose storing takes no time of the
- * call's; 0 otherwise. single: it would be wanted element by element, where by itself it is
- * computed in vectors. */
+/* Compares an elementwise value computed `times` times with one stored once and loaded. A repeated
+ * load comes from a near cache. Computing is favoured by a quarter, since a kernel less is worth
+ * something. free: the number of elements that are prepared, whose storing takes no time in a call,
+ * or 0. single: the value would be computed element by element, where its own kernel would use
+ * vectors. */
 static bool recompute(StepFacts *f, double times, double free, bool single, double *inlined_cost,
 	double *stored_cost)
 {
@@ -182,9 +182,9 @@ static bool recompute(StepFacts *f, double times, double free, bool single, doub
 	return *inlined_cost <= 1.25 * *stored_cost;
 }
 
-/* A prepared value that a call wants is computed before it for nothing, if it takes no more memory
- * than what it is made of: else computing it at the call may be better (a mask, a weight of few
- * bits). The number of its elements, or 0. */
+/* The number of elements of a prepared value that a call uses, or 0. Computing it beforehand is
+ * free if it takes no more memory than its inputs; else computing it in the call may be better (a
+ * mask, a weight of few bits). */
 static double free_elements(const MergeStep *t, const MergeStep *reader)
 {
 	const UOp *to = step_buffer(t->call, 0);
@@ -196,7 +196,7 @@ static double free_elements(const MergeStep *t, const MergeStep *reader)
 	return buffer_bytes(to) <= from ? count_guess(to->shape) : 0;
 }
 
-/* A large fold down to few values is split over threads better than repeated or nested. */
+/* A large reduction to few values is better split over threads than repeated or nested. */
 static bool is_big_fold(UOp *store)
 {
 	double rows = count_guess(store_buffer(store)->shape);
@@ -213,15 +213,15 @@ static bool is_big_fold(UOp *store)
 	return false;
 }
 
-/* The load wants each element once: nothing of a contraction is done twice. */
+/* Does the load read each element once, so that no part of a contraction is repeated? */
 static bool wanted_once(UOp *kernel, UOp *param)
 {
 	Nodes sites = sites_of(kernel, param);
 	return sites.n == 1 && sites.at[0]->nsrc == 1 && wants_once(sites.at[0]->src[0], kernel);
 }
 
-/* Has step t a contraction that stays apart from the work before it?  One that folds rows which step
- * c reads as well is a fold like any other for it. */
+/* Has step t a contraction that stays apart from the work before it? If step c reads the same rows
+ * as the contraction, it counts as a plain reduction. */
 static bool contracts(const MergeStep *t, const MergeStep *c)
 {
 	int64_t row;
@@ -251,7 +251,7 @@ static bool contraction_ok(const MergeStep *c, UOp *param, const char **why)
 	return true;
 }
 
-/* What may be put in place of step c's loads of slot at: step c's kernel (its loops may have to
+/* The kernel of step c into which step t's value may be put at slot `at` (its loops may have to
  * change), or NULL. */
 static UOp *may_take(const MergeStep *t, const MergeStep *c, uint32_t at, double free, Verdict *v)
 {
@@ -279,20 +279,20 @@ static UOp *may_take(const MergeStep *t, const MergeStep *c, uint32_t at, double
 	return NULL;
 }
 
-/* Folds are merged when that takes no work more: looked at when it is done. */
+/* Reductions are merged when that adds no work: computed only after merging. */
 static bool is_more_work(const MergeStep *t, const MergeStep *c, UOp *merged, Verdict *v)
 {
 	if (!t->is->folds || t->is->scan || contracts(t, c))
 		return false;
 	v->without = step_work(c->is) + step_work(t->is);
-	/* sharing takes work away, and looking for it takes time */
+	/* sharing saves work, but searching for it takes time */
 	v->with = v->work = kernel_work(merged);
 	if (v->with > v->without)
 		v->with = kernel_work(share_loops(merged));
 	return v->with > v->without;
 }
 
-/* One of them reads what c writes. */
+/* Does one of them read what c writes? */
 static bool in_turn(const MergeStep *t, const MergeStep *c)
 {
 	for (uint32_t i = 0; i < c->is->nwritten; i++) {
@@ -328,7 +328,7 @@ static void merge(const Pair *pair, const MergeStep *t, const MergeStep *c, doub
 	v->merged = s;
 }
 
-/* What comes of putting step t's value in place in step c. */
+/* The verdict on putting step t's value in place in step c. */
 static Verdict *judge(Merges *p, const Pair *pair, const MergeStep *t, const MergeStep *c)
 {
 	double free = free_elements(t, c);
@@ -341,7 +341,8 @@ static Verdict *judge(Merges *p, const Pair *pair, const MergeStep *t, const Mer
 
 /* ---- the pass */
 
-/* Step c reads what step t reads instead of what it wrote, which may leave t without readers. */
+/* Step c now reads the inputs of step t instead of its output, which may leave t without
+ * readers. */
 static void replace_reads(MergeStep *t, MergeStep *c, BufferUse *use)
 {
 	BufferUse **now = arena_alloc((c->nread + t->nread) * sizeof *now);
@@ -378,8 +379,8 @@ static void explain_verdict(const Verdict *v, const char *what, const UOp *call)
 		explain("%s into %s: %s, %s", what, step_label(call), done, v->why);
 }
 
-/* Each reader may compute it itself: all of them together, judged by what they are before anything
- * is merged. */
+/* May each reader compute the value itself? All readers together, judged before anything is
+ * merged. */
 static bool is_cheap(Merges *p, int k)
 {
 	MergeStep *s = &p->step[k];
@@ -401,8 +402,7 @@ static bool is_cheap(Merges *p, int k)
 	return yes;
 }
 
-/* The only reader of what step k writes, when that is a value of each element; -1 when it is not.
- */
+/* The only reader of what step k writes, when it computes a value for each element; else -1. */
 static int next_element(Merges *p, int k)
 {
 	const BufferUse *u = use_of(&p->uses, step_buffer(p->step[k].call, 0));
@@ -412,9 +412,9 @@ static int next_element(Merges *p, int k)
 	return u->temp && u->left == 1 && r ? r->step : -1;
 }
 
-/* A row's fold goes into values of each element, step c first, of which several kernels want the
- * last: with the fold that would be stored, without it each computes it, and of the fold there is
- * one for a row. */
+/* Does the reduction of a row stay apart from values of each element, step c first, whose last one
+ * several kernels use? With the reduction inside it would be stored; without it each kernel
+ * computes it, and only the reduction's one result for each row is stored. */
 static bool keeps_apart(Merges *p, int t, int c)
 {
 	enum { FEWER = 4, LINKS = 16 };
@@ -485,7 +485,8 @@ static void merge_step(Merges *p, int c)
 			vec_push(&tried, u);
 			again = merge_one(p, c, u);
 		}
-		/* a merge may make this the last reader of what was refused for having others */
+		/* a merge may make this the last reader of a temporary that was refused for having
+		 * others */
 		if (again)
 			tried.n = 0;
 	}
@@ -516,5 +517,5 @@ static Graph *merged(Graph *g, bool joined)
 
 Graph *merge_producers(Graph *g) { return merged(g, false); }
 
-/* Kernels that were joined may be the last readers of what each of them had to share before. */
+/* Kernels that were joined may be the last readers of temporaries that each had to share before. */
 Graph *merge_into_joined(Graph *g) { return merged(g, true); }

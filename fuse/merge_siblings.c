@@ -3,10 +3,10 @@
  *     s[i] = Σj x[i,j]          →    one kernel that reads x once and stores s and m
  *     m[i] = max_j x[i,j]
  *
- * The later one also joins the one whose output it reads, when it reads it at the very place where
- * that is written (a value that must be stored anyway, an output, is then not loaded again). It
- * moves up to the earlier one's place, so nothing that it reads may be written in between, nor what
- * it writes be touched. Contractions stay alone: their loops are made for one result. */
+ * The later kernel also joins one whose output it reads, when it reads each element where it is
+ * written (a value that must be stored anyway, an output, is then not loaded again). It moves up to
+ * the earlier kernel's position, so its inputs must not be written in between, nor its outputs read
+ * or written. Contractions stay alone: their loops are made for one result. */
 #include "document/document.h"
 #include "fuse.h"
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum { STORES = 8 };
 
 typedef struct {
 	UOp *call;              /* NULL: it has joined an earlier one */
-	StepFacts *is;          /* as it was read; a joined one's loops are the same */
+	StepFacts *is;          /* facts of the original step; a joined one's loops are the same */
 	bool plain, joined;     /* may join; others have joined it */
 	size_t nodes, stores;
 } Sibling;
@@ -40,7 +40,7 @@ static void read_step(Siblings *s, int k, UOp *call)
 	uses_add(&s->uses, call, f, k);
 }
 
-/* Step b may run where a does. */
+/* Can step b run where a does? */
 static bool may_move(Siblings *s, int a, int b)
 {
 	const UOp *call = s->step[b].call;
@@ -64,8 +64,8 @@ static bool writes(const UOp *kernel, const UOp *param)
 	return false;
 }
 
-/* b with its loads of what a writes replaced by the values; NULL when it loads them elsewhere than
- * at their place */
+/* b with its loads of what a writes replaced by the values; NULL when it loads them at other
+ * places */
 static UOp *use_values(UOp *a, UOp *b)
 {
 	for (uint32_t i = 0; i < a->nsrc; i++) {
@@ -102,7 +102,7 @@ static Verdict *judge(Siblings *s, const Pair *pair)
 	return v;
 }
 
-/* Slots as they come: what has joined is put in order at the end. */
+/* Slots are not in order: joined kernels are put in order at the end. */
 static UOp *call_over(UOp *kernel, const Pair *pair)
 {
 	static ARENA VEC(UOp *) src;
@@ -134,7 +134,7 @@ static bool try_join(Siblings *s, int a, int b)
 	return true;
 }
 
-/* Where a kernel over these loops that touches this buffer was last seen: index + 1 */
+/* where a kernel over these loops that touches this buffer was last seen: index + 1 */
 static uint64_t spot(const Sibling *y, const UOp *buffer)
 {
 	return hash_mix(y->is->loops, PKEY(buffer));
@@ -154,7 +154,7 @@ static void visit(Siblings *s, int k)
 {
 	Sibling *y = &s->step[k];
 	const UOp *call = y->call;
-	/* a shared scalar is no reason to share loops */
+	/* a shared scalar is not a reason to share loops */
 	for (uint32_t i = 0; i < y->is->nmoved; i++) {
 		uint64_t at = spot(y, step_buffer(call, y->is->moved[i]));
 		int a = (int)(intptr_t)map_get(&s->latest, at) - 1;

@@ -1,10 +1,10 @@
-/* One kernel an op: every node that gets a buffer becomes a CALL that writes it.
+/* One kernel for each op: every node that gets a buffer becomes a CALL that writes it.
  *
  *     SINK(MAX(REDUCE(MUL …), 0))   →   SINK(CALL(KERNEL r, t0, a, b), CALL(KERNEL E, out0, t0))
  *
- * Order is the order of the nodes. A node that an output names writes into that output's buffer;
- * what else names the same buffer (a second output, an output that is an input, a state) is a
- * MEMCPY at the end. */
+ * Calls are in the order of the nodes. A node that an output names writes into that output's
+ * buffer; any other name for the same value (a second output, an output that is an input, a state)
+ * is a MEMCPY at the end. */
 #include "document/document.h"
 #include "schedule.h"
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 typedef struct {
 	UOp **home;             /* by id of a graph node: its BUFFER */
 	uint8_t *inside;
-	Map taken;              /* names like t7 that a temporary may not have, by hash */
+	Map taken;              /* names like t7 that a temporary must not have, by hash */
 	int temps;
 	const Val *key[3];      /* name, shape, role */
 	const Val *unnamed;     /* arg of a kernel before it has a name */
@@ -51,7 +51,7 @@ static Body body_new(const Splitting *s, UOp *to)
 	return b;
 }
 
-/* Adds the call of a kernel with that STORE over b's buffers; of is the graph node that it
+/* Adds the call of a kernel with that STORE over b's buffers; `of` is the graph node that it
  * computes. */
 static void call_add(Splitting *s, Body *b, UOp *store, UOp *of)
 {
@@ -74,8 +74,8 @@ static void copy_add(Splitting *s, UOp *to, UOp *x, UOp *of)
 	call_add(s, &b, build_copy(&b, x), of);
 }
 
-/* x is copied, then v combined in; sums of f16 and bf16 are gathered in an f32 buffer and
- * rounded once. */
+/* x is copied, then v is combined into the copy; sums of f16 and bf16 are accumulated in an f32
+ * buffer and rounded once. */
 static void scatter_add(Splitting *s, UOp *u)
 {
 	UOp *home = s->home[u->id];
@@ -94,8 +94,7 @@ static void scatter_add(Splitting *s, UOp *u)
 	}
 }
 
-/* The CUSTOM itself is what is called, over PARAMs in place of its sources: a slot each, in
- * order. */
+/* The CUSTOM itself is called, over PARAMs in place of its sources: a slot for each, in order. */
 static void custom_add(Splitting *s, UOp *u)
 {
 	VEC(UOp *) param = {0}, src = {0};
@@ -200,7 +199,7 @@ Graph *split_kernels(Graph *g)
 	for (size_t i = 0; i < all.n; i++)
 		if (has_buffer(all.at[i]) && all.at[i]->op != OP_BUFFER && !s.inside[all.at[i]->id])
 			node_add(&s, all.at[i]);
-	/* outputs first: one that is a state's old content must be copied before that changes */
+	/* outputs first: one that shows a state's old content must be copied before that changes */
 	for (uint32_t k = 0; k < g->sink->nsrc; k++)
 		memcpy_add(&s, out[k], home_of(&s, content(g->sink->src[k])));
 	for (size_t i = 0; i < all.n; i++)

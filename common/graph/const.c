@@ -1,5 +1,6 @@
-/* Constants: a CONST's arg is kept in one normal form for each dtype, so that equal constants are one node:
- * bool for bool, an integer for integers, a float (rounded to the dtype, as a double) for floats. */
+/* Constants: a CONST's arg has one normal form for each dtype, so that equal constants are one
+ * node: bool for bool, an integer for integers, a float (rounded to the dtype, as a double) for
+ * floats. */
 #include "graph/graph.h"
 #include <math.h>
 

@@ -103,8 +103,9 @@ uint64_t dtype_max(DType d)
 
 /* ---- the table of nodes */
 
-/* The nodes in the order in which they came, and where each is by its hash: at is one more than its place. The hash
- * stands in the table as well, for most looks end there, and growing need not touch the nodes. */
+/* The nodes in order of creation, and their positions by hash: `at` is one more than the position.
+ * The hash is in the table too, since most lookups end there, and growing need not touch the
+ * nodes. */
 typedef struct { uint32_t hash, at; } HashSlot;
 static ARENA struct { HashSlot *at; size_t cap; uint32_t created; } table;
 static ARENA VEC(UOp *) tabled;

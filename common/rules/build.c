@@ -1,9 +1,9 @@
-/* What a rule's right side stands for, as nodes.
+/* Builds the nodes that a rule's right side stands for.
  *
  *     x * y + 1, self of f32        ADD f32 (MUL f32 x y) (CONST f32 1.0)
  *
- * An op has the dtype of its sources, and a literal that of what it stands beside; alone it has
- * self's. OP:dtype says it instead, and for CAST what it casts to. */
+ * An op has the dtype of its sources, and a literal that of its sibling operands; alone it has
+ * self's. OP:dtype gives the dtype explicitly; for CAST it is the dtype to which it casts. */
 #include "rules/rule.h"
 #include <stdlib.h>
 
@@ -25,11 +25,11 @@ static UOp *settled(const RuleScope *s, UOp *u)
 	return s->b ? s->b->settle(u, s->b->ctx) : u;
 }
 
-/* ---- operands: what stands between ( and ), each a node or a literal that has no dtype yet */
+/* ---- operands: the list between ( and ), each a node or a literal that has no dtype yet */
 
 static int operands(const RuleScope *s, int n, Ex *const *src, Bound *in);
 
-/* The values of a definition, its parameters being what stands there. */
+/* The values of a definition, with its parameters bound to the operands. */
 static int defined(const RuleScope *s, const Ex *e, Bound *in)
 {
 	Bound env[MAX_VARS];
@@ -39,7 +39,7 @@ static int defined(const RuleScope *s, const Ex *e, Bound *in)
 	return operands(&inner, e->defined->nvalues, e->defined->value, in);
 }
 
-/* How many they are. */
+/* Returns the number of operands. */
 static int operands(const RuleScope *s, int n, Ex *const *src, Bound *in)
 {
 	int count = 0;
@@ -67,7 +67,7 @@ static DType said_dtype(const RuleScope *s, const Ex *e)
 	return like ? like->dtype : s->alone;
 }
 
-/* of: that of its sources */
+/* of: the dtype of its sources */
 static DType result_dtype(const RuleScope *s, const Ex *e, DType said, DType of)
 {
 	if (said != DT_NONE)

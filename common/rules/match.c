@@ -1,4 +1,4 @@
-/* A pattern against a node. Depth is that of the pattern, which the parser bounds. */
+/* A pattern against a node. The depth is that of the pattern, which the parser bounds. */
 #include "rules/rule.h"
 #include <math.h>
 

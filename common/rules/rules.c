@@ -1,10 +1,10 @@
 /* Text of a .rules file → rules, a line each. The grammar, with an example of each form, is in
- * ../README.md; args, what stands in [ ], are read by args.c.
+ * ../README.md; args, the arrays in [ ], are read by args.c.
  *
- *     x * 0 -> 0   if exact(x)             a rewriting: pattern -> what stands for it [if …]
+ *     x * 0 -> 0   if exact(x)             a rewriting: pattern -> replacement [if …]
  *     low(x) := CAST:u32(x)                a definition, for the right sides below
- *     when lacks                           the rules below are for nodes of which that holds
- *     EXP2(x): g -> g * self * ln2         a row: what an op is for some stage, given g
+ *     when lacks                           the rules below are for nodes for which that holds
+ *     EXP2(x): g -> g * self * ln2         a row: an op's formula for some stage, given g
  *     REDUCE: reduce                       a row: the name that the stage has for it
  *
  * A file holds rewritings or rows. */
@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Expressions in a line, those of the definitions it uses counted in. */
+/* Expressions in a line, including those of the definitions it uses. */
 enum { MAX_SIZE = 1000, MAX_SRC = 8 };
 
 _Noreturn void parse_bad(RuleParser *p, const char *why)
@@ -108,7 +108,7 @@ int parse_variable(RuleParser *p, const char *name, bool of_arg)
 	Rule *r = p->rule;
 	for (int i = 0; i < r->nvars; i++)
 		if (!strcmp(r->var[i], name)) {
-			/* what a row's line is given may be a size, and stand in an arg */
+			/* the variable after a row's colon may be a size, and occur in an arg */
 			if (r->of_arg[i] != of_arg && !(of_arg && p->right && i == r->g))
 				parse_bad(p, of_arg ? "a node is no part of an arg" :
 					"a part of an arg stands in [ ] alone");
@@ -125,7 +125,7 @@ int parse_variable(RuleParser *p, const char *name, bool of_arg)
 
 /* ---- expressions */
 
-/* How many values it has: a definition may have several. */
+/* The number of values: a definition may have several. */
 static int values(const Ex *e) { return e->kind == EX_DEFINED ? e->defined->gives : 1; }
 
 static Ex *one_value(RuleParser *p, Ex *e)
@@ -135,7 +135,7 @@ static Ex *one_value(RuleParser *p, Ex *e)
 	return e;
 }
 
-/* What stands between ( and ), the ( being passed over: how many values. */
+/* The operands between ( and ), the ( having been read; returns the number of values. */
 static int sources(RuleParser *p, Ex *e)
 {
 	int n = 0;
@@ -151,7 +151,7 @@ static int sources(RuleParser *p, Ex *e)
 	return n;
 }
 
-/* Behind OP: a dtype, or on the right side a variable that has it. */
+/* After OP: a dtype, or on the right side a variable whose dtype it is. */
 static void dtype_said(RuleParser *p, Ex *e)
 {
 	if (p->at == p->end || *p->at == ' ')
@@ -197,7 +197,8 @@ static RuleFn *function_find(const RuleNames *names, const char *name)
 	return rule_function(name);
 }
 
-/* A rule that speaks of what this program has not is left out, where its reader said so. */
+/* A rule that names something that this program does not have is left out, if the reader allows
+ * it. */
 static void unknown(RuleParser *p, const char *why)
 {
 	if (!p->names->partial)
@@ -291,14 +292,14 @@ static Ex *atom(RuleParser *p)
 	return e;
 }
 
-/* The op whose operator stands here, and the operator's length; -1: none. */
+/* The op of the operator that comes next, and the operator's length; -1: none. */
 static int infix_here(RuleParser *p, size_t *length)
 {
 	skip(p);
 	return peek(p, "->") ? -1 : op_infix(p->at, p->end - p->at, length);
 }
 
-/* Ops of at least that strength, those of one strength from the left. */
+/* Operators of at least that strength; those of equal strength associate to the left. */
 static Ex *expression(RuleParser *p, int strength)
 {
 	Ex *left = atom(p);
@@ -412,7 +413,7 @@ static void definition(RuleParser *p)
 	vec_push(&p->rules->defs, d);
 }
 
-/* Sources are distinct variables, so that what stands for them is theirs in order. */
+/* Sources are distinct variables, so that they bind a node's sources in order. */
 static void row_values(RuleParser *p, Rule *r)
 {
 	Ex *const *src = r->from->src;
@@ -434,7 +435,7 @@ static void row_values(RuleParser *p, Rule *r)
 		parse_bad(p, parts ? "not a value for each source" : "not one value");
 }
 
-/* OP: word, OP(x): g -> value; the word before : or ( is passed over */
+/* OP: word, OP(x): g -> value; the word before : or ( has been read */
 static void row(RuleParser *p, Rule *r, const char *w)
 {
 	if (!strcmp(w, "elementwise"))

@@ -1,4 +1,4 @@
-/* The order of a kernel's output ranges: what its reductions ask for, unless a list says another.
+/* The order of a kernel's output ranges: what its reductions call for, unless a list gives another.
  *
  *     y[r0, r1] = Σ x[r0, k]      r0 outside r1: the sum depends on r0 alone
  */
@@ -20,9 +20,9 @@ void reductions_find(const Facts *f, Folds *k)
 	}
 }
 
-/* Output ranges: those that more reductions depend on stand outside, so that each reduction runs as
- * seldom as can be; serial ranges keep their order among themselves; a running fold's range stands
- * inside all that it depends on. */
+/* Output ranges on which more reductions depend stand outside, so that each reduction runs as
+ * seldom as possible; serial ranges keep their order among themselves; a scan's range stands inside
+ * all others that it depends on. */
 static int compare(const Facts *f, const Folds *k, int a, int b)
 {
 	bool both = f->serial >> a & f->serial >> b & 1;

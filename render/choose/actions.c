@@ -1,6 +1,6 @@
-/* What to do to each kernel, chosen by what it is like and written into its arg (actions/plan.c). A
- * kernel that brings a list of its own (a replay, a search) keeps it. Here: the order of its loops
- * and the grid of a GPU; tiles.c has a CPU's tiles. */
+/* What to do to each kernel, chosen by its facts and written into its arg (actions/plan.c). A
+ * kernel that brings a list of its own (a replay, a search) keeps it. This file orders the loops
+ * and lays out the grid of a GPU; tiles.c chooses a CPU's tiles. */
 #include "document/document.h"
 #include "target/target.h"
 #include "choose/choose.h"
@@ -20,7 +20,7 @@ static int64_t greatest_reduction(const Facts *f, const Folds *k)
 	return most;
 }
 
-/* ranges that every reduction depends on as much as any: the rows */
+/* the ranges on which every reduction depends as much as on any other: the rows */
 static uint64_t row_ranges(const Facts *f, const Folds *k)
 {
 	uint64_t set = 0;
@@ -33,8 +33,8 @@ static uint64_t row_ranges(const Facts *f, const Folds *k)
 	return set;
 }
 
-/* Do all reductions that cost most depend on every output range? Then items are better than groups.
- */
+/* Do all of the costliest reductions depend on every output range? Then items are better than
+ * groups. */
 static bool even_work(const Facts *f, const Folds *k, uint64_t free)
 {
 	int64_t most = greatest_reduction(f, k);
@@ -103,7 +103,8 @@ static void tell(const Plan *p, const Facts *f)
 	buf_free(&b);
 }
 
-/* Row buffers are looked for in plain loops: a tile changes how many rows one holds, not which. */
+/* Row buffers are looked for in plain loops: a tile changes how many rows a buffer holds, not which
+ * values need one. */
 static UOp *kernel_actions(const KernelUse *use)
 {
 	Lowering l;
@@ -139,7 +140,7 @@ static UOp *kernel_actions(const KernelUse *use)
 	return kernel;
 }
 
-/* Bytes of all constants that some call reads each time. */
+/* Bytes of all constants that some call reads in every call of the program. */
 static int64_t constant_bytes(const Graph *g)
 {
 	Map seen = {0};

@@ -1,4 +1,4 @@
-/* The kernels of a document, each seen once with what its calls tell about it. */
+/* The kernels of a document, each visited once with the facts that its calls provide. */
 #include "shape/shape.h"
 #include "target/target.h"
 #include "kernels/kernels.h"

@@ -1,15 +1,15 @@
-/* In which order constants are prepared: the largest first. While one is, it is in memory twice,
- * as it came and as it is read; for the last ones, when all the others are there already, that
- * should be little.
+/* The order in which constants are prepared: the largest first. While a constant is being prepared
+ * it is in memory twice, in its original order and in the new one; for the last ones, when all
+ * others are already in memory, that should be little.
  *
  *     pack t0 ← w0 [64,64], pack t1 ← w1 [512,512]   →   t1 ← w1, t0 ← w0
  *
- * What only another such call reads is made right before it. */
+ * A buffer that only another such call reads is made immediately before it. */
 #include "shape/shape.h"
 #include "layout/layout.h"
 #include <stdlib.h>
 
-/* Sources from … to - 1 are written, those from to on are read. */
+/* Sources from … to - 1 are written, those from `to` on are read. */
 typedef struct {
 	UOp *call;
 	uint32_t from, to;
@@ -44,7 +44,7 @@ static Preparation turn_of(UOp *call, size_t at)
 	return t;
 }
 
-/* Is each buffer filled by one call? Otherwise their order is the document's. */
+/* Is each buffer filled by only one call? Otherwise the document's order is kept. */
 static bool once_each(const Map *made, const Preparation *t, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -54,7 +54,7 @@ static bool once_each(const Map *made, const Preparation *t, size_t n)
 	return true;
 }
 
-/* A call that t waits for; NULL when there is none left. */
+/* A call for which t waits; NULL when none is left. */
 static Preparation *waits_for(const Map *made, const Preparation *t)
 {
 	for (uint32_t i = t->to; i < t->call->nsrc; i++) {
@@ -67,7 +67,7 @@ static Preparation *waits_for(const Map *made, const Preparation *t)
 
 typedef struct { Map made; VEC(Preparation *) stack; UOp **out; size_t n; } SizeOrder;
 
-/* t behind all that it waits for */
+/* puts t after all calls for which it waits */
 static void put(SizeOrder *o, Preparation *t)
 {
 	vec_push(&o->stack, t);

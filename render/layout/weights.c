@@ -1,11 +1,11 @@
 /* Constants of contractions in the order in which a kernel reads them, copied once:
  *
  *     y[m,n] = Σk x[m,k]*w[k,n]    w [512,1000]  →  w' [21,512,48]: panels of 48 columns, each read
- *                                   from one end to the other; the last one begins early
- *     y[b,h,c] = Σ x[…]*w[c,k,…]    c next to its neighbour in y  →  w' [blocks,k,…,c]
+ *                                   sequentially; the last one begins early
+ *     y[b,h,c] = Σ x[…]*w[c,k,…]    c contiguous in y  →  w' [blocks,k,…,c]
  *
- * The copy is a kernel that reads constants alone, so it runs once. A large table that is looked
- * up by index as well (an embedding whose words are also scored) is looked up in the copy, or both
+ * The copy is a kernel that reads only constants, so it runs once. A large table that is looked up
+ * by index as well (an embedding whose words are also scored) is looked up in the copy, or both
  * would stay in memory. */
 #include "document/document.h"
 #include "target/target.h"
@@ -14,17 +14,17 @@
 
 enum { WORTH = 64 };
 
-/* One constant operand being copied: the ranges it moves in, in their new order. */
+/* One constant operand being copied: the ranges that move it, in their new order. */
 typedef struct {
 	Roles *r;
 	UOp *call;
 	UOp *order[MAX_RANGES];
 	int n;
-	UOp *vector;            /* the output range that lies next to each other where it is stored */
+	UOp *vector;            /* the output range along which stores are contiguous */
 	int64_t width;          /* of a panel; 0: the whole range */
 } Repack;
 
-/* A table and its copy: which of the table's axes stand where, the last one in panels. */
+/* A table and its copy: the copy's axes by number in the table, the last one in panels. */
 typedef struct { UOp *from, *packed; int axis[MAX_RANGES], n; int64_t width, columns; } PackedTable;
 
 typedef struct {
@@ -36,13 +36,13 @@ typedef struct {
 
 /* ---- whether, and in what order */
 
-/* Rows that one panel serves: they ask for three vectors, a row alone for one long stream. */
+/* Rows that share a panel call for three vectors, a single row for one long stream. */
 static int vectors_wanted(const Repack *p)
 {
 	return count_of(&p->r->facts, ranges_with(p->r, ROLE_ROW)) >= 4 ? 3 : 4;
 }
 
-/* The width that wastes least: the last panel has columns again that the one before it has. */
+/* The width that wastes least: the last panel repeats columns of the one before it. */
 static int64_t panel_width(int64_t n, int lanes, int vectors)
 {
 	int64_t best = 0;
@@ -107,14 +107,14 @@ static bool repack_find(Repack *p, Roles *r, UOp *call)
 
 /* ---- the copy */
 
-/* The first of n columns that panel number has. */
+/* The first of the n columns in panel `number`. */
 static UOp *panel_first(UOp *number, int64_t n, int64_t width)
 {
 	UOp *first = ix_mul(number, ix_const(width));
 	return n % width ? NODE(OP_MIN, DT_I64, VNIL, first, ix_const(n - width)) : first;
 }
 
-/* n as the element at of panel number */
+/* The element `at` of panel `number`, as one of n. */
 static UOp *panel_place(const Repack *p, UOp *number, UOp *at)
 {
 	return ix_add(panel_first(number, range_size(p->vector), p->width), at);
@@ -177,7 +177,7 @@ static UOp *packed_buffer(PackedWeights *w, const Repack *p, const Shape *shape)
 
 /* ---- the kernel that reads it */
 
-/* The call with the packed buffer behind its others, and the vector's range in panels. */
+/* The call with the packed buffer after its others, and the vector's range in panels. */
 static UOp *read_packed(const Repack *p, UOp *buffer)
 {
 	const Facts *f = &p->r->facts;
@@ -203,8 +203,8 @@ static UOp *read_packed(const Repack *p, UOp *buffer)
 
 /* ---- tables that are also looked up */
 
-/* Remembers the copy of a constant whose axes are ranges, each one, if it is large and a lookup
- * costs little beside. */
+/* Remembers the copy of a constant each of whose axes is a range, if it is large and a lookup in
+ * the copy costs little more. */
 static void keep_table(PackedWeights *w, const Repack *p, UOp *packed)
 {
 	enum { ELEMENTS = 1 << 18, COLUMNS = 1024 };

@@ -7,15 +7,15 @@
  *     m = Σc v*u            36 contractions                                        [6,6,n,th,tw,o]
  *     y = f(Aᵀ m A)         16 stores, those beyond the edge left out
  *
- * Of large pictures v and m lie row of tiles by row, [n,th,6,6,tw,c], so that slices
- * (slices.c) can take one at a time.
+ * For large images v and m are stored by rows of tiles, [n,th,6,6,tw,c], so that slices (slices.c)
+ * can take one at a time.
  *
  * Matrices: A. Lavin, S. Gray, Fast Algorithms for Convolutional Neural Networks, 2015. The error
  * is about ten times that of the plain sum (1e-5 of the greatest result), so --strict leaves it
  * out.
  *
- * u takes four times the memory of k, and each call reads it: worth it where enough products are
- * spared for each weight more, which is a matter of the picture's size alone. Of ResNet-50, on two
+ * u takes four times the memory of k, and each call reads it: it pays where enough products are
+ * saved for each additional weight, which depends on the image's size alone. For ResNet-50, on two
  * cores with vectors of 64 bytes:
  *
  *     56×56    784 products a weight    0.90 → 0.44 ms    0.4 MB more
@@ -35,15 +35,15 @@ static const double gt[6][3] = {{1 / 4.0, 0, 0}, {-1 / 6.0, -1 / 6.0, -1 / 6.0},
 static const double at[4][6] = {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0},
 	{0, 1, -1, 8, -8, 1}};
 
-/* A convolution found: its ranges. */
+/* The ranges of a convolution that was found. */
 typedef struct {
 	Roles r;
 	UOp *call;
 	UOp *n, *o, *h, *w, *c, *i, *j;     /* n is NULL for a single image */
-	int64_t high, wide, th, tw;         /* results, and tiles of them */
-	UOp *image;                         /* the place on x's first axis */
-	int ph, pw;                         /* rows and columns before the first */
-	bool by_rows;                       /* the transforms lie row of tiles by row */
+	int64_t high, wide, th, tw;         /* the size of the results, and the number of tiles */
+	UOp *image;                         /* the index of x's first axis */
+	int ph, pw;                         /* padding before the first row and column */
+	bool by_rows;                       /* the transforms are stored by rows of tiles */
 } Conv;
 typedef struct { VEC(UOp *) first, out; int count; } Winograd;
 
@@ -54,7 +54,7 @@ static bool has_role(const Conv *v, UOp *range, Role role)
 	return range->op == OP_RANGE && contraction_role(&v->r.c, range) == role;
 }
 
-/* at = out + tap - pad, with tap a window of three turns */
+/* Is at = out + tap - pad, with tap a window of three iterations? */
 static bool slides(const Conv *v, UOp *at, UOp **out, UOp **tap, int *pad)
 {
 	Sum s;
@@ -68,7 +68,7 @@ static bool slides(const Conv *v, UOp *at, UOp **out, UOp **tap, int *pad)
 	return has_role(v, *tap, ROLE_WINDOW) && has_role(v, *out, ROLE_ROW) && range_size(*tap) == 3;
 }
 
-/* A sum of the two loads' products, as they are */
+/* Is the kernel's reduction a plain sum of the two loads' products? */
 static bool is_product(const Conv *v)
 {
 	const UOp *fold = v->r.c.fold, *u = fold->src[0], *x = v->r.c.x, *w = v->r.c.w;
@@ -100,8 +100,8 @@ static bool plain_stores(const UOp *kernel)
 	return true;
 }
 
-/* The output's ranges are just those of the convolution, and there are channels enough to share
- * the transforms. */
+/* Are the output's ranges exactly those of the convolution, with enough channels to share the
+ * transforms? */
 static bool find_conv(Conv *v, UOp *call)
 {
 	*v = (Conv){.call = call};
@@ -121,8 +121,8 @@ static bool find_conv(Conv *v, UOp *call)
 		plain_stores(f->kernel);
 }
 
-/* Products spared for each weight that there is more of: 36 a tile in place of 9 a result, 36
- * weights for 9. Of images whose number is open there may be as few as that allows. */
+/* Products saved for each additional weight: a tile takes 36 in place of 9 for each result, and 36
+ * weights replace 9. A symbolic number of images counts as its least value. */
 static double spared(const Conv *v)
 {
 	int64_t images = 1, most;
@@ -183,7 +183,7 @@ static UOp *new_buffer(Winograd *w, const char *role, const UOp *from, int n, UO
 	return buffer_of(name, role, DT_F32, shape_new(n, dim));
 }
 
-/* Six axes of a transform in the order in which they lie. */
+/* Six axes of a transform in the order in which they are stored. */
 typedef struct { UOp *at[6]; } Six;
 
 static Six six(const Conv *v, UOp *a, UOp *b, UOp *n, UOp *th, UOp *tw, UOp *ch)
@@ -293,7 +293,7 @@ static UOp *products_call(Winograd *w, const Conv *v, UOp *pieces, UOp *weights)
 	return NODE(OP_CALL, DT_NONE, VNIL, kernel, m, pieces, weights);
 }
 
-/* What the epilogue loads beyond the edge is not loaded. */
+/* Loads of the epilogue beyond the edge are gated off. */
 typedef struct { UOp *th, *tw, *gate; int slot; } Edge;
 
 static bool holds(UOp *u, const UOp *a, const UOp *b)

@@ -1,18 +1,18 @@
-/* Loops that walk one after the other through memory become one:
+/* Loops that together walk contiguous memory become one:
  *
  *     y[a*70+b] = x[a*70+b] + 1      a<100, b<70   →   y[c] = x[c] + 1      c<7000
  *
  * Two ranges of one kind are merged when in every place that holds them the outer one's factor is
- * the inner one's times its size, and no value, gate or quotient needs them apart. */
+ * the inner one's times its size, and no value, gate or quotient needs them separately. */
 #include "lower/lower.h"
 #include "index/ix.h"
 #include <stdlib.h>
 
 typedef struct {
 	const Facts *f;
-	uint64_t apart;         /* ranges that stand elsewhere than as a term of a place */
+	uint64_t apart;         /* ranges used elsewhere than as a term of a place */
 	VEC(Sum *) places;
-	uint64_t *role;         /* by range: which reductions bind it; 0 for none */
+	uint64_t *role;         /* by range: the reductions that bind it; 0: none */
 } Merging;
 
 /* ---- what the ranges are used for */
@@ -27,7 +27,7 @@ static void merge_at_place(Merging *k, UOp *at)
 	vec_push(&k->places, s);
 }
 
-/* Every node but the ranges an RREDUCE binds and what stands within a place. */
+/* Visits every node except the ranges an RREDUCE binds and the nodes inside a place. */
 static void merge_at_values(Merging *k)
 {
 	Map seen = {0};
@@ -92,7 +92,7 @@ static bool mergeable(const Merging *k, int a, int b)
 	return follows(k, f->range[a], f->range[b]);
 }
 
-/* A reduction binds one range less. */
+/* Removes one range from those a reduction binds. */
 static UOp *drop_bound(UOp *u, void *range)
 {
 	UOp *src[MAX_RANGES + 1];

@@ -2,13 +2,13 @@
  *
  *     MULACC(x, y, z)  →  x * y + z             MOD(x, y)  →  WHERE(y == 0, 0, x - IDIV(x, y) * y)
  *
- * Which ones a target lacks is its own word. */
+ * The target's row says which ops it lacks. */
 #include "target/target.h"
 #include "lower/lower.h"
 #include "lower/math_parts.h"
 #include "rules/rule.h"
 
-/* ---- what the rules call and ask */
+/* ---- functions and guards of the rules */
 
 static UOp *pow_f32(UOp *u) { return math_pow_f32(u->src[0], u->src[1]); }
 static UOp *pow_f64(UOp *u) { return math_pow_f64(u->src[0], u->src[1]); }

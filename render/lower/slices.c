@@ -4,17 +4,17 @@
  *     CALL a {slice: {first: true, axes: [0], local: [0]}} t x  →  CALL ab y x: DEFINE_LOCAL t
  *     CALL b {slice: {axes: [0], local: [1]}} y t                  statements of a; of b
  *
- * The grids are the same by then, so an item of one is an item of all. Memory is planned again,
- * since what the first call read is now in use until the last is done. */
+ * Their grids are the same, so an item of one is an item of all. Memory is planned again, since the
+ * first call's inputs are now in use until the last call is done. */
 #include "document/document.h"
 #include "lower/lower.h"
 #include <stdlib.h>
 
-/* ---- what a kernel says of slices */
+/* ---- slices in a kernel's arg */
 
 enum { MAX_LOCAL = 64 };
-/* The axis numbers of the loops that are the slices (none: there is no such thing), and the slots
- * of buffers that stay within one. */
+/* The axis numbers of the loops that form the slices (none: the kernel has no slices), and the
+ * slots of buffers that stay within one slice. */
 typedef struct {
 	bool first;
 	int n, nlocal;
@@ -71,12 +71,12 @@ typedef struct {
 	UOp *const *call;
 	int n;
 	UOp *items;
-	VEC(UOp *) buffer;      /* of the new call, by slot */
-	VEC(UOp *) inside;      /* those of one slice, */
-	VEC(UOp *) local;       /* and the DEFINE_LOCALs that they become */
+	VEC(UOp *) buffer;      /* of the joined call, by slot */
+	VEC(UOp *) inside;      /* buffers that live within one slice */
+	VEC(UOp *) local;       /* the DEFINE_LOCALs that replace them */
 	VEC(UOp *) out;         /* statements */
 	int64_t ids;            /* LET and DEFINE numbers used so far */
-	bool apart;             /* some place is not seen to be within its slice */
+	bool apart;             /* some place could not be proved to be within its slice */
 } MergedCall;
 
 /* The call whose kernel is being rewritten. */
@@ -90,14 +90,14 @@ static int place_in(UOp *const *at, size_t n, const UOp *u)
 	return -1;
 }
 
-/* ---- what a place is for slice 0 */
+/* ---- places in slice 0 */
 
 static UOp *slice_zero(UOp *u, void *ctx)
 {
 	MergedPart *p = ctx;
 	if (u->op == OP_SPECIAL)
 		return ix_const(0);
-	/* a LET that depends on the slice is another one now: what it holds stands in its place */
+	/* a LET that depends on the slice has changed: its value replaces it */
 	if (u->op == OP_LET)
 		return map_get(&p->lets, PKEY(u)) ? u : u->src[0];
 	return u->nsrc ? ix_remake(u, u->src) : u;
@@ -112,7 +112,7 @@ static UOp *place_in_slice(MergedPart *p, UOp *local, const UOp *index)
 	return NODE(OP_INDEX, index->dtype, VNIL, local, at);
 }
 
-/* ---- a part's kernel within the whole */
+/* ---- one call's kernel within the joined kernel */
 
 static UOp *local_of(const MergedPart *p, const UOp *param)
 {
@@ -168,7 +168,7 @@ static void put_part(MergedCall *g, UOp *call)
 	map_free(&p.lets);
 }
 
-/* ---- the whole */
+/* ---- the joined kernel */
 
 static UOp *variable_one(UOp *u, void *ctx)
 {
@@ -178,8 +178,8 @@ static UOp *variable_one(UOp *u, void *ctx)
 	return u->nsrc ? ix_remake(u, u->src) : u;
 }
 
-/* How many of a buffer's elements are each item's, if that is one number whatever sizes are open;
- * else 0. */
+/* The number of a buffer's elements that belong to each item, if it is the same whatever the
+ * symbolic sizes; else 0. */
 static int64_t elements_each(const MergedCall *g, const UOp *buffer)
 {
 	UOp *all = ix_const(1);
@@ -251,7 +251,7 @@ static const Val *whole_arg(const MergedCall *g)
 	return val_set(arg, "parts", val_array(g->n, parts));
 }
 
-/* How many items the call's grid has; NULL: it has none of one dimension. */
+/* The number of items of the call's grid; NULL unless the grid has one dimension. */
 static UOp *items_of(const UOp *call)
 {
 	const Val *size = val_get(call->src[0]->arg, "global_size");
@@ -270,7 +270,7 @@ static UOp *whole_call(MergedCall *g)
 	return call;
 }
 
-/* One call for these; NULL where they have to stay apart. */
+/* One call that replaces these; NULL where they have to stay separate. */
 static UOp *join(UOp *const *calls, const SliceArg *slice, int n)
 {
 	MergedCall g = {.call = calls, .n = n};
@@ -297,7 +297,7 @@ static UOp *join(UOp *const *calls, const SliceArg *slice, int n)
 	return call;
 }
 
-/* How many calls from the first on say that they go together. */
+/* The number of calls, from the first on, that say they belong together. */
 static int group_size(const SliceArg *s, uint32_t left)
 {
 	int n = 1;

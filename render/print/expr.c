@@ -1,7 +1,7 @@
-/* Expressions.  The text of each node of a statement is made once, sources first, with the
- * precedence of its outermost operator; parentheses stand where precedence asks for them and where
- * compilers warn without. An expression that grows too deep or long (lower cuts its own; a document
- * from elsewhere may not) is cut by a temporary. */
+/* Expressions. The text of each node of a statement is made once, sources first, with the
+ * precedence of its outermost operator; parentheses are printed where precedence requires them and
+ * where compilers warn without them. An expression that grows too deep or too long is cut by a
+ * temporary (lower cuts its own; documents from elsewhere may not be cut). */
 #include "index/index.h"
 #include "print/print.h"
 #include <math.h>
@@ -102,7 +102,7 @@ int operator_prec(const char *operator)
 
 static Text infix(Printer *p, UOp *u, const char *op)
 {
-	/* compilers warn about mixed operators: only + - * / % stand without parentheses */
+	/* compilers warn about mixed operators: only + - * / % need no parentheses */
 	int prec = operator_prec(op);
 	bool loose = prec >= PREC_ADD;
 	int left = loose ? prec : PREC_UNARY, right = loose ? prec + 1 : PREC_UNARY;
@@ -116,7 +116,7 @@ static bool known_small(UOp *u)
 	return u->dtype == DT_I64 && lo != INT64_MIN && hi != INT64_MAX;
 }
 
-/* Signed sums and products wrap: by a flag in C, through the unsigned type elsewhere. */
+/* Signed sums and products wrap: in C by a compiler flag, elsewhere through the unsigned type. */
 static Text wrapping(Printer *p, UOp *u)
 {
 	const char *op = op_info[u->op].c_text;
@@ -193,7 +193,7 @@ static Text extreme_text(Printer *p, UOp *u)
 	return u->dtype == DT_BOOL ? infix(p, u, op_info[u->op].c_bool) : helper_text(p, u);
 }
 
-/* C's own / and % when the bounds show that nothing is negative or zero */
+/* C's own / and % when the bounds show that no operand is negative and no divisor is zero */
 static Text division_text(Printer *p, UOp *u)
 {
 	int64_t lo, hi, by;
@@ -419,7 +419,7 @@ static bool has_text(Printer *p, UOp *u)
 	return p->texts->at[u->id].statement == p->texts->round;
 }
 
-/* what has a name (a LET, a range, storage) is not looked into */
+/* a node that has a name (a LET, a range, storage) needs no text for its sources */
 static bool needs_text(Printer *p, UOp *u, uint32_t i) { return !map_get(&p->names, PKEY(u)); }
 
 Text expr_text(Printer *p, UOp *u)

@@ -1,11 +1,11 @@
-/* Functions that give an op its exact meaning where a language's operator has another, or none:
- * division by zero, shifts by too much, NaN in a maximum, rounding to f16.  A template's words: $I
- * inline prefix, $N name, $T type, $U unsigned type, $V one that arithmetic does not widen, $S
- * source type, $W width, $L and $H limits.
+/* Functions that give an op its exact meaning where a language's operator has another meaning or
+ * leaves it undefined: division by zero, shifts by too much, NaN in a maximum, rounding to f16. A
+ * template's words: $I inline prefix, $N name, $T type, $U unsigned type, $V a type that arithmetic
+ * does not widen, $S source type, $W width, $L and $H limits.
  *
  *     static inline int idiv_i32(int a, int b) { return b == 0 ? 0 : b == -1 ? … : a / b; }
  *
- * A helper is printed once, when first asked for, in an include guard, so that sources can share a
+ * A helper is printed once, at its first use, in an include guard, so that sources can share a
  * file. */
 #include "print/print.h"
 #include <ctype.h>
@@ -128,8 +128,8 @@ const char *helper_binary(Helpers *h, Op op, DType t)
 	return w.name;
 }
 
-/* ---- a*b + c with one rounding: only where a sum asks for it, since a compiler that chose would
- * round one value two ways */
+/* ---- a*b + c with one rounding: only where a sum calls for it, since a compiler free to choose
+ * would round one value in two ways */
 
 const char *helper_mulacc(Helpers *h, DType t)
 {
@@ -205,7 +205,8 @@ static void need(Helpers *h, const char *name, const char *text)
 	put(h, &w, text);
 }
 
-/* the reinterpretations that a conversion's template names, and no other: none may stand unused */
+/* the reinterpretations that a conversion's template uses, and no others: unused functions cause
+ * warnings */
 static void need_bits(Helpers *h, DType to, DType from)
 {
 	if (to != DT_F32)
@@ -214,7 +215,7 @@ static void need_bits(Helpers *h, DType to, DType from)
 		helper_bits(h, DT_F32, DT_U32);
 }
 
-/* f32 or f64 to an integer: truncated, NaN to 0, held at the limits */
+/* f32 or f64 to an integer: truncated, NaN to 0, clamped to the limits */
 static const char *float_to_int(Helpers *h, DType to, DType from)
 {
 	static const char *const power[] = {[8] = "256",

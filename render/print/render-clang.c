@@ -2,7 +2,7 @@
 #include "target/target.h"
 #include "print/print.h"
 
-/* without the instruction it is a slow function of the library */
+/* without the instruction fma is a slow library function */
 #define MULACC(fn) "#if defined __FMA__ || defined __aarch64__\n\treturn " fn "(a, b, c);\n" \
 	"#else\n\treturn a * b + c;\n#endif\n"
 

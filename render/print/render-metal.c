@@ -1,5 +1,5 @@
-/* Metal shading language; it has no doubles. Precise functions are named, whatever the compiler's
- * fast-math default. */
+/* Metal shading language; it has no doubles. Precise functions are named explicitly, whatever the
+ * compiler's fast-math default. */
 #include "target/target.h"
 #include "print/print.h"
 

@@ -2,7 +2,7 @@
 #include "target/target.h"
 #include "print/print.h"
 
-/* a device that has no fast fma defines no FP_FAST_FMA */
+/* a device without a fast fma does not define FP_FAST_FMA */
 #define MULACC(fast) "#ifdef " fast "\n\treturn fma(a, b, c);\n#else\n\treturn a * b + c;\n#endif\n"
 
 static const Dialect opencl = {

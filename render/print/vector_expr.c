@@ -1,10 +1,10 @@
-/* Expressions of a vector loop.  A value that differs between the lanes is a vector; one that
- * does not is the scalar printer's own, put into all lanes where a vector needs it:
+/* Expressions of a vector loop. A value that differs between the lanes is a vector; any other is
+ * printed by the scalar printer, and broadcast where a vector needs it:
  *
  *     (load_f32x16(&x[r0 * 40]) - acc0_0[0]) * 1.442695f
  *
- * A comparison gives a mask, all bits of a lane or none, as wide as what it compares. What no
- * instruction does for many lanes at once is a function that goes lane by lane. */
+ * A comparison gives a mask, all bits of a lane or none, as wide as its operands. An operation
+ * without a vector instruction is a function that works lane by lane. */
 #include "print/vector.h"
 #include "index/ix.h"
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void tables_fit(struct Vectors *v)
 	table_fit(&v->of->lane);
 }
 
-/* ---- what differs between lanes */
+/* ---- values that differ between lanes */
 
 typedef struct { UOp *u; uint32_t next; } Frame;
 
@@ -60,7 +60,7 @@ bool varies(Printer *p, UOp *root)
 	return v->of->varies.at[root->id].varies;
 }
 
-/* ---- one lane of it */
+/* ---- a single lane */
 
 static UOp *lane_leaf(Printer *p, const UOp *let, int k)
 {
@@ -68,7 +68,7 @@ static UOp *lane_leaf(Printer *p, const UOp *let, int k)
 	const VText *t = map_get(&v->lets, PKEY(let));
 	if (!t)
 		die(MALFORMED, "node %u LET: used where it has no value", let->id);
-	/* with the value's own bounds */
+	/* with the bounds of the value */
 	UOp *leaf = NODE(OP_LET, let->dtype, val_int(INT64_MIN + v->leaves++), let->src[0]);
 	const char *s = arena_printf(t->mask ? "(%s[%d] != 0)" : "%s[%d]", t->s, k);
 	map_put(&p->names, PKEY(leaf), (void *)s);
@@ -182,7 +182,7 @@ const char *mask_arg(Printer *p, UOp *u, int bytes)
 	return vector_cast(p, of[bytes], of[t.mask], t.s);
 }
 
-/* an operand of C's own operators, which take a scalar with a vector where the types are the
+/* an operand of C's own operators, which combine a scalar with a vector where the types are the
  * same */
 static const char *operand(Printer *p, UOp *u, int prec)
 {
@@ -213,7 +213,7 @@ static VText call(Printer *p, UOp *u, const char *fn)
 
 static int mask_bytes(Printer *p, UOp *u) { return varies(p, u) ? known(p, u)->mask : 0; }
 
-/* the width in which two masks meet: that of f32 when one has it, else the narrower */
+/* the common width of two masks: that of f32 when either has it, else the narrower */
 static int common_bytes(Printer *p, UOp *u)
 {
 	int a = mask_bytes(p, u->src[0]), b = mask_bytes(p, u->src[1]);
@@ -240,7 +240,7 @@ static VText compare_bools(Printer *p, UOp *u)
 							   MASK(bytes, PREC_UNARY, "~((%s) ^ (%s))", a, b);
 }
 
-/* within 2^30: what is compared with a lane's step need not be further off */
+/* clamped to within 2^30: a bound compared with a lane's step need not be further away */
 static const char *limit_fn(Printer *p)
 {
 	VWords w = {.name = "limit_i32"};
@@ -248,7 +248,7 @@ static const char *limit_fn(Printer *p)
 		"\treturn x < -1073741824 ? -1073741824 : x > 1073741824 ? 1073741824 : (int)x;\n}\n");
 }
 
-/* Places compared: of their difference only the lanes' steps differ, and those fit an int32.
+/* Comparison of places: only the lanes' steps in their difference vary, and those fit an int32.
  *
  *     r0 * 16 + lane < 61   →   lane < 61 - r0 * 16 */
 static bool index_compare(Printer *p, UOp *u, VText *t)
@@ -497,7 +497,7 @@ static bool has_text(Printer *p, UOp *u)
 	return p->vectors->of->text.at[u->id].statement == p->texts->round;
 }
 
-/* the sources whose text a value needs: places are looked at by load_text */
+/* the sources whose text a value needs; load_text handles places */
 static bool needs_text(Printer *p, UOp *u, uint32_t i)
 {
 	if (u->op == OP_LET || u->op == OP_RANGE || (u->op == OP_LOAD && i == 0))
