@@ -31,7 +31,7 @@ ArrayView *layer_reduced(Finder *f, const ArrayView *v, const bool *axis)
 	}
 	if (inner == 1)
 		return layer_spread(core, dim);
-	ArrayView *turned = with_last(core, fold, axes), *flat = value_packed(turned);
+	ArrayView *transposed = with_last(core, fold, axes), *flat = value_packed(transposed);
 	for (int i = 0; i < v->s.rank; i++)
 		core->s.dim[i] = fold[i] ? 1 : core->s.dim[i];
 	ArrayView *out = layer_new(f, core->s.rank, core->s.dim);
@@ -40,7 +40,7 @@ ArrayView *layer_reduced(Finder *f, const ArrayView *v, const bool *axis)
 	for (int64_t i = 0; i < n; i++)
 		to[i] = set_union_many(&f->sets, inner, from + i * inner);
 	value_drop(flat);
-	value_drop(turned);
+	value_drop(transposed);
 	value_drop(core);
 	return layer_spread(out, dim);
 }
@@ -54,8 +54,8 @@ ArrayView *layer_scanned(Finder *f, const ArrayView *v, int axis)
 	if (!layer_moves(v, axis))
 		return value_view((ArrayView *)v, &v->s);
 	last[axis] = true;
-	ArrayView *core = layer_core(v, NULL), *turned = with_last(core, last, axes),
-		  *out = layer_copy(f, turned);
+	ArrayView *core = layer_core(v, NULL), *transposed = with_last(core, last, axes),
+		  *out = layer_copy(f, transposed);
 	uint32_t *x = (uint32_t *)value_data(out);
 	int64_t count = strided_count(&out->s);
 	for (int64_t i = 0; i < count; i += n)
@@ -64,7 +64,7 @@ ArrayView *layer_scanned(Finder *f, const ArrayView *v, int axis)
 	for (int i = 0; i < v->s.rank; i++)
 		back[axes[i]] = i;
 	strided_permute(&out->s, back);
-	value_drop(turned);
+	value_drop(transposed);
 	value_drop(core);
 	return layer_spread(out, v->s.dim);
 }

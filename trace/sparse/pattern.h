@@ -16,7 +16,7 @@ typedef struct {
 	size_t *first;          /* members of set k: at[first[k]] … at[first[k + 1] - 1], rising */
 	uint32_t *at;
 	uint32_t count, cap;
-	size_t room;
+	size_t space;
 	uint32_t *bucket;       /* sets by their hash; 0: none */
 	uint32_t nbucket;
 	struct Union { uint64_t key; uint32_t set; } *memo;
@@ -45,7 +45,7 @@ typedef struct { uint32_t rows, columns; size_t *first; uint32_t *at; } Rows;
  * input may be any place. Dies with UNSUPPORTED when a size is not a known number or the
  * computation needs too much memory. who: for messages. */
 Rows pattern_find(UOp *out, UOp *wrt, const char *who);
-Rows rows_turned(const Rows *r);                 /* transposed */
+Rows rows_transposed(const Rows *r);                 /* transposed */
 Rows rows_symmetric(const Rows *r);              /* the union of r (square) and its transpose */
 void rows_free(Rows *r);
 static inline size_t rows_count(const Rows *r) { return r->first[r->rows]; }
