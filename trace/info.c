@@ -1,4 +1,4 @@
-/* info FILE: what a model or a program is: its inputs and outputs, operators, parameters, work
+/* info FILE: describes a model or a program: its inputs and outputs, operators, parameters, work
  * and memory.
  *
  *     inputs       x f32[batch,3,224,224]
@@ -19,7 +19,7 @@ static bool role_is(const UOp *u, const char *role)
 	return u->op == OP_BUFFER && buffer_is(u, role);
 }
 
-/* ---- lists, one a line, the title before the first */
+/* ---- lists, one item per line, with the title before the first */
 
 static void put_line(Buf *out, const char **title, const char *text)
 {
@@ -45,7 +45,7 @@ static const char *trimmed(const Val *sizes)
 	return arena_printf("%s]", text);
 }
 
-/* the SINK's, without the counts behind them and by the sizes that they say */
+/* the outputs of the SINK, without the counts behind them, with those counts as sizes */
 static void put_outputs(Buf *out, const Graph *g)
 {
 	const char *title = "outputs";
@@ -91,7 +91,7 @@ static const char *scaled(double v, const char *unit)
 	return arena_printf(k ? "%.3g%s%s%s" : "%.0f%s%s%s", v, space, prefix[k], unit);
 }
 
-/* Every size variable at its least. */
+/* Every size variable at its minimum. */
 static VarEnv least_sizes(const Val *vars)
 {
 	VarEnv env = {0};

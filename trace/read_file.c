@@ -1,4 +1,4 @@
-/* The reader for a file, by its suffix, and the words of the command line that go with it. */
+/* Selects the reader for a file by its suffix, and parses the options that go with it. */
 #include "io/io.h"
 #include "trace.h"
 #include "text/text.h"

@@ -1,11 +1,13 @@
-/* Documents of level tensor to level graph: sources are broadcast, missing dtypes filled in, functions called.
+/* Converts documents of level tensor to level graph: broadcasts sources, fills in missing dtypes,
+ * calls functions.
  *
- *     ["softmax", nil, [3], {"axis": -1}]    t_softmax of node 3, and the note of this node on what that made
+ *     ["softmax", nil, [3], {"axis": -1}]    t_softmax of node 3; its nodes get this node's note
  *     ["ADD", nil, [3, 4], nil]              EXPAND where needed, and the dtype of the sources
  *
- * Sources fill a function's parameters in order, passing over those named in arg. A CONST without a dtype is weak, as
- * a number in the text language.  What gives several values (split, topk) is taken apart by ["item", nil, [k],
- * {"index": 0}].  Documents of level graph pass; only file names are made absolute. */
+ * Sources fill a function's parameters in order, skipping those named in arg. A CONST without a
+ * dtype is weak, like a number in the text language. ["item", nil, [k], {"index": 0}] selects one
+ * result of a function with several (split, topk). In documents of level graph only file names
+ * change: they become absolute. */
 #include "trace.h"
 #include <stdlib.h>
 #include <unistd.h>
@@ -59,7 +61,7 @@ static Value value_of_val(const Val *v)
 
 /* ---- functions */
 
-/* one of the values of a function that gives several */
+/* selects one of the values of a function with several results */
 static Value item(const Value *x, const Val *arg)
 {
 	const Val *index = val_get(arg, "index");
@@ -70,7 +72,7 @@ static Value item(const Value *x, const Val *arg)
 	return x->at[index->i];
 }
 
-/* The node's dtype goes to a parameter of that name, and is what the value must have. */
+/* The node's dtype is passed to a parameter of that name; the result must have it. */
 static Value call(const Function *f, const UOp *u, const Val *arg, size_t n, const Value *pos)
 {
 	size_t nkw = 0;
@@ -118,7 +120,8 @@ static DType leaf_dtype(const UOp *u)
 	die(MALFORMED, "its dtype is missing");
 }
 
-/* the dtype that weak sources take: that of the first other one that must be equal to theirs */
+/* the dtype that weak sources take: that of the first strong source whose dtype must equal
+ * theirs */
 static DType strong_dtype(const Values *v, const UOp *u)
 {
 	size_t first = u->op == OP_WHERE, last = u->op == OP_GATHER ? 1 : u->nsrc;

@@ -1,12 +1,12 @@
-/* trace FILE: anything → level graph.  The reader is picked by the file's suffix; what has none
- * of the known ones is a document. */
+/* trace FILE: anything → level graph. The reader is selected by the file's suffix; a file without a
+ * known suffix is a document. */
 #include "process/process.h"
 #include "trace.h"
 #include "c/c_program.h"
 #include <stdlib.h>
 
-/* What could not be decided of sizes is left to run:
- * meta {checks: [["eq", "n*2", "m"], …]}. */
+/* Conditions on sizes that could not be decided are checked by run: meta {checks: [["eq", "n*2",
+ * "m"], …]}. */
 static Graph *note_checks(Graph *g)
 {
 	const Val *old = val_get(g->meta, "checks"), *own = size_checks();

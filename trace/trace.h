@@ -1,14 +1,15 @@
-/* trace: which reader takes a file.  Sections follow the files. */
+/* trace: selects the reader for a file. Sections follow the files. */
 #ifndef TRACE_H
 #define TRACE_H
 #include "onnx/onnx.h"
 
-/* ---- read_mp.c, read_text.c: a file to a graph ---------------------------------------------------------- */
+/* ---- read_mp.c, read_text.c: from a file to a graph ------------------------------------------ */
 
 Graph *read_tensor(Graph *doc);              /* level tensor (or graph) document → level graph */
 
 /* ---- read_file.c */
 
-/* The graph (or document of level tensor) of a file by its suffix; NULL when it is a document. */
+/* Reads a file selected by its suffix: a graph, or a document of level tensor; NULL when the file
+ * is a document itself. */
 Graph *read_file(const char *file);
 #endif

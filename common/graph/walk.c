@@ -10,7 +10,7 @@ void table_grow(void **at, size_t *cap, size_t size)
 	size_t n = node_limit();
 	if (n <= *cap)
 		return;
-	n += n / 2 + 1024;
+	n += n / 2 + 256;
 	*at = owned_grow(at, *at, n * size);
 	memset((char *)*at + *cap * size, 0, (n - *cap) * size);
 	*cap = n;

@@ -1,11 +1,11 @@
-/* What a program in C calls, through the table of tensor.h: values by number, functions of the
- * library by name.
+/* The functions that a program in C calls through the table of tensor.h. It refers to values by
+ * number and to functions of the library by name.
  *
  *     sum(x, KW(axis, 0))    call("sum", x, call(".named", "axis", 0))    →
  *     REDUCE …, noted with {loc: "arm.c:12"}
  *
- * A word with a dot is one of the header's own. Arithmetic on sizes and numbers is computed, as in
- * the text language. */
+ * A word with a dot names a function of the header itself. Arithmetic on sizes and numbers is
+ * computed, as in the text language. */
 #include "io/io.h"
 #include "text/text.h"
 #include "c/c_program.h"
@@ -13,8 +13,9 @@
 
 enum { MAX_CALLS = 4000000, MAX_LIST = 1 << 20 };
 
-/* RANGE is start:stop:step, NAMED an argument by its parameter's name; MARK is ALL, REST or NEW, by
- * its word; BAD a text that is none, which the call that gets it complains of: it has a place. */
+/* RANGE is start:stop:step; NAMED is an argument with its parameter's name; MARK is ALL, REST or
+ * NEW, by its word; BAD is an invalid string, which the call that receives it reports, since only
+ * the call has a place. */
 typedef enum { H_VALUE, H_NAMED, H_RANGE, H_MARK, H_BAD } Form;
 typedef struct { Form form; Value v; const char *s; Value *part; } Handle;
 
@@ -204,7 +205,7 @@ static SluiceValue word_load(const Words *w)
 	const char *slash = here.file ? strrchr(here.file, '/') : NULL;
 	if (!*path)
 		die(MALFORMED, "load: the file's name is empty");
-	/* as in the text language, beside the program */
+	/* relative to the program, as in the text language */
 	if (*path != '/' && slash)
 		path = arena_printf("%.*s/%s", (int)(slash - here.file), here.file, path);
 	return given(v_tensor(load_buffer(path, member, DT_NONE, literal_name(), "const")));
@@ -251,7 +252,7 @@ static SluiceValue word_output(const Words *w)
 	return given(v);
 }
 
-/* ---- what is known while tracing */
+/* ---- values known while tracing */
 
 static Value tensor_in(SluiceValue v)
 {
@@ -304,7 +305,7 @@ static SluiceValue word_rest(const Words *w)
 }
 static SluiceValue word_new(const Words *w) { return handle((Handle){.form = H_MARK, .s = "new"}); }
 
-/* an integer beyond 2^63, by its digits */
+/* an integer of 2^63 or more, given as its digits */
 static SluiceValue word_natural(const Words *w)
 {
 	uint64_t v = strtoull(word_text(w->arg[0], "a number"), NULL, 10);
@@ -329,7 +330,7 @@ static SluiceValue call_word(const char *name, const Words *w)
 
 /* ---- functions */
 
-/* Functions that are operators of the text language, which know of sizes and numbers. */
+/* Functions that are operators of the text language, which also accept sizes and numbers. */
 static const struct { const char *name; int op; } operators[] = {
 	{"add", OPERATOR(ADD)}, {"sub", OPERATOR(SUB)}, {"mul", OPERATOR(MUL)},
 	{"div", OPERATOR(FDIV)}, {"floordiv", OPERATOR(FLOORDIV)}, {"mod", OPERATOR(FLOORMOD)},
@@ -387,7 +388,7 @@ static SluiceValue api_call(SluicePlace at, const char *name, int n, const Sluic
 	return v;
 }
 
-/* ---- numbers, texts and arrays of C */
+/* ---- numbers, strings and arrays of C */
 
 static SluiceValue api_integer(int64_t v) { return given(v_int(v)); }
 static SluiceValue api_real(double v) { return given(v_float(v)); }
@@ -409,7 +410,7 @@ static bool identifier(const char *s)
 	return n && n < 100 && !s[n] && (*s < '0' || *s > '9');
 }
 
-/* Equal arrays of one place are one buffer, so that a constant in a loop of C stands once. */
+/* Equal arrays from one place share a buffer, so that a constant in a C loop occurs once. */
 static UOp *constant_buffer(const char *name, DType dt, const Shape *s, const void *bytes, size_t n)
 {
 	static ARENA Map made;

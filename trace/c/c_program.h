@@ -4,7 +4,7 @@
 #include "graph/graph.h"
 #include "c/tensor_api.h"
 
-/* What the command line says. */
+/* The options of the command line. */
 typedef struct { const char *function, *cc, *cflags, *limit; } COptions;
 extern COptions c_opt;
 
@@ -16,11 +16,11 @@ const char *c_place_text(SluicePlace at);    /* "arm.c:12" */
 
 /* ---- trace_c.c: a compiled program (.so), loaded and traced in this process */
 
-/* The graph of the function that --function names, or of the only one. What the program prints goes
- * to standard error. */
+/* The graph of the function that --function names, or of the only one. Output that the program
+ * prints goes to standard error. */
 Graph *read_compiled(const char *file);
 
-/* ---- read_c.c: a source file (.c, .cpp) compiled, and traced in a process of its own */
+/* ---- read_c.c: a source file (.c, .cpp) compiled, and traced in its own process */
 
 bool file_is_c(const char *file);
 Graph *read_c(const char *file);

@@ -1,10 +1,10 @@
-/* A program in C or C++: compiled to a shared object in a folder of its own, then traced by a
- * process of its own (trace_c.c), whose document is ours.
+/* A program in C or C++: compiled to a shared object in a temporary folder, then traced by a child
+ * process (trace_c.c), whose document is read here.
  *
  *     trace arm.c    =    cc -shared -fPIC -I…/include -o T/arm.c.so arm.c && trace T/arm.c.so
  *
- * So whatever the program does to its process, this one says what became of it and leaves nothing
- * behind: a signal that ends it takes the folder away, and the children with it. */
+ * So whatever the program does to its process, this one reports how it ended and leaves nothing
+ * behind: a signal that ends it removes the folder and ends the children too. */
 #include "io/io.h"
 #include "process/process.h"
 #include "c/c_program.h"
@@ -43,9 +43,9 @@ static const Language *language_of(const char *file)
 
 bool file_is_c(const char *file) { return language_of(file); }
 
-/* ---- the folder */
+/* ---- the temporary folder */
 
-/* What this process has made and is to remove; "": nothing. */
+/* The folder and file that this process has made and must remove; "": none. */
 static struct { char folder[PATH_MAX], object[PATH_MAX]; } made;
 
 static void remove_folder(void *unused)
@@ -94,15 +94,15 @@ static _Noreturn void become(const char *path, char *const argv[], int taken, in
 	if (taken == 2)
 		dup2(out, 1);
 	signal(SIGPIPE, SIG_DFL);
-	/* ends with this process, however that ends */
+	/* the child ends with this process, however that ends */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() == parent)
 		execv(path, argv);
 	_exit(127);
 }
 
-/* Runs argv; what it writes to descriptor taken goes to out. Its status; 128 and the signal's
- * number when one ended it. */
+/* Runs argv; its output on descriptor `taken` goes to out. Returns the status, or 128 plus the
+ * number of the signal that ended it. */
 static int child_run(char *const argv[], int taken, Buf *out)
 {
 	int end[2], status;
@@ -143,7 +143,8 @@ static const char *find_compiler(const Language *l)
 	return path;
 }
 
-/* The two take other flags for errors that point at the program, not into the header's macros. */
+/* gcc and clang need different flags to report errors at the program's line, not inside the
+ * header's macros. */
 static bool is_clang(const char *path)
 {
 	char real[PATH_MAX];
@@ -162,7 +163,7 @@ static int split_flags(const char *text, char **argv, int n)
 	return n;
 }
 
-/* The compiler's words as they are, but for what a terminal would obey. */
+/* The compiler's output without the control characters that a terminal would obey. */
 static char *clean(const Buf *b)
 {
 	size_t n = b->n < MAX_SHOWN ? b->n : MAX_SHOWN;
@@ -174,7 +175,7 @@ static char *clean(const Buf *b)
 	return s;
 }
 
-/* the first line that is an error, else the first */
+/* the first line with an error, or else the first line */
 static const char *first_error(const char *text)
 {
 	const char *at = strstr(text, "error:");
@@ -185,7 +186,7 @@ static const char *first_error(const char *text)
 	return arena_printf("%.*s", (int)strcspn(at, "\n"), at);
 }
 
-/* A name that starts with - would be a flag. */
+/* A name that starts with - would be taken for a flag. */
 static char *as_operand(const char *file)
 {
 	return *file == '-' ? arena_printf("./%s", file) : arena_strdup(file);
@@ -242,7 +243,7 @@ static Graph *traced(const char *file)
 		argv[n++] = arena_printf("--limit=%s", c_opt.limit);
 	argv[n] = NULL;
 	int status = child_run(argv, 1, &out);
-	/* it has said why */
+	/* the child has reported the error */
 	if (status >= FAILED && status <= MALFORMED)
 		die_silent(status);
 	if (status > 128)

@@ -14,15 +14,16 @@
  *
  *     $ sluice trace reach.c | sluice run q=q.npy target=rand
  *
- * `trace` compiles the file, and runs the function once with symbolic arguments: what it calls
- * becomes a graph; loops, ifs, arrays and numbers of C are computed then and there. Every function
- * of the tensor library (functions.h, made from functions.def) takes Tensors, numbers, bools, texts
- * and LIST(…)s, which count as in the text language; fractions and what comes of integers alone are
- * f64. An argument may be given by its name: sum(x, KW(axis, 0), KW(keepdims, true)).
+ * `trace` compiles the file and runs the function once with symbolic arguments. Its calls become a
+ * graph; loops, ifs, arrays and numbers of C are evaluated at that time. Every function of the
+ * tensor library (functions.h, made from functions.def) takes Tensors, numbers, bools, strings and
+ * LIST(…)s, with the same meaning as in the text language, except that fractions, and floats
+ * computed from integers alone, are f64. An argument may be given by name: sum(x, KW(axis, 0),
+ * KW(keepdims, true)).
  *
- * The functions are macros that note file and line. Those that <math.h> has too give plain numbers
- * for plain numbers. A name that is in the way goes by #undef; CALL(norm, x) reaches the function
- * of the library all the same. */
+ * The functions are macros that record file and line. Those that <math.h> has too return plain
+ * numbers for plain numbers. A macro that is in the way can be removed by #undef; CALL(norm, x)
+ * still calls the library's function. */
 #ifndef SLUICE_TENSOR_H
 #define SLUICE_TENSOR_H
 #include <math.h>
@@ -38,7 +39,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* one of each in a program of several files */
+/* one shared instance of each in a program of several files */
 #define SLUICE_ONE __attribute__((weak, visibility("default")))
 SLUICE_ONE int sluice_api_version = SLUICE_API;
 SLUICE_ONE const SluiceApi *sluice_api;
@@ -62,8 +63,8 @@ static inline void sluice_declare(SluiceFunction *f)
 #define SLUICE_HERE ((SluicePlace){__FILE__, __LINE__})
 #endif
 
-/* SLUICE_FUNCTION(name, SIZE(…), ARG(…), …) { body }: sizes and arguments are Tensors of these
- * names in the body. */
+/* SLUICE_FUNCTION(name, SIZE(…), ARG(…), …) { body }: in the body, sizes and arguments are Tensors
+ * of these names. */
 #define SLUICE_FUNCTION(name, ...) \
 	static void sluice_body_##name(__VA_OPT__(SLUICE_COMMA(SLUICE_PARAMETER, __VA_ARGS__))); \
 	static void sluice_trace_##name(void) \
@@ -77,7 +78,8 @@ static inline void sluice_declare(SluiceFunction *f)
 		sluice_declare(&f); \
 	} \
 	static void sluice_body_##name(__VA_OPT__(SLUICE_COMMA(SLUICE_PARAMETER, __VA_ARGS__)))
-/* an input: name, dtype, sizes (none: a scalar), which may be expressions: ARG(x, F32, n, 3) */
+/* an input: name, dtype and sizes, which may be expressions: ARG(x, F32, n, 3); without sizes a
+ * scalar */
 #define ARG(name, ...) (".input", name, __VA_ARGS__)
 /* a size variable from lo to hi, for the arguments after it */
 #define SIZE(name, lo, hi) (".size", name, lo, hi)
@@ -95,7 +97,7 @@ static inline void sluice_declare(SluiceFunction *f)
 
 /* ---- values */
 
-/* a tensor, or a size, number, text or list that becomes one where it is needed */
+/* a tensor, or a size, number, string or list that becomes one where needed */
 typedef SluiceValue Tensor;
 #define SLUICE_TENSOR Tensor
 
@@ -104,7 +106,7 @@ static inline Tensor sluice_integer(int64_t v) { return sluice_api->integer(v); 
 static inline Tensor sluice_real(double v) { return sluice_api->real(v); }
 static inline Tensor sluice_truth(bool v) { return sluice_api->truth(v); }
 static inline Tensor sluice_text(const char *s) { return sluice_api->text(s); }
-/* beyond 2^63 as its digits */
+/* an integer of 2^63 or more, passed as its digits */
 static inline Tensor sluice_natural(uint64_t v)
 {
 	char digits[24];
@@ -114,7 +116,7 @@ static inline Tensor sluice_natural(uint64_t v)
 		: sluice_api->call((SluicePlace){NULL, 0}, ".natural", 1, &text);
 }
 
-/* Whatever of C as a Tensor; evaluated once, whatever stands in it. */
+/* Any C value as a Tensor; x is evaluated once. */
 #define SLUICE_VALUE(x) ({ __auto_type sluice_x = (x); _Generic(sluice_x, \
 	Tensor: sluice_same, bool: sluice_truth, char: sluice_integer, signed char: sluice_integer, \
 	unsigned char: sluice_integer, short: sluice_integer, unsigned short: sluice_integer, \
@@ -127,12 +129,12 @@ static inline Tensor sluice_natural(uint64_t v)
 #define SLUICE_CALL(name, ...) sluice_api->call(SLUICE_HERE, name, SLUICE_VALUES(__VA_ARGS__))
 #define SLUICE_WORD(name) sluice_api->call(SLUICE_HERE, name, 0, NULL)
 
-/* a function of the library by its name */
+/* calls a function of the library by its name */
 #define CALL(name, ...) SLUICE_CALL(#name, __VA_ARGS__)
-/* an argument by its parameter's name; behind those that go by their place */
+/* an argument with its parameter's name, after the positional ones */
 #define KW(name, v) SLUICE_CALL(".named", #name, v)
 #define NONE SLUICE_WORD(".none")
-/* shapes, axes, and other lists; n Tensors of an array */
+/* a list of the arguments, for shapes, axes and others; and of n Tensors in an array */
 #define LIST(...) SLUICE_CALL(".list", __VA_ARGS__)
 #define TENSORS(array, n) sluice_api->call(SLUICE_HERE, ".list", (int)(n), (array))
 
@@ -145,9 +147,9 @@ static inline Tensor sluice_natural(uint64_t v)
 #define REST SLUICE_WORD(".rest")
 #define NEW SLUICE_WORD(".new")
 
-/* ---- constants, state, outputs */
+/* ---- constants, states, outputs */
 
-/* An array of C of one to four dimensions, as it is now, of its own type. */
+/* A C array of one to four dimensions as a constant, with its current content and its own type. */
 #define constant(array) ({ \
 	_Static_assert(!__builtin_types_compatible_p(__typeof__(array), __typeof__(&(array)[0])), \
 		"constant takes an array; for a pointer: constant_at(pointer, sizes...)"); \
@@ -157,19 +159,19 @@ static inline Tensor sluice_natural(uint64_t v)
 		(const int64_t[]){SLUICE_DIM(array), SLUICE_DIM(SLUICE_ROW(array)), \
 			SLUICE_DIM(SLUICE_ROW(SLUICE_ROW(array))), \
 			SLUICE_DIM(SLUICE_ROW(SLUICE_ROW(SLUICE_ROW(array))))}, (array)); })
-/* what a pointer points to, of these sizes */
+/* the data at a pointer, with these sizes */
 #define constant_at(pointer, ...) \
 	sluice_api->data(SLUICE_HERE, #pointer, SLUICE_DTYPE_OF(pointer), \
 		SLUICE_COUNT(__VA_ARGS__), (const int64_t[]){__VA_ARGS__}, (pointer))
-/* a .npy, .npz (name a member) or .safetensors file, read where it lies */
+/* a .npy, .npz (name a member) or .safetensors file, read in place */
 #define load(...) SLUICE_CALL(".load", __VA_ARGS__)
-/* kept from call to call: its content now; the first time, first. assign gives it its next content,
- * once a call */
+/* state: a value kept from call to call, with its content at the first call; assign sets its next
+ * content, once per call */
 #define state(name, first) SLUICE_CALL(".state", name, first)
 #define assign(s, next) SLUICE_CALL(".assign", s, next)
 #define output(name, x) ((void)SLUICE_CALL(".output", name, x))
 
-/* ---- what is known while tracing, for loops and ifs of C */
+/* ---- values known while tracing, for loops and ifs in C */
 
 #define rank(x) ((int)sluice_api->to_integer(SLUICE_HERE, SLUICE_CALL(".rank", x)))
 #define dim(x, axis) sluice_api->to_integer(SLUICE_HERE, SLUICE_CALL(".dim", x, axis))
@@ -177,7 +179,7 @@ static inline Tensor sluice_natural(uint64_t v)
 #define dtype(x) sluice_api->to_text(SLUICE_HERE, SLUICE_CALL(".dtype", x))
 #define number(v) sluice_api->to_real(SLUICE_HERE, SLUICE_VALUE(v))
 
-/* ---- what constant sees of an array: of a row of numbers SLUICE_ROW makes an array of one */
+/* ---- helpers of constant: SLUICE_ROW makes a row of numbers an array of one row */
 
 #define SLUICE_TYPES(M, v) M(double, "f64", v) M(float, "f32", v) M(bool, "bool", v) \
 	M(signed char, "i8", v) M(short, "i16", v) M(int, "i32", v) \
@@ -196,7 +198,7 @@ static inline Tensor sluice_natural(uint64_t v)
 		SLUICE_ROW_DTYPE(SLUICE_ROW(SLUICE_ROW(SLUICE_ROW(a))), "array"))))
 #define SLUICE_ROW_DTYPE(a, other) _Generic((a), SLUICE_TYPES(SLUICE_NAMED, ) default: other)
 
-/* ---- functions of <math.h>: of plain numbers as ever, of a Tensor those of the library */
+/* ---- functions of <math.h>: for plain numbers as usual, for a Tensor those of the library */
 
 #define SLUICE_PLAIN(v) _Generic(v, Tensor: 0, default: v)
 #define SLUICE_MATH(name, plain, x) ({ __auto_type sluice_m = (x); _Generic(sluice_m, \

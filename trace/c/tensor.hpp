@@ -1,5 +1,4 @@
-/* The C++ side of sluice/tensor.h (C++17): what it says there, with operators and overloads in
- * place of macros.
+/* The C++ version of sluice/tensor.h (C++17), with operators and overloads in place of macros.
  *
  *     #include <sluice/tensor.h>
  *     using namespace sluice;
@@ -10,8 +9,8 @@
  *             output("energy", sum(y(RANGE(1, NONE)) * y(RANGE(NONE, -1)), KW(axis, 0)));
  *     }
  *
- * x[i] is one index, x(i, RANGE(0, 4), ALL) several. {1, 2} is a list; an array of C, or a
- * std::vector of numbers, stands for a constant of its own type wherever a Tensor may stand. */
+ * x[i] is one index, x(i, RANGE(0, 4), ALL) several. {1, 2} is a list; a C array or a std::vector
+ * of numbers becomes a constant of its own type wherever a Tensor is expected. */
 #include <initializer_list>
 #include <string>
 #include <type_traits>
@@ -31,7 +30,7 @@ class Arg;
 class Tensor;
 Tensor call(SluicePlace at, const char *name, std::initializer_list<Arg> args);
 
-/* a tensor, or a size, number, text or list that becomes one where it is needed */
+/* a tensor, or a size, number, string or list that becomes one where needed */
 class Tensor {
 public:
 	SluiceValue value{};
@@ -44,7 +43,7 @@ public:
 	Tensor operator()(const Arg &i, const I &...more) const;
 };
 
-struct Part { SluiceValue value; };     /* of an index: a range, all, rest, newaxis */
+struct Part { SluiceValue value; };     /* part of an index: a range, all, rest, newaxis */
 struct Word { const char *word; };
 inline constexpr Word NONE{".none"}, ALL{".all"}, REST{".rest"}, NEW{".new"};
 
@@ -62,7 +61,7 @@ constexpr const char *dtype_of()
 		return sizeof(U) == 1 ? "u8" : sizeof(U) == 2 ? "u16" : sizeof(U) == 4 ? "u32" : "u64";
 }
 
-/* Whatever of C++ as an argument, with the place where it was written. */
+/* Any C++ value as an argument, with its place in the source. */
 class Arg {
 	template <class T>
 	static SluiceValue array(SluicePlace at, const T &a)
@@ -147,7 +146,7 @@ class Arg {
 public:
 	SluicePlace at{};
 	SluiceValue value{};
-	Arg() = default;        /* none is given */
+	Arg() = default;        /* an absent argument */
 	template <class T, class = std::enable_if_t<!std::is_same_v<T, Arg>>>
 	Arg(const T &v, const char *file = __builtin_FILE(), int line = __builtin_LINE())
 		: at{file, line}, value(of(at, v)) {}
@@ -162,7 +161,7 @@ inline Tensor call(SluicePlace at, const char *name, std::initializer_list<Arg> 
 	for (const Arg &a : args)
 		if (a.value.id)
 			v.push_back(a.value);
-		/* a Tensor without a value, unlike what was left out, has a place */
+		/* a Tensor without a value has a place; an absent argument has none */
 		else if (a.at.file)
 			v.push_back(SluiceValue{});
 	return Tensor(sluice_api->call(at, name, (int)v.size(), v.data()));
@@ -177,7 +176,7 @@ Tensor Tensor::operator()(const Arg &i, const I &...more) const
 	return call(i.at, ".at", {*this, i, Arg(more)...});
 }
 
-/* A function of the library, with up to twelve arguments; more go by a list. */
+/* A function of the library with up to twelve arguments; for more, pass a list. */
 #define SLUICE_FN(name) \
 	inline Tensor name(const Arg &a, const Arg &b = {}, const Arg &c = {}, const Arg &d = {}, \
 		const Arg &e = {}, const Arg &f = {}, const Arg &g = {}, const Arg &h = {}, \
@@ -225,7 +224,7 @@ template <class... I>
 Tensor at(const Tensor &x, const Arg &i, const I &...more) { return x(i, more...); }
 inline Tensor list(const std::vector<Tensor> &v) { return Tensor(Arg(v).value); }
 
-/* ---- constants, state, outputs */
+/* ---- constants, states, outputs */
 
 template <class T>
 Tensor constant(const T &array, const char *file = __builtin_FILE(), int line = __builtin_LINE())
@@ -252,7 +251,7 @@ inline Tensor state(const Arg &name, const Arg &first)
 inline Tensor assign(const Arg &s, const Arg &next) { return call(s.at, ".assign", {s, next}); }
 inline void output(const Arg &name, const Arg &x) { call(name.at, ".output", {name, x}); }
 
-/* ---- what is known while tracing */
+/* ---- values known while tracing */
 
 inline int64_t dim(const Arg &x, const Arg &axis)
 {

@@ -1,6 +1,6 @@
-/* sluice/tensor_api.h: what a compiled program and trace know of each other. The program gets a
- * table of functions when it is loaded, so that it is linked with nothing; trace finds the
- * program's functions in a list. */
+/* sluice/tensor_api.h: the interface between a compiled program and trace. The program gets a table
+ * of functions when it is loaded, so it needs no library to link with; trace finds the program's
+ * functions in a list. */
 #ifndef SLUICE_TENSOR_API_H
 #define SLUICE_TENSOR_API_H
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 enum { SLUICE_API = 1 };
-typedef struct { uint32_t id; } SluiceValue;          /* 0: none was ever set */
+typedef struct { uint32_t id; } SluiceValue;          /* 0: never set */
 typedef struct { const char *file; int line; } SluicePlace;
 typedef struct SluiceApi {
 	SluiceValue (*integer)(int64_t v);
@@ -21,14 +21,14 @@ typedef struct SluiceApi {
 	/* an array of C, row-major, as a constant; name may be any expression */
 	SluiceValue (*data)(SluicePlace at, const char *name, const char *dtype, int rank,
 		const int64_t *dim, const void *bytes);
-	/* a function of the library, or one of the words of this header: ".list", ".input", … */
+	/* a function of the library, or one of the header's own words: ".list", ".input", … */
 	SluiceValue (*call)(SluicePlace at, const char *function, int n, const SluiceValue *arg);
-	/* back to C: what is known while tracing */
+	/* back to C: values known while tracing */
 	int64_t (*to_integer)(SluicePlace at, SluiceValue v);
 	double (*to_real)(SluicePlace at, SluiceValue v);
 	const char *(*to_text)(SluicePlace at, SluiceValue v);
 } SluiceApi;
-/* A function that the file declares; in the order of their declaration. */
+/* A function that the file declares, in order of declaration. */
 typedef struct SluiceFunction {
 	const char *name;
 	SluicePlace at;

@@ -1,11 +1,11 @@
-/* A compiled program in C: loaded into this process, and its function run once with symbolic
+/* A compiled program in C: loads it into this process and runs its function once with symbolic
  * arguments.
  *
  *     arm.so  →  dlopen, sluice_api = the table, arm's trace()  →  the graph of what it called
  *
- * The program is native code and may do what any program may. What it prints goes to standard
- * error; when it crashes, exits or takes too long, one line says so, with the place of its last
- * call into the library. */
+ * The program is native code and may do whatever a program may. Its output goes to standard error;
+ * if it crashes, exits or takes too long, one line reports it with the place of its last call into
+ * the library. */
 #include "library/library.h"
 #include "c/c_program.h"
 #include <dlfcn.h>
@@ -17,12 +17,12 @@
 
 enum { SECONDS = 60, MOST_SECONDS = 1000000, SIGNAL_STACK = 1 << 16, MAX_LINE = 4096 };
 
-static ARENA const char *source;        /* as messages name the program */
+static ARENA const char *source;        /* the program's name in messages */
 static ARENA volatile sig_atomic_t tracing;
 
-/* ---- a line of the source, below a message */
+/* ---- the source line below a message */
 
-/* Runs when a message is printed: then it is worth looking the line up. */
+/* Runs when a message is printed, since only then is the line needed. */
 static void show_line(void *unused)
 {
 	SluicePlace at = c_place();
@@ -39,7 +39,7 @@ static void show_line(void *unused)
 	process.context = arena_printf("\t%.200s", text + strspn(text, " "));
 }
 
-/* ---- ends that are none of ours */
+/* ---- crashes, exits and time limits */
 
 static const char *signal_text(int sig)
 {
@@ -53,7 +53,7 @@ static const char *signal_text(int sig)
 	}
 }
 
-/* No die here: it takes memory, and the heap may be broken. */
+/* Does not call die: that allocates memory, and the heap may be corrupt. */
 static void ended_by(int sig)
 {
 	SluicePlace at = c_place();
@@ -84,7 +84,7 @@ static void guard(void)
 {
 	static const int ends[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPROF};
 	struct sigaction how = {.sa_handler = ended_by, .sa_flags = SA_ONSTACK};
-	/* a recursion without end leaves no room on its own stack */
+	/* an endless recursion leaves no space on its own stack */
 	sigaltstack(&(stack_t){.ss_sp = xmalloc(SIGNAL_STACK), .ss_size = SIGNAL_STACK}, NULL);
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
 		sigaction(ends[i], &how, NULL);
@@ -139,7 +139,7 @@ static const SluiceFunction *choose_function(const SluiceFunction *first)
 
 static const SluiceFunction *load_program(const char *file)
 {
-	/* without a slash dlopen would look elsewhere */
+	/* without a slash, dlopen would search the library path */
 	void *lib = dlopen(strchr(file, '/') ? file : arena_printf("./%s", file), RTLD_NOW | RTLD_LOCAL);
 	const char *why = lib ? NULL : dlerror();
 	if (!lib)
@@ -158,7 +158,7 @@ static const SluiceFunction *load_program(const char *file)
 	return choose_function(*functions);
 }
 
-/* The program's standard output is ours no longer: a document goes there. */
+/* Moves standard output away from the program: the document is written there. */
 static int move_output(void)
 {
 	int saved = fcntl(1, F_DUPFD_CLOEXEC, 3);

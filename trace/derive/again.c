@@ -1,13 +1,13 @@
-/* Reverse mode that computes values of the forward pass again instead of keeping them: the
- * nodes, in their order, are cut into segments, and what the cotangents of a segment need is
- * computed from the values at its start, when its first cotangent is there.
+/* Checkpointing: reverse mode that recomputes values of the forward pass instead of keeping them.
+ * The nodes, in order, are cut into segments. The values that the cotangents of a segment need are
+ * recomputed from the values at its start, when its first cotangent is known.
  *
  *     h = f(x), y = g(h)     kept: x alone; the backward of f starts with
  *                            h' = f(x'), x' = WHERE(never, 0, x)
  *
- * never is made of that cotangent, and is false whatever it is: so h' is no common subexpression
- * with h, and cannot be computed before it is wanted. Buffers of weights stand as they are,
- * since what is computed from an activation is another node already. */
+ * never is computed from that cotangent and is always false: so h' is not a common subexpression
+ * with h, and cannot be computed before it is needed. Buffers of weights are used as they are: a
+ * value recomputed from an activation is a new node anyway. */
 #include "primitives/primitives.h"
 #include "derive/derive.h"
 #include <math.h>
@@ -18,8 +18,8 @@ struct Again {
 	Map place;
 	int n;
 	uint32_t *segment;      /* of each node */
-	UOp **now;              /* what stands for each node, of segments that are built */
-	UOp **never;            /* of each segment, NULL until it is built */
+	UOp **now;              /* the recomputed node for each node, in segments that are built */
+	UOp **never;            /* one per segment, NULL until it is built */
 };
 
 static size_t place_in(const Again *a, const UOp *u)
@@ -35,7 +35,7 @@ static double bytes_of(const UOp *u)
 		: (double)shape_max_count(u->shape) * dtype_size(u->dtype);
 }
 
-/* The last place where what a node holds is read, through views of it. */
+/* The last node that reads the buffer of each node, through views too. */
 static uint32_t *last_reads(const Again *a)
 {
 	uint32_t *last = xcalloc(a->all.n + 1, sizeof *last);
@@ -68,7 +68,8 @@ static double *live_bytes(const Again *a)
 	return live;
 }
 
-/* Equal shares of the bytes, each cut moved by up to half a share to where least is alive. */
+/* Segments of equal bytes; each cut is moved by up to half a segment to where the fewest bytes are
+ * live. */
 static void cut(Again *a, const bool *follows)
 {
 	double *live = live_bytes(a), *sum = xcalloc(a->all.n + 1, sizeof *sum), share;
@@ -90,7 +91,7 @@ static void cut(Again *a, const bool *follows)
 	free(sum);
 }
 
-/* As many segments as the root of the number of folds, unless said. */
+/* The number of segments, by default the square root of the number of reductions. */
 static int count_segments(Nodes all, const bool *follows, int said)
 {
 	int folds = 0;
@@ -116,10 +117,10 @@ Again *again_plan(Nodes all, const bool *follows, int segments)
 	return a;
 }
 
-/* ---- once more */
+/* ---- recomputing */
 
-/* No i8 is above 127. The first element of g, which may have none, decides nothing, but has to
- * be there. */
+/* False, since no i8 is above 127. It reads the first element of g (g may be empty), whose value
+ * does not matter. */
 static UOp *never_by(UOp *g)
 {
 	UOp *zero = ix_const(0), *one = ix_const(1);
@@ -135,7 +136,7 @@ static UOp *held_back(UOp *u, UOp *never)
 	return t_where(never, t_num(u->dtype, 0), u);
 }
 
-/* What a node of that segment reads instead of u */
+/* The node that a node of that segment reads instead of u. */
 static UOp *source_again(const Again *a, UOp *u, uint32_t segment)
 {
 	size_t at = place_in(a, u);

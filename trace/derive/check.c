@@ -1,12 +1,12 @@
-/* grad --check: derivatives beside differences, all in one graph, in f64.
+/* grad --check: derivatives beside finite differences, all in one graph, in f64.
  *
- *     f = sum(y * u)            y the outputs, u and the direction t of a buffer w random
+ *     f = sum(y * u)            y the outputs; u, and a direction t for each buffer w, are random
  *     reverse_w, forward_w      <grad f, t>, jvp of f along t
  *     by_1e-3_w                 (8 (f(w + ht) - f(w - ht)) - (f(w + 2ht) - f(w - 2ht))) / 12h,
  *                               h 1e-3 times w's own size
  *
- * Of several steps one is right: a long one loses less to rounding, a short one crosses fewer
- * kinks. What stands behind DETACH stays as it was without the step. */
+ * Several steps h are tried, since a long one loses less to rounding and a short one crosses fewer
+ * kinks. Values behind DETACH are computed without the step. */
 #include "library/library.h"
 #include "derive/derive.h"
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 static DType wide_dtype(DType dt) { return dtype_float(dt) ? DT_F64 : dt; }
 static UOp *widened(UOp *u) { return t_cast(u, wide_dtype(u->dtype)); }
 
-/* What works on bits, or is a kernel of the user's own, keeps its dtypes. */
+/* Ops on bits, and custom kernels, keep their dtypes. */
 static UOp *narrow_node(UOp *u, UOp *const *src)
 {
 	UOp **s = arena_alloc((u->nsrc + 1) * sizeof *s);
@@ -26,7 +26,7 @@ static UOp *narrow_node(UOp *u, UOp *const *src)
 	return widened(node_new(u->op, u->dtype, u->nsrc, s, u->arg));
 }
 
-/* u with sources in f64 */
+/* u with its sources in f64 */
 static UOp *wide_node(UOp *u, UOp *const *src)
 {
 	double v;
@@ -42,8 +42,8 @@ static UOp *wide_node(UOp *u, UOp *const *src)
 	}
 }
 
-/* All nodes of all in f64, into wide; where from is one of them, to stands for it, and only what
- * depends on it is another than in base. */
+/* Copies all nodes of all in f64 to wide. If from is one of them, it is replaced by to, and only
+ * nodes that depend on it differ from those in base. */
 static UOp **wide_copy(Nodes all, const Map *place, UOp *const *base, UOp *from, UOp *to)
 {
 	UOp **wide = arena_alloc((all.n + 1) * sizeof *wide);
@@ -83,7 +83,7 @@ static UOp *at_node(const Check *c, UOp *const *wide, UOp *u)
 	return wide[(size_t)(uintptr_t)map_get(&c->place, PKEY(u)) - 1];
 }
 
-/* all outputs as one number */
+/* a weighted sum of all outputs */
 static UOp *weighed(const Check *c, UOp *const *wide)
 {
 	UOp *sum = t_num(DT_F64, 0), *y;
@@ -111,7 +111,7 @@ static UOp *slope(const Check *c, UOp *w, UOp *h, UOp *t)
 	return t_div(t_sub(t_mulc(near, 8), far), t_mulc(h, 12));
 }
 
-/* the root of the mean square of w's elements, 1 where that is 0 */
+/* the root mean square of w's elements, or 1 if that is 0 */
 static UOp *own_size(UOp *w)
 {
 	int axes[MAX_RANK], n = t_rank(w);

@@ -1,16 +1,16 @@
-/* Derivatives of a graph: one sweep over its nodes, from the outputs back (reverse) or from the
- * variables on (forward).
+/* Derivatives of a graph: one sweep over its nodes, backwards from the outputs (reverse) or
+ * forwards from the variables (forward).
  *
- * Reverse mode adds up, for each node, the parts of its cotangent that its users give. Below a
- * WHERE a part is kept as it would be if its side were taken everywhere, and beside it where it
- * is: the selection is made once, at the end of a chain of elementwise ops. So the derivative of
- * sqrt at 0 on a side that is not taken is never multiplied by 0. */
+ * Reverse mode sums, for each node, the parts of its cotangent from its users. Behind a WHERE a
+ * part is kept unselected, as if its side were taken everywhere, together with the mask: the
+ * selection is made once, at the end of a chain of elementwise ops. So the infinite derivative of
+ * sqrt at 0, on a side that is not taken, is never multiplied by 0. */
 #include "primitives/primitives.h"
 #include "derive/derive.h"
 #include <stdlib.h>
 
-/* value where mask is `when` and 0 elsewhere, everywhere with mask NULL; clean: value itself is
- * 0 elsewhere */
+/* value where mask equals `when`, and 0 elsewhere; value everywhere if mask is NULL. clean: value
+ * itself is 0 elsewhere. */
 typedef struct { UOp *value, *mask; bool when, clean; } Part;
 enum { PARTS = 4 };
 typedef struct { Part part[PARTS]; int n; VEC(Slice) slices; } Cotangent;
@@ -18,7 +18,7 @@ typedef struct { Part part[PARTS]; int n; VEC(Slice) slices; } Cotangent;
 typedef struct {
 	Nodes all;
 	uint32_t lo, span;
-	uint32_t *place;        /* of each node in all, from 1, by id; 0: not there */
+	uint32_t *place;        /* of each node in all, from 1, by id; 0: not in the sweep */
 	bool *follows;          /* it depends on a variable */
 	Cotangent *cot;         /* reverse mode */
 	Again *again;
@@ -43,7 +43,7 @@ static void index_nodes(Sweep *s)
 		s->place[s->all.at[i]->id - s->lo] = (uint32_t)i + 1;
 }
 
-/* -1 for a node that is not of the sweep */
+/* -1 for a node outside the sweep */
 static ptrdiff_t place_of(const Sweep *s, const UOp *u)
 {
 	return u->id < s->lo || u->id - s->lo >= s->span ? -1
@@ -115,7 +115,7 @@ static void add_part(Cotangent *c, Part p)
 	c->part[c->n++] = p;
 }
 
-/* All parts as one. */
+/* Sums all parts into one. */
 static Part settled(Cotangent *c)
 {
 	UOp *sum;
@@ -130,7 +130,7 @@ static Part settled(Cotangent *c)
 
 /* ---- reverse: from a node to its sources */
 
-/* A part in the shape of the source it is for: a scalar that stood with a tensor takes the sum. */
+/* A part in the shape of the source it is for: a scalar that was broadcast gets the sum. */
 static Part fitted(Part p, UOp *src)
 {
 	if (src->shape->rank || !p.value->shape->rank) {
@@ -144,7 +144,7 @@ static Part fitted(Part p, UOp *src)
 
 static UOp *condition(Part p) { return p.when ? p.mask : t_not(p.mask); }
 
-/* WHERE's own parts select nothing yet. */
+/* The part for a side of WHERE, not selected yet. */
 static Part side(UOp *u, Part g, bool first)
 {
 	Part p = {g.value, u->src[0], first, false};
@@ -152,8 +152,7 @@ static Part side(UOp *u, Part g, bool first)
 	return g.mask ? (Part){g.value, t_and(condition(g), condition(p)), true, false} : p;
 }
 
-/* the mask where a view's cotangent comes from, NULL when it does not come from there place by
- * place */
+/* The mask in the shape of a view's source; NULL when the view does not map places one to one. */
 static UOp *moved_mask(UOp *u, UOp *mask)
 {
 	UOp *to[1];
@@ -166,13 +165,13 @@ static UOp *moved_mask(UOp *u, UOp *mask)
 	return to[0];
 }
 
-/* 0 stays 0 under them */
+/* the op maps 0 to 0 */
 static bool keeps_zero(Op op)
 {
 	return op == OP_NEG || op == OP_ADD || op == OP_SUB || op == OP_CAST || !op_by_element(op);
 }
 
-/* The cotangent g of node number `at`, given on to the sources that follow a variable. */
+/* Passes the cotangent g of node number `at` on to those sources that depend on a variable. */
 static void give(Sweep *s, size_t at, Part g)
 {
 	UOp *u = s->all.at[at], *v;
@@ -273,7 +272,7 @@ void derive_reverse_again(int segments, size_t nout, UOp *const *out, UOp *const
 
 /* ---- forward */
 
-/* The tangent of u, NULL when no source has one. */
+/* The tangent of u, or NULL when no source has one. */
 static UOp *tangent(Sweep *s, UOp *u)
 {
 	UOp *t[2 + MAX_RANK] = {0}, *r;

@@ -1,4 +1,4 @@
-/* Size variables made numbers, in every node whose arg has sizes.
+/* Replaces size variables by numbers, in every node whose arg has sizes.
  *
  *     --set n=8     BUFFER x [n,4], RESHAPE [n*2,2]   →   BUFFER x [8,4], RESHAPE [16,2] */
 #include "shape/shape.h"
@@ -47,7 +47,8 @@ static UOp *fix_node(UOp *u, UOp *const *src, const VarEnv *env)
 	return v;
 }
 
-/* Sources and arg of a node at once: with one of them alone it might not check. */
+/* Replaces sources and arg of a node together: with only one of them replaced, the node might not
+ * verify. */
 static UOp *fix_nodes(UOp *sink, const VarEnv *env)
 {
 	Nodes all = walk(sink);
@@ -86,8 +87,8 @@ static void read_set(const Graph *g, const char *text, VarEnv *env)
 	env->value[env->n++] = v;
 }
 
-/* What meta says of sizes holds of the numbers too; an input whose sizes are numbers gives none its
- * value. */
+/* Sizes in meta are replaced too; an input whose sizes are all numbers no longer determines a
+ * variable. */
 static void fix_meta(Graph *g, const VarEnv *env)
 {
 	const Val *sized = val_get(g->meta, "sized"), *checks = val_get(g->meta, "checks"),

@@ -1,11 +1,11 @@
 /* Derivatives as functions of the library, so that a program can use them.
  *
- *     grad(loss, [w, b])   →   the list of the gradients of loss by w and by b */
+ *     grad(loss, [w, b])   →   the list of the gradients of loss with respect to w and b */
 #include "library/library.h"
 #include "derive/transform.h"
 
-/* Argument k as tensors: one, or each of a list. Where like is given, as many, of their dtypes
- * and shapes; a list beside a single tensor is its data. */
+/* Argument k as tensors: a single one, or those of a list. With like, there must be as many, of the
+ * same dtypes and shapes; a list of numbers beside a single tensor is that tensor's data. */
 typedef struct { UOp **at; size_t n; bool list; } Tensors;
 
 static Tensors tensors(Args *a, int k, const Tensors *like)

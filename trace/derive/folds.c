@@ -2,13 +2,13 @@
  *
  *     REDUCE ADD    every element gets g
  *     REDUCE MUL    g times the product of all the others
- *     REDUCE MAX    g shared equally by the greatest
+ *     REDUCE MAX    g shared equally by the maxima
  *     SCAN ADD      the sum of g from there on
  *     SCAN MUL      as REDUCE, summed over the products that an element is in
  *     SCAN MAX      as REDUCE, for each g
  *
- * Products of the others are running products from both sides, so that zeros are right, and
- * derivatives of any order. What runs along an axis with factors of its own is a linear
+ * Products of the other elements are running products from both sides, which is right for zeros and
+ * for derivatives of any order. A running sum whose factors vary along the axis is a linear
  * recurrence, which is solved by doubling. */
 #include "primitives/primitives.h"
 #include "derive/derive.h"
@@ -40,7 +40,8 @@ UOp *moved(UOp *x, int axis, int64_t n, double fill)
 
 static UOp *reversed(UOp *x, int axis, bool yes) { return yes ? t_flip(x, 1, &axis) : x; }
 
-/* After the step by s, y[i] is the sum over the 2s places up to i, and a[i] their product. */
+/* After step s, y[i] is the sum over the 2s places up to i, and a[i] the product of their
+ * factors. */
 UOp *linear_recurrence(UOp *a, UOp *b, int axis)
 {
 	int64_t lo, n;
@@ -54,7 +55,8 @@ UOp *linear_recurrence(UOp *a, UOp *b, int axis)
 	return b;
 }
 
-/* the products of all before (after, with back) each element along axis, 1 for the first (last) */
+/* the product of all elements before (with back: after) each element along axis, 1 for the first
+ * (last) */
 static UOp *products_beside(UOp *x, int axis, bool back)
 {
 	x = reversed(x, axis, back);
@@ -65,7 +67,7 @@ static Op fold_op(const UOp *u) { return op_find(u->arg->a[0]->s); }
 
 /* ---- REDUCE */
 
-/* The reduced axes of x as one, the last; and back to x's shape. */
+/* The reduced axes of x merged into one, the last; and the way back to x's shape. */
 typedef struct { int n, rank, perm[MAX_RANK]; const Shape *kept; } FoldedRows;
 
 static UOp *to_rows(UOp *x, int n, const int *axes, FoldedRows *r)
@@ -95,7 +97,7 @@ static UOp *from_rows(UOp *x, const FoldedRows *r)
 	return t_permute(t_reshape(x, r->kept), back);
 }
 
-/* for each element the product of those it is reduced with */
+/* for each element the product of the others in its reduction */
 static UOp *others(UOp *u)
 {
 	int axes[MAX_RANK], n = arg_axes(u->arg, axes);
@@ -109,8 +111,8 @@ static UOp *others(UOp *u)
 		products_beside(x, t_rank(x) - 1, true)), &r);
 }
 
-/* whether each element is the greatest (least), and over how many that are, in floats wide
- * enough to count */
+/* Whether each element is a maximum (minimum); *share is one over the number of such elements, in a
+ * float dtype wide enough to count them. */
 static UOp *hits(UOp *u, UOp **share)
 {
 	int axes[MAX_RANK], n = arg_axes(u->arg, axes);
@@ -162,8 +164,8 @@ static UOp *reduce_along(UOp *u, UOp *const *t)
 
 /* ---- SCAN */
 
-/* A running maximum is y[i] = (1 - w[i])·y[i-1] + w[i]·x[i]: w is 0 where x[i] is less than what
- * came before, 1 where it is greater, and where it is equal to k - 1 elements so far, 1/k. */
+/* A running maximum is y[i] = (1 - w[i])·y[i-1] + w[i]·x[i]: w is 0 where x[i] is less than the
+ * maximum so far, 1 where it is greater, and 1/k where it is the k-th element equal to it. */
 static UOp *weights(UOp *u, int axis)
 {
 	UOp *x = u->src[0], *hit, *fresh, *one, *zero, *first, *count;
@@ -179,8 +181,8 @@ static UOp *weights(UOp *u, int axis)
 	return t_where(hit, t_recip(count), zero);
 }
 
-/* sum over i ≥ j of g[i] times a[j+1]·…·a[i]: a recurrence from behind, whose factors are those
- * of the place after */
+/* sum over i ≥ j of g[i] times a[j+1]·…·a[i]: a reversed recurrence whose factors are shifted by
+ * one place */
 static UOp *gathered(UOp *a, UOp *g, int axis)
 {
 	a = moved(reversed(a, axis, true), axis, 1, 0);

@@ -1,8 +1,9 @@
-/* grad -o loss -w w1,b1: adds the gradient of one output as outputs grad_w1, grad_b1.
+/* grad -o loss -w w1,b1: adds the gradient of an output as outputs grad_w1, grad_b1.
  *
  *     output loss f32, w f32[4]   →   outputs loss, grad_w f32[4]
  *
- * --vjp takes outputs of any shape, and an input cot_NAME for each: what weighs its elements. */
+ * --vjp takes outputs of any shape, and adds an input cot_NAME for each, the weights of its
+ * elements. */
 #include "process/process.h"
 #include "primitives/primitives.h"
 #include "derive/derive.h"
@@ -33,8 +34,8 @@ static const Option options[] = {
 	{0},
 };
 
-/* 1 where the gradient starts; the sum of several elements would be another function than the
- * user wrote. */
+/* The initial cotangent, 1. Several elements are refused: their sum would be another function than
+ * the user wrote. */
 static UOp *seed(const Picked *out)
 {
 	UOp *u = pick_scalar(out, "a gradient is", arena_printf(
@@ -80,7 +81,7 @@ static Graph *body(Graph *g)
 		derive_reverse(out.node.n, out.node.at, cot, wrt.node.n, wrt.node.at, grad);
 	for (size_t i = 0; i < wrt.node.n; i++) {
 		name[i] = arena_printf("%s%s", opt.prefix, wrt.name.at[i]);
-		/* the gradient of a gradient by the same buffer */
+		/* the gradient of a gradient with respect to the same buffer */
 		if (output_find(g, name[i]) >= 0)
 			name[i] = arena_printf(
 				"%s%s_%s", opt.prefix, out.name.at[0], wrt.name.at[i]);

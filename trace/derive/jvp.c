@@ -1,4 +1,5 @@
-/* jvp -w x -o y: adds how y moves when x does: an input tan_x, the direction, and an output tan_y.
+/* jvp -w x -o y: adds the directional derivative of y: an input tan_x, the direction, and an output
+ * tan_y.
  *
  *     input x f32[4], output y f32[3]   →   inputs x, tan_x f32[4], outputs y, tan_y f32[3] */
 #include "process/process.h"
@@ -30,7 +31,7 @@ static Graph *body(Graph *g)
 	derive_forward(wrt.node.n, wrt.node.at, tan, out.node.n, out.node.at, dout);
 	for (size_t i = 0; i < out.node.n; i++) {
 		name[i] = arena_printf("tan_%s", out.name.at[i]);
-		/* one whose size is data is cut as its output is */
+		/* a tangent whose size is data is trimmed like its output */
 		trim = val_get(val_get(g->meta, "trims"), out.name.at[i]);
 		if (trim)
 			g->meta = val_set(g->meta, "trims",

@@ -1,5 +1,5 @@
-/* Outputs and buffers of a document by their names, and outputs added to it: what grad and jvp
- * do beside deriving.
+/* Finds outputs and buffers of a document by name, and adds outputs to it: shared by grad, jvp and
+ * other tools.
  *
  *     SINK y {names: ["y"]}   →   SINK y grad_w {names: ["y", "grad_w"]} */
 #include "shape/shape.h"
@@ -15,7 +15,7 @@ static size_t hidden(const Graph *g)
 	return counts && counts->kind == VAL_ARRAY ? counts->n : 0;
 }
 
-/* Outputs of the SINK without the counts of sizes that are data, which stand behind them. */
+/* The number of outputs without the counts of data-dependent sizes, which come last. */
 static size_t outputs_count(const Graph *g) { return g->sink->nsrc - hidden(g); }
 
 const char *output_name(const Graph *g, size_t i)
@@ -74,7 +74,8 @@ Graph *outputs_add(Graph *g, size_t n, const char *const *name, UOp *const *u)
 
 /* ---- names given by the user */
 
-/* Names at commas, of all arguments; a whole argument that is a name stands as it is. */
+/* The names in all arguments, separated by commas; an argument that is itself a known name is not
+ * split. */
 static Names names_listed(size_t n, const char *const *arg, bool (*known)(const char *name, void *ctx),
 	void *ctx)
 {
@@ -97,7 +98,7 @@ static Names names_listed(size_t n, const char *const *arg, bool (*known)(const 
 
 static bool is_output(const char *name, void *g) { return output_find(g, name) >= 0; }
 
-/* The outputs named, or all of floats; each is of floats. */
+/* The outputs named, or all float outputs; each must be a float tensor. */
 Picked pick_outputs(Graph *g, size_t n, const char *const *arg)
 {
 	Names names = names_listed(n, arg, is_output, g);
@@ -179,7 +180,7 @@ static bool is_buffer(const char *name, void *all)
 	return buffer_named(*(Nodes *)all, name) != NULL;
 }
 
-/* All buffers of floats of that role which the outputs read. */
+/* Adds all float buffers of that role which the outputs read. */
 static void add_role(Picked *r, const Picked *out, const char *role)
 {
 	Nodes all = walk_many(out->node.n, out->node.at);
@@ -229,7 +230,7 @@ Picked pick_leaves(Graph *g, size_t n, const char *const *arg, const Picked *out
 	return pick(g, n, arg, out, true);
 }
 
-/* A new input of like's dtype and shape, put into meta.inputs as its last. */
+/* A new input of like's dtype and shape, appended to meta.inputs. */
 UOp *input_add(Graph *g, const char *name, UOp *like)
 {
 	const Val *shape = shape_to_val(like->shape), *list = val_get(g->meta, "inputs");

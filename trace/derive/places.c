@@ -1,11 +1,11 @@
-/* Derivatives of GATHER and SCATTER: what one reads, the other writes.
+/* Derivatives of GATHER and SCATTER: each is the transpose of the other.
  *
  *     GATHER(x, i)            the cotangent is added in at i: SCATTER ADD(0, i, g); for one element
  *                             a row, WHERE(ARANGE = i, g, 0)
- *     SCATTER ADD(x, i, v)    g for x, what stands at i for v                      GATHER(g, i)
- *     SCATTER SET             the same, for x where nothing was put, for v where it was put last
- *     SCATTER MAX             shared equally by x and all v that are the greatest at a place
- *     SCATTER MUL             times the product of the others that go to a place */
+ *     SCATTER ADD(x, i, v)    g for x, its elements at i for v                      GATHER(g, i)
+ *     SCATTER SET             the same; x: where nothing was written; v: where written last
+ *     SCATTER MAX             shared equally by x and all v that are the maximum at a place
+ *     SCATTER MUL             times the product of the others at the same place */
 #include "primitives/primitives.h"
 #include "derive/derive.h"
 
@@ -22,7 +22,7 @@ static UOp *orzero(UOp *t, UOp *like) { return t ? t : zeros(like); }
 
 /* ---- GATHER */
 
-/* An index as i64; above all of i64 is outside too, where a cast would wrap. */
+/* An index as i64; a u64 above the range of i64 is outside too, where a cast would wrap. */
 static UOp *as_place(UOp *i)
 {
 	if (i->dtype == DT_U64)
@@ -30,8 +30,8 @@ static UOp *as_place(UOp *i)
 	return t_cast(i, DT_I64);
 }
 
-/* i is 0, 1, 2, … along that axis, whatever the others: so take_along indexes the axes that it
- * does not choose along. */
+/* i is 0, 1, 2, … along that axis, whatever the other indices are: this is how take_along indexes
+ * the axes along which it does not select. */
 static bool counts(UOp *i, int axis)
 {
 	UOp *n = t_dim(i, axis), *one = ix_const(1);
@@ -44,7 +44,7 @@ static bool counts(UOp *i, int axis)
 	return i->op == OP_ARANGE && t_rank(i) == 1 && t_dim(i, 0) == n;
 }
 
-/* The axis along which u takes one element of each row of x; -1 when it is no such gather. */
+/* The axis along which u takes one element of each row of x; -1 when it is not such a gather. */
 static int chosen_axis(UOp *u)
 {
 	UOp *x = u->src[0];
@@ -81,7 +81,7 @@ static UOp *gather_along(UOp *u, UOp *const *t)
 
 /* ---- SCATTER SET */
 
-/* The number of each v's place in the order of places. */
+/* The position of each v in the order of places. */
 static UOp *numbers(Put p)
 {
 	const Shape *s = p.at[0]->shape;
@@ -89,7 +89,7 @@ static UOp *numbers(Put p)
 	return t_reshape(t_arange(DT_I64, shape_count(s)), s);
 }
 
-/* c[indices' shape] beside v, whose further axes are x's */
+/* c, of the indices' shape, reshaped to broadcast against v, which has further axes of x */
 static UOp *beside_v(UOp *c, Put p)
 {
 	UOp *d[MAX_RANK];
@@ -99,7 +99,7 @@ static UOp *beside_v(UOp *c, Put p)
 	return t_expand_to(t_reshapev(c, t_rank(p.v), d), p.v->shape);
 }
 
-/* which v was put last at its place */
+/* which v was written last at its place */
 static UOp *winners(Put p)
 {
 	UOp *own = numbers(p), *last;
@@ -119,7 +119,7 @@ static void set_back(Put p, UOp *g, const bool *want, UOp **to, UOp **to_v)
 
 /* ---- SCATTER MAX, MIN */
 
-/* whether x and v are what came out at their place, and one over how many are */
+/* whether x and v are equal to the result at their place, and one over the number that are */
 typedef struct { UOp *x, *v, *share; } Ties;
 
 static Ties ties(UOp *u, Put p)
@@ -159,7 +159,7 @@ static UOp *most_along(UOp *u, Put p, UOp *dx, UOp *dv)
 
 /* ---- SCATTER MUL */
 
-/* Row-major numbers of the places in x's first k axes; those outside get the number after the
+/* Row-major numbers of the places in x's first k axes; places outside get the number after the
  * last. */
 static UOp *flat_places(Put p)
 {
@@ -176,7 +176,7 @@ static UOp *flat_places(Put p)
 	return t_reshapev(flat, 1, (UOp *[]){shape_count(p.at[0]->shape)});
 }
 
-/* true where the number is another than the one before */
+/* true where the number differs from the one before */
 static UOp *changes(UOp *place)
 {
 	UOp *first = t_eq(t_iota(DT_I64, place->shape, 0), t_num(DT_I64, 0));
@@ -184,7 +184,7 @@ static UOp *changes(UOp *place)
 	return t_or(first, t_ne(place, moved(place, 0, 1, 0)));
 }
 
-/* Rows of v in the order of their places: for each the product of those before it at its place. */
+/* Rows of v sorted by place: for each the product of the earlier ones at the same place. */
 static UOp *before_it(UOp *v, UOp *place)
 {
 	UOp *d[MAX_RANK], *one = t_num(v->dtype, 1), *zero = t_num(v->dtype, 0), *fresh;
@@ -196,7 +196,7 @@ static UOp *before_it(UOp *v, UOp *place)
 		t_where(fresh, one, zero), 0);
 }
 
-/* For each v the product of the other v that go to its place. */
+/* For each v the product of the other v at the same place. */
 static UOp *other_values(Put p)
 {
 	UOp *place = flat_places(p), *order = t_sort(place, 0, false), *v = p.v, *before, *after,
@@ -214,7 +214,7 @@ static UOp *other_values(Put p)
 	return t_reshape(t_scatter(zeros(v), 1, &order, v, "SET"), p.v->shape);
 }
 
-/* what x is multiplied by at each place */
+/* the product by which each place of x is multiplied */
 static UOp *factors(Put p) { return t_scatter(ones(p.x), p.k, p.at, p.v, "MUL"); }
 
 static void mul_back(Put p, UOp *g, const bool *want, UOp **to, UOp **to_v)

@@ -3,19 +3,19 @@
  *
  *     EXP2(x): g -> g * self * ln2
  *
- * A formula serves both modes: what it is for a cotangent, the transposed derivative, is the
- * derivative itself where each element depends on one place of a source. */
+ * A formula serves both modes: the transposed derivative, which maps cotangents, is the derivative
+ * itself when each element depends on a single place of a source. */
 #include "primitives/primitives.h"
 #include "derive/derive.h"
 #include "rules/rule.h"
 
-/* ---- what formulas call */
+/* ---- functions for formulas */
 
 static const RuleFunction functions[] = {{"cos", t_cos}, {"log", t_log}, {0}};
 
-/* ---- pairs for elementwise ops that are no formula */
+/* ---- pairs for elementwise ops without a formula */
 
-/* Selected, never multiplied: what is not taken gets 0, whatever came in. */
+/* Selected, never multiplied: the side that is not taken gets 0, whatever g is. */
 static void where_back(UOp *u, UOp *g, const bool *want, UOp **to)
 {
 	UOp *zero = t_num(u->dtype, 0);
@@ -80,7 +80,7 @@ bool op_by_element(Op op)
 	return op_elementwise(op) || op == OP_CONTIGUOUS || op == OP_COPY || op == OP_ASSIGN;
 }
 
-/* The formula for source i with g put in, in the dtype of what it is a part of. */
+/* The formula for source i with g substituted, in the dtype of the value it is a part of. */
 static UOp *part(const Rule *r, UOp *u, int i, UOp *g, DType dt)
 {
 	Bound env[MAX_VARS];

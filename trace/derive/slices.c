@@ -1,9 +1,9 @@
-/* Cotangents of slices put together: what many slices of one value give it is joined end to end,
- * instead of each padded to the whole and added.
+/* Joins the cotangents of slices: those of many slices of one value are joined end to end, instead
+ * of each being padded to the whole and added.
  *
  *     x[0:2], x[2:3], x[5:6] of x[6]   →   g0, g1, 0 0, g2
  *
- * So a loop over the rows of x, unrolled, costs what x does, not its square. */
+ * So an unrolled loop over the rows of x costs time linear in x, not quadratic. */
 #include "primitives/primitives.h"
 #include "derive/derive.h"
 #include <stdlib.h>
@@ -22,7 +22,7 @@ UOp *slice_padded(UOp *g, const Val *bounds, const Shape *whole)
 	return t_pad(g, p);
 }
 
-/* The only axis along which these bounds cut, with numbers for bounds; -1 when it is not that. */
+/* The only axis along which these bounds cut, if they are numbers; otherwise -1. */
 static int cut_axis(const Val *bounds, const Shape *whole, int64_t *from, int64_t *to)
 {
 	UOp *p[MAX_RANK][2], *zero = ix_const(0);
@@ -55,7 +55,8 @@ static UOp *gap(const Shape *whole, DType dt, int axis, UOp *size)
 	return t_expand_to(t_num(dt, 0), shape_new(whole->rank, d));
 }
 
-/* Pieces that do not overlap, each behind the one before, taken from p; the rest moves up. */
+/* Takes pieces that do not overlap from p, each behind the one before; the remaining pieces move
+ * up. */
 static UOp *one_layer(SlicePiece *p, size_t *n, int axis, const Shape *whole)
 {
 	VEC(UOp *) part = {0};

@@ -1,10 +1,10 @@
-/* Derivatives of views. Each is linear, so forward mode is the view itself; in reverse mode
+/* Derivatives of views. They are linear, so forward mode applies the view itself; in reverse mode
  *
  *     EXPAND [3,1] to [3,4]        sums the axis that grew
  *     PAD by 2 before, 1 after     cuts those off
  *     SHRINK to 2 … 5              pads by zeros
  *
- * and the others are undone. */
+ * and the other views are inverted. */
 #include "primitives/primitives.h"
 #include "derive/derive.h"
 
@@ -15,8 +15,7 @@ static void reshape_back(UOp *u, UOp *g, const bool *want, UOp **to)
 	to[0] = t_reshape(g, u->src[0]->shape);
 }
 
-/* An axis that was 1 and now is anything else has grown, also where it is a variable that may be
- * 1. */
+/* An axis of size 1 has grown if its new size is anything else, even a variable that may be 1. */
 static void expand_back(UOp *u, UOp *g, const bool *want, UOp **to)
 {
 	int axes[MAX_RANK], n = 0;

@@ -3,8 +3,8 @@
  *     input x f32[4]     output y f32[3]
  *     vmap -a x=0        input x f32[vmap,4], output y f32[vmap,3]
  *
- * A state that comes to depend on what is batched is batched too: as many states, each with the
- * first value that the one had, so that the numbers are those of as many runs beside each other. */
+ * A state whose next content depends on a batched value is batched too: each copy starts with the
+ * state's first value, so the results are those of separate runs. */
 #include "interp/interp.h"
 #include "process/process.h"
 #include "primitives/primitives.h"
@@ -30,7 +30,7 @@ static const Option options[] = {
 	{0},
 };
 
-/* ---- what the command line says */
+/* ---- the command line */
 
 typedef struct { const char *name; bool none; int axis; UOp *u; } Place;
 typedef VEC(Place) Places;
@@ -76,7 +76,7 @@ static Places read_places(const char *const *arg, size_t n)
 	return r;
 }
 
-/* An axis of rank (the new one counted) from 0; negative ones count from the end. */
+/* An axis of the result, of this rank, from 0; negative ones count from the end. */
 static int axis_of(const Place *p, int rank)
 {
 	int axis = p->axis < 0 ? p->axis + rank : p->axis;
@@ -86,7 +86,7 @@ static int axis_of(const Place *p, int rank)
 	return axis;
 }
 
-/* ---- the new axis's size */
+/* ---- the size of the new axis */
 
 static UOp *variable(Graph *g, const char *name, int64_t min, int64_t max)
 {
@@ -128,11 +128,11 @@ static UOp *new_size(Graph *g)
 	return known ? known : variable(g, name, min, max);
 }
 
-/* ---- what is batched */
+/* ---- which inputs and states are batched */
 
 typedef struct { Nodes all; uint32_t *first, *user; uint8_t *seen; } Reach;
 
-/* users of each node: user[first[id]] … user[first[id + 1] - 1], as places in all */
+/* the users of each node: user[first[id]] … user[first[id + 1] - 1], as indices into all */
 static void find_users(Reach *r)
 {
 	uint32_t limit = node_limit();
@@ -149,8 +149,7 @@ static void find_users(Reach *r)
 			r->user[r->first[r->all.at[i]->src[s]->id + 1]++] = (uint32_t)i;
 }
 
-/* The states that depend on what places name, and so are to be batched as well, are added to
- * places. */
+/* Adds the states that depend on places, and so must be batched too, to places. */
 static void add_states(Graph *g, Places *places)
 {
 	Reach r = {.all = walk(g->sink), .seen = arena_alloc(node_limit())};
@@ -177,7 +176,7 @@ static void add_states(Graph *g, Places *places)
 	vec_free(&todo);
 }
 
-/* Each name is an input's or a state's; one that no output needs may be gone from the graph. */
+/* Each name must be an input or a state; one that no output needs may be missing from the graph. */
 static Places find_inputs(Graph *g)
 {
 	Places p = read_places(opt.in.at, opt.in.n);
@@ -206,9 +205,9 @@ static Places find_inputs(Graph *g)
 	return p;
 }
 
-/* ---- buffers with the axis */
+/* ---- buffers with the new axis */
 
-/* The first value of a state for each place of the new axis. */
+/* The first value of a state, repeated along the new axis. */
 static const Val *repeat_data(UOp *u, UOp *size, int axis)
 {
 	Array a = constant_content(u, NULL);
@@ -249,9 +248,10 @@ static UOp *with_axis(const Place *p, UOp *n)
 	return t_move_axis(u, axis, 0);
 }
 
-/* ---- outputs and what meta says of sizes */
+/* ---- outputs and sizes in meta */
 
-/* A size that is data stands in trims, and its count is one of the last outputs. */
+/* Adds the new axis to the trims of an output whose size is data; the count of such a size, one of
+ * the last outputs, must not be batched. */
 static void trim_output(Graph *g, const char *name, int axis, UOp *n)
 {
 	const Val *all = val_get(g->meta, "trims"), *trim = val_get(all, name), *v[MAX_RANK + 1];
@@ -291,7 +291,7 @@ static UOp *place_outputs(Graph *g, UOp *n, UOp **out)
 	return node_new(OP_SINK, DT_NONE, sink->nsrc, out, sink->arg);
 }
 
-/* meta.sized has the inputs of symbolic size whole. */
+/* meta.sized has the full shapes of inputs of symbolic size. */
 static void note_sized(Graph *g, const Places *p, UOp *const *by)
 {
 	const Val *old = val_get(g->meta, "sized");

@@ -3,21 +3,21 @@
  *     y [3] = REDUCE ADD (x [3,4] · w [4]), x batched by n
  *     y [n,3] = REDUCE ADD (x [n,3,4] · EXPAND w [n,3,4])
  *
- * Only what depends on a batched node is made anew, with the new axis in front; the rest is shared.
- * Movement and folds pass over the axis; an index that is batched gets the number along the axis
- * before it, as x[i] of all together is x[b, i]. What is random is drawn from its counters and
- * keys, so equal ones give equal numbers. */
+ * Only nodes that depend on a batched node are rebuilt, with the new axis in front; the rest is
+ * shared. Movement and reductions leave the axis alone; a batched index is preceded by the number
+ * along the axis, since the batched x[i] is x[b, i]. Random numbers depend on counters and keys, so
+ * equal ones give equal numbers. */
 #include "primitives/primitives.h"
 #include "derive/transform.h"
 #include "rules/rule.h"
 
 typedef struct {
 	UOp *n;
-	UOp **to;               /* by id of a node as it was: its batched one, or NULL */
+	UOp **to;               /* by the id of the original node: the batched one, or NULL */
 	uint32_t limit;
 } Batch;
 
-/* Lanes of a kernel of the user's own that stand one after another, at most. */
+/* The maximum number of lanes for which a custom kernel is called. */
 enum { CUSTOM_LANES = 256 };
 
 static UOp *moved(const Batch *b, const UOp *u)
@@ -25,7 +25,7 @@ static UOp *moved(const Batch *b, const UOp *u)
 	return u->id < b->limit ? b->to[u->id] : NULL;
 }
 
-/* x for each place of the new axis: a view. */
+/* x repeated along the new axis: a view. */
 static UOp *repeat(const Batch *b, UOp *x)
 {
 	return t_expand_axis(t_unsqueeze(x, 0), 0, b->n);
@@ -39,8 +39,8 @@ static UOp *batched(const Batch *b, UOp *u)
 
 /* ---- elementwise */
 
-/* A source beside others of that shape: a scalar that is batched is spread along all axes but the
- * new one. */
+/* A source next to sources of that shape: a batched scalar is expanded along all axes but the new
+ * one. */
 static UOp *beside(const Batch *b, UOp *src, const Shape *s)
 {
 	UOp *v = moved(b, src), *dim[MAX_RANK];
@@ -89,7 +89,8 @@ static UOp *lanes(const Batch *b, const UOp *index)
 	return t_expand_to(t_iota(DT_I64, s, 0), s);
 }
 
-/* x batched behind its k indexed axes, so that the indices stay as they are */
+/* gathers from x with the batch axis behind its k indexed axes, so that the indices stay the
+ * same */
 static UOp *gather_behind(const Batch *b, UOp *u, int k)
 {
 	UOp **src = arena_alloc(u->nsrc * sizeof *src);
@@ -115,7 +116,7 @@ static UOp *gather(const Batch *b, UOp *u)
 	return node_new(u->op, u->dtype, n, src, u->arg);
 }
 
-/* As for GATHER; row-major order over the indices is the same within each place of the new axis. */
+/* As for GATHER; the row-major order of writes within each lane stays the same. */
 static UOp *scatter(const Batch *b, UOp *u)
 {
 	size_t k = u->nsrc - 2, n = 0;
@@ -135,8 +136,8 @@ static UOp *scatter(const Batch *b, UOp *u)
 
 /* ---- effects */
 
-/* The new content goes where the state's axis is: its batched form is the BUFFER, or that with the
- * axis moved. */
+/* The batched form of a state is its BUFFER, or that with the axis moved to the front; the new
+ * content is moved back to match the BUFFER. */
 static UOp *assign(const Batch *b, UOp *u)
 {
 	UOp *state = moved(b, u->src[0]), *x = batched(b, u->src[1]);
@@ -152,7 +153,7 @@ static UOp *assign(const Batch *b, UOp *u)
 	return t_move_axis(x, axes[0], 0);
 }
 
-/* A kernel of the user's own is made for one shape: it is called for each place of the new axis. */
+/* A custom kernel is made for one shape: it is called once per place of the new axis. */
 static UOp *custom(const Batch *b, UOp *u)
 {
 	int64_t n;
@@ -192,7 +193,7 @@ static const void *batching_named(const char *name)
 
 static const RuleNames names = {.lines = VALUES, .named = batching_named};
 
-/* The line's value, its sources batched. */
+/* The rule's value, with batched sources. */
 static UOp *by_rule(const Batch *b, const Rule *r, UOp *u)
 {
 	Bound env[MAX_VARS];

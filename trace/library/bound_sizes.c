@@ -1,17 +1,17 @@
-/* Pass: sizes that are data become the most they can be, and each op sees to it that what lies
- * beyond is not seen.
+/* Pass: data-dependent sizes become their maximum, and each op ignores the elements beyond the
+ * actual size.
  *
  *     REDUCE ADD of x [count_0]   →   REDUCE ADD of WHERE(ARANGE(64) < count, x [64], 0)
  *     x [count_0] in the SINK     →   x [64]; meta {trims: {x: ["count_0"]}, counts: ["count_0"]}
  *
- * What every node keeps to: its elements within the sizes that it had are right, those beyond
- * are anything. So elementwise ops pass as they are; folds, sorts and indices leave out what is
- * beyond; and movement whose amount is data becomes a GATHER. */
+ * The invariant of every node: its elements within the actual sizes are right, those beyond are
+ * arbitrary. So elementwise ops stay as they are; reductions, sorts and indices leave out the
+ * elements beyond; and movement by a data-dependent amount becomes a GATHER. */
 #include "library/library.h"
 #include <math.h>
 #include <stdlib.h>
 
-static ARENA Map made;                /* node → what stands for it */
+static ARENA Map made;                /* node → its replacement */
 
 static UOp *of(UOp *u) { return map_get(&made, PKEY(u)); }
 
@@ -31,7 +31,7 @@ static const Shape *most_shape(const Shape *s)
 	return shape_new(s->rank, dim);
 }
 
-/* x with n elements along axis: cut, or with more of them, which do not count. */
+/* x with n elements along axis: cut, or extended with elements that do not count. */
 static UOp *fit_axis(UOp *x, int axis, UOp *n)
 {
 	UOp *is = t_dim(x, axis), *zero = ix_const(0);
@@ -45,8 +45,7 @@ static UOp *fit_axis(UOp *x, int axis, UOp *n)
 		shape_text(shape_new(1, &is)), shape_text(shape_new(1, &n)));
 }
 
-/* What stands for u, of the shape that one of u's stands for (axes of size 1 stay where
- * `broad`). */
+/* The replacement of u, with the maximum sizes of want (axes of size 1 stay 1 if broad). */
 static UOp *fitted(UOp *u, const Shape *want, bool broad)
 {
 	UOp *x = of(u);
@@ -56,7 +55,7 @@ static UOp *fitted(UOp *u, const Shape *want, bool broad)
 	return x;
 }
 
-/* index along axis of a rank, other sizes 1: i64 */
+/* the index along an axis, i64, with size 1 along all other axes of that rank */
 static UOp *index_along(int rank, int axis, UOp *n)
 {
 	UOp *d[MAX_RANK];
@@ -65,13 +64,13 @@ static UOp *index_along(int rank, int axis, UOp *n)
 	return t_reshapev(t_arange(DT_I64, n), rank, d);
 }
 
-/* bool: places of x along axis that are below size */
+/* bool: whether the index along axis is below size */
 static UOp *within(UOp *x, int axis, UOp *size)
 {
 	return t_lt(index_along(t_rank(x), axis, t_dim(x, axis)), size_value(size));
 }
 
-/* x with fill beyond the sizes s along those of the n axes where they are data */
+/* x with fill in the elements beyond the sizes s, along those of the n axes whose size is data */
 static UOp *masked(UOp *x, const Shape *s, int n, const int *axes, UOp *fill)
 {
 	for (int i = 0; i < n; i++)
@@ -80,13 +79,13 @@ static UOp *masked(UOp *x, const Shape *s, int n, const int *axes, UOp *fill)
 	return x;
 }
 
-/* elements along one axis at idx [n] */
+/* the elements of x along one axis at idx [n] */
 static UOp *taken(UOp *x, int axis, UOp *idx)
 {
 	return t_move_axis(t_gather(t_move_axis(x, axis, 0), 1, &idx), 0, axis);
 }
 
-/* ---- folds and sorts */
+/* ---- reductions and sorts */
 
 static UOp *bound_reduce(UOp *u)
 {
@@ -95,7 +94,7 @@ static UOp *bound_reduce(UOp *u)
 	return NODE(OP_REDUCE, u->dtype, u->arg, masked(of(u->src[0]), u->src[0]->shape, n, axes, fill));
 }
 
-/* What is beyond comes last: equal elements keep their order, so ties with it do not matter. */
+/* Elements beyond come last: the sort is stable, so ties with them do not matter. */
 static UOp *bound_sort(UOp *u)
 {
 	int axis = u->arg->a[0]->i;
@@ -108,7 +107,7 @@ static UOp *bound_sort(UOp *u)
 
 /* ---- indices */
 
-/* the index nodes of GATHER and SCATTER, all of the first one's shape */
+/* the index nodes of GATHER or SCATTER, all in the shape of the first */
 static void indices_of(UOp *u, int k, UOp **idx)
 {
 	for (int i = 0; i < k; i++)
@@ -132,7 +131,7 @@ static UOp *bound_gather(UOp *u)
 	return y;
 }
 
-/* Values beyond are dropped: their first index is made one that is outside. */
+/* Values beyond are dropped: their first index is set outside the axis. */
 static UOp *bound_scatter(UOp *u)
 {
 	int k = u->nsrc - 2, all[MAX_RANK], rank = t_rank(u->src[1]);
@@ -151,7 +150,7 @@ static UOp *bound_scatter(UOp *u)
 
 /* ---- movement */
 
-/* Sizes [from, to) of a shape, ones left out; how many in *n. */
+/* The sizes [from, to) of a shape without ones; their count in *n. */
 static UOp *const *sizes_between(const Shape *s, int from, int to, int *n)
 {
 	UOp **d = arena_alloc((to - from + 1) * sizeof *d);
@@ -162,8 +161,8 @@ static UOp *const *sizes_between(const Shape *s, int from, int to, int *n)
 	return d;
 }
 
-/* Whether elements keep their order when both lists of sizes are taken at their most: only the
- * outermost are data. */
+/* Whether elements keep their order when both lists of sizes are replaced by their maximum: true
+ * when only the outermost sizes are data. */
 static bool order_kept(UOp *const *a, int na, UOp *const *b, int nb)
 {
 	UOp *x = ix_const(1), *y = ix_const(1);
@@ -180,8 +179,8 @@ static bool order_kept(UOp *const *a, int na, UOp *const *b, int nb)
 	return x == y;
 }
 
-/* Row-major place of each element of axes [from, to) of s, by its real sizes, as a tensor over s
- * at its most. */
+/* The row-major place of each element over axes [from, to) of s, by the actual sizes, as a tensor
+ * over the maximum sizes. */
 static UOp *row_major(const Shape *s, int from, int to)
 {
 	UOp *at = const_int(DT_I64, 0);
@@ -190,8 +189,8 @@ static UOp *row_major(const Shape *s, int from, int to)
 	return at;
 }
 
-/* The general case: each element finds its place in the source. Axes before `lead` are the same
- * in both. */
+/* The general case: each element computes its place in the source. The first `lead` axes are the
+ * same in both. */
 static UOp *reshape_gathered(UOp *u, int lead, int tail)
 {
 	const Shape *in = u->src[0]->shape, *out = u->shape;
@@ -236,7 +235,7 @@ static UOp *bound_flip(UOp *u)
 	return t_flip(x, m, axes);
 }
 
-/* One axis of a PAD where sizes are data: x has its own, was, in the middle of those of the
+/* One axis of a PAD where sizes are data: x has size `was` along it, and lies in the middle of the
  * result. */
 static UOp *pad_axis(UOp *x, int axis, UOp *was, UOp *before, UOp *after)
 {
@@ -249,7 +248,7 @@ static UOp *pad_axis(UOp *x, int axis, UOp *was, UOp *before, UOp *after)
 		x = taken(x, axis, t_reshapev(at, 1, &n));
 	else
 		x = fit_axis(t_pad_axis(x, axis, before, zero), axis, n);
-	if (moves)                              /* GATHER reads 0 before its first */
+	if (moves)                              /* GATHER reads 0 at negative places */
 		return t_where(t_lt(at, size_value(was)), x, none);
 	return after == zero ? x : t_where(t_lt(at, size_value(was)), x, none);
 }
@@ -348,7 +347,7 @@ static UOp *bound_noted(UOp *u)
 	return y;
 }
 
-/* ---- what run is told */
+/* ---- what run needs to know */
 
 static const Val *trims(const Graph *g)
 {
@@ -362,7 +361,7 @@ static const Val *trims(const Graph *g)
 	return all;
 }
 
-/* Whether run needs the k-th size: to trim, or for what is to be checked about sizes. */
+/* Whether run needs the k-th size, to trim outputs or to check sizes. */
 static bool needed(const Graph *g, UOp *var)
 {
 	const Val *checks = size_checks();
@@ -382,7 +381,7 @@ static bool needed(const Graph *g, UOp *var)
 	return false;
 }
 
-/* The counts are outputs behind the others, named as their sizes; run keeps them to itself. */
+/* The counts become outputs behind the others, named after their sizes; run does not show them. */
 static void hide_counts(Graph *g, size_t n, UOp *const *var, UOp *const *count)
 {
 	const Val *names = val_get(g->sink->arg, "names");

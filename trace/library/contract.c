@@ -1,14 +1,15 @@
 /* Contractions: products of tensors summed over shared axes.
  *
- *     a[m,k] @ b[k,n]   →   a [m,1,k] and b turned [1,n,k], expanded to [m,n,k], MUL, REDUCE ADD k
+ *     a[m,k] @ b[k,n]   →   a [m,1,k] and bᵀ [1,n,k], expanded to [m,n,k], MUL, REDUCE ADD k
  *
- * The product is never stored: what only a reduction reads belongs to it, and lower knows a
- * contraction by the axes its operands move in. f16 and bf16 are multiplied and summed in f32
- * and rounded once. */
+ * The product is never stored: a value that only a reduction reads is computed inside it, and lower
+ * recognizes a contraction by the axes along which its operands move. f16 and bf16 are multiplied
+ * and summed in f32 and rounded once. */
 #include "library/library.h"
 #include <ctype.h>
 
-/* Operands in the dtype in which their products are summed; *dt gets the result's. */
+/* The operands in the dtype in which their products are summed; *dt gets the dtype of the
+ * result. */
 static void operands(size_t n, UOp *const *x, UOp **out, DType *dt)
 {
 	*dt = x[0]->dtype;
@@ -26,7 +27,7 @@ static _Noreturn void no_match(UOp *a, UOp *b)
 		shape_text(b->shape));
 }
 
-/* a[..., k]·b[..., k] summed over the last axis; the rest broadcasts */
+/* a[..., k]·b[..., k] summed over the last axis; the other axes broadcast */
 static UOp *inner(UOp *a, UOp *b)
 {
 	return t_sum(t_mul(a, b), -1, false);
@@ -47,7 +48,7 @@ UOp *t_matmul(UOp *a, UOp *b)
 	operands(2, (UOp *[]){ a, b }, x, &dt);
 	if (!column)
 		x[1] = t_transpose(x[1], -1, -2);
-	/* [.., m, 1, k] and [.., 1, n, k]; an axis that a vector does not have is left out */
+	/* [.., m, 1, k] and [.., 1, n, k]; a vector lacks m or n */
 	if (!column)
 		x[0] = t_unsqueeze(x[0], t_rank(x[0]) - 1);
 	if (!row && !column)
@@ -59,7 +60,8 @@ UOp *t_matmul(UOp *a, UOp *b)
 
 Value fn_matmul(Args *a) { return v_tensor(t_matmul(arg_tensor(a, 0), arg_tensor(a, 1))); }
 
-/* NumPy's dot: the last axis of a with the last but one of b, all other axes of both kept */
+/* NumPy's dot: sums over the last axis of a and the last but one of b, and keeps all other axes of
+ * both */
 Value fn_dot(Args *a)
 {
 	UOp *x = arg_tensor(a, 0), *y = arg_tensor(a, 1), *in[2] = { x, y };
@@ -88,7 +90,7 @@ Value fn_outer(Args *a)
 	return v_tensor(t_mul(x, y));
 }
 
-/* x @ wᵀ + b: w has a row for each output */
+/* x @ wᵀ + b: w has one row per output */
 Value fn_linear(Args *a)
 {
 	UOp *x = arg_tensor(a, 0), *w = arg_tensor(a, 1), *y;
@@ -101,8 +103,8 @@ Value fn_linear(Args *a)
 
 /* ---- einsum ---------------------------------------------------------------------------------- */
 
-/* A term's axes by label: a letter's own code; an axis that "..." stands for gets DOTS + its
- * number from the right. */
+/* The label of each axis of a term: the letter's code, or, for an axis that "..." stands for, DOTS
+ * + its number from the right. */
 enum { DOTS = 256, LABELS = DOTS + MAX_RANK };
 typedef struct { int n; int label[MAX_RANK]; } EinsumTerm;
 
@@ -113,8 +115,8 @@ static const char *skip(const char *s)
 	return s;
 }
 
-/* Reads one term up to , - or the end; dots is the number of axes "..." stands for, or less than
- * 0: none known. */
+/* Reads one term up to a comma, a "-" or the end; dots is the number of axes that "..." stands for,
+ * or negative when it is not known. */
 static const char *read_term(const char *s, EinsumTerm *t, int dots)
 {
 	t->n = 0;
@@ -136,7 +138,7 @@ static const char *read_term(const char *s, EinsumTerm *t, int dots)
 	return s;
 }
 
-/* how many axes the dots of this term stand for in x: those that no letter names */
+/* how many axes of x the dots of this term stand for: those without a letter */
 static int dots_of(const char *s, UOp *x)
 {
 	int letters = 0, dots = 0;
@@ -161,7 +163,7 @@ static int find(const EinsumTerm *t, int label)
 	return -1;
 }
 
-/* A label twice in one term takes the diagonal of its two axes. */
+/* A label that occurs twice in a term takes the diagonal of its two axes. */
 static UOp *take_diagonals(UOp *x, EinsumTerm *t)
 {
 	for (int j = t->n - 1; j > 0; j--) {
@@ -181,7 +183,7 @@ static UOp *take_diagonals(UOp *x, EinsumTerm *t)
 	return x;
 }
 
-/* x with the axes that to names, in its order, size 1 where x lacks one; each axis of x is named
+/* x with its axes in the order of to, and size 1 where x lacks one; every axis of x has its label
  * in to. */
 static UOp *align(UOp *x, const EinsumTerm *t, const EinsumTerm *to)
 {
@@ -197,7 +199,7 @@ static UOp *align(UOp *x, const EinsumTerm *t, const EinsumTerm *to)
 	return t_reshapev(t_permute(x, axes), to->n, dim);
 }
 
-/* Sums x over the labels that wanted does not have. */
+/* Sums x over the labels that are not wanted. */
 static UOp *sum_rest(UOp *x, EinsumTerm *t, const bool *wanted)
 {
 	int axes[MAX_RANK], n = 0, kept = 0;
@@ -211,8 +213,8 @@ static UOp *sum_rest(UOp *x, EinsumTerm *t, const bool *wanted)
 	return t_reduce(OP_ADD, x, n, axes, false);
 }
 
-/* The product of two terms, summed over what nothing later wants: the kept labels first, then
- * the summed ones. */
+/* The product of two terms, summed over the labels that nothing later needs: the kept labels come
+ * first, then the summed ones. */
 static UOp *combine(UOp *x, EinsumTerm *s, UOp *y, const EinsumTerm *t, const bool *wanted)
 {
 	EinsumTerm all = { 0 };
@@ -231,7 +233,7 @@ static UOp *combine(UOp *x, EinsumTerm *s, UOp *y, const EinsumTerm *t, const bo
 	return sum_rest(x, s, wanted);
 }
 
-/* Without "->": the dots, then the letters that stand once, in order of the alphabet. */
+/* Without "->" the result has the dots, then the letters that occur once, in alphabetical order. */
 static void implicit_result(size_t n, const EinsumTerm *t, int dots, EinsumTerm *out)
 {
 	int count[LABELS] = { 0 };
@@ -295,7 +297,7 @@ static void mark_wanted(const EinsumTerm *out, size_t n, const EinsumTerm *t, si
 			wanted[t[k].label[i]] = true;
 }
 
-/* Left to right, two terms at a time, each label summed as soon as no later term has it. */
+/* Left to right, two terms at a time; each label is summed as soon as no later term has it. */
 UOp *t_einsum(const char *spec, size_t n, UOp *const *x)
 {
 	EinsumTerm *t, out;

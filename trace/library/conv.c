@@ -1,11 +1,11 @@
-/* Convolutions over the last axes of x[n,c,...] by windows: movement ops alone, so a convolution is
- * a contraction like any other.
+/* Convolutions over the last axes of x[n,c,...]: windows are made by movement ops alone, so a
+ * convolution is a contraction like any other.
  *
  *     conv2d(x[n,c,h,w], f[o,c/g,kh,kw])   →   REDUCE ADD over (c/g, kh, kw) of windows * f */
 #include "library/library.h"
 #include <math.h>
 
-/* One number an axis: a list, or one for all. */
+/* One number per axis: given as a list, or one number for all. */
 void space_numbers(Args *a, int k, int nd, int64_t *out, int64_t least)
 {
 	int n = arg_int_list(a, k, out, nd);
@@ -19,7 +19,7 @@ void space_numbers(Args *a, int k, int nd, int64_t *out, int64_t least)
 			die(MALFORMED, "%s: %lld is out of range", a->fn->name, (long long)out[i]);
 }
 
-/* padding: a number, one an axis, or before and after of each axis in turn */
+/* padding: one number, one per axis, or before and after for each axis in turn */
 void space_padding(Args *a, int k, int nd, int64_t (*pad)[2])
 {
 	int64_t v[2 * MAX_SPACE];
@@ -36,7 +36,7 @@ void space_padding(Args *a, int k, int nd, int64_t (*pad)[2])
 	}
 }
 
-/* The last nd axes padded (negative: cut) by numbers, with value. */
+/* The last nd axes padded (cut, where negative) by numbers, with value. */
 UOp *space_pad(UOp *x, int nd, int64_t (*pad)[2], UOp *value)
 {
 	UOp *grow[MAX_RANK][2], *keep[MAX_RANK][2];
@@ -59,7 +59,7 @@ static void check_rank(Args *a, UOp *x, int rank)
 		die(MALFORMED, "%s: x has %d axes, needs %d", a->fn->name, t_rank(x), rank);
 }
 
-/* x[n,c,o...,k...] and f[o,c/g,k...] contracted to [n,o,o...] */
+/* contracts x[n,c,o...,k...] and f[o,c/g,k...] to [n,o,o...] */
 UOp *conv_contract(const char *who, UOp *x, UOp *f, int nd, int64_t groups)
 {
 	int axes[MAX_RANK], lead = 2;
@@ -127,8 +127,8 @@ Value fn_conv1d(Args *a) { return conv(a, 1); }
 Value fn_conv2d(Args *a) { return conv(a, 2); }
 Value fn_conv3d(Args *a) { return conv(a, 3); }
 
-/* stride - 1 zeros between the elements of an axis: [s] → [s,1] → [s,stride] → [s*stride] → cut the
- * last ones */
+/* Puts stride - 1 zeros between the elements of an axis: [s] → [s,1] → [s,stride] → [s*stride] →
+ * the last ones cut off */
 static UOp *spread(UOp *x, int axis, int64_t stride)
 {
 	if (stride == 1)
@@ -138,7 +138,7 @@ static UOp *spread(UOp *x, int axis, int64_t stride)
 	return t_shrink_axis(x, axis, ix_const(0), ix_sub(t_dim(x, axis), ix_const(stride - 1)));
 }
 
-/* f[c,o/g,k...] as that of a convolution: [o,c/g,k...] with the window reversed */
+/* The weight f[c,o/g,k...] for an ordinary convolution: [o,c/g,k...] with the window reversed */
 static UOp *turned(UOp *f, int nd, int64_t groups)
 {
 	int axes[MAX_SPACE];
@@ -165,7 +165,7 @@ static UOp *by_spreading(
 	return conv_contract(who, x, turned(f, w->nd, groups), w->nd, groups);
 }
 
-/* y[n,o*r...,j...], r the phases of each axis, as [n,o,j*r...] */
+/* Interleaves the phases r of each axis: y[n,o*r...,j...] as [n,o,j*r...] */
 static UOp *woven(UOp *y, UOp *channels, const Window *w)
 {
 	UOp *dim[MAX_RANK];
@@ -187,8 +187,9 @@ static UOp *woven(UOp *y, UOp *channels, const Window *w)
 	return y;
 }
 
-/* The same without products by those zeros: place j * stride + r of the result takes the weights r,
- * r + stride, …, so each r is a channel of its own, and a window has ceil(k / stride) elements. */
+/* The same without multiplying by those zeros: place j * stride + r of the result uses the weights
+ * r, r + stride, …, so each phase r is a channel of its own, with a window of ceil(k / stride)
+ * elements. */
 static UOp *by_phases(
 	const char *who, UOp *x, UOp *f, const Window *w, const int64_t *more, int64_t groups)
 {

@@ -1,4 +1,4 @@
-/* Tensors from nothing but sizes: constants, ranges, bands of matrices.
+/* Tensors made from sizes alone: constants, ranges, bands of matrices.
  *
  *     eye(3)   →   WHERE(row + 0 == column, 1, 0), row and column from ARANGE */
 #include "library/library.h"
@@ -61,7 +61,7 @@ Value fn_full_like(Args *a)
 
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
-/* x·v or x + v with v of an integer exact in x's dtype */
+/* x·v or x + v; v stays exact where x has an integer dtype */
 static UOp *by_int(Op op, UOp *x, int64_t v)
 {
 	return t_op2(op, x, dtype_float(x->dtype) ? t_num(x->dtype, v) : const_int(x->dtype, v));
@@ -112,7 +112,7 @@ Value fn_arange(Args *a)
 		arg_float(a, 2), dt));
 }
 
-/* The last one is stop itself. */
+/* The last element is exactly stop. */
 Value fn_linspace(Args *a)
 {
 	double start = arg_float(a, 0), stop = arg_float(a, 1);
@@ -150,7 +150,7 @@ static UOp *matrix(Args *a)
 	return x;
 }
 
-/* which diagonal: a number, or a tensor of one */
+/* which diagonal: a number, or a tensor of one element */
 static UOp *which_diagonal(Args *a)
 {
 	return t_reshape(t_cast(arg_tensor_like(a, 1, DT_I64), DT_I64), shape_scalar());
@@ -178,7 +178,7 @@ Value fn_eye(Args *a)
 	return v_tensor(t_cast(t_eq(diagonal_number(n, m), t_num(DT_I64, arg_int(a, 2))), dt));
 }
 
-/* the k-th diagonal of the last two axes, by index: as many elements as it has */
+/* the k-th diagonal of the last two axes, taken by index */
 static UOp *take_diagonal(UOp *x, int64_t k)
 {
 	UOp *r = t_dim(x, -2), *c = t_dim(x, -1), *n, *at[2], *i;
@@ -200,7 +200,7 @@ static UOp *take_diagonal(UOp *x, int64_t k)
 	return t_move_axis(x, 0, rank - 2);
 }
 
-/* A vector becomes the k-th diagonal of a matrix of zeros. */
+/* Makes a vector the k-th diagonal of a matrix of zeros. */
 static UOp *put_diagonal(UOp *x, int64_t k)
 {
 	UOp *n = t_dim(x, 0), *zero = ix_const(0), *side = ix_const(k < 0 ? -k : k),

@@ -1,4 +1,4 @@
-/* Functions whose result's size is data (data_sizes.c).
+/* Functions with results of data-dependent size (data_sizes.c).
  *
  *     nonzero of [0 1 1]   →   running sum [0 1 2], which scatters 0 1 2 to [1 2 -], 2 of them */
 #include "library/library.h"
@@ -14,13 +14,13 @@ static UOp *flat(UOp *x)
 	return t_reshapev(x, 1, &n);
 }
 
-/* the axes of x in order, axis first; and back */
+/* the slices of x along axis at the places `at` */
 static UOp *rows_taken(UOp *x, int axis, UOp *at)
 {
 	return t_move_axis(t_gather(t_move_axis(x, axis, 0), 1, &at), 0, axis);
 }
 
-/* the places of a mask [n] where it is not 0, i64 [count] */
+/* the places where a mask [n] is not 0, i64 [count] */
 static UOp *places_of(UOp *mask)
 {
 	UOp *n = t_dim(mask, 0), *one = t_cast(is_true(mask), DT_I64), *at, *found;
@@ -55,7 +55,7 @@ UOp *t_nonzero_places(UOp *x)
 
 /* ---- slices ----------------------------------------------------------------------------------- */
 
-/* i from the end where it is negative, then within 0 … n */
+/* i counted from the end where it is negative, then clipped to 0 … n */
 static UOp *clipped(UOp *i, UOp *n)
 {
 	i = t_cast(i, DT_I64);
@@ -93,7 +93,7 @@ static UOp *as_rows(UOp *x)
 	return t_reshapev(x, 2, (UOp *[]){ t_dim(x, 0), n });
 }
 
-/* The stable order of the rows [n, k], by their first column, then their second, … */
+/* The stable order of the rows [n, k], compared by the first column, then the second, … */
 static UOp *rows_order(UOp *rows)
 {
 	int64_t k;
@@ -109,7 +109,7 @@ static UOp *rows_order(UOp *rows)
 	return order ? order : t_arange(DT_I64, t_dim(rows, 0));
 }
 
-/* bool [n]: a row of the sorted ones differs from the one before it; the first does. */
+/* bool [n]: a sorted row differs from the one before it; true for the first row. */
 static UOp *rows_new(UOp *sorted)
 {
 	UOp *i = t_arange(DT_I64, t_dim(sorted, 0)), *before = t_sub(i, i64(1)), *differ;
@@ -125,7 +125,7 @@ void t_unique(UOp *x, int axis, bool sorted, UOp **out)
 	UOp *starts, *number, *zeros, *back, *by;
 
 	starts = rows_new(t_gather(rows, 1, &order));
-	/* of each sorted row: the number of its kind, from 0 */
+	/* for each sorted row the number of its distinct value, from 0 */
 	number = t_sub(t_scan(OP_ADD, t_cast(starts, DT_I64), 0), i64(1));
 	zeros = t_full(shape_new(1, &n), i64(0));
 	out[1] = t_compress(order, starts, 0);
@@ -142,7 +142,7 @@ void t_unique(UOp *x, int axis, bool sorted, UOp **out)
 	out[0] = rows_taken(x, axis, out[1]);
 }
 
-/* ---- as functions of the table --------------------------------------------------------------- */
+/* ---- functions of the table ------------------------------------------------------------------ */
 
 Value fn_nonzero(Args *a) { return v_tensor(t_nonzero_places(arg_tensor(a, 0))); }
 

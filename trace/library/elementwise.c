@@ -1,5 +1,5 @@
-/* Functions of the library that work element by element: names and arguments for what tensor.c
- * and approx.c make.
+/* Elementwise functions of the library: they give names and arguments to the ops of tensor.c and
+ * approx.c.
  *
  *     leaky_relu(x, alpha=0.1)   →   WHERE(CMPLT(x, 0), MUL(x, 0.1), x) */
 #include "library/library.h"
@@ -15,7 +15,8 @@ static UOp *real(Args *a) { return t_float(arg_tensor(a, 0)); }
 
 static bool fraction(const Value *v) { return v->kind == V_NUMBER && !v->is_int; }
 
-/* Argument k beside *x: a plain number takes its dtype, and a fraction makes integers f32. */
+/* Argument k as an operand beside *x: a plain number takes x's dtype, and a fraction makes integers
+ * f32. */
 static UOp *beside(Args *a, int k, UOp **x)
 {
 	*x = fraction(&a->at[k]) ? t_float(*x) : *x;
@@ -40,7 +41,7 @@ static void pair(Args *a, UOp **x, UOp **y) { pair_at(a, 0, x, y); }
 
 UNARY(neg, t_neg(x))
 
-/* As a maximum its derivative at 0 is 0. */
+/* Made of a maximum, so its derivative at 0 is 0. */
 Value fn_abs(Args *a)
 {
 	UOp *x = arg_tensor(a, 0);
@@ -72,7 +73,7 @@ BINARY(maximum, t_max(x, y))
 BINARY(atan2, t_atan2(x, y))
 BINARY(hypot, t_hypot(x, y))
 
-/* to that many decimals, as NumPy does it: scaled, rounded, scaled back */
+/* to `decimals` decimals as NumPy does it: scale, round, scale back */
 Value fn_round(Args *a)
 {
 	UOp *x = arg_tensor(a, 0);
@@ -163,7 +164,7 @@ ACTIVATION(mish) { return t_mul(x, t_tanh(t_softplus(x))); }
 ACTIVATION(softsign) { return t_div(x, t_addc(t_abs(x), 1)); }
 ACTIVATION(logsigmoid) { return t_neg(t_softplus(t_neg(x))); }
 
-/* What is taken for x > 0 must not overflow where it is not taken. */
+/* The branch for x <= 0 must not overflow where x > 0 and it is not selected. */
 static UOp *expm1_below(UOp *x) { return t_expm1(t_min(x, num(x, 0))); }
 
 ACTIVATION(elu) { return by_sign(x, x, t_mulc(expm1_below(x), arg_float(a, 1))); }
@@ -194,7 +195,7 @@ ACTIVATION(hardswish)
 	return t_mul(x, t_min(t_max(t_addc(t_mulc(x, 1.0 / 6), 0.5), num(x, 0)), num(x, 1)));
 }
 
-/* (1 + tanh u)/2 is sigmoid(2u), which does not cancel. */
+/* (1 + tanh u)/2 is computed as sigmoid(2u), which has no cancellation. */
 ACTIVATION(gelu)
 {
 	const char *how = arg_str(a, 1);
@@ -221,7 +222,7 @@ ACTIVATION(swiglu)
 
 BINARY(prelu, by_sign(x, x, t_mul(x, y)))
 
-/* Integers are compared, and moved, as f64: lambd and bias are fractions. */
+/* Integers are compared and shifted as f64, since lambd and bias are fractions. */
 Value fn_shrink(Args *a)
 {
 	UOp *in = arg_tensor(a, 0), *x, *y;
@@ -252,7 +253,7 @@ BINARY(shift_left, t_op2(OP_SHL, x, y))
 BINARY(shift_right, t_op2(OP_SHR, x, y))
 UNARY(isnan, t_ne(x, x))
 UNARY(isinf, dtype_float(x->dtype) ? t_eq(t_abs(x), num(x, INFINITY)) : t_ne(x, x))
-/* x - x is 0 for the finite ones alone */
+/* x - x is 0 for finite elements only */
 UNARY(isfinite, dtype_float(x->dtype) ? t_eq(t_sub(x, x), num(x, 0)) : t_eq(x, x))
 
 Value fn_bitwise_not(Args *a)

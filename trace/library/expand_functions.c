@@ -1,10 +1,10 @@
-/* The table of functions, and how a call's arguments find their parameters.
+/* The table of functions, and the binding of a call's arguments to parameters.
  *
  *     FN(sum, "x, axis=none, keepdims=false", …)      sum(y, keepdims=true)
  *     →  at[0] = y, at[1] = none, at[2] = true
  *
- * Positional arguments fill the parameters in order, passing over those that a keyword names; `*xs` takes what is
- * left as a list. */
+ * Positional arguments fill the parameters in order, skipping those given by keyword; `*xs`
+ * collects the remaining arguments in a list. */
 #include "library/library.h"
 #include <ctype.h>
 #include <math.h>
@@ -36,7 +36,7 @@ static const char *blanks(const char *s)
 	return s;
 }
 
-/* past a default: to the comma that is not within brackets or quotes */
+/* skips a default: up to the next comma outside brackets and quotes */
 static const char *past_default(const char *s)
 {
 	int depth = 0;

@@ -2,8 +2,8 @@
  *
  *     take(x, i, axis=1)   →   GATHER at WHERE(i < 0, i + n, i) in x with axis 1 first, put back
  *
- * A negative index counts from the end, as in NumPy; one that is still outside reads 0, or is
- * dropped by a scatter. What GATHER finds costs one load an element. */
+ * A negative index counts from the end, as in NumPy; an index that is still outside reads 0, or is
+ * dropped by a scatter. GATHER costs one load per element. */
 #include "library/library.h"
 
 static UOp *index_of(Args *a, UOp *i)
@@ -14,7 +14,7 @@ static UOp *index_of(Args *a, UOp *i)
 	return i->dtype == DT_BOOL ? t_cast(i, DT_I64) : i;
 }
 
-/* i, or i + n where it is negative; in i32 where that holds n */
+/* i, or i + n where it is negative; in i32 if that can hold n */
 UOp *t_wrap_index(UOp *i, UOp *n)
 {
 	int64_t v, lo, hi;
@@ -27,7 +27,8 @@ UOp *t_wrap_index(UOp *i, UOp *n)
 	return t_where(t_lt(i, t_num(i->dtype, 0)), t_add(i, t_size(i->dtype, n)), i);
 }
 
-/* The indices in argument k: one tensor, or a list of them; wrapped by the leading sizes of x. */
+/* The indices in argument k: one tensor, or a list of them; negative ones wrap around the leading
+ * sizes of x. */
 static int indices(Args *a, int k, UOp *x, UOp **at)
 {
 	const Value *v = &a->at[k];
@@ -67,7 +68,7 @@ Value fn_gather(Args *a)
 	return v_tensor(t_gather(x, indices(a, 1, x, at), at));
 }
 
-/* x at one known place of axis is a part of it; NULL when the place is not known to be within. */
+/* x at one known place of axis is a slice of it; NULL when the place is not known to be inside. */
 static UOp *part_at(UOp *x, UOp *i, int axis)
 {
 	UOp *at, *n = t_dim(x, axis);
@@ -115,8 +116,8 @@ Value fn_take_along(Args *a)
 	return v_tensor(t_take_along(x, t_wrap_index(i, t_dim(x, axis)), axis));
 }
 
-/* The last axis of i, of known size k, holds an index for each of k axes of x; the first batch
- * axes are shared. */
+/* The last axis of i, of known size k, holds one index for each of k axes of x; the first `batch`
+ * axes are common to both. */
 static int nd_indices(Args *a, UOp *x, UOp *i, int batch, UOp **at)
 {
 	int last = t_rank(i) - 1, rank;

@@ -1,8 +1,8 @@
-/* Resizing of the last axes of x[n,c,...], an axis at a time, as PyTorch has it: place i of n'
- * reads place (i + 0.5) * n / n' - 0.5 of n (pixel centres), or i * (n-1) / (n'-1) with
- * align_corners; nearest reads floor(i * n / n').
+/* Resizes the last axes of x[n,c,...], one axis at a time, as PyTorch does: place i of n' reads
+ * place (i + 0.5) * n / n' - 0.5 of n (pixel centres), or i * (n-1) / (n'-1) with align_corners;
+ * nearest reads floor(i * n / n').
  *
- *     interpolate(x, scale=2)   →   each element twice along each axis */
+ *     interpolate(x, scale=2)   →   each element repeated twice along each axis */
 #include "library/library.h"
 #include <math.h>
 
@@ -17,7 +17,7 @@ static ResizeHow how_of(Args *a)
 		.map = nearest ? MAP_ASYMMETRIC : arg_bool(a, 4) ? MAP_CORNERS : MAP_HALF };
 }
 
-/* n elements to `size`, or where that is 0, by scale */
+/* n elements to `size`, or by scale if size is 0 */
 static ResizeAxis axis_of(const ResizeHow *h, int64_t n, int64_t size, double scale)
 {
 	ResizeAxis ax = { .n = n, .to = size ? size : (int64_t)floor(n * scale), .crop = { 0, 1 } };

@@ -1,8 +1,8 @@
-/* Learning rates over time: factors of a step counter, to be multiplied.
+/* Learning rates over time: functions of a step counter, to be multiplied.
  *
  *     lr = 3e-4 * warmup(step, 100) * cosine_decay(step, 1000, last=0.1)
  *
- * The counter is a scalar that counts from 0, such as a state that each call adds 1 to. */
+ * The counter is a scalar that starts at 0, for example a state that each call increments. */
 #include "library/library.h"
 #include <math.h>
 
@@ -15,7 +15,7 @@ static UOp *counter(Args *a)
 	return dtype_float(step->dtype) ? step : t_cast(step, DT_F32);
 }
 
-/* a number of steps above 0 */
+/* a positive number of steps */
 static double span(Args *a, int k)
 {
 	double n = arg_float(a, k);
@@ -25,7 +25,7 @@ static double span(Args *a, int k)
 	return n;
 }
 
-/* step / n, 1 at most */
+/* step / n, at most 1 */
 static UOp *share(Args *a, UOp *step)
 {
 	return t_min(t_div(step, t_num(step->dtype, span(a, 1))), t_num(step->dtype, 1));

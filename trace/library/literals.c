@@ -1,4 +1,4 @@
-/* Numbers in the program as data, and BUFFERs that carry data: inline, or as a place in a file.
+/* Literals of a program as data, and BUFFERs that carry data: inline, or as a place in a file.
  *
  *     [[1, 2], [3, 4]]   →   BUFFER i32 {name: literal, shape: [2,2], role: const, data: 16 bytes} */
 #include "library/library.h"
@@ -53,7 +53,7 @@ UOp *buffer_new(const char *name, const char *role, DType dt, const Shape *s, co
 	return LEAF(OP_BUFFER, dt, val_map(n, kv));
 }
 
-/* ---- numbers worked out while tracing */
+/* ---- numbers computed while tracing */
 
 UOp *array_tensor(const Array *a)
 {
@@ -89,7 +89,8 @@ UOp *table_numbers(DType dt, size_t n, const double *v)
 
 const char *literal_name(void) { return name_fresh(reading.stem ? reading.stem : "literal"); }
 
-/* what the leaves of a list are; rank and sizes from its first elements, checked for all */
+/* the kinds of the leaves of a list; rank and sizes come from its first elements and are checked
+ * for all */
 typedef struct { bool any, real, integer, boolean, wide, huge; int rank; int64_t dim[MAX_RANK]; } Leaves;
 
 static void scan_leaf(const Value *v, Leaves *l)
@@ -190,7 +191,7 @@ UOp *literal_tensor(const Value *v, DType like)
 	char *bytes = arena_alloc(n * dtype_size(dt) + 1);
 	put_list(v, dt, bytes);
 	const Val *data = val_bin(bytes, n * dtype_size(dt));
-	/* equal bytes are one Val, so that with dtype and shape it is the key of the buffer */
+	/* equal bytes are one Val, so with dtype and shape they are the key of the buffer */
 	const Val *key = VARR(data, shape_to_val(s), val_int(dt));
 	UOp *u = map_get(&made, PKEY(key));
 	if (!u) {

@@ -30,7 +30,7 @@ Value fn_log_softmax(Args *a)
 	return v_tensor(log_softmax(x, arg_axis(a, 1, t_rank(x))));
 }
 
-/* rows of w[v,d] by i[...]: [...,d]; negative indices count from the end */
+/* rows of w[v,d] at i[...]: [...,d]; negative indices count from the end */
 Value fn_embedding(Args *a)
 {
 	UOp *i = arg_tensor(a, 0), *w = arg_tensor(a, 1), *n;
@@ -46,7 +46,8 @@ Value fn_embedding(Args *a)
 	return v_tensor(t_gather(w, 1, &i));
 }
 
-/* The lower triangle of [...,s,t], the last row seeing all: queries are the last s of t places. */
+/* The lower triangle of [...,s,t]; the last row sees all places: the queries are the last s of t
+ * places. */
 static UOp *causal_mask(UOp *scores)
 {
 	int r = t_rank(scores);
@@ -56,7 +57,7 @@ static UOp *causal_mask(UOp *scores)
 	return t_lt(row, col);
 }
 
-/* k or v[...,h',t,d] for h = h' * n query heads: each repeated n times */
+/* k or v[...,h',t,d] for h = h' * n query heads: each head repeated n times */
 static UOp *repeat_heads(UOp *x, UOp *q)
 {
 	int axis = t_rank(q) - 3;
@@ -123,7 +124,7 @@ static UOp *reduced(Args *a, int k, UOp *x)
 	return t_mean(x, all_axes(x, axes), axes, false);
 }
 
-/* x[..,c,..] at the classes[...], axis being c's */
+/* x[..,c,..] at classes[...]; c is on axis */
 static UOp *at_class(Args *a, UOp *x, UOp *classes, int axis)
 {
 	if (t_rank(x) < 1 || t_rank(classes) != t_rank(x) - 1)
@@ -132,7 +133,7 @@ static UOp *at_class(Args *a, UOp *x, UOp *classes, int axis)
 	return t_squeeze(t_take_along(x, t_unsqueeze(classes, axis), axis), axis);
 }
 
-/* the weights of the classes, 0 for those to be ignored; NULL when all count as 1 */
+/* the weights of the classes, 0 for ignored ones; NULL when all count as 1 */
 static UOp *class_weights(Args *a, UOp *x, UOp *classes)
 {
 	UOp *w = NULL;

@@ -1,11 +1,12 @@
-/* Normalizations: x less its mean, over its deviation, along some axes, then scaled and shifted.
+/* Normalizations: x minus its mean, divided by its standard deviation, along some axes, then scaled
+ * and shifted.
  *
- *     layernorm(x)   →   (x - mean) * rsqrt(mean((x - mean)^2) + eps), the last axis                                */
+ *     layernorm(x)   →   (x - mean) * rsqrt(mean((x - mean)^2) + eps), the last axis */
 #include "library/library.h"
 
 static DType working(UOp *x) { return dtype_acc(x->dtype); }
 
-/* along n axes, in f32 at least */
+/* normalized over n axes, in f32 at least */
 static UOp *standard(UOp *x, int n, const int *axes, double eps)
 {
 	UOp *d = t_sub(x, t_mean(x, n, axes, true));
@@ -13,7 +14,7 @@ static UOp *standard(UOp *x, int n, const int *axes, double eps)
 	return t_mul(d, t_rsqrt(t_addc(t_mean(t_mul(d, d), n, axes, true), eps)));
 }
 
-/* y * weight + bias where they are given (arguments k and k + 1); each is brought to y's rank by fit */
+/* y * weight + bias, each if given (arguments k and k + 1); fit brings them to y's rank */
 static UOp *affine(Args *a, int k, UOp *y, UOp *(*fit)(UOp *p, UOp *y))
 {
 	if (arg_given(a, k))
@@ -65,7 +66,7 @@ Value fn_batchnorm(Args *a)
 	return v_tensor(t_cast(affine(a, 3, y, fit_channels), x->dtype));
 }
 
-/* over all axes from 2 on */
+/* normalized over all axes from 2 on */
 static UOp *standard_space(UOp *x, double eps)
 {
 	int axes[MAX_RANK], n = 0;
@@ -98,7 +99,7 @@ Value fn_instancenorm(Args *a)
 	return v_tensor(t_cast(affine(a, 1, y, fit_channels), x->dtype));
 }
 
-/* Local response normalization (Krizhevsky et al., 2012); what lies outside counts as 0. */
+/* Local response normalization (Krizhevsky et al., 2012); channels outside count as 0. */
 Value fn_lrn(Args *a)
 {
 	UOp *x = t_float(arg_tensor(a, 0)), *y = t_cast(x, working(x)), *s;

@@ -1,20 +1,20 @@
-/* Optimizers: from weights and gradients to new weights. What an optimizer remembers of a weight is
- * a state of its own, which it declares and updates itself, named after the weight.
+/* Optimizers compute new weights from weights and gradients. An optimizer keeps what it needs from
+ * step to step in states that it declares and updates itself, named after the weight.
  *
  *     w, b <- adam([w, b], [dw, db])      states w_m, w_v, b_m, b_v and step, all 0 at first;
  *                                         the new w and b
  *
- * f16 and bf16 weights are moved in f32, and what is remembered of them is f32.  Formulas: Kingma &
- * Ba 2015 (Adam), Loshchilov & Hutter 2019 (AdamW), You et al. 2020 (Lamb), Sutskever et al. 2013
+ * f16 and bf16 weights are updated in f32, and their states are f32. Formulas: Kingma & Ba 2015
+ * (Adam), Loshchilov & Hutter 2019 (AdamW), You et al. 2020 (Lamb), Sutskever et al. 2013
  * (momentum, nesterov). */
 #include "library/library.h"
 #include <math.h>
 
-/* A weight, its gradient, and what it becomes, in the dtype that it is moved in. */
+/* A weight, its gradient, and its new value, in the dtype in which it is updated. */
 typedef struct { UOp *w, *x, *g, *out; } Weight;
 typedef struct { Weight *at; size_t n; bool list; const char *who; } Weights;
 
-/* ---- what is given */
+/* ---- the arguments */
 
 static Value *elements(Value *v, size_t *n)
 {
@@ -66,7 +66,7 @@ static Weights weights(Args *a)
 	return all;
 }
 
-/* Like what was given: one new weight, or their list. */
+/* Shaped like the argument: one new weight, or a list of them. */
 static Value moved(const Weights *all)
 {
 	Value *at = arena_alloc((all->n + 1) * sizeof *at);
@@ -76,7 +76,7 @@ static Value moved(const Weights *all)
 	return all->list ? v_list(all->n, at) : at[0];
 }
 
-/* a number, or a scalar that the program computes */
+/* a number, or a computed scalar */
 static UOp *arg_scalar(Args *a, int k, DType dt)
 {
 	UOp *u = arg_tensor_like(a, k, dt);
@@ -96,7 +96,7 @@ static double arg_share(Args *a, int k)
 	return v;
 }
 
-/* ---- what is remembered */
+/* ---- states */
 
 static UOp *zero_state(const char *name, DType dt, const Shape *s)
 {
@@ -107,7 +107,7 @@ static UOp *zero_state(const char *name, DType dt, const Shape *s)
 	return buffer_new(name_fresh(name), "state", dt, s, val_bin(arena_alloc(bytes + 1), bytes), NULL);
 }
 
-/* the state of this weight by its suffix */
+/* the weight's state with this suffix */
 static UOp *memory_of(const Weight *w, const char *suffix)
 {
 	return zero_state(arena_printf("%.240s_%s", buffer_name(w->w), suffix), w->x->dtype, w->w->shape);
@@ -123,7 +123,7 @@ static UOp *next_step(void)
 	return assign(step, t_add(step, const_int(DT_I64, 1)));
 }
 
-/* share * old + (1 - share) * x, kept */
+/* share * old + (1 - share) * x, stored as the state's next value */
 static UOp *running(UOp *state, double share, UOp *x)
 {
 	return assign(state, t_add(t_mulc(state, share), t_mulc(x, 1 - share)));
@@ -160,9 +160,9 @@ Value fn_sgd(Args *a)
 	return moved(&all);
 }
 
-/* Means of the gradient and of its square, each over how much of it there is by now: m / (sqrt(v) +
- * eps) = m' * scale / (sqrt(v') * root + eps) with the kept m' and v', in which the step stands in
- * two scalars alone. */
+/* The running means of the gradient and of its square, each divided by its weight so far: m /
+ * (sqrt(v) + eps) = m' * scale / (sqrt(v') * root + eps) with the stored m' and v'. Only the two
+ * scalars depend on the step. */
 static UOp *adam_direction(Args *a, const Weight *w, UOp *step, UOp *scale)
 {
 	double beta1 = arg_share(a, 3), beta2 = arg_share(a, 4), eps = arg_float(a, 5);
@@ -196,7 +196,7 @@ static Value adam(Args *a, bool decouple)
 Value fn_adam(Args *a) { return adam(a, false); }
 Value fn_adamw(Args *a) { return adam(a, true); }
 
-/* of all elements, a scalar */
+/* the sum of the squares of all elements, a scalar */
 static UOp *sum_squares(UOp *x)
 {
 	int axes[MAX_RANK], n = t_rank(x);
@@ -243,7 +243,8 @@ static UOp *norm_of(const char *who, const Value *at, size_t n)
 
 Value fn_global_norm(Args *a) { return v_tensor(norm_of(a->fn->name, a->at[0].at, a->at[0].n)); }
 
-/* times most / max(norm, most): what is small enough stays, to the bit */
+/* Multiplies by most / max(norm, most), so a gradient whose norm is small enough stays bit for bit
+ * the same. */
 Value fn_clip_by_norm(Args *a)
 {
 	size_t n;

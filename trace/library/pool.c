@@ -1,11 +1,11 @@
-/* Poolings over the last axes of x[n,c,...]: windows reduced.
+/* Poolings over the last axes of x[n,c,...]: reductions of windows.
  *
- *     max_pool(x, 2)   →   REDUCE MAX over the windows of x, padded with the least value */
+ *     max_pool(x, 2)   →   REDUCE MAX over the windows of x, padded with the smallest value */
 #include "library/library.h"
 #include <math.h>
 
-/* kernel, stride (none: the kernel's), padding, dilation from arguments 1 to 4; ceil from argument
- * 5 */
+/* Reads kernel, stride (none: the kernel's), padding and dilation from arguments 1 to 4, and ceil
+ * from argument 5. */
 static Window window(Args *a, UOp *x)
 {
 	Window w = { .nd = t_rank(x) - 2 };
@@ -21,7 +21,8 @@ static Window window(Args *a, UOp *x)
 	return w;
 }
 
-/* What ceil_mode adds behind axis i: the last window may hang over the end, if it starts inside. */
+/* The places that ceil_mode adds behind axis i: the last window may overhang, if it starts
+ * inside. */
 static int64_t overhang(const Window *w, UOp *x, int i)
 {
 	int64_t n = shape_dim(x->shape, 2 + i) + w->pad[i][0] + w->pad[i][1];
@@ -64,8 +65,8 @@ Value fn_max_pool(Args *a)
 		&w, OP_MAX, space_windows(&w, x, w.pad, const_identity(OP_MAX, x->dtype))));
 }
 
-/* How many elements of each window count: those of x, and of the padding (not of the overhang) when
- * it does. */
+/* How many elements of each window count: those of x, and those of the padding (but not of the
+ * overhang) if with_padding. */
 static UOp *counted(const Window *w, UOp *x, int64_t (*over)[2], bool with_padding)
 {
 	UOp *dim[MAX_RANK];

@@ -1,11 +1,11 @@
-/* What a program declares, in whatever language it is written: sizes, inputs, states, outputs.
+/* The declarations of a program, in whatever language it is written: sizes, inputs, states,
+ * outputs.
  *
  *     input x f32[n, 4]        BUFFER f32 {name: x, shape: [n, 4], role: input}, vars {n: [1, 64]}
  *     state count i64 = 0      BUFFER i64 {name: count, shape: [], role: state, data: 8 bytes}
  *     count <- count + 1       ASSIGN(count, …)
  *
- * The first value of a state is computed here, by the interpreter, when it is more than a literal
- * or a file. */
+ * A first value of a state that is not a literal or a file is computed here, by the interpreter. */
 #include "interp/interp.h"
 #include "library/library.h"
 #include <stdlib.h>
@@ -122,7 +122,7 @@ UOp *program_assign(const char *name, const Value *next)
 	return s->assign;
 }
 
-/* ---- values of a given form */
+/* ---- values of a required dtype and shape */
 
 static bool same_shape(const Shape *a, const Shape *b)
 {
@@ -146,7 +146,7 @@ UOp *value_as(const Value *v, DType dt, const Shape *s, const char *what)
 	return u;
 }
 
-/* ---- outputs, and the whole */
+/* ---- outputs, and the whole graph */
 
 bool program_has_output(const char *name) { return map_get(&outputs.seen, PKEY(val_str(name))); }
 
@@ -157,7 +157,8 @@ void program_output(const char *name, UOp *u)
 	map_put(&outputs.seen, PKEY(val_str(name)), u);
 }
 
-/* An update that no output needs is an output by itself, so that it is reached. Their names. */
+/* An update that no output needs becomes an output, so that the graph contains it. Returns the
+ * names. */
 static const Val *add_updates(void)
 {
 	VEC(const Val *) added = {0};
@@ -194,7 +195,7 @@ Graph *program_graph(void)
 	const Val *names = val_array(outputs.name.n, outputs.name.at);
 	g->sink =
 		node_new(OP_SINK, DT_NONE, outputs.node.n, outputs.node.at, VMAP(val_str("names"), names));
-	/* also those that no output needs */
+	/* includes those that no output needs */
 	g->all = (Nodes){inputs.at, inputs.n};
 	if (g->all.n)
 		inputs_remember(g);

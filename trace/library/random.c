@@ -2,8 +2,8 @@
  *
  *     rand([n], key=7)   →   THREEFRY(ARANGE n, 7), 23 of its bits under the exponent of 1, less 1
  *
- * Element number i uses the counter offset + i (two counters for randn in f64), so that parts of
- * one stream can be drawn by calls with rising offsets. */
+ * Element number i uses the counter offset + i (two counters for randn in f64), so calls with
+ * rising offsets draw successive parts of one stream. */
 #include "library/library.h"
 #include <math.h>
 
@@ -22,7 +22,8 @@ static UOp *scalar_u64(Args *a, int k)
 	return t_reshape(x, shape_scalar());
 }
 
-/* 64 bits for each element of the shape; by counters to an element, the which-th of them */
+/* 64 random bits for each element of the shape; each element uses `by` counters, of which this is
+ * number `which` */
 static UOp *draw(const Shape *s, UOp *key, UOp *offset, int by, int which)
 {
 	UOp *i = t_arange(DT_U64, shape_count(s));
@@ -36,7 +37,7 @@ static UOp *draw(const Shape *s, UOp *key, UOp *offset, int by, int which)
 static UOp *low_word(UOp *bits) { return t_cast(t_op2(OP_AND, bits, u64(0xffffffff)), DT_U32); }
 static UOp *high_word(UOp *bits) { return t_cast(t_op2(OP_SHR, bits, u64(32)), DT_U32); }
 
-/* [0, 1) in steps of 2^-23 from a word, of 2^-52 from two */
+/* [0, 1) in steps of 2^-23 from one word, of 2^-52 from two */
 static UOp *unit_f32(UOp *word)
 {
 	UOp *x = t_op2(OP_OR, t_op2(OP_SHR, word, u32(9)), u32(0x3f800000));
@@ -51,7 +52,7 @@ static UOp *unit_f64(UOp *bits)
 	return t_addc(NODE(OP_BITCAST, DT_F64, VNIL, x), -1);
 }
 
-/* f16 and bf16 get as many bits as they hold below 1: rounding could give 1. */
+/* f16 and bf16 use as many bits as they can hold below 1: rounding a longer number could give 1. */
 static UOp *uniform(UOp *bits, DType dt)
 {
 	int keep = dt == DT_F16 ? 11 : 8;
@@ -96,8 +97,8 @@ Value fn_rand(Args *a)
 		drawn_dtype(a, 3)));
 }
 
-/* Box and Muller: √(-2 log u)·cos(2πv), u in (0, 1]. f32 takes u and v from the two words of one
- * draw. */
+/* The Box-Muller transform: √(-2 log u)·cos(2πv), u in (0, 1]. f32 takes u and v from the two words
+ * of one draw. */
 Value fn_randn(Args *a)
 {
 	const Shape *s = arg_shape(a, 0);
@@ -116,7 +117,7 @@ Value fn_randn(Args *a)
 	return v_tensor(t_cast(t_mul(r, t_op1(OP_SIN, t_mulc(t_addc(v, 0.25), 2 * M_PI))), dt));
 }
 
-/* low + ⌊range·word/2^32⌋ for a range that one word covers, else 64 bits modulo the range */
+/* low + ⌊range·word/2^32⌋ if one word covers the range, else 64 bits modulo the range */
 Value fn_randint(Args *a)
 {
 	int64_t low = arg_int(a, 1), high = arg_int(a, 2);
@@ -135,7 +136,7 @@ Value fn_randint(Args *a)
 	return v_tensor(t_cast(t_add(r, u64(low)), dt == DT_NONE ? DT_I64 : dt));
 }
 
-/* 0 … n-1 in a random order: the order of n draws */
+/* 0 … n-1 in a random order: the argsort of n draws */
 Value fn_randperm(Args *a)
 {
 	UOp *n = arg_size(a, 0);
@@ -144,7 +145,8 @@ Value fn_randperm(Args *a)
 		false));
 }
 
-/* Elements are dropped where a draw in f32 is below p; the others grow so that the mean stays. */
+/* Drops the elements whose f32 draw is below p, and scales the others so that the mean is
+ * preserved. */
 Value fn_dropout(Args *a)
 {
 	UOp *x = t_float(arg_tensor(a, 0)), *keep;

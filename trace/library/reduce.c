@@ -2,11 +2,11 @@
  *
  *     argmax(x, axis=1)   →   REDUCE MIN over WHERE(x == REDUCE MAX x, place, n)
  *
- * Each reads its input once per reduction: nothing here is more than linear. */
+ * Each reads its input once per reduction, so all of them are linear. */
 #include "library/library.h"
 #include <math.h>
 
-/* sum and prod of the small integers are kept in 64 bits, as NumPy does */
+/* sum and prod accumulate small integers in 64 bits, as NumPy does */
 static UOp *for_sum(Args *a, int k, UOp *x)
 {
 	DType dt = arg_dtype(a, k);
@@ -40,7 +40,7 @@ Value fn_mean(Args *a)
 	return v_tensor(t_mean(x, n, axes, arg_bool(a, 2)));
 }
 
-/* x - c, a known count staying a known one */
+/* x - c; a known count stays known */
 static UOp *less(UOp *x, double c)
 {
 	double v;
@@ -48,7 +48,7 @@ static UOp *less(UOp *x, double c)
 	return const_is_float(x, &v) ? t_num(x->dtype, v - c) : t_addc(x, -c);
 }
 
-/* Two passes: the mean, then the squares of what is left. */
+/* Two passes: the mean, then the squares of the differences from it. */
 static UOp *variance(Args *a, UOp *x)
 {
 	int axes[MAX_RANK], n = arg_axes_of(a, 1, t_rank(x), axes);
@@ -72,10 +72,10 @@ Value fn_std(Args *a)
 	return v_tensor(t_cast(t_sqrt(variance(a, t_cast(x, dtype_acc(x->dtype)))), x->dtype));
 }
 
-/* √x whose derivative at 0 is 1, so that a norm has 0 there */
+/* √x with derivative 1 at 0, so that a norm has derivative 0 there */
 static UOp *root(UOp *x) { return t_where(t_eq(x, t_num(x->dtype, 0)), x, t_sqrt(x)); }
 
-/* √(Σ x²), or Σ|x| for ord 1, the greatest |x| for ord inf, (Σ|x|^ord)^(1/ord) */
+/* √(Σ x²); Σ|x| for ord 1, the largest |x| for ord inf, else (Σ|x|^ord)^(1/ord) */
 Value fn_norm(Args *a)
 {
 	UOp *x = t_float(arg_tensor(a, 0)), *y;
@@ -95,7 +95,7 @@ Value fn_norm(Args *a)
 	return v_tensor(t_cast(y, dt));
 }
 
-/* log Σ exp(x - m) + m; m counts as 0 where it is not finite, so that inf - inf does not arise. */
+/* log Σ exp(x - m) + m; a non-finite m counts as 0, so that inf - inf does not arise. */
 Value fn_logsumexp(Args *a)
 {
 	UOp *x = t_float(arg_tensor(a, 0)), *m, *s;
@@ -141,9 +141,10 @@ static UOp *arg_extreme(Args *a, Op op)
 Value fn_argmax(Args *a) { return v_tensor(arg_extreme(a, OP_MAX)); }
 Value fn_argmin(Args *a) { return v_tensor(arg_extreme(a, OP_MIN)); }
 
-/* ---- running --------------------------------------------------------------------------------- */
+/* ---- scans ----------------------------------------------------------------------------------- */
 
-/* exclusive leaves out the element itself: one identity before, the last away. */
+/* exclusive leaves out the element itself: the identity comes first, and the last element is
+ * dropped. */
 static UOp *running(Args *a, Op op, UOp *x)
 {
 	int axis;

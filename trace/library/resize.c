@@ -1,6 +1,5 @@
-/* An axis made longer or shorter by reading between its elements: where each result reads and with
- * which weights is worked out while tracing, so the graph has tables and a few gathers; for a
- * symbolic size the graph works it out.
+/* Resampling along an axis. The places and weights that each result reads are computed while
+ * tracing, so the graph has tables and a few gathers; for a symbolic size the graph computes them.
  *
  *     nearest, [w] → [2w]      a repeated element: EXPAND
  *     linear, [4] → [3]        GATHER(x, [0,1,2]) * [w…] + GATHER(x, [1,2,3]) * [1-w…]
@@ -9,8 +8,8 @@
 #include "library/library.h"
 #include <math.h>
 
-/* taps numbers for each result: places (may lie outside: the border repeats) and weights; out marks
- * what is beyond */
+/* For each result, `taps` places (they may lie outside: the border repeats) and weights; out marks
+ * the results that lie beyond a crop. */
 typedef struct { int taps; int64_t *place; double *weight, *out; bool any_out; } Table;
 
 static double source(const ResizeHow *h, const ResizeAxis *x, int64_t i)
@@ -55,8 +54,8 @@ static double nearest(double p, ResizeRound r)
 	}
 }
 
-/* The weights of the taps around p; when shrinking with antialias the kernel is as wide as what falls
- * into one result. */
+/* The weights of the taps around p; when shrinking with antialias, the kernel is as wide as the
+ * elements that one result covers. */
 static void weigh(const ResizeHow *h, const ResizeAxis *x, double p, int taps, int64_t *place,
 	double *w)
 {
@@ -110,7 +109,7 @@ static Table tabulate(const ResizeHow *h, const ResizeAxis *x)
 	return t;
 }
 
-/* column k of a table with one row a result */
+/* column k of a table with one row per result */
 static int64_t *places_of(const Table *t, int64_t n, int k)
 {
 	int64_t *v = arena_alloc(n * sizeof *v);
@@ -129,7 +128,7 @@ static double *weights_of(const Table *t, int64_t n, int k)
 	return v;
 }
 
-/* each element of an axis r times */
+/* each element of an axis repeated r times */
 static UOp *repeated(UOp *x, int axis, int64_t r)
 {
 	x = t_expand_axis(t_unsqueeze(x, axis + 1), axis + 1, ix_const(r));
@@ -148,7 +147,7 @@ static bool repeats(const ResizeAxis *ax, const Table *t)
 	return true;
 }
 
-/* Many taps: all of them gathered, [.., to, taps, ..], weighted and summed. */
+/* Many taps: all of them are gathered, [.., to, taps, ..], weighted and summed. */
 static UOp *gather_many(UOp *x, int axis, const ResizeAxis *ax, const Table *t)
 {
 	UOp *idx = table_ints(ax->to * t->taps, t->place),
@@ -187,7 +186,7 @@ static UOp *resize_axis(const ResizeHow *h, UOp *x, int axis, const ResizeAxis *
 	return y;
 }
 
-/* ---- symbolic sizes: the same places, worked out by the graph in f64 */
+/* ---- symbolic sizes: the same places, computed by the graph in f64 */
 
 static UOp *nearest_of(UOp *p, ResizeRound r)
 {
@@ -251,8 +250,8 @@ static UOp *resize_symbolic(const ResizeHow *h, UOp *x, int axis, UOp *size)
 	return y;
 }
 
-/* An axis of symbolic size: repeated where a known size by that whole scale would be, else by the
- * graph. */
+/* An axis of symbolic size: repeated where a known size with the same integer scale would be,
+ * otherwise resampled by the graph. */
 static UOp *stretch(const ResizeHow *h, UOp *x, int axis, const ResizeAxis *ax)
 {
 	int64_t r = (int64_t)ax->scale;

@@ -1,7 +1,7 @@
 /* Functions that move elements: shapes, axes, slices, padding, joining.
  *
- *     flip, transpose, reshape, slice, tile   movement ops alone, which cost nothing by themselves
- *     concat, stack, roll                     movement under a choice by place (t_concat)
+ *     flip, transpose, reshape, slice, tile   movement ops alone, which cost nothing
+ *     concat, stack, roll                     movement ops selected by place (t_concat)
  *     pad reflect, edge, symmetric, wrap      GATHER along the axis at computed places */
 #include "library/library.h"
 
@@ -22,8 +22,8 @@ static bool is_int(UOp *size, int64_t want)
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* The size that -1 stands for. Sizes that stand on both sides are struck out first, which leaves
- * numbers to divide in nearly every case with symbolic ones. */
+/* The size that -1 stands for. Sizes that occur on both sides are cancelled first, which in nearly
+ * all symbolic cases leaves numbers to divide. */
 static UOp *open_size(UOp *x, int rank, UOp *const *dim, int open)
 {
 	UOp *have = ix_const(1), *want = ix_const(1), *size;
@@ -83,7 +83,7 @@ Value fn_flatten(Args *a)
 	return v_tensor(t_merge_axes(x, from, to - from + 1));
 }
 
-/* -1 keeps a size; leading ones may be added. */
+/* -1 keeps a size; leading axes may be added. */
 Value fn_expand(Args *a)
 {
 	UOp *x = arg_tensor(a, 0), *dim[MAX_RANK];
@@ -117,7 +117,7 @@ Value fn_squeeze(Args *a)
 	return v_tensor(t_reshapev(x, rank, dim));
 }
 
-/* The axes are places in the result. */
+/* The axes are positions in the result. */
 Value fn_unsqueeze(Args *a)
 {
 	UOp *x = arg_tensor(a, 0), *dim[MAX_RANK];
@@ -194,15 +194,15 @@ Value fn_size(Args *a)
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-/* One bound as NumPy reads it: from the end when negative, then within [lo, n+hi]. What is
- * symbolic is taken to be within where the algebra cannot tell; SHRINK has it checked when the
- * sizes are known. */
+/* One bound as NumPy reads it: counted from the end when negative, then clipped to [lo, n+hi]. A
+ * symbolic bound that the algebra cannot decide is assumed to be inside; SHRINK has it checked when
+ * the sizes are known. */
 static UOp *bound(UOp *n, UOp *v, int64_t lo, int64_t hi)
 {
 	UOp *least = ix_const(lo), *most = ix_add(n, ix_const(hi));
 	int64_t k;
 
-	/* what is beyond every size is held where sums do not overflow */
+	/* clamp bounds beyond any size so that sums do not overflow */
 	if (ix_is_const(v, &k))
 		v = ix_const(k > 1LL << 62 ? 1LL << 62 : k < -(1LL << 62) ? -(1LL << 62) : k);
 	if (ix_prove_lt(v, ix_const(0)))
@@ -278,7 +278,7 @@ Value fn_flip(Args *a)
 	return v_tensor(t_flip(x, n, axes));
 }
 
-/* The last shift elements of an axis come first. */
+/* Moves the last `shift` elements of an axis to the front. */
 static UOp *roll_axis(UOp *x, int axis, UOp *shift)
 {
 	UOp *n = t_dim(x, axis), *cut, *zero = ix_const(0);
@@ -314,7 +314,7 @@ Value fn_roll(Args *a)
 
 /* ---- padding --------------------------------------------------------------------------------- */
 
-/* The pairs of pad's widths, as NumPy takes them: n | [before, after] | [[before, after], …] */
+/* The widths of pad as NumPy takes them: n | [before, after] | [[before, after], …] */
 static void pad_widths(Args *a, int rank, UOp *(*w)[2])
 {
 	const Value *v = &a->at[1];
@@ -334,7 +334,7 @@ static void pad_widths(Args *a, int rank, UOp *(*w)[2])
 	}
 }
 
-/* The places that padding by reading x again takes its elements from, for places from -before on */
+/* The places in x that the padded axis reads, from place -before on, for modes that repeat x */
 static UOp *pad_places(const char *mode, UOp *n, UOp *before, UOp *after)
 {
 	UOp *i = t_arange(DT_I64, ix_add(ix_add(n, before), after)), *size = t_size(DT_I64, n);
@@ -365,7 +365,7 @@ static UOp *pad_again(UOp *x, const char *mode, UOp *(*w)[2])
 	return x;
 }
 
-/* x without what negative widths cut, which then are 0 */
+/* x cut by the negative widths, which are then set to 0 */
 static UOp *cut_widths(UOp *x, UOp *(*w)[2])
 {
 	UOp *zero = ix_const(0);
@@ -443,7 +443,7 @@ Value fn_stack(Args *a)
 	return v_tensor(t_concat(n, x, axis));
 }
 
-/* parts is how many equal ones, or the list of their sizes */
+/* parts is the number of equal parts, or a list of their sizes */
 Value fn_split(Args *a)
 {
 	UOp *x = arg_tensor(a, 0), *at = ix_const(0), *n;
@@ -468,7 +468,7 @@ Value fn_split(Args *a)
 	return v_list(count, out);
 }
 
-/* The whole axis times times over: [n] → [times, n] → [times*n] */
+/* Repeats the whole axis: [n] → [times, n] → [times*n] */
 static UOp *tile_axis(UOp *x, int axis, UOp *times)
 {
 	if (is_int(times, 1))
@@ -488,7 +488,7 @@ Value fn_tile(Args *a)
 	return v_tensor(x);
 }
 
-/* Each element times times over: [n] → [n, times] → [n*times] */
+/* Repeats each element: [n] → [n, times] → [n*times] */
 Value fn_repeat(Args *a)
 {
 	UOp *x = arg_tensor(a, 0), *times = arg_size(a, 1);

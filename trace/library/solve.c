@@ -1,11 +1,11 @@
-/* Linear systems of known size, by elimination that is unrolled while tracing.
+/* Linear systems of known size, by Gaussian elimination, unrolled while tracing.
  *
  *     solve(a[2,2], b[2])    row p, of the greatest |a[i,0]|, becomes a row of the triangle,
  *                            the others lose a column; then the unknowns, the last one first
  *
- * A system of n takes some 20 n nodes. A step works on what is left, [.., s, s], so that the whole
- * is n³/3 products, as LAPACK's. Leading axes are a batch. Rows are chosen and exchanged by WHERE,
- * so that derivatives go through. */
+ * A system of n equations takes some 20 n nodes. Each step works on the remaining [.., s, s], so
+ * the total is n³/3 products, as in LAPACK. Leading axes are a batch. Rows are selected and
+ * exchanged by WHERE, so that derivatives pass through. */
 #include "library/library.h"
 
 enum { MAX_UNROLLED = 256 };
@@ -30,7 +30,8 @@ static int64_t order(Args *a, UOp *x)
 	return n;
 }
 
-/* Both in one dtype wide enough to compute in, and with the same batch; b as [.., n, m]. */
+/* Both operands in one dtype wide enough to compute in, with the same batch axes; b as [.., n,
+ * m]. */
 typedef struct { UOp *a, *b; int64_t n; int row, col; DType dt; bool vector; } System;
 
 static UOp *batched(UOp *x, const Shape *lead)
@@ -77,9 +78,10 @@ static Value solution(const System *s, UOp *x)
 	return v_tensor(t_cast(s->vector ? t_squeeze(x, s->col) : x, s->dt));
 }
 
-/* ---- triangles */
+/* ---- triangular systems */
 
-/* x of a x = b, a's lower triangle: its first unknown, then b less what that takes, and so on */
+/* Solves a x = b for a lower triangular a: finds the first unknown, subtracts its share from b, and
+ * so on. */
 static UOp *forward(const System *s)
 {
 	UOp **x = arena_alloc((s->n + 1) * sizeof *x), *b = s->b;
@@ -100,7 +102,7 @@ Value fn_triangular_solve(Args *a)
 
 	if (arg_bool(a, 2))
 		return solution(&s, forward(&s));
-	/* an upper triangle is a lower one from its end */
+	/* an upper triangle reversed is a lower one */
 	s.a = t_flip(s.a, 2, (int[]){s.row, s.col});
 	s.b = t_flip(s.b, 1, &s.row);
 	return solution(&s, t_flip(forward(&s), 1, &s.row));
@@ -128,8 +130,8 @@ Value fn_cholesky(Args *a)
 
 /* ---- elimination */
 
-/* The place of the greatest |x[.., i, 0]|, the first of equal ones, [.., 1, 1]; the last place
- * where there is NaN. */
+/* The place of the largest |x[.., i, 0]|, the first of equal ones, [.., 1, 1]; the last place where
+ * there is NaN. */
 static UOp *pivot_place(UOp *x, int row, int64_t n)
 {
 	UOp *size = t_abs(x), *most = t_reduce(OP_MAX, size, 1, &row, true);
@@ -139,9 +141,9 @@ static UOp *pivot_place(UOp *x, int row, int64_t n)
 	return t_reduce(OP_MIN, found, 1, &row, true);
 }
 
-/* One step on m[.., s, w]: the row of pivot_place changes places with row 0 and becomes *top; what
- * is left of the others without their first column is given back. *place is the pivot's; by gives
- * what is divided by instead of the pivot, [.., 1, 1]. */
+/* One step on m[.., s, w]: exchanges the row of pivot_place with row 0, which becomes *top, and
+ * returns the reduced other rows without their first column. *place is the pivot's place; by gives
+ * the divisor to use instead of the pivot, [.., 1, 1]. */
 static UOp *clear_column(UOp *m, UOp *(*by)(UOp *pivot), UOp **top, UOp **place)
 {
 	int col = t_rank(m) - 1, row = col - 1;
@@ -157,7 +159,7 @@ static UOp *clear_column(UOp *m, UOp *(*by)(UOp *pivot), UOp **top, UOp **place)
 
 static UOp *itself(UOp *pivot) { return pivot; }
 
-/* The triangle's rows, each from its diagonal on, with b's columns behind. */
+/* The rows of the triangle, each from its diagonal on, followed by the columns of b. */
 static void eliminate(const System *s, UOp **rows)
 {
 	UOp *m = t_concat(2, (UOp *[]){s->a, s->b}, s->col), *place;
@@ -198,13 +200,13 @@ Value fn_inv(Args *a)
 	return fn_solve(&(Args){a->fn, 2, at});
 }
 
-/* Below a pivot of 0 all is 0 already. */
+/* Where the pivot is 0, the column below it is 0 already, so any divisor will do. */
 static UOp *one_for_zero(UOp *pivot)
 {
 	return t_where(t_eq(pivot, t_num(pivot->dtype, 0)), t_num(pivot->dtype, 1), pivot);
 }
 
-/* The product of the pivots; each exchange of rows turns the sign. */
+/* The product of the pivots; each exchange of rows flips the sign. */
 Value fn_det(Args *a)
 {
 	UOp *x = t_float(arg_tensor(a, 0)), *m = t_cast(x, dtype_acc(x->dtype));

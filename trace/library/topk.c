@@ -1,14 +1,15 @@
-/* The k greatest along an axis, in falling order, equal ones by place.
+/* The k largest elements along an axis, in falling order, equal ones by place.
  *
- *     of [50257], k = 40   →   the greatest of each of 1417 blocks of 36; the 40 blocks whose
- *                              greatest come first, in the order of their places; the 40 first
- *                              of those 40 * 36 elements
+ *     of [50257], k = 40   →   the maximum of each of 1417 blocks of 36; the 40 blocks with the
+ *                              largest maxima, in the order of their places; the first 40 of those
+ *                              40 * 36 elements, sorted
  *
- * Whatever is among the k has fewer than k elements before it, so fewer than k blocks with a
- * greatest before its block's. Two short sorts instead of a long one. */
+ * An element among the k has fewer than k elements before it, and so fewer than k blocks whose
+ * maximum comes before its block's. Two short sorts replace a long one. */
 #include "library/library.h"
 
-/* A block's size, about the root of n/k, and how many there are; false when that saves little. */
+/* The block size, about the square root of n/k, and the number of blocks; false when blocks save
+ * little. */
 static bool blocks_of(UOp *n, UOp *k, int64_t *size, int64_t *count)
 {
 	int64_t all, some;
@@ -21,14 +22,14 @@ static bool blocks_of(UOp *n, UOp *k, int64_t *size, int64_t *count)
 	return *count >= some && *count + some * *size < all / 4;
 }
 
-/* The first k of the sort along the last axis: places in x. */
+/* The places in x of the first k elements of the sort along the last axis. */
 static UOp *first_sorted(UOp *x, UOp *k, bool descending)
 {
 	return t_shrink_axis(t_sort(x, t_rank(x) - 1, descending), t_rank(x) - 1, ix_const(0), k);
 }
 
-/* Along the last axis. Places behind x's end have the least value and come after all that is
- * equal. */
+/* Along the last axis. Places beyond x's end have the smallest value and come after all equal
+ * elements. */
 static UOp *by_blocks(UOp *x, UOp *k, int64_t size, int64_t count)
 {
 	int last = t_rank(x) - 1, inner = last + 1;

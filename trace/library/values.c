@@ -1,10 +1,11 @@
-/* What a program's expressions are, and what a function of the library gets to see of them.
+/* The values of a program's expressions, and how a library function receives them as arguments.
  *
  *     sum(x, axis=-1)       Args: x TENSOR, axis NUMBER -1, keepdims BOOL false (the default)
  *     arg_tensor(a, 0)      the node of x
  *     arg_axis(a, 1, 2)     1
  *
- * A getter that is given another kind dies with "sum: axis: expected an integer, got the text "a"". */
+ * A getter that is given another kind dies with "sum: axis: expected an integer, got the text
+ * "a"". */
 #include "library/library.h"
 #include <stdlib.h>
 
@@ -47,9 +48,9 @@ const char *value_text(const Value *v)
 	return "nothing";
 }
 
-/* ---- weak values becoming tensors */
+/* ---- weak values as tensors */
 
-/* A size that may be negative is counted from its least value. */
+/* A size that may be negative is computed as an offset from its smallest value. */
 
 DType weak_dtype(const Value *v, DType other)
 {
@@ -68,7 +69,7 @@ DType weak_dtype(const Value *v, DType other)
 	return v->i < INT32_MIN || v->i > INT32_MAX || v->f > INT32_MAX ? v->f > INT64_MAX ? DT_U64 : DT_I64 : DT_I32;
 }
 
-/* NUMBER or BOOL; dies when an integer does not fit */
+/* NUMBER or BOOL; dies when dt cannot hold an integer */
 static UOp *weak_const(const Value *v, DType dt)
 {
 	if (v->kind == V_BOOL)
@@ -106,8 +107,8 @@ static void push_new(Stack *stack, UOp *u, uint32_t start)
 		vec_push(stack, u);
 }
 
-/* Sources are older than their users, so the walk ends at the nodes that were there before; a node with a loc has been
- * seen, so that in a whole program every node is visited once. */
+/* Sources are older than their users, so the walk stops at nodes that existed before. A node that
+ * has a loc has been visited, so that in a whole program every node is visited once. */
 void note_nodes(const Value *v, uint32_t start, const Val *note)
 {
 	Stack stack = {0};
@@ -140,7 +141,7 @@ bool arg_given(Args *a, int k) { return a->at[k].kind != V_NONE; }
 UOp *arg_tensor_like(Args *a, int k, DType dt)
 {
 	const Value *v = &a->at[k];
-	/* 0 and 1 stand for false and true where a bool is wanted */
+	/* 0 and 1 are accepted as false and true where a bool is wanted */
 	if (dt == DT_BOOL && v->kind == V_NUMBER && v->is_int && (v->i == 0 || v->i == 1))
 		return const_int(DT_BOOL, v->i);
 	UOp *u = value_tensor(v, dt);

@@ -1,6 +1,5 @@
-/* What the function of an operator sees of its node: inputs, attributes, outputs.  An attribute
- * of a node in a local function may stand for one of the node that called it (ref_attr_name); it
- * is found here, and nowhere else. */
+/* An operator's access to its node: inputs, attributes, outputs. An attribute of a node in a local
+ * function may refer to one of the calling node (ref_attr_name); only this file resolves that. */
 #include "onnx/proto.h"
 #include <stdarg.h>
 
@@ -261,7 +260,7 @@ int onnx_attr_strs(const OnnxCall *c, const char *name, const char **out, int ma
 	return a->n_strings;
 }
 
-/* Old models may leave the kind out: then the field that is there tells. */
+/* Old models may omit the kind: then it is told by the field that is set. */
 static int attr_kind(const Onnx__AttributeProto *a)
 {
 	if (a->has_type)

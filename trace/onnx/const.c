@@ -1,11 +1,10 @@
-/* Values that are known while tracing.  A tensor whose leaves are all constants is evaluated as
- * the interpreter does; integers that come from sizes are followed element by element
- * (sizes.c).
+/* Values known while tracing. A tensor whose leaves are all constants is evaluated by the
+ * interpreter; integers computed from sizes are followed element by element (sizes.c).
  *
  *     Concat(Gather(Shape(x), 0), [-1])   →   [n, -1]
  *
- * What the command line says of an input (--shapes-from) counts as a constant here, and only
- * here: the graph reads the input all the same, and run is told to compare (meta.assumed). */
+ * A value that the command line gives an input (--shapes-from) counts as a constant here, and only
+ * here: the graph still reads the input, and run compares it with that value (meta.assumed). */
 #include "arrays/arrays.h"
 #include "onnx/proto.h"
 #include <stdlib.h>
@@ -20,7 +19,7 @@ static ARENA Map folded;              /* node → Array *, kept for the whole mo
 static ARENA VEC(UOp *) assumed_order;
 static ARENA VEC(char) foldable;      /* by id: 0 not looked at, 1 no, 2 yes */
 
-/* ---- inputs with a value */
+/* ---- inputs with an assumed value */
 
 void onnx_assume(UOp *input, const char *path)
 {
@@ -60,7 +59,7 @@ const Val *onnx_assumed(void)
 	return all;
 }
 
-/* ---- what can be evaluated */
+/* ---- which nodes can be evaluated */
 
 static bool leaf_known(UOp *u)
 {
@@ -90,7 +89,7 @@ static bool own_kind(const UOp *u)
 		u->op != OP_SINK;
 }
 
-/* Sources first, with a stack; each node is looked at once for the whole model. */
+/* Visits sources first, with a stack of its own; each node is visited once per model. */
 static bool can_fold(UOp *root)
 {
 	VEC(UOp *) stack = {0};
@@ -143,7 +142,7 @@ static Array content(UOp *u, void *ctx)
 	if (given) {
 		a.data = given->data;
 	} else if (data) {
-		/* an arena block is aligned; the model's own bytes may not be */
+		/* an arena block is aligned; bytes inside the model may not be */
 		a.data = arena_alloc(a.bytes + 1);
 		memcpy(a.data, data->s, a.bytes);
 	} else {
@@ -194,7 +193,7 @@ bool onnx_try_known(OnnxCall *c, int k, Array *a)
 		return false;
 	if (onnx_known_tensor(onnx_in(c, k), a))
 		return true;
-	/* sizes that are numbers, reached through values that are not */
+	/* the sizes are numbers, but were computed from values that are not sizes */
 	UOp *u = onnx_in(c, k), **at = arena_alloc(1024 * sizeof *at);
 	size_t n;
 	if (!dtype_int(u->dtype) || !onnx_try_sizes(u, 1024, at, &n))

@@ -1,8 +1,8 @@
-/* Operators that give data or sizes: what is known while tracing starts here. */
+/* Operators that return data or sizes: the origin of all values known while tracing. */
 #include "onnx/proto.h"
 #ifdef HAVE_ONNX
 
-/* ---- the attributes of Constant that are no tensor */
+/* ---- the attributes of Constant that are not tensors */
 
 static UOp *float_list(size_t n, const double *v)
 {

@@ -1,9 +1,9 @@
-/* Control flow, settled while tracing.
+/* Control flow, resolved while tracing.
  *
  *     If (c known)           the branch taken
  *     If (c not known)       both, and WHERE(c, then, else): their shapes must be the same
- *     Loop, Scan             the body once for each trip, which must be known; a condition that
- *                            changes later ends a Loop only when it is known as well */
+ *     Loop, Scan             the body once per iteration, whose number must be known; a condition
+ *                            that changes later ends a Loop only if it is known too */
 #include "onnx/proto.h"
 #ifdef HAVE_ONNX
 
@@ -66,7 +66,7 @@ void onnx_If(OnnxCall *c)
 		onnx_set_value(c, i, a[i]);
 }
 
-/* ---- what Loop and Scan collect: one tensor a trip, stacked */
+/* ---- what Loop and Scan collect: one tensor per iteration, stacked */
 
 typedef struct { UOp **at; size_t n; int type; } Stacked;
 
@@ -96,7 +96,7 @@ static UOp *stack(OnnxCall *c, Stacked *s, int axis, bool reverse)
 
 /* ---- Loop */
 
-/* How often at most; -1 when there is no limit. */
+/* The maximum number of iterations; -1 when there is no limit. */
 static int64_t trip_limit(OnnxCall *c)
 {
 	int64_t n;
@@ -120,7 +120,7 @@ static bool goes_on(OnnxCall *c, const OnnxValue *cond)
 	return known;
 }
 
-/* An empty stack has no element to take the shape from: the body is expanded once for that. */
+/* An empty stack has no element to take the shape from, so the body is expanded once to get it. */
 static void no_trip(OnnxCall *c, OnnxValue *in, int carried, OnnxValue *out, int n)
 {
 	onnx_body(c, "body", carried + 2, in, out, n);
@@ -186,7 +186,7 @@ static void direction(OnnxCall *c, const char *name, int64_t *out, int n)
 		onnx_fail(c, MALFORMED, "attribute %s has %d elements, not %d", name, given, n);
 }
 
-/* Element `trip` of scan input k. */
+/* Scan input k at iteration `trip`. */
 static UOp *slice(OnnxCall *c, const ScanPlan *p, int k, UOp *x, int64_t trip)
 {
 	int axis;
@@ -212,7 +212,8 @@ static int64_t scan_length(OnnxCall *c, const ScanPlan *p, UOp *const *x)
 	return n;
 }
 
-/* One run over x[0..n): states go in and come out; scan outputs go to out from states on. */
+/* One scan over x[0..n): state goes in and comes out; scan outputs go to out, from index `states`
+ * on. */
 static void scan_once(OnnxCall *c, ScanPlan *p, OnnxValue *state, UOp *const *x, const int *xtype,
 	OnnxValue *out)
 {
@@ -238,7 +239,7 @@ static void scan_once(OnnxCall *c, ScanPlan *p, OnnxValue *state, UOp *const *x,
 	}
 }
 
-/* Element b of the batch, which is axis 0. */
+/* Element b of the batch, which is on axis 0. */
 static UOp *in_batch(OnnxCall *c, UOp *x, int64_t b)
 {
 	if (!t_rank(x))
@@ -246,7 +247,7 @@ static UOp *in_batch(OnnxCall *c, UOp *x, int64_t b)
 	return t_squeeze(t_shrink_axis(x, 0, ix_const(b), ix_const(b + 1)), 0);
 }
 
-/* Version 8: axis 0 of everything is a batch, and each of its elements is a scan of its own. */
+/* Version 8: axis 0 of everything is a batch, and each element of it is scanned separately. */
 static void scan_batch(OnnxCall *c, ScanPlan *p, const OnnxValue *state, UOp *const *x,
 	const int *xtype, OnnxValue *out, int n)
 {

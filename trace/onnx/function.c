@@ -1,12 +1,10 @@
-/* A model as a function of the text language: called with tensors, it is expanded where it is
- * called.
+/* A model as a function of the text language: each call expands it with the tensors given.
  *
  *     m = load("gpt2.onnx")
- *     y = m(ids, split(cache, 24))      its inputs in order, lists taken apart; or by name
+ *     y = m(ids, split(cache, 24))      its inputs in order, lists flattened; or by name
  *     y["logits"]                       one of its outputs
  *
- * The sizes that the model leaves open are those of the arguments. Its weights are the same in
- * every call. */
+ * Open sizes of the model are taken from the arguments. All calls share its weights. */
 #include "onnx/proto.h"
 #ifdef HAVE_ONNX
 #include <stdlib.h>
@@ -14,7 +12,7 @@
 struct OnnxModel {
 	const char *file, *folder;
 	Onnx__ModelProto *proto;
-	OnnxScope weights;              /* around the scope of each call */
+	OnnxScope weights;              /* encloses the scope of each call */
 };
 
 OnnxModel *onnx_open(const char *path)

@@ -68,7 +68,7 @@ void onnx_bind(OnnxScope *s, const char *name, OnnxValue v)
 	map_put(&s->values, PKEY(key), at);
 }
 
-/* An initializer becomes a node when it is first asked for. */
+/* An initializer becomes a node when it is first used. */
 static OnnxValue *make_initializer(OnnxScope *s, const char *name, const Onnx__TensorProto *t)
 {
 	const char *where = process.where;
@@ -238,7 +238,7 @@ static const char *distinct(Map *taken, const char *stem)
 	return name;
 }
 
-/* What the SINK has: an output each, or the elements of a sequence one by one; groups says which
+/* The outputs of the SINK: one per output, and one per element of a sequence; groups says which
  * belong together. */
 typedef struct { Map taken; VEC(UOp *) out; VEC(const Val *) names, groups; bool grouped; } Outputs;
 

@@ -1,4 +1,4 @@
-/* What a model says of itself, before any of it is expanded: for info. */
+/* The description of a model for info, made before any of it is expanded. */
 #include "onnx/proto.h"
 #include <stdlib.h>
 #ifdef HAVE_ONNX
@@ -18,7 +18,7 @@ static void count_nodes(Counts *c, size_t n, Onnx__NodeProto *const *node)
 			vec_push(&c->order, e);
 		}
 		e->n++;
-		/* onnx_missing has seen to it that the nesting ends */
+		/* onnx_missing has checked that the nesting is finite */
 		for (size_t k = 0; k < node[i]->n_attribute; k++)
 			if (node[i]->attribute[k]->g)
 				count_nodes(c, node[i]->attribute[k]->g->n_node, node[i]->attribute[k]->g->node);

@@ -1,10 +1,10 @@
-/* A model's inputs, and what the command line says about them.
+/* A model's inputs, and their options on the command line.
  *
  *     input ids: int64 [batch, "seq len"]   →   BUFFER i64 {name: ids, shape: [batch, seq_len]},
  *                                               vars {batch: [1, 2147483647], seq_len: …}
  *     --set batch=8                             the size is 8
  *     --const axes=a.npy                        a const BUFFER instead of the input
- *     --shapes-from @1=a.npy                    an input still; known where a shape needs it */
+ *     --shapes-from @1=a.npy                    still an input; its value is known to shapes */
 #include "arrays/arrays.h"
 #include "onnx/proto.h"
 #ifdef HAVE_ONNX
@@ -21,7 +21,7 @@ static ARENA VEC(const char *) given_names;
 
 /* ---- sizes */
 
-/* NAME=VALUE of the words; NULL when none has the name */
+/* the VALUE of NAME=VALUE among the words; NULL when there is none */
 static const char *word_value(const OnnxWords *words, const char *name)
 {
 	size_t n = strlen(name);
@@ -59,8 +59,8 @@ static UOp *new_size(const char *name)
 	return vars_find(id, strlen(id));
 }
 
-/* "past + sequence" in names that other axes have, as exporters write it; NULL when it is no such
- * thing. */
+/* A size such as "past + sequence", made of names of other axes, as exporters write it; NULL when
+ * text is not one. */
 static UOp *sum_size(const char *text)
 {
 	const char *err = NULL;
@@ -87,7 +87,7 @@ static UOp *size_of(const Onnx__TensorShapeProto__Dimension *d, const char *inpu
 		return named_size(d->dim_param);
 	if (d->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
 		return named_size(arena_printf("%s_%zu", input, axis));
-	/* exporters write -1 for a size that is not known */
+	/* exporters write -1 for an unknown size */
 	if (d->dim_value == -1)
 		return named_size(arena_printf("%s_%zu", input, axis));
 	if (d->dim_value < 0)
@@ -130,7 +130,7 @@ static const Onnx__TypeProto__Tensor *tensor_type(const Onnx__TypeProto *t)
 	return t->tensor_type;
 }
 
-/* The word for input k: NAME=FILE, or @K=FILE. */
+/* The file given for input k: NAME=FILE, or @K=FILE. */
 static const char *file_for(const OnnxWords *words, const char *name, const char *clean, size_t k)
 {
 	const char *file = word_value(words, name);
@@ -138,7 +138,7 @@ static const char *file_for(const OnnxWords *words, const char *name, const char
 	return file ? file : word_value(words, arena_printf("@%zu", k));
 }
 
-/* Sizes of an input that the command line gives are those of its file. */
+/* An input that the command line gives a file has the sizes in that file. */
 static const Shape *file_shape(const char *file, DType dt, const Shape *s)
 {
 	Array a = npy_read(file, dt);
@@ -149,7 +149,7 @@ static const Shape *file_shape(const char *file, DType dt, const Shape *s)
 	return s;
 }
 
-/* Whether an optional has a value shapes what is traced: FILE.none says that it has none. */
+/* Tracing depends on whether an optional has a value: FILE.none says that it has none. */
 static bool is_empty(const Onnx__ValueInfoProto *info, const char *assumed)
 {
 	if (!is_optional(info->type))
@@ -168,8 +168,8 @@ static const Onnx__TypeProto *sequence_type(const Onnx__TypeProto *t)
 	return is ? t->sequence_type->elem_type : NULL;
 }
 
-/* A sequence has as many elements as the folder has files 0.npy, 1.npy, …: an input each, of the
- * file's shape. */
+/* A sequence has one element per file 0.npy, 1.npy, … in the folder: each is an input of the file's
+ * shape. */
 static OnnxValue make_sequence(const Onnx__TypeProto *elem, const char *clean, const char *folder)
 {
 	const Onnx__TypeProto__Tensor *t = tensor_type(elem);
@@ -231,7 +231,7 @@ static OnnxValue make_input(const Onnx__ValueInfoProto *info, size_t k)
 	return (OnnxValue){.kind = ONNX_TENSOR, .type = t->elem_type, .u = u};
 }
 
-/* The sizes of plain names come first, so that sums of them can be told. */
+/* Declares the sizes that are plain names first, so that sums of them are recognized. */
 static void declare_plain(const Onnx__ValueInfoProto *info)
 {
 	const Onnx__TypeProto *t = info->type;
@@ -279,7 +279,7 @@ void onnx_make_inputs(OnnxScope *s, const Onnx__GraphProto *g)
 
 const Val *onnx_vars(void) { return vars; }
 
-/* ---- meta: inputs and sized, as remember_inputs.c has them, and the values that shapes need */
+/* ---- meta: inputs and sized, in the form of remember_inputs.c, and the values that shapes need */
 
 const Val *onnx_inputs_meta(const Val *meta)
 {

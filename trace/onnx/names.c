@@ -1,9 +1,9 @@
-/* A model's names as the contract wants them: "/model/layer.0/MatMul=out" →
+/* A model's names in the form that the contract requires: "/model/layer.0/MatMul=out" →
  * "_model_layer.0_MatMul_out". */
 #include "io/io.h"
 #include "onnx/proto.h"
 
-enum { LONGEST = 200 };        /* leaves room for a number behind it */
+enum { LONGEST = 200 };        /* leaves space for a number at the end */
 
 const char *onnx_clean(const char *name)
 {

@@ -1,4 +1,4 @@
-/* Types that the graph has no dtype for, as arithmetic on their carriers (OnnxValue in onnx.h).
+/* Types without a dtype in the graph, as arithmetic on their carriers (OnnxValue in onnx.h).
  *
  *     float8 → f32   a load from a table of 256 numbers
  *     f32 → float8   round(|x| / quantum) + (exponent << bits), quantum by the bits of x
@@ -6,9 +6,9 @@
 #include "onnx/onnx.h"
 #include <math.h>
 
-/* A small float: its bits of fraction, the exponent of its least normal number, its greatest
- * code, the code of NaN, and the code that overflow has when it does not saturate (an infinity,
- * or NaN again). NaN 0x80 means that there is no -0. */
+/* A small float: the number of its fraction bits, the exponent of its smallest normal number, its
+ * largest code, the code of NaN, and the code of an overflow that does not saturate (an infinity,
+ * or NaN again). If NaN is 0x80 there is no -0. */
 typedef struct { int type, fraction, least, most, nan, over; } FloatFormat;
 
 static const FloatFormat formats[] = {
@@ -72,8 +72,8 @@ static UOp *num(UOp *x, double v) { return t_num(x->dtype, v); }
 static UOp *bits_of(UOp *x) { return NODE(OP_BITCAST, DT_I32, VNIL, x); }
 static UOp *float_of(UOp *bits) { return NODE(OP_BITCAST, DT_F32, VNIL, bits); }
 
-/* |x| in units of its last place, rounded half to even, is the fraction; each step of the
- * exponent is 2^fraction codes, so that a carry out of the fraction is right by itself. */
+/* The fraction is |x| in units of its last place, rounded half to even. One step of the exponent is
+ * 2^fraction codes, so a carry out of the fraction needs no special treatment. */
 static UOp *magnitude_code(UOp *a, const FloatFormat *f)
 {
 	UOp *e, *quantum, *q;
@@ -98,15 +98,14 @@ static UOp *to_small_float(UOp *x, const FloatFormat *f, bool saturate)
 	code = magnitude_code(a, f);
 	code = t_where(t_lt(most, code), over, code);
 	sign = t_where(t_signbit(x), sign, zero);
-	/* without -0, a sign on code 0 or on NaN would be another number */
+	/* without -0, a sign on code 0 or on NaN would make another number */
 	if (full)
 		sign = t_where(t_or(t_eq(code, zero), t_eq(code, t_num(DT_I32, 0x80))), zero, sign);
 	code = t_add(code, sign);
 	return t_cast(t_where(t_ne(x, x), t_num(DT_I32, f->nan), code), DT_U8);
 }
 
-/* A power of two has no sign and no zero. Rounding "up" is away from zero, "nearest" takes ties
- * up. */
+/* A power of two has no sign and no zero. "up" rounds away from zero, "nearest" rounds ties up. */
 static UOp *to_power(UOp *x, bool saturate, const char *mode)
 {
 	UOp *b, *e, *rest, *limit, *over, *bad, *one = t_num(DT_I32, 1), *zero = t_num(DT_I32, 0);

@@ -15,8 +15,9 @@ enum { ONNX_UNDEFINED, ONNX_FLOAT, ONNX_UINT8, ONNX_INT8, ONNX_UINT16, ONNX_INT1
 	ONNX_FLOAT8E4M3FN, ONNX_FLOAT8E4M3FNUZ, ONNX_FLOAT8E5M2, ONNX_FLOAT8E5M2FNUZ, ONNX_UINT4, ONNX_INT4,
 	ONNX_FLOAT4E2M1, ONNX_FLOAT8E8M0, ONNX_UINT2, ONNX_INT2, ONNX_TYPES };
 
-/* What a name of the model stands for.  A tensor of a type that the graph has no dtype for is carried by a wider one, an
- * element each: float8 and float4 as u8 codes, int4 and int2 as i8 values, uint4 and uint2 as u8 values; `type` says so. */
+/* The value of a name in the model. A tensor of a type without a dtype in the graph is carried by a
+ * wider one, element by element: float8 and float4 as u8 codes, int4 and int2 as i8 values,
+ * uint4 and uint2 as u8 values; `type` says so. */
 typedef struct OnnxValue OnnxValue;
 struct OnnxValue {
 	enum { ONNX_ABSENT, ONNX_TENSOR, ONNX_SEQUENCE, ONNX_EMPTY_OPTIONAL } kind;
@@ -25,99 +26,106 @@ struct OnnxValue {
 	OnnxValue *at; size_t n; /* SEQUENCE: tensors */
 };
 
-/* One node that is being expanded.  Every getter dies with the node's name when the model is wrong there. */
+/* One node that is being expanded. Every getter dies with the node's name when the model is
+ * wrong. */
 typedef struct OnnxCall OnnxCall;
 
-/* ---- call.c: what a node was given, and what it gives -------------------------------------------------- */
+/* ---- call.c: an operator's access to its node ------------------------------------------------ */
 
 const char *onnx_op(const OnnxCall *c);             /* "Conv" */
-int onnx_version(const OnnxCall *c);                 /* opset of its domain: the semantics to follow */
+int onnx_version(const OnnxCall *c);                 /* opset version of its domain */
 const char *onnx_node_name(const OnnxCall *c);
-int onnx_nin(const OnnxCall *c);                     /* inputs listed, absent ones too */
-int onnx_nout(const OnnxCall *c);                    /* outputs listed */
-bool onnx_has(const OnnxCall *c, int k);             /* input k is there */
+int onnx_nin(const OnnxCall *c);                     /* inputs listed, absent ones included */
+int onnx_nout(const OnnxCall *c);                    /* the number of outputs listed */
+bool onnx_has(const OnnxCall *c, int k);             /* input k is present */
 bool onnx_wants(const OnnxCall *c, int k);           /* output k has a name */
 UOp *onnx_in(OnnxCall *c, int k);                    /* input k, a tensor; MALFORMED when it is missing */
-UOp *onnx_in_or(OnnxCall *c, int k, UOp *other);     /* other (may be NULL) when it is missing */
+UOp *onnx_in_or(OnnxCall *c, int k, UOp *other);     /* other (may be NULL) when it is absent */
 int onnx_type(OnnxCall *c, int k);                   /* ONNX_FLOAT …, of a tensor or a sequence's elements */
 const OnnxValue *onnx_value(OnnxCall *c, int k);     /* also sequences and empty optionals; kind ONNX_ABSENT */
-/* Output k.  The type is that of u's dtype; when an input has a narrow type and u its carrier's dtype: that input's. */
+/* Sets output k. Its type is that of u's dtype; but if an input has a narrow type and u has its
+ * carrier's dtype, that input's type. */
 void onnx_set(OnnxCall *c, int k, UOp *u);
-void onnx_set_typed(OnnxCall *c, int k, UOp *u, int type);   /* a narrow type, or any, said outright */
+void onnx_set_typed(OnnxCall *c, int k, UOp *u, int type);   /* with an explicit type */
 void onnx_set_value(OnnxCall *c, int k, OnnxValue v);
 /* Dies: "node NAME (Conv-11): MESSAGE". */
 _Noreturn void onnx_fail(const OnnxCall *c, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* The node as a call of the tensor library: onnx_lib("softmax", 1, (Value[]){v_tensor(x)}, 1, (const char *[]){"axis"},
- * (Value[]){v_int(1)}); a function that gives a tensor. */
+/* Calls a function of the tensor library that returns a tensor: onnx_lib("softmax", 1,
+ * (Value[]){v_tensor(x)}, 1, (const char *[]){"axis"}, (Value[]){v_int(1)}). */
 UOp *onnx_lib(const char *fn, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval);
 
-/* attributes; the default stands when the node has none of that name */
+/* attributes; the default is returned when the node has none of that name */
 bool onnx_attr_has(const OnnxCall *c, const char *name);
 int64_t onnx_attr_int(const OnnxCall *c, const char *name, int64_t otherwise);
 double onnx_attr_float(const OnnxCall *c, const char *name, double otherwise);
 const char *onnx_attr_str(const OnnxCall *c, const char *name, const char *otherwise);
-/* Of whatever kind it is: NUMBER, STR, or a LIST of numbers; MALFORMED for the others. */
+/* An attribute of any kind: NUMBER, STR, or a LIST of numbers; MALFORMED for other kinds. */
 Value onnx_attr_value(const OnnxCall *c, const char *name);
-/* Lists: the count, at most max of them in out (more: MALFORMED); -1 when there is no such attribute. */
+/* Lists: returns the count, at most max elements in out (more: MALFORMED); -1 when there is no such
+ * attribute. */
 int onnx_attr_ints(const OnnxCall *c, const char *name, int64_t *out, int max);
 int onnx_attr_floats(const OnnxCall *c, const char *name, double *out, int max);
 int onnx_attr_strs(const OnnxCall *c, const char *name, const char **out, int max);
-/* The list whatever its length, in the arena; NULL and *n 0 when there is none. */
+/* A list of any length, in the arena; NULL and *n 0 when there is none. */
 const int64_t *onnx_attr_int_list(const OnnxCall *c, const char *name, size_t *n);
 const double *onnx_attr_float_list(const OnnxCall *c, const char *name, size_t *n);
 UOp *onnx_attr_tensor(OnnxCall *c, const char *name, int *type);     /* NULL when there is none; type may be NULL */
 /* An axis attribute, negative ones counted from the end; MALFORMED outside -rank … rank-1. */
 int onnx_attr_axis(const OnnxCall *c, const char *name, int64_t otherwise, int rank);
-/* Any list of axes made distinct, from 0, checked; axes may be out of a known input too. */
+/* Makes a list of axes distinct and counted from 0, checked; v may come from a known input too. */
 int onnx_axes(const OnnxCall *c, int n, const int64_t *v, int rank, int *axes);
-/* Axes given by attribute `axes` (older versions) or by known input k (newer): count, or -1 when neither is there. */
+/* The axes given by attribute `axes` (older versions) or by known input k (newer): the count, or -1
+ * when neither is present. */
 int onnx_axes_given(OnnxCall *c, const char *attr, int k, int rank, int *axes);
 
 /* dtypes */
 DType onnx_dtype(int type);                          /* the carrier's; DT_NONE for strings, complex and unknown ones */
 int onnx_type_of(DType dt);
-bool onnx_narrow(int type);                          /* has no dtype of its own: see OnnxValue */
+bool onnx_narrow(int type);                          /* has no dtype: see OnnxValue */
 const char *onnx_type_name(int type);
 
 /* ---- narrow.c: values of the narrow types --------------------------------------------------------------- */
 
 UOp *onnx_widen(UOp *x, int type);                   /* the f32 values of a carrier; x itself when type is not narrow */
-/* The carrier of x's values, rounded half to even (integers: the low bits). saturate: floats overflow to the greatest
- * number, not to an infinity or NaN; round_mode (up, down, nearest) is for float8e8m0 alone. */
+/* The carrier of x's values, rounded half to even (integers: the low bits). saturate: floats
+ * overflow to the largest number, not to an infinity or NaN; round_mode (up, down, nearest) is for
+ * float8e8m0 only. */
 UOp *onnx_narrowed(UOp *x, int type, bool saturate, const char *round_mode);
 
-/* ---- const.c: values that are known while tracing ------------------------------------------------------ */
+/* ---- const.c: values known while tracing ----------------------------------------------------- */
 
-/* Input k's value, which must be known to fix a shape: folded from constants, sizes, --shapes-from and --const.  Dies with
- * UNSUPPORTED, naming the input, when it is not.  The data is C order, of the tensor's dtype, in the arena. */
+/* Input k's value, for operators whose output shape depends on it: folded from constants, sizes,
+ * --shapes-from and --const. Dies with UNSUPPORTED, naming the input, when it is not known. The
+ * data is in C order, of the tensor's dtype, in the arena. */
 Array onnx_known(OnnxCall *c, int k);
 bool onnx_try_known(OnnxCall *c, int k, Array *a);   /* false when it is not known */
 bool onnx_known_tensor(UOp *u, Array *a);            /* the same for any tensor */
-/* Integers, any integer dtype, any rank, flat: the count (more than max: MALFORMED). */
+/* Integers of any integer dtype and rank, flattened: returns the count (more than max:
+ * MALFORMED). */
 int onnx_known_ints(OnnxCall *c, int k, int64_t *out, int max);
 int64_t onnx_known_int(OnnxCall *c, int k);          /* one element */
 int onnx_known_floats(OnnxCall *c, int k, double *out, int max);
-/* Integers that may be size expressions: index nodes; at most MAX_RANK of them. */
+/* Integers that may be size expressions, as index nodes; at most MAX_RANK of them. */
 int onnx_known_sizes(OnnxCall *c, int k, UOp **dim);
 bool onnx_try_sizes(UOp *u, size_t max, UOp **dim, size_t *n);       /* flat; any integer tensor; false: not known */
-/* The reverse: an i64 [n] tensor of sizes, as Shape gives. */
+/* The reverse: sizes as an i64 [n] tensor, as Shape returns them. */
 UOp *onnx_sizes(int n, UOp *const *dim);
 
 /* ---- graph.c: bodies of control flow (control.c) ---------------------------------------------------- */
 
-/* Expands the graph attribute `name` with its inputs bound to in; its outputs, at most max, go to out.  Names of the
- * outer graph are seen.  Returns the count. */
+/* Expands the graph attribute `name` with its inputs bound to in; it sees the names of the outer
+ * graph. Its outputs, at most max, go to out. Returns the count. */
 int onnx_body(OnnxCall *c, const char *name, size_t n, const OnnxValue *in, OnnxValue *out, int max);
 int onnx_body_inputs(OnnxCall *c, const char *name);
 int onnx_body_outputs(OnnxCall *c, const char *name);
 
 /* ---- reader.c, graph.c: the model ------------------------------------------------------------------- */
 
-/* ---- options.c: what the command line says about inputs */
+/* ---- options.c: the options for a model's inputs */
 
 bool file_is_onnx(const char *file);
-/* The words behind --shapes-from are as many as there are, so that a list of inputs can be given as it stands: what
- * looks like @K=FILE or NAME=FILE there is taken out of argv. Returns the new argc. */
+/* --shapes-from takes any number of words, so that a list of inputs can be passed as it is: the
+ * words behind it of the form @K=FILE or NAME=FILE are taken out of argv. Returns the new argc. */
 int take_shapes_from(int argc, char **argv);
 #define ONNX_OPTIONS \
 	{0, "shapes-from", "INPUT=FILE", "ONNX: the value of an input, @K=FILE.npy or NAME=FILE.npy, for shapes that need it; " \
@@ -135,27 +143,29 @@ typedef struct {
 } OnnxOptions;
 extern OnnxOptions onnx_opt;
 Graph *read_onnx(const char *file);
-/* info.c: format, operators and what is missing, as lines for people; false when something is. */
+/* info.c: format, operators and what is unsupported, as lines for people; false when something is
+ * unsupported. */
 bool onnx_describe(const char *file, Buf *out);
 
 /* ---- function.c: a model as a function of the text language */
 
 typedef struct OnnxModel OnnxModel;
 OnnxModel *onnx_open(const char *path);
-/* Its outputs for these inputs: a tensor, or a list of tensors with their names. Positional ones are its inputs in
- * order, lists taken apart. */
+/* The outputs for these inputs: a tensor, or a list of tensors with their names. Positional
+ * arguments are the model's inputs in order, lists flattened. */
 Value onnx_apply(OnnxModel *m, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval);
 
 /* ---- operators.def: the operators ------------------------------------------------------------------------------ */
 
-/* Its expansion is fn, or where that is NULL, call with the values of params (rows.c). */
+/* An operator is expanded by fn, or, if that is NULL, by call with the values of params
+ * (rows.c). */
 typedef struct {
 	const char *domain, *name;
 	int first, last;
 	void (*fn)(OnnxCall *c);
 	const char *params, *call;
 } OnnxOp;
-/* the row for that version of the opset; NULL when there is none */
+/* the row for this version of the opset, or NULL */
 const OnnxOp *onnx_op_find(const char *domain, const char *name, int version);
 void onnx_expand_row(OnnxCall *c, const OnnxOp *op);
 #define ONNX_OWN(name, params) Value onnx_own_##name(Args *a);

@@ -1,4 +1,4 @@
-/* What the command line says about a model's inputs. */
+/* The options of the command line for a model's inputs. */
 #include "onnx/onnx.h"
 
 OnnxOptions onnx_opt;

@@ -1,5 +1,5 @@
-/* A model file to the structures of protobuf-c, which is given the file's bytes without the data
- * of large tensors (wire.c) and memory with a limit: a message of two bytes can ask for a
+/* Decodes a model file into the structures of protobuf-c, which gets the file's bytes without the
+ * data of large tensors (wire.c), and limited memory: a message of two bytes can ask for a
  * structure of two hundred. */
 #include "io/io.h"
 #include "onnx/proto.h"

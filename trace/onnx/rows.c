@@ -1,15 +1,16 @@
-/* The table of operators, and those of them that are calls of the tensor library.
+/* The table of operators, and the evaluation of rows that are calls of the tensor library.
  *
  *     ONNX_FN(Celu, 12, 28, "x; alpha=1.0", "celu(x, alpha)")
  *     node {Celu, input: [h], alpha: 0.5}   →   celu(h, 0.5)
  *
- * A row names the operator's inputs and, behind a semicolon, its attributes; the notation is that
- * of signatures in functions.def. What has a default may be missing. `*xs` takes all inputs that
- * are left as a list. `@axes` is an input whose value must be known while tracing: a list of
- * integers or sizes, or the one there is.
+ * A row names the operator's inputs and, after a semicolon, its attributes, in the notation of
+ * signatures in functions.def. A name with a default is optional. `*xs` collects all remaining
+ * inputs in a list. `@axes` is an input whose value must be known while tracing: a list of integers
+ * or sizes, or a single one.
  *
- * The call has those names, numbers, texts, lists, and calls again, of functions of the library or
- * of those that operators.def lists as ONNX's own. A list outside any call gives the outputs. */
+ * The call is made of those names, numbers, texts, lists, and nested calls of functions of the
+ * library or of those that operators.def lists as ONNX's own. An outermost list gives the
+ * outputs. */
 #include "onnx/onnx.h"
 #include <ctype.h>
 
@@ -45,7 +46,7 @@ static const Function *callee(const char *name)
 	return function_find(name);
 }
 
-/* ---- the node's inputs and attributes, by the names that the row gives them */
+/* ---- the node's inputs and attributes, by their names in the row */
 
 typedef struct { int n; Param p[MAX_PARAMS]; Value at[MAX_PARAMS]; } Row;
 
@@ -57,7 +58,7 @@ static Value fallback(const Param *p)
 	return parse_literal(&s);
 }
 
-/* A fraction counts as the integer below it: OneHot's depth may be a float. */
+/* A fraction counts as the integer below: OneHot's depth may be a float. */
 static Value known_fraction(OnnxCall *c, int k)
 {
 	double f;
@@ -137,7 +138,7 @@ static const char *take_word(const char **s)
 	return word;
 }
 
-/* past `)` or `]`, or past a comma to what follows it */
+/* skips `)` or `]`, or a comma and the space behind it */
 static bool ends(const char **s, char close)
 {
 	*s = blanks(*s);

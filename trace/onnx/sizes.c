@@ -1,10 +1,10 @@
-/* Small tensors of integers that come from sizes, element by element, as index nodes.
+/* Small tensors of integers computed from sizes, element by element, as index nodes.
  *
  *     Shape(x f32[n,3]) * 2 + 1   →   [n*2+1, 7]
  *
- * A value is followed through the primitive ops that operators are spelled in, so that no
- * operator needs rules of its own.  An element may be unknown (NULL) while its neighbours are
- * known.  Floats are followed where they are whole. */
+ * A value is followed through the primitive ops that operators expand to, so operators need no
+ * rules of their own. An element may be unknown (NULL) while its neighbours are known. Floats are
+ * followed if they are integers. */
 #include "onnx/proto.h"
 #include <stdlib.h>
 
@@ -117,7 +117,7 @@ static UOp *binary(Op op, DType dt, UOp *a, UOp *b)
 	}
 }
 
-/* Sizes stay below 2^31 or so: a CAST to 32 bits or to a float keeps them. */
+/* Sizes stay below about 2^31: a CAST to 32 bits or to a float preserves them. */
 static UOp *cast(UOp *u, UOp *a)
 {
 	int64_t v;
@@ -162,7 +162,7 @@ static Elements *elementwise(UOp *u, size_t n)
 	return e;
 }
 
-/* ---- movement: where in its source an element lies */
+/* ---- movement: the place of an element in its source */
 
 static void unravel(const UOp *u, int64_t i, int64_t *at)
 {
@@ -195,7 +195,7 @@ static bool pairs_known(UOp *u, int64_t (*v)[2])
 	return true;
 }
 
-/* The place in the source; false when it cannot be told. */
+/* Maps *at to the place in the source; false when that is not known. */
 static bool move_back(UOp *u, int64_t *at)
 {
 	int axes[MAX_RANK];
@@ -242,7 +242,7 @@ static Elements *moved(UOp *u, size_t n)
 	return e;
 }
 
-/* A window of ARANGE of any size: its first element is where it starts. */
+/* A window of an ARANGE of any size: element i is the start plus i. */
 static Elements *window(UOp *u, size_t n)
 {
 	UOp *pair[MAX_RANK][2];
@@ -300,7 +300,7 @@ static Elements *gathered(UOp *u, size_t n)
 	return e;
 }
 
-/* ---- one node, its sources done */
+/* ---- one node, after its sources */
 
 static Elements *evaluate(UOp *u)
 {
@@ -320,7 +320,7 @@ static Elements *evaluate(UOp *u)
 	}
 }
 
-/* What a node is worth without a look at its sources; NULL when these are needed. */
+/* The elements of a node that does not need its sources; NULL when it does. */
 static Elements *at_once(UOp *u)
 {
 	Array a;

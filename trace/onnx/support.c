@@ -1,9 +1,9 @@
-/* Before any work: what the model needs and trace lacks, all of it in one message, and models
- * that would never end.
+/* The check before any work: reports everything that the model needs and trace lacks in one
+ * message, and rejects models that would never end.
  *
  *     trace: m.onnx: not supported: Foo-12 (node "a"), com.acme:Bar-1 (node "b")
  *
- * A function calls functions; how many nodes that comes to is counted without expanding them. */
+ * Functions call functions; the number of expanded nodes is counted without expanding them. */
 #include "onnx/proto.h"
 #ifdef HAVE_ONNX
 

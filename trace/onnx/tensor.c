@@ -1,5 +1,5 @@
-/* TensorProto to a value: data in the model's own file or in one beside it stays there, the rest
- * is decoded.
+/* Converts a TensorProto to a value: data in the model's file or in a file beside it is referred
+ * to, other data is decoded.
  *
  *     raw_data, 1 KB or more     BUFFER {file: [model.onnx, offset, bytes]}
  *     external location          BUFFER {file: [folder/location, offset, bytes]}
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* where the bytes are: in memory, or at a place in a file */
+/* the bytes of a tensor: in memory, or at a place in a file */
 typedef struct { const uint8_t *p; const char *path; int64_t offset; size_t n; } Bytes;
 
 /* A checked shape; dims may be the model's own */
@@ -70,7 +70,7 @@ static int64_t external_number(const Onnx__TensorProto *t, const char *key, int6
 	return v;
 }
 
-/* Relative, without "..", and what it leads to lies below the model's folder. */
+/* Must be relative, without "..", and lead to a file below the model's folder, links resolved. */
 static const char *external_path(const char *location)
 {
 	if (*location == '/' || !*location)
@@ -156,7 +156,7 @@ static Bytes find_bytes(const Onnx__TensorProto *t, int type, size_t need)
 	return typed_bytes(t, type, need);
 }
 
-/* The bytes in memory, at least n; for what has to be decoded. */
+/* The bytes in memory, at least n of them; used when they must be decoded. */
 static const uint8_t *load(const Bytes *b)
 {
 	size_t n;
@@ -168,7 +168,7 @@ static const uint8_t *load(const Bytes *b)
 	return p + b->offset;
 }
 
-/* ---- packed: two or four elements a byte, the low bits first */
+/* ---- packed: two or four elements per byte, the low bits first */
 
 static uint8_t *unpack(const uint8_t *p, size_t count, int bits, bool is_signed)
 {

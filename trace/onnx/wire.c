@@ -1,10 +1,10 @@
-/* A model's bytes made small before protobuf-c sees them, which copies all that it is given.
+/* Reduces a model's bytes before protobuf-c, which copies everything it is given, decodes them.
  *
  *     TensorProto { raw_data: 400 MB }   →   TensorProto { doc_string: "8121:400000000" }
  *
- * The descriptors say which fields are messages, so only those are entered; fields they do not
- * know, documentation and annotations are left out.  One pass with a stack of its own: depth is
- * bounded, and every length is checked. */
+ * The descriptors say which fields are messages, and only those are entered; unknown fields,
+ * documentation and annotations are left out. One pass with an explicit stack: depth is bounded,
+ * and every length is checked. */
 #include "onnx/proto.h"
 #ifdef HAVE_ONNX
 
@@ -43,7 +43,8 @@ static void skip(Scan *s, uint64_t n)
 	s->p += n;
 }
 
-/* A length in five bytes, however small: it is patched when the message's end is known. */
+/* Reserves five bytes for a length, however small: it is patched when the message's end is
+ * known. */
 static void put_wide(Buf *out, size_t at, uint64_t v)
 {
 	for (int i = 0; i < WIDE; i++)

@@ -14,7 +14,8 @@
 #include "primitives/approx.h"
 #include <math.h>
 
-/* What makes up for rounding moves no derivative: over the reals it is nothing. */
+/* Terms that make up for rounding are detached: over the reals they are 0, so they have no
+ * derivative. */
 static UOp *correction(UOp *x) { return NODE(OP_DETACH, x->dtype, VNIL, x); }
 
 /* f(x) in f32 at least, back in x's dtype. */
@@ -52,7 +53,8 @@ static UOp *taylor(UOp *x, int n, int first, int step)
 
 /* ---- sign and rounding ----------------------------------------------------------------------- */
 
-/* x + 0 turns -0 into 0. At 0 the derivative is 1, as 0 counts as positive where a function has two branches. */
+/* x + 0 turns -0 into 0. The derivative at 0 is 1, since functions with two branches count 0 as
+ * positive. */
 UOp *t_abs(UOp *x)
 {
 	if (x->dtype == DT_BOOL || (dtype_int(x->dtype) && !dtype_signed(x->dtype)))
@@ -84,7 +86,7 @@ UOp *t_signbit(UOp *x)
 	return t_lt(x, num(x, 0));
 }
 
-/* an odd function from its value r at |x|, which is near x when x is near 0 */
+/* an odd function, given r, its value at |x|, which is near x when x is near 0 */
 static UOp *odd(UOp *x, UOp *r)
 {
 	return t_where(t_eq(x, num(x, 0)), x, t_where(t_lt(x, num(x, 0)), t_neg(r), r));
@@ -115,7 +117,7 @@ UOp *t_ceil(UOp *x)
 	return t_where(t_lt(t, x), t_addc(t, 1), t);
 }
 
-/* The distance to TRUNC is exact; at a half, an odd integer moves away from zero. */
+/* The distance to TRUNC is exact; at a half, an odd integer is moved away from zero. */
 UOp *t_round(UOp *x)
 {
 	UOp *t, *d, *isodd, *up;
@@ -131,8 +133,9 @@ UOp *t_round(UOp *x)
 
 /* ---- exponentials ---------------------------------------------------------------------------- */
 
-/* exp(x)·2^k for x that is held below where the result is out of range, 1.5 ulp beyond EXP2's own. x and
- * log2(e) are cut into a head and a rest; what the exponent lost to rounding comes back as a factor. */
+/* exp(x)·2^k for x that is already clamped where the result is out of range; 1.5 ulp on top of
+ * EXP2's own error. x and log2(e) are split into a head and a rest; the rounding error of the
+ * exponent comes back as a factor. */
 static UOp *exp_held(UOp *x, int k)
 {
 	double first = is_f64(x) ? 48408813.0 / 33554432 : 2955.0 / 2048, log2e = M_LOG2E;
@@ -155,7 +158,7 @@ static UOp *exp_falling(UOp *x)
 	return exp_held(t_max(t_neg(t_abs(x)), num(x, -exp_limit(x))), 0);
 }
 
-/* exp where its error counts against something not less than 1 */
+/* exp where its error is small against a term of at least 1 */
 static UOp *exp_plain(UOp *x)
 {
 	return t_op1(OP_EXP2, t_mulc(x, M_LOG2E));
@@ -165,8 +168,9 @@ static UOp *exp_real(UOp *x) { return exp_scaled(x, 0); }
 
 static UOp *rsqrt_real(UOp *x) { return t_recip(t_sqrt(x)); }
 
-/* x = k·ln 2 + rest, k the whole number nearest to x/ln 2, so that |rest| ≤ ln(2)/2. Only the rest moves
- * with x. The first part of ln 2 is short enough for its product with k to be exact. Both are positive: -0 stays. */
+/* x = k·ln 2 + rest, k the integer nearest to x/ln 2, so that |rest| ≤ ln(2)/2. Only the rest
+ * depends on x. The first part of ln 2 is short enough for its product with k to be exact. Both
+ * parts of ln 2 are positive, so -0 is preserved. */
 typedef struct { UOp *k, *rest; } Halvings;
 
 static UOp *to_whole(UOp *x) { return t_addc(x, is_f64(x) ? 0x1.8p52 : 0x1.8p23); }
@@ -180,7 +184,8 @@ static Halvings halvings(UOp *x)
 	return (Halvings){k, t_mulacc(k, num(x, -second), t_mulacc(k, num(x, -first), x))};
 }
 
-/* 2^(k + by), a normal number, for whole k: the last bits of k + 1.5·2^mantissa are its exponent */
+/* 2^(k + by), a normal number, for integer k: the last bits of k + 1.5·2^mantissa are its
+ * exponent */
 static UOp *whole_power(UOp *k, int by)
 {
 	DType it = is_f64(k) ? DT_U64 : DT_U32;
@@ -190,7 +195,7 @@ static UOp *whole_power(UOp *k, int by)
 	return correction(NODE(OP_BITCAST, k->dtype, VNIL, bits));
 }
 
-/* 2^k·expm1(rest) + 2^k - 1, halved until the last step: the greatest 2^k is no number */
+/* 2^k·expm1(rest) + 2^k - 1, halved until the last step, since the largest 2^k overflows */
 static UOp *expm1_real(UOp *x)
 {
 	UOp *in = t_min(t_max(x, num(x, is_f64(x) ? -700 : -80)), num(x, is_f64(x) ? 709.9 : 89));
@@ -203,7 +208,7 @@ static UOp *expm1_real(UOp *x)
 
 static UOp *log_real(UOp *x) { return t_mulc(t_op1(OP_LOG2, x), M_LN2); }
 
-/* log(u) for u = 1 + x, and the derivative times what u lost of x; 0 ≤ x ≤ 1 */
+/* log(u) for u = 1 + x, plus the derivative of log times the rounding error of u; 0 ≤ x ≤ 1 */
 static UOp *log1p_unit(UOp *x)
 {
 	UOp *u = t_addc(x, 1), *lost = t_sub(x, t_addc(u, -1));
@@ -211,7 +216,7 @@ static UOp *log1p_unit(UOp *x)
 	return t_where(t_eq(x, num(x, 0)), x, t_mulacc(t_op1(OP_LOG2, u), num(x, M_LN2), correction(t_div(lost, u))));
 }
 
-/* the same for every x */
+/* the same for all x */
 static UOp *log1p_real(UOp *x)
 {
 	UOp *u = t_addc(x, 1), *in = t_min(x, num(x, 1e30)), *v = t_addc(in, 1);
@@ -236,13 +241,13 @@ static UOp *tanh_real(UOp *x)
 	small = POLY(z, -5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1,
 		-3.33332819422e-1);
 	small = t_mul(x, t_mulacc(small, z, num(x, 1)));
-	/* held where nothing changes any more: infinity has no derivative */
+	/* clamped where the result no longer changes: infinity has no derivative */
 	big = t_op1(OP_EXP2, t_mulc(t_min(a, num(x, 22)), 2 * M_LOG2E));
 	big = t_sub(num(x, 1), t_div(num(x, 2), t_addc(big, 1)));
 	return t_where(t_lt(a, num(x, 0.625)), small, t_where(t_lt(x, num(x, 0)), t_neg(big), big));
 }
 
-/* sinh(k·ln 2)·cosh(rest) + cosh(k·ln 2)·sinh(rest), halved until the last step as expm1 is */
+/* sinh(k·ln 2)·cosh(rest) + cosh(k·ln 2)·sinh(rest), halved until the last step as in expm1 */
 static UOp *sinh_real(UOp *x)
 {
 	Halvings h = halvings(clamp(x, is_f64(x) ? 710.5 : 89.5));
@@ -291,9 +296,9 @@ UOp *t_softplus(UOp *x) { return wide(softplus_real, x); }
 
 /* ---- circular functions ---------------------------------------------------------------------- */
 
-/* SIN(x + π/2) would lose what the sum rounds away. With s = sin x, where |s| > 1/2: cos x is
- * sin 2x / 2s, which is right to the last bits at cosine's zeros too, and else 1 - 2 sin²(x/2). Both
- * arguments are exact. u is the second sine. */
+/* SIN(x + π/2) would lose what the addition rounds off. With s = sin x: where |s| > 1/2, cos x is
+ * sin 2x / 2s, which is accurate to the last bits near the zeros of cosine too; elsewhere it is 1 -
+ * 2 sin²(x/2). Both arguments are exact. u is the second sine, steep selects the first form. */
 typedef struct { UOp *s, *u, *steep; } Circle;
 
 static Circle circle(UOp *x)
@@ -323,7 +328,7 @@ static UOp *tan_real(UOp *x)
 	return t_div(c.s, cos_of(c));
 }
 
-/* asin(w)/w - 1 as w² times a polynomial or a quotient, |w| ≤ 1/2 */
+/* asin(w)/w - 1 as w² times a polynomial or a rational function, |w| ≤ 1/2 */
 static UOp *asin_series(UOp *z)
 {
 	if (!is_f64(z))
@@ -336,7 +341,7 @@ static UOp *asin_series(UOp *z)
 			-2.403394911734414, 1)));
 }
 
-/* above 1/2 through the half angle: asin a = π/2 - 2 asin √((1-a)/2). p is the asin there. */
+/* above 1/2 by the half angle: asin a = π/2 - 2 asin √((1-a)/2). p is the asin there. */
 typedef struct { UOp *p, *big; } Arc;
 
 static Arc arc(UOp *x)
@@ -352,7 +357,7 @@ static Arc arc(UOp *x)
 	return r;
 }
 
-/* hi + lo is the constant in twice x's precision; c - y + what c lost */
+/* c - y plus the rounding error of c: hi + lo is the constant in twice x's precision */
 static UOp *from_const(UOp *y, double c, double lo)
 {
 	double hi = is_f64(y) ? c : (double)(float)c;
@@ -420,7 +425,7 @@ static UOp *atan2_real(UOp *y, UOp *x)
 	return with_sign(y, t);
 }
 
-/* the greater times √(1 + (lesser/greater)²): no overflow on the way; an infinity wins over NaN */
+/* the larger times √(1 + (smaller/larger)²): no intermediate overflow; an infinity wins over NaN */
 static UOp *hypot_real(UOp *x, UOp *y)
 {
 	UOp *a = t_abs(x), *b = t_abs(y), *hi = t_max(a, b), *inf = num(x, INFINITY);
@@ -440,7 +445,7 @@ UOp *t_atan2(UOp *y, UOp *x) { return wide2(atan2_real, y, x); }
 
 /* ---- inverse hyperbolic functions ------------------------------------------------------------ */
 
-/* above this, √(x²±1) is x to the last bit, and x² is still far from overflow */
+/* above this, √(x²±1) equals x to the last bit, while x² is still far from overflow */
 static double far_out(UOp *x) { return is_f64(x) ? 1e9 : 1e5; }
 
 static UOp *asinh_real(UOp *x)
@@ -488,7 +493,8 @@ static UOp *erf_f32(UOp *x)
 		t_where(t_lt(x, num(x, 0)), t_neg(r), r), small);
 }
 
-/* 1 - exp(-a² - 0.5625 + R/S)/a with R/S in 1/a², a ≥ 1.25; another quotient above 1/0.35 */
+/* 1 - exp(-a² - 0.5625 + R/S)/a with R/S a rational function of 1/a², a ≥ 1.25; another one above
+ * 1/0.35 */
 static UOp *erf_tail(UOp *a)
 {
 	UOp *z = t_recip(t_mul(a, a)), *near, *far, *q;
@@ -539,8 +545,9 @@ static UOp *erf_f64(UOp *x)
 static UOp *erf_real(UOp *x) { return is_f64(x) ? erf_f64(x) : erf_f32(x); }
 UOp *t_erf(UOp *x) { return wide(erf_real, x); }
 
-/* x·Φ(x) by Φ(-a) = 2^P(a), P a minimax polynomial of log2(erfc(a/√2)/2) on 0 … 6.5, weighted by the root of
- * Φ(-a): within 1e-7 of max(1, |x|), and within 2e-6 of itself above -4. Beyond, P falls below all exponents. */
+/* x·Φ(x) by Φ(-a) = 2^P(a), P a minimax polynomial of log2(erfc(a/√2)/2) on 0 … 6.5, weighted by
+ * the root of Φ(-a): the error is within 1e-7 of max(1, |x|), and within 2e-6 relative above -4.
+ * Beyond 6.5, P falls below the smallest exponent. */
 static UOp *gelu_f32(UOp *x)
 {
 	UOp *a = t_abs(x), *below;

@@ -1,4 +1,4 @@
-/* What the functions of the reals share (approx.c, divide.c). */
+/* Helpers shared by the functions of the reals (approx.c, divide.c). */
 #ifndef APPROX_H
 #define APPROX_H
 #include "primitives/primitives.h"
@@ -6,7 +6,7 @@
 static inline bool is_f64(UOp *x) { return x->dtype == DT_F64; }
 static inline UOp *num(UOp *x, double v) { return t_num(x->dtype, v); }
 
-/* f(a, b) in f32 at least, back in the dtype that both promote to */
+/* f(a, b) in f32 at least, cast back to the dtype that both promote to */
 static inline UOp *wide2(UOp *(*f)(UOp *, UOp *), UOp *a, UOp *b)
 {
 	DType dt = dtype_promote(a->dtype, b->dtype), acc;
@@ -16,13 +16,13 @@ static inline UOp *wide2(UOp *(*f)(UOp *, UOp *), UOp *a, UOp *b)
 	return t_cast(f(t_cast(a, acc), t_cast(b, acc)), dt);
 }
 
-/* r with the sign of x, that of -0 too, for r ≥ 0 */
+/* r with the sign of x, including that of -0, for r ≥ 0 */
 static inline UOp *with_sign(UOp *x, UOp *r)
 {
 	return t_where(t_signbit(x), t_neg(r), r);
 }
 
-/* x with the last bits of its mantissa cut off: half of them are left, and the product of two such is exact */
+/* x with the low half of its mantissa cleared, so that the product of two such numbers is exact */
 static inline UOp *head(UOp *x)
 {
 	DType it = is_f64(x) ? DT_U64 : DT_U32;

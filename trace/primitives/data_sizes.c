@@ -2,8 +2,8 @@
  *
  *     count i64 [] = sum of a mask   →   size count_0, a variable from 0 to the mask's size
  *
- * While a graph is built such a size stands in shapes as any symbolic size does, so that every
- * function takes it; at the end bound_sizes.c puts its most in its place. */
+ * While a graph is built, such a size may occur in shapes like any symbolic size, so every function
+ * accepts it; at the end bound_sizes.c replaces it by its maximum. */
 #include "primitives/primitives.h"
 
 typedef struct { UOp *var, *count, *most; } DataSize;
@@ -60,7 +60,7 @@ bool size_is_data(UOp *size)
 	return false;
 }
 
-/* ---- bounds: expressions of size arithmetic, whose depth is small */
+/* ---- bounds: of expressions of sizes, which are shallow */
 
 static UOp *extreme(UOp *u, bool most);
 
@@ -86,7 +86,7 @@ static UOp *extreme_product(UOp *u, bool most)
 	return ix_mul(extreme(u->src[0], most), extreme(u->src[1], most));
 }
 
-/* A divisor that is data is at least 1 where its quotient is of any use. */
+/* A data-dependent divisor counts as at least 1: its quotient is of no use otherwise. */
 static UOp *extreme_quotient(UOp *u, bool most)
 {
 	int64_t k;

@@ -1,10 +1,10 @@
-/* Remainders and the quotients that go with them, from a division and its rounding. */
+/* Remainders and the quotients that go with them, from division and rounding. */
 #include "primitives/approx.h"
 #include <math.h>
 
-/* |a| less multiples of |b|·2^(bits·k), k falling to 0. The quotient has few enough bits, and b
- * is cut in two, so that every product and difference is exact while the whole quotient stays
- * below 2^(bits·steps). */
+/* |a| minus multiples of |b|·2^(bits·k), k falling to 0. Each quotient has few enough bits, and b
+ * is split in two, so that every product and difference is exact as long as the whole quotient
+ * stays below 2^(bits·steps). */
 static UOp *fmod_real(UOp *a, UOp *b)
 {
 	int bits = is_f64(a) ? 25 : 11, steps = is_f64(a) ? 2 : 3;
@@ -19,7 +19,7 @@ static UOp *fmod_real(UOp *a, UOp *b)
 	return with_sign(a, t_where(t_lt(r, zero), t_add(r, d), r));
 }
 
-/* whether what fmod left has not the sign of the divisor */
+/* whether the remainder is not 0 and its sign is not the divisor's */
 static UOp *signs_differ(UOp *m, UOp *b)
 {
 	UOp *zero = num(m, 0);
@@ -35,7 +35,7 @@ static UOp *mod_real(UOp *a, UOp *b)
 	return t_where(t_eq(m, zero), none, t_where(signs_differ(m, b), t_add(m, b), m));
 }
 
-/* The quotient without what fmod left is whole up to rounding. */
+/* (a - remainder) / b is an integer up to rounding. */
 static UOp *floordiv_real(UOp *a, UOp *b)
 {
 	UOp *q = t_div(a, b), *m = fmod_real(a, b), *d = t_div(t_sub(a, m), b);

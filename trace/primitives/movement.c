@@ -1,11 +1,12 @@
-/* Movement of elements: shapes, axes, slices, windows, joining. Nothing is computed or copied
- * here: these ops end up in the indices of whoever reads them.
+/* Movement of elements: shapes, axes, slices, windows, joining. Nothing is computed or copied here:
+ * these ops become part of their readers' indices.
  *
  *     x[::2]                PAD to whole pairs, RESHAPE [n/2, 2], SHRINK to the first of each
  *     windows [4], 2 wide   two copies end to end, cut into rows of 5: [0 1 2 3 0] [1 2 3 - -],
- *                           of which the first 3 places count
+ *                           of which the first 3 places are kept
  *
- * What would change nothing is not made. Sizes are index nodes: symbolic ones pass as numbers do. */
+ * An op that would change nothing is not made. Sizes are index nodes, so symbolic ones need no
+ * special treatment. */
 #include "primitives/primitives.h"
 
 UOp *t_reshape(UOp *x, const Shape *s)
@@ -136,7 +137,7 @@ UOp *t_flip(UOp *x, int n, const int *axes)
 	return n ? NODE(OP_FLIP, x->dtype, val_ints(n, v), x) : x;
 }
 
-/* x with the n sizes at axis replaced by k others; the rest of the shape stays. */
+/* x with the n sizes at axis replaced by k others; the rest of the shape is unchanged. */
 static UOp *reshape_at(UOp *x, int axis, int n, int k, UOp *const *dim)
 {
 	UOp *d[2 * MAX_RANK];
@@ -193,12 +194,12 @@ UOp *t_expand_axis(UOp *x, int axis, UOp *size)
 	return t_expandv(x, t_rank(x), d);
 }
 
-/* Every step-th element: padded to whole steps, of which the first element is kept. */
+/* Every step-th element: x is padded to whole steps, and the first element of each is kept. */
 UOp *t_slice(UOp *x, int axis, UOp *start, UOp *stop, int64_t step)
 {
 	UOp *one = ix_const(1), *by, *n, *len;
 
-	/* no axis has 2^62 elements: beyond that, steps are alike */
+	/* no axis has 2^62 elements, so all larger steps are equivalent */
 	step = step > 1LL << 62 ? 1LL << 62 : step < -(1LL << 62) ? -(1LL << 62) : step;
 	if (step < 0) {
 		x = t_shrink_axis(x, axis, ix_add(stop, one), ix_add(start, one));
@@ -221,11 +222,11 @@ UOp *t_slice(UOp *x, int axis, UOp *start, UOp *stop, int64_t step)
 
 /* ---- joining --------------------------------------------------------------------------------- */
 
-/* Up to so many parts are chosen by nested WHEREs in one kernel. */
+/* At most this many parts are selected by nested WHEREs in one kernel. */
 enum { CONCAT_WAYS = 8 };
 
 /* Each element tests the bounds of n parts but loads from one: a load under PAD is gated. WHERE
- * and not ADD joins them, so that -0 and NaN payloads come through. */
+ * joins them, not ADD, so that -0 and NaN payloads are preserved. */
 static UOp *concat_few(size_t n, UOp *const *x, int axis)
 {
 	UOp *total = ix_const(0), *at = ix_const(0), *y = NULL, *p, *i, *d[MAX_RANK];
@@ -244,7 +245,7 @@ static UOp *concat_few(size_t n, UOp *const *x, int axis)
 	return y;
 }
 
-/* Promoted, checked, and without the empty parts. Returns how many are left (at least one). */
+/* The parts, promoted and checked, without empty ones. Returns how many are left (at least one). */
 static size_t concat_parts(size_t n, UOp *const *x, int axis, UOp **out)
 {
 	DType dt = x[0]->dtype;
@@ -308,7 +309,7 @@ static UOp *windows_axis(UOp *x, int axis, int64_t k, int64_t stride, int64_t di
 			shape_text(x->shape));
 	o = ix_add(ix_div(ix_sub(i, ix_const(span + 1)), ix_const(stride)), ix_const(1));
 	if (k > 1 && stride == k && dilation == 1) {
-		/* none overlaps another: the axis is cut */
+		/* windows do not overlap: the axis is cut */
 		x = t_slice(x, axis, zero, ix_mul(o, ix_const(k)), 1);
 		return t_transpose(t_split_axis(x, axis, o, ix_const(k)), axis, axis + 1);
 	}

@@ -7,21 +7,21 @@
 
 /* NumPy's result type for two tensor dtypes, within the contract's dtypes (bf16 with f16 gives f32). */
 DType dtype_promote(DType a, DType b);
-/* What the reader at hand has set. */
+/* Settings of the current reader. */
 typedef struct {
-	bool wide;              /* fractions are f64 by themselves: in a program in C */
-	bool sizes_agree;       /* sizes of a broadcast may be equal without being the same
-				 * expression: run checks it */
-	const char *stem;       /* of the names of buffers of data; NULL: literal */
+	bool wide;              /* fractions default to f64: in programs in C */
+	bool sizes_agree;       /* sizes of a broadcast may be equal but different
+				 * expressions: run checks them */
+	const char *stem;       /* prefix for names of buffers of data; NULL: literal */
 } Reading;
 extern Reading reading;
-/* What a fraction is by itself, and an integer that becomes one. */
+/* The default dtype of a fraction, and of an integer that becomes one. */
 static inline DType float_dtype(void) { return reading.wide ? DT_F64 : DT_F32; }
 UOp *size_tensor(UOp *size);                     /* i64 scalar; the size may be negative */
 UOp *t_cast(UOp *x, DType dt);               /* x itself when it has that dtype */
 UOp *t_num(DType dt, double v);              /* scalar CONST */
 UOp *t_size(DType dt, UOp *size);            /* a size as a scalar value, symbolic ones too */
-UOp *t_expand_to(UOp *x, const Shape *s);    /* broadcasts by RESHAPE and EXPAND; dies when it does not fit */
+UOp *t_expand_to(UOp *x, const Shape *s);    /* broadcasts x to s, or dies */
 /* elementwise with broadcasting and promotion; a scalar CONST stays a scalar */
 UOp *t_op1(Op op, UOp *x);
 UOp *t_op2(Op op, UOp *a, UOp *b);
@@ -33,7 +33,7 @@ UOp *t_addc(UOp *x, double c); UOp *t_mulc(UOp *x, double c);      /* with a con
 UOp *t_lt(UOp *a, UOp *b); UOp *t_eq(UOp *a, UOp *b); UOp *t_ne(UOp *a, UOp *b);
 UOp *t_not(UOp *c); UOp *t_and(UOp *a, UOp *b); UOp *t_or(UOp *a, UOp *b);
 UOp *t_sqrt(UOp *x); UOp *t_recip(UOp *x); UOp *t_rsqrt(UOp *x);
-/* integer tensors become f32 (NumPy's true division and such), floats stay */
+/* integer tensors become f32 (as in NumPy's true division), floats are returned as they are */
 UOp *t_float(UOp *x);
 /* movement; identities return x */
 UOp *t_reshape(UOp *x, const Shape *s);
@@ -53,20 +53,23 @@ UOp *t_merge_axes(UOp *x, int axis, int n);
 UOp *t_move_axis(UOp *x, int from, int to);               /* the other axes keep their order */
 UOp *t_unsqueeze(UOp *x, int axis);
 UOp *t_squeeze(UOp *x, int axis);
-UOp *t_along(UOp *p, int axis, int rank);                 /* p[n] along an axis of that rank: [n,1,...] */
-/* start, stop and step of one axis, step not 0 and known, already clipped: start ≤ stop for step > 0 */
+UOp *t_along(UOp *p, int axis, int rank);                 /* p[n] along axis: [n,1,...] */
+/* One axis from start to stop by step, a known number other than 0; the bounds are clipped: start ≤
+ * stop for step > 0. */
 UOp *t_slice(UOp *x, int axis, UOp *start, UOp *stop, int64_t step);
-/* the same with bounds as NumPy reads them: NULL, negative, beyond the ends (library/shape.c) */
+/* the same with unclipped bounds as NumPy reads them: NULL, negative, beyond the ends
+ * (library/shape.c) */
 UOp *t_slice_bounded(UOp *x, int axis, UOp *start, UOp *stop, int64_t step);
-UOp *t_slice_bound(UOp *v, UOp *n);                       /* one bound as NumPy reads it, within 0 … n */
-/* The same where a bound is data, an integer scalar; a size, or neither, where it is not. */
+UOp *t_slice_bound(UOp *v, UOp *n);                       /* NumPy's clipping, to 0 … n */
+/* The same with bounds that may be data: an integer scalar in data, else a size in size, or
+ * neither. */
 typedef struct { UOp *size, *data; } SliceBound;
 UOp *t_slice_data(UOp *x, int axis, SliceBound start, SliceBound stop, int64_t step);   /* library/data.c */
 /* keepdims false drops the axes */
 UOp *t_reduce(Op op, UOp *x, int n, const int *axes, bool keepdims);
 UOp *t_sum(UOp *x, int axis, bool keepdims);
 UOp *t_mean(UOp *x, int n, const int *axes, bool keepdims);
-UOp *t_count(UOp *x, int n, const int *axes);             /* elements along the axes, as a size */
+UOp *t_count(UOp *x, int n, const int *axes);             /* elements along the axes */
 UOp *t_scan(Op op, UOp *x, int axis);
 UOp *t_sort(UOp *x, int axis, bool descending);          /* i64 argsort */
 UOp *t_arange(DType dt, UOp *n);
@@ -74,34 +77,40 @@ UOp *t_iota(DType dt, const Shape *s, int axis);          /* index along axis, s
 UOp *t_full(const Shape *s, UOp *scalar);
 UOp *t_gather(UOp *x, int k, UOp *const *idx);
 UOp *t_scatter(UOp *x, int k, UOp *const *idx, UOp *v, const char *how);
-/* elements of x along axis at idx (one index tensor of idx.shape[d] == x.shape[d] for d ≠ axis): NumPy take_along_axis */
+/* the elements of x along axis at idx, which has x's sizes along the other axes: NumPy's
+ * take_along_axis */
 UOp *t_take_along(UOp *x, UOp *idx, int axis);
-void t_along_indices(UOp *x, UOp *idx, int axis, UOp **out);   /* idx at axis, places of the others */
+/* indices for all axes of x: idx at axis, an element's own place along the others */
+void t_along_indices(UOp *x, UOp *idx, int axis, UOp **out);
 UOp *t_wrap_index(UOp *i, UOp *n);                        /* i, or i + n where it is negative (library/index.c) */
 UOp *t_take(UOp *x, UOp *i, int axis);                    /* the axes of i take the place of axis; i is wrapped */
-UOp *t_take_inside(UOp *x, UOp *i, int axis);             /* the same, i within the axis */
+UOp *t_take_inside(UOp *x, UOp *i, int axis);             /* i is within the axis */
 UOp *t_concat(size_t n, UOp *const *x, int axis);         /* linear in the size of the result */
 UOp *t_matmul(UOp *a, UOp *b);                            /* NumPy's, batched */
 UOp *t_einsum(const char *spec, size_t n, UOp *const *x);
-/* i64, k along axis: the places of its k greatest (least) in falling (rising) order, equal ones by place (library/topk.c) */
+/* i64, k along axis: the places of its k largest (smallest) elements in falling (rising) order,
+ * equal ones by place (library/topk.c) */
 UOp *t_top_places(UOp *x, int axis, UOp *k, bool largest);
 UOp *t_softmax(UOp *x, int axis);
-/* windows of the last nd axes: [..., o1..ond, k1..knd], by movement ops only; dilation and stride by axis */
+/* windows over the last nd axes: [..., o1..ond, k1..knd], by movement ops only; dilation and stride
+ * per axis */
 UOp *t_windows(UOp *x, int nd, const int64_t *k, const int64_t *stride, const int64_t *dilation);
 static inline UOp *t_dim(UOp *x, int i) { return x->shape->dim[i < 0 ? x->shape->rank + i : i]; }
 static inline int t_rank(UOp *x) { return x->shape->rank; }
 
-/* ---- data_sizes.c, bound_sizes.c: sizes that are data ---------------------------------------------------------- */
+/* ---- data_sizes.c, bound_sizes.c: data-dependent sizes --------------------------------------- */
 
-/* The value of an i64 scalar, 0 … most (the caller sees to that), as a size that may stand in any shape. bound_sizes
- * takes it out of the graph again. */
+/* The value of an i64 scalar, which the caller keeps within 0 … most, as a size for any shape.
+ * bound_sizes removes it from the graph again. */
 UOp *size_of_data(UOp *count, UOp *most);
-bool size_is_data(UOp *size);                /* such a size is part of it */
-/* The greatest it can be: each size of data at its most (or at 0, where that is more). */
+bool size_is_data(UOp *size);                /* whether it contains such a size */
+/* The maximum of the expression: each data-dependent size at its maximum, or at 0 if that gives
+ * more. */
 UOp *size_most(UOp *size);
-UOp *size_value(UOp *size);                  /* size_tensor, with the counts themselves for sizes of data */
-size_t data_sizes(UOp *const **var, UOp *const **count);     /* all of the document, a count before what it shapes */
-/* A size's count is another node now. */
+UOp *size_value(UOp *size);                  /* size_tensor, with counts of data */
+/* All of the document; a count comes before the counts of what it shapes. */
+size_t data_sizes(UOp *const **var, UOp *const **count);
+/* Replaces the count of a size by another node. */
 void data_size_moved(size_t k, UOp *count);
 
 /* ---- approx.c: functions of the reals from the primitives, in x's own precision; integers become f32 --------- */
@@ -114,7 +123,7 @@ UOp *t_asinh(UOp *x); UOp *t_acosh(UOp *x); UOp *t_atanh(UOp *x); UOp *t_erf(UOp
 UOp *t_gelu(UOp *x);
 UOp *t_floor(UOp *x); UOp *t_ceil(UOp *x); UOp *t_round(UOp *x);  /* half to even; integers stay */
 UOp *t_abs(UOp *x); UOp *t_sign(UOp *x); UOp *t_signbit(UOp *x);
-/* divide.c: C's fmod and Python's % and // for floats of one dtype; the quotient is exact below
- * 2^33 (f32), 2^50 (f64) */
+/* C's fmod and Python's % and // for floats of one dtype; the quotient is exact below 2^33 (f32) or
+ * 2^50 (f64) */
 UOp *t_fmod(UOp *a, UOp *b); UOp *t_mod(UOp *a, UOp *b); UOp *t_floordiv(UOp *a, UOp *b);
 #endif

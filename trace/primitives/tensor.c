@@ -1,8 +1,8 @@
-/* The primitive ops as functions: what the tensor library is made of, with movement.c.
+/* The primitive ops as functions: with movement.c the base of the tensor library.
  *
  *     t_add(x f32[3,1], y f32[4])   →   ADD(EXPAND x [3,4], EXPAND (RESHAPE y [1,4]) [3,4])
  *
- * All of them give nodes of level graph; sources are broadcast and promoted as NumPy does. */
+ * All of them return nodes of level graph; sources are broadcast and promoted as NumPy does. */
 #include "primitives/primitives.h"
 
 ARENA Reading reading;
@@ -36,7 +36,7 @@ DType dtype_promote(DType a, DType b)
 			: DT_F32;
 	if (dtype_int(a))
 		return dtype_promote(b, a);
-	/* a float and an integer: the float must hold the integer's values, or be f64 */
+	/* a float and an integer: the result must hold the integer's values, or be f64 */
 	n = dtype_size(b);
 	if (n >= 4)
 		return DT_F64;
@@ -60,7 +60,7 @@ UOp *t_num(DType dt, double v)
 	return const_num(dt, v);
 }
 
-/* Within ARANGE a symbolic size becomes a value: its element number n is n. */
+/* A symbolic size becomes a value by way of ARANGE: its element number n is n. */
 UOp *t_size(DType dt, UOp *size)
 {
 	int64_t v;
@@ -97,8 +97,8 @@ static bool has_variable(UOp *size)
 	return !ix_is_const(size, &v);
 }
 
-/* Two sizes that are not the same expression, one of a variable: x is cut to the other, which changes nothing when they
- * are equal, and run checks that. */
+/* For two different expressions of sizes, at least one with a variable: x is cut to the other size,
+ * which changes nothing if they are equal, and run checks that. */
 static UOp *agree(UOp *x, const Shape *s)
 {
 	int lead = s->rank - t_rank(x);
@@ -115,7 +115,7 @@ static UOp *agree(UOp *x, const Shape *s)
 	return x;
 }
 
-/* Shapes of the sources made one; scalars stay as they are, since a scalar stands with any
+/* Broadcasts the sources to one shape; scalars are left as they are, since a scalar goes with any
  * shape. */
 static void broadcast(int n, UOp **x)
 {
@@ -142,7 +142,7 @@ UOp *t_op1(Op op, UOp *x)
 	return NODE(op, x->dtype, VNIL, x);
 }
 
-/* Division of floats by the integer ops: the same meaning over the reals. */
+/* The integer division ops for floats: the same function over the reals. */
 static UOp *float_division(Op op, UOp *a, UOp *b)
 {
 	switch (op) {
@@ -202,7 +202,7 @@ UOp *t_not(UOp *c) { return t_eq(t_cast(c, DT_BOOL), t_num(DT_BOOL, 0)); }
 UOp *t_and(UOp *a, UOp *b) { return t_op2(OP_AND, t_cast(a, DT_BOOL), t_cast(b, DT_BOOL)); }
 UOp *t_or(UOp *a, UOp *b) { return t_op2(OP_OR, t_cast(a, DT_BOOL), t_cast(b, DT_BOOL)); }
 
-/* Small whole powers by multiplication. */
+/* Small integer powers become multiplications. */
 UOp *t_pow(UOp *a, UOp *b)
 {
 	double f;
@@ -298,7 +298,8 @@ UOp *t_full(const Shape *s, UOp *scalar)
 	return t_expand_to(scalar, s);
 }
 
-/* The common shape of k indices; a scalar is expanded too, since GATHER wants one shape of all. */
+/* The common shape of k indices; scalars are expanded too, since GATHER needs indices of one
+ * shape. */
 static const Shape *one_shape(int k, UOp *const *idx, UOp **out)
 {
 	const Shape *s = shape_scalar(), *t;
@@ -365,8 +366,8 @@ UOp *t_take_along(UOp *x, UOp *idx, int axis)
 	return t_gather(x, t_rank(x), at);
 }
 
-/* The plain exp2 form: arguments are at most 0, where its error is small against the largest
- * element. The maximum cancels, in the derivative too, which therefore passes it by. */
+/* Uses the plain exp2 form: arguments are at most 0, where its error is small against the largest
+ * element. The maximum cancels out, also in the derivative, which therefore ignores it. */
 UOp *t_softmax(UOp *x, int axis)
 {
 	DType dt;

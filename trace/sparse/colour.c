@@ -1,24 +1,24 @@
-/* Colours: columns that share no row get one product together.
+/* Colouring: columns that share no row are computed by one product.
  *
  *     a tridiagonal matrix of any size     3 colours: columns 0 3 6 …, 1 4 7 …, 2 5 8 …
  *     an arrow, symmetric                  2: the dense column, and all others
  *
- * Greedy in several orders; the best counts. Of columns, a row with k of them needs k colours, so
- * that the fullest row says when nothing better can come. Of stars, the condition in pattern.h,
- * which each step keeps. */
+ * Greedy in several orders; the best is kept. For columns, a row with k entries needs k colours, so
+ * the fullest row gives a lower bound that ends the search. For stars, each step preserves the
+ * condition in pattern.h. */
 #include "sparse/pattern.h"
 #include <stdlib.h>
 
-/* the colours that a row has, as bits; all below low are among them */
+/* The colours in use in a row, as bits; all colours below low are in use. */
 typedef struct { uint64_t *word; uint32_t words, low; } Used;
 
-/* Orders that are tried, and again as many by the classes found; neighbours of neighbours that are
- * looked at each time before that is too many. */
+/* The number of orders that are tried, and again as many that start from the classes found; and the
+ * number of visits to neighbours of neighbours beyond which fewer are tried. */
 enum { ORDERS = 4, EFFORT = 1 << 25 };
 
 /* ---- orders of columns */
 
-/* By falling key, equal ones by place. */
+/* Sorts by falling key, equal keys by place. */
 static void order_by_key(uint32_t n, const uint32_t *key, uint32_t *order)
 {
 	uint32_t most = 0;
@@ -51,7 +51,7 @@ static void order_natural(uint32_t n, uint32_t *order)
 		order[i] = i;
 }
 
-/* Classes as they are, the last one first: greedy in that order needs no more colours, and often
+/* Keeps classes together, the last one first: greedy in that order needs no more colours, and often
  * fewer. */
 static void order_by_class(uint32_t n, const uint32_t *colour, uint32_t *order)
 {
@@ -78,8 +78,8 @@ static void use(Used *u, uint32_t c)
 		u->low++;
 }
 
-/* The least colour that no row of column j has. Starts where the fullest of its rows has a gap, and
- * takes words at a time. */
+/* The least colour that is free in all rows of column j. Starts at the first gap of its fullest
+ * row, and compares whole words. */
 static uint32_t least_free(const Rows *bycol, uint32_t j, const Used *row)
 {
 	const uint32_t *at = bycol->at + bycol->first[j];
@@ -136,7 +136,7 @@ typedef struct {
 
 static uint32_t greedy_star(const Rows *r, const uint32_t *order, uint32_t limit, uint32_t *colour);
 
-/* One more try; kept when it is better. */
+/* One more attempt; kept if it is better. */
 static bool attempt(ColourSearch *s)
 {
 	uint32_t n = s->star ? greedy_star(s->byrow, s->order, s->count - 1, s->trial) :
@@ -176,7 +176,7 @@ static uint32_t search(ColourSearch *s, uint32_t least, uint32_t limit)
 	s->order = xmalloc(((size_t)n + 1) * sizeof *s->order);
 	s->trial = xmalloc(((size_t)n + 1) * sizeof *s->trial);
 	s->count = limit + 1;
-	/* where there is much to look at, half the orders are enough */
+	/* on a large pattern, half the orders are enough */
 	int orders = effort(s->byrow) > EFFORT ? ORDERS / 2 : ORDERS;
 	for (int k = 0; k < orders && s->count > least; k++) {
 		order_natural(n, s->order);
@@ -209,8 +209,8 @@ uint32_t colour_columns(const Rows *byrow, const Rows *bycol, uint32_t limit, ui
 
 /* ---- stars */
 
-/* What a vertex sees: the colours among its neighbours, for each how many have it, and one that
- * has. Those of v stand in the tables from first[v] on, seen[v] of them. */
+/* The colours among the neighbours of a vertex: for each, how many neighbours have it, and one of
+ * them. Those of v are in the tables from first[v] on, seen[v] of them. */
 typedef struct { uint32_t count, one; } Seen;
 typedef struct {
 	const Rows *r;
@@ -243,7 +243,7 @@ static void see(Star *s, uint32_t v, uint32_t colour, uint32_t who)
 
 static void forbid(Star *s, uint32_t c) { s->forbidden[c] = s->step; }
 
-/* Colour c for v keeps the condition unless: a neighbour w has c; or w sees c and v sees w's colour
+/* Colour c for v breaks the condition if: a neighbour w has c; or w sees c and v sees w's colour
  * twice; or w sees c once, at x, and x sees w's colour twice. */
 static void forbid_around(Star *s, uint32_t v, uint32_t w)
 {
@@ -309,7 +309,7 @@ uint32_t colour_star(const Rows *r, uint32_t *colour)
 	uint32_t least = rows_count(r) > r->rows ? 2 : 1, n = r->rows;
 	uint32_t *plain = xmalloc(((size_t)n + 1) * sizeof *plain);
 
-	/* of a dense one nothing better can come than colours of its columns; and they always do */
+	/* for a dense pattern nothing beats a column colouring, which is always valid */
 	bool dense = rows_count(r) > (size_t)n * n / 2;
 	uint32_t stars = dense ? n + 1 : search(&s, least, n),
 			 columns = colour_columns(r, r, stars - 1, plain);

@@ -1,12 +1,11 @@
-/* hess -o loss -w x,z: adds the second derivatives of a scalar, hess_loss_x by x twice and
- * hess_loss_x_z by both.
+/* hess -o loss -w x,z: adds the second derivatives of a scalar: hess_loss_x with respect to x
+ * twice, hess_loss_x_z with respect to both.
  *
  *     loss f32, x f32[4]   →   hess_loss_x f32[4,4]
  *
- * They are the derivatives of the gradient, which is a graph as any other: what is linear in it has
- * no x left in its gradient, so that a sparse pattern has only what goes together otherwise. A
- * block on the diagonal is symmetric, and with
- * --sparse takes star colours. */
+ * They are the derivatives of the gradient, which is a graph like any other. Terms linear in x have
+ * no x left in the gradient, so a sparse pattern has only the nonlinear interactions. A block on
+ * the diagonal is symmetric, and with --sparse uses star colouring. */
 #include "process/process.h"
 #include "primitives/primitives.h"
 #include "sparse/sparse.h"

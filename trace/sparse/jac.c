@@ -1,7 +1,8 @@
-/* jac -o y -w x: adds the derivative of y by x as output jac_y_x, of y's axes and then x's.
+/* jac -o y -w x: adds the derivative of y with respect to x as output jac_y_x, with y's axes and
+ * then x's.
  *
  *     y f32[3], x f32[4]   →   jac_y_x f32[3,4]; with --sparse f32[nnz], the pattern in meta.sparse
- */
+ * */
 #include "process/process.h"
 #include "sparse/sparse.h"
 

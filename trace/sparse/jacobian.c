@@ -1,14 +1,15 @@
-/* Derivatives of a tensor by a tensor as outputs, dense or sparse.
+/* Derivatives of a tensor with respect to a tensor as outputs, dense or sparse.
  *
- *     dense     jvp of y for each column of the identity, or vjp for each row, all at once
- * (vmap_nodes) sparse    pattern, colours, one product a colour; each value is picked from the
- * product of its column's colour:
+ *     dense     one jvp per column of the identity, or one vjp per row, all at once (vmap_nodes)
+ *     sparse    pattern, colours, one product per colour; each value is picked from the product
+ *               of its column's colour:
  *
- *               [a b . .]   columns 0 2 | 1 3:   [a b]      values a c b d f e g, by columns: [a c]
- * [b d f] … [c d e .]                        [c+e …  would be two in one place: so 3 colours here
+ *               [a b . .]   colours: columns 0 2 | 1 3
+ *               [. c d .]   products: [a d e], [b c f]
+ *               [. . e f]   values, by columns: a b c d e f
  *
- * Seeds are made in the graph, from numbers compared (the identity) or from the colours, a
- * constant. */
+ * Seeds are computed in the graph: by comparing indices (the identity), or from the colours, which
+ * are a constant. */
 #include "library/library.h"
 #include "sparse/sparse.h"
 #include <stdlib.h>
@@ -67,7 +68,7 @@ Graph *jacobian_end(Derived *d)
 
 /* ---- products, all at once */
 
-/* A place for a seed: an input that vmap_nodes puts the seeds in for. */
+/* A placeholder for a seed: an input that vmap_nodes replaces by the seeds. */
 static UOp *seed_place(UOp *like)
 {
 	return buffer_new(name_fresh("seed"), "input", like->dtype, like->shape, NULL, NULL);
@@ -75,11 +76,11 @@ static UOp *seed_place(UOp *like)
 
 static bool computed_anew(const UOp *u) { return op_elementwise(u->op) || op_movement(u->op); }
 
-/* More work than this is done once for all products, not in each of them. */
+/* A value that costs more than this is computed once for all products, not in each of them. */
 enum { WORTH_KEEPING = 8 };
 
-/* d, where what does not depend on seed but stands beside what does is kept in a buffer when it is
- * worth it. */
+/* d, with the values that do not depend on seed, but are read by nodes that do, kept in buffers
+ * where that is worth it. */
 static UOp *keep_values(UOp *d, const UOp *seed)
 {
 	Nodes all = walk(d);
@@ -115,7 +116,7 @@ static UOp *keep_values(UOp *d, const UOp *seed)
 	return to[d->id];
 }
 
-/* p products: [p, y…] of seeds [p, x…] (forward), or [p, x…] of seeds [p, y…] */
+/* p products: [p, y…] for seeds [p, x…] (forward), or [p, x…] for seeds [p, y…] */
 static UOp *products(UOp *y, UOp *x, int mode, UOp *p, UOp *seeds)
 {
 	UOp *seed = seed_place(mode == FORWARD ? x : y), *d, *all;
@@ -153,7 +154,7 @@ static const Shape *shape_joined(const Shape *a, const Shape *b)
 	return shape_new(a->rank + b->rank, dim);
 }
 
-/* [p, like…]: 1 where colour[i] is the number along axis 0 */
+/* [p, like…]: 1 where colour[i] equals the index along axis 0 */
 static UOp *seeds_by(UOp *colour, UOp *p, const UOp *like)
 {
 	UOp *n = t_dim(colour, 0), *one = ix_const(1), *size[2] = {p, n};
@@ -179,11 +180,12 @@ static UOp *dense(UOp *y, UOp *x)
 
 /* ---- sparse */
 
-/* What is needed to pick each value: its product and the place in it. By columns. */
+/* The data needed to find each value: its product and its place in it. Values are in column
+ * order. */
 typedef struct { Rows byrow, bycol; uint32_t *colour, p; int mode; bool star; } Compressed;
 
-/* Colours of the columns or the rows, whichever are fewer; rows are given up where they cannot win.
- */
+/* Colours columns or rows, whichever needs fewer colours; rows are given up when they cannot
+ * win. */
 static void colour_either(Compressed *c)
 {
 	uint32_t m = c->byrow.rows, n = c->byrow.columns, count = n + 1;
@@ -226,9 +228,9 @@ static Compressed compress(UOp *y, UOp *x, const char *name, bool symmetric)
 	return c;
 }
 
-/* Value (i, j) of a symmetric matrix stands alone at place i of the product of j's colour when no
- * other column of row i has that colour; else at place j of that of i's. next: the place by columns
- * of each column's next row, as rows come in their order. */
+/* Value (i, j) of a symmetric matrix is alone at place i of the product of j's colour if no other
+ * column of row i has that colour; otherwise it is at place j of the product of i's colour. next:
+ * the position, in column order, of each column's next value, since rows are visited in order. */
 static void star_places(const Compressed *c, int32_t *product, int32_t *place)
 {
 	const Rows *r = &c->byrow;
@@ -252,7 +254,7 @@ static void star_places(const Compressed *c, int32_t *product, int32_t *place)
 	free(next);
 }
 
-/* In which product each value stands, and at what place of it. */
+/* The product that holds each value, and the value's place in it. */
 static void places(const Compressed *c, int32_t *product, int32_t *place)
 {
 	const Rows *r = &c->bycol;
@@ -273,8 +275,8 @@ static UOp *constant(const char *stem, size_t n, const void *data, DType dt)
 		val_bin(data, n * dtype_size(dt)), NULL);
 }
 
-/* v [p, …] at products and places, n of each: an index for each axis of more than one place, which
- * leaves the loops over v as they are. */
+/* v [p, …] at n products and places: one index for each axis of size above one, which leaves the
+ * loops over v unchanged. */
 static UOp *picked(
 	UOp *v, const char *name, size_t n, const int32_t *product, const int32_t *place)
 {
@@ -298,8 +300,8 @@ static UOp *picked(
 	return t_gather(t_reshapev(v, rank, dim), rank, at);
 }
 
-/* The seed of each colour. With one colour for all they are ones, with which nothing is multiplied.
- */
+/* The seed of each colour. With a single colour the seeds are ones, and the multiplications
+ * vanish. */
 static UOp *colour_seeds(const Compressed *c, const char *name, size_t n, const UOp *like)
 {
 	uint32_t *colour = memcpy(arena_alloc((n + 1) * sizeof *colour), c->colour, n * sizeof *colour);
@@ -310,7 +312,7 @@ static UOp *colour_seeds(const Compressed *c, const char *name, size_t n, const 
 		ones &= colour[i] == 0;
 	if (ones)
 		return t_expand_to(t_num(like->dtype, 1), shape_behind(p, like->shape));
-	/* NO_COLOUR is -1 as i32: no seed */
+	/* NO_COLOUR is -1 as i32, which matches no index: no seed */
 	return seeds_by(constant(arena_printf("%s_colours", name), n, colour, DT_I32), p, like);
 }
 
@@ -329,7 +331,7 @@ static UOp *values(const Compressed *c, const char *name, UOp *y, UOp *x)
 	return picked(v, name, nnz, product, place);
 }
 
-/* The pattern by columns, in meta.sparse and as outputs. */
+/* Puts the pattern, in column order, into meta.sparse and into outputs. */
 static void note_pattern(Derived *d, const char *name, const Compressed *c)
 {
 	size_t nnz = rows_count(&c->bycol), n = c->bycol.rows;

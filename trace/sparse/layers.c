@@ -1,7 +1,7 @@
-/* Layers put together: views of numbers of sets, one set for each element.
+/* Joins layers: views of set numbers, with one set per element.
  *
  *     MUL (EXPAND a [3,1] → [3,4]) (EXPAND b [1,4] → [3,4])     two layers, of 3 and of 4 numbers
- */
+ * */
 #include "sparse/layers.h"
 #include <stdlib.h>
 
@@ -70,7 +70,7 @@ static bool same_view(const ArrayView *a, const ArrayView *b)
 	return true;
 }
 
-/* numbers that v takes; those of v and w joined */
+/* The number of stored elements of v; and of v and w joined. */
 static double own_size(const ArrayView *v, const ArrayView *w)
 {
 	double n = 1;
@@ -99,8 +99,8 @@ static ArrayView *join(Finder *f, const ArrayView *a, const ArrayView *b)
 	return layer_spread(to, a->s.dim);
 }
 
-/* Joined where that takes no more room than the larger of the two, or where there is no room for
- * one more layer. */
+/* Layers are joined if that takes no more memory than the larger of the two, or if no further layer
+ * fits. */
 void layers_add(Finder *f, Layers *l, ArrayView *v)
 {
 	int with = -1;

@@ -1,4 +1,4 @@
-/* Layers: what each element of a tensor depends on, as views of numbers of sets.  Inside of
+/* Layers: the dependencies of each element of a tensor, as views of set numbers. Internals of
  * pattern.c and its neighbours. */
 #ifndef LAYERS_H
 #define LAYERS_H
@@ -8,35 +8,35 @@
 
 enum { LAYERS = 4, PLACES = 1 << 28 };
 
-/* The set of an element is the union over the layers; each has the tensor's shape and, in u32, the
- * numbers of sets. Axes along which nothing moves have stride 0, so that an outer product takes its
- * factors' room and not its own. */
+/* The set of an element is the union over the layers. Each layer has the tensor's shape and holds
+ * set numbers in u32. Axes along which the sets do not vary have stride 0, so that an outer product
+ * takes the memory of its factors. */
 typedef struct { int n; ArrayView *at[LAYERS]; } Layers;
 
-/* known: by node id, the value of what constants alone make, where a rule asked for it; NULL for
- * others. */
+/* known: by node id, the value of a node computed from constants alone, if a rule asked for it;
+ * NULL for others. */
 typedef struct { Sets sets; Array **known; const char *who; } Finder;
 
 /* ---- layers.c */
 
 int64_t layer_count(const Finder *f, int rank, const int64_t *dim);     /* dies beyond PLACES */
-ArrayView *layer_new(const Finder *f, int rank, const int64_t *dim);    /* not zeroed */
+ArrayView *layer_new(const Finder *f, int rank, const int64_t *dim);        /* not zeroed */
 bool layer_moves(const ArrayView *v, int axis);
-/* v where each axis has size 1 that does not move and that keep (NULL: none) does not name */
+/* v with size 1 for each axis along which it does not vary, except those in keep (NULL: none) */
 ArrayView *layer_core(const ArrayView *v, const bool *keep);
-/* the same in row-major order of its own, which may be written to */
+/* the same, copied in row-major order, and writable */
 ArrayView *layer_copy(const Finder *f, const ArrayView *v);
-/* v, which is dropped, with its axes of size 1 spread to dim */
+/* v with its axes of size 1 expanded to dim; v is released */
 ArrayView *layer_spread(ArrayView *v, const int64_t *dim);
-/* Adds v, which is dropped or kept, to l. */
+/* Adds v to l, which keeps or releases it. */
 void layers_add(Finder *f, Layers *l, ArrayView *v);
-/* one layer of all, of dim; NULL when there is none */
+/* all layers joined into one of shape dim; NULL when there are none */
 ArrayView *layers_joined(Finder *f, const Layers *l);
 void layers_drop(Layers *l);
-/* v without what stands where mask, row-major in v's shape, is 0 */
+/* v with the empty set where mask, row-major in v's shape, is 0 */
 ArrayView *layer_masked(Finder *f, const ArrayView *v, const uint8_t *mask);
 
-/* ---- layers_fold.c: folds, scans, views */
+/* ---- layers_fold.c: reductions, scans, views */
 
 ArrayView *layer_reduced(Finder *f, const ArrayView *v, const bool *axis);
 ArrayView *layer_scanned(Finder *f, const ArrayView *v, int axis);

@@ -1,10 +1,9 @@
-/* Layers under folds and views. A fold over an axis along which a layer does not move is the layer
- * itself: a union of equal sets. So a product of matrices, REDUCE over [m,n,k], never takes m·n·k
- * places. */
+/* Layers under reductions and views. A reduction over an axis along which a layer does not vary
+ * gives the layer itself: a union of equal sets. So a matrix product, a REDUCE over [m,n,k], never
+ * takes m·n·k elements. */
 #include "sparse/layers.h"
 
-/* v with the axes of last (one each, in their order) behind the others; axes gets the places of all
- */
+/* v with the axes marked in last moved behind the others, in order; axes gets the permutation */
 static ArrayView *with_last(const ArrayView *v, const bool *last, int *axes)
 {
 	ArrayView *w = value_view((ArrayView *)v, &v->s);
@@ -93,7 +92,7 @@ static void pairs_of(const UOp *u, int64_t (*pair)[2])
 			CHECK(ix_is_const(size[i][k], &pair[i][k]));
 }
 
-/* Zeros around are the empty set; an axis along which nothing is put stays as it is. */
+/* Padding has the empty set; an axis without padding is unchanged. */
 static ArrayView *padded(Finder *f, const UOp *u, const ArrayView *v, const int64_t *dim)
 {
 	int64_t pair[MAX_RANK][2], to[MAX_RANK];

@@ -1,14 +1,14 @@
-/* Layers by index. An index that constants alone make is followed element by element; one that
- * depends on an input may be any place of its axis, so what lies along that axis counts as a whole.
+/* Layers by index. An index computed from constants alone is followed element by element; one that
+ * depends on an input may be any place of its axis, so all elements along that axis count.
  *
  *     GATHER x [5], i = [0, 3]     {0} {3}
- *     GATHER x [5], i an input     {0 1 2 3 4} for all of them: one set, spread
- */
+ *     GATHER x [5], i an input     {0 1 2 3 4} for all of them: one set, expanded
+ * */
 #include "sparse/layers.h"
 #include <stdlib.h>
 
-/* The k indexed axes of a tensor of shape dim: known[a] is NULL where the index may be any. n:
- * places of the indices. */
+/* The k indexed axes of a tensor of shape dim: known[a] is NULL for an open axis, whose index may
+ * be any. n: the number of index elements. */
 typedef struct {
 	int k;
 	int64_t n, size[MAX_RANK];
@@ -40,7 +40,7 @@ static void indices_free(Indices *x)
 		free(x->known[a]);
 }
 
-/* The row that place p names, open axes being of size 1; -1 outside. */
+/* The row that index element p selects, where open axes have size 1; -1 outside. */
 static int64_t row_of(const Indices *x, int64_t p)
 {
 	int64_t row = 0;
@@ -56,8 +56,8 @@ static int64_t row_of(const Indices *x, int64_t p)
 	return row;
 }
 
-/* v with open axes folded to size 1, and behind the k indexed ones only axes that move or that keep
- * names */
+/* v with open axes reduced to size 1; behind the k indexed axes only axes that vary, or that keep
+ * names, keep their size */
 static ArrayView *closed(Finder *f, const Indices *x, const ArrayView *v, const bool *keep)
 {
 	bool along[MAX_RANK];
@@ -105,7 +105,7 @@ void gather_layers(Finder *f, UOp *u, const Layers *l, const int64_t *dim, Layer
 
 /* ---- SCATTER */
 
-/* rest axes along which one of the layers moves */
+/* the axes behind the indexed ones along which one of the layers varies */
 static void moving_axes(
 	const Layers *x, const Layers *v, int k, int ri, int rank, bool *keep, bool *vkeep)
 {
@@ -125,7 +125,7 @@ static void put(Finder *f, uint32_t *to, const uint32_t *from, int64_t rest, boo
 		to[i] = set ? from ? from[i] : 0 : set_union(&f->sets, to[i], from ? from[i] : 0);
 }
 
-/* Many values that fall on one place are united at once, not one after the other. */
+/* Unites all values written to one place at once, not one after the other. */
 static void put_all(
 	Finder *f, const Indices *x, uint32_t *to, const uint32_t *from, int64_t rest, int64_t rows)
 {
@@ -155,10 +155,10 @@ static void put_all(
 	free(set);
 }
 
-/* Into the places that known indices name, open axes being of size 1 and spread afterwards. */
+/* Writes to the places that known indices select; open axes have size 1 and are expanded
+ * afterwards. */
 static ArrayView *scattered(
-	Finder *f, const Indices *x, const UOp *u, ArrayView *base, const ArrayView *v,
-		int64_t rest)
+	Finder *f, const Indices *x, const UOp *u, ArrayView *base, const ArrayView *v, int64_t rest)
 {
 	bool set = val_is_str(u->arg, "SET") && x->k && !memchr(x->open, 1, x->k);
 	uint32_t *to = (uint32_t *)value_data(base), *from = v ?
@@ -177,7 +177,8 @@ static ArrayView *scattered(
 	return base;
 }
 
-/* What is put in, all layers in one: the indices' axes whole, of those behind what moves. */
+/* The values written, all layers joined: the indices' axes in full, and of the axes behind only
+ * those that vary. */
 static ArrayView *values_of(Finder *f, const Layers *v, const bool *keep)
 {
 	if (!v->n)

@@ -1,15 +1,16 @@
-/* The structural pattern of a derivative, from the graph: for each element of an output the
- * elements of an input it may have a derivative by.
+/* The structural pattern of a derivative, from the graph: for each element of an output, the input
+ * elements with respect to which its derivative may be nonzero.
  *
- *     y = x[1:] * x[:-1] + sum(z)     row i: {i, i+1}; nothing of z's values matters
+ *     y = x[1:] * x[:-1] + sum(z)     row i: {i, i+1}; the values of z do not matter
  *
- * Sources before users, each node's elements get sets of columns (layers.h). Comparisons, integers,
- * TRUNC and DETACH have no derivative and give the empty set; WHERE has none by its condition, and
- * where that comes out of constants alone, or a constant factor is 0, only what is left counts. */
+ * Sources before users, the elements of each node get sets of columns (layers.h). Comparisons,
+ * integers, TRUNC and DETACH have no derivative and give the empty set. WHERE has none with respect
+ * to its condition; if that is constant only the side taken counts, and a constant factor 0 gives
+ * the empty set. */
 #include "sparse/layers.h"
 #include <stdlib.h>
 
-/* Elements of a constant mask that are looked at, at most; of all of them together. */
+/* The maximum number of elements of one constant mask, and of all of them together. */
 enum { MASK = 1 << 22, MASKS = 1 << 26 };
 
 typedef struct {
@@ -29,7 +30,7 @@ static void numbers(const char *who, const UOp *u, int64_t *dim)
 				shape_text(u->shape));
 }
 
-/* ---- what constants alone make */
+/* ---- nodes computed from constants alone */
 
 static bool same_everywhere(const UOp *u)
 {
@@ -41,7 +42,7 @@ static bool same_everywhere(const UOp *u)
 		n < PLACES;
 }
 
-/* the sources whose values count: indices, the condition of WHERE, factors that may be 0 */
+/* sources whose values matter: indices, the condition of WHERE, factors that may be 0 */
 static bool asks_for(const UOp *u, uint32_t k)
 {
 	switch (u->op) {
@@ -53,8 +54,8 @@ static bool asks_for(const UOp *u, uint32_t k)
 	}
 }
 
-/* A value is worth its evaluation: an index always, a mask when it is not too long, as long as
- * there are not too many. */
+/* Whether to evaluate a value: an index always, a mask if it is not too long and the limit for all
+ * masks is not reached. */
 static bool worth(const UOp *u, const UOp *s, int64_t *left)
 {
 	int64_t n;
@@ -93,7 +94,7 @@ static void evaluate_known(Walk *w, const uint8_t *known)
 	vec_free(&roots);
 }
 
-/* Which nodes wrt leads to, and which come out of constants alone. */
+/* Finds the nodes that depend on wrt, and those computed from constants alone. */
 static void look_ahead(Walk *w, UOp *wrt)
 {
 	uint8_t *known = arena_alloc(node_limit());
@@ -117,7 +118,7 @@ static void look_ahead(Walk *w, UOp *wrt)
 
 static Layers *layers_of(Walk *w, const UOp *u) { return &w->of[u->id]; }
 
-/* Layers of a source as they stand beside dim; a scalar is spread. */
+/* Adds the layers of a source, broadcast to the user's shape; a scalar is expanded. */
 static void add_source(Walk *w, Layers *to, const UOp *src, const UOp *u, const uint8_t *mask)
 {
 	const Layers *l = layers_of(w, src);
@@ -137,7 +138,7 @@ static void add_source(Walk *w, Layers *to, const UOp *src, const UOp *u, const 
 	}
 }
 
-/* A source where what stands beside it, if its value is known, is not 0 (with not: is 0). */
+/* Adds a source where the operand beside it, if its value is known, is not 0 (with not: is 0). */
 static void add_masked(
 	Walk *w, Layers *to, const UOp *src, const UOp *beside, const UOp *u, bool not)
 {
@@ -286,7 +287,7 @@ Rows pattern_find(UOp *out, UOp *wrt, const char *who)
 	return r;
 }
 
-/* Rows for columns; what is rising stays so. */
+/* Exchanges rows and columns; the order stays rising. */
 Rows rows_turned(const Rows *r)
 {
 	Rows t = {r->columns, r->rows, xcalloc((size_t)r->columns + 2, sizeof *t.first), NULL};

@@ -1,15 +1,17 @@
-/* Sets, patterns and colours: what is known of a sparse derivative without its values.  Sections
- * follow the files. */
+/* Sets, patterns and colours: the structure of a sparse derivative, without its values. Sections
+ * follow the files. (Do not include headers of the tensor library here: their Value clashes with
+ * the interpreter's, which layers.h needs.) */
 #ifndef PATTERN_H
 #define PATTERN_H
 #include "graph/graph.h"
 
-/* derive/rules.c: a derivative by source i is there (derive.h) */
+/* derive/rules.c: there is a derivative by source i (derive.h) */
 bool op_follows(const UOp *u, uint32_t i);
 
-/* ---- sets.c: sets of column numbers, each kept once ------------------------------------------ */
+/* ---- sets.c: sets of column numbers, each stored once ---------------------------------------- */
 
-/* A set is a number below count; 0 is the empty one. Equal sets have one number. */
+/* A set is identified by a number below count; 0 is the empty set. Equal sets have the same
+ * number. */
 typedef struct {
 	size_t *first;          /* members of set k: at[first[k]] … at[first[k + 1] - 1], rising */
 	uint32_t *at;
@@ -20,11 +22,11 @@ typedef struct {
 	struct Union { uint64_t key; uint32_t set; } *memo;
 	size_t nmemo, memos;
 	uint32_t *mark, stamp, columns;
-	const char *what;       /* for the message when there is no more room */
+	const char *what;       /* named in the message when the limit is reached */
 } Sets;
 
-/* Room for sets of numbers below columns. Dies with UNSUPPORTED when there are more than 2^28
- * members in all. */
+/* Allocates for sets of numbers below columns. Dies with UNSUPPORTED when the sets have more than
+ * 2^28 members in all. */
 void sets_init(Sets *s, uint32_t columns, const char *what);
 void sets_free(Sets *s);
 uint32_t set_single(Sets *s, uint32_t column);
@@ -34,28 +36,28 @@ static inline size_t set_size(const Sets *s, uint32_t k) { return s->first[k + 1
 
 /* ---- pattern.c: the structural pattern of a derivative --------------------------------------- */
 
-/* A sparse matrix without its values: row i's columns are at[first[i]] … at[first[i + 1] - 1],
- * rising. malloc'd. */
+/* The pattern of a sparse matrix: row i's columns are at[first[i]] … at[first[i + 1] - 1], rising.
+ * malloc'd. */
 typedef struct { uint32_t rows, columns; size_t *first; uint32_t *at; } Rows;
 
-/* Which elements of wrt each element of out may have a derivative by, both in row-major order.
- * Known from constants alone: an index of GATHER or SCATTER that depends on an input may be any.
- * Dies with UNSUPPORTED when a size is not a known number or the way there takes too many places.
- * who: for messages. */
+/* The elements of wrt with respect to which each element of out may have a nonzero derivative, both
+ * in row-major order. Only constants are known: an index of GATHER or SCATTER that depends on an
+ * input may be any place. Dies with UNSUPPORTED when a size is not a known number or the
+ * computation needs too much memory. who: for messages. */
 Rows pattern_find(UOp *out, UOp *wrt, const char *who);
-Rows rows_turned(const Rows *r);                 /* rows for columns */
-Rows rows_symmetric(const Rows *r);              /* what is in r and in r turned: of a square one */
+Rows rows_turned(const Rows *r);                 /* transposed */
+Rows rows_symmetric(const Rows *r);              /* the union of r (square) and its transpose */
 void rows_free(Rows *r);
 static inline size_t rows_count(const Rows *r) { return r->first[r->rows]; }
 
 /* ---- colour.c: columns that share no row may share a product --------------------------------- */
 
-#define NO_COLOUR UINT32_MAX    /* of an empty column */
-/* Colours of columns so that in no row two have one; how many there are. bycol is byrow turned.
- * More than limit: stops and returns limit + 1. */
+#define NO_COLOUR UINT32_MAX    /* the colour of an empty column */
+/* Colours the columns so that no row has two columns of one colour; returns the number of colours.
+ * bycol is the transpose of byrow. Stops when more than limit are needed, and returns limit + 1. */
 uint32_t colour_columns(const Rows *byrow, const Rows *bycol, uint32_t limit, uint32_t *colour);
-/* Star colouring of a symmetric pattern: neighbours differ, and of each edge at least one end has
- * no other neighbour of the other end's colour, so that each value stands alone in one of two
- * places. */
+/* Star colouring of a symmetric pattern: neighbours have different colours, and for each edge at
+ * least one end has no other neighbour of the other end's colour. So each value stands alone in at
+ * least one of its two places. */
 uint32_t colour_star(const Rows *r, uint32_t *colour);
 #endif

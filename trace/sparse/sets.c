@@ -1,9 +1,9 @@
-/* Sets of column numbers, each kept once: what an element depends on.
+/* Sets of column numbers, each stored once: the dependencies of elements.
  *
  *     {0} ∪ {1} = 3, {1} ∪ {0} = 3: the number of {0, 1}
  *
- * Many elements depend on the same: their sets are one number, and a union that was made is found
- * again by the two numbers it was made of. */
+ * Many elements have the same dependencies: their sets share one number, and a union is cached
+ * under the two numbers it was made of. */
 #include "sparse/pattern.h"
 #include <stdlib.h>
 
@@ -69,7 +69,7 @@ static void make_room(Sets *s, size_t n)
 	}
 }
 
-/* The set whose n members have been put behind the last one's. */
+/* The set whose n members have been appended behind those of the last set. */
 static uint32_t set_of_new(Sets *s, size_t n)
 {
 	const uint32_t *at = s->at + s->first[s->count];
@@ -168,7 +168,8 @@ static void next_stamp(Sets *s)
 	s->stamp = 1;
 }
 
-/* Marked columns in order: by a sweep over all when they are many, else sorted. */
+/* Writes the marked columns in order: by a sweep over all columns if they are many, else by
+ * sorting. */
 static void put_in_order(Sets *s, uint32_t *at, size_t n)
 {
 	if (n < s->columns / 32) {
@@ -180,7 +181,7 @@ static void put_in_order(Sets *s, uint32_t *at, size_t n)
 			at[k++] = c;
 }
 
-/* Up to two distinct sets that are not empty are remembered; false at a third. */
+/* Collects up to two distinct nonempty sets; false at a third. */
 static bool among_two(uint32_t *one, uint32_t *two, uint32_t set)
 {
 	if (!set || set == *one || set == *two)
@@ -191,7 +192,8 @@ static bool among_two(uint32_t *one, uint32_t *two, uint32_t set)
 	return true;
 }
 
-/* Each set is looked at once, so that a sum over many elements costs what is in them. */
+/* Each distinct set is visited once, so the cost for a sum over many elements is that of the
+ * distinct sets. */
 uint32_t set_union_many(Sets *s, size_t n, const uint32_t *set)
 {
 	uint32_t one = 0, two = 0;

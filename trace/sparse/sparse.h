@@ -6,7 +6,7 @@
 
 /* ---- jacobian.c: derivatives as new outputs, for jac and hess -------------------------------- */
 
-/* How both are asked for. */
+/* The options of both tools. */
 typedef struct {
 	Names of, wrt, sizes;
 	bool sparse, pattern, only;
@@ -23,13 +23,13 @@ extern JacobianOptions jacobian_opt;
 	{0, "only", NULL, "leave out the outputs there were", &jacobian_opt.only}, \
 	{0, "set", "SIZE=N", "a size variable is the number N", &jacobian_opt.sizes, .many = true}
 
-/* New outputs, and what meta.sparse gets for them. */
+/* The new outputs, and their entries for meta.sparse. */
 typedef struct { Graph *g; Names name; VEC(UOp *) node; const Val *sparse; } Derived;
 
-/* What is asked for checked, and sizes that --set names put in. */
+/* Checks the options and replaces the sizes that --set names. */
 Graph *jacobian_begin(Graph *g);
-/* Adds the derivative of y by x, of y's dtype, under name; symmetric: the Hessian of what y is the
- * gradient of, by the same x. */
+/* Adds the derivative of y with respect to x, in y's dtype, as output name; symmetric: y is the
+ * gradient of something with respect to the same x, so this is a Hessian. */
 void jacobian_add(Derived *d, const char *name, UOp *y, UOp *x, bool symmetric);
 Graph *jacobian_end(Derived *d);
 

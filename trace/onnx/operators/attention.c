@@ -1,13 +1,13 @@
-/* ONNX: attention in its forms, and rotary embeddings.
+/* ONNX: the attention operators, and rotary embeddings.
  *
- *     Attention(q, k, v, mask)   →   softmax(q @ k^T * scale + mask) @ v, the past's keys first
+ *     Attention(q, k, v, mask)   →   softmax(q @ k^T * scale + mask) @ v, past keys first
  *
- * Masks that only say which keys count are joined into one and chosen by WHERE, so that -inf never
- * meets a score; a query that no key is left for gives zeros. */
+ * Boolean masks are combined into one and selected by WHERE, so that -inf is never added to a
+ * score; a query without any visible key gives zeros. */
 #include "onnx/operators/space.h"
 #include <math.h>
 
-/* x[b,s,heads*d] as [b,heads,s,d]; what has four axes stays */
+/* x[b,s,heads*d] as [b,heads,s,d]; a tensor of rank 4 is returned as it is */
 static UOp *with_heads(OnnxCall *c, UOp *x, int64_t heads)
 {
 	if (t_rank(x) == 4)
@@ -24,7 +24,7 @@ static UOp *without_heads(UOp *y)
 	return t_merge_axes(t_transpose(y, 1, 2), 2, 2);
 }
 
-/* each head of x[b,h',s,d] for the queries' heads that share it */
+/* repeats each head of x[b,h',s,d] for the query heads that share it */
 static UOp *shared_heads(OnnxCall *c, UOp *x, UOp *q)
 {
 	int64_t have = shape_dim(x->shape, 1), want = shape_dim(q->shape, 1);
@@ -36,8 +36,8 @@ static UOp *shared_heads(OnnxCall *c, UOp *x, UOp *q)
 	return t_merge_axes(t_expand_axis(t_unsqueeze(x, 2), 2, ix_const(want / have)), 1, 2);
 }
 
-/* The scores q @ k^T * scale, in f32 at least.  f16 and bf16 take half of the scale on each side,
- * as the standard has it: the product stays in range. */
+/* The scores q @ k^T * scale, in f32 at least. f16 and bf16 take half of the scale on each side, as
+ * the standard prescribes: the product stays in range. */
 static UOp *scores_of(OnnxCall *c, UOp *q, UOp *k)
 {
 	DType acc = dtype_acc(q->dtype);
@@ -51,8 +51,8 @@ static UOp *scores_of(OnnxCall *c, UOp *q, UOp *k)
 	return t_cast(t_matmul(t_mul(q, scale), t_mul(k, scale)), acc);
 }
 
-/* A mask whose last axis is shorter than that of the scores, with what means "not this key" behind
- * it. */
+/* Extends a mask whose last axis is shorter than that of the scores: the keys behind it are not
+ * seen. */
 static UOp *whole_mask(UOp *mask, UOp *s)
 {
 	int last = t_rank(mask) - 1;
@@ -74,8 +74,8 @@ static UOp *both(UOp *a, UOp *b)
 	return a ? t_and(a, b) : b;
 }
 
-/* How far each query lies from each key, [.., q, k]: place of the query, counted as the keys are,
- * less that of the key. */
+/* The distance of each query from each key, [.., q, k]: the query's place among the keys minus the
+ * key's place. */
 static UOp *distance(OnnxCall *c, UOp *s)
 {
 	UOp *row = t_arange(DT_I64, t_dim(s, -2)), *col = t_arange(DT_I64, t_dim(s, -1)), *first;
@@ -92,7 +92,7 @@ static UOp *distance(OnnxCall *c, UOp *s)
 	return t_sub(t_add(row, first), col);
 }
 
-/* Which keys a query may see by is_causal, the window and nonpad_kv_seqlen; NULL: all. */
+/* The keys that a query may see by is_causal, the window and nonpad_kv_seqlen; NULL: all. */
 static UOp *seen_keys(OnnxCall *c, UOp *s)
 {
 	int64_t left = onnx_attr_int(c, "left_window_size", -1),
@@ -128,7 +128,7 @@ static UOp *masked(OnnxCall *c, UOp *s)
 	return seen ? t_where(seen, s, t_num(s->dtype, -INFINITY)) : s;
 }
 
-/* softmax over the last axis; a row of -inf alone gives zeros */
+/* softmax over the last axis; rows that are all -inf give zeros */
 static UOp *probabilities(UOp *s, bool empty_rows)
 {
 	UOp *p = t_softmax(s, t_rank(s) - 1), *m;
@@ -150,7 +150,7 @@ static DType softmax_dtype(OnnxCall *c, DType otherwise)
 	return dt;
 }
 
-/* Before version 25 a causal mask without a cache leaves every query its first key at least. */
+/* Before version 25, a causal mask without a cache leaves every query at least its first key. */
 static bool may_be_empty(OnnxCall *c)
 {
 	return onnx_has(c, 3) || onnx_has(c, 6) || onnx_attr_int(c, "left_window_size", -1) >= 0
@@ -195,7 +195,7 @@ void onnx_Attention(OnnxCall *c)
 	onnx_set(c, 0, t_rank(in) == 3 ? without_heads(y) : y);
 }
 
-/* ---- FlexAttention: with bodies that change scores and probabilities */
+/* ---- FlexAttention: its bodies modify scores and probabilities */
 
 static UOp *changed_by(OnnxCall *c, const char *body, UOp *x)
 {
@@ -220,9 +220,9 @@ void onnx_FlexAttention(OnnxCall *c)
 	onnx_set(c, 0, t_cast(t_matmul(s, t_cast(shared_heads(c, v, q), dt)), v->dtype));
 }
 
-/* ---- RotaryEmbedding: pairs of elements turned by the angle of their place */
+/* ---- RotaryEmbedding: pairs of elements rotated by an angle that depends on their place */
 
-/* The two halves of the first n of x's last axis: the even and the odd ones when they are
+/* The two halves of the first n elements of x's last axis: the even and the odd ones when
  * interleaved. */
 static void halves(UOp *x, UOp *n, bool interleaved, UOp **a, UOp **b)
 {

@@ -1,6 +1,6 @@
-/* NonMaxSuppression: boxes by falling score, without those that overlap a better one too much.
- * How many are left is a matter of values: of known boxes and scores the result is data, [n,
- * (batch, class, box)]; others go to suppress.c. */
+/* NonMaxSuppression: boxes in order of falling score, without those that overlap a better one too
+ * much. Their number depends on values: for known boxes and scores the result is data, [n, (batch,
+ * class, box)]; other inputs go to suppress.c. */
 #include "onnx/onnx.h"
 #include "onnx/operators/boxes.h"
 #include <stdlib.h>
@@ -9,7 +9,7 @@ typedef struct { float y1, x1, y2, x2; } Box;
 typedef struct { float score; int64_t at; } Scored;
 typedef struct { int64_t most; float iou, score; bool any_score; } Wanted;
 
-/* Either corner may come first. */
+/* The two corners may come in either order. */
 static Box box_at(const float *v, bool center)
 {
 	Box b = { v[0], v[1], v[2], v[3] };
@@ -41,7 +41,7 @@ static int by_score(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Places of the boxes that stay, at most w->most of them, in out. */
+/* Writes the places of the boxes that are kept, at most w->most of them, to out. */
 static int64_t suppress(const float *boxes, const float *scores, int64_t n, bool center,
 	const Wanted *w, int64_t *out)
 {

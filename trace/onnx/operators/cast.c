@@ -10,7 +10,7 @@ static bool narrow_int(int type)
 	return type == ONNX_INT4 || type == ONNX_UINT4 || type == ONNX_INT2 || type == ONNX_UINT2;
 }
 
-/* any to any */
+/* from any type to any type */
 static UOp *cast_to(UOp *x, int from, int to, bool saturate, const char *round_mode)
 {
 	if (from == to)
@@ -21,8 +21,8 @@ static UOp *cast_to(UOp *x, int from, int to, bool saturate, const char *round_m
 		: t_cast(x, onnx_dtype(to));
 }
 
-/* A single integer out of sizes is a number when it is known: a model's scale is often the root of
- * a width. */
+/* A single integer that is computed from sizes and known becomes a constant: a model's scale is
+ * often the root of a width. */
 static UOp *settled(UOp *x)
 {
 	UOp *size, *one[MAX_RANK];
@@ -49,7 +49,7 @@ static void cast(OnnxCall *c, int to)
 	onnx_set_typed(c, 0, cast_to(x, onnx_type(c, 0), to, saturate, mode), to);
 }
 
-/* Before version 6 the type is spelled out. */
+/* Before version 6 the type is given by its name. */
 static int type_named(const char *name)
 {
 	for (int t = 1; t < ONNX_TYPES; t++)
@@ -72,7 +72,8 @@ void onnx_CastLike(OnnxCall *c)
 	cast(c, onnx_type(c, 1));
 }
 
-/* A bool is 0 or 1 in a byte, so that from it a CAST does it; to it, any byte but 0 is true. */
+/* A bool is a byte 0 or 1, so a CAST converts from it; converted to bool, every byte but 0 is
+ * true. */
 void onnx_BitCast(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0);

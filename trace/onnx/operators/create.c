@@ -1,4 +1,4 @@
-/* ONNX operators that make numbers: in order, and random ones.
+/* ONNX operators that generate numbers: ranges, and random ones.
  *
  *     Range            →   ARANGE and arithmetic
  *     RandomNormal, …   →   THREEFRY of a key (the seed, or the node's name) and the place */
@@ -14,7 +14,7 @@ static int type_given(OnnxCall *c, const char *attr, int otherwise)
 	return (int)type;
 }
 
-/* how many numbers from start on are below limit; integers may be sizes */
+/* the number of elements from start on that are below limit; integers may be sizes */
 static UOp *range_count(OnnxCall *c)
 {
 	UOp *s[3];
@@ -61,7 +61,8 @@ void onnx_Range(OnnxCall *c)
 
 /* ---- random ---------------------------------------------------------------------------------- */
 
-/* A seed is a float's bits; without one, the node's name tells nodes apart. */
+/* A seed is given as a float's bits; without one, the node's name makes nodes draw different
+ * numbers. */
 static Value key(OnnxCall *c)
 {
 	float seed = onnx_attr_float(c, "seed", 0);
@@ -120,8 +121,8 @@ void onnx_Bernoulli(OnnxCall *c)
 		onnx_dtype(type_given(c, "dtype", onnx_type(c, 0)))));
 }
 
-/* Where the running sum of exp(x - max) passes u of the whole. x[batch, classes] to [batch,
- * sample_size]. */
+/* Samples the class where the running sum of exp(x - max) passes u times the total. x[batch,
+ * classes] to [batch, sample_size]. */
 void onnx_Multinomial(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *p, *u, *dim[2];
@@ -134,7 +135,7 @@ void onnx_Multinomial(OnnxCall *c)
 	dim[0] = t_dim(x, 0);
 	dim[1] = ix_const(n);
 	u = uniform(c, "rand", shape_new(2, dim));
-	/* classes whose running sum is below u, but never the one after the last */
+	/* the number of classes whose running sum is below u, but at most the last class */
 	p = t_not(t_lt(t_unsqueeze(u, 2), t_unsqueeze(p, 1)));
 	u = t_sum(t_cast(p, DT_I64), 2, false);
 	u = t_min(u, t_addc(t_size(DT_I64, t_dim(x, 1)), -1));

@@ -1,5 +1,4 @@
-/* Dropout: outside training nothing; while training x times a mask that draws from the node's
- * seed decide, over 1 - ratio.
+/* Dropout: the identity outside training; in training x times a random mask, divided by 1 - ratio.
  *
  *     seed given, sizes known   →   the draws of the standard's reference, as data: MT19937
  *                                   (Matsumoto and Nishimura, 1998), two words a draw, 53 bits

@@ -1,9 +1,9 @@
-/* The greatest elements, k of them along an axis; k may be data.
+/* The k largest elements along an axis; k may be data.
  *
  *     TopK   →   SORT of blocks, then GATHER (t_top_places) */
 #include "onnx/onnx.h"
 
-/* k as a size that is data; more than the axis has would be wrong, and is cut. */
+/* k as a data-dependent size; more than the axis has would be an error, and is cut. */
 static UOp *k_of_data(OnnxCall *c, UOp *n)
 {
 	UOp *k = t_cast(onnx_in(c, 1), DT_I64), *zero = const_int(DT_I64, 0);
@@ -14,8 +14,8 @@ static UOp *k_of_data(OnnxCall *c, UOp *n)
 	return size_of_data(t_min(t_max(k, zero), t_size(DT_I64, n)), n);
 }
 
-/* k is an attribute in the first version, later an input: known, a size, or data. Of equal elements
- * the one at the lower place comes first. */
+/* k is an attribute in version 1 and an input later: known, a size, or data. Equal elements are
+ * ordered by place. */
 void onnx_TopK(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *k, *place;

@@ -1,9 +1,9 @@
-/* Gemm: a product of two matrices, scaled, and a third one added.
+/* Gemm: a scaled product of two matrices plus a third matrix.
  *
  *     Gemm alpha=0.5 transB=1   →   MUL(a @ PERMUTE b, 0.5) + c */
 #include "onnx/onnx.h"
 
-/* x·by; integers by way of f64, since by is a fraction */
+/* x·by; integers are converted to f64, since by is a fraction */
 static UOp *scaled(UOp *x, double by)
 {
 	if (by == 1)
@@ -12,7 +12,7 @@ static UOp *scaled(UOp *x, double by)
 		: t_cast(t_mulc(t_cast(x, DT_F64), by), x->dtype);
 }
 
-/* Before version 7 the third operand broadcasts by an attribute, to the same effect. f16 is
+/* Before version 7 an attribute makes the third operand broadcast; the result is the same. f16 is
  * rounded once, at the end. */
 void onnx_Gemm(OnnxCall *c)
 {

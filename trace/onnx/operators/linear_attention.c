@@ -1,5 +1,5 @@
-/* ONNX: LinearAttention, a state [b,h,dk,dv] that each token decays, corrects and adds to, and that
- * its query reads.
+/* ONNX: LinearAttention, each token decays, corrects and adds to a state [b,h,dk,dv], and its query
+ * reads the state.
  *
  *     gated_delta   →   for each token: s = exp(g) s; s = s + k (beta (v - s^T k))^T; o = q^T s */
 #include "onnx/operators/space.h"

@@ -1,4 +1,4 @@
-/* What tests for infinities and NaNs. Narrow floats are tested as f32, which has theirs.
+/* Tests for infinities and NaNs. Narrow floats are converted to f32 first, which preserves both.
  *
  *     IsNaN of a float8   →   CMPNE of its f32 with itself */
 #include "onnx/onnx.h"

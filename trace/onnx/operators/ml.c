@@ -1,7 +1,7 @@
-/* ONNX, ai.onnx.ml: what of classical machine learning is numbers. */
+/* ONNX, ai.onnx.ml: the operators that work on numbers alone. */
 #include "onnx/onnx.h"
 
-/* columns of the last axis; the result has at least two axes */
+/* selects columns of the last axis; the result has at least two axes */
 void onnx_ArrayFeatureExtractor(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *at = onnx_in(c, 1), *n = shape_count(at->shape);

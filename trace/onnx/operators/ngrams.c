@@ -1,4 +1,4 @@
-/* TfIdfVectorizer: how often each n-gram of a pool stands in each row of x.
+/* TfIdfVectorizer: counts each n-gram of a pool in each row of x.
  *
  *     x[n,c], a window at each place   →   CMPEQ with every n-gram, REDUCE ADD over the places,
  *                                          SCATTER ADD to the n-grams' coordinates */
@@ -46,7 +46,7 @@ static Pool pool_of(OnnxCall *c)
 	return p;
 }
 
-/* How often each of n n-grams of length g stands in x with this step: [rows, n] */
+/* Counts each of n n-grams of length g in x with this step: [rows, n] */
 static UOp *count_grams(UOp *x, const int64_t *grams, int64_t n, int64_t g, int64_t step)
 {
 	UOp *same = NULL, *size = t_dim(x, 1), *places = ix_sub(size, ix_const((g - 1) * step));
@@ -64,7 +64,7 @@ static UOp *count_grams(UOp *x, const int64_t *grams, int64_t n, int64_t g, int6
 	return t_reduce(OP_ADD, t_cast(same, DT_F32), 1, &axis, false);
 }
 
-/* Length 1 is counted once: nothing is skipped within it. */
+/* Length 1 is counted only once, since it skips nothing. */
 static UOp *all_counts(OnnxCall *c, UOp *x, const Pool *p)
 {
 	UOp *y = t_full(shape_new(2, (UOp *[]){ ix_const(p->width), t_dim(x, 0) }), t_num(DT_F32,
@@ -90,7 +90,7 @@ static UOp *all_counts(OnnxCall *c, UOp *x, const Pool *p)
 	return t_transpose(y, 0, 1);
 }
 
-/* a weight for each n-gram, at its coordinate */
+/* the weight of each n-gram, at its coordinate */
 static UOp *weights_of(OnnxCall *c, const Pool *p, size_t n, const double *weight)
 {
 	Array a = { .dtype = DT_F32, .rank = 1, .dim = { p->width } };

@@ -1,4 +1,4 @@
-/* ONNX: convolutions and what stands beside them in networks.
+/* ONNX: convolutions and related operators.
  *
  *     ConvTranspose(x, w)   →   windows of x against w, a channel for each phase of the stride */
 #include "onnx/operators/space.h"
@@ -16,8 +16,8 @@ void onnx_Conv(OnnxCall *c)
 
 /* ---- ConvTranspose */
 
-/* pads from output_shape or auto_pad: what stride, window and output_padding give too much is cut
- */
+/* Computes pads from output_shape or auto_pad: they cut what stride, window and output_padding give
+ * in excess. */
 static void cut_to_size(OnnxCall *c, UOp *x, Window *w, const int64_t *more)
 {
 	const char *how = onnx_attr_str(c, "auto_pad", "NOTSET");
@@ -50,10 +50,10 @@ void onnx_ConvTranspose(OnnxCall *c)
 	set_biased(c, conv_transposed("ConvTranspose", x, f, &w, more, groups));
 }
 
-/* ---- DeformConv: windows whose places are moved by offsets */
+/* ---- DeformConv: convolution with offsets added to the places of each window */
 
-/* Places along space axis i: window's start, element and offset. off[n,g,k...,nd,o...] →
- * [n*g,k...,o...] */
+/* Places along space axis i: the sum of the window's start, the element's place in it and its
+ * offset. off[n,g,k...,nd,o...] → [n*g,k...,o...] */
 static UOp *moved_places(const Window *w, UOp *off, int i)
 {
 	int nd = w->nd, rank = 2 + 2 * nd;
@@ -108,8 +108,7 @@ void onnx_DeformConv(OnnxCall *c)
 	onnx_set(c, 0, onnx_has(c, 3) ? conv_add_channels(y, onnx_in_rank(c, 3, 1)) : y);
 }
 
-/* ---- CausalConvWithState: a depthwise convolution along the last axis that carries its last
- * inputs */
+/* ---- CausalConvWithState: a depthwise convolution along the last axis, with state */
 
 void onnx_CausalConvWithState(OnnxCall *c)
 {
@@ -141,7 +140,7 @@ void onnx_CausalConvWithState(OnnxCall *c)
 	onnx_set(c, 1, t_shrink_axis(x, 2, ix_sub(n, keep), n));
 }
 
-/* ---- TensorScatter: update[b,...,s,...] written into a cache from write_indices[b] on */
+/* ---- TensorScatter: update[b,...,s,...] written into a cache, starting at write_indices[b] */
 
 void onnx_TensorScatter(OnnxCall *c)
 {

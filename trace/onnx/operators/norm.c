@@ -1,10 +1,10 @@
-/* BatchNormalization, by the statistics it is given or, while training, by those of the batch.
+/* BatchNormalization with the given statistics or, in training, with those of the batch.
  *
- *     training_mode 1   →   batchnorm(x, mean, var, ...) of each channel's own mean and variance,
+ *     training_mode 1   →   batchnorm(x, mean, var, ...) with each channel's own mean and variance,
  *                           and the running ones moved towards them */
 #include "onnx/operators/space.h"
 
-/* mean and variance over all axes but the channels', [c], in f32 at least */
+/* mean and variance over all axes but that of the channels, [c], in f32 at least */
 static void batch_statistics(UOp *x, UOp **stat)
 {
 	UOp *channels = t_dim(x, 1), *d;
@@ -21,8 +21,8 @@ static void batch_statistics(UOp *x, UOp **stat)
 		stat[k] = t_reshapev(stat[k], 1, &channels);
 }
 
-/* Outputs 1 and 2 are old * momentum + batch's * (1 - momentum); 3 and 4, in old versions, the
- * batch's. */
+/* Outputs 1 and 2 are old * momentum + new * (1 - momentum), where new are the batch's statistics;
+ * outputs 3 and 4, in old versions, are new. */
 static void give_statistics(OnnxCall *c, UOp *const *stat)
 {
 	double momentum = onnx_attr_float(c, "momentum", 0.9);
@@ -37,7 +37,7 @@ static void give_statistics(OnnxCall *c, UOp *const *stat)
 	}
 }
 
-/* Before version 14 more than one output means training, since then an attribute does. */
+/* Before version 14 more than one output means training; since then an attribute says so. */
 void onnx_BatchNormalization(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *stat[2] = { onnx_in_rank(c, 3, 1), onnx_in_rank(c, 4, 1) };

@@ -1,10 +1,11 @@
-/* What the calls of rows (rows.c) use beside the library: ONNX's own rules for dtypes, axes
- * and broadcasting. They are functions as the library's are, with signatures in operators.def. */
+/* Functions that the calls of rows (rows.c) use beside the library: ONNX's rules for dtypes, axes
+ * and broadcasting. They work like the library's functions, and operators.def has their
+ * signatures. */
 #include "onnx/operators/space.h"
 
 /* ---- dtypes ---------------------------------------------------------------------------------- */
 
-/* f16 and bf16 as f32: in what sums and roots are taken */
+/* f16 and bf16 become f32, the dtype for sums and roots */
 Value onnx_own_wide(Args *a)
 {
 	UOp *x = arg_tensor(a, 0);
@@ -12,7 +13,7 @@ Value onnx_own_wide(Args *a)
 	return v_tensor(t_cast(x, dtype_acc(x->dtype)));
 }
 
-/* the same, and integers as f64 */
+/* the same, and integers become f64 */
 Value onnx_own_real(Args *a)
 {
 	UOp *x = arg_tensor(a, 0);
@@ -25,7 +26,7 @@ Value onnx_own_like(Args *a)
 	return v_tensor(t_cast(arg_tensor(a, 0), arg_tensor(a, 1)->dtype));
 }
 
-/* the dtype of a number of TensorProto.DataType, or x's */
+/* the dtype for a number of TensorProto.DataType, or x's own */
 Value onnx_own_type(Args *a)
 {
 	int64_t number = arg_given(a, 1) ? arg_int(a, 1) : 0;
@@ -38,7 +39,8 @@ Value onnx_own_type(Args *a)
 	return v_str(dtype_name(onnx_dtype(type)));
 }
 
-/* x in the float that stash_type names, or wider: what the statistics of a norm are taken in */
+/* x in the float dtype that stash_type names, or a wider one: norms compute their statistics in
+ * it */
 Value onnx_own_stash(Args *a)
 {
 	UOp *x = arg_tensor(a, 0);
@@ -53,7 +55,7 @@ Value onnx_own_stash(Args *a)
 
 Value onnx_own_len(Args *a) { return v_int(a->at[0].n); }
 
-/* f(f(x0, x1), x2), ... of a function of two */
+/* f(f(x0, x1), x2), … for a function f of two arguments */
 Value onnx_own_fold(Args *a)
 {
 	const Function *f = function_find(arg_str(a, 0));
@@ -70,7 +72,7 @@ Value onnx_own_fold(Args *a)
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
-/* The axes of a reduction: no axes, or an empty list of them, means all, or with noop none. */
+/* The axes of a reduction: none, or an empty list, means all axes, or with noop no axis. */
 Value onnx_own_over(Args *a)
 {
 	const Value *axes = &a->at[0];
@@ -91,7 +93,7 @@ Value onnx_own_axes_from(Args *a)
 	return v_list(n, at);
 }
 
-/* x[n,c,...] has axes of space behind n and c, or none */
+/* dies unless x[n,c,...] has at least one axis behind n and c */
 Value onnx_own_space(Args *a)
 {
 	UOp *x = arg_tensor(a, 0);
@@ -105,7 +107,7 @@ Value onnx_own_space(Args *a)
 	return v_list(n, at);
 }
 
-/* A negative index counts from the end of n places. */
+/* Negative indices count from the end of n places. */
 Value onnx_own_wrapped(Args *a)
 {
 	return v_tensor(t_wrap_index(t_cast(arg_tensor(a, 0), DT_I64), arg_size(a, 1)));
@@ -113,13 +115,13 @@ Value onnx_own_wrapped(Args *a)
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* a limit is a scalar, or a tensor of one element */
+/* a limit must be a scalar, or a tensor of one element */
 Value onnx_own_scalar(Args *a)
 {
 	return arg_given(a, 0) ? v_tensor(t_reshape(arg_tensor(a, 0), shape_scalar())) : v_none();
 }
 
-/* Before version 7 the second operand's axes stand from `axis` on, and ones follow them. */
+/* Before version 7 the second operand's axes are matched from `axis` on, so ones are appended. */
 Value onnx_own_aligned(Args *a)
 {
 	UOp *x = arg_tensor(a, 0), *y = arg_tensor(a, 1);
@@ -143,7 +145,7 @@ Value onnx_own_by_channel(Args *a)
 	return v_tensor(onnx_channels(arg_tensor(a, 1), t_rank(arg_tensor(a, 0))));
 }
 
-/* p[groups] for each channel of its group: [c], of x[n,c,...] */
+/* p[groups] repeated for the channels of each group: [c], for x[n,c,...] */
 Value onnx_own_each_channel(Args *a)
 {
 	UOp *x = arg_tensor(a, 0), *p = arg_tensor(a, 1), *each;
@@ -156,7 +158,7 @@ Value onnx_own_each_channel(Args *a)
 	return v_tensor(t_merge_axes(t_expand_axis(t_unsqueeze(p, 1), 1, each), 0, 2));
 }
 
-/* x as a matrix: the axes before `axis` are its rows */
+/* x as a matrix: the axes before `axis` make its rows */
 Value onnx_own_matrix(Args *a)
 {
 	UOp *x = arg_tensor(a, 0), *part[2] = { ix_const(1), ix_const(1) };
@@ -180,7 +182,7 @@ Value onnx_own_trilu(Args *a)
 
 /* ---- arithmetic ------------------------------------------------------------------------------ */
 
-/* C's: that of integers is rounded towards 0 */
+/* division as in C: integers round towards 0 */
 Value onnx_own_quotient(Args *a)
 {
 	UOp *x = arg_tensor(a, 0), *y = arg_tensor(a, 1);
@@ -188,7 +190,8 @@ Value onnx_own_quotient(Args *a)
 	return v_tensor(t_op2(dtype_float(x->dtype) ? OP_FDIV : OP_IDIV, x, y));
 }
 
-/* the number that y is everywhere, when it is one that leaves x its shape; else y */
+/* y as a scalar if y has the same value everywhere and broadcasts without changing x's shape; else
+ * y */
 static UOp *one_number(UOp *x, UOp *y)
 {
 	UOp *k = y;
@@ -198,7 +201,7 @@ static UOp *one_number(UOp *x, UOp *y)
 	return is_const(k) && shape_broadcast(x->shape, y->shape) == x->shape ? k : y;
 }
 
-/* The result has the base's dtype. A constant exponent that the base's dtype holds takes it. */
+/* The result has the base's dtype. A constant exponent is converted to it if it fits. */
 Value onnx_own_power(Args *a)
 {
 	UOp *x = arg_tensor(a, 0), *y = one_number(x, arg_tensor(a, 1));
@@ -216,7 +219,7 @@ Value onnx_own_power(Args *a)
 	return v_tensor(t_cast(t_pow(x, y), x->dtype));
 }
 
-/* fmod 0: the sign is the divisor's; 1: the dividend's */
+/* fmod 0: the sign of the divisor; 1: the sign of the dividend */
 Value onnx_own_remainder(Args *a)
 {
 	UOp *x = arg_tensor(a, 0), *y = arg_tensor(a, 1);

@@ -27,7 +27,7 @@ static int pad_list(OnnxCall *c, UOp **pad)
 	return (int)n;
 }
 
-/* before and after for each axis of x, as the library wants them */
+/* before and after for each axis of x, in the form of the library's pad */
 static Value pad_pairs(OnnxCall *c, UOp *x)
 {
 	UOp *pad[2 * MAX_RANK];
@@ -106,8 +106,7 @@ static void fold_numbers(OnnxCall *c, Fold *f)
 	}
 }
 
-/* Place of the image that element k of the block at place l covers, one tensor [k..., l...] for
- * each axis */
+/* The place in the image of element k of the block at place l, along one axis: [k..., l...] */
 static UOp *fold_place(const Fold *f, int axis)
 {
 	UOp *dim[MAX_RANK], *k, *l;
@@ -122,7 +121,7 @@ static UOp *fold_place(const Fold *f, int axis)
 		-f->pad[axis]);
 }
 
-/* What falls on the padding is outside the image, and dropped. */
+/* Elements on the padding lie outside the image and are dropped. */
 void onnx_Col2Im(OnnxCall *c)
 {
 	Fold f;
@@ -154,9 +153,9 @@ void onnx_Col2Im(OnnxCall *c)
 	onnx_set(c, 0, y);
 }
 
-/* ---- sequences turned round ------------------------------------------------------------------ */
+/* ---- reversed sequences ---------------------------------------------------------------------- */
 
-/* Place t of sequence b comes from len[b]-1-t while t < len[b]. */
+/* Place t of sequence b reads place len[b]-1-t while t < len[b]. */
 void onnx_ReverseSequence(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *len = t_cast(onnx_in(c, 1), DT_I64), *t, *at[2];

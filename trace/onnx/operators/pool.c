@@ -12,8 +12,8 @@ static bool ceils(OnnxCall *c)
 
 /* ---- MaxPool */
 
-/* Place in the whole of x, row-major; column_major turns the axes of space around: the first varies
- * fastest. */
+/* The row-major place in the whole of x; column_major reverses the axes of space, so the first
+ * varies fastest. */
 static UOp *whole_place(UOp *place, UOp *x, bool column_major)
 {
 	UOp *turned = t_num(DT_I64, 0), *step = ix_const(1);
@@ -104,7 +104,7 @@ void onnx_LpPool(OnnxCall *c)
 			x->dtype));
 }
 
-/* ---- MaxUnpool: elements back to the places that MaxPool's Indices gave */
+/* ---- MaxUnpool: puts elements back at the places given by MaxPool's Indices */
 
 void onnx_MaxUnpool(OnnxCall *c)
 {
@@ -132,12 +132,12 @@ void onnx_MaxUnpool(OnnxCall *c)
 	onnx_set(c, 0, y);
 }
 
-/* ---- RoiAlign: bins of boxes, each the mean or maximum of samples between elements */
+/* ---- RoiAlign: a region is cut into bins, each the mean or maximum of interpolated samples */
 
 typedef struct { UOp *start, *bin; int64_t bins, samples; UOp *limit; } RoiAxis;
 
-/* The sample's two elements and the weight of the second, [r,bins*samples]; *off is true where it
- * lies outside. */
+/* The two elements beside each sample and the weight of the second, [r,bins*samples]; *off is true
+ * where the sample lies outside. */
 static void roi_places(const RoiAxis *a, UOp **lo, UOp **hi, UOp **t, UOp **off)
 {
 	DType dt = a->start->dtype;
@@ -156,7 +156,7 @@ static void roi_places(const RoiAxis *a, UOp **lo, UOp **hi, UOp **t, UOp **off)
 	*hi = t_cast(*hi, DT_I64);
 }
 
-/* v[r,bh*sh,bw*sw,c] folded over the samples: [r,c,bh,bw] */
+/* v[r,bh*sh,bw*sw,c] reduced over the samples: [r,c,bh,bw] */
 static UOp *roi_fold(UOp *v, const RoiAxis *y, const RoiAxis *x, bool mean)
 {
 	int axes[2] = { 2, 4 }, order[] = { 0, 3, 1, 2 };
@@ -167,7 +167,7 @@ static UOp *roi_fold(UOp *v, const RoiAxis *y, const RoiAxis *x, bool mean)
 	return t_permute(v, order);
 }
 
-/* With the maximum, a sample is the greatest of its four weighted elements. */
+/* In mode max, a sample is the maximum of its four weighted elements. */
 static UOp *roi_samples(UOp *x, UOp *batch, const RoiAxis *ay, const RoiAxis *ax, bool mean)
 {
 	UOp *y[2], *z[2], *ty, *tx, *oy, *ox, *sum = NULL, *idx[3];
@@ -229,10 +229,9 @@ void onnx_RoiAlign(OnnxCall *c)
 			x->dtype));
 }
 
-/* ---- MaxRoiPool: bins of whole elements, whose edges depend on the boxes: an element counts where
- * it lies in the bin */
+/* ---- MaxRoiPool: maxima over bins, each with a mask, since its edges depend on the boxes */
 
-/* which of the n elements belong to bin b: [r,bins,n] */
+/* whether each of the n elements belongs to bin b: [r,bins,n] */
 static UOp *bin_members(UOp *first, UOp *last, int64_t bins, UOp *n)
 {
 	DType dt = first->dtype;

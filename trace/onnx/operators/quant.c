@@ -1,15 +1,15 @@
 /* Quantization: numbers as small integers (or small floats) with a scale and a zero point.
  *
- *     QuantizeLinear    →   CAST of round(x / scale) + zero, held within the type's limits in f32
+ *     QuantizeLinear    →   CAST of round(x / scale) + zero, clamped to the type's limits in f32
  *     DequantizeLinear  →   (x - zero)·scale
  *     QLinearMatMul     →   an i32 contraction of a - zero and b - zero, scaled and quantized
  *
- * A scale is one number, one for each place along an axis, or one for each block along it. */
+ * A scale is one number, one per place along an axis, or one per block along it. */
 #include "onnx/operators/space.h"
 
 static UOp *num(UOp *x, double v) { return t_num(x->dtype, v); }
 
-/* the limits of an integer type, narrow ones too; false for floats */
+/* the limits of an integer type, narrow ones included; false for floats */
 static bool limits(int type, double *lo, double *hi)
 {
 	static const struct { int type, lo, hi; } small[] = {
@@ -33,7 +33,7 @@ static bool limits(int type, double *lo, double *hi)
 
 /* ---- scales ---------------------------------------------------------------------------------- */
 
-/* s[..., blocks, ...] with each number `block` times along axis, cut to x's size */
+/* s[..., blocks, ...] with each number repeated `block` times along axis, cut to x's size */
 static UOp *by_block(OnnxCall *c, UOp *s, UOp *x, int axis, int64_t block)
 {
 	if (t_rank(s) != t_rank(x))
@@ -47,7 +47,7 @@ static UOp *by_block(OnnxCall *c, UOp *s, UOp *x, int axis, int64_t block)
 	return t_shrink_axis(s, axis, ix_const(0), t_dim(x, axis));
 }
 
-/* A scale or zero point made to broadcast against x. */
+/* A scale or zero point, reshaped to broadcast against x. */
 static UOp *spread(OnnxCall *c, UOp *s, UOp *x)
 {
 	int64_t n, block = onnx_attr_int(c, "block_size", 0);
@@ -63,8 +63,8 @@ static UOp *spread(OnnxCall *c, UOp *s, UOp *x)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* q is x / scale; zero, in floats, may be NULL. The value's own dtype, f32 or f64, holds every
- * limit but those of i64. */
+/* q is x / scale; zero is a float tensor or NULL. f32 or f64, whichever q has, represents all
+ * limits but those of i64. */
 static UOp *quantized(UOp *q, UOp *zero, int type, bool saturate)
 {
 	double lo, hi;
@@ -105,7 +105,7 @@ void onnx_QuantizeLinear(OnnxCall *c)
 	onnx_set_typed(c, 0, q, type);
 }
 
-/* Integers are subtracted as i32: no value of theirs is lost. */
+/* Integers are subtracted as i32, which is exact. */
 void onnx_DequantizeLinear(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *scale = spread(c, onnx_in(c, 1), x), *zero = NULL, *y;
@@ -125,7 +125,7 @@ void onnx_DequantizeLinear(OnnxCall *c)
 	onnx_set(c, 0, t_cast(y, to ? onnx_dtype(to) : scale->dtype));
 }
 
-/* The range is that of the data, with 0 in it, over 0 ... 255. */
+/* The range is that of the data, extended to include 0, mapped to 0 ... 255. */
 void onnx_DynamicQuantizeLinear(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *lo, *hi, *scale, *zero, *q;
@@ -154,10 +154,10 @@ static UOp *scalar_or(UOp *s, UOp *(*shape)(UOp *s, int rank), int rank)
 	return shape && t_rank(s) == 1 ? shape(s, rank) : s;
 }
 
-/* [m] for the rows of [..., m, k] */
+/* [m] shaped for the rows of [..., m, k] */
 static UOp *by_row(UOp *s, int rank) { return rank > 1 ? t_unsqueeze(s, 1) : s; }
 
-/* Input k less input k + by, its zero point, as i32 */
+/* Input k minus input k + by, its zero point, as i32 */
 static UOp *centred(OnnxCall *c, int k, int by, UOp *(*shape)(UOp *s, int rank))
 {
 	UOp *x = onnx_in(c, k), *zero;
@@ -185,7 +185,7 @@ void onnx_ConvInteger(OnnxCall *c)
 	onnx_set(c, 0, onnx_convolution(c, x, t_cast(w, DT_I32)));
 }
 
-/* a·b / y, each step rounded to the scales' type */
+/* a·b / y, each step rounded to the dtype of the scales */
 static UOp *ratio(UOp *a, UOp *b, UOp *y)
 {
 	DType dt = a->dtype, acc = dtype_acc(dt);
@@ -216,7 +216,7 @@ void onnx_QLinearMatMul(OnnxCall *c)
 	requantize(c, y, ratio(sa, sb, scalar_or(onnx_in(c, 6), NULL, 0)), 7);
 }
 
-/* Scales and zero points of the weight may be one for each output channel. */
+/* The weight's scale and zero point may be per output channel. */
 void onnx_QLinearConv(OnnxCall *c)
 {
 	UOp *x = centred(c, 0, 2, NULL), *w = onnx_in(c, 3), *y;

@@ -1,4 +1,4 @@
-/* ONNX: Resize and Upsample: what their attributes and inputs say, for the library's t_resize.
+/* ONNX: Resize and Upsample: their attributes and inputs are translated for the library's t_resize.
  *
  *     sizes [1,3,8,8] of x[1,3,4,4]   →   axes 2 and 3, each from 4 to 8 */
 #include "onnx/operators/space.h"
@@ -47,7 +47,7 @@ static bool not_empty(OnnxCall *c, int k)
 			&& n == 0);
 }
 
-/* Scale for each of the n axes: false when sizes are given instead. */
+/* Reads a scale for each of the n axes; false when sizes are given instead. */
 static bool read_scales(OnnxCall *c, int n, double *scale)
 {
 	int k = !strcmp(onnx_op(c), "Resize") && onnx_version(c) >= 11 ? 2 : 1, got;
@@ -72,7 +72,7 @@ static bool read_scales(OnnxCall *c, int n, double *scale)
 	return true;
 }
 
-/* ResizeAxis i by the size it shall have. */
+/* ResizeAxis i for the required size. */
 static ResizeAxis by_size(OnnxCall *c, UOp *x, int axis, UOp *size)
 {
 	ResizeAxis a = { .n = -1, .scale = 1 };
@@ -91,7 +91,8 @@ static ResizeAxis by_size(OnnxCall *c, UOp *x, int axis, UOp *size)
 	return a;
 }
 
-/* Sizes to scales; to keep the proportions all axes take the least or the greatest of them. */
+/* Converts sizes to scales; to keep the proportions, all axes take the smallest or the largest
+ * scale. */
 static void read_sizes(OnnxCall *c, int n, UOp *x, const int *axes, ResizeAxis *ax)
 {
 	static const char *const policies[] = { "stretch", "not_larger", "not_smaller" };

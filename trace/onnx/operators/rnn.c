@@ -2,14 +2,15 @@
  *
  *     LSTM(x[t,b,i], w, r)   →   g = x w^T for all steps at once; each step adds h r^T to its own
  *
- * Where sequence_lens says that a batch has ended, its state stays and its output is zero; running
- * backwards, it has not begun yet. */
+ * Where sequence_lens says that a sequence has ended, its state is kept and its output is zero; in
+ * the backward direction it has not begun yet there. */
 #include "onnx/operators/space.h"
 #include <strings.h>
 
 enum { MOST_GATES = 4, MOST_ACTS = 3 };
 typedef struct { const char *name; double alpha, beta; } Act;
-/* One direction: weights [g*h,i] and [g*h,h], biases of x's side and of h's, [g*h] each or NULL. */
+/* One direction: weights [g*h,i] and [g*h,h], the biases of the products with x and with h, [g*h]
+ * each or NULL. */
 typedef struct {
 	OnnxCall *c;
 	int gates;
@@ -63,7 +64,8 @@ static UOp *applied(const Act *a, UOp *x)
 	return t_where(t_lt(x, zero), t_mulc(t_expm1(x), a->alpha), x);
 }
 
-/* The activations of direction d; alphas and betas are for those, in order, that have one. */
+/* Reads the activations of direction d; alphas and betas list the parameters of those activations
+ * that take one, in order. */
 static void read_acts(OnnxCall *c, RnnCell *cell, int d, int per, const char *const *standard)
 {
 	const char *name[2 * MOST_ACTS];
@@ -109,7 +111,7 @@ static UOp *act(const RnnCell *cell, int k, UOp *x)
 	return applied(&cell->act[k], clipped(cell, x));
 }
 
-/* h[b,h] @ r^T, and its bias */
+/* h[b,h] @ r^T, plus its bias */
 static UOp *recurrent(const RnnCell *cell, UOp *h)
 {
 	UOp *g = t_matmul(h, t_transpose(cell->r, 0, 1));
@@ -160,11 +162,12 @@ static void lstm_step(const RnnCell *cell, UOp *x, UOp **h, UOp **c)
 	*h = t_mul(o, applied(&cell->act[2], *c));
 }
 
-/* ---- a direction */
+/* ---- one direction */
 
 typedef void RnnStep(const RnnCell *cell, UOp *x, UOp **h, UOp **c);
 
-/* x[t,b,i] through the cell; h and c get the last state, the result is y[t,b,h] */
+/* Runs x[t,b,i] through the cell; h and c are updated to the last state, and the result is
+ * y[t,b,h]. */
 static UOp *run_cell(const RnnCell *cell, RnnStep *step, UOp *x, UOp **h, UOp **c)
 {
 	int64_t n = onnx_steps(cell->c, x, 0);
@@ -189,7 +192,7 @@ static UOp *run_cell(const RnnCell *cell, RnnStep *step, UOp *x, UOp **h, UOp **
 	return t_concat(n, out, 0);
 }
 
-/* x[d,...] at direction d */
+/* the slice of x[d,...] for direction d */
 static UOp *of_direction(UOp *x, int d)
 {
 	return t_squeeze(t_shrink_axis(x, 0, ix_const(d), ix_const(d + 1)), 0);

@@ -1,15 +1,14 @@
-/* ONNX: tensors read at places between their elements (GridSample; DeformConv uses it too), and
- * AffineGrid.
+/* ONNX: interpolated reads of tensors (GridSample; DeformConv uses it too), and AffineGrid.
  *
- *     linear, x[n,c,h,w] at (y, x)   →   4 taps, each GATHER(x) * a weight for either axis */
+ *     linear, x[n,c,h,w] at (y, x)   →   4 taps, each GATHER(x) * a weight per axis */
 #include "onnx/operators/space.h"
 #include <math.h>
 
-/* One axis: its size, what to do outside, and for each tap an index [n,o...] and a weight (NULL:
- * 1). */
+/* One axis: its size, the limits for places outside, and for each tap an index [n,o...] and a
+ * weight (NULL: 1). */
 typedef struct { UOp *n; double least, most; UOp *idx[4], *weight[4]; } Taps;
 
-/* a wave that runs up and down between lo and lo + span */
+/* a triangle wave between lo and lo + span */
 static UOp *reflect(UOp *p, UOp *lo, UOp *span)
 {
 	UOp *u = t_mod(t_sub(p, lo), t_mulc(span, 2));
@@ -18,7 +17,7 @@ static UOp *reflect(UOp *p, UOp *lo, UOp *span)
 	return t_where(t_lt(t_num(span->dtype, 0), span), t_add(u, lo), lo);
 }
 
-/* p, which may be any distance outside, brought inside where it lies beyond the limits */
+/* p, which may lie any distance outside, mapped into the limits */
 static UOp *inside(UOp *p, UOp *n, SampleOutside outside, bool corners)
 {
 	UOp *size = t_size(p->dtype, n), *last = t_addc(size, -1),
@@ -34,7 +33,7 @@ static UOp *inside(UOp *p, UOp *n, SampleOutside outside, bool corners)
 	return t_where(out, far, p);
 }
 
-/* A tap's whole place as an index; what stays outside reads 0. */
+/* A tap's integer place as an index; an index that is still outside reads 0. */
 static UOp *tap_index(UOp *p, UOp *n, SampleOutside outside, bool corners)
 {
 	UOp *last = t_addc(t_size(p->dtype, n), -1);
@@ -102,7 +101,7 @@ UOp *onnx_sample(
 	return t_cast(t_permute(sum, order), dt);
 }
 
-/* ---- GridSample: places given from -1 to 1, the last axis first */
+/* ---- GridSample: places are given from -1 to 1, the last axis first */
 
 static SampleTaps taps_of(OnnxCall *c)
 {

@@ -1,4 +1,4 @@
-/* Sequences and optionals: lists of values that exist while tracing only.
+/* Sequences and optionals: lists of values that exist only while tracing.
  *
  *     SequenceConstruct(a, b) → SequenceAt(·, 1)   →   b */
 #include "onnx/proto.h"
@@ -20,7 +20,7 @@ static OnnxValue sequence_new(size_t n, int type)
 		.at = arena_alloc((n + 1) * sizeof(OnnxValue))};
 }
 
-/* A place, negative ones from the end; most is one more than the greatest. */
+/* A place, where negative ones count from the end; it must be below most. */
 static size_t place(OnnxCall *c, int k, size_t n, size_t most)
 {
 	int64_t i = onnx_known_int(c, k);
@@ -87,7 +87,7 @@ void onnx_SequenceLength(OnnxCall *c)
 
 /* ---- to and from tensors */
 
-/* The sizes of the pieces; without `split`, pieces of one. */
+/* The sizes of the pieces; without `split`, each piece has one element. */
 static int64_t *pieces(OnnxCall *c, int64_t size, size_t *n)
 {
 	int64_t *out;
@@ -147,7 +147,7 @@ void onnx_ConcatFromSequence(OnnxCall *c)
 	onnx_set_typed(c, 0, t_concat(s->n, part, axis), s->type);
 }
 
-/* ---- the body for each element */
+/* ---- SequenceMap: the body is expanded for each element */
 
 enum { MAX_BODY = 256 };
 

@@ -1,9 +1,9 @@
-/* ONNX operators that move elements: movement ops alone, which cost nothing by themselves.
+/* ONNX operators that move elements: movement ops alone, which cost nothing.
  *
- *     Reshape to [0, -1]   →   RESHAPE, x's size where 0 stands and what is left for -1
+ *     Reshape to [0, -1]   →   RESHAPE; 0 takes x's size, and -1 the remaining elements
  *     Split, Slice         →   SHRINK
  *
- * Sizes, axes and bounds are attributes in old versions and inputs in new ones, which may be
+ * Sizes, axes and bounds are attributes in old versions and inputs in new ones; the inputs may be
  * size expressions. */
 #include "onnx/onnx.h"
 
@@ -14,7 +14,7 @@ static bool is_size(UOp *size, int64_t want)
 	return ix_is_const(size, &v) && v == want;
 }
 
-/* the library's function of a tensor and a list of sizes */
+/* calls a library function that takes a tensor and a list of sizes */
 static UOp *with_sizes(const char *fn, UOp *x, int n, UOp *const *dim)
 {
 	Value *at = arena_alloc((n + 1) * sizeof *at);
@@ -57,7 +57,7 @@ void onnx_Reshape(OnnxCall *c)
 	onnx_set(c, 0, with_sizes("reshape", x, n, dim));
 }
 
-/* Either side may have the 1 that the other stretches. */
+/* Either side may have an axis of size 1 that the other stretches. */
 void onnx_Expand(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *dim[MAX_RANK];
@@ -70,7 +70,7 @@ void onnx_Expand(OnnxCall *c)
 	onnx_set(c, 0, t_expand_to(x, s));
 }
 
-/* Before version 6 one axis is repeated, `tiles` times. */
+/* Before version 6 a single axis is repeated `tiles` times. */
 void onnx_Tile(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *times[MAX_RANK];
@@ -85,7 +85,7 @@ void onnx_Tile(OnnxCall *c)
 
 /* ---- splitting ------------------------------------------------------------------------------- */
 
-/* The sizes of the n parts: given, or equal ones, of which the last may be less. */
+/* The sizes of the n parts: given, or equal; the last part may be smaller. */
 static void part_sizes(OnnxCall *c, int n, UOp *size, UOp **part)
 {
 	const int64_t *v;
@@ -137,7 +137,7 @@ void onnx_Split(OnnxCall *c)
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-/* Bounds by attribute (before version 10) or input k, each a size or data. */
+/* Bounds from an attribute (before version 10) or input k; each is a size or data. */
 static int slice_bounds(OnnxCall *c, const char *attr, int k, SliceBound *b)
 {
 	UOp *u, *e;
@@ -188,7 +188,7 @@ void onnx_Slice(OnnxCall *c)
 	onnx_set(c, 0, x);
 }
 
-/* The middle of what is longer; zeros on both sides of what is shorter, the odd one behind. */
+/* Takes the middle of a longer axis; a shorter one gets zeros on both sides, the odd one behind. */
 static UOp *center(UOp *x, int axis, UOp *want)
 {
 	UOp *n = t_dim(x, axis), *two = ix_const(2), *cut, *pad;

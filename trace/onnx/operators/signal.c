@@ -1,12 +1,12 @@
-/* ONNX: Fourier transforms and the windows before them, in f64 inside.
+/* ONNX: Fourier transforms and window functions, computed in f64.
  *
- *     DFT(x[n])   →   sum over n of x * cos and sin at (k n mod N), out of one turn in N steps
+ *     DFT(x[n])   →   sum over n of x * cos and sin of 2 pi (k n mod N) / N
  *
  * The product k n is reduced before the angle is taken, so that no angle is large. A long transform
- * whose length has a small factor is made of shorter ones (J. W. Cooley, J. W. Tukey, 1965), with
- * n = n1 N2 + n2 and k = k1 + N1 k2:
+ * whose length has a small factor is composed of shorter ones (J. W. Cooley, J. W. Tukey, 1965),
+ * with n = n1 N2 + n2 and k = k1 + N1 k2:
  *
- *     x[n] → x[n1,n2] → DFT over n1 → times the circle at n2 k1 of N → DFT over n2 → y[k1,k2] → y[k] */
+ *     x[n] → x[n1,n2] → DFT over n1 → times twiddles of n2 k1 → DFT over n2 → y[k1,k2] → y[k] */
 #include "onnx/operators/space.h"
 #include <math.h>
 
@@ -19,7 +19,7 @@ static void circle(int64_t size, UOp *rows, UOp *cols, UOp **cosine, UOp **sine)
 	UOp *at;
 
 	for (int64_t i = 0; i < size; i++) {
-		/* eighths of the turn are exact this way */
+		/* this way, multiples of an eighth of the circle are exact */
 		int64_t q = 8 * i / size, r = 8 * i % size;
 		double t = M_PI / 4 * ((double)r / size), c = cos(t), s = sin(t);
 		double h = M_SQRT1_2, e[8][2] = { { c, s }, { h * (c - s), h * (c + s) }, { -s, c },
@@ -51,10 +51,10 @@ static UOp *pair(UOp *re, UOp *im)
 	return t_concat(2, (UOp *[]){ t_unsqueeze(re, r), t_unsqueeze(im, r) }, r);
 }
 
-/* Complex values, each part [...,n]; im NULL: 0. */
+/* Complex values, each part [...,n]; im may be NULL: 0. */
 typedef struct { UOp *re, *im; } Complex;
 
-/* times m[k,n] = cosine + i sine, summed over n */
+/* multiplies by m[k,n] = cosine + i sine and sums over n */
 static Complex by_circle(Complex x, UOp *cosine, UOp *sine)
 {
 	Complex y = { along_last(x.re, cosine), along_last(x.re, sine) };
@@ -66,14 +66,14 @@ static Complex by_circle(Complex x, UOp *cosine, UOp *sine)
 	return y;
 }
 
-/* times, element by element */
+/* multiplies element by element */
 static Complex turned(Complex x, UOp *cosine, UOp *sine)
 {
 	return (Complex){ t_sub(t_mul(x.re, cosine), t_mul(x.im, sine)),
 		t_add(t_mul(x.re, sine), t_mul(x.im, cosine)) };
 }
 
-/* The last axis split in two, rows and cols, which change places when that is asked for. */
+/* Splits the last axis into rows and cols, which are exchanged if swap is set. */
 static UOp *split(UOp *x, int64_t rows, int64_t cols, bool swap)
 {
 	int last = t_rank(x) - 1;
@@ -87,7 +87,7 @@ static UOp *split(UOp *x, int64_t rows, int64_t cols, bool swap)
 	return swap ? t_transpose(x, last, last + 1) : x;
 }
 
-/* The last two axes change places and become one. */
+/* Exchanges the last two axes and merges them into one. */
 static UOp *join(UOp *x)
 {
 	int last = t_rank(x) - 1;
@@ -100,7 +100,7 @@ static UOp *join(UOp *x)
 	return t_reshapev(x, last, dim);
 }
 
-/* The factor of n that a long transform is first split by; 1 when it is not. */
+/* The factor of n that splits a long transform first; 1 when it is not split. */
 static int64_t factor_of(int64_t n, int rank)
 {
 	enum { SHORT = 32, MOST = 16 };
@@ -111,8 +111,8 @@ static int64_t factor_of(int64_t n, int rank)
 	return 1;
 }
 
-/* The first k of n sums over x[...,n]. Each turn of the loop splits what is left; the parts are put
- * together after it. */
+/* The first k of n sums over x[...,n]. Each iteration splits the rest; the parts are combined after
+ * the loop. */
 static Complex spectrum(Complex x, int64_t n, int64_t k, bool inverse)
 {
 	int64_t left = n, f;
@@ -157,8 +157,7 @@ static UOp *forward(const Transform *t, Complex x)
 	return t->inverse ? pair(over(y.re, n), over(y.im, n)) : pair(y.re, y.im);
 }
 
-/* Half a spectrum, [...,n / 2 + 1], and behind it what is missing: the conjugate of what is there,
- * backwards. */
+/* Completes half a spectrum, [...,n / 2 + 1]: appends the conjugate of its elements, reversed. */
 static UOp *whole(UOp *half, int64_t n, bool negate)
 {
 	int last = t_rank(half) - 1;
@@ -168,7 +167,7 @@ static UOp *whole(UOp *half, int64_t n, bool negate)
 	return t_concat(2, (UOp *[]){ half, negate ? t_neg(rest) : rest }, last);
 }
 
-/* Half a spectrum back to real values, [...,n,1]. */
+/* Transforms half a spectrum back to real values, [...,n,1]. */
 static UOp *back_to_real(const Transform *t, Complex x)
 {
 	int64_t n = t->length;
@@ -178,7 +177,7 @@ static UOp *back_to_real(const Transform *t, Complex x)
 	return t_unsqueeze(over(y.re, n), t_rank(y.re));
 }
 
-/* the last axis of x cut or filled with zeros to n */
+/* the last axis of x cut or padded with zeros to n */
 static UOp *to_length(UOp *x, int64_t n)
 {
 	int last = t_rank(x) - 1;
@@ -189,7 +188,7 @@ static UOp *to_length(UOp *x, int64_t n)
 	return t_pad_axis(x, last, ix_const(0), ix_const(n - have));
 }
 
-/* x[...,n,1 or 2] along its last axis but one: [...,k,1 or 2] */
+/* transforms x[...,n,1 or 2] along its last axis but one: [...,k,1 or 2] */
 static UOp *transform(OnnxCall *c, const Transform *t, UOp *x)
 {
 	int last = t_rank(x) - 1;
@@ -230,7 +229,7 @@ void onnx_DFT(OnnxCall *c)
 	onnx_set(c, 0, t_cast(t_move_axis(y, rank - 2, axis), x->dtype));
 }
 
-/* x[b,n,1 or 2] cut into frames, each transformed: [b,frames,k,2] */
+/* cuts x[b,n,1 or 2] into frames and transforms each: [b,frames,k,2] */
 void onnx_STFT(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *window = onnx_has(c, 2) ? onnx_in_rank(c, 2, 1) : NULL, *y;
@@ -255,7 +254,7 @@ void onnx_STFT(OnnxCall *c)
 	onnx_set(c, 0, t_cast(y, x->dtype));
 }
 
-/* ---- windows: sums of cosines over one turn */
+/* ---- window functions: sums of cosines over one period */
 
 static void window(OnnxCall *c, double a0, double a1, double a2)
 {
@@ -291,7 +290,7 @@ void onnx_BlackmanWindow(OnnxCall *c)
 	window(c, 0.42, 0.5, 0.08);
 }
 
-/* ---- MelWeightMatrix: triangles over the bins of a spectrum, evenly spaced as the ear hears */
+/* ---- MelWeightMatrix: triangular filters over spectral bins, evenly spaced in mel */
 
 static double mel_edge(double low, double step, int64_t i, int64_t length, int64_t rate)
 {

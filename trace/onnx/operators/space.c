@@ -1,4 +1,4 @@
-/* What the ONNX operators with windows share: attributes to a Window, and small helpers.
+/* Shared by the ONNX operators with windows: reads attributes into a Window, and small helpers.
  *
  *     strides [2,2], auto_pad SAME_UPPER, x[1,3,5,5], k 3   →   pads [[1,1],[1,1]] */
 #include "onnx/operators/space.h"
@@ -38,7 +38,7 @@ static void explicit_pads(OnnxCall *c, Window *w)
 	}
 }
 
-/* As many results as ceil(n / stride); what is odd of the padding goes behind (UPPER) or before. */
+/* Pads to ceil(n / stride) results; an odd pad goes behind (UPPER) or before (LOWER). */
 static void same_pads(Window *w, UOp *x, bool upper)
 {
 	for (int i = 0; i < w->nd; i++) {

@@ -1,7 +1,7 @@
-/* NonMaxSuppression of boxes that are not known while tracing: as many rounds as boxes may be
+/* NonMaxSuppression of boxes that are not known while tracing: one round for each box that may be
  * chosen.
  *
- *     round: the first of the greatest scores alive → a box; those that overlap it die
+ *     round: the box with the first maximum of the live scores; boxes that overlap it are removed
  *     then:  NONZERO of the rounds that chose one → [n, (batch, class, box)], n being data */
 #include "library/library.h"
 #include "onnx/operators/boxes.h"
@@ -9,7 +9,7 @@
 
 enum { MOST_ROUNDS = 256 };
 
-/* [batch, boxes], or [batch, class, 1] of one */
+/* [batch, boxes] each, or [batch, class, 1] for one box */
 typedef struct { UOp *at[4]; } Corners;
 enum { Y1, X1, Y2, X2 };
 
@@ -33,7 +33,7 @@ static UOp *area(Corners b)
 	return t_mul(t_sub(b.at[Y2], b.at[Y1]), t_sub(b.at[X2], b.at[X1]));
 }
 
-/* The same for every class: [batch, 1, boxes] */
+/* The corners shaped for all classes: [batch, 1, boxes] */
 static Corners each_class(Corners b)
 {
 	for (int i = 0; i < 4; i++)
@@ -65,8 +65,8 @@ static UOp *overlap(Corners a, Corners b, UOp *iou)
 	return t_and(sound, t_lt(iou, t_div(shared, all)));
 }
 
-/* i64 [batch, class, 1]: the first of the greatest alive scores; the number of boxes when none
- * is */
+/* i64 [batch, class, 1]: the first place of the maximum of the live scores; the number of boxes
+ * when no box is alive */
 static UOp *choose(UOp *scores, UOp *alive)
 {
 	UOp *s = t_where(alive, scores, f32(-INFINITY)), *n = t_size(DT_I64, t_dim(scores, 2)), *best;
@@ -76,7 +76,8 @@ static UOp *choose(UOp *scores, UOp *alive)
 	return t_reduce(OP_MIN, t_where(best, t_iota(DT_I64, scores->shape, 2), n), 1, &axis, true);
 }
 
-/* rows (batch, class, box) of the first rounds [batch, class, rounds] that chose one of n boxes */
+/* rows (batch, class, box) of the rounds [batch, class, rounds] that chose one of n boxes, the
+ * first ones */
 static UOp *chosen_rows(UOp *chosen, UOp *n, UOp *rounds)
 {
 	UOp *first = t_lt(t_iota(DT_I64, chosen->shape, 2), rounds), *row[3], *idx[3];

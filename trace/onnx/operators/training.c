@@ -3,7 +3,7 @@
  *     Momentum(r, t, x…, g…, v…)   →   v' = alpha v + g, x' = x - r v' */
 #include "onnx/operators/space.h"
 
-/* How many tensors there are, when each comes with `kinds` inputs behind r and t. */
+/* The number of tensors, when each has `kinds` inputs behind r and t. */
 static int tensors(OnnxCall *c, int kinds)
 {
 	int n = (onnx_nin(c) - 2) / kinds;
@@ -18,7 +18,7 @@ static UOp *scalar(OnnxCall *c, int k, DType dt)
 	return t_cast(t_reshape(onnx_in(c, k), shape_scalar()), dt);
 }
 
-/* the gradient with that of the norm's square */
+/* the gradient plus that of the regularization term */
 static UOp *regular(OnnxCall *c, UOp *x, UOp *g)
 {
 	double norm = onnx_attr_float(c, "norm_coefficient", 0);
@@ -41,7 +41,7 @@ void onnx_Adagrad(OnnxCall *c)
 	}
 }
 
-/* r * sqrt(1 - beta^t) / (1 - alpha^t), r itself at t = 0 */
+/* r * sqrt(1 - beta^t) / (1 - alpha^t); r at t = 0 */
 static UOp *adam_rate(OnnxCall *c, DType dt, double alpha, double beta)
 {
 	UOp *r = scalar(c, 0, DT_F64), *t = scalar(c, 1, DT_F64), *one = t_num(DT_F64, 1), *s;

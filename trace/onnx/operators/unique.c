@@ -1,5 +1,5 @@
-/* Operators whose result's shape depends on values. Where those are known while tracing, so is the
- * shape; else the tensor library counts (library/data.c).
+/* Operators whose result shape depends on values. If these are known while tracing, so is the
+ * shape; otherwise the library makes a data-dependent size (library/data.c).
  *
  *     Compress with the condition [0,1,1]   →   GATHER at [1, 2]
  *     NonZero, Unique of known data         →   data */
@@ -12,7 +12,7 @@ static const char *item(const Array *a, size_t i)
 	return (const char *)a->data + i * dtype_size(a->dtype);
 }
 
-/* false and 0 alone are zero; -0 is one too */
+/* only false and 0 are zero, -0 included */
 static bool is_zero(const Array *a, size_t i)
 {
 	double zero = 0;
@@ -51,7 +51,7 @@ void onnx_Compress(OnnxCall *c)
 	onnx_set(c, 0, t_move_axis(t_gather(t_move_axis(x, axis, 0), 1, &at), 0, axis));
 }
 
-/* One column for each element that is not 0, one row for each axis; a scalar counts as [1]. */
+/* One column for each nonzero element, one row for each axis; a scalar counts as [1]. */
 void onnx_NonZero(OnnxCall *c)
 {
 	Array a, out = { .dtype = DT_I64, .rank = 2 };
@@ -86,8 +86,8 @@ void onnx_NonZero(OnnxCall *c)
 
 /* ---- unique ---------------------------------------------------------------------------------- */
 
-/* Rows to tell apart: n of them, len elements each, row-major; rank is what the sort gives each
- * element among all. */
+/* Rows to compare: n of them, of len elements each, row-major; rank replaces each element by its
+ * rank among all. */
 typedef struct { size_t n, len; const int64_t *rank; } UniqueRows;
 
 static int compare_rows(const void *a, const void *b, void *ctx)
@@ -119,7 +119,7 @@ static char *axis_first(const Array *a, int axis)
 	return out;
 }
 
-/* Equal elements get one rank, in rising order; a NaN equals no other. */
+/* Equal elements get the same rank, in rising order; a NaN equals nothing. */
 static int64_t *ranks(DType dt, const void *v, size_t n)
 {
 	int64_t *order = arena_alloc((n + 1) * sizeof *order),
@@ -146,8 +146,8 @@ static bool same_rows(const UniqueRows *r, size_t i, size_t k)
 	return !memcmp(r->rank + i * r->len, r->rank + k * r->len, r->len * sizeof *r->rank);
 }
 
-/* first[u] is the first row of distinct row u, which[i] the distinct row of row i. Returns how
- * many are distinct. */
+/* Finds the distinct rows and returns their number. first[u] is the first row of distinct row u,
+ * which[i] the distinct row of row i. */
 static size_t distinct(const UniqueRows *r, bool sorted, int64_t *first, int64_t *which)
 {
 	size_t *order = arena_alloc((r->n + 1) * sizeof *order), n = 0;
@@ -163,7 +163,8 @@ static size_t distinct(const UniqueRows *r, bool sorted, int64_t *first, int64_t
 	}
 	if (sorted)
 		return n;
-	/* in the order of the first rows: each row that is one opens the next number */
+	/* in order of first occurrence: each row that is the first of its kind gets the next
+	 * number */
 	n = 0;
 	for (size_t i = 0; i < r->n; i++) {
 		if (first[which[i]] == (int64_t)i)
