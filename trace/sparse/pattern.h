@@ -16,7 +16,7 @@ typedef struct {
 	size_t *first;          /* members of set k: at[first[k]] … at[first[k + 1] - 1], rising */
 	uint32_t *at;
 	uint32_t count, cap;
-	size_t room;
+	size_t space;
 	uint32_t *bucket;       /* sets by their hash; 0: none */
 	uint32_t nbucket;
 	struct Union { uint64_t key; uint32_t set; } *memo;

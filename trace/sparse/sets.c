@@ -19,9 +19,10 @@ static void buckets_new(Sets *s, uint32_t n)
 void sets_init(Sets *s, uint32_t columns, const char *what)
 {
 	*s = (Sets){
-		.columns = columns, .what = what, .count = 1, .cap = 1024, .room = 4096, .memos = 1 << 12};
+		.columns = columns, .what = what, .count = 1, .cap = 1024, .space = 4096,
+		.memos = 1 << 12};
 	s->first = xcalloc(s->cap + 2, sizeof *s->first);
-	s->at = xmalloc(s->room * sizeof *s->at);
+	s->at = xmalloc(s->space * sizeof *s->at);
 	s->memo = xcalloc(s->memos, sizeof *s->memo);
 	s->mark = xcalloc((size_t)columns + 1, sizeof *s->mark);
 	buckets_new(s, 1 << 12);
@@ -56,8 +57,8 @@ static void make_room(Sets *s, size_t n)
 
 	if (need > MEMBERS || s->count > MEMBERS)
 		die(UNSUPPORTED, "%s: its pattern takes more than %d places on the way", s->what, MEMBERS);
-	if (need > s->room)
-		s->at = xrealloc(s->at, (s->room = need + need / 2) * sizeof *s->at);
+	if (need > s->space)
+		s->at = xrealloc(s->at, (s->space = need + need / 2) * sizeof *s->at);
 	if (s->count + 2 > s->cap) {
 		s->cap += s->cap / 2 + 2;
 		s->first = xrealloc(s->first, (s->cap + 2) * sizeof *s->first);

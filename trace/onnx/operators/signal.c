@@ -67,7 +67,7 @@ static Complex by_circle(Complex x, UOp *cosine, UOp *sine)
 }
 
 /* multiplies element by element */
-static Complex turned(Complex x, UOp *cosine, UOp *sine)
+static Complex rotated(Complex x, UOp *cosine, UOp *sine)
 {
 	return (Complex){ t_sub(t_mul(x.re, cosine), t_mul(x.im, sine)),
 		t_add(t_mul(x.re, sine), t_mul(x.im, cosine)) };
@@ -125,7 +125,7 @@ static Complex spectrum(Complex x, int64_t n, int64_t k, bool inverse)
 		circle(f, ix_const(f), ix_const(f), &cosine, &sine);
 		x = by_circle(x, cosine, inverse ? sine : t_neg(sine));
 		circle(left, ix_const(left / f), ix_const(f), &cosine, &sine);
-		x = turned(x, cosine, inverse ? sine : t_neg(sine));
+		x = rotated(x, cosine, inverse ? sine : t_neg(sine));
 		x.re = t_transpose(x.re, t_rank(x.re) - 2, t_rank(x.re) - 1);
 		x.im = t_transpose(x.im, t_rank(x.im) - 2, t_rank(x.im) - 1);
 	}
@@ -258,7 +258,7 @@ void onnx_STFT(OnnxCall *c)
 
 static void window(OnnxCall *c, double a0, double a1, double a2)
 {
-	UOp *size[MAX_RANK], *n, *turn, *y;
+	UOp *size[MAX_RANK], *n, *angle, *y;
 	DType dt = onnx_dtype((int)onnx_attr_int(c, "output_datatype", ONNX_FLOAT));
 
 	if (dt == DT_NONE)
@@ -268,10 +268,10 @@ static void window(OnnxCall *c, double a0, double a1, double a2)
 	n = t_size(DT_F64, size[0]);
 	if (!onnx_attr_int(c, "periodic", 1))
 		n = t_max(t_addc(n, -1), t_num(DT_F64, 1));
-	turn = t_div(t_mulc(t_arange(DT_F64, size[0]), 2 * M_PI), n);
-	y = t_sub(t_num(DT_F64, a0), t_mulc(t_cos(turn), a1));
+	angle = t_div(t_mulc(t_arange(DT_F64, size[0]), 2 * M_PI), n);
+	y = t_sub(t_num(DT_F64, a0), t_mulc(t_cos(angle), a1));
 	if (a2 != 0)
-		y = t_add(y, t_mulc(t_cos(t_mulc(turn, 2)), a2));
+		y = t_add(y, t_mulc(t_cos(t_mulc(angle, 2)), a2));
 	onnx_set(c, 0, t_cast(y, dt));
 }
 
