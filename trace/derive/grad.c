@@ -24,7 +24,8 @@ static const Option options[] = {
 	{0, "vjp", NULL, "allow outputs of any shape; the cotangent of each is an input, "
 		"cot_NAME", &opt.vjp},
 	{0, "checkpoint", "N", "recompute values of the forward pass instead of keeping them, in N "
-		"segments (default: the square root of the number of reductions): less memory, more time",
+		"segments (default: the square root of the number of reductions): less memory, "
+		"more time",
 		&opt.segments, .optional_arg = true},
 	{0, "check", NULL, "replace all outputs by, for each buffer, the derivative along a random "
 		"direction, in f64: reverse_NAME, forward_NAME, and by finite differences "

@@ -12,7 +12,8 @@ static const Option options[] = {
 	{'o', "of", "NAME,NAME", "the outputs to derive, float ones (default: all)", &opt.of,
 		.many = true},
 	{'w', "wrt", "NAME,NAME", "the buffers to derive by, of any role (default: all float "
-		"states that the outputs read, or their inputs if they read none)", &opt.wrt, .many = true},
+		"states that the outputs read, or their inputs if they read none)", &opt.wrt,
+		.many = true},
 	{0},
 };
 

@@ -14,7 +14,7 @@ static const Option options[] = {
 	{'o', "of", "NAME", "the output to derive: a float scalar (default: the only output)",
 		&jacobian_opt.of, .many = true},
 	{'w', "wrt", "NAME",
-		"the buffers to derive by, NAME,NAME (default: all float states that the output reads, "
+		"the buffers to derive by, NAME,NAME (default: all float states the output reads, "
 		"or its inputs if it reads none)",
 		&jacobian_opt.wrt, .many = true},
 	JACOBIAN_OPTIONS,

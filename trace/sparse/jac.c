@@ -10,7 +10,7 @@ static const Option options[] = {
 	{'o', "of", "NAME", "the outputs to derive, NAME,NAME (default: all float outputs)",
 		&jacobian_opt.of, .many = true},
 	{'w', "wrt", "NAME",
-		"the buffers to derive by, NAME,NAME (default: all float states that the outputs read, "
+		"the buffers to derive by, NAME,NAME (default: all float states the outputs read, "
 		"or their inputs if they read none)",
 		&jacobian_opt.wrt, .many = true},
 	JACOBIAN_OPTIONS,
