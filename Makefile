@@ -30,7 +30,7 @@ objs      = $(patsubst %.c,$(B)/%.o,$(filter-out $(MAINS),$(call files,$(1),c)))
 
 HEADERS   = $(addprefix $(B)/include/sluice/,tensor.h tensor.hpp tensor_api.h functions.h)
 
-all: $(addprefix $(B)/bin/,$(TOOLS)) $(B)/sluice $(HEADERS)
+all: $(B)/gen/ops.checked $(addprefix $(B)/bin/,$(TOOLS)) $(B)/sluice $(HEADERS)
 
 # one name for all the tools, without theirs: export PATH=$PWD/build:$PATH
 $(B)/sluice: $(B)/bin/sluice
@@ -45,9 +45,17 @@ CROSS     = clang gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 deps:
 	@sh common/process/deps.sh $(PACKAGES) $(TESTING)
 	@sh common/process/deps.sh $(CROSS) || echo "deps: tests that need them are skipped" >&2
-$(B)/%.o: %.c
+$(B)/%.o: %.c | $(B)/gen/ops.checked
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -Icommon -I$(firstword $(subst /, ,$*)) -I$(B)/gen -MMD -MP -c -o $@ $<
+
+# an op that lacks something is told here, before anything is compiled: the files in the order of op_check.sh
+OP_FILES  = common/graph/ops.def common/interp/int.c common/interp/float.c render/print/helpers.c render/target/targets.def \
+            render/lower/decompose.rules trace/derive/grad.rules trace/derive/vmap.rules tests/ops/make.py tests/ops/points.txt
+$(B)/gen/ops.checked: common/graph/op_check.sh $(OP_FILES)
+	@mkdir -p $(@D)
+	@sh $^
+	@touch $@
 
 # rule files are compiled in: gen/rules.inc has each as a string
 RULES     = $(foreach r,common $(ROOMS),$(call files,$(r),rules))

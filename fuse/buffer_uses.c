@@ -1,11 +1,11 @@
-/* Who writes and who reads each buffer. */
+/* The steps that write and that read each buffer. */
 #include "fuse.h"
 #include <stdlib.h>
 
-Use *use_of(Uses *u, const UOp *buffer)
+BufferUse *use_of(BufferUses *u, const UOp *buffer)
 {
 	table_fit(&u->of);
-	Use **at = &u->of.at[buffer->id];
+	BufferUse **at = &u->of.at[buffer->id];
 	if (!*at) {
 		*at = arena_alloc(sizeof **at);
 		(*at)->buffer = buffer;
@@ -14,16 +14,16 @@ Use *use_of(Uses *u, const UOp *buffer)
 	return *at;
 }
 
-static void turn_add(Turn **list, int step)
+static void turn_add(Access **list, int step)
 {
 	if (*list && (*list)->step == step)
 		return;
-	Turn *t = arena_alloc(sizeof *t);
-	*t = (Turn){step, *list};
+	Access *t = arena_alloc(sizeof *t);
+	*t = (Access){step, *list};
 	*list = t;
 }
 
-void uses_add(Uses *u, const UOp *call, const Facts *f, int step)
+void uses_add(BufferUses *u, const UOp *call, const StepFacts *f, int step)
 {
 	for (uint32_t i = 0; i < f->nwritten; i++)
 		turn_add(&use_of(u, step_buffer(call, f->written[i]))->writers, step);
@@ -31,7 +31,7 @@ void uses_add(Uses *u, const UOp *call, const Facts *f, int step)
 		turn_add(&use_of(u, step_buffer(call, f->read[i]))->readers, step);
 }
 
-bool turn_from(const Turn *t, int a, int b)
+bool access_from(const Access *t, int a, int b)
 {
 	for (; t; t = t->next)
 		if (t->step >= a && t->step < b)
@@ -39,8 +39,8 @@ bool turn_from(const Turn *t, int a, int b)
 	return false;
 }
 
-void uses_free(Uses *u)
+void uses_free(BufferUses *u)
 {
 	table_free(&u->of);
-	*u = (Uses){0};
+	*u = (BufferUses){0};
 }

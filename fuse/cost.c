@@ -1,14 +1,12 @@
-/* The cost model: what a kernel takes to run, in units of one add, from its structure alone.
+/* The cost model: the time of a kernel's run, in units of one add, from its structure alone.
  *
- * A node runs as often as the loops around it turn: outside of folds those are the loops up to the
- * innermost one that it depends on (what depends on outer loops only is hoisted), inside a fold the
- * fold's own turns. */
+ * A node runs once for each iteration of the loops around it. Outside of reductions those are the
+ * loops up to the innermost one that it depends on (a value that depends on outer loops only is
+ * hoisted); inside a reduction they include the reduction's own. */
 #include "shape/shape.h"
 #include "fuse.h"
 #include <math.h>
 #include <stdlib.h>
-
-enum { COST_LOAD = 4, COST_STORE = 4, COST_DIVIDE = 4, COST_CURVE = 12 };
 
 double size_guess(UOp *size)
 {
@@ -35,20 +33,10 @@ double count_guess(const Shape *s)
 	return n;
 }
 
-static double op_cost(const UOp *u)
+/* index arithmetic is strength-reduced by any compiler */
+static double node_cost(const UOp *u)
 {
-	switch (u->op) {
-	case OP_LOAD: return COST_LOAD;
-	case OP_STORE: return COST_STORE;
-	case OP_FDIV: case OP_RECIP: case OP_SQRT: case OP_IDIV: case OP_MOD: return COST_DIVIDE;
-	case OP_FLOORDIV: case OP_FLOORMOD: return u->dtype == DT_I64 ? 1 : COST_DIVIDE;
-	case OP_EXP2: case OP_LOG2: case OP_SIN: case OP_POW: case OP_THREEFRY: return COST_CURVE;
-	case OP_CONST: case OP_RANGE: case OP_VAR: case OP_BUFFER: case OP_PARAM: case OP_INDEX: case OP_KERNEL:
-		return 0;
-	/* index arithmetic is strength-reduced by any compiler */
-	case OP_ADD: case OP_MUL: return u->dtype == DT_I64 ? 0.25 : 1;
-	default: return 1;
-	}
+	return op_info[u->op].index && u->dtype == DT_I64 ? op_cost(u->op) / 4.0 : op_cost(u->op);
 }
 
 double value_cost(UOp *value, int *loads)
@@ -60,15 +48,15 @@ double value_cost(UOp *value, int *loads)
 		if (all.at[i]->op == OP_LOAD)
 			++*loads;
 		else
-			cost += op_cost(all.at[i]);
+			cost += node_cost(all.at[i]);
 	}
 	return cost;
 }
 
-Turns turns_of(const Loops *l)
+LoopTurns turns_of(const Loops *l)
 {
 	double n = 1;
-	Turns t;
+	LoopTurns t;
 	for (int i = 0; i < l->n; i++) {
 		n *= size_guess(l->at[i]->src[0]);
 		t.upto[range_axis(l->at[i])] = n;
@@ -76,15 +64,15 @@ Turns turns_of(const Loops *l)
 	return t;
 }
 
-double turns_for(const Turns *t, uint64_t mask)
+double turns_for(const LoopTurns *t, uint64_t mask)
 {
 	return mask ? t->upto[63 - __builtin_clzll(mask)] : 1;
 }
 
 static double max2(double a, double b) { return a > b ? a : b; }
 
-/* runs[id]: turns that a node inside a fold is asked for by its users; only entries of the kernel
- * at hand count. */
+/* runs[id]: how often the users of a node inside a reduction need it; only entries of the current
+ * kernel count. */
 static ARENA TABLE(double) runs;
 
 static void runs_clear(const Nodes *all)
@@ -94,13 +82,13 @@ static void runs_clear(const Nodes *all)
 		runs.at[all->at[i]->id] = 0;
 }
 
-/* runs[] for every node of a kernel: how often it is evaluated. The nodes are those of a brief
- * walk. */
+/* runs[] for every node of a kernel: how often it is evaluated. The nodes are those of
+ * walk_brief. */
 static Nodes count_runs(UOp *kernel)
 {
 	Nodes all = walk_brief(kernel);
 	Loops loops = loops_among(&all, kernel);
-	Turns turns = turns_of(&loops);
+	LoopTurns turns = turns_of(&loops);
 	uint64_t loop_mask = range_mask(kernel);
 	runs_clear(&all);
 	for (size_t i = all.n; i--;) {
@@ -111,7 +99,8 @@ static Nodes count_runs(UOp *kernel)
 		if (u->op == OP_RREDUCE)
 			for (uint32_t s = 1; s < u->nsrc; s++)
 				inside *= size_guess(u->src[s]->src[0]);
-		/* what moves with a loop inside the fold turns with the fold */
+		/* a value that moves with a loop inside the reduction runs in each of the
+		 * reduction's iterations */
 		for (uint32_t s = 0; s < u->nsrc; s++)
 			if (range_mask(u->src[s]) & ~loop_mask)
 				runs.at[u->src[s]->id] = max2(runs.at[u->src[s]->id], inside);
@@ -128,7 +117,7 @@ double kernel_work(UOp *kernel)
 		double n = runs.at[u->id];
 		for (uint32_t s = 1; u->op == OP_RREDUCE && s < u->nsrc; s++)
 			n *= size_guess(u->src[s]->src[0]);
-		work += n * op_cost(u);
+		work += n * node_cost(u);
 	}
 	return work;
 }

@@ -1,5 +1,5 @@
-/* Drops what nobody reads: from the last call back, a STORE to a temporary that no later call loads
- * goes, a kernel without STOREs with it, and so does what only they loaded. */
+/* Drops dead stores. From the last call backwards: a STORE to a temporary that no later call loads
+ * is removed, a kernel without STOREs too, and so are the stores that only they loaded. */
 #include "shape/shape.h"
 #include "fuse.h"
 #include <stdlib.h>
@@ -10,7 +10,7 @@ static bool is_wanted(const Map *read, const UOp *buffer)
 	return !ours || map_get(read, PKEY(buffer));
 }
 
-/* step with its wanted STOREs alone; NULL when there is none */
+/* step with only its wanted STOREs; NULL when there are none */
 static UOp *wanted(const Map *read, UOp *step)
 {
 	VEC(UOp *) stores = {0};
@@ -44,7 +44,7 @@ Graph *drop_stores(Graph *g)
 			continue;
 		}
 		kept[--first] = k;
-		const Facts *f = step_facts(k);
+		const StepFacts *f = step_facts(k);
 		for (uint32_t r = 0; r < f->nread; r++)
 			map_put(&read, PKEY(step_buffer(k, f->read[r])), k);
 	}

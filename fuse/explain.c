@@ -1,5 +1,5 @@
-/* --explain: what was done and why, a line for each pair looked at, then what each kernel reads and
- * writes. */
+/* --explain: the decisions and their reasons, a line for each pair that was examined; then the
+ * buffers that each kernel reads and writes. */
 #include "shape/shape.h"
 #include "fuse.h"
 #include <stdarg.h>
@@ -41,8 +41,9 @@ Graph *explain_result(Graph *g)
 			explain("copy: 1 read, 1 write: %s -> %s", buffer_name(call->src[1]), buffer_name(call->src[0]));
 			continue;
 		}
-		/* slots in order: written, then read; a buffer updated in place counts as both */
-		const Facts *f = step_facts(call);
+		/* slots in order: written, then read; a buffer that is updated in place counts as
+		 * both */
+		const StepFacts *f = step_facts(call);
 		uint32_t writes = f->nwritten, reads = f->nread;
 		print_names(&b, call, writes + 1, call->nsrc);
 		buf_printf(&b, " ->");

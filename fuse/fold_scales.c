@@ -1,4 +1,4 @@
-/* A constant scale behind a contraction goes into the contraction's constant weights, which are
+/* A constant scale after a contraction is folded into the contraction's constant weights, which are
  * then prepared.
  *
  *     y[n,o] = (Σk x[n,k]·w[k,o] + b[o] - m[o]) · s[o] + t[o]
@@ -6,36 +6,41 @@
  *         w_shift[o] = (b[o] - m[o])·s[o] + t[o]       once
  *         y[n,o] = Σk x[n,k]·w_scaled[k,o] + w_shift[o]
  *
- * So a batch norm behind a convolution or a linear layer costs nothing, however it is written: what
- * counts is that a fold of a product is followed by products, quotients, sums and differences with
- * values of constants alone that move only in ranges in which the weights move. The place of the
- * weights stays as it is, w_scaled lies as w does: in a scale, the index of each of w's axes
- * becomes that axis. It changes the rounding, so --strict leaves it out. */
+ * So a batch norm after a convolution or a linear layer costs nothing, however it is written. The
+ * pass requires only that a sum of products is followed by products, quotients, sums and
+ * differences with values computed from constants, and that these move only with ranges that move
+ * the weights. w_scaled has the layout of w: in a scale, the index of each of w's axes becomes that
+ * axis. Rounding changes, so --strict leaves it out. */
 #include "document/document.h"
 #include "fuse.h"
 #include <stdlib.h>
 
-/* AXES: a region of axis numbers that nothing else uses */
+/* AXES: the first of a region of axis numbers not used elsewhere */
 enum { STEPS = 16, ROUNDS = 4, AXES = BOUND + 2 * MAX_RANK };
 
-typedef VEC(UOp *) List;
-/* u becomes op(u, c), or op(c, u) when turned; c is NULL for NEG */
-typedef struct { Op op; UOp *c; bool turned; } Link;
-/* What follows a fold: its links up to top, and whether anything is added before the last scale. */
-typedef struct { UOp *fold, *weight, *top; Link link[STEPS]; int n; bool shifted, loads; } Chain;
+/* u becomes op(u, c), or op(c, u) when swapped; c is NULL for NEG */
+typedef struct { Op op; UOp *c; bool swapped; } ScaleLink;
+/* The chain after a reduction: its links up to top, and whether anything is added before the last
+ * scale. */
 typedef struct {
-	List made;              /* calls that fill prepared buffers */
+	UOp *fold, *weight, *top;
+	ScaleLink link[STEPS];
+	int n;
+	bool shifted, loads;
+} ScaleChain;
+typedef struct {
+	NodeList made;              /* calls that fill prepared buffers */
 	Map readers;            /* buffer → calls that load it */
 	Map writer;             /* prepared buffer → its kernel, when that is elementwise */
-	Map names;              /* of the document's buffers, by hash */
+	Map names;              /* names of the document's buffers, by hash */
 } Folding;
 
-/* ---- a call's kernel with its buffers in place of its slots, and back: folding goes by buffers */
+/* ---- a call's kernel with buffers in place of slots, and back: folding works on buffers */
 
 static UOp *kernel_over(const UOp *call)
 {
 	Nodes all = walk(call->src[0]);
-	List from = {0}, to = {0};
+	NodeList from = {0}, to = {0};
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_PARAM) {
 			vec_push(&from, all.at[i]);
@@ -51,7 +56,7 @@ static UOp *kernel_over(const UOp *call)
 static UOp *call_over(UOp *kernel)
 {
 	Nodes all = walk(kernel);
-	List from = {0}, to = {0};
+	NodeList from = {0}, to = {0};
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_BUFFER) {
 			vec_push(&to, param_new(from.n, all.at[i]));
@@ -85,7 +90,7 @@ static void find_users(UOp *kernel)
 		}
 }
 
-/* ---- what may be folded */
+/* ---- chains that can be folded */
 
 static UOp *loaded(const UOp *load) { return load->src[0]->src[0]; }
 
@@ -94,7 +99,7 @@ static bool is_constant(const UOp *buffer)
 	return buffer_is(buffer, "const") || buffer_is(buffer, "prepared");
 }
 
-/* Made of constants alone; *loads is set when it reads any. */
+/* Is the value computed from constants only? *loads is set when it reads any. */
 static bool is_known(UOp *value, bool *loads)
 {
 	Nodes all = walk_brief(value);
@@ -109,7 +114,7 @@ static bool is_known(UOp *value, bool *loads)
 	return true;
 }
 
-/* The factor of a fold's product that is a load of constants and moves with the fold; NULL when
+/* The factor of a reduction's product that loads constants and moves with the reduction; NULL when
  * there is none. */
 static UOp *weight_of(UOp *fold)
 {
@@ -132,26 +137,26 @@ static UOp *weight_of(UOp *fold)
 	return best;
 }
 
-/* The link from u to its user v; false when it is none, or moves where the weight does not. */
-static bool link_of(UOp *u, UOp *v, uint64_t mask, bool *loads, Link *l)
+/* The link from u to its user v; false when v is not a link, or moves where the weight does not. */
+static bool link_of(UOp *u, UOp *v, uint64_t mask, bool *loads, ScaleLink *l)
 {
-	*l = (Link){v->op, NULL, false};
+	*l = (ScaleLink){v->op, NULL, false};
 	if (v->dtype != u->dtype)
 		return false;
 	if (v->op == OP_NEG)
 		return true;
 	if (v->op != OP_MUL && v->op != OP_FDIV && v->op != OP_ADD && v->op != OP_SUB)
 		return false;
-	l->turned = v->src[1] == u;
-	l->c = v->src[!l->turned];
-	if (l->turned && v->op == OP_FDIV)
+	l->swapped = v->src[1] == u;
+	l->c = v->src[!l->swapped];
+	if (l->swapped && v->op == OP_FDIV)
 		return false;
 	return !(range_mask(l->c) & ~mask) && is_known(l->c, loads);
 }
 
-static bool is_scale(const Link *l) { return l->op == OP_MUL || l->op == OP_FDIV; }
+static bool is_scale(const ScaleLink *l) { return l->op == OP_MUL || l->op == OP_FDIV; }
 
-static void chain_climb(Chain *c)
+static void chain_climb(ScaleChain *c)
 {
 	UOp *u = c->fold, *at[STEPS];
 	uint64_t mask = range_mask(c->weight) & ((1ull << BOUND) - 1);
@@ -167,7 +172,7 @@ static void chain_climb(Chain *c)
 		c->shifted |= c->link[i].op == OP_ADD || c->link[i].op == OP_SUB;
 		c->loads |= loads[i] && is_scale(&c->link[i]);
 	}
-	/* what is added behind the last scale stays, unless there is a shift to add it to */
+	/* additions after the last scale stay, unless a shift exists to which they can be added */
 	c->n = c->shifted ? n : last + 1;
 	c->top = c->n ? at[c->n - 1] : NULL;
 }
@@ -181,17 +186,17 @@ static bool read_once(Folding *f, UOp *kernel, UOp *buffer)
 	return here == 1 && (intptr_t)map_get(&f->readers, PKEY(buffer)) == 1;
 }
 
-/* A scale that is one number saves no load: it is folded where there are more results than
+/* A scale that is a single number saves no load: it is folded when there are more results than
  * weights. */
-static bool is_worth(const Chain *c, UOp *kernel)
+static bool is_worth(const ScaleChain *c, UOp *kernel)
 {
 	double results = count_guess(store_buffer(kernel->src[0])->shape);
 	return c->loads || results >= count_guess(loaded(c->weight)->shape);
 }
 
-static bool chain_find(Folding *f, UOp *kernel, UOp *fold, Chain *c)
+static bool chain_find(Folding *f, UOp *kernel, UOp *fold, ScaleChain *c)
 {
-	*c = (Chain){.fold = fold};
+	*c = (ScaleChain){.fold = fold};
 	if (fold->op != OP_RREDUCE || !val_is_str(fold->arg, "ADD"))
 		return false;
 	if (fold->dtype != DT_F32 && fold->dtype != DT_F64)
@@ -205,7 +210,7 @@ static bool chain_find(Folding *f, UOp *kernel, UOp *fold, Chain *c)
 
 /* ---- the prepared values */
 
-/* The value that a plain store writes, at the place that a load of its buffer reads. */
+/* The value that a plain store writes, at the place from which a load of its buffer reads. */
 static UOp *value_at(const UOp *store, const UOp *load)
 {
 	const UOp *place = store->src[0];
@@ -219,13 +224,13 @@ static UOp *value_at(const UOp *store, const UOp *load)
 	return substitute(store->src[1], n, from, to);
 }
 
-/* Values of prepared buffers that are elementwise stand for their loads: one kernel computes them
+/* Replaces loads of elementwise prepared buffers by their values, so that one kernel computes them
  * all. */
 static UOp *expanded(Folding *f, UOp *value)
 {
 	for (int round = 0; round < ROUNDS; round++) {
 		Nodes all = walk(value);
-		List from = {0}, to = {0};
+		NodeList from = {0}, to = {0};
 		for (size_t i = 0; i < all.n && all.n < KERNEL_NODES / 2; i++) {
 			UOp *u = all.at[i], *k = NULL;
 			if (u->op == OP_LOAD)
@@ -283,7 +288,7 @@ static UOp *place_at(UOp *buffer, UOp *const *index)
 	return node_new(OP_INDEX, buffer->dtype, buffer->shape->rank + 1, src, VNIL);
 }
 
-/* place: where in its buffer the value goes */
+/* place: the element of its buffer to which the value goes */
 static void kernel_add(Folding *f, UOp *place, UOp *value, const Val *note)
 {
 	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, place, expanded(f, value));
@@ -292,9 +297,9 @@ static void kernel_add(Folding *f, UOp *place, UOp *value, const Val *note)
 	vec_push(&f->made, call_over(kernel));
 }
 
-/* The chain's links applied to the weights, over axes of their own; NULL when a scale moves
- * otherwise than they do. */
-static UOp *scaled(const Chain *c, UOp *const *axis)
+/* The chain's links applied to the weights, over axes of their own; NULL when a scale does not move
+ * with the weights' axes. */
+static UOp *scaled(const ScaleChain *c, UOp *const *axis)
 {
 	UOp *place = c->weight->src[0], *from[MAX_RANK], *to[MAX_RANK];
 	DType dt = c->weight->dtype;
@@ -307,21 +312,21 @@ static UOp *scaled(const Chain *c, UOp *const *axis)
 	}
 	UOp *value = NODE(OP_LOAD, dt, VNIL, place_at(place->src[0], axis));
 	for (int i = 0; i < c->n; i++) {
-		const Link *l = &c->link[i];
+		const ScaleLink *l = &c->link[i];
 		if (is_scale(l)) {
 			UOp *by = substitute(l->c, n, from, to);
 			if (range_mask(by) & ((1ull << AXES) - 1) || !in_bounds(by))
 				return NULL;
 			value = NODE(l->op, dt, VNIL, value, by);
-		} else if (l->op == OP_NEG || (l->op == OP_SUB && l->turned)) {
+		} else if (l->op == OP_NEG || (l->op == OP_SUB && l->swapped)) {
 			value = NODE(OP_NEG, dt, VNIL, value);
 		}
 	}
 	return value;
 }
 
-/* A load of scaled weights, where the weights were loaded; NULL when they cannot be scaled. */
-static UOp *weight_new(Folding *f, const Chain *c, const Val *note)
+/* A load of scaled weights in place of the load of the weights; NULL when they cannot be scaled. */
+static UOp *weight_new(Folding *f, const ScaleChain *c, const Val *note)
 {
 	UOp *place = c->weight->src[0], *buffer = place->src[0];
 	UOp *axis[MAX_RANK], *loop[MAX_RANK], *src[MAX_RANK + 1];
@@ -345,26 +350,26 @@ static UOp *weight_new(Folding *f, const Chain *c, const Val *note)
 	return NODE(OP_LOAD, to->dtype, VNIL, index);
 }
 
-/* What the chain adds, with the scales behind it applied. */
-static UOp *shift_value(const Chain *c)
+/* The sum of what the chain adds, multiplied by the scales that follow. */
+static UOp *shift_value(const ScaleChain *c)
 {
 	UOp *t = NULL;
 	DType dt = c->fold->dtype;
 	for (int i = 0; i < c->n; i++) {
-		const Link *l = &c->link[i];
+		const ScaleLink *l = &c->link[i];
 		if (!t && l->op == OP_ADD)
 			t = l->c;
 		else if (!t && l->op == OP_SUB)
-			t = l->turned ? l->c : NODE(OP_NEG, dt, VNIL, l->c);
+			t = l->swapped ? l->c : NODE(OP_NEG, dt, VNIL, l->c);
 		else if (t && l->op == OP_NEG)
 			t = NODE(OP_NEG, dt, VNIL, t);
 		else if (t)
-			t = NODE(l->op, dt, VNIL, l->turned ? l->c : t, l->turned ? t : l->c);
+			t = NODE(l->op, dt, VNIL, l->swapped ? l->c : t, l->swapped ? t : l->c);
 	}
 	return t;
 }
 
-/* value, prepared: a load of a buffer over its own ranges */
+/* the value, prepared: a load from a buffer over its own ranges */
 static UOp *shift_new(Folding *f, UOp *weights, UOp *value, const Val *note)
 {
 	bool loads = false;
@@ -383,7 +388,7 @@ static UOp *shift_new(Folding *f, UOp *weights, UOp *value, const Val *note)
 
 /* ---- the pass */
 
-static UOp *folded(Folding *f, const UOp *call, UOp *kernel, Chain *c)
+static UOp *folded(Folding *f, const UOp *call, UOp *kernel, ScaleChain *c)
 {
 	UOp *buffer = loaded(c->weight), *weight = weight_new(f, c, kernel->note);
 	if (!weight)
@@ -400,7 +405,7 @@ static UOp *folded(Folding *f, const UOp *call, UOp *kernel, Chain *c)
 	return call_over(r);
 }
 
-static bool reads_constants(const UOp *call, const Facts *is)
+static bool reads_constants(const UOp *call, const StepFacts *is)
 {
 	for (uint32_t k = 0; k < is->nread; k++)
 		if (is_constant(step_buffer(call, is->read[k])))
@@ -410,8 +415,8 @@ static bool reads_constants(const UOp *call, const Facts *is)
 
 static UOp *visit(Folding *f, UOp *call)
 {
-	const Facts *is = step_facts(call);
-	Chain c;
+	const StepFacts *is = step_facts(call);
+	ScaleChain c;
 	if (!is->kernel || !is->folds || call_prepares(call) || !reads_constants(call, is))
 		return call;
 	UOp *kernel = kernel_over(call);
@@ -419,7 +424,7 @@ static UOp *visit(Folding *f, UOp *call)
 	find_users(kernel);
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *r = chain_find(f, kernel, all.at[i], &c) ? folded(f, call, kernel, &c) : NULL;
-		/* one contraction a kernel */
+		/* one contraction in each kernel */
 		if (r)
 			return r;
 	}
@@ -428,7 +433,7 @@ static UOp *visit(Folding *f, UOp *call)
 
 static void read_step(Folding *f, UOp *call)
 {
-	const Facts *is = step_facts(call);
+	const StepFacts *is = step_facts(call);
 	for (uint32_t k = 0; k < is->nread; k++) {
 		uint64_t key = PKEY(step_buffer(call, is->read[k]));
 		map_put(&f->readers, key, (void *)((intptr_t)map_get(&f->readers, key) + 1));
@@ -450,7 +455,7 @@ static void read_names(Folding *f, UOp *sink)
 Graph *fold_scales(Graph *g)
 {
 	Folding f = {0};
-	List each = {0}, order = {0};
+	NodeList each = {0}, order = {0};
 	if (fuse_opt.strict)
 		return g;
 	read_names(&f, g->sink);

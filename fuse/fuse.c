@@ -7,17 +7,17 @@ FuseOptions fuse_opt;
 
 static const Pass passes[] = {
 	{"open",     open_kernels,    "slots and ranges of kernels in one order"},
-	{"prepare",  prepare_constants, "what comes out of constants alone runs once", .optional = true},
-	{"produce",  merge_producers, "loads replaced by what produced them", .optional = true},
+	{"prepare",  prepare_constants, "values of constants are computed once", .optional = true},
+	{"produce",  merge_producers, "loads replaced by their producers", .optional = true},
 	{"scales",   fold_scales,     "constant scales into constant weights; not with --strict", .optional = true},
 	{"siblings", merge_siblings,  "kernels over the same ranges with shared inputs", .optional = true},
-	{"joined",   merge_into_joined, "loads of joined kernels replaced by what produced them", .optional = true},
-	{"drop",     drop_stores,     "what nobody reads", .optional = true},
-	{"close",    close_kernels,   "folds and outputs share ranges"},
-	{"name",     name_kernels,    "kernels named for what they do"},
-	{"order",    order_calls,     "what fills memory stands right before what reads it", .optional = true},
+	{"joined",   merge_into_joined, "the same for kernels that were joined", .optional = true},
+	{"drop",     drop_stores,     "stores that nothing reads", .optional = true},
+	{"close",    close_kernels,   "reductions and outputs share ranges"},
+	{"name",     name_kernels,    "names for kernels"},
+	{"order",    order_calls,     "calls in an order that takes less memory", .optional = true},
 	{"plan",     plan_memory,     "temporaries packed into one workspace", .optional = true},
-	{"explain",  explain_result,  "what each kernel reads and writes (--explain)", .optional = true},
+	{"explain",  explain_result,  "reads and writes of kernels (--explain)", .optional = true},
 	{0}
 };
 

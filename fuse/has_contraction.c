@@ -1,17 +1,17 @@
-/* Which contractions a kernel is kept for: their loops are made for one result, so they only take
- * work behind them.
+/* Contractions for which a kernel is kept apart: their loops are made for one result, so they only
+ * take an epilogue.
  *
  *     y[i,j] = Σk a[i,k]*b[k,j]         always: each operand is used again
- *     y[i] = Σk a[i,k]*b[k]             one operand alone is, a row of the other has one turn: kept
+ *     y[i] = Σk a[i,k]*b[k]             only one operand is, a row of the other is used once: kept
  *     y[i] = max k (a[i,k] + b[k])      so is this,
- *     e[i,j] = a[i,j] + b[j] - y[i]     but not for a reader of the same rows, which it joins
+ *     e[i,j] = a[i,j] + b[j] - y[i]     but not from a reader of the same rows, which it joins
  *     y[i] = Σk (a[i,k] + b[k])         these are two sums, */
 #include "index/index.h"
 #include "shape/shape.h"
 #include "fuse.h"
 #include <stdlib.h>
 
-/* Another buffer at the very same place */
+/* Another buffer at exactly the same place */
 static bool beside(const UOp *a, const UOp *b)
 {
 	const UOp *i = a->src[0], *k = b->src[0];
@@ -19,8 +19,9 @@ static bool beside(const UOp *a, const UOp *b)
 		!memcmp(i->src + 1, k->src + 1, (i->nsrc - 1) * sizeof *i->src);
 }
 
-/* The load of the rows that a lopsided contraction folds. NULL when a fold within gives them, or
- * two buffers do, side by side: that is a row's fold, however it is weighed. */
+/* The load of the rows that a lopsided contraction reduces. NULL when they come from an inner
+ * reduction or from two buffers at one place: those are reductions of a row, whatever the
+ * weights. */
 static const UOp *row_of(const Contraction *c)
 {
 	const UOp *row = NULL;
@@ -35,25 +36,26 @@ static const UOp *row_of(const Contraction *c)
 	return row;
 }
 
-/* Whether the outermost operation on the elements of a row has a side that is used again for each
- * row. What the fold's own operation joins are folds beside each other: a bias in a sum makes it no
- * product. */
+/* Does the outermost operation on the elements of a row have a side that is used again for each
+ * row? Operands joined by the fold's own operation are separate reductions: a bias in a sum does
+ * not make a product. */
 static bool is_weighed(const Contraction *c)
 {
-	typedef struct { UOp *u; Op within; } Side;
-	VEC(Side) stack = {0};
+	typedef struct { UOp *u; Op within; } Joined;
+	VEC(Joined) stack = {0};
 	Op fold = op_find(c->fold->arg->s);
 	bool found = false;
-	vec_push(&stack, ((Side){c->fold->src[0], fold}));
+	vec_push(&stack, ((Joined){c->fold->src[0], fold}));
 	while (stack.n && !found) {
-		Side s = stack.at[--stack.n];
+		Joined s = stack.at[--stack.n];
 		uint64_t m = range_mask(s.u);
 		bool cast = s.u->op == OP_CAST;
 		if (!cast && s.within != fold && s.within != s.u->op)
 			found = m & c->bound && (m & c->all) != c->all;
 		else if (s.u->op != OP_LOAD && s.u->op != OP_RREDUCE)
 			for (uint32_t i = 0; i < s.u->nsrc; i++)
-				vec_push(&stack, ((Side){s.u->src[i], cast ? s.within : s.u->op}));
+				vec_push(&stack, ((Joined){s.u->src[i], cast ? s.within :
+					s.u->op}));
 	}
 	vec_free(&stack);
 	return found;
@@ -67,7 +69,7 @@ static int loads_from(const Nodes *all, const UOp *param)
 	return n;
 }
 
-/* Is it one to keep the kernel for? *row gets the slot of its rows, or -1. */
+/* Is the kernel kept apart for this contraction? *row gets the slot of its rows, or -1. */
 static bool is_kept(const Contraction *c, const Nodes *all, int64_t *row)
 {
 	*row = -1;

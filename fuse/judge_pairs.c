@@ -1,8 +1,8 @@
-/* What came of a pair of kernels, kept: pairs that are alike but for their buffers are judged once.
+/* Verdicts on pairs of kernels: pairs that differ only in their buffers are judged once.
  *
  *     CALL(K, y, t, x) and CALL(T, t, x, w)   →   buffers y t x w; T's slots are 1 2 3 of these
  *
- * A deep network repeats itself, and then most of the pairs that a pass looks at have been seen. */
+ * In a deep network, whose layers repeat, most pairs that a pass examines have been seen before. */
 #include "shape/shape.h"
 #include "fuse.h"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What a pass asks of a kernel in open form. */
+/* Properties of a kernel in open form, for the passes. */
 #include "index/index.h"
 #include "fuse.h"
 #include <stdlib.h>

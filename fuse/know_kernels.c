@@ -1,11 +1,11 @@
-/* What the passes know of a step: looked at once for all the calls of a kernel. */
+/* The passes' facts about a step, computed once for all the calls of a kernel. */
 #include "shape/shape.h"
 #include "fuse.h"
 #include <stdlib.h>
 
-static ARENA Map known; /* KERNEL or CUSTOM → Facts */
+static ARENA Map known; /* KERNEL or CUSTOM → StepFacts */
 
-/* Slots under a mark, in order. */
+/* The slots whose entry has this bit, in order. */
 static uint32_t *slots_in(const uint8_t *use, uint32_t n, uint8_t bit, uint32_t *count)
 {
 	*count = 0;
@@ -22,15 +22,15 @@ static bool is_barrier(UOp *kernel)
 {
 	if (kernel->nsrc != 1 || !store_is_plain(kernel->src[0]))
 		return true;
-	/* a bare LOAD is a copy that somebody asked for, unless it looks its places up */
+	/* a bare LOAD is a copy that was asked for, unless its place is looked up in memory */
 	UOp *value = kernel->src[0]->src[1];
 	return value->op == OP_RSORT || (value->op == OP_LOAD && !has_op(value->src[0], OP_LOAD));
 }
 
 enum { READ = 1, WRITTEN = 2, MOVES = 4 };
 
-/* Outside of folds a load's place decides how often it is done. */
-static void look_at_loops(Facts *f, const Nodes *all)
+/* Outside of reductions, a load's place determines how often it runs. */
+static void find_loop_turns(StepFacts *f, const Nodes *all)
 {
 	Loops l = loops_among(all, f->kernel);
 	f->loops = l.n;
@@ -38,7 +38,7 @@ static void look_at_loops(Facts *f, const Nodes *all)
 		f->loops = hash_mix(f->loops, l.at[i]->id);
 	if (f->folds)
 		return;
-	Turns turns = turns_of(&l);
+	LoopTurns turns = turns_of(&l);
 	f->turns = arena_alloc(f->slots * sizeof *f->turns);
 	for (size_t i = 0; i < all->n; i++) {
 		UOp *u = all->at[i];
@@ -47,7 +47,7 @@ static void look_at_loops(Facts *f, const Nodes *all)
 	}
 }
 
-static void look(Facts *f, UOp *kernel, uint32_t slots)
+static void find_facts(StepFacts *f, UOp *kernel, uint32_t slots)
 {
 	Nodes all = walk_brief(kernel);
 	uint8_t few[64] = {0}, *use = slots <= 64 ? few : xcalloc(slots, 1);
@@ -75,35 +75,35 @@ static void look(Facts *f, UOp *kernel, uint32_t slots)
 		free(use);
 	f->kernel = kernel;
 	f->slots = slots;
-	look_at_loops(f, &all);
+	find_loop_turns(f, &all);
 	f->barrier = is_barrier(kernel) || rewrites;
 }
 
-/* A copy, or a kernel of the user's own: written is slot 0, the rest read. */
-static Facts *closed_facts(uint32_t slots)
+/* Facts of a copy or a CUSTOM: slot 0 is written, the others are read. */
+static StepFacts *closed_facts(uint32_t slots)
 {
-	Facts *f = arena_alloc(sizeof *f);
+	StepFacts *f = arena_alloc(sizeof *f);
 	uint32_t *slot = arena_alloc(slots * sizeof *slot);
 	for (uint32_t i = 0; i < slots; i++)
 		slot[i] = i;
-	*f = (Facts){.barrier = true, .slots = slots, .written = slot, .nwritten = 1,
+	*f = (StepFacts){.barrier = true, .slots = slots, .written = slot, .nwritten = 1,
 		.read = slot + 1, .nread = slots - 1};
 	return f;
 }
 
-Facts *step_facts(UOp *step)
+StepFacts *step_facts(UOp *step)
 {
 	UOp *what = step->op == OP_CALL ? step->src[0] : NULL;
 	uint64_t key = what ? PKEY(what) : 1;
-	Facts *f = map_get(&known, key);
+	StepFacts *f = map_get(&known, key);
 	if (f)
 		return f;
 	if (!what || what->op != OP_KERNEL) {
 		f = closed_facts(what ? step->nsrc - 1 : 2);
 	} else {
 		f = arena_alloc(sizeof *f);
-		*f = (Facts){.work = -1, .ops = -1};
-		look(f, what, step->nsrc - 1);
+		*f = (StepFacts){.work = -1, .ops = -1};
+		find_facts(f, what, step->nsrc - 1);
 	}
 	map_put(&known, key, f);
 	return f;
@@ -111,14 +111,14 @@ Facts *step_facts(UOp *step)
 
 UOp *step_buffer(const UOp *step, uint32_t slot) { return step->src[slot + (step->op == OP_CALL)]; }
 
-double facts_work(Facts *f)
+double step_work(StepFacts *f)
 {
 	if (f->work < 0)
 		f->work = kernel_work(f->kernel);
 	return f->work;
 }
 
-double facts_ops(Facts *f, int *loads)
+double step_ops(StepFacts *f, int *loads)
 {
 	if (f->ops < 0)
 		f->ops = value_cost(f->kernel->src[0]->src[1], &f->loads);
@@ -126,7 +126,7 @@ double facts_ops(Facts *f, int *loads)
 	return f->ops;
 }
 
-bool facts_contracts(Facts *f, int64_t *row)
+bool step_contracts(StepFacts *f, int64_t *row)
 {
 	if (!f->contracts)
 		f->contracts = f->folds && has_contraction(f->kernel, &f->row) ? 'y' : 'n';
@@ -134,7 +134,7 @@ bool facts_contracts(Facts *f, int64_t *row)
 	return f->contracts == 'y';
 }
 
-double facts_turns(Facts *f, uint32_t slot)
+double step_turns(StepFacts *f, uint32_t slot)
 {
 	if (!f->turns) {
 		f->turns = arena_alloc(f->slots * sizeof *f->turns);

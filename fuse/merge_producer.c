@@ -1,20 +1,20 @@
-/* A load replaced by what produced it.
+/* Replaces a load by the expression that produced the value.
  *
  *     t[i,j] = Σk a[i,k]·b[k,j]          →    y[i,j] = max(Σk a[i,k]·b[k,j] + c[j], 0)
  *     y[i,j] = max(t[i,j] + c[j], 0)
  *
- * Kernels are taken in order, so what a kernel loads has its final form already. A temporary is
- * inlined when the kernel at hand is the last one that still loads it (or when it is so cheap that
- * each reader may have its own), by cost:
+ * Kernels are taken in order, so the producers of its loads have their final form already. A
+ * temporary is inlined when the current kernel is the last one that still loads it (or when it is
+ * cheap enough for each reader to compute it), by cost:
  *   - elementwise values: arithmetic times how often it would be repeated, against a store and the
  *     loads;
- *   - values with folds: the work of the merged kernel against that of the two. A fold over a row,
- *     wanted by the whole row, is computed once before the row's loop, which makes one kernel of
- *     softmax or a layer norm;
- *   - a contraction only takes work behind it (bias, activation): it is wanted element by element,
- *     once each.
- * A value whose inputs are written in between, a sort, a scatter and an explicit copy stay where
- * they are. */
+ *   - values with reductions: the work of the merged kernel against that of the two. A reduction of
+ *     a row, used by the whole row, is computed once before the row's loop, so that softmax or a
+ *     layer norm becomes one kernel;
+ *   - a contraction only takes an epilogue (bias, activation): each of its elements must be used
+ *     once.
+ * A value whose inputs are written in between, a sort, a scatter and an explicit copy are not
+ * moved. */
 #include "document/document.h"
 #include "fuse.h"
 #include <stdlib.h>
@@ -23,33 +23,33 @@ enum { BIG_FOLD = 1 << 16, FEW_ROWS = 64, KERNEL_WORTH = 4096, LANES = 4 };
 
 typedef struct {
 	UOp *call;
-	Facts *is;
-	bool barrier;           /* as it came, whatever is merged into it: a copy stays one */
+	StepFacts *is;
+	bool barrier;           /* as of the original step: a copy stays a copy */
 	bool dead, cheap;       /* cheap: each reader may compute it itself */
-	Use **reads;            /* distinct */
+	BufferUse **reads;      /* distinct */
 	uint32_t nread;
-} Step;
+} MergeStep;
 
-typedef struct { Step *step; int n; Uses uses; Verdicts verdicts; int merged; } Plan;
+typedef struct { MergeStep *step; int n; BufferUses uses; Verdicts verdicts; int merged; } Merges;
 
 /* ---- reading the calls */
 
-static void read_step(Plan *p, int k, UOp *call)
+static void read_step(Merges *p, int k, UOp *call)
 {
-	Step *s = &p->step[k];
+	MergeStep *s = &p->step[k];
 	s->call = call;
 	s->is = step_facts(call);
 	s->barrier = s->is->barrier;
 	s->reads = arena_alloc(s->is->nread * sizeof *s->reads);
 	uses_add(&p->uses, call, s->is, k);
 	for (uint32_t i = 0; i < s->is->nread; i++) {
-		Use *u = use_of(&p->uses, step_buffer(call, s->is->read[i]));
+		BufferUse *u = use_of(&p->uses, step_buffer(call, s->is->read[i]));
 		s->reads[s->nread++] = u;
 		u->left++;
 	}
 }
 
-static bool reads(const Step *s, const Use *u)
+static bool reads(const MergeStep *s, const BufferUse *u)
 {
 	for (uint32_t i = 0; i < s->nread; i++)
 		if (s->reads[i] == u)
@@ -59,18 +59,18 @@ static bool reads(const Step *s, const Use *u)
 
 /* ---- may it be done */
 
-/* Something that step t reads is written between steps t and c. */
-static bool overwritten(Plan *p, int t, int c)
+/* Is a buffer that step t reads written between steps t and c? */
+static bool overwritten(Merges *p, int t, int c)
 {
 	for (uint32_t i = 0; i < p->step[t].nread; i++)
-		for (Turn *w = p->step[t].reads[i]->writers; w && w->step > t; w = w->next)
+		for (Access *w = p->step[t].reads[i]->writers; w && w->step > t; w = w->next)
 			if (w->step < c)
 				return true;
 	return false;
 }
 
-/* What kernel reads of the buffers that it writes, it reads at the very place that it writes (a
- * state updated in place may be read by what is merged into its update). */
+/* Does the kernel read each buffer that it writes only at the place that it writes? (A state
+ * updated in place may be read by a value merged into its update.) */
 static bool in_place(UOp *kernel)
 {
 	Nodes loads = kernel_loads(kernel);
@@ -82,8 +82,8 @@ static bool in_place(UOp *kernel)
 	return true;
 }
 
-/* Loops over what a scatter puts down, which run only as long as something in the STORE depends on
- * them. */
+/* The number of loops over the elements that a scatter adds, which run only if something in the
+ * STORE depends on them. */
 static int serial_loops(UOp *kernel)
 {
 	Nodes all = walk(kernel);
@@ -95,7 +95,7 @@ static int serial_loops(UOp *kernel)
 	return n;
 }
 
-static size_t union_size(const Step *a, const Step *b)
+static size_t union_size(const MergeStep *a, const MergeStep *b)
 {
 	size_t n = a->nread + b->nread;
 	for (uint32_t i = 0; i < a->nread; i++)
@@ -103,21 +103,21 @@ static size_t union_size(const Step *a, const Step *b)
 	return n;
 }
 
-/* A merge takes away t's STORE and c's load, and both have the loops. */
-static bool too_large(const Step *t, const Step *c)
+/* A merge removes t's STORE and c's load; the loops are in both. */
+static bool too_large(const MergeStep *t, const MergeStep *c)
 {
 	size_t most = t->is->folds || c->is->folds ? FOLD_NODES : KERNEL_NODES;
 	size_t once = 7 + 2 * __builtin_popcountll(range_mask(t->is->kernel));
 	return t->is->nodes + c->is->nodes > most + once;
 }
 
-/* The step whose value may be put in place of step c's loads of a buffer; -1 when none may. */
-static int candidate(Plan *p, int c, const Use *u)
+/* The step whose value may replace step c's loads of a buffer, or -1. */
+static int candidate(Merges *p, int c, const BufferUse *u)
 {
 	if (!u->temp || !u->writers || u->writers->next || u->writers->step >= c)
 		return -1;
 	int t = u->writers->step;
-	Step *s = &p->step[t];
+	MergeStep *s = &p->step[t];
 	if (s->barrier || s->is->kernel->nsrc != 1 || !p->step[c].is->kernel || p->step[c].is->sort)
 		return -1;
 	if (!s->cheap && u->left != 1)
@@ -127,20 +127,20 @@ static int candidate(Plan *p, int c, const Use *u)
 	return overwritten(p, t, c) ? -1 : t;
 }
 
-/* ---- is it worth it */
+/* ---- does it pay */
 
-/* How often each element of a buffer is asked for by a step that reads it. */
-static double repeats(const Step *s, const UOp *buffer)
+/* How often a step that reads a buffer needs each of its elements. */
+static double repeats(const MergeStep *s, const UOp *buffer)
 {
 	double count = count_guess(buffer->shape);
 	for (uint32_t k = 0; k < s->is->slots; k++)
 		if (step_buffer(s->call, k) == buffer)
-			return facts_turns(s->is, k) / (count < 1 ? 1 : count);
+			return step_turns(s->is, k) / (count < 1 ? 1 : count);
 	return 0;
 }
 
-/* The kernel asks for the buffer's elements in an order that comes from memory: a loaded index goes
- * along its last axis. */
+/* Does the kernel read the buffer in an order that comes from memory: is its last axis indexed by a
+ * loaded value? */
 static bool in_loaded_order(UOp *kernel, UOp *param)
 {
 	Nodes sites = sites_of(kernel, param);
@@ -154,17 +154,17 @@ static bool in_loaded_order(UOp *kernel, UOp *param)
 	return false;
 }
 
-/* Elementwise value wanted `times` times: computed each time, or stored once and loaded. A load
- * that is repeated comes out of a near cache. In favour of computing by a quarter, as a kernel less
- * is worth something. free: how many elements are prepared, whose storing takes no time of the
- * call's; 0 otherwise. single: it would be wanted element by element, where by itself it is
- * computed in vectors. */
-static bool recompute(Facts *f, double times, double free, bool single, double *inlined_cost,
+/* Compares an elementwise value computed `times` times with one stored once and loaded. A repeated
+ * load comes from a near cache. Computing is favoured by a quarter, since a kernel less is worth
+ * something. free: the number of elements that are prepared, whose storing takes no time in a call,
+ * or 0. single: the value would be computed element by element, where its own kernel would use
+ * vectors. */
+static bool recompute(StepFacts *f, double times, double free, bool single, double *inlined_cost,
 	double *stored_cost)
 {
 	int loads;
 	if (single && !free) {
-		double ops = facts_ops(f, &loads);
+		double ops = step_ops(f, &loads);
 		*inlined_cost = (ops * LANES + 4 * loads) * times;
 		*stored_cost = ops + 4 * loads + 4 + 4 * times;
 		return *inlined_cost <= 1.25 * *stored_cost;
@@ -172,7 +172,7 @@ static bool recompute(Facts *f, double times, double free, bool single, double *
 	if (times <= 1 && !free)
 		return true;
 	times = times < 1 ? 1 : times;
-	double ops = facts_ops(f, &loads), load = 4 + (times - 1);
+	double ops = step_ops(f, &loads), load = 4 + (times - 1);
 	*inlined_cost = ops * times + loads * load;
 	*stored_cost = ops + 4 * loads + 4 + load;
 	if ((*inlined_cost - load) * free > KERNEL_WORTH)
@@ -182,10 +182,10 @@ static bool recompute(Facts *f, double times, double free, bool single, double *
 	return *inlined_cost <= 1.25 * *stored_cost;
 }
 
-/* A prepared value that a call wants is computed before it for nothing, if it takes no more memory
- * than what it is made of: else computing it at the call may be better (a mask, a weight of few
- * bits). The number of its elements, or 0. */
-static double free_elements(const Step *t, const Step *reader)
+/* The number of elements of a prepared value that a call uses, or 0. Computing it beforehand is
+ * free if it takes no more memory than its inputs; else computing it in the call may be better (a
+ * mask, a weight of few bits). */
+static double free_elements(const MergeStep *t, const MergeStep *reader)
 {
 	const UOp *to = step_buffer(t->call, 0);
 	double from = 0;
@@ -196,7 +196,7 @@ static double free_elements(const Step *t, const Step *reader)
 	return buffer_bytes(to) <= from ? count_guess(to->shape) : 0;
 }
 
-/* A large fold down to few values is split over threads better than repeated or nested. */
+/* A large reduction to few values is better split over threads than repeated or nested. */
 static bool is_big_fold(UOp *store)
 {
 	double rows = count_guess(store_buffer(store)->shape);
@@ -213,19 +213,19 @@ static bool is_big_fold(UOp *store)
 	return false;
 }
 
-/* The load wants each element once: nothing of a contraction is done twice. */
+/* Does the load read each element once, so that no part of a contraction is repeated? */
 static bool wanted_once(UOp *kernel, UOp *param)
 {
 	Nodes sites = sites_of(kernel, param);
 	return sites.n == 1 && sites.at[0]->nsrc == 1 && wants_once(sites.at[0]->src[0], kernel);
 }
 
-/* Has step t a contraction that stays apart from the work before it?  One that folds rows which step
- * c reads as well is a fold like any other for it. */
-static bool contracts(const Step *t, const Step *c)
+/* Has step t a contraction that stays apart from the work before it? If step c reads the same rows
+ * as the contraction, it counts as a plain reduction. */
+static bool contracts(const MergeStep *t, const MergeStep *c)
 {
 	int64_t row;
-	if (!facts_contracts(t->is, &row))
+	if (!step_contracts(t->is, &row))
 		return false;
 	for (uint32_t i = 0; row >= 0 && i < c->nread; i++)
 		if (c->reads[i]->buffer == step_buffer(t->call, (uint32_t)row))
@@ -233,7 +233,7 @@ static bool contracts(const Step *t, const Step *c)
 	return true;
 }
 
-static bool contraction_ok(const Step *c, UOp *param, const char **why)
+static bool contraction_ok(const MergeStep *c, UOp *param, const char **why)
 {
 	int64_t row;
 	if (c->is->kernel->nsrc != 1) {
@@ -244,16 +244,16 @@ static bool contraction_ok(const Step *c, UOp *param, const char **why)
 		*why = "a contraction that is not wanted once an element";
 		return false;
 	}
-	if (facts_contracts(c->is, &row)) {
+	if (step_contracts(c->is, &row)) {
 		*why = "one contraction a kernel";
 		return false;
 	}
 	return true;
 }
 
-/* What may be put in place of step c's loads of slot at: step c's kernel (its loops may have to
+/* The kernel of step c into which step t's value may be put at slot `at` (its loops may have to
  * change), or NULL. */
-static UOp *may_take(const Step *t, const Step *c, uint32_t at, double free, Verdict *v)
+static UOp *may_take(const MergeStep *t, const MergeStep *c, uint32_t at, double free, Verdict *v)
 {
 	UOp *kernel = c->is->kernel, *store = t->is->kernel->src[0];
 	const UOp *buffer = step_buffer(c->call, at);
@@ -272,28 +272,28 @@ static UOp *may_take(const Step *t, const Step *c, uint32_t at, double free, Ver
 		return contraction_ok(c, param, &v->why) ? kernel : NULL;
 	if (is_big_fold(store))
 		v->why = "a large fold to few values";
-	else if (free && facts_work(t->is) > KERNEL_WORTH)
+	else if (free && step_work(t->is) > KERNEL_WORTH)
 		v->why = "it is computed once, from constants";
 	else
 		return kernel;
 	return NULL;
 }
 
-/* Folds are merged when that takes no work more: looked at when it is done. */
-static bool is_more_work(const Step *t, const Step *c, UOp *merged, Verdict *v)
+/* Reductions are merged when that adds no work: computed only after merging. */
+static bool is_more_work(const MergeStep *t, const MergeStep *c, UOp *merged, Verdict *v)
 {
 	if (!t->is->folds || t->is->scan || contracts(t, c))
 		return false;
-	v->without = facts_work(c->is) + facts_work(t->is);
-	/* sharing takes work away, and looking for it takes time */
+	v->without = step_work(c->is) + step_work(t->is);
+	/* sharing saves work, but searching for it takes time */
 	v->with = v->work = kernel_work(merged);
 	if (v->with > v->without)
 		v->with = kernel_work(share_loops(merged));
 	return v->with > v->without;
 }
 
-/* One of them reads what c writes. */
-static bool in_turn(const Step *t, const Step *c)
+/* Does one of them read what c writes? */
+static bool in_turn(const MergeStep *t, const MergeStep *c)
 {
 	for (uint32_t i = 0; i < c->is->nwritten; i++) {
 		const UOp *to = step_buffer(c->call, c->is->written[i]);
@@ -304,7 +304,7 @@ static bool in_turn(const Step *t, const Step *c)
 	return false;
 }
 
-static void merge(const Pair *pair, const Step *t, const Step *c, double free, Verdict *v)
+static void merge(const Pair *pair, const MergeStep *t, const MergeStep *c, double free, Verdict *v)
 {
 	uint32_t at = pair->slot[0];
 	UOp *kernel = may_take(t, c, at, free, v);
@@ -328,8 +328,8 @@ static void merge(const Pair *pair, const Step *t, const Step *c, double free, V
 	v->merged = s;
 }
 
-/* What comes of putting step t's value in place in step c. */
-static Verdict *judge(Plan *p, const Pair *pair, const Step *t, const Step *c)
+/* The verdict on putting step t's value in place in step c. */
+static Verdict *judge(Merges *p, const Pair *pair, const MergeStep *t, const MergeStep *c)
 {
 	double free = free_elements(t, c);
 	Verdict *v = verdict_of(&p->verdicts, pair, (free > 0) << 1 | t->cheap);
@@ -341,10 +341,11 @@ static Verdict *judge(Plan *p, const Pair *pair, const Step *t, const Step *c)
 
 /* ---- the pass */
 
-/* Step c reads what step t reads instead of what it wrote, which may leave t without readers. */
-static void replace_reads(Step *t, Step *c, Use *use)
+/* Step c now reads the inputs of step t instead of its output, which may leave t without
+ * readers. */
+static void replace_reads(MergeStep *t, MergeStep *c, BufferUse *use)
 {
-	Use **now = arena_alloc((c->nread + t->nread) * sizeof *now);
+	BufferUse **now = arena_alloc((c->nread + t->nread) * sizeof *now);
 	uint32_t n = 0;
 	memcpy(now, c->reads, c->nread * sizeof *now);
 	while (now[n] != use)
@@ -378,20 +379,20 @@ static void explain_verdict(const Verdict *v, const char *what, const UOp *call)
 		explain("%s into %s: %s, %s", what, step_label(call), done, v->why);
 }
 
-/* Each reader may compute it itself: all of them together, judged by what they are before anything
- * is merged. */
-static bool is_cheap(Plan *p, int k)
+/* May each reader compute the value itself? All readers together, judged before anything is
+ * merged. */
+static bool is_cheap(Merges *p, int k)
 {
-	Step *s = &p->step[k];
+	MergeStep *s = &p->step[k];
 	if (s->barrier || s->is->folds || s->is->scan || s->dead || s->is->kernel->nsrc != 1)
 		return false;
 	UOp *to = step_buffer(s->call, 0);
-	Use *u = use_of(&p->uses, to);
+	BufferUse *u = use_of(&p->uses, to);
 	if (u->left < 2 || !u->temp)
 		return false;
 	double times = 0, with = 0, without = 0, free = 0;
-	for (Turn *r = u->readers; r; r = r->next) {
-		Step *reader = &p->step[r->step];
+	for (Access *r = u->readers; r; r = r->next) {
+		MergeStep *reader = &p->step[r->step];
 		times += reader->is->kernel ? repeats(reader, to) : 1;
 		free = free ? free : free_elements(s, reader);
 	}
@@ -401,56 +402,55 @@ static bool is_cheap(Plan *p, int k)
 	return yes;
 }
 
-/* The only reader of what step k writes, when that is a value of each element; -1 when it is not.
- */
-static int next_element(Plan *p, int k)
+/* The only reader of what step k writes, when it computes a value for each element; else -1. */
+static int next_element(Merges *p, int k)
 {
-	const Use *u = use_of(&p->uses, step_buffer(p->step[k].call, 0));
-	Turn *r = u->readers;
+	const BufferUse *u = use_of(&p->uses, step_buffer(p->step[k].call, 0));
+	Access *r = u->readers;
 	while (r && r->step <= k)
 		r = r->next;
 	return u->temp && u->left == 1 && r ? r->step : -1;
 }
 
-/* A row's fold goes into values of each element, step c first, of which several kernels want the
- * last: with the fold that would be stored, without it each computes it, and of the fold there is
- * one for a row. */
-static bool keeps_apart(Plan *p, int t, int c)
+/* Does the reduction of a row stay apart from values of each element, step c first, whose last one
+ * several kernels use? With the reduction inside it would be stored; without it each kernel
+ * computes it, and only the reduction's one result for each row is stored. */
+static bool keeps_apart(Merges *p, int t, int c)
 {
 	enum { FEWER = 4, LINKS = 16 };
-	Step *fold = &p->step[t];
+	MergeStep *fold = &p->step[t];
 	double ops = 0, loads = 1, times = 0, load;
 	double rows = count_guess(step_buffer(fold->call, 0)->shape);
 	int last = -1;
 	if (!fold->is->folds || fold->is->scan || contracts(fold, &p->step[c]))
 		return false;
 	for (int k = c, links = 0; k >= 0 && links < LINKS; links++) {
-		Step *s = &p->step[k];
+		MergeStep *s = &p->step[k];
 		int l;
 		if (!s->is->kernel || s->barrier || s->is->folds || s->is->scan ||
 		    s->is->kernel->nsrc != 1 ||
 		    count_guess(step_buffer(s->call, 0)->shape) < FEWER * rows)
 			return false;
-		ops += facts_ops(s->is, &l);
+		ops += step_ops(s->is, &l);
 		loads += l - 1;
 		last = k;
 		k = next_element(p, k);
 	}
-	Use *u = use_of(&p->uses, step_buffer(p->step[last].call, 0));
+	BufferUse *u = use_of(&p->uses, step_buffer(p->step[last].call, 0));
 	if (!u->temp || u->left < 2)
 		return false;
-	for (Turn *r = u->readers; r; r = r->next)
+	for (Access *r = u->readers; r; r = r->next)
 		times += p->step[r->step].is->kernel ? repeats(&p->step[r->step], u->buffer) : 1;
 	load = 4 + (times - 1);
 	return ops * times + loads * load <= 1.25 * (ops + 4 * loads + 4 + load);
 }
 
-static bool merge_one(Plan *p, int c, Use *use)
+static bool merge_one(Merges *p, int c, BufferUse *use)
 {
 	int t = candidate(p, c, use);
 	if (t < 0)
 		return false;
-	Step *from = &p->step[t], *to = &p->step[c];
+	MergeStep *from = &p->step[t], *to = &p->step[c];
 	if (keeps_apart(p, t, c)) {
 		explain("%s into %s: stored, each that wants that computes it",
 			buffer_name(use->buffer), step_label(to->call));
@@ -469,14 +469,14 @@ static bool merge_one(Plan *p, int c, Use *use)
 	return true;
 }
 
-static void merge_step(Plan *p, int c)
+static void merge_step(Merges *p, int c)
 {
-	Step *s = &p->step[c];
-	VEC(Use *) tried = {0};
+	MergeStep *s = &p->step[c];
+	VEC(BufferUse *) tried = {0};
 	for (bool again = s->is->kernel; again;) {
 		again = false;
 		for (uint32_t i = 0; i < s->nread && !again; i++) {
-			Use *u = s->reads[i];
+			BufferUse *u = s->reads[i];
 			bool seen = false;
 			for (size_t k = 0; k < tried.n; k++)
 				seen |= tried.at[k] == u;
@@ -485,7 +485,8 @@ static void merge_step(Plan *p, int c)
 			vec_push(&tried, u);
 			again = merge_one(p, c, u);
 		}
-		/* a merge may make this the last reader of what was refused for having others */
+		/* a merge may make this the last reader of a temporary that was refused for having
+		 * others */
 		if (again)
 			tried.n = 0;
 	}
@@ -495,7 +496,7 @@ static void merge_step(Plan *p, int c)
 
 static Graph *merged(Graph *g, bool joined)
 {
-	Plan p = {.n = g->sink->nsrc};
+	Merges p = {.n = g->sink->nsrc};
 	VEC(UOp *) left = {0};
 	p.step = xcalloc(p.n + 1, sizeof *p.step);
 	for (int i = 0; i < p.n; i++)
@@ -516,5 +517,5 @@ static Graph *merged(Graph *g, bool joined)
 
 Graph *merge_producers(Graph *g) { return merged(g, false); }
 
-/* Kernels that were joined may be the last readers of what each of them had to share before. */
+/* Kernels that were joined may be the last readers of temporaries that each had to share before. */
 Graph *merge_into_joined(Graph *g) { return merged(g, true); }

@@ -3,10 +3,10 @@
  *     s[i] = Σj x[i,j]          →    one kernel that reads x once and stores s and m
  *     m[i] = max_j x[i,j]
  *
- * The later one also joins the one whose output it reads, when it reads it at the very place where
- * that is written (a value that must be stored anyway, an output, is then not loaded again). It
- * moves up to the earlier one's place, so nothing that it reads may be written in between, nor what
- * it writes be touched. Contractions stay alone: their loops are made for one result. */
+ * The later kernel also joins one whose output it reads, when it reads each element where it is
+ * written (a value that must be stored anyway, an output, is then not loaded again). It moves up to
+ * the earlier kernel's position, so its inputs must not be written in between, nor its outputs read
+ * or written. Contractions stay alone: their loops are made for one result. */
 #include "document/document.h"
 #include "fuse.h"
 #include <stdlib.h>
@@ -15,13 +15,13 @@ enum { STORES = 8 };
 
 typedef struct {
 	UOp *call;              /* NULL: it has joined an earlier one */
-	Facts *is;              /* as it was read; a joined one's loops are the same */
+	StepFacts *is;          /* facts of the original step; a joined one's loops are the same */
 	bool plain, joined;     /* may join; others have joined it */
 	size_t nodes, stores;
-} Step;
-typedef struct { Step *step; int n; Uses uses; Map latest; Verdicts verdicts; } Sib;
+} Sibling;
+typedef struct { Sibling *step; int n; BufferUses uses; Map latest; Verdicts verdicts; } Siblings;
 
-static bool may_join(Facts *f)
+static bool may_join(StepFacts *f)
 {
 	int64_t row;
 	if (!f->kernel || f->kernel->nsrc > STORES || f->sort || f->scan)
@@ -29,27 +29,28 @@ static bool may_join(Facts *f)
 	for (uint32_t i = 0; i < f->kernel->nsrc; i++)
 		if (!store_is_plain(f->kernel->src[i]))
 			return false;
-	return !facts_contracts(f, &row);
+	return !step_contracts(f, &row);
 }
 
-static void read_step(Sib *s, int k, UOp *call)
+static void read_step(Siblings *s, int k, UOp *call)
 {
-	Facts *f = step_facts(call);
-	s->step[k] = (Step){call, f, may_join(f), false, f->nodes, f->kernel ? f->kernel->nsrc : 0};
+	StepFacts *f = step_facts(call);
+	s->step[k] = (Sibling){call, f, may_join(f), false, f->nodes, f->kernel ? f->kernel->nsrc :
+		0};
 	uses_add(&s->uses, call, f, k);
 }
 
-/* Step b may run where a does. */
-static bool may_move(Sib *s, int a, int b)
+/* Can step b run where a does? */
+static bool may_move(Siblings *s, int a, int b)
 {
 	const UOp *call = s->step[b].call;
-	const Facts *f = s->step[b].is;
+	const StepFacts *f = s->step[b].is;
 	for (uint32_t i = 0; i < f->nread; i++)
-		if (turn_from(use_of(&s->uses, step_buffer(call, f->read[i]))->writers, a + 1, b))
+		if (access_from(use_of(&s->uses, step_buffer(call, f->read[i]))->writers, a + 1, b))
 			return false;
 	for (uint32_t i = 0; i < f->nwritten; i++) {
-		const Use *u = use_of(&s->uses, step_buffer(call, f->written[i]));
-		if (turn_from(u->readers, a, b) || turn_from(u->writers, a, b))
+		const BufferUse *u = use_of(&s->uses, step_buffer(call, f->written[i]));
+		if (access_from(u->readers, a, b) || access_from(u->writers, a, b))
 			return false;
 	}
 	return true;
@@ -63,8 +64,8 @@ static bool writes(const UOp *kernel, const UOp *param)
 	return false;
 }
 
-/* b with its loads of what a writes replaced by the values; NULL when it loads them elsewhere than
- * at their place */
+/* b with its loads of what a writes replaced by the values; NULL when it loads them at other
+ * places */
 static UOp *use_values(UOp *a, UOp *b)
 {
 	for (uint32_t i = 0; i < a->nsrc; i++) {
@@ -91,7 +92,7 @@ static UOp *join(UOp *a, UOp *b)
 	return k;
 }
 
-static Verdict *judge(Sib *s, const Pair *pair)
+static Verdict *judge(Siblings *s, const Pair *pair)
 {
 	Verdict *v = verdict_of(&s->verdicts, pair, 0);
 	if (v->known)
@@ -101,7 +102,7 @@ static Verdict *judge(Sib *s, const Pair *pair)
 	return v;
 }
 
-/* Slots as they come: what has joined is put in order at the end. */
+/* Slots are not in order: joined kernels are put in order at the end. */
 static UOp *call_over(UOp *kernel, const Pair *pair)
 {
 	static ARENA VEC(UOp *) src;
@@ -112,9 +113,9 @@ static UOp *call_over(UOp *kernel, const Pair *pair)
 	return node_new(OP_CALL, DT_NONE, src.n, src.at, VNIL);
 }
 
-static bool try_join(Sib *s, int a, int b)
+static bool try_join(Siblings *s, int a, int b)
 {
-	Step *x = &s->step[a], *y = &s->step[b];
+	Sibling *x = &s->step[a], *y = &s->step[b];
 	if (!x->call || a == b || call_prepares(x->call) != call_prepares(y->call) ||
 	    x->stores + y->stores > STORES || x->nodes + y->nodes > KERNEL_NODES || !may_move(s, a, b))
 		return false;
@@ -133,15 +134,15 @@ static bool try_join(Sib *s, int a, int b)
 	return true;
 }
 
-/* Where a kernel over these loops that touches this buffer was last seen: index + 1 */
-static uint64_t spot(const Step *y, const UOp *buffer)
+/* where a kernel over these loops that touches this buffer was last seen: index + 1 */
+static uint64_t spot(const Sibling *y, const UOp *buffer)
 {
 	return hash_mix(y->is->loops, PKEY(buffer));
 }
 
-static void remember(Sib *s, const Step *y, const UOp *call, int as)
+static void remember(Siblings *s, const Sibling *y, const UOp *call, int as)
 {
-	const Facts *f = y->is;
+	const StepFacts *f = y->is;
 	void *at = (void *)(intptr_t)(as + 1);
 	for (uint32_t i = 0; i < f->nread; i++)
 		map_put(&s->latest, spot(y, step_buffer(call, f->read[i])), at);
@@ -149,11 +150,11 @@ static void remember(Sib *s, const Step *y, const UOp *call, int as)
 		map_put(&s->latest, spot(y, step_buffer(call, f->written[i])), at);
 }
 
-static void visit(Sib *s, int k)
+static void visit(Siblings *s, int k)
 {
-	Step *y = &s->step[k];
+	Sibling *y = &s->step[k];
 	const UOp *call = y->call;
-	/* a shared scalar is no reason to share loops */
+	/* a shared scalar is not a reason to share loops */
 	for (uint32_t i = 0; i < y->is->nmoved; i++) {
 		uint64_t at = spot(y, step_buffer(call, y->is->moved[i]));
 		int a = (int)(intptr_t)map_get(&s->latest, at) - 1;
@@ -173,7 +174,7 @@ static UOp *in_order(UOp *call)
 
 Graph *merge_siblings(Graph *g)
 {
-	Sib s = {.n = g->sink->nsrc};
+	Siblings s = {.n = g->sink->nsrc};
 	VEC(UOp *) left = {0};
 	s.step = xcalloc(s.n + 1, sizeof *s.step);
 	for (int i = 0; i < s.n; i++)

@@ -2,23 +2,22 @@
  *
  *     RREDUCE(RREDUCE(x[r0, r7, r9], r9), r7)   →   RREDUCE(RREDUCE(x[r0, r17, r16], r16), r17)
  *
- * An equal fold is then one node wherever it stands. Axis numbers have three regions: BOUND… for
- * that form, MOVED… for a value on its way into another kernel, and FRESH… while numbering, so that
- * a name that is still free is never mistaken for one just given. */
+ * Equal reductions are then one node wherever they occur. Axis numbers have three regions: BOUND…
+ * for that form, MOVED… for a value on its way into another kernel, and FRESH… while numbering, so
+ * that a range that is still free is never mistaken for one just numbered. */
 #include "index/index.h"
 #include "fuse.h"
 #include <stdlib.h>
 
 enum { DEPTH = 16, MOVED = BOUND + DEPTH, FRESH = MOVED + DEPTH };
 
-typedef VEC(UOp *) List;
 
 static UOp *range_new(int axis, UOp *like, const char *kind)
 {
 	return ix_range(axis, kind, like->src[0]);
 }
 
-/* Highest bound axis in use under each node, while numbering one kernel. */
+/* Highest bound axis in use under each node, while one kernel is numbered. */
 typedef struct { Map to; Map top; bool failed; } Numbering;
 
 static intptr_t top_of(Numbering *n, UOp *u) { return (intptr_t)map_get(&n->top, PKEY(u)); }
@@ -38,9 +37,9 @@ static UOp *number_fold(Numbering *n, UOp *fold, UOp *const *src)
 	return node_with(fold, now);
 }
 
-/* Most kernels number at once: each bound range has one axis to get, wherever it stands. False when
- * some range is bound at two depths. level[] is a side table by id: bound axes in use under a node,
- * and for a range that is bound its own axis, counted from 1. */
+/* Numbers most kernels in one pass: each bound range gets one axis, wherever it occurs. False when
+ * some range is bound at two depths. level[] is a side table by id: for a node the bound axes in
+ * use under it, for a bound range its own axis, counted from 1. */
 static bool number_at_once(UOp *kernel, UOp **out)
 {
 	static ARENA TABLE(uint8_t) level;
@@ -63,7 +62,7 @@ static bool number_at_once(UOp *kernel, UOp **out)
 			*axis = *own;
 		}
 	}
-	List from = {0}, to = {0};
+	NodeList from = {0}, to = {0};
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_RANGE && level.at[all.at[i]->id]) {
 			vec_push(&from, all.at[i]);
@@ -83,7 +82,7 @@ UOp *number_bound(UOp *kernel)
 		return done;
 	Numbering n = {0};
 	Nodes all = walk(kernel);
-	List src = {0};
+	NodeList src = {0};
 	for (size_t i = 0; i < all.n && !n.failed; i++) {
 		UOp *u = all.at[i];
 		intptr_t top = 0;
@@ -120,7 +119,7 @@ UOp *number_bound(UOp *kernel)
 UOp *shift_bound(UOp *value, int shift)
 {
 	Nodes all = walk(value);
-	List from = {0}, to = {0};
+	NodeList from = {0}, to = {0};
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
 		if (u->op != OP_RANGE || range_axis(u) < BOUND)

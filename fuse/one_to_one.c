@@ -1,13 +1,13 @@
-/* Whether a load asks for each element at most once: its place, as a function of the loops around
- * it, takes no value twice. Loops may be joined or split on the way, as a reshape between two
- * kernels does:
+/* Does a load read each element at most once? It does if its place, as a function of the loops
+ * around it, takes no value twice. Loops may be joined or split, as by a reshape between two
+ * kernels:
  *
  *     t[b, h*8 + d]           loops b, h, d of sizes n, 2, 8: h and d are the digits of one axis
  *     t[r//8, r%8]            a loop r of size 16, split into its digits
  *
  * An index is a sum of digits times strides; a digit is a loop r, r//c, r%m, or r//c%m. The digits
- * of one index tell its values apart when each stride is at least what the smaller ones reach; the
- * loops can be told from their digits when these make up the whole loop. */
+ * determine the index uniquely when each stride is at least the reach of the smaller ones; they
+ * determine a loop when together they make up the whole of it. */
 #include "index/index.h"
 #include "fuse.h"
 
@@ -34,7 +34,7 @@ static bool read_digit(UOp *u, Digit *d)
 	return is_loop(d->loop);
 }
 
-/* how many values it takes */
+/* the number of values it takes */
 static UOp *reach(const Digit *d)
 {
 	UOp *n = d->unit == 1 ? d->loop->src[0] :
@@ -58,7 +58,7 @@ static bool read_term(UOp *u, Digit *d, UOp **stride)
 	return false;
 }
 
-/* Of the terms the one whose stride is at most that of any other; -1 when that cannot be told. */
+/* The term whose stride is at most that of any other; -1 when that cannot be decided. */
 static int least(UOp *const *stride, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -71,7 +71,7 @@ static int least(UOp *const *stride, int n)
 	return -1;
 }
 
-/* Each value of the sum comes from one choice of its digits. */
+/* Does each value of the sum come from only one choice of its digits? */
 static bool distinct(const Digit *d, UOp **stride, int n)
 {
 	Digit left[DIGITS];
@@ -88,7 +88,7 @@ static bool distinct(const Digit *d, UOp **stride, int n)
 	return true;
 }
 
-/* Takes the index's digits into all; false when it is no such sum. */
+/* Adds the index's digits to all; false when it is not such a sum. */
 static bool read_index(UOp *e, Digits *all)
 {
 	UOp *stride[DIGITS];
@@ -106,7 +106,7 @@ static bool read_index(UOp *e, Digits *all)
 	return distinct(all->d + first, stride, n);
 }
 
-/* The digits of a loop, from the lowest, make up the whole of it. */
+/* Do the digits of a loop, from the lowest, make up the whole of it? */
 static bool makes_up(const Digits *all, UOp *loop)
 {
 	int64_t unit = 1;

@@ -1,4 +1,4 @@
-/* The open form and back.
+/* To the open form and back.
  *
  *     CALL(KERNEL(STORE(INDEX(PARAM 0, r3), RREDUCE(LOAD(INDEX(PARAM 2, r3, r5)), r5))), y, w, x)
  *     ↔  CALL(KERNEL(STORE(INDEX(PARAM 0, r0), RREDUCE(LOAD(INDEX(PARAM 1, r0, r16)), r16))), y, x)
@@ -8,21 +8,20 @@
 #include "fuse.h"
 #include <stdlib.h>
 
-typedef VEC(UOp *) List;
 
 static UOp *range_new(int axis, UOp *like, const char *kind)
 {
 	return ix_range(axis, kind, like->src[0]);
 }
 
-/* Loops to 0, 1, … and bound ranges to BOUND + their order, all at once. */
+/* Renumbers loops to 0, 1, … and bound ranges to BOUND + their order, all at once. */
 static UOp *renumber(UOp *kernel, int bound)
 {
 	Nodes all = walk(kernel);
 	uint64_t loops = range_mask(kernel);
 	int loop_axis[64], bound_axis[64], nl = 0, nb = bound;
 	uint64_t in_use = 0;
-	List from = {0}, to = {0};
+	NodeList from = {0}, to = {0};
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_RANGE)
 			in_use |= 1ull << range_axis(all.at[i]);
@@ -49,11 +48,11 @@ static UOp *renumber(UOp *kernel, int bound)
 
 /* ---- open */
 
-/* A kernel with its loops and ranges in open form, and, since a call of it, its slots as well. */
+/* A kernel with its loops and ranges in open form; after its first call, its slots as well. */
 typedef struct { UOp *kernel, *like; Seated seated; } Opened;
 
-/* Every place is in a PARAM, with an index for each of its axes, and the PARAM's slot has a buffer
- * of its rank. */
+/* Checks that every place is in a PARAM, with an index for each of its axes, and that the PARAM's
+ * slot has a buffer of its rank. */
 static void check(UOp *kernel, const UOp *call)
 {
 	Nodes all = walk_brief(kernel);
@@ -88,8 +87,8 @@ static Opened *open_kernel(Map *opened, UOp *kernel)
 	return o;
 }
 
-/* The call's buffers are as distinct as those of the one that the kernel was opened for, and like
- * them. */
+/* Are the call's buffers as distinct as those of the call for which the kernel was opened, and of
+ * the same shapes? */
 static bool fits(const Opened *o, const UOp *call)
 {
 	const Seated *s = &o->seated;
@@ -121,7 +120,7 @@ static UOp *open_call(Map *opened, UOp *call)
 
 Graph *open_kernels(Graph *g)
 {
-	List src = {0};
+	NodeList src = {0};
 	Map opened = {0};
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		UOp *u = g->sink->src[i];
@@ -153,7 +152,7 @@ static UOp *close_call(Map *closed, UOp *call)
 
 Graph *close_kernels(Graph *g)
 {
-	List src = {0};
+	NodeList src = {0};
 	Map closed = {0};
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		UOp *u = g->sink->src[i];

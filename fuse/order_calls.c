@@ -1,20 +1,20 @@
-/* Calls that fill temporaries stand right before what reads them, and those that fill none right
- * behind what they read, where that takes less memory.
+/* Moves calls that fill temporaries to immediately before their readers, and calls that fill none
+ * to immediately after the calls that they wait for, where that takes less memory.
  *
  *     k0 = x*w0, k1 = x*w1, y = f(k0), z = g(y, k1)   →   k0, y, k1, z
  *
  * A call moves down to the first that waits for it when it writes more than it would keep alive:
- * temporaries of which it is the last reader. One that writes outputs alone (a gradient) moves up.
- * Sizes that are symbolic are taken for some number. Where the most that is alive at once does not
- * become less, the order stays as it was. */
+ * temporaries of which it is the last reader. One that writes only outputs (a gradient) moves up.
+ * Symbolic sizes are replaced by some number. Where the greatest memory alive at once does not
+ * decrease, the order is kept. */
 #include "document/document.h"
 #include "fuse.h"
 #include <stdlib.h>
 
 enum { NOMINAL = 16, STEP_BITS = 20 };
 
-/* place: where it stands in the new order; waiting: calls that must come behind it, ahead: before
- * it; moved: calls put right before it, followed: right behind */
+/* place: in the new order; waiting: calls that must come after it, ahead: before it; moved: calls
+ * put immediately before it, followed: immediately after */
 typedef struct {
 	UOp *call;
 	int64_t place, moved, followed;
@@ -23,7 +23,7 @@ typedef struct {
 	VEC(size_t) waiting, ahead;
 } Standing;
 
-/* A buffer while the calls are read: its last writer and those who read it since, by number; bytes
+/* A buffer while the calls are read: its last writer and the readers since then, by number; bytes
  * are 0 unless it is a temporary. */
 typedef struct {
 	int64_t bytes;
@@ -57,7 +57,7 @@ static Life *life_of(Order *o, const UOp *buffer)
 	return u;
 }
 
-/* Which of its sources a call writes, as far as that is known; all of them where it is not. */
+/* Does the call write this source, as far as that is known? Unknown ones count as written. */
 static bool writes(const UOp *call, uint32_t source, uint64_t known)
 {
 	uint32_t slot = source - (call->op == OP_CALL);
@@ -83,7 +83,7 @@ static void wait_for(Order *o, size_t before, size_t behind)
 	vec_push(&o->stand[behind].ahead, before);
 }
 
-/* Readers wait for the writer, a writer for those before it and their readers. */
+/* Readers wait for the writer; a writer waits for the writer before it and that one's readers. */
 static void note_call(Order *o, size_t i)
 {
 	const UOp *call = o->stand[i].call;
@@ -127,7 +127,7 @@ static Order order_new(const Graph *g)
 
 /* ---- moving */
 
-/* The most that is alive at once when the calls stand in that order; each Life gets its first and
+/* The greatest memory alive at once when the calls are in that order; each Life gets its first and
  * last place. */
 static int64_t most_alive(Order *o, const Standing *stand)
 {
@@ -153,7 +153,7 @@ static int64_t most_alive(Order *o, const Standing *stand)
 	return most;
 }
 
-/* Bytes that begin to live with call i, less those that end. */
+/* Bytes that become alive with call i, less those that end. */
 static int64_t bytes_gained(Order *o, size_t i)
 {
 	const UOp *call = o->stand[i].call;
@@ -167,7 +167,7 @@ static int64_t bytes_gained(Order *o, size_t i)
 	return n;
 }
 
-/* Right before the first call that waits for this one, when it gains memory. */
+/* To immediately before the first call that waits for this one, when that saves memory. */
 static void move_down(Order *o, size_t i)
 {
 	Standing *t = &o->stand[i], *to = NULL;
@@ -181,7 +181,7 @@ static void move_down(Order *o, size_t i)
 		t->place = to->place - ++to->moved;
 }
 
-/* Right behind the last call that this one waits for, when it fills no memory. */
+/* To immediately after the last call that this one waits for, when it fills no memory. */
 static void move_up(Order *o, size_t i)
 {
 	Standing *t = &o->stand[i], *to = NULL;
@@ -191,7 +191,7 @@ static void move_up(Order *o, size_t i)
 	for (size_t k = 0; k < t->ahead.n; k++)
 		if (!to || o->stand[t->ahead.at[k]].place > to->place)
 			to = &o->stand[t->ahead.at[k]];
-	/* what prepares constants stays first */
+	/* calls that prepare constants stay first */
 	if (to && !call_prepares(to->call) && to->place + to->followed + 1 < t->place)
 		t->place = to->place + ++to->followed;
 }
@@ -217,7 +217,7 @@ static void order_free(Order *o)
 	map_free(&o->life);
 }
 
-/* All calls moved up, or down; g itself where that takes no less memory. */
+/* All calls moved up, or down; g itself where that saves no memory. */
 static Graph *reordered(Graph *g, bool up)
 {
 	Order o = order_new(g);

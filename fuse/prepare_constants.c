@@ -1,13 +1,12 @@
-/* What comes out of constants alone is computed once: its temporaries become `prepared`, its
- * kernels go first.
+/* Values that depend only on constants are computed once: their temporaries become `prepared`,
+ * their kernels go first.
  *
  *     t0[i] = sqrt(var[i] + eps)      BUFFER t0 {…, role: "temp"}  →  {…, role: "prepared"}
  *     y[n,i] = x[n,i] / t0[i]
  *
- * It happens before anything is merged, so that later passes see from a kernel's buffer whether it
- * runs once or at each call. A value that depends on a symbolic size is not constant, nor is one
- * that would take much more memory than what it is made of: that is better computed where it is
- * wanted. */
+ * This happens before anything is merged, so that later passes see from a kernel's buffer whether
+ * it runs once or at each call. A value that depends on a symbolic size is not constant, nor is one
+ * that would take much more memory than its inputs: it is better computed where it is used. */
 #include "shape/shape.h"
 #include "fuse.h"
 #include <stdlib.h>
@@ -15,14 +14,14 @@
 /* bytes made from n bytes of constants: at most GROWTH * n + ROOM */
 enum { GROWTH = 8, ROOM = 16 << 20, ROUNDS = 8 };
 
-/* By the buffer's id: KNOWN while all that wrote it so far runs once, REFUSED for good; and the
- * bytes of the constants that it is made of. */
+/* By the buffer's id: KNOWN while all its writers so far run once, REFUSED permanently; and the
+ * bytes of the constants from which it is computed. */
 enum { KNOWN = 1, REFUSED = 2 };
-typedef struct { uint8_t *mark; double *origin; bool *once; } Plan;
+typedef struct { uint8_t *mark; double *origin; bool *once; } Preparing;
 
-/* Whether a step runs once, as far as is known when those before it are; *from gets the bytes of
- * the constants that it is made of. */
-static bool runs_once(const Plan *p, const UOp *step, const Facts *f, double *from)
+/* Does a step run once, given what is known of those before it? *from gets the bytes of the
+ * constants from which it is computed. */
+static bool runs_once(const Preparing *p, const UOp *step, const StepFacts *f, double *from)
 {
 	*from = 0;
 	if (!f->kernel || f->sized)
@@ -43,13 +42,13 @@ static bool runs_once(const Plan *p, const UOp *step, const Facts *f, double *fr
 	return true;
 }
 
-/* One look at all steps; true when a buffer was refused that had been known. */
-static bool look(Plan *p, const UOp *sink)
+/* One pass over all steps; true when a buffer was refused that had been known. */
+static bool mark_calls(Preparing *p, const UOp *sink)
 {
 	bool again = false;
 	for (uint32_t i = 0; i < sink->nsrc; i++) {
 		const UOp *step = sink->src[i];
-		const Facts *f = step_facts(sink->src[i]);
+		const StepFacts *f = step_facts(sink->src[i]);
 		double from;
 		p->once[i] = runs_once(p, step, f, &from);
 		for (uint32_t k = 0; k < f->nwritten; k++) {
@@ -62,8 +61,8 @@ static bool look(Plan *p, const UOp *sink)
 	return again;
 }
 
-/* What was known is found out anew; what is refused stays so. */
-static void forget(Plan *p, size_t n)
+/* Resets what was known; refused buffers stay refused. */
+static void forget(Preparing *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		p->mark[i] &= REFUSED;
@@ -71,7 +70,7 @@ static void forget(Plan *p, size_t n)
 	}
 }
 
-static UOp *rename_temps(const Plan *p, UOp *sink)
+static UOp *rename_temps(const Preparing *p, UOp *sink)
 {
 	VEC(UOp *) from = {0}, to = {0};
 	Nodes all = walk(sink);
@@ -89,7 +88,7 @@ static UOp *rename_temps(const Plan *p, UOp *sink)
 	return r;
 }
 
-static Graph *in_order(const Plan *p, Graph *g)
+static Graph *in_order(const Preparing *p, Graph *g)
 {
 	VEC(UOp *) order = {0};
 	UOp *sink = rename_temps(p, g->sink);
@@ -105,14 +104,14 @@ static Graph *in_order(const Plan *p, Graph *g)
 Graph *prepare_constants(Graph *g)
 {
 	size_t n = node_limit();
-	Plan p = {xcalloc(n, 1), xcalloc(n, sizeof *p.origin), xcalloc(g->sink->nsrc + 1, 1)};
+	Preparing p = {xcalloc(n, 1), xcalloc(n, sizeof *p.origin), xcalloc(g->sink->nsrc + 1, 1)};
 	int round = 1;
-	while (look(&p, g->sink) && round++ < ROUNDS)
+	while (mark_calls(&p, g->sink) && round++ < ROUNDS)
 		forget(&p, n);
 	bool any = false;
 	for (uint32_t i = 0; i < g->sink->nsrc; i++)
 		any |= p.once[i];
-	/* a document that takes more rounds than any schedule does stays as it is */
+	/* a document that takes more rounds than any real schedule does is left unchanged */
 	if (any && round <= ROUNDS)
 		g = in_order(&p, g);
 	free(p.mark);

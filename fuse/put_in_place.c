@@ -1,11 +1,11 @@
-/* A load replaced by what produced it: the value of a STORE, at the places that the load reads.
+/* Replaces a load by the value of the STORE that produced it, at the places that the load reads.
  *
  *     STORE(PARAM 0[r0, r1], EXP2(LOAD(PARAM 1[r0, r1])))          PARAM 0 is t, PARAM 1 is x
  *     in   STORE(PARAM 0[r0, r1], NEG(LOAD(PARAM 1[r1, r0])))      PARAM 0 is y, PARAM 1 is t
  *     →    STORE(PARAM 0[r0, r1], NEG(EXP2(LOAD(PARAM 1[r1, r0]))))         PARAM 1 is x
  *
- * The slot of what is no longer loaded goes to the first buffer that the value alone reads, and
- * further ones come behind it, so that in the common case nothing else of the kernel changes. */
+ * The slot of the buffer that is no longer loaded goes to the first buffer that only the value
+ * reads, and further ones follow, so that in the common case nothing else of the kernel changes. */
 #include "shape/shape.h"
 #include "fuse.h"
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void change(Change *c, UOp *from, UOp *to)
 	vec_push(&c->to, to);
 }
 
-/* What a kernel has in slot was is in slot now. */
+/* What a kernel had in slot `was` is now in slot `now`. */
 static void move_slot(Change *c, uint32_t was, uint32_t now, const UOp *buffer)
 {
 	change(c, param_new(was, buffer), param_new(now, buffer));
@@ -35,7 +35,7 @@ Nodes sites_of(UOp *kernel, UOp *param)
 	return sites;
 }
 
-/* The value that a store writes, at the places that a load reads; slots changes its slots. */
+/* The value that a store writes, at the places that a load reads; `slots` changes its slots. */
 static UOp *value_for(UOp *store, UOp *site, Change *slots)
 {
 	UOp *place = store->src[0];
@@ -51,7 +51,7 @@ static UOp *value_for(UOp *store, UOp *site, Change *slots)
 	return NODE(OP_WHERE, value->dtype, VNIL, gate, gate_loads(value, gate), zero);
 }
 
-/* A site whose index is itself loaded may hold another site. */
+/* A site whose index is itself loaded may contain another site. */
 static bool may_nest(const Nodes *sites)
 {
 	for (size_t i = 0; i < sites->n; i++)
@@ -68,7 +68,7 @@ static bool any_in_fold(const Nodes *sites)
 	return false;
 }
 
-/* Round by round, over the pair's slots; NULL when that does not come to an end. */
+/* In rounds, over the pair's slots; NULL when that does not end. */
 static UOp *put_nested(const Pair *p, UOp *kernel, uint32_t at, Change *in_first, Change *in_second)
 {
 	UOp *param = param_new(at, p->buffer[at]), *store = p->second->src[0];
@@ -86,8 +86,8 @@ static UOp *put_nested(const Pair *p, UOp *kernel, uint32_t at, Change *in_first
 	return sites_of(kernel, param).n ? NULL : kernel;
 }
 
-/* The slots of both kernels when the first no longer has slot at; returns which of the pair's each
- * was. */
+/* The slots of both kernels once the first has lost slot `at`; returns which of the pair's slots
+ * each one was. */
 static Seated slots_after(const Pair *p, uint32_t at, Change *in_first, Change *in_second)
 {
 	uint32_t own = p->buffers, added;
@@ -116,8 +116,8 @@ Seated put_in_place(const Pair *p, UOp *kernel, uint32_t at, bool folds)
 	Change in_first = {0}, in_second = {0};
 	Seated s;
 	if (any_in_fold(&sites)) {
-		/* the kernel's bound ranges make way: those of the value shall be the same in its
-		 * folds and outside */
+		/* the kernel's bound ranges are moved out of the way: those of the value have to be
+		 * the same inside its reductions and outside */
 		kernel = shift_bound(kernel, MAX_RANK);
 		sites = sites_of(kernel, param);
 	}

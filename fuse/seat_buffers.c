@@ -1,24 +1,23 @@
-/* Which buffer has which slot.
+/* Assigns buffers to slots.
  *
  *     CALL(KERNEL(STORE(INDEX(PARAM 0, r0), LOAD(PARAM 3…) + LOAD(PARAM 1…))), y, x, x, w)
  *     →   CALL(KERNEL(STORE(INDEX(PARAM 0, r0), LOAD(PARAM 1…) + LOAD(PARAM 2…))), y, w, x)
  *
- * Slots are numbered as one reads the kernel, written ones first, and each buffer has one: kernels
- * that do the same are then one node, whatever their buffers, and what was found out about one is
- * known of all. */
+ * Slots are numbered in the kernel's reading order, written ones first, and each buffer has one.
+ * Kernels that compute the same are then one node, whatever their buffers, and facts about one hold
+ * for all. */
 #include "shape/shape.h"
 #include "fuse.h"
 #include <stdlib.h>
 
-typedef VEC(UOp *) List;
 
-/* A number for some of the nodes, by id; it counts when made in the round at hand. */
+/* A number for some of the nodes, by id; valid when made in the current round. */
 typedef struct { uint32_t round, value; } Mark;
 static ARENA TABLE(Mark) mark;
 
 static void marks_begin(void) { table_round(&mark); }
 
-/* The node's number, which is value when it has none yet. */
+/* The node's number, which becomes value when it has none yet. */
 static uint32_t number_of(const UOp *u, uint32_t value)
 {
 	Mark *m = &mark.at[u->id];
@@ -34,11 +33,11 @@ static bool is_new(const UOp *u)
 	return yes;
 }
 
-/* A kernel's nodes as one reads it, from its STOREs to the right: an order that the kernel alone
- * decides. */
-static void reading_order(UOp *kernel, List *all)
+/* A kernel's nodes in reading order, from its STOREs to the right: an order that depends only on
+ * the kernel. */
+static void reading_order(UOp *kernel, NodeList *all)
 {
-	static ARENA List left;
+	static ARENA NodeList left;
 	marks_begin();
 	vec_push(&left, kernel);
 	while (left.n) {
@@ -51,11 +50,11 @@ static void reading_order(UOp *kernel, List *all)
 	}
 }
 
-/* PARAMs of a kernel: those of places that it writes, a sort's first its result's, then those that
- * it reads. */
-static void params_of(UOp *kernel, List *out)
+/* PARAMs of a kernel: first those to which it writes (of a sort, that of its result first), then
+ * those that it reads. */
+static void params_of(UOp *kernel, NodeList *out)
 {
-	static ARENA List all;
+	static ARENA NodeList all;
 	all.n = 0;
 	reading_order(kernel, &all);
 	marks_begin();
@@ -75,7 +74,7 @@ static void params_of(UOp *kernel, List *out)
 
 Seated seat_buffers(UOp *kernel, UOp *const *buffer)
 {
-	static ARENA List params, to;
+	static ARENA NodeList params, to;
 	params.n = to.n = 0;
 	params_of(kernel, &params);
 	Seated s = {.from = arena_alloc(params.n * sizeof *s.from)};
@@ -92,7 +91,7 @@ Seated seat_buffers(UOp *kernel, UOp *const *buffer)
 
 UOp *seated_call(const Seated *s, UOp *const *buffer)
 {
-	static ARENA List src;
+	static ARENA NodeList src;
 	src.n = 0;
 	vec_push(&src, s->kernel);
 	for (uint32_t i = 0; i < s->n; i++)

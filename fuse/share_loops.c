@@ -3,12 +3,12 @@
  *     y[r0, r1] = x[r0, r1] - RREDUCE ADD (x[r0, r17], r17)
  *     →   y[r0, r1] = x[r0, r1] - RREDUCE ADD (x[r0, r1], r1)
  *
- * Binding is by scope, so the fold's r1 is its own; but the value that the fold and the output
- * share is now one node, and is kept between them. */
+ * Binding is by scope, so the reduction's r1 is its own; but the value that the reduction and the
+ * output share is now one node, which is kept from one to the other. */
 #include "index/index.h"
 #include "fuse.h"
 
-/* A loop of r's size that neither the fold's value nor its ranges use already. */
+/* A loop of r's size that neither the reduction's value nor its ranges use already. */
 static UOp *loop_for(UOp *r, UOp *value, uint64_t taken, const Loops *loops)
 {
 	for (int i = loops->n; i--;) {
@@ -16,7 +16,7 @@ static UOp *loop_for(UOp *r, UOp *value, uint64_t taken, const Loops *loops)
 		uint64_t bit = 1ull << range_axis(l);
 		if (l->src[0] != r->src[0] || taken & bit || strcmp(range_kind(l), "loop"))
 			continue;
-		/* a fold inside that binds the loop must not see r */
+		/* a reduction inside that binds the loop must not see r */
 		Nodes all = walk_brief(value);
 		bool captures = false;
 		for (size_t k = 0; k < all.n; k++)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What is each optional stage and pass worth?  Leaves each out in turn and prints the time of a run beside that of the whole.
+# Measures what each optional stage and pass is worth: leaves each out in turn and prints the time
+# of a run compared with the whole pipeline.
 #
 #     ablate.sh [PROGRAM [NAME=VALUE…]]        default: digits.t; SECONDS_EACH=0.3 for each measurement
 . "$(dirname "$0")/tools.sh"
@@ -8,17 +9,18 @@ program=${1:-$here/digits.t}
 each=${SECONDS_EACH:-0.3}
 stages=${stages#simplify }      # schedule does it
 
-# names of the passes that a stage can leave out, from its own help; layout is a stage here
+# the optional passes of a stage, from its help; layout is a stage here
 optional() { "$bin/$1" --help | sed -n '/^passes/,$ s/^  \* \([a-z_]*\).*/\1/p' | grep -vx 'explain\|layout' || true; }
 
-# without [STAGE [PASS]]: the program compiled, without that stage, or that pass of it; $work/kernels.mp is what lower got
+# without [STAGE [PASS]]: compiles the program without that stage, or without that pass of it;
+# $work/kernels.mp is the input of lower
 without() {
 	local left=${1:-} pass=${2:-} s skip
 	"$bin/trace" "$program" > "$work/at.mp"
 	for s in $stages; do
 		skip=
 		[ "$s" != "$left" ] || skip=$pass
-		# lower runs layout where nobody did
+		# lower runs layout unless it has been run
 		[ "$s $left $pass" != 'lower layout ' ] || skip=layout
 		[ "$s" != lower ] || cp "$work/at.mp" "$work/kernels.mp"
 		[ "$s $pass" != "$left " ] || continue
@@ -28,7 +30,7 @@ without() {
 	"$bin/compile" "$work/at.mp" > "$work/p.mp"
 }
 
-# measure LABEL [STAGE [PASS]]: one row
+# measure LABEL [STAGE [PASS]]: prints one row
 measure() {
 	local t k
 	without "${@:2}"

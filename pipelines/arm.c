@@ -1,22 +1,22 @@
-/* An arm of seven joints that follows a path, its tool pointing down: what is left to do, as
+/* An arm of seven joints that follows a path with its tool pointing down: the residuals, as
  * equations in the joints' angles.
  *
- * n places of the path are solved for at once. Each has three equations for the place, three for
- * the orientation, and one for the joint that is free: the upper arm turns about itself by the same
- * angle at every place. So place k has to do with its own angles and with one of place k - 1, and
- * the Jacobian, 7n by 7n, is almost all zeros. */
+ * n points of the path are solved together. Each has three equations for the position, three for
+ * the orientation, and one for the free joint: the rotation of the upper arm about its axis is the
+ * same at every point. So the equations of point k depend on its own angles and on one angle of
+ * point k - 1, and the Jacobian, 7n by 7n, is almost all zeros. */
 #include <sluice/tensor.h>
 
 #define JOINTS 7
 #define FREE 2          /* the joint that is the same everywhere */
 
-/* how far the next joint is along the axis of this one, in metres, and the angle between their
+/* the distance to the next joint along the axis of this one, in metres, and the angle between their
  * axes, in quarter turns */
 static const double reach[JOINTS] = {0.36, 0, 0.42, 0, 0.4, 0, 0.126};
 static const int twist[JOINTS] = {-1, 1, 1, -1, -1, 1, 0};
 static const double free_angle = 0.2;
 
-/* places [n,3], and the three axes that turn with the tool, each [n,3] */
+/* positions [n,3], and the three axes that rotate with the tool, each [n,3] */
 typedef struct { Tensor place, x, y, z; } Frame;
 
 static Frame turned(Frame f, Tensor angle, int quarters, double along)
@@ -44,7 +44,7 @@ static Frame tool(Tensor q, Tensor n)
 	return f;
 }
 
-/* a x b, of [n,3] and three numbers */
+/* The cross product of a [n,3] and a vector b of three numbers. */
 static Tensor cross(Tensor a, const double *b)
 {
 	Tensor x = at(a, ALL, 0), y = at(a, ALL, 1), z = at(a, ALL, 2);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Finds the first stage that changed the result, and the kernel: each level is saved and interpreted, and where two
-# neighbours disagree, what every kernel wrote is compared, buffer by buffer.
+# Finds the first stage that changed the result, and the kernel. Each level is saved and
+# interpreted; where two successive levels disagree, the buffers that every kernel wrote are
+# compared.
 #
 #     bisect.sh [PROGRAM [NAME=VALUE…]]    with the stages on SLUICE_PATH, as sluice would find them
 #     bisect.sh                            shows itself on a `fuse` with a planted bug
@@ -46,7 +47,7 @@ for stage in $stages; do
 done
 [ $verdict = 1 ] || exit 0
 
-# the first call whose buffer is not what the level before wrote under that name
+# the first call that wrote a buffer which differs from the one of that name at the level before
 for file in "$work/$stage.kept"/*.npy; do
 	call=$(basename "$file" .npy)
 	buffer=${call##*.}

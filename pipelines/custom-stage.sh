@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A stage of your own takes part by being on the stage path.  Two of them here, each a few lines of shell: a `fuse`
-# before which x * 2 becomes x + x, and a new tool `twice` that `sluice` finds by name.
+# A stage of your own takes part if it is on the stage path. Here are two, each a few lines of
+# shell: a `fuse` that first rewrites x * 2 to x + x, and a new tool `twice` that `sluice` finds by
+# name.
 . "$(dirname "$0")/tools.sh"
 mkdir "$work/stages"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Classifies handwritten digits, and shows what each stage took and what fuse did.
+# Classifies handwritten digits, and prints the time of each stage and the effect of fuse.
 #
 #     digits.sh                 learns class means from 1000 images, classifies 797
 #     digits.sh TARGET          the same on another target (opencl, cuda)

@@ -1,5 +1,5 @@
-# Handwritten digits: the mean image of each class, learned from the first 1000 of 1797 images, tells the class of the
-# other 797: the class whose mean is nearest.
+# Handwritten digits: the mean image of each class is computed from the first 1000 of 1797 images,
+# and each of the other 797 gets the class with the nearest mean.
 const images = load("digits.npz", "images")          # u8 [1797, 8, 8], grey values 0 to 16
 const labels = load("digits.npz", "labels")          # u8 [1797]
 

@@ -1,11 +1,11 @@
-/* Nonlinear least squares by Levenberg and Marquardt: a background that falls off and two peaks,
+/* Nonlinear least squares by Levenberg–Marquardt: a decaying background and two peaks,
  *
  *     y = b0 exp(-b1 x) + b2 exp(-((x - b3) / b4)^2) + b5 exp(-((x - b6) / b7)^2)
  *
- * Each call is one step: the parameters and the damping are states, and a table of what each step
- * came to. The Jacobian has as many columns as there are parameters, so it is made of as many
- * products in forward mode. A step that does not lower the sum of squares is not taken, and the
- * next one is shorter. */
+ * Each call is one step. The parameters, the damping and a table of the results of each step are
+ * states. The Jacobian has one column per parameter, so it is computed by that many products in
+ * forward mode. A step that does not lower the sum of squares is rejected, and the next one is
+ * shorter. */
 #include <sluice/tensor.h>
 
 #ifndef STEPS
@@ -13,7 +13,7 @@
 #endif
 #define PARAMETERS 8
 
-/* what one reads off a plot of the data */
+/* initial values, as read off a plot of the data */
 static const double guess[PARAMETERS] = {90, 0.01, 90, 70, 20, 60, 175, 25};
 
 static Tensor peak(Tensor x, Tensor height, Tensor place, Tensor width)
@@ -41,7 +41,7 @@ static Tensor jacobian(Tensor r, Tensor p)
 	return stack(TENSORS(column, PARAMETERS), KW(axis, 1));
 }
 
-/* the table with a row for this call */
+/* The table with a row for this call. */
 static Tensor noted(Tensor row)
 {
 	Tensor steps = state("steps", full(LIST(STEPS, PARAMETERS + 1), NAN));
@@ -64,7 +64,7 @@ SLUICE_FUNCTION(fit, SIZE(n, PARAMETERS + 1, 1000000), ARG(x, F64, n), ARG(y, F6
 	Tensor rms = sqrt(div(minimum(after, before), size(x)));
 	output("steps", noted(concat(reshape(rms, 1), p)));
 	output("p", p);
-	/* how far each may be off, from the curvature where the step began */
+	/* the standard deviation of each parameter, from the curvature at the start of the step */
 	Tensor variance = div(before, sub(cast(size(x), F64), PARAMETERS));
 	output("deviation", sqrt(mul(variance, diag(inv(a)))));
 	output("rms", rms);

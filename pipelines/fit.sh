@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fits a curve to noisy measurements: nonlinear least squares. A function in C (fit.c) is one step of Levenberg and Marquardt,
-# whose parameters are states; run calls it again and again.
+# Fits a curve to noisy measurements by nonlinear least squares. A function in C (fit.c) is one
+# Levenberg–Marquardt step, whose parameters are states; run calls it repeatedly.
 #
 #     fit.sh                    250 points from seed 1
 #     SEED=7 STEPS=20 fit.sh    others, more steps
@@ -13,7 +13,7 @@ cd "$work"
 [ $# = 2 ] || "$bin/trace" "$here/fit-data.t" | "$bin/run" seed="${SEED:-1}" -o .
 "$bin/trace" "$here/fit.c" --cflags "-DSTEPS=$steps" | "$bin/run" -n "$steps" x="${1:-x.npy}" y="${2:-y.npy}" > out
 
-# the numbers of each output, one to a line behind its name
+# the numbers of each output, one per line after its name
 tr -d '[]' < out | awk 'NF == 2 && $1 ~ /^[a-z]/ { name = $1; next } { for (i = 1; i <= NF; i++) print name, $i }' > numbers
 awk '
 	$1 == "steps" {

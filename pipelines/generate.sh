@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Generates tokens with a language model whose keys and values of earlier tokens are inputs and outputs, as PyTorch
-# exports GPT-2.  The whole loop is one graph: the cache is state, and each call draws the next token.
+# Generates tokens with a language model that has the keys and values of earlier tokens as inputs
+# and outputs, as PyTorch exports GPT-2. The loop body is one graph: the cache is state, and each
+# call samples the next token.
 #
 #     generate.sh [MODEL.onnx [TOKEN…]]      N=32 more tokens; TEMPERATURE=1 (0: the likeliest), TOP_K=40, SEED=0,
 #                                            CONTEXT=256 tokens at most, prompt and all; KEEP=FILE.t keeps the program
@@ -11,7 +12,7 @@ model=$(realpath "${1:-$here/../tests/models/small/gpt2.onnx}")
 count=${N:-32} context=${CONTEXT:-256} calls=$(($# + ${N:-32} - 1))
 [ "$((calls + 1))" -le "$context" ] || { echo "$((calls + 1)) tokens do not fit CONTEXT=$context" >&2; exit 1; }
 
-# what the model takes and gives: NAME DTYPE[SIZES], one a line
+# the model's inputs and outputs: NAME DTYPE[SIZES], one per line
 ends() { "$bin/info" "$model" | awk -v of="$1" '/^[a-z]/ {in_it = $1 == of; sub(/^[a-z]+/, "")} in_it'; }
 caches=$(ends inputs | grep -c ',.*,.*,')
 read -r dtype _ heads _ width < <(ends inputs | grep -m 1 ',.*,.*,' | sed 's/.* \([a-z0-9]*\)\[\(.*\)\]/\1 \2/; s/,/ /g')

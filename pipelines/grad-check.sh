@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Whether a program's derivatives are those of differences, buffer by buffer, in f64: the derivative along a random direction by
-# reverse mode (grad), by forward mode (jvp) and by the differences that come nearest.
+# Checks a program's derivatives against finite differences, buffer by buffer, in f64: the
+# derivative along a random direction by reverse mode (grad), by forward mode (jvp) and by the
+# closest finite difference.
 #
 #     grad-check.sh PROGRAM [-o OUTPUTS] [-w BUFFERS] [NAME=VALUE…]      by all states and inputs of floats, unless -w names some;
 #                                                                        inputs as for run. RTOL (1e-6) is what counts as equal
@@ -17,7 +18,7 @@ awk -v rtol="${RTOL:-1e-6}" '
 		d = a - b; d = d < 0 ? -d : d; a = a < 0 ? -a : a; b = b < 0 ? -b : b; m = a > b ? a : b
 		return m > 0 ? d / m : 0
 	}
-	# reverse, forward, then the differences
+	# reverse mode, forward mode, then the differences
 	function judge(   i, e, f, best) {
 		for (i = 3; i <= 5; i++) { e = apart(v[1], v[i]); if (i == 3 || e < best) { best = e; f = v[i] } }
 		e = apart(v[1], v[2]); e = e > best ? e : best

@@ -1,5 +1,6 @@
-# A step of Gauss and Newton for a sparse Jacobian: q less what solves J^T J s = J^T r, by conjugate gradients
-# preconditioned with the diagonal. The Jacobian's values come by columns, as `jac --sparse --pattern` gives them.
+# A Gauss–Newton step for a sparse Jacobian: q minus the solution s of J^T J s = J^T r, by conjugate
+# gradients with a diagonal preconditioner. The Jacobian's values are ordered by columns, as `jac
+# --sparse --pattern` gives them.
 input q f64[n, 7] where n in 1..1000
 input r f64[n * 7]
 input jac_r_q f64[nonzeros] where nonzeros in 1..1000000

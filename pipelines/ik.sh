@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Inverse kinematics: the angles with which an arm of seven joints follows a path, by Gauss and Newton. The equations are a
-# function in C (arm.c), their sparse Jacobian comes from jac, each step's linear system is solved by ik-step.t.
+# Inverse kinematics: the angles with which an arm of seven joints follows a path, by Gauss–Newton.
+# The equations are a function in C (arm.c), jac makes their sparse Jacobian, and ik-step.t solves
+# the linear system of each step.
 #
 #     ik.sh                     a circle of 32 places, until the residual is below 1e-10
 #     LIMIT=1e-6 ik.sh          until it is below that
@@ -12,7 +13,7 @@
 limit=${LIMIT:-1e-10} steps=${STEPS:-20}
 cd "$work"
 program() { "$bin/fuse" | "$bin/render" -t clang | "$bin/compile"; }
-# NAME: what step K said of the output of that name
+# NAME: the value that step K printed for the output of that name
 said() { awk -v name="$1" '{ for (i = 1; i < NF; i++) if ($i == name) print $(i + 1) }' said; }
 
 "$bin/trace" "$here/ik-path.t" | "$bin/run" -o .

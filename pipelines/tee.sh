@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Saves the document after every stage, runs each saved one, interpreted and compiled, and shows that they agree.
+# Saves the document after every stage, runs each saved document, interpreted and compiled, and
+# checks that the results agree.
 #
 #     tee.sh [PROGRAM [NAME=VALUE…]]           default: digits.t; SAVE=DIR keeps the documents
 . "$(dirname "$0")/tools.sh"
@@ -8,7 +9,7 @@ program=${1:-$here/digits.t}
 save=${SAVE:-$work}
 mkdir -p "$save"
 
-# through NUMBER STAGE…: the stages one after the other, what comes out of each saved
+# through NUMBER STAGE…: runs the stages one after another and saves the output of each
 through() {
 	tee "$save/$1-$2.mp" | if [ $# = 2 ]; then cat; else stage "$3" | through $(($1 + 1)) "${@:3}"; fi
 }

@@ -1,5 +1,6 @@
-# Sourced by the pipelines: $bin is the folder of the tools (SLUICE_BIN, else the build beside this folder, else what
-# `sluice path` says), $here that of the pipelines, $work a folder that goes when the script ends.
+# Sourced by the pipelines. $bin is the folder of the tools (SLUICE_BIN, else the build beside this
+# folder, else the one that `sluice path` prints), $here the folder of the pipelines, and $work a
+# folder that is removed when the script ends.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 bin=${SLUICE_BIN:-$here/../build/bin}
@@ -9,7 +10,7 @@ bin=$(cd "$bin" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# the stages between trace and run, and those of them that are for a target
+# the stages between trace and run, and those that need a target
 stages='simplify schedule fuse layout lower render'
 targeted=' layout lower render '
 target=clang

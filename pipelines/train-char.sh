@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains a small causal transformer to write like a text, character by character, and has it write.
+# Trains a small causal transformer on a text, character by character, and then lets it write.
 #
 #     train-char.sh [TEXT [FOLDER]]      TEXT: a file (the pages of this project); in FOLDER, if given, stay the programs and
 #                                        the states: the same command goes on where it was stopped
@@ -8,14 +8,14 @@
 steps=${STEPS:-1000} write=${WRITE:-400} seed=${SEED:-1}
 folder=$(mkdir -p "${2:-$work}" && cd "${2:-$work}" && pwd)
 
-# the characters of ASCII, as an array of bytes
+# the ASCII characters, as an array of bytes
 if [ -n "${1:-}" ]; then cat "$1"; else cat "$here"/../README.md "$here"/../*/README.md; fi | tr -cd '\n -~' > "$work/ascii"
 count=$(wc -c < "$work/ascii")
 [ "$count" -gt 1000 ] || { echo "a text of $count characters is too short" >&2; exit 1; }
 npy="{'descr': '|u1', 'fortran_order': False, 'shape': ($count,), }"
 { printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$npy"; cat "$work/ascii"; } > "$folder/text.npy"
 
-# what training and writing have in common: 64 characters at a time, 2 blocks of 4 heads, 64 wide
+# shared by training and writing: 64 characters at a time, 2 blocks of 4 heads, width 64
 cat > "$work/net.t" <<'END'
 def heads(x) = moveaxis(x.reshape(x.shape[0], 64, 4, 16), 2, 1)
 def block(x, qkv, out, up, down) {
@@ -24,7 +24,7 @@ def block(x, qkv, out, up, down) {
 	x = x + moveaxis(a, 1, 2).reshape(x.shape) @ out
 	return x + gelu(rmsnorm(x) @ up) @ down
 }
-# for characters t[n, 64] the logits of the ones that follow
+# for characters t[n, 64], the logits of the characters that follow
 def net(t, letters, places, qkv, out, up, down) {
 	x = embedding(t, letters) + places
 	for i in 0..1 { x = block(x, qkv[i], out[i], up[i], down[i]) }
@@ -43,7 +43,7 @@ state down f32[2, 256, 64] = randn([2, 256, 64], key=${seed}6) * 0.05
 state step i64 = 0
 state mean f32 = 0
 
-# 16 pieces of the text, others in each step
+# 16 random pieces of the text in each step
 start = randint([16, 1], 0, $((count - 64)), key=$seed, offset=step * 16)
 piece = i64(text[start + arange(65)])
 all = [letters, places, qkv, out, up, down]

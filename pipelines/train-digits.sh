@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Trains two networks on the first 1000 images of handwritten digits and has them tell the other 797: a perceptron of two
-# layers, and a small convolutional one. Each step changes the images a little, as hands do.
+# Trains two networks on the first 1000 images of handwritten digits and tests them on the other
+# 797: a perceptron with two layers and a small convolutional network. Each step distorts the images
+# slightly, as hands do.
 #
 #     train-digits.sh [FOLDER]    in FOLDER, if given, stay the programs and the states: the same command goes on where it
 #                                 was stopped; EVERY=200 prints the loss on the way, NETS=mlp or conv trains one alone, STEPS=N so long
@@ -16,7 +17,7 @@ output x = images[:1000], y = labels[:1000]
 END
 "$bin/trace" "$work/first.t" | "$bin/run" -o "$folder"
 
-# images x[n, 8, 8] turned, scaled, slanted and moved, each by its own draws: [n, 8, 8]
+# images x[n, 8, 8], each randomly rotated, scaled, slanted and moved: [n, 8, 8]
 cat > "$work/change.t" <<'END'
 def draw(count, key, most) = contiguous((rand([count, 1], key=key, offset=step * count) * 2 - 1) * most)
 def change(x) {
@@ -64,7 +65,7 @@ def net(x, p) {
 }
 END
 
-# the programs of NAME: train.t takes STEPS steps of 100 images, test.t tells the other images
+# the programs of NAME: train.t takes STEPS steps of 100 images, test.t classifies the other images
 programs() {    # NAME STEPS RATE DROPOUT WEIGHTS…
 	local name=$1 steps=$2 rate=$3 dropout=$4
 	shift 4

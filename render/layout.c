@@ -1,4 +1,4 @@
-/* layout: what lies how in memory, for targets with vectors. lower runs it when it has not been
+/* layout: how tensors lie in memory, for targets with vectors. lower runs it when it has not been
  * run.
  *
  *     trace model.onnx | fuse | layout --explain | render -t clang | run */
@@ -10,14 +10,14 @@ static const Option options[] = {
 	{0, "march", "CPU", "its processor: native (default), x86-64-v3, armv8-a …",
 		&lower_opt.processor},
 	{0, "strict", NULL, "no rewrite that changes the arithmetic", &lower_opt.strict},
-	{0, "explain", NULL, "tell on standard error what was laid out anew", &lower_opt.explain},
+	{0, "explain", NULL, "print on standard error the new layouts", &lower_opt.explain},
 	{0},
 };
 
 int main(int argc, char **argv)
 {
 	static const Stage stage = {
-		.name = "layout", .summary = "what lies how in memory, for targets with vectors",
+		.name = "layout", .summary = "lay out tensors in memory, for targets with vectors",
 		.usage = "[FILE]", .options = options, .level_in = LV_SCHEDULE, .level_out = LV_SCHEDULE,
 		.passes = layout_passes,
 	};

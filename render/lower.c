@@ -2,13 +2,13 @@
  *
  *     y[r0] = Σ x[r0,k]  →  RANGE r0; DEFINE_REG acc; RANGE k; STORE acc; ENDRANGE; STORE y
  *
- * passes[] has the order. Vectors, tiles and threads of a CPU, items and groups of a GPU are
+ * passes[] gives their order. Vectors, tiles and threads of a CPU, items and groups of a GPU are
  * actions that choose/actions.c writes into a kernel's node and linearize.c carries out. */
 #include "target/target.h"
 #include "choose/choose.h"
 #include "layout/layout.h"
 
-/* What is not lowered is told the processor too: it is compiled for it. */
+/* A CUSTOM is not lowered, but it is compiled for the same processor, so its arg names that too. */
 static UOp *custom_marched(UOp *custom, const UOp *call)
 {
 	const Val *arg = val_set(custom->arg, "march", val_str(target->march));
@@ -27,7 +27,7 @@ static const Option options[] = {
 		&lower_opt.processor},
 	{0, "opt", "LIST", "'NAME*: tile 0 8 1; tile 1 3 16; grid 2': actions for kernels of that name",
 		&lower_opt.actions},
-	{0, "explain", NULL, "tell on standard error what was done to each kernel",
+	{0, "explain", NULL, "print on standard error what was done to each kernel",
 		&lower_opt.explain},
 	{0, "strict", NULL, "no rewrite that changes the arithmetic", &lower_opt.strict},
 	{0},
@@ -35,13 +35,13 @@ static const Option options[] = {
 
 static const Pass passes[] = {
 	{"target", choose_target, "read the target's description"},
-	{"layout", layout_all, "what lies how in memory, as the stage layout does", .optional = true},
+	{"layout", layout_all, "memory layout, as by the stage layout", .optional = true},
 	{"dtypes", lower_dtypes, "compute f16 and bf16 as f32"},
 	{"decompose", lower_decompose, "write ops that the target lacks with others"},
 	{"index", lower_index, "one row-major index for each place"},
-	{"collapse", lower_collapse, "loops that follow each other in memory become one",
+	{"collapse", lower_collapse, "loops that are contiguous in memory become one",
 		.optional = true},
-	{"actions", lower_actions, "choose what to do to each kernel", .optional = true},
+	{"actions", lower_actions, "choose the actions of each kernel", .optional = true},
 	{"linearize", lower_linearize, "loops, accumulators, grid and statements"},
 	{"unroll", lower_unroll, "write out the loops over the elements of a tile"},
 	{"slices", lower_slices, "calls that share slices become one", .optional = true},

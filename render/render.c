@@ -1,4 +1,4 @@
-/* render -t X: the program render-X of the stage path does it, the project's own or a user's.
+/* render -t X: runs the program render-X of the stage path, one of the project's or a user's own.
  *
  *     loops → render-X → program */
 #include "io/io.h"
@@ -16,7 +16,7 @@ static Graph *through_target(Graph *g)
 	buf_free(&in);
 	if (status)
 		die_silent(status);
-	/* the arena keeps the bytes for as long as bins refer to them */
+	/* the arena keeps the bytes while bins refer to them */
 	void *bytes = arena_alloc(out.n);
 	memcpy(bytes, buf_str(&out), out.n);
 	size_t n = out.n;

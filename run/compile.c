@@ -1,5 +1,5 @@
-/* compile: each PROGRAM's source to an object, through the cache; the document goes on with the
- * objects' paths. */
+/* compile: compiles each PROGRAM's source to an object through the cache and writes the document
+ * with the objects' paths. */
 #include "process/process.h"
 #include "build/build.h"
 #include <errno.h>

@@ -1,7 +1,8 @@
-/* run: compiles, executes, writes the outputs.  --interpret: the same without a compiler, at the
- * level given.
+/* run: compiles a document, executes it and writes the outputs. With --interpret it needs no
+ * compiler: the document is evaluated at its own level.
  *
- *     trace g.mp | schedule | fuse | render -t clang | run x=x.npy -o out/ */
+ *     trace g.mp | schedule | fuse | render -t clang | run x=x.npy -o out/
+ */
 #include "io/io.h"
 #include "process/process.h"
 #include "session/session.h"
@@ -27,29 +28,29 @@ static const Option options[] = {
 		&opt.interpret},
 	{0, "interpret-only", "LIST",
 		"interpret these calls, K0,K7 or kernel names, and compile the rest", &opt.only},
-	{'n', "times", "N", "call it N times; states go from call to call", &opt.n},
-	{0, "feed", "NAME=FILE,batch=N", "an input of which each call takes the next N rows",
-		&opt.feed, .many = true},
-	{0, "shuffle", "KEY", "feed the rows in a random order, another one each time around",
+	{'n', "times", "N", "call it N times, keeping states from call to call", &opt.n},
+	{0, "feed", "NAME=FILE,batch=N", "feed an input from a file, N rows a call", &opt.feed,
+		.many = true},
+	{0, "shuffle", "KEY", "feed the rows in a random order, a new one each epoch",
 		&opt.shuffle},
-	{0, "load", "FILE", "begin with the states of a .safetensors, and after the calls that made them",
+	{0, "load", "FILE", "start from the states of a .safetensors and continue after its calls",
 		&opt.load},
 	{0, "save", "FILE", "write the states to a .safetensors after the last call", &opt.save},
-	{0, "save-every", "K", "and after each K calls", &opt.save_every},
-	{0, "until", "N", "call it until the states have seen N calls, those before --load included",
+	{0, "save-every", "K", "also write them after every K calls", &opt.save_every},
+	{0, "until", "N", "call it until the states have seen N calls, with those before --load",
 		&opt.until},
-	{0, "every", "K", "print the outputs that are one fraction, and steps/s, each K calls",
+	{0, "every", "K", "print the floating-point scalar outputs and steps/s every K calls",
 		&opt.every},
 	{'j', "jobs", "N", "use N threads (all cores)", &opt.j},
 	{0, "bench", "FILE", "repeat it and print minimum and median; to FILE as JSON", &opt.bench,
 		.optional_arg = true},
 	{0, "seconds", "S", "how long --bench repeats (1)", &opt.seconds},
-	{0, "profile", "FILE", "print each call's time; to FILE the document with meta.timings",
+	{0, "profile", "FILE", "print each call's time; write the document with timings to FILE",
 		&opt.profile, .optional_arg = true},
-	{0, "keep", "DIR", "write what each call of a schedule writes to DIR/CALL.KERNEL.BUFFER.npy",
+	{0, "keep", "DIR", "save every buffer that a call writes as DIR/CALL.KERNEL.BUFFER.npy",
 		&opt.keep},
 	{0, "devices", NULL, "list the devices and exit", &opt.devices},
-	{0, "device", "NAME", "run on this one of them", &opt.device},
+	{0, "device", "NAME", "run on this device", &opt.device},
 	{0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt.cc},
 	{0, "fast-compile", NULL, "compile C without optimising it", &opt.fast},
 	{0},
@@ -85,7 +86,7 @@ static double seconds(void)
 	return s;
 }
 
-/* The document at the level where it is run. */
+/* The document, raised to the level at which it runs. */
 static Graph *raise(Graph *g)
 {
 	inputs_remember(g);
@@ -106,13 +107,13 @@ static void write_profile(const Session *s)
 	buf_free(&b);
 }
 
-static StepOptions steps_wanted(void)
+static CallOptions calls_wanted(void)
 {
 	if (opt.until && opt.n)
-		die(USAGE, "-n and --until: one of them says how many calls to make");
+		die(USAGE, "-n and --until cannot be given together");
 	if (opt.save_every && !opt.save)
-		die(USAGE, "--save-every is for --save FILE");
-	return (StepOptions){
+		die(USAGE, "--save-every needs --save FILE");
+	return (CallOptions){
 		.times = whole_number(opt.n, "-n", 1),
 		.until = whole_number(opt.until, "--until", 0),
 		.every = whole_number(opt.every, "--every", 0),
@@ -138,7 +139,7 @@ static void write_outputs(Session *s, const Graph *g, const VarEnv *env)
 static void handle(Graph *g, const Bindings *given)
 {
 	Feeds *feeds = feeds_parse(opt.feed.n, opt.feed.at, opt.shuffle);
-	StepOptions steps = steps_wanted();
+	CallOptions calls = calls_wanted();
 	SessionOptions o = {
 		.device = opt.device,
 		.keep = opt.keep,
@@ -146,7 +147,7 @@ static void handle(Graph *g, const Bindings *given)
 		.interpret = opt.interpret,
 		.profile = opt.profile != NULL,
 		.threads = whole_number(opt.j, "-j", 0),
-		.often = opt.bench || steps.times > 1 || steps.until > 1,
+		.often = opt.bench || calls.times > 1 || calls.until > 1,
 		.feeds = feeds,
 		.build = {opt.cc, whole_number(opt.j, "-j", 0), true, opt.fast},
 	};
@@ -170,7 +171,7 @@ static void handle(Graph *g, const Bindings *given)
 	in = inputs_bind(g, &operands, feeds);
 	s = session_open(raise(g), &in, &o);
 	ready = now_ms();
-	made = steps_run(s, feeds, &steps, &first);
+	made = calls_run(s, feeds, &calls, &first);
 	if (opt.bench)
 		bench(s, seconds(), ready - begin, first, *opt.bench ? opt.bench : NULL);
 	if (opt.profile)
@@ -179,13 +180,13 @@ static void handle(Graph *g, const Bindings *given)
 		write_outputs(s, g, &in.env);
 	else if (!made)
 		warn("%s: these states have seen %lld calls or more: nothing is done", opt.load,
-			(long long)steps.until);
+			(long long)calls.until);
 	feeds_stop(feeds);
 	session_close(s);
 	vec_free(&operands);
 }
 
-/* FILE is the one operand without "="; returns it, or NULL. */
+/* Splits the operands. FILE is the only one without "="; returns it, or NULL. */
 static const char *operands_read(int argc, char **argv, int first, Bindings *operands)
 {
 	const char *file = NULL;
@@ -207,7 +208,7 @@ static const char *operands_read(int argc, char **argv, int first, Bindings *ope
 int main(int argc, char **argv)
 {
 	Bindings operands = { 0 };
-	bool whole;             /* kernels are looked into, or written again */
+	bool whole;             /* kernels are read, or written again */
 	const char *file;
 	Stream *in;
 	Graph *g;

@@ -1,5 +1,6 @@
-/* Decides what gets a buffer, and makes that visible in the graph: whatever must lie in memory
- * but would not gets a CONTIGUOUS, and nodes that are only another name for their source go.
+/* Decides which nodes get a buffer, and marks them in the graph: a value that must be in memory but
+ * would have no buffer gets a CONTIGUOUS, and nodes that are only another name for their source are
+ * removed.
  *
  *     y = PERMUTE(x)       SINK(y)      →   SINK(CONTIGUOUS(PERMUTE x))
  *     SORT(EXPAND(c))                   →   SORT(CONTIGUOUS(EXPAND c))
@@ -8,7 +9,7 @@
 #include "schedule.h"
 #include <stdlib.h>
 
-/* ---- what lies in memory */
+/* ---- values in memory */
 
 bool has_buffer(const UOp *u)
 {
@@ -66,7 +67,7 @@ static UOp *bind_movement(Bind *b, UOp *u)
 	return u;
 }
 
-/* Does a REDUCE or SCAN over these axes take one element each? Then it is its source. */
+/* Does a REDUCE or SCAN over these axes take one element each? Then it equals its source. */
 static bool one_element(const UOp *u)
 {
 	const Val *axes = u->arg->a[1], *const *at = axes->kind == VAL_ARRAY ? axes->a : &axes;
@@ -79,7 +80,7 @@ static bool one_element(const UOp *u)
 	return true;
 }
 
-/* A sort reads its keys over and over by place: they must be loads. */
+/* A sort reads its keys repeatedly, by place: they must be loads. */
 static UOp *bind_sort(UOp *u)
 {
 	UOp *base = content(u->src[0]);
@@ -91,7 +92,7 @@ static UOp *bind_sort(UOp *u)
 	return node_with(u, &key);
 }
 
-/* The new content must not lie in another state, which may change before it is copied. */
+/* The new content must not be in another state's buffer, which may change before it is copied. */
 static UOp *bind_assign(UOp *u)
 {
 	UOp *x = content(u->src[1]);
@@ -110,8 +111,8 @@ static UOp *bind_copy(Bind *b, UOp *u)
 	return has_buffer(content(u->src[0])) ? u->src[0] : u;
 }
 
-/* What the caller gets, and what a kernel of the user's own reads, lies in memory as it is; for the
- * latter in any shape. */
+/* The outputs, and the inputs of a CUSTOM, must be in memory without gaps; for the latter in any
+ * shape. */
 static UOp *bind_all(UOp *u)
 {
 	VEC(UOp *) src = {0};

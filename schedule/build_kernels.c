@@ -1,14 +1,14 @@
-/* One kernel an op: the STORE that computes a graph node over ranges.
+/* One kernel for each op: the STORE that computes a graph node over ranges.
  *
  *     REDUCE ADD [1] of t [8,3,1]   →   STORE(INDEX(PARAM 0, r0, 0, 0),
  *                                             RREDUCE ADD(LOAD(INDEX(PARAM 1, r0, r1, 0)), r1))
  *
- * Loop axes are numbered from 0, reduced ones after them; an axis of one element has no range
- * and the index 0. */
+ * Loop axes are numbered from 0, reduced ones after them; an axis of one element has no range and
+ * the index 0. */
 #include "shape/shape.h"
 #include "schedule.h"
 
-/* The index along an axis of that size: a new range, or 0. */
+/* The index along an axis of this size: a new range, or 0. */
 static UOp *axis_index(UOp *size, int *axis, const char *kind)
 {
 	int64_t n;
@@ -22,7 +22,7 @@ static void loop_indices(const Shape *s, UOp **idx)
 		idx[i] = axis_index(s->dim[i], &axis, "loop");
 }
 
-/* The place in a slot that is written. */
+/* The place in a slot to which the kernel writes. */
 static UOp *place_in(Body *b, int slot, UOp *const *idx)
 {
 	UOp *out = b->buffer.at[slot], *src[MAX_RANK + 1] = {body_param(b, out)};
@@ -82,7 +82,7 @@ static UOp *build_reduce(Body *b, UOp *u)
 	return store(place_in(b, 0, idx), cast(node_new(OP_RREDUCE, dt, bound, src, op), u->dtype));
 }
 
-/* Loop indices over u, but the axis along which it runs is serial. */
+/* Loop indices over u; the axis `along` is serial. */
 static UOp *serial_indices(UOp *u, int along, UOp **idx)
 {
 	int axis = 0;
@@ -100,8 +100,8 @@ static UOp *build_scan(Body *b, UOp *u)
 	return store(place_in(b, 0, idx), cast(NODE(OP_RSCAN, dt, op, v, range), u->dtype));
 }
 
-/* Slot 1 is room for the merge. Equal keys keep their order: where there are no keys to load, or
- * one, each place holds its own index, and no room is needed. */
+/* Slot 1 is scratch memory for the merge. Equal keys keep their order: with no key or only one to
+ * load, each place holds its own index, and no scratch memory is needed. */
 static UOp *build_sort(Body *b, UOp *u)
 {
 	UOp *idx[MAX_RANK], *range = serial_indices(u, u->arg->a[0]->i, idx);
@@ -115,8 +115,9 @@ static UOp *build_sort(Body *b, UOp *u)
 	return store(place_in(b, 0, idx), v);
 }
 
-/* Places in the first axes of x, read from the index tensors at idx, and whether all of them are
- * inside. Casting u64 to i64 makes what is too large negative, so it is outside as well. */
+/* Places in the first axes of x, read from the index tensors at idx, and whether all of them are in
+ * bounds. Casting u64 to i64 makes values that are too large negative, so they are out of bounds as
+ * well. */
 static UOp *indices_at(Body *b, UOp *x, UOp *const *index, int n, UOp *const *idx, UOp **at)
 {
 	UOp *inside = NULL;
@@ -139,9 +140,9 @@ static UOp *build_gather(Body *b, UOp *u)
 	return store(place_in(b, 0, idx), gated(value_at(b, x, at), inside));
 }
 
-/* A loop that stands nowhere in a STORE is not run. Where one value goes to one place in all turns
- * of it, they are folded; SET needs one, if there is any. */
-static void fold_turns(const Val *op, int n, UOp *const *idx, UOp *place, UOp **value, UOp **gate)
+/* A loop that occurs nowhere in a STORE is not run. Where all iterations of a loop send one value
+ * to one place, the loop becomes a reduction; SET only needs the loop not to be empty. */
+static void fold_loops(const Val *op, int n, UOp *const *idx, UOp *place, UOp **value, UOp **gate)
 {
 	uint64_t has = range_mask(place) | range_mask(*value) | range_mask(*gate);
 	UOp *src[MAX_RANK + 1] = {*value};
@@ -168,7 +169,7 @@ UOp *build_scatter(Body *b, UOp *u)
 		at[i] = idx[rank + i - n];
 	place = place_in(b, 0, at);
 	value = cast(value_at(b, v, idx), place->dtype);
-	fold_turns(u->arg, rank, idx, place, &value, &gate);
+	fold_loops(u->arg, rank, idx, place, &value, &gate);
 	if (!val_is_str(u->arg, "SET"))
 		value = NODE(op_find(u->arg->s), place->dtype, VNIL,
 			NODE(OP_LOAD, place->dtype, VNIL, place), value);

@@ -1,32 +1,31 @@
-/* Finds what is computed within the reduction that alone reads it, and gets no buffer.
+/* Finds values that are computed inside the only reduction that reads them, and get no buffer.
  *
  *     a [64,1,32] → EXPAND ┐
  *                          MUL [64,48,32] → REDUCE ADD [2]    64·48·32 products of 64·32 and 48·32
  *     b [1,48,32] → EXPAND ┘
  *
- * From a REDUCE down, the elementwise nodes of as many elements as its source, each read by one
- * node alone, are candidates. They are taken when all that they read, through views, is smaller: a
- * buffer of them would be larger than its own sources. Where something is not, they are taken when
- * the reduction is a contraction (common/index/contraction.c) of what they read: a matrix by a vector, of which
- * only the vector is expanded. */
+ * From a REDUCE down, the elementwise nodes of as many elements as its source, each read by only
+ * one node, are candidates. They are computed inside when everything they read, through views, is
+ * smaller: a buffer for them would be larger than its own sources. Otherwise they are computed
+ * inside when the reduction is a contraction (common/index/contraction.c) of what they read: a
+ * matrix by a vector, of which only the vector is expanded. */
 #include "index/index.h"
 #include "shape/shape.h"
 #include "schedule.h"
 #include <stdlib.h>
 
-typedef VEC(Operand) Operands;
-/* For each axis of a node, in which of the axes of the REDUCE's source a place along it moves. */
+/* For each axis of a node, the axes of the REDUCE's source along which a place moves with it. */
 typedef struct { uint64_t in[MAX_RANK]; } Moves;
 typedef struct { UOp *u; Moves m; } Inner;
 typedef struct {
-	uint32_t *readers;      /* by id: nodes that read it */
+	uint32_t *readers;      /* by id: the number of nodes that read it */
 	uint8_t *inside;
-	VEC(Inner) tree;        /* candidates of the present REDUCE */
-	bool full, expanded;    /* they read something of their own size; something smaller */
-} Search;
+	VEC(Inner) tree;        /* candidates of the current REDUCE */
+	bool full, expanded;    /* they read a value of their own size; a smaller one */
+} Inside;
 
-/* What u reads through views that it alone reads; any further view still leads to the same base. */
-static UOp *base_of(const Search *s, UOp *u, bool *alone)
+/* The value that u reads through views that only u reads; further views lead to the same base. */
+static UOp *base_of(const Inside *s, UOp *u, bool *alone)
 {
 	*alone = true;
 	for (; ; u = content(u->src[0])) {
@@ -37,8 +36,8 @@ static UOp *base_of(const Search *s, UOp *u, bool *alone)
 	}
 }
 
-/* The candidate that this node is, or NULL. */
-static Inner *inner_of(const Search *s, const UOp *u)
+/* The candidate for this node, or NULL. */
+static Inner *inner_of(const Inside *s, const UOp *u)
 {
 	for (size_t i = 0; i < s->tree.n; i++)
 		if (s->tree.at[i].u == u)
@@ -46,8 +45,8 @@ static Inner *inner_of(const Search *s, const UOp *u)
 	return NULL;
 }
 
-/* Takes u into the tree, or notes the size of what the tree reads. */
-static void visit(Search *s, UOp *u, UOp *top)
+/* Adds u to the tree, or notes the size of what the tree reads. */
+static void visit(Inside *s, UOp *u, UOp *top)
 {
 	bool alone;
 	UOp *base = base_of(s, u, &alone);
@@ -64,7 +63,7 @@ static void visit(Search *s, UOp *u, UOp *top)
 
 /* ---- operands */
 
-/* The number that a size is, or 0. */
+/* The value of a constant size, else 0. */
 static int64_t number(UOp *size)
 {
 	int64_t n = 0;
@@ -72,8 +71,8 @@ static int64_t number(UOp *size)
 	return n;
 }
 
-/* Those of a RESHAPE's source: axes that together have the elements of some of its own, as few as
- * possible, move as these do. Behind a size that is not known it is all of them. */
+/* The moves of a RESHAPE's source: the smallest groups of axes with equally many elements on both
+ * sides move together. After a symbolic size all axes are one group. */
 static Moves reshaped(const Shape *from, const Shape *to, const Moves *m)
 {
 	Moves r = {0};
@@ -99,7 +98,7 @@ static Moves reshaped(const Shape *from, const Shape *to, const Moves *m)
 	return r;
 }
 
-/* Those of the source of a movement op. */
+/* The moves of a movement op's source. */
 static Moves moves_below(const UOp *view, Moves m)
 {
 	const Shape *from = view->src[0]->shape;
@@ -114,9 +113,9 @@ static Moves moves_below(const UOp *view, Moves m)
 	return r;
 }
 
-/* u, read at such places, is one of the tree, which so gets them, or it is an operand if it moves
- * with the fold. */
-static void read_at(Search *s, UOp *u, Moves m, uint64_t bound, Operands *o)
+/* u is read at places that move so. If u is in the tree it gets these moves; else it is an operand,
+ * provided that it moves with the reduction. */
+static void read_at(Inside *s, UOp *u, Moves m, uint64_t bound, Operands *o)
 {
 	for (u = content(u); op_movement(u->op); u = content(u->src[0]))
 		m = moves_below(u, m);
@@ -130,8 +129,8 @@ static void read_at(Search *s, UOp *u, Moves m, uint64_t bound, Operands *o)
 		vec_push(o, ((Operand){u, moves}));
 }
 
-/* Is the REDUCE a contraction of what its tree reads? */
-static bool contracts(Search *s, const UOp *reduce)
+/* Is the REDUCE a contraction of the values its tree reads? */
+static bool contracts(Inside *s, const UOp *reduce)
 {
 	const Shape *shape = reduce->src[0]->shape;
 	Moves m = {0};
@@ -151,7 +150,7 @@ static bool contracts(Search *s, const UOp *reduce)
 	return yes;
 }
 
-static void search(Search *s, UOp *reduce)
+static void search(Inside *s, UOp *reduce)
 {
 	UOp *top = reduce->src[0];
 	s->tree.n = 0;
@@ -169,8 +168,8 @@ static void search(Search *s, UOp *reduce)
 		s->inside[s->tree.at[i].u->id] = 1;
 }
 
-/* A node that reads another twice is one reader; the SINK, whose sources are outputs, is one for
- * each. */
+/* A node that reads another twice counts as one reader; the SINK, whose sources are outputs, counts
+ * once for each of them. */
 static void count_readers(uint32_t *readers, const UOp *u)
 {
 	for (uint32_t k = 0; k < u->nsrc; k++) {
@@ -184,7 +183,7 @@ static void count_readers(uint32_t *readers, const UOp *u)
 
 uint8_t *find_inside(const Nodes *all)
 {
-	Search s = {0};
+	Inside s = {0};
 	s.readers = arena_alloc(node_limit() * sizeof *s.readers);
 	s.inside = arena_alloc(node_limit());
 	for (size_t i = 0; i < all->n; i++)

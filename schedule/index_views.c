@@ -49,8 +49,8 @@ static UOp *base_value(Body *b, UOp *u, UOp *const *idx)
 	return load(b, u->op == OP_BUFFER ? u : b->home[u->id], idx);
 }
 
-/* Of what has no elements nothing can be read: no index needs to be made, nor divided by a size of
- * 0. */
+/* Nothing can be read from a tensor without elements: then no index is made, and none divided by a
+ * size of 0. */
 UOp *value_at(Body *b, UOp *u, UOp *const *idx)
 {
 	UOp *at[2][MAX_RANK], *gate = NULL;
@@ -73,7 +73,7 @@ UOp *value_at(Body *b, UOp *u, UOp *const *idx)
 UOp *op_at(Body *b, UOp *u, UOp *const *idx)
 {
 	UOp *src[3];
-	/* a source that stands twice is made once: a chain of squares would double at each step */
+	/* a source that occurs twice is made once: a chain of squares would double at each step */
 	for (uint32_t i = 0; i < u->nsrc; i++) {
 		uint32_t k = 0;
 		while (u->src[k] != u->src[i])

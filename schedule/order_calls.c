@@ -1,37 +1,37 @@
-/* Writes new content into a state itself, where nothing reads the old content afterwards.
+/* Writes new content directly into a state, where nothing reads the old content afterwards.
  *
  *     CALL(E, t0, w, g)  CALL(r, out0, w, x)  MEMCPY(w, t0)
  *     →  CALL(r, out0, w, x)  CALL(E', w, g)        E' reads w only at the place that it writes
  *
- * An output that shows the new content is copied from the state at the end: whoever calls the
- * program many times may leave that to the last call.
+ * An output that equals the new content is copied from the state at the end: a caller that runs the
+ * program many times may do that only after the last call.
  *
- * The call that computes the new content moves just behind the last reader of the old one. Where
- * that cannot be (two states that read each other, a reader that needs the new content first)
- * the MEMCPY at the end stays. */
+ * The call that computes the new content moves to immediately after the last reader of the old
+ * content. Where that is impossible (two states that read each other, a reader that needs the new
+ * content first) the MEMCPY at the end stays. */
 #include "shape/shape.h"
 #include "schedule.h"
 #include <stdlib.h>
 
 typedef struct {
-	UOp *call;              /* NULL once it is taken away */
-	int64_t key;            /* place in the new order: ties keep the old one */
+	UOp *call;              /* NULL once it is removed */
+	int64_t key;            /* position in the new order: ties keep the old order */
 	size_t at;
-	bool shows;             /* copies a state to the output that it is: the names in it stay */
-} Slot;
+	bool shows;             /* copies a state to the output that equals it: its names stay */
+} PlacedCall;
 
-/* What is known of a buffer, a state, a temporary or an output; instead: the state that it turned
- * out to be; changed: where, as a key, the state gets its new content. */
-typedef struct { VEC(size_t) writers, readers; UOp *instead; int64_t changed; } Use;
+/* The uses of a buffer: a state, a temporary or an output. instead: the state that replaces it;
+ * changed: the key at which the state gets its new content. */
+typedef struct { VEC(size_t) writers, readers; UOp *instead; int64_t changed; } BufferAccess;
 
-typedef struct { Slot *slot; size_t n; Map use; VEC(Use *) uses; } Order;
+typedef struct { PlacedCall *slot; size_t n; Map use; VEC(BufferAccess *) uses; } CallOrder;
 
-static Use *use_of(Order *o, UOp *buffer)
+static BufferAccess *use_of(CallOrder *o, UOp *buffer)
 {
 	const char *role = buffer_role(buffer);
 	if (strcmp(role, "state") && strcmp(role, "temp") && strcmp(role, "output"))
 		return NULL;
-	Use *u = map_get(&o->use, PKEY(buffer));
+	BufferAccess *u = map_get(&o->use, PKEY(buffer));
 	if (!u) {
 		u = arena_alloc(sizeof *u);
 		u->changed = INT64_MAX;
@@ -41,29 +41,29 @@ static Use *use_of(Order *o, UOp *buffer)
 	return u;
 }
 
-static void note_use(Order *o, UOp *buffer, size_t call, bool writes)
+static void note_use(CallOrder *o, UOp *buffer, size_t call, bool writes)
 {
-	Use *u = use_of(o, buffer);
+	BufferAccess *u = use_of(o, buffer);
 	if (u && writes)
 		vec_push(&u->writers, call);
 	else if (u)
 		vec_push(&u->readers, call);
 }
 
-static Order order_new(const UOp *sink)
+static CallOrder order_new(const UOp *sink)
 {
-	Order o = {.slot = arena_alloc(sink->nsrc * sizeof *o.slot), .n = sink->nsrc};
+	CallOrder o = {.slot = arena_alloc(sink->nsrc * sizeof *o.slot), .n = sink->nsrc};
 	for (size_t i = 0; i < o.n; i++) {
 		UOp *c = sink->src[i];
 		size_t first = c->op == OP_CALL;
-		o.slot[i] = (Slot){c, (int64_t)i << 20, i, false};
+		o.slot[i] = (PlacedCall){c, (int64_t)i << 20, i, false};
 		for (size_t k = first; k < c->nsrc; k++)
 			note_use(&o, c->src[k], i, k == first);
 	}
 	return o;
 }
 
-static void order_free(Order *o)
+static void order_free(CallOrder *o)
 {
 	for (size_t i = 0; i < o->uses.n; i++) {
 		vec_free(&o->uses.at[i]->writers);
@@ -73,7 +73,7 @@ static void order_free(Order *o)
 	map_free(&o->use);
 }
 
-/* ---- is a kernel sound in place? */
+/* ---- can a kernel run in place? */
 
 static int slot_find(const UOp *call, const UOp *buffer)
 {
@@ -83,15 +83,15 @@ static int slot_find(const UOp *call, const UOp *buffer)
 	return -1;
 }
 
-/* The same place, of another buffer? */
+/* Are they the same place in different buffers? */
 static bool same_place(const UOp *a, const UOp *b)
 {
 	return a->nsrc == b->nsrc &&
 		!memcmp(a->src + 1, b->src + 1, (a->nsrc - 1) * sizeof *a->src);
 }
 
-/* Reads the kernel that slot only at the place that it writes, and nothing that runs along an
- * axis over it? */
+/* Does the kernel read that slot only at the place that it writes, without a reduction, scan or
+ * sort along an axis of it? */
 static bool reads_own_place(UOp *kernel, int slot)
 {
 	UOp *store = kernel->src[0];
@@ -107,7 +107,7 @@ static bool reads_own_place(UOp *kernel, int slot)
 	return true;
 }
 
-/* Does the call copy the whole of that buffer, place by place? */
+/* Does the call copy that whole buffer, element by element? */
 static bool copies(const UOp *call, const UOp *state)
 {
 	UOp *store = call->src[0]->src[0], *v = store->src[1];
@@ -115,18 +115,18 @@ static bool copies(const UOp *call, const UOp *state)
 		same_place(v->src[0], store->src[0]);
 }
 
-/* ---- what writes the new content */
+/* ---- the writers of the new content */
 
 typedef struct {
 	size_t copy, call;      /* the MEMCPY to the state, the call that computes what it copies */
-	size_t fill;            /* a scatter's copy of the state; call itself when there is none */
-	int slot;               /* in which the call reads the state, or -1 */
+	size_t fill;            /* a scatter's copy of the state, else the call itself */
+	int slot;               /* the slot in which the call reads the state, or -1 */
 } Writer;
 
-static bool writer_find(Order *o, size_t copy, Writer *w)
+static bool writer_find(CallOrder *o, size_t copy, Writer *w)
 {
 	UOp *state = o->slot[copy].call->src[0];
-	Use *t = use_of(o, o->slot[copy].call->src[1]);
+	BufferAccess *t = use_of(o, o->slot[copy].call->src[1]);
 	if (!t || t->instead || t->writers.n < 1 || t->writers.n > 2)
 		return false;
 	*w = (Writer){copy, t->writers.at[t->writers.n - 1], t->writers.at[0], -1};
@@ -134,7 +134,7 @@ static bool writer_find(Order *o, size_t copy, Writer *w)
 	if (call->op != OP_CALL || fill->op != OP_CALL)
 		return false;
 	w->slot = slot_find(call, state);
-	/* which places a kernel of the user's own reads is not known */
+	/* the places that a CUSTOM reads are not known */
 	if (call->src[0]->op != OP_KERNEL || fill->src[0]->op != OP_KERNEL)
 		return w->slot < 0 && w->fill == w->call;
 	if (w->fill != w->call)
@@ -142,11 +142,11 @@ static bool writer_find(Order *o, size_t copy, Writer *w)
 	return w->slot < 0 || reads_own_place(call->src[0], w->slot);
 }
 
-/* ---- where may it move? */
+/* ---- the position to which a writer may move */
 
-/* Just behind the last call that reads the old content; where it is when there is none behind
- * it. */
-static int64_t behind_readers(const Order *o, const Use *state, const Writer *w)
+/* Immediately after the last call that reads the old content; the call's own position when no
+ * reader follows it. */
+static int64_t behind_readers(const CallOrder *o, const BufferAccess *state, const Writer *w)
 {
 	int64_t key = o->slot[w->call].key;
 	for (size_t i = 0; i < state->readers.n; i++) {
@@ -157,26 +157,27 @@ static int64_t behind_readers(const Order *o, const Use *state, const Writer *w)
 	return key;
 }
 
-/* At key, do the readers of the new content follow, and are the states that the call reads still
- * old? */
-static bool may_stand(Order *o, const Writer *w, int64_t key)
+/* At key, do all readers of the new content follow, and do the states that the call reads still
+ * have their old content? */
+static bool may_stand(CallOrder *o, const Writer *w, int64_t key)
 {
 	UOp *call = o->slot[w->call].call;
-	Use *t = use_of(o, call->src[1]);
+	BufferAccess *t = use_of(o, call->src[1]);
 	for (size_t i = 0; i < t->readers.n; i++) {
 		size_t r = t->readers.at[i];
 		if (r != w->copy && r != w->call && o->slot[r].key <= key)
 			return false;
 	}
 	for (uint32_t k = 2; k < call->nsrc; k++) {
-		Use *u = use_of(o, call->src[k]);
+		BufferAccess *u = use_of(o, call->src[k]);
 		if (u && k != w->slot + 1u && u->changed <= key)
 			return false;
 	}
 	return true;
 }
 
-/* The call with the state in slot 0 alone: the slots behind the one in which it read it move up. */
+/* The call with the state only in slot 0: the slots after the one in which it read the state move
+ * up. */
 static UOp *merge_slot(UOp *call, int slot)
 {
 	UOp *kernel = call->src[0];
@@ -200,10 +201,10 @@ static UOp *merge_slot(UOp *call, int slot)
 	return merged;
 }
 
-static void write_in_place(Order *o, size_t copy)
+static void write_in_place(CallOrder *o, size_t copy)
 {
 	UOp *state = o->slot[copy].call->src[0], *temp = o->slot[copy].call->src[1];
-	Use *s = use_of(o, state);
+	BufferAccess *s = use_of(o, state);
 	Writer w;
 	if (!writer_find(o, copy, &w))
 		return;
@@ -215,7 +216,7 @@ static void write_in_place(Order *o, size_t copy)
 		o->slot[w.call].call = merge_slot(o->slot[w.call].call, w.slot);
 	if (w.fill != w.call)
 		o->slot[w.fill].call = NULL;
-	/* an output that is the new content is copied from it, at the end */
+	/* an output that equals the new content is copied from the state, at the end */
 	o->slot[copy].shows = buffer_is(temp, "output");
 	o->slot[copy].call = o->slot[copy].shows ? NODE(OP_MEMCPY, DT_NONE, VNIL, temp, state) : NULL;
 	use_of(o, temp)->instead = state;
@@ -225,15 +226,15 @@ static void write_in_place(Order *o, size_t copy)
 
 static int by_key(const void *a, const void *b)
 {
-	const Slot *x = a, *y = b;
+	const PlacedCall *x = a, *y = b;
 	return x->key != y->key ? (x->key < y->key ? -1 : 1) : (x->at < y->at ? -1 : x->at > y->at);
 }
 
-static UOp *call_renamed(Order *o, UOp *call)
+static UOp *call_renamed(CallOrder *o, UOp *call)
 {
 	VEC(UOp *) src = {0};
 	for (uint32_t k = 0; k < call->nsrc; k++) {
-		Use *u = call->src[k]->op == OP_BUFFER ? use_of(o, call->src[k]) : NULL;
+		BufferAccess *u = call->src[k]->op == OP_BUFFER ? use_of(o, call->src[k]) : NULL;
 		vec_push(&src, u && u->instead ? u->instead : call->src[k]);
 	}
 	UOp *renamed = node_with(call, src.at);
@@ -253,7 +254,7 @@ Graph *order_calls(Graph *g)
 		k++;
 	if (k == g->sink->nsrc)
 		return g;
-	Order o = order_new(g->sink);
+	CallOrder o = order_new(g->sink);
 	VEC(UOp *) calls = {0};
 	for (size_t i = 0; i < o.n; i++)
 		if (is_update(o.slot[i].call))

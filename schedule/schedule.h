@@ -1,4 +1,4 @@
-/* Level graph → level schedule: one kernel an op, views composed into loads.  Passes are in
+/* Level graph → level schedule: one kernel for each op, views composed into loads. Passes are in
  * schedule.c. */
 #ifndef SCHEDULE_H
 #define SCHEDULE_H
@@ -6,32 +6,32 @@
 
 /* ---- simplify.c */
 
-/* Rules to a fixed point, dead nodes away. Level graph in and out. */
+/* Applies the rules to a fixed point and removes dead nodes. Level graph in and out. */
 Graph *simplify(Graph *g);
 
 /* ---- bind_buffers.c */
 
-/* Level graph in and out. Afterwards each output, each sort key and each ASSIGN's new content is
- * a node that gets a buffer (a CONTIGUOUS is put over a view or a constant), nodes that are only
- * another name for one are gone (DETACH, REDUCE over nothing, a second CONTIGUOUS), and no chain
+/* Level graph in and out. Afterwards each output, each sort key and each ASSIGN's new content is a
+ * node that gets a buffer (a CONTIGUOUS is put over a view or a constant), nodes that are only
+ * another name for one are removed (DETACH, REDUCE over nothing, a second CONTIGUOUS), and no chain
  * of views is longer than VIEW_CHAIN. meta.devices lists the devices that COPY names. */
 Graph *bind_buffers(Graph *g);
 enum { VIEW_CHAIN = 64 };
 
-/* True when the value of u lies in a buffer of its own: not a view, a constant, an ARANGE or an
- * alias. A BUFFER does. */
+/* True when the value of u has a buffer of its own: not a view, a constant, an ARANGE or an alias.
+ * A BUFFER has one. */
 bool has_buffer(const UOp *u);
 /* u, or under ASSIGNs the new content that is their value. */
 UOp *content(UOp *u);
-/* The same under RESHAPEs as well: where the elements of u lie in u's order, if that has a
- * buffer. */
+/* The same, looking through RESHAPEs as well: the node whose buffer holds the elements of u in u's
+ * order, if that has a buffer. */
 UOp *content_flat(UOp *u);
 
 /* ---- find_inside.c */
 
 enum { INSIDE_NODES = 64 };      /* of a reduction, at most */
-/* For each node (by id) whether it is computed inside the reduction that alone reads it. The
- * table has node_limit() entries and lives in the arena. */
+/* For each node (by id) whether it is computed inside the only reduction that reads it. The table
+ * has node_limit() entries and lives in the arena. */
 uint8_t *find_inside(const Nodes *all);
 
 /* ---- index_views.c */
@@ -39,7 +39,7 @@ uint8_t *find_inside(const Nodes *all);
 /* A kernel being made. buffer[k] is what slot k stands for; slot 0 is the one it writes. */
 typedef struct {
 	UOp *const *home;         /* by id of a graph node: its BUFFER, or NULL */
-	const uint8_t *inside;    /* find_inside' table */
+	const uint8_t *inside;    /* the table of find_inside */
 	VEC(UOp *) buffer;
 } Body;
 
@@ -51,14 +51,14 @@ UOp *body_param(Body *b, UOp *buffer);
 UOp *value_at(Body *b, UOp *u, UOp *const *idx);
 /* Elementwise node u at idx, whose sources are read by value_at. */
 UOp *op_at(Body *b, UOp *u, UOp *const *idx);
-/* v where gate holds, else 0 (false); gate NULL: v. A LOAD is gated itself, so that the place is
- * not touched. */
+/* v where gate holds, else 0 (false); gate NULL: v. A LOAD gets the gate itself, so that it does
+ * not touch memory where the gate is false. */
 UOp *gated(UOp *v, UOp *gate);
 
 /* ---- build_kernels.c */
 
-/* The STORE that computes graph node u into slot 0 of b (b->buffer.at[0] is set), for every op
- * but SCATTER. A SORT needs room as large as itself in slot 1. */
+/* The STORE that computes graph node u into slot 0 of b (b->buffer.at[0] is set), for every op but
+ * SCATTER. A SORT needs scratch memory of its own size in slot 1. */
 UOp *build_store(Body *b, UOp *u);
 /* The STORE that copies graph node x, cast to the dtype of slot 0. */
 UOp *build_copy(Body *b, UOp *x);
@@ -71,8 +71,8 @@ UOp *build_scatter(Body *b, UOp *u);
  * buffer, in the order of the nodes, then a MEMCPY for each output that is another's buffer,
  * then one for each state's new content. */
 Graph *split_kernels(Graph *g);
-/* Level schedule. Where nothing reads a state's old content afterwards, its new content is
- * written in place and the MEMCPY at the end goes; the writing call may move behind the last
- * reader for it. */
+/* Level schedule. Where nothing reads a state's old content afterwards, its new content is written
+ * in place and the MEMCPY at the end is removed; the writing call may move to after the last reader
+ * for this. */
 Graph *order_calls(Graph *g);
 #endif

@@ -3,7 +3,7 @@
 #include "schedule.h"
 
 static const Pass passes[] = {
-	{"simplify", simplify, "rules to a fixed point, dead nodes away"},
+	{"simplify", simplify, "rules to a fixed point; dead nodes removed"},
 	{0}
 };
 

@@ -1,5 +1,5 @@
-/* Rules to a fixed point (common/rules/simplify.rules); what no output needs is gone, as equal nodes are
- * one. */
+/* Applies the rules to a fixed point (common/rules/simplify.rules). Nodes that no output needs are
+ * dropped; equal nodes are one. */
 #include "rules/rules.h"
 #include "schedule.h"
 

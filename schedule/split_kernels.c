@@ -1,10 +1,10 @@
-/* One kernel an op: every node that gets a buffer becomes a CALL that writes it.
+/* One kernel for each op: every node that gets a buffer becomes a CALL that writes it.
  *
  *     SINK(MAX(REDUCE(MUL …), 0))   →   SINK(CALL(KERNEL r, t0, a, b), CALL(KERNEL E, out0, t0))
  *
- * Order is the order of the nodes. A node that an output names writes into that output's buffer;
- * what else names the same buffer (a second output, an output that is an input, a state) is a
- * MEMCPY at the end. */
+ * Calls are in the order of the nodes. A node that an output names writes into that output's
+ * buffer; any other name for the same value (a second output, an output that is an input, a state)
+ * is a MEMCPY at the end. */
 #include "document/document.h"
 #include "schedule.h"
 #include <stdlib.h>
@@ -12,26 +12,26 @@
 typedef struct {
 	UOp **home;             /* by id of a graph node: its BUFFER */
 	uint8_t *inside;
-	Map taken;              /* names like t7 that a temporary may not have, by hash */
+	Map taken;              /* names like t7 that a temporary must not have, by hash */
 	int temps;
 	const Val *key[3];      /* name, shape, role */
 	const Val *unnamed;     /* arg of a kernel before it has a name */
 	KernelNames names;
 	VEC(UOp *) calls;
-} Split;
+} Splitting;
 
 /* ---- buffers */
 
 static uint64_t name_key(const char *s) { return hash_bytes(s, strlen(s), 0) | 1; }
 
-static UOp *buffer_new(const Split *s, const char *name, const char *role, DType dt,
+static UOp *buffer_new(const Splitting *s, const char *name, const char *role, DType dt,
 	const Shape *shape)
 {
 	return LEAF(OP_BUFFER, dt, VMAP(s->key[0], val_str(name), s->key[1], shape_to_val(shape),
 		s->key[2], val_str(role)));
 }
 
-static UOp *temp_new(Split *s, DType dt, const Shape *shape)
+static UOp *temp_new(Splitting *s, DType dt, const Shape *shape)
 {
 	char name[32];
 	do
@@ -40,20 +40,20 @@ static UOp *temp_new(Split *s, DType dt, const Shape *shape)
 	return buffer_new(s, name, "temp", dt, shape);
 }
 
-static UOp *home_of(const Split *s, UOp *x) { return x->op == OP_BUFFER ? x : s->home[x->id]; }
+static UOp *home_of(const Splitting *s, UOp *x) { return x->op == OP_BUFFER ? x : s->home[x->id]; }
 
 /* ---- calls */
 
-static Body body_new(const Split *s, UOp *to)
+static Body body_new(const Splitting *s, UOp *to)
 {
 	Body b = {.home = s->home, .inside = s->inside};
 	vec_push(&b.buffer, to);
 	return b;
 }
 
-/* Adds the call of a kernel with that STORE over b's buffers; of is the graph node that it
+/* Adds the call of a kernel with that STORE over b's buffers; `of` is the graph node that it
  * computes. */
-static void call_add(Split *s, Body *b, UOp *store, UOp *of)
+static void call_add(Splitting *s, Body *b, UOp *store, UOp *of)
 {
 	UOp *kernel = kernel_named(&s->names, NODE(OP_KERNEL, DT_NONE, s->unnamed, store));
 	VEC(UOp *) src = {0};
@@ -68,15 +68,15 @@ static void call_add(Split *s, Body *b, UOp *store, UOp *of)
 	vec_free(&b->buffer);
 }
 
-static void copy_add(Split *s, UOp *to, UOp *x, UOp *of)
+static void copy_add(Splitting *s, UOp *to, UOp *x, UOp *of)
 {
 	Body b = body_new(s, to);
 	call_add(s, &b, build_copy(&b, x), of);
 }
 
-/* x is copied, then v combined in; sums of f16 and bf16 are gathered in an f32 buffer and
- * rounded once. */
-static void scatter_add(Split *s, UOp *u)
+/* x is copied, then v is combined into the copy; sums of f16 and bf16 are accumulated in an f32
+ * buffer and rounded once. */
+static void scatter_add(Splitting *s, UOp *u)
 {
 	UOp *home = s->home[u->id];
 	bool sum = val_is_str(u->arg, "ADD") || val_is_str(u->arg, "MUL");
@@ -94,9 +94,8 @@ static void scatter_add(Split *s, UOp *u)
 	}
 }
 
-/* The CUSTOM itself is what is called, over PARAMs in place of its sources: a slot each, in
- * order. */
-static void custom_add(Split *s, UOp *u)
+/* The CUSTOM itself is called, over PARAMs in place of its sources: a slot for each, in order. */
+static void custom_add(Splitting *s, UOp *u)
 {
 	VEC(UOp *) param = {0}, src = {0};
 	const Val *arg = val_set(u->arg, "name", val_str(custom_name(u->arg)));
@@ -114,7 +113,7 @@ static void custom_add(Split *s, UOp *u)
 	vec_free(&src);
 }
 
-static void node_add(Split *s, UOp *u)
+static void node_add(Splitting *s, UOp *u)
 {
 	if (!s->home[u->id])
 		s->home[u->id] = temp_new(s, u->dtype, u->shape);
@@ -136,7 +135,7 @@ static void node_add(Split *s, UOp *u)
 
 /* ---- outputs and states */
 
-static void memcpy_add(Split *s, UOp *to, UOp *from)
+static void memcpy_add(Splitting *s, UOp *to, UOp *from)
 {
 	if (to != from)
 		vec_push(&s->calls, NODE(OP_MEMCPY, DT_NONE, VNIL, to, from));
@@ -150,7 +149,7 @@ static const char *output_name(const UOp *sink, uint32_t k)
 }
 
 /* Each output's BUFFER; a node is computed into the first that names it. */
-static UOp **outputs_new(Split *s, UOp *sink)
+static UOp **outputs_new(Splitting *s, UOp *sink)
 {
 	UOp **out = arena_alloc(sink->nsrc * sizeof *out);
 	for (uint32_t k = 0; k < sink->nsrc; k++) {
@@ -172,15 +171,15 @@ static const Val *sink_arg(const UOp *sink)
 	return arg;
 }
 
-static void name_taken(Split *s, const char *name)
+static void name_taken(Splitting *s, const char *name)
 {
 	if (name[0] == 't' && name[1] >= '0' && name[1] <= '9')
 		map_put(&s->taken, name_key(name), s);
 }
 
-static Split split_new(const Nodes *all, const UOp *sink)
+static Splitting split_new(const Nodes *all, const UOp *sink)
 {
-	Split s = {.home = arena_alloc(node_limit() * sizeof *s.home),
+	Splitting s = {.home = arena_alloc(node_limit() * sizeof *s.home),
 		.inside = find_inside(all),
 		.key = {val_str("name"), val_str("shape"), val_str("role")},
 		.unnamed = VMAP(val_str("name"), val_str(""))};
@@ -195,12 +194,12 @@ static Split split_new(const Nodes *all, const UOp *sink)
 Graph *split_kernels(Graph *g)
 {
 	Nodes all = walk(g->sink);
-	Split s = split_new(&all, g->sink);
+	Splitting s = split_new(&all, g->sink);
 	UOp **out = outputs_new(&s, g->sink);
 	for (size_t i = 0; i < all.n; i++)
 		if (has_buffer(all.at[i]) && all.at[i]->op != OP_BUFFER && !s.inside[all.at[i]->id])
 			node_add(&s, all.at[i]);
-	/* outputs first: one that is a state's old content must be copied before that changes */
+	/* outputs first: one that shows a state's old content must be copied before that changes */
 	for (uint32_t k = 0; k < g->sink->nsrc; k++)
 		memcpy_add(&s, out[k], home_of(&s, content(g->sink->src[k])));
 	for (size_t i = 0; i < all.n; i++)

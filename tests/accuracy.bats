@@ -1,6 +1,6 @@
-# The functions of the reals in generated code, a sample of every exponent and the neighbours of special values: within 4
-# units in the last place, no call of the library left. `make accuracy` tries every f32. A new function is a name in
-# accuracy.sh.
+# The real functions in generated code, on a sample of every exponent and the neighbours of special
+# values: within 4 units in the last place, without calls to the C library. `make accuracy` tries
+# every f32. To add a function, add its name to accuracy.sh.
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# accuracy.sh COUNT [CC FLAG…]: the greatest errors of functions as `render -t clang` writes them, in units in the last
-# place, and whether a call of the library is left in a loop. COUNT values of each exponent; all: every f32. Ends with 1
-# when one is beyond 4 units. ONLY=sin,pow names some of the functions.
+# accuracy.sh COUNT [CC FLAG…]: prints the largest errors of the functions written by `render -t
+# clang`, in units in the last place, and whether a loop still calls the C library. COUNT values of
+# each exponent; all: every f32. Exits with 1 when an error is above 4 units. ONLY=sin,pow selects
+# functions.
 count=$1 cc=${2:-cc} flags=("${@:3}")
 tests=$(cd "$(dirname "$0")" && pwd)
 PATH=${BIN:-$tests/../build/bin}:$PATH

@@ -1,10 +1,12 @@
-# Actions with random parameters, on random kernels of sizes 1, primes and about those of tiles (actions.py), against the
-# interpreter: what lower takes gives the graph's values, what it does not take it refuses in one line.
+# Actions with random parameters on random kernels, whose sizes are 1, primes and close to those of
+# tiles (actions.py), against the interpreter: a list that lower accepts gives the graph's values;
+# any other is refused in one line.
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# drawn SEEDS COUNT TARGET ACTION…: so many kernels of each seed for each action; most lists are taken
+# drawn SEEDS COUNT TARGET ACTION…: COUNT kernels of each seed for each action; most lists must be
+# accepted
 drawn() {
 	local action seed n m taken=0 refused=0 from=${SEED:-1}
 	for action in "${@:4}"; do
@@ -23,10 +25,10 @@ drawn() {
 @test "actions: stage, packed operands too, and the next row fetched" { drawn 3 12 clang stage ahead; }
 @test "actions: turn, fetch and stream" { drawn 3 12 clang turn fetch stream; }
 
-# by pocl or another device of OpenCL where there is one, by the interpreter of the loops everywhere
+# run by pocl or another OpenCL device if there is one, and always by the interpreter of loops
 @test "actions: items and groups of a GPU, local memory" { drawn 1 "$(sanitized && echo 3 || echo 8)" opencl bind group stage; }
 
-@test "actions: what does not fit is refused" {
+@test "actions: lists that do not fit their kernel are refused" {
 	local list
 	printf 'input x f32[n, 48] where n in 3..40\ninput w f32[48, 33]\noutput y = x @ w\n' > m.t
 	tool trace m.t | tool fuse > m.mp
@@ -54,7 +56,7 @@ drawn() {
 	fails 4 tool lower -t opencl --opt 'scan_*: group 16 1' s.mp
 }
 
-@test "actions: no row buffer is chosen over a loop that goes in order" {
+@test "actions: no row buffer is chosen across a loop that must run in order" {
 	printf 'input w f64[3, 2]\noutput y = minimum(softmax(w, axis=1), cumprod(w, axis=0))\n' > r.t
 	tool trace r.t > r.mp
 	ok tool run --interpret r.mp w=rand -o i.npz

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The algebra of indices and sizes, and the views that are made of it.
+# The algebra of indices and sizes, and the views made with it.
 load helpers
 
 @test "random index expressions have their values, bounds and proofs" {
@@ -7,19 +7,19 @@ load helpers
 	ok "$BATS_TEST_TMPDIR/check_algebra" 1 3000
 }
 
-@test "random chains of movement ops read the right places" {
+@test "random chains of movement ops read the right elements" {
 	build check_views
 	ok "$BATS_TEST_TMPDIR/check_views" 1 2000
 }
 
-@test "a map has what was put there and not taken out" {
+@test "a map has the entries that were added and not removed" {
 	build check_map
 	ok "$BATS_TEST_TMPDIR/check_map" 1 20000
 }
 
 views() { doc "$1" > "$BATS_TEST_TMPDIR/g.mp" && ok "$BIN/show" --views "$BATS_TEST_TMPDIR/g.mp"; }
 
-@test "two views that do not merge, and one when they do" {
+@test "views that cannot merge stay two, others become one" {
 	local x='["BUFFER","f32",[],{name: "x", shape: [10,10], role: "input"}]' chain
 	chain="$x"',["PERMUTE","f32",[0],[1,0]],["RESHAPE","f32",[1],[5,2,5,2]],["RESHAPE","f32",[2],[100]]'
 	views "[$chain,!3]"

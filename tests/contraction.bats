@@ -1,10 +1,11 @@
-# Contractions (common/index/contraction.c): what is one is told by the places its operands move in, and whoever decides by
-# it decides the same of a sum of products and of its neighbours.  To add one, a row to a table.
+# Contractions (common/index/contraction.c) are recognised by the ranges in which their operands
+# move, and all decisions based on them treat sums of products and similar reductions alike. To add
+# a case, add a row to a table.
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# program INPUT, INPUT… = EXPRESSION: p.mp
+# program INPUT, INPUT… = EXPRESSION: writes p.mp
 program() {
 	local inputs
 	IFS=';' read -ra inputs <<< "${1%% = *}"
@@ -12,7 +13,7 @@ program() {
 	ok tool trace p.t && cp stdout p.mp
 }
 
-# rows of "PROGRAM | WHAT", each handed to a command
+# passes each row of "PROGRAM | WHAT" to a command
 each_row() {
 	local row
 	while IFS= read -r row; do
@@ -43,7 +44,7 @@ roles() { tool schedule p.mp | "$BATS_TEST_TMPDIR/check_contraction"; }
 	END
 }
 
-@test "windows, and patches that share no place" {
+@test "windows, and patches that do not overlap" {
 	build check_contraction
 	each_row roles <<-'END'
 	a f32[2,3,8,8];b f32[4,3,3,3] = conv2d(a, b) | row r0, column r1, row r2, row r3, reduction r4, window r5, window r6
@@ -53,7 +54,7 @@ roles() { tool schedule p.mp | "$BATS_TEST_TMPDIR/check_contraction"; }
 	END
 }
 
-@test "an operand that has one turn" {
+@test "an operand that is read only once" {
 	build check_contraction
 	each_row roles <<-'END'
 	a f32[5,7];b f32[7] = a @ b | row r0, reduction r1; lopsided
@@ -63,7 +64,7 @@ roles() { tool schedule p.mp | "$BATS_TEST_TMPDIR/check_contraction"; }
 	END
 }
 
-@test "what is no contraction" {
+@test "reductions that are not contractions" {
 	build check_contraction
 	each_row roles <<-'END'
 	a f32[5,7] = sum(a, axis=1) | none
@@ -78,7 +79,7 @@ roles() { tool schedule p.mp | "$BATS_TEST_TMPDIR/check_contraction"; }
 	[ -z "$(roles)" ]
 }
 
-# kernels of level schedule, and when they are fused
+# the number of kernels at level schedule, and after fuse
 kernels() {
 	tool schedule p.mp > s.mp
 	tool fuse s.mp > f.mp
@@ -87,7 +88,7 @@ kernels() {
 }
 counted() { kernels | tr '\n' ' ' | sed 's/ $//'; }
 
-@test "its inside has no buffer, and work behind it joins it" {
+@test "values inside it have no buffer, and work after it is fused" {
 	each_row counted <<-'END'
 	a f32[5,7];b f32[9,7] = relu(sum(reshape(a, [5,1,7]) * reshape(b, [1,9,7]), axis=2)) | 2 1
 	a f32[5,7];b f32[9,7] = relu(min(reshape(a, [5,1,7]) + reshape(b, [1,9,7]), axis=2)) | 2 1
@@ -98,8 +99,8 @@ counted() { kernels | tr '\n' ' ' | sed 's/ $//'; }
 	END
 }
 
-# softmax wants each element more than once: its kernel is another, however the rows are folded
-@test "it is computed once an element" {
+# softmax needs each element more than once: it gets another kernel, however the rows are reduced
+@test "each element of it is computed once" {
 	each_row counted <<-'END'
 	a f32[50,70];b f32[70] = softmax(a @ b) | 8 2
 	a f32[50,70];b f32[70] = softmax(min(a + b, axis=1)) | 8 2
@@ -108,7 +109,7 @@ counted() { kernels | tr '\n' ' ' | sed 's/ $//'; }
 	END
 }
 
-@test "rows that are read again anyway are folded where they are" {
+@test "rows that are read again anyway are reduced in place" {
 	each_row counted <<-'END'
 	a f32[50,70];b f32[70] = softmax(a + b) | 8 1
 	a f32[50,70];b f32[70] = softmax(a * b) | 8 1
@@ -117,7 +118,7 @@ counted() { kernels | tr '\n' ' ' | sed 's/ $//'; }
 	END
 }
 
-# the constant is in panels, whatever is done to it
+# the constant is packed in panels, whatever ops are applied to it
 @test "constant operands are packed" {
 	for fold in 'sum(x * w, axis=2)' 'min(x + w, axis=2)' 'sum(where(w > 0, x, 0.0), axis=2)' 'sum(relu(x) * w, axis=2)'; do
 		cat > p.t <<-END

@@ -1,6 +1,6 @@
-# The same programs by other compilers and for other processors, against the interpreter: GCC and Clang with AVX-512, with AVX2
-# alone and with SSE2 alone; AArch64, compiled here and run under QEMU's user mode (README.md has the packages).  To add a
-# kind of program: a case in source_of.
+# The same programs by other compilers and for other processors, against the interpreter: GCC and
+# Clang with AVX-512, with AVX2 alone and with SSE2 alone; AArch64, compiled here and run under
+# QEMU's user mode (README.md has the packages). To add a kind of program, add a case in source_of.
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
@@ -12,7 +12,7 @@ need() {
 	done
 }
 
-# has_x86 FLAG…: an x86 on which code for that level runs
+# has_x86 FLAG…: skips unless this is an x86 that runs code for that level
 has_x86() {
 	local f
 	[ "$(uname -m)" = x86_64 ] || skip "not an x86"
@@ -21,7 +21,7 @@ has_x86() {
 	done
 }
 
-# source_of KIND SEED: t.t, and in near how near its values must be
+# source_of KIND SEED: writes t.t, and sets near to the tolerance of its values
 source_of() {
 	near=(--rtol 1e-5 --atol 1e-4)
 	case $1 in
@@ -53,7 +53,7 @@ compiled() {
 	done
 }
 
-# some of each kind, other ones from each FIRST seed on
+# programs of each kind, with seeds from FIRST on
 several() {
 	local n=$3
 	compiled "$1" "$2" tiles $(seq "$n" $((n + 5)))
@@ -69,7 +69,8 @@ several() {
 @test "cross: clang, AVX2 alone" { need clang; has_x86 avx2 fma bmi2; several clang x86-64-v3 180; }
 @test "cross: clang, SSE2 alone" { need clang; has_x86; several clang x86-64 200; }
 
-# on_arm DOCUMENT of level program: its outputs into out/, from the inputs NAME.npy that are left here
+# on_arm DOCUMENT (of level program): writes its outputs to out/; the inputs are the files NAME.npy
+# here
 on_arm() {
 	local flags=(-std=c11 -O2 -w -fwrapv -fno-strict-aliasing -fno-math-errno -fno-trapping-math -ffp-contract=off)
 	rm -rf out ./*.npy
@@ -99,7 +100,7 @@ arm_needs() { need aarch64-linux-gnu-gcc qemu-aarch64; }
 
 @test "cross: AArch64, tiles" { arm_needs; arm tiles $(seq 220 231); }
 @test "cross: AArch64, convolutions laid out" { arm_needs; arm layout 33 28 31 35; }
-@test "cross: AArch64, what only moves" { arm_needs; arm moves 5 6; }
+@test "cross: AArch64, kernels that only move data" { arm_needs; arm moves 5 6; }
 @test "cross: AArch64, long reductions" { arm_needs; arm reductions 1 2; }
 
 @test "cross: AArch64, each form of a loop of vectors" {
@@ -115,7 +116,7 @@ arm_needs() { need aarch64-linux-gnu-gcc qemu-aarch64; }
 	done
 }
 
-@test "cross: a program's own processor is the only one that the compiler is told" {
+@test "cross: a program that names a processor is compiled for that one only" {
 	has_x86
 	graph_of tiles 3
 	tool fuse t.mp | tool lower --march x86-64 > l.mp

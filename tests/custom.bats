@@ -1,13 +1,14 @@
 #!/usr/bin/env bats
-# CUSTOM, a kernel of the user's own: its code is run with --allow-custom, and reaches no compiler without; what it is
-# called with on each target; what is malformed. Most tests write a small document in show's text and its code.
+# CUSTOM, a user-written kernel: its code runs with --allow-custom and reaches no compiler without
+# it; its arguments on each target; malformed documents. Most tests write a small document in show's
+# text form, and its code.
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
 allow=--allow-custom
 
-# text NAME [LEVEL] < lines: NAME.mp
+# text NAME [LEVEL] < lines: writes NAME.mp
 text() { { echo "sluice 1 ${2:-graph}"; cat; } | tool show $allow -p > "$1.mp"; }
 
 # sized.mp: y = 2·(-x)ᵀᵀ + 3 + x and its sums, the product and the sum by a CUSTOM over a transposed view; plain.mp: the same by ops
@@ -38,14 +39,14 @@ sized() {
 	E
 }
 
-# agrees FILE: what FILE gives is what plain.mp gives
+# agrees FILE: FILE gives the same outputs as plain.mp
 agrees() {
 	ok tool run --interpret plain.mp x=rand n=7 -o plain.npz
 	ok tool run $allow "$@" x=rand n=7 -o out.npz
 	ok tool diff plain.npz out.npz
 }
 
-# armed.mp: its code leaves a file where it is loaded
+# armed.mp: its code creates a file when it is loaded
 armed() {
 	text armed <<-E
 	%0 = BUFFER f32 {name: "x", shape: [3], role: "input"}
@@ -110,7 +111,7 @@ armed() {
 	tool render $allow -t opencl sized.mp | tool show $allow | grep -q 'alone: true, global_size: \["n"\], local_size: \[4\]}'
 }
 
-@test "custom: CUDA and Metal get the code as it stands, and one item for each element" {
+@test "custom: CUDA and Metal get the code unchanged, with one item for each element" {
 	text g <<-'E'
 	vars {n: [1, 9]}
 	%0 = BUFFER f16 {name: "x", shape: [3, "n", 100], role: "input"}
@@ -125,7 +126,7 @@ armed() {
 	done
 }
 
-@test "custom: on the CPU, items that the caller shares out" {
+@test "custom: on the CPU, items that threads share" {
 	text g <<-'E'
 	vars {n: [1, 64]}
 	%0 = BUFFER f32 {name: "x", shape: ["n"], role: "input"}
@@ -151,7 +152,7 @@ armed() {
 	[[ $errors == *"local_size of target clang is not for a CPU" ]]
 }
 
-@test "custom: what two kernels define does not meet, whatever they are called" {
+@test "custom: definitions in two kernels do not clash, whatever their names" {
 	text g <<-'E'
 	%0 = BUFFER f32 {name: "E_3", shape: [3], role: "input"}
 	%1 = CUSTOM f32 %0 {shape: [3], code: {clang: "#define custom_helper(v) ((v) + 1)\n#define float float\nint table = 3;\nvoid custom(float *y, const float *x) { for (int i = 0; i < table; i++) y[i] = custom_helper(x[i]); }"}}
@@ -172,7 +173,7 @@ armed() {
 	[[ $output == *"[-25. -15.  -5.]"* ]]
 }
 
-@test "custom: sources are whole and row-major: views, constants, one twice, another dtype, none, an empty one" {
+@test "custom: sources are row-major: views, constants, one twice, other dtypes, none, empty ones" {
 	text g <<-'E'
 	%0 = BUFFER i32 {name: "x", shape: [2, 3], role: "input"}
 	%1 = FLIP i32 %0 [1]
@@ -199,7 +200,7 @@ armed() {
 	[[ $output == *"[200  55]"*"c u8[0]"* ]] || { echo "$output"; return 1; }
 }
 
-@test "custom: states, temporaries that take each other's place, constants" {
+@test "custom: states, temporaries that share memory, constants" {
 	text g <<-'E'
 	%0 = BUFFER f32 {name: "s", shape: [4], role: "state", data: b"00000000000000000000000000000000"}
 	%1 = CUSTOM f32 %0 {shape: [4], name: "step", code: {clang: "void step(float *y, const float *x) { for (int i = 0; i < 4; i++) y[i] = x[3 - i] + i; }"}}
@@ -217,7 +218,7 @@ armed() {
 	done
 }
 
-@test "custom: a size variable that the shape does not name is asked for with vars" {
+@test "custom: vars passes a size variable that the shape does not name" {
 	text g <<-'E'
 	vars {n: [1, 64], m: [1, 64]}
 	%0 = BUFFER f32 {name: "x", shape: ["m", "n"], role: "input"}
@@ -230,7 +231,7 @@ armed() {
 	[[ $output == *"a f32[]"*35.*"b f32[1,1]"*"[[35.]]"* ]]
 }
 
-@test "custom: no code for a target is 3 and names those there are; code that does not compile is 1" {
+@test "custom: no code for a target is 3 and names those with code; code with errors is 1" {
 	sized
 	fails 3 tool render $allow -t metal sized.mp
 	[[ $errors == "render-metal: node "*" CUSTOM (custom): there is no code for target metal; there is for: clang, opencl" ]]
@@ -240,7 +241,7 @@ armed() {
 	[[ $errors == "run: custom: the compiler failed: custom:1:"* ]]
 }
 
-@test "custom: it cannot be interpreted, at any level; what is beside it can" {
+@test "custom: it cannot be interpreted, at any level; other kernels can" {
 	sized
 	cp sized.mp graph.mp
 	tool schedule $allow sized.mp > schedule.mp
@@ -248,7 +249,7 @@ armed() {
 	tool render $allow schedule.mp > program.mp
 	for level in graph schedule loops program; do
 		fails 3 tool run $allow --interpret $level.mp x=rand n=7
-		[[ $errors == *"CUSTOM (custom): a kernel of the user's own cannot be interpreted" ]]
+		[[ $errors == *"CUSTOM (custom): a user-written kernel cannot be interpreted" ]]
 	done
 	fails 3 tool run $allow --interpret-only custom program.mp x=rand n=7
 	agrees program.mp --interpret-only K0,K1,E_n_4
@@ -311,7 +312,7 @@ armed() {
 	fails 4 tool show $allow g.mp
 }
 
-@test "custom: malformed below level graph is 4" {
+@test "custom: malformed ones at later levels are 4" {
 	armed
 	tool schedule $allow armed.mp | tool show $allow > s.txt
 	broken() {
@@ -321,12 +322,12 @@ armed() {
 		[[ $errors == *"$2" ]] || { echo "$errors"; return 1; }
 	}
 	broken 's/slot: 1/slot: 2/' "source 0 is not the PARAM of slot 1"
-	broken 's/CALL %\([0-9]*\) %\([0-9]*\) %\([0-9]*\)/CALL %\1 %\2/' "the number of buffers is not that of the kernel's sources and one"
+	broken 's/CALL %\([0-9]*\) %\([0-9]*\) %\([0-9]*\)/CALL %\1 %\2/' "the number of buffers is not one more than the kernel's sources"
 	broken 's/PARAM f32/PARAM f64/' "the dtype of buffer 1 is not the kernel's"
 	local custom
 	custom=$(sed -n 's/^%\([0-9]*\) = CUSTOM.*/\1/p' s.txt)
-	broken "s/SINK %[0-9]*/SINK %$custom/" "a CUSTOM stands where only a CALL may name it"
-	broken 's/name: "custom"/name: "a-b"/' "the name is not an identifier of C"
+	broken "s/SINK %[0-9]*/SINK %$custom/" "a CUSTOM is used by a node that is not a CALL"
+	broken 's/name: "custom"/name: "a-b"/' "the name is not a C identifier"
 	# a buffer smaller than what the kernel takes is found when the sizes are known
 	sed 's/PARAM f32 {slot: 1, shape: \[3\]}/PARAM f32 {slot: 1, shape: [30]}/' s.txt | tool show $allow -p > small.mp
 	fails 4 tool run $allow small.mp x=zeros
@@ -335,7 +336,7 @@ armed() {
 	[[ $errors == *"the buffer of slot 0 is not what the kernel takes" ]]
 }
 
-@test "custom: names of buffers, outputs and notes reach no code beside it" {
+@test "custom: names of buffers, outputs and notes do not reach generated code" {
 	mkdoc '{uop: 1, level: "graph", nodes: [["BUFFER","f32",[],{name:"*\\ x; } system(0); \"",shape:[3],role:"input"},{name:"*\\/ #error"}],
 		["CUSTOM","f32",[0],{shape:[3],code:{clang:"void custom(float *y, const float *x) { for (int i = 0; i < 3; i++) y[i] = x[i]; }"}},
 		{name:"*/ #error </pre><script>", loc:"\n#error"}], ["NEG","f32",[1],nil,{name:"*/\n#error"}],
@@ -346,7 +347,7 @@ armed() {
 	not grep -q '<script>' "$BATS_TEST_TMPDIR/stdout"
 }
 
-@test "custom: show, diff, match, rewrite and simplify carry it, through text and back at every level" {
+@test "custom: show, diff, match, rewrite and simplify accept it; text round trips at every level" {
 	sized
 	tool simplify $allow sized.mp > graph.mp
 	tool schedule $allow graph.mp > schedule.mp
@@ -372,7 +373,7 @@ armed() {
 	[[ $output != *CUSTOM* ]]
 }
 
-@test "custom: equal ones are called once, one that nobody reads is not" {
+@test "custom: equal ones are called once, unused ones not at all" {
 	text g <<-'E'
 	%0 = BUFFER f32 {name: "x", shape: [3], role: "input"}
 	%1 = CUSTOM f32 %0 {shape: [3], code: {clang: "void custom(float *y, const float *x) { y[0] = y[1] = y[2] = 2; }"}}
@@ -387,7 +388,7 @@ armed() {
 	[[ $output == *"[4. 4. 4.]"* ]]
 }
 
-@test "custom: level tensor infers a dtype; .t has custom and text, and errors at their place" {
+@test "custom: level tensor infers the dtype; .t has custom and text, and errors with positions" {
 	text g tensor <<-'E'
 	%0 = BUFFER f32 {name: "x", shape: [3], role: "input"}
 	%1 = CONST 4
@@ -420,7 +421,7 @@ armed() {
 	errs 4 'custom(x, clang="x", dtype="f33")' "'f33' is no dtype"
 	errs 4 'custom(x, clang="x", vars=[3])' 'only size variables have a name'
 	errs 4 'custom(x, clang="x", shape=["a"])' 'expected sizes'
-	errs 4 'custom(x, clang="x", name="a b")' 'not an identifier of C'
+	errs 4 'custom(x, clang="x", name="a b")' 'not a C identifier'
 	errs 4 'custom("x", clang="x")' 'expected a tensor'
 	errs 1 'custom(x, clang=text("none.c"))' 'cannot open'
 	errs 4 'text()' 'text takes a file name'
@@ -433,7 +434,7 @@ armed() {
 	[ "$status" = 3 ]
 }
 
-@test "custom: a stage or target of the user's own is told the option where there is a CUSTOM, and not else" {
+@test "custom: a user's own stage or target gets the option only if there is a CUSTOM" {
 	mkdir own
 	printf '#!/bin/sh\necho "schedule $*" >&2\nexec "%s/schedule" "$@"\n' "$BIN" > own/schedule
 	printf '#!/bin/sh\n[ "$1" = --describe ] && exec "%s/render-clang" --describe\necho "render-mine $*" >&2\nexec "%s/render-clang" "$@"\n' \
@@ -449,7 +450,7 @@ armed() {
 	[ "$errors" = "render-mine --allow-custom" ]
 }
 
-@test "custom: beside constants that are computed once, and weights in another order" {
+@test "custom: together with prepared constants, and with weights in another layout" {
 	cat > p.t <<-'E'
 	input x f32[2, 64]
 	const w f32[64, 64] = 0.5

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Every command in the pages and the man pages does what they say, and their tables have what there is.
+# Every command in the pages and the man pages does what they say, and their tables are complete.
 
 load helpers
 
@@ -12,10 +12,25 @@ setup() {
 	PATH=$BATS_TEST_TMPDIR/path:$PATH
 }
 
-# The blocks of a Markdown file: in ```console a line after "$ " is a command and what follows its output; ```text NAME is a
-# file, and ```LANGUAGE NAME one that is new, or has the text at the end, or (there) has each of the lines already.
+# Extracts the blocks of a Markdown file: in ```console, text after "$ " is a command and the lines
+# after it are its output; ```text NAME is a file, and ```LANGUAGE NAME HOW is a file that is `new`,
+# gets the text `at the end` or `before` the first line with a word, or must already have each of its
+# lines (`there`).
 readme_blocks() {
 	awk '
+		function insert(file, word, text,    line, all) {
+			while ((getline line < file) > 0) {
+				if (word && index(line, word)) { all = all text; word = "" }
+				all = all line "\n"
+			}
+			close(file)
+			printf "%s", all > file
+			close(file)
+			if (word) { print file " has no " word; bad = 1 }
+		}
+		/^```[a-z]+ .* before [^ ]+$/ { file = $2; before = $4; text = ""; next }
+		before && /^```/ { insert(file, before, text); file = before = ""; next }
+		before { text = text $0 "\n"; next }
 		/^```[a-z]+ .* there$/ { want = $2; next }
 		want && !/^```/ {
 			found = 0
@@ -36,8 +51,8 @@ readme_blocks() {
 	' "$1"
 }
 
-# same_text WANT GOT: word by word; f32 numbers may differ by two units in the last place, as processors with and
-# without fused products do
+# same_text WANT GOT: compares word by word; f32 numbers may differ by two units in the last place,
+# as between processors with and without fused multiply-add
 same_text() {
 	awk '
 		function words(line) { gsub(/[][,]/, " & ", line); return line }
@@ -53,7 +68,7 @@ same_text() {
 		END { exit bad || n != m }' "$1" "$2"
 }
 
-# prints_what_it_shows PAGE COMMANDS FILE: it has that many commands at least, and that file
+# prints_what_it_shows PAGE COMMANDS FILE: it has at least that many commands, and that file
 prints_what_it_shows() {
 	local cmd
 	readme_blocks "$ROOT/$1" || return 1
@@ -126,16 +141,16 @@ samples() {
 	[ "$missing" = 0 ]
 }
 
-@test "no condition of a test stands where it cannot fail: behind a ! or before an &&" {
+@test "no condition of a test is where it cannot fail: after a ! or before an &&" {
 	cd "$TESTS"
 	grep -E '^\s*(! |(\[|\[\[|grep|cmp|ok|not) .* && (\[|\[\[|grep|cmp|ok|not) )' ./*.bats helpers.bash |
 		not grep -vE ' \|\|( |$)|&& return$|&&$'
 }
 
-# rows README HEADING: the first column of the first table below it that has passes
+# rows README HEADING: the first column of the first table of passes after the heading
 rows() { awk -v under="$2" '$0 ~ under { on = 1 } on && /^\| pass / { table = 1; next } table && !/^\|/ { exit } table' "$ROOT/$1"; }
 
-@test "tables of passes have each, in order" {
+@test "tables of passes are complete and in order" {
 	local tool readme heading count=0
 	while read -r tool readme heading; do
 		"$BIN/$tool" --help | sed -n '/^passes/,$ s/^  [* ] \([a-z]*\) .*/\1/p' > passes
@@ -151,8 +166,23 @@ rows() { awk -v under="$2" '$0 ~ under { on = 1 } on && /^\| pass / { table = 1;
 	[ "$count" -gt 30 ]
 }
 
-@test "files and functions that a page names are there" {
+@test "files and functions that a page names exist" {
 	python3 "$TESTS/pages.py" "$ROOT"
+}
+
+@test "a file or function that a page names and that is not there is found" {
+	mkdir -p tree/common
+	echo 'int one_two(void) { return 1; }' > tree/common/a.c
+	printf '%s\n' '`a.c` `common/a.c` `X.c` `one_two` `one_two()` `one_two(void)`' > tree/right.md
+	printf '%s\n' '`b.c` `fuse/a.c` `one()` `two_one(x)` `one_tow`' > tree/wrong.md
+	not python3 "$TESTS/pages.py" tree > found
+	command -p diff found - <<-'END'
+		wrong.md: there is no file b.c
+		wrong.md: there is no file fuse/a.c
+		wrong.md: there is no function one()
+		wrong.md: there is no name in the sources one_tow
+		wrong.md: there is no function two_one(x)
+	END
 }
 
 @test "ARCHITECTURE.md has every level and room, and its picture is drawn from its source" {
@@ -197,7 +227,7 @@ rows() { awk -v under="$2" '$0 ~ under { on = 1 } on && /^\| pass / { table = 1;
 	[ "$missing" = 0 ]
 }
 
-@test "options that a page names are options of a tool" {
+@test "options named in a page are options of a tool" {
 	local page option missing=0
 	for t in "$BIN"/*; do "$t" --help; done | grep -oE -- '--[a-z][a-z-]*' | sort -u > options
 	for page in "$ROOT"/README.md "$ROOT"/[a-s]*/README.md "$ROOT"/trace/README.md "$ROOT"/*/*.man "$ROOT"/*/*/*.man; do

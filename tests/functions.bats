@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
-# The tensor library: functions.cases and nn.cases have calls and what NumPy and ONNX Runtime give for them (functions.py
-# and nn.py wrote them). A new case is a line in functions.py, and `python3 functions.py > functions.cases`.
+# The tensor library: functions.cases and nn.cases have calls and the results of NumPy and ONNX
+# Runtime for them (written by functions.py and nn.py). To add a case, add a line to functions.py
+# and run `python3 functions.py > functions.cases`.
 load helpers
 
 D() { echo "$BATS_FILE_TMPDIR"; }
@@ -19,7 +20,7 @@ setup_file() {
 	done
 }
 
-# near COMMAND: run as COMMAND g.mp DIR, each file of cases gives what it says
+# near COMMAND: with COMMAND g.mp DIR, each file of cases gives the expected values
 near() {
 	for cases in "$TESTS"/*.cases; do
 		name=$(basename "$cases" .cases)
@@ -28,14 +29,14 @@ near() {
 	done
 }
 
-# one program from standard input, interpreted; what it prints
+# interprets one program from standard input and prints its outputs
 prints() {
 	cat > "$BATS_TEST_TMPDIR/p.t"
 	ok bash -c '"$BIN/trace" "$0" | "$BIN/run" --interpret' "$BATS_TEST_TMPDIR/p.t"
 	[[ $output == *"$1"* ]] || { echo "$output"; return 1; }
 }
 
-# a program of one line that must be refused with status $1
+# a one-line program that must be refused with status $1
 refused() {
 	printf 'const x = [[1.0, 2.0], [3.0, 4.0]]\ninput s f32[n, 3] where n in 1..9\noutput y = %s\n' "$2" > "$BATS_TEST_TMPDIR/b.t"
 	capture "$BIN/trace" "$BATS_TEST_TMPDIR/b.t"
@@ -88,7 +89,7 @@ refused() {
 	END
 }
 
-@test "a symbolic size gives what the number gives" {
+@test "a symbolic size gives the same values as a number" {
 	cat > "$BATS_TEST_TMPDIR/s.t" <<-'END'
 		input x f32[n, 4] where n in 3..100
 		output a = mean(x, axis=0)
@@ -116,7 +117,7 @@ refused() {
 	[ "$(ls "$BATS_TEST_TMPDIR/s" | wc -l)" = 12 ]
 }
 
-@test "many parts are joined in less than the square of their number" {
+@test "joining many parts takes less than quadratic work" {
 	local n
 	for n in 64 512; do
 		{
@@ -130,7 +131,7 @@ refused() {
 	[ "$(cat "$BATS_TEST_TMPDIR/512.count")" -lt $((10 * $(cat "$BATS_TEST_TMPDIR/64.count"))) ]
 }
 
-@test "wrong calls are refused, with their place" {
+@test "wrong calls are refused, with their position" {
 	local bad=0 status text
 	while read -r status text; do
 		refused "$status" "$text" || bad=1

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
-# Golden texts: each file golden/NAME.SUFFIX is what the tools make of golden/NAME.t (golden.sh
-# has the suffixes). A file that is added is a case that is tested; `make rebase` writes them all
-# anew.
+# Golden texts: each file golden/NAME.SUFFIX is the tools' output for golden/NAME.t (golden.sh has
+# the suffixes). Every file that is added is tested; `make rebase` rewrites them all.
 load helpers
 
 setup() {
@@ -9,7 +8,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-# golden SUFFIX: every file of that suffix is as it stands
+# golden SUFFIX: every file with that suffix is up to date
 golden() {
 	local name differs=0
 	for name in $(golden_names); do
@@ -21,7 +20,7 @@ golden() {
 	return $differs
 }
 
-# kernels NAME: how many there are after fuse
+# kernels NAME: the number of kernels after fuse
 kernels() {
 	(cd "$GOLDEN" && golden_graph "$1") | tool fuse | tool show --count | sed 's/.*kernels=\([0-9]*\).*/\1/'
 }
@@ -30,7 +29,7 @@ kernels() {
 @test "golden: schedule" { golden schedule; }
 @test "golden: fuse" { golden fuse; }
 @test "golden: fuse --explain" { golden explain; }
-@test "golden: kernels left of what models do, however it is spelled" { golden kernels; }
+@test "golden: kernels left of common model parts, however they are written" { golden kernels; }
 @test "golden: lower for the CPU" { golden lower; }
 @test "golden: lower for GPUs" { golden lower.opencl; golden lower.cuda; golden lower.metal; }
 @test "golden: C" { golden c; }
@@ -41,7 +40,7 @@ kernels() {
 @test "golden: messages" { golden err; }
 @test "golden: results, interpreted" { golden out; }
 
-@test "golden: every file belongs to a program and has a suffix that is known" {
+@test "golden: every file belongs to a program and has a known suffix" {
 	local f name suffix bad=0
 	for suffix in c cl cu metal; do [ -f "$GOLDEN/helpers.$suffix" ]; done
 	for f in "$GOLDEN"/*; do
@@ -53,7 +52,7 @@ kernels() {
 	[ "$bad" = 0 ]
 }
 
-@test "golden: results, compiled, are near those interpreted" {
+@test "golden: compiled results are close to interpreted ones" {
 	local name bad=0
 	for name in $(golden_names); do
 		[ -f "$GOLDEN/$name.out" ] || continue
@@ -74,7 +73,7 @@ kernels() {
 	done
 }
 
-@test "golden: kernels with actions by hand compute what the graph does" {
+@test "golden: kernels with given actions compute the graph's values" {
 	local name operands
 	for name in "$GOLDEN"/*.opt; do
 		name=${name##*/} name=${name%.opt}
@@ -93,7 +92,7 @@ kernels() {
 	done
 }
 
-@test "golden: kernels that were merged compute what the graph does" {
+@test "golden: merged kernels compute the graph's values" {
 	local name bad=0
 	for name in $(golden_names); do
 		[ -f "$GOLDEN/$name.kernels" ] || continue
@@ -121,7 +120,7 @@ kernels() {
 	done
 }
 
-@test "fuse: a value behind a reduction used twice is stored once, a cheap one is computed twice" {
+@test "fuse: a value after a reduction, used twice, is stored once; a cheap one is computed twice" {
 	# one kernel stores h, each output has one that reads it
 	[ "$(kernels stored)" = 3 ]
 	tool trace "$GOLDEN/stored.t" | tool fuse | tool show > text

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
-# Derivatives: grad.txt has calls, and what each is derived by; grad.awk makes a program of them that compares reverse mode,
-# forward mode and differences, of first and second order. A new check is a line in grad.txt; the test fails while a function of
-# functions.def, or an op that grad.rules has a derivative for, is not there.
+# Derivatives: grad.txt has calls and the inputs to derive each by; grad.awk makes a program of them
+# that compares reverse mode, forward mode and finite differences, of first and second order. To add
+# a check, add a line to grad.txt. The test fails if a function of functions.def, or an op with a
+# derivative in grad.rules, is missing.
 load helpers
 
 D() { echo "$BATS_FILE_TMPDIR"; }
@@ -27,7 +28,7 @@ setup_file() {
 	done
 }
 
-# true TEXT: a program, whose outputs are all true, interpreted and compiled
+# true TEXT: a program whose outputs must all be true, interpreted and compiled
 holds() {
 	local how
 	cat > "$BATS_TEST_TMPDIR/p.t"
@@ -37,7 +38,7 @@ holds() {
 	done
 }
 
-@test "every call's derivatives are those of differences: forward, reverse, of second order" {
+@test "every call's derivatives agree with differences: forward, reverse, second order" {
 	ok "$BIN/run" --interpret "$(D)/errors.mp" $(inputs)
 	awk '
 		FNR == NR { if (!/^#/ && !/^none / && NF) call[++n] = $0; next }
@@ -47,7 +48,7 @@ holds() {
 	' "$TESTS/grad.txt" "$BATS_TEST_TMPDIR/stdout"
 }
 
-@test "compiled they are what they are interpreted" {
+@test "compiled derivatives agree with interpreted ones" {
 	local in
 	in=$(inputs)
 	ok "$BIN/run" --interpret -o "$(D)/interpreted.npz" "$(D)/values.mp" $in
@@ -63,13 +64,12 @@ holds() {
 	[ "$missing" = 0 ]
 }
 
-@test "every op of level graph has a row in grad.rules, and those with a derivative are checked" {
+@test "every op that has a derivative is checked" {
 	local op missing=0
 	"$BIN/show" "$(D)/errors.mp" > "$(D)/errors.txt"
-	for op in $(sed -n 's/^OP(\([A-Z0-9]*\), .*T|G.*/\1/p' "$ROOT/common/graph/ops.def"); do
-		grep -q "^$op[(:]" "$ROOT/trace/derive/grad.rules" || { echo "$op has no row"; missing=1; }
-		grep -q "^$op: none\|^CUSTOM\|^ASSIGN" <(grep "^$op[(:]" "$ROOT/trace/derive/grad.rules") && continue
-		grep -q "^%[0-9]* = $op " "$(D)/errors.txt" || { echo "$op is not checked"; missing=1; }
+	for op in $(op_rows | sed -n 's/^OP(\([A-Z0-9]*\),.*GRAD_RULE.*/\1/p'); do
+		[ $op != CUSTOM ] && [ $op != ASSIGN ] || continue
+		grep -q "^%[0-9]* = $op " "$(D)/errors.txt" || grep -q "^$op .*|.*|.*|" "$TESTS/ops/points.txt" || { echo "$op is not checked"; missing=1; }
 	done
 	for op in 'REDUCE .*"'{ADD,MUL,MAX,MIN} 'SCAN .*"'{ADD,MUL,MAX,MIN} 'SCATTER .*"'{ADD,MUL,MAX,MIN,SET}; do
 		grep -q "= $op\"" "$(D)/errors.txt" || { echo "$op is not checked"; missing=1; }
@@ -77,7 +77,7 @@ holds() {
 	[ "$missing" = 0 ]
 }
 
-@test "equal elements share, zeros in products count, in every mode" {
+@test "equal maxima share the gradient, zeros in products count, in every mode" {
 	holds <<-'END'
 		const x = [-1.0, 0.0, 2.0]
 		output a = grad(sum(maximum(x, 0)), x) == [0.0, 0.5, 1.0], b = grad(sum(minimum(x, 0)), x) == [1.0, 0.5, 0.0]
@@ -108,7 +108,7 @@ holds() {
 	END
 }
 
-@test "the side that is not taken gives 0, whatever stands there" {
+@test "the branch of a where that is not taken gives 0, whatever its value" {
 	holds <<-'END'
 		const x = [0.0, -1.0, 4.0]
 		const o = [0.0, 0.0, 0.0]
@@ -123,7 +123,7 @@ holds() {
 	END
 }
 
-@test "powers of 0 and to the power 0, ties of zeros and of infinities: what the formulas choose" {
+@test "powers of 0 and to the power 0, ties of zeros and of infinities: the choices of the formulas" {
 	local dtype
 	for dtype in f64 f32 f16 bf16; do
 		sed "s/DT/$dtype/g" <<-'END' > "$BATS_TEST_TMPDIR/edges.t"
@@ -149,7 +149,7 @@ holds() {
 	done
 }
 
-@test "what does not change any more has slope 0, not NaN" {
+@test "saturated values have slope 0, not NaN" {
 	holds <<-'END'
 		const x = [-1e4, -1000.0, -100.0, 100.0, 1000.0, 1e4]
 		const d f64[6] = [-1e4, -1000.0, -100.0, 100.0, 1000.0, 1e4]
@@ -272,7 +272,7 @@ holds() {
 	[[ $output == *$'tan_y f64[]\n12.0'* ]]
 }
 
-@test "sizes that are data: what lies beyond counts for nothing" {
+@test "sizes that depend on data: elements beyond them do not count" {
 	cd "$BATS_TEST_TMPDIR"
 	printf 'input x f32[6]\ny = x[x > 2.5]\noutput y, s = sum(y ** 2)\n' > d.t
 	tool trace d.t > d.mp
@@ -284,7 +284,7 @@ holds() {
 	[[ $errors == *"how many elements 'y' has is data"* ]]
 }
 
-@test "what cannot be derived is said" {
+@test "programs without a derivative are refused with a message" {
 	printf 'input x f32[3]\ninput n i32\nstate s f32 = 0\noutput y = x * 2, l = sum(x), k = n + 1\n' > "$BATS_TEST_TMPDIR/e.t"
 	"$BIN/trace" "$BATS_TEST_TMPDIR/e.t" > "$BATS_TEST_TMPDIR/e.mp"
 	says() { fails "$1" "${@:3}" "$BATS_TEST_TMPDIR/e.mp"; [[ $errors == *"$2"* ]] || { echo "$errors"; return 1; }; }
@@ -325,7 +325,7 @@ holds() {
 	[ "$(cat "$BATS_TEST_TMPDIR/4000.count")" -lt $((9 * $(cat "$BATS_TEST_TMPDIR/500.count"))) ]
 }
 
-# workspace DOCUMENT: bytes that its temporaries share
+# workspace DOCUMENT: the size of its workspace for temporaries
 workspace() { "$BIN/show" "$1" | sed -n 's/.*workspace: \[\([0-9]*\),.*/\1/p' | head -n 1; }
 
 @test "checkpoints: less memory, the same numbers" {
@@ -357,7 +357,8 @@ workspace() { "$BIN/show" "$1" | sed -n 's/.*workspace: \[\([0-9]*\),.*/\1/p' | 
 	[[ $errors == *"'x' is no number of segments"* ]]
 }
 
-# kernels PROGRAM FORWARD BOTH OPTIONS: so many kernels are left of it, and of it with its gradient
+# kernels PROGRAM FORWARD BOTH OPTIONS: checks the number of kernels of the program, and with its
+# gradient
 kernels() {
 	tool trace "$1" > k.mp
 	tool grad $4 k.mp > g.mp
@@ -367,7 +368,7 @@ kernels() {
 	[ "$n" -le "$2" ] && [ "$m" -le "$3" ] || { echo "$1: $n kernels, $m with its gradient"; return 1; }
 }
 
-@test "the gradient of many slices is put together in less than the square of their number" {
+@test "the gradient of many slices takes less than quadratic work" {
 	cd "$BATS_TEST_TMPDIR"
 	for n in 16 128; do
 		printf 'input x f32[8, %d]\nh = x[:, 0]\nfor t in 1..%d { h = h * 0.9 + sin(x[:, t]) }\noutput y = sum(h)\n' $n $((n - 1)) > r.t
@@ -407,7 +408,7 @@ kernels() {
 	ok tool diff i.npz c.npz
 }
 
-@test "what the backward pass wants of the forward is stored, or computed again, by cost" {
+@test "values that the backward pass needs are stored or recomputed, by cost" {
 	cd "$BATS_TEST_TMPDIR"
 	cat > mlp.t <<-'END'
 		input x f32[128, 784]

@@ -7,7 +7,8 @@
 #   optional STAGE             its passes that can be left out
 #   build PROGRAM [ROOM]       PROGRAM*.c of this folder, linked with the libraries, in $BATS_TEST_TMPDIR
 #
-# A line that begins with ! cannot fail in bats, nor can what stands before &&: hence `not`, and a line for each condition.
+# In bats a line that begins with ! cannot fail, nor can a command before &&: hence `not`, and a
+# separate line for each condition.
 
 TESTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 ROOT=$(dirname "$TESTS")
@@ -16,12 +17,12 @@ case $BIN in /*) ;; *) BIN=$ROOT/$BIN ;; esac
 PATH=$BIN:$PATH
 export BIN PATH XDG_CACHE_HOME=${XDG_CACHE_HOME:-$BATS_RUN_TMPDIR/cache}
 
-# A sanitizer's report must not look like a failure of the tool's own.
+# A sanitizer's report must not look like the tool's own failure.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0:exitcode=99} UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 
 sanitized() { case $BIN in *san*) true ;; *) false ;; esac; }
 
-# A tool by its name in BIN, so that a system's own trace or diff is never meant.
+# A tool by its name in BIN, so that the system's own trace or diff is never run.
 tool() { "$BIN/$1" "${@:2}"; }
 
 capture() {
@@ -64,7 +65,7 @@ build() {
 		-lmsgpackc -lxxhash -lz -ldl -lpthread -lm
 }
 
-# mkdoc, built once a run
+# mkdoc, built once per run
 mkdoc() {
 	local program=$BATS_RUN_TMPDIR/mkdoc
 	if [ ! -x "$program" ]; then
@@ -82,4 +83,10 @@ small_graph() {
 		["BUFFER","f32",[],{name:"x",shape:["n",4],role:"input"}], ["CONST","f32",[],2.0],
 		["MUL","f32",[0,1],nil,{name:"twice"}], ["ADD","f32",[2,0],nil], ["REDUCE","f32",[3],["ADD",[1]]],
 		["SINK",nil,[3,4],{names:["y","sums"]}]]}'
+}
+
+# the rows of common/graph/ops.def, each on one line
+op_rows() {
+	awk '/^OP\(/ { on = 1 } on { sub(/^[ \t]+/, " "); printf "%s", $0 }
+		on && /\)$/ { print ""; on = 0 }' "$ROOT/common/graph/ops.def"
 }

@@ -1,11 +1,12 @@
 #!/usr/bin/env bats
-# The interpreter's short cuts (sums of products, folds from tables, what moves nowhere) against the long way, in one
-# program: CONTIGUOUS between a product and its sum keeps them apart. To add a case, write y = …, z = … in `program`.
+# The interpreter's shortcuts (sums of products, reductions from tables, axes along which nothing
+# moves) against plain evaluation, in one program: CONTIGUOUS between a product and its sum keeps
+# them apart. To add a case, write y = …, z = … in `program`.
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# program M N K DTYPE: y is a sum of products, z the same one after the other, stacked in sums of each
+# program M N K DTYPE: y is a sum of products, z the same computed product by product
 program() {
 	cat <<-T
 		input a $4[$1, $3]
@@ -23,7 +24,8 @@ program() {
 	T
 }
 
-# near LEFT RIGHT DTYPE: each y in LEFT as the z in RIGHT; integers and what is exact in them to the bit
+# near LEFT RIGHT DTYPE: each y in LEFT is close to the z in RIGHT; integers and exact values are
+# equal
 near() {
 	local how=(--rtol 1e-5 --atol 1e-5)
 	case $3 in f16) how=(--rtol 2e-2 --atol 2e-2) ;; bf16) how=(--bf16 --rtol 5e-2 --atol 5e-2) ;; esac
@@ -32,7 +34,7 @@ near() {
 	done
 }
 
-# sums M N K DTYPE: the graph and its kernels, fused or not
+# sums M N K DTYPE: checks the graph and its kernels, fused and unfused
 sums() {
 	local operands=(a=rand b=rand c=rand) doc
 	program "$@" > p.t
@@ -46,7 +48,7 @@ sums() {
 	done
 }
 
-@test "interpret: sums of products, sizes about those of blocks" {
+@test "interpret: sums of products, sizes close to those of blocks" {
 	sums 1 1 1 f32
 	sums 5 7 3 f32
 	sums 4 8 256 f32
@@ -79,7 +81,7 @@ sums() {
 	[ "$(tr -d ' .\n' <<< "$output")" = 'yf32[4,2][[naninf][nannan][-inf-inf][820]]' ] || { echo "$output"; return 1; }
 }
 
-@test "interpret: folds within folds, wanted by a loop that they do not move with" {
+@test "interpret: nested reductions in a loop that they do not depend on" {
 	cat > p.t <<-'T'
 		input x f32[7, 5, 6]
 		m = mean(x, axis=[0, 2], keepdims=true)

@@ -1,14 +1,15 @@
 #!/usr/bin/env bats
-# jac and hess: dense against central differences, sparse against dense; patterns and colours as they should be; sizes.
-# To add one: `derived PLACES COLOURS HOW <<< program`, with input x f64 and output y (`second`: of its second derivative); the
-# pattern has that many places and takes that many products, by columns, rows or star.
+# jac and hess: dense against central differences, sparse against dense; expected patterns and
+# colours; sizes. To add a case: `derived PLACES COLOURS HOW <<< program`, with input x f64 and
+# output y (`second` checks the second derivative); the pattern has PLACES entries and takes COLOURS
+# products, by columns, rows or star.
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
 near() { python3 "$TESTS/derivatives.py" "$@"; }
 
-# x.npy: numbers for input x of g.mp, distinct, none at a kink
+# x.npy: distinct numbers for input x of g.mp, none of them at a kink
 point() {
 	local shape=$(tool show g.mp | sed -n 's/.*{name: "x", shape: \(\[[^]]*\]\), role: "input".*/\1/p')
 	echo "output x = f64(rand($shape, key=${1:-11})) * 2 - 1" > x.t
@@ -17,7 +18,8 @@ point() {
 
 meta() { tool show "$1" | grep -o 'colours: [0-9]*, by: "[a-z]*"' | tr -d '":,' | cut -d' ' -f2,4; }
 
-# sparse TOOL: that derivative of y by x, dense and sparse, interpreted and compiled; counts in $places, products in $colours
+# sparse TOOL: the derivative of y by x, dense and sparse, interpreted and compiled; sets $places
+# and $colours
 sparse() {
 	local name=$1_y_x how
 	tool "$1" -o y -w x --only g.mp > dense.mp
@@ -31,7 +33,8 @@ sparse() {
 	colours=$(meta sparse.mp)
 }
 
-# as_differences TOOL BELOW PLACES COLOURS BY: of the program on standard input, whose output BELOW is what TOOL derives
+# as_differences TOOL BELOW PLACES COLOURS BY: checks the program on standard input; BELOW is the
+# output that TOOL derives
 as_differences() {
 	cat > p.t
 	tool trace p.t > g.mp
@@ -58,7 +61,7 @@ second() { as_differences hess grad_x "$@"; }
 	derived 3 1 columns <<< 'input x f64[3]; output y = where(x > 0, x, -2 * x) + abs(x) + maximum(x, 0.25)'
 }
 
-@test "jac: folds, scans, products of matrices" {
+@test "jac: reductions, scans, matrix products" {
 	derived 12 1 rows <<< 'input x f64[4, 3]; output y = sum(x * x, axis=1)'
 	derived 15 5 columns <<< 'input x f64[5]; output y = cumsum(sin(x))'
 	derived 15 5 columns <<< 'input x f64[5]; output y = cumprod(x)'
@@ -77,7 +80,7 @@ second() { as_differences hess grad_x "$@"; }
 	derived 7 2 rows <<< 'input x f64[5]; output y = scatter(f64([0, 0, 0]), [0, 0, 0, 2, 0], x, how="add") + x[:3] ** 2'
 }
 
-@test "jac: what constants rule out is not there" {
+@test "jac: entries that constants make zero are not in the pattern" {
 	derived 6 3 columns <<< 'input x f64[3]; const m = [[1, 0, 0], [1, 1, 0], [1, 1, 1]]; output y = sum(where(m > 0, x * x, 0.0), axis=1)'
 	derived 4 2 columns <<< 'input x f64[3]; const m f64 = [[2, 0, 0], [0, 0, 3], [0, 4, 5]]; output y = m @ x'
 	derived 0 0 columns <<< 'input x f64[3]; output y = trunc(x) + f64(x > 0.1)'
@@ -99,7 +102,7 @@ second() { as_differences hess grad_x "$@"; }
 	derived 105 6 columns < s.t
 }
 
-@test "jac: two folds in one kernel, with inner ranges of one axis number" {
+@test "jac: two reductions in one kernel, with inner ranges of the same axis number" {
 	printf 'input w f64[3, 2]\ninput k i64[4]\nv = take(w, k %% 2, axis=1)\noutput y = sum(w ** 2) + sum(v ** 2)\n' > p.t
 	tool trace p.t > g.mp
 	tool jac --mode forward -w w --only g.mp > f.mp
@@ -208,7 +211,7 @@ second() { as_differences hess grad_x "$@"; }
 	done
 }
 
-@test "jac: what it cannot do, it says" {
+@test "jac: unsupported programs are refused with a message" {
 	echo 'input x f64[3]; input i i64[3]; output y = x * 2, k = i + 1' > p.t
 	tool trace p.t > g.mp
 	fails 2 tool jac -o z g.mp
@@ -223,7 +226,7 @@ second() { as_differences hess grad_x "$@"; }
 	[[ $errors == *"places"* ]]
 }
 
-# seconds of processor time that a command took are not looked at; that it ends at all, with little memory, is
+# checks only that it ends, with little memory, not how long it takes
 @test "jac: patterns of 100 000 by 100 000" {
 	cat > p.t <<-'T'
 		input x f64[100000]

@@ -1,10 +1,10 @@
-# layout: nets of convolutions of random shapes (layout.py) and long reductions (reductions.py), laid out and compiled,
-# against the interpreter.
+# layout: convolutional nets of random shapes (layout.py) and long reductions (reductions.py), laid
+# out and compiled, against the interpreter.
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# nets OPTION… -- SEED…: as lower lays them out
+# nets OPTION… -- SEED…: random nets, laid out by lower
 nets() {
 	local seed options=()
 	while [ "$1" != -- ]; do options+=("$1"); shift; done
@@ -33,7 +33,7 @@ nets() {
 	not grep -q "by Winograd's" told
 }
 
-# open_nets KIND SEED…: sizes that the caller says, two of each for one program
+# open_nets KIND SEED…: nets with open sizes; each program runs with two sizes
 open_nets() {
 	local seed first sizes
 	for seed in "${@:2}"; do
@@ -52,7 +52,7 @@ open_nets() {
 	done
 }
 
-@test "layout: the number of images open, and their sizes" {
+@test "layout: open batch size, open image sizes" {
 	open_nets n 33 37 43 67 110 285
 	for what in "with room around it" "in blocks of" "is packed in panels of"; do
 		grep -q "$what" told || { echo "nothing $what"; return 1; }
@@ -64,7 +64,8 @@ open_nets() {
 	done
 }
 
-# weighted LINES: n.t, lines in which W[2, 3] stands for random values of that shape, traced to n.mp
+# weighted LINES: writes n.t, lines in which W[2, 3] stands for random values of that shape, traced
+# to n.mp
 weighted() {
 	printf '%s\n' "$@" | python3 -c '
 import random, re, sys
@@ -75,7 +76,7 @@ print(re.sub(r"\bW\[(.*?)\]", lambda m: values(*map(int, m[1].split(","))), sys.
 	tool trace n.t > n.mp
 }
 
-# same OPERAND…: n.mp interpreted, lowered (l.mp) and interpreted, and compiled
+# same OPERAND…: n.mp gives the same interpreted, lowered (l.mp) and interpreted, and compiled
 same() {
 	ok tool run --interpret n.mp "$@" -o i.npz
 	ok tool run --interpret l.mp "$@" -o c.npz
@@ -84,7 +85,7 @@ same() {
 	tool diff --rtol 1e-5 --atol 1e-4 i.npz c.npz
 }
 
-# mean and variance run over the blocks that the stores run over again: once for a row, in vectors
+# mean and variance loop over the same blocks as the stores: once per row, in vectors
 @test "layout: a norm over channels in blocks" {
 	weighted 'input x f32[n, 16, 9, 7] where n in 1..5' 'const k f32 = W[48, 16, 1, 1]' 'const q f32 = W[48, 32]' \
 		'c = permute(conv2d(x, k), 0, 2, 3, 1)' 'd = c - mean(c, axis=3, keepdims=true)' \
@@ -95,7 +96,8 @@ same() {
 	same x=rand n=3
 }
 
-# The convolution up is four plain ones, beside each other; what lies behind what it makes is in blocks of its own.
+# The upsampling convolution is four plain ones side by side; the consumers of its output have their
+# own blocks.
 @test "layout: down, up and side by side" {
 	weighted 'input x f32[n, 16, h*2, w*2] where n in 1..5, h in 1..9, w in 1..9' 'const k f32 = W[16, 16, 3, 3]' \
 		'const u f32 = W[16, 32, 2, 2]' 'const q f32 = W[16, 48, 3, 3]' 'a = relu(conv2d(x, k, padding=1))' \
@@ -107,7 +109,7 @@ same() {
 	same x=rand n=3 h=8 w=5
 }
 
-@test "layout: any pass may be left out" {
+@test "layout: any pass can be left out" {
 	python3 "$TESTS/layout.py" 291 > n.t
 	tool trace n.t > n.mp
 	ok tool run --interpret n.mp x=rand -o i.npz
@@ -136,8 +138,9 @@ same() {
 	grep -q "a reduction in .* parts" told
 }
 
-# a word's row, its scores against every row; the last panel of 1090 rows begins early, and indices may lie outside
-@test "layout: a table that is looked up and multiplied by is in memory once" {
+# a word's row, and its scores against every row; the last panel of 1090 rows starts early, and
+# indices may be out of range
+@test "layout: a table used for lookup and as a factor is in memory only once" {
 	python3 - > n.t <<-'END'
 	rows = ("[" + ", ".join(str((i * 241 + k * 37) % 129 / 64 - 1) for k in range(241)) + "]" for i in range(1090))
 	print("input id i64[9]")
@@ -155,7 +158,8 @@ same() {
 	[ "$(tool show l.mp | awk '/ = CALL /' | grep -c "$(tool show l.mp | awk '/ BUFFER .*"w"/ { print $1; exit }')\>")" = 1 ]
 }
 
-# by_slices [open] SEED…: slices.py, laid out and compiled, against the interpreter; -j as bits
+# by_slices [open] SEED…: slices.py, laid out and compiled, against the interpreter; the same bits
+# for any -j
 by_slices() {
 	local seed inputs open=
 	[ "$1" != open ] || { open=open; shift; }
@@ -176,19 +180,20 @@ by_slices() {
 	done
 }
 
-@test "layout: temporaries by slices, operands turned" {
+@test "layout: temporaries by slices, transposed operands" {
 	by_slices 1 2 4 5 9 18 21
 	grep -q "is never whole: [0-9]* at a time" told
 	grep -q "is turned" told
 }
 
-@test "layout: slices of an open number" {
+@test "layout: an open number of slices" {
 	by_slices open 1 2 4 5 9 18 21
 	grep -q "is never whole: [0-9]* at a time" told
 }
 
-# 36 MB of constants: the next panel is fetched, also where the slices' loop stands around that of panels
-@test "layout: slices beside panels that are fetched ahead" {
+# 36 MB of constants: the next panel is prefetched, also when the loop of slices is around the loop
+# of panels
+@test "layout: slices together with prefetched panels" {
 	echo 'output big = f32(arange(9000000)) * 1e-6, w = sin(f32(arange(36864))), u = cos(f32(arange(36864)))' > g.t
 	tool trace g.t | tool run -o .
 	cat > a.t <<-'END'
@@ -251,7 +256,7 @@ by_slices() {
 	done
 }
 
-@test "layout: attention is one kernel, its scores are not in the workspace" {
+@test "layout: attention is one kernel, and its scores are not in the workspace" {
 	printf 'input q f32[8, 256, 16]\ninput k f32[8, 256, 16]\ninput v f32[8, 256, 16]\n' > a.t
 	echo 'output y = softmax(q @ transpose(k, [0, 2, 1])) @ v' >> a.t
 	tool trace a.t | tool fuse > a.mp

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# Every level runs: a document saved at any level, interpreted or compiled, gives what the whole
-# pipeline gives, and so does one that was made without a stage or a pass that can be left out.
+# Every level runs: a document saved at any level, interpreted or compiled, gives the results of the
+# whole pipeline, and so does one made without an optional stage or pass.
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# program NAME: NAME.t, and the operands that run it in $operands
+# program NAME: writes NAME.t, and sets $operands to the operands for run
 program() {
 	case $1 in
 	attention)      # contractions, a softmax between them, a mask, half precision at the end
@@ -88,13 +88,13 @@ save_levels() {
 		tee 6-program.mp | tool compile > 7-objects.mp
 }
 
-# same WHAT DOCUMENT [OPTION…]: it gives what is in whole.npz
+# same WHAT DOCUMENT [OPTION…]: it gives the results in whole.npz
 same() {
 	ok tool run "$2" "${@:3}" "${operands[@]}" -o this.npz || { echo "failed: $1"; return 1; }
 	tool diff --rtol 2e-5 --atol 2e-5 whole.npz this.npz || { echo "differs: $1"; return 1; }
 }
 
-# levels NAME: every saved level, both ways, against the graph interpreted
+# levels NAME: every saved level, interpreted and compiled, against the interpreted graph
 levels() {
 	local doc operands
 	program "$1"
@@ -108,8 +108,8 @@ levels() {
 	done
 }
 
-# without NAME: a stage or a pass left out, interpreted at the level it changes; whole.npz is the
-# graph interpreted
+# without NAME: each optional stage and pass left out, interpreted at the level it changes;
+# whole.npz is from the interpreted graph
 without() {
 	local pass stage operands
 	program "$1"
@@ -139,8 +139,8 @@ without() {
 	same "$1, strict" l.mp --interpret
 }
 
-# compiled NAME: the plainest program (all that can be left out left out), and the one without
-# fuse, compiled
+# compiled NAME: compiles the plainest program (everything optional left out), and the one without
+# fuse
 compiled() {
 	local operands
 	program "$1"
@@ -152,7 +152,7 @@ compiled() {
 	same "$1, without anything, compiled" p.mp
 }
 
-# on OpenCL: whole, and without fuse
+# opencl NAME: the whole pipeline on OpenCL, and without fuse
 opencl() {
 	local operands
 	tool run --devices | grep -q ^opencl || skip "no OpenCL device"
@@ -191,13 +191,13 @@ opencl() {
 @test "levels: sizes that are data on OpenCL" { opencl counted; }
 @test "levels: random, convolution, integers on OpenCL" { opencl random; }
 
-@test "levels: a pass that cannot be left out, or is not there, is told" {
+@test "levels: a pass that is required or unknown is refused with a message" {
 	small_graph > g.mp
 	fails 2 tool schedule --skip split g.mp
 	fails 2 tool fuse --skip nosuch g.mp
 }
 
-@test "what --stop-after writes after any pass of fuse can be shown, and runs to the same" {
+@test "the output of --stop-after for any pass of fuse can be shown, and gives the same results" {
 	cd "$BATS_TEST_TMPDIR"
 	printf 'input x f32[3,4]\noutput y = softmax(x) + x\noutput z = max(x, axis=1)\n' > s.t
 	tool trace s.t | tool schedule > s.mp
@@ -213,7 +213,7 @@ opencl() {
 	done
 }
 
-@test "calls that fill memory stand right before what reads it, where that is less at once" {
+@test "calls that fill memory are directly before their readers, if that needs less memory" {
 	cd "$BATS_TEST_TMPDIR"
 	{
 		echo "input x f32[64, 64]"
@@ -236,7 +236,7 @@ opencl() {
 	tool diff --rtol 1e-4 i.npz c.npz
 }
 
-@test "levels: a scatter of one value at one place takes every turn, also when there are none" {
+@test "levels: a scatter of one value at one index takes every iteration, also with none" {
 	cd "$BATS_TEST_TMPDIR"
 	cat > one.t <<-'T'
 		input x f64[3]

@@ -1,10 +1,11 @@
 #!/usr/bin/env bats
-# Malformed documents: status 4 (3 where the document asks for what is not there), one line, nothing on standard output.
+# Malformed documents: status 4 (3 if the document asks for something unsupported), one line,
+# nothing on standard output.
 load helpers
 
 setup_file() { mkdoc '[]' > /dev/null; }
 
-# A hostile header must not cost memory: 1 GB of address space is enough for all of these.
+# A hostile header must not cost memory: 1 GB of address space must be enough for all of these.
 limited() {
 	if sanitized; then
 		timeout 60 "$@"
@@ -30,7 +31,7 @@ refused() {
 	[ "$total" -gt 250 ]
 }
 
-@test "a document cut short at any byte is refused, with the place" {
+@test "a document cut short at any byte is refused, with the offset" {
 	local g=$BATS_TEST_TMPDIR/g.mp n k
 	small_graph > "$BATS_TEST_TMPDIR/whole"
 	n=$(wc -c < "$BATS_TEST_TMPDIR/whole")
@@ -83,7 +84,7 @@ refused() {
 	[ "$errors" = "trace: node 2 ADD (h): shapes [3,4] and [5] do not match" ]
 }
 
-@test "a document that ends early through a pipe, and garbage behind a document" {
+@test "a document that ends early in a pipe, and garbage after a document" {
 	small_graph > "$BATS_TEST_TMPDIR/g.mp"
 	fails 4 bash -c 'head -c 100 "$1" | "$BIN/show"' - "$BATS_TEST_TMPDIR/g.mp"
 	capture bash -c '{ cat "$1"; printf "\301"; } | "$BIN/show" --count' - "$BATS_TEST_TMPDIR/g.mp"

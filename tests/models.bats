@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
-# Models as PyTorch's exporter writes them, narrow ones: the same graphs as at full width, which `make models` checks.
-# One compiled program serves both batches.  models/make.py makes them; to add one, write its function there, then
+# Narrow models as PyTorch's exporter writes them: the same graphs as at full width, which `make
+# models` checks. One compiled program serves both batches. models/make.py makes them; to add one,
+# write its function there, then
 #     make.py models/small --small NAME && check.py BIN models/small NAME      (with onnx, onnxruntime and numpy)
 
 load helpers
@@ -13,13 +14,13 @@ setup() {
 
 agrees() { python3 "$TESTS/models/check.py" "$BIN" "$TESTS/models/small" "$@"; }
 
-# fused MODEL: the number of its kernels that run at each call
+# fused MODEL: the number of its kernels that run in each call
 fused() {
 	"$BIN/trace" "$TESTS/models/small/$1.onnx" | "$BIN/schedule" | "$BIN/fuse" | "$BIN/show" |
 		awk '/ BUFFER .* role: "prepared"/ { once[$1] = 1 } / = CALL / && !once[$5] { n++ } END { print n }'
 }
 
-@test "every model kept is tried" {
+@test "every model in models/small is tested" {
 	for m in "$TESTS"/models/small/*.onnx; do
 		m=${m##*/}
 		grep -q "agrees.* ${m%.onnx}\b" "$BATS_TEST_FILENAME" || { echo "$m"; return 1; }
@@ -32,15 +33,15 @@ fused() {
 
 @test "convolutions with layer norms" { agrees convnext_tiny; }
 
-@test "up and down again, height and width symbolic" { agrees unet; }
+@test "downsampling and upsampling, symbolic height and width" { agrees unet; }
 
 @test "transformers: pictures, masks, a cache" { agrees vit_b16 bert_base gpt2; }
 
-@test "sound: convolutions in time, a cache beside what was heard" { agrees whisper_encoder whisper_decoder; }
+@test "sound: convolutions in time, cross attention" { agrees whisper_encoder whisper_decoder; }
 
 @test "quantized: int8 between floats" { agrees resnet50_u8 resnet50_i8; }
 
-@test "sizes that do not come back to themselves" {
+@test "sizes that upsampling does not restore" {
 	echo 'output odd = zeros([1, 3, 18, 20])' > "$BATS_TEST_TMPDIR/odd.t"
 	"$BIN/trace" "$BATS_TEST_TMPDIR/odd.t" | "$BIN/run" --interpret -o "$BATS_TEST_TMPDIR"
 	"$BIN/trace" "$TESTS/models/small/unet.onnx" > "$BATS_TEST_TMPDIR/g.mp"
@@ -49,8 +50,9 @@ fused() {
 	fails 4 "$BIN/run" "$BATS_TEST_TMPDIR/f.mp" "@0=$BATS_TEST_TMPDIR/odd.npy"
 }
 
-# One line of --explain for each norm; what stands behind a convolution is an addition, and sqrt is nowhere.
-@test "norms behind convolutions go into their weights" {
+# --explain has one line for each norm; a convolution is followed by an addition, and there is no
+# sqrt.
+@test "norms after convolutions are folded into their weights" {
 	cd "$BATS_TEST_TMPDIR"
 	for model in resnet50_bn:15 unet:10; do
 		"$BIN/trace" "$TESTS/models/small/${model%:*}.onnx" | "$BIN/fuse" --explain 2> e > f.mp
@@ -62,7 +64,7 @@ fused() {
 	not grep -q 'constant scale' e
 }
 
-# Each bound is what the general rules reach now: a kernel more is a fusion lost.
+# Each bound is the number that the general rules reach now: one more kernel means a lost fusion.
 @test "few kernels are left" {
 	while read -r model most; do
 		n=$(fused "$model")

@@ -1,5 +1,6 @@
-# Kernels whose loads lie otherwise than their stores, against the interpreter, bit for bit: moves.py makes programs
-# of random shapes (1, primes, sizes about those of tiles), orders and dtypes.
+# Kernels whose loads have another layout than their stores, against the interpreter, bit for bit:
+# moves.py makes programs of random shapes (1, primes, sizes close to those of tiles), orders and
+# dtypes.
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
@@ -29,7 +30,7 @@ moved() {
 	moved 4 20 --march x86-64
 }
 
-@test "moves: what is stored to is fetched before, where it is far" {
+@test "moves: lines to store to are prefetched when they are far apart" {
 	printf 'input a f32[301, 257]\noutput y = transpose(a, [1, 0])\n' > m.t
 	tool trace m.t > m.mp
 	ok tool run --interpret m.mp a=rand -o i.npz

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# Stages over ZeroMQ: ipc and tcp, in either order, one and many documents, ends and failures.
+# Stages over ZeroMQ: ipc and tcp, started in either order, one and many documents, ends and
+# failures.
 load helpers
 
 setup() {
@@ -32,7 +33,7 @@ limit() { timeout 30 "$@"; }
 	cmp "$g" "$BATS_TEST_TMPDIR/got"
 }
 
-@test "many documents, in their order" {
+@test "many documents, in order" {
 	local i
 	for i in $(seq 40); do
 		doc "[[\"CONST\",\"i32\",[],$i],!0]"
@@ -92,7 +93,7 @@ limit() { timeout 30 "$@"; }
 	[ "$errors" = "simplify: $at: the reader left before the end" ]
 }
 
-@test "what is no endpoint is wrong usage or a failure, in one line" {
+@test "a bad endpoint is wrong usage or a failure, in one line" {
 	fails 2 "$BIN/simplify" -o nowhere "$g"
 	fails 1 "$BIN/simplify" -i tcp://no-such-host-anywhere:1
 	fails 1 "$BIN/simplify" -i nothing://x

@@ -1,12 +1,13 @@
 #!/usr/bin/env bats
-# The pipelines over functions in C: ik.sh and fit.sh reach what they state, from derivatives that trace and jac make.
+# The pipelines over functions in C: ik.sh and fit.sh reach the results they state, with derivatives
+# made by trace and jac.
 
 load helpers
 
 setup() { export SLUICE_BIN=$BIN; cd "$BATS_TEST_TMPDIR"; }
 pipeline() { "$ROOT/pipelines/$1" "${@:2}"; }
 below() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 < b + 0) }'; }
-# the residuals of ik.sh, one a line
+# the residuals of ik.sh, one per line
 residuals() { sed -n 's/^step .*: residual \([^ ]*\) .*/\1/p' <<< "$output"; }
 
 @test "ik: the residual falls below 1e-10, faster with each step" {
@@ -38,10 +39,10 @@ residuals() { sed -n 's/^step .*: residual \([^ ]*\) .*/\1/p' <<< "$output"; }
 	[ "$(residuals | wc -l)" = 3 ]
 }
 
-# parameter K of fit.sh's result lies within 4 deviations of VALUE
+# parameter K of fit.sh's result is within 4 standard deviations of VALUE
 near() { awk -v name="b$1" -v want="$2" '$1 == name { found = 1; exit !(($3 - want) ^ 2 < (4 * $5) ^ 2 && $5 > 0) } END { if (!found) exit 1 }' <<< "$output"; }
 
-@test "fit: finds what the data were made of, and how well it is known" {
+@test "fit: finds the parameters of the data, and their uncertainty" {
 	for seed in 1 2; do
 		SEED=$seed ok pipeline fit.sh
 		k=0
@@ -65,7 +66,7 @@ near() { awk -v name="b$1" -v want="$2" '$1 == name { found = 1; exit !(($3 - wa
 	E
 }
 
-@test "fit: data of one's own, without noise, to the last digit; wrong ones are refused" {
+@test "fit: a user's own data, without noise, to the last digit; wrong data are refused" {
 	cat > clean.t <<-'E'
 		x = f64(arange(60)) * 4
 		output x, y = 80 * exp(-0.012 * x) + 95 * exp(-((x - 72) / 21) ** 2) + 50 * exp(-((x - 170) / 22) ** 2)

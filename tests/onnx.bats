@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# ONNX models: data wherever it may lie, sizes, control flow, functions; and what is refused.  onnx_models.py makes them.
+# ONNX models: data in each possible location, sizes, control flow, functions, and models that must
+# be refused. onnx_models.py makes them.
 
 load helpers
 
@@ -24,7 +25,7 @@ limited() {
 	fi
 }
 
-# traced MODEL OPERAND…: the output's lines after the first, on one line
+# traced MODEL OPERAND…: prints the output's lines after the first, on one line
 traced() {
 	"$BIN/trace" "$1.onnx" > "$BATS_TEST_TMPDIR/g.mp" &&
 		"$BIN/run" --interpret "$BATS_TEST_TMPDIR/g.mp" "${@:2}" | tail -n +2 | tr -s ' \n' ' '
@@ -59,7 +60,7 @@ traced() {
 	"$BIN/trace" names.onnx | "$BIN/show" | grep -q '"/a/Neg"'
 }
 
-@test "a weight among the inputs is no input" {
+@test "a weight listed among the inputs is not an input" {
 	"$BIN/trace" old.onnx | "$BIN/show" | grep -q 'inputs: \["x"\]'
 }
 
@@ -84,11 +85,11 @@ traced() {
 	"$BIN/trace" axes.onnx --const a=axis2.npy | "$BIN/run" @0=x235.npy | grep -q 'f32\[2,3\]'
 }
 
-@test "sums of sizes as names; sizes that a broadcast makes equal are checked" {
+@test "sums of sizes as names; sizes that broadcasting requires to be equal are checked" {
 	[[ $(traced sums m=x7.npy p=x.npy q=x3.npy) == "[-1. 1. -2. 2. 5. 6. 7.] " ]]
 	[ "$(traced agree x=x.npy m=x.npy)" = "[-2. 2. -4. 4.] " ]
 	fails 4 "$BIN/run" <("$BIN/trace" agree.onnx) x=x.npy m=x3.npy
-	[[ $errors == *"the sizes do not fit"* ]]
+	[[ $errors == *"the sizes do not match"* ]]
 }
 
 @test "sequences as folders, in and out" {
@@ -134,7 +135,7 @@ again f32[2,4] [[ 2. 4. 6. 8.] [ 3. 6. 9. 12.]] " ] || { echo "$output"; return 
 	END
 }
 
-@test "a size that is data goes on through a model" {
+@test "a size that depends on data passes through a model" {
 	for how in '' --interpret; do
 		ok "$BIN/run" <("$BIN/trace" found.onnx) x=0,3,0,-1,5 $how
 		[ "$(tr -s ' \n' ' ' <<< "$output")" = "v f32[3] [ 3. -1. 5.] n i64[1] [3] total f32[] 7.0 " ] || { echo "$output"; return 1; }
@@ -144,7 +145,7 @@ again f32[2,4] [[ 2. 4. 6. 8.] [ 3. 6. 9. 12.]] " ] || { echo "$output"; return 
 	grep -q "'shape': (0,)" empty/output_0.npy
 }
 
-@test "all that is missing is said at once" {
+@test "everything that is missing is reported at once" {
 	fails 3 "$BIN/trace" w_3_missing.onnx
 	[[ $errors == *"Foo-17 (node first), Bar-17 (node second)" ]]
 }
@@ -160,7 +161,7 @@ again f32[2,4] [[ 2. 4. 6. 8.] [ 3. 6. 9. 12.]] " ] || { echo "$output"; return 
 	[ "$total" -gt 35 ]
 }
 
-@test "info: format, operators, ends, work; what is missing" {
+@test "info: format, operators, inputs and outputs, work; what is missing" {
 	ok "$BIN/info" sizes.onnx
 	for line in 'format       IR 8, opset 17, own 1' 'operators    Constant 2, Concat 1, Gather 1, Reshape 1, Shape 1' \
 		'inputs       x f32[batch,3,seq_len]' 'outputs      y f32[batch,seq_len*3]' 'parameters   0 in 0 B'; do

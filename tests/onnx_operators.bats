@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# ONNX operators with many attributes, against ONNX Runtime (onnx_operators.py), where that is installed.
+# ONNX operators with many attributes, against ONNX Runtime (onnx_operators.py), if that is
+# installed.
 
 load helpers
 

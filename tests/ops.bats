@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
-# Every op × every dtype it takes × the interpreter at every level, C and OpenCL, against NumPy's
-# values. ops/make.py wrote the documents, inputs and values in ops/; it says what the names of
-# the outputs mean.
+# Every op, with every dtype it accepts, by the interpreter at every level, in C and in OpenCL,
+# against NumPy's values. ops/make.py wrote the documents, inputs and values in ops/ and explains
+# the names of the outputs.
 load helpers
 
 setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-# how document DTYPE stands at a level, on standard output
+# prints document DTYPE at a level
 at_level() {
 	local doc=$TESTS/ops/$1.mp
 	case $2 in
@@ -22,12 +22,12 @@ at_level() {
 	esac
 }
 
-# the files of DTYPE as operands of run: each input from one .npz
+# the operands of run for DTYPE: each input from one .npz
 operands() {
 	tool show "$TESTS/ops/$1.mp" | sed -n 's/.*{name: "\([a-z0-9]*\)".*role: "input".*/\1=in.npz/p'
 }
 
-# near DTYPE: out.npz has NumPy's values, each output within what its name allows
+# near DTYPE: out.npz has NumPy's values, each output within the tolerance in its name
 near() {
 	local group how differs=0
 	tool show "$TESTS/ops/$1.mp" | tail -n 1 | grep -oE '\.[zb]?[0-9]"' | tr -d '."' | sort -u > groups
@@ -61,7 +61,7 @@ opencl() {
 	agrees "$1" opencl
 }
 
-# the dtypes that a row of the table takes
+# the dtypes that a row of the table accepts
 dtypes_of() {
 	local floats="f16 bf16 f32 f64" ints="i8 i16 i32 i64 u8 u16 u32 u64"
 	case $1 in
@@ -81,14 +81,14 @@ dtypes_of() {
 	done
 	while read -r op kind; do
 		for dtype in $(dtypes_of "$kind"); do
-			grep -qx "$op" "$dtype.ops" || { echo "no case: $op $dtype"; missing=1; }
+			grep -qx "$op" "$dtype.ops" || grep -q "^$op [^ ]*\b$dtype\b" "$TESTS/ops/points.txt" || { echo "no case: $op $dtype"; missing=1; }
 		done
-	done < <(sed -n 's/^OP(\([A-Z0-9]*\), *[-0-9]*, *[-0-9]*, *[A-Z]*, *\([A-Z0-9]*\), *[A-Z|]*G[A-Z|]*,.*/\1 \2/p' \
-		"$ROOT/common/graph/ops.def")
+	done < <(op_rows | grep -E 'levels = (ALL|GRAPHS)' |
+		sed -n 's/^OP(\([A-Z0-9]*\),.*TAKES_\([A-Z0-9]*\),.*/\1 \2/p')
 	[ "$missing" = 0 ]
 }
 
-@test "ops: every fold of REDUCE, SCAN and SCATTER has a case, and CAST every pair" {
+@test "ops: every combining op of REDUCE, SCAN and SCATTER has a case, and every pair of CAST" {
 	local dtype op to
 	for dtype in $(dtypes_of ANY); do
 		tool show "$TESTS/ops/$dtype.mp" > doc
@@ -102,6 +102,58 @@ dtypes_of() {
 			grep -q "CAST $to " doc
 		done
 	done
+}
+
+# point_graph OP DTYPE SOURCE…: the op on inputs s0, s1 … as the text form has it, and the inputs themselves in in.npz
+point_graph() {
+	local k=0 s n
+	n=$(tr -cd , <<< "$3" | wc -c)
+	for s in "${@:3}"; do
+		printf '%%%d = BUFFER %s {name: "s%d", shape: [%d], role: "input"}\n' $k "$2" $k $((n + 1)) >> nodes
+		printf 'output s%d = %s(%s)\n' $k "$2" "$s" >> in.t
+		k=$((k + 1))
+	done
+	printf 'sluice 1 graph\n%s\n%%%d = %s %s%s\n%%%d = SINK %%%d {names: ["y"]}\n' "$(cat nodes)" $k "$1" "$2" \
+		"$(seq -f ' %%%g' -s '' 0 $((k - 1)))" $((k + 1)) $k
+	tool trace in.t | tool run --interpret -o in.npz
+}
+
+# point OP DTYPE ULPS SOURCES VALUES: the op gives them, interpreted and compiled
+point() {
+	local how near=(--ulp "$3") sources=()
+	[ "$2" != bf16 ] || near+=(--bf16)
+	rm -f nodes in.t
+	IFS=';' read -ra sources <<< "$4"
+	point_graph "$1" "$2" "${sources[@]}" > g.txt
+	tool show -p g.txt > g.mp
+	printf 'output y = %s(%s)\n' "$2" "$5" > want.t
+	tool trace want.t | tool run --interpret -o want.npz
+	for how in --interpret ""; do
+		ok tool run $how g.mp $(seq -f 's%g=in.npz' 0 $((${#sources[@]} - 1))) -o out.npz
+		tool diff "${near[@]}" want.npz out.npz || { echo "^ $1 $2 $how"; return 1; }
+	done
+}
+
+# slope VALUES SLOPES: of point's graph by its first source, in f64
+slope() {
+	printf 'x = f64(%s)\noutput tan_s0 = x * 0 + 1\n' "$2" > one.t
+	tool trace one.t | tool run --interpret -o one.npz
+	printf 'output y = f64(%s)\noutput tan_y = f64(%s)\n' "$1" "$2" > want.t
+	tool trace want.t | tool run --interpret -o want.npz
+	tool jvp -w s0 g.mp > jvp.mp
+	ok tool run --interpret jvp.mp s0=in.npz tan_s0=one.npz -o out.npz
+	tool diff --rtol 1e-6 want.npz out.npz
+}
+
+@test "ops: the values that points.txt has" {
+	local op dtypes near sources values slopes dtype
+	while IFS='|' read -r op sources values slopes; do
+		read -r op dtypes near <<< "$op"
+		for dtype in ${dtypes//,/ }; do
+			point "$op" "$dtype" "$near" "$sources" "$values"
+		done
+		[ -z "$slopes" ] || slope "$values" "$slopes" || { echo "^ the derivative of $op"; return 1; }
+	done < <(grep -v '^#\|^$' "$TESTS/ops/points.txt")
 }
 
 @test "ops: CUSTOM is refused, with its name" {

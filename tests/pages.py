@@ -1,9 +1,9 @@
-"""What the pages (*.md) name in backticks and the tree does not have: files, and functions or other identifiers of C.  Prints a
-line for each; status 1 when there is one.
+"""Names in backticks on the pages (*.md) that the tree does not have: files, functions and other
+identifiers of C.  Prints a line for each; status 1 when there is one.
 
-A file with a folder before its name lies there, seen from the page, the top, or a folder of the top; a bare name is any
-file's, and X in it stands for anything.  `name()` is a function of the sources; `some_name` a word of theirs, or of the
-page's own examples.
+A file with a folder before its name is there, seen from the page, the top, or a folder of the top; a
+bare name is any file's, and X in it stands for anything.  `name()` and `some_name(…)` are functions
+of the sources; `some_name` is a word of theirs, or of the page's own examples.
 """
 import fnmatch
 import os
@@ -12,7 +12,9 @@ import sys
 
 FILE = re.compile(r"[\w./*-]*[\w*]\.(c|h|hpp|def|rules|sh|py|bats|md|man|svg|dot)$")
 IDENTIFIER = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)+$")
-CALL = re.compile(r"([a-z_][a-z0-9_]*)\(\)$")
+CALL = re.compile(r"([a-z][a-z0-9]*(?:_[a-z0-9]+)*)\(\)$"
+                  r"|([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\([^()…]*\)$")
+SOURCES = (".c", ".h", ".hpp", ".def", ".sh", ".py", ".bats", ".rules")
 OTHERS = {"math.h"}         # of the system
 
 
@@ -33,7 +35,8 @@ def read(path):
 def take_apart(page):
     """The texts in backticks outside of blocks, and the blocks."""
     block = re.compile(r"^```[\s\S]*?^```$|^    .*$", re.M)
-    return sorted(set(re.findall(r"`([^`\n]+)`", block.sub("", page)))), "\n".join(block.findall(page))
+    texts = set(re.findall(r"`([^`\n]+)`", block.sub("", page)))
+    return sorted(texts), "\n".join(block.findall(page))
 
 
 def find_file(page, name, files, names):
@@ -48,7 +51,7 @@ def main():
     os.chdir(sys.argv[1])
     files = set(find_files())
     names = {os.path.basename(f) for f in files}
-    code = "\n".join(read(f) for f in files if f.endswith((".c", ".h", ".hpp", ".def", ".sh", ".py", ".bats", ".rules")))
+    code = "\n".join(read(f) for f in files if f.endswith(SOURCES))
     words = set(re.findall(r"\w+", code))
     functions = set(re.findall(r"\b([a-z_]\w*)\(", code))
     faults = 0
@@ -58,7 +61,7 @@ def main():
             call = CALL.match(text)
             if FILE.match(text) and not find_file(page, text, files, names):
                 kind = "file"
-            elif call and call.group(1) not in functions:
+            elif call and (call.group(1) or call.group(2)) not in functions:
                 kind = "function"
             elif IDENTIFIER.match(text) and text not in words and text not in blocks:
                 kind = "name in the sources"

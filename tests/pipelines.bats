@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The scripts of pipelines/ do what they say.
+# The scripts in pipelines/ do what they say.
 
 load helpers
 
@@ -44,12 +44,12 @@ at_least() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 >= b) }'; 
 	[ "$(grep -c ' agrees ' <<< "$output")" = 14 ]
 }
 
-# a convolution, whose weights and neighbours layout lays out anew
+# a convolution: layout changes the layout of its weights and neighbours
 convolution() {
 	printf 'input x f32[1, 16, 32, 32]\noutput y = relu(conv2d(x, rand([16, 16, 3, 3], key=1), padding=1))\n'
 }
 
-@test "tee: what layout does is saved before lower" {
+@test "tee: the output of layout is saved before lower" {
 	cd "$BATS_TEST_TMPDIR"
 	convolution > c.t
 	SAVE=saved ok pipeline tee.sh c.t x=rand
@@ -82,7 +82,7 @@ convolution() {
 	grep -q '^first wrong kernel: K[0-9]* [Er]_' <<< "$output"
 }
 
-@test "bisect: looks at layout" {
+@test "bisect: checks layout" {
 	cd "$BATS_TEST_TMPDIR"
 	mkdir stages
 	printf '#!/bin/sh\n"%s/layout" "$@" | "%s/rewrite" --once -e "EXP2(x) -> EXP2(x) + x * x"\n' "$BIN" "$BIN" > stages/layout
@@ -95,7 +95,7 @@ convolution() {
 	grep -q '^first wrong kernel: K[0-9]* r_' <<< "$output"
 }
 
-@test "bisect: finds nothing where there is nothing" {
+@test "bisect: finds nothing in a correct pipeline" {
 	ok pipeline bisect.sh "$ROOT/pipelines/digits.t"
 	not grep -q changed <<< "$output"
 	[ "$(grep -c ': the same$' <<< "$output")" = 6 ]
@@ -109,7 +109,7 @@ convolution() {
 	done
 }
 
-@test "ablate: a program of nanoseconds, whose calls are many" {
+@test "ablate: a program that takes nanoseconds, called many times" {
 	cd "$BATS_TEST_TMPDIR"
 	printf 'input x f32[4]\noutput y = x * 2\n' > p.t
 	SECONDS_EACH=0.02 ok pipeline ablate.sh p.t x=rand
@@ -117,7 +117,7 @@ convolution() {
 	[ "$(grep -c ' ms ' <<< "$output")" -gt 15 ]
 }
 
-@test "ablate: without layout nothing is laid out" {
+@test "ablate: without layout, layouts stay as they are" {
 	cd "$BATS_TEST_TMPDIR"
 	convolution > c.t
 	SECONDS_EACH=0.01 ok pipeline ablate.sh c.t x=rand
@@ -132,10 +132,11 @@ convolution() {
 	[ "$(grep -c '^y f32\[4\]' <<< "$output")" = 3 ]
 }
 
-# what a loop of ONNX Runtime over the same model gives, feeding its outputs back and taking the likeliest
+# expected: a loop in ONNX Runtime over the same model that feeds its outputs back and takes the
+# most likely token
 GREEDY=' 3 49 14 4 7 16 3 48 18 6 44 18 32 6 6 2 2 7 6 2'
 
-@test "generate: the likeliest tokens, as ONNX Runtime finds them" {
+@test "generate: the most likely tokens, as found with ONNX Runtime" {
 	with_onnx
 	export N=18 TEMPERATURE=0 TOP_K=4 CONTEXT=24
 	ok pipeline generate.sh "$TESTS/models/small/gpt2.onnx" 3 49
@@ -148,7 +149,7 @@ GREEDY=' 3 49 14 4 7 16 3 48 18 6 44 18 32 6 6 2 2 7 6 2'
 	[ "$status" = 1 ]
 }
 
-@test "generate: drawn tokens depend on the seed alone, at every level" {
+@test "generate: sampled tokens depend only on the seed, at every level" {
 	with_onnx
 	cd "$BATS_TEST_TMPDIR"
 	export N=9 TOP_K=6 CONTEXT=16 KEEP=g.t
@@ -166,7 +167,7 @@ GREEDY=' 3 49 14 4 7 16 3 48 18 6 44 18 32 6 6 2 2 7 6 2'
 	done
 }
 
-@test "grad-check: right derivatives, and one that is not" {
+@test "grad-check: right derivatives, and a wrong one" {
 	cd "$BATS_TEST_TMPDIR"
 	cat > p.t <<-'END'
 		input x f32[n, 6] where n in 1..9

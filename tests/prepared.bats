@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
-# Prepared constants: what comes out of constants alone runs once, before the first call, and when it is large is found
-# in the cache by the next run.  A case is a program in the text language and what fuse or run does with it.
+# Prepared constants: values computed only from constants are computed once, before the first call,
+# and if they are large the next run finds them in the cache. A case is a program in the text
+# language and what fuse or run does with it.
 load helpers
 
 setup() {
@@ -9,13 +10,14 @@ setup() {
 	mkdir cache
 }
 
-# program LINES: p.t, traced to p.mp
+# program LINES: writes p.t, traced to p.mp
 program() { printf '%s\n' "$@" > p.t; tool trace p.t > p.mp; }
 
-# roles DOCUMENT: NAME ROLE of each temporary and prepared buffer
+# roles DOCUMENT: prints NAME ROLE of each temporary and prepared buffer
 roles() { tool show "$1" | sed -n 's/.*name: "\([^"]*\)".*role: "\(temp\|prepared\)".*/\1 \2/p'; }
 
-# every_way OPERANDS: p.mp gives the same interpreted, fused and not, at each level, compiled
+# every_way OPERANDS: p.mp gives the same interpreted, fused and unfused, at each level, and
+# compiled
 every_way() {
 	tool run --interpret p.mp "$@" -o a.npz
 	tool fuse p.mp > f.mp
@@ -30,7 +32,7 @@ every_way() {
 	tool diff a.npz b.npz
 }
 
-@test "a value of constants alone is prepared, and its kernel stands first" {
+@test "a value computed from constants is prepared, and its kernel is first" {
 	program 'input x f32[n, 3] where n in 1..1000000' 'const v f32 = [0.5, 2, 0]' 'const w f32 = [1, -1, 3]' \
 		'output y = x * 2 + 1' 'output z = x / sqrt(v + w * w)'
 	every_way x=rand n=4
@@ -48,7 +50,7 @@ every_way() {
 	[ "$(tool show r.mp | grep -c 'role: "prepared", offset')" = 0 ]
 }
 
-@test "what depends on an input, a state or a symbolic size is not prepared" {
+@test "a value that depends on an input, a state or a symbolic size is not prepared" {
 	program 'input x f32[n] where n in 1..8' 'state s f32 = [1, 2]' 'const w f32 = [1, 2]' \
 		'a = cumsum(arange(n))' 'output y = x + sum(sin(a))' 'b = cumsum(s * w)' 'output z = sum(x) + b' 's <- s + sum(x)'
 	tool fuse p.mp > f.mp
@@ -58,7 +60,7 @@ every_way() {
 	tool diff a.npz b.npz
 }
 
-@test "what is written again at each call is not prepared, what constants are put into is" {
+@test "a buffer written in each call is not prepared, a scatter of constants is" {
 	program 'input i i32[3]' 'input v f32[3]' 'const base f32 = [1, 2, 3, 4, 5, 6]' 'const j i32 = [0, 2, 4]' \
 		'const u f32 = [10, 20, 30]' 'output y = cumsum(scatter(base, i, v)) + scatter(base, j, u)'
 	every_way i=rand v=rand
@@ -66,14 +68,14 @@ every_way() {
 	[ "$(roles f.mp | grep -c temp)" = 1 ]
 }
 
-@test "a constant that grows too much is computed where it is wanted" {
+@test "a constant that would grow too much is computed where it is used" {
 	program 'input x f32[4096, 4096]' 'const w f32 = [[1], [2]]' 'output y = sum(x * sum(expand(sin(w), [2, 4096]), axis=0), axis=1)' \
 		'output z = sum(cumsum(expand(reshape(w, [2, 1, 1]), [2, 2048, 2048]), axis=1)) + x[0, 0]'
 	tool fuse p.mp > f.mp
 	tool show f.mp | grep 'role: "prepared"' | not grep -q 2048,
 }
 
-@test "large results are kept in the cache, by what they are made of" {
+@test "large results are cached, keyed by what they are computed from" {
 	program 'i = reshape(arange(32768), 64, 512)' 'output w = f32(i % 7 - 3), v = f32(i % 5 - 1)'
 	tool run --interpret p.mp -o .
 	program 'input x f32[n, 64] where n in 1..8' 'const w = load("w.npy")' 'output y = x @ (sin(w) * 2 + w)'
@@ -107,9 +109,10 @@ every_way() {
 	cmp b.npz c.npz
 }
 
-# Eight weights of 4 MB, as they are and prepared, where a mapping serves (.npy) and where it does not (.npz), found in
-# the cache and not. One call never has them all; where a call is followed by another, they stay.
-@test "with one call weights come and leave one after another" {
+# Eight weights of 4 MB, plain and prepared, in files that can be mapped (.npy) and that cannot
+# (.npz), found in the cache or not. A single call never has all of them in memory; when another
+# call follows, they stay.
+@test "with one call, weights are loaded and evicted one after another" {
 	local from what line i
 	for i in 0 1 2 3 4 5 6 7; do
 		line+="${line:+, }w$i = sin(f32(reshape(arange(1048576), 1024, 1024)) + $i)"
@@ -143,10 +146,10 @@ kept() {
 		"c = cumsum(expand(reshape(w * $1, [1, 8, 1]), [64, 8, 4096]), axis=2)" 'output y = sum(x @ reshape(c, [64, 32768]))'
 }
 
-# asked SIZE: what became of it, under that bound
+# asked SIZE: whether it is cached, with that size limit
 asked() { SLUICE_CACHE_SIZE=$1 tool run p.mp x=rand n=2 --profile -o a.npz 2>&1 | grep -o 'once\|cached' | sort -u; }
 
-@test "the cache is bounded: what was used last stays" {
+@test "the cache is bounded: the most recently used entries stay" {
 	local i
 	for i in 1 2 3 4 5 6; do
 		kept $i
@@ -187,18 +190,18 @@ asked() { SLUICE_CACHE_SIZE=$1 tool run p.mp x=rand n=2 --profile -o a.npz 2>&1 
 	tool fuse p.mp | tool show > f.text
 	call=$(sed -n 's/.*\(%[0-9]*\) = SINK %\([0-9]*\) %\([0-9]*\) .*/\2 \3/p' f.text)
 	set -- $call
-	# behind a call of each time
+	# after a call that runs each time
 	sed "s/SINK %$1 %$2/SINK %$2 %$1/" f.text > b.text
 	fails 4 tool show -p b.text
-	[[ $errors == *"behind a call that runs each time"* ]]
+	[[ $errors == *"after a call that runs each time"* ]]
 	# from an input
 	sed 's/role: "const", data: b"[0-9a-f]*"/role: "input"/' f.text > b.text
 	fails 4 tool show -p b.text
-	[[ $errors == *"from what is not constant"* ]]
+	[[ $errors == *"from a buffer that is not constant"* ]]
 	# that nothing fills
 	sed "/ CALL /{ s/= CALL %[0-9]* %[0-9]* %[0-9]*$/= CALL/; t gone; b; : gone; d }; s/SINK %$1 /SINK /" f.text > b.text
 	fails 4 tool show -p b.text
-	[[ $errors == *"that nothing filled"* ]]
+	[[ $errors == *"that no call has filled"* ]]
 	# at level graph
 	tool show p.mp | sed 's/role: "input"/role: "prepared"/' > b.text
 	fails 4 tool show -p b.text
@@ -206,8 +209,9 @@ asked() { SLUICE_CACHE_SIZE=$1 tool run p.mp x=rand n=2 --profile -o a.npz 2>&1 
 
 # ---- scales folded into weights
 
-# folds N LINES: a program of which fuse folds N scales; it gives the same as before within the contract's bound (f32,
-# results of a magnitude of 1 to 10), at each level, and the very same with --strict
+# folds N LINES: a program in which fuse folds N scales; it gives the same as before within the
+# contract's bound (f32, results of magnitude 1 to 10) at each level, and exactly the same with
+# --strict
 folds() {
 	local n=$1 doc
 	shift
@@ -231,10 +235,10 @@ folds() {
 	tool diff --rtol 1e-6 a.npz c.npz
 }
 
-# a kernel that runs each time reads that many buffers
+# how many buffers a kernel that runs each time reads
 reads() { grep -q "^fuse: r_.*: $1 reads, 1 write: .* -> y\$" e || { cat e; return 1; }; }
 
-@test "a scale behind a linear layer goes into its weights, each way it is written" {
+@test "a scale after a linear layer is folded into its weights, however it is written" {
 	local feed="x=rand n=3" w='const w f32 = [[1, 0, -1], [0.5, 2, 0], [0, 1, 1], [-1, 0.5, 0]]' b='const b f32 = [0.1, -0.2, 0]'
 	local s='const s f32 = [2, -3, 0]' x='input x f32[n, 4] where n in 1..64' way
 	folds 1 "$x" "$w" "$b" "$s" 'output y = relu(x @ w * s)'
@@ -252,7 +256,7 @@ reads() { grep -q "^fuse: r_.*: $1 reads, 1 write: .* -> y\$" e || { cat e; retu
 	folds 1 'input x f32[n, 3] where n in 1..64' "$w" 'const s f32 = [1, 2, 3, 4]' 'output y = x @ transpose(w) / s'
 }
 
-@test "what is no scale of weights is left as it is" {
+@test "values that do not scale weights are left unchanged" {
 	local feed="x=rand n=3" w='const w f32 = [[1, 0, -1], [0.5, 2, 0], [0, 1, 1], [-1, 0.5, 0]]'
 	local s='const s f32 = [2, -3, 0]' x='input x f32[n, 4] where n in 1..64'
 	# a bias alone; a scale behind something else; one that is not constant; one that moves with rows
@@ -270,7 +274,7 @@ reads() { grep -q "^fuse: r_.*: $1 reads, 1 write: .* -> y\$" e || { cat e; retu
 	feed="x=rand w=rand" folds 0 'input x f32[3, 4]' 'input w f32[4, 3]' "$s" 'output y = x @ w * s'
 }
 
-@test "a batch norm behind a convolution costs one addition, however it is written" {
+@test "a batch norm after a convolution costs one addition, however it is written" {
 	local feed="x=rand n=2" x='input x f32[n, 2, 6, 5] where n in 1..16' way
 	local w='const w f32 = [[[[0.1, 0.2], [-0.3, 0.4]], [[0.5, -0.6], [0.7, 0.8]]], [[[-0.9, 1], [0.1, 0.3]], [[0.2, 0], [0, 0.25]]], [[[1, 1], [0, 0]], [[0.5, 0.5], [1, -1]]]]'
 	local norm='const m f32 = [0.1, -0.2, 0.3]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes the expected texts anew from what the tools print: golden/.  Look at the difference
-# before committing it.
+# Rewrites the expected texts in golden/ from the output of the tools. Look at the difference before
+# committing it.
 BATS_RUN_TMPDIR=${TMPDIR:-/tmp}
 . "$(dirname "$0")/helpers.bash"
 . "$TESTS/golden.sh"

@@ -1,5 +1,5 @@
-# lower and render: sources that compile without a warning, the same numbers from every target, launch data, names that
-# cannot escape, actions as data, a user's own target.
+# lower and render: sources compile without warnings, every target gives the same numbers, launch
+# data, names cannot escape, actions as data, a user's own target.
 bats_require_minimum_version 1.5.0
 load helpers
 
@@ -81,7 +81,7 @@ integers() {
 	T
 }
 
-# src DOC: the sources of a document of level program
+# src DOC: prints the sources of a document of level program
 src() { tool show "$1" | sed -n 's/^\t|//p'; }
 
 @test "C compiles as C11 with -Wall -Werror" {
@@ -109,7 +109,7 @@ src() { tool show "$1" | sed -n 's/^\t|//p'; }
 	done
 }
 
-@test "CUDA compiles with nvcc where it is" {
+@test "CUDA compiles with nvcc, if installed" {
 	command -v nvcc > /dev/null || skip "there is no nvcc"
 	contraction; softmax; sorted; halves; integers
 	for g in mm sm so ha in; do
@@ -156,7 +156,7 @@ src() { tool show "$1" | sed -n 's/^\t|//p'; }
 	grep -q '0' y
 }
 
-@test "a value behind a softmax is computed once a row" {
+@test "a value after a softmax is computed once per row" {
 	softmax
 	tool lower --march x86-64-v3 sm.mp | tool render -t clang > sm.p
 	src sm.p > sm.c
@@ -164,7 +164,7 @@ src() { tool show "$1" | sed -n 's/^\t|//p'; }
 	[ "$(grep -c 'float buf[0-9]*\[300\];' sm.c)" = 1 ]
 }
 
-@test "columns of a contraction run side by side" {
+@test "columns of a contraction are computed in parallel" {
 	contraction
 	ok tool lower --explain mm.mp
 	[[ $errors == *"r1 in tiles of "*" vectors of "* ]]
@@ -191,11 +191,11 @@ src() { tool show "$1" | sed -n 's/^\t|//p'; }
 	fails 4 tool lower mm.d
 }
 
-@test "names and places of a document stay inside identifiers and comments" {
+@test "names and locations in a document stay inside identifiers and comments" {
 	text n <<-'T'
 	%0 = BUFFER f32 {name: "a*\\ x; int", shape: [3], role: "input"}
 	%1 = BUFFER f32 {name: "int", shape: [3], role: "input"}
-	%2 = ADD f32 %0 %1  {loc: "*/ system(1); /*", name: "q\"; */"}
+	%2 = ADD f32 %0 %1 @{loc: "*/ system(1); /*", name: "q\"; */"}
 	%3 = SINK %2 {names: ["r1"]}
 	T
 	for t in clang opencl cuda metal; do

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# The grammar of rules, as rewrite and match take it: args, dtypes, definitions, sections; the files that are built in.
+# The grammar of rules in rewrite and match: args, dtypes, definitions, sections; the built-in
+# files.
 load helpers
 
 setup() {
@@ -16,7 +17,7 @@ setup() {
 	T
 }
 
-# rewritten RULE…: the nodes of g.mp after them, without buffers, numbers and shapes
+# rewritten RULE…: prints the nodes of g.mp after the rules, without buffers, numbers and shapes
 rewritten() {
 	local rule args=()
 	for rule; do args+=(-e "$rule"); done
@@ -29,7 +30,7 @@ refused() {
 	[[ $errors == "rewrite: -e:"*"$2"* ]] || { echo "$errors"; return 1; }
 }
 
-@test "rules: an arg is matched and built" {
+@test "rules: args are matched and built" {
 	[[ $(rewritten 'REDUCE["ADD", [1]](x) -> REDUCE["MUL", [0]](x)') == *'["MUL", [0]]'* ]]
 	[[ $(rewritten 'REDUCE[f, [0]](x) -> REDUCE[f, [1]](x)') == *'["MAX", [1]]'* ]]
 	[[ $(rewritten 'REDUCE[f, [a, *rest]](x) -> REDUCE[f, [*rest, 0]](x)') == *'["ADD", [0]]'* ]]
@@ -44,7 +45,7 @@ refused() {
 	[[ $errors == "rewrite: -e:1: "*"REDUCE"* ]]
 }
 
-@test "rules: ops and casts at a dtype; a literal has that of what it stands beside" {
+@test "rules: ops and casts with a dtype; a literal has the dtype of the other operand" {
 	local out
 	out=$(rewritten 'SUB:u64(x, y) -> CAST(CAST:u32(x >> 32) ^ 0x1bd11bda)')
 	[[ $out == *'CONST u64 32'*'SHR u64'*'CAST u32'*'CONST u32 466688986'*'XOR u32'*'CAST u64'* ]]
@@ -52,7 +53,7 @@ refused() {
 	[[ $(rewritten 'x - y -> CAST:x(WHERE(CAST:f32(x) < 2, 1, 0))') == *'CONST f32 2.0'*'CMPLT bool'*'CONST u64 1'* ]]
 }
 
-@test "rules: definitions, of several values too, which later rules may use" {
+@test "rules: definitions, also of several values, which later rules can use" {
 	local out
 	out=$(rewritten 'mix(x, y) := x + y, y * 3' 'last(x, y) := x | y' 'x - y -> last(mix(mix(x, 1)))')
 	[[ $out == *'CONST u64 1'*'ADD u64'*'CONST u64 3'*'MUL u64'*'ADD u64'*'MUL u64'*'OR u64'* ]]
@@ -67,14 +68,14 @@ refused() {
 	[[ $errors == *"too large"* ]]
 }
 
-@test "rules: self stays, what does not come to an end is told with its line" {
+@test "rules: self stays, rules that never end are reported with their line" {
 	[ "$(rewritten 'x - y -> self + 1' | grep -c ^ADD)" = 1 ]
 	fails 1 tool rewrite -e 'PERMUTE(x) -> x' -e 'x - y -> (x - y) * x' g.mp
 	[ "$errors" = "rewrite: -e:1: rules do not come to an end at SUB" ]
 	ok tool rewrite --once -e 'x - y -> (x - y) * x' g.mp
 }
 
-@test "rules: lines that are wrong are refused with their place" {
+@test "rules: wrong lines are refused with their position" {
 	refused 'SUB:q7(x, y) -> x' 'no such dtype'
 	refused 'SUB:(x, y) -> x' ''
 	refused 'SUB:u8' ''
@@ -92,7 +93,7 @@ refused() {
 	fails 2 tool match '# nothing' g.mp
 }
 
-@test "rules: a section holds for the nodes of which its condition does" {
+@test "rules: a section applies to nodes for which its condition holds" {
 	printf '%s\n' 'when float' 'PERMUTE(x) -> x * 2' 'when int' 'x - y -> y' > sections.rules
 	ok tool rewrite --count -f sections.rules g.mp
 	printf '%s\n' 'when int' 'PERMUTE(x) -> x * 2' > sections.rules
@@ -113,7 +114,7 @@ refused() {
 	fails 2 tool rewrite --rules decompose --lacks 'SUB NOTHING' g.mp
 }
 
-# every op that can be written with others, on values of all kinds
+# every op that can be decomposed, on values of all kinds
 everything() {
 	cat > e.t <<-'T'
 	input a i32[40]
@@ -126,7 +127,7 @@ everything() {
 	tool trace e.t > e.mp
 }
 
-@test "decompose: what it writes instead of an op has the op's values" {
+@test "decompose: the replacement of an op has the op's values" {
 	everything
 	tool rewrite --rules decompose --lacks 'SUB CMPNE MAX MIN MOD FLOORDIV FLOORMOD' e.mp > d.mp
 	tool match -c 'SUB(x, y)' d.mp && return 1
@@ -136,14 +137,14 @@ everything() {
 	ok tool diff want.npz have.npz
 }
 
-# a target of one's own that lacks these ops
+# a user's own target that lacks these ops
 lacking() {
 	mkdir -p stages
 	printf '#!/bin/sh\nprintf "gpu: 0\\nlanes: 0\\nlacks: %s\\n"\n' "$1" > stages/render-mine
 	chmod +x stages/render-mine
 }
 
-@test "decompose: an op that there is no way to write ends with its name" {
+@test "decompose: an op that cannot be decomposed is named in the message" {
 	everything
 	tool fuse e.mp > s.mp
 	export SLUICE_PATH=$PWD/stages

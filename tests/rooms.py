@@ -1,5 +1,5 @@
-"""What is wrong with the rooms: folders with C files, each with a README.md that says which headers are its doors and which
-rooms it may use.  Prints a line for each fault; status 1 when there is one.
+"""Faults of the rooms: folders with C files, each with a README.md that says which headers are its
+doors and which rooms it may use.  Prints a line for each fault; status 1 when there is one.
 
     - Doors: `graph.h`, `ops.h`            headers and tables that other rooms may include
     - May use: `common/base`               and whatever those rooms may use
@@ -35,8 +35,17 @@ def line_of(page, key):
     return m and set(re.findall(r"`([^`]+)`", m.group(1)))
 
 
+def check_table(room, page, files, faults):
+    """In tables that begin with `| file |` the first column names files of the room."""
+    for table in re.findall(r"^\| file \|.*\n\|-.*\n((?:\|.*\n)+)", page, re.M):
+        first = "".join(row.split("|")[1] for row in table.splitlines())
+        for name in re.findall(r"`([^`]+)`", first):
+            if not fnmatch.filter(files, name):
+                faults.append(f"{room}/README.md: there is no file {name} here")
+
+
 def check_page(room, files, faults):
-    """The README's three lines; it names every file but those of man pages, which go with their tools."""
+    """The README's three lines.  It names every file but man pages, which go with their tools."""
     path = room + "/README.md"
     if not os.path.exists(path):
         faults.append(f"{room}: there is no README.md")
@@ -44,8 +53,10 @@ def check_page(room, files, faults):
     page = read(path)
     names = {n for n in re.findall(r"`([^`\s]+)`", page) if "/" not in n}
     for f in files:
-        if f != "README.md" and not f.endswith(".man") and not any(fnmatch.fnmatch(f, n) for n in names):
+        named = f == "README.md" or f.endswith(".man")
+        if not named and not any(fnmatch.fnmatch(f, n) for n in names):
             faults.append(f"{path}: does not name {f}")
+    check_table(room, page, files, faults)
     lines = [line_of(page, key) for key in ("Doors", "May use", "Used by")]
     for key, found in zip(("Doors", "May use", "Used by"), lines):
         if found is None:
@@ -82,7 +93,7 @@ def check_arrows(may_use, used_by, faults):
 
 
 def resolve(path, include):
-    """The file of the project that an include means: beside the file, or by the folders that Makefile names with -I."""
+    """The project's file that an include means: beside the file, or in a folder of Makefile's -I."""
     for base in (os.path.dirname(path), path.split("/")[0], "common"):
         at = os.path.normpath(os.path.join(base, include))
         if os.path.exists(at):

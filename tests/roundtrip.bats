@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# Documents to text and back, and through the readers: the same bytes at every level.
+# Documents to text and back, and through the readers, give the same bytes at every level.
 load helpers
 
-# show, show -p: the bytes that came
+# show, then show -p, gives the original bytes
 same_bytes() {
 	"$BIN/show" "$1" > "$BATS_TEST_TMPDIR/text" && "$BIN/show" -p "$BATS_TEST_TMPDIR/text" > "$BATS_TEST_TMPDIR/back" &&
 		cmp "$1" "$BATS_TEST_TMPDIR/back"
@@ -15,7 +15,7 @@ same_bytes() {
 	same_bytes "$BATS_TEST_TMPDIR/g.mp"
 }
 
-@test "equal nodes stay apart and dead ones stay" {
+@test "equal nodes stay distinct and dead ones are kept" {
 	doc '[$x,["NEG","f32",[0],nil],["NEG","f32",[0],nil],["CONST","i8",[],3],["ADD","f32",[1,2],nil],!4]' \
 		> "$BATS_TEST_TMPDIR/g.mp"
 	same_bytes "$BATS_TEST_TMPDIR/g.mp"
@@ -32,7 +32,7 @@ same_bytes() {
 	same_bytes "$BATS_TEST_TMPDIR/g.mp"
 }
 
-@test "strings, bins and sources of several lines" {
+@test "strings, bins and multi-line sources" {
 	doc '{uop: 1, level: "graph", meta: {empty: "", "": 1, "two words": "a \"quoted\" \\ back", ctl: "\x01\x1f\x7f\t",
 		lines: "int main(void)\n{\n\treturn 0; /* | # @ */\n}\n", last: "a\nb", first: "\n", cr: "a\r\nb", utf: "é€𝄞",
 		list: ["x\ny", ["\n\n", {k: "|\n|"}]], bin: b"", more: b"00ff10", nul: "a\x00b", t: true, f: false, z: nil},
@@ -84,7 +84,7 @@ same_bytes() {
 	[ "$("$BIN/show" --count "$BATS_TEST_TMPDIR/stdout" | wc -l)" = 3 ]
 }
 
-@test "a document is passed on as soon as it is whole" {
+@test "a document is passed on as soon as it is complete" {
 	small_graph > "$BATS_TEST_TMPDIR/g.mp"
 	mkfifo "$BATS_TEST_TMPDIR/fifo"
 	"$BIN/show" --count < "$BATS_TEST_TMPDIR/fifo" > "$BATS_TEST_TMPDIR/seen" &
@@ -109,7 +109,7 @@ same_bytes() {
              ^" ]
 }
 
-@test "texts that are none are refused with a place" {
+@test "malformed texts are refused with a position" {
 	local n=0 text
 	while IFS= read -r text; do
 		printf "sluice 1 graph\n$text\n" > "$BATS_TEST_TMPDIR/g.txt"

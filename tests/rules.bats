@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The rules: each is sound on every dtype, and without one of its conditions it is not.
+# The built-in rules: each is sound on every dtype, and unsound without any one of its conditions.
 load helpers
 
 @test "every rule is sound over edge values, and needs each of its conditions" {

@@ -9,7 +9,7 @@ setup()
 	mkdir -p cache
 }
 
-# doc NAME: a document of level graph from its text
+# doc NAME: writes a document of level graph from its text
 doc()
 {
 	{ echo "sluice 1 ${2:-graph}"; cat; } | "$BIN/show" -p > "$1.mp"
@@ -95,7 +95,7 @@ fails()
 	[ "${lines[2]}" = ' [ 6.  8. 10.]]' ]
 }
 
-@test "rand depends on the name alone, zeros are zero" {
+@test "rand depends only on the name, zeros are zero" {
 	twice
 	"$BIN/run" twice.mp x=rand -o a
 	"$BIN/run" --interpret twice.mp x=rand -o b
@@ -121,7 +121,7 @@ fails()
 	fails 1 "cannot open" "$BIN/run" n.mp x=2,x k=1 u=1,2 t=0
 }
 
-# counted META: y f32[3,4] with a count behind it, c = 2
+# counted META: y f32[3,4] followed by a count, c = 2
 counted() {
 	cat > c.txt <<-END
 		sluice 1 graph
@@ -133,7 +133,7 @@ counted() {
 	"$BIN/show" -p c.txt > c.mp
 }
 
-@test "outputs are cut to the sizes that are data, at every level" {
+@test "outputs are trimmed to sizes that depend on data, at every level" {
 	counted '{counts: ["c"], trims: {y: ["c", "c+1"]}}'
 	for how in "cat" "$BIN/schedule" "$BIN/fuse"; do
 		for i in "" --interpret; do
@@ -144,7 +144,7 @@ counted() {
 	run -0 "$BIN/run" c.mp --numbered -o n
 	[ "$(ls n)" = output_0.npy ]
 	counted '{counts: ["c"], checks: [["eq", "c", 3]]}'
-	fails 4 "the sizes do not fit" "$BIN/run" c.mp
+	fails 4 "the sizes do not match" "$BIN/run" c.mp
 	while read -r meta; do
 		counted "$meta"
 		fails 4 "meta." "$BIN/run" --interpret c.mp || { echo "$meta"; return 1; }
@@ -163,7 +163,7 @@ counted() {
 	END
 }
 
-@test "inputs that are wrong are told by name" {
+@test "wrong inputs are reported by name" {
 	twice; x_npy
 	fails 4 "'x'" "$BIN/run" twice.mp
 	fails 2 "'w'" "$BIN/run" twice.mp x=x.npy w=x.npy
@@ -223,7 +223,7 @@ counted() {
 	done
 }
 
-@test "a constant in a file is read in place; a file that is too short is told" {
+@test "a constant in a file is read in place; a file that is too short is reported" {
 	printf '\001\000\000\000\002\000\000\000' > data.bin
 	doc file <<-E
 	%0 = BUFFER i32 {name: "c", shape: [2], role: "const", file: ["$PWD/data.bin", 0, 8]}
@@ -266,7 +266,7 @@ counted() {
 	"$BIN/show" p.mp | grep -q timings
 }
 
-@test "devices are listed, and one that is not there is told" {
+@test "devices are listed, and a missing one is reported" {
 	twice; x_npy
 	run -0 "$BIN/run" --devices
 	[[ ${lines[0]} == cpu* ]]
@@ -293,7 +293,7 @@ counted() {
 	[ -z "$stderr" ] || [[ $stderr == "run: opencl: a platform dies"* && $stderr != *$'\n'* ]]
 }
 
-@test "what would take more memory than there is, or days, is refused with a message" {
+@test "programs that would take too much memory, or days, are refused with a message" {
 	local doc level
 	doc large <<-'E'
 	%0 = BUFFER f32 {name: "x", shape: [1], role: "input"}
@@ -331,7 +331,7 @@ counted() {
 	cmp a/y.npy b/y.npy
 }
 
-@test "cuda kernels compile without a GPU; running them tells that there is none" {
+@test "cuda kernels compile without a GPU; running them reports that there is none" {
 	ldconfig -p | grep -q libnvrtc.so || command -v nvcc || skip "neither NVRTC nor nvcc"
 	twice
 	"$BIN/schedule" twice.mp | "$BIN/lower" -t cuda | "$BIN/render" -t cuda | "$BIN/compile" > c.mp
@@ -352,7 +352,7 @@ counted() {
 	[ -z "$stderr" ]
 }
 
-@test "kernels that differ in names and comments alone are compiled once" {
+@test "kernels that differ only in names and comments are compiled once" {
 	local body='= sum(exp2(P0) * P1, -1)'
 	printf 'input x f32[n, 64] where n in 1..9\ninput w f32[64]\noutput y %s\n' \
 		"$(sed 's/P0/x/; s/P1/w/' <<< "$body")" > one.t
@@ -370,7 +370,7 @@ counted() {
 	[ "$("$BIN/run" one.o x=zeros w=zeros n=3 | tail -n 1)" = "$("$BIN/run" two.o a=zeros f32s=zeros n=3 | tail -n 1)" ]
 }
 
-@test "what a source means decides its key, not its names alone" {
+@test "a cache key depends on what a source means, not just on its names" {
 	# one body, but in the second text the factor is a static constant and the parameter is not read
 	source_of() {
 		cat <<-T
@@ -408,7 +408,7 @@ counted() {
 	source_of 'static const char *q = "/* p";' p 'q[3] + p[0] /* // */' > text; [ "$(value)" = '[112.]' ]
 }
 
-@test "fast-compile has objects of its own, and the same numbers" {
+@test "fast-compile has separate objects, and the same numbers" {
 	twice; x_npy
 	"$BIN/run" twice.mp x=x.npy -o a
 	n=$(find cache -name '*.so' | wc -l)
@@ -441,7 +441,7 @@ counted() {
 	[ -z "$(find cache -name 'tmp.*')" ]
 }
 
-@test "a harmed cache entry is built again" {
+@test "a damaged cache entry is built again" {
 	twice; x_npy
 	"$BIN/run" twice.mp x=x.npy -o a
 	for so in $(find cache -name '*.so'); do
@@ -454,7 +454,7 @@ counted() {
 	cmp a/y.npy c/y.npy
 }
 
-@test "without a place for the cache it still runs" {
+@test "without a folder for the cache it still runs" {
 	twice; x_npy
 	XDG_CACHE_HOME=/proc/nowhere "$BIN/run" twice.mp x=x.npy -o a
 	[ -f a/y.npy ]
@@ -462,7 +462,7 @@ counted() {
 	cmp a/y.npy b/y.npy
 }
 
-@test "a compiler that fails, or is not there, is told in one line" {
+@test "a compiler that fails, or is missing, is reported in one line" {
 	twice
 	printf '#!/bin/sh\necho "x.c:1: error: no" >&2\necho more >&2\nexit 1\n' > cc1
 	chmod +x cc1
@@ -471,7 +471,7 @@ counted() {
 	[ -z "$(find cache -name 'tmp.*')" ]
 }
 
-@test "an empty input ends silently with 4, a cut one with a message" {
+@test "an empty input exits silently with 4, a cut one with a message" {
 	run -4 --separate-stderr "$BIN/run" < /dev/null
 	[ -z "$output$stderr" ]
 	twice

@@ -1,9 +1,10 @@
 #!/usr/bin/env bats
-# Hidden state: every variable at file scope that may change is in state.txt, with its reason, or declared ARENA.
+# Hidden state: every mutable variable at file scope is in state.txt, with its reason, or declared
+# ARENA.
 load helpers
 
-# "FILE VARIABLE" of each; a variable within a function has the compiler's number behind it, or the function's name
-# before it.
+# prints "FILE VARIABLE" for each; a variable within a function has the compiler's number after its
+# name, or the function's name before it
 mutable() {
 	cd "$BATS_TEST_DIRNAME/.." || return
 	find . \( -path ./build -o -path ./tests -o -path ./pipelines \) -prune -o -name '*.c' -print | sed 's/c$/o/' |
@@ -21,7 +22,7 @@ mutable() {
 			}' | sort -u
 }
 
-@test "a variable at file scope has its reason, or lives as long as the document" {
+@test "each variable at file scope has a reason, or the lifetime of the document" {
 	mutable >"$BATS_TEST_TMPDIR/found"
 	sed '/^#/d; /^$/d' "$BATS_TEST_DIRNAME/state.txt" | awk '{print $1, $2}' | sort >"$BATS_TEST_TMPDIR/known"
 	grep -q 'die.c process$' "$BATS_TEST_TMPDIR/found"

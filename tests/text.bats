@@ -1,7 +1,8 @@
-# The text language: programs in text/ print what stands beside them in NAME.out; errors point at their place.
+# The text language: programs in text/ print the outputs in NAME.out beside them; errors point to their
+# position.
 load helpers
 
-# prints PROGRAM [INPUT…]: what it prints under the interpreter is in the file NAME.out beside it
+# prints PROGRAM [INPUT…]: its output under the interpreter is in the file NAME.out beside it
 prints() {
 	local program=$TESTS/text/$1.t
 	tool trace "$program" > p.mp
@@ -27,7 +28,7 @@ input() {
 	prints sizes x=x.npy
 }
 
-@test "text: the example of its page" {
+@test "text: the example in its README" {
 	input 'f32(reshape(arange(20), 5, 4)) / 8'
 	prints scores x=x.npy
 	sed -n '/^# scores.t/,/^```/p' "$ROOT/trace/README.md" | sed '1d; /^```/d' > page.t
@@ -72,14 +73,14 @@ input() {
 	E
 }
 
-@test "text: nodes say where they come from" {
+@test "text: nodes have source locations" {
 	printf 'input x f32[3]\nh = relu(x)\noutput y = h + 1\n' > n.t
 	tool trace n.t > p.mp
 	tool show p.mp | grep -q 'loc: "n.t:2".*name: "h"'
 	tool show p.mp | grep -q 'loc: "n.t:3".*name: "y"'
 }
 
-# one block of errors.txt: the program in p.t, its status and message
+# one block of errors.txt: writes the program to p.t, and sets its status and message
 check_error() {
 	local name=$1 want=$2 status=4 got=0 row column message line
 	[[ $want == \[* ]] && { status=${want:1:1}; want=${want:4}; }
@@ -112,7 +113,7 @@ check_error() {
 	[ "$bad" = 0 ]
 }
 
-@test "text: hostile programs end with status 4, soon" {
+@test "text: hostile programs end quickly with status 4" {
 	local deep
 	deep=$(printf '%100000s' | tr ' ' '(')
 	for program in "y = $deep" "y = ${deep//(/-}1" "y = ${deep//(/[}" "y = 1${deep//(/.T}" "y = 1${deep//(/[0]}" \

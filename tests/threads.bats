@@ -1,10 +1,12 @@
-# Grids on the CPU: kernels whose items threads share (common/README.md, level loops; run/host/pool.c).
-# To add one: a document of level loops with a grid, and `each_way` with its operands.
+# Grids on the CPU: kernels whose items are shared by threads (common/README.md, level loops;
+# run/host/pool.c). To add one, write a document of level loops with a grid, and call `each_way`
+# with its operands.
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# rows WORK: y[i] = the sum of the squares of row i of x, three times, through memory of the item's own; n-1 rows
+# rows WORK: y[i] = the sum of the squares of row i of x, three times, through the item's local
+# memory; n-1 rows
 rows() {
 	cat <<-T
 	sluice 1 loops
@@ -51,7 +53,8 @@ rows() {
 	T
 }
 
-# chain WORK TIMES: two buffers of 16 numbers, each call one more than the other has, an item a number
+# chain WORK TIMES: two buffers of 16 numbers; each call sets one to the other plus one, a number
+# per item
 chain() {
 	cat <<-T
 	sluice 1 loops
@@ -79,7 +82,8 @@ chain() {
 	T
 }
 
-# each_way FILE OPERAND…: interpreted, and the same bits from any number of threads and from run to run
+# each_way FILE OPERAND…: the interpreter's values, and the same bits with any number of threads and
+# from run to run
 each_way() {
 	rm -rf want got seen
 	tool run --interpret "$1" "${@:2}" -o want
@@ -91,7 +95,7 @@ each_way() {
 	done
 }
 
-@test "threads: the same bits from any number of them, and from run to run" {
+@test "threads: the same bits with any number of threads, and from run to run" {
 	for work in 1 3000 1000000; do
 		rows $work | tool show -p > r.l
 		each_way r.l x=rand n=3000
@@ -105,7 +109,7 @@ each_way() {
 	tool run --interpret r.l x=rand n=1 | grep 'y f32\[0\]'
 }
 
-@test "threads: work may be a size, and may be left out" {
+@test "threads: work can be a size, and can be left out" {
 	rows '"n*n"' | tool show -p > r.l
 	each_way r.l x=rand n=300
 	rows 1 | sed 's/, work: 1}/}/' | tool show -p > r.l
@@ -121,7 +125,7 @@ each_way() {
 	done
 }
 
-@test "threads: more than there are processors, fewer than asked for" {
+@test "threads: more than processors, fewer than asked for" {
 	chain 20000 50 | tool show -p > c.l
 	command -v taskset > /dev/null || skip "no taskset"
 	taskset -c "$(taskset -cp $$ | sed 's/.*[ ,-]//')" "$BIN/run" -j 4 c.l x=zeros -n 20 | grep '102. 102.'
@@ -155,7 +159,7 @@ each_way() {
 	each_way p.p x=rand w=rand n=397
 }
 
-@test "threads: a grid that is none is refused" {
+@test "threads: a malformed grid is refused" {
 	rows 1 > r.txt
 	sed 's/global_size: \["n-1"\]/global_size: ["n-1", 2]/' r.txt | tool show -p > two.l
 	fails 4 tool render -t clang two.l
@@ -176,7 +180,7 @@ each_way() {
 	fails 4 tool show -p bad.txt
 }
 
-@test "threads: every item is run once, whatever the split" {
+@test "threads: every item runs exactly once, however the launch is split" {
 	local san= common="${BIN%/bin}/libcommon.a" out=$BATS_TEST_TMPDIR/check_pool
 	sanitized && san="-fsanitize=address,undefined"
 	"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O1 $san -w -I"$ROOT/common" -I"$ROOT/run" -o "$out" "$TESTS/check_pool.c" \
@@ -189,7 +193,7 @@ each_way() {
 	sanitized || ! setarch -R true || ok setarch -R "$out.t" 300
 }
 
-@test "an estimate of work that no number holds is a great one" {
+@test "an estimate of work that overflows counts as large" {
 	cd "$BATS_TEST_TMPDIR"
 	printf 'input x f32[n, m] where n in 1..9, m in 1..9\noutput y = softmax(x)\n' > s.t
 	tool trace s.t | tool fuse | tool lower -t clang | tool render -t clang | tool show |

@@ -1,12 +1,13 @@
-# Tiles, vectors, packed operands, split and jammed sums: contractions, reductions and row kernels of random shapes
-# (1, primes, sizes about those of tiles; tiles.py) against the interpreter, for each width of vector.
+# Tiles, vectors, packed operands, split and jammed sums: contractions, reductions and row kernels
+# of random shapes (1, primes, sizes close to those of tiles; tiles.py) against the interpreter, for
+# each vector width.
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
 inputs_of() { tool show "$1" | sed -n 's/.*name: "\([a-z]*\)".*role: "input".*/\1=rand/p'; }
 
-# tiled FROM TO [OPTION of lower…]: the seeds, by the interpreter, by its loops, and compiled
+# tiled FROM TO [OPTION of lower…]: seeds FROM to TO, by the interpreter, by its loops, and compiled
 tiled() {
 	local seed
 	for seed in $(seq "$1" "$2"); do
@@ -30,7 +31,7 @@ tiled() {
 	tiled 61 70 --march x86-64
 }
 
-@test "tiles: by hand, whatever the shape" {
+@test "tiles: given actions, for any shape" {
 	printf 'input a f32[13, 37]\ninput b f32[37, 50]\noutput y = relu(a @ b)\n' > m.t
 	tool trace m.t > m.mp
 	tool run --interpret m.mp a=rand b=rand -o i.npz

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
-# Programs in C and C++. A program is a file in c/ in three languages: NAME.t says what NAME.c and NAME.cpp are to give; it
-# is tried once for each line of ways. A fault is a row of faults: what the program says, status, and what the first line has.
+# Programs in C and C++. A program is a file in c/ in three languages: NAME.t gives the expected
+# results of NAME.c and NAME.cpp; it is tried once for each line of ways. A fault is a row of
+# faults: the program, the status, and text in the first line of the message.
 
 load helpers
 
@@ -10,7 +11,8 @@ with_cxx() { command -v c++ > /dev/null || skip "no C++ compiler"; }
 # program BODY > FILE: a function f of x f64[3] with this body
 program() { printf '#include <sluice/tensor.h>\n%s\nSLUICE_FUNCTION(f, ARG(x, F64, 3))\n{\n%s\n}\n' "${2-}" "$1"; }
 
-# faulty STATUS TEXT COMMAND…: ends with the status, nothing on standard output, TEXT in the first line, which is ours
+# faulty STATUS TEXT COMMAND…: exits with the status, nothing on standard output, and TEXT in the
+# first line, which is our message
 faulty() {
 	capture "${@:3}"
 	[ "$status" = "$1" ] && [ ! -s stdout ] && [[ ${errors%%$'\n'*} == "trace: "*"$2"* ]] && return
@@ -102,7 +104,7 @@ same_as_text() {
 	[ "$(tool trace p.c | tool show | grep -c 'role: "const"')" = 6 ]
 }
 
-@test "C: ifs and loops of C on what is known; numbers of C stay numbers" {
+@test "C: ifs and loops of C on known values; C numbers stay numbers" {
 	cat > p.c <<-'E'
 		#include <sluice/tensor.h>
 		static Tensor power(Tensor x, int n) { return n == 1 ? x : n % 2 ? mul(x, power(x, n - 1)) : square(power(x, n / 2)); }
@@ -128,7 +130,7 @@ same_as_text() {
 	grep -q '1.41421356' <<< "$output"
 }
 
-@test "C: faults name the line, and what stands there" {
+@test "C: faults name the line, and the call in it" {
 	faults() {
 		cat <<-'E'
 			4|p.c:5: shapes [3] and [4] do not match|	output("y", add(x, zeros(LIST(4))));
@@ -174,7 +176,7 @@ same_as_text() {
 	[[ $errors == *$'\n\treturn add(x,'* ]]
 }
 
-@test "C: programs that never end, or end up elsewhere, are ended" {
+@test "C: programs that never end, or escape, are stopped" {
 	program 'for (;;) x = sin(x);' > p.c
 	faulty 4 'p.c:5: the program makes more than' tool trace p.c
 	program 'for (;;) ;' > p.c
@@ -188,7 +190,7 @@ same_as_text() {
 
 children() { tr -d ' ' < /proc/$1/task/$1/children; }
 
-@test "C: what ends trace leaves no folder and no process behind" {
+@test "C: when trace is stopped, no folder and no process stay behind" {
 	mkdir t
 	program 'for (;;) ;' > p.c
 	for sig in INT TERM; do
@@ -217,7 +219,7 @@ children() { tr -d ' ' < /proc/$1/task/$1/children; }
 	TMPDIR=$PWD/nowhere faulty 1 'cannot make a folder' tool trace p.c
 }
 
-@test "C: what the program prints goes to standard error" {
+@test "C: the program's output goes to standard error" {
 	program 'printf("hello\n"); output("y", x);' > p.c
 	ok tool trace p.c
 	[ "$errors" = hello ]
@@ -239,7 +241,7 @@ children() { tr -d ' ' < /proc/$1/task/$1/children; }
 	faulty 4 'it includes no <sluice/tensor.h>' tool trace p.c
 }
 
-@test "C: names of files, flags and compilers as they come" {
+@test "C: unusual names of files, flags and compilers" {
 	for name in '-a.c' 'two words.c' '$(touch no).c' $'line\nend.c' 'quo"te.c'; do
 		program 'output("y", mul(x, N));' > "$name"
 		ok tool trace --cflags -DN=3 -- "$name"
@@ -279,7 +281,7 @@ children() { tr -d ' ' < /proc/$1/task/$1/children; }
 	tool diff a.mp c.mp
 }
 
-@test "C: files beside the program; info looks at one" {
+@test "C: files beside the program; info reads one" {
 	mkdir -p sub
 	printf 'output w = f32([1, 2, 4])\n' > w.t
 	tool trace w.t | tool run -o sub

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Training: optimizers, inputs fed by rows, states saved and taken up again. A case of an optimizer or of a schedule is a
-# line in optim.py.
+# Training: optimizers, inputs fed by rows, states saved and loaded. To add a case of an optimizer
+# or a schedule, add a line to optim.py.
 load helpers
 
 setup() {
@@ -10,7 +10,8 @@ setup() {
 
 # ---- optimizers
 
-# each case of optim.py with STEPS steps, run as given: within RTOL of plain Python's
+# each case of optim.py with STEPS steps, run with the given options, is within RTOL of plain
+# Python's result
 optimizers() {
 	local dtype=$1 steps=$2 rtol=$3
 	python3 "$TESTS/optim.py" . "$dtype" "$steps"
@@ -90,7 +91,7 @@ optimizers() {
 
 # ---- feeds
 
-# rows.npy: 0 … 22 as f32 [23, 1]; sums.t: what each call took, as one list
+# rows.npy: 0 … 22 as f32 [23, 1]; sums.t: the rows of each call, as one list
 rows() {
 	echo 'output rows = f32(arange(23)).reshape(23, 1)
 		output twice = i64(arange(23)) * 2' > rows.t
@@ -109,7 +110,7 @@ rows() {
 feeds=(--feed rows=rows.npy,batch=5 --feed twice=twice.npy,batch=5)
 seen() { sed -n '/^seen/,/^$/p' <<< "$output" | tr -d '[]\n' | sed 's/^seen f3296//; s/\.//g'; }
 
-@test "feeds: rows in order, from the start again, the incomplete batch left out" {
+@test "feeds: rows in order, then from the start again, without the incomplete batch" {
 	rows
 	for how in "" --interpret; do
 		ok tool run $how sums.mp -n 6 "${feeds[@]}"
@@ -120,7 +121,7 @@ seen() { sed -n '/^seen/,/^$/p' <<< "$output" | tr -d '[]\n' | sed 's/^seen f329
 	[ "$(seen | xargs)" = "$(echo {0..9} $(yes -- -1 | head -n 86))" ]
 }
 
-@test "feeds: a shuffle is the library's randperm, another one each time around" {
+@test "feeds: a shuffle is the library's randperm, a new one each epoch" {
 	rows
 	cat > order.t <<-'END'
 		order = concat(randperm(23, key=11)[:20], randperm(23, key=11, offset=23)[:20])
@@ -136,7 +137,7 @@ seen() { sed -n '/^seen/,/^$/p' <<< "$output" | tr -d '[]\n' | sed 's/^seen f329
 	sed -n '/^seen/,/^$/p' <<< "$output" | sed '/^$/d' | not cmp -s - order.txt
 }
 
-@test "feeds: arrays that are no plain rows in a file, and by position" {
+@test "feeds: arrays that cannot be mapped as rows, and feeds by position" {
 	rows
 	tool run sums.mp -n 5 "${feeds[@]}" -o want.npz
 	tool trace rows.t | tool run -o rows.npz
@@ -152,7 +153,7 @@ seen() { sed -n '/^seen/,/^$/p' <<< "$output" | tr -d '[]\n' | sed 's/^seen f329
 	tool diff want.npz got.npz
 }
 
-@test "feeds: what is wrong" {
+@test "feeds: wrong feeds are refused" {
 	rows
 	fails 4 tool run sums.mp --feed rows=rows.npy,batch=24 --feed twice=twice.npy,batch=24
 	fails 2 tool run sums.mp --feed rows=rows.npy,batch=5 twice=zeros --feed nothing=twice.npy
@@ -174,7 +175,7 @@ seen() { sed -n '/^seen/,/^$/p' <<< "$output" | tr -d '[]\n' | sed 's/^seen f329
 
 # ---- states saved
 
-@test "save and load: a run that goes on gives the bits of one that did not stop" {
+@test "save and load: a continued run gives the bits of an uninterrupted one" {
 	rows
 	for how in "" --interpret; do
 		tool run $how sums.mp --shuffle 3 "${feeds[@]}" -n 13 --save whole.safetensors -o whole.npz
@@ -190,7 +191,7 @@ seen() { sed -n '/^seen/,/^$/p' <<< "$output" | tr -d '[]\n' | sed 's/^seen f329
 	[ "$(ls | grep -c safetensors)" = 2 ]
 }
 
-@test "load: files that are not what they should be" {
+@test "load: wrong files are refused" {
 	rows
 	tool run sums.mp "${feeds[@]}" -n 3 --save s.safetensors > /dev/null
 	refuse() { fails 4 tool run sums.mp "${feeds[@]}" --load bad.safetensors; }
@@ -305,7 +306,7 @@ pipeline() { SLUICE_BIN=$BIN "$ROOT/pipelines/$1" "${@:2}"; }
 at_least() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 >= b) }'; }
 accuracy() { sed -n "s/^$1 *accuracy: \([0-9.]*\) .*/\1/p" <<< "$output"; }
 
-# killed FILE COMMAND…: starts it, and ends it with all it started as soon as FILE is there
+# killed FILE COMMAND…: starts it, and kills it and its children as soon as FILE exists
 killed() {
 	local child tries=0
 	TMPDIR=$BATS_TEST_TMPDIR SLUICE_BIN=$BIN setsid "${@:2}" > out 2>&1 3>&- &
@@ -316,7 +317,7 @@ killed() {
 	[ -f "$1" ]
 }
 
-@test "train-digits: two networks tell 97 and 98 of a hundred images that they never saw" {
+@test "train-digits: two networks classify 97 and 98 percent of unseen images" {
 	ok pipeline train-digits.sh digits
 	at_least "$(accuracy mlp)" 0.97 || { echo "$output"; return 1; }
 	at_least "$(accuracy conv)" 0.98 || { echo "$output"; return 1; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The manners of every tool: help, wrong usage, broken and short input, full disk, closed reader.
+# What every tool must do: help, wrong usage, broken and short input, full disk, closed reader.
 load helpers
 
 tools() { (cd "$BIN" && printf '%s\n' *); }
@@ -18,7 +18,7 @@ tools() { (cd "$BIN" && printf '%s\n' *); }
 	done
 }
 
-@test "each option that help names is taken" {
+@test "each option in the help is accepted" {
 	for t in $(tools); do
 		[ "$t" != sluice ] || continue
 		ok "$BIN/$t" --help
@@ -48,7 +48,7 @@ tools() { (cd "$BIN" && printf '%s\n' *); }
 	one_line "$BATS_TEST_TMPDIR/stderr"
 }
 
-@test "a file that is not there, a folder, an empty file, two files" {
+@test "a missing file, a folder, an empty file, two files" {
 	fails 1 "$BIN/trace" "$BATS_TEST_TMPDIR/none.mp"
 	fails 1 "$BIN/show" "$BATS_TEST_TMPDIR"
 	: > "$BATS_TEST_TMPDIR/empty.mp"
@@ -68,7 +68,7 @@ tools() { (cd "$BIN" && printf '%s\n' *); }
 	fails 1 bash -c '"$BIN"/simplify --help > /dev/full'
 }
 
-@test "a reader that has gone is 1 and one line" {
+@test "a closed reader is 1 and one line" {
 	{
 		echo 'sluice 1 graph'
 		echo '%0 = BUFFER f32 {name: "x", shape: [4], role: "input"}'
@@ -83,7 +83,7 @@ tools() { (cd "$BIN" && printf '%s\n' *); }
 	done
 }
 
-@test "a level beyond what a stage takes is 3" {
+@test "a level after the one a stage takes is 3" {
 	small_graph > "$BATS_TEST_TMPDIR/g.mp"
 	"$BIN/schedule" "$BATS_TEST_TMPDIR/g.mp" > "$BATS_TEST_TMPDIR/s.mp"
 	fails 3 "$BIN/simplify" "$BATS_TEST_TMPDIR/s.mp"
@@ -157,7 +157,7 @@ tools() { (cd "$BIN" && printf '%s\n' *); }
 	fails 1 "$BIN/diff" "$BATS_TEST_TMPDIR/a.mp" "$BATS_TEST_TMPDIR/none.mp"
 }
 
-@test "show -g and --html escape what a name holds" {
+@test "show -g and --html escape names" {
 	doc '[["BUFFER","f32",[],{name:"a\"<b>&\\c",shape:[3],role:"input"}],["NEG","f32",[0],nil,{name:"</script>\"];\n x"}],!1]' \
 		> "$BATS_TEST_TMPDIR/g.mp"
 	ok "$BIN/show" -g "$BATS_TEST_TMPDIR/g.mp"

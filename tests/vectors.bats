@@ -1,5 +1,6 @@
-# Loops of kind "vector": each op on each dtype, and each form of place, gate, store and register, as vectors.py writes
-# them, against the interpreter and, bit for bit, against the same kernels as plain loops.
+# Loops of kind "vector": each op on each dtype, and each form of index, gate, store and register,
+# written by vectors.py, against the interpreter and, bit for bit, against the same kernels as plain
+# loops.
 bats_require_minimum_version 1.5.0
 load helpers
 
@@ -8,7 +9,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 # kernels KIND LANES GROUP > document of level loops
 kernels() { python3 "$TESTS/vectors.py" "$@" | tool show -p; }
 
-# compiler NAME FLAG: a compiler for another processor than this one, say
+# compiler NAME FLAG: a compiler with a flag, for example for another processor
 compiler() {
 	local name
 	name=$PWD/$(basename "$1")$2
@@ -19,7 +20,7 @@ compiler() {
 
 x86() { [ "$(uname -m)" = x86_64 ]; }
 
-# near GOT: the interpreter's values, each as near as its name says
+# near GOT: the interpreter's values, each within the tolerance in its name
 near() {
 	local n differs=0
 	for n in $(tool show v.mp | tail -n 1 | grep -oE '\.[0-9]"' | tr -d '."' | sort -u); do
@@ -28,7 +29,8 @@ near() {
 	return $differs
 }
 
-# agrees LANES CC GROUP…  The plain loops stay loops: gcc 12 gets some gated stores wrong that it makes vectors of.
+# agrees LANES CC GROUP… The plain loops are not vectorized: gcc 12 gets some gated stores wrong
+# when it vectorizes them.
 agrees() {
 	local lanes=$1 cc=$2 g loops
 	loops=$(compiler "$cc" -fno-tree-vectorize)
@@ -53,7 +55,7 @@ agrees() {
 	agrees 16 clang f32 i8 forms
 }
 
-@test "vectors: processors with shorter vectors, and with none to speak of" {
+@test "vectors: processors with shorter vectors, and with hardly any" {
 	x86 || skip "not an x86"
 	agrees 8 "$(compiler cc -march=x86-64-v3)" f64 bf16 forms
 	agrees 4 "$(compiler cc -march=x86-64)" f32 u32
@@ -62,14 +64,14 @@ agrees() {
 	agrees 4 "$(compiler clang -march=x86-64)" f16 i16
 }
 
-@test "vectors: what is written compiles without a warning" {
+@test "vectors: the generated code compiles without a warning" {
 	for g in forms f32 f16 i8 u64; do
 		kernels vector 16 $g | tool render -t clang | tool show | sed -n 's/^\t|//p' > $g.c
 		"${CC:-cc}" -std=c11 -O1 -fwrapv -Wall -Werror -c -o $g.o $g.c
 	done
 }
 
-@test "vectors: registers are variables, and what is no vector stays a loop" {
+@test "vectors: registers are variables, and other statements stay loops" {
 	kernels vector 16 forms | tool render -t clang | tool show > forms.txt
 	grep -q 'acc0_3 = mulacc_f32x16(' forms.txt
 	grep -q '_Alignas(64) float acc0\[16\];' forms.txt
@@ -80,7 +82,7 @@ agrees() {
 	grep -q 'for (long r1 = 0; r1 < 16; r1++)' opencl.txt
 }
 
-@test "vectors: names of a document do not meet those of functions" {
+@test "vectors: names in a document do not clash with those of functions" {
 	printf 'input load_f32x16 f32[40]\ninput max_f32 f32[40]\noutput y = maximum(load_f32x16, max_f32)\n' > names.t
 	tool trace names.t > names.mp
 	ok tool run --interpret names.mp load_f32x16=rand max_f32=rand -o i.npz
@@ -88,7 +90,7 @@ agrees() {
 	tool diff i.npz c.npz
 }
 
-@test "vectors: a body or a size that no vector can have is malformed" {
+@test "vectors: an impossible body or size of a vector loop is malformed" {
 	kernels vector 16 forms | tool show > forms.txt
 	sed -E 's/^(%[0-9]+ = CONST i64) 16$/\1 12/' forms.txt | tool show -p > size.mp || true
 	fails 4 tool render -t clang size.mp

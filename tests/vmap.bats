@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
-# vmap against a loop: a program over a new axis gives what it gives for each place of the axis by itself. Every op of every
-# dtype (the documents of ops/) is tried with all inputs batched, and with some; further cases are programs: `batched`.
+# vmap against a loop: a program over a new axis gives the same as the program run for each index of
+# the axis. Every op with every dtype (the documents of ops/) is tested with all inputs batched, and
+# with some; further cases are programs: `batched`.
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
@@ -11,7 +12,8 @@ inputs() { tool show "$1" | sed -n 's/.*BUFFER.*{name: "\([^"]*\)".*role: "input
 
 operands() { inputs "$1" | sed "s/.*/&=$2/"; }
 
-# looped DOC OPTIONS -- NAMES…: DOC, whose inputs are in 0.npz and 1.npz, run for each; and once over both, of the inputs NAMES
+# looped DOC OPTIONS -- NAMES…: runs DOC with the inputs in 0.npz and in 1.npz, and once over both,
+# with the inputs NAMES batched
 looped() {
 	local g=$1 names k run=()
 	shift
@@ -41,7 +43,7 @@ looped() {
 	done
 }
 
-# every op of a dtype: all inputs batched, the even ones, the odd ones
+# ops DTYPE: every op with all inputs batched, with the even ones, and with the odd ones
 ops() {
 	local g=$TESTS/ops/$1.mp all even=() odd=() k=0 name
 	gzip -dc "$TESTS/ops/$1.in.npz.gz" > in.npz
@@ -65,7 +67,7 @@ for_each() {
 @test "vmap: every op of floats" { for d in f64 f32 f16 bf16; do CLOSE="--ulp 4 $([ $d != bf16 ] || echo --bf16)" ops $d; done; }
 @test "vmap: every op of integers and bools" { for d in bool i8 i16 i32 i64 u8 u16 u32 u64; do ops $d; done; }
 
-# batched T NAMES…: program T, with inputs of random numbers, against the loop
+# batched T NAMES…: program T, with random inputs, against the loop
 batched() {
 	local t=$1 k
 	shift
@@ -75,7 +77,7 @@ batched() {
 	looped g.mp -- "$@"
 }
 
-# K.npz: an array for each input of g.mp, other numbers for other K
+# K.npz: an array for each input of g.mp, with different numbers for each K
 feed() {
 	tool show g.mp | sed -n 's/.*BUFFER \([a-z0-9]*\) {name: "\([^"]*\)", shape: \(\[[^]]*\]\), role: "input".*/\2 \1 \3/p' |
 		while read -r name dtype shape; do
@@ -107,7 +109,7 @@ feed() {
 	batched p.t x i j v
 }
 
-@test "vmap: networks and layout changes as they come" {
+@test "vmap: random networks and layout changes" {
 	for seed in 1 2 3; do
 		python3 "$TESTS/layout.py" $seed > n.t
 		CLOSE="--rtol 1e-4 --atol 1e-5" batched n.t x
@@ -149,7 +151,7 @@ feed() {
 	ok tool diff a.npz b.npz
 }
 
-@test "vmap: what has no elements beside the new axis, whose size is a variable, is not written" {
+@test "vmap: with a variable size, tensors without elements are not written" {
 	cat > p.t <<-'T'
 		input x f64[4]
 		y = x[0:0]
@@ -164,7 +166,7 @@ feed() {
 	done
 }
 
-@test "vmap: states that depend on it are as many; others stay one" {
+@test "vmap: states that depend on the axis are batched; others stay single" {
 	cat > p.t <<-'T'
 		input x f64[2]
 		state s f64[2] = [1, 2]
@@ -198,7 +200,7 @@ feed() {
 	fails 2 tool vmap -a x=0,s=none -n 3 g.mp
 }
 
-@test "vmap: a kernel of one's own is called for each place" {
+@test "vmap: a user-written kernel is called for each index" {
 	cat > c.mp.txt <<-'T'
 		sluice 1 graph
 		%0 = BUFFER f32 {name: "x", shape: [3], role: "input"}
@@ -219,7 +221,7 @@ feed() {
 	ok tool diff want.npz v.npz
 }
 
-@test "vmap: what it cannot do, it says" {
+@test "vmap: unsupported programs are refused with a message" {
 	echo 'input x f32[2, 3]; const w = [1.0, 2, 3]; output y = x * w' > p.t
 	tool trace p.t > g.mp
 	fails 2 tool vmap g.mp

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Lengths of functions, files and lines of what ships, to compare with what the project holds to: functions median ≤ 16,
-# p90 ≤ 60, none over 120 lines; files ≤ 600; lines ≤ 100 columns.
+# Lengths of functions, files and lines of the shipped sources, to compare with the project's
+# limits: functions median ≤ 16, p90 ≤ 60, none over 120 lines; files ≤ 600; lines ≤ 100 columns.
 cd "$(dirname "$0")/.." || exit 1
 files=$(git ls-files '*.c' '*.h' '*.def' | grep -v '^tests/')
 echo "files: $(echo "$files" | wc -l), lines: $(cat $files | wc -l)"

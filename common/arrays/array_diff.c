@@ -1,6 +1,7 @@
-/* Two arrays, .npz files or folders of .npy files compared by value: diff for results.
+/* Compares two arrays, .npz files or folders of .npy files by value: diff for results.
  *
- *     y: f32[64,48]: 3 of 3072 differ, most at [1,7]: 0.25 and 0.5                                                     */
+ *     y: f32[64,48]: 3 of 3072 differ, most at [1,7]: 0.25 and 0.5
+ */
 #include "arrays/arrays.h"
 #include <dirent.h>
 #include <fnmatch.h>
@@ -8,8 +9,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-typedef struct { const char *name; Array a; } Named;
-typedef VEC(Named) Arrays;
+typedef struct { const char *name; Array a; } NamedArray;
+typedef VEC(NamedArray) Arrays;
 
 static bool ends_with(const char *s, const char *end)
 {
@@ -30,7 +31,7 @@ bool arrays_are(const char *path)
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const Named *)a)->name, ((const Named *)b)->name);
+	return strcmp(((const NamedArray *)a)->name, ((const NamedArray *)b)->name);
 }
 
 static bool counts(const char *name, const char *only) { return !only || !fnmatch(only, name, 0); }
@@ -46,7 +47,8 @@ static void read_folder(const char *path, const char *only, Arrays *out)
 		char *name = arena_strdup(e->d_name);
 		name[strlen(name) - 4] = 0;
 		if (counts(name, only))
-			vec_push(out, ((Named){name, npy_read(arena_printf("%s/%s", path, e->d_name), DT_NONE)}));
+			vec_push(out, ((NamedArray){name, npy_read(arena_printf("%s/%s", path,
+				e->d_name), DT_NONE)}));
 	}
 	closedir(d);
 }
@@ -61,9 +63,10 @@ static Arrays read_all(const char *path, const char *only)
 		size_t n = npz_names(path, &names);
 		for (size_t i = 0; i < n; i++)
 			if (counts(names[i], only))
-				vec_push(&out, ((Named){names[i], npz_read(path, names[i], DT_NONE)}));
+				vec_push(&out, ((NamedArray){names[i], npz_read(path, names[i],
+					DT_NONE)}));
 	} else {
-		vec_push(&out, ((Named){"array", npy_read(path, DT_NONE)}));
+		vec_push(&out, ((NamedArray){"array", npy_read(path, DT_NONE)}));
 	}
 	if (out.n)
 		qsort(out.at, out.n, sizeof *out.at, by_name);
@@ -86,7 +89,8 @@ static bool close_enough(double x, double y, double rtol, double atol)
 	return x == y || fabs(x - y) <= atol + rtol * fmax(fabs(x), fabs(y));
 }
 
-/* The bits of a float as a number that grows with it: neighbours differ by 1, -0 and 0 are both 0. */
+/* Maps the bits of a float to an integer with the same order: neighbours differ by 1; -0 and 0 are
+ * both 0. */
 static int64_t place_in_order(const Array *a, int64_t i)
 {
 	size_t size = dtype_size(a->dtype);
@@ -95,7 +99,7 @@ static int64_t place_in_order(const Array *a, int64_t i)
 	return bits & sign ? -(int64_t)(bits & ~sign) : (int64_t)bits;
 }
 
-/* An infinity is near to itself alone. */
+/* Whether two floats differ by few units in the last place; an infinity is close only to itself. */
 static bool few_ulps(const Array *a, const Array *b, int64_t i, const Closeness *how)
 {
 	double x = element(a, i), y = element(b, i);
@@ -143,7 +147,7 @@ static void print_kind(Buf *b, const Array *a)
 	buf_printf(b, "]");
 }
 
-static bool compare_pair(Buf *out, const Named *x, const Named *y, const Closeness *how)
+static bool compare_pair(Buf *out, const NamedArray *x, const NamedArray *y, const Closeness *how)
 {
 	const char *name = x->name;
 	Array first = x->a, second = y->a, *a = &first, *b = &second;
@@ -189,7 +193,7 @@ bool arrays_diff(Buf *out, const char *path_a, const char *path_b, const Closene
 	size_t i = 0, k = 0;
 	if (how->only && !a.n && !b.n)
 		die(USAGE, "no array is called '%s'", how->only);
-	/* a lone array has no name of its own */
+	/* a single array has no name */
 	if (a.n == 1 && b.n == 1)
 		return compare_pair(out, &a.at[0], &b.at[0], how);
 	while (i < a.n || k < b.n) {

@@ -1,5 +1,6 @@
-/* Prints an array as NumPy prints it: elements in columns, lines of at most 75 characters, more than 1000 elements
- * shortened to three at each end of an axis, floats with their shortest digits and at most 8 after the point.
+/* Prints an array as NumPy does: elements in columns, lines of at most 75 characters, arrays of
+ * more than 1000 elements abbreviated to three at each end of an axis, floats with their shortest
+ * digits and at most 8 after the point.
  *
  *     [[1.    0.25 ]
  *      [3.    1.125]]
@@ -11,14 +12,14 @@
 
 enum { WIDTH = 75, EDGE = 3, THRESHOLD = 1000, PRECISION = 8 };
 
-/* How each element is put: found from all elements that are shown. */
+/* The format of the elements, computed from all elements that are shown. */
 typedef struct {
 	bool scientific, any_finite;
-	int left, right;        /* characters before and after the point; of integers left only */
+	int left, right;        /* characters before and after the point; integers have only left */
 	int exponent;           /* digits of the exponent */
 	int precision;
 	double least, greatest; /* magnitudes of finite elements that are not 0 */
-	bool other, minus_inf;  /* an element that is not finite; -inf */
+	bool other, minus_inf;  /* some element is not finite; some element is -inf */
 } Format;
 
 typedef struct {
@@ -27,7 +28,7 @@ typedef struct {
 	bool summary;
 	Format format;
 	Buf line;
-} Printer;
+} ArrayPrinter;
 
 /* ---- digits ---- */
 
@@ -51,7 +52,7 @@ static bool comes_back(DType dt, const char *text, double x)
 	}
 }
 
-/* "d.ddde±dd" with the fewest digits that give x again */
+/* "d.ddde±dd" with the fewest digits that read back as x. */
 static void shortest(DType dt, double x, char *out, size_t size)
 {
 	for (int digits = 0; digits < 17; digits++) {
@@ -61,7 +62,7 @@ static void shortest(DType dt, double x, char *out, size_t size)
 	}
 }
 
-/* digits after the point in the positional form of a shortest text */
+/* The digits after the point when a shortest text is written in positional form. */
 static int positional_digits(const char *text)
 {
 	const char *e = strchr(text, 'e'), *dot = strchr(text, '.');
@@ -81,7 +82,7 @@ static void strip_zeros(char *s)
 			*--end = '\0';
 }
 
-/* "12.5", "3.": the shortest digits, at most precision of them after the point */
+/* "12.5", "3.": the shortest digits, at most `precision` of them after the point. */
 static void positional(DType dt, double x, int precision, char *out, size_t size)
 {
 	char text[64];
@@ -92,7 +93,8 @@ static void positional(DType dt, double x, int precision, char *out, size_t size
 	if (n > precision) {
 		snprintf(out, size, "%.*f", precision, x);
 	} else {
-		/* the short text is exact here; beyond its digits a large number is filled with zeros */
+		/* the shortest text is exact here; a large number is padded with zeros after its
+		 * digits */
 		const char *e = strchr(text, 'e');
 		int power = atoi(e + 1), digits = 0, point = text[0] == '-';
 		char *o = out;
@@ -116,7 +118,7 @@ static void positional(DType dt, double x, int precision, char *out, size_t size
 	strip_zeros(out);
 }
 
-/* mantissa "1.25" (as "1.") and exponent of the scientific form */
+/* Mantissa ("1.25", or "1.") and exponent of the scientific form. */
 static int scientific(DType dt, double x, int precision, char *mantissa, size_t size)
 {
 	char text[64], *e, *dot;
@@ -139,15 +141,15 @@ static int exponent_digits(int e)
 	return abs(e) >= 100 ? 3 : 2;
 }
 
-/* ---- what is shown ---- */
+/* ---- the elements that are shown ---- */
 
-static bool shortened(const Printer *p, int axis)
+static bool shortened(const ArrayPrinter *p, int axis)
 {
 	return p->summary && p->a->dim[axis] > 2 * EDGE;
 }
 
-/* calls fn for each element shown */
-static void each_shown(const Printer *p, int axis, int64_t at, void (*fn)(Printer *p, int64_t at), Printer *to)
+/* Calls fn for each element that is shown. */
+static void each_shown(const ArrayPrinter *p, int axis, int64_t at, void (*fn)(ArrayPrinter *p, int64_t at), ArrayPrinter *to)
 {
 	int64_t n;
 
@@ -163,7 +165,7 @@ static void each_shown(const Printer *p, int axis, int64_t at, void (*fn)(Printe
 	}
 }
 
-static void see_range(Printer *p, int64_t at)
+static void see_range(ArrayPrinter *p, int64_t at)
 {
 	Format *f = &p->format;
 	double x = value_at(p->a, at), m = fabs(x);
@@ -180,7 +182,7 @@ static void see_range(Printer *p, int64_t at)
 	f->greatest = m > f->greatest ? m : f->greatest;
 }
 
-static void see_width(Printer *p, int64_t at)
+static void see_width(ArrayPrinter *p, int64_t at)
 {
 	Format *f = &p->format;
 	double x = value_at(p->a, at);
@@ -216,7 +218,7 @@ static void int_text(const Array *a, int64_t at, char *out, size_t size)
 	}
 }
 
-static void see_int(Printer *p, int64_t at)
+static void see_int(ArrayPrinter *p, int64_t at)
 {
 	char text[32];
 	int n;
@@ -226,16 +228,17 @@ static void see_int(Printer *p, int64_t at)
 	p->format.left = n > p->format.left ? n : p->format.left;
 }
 
-/* magnitudes from which the scientific form is used: beyond them the dtype's digits end before the point */
+/* The magnitude from which the scientific form is used: beyond it the dtype has no digits after the
+ * point. */
 static double large(DType dt)
 {
 	return dt == DT_F64 ? 1e8 : dt == DT_F16 ? 1e3 : 1e6;
 }
 
-static void choose_format(Printer *p)
+static void choose_format(ArrayPrinter *p)
 {
 	Format *f = &p->format;
-	int room;
+	int space;
 
 	if (p->a->dtype == DT_BOOL)
 		return;
@@ -254,9 +257,9 @@ static void choose_format(Printer *p)
 	f->precision = f->scientific ? f->right : PRECISION;
 	if (f->scientific)
 		f->right += f->exponent + 2;
-	room = f->right + 1;
-	if (f->other && f->left < 3 + f->minus_inf - room)
-		f->left = 3 + f->minus_inf - room;
+	space = f->right + 1;
+	if (f->other && f->left < 3 + f->minus_inf - space)
+		f->left = 3 + f->minus_inf - space;
 }
 
 /* ---- one element ---- */
@@ -266,7 +269,7 @@ static void special_text(double x, int width, Buf *b)
 	buf_printf(b, "%*s", width, isnan(x) ? "nan" : x < 0 ? "-inf" : "inf");
 }
 
-static void float_text(const Printer *p, int64_t at, Buf *b)
+static void float_text(const ArrayPrinter *p, int64_t at, Buf *b)
 {
 	const Format *f = &p->format;
 	double x = value_at(p->a, at);
@@ -276,7 +279,7 @@ static void float_text(const Printer *p, int64_t at, Buf *b)
 	if (!isfinite(x)) {
 		special_text(x, f->left + f->right + 1, b);
 	} else if (f->scientific) {
-		/* digits beyond the shortest are those of the value */
+		/* digits beyond the shortest ones are those of the exact value */
 		snprintf(text, sizeof text, "%.*e", f->precision, x);
 		e = atoi(strchr(text, 'e') + 1);
 		*strchr(text, 'e') = '\0';
@@ -292,7 +295,7 @@ static void float_text(const Printer *p, int64_t at, Buf *b)
 	}
 }
 
-static void element_text(const Printer *p, int64_t at, Buf *b)
+static void element_text(const ArrayPrinter *p, int64_t at, Buf *b)
 {
 	const Array *a = p->a;
 	char text[32];
@@ -307,7 +310,8 @@ static void element_text(const Printer *p, int64_t at, Buf *b)
 	}
 }
 
-/* A scalar is written as NumPy writes numbers: positional where its digits reach, with ".0" where whole. */
+/* Prints a scalar as NumPy prints numbers: in positional form if its digits reach the point, with
+ * ".0" if it is whole. */
 static void print_scalar(FILE *f, const Array *a)
 {
 	char text[512];
@@ -338,7 +342,7 @@ static void print_scalar(FILE *f, const Array *a)
 
 /* ---- lines ---- */
 
-static void flush_line(Printer *p)
+static void flush_line(ArrayPrinter *p)
 {
 	while (p->line.n && p->line.s[p->line.n - 1] == ' ')
 		p->line.n--;
@@ -346,8 +350,8 @@ static void flush_line(Printer *p)
 	p->line.n = 0;
 }
 
-/* word on this line, or on the next when it would not fit and that would help */
-static void put_word(Printer *p, const Buf *word, int indent, size_t width)
+/* Appends the word to this line, or to the next if it does not fit here but would fit there. */
+static void put_word(ArrayPrinter *p, const Buf *word, int indent, size_t width)
 {
 	if (p->line.n + word->n > width && p->line.n > (size_t)indent) {
 		flush_line(p);
@@ -357,7 +361,7 @@ static void put_word(Printer *p, const Buf *word, int indent, size_t width)
 	buf_add(&p->line, word->s, word->n);
 }
 
-static void print_row(Printer *p, int axis, int64_t at)
+static void print_row(ArrayPrinter *p, int axis, int64_t at)
 {
 	int64_t n = p->a->dim[axis];
 	Buf word = {0};
@@ -377,7 +381,7 @@ static void print_row(Printer *p, int axis, int64_t at)
 	buf_free(&word);
 }
 
-static void new_lines(Printer *p, int n, int indent)
+static void new_lines(ArrayPrinter *p, int n, int indent)
 {
 	flush_line(p);
 	for (int i = 0; i < n; i++)
@@ -385,7 +389,7 @@ static void new_lines(Printer *p, int n, int indent)
 	buf_printf(&p->line, "%*s", indent, "");
 }
 
-static void print_axis(Printer *p, int axis, int64_t at)
+static void print_axis(ArrayPrinter *p, int axis, int64_t at)
 {
 	int64_t n = p->a->dim[axis];
 	int last = p->a->rank - 1;
@@ -408,7 +412,7 @@ static void print_axis(Printer *p, int axis, int64_t at)
 
 void array_print(FILE *f, const Array *a)
 {
-	Printer p = {.f = f, .a = a};
+	ArrayPrinter p = {.f = f, .a = a};
 	int64_t n = array_count(a);
 
 	if (a->rank == 0) {

@@ -2,8 +2,8 @@
  *
  *     \x93NUMPY 1 0 <118> {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }␣…␣\n <48 bytes>
  *
- * What is native, in C order and aligned is used where it lies in the mapped file; anything else is copied.
- * The same reader serves the members of an .npz.
+ * Data that is native, in C order and aligned is used in place in the mapped file; other data is
+ * copied. The members of an .npz are read by the same code.
  */
 #include <stdlib.h>
 #include "arrays/arrays.h"
@@ -34,7 +34,7 @@ static bool take(Cursor *c, char ch)
 	return true;
 }
 
-/* 'text' or "text" without escapes, into out; a descr that is a list of fields fails here */
+/* Reads 'text' or "text" without escapes into out. A descr that is a list of fields fails here. */
 static void take_string(Cursor *c, char *out, size_t size)
 {
 	size_t n = 0;
@@ -64,7 +64,7 @@ static int64_t take_size(Cursor *c)
 			bad(c->file, "a size is too large");
 	if (!any)
 		bad(c->file, "its shape is not a tuple of sizes");
-	if (c->p < c->end && *c->p == 'L')      /* a long of Python 2 */
+	if (c->p < c->end && *c->p == 'L')      /* the suffix of a long in Python 2 */
 		c->p++;
 	return v;
 }
@@ -96,14 +96,15 @@ static bool take_bool(Cursor *c)
 	bad(c->file, "fortran_order is neither True nor False");
 }
 
-/* "<f4" and its like; |V2 is how NumPy spells a bf16 it does not know */
+/* The dtype of "<f4" and so on. NumPy writes bf16, which it does not know, as |V2. */
 static DType descr_dtype(const char *file, const char *s, DType want, bool *swap)
 {
 	static const char order[] = "<>=|";
 
 	*swap = *s == '>';
 	if (!*s || !strchr(order, *s) || s[1] == 'O')
-		bad(file, s[0] && s[1] == 'O' ? "it holds pickled objects" : "its descr is no plain type");
+		bad(file, s[0] && s[1] == 'O' ? "it holds pickled objects"
+			: "its descr is not a plain type");
 	if (!strcmp(s + 1, "V2") || (want == DT_BF16 && !strcmp(s + 1, "u2")))
 		return DT_BF16;
 	for (int d = 0; d < DT_COUNT; d++)
@@ -154,7 +155,7 @@ NpyHead npy_head(const char *file, const void *bytes, size_t n, DType want)
 	Cursor c;
 
 	if (n < 10 || memcmp(b, "\x93NUMPY", 6))
-		bad(file, "it does not start as one");
+		bad(file, "its magic number is missing");
 	if (b[6] < 1 || b[6] > 3)
 		die(UNSUPPORTED, "%s: .npy version %d.%d is not supported", file, b[6], b[7]);
 	at = b[6] == 1 ? 10 : 12;
@@ -184,7 +185,7 @@ static void swap_bytes(char *p, size_t n, size_t size)
 		}
 }
 
-/* from column-major to row-major: walks the target in order, the source by its strides */
+/* From column-major to row-major: visits the target in order and the source by its strides. */
 static void transpose(const Array *a, const char *from)
 {
 	const size_t size = dtype_size(a->dtype);
@@ -249,7 +250,7 @@ bool npy_locate(const char *path, DType want, Array *head, int64_t *offset)
 	return npy_in_place(&h);
 }
 
-/* the header as NumPy writes it: padded with spaces so that the data is 64-byte aligned */
+/* Writes the header as NumPy does, padded with spaces so that the data is 64-byte aligned. */
 static void write_head(Buf *out, const Array *a)
 {
 	Buf dict = {0};

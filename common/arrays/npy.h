@@ -1,4 +1,4 @@
-/* The inside of .npy that .npz shares. */
+/* The parts of the .npy reader that .npz shares. */
 #ifndef NPY_H
 #define NPY_H
 #include "interp/interp.h"
@@ -7,14 +7,14 @@
 typedef struct {
 	Array array;            /* dtype, shape and bytes; no data */
 	bool fortran, swap;     /* column-major; the other endianness */
-	size_t at;              /* where the elements start */
+	size_t at;              /* offset of the elements */
 } NpyHead;
 
 /* The header of the .npy in n bytes, checked against n. file names it in messages. */
 NpyHead npy_head(const char *file, const void *bytes, size_t n, DType want);
-/* whether the elements lie there as they are in memory */
+/* Whether the elements in the file have the form that they have in memory. */
 bool npy_in_place(const NpyHead *h);
-/* The array: where it lies in bytes (not owned) or, when that cannot be, a copy. */
+/* The array: in place (not owned) or, where that is not possible, a copy. */
 Array npy_content(const NpyHead *h, const void *bytes);
 
 #endif

@@ -1,6 +1,6 @@
-/* .npz: a ZIP archive of .npy members, stored or deflated, with or without ZIP64. The central directory at the end
- * is believed only as far as the file goes. Members are written stored, their data 64-byte aligned, so that they
- * can be read in place.
+/* .npz: a ZIP archive of .npy members, stored or deflated, with or without ZIP64. Offsets and sizes
+ * in the central directory at the end are checked against the file. Members are written stored,
+ * with their data 64-byte aligned, so that they can be read in place.
  *
  *     local header | name | padding | .npy     …     central directory | its end
  */
@@ -31,7 +31,7 @@ static uint64_t little(const unsigned char *p, int bytes)
 
 /* ---- the directory ---- */
 
-/* place of the end record: it is followed by a comment of at most 65535 bytes */
+/* The end record, which is followed by a comment of at most 65535 bytes. */
 static const unsigned char *find_end(const Zip *z)
 {
 	for (size_t back = END; back <= z->n && back <= END + 65535; back++) {
@@ -42,7 +42,8 @@ static const unsigned char *find_end(const Zip *z)
 	bad(z, "it has no directory");
 }
 
-/* where the directory starts and how many members it has, from the ZIP64 end record when there is one */
+/* Where the directory starts and how many members it has, from the ZIP64 end record if there is
+ * one. */
 static uint64_t find_directory(const Zip *z, uint64_t *count)
 {
 	const unsigned char *e = find_end(z), *locator = e - 20;
@@ -58,7 +59,7 @@ static uint64_t find_directory(const Zip *z, uint64_t *count)
 	return little(z->p + where + 48, 8);
 }
 
-/* sizes of 0xffffffff are in the ZIP64 extra field, in this order */
+/* Sizes given as 0xffffffff are in the ZIP64 extra field, in this order. */
 static void read_extra(const Zip *z, Member *m, const unsigned char *x, size_t n)
 {
 	uint64_t *field[3] = {&m->size, &m->packed, &m->at};
@@ -80,7 +81,7 @@ static void read_extra(const Zip *z, Member *m, const unsigned char *x, size_t n
 	}
 }
 
-/* the member at *at, which moves on to the next */
+/* Reads the member at *at and moves *at to the next one. */
 static Member next_member(const Zip *z, uint64_t *at)
 {
 	const unsigned char *h = z->p + *at;
@@ -101,7 +102,7 @@ static Member next_member(const Zip *z, uint64_t *at)
 	return m;
 }
 
-/* "name" or "name.npy"; NULL: the only one */
+/* Whether the member is "name" or "name.npy"; a NULL name stands for the only member. */
 static bool is_named(const Member *m, const char *name)
 {
 	size_t n = name ? strlen(name) : 0;
@@ -133,7 +134,7 @@ static Member find_member(const Zip *z, const char *name)
 
 /* ---- content ---- */
 
-/* the member's bytes as they lie in the file */
+/* The member's bytes in the file. */
 static const unsigned char *packed_bytes(const Zip *z, const Member *m)
 {
 	const unsigned char *h = z->p + m->at;
@@ -147,7 +148,7 @@ static const unsigned char *packed_bytes(const Zip *z, const Member *m)
 	return z->p + at;
 }
 
-/* unpacked into memory that stays: arrays point into it */
+/* Unpacks a member into memory that is not freed: arrays point into it. */
 static void *inflated(const Zip *z, const Member *m, const unsigned char *from)
 {
 	z_stream s = {0};
@@ -155,7 +156,7 @@ static void *inflated(const Zip *z, const Member *m, const unsigned char *from)
 	uint64_t in = m->packed, left = m->size;
 	int status = Z_OK;
 
-	if (m->size / 1032 > m->packed + 1)     /* more than deflate can do */
+	if (m->size / 1032 > m->packed + 1)     /* the highest ratio of deflate */
 		bad(z, "a member's size cannot be true");
 	if (!(out = aligned_alloc(ALIGN, m->size / ALIGN * ALIGN + ALIGN)))
 		die(FAILED, "no memory: a member of %llu bytes", (unsigned long long)m->size);
@@ -180,7 +181,7 @@ static void *inflated(const Zip *z, const Member *m, const unsigned char *from)
 	return out;
 }
 
-/* the .npy of the member, in the file or unpacked; *mapped says which */
+/* The .npy of the member, in the file (*mapped) or unpacked. */
 static const void *content(const Zip *z, const Member *m, bool *mapped)
 {
 	const unsigned char *p = packed_bytes(z, m);
@@ -195,7 +196,7 @@ static const void *content(const Zip *z, const Member *m, bool *mapped)
 	return p;
 }
 
-/* a member's bytes, in the map of the file or (!*mapped) the caller's, and its head */
+/* A member's bytes, in the file's mapping or (!*mapped) owned by the caller, and its head. */
 static const void *opened(const char *path, const char *name, DType want, const unsigned char **map, NpyHead *h,
 	bool *mapped)
 {
@@ -218,7 +219,7 @@ Array npz_read(const char *path, const char *name, DType want)
 	const void *p = opened(path, name, want, &map, &h, &mapped);
 	Array a = npy_content(&h, p);
 
-	if (!mapped && a.owned)         /* it was copied once more */
+	if (!mapped && a.owned)         /* npy_content made another copy */
 		free((void *)p);
 	return a;
 }
@@ -230,7 +231,7 @@ size_t npz_names(const char *path, const char ***names)
 
 	z.p = file_map(path, &z.n);
 	at = find_directory(&z, &count);
-	/* each entry takes room in the file: the count cannot ask for more than that */
+	/* each entry takes CENTRAL bytes of the file, which limits the count */
 	if (count > z.n / CENTRAL)
 		bad(&z, "its directory is broken");
 	*names = arena_alloc((count + 1) * sizeof **names);
@@ -276,7 +277,8 @@ static uint64_t small(uint64_t v)
 	return v < 0xffffffff ? v : 0xffffffff;
 }
 
-/* what local and central header have in common: version to name length; dated 1980-01-01 for equal bytes */
+/* The fields that local and central headers share, from version to name length. The date is always
+ * 1980-01-01, so that equal content gives equal bytes. */
 static void put_common(Buf *b, const Written *w, size_t name, size_t extra)
 {
 	put(b, 2, 45);
@@ -291,7 +293,7 @@ static void put_common(Buf *b, const Written *w, size_t name, size_t extra)
 	put(b, 2, extra);
 }
 
-/* Padding so that the member's data, and with it the array's, is aligned: an extra field of its own. */
+/* Writes a local header, with an extra field as padding so that the array's data is aligned. */
 static void put_local(Buf *b, const char *name, const Written *w)
 {
 	size_t len = strlen(name) + 4, zip64 = w->size >= 0xffffffff ? 20 : 0;
@@ -336,7 +338,8 @@ static void put_central(Buf *b, const char *name, const Written *w)
 		put(b, 8, w->at);
 }
 
-/* the directory's end; with its ZIP64 form when a number is too large for the old one */
+/* Writes the end of the directory, also in its ZIP64 form when a number is too large for the old
+ * one. */
 static void put_end(Buf *b, uint64_t n, uint64_t at)
 {
 	uint64_t size = b->n - at, here = b->n;

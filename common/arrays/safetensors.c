@@ -1,8 +1,9 @@
-/* .safetensors: the length of a JSON header, the header, the tensors' bytes one after another.
+/* .safetensors files: the length of a JSON header, the header, and the tensors' bytes one after
+ * another.
  *
  *     <8: length> {"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}   <24 bytes>
  *
- * Of JSON only what such a header has is read; a value that is not needed is passed over by its brackets.
+ * Only the JSON that such a header uses is parsed; other values are skipped by matching brackets.
  */
 #include <stdlib.h>
 #include "arrays/arrays.h"
@@ -12,7 +13,7 @@
 enum { ALIGN = 64, LONGEST = 100 << 20 };
 
 typedef struct { const char *p, *end, *file; } Cursor;
-typedef struct { Array array; uint64_t from, to; bool found; } Entry;
+typedef struct { Array array; uint64_t from, to; bool found; } TensorEntry;
 
 static const char *const dtype_text[DT_COUNT] = {
 	[DT_BOOL] = "BOOL", [DT_I8] = "I8", [DT_I16] = "I16", [DT_I32] = "I32", [DT_I64] = "I64",
@@ -94,7 +95,7 @@ static void take_escape(Cursor *c, Buf *b)
 	add_utf8(b, v);
 }
 
-/* b becomes the string's text */
+/* Reads a string into b. */
 static void take_string(Cursor *c, Buf *b)
 {
 	b->n = 0;
@@ -126,7 +127,7 @@ static uint64_t take_number(Cursor *c)
 	return v;
 }
 
-/* any value, by its brackets and strings */
+/* Skips any value by its brackets and strings. */
 static void skip_value(Cursor *c, Buf *scratch)
 {
 	size_t depth = 0;
@@ -170,9 +171,9 @@ static void take_dtype(Cursor *c, Buf *scratch, Array *a)
 			return;
 }
 
-static Entry take_entry(Cursor *c, Buf *scratch)
+static TensorEntry take_entry(Cursor *c, Buf *scratch)
 {
-	Entry e = {.array.dtype = DT_NONE, .found = true};
+	TensorEntry e = {.array.dtype = DT_NONE, .found = true};
 	int seen = 0;
 
 	need(c, '{');
@@ -203,9 +204,9 @@ static Entry take_entry(Cursor *c, Buf *scratch)
 	return e;
 }
 
-static Entry find_entry(Cursor *c, const char *name)
+static TensorEntry find_entry(Cursor *c, const char *name)
 {
-	Entry e = {0};
+	TensorEntry e = {0};
 	Buf text = {0};
 
 	need(c, '{');
@@ -227,7 +228,7 @@ static Entry find_entry(Cursor *c, const char *name)
 	return e;
 }
 
-/* the header of the file of n bytes at p */
+/* The header of the file of n bytes at p. */
 static Cursor header(const char *path, const char *p, size_t n)
 {
 	Cursor c = {p, p, path};
@@ -242,12 +243,12 @@ static Cursor header(const char *path, const char *p, size_t n)
 	return c;
 }
 
-/* the tensor's head and where its bytes are in the file of n bytes at p */
-static Entry locate(const char *path, const char *name, const char *p, size_t n, uint64_t *at)
+/* The tensor's entry, and where its bytes are in the file of n bytes at p. */
+static TensorEntry locate(const char *path, const char *name, const char *p, size_t n, uint64_t *at)
 {
 	Cursor c = header(path, p, n);
 	uint64_t len = c.end - c.p;
-	Entry e = find_entry(&c, name);
+	TensorEntry e = find_entry(&c, name);
 
 	e.array.bytes = array_size(e.array.dtype, e.array.rank, e.array.dim);
 	if (e.from > e.to || e.to > n - 8 - len || e.to - e.from != e.array.bytes)
@@ -256,7 +257,7 @@ static Entry locate(const char *path, const char *name, const char *p, size_t n,
 	return e;
 }
 
-/* past the members of an object up to the one of that name; false when there is none */
+/* Skips the members of an object up to the one with that name; false when there is none. */
 static bool find_member(Cursor *c, const char *name)
 {
 	Buf text = {0};
@@ -306,7 +307,7 @@ Array safetensors_read(const char *path, const char *name)
 	size_t n;
 	const char *p = file_map(path, &n);
 	uint64_t at;
-	Entry e = locate(path, name, p, n, &at);
+	TensorEntry e = locate(path, name, p, n, &at);
 	Array copy;
 
 	if ((uintptr_t)(p + at) % ALIGN == 0) {

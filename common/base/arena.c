@@ -1,17 +1,17 @@
-/* The arena: memory and state that live as long as the documents at hand.
+/* The arena: memory and state that live as long as the current documents.
  *
- *     static ARENA Map shapes;        a cache: empty after arena_reset, and what it held is freed
+ *     static ARENA Map shapes;        a cache: empty after arena_reset, its memory freed
  *
- * ARENA puts a variable into a section of the program of its own, which arena_reset sets to zero as
- * a whole: to declare such state is to register it.  What grows there (VEC, Map, TABLE, Buf) takes
- * its memory from here, so nothing is left to be freed by hand. */
+ * ARENA puts a variable into a section of its own in the program, which arena_reset sets to zero as
+ * a whole: declaring such state registers it. Containers (VEC, Map, TABLE, Buf) declared ARENA take
+ * their memory from the arena, so nothing has to be freed by hand. */
 #include "base/base.h"
 #include <stdlib.h>
 
-/* the section's ends, which the linker defines */
+/* the ends of the section, defined by the linker */
 extern char __start_arena[], __stop_arena[];
 
-/* Chunks double up to 16 MiB; large pieces, and what grows, have a chunk of their own. */
+/* Chunks double up to 16 MiB; large pieces and growing blocks have chunks of their own. */
 typedef struct Chunk Chunk;
 struct Chunk { Chunk *next, *prev; size_t used, cap; };
 enum { HEAD = 32, CHUNK_MIN = 1 << 16, CHUNK_MAX = 1 << 24 };
@@ -24,7 +24,7 @@ static Chunk *chunk_new(size_t cap)
 	return c;
 }
 
-/* A new one to be filled. */
+/* Adds a new chunk, which is filled next. */
 static void add_on_top(Chunk *c)
 {
 	c->next = chunks.top;
@@ -33,7 +33,7 @@ static void add_on_top(Chunk *c)
 	chunks.top = c;
 }
 
-/* A full one: the chunk on top is still filled. */
+/* Adds a full chunk: the one on top is still being filled. */
 static void add_below(Chunk *c)
 {
 	Chunk *top = chunks.top;
@@ -84,7 +84,7 @@ static Chunk *take_out(void *block)
 	return c;
 }
 
-/* The block with n bytes, of which those beyond its old ones may be anything. */
+/* The block with n bytes; those beyond its old size are uninitialized. */
 static void *block_grow(void *block, size_t n)
 {
 	if (!block)
@@ -112,7 +112,7 @@ char *arena_strdup(const char *s)
 
 char *arena_printf(const char *fmt, ...)
 {
-	char text[256], *s;             /* most are shorter, and formatted once */
+	char text[256], *s;             /* most texts are shorter, and formatted once */
 	va_list ap, again;
 	va_start(ap, fmt);
 	va_copy(again, ap);
@@ -127,7 +127,7 @@ char *arena_printf(const char *fmt, ...)
 	return s;
 }
 
-/* ---- what grows, in the arena or not: where its owner is */
+/* ---- containers, in the arena or not, depending on where their owner is */
 
 static bool in_arena(const void *owner)
 {
@@ -152,7 +152,7 @@ void owned_free(const void *owner, void *p)
 		free(p);
 }
 
-/* ---- the whole */
+/* ---- the whole arena */
 
 void *arena_aside(void)
 {

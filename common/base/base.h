@@ -1,4 +1,4 @@
-/* What every file stands on: failing, memory, containers, values.  Sections follow the files. */
+/* The foundation of every file: failing, memory, containers, values. Sections follow the files. */
 #ifndef COMMON_BASE_BASE_H
 #define COMMON_BASE_BASE_H
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 /* Exit statuses of every tool (contract, section 4). */
 enum { DONE = 0, FAILED = 1, USAGE = 2, UNSUPPORTED = 3, MALFORMED = 4 };
 
-/* What is true of the whole process. */
+/* State of the whole process. */
 typedef struct {
 	const char *stage;      /* name of the running tool; set once by stage_begin */
 	const char *where;      /* when set, put before a message: "file:line:col" of a front end */
@@ -29,7 +29,7 @@ extern Process process;
 _Noreturn void die(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The same, and errno's text after a colon. Status FAILED. */
 _Noreturn void die_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Exits like die, but says nothing: the cause has been told by another process. */
+/* Exits like die, but prints nothing: another process has reported the cause. */
 _Noreturn void die_silent(int status);
 /* A bug in the project itself: prints file and line, exits with FAILED. */
 _Noreturn void die_bug(const char *file, int line, const char *what);
@@ -39,26 +39,27 @@ void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* fn(arg) runs when die exits (removes a partial output). */
 void die_cleanup(void (*fn)(void *), void *arg);
 
-/* ---- arena.c: memory and state of the documents at hand ------------------------------------ */
+/* ---- arena.c: memory and state of the current documents ------------------------------------ */
 
 /* Memory from the arena: zeroed, 16-byte aligned, freed only by arena_reset. Never NULL. */
 void *arena_alloc(size_t bytes);
-/* The same, as a block that arena_release gives back earlier (NULL: nothing). */
+/* The same, as a block that can be released earlier, by arena_release (NULL: nothing). */
 void *arena_block(size_t bytes);
 void arena_release(void *block);
 char *arena_strdup(const char *s);
 char *arena_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* static ARENA Map seen; a variable that arena_reset sets to zero: what speaks of nodes or of
- * anything else in the arena, and a cache that may be forgotten with it. A VEC, Map, TABLE or Buf
- * declared so (or a part of what is) has its memory from the arena too. No initial value. */
+/* static ARENA Map seen; a variable that arena_reset sets to zero: use it for whatever refers to
+ * nodes or other memory in the arena, and for caches that may be dropped with it. A VEC, Map, TABLE
+ * or Buf declared so (or a part of such a variable) takes its memory from the arena too. No initial
+ * value. */
 #define ARENA __attribute__((section("arena")))
-/* Forgets every node, value and shape, and all that is declared ARENA: between two documents of a
- * stream. */
+/* Drops every node, value and shape, and all variables declared ARENA: called between two documents
+ * of a stream. */
 void arena_reset(void);
-/* The same, but what was there can be read, to be copied, until arena_drop of what this returns. */
+/* The same, but the old content can still be read, to be copied, until arena_drop of the result. */
 void *arena_aside(void);
 void arena_drop(void *aside);
-/* What the containers' memory is from: the arena for an owner declared ARENA, malloc else. _zeros:
+/* The containers' memory: from the arena for an owner declared ARENA, else from malloc. _zeros:
  * zeroed; _grow: as realloc. */
 void *owned_zeros(const void *owner, size_t n);
 void *owned_grow(const void *owner, void *p, size_t n);
@@ -66,16 +67,16 @@ void owned_free(const void *owner, void *p);
 
 /* ---- util.c: growing arrays, string buffers, checked sizes, hash map ------------------------ */
 
-/* malloc family that dies on failure; for what outlives or outgrows the arena. */
+/* malloc family that dies on failure; for memory that outlives or outgrows the arena. */
 void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n);
 char *xstrdup(const char *s);
-/* Zeroed memory for large tables, on large pages where there are such; freed with its size. */
+/* Zeroed memory for large tables, on large pages where available; freed with its size. */
 void *pages_new(size_t n);
-void *pages_grow(void *p, size_t had, size_t n);              /* what is new may be anything */
+void *pages_grow(void *p, size_t had, size_t n);              /* new bytes are uninitialized */
 void pages_free(void *p, size_t n);
-/* Bytes that this machine can give at most: memory and swap, or the limit of its control group. */
+/* The most bytes that this machine can give: memory and swap, or the limit of its control group. */
 size_t memory_most(void);
 
 /* A growing array: VEC(int) v = {0}; vec_push(&v, 3); v.at[i]; v.n; vec_free(&v). */
@@ -97,8 +98,8 @@ void buf_free(Buf *b);
 static inline bool mul_ok(int64_t a, int64_t b, int64_t *r) { return !__builtin_mul_overflow(a, b, r); }
 static inline bool add_ok(int64_t a, int64_t b, int64_t *r) { return !__builtin_add_overflow(a, b, r); }
 
-/* Open-addressing map from a 64-bit key (a pointer, an id, a hash that is good enough) to a pointer.
- * Map m = {0}; map_get returns NULL when absent. Putting NULL takes the key out. */
+/* Open-addressing map from a 64-bit key (a pointer, an id, a hash that is good enough) to a
+ * pointer. Map m = {0}; map_get returns NULL when absent. Putting NULL removes the key. */
 typedef struct { uint64_t *key; void **val; size_t n, cap; } Map;
 void *map_get(const Map *m, uint64_t key);
 void map_put(Map *m, uint64_t key, void *val);
@@ -111,7 +112,7 @@ uint64_t hash_mix(uint64_t h, uint64_t x);
 /* Monotonic clock in milliseconds. */
 double now_ms(void);
 
-/* ---- val.c: args, notes, meta: immutable interned values, as msgpack has them -------------------- */
+/* ---- val.c: args, notes, meta: immutable interned values of msgpack's kinds ------------------ */
 
 typedef enum { VAL_NIL, VAL_BOOL, VAL_INT, VAL_UINT, VAL_FLOAT, VAL_STR, VAL_BIN, VAL_ARRAY, VAL_MAP } ValKind;
 typedef struct Val Val;
@@ -123,7 +124,7 @@ struct Val {
 	union {
 		bool b;
 		int64_t i;          /* VAL_INT: any integer that fits int64 */
-		uint64_t u;         /* VAL_UINT: only what does not fit int64 */
+		uint64_t u;         /* VAL_UINT: only a value that does not fit int64 */
 		double f;           /* compared and interned by its bits */
 		const char *s;      /* STR (NUL-terminated too; may hold NULs within n) and BIN */
 		const Val *const *a; /* ARRAY: n; MAP: 2n, key then value, in document order */
@@ -143,10 +144,10 @@ const Val *val_array(size_t n, const Val *const *a);
 const Val *val_map(size_t n, const Val *const *kv);
 /* VARR(val_int(1), val_str("a")) */
 #define VARR(...) val_array(sizeof((const Val *[]){__VA_ARGS__}) / sizeof(Val *), (const Val *[]){__VA_ARGS__})
-/* VMAP(val_str("name"), v, …): keys and values in turn */
+/* VMAP(val_str("name"), v, …): keys and values alternate */
 #define VMAP(...) val_map(sizeof((const Val *[]){__VA_ARGS__}) / sizeof(Val *) / 2, (const Val *[]){__VA_ARGS__})
 const Val *val_ints(size_t n, const int64_t *v);
-/* The value at a string key, or NULL (also when m is no map). */
+/* The value at a string key, or NULL (also when m is not a map). */
 const Val *val_get(const Val *m, const char *key);
 /* m with key set to v (m may be nil); with v NULL, without key. */
 const Val *val_set(const Val *m, const char *key, const Val *v);

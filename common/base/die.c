@@ -17,7 +17,8 @@ void die_cleanup(void (*fn)(void *), void *arg)
 	}
 }
 
-/* Escapes what would break the line or a terminal, cuts at LINE bytes, writes it at once. */
+/* Escapes characters that would break the line or a terminal, cuts at LINE bytes, writes in one
+ * piece. */
 static void print_line(const char *s)
 {
 	char out[LINE + 8];
@@ -30,7 +31,7 @@ static void print_line(const char *s)
 			out[n++] = c;
 	}
 	if (*s) {
-		/* not in the middle of a UTF-8 sequence */
+		/* do not cut inside a UTF-8 sequence */
 		while (n && ((unsigned char)out[n - 1] & 0xc0) == 0x80)
 			n--;
 		if (n && (unsigned char)out[n - 1] >= 0xc0)
@@ -99,7 +100,7 @@ void warn(const char *fmt, ...)
 }
 
 #ifdef __SANITIZE_ADDRESS__
-/* A tool's memory lives as long as its process: what is left at the end is no leak. */
+/* A tool's memory lives as long as its process: memory left at the end is not a leak. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "detect_leaks=0"; }
 #endif

@@ -1,4 +1,4 @@
-/* Memory, growing arrays, string buffers, a hash map: written once, small. */
+/* Memory, growing arrays, string buffers, a hash map. */
 #include "base/base.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -45,9 +45,9 @@ char *xstrdup(const char *s)
 	return memcpy(xmalloc(n), s, n);
 }
 
-/* A large table is touched all over: with large pages most of those touches find their page at once. */
+/* Accesses to a large table are scattered: with large pages most of them hit the TLB. */
 #ifdef __SANITIZE_ADDRESS__
-#define LARGE SIZE_MAX          /* what is not from malloc is not watched */
+#define LARGE SIZE_MAX          /* memory not from malloc is not watched */
 #else
 #define LARGE ((size_t)1 << 21)
 #endif
@@ -199,7 +199,7 @@ void *map_get(const Map *m, uint64_t key)
 	return m->cap ? m->val[map_slot(m, key)] : NULL;
 }
 
-/* What lies behind the hole moves up, or its search would end there. */
+/* Later entries of the run move up, or a search for them would end at the hole. */
 static void map_remove(Map *m, uint64_t key)
 {
 	size_t mask = m->cap - 1, hole = m->cap ? map_slot(m, key) : 0;

@@ -1,4 +1,5 @@
-/* Args, notes, meta: immutable values, interned, so that equal ones are one and compare by address. */
+/* Args, notes, meta: immutable values, interned, so that equal ones are one object and compare by
+ * address. */
 #include "base/base.h"
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +41,8 @@ static void rehash(void)
 	arena_release(old);
 }
 
-/* The one value equal to v; v's payload is copied into the arena (bins are referred to) when it is new. */
+/* The one value equal to v; when it is new, v's payload is copied into the arena (bins are referred
+ * to). */
 static const Val *intern(Val v)
 {
 	if (table.n * 2 >= table.cap)
@@ -181,7 +183,7 @@ static void print_string(Buf *out, const char *s, size_t n)
 	buf_add(out, "\"", 1);
 }
 
-/* The shortest decimal that reads back to the same double, and always a float to the eye. */
+/* The shortest decimal that reads back to the same double, always recognizable as a float. */
 static void print_float(Buf *out, double f)
 {
 	if (isnan(f)) {

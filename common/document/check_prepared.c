@@ -1,11 +1,10 @@
-/* Buffers of role `prepared` against their rules: they hold what comes out of constants alone, so
- * whoever runs a document may fill them once, before its first call, and an exported program when
- * it starts.
+/* Checks the rules for buffers of role `prepared`. They hold values computed from constants only,
+ * so `run` may fill them once, before the first call, and an exported program when it starts.
  *
  *     SINK(CALL(E, t0, w), CALL(r, y, x, t0))      t0 prepared, w const: the first call runs once
  *
  * A call that writes one reads only constants and prepared buffers, depends on no symbolic size,
- * and stands before every call that runs each time. */
+ * and comes before every call that runs each time. */
 #include "document/document.h"
 
 bool call_prepares(const UOp *call)
@@ -20,7 +19,7 @@ static _Noreturn void bad(const UOp *call, const char *why)
 	die(MALFORMED, "node %u %s (%.60s): %s", call->id, op_name(call->op), name, why);
 }
 
-/* Slots that a call fills: those it stores to, and the room for a sort's merging. */
+/* The slots that a call writes: those it stores to, and the scratch buffer of a sort. */
 static uint64_t slots_filled(const UOp *call)
 {
 	uint64_t slots = call_writes(call);
@@ -40,7 +39,7 @@ static void check_once(const UOp *call)
 	for (uint32_t i = call->op == OP_CALL; i < call->nsrc; i++) {
 		const UOp *b = call->src[i];
 		if (!buffer_is(b, "prepared") && !buffer_is(b, "const"))
-			bad(call, "it prepares a buffer from what is not constant");
+			bad(call, "it prepares a buffer from a buffer that is not constant");
 		if (buffer_is(b, "prepared") && !shape_static(b->shape, &count))
 			bad(call, "it prepares a buffer of symbolic size");
 	}
@@ -60,7 +59,7 @@ static bool touches_prepared(const UOp *call)
 	return false;
 }
 
-/* What it reads of prepared buffers must have been filled, what it fills becomes so. */
+/* Checks that the prepared buffers that a call reads have been filled, and marks those it fills. */
 static void check_filled(Map *filled, const UOp *call, bool once)
 {
 	uint32_t first = call->op == OP_CALL;
@@ -75,7 +74,7 @@ static void check_filled(Map *filled, const UOp *call, bool once)
 			if (writes)
 				map_put(filled, PKEY(b), (void *)b);
 			else if (!map_get(filled, PKEY(b)))
-				bad(call, "it reads a prepared buffer that nothing filled");
+				bad(call, "it reads a prepared buffer that no call has filled");
 		}
 }
 
@@ -86,7 +85,7 @@ void check_prepared(const Graph *g)
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		const UOp *call = g->sink->src[i];
 		if (call_prepares(call) && later)
-			bad(call, "it prepares a buffer behind a call that runs each time");
+			bad(call, "it prepares a buffer after a call that runs each time");
 		later |= !call_prepares(call);
 	}
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {

@@ -1,15 +1,15 @@
-/* A document put together from its parts, each checked as it comes.
+/* Builds a document from its parts and checks each as it is added.
  *
- * Both readers, of bytes and of text, give nodes here one by one: op, dtype, places of the sources,
- * arg, note. What comes out is a graph whose nodes all have their shapes; what goes wrong is said
- * in one form:
- *     node 17 ADD (h): shapes [3,4] and [5] do not match */
+ * The readers of bytes and of text add nodes here one by one: op, dtype, positions of the sources,
+ * arg, note. The result is a graph whose nodes all have shapes. Errors have one form:
+ *     node 17 ADD (h): shapes [3,4] and [5] do not match
+ */
 #include "document/document.h"
 #include <ctype.h>
 #include <stdlib.h>
 
-/* An op or a dtype as documents write it. */
-typedef struct { char text[20]; uint8_t n; int16_t value; } Known;
+/* The name of an op or a dtype, and its number. */
+typedef struct { char text[20]; uint8_t n; int16_t value; } KnownName;
 
 struct Doc {
 	Level level;
@@ -17,7 +17,7 @@ struct Doc {
 	bool raw, ended;
 	VEC(UOp *) nodes;
 	VEC(UOp *) src;
-	Known ops[256], dtypes[256];
+	KnownName ops[256], dtypes[256];
 };
 
 static int by_address(const void *a, const void *b)
@@ -26,7 +26,7 @@ static int by_address(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Equal keys are one value. */
+/* Keys are interned, so equal keys are the same Val. */
 const Val *val_key_twice(size_t n, const Val *const *kv)
 {
 	const Val *found = NULL;
@@ -87,7 +87,7 @@ Doc *doc_begin(Level level, const Val *vars, const Val *meta, int flags, const c
 	return d;
 }
 
-/* The name people know a node by, in parentheses, or nothing. */
+/* The name of a node in parentheses, or "". */
 static const char *known_as(const Val *arg, const Val *note)
 {
 	const Val *name = val_get(note, "name");
@@ -96,13 +96,13 @@ static const char *known_as(const Val *arg, const Val *note)
 	return name && name->kind == VAL_STR && name->n ? arena_printf(" (%.80s)", name->s) : "";
 }
 
-/* Ops and dtypes come by the million and are few: one look at a small table for each. */
-static int find_known(Known *table, const char *s, size_t n, bool dtype)
+/* There are few ops and dtypes, but they are looked up a million times: a small hash table. */
+static int find_known(KnownName *table, const char *s, size_t n, bool dtype)
 {
 	char name[sizeof table->text] = "";
 	if (n == 0 || n >= sizeof name || memchr(s, 0, n))
 		return dtype ? DT_NONE : -1;
-	Known *k = &table[(s[0] * 31 + s[n - 1] * 7 + s[n / 2] + n) & 255];
+	KnownName *k = &table[(s[0] * 31 + s[n - 1] * 7 + s[n / 2] + n) & 255];
 	if (k->n == n && !memcmp(k->text, s, n))
 		return k->value;
 	memcpy(name, s, n);
@@ -135,14 +135,14 @@ static const char *take_sources(Doc *d, size_t nsrc, const uint64_t *src)
 	d->src.n = 0;
 	for (size_t i = 0; i < nsrc; i++) {
 		if (src[i] >= d->nodes.n)
-			return arena_printf("source %zu is no node before it", i);
+			return arena_printf("source %zu is not an earlier node", i);
 		vec_push(&d->src, d->nodes.at[src[i]]);
 	}
 	return NULL;
 }
 
-/* Makes the node; sets *err instead. Functions of the tensor library have neither dtype nor shape
- * yet. */
+/* Makes the node, or sets *err. Functions of the tensor library have neither dtype nor shape yet.
+ */
 static UOp *make(
 	Doc *d, Op op, DType dt, const Val *arg, const Val *note, const char **err, int *status)
 {
@@ -187,11 +187,11 @@ const char *doc_node(Doc *d, const char *op, size_t nop, const char *dtype, size
 		arg = VARR(val_strn(op, nop), arg);
 	}
 	if (d->ended)
-		err = "stands after the SINK";
+		err = "comes after the SINK";
 	else if (o < 0)
 		err = "there is no such op";
 	else if (dtype && dt == DT_NONE)
-		err = arena_printf("'%.*s' is no dtype", ndtype < 20 ? (int)ndtype : 20, dtype);
+		err = arena_printf("'%.*s' is not a dtype", ndtype < 20 ? (int)ndtype : 20, dtype);
 	else
 		err = take_sources(d, nsrc, src);
 	UOp *u = err ? NULL : make(d, o, dt, arg, note, &err, status);

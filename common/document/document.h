@@ -1,47 +1,55 @@
-/* Documents of any level: put together, checked, named, their memory planned.  Sections follow the files. */
+/* Documents of any level: building and verifying them, naming kernels, planning memory. Sections
+ * follow the files. */
 #ifndef COMMON_DOCUMENT_DOCUMENT_H
 #define COMMON_DOCUMENT_DOCUMENT_H
 #include "shape/shape.h"
 
-/* ---- document.c: a document put together from its parts, each checked, for wire.c and text.c ------------- */
+/* ---- document.c: builds a document from its parts, for wire.c and text_parse.c */
 
-enum { READ_RAW = 1 };   /* keep equal nodes apart and dead ones too (show, diff); no stage does */
+enum { READ_RAW = 1 };   /* keep equal nodes distinct, and dead ones (show, diff) */
 typedef struct Doc Doc;
-/* A key that stands twice in a map's keys and values, or NULL. */
+/* A key that occurs twice among a map's keys and values, or NULL. */
 const Val *val_key_twice(size_t n, const Val *const *kv);
-/* vars and meta: maps or VNIL. Declares the vars; *err gets the reason when they are wrong (then NULL). */
+/* vars and meta are maps or VNIL. Declares the vars; if they are wrong, returns NULL and sets *err.
+ */
 Doc *doc_begin(Level level, const Val *vars, const Val *meta, int flags, const char **err);
-/* The next node; op and dtype as text (dtype NULL: nil). Returns NULL, or the message ("node 17 ADD (h): …") and *status. */
+/* Adds the next node; op and dtype are text (dtype NULL: nil). Returns NULL, or a message ("node 17
+ * ADD (h): …") and sets *status. */
 const char *doc_node(Doc *d, const char *op, size_t nop, const char *dtype, size_t ndtype, size_t nsrc,
 	const uint64_t *src, const Val *arg, const Val *note, int *status);
-/* The whole; NULL and *err when there is no SINK at the end. */
+/* The finished document; if it does not end with a SINK, NULL, and *err is set. */
 Graph *doc_end(Doc *d, const char **err);
 
-/* ---- verify.c: a graph against levels.def -------------------------------------------------------------- */
+/* ---- verify.c: checks a document */
 
-/* Dies with MALFORMED (or UNSUPPORTED) naming node, op and name, when g breaks a rule of its level. */
+/* Dies with MALFORMED (or UNSUPPORTED) and a message with the node, op and name when g breaks a
+ * rule of its level. */
 void verify(const Graph *g);
-/* check_prepared.c: the rules of buffers of role prepared, for a level below graph; verify calls it. */
+/* check_prepared.c: checks the rules for prepared buffers, at levels after graph; verify calls it.
+ */
 void check_prepared(const Graph *g);
-/* True when a CALL or MEMCPY writes prepared buffers: it runs once, before the first of the calls that run each time. */
+/* True when a CALL or MEMCPY writes prepared buffers: it runs once, before the calls that run each
+ * time. */
 bool call_prepares(const UOp *call);
 
 /* ---- name_kernel.c ------------------------------------------------------------------------------------------------------- */
 
-/* A schedule's names so far; starts as zeros. kernel_named gives the KERNEL under its own name, distinct from those of
- * the others: equal kernels, whatever their names were, are one. */
+/* The names in a schedule so far, initially zero. kernel_named returns the KERNEL with a name
+ * distinct from those of the others; kernels that differ only in their names become one. */
 typedef struct { Map named, taken; } KernelNames;
 UOp *kernel_named(KernelNames *n, UOp *kernel);
 void kernel_names_free(KernelNames *n);
 /* The same for all kernels of a schedule. */
 Graph *name_kernels(Graph *g);
 
-/* ---- memplan.c: temporaries packed by lifetime -------------------------------------------------------------------------- */
+/* ---- memplan.c: packs temporaries by lifetime */
 
-/* n temporaries of size[i] bytes, alive in calls first[i]..last[i]: offsets so that none that live together overlap.
- * Returns the workspace size; *bound gets the greatest sum alive at once. Large ones do not all start at the same
- * place of a page, which may cost 4 KB each. */
+/* Computes offsets for n temporaries of size[i] bytes, alive in calls first[i]..last[i], so that
+ * none that are alive at the same time overlap. Returns the workspace size; *bound gets the largest
+ * sum alive at once. The starts of large ones are staggered within their page, which may cost 4 KB
+ * each. */
 int64_t memory_plan(size_t n, const int64_t *size, const int *first, const int *last, int align, int64_t *offset, int64_t *bound);
-/* plan_memory.c: offsets for the temporaries of a schedule, meta.workspace; symbolic ones are left to run. */
+/* plan_memory.c: sets the offsets of a schedule's temporaries and meta.workspace. With symbolic
+ * sizes this is left to run. */
 Graph *plan_memory(Graph *g);
 #endif

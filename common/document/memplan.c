@@ -1,23 +1,23 @@
-/* Temporaries packed into one workspace. Two plans are made and the smaller kept: by time (each
- * takes the tightest gap that is free when it is born) and by size (the largest are placed first,
- * below or between those that live at the same time). The second looks at pairs, so only a
- * schedule of moderate length gets it, and is made again some times with those first that stuck
- * out at its end.
+/* Packs temporaries into one workspace. Two plans are made and the smaller is kept: by time (each
+ * temporary takes the tightest gap that is free when it is born) and by size (the largest are
+ * placed first, below or between those that are alive at the same time). The second compares pairs,
+ * so only a schedule of moderate length gets it. It is repeated some times with those first that
+ * reached its peak.
  *
  *     sizes 4 2 4, calls 0-1 1-2 2-3     offsets 0 4 0, workspace 6, bound 6
  *
- * Large temporaries begin at multiples of 256 bytes within their 4 KB that differ from one to the
- * next: a processor takes a load for one that follows a store when the low 12 bits of the places
- * agree. */
+ * Starts of large temporaries are staggered by multiples of 256 bytes within 4 KB, because a
+ * processor takes a load to depend on an earlier store when the low 12 bits of their addresses
+ * agree (4K aliasing). */
 #include <stdlib.h>
 #include "document/document.h"
 
-enum { PAIRS = 3000 };  /* temporaries up to which every pair may be looked at */
-/* times that it is planned, as long as so many pairs are looked at in all */
+enum { PAIRS = 3000 };  /* the most temporaries for which all pairs are compared */
+/* How often a plan by size is made at most, and how many pairs are compared in all. */
 enum { TRIES = 64, LOOKS = 4000000 };
 
-enum { LARGE = 256 << 10, STEP = 256, PAGE = 4096 };     /* LARGE: a page more is 1.5 percent */
-typedef struct { int64_t size, at, pad; int first, last; size_t i; } Temp;  /* size: pad and all */
+enum { LARGE = 256 << 10, STEP = 256, PAGE = 4096 };     /* LARGE: one page more is 1.5 percent */
+typedef struct { int64_t size, at, pad; int first, last; size_t i; } Temp;  /* size includes pad */
 typedef struct { int64_t at, end; } Gap;
 
 static int by_birth(const void *a, const void *b)
@@ -56,7 +56,7 @@ static int by_place(const void *a, const void *b)
 
 typedef struct { VEC(Gap) gap; int64_t end; } Heap;
 
-/* the tightest gap that holds size, else the end (a gap at the end grows) */
+/* Takes the tightest gap that holds size, else memory at the end (a gap at the end grows). */
 static int64_t heap_take(Heap *h, int64_t size)
 {
 	size_t best = SIZE_MAX;
@@ -85,7 +85,7 @@ static int64_t heap_take(Heap *h, int64_t size)
 	return at;
 }
 
-/* gaps stay ordered by place, and neighbours become one */
+/* Returns memory; gaps stay sorted by offset and neighbours are merged. */
 static void heap_give(Heap *h, int64_t at, int64_t size)
 {
 	size_t i = h->gap.n;
@@ -127,7 +127,8 @@ static int64_t plan_by_time(Temp *t, size_t n)
 	return h.end;
 }
 
-/* the tightest place for t between the busy ones, which are ordered; past the last one otherwise */
+/* The tightest gap of `size` bytes between the busy ranges, which are sorted, or the end of the
+ * last one. */
 static int64_t fit(const Gap *busy, size_t n, int64_t size)
 {
 	int64_t end = 0, at = -1, room = INT64_MAX;
@@ -143,7 +144,7 @@ static int64_t fit(const Gap *busy, size_t n, int64_t size)
 	return at < 0 ? end : at;
 }
 
-/* In the order of t. */
+/* Places the temporaries in the order of t. */
 static int64_t place_all(Temp *t, size_t n)
 {
 	Gap *busy = xmalloc((n + 1) * sizeof *busy);
@@ -162,7 +163,7 @@ static int64_t place_all(Temp *t, size_t n)
 	return peak;
 }
 
-/* Those that end at the peak come first, the others behind them in their order. */
+/* Moves those that end at the peak to the front; the others keep their order. */
 static void top_first(Temp *t, size_t n, int64_t peak)
 {
 	Temp *rest = xmalloc((n + 1) * sizeof *rest);
@@ -177,8 +178,8 @@ static void top_first(Temp *t, size_t n, int64_t peak)
 	free(rest);
 }
 
-/* Greatest sum alive in one call, without pads or with them: sizes come at first and go after
- * last. t is ordered by birth. */
+/* The largest sum of sizes alive in one call, with or without pads: sizes are added at first and
+ * removed after last. t is sorted by first. */
 static int64_t alive_at_once(Temp *t, size_t n, bool pads)
 {
 	Temp **dying = xmalloc((n + 1) * sizeof *dying);
@@ -206,7 +207,7 @@ static void keep(const Temp *t, size_t n, int64_t *offset)
 	}
 }
 
-/* Plans by size, kept when they are smaller than peak; the least. */
+/* Makes plans by size and keeps the smallest if it is below peak; returns the smallest peak. */
 static int64_t plan_by_size(Temp *t, size_t n, int64_t peak, int64_t enough, int64_t *offset)
 {
 	int64_t most = LOOKS / ((int64_t)n * n + 1);

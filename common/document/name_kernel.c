@@ -1,15 +1,15 @@
-/* Names for kernels that tell what they do: a word and the sizes of the ranges, loops first.
+/* Names kernels by what they do: a word and the sizes of the ranges, loops first.
  *
  *     STORE over loops of 64 and 48 with a reduction over 32   →   r_64_48_32
  *     another kernel of the same sizes                         →   r_64_48_32n1
  *
- * E is elementwise, r has a reduction; scan, sort and scatter run along an axis in order. */
+ * E is elementwise, r has a reduction; scan, sort and scatter run in order along an axis. */
 #include "document/document.h"
 #include <stdlib.h>
 
 enum { NAME_CHARS = 96 };
 
-/* The word that tells most, later ones first */
+/* Kinds of kernel; the last one that applies gives the name. */
 enum { ELEMENTWISE, REDUCTION, SCATTER, SCAN, SORT };
 static const char *const word[] = {"E", "r", "scatter", "scan", "sort"};
 
@@ -48,7 +48,8 @@ static void add_size(Buf *out, const UOp *size)
 		buf_printf(out, "_s");
 }
 
-/* What a KERNEL of level schedule does, and the sizes of its ranges; a C identifier. */
+/* The name of a KERNEL of level schedule, a C identifier: what it does and the sizes of its ranges.
+ */
 static const char *base_name(UOp *kernel)
 {
 	Nodes all = walk(kernel);
@@ -73,7 +74,7 @@ static const char *base_name(UOp *kernel)
 	return s;
 }
 
-/* ---- distinct names over a schedule */
+/* ---- distinct names in a schedule */
 
 static const char *distinct(KernelNames *n, const char *base)
 {

@@ -1,8 +1,9 @@
-/* Temporaries packed into one workspace: each lives from the first call that touches it to the last.
+/* Packs temporaries into one workspace. Each is alive from the first call that uses it to the last.
  *
  *     BUFFER t3 {…, role: "temp"}   →   BUFFER t3 {…, role: "temp", offset: 4096}
  *
- * With symbolic sizes the offsets are made when the sizes are known, by run, from the same lifetimes. */
+ * With symbolic sizes run computes the offsets when the sizes are known, from the same lifetimes.
+ */
 #include "document/document.h"
 #include <stdlib.h>
 

@@ -1,9 +1,10 @@
-/* A whole document against the rules of its level.  What one node can break alone is in infer.c; here stand the
- * rules between nodes: which ops a level has (ops.def), names, one ASSIGN a state, outputs, slots, nesting. */
+/* Checks a whole document against the rules of its level. infer.c checks single nodes; here are the
+ * rules between nodes: which ops a level has (ops.def) and with which args (levels.def), names, one
+ * ASSIGN per state, outputs, slots, nesting. */
 #include "document/document.h"
 #include <stdlib.h>
 
-/* "node 17 ADD (h)": the place of a message */
+/* "node 17 ADD (h)", for messages. */
 static const char *node_text(size_t at, const UOp *u)
 {
 	const Val *name = u->op == OP_BUFFER ? val_get(u->arg, "name") : val_get(u->note, "name");
@@ -17,10 +18,14 @@ static _Noreturn void bad(int status, size_t at, const UOp *u, const char *why)
 	die(status, "%s: %s", node_text(at, u), why);
 }
 
+/* the level has the op, with an arg of that form */
 static void check_level(Level lv, size_t at, const UOp *u)
 {
+	const char *why;
 	if (!(op_info[u->op].levels >> lv & 1))
 		bad(MALFORMED, at, u, arena_printf("no such op at level %s", level_name[lv]));
+	if ((why = arg_check(u->op, 1 << lv, u->arg)))
+		bad(MALFORMED, at, u, why);
 }
 
 static void check_name(Map *names, size_t at, UOp *u)
@@ -33,12 +38,6 @@ static void check_name(Map *names, size_t at, UOp *u)
 	map_put(names, key, u);
 }
 
-static void check_role(Level lv, size_t at, const UOp *u)
-{
-	if (lv <= LV_GRAPH && (buffer_is(u, "output") || buffer_is(u, "temp") || buffer_is(u, "prepared")))
-		bad(MALFORMED, at, u, "the role is not input, const or state");
-}
-
 static void check_assign(Map *assigned, size_t at, UOp *u)
 {
 	UOp *other = map_get(assigned, PKEY(u->src[0]));
@@ -47,13 +46,13 @@ static void check_assign(Map *assigned, size_t at, UOp *u)
 	map_put(assigned, PKEY(u->src[0]), u);
 }
 
-/* names: distinct strings that can be file names, as many as outputs when outputs >= 0 */
+/* Names must be distinct strings that can be file names, as many as outputs if outputs >= 0. */
 static void check_names(const UOp *sink, size_t at, int64_t outputs)
 {
 	const Val *names = val_get(sink->arg, "names");
 	if (!names || names == VNIL)
 		return;
-	if (names->kind != VAL_ARRAY || (outputs >= 0 && (int64_t)names->n != outputs))
+	if (outputs >= 0 && (int64_t)names->n != outputs)
 		bad(MALFORMED, at, sink, "names are not one string for each output");
 	Map seen = {0};
 	for (size_t i = 0; i < names->n; i++) {
@@ -81,17 +80,18 @@ static void check_sink(Level lv, const UOp *sink, size_t at)
 	check_names(sink, at, -1);
 }
 
-/* A CUSTOM writes slot 0 and reads those behind it, in the order of its sources. */
+/* A CUSTOM writes slot 0 and reads the slots after it, in the order of its sources. */
 static void check_custom_call(size_t at, const UOp *call, const UOp *custom)
 {
 	if (call->nsrc != custom->nsrc + 2)
-		bad(MALFORMED, at, call, "the number of buffers is not that of the kernel's sources and one");
+		bad(MALFORMED, at, call,
+			"the number of buffers is not one more than the kernel's sources");
 	for (uint32_t k = 1; k < call->nsrc; k++)
 		if (call->src[k]->dtype != (k == 1 ? custom : custom->src[k - 2])->dtype)
 			bad(MALFORMED, at, call, arena_printf("the dtype of buffer %u is not the kernel's", k - 1));
 }
 
-/* The kernel of a call and the dtype of each slot */
+/* Checks the kernel of a call and the dtype of each slot. */
 static void check_call(size_t at, const UOp *call)
 {
 	const UOp *k = call->src[0]->op == OP_PROGRAM ? call->src[0]->src[0] : call->src[0];
@@ -102,7 +102,7 @@ static void check_call(size_t at, const UOp *call)
 		bad(MALFORMED, at, call, "the number of buffers is not the kernel's");
 }
 
-/* The body of a loop of vectors is a list of LETs and STOREs, and its size a number. */
+/* The body of a vector loop is a list of LETs and STOREs, and its size is a number. */
 static void check_vector(size_t at, const UOp *k, uint32_t i)
 {
 	enum { MOST_LANES = 64 };
@@ -110,7 +110,7 @@ static void check_vector(size_t at, const UOp *k, uint32_t i)
 	if (strcmp(range_kind(k->src[i]), "vector"))
 		return;
 	if (!ix_is_const(k->src[i]->src[0], &n) || n < 1 || n > MOST_LANES || n & (n - 1))
-		bad(MALFORMED, at, k, "the size of a vector loop is no power of two up to 64");
+		bad(MALFORMED, at, k, "the size of a vector loop is not a power of two up to 64");
 	while (++i < k->nsrc && k->src[i]->op != OP_ENDRANGE)
 		if (k->src[i]->op != OP_LET && k->src[i]->op != OP_STORE)
 			bad(MALFORMED, at, k, arena_printf("%s in a vector loop", op_name(k->src[i]->op)));
@@ -130,7 +130,8 @@ static void check_nesting(size_t at, const UOp *k)
 			if (!open.n || open.at[--open.n] != s->src[0])
 				bad(MALFORMED, at, k, "loops do not nest");
 		} else if (op_info[s->op].cls != CLASS_LOOPS && s->op != OP_STORE) {
-			bad(MALFORMED, at, k, arena_printf("%s is no statement", op_name(s->op)));
+			bad(MALFORMED, at, k,
+				arena_printf("%s is not a statement", op_name(s->op)));
 		}
 	}
 	if (open.n)
@@ -138,7 +139,7 @@ static void check_nesting(size_t at, const UOp *k)
 	vec_free(&open);
 }
 
-/* Below level graph its sources are PARAMs, slot 1 and so on, and it stands in CALLs alone. */
+/* At levels after graph a CUSTOM's sources are PARAMs, from slot 1 on, and only CALLs use it. */
 static void check_custom(Level lv, size_t at, const UOp *u)
 {
 	if (!process.custom_allowed)
@@ -153,22 +154,18 @@ static void check_uses(size_t at, const UOp *u)
 	bool call = u->op == OP_CALL || u->op == OP_PROGRAM;
 	for (uint32_t i = 0; !call && i < u->nsrc; i++)
 		if (u->src[i]->op == OP_CUSTOM)
-			bad(MALFORMED, at, u, "a CUSTOM stands where only a CALL may name it");
+			bad(MALFORMED, at, u, "a CUSTOM is used by a node that is not a CALL");
 }
 
-/* global_size and local_size: 1 to 3 sizes each; work: a size */
+/* The sizes of a grid that are text. */
 static void check_grid(size_t at, const UOp *k)
 {
 	static const char *const key[] = {"global_size", "local_size", "work"};
 	const char *err = NULL;
 	for (int i = 0; i < 3; i++) {
 		const Val *v = val_get(k->arg, key[i]);
-		if (!v || v == VNIL)
-			continue;
-		bool many = i < 2 && v->kind == VAL_ARRAY && v->n >= 1 && v->n <= 3;
-		if (i < 2 && !many)
-			bad(MALFORMED, at, k, arena_printf("%s is not an array of 1 to 3 sizes", key[i]));
-		for (size_t d = 0; d < (many ? v->n : 1); d++)
+		bool many = v && v->kind == VAL_ARRAY;
+		for (size_t d = 0; v && v != VNIL && d < (many ? v->n : 1); d++)
 			if (!size_from_val(many ? v->a[d] : v, &err))
 				bad(MALFORMED, at, k, arena_printf("%s: %s", key[i], err));
 	}
@@ -176,8 +173,6 @@ static void check_grid(size_t at, const UOp *k)
 
 static void check_kernel(Level lv, size_t at, const UOp *k)
 {
-	if (!val_get(k->arg, "name") || val_get(k->arg, "name")->kind != VAL_STR)
-		bad(MALFORMED, at, k, "a kernel needs a name");
 	if (lv >= LV_LOOPS) {
 		check_nesting(at, k);
 		check_grid(at, k);
@@ -202,7 +197,6 @@ void verify(const Graph *g)
 		if (u->op == OP_CUSTOM) {
 			check_custom(g->level, i, u);
 		} else if (u->op == OP_BUFFER) {
-			check_role(g->level, i, u);
 			check_name(&names, i, u);
 		} else if (u->op == OP_ASSIGN && g->level == LV_GRAPH) {
 			check_assign(&assigned, i, u);

@@ -1,6 +1,6 @@
-/* CAST: through the widest type of the source's kind and from there to the target, so that there is one loop
- * a dtype and direction. Integers widen to 64 bits with their low bits kept; floats to f64, exactly; then the
- * only rounding is the last one.
+/* CAST: through the widest type of the source's kind and from there to the target, so that one loop
+ * for each dtype and direction is enough. Integers are widened to 64 bits with their low bits kept;
+ * floats to f64, exactly; the only rounding is the last step.
  *
  *     i64 → bf16   2^54+1   (2^53, rounded to odd) → nearest of 8 bits
  */
@@ -9,7 +9,8 @@
 
 enum { CHUNK = 512 };
 
-/* 64 bits to a double that rounds as they do in any shorter float: the bits lost are kept as a last odd bit */
+/* 64 bits to a double that rounds to any shorter float as they would: lost bits are kept as a last
+ * odd bit */
 static double u_sticky(uint64_t x)
 {
 	if (x < 1ULL << 53)
@@ -37,7 +38,7 @@ static uint64_t u_saturate(double x, uint64_t hi)
 	return x >= (double)hi ? hi : (uint64_t)x;
 }
 
-/* to the widest: integers into uint64_t (sign extended), floats into double */
+/* to the widest type: integers into uint64_t (sign extended), floats into double */
 static void widen(DType dt, size_t n, const void *in, void *out)
 {
 	uint64_t *u = out;

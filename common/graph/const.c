@@ -1,5 +1,6 @@
-/* Constants: a CONST's arg is kept in one normal form for each dtype, so that equal constants are one node:
- * bool for bool, an integer for integers, a float (rounded to the dtype, as a double) for floats. */
+/* Constants: a CONST's arg has one normal form for each dtype, so that equal constants are one
+ * node: bool for bool, an integer for integers, a float (rounded to the dtype, as a double) for
+ * floats. */
 #include "graph/graph.h"
 #include <math.h>
 
@@ -120,12 +121,15 @@ bool const_is_float(const UOp *u, double *v)
 
 UOp *const_identity(Op op, DType dt)
 {
-	if (op == OP_ADD || op == OP_MUL)
-		return const_int(dt == DT_NONE ? DT_I64 : dt, 0 + (op == OP_MUL));
-	bool least = op == OP_MAX;
-	if (dt == DT_BOOL)
-		return const_int(dt, !least);
-	if (dtype_float(dt))
-		return const_num(dt, least ? -INFINITY : INFINITY);
-	return LEAF(OP_CONST, dt, least ? val_int(dtype_min(dt)) : val_uint(dtype_max(dt)));
+	switch (op_info[op].identity) {
+	case IDENTITY_ZERO: return const_int(dt, 0);
+	case IDENTITY_ONE: return const_int(dt, 1);
+	case IDENTITY_LEAST:
+		return dtype_float(dt) ? const_num(dt, -INFINITY) :
+			LEAF(OP_CONST, dt, val_int(dtype_min(dt)));
+	case IDENTITY_GREATEST:
+		return dtype_float(dt) ? const_num(dt, INFINITY) :
+			LEAF(OP_CONST, dt, val_uint(dtype_max(dt)));
+	default: CHECK(!"a fold");
+	}
 }

@@ -1,4 +1,4 @@
-/* The graph: nodes, constants, the one walker, documents.  Sections follow the files. */
+/* The graph: nodes, constants, the one walker, documents. Sections follow the files. */
 #ifndef COMMON_GRAPH_GRAPH_H
 #define COMMON_GRAPH_GRAPH_H
 #include "graph/ops.h"
@@ -13,20 +13,21 @@ struct UOp {
 	uint32_t id;            /* order of creation: a source's id is less than its users' */
 	uint16_t op;            /* Op */
 	uint8_t dtype;          /* DType; DT_NONE for nodes without a value */
-	uint8_t infer_err;      /* raw nodes only: it did not check */
+	uint8_t infer_err;      /* raw nodes only: the checks failed */
 	uint32_t nsrc;
 	uint32_t hash;
-	const Val *arg;         /* VNIL when there is none */
+	const Val *arg;         /* VNIL when the node has none */
 	const Val *note;        /* map or VNIL; not part of the node's identity */
 	const Shape *shape;     /* derived; NULL for a node that has no value (STORE, SINK, …) */
 	UOp *src[];
 };
 
-/* intern_shape.c: the shape of these sizes; of a scalar. */
+/* intern_shape.c: the shape with these sizes; the scalar's. */
 const Shape *shape_new(int rank, UOp *const *dim);
 const Shape *shape_scalar(void);
-/* The node; equal nodes are one node. Shape and dtype rules are checked: on a breach it dies with
- * MALFORMED and the reason (a caller that knows better sets process.where, or uses node_try). */
+/* The node; equal nodes are one node. Shape and dtype rules are checked: if one is broken, dies
+ * with MALFORMED and the reason (a caller that knows the place sets process.where, or uses
+ * node_try). */
 UOp *node_new(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg);
 /* The same with a message instead of dying: returns NULL and sets *err (in the arena). *status gets
  * MALFORMED or UNSUPPORTED. */
@@ -34,24 +35,26 @@ UOp *node_try(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, con
 /* NODE(OP_ADD, DT_F32, VNIL, a, b) */
 #define NODE(op, dt, arg, ...) node_new(op, dt, sizeof((UOp *[]){__VA_ARGS__}) / sizeof(UOp *), (UOp *[]){__VA_ARGS__}, arg)
 #define LEAF(op, dt, arg) node_new(op, dt, 0, NULL, arg)
-/* shape/infer.c: derives shape and checks a node about to be made. Returns NULL when right, else the reason. */
+/* shape/infer.c: derives shape and checks a node about to be made. Returns NULL when it is valid,
+ * else the reason. */
 const char *node_infer(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const Shape **out, int *status);
-/* For documents read raw: a node of its own, never merged, not checked and without a shape. */
+/* For documents that are read raw: a node of its own, never merged, not checked and without a
+ * shape. */
 UOp *node_plain(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const Val *note);
 /* a node like u with other sources (u itself when they are the same); keeps u's note */
 UOp *node_with(UOp *u, UOp *const *src);
-/* the same with as many sources as one likes, and an arg */
+/* the same with any number of sources, and an arg */
 UOp *node_like(const UOp *u, size_t nsrc, UOp *const *src, const Val *arg);
 /* puts a note on a node that has none yet; merges missing keys when it has one */
 void node_note(UOp *u, const Val *note);
 /* one more than the greatest id: the size for side tables indexed by id */
 uint32_t node_limit(void);
-/* A side table, at[id]: declared ARENA it is kept between uses, on the stack it is one pass's
- * (table_free). table_fit makes room for every node there is now; what is new is zero. */
+/* A side table, at[id]: declared ARENA it is kept between uses; on the stack it belongs to one pass
+ * (table_free). table_fit makes it large enough for all nodes there are; new entries are zero. */
 #define TABLE(T) struct { T *at; size_t cap; uint32_t round; }
 #define table_fit(t) table_grow((void **)&(t)->at, &(t)->cap, sizeof *(t)->at)
-/* The same, and round is one more, never 0: entries that hold a round's number count in that round
- * alone, so nothing is cleared between uses. */
+/* The same, and increments round, which is never 0: entries that hold a round's number are valid
+ * only in that round, so nothing is cleared between uses. */
 #define table_round(t) \
 	(table_fit(t), (t)->round = table_next((t)->at, (t)->cap * sizeof *(t)->at, (t)->round))
 #define table_free(t) (owned_free((t), (t)->at), (t)->at = NULL, (t)->cap = 0)
@@ -95,10 +98,11 @@ typedef struct { UOp **at; size_t n; } Nodes;                /* in the arena */
 /* Every node that root reaches, sources before users (root last). Linear; no recursion. */
 Nodes walk(UOp *root);
 Nodes walk_many(size_t n, UOp *const *roots);
-/* The same, but only until the next walk of any kind (or a node is made): for a look that keeps nothing. */
+/* The same, valid only until the next walk of any kind or the next node is made: for short
+ * looks. */
 Nodes walk_brief(UOp *root);
-/* Rebuilds what root reaches, sources first: fn gets each node with its sources already replaced and returns
- * what stands for it (u itself for no change). Linear. */
+/* Rebuilds what root reaches, sources first: fn gets each node with its sources already replaced
+ * and returns its replacement (u itself for no change). Linear. */
 UOp *walk_replace(UOp *root, UOp *(*fn)(UOp *u, void *ctx), void *ctx);
 
 /* ---- graph: a document ------------------------------------------------------------------------------ */
@@ -108,7 +112,7 @@ typedef struct {
 	const Val *vars;        /* map name → [min, max], or VNIL */
 	const Val *meta;        /* map or VNIL; carried through */
 	UOp *sink;
-	Nodes all;              /* every node of the document as read, dead ones too; n is 0 for a graph made here */
-	bool raw;               /* read with READ_RAW: all is what there is to write, in its order */
+	Nodes all;              /* every node as read, dead ones too; none for a graph made here */
+	bool raw;               /* read with READ_RAW: only `all` is written, in its order */
 } Graph;
 #endif

@@ -30,7 +30,7 @@ float f16_value(uint16_t bits)
 	return sign ? -f : f;
 }
 
-/* x to a 16-bit float with that many bits of mantissa: nearest, ties to even */
+/* x to a 16-bit float with mbits bits of mantissa: nearest, ties to even */
 static uint16_t narrow(double x, int mbits, int bias)
 {
 	const uint16_t inf = (uint16_t)(0x7fff >> mbits << mbits);
@@ -55,7 +55,7 @@ static uint16_t narrow(double x, int mbits, int bias)
 	rest = m & ((1ULL << shift) - 1);
 	half = 1ULL << (shift - 1);
 	q += rest > half || (rest == half && (q & 1));
-	/* the leading one of q adds 1 to the exponent, and so does a carry */
+	/* the leading one of q adds 1 to the exponent, as does a carry */
 	return sign | (uint16_t)((e < 1 ? 0 : (uint64_t)(e - 1) << mbits) + q);
 }
 

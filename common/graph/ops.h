@@ -3,7 +3,7 @@
 #define COMMON_GRAPH_OPS_H
 #include "base/base.h"
 
-/* ---- dtypes, ops, levels: enums from the .def tables ------------------------------------------- */
+/* ---- dtypes ------------------------------------------------------------------------------------ */
 
 typedef enum {
 #define DTYPE(NAME, ...) DT_##NAME,
@@ -27,24 +27,119 @@ uint64_t dtype_max(DType d);
 /* the dtype in which sums and products of d accumulate: f32 for f16 and bf16, else d */
 static inline DType dtype_acc(DType d) { return d == DT_F16 || d == DT_BF16 ? DT_F32 : d; }
 
+/* ---- ops: what ops.def says of each; an enumerator of value 0 is what a row without the field means */
+
 typedef enum {
 #define OP(NAME, ...) OP_##NAME,
 #include "graph/ops.def"
 #undef OP
 	OP_COUNT
 } Op;
-typedef enum { CLASS_LEAF, CLASS_UNARY, CLASS_CASTING, CLASS_BINARY, CLASS_COMPARE, CLASS_TERNARY, CLASS_AXES,
-	CLASS_MOVEMENT, CLASS_INDEXING, CLASS_SAME, CLASS_EFFECT, CLASS_ROOT, CLASS_KERNEL, CLASS_CALLS, CLASS_LOOPS } OpClass;
-typedef enum { TAKES_ANY, TAKES_NUM, TAKES_INT, TAKES_FLT, TAKES_INTB, TAKES_U64, TAKES_NONE } OpTakes;
-typedef struct { const char *name; int min_src, max_src; OpClass cls; OpTakes takes; int levels; const char *infix; } OpInfo;
+
+typedef enum { CLASS_LEAF, CLASS_UNARY, CLASS_CASTING, CLASS_BINARY, CLASS_COMPARE, CLASS_TERNARY,
+	CLASS_AXES, CLASS_MOVEMENT, CLASS_INDEXING, CLASS_SAME, CLASS_EFFECT, CLASS_ROOT,
+	CLASS_KERNEL, CLASS_CALLS, CLASS_LOOPS } OpClass;
+
+/* The dtypes of its sources (of a leaf: its own): NUM is not bool, INTB integers and bool. NONE:
+ * the node has no value. */
+typedef enum { TAKES_NONE, TAKES_ANY, TAKES_NUM, TAKES_INT, TAKES_FLT, TAKES_INTB,
+	TAKES_U64 } OpTakes;
+
+/* The node's own dtype: that of its sources, one that is fixed, or what the node says. */
+typedef enum { GIVES_SOURCE, GIVES_BOOL, GIVES_I64, GIVES_SAID } OpGives;
+
+/* e where e op a = a; LEAST and GREATEST of the dtype */
+typedef enum { IDENTITY_NONE, IDENTITY_ZERO, IDENTITY_ONE, IDENTITY_LEAST,
+	IDENTITY_GREATEST } OpIdentity;
+
+/* How long an op takes once its sources are there, in additions: CURVE is a polynomial or many
+ * rounds, MEMORY an access that a cache serves. */
+typedef enum { COST_NONE = 0, COST_ADD = 1, COST_DIVIDE = 4, COST_MEMORY = 4,
+	COST_CURVE = 12 } OpCost;
+
+/* How tightly an infix operator binds, loosest first (Python's order); 0: it has none. Those of one
+ * strength are taken from the left, but for ** in the text language. */
+typedef enum { INFIX_NONE, INFIX_COMPARE, INFIX_OR, INFIX_XOR, INFIX_AND, INFIX_SHIFT, INFIX_SUM,
+	INFIX_PRODUCT, INFIX_POWER } OpInfix;
+
+/* How a language like C writes an op. Each form is one function of the printer of expressions and
+ * one of that of vectors (`form_text` in render/); c_text is the operator, or the function.
+ *
+ *     INFIX      a / b                     SUM       the same, where signed ones wrap
+ *     FUNCTION   sqrt(a), of the language  HELPER    a function in the project's prelude
+ *     EXTREME, DIVISION, SHIFT             an operator where it means the same, else a HELPER */
+#define C_FORMS(FORM) \
+	FORM(CONST, const_text) FORM(LOAD, load_text) FORM(NEG, neg_text) FORM(RECIP, recip_text) \
+	FORM(FUNCTION, function_text) FORM(CAST, cast_text) FORM(BITCAST, bitcast_text) \
+	FORM(INFIX, infix_text) FORM(SUM, sum_text) FORM(EXTREME, extreme_text) \
+	FORM(DIVISION, division_text) FORM(COMPARE, compare_text) \
+	FORM(SHIFT, shift_text) FORM(HELPER, helper_text) FORM(WHERE, where_text) \
+	FORM(MULACC, mulacc_text)
+typedef enum {
+	C_NONE,
+#define FORM(NAME, fn) C_##NAME,
+	C_FORMS(FORM)
+#undef FORM
+	C_COUNT
+} OpForm;
+
+/* The derivative; every op of level graph says one. */
+typedef enum { GRAD_UNSAID, GRAD_NONE, GRAD_RULE } OpGrad;
+
+/* The loops of the interpreter: out[i] = op(in[0][i*step[0]], …) for n elements. An op's are by the
+ * dtype of its sources (WHERE: of its values), NULL where it does not take it: ints_ADD is in
+ * interp/int.c, floats_ADD in interp/float.c. They are declared here for the table to name. */
+typedef void (*InterpFn)(size_t n, void *out, const void *const *in, const int *step);
+#define OP(NAME, ...) extern const InterpFn ints_##NAME[DT_COUNT], floats_##NAME[DT_COUNT];
+#include "graph/ops.def"
+#undef OP
+
+typedef struct {
+	const char *name;
+	int min_src, max_src;           /* max_src -1: any number */
+	OpClass cls;
+	OpTakes takes;
+	OpGives gives;
+	int levels;                     /* 1 << Level for each */
+	bool commutes, associates;
+	OpIdentity identity;
+	OpCost cost;
+	bool index;
+	const char *infix;              /* NULL: none */
+	OpInfix precedence;
+	const InterpFn *interp[2];      /* by the sources' dtype: integers and bool; floats */
+	OpForm c;
+	const char *c_text, *c_bool;
+	OpGrad grad;
+} OpInfo;
 extern const OpInfo op_info[OP_COUNT];
+
 int op_find(const char *name);           /* an Op, or -1 */
 static inline const char *op_name(Op o) { return op_info[o].name; }
 /* elementwise: UNARY, CASTING, BINARY, COMPARE, TERNARY */
-static inline bool op_elementwise(Op o) { return op_info[o].cls >= CLASS_UNARY && op_info[o].cls <= CLASS_TERNARY; }
+static inline bool op_elementwise(Op o)
+{
+	return op_info[o].cls >= CLASS_UNARY && op_info[o].cls <= CLASS_TERNARY;
+}
 static inline bool op_movement(Op o) { return op_info[o].cls == CLASS_MOVEMENT; }
+/* ADD MUL MAX MIN: what REDUCE, SCAN and SCATTER take */
+static inline bool op_folds(Op o) { return op_info[o].identity != IDENTITY_NONE; }
 bool op_takes(Op o, DType d);
+/* the dtype of a node whose sources have dtype source, and which says said */
+DType op_gives(Op o, DType source, DType said);
+/* The op whose operator stands at s, the longest that fits, and its length; -1: none does. */
+int op_infix(const char *s, size_t n, size_t *length);
+/* How long a node takes once its sources are there, in additions: the one measure of fuse, lower
+ * and the derivatives. What is computed once for many (an index) is for them to know. */
+static inline int op_cost(Op o) { return op_info[o].cost; }
+
+/* ---- levels */
 
 typedef enum { LV_TENSOR, LV_GRAPH, LV_SCHEDULE, LV_LOOPS, LV_PROGRAM, LV_COUNT } Level;
 extern const char *const level_name[LV_COUNT];
+
+/* What levels.def says of an op's arg: its form at some levels (1 << Level for each), and at others.
+ * form NULL: it has no arg. shape/forms.c reads them. */
+typedef struct { int levels; const char *form; int others; const char *other; } OpArg;
+extern const OpArg op_arg[OP_COUNT];
 #endif

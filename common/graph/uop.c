@@ -10,18 +10,25 @@ const DTypeInfo dtype_info[DT_COUNT + 1] = {
 	[DT_NONE] = {"none", 0, 0, "void", ""},
 };
 
-enum { T = 1 << LV_TENSOR, G = 1 << LV_GRAPH, S = 1 << LV_SCHEDULE, L = 1 << LV_LOOPS, P = 1 << LV_PROGRAM };
+/* sets of levels, as the two tables write them */
+enum { T = 1 << LV_TENSOR, G = 1 << LV_GRAPH, S = 1 << LV_SCHEDULE, L = 1 << LV_LOOPS,
+	P = 1 << LV_PROGRAM };
+enum { GRAPHS = T | G, KERNELS = S | L | P, LOOPS = L | P, ALL = GRAPHS | KERNELS };
+
 const OpInfo op_info[OP_COUNT] = {
-#define OP(NAME, lo, hi, cls, takes, levels, infix) \
-	[OP_##NAME] = {#NAME, lo, hi, CLASS_##cls, TAKES_##takes, levels, infix},
+#define OP(NAME, ...) [OP_##NAME] = {#NAME, __VA_ARGS__},
 #include "graph/ops.def"
 #undef OP
 };
 
-const char *const level_name[LV_COUNT] = {
-#define LEVEL(NAME, text, bit) [LV_##NAME] = text,
+const OpArg op_arg[OP_COUNT] = {
+#define ARG(OP, ...) [OP_##OP] = {__VA_ARGS__},
 #include "graph/levels.def"
-#undef LEVEL
+};
+
+const char *const level_name[LV_COUNT] = {
+#define LEVEL(NAME, text, letter) [LV_##NAME] = text,
+#include "graph/levels.def"
 };
 
 DType dtype_find(const char *name)
@@ -55,6 +62,33 @@ bool op_takes(Op o, DType d)
 	}
 }
 
+DType op_gives(Op o, DType source, DType said)
+{
+	switch (op_info[o].gives) {
+	case GIVES_SOURCE: return source;
+	case GIVES_BOOL: return DT_BOOL;
+	case GIVES_I64: return DT_I64;
+	default: return said;
+	}
+}
+
+int op_infix(const char *s, size_t n, size_t *length)
+{
+	int found = -1;
+	*length = 0;
+	for (int o = 0; o < OP_COUNT; o++) {
+		const char *infix = op_info[o].infix;
+		if (!n || !infix || *infix != *s)
+			continue;
+		size_t k = strlen(infix);
+		if (k <= *length || k > n || memcmp(s, infix, k))
+			continue;
+		found = o;
+		*length = k;
+	}
+	return found;
+}
+
 int64_t dtype_min(DType d)
 {
 	return dtype_info[d].kind != 'I' ? 0 : (int64_t)(~(uint64_t)0 << (8 * dtype_size(d) - 1));
@@ -69,10 +103,11 @@ uint64_t dtype_max(DType d)
 
 /* ---- the table of nodes */
 
-/* The nodes in the order in which they came, and where each is by its hash: at is one more than its place. The hash
- * stands in the table as well, for most looks end there, and growing need not touch the nodes. */
-typedef struct { uint32_t hash, at; } Slot;
-static ARENA struct { Slot *at; size_t cap; uint32_t created; } table;
+/* The nodes in order of creation, and their positions by hash: `at` is one more than the position.
+ * The hash is in the table too, since most lookups end there, and growing need not touch the
+ * nodes. */
+typedef struct { uint32_t hash, at; } HashSlot;
+static ARENA struct { HashSlot *at; size_t cap; uint32_t created; } table;
 static ARENA VEC(UOp *) tabled;
 
 uint32_t node_limit(void) { return table.created; }
@@ -93,7 +128,7 @@ static bool node_is(const UOp *u, Op op, DType dt, size_t nsrc, UOp *const *src,
 
 static void rehash(void)
 {
-	Slot *old = table.at;
+	HashSlot *old = table.at;
 	size_t cap = table.cap;
 	table.cap = cap ? cap * 2 : 4096;
 	table.at = arena_block(table.cap * sizeof *table.at);
@@ -153,7 +188,7 @@ UOp *node_try(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, con
 	for (k = hash & (table.cap - 1); table.at[k].at; k = (k + 1) & (table.cap - 1))
 		;
 	vec_push(&tabled, u);
-	table.at[k] = (Slot){hash, tabled.n};
+	table.at[k] = (HashSlot){hash, tabled.n};
 	return u;
 }
 

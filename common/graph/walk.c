@@ -1,8 +1,8 @@
-/* The one walker: sources before users, by an explicit stack. No recursion, linear in nodes. */
+/* The one walker: sources before users, with an explicit stack. No recursion, linear in nodes. */
 #include "graph/graph.h"
 #include <stdlib.h>
 
-/* Marks by node id: the walk that a node was last seen in. */
+/* By node id: the number of the last walk that saw the node. */
 static ARENA TABLE(uint32_t) mark;
 
 void table_grow(void **at, size_t *cap, size_t size)
@@ -10,7 +10,7 @@ void table_grow(void **at, size_t *cap, size_t size)
 	size_t n = node_limit();
 	if (n <= *cap)
 		return;
-	n += n / 2 + 1024;
+	n += n / 2 + 256;
 	*at = owned_grow(at, *at, n * size);
 	memset((char *)*at + *cap * size, 0, (n - *cap) * size);
 	*cap = n;
@@ -24,7 +24,7 @@ uint32_t table_next(void *at, size_t bytes, uint32_t round)
 	return 1;
 }
 
-/* Back to order of ids where they are dense: a document keeps the order in which it came. */
+/* Sorts nodes by id where ids are dense: so a document keeps the order in which it was read. */
 static void order_by_id(UOp **at, size_t n)
 {
 	static ARENA struct { UOp **at; size_t cap; } slot;

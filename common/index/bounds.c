@@ -1,12 +1,12 @@
-/* What an index can be.  First numbers: an interval for every node, remembered by id.  Then symbols:
- * s >= 0 is proved by putting, for one atom after another, the end of its own interval that makes s
- * least:
+/* The range of an index. First as numbers: an interval for every node, cached by id. Then as
+ * symbols: s >= 0 is proved by replacing one atom after another by the end of its interval that
+ * makes s smallest:
  *
  *     n*8 - r0*8 - r1 - 1 >= 0      r0 in 0..n-1, r1 in 0..7
  *     r0: its coefficient -8 is negative, so n-1:   7 - r1 >= 0
  *     r1: so 7:                                     0 >= 0
  *
- * The coefficient of an atom may itself be a sum (n-2): its sign is proved the same way. */
+ * The coefficient of an atom may itself be a sum (n-2); its sign is proved in the same way. */
 #include "index/index.h"
 #include "index/ix.h"
 #include <stdlib.h>
@@ -18,14 +18,15 @@
 typedef struct { int64_t lo, hi; } Span;
 typedef struct {
 	Span span;
-	Span usual;             /* the same, as if no variable were above USUAL */
+	Span usual;             /* the same if no variable were above USUAL */
 	bool known;
-	bool impure;            /* holds a value other than CONST, VAR, RANGE, SPECIAL */
-	bool moves;             /* holds anything but CONST and VAR */
+	bool impure;            /* contains a value other than CONST, VAR, RANGE, SPECIAL */
+	bool moves;             /* contains anything but CONST and VAR */
 } Info;
 
-/* An index of sizes does not overflow, by contract; a program's own arithmetic on ARANGE may, and
- * looks the same. What fits int64 when the variables are no greater than this is taken for an index. */
+/* By contract an index made of sizes does not overflow, but a program's own arithmetic on ARANGE,
+ * which looks the same, may. An expression that fits int64 when no variable is larger than this is
+ * taken to be an index. */
 enum { USUAL = 1 << 20 };
 
 static ARENA TABLE(Info) infos;
@@ -100,11 +101,11 @@ static Span span_div(Span a, Span b)
 {
 	Span r;
 
-	if (b.lo <= 0) {        /* of any sign: no quotient is further from 0 than its numerator */
+	if (b.lo <= 0) {        /* of any sign: |quotient| is at most |numerator| */
 		int64_t far = greatest(a);
 		return far == NO_HI ? nothing_known : (Span){-far, far};
 	}
-	/* the quotient is nearest to 0 by the greatest divisor */
+	/* the largest divisor brings the quotient nearest to 0 */
 	r.lo = a.lo == NO_LO ? NO_LO : floordiv(a.lo, a.lo < 0 ? b.lo : b.hi);
 	r.hi = a.hi == NO_HI ? NO_HI : floordiv(a.hi, a.hi < 0 ? b.hi : b.lo);
 	return r;
@@ -145,7 +146,7 @@ static Span var_span(const UOp *u)
 	return (Span){v->a[1]->i, v->a[2]->i};
 }
 
-/* from the spans of the sources */
+/* The span of u from those of its sources. */
 static Span derive_span(UOp *u, Span a, Span b, Span c)
 {
 	int64_t v;
@@ -182,7 +183,7 @@ static bool index_op(const UOp *u)
 	}
 }
 
-/* an op whose span depends on its sources' */
+/* Whether the span of u depends on its sources' spans. */
 static bool looks_in(const UOp *u)
 {
 	if (u->op == OP_MAX || u->op == OP_MIN || u->op == OP_LET || u->op == OP_WHERE)
@@ -190,7 +191,7 @@ static bool looks_in(const UOp *u)
 	return u->nsrc && index_op(u);
 }
 
-/* the sources that count are remembered already */
+/* The sources that matter are cached already. */
 static Info derive(UOp *u)
 {
 	const Info none = {.span = nothing_known, .usual = nothing_known};
@@ -207,7 +208,7 @@ static Info derive(UOp *u)
 	r.usual = derive_span(u, src[0].usual, src[1].usual, src[2].usual);
 	if (u->op == OP_VAR && r.usual.hi > USUAL)
 		r.usual.hi = r.usual.lo > USUAL ? r.usual.lo : USUAL;
-	/* a value that may have wrapped is anything */
+	/* a value that may have wrapped can be anything */
 	if (!known(r.impure ? r.span : r.usual))
 		r.span = r.usual = nothing_known;
 	return r;
@@ -289,15 +290,15 @@ void sum_bounds(const Sum *s, int64_t *lo, int64_t *hi)
 
 /* ---- proofs ---------------------------------------------------------------------------------- */
 
-static ARENA int budget;    /* attempts left: a proof is given up rather than searched for long */
+static ARENA int budget;    /* attempts left: a long search for a proof is given up */
 static ARENA int nested;    /* proofs within proofs */
 
 static bool nonneg(const Sum *s, int depth);
 
-/* the least or the greatest value of a monomial, whose atoms are all >= 0, as a sum over VARs */
+/* The smallest or largest value of a monomial whose atoms are all >= 0, as a sum over VARs. */
 static bool mono_end(UOp *m, bool greatest, Sum *out);
 
-/* an upper end of s with no RANGE in it */
+/* An upper bound of s without RANGEs. */
 static bool sum_upper(const Sum *s, Sum *out)
 {
 	Sum t;
@@ -309,7 +310,7 @@ static bool sum_upper(const Sum *s, Sum *out)
 	return true;
 }
 
-/* the upper end of x//d is that of x, divided */
+/* The upper bound of x//d is that of x, divided by d. */
 static bool quotient_end(UOp *q, Sum *out)
 {
 	Sum s, t;
@@ -325,7 +326,7 @@ static bool quotient_end(UOp *q, Sum *out)
 	return ok;
 }
 
-/* end of one atom's interval as a sum */
+/* An end of one atom's interval as a sum. */
 static bool atom_end(UOp *a, bool greatest, Sum *out)
 {
 	Span n = learn(a)->span;
@@ -382,7 +383,7 @@ static bool mono_end(UOp *m, bool greatest, Sum *out)
 	return true;
 }
 
-/* s = a*c + rest, a once out of every term that has it */
+/* Splits s = a*c + rest, taking a once out of every term that has it. */
 static bool split(const Sum *s, UOp *a, Sum *c, Sum *rest)
 {
 	sum_const(c, 0);
@@ -401,7 +402,7 @@ static bool negated(const Sum *s, Sum *out)
 	return sum_plus(out, -1, s);
 }
 
-/* c = b*e exactly, for a positive b of one term */
+/* Divides c = b*e exactly, for a positive b of one term. */
 static bool multiple(const Sum *c, const Sum *b, Sum *e)
 {
 	UOp *m = b->n ? b->t[0].m : NULL;
@@ -419,7 +420,7 @@ static bool multiple(const Sum *c, const Sum *b, Sum *e)
 	return true;
 }
 
-/* c*(x//b) over VARs alone, c = b*e: x-b+1 <= b*(x//b) <= x keeps hold of x */
+/* A bound of c*(x//b) with c = b*e, by x-b+1 <= b*(x//b) <= x, which keeps x symbolic. */
 static bool quotient_least(UOp *q, const Sum *c, bool up, Sum *out)
 {
 	Sum b, e, x;
@@ -433,16 +434,18 @@ static bool quotient_least(UOp *q, const Sum *c, bool up, Sum *out)
 	return sum_mul(out, &e, &x);
 }
 
-/* the order in which atoms go: the end of a range is an expression of sizes and may cancel one */
-enum { RANGES, SIZES, VARS, TURNS };
+/* Phases in which atoms are replaced. Ranges are first, because their ends are expressions of sizes
+ * that may cancel others. */
+enum { RANGES, SIZES, VARS, PHASES };
 
-static int turn_of(UOp *atom)
+static int phase_of(UOp *atom)
 {
 	return learn(atom)->moves ? RANGES : atom->op == OP_VAR ? VARS : SIZES;
 }
 
-/* puts the least end for one atom; false when no atom's sign is known */
-static bool put_least(Sum *s, int turn, int depth)
+/* Replaces one atom by the end that makes s smallest; false when the sign of no atom's coefficient
+ * is known. */
+static bool put_least(Sum *s, int phase, int depth)
 {
 	UOp *atom[IX_ATOMS];
 	Sum c, rest, end, t, neg;
@@ -450,7 +453,7 @@ static bool put_least(Sum *s, int turn, int depth)
 	for (int i = 0; i < s->n; i++) {
 		int n = mono_atoms(s->t[i].m, atom);
 		for (int j = 0; j < n; j++) {
-			if (turn_of(atom[j]) != turn || !split(s, atom[j], &c, &rest))
+			if (phase_of(atom[j]) != phase || !split(s, atom[j], &c, &rest))
 				continue;
 			bool up = nonneg(&c, depth - 1);
 			if (!up && (!negated(&c, &neg) || !nonneg(&neg, depth - 1)))
@@ -476,16 +479,17 @@ static bool nonneg(const Sum *start, int depth)
 			return true;
 		if (!s.n || depth <= 0 || --budget < 0)
 			return false;
-		int turn = 0;
-		while (turn < TURNS && !put_least(&s, turn, depth))
-			turn++;
-		if (turn == TURNS)
+		int phase = 0;
+		while (phase < PHASES && !put_least(&s, phase, depth))
+			phase++;
+		if (phase == PHASES)
 			return false;
 	}
 	return false;
 }
 
-/* Where every atom's interval is a number and none stands twice, the sum's interval is exact already. */
+/* Whether a symbolic proof can be better: if every atom's interval is numeric and no atom occurs
+ * twice, the sum's interval is exact already. */
 static bool has_symbols(const Sum *s)
 {
 	UOp *atom[IX_ATOMS];
@@ -520,7 +524,7 @@ static bool prove(UOp *a, UOp *b, int64_t less)
 	Sum s, t;
 	int64_t v, w;
 
-	/* the extremes of int64 are no known bounds, but they are numbers */
+	/* the extremes of int64 stand for unknown bounds, but they are also numbers */
 	if (ix_is_const(a, &v) && ix_is_const(b, &w))
 		return less ? v < w : v <= w;
 	if (x.hi != NO_HI && y.lo != NO_LO && (x.hi < y.lo || (!less && x.hi == y.lo)))

@@ -1,11 +1,11 @@
-/* Conditions on indices: a < b, 0 <= a < n, and both.  Each is folded when the bounds decide it, else it
- * has one form: terms with positive coefficients to the left, the others to the right, divided by what
- * they have in common:
+/* Conditions on indices: a < b, 0 <= a < n, and conjunctions. A condition is folded if the bounds
+ * decide it. Otherwise it has a normal form: terms with positive coefficients on the left, the
+ * others on the right, divided by their common factor:
  *
  *     3 + 4*r0 < 2*r1 + 10      ->      r0*2 < r1 + 4
  *     r0//4 < 3                 ->      r0 < 12
  *
- * A conjunction drops what its other parts imply, and is false when two exclude each other. */
+ * A conjunction drops conditions that others imply, and is false if two exclude each other. */
 #include "index/index.h"
 #include "index/ix.h"
 
@@ -19,7 +19,7 @@ static UOp *less(UOp *a, UOp *b)
 	return NODE(OP_CMPLT, DT_BOOL, VNIL, a, b);
 }
 
-/* x//c < k is x < c*k, and k < x//c is c*(k+1)-1 < x */
+/* x//c < k becomes x < c*k, and k < x//c becomes c*(k+1)-1 < x. */
 static UOp *less_quotient(UOp *a, UOp *b)
 {
 	UOp *q = a->op == OP_CONST ? b : a;
@@ -74,7 +74,7 @@ UOp *ix_inside(UOp *a, UOp *n)
 	return ix_and(ix_lt(ix_const(-1), a), ix_lt(a, n));
 }
 
-/* what two comparisons say of each other: 1 p implies q, -1 they exclude each other, 0 nothing */
+/* How two comparisons are related: 1 if p implies q, -1 if they exclude each other, else 0. */
 static int relation(UOp *p, UOp *q)
 {
 	Sum d, e, t;
@@ -99,7 +99,7 @@ static int relation(UOp *p, UOp *q)
 	return sum_plus(&e, 1, &d) && !e.n && e.k > -2 ? -1 : 0;
 }
 
-/* the conditions that an AND joins; false when there are too many */
+/* The conditions joined by an AND; false when there are too many. */
 static bool conditions(UOp *u, UOp **cond, int *n)
 {
 	UOp *stack[IX_TERMS + 2];
@@ -153,6 +153,18 @@ UOp *ix_and(UOp *a, UOp *b)
 	return u;
 }
 
+UOp *ix_op(Op op, UOp *a, UOp *b)
+{
+	switch (op) {
+	case OP_ADD: return ix_add(a, b);
+	case OP_SUB: return ix_sub(a, b);
+	case OP_MUL: return ix_mul(a, b);
+	case OP_FLOORDIV: return ix_div(a, b);
+	case OP_FLOORMOD: return ix_mod(a, b);
+	default: return NULL;
+	}
+}
+
 UOp *ix_remake(UOp *u, UOp *const *src)
 {
 	if (u->op == OP_AND && u->dtype == DT_BOOL && src[0]->shape == src[1]->shape)
@@ -161,12 +173,5 @@ UOp *ix_remake(UOp *u, UOp *const *src)
 		return ix_lt(src[0], src[1]);
 	if (u->dtype != DT_I64 || u->shape != shape_scalar())
 		return node_with(u, src);
-	switch (u->op) {
-	case OP_ADD: return ix_add(src[0], src[1]);
-	case OP_SUB: return ix_sub(src[0], src[1]);
-	case OP_MUL: return ix_mul(src[0], src[1]);
-	case OP_FLOORDIV: return ix_div(src[0], src[1]);
-	case OP_FLOORMOD: return ix_mod(src[0], src[1]);
-	default: return node_with(u, src);
-	}
+	return op_info[u->op].index ? ix_op(u->op, src[0], src[1]) : node_with(u, src);
 }

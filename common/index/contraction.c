@@ -1,14 +1,15 @@
-/* Contractions in kernels: folds whose operands are used again, told from the places that these
- * move in and from nothing else.
+/* Contractions in kernels: reductions with operand reuse, recognised only by the ranges in which
+ * their operands move.
  *
  *     y[b,i,j] = Σk p[b,i,k]*q[b,k,j]         d[i,j] = min k (p[i,k] + q[k,j])
  *     y[n,o,h] = Σc,t x[n,c,h+t]*w[o,c,t]     v[i] = Σk where(m[k], p[i,k], 0)
  *
- * An operand is a value that moves with what the fold binds: a LOAD, whose place does, or a fold
- * within. It is used again where it stands still and another operand moves. A fold with such an
- * operand is a contraction, whatever it folds with, whatever is done to the operands, constant or
- * not, in whatever order its axes are. A fold of one operand, or of several that all move
- * together, is none, and neither is an outer product, which folds nothing.
+ * An operand is a value that moves with the ranges that the reduction binds: a LOAD whose index
+ * does, or an inner reduction. It is reused along a range in which it does not move but another
+ * operand does. A reduction with such an operand is a contraction, with any combining op, any
+ * arithmetic on the operands, constant or not, and any order of axes. A reduction of one operand,
+ * or of several that all move together, is not a contraction; nor is an outer product, which
+ * reduces nothing.
  *
  * Sets of ranges are masks of axis numbers, as range_mask (ranges.c) gives them. */
 #include "index/ix.h"
@@ -19,16 +20,14 @@ static bool moves_in(uint64_t moves, const UOp *range)
 	return moves >> range_axis(range) & 1;
 }
 
-/* A load's value moves with its place: a condition on it is none of the buffer's. */
+/* A load moves with its index; its gate does not count. */
 static uint64_t moves_of(UOp *value)
 {
 	return range_mask(value->op == OP_LOAD ? value->src[0] : value);
 }
 
-typedef VEC(Operand) Operands;
-
-/* The loads and folds that the value of c's fold is made of, depth first: those that move with the
- * fold, and those that do not. What they are made of themselves is not looked at. */
+/* The loads and reductions in the value of c's reduction, depth first: those that move with it and
+ * those that do not. Their own sources are not searched. */
 static void find_values(const Contraction *c, Operands *moving, Operands *still)
 {
 	VEC(UOp *) stack = {0};
@@ -64,8 +63,8 @@ static void find_operands(Contraction *c)
 	vec_free(&still);
 }
 
-/* The operand besides `other` that moves in most ranges that are not in `but`, the first such; NULL
- * when none moves in any. */
+/* The first operand except `other` that moves in the most ranges outside `but`; NULL when none
+ * moves in any. */
 static const Operand *most_moving(const Contraction *c, uint64_t but, const Operand *other)
 {
 	const Operand *best = NULL;
@@ -129,15 +128,16 @@ bool contraction_reuses(const Contraction *c, const UOp *along, const UOp *vecto
 	return moves && again;
 }
 
-static int64_t most_turns(const UOp *range)
+static int64_t size_bound(const UOp *range)
 {
 	int64_t lo, hi;
 	ix_bounds(range->src[0], &lo, &hi);
 	return hi;
 }
 
-/* Does the range's part of an index go over places that a range of the result steps between? One
- * that steps over the whole of the other's part shares no place: so axes lie in one another. */
+/* Whether the range's part of an index overlaps the steps of a range of the result, as in a sliding
+ * window. If one range steps over the whole extent of the other, they share no element: the axes
+ * are nested. */
 static bool slides_in(const Contraction *c, UOp *index, UOp *range)
 {
 	Sum s;
@@ -147,8 +147,8 @@ static bool slides_in(const Contraction *c, UOp *index, UOp *range)
 		const UOp *other = s.t[i].m;
 		int64_t other_step = llabs(s.t[i].c);
 		if (other->op == OP_RANGE && !moves_in(c->bound, other) &&
-			mul_ok(step, most_turns(range), &reach) && other_step < reach &&
-			mul_ok(other_step, most_turns(other), &other_reach) && step < other_reach)
+			mul_ok(step, size_bound(range), &reach) && other_step < reach &&
+			mul_ok(other_step, size_bound(other), &other_reach) && step < other_reach)
 			return true;
 	}
 	return false;

@@ -1,31 +1,35 @@
-/* Floor division and remainder, x = d*q + r, together: what one removes the other keeps, so that a
- * reshape and the reshape back meet again in sum_node.  In this order, d being a number or n, n-2, n*m:
+/* Floor division and remainder, x = d*q + r, computed together: what one drops the other keeps, so
+ * that a reshape and its inverse cancel in sum_node. Tried in this order, where d is a number or n,
+ * n-2, n*m:
  *
  *     whole     (a + 10*b) // 10      a in 0..9       q = b          r = a
  *     nested    (x//a) // b                           q = x//(a*b)
  *               (x%(a*b)) // b                        q = (x//b)%a   r = x%b
  *     common    (6*a + b) // 4        b in 0..1       q = (3*a)//2   r = 2*((3*a)%2) + b
  *
- * and what is left over is a FLOORDIV or FLOORMOD node of the smallest numerator.  Where a gate says that the remainder
- * is within bounds, it may be a plain sum there (ix_unwrap): (10*k + i + 1) % 11 < 8 with k < 3 and i < 8 is i + 1 - k. */
+ * and the rest is a FLOORDIV or FLOORMOD node with the smallest numerator. Under a gate that bounds
+ * the remainder, it may be a plain sum (ix_unwrap): (10*k + i + 1) % 11 < 8 with k < 3 and i < 8 is
+ * i + 1 - k.
+ */
 #include "index/index.h"
 #include "index/ix.h"
 
-/* ---- results, remembered --------------------------------------------------------------------- */
+/* ---- results, cached --------------------------------------------------------------------- */
 
-typedef struct { UOp *x, *d, *q, *r; } Entry;
+typedef struct { UOp *x, *d, *q, *r; } Division;
 enum { SLOTS = 4096, DEPTH = 24 };
-static ARENA Entry *memo;       /* the latest of each slot: a loss costs time only */
-static ARENA int depth;         /* divisions within divisions */
+static ARENA Division *memo;       /* the latest result in each slot; losing one only costs time */
+static ARENA int depth;         /* nesting of divisions */
 
-static Entry *slot(UOp *x, UOp *d)
+static Division *slot(UOp *x, UOp *d)
 {
 	if (!memo)
 		memo = arena_alloc(SLOTS * sizeof *memo);
 	return &memo[(x->id * 0x9E3779B1u ^ d->id * 0x85EBCA6Bu) >> 20 & (SLOTS - 1)];
 }
 
-/* ---- small helps ----------------------------------------------------------------------------- */
+/* ---- small helpers -----------------------------------------------------------------------------
+ */
 
 static UOp *raw(Op op, UOp *x, UOp *d)
 {
@@ -39,7 +43,7 @@ static bool positive(const Sum *d)
 	return add_ok(t.k, -1, &t.k) && sum_nonneg(&t);
 }
 
-/* true when k*d <= s < (k+1)*d can be proved, with the k found */
+/* True when k*d <= s < (k+1)*d can be proved for some k. */
 static bool block(const Sum *s, const Sum *d, int64_t *k)
 {
 	static const int64_t tries[] = {0, -1, 1};
@@ -68,7 +72,7 @@ static bool block(const Sum *s, const Sum *d, int64_t *k)
 
 /* ---- whole multiples of the divisor ---------------------------------------------------------- */
 
-enum { TRUNCATED, FLOORED, NEAREST };      /* which remainder a coefficient keeps */
+enum { TRUNCATED, FLOORED, NEAREST };      /* how a coefficient is divided */
 
 static int64_t quotient(int64_t c, int64_t d, int how)
 {
@@ -79,7 +83,7 @@ static int64_t quotient(int64_t c, int64_t d, int how)
 	return q;
 }
 
-/* x = d*q + r for a divisor of one term dc*dm, dc > 0 (dm the constant 1 for a number) */
+/* Sets x = d*q + r for a divisor of one term dc*dm, dc > 0 (dm is the constant 1 for a number). */
 static bool take_whole(const Sum *x, int64_t dc, UOp *dm, int how, Sum *q, Sum *r)
 {
 	sum_const(q, 0);
@@ -100,7 +104,8 @@ static bool take_whole(const Sum *x, int64_t dc, UOp *dm, int how, Sum *q, Sum *
 	return true;
 }
 
-/* The same for a divisor of several terms, such as n-2: taken out where all its terms are there. */
+/* The same for a divisor of several terms, such as n-2: takes out multiples of which all terms are
+ * present. */
 static bool take_multiples(const Sum *x, const Sum *d, Sum *q, Sum *r)
 {
 	Term lead = d->t[0];
@@ -133,7 +138,7 @@ static bool take_multiples(const Sum *x, const Sum *d, Sum *q, Sum *r)
 	return true;
 }
 
-/* x = d*q + r with 0 <= r < d: the end of it, when that can be proved */
+/* Given x = d*q + r, adjusts q and r so that 0 <= r < d; false when that cannot be proved. */
 static bool settle(const Sum *d, Sum *q, Sum *r)
 {
 	int64_t k;
@@ -167,7 +172,7 @@ static bool whole(const Sum *x, const Sum *d, Sum *q, Sum *r)
 		if (settle(d, q, r))
 			return true;
 	}
-	return false;       /* q and r are the truncated form */
+	return false;       /* q and r are left in truncated form */
 }
 
 /* ---- quotients and remainders in the numerator ----------------------------------------------- */
@@ -184,7 +189,7 @@ static void plus(Sum *s, UOp *u)
 	sum_term(s, 1, all);
 }
 
-/* d is a*e exactly */
+/* Divides d = a*e exactly. */
 static bool factor(const Sum *d, const Sum *a, Sum *e)
 {
 	Sum rest;
@@ -229,7 +234,7 @@ static bool nested(UOp *d, const Sum *sd, Sum *q, Sum *r)
 
 /* ---- common factors -------------------------------------------------------------------------- */
 
-/* the greatest factor gc*gm that c*m and every term of d have in common */
+/* The greatest common factor gc*gm of c*m and every term of d. */
 static void common(const Sum *d, int64_t c, UOp *m, int64_t *gc, UOp **gm)
 {
 	UOp *atom[IX_ATOMS];
@@ -249,7 +254,7 @@ static void common(const Sum *d, int64_t c, UOp *m, int64_t *gc, UOp **gm)
 	}
 }
 
-/* x = g*s + t with 0 <= t < g, for g = gc*gm */
+/* Splits x = g*s + t with 0 <= t < g, for g = gc*gm. */
 static bool part(const Sum *x, int64_t gc, UOp *gm, const Sum *g, Sum *s, Sum *t)
 {
 	int64_t k;
@@ -269,7 +274,7 @@ static bool part(const Sum *x, int64_t gc, UOp *gm, const Sum *g, Sum *s, Sum *t
 	return s->n && block(t, g, &k) && add_ok(s->k, k, &s->k) && sum_plus(t, -k, g);
 }
 
-/* (g*s + t) // (g*e) is s//e, and the remainder is g*(s%e) + t */
+/* (g*s + t) // (g*e) = s//e, and the remainder is g*(s%e) + t. */
 static bool reduced(const Sum *d, Sum *q, Sum *r)
 {
 	Sum g, s, t, e, m, p;
@@ -302,15 +307,16 @@ static bool reduced(const Sum *d, Sum *q, Sum *r)
 
 /* ---- the two functions ----------------------------------------------------------------------- */
 
-static Entry numbers(UOp *x, UOp *d, int64_t a, int64_t b)
+static Division numbers(UOp *x, UOp *d, int64_t a, int64_t b)
 {
 	if (b == -1)
-		return (Entry){x, d, ix_sub(ix_const(0), x), ix_const(0)};
+		return (Division){x, d, ix_sub(ix_const(0), x), ix_const(0)};
 	int64_t q = floordiv(a, b);
-	return (Entry){x, d, ix_const(q), ix_const(a - q * b)};
+	return (Division){x, d, ix_const(q), ix_const(a - q * b)};
 }
 
-/* far enough from the ends of int64 that one coefficient's quotient and remainder stay inside */
+/* Whether coefficients are far enough from the ends of int64 that quotients and remainders do not
+ * overflow. */
 static bool small(const Sum *s)
 {
 	bool ok = s->k > INT64_MIN / 2 && s->k < INT64_MAX / 2;
@@ -320,12 +326,12 @@ static bool small(const Sum *s)
 	return ok;
 }
 
-static Entry plain(UOp *x, UOp *d)
+static Division plain(UOp *x, UOp *d)
 {
-	return (Entry){x, d, raw(OP_FLOORDIV, x, d), raw(OP_FLOORMOD, x, d)};
+	return (Division){x, d, raw(OP_FLOORDIV, x, d), raw(OP_FLOORMOD, x, d)};
 }
 
-static Entry divide(UOp *x, UOp *d)
+static Division divide(UOp *x, UOp *d)
 {
 	Sum sx, sd, q, r;
 
@@ -337,32 +343,32 @@ static Entry divide(UOp *x, UOp *d)
 	if (!done && !reduced(&sd, &q, &r)) {
 		UOp *rest = sum_node(&r);
 		plus(&q, raw(OP_FLOORDIV, rest, d));
-		return (Entry){x, d, sum_node(&q), raw(OP_FLOORMOD, rest, d)};
+		return (Division){x, d, sum_node(&q), raw(OP_FLOORMOD, rest, d)};
 	}
-	return (Entry){x, d, sum_node(&q), sum_node(&r)};
+	return (Division){x, d, sum_node(&q), sum_node(&r)};
 }
 
-static Entry divmod(UOp *x, UOp *d)
+static Division divmod(UOp *x, UOp *d)
 {
 	int64_t a, b = 0;
 	bool number = ix_is_const(d, &b);
 
 	if (number && b == 1)
-		return (Entry){x, d, x, ix_const(0)};
+		return (Division){x, d, x, ix_const(0)};
 	if (number && b && ix_is_const(x, &a))
 		return numbers(x, d, a, b);
-	/* by 0 there is no value, and a value that may wrap or be 0 obeys no rule */
+	/* division by 0 has no value, and no rule holds for values that may wrap or be 0 */
 	if ((number && (!b || b == INT64_MIN)) || depth > DEPTH || ix_wild(x) || ix_wild(d)
 	    || !(ix_fixed(d) || ix_prove_lt(ix_const(0), d)))
 		return plain(x, d);
-	Entry *e = slot(x, d);
+	Division *e = slot(x, d);
 	if (e->x == x && e->d == d)
 		return *e;
 	depth++;
-	Entry f;
+	Division f;
 	if (number && b < 0) {
 		f = divmod(ix_sub(ix_const(0), x), ix_const(-b));
-		f = (Entry){x, d, f.q, ix_sub(ix_const(0), f.r)};
+		f = (Division){x, d, f.q, ix_sub(ix_const(0), f.r)};
 	} else {
 		f = divide(x, d);
 	}
@@ -394,7 +400,7 @@ bool ix_unwrap(UOp *mod, int64_t lo, int64_t hi, UOp **q, UOp **y)
 	sum_bounds(&sy, &least, &most);
 	lo = lo < 0 ? 0 : lo;
 	hi = hi > n ? n : hi;
-	/* y below 0 or above n-1 would be y + n or y - n: beyond lo and hi */
+	/* where y < 0 or y >= n, the remainder is y + n or y - n, which must be outside lo … hi */
 	if (least < -n || most >= 2 * n || (least < 0 && least + n < hi) || (most >= n && most - n >= lo))
 		return false;
 	*q = sum_node(&sq);

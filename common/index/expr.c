@@ -1,18 +1,18 @@
-/* Index arithmetic in normal form.  Every ix_ function takes its sources apart into a sum of terms,
- * works on the sum and builds the one node that stands for it:
+/* Index arithmetic in normal form. Every ix_ function decomposes its sources into a sum of terms,
+ * works on the sum and builds its unique node:
  *
  *     ix_add(ix_mul(ix_add(r0, 2), 5), ix_mul(r0, -3))      ->      r0*2 + 10
  *
- * Quotients and remainders that belong together are put together again:
+ * Matching quotients and remainders are recombined:
  *
  *     (x//4)*4 + x%4  ->  x            ((x//4)%3)*4 + x%4  ->  x%12
  *
- * What does not fit (too many terms, coefficients beyond int64) becomes a plain node, and is an
- * atom from then on. */
+ * An expression that does not fit (too many terms, coefficients beyond int64) becomes a plain node,
+ * which is then an atom. */
 #include "index/index.h"
 #include "index/ix.h"
 
-/* nodes looked at when one index is taken apart: bounds the cost of hostile ones */
+/* nodes visited to decompose one index: bounds the cost of hostile input */
 enum { VISITS = 4 * IX_TERMS };
 
 static UOp *raw(Op op, UOp *a, UOp *b)
@@ -21,7 +21,7 @@ static UOp *raw(Op op, UOp *a, UOp *b)
 }
 
 enum { SMALL_LEAST = -16, SMALL_MOST = 256 };
-/* made already: coefficients and sizes are mostly these */
+/* cached nodes: most coefficients and sizes are small */
 static ARENA UOp *small[SMALL_MOST - SMALL_LEAST + 1];
 
 UOp *ix_const(int64_t v)
@@ -72,7 +72,7 @@ int mono_atoms(UOp *m, UOp **atom)
 	return n;
 }
 
-/* the product of atoms */
+/* The product of atoms. */
 static UOp *mono_make(int n, UOp **atom)
 {
 	for (int i = 1; i < n; i++) {
@@ -188,7 +188,7 @@ int64_t sum_coef(const Sum *s, const UOp *m)
 	return 0;
 }
 
-/* c times a product; its constant factors go to the coefficient */
+/* Adds c times a product; its constant factors go into the coefficient. */
 static bool take_product(Sum *s, int64_t c, UOp *u)
 {
 	UOp *stack[IX_ATOMS + 1], *atom[IX_ATOMS];
@@ -211,7 +211,8 @@ static bool take_product(Sum *s, int64_t c, UOp *u)
 	return sum_term(s, c, mono_make(n, atom));
 }
 
-/* an atom that can have one value only is that value (not a VAR: it keeps its name) */
+/* Adds an atom; one that can have only one value is replaced by it (except a VAR, which keeps its
+ * name). */
 static bool take_atom(Sum *s, int64_t c, UOp *u)
 {
 	int64_t lo, hi;
@@ -285,7 +286,7 @@ static bool before(Term a, Term b)
 	return x != y ? x > y : a.m->id < b.m->id;
 }
 
-/* s holds m*(x%b) with coefficient c: when it holds c*m*b*(x//b) too, both together are c*m*x. */
+/* s has m*(x%b) with coefficient c. If it also has c*m*b*(x//b), both together are c*m*x. */
 static bool join_quotient(Sum *s, int64_t c, UOp *m, UOp *mod, UOp *quot)
 {
 	Sum w, p, q, r = *s;
@@ -314,7 +315,7 @@ static bool join_quotient(Sum *s, int64_t c, UOp *m, UOp *mod, UOp *quot)
 	return true;
 }
 
-/* … and when it holds c*m*b*((x//b)%a), both together are c*m*(x%(a*b)). */
+/* … and if it has c*m*b*((x//b)%a), both together are c*m*(x%(a*b)). */
 static bool join_remainder(Sum *s, int64_t c, UOp *m, UOp *mod, UOp *quot)
 {
 	UOp *atom[IX_ATOMS];
@@ -381,7 +382,7 @@ static bool join_one(Sum *s)
 UOp *sum_node(Sum *s)
 {
 	if (s->n > 1)
-		for (int turns = IX_TERMS; turns && join_one(s); turns--)
+		for (int rounds = IX_TERMS; rounds && join_one(s); rounds--)
 			;
 	for (int i = 1; i < s->n; i++) {
 		Term t = s->t[i];

@@ -1,11 +1,12 @@
-/* The algebra's inside, shared by expr.c, bounds.c and divmod.c: an index taken apart into a sum. */
+/* Internals of the algebra, shared by its files: an index decomposed into a sum. */
 #ifndef IX_H
 #define IX_H
 #include "index/index.h"
 
-/* c0*m0 + c1*m1 + … + k.  A monomial m is an atom (VAR, RANGE, FLOORDIV, FLOORMOD, any other i64 value) or
- * a left-leaning MUL of atoms in order of id, so equal monomials are one node. The monomials are distinct.
- * Functions that return bool return false when int64 or IX_TERMS does not suffice; the sum is then void. */
+/* c0*m0 + c1*m1 + … + k. A monomial m is an atom (VAR, RANGE, FLOORDIV, FLOORMOD, any other i64
+ * value) or a left-leaning MUL of atoms in order of id, so equal monomials are one node. The
+ * monomials are distinct. Functions that return bool return false when int64 or IX_TERMS does not
+ * suffice; the sum is then invalid. */
 enum { IX_TERMS = 48, IX_ATOMS = 16 };
 typedef struct { int64_t c; UOp *m; } Term;
 typedef struct { int n; int64_t k; Term t[IX_TERMS]; } Sum;
@@ -26,33 +27,37 @@ static inline int64_t gcd(int64_t a, int64_t b)
 	return a < 0 ? -a : a;
 }
 
-/* u as a sum; what cannot be taken apart is one atom */
+/* u as a sum; an expression that cannot be decomposed is one atom. */
 void sum_of(Sum *s, UOp *u);
 void sum_const(Sum *s, int64_t k);
-/* s += c*m; the constant 1 as m adds to k */
+/* s += c*m; with the constant 1 as m, adds to k. */
 bool sum_term(Sum *s, int64_t c, UOp *m);
 /* s += c*o */
 bool sum_plus(Sum *s, int64_t c, const Sum *o);
 /* out = a*b (out is neither) */
 bool sum_mul(Sum *out, const Sum *a, const Sum *b);
-/* the node in normal form; recombines quotients with remainders first */
+/* The node of s in normal form; recombines quotients and remainders first. */
 UOp *sum_node(Sum *s);
-/* coefficient of m, 0 when it is not there */
+/* The coefficient of m, 0 if it does not occur. */
 int64_t sum_coef(const Sum *s, const UOp *m);
 
-/* atoms of a monomial (count); a*b, NULL when too long; a/b, NULL when b is no factor */
+/* The atoms of a monomial (returns their number); a*b, NULL when it is too long; a/b, NULL when b
+ * is not a factor. */
 int mono_atoms(UOp *m, UOp **atom);
 UOp *mono_mul(UOp *a, UOp *b);
 UOp *mono_div(UOp *a, UOp *b);
 
-/* true when u holds no value but CONST, VAR, RANGE and SPECIAL: then its arithmetic never overflows, by contract */
+/* True when u contains only CONST, VAR, RANGE and SPECIAL: by contract its arithmetic then never
+ * overflows. */
 bool ix_pure(UOp *u);
-/* a value that may wrap (from memory, or of a program's own arithmetic): nothing but its text can be relied on */
+/* Whether u may wrap (because it comes from memory or from a program's own arithmetic): then no
+ * rule applies to it. */
 bool ix_wild(UOp *u);
-/* true when u is made of CONST and VAR: a size, and a division by it is one that the contract forbids to be by 0 */
+/* True when u is made of CONST and VAR. It is a size, and by contract a division by it is never by
+ * 0. */
 bool ix_fixed(UOp *u);
-/* bounds of a sum; INT64_MIN, INT64_MAX when unknown */
+/* Bounds of a sum; INT64_MIN, INT64_MAX when unknown. */
 void sum_bounds(const Sum *s, int64_t *lo, int64_t *hi);
-/* true when s >= 0 can be proved */
+/* True when s >= 0 can be proved. */
 bool sum_nonneg(const Sum *s);
 #endif

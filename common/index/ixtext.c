@@ -1,25 +1,26 @@
-/* Indices and sizes as text, and their values.  Sizes are written the way the contract has them, with
- * no more parentheses than needed ("n*2-1", "(n+m)//2"); indices for people fully parenthesised
+/* Indices and sizes as text, and their evaluation. Sizes are written in the contract's grammar with
+ * the fewest parentheses ("n*2-1", "(n+m)//2"); indices for people are fully parenthesised
  * ("((idx1*10)+idx0)"). */
 #include "index/ix.h"
 #include <ctype.h>
 #include <stdlib.h>
 
-enum { TEXT_MOST = 1 << 16 };      /* nodes printed of one index: a shared one could fill a disk */
-enum { NEST_MOST = 200 };          /* parentheses and signs within each other in a size */
+/* nodes printed of one index: as text, shared nodes could fill a disk */
+enum { TEXT_MOST = 1 << 16 };
+enum { NEST_MOST = 200 };          /* nesting of parentheses and signs in a size */
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-/* text still to come: a node, within an operator of that strength, or plain text */
+/* Text still to print: a node, within an operator of precedence `outer`, or plain text. */
 typedef struct { UOp *u; const char *s; int outer; } Piece;
 typedef struct {
 	VEC(Piece) todo;
 	const char *(*name)(UOp *, void *);
 	void *ctx;
 	bool full;
-} Printer;
+} IndexPrinter;
 
-static void push(Printer *p, UOp *u, const char *s, int outer)
+static void push(IndexPrinter *p, UOp *u, const char *s, int outer)
 {
 	vec_push(&p->todo, ((Piece){u, s, outer}));
 }
@@ -42,26 +43,21 @@ static const char *leaf_name(UOp *u)
 	return arena_printf("%%%u", u->id);
 }
 
+/* The operator of an index or of a condition on indices, else NULL. */
 static const char *sign_of(UOp *u)
 {
-	switch (u->op) {
-	case OP_ADD: return "+";
-	case OP_SUB: return "-";
-	case OP_MUL: return "*";
-	case OP_FLOORDIV: return "//";
-	case OP_FLOORMOD: return "%";
-	case OP_CMPLT: return "<";
-	case OP_AND: return u->dtype == DT_BOOL ? " and " : NULL;
-	default: return NULL;
-	}
+	if (u->op == OP_AND)
+		return u->dtype == DT_BOOL ? " and " : NULL;
+	return u->op == OP_CMPLT || op_info[u->op].index ? op_info[u->op].infix : NULL;
 }
 
+/* "and" is not &: it binds less than all others */
 static int strength(UOp *u)
 {
-	return u->op == OP_AND ? 1 : u->op == OP_CMPLT ? 2 : u->op == OP_ADD || u->op == OP_SUB ? 3 : 4;
+	return u->op == OP_AND ? INFIX_NONE : (int)op_info[u->op].precedence;
 }
 
-/* "x*-1" and "-1" after a plus read better as a minus */
+/* "x*-1" or "-1" after a plus is printed as a minus. */
 static UOp *minus_of(UOp *u)
 {
 	int64_t c;
@@ -73,7 +69,7 @@ static UOp *minus_of(UOp *u)
 	return c == -1 ? u->src[0] : NODE(OP_MUL, DT_I64, VNIL, u->src[0], ix_const(-c));
 }
 
-/* x*-1 is -x, unless the minus would bind to the wrong end: -n%2 is (-n)%2 */
+/* x*-1 is printed as -x, unless the minus would bind differently: -n%2 is (-n)%2. */
 static bool negative(UOp *u)
 {
 	int64_t c;
@@ -85,10 +81,10 @@ static bool negative(UOp *u)
 	return !sign_of(u);
 }
 
-static void print_one(Printer *p, Buf *out, Piece x)
+static void print_one(IndexPrinter *p, Buf *out, Piece x)
 {
 	const char *sign = sign_of(x.u);
-	int own = sign ? strength(x.u) : 9;
+	int own = sign ? strength(x.u) : INFIX_POWER;
 	bool parens = sign && (p->full || own < x.outer);
 	UOp *second = sign ? x.u->src[1] : NULL, *minus = NULL;
 
@@ -110,7 +106,8 @@ static void print_one(Printer *p, Buf *out, Piece x)
 		buf_add(out, "(", 1);
 	if (parens)
 		push(p, NULL, ")", 0);
-	/* + and * are chains to the left: an equal operator to the right needs parentheses */
+	/* operators associate to the left: one of equal precedence on the right needs parentheses
+	 */
 	push(p, second, NULL, own + 1);
 	push(p, NULL, sign, 0);
 	push(p, x.u->src[0], NULL, own);
@@ -118,7 +115,7 @@ static void print_one(Printer *p, Buf *out, Piece x)
 
 static void print(Buf *out, UOp *u, bool full, const char *(*name)(UOp *, void *), void *ctx)
 {
-	Printer p = {.name = name, .ctx = ctx, .full = full};
+	IndexPrinter p = {.name = name, .ctx = ctx, .full = full};
 	int printed = 0;
 
 	for (push(&p, u, NULL, 0); p.todo.n; ) {
@@ -222,20 +219,20 @@ UOp *vars_add(const char *name, int64_t max)
 
 /* ---- parsing --------------------------------------------------------------------------------- */
 
-/* sum: product {(+|-) product};  product: factor {(*|//|%) factor};
+/* sum: product {(+|-) product};  product: factor {(*|//|%) factor}, as ops.def spells them;
  * factor: -factor | int | name | (sum) */
-typedef struct { const char *s, *end, *err; int nest; } Reader;
+typedef struct { const char *s, *end, *err; int nest; } IndexReader;
 
-static UOp *read_sum(Reader *r);
+static UOp *read_sum(IndexReader *r);
 
-static UOp *fail(Reader *r, const char *err)
+static UOp *fail(IndexReader *r, const char *err)
 {
 	if (!r->err)
 		r->err = err;
 	return ix_const(0);
 }
 
-static int peek(Reader *r)
+static int peek(IndexReader *r)
 {
 	while (r->s < r->end && (*r->s == ' ' || *r->s == '\t'))
 		r->s++;
@@ -247,7 +244,7 @@ static bool name_char(int c)
 	return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-static UOp *read_int(Reader *r)
+static UOp *read_int(IndexReader *r)
 {
 	int64_t v = 0;
 
@@ -259,7 +256,7 @@ static UOp *read_int(Reader *r)
 	return ix_const(v);
 }
 
-static UOp *read_name(Reader *r)
+static UOp *read_name(IndexReader *r)
 {
 	const char *start = r->s;
 
@@ -270,8 +267,8 @@ static UOp *read_name(Reader *r)
 	return v ? v : fail(r, arena_printf("size variable %.*s is not declared", n, start));
 }
 
-/* the result of two known numbers is a known number, or did not fit */
-static UOp *checked(Reader *r, UOp *a, UOp *b, UOp *result)
+/* The result of an operator; if both operands are numbers but the result is not, it overflowed. */
+static UOp *checked(IndexReader *r, UOp *a, UOp *b, UOp *result)
 {
 	int64_t v;
 
@@ -280,7 +277,7 @@ static UOp *checked(Reader *r, UOp *a, UOp *b, UOp *result)
 	return result;
 }
 
-static UOp *read_factor(Reader *r)
+static UOp *read_factor(IndexReader *r)
 {
 	int c = peek(r);
 
@@ -312,46 +309,50 @@ static UOp *read_factor(Reader *r)
 	return fail(r, c < 0 ? "a size ends early" : "a size has an unexpected character");
 }
 
-static UOp *read_product(Reader *r)
+/* the op of that strength whose operator stands here; -1: none */
+static int read_operator(IndexReader *r, OpInfix strength)
+{
+	size_t n;
+	int op = peek(r) < 0 ? -1 : op_infix(r->s, r->end - r->s, &n);
+
+	if (op == OP_FDIV)
+		fail(r, "a size has a / that is not //");
+	if (op < 0 || op_info[op].precedence != strength || !op_info[op].index)
+		return -1;
+	r->s += n;
+	return op;
+}
+
+static UOp *read_product(IndexReader *r)
 {
 	UOp *a = read_factor(r), *b;
 	int64_t v;
 
-	while (!r->err) {
-		int c = peek(r);
-		if (c != '*' && c != '/' && c != '%')
-			break;
-		if (c == '/' && (r->end - r->s < 2 || r->s[1] != '/'))
-			return fail(r, "a size has a / that is not //");
-		r->s += c == '/' ? 2 : 1;
+	for (int op; !r->err && (op = read_operator(r, INFIX_PRODUCT)) >= 0; ) {
 		b = read_factor(r);
-		if (c != '*' && !r->err && ix_is_const(b, &v) && !v)
+		if (op != OP_MUL && !r->err && ix_is_const(b, &v) && !v)
 			return fail(r, "a size divides by 0");
 		if (!r->err)
-			a = checked(r, a, b, c == '*' ? ix_mul(a, b) : c == '/' ? ix_div(a, b) : ix_mod(a, b));
+			a = checked(r, a, b, ix_op(op, a, b));
 	}
 	return a;
 }
 
-static UOp *read_sum(Reader *r)
+static UOp *read_sum(IndexReader *r)
 {
 	UOp *a = read_product(r), *b;
 
-	while (!r->err) {
-		int c = peek(r);
-		if (c != '+' && c != '-')
-			break;
-		r->s++;
+	for (int op; !r->err && (op = read_operator(r, INFIX_SUM)) >= 0; ) {
 		b = read_product(r);
 		if (!r->err)
-			a = checked(r, a, b, c == '+' ? ix_add(a, b) : ix_sub(a, b));
+			a = checked(r, a, b, ix_op(op, a, b));
 	}
 	return a;
 }
 
 UOp *ix_parse(const char *text, size_t n, const char **err)
 {
-	Reader r = {text, text + n, NULL, 0};
+	IndexReader r = {text, text + n, NULL, 0};
 	UOp *u = read_sum(&r);
 
 	if (!r.err && peek(&r) >= 0)
@@ -419,7 +420,8 @@ static bool leaf_value(UOp *u, const VarEnv *env, int64_t *v)
 
 typedef struct { VEC(UOp *) todo; VEC(int64_t) value; Map done; } Evaluation;
 
-/* the value of u, a leaf or done already; 1 yes, 0 its sources are needed, -1 it has none */
+/* The value of u if it is a leaf or computed already: 1 yes, 0 its sources are needed first, -1 it
+ * has no value. */
 static int value_of(Evaluation *e, UOp *u, const VarEnv *env, int64_t *v)
 {
 	void *at;

@@ -1,6 +1,7 @@
-/* Which ranges a value depends on: a mask of axis numbers for each node, kept by id, so that asking again is free.
+/* Which ranges a value depends on: a mask of axis numbers for each node, cached by id.
  *
- *     y = RREDUCE ADD (x[r0, r1], r1)   depends on {r0}: the fold binds r1                                        */
+ *     y = RREDUCE ADD (x[r0, r1], r1)   depends on {r0}: the reduction binds r1
+ */
 #include "index/index.h"
 #include <stdlib.h>
 
@@ -27,7 +28,7 @@ static uint64_t own_mask(const UOp *u)
 	if (u->op == OP_RREDUCE)
 		for (uint32_t i = 1; i < u->nsrc; i++)
 			m &= ~(1ull << range_axis(u->src[i]));
-	/* the size of a bound range may itself depend on nothing but variables, so the order does not matter */
+	/* the size of a bound range depends only on variables, so the order does not matter */
 	return m;
 }
 

@@ -1,4 +1,4 @@
-/* Substitution: some nodes of a value become others, and what stands above them is made anew.
+/* Substitution: replaces some nodes of an expression and rebuilds the nodes above them.
  *
  *     x[r0*4 + r1], r1 → 2      →      x[r0*4 + 2]
  */
@@ -12,8 +12,9 @@ static bool bounded(UOp *u)
 	return lo != INT64_MIN && hi != INT64_MAX;
 }
 
-/* Index arithmetic goes through ix_, which keeps it normal.  A user's own i64 values have no known bounds and may
- * wrap, which the algebra takes for impossible: they are left alone. */
+/* Index arithmetic is rebuilt by the ix_ functions, which keep it in normal form. A program's own
+ * i64 values have no known bounds and may wrap, which the algebra assumes is impossible, so they
+ * are rebuilt unchanged. */
 static UOp *rebuild(UOp *u, UOp *const *src)
 {
 	if (u->dtype == DT_I64 && u->shape && u->shape->rank == 0 && u->nsrc == 2 &&
@@ -22,7 +23,8 @@ static UOp *rebuild(UOp *u, UOp *const *src)
 	return node_with(u, src);
 }
 
-/* What stands for each node of the walk at hand, by id; an entry counts when its number is that of the walk. */
+/* The replacement of each node in the current walk, by id; an entry is valid if it has the walk's
+ * number. */
 typedef struct { UOp *to; uint32_t number; } Image;
 static ARENA TABLE(Image) image;
 
@@ -32,7 +34,7 @@ static UOp *image_of(UOp *u)
 	return i->number == image.round ? i->to : u;
 }
 
-/* The nodes come in an array of this function's own: making a node may walk (sizes). */
+/* The nodes are copied to an own array, because making a node may start another walk (of sizes). */
 UOp *substitute(UOp *root, size_t n, UOp *const *from, UOp *const *to)
 {
 	static ARENA VEC(UOp *) all;

@@ -1,5 +1,5 @@
-/* Arrays in memory: sizes are checked products, data is 64-byte aligned so that generated code may use
- * aligned vectors.
+/* Arrays in memory. Sizes are checked for overflow; data is 64-byte aligned so that generated code
+ * may use aligned vectors.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -34,7 +34,7 @@ size_t array_size(DType dt, int rank, const int64_t *dim)
 	return (size_t)bytes;
 }
 
-/* Asks for huge pages where whole ones lie in n bytes. */
+/* Asks for huge pages for the part of the n bytes that holds whole ones. */
 static void prefer_huge(void *p, size_t n)
 {
 	uintptr_t at = ((uintptr_t)p + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
@@ -51,7 +51,7 @@ Array array_raw(DType dt, int rank, const int64_t *dim)
 	if (rank)
 		memcpy(a.dim, dim, rank * sizeof *dim);
 	if (a.bytes > memory_most())
-		die(FAILED, "no memory: an array of %zu bytes, where there are %zu in all", a.bytes,
+		die(FAILED, "no memory: an array of %zu bytes, of %zu bytes in all", a.bytes,
 			memory_most());
 	a.data = aligned_alloc(ALIGN, (a.bytes + ALIGN) / ALIGN * ALIGN);
 	if (!a.data)

@@ -1,11 +1,12 @@
-/* Runs an elementwise node together with the elementwise nodes that only it reads, block by block, so that what
- * lies between them is never whole in memory. A REDUCE folds the blocks as they come: a contraction written as
- * EXPAND, MUL, REDUCE takes the memory of its operands and its result.
+/* Computes an elementwise node together with the elementwise nodes that only it reads, block by
+ * block, so that their values are never in memory in full. A REDUCE accumulates block by block: a
+ * contraction written as EXPAND, MUL, REDUCE takes only the memory of its operands and its result.
  *
- *     MUL [64,48,32] → REDUCE ADD [2]     blocks of MUL over (i, j, k), k innermost; each run of 32 is folded
+ *     MUL [64,48,32] → REDUCE ADD [2]     blocks of MUL over (i, j, k), k innermost;
+ *                                         each run of 32 is reduced
  *
- * Axes on which nothing that is read moves are left out, and come back as a repetition of the result. A sum of a product
- * of which each factor is read over and over goes to interp_contract.
+ * Axes along which no operand moves are left out; the result is repeated along them. A sum of
+ * products whose factors are each read many times goes to interp_contract.
  */
 #include <stdlib.h>
 #include "interp/interp.h"
@@ -13,27 +14,27 @@
 
 enum { BLOCK = 1024 };
 
-/* One node of the cluster, or one value it reads. */
+/* A node of the cluster, or a value that it reads. */
 typedef struct {
 	UOp *u;
-	const Value *leaf;      /* what it reads; NULL for a node */
-	bool whole;             /* a leaf's elements lie in order, so no copy is needed */
+	const ArrayView *leaf;      /* the value; NULL for a node */
+	bool whole;             /* of a leaf: its elements are in order, so no copy is needed */
 	Strided view;           /* of a leaf: over the cluster's index space, collapsed */
-	char *lane;             /* room for a block */
-	const void *now;        /* the block's elements, and their step */
+	char *lane;             /* memory for a block */
+	const void *now;        /* the elements of the current block, and their step */
 	int step;
-	uint32_t src[3];        /* steps of the sources */
-} Step;
+	uint32_t src[3];        /* the members that are its sources */
+} Member;
 
 typedef struct {
-	VEC(Step) step;         /* sources before users */
+	VEC(Member) member;     /* sources before users */
 	int rank;               /* the index space */
 	int64_t dim[MAX_RANK];
-	int axis[MAX_RANK];     /* axis of the nodes' shape at each place of the index space */
+	int axis[MAX_RANK];     /* for each axis of the index space: the axis of the nodes' shape */
 } Cluster;
 
-/* the view of v over the index space: axes in its order; a scalar repeats */
-static Strided over_space(const Cluster *c, const Value *v)
+/* The view of v over the index space, with its axes in that order; a scalar is repeated. */
+static Strided over_space(const Cluster *c, const ArrayView *v)
 {
 	Strided s = {.dtype = v->s.dtype, .at = v->s.at, .rank = c->rank};
 
@@ -52,7 +53,7 @@ static bool all_zero(const Strided *s)
 	return true;
 }
 
-static void check_shape(const Cluster *c, UOp *u, const Value *v)
+static void check_shape(const Cluster *c, UOp *u, const ArrayView *v)
 {
 	for (int i = 0; i < v->s.rank; i++)
 		if (v->s.rank != c->rank || v->s.dim[c->axis[i]] != c->dim[i])
@@ -61,19 +62,19 @@ static void check_shape(const Cluster *c, UOp *u, const Value *v)
 
 static bool moves(const Cluster *c, int i)
 {
-	for (size_t k = 0; k < c->step.n; k++) {
-		const Value *v = c->step.at[k].leaf;
+	for (size_t k = 0; k < c->member.n; k++) {
+		const ArrayView *v = c->member.at[k].leaf;
 		if (v && v->s.rank && v->s.stride[c->axis[i]] != 0 && v->s.dim[c->axis[i]] != 1)
 			return true;
 	}
 	return false;
 }
 
-/* the leaves' views, once the index space is what it will be */
+/* Sets the leaves' views, once the index space is final. */
 static void lay_leaves(Cluster *c)
 {
-	for (size_t i = 0; i < c->step.n; i++) {
-		Step *t = &c->step.at[i];
+	for (size_t i = 0; i < c->member.n; i++) {
+		Member *t = &c->member.at[i];
 		Strided s;
 		if (!t->leaf)
 			continue;
@@ -87,8 +88,8 @@ static void lay_leaves(Cluster *c)
 	}
 }
 
-/* Pushes the step of u after those of its sources. at maps a node to its step, plus one. */
-static void gather_steps(Cluster *c, UOp *root, const ClusterEnv *env)
+/* Appends root after its sources. at maps a node to 1 + its member. */
+static void gather_members(Cluster *c, UOp *root, const ClusterEnv *env)
 {
 	VEC(UOp *) stack = {0};
 	Map at = {0};
@@ -96,9 +97,9 @@ static void gather_steps(Cluster *c, UOp *root, const ClusterEnv *env)
 	vec_push(&stack, root);
 	while (stack.n) {
 		UOp *u = stack.at[stack.n - 1];
-		Value *v = env->get(u, env->ctx);
+		ArrayView *v = env->get(u, env->ctx);
 		size_t waiting = stack.n;
-		Step t = {.u = u, .step = 1};
+		Member t = {.u = u, .step = 1};
 
 		for (uint32_t i = 0; !v && i < u->nsrc; i++)
 			if (!map_get(&at, PKEY(u->src[i])))
@@ -113,18 +114,19 @@ static void gather_steps(Cluster *c, UOp *root, const ClusterEnv *env)
 		t.leaf = v;
 		for (uint32_t i = 0; !v && i < u->nsrc; i++)
 			t.src[i] = (uint32_t)(uintptr_t)map_get(&at, PKEY(u->src[i])) - 1;
-		vec_push(&c->step, t);
-		map_put(&at, PKEY(u), (void *)(uintptr_t)c->step.n);
+		vec_push(&c->member, t);
+		map_put(&at, PKEY(u), (void *)(uintptr_t)c->member.n);
 	}
 	vec_free(&stack);
 	map_free(&at);
 }
 
-/* the block of n places from pos, each step in turn; the last one into out when it is given */
+/* Computes the block of n elements from pos, member by member; the last one goes to out if given.
+ */
 static const void *run_block(Cluster *c, int64_t pos, int64_t n, void *out)
 {
-	for (size_t i = 0; i < c->step.n; i++) {
-		Step *t = &c->step.at[i];
+	for (size_t i = 0; i < c->member.n; i++) {
+		Member *t = &c->member.at[i];
 		const void *in[3];
 		int step[3];
 
@@ -134,46 +136,47 @@ static const void *run_block(Cluster *c, int64_t pos, int64_t n, void *out)
 			t->now = t->view.at + pos * dtype_size(t->view.dtype);
 			continue;
 		}
-		t->now = i + 1 == c->step.n && out ? out : t->lane;
+		t->now = i + 1 == c->member.n && out ? out : t->lane;
 		if (t->leaf) {
 			strided_copy(&t->view, pos, n, t->lane);
 			continue;
 		}
 		for (uint32_t k = 0; k < t->u->nsrc; k++) {
-			in[k] = c->step.at[t->src[k]].now;
-			step[k] = c->step.at[t->src[k]].step;
+			in[k] = c->member.at[t->src[k]].now;
+			step[k] = c->member.at[t->src[k]].step;
 		}
 		interp_op(t->u->op, t->u->dtype, t->u->src[t->u->nsrc > 1]->dtype, n, (void *)t->now, in, step);
 	}
-	return c->step.at[c->step.n - 1].now;
+	return c->member.at[c->member.n - 1].now;
 }
 
-/* The steps of root, and the index space without the axes among the first kept ones on which nothing moves. */
+/* Collects the members of root and removes those of the first `kept` axes of the index space along
+ * which nothing moves. */
 static void prepare(Cluster *c, UOp *root, const ClusterEnv *env, int kept)
 {
 	int64_t n = 1;
 
-	gather_steps(c, root, env);
+	gather_members(c, root, env);
 	for (int i = 0; i < kept; i++)
 		if (c->dim[i] > 1 && !moves(c, i))
 			c->dim[i] = 1;
 	lay_leaves(c);
 	for (int i = 0; i < c->rank && n < BLOCK; i++)
 		n *= c->dim[i];
-	for (size_t i = 0; i < c->step.n; i++)
-		c->step.at[i].lane = xmalloc((n < BLOCK ? n : BLOCK) * 8 + 1);
+	for (size_t i = 0; i < c->member.n; i++)
+		c->member.at[i].lane = xmalloc((n < BLOCK ? n : BLOCK) * 8 + 1);
 }
 
 static void finish(Cluster *c)
 {
-	for (size_t i = 0; i < c->step.n; i++)
-		free(c->step.at[i].lane);
-	vec_free(&c->step);
+	for (size_t i = 0; i < c->member.n; i++)
+		free(c->member.at[i].lane);
+	vec_free(&c->member);
 }
 
-static Value *run_map(Cluster *c, UOp *u, int rank, const int64_t *dim)
+static ArrayView *run_map(Cluster *c, UOp *u, int rank, const int64_t *dim)
 {
-	Value *out = value_new(u->dtype, rank, dim);
+	ArrayView *out = value_new(u->dtype, rank, dim);
 	int64_t n = strided_count(&out->s);
 
 	for (int64_t pos = 0; pos < n; pos += BLOCK)
@@ -181,17 +184,17 @@ static Value *run_map(Cluster *c, UOp *u, int rank, const int64_t *dim)
 	return out;
 }
 
-/* acc of one output place, rounded into it */
-static void put_result(UOp *u, Value *out, int64_t place, const void *acc)
+/* Rounds acc into one element of the output. */
+static void put_result(UOp *u, ArrayView *out, int64_t place, const void *acc)
 {
 	interp_cast(u->dtype, value_data(out) + place * dtype_size(u->dtype), dtype_acc(u->dtype), acc, 1);
 }
 
-/* folds each run of len elements of the index space into the next output; blocks begin where runs do, so that equal
- * runs give equal bits */
-static Value *run_reduce(Cluster *c, UOp *u, int rank, const int64_t *dim, int64_t len)
+/* Reduces each run of len elements of the index space into the next output element. Blocks start
+ * where runs do, so that equal runs give equal bits. */
+static ArrayView *run_reduce(Cluster *c, UOp *u, int rank, const int64_t *dim, int64_t len)
 {
-	Value *out = value_new(u->dtype, rank, dim);
+	ArrayView *out = value_new(u->dtype, rank, dim);
 	const Op op = (Op)op_find(u->arg->a[0]->s);
 	const int size = dtype_size(u->dtype);
 	int64_t count = strided_count(&out->s), total = count * len, place = 0, left = len;
@@ -205,7 +208,7 @@ static Value *run_reduce(Cluster *c, UOp *u, int rank, const int64_t *dim, int64
 	for (int64_t pos = 0; pos < total;) {
 		n = len < BLOCK ? block : left < BLOCK ? left : BLOCK;
 		n = total - pos < n ? total - pos : n;
-		const Step *last = &c->step.at[c->step.n - 1];
+		const Member *last = &c->member.at[c->member.n - 1];
 		const char *x = run_block(c, pos, n, NULL);
 		for (pos += n; n > 0;) {
 			int64_t m = n < left ? n : left;
@@ -223,7 +226,8 @@ static Value *run_reduce(Cluster *c, UOp *u, int rank, const int64_t *dim, int64
 	return out;
 }
 
-/* The index space of a REDUCE: the axes that stay, then those that are folded. Returns the places folded. */
+/* Sets the index space of a REDUCE: the axes that stay, then those that are reduced. Returns the
+ * number of elements reduced into one. */
 static int64_t reduce_space(Cluster *c, UOp *u, const int64_t *xdim, int rank)
 {
 	int axes[MAX_RANK], n = arg_axes(u->arg, axes);
@@ -266,11 +270,12 @@ int64_t cluster_count(UOp *u, int rank, const int64_t *dim, const ClusterEnv *en
 	return strided_count(&s);
 }
 
-/* The result over what is left of the kept axes, repeated over those that were left out. */
-static Value *run(Cluster *c, UOp *u, int rank, const int64_t *dim, int kept, int64_t len)
+/* Computes the result over the kept axes that are left, and repeats it along those that were left
+ * out. */
+static ArrayView *run(Cluster *c, UOp *u, int rank, const int64_t *dim, int kept, int64_t len)
 {
 	int64_t left[MAX_RANK];
-	Value *out;
+	ArrayView *out;
 
 	for (int i = 0; i < rank; i++)
 		left[i] = dim[i];
@@ -284,12 +289,13 @@ static Value *run(Cluster *c, UOp *u, int rank, const int64_t *dim, int kept, in
 	return out;
 }
 
-Value *cluster_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const ClusterEnv *env)
+ArrayView *cluster_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim,
+	const ClusterEnv *env)
 {
 	Cluster c = {.rank = rank};
 	int kept = rank;
 	int64_t len = 1;
-	Value *out = u->op == OP_REDUCE ? product_run(u, rank, dim, xdim, env) : NULL;
+	ArrayView *out = u->op == OP_REDUCE ? product_run(u, rank, dim, xdim, env) : NULL;
 
 	if (out)
 		return out;

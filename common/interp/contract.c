@@ -1,35 +1,38 @@
-/* Sums of products over an index space, without the products in memory: matrix products and
- * convolutions of any shape. An axis that moves one operand and the output is a row or a column, one
- * that moves all three a batch, one that the output does not move with is summed.
+/* Sums of products over an index space, without storing the products: matrix products and
+ * convolutions of any shape. An axis along which one operand and the output move is a row or column
+ * axis, one along which all three move is a batch axis, and one along which the output does not
+ * move is summed.
  *
  *     out[m, n] = Σk a[m, k]·b[k, n]      axes m (a, out), n (b, out), k (a, b; summed)
  *
- * Blocks of both operands are packed as doubles (integers: as u64, whose low bits are those of any
- * width) in the order in which they are read, so a f32 product is exact and the sum is a double's.
+ * Blocks of both operands are packed as doubles in the order in which they are read, so an f32
+ * product is exact and sums are in double. Integers are packed as u64, whose low bits are right for
+ * any width.
  */
 #include <stdlib.h>
 #include "interp/interp.h"
 #include "interp/elements.h"
 
-enum { ROWS = 4, COLS = 8,                              /* of the output, in registers at once */
-	BLOCK_M = 64, BLOCK_N = 128, BLOCK_K = 256 };   /* of what stays in cache */
+enum { ROWS = 4, COLS = 8,                              /* of the output, kept in registers */
+	BLOCK_M = 64, BLOCK_N = 128, BLOCK_K = 256 };   /* of the blocks that stay in cache */
 
-/* Axes of one role and what each step moves. */
-typedef struct { int64_t n, move[3]; } Axis;
-typedef struct { int rank; int64_t count; Axis axis[MAX_CONTRACT]; } RoleAxes;
+/* The axes of one role, and by how much each operand moves along them. */
+typedef struct { int64_t n, move[3]; } RoleAxis;
+typedef struct { int rank; int64_t count; RoleAxis axis[MAX_CONTRACT]; } RoleAxes;
 
-/* Room for blocks, in 8 byte cells, and places in the operands and the output. */
+/* Memory for blocks, in 8-byte elements, and for offsets into the operands and the output. */
 typedef struct {
 	uint64_t *a, *b, *sum;
 	int64_t ka[BLOCK_K], kb[BLOCK_K], ma[BLOCK_M], mo[BLOCK_M], nb[BLOCK_N], no[BLOCK_N];
-} Room;
+} Scratch;
 
-/* lanes of a block, at from + lane[…] + k[…] elements, in panels of width */
-typedef struct { const char *from; const int64_t *lane, *k; int lanes, width, n; } Block;
-typedef void (*Pack)(DType dt, void *to, const Block *b);
+/* A block to pack: its elements are at from + lane[…] + k[…], in panels of `width` lanes. */
+typedef struct { const char *from; const int64_t *lane, *k; int lanes, width, n; } PackedBlock;
+typedef void (*Pack)(DType dt, void *to, const PackedBlock *b);
 typedef void (*Multiply)(int n, const void *a, const void *b, void *sum);
 
-/* ---- in registers: sum[ROWS][COLS], rows BLOCK_N apart, gets n products added to each */
+/* ---- micro-kernels: add n products to each element of sum[ROWS][COLS], whose rows are BLOCK_N
+ * apart */
 
 typedef double Floats __attribute__((vector_size(COLS * sizeof(double))));
 typedef uint64_t Ints __attribute__((vector_size(COLS * sizeof(uint64_t))));
@@ -65,7 +68,7 @@ static Multiply multiply_for(DType dt)
 	return multiply_floats;
 }
 
-/* ---- packing: panels of width lanes, k by k, with zeros for lanes that are not there */
+/* ---- packing: panels of `width` lanes, k by k, padded with zeros */
 
 #define PACK(T, W, GET) { \
 		W *o = to; \
@@ -77,7 +80,7 @@ static Multiply multiply_for(DType dt)
 					*o++ = j < lanes ? (W)GET(x[b->lane[j] + b->k[i]]) : 0; \
 		return; }
 
-static void pack_floats(DType dt, void *to, const Block *b)
+static void pack_floats(DType dt, void *to, const PackedBlock *b)
 {
 	switch (dt) {
 	case DT_F32: PACK(float, double, )
@@ -87,7 +90,7 @@ static void pack_floats(DType dt, void *to, const Block *b)
 	}
 }
 
-static void pack_ints(DType dt, void *to, const Block *b)
+static void pack_ints(DType dt, void *to, const PackedBlock *b)
 {
 	switch (dt) {
 	case DT_I8: PACK(int8_t, uint64_t, )
@@ -104,13 +107,13 @@ static void pack_ints(DType dt, void *to, const Block *b)
 
 enum { BY_A, BY_B, BY_OUT };
 
-static void role_add(RoleAxes *r, Axis a)
+static void role_add(RoleAxes *r, RoleAxis a)
 {
 	r->axis[r->rank++] = a;
 	r->count *= a.n;
 }
 
-/* how far operand which is moved at places pos … pos+n-1 of the role */
+/* Offsets into operand `which` at positions pos … pos+n-1 of the role. */
 static void places(const RoleAxes *r, int which, int64_t pos, int64_t n, int64_t *to)
 {
 	int64_t at[MAX_CONTRACT], off = 0;
@@ -144,20 +147,20 @@ typedef struct {
 	RoleAxes batch, m, n, k;
 	Pack pack;
 	Multiply multiply;
-	Room *room;
-} Job;
+	Scratch *scratch;
+} ContractJob;
 
-static void sum_block(const Job *j, const char *a, const char *b, int m, int n)
+static void sum_block(const ContractJob *j, const char *a, const char *b, int m, int n)
 {
-	Room *r = j->room;
+	Scratch *r = j->scratch;
 
 	memset(r->sum, 0, BLOCK_M * BLOCK_N * sizeof *r->sum);
 	for (int64_t k = 0; k < j->k.count; k += BLOCK_K) {
 		int len = (int)up_to(j->k.count - k, BLOCK_K);
 		places(&j->k, BY_A, k, len, r->ka);
 		places(&j->k, BY_B, k, len, r->kb);
-		j->pack(j->dt, r->a, &(Block){a, r->ma, r->ka, m, ROWS, len});
-		j->pack(j->dt, r->b, &(Block){b, r->nb, r->kb, n, COLS, len});
+		j->pack(j->dt, r->a, &(PackedBlock){a, r->ma, r->ka, m, ROWS, len});
+		j->pack(j->dt, r->b, &(PackedBlock){b, r->nb, r->kb, n, COLS, len});
 		for (int y = 0; y < n; y += COLS)
 			for (int x = 0; x < m; x += ROWS)
 				j->multiply(len, r->a + x * len, r->b + y * len,
@@ -165,9 +168,9 @@ static void sum_block(const Job *j, const char *a, const char *b, int m, int n)
 	}
 }
 
-static void store_block(const Job *j, char *out, int m, int n)
+static void store_block(const ContractJob *j, char *out, int m, int n)
 {
-	const Room *r = j->room;
+	const Scratch *r = j->scratch;
 	const DType from = dtype_float(j->dt) ? DT_F64 : DT_U64;
 	const int size = dtype_size(j->dt);
 	char row[BLOCK_N * 8];
@@ -179,9 +182,9 @@ static void store_block(const Job *j, char *out, int m, int n)
 	}
 }
 
-static void one_batch(const Job *j, const char *a, const char *b, char *out)
+static void one_batch(const ContractJob *j, const char *a, const char *b, char *out)
 {
-	Room *r = j->room;
+	Scratch *r = j->scratch;
 
 	for (int64_t y = 0; y < j->n.count; y += BLOCK_N) {
 		int n = (int)up_to(j->n.count - y, BLOCK_N);
@@ -206,8 +209,8 @@ static void swap_role(RoleAxes *r)
 	}
 }
 
-/* a and b change places */
-static void swap_operands(Job *j)
+/* Exchanges a and b. */
+static void swap_operands(ContractJob *j)
 {
 	RoleAxes m = j->m;
 
@@ -219,9 +222,9 @@ static void swap_operands(Job *j)
 	swap_role(&j->k);
 }
 
-static Room *room_new(void)
+static Scratch *scratch_new(void)
 {
-	Room *r = xmalloc(sizeof *r);
+	Scratch *r = xmalloc(sizeof *r);
 
 	r->a = array_raw(DT_U64, 1, (int64_t[]){BLOCK_M * BLOCK_K}).data;
 	r->b = array_raw(DT_U64, 1, (int64_t[]){BLOCK_N * BLOCK_K}).data;
@@ -229,7 +232,7 @@ static Room *room_new(void)
 	return r;
 }
 
-static void room_free(Room *r)
+static void scratch_free(Scratch *r)
 {
 	free(r->a);
 	free(r->b);
@@ -240,7 +243,7 @@ static void room_free(Room *r)
 void interp_contract(DType dt, int rank, const ContractAxis *axis, const void *a, const void *b,
 	void *out)
 {
-	Job j = {.dt = dt, .batch.count = 1, .m.count = 1, .n.count = 1, .k.count = 1,
+	ContractJob j = {.dt = dt, .batch.count = 1, .m.count = 1, .n.count = 1, .k.count = 1,
 		.pack = dtype_float(dt) ? pack_floats : pack_ints, .multiply = multiply_for(dt)};
 	const int size = dtype_size(dt);
 	double work = 1;
@@ -250,16 +253,16 @@ void interp_contract(DType dt, int rank, const ContractAxis *axis, const void *a
 	interp_bound(work, "a sum of products");
 	for (int i = 0; i < rank; i++) {
 		const ContractAxis *x = &axis[i];
-		Axis t = {x->n, {x->a, x->b, x->out}};
+		RoleAxis t = {x->n, {x->a, x->b, x->out}};
 		role_add(x->sum ? &j.k : x->a && x->b ? &j.batch : x->a ? &j.m : &j.n, t);
 	}
-	if (j.m.count > j.n.count) {            /* columns are the wider in registers */
+	if (j.m.count > j.n.count) {            /* a register tile has more columns than rows */
 		const void *t = a;
 		a = b;
 		b = t;
 		swap_operands(&j);
 	}
-	j.room = room_new();
+	j.scratch = scratch_new();
 	for (int64_t i = 0; i < j.batch.count; i++) {
 		int64_t at[3];
 		for (int k = BY_A; k <= BY_OUT; k++)
@@ -267,5 +270,5 @@ void interp_contract(DType dt, int rank, const ContractAxis *axis, const void *a
 		one_batch(&j, (const char *)a + at[BY_A] * size, (const char *)b + at[BY_B] * size,
 			(char *)out + at[BY_OUT] * size);
 	}
-	room_free(j.room);
+	scratch_free(j.scratch);
 }

@@ -1,19 +1,13 @@
-/* What the files of the interpreter share: loops over elements, conversions of the small floats. */
+/* Declarations shared by the files of the interpreter: loops over elements, and products of arrays.
+ */
 #ifndef INTERP_H
 #define INTERP_H
 #include "graph/ops.h"
 
-/* out[i] = op(in[0][i*step[0]], …) for n elements; the dtype is in the table's second index. */
-typedef void (*InterpFn)(size_t n, void *out, const void *const *in, const int *step);
-
-/* By op and the dtype of the sources; NULL where an op does not take it. WHERE and the casts are not in them. */
-extern const InterpFn interp_int_fn[OP_COUNT][DT_COUNT];     /* integers and bool */
-extern const InterpFn interp_float_fn[OP_COUNT][DT_COUNT];
-
 /* The function that interp_op calls for op on sources of sdt; NULL for the casts. */
 InterpFn interp_function(Op op, DType sdt);
 
-/* one element of so many bytes: 1, 2, 4 or 8 */
+/* Copies one element of 1, 2, 4 or 8 bytes. */
 static inline void element_copy(char *to, const char *from, int size)
 {
 	switch (size) {
@@ -24,22 +18,26 @@ static inline void element_copy(char *to, const char *from, int size)
 	}
 }
 
-/* Dies with FAILED when so many elements would take an interpreter days; fmt and what follows say
- * whose they are. */
+/* Dies with FAILED when interpreting that many elements would take days; fmt and the arguments
+ * after it name the node or kernel. */
 void interp_bound(double elements, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A running fold: acc = op(acc, x[i]) and out[i] = acc, rounded to dt; strides in elements. acc as in interp_fold. */
+/* A scan: acc = op(acc, x[i]) and out[i] = acc, rounded to dt, for each i; strides in elements. acc
+ * as in interp_fold. */
 void interp_scan(Op op, DType dt, size_t n, void *acc, const void *x, ptrdiff_t xs, void *out, ptrdiff_t os);
 /* acc = the identity of op (one element of dtype_acc(dt)) */
 void interp_identity(Op op, DType dt, void *acc);
 /* ---- contract.c */
 enum { MAX_CONTRACT = 64 };
-/* An axis of size n along which the operands and the output move by so many elements; sum: out does not move. */
+/* An axis of size n. a, b and out are the strides of the operands and of the output in elements;
+ * sum: the axis is summed, and out does not move along it. */
 typedef struct { int64_t n, a, b, out; bool sum; } ContractAxis;
-/* out = the sums of a·b over the axes that are summed, all of dtype dt, which is not bool. Products and sums are made
- * in double, or as integers of 64 bits. Each place of out is written once; without a place to sum, with 0. */
+/* out = the sums of a·b over the summed axes, all of dtype dt, which is not bool. Products and sums
+ * are computed in double or in 64-bit integers. Each element of out is written once, with 0 if a
+ * summed axis is empty. */
 void interp_contract(DType dt, int rank, const ContractAxis *axis, const void *a, const void *b, void *out);
 
-/* bytes of an array's elements; dies with MALFORMED when there are 2^62 elements or more, FAILED when too many bytes */
+/* The size of an array's elements in bytes; dies with MALFORMED for 2^62 elements or more, and with
+ * FAILED when the bytes overflow. */
 size_t array_size(DType dt, int rank, const int64_t *dim);
 
 #endif

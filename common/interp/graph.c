@@ -1,33 +1,33 @@
-/* Evaluates level graph node by node, sources first, and drops each value after its last use. Movement ops make
- * views; an elementwise node that one elementwise node or REDUCE alone reads waits and is computed with it, block
- * by block (cluster.c).
+/* Evaluates level graph node by node, sources first, and drops each value after its last use.
+ * Movement ops make views. An elementwise node whose only user is an elementwise node or a REDUCE
+ * waits and is computed with that user, block by block (cluster.c).
  */
 #include <stdlib.h>
 #include "interp/interp.h"
 #include "io/io.h"
 #include "interp/value.h"
 
-/* Nodes that wait for one user, at most: more would keep too many sources alive at once. */
+/* How many nodes may wait for one user: more would keep too many sources alive at once. */
 enum { CLUSTER = 32 };
 
 typedef struct { int rank; int64_t dim[]; } Dims;
 
 typedef struct {
 	UOp *u;
-	Value *value;           /* NULL: not there yet, waiting, or dropped */
-	UOp *user;              /* the last one found */
+	ArrayView *value;           /* NULL: not computed yet, waiting, or dropped */
+	UOp *user;              /* the last user found */
 	uint32_t uses;
-	uint8_t waiting;        /* nodes in the cluster that waits at this one, itself too; 0: computed in its turn */
-} Place;
+	uint8_t waiting;        /* nodes that wait with this one, plus 1; 0: it does not wait */
+} NodePlace;
 
 typedef struct {
-	Place *place;
+	NodePlace *place;
 	uint32_t *index;        /* by node id */
 	const VarEnv *env;
 	Map dims;               /* shape → Dims */
 	Array (*get)(UOp *buffer, void *ctx);
 	void *ctx;
-} Run;
+} GraphRun;
 
 static _Noreturn void fault(const UOp *u, const char *what)
 {
@@ -36,12 +36,12 @@ static _Noreturn void fault(const UOp *u, const char *what)
 	die(MALFORMED, "node %u %s%s%s%s: %s", u->id, op_name(u->op), *name ? " (" : "", name, *name ? ")" : "", what);
 }
 
-static Place *place_of(Run *r, const UOp *u)
+static NodePlace *place_of(GraphRun *r, const UOp *u)
 {
 	return &r->place[r->index[u->id]];
 }
 
-static int64_t size_of(Run *r, UOp *u, UOp *size)
+static int64_t size_of(GraphRun *r, UOp *u, UOp *size)
 {
 	int64_t v;
 
@@ -50,8 +50,8 @@ static int64_t size_of(Run *r, UOp *u, UOp *size)
 	return v;
 }
 
-/* The node's shape in numbers, checked once for each shape. */
-static const Dims *dims_of(Run *r, UOp *u)
+/* The node's shape as numbers, checked once for each shape. */
+static const Dims *dims_of(GraphRun *r, UOp *u)
 {
 	Dims *d = map_get(&r->dims, PKEY(u->shape));
 	Array a = {.rank = u->shape->rank};
@@ -70,7 +70,7 @@ static const Dims *dims_of(Run *r, UOp *u)
 	return d;
 }
 
-static void pairs_of(Run *r, UOp *u, int64_t (*pair)[2])
+static void pairs_of(GraphRun *r, UOp *u, int64_t (*pair)[2])
 {
 	UOp *size[MAX_RANK][2];
 
@@ -82,7 +82,7 @@ static void pairs_of(Run *r, UOp *u, int64_t (*pair)[2])
 
 /* ---- one node ---- */
 
-static void own_copy(Value *v)
+static void own_copy(ArrayView *v)
 {
 	Array a = array_raw(v->s.dtype, v->s.rank, v->s.dim);
 
@@ -92,11 +92,11 @@ static void own_copy(Value *v)
 	v->s.at = a.data;
 }
 
-static Value *from_buffer(Run *r, UOp *u)
+static ArrayView *from_buffer(GraphRun *r, UOp *u)
 {
 	const Dims *d = dims_of(r, u);
 	Array a = r->get(u, r->ctx);
-	Value *v = xcalloc(1, sizeof *v);
+	ArrayView *v = xcalloc(1, sizeof *v);
 
 	if (a.dtype != u->dtype || a.rank != d->rank)
 		fault(u, "its content has another dtype or rank");
@@ -108,14 +108,14 @@ static Value *from_buffer(Run *r, UOp *u)
 		v->s.stride[i] = step;
 		step = (int64_t)((uint64_t)step * (uint64_t)a.dim[i]);
 	}
-	if ((uintptr_t)a.data % dtype_size(a.dtype))    /* data within a document lies where it lies */
+	if ((uintptr_t)a.data % dtype_size(a.dtype))    /* data in a document may be unaligned */
 		own_copy(v);
 	return v;
 }
 
-static Value *from_const(UOp *u)
+static ArrayView *from_const(UOp *u)
 {
-	Value *v = value_new(u->dtype, 0, NULL);
+	ArrayView *v = value_new(u->dtype, 0, NULL);
 	uint64_t bits = 0;
 
 	const_get(u, &bits);
@@ -123,10 +123,10 @@ static Value *from_const(UOp *u)
 	return v;
 }
 
-static Value *from_arange(Run *r, UOp *u)
+static ArrayView *from_arange(GraphRun *r, UOp *u)
 {
 	const Dims *d = dims_of(r, u);
-	Value *v = value_new(u->dtype, d->rank, d->dim);
+	ArrayView *v = value_new(u->dtype, d->rank, d->dim);
 	const int size = dtype_size(u->dtype);
 	int64_t block[256];
 
@@ -139,10 +139,10 @@ static Value *from_arange(Run *r, UOp *u)
 	return v;
 }
 
-static Value *reshaped(Value *x, const Dims *d, UOp *u)
+static ArrayView *reshaped(ArrayView *x, const Dims *d, UOp *u)
 {
 	Strided s = x->s, want = {.rank = d->rank};
-	Value *packed, *v;
+	ArrayView *packed, *v;
 
 	if (d->rank)
 		memcpy(want.dim, d->dim, d->rank * sizeof *d->dim);
@@ -158,10 +158,10 @@ static Value *reshaped(Value *x, const Dims *d, UOp *u)
 	return v;
 }
 
-static Value *padded(Run *r, UOp *u, Value *x)
+static ArrayView *padded(GraphRun *r, UOp *u, ArrayView *x)
 {
 	int64_t pair[MAX_RANK][2];
-	Value *packed, *v;
+	ArrayView *packed, *v;
 
 	pairs_of(r, u, pair);
 	for (int i = 0; i < u->shape->rank; i++)
@@ -173,7 +173,7 @@ static Value *padded(Run *r, UOp *u, Value *x)
 	return v;
 }
 
-static Value *moved(Run *r, UOp *u, Value *x)
+static ArrayView *moved(GraphRun *r, UOp *u, ArrayView *x)
 {
 	const Dims *d = dims_of(r, u);
 	int axes[MAX_RANK], n;
@@ -206,11 +206,11 @@ static Value *moved(Run *r, UOp *u, Value *x)
 	return value_view(x, &s);
 }
 
-/* sources made row-major for the ops that walk along an axis or by index */
-static Value *with_packed(Run *r, UOp *u)
+/* Makes the sources row-major, for ops along an axis or by index. */
+static ArrayView *with_packed(GraphRun *r, UOp *u)
 {
 	const Dims *d = dims_of(r, u);
-	Value **src = xmalloc(u->nsrc * sizeof *src), *v;
+	ArrayView **src = xmalloc(u->nsrc * sizeof *src), *v;
 
 	for (uint32_t i = 0; i < u->nsrc; i++)
 		src[i] = value_packed(place_of(r, u->src[i])->value);
@@ -227,7 +227,7 @@ static Value *with_packed(Run *r, UOp *u)
 	return v;
 }
 
-static Value *get_value(UOp *u, void *ctx)
+static ArrayView *get_value(UOp *u, void *ctx)
 {
 	return place_of(ctx, u)->value;
 }
@@ -237,10 +237,10 @@ static bool folds_nothing(const UOp *u)
 	return u->op == OP_REDUCE && u->arg->a[1]->n == 0;
 }
 
-static Value *evaluate(Run *r, UOp *u)
+static ArrayView *evaluate(GraphRun *r, UOp *u)
 {
 	const Dims *d = dims_of(r, u);
-	Value *x = u->nsrc ? place_of(r, u->src[0])->value : NULL;
+	ArrayView *x = u->nsrc ? place_of(r, u->src[0])->value : NULL;
 
 	if (folds_nothing(u))
 		return value_view(x, &x->s);
@@ -267,8 +267,8 @@ static Value *evaluate(Run *r, UOp *u)
 
 /* ---- all nodes ---- */
 
-/* Whether u, whose user is known, is computed together with it. */
-static uint8_t cluster_size(Run *r, const Place *p)
+/* The size of the cluster if this node waits for its user; 0 if it must be computed now. */
+static uint8_t cluster_size(GraphRun *r, const NodePlace *p)
 {
 	UOp *u = p->u, *user = p->user;
 	int n = 1;
@@ -282,10 +282,11 @@ static uint8_t cluster_size(Run *r, const Place *p)
 	return n <= CLUSTER ? n : 0;
 }
 
-static void use_done(Run *r, UOp *u);
+static void use_done(GraphRun *r, UOp *u);
 
-/* the sources of u have been read once more; those of a node that waited are read with it */
-static void release(Run *r, UOp *root)
+/* Counts one use of root's sources and drops those that were used for the last time; the sources of
+ * nodes that waited for root are used with it. */
+static void release(GraphRun *r, UOp *root)
 {
 	VEC(UOp *) stack = {0};
 
@@ -302,9 +303,9 @@ static void release(Run *r, UOp *root)
 	vec_free(&stack);
 }
 
-static void use_done(Run *r, UOp *u)
+static void use_done(GraphRun *r, UOp *u)
 {
-	Place *p = place_of(r, u);
+	NodePlace *p = place_of(r, u);
 
 	if (--p->uses == 0) {
 		value_drop(p->value);
@@ -312,8 +313,9 @@ static void use_done(Run *r, UOp *u)
 	}
 }
 
-/* The root's value as an array of its own: its memory when nobody else reads it, else a copy. */
-static Array take_array(Value *v, bool last)
+/* The root's value as an array that owns its memory: the value's memory if nothing else uses it,
+ * else a copy. */
+static Array take_array(ArrayView *v, bool last)
 {
 	Strided c = strided_collapse(&v->s);
 	Array a = {.dtype = v->s.dtype, .rank = v->s.rank, .owned = true};
@@ -330,7 +332,7 @@ static Array take_array(Value *v, bool last)
 	return a;
 }
 
-static void prepare(Run *r, Nodes all, size_t n, UOp *const *roots)
+static void prepare(GraphRun *r, Nodes all, size_t n, UOp *const *roots)
 {
 	r->place = xcalloc(all.n + 1, sizeof *r->place);
 	r->index = xcalloc(node_limit(), sizeof *r->index);
@@ -345,11 +347,11 @@ static void prepare(Run *r, Nodes all, size_t n, UOp *const *roots)
 	}
 	for (size_t i = 0; i < n; i++) {
 		place_of(r, roots[i])->uses++;
-		place_of(r, roots[i])->user = NULL;     /* its value must be there in the end */
+		place_of(r, roots[i])->user = NULL;     /* a root's value must exist at the end */
 	}
 }
 
-static void finish(Run *r)
+static void finish(GraphRun *r)
 {
 	for (size_t i = 0; i < r->dims.cap; i++)
 		if (r->dims.val && r->dims.val[i])
@@ -377,7 +379,7 @@ Array constant_content(UOp *u, void *ctx)
 			die(MALFORMED, "%s: too short for %s", file->a[0]->s, buffer_name(u));
 		p += file->a[1]->i;
 	}
-	/* a document's bytes, or a file's, lie anywhere */
+	/* data in a document or a file may be unaligned */
 	if ((uintptr_t)p % dtype_size(a.dtype))
 		p = memcpy(arena_alloc(a.bytes + 1), p, a.bytes);
 	a.data = (void *)p;
@@ -387,19 +389,19 @@ Array constant_content(UOp *u, void *ctx)
 void interp_graph(size_t n, UOp *const *roots, const VarEnv *env, Array (*get)(UOp *buffer, void *ctx), void *ctx,
 	Array *out)
 {
-	Run r = {.env = env, .get = get, .ctx = ctx};
+	GraphRun r = {.env = env, .get = get, .ctx = ctx};
 	Nodes all = walk_many(n, roots);
 
 	prepare(&r, all, n, roots);
 	for (size_t i = 0; i < all.n; i++) {
-		Place *p = &r.place[i];
+		NodePlace *p = &r.place[i];
 		if ((p->waiting = cluster_size(&r, p)))
 			continue;
 		p->value = evaluate(&r, p->u);
 		release(&r, p->u);
 	}
 	for (size_t i = 0; i < n; i++) {
-		Place *p = place_of(&r, roots[i]);
+		NodePlace *p = place_of(&r, roots[i]);
 		out[i] = take_array(p->value, p->uses == 1);
 		use_done(&r, roots[i]);
 	}

@@ -1,4 +1,4 @@
-/* SCAN and SORT along an axis, GATHER and SCATTER by index, PAD. Their sources are whole and row-major.
+/* SCAN and SORT along an axis, GATHER and SCATTER by index, and PAD. Their sources are row-major.
  *
  *     GATHER x [5,3], i [2]      out[p, :] = x[i[p], :], or 0 where i[p] is outside 0 … 4
  */
@@ -6,10 +6,10 @@
 #include "interp/interp.h"
 #include "interp/value.h"
 
-/* places before, along and after an axis */
+/* How many elements there are before, along and after an axis. */
 typedef struct { int64_t outer, n, inner; } Lines;
 
-static Lines lines_along(const Value *x, int axis)
+static Lines lines_along(const ArrayView *x, int axis)
 {
 	Lines l = {1, x->s.dim[axis], 1};
 
@@ -20,12 +20,12 @@ static Lines lines_along(const Value *x, int axis)
 	return l;
 }
 
-Value *axis_scan(UOp *u, const Value *x)
+ArrayView *axis_scan(UOp *u, const ArrayView *x)
 {
 	const Op op = (Op)op_find(u->arg->a[0]->s);
 	const Lines l = lines_along(x, (int)u->arg->a[1]->i);
 	const int size = dtype_size(u->dtype);
-	Value *out = value_new(u->dtype, x->s.rank, x->s.dim);
+	ArrayView *out = value_new(u->dtype, x->s.rank, x->s.dim);
 	uint64_t none = 0, acc;
 
 	interp_identity(op, u->dtype, &none);
@@ -38,11 +38,11 @@ Value *axis_scan(UOp *u, const Value *x)
 	return out;
 }
 
-Value *axis_sort(UOp *u, const Value *x)
+ArrayView *axis_sort(UOp *u, const ArrayView *x)
 {
 	const Lines l = lines_along(x, (int)u->arg->a[0]->i);
 	const int size = dtype_size(x->s.dtype);
-	Value *out = value_new(DT_I64, x->s.rank, x->s.dim);
+	ArrayView *out = value_new(DT_I64, x->s.rank, x->s.dim);
 
 	for (int64_t o = 0; o < l.outer; o++)
 		for (int64_t i = 0; i < l.inner; i++) {
@@ -53,9 +53,9 @@ Value *axis_sort(UOp *u, const Value *x)
 	return out;
 }
 
-/* For each place of the indices the row of x it names, or -1 outside. An index of u64 beyond i64 is negative
- * as i64, and so outside as well. */
-static int64_t *rows_of(const Value *x, size_t k, Value *const *index, int64_t n)
+/* For each element of the indices the row of x that it selects, or -1 if it is out of range. A u64
+ * index beyond i64 is negative as i64, and so out of range too. */
+static int64_t *rows_of(const ArrayView *x, size_t k, ArrayView *const *index, int64_t n)
 {
 	int64_t *row = xcalloc(n + 1, sizeof *row), *at = xmalloc((n + 1) * sizeof *at);
 
@@ -69,8 +69,8 @@ static int64_t *rows_of(const Value *x, size_t k, Value *const *index, int64_t n
 	return row;
 }
 
-/* elements of x behind its first k axes */
-static int64_t row_size(const Value *x, size_t k)
+/* The number of elements of x after its first k axes. */
+static int64_t row_size(const ArrayView *x, size_t k)
 {
 	Strided rest = {.rank = x->s.rank - (int)k};
 
@@ -78,12 +78,12 @@ static int64_t row_size(const Value *x, size_t k)
 	return strided_count(&rest);
 }
 
-Value *index_gather(UOp *u, Value *const *src, int rank, const int64_t *dim)
+ArrayView *index_gather(UOp *u, ArrayView *const *src, int rank, const int64_t *dim)
 {
 	const size_t k = u->nsrc - 1;
 	const int64_t n = strided_count(&src[1]->s), rest = row_size(src[0], k) * dtype_size(u->dtype);
 	int64_t *row = rows_of(src[0], k, src + 1, n);
-	Value *out = value_new(u->dtype, rank, dim);
+	ArrayView *out = value_new(u->dtype, rank, dim);
 	char *o = value_data(out);
 
 	for (int64_t p = 0; p < n && rest; p++, o += rest) {
@@ -96,8 +96,8 @@ Value *index_gather(UOp *u, Value *const *src, int rank, const int64_t *dim)
 	return out;
 }
 
-/* x in the dtype in which it accumulates, in memory of its own */
-static char *accumulators(const Value *x, DType acc, int64_t n)
+/* A copy of x in the dtype in which it is accumulated. */
+static char *accumulators(const ArrayView *x, DType acc, int64_t n)
 {
 	char *p = xmalloc(n * dtype_size(acc) + 1);
 
@@ -105,10 +105,10 @@ static char *accumulators(const Value *x, DType acc, int64_t n)
 	return p;
 }
 
-Value *index_scatter(UOp *u, Value *const *src)
+ArrayView *index_scatter(UOp *u, ArrayView *const *src)
 {
 	const size_t k = u->nsrc - 2;
-	const Value *x = src[0], *v = src[u->nsrc - 1];
+	const ArrayView *x = src[0], *v = src[u->nsrc - 1];
 	const bool set = val_is_str(u->arg, "SET");
 	const Op op = set ? OP_ADD : (Op)op_find(u->arg->s);
 	const DType acc = set ? u->dtype : dtype_acc(u->dtype);
@@ -116,7 +116,7 @@ Value *index_scatter(UOp *u, Value *const *src)
 	const int64_t count = strided_count(&x->s);
 	int64_t *row = rows_of(x, k, src + 1, n);
 	char *to = accumulators(x, acc, count), *from = accumulators(v, acc, strided_count(&v->s));
-	Value *out = value_new(u->dtype, x->s.rank, x->s.dim);
+	ArrayView *out = value_new(u->dtype, x->s.rank, x->s.dim);
 
 	for (int64_t p = 0; p < n && rest; p++) {
 		if (row[p] < 0)
@@ -134,10 +134,10 @@ Value *index_scatter(UOp *u, Value *const *src)
 	return out;
 }
 
-Value *pad_zeros(const Value *x, const int64_t *dim, const int64_t (*pair)[2])
+ArrayView *pad_zeros(const ArrayView *x, const int64_t *dim, const int64_t (*pair)[2])
 {
 	const int rank = x->s.rank, size = dtype_size(x->s.dtype);
-	Value *out = value_new(x->s.dtype, rank, dim);
+	ArrayView *out = value_new(x->s.dtype, rank, dim);
 	int64_t at[MAX_RANK] = {0}, n = strided_count(&x->s), run = rank ? x->s.dim[rank - 1] : 1, off = 0;
 
 	memset(value_data(out), 0, strided_count(&out->s) * size);

@@ -1,5 +1,5 @@
-/* Elementwise ops on integers and bool: one function per op says what it computes, on the widest type;
- * a row of the table below makes the loop for each dtype, which narrows the result and so wraps it.
+/* Elementwise ops on integers and bool. One function per op computes it on the widest type; its
+ * line below makes the loop for each dtype, which narrows the result and so wraps it.
  *
  *     IDIV  i8  -128, -1   s_idiv gives 128, kept as -128
  */
@@ -54,7 +54,7 @@ static uint64_t u_pow(uint64_t a, uint64_t b)
 	return r;
 }
 
-/* a negative power is the exact value, truncated; 0 for base 0 */
+/* A negative power is the exact value truncated; 0 for base 0. */
 static uint64_t s_pow(int64_t a, int64_t b)
 {
 	if (b >= 0)
@@ -82,17 +82,18 @@ static uint64_t u_shr(uint64_t a, uint64_t count, int width)
 	return count >= width ? 0 : a >> count;
 }
 
-/* Threefry-2x32, 20 rounds, as in Random123; word 0 is the low half of counter, key and result */
+/* Threefry-2x32 with 20 rounds, as in Random123. Word 0 is the low half of counter, key and result.
+ */
 static uint64_t threefry(uint64_t counter, uint64_t key)
 {
-	static const uint8_t turn[8] = {13, 15, 26, 6, 17, 29, 16, 24};
+	static const uint8_t rotation[8] = {13, 15, 26, 6, 17, 29, 16, 24};
 	uint32_t k[3] = {(uint32_t)key, (uint32_t)(key >> 32)};
 	uint32_t a = (uint32_t)counter + k[0], b = (uint32_t)(counter >> 32) + k[1];
 
 	k[2] = k[0] ^ k[1] ^ 0x1BD11BDA;
 	for (int r = 0; r < 20; r++) {
 		a += b;
-		b = b << turn[r % 8] | b >> (32 - turn[r % 8]);
+		b = b << rotation[r % 8] | b >> (32 - rotation[r % 8]);
 		b ^= a;
 		if (r % 4 == 3) {
 			int j = r / 4 + 1;
@@ -103,7 +104,7 @@ static uint64_t threefry(uint64_t counter, uint64_t key)
 	return a | (uint64_t)b << 32;
 }
 
-/* The loop of one op at one dtype: x, y, z are its operands, WIDTH the bits of one. */
+/* The loop of one op at one dtype: x, y, z are its operands, WIDTH the number of bits of one. */
 #define LOOP(OP, D, C, R, EXPR) \
 	static void OP##_##D(size_t n, void *out, const void *const *in, const int *step) \
 	{ \
@@ -120,64 +121,74 @@ static uint64_t threefry(uint64_t counter, uint64_t key)
 		} \
 	}
 
-/* an op on each integer dtype: the expression for signed ones, for unsigned ones */
-#define INTS(OP, S, U) \
+#define ROW(OP) \
+	[DT_I8] = OP##_I8, [DT_I16] = OP##_I16, [DT_I32] = OP##_I32, [DT_I64] = OP##_I64, \
+	[DT_U8] = OP##_U8, [DT_U16] = OP##_U16, [DT_U32] = OP##_U32, [DT_U64] = OP##_U64
+#define LOOPS(OP, S, U) \
 	LOOP(OP, I8, int8_t, int8_t, S) LOOP(OP, I16, int16_t, int16_t, S) \
 	LOOP(OP, I32, int32_t, int32_t, S) LOOP(OP, I64, int64_t, int64_t, S) \
 	LOOP(OP, U8, uint8_t, uint8_t, U) LOOP(OP, U16, uint16_t, uint16_t, U) \
 	LOOP(OP, U32, uint32_t, uint32_t, U) LOOP(OP, U64, uint64_t, uint64_t, U)
-#define COMPARE(OP, EXPR) \
+/* an op on each integer dtype: the expression for signed ones, for unsigned ones */
+#define INTS(OP, S, U) \
+	LOOPS(OP, S, U) \
+	const InterpFn ints_##OP[DT_COUNT] = {ROW(OP)};
+/* and on bool, where any byte but 0 is true: bytes from a file cannot make a third value */
+#define ANY(OP, S, U, B) \
+	LOOPS(OP, S, U) LOOP(OP, BOOL, uint8_t, uint8_t, B) \
+	const InterpFn ints_##OP[DT_COUNT] = {[DT_BOOL] = OP##_BOOL, ROW(OP)};
+#define COMPARE(OP, EXPR, B) \
 	LOOP(OP, I8, int8_t, uint8_t, EXPR) LOOP(OP, I16, int16_t, uint8_t, EXPR) \
 	LOOP(OP, I32, int32_t, uint8_t, EXPR) LOOP(OP, I64, int64_t, uint8_t, EXPR) \
 	LOOP(OP, U8, uint8_t, uint8_t, EXPR) LOOP(OP, U16, uint16_t, uint8_t, EXPR) \
-	LOOP(OP, U32, uint32_t, uint8_t, EXPR) LOOP(OP, U64, uint64_t, uint8_t, EXPR)
-/* on bool any byte but 0 is true, so that bytes from a file cannot make a third value */
-#define TRUTH(OP, EXPR) LOOP(OP, BOOL, uint8_t, uint8_t, EXPR)
+	LOOP(OP, U32, uint32_t, uint8_t, EXPR) LOOP(OP, U64, uint64_t, uint8_t, EXPR) \
+	LOOP(OP, BOOL, uint8_t, uint8_t, B) \
+	const InterpFn ints_##OP[DT_COUNT] = {[DT_BOOL] = OP##_BOOL, ROW(OP)};
 #define W(v) ((uint64_t)(v))
 
 INTS(NEG, 0 - W(x), 0 - W(x))
-INTS(ADD, W(x) + W(y), W(x) + W(y))
+ANY(ADD, W(x) + W(y), W(x) + W(y), x || y)
 INTS(SUB, W(x) - W(y), W(x) - W(y))
-INTS(MUL, W(x) * W(y), W(x) * W(y))
-INTS(MULACC, W(x) * W(y) + W(z), W(x) * W(y) + W(z))
+ANY(MUL, W(x) * W(y), W(x) * W(y), x && y)
+ANY(MULACC, W(x) * W(y) + W(z), W(x) * W(y) + W(z), (x && y) || z)
 INTS(POW, s_pow(x, y), u_pow(x, y))
-INTS(MAX, x > y ? x : y, x > y ? x : y)
-INTS(MIN, x < y ? x : y, x < y ? x : y)
+ANY(MAX, x > y ? x : y, x > y ? x : y, x || y)
+ANY(MIN, x < y ? x : y, x < y ? x : y, x && y)
 INTS(IDIV, s_idiv(x, y), u_idiv(x, y))
 INTS(MOD, s_mod(x, y), u_mod(x, y))
 INTS(FLOORDIV, s_floordiv(x, y), u_idiv(x, y))
 INTS(FLOORMOD, s_floormod(x, y), u_mod(x, y))
-INTS(AND, x & y, x & y)
-INTS(OR, x | y, x | y)
-INTS(XOR, x ^ y, x ^ y)
+ANY(AND, x & y, x & y, x && y)
+ANY(OR, x | y, x | y, x || y)
+ANY(XOR, x ^ y, x ^ y, !x != !y)
 INTS(SHL, s_shl(x, y, WIDTH), u_shl(x, y, WIDTH))
 INTS(SHR, s_shr(x, y, WIDTH), u_shr(x, y, WIDTH))
-COMPARE(CMPLT, x < y)
-COMPARE(CMPEQ, x == y)
-COMPARE(CMPNE, x != y)
+COMPARE(CMPLT, x < y, !x && y)
+COMPARE(CMPEQ, x == y, !x == !y)
+COMPARE(CMPNE, x != y, !x != !y)
 LOOP(THREEFRY, U64, uint64_t, uint64_t, threefry(x, y))
+const InterpFn ints_THREEFRY[DT_COUNT] = {[DT_U64] = THREEFRY_U64};
 
-TRUTH(ADD, x || y)
-TRUTH(MUL, x && y)
-TRUTH(MULACC, (x && y) || z)
-TRUTH(MAX, x || y)
-TRUTH(MIN, x && y)
-TRUTH(AND, x && y)
-TRUTH(OR, x || y)
-TRUTH(XOR, !x != !y)
-TRUTH(CMPLT, !x && y)
-TRUTH(CMPEQ, !x == !y)
-TRUTH(CMPNE, !x != !y)
-
-#define ROW(OP) \
-	[DT_I8] = OP##_I8, [DT_I16] = OP##_I16, [DT_I32] = OP##_I32, [DT_I64] = OP##_I64, \
-	[DT_U8] = OP##_U8, [DT_U16] = OP##_U16, [DT_U32] = OP##_U32, [DT_U64] = OP##_U64
-#define NUM(OP) [OP_##OP] = {ROW(OP)}
-#define ANY(OP) [OP_##OP] = {[DT_BOOL] = OP##_BOOL, ROW(OP)}
-
-const InterpFn interp_int_fn[OP_COUNT][DT_COUNT] = {
-	NUM(NEG), ANY(ADD), NUM(SUB), ANY(MUL), NUM(POW), ANY(MAX), ANY(MIN), ANY(MULACC),
-	NUM(IDIV), NUM(MOD), NUM(FLOORDIV), NUM(FLOORMOD), NUM(SHL), NUM(SHR),
-	ANY(AND), ANY(OR), ANY(XOR), ANY(CMPLT), ANY(CMPEQ), ANY(CMPNE),
-	[OP_THREEFRY] = {[DT_U64] = THREEFRY_U64},
+/* c ? a : b on elements of one size, moved as bits so that a NaN keeps its own */
+#define SELECT(NAME, T) \
+	static void NAME(size_t n, void *out, const void *const *in, const int *step) \
+	{ \
+		const uint8_t *c = in[0]; \
+		const T *a = in[1], *b = in[2]; \
+		const size_t sc = step[0], sa = step[1], sb = step[2]; \
+		T *o = out; \
+		for (size_t i = 0; i < n; i++) \
+			o[i] = c[i * sc] ? a[i * sa] : b[i * sb]; \
+	}
+SELECT(select_1, uint8_t)
+SELECT(select_2, uint16_t)
+SELECT(select_4, uint32_t)
+SELECT(select_8, uint64_t)
+const InterpFn ints_WHERE[DT_COUNT] = {
+	[DT_BOOL] = select_1,
+	[DT_I8] = select_1, [DT_I16] = select_2, [DT_I32] = select_4, [DT_I64] = select_8,
+	[DT_U8] = select_1, [DT_U16] = select_2, [DT_U32] = select_4, [DT_U64] = select_8,
+};
+const InterpFn floats_WHERE[DT_COUNT] = {
+	[DT_F16] = select_2, [DT_BF16] = select_2, [DT_F32] = select_4, [DT_F64] = select_8,
 };

@@ -1,26 +1,10 @@
-/* The meaning of each elementwise op, of folds, scans and sorts: constant folding, the interpreter and the
- * tests all call it. The ops themselves are in int.c, float.c and graph/cast.c.
+/* The meaning of each elementwise op and of reductions, scans and sorts, used by constant folding,
+ * the interpreter and the tests. The ops themselves are in int.c, float.c and graph/cast.c.
  */
 #include <stdarg.h>
 #include <stdlib.h>
 #include "interp/interp.h"
 #include "interp/elements.h"
-
-/* c ? a : b on elements of one size, moved as bits so that a NaN keeps its own */
-#define SELECT(NAME, T) \
-	static void NAME(size_t n, void *out, const void *const *in, const int *step) \
-	{ \
-		const uint8_t *c = in[0]; \
-		const T *a = in[1], *b = in[2]; \
-		const size_t sc = step[0], sa = step[1], sb = step[2]; \
-		T *o = out; \
-		for (size_t i = 0; i < n; i++) \
-			o[i] = c[i * sc] ? a[i * sa] : b[i * sb]; \
-	}
-SELECT(select1, uint8_t)
-SELECT(select2, uint16_t)
-SELECT(select4, uint32_t)
-SELECT(select8, uint64_t)
 
 static void convert(Op op, DType dt, DType sdt, size_t n, void *out, const void *in, int step)
 {
@@ -41,11 +25,9 @@ static void convert(Op op, DType dt, DType sdt, size_t n, void *out, const void 
 
 InterpFn interp_function(Op op, DType sdt)
 {
-	static const InterpFn select[9] = {[1] = select1, [2] = select2, [4] = select4, [8] = select8};
+	const InterpFn *by_dtype = op_info[op].interp[dtype_float(sdt)];
 
-	if (op == OP_WHERE)
-		return select[dtype_size(sdt)];
-	return dtype_float(sdt) ? interp_float_fn[op][sdt] : interp_int_fn[op][sdt];
+	return by_dtype ? by_dtype[sdt] : NULL;
 }
 
 void interp_bound(double elements, const char *fmt, ...)
@@ -66,7 +48,7 @@ void interp_op(Op op, DType dt, DType sdt, size_t n, void *out, const void *cons
 {
 	InterpFn fn;
 
-	if (op == OP_CAST || op == OP_BITCAST) {
+	if (op_info[op].cls == CLASS_CASTING) {
 		convert(op, dt, sdt, n, out, in[0], step[0]);
 		return;
 	}
@@ -93,10 +75,10 @@ UOp *fold_const(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg)
 	return const_bits(dt, &out);
 }
 
-/* ---- folds ---- */
+/* ---- reductions and scans ---- */
 
-/* A sum or product in the wider type W with four partial results: less error than a single chain, and a fixed
- * order. The partial results start at the identity E. */
+/* A sum or product in the wider type W with four partial results, which start at the identity E:
+ * less error than a single chain, and a fixed order. */
 #define CHAIN(W, GET, OP, E) \
 	W p[4] = {E, E, E, E}; \
 	size_t i = 0; \
@@ -111,7 +93,8 @@ UOp *fold_const(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg)
 		if (x LESS r || x != x) \
 			r = x; \
 	}
-/* folds of stored C, which GET turns into A, the accumulator's type; summed within a call in W */
+/* Reductions over elements of stored type C, which GET converts to A, the accumulator's type;
+ * within a call they are summed in W. */
 #define FOLD(D, C, A, W, GET) \
 	static void fold_##D(Op op, size_t n, void *acc, const C *a, ptrdiff_t xs) \
 	{ \
@@ -182,9 +165,9 @@ void interp_identity(Op op, DType dt, void *acc)
 
 /* ---- sort ---- */
 
-typedef struct { uint64_t key; int64_t at; } Item;
+typedef struct { uint64_t key; int64_t at; } SortItem;
 
-/* a key that orders as an unsigned number: NaN greatest, -0 as 0 */
+/* A key that orders as an unsigned number: NaN is greatest, and -0 equals 0. */
 static uint64_t sort_key(DType dt, const void *x)
 {
 	uint64_t wide = 0;
@@ -207,8 +190,8 @@ static uint64_t sort_key(DType dt, const void *x)
 	return wide;
 }
 
-/* merges runs [0, m) and [m, n) of a into b, the left one first among equals */
-static void merge(const Item *a, size_t m, size_t n, Item *b)
+/* Merges runs [0, m) and [m, n) of a into b; among equal keys the left one comes first. */
+static void merge(const SortItem *a, size_t m, size_t n, SortItem *b)
 {
 	size_t i = 0, j = m;
 
@@ -218,18 +201,18 @@ static void merge(const Item *a, size_t m, size_t n, Item *b)
 
 void interp_sort(DType dt, size_t n, const void *x, ptrdiff_t xs, int64_t *out, ptrdiff_t os, bool descending)
 {
-	Item *a = xmalloc((2 * n + 1) * sizeof *a), *base = a, *b = a + n;
+	SortItem *a = xmalloc((2 * n + 1) * sizeof *a), *base = a, *b = a + n;
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t key = sort_key(dt, (const char *)x + (ptrdiff_t)i * xs * dtype_size(dt));
-		a[i] = (Item){descending ? ~key : key, (int64_t)i};
+		a[i] = (SortItem){descending ? ~key : key, (int64_t)i};
 	}
 	for (size_t run = 1; run < n; run *= 2) {
 		for (size_t i = 0; i < n; i += 2 * run) {
 			size_t len = n - i < 2 * run ? n - i : 2 * run;
 			merge(a + i, run < len ? run : len, len, b + i);
 		}
-		Item *t = a;
+		SortItem *t = a;
 		a = b;
 		b = t;
 	}

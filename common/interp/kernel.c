@@ -1,6 +1,6 @@
-/* Runs a KERNEL of level schedule on buffers: each scope's iterations in blocks of lanes, each node of the scope on
- * a whole block at a time through interp_op. A scope inside (a fold, a row) is run once for each lane around it.
- * Every place is checked against its buffer before it is touched.
+/* Runs a KERNEL of level schedule on buffers: each scope's iterations in blocks of lanes, and each
+ * node of the scope on a whole block at a time, by interp_op. An inner scope (a reduction or a row)
+ * runs once for each lane of the outer one. Every access is checked against its buffer.
  */
 #include <stdlib.h>
 #include "interp/interp.h"
@@ -11,36 +11,37 @@ typedef struct { int rank; int64_t dim[MAX_RANK]; char *at; } Extent;
 typedef struct {
 	KernelPlan plan;
 	Extent *slot;           /* by slot */
-	bool some_empty;        /* a scope has no iterations, so a node moved out of it may have no place to read */
-} Run;
+	/* a scope has no iterations: a node hoisted out of it may be out of bounds */
+	bool some_empty;
+} KernelRun;
 
-static void run_scope(Run *r, int scope);
-static int64_t iterations(Run *r, const Scope *s, int64_t *together);
+static void run_scope(KernelRun *r, int scope);
+static int64_t iterations(KernelRun *r, const KernelScope *s, int64_t *together);
 
-/* bytes of one lane; an INDEX has its element's dtype and holds a place */
-static int cell_size(const Cell *c)
+/* Bytes per lane. An INDEX has its element's dtype, but holds a position. */
+static int cell_size(const KernelCell *c)
 {
 	return c->u->op == OP_INDEX ? (int)sizeof(int64_t) : dtype_size(c->u->dtype);
 }
 
-/* What a cell's operand looks like from a block in scope: its elements and their step. */
-static const void *seen(const Run *r, int cell, int scope, int *step)
+/* An operand as a block of `scope` sees it: its elements and their step. */
+static const void *seen(const KernelRun *r, int cell, int scope, int *step)
 {
-	const Cell *c = &r->plan.cell[cell];
+	const KernelCell *c = &r->plan.cell[cell];
 
 	*step = c->scope == scope;
 	return c->lane + (*step ? 0 : r->plan.scope[c->scope].at * cell_size(c));
 }
 
-static Extent *extent_of(Run *r, const UOp *param)
+static Extent *extent_of(KernelRun *r, const UOp *param)
 {
 	return &r->slot[param_slot(param)];
 }
 
 /* ---- places ---- */
 
-/* row-major place of each lane, or -1 outside the buffer */
-static void run_index(Run *r, Cell *c, size_t n)
+/* The row-major position of each lane, or -1 if it is outside the buffer. */
+static void run_index(KernelRun *r, KernelCell *c, size_t n)
 {
 	const Extent *e = extent_of(r, c->u->src[0]);
 	int64_t *place = (int64_t *)c->lane;
@@ -56,7 +57,7 @@ static void run_index(Run *r, Cell *c, size_t n)
 	}
 }
 
-static _Noreturn void outside(Run *r, const Cell *index, size_t lane, const char *what)
+static _Noreturn void outside(KernelRun *r, const KernelCell *index, size_t lane, const char *what)
 {
 	const Extent *e = extent_of(r, index->u->src[0]);
 	Buf b = {0};
@@ -70,10 +71,10 @@ static _Noreturn void outside(Run *r, const Cell *index, size_t lane, const char
 		(int)(e - r->slot), buf_str(&b));
 }
 
-static void run_load(Run *r, Cell *c, size_t n)
+static void run_load(KernelRun *r, KernelCell *c, size_t n)
 {
 	const int size = dtype_size(c->u->dtype);
-	const Cell *index = &r->plan.cell[c->src[0]];
+	const KernelCell *index = &r->plan.cell[c->src[0]];
 	const char *from = extent_of(r, index->u->src[0])->at;
 	int step, gate_step = 0;
 	const int64_t *place = seen(r, c->src[0], c->scope, &step);
@@ -89,9 +90,9 @@ static void run_load(Run *r, Cell *c, size_t n)
 	}
 }
 
-static void run_store(Run *r, int scope, const int *src, size_t n)
+static void run_store(KernelRun *r, int scope, const int *src, size_t n)
 {
-	const Cell *index = &r->plan.cell[src[0]];
+	const KernelCell *index = &r->plan.cell[src[0]];
 	const int size = dtype_size(r->plan.cell[src[1]].u->dtype);
 	char *to = extent_of(r, index->u->src[0])->at;
 	int step, value_step, gate_step = 0;
@@ -109,25 +110,25 @@ static void run_store(Run *r, int scope, const int *src, size_t n)
 	}
 }
 
-/* ---- folds, scans, sorts ---- */
+/* ---- reductions, scans, sorts ---- */
 
 static Op fold_op(const UOp *u)
 {
 	return (Op)op_find(u->arg->s);
 }
 
-/* one fold for each lane: the child scope adds to the cell's acc */
-static void run_fold(Run *r, Cell *c, size_t n)
+/* One reduction for each lane: the child scope accumulates into the cell's acc. */
+static void run_reduce(KernelRun *r, KernelCell *c, size_t n)
 {
 	const DType dt = c->u->dtype;
-	Scope *around = &r->plan.scope[c->scope], *child = &r->plan.scope[c->child];
+	KernelScope *around = &r->plan.scope[c->scope], *child = &r->plan.scope[c->child];
 	uint64_t none = 0;
 
 	interp_identity(fold_op(c->u), dt, &none);
 	for (size_t i = 0; i < n; i++) {
 		around->at = i;
 		c->acc = none;
-		if (c->u->op == OP_RSCAN) {     /* over 0 … the range's own value */
+		if (c->u->op == OP_RSCAN) {     /* over 0 … the range's current value */
 			int step;
 			const int64_t *own = seen(r, c->src[1], c->scope, &step);
 			child->size[0] = own[i * step] + 1;
@@ -137,8 +138,9 @@ static void run_fold(Run *r, Cell *c, size_t n)
 	}
 }
 
-/* the range is the innermost one: lanes follow each other along it, and 0 starts anew */
-static void run_scan(Run *r, Cell *c, size_t n)
+/* A scan along the innermost range: consecutive lanes are consecutive iterations, and iteration 0
+ * starts a new scan. */
+static void run_scan(KernelRun *r, KernelCell *c, size_t n)
 {
 	const DType dt = c->u->dtype;
 	const int size = dtype_size(dt);
@@ -158,10 +160,11 @@ static void run_scan(Run *r, Cell *c, size_t n)
 	}
 }
 
-/* The row is sorted when a lane is at its start; elsewhere only when rows do not follow the lanes. */
-static void run_sort(Run *r, Cell *c, size_t n)
+/* Sorts a row when a lane is at its start, or for every lane if the lanes do not run along the row.
+ */
+static void run_sort(KernelRun *r, KernelCell *c, size_t n)
 {
-	Scope *around = &r->plan.scope[c->scope], *child = &r->plan.scope[c->child];
+	KernelScope *around = &r->plan.scope[c->scope], *child = &r->plan.scope[c->child];
 	const DType dt = c->u->src[0]->dtype;
 	const bool follows = around->running == range_axis(c->u->src[1]);
 	int step;
@@ -178,12 +181,12 @@ static void run_sort(Run *r, Cell *c, size_t n)
 	}
 }
 
-/* ---- tables of folds */
+/* ---- tables of reductions */
 
-/* the values of a scope's result in all its iterations, row-major by its ranges */
-static char *whole_scope(Run *r, int scope)
+/* The values of a scope's result in all its iterations, row-major over its ranges. */
+static char *whole_scope(KernelRun *r, int scope)
 {
-	Scope *s = &r->plan.scope[scope];
+	KernelScope *s = &r->plan.scope[scope];
 	int64_t together, n = iterations(r, s, &together);
 
 	s->row = xmalloc(n * dtype_size(r->plan.cell[s->result].u->dtype) + 1);
@@ -191,8 +194,8 @@ static char *whole_scope(Run *r, int scope)
 	return s->row;
 }
 
-/* how many elements a step of a range moves a row-major table over n ranges; 0 when it is not one of them */
-static int64_t table_step(const Run *r, int n, UOp *const *range, const UOp *of)
+/* The stride of a range in a row-major table over n ranges; 0 when it is not one of them. */
+static int64_t table_step(const KernelRun *r, int n, UOp *const *range, const UOp *of)
 {
 	int64_t step = 1;
 
@@ -204,12 +207,12 @@ static int64_t table_step(const Run *r, int n, UOp *const *range, const UOp *of)
 	return 0;
 }
 
-static int64_t scope_step(const Run *r, int scope, const UOp *of)
+static int64_t scope_step(const KernelRun *r, int scope, const UOp *of)
 {
 	return table_step(r, r->plan.scope[scope].nrange, r->plan.scope[scope].range, of);
 }
 
-static char *contracted(Run *r, const Cell *c)
+static char *contracted(KernelRun *r, const KernelCell *c)
 {
 	ContractAxis axis[MAX_CONTRACT];
 	UOp *own[64], *all[64];
@@ -234,16 +237,16 @@ static char *contracted(Run *r, const Cell *c)
 	return out;
 }
 
-static char *folded(Run *r, const Cell *c)
+static char *folded(KernelRun *r, const KernelCell *c)
 {
-	return c->mode == FOLD_CONTRACT ? contracted(r, c) : whole_scope(r, c->child);
+	return c->mode == REDUCE_CONTRACT ? contracted(r, c) : whole_scope(r, c->child);
 }
 
-/* each lane's place in the table, which is made when it is first asked for */
-static void run_table(Run *r, Cell *c, size_t n)
+/* Reads each lane's value from the table, which is filled on first use. */
+static void run_table(KernelRun *r, KernelCell *c, size_t n)
 {
 	const int size = dtype_size(c->u->dtype);
-	const uint32_t first = c->mode == FOLD_CONTRACT ? 2 : 1;
+	const uint32_t first = c->mode == REDUCE_CONTRACT ? 2 : 1;
 	UOp *own[64];
 	int count = ranges_of(&r->plan.scope[c->scope], c->u, own), step;
 	int64_t at[n];
@@ -264,7 +267,7 @@ static void run_table(Run *r, Cell *c, size_t n)
 
 /* ---- cells and scopes ---- */
 
-static void run_elementwise(Run *r, Cell *c, size_t n)
+static void run_elementwise(KernelRun *r, KernelCell *c, size_t n)
 {
 	const void *in[3];
 	int step[3];
@@ -274,7 +277,7 @@ static void run_elementwise(Run *r, Cell *c, size_t n)
 	interp_op(c->u->op, c->u->dtype, c->u->src[c->nsrc > 1]->dtype, n, c->lane, in, step);
 }
 
-static void run_var(Run *r, Cell *c)
+static void run_var(KernelRun *r, KernelCell *c)
 {
 	int64_t v;
 
@@ -283,22 +286,22 @@ static void run_var(Run *r, Cell *c)
 	memcpy(c->lane, &v, sizeof v);
 }
 
-static void run_cell(Run *r, Cell *c, size_t n)
+static void run_cell(KernelRun *r, KernelCell *c, size_t n)
 {
 	switch (c->u->op) {
 	case OP_CONST: const_get(c->u, c->lane); break;
 	case OP_VAR: run_var(r, c); break;
 	case OP_INDEX: run_index(r, c, n); break;
 	case OP_LOAD: run_load(r, c, n); break;
-	case OP_RREDUCE: c->mode == FOLD_LANES ? run_fold(r, c, n) : run_table(r, c, n); break;
-	case OP_RSCAN: c->child ? run_fold(r, c, n) : run_scan(r, c, n); break;
+	case OP_RREDUCE: c->mode == REDUCE_LANES ? run_reduce(r, c, n) : run_table(r, c, n); break;
+	case OP_RSCAN: c->child ? run_reduce(r, c, n) : run_scan(r, c, n); break;
 	case OP_RSORT: run_sort(r, c, n); break;
 	default: run_elementwise(r, c, n);
 	}
 }
 
-/* the values of the scope's ranges in iterations pos … pos+n-1 */
-static void count_ranges(Run *r, Scope *s, int64_t pos, size_t n)
+/* Sets the values of the scope's ranges in iterations pos … pos+n-1. */
+static void count_ranges(KernelRun *r, KernelScope *s, int64_t pos, size_t n)
 {
 	int64_t inner = 1;
 
@@ -318,8 +321,8 @@ static void count_ranges(Run *r, Scope *s, int64_t pos, size_t n)
 	}
 }
 
-/* iterations in the scope; *together gets how many may share a block */
-static int64_t iterations(Run *r, const Scope *s, int64_t *together)
+/* The number of iterations in the scope; *together gets how many may share a block. */
+static int64_t iterations(KernelRun *r, const KernelScope *s, int64_t *together)
 {
 	int64_t n = 1;
 
@@ -336,10 +339,10 @@ static int64_t iterations(Run *r, const Scope *s, int64_t *together)
 	return n;
 }
 
-/* what is done with a block once its cells have their values */
-static void use_block(Run *r, int scope, int64_t pos, size_t n)
+/* Stores, accumulates or collects a block once its cells have been computed. */
+static void use_block(KernelRun *r, int scope, int64_t pos, size_t n)
 {
-	Scope *s = &r->plan.scope[scope];
+	KernelScope *s = &r->plan.scope[scope];
 	int step;
 	const char *x;
 
@@ -352,15 +355,15 @@ static void use_block(Run *r, int scope, int64_t pos, size_t n)
 		for (size_t i = 0; i < n; i++)
 			element_copy(s->row + (pos + i) * size, x + i * step * size, size);
 	} else {
-		Cell *owner = &r->plan.cell[s->owner];
+		KernelCell *owner = &r->plan.cell[s->owner];
 		x = seen(r, s->result, scope, &step);
 		interp_fold(fold_op(owner->u), owner->u->dtype, n, &owner->acc, x, step);
 	}
 }
 
-static void run_scope(Run *r, int scope)
+static void run_scope(KernelRun *r, int scope)
 {
-	Scope *s = &r->plan.scope[scope];
+	KernelScope *s = &r->plan.scope[scope];
 	int64_t together, total = iterations(r, s, &together);
 
 	for (int64_t pos = 0, n; pos < total; pos += n) {
@@ -377,7 +380,7 @@ static void run_scope(Run *r, int scope)
 
 /* ---- the kernel ---- */
 
-static void slots(Run *r, size_t nbuf, void *const *buf)
+static void slots(KernelRun *r, size_t nbuf, void *const *buf)
 {
 	Nodes all = walk(r->plan.kernel);
 
@@ -400,15 +403,15 @@ static void slots(Run *r, size_t nbuf, void *const *buf)
 	}
 }
 
-/* A scope's iterations, as often as those around it turn; a row is made once. */
-static void check_work(Run *r, const Scope *s)
+/* Bounds the iterations of a scope, times those of the scopes around it; a row is computed once. */
+static void check_work(KernelRun *r, const KernelScope *s)
 {
 	int64_t together;
 	double n = 1;
 
 	for (;; s = &r->plan.scope[s->parent]) {
 		n *= (double)iterations(r, s, &together);
-		if (s->kind != SCOPE_FOLD)
+		if (s->kind != SCOPE_REDUCE)
 			break;
 	}
 	interp_bound(n, "kernel %s", r->plan.name);
@@ -416,7 +419,7 @@ static void check_work(Run *r, const Scope *s)
 
 void interp_kernel(UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf)
 {
-	Run r = {0};
+	KernelRun r = {0};
 	int64_t together;
 
 	kernel_plan(&r.plan, kernel, env);

@@ -1,7 +1,7 @@
-/* Runs a KERNEL of level loops: statement by statement, each on all lanes at once (statements.c says what a
- * lane is). Lanes that an IF or the end of their loop has put out of action are masked: they touch no memory. As
- * every statement is done by all lanes before the next begins, a BARRIER only has to find all of them there.
- * Every place is checked against its buffer before it is touched.
+/* Runs a KERNEL of level loops statement by statement, each on all lanes at once (statements.c says
+ * what a lane is). Lanes for which an IF is false or a loop has ended are masked: they touch no
+ * memory. Since all lanes execute a statement before the next begins, a BARRIER only has to check
+ * that all lanes reach it. Every access is checked against its buffer.
  */
 #include <stdlib.h>
 #include "interp/interp.h"
@@ -10,33 +10,33 @@
 /* an open RANGE or IF */
 typedef struct {
 	int at;                 /* its statement */
-	int64_t i, size;        /* of a RANGE; size is the greatest of the lanes' */
-	size_t lanes;           /* before it */
-	uint8_t *mask;          /* of the lanes before it; NULL: all were active */
-} Open;
+	int64_t i, size;        /* of a RANGE; size is the largest over the lanes */
+	size_t lanes;           /* around it */
+	uint8_t *mask;          /* the mask around it; NULL: all lanes were active */
+} OpenLoop;
 
 typedef struct {
 	LoopPlan plan;
-	size_t lanes;           /* the last active one, plus one; 1 outside loops over lanes */
-	uint8_t *mask;          /* NULL: all of them are active */
-	VEC(Open) open;
-} Run;
+	size_t lanes;           /* 1 + the last active lane; 1 outside loops over lanes */
+	uint8_t *mask;          /* NULL: all lanes are active */
+	VEC(OpenLoop) open;
+} LoopRun;
 
-static Cell *cell_at(Run *r, int cell)
+static LoopCell *cell_at(LoopRun *r, int cell)
 {
 	return &r->plan.cell.at[cell];
 }
 
 /* ---- masks ---- */
 
-static bool active(const Run *r, size_t lane)
+static bool active(const LoopRun *r, size_t lane)
 {
 	return !r->mask || r->mask[lane];
 }
 
-/* Puts a mask over the lanes and leaves out those behind the last active one; false when none is left. The old
- * mask and number of lanes are the caller's to keep. */
-static bool set_mask(Run *r, uint8_t *mask)
+/* Sets the mask and reduces the number of lanes to the last active one; false when none is active.
+ * The caller saves the old mask and number of lanes. */
+static bool set_mask(LoopRun *r, uint8_t *mask)
 {
 	r->mask = mask;
 	while (r->lanes > 0 && !mask[r->lanes - 1])
@@ -44,8 +44,8 @@ static bool set_mask(Run *r, uint8_t *mask)
 	return r->lanes > 0;
 }
 
-/* narrows the mask to the lanes where a bool cell is true */
-static bool narrow(Run *r, const Cell *c)
+/* Narrows the mask to the lanes where a bool cell is true. */
+static bool narrow(LoopRun *r, const LoopCell *c)
 {
 	uint8_t *mask = xmalloc(r->lanes + 1);
 
@@ -56,7 +56,7 @@ static bool narrow(Run *r, const Cell *c)
 
 /* ---- places ---- */
 
-static _Noreturn void outside(const Run *r, const Memory *m, int64_t place, const char *what)
+static _Noreturn void outside(const LoopRun *r, const Memory *m, int64_t place, const char *what)
 {
 	if (m->u->op == OP_PARAM)
 		die(FAILED, "kernel %s: %s outside its buffer: slot %lld at %lld of %lld", r->plan.name, what,
@@ -65,17 +65,19 @@ static _Noreturn void outside(const Run *r, const Memory *m, int64_t place, cons
 		(long long)m->u->arg->a[0]->i, (long long)place, (long long)m->count);
 }
 
-static char *address(const Run *r, const Memory *m, int64_t place, size_t lane, const char *what)
+static char *address(const LoopRun *r, const Memory *m, int64_t place, size_t lane,
+	const char *what)
 {
 	if (place < 0 || place >= m->count)
 		outside(r, m, place, what);
 	return m->at + (m->per_lane ? place * r->plan.lanes + lane : place) * dtype_size(m->u->dtype);
 }
 
-static void run_load(Run *r, Cell *c)
+static void run_load(LoopRun *r, LoopCell *c)
 {
 	const Memory *m = &r->plan.memory.at[c->memory];
-	const Cell *place = cell_at(r, c->src[0]), *gate = c->nsrc > 1 ? cell_at(r, c->src[1]) : NULL;
+	const LoopCell *place = cell_at(r, c->src[0]), *gate = c->nsrc > 1 ? cell_at(r, c->src[1]) :
+		NULL;
 	const int size = dtype_size(c->u->dtype);
 	const size_t n = c->varies ? r->lanes : 1;
 
@@ -89,10 +91,10 @@ static void run_load(Run *r, Cell *c)
 	}
 }
 
-static void run_store(Run *r, const Statement *s)
+static void run_store(LoopRun *r, const Statement *s)
 {
 	const Memory *m = &r->plan.memory.at[s->memory];
-	const Cell *place = cell_at(r, s->place), *value = cell_at(r, s->value);
+	const LoopCell *place = cell_at(r, s->place), *value = cell_at(r, s->value);
 	const int size = dtype_size(value->u->dtype);
 	const bool once = !m->per_lane && !place->varies && !value->varies;
 
@@ -108,7 +110,7 @@ static void run_store(Run *r, const Statement *s)
 
 /* ---- cells ---- */
 
-static void run_cell(Run *r, Cell *c)
+static void run_cell(LoopRun *r, LoopCell *c)
 {
 	const size_t n = c->varies ? r->lanes : 1;
 
@@ -120,19 +122,19 @@ static void run_cell(Run *r, Cell *c)
 		interp_op(c->u->op, c->u->dtype, c->u->src[0]->dtype, n, c->lane, c->in, c->step);
 }
 
-/* the cells that are no leaves, whose values are there already */
-static void run_cells(Run *r, int first, int end)
+/* Computes cells first … end-1, except leaves, which have their values already. */
+static void run_cells(LoopRun *r, int first, int end)
 {
 	for (int i = first; i < end; i++)
 		if (cell_at(r, i)->nsrc)
 			run_cell(r, cell_at(r, i));
 }
 
-/* values that stay for the whole run */
-static void set_constants(Run *r)
+/* Sets the values that stay the same for the whole run. */
+static void set_constants(LoopRun *r)
 {
 	for (size_t i = 0; i < r->plan.cell.n; i++) {
-		Cell *c = cell_at(r, (int)i);
+		LoopCell *c = cell_at(r, (int)i);
 		int64_t v;
 		if (c->u->op == OP_CONST)
 			const_get(c->u, c->lane);
@@ -146,17 +148,17 @@ static void set_constants(Run *r)
 
 /* ---- statements: each returns the next one ---- */
 
-static void counter(Run *r, const Statement *s, int64_t i)
+static void counter(LoopRun *r, const Statement *s, int64_t i)
 {
-	Cell *c = cell_at(r, s->own);
+	LoopCell *c = cell_at(r, s->own);
 
 	for (size_t k = 0; k < (c->varies ? r->lanes : 1); k++)
 		((int64_t *)c->lane)[k] = i + (int64_t)k;
 }
 
-static void leave(Run *r)
+static void leave(LoopRun *r)
 {
-	Open *o = &r->open.at[--r->open.n];
+	OpenLoop *o = &r->open.at[--r->open.n];
 
 	if (r->mask != o->mask)
 		free(r->mask);
@@ -164,11 +166,11 @@ static void leave(Run *r)
 	r->lanes = o->lanes;
 }
 
-/* Goes to iteration o->i, or past the loop when no lane is left in it. */
-static int iterate(Run *r, Open *o)
+/* Starts iteration o->i, or leaves the loop when no lane is active in it. */
+static int iterate(LoopRun *r, OpenLoop *o)
 {
 	const Statement *s = &r->plan.statement[o->at];
-	const Cell *size = cell_at(r, s->value);
+	const LoopCell *size = cell_at(r, s->value);
 
 	if (s->lanes)
 		r->lanes = o->size - o->i < (int64_t)r->plan.lanes ? (size_t)(o->size - o->i) : r->plan.lanes;
@@ -187,12 +189,12 @@ static int iterate(Run *r, Open *o)
 	return o->at + 1;
 }
 
-static int run_range(Run *r, int at)
+static int run_range(LoopRun *r, int at)
 {
 	const Statement *s = &r->plan.statement[at];
-	const Cell *size = cell_at(r, s->value);
-	Open o = {.at = at, .lanes = r->lanes, .mask = r->mask};
-	double turns = 1;
+	const LoopCell *size = cell_at(r, s->value);
+	OpenLoop o = {.at = at, .lanes = r->lanes, .mask = r->mask};
+	double iterations = 1;
 
 	for (size_t i = 0; i < (size->varies ? r->lanes : 1); i++) {
 		int64_t n = ((int64_t *)size->lane)[i];
@@ -201,26 +203,26 @@ static int run_range(Run *r, int at)
 	}
 	vec_push(&r->open, o);
 	for (size_t i = 0; i < r->open.n; i++)
-		turns *= r->open.at[i].size > 1 ? (double)r->open.at[i].size : 1;
-	interp_bound(turns, "kernel %s", r->plan.name);
+		iterations *= r->open.at[i].size > 1 ? (double)r->open.at[i].size : 1;
+	interp_bound(iterations, "kernel %s", r->plan.name);
 	return iterate(r, &r->open.at[r->open.n - 1]);
 }
 
-static int run_endrange(Run *r)
+static int run_endrange(LoopRun *r)
 {
-	Open *o = &r->open.at[r->open.n - 1];
+	OpenLoop *o = &r->open.at[r->open.n - 1];
 
 	o->i += r->plan.statement[o->at].lanes ? (int64_t)r->plan.lanes : 1;
 	return iterate(r, o);
 }
 
-static int run_if(Run *r, int at)
+static int run_if(LoopRun *r, int at)
 {
 	const Statement *s = &r->plan.statement[at];
-	const Cell *cond = cell_at(r, s->value);
+	const LoopCell *cond = cell_at(r, s->value);
 	bool some = cond->lane[0];
 
-	vec_push(&r->open, ((Open){.at = at, .lanes = r->lanes, .mask = r->mask}));
+	vec_push(&r->open, ((OpenLoop){.at = at, .lanes = r->lanes, .mask = r->mask}));
 	if (cond->varies)
 		some = narrow(r, cond);
 	if (some)
@@ -229,16 +231,16 @@ static int run_if(Run *r, int at)
 	return s->match + 1;
 }
 
-static void run_let(Run *r, const Statement *s)
+static void run_let(LoopRun *r, const Statement *s)
 {
-	const Cell *value = cell_at(r, s->value);
-	const Cell *own = cell_at(r, s->own);
+	const LoopCell *value = cell_at(r, s->value);
+	const LoopCell *own = cell_at(r, s->own);
 
 	memcpy(own->lane, value->lane, (own->varies ? r->lanes : 1) * dtype_size(value->u->dtype));
 }
 
-/* the gate first; where it is false neither value nor place is looked at */
-static void run_gated(Run *r, const Statement *s)
+/* Evaluates the gate first; where it is false, neither value nor index is computed. */
+static void run_gated(LoopRun *r, const Statement *s)
 {
 	uint8_t *mask = r->mask;
 	size_t lanes = r->lanes;
@@ -253,14 +255,14 @@ static void run_gated(Run *r, const Statement *s)
 	r->lanes = lanes;
 }
 
-static void run_barrier(const Run *r)
+static void run_barrier(const LoopRun *r)
 {
 	for (size_t i = 0; i < r->plan.group; i++)
 		if (i >= r->lanes || !active(r, i))
 			die(FAILED, "kernel %s: work item %zu does not reach a BARRIER", r->plan.name, i);
 }
 
-static int run_statement(Run *r, int at)
+static int run_statement(LoopRun *r, int at)
 {
 	const Statement *s = &r->plan.statement[at];
 
@@ -277,12 +279,12 @@ static int run_statement(Run *r, int at)
 	case OP_LET: run_let(r, s); break;
 	case OP_STORE: run_store(r, s); break;
 	case OP_BARRIER: run_barrier(r); break;
-	default: break;         /* a declaration: its memory is there */
+	default: break;         /* a declaration: its memory is allocated */
 	}
 	return at + 1;
 }
 
-static void run_list(Run *r)
+static void run_list(LoopRun *r)
 {
 	for (int at = 0; at < (int)r->plan.nstatement;)
 		at = run_statement(r, at);
@@ -290,16 +292,18 @@ static void run_list(Run *r)
 
 /* ---- the grid ---- */
 
-/* SPECIALs of work group g: gidxD, and lidxD for each lane; items that are lanes follow each other from g on */
-static void place_group(Run *r, const int64_t *group)
+/* Sets the SPECIALs of a work group: gidxD, and lidxD for each lane. If items are lanes, they are
+ * consecutive from group[0] on. */
+static void place_group(LoopRun *r, const int64_t *group)
 {
 	for (size_t k = 0; k < r->plan.special.n; k++) {
-		Cell *c = cell_at(r, r->plan.special.at[k]);
+		LoopCell *c = cell_at(r, r->plan.special.at[k]);
 		const char *name = c->u->arg->s;
 		int64_t *lane = (int64_t *)c->lane, inner = 1;
 		int d = name[4] - '0';
 		if (strlen(name) != 5 || d < 0 || d > 2)
-			die(MALFORMED, "kernel %s: SPECIAL '%s' is no place in a grid", r->plan.name, name);
+			die(MALFORMED, "kernel %s: SPECIAL '%s' is not a grid index", r->plan.name,
+				name);
 		for (int i = 0; i < d; i++)
 			inner *= r->plan.local[i];
 		for (size_t i = 0; i < (c->varies ? r->lanes : 1); i++)
@@ -307,7 +311,7 @@ static void place_group(Run *r, const int64_t *group)
 	}
 }
 
-static void run_grid(Run *r)
+static void run_grid(LoopRun *r)
 {
 	const int64_t *size = r->plan.global;
 	int64_t g[3], together = r->plan.items ? (int64_t)r->plan.lanes : 1;
@@ -325,7 +329,7 @@ static void run_grid(Run *r)
 
 void interp_loops(UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf)
 {
-	Run r = {.lanes = 1};
+	LoopRun r = {.lanes = 1};
 
 	loops_plan(&r.plan, kernel, env, nbuf, buf);
 	set_constants(&r);

@@ -1,5 +1,5 @@
-/* A REDUCE ADD over a MUL whose factors are each read over and over: a contraction. A factor that is
- * itself computed is computed once, over the axes on which it moves.
+/* A REDUCE ADD over a MUL whose factors are each read many times, as a contraction. A factor that
+ * is itself an expression is computed once, over the axes along which it moves.
  *
  *     a [64,1,32] → EXPAND [64,48,32] ┐
  *     b [48,32] → CAST → EXPAND       ┴ MUL → REDUCE ADD [2]     64·32 and 48·32 elements
@@ -8,7 +8,7 @@
 #include "shape/shape.h"
 #include "interp/value.h"
 
-/* A factor computed at nearly as many places as there are products is not worth the memory. */
+/* A factor with nearly as many elements as there are products is not worth its memory. */
 enum { REUSE = 4 };
 
 static int64_t product_of(int rank, const int64_t *dim)
@@ -26,10 +26,10 @@ static bool worth(UOp *factor, int rank, const int64_t *xdim, const ClusterEnv *
 		cluster_count(factor, rank, xdim, env) <= product_of(rank, xdim) / REUSE;
 }
 
-/* the factor's elements over the space of xdim */
-static Value *factor_value(UOp *factor, int rank, const int64_t *xdim, const ClusterEnv *env)
+/* The factor's elements over the index space xdim. */
+static ArrayView *factor_value(UOp *factor, int rank, const int64_t *xdim, const ClusterEnv *env)
 {
-	Value *v = env->get(factor, env->ctx), *w;
+	ArrayView *v = env->get(factor, env->ctx), *w;
 
 	if (!v)
 		return cluster_run(factor, rank, xdim, NULL, env);
@@ -45,8 +45,8 @@ static Value *factor_value(UOp *factor, int rank, const int64_t *xdim, const Clu
 	return w;
 }
 
-/* Whether some axis moves one factor alone. */
-static bool lay_axes(ContractAxis *axis, int rank, const Value *a, const Value *b, const Value *out)
+/* Sets the axes; returns whether along some axis only one factor moves. */
+static bool lay_axes(ContractAxis *axis, int rank, const ArrayView *a, const ArrayView *b, const ArrayView *out)
 {
 	bool reuse = false;
 
@@ -59,19 +59,19 @@ static bool lay_axes(ContractAxis *axis, int rank, const Value *a, const Value *
 	return reuse;
 }
 
-static Value *contract(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const Value *a,
-	const Value *b)
+static ArrayView *contract(UOp *u, int rank, const int64_t *dim, const int64_t *xdim,
+	const ArrayView *a, const ArrayView *b)
 {
 	ContractAxis axis[MAX_RANK] = {0};
 	int axes[MAX_RANK], n = arg_axes(u->arg, axes);
 	int64_t left[MAX_RANK];
-	Value *out;
+	ArrayView *out;
 
 	for (int i = 0; i < rank; i++)
 		axis[i].n = xdim[i];
 	for (int i = 0; i < n; i++)
 		axis[axes[i]].sum = true;
-	for (int i = 0; i < rank; i++)          /* where nothing moves, the result is repeated */
+	for (int i = 0; i < rank; i++)          /* where no factor moves, the result is repeated */
 		left[i] = !axis[i].sum && !a->s.stride[i] && !b->s.stride[i] && dim[i] > 1
 			? 1 : dim[i];
 	out = value_new(u->dtype, rank, left);
@@ -87,10 +87,11 @@ static Value *contract(UOp *u, int rank, const int64_t *dim, const int64_t *xdim
 	return out;
 }
 
-Value *product_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const ClusterEnv *env)
+ArrayView *product_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim,
+	const ClusterEnv *env)
 {
 	UOp *x = u->src[0];
-	Value *a, *b, *out;
+	ArrayView *a, *b, *out;
 
 	if (op_find(u->arg->a[0]->s) != OP_ADD || u->dtype == DT_BOOL)
 		return NULL;

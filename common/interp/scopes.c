@@ -1,19 +1,19 @@
-/* Lays a kernel out for evaluation: each node goes to the outermost scope in which all its ranges have the values
- * it means, so that what does not vary is computed once.
+/* Prepares a kernel for evaluation: each node goes to the outermost scope in which all its ranges
+ * are bound as it needs them, so that invariant values are computed once.
  *
  *     y[r0, r1] = x[r0, r1] / RREDUCE ADD (x[r0, r1], r1)
  *     scope 1 (STORE: r0 r1)    LOAD x, RREDUCE, FDIV
- *     scope 2 (fold: r1)        LOAD x once more: its r1 is another one here
+ *     scope 2 (reduce: r1)      LOAD x again: here r1 is bound by the reduction
  *
- * An RSCAN whose range can be the innermost one of its scope keeps a running value there; any other is a fold of
- * its own over range 0 … own value.
+ * An RSCAN whose range can be the innermost of its scope keeps a running value there; any other is
+ * computed as a reduction over 0 … the range's current value.
  */
 #include <stdlib.h>
 #include "interp/scope.h"
 
-enum { DEPTH = 200 };   /* scopes within scopes; each may be run from the one around it */
+enum { DEPTH = 200 };   /* nesting of scopes, which run recursively */
 
-typedef struct { UOp *u; int scope, child; uint32_t next; FoldMode mode; } Frame;
+typedef struct { UOp *u; int scope, child; uint32_t next; ReduceMode mode; } Frame;
 
 int64_t range_number(const KernelPlan *p, UOp *range)
 {
@@ -29,8 +29,9 @@ static bool is_serial(const UOp *range)
 	return !strcmp(range_kind(range), "serial");
 }
 
-/* outer to inner: by axis number, but serial ranges first in a scope that goes in order, and the running one last */
-static bool before(const Scope *s, const UOp *a, const UOp *b)
+/* Order of ranges, outer to inner: by axis number, but serial ranges first in a scope that runs in
+ * order, and the range of running scans last. */
+static bool before(const KernelScope *s, const UOp *a, const UOp *b)
 {
 	int ka = range_axis(a), kb = range_axis(b);
 
@@ -41,7 +42,7 @@ static bool before(const Scope *s, const UOp *a, const UOp *b)
 	return ka < kb;
 }
 
-static void scope_sort(KernelPlan *p, Scope *s)
+static void scope_sort(KernelPlan *p, KernelScope *s)
 {
 	for (int i = 1; i < s->nrange; i++) {
 		UOp *r = s->range[i];
@@ -56,7 +57,8 @@ static void scope_sort(KernelPlan *p, Scope *s)
 
 static int scope_new(KernelPlan *p, ScopeKind kind, int parent, int nrange, UOp *const *range)
 {
-	Scope s = {.kind = kind, .parent = parent, .nrange = nrange, .running = -1, .result = NO_CELL};
+	KernelScope s = {.kind = kind, .parent = parent, .nrange = nrange, .running = -1,
+		.result = NO_CELL};
 
 	s.depth = p->nscope ? p->scope[parent].depth + 1 : 0;
 	if (s.depth > DEPTH)
@@ -74,7 +76,8 @@ static int scope_new(KernelPlan *p, ScopeKind kind, int parent, int nrange, UOp 
 	return (int)p->nscope++;
 }
 
-/* the scope in which u varies, seen from s */
+/* The innermost scope, from s outwards, that binds a range of u; where u reads what the kernel
+ * writes, at most the scope of its STORE. */
 static int resolve(const KernelPlan *p, UOp *u, int s)
 {
 	uint64_t mask = range_mask(u);
@@ -94,10 +97,10 @@ static int find_cell(const KernelPlan *p, UOp *u, int from)
 	return (int)(intptr_t)map_get(&p->cell_of, cell_key(u, resolve(p, u, from))) - 1;
 }
 
-/* whether RSCAN u keeps a running value in scope s */
+/* Whether RSCAN u can keep a running value in scope s. */
 static bool runs_along(KernelPlan *p, UOp *u, int s)
 {
-	Scope *sc = &p->scope[s];
+	KernelScope *sc = &p->scope[s];
 	int axis = range_axis(u->src[1]);
 
 	if (sc->in_order || !(sc->bound >> axis & 1))
@@ -107,13 +110,14 @@ static bool runs_along(KernelPlan *p, UOp *u, int s)
 	return sc->running == axis;
 }
 
-/* The scopes of the tables that fold u needs: of its own values, or one for each factor, the second right behind. */
-static int table_scopes(KernelPlan *p, UOp *u, int s, FoldMode mode)
+/* Makes the scopes of the tables that reduction u needs: one for its values, or one for each
+ * factor, the second directly after the first. */
+static int table_scopes(KernelPlan *p, UOp *u, int s, ReduceMode mode)
 {
 	UOp *range[64];
 	int n, first;
 
-	if (mode == FOLD_TABLE) {
+	if (mode == REDUCE_TABLE) {
 		n = ranges_of(&p->scope[s], u, range);
 		return scope_new(p, SCOPE_ROW, 0, n, range);
 	}
@@ -124,30 +128,31 @@ static int table_scopes(KernelPlan *p, UOp *u, int s, FoldMode mode)
 	return first;
 }
 
-/* the scope that u runs, made when u is first met */
-static int child_of(KernelPlan *p, UOp *u, int s, FoldMode *mode)
+/* The scope that u runs, made when u is first visited. */
+static int child_of(KernelPlan *p, UOp *u, int s, ReduceMode *mode)
 {
 	switch (u->op) {
 	case OP_RREDUCE:
-		*mode = fold_mode(p, u, s);
-		if (*mode != FOLD_LANES)
+		*mode = reduce_mode(p, u, s);
+		if (*mode != REDUCE_LANES)
 			return table_scopes(p, u, s, *mode);
-		return scope_new(p, SCOPE_FOLD, s, (int)u->nsrc - 1, u->src + 1);
+		return scope_new(p, SCOPE_REDUCE, s, (int)u->nsrc - 1, u->src + 1);
 	case OP_RSORT:
 		runs_along(p, u, s);
 		return scope_new(p, SCOPE_ROW, s, 1, u->src + 1);
 	case OP_RSCAN:
-		return runs_along(p, u, s) ? 0 : scope_new(p, SCOPE_FOLD, s, 1, u->src + 1);
+		return runs_along(p, u, s) ? 0 : scope_new(p, SCOPE_REDUCE, s, 1, u->src + 1);
 	default:
 		return 0;
 	}
 }
 
-/* Operand i of a fold with tables: what each of them holds, then the ranges that the fold moves with. */
+/* Operand i of a reduction with tables: the content of each table, then the ranges that the
+ * reduction depends on. */
 static bool table_operand(const KernelPlan *p, const Frame *f, uint32_t i, UOp **src, int *from)
 {
 	UOp *range[64];
-	uint32_t tables = f->mode == FOLD_CONTRACT ? 2 : 1;
+	uint32_t tables = f->mode == REDUCE_CONTRACT ? 2 : 1;
 	int n = ranges_of(&p->scope[f->scope], f->u, range);
 
 	if (i >= tables + n)
@@ -157,13 +162,13 @@ static bool table_operand(const KernelPlan *p, const Frame *f, uint32_t i, UOp *
 	return true;
 }
 
-/* operand i of u and the scope it is seen from; false when there is none */
+/* Operand i of u and the scope from which it is visited; false when there is none. */
 static bool operand(const KernelPlan *p, const Frame *f, uint32_t i, UOp **src, int *from)
 {
 	UOp *u = f->u;
 	uint32_t n = u->nsrc, skip = 0;
 
-	if (f->mode != FOLD_LANES)
+	if (f->mode != REDUCE_LANES)
 		return table_operand(p, f, i, src, from);
 	switch (u->op) {
 	case OP_CONST: case OP_VAR: case OP_RANGE: n = 0; break;
@@ -185,7 +190,7 @@ static bool can_be(Op op)
 		|| op == OP_RREDUCE || op == OP_RSCAN || op == OP_RSORT;
 }
 
-/* whether LOAD u reads the very place of a STORE with a gate */
+/* Whether LOAD u has the same INDEX as a gated STORE. */
 static bool under_gate(const KernelPlan *p, const UOp *u)
 {
 	for (uint32_t i = 0; u->op == OP_LOAD && i < p->kernel->nsrc; i++)
@@ -196,7 +201,8 @@ static bool under_gate(const KernelPlan *p, const UOp *u)
 
 static int cell_add(KernelPlan *p, const Frame *f)
 {
-	Cell c = {.u = f->u, .scope = f->scope, .mode = f->mode, .child = f->child, .guarded = under_gate(p, f->u)};
+	KernelCell c = {.u = f->u, .scope = f->scope, .mode = f->mode, .child = f->child,
+		.guarded = under_gate(p, f->u)};
 	int at = (int)p->ncell, from;
 	UOp *src;
 
@@ -212,21 +218,21 @@ static int cell_add(KernelPlan *p, const Frame *f)
 	if (c.child) {
 		p->scope[c.child].result = c.src[0];
 		p->scope[c.child].owner = at;
-		if (c.mode == FOLD_CONTRACT)
+		if (c.mode == REDUCE_CONTRACT)
 			p->scope[c.child + 1].result = c.src[1];
 	}
-	if (f->u->op != OP_RANGE)       /* the scope itself counts its ranges */
+	if (f->u->op != OP_RANGE)       /* the scope computes its ranges itself */
 		vec_push(&p->scope[f->scope].cell, at);
 	return at;
 }
 
-/* Places u, seen from scope s, after all it needs. */
+/* Assigns root, visited from scope `from`, to a scope, after all its operands. */
 static int place(KernelPlan *p, UOp *root, int from)
 {
 	VEC(Frame) stack = {0};
 	int found = NO_CELL;
 
-	vec_push(&stack, ((Frame){root, resolve(p, root, from), 0, 0, FOLD_LANES}));
+	vec_push(&stack, ((Frame){root, resolve(p, root, from), 0, 0, REDUCE_LANES}));
 	while (stack.n) {
 		Frame *f = &stack.at[stack.n - 1];
 		UOp *src;
@@ -241,7 +247,8 @@ static int place(KernelPlan *p, UOp *root, int from)
 		if (operand(p, f, f->next, &src, &from)) {
 			f->next++;
 			if (find_cell(p, src, from) < 0)
-				vec_push(&stack, ((Frame){src, resolve(p, src, from), 0, 0, FOLD_LANES}));
+				vec_push(&stack,
+				((Frame){src, resolve(p, src, from), 0, 0, REDUCE_LANES}));
 			continue;
 		}
 		found = cell_add(p, f);
@@ -258,7 +265,7 @@ static int slot_of(const UOp *index)
 	return slot && slot->kind == VAL_INT ? (int)slot->i : -1;
 }
 
-/* Marks what reads a slot that the kernel writes; true for a STORE when it does. */
+/* Marks the nodes that read a slot that the kernel writes. */
 static void mark_dirty(KernelPlan *p)
 {
 	Nodes all = walk(p->kernel);
@@ -266,7 +273,8 @@ static void mark_dirty(KernelPlan *p)
 
 	for (size_t i = 0; i < p->kernel->nsrc; i++)
 		if (p->kernel->src[i]->op != OP_STORE)
-			die(MALFORMED, "kernel %s: a %s where a STORE must be", p->name, op_name(p->kernel->src[i]->op));
+			die(MALFORMED, "kernel %s: a %s in place of a STORE", p->name,
+				op_name(p->kernel->src[i]->op));
 	for (size_t i = 0; i < p->kernel->nsrc; i++)
 		written |= 1ull << (slot_of(p->kernel->src[i]->src[0]) & 63);
 	p->dirty = xcalloc(node_limit(), 1);
@@ -279,7 +287,7 @@ static void mark_dirty(KernelPlan *p)
 	}
 }
 
-/* the free ranges of a STORE: a scope of its own, or the one before when they are the same */
+/* The scope of a STORE's free ranges: a new one, or the last one if its ranges are the same. */
 static int store_scope(KernelPlan *p, UOp *store)
 {
 	uint64_t mask = range_mask(store);
@@ -312,7 +320,7 @@ static void order_ranges(KernelPlan *p)
 			p->scope[i].range_cell[k] = NO_CELL;
 	}
 	for (size_t i = 0; i < p->ncell; i++) {
-		Scope *s = &p->scope[p->cell[i].scope];
+		KernelScope *s = &p->scope[p->cell[i].scope];
 		for (int k = 0; p->cell[i].u->op == OP_RANGE && k < s->nrange; k++)
 			if (range_axis(s->range[k]) == range_axis(p->cell[i].u))
 				s->range_cell[k] = (int)i;
@@ -327,7 +335,7 @@ static void allocate(KernelPlan *p)
 	if (p->lanes == 0)
 		p->lanes = 1;
 	for (size_t i = 0; i < p->ncell; i++) {
-		Cell *c = &p->cell[i];
+		KernelCell *c = &p->cell[i];
 		c->lane = xcalloc(c->scope ? p->lanes : 1, 8);
 		if (c->u->op == OP_RSORT) {
 			size_t n = (size_t)p->scope[c->child].size[0] + 1, bytes;
@@ -370,7 +378,7 @@ void kernel_plan_free(KernelPlan *p)
 		free(p->cell[i].order);
 	}
 	for (size_t i = 0; i < p->nscope; i++) {
-		Scope *s = &p->scope[i];
+		KernelScope *s = &p->scope[i];
 		free(s->range);
 		free(s->size);
 		free(s->range_cell);

@@ -1,6 +1,7 @@
-/* Lays a list of statements out for evaluation. On a GPU target the work items of a group are the lanes; elsewhere the
- * iterations of a loop that may run in any order are, or the items of the grid when they are more, so that an op is
- * done on many at a time. What is the same for all lanes is computed once.
+/* Prepares a list of statements for evaluation. On a GPU target the lanes are the work items of a
+ * group. Elsewhere they are the iterations of a loop that may run in any order, or the items of the
+ * grid if there are more of those, so that an op works on many elements at a time. A value that is
+ * the same for all lanes is computed once.
  *
  *     RANGE r0 16 loop      lanes r0 = 0 … 15
  *       DEFINE_REG 1        one for each lane
@@ -11,14 +12,14 @@
 #include "shape/shape.h"
 #include "interp/loops.h"
 
-enum { LANES = 128, ROOM = 1 << 26 };
+enum { LANES = 128, MEMORY_MOST = 1 << 26 };
 
 static int leaf_of(const LoopPlan *p, const UOp *u)
 {
 	return (int)(intptr_t)map_get(&p->leaf, PKEY(u)) - 1;
 }
 
-static int cell_push(LoopPlan *p, Cell c)
+static int cell_push(LoopPlan *p, LoopCell c)
 {
 	vec_push(&p->cell, c);
 	return (int)p->cell.n - 1;
@@ -26,7 +27,7 @@ static int cell_push(LoopPlan *p, Cell c)
 
 static int leaf_put(LoopPlan *p, UOp *u, bool varies)
 {
-	int at = cell_push(p, (Cell){.u = u, .varies = varies});
+	int at = cell_push(p, (LoopCell){.u = u, .varies = varies});
 
 	map_put(&p->leaf, PKEY(u), (void *)(intptr_t)(at + 1));
 	return at;
@@ -80,7 +81,7 @@ static void put_param(LoopPlan *p, UOp *u, size_t nbuf, void *const *buf)
 	memory_put(p, u, buf[slot], n, false);
 }
 
-/* lanes: whether the declaration stands within a loop over lanes */
+/* lanes: whether the declaration is within a loop over lanes */
 static void put_define(LoopPlan *p, UOp *u, bool lanes)
 {
 	int64_t n = number_of(p, u->arg->a[1]);
@@ -100,7 +101,7 @@ static bool is_leaf(const UOp *u)
 	return u->op == OP_CONST || u->op == OP_VAR || u->op == OP_SPECIAL || u->op == OP_RANGE || u->op == OP_LET;
 }
 
-/* the cell of a leaf, made when it is a CONST, VAR or SPECIAL that is new */
+/* The cell of a leaf; a CONST, VAR or SPECIAL gets one on first use. */
 static int put_leaf(LoopPlan *p, UOp *u)
 {
 	int at = leaf_of(p, u);
@@ -115,7 +116,7 @@ static int put_leaf(LoopPlan *p, UOp *u)
 	return at;
 }
 
-/* operand i of u as an expression: a LOAD's are its place and its gate */
+/* Operand i of u as an expression; the operands of a LOAD are its index and its gate. */
 static UOp *operand(UOp *u, uint32_t i)
 {
 	if (u->op == OP_LOAD)
@@ -130,7 +131,7 @@ static int cell_of(const LoopPlan *p, const Map *here, const UOp *u)
 
 static void cell_add(LoopPlan *p, Map *here, UOp *u)
 {
-	Cell c = {.u = u};
+	LoopCell c = {.u = u};
 
 	for (UOp *src; (src = operand(u, c.nsrc)); c.nsrc++) {
 		c.src[c.nsrc] = cell_of(p, here, src);
@@ -143,7 +144,7 @@ static void cell_add(LoopPlan *p, Map *here, UOp *u)
 	map_put(here, PKEY(u), (void *)(intptr_t)(cell_push(p, c) + 1));
 }
 
-/* Adds cells for the expression; here has those of this statement. */
+/* Adds cells for the expression; `here` has the cells of this statement. */
 static int put_expression(LoopPlan *p, Map *here, UOp *root)
 {
 	VEC(Frame) stack = {0};
@@ -184,7 +185,8 @@ static void match_ends(LoopPlan *p)
 		if (s->u->op != OP_ENDRANGE && s->u->op != OP_ENDIF)
 			continue;
 		if (!open.n || p->statement[open.at[open.n - 1]].u != s->u->src[0])
-			die(MALFORMED, "kernel %s: statement %zu %s ends what is not open", p->name, i, op_name(s->u->op));
+			die(MALFORMED, "kernel %s: statement %zu %s closes nothing", p->name, i,
+				op_name(s->u->op));
 		s->match = open.at[--open.n];
 		p->statement[s->match].match = (int)i;
 	}
@@ -198,7 +200,7 @@ static bool is_loop(const Statement *s)
 	return s->u->op == OP_RANGE && !strcmp(range_kind(s->u), "loop");
 }
 
-/* Whether the iterations of the RANGE at i keep to memory of their own and to buffers. */
+/* Whether the iterations of the RANGE at i use only buffers and memory that they declare. */
 static bool independent(const LoopPlan *p, int i)
 {
 	Map own = {0};
@@ -217,7 +219,7 @@ static bool independent(const LoopPlan *p, int i)
 	return ok;
 }
 
-/* Of the loop at i and those that are its only content, the longest. */
+/* The longest of the loop at i and the loops perfectly nested in it. */
 static int longest(const LoopPlan *p, int i)
 {
 	int best = i, k = i;
@@ -234,7 +236,7 @@ static int longest(const LoopPlan *p, int i)
 	}
 }
 
-/* bytes of what DEFINE_LOCAL declares */
+/* The bytes declared by DEFINE_LOCAL. */
 static int64_t stack_bytes(const LoopPlan *p)
 {
 	int64_t all = 0, n;
@@ -242,16 +244,16 @@ static int64_t stack_bytes(const LoopPlan *p)
 	for (size_t i = 0; i < p->nstatement; i++) {
 		UOp *u = p->statement[i].u;
 		if (u->op == OP_DEFINE_LOCAL && (!mul_ok(number_of(p, u->arg->a[1]), dtype_size(u->dtype), &n) ||
-			(all += n) > ROOM))
-			return ROOM;
+			(all += n) > MEMORY_MOST))
+			return MEMORY_MOST;
 	}
 	return all;
 }
 
-/* The items of a CPU's grid are lanes when no loop in them is longer. */
+/* Chooses the lanes: on a CPU the items of the grid, unless a loop in them is longer. */
 static void choose_lanes(LoopPlan *p)
 {
-	int64_t most = p->group || stack_bytes(p) > ROOM / LANES ? INT64_MAX : 1, n;
+	int64_t most = p->group || stack_bytes(p) > MEMORY_MOST / LANES ? INT64_MAX : 1, n;
 
 	for (int i = 0; !p->group && i < (int)p->nstatement; i++) {
 		if (!is_loop(&p->statement[i]) || !independent(p, i))
@@ -278,7 +280,7 @@ static void put_store(LoopPlan *p, Map *here, Statement *s)
 	s->value = put_expression(p, here, u->src[1]);
 }
 
-/* lanes: the statement stands within a loop over lanes, in a work group, or items are lanes */
+/* lanes: the statement is within a loop over lanes or in a work group, or items are lanes */
 static void put_statement(LoopPlan *p, Statement *s, bool lanes)
 {
 	Map here = {0};
@@ -304,7 +306,7 @@ static void put_statement(LoopPlan *p, Statement *s, bool lanes)
 		put_leaf(p, u);
 		break;
 	default:
-		die(UNSUPPORTED, "kernel %s: %s is no statement", p->name, op_name(u->op));
+		die(UNSUPPORTED, "kernel %s: %s is not a statement", p->name, op_name(u->op));
 	}
 	s->end = (int)p->cell.n;
 	if (u->op == OP_RANGE)
@@ -336,8 +338,8 @@ static void grid(LoopPlan *p)
 	p->group = local ? n : 0;
 }
 
-/* what a cell does in each run of its statement, now that every lane has its place */
-static void bind(LoopPlan *p, Cell *c)
+/* Fixes what a cell does each time its statement runs, now that all lanes have memory. */
+static void bind(LoopPlan *p, LoopCell *c)
 {
 	for (uint32_t k = 0; k < c->nsrc; k++) {
 		c->in[k] = p->cell.at[c->src[k]].lane;
@@ -350,8 +352,8 @@ static void bind(LoopPlan *p, Cell *c)
 static void allocate(LoopPlan *p)
 {
 	p->lanes = p->group ? p->group : LANES;
-	if (!p->group && p->cell.n > ROOM / (8 * LANES))
-		p->lanes = p->cell.n < ROOM / 8 ? ROOM / (8 * p->cell.n) : 1;
+	if (!p->group && p->cell.n > MEMORY_MOST / (8 * LANES))
+		p->lanes = p->cell.n < MEMORY_MOST / 8 ? MEMORY_MOST / (8 * p->cell.n) : 1;
 	for (size_t i = 0; i < p->cell.n; i++)
 		p->cell.at[i].lane = xcalloc(p->cell.at[i].varies ? p->lanes : 1, 8);
 	for (size_t i = 0; i < p->cell.n; i++)

@@ -1,21 +1,21 @@
-/* How a fold gets its values in the interpreter of kernels. Alone it would be run anew for each place
- * of the loops around it; when it moves with some of them only, a table of its values is made once,
- * and when it is a sum of products whose factors are read over and over, the table is a contraction
+/* How the interpreter of kernels computes a reduction. In general it runs again in each iteration
+ * of the loops around it. If it depends on only some of them, a table of its values is filled once;
+ * if it is a sum of products whose factors are read many times, the table is a contraction
  * (contract.c) of tables of the factors.
  *
  *     y[r0, r1] = x[r0, r1] / RREDUCE ADD (x[r0, r2], r2)     a table over r0
  *     y[r0, r1] = RREDUCE ADD (a[r0, r2]·b[r2, r1], r2)       tables over r0 r2 and r1 r2, contracted
  *
- * Tables are made only right within the kernel, where nothing else is bound, and never of what the
- * kernel overwrites.
+ * Tables are used only at the outermost level of the kernel, where nothing else is bound, and never
+ * for values that the kernel overwrites.
  */
 #include <stdlib.h>
 #include "interp/scope.h"
 
-/* Reads of each element of a table, at least; elements of all of a table, at most. */
+/* How often each element of a table is read at least; how many elements a table has at most. */
 enum { REUSE = 4, TABLE = 1 << 28 };
 
-int ranges_of(const Scope *s, UOp *u, UOp **range)
+int ranges_of(const KernelScope *s, UOp *u, UOp **range)
 {
 	uint64_t mask = range_mask(u);
 	int n = 0;
@@ -37,7 +37,7 @@ int factor_ranges(const KernelPlan *p, UOp *u, int s, UOp *factor, UOp **range)
 		if (mask >> range_axis(u->src[i]) & 1)
 			range[n++] = u->src[i];
 	}
-	for (int i = 0; i < m && n < 64; i++)           /* an axis that the fold binds is the fold's */
+	for (int i = 0; i < m && n < 64; i++)           /* skip axes that the reduction binds */
 		if (!(bound >> range_axis(around[i]) & 1))
 			range[n++] = around[i];
 	return n;
@@ -68,20 +68,20 @@ static bool contracts(const KernelPlan *p, UOp *u, int s)
 	return factors <= products / REUSE && factors <= TABLE && least > 1;
 }
 
-FoldMode fold_mode(const KernelPlan *p, UOp *u, int s)
+ReduceMode reduce_mode(const KernelPlan *p, UOp *u, int s)
 {
-	const Scope *sc = &p->scope[s];
+	const KernelScope *sc = &p->scope[s];
 	UOp *range[64];
 	double own;
 
 	if (s == 0 || sc->parent != 0 || p->dirty[u->id])
-		return FOLD_LANES;
+		return REDUCE_LANES;
 	if (sc->kind != SCOPE_STORE && sc->kind != SCOPE_ROW)
-		return FOLD_LANES;
+		return REDUCE_LANES;
 	own = places(p, ranges_of(sc, u, range), range);
 	if (own > TABLE)
-		return FOLD_LANES;
+		return REDUCE_LANES;
 	if (contracts(p, u, s))
-		return FOLD_CONTRACT;
-	return own <= places(p, sc->nrange, sc->range) / REUSE ? FOLD_TABLE : FOLD_LANES;
+		return REDUCE_CONTRACT;
+	return own <= places(p, sc->nrange, sc->range) / REUSE ? REDUCE_TABLE : REDUCE_LANES;
 }

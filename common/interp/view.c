@@ -1,4 +1,4 @@
-/* Strided views: what movement ops do without moving an element, and the copy when one must.
+/* Strided views: movement ops without moving elements, and the copy for those that need one.
  *
  *     a [3,4]           dim 3 4   stride 4 1
  *     PERMUTE [1,0]     dim 4 3   stride 1 4
@@ -105,8 +105,8 @@ void strided_copy(const Strided *s, int64_t pos, int64_t n, void *out)
 	}
 }
 
-/* Strides of n axes over elements that are step apart: products from the back. Next to an axis of size 0
- * they may wrap; no element is there to be found with them. */
+/* Strides of n axes over elements that are `step` apart: products from the last axis. Beside an
+ * axis of size 0 they may overflow, but then there are no elements. */
 static void split_strides(int64_t *stride, const int64_t *dim, int n, int64_t step)
 {
 	for (int i = n - 1; i >= 0; i--) {
@@ -115,7 +115,8 @@ static void split_strides(int64_t *stride, const int64_t *dim, int n, int64_t st
 	}
 }
 
-/* Groups of old and new axes with equal products are found from the front; each old group must be one run. */
+/* Finds groups of old and new axes with equal products, from the front; the elements of each old
+ * group must be evenly spaced. */
 bool strided_reshape(Strided *s, int rank, const int64_t *dim)
 {
 	Strided c = strided_collapse(s), out = {.dtype = s->dtype, .rank = rank, .at = s->at};
@@ -138,7 +139,7 @@ bool strided_reshape(Strided *s, int rank, const int64_t *dim)
 		split_strides(out.stride + start, dim + start, j - start, c.stride[i]);
 		i++;
 	}
-	*s = out;               /* what is left of dim is ones */
+	*s = out;               /* the remaining sizes are 1 */
 	return true;
 }
 
@@ -171,11 +172,11 @@ const char *strided_shrink(Strided *s, int64_t (*pair)[2])
 
 	for (int i = 0; i < s->rank; i++) {
 		if (pair[i][0] < 0 || pair[i][0] > pair[i][1] || pair[i][1] > s->dim[i])
-			return "a part that is not within the axis";
+			return "a range outside the axis";
 		off += (uint64_t)pair[i][0] * (uint64_t)s->stride[i];
 		s->dim[i] = pair[i][1] - pair[i][0];
 	}
-	if (strided_count(s))           /* an empty one may start past the end */
+	if (strided_count(s))           /* an empty view may start past the end */
 		s->at += (int64_t)off * dtype_size(s->dtype);
 	return NULL;
 }
@@ -192,10 +193,10 @@ void strided_flip(Strided *s, int n, const int *axis)
 	}
 }
 
-Value *value_new(DType dt, int rank, const int64_t *dim)
+ArrayView *value_new(DType dt, int rank, const int64_t *dim)
 {
 	Array a = array_raw(dt, rank, dim);
-	Value *v = xcalloc(1, sizeof *v);
+	ArrayView *v = xcalloc(1, sizeof *v);
 
 	v->store = xmalloc(sizeof *v->store);
 	*v->store = (Storage){a.data, 1};
@@ -208,9 +209,9 @@ Value *value_new(DType dt, int rank, const int64_t *dim)
 	return v;
 }
 
-Value *value_view(Value *v, const Strided *s)
+ArrayView *value_view(ArrayView *v, const Strided *s)
 {
-	Value *w = xmalloc(sizeof *w);
+	ArrayView *w = xmalloc(sizeof *w);
 
 	w->s = *s;
 	w->store = v->store;
@@ -219,10 +220,10 @@ Value *value_view(Value *v, const Strided *s)
 	return w;
 }
 
-Value *value_packed(Value *v)
+ArrayView *value_packed(ArrayView *v)
 {
 	Strided c;
-	Value *w;
+	ArrayView *w;
 
 	if (strided_contiguous(&v->s))
 		return value_view(v, &v->s);
@@ -232,7 +233,7 @@ Value *value_packed(Value *v)
 	return w;
 }
 
-void value_drop(Value *v)
+void value_drop(ArrayView *v)
 {
 	if (v && v->store && --v->store->refs == 0) {
 		free(v->store->data);

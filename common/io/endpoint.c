@@ -2,21 +2,21 @@
  *     a -o ipc:///tmp/x        b -i ipc:///tmp/x
  *
  * The reader binds a PULL socket and the writer connects a PUSH socket, so either may start first.
- * A message is a piece of the byte stream (a document, as stages send it); an empty message is the
- * end.  Both sides watch the connection: a writer that was killed, or a reader that left, ends the
- * other with a message instead of a wait.  After the end the writer stays until the reader has
- * closed the connection: a socket whose queue is full when its peer goes drops what it has not yet
- * taken from the kernel.  The library is loaded when an endpoint is named: nobody else pays for it
- * at start-up. */
+ * A message is a piece of the byte stream (stages send one document per message); an empty message
+ * marks the end. Both sides watch the connection, so if the writer is killed or the reader exits,
+ * the other side stops with an error instead of waiting. After the end the writer waits until the
+ * reader has closed the connection: a socket whose queue is full when its peer disconnects drops
+ * what it has not yet read from the kernel. The library is loaded only when an endpoint is used, so
+ * other runs do not pay for it at start-up. */
 #include "io/io.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <zmq.h>
 
-/* Milliseconds: for how long a writer that fails waits for its reader to take the end; for how long
- * a reader waits for what may still be on its way from a writer that has gone; between attempts to
- * connect.  And the messages that a socket holds. */
+/* In milliseconds: how long a failing writer waits for its reader to receive the end; how long a
+ * reader waits for messages in transit from a writer that has disconnected; the time between
+ * attempts to connect. QUEUE is how many messages a socket holds. */
 enum { FAILING = 1000, LAST_WORDS = 200, RETRY = 10, QUEUE = 4 };
 
 #define CALLS(X) X(ctx_new) X(ctx_term) X(socket) X(close) X(bind) X(connect) X(setsockopt) \
@@ -32,7 +32,7 @@ static struct {
 typedef struct {
 	const char *name;
 	void *context, *socket, *monitor;
-	bool writer, met, left, closed;  /* met: a peer has been there; left: none is any more */
+	bool writer, met, left, closed;  /* met: a peer has connected; left: it has disconnected */
 	int peers;
 	zmq_msg_t msg;
 	bool holds;
@@ -66,7 +66,7 @@ static void set(Endpoint *e, int option, int value)
 		failed(e, "set it up");
 }
 
-/* Connections that come and go are reported on a socket of their own. */
+/* Opens the monitor socket, which reports connects and disconnects. */
 static void watch(Endpoint *e)
 {
 	int events = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED;
@@ -95,7 +95,7 @@ static Endpoint *endpoint_new(const char *name, int type)
 	return e;
 }
 
-/* Takes what the monitor has to say, waiting for it when asked to; false when it said nothing. */
+/* Reads an event from the monitor, waiting for up to wait_ms; false when there was none. */
 static bool hear(Endpoint *e, int wait_ms)
 {
 	zmq_pollitem_t item = {.socket = e->monitor, .events = ZMQ_POLLIN};
@@ -145,7 +145,7 @@ void *endpoint_in(const char *name)
 	return e;
 }
 
-/* Waits for a message; false when the writer has gone without one. */
+/* Waits for a message; false when the writer has disconnected without sending one. */
 static bool readable(Endpoint *e)
 {
 	zmq_pollitem_t item[] = {{.socket = e->socket, .events = ZMQ_POLLIN},
@@ -187,7 +187,7 @@ bool endpoint_get(void *endpoint, const void **p, size_t *n)
 
 /* ---- writing */
 
-/* The process fails: its reader still learns that nothing more will come. */
+/* Called when the process fails: tells the reader that nothing more will come. */
 static void abandon(void *endpoint)
 {
 	Endpoint *e = endpoint;

@@ -1,8 +1,8 @@
 /* Documents in and out: standard input and output, files, endpoints.
  *
- * A regular file is mapped.  What comes through a pipe or an endpoint is handed on document by
- * document, as soon as one is whole, however the bytes were cut on their way.  Output is written at
- * once when a document is complete: nothing but whole documents leaves a stage. */
+ * A regular file is mapped. Input from a pipe or an endpoint is returned document by document, each
+ * as soon as it is complete, however the bytes are divided into reads. Output is written only when
+ * a document is complete, so a stage writes nothing but whole documents. */
 #include "io/io.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -20,9 +20,9 @@ struct Stream {
 	int fd;
 	void *endpoint;
 	bool mapped, ended;
-	uint8_t *p;                     /* bytes start … n are not yet used */
+	uint8_t *p;                     /* bytes start … n-1 are not used yet */
 	size_t start, n, cap;
-	uint64_t before;                /* bytes of the stream that lie before p */
+	uint64_t before;                /* bytes of the stream before p */
 	WireScan scan;                  /* of the document at start */
 	size_t count;
 };
@@ -48,7 +48,7 @@ static size_t read_some(int fd, void *to, size_t n)
 	}
 }
 
-/* The rest of a regular file from where fd stands; false when it cannot be mapped. */
+/* Maps the rest of a regular file from the offset of fd; false when it cannot be mapped. */
 static bool map_fd(Stream *s)
 {
 	struct stat st;
@@ -85,8 +85,8 @@ Stream *stream_open(const char *name)
 	return s;
 }
 
-/* Room for at least n more bytes behind what is there. */
-static void make_room(Stream *s, size_t n)
+/* Makes space for at least n more bytes at the end. */
+static void make_space(Stream *s, size_t n)
 {
 	if (s->cap - s->n >= n)
 		return;
@@ -106,12 +106,12 @@ static void read_more(Stream *s)
 	const void *p;
 	size_t n;
 	if (!s->endpoint) {
-		make_room(s, FIRST_READ);
+		make_space(s, FIRST_READ);
 		n = read_some(s->fd, s->p + s->n, s->cap - s->n);
 		s->n += n;
 		s->ended = n == 0;
 	} else if (endpoint_get(s->endpoint, &p, &n)) {
-		make_room(s, n);
+		make_space(s, n);
 		memcpy(s->p + s->n, p, n);
 		s->n += n;
 	} else {
@@ -119,7 +119,7 @@ static void read_more(Stream *s)
 	}
 }
 
-/* Reads on until a document is whole; false at the end of the stream. */
+/* Reads until a document is complete; false at the end of the stream. */
 static bool find_whole(Stream *s)
 {
 	for (;;) {
@@ -184,11 +184,11 @@ static void write_all(int fd, const char *name, const void *p, size_t n)
 	}
 }
 
-/* What is being written: to the endpoint, NULL without one, and to files, which are removed when
- * the process dies. */
+/* Current output: the endpoint, or NULL, and the temporary files being written, which are removed
+ * when the process dies. */
 static struct {
 	void *endpoint;
-	pthread_mutex_t lock;   /* of what follows */
+	pthread_mutex_t lock;   /* protects the fields below */
 	bool registered;
 	VEC(char *) files;
 } writing = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -196,7 +196,7 @@ static struct {
 void stream_out_open(const char *endpoint)
 {
 	if (endpoint && !endpoint_is(endpoint))
-		die(USAGE, "'%s' is no endpoint (tcp://… or ipc://…)", endpoint);
+		die(USAGE, "'%s' is not an endpoint (tcp://… or ipc://…)", endpoint);
 	if (endpoint && !writing.endpoint)
 		writing.endpoint = endpoint_out(endpoint);
 }
@@ -237,7 +237,7 @@ static void *read_whole(int fd, size_t *n)
 	for (size_t got; (got = read_some(fd, piece, sizeof piece)) > 0;)
 		buf_add(&b, piece, got);
 	*n = b.n;
-	/* stays for the life of the process, as a mapping does */
+	/* never freed, like a mapping */
 	return (void *)buf_str(&b);
 }
 
@@ -287,7 +287,7 @@ static void partial_drop(char *path)
 	pthread_mutex_unlock(&writing.lock);
 }
 
-/* A device or a pipe is written in place: renaming over it would put a file there. */
+/* Writes to a device or a pipe in place: a rename would replace it with a file. */
 static bool write_in_place(const char *path, const void *p, size_t n)
 {
 	struct stat st;

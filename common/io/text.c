@@ -1,4 +1,5 @@
-/* One text form for every level, made for reading and for diffs (text_parse.c reads it back).
+/* The text form of documents of any level, made for reading and for diffs (text_parse.c reads it
+ * back).
  *
  *     sluice 1 graph
  *     vars {n: [1, 8]}
@@ -7,14 +8,14 @@
  *     %2 = MUL f32 %0 %1 @{name: "twice"}  # [n,4]
  *     %3 = SINK %2 {names: ["y"]}
  *
- * A node is a line: number, op, dtype when there is one, sources, arg when there is one, note after
- * @; a comment goes from # to the end of the line.  A string of several lines inside an arg stands
- * as lines that begin with |. */
+ * A node is a line: its number, op, dtype if any, sources, arg if any, and a note after @. A
+ * comment goes from # to the end of the line. A string of several lines inside an arg is written as
+ * lines that begin with |. */
 #include "io/io.h"
 #include <ctype.h>
 #include <stdlib.h>
 
-/* an index expression is shown when it has no more nodes than this as a tree */
+/* the largest tree of an index expression that is shown in a comment, in nodes */
 enum { TREE_MAX = 60 };
 
 static bool bare_word(const char *s, size_t n)
@@ -25,7 +26,7 @@ static bool bare_word(const char *s, size_t n)
 	return ok;
 }
 
-/* Source code: lines of it, and nothing a line cannot show. */
+/* Whether a string is source code: several lines, without characters that need an escape. */
 static bool is_block(const Val *v)
 {
 	if (v->kind != VAL_STR || !memchr(v->s, '\n', v->n))
@@ -53,8 +54,8 @@ static void print_block(Buf *out, const Val *v)
 	buf_add(out, "\t", 1);
 }
 
-/* Depth is bounded by the readers. Blocks stand inside brackets only, where lines do not end a
- * node. */
+/* The readers limit the depth. Blocks appear only inside brackets, where a line end does not end
+ * the node. */
 static void print_value(Buf *out, const Val *v, int depth)
 {
 	bool map = v->kind == VAL_MAP;
@@ -137,8 +138,8 @@ uint32_t *text_index(const Graph *g)
 	return index;
 }
 
-/* Nodes in an expression written out as a tree, up to TREE_MAX + 1: sizes grow from sources to
- * users. */
+/* The number of nodes in an expression as a tree, at most TREE_MAX + 1, from the sizes of its
+ * sources. */
 static uint8_t tree_size(const UOp *u, const uint8_t *size, const uint32_t *index)
 {
 	unsigned n = 1;
@@ -148,7 +149,7 @@ static uint8_t tree_size(const UOp *u, const uint8_t *size, const uint32_t *inde
 	return n;
 }
 
-/* What helps to read a node and follows from it: its shape, or where an INDEX points. */
+/* Prints a comment that helps to read a node: its shape, or the expression of an INDEX. */
 static void print_comment(Buf *out, const UOp *u, const uint8_t *size, const uint32_t *index)
 {
 	if (u->op == OP_INDEX) {

@@ -1,11 +1,11 @@
-/* The text form back to a document (text.c has the form): every node apart, in the order of its
- * lines.
+/* Reads the text form (see text.c) into a document; nodes keep the order of the lines and equal
+ * ones stay distinct.
  *
- * What is wrong is shown with its place:
+ * An error is shown with its position:
  *     show: h.txt:4:12: there is no such node before this one
  *     %2 = MUL f32 %0 %7
  *                     ^
- * The numbers of the nodes may be any, as long as each is there before it is used. */
+ * Nodes may have any numbers, as long as each is defined before it is used. */
 #include "io/io.h"
 #include <ctype.h>
 #include <errno.h>
@@ -19,10 +19,10 @@ typedef struct {
 	size_t n, at;
 	int depth;
 	VEC(const Val *) stack;
-	Map labels;                     /* label + 1 → place + 1 */
+	Map labels;                     /* 1 + label → 1 + position */
 } Parser;
 
-/* "file:line:column: message", then the line and a caret */
+/* Dies with "file:line:column: message", then the line and a caret. */
 static _Noreturn __attribute__((format(printf, 6, 7))) void die_at(
 	int status, const char *file, const char *s, size_t n, size_t at, const char *fmt, ...)
 {
@@ -36,7 +36,7 @@ static _Noreturn __attribute__((format(printf, 6, 7))) void die_at(
 		}
 	const char *eol = memchr(s + start, '\n', n - start);
 	size_t end = eol ? (size_t)(eol - s) : n, col = 1;
-	/* a window of the line, tabs as blanks, so that the caret stands under its place */
+	/* a part of the line, with tabs as spaces, so that the caret is at the right column */
 	size_t from = at - start > 100 ? at - 100 : start, to = end - from > 160 ? from + 160 : end;
 	Buf b = {0}, text = {0};
 	for (size_t i = from; i < to; i++)
@@ -62,7 +62,7 @@ static _Noreturn __attribute__((format(printf, 6, 7))) void die_at(
 
 static int peek(const Parser *p) { return p->at < p->n ? (unsigned char)p->s[p->at] : -1; }
 
-/* Blanks and comments; inside brackets line ends too. */
+/* Skips white space and comments, and inside brackets also line ends. */
 static int skip(Parser *p)
 {
 	for (;;) {
@@ -127,7 +127,7 @@ static char parse_escape(Parser *p)
 	case 'x': return hex_byte(p);
 	default:
 		p->at--;
-		FAIL(p, "there is no escape '\\%c'", c);
+		FAIL(p, "unknown escape '\\%c'", c);
 	}
 }
 
@@ -168,7 +168,7 @@ static const Val *parse_bin(Parser *p)
 		buf_add(&b, &one, 1);
 	}
 	p->at++;
-	/* a bin refers to its bytes: they live as long as the graph */
+	/* a bin points to its bytes, which must live as long as the graph */
 	char *bytes = arena_alloc(b.n);
 	if (b.n)
 		memcpy(bytes, b.s, b.n);
@@ -276,7 +276,7 @@ static const Val *parse_list(Parser *p, bool map)
 	p->stack.n = base;
 	const Val *twice = map ? val_key_twice(n / 2, at) : NULL;
 	if (twice)
-		FAIL(p, "the key '%.40s' stands twice", twice->s);
+		FAIL(p, "the key '%.40s' is given twice", twice->s);
 	return map ? val_map(n / 2, at) : val_array(n, at);
 }
 
@@ -320,7 +320,7 @@ static uint64_t parse_label(Parser *p)
 		FAIL(p, "a number is missing");
 	for (; isdigit(peek(p)); p->at++)
 		if (v > (UINT64_MAX >> 8) / 10)
-			FAIL(p, "the number is too great");
+			FAIL(p, "the number is too large");
 		else
 			v = v * 10 + (peek(p) - '0');
 	return v + 1;
@@ -333,7 +333,7 @@ static void parse_node(Parser *p, Doc *d, size_t place)
 	const Val *arg = VNIL, *note = VNIL;
 	uint64_t label = parse_label(p);
 	if (map_get(&p->labels, label))
-		FAIL(p, "this number stands twice");
+		FAIL(p, "this number is used twice");
 	expect(p, '=');
 	skip(p);
 	size_t op_at = p->at, nop = word(p, &op), ndtype = 0;

@@ -1,11 +1,12 @@
-/* A document's bytes to a graph and back: one msgpack map, keys uop, level, vars, meta, nodes.
+/* Reads and writes a document as bytes: one msgpack map with the keys uop, level, vars, meta,
+ * nodes.
  *
  *     {uop: 1, level: "graph",
  *      nodes: [["CONST", "f32", [], 2.0], ["NEG", "f32", [0], nil], ["SINK", nil, [1], nil]]}
  *
- * Reading goes over bytes that wire_scan has found whole, so that lengths and counts can be
- * believed.  Writing is msgpack-c's, with the smallest form of every integer and floats always as
- * float64: one graph, one byte string. */
+ * The reader gets bytes that wire_scan has found whole, so it can trust lengths and counts. Writing
+ * uses msgpack-c, with the smallest form of every integer and floats always as float64, so a graph
+ * has exactly one byte string. */
 #include "io/io.h"
 #include <msgpack.h>
 #include <stdlib.h>
@@ -15,11 +16,11 @@
 typedef struct {
 	const uint8_t *p;
 	size_t at, n;
-	const char *err;                /* the first fault in a value */
+	const char *err;                /* the first error in a value */
 	VEC(const Val *) stack;         /* elements of the lists being read */
-} Reader;
+} WireReader;
 
-static WireHead next_head(Reader *r)
+static WireHead next_head(WireReader *r)
 {
 	WireHead h;
 	size_t size = wire_head(r->p + r->at, r->n - r->at, &h);
@@ -28,10 +29,10 @@ static WireHead next_head(Reader *r)
 	return h;
 }
 
-/* Recursion is as deep as wire_scan allows. */
-static const Val *read_value(Reader *r);
+/* wire_scan limits the depth of the recursion. */
+static const Val *read_value(WireReader *r);
 
-static const Val *read_list(Reader *r, WireHead h)
+static const Val *read_list(WireReader *r, WireHead h)
 {
 	bool map = h.kind == VAL_MAP;
 	size_t base = r->stack.n, n = map ? 2 * h.n : h.n;
@@ -49,7 +50,7 @@ static const Val *read_list(Reader *r, WireHead h)
 	return val_map(h.n, at);
 }
 
-static const Val *read_value(Reader *r)
+static const Val *read_value(WireReader *r)
 {
 	WireHead h = next_head(r);
 	const uint8_t *payload = r->p + r->at;
@@ -73,7 +74,7 @@ static const Val *read_value(Reader *r)
 	}
 }
 
-static void skip_value(Reader *r)
+static void skip_value(WireReader *r)
 {
 	WireScan s = {0};
 	CHECK(wire_scan(&s, r->p + r->at, r->n - r->at) == WIRE_WHOLE);
@@ -82,46 +83,46 @@ static void skip_value(Reader *r)
 
 /* ---- nodes */
 
-typedef struct { const char *s; size_t n; bool given; } Text;
+typedef struct { const char *s; size_t n; bool given; } WireText;
 
-static bool read_text(Reader *r, Text *t)
+static bool read_text(WireReader *r, WireText *t)
 {
 	WireHead h = next_head(r);
-	*t = (Text){.s = (const char *)r->p + r->at, .n = h.n, .given = h.kind == VAL_STR};
+	*t = (WireText){.s = (const char *)r->p + r->at, .n = h.n, .given = h.kind == VAL_STR};
 	if (h.kind != VAL_STR)
 		return h.kind == VAL_NIL;
 	r->at += h.n;
 	return true;
 }
 
-static _Noreturn void bad_node(size_t i, const Text *op, const char *why)
+static _Noreturn void bad_node(size_t i, const WireText *op, const char *why)
 {
 	if (op && op->given)
 		die(MALFORMED, "node %zu %.*s: %s", i, op->n < 40 ? (int)op->n : 40, op->s, why);
 	die(MALFORMED, "node %zu: %s", i, why);
 }
 
-typedef VEC(uint64_t) Places;
+typedef VEC(uint64_t) NodeNumbers;
 
-static void read_sources(Reader *r, size_t node, const Text *op, Places *src)
+static void read_sources(WireReader *r, size_t node, const WireText *op, NodeNumbers *src)
 {
 	WireHead h = next_head(r);
 	if (h.kind != VAL_ARRAY)
-		bad_node(node, op, "its sources are no array");
+		bad_node(node, op, "its sources are not an array");
 	src->n = 0;
 	for (uint64_t k = 0, n = h.n; k < n; k++) {
 		h = next_head(r);
 		if (h.kind != VAL_INT && h.kind != VAL_UINT)
 			bad_node(node, op, "a source is not an int");
-		/* a negative one is a great one */
+		/* a negative number becomes a large one, which is refused */
 		vec_push(src, h.n);
 	}
 }
 
-static void read_node(Reader *r, Doc *d, size_t i, Places *src)
+static void read_node(WireReader *r, Doc *d, size_t i, NodeNumbers *src)
 {
 	WireHead h = next_head(r);
-	Text op, dtype;
+	WireText op, dtype;
 	if (h.kind != VAL_ARRAY || h.n < 4 || h.n > 5)
 		bad_node(i, NULL, "not an array of 4 or 5");
 	if (!read_text(r, &op) || !op.given)
@@ -144,9 +145,9 @@ static void read_node(Reader *r, Doc *d, size_t i, Places *src)
 		die(status, "%s", err);
 }
 
-/* ---- the frame */
+/* ---- the top-level map */
 
-/* places of the values of the top-level map; 0: absent (no value stands at byte 0) */
+/* Offsets of the values of the top-level map; 0: absent (no value is at byte 0). */
 typedef struct { size_t uop, level, nodes, vars, meta; } Frame;
 
 static bool key_is(const uint8_t *key, size_t n, const char *name)
@@ -154,7 +155,7 @@ static bool key_is(const uint8_t *key, size_t n, const char *name)
 	return n == strlen(name) && !memcmp(key, name, n);
 }
 
-static void place_keys(Reader *r, Frame *f)
+static void place_keys(WireReader *r, Frame *f)
 {
 	WireHead h = next_head(r);
 	if (h.kind != VAL_MAP)
@@ -176,7 +177,7 @@ static void place_keys(Reader *r, Frame *f)
 	}
 }
 
-static const Val *value_at(Reader *r, size_t at)
+static const Val *value_at(WireReader *r, size_t at)
 {
 	if (!at)
 		return VNIL;
@@ -187,8 +188,8 @@ static const Val *value_at(Reader *r, size_t at)
 	return v;
 }
 
-/* An optional map that is there must be one: nil is not. */
-static const Val *map_at(Reader *r, size_t at, const char *name)
+/* An optional key must have a map if it is present: nil is not allowed. */
+static const Val *map_at(WireReader *r, size_t at, const char *name)
 {
 	const Val *v = value_at(r, at);
 	if (at && v->kind != VAL_MAP)
@@ -196,7 +197,7 @@ static const Val *map_at(Reader *r, size_t at, const char *name)
 	return v;
 }
 
-static Level read_level(Reader *r, const Frame *f)
+static Level read_level(WireReader *r, const Frame *f)
 {
 	if (!f->uop)
 		die(MALFORMED, "not a document: there is no key 'uop'");
@@ -217,7 +218,7 @@ static Level read_level(Reader *r, const Frame *f)
 
 Graph *wire_build(const void *p, size_t n, int flags)
 {
-	Reader r = {.p = p, .n = n};
+	WireReader r = {.p = p, .n = n};
 	Frame f = {0};
 	const char *err;
 	place_keys(&r, &f);
@@ -232,10 +233,10 @@ Graph *wire_build(const void *p, size_t n, int flags)
 	WireHead h = next_head(&r);
 	if (h.kind != VAL_ARRAY)
 		die(MALFORMED, "nodes is not an array");
-	/* messages about a node begin with the node */
+	/* messages about a node start with the node, not the file */
 	const char *where = process.where;
 	process.where = NULL;
-	Places src = {0};
+	NodeNumbers src = {0};
 	for (uint64_t i = 0; i < h.n; i++)
 		read_node(&r, d, i, &src);
 	process.where = where;

@@ -1,9 +1,9 @@
-/* Finds where one msgpack value ends, before anything is made of it.
+/* Finds where a msgpack value ends, before it is decoded.
  *
- * A header may claim four billion elements in five bytes.  So nothing is allocated by what a header
- * says: a scan counts down what is still to come, on a stack of fixed depth, and stops at the last
- * byte there is.  It can go on when more bytes have arrived, and what it calls whole can be read
- * without further checks of form. */
+ * A head of five bytes may claim four billion elements, so no memory is allocated for what a head
+ * claims: a scan counts down the remaining elements on a stack of fixed depth and stops at the last
+ * available byte. It can continue when more bytes have arrived. A value that it calls whole can be
+ * read without further checks of its form. */
 #include "io/io.h"
 
 static uint64_t big_endian(const uint8_t *p, int bytes)
@@ -14,7 +14,7 @@ static uint64_t big_endian(const uint8_t *p, int bytes)
 	return v;
 }
 
-/* A head of 1 + bytes with the number that follows the first. */
+/* Decodes a head whose count is in the `bytes` bytes after the first; returns its length. */
 static size_t with_count(const uint8_t *p, size_t left, WireHead *h, ValKind kind, int bytes)
 {
 	if (left < 1 + (size_t)bytes)
@@ -103,7 +103,8 @@ size_t wire_head(const uint8_t *p, size_t left, WireHead *h)
 	}
 }
 
-/* Bytes of the UTF-8 sequence at p, 0 when there is none: no overlong forms, no surrogates. */
+/* The length of the UTF-8 sequence at p; 0 when it is not valid (overlong forms and surrogates are
+ * not). */
 static size_t utf8_length(const uint8_t *p, size_t left)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -139,7 +140,7 @@ static int bad(WireScan *s, const char *why)
 	return WIRE_BAD;
 }
 
-/* One value is complete: so may be the ones it was the last of. */
+/* A value is complete, and with it the containers of which it was the last element. */
 static bool close_value(WireScan *s)
 {
 	while (s->depth > 0 && --s->open[s->depth - 1].left == 0)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages given that are missing: as root, with sudo, or says which they are.
+# Installs those of the given Debian packages that are missing, as root or with sudo; otherwise
+# prints which they are.
 missing=
 for p; do
 	dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing="$missing $p"

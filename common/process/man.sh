@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints the man page of a tool: what `TOOL --help` says, and the text beside its source (FOLDER/TOOL.man: lines of
-# text, examples indented by four spaces), so that options are written down once.
+# Prints the man page of a tool, from `TOOL --help` and the text beside its source (FOLDER/TOOL.man:
+# lines of text, examples indented by four spaces), so that options are documented only once.
 #
 #     man.sh BIN TOOL
 bin=$1 tool=$2

@@ -1,14 +1,14 @@
-/* Options from rows: the parser and --help both come from the same table, so help cannot lie. */
+/* Options from a table: the parser and --help use the same rows, so the help is always right. */
 #include "process/process.h"
 #include <getopt.h>
 #include <stdlib.h>
 
 enum { WORD_BASE = 256, HELP_COLUMN = 26 };
 
-typedef VEC(Option) Rows;
+typedef VEC(Option) OptionRows;
 typedef VEC(const char *) Strings;
 
-static bool has_letter(const Rows *rows, char letter)
+static bool has_letter(const OptionRows *rows, char letter)
 {
 	for (size_t i = 0; i < rows->n; i++)
 		if (rows->at[i].letter == letter)
@@ -16,7 +16,7 @@ static bool has_letter(const Rows *rows, char letter)
 	return false;
 }
 
-static bool has_word(const Rows *rows, const char *word)
+static bool has_word(const OptionRows *rows, const char *word)
 {
 	for (size_t i = 0; i < rows->n; i++)
 		if (rows->at[i].word && !strcmp(rows->at[i].word, word))
@@ -24,10 +24,11 @@ static bool has_word(const Rows *rows, const char *word)
 	return false;
 }
 
-/* The tool's own rows, then the standard ones, by their word alone where it has taken the letter. */
-static Rows all_rows(const Stage *s, const Option *standard)
+/* The tool's own rows, then the standard ones; a standard row loses its letter if the tool uses it.
+ */
+static OptionRows all_rows(const Stage *s, const Option *standard)
 {
-	Rows rows = {0};
+	OptionRows rows = {0};
 	for (const Option *o = s->options; o && (o->letter || o->word); o++)
 		vec_push(&rows, *o);
 	for (const Option *o = standard; o->letter || o->word; o++) {
@@ -55,7 +56,7 @@ static void print_row(const Option *o)
 		printf("%s\n%*s%s\n", left, HELP_COLUMN, "", o->help);
 }
 
-static _Noreturn void help(const Stage *s, const Rows *rows)
+static _Noreturn void help(const Stage *s, const OptionRows *rows)
 {
 	printf("usage: %s [option]…%s%s\n%s\n\n", s->name, s->usage && *s->usage ? " " : "",
 		s->usage ? s->usage : "", s->summary);
@@ -80,9 +81,9 @@ static void apply(const Option *o, const char *value)
 		*(const char **)o->to = value ? value : "";
 }
 
-static _Noreturn void refuse(const Rows *rows, int c, const char *word)
+static _Noreturn void refuse(const OptionRows *rows, int c, const char *word)
 {
-	/* optopt is a letter, the value of a long option that lacks its argument, or 0 */
+	/* optopt is a letter, or the value of a long option whose argument is missing, or 0 */
 	if (c == ':' && optopt >= WORD_BASE)
 		die(USAGE, "option --%s needs %s", rows->at[optopt - WORD_BASE].word,
 			rows->at[optopt - WORD_BASE].arg);
@@ -91,14 +92,14 @@ static _Noreturn void refuse(const Rows *rows, int c, const char *word)
 	if (optopt >= WORD_BASE)
 		die(USAGE, "option --%s takes no argument", rows->at[optopt - WORD_BASE].word);
 	if (optopt)
-		die(USAGE, "there is no option -%c (see --help)", optopt);
-	die(USAGE, "there is no option %.80s (see --help)", word);
+		die(USAGE, "unknown option -%c (see --help)", optopt);
+	die(USAGE, "unknown option %.80s (see --help)", word);
 }
 
 int options_read(
 	const Stage *s, const Option *standard, const bool *want_help, int argc, char **argv)
 {
-	Rows rows = all_rows(s, standard);
+	OptionRows rows = all_rows(s, standard);
 	VEC(struct option) words = {0};
 	Buf letters = {0};
 	buf_printf(&letters, ":");

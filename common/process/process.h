@@ -1,9 +1,10 @@
-/* The form of every main: options, missing stages, children.  Sections follow the files. */
+/* The frame of every tool's main: options, missing stages, child processes. Sections follow the
+ * files. */
 #ifndef COMMON_PROCESS_PROCESS_H
 #define COMMON_PROCESS_PROCESS_H
 #include "graph/graph.h"
 
-/* ---- stage.c: the form of every main ------------------------------------------------------------------------ */
+/* ---- stage.c: the frame of every main */
 
 typedef struct { const char *name; Graph *(*fn)(Graph *g); const char *help; bool optional; } Pass;
 typedef struct {
@@ -18,40 +19,49 @@ typedef struct {
 typedef struct {
 	const char *name, *summary, *usage;   /* usage: "[FILE]" */
 	const Option *options;                /* ends with a row of zeros; -h -d -i -o -v --stop-after are added */
-	int level_in, level_out;              /* Level; level_in is what the body takes; level_out -1: as it came */
+	/* Level that the body takes and gives; level_out -1: unchanged */
+	int level_in, level_out;
 	const Pass *passes;                   /* ends with a row of zeros; run in this order */
 	Graph *(*body)(Graph *g);             /* instead of passes, when set */
-	int level_most;                       /* the highest level it also takes as it is; 0: level_in alone */
-	/* Reads FILE when it is no document (source text, another format): NULL when it is one. */
+	/* the highest level that it also takes; 0: only level_in */
+	int level_most;
+	/* Reads FILE if it is source text or another format; returns NULL if it is a document. */
 	Graph *(*read)(const char *file);
 } Stage;
-/* The whole of a stage's main: options, read, run missing stages, verify, passes, verify, write. */
+/* The main of a stage: parse options, read, run missing stages, verify, run passes, verify, write.
+ */
 int stage_main(const Stage *s, int argc, char **argv);
-/* Option parsing alone, for the tools that are not stages. Returns the index of the first operand (operands
- * are moved to the end, as GNU getopt does). Prints help and exits 0 for --help. */
+/* Parses options, for tools that are not stages. Returns the index of the first operand (operands
+ * are moved to the end, as in GNU getopt). For --help, prints the help and exits with 0. */
 int options_parse(const Stage *s, int argc, char **argv);
-/* options.c: the same with the rows that are added to the tool's own; *want_help is what the help row sets. */
+/* options.c: the same, with the standard rows to add to the tool's own; the help row sets
+ * *want_help. */
 int options_read(const Stage *s, const Option *standard, const bool *want_help, int argc, char **argv);
-/* brings g up to a level by running the stages between as processes found on the stage path (target and extra
- * flags from the running tool's options) */
+/* Raises g to a level by running the stages between as processes found on the stage path, with the
+ * target and extra flags from the running tool's options. */
 Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse);
-/* end of main: flush, test standard output, status */
+/* The end of main: flushes and checks standard output and returns the exit status. */
 int stage_end(void);
-/* A tool that is no stage starts with this (stage_main does it itself): name, descriptors, SIGPIPE. */
+/* Sets up name, descriptors and SIGPIPE: the first call in the main of a tool that does not use
+ * stage_main. */
 void stage_begin(const char *name);
 
-/* ---- spawn.c: children, stage path ---------------------------------------------------------------------------- */
+/* ---- spawn.c: child processes, the stage path */
 
-/* Full path of a tool: SLUICE_PATH's folders, then the one this program is in. NULL when there is none. */
+/* Full path of a tool, from SLUICE_PATH's folders, then the folder of this program. NULL when there
+ * is none. */
 const char *tool_find(const char *name);
-const char *stage_path(void);            /* the folders with colons */
+const char *stage_path(void);            /* its folders, separated by colons */
 const char *program_find(const char *name);      /* full path of a program in PATH; NULL when there is none */
-void show_command(char *const argv[]);   /* as a shell would take it, on standard error */
-/* A file of the project that is no tool, by its path below the folder of the project's tools or the folder above (as
- * built) or two above (as installed): "include/sluice/tensor.h". NULL when there is none. */
+void show_command(char *const argv[]);   /* prints it on standard error, quoted for a shell */
+/* A file of the project such as "include/sluice/tensor.h", looked for below the folder of the
+ * project's tools, its parent (as built) and its grandparent (as installed). NULL when there is
+ * none. */
 const char *own_file(const char *path);
-/* Runs argv with in as standard input; returns its standard output in out. Returns the exit status. */
+/* Runs argv with `in` as standard input; appends its standard output to out. Returns the exit
+ * status. */
 int spawn_filter(char *const argv[], const void *in, size_t n, Buf *out);
-/* a pipeline of filters; argvs ends with NULL; names the first that failed in *failed */
+/* The same for a pipeline of filters; argvs ends with NULL. *failed gets the index of the first
+ * that failed. */
 int spawn_pipeline(char *const *const *argvs, const void *in, size_t n, Buf *out, int *failed);
 #endif

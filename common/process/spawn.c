@@ -1,10 +1,11 @@
-/* Children: found on the stage path, fed, drained, reaped, and named when they fail.
+/* Child processes: finds them on the stage path, writes their input, reads their output, reaps
+ * them, and names those that fail.
  *
- * The parent is at both ends of every pipe.  Both ends of each are close-on-exec and the child's
- * are closed in the parent at once, so an end that is gone is noticed; writing and reading go on at
- * the same time, so no two wait for each other.  The filters of a pipeline start together (loading
- * overlaps) and get their input one after another: each needs the whole document anyway, and it is
- * certain which one failed first. */
+ * The parent is at one end of every pipe. Both ends are close-on-exec and the parent closes the
+ * child's end at once, so it notices when the other end closes. It writes and reads at the same
+ * time, so parent and child cannot deadlock. The filters of a pipeline start together, so that
+ * loading overlaps, and get their input one after another: each needs the whole document anyway,
+ * and this way it is certain which one failed first. */
 #include "process/process.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -21,10 +22,10 @@ enum { PIECE = 1 << 16 };
 
 /* ---- the stage path */
 
-/* Found once: the folder of this program, that of the project's tools, the stage path. */
+/* Found once: the folder of this program, the folder of the project's tools, the stage path. */
 static struct { char own[4096]; char *tools; Buf path; } folders;
 
-/* The folder of this program, without the slash. */
+/* The folder of this program, without a final slash. */
 static const char *own_folder(void)
 {
 	char *path = folders.own;
@@ -41,7 +42,7 @@ static const char *own_folder(void)
 }
 
 /* The folder of the project's own tools: libexec beside the folder of an installed `sluice`, else
- * the own one. */
+ * the folder of this program. */
 static const char *tools_folder(void)
 {
 	const char *own = own_folder(), *slash = strrchr(own, '/');
@@ -113,7 +114,7 @@ const char *program_find(const char *name)
 	return NULL;
 }
 
-/* ---- children */
+/* ---- child processes */
 
 typedef struct { pid_t pid; int in, out; } Child;
 
@@ -183,7 +184,7 @@ static void shut(int *fd)
 	*fd = -1;
 }
 
-/* Writes what the pipe takes; closes it when all is written or nobody reads. */
+/* Writes as much as the pipe accepts; closes it when all is written or its reader has closed. */
 static void push(Child *c, const char **p, size_t *n)
 {
 	ssize_t put = *n ? write(c->in, *p, *n) : 0;
@@ -213,7 +214,7 @@ static void feed(Child *c, const void *in, size_t n, Buf *out)
 	if (!n)
 		shut(&c->in);
 	while (c->in >= 0 || c->out >= 0) {
-		/* poll passes over negative descriptors */
+		/* poll ignores negative descriptors */
 		struct pollfd fd[] = {
 			{.fd = c->in, .events = POLLOUT}, {.fd = c->out, .events = POLLIN}};
 		if (poll(fd, 2, -1) < 0 && errno != EINTR)
@@ -225,7 +226,7 @@ static void feed(Child *c, const void *in, size_t n, Buf *out)
 	}
 }
 
-/* A child that a signal ended counts as 128 + its number, as in a shell. */
+/* The exit status of a child: 128 + the signal's number if a signal ended it, as in a shell. */
 static int reap(Child *c)
 {
 	int status;

@@ -1,9 +1,10 @@
-/* The form of every main: options, a document in, the stages it lacks, checks, passes, checks, the
- * document out.
+/* The frame of every main: parse options, read a document, run the stages it lacks, verify, run
+ * passes, verify, write the document.
  *
  *     static const Pass passes[] = {{"fold", fold, "…"}, {"views", views, "…", true}, {0}};
  *     static const Stage stage = {"simplify", …, passes};
- *     int main(int argc, char **argv) { return stage_main(&stage, argc, argv); } */
+ *     int main(int argc, char **argv) { return stage_main(&stage, argc, argv); }
+ */
 #include "io/io.h"
 #include "process/process.h"
 #include <fcntl.h>
@@ -45,11 +46,11 @@ static const Option stage_options[] = {
 void stage_begin(const char *name)
 {
 	process.stage = name;
-	/* descriptors 0 to 2 exist, so that no file or pipe takes their place */
+	/* make sure that descriptors 0 to 2 exist, so that no file or pipe gets their numbers */
 	for (int fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
 			open("/dev/null", fd ? O_WRONLY : O_RDONLY);
-	/* a reader that has gone is an error of write, with a message and a status of its own */
+	/* a closed reader becomes an error of write, with a message and an exit status */
 	signal(SIGPIPE, SIG_IGN);
 }
 
@@ -125,7 +126,7 @@ static void add_stage(Commands *c, const char *name, const char *target)
 		argv[n++] = "-t";
 		argv[n++] = (char *)target;
 	}
-	/* not told to a stage of the user's own that need not know of it */
+	/* not passed unless needed: a user's own stage may not know this option */
 	if (c->custom)
 		argv[n++] = "--allow-custom";
 	c->at[c->n++] = argv;
@@ -155,12 +156,12 @@ Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 	wire_write(&in, g);
 	int status = spawn_pipeline((char *const *const *)c.at, in.s, in.n, &out, &failed);
 	buf_free(&in);
-	/* a stage that ends with one of our statuses has said why */
+	/* a stage that exits with one of our statuses has printed its own message */
 	if (status >= FAILED && status <= MALFORMED)
 		die_silent(status);
 	if (status)
 		die(FAILED, "%s failed with status %d", c.at[failed][0], status);
-	/* the arena keeps the bytes for as long as bins refer to them */
+	/* the bytes stay in the arena as long as bins point to them */
 	void *bytes = arena_alloc(out.n);
 	memcpy(bytes, buf_str(&out), out.n);
 	size_t n = out.n;
@@ -195,14 +196,14 @@ static void dump(const Stage *s, const Pass *p, const Graph *g)
 	buf_free(&b);
 }
 
-/* Up to what the stage takes, checked. */
+/* Raises g to a level that the stage takes and verifies it. */
 static Graph *admit(const Stage *s, Graph *g)
 {
 	int most = s->level_most > s->level_in ? s->level_most : s->level_in;
 	if (g->level <= LV_GRAPH)
 		inputs_remember(g);
 	if ((int)g->level > most)
-		die(UNSUPPORTED, "a document of level %s is beyond what it takes, %s",
+		die(UNSUPPORTED, "a document of level %s is too late for it: it takes %s",
 			level_name[g->level], level_name[s->level_in]);
 	if ((int)g->level < s->level_in) {
 		verify(g);
@@ -210,7 +211,7 @@ static Graph *admit(const Stage *s, Graph *g)
 	}
 	verify(g);
 	checks_remember(g);
-	/* passes make a new graph: what was read is no longer the whole of it; functions are
+	/* passes make a new graph, so the list of nodes that were read is dropped; functions are
 	 * expanded, dead ones too */
 	if (g->level > LV_TENSOR)
 		g->all = (Nodes){0};

@@ -1,10 +1,11 @@
-/* Args in rules: what stands in [ ] behind an op is its arg, an array.
+/* Args in rules: the array in [ ] after an op is its arg.
  *
  *     SCAN[f, axis](x): n -> SCAN[f, axis + 1](x)         RESHAPE[*shape](x): n -> RESHAPE[n, *shape](x)
  *
- * A value is an integer, a string, true, false, a variable or an array of values; * before the last
- * stands for the rest of the array. What is built may add an integer to a variable: to the number,
- * or to each number of a list; and a size that is a node stands there as that size. */
+ * A value is an integer, a string, true, false, a variable or an array of values; the last may be *
+ * and a variable, which stands for the rest of the array. On the right side an integer may be added
+ * to a variable: to its number, or to each number of its list; and a node that is a size may be
+ * used as that size. */
 #include "rules/parser.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ struct ArgEx {
 
 /* ---- text */
 
-static int64_t integer(Parser *p)
+static int64_t integer(RuleParser *p)
 {
 	char text[24], *stop;
 	size_t n = 0;
@@ -37,7 +38,7 @@ static int64_t integer(Parser *p)
 	return i;
 }
 
-static Val string(Parser *p)
+static Val string(RuleParser *p)
 {
 	const char *from = p->at, *stop = memchr(from, '"', p->end - from);
 	if (!stop)
@@ -48,8 +49,8 @@ static Val string(Parser *p)
 	return (Val){.kind = VAL_STR, .n = stop - from, .s = s};
 }
 
-/* A variable, a number added to it where one is built. */
-static void variable(Parser *p, ArgEx *e, const char *name)
+/* A variable; on the right side, possibly with a number added to it. */
+static void variable(RuleParser *p, ArgEx *e, const char *name)
 {
 	if (!islower((unsigned char)*name))
 		parse_bad(p, "expected a value: an integer, a string or a variable");
@@ -61,7 +62,7 @@ static void variable(Parser *p, ArgEx *e, const char *name)
 	}
 }
 
-static ArgEx *value(Parser *p)
+static ArgEx *value(RuleParser *p)
 {
 	ArgEx *e = xcalloc(1, sizeof *e);
 	if (parse_eat(p, "["))
@@ -83,7 +84,7 @@ static ArgEx *value(Parser *p)
 	return e;
 }
 
-ArgEx *arg_parse(Parser *p)
+ArgEx *arg_parse(RuleParser *p)
 {
 	ArgEx *e = xcalloc(1, sizeof *e);
 	e->kind = ARG_ARRAY;
@@ -102,7 +103,7 @@ ArgEx *arg_parse(Parser *p)
 	return e;
 }
 
-/* ---- against an arg */
+/* ---- matching an arg */
 
 static bool literal_is(const Val *want, const Val *v)
 {
@@ -140,7 +141,7 @@ bool arg_match(const ArgEx *e, const Val *arg, Bound *env)
 	return !rest || bind(&env[e->item[n]->var], val_array(arg->n - n, arg->a + n));
 }
 
-/* ---- built */
+/* ---- building an arg */
 
 static const Val *added(const Val *v, int64_t add)
 {

@@ -1,15 +1,15 @@
-/* What a rule's right side stands for, as nodes.
+/* Builds the nodes that a rule's right side stands for.
  *
  *     x * y + 1, self of f32        ADD f32 (MUL f32 x y) (CONST f32 1.0)
  *
- * An op has the dtype of its sources, and a literal that of what it stands beside; alone it has
- * self's. OP:dtype says it instead, and for CAST what it casts to. */
+ * An op has the dtype of its sources, and a literal that of its sibling operands; alone it has
+ * self's. OP:dtype gives the dtype explicitly; for CAST it is the dtype to which it casts. */
 #include "rules/rule.h"
 #include <stdlib.h>
 
-typedef struct { const Builder *b; UOp *self; const Bound *env; DType alone; } Scope;
+typedef struct { const Builder *b; UOp *self; const Bound *env; DType alone; } RuleScope;
 
-static UOp *build(const Scope *s, const Ex *e);
+static UOp *build(const RuleScope *s, const Ex *e);
 
 static UOp *literal(const Val *v, DType dt)
 {
@@ -20,27 +20,27 @@ static UOp *literal(const Val *v, DType dt)
 	return const_num(dt, v->f);
 }
 
-static UOp *settled(const Scope *s, UOp *u)
+static UOp *settled(const RuleScope *s, UOp *u)
 {
 	return s->b ? s->b->settle(u, s->b->ctx) : u;
 }
 
-/* ---- operands: what stands between ( and ), each a node or a literal that has no dtype yet */
+/* ---- operands: the list between ( and ), each a node or a literal that has no dtype yet */
 
-static int operands(const Scope *s, int n, Ex *const *src, Bound *in);
+static int operands(const RuleScope *s, int n, Ex *const *src, Bound *in);
 
-/* The values of a definition, its parameters being what stands there. */
-static int defined(const Scope *s, const Ex *e, Bound *in)
+/* The values of a definition, with its parameters bound to the operands. */
+static int defined(const RuleScope *s, const Ex *e, Bound *in)
 {
 	Bound env[MAX_VARS];
-	Scope inner = {s->b, s->self, env, s->alone};
+	RuleScope inner = {s->b, s->self, env, s->alone};
 	memset(env, 0, sizeof env);
 	operands(s, e->nsrc, e->src, env);
 	return operands(&inner, e->defined->nvalues, e->defined->value, in);
 }
 
-/* How many they are. */
-static int operands(const Scope *s, int n, Ex *const *src, Bound *in)
+/* Returns the number of operands. */
+static int operands(const RuleScope *s, int n, Ex *const *src, Bound *in)
 {
 	int count = 0;
 	for (int i = 0; i < n; i++) {
@@ -59,7 +59,7 @@ static int operands(const Scope *s, int n, Ex *const *src, Bound *in)
 
 /* ---- ops */
 
-static DType said_dtype(const Scope *s, const Ex *e)
+static DType said_dtype(const RuleScope *s, const Ex *e)
 {
 	if (e->dtype_of < 0)
 		return e->dtype;
@@ -67,8 +67,8 @@ static DType said_dtype(const Scope *s, const Ex *e)
 	return like ? like->dtype : s->alone;
 }
 
-/* of: that of its sources */
-static DType result_dtype(const Scope *s, const Ex *e, DType said, DType of)
+/* of: the dtype of its sources */
+static DType result_dtype(const RuleScope *s, const Ex *e, DType said, DType of)
 {
 	if (said != DT_NONE)
 		return said;
@@ -79,12 +79,12 @@ static DType result_dtype(const Scope *s, const Ex *e, DType said, DType of)
 	return e->op == s->self->op && !op_elementwise(e->op) ? s->self->dtype : of;
 }
 
-static UOp *make_op(const Scope *s, const Ex *e)
+static UOp *make_op(const RuleScope *s, const Ex *e)
 {
 	Bound in[MAX_VARS];
 	UOp *src[MAX_VARS];
 	DType said = said_dtype(s, e);
-	Scope inner = *s;
+	RuleScope inner = *s;
 	if (said != DT_NONE && op_info[e->op].cls != CLASS_CASTING)
 		inner.alone = said;
 	DType of = inner.alone;
@@ -102,14 +102,14 @@ static UOp *make_op(const Scope *s, const Ex *e)
 	return node_new(e->op, result_dtype(s, e, said, of), n, src, arg);
 }
 
-static UOp *called(const Scope *s, const Ex *e)
+static UOp *called(const RuleScope *s, const Ex *e)
 {
 	UOp *r = e->fn(build(s, e->src[0]));
 	return r == s->self ? r : settled(s, r);
 }
 
 /* An expression of one value; a literal alone has self's dtype. */
-static UOp *build(const Scope *s, const Ex *e)
+static UOp *build(const RuleScope *s, const Ex *e)
 {
 	Bound in[MAX_PARTS];
 	switch (e->kind) {
@@ -124,6 +124,6 @@ static UOp *build(const Scope *s, const Ex *e)
 
 UOp *rule_build(const Builder *b, const Ex *e, UOp *self, const Bound *env)
 {
-	Scope s = {b, self, env, self->dtype};
+	RuleScope s = {b, self, env, self->dtype};
 	return e->kind == EX_OP ? make_op(&s, e) : build(&s, e);
 }

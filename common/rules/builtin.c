@@ -1,5 +1,5 @@
-/* The rule files that are compiled in: read whole, or no further than is asked for; and files of
- * rows, by op. */
+/* The rule files that are compiled in: read whole, or only as far as needed; and files of rows, by
+ * op. */
 #include "rules/parser.h"
 
 static const struct { const char *name, *text; } builtin[] = {
@@ -7,7 +7,7 @@ static const struct { const char *name, *text; } builtin[] = {
 	{0}
 };
 
-/* Those that were opened. */
+/* The files that were opened. */
 static Rules *kept[sizeof builtin / sizeof *builtin];
 
 const char *rules_builtin_name(size_t i) { return builtin[i].name; }
@@ -46,7 +46,7 @@ static void read_next(Rules *r)
 	rules_read(r, u->section[i].text, u->section[i].n, u->file, u->section[i].line, u->names);
 }
 
-/* The condition of a line that begins a section; NULL of any other. */
+/* The condition of a line that begins a section; NULL for any other line. */
 static const CondRow *header(const char *line, const RuleNames *names)
 {
 	char name[32];
@@ -55,7 +55,7 @@ static const CondRow *header(const char *line, const RuleNames *names)
 	return parse_condition(names, name);
 }
 
-/* The text's sections, the first one read. */
+/* The sections of the text, of which the first is read. */
 static Rules *sections(const char *name, const RuleNames *names)
 {
 	Rules *r = xcalloc(1, sizeof *r);
@@ -106,7 +106,7 @@ void rules_reach(Rules *r, UOp *u)
 
 /* ---- rows by op */
 
-/* An op's own line stands before that of a set. */
+/* An op's own line has precedence over that of a set. */
 static const Rule *row(const Rules *rows, Op op)
 {
 	const Rule *found = NULL;
@@ -121,11 +121,7 @@ static const Rule *row(const Rules *rows, Op op)
 const Rule *rules_row(const char *name, const RuleNames *names, Op op)
 {
 	int i = find(name);
-	if (!kept[i]) {
+	if (!kept[i])
 		kept[i] = rules_add_builtin(NULL, name, names);
-		for (int o = 0; o < OP_COUNT; o++)
-			if (op_info[o].levels >> LV_GRAPH & 1 && !row(kept[i], o))
-				die(FAILED, "%s.rules: no line for %s", name, op_name(o));
-	}
 	return row(kept[i], op);
 }

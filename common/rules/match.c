@@ -1,17 +1,6 @@
-/* A pattern against a node. Depth is that of the pattern, which the parser bounds. */
+/* A pattern against a node. The depth is that of the pattern, which the parser bounds. */
 #include "rules/rule.h"
 #include <math.h>
-
-static bool commutes(Op op)
-{
-	switch (op) {
-	case OP_ADD: case OP_MUL: case OP_MAX: case OP_MIN: case OP_AND: case OP_OR: case OP_XOR:
-	case OP_CMPEQ: case OP_CMPNE:
-		return true;
-	default:
-		return false;
-	}
-}
 
 /* A literal matches a constant of its value and sign; true and false match bools only. */
 static bool literal_matches(const Val *lit, const UOp *u)
@@ -49,7 +38,7 @@ static bool op_match(const Ex *e, UOp *u, Bound *env)
 		return false;
 	if (e->arg && !arg_match(e->arg, u->arg, env))
 		return false;
-	if (e->nsrc != 2 || !commutes(u->op))
+	if (e->nsrc != 2 || !op_info[u->op].commutes)
 		return sources_match(e, u, env);
 	memcpy(saved, env, sizeof saved);
 	if (sources_match(e, u, env))

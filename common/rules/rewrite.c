@@ -1,25 +1,25 @@
 /* The fixed-point driver: every node, sources first, is rewritten by the first rule that matches
- * until none does. What a replacement builds anew is rewritten as it is built, so one sweep is
+ * until none does. New nodes of a replacement are rewritten as they are built, so one sweep is
  * enough; linear in nodes. */
 #include "rules/rule.h"
 #include <stdlib.h>
 
 enum { STEPS = 1000, NEST = 64 };
 
-/* A node that is being brought to its normal form: as it is now, and the one for whose sake. */
+/* A node that is being brought to its normal form: its current form, and the node that needs it. */
 typedef struct Open { const UOp *u; const struct Open *outer; } Open;
 
 typedef struct {
 	Rules *rules;
 	const Open *open;
-	VEC(UOp *) stack, src;  /* of settle */
+	VEC(UOp *) stack, src;  /* used by settle */
 	size_t applied;
 	int nest;
-	const UOp *endless;     /* a node whose rules do not come to an end */
+	const UOp *endless;     /* a node whose rewriting does not end */
 	const char *where;      /* the rule applied last */
 } Rewriter;
 
-/* A node's normal form, which is its own. */
+/* A node's normal form, valid in its round. */
 typedef struct { uint32_t round; UOp *to; } Done;
 static ARENA TABLE(Done) done;
 
@@ -48,7 +48,7 @@ static UOp *reshaped(UOp *v, const UOp *like)
 	return r->shape == like->shape ? r : NODE(OP_EXPAND, v->dtype, shape_to_val(like->shape), r);
 }
 
-/* What the first rule that holds makes of u; NULL: none does. */
+/* The replacement of u by the first rule that applies; NULL: none does. */
 static UOp *step(Rewriter *w, const Builder *b, UOp *u)
 {
 	Bound env[MAX_VARS];
@@ -61,7 +61,7 @@ static UOp *step(Rewriter *w, const Builder *b, UOp *u)
 		process.where = r->where;
 		UOp *v = reshaped(rule_build(b, r->to[0], u, env), u);
 		process.where = where;
-		if (v == u)     /* it is what the rule makes already */
+		if (v == u)     /* it has the rule's result already */
 			continue;
 		w->applied++;
 		w->where = r->where;
@@ -72,7 +72,7 @@ static UOp *step(Rewriter *w, const Builder *b, UOp *u)
 
 static UOp *settle(UOp *u, void *ctx);
 
-/* u, whose sources are in normal form, in its own. */
+/* The normal form of u, whose sources are in normal form. */
 static UOp *normal(Rewriter *w, UOp *u)
 {
 	const Builder b = {settle, w};
@@ -97,8 +97,8 @@ static UOp *normal(Rewriter *w, UOp *u)
 	return r;
 }
 
-/* What stands for u as a source, NULL where that is still to be found: a node that is being
- * rewritten, `self` of a rule, stays. */
+/* The replacement of u as a source, NULL where it is still to be found. A node that is being
+ * rewritten, a rule's `self`, stays. */
 static UOp *as_source(const Rewriter *w, UOp *u)
 {
 	UOp *r = done_get(u);
@@ -107,7 +107,8 @@ static UOp *as_source(const Rewriter *w, UOp *u)
 	return r;
 }
 
-/* A source of u that is still to be done; NULL: w->src has them all as they are then. */
+/* A source of u that still has to be rewritten; NULL: none, and w->src has all of them in normal
+ * form. */
 static UOp *find_new(Rewriter *w, const UOp *u)
 {
 	w->src.n = 0;
@@ -120,7 +121,7 @@ static UOp *find_new(Rewriter *w, const UOp *u)
 	return NULL;
 }
 
-/* u in normal form, and what a function of C has made anew beneath it. */
+/* Brings u to normal form, including new nodes that a function of C has made below it. */
 static UOp *settle(UOp *u, void *ctx)
 {
 	Rewriter *w = ctx;

@@ -1,8 +1,8 @@
-/* What a rule cannot say: the predicates of its conditions, and functions of C that make the
- * replacement of the node it matched. A function decides nothing: it is called where the conditions
- * of its rule hold, and returns the node itself where nothing is left to do. tests/check_rules.c
- * drops each condition in turn, so a function that is called where its conditions do not hold may
- * die or return another value, but not crash. */
+/* The parts of rules that are written in C: the predicates of conditions, and functions that make
+ * the replacement of the matched node. A function decides nothing: it is called where the
+ * conditions of its rule hold, and returns the node itself where nothing is left to do.
+ * tests/check_rules.c drops each condition in turn, so a function that is called where its
+ * conditions do not hold may die or return another value, but not crash. */
 #include "interp/interp.h"
 #include "rules/rule.h"
 #include <stdlib.h>
@@ -16,8 +16,8 @@ static UOp *fn_fold(UOp *u)
 	return c;
 }
 
-/* What lies under u's views. Sources are in normal form when a node is looked at, so a constant has
- * three above it at the most: the node's own, EXPAND, RESHAPE. */
+/* The node below u's views. When a node is visited its sources are in normal form, so at most three
+ * views are above a constant: the node's own, EXPAND, RESHAPE. */
 static UOp *fn_under_views(UOp *u)
 {
 	for (int depth = 0; depth < 3 && op_movement(u->op) && u->nsrc; depth++)
@@ -25,7 +25,7 @@ static UOp *fn_under_views(UOp *u)
 	return u;
 }
 
-/* A constant, or views of one (no PAD, which adds zeros): all its elements have one value. */
+/* A constant, or views of one (no PAD, which adds zeros): all its elements are equal. */
 static bool one_value(UOp *u)
 {
 	UOp *under = fn_under_views(u);
@@ -35,7 +35,7 @@ static bool one_value(UOp *u)
 	return is_const(under);
 }
 
-/* ADD(x, EXPAND(RESHAPE(CONST))) → ADD(x, CONST): a scalar stands with any shape. */
+/* ADD(x, EXPAND(RESHAPE(CONST))) → ADD(x, CONST): a scalar combines with any shape. */
 static UOp *fn_scalar_sources(UOp *u)
 {
 	UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src);
@@ -136,7 +136,7 @@ static bool const_sources(UOp *const *x)
 	return true;
 }
 
-/* Every value of a is one of b. */
+/* Is every value of a also a value of b? */
 static bool fits(DType a, DType b)
 {
 	static const int bits[DT_COUNT] = {
@@ -162,7 +162,7 @@ static bool same_kind(UOp *const *x)
 	return dtype_float(x[0]->dtype) == dtype_float(x[1]->dtype);
 }
 
-/* match asks of nodes of level tensor too, whose args nothing has checked: they have no shape. */
+/* `match` also visits nodes of level tensor, whose args are unchecked: they have no shape. */
 static bool has_axes(const UOp *u, Op op) { return u->op == op && u->shape; }
 
 static bool no_axes(UOp *const *x)

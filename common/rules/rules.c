@@ -1,10 +1,10 @@
 /* Text of a .rules file → rules, a line each. The grammar, with an example of each form, is in
- * ../README.md; args, what stands in [ ], are read by args.c.
+ * ../README.md; args, the arrays in [ ], are read by args.c.
  *
- *     x * 0 -> 0   if exact(x)             a rewriting: pattern -> what stands for it [if …]
+ *     x * 0 -> 0   if exact(x)             a rewriting: pattern -> replacement [if …]
  *     low(x) := CAST:u32(x)                a definition, for the right sides below
- *     when lacks                           the rules below are for nodes of which that holds
- *     EXP2(x): g -> g * self * ln2         a row: what an op is for some stage, given g
+ *     when lacks                           the rules below are for nodes for which that holds
+ *     EXP2(x): g -> g * self * ln2         a row: an op's formula for some stage, given g
  *     REDUCE: reduce                       a row: the name that the stage has for it
  *
  * A file holds rewritings or rows. */
@@ -13,21 +13,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Expressions in a line, those of the definitions it uses counted in. */
+/* Expressions in a line, including those of the definitions it uses. */
 enum { MAX_SIZE = 1000, MAX_SRC = 8 };
 
-_Noreturn void parse_bad(Parser *p, const char *why)
+_Noreturn void parse_bad(RuleParser *p, const char *why)
 {
 	die(MALFORMED, "%s:%d:%d: %s", p->file, p->number, (int)(p->at - p->line) + 1, why);
 }
 
-static void skip(Parser *p)
+static void skip(RuleParser *p)
 {
 	while (p->at < p->end && (*p->at == ' ' || *p->at == '\t'))
 		p->at++;
 }
 
-bool parse_eat(Parser *p, const char *s)
+bool parse_eat(RuleParser *p, const char *s)
 {
 	skip(p);
 	if (p->at == p->end || *p->at != *s)
@@ -39,7 +39,7 @@ bool parse_eat(Parser *p, const char *s)
 	return true;
 }
 
-static bool peek(Parser *p, const char *s)
+static bool peek(RuleParser *p, const char *s)
 {
 	const char *at = p->at;
 	bool yes = parse_eat(p, s);
@@ -47,14 +47,14 @@ static bool peek(Parser *p, const char *s)
 	return yes;
 }
 
-static void grow(Parser *p, int by)
+static void grow(RuleParser *p, int by)
 {
 	p->size += by;
 	if (p->size > MAX_SIZE)
 		parse_bad(p, "too large, with the definitions that it uses");
 }
 
-static Ex *ex_new(Parser *p, ExKind kind)
+static Ex *ex_new(RuleParser *p, ExKind kind)
 {
 	Ex *e = xcalloc(1, sizeof *e);
 	e->kind = kind;
@@ -65,7 +65,7 @@ static Ex *ex_new(Parser *p, ExKind kind)
 	return e;
 }
 
-const char *parse_word(Parser *p)
+const char *parse_word(RuleParser *p)
 {
 	skip(p);
 	const char *from = p->at;
@@ -76,10 +76,10 @@ const char *parse_word(Parser *p)
 	return s;
 }
 
-static Ex *expression(Parser *p, int strength);
-static Ex *atom(Parser *p);
+static Ex *expression(RuleParser *p, int strength);
+static Ex *atom(RuleParser *p);
 
-static Ex *number(Parser *p, bool negative)
+static Ex *number(RuleParser *p, bool negative)
 {
 	char text[64], *stop;
 	size_t n = 0;
@@ -103,12 +103,12 @@ static Ex *number(Parser *p, bool negative)
 	return e;
 }
 
-int parse_variable(Parser *p, const char *name, bool of_arg)
+int parse_variable(RuleParser *p, const char *name, bool of_arg)
 {
 	Rule *r = p->rule;
 	for (int i = 0; i < r->nvars; i++)
 		if (!strcmp(r->var[i], name)) {
-			/* what a row's line is given may be a size, and stand in an arg */
+			/* the variable after a row's colon may be a size, and occur in an arg */
 			if (r->of_arg[i] != of_arg && !(of_arg && p->right && i == r->g))
 				parse_bad(p, of_arg ? "a node is no part of an arg" :
 					"a part of an arg stands in [ ] alone");
@@ -125,18 +125,18 @@ int parse_variable(Parser *p, const char *name, bool of_arg)
 
 /* ---- expressions */
 
-/* How many values it has: a definition may have several. */
+/* The number of values: a definition may have several. */
 static int values(const Ex *e) { return e->kind == EX_DEFINED ? e->defined->gives : 1; }
 
-static Ex *one_value(Parser *p, Ex *e)
+static Ex *one_value(RuleParser *p, Ex *e)
 {
 	if (values(e) != 1)
 		parse_bad(p, "several values stand between ( ) or as a definition's own only");
 	return e;
 }
 
-/* What stands between ( and ), the ( being passed over: how many values. */
-static int sources(Parser *p, Ex *e)
+/* The operands between ( and ), the ( having been read; returns the number of values. */
+static int sources(RuleParser *p, Ex *e)
 {
 	int n = 0;
 	while (!parse_eat(p, ")")) {
@@ -151,8 +151,8 @@ static int sources(Parser *p, Ex *e)
 	return n;
 }
 
-/* Behind OP: a dtype, or on the right side a variable that has it. */
-static void dtype_said(Parser *p, Ex *e)
+/* After OP: a dtype, or on the right side a variable whose dtype it is. */
+static void dtype_said(RuleParser *p, Ex *e)
 {
 	if (p->at == p->end || *p->at == ' ')
 		parse_bad(p, "a row, OP: …, stands in a file of rows only");
@@ -165,7 +165,7 @@ static void dtype_said(Parser *p, Ex *e)
 	e->dtype_of = parse_variable(p, w, false);
 }
 
-static Ex *operation(Parser *p, Op op)
+static Ex *operation(RuleParser *p, Op op)
 {
 	Ex *e = ex_new(p, EX_OP);
 	e->op = op;
@@ -197,8 +197,9 @@ static RuleFn *function_find(const RuleNames *names, const char *name)
 	return rule_function(name);
 }
 
-/* A rule that speaks of what this program has not is left out, where its reader said so. */
-static void unknown(Parser *p, const char *why)
+/* A rule that names something that this program does not have is left out, if the reader allows
+ * it. */
+static void unknown(RuleParser *p, const char *why)
 {
 	if (!p->names->partial)
 		parse_bad(p, why);
@@ -206,7 +207,7 @@ static void unknown(Parser *p, const char *why)
 }
 
 /* A definition or a function of C, on the right side. */
-static Ex *call(Parser *p, const char *name)
+static Ex *call(RuleParser *p, const char *name)
 {
 	const Definition *d = p->right ? definition_find(p->rules, name) : NULL;
 	Ex *e = ex_new(p, d ? EX_DEFINED : EX_FUNCTION);
@@ -222,14 +223,14 @@ static Ex *call(Parser *p, const char *name)
 	return e;
 }
 
-static Ex *constant(Parser *p, Val v)
+static Ex *constant(RuleParser *p, Val v)
 {
 	Ex *e = ex_new(p, EX_LITERAL);
 	e->literal = v;
 	return e;
 }
 
-static Ex *name(Parser *p)
+static Ex *name(RuleParser *p)
 {
 	static const struct { const char *name; double value; } numbers[] = {
 		{"inf", INFINITY}, {"pi", M_PI}, {"ln2", M_LN2},
@@ -259,7 +260,7 @@ static Ex *name(Parser *p)
 	return e;
 }
 
-static Ex *atom(Parser *p)
+static Ex *atom(RuleParser *p)
 {
 	skip(p);
 	if (++p->depth > NESTING)
@@ -291,36 +292,25 @@ static Ex *atom(Parser *p)
 	return e;
 }
 
-/* Infix ops, the longer spelling first; a greater strength binds tighter. */
-static const struct { const char *text; Op op; int strength; } infix[] = {
-	{"==", OP_CMPEQ, 1}, {"!=", OP_CMPNE, 1}, {"<<", OP_SHL, 5}, {"<", OP_CMPLT, 1},
-	{"|", OP_OR, 2}, {"^", OP_XOR, 3}, {"&", OP_AND, 4}, {">>", OP_SHR, 5}, {"+", OP_ADD, 6},
-	{"-", OP_SUB, 6}, {"//", OP_FLOORDIV, 7}, {"**", OP_POW, 8}, {"*", OP_MUL, 7},
-	{"/", OP_FDIV, 7}, {"%", OP_FLOORMOD, 7},
-};
-
-/* Its place in the table when one stands here, else -1. */
-static int infix_here(Parser *p)
+/* The op of the operator that comes next, and the operator's length; -1: none. */
+static int infix_here(RuleParser *p, size_t *length)
 {
-	if (peek(p, "->"))
-		return -1;
-	for (size_t i = 0; i < sizeof infix / sizeof *infix; i++)
-		if (peek(p, infix[i].text))
-			return (int)i;
-	return -1;
+	skip(p);
+	return peek(p, "->") ? -1 : op_infix(p->at, p->end - p->at, length);
 }
 
-/* Ops of at least that strength, those of one strength from the left. */
-static Ex *expression(Parser *p, int strength)
+/* Operators of at least that strength; those of equal strength associate to the left. */
+static Ex *expression(RuleParser *p, int strength)
 {
 	Ex *left = atom(p);
-	for (int i; (i = infix_here(p)) >= 0 && infix[i].strength >= strength;) {
-		parse_eat(p, infix[i].text);
+	size_t length;
+	for (int op; (op = infix_here(p, &length)) >= 0 && (int)op_info[op].precedence >= strength;) {
+		p->at += length;
 		Ex *e = ex_new(p, EX_OP);
-		e->op = infix[i].op;
+		e->op = op;
 		e->nsrc = 2;
 		e->src[0] = one_value(p, left);
-		e->src[1] = one_value(p, expression(p, infix[i].strength + 1));
+		e->src[1] = one_value(p, expression(p, op_info[op].precedence + 1));
 		left = e;
 	}
 	return left;
@@ -336,13 +326,13 @@ const CondRow *parse_condition(const RuleNames *names, const char *name)
 	return rule_condition(name);
 }
 
-static int condition_arg(Parser *p)
+static int condition_arg(RuleParser *p)
 {
 	const char *w = parse_word(p);
 	return strcmp(w, "self") ? parse_variable(p, w, false) : SELF;
 }
 
-static void condition(Parser *p)
+static void condition(RuleParser *p)
 {
 	Rule *r = p->rule;
 	Cond c = {.negate = parse_eat(p, "!")};
@@ -361,13 +351,13 @@ static void condition(Parser *p)
 	r->cond[r->nconds++] = c;
 }
 
-static bool blank(Parser *p)
+static bool blank(RuleParser *p)
 {
 	skip(p);
 	return p->at == p->end || *p->at == '#';
 }
 
-static void rewriting(Parser *p, Rule *r)
+static void rewriting(RuleParser *p, Rule *r)
 {
 	r->from = one_value(p, expression(p, 0));
 	if (r->from->kind != EX_OP && r->from->kind != EX_ANY)
@@ -383,7 +373,7 @@ static void rewriting(Parser *p, Rule *r)
 }
 
 /* when condition: for the rules that follow */
-static void section(Parser *p)
+static void section(RuleParser *p)
 {
 	p->when = parse_condition(p->names, parse_word(p));
 	p->left_out = !p->when;
@@ -394,7 +384,7 @@ static void section(Parser *p)
 }
 
 /* name(a, b) := value, … */
-static void definition(Parser *p)
+static void definition(RuleParser *p)
 {
 	Definition *d = xcalloc(1, sizeof *d);
 	Rule *scope = p->rule;
@@ -423,8 +413,8 @@ static void definition(Parser *p)
 	vec_push(&p->rules->defs, d);
 }
 
-/* Sources are distinct variables, so that what stands for them is theirs in order. */
-static void row_values(Parser *p, Rule *r)
+/* Sources are distinct variables, so that they bind a node's sources in order. */
+static void row_values(RuleParser *p, Rule *r)
 {
 	Ex *const *src = r->from->src;
 	for (int i = 0; i < r->from->nsrc; i++)
@@ -445,8 +435,8 @@ static void row_values(Parser *p, Rule *r)
 		parse_bad(p, parts ? "not a value for each source" : "not one value");
 }
 
-/* OP: word, OP(x): g -> value; the word before : or ( is passed over */
-static void row(Parser *p, Rule *r, const char *w)
+/* OP: word, OP(x): g -> value; the word before : or ( has been read */
+static void row(RuleParser *p, Rule *r, const char *w)
 {
 	if (!strcmp(w, "elementwise"))
 		r->set = op_elementwise;
@@ -476,13 +466,13 @@ static void rule_add(Rules *rules, const Rule *r)
 	vec_push(rules, *r);
 }
 
-static bool defines(const Parser *p)
+static bool defines(const RuleParser *p)
 {
 	const char *stop = memchr(p->at, '#', p->end - p->at);
 	return memmem(p->at, (stop ? stop : p->end) - p->at, ":=", 2) != NULL;
 }
 
-static void rule_line(Parser *p, Rule *r)
+static void rule_line(RuleParser *p, Rule *r)
 {
 	char where[512];
 	snprintf(where, sizeof where, "%s:%d", p->file, p->number);
@@ -495,7 +485,7 @@ static void rule_line(Parser *p, Rule *r)
 		rule_add(p->rules, r);
 }
 
-static void one_line(Parser *p)
+static void one_line(RuleParser *p)
 {
 	Rule r = {.when = p->when, .g = NONE};
 	p->rule = &r;
@@ -516,7 +506,7 @@ void rules_read(Rules *r, const char *text, size_t n, const char *file, int numb
 {
 	static const RuleNames none;
 	const char *end = text + n;
-	Parser p = {.file = file, .rules = r, .names = names ? names : &none, .number = number};
+	RuleParser p = {.file = file, .rules = r, .names = names ? names : &none, .number = number};
 	while (text < end) {
 		const char *stop = memchr(text, '\n', end - text);
 		p.at = p.line = text;

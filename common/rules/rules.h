@@ -10,8 +10,10 @@ typedef struct Rules Rules;
 Rules *rules_parse(const char *text, size_t n, const char *file);
 /* The built-in file of that name (compiled in at build time). */
 Rules *rules_builtin(const char *name);
-/* Rewrites to a fixed point, sources first; linear in nodes. *count gets the number of rules applied when not NULL. */
+/* Rewrites to a fixed point, sources first; linear in nodes. *count gets the number of rules
+ * applied, unless it is NULL. */
 UOp *rewrite(UOp *root, Rules *rules, size_t *count);
-/* One sweep: each node by the first rule that matches, what that makes left as it is (so a rule may grow what it matches). */
+/* One sweep: rewrites each node by the first rule that matches and leaves the result as it is (so a
+ * rule may match a part of its own result). */
 UOp *rewrite_once(UOp *root, Rules *rules, size_t *count);
 #endif

@@ -1,11 +1,12 @@
-/* Calls of kernels: their buffers, and the slots by which the kernels name them.
+/* Calls of kernels: their buffers, and the slots by which kernels refer to them.
  *
- *     CALL (KERNEL, y, x)    y is slot 0, x is slot 1: in the kernel PARAM {slot: 1, shape: …} is x */
+ *     CALL (KERNEL, y, x)    y is slot 0, x is slot 1: in the kernel PARAM {slot: 1, shape: …} is x
+ */
 #include "shape/shape.h"
 
 int64_t param_slot(const UOp *param) { return val_get(param->arg, "slot")->i; }
 
-/* The last PARAMs made, by what they are made of: making the same one again is common, its map is not cheap. */
+/* A cache of recent PARAMs: the same one is often made again, and building its arg is not cheap. */
 enum { RECENT = 256 };
 typedef struct { UOp *param; const Shape *shape; int64_t slot; uint8_t dtype; } Recent;
 static ARENA Recent recent[RECENT];
@@ -34,7 +35,7 @@ UOp *buffer_of(const char *name, const char *role, DType dt, const Shape *shape)
 
 bool call_has_kernel(const UOp *u) { return u->op == OP_CALL && u->src[0]->op == OP_KERNEL; }
 
-/* slots are few: the check is quadratic in them alone */
+/* quadratic, but there are few slots */
 bool call_aliases(const UOp *call)
 {
 	for (uint32_t i = 2; i < call->nsrc; i++)

@@ -1,9 +1,10 @@
-/* What could not be decided about sizes when a graph was read, kept in meta until the sizes are
- * known. (For what trace made it is there already.)
+/* Keeps the conditions on sizes that could not be decided when a graph was read in meta until the
+ * sizes are known. (Documents made by trace have them already.)
  *
  *     y of [height//2*2] + x of [height]   →   meta {checks: [["eq", "height//2*2", "height"]]}
  *
- * Below level graph shapes are gone into indices, so nothing there could find it again. */
+ * At later levels shapes have become indices, from which the conditions could not be derived again.
+ */
 #include "shape/shape.h"
 
 void checks_remember(Graph *g)

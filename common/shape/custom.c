@@ -1,10 +1,9 @@
-/* CUSTOM: a kernel of the user's own, whose code the document carries.
+/* CUSTOM: a user-written kernel whose code is in the document.
  *
  *     CUSTOM f32 %0 {shape: ["n"], code: {clang: "void custom(float *y, const float *x, long n) …"}}
  *
- * Code that came with a document would be compiled and run, so every tool refuses such a node
- * unless it was told --allow-custom. What the code is like, and what it is called with, is in
- * render/README.md. */
+ * The code in a document would be compiled and run, so every tool refuses such a node without
+ * --allow-custom. The form of the code and its arguments are described in render/README.md. */
 #include "shape/shape.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #define SAY(...) return arena_printf(__VA_ARGS__)
 
 const char custom_refusal[] =
-	"a kernel of the user's own, whose code is compiled and run, needs --allow-custom";
+	"a user-written kernel, whose code is compiled and run, needs --allow-custom";
 
 static bool is_text(const Val *v) { return v->kind == VAL_STR && v->n && strlen(v->s) == v->n; }
 
@@ -37,9 +36,9 @@ static const char *check_code(const Val *code)
 		SAY("the arg is not a map with shape and code");
 	for (size_t i = 0; i < code->n; i++) {
 		if (!is_text(code->a[2 * i]) || !name_plain(code->a[2 * i]->s, code->a[2 * i]->n))
-			SAY("code: '%.60s' is no target's name", code->a[2 * i]->s);
+			SAY("code: '%.60s' is not the name of a target", code->a[2 * i]->s);
 		if (!is_text(code->a[2 * i + 1]))
-			SAY("code: that of target %.60s is no text, empty, or has a NUL in it",
+			SAY("code: that for target %.60s is not text, is empty, or contains a NUL",
 				code->a[2 * i]->s);
 	}
 	return NULL;
@@ -54,15 +53,16 @@ static const char *check_vars(const Val *vars)
 	for (size_t i = 0; i < vars->n; i++) {
 		const Val *v = vars->a[i];
 		if (!is_text(v) || !vars_find(v->s, v->n))
-			SAY("vars: '%.60s' is no size variable", v->kind == VAL_STR ? v->s : "?");
+			SAY("vars: '%.60s' is not a size variable",
+				v->kind == VAL_STR ? v->s : "?");
 		for (size_t k = 0; k < i; k++)
 			if (vars->a[k] == v)
-				SAY("vars: '%.60s' stands twice", v->s);
+				SAY("vars: '%.60s' is given twice", v->s);
 	}
 	return NULL;
 }
 
-/* {opencl: ["(n + 63) // 64"]}: for each target one to three sizes; a single one for work */
+/* {opencl: ["(n + 63) // 64"]}: one to three sizes for each target; for work a single size. */
 static const char *check_sizes(const Val *arg, const char *key)
 {
 	const Val *m = val_get(arg, key);
@@ -90,7 +90,7 @@ const char *custom_check(const Val *arg, int *status)
 	const char *e = check_code(val_get(arg, "code"));
 	*status = MALFORMED;
 	if (!e && name && name != VNIL && !is_identifier(name))
-		SAY("the name is not an identifier of C");
+		SAY("the name is not a C identifier");
 	if (!e)
 		e = check_vars(val_get(arg, "vars"));
 	for (int i = 0; !e && i < 3; i++)
@@ -104,10 +104,10 @@ const char *custom_name(const Val *arg)
 	return name && name->kind == VAL_STR ? name->s : "custom";
 }
 
-typedef VEC(const Val *) Names;
+typedef VEC(const Val *) ValNames;
 
-/* the names in a size such as "2*n + m" that are not there yet */
-static void add_names(Names *out, const Val *size)
+/* Adds the names in a size such as "2*n + m" that are not in the list yet. */
+static void add_names(ValNames *out, const Val *size)
 {
 	const char *s = size->kind == VAL_STR ? size->s : "";
 	while (*s) {
@@ -127,7 +127,7 @@ static void add_names(Names *out, const Val *size)
 const Val *custom_vars(const Val *arg)
 {
 	const Val *vars = val_get(arg, "vars"), *shape = val_get(arg, "shape");
-	Names names = {0};
+	ValNames names = {0};
 	if (vars && vars->kind == VAL_ARRAY)
 		return vars;
 	for (size_t i = 0; shape && shape->kind == VAL_ARRAY && i < shape->n; i++)

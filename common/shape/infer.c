@@ -1,5 +1,5 @@
-/* Shape and dtype of a node from its sources, and every check that one node needs: one function a kind of op,
- * found through a table.  Each returns NULL when the node is right, else the reason. */
+/* Infers shape and dtype of a node from its sources and makes every check of a single node: one
+ * function per kind of op, in a table. Each returns NULL when the node is right, else an error. */
 #include "shape/shape.h"
 #include "shape/infer.h"
 #include <stdlib.h>
@@ -20,7 +20,7 @@ const char *node_dtype(In *n, DType want)
 	return NULL;
 }
 
-/* All sources have one dtype that the op takes, and it is the node's. */
+/* All sources have one dtype, which the op accepts; the node has the dtype that the op gives. */
 static const char *same_dtype(In *n)
 {
 	const char *e = source_dtypes(n, 0);
@@ -28,10 +28,10 @@ static const char *same_dtype(In *n)
 		return e;
 	if (!op_takes(n->op, n->src[0]->dtype))
 		SAY("no such op on %s", dtype_name(n->src[0]->dtype));
-	return node_dtype(n, n->src[0]->dtype);
+	return node_dtype(n, op_gives(n->op, n->src[0]->dtype, n->dt));
 }
 
-/* One shape for all; scalars stand with any. */
+/* All sources have one shape; scalars match any shape. */
 static const char *one_shape(In *n)
 {
 	n->out = n->src[0]->shape;
@@ -45,17 +45,9 @@ static const char *one_shape(In *n)
 	return NULL;
 }
 
-static const char *infer_same_dtype(In *n)
+static const char *infer_elements(In *n)
 {
 	const char *e = same_dtype(n);
-	return e ? e : one_shape(n);
-}
-
-static const char *infer_compare(In *n)
-{
-	const char *e = source_dtypes(n, 0);
-	if (!e)
-		e = node_dtype(n, DT_BOOL);
 	return e ? e : one_shape(n);
 }
 
@@ -104,7 +96,7 @@ static const char *infer_arange(In *n)
 	return e;
 }
 
-static bool utf8_name(const Val *v)
+bool name_ok(const Val *v)
 {
 	if (!v || v->kind != VAL_STR || v->n < 1 || v->n > 255 || v->s[0] == '.' || v->s[0] == '-')
 		return false;
@@ -119,13 +111,8 @@ static bool utf8_name(const Val *v)
 	return true;
 }
 
-bool name_ok(const Val *v) { return utf8_name(v); }
-
 static const char *check_file(const Val *f, int64_t bytes)
 {
-	if (f->kind != VAL_ARRAY || f->n != 3 || f->a[0]->kind != VAL_STR || f->a[1]->kind != VAL_INT ||
-	    f->a[2]->kind != VAL_INT || f->a[1]->i < 0)
-		SAY("file is not [path, offset, bytes]");
 	if (f->a[0]->n == 0 || memchr(f->a[0]->s, 0, f->a[0]->n))
 		SAY("the file's path is empty or has a NUL in it");
 	if (f->a[2]->i != bytes)
@@ -148,7 +135,7 @@ static const char *check_data(In *n)
 		SAY("a buffer with data needs known sizes, not %s", shape_text(n->out));
 	if (file)
 		return check_file(file, bytes);
-	if (data->kind != VAL_BIN || (int64_t)data->n != bytes)
+	if ((int64_t)data->n != bytes)
 		SAY("data is not %lld bytes", (long long)bytes);
 	return NULL;
 }
@@ -159,34 +146,24 @@ static const char *infer_buffer(In *n)
 	const Val *role = val_get(n->arg, "role");
 	if (n->dt == DT_NONE)
 		SAY("a buffer needs a dtype");
-	if (n->arg->kind != VAL_MAP)
-		SAY("the arg is not a map with a name");
-	if (!utf8_name(val_get(n->arg, "name")))
-		SAY("the name is missing or not allowed");
+	if (!name_ok(val_get(n->arg, "name")))
+		SAY("the name is not allowed");
 	n->out = shape_from_val(val_get(n->arg, "shape"), &e, &n->status);
 	if (!n->out)
 		return e;
-	if (val_is_str(role, "const") || val_is_str(role, "state"))
-		return check_data(n);
-	if (!val_is_str(role, "input") && !val_is_str(role, "output") && !val_is_str(role, "temp") &&
-	    !val_is_str(role, "prepared"))
-		SAY("the role is not input, const or state");
-	return NULL;
+	return val_is_str(role, "const") || val_is_str(role, "state") ? check_data(n) : NULL;
 }
 
 /* ---- axes */
 
-/* n distinct axes below rank from an array of ints; -1 and *e when it is none */
+/* Reads distinct axes below rank from an array of counts and returns their number; -1 on failure,
+ * and *e is set. */
 static int read_axes(const Val *v, int rank, int *axes, const char **e)
 {
 	unsigned seen = 0;
-	if (!v || v->kind != VAL_ARRAY) {
-		*e = "the axes are not an array of ints";
-		return -1;
-	}
 	for (size_t i = 0; i < v->n; i++) {
 		const Val *a = v->a[i];
-		if (a->kind != VAL_INT || a->i < 0 || a->i >= rank || seen >> a->i & 1) {
+		if (a->i >= rank || seen >> a->i & 1) {
 			*e = arena_printf("the axes are not distinct ints below the rank %d", rank);
 			return -1;
 		}
@@ -196,11 +173,6 @@ static int read_axes(const Val *v, int rank, int *axes, const char **e)
 	return (int)v->n;
 }
 
-bool fold_name(const Val *v)
-{
-	return val_is_str(v, "ADD") || val_is_str(v, "MUL") || val_is_str(v, "MAX") || val_is_str(v, "MIN");
-}
-
 static const char *infer_reduce(In *n)
 {
 	int axes[MAX_RANK];
@@ -208,8 +180,6 @@ static const char *infer_reduce(In *n)
 	const Shape *s = n->src[0]->shape;
 	if (e)
 		return e;
-	if (n->arg->kind != VAL_ARRAY || n->arg->n != 2 || !fold_name(n->arg->a[0]))
-		SAY("the arg is not [ADD, MUL, MAX or MIN, axes]");
 	int k = read_axes(n->arg->a[1], s->rank, axes, &e);
 	if (k < 0)
 		return e;
@@ -223,19 +193,11 @@ static const char *infer_reduce(In *n)
 
 static const char *infer_along(In *n)
 {
-	bool sort = n->op == OP_SORT;
-	const char *e = source_dtypes(n, 0);
+	const char *e = same_dtype(n);
 	int rank = n->src[0]->shape->rank;
-	if (!e)
-		e = node_dtype(n, sort ? DT_I64 : n->src[0]->dtype);
 	if (e)
 		return e;
-	if (n->arg->kind != VAL_ARRAY || n->arg->n != 2)
-		SAY(sort ? "the arg is not [axis, descending]" : "the arg is not [op, axis]");
-	const Val *axis = n->arg->a[!sort], *how = n->arg->a[sort];
-	if (sort ? how->kind != VAL_BOOL : !fold_name(how))
-		SAY(sort ? "the arg is not [axis, descending]" : "the op is not ADD, MUL, MAX or MIN");
-	if (axis->kind != VAL_INT || axis->i < 0 || axis->i >= rank)
+	if (n->arg->a[n->op != OP_SORT]->i >= rank)
 		SAY("the axis does not fit rank %d", rank);
 	n->out = n->src[0]->shape;
 	return NULL;
@@ -297,7 +259,7 @@ static const char *infer_permute(In *n)
 	return NULL;
 }
 
-/* 0 <= a <= b, as far as it can be told now */
+/* Whether 0 <= a <= b, as far as can be decided now. */
 static bool ordered(UOp *a, UOp *b)
 {
 	if (ix_prove_lt(b, a))
@@ -314,12 +276,10 @@ static const char *infer_pairs(In *n)
 	const Shape *s = n->src[0]->shape;
 	if (e)
 		return e;
-	if (n->arg->kind != VAL_ARRAY || (int)n->arg->n != s->rank)
+	if ((int)n->arg->n != s->rank)
 		SAY("the arg is not one pair for each axis");
 	for (int i = 0; i < s->rank; i++) {
 		const Val *p = n->arg->a[i];
-		if (p->kind != VAL_ARRAY || p->n != 2)
-			SAY("the arg is not one pair for each axis");
 		UOp *a = size_from_val(p->a[0], &e), *b = a ? size_from_val(p->a[1], &e) : NULL;
 		if (!b)
 			return e;
@@ -327,7 +287,7 @@ static const char *infer_pairs(In *n)
 			SAY("a bound of axis %d is negative", i);
 		if (n->op == OP_PAD) {
 			dim[i] = ix_add(ix_add(s->dim[i], a), b);
-			/* a sum beyond int64 is left as it stands */
+			/* a sum that overflows int64 is kept as an expression */
 			int64_t v;
 			if (ix_is_const(s->dim[i], &v) && ix_is_const(a, &v) && ix_is_const(b, &v) && !ix_is_const(dim[i], &v))
 				SAY("axis %d has 2^62 elements or more", i);
@@ -368,8 +328,6 @@ static const char *infer_indexing(In *n)
 		return node_dtype(n, n->src[0]->dtype);
 	}
 	UOp *v = n->src[n->nsrc - 1];
-	if (!fold_name(n->arg) && !val_is_str(n->arg, "SET"))
-		SAY("the arg is not ADD, MUL, MAX, MIN or SET");
 	if (v->dtype != n->src[0]->dtype)
 		SAY("dtypes %s and %s do not match", dtype_name(n->src[0]->dtype), dtype_name(v->dtype));
 	if (!shape_equal(v->shape, want))
@@ -382,8 +340,6 @@ static const char *infer_indexing(In *n)
 
 static const char *infer_identity(In *n)
 {
-	if (n->op == OP_COPY && n->arg->kind != VAL_STR)
-		SAY("the device name is not a string");
 	n->out = n->src[0]->shape;
 	return same_dtype(n);
 }
@@ -400,10 +356,6 @@ static const char *infer_assign(In *n)
 
 static const char *infer_custom(In *n)
 {
-	if (!process.custom_allowed) {
-		n->status = UNSUPPORTED;
-		return custom_refusal;
-	}
 	const char *e = custom_check(n->arg, &n->status);
 	if (!e && n->dt == DT_NONE)
 		SAY("the dtype is missing");
@@ -412,19 +364,13 @@ static const char *infer_custom(In *n)
 	return e;
 }
 
-static const char *infer_sink(In *n)
-{
-	if (n->arg->kind != VAL_NIL && n->arg->kind != VAL_MAP)
-		SAY("the arg is not a map");
-	return NULL;
-}
-
-static const char *infer_func(In *n) { return NULL; }
+static const char *infer_root(In *n) { return NULL; }
 
 typedef const char *Infer(In *);
 static Infer *const by_class[] = {
-	[CLASS_UNARY] = infer_same_dtype, [CLASS_BINARY] = infer_same_dtype, [CLASS_CASTING] = infer_cast,
-	[CLASS_COMPARE] = infer_compare, [CLASS_TERNARY] = infer_same_dtype, [CLASS_INDEXING] = infer_indexing,
+	[CLASS_UNARY] = infer_elements, [CLASS_BINARY] = infer_elements,
+	[CLASS_COMPARE] = infer_elements, [CLASS_TERNARY] = infer_elements,
+	[CLASS_CASTING] = infer_cast, [CLASS_INDEXING] = infer_indexing,
 	[CLASS_SAME] = infer_identity, [CLASS_CALLS] = infer_call, [CLASS_LOOPS] = infer_statement,
 	[CLASS_AXES] = infer_along,
 };
@@ -432,17 +378,21 @@ static Infer *const by_op[OP_COUNT] = {
 	[OP_CONST] = infer_const, [OP_BUFFER] = infer_buffer, [OP_ARANGE] = infer_arange, [OP_WHERE] = infer_where,
 	[OP_REDUCE] = infer_reduce, [OP_RESHAPE] = infer_reshape, [OP_EXPAND] = infer_expand,
 	[OP_PERMUTE] = infer_permute, [OP_FLIP] = infer_permute, [OP_PAD] = infer_pairs, [OP_SHRINK] = infer_pairs,
-	[OP_ASSIGN] = infer_assign, [OP_CUSTOM] = infer_custom, [OP_SINK] = infer_sink, [OP_FUNC] = infer_func,
+	[OP_ASSIGN] = infer_assign, [OP_CUSTOM] = infer_custom, [OP_SINK] = infer_root, [OP_FUNC] = infer_root,
 	[OP_VAR] = infer_var, [OP_PARAM] = infer_param, [OP_RANGE] = infer_range, [OP_INDEX] = infer_index,
 	[OP_LOAD] = infer_load, [OP_STORE] = infer_store, [OP_RREDUCE] = infer_over_ranges,
 	[OP_RSCAN] = infer_over_ranges, [OP_RSORT] = infer_over_ranges, [OP_LET] = infer_let,
 	[OP_DEFINE_REG] = infer_define, [OP_DEFINE_LOCAL] = infer_define, [OP_SPECIAL] = infer_special,
 };
 
-/* Sources of everything but statements, calls and the sink have values. */
+/* Except for statements, calls and the sink, sources must have values. */
 static const char *check_sources(In *n)
 {
 	const OpInfo *o = &op_info[n->op];
+	if (n->op == OP_CUSTOM && !process.custom_allowed) {
+		n->status = UNSUPPORTED;
+		return custom_refusal;
+	}
 	if ((int64_t)n->nsrc < o->min_src || (o->max_src >= 0 && (int64_t)n->nsrc > o->max_src))
 		SAY("%zu sources, needs %d%s", n->nsrc, o->min_src, o->max_src == o->min_src ? "" : " or more");
 	bool values = o->cls != CLASS_CALLS && n->op != OP_SINK && n->op != OP_ENDIF && n->op != OP_FUNC;
@@ -462,13 +412,15 @@ const char *node_infer(Op op, DType dt, size_t nsrc, UOp *const *src, const Val 
 	Infer *fn = by_op[op] ? by_op[op] : by_class[op_info[op].cls];
 	const char *e = check_sources(&n);
 	if (!e)
+		e = arg_check(op, ~0, arg);
+	if (!e)
 		e = fn(&n);
 	*status = n.status;
 	*out = n.out;
 	return e;
 }
 
-/* ---- arg readers for args that were checked here */
+/* ---- readers for args that were checked here */
 
 int arg_axes(const Val *v, int *axes)
 {

@@ -1,4 +1,4 @@
-/* What infer.c and infer_kernel.c share: a node about to be made, and one function a kind of op. */
+/* Shared by infer.c and infer_kernel.c: the node to be made, and a function per kind of op. */
 #ifndef INFER_H
 #define INFER_H
 #include "graph/graph.h"
@@ -13,12 +13,11 @@ typedef struct {
 	int status;
 } In;
 
-/* the reason for which a node is refused */
+/* Returns an error for the node. */
 #define SAY(...) return arena_printf(__VA_ARGS__)
 
-/* Each returns NULL when the node is right, else the reason. */
+/* Each returns NULL when the node is right, else an error. */
 const char *node_dtype(In *n, DType want);
-bool fold_name(const Val *v);
 const char *infer_var(In *n);
 const char *infer_param(In *n);
 const char *infer_range(In *n);

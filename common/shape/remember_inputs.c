@@ -1,9 +1,11 @@
-/* The order of a document's inputs, as its user wrote them, kept in meta: what nobody reads is left out by the
- * first stage that writes the document again, and walk order is not the user's.
+/* Keeps the order of a document's inputs, as the user wrote them, in meta: stages drop inputs that
+ * nothing reads, and walk order is not the user's order.
  *
  *     meta {inputs: ["x", "unused", "w"], sized: [["unused", "f32", ["n", 4]]]}
  *
- * Inputs of symbolic size are there whole: one of which only the size is used still gives the size its value. */
+ * For an input of symbolic size, meta.sized has its dtype and shape: even if only its size is used,
+ * it gives the size variable its value.
+ */
 #include "shape/shape.h"
 
 static const Val *row(const UOp *u)
@@ -27,7 +29,7 @@ void inputs_remember(Graph *g)
 		if (u->op != OP_BUFFER || !buffer_is(u, "input"))
 			continue;
 		name[n++] = val_str(buffer_name(u));
-		/* at level tensor nodes have no shape yet */
+		/* at level tensor, nodes have no shapes yet */
 		const Shape *s = u->shape ? u->shape : shape_from_val(val_get(u->arg, "shape"), &err, &status);
 		if (s && !shape_static(s, &count))
 			sized[nsized++] = row(u);

@@ -67,7 +67,8 @@ int64_t shape_max_count(const Shape *s)
 	return n;
 }
 
-/* Sizes below 0 or too many elements (zeros counted as ones: an intermediate may drop the axis). */
+/* Checks for negative sizes and too many elements (a size of 0 counts as 1, because an intermediate
+ * may lack that axis). */
 static const char *shape_check(const Shape *s, int *status)
 {
 	int64_t n = 1, lo, hi;
@@ -145,7 +146,8 @@ const char *shape_text(const Shape *s)
 	return r;
 }
 
-/* ---- equality of sizes: decided now where the algebra can, else noted and checked when the sizes are known */
+/* ---- equality of sizes: decided now if the algebra can, else recorded and checked when the sizes
+ * are known */
 
 static ARENA VEC(const Val *) checks;
 static ARENA Map checked;
@@ -170,7 +172,8 @@ void size_checks_reset(void)
 	map_free(&checked);
 }
 
-/* Sums and products of variables decide themselves; with // or % in it a difference may be zero unseen. */
+/* A difference made of sums and products is zero only if it is the node 0; one with // or % may be
+ * zero without being seen to be. */
 static bool undecided(UOp *d)
 {
 	Nodes all = walk(d);

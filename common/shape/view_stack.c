@@ -1,20 +1,20 @@
-/* The stack of views of each chain of movement ops, for `show --views`.  A view is a strided picture
- * of what lies below it: shape, strides, offset, and a mask (per axis, the part that is not padding).
- * A movement op changes the top view when its index expression stays of that form; else a new view is
- * put on top.  At the end, views that have together that form are merged.
+/* The stack of views of each chain of movement ops, for `show --views`. A view describes how
+ * elements lie in what is below it: shape, strides, offset, and a mask (for each axis, the range
+ * that is not padding). A movement op changes the top view if its index expression keeps that form;
+ * otherwise it pushes a new view. At the end, views that can be expressed as one are merged.
  *
  *     %3 = PERMUTE RESHAPE RESHAPE of %0 BUFFER "x" [10,10]
  *       view [5,2,5,2] strides [2,1,20,10] offset 0
  *       view [100] strides [1] offset 0
  *       index (((idx0%10)*10)+(idx0//10))
  *
- * The first view is the lowest; "mask [1:9,0:4]" and a line "when (0<idx0)" stand where there is
- * padding. */
+ * The first view is the lowest. Where there is padding, "mask [1:9,0:4]" and a line "when (0<idx0)"
+ * are printed. */
 #include "shape/shape.h"
 #include "index/ix.h"
 #include <stdlib.h>
 
-typedef struct { VEC(View) at; } Stack;
+typedef struct { VEC(View) at; } ViewStack;
 
 static void ranges_of(const Shape *s, UOp **r)
 {
@@ -43,7 +43,7 @@ static View row_major(const Shape *shape)
 	return v;
 }
 
-/* the place that v gives for an index, and the gate under which it is one */
+/* The position that v gives for an index, and the gate under which it is valid. */
 static UOp *place(const View *v, UOp *const *at, UOp **gate)
 {
 	UOp *flat = v->offset;
@@ -67,7 +67,7 @@ static bool has_range(UOp *u)
 	return false;
 }
 
-/* m = r[axis]*rest with no range in rest: the axis, -1 when m holds no range, -2 when it is otherwise */
+/* If m = r[axis]*rest with no range in rest: the axis. -1 when m has no range, -2 otherwise. */
 static int axis_of(UOp *m, int rank, UOp *const *r, UOp **rest)
 {
 	for (int i = 0; i < rank; i++) {
@@ -81,7 +81,7 @@ static int axis_of(UOp *m, int rank, UOp *const *r, UOp **rest)
 	return has_range(m) ? -2 : -1;
 }
 
-/* one condition, "axis < w" or "w < axis", into the mask */
+/* Adds one condition, "axis < w" or "w < axis", to the mask. */
 static bool mask_one(View *v, UOp *cond, UOp *const *r)
 {
 	Sum d, t;
@@ -138,7 +138,8 @@ static bool mask_all(View *v, UOp *gate, UOp *const *r)
 	return mask_one(v, gate, r);
 }
 
-/* the view of that shape with place flat, when that is linear in the ranges and the gate a box */
+/* The view of that shape with position `flat`, if flat is linear in the ranges and the gate is a
+ * box. */
 static bool view_of(const Shape *shape, UOp *const *r, UOp *flat, UOp *gate, View *v)
 {
 	Sum s;
@@ -169,7 +170,7 @@ static bool apply(UOp *u, const View *below, View *v)
 	return view_of(u->shape, r, flat, gate, v);
 }
 
-static void stack_push(Stack *s, UOp *u)
+static void stack_push(ViewStack *s, UOp *u)
 {
 	View v, base;
 
@@ -183,7 +184,7 @@ static void stack_push(Stack *s, UOp *u)
 	vec_push(&s->at, v);
 }
 
-/* two views as one: the place of the upper one taken apart over the shape of the lower */
+/* Merges two views: the upper one's position, decomposed over the shape of the lower one. */
 static bool merge(const View *low, const View *high, View *v)
 {
 	UOp *r[MAX_RANK], *at[MAX_RANK], *gate = LEAF(OP_CONST, DT_BOOL, val_bool(true));
@@ -200,7 +201,7 @@ static bool merge(const View *low, const View *high, View *v)
 	return view_of(high->shape, r, flat, gate, v);
 }
 
-static void stack_merge(Stack *s)
+static void stack_merge(ViewStack *s)
 {
 	View v;
 
@@ -269,7 +270,7 @@ static void print_index(Buf *out, UOp *u)
 static void print_chain(Buf *out, UOp *u, const uint32_t *number)
 {
 	VEC(UOp *) ops = {0};
-	Stack s = {0};
+	ViewStack s = {0};
 	UOp *src = u;
 
 	for (; op_movement(src->op); src = src->src[0])

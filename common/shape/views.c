@@ -1,14 +1,15 @@
-/* Movement ops as index arithmetic: where the element of the value lies in the source.
+/* Movement ops as index arithmetic: where an element of the result lies in the source.
  *
  *     PERMUTE [1,0]         at = [i1, i0]
  *     PAD [[1,1]]           at = [i0 - 1]                gate 0 < i0 < n+1
  *     SHRINK [[2,5]]        at = [i0 + 2]
  *     FLIP [0]              at = [n-1 - i0]
- *     RESHAPE [4,6] → [24]  at = [i0//6, i0%6]           among the axes that are regrouped */
+ *     RESHAPE [4,6] → [24]  at = [i0//6, i0%6]           among the axes that are regrouped
+ */
 #include "shape/shape.h"
 #include "index/ix.h"
 
-/* products of the last sizes: p[i] is that of dim[i] … dim[rank-1] */
+/* Products of the last sizes: p[i] = dim[i] · … · dim[rank-1]. */
 static void suffix_products(const Shape *s, UOp **p)
 {
 	p[s->rank] = ix_const(1);
@@ -16,7 +17,7 @@ static void suffix_products(const Shape *s, UOp **p)
 		p[i] = ix_mul(s->dim[i], p[i + 1]);
 }
 
-/* row-major place of out's axes [j, j1), taken apart over in's axes [i, i1) */
+/* Decomposes the row-major position in out's axes [j, j1) over in's axes [i, i1). */
 static void regroup(const Shape *in, int i, int i1, const Shape *out, int j, int j1,
 	UOp *const *idx, UOp **at)
 {
@@ -36,7 +37,7 @@ static void regroup(const Shape *in, int i, int i1, const Shape *out, int j, int
 		at[i] = flat;
 }
 
-/* From the last axis on, as few as have the same product on both sides belong together. */
+/* From the last axis on, groups the fewest axes that have the same product on both sides. */
 static void reshape(const Shape *in, const Shape *out, UOp *const *idx, UOp **at)
 {
 	UOp *p[MAX_RANK + 1], *q[MAX_RANK + 1];
@@ -69,9 +70,9 @@ static void also(UOp **gate, UOp *more)
 		*gate = NULL;
 }
 
-/* Under the gate that place i is inside, remainders that wrap around nowhere inside are plain sums:
- * so sliding windows, which are a repeated axis cut into rows of another length, become affine
- * again where they are summed up. */
+/* Under a gate that at[i] is in bounds, a remainder that does not wrap within those bounds is a
+ * plain sum. So sliding windows, which are a repeated axis cut into rows of another length, become
+ * affine again where they are summed. */
 static void unwrap(const Shape *in, int i, UOp **at, UOp **gate)
 {
 	Sum s;
@@ -117,7 +118,8 @@ void views_step(UOp *u, UOp *const *idx, UOp **at, UOp **gate)
 	case OP_RESHAPE:
 		reshape(in, u->shape, idx, at);
 		break;
-	case OP_EXPAND:  /* a size other than 1 is equal to the new one, spelled so or (checked by run) not */
+	/* a size other than 1 equals the new one, as an expression or by a check that run makes */
+	case OP_EXPAND:
 		for (int i = 0; i < in->rank; i++)
 			at[i] = ix_is_const(in->dim[i], &one) && one == 1 ? ix_const(0) : idx[i];
 		break;
@@ -150,19 +152,20 @@ static bool empty(const Shape *s)
 UOp *views_index(UOp *u, UOp *const *idx, UOp **at, UOp **gate)
 {
 	UOp *to[2][MAX_RANK];
-	int turn = 0;
+	int now = 0;
 
 	*gate = NULL;
 	memcpy(to[0], idx, u->shape->rank * sizeof *idx);
-	for (; op_movement(u->op); u = u->src[0], turn ^= 1) {
-		if (empty(u->src[0]->shape)) {       /* nothing there: any place will do, no 0 divides */
+	for (; op_movement(u->op); u = u->src[0], now ^= 1) {
+		/* no elements: any position will do, and nothing is divided by 0 */
+		if (empty(u->src[0]->shape)) {
 			for (int i = 0; i < u->src[0]->shape->rank; i++)
-				to[!turn][i] = ix_const(0);
+				to[!now][i] = ix_const(0);
 			*gate = LEAF(OP_CONST, DT_BOOL, val_bool(false));
 		} else {
-			views_step(u, to[turn], to[!turn], gate);
+			views_step(u, to[now], to[!now], gate);
 		}
 	}
-	memcpy(at, to[turn], u->shape->rank * sizeof *at);
+	memcpy(at, to[now], u->shape->rank * sizeof *at);
 	return u;
 }

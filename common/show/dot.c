@@ -1,6 +1,7 @@
-/* A document as a picture for Graphviz: each node at levels tensor and graph, calls below.
+/* A document as a Graphviz graph: every node at levels tensor and graph, the calls at later levels.
  *
- *     digraph sluice { n0 [label="%0 BUFFER x\nf32 [3,4]", …]; n0 -> n2; … } */
+ *     digraph sluice { n0 [label="%0 BUFFER x\nf32 [3,4]", …]; n0 -> n2; … }
+ */
 #include "io/io.h"
 #include "show/show.h"
 #include <stdlib.h>
@@ -18,7 +19,8 @@ static const char *const fill[] = {
 	[CLASS_LOOPS] = "#ffffff",
 };
 
-/* Within a double-quoted string of the dot language; \n stays a line break of the label. */
+/* Escapes text for a double-quoted string of the dot language; \n stays a line break in the label.
+ */
 static void print_escaped(Buf *out, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -32,7 +34,7 @@ static void print_escaped(Buf *out, const char *s, size_t n)
 	}
 }
 
-/* At most LABEL_MAX bytes, not cut inside a character. */
+/* Prints at most LABEL_MAX bytes, not cut inside a character. */
 static void print_short(Buf *out, const char *s, size_t n)
 {
 	size_t keep = n;

@@ -1,7 +1,6 @@
-/* A document as one page that needs nothing else: counts, the picture, the calls in order, each
- * kernel's source, launch data and nodes, the buffers with their sizes.  The picture is drawn by
- * Graphviz when it is installed and the graph is of a size to look at; links lead from node to node
- * without it too. */
+/* A document as one self-contained page: counts, a picture, the calls in order, each kernel's
+ * source, launch data and nodes, and the buffers with their sizes. Graphviz draws the picture if it
+ * is installed and the graph is small enough to look at. The links between nodes do not need it. */
 #include "io/io.h"
 #include "process/process.h"
 #include "show/show.h"
@@ -56,7 +55,7 @@ static void print_bytes(Buf *out, double n)
 
 /* ---- the parts of the page */
 
-/* Graphviz's drawing, without its XML heading; false when there is none. */
+/* Prints Graphviz's drawing without its XML heading; false when there is none. */
 static bool print_picture(Buf *out, const Graph *g)
 {
 	Buf dot = {0}, svg = {0};
@@ -109,8 +108,8 @@ static void print_link(Buf *out, const UOp *buffer, uint32_t place)
 	buf_printf(out, "</a> ");
 }
 
-/* Time of call number k from meta.timings, [[call, name, ms] …] in the order of the calls (`run --profile=FILE`), with a
- * bar for its share of the whole. */
+/* Prints the time of call number k from meta.timings ([[call, name, ms] …] in the order of the
+ * calls, by `run --profile=FILE`), with a bar for its share of the total. */
 static void print_time(Buf *out, const Graph *g, size_t k)
 {
 	const Val *all = val_get(g->meta, "timings");
@@ -165,7 +164,7 @@ static void print_calls(Buf *out, const Graph *g, const uint32_t *index)
 	buf_printf(out, "</table>\n");
 }
 
-/* Launch data and whatever else stands in the arg, but not the source. */
+/* Prints launch data and everything else in the arg, except the source. */
 static void print_facts(Buf *out, const Val *arg)
 {
 	buf_printf(out, "<table>\n");

@@ -57,8 +57,8 @@ typedef struct {
 	const UOp *u;
 	const Side *side;
 	uint32_t next;
-} Class; /* next: one more with the same hash, + 1 */
-static ARENA VEC(Class) classes;
+} NodeClass; /* next: one more with the same hash, + 1 */
+static ARENA VEC(NodeClass) classes;
 static ARENA Map by_hash;
 
 static bool equal_alone(const UOp *a, const UOp *b)
@@ -72,7 +72,7 @@ static uint32_t below(const Side *s, const UOp *u, uint32_t k)
 	return s->same[s->index[u->src[k]->id]];
 }
 
-static bool equal_whole(const Side *s, const UOp *a, const Class *c)
+static bool equal_whole(const Side *s, const UOp *a, const NodeClass *c)
 {
 	if (!equal_alone(a, c->u) || a->nsrc != c->u->nsrc)
 		return false;
@@ -91,7 +91,7 @@ static uint32_t class_of(const Side *s, const UOp *u)
 	for (uint32_t i = first; i; i = classes.at[i - 1].next)
 		if (equal_whole(s, u, &classes.at[i - 1]))
 			return i;
-	vec_push(&classes, ((Class){u, s, (uint32_t)first}));
+	vec_push(&classes, ((NodeClass){u, s, (uint32_t)first}));
 	map_put(&by_hash, h, (void *)(uintptr_t)classes.n);
 	return classes.n;
 }

@@ -5,7 +5,7 @@
 #include "process/process.h"
 #include <stdlib.h>
 
-typedef struct { bool parse, count, dot, html, views; } Form;
+typedef struct { bool parse, count, dot, html, views; } ShowForm;
 
 static void print_counts(Buf *out, const Graph *g)
 {
@@ -18,7 +18,7 @@ static void print_counts(Buf *out, const Graph *g)
 		kernels, copies);
 }
 
-static void print_document(const Graph *g, const Form *form)
+static void print_document(const Graph *g, const ShowForm *form)
 {
 	Buf out = {0};
 	if (form->count)
@@ -54,7 +54,7 @@ static int parse_text(const char *file)
 
 int main(int argc, char **argv)
 {
-	Form form = {0};
+	ShowForm form = {0};
 	const Option options[] = {
 		{'p', "parse", NULL, "the other way: text to a document", &form.parse},
 		{0, "count", NULL, "one line: LEVEL nodes=N kernels=K copies=C", &form.count},

@@ -7,15 +7,15 @@
 
 static const struct { const char *name, *deed; } tools[] = {
 	{"trace", "builds a graph: from .mp, .t, .onnx, .c"},
-	{"simplify", "rules to a fixed point, dead nodes away"},
+	{"simplify", "rules to a fixed point; dead nodes removed"},
 	{"grad", "the gradient of an output, in reverse"},
 	{"jvp", "the derivative of outputs along a direction"},
 	{"vmap", "all along a new axis of inputs"},
 	{"jac", "the derivatives of outputs by inputs, dense or sparse"},
 	{"hess", "the second derivatives of an output, dense or sparse"},
-	{"schedule", "a graph to a list of kernel calls, one kernel an op"},
+	{"schedule", "a graph to a list of kernel calls, one kernel per op"},
 	{"fuse", "merges kernels, plans memory"},
-	{"layout", "what lies how in memory, for targets with vectors"},
+	{"layout", "lay out tensors in memory, for targets with vectors"},
 	{"lower", "each kernel to loops for a target"},
 	{"render", "loops to a target's source"},
 	{"compile", "source to objects, through a cache"},

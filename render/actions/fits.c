@@ -1,6 +1,6 @@
-/* Does a list of actions fit its kernel? Those that a heuristic writes do; one that was written by
- * hand, saved with another document or changed by a search may not. What is let through here gives
- * the kernel's values, whatever it does to their speed. */
+/* Does a list of actions fit its kernel? A list that a heuristic writes does; one that was written
+ * by hand, saved with another document or changed by a search may not. Any list accepted here
+ * leaves the kernel's values as they are, whatever it does to their speed. */
 #include "target/target.h"
 #include "actions/actions.h"
 
@@ -27,7 +27,7 @@ static int place_in_order(const Plan *p, int r)
 	return -1;
 }
 
-/* Every output range, but that of a sort, which has a kernel of its own. */
+/* Every output range, except that of a sort, which is a kernel of its own. */
 static bool order_has_all(const Plan *p, const Facts *f)
 {
 	uint64_t set = 0;
@@ -37,7 +37,7 @@ static bool order_has_all(const Plan *p, const Facts *f)
 		f->kernel->nsrc == 1 && set == (f->out & ~bit_of(f->sort->src[1]));
 }
 
-/* Serial ranges stand as they do in the kernel, a running fold's inside all that it depends on. */
+/* Serial ranges keep the kernel's order, a scan's range inside all others that it depends on. */
 static bool order_keeps(const Plan *p, const Facts *f)
 {
 	for (int i = 1, last = -1; i <= p->norder; i++) {
@@ -62,8 +62,8 @@ static bool order_keeps(const Plan *p, const Facts *f)
 
 /* ---- tiles */
 
-/* Tiles are of ranges that may run in any order, powers of two in vectors, one vector at most and
- * that innermost; no row of lanes is longer than registers and a row buffer could hold. */
+/* Tiles are of ranges that may run in any order. Vectors are powers of two, at most one tile is in
+ * vectors, and that one is innermost; rows of lanes fit registers and row buffers. */
 static bool tiles_fit(const Plan *p, const Facts *f)
 {
 	int64_t size = 1;
@@ -80,7 +80,7 @@ static bool tiles_fit(const Plan *p, const Facts *f)
 	return !p->nlanes || (p->mode == PLAN_LOOPS && !target->gpu && !f->serial && !f->sort);
 }
 
-/* A chunk is of a tile whose last one may begin early, and there are never fewer of them than it
+/* A chunk needs tiles whose last one may begin early, and always at least as many of them as it
  * takes. */
 static bool chunk_fits(const Plan *p, const Facts *f, int r)
 {
@@ -117,7 +117,7 @@ bool ahead_fits(const Plan *p, const Facts *f)
 		panel_range(p, f, p->lanes[p->nlanes - 1]) == p->ahead);
 }
 
-/* ---- values in row buffers, and turned */
+/* ---- values in row buffers, and transposed */
 
 /* A value of the kernel's own arithmetic, the same whenever it is computed. */
 bool stage_fits(const Facts *f, const Staged *s)
@@ -133,7 +133,7 @@ bool stage_fits(const Facts *f, const Staged *s)
 	return true;
 }
 
-/* What is turned is a load of a tile of whole vectors along either range, without tails. */
+/* A transposed load is of a tile of whole vectors along either range, without tails. */
 static bool turn_fits(const Plan *p, const Facts *f, const Staged *s)
 {
 	uint64_t tiled = free_of(s->value) & tiled_ranges(p);
@@ -179,7 +179,7 @@ int64_t plan_bytes(const Plan *p, const Facts *f)
 	return sum;
 }
 
-/* Accumulators: of each reduction one for every lane around it and every part. */
+/* Accumulators: each reduction has one for every lane around it and every part. */
 static bool accumulators_fit(const Plan *p, const Facts *f)
 {
 	enum { MOST = 1 << 20 };

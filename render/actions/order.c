@@ -1,13 +1,13 @@
-/* The order of a kernel's output ranges: what its reductions ask for, unless a list says another.
+/* The order of a kernel's output ranges: what its reductions call for, unless a list gives another.
  *
  *     y[r0, r1] = Σ x[r0, k]      r0 outside r1: the sum depends on r0 alone
  */
 #include "actions/actions.h"
 #include <stdlib.h>
 
-void reductions_find(const Facts *f, Look *k)
+void reductions_find(const Facts *f, Folds *k)
 {
-	*k = (Look){0};
+	*k = (Folds){0};
 	for (size_t i = 0; i < f->all.n; i++) {
 		UOp *u = f->all.at[i];
 		if (u->op == OP_RSCAN)
@@ -20,10 +20,10 @@ void reductions_find(const Facts *f, Look *k)
 	}
 }
 
-/* Output ranges: those that more reductions depend on stand outside, so that each reduction runs as
- * seldom as can be; serial ranges keep their order among themselves; a running fold's range stands
- * inside all that it depends on. */
-static int compare(const Facts *f, const Look *k, int a, int b)
+/* Output ranges on which more reductions depend stand outside, so that each reduction runs as
+ * seldom as possible; serial ranges keep their order among themselves; a scan's range stands inside
+ * all others that it depends on. */
+static int compare(const Facts *f, const Folds *k, int a, int b)
 {
 	bool both = f->serial >> a & f->serial >> b & 1;
 	if (!both && k->weight[a] != k->weight[b])
@@ -46,7 +46,7 @@ static void move_inside(Plan *p, int r, uint64_t outside)
 	}
 }
 
-void choose_order(Plan *p, const Facts *f, const Look *k)
+void choose_order(Plan *p, const Facts *f, const Folds *k)
 {
 	uint64_t set = f->out;
 	if (f->sort)
@@ -89,7 +89,7 @@ void order_in_front(Plan *p, const int *range, int count)
 
 void plan_order(Plan *p, const Facts *f)
 {
-	Look k;
+	Folds k;
 	reductions_find(f, &k);
 	choose_order(p, f, &k);
 	vec_free(&k.reduce);

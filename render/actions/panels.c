@@ -1,5 +1,5 @@
-/* Panels of a contraction's constants: a tile of them, read by tile after tile of rows, lies in
- * memory as one piece, so that the next one can be fetched while this one is in use. */
+/* Panels of a contraction's constants: a tile of them, read by tile after tile of rows, is
+ * contiguous in memory, so that the next one can be prefetched while this one is in use. */
 #include "actions/actions.h"
 #include "index/ix.h"
 
@@ -9,7 +9,7 @@ ARENA int64_t lower_constants;
 
 static int tile_or_one(const Plan *p, int r) { return p->tile[r].unroll ? tile_size(p, r) : 1; }
 
-/* Is the place element v of turn after turn of r, without a gap, and nothing else? */
+/* Is the place element v of iteration after iteration of r, without a gap, and nothing else? */
 static bool fills_panels(const Facts *f, Panel *n)
 {
 	Sum s;
@@ -24,8 +24,7 @@ static bool fills_panels(const Facts *f, Panel *n)
 		n->step == all;
 }
 
-/* Are there rows enough within the loop over panels? Those outside of it read all panels once
- * more. */
+/* Are there enough rows inside the loop over panels? Rows outside of it read all panels again. */
 static bool rows_within(const Plan *p, const Facts *f, Panel *n)
 {
 	bool inside = false;

@@ -1,23 +1,23 @@
-/* The list of actions of a kernel as data, and back: what stands in its arg is all that is done to
- * it, so it can be shown, saved, changed by hand and replayed.
+/* Reads and writes the list of actions in a kernel's arg. All that is done to a kernel is in this
+ * list, so it can be shown, saved, changed by hand and replayed.
  *
  *     ["order", 0, 1]         loops over r0, r1, outermost first
  *     ["tile", 0, 8, 1]       8 elements of r0 side by side
  *     ["tile", 1, 3, 16]      3 vectors of 16 of r1; tiles in the order of their lane loops
  *     ["chunk", 0, 32]        32 tiles of r0 within a loop outside all others
  *     ["grid", 2]             the two outermost loops are the items that threads share
- *     ["split", 16]           sums in 16 accumulators, where lanes have none
- *     ["jam", 4]              4 turns of a reduction within the lanes
+ *     ["split", 16]           sums in 16 accumulators, outside of lanes
+ *     ["jam", 4]              4 iterations of a reduction within the lanes
  *     ["jam", 4, 1]           each of them from another quarter of it
  *     ["stream"]              stores go past the cache
- *     ["fetch"]               what a turned tile stores to is fetched before
- *     ["ahead", 0]            the next row r0 is fetched while one is in work
+ *     ["fetch"]               the destination of a transposed tile is prefetched
+ *     ["ahead", 0]            the next row r0 is prefetched while one is computed
  *     ["bind", 128, 0, 1]     GPU: one work item an element, 128 a group
  *     ["group", 128, 0]       GPU: one work group a row r0
  *     ["stage", 17, 1]        the value of node 17 in a row buffer over r1
- *     ["turn", 17, 0]         node 17 loaded in vectors of r0 and turned in registers
+ *     ["turn", 17, 0]         node 17 loaded in vectors of r0 and transposed in registers
  *
- * Numbers of ranges are axis numbers. The empty list is plain loops. */
+ * Ranges are named by axis number. The empty list is plain loops. */
 #include "actions/actions.h"
 #include <ctype.h>
 #include <errno.h>
@@ -26,7 +26,7 @@
 
 /* ---- the list as data */
 
-/* Two reductions may each have a range of one axis number: among says which are meant. */
+/* Two reductions may each have a range of the same axis number: `among` says which are meant. */
 static int range_of(const Facts *f, const Val *axis, uint64_t among)
 {
 	for (int r = 0; axis->kind == VAL_INT && r < f->nrange; r++)
@@ -138,7 +138,7 @@ static void read_tile(Plan *p, const Facts *f, const Val *a)
 	p->lanes[p->nlanes++] = r;
 }
 
-/* One accumulator is what there is without. */
+/* A split into one accumulator is none. */
 static void read_split(Plan *p, const Facts *f, const Val *a)
 {
 	int n = number(f, a, 1, 1024);
@@ -180,7 +180,7 @@ static void read_items(Plan *p, const Facts *f, const Val *a)
 	p->bound = set_from(f, a, 2, ~0ull);
 }
 
-/* A value in a row buffer over the ranges, or turned along one. */
+/* A value in a row buffer over the ranges, or transposed along one. */
 static void read_staged(Plan *p, const Facts *f, const Val *a)
 {
 	Staged *s = &p->stage[p->nstage];
@@ -228,7 +228,7 @@ void plan_read(Plan *p, const Facts *f)
 
 /* ---- --opt: a list by hand */
 
-/* the word at *at, up to a space or the end of its action */
+/* the word at *at, which ends at a space or with its action */
 static const char *next_word(const char **at)
 {
 	const char *from = *at += strspn(*at, " \t\n,");

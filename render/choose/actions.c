@@ -1,6 +1,6 @@
-/* What to do to each kernel, chosen by what it is like and written into its arg (actions/plan.c). A
- * kernel that brings a list of its own (a replay, a search) keeps it. Here: the order of its loops
- * and the grid of a GPU; tiles.c has a CPU's tiles. */
+/* What to do to each kernel, chosen by its facts and written into its arg (actions/plan.c). A
+ * kernel that brings a list of its own (a replay, a search) keeps it. This file orders the loops
+ * and lays out the grid of a GPU; tiles.c chooses a CPU's tiles. */
 #include "document/document.h"
 #include "target/target.h"
 #include "choose/choose.h"
@@ -10,7 +10,7 @@ enum { FEW = 4096, GROUP_LEAST = 64 };
 
 /* ---- GPU: items or groups */
 
-static int64_t greatest_reduction(const Facts *f, const Look *k)
+static int64_t greatest_reduction(const Facts *f, const Folds *k)
 {
 	int64_t most = 0;
 	for (size_t i = 0; i < k->reduce.n; i++) {
@@ -20,8 +20,8 @@ static int64_t greatest_reduction(const Facts *f, const Look *k)
 	return most;
 }
 
-/* ranges that every reduction depends on as much as any: the rows */
-static uint64_t row_ranges(const Facts *f, const Look *k)
+/* the ranges on which every reduction depends as much as on any other: the rows */
+static uint64_t row_ranges(const Facts *f, const Folds *k)
 {
 	uint64_t set = 0;
 	int most = 0;
@@ -33,9 +33,9 @@ static uint64_t row_ranges(const Facts *f, const Look *k)
 	return set;
 }
 
-/* Do all reductions that cost most depend on every output range? Then items are better than groups.
- */
-static bool even_work(const Facts *f, const Look *k, uint64_t free)
+/* Do all of the costliest reductions depend on every output range? Then items are better than
+ * groups. */
+static bool even_work(const Facts *f, const Folds *k, uint64_t free)
 {
 	int64_t most = greatest_reduction(f, k);
 	for (size_t i = 0; i < k->reduce.n; i++) {
@@ -46,7 +46,7 @@ static bool even_work(const Facts *f, const Look *k, uint64_t free)
 	return true;
 }
 
-static void choose_grid(Plan *p, const Facts *f, const Look *k)
+static void choose_grid(Plan *p, const Facts *f, const Folds *k)
 {
 	uint64_t free = f->out & ~f->serial;
 	p->mode = PLAN_ITEMS;
@@ -103,11 +103,12 @@ static void tell(const Plan *p, const Facts *f)
 	buf_free(&b);
 }
 
-/* Row buffers are looked for in plain loops: a tile changes how many rows one holds, not which. */
-static UOp *kernel_actions(const Use *use)
+/* Row buffers are looked for in plain loops: a tile changes how many rows a buffer holds, not which
+ * values need one. */
+static UOp *kernel_actions(const KernelUse *use)
 {
 	Lowering l;
-	Look k;
+	Folds k;
 	UOp *kernel = use->kernel;
 	if (val_get(kernel->arg, "actions"))
 		return kernel;
@@ -139,7 +140,7 @@ static UOp *kernel_actions(const Use *use)
 	return kernel;
 }
 
-/* Bytes of all constants that some call reads each time. */
+/* Bytes of all constants that some call reads in every call of the program. */
 static int64_t constant_bytes(const Graph *g)
 {
 	Map seen = {0};

@@ -1,14 +1,15 @@
-/* Which plan a kernel gets. */
+/* The choice of a plan for a kernel. */
 #ifndef RENDER_CHOOSE_CHOOSE_H
 #define RENDER_CHOOSE_CHOOSE_H
 #include "lower/lower.h"
 
-/* tiles.c: tiles, vectors, chunks and the grid of a CPU, for a plan with order and stages. */
-void choose_tiles(Plan *p, const Facts *f, const Look *k);
-/* turns.c: tiles for a kernel that moves elements from one order to another, v being the
- * range in vectors; false when no load asks for them. */
+/* tiles.c: tiles, vectors, chunks and the grid of a CPU, for a plan that has its order and
+ * stages. */
+void choose_tiles(Plan *p, const Facts *f, const Folds *k);
+/* turns.c: tiles for a kernel that moves elements from one order to another, v being the range in
+ * vectors; false when no load calls for them. */
 bool choose_turns(Plan *p, const Facts *f, int v, int lanes);
-/* Does what it turns go to memory that no cache near has? */
+/* Are the transposed tiles stored to memory that no near cache holds? */
 bool wants_fetch(const Plan *p, const Facts *f);
 
 

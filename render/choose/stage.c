@@ -5,21 +5,21 @@
  *              → for j: buf[j] = e[j];  the sum and the output read buf
  *     attention  p[i,j] is used in a sum over j for each output column d, without d
  *
- * It looks at a first lowering without stages. A value's loops are told apart by signatures, so
- * that the main part and the tail of a split loop count as one. A source gives way to a user that
- * is computed in just the same loops. */
+ * The choice is made on a first lowering without stages. A value's loops are compared by their
+ * signatures, so that the main part and the tail of a split loop count as one. A source gets no row
+ * buffer when a user of it is computed in exactly the same loops. */
 #include "target/target.h"
 #include "choose/choose.h"
 #include <stdlib.h>
 
-/* Costs are in parts of an operation, so that shares of one count. */
+/* Costs are in fractions of an operation, so that shares of one can be added. */
 enum { PARTS = 64, COSTLY = 12 * PARTS, COST_MAX = 1 << 30 };
 
-/* What is known of one node of the kernel. */
+/* What is known about one node of the kernel. */
 typedef struct {
 	VEC(Inst *) at;         /* an instance for each loop */
 	uint64_t loops;         /* hash of their signatures */
-	Scope *around; /* the scope that could hold its row buffer; NULL: nothing is computed twice */
+	Scope *around; /* the scope that could hold its row buffer; NULL: no recomputation */
 	uint64_t over;          /* ranges of that buffer */
 	int64_t cost;
 	bool gives_way, staged;
@@ -108,19 +108,19 @@ static void find_around(const Lowering *l, const UOp *u, Node *n)
 	n->around = n->over ? s : NULL;
 }
 
+/* A value read again, and index arithmetic, count as one operation: a row buffer is read too. */
 static int64_t operations(const Lowering *l, const UOp *u)
 {
 	enum { LONG = 1 << 20 };
-	int64_t n;
-	switch (u->op) {
-	case OP_EXP2: case OP_LOG2: case OP_SIN: case OP_POW: case OP_THREEFRY: return 20;
-	case OP_SQRT: case OP_FDIV: case OP_IDIV: case OP_MOD: return 4;
-	case OP_RREDUCE: n = count_of(&l->facts, bound_of(u)); return 4 * (n < LONG ? n : LONG);
-	default: return 1;
+	if (u->op == OP_RREDUCE) {
+		int64_t n = count_of(&l->facts, bound_of(u));
+		return 4 * (n < LONG ? n : LONG);
 	}
+	return u->op == OP_LOAD || u->dtype == DT_I64 ? COST_ADD : op_cost(u->op);
 }
 
-/* Arithmetic of one instance in its own scope; a shared source's cost is shared. */
+/* Arithmetic of one instance in its own scope; the cost of a shared source is divided among its
+ * users. */
 static int64_t cost_of(const Lowering *l, Map *nodes, const Inst *i)
 {
 	int64_t cost = PARTS * operations(l, i->of);

@@ -1,13 +1,13 @@
-/* Tiles, vectors, chunks and threads of a CPU kernel, chosen by the roles of its ranges: which
- * buffers each one moves in, and how.
+/* Tiles, vectors, chunks and threads of a CPU kernel, chosen by the roles of its ranges: the
+ * buffers in which each one moves the place, and how.
  *
  *     y[m,n] = Σk a[m,k]*b[k,n]     n is next to its neighbour in y and b: vectors of n
  *                                   b does not move in m: tiles of m use a vector of b again
- *     y[n] = Σk x[k]*b[n,k]         next to each other in k: the sum in vectors, 4 rows n at a time
+ *     y[n] = Σk x[k]*b[n,k]         contiguous in k: the sum in vectors, 4 rows n at a time
  *     y[n] = Σk x[k,n]              nothing is used again: rows of n, accumulators in the cache
  *     y[i,j] = exp(x[i,j] - m[i])   no sum moves in j: vectors of j, sums in parts
  *
- * Nothing is known here of where a kernel came from. */
+ * Nothing here depends on where a kernel came from. */
 #include "target/target.h"
 #include "choose/choose.h"
 #include "index/ix.h"
@@ -15,19 +15,19 @@
 
 enum {
 	ROW_TILE = 1024,        /* elements of a row of accumulators in the cache */
-	DOT_LEAST = 192,        /* turns from which a sum in vectors outweighs folding them */
+	DOT_LEAST = 192,        /* iterations from which a sum in vectors outweighs its fold */
 	PACK_LEAST = 4,         /* tiles that must read a packed operand */
-	ITEMS = 16,             /* of a grid, so that threads get even shares */
-	STREAM_BYTES = 32 << 20 /* outputs that no cache keeps */
+	ITEMS = 16,             /* in a grid, so that threads get even shares */
+	STREAM_BYTES = 32 << 20 /* outputs too large for any cache */
 };
-static const double SERIAL = 0.6;       /* what a block is worth that one thread computes */
-static const double OPEN = 0.5;         /* one along a size known only later, which may be 1 */
+static const double SERIAL = 0.6;       /* the worth of a block that one thread computes alone */
+static const double OPEN = 0.5;         /* of one along a symbolic size, which may be 1 */
 
 /* A kernel as it is tiled. */
 typedef struct {
 	Plan *p;
 	const Facts *f;
-	const Look *k;
+	const Folds *k;
 	int v;                  /* range in vectors, -1: none */
 	int lanes;              /* elements of a vector */
 	UOp *heavy;             /* the reduction that costs most, or NULL */
@@ -36,10 +36,10 @@ typedef struct {
 
 /* ---- how a value moves */
 
-typedef enum { STILL, NEXT, FAR } Step;
+typedef enum { STILL, NEXT, FAR } Movement;
 
 /* How a load's place moves with range r: not at all, to its neighbour, or elsewhere. */
-static Step step_of(const Tiling *t, const UOp *load, int r)
+static Movement movement_of(const Tiling *t, const UOp *load, int r)
 {
 	Sum s;
 	UOp *at = load->src[0]->src[1], *range = t->f->range[r];
@@ -72,19 +72,19 @@ static bool walks(const Tiling *t, UOp *body, int r)
 	Loads l = loads_in(body);
 	bool ok = true;
 	for (size_t i = 0; i < l.n; i++)
-		ok &= step_of(t, l.at[i], r) != FAR;
+		ok &= movement_of(t, l.at[i], r) != FAR;
 	vec_free(&l);
 	return ok;
 }
 
-static int64_t turns_of(const Tiling *t, const UOp *u)
+static int64_t length_of(const Tiling *t, const UOp *u)
 {
 	return count_of(t->f, bound_of(u));
 }
 
 /* ---- what the kernel is like */
 
-/* The reduction whose turns, over all that it depends on, are most. */
+/* The reduction with most iterations over all the ranges that it depends on. */
 static UOp *find_heavy(const Facts *f)
 {
 	UOp *best = NULL;
@@ -102,7 +102,7 @@ static UOp *find_heavy(const Facts *f)
 	return best;
 }
 
-/* The lanes of a vector by the widest value that is computed. */
+/* The lanes of a vector, by the widest value that is computed. */
 static int kernel_lanes(const Facts *f)
 {
 	int size = 4;
@@ -115,13 +115,13 @@ static int kernel_lanes(const Facts *f)
 	return target->vector / size;
 }
 
-/* The output range along which what is stored lies next to each other, or -1. */
+/* The output range along which stores are contiguous, or -1. */
 static int find_vector(const Tiling *t)
 {
 	const UOp *store = t->f->kernel->src[0];
 	for (int i = t->p->norder; i-- > 0;) {
 		int r = t->p->order[i];
-		if (step_of(t, store, r) == NEXT && most_size(t->f, r) > 1)
+		if (movement_of(t, store, r) == NEXT && most_size(t->f, r) > 1)
 			return r;
 	}
 	return -1;
@@ -143,7 +143,7 @@ static void tile(Plan *p, int r, int unroll, int vector)
 	p->lanes[p->nlanes++] = r;
 }
 
-/* Puts range r behind all others in the order. */
+/* Puts range r last in the order. */
 static void order_last(Plan *p, int r)
 {
 	p->order[order_without(p->order, p->norder, &r, 1)] = r;
@@ -156,7 +156,7 @@ static int64_t loops_of(const Tiling *t, int r)
 	return size ? (n + size - 1) / size : n;
 }
 
-/* The loops that a reduction runs over once more. */
+/* The loops in which a reduction is run over again. */
 static uint64_t run_again(const Facts *f)
 {
 	uint64_t set = 0;
@@ -166,9 +166,8 @@ static uint64_t run_again(const Facts *f)
 	return set;
 }
 
-/* The grid has loops from the outermost on; `most` of them may be in it. A loop with a tail ends
- * it; so does one within others that a reduction runs over again, or each of its items would
- * compute that. */
+/* The grid consists of the outermost loops, at most `most` of them. A loop with a tail ends it; so
+ * does a loop inside others that repeat a reduction, or each item would compute that reduction. */
 static void choose_items(Tiling *t, int most)
 {
 	Plan *p = t->p;
@@ -188,25 +187,25 @@ static void choose_items(Tiling *t, int most)
 
 static int last_of(const Tiling *t) { return 63 - __builtin_clzll(bound_of(t->heavy)); }
 
-/* The number of accumulators that leaves the shortest tail; one for each of a block that is the
- * last of several loops. */
-static void choose_split(Tiling *t, int64_t turns)
+/* The number of accumulators that leaves the shortest tail; one for each element of a block that is
+ * the last of several loops. */
+static void choose_split(Tiling *t, int64_t size)
 {
 	int best = t->lanes;
 	int64_t block = most_size(t->f, last_of(t));
-	if (block < turns && block == best && walks(t, t->heavy->src[0], last_of(t))) {
+	if (block < size && block == best && walks(t, t->heavy->src[0], last_of(t))) {
 		t->p->split = best;
 		return;
 	}
 	for (int n = 2; n <= 4; n *= 2)
-		if (turns >= 2 * n * t->lanes && turns % (n * t->lanes) <= turns % (best) + t->lanes)
+		if (size >= 2 * n * t->lanes && size % (n * t->lanes) <= size % (best) + t->lanes)
 			best = n * t->lanes;
-	t->p->split = turns >= t->lanes ? best : power_below(turns > 1 ? turns : 2);
+	t->p->split = size >= t->lanes ? best : power_below(size > 1 ? size : 2);
 }
 
 /* ---- contractions */
 
-typedef struct { int m, rows, vectors; double score; } Block;
+typedef struct { int m, rows, vectors; double score; } TileBlock;
 
 /* Is some operand of the heavy reduction used again along r by vectors of another range? */
 static bool reuses(const Tiling *t, int r, int vector)
@@ -219,8 +218,8 @@ static double fill(int64_t n, int64_t tile)
 	return (double)n / ((n + tile - 1) / tile * tile);
 }
 
-/* What part of the arithmetic units' time a block of rows by vectors uses: two additions begin and
- * two loads end in a cycle, an addition takes four. */
+/* The share of the arithmetic units' time that a block of rows by vectors uses: two additions begin
+ * and two loads end in a cycle, an addition takes four. */
 static double rate(int rows, int vectors)
 {
 	double adds = rows * vectors / 2.0, loads = (rows + vectors) / 2.0, most = adds > 4 ? adds : 4;
@@ -230,9 +229,9 @@ static double rate(int rows, int vectors)
 }
 
 /* The best block for a range m of rows and n elements in vectors. */
-static Block best_block(const Tiling *t, int m, int64_t n)
+static TileBlock best_block(const Tiling *t, int m, int64_t n)
 {
-	Block best = {m, 1, 1, 0};
+	TileBlock best = {m, 1, 1, 0};
 	int64_t most = most_size(t->f, m), rows = usual_size(least_size(t->f, m), most);
 	for (int v = 1; v <= 3 && v * t->lanes <= n + t->lanes - 1; v++)
 		for (int r = 1; r <= 28; r++) {
@@ -240,24 +239,25 @@ static Block best_block(const Tiling *t, int m, int64_t n)
 				v * t->lanes > n)
 				continue;
 			double s = rate(r, v) * fill(rows, r) * fill(n, v * t->lanes);
-			/* what is updated in place has no tile that overlaps another: threads share whole ones alone */
+			/* a kernel that updates in place has no overlapping tiles: threads share
+			 * whole ones only */
 			if (t->f->in_place && n % (v * t->lanes))
 				s *= SERIAL;
 			if (s > best.score + 1e-9)
-				best = (Block){m, r, v, s};
+				best = (TileBlock){m, r, v, s};
 		}
 	return best;
 }
 
-/* The range whose rows use vectors again, with the best block; rows -1 when there is none. */
-static Block find_rows(const Tiling *t, int64_t n)
+/* The range whose rows reuse vectors, with the best block; rows is -1 when there is none. */
+static TileBlock find_rows(const Tiling *t, int64_t n)
 {
-	Block best = {-1, 1, 1, 0};
+	TileBlock best = {-1, 1, 1, 0};
 	for (int i = t->p->norder; i-- > 0;) {
 		int r = t->p->order[i];
 		if (r == t->v || !(free_of(t->heavy) >> r & 1) || !reuses(t, r, t->v))
 			continue;
-		Block b = best_block(t, r, n);
+		TileBlock b = best_block(t, r, n);
 		b.score *= least_size(t->f, r) < b.rows ? OPEN : 1;
 		if (b.score > best.score + 0.02)
 			best = b;
@@ -266,7 +266,7 @@ static Block find_rows(const Tiling *t, int64_t n)
 }
 
 /* A range of whole vectors that lie apart, such as blocks of channels: the vectors of a tile are
- * taken from it when the vectors' own range holds but one. */
+ * taken from it when the range in vectors holds only one. */
 static int find_apart(const Tiling *t, int m)
 {
 	for (int i = t->p->norder; i-- > 0;) {
@@ -285,8 +285,8 @@ static int64_t bytes_of(const Tiling *t, const UOp *load, uint64_t ranges)
 	return bytes;
 }
 
-/* Do the turns of a reduction step through memory a page at a time? Few sets of a cache hold
- * them. */
+/* Do the iterations of a reduction step through memory a page at a time? Then the values share a
+ * few sets of a cache, which cannot hold them. */
 static bool strides_pages(const Tiling *t, const UOp *load)
 {
 	Sum s;
@@ -299,7 +299,7 @@ static bool strides_pages(const Tiling *t, const UOp *load)
 	return false;
 }
 
-/* Operands that every tile of rows reads are packed in the order in which it reads them, where they
+/* Operands that every tile of rows reads are packed in the order in which they are read, where they
  * are too large, or too far apart, for the caches. */
 static void pack(Tiling *t, int m)
 {
@@ -308,7 +308,7 @@ static void pack(Tiling *t, int m)
 	Loads l = loads_in(t->heavy->src[0]);
 	for (size_t i = 0; i < l.n && p->nstage < MAX_STAGED; i++) {
 		UOp *u = l.at[i];
-		bool far = step_of(t, u, t->v) == FAR;
+		bool far = movement_of(t, u, t->v) == FAR;
 		if (free_of(u) >> m & 1 || !(free_of(u) >> t->v & 1) || !(free_of(u) & over))
 			continue;
 		int64_t rows = tile_size(p, t->v) * count_of(t->f, over & free_of(u)) * 4;
@@ -323,7 +323,7 @@ static void pack(Tiling *t, int m)
 
 static bool packs(const Tiling *t) { return t->p->nstage > 0; }
 
-/* Chunks of rows, when there are too few tiles of columns for all threads to have even shares. */
+/* Chunks of rows, when there are too few tiles of columns to give all threads even shares. */
 static void choose_chunk(Tiling *t, int m)
 {
 	int64_t items = 1, tiles = loops_of(t, m);
@@ -338,18 +338,19 @@ static void choose_chunk(Tiling *t, int m)
 	t->p->chunk[m] = (int)(size < least ? size : least);
 }
 
-static void tile_contraction(Tiling *t, Block b, bool far)
+static void tile_contraction(Tiling *t, TileBlock b, bool far)
 {
 	Plan *p = t->p;
 	int apart = b.vectors == 1 && count_of(t->f, 1ull << t->v) < 2 * t->lanes ?
 		find_apart(t, b.m) : -1;
-	Block two = b;
+	TileBlock two = b;
 	if (apart >= 0) {
 		two = best_block(t, b.m, count_of(t->f, 1ull << apart) * t->lanes);
 		b.rows = two.rows;
 	}
-	/* the loop over tiles of rows stands innermost: what they share stays in the cache; within a tile
-	 * rows come first, so that an element of theirs meets all vectors while it is in a register */
+	/* the loop over tiles of rows is innermost: what they share stays in the cache; within a
+	 * tile rows come first, so that an element of a row meets all vectors while it is in a
+	 * register */
 	order_last(p, b.m);
 	if (b.rows > 1)
 		tile(p, b.m, b.rows, 1);
@@ -377,12 +378,12 @@ static void tile_dot(Tiling *t)
 		n++;
 	}
 	t->p->split = n == 2 ? t->lanes : 4 * t->lanes;
-	while (t->p->split > t->lanes && 2 * t->p->split > turns_of(t, t->heavy))
+	while (t->p->split > t->lanes && 2 * t->p->split > length_of(t, t->heavy))
 		t->p->split /= 2;
 	choose_items(t, t->p->norder);
 }
 
-/* Vectors of a tile, `most` at most, such that the tiles share the row evenly. */
+/* Vectors of a tile, at most `most`, such that the tiles share the row evenly. */
 static int even_vectors(const Tiling *t, int most)
 {
 	int64_t n = most_size(t->f, t->v), all = n / t->lanes;
@@ -393,10 +394,10 @@ static int even_vectors(const Tiling *t, int most)
 	return even < most && even > 0 ? (int)even : most;
 }
 
-/* Is an operand read from one end to the other, turn after turn, of more constants than a cache
- * keeps until the next call? A core waits less for memory when it reads from several places at
- * once: then the turns that are taken together are far apart. (From a cache one place after another
- * is a little faster.) */
+/* Is an operand read sequentially, iteration after iteration, with more constants than a cache
+ * keeps until the next call? A core waits less for memory when it reads several streams at once:
+ * then the iterations that are taken together are far apart. (From a cache a single stream is a
+ * little faster.) */
 static bool reads_one_stream(const Tiling *t)
 {
 	enum { LARGE = 96 << 20, NEAR = 2048 };
@@ -413,17 +414,17 @@ static bool reads_one_stream(const Tiling *t)
 	return one && lower_constants >= LARGE;
 }
 
-/* Whole rows of accumulators in the cache, several turns at a time. */
+/* Whole rows of accumulators in the cache, several iterations at a time. */
 static void tile_rows(Tiling *t)
 {
-	int64_t turns = turns_of(t, t->heavy);
-	/* of an open number of columns there may be fewer, for which a tile is of no use */
+	int64_t iterations = length_of(t, t->heavy);
+	/* a symbolic number of columns may be too small for a tile to be of use */
 	bool open = least_size(t->f, t->v) < most_size(t->f, t->v);
 	int wide = (open ? 4 * USUAL_SIZE : ROW_TILE) / t->lanes;
 	order_last(t->p, t->v);
-	tile(t->p, t->v, even_vectors(t, turns < 16 ? 4 : wide), t->lanes);
-	t->p->apart = turns >= 64 && reads_one_stream(t);
-	t->p->jam = t->p->apart ? 8 : turns >= 4 ? 4 : 1;
+	tile(t->p, t->v, even_vectors(t, iterations < 16 ? 4 : wide), t->lanes);
+	t->p->apart = iterations >= 64 && reads_one_stream(t);
+	t->p->jam = t->p->apart ? 8 : iterations >= 4 ? 4 : 1;
 	choose_items(t, t->p->norder);
 }
 
@@ -433,25 +434,25 @@ static bool next_in_sum(const Tiling *t)
 	return walks(t, t->heavy->src[0], last) && count_of(t->f, 1ull << last) >= DOT_LEAST;
 }
 
-/* Loads of the heavy reduction's body that move with r under a gate. */
+/* The gated loads of the heavy reduction's body that move with r. */
 static int gated_loads(const Tiling *t, int r)
 {
 	Loads l = loads_in(t->heavy->src[0]);
 	int n = 0;
 	for (size_t i = 0; i < l.n; i++)
-		n += l.at[i]->nsrc > 1 && step_of(t, l.at[i], r) != STILL;
+		n += l.at[i]->nsrc > 1 && movement_of(t, l.at[i], r) != STILL;
 	vec_free(&l);
 	return n;
 }
 
-/* What is stored next to each other may be less than half a vector, as in the gradient of a
- * convolution's weights [o,c,3,3]. A sum of many turns is then in vectors of another range, o:
- * whole products, for a few stores that lie apart. */
+/* Stores may be contiguous for less than half a vector, as in the gradient of a convolution's
+ * weights [o,c,3,3]. A sum of many iterations is then in vectors of another range, o: whole
+ * products, for a few stores that lie apart. */
 static int find_wider(const Tiling *t)
 {
 	enum { MANY = 64 };
 	int best = t->v;
-	if (!t->heavy || 2 * least_size(t->f, t->v) >= t->lanes || turns_of(t, t->heavy) < MANY)
+	if (!t->heavy || 2 * least_size(t->f, t->v) >= t->lanes || length_of(t, t->heavy) < MANY)
 		return best;
 	for (int i = 0; i < t->p->norder; i++) {
 		int r = t->p->order[i];
@@ -482,12 +483,12 @@ static bool tile_heavy(Tiling *t)
 		tile_dot(t);
 		return true;
 	}
-	Block b = find_rows(t, count_of(t->f, 1ull << t->v));
+	TileBlock b = find_rows(t, count_of(t->f, 1ull << t->v));
 	if (b.m >= 0 && b.rows > 1)
 		tile_contraction(t, b, far);
 	else if (!far)
 		tile_rows(t);
-	else if (turns_of(t, t->heavy) >= 2 * t->lanes && walks(t, t->heavy->src[0], last_of(t)))
+	else if (length_of(t, t->heavy) >= 2 * t->lanes && walks(t, t->heavy->src[0], last_of(t)))
 		tile_dot(t);
 	else
 		return false;
@@ -518,7 +519,7 @@ static bool streams(const Tiling *t)
 	return !t->f->in_place;
 }
 
-/* Tiles that multiply row buffers beyond what a stack holds are no gain. */
+/* Tiles are no gain when they multiply row buffers beyond the size of a stack. */
 static void tile_within(Tiling *t)
 {
 	Plan without = *t->p;
@@ -538,8 +539,8 @@ static void tile_within(Tiling *t)
 	t->p->ahead = heavy ? wants_panel(t->p, t->f, t->v) : wants_ahead(t->p, t->f, t->v);
 }
 
-/* The loops in front stay as they are, and are the grid's items; what the item has in its own
- * buffers goes nowhere past the caches. */
+/* The loops in front stay as they are and form the grid's items. Stores to an item's own buffers do
+ * not go past the caches. */
 static void keep_slices(Plan *p, const Facts *f, const int *slices, int n)
 {
 	order_in_front(p, slices, n);
@@ -550,7 +551,7 @@ static void keep_slices(Plan *p, const Facts *f, const int *slices, int n)
 		p->ahead = 0;
 }
 
-static void choose(Plan *p, const Facts *f, const Look *k)
+static void choose(Plan *p, const Facts *f, const Folds *k)
 {
 	Tiling t = {.p = p, .f = f, .k = k, .v = -1};
 	if (!target->vector || f->serial || k->scan.n || f->sort)
@@ -560,7 +561,7 @@ static void choose(Plan *p, const Facts *f, const Look *k)
 	if (t.heavy)
 		contraction_of(&t.c, t.heavy);
 	if (t.heavy)
-		choose_split(&t, turns_of(&t, t.heavy));
+		choose_split(&t, length_of(&t, t.heavy));
 	t.v = find_vector(&t);
 	if (t.v < 0) {
 		choose_items(&t, p->norder);
@@ -573,7 +574,7 @@ static void choose(Plan *p, const Facts *f, const Look *k)
 	tile_within(&t);
 }
 
-void choose_tiles(Plan *p, const Facts *f, const Look *k)
+void choose_tiles(Plan *p, const Facts *f, const Folds *k)
 {
 	int slices[MAX_SLICE_AXES], n = slice_ranges(f, slices);
 	if (n)

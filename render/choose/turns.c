@@ -1,23 +1,23 @@
 /* Kernels that move elements from one order to another: what is stored lies next to each other
- * along one range, v, what is loaded along another, r.
+ * along one range, v; what is loaded, along another, r.
  *
  *     y[r,v] = x[v,r]     for 4 × 4 tiles at a time, shared by threads
  *                           16 vectors along r: x[v0+0 …, r0], x[v0+1 …, r0] …
- *                           turned in registers, then 16 vectors along v: y[r0+0, v0 …], …
+ *                           transposed in registers, then 16 vectors along v: y[r0+0, v0 …], …
  *
  * A tile is as many elements of either range as a vector has, so both sides touch whole vectors;
- * tiles come in blocks, so that what a page or a cache line has is used while it is there. */
+ * tiles come in blocks, so that a page or cache line is used while it is cached. */
 #include "target/target.h"
 #include "choose/choose.h"
 #include "index/ix.h"
 
 enum { LEAST = 4, MOST = 16, BLOCK_BYTES = 128, FETCH_BYTES = 1 << 17 };
 
-typedef struct { const Facts *f; int v, lanes; } Turns;
+typedef struct { const Facts *f; int v, lanes; } TurnedTile;
 
 /* How far one step of range r within a tile of n moves a place; -1: not by a fixed step. Where n
- * does not divide the range, tiles may begin anywhere. */
-static int64_t step_in_tile(const Turns *t, UOp *at, int r, int n)
+ * does not divide the range, tiles may begin at any element. */
+static int64_t step_in_tile(const TurnedTile *t, UOp *at, int r, int n)
 {
 	UOp *range = t->f->range[r], *lane = ix_range(63, "vector", ix_const(n)), *size = range->src[0];
 	int64_t rest;
@@ -33,8 +33,8 @@ static int64_t step_in_tile(const Turns *t, UOp *at, int r, int n)
 	return sum_coef(&s, lane);
 }
 
-/* The width of a tile over r and v for a load; 0: it is not to be turned along r. */
-static int turn_width(const Turns *t, const UOp *load, int r)
+/* The width of a tile over r and v for a load; 0: do not transpose it along r. */
+static int turn_width(const TurnedTile *t, const UOp *load, int r)
 {
 	UOp *at = load->src[0]->src[1];
 	int n = 1, size = dtype_size(load->dtype), most = target->vector / (size < 4 ? 4 : size);
@@ -50,8 +50,8 @@ static int turn_width(const Turns *t, const UOp *load, int r)
 	return step_in_tile(t, at, r, n) == 1 ? n : 0;
 }
 
-/* The range along which most is loaded, with the width that fits all its loads. */
-static int find_along(const Turns *t, int *width)
+/* The range along which most loads are contiguous, with a width that fits all of them. */
+static int find_along(const TurnedTile *t, int *width)
 {
 	int best = -1, most = 0;
 	for (int r = 0; r < t->f->nrange; r++) {
@@ -71,8 +71,8 @@ static int find_along(const Turns *t, int *width)
 	return best;
 }
 
-/* Puts v and r behind all others in the order: loads go through memory, and stores, which nobody
- * waits for, step from row to row. */
+/* Puts v and r behind all others in the order: loads go through memory in order, and stores, for
+ * which nothing waits, step from row to row. */
 static void order_behind(Plan *p, int r, int v)
 {
 	int n = order_without(p->order, p->norder, (int[]){r, v}, 2);
@@ -80,7 +80,7 @@ static void order_behind(Plan *p, int r, int v)
 	p->order[n] = r;
 }
 
-/* Blocks of tiles where there are enough; threads share them and the loops outside. */
+/* Groups tiles into blocks where there are enough; threads share these and the loops outside. */
 static void choose_blocks(Plan *p, const Facts *f, int r, int v, int bytes)
 {
 	int n = p->tile[v].vector, block = BLOCK_BYTES / (n * bytes);
@@ -92,7 +92,7 @@ static void choose_blocks(Plan *p, const Facts *f, int r, int v, int bytes)
 
 bool choose_turns(Plan *p, const Facts *f, int v, int lanes)
 {
-	Turns t = {f, v, lanes};
+	TurnedTile t = {f, v, lanes};
 	int n = 0, bytes = 1, r = f->in_place ? -1 : find_along(&t, &n);
 	if (r < 0)
 		return false;

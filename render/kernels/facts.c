@@ -1,11 +1,11 @@
-/* Which ranges each value of a kernel depends on.  An RREDUCE binds its ranges, so what is above it
- * no longer does: in softmax's  exp(x[r0,r1] - MAX over r1 of x[r0,r1])  the maximum depends on r0
- * alone, the whole on r0 and r1. */
+/* The ranges on which each value of a kernel depends. An RREDUCE binds its ranges, so values above
+ * it no longer depend on them: in softmax's exp(x[r0,r1] - MAX over r1 of x[r0,r1]) the maximum
+ * depends on r0 alone, the whole on r0 and r1. */
 #include "kernels/kernels.h"
 #include <stdlib.h>
 
 typedef struct { uint64_t free, bit; } Fact;
-static ARENA TABLE(Fact) fact;  /* what is not of the current kernel is stale */
+static ARENA TABLE(Fact) fact;  /* entries of nodes outside the current kernel are stale */
 
 uint64_t free_of(const UOp *u) { return fact.at[u->id].free; }
 uint64_t bit_of(const UOp *range) { return fact.at[range->id].bit; }
@@ -21,7 +21,7 @@ uint64_t bound_of(const UOp *reduce)
 int axis_of(const Facts *f, int r) { return range_axis(f->range[r]); }
 int last_axis(const Facts *f) { return f->nrange ? axis_of(f, f->nrange - 1) : 0; }
 
-/* range[] is in order of axis numbers: loops over several nest in that order */
+/* range[] is in order of axis numbers: loops over several ranges nest in that order */
 static void add_range(Facts *f, UOp *u)
 {
 	int i = f->nrange++;
@@ -32,7 +32,8 @@ static void add_range(Facts *f, UOp *u)
 	f->range[i] = u;
 }
 
-/* sources before users; extra: what a LOAD of a written buffer depends on besides */
+/* sources before users; extra: the ranges on which a LOAD of a written buffer depends in
+ * addition */
 static void find_free(Facts *f, uint64_t extra)
 {
 	for (size_t i = 0; i < f->all.n; i++) {
@@ -60,8 +61,8 @@ bool reads_written(const Facts *f, const UOp *u)
 	return f->alias;
 }
 
-/* Sources before users, depth first: an order that the kernel alone decides, so that actions can
- * count by it. walk() orders by id, which depends on what else the process has made. */
+/* Sources before users, depth first: an order determined by the kernel alone, so that actions can
+ * count nodes by it. walk() orders by id, which depends on what else the process has created. */
 static Nodes depth_first(UOp *kernel)
 {
 	typedef struct { UOp *u; uint32_t next; } Frame;

@@ -1,5 +1,5 @@
-/* Places become flat: INDEX(PARAM [n,m], i, j) → INDEX(PARAM, i*m + j), simplified by the algebra.
- * A gated STORE guards the LOAD of its own place; since a value may be computed ahead of the STORE,
+/* Makes places flat: INDEX(PARAM [n,m], i, j) → INDEX(PARAM, i*m + j), simplified by the algebra. A
+ * gated STORE guards the LOAD of its own place; since a value may be computed before the STORE,
  * that LOAD gets the gate itself. */
 #include "kernels/kernels.h"
 
@@ -20,7 +20,7 @@ static UOp *flatten(UOp *u, void *ctx)
 		return u->src[0];
 	if (u->op != OP_INDEX || u->src[0]->op != OP_PARAM)
 		return u;
-	if (u->nsrc == 2)       /* one axis, or flat already: a kernel that is replayed */
+	if (u->nsrc == 2)       /* one axis, or flat already: a replayed kernel */
 		return u;
 	if ((int)u->nsrc - 1 != u->src[0]->shape->rank)
 		die(MALFORMED, "node %u INDEX: %u indices for rank %d", u->id, u->nsrc - 1,
@@ -38,7 +38,7 @@ static UOp *guard_load(UOp *store)
 	return node_with(store, (UOp *[]){store->src[0], value, store->src[2]});
 }
 
-static UOp *kernel_index(const Use *use)
+static UOp *kernel_index(const KernelUse *use)
 {
 	UOp *k = walk_replace(use->kernel, flatten, NULL);
 	UOp **src = arena_alloc(k->nsrc * sizeof *src);

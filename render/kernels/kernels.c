@@ -1,4 +1,4 @@
-/* The kernels of a document, each seen once with what its calls tell about it. */
+/* The kernels of a document, each visited once with the facts that its calls provide. */
 #include "shape/shape.h"
 #include "target/target.h"
 #include "kernels/kernels.h"
@@ -17,7 +17,7 @@ void explain(const UOp *kernel, const char *fmt, ...)
 	fprintf(stderr, "%s: %s: %s\n", process.stage, kernel_name(kernel), text);
 }
 
-Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use))
+Graph *kernels_map(Graph *g, UOp *(*fn)(const KernelUse *use))
 {
 	Map uses = {0}, done = {0};
 	VEC(UOp *) calls = {0};
@@ -25,10 +25,10 @@ Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use))
 		UOp *call = g->sink->src[i];
 		if (!call_has_kernel(call))
 			continue;
-		Use *use = map_get(&uses, PKEY(call->src[0]));
+		KernelUse *use = map_get(&uses, PKEY(call->src[0]));
 		if (!use) {
 			use = arena_alloc(sizeof *use);
-			*use = (Use){call->src[0], call, false};
+			*use = (KernelUse){call->src[0], call, false};
 			map_put(&uses, PKEY(call->src[0]), use);
 		}
 		use->alias |= call_aliases(call);

@@ -1,34 +1,34 @@
-/* Kernels of level schedule, looked at and mapped.  Sections follow the files. */
+/* Kernels of level schedule: facts about them, and passes over them. Sections follow the files. */
 #ifndef RENDER_KERNELS_KERNELS_H
 #define RENDER_KERNELS_KERNELS_H
 #include "index/index.h"
 
-/* ---- lower.c: passes over kernels ------------------------------------------------------------ */
+/* ---- kernels.c: passes over kernels ---------------------------------------------------------- */
 
-/* A kernel and how the document uses it. */
+/* A kernel and its use in the document. */
 typedef struct {
 	UOp *kernel;
-	UOp *call;              /* the first CALL of it */
+	UOp *call;              /* its first CALL */
 	bool alias;             /* some CALL gives one buffer to two slots, one of them written */
-} Use;
-/* g with every distinct KERNEL replaced by what fn gives for it. */
-Graph *kernels_map(Graph *g, UOp *(*fn)(const Use *use));
+} KernelUse;
+/* g with every distinct KERNEL replaced by the result of fn. */
+Graph *kernels_map(Graph *g, UOp *(*fn)(const KernelUse *use));
 /* The same for the CUSTOMs that are called. */
 Graph *customs_map(Graph *g, UOp *(*fn)(UOp *custom, const UOp *call));
-/* One line of --explain about a kernel. */
+/* Prints one line of --explain about a kernel. */
 void explain(const UOp *kernel, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- index.c */
 
 /* The row-major place of an INDEX, one expression for each axis. */
 UOp *flat_place(const UOp *index);
-/* Every INDEX flat: one row-major place. */
+/* Makes every INDEX flat: one row-major place. */
 Graph *lower_index(Graph *g);
 
 /* ---- facts.c: which ranges a value depends on ------------------------------------------ */
 
 enum { MAX_RANGES = 64 };
-/* A kernel of level schedule, looked at. Range sets are masks over range[]. */
+/* The facts of a kernel of level schedule. Range sets are masks over range[]. */
 typedef struct {
 	UOp *kernel;
 	Nodes all;              /* depth first, sources before users */
@@ -37,14 +37,14 @@ typedef struct {
 	uint64_t out;           /* ranges free in its STOREs */
 	uint64_t serial;        /* those of them that run in order */
 	bool alias;
-	bool in_place;          /* reads what it writes */
+	bool in_place;          /* some buffer is both read and written */
 	UOp *sort;              /* the RSORT that it stores, or NULL */
 	UOp **written;          /* the PARAMs it stores to */
 	int nwritten;
 } Facts;
-/* Fills f for kernel; free_of and bit_of answer for its nodes until the next call. */
+/* Fills f for kernel; free_of and bit_of refer to its nodes until the next call. */
 void facts_find(Facts *f, UOp *kernel, bool alias);
-/* The ranges u depends on: those it needs bound around it. */
+/* The ranges on which u depends, and which have to be bound around it. */
 uint64_t free_of(const UOp *u);
 /* Bit of a RANGE of the kernel. */
 uint64_t bit_of(const UOp *range);
@@ -52,11 +52,11 @@ uint64_t bit_of(const UOp *range);
 uint64_t bound_of(const UOp *reduce);
 /* True when u is a LOAD from a PARAM that the kernel writes. */
 bool reads_written(const Facts *f, const UOp *u);
-/* The axis number of range r; the greatest that a range has (0 without any): those above are
- * free. */
+/* The axis number of range r; the greatest axis number of all ranges (0 without any): greater ones
+ * are free. */
 int axis_of(const Facts *f, int r);
 int last_axis(const Facts *f);
-/* What a size between these bounds counts as where it is judged: one that is open may be any. */
+/* The assumed value of a size between these bounds, where a decision needs a number. */
 enum { USUAL_SIZE = 64 };
 static inline int64_t usual_size(int64_t least, int64_t most)
 {
@@ -65,10 +65,10 @@ static inline int64_t usual_size(int64_t least, int64_t most)
 /* Greatest number of iterations of the ranges in set, from the variables' bounds (saturates at
  * 2^62). */
 int64_t count_of(const Facts *f, uint64_t set);
-/* The least number; that of one range. */
+/* The least number of iterations; that of one range. */
 int64_t least_of(const Facts *f, uint64_t set);
 static inline int64_t least_size(const Facts *f, int r) { return least_of(f, 1ull << r); }
 static inline int64_t most_size(const Facts *f, int r) { return count_of(f, 1ull << r); }
-/* the places of the bits of set, ascending; returns how many */
+/* the positions of the bits of set, ascending; returns how many */
 int ranges_in(uint64_t set, int *range);
 #endif

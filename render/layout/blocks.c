@@ -1,13 +1,13 @@
-/* Channels of temporaries in blocks of a vector, and room around what a contraction pads:
+/* Channels of temporaries in blocks of a vector, and padding stored around what a contraction pads:
  *
  *     t[n,c,h,w]                    t [1,64,56,56]  →  t' [1,4,58,58,16]
  *     INDEX(t, n, c, h+kh-1, w+kw-1) where inside   →  INDEX(t', n, c//16, h+kh, w+kw, c%16)
  *
- * A contraction with constant weights asks for blocks along the axis that its column moves in where
- * it writes, and along the axis of its summed channels where it reads; kernels in between hand the
- * wish on. A buffer has blocks when every place in it has a plain range on that axis; that range
- * becomes two, c = cb*16 + cl, and the algebra takes the quotients away. The room is filled with
- * zeros before the buffer is written, so the condition on the load goes. */
+ * A contraction with constant weights asks for blocks along the axis of its column in what it
+ * writes, and along the axis of its summed channels in what it reads; kernels in between pass the
+ * request on. A buffer has blocks when every place in it has a plain range on that axis; that range
+ * becomes two, c = cb*16 + cl, and the algebra removes the quotients. The padding is filled with
+ * zeros before the buffer is written, so the load needs no condition. */
 #include "shape/shape.h"
 #include "target/target.h"
 #include "layout/layout.h"
@@ -15,12 +15,12 @@
 
 enum { MAX_ROOM = 16, ROUNDS = 16 };
 
-/* How a temporary lies. */
+/* The layout of a temporary. */
 typedef struct {
 	UOp *buffer, *made;
-	bool fixed;             /* lies as it does */
-	bool room;              /* there is some around it, */
-	bool filled;            /* and it has been made */
+	bool fixed;             /* keeps its layout */
+	bool padded;            /* has padding around it, */
+	bool filled;            /* which has been filled */
 	int axis, block;        /* -1: no blocks */
 	int before[16], after[16];
 } Lay;
@@ -30,8 +30,8 @@ static Lay *lay_of(const Blocks *b, const UOp *buffer) { return map_get(&b->lays
 
 static bool blocked(const Lay *y) { return y && !y->fixed && y->axis >= 0; }
 
-/* Has it blocks, or room? */
-static bool lies_anew(const Lay *y) { return y && !y->fixed && (y->axis >= 0 || y->room); }
+/* Has it blocks or padding? */
+static bool lies_anew(const Lay *y) { return y && !y->fixed && (y->axis >= 0 || y->padded); }
 
 static int64_t dim_of(const UOp *buffer, int axis)
 {
@@ -40,7 +40,7 @@ static int64_t dim_of(const UOp *buffer, int axis)
 	return n;
 }
 
-/* ---- wishes */
+/* ---- requests */
 
 int block_for(int64_t n)
 {
@@ -50,7 +50,8 @@ int block_for(int64_t n)
 	return 0;
 }
 
-/* Is there more than one element behind each of this axis?  Else it lies side by side already. */
+/* Does more than one element follow each element of this axis? Otherwise it is contiguous
+ * already. */
 static bool lies_apart(const UOp *buffer, int axis)
 {
 	for (int i = axis + 1; i < buffer->shape->rank; i++)
@@ -74,7 +75,7 @@ static bool ask(const Blocks *b, UOp *buffer, int axis)
 	return true;
 }
 
-/* The axis of a place that is just this range, -1 when none is. */
+/* The axis of a place whose index is exactly this range, or -1. */
 static int axis_with(const UOp *index, const UOp *range)
 {
 	for (uint32_t i = 1; i < index->nsrc; i++)
@@ -95,7 +96,7 @@ static bool is_transform(const UOp *call)
 	return call_has_kernel(call) && val_get(call->src[0]->arg, "winograd");
 }
 
-/* A transform of Winograd's has its channels in vectors. */
+/* A transform of a Winograd convolution needs its channels in vectors. */
 static void ask_transform(const Blocks *b, UOp *call)
 {
 	Nodes all = walk(call->src[0]);
@@ -108,7 +109,7 @@ static void ask_transform(const Blocks *b, UOp *call)
 			ask_with(b, call, all.at[i], channels);
 }
 
-/* What the contraction of a call would like. */
+/* The requests of a call's contraction. */
 static void ask_roles(const Blocks *b, UOp *call)
 {
 	Roles r;
@@ -129,7 +130,7 @@ static void ask_roles(const Blocks *b, UOp *call)
 	}
 }
 
-/* The range that a place is, or lies behind or before by a constant; NULL: none. */
+/* The range that a place equals up to a constant offset, or NULL. */
 static UOp *range_near(UOp *at, int64_t *offset)
 {
 	Sum s;
@@ -140,8 +141,8 @@ static UOp *range_near(UOp *at, int64_t *offset)
 	return s.n == 1 && s.t[0].c == 1 && s.t[0].m->op == OP_RANGE ? s.t[0].m : NULL;
 }
 
-/* The range whose blocks the blocks of a place are, be they some further on, as of one operand
- * behind another; NULL: they are none's. */
+/* The range whose blocks the place addresses, possibly some blocks further on, as for one operand
+ * behind another in a concatenation; NULL: none. */
 static UOp *range_of_blocks(const Lay *y, UOp *at)
 {
 	int64_t n, offset;
@@ -150,8 +151,8 @@ static UOp *range_of_blocks(const Lay *y, UOp *at)
 	return good ? r : NULL;
 }
 
-/* Every place in a blocked buffer has a range of blocks on its axis; what has one of these ranges
- * elsewhere is asked to have blocks too. True when something changed. */
+/* Every place in a blocked buffer must have a range of blocks on its axis; other buffers in which
+ * one of these ranges occurs are asked to have blocks too. True when something changed. */
 static bool check_call(const Blocks *b, UOp *call)
 {
 	Nodes all = walk(call->src[0]);
@@ -190,7 +191,8 @@ static void fix_all(const Blocks *b, const UOp *call)
 	}
 }
 
-/* Kernels whose order of stores counts, or that write only in part, keep what they write. */
+/* Kernels whose order of stores matters, or that write only a part, keep the layout of their
+ * outputs. */
 static void check_stores(const Blocks *b, const UOp *call)
 {
 	Facts f;
@@ -226,11 +228,11 @@ static void choose(Blocks *b)
 		fix_all(b, sink->src[i]);
 }
 
-/* ---- room around a buffer */
+/* ---- padding around a buffer */
 
 typedef VEC(UOp *) Conditions;
 
-/* What is joined by AND, at any depth: those that are ANDs themselves give way to their two
+/* The operands of an AND, at any depth: those that are ANDs themselves are replaced by their two
  * sides. */
 static void conditions_of(UOp *gate, Conditions *c)
 {
@@ -246,7 +248,7 @@ static void conditions_of(UOp *gate, Conditions *c)
 	}
 }
 
-/* Is a < b the same as 0 <= at, or as at < n? */
+/* Is a < b equivalent to 0 <= at, or to at < n? */
 static bool says_inside(UOp *cond, UOp *at, UOp *n)
 {
 	if (cond->op != OP_CMPLT)
@@ -255,8 +257,8 @@ static bool says_inside(UOp *cond, UOp *at, UOp *n)
 	return left == at || left == ix_sub(ix_sub(n, at), ix_const(1));
 }
 
-/* How far its last place is beyond the axis, of n elements, which may be known only later. False
- * when that is no number. */
+/* How far its last place is beyond the axis of n elements, which may be symbolic. False when the
+ * distance is not a constant. */
 static bool last_beyond(UOp *at, UOp *n, int64_t *beyond)
 {
 	Sum s;
@@ -280,9 +282,9 @@ static bool last_beyond(UOp *at, UOp *n, int64_t *beyond)
 	return ix_is_const(ix_add(ix_sub(substitute(at, count, from, to), n), ix_const(1)), beyond);
 }
 
-/* Does the load read everywhere within its room, and its gate say no more than that? Then before
- * and after get what it needs. */
-static bool room_for(const Lay *y, const UOp *load, int *before, int *after)
+/* Does the load always read within its padding, and does its gate test nothing else? Then *before
+ * and *after become at least what it needs. */
+static bool padding_for(const Lay *y, const UOp *load, int *before, int *after)
 {
 	Conditions c = {0};
 	const UOp *at = load->src[0];
@@ -306,7 +308,7 @@ static bool room_for(const Lay *y, const UOp *load, int *before, int *after)
 	return ok;
 }
 
-/* The padded operand of a call's contraction, or all of a transform's loads with conditions. */
+/* The padded operand of a call's contraction, or all conditional loads of a transform. */
 static Nodes padded_loads(UOp *call)
 {
 	Roles r = {0};
@@ -322,11 +324,11 @@ static Nodes padded_loads(UOp *call)
 	return loads;
 }
 
-/* Can room be made for what the load reads beyond the edge? */
-static bool has_room(const Blocks *b, UOp *call, const UOp *load, int *before, int *after)
+/* Can the places that the load reads beyond the edge be stored as padding? */
+static bool can_pad(const Blocks *b, UOp *call, const UOp *load, int *before, int *after)
 {
 	Lay *y = lay_of(b, place_buffer(call, load->src[0]));
-	return y && !y->fixed && y->buffer->shape->rank < 16 && room_for(y, load, before, after);
+	return y && !y->fixed && y->buffer->shape->rank < 16 && padding_for(y, load, before, after);
 }
 
 static void choose_room(Blocks *b)
@@ -336,10 +338,10 @@ static void choose_room(Blocks *b)
 		Nodes loads = padded_loads(call);
 		for (size_t l = 0; l < loads.n; l++) {
 			int before[16], after[16];
-			if (!has_room(b, call, loads.at[l], before, after))
+			if (!can_pad(b, call, loads.at[l], before, after))
 				continue;
 			Lay *y = lay_of(b, place_buffer(call, loads.at[l]->src[0]));
-			y->room = true;
+			y->padded = true;
 			for (int k = 0; k < y->buffer->shape->rank; k++) {
 				y->before[k] = before[k] > y->before[k] ? before[k] : y->before[k];
 				y->after[k] = after[k] > y->after[k] ? after[k] : y->after[k];
@@ -368,7 +370,7 @@ static void make_buffer(Lay *y)
 	node_note(y->made, y->buffer->note);
 }
 
-/* A call that writes zeros where axis k is at from … from+n-1. */
+/* A call that writes zeros at from … from+n-1 of axis k. */
 static UOp *zero_call(const Lay *y, int k, UOp *from, int64_t n)
 {
 	UOp *at[18] = {param_new(0, y->made)};
@@ -401,10 +403,10 @@ typedef struct {
 	const Blocks *b;
 	UOp *call, *from[MAX_RANGES], *high[MAX_RANGES], *low[MAX_RANGES], *sum[MAX_RANGES];
 	int n;
-} Split;
+} RangeSplit;
 
-/* The two ranges that a range on a blocked axis becomes. */
-static void split_ranges(Split *s)
+/* The two ranges that replace a range on a blocked axis. */
+static void split_ranges(RangeSplit *s)
 {
 	Nodes all = walk(s->call->src[0]);
 	int axis = 0;
@@ -432,10 +434,10 @@ static void split_ranges(Split *s)
 	}
 }
 
-/* A place in a buffer that lies otherwise now; a reduction over a range that is two. */
+/* A place in a buffer whose layout has changed; a reduction over a range that has become two. */
 static UOp *new_place(UOp *u, void *ctx)
 {
-	Split *s = ctx;
+	RangeSplit *s = ctx;
 	UOp *src[MAX_RANGES + 2];
 	uint32_t n = 0;
 	if (u->op == OP_INDEX && u->src[0]->op == OP_PARAM) {
@@ -468,7 +470,7 @@ static UOp *new_place(UOp *u, void *ctx)
 	return n == u->nsrc ? u : node_new(OP_RREDUCE, u->dtype, n, src, u->arg);
 }
 
-/* The kernel with its loads bare that find zeros beyond the edge. */
+/* The kernel with the gates removed from loads that find zeros beyond the edge. */
 static UOp *without_conditions(const Blocks *b, UOp *call)
 {
 	Nodes loads = padded_loads(call);
@@ -477,7 +479,7 @@ static UOp *without_conditions(const Blocks *b, UOp *call)
 	for (size_t i = 0; i < loads.n; i++) {
 		int before[16], after[16];
 		UOp *u = loads.at[i];
-		if (!has_room(b, call, u, before, after))
+		if (!can_pad(b, call, u, before, after))
 			continue;
 		bare[n] = NODE(OP_LOAD, u->dtype, VNIL, u->src[0]);
 		loads.at[n++] = u;
@@ -487,7 +489,7 @@ static UOp *without_conditions(const Blocks *b, UOp *call)
 
 static UOp *apply(Blocks *b, UOp *call)
 {
-	Split s = {.b = b, .call = call};
+	RangeSplit s = {.b = b, .call = call};
 	split_ranges(&s);
 	UOp *kernel = walk_replace(without_conditions(b, call), new_place, &s);
 	kernel = substitute(kernel, s.n, s.from, s.sum);
@@ -535,7 +537,7 @@ Graph *layout_blocks(Graph *g)
 			if (blocked(y))
 				explain(call->src[0], "%s in blocks of %d along axis %d",
 					buffer_name(y->buffer), y->block, y->axis);
-			if (y->room)
+			if (y->padded)
 				explain(call->src[0], "%s with room around it", buffer_name(y->buffer));
 		}
 	}

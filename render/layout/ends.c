@@ -1,12 +1,12 @@
-/* Ends of a net: a contraction with constant weights reads an input, or writes an output, which lie
- * as the user has them; a temporary with a copy between lets it have channels in blocks and room
- * around.
+/* The ends of a network: a contraction with constant weights reads an input, or writes an output,
+ * whose layout is the user's; a temporary with a copy in between can have channels in blocks and
+ * padding.
  *
  *     y = conv(x, w)   →   t0 = x;  t1 = conv(t0, w);  y = t1
  *
- * A copy touches each element once, the contraction many times: it is made when there are so many
- * products for each of its elements that reading them in the right order outweighs it. What was
- * copied serves later contractions too, until the buffer is written. */
+ * A copy touches each element once, the contraction many times: it is made when there are enough
+ * products for each element that reading them in the right order outweighs the copy. A copy serves
+ * later contractions too, until the buffer is written. */
 #include "document/document.h"
 #include "layout/layout.h"
 #include <stdlib.h>
@@ -15,9 +15,10 @@ enum { PLAIN_LEAST = 128, PAD_LEAST = 32, WRITE_LEAST = 32 };
 
 typedef struct { Map copies; VEC(UOp *) out; int count; } Ends;
 
-/* ---- whether */
+/* ---- whether a copy pays */
 
-/* May the buffer lie otherwise for a while: an input, output or state of known sizes? */
+/* Can a copy with another layout stand in for the buffer: is it an input, output or state of known
+ * sizes? */
 static bool is_end(const UOp *buffer)
 {
 	int64_t n;
@@ -25,12 +26,12 @@ static bool is_end(const UOp *buffer)
 	return own && shape_static(buffer->shape, &n) && n > 0;
 }
 
-/* Does this range run alone over an axis of the place that can be in blocks? */
+/* Is this range alone the index of an axis of the place that can be in blocks? */
 static bool is_channel(const UOp *index, const UOp *range)
 {
 	const Shape *s = index->src[0]->shape;
 	int64_t n;
-	bool apart = false;             /* are there elements between two of the axis? */
+	bool apart = false;             /* are the axis's neighbours apart in memory? */
 	for (int i = s->rank; i-- > 0;) {
 		if (index->src[1 + i] == range)
 			return apart && range->src[0] == s->dim[i] && ix_is_const(s->dim[i], &n) && block_for(n);
@@ -39,7 +40,7 @@ static bool is_channel(const UOp *index, const UOp *range)
 	return false;
 }
 
-/* Has the place a channel that the weights move in too? */
+/* Has the place a channel that moves the weights too? */
 static bool wants_blocks(const Roles *r, const UOp *index)
 {
 	uint64_t both = free_of(r->c.w->src[0]) & free_of(index);
@@ -49,7 +50,7 @@ static bool wants_blocks(const Roles *r, const UOp *index)
 	return false;
 }
 
-/* Products for each element of a buffer. */
+/* The number of products for each element of a buffer. */
 static int64_t products(const Roles *r, const UOp *buffer)
 {
 	int64_t n = 1;
@@ -114,7 +115,7 @@ static UOp *copy_call(UOp *to, UOp *from)
 
 /* ---- a call */
 
-/* The slot that an INDEX is a place in is of another buffer now. */
+/* Replaces the buffer of the slot that an INDEX addresses. */
 static void set_buffer(UOp **src, const UOp *index, UOp *buffer)
 {
 	src[1 + param_slot(index->src[0])] = buffer;
@@ -129,7 +130,7 @@ static void forget_written(Ends *e, const UOp *call)
 			map_put(&e->copies, PKEY(call->src[k]), NULL);
 }
 
-/* True when the contraction reads what may lie as it likes. */
+/* True when the contraction reads a buffer whose layout may be chosen. */
 static bool read_end(Ends *e, const Roles *r, UOp **src, UOp *call)
 {
 	UOp *x = place_buffer(call, r->c.x->src[0]), *t = map_get(&e->copies, PKEY(x));

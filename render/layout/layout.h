@@ -1,5 +1,5 @@
 /* layout: level schedule → schedule, for targets with vectors. Constants in the order in which they
- * are read, channels in blocks of a vector, room around what is padded. */
+ * are read, channels in blocks of a vector, padding stored in buffers. */
 #ifndef LAYOUT_H
 #define LAYOUT_H
 #include "process/process.h"
@@ -8,10 +8,10 @@
 
 /* ---- stage.c */
 
-/* The whole stage. Each pass gives back g itself when the target has no vectors, or the document
- * has been laid out. */
+/* The whole stage. Each pass returns g itself when the target has no vectors, or the document has
+ * been laid out. */
 extern const Pass layout_passes[];
-/* They all, for lower, which runs them when they have not been run. */
+/* All of these passes, for lower, which runs them when they have not been run. */
 Graph *layout_all(Graph *g);
 
 /* The call without the buffers that its kernel no longer names. */
@@ -19,51 +19,52 @@ UOp *call_compact(UOp *call);
 
 /* ---- roles.c: a contraction in a kernel of level schedule */
 
-/* The one with most turns that folds two loads, c.w the one whose buffer is constant if either is.
- * facts are of the kernel. */
+/* The contraction with most iterations that folds two loads; c.w is the operand whose buffer is
+ * constant, if either is. `facts` are those of the kernel. */
 typedef struct {
 	Facts facts;
 	Contraction c;
 } Roles;
-/* Looks for one in the kernel of call; false when there is none. */
+/* Looks for a contraction in the kernel of call; false when there is none. */
 bool roles_find(Roles *r, UOp *call);
-/* Its ranges of one role, as a set. */
+/* The contraction's ranges of one role, as a set. */
 uint64_t ranges_with(const Roles *r, Role role);
-/* The buffer of the call that an INDEX is a place in. */
+/* The buffer of the call that an INDEX addresses. */
 UOp *place_buffer(const UOp *call, const UOp *index);
-/* Is what the buffer holds known before the first call: role const or prepared? */
+/* Is the buffer's content known before the first call: is its role const or prepared? */
 bool is_constant(const UOp *buffer);
-/* The factor of range in a place; 0: not in it. False when the place is not linear in it. */
+/* The factor of range in a place; 0: the place does not depend on it. False when the place is not
+ * linear in it. */
 bool place_step(UOp *flat, UOp *range, int64_t *step);
-/* The output range along which what a kernel stores lies next to each other, or NULL. */
+/* The output range along which a kernel's stores are contiguous, or NULL. */
 UOp *stored_along(const Facts *f);
 /* The ranges of a set, in order of their axes; returns how many. */
 int ranges_of(const Facts *f, uint64_t set, UOp **range);
 
 /* ---- the passes */
 
-/* reductions.c: long reductions that leave few elements, in parts. */
+/* reductions.c: long reductions that leave few elements, split into parts. */
 Graph *layout_reductions(Graph *g);
-/* ranges.c: ranges of contractions that are taken apart, as two. */
+/* ranges.c: ranges of which contractions take quotient and remainder, as two. */
 Graph *layout_ranges(Graph *g);
-/* ends.c: copies between contractions and inputs or outputs, so that both may lie as they
- * like. */
+/* ends.c: copies between contractions and inputs or outputs, so that layouts may be chosen for
+ * both. */
 Graph *layout_ends(Graph *g);
-/* The most lanes that divide n channels; 0 when there are too few for a vector. */
+/* The most lanes that divide n channels; 0 when there are too few channels for a vector. */
 int block_for(int64_t n);
-/* blocks.c: channels of temporaries in blocks; room around padded ones. */
+/* blocks.c: channels of temporaries in blocks; padding in the buffers of padded ones. */
 Graph *layout_blocks(Graph *g);
-/* winograd.c: 3×3 convolutions by F(4×4, 3×3); its transforms say so by `winograd` in their
+/* winograd.c: 3×3 convolutions by F(4×4, 3×3); its transforms are marked by `winograd` in their
  * arg, and their channels are the range of this axis. */
 enum { WINOGRAD_CHANNELS = 5 };
 Graph *layout_winograd(Graph *g);
-/* order.c: calls that prepare buffers, those that read most first. */
+/* order.c: calls that prepare buffers, the largest first. */
 void largest_first(size_t n, UOp **call);
-/* operands.c: operands of contractions that lie the wrong way, turned. */
+/* operands.c: operands of contractions that lie in the wrong order, transposed. */
 Graph *layout_operands(Graph *g);
-/* slices.c: what one call writes and the next reads, by slices that stay in a cache. */
+/* slices.c: temporaries passed from call to call in slices that stay in a cache. */
 Graph *layout_slices(Graph *g);
-/* Temporaries of so many bytes are worth slices: less stays in a cache anyway. */
+/* Temporaries of this many bytes are worth slices: smaller ones stay in a cache anyway. */
 enum { SLICED_BYTES = 2 << 20 };
 /* weights.c: constants of contractions copied once, in the order in which they are read. */
 Graph *layout_weights(Graph *g);

@@ -1,20 +1,21 @@
-/* Operands of contractions that lie the wrong way, turned once for all the rows that use them
- * again:
+/* Operands of contractions that lie in the wrong order, transposed once for all the rows that use
+ * them again:
  *
  *     s[b,i,j] = Σk q[b,i,k]*k[b,j,k]    →    t[b,k,j] = k[b,j,k];  s[b,i,j] = Σk q[b,i,k]*t[b,k,j]
  *
- * s has its neighbours in j, where k's are a row apart. As a kernel of its own the turn is made in
- * registers. */
+ * s is contiguous in j, along which the elements of k are a row apart. A kernel of its own does the
+ * transposition in registers. */
 #include "document/document.h"
 #include "layout/layout.h"
 #include <stdlib.h>
 
 enum { ROWS_LEAST = 256, SUM_LEAST = 8 };
 
-/* An operand to be transposed: its load, and the ranges that it moves in, the vector's last. */
+/* An operand to be transposed: its load, and the ranges that move it, that of the vector last. */
 typedef struct { Roles r; UOp *call, *load, *order[MAX_RANGES]; int n; } Transposed;
 
-/* Does the load's buffer have about as many elements as its ranges have places, each known? */
+/* Has the load's buffer about as many elements as its ranges have places, and are all sizes
+ * known? */
 static bool whole(const Transposed *o)
 {
 	int64_t n = 1, all;

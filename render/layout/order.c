@@ -1,26 +1,32 @@
-/* In which order constants are prepared: the largest first. While one is, it is in memory twice,
- * as it came and as it is read; for the last ones, when all the others are there already, that
- * should be little.
+/* The order in which constants are prepared: the largest first. While a constant is being prepared
+ * it is in memory twice, in its original order and in the new one; for the last ones, when all
+ * others are already in memory, that should be little.
  *
  *     pack t0 ← w0 [64,64], pack t1 ← w1 [512,512]   →   t1 ← w1, t0 ← w0
  *
- * What only another such call reads is made right before it. */
+ * A buffer that only another such call reads is made immediately before it. */
 #include "shape/shape.h"
 #include "layout/layout.h"
 #include <stdlib.h>
 
-/* Sources from … to - 1 are written, those from to on are read. */
-typedef struct { UOp *call; uint32_t from, to; int64_t bytes; size_t at; bool read, done; } Turn;
+/* Sources from … to - 1 are written, those from `to` on are read. */
+typedef struct {
+	UOp *call;
+	uint32_t from, to;
+	int64_t bytes;
+	size_t at;
+	bool read, done;
+} Preparation;
 
 static int by_bytes(const void *a, const void *b)
 {
-	const Turn *x = a, *y = b;
+	const Preparation *x = a, *y = b;
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
 	return x->at < y->at ? -1 : 1;
 }
 
-static int64_t bytes_read(const Turn *t)
+static int64_t bytes_read(const Preparation *t)
 {
 	int64_t n, all = 0;
 	for (uint32_t i = t->to; i < t->call->nsrc; i++)
@@ -29,17 +35,17 @@ static int64_t bytes_read(const Turn *t)
 	return all;
 }
 
-static Turn turn_of(UOp *call, size_t at)
+static Preparation turn_of(UOp *call, size_t at)
 {
 	bool kernel = call->op == OP_CALL;
-	Turn t = {.call = call, .from = kernel, .at = at};
+	Preparation t = {.call = call, .from = kernel, .at = at};
 	t.to = t.from + (kernel ? __builtin_popcountll(call_writes(call)) : 1);
 	t.bytes = bytes_read(&t);
 	return t;
 }
 
-/* Is each buffer filled by one call? Otherwise their order is the document's. */
-static bool once_each(const Map *made, const Turn *t, size_t n)
+/* Is each buffer filled by only one call? Otherwise the document's order is kept. */
+static bool once_each(const Map *made, const Preparation *t, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		for (uint32_t k = t[i].from; k < t[i].to; k++)
@@ -48,25 +54,25 @@ static bool once_each(const Map *made, const Turn *t, size_t n)
 	return true;
 }
 
-/* A call that t waits for; NULL when there is none left. */
-static Turn *waits_for(const Map *made, const Turn *t)
+/* A call for which t waits; NULL when none is left. */
+static Preparation *waits_for(const Map *made, const Preparation *t)
 {
 	for (uint32_t i = t->to; i < t->call->nsrc; i++) {
-		Turn *before = map_get(made, PKEY(t->call->src[i]));
+		Preparation *before = map_get(made, PKEY(t->call->src[i]));
 		if (before && !before->done && before != t)
 			return before;
 	}
 	return NULL;
 }
 
-typedef struct { Map made; VEC(Turn *) stack; UOp **out; size_t n; } Order;
+typedef struct { Map made; VEC(Preparation *) stack; UOp **out; size_t n; } SizeOrder;
 
-/* t behind all that it waits for */
-static void put(Order *o, Turn *t)
+/* puts t after all calls for which it waits */
+static void put(SizeOrder *o, Preparation *t)
 {
 	vec_push(&o->stack, t);
 	while (o->stack.n) {
-		Turn *top = o->stack.at[o->stack.n - 1], *before = waits_for(&o->made, top);
+		Preparation *top = o->stack.at[o->stack.n - 1], *before = waits_for(&o->made, top);
 		if (before) {
 			vec_push(&o->stack, before);
 			continue;
@@ -80,8 +86,8 @@ static void put(Order *o, Turn *t)
 
 void largest_first(size_t n, UOp **call)
 {
-	Turn *t = xmalloc((n + 1) * sizeof *t), *reads;
-	Order o = {.out = call};
+	Preparation *t = xmalloc((n + 1) * sizeof *t), *reads;
+	SizeOrder o = {.out = call};
 
 	for (size_t i = 0; i < n; i++)
 		t[i] = turn_of(call[i], i);

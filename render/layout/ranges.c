@@ -1,13 +1,14 @@
-/* Ranges that a contraction takes apart become two, so that its operands move by plain ranges and
- * are used again along them. Of a transposed convolution whose steps are as long as its window:
+/* Ranges of which a contraction takes quotient and remainder become two, so that its operands move
+ * by plain ranges and are used again along them. For a transposed convolution whose steps are as
+ * long as its window:
  *
  *     y[o,r] = Σc x[c,r//2]*w[c,o,r%2]    r = 2*a + b →    y[o,2*a+b] = Σc x[c,a]*w[c,o,b] */
 #include "document/document.h"
 #include "layout/layout.h"
 #include <stdlib.h>
 
-/* Is u the quotient, or the rest, of an output range by a constant that divides its size? Then by
- * is that. */
+/* Is u the quotient or the remainder of an output range by a constant that divides its size? Then
+ * *by is that constant. */
 static UOp *range_taken(const Facts *f, const UOp *u, Op op, int64_t *by)
 {
 	int64_t rest;
@@ -17,7 +18,7 @@ static UOp *range_taken(const Facts *f, const UOp *u, Op op, int64_t *by)
 	return ix_is_const(ix_mod(u->src[0]->src[0], u->src[1]), &rest) && !rest ? u->src[0] : NULL;
 }
 
-/* Several axes that one range goes through as they lie are taken apart in name alone. */
+/* Several contiguous axes that one range runs through need no quotients in the flat place. */
 static bool is_plain(const Roles *r, UOp *range)
 {
 	int64_t step;
@@ -25,7 +26,7 @@ static bool is_plain(const Roles *r, UOp *range)
 		place_step(flat_place(r->c.w->src[0]), range, &step);
 }
 
-/* A range of which both are asked for by the same constant; NULL: none. */
+/* A range of which quotient and remainder by the same constant occur; NULL: none. */
 static UOp *taken_apart(const Roles *roles, int64_t *by)
 {
 	const Facts *f = &roles->facts;

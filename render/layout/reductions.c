@@ -1,18 +1,19 @@
-/* Reductions that leave few elements, in parts that threads share:
+/* Long reductions that leave few elements, split into parts that threads share:
  *
  *     y = f(Σk<n x[k])   →   t[p] = Σq<n/64 x[p*(n/64) + q]        for 64 parts p
  *                            y = f(Σp t[p] + Σq<n%64 x[64*(n/64) + q])
  *
- * There are as many parts on every machine, and they are added in one order, so results do not
- * depend on how many threads there are. Of several reductions of a kernel those that others need
- * come first, and stand in the later ones' parts as the sum of their own. */
+ * The number of parts is the same on every machine, and they are added in a fixed order, so results
+ * do not depend on the number of threads. Of several reductions of a kernel those that others need
+ * come first; in the parts of later ones each is the sum of its own parts. */
 #include "document/document.h"
 #include "layout/layout.h"
 #include <stdlib.h>
 
 enum {
 	FEW = 16, LONG = 1 << 16, PART_LEAST = 1 << 14, MOST_PARTS = 64,
-	/* the same where one item sums rows of so many elements at once (ROW_TILE of choose/tiles.c) */
+	/* the same where one item sums rows of that many elements at once (ROW_TILE of
+	 * choose/tiles.c) */
 	FEW_IN_ROWS = 4096, LONG_ROWS = 1 << 20, MOST_ROW_PARTS = 16,
 	/* or where it has a tile of a contraction, with operands that are used again */
 	FEW_IN_TILES = 512
@@ -24,14 +25,14 @@ typedef struct { VEC(UOp *) out; int count; } Parts;
 typedef struct {
 	Facts f;
 	UOp *call, *reduce, *along;
-	int axis;               /* first free axis number */
+	int axis;               /* the first free axis number */
 	int64_t parts;
-	bool rows;              /* whole rows are summed at once: neighbours in them stay neighbours */
+	bool rows;              /* whole rows are summed at once, and stay contiguous */
 } Long;
 
 /* ---- finding one */
 
-/* Ranges that u or a reduction within binds; *inner gets those bound within. */
+/* The ranges that u or a reduction inside it binds; *inner gets those bound inside. */
 static uint64_t bound_in(UOp *u, uint64_t *inner)
 {
 	uint64_t set = bound_of(u);
@@ -43,7 +44,8 @@ static uint64_t bound_in(UOp *u, uint64_t *inner)
 	return set | *inner;
 }
 
-/* The range to split: the outermost with as many turns as there may be parts, else the longest. */
+/* The range to split: the outermost with at least as many iterations as there may be parts, else
+ * the longest. */
 static UOp *range_to_split(const Facts *f, uint64_t set, int64_t parts)
 {
 	int best = -1;
@@ -83,7 +85,7 @@ static bool is_long(Long *l, UOp *u)
 	return l->parts > 1;
 }
 
-/* Does some load go to its neighbour where the store does? */
+/* Is some load contiguous where the store is? */
 static bool has_rows(const Long *l)
 {
 	UOp *to = flat_place(l->f.kernel->src[0]->src[0]);
@@ -101,7 +103,7 @@ static bool has_rows(const Long *l)
 	return false;
 }
 
-/* Would so few items be left that threads have nothing to share? */
+/* Are so few items left that threads have nothing to share? */
 static bool few_items(Long *l)
 {
 	int64_t n = count_of(&l->f, l->f.out);
@@ -113,7 +115,7 @@ static bool few_items(Long *l)
 	return l->rows || n < FEW;
 }
 
-/* The first of the call's kernel, sources before users. */
+/* The first long reduction of the call's kernel, sources before users. */
 static bool find_long(Long *l, UOp *call)
 {
 	*l = (Long){.call = call};
@@ -131,7 +133,7 @@ static bool find_long(Long *l, UOp *call)
 
 /* ---- its parts */
 
-/* The reduction with the range it is split along at `from` on, for n turns. */
+/* The reduction with n iterations of the range along which it is split, beginning at `from`. */
 static UOp *reduce_from(const Long *l, UOp *from, UOp *n, int axis)
 {
 	UOp *u = l->reduce, *turn = ix_range(axis, "reduce", n), *at = ix_add(from, turn);
@@ -142,7 +144,8 @@ static UOp *reduce_from(const Long *l, UOp *from, UOp *n, int axis)
 	return node_new(OP_RREDUCE, u->dtype, u->nsrc, src, u->arg);
 }
 
-/* A place in the buffer of parts: part, then the output ranges that the reduction depends on. */
+/* A place in the buffer of parts: the part, then the output ranges on which the reduction
+ * depends. */
 static UOp *part_place(const Long *l, const UOp *buffer, int slot, UOp *part)
 {
 	UOp *at[MAX_RANGES + 2];
@@ -166,7 +169,7 @@ static UOp *part_buffer(Parts *p, const Long *l)
 	return buffer_of(arena_printf("parts%d", p->count++), "temp", l->reduce->dtype, shape_new(n, dim));
 }
 
-/* The kernel's buffers one slot on: the first is the one that is written. */
+/* Moves the kernel's buffers up by one slot: the first slot is the one that is written. */
 static UOp *slots_on(UOp *u, void *ctx)
 {
 	(void)ctx;
@@ -190,7 +193,7 @@ static UOp *part_call(const Long *l, UOp *buffer)
 	return call_compact(node_new(OP_CALL, DT_NONE, l->call->nsrc + 1, src, l->call->arg));
 }
 
-/* What the reduction is now: the parts, and what no part has. */
+/* The replacement of the reduction: the sum of the parts, and of the iterations in no part. */
 static UOp *joined(const Long *l, const UOp *buffer)
 {
 	int64_t left;

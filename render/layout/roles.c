@@ -48,7 +48,8 @@ static bool from_param(const UOp *u)
 	return u->op == OP_LOAD && u->src[0]->src[0]->op == OP_PARAM;
 }
 
-/* Takes c if it has more turns than what r has, and puts the operand with a constant buffer last. */
+/* Takes c if it has more iterations than the contraction in r; the operand with a constant buffer
+ * becomes the last. */
 static void take_larger(Roles *r, const UOp *call, const Contraction *c, int64_t *most)
 {
 	int64_t turns = count_of(&r->facts, free_of(c->fold->src[0]));

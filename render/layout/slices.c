@@ -1,16 +1,17 @@
-/* Calls one after another over the same outer loops, taken slice by slice, so that what one writes
- * and the next reads is never whole in memory:
+/* Successive calls over the same outer loops, run slice by slice, so that the temporaries between
+ * them are never whole in memory:
  *
  *     s[b,i,j] = Σk q[b,i,k]*k[b,j,k]                   for each b, for i in parts of 128:
  *     p[b,i,j] = softmax of the row s[b,i]        →         128 rows of s; of p; of y
  *     y[b,i,d] = Σj p[b,i,j]*v[b,j,d]
  *
- * Here the calls only agree: the last of the outer ranges they share becomes two, i = part*128 +
- * row, and each kernel says in its arg which loops are the slices and which slots stay within one:
+ * This pass only makes the calls agree: the last of the outer ranges they share becomes two, i =
+ * part*128 + row, and each kernel says in its arg which loops are the slices and which slots stay
+ * within one:
  *
  *     slice: {first: true, axes: [0, 3], local: [0]}
  *
- * lower makes one kernel of them (lower/slices.c). By themselves they are right as they are. */
+ * lower makes one kernel of them (lower/slices.c). Run one after another they are correct too. */
 #include "document/document.h"
 #include "lower/lower.h"
 #include "layout/layout.h"
@@ -22,28 +23,28 @@ enum {
 	SLICES_LEAST = 8                /* so that threads get even shares */
 };
 
-/* What is known of a call, found once: for each of its slots the loops, of those that are its own,
- * that its places' axes in front are, as far as all places agree. */
+/* What is known of a call, found once: for each of its slots the loops of the call that index the
+ * leading axes of its places, as far as all places agree. */
 typedef struct { int n; UOp *loop[MAX_SLICE_AXES]; } Front;
 typedef struct {
 	UOp *call;
 	bool looked;
-	bool plain;                     /* may its loops be shared out, in any order? */
-	int axis;                       /* the greatest of its kernel's */
+	bool plain;                     /* may its loops be divided, and run in any order? */
+	int axis;                       /* the greatest axis number of its kernel */
 	uint64_t writes;
 	Front *front;
-} Known;
+} SlicedCall;
 
-/* A call and the ranges of it that are the slices, outermost first. */
-typedef struct { const Known *is; UOp *outer[MAX_SLICE_AXES]; } Member;
+/* A call and those of its ranges that form the slices, outermost first. */
+typedef struct { const SlicedCall *is; UOp *outer[MAX_SLICE_AXES]; } SliceMember;
 typedef struct {
-	Member at[MAX_SLICE_CALLS];
-	int n, axes;                    /* how many axes in front all of them agree in */
+	SliceMember at[MAX_SLICE_CALLS];
+	int n, axes;                    /* the number of leading axes in which all members agree */
 	VEC(UOp *) inside;              /* temporaries that only they touch, over all of these axes */
-} Group;
+} SliceGroup;
 typedef struct {
-	Map readers;                    /* how many calls touch each buffer */
-	Known *known;
+	Map readers;                    /* the number of calls that touch each buffer */
+	SlicedCall *known;
 	uint32_t n;
 	VEC(UOp *) out;
 } Slices;
@@ -58,14 +59,14 @@ static int slot_of(const UOp *call, const UOp *buffer)
 	return -1;
 }
 
-static bool writes(const Known *c, const UOp *buffer)
+static bool writes(const SlicedCall *c, const UOp *buffer)
 {
 	int slot = slot_of(c->call, buffer);
 	return slot >= 0 && slot < 64 && c->writes >> slot & 1;
 }
 
-/* The loops of which each turn is by itself: a reduction may go over a range again that is a loop
- * around it, and then takes all of it in each turn. */
+/* The loops whose iterations are independent: a reduction may use the range of a loop around it
+ * again, and then runs over all of it in each iteration. */
 static uint64_t own_loops(const Facts *f)
 {
 	uint64_t set = f->out;
@@ -75,8 +76,8 @@ static uint64_t own_loops(const Facts *f)
 	return set;
 }
 
-/* The loops, out of those, that a place's axes in front are, each over the whole of its axis and no
- * two the same; axes of one element do not count. Returns how many. */
+/* The loops among `own` that index a place's leading axes, each over its whole axis and no two the
+ * same; axes of one element do not count. Returns how many. */
 static int loops_in_front(uint64_t own, const UOp *index, UOp **loop)
 {
 	const Shape *s = index->src[0]->shape;
@@ -96,7 +97,7 @@ static int loops_in_front(uint64_t own, const UOp *index, UOp **loop)
 	return n;
 }
 
-/* Another place of a slot, beside those seen so far. */
+/* Intersects the loops with those of another place of the slot. */
 static void agree_in_front(Front *f, int n, UOp *const *loop, bool first)
 {
 	int k = 0;
@@ -107,7 +108,7 @@ static void agree_in_front(Front *f, int n, UOp *const *loop, bool first)
 	f->n = k;
 }
 
-static void find_front(Known *c, const Facts *f)
+static void find_front(SlicedCall *c, const Facts *f)
 {
 	uint64_t own = own_loops(f);
 	bool *seen = arena_alloc(c->call->nsrc * sizeof *seen);
@@ -122,9 +123,9 @@ static void find_front(Known *c, const Facts *f)
 	}
 }
 
-/* The member goes over the buffer's axes in front by the loops that are its slices already, as far
- * as it has any. Returns in how many axes it does, of so many. */
-static int agree(Member *m, const UOp *buffer, int axes)
+/* Does the member run over the buffer's leading axes by the loops that are its slices already, as
+ * far as it has any? Returns in how many axes it does, at most `axes`. */
+static int agree(SliceMember *m, const UOp *buffer, int axes)
 {
 	const Front *f = &m->is->front[slot_of(m->is->call, buffer)];
 	for (int k = 0; k < f->n && k < axes; k++) {
@@ -137,7 +138,7 @@ static int agree(Member *m, const UOp *buffer, int axes)
 
 /* ---- groups */
 
-static void look(Known *c)
+static void find_slices(SlicedCall *c)
 {
 	Facts f;
 	c->looked = true;
@@ -146,31 +147,31 @@ static void look(Known *c)
 	facts_find(&f, c->call->src[0], false);
 	c->axis = last_axis(&f);
 	c->writes = call_writes(c->call);
-	/* a slice's rows are one range more */
+	/* splitting into a slice's rows adds one range */
 	c->plain = c->axis + 1 < MAX_RANGES && !f.serial && !f.in_place && !f.sort;
 	if (c->plain)
 		find_front(c, &f);
 }
 
-/* What is known of call i, NULL unless its loops may be shared out, in any order. */
-static const Known *plain_call(const Slices *s, uint32_t i)
+/* What is known of call i; NULL unless its loops may be divided, and run in any order. */
+static const SlicedCall *plain_call(const Slices *s, uint32_t i)
 {
-	Known *c = &s->known[i];
+	SlicedCall *c = &s->known[i];
 	if (!c->looked)
-		look(c);
+		find_slices(c);
 	return c->plain ? c : NULL;
 }
 
-/* Joins the call to the group when it reads what the group writes by slices, and writes nothing
+/* Joins the call to the group when it reads by slices what the group writes, and writes no buffer
  * that the group touches. */
-static bool join(Group *g, const Known *c)
+static bool join(SliceGroup *g, const SlicedCall *c)
 {
-	Group with = *g;
-	Member *m = &with.at[with.n++];
+	SliceGroup with = *g;
+	SliceMember *m = &with.at[with.n++];
 	bool reads = false;
 	if (!c)
 		return false;
-	*m = (Member){.is = c};
+	*m = (SliceMember){.is = c};
 	for (uint32_t k = 1; k < c->call->nsrc; k++) {
 		UOp *b = c->call->src[k];
 		for (int i = 0; i < g->n; i++) {
@@ -189,7 +190,7 @@ static bool join(Group *g, const Known *c)
 	return true;
 }
 
-/* How many of a buffer's axes in front are all that have open sizes; axes of one element do not
+/* The number of leading axes of a buffer up to its last symbolic size; axes of one element do not
  * count. */
 static int axes_open(const UOp *buffer)
 {
@@ -203,8 +204,8 @@ static int axes_open(const UOp *buffer)
 	return open;
 }
 
-/* Temporaries that the group writes, and nothing else touches. */
-static void find_inside(const Slices *s, Group *g)
+/* Temporaries that the group writes, and that no other call touches. */
+static void find_inside(const Slices *s, SliceGroup *g)
 {
 	g->inside.n = 0;
 	for (int i = 0; i < g->n; i++) {
@@ -221,9 +222,9 @@ static void find_inside(const Slices *s, Group *g)
 	}
 }
 
-/* ---- whether */
+/* ---- whether slices pay */
 
-/* The least that a size may be; where it may be nothing, 1. */
+/* The least value of a size; 1 where it may be 0. */
 static int64_t least(UOp *size)
 {
 	int64_t lo, hi;
@@ -240,8 +241,8 @@ static int64_t bytes_of(const UOp *buffer)
 	return n;
 }
 
-/* Bytes of what stays inside, which must be of one slice each along the group's axes. */
-static int64_t bytes_inside(const Group *g)
+/* Bytes of the temporaries inside the group, which must lie within one slice along its axes. */
+static int64_t bytes_inside(const SliceGroup *g)
 {
 	int64_t sum = 0;
 	for (size_t i = 0; i < g->inside.n; i++)
@@ -250,9 +251,9 @@ static int64_t bytes_inside(const Group *g)
 	return sum;
 }
 
-/* What slices read again that the whole would read once: buffers that do not move with the last
- * axis. Small ones come out of a near cache, a quarter as dear. */
-static double read_again(const Group *g, int axes, int64_t parts)
+/* The cost of what slices read again but the whole would read once: buffers that do not move with
+ * the last axis. Small ones come from a near cache, at a quarter of the cost. */
+static double read_again(const SliceGroup *g, int axes, int64_t parts)
 {
 	double bytes = 0;
 	for (int i = 0; i < g->n; i++) {
@@ -269,13 +270,13 @@ static double read_again(const Group *g, int axes, int64_t parts)
 	return bytes;
 }
 
-/* One row of an open number of them, which may be as few as n. */
+/* The rows of a slice when their number is symbolic, n at the least: one; 0: none. */
 static int64_t open_row(int64_t n, int64_t row_bytes, int64_t outer)
 {
 	return row_bytes && row_bytes <= SLICE_BYTES && outer * n >= SLICES_LEAST;
 }
 
-/* How many of n rows, of so many bytes, are a slice when there are `outer` times as many: the most
+/* How many of n rows of row_bytes bytes form a slice when there are `outer` times as many: the most
  * that divide n; 0: none. */
 static int64_t rows_in(int64_t n, int64_t row_bytes, int64_t outer)
 {
@@ -286,9 +287,9 @@ static int64_t rows_in(int64_t n, int64_t row_bytes, int64_t outer)
 	return rows;
 }
 
-/* Chooses how many axes, and how many rows of the last of them, are a slice; false when it does not
- * pay. */
-static bool choose(Group *g, int64_t *rows)
+/* Chooses the number of axes, and of rows of the last axis, that form a slice; false when slices do
+ * not pay. */
+static bool choose(SliceGroup *g, int64_t *rows)
 {
 	int64_t bytes = bytes_inside(g), outer = 1, known;
 	int first = 1;
@@ -309,9 +310,9 @@ static bool choose(Group *g, int64_t *rows)
 
 /* ---- the kernels */
 
-static UOp *member_call(const Group *g, int i, int64_t rows)
+static UOp *member_call(const SliceGroup *g, int i, int64_t rows)
 {
-	const Member *m = &g->at[i];
+	const SliceMember *m = &g->at[i];
 	UOp *call = m->is->call, *kernel = call->src[0], *last = m->outer[g->axes - 1];
 	VEC(const Val *) axes = {0}, local = {0};
 	for (int k = 0; k < g->axes; k++)
@@ -333,11 +334,11 @@ static UOp *member_call(const Group *g, int i, int64_t rows)
 		node_like(call->src[0], kernel->nsrc, kernel->src, val_set(kernel->arg, "slice", slice)));
 }
 
-/* The longest group from call i on, of at most so many calls. */
-static void find_group(const Slices *s, Group *g, uint32_t i, int most)
+/* The longest group from call i on, of at most `most` calls. */
+static void find_group(const Slices *s, SliceGroup *g, uint32_t i, int most)
 {
-	const Known *c = plain_call(s, i);
-	*g = (Group){.axes = MAX_SLICE_AXES};
+	const SlicedCall *c = plain_call(s, i);
+	*g = (SliceGroup){.axes = MAX_SLICE_AXES};
 	if (!c)
 		return;
 	g->at[g->n++].is = c;
@@ -346,7 +347,7 @@ static void find_group(const Slices *s, Group *g, uint32_t i, int most)
 	find_inside(s, g);
 }
 
-static void put_group(Slices *s, const Group *g, int64_t rows)
+static void put_group(Slices *s, const SliceGroup *g, int64_t rows)
 {
 	for (size_t k = 0; k < g->inside.n; k++)
 		explain(g->at[0].is->call->src[0], "%s is never whole: %lld at a time along r%d",
@@ -355,9 +356,9 @@ static void put_group(Slices *s, const Group *g, int64_t rows)
 		vec_push(&s->out, member_call(g, i, rows));
 }
 
-/* Do so many calls name temporaries enough for a group to pay? A buffer named often counts as
- * often. */
-static bool has_enough(const Known *c, int n)
+/* Do these n calls name enough temporaries for a group to pay? A buffer counts each time it is
+ * named. */
+static bool has_enough(const SlicedCall *c, int n)
 {
 	int64_t sum = 0;
 	for (int i = 0; i < n; i++)
@@ -370,9 +371,9 @@ static bool has_enough(const Known *c, int n)
 	return false;
 }
 
-/* The group that begins with call i and pays: all that can join, else as many as it takes (the last
- * may share fewer of the loops). Its rows, 0 when there is none. */
-static int64_t best_group(const Slices *s, Group *g, uint32_t i)
+/* The group that begins with call i and pays: all that can join, else as many calls as it takes
+ * (the last may share fewer of the loops). Returns its rows, or 0 when no group pays. */
+static int64_t best_group(const Slices *s, SliceGroup *g, uint32_t i)
 {
 	int64_t rows = 0;
 	int most = s->n - i < MAX_SLICE_CALLS ? (int)(s->n - i) : MAX_SLICE_CALLS;
@@ -386,11 +387,11 @@ static int64_t best_group(const Slices *s, Group *g, uint32_t i)
 	return 0;
 }
 
-/* Puts the group that begins with call i, or the call alone, as where the next one begins a better
- * group; returns how many calls that is. */
+/* Emits the group that begins with call i, or that call alone, as where the next call begins a
+ * better group; returns how many calls were emitted. */
 static uint32_t put_calls(Slices *s, uint32_t i)
 {
-	Group g, next;
+	SliceGroup g, next;
 	int64_t rows = best_group(s, &g, i), later = rows ? best_group(s, &next, i + 1) : 0;
 	bool waits = later && bytes_inside(&next) > bytes_inside(&g);
 	int n = rows && !waits ? g.n : 1;

@@ -1,4 +1,4 @@
-/* The passes of layout in order, for the tool and for lower; and what they share. */
+/* The passes of layout in order, for the tool and for lower, and their common helpers. */
 #include "document/document.h"
 #include "target/target.h"
 #include "layout/layout.h"
@@ -10,7 +10,7 @@ UOp *call_compact(UOp *call)
 	VEC(UOp *) src = {0};
 	VEC(UOp *) from = {0};
 	VEC(UOp *) to = {0};
-	/* a slot's number among those named; 0: not named */
+	/* a slot's new number among those named; 0: not named */
 	int64_t *now = arena_alloc(call->nsrc * sizeof *now);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_PARAM)
@@ -42,7 +42,7 @@ static bool wanted(const Graph *g)
 	return !target->gpu && target->vector && !val_get(g->meta, "layout");
 }
 
-/* What has been laid out says so, or it would be done twice. */
+/* Marks the document as laid out, so that it is not done twice. */
 static Graph *done(Graph *g)
 {
 	Graph *r = plan_memory(g);
@@ -63,15 +63,15 @@ static Graph *plan(Graph *g) { return wanted(g) ? done(g) : g; }
 const Pass layout_passes[] = {
 	{"target", target_choose, "read the target's description"},
 	{"reductions", reductions, "long reductions that leave few elements, in parts", .optional = true},
-	{"ranges", ranges, "ranges that contractions take apart, as two", .optional = true},
+	{"ranges", ranges, "ranges that contractions divide, as two", .optional = true},
 	{"ends", ends, "inputs and outputs of contractions copied where that pays", .optional = true},
 	{"winograd", winograd, "3x3 convolutions with fewer products", .optional = true},
-	{"blocks", blocks, "channels in blocks of a vector, room around what is padded", .optional = true},
+	{"blocks", blocks, "channels in blocks of a vector, padding in buffers", .optional = true},
 	{"weights", weights, "constants in the order in which they are read", .optional = true},
-	{"operands", operands, "operands that lie the wrong way turned", .optional = true},
-	{"slices", slices, "what one call writes and the next reads by slices, never whole",
+	{"operands", operands, "operands in the wrong order transposed", .optional = true},
+	{"slices", slices, "temporaries in slices, never whole in memory",
 		.optional = true},
-	{"plan", plan, "temporaries packed into one workspace, once more"},
+	{"plan", plan, "temporaries packed into one workspace again"},
 	{0},
 };
 

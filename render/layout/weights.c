@@ -1,11 +1,11 @@
 /* Constants of contractions in the order in which a kernel reads them, copied once:
  *
  *     y[m,n] = Σk x[m,k]*w[k,n]    w [512,1000]  →  w' [21,512,48]: panels of 48 columns, each read
- *                                   from one end to the other; the last one begins early
- *     y[b,h,c] = Σ x[…]*w[c,k,…]    c next to its neighbour in y  →  w' [blocks,k,…,c]
+ *                                   sequentially; the last one begins early
+ *     y[b,h,c] = Σ x[…]*w[c,k,…]    c contiguous in y  →  w' [blocks,k,…,c]
  *
- * The copy is a kernel that reads constants alone, so it runs once. A large table that is looked
- * up by index as well (an embedding whose words are also scored) is looked up in the copy, or both
+ * The copy is a kernel that reads only constants, so it runs once. A large table that is looked up
+ * by index as well (an embedding whose words are also scored) is looked up in the copy, or both
  * would stay in memory. */
 #include "document/document.h"
 #include "target/target.h"
@@ -14,30 +14,35 @@
 
 enum { WORTH = 64 };
 
-/* One constant operand being copied: the ranges it moves in, in their new order. */
+/* One constant operand being copied: the ranges that move it, in their new order. */
 typedef struct {
 	Roles *r;
 	UOp *call;
 	UOp *order[MAX_RANGES];
 	int n;
-	UOp *vector;            /* the output range that lies next to each other where it is stored */
+	UOp *vector;            /* the output range along which stores are contiguous */
 	int64_t width;          /* of a panel; 0: the whole range */
 } Repack;
 
-/* A table and its copy: which of the table's axes stand where, the last one in panels. */
-typedef struct { UOp *from, *packed; int axis[MAX_RANGES], n; int64_t width, columns; } Table;
+/* A table and its copy: the copy's axes by number in the table, the last one in panels. */
+typedef struct { UOp *from, *packed; int axis[MAX_RANGES], n; int64_t width, columns; } PackedTable;
 
-typedef struct { Map made; VEC(UOp *) packs, out; VEC(Table) tables; int count; } Weights;
+typedef struct {
+	Map made;
+	VEC(UOp *) packs, out;
+	VEC(PackedTable) tables;
+	int count;
+} PackedWeights;
 
 /* ---- whether, and in what order */
 
-/* Rows that one panel serves: they ask for three vectors, a row alone for one long stream. */
+/* Rows that share a panel call for three vectors, a single row for one long stream. */
 static int vectors_wanted(const Repack *p)
 {
 	return count_of(&p->r->facts, ranges_with(p->r, ROLE_ROW)) >= 4 ? 3 : 4;
 }
 
-/* The width that wastes least: the last panel has columns again that the one before it has. */
+/* The width that wastes least: the last panel repeats columns of the one before it. */
 static int64_t panel_width(int64_t n, int lanes, int vectors)
 {
 	int64_t best = 0;
@@ -102,14 +107,14 @@ static bool repack_find(Repack *p, Roles *r, UOp *call)
 
 /* ---- the copy */
 
-/* The first of n columns that panel number has. */
+/* The first of the n columns in panel `number`. */
 static UOp *panel_first(UOp *number, int64_t n, int64_t width)
 {
 	UOp *first = ix_mul(number, ix_const(width));
 	return n % width ? NODE(OP_MIN, DT_I64, VNIL, first, ix_const(n - width)) : first;
 }
 
-/* n as the element at of panel number */
+/* The element `at` of panel `number`, as one of n. */
 static UOp *panel_place(const Repack *p, UOp *number, UOp *at)
 {
 	return ix_add(panel_first(number, range_size(p->vector), p->width), at);
@@ -155,7 +160,7 @@ static const Shape *packed_shape(const Repack *p)
 	return n <= 16 ? shape_new(n, dim) : NULL;
 }
 
-static UOp *packed_buffer(Weights *w, const Repack *p, const Shape *shape)
+static UOp *packed_buffer(PackedWeights *w, const Repack *p, const Shape *shape)
 {
 	UOp *from = place_buffer(p->call, p->r->c.w->src[0]);
 	const char *name = arena_printf("%.200s.packed%d", buffer_name(from), w->count);
@@ -172,7 +177,7 @@ static UOp *packed_buffer(Weights *w, const Repack *p, const Shape *shape)
 
 /* ---- the kernel that reads it */
 
-/* The call with the packed buffer behind its others, and the vector's range in panels. */
+/* The call with the packed buffer after its others, and the vector's range in panels. */
 static UOp *read_packed(const Repack *p, UOp *buffer)
 {
 	const Facts *f = &p->r->facts;
@@ -198,14 +203,14 @@ static UOp *read_packed(const Repack *p, UOp *buffer)
 
 /* ---- tables that are also looked up */
 
-/* Remembers the copy of a constant whose axes are ranges, each one, if it is large and a lookup
- * costs little beside. */
-static void keep_table(Weights *w, const Repack *p, UOp *packed)
+/* Remembers the copy of a constant each of whose axes is a range, if it is large and a lookup in
+ * the copy costs little more. */
+static void keep_table(PackedWeights *w, const Repack *p, UOp *packed)
 {
 	enum { ELEMENTS = 1 << 18, COLUMNS = 1024 };
 	const UOp *place = p->r->c.w->src[0];
 	int64_t columns = range_size(p->vector);
-	Table t = {place_buffer(p->call, place), packed, {0}, p->n, p->width, columns};
+	PackedTable t = {place_buffer(p->call, place), packed, {0}, p->n, p->width, columns};
 	int64_t count;
 	if (!p->width || t.columns < COLUMNS || (int)place->nsrc != 1 + p->n ||
 		!shape_static(packed->shape, &count) || count < ELEMENTS)
@@ -232,7 +237,7 @@ static bool is_lookup(const UOp *load, const UOp *call, const UOp *table)
 }
 
 /* The same element of the copy. */
-static UOp *looked_up(UOp *load, const Table *t, int slot)
+static UOp *looked_up(UOp *load, const PackedTable *t, int slot)
 {
 	UOp *const *of = load->src[0]->src + 1, *at[MAX_RANGES + 2];
 	UOp *column = of[t->axis[t->n - 1]], *number = ix_div(column, ix_const(t->width));
@@ -246,7 +251,7 @@ static UOp *looked_up(UOp *load, const Table *t, int slot)
 		NODE(OP_LOAD, load->dtype, VNIL, place);
 }
 
-static UOp *look_up_in_copy(UOp *call, const Table *t)
+static UOp *look_up_in_copy(UOp *call, const PackedTable *t)
 {
 	Nodes all = walk(call->src[0]);
 	VEC(UOp *) from = {0};
@@ -268,7 +273,7 @@ static UOp *look_up_in_copy(UOp *call, const Table *t)
 
 /* ---- the pass */
 
-static UOp *repack(Weights *w, UOp *call)
+static UOp *repack(PackedWeights *w, UOp *call)
 {
 	Roles r;
 	Repack p;
@@ -287,7 +292,7 @@ static UOp *repack(Weights *w, UOp *call)
 
 Graph *layout_weights(Graph *g)
 {
-	Weights w = {0};
+	PackedWeights w = {0};
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		UOp *call = g->sink->src[i];
 		if (call_prepares(call))

@@ -7,15 +7,15 @@
  *     m = Σc v*u            36 contractions                                        [6,6,n,th,tw,o]
  *     y = f(Aᵀ m A)         16 stores, those beyond the edge left out
  *
- * Of large pictures v and m lie row of tiles by row, [n,th,6,6,tw,c], so that slices
- * (slices.c) can take one at a time.
+ * For large images v and m are stored by rows of tiles, [n,th,6,6,tw,c], so that slices (slices.c)
+ * can take one at a time.
  *
  * Matrices: A. Lavin, S. Gray, Fast Algorithms for Convolutional Neural Networks, 2015. The error
  * is about ten times that of the plain sum (1e-5 of the greatest result), so --strict leaves it
  * out.
  *
- * u takes four times the memory of k, and each call reads it: worth it where enough products are
- * spared for each weight more, which is a matter of the picture's size alone. Of ResNet-50, on two
+ * u takes four times the memory of k, and each call reads it: it pays where enough products are
+ * saved for each additional weight, which depends on the image's size alone. For ResNet-50, on two
  * cores with vectors of 64 bytes:
  *
  *     56×56    784 products a weight    0.90 → 0.44 ms    0.4 MB more
@@ -35,15 +35,15 @@ static const double gt[6][3] = {{1 / 4.0, 0, 0}, {-1 / 6.0, -1 / 6.0, -1 / 6.0},
 static const double at[4][6] = {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0},
 	{0, 1, -1, 8, -8, 1}};
 
-/* A convolution found: its ranges. */
+/* The ranges of a convolution that was found. */
 typedef struct {
 	Roles r;
 	UOp *call;
 	UOp *n, *o, *h, *w, *c, *i, *j;     /* n is NULL for a single image */
-	int64_t high, wide, th, tw;         /* results, and tiles of them */
-	UOp *image;                         /* the place on x's first axis */
-	int ph, pw;                         /* rows and columns before the first */
-	bool by_rows;                       /* the transforms lie row of tiles by row */
+	int64_t high, wide, th, tw;         /* the size of the results, and the number of tiles */
+	UOp *image;                         /* the index of x's first axis */
+	int ph, pw;                         /* padding before the first row and column */
+	bool by_rows;                       /* the transforms are stored by rows of tiles */
 } Conv;
 typedef struct { VEC(UOp *) first, out; int count; } Winograd;
 
@@ -54,7 +54,7 @@ static bool has_role(const Conv *v, UOp *range, Role role)
 	return range->op == OP_RANGE && contraction_role(&v->r.c, range) == role;
 }
 
-/* at = out + tap - pad, with tap a window of three turns */
+/* Is at = out + tap - pad, with tap a window of three iterations? */
 static bool slides(const Conv *v, UOp *at, UOp **out, UOp **tap, int *pad)
 {
 	Sum s;
@@ -68,7 +68,7 @@ static bool slides(const Conv *v, UOp *at, UOp **out, UOp **tap, int *pad)
 	return has_role(v, *tap, ROLE_WINDOW) && has_role(v, *out, ROLE_ROW) && range_size(*tap) == 3;
 }
 
-/* A sum of the two loads' products, as they are */
+/* Is the kernel's reduction a plain sum of the two loads' products? */
 static bool is_product(const Conv *v)
 {
 	const UOp *fold = v->r.c.fold, *u = fold->src[0], *x = v->r.c.x, *w = v->r.c.w;
@@ -100,8 +100,8 @@ static bool plain_stores(const UOp *kernel)
 	return true;
 }
 
-/* The output's ranges are just those of the convolution, and there are channels enough to share
- * the transforms. */
+/* Are the output's ranges exactly those of the convolution, with enough channels to share the
+ * transforms? */
 static bool find_conv(Conv *v, UOp *call)
 {
 	*v = (Conv){.call = call};
@@ -121,8 +121,8 @@ static bool find_conv(Conv *v, UOp *call)
 		plain_stores(f->kernel);
 }
 
-/* Products spared for each weight that there is more of: 36 a tile in place of 9 a result, 36
- * weights for 9. Of images whose number is open there may be as few as that allows. */
+/* Products saved for each additional weight: a tile takes 36 in place of 9 for each result, and 36
+ * weights replace 9. A symbolic number of images counts as its least value. */
 static double spared(const Conv *v)
 {
 	int64_t images = 1, most;
@@ -183,7 +183,7 @@ static UOp *new_buffer(Winograd *w, const char *role, const UOp *from, int n, UO
 	return buffer_of(name, role, DT_F32, shape_new(n, dim));
 }
 
-/* Six axes of a transform in the order in which they lie. */
+/* Six axes of a transform in the order in which they are stored. */
 typedef struct { UOp *at[6]; } Six;
 
 static Six six(const Conv *v, UOp *a, UOp *b, UOp *n, UOp *th, UOp *tw, UOp *ch)
@@ -204,17 +204,17 @@ static UOp *conv_kernel(
 }
 
 /* ranges of n, th, tw and the channels, with axis numbers of their own */
-typedef struct { UOp *n, *th, *tw, *ch; } Axes;
+typedef struct { UOp *n, *th, *tw, *ch; } TileAxes;
 
-static Axes axes_for(const Conv *v, const UOp *channels)
+static TileAxes axes_for(const Conv *v, const UOp *channels)
 {
-	return (Axes){v->n ? ix_range(2, "loop", v->n->src[0]) : ix_const(0),
+	return (TileAxes){v->n ? ix_range(2, "loop", v->n->src[0]) : ix_const(0),
 		ix_range(3, "loop", ix_const(v->th)), ix_range(4, "loop", ix_const(v->tw)),
 		ix_range(WINOGRAD_CHANNELS, "loop", channels->src[0])};
 }
 
 /* a place in a transform, or the shape of one */
-static UOp *place_at(const Conv *v, const UOp *buffer, int slot, UOp *a, UOp *b, const Axes *l)
+static UOp *place_at(const Conv *v, const UOp *buffer, int slot, UOp *a, UOp *b, const TileAxes *l)
 {
 	UOp *src[7] = {param_new(slot, buffer)};
 	Six s = six(v, a, b, l->n, l->th, l->tw, l->ch);
@@ -250,7 +250,7 @@ static UOp *weights_call(Winograd *w, const Conv *v)
 }
 
 /* element s of the piece of x around a tile */
-static UOp *piece_load(const Conv *v, const Axes *l, UOp *param, const UOp *from, int s)
+static UOp *piece_load(const Conv *v, const TileAxes *l, UOp *param, const UOp *from, int s)
 {
 	UOp *y = ix_add(ix_mul(l->th, ix_const(TILE)), ix_const(s / 6 - v->ph));
 	UOp *x = ix_add(ix_mul(l->tw, ix_const(TILE)), ix_const(s % 6 - v->pw));
@@ -267,7 +267,7 @@ static UOp *input_call(Winograd *w, const Conv *v)
 {
 	UOp *d[36], *t[36], *store[36], *from = place_buffer(v->call, v->r.c.x->src[0]);
 	UOp *b = transform_buffer(w, v, from, v->c);
-	Axes l = axes_for(v, v->c);
+	TileAxes l = axes_for(v, v->c);
 	UOp *p = param_moved(v->r.c.x->src[0]->src[0], 1);
 	for (int s = 0; s < 36; s++)
 		d[s] = piece_load(v, &l, p, from, s);
@@ -282,10 +282,10 @@ static UOp *input_call(Winograd *w, const Conv *v)
 static UOp *products_call(Winograd *w, const Conv *v, UOp *pieces, UOp *weights)
 {
 	UOp *m = transform_buffer(w, v, pieces, v->o);
-	Axes l = axes_for(v, v->o);
+	TileAxes l = axes_for(v, v->o);
 	UOp *a = ix_range(0, "loop", ix_const(6)), *b = ix_range(1, "loop", ix_const(6));
 	UOp *c = ix_range(6, "reduce", v->c->src[0]);
-	UOp *x = load_at_place(place_at(v, pieces, 1, a, b, &(Axes){l.n, l.th, l.tw, c}));
+	UOp *x = load_at_place(place_at(v, pieces, 1, a, b, &(TileAxes){l.n, l.th, l.tw, c}));
 	UOp *u = load_at_place(NODE(OP_INDEX, DT_F32, VNIL, param_new(2, weights), a, b, c, l.ch));
 	UOp *sum = NODE(OP_RREDUCE, DT_F32, val_str("ADD"), NODE(OP_MUL, DT_F32, VNIL, x, u), c);
 	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, place_at(v, m, 0, a, b, &l), sum);
@@ -293,7 +293,7 @@ static UOp *products_call(Winograd *w, const Conv *v, UOp *pieces, UOp *weights)
 	return NODE(OP_CALL, DT_NONE, VNIL, kernel, m, pieces, weights);
 }
 
-/* What the epilogue loads beyond the edge is not loaded. */
+/* Loads of the epilogue beyond the edge are gated off. */
 typedef struct { UOp *th, *tw, *gate; int slot; } Edge;
 
 static bool holds(UOp *u, const UOp *a, const UOp *b)
@@ -317,7 +317,7 @@ static UOp *guard(UOp *u, void *ctx)
 
 /* The store of the kernel at row p and column q of its tile. */
 static UOp *result_store(
-	const Conv *v, const UOp *store, const Axes *l, UOp *sum, int slot, int p, int q)
+	const Conv *v, const UOp *store, const TileAxes *l, UOp *sum, int slot, int p, int q)
 {
 	UOp *y = ix_add(ix_mul(l->th, ix_const(TILE)), ix_const(p));
 	UOp *x = ix_add(ix_mul(l->tw, ix_const(TILE)), ix_const(q));
@@ -340,7 +340,7 @@ static UOp *output_call(const Conv *v, UOp *m)
 	UOp *kernel = v->r.facts.kernel;
 	VEC(UOp *) stores = {0};
 	int slot = (int)v->call->nsrc - 1;
-	Axes l = axes_for(v, v->o);
+	TileAxes l = axes_for(v, v->o);
 	for (int s = 0; s < 36; s++)
 		load[s] = load_at_place(place_at(v, m, slot, ix_const(s / 6), ix_const(s % 6), &l));
 	both_sides(*at, 4, 6, load, sum);

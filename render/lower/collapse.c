@@ -1,23 +1,23 @@
-/* Loops that walk one after the other through memory become one:
+/* Loops that together walk contiguous memory become one:
  *
  *     y[a*70+b] = x[a*70+b] + 1      a<100, b<70   →   y[c] = x[c] + 1      c<7000
  *
  * Two ranges of one kind are merged when in every place that holds them the outer one's factor is
- * the inner one's times its size, and no value, gate or quotient needs them apart. */
+ * the inner one's times its size, and no value, gate or quotient needs them separately. */
 #include "lower/lower.h"
 #include "index/ix.h"
 #include <stdlib.h>
 
 typedef struct {
 	const Facts *f;
-	uint64_t apart;         /* ranges that stand elsewhere than as a term of a place */
+	uint64_t apart;         /* ranges used elsewhere than as a term of a place */
 	VEC(Sum *) places;
-	uint64_t *role;         /* by range: which reductions bind it; 0 for none */
+	uint64_t *role;         /* by range: the reductions that bind it; 0: none */
 } Merging;
 
 /* ---- what the ranges are used for */
 
-static void look_at_place(Merging *k, UOp *at)
+static void merge_at_place(Merging *k, UOp *at)
 {
 	Sum *s = arena_alloc(sizeof *s);
 	sum_of(s, at);
@@ -27,8 +27,8 @@ static void look_at_place(Merging *k, UOp *at)
 	vec_push(&k->places, s);
 }
 
-/* Every node but the ranges an RREDUCE binds and what stands within a place. */
-static void look_at_values(Merging *k)
+/* Visits every node except the ranges an RREDUCE binds and the nodes inside a place. */
+static void merge_at_values(Merging *k)
 {
 	Map seen = {0};
 	VEC(UOp *) todo = {0};
@@ -41,7 +41,7 @@ static void look_at_values(Merging *k)
 		if (u->op == OP_RANGE)
 			k->apart |= bit_of(u);
 		if (u->op == OP_INDEX) {
-			look_at_place(k, u->src[1]);
+			merge_at_place(k, u->src[1]);
 			continue;
 		}
 		bool binds = u->op == OP_RREDUCE;
@@ -92,7 +92,7 @@ static bool mergeable(const Merging *k, int a, int b)
 	return follows(k, f->range[a], f->range[b]);
 }
 
-/* A reduction binds one range less. */
+/* Removes one range from those a reduction binds. */
 static UOp *drop_bound(UOp *u, void *range)
 {
 	UOp *src[MAX_RANGES + 1];
@@ -118,7 +118,7 @@ static UOp *merge_one(UOp *kernel, bool alias)
 	Facts f;
 	facts_find(&f, kernel, alias);
 	Merging k = {.f = &f};
-	look_at_values(&k);
+	merge_at_values(&k);
 	find_roles(&k);
 	UOp *r = kernel;
 	int slices[MAX_SLICE_AXES], n = slice_ranges(&f, slices);
@@ -132,7 +132,7 @@ static UOp *merge_one(UOp *kernel, bool alias)
 	return r;
 }
 
-static UOp *kernel_collapse(const Use *use)
+static UOp *kernel_collapse(const KernelUse *use)
 {
 	UOp *k = use->kernel, *was;
 	if (val_get(k->arg, "actions"))

@@ -1,18 +1,19 @@
-/* How long one item of a kernel's grid takes, roughly: what run decides by whether threads pay.
+/* A rough estimate of how long one item of a kernel's grid takes, by which run decides whether
+ * threads pay.
  *
- * Arithmetic: each node as often as its ranges ask for, so many lanes at a time, four in a
- * nanosecond.  Memory: each buffer once, at what one core reads. The greater of both, shared by the
- * items. A factor of two is of no matter. Sizes that are open count as 64 each, or what is nearest
- * within their bounds; those of the grid cancel out, the others stand in the figure. */
+ * Arithmetic: each node as often as its ranges require, one vector at a time, four in a nanosecond.
+ * Memory: each buffer once, at the rate of one core. The greater of both, divided among the items.
+ * A factor of two does not matter. Symbolic sizes count as 64 each, or as the nearest value within
+ * their bounds; those of the grid cancel out, the others stay in the result as sizes. */
 #include "shape/shape.h"
 #include "lower/lower.h"
 
 enum { PER_NS = 4, BYTES_PER_NS = 16 };
 
-/* A kernel, and how many turns each of its ranges has. */
-typedef struct { const Facts *f; double turns[MAX_RANGES]; } Cost;
+/* A kernel, and the number of iterations of each of its ranges. */
+typedef struct { const Facts *f; double iterations[MAX_RANGES]; } Cost;
 
-/* The open sizes of a kernel, each with its value. */
+/* A value for each symbolic size of a kernel. */
 static VarEnv usual_sizes(const Facts *f)
 {
 	VarEnv env = {0};
@@ -37,23 +38,17 @@ static double times(const Cost *c, uint64_t set)
 {
 	double n = 1;
 	for (int r = 0; r < c->f->nrange; r++)
-		n *= set >> r & 1 ? c->turns[r] : 1;
+		n *= set >> r & 1 ? c->iterations[r] : 1;
 	return n;
 }
 
+/* of a load or a store the instruction alone: memory() has the rest */
 static int weight(const UOp *u)
 {
-	switch (u->op) {
-	case OP_EXP2: case OP_LOG2: case OP_SIN: case OP_POW: case OP_THREEFRY: return 16;
-	case OP_SQRT: case OP_FDIV: case OP_IDIV: case OP_MOD: return 4;
-	case OP_FLOORDIV: case OP_FLOORMOD: return 4;
-	case OP_LOAD: case OP_STORE: return 1;
-	case OP_RREDUCE: return 1;
-	default: return op_elementwise(u->op);
-	}
+	return u->op == OP_LOAD || u->op == OP_STORE ? COST_ADD : op_cost(u->op);
 }
 
-/* So much more of a kernel's work, over these ranges; the ranges of the greatest part are kept. */
+/* The work of a kernel so far, its greatest part, and the ranges of that part. */
 typedef struct { double sum, part; uint64_t over; } Work;
 
 static void work_add(Work *w, const Cost *c, double each, uint64_t set)
@@ -101,7 +96,7 @@ static int lanes_of(const Plan *p)
 	return lanes > 1 ? lanes : p->split > 1 ? p->split < 16 ? p->split : 16 : 1;
 }
 
-/* The ranges that an item runs over: all but those that the grid has. */
+/* The ranges that an item runs over: all except the grid's. */
 static uint64_t within_item(const Lowering *l)
 {
 	const Plan *p = &l->plan;
@@ -114,8 +109,7 @@ static uint64_t within_item(const Lowering *l)
 	return set;
 }
 
-/* ns nanoseconds where each size counts as c has it: more, or less, as the open ones of these
- * ranges are. */
+/* ns nanoseconds, scaled by these ranges' symbolic sizes relative to the values that c assumes. */
 static const Val *by_sizes(const Cost *c, int64_t ns, uint64_t over)
 {
 	enum { MOST = 1 << 20, FACTORS = 2 };
@@ -124,10 +118,10 @@ static const Val *by_sizes(const Cost *c, int64_t ns, uint64_t over)
 	for (int r = 0; r < c->f->nrange && n < FACTORS; r++) {
 		UOp *size = c->f->range[r]->src[0];
 		int64_t known;
-		if (!(over >> r & 1) || ix_is_const(size, &known) || c->turns[r] < 1)
+		if (!(over >> r & 1) || ix_is_const(size, &known) || c->iterations[r] < 1)
 			continue;
 		work = work ? work : ix_const(ns < MOST ? ns : MOST);
-		work = ix_div(ix_mul(work, size), ix_const((int64_t)c->turns[r]));
+		work = ix_div(ix_mul(work, size), ix_const((int64_t)c->iterations[r]));
 		n++;
 	}
 	return work ? size_to_val(work) : val_int(ns);
@@ -139,7 +133,7 @@ const Val *item_work(const Lowering *l)
 	VarEnv env = usual_sizes(c.f);
 	const char *err;
 	for (int r = 0; r < c.f->nrange; r++)
-		c.turns[r] = size_taken(c.f->range[r]->src[0], &env);
+		c.iterations[r] = size_taken(c.f->range[r]->src[0], &env);
 	double items = size_taken(size_from_val(l->global->a[0], &err), &env);
 	Work compute = arithmetic(&c), move = memory(&c);
 	double ns = compute.sum / lanes_of(&l->plan) / PER_NS, slow = move.sum / BYTES_PER_NS / 4;

@@ -2,13 +2,13 @@
  *
  *     MULACC(x, y, z)  →  x * y + z             MOD(x, y)  →  WHERE(y == 0, 0, x - IDIV(x, y) * y)
  *
- * Which ones a target lacks is its own word. */
+ * The target's row says which ops it lacks. */
 #include "target/target.h"
 #include "lower/lower.h"
 #include "lower/math_parts.h"
 #include "rules/rule.h"
 
-/* ---- what the rules call and ask */
+/* ---- functions and guards of the rules */
 
 static UOp *pow_f32(UOp *u) { return math_pow_f32(u->src[0], u->src[1]); }
 static UOp *pow_f64(UOp *u) { return math_pow_f64(u->src[0], u->src[1]); }
@@ -33,7 +33,7 @@ static _Noreturn void no_op(Op op)
 		target->name);
 }
 
-static void check_f64(const Use *use)
+static void check_f64(const KernelUse *use)
 {
 	for (uint32_t i = 1; i < use->call->nsrc; i++)
 		if (use->call->src[i]->dtype == DT_F64)
@@ -46,7 +46,7 @@ static void check_f64(const Use *use)
 				op_name(all.at[i]->op), target->name);
 }
 
-static UOp *kernel_decompose(const Use *use)
+static UOp *kernel_decompose(const KernelUse *use)
 {
 	Rules *rules = rules_open("decompose", &decompose_names);
 	const UOp *endless;

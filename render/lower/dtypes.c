@@ -1,19 +1,18 @@
 /* f16 and bf16 arithmetic is computed as f32 and rounded after each op, so that fused and unfused
- * kernels agree and an overflow is one.  A LOAD keeps its dtype and a CAST makes it f32.
+ * kernels agree and an overflow of f16 remains one. A LOAD keeps its dtype and a CAST makes it f32.
  *
  *     STORE(y, ADD(LOAD a, LOAD b))
  *     STORE(y, CAST f16 (ADD f32 (CAST f32 (LOAD a), CAST f32 (LOAD b))))
  *
- * A product that only a sum reads stays in f32: rounding it would cost more than the contraction.
- */
+ * A product that is only summed stays in f32: rounding it would cost more than the contraction. */
 #include "lower/lower.h"
 #include <stdlib.h>
 
 static bool narrow(DType d) { return d == DT_F16 || d == DT_BF16; }
 
-/* By position in walk order: the node that stands for it, and for a narrow value the f32 node of
- * its value. */
-typedef struct { UOp *as, *wide, *exact; } Both;     /* exact: before it was rounded */
+/* By position in walk order: the node that replaces it, and for a narrow value the f32 node of its
+ * value. */
+typedef struct { UOp *as, *wide, *exact; } Both;     /* exact: before rounding */
 static ARENA Map both;
 
 static UOp *as_of(const UOp *u) { return ((Both *)map_get(&both, PKEY(u)))->as; }
@@ -31,7 +30,7 @@ static UOp *wide_of(const UOp *u)
 	return b->wide;
 }
 
-/* the value in its own dtype: rounded when it was computed wide */
+/* the value in its own dtype: rounded if it was computed wide */
 static UOp *narrow_of(const UOp *u)
 {
 	Both *b = map_get(&both, PKEY(u));
@@ -53,7 +52,7 @@ static void put(const UOp *u, UOp *as, UOp *wide)
 	map_put(&both, PKEY(u), b);
 }
 
-/* ops whose f32 result of narrow values is one */
+/* ops whose f32 result is exact in the narrow dtype when their operands are */
 static bool exact(const UOp *u)
 {
 	return u->op == OP_NEG || u->op == OP_MAX || u->op == OP_MIN || u->op == OP_WHERE ||
@@ -71,7 +70,7 @@ static void put_wide(const UOp *u, UOp *w)
 	((Both *)map_get(&both, PKEY(u)))->exact = w;
 }
 
-/* RREDUCE ADD over CAST f32 (MUL f16): the product as it was computed */
+/* RREDUCE ADD over CAST f32 (MUL f16): the product before rounding */
 static UOp *summed_product(const UOp *u)
 {
 	const UOp *cast = u->src[0], *mul = cast->nsrc ? cast->src[0] : cast;
@@ -81,7 +80,8 @@ static UOp *summed_product(const UOp *u)
 	return ((Both *)map_get(&both, PKEY(mul)))->exact;
 }
 
-/* Ranges and conditions of a fold or WHERE keep their dtype; wide_of leaves them as they are. */
+/* The ranges and conditions of a reduction or WHERE keep their dtype; wide_of leaves them as they
+ * are. */
 static void convert(UOp *u)
 {
 	VEC(UOp *) src = {0};
@@ -105,7 +105,7 @@ static void convert(UOp *u)
 	vec_free(&src);
 }
 
-static UOp *kernel_dtypes(const Use *use)
+static UOp *kernel_dtypes(const KernelUse *use)
 {
 	Nodes all = walk(use->kernel);
 	bool any = false;

@@ -1,19 +1,19 @@
-/* Places asked for before they are needed. Those that a tile turned in registers will store to,
- * asked for before it is loaded:
+/* Prefetches. First, of the places that a transposed tile will be stored to, before it is loaded:
  *
  *     RANGE k<16 unroll; PREFETCH y[(r0+k)*3000 + v0] "store"; … y[(r0+k)*3000 + v0+15]; ENDRANGE
  *
- * Its rows lie apart, so nothing in the processor foresees them, and a store that has to wait for
- * its line holds up those behind it. Where stores go past the caches there is nothing to fetch.
+ * The rows of the tile lie apart, so the processor's own prefetcher does not foresee them, and a
+ * store that waits for its line delays those behind it. Stores that go past the caches need no
+ * prefetch.
  *
- * And the next row of what a row kernel reads, while it does the most with this one:
+ * Second, of the next row that a row kernel reads, while it computes the most with this one:
  *
  *     RANGE k<4 unroll; PREFETCH x[(r0+1)*1024 + r2*64 + k*16]; ENDRANGE
  *
- * A row of a few KB is read as a whole before anything is done with it, so the processor waits for
- * all of it; a row is about as long as a page, behind which it foresees nothing by itself. Of a
- * contraction whose constants lie in panels it is the next panel, a share of it by each tile of
- * rows that takes this one. */
+ * A row of a few KB is read whole before it is used, so the processor would wait for all of it; a
+ * row is about as long as a page, and the hardware prefetcher stops at a page's end. For a
+ * contraction whose constants lie in panels, it is the next panel: each tile of rows that uses this
+ * panel prefetches a share of the next. */
 #include "lower/lower.h"
 #include "index/ix.h"
 
@@ -35,7 +35,7 @@ static UOp *value_of(const Scope *s, int r)
 	return s->at[r];
 }
 
-/* The store's place at element `row` of the tile along the turned range, `lane` along the
+/* The store's place at element `row` of the tile along the transposed range, `lane` along the
  * others. */
 static UOp *place_at(const Lowering *l, const Nest *n, const UOp *store, UOp *row, int lane)
 {
@@ -74,7 +74,7 @@ void fetch_emit(Lowering *l, const Nest *n)
 
 enum { LINE = 64, ROW_LEAST = 512, ROW_MOST = 1 << 16, ALL_LEAST = 1 << 21 };
 
-/* Does the load's place go to its neighbour with range v, and on by the row with range r? */
+/* Is the load contiguous along range v, and does range r step from row to row? */
 static bool walks_rows(const Facts *f, const UOp *u, int v, int r)
 {
 	UOp *at = u->src[0]->src[1];
@@ -134,13 +134,13 @@ uint64_t wants_panel(const Plan *p, const Facts *f, int v)
 	return lower_constants >= CONSTANTS_LEAST ? panel_range(p, f, v) : 0;
 }
 
-/* The first element of range r around s: of its tile, or the one there is. */
+/* The first element of range r around s: of its tile, or its only element there. */
 static UOp *first_of(const Lowering *l, const Scope *s, int r)
 {
 	return l->plan.tile[r].unroll ? scope_start(s, r)->first : value_of(s, r);
 }
 
-/* How many rows are done before the tile around s, */
+/* The number of rows before the tile around s. */
 static UOp *rows_before(const Lowering *l, const Scope *s, const Panel *n)
 {
 	UOp *at = ix_const(0);
@@ -152,7 +152,7 @@ static UOp *rows_before(const Lowering *l, const Scope *s, const Panel *n)
 	return at;
 }
 
-/* there are, */
+/* The number of rows in all. */
 static UOp *rows_all(const Lowering *l, const Panel *n)
 {
 	UOp *all = ix_const(1);
@@ -162,7 +162,7 @@ static UOp *rows_all(const Lowering *l, const Panel *n)
 	return all;
 }
 
-/* and the tile has. */
+/* The number of rows in the tile. */
 static int64_t rows_here(const Lowering *l, const Scope *s, const Panel *n)
 {
 	int64_t rows = 1;
@@ -172,7 +172,7 @@ static int64_t rows_here(const Lowering *l, const Scope *s, const Panel *n)
 	return rows;
 }
 
-/* at * times / of; where `of` is open, not by a division in each turn. */
+/* at * times / of; where `of` is symbolic, without a division in each iteration. */
 static UOp *part_of(UOp *at, int64_t times, UOp *of)
 {
 	int64_t known;
@@ -186,7 +186,7 @@ static UOp *part_of(UOp *at, int64_t times, UOp *of)
 	return part;
 }
 
-/* Has each of these ranges a value around s, or a tile of it a start? */
+/* Has each of these ranges a value around s, or starts a tile of it there? */
 static bool all_around(const Scope *s, uint64_t set)
 {
 	for (; s && set; s = s->parent)
@@ -194,7 +194,7 @@ static bool all_around(const Scope *s, uint64_t set)
 	return !set;
 }
 
-/* The ranges that panel_emit asks for: the turns of the sum, panels and rows. */
+/* The ranges that panel_emit needs: the reduction's, the panels' and the rows'. */
 static uint64_t ranges_asked(const Lowering *l, const Panel *n)
 {
 	uint64_t set = free_of(n->load->src[0]);
@@ -203,7 +203,8 @@ static uint64_t ranges_asked(const Lowering *l, const Panel *n)
 	return set & ~(1ull << n->v);
 }
 
-/* Each tile of rows fetches its share of the panel, a little each turn of the sum. */
+/* Each tile of rows prefetches its share of the panel, a little in each iteration of the
+ * reduction. */
 static void panel_emit(Lowering *l, const Scope *s)
 {
 	const Facts *f = &l->facts;
@@ -220,8 +221,8 @@ static void panel_emit(Lowering *l, const Scope *s)
 				from[k] = f->range[r];
 				to[k++] = f->out >> r & 1 ? ix_const(0) : value_of(s, r);
 			}
-		UOp *rows = rows_all(l, &n), *turn = substitute(index->src[1], k, from, to);
-		UOp *share = part_of(turn, n.size / n.step * rows_here(l, s, &n), rows);
+		UOp *rows = rows_all(l, &n), *done = substitute(index->src[1], k, from, to);
+		UOp *share = part_of(done, n.size / n.step * rows_here(l, s, &n), rows);
 		UOp *part = ix_add(ix_mul(rows_before(l, s, &n), ix_div(ix_const(n.size), rows)), share);
 		UOp *next = ix_add(first_of(l, s, n.r), ix_const(n.size / n.step));
 		UOp *at = ix_add(ix_mul(next, ix_const(n.step)), part);

@@ -50,8 +50,8 @@ static UOp *counter(const Scope *s, int r)
 	return s->at[r];
 }
 
-/* Which element of the tiles around it s is at, counted over the ranges of lanes in the order of
- * the lane loops. */
+/* The element of the surrounding tiles that s is at, counted over the ranges of lanes in the order
+ * of the lane loops. */
 static UOp *lane_index(const Lowering *l, const Scope *s, uint64_t lanes)
 {
 	UOp *at = ix_const(0);
@@ -76,7 +76,7 @@ static int lane_count(const Scope *at, uint64_t lanes)
 	return n;
 }
 
-/* Those of the lanes that are vectors: they lie next to each other in a row buffer. */
+/* Those of the lanes that are vectors: in a row buffer they are contiguous. */
 static uint64_t vector_set(const Lowering *l, uint64_t set)
 {
 	for (int r = 0; r < l->facts.nrange; r++)
@@ -85,8 +85,8 @@ static uint64_t vector_set(const Lowering *l, uint64_t set)
 	return set;
 }
 
-/* The place in a nest's row buffer as s counts: lanes that are no vectors, the ranges it runs over,
- * those in vectors last, then the lanes that are vectors. */
+/* The place in a nest's row buffer for scope s, outermost first: lanes that are not vectors, the
+ * buffer's ranges (those in vectors last), then the lanes that are vectors. */
 static UOp *buffer_index(const Lowering *l, const Scope *s, const Nest *n)
 {
 	uint64_t vector = n->along ? n->along : vector_set(l, n->lanes), own = vector_set(l, n->over);
@@ -164,7 +164,8 @@ static UOp *row_buffer(Lowering *l, const Inst *i)
 		OP_DEFINE_LOCAL, i->of->dtype, VARR(val_int(l->ids++), size_to_val(n), val_str(space)));
 }
 
-/* One a lane; of a split reduction besides the partial ones of each, and one for what is left. */
+/* One accumulator for each lane; a split reduction also has the partial ones of each lane, and one
+ * for the remaining iterations. */
 static void make_accumulators(Lowering *l, Inst *i)
 {
 	Nest *n = i->kind == INST_SCAN ? NULL : i->nest;
@@ -177,7 +178,8 @@ static void make_accumulators(Lowering *l, Inst *i)
 		i->tail = make_reg(l, i->of->dtype, lanes);
 }
 
-/* What users name. A fold's accumulator does not change again before its scope ends. */
+/* The node that users name. A reduction's accumulator does not change again before its scope
+ * ends. */
 static void name_value(Lowering *l, Inst *i)
 {
 	if (i->kind == INST_STAGE) {
@@ -230,7 +232,7 @@ static void emit_item(Lowering *l, Inst *i)
 	}
 }
 
-/* an inner scope of a nest: what it does once in each turn */
+/* the part of a nest's inner scope that runs once in each iteration */
 static void emit_updates(Lowering *l, Scope *s)
 {
 	Nest *n = s->nest;
@@ -251,19 +253,18 @@ static void emit_updates(Lowering *l, Scope *s)
 	}
 }
 
-/* count elements one after another, in vectors of so many lanes: for (u) for (v) body at
- * u*lanes+v */
+/* visits count elements in order, in vectors of `lanes`: for (u) for (v) body at u*lanes+v */
 typedef struct { UOp *loop[2], *at; int n; } Each;
 
 static Each each_open(Lowering *l, const Scope *s, int count, int lanes)
 {
 	Each e = {.at = ix_const(0)};
-	int turns[2] = {count / lanes, lanes};
+	int sizes[2] = {count / lanes, lanes};
 	for (int i = 0; i < 2; i++) {
-		if (turns[i] == 1)
+		if (sizes[i] == 1)
 			continue;
-		const char *kind = i ? "vector" : turns[0] > 64 ? "loop" : "unroll";
-		UOp *r = ix_range(l->axis + (int)s->depth + 1 + i, kind, ix_const(turns[i]));
+		const char *kind = i ? "vector" : sizes[0] > 64 ? "loop" : "unroll";
+		UOp *r = ix_range(l->axis + (int)s->depth + 1 + i, kind, ix_const(sizes[i]));
 		e.at = ix_add(e.at, ix_mul(r, ix_const(i ? 1 : lanes)));
 		emit(l, e.loop[e.n++] = r);
 	}
@@ -276,7 +277,7 @@ static void each_close(Lowering *l, const Each *e)
 		emit(l, NODE(OP_ENDRANGE, DT_NONE, VNIL, e->loop[i]));
 }
 
-/* the lanes in which a nest's accumulators are vectors, 1 when they are none */
+/* the lanes of the vectors in which a nest's accumulators are kept, 1 when they are scalars */
 static int nest_lanes(const Lowering *l, const Nest *n, int count)
 {
 	for (int r = 0; r < l->facts.nrange; r++)
@@ -306,7 +307,7 @@ static void emit_start(Lowering *l, const Nest *n, const Inst *m)
 	start_reg(l, n, m, m->tail);
 }
 
-/* to[i] = fold(from[2i·half…], its other half), for each of so many lanes */
+/* to[i] = fold(from[2i·half…], its other half), for each of these lanes */
 static void join_halves(Lowering *l, const Inst *m, UOp *to, UOp *from, int lanes, int half)
 {
 	for (int i = 0; i < lanes; i++) {
@@ -319,8 +320,8 @@ static void join_halves(Lowering *l, const Inst *m, UOp *to, UOp *from, int lane
 	}
 }
 
-/* The partial accumulators of each lane folded by halves: 0+8, 1+9, …, then 0+4, …; then what was
- * left. */
+/* Combines the partial accumulators of each lane by halves: 0+8, 1+9, …, then 0+4, …; then the one
+ * of the remaining iterations. */
 static void emit_join(Lowering *l, const Inst *m, int split)
 {
 	int lanes = (int)m->reg->arg->a[1]->i;
@@ -337,7 +338,7 @@ static void emit_join(Lowering *l, const Inst *m, int split)
 	}
 }
 
-/* one accumulator an item: a tree over local memory, its root read by all */
+/* one accumulator for each item: a tree over local memory, whose root all items read */
 static void emit_tree(Lowering *l, Inst *m)
 {
 	int items = l->plan.items;
@@ -387,7 +388,7 @@ static uint32_t last_phase(const Scope *s)
 	return p;
 }
 
-/* Items by phase without a rescan for each: sorted by counting. */
+/* The items sorted by phase, by counting, so that no phase needs a scan of all. */
 static Inst **by_phase(const Scope *s, uint32_t phases, uint32_t *start)
 {
 	Inst **at = arena_alloc((s->items.n + 1) * sizeof *at);
@@ -414,7 +415,7 @@ static void emit_stores(Lowering *l, Scope *s)
 	}
 }
 
-/* Recursion over scopes alone: their depth is bounded by the axis numbers. */
+/* Recursion over scopes only: their depth is bounded by the number of axes. */
 static void emit_scope(Lowering *l, Scope *s)
 {
 	uint32_t phases = last_phase(s) + 1, *start = arena_alloc((phases + 2) * sizeof *start);
@@ -493,7 +494,7 @@ static UOp *finish(Lowering *l)
 	return node_like(k, l->out.n, l->out.at, arg);
 }
 
-static UOp *kernel_linearize(const Use *use)
+static UOp *kernel_linearize(const KernelUse *use)
 {
 	Lowering l;
 	lowering_begin(&l, use->kernel, use->alias);

@@ -32,7 +32,8 @@ typedef struct { UOp *groups[3], *items[3]; int n; } Grid;
 
 static UOp *ceil_div(UOp *a, int b) { return ix_div(ix_add(a, ix_const(b - 1)), ix_const(b)); }
 
-/* One dimension of the grid: its counter as a LET in s, and whether it may run past size. */
+/* One dimension of the grid: defines its counter as a LET in s; *guard says whether it may exceed
+ * size. */
 static UOp *grid_dim(Lowering *l, Scope *s, Grid *g, UOp *size, int items, UOp **guard)
 {
 	int d = g->n++;
@@ -50,7 +51,7 @@ static UOp *grid_dim(Lowering *l, Scope *s, Grid *g, UOp *size, int items, UOp *
 	return at;
 }
 
-/* A dimension other than the first holds 65535 groups at most. */
+/* A dimension other than the first has at most 65535 groups. */
 static bool fits_dims(const Lowering *l, const int *range, int n)
 {
 	int64_t inner = count_of(&l->facts, 1ull << range[n - 1]);
@@ -70,8 +71,8 @@ static const Val *sizes_val(UOp *const *size, int n)
 	return val_array(n, v);
 }
 
-/* Grid counters for the ranges in set over up to target->dims dimensions, items work items in the
- * first. Puts them into s->at; returns the guard (NULL: none is needed). */
+/* Grid counters for the ranges in set over up to target->dims dimensions, with `items` work items
+ * in the first. Puts them into s->at; returns the guard (NULL: none is needed). */
 static UOp *grid_bind(Lowering *l, Scope *s, uint64_t set, int items)
 {
 	int range[MAX_RANGES], n = ranges_in(set, range);
@@ -105,7 +106,7 @@ static Scope *loop_over(Lowering *l, Scope *in, int r)
 	return s;
 }
 
-/* ---- tiles: of a range, so many elements side by side */
+/* ---- tiles: several elements of a range side by side */
 
 int vector_lanes(int n, DType d)
 {
@@ -135,20 +136,20 @@ static UOp *tile_count(const Lowering *l, int r)
 	return overlaps(l, r) ? ceil_div(size, n) : ix_div(size, ix_const(n));
 }
 
-/* 1 where an open size has a whole tile, else 0 */
+/* 1 where a symbolic size has at least a whole tile, else 0 */
 static UOp *has_tile(const Lowering *l, int r)
 {
 	UOp *whole = ix_div(size_of(l, r), ix_const(tile_size(&l->plan, r)));
 	return NODE(OP_MIN, DT_I64, VNIL, whole, ix_const(1));
 }
 
-/* as many as there are where it has none, else 0 */
+/* the number of elements where there is no whole tile, else 0 */
 static UOp *without_tile(const Lowering *l, int r)
 {
 	return ix_mul(size_of(l, r), ix_sub(ix_const(1), has_tile(l, r)));
 }
 
-/* index, but no more than most: as a value of its own in s */
+/* min(index, most), as a value of its own in s */
 static UOp *at_most(Lowering *l, Scope *s, UOp *index, UOp *most)
 {
 	UOp *v = NODE(OP_LET, DT_I64, val_int(l->ids++), NODE(OP_MIN, DT_I64, VNIL, index, most));
@@ -182,12 +183,12 @@ static Scope *counted(Lowering *l, Scope *in, UOp *count)
 
 static UOp *counter_of(const Scope *s) { return s->open ? s->open : ix_const(0); }
 
-/* The two parts of an open size: all tiles, or the one of a turn of the grid; single elements, as
- * many as there are. */
-static int open_parts(Lowering *l, Scope *in, int r, UOp *turn, Scope *last[2])
+/* The two parts of a symbolic size: all tiles, or the tile of this iteration of the grid; and as
+ * many single elements as remain. */
+static int open_parts(Lowering *l, Scope *in, int r, UOp *tile, Scope *last[2])
 {
-	last[0] = counted(l, in, turn ? has_tile(l, r) : ix_mul(tile_count(l, r), has_tile(l, r)));
-	start_tile(l, last[0], r, turn ? turn : counter_of(last[0]));
+	last[0] = counted(l, in, tile ? has_tile(l, r) : ix_mul(tile_count(l, r), has_tile(l, r)));
+	start_tile(l, last[0], r, tile ? tile : counter_of(last[0]));
 	last[1] = counted(l, in, without_tile(l, r));
 	start_at(last[1], r, counter_of(last[1]), (Tile){1, 1});
 	return 2;
@@ -232,7 +233,7 @@ static void lane_bind(Scope *s, int r, const Start *start, UOp *lane)
 	s->lane[r] = lane;
 }
 
-/* The lanes of a tile when those of `along` are to be the vectors. */
+/* The lanes of a tile when the vectors run along the range `along`. */
 static Tile lane_tile(Tile t, bool is_along)
 {
 	int n = t.unroll * t.vector;
@@ -274,7 +275,7 @@ Scope *open_lanes(Lowering *l, Scope *in, Scope *base, uint64_t set, uint64_t al
 typedef struct { int r; enum { SINGLES, TILES, CHUNKS } what; } LoopLevel;
 typedef struct {
 	LoopLevel level[2 * MAX_RANGES];
-	UOp *turn[2 * MAX_RANGES];      /* of those that the grid has */
+	UOp *iteration[2 * MAX_RANGES]; /* of the levels that the grid has */
 	int n;
 	Scope **last;
 	int nlast;
@@ -303,7 +304,7 @@ static UOp *level_count(const Lowering *l, LoopLevel v)
 	return l->plan.chunk[v.r] ? ix_const(l->plan.chunk[v.r]) : tile_count(l, v.r);
 }
 
-/* Gives the level's range its place in s, from the number of its turn. */
+/* Gives the level's range its place in s, from the number of its iteration. */
 static void level_enter(Lowering *l, Scope *s, LoopLevel v, UOp *index)
 {
 	int c = l->plan.chunk[v.r];
@@ -362,16 +363,16 @@ static Scope *open_grid(Lowering *l, Chain *c)
 			vec_push(&s->pre, at);
 		}
 		flat = i ? ix_div(flat, size[i]) : flat;
-		c->turn[i] = at;
+		c->iteration[i] = at;
 	}
 	/* a chunk before its tiles */
 	for (int i = 0; i < l->plan.grid; i++)
-		level_enter(l, s, c->level[i], c->turn[i]);
+		level_enter(l, s, c->level[i], c->iteration[i]);
 	l->global = VARR(size_to_val(total));
 	return s;
 }
 
-/* The parts of the grid's levels of open sizes, from the i-th on, and what is below. */
+/* The parts of the grid's levels of symbolic sizes, from the i-th on, and the levels below them. */
 static void open_below(Lowering *l, Scope *in, Chain *c, int i)
 {
 	Scope *part[2];
@@ -381,7 +382,7 @@ static void open_below(Lowering *l, Scope *in, Chain *c, int i)
 		open_levels(l, in, c, i);
 		return;
 	}
-	open_parts(l, in, c->level[i].r, c->turn[i], part);
+	open_parts(l, in, c->level[i].r, c->iteration[i], part);
 	for (int k = 0; k < 2; k++)
 		open_below(l, chain(in, part[k]), c, i + 1);
 }

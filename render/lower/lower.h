@@ -5,14 +5,16 @@
 
 /* ---- dtypes.c, decompose.c, kernels/index.c: kernels of level schedule, rewritten -- */
 
-/* f16 and bf16 are computed as f32: only LOAD, STORE, CAST, BITCAST and constants keep them. */
+/* f16 and bf16 are computed as f32: only LOAD, STORE, CAST, BITCAST and constants keep the narrow
+ * dtypes. */
 Graph *lower_dtypes(Graph *g);
-/* Ops that the target lacks, by others (decompose.rules). Dies with UNSUPPORTED where there is no way, as for f64. */
+/* Ops that the target lacks, rewritten with others (decompose.rules). Dies with UNSUPPORTED where
+ * that is impossible, as for f64. */
 Graph *lower_decompose(Graph *g);
-/* what decompose.rules calls and asks of the target */
+/* the functions and guards that decompose.rules uses */
 extern const struct RuleNames decompose_names;
 
-/* collapse.c: loops that follow each other in memory become one. */
+/* collapse.c: loops that are contiguous in memory become one. */
 Graph *lower_collapse(Graph *g);
 
 /* ---- scopes.c: where each value is computed -------------------------------------------- */
@@ -26,25 +28,25 @@ typedef struct { UOp *first; Tile tile; } Start;
 /* A loop, a condition, or the kernel itself. */
 struct Scope {
 	uint32_t id, depth;
-	uint32_t phase;         /* of the nest it is a loop of; 0: none */
+	uint32_t phase;         /* of the nest to which the loop belongs; 0: none */
 	Scope *parent;
-	uint64_t binds;         /* ranges that have a value from here on */
+	uint64_t binds;         /* ranges that have a value from here inward */
 	UOp **at;               /* that value, by place in range[] */
 	UOp *open;              /* RANGE or IF statement, NULL when nothing opens */
 	VEC(UOp *) pre;         /* statements at its start */
 	VEC(Inst *) items;      /* values placed here, sources first */
 	VEC(Nest *) nests;      /* reductions and stages placed here */
-	VEC(Inst *) scans;      /* running folds along its loop */
-	Scope *inner[4];        /* what runs last in it: the next loop, and a tail */
+	VEC(Inst *) scans;      /* scans along its loop */
+	Scope *inner[4];        /* the loops that run last in it: the next loop, and a tail */
 	int ninner;
 	Nest *nest;             /* the nest whose innermost scope this is */
 	uint64_t starts;        /* ranges of which a tile starts here */
 	Start *start;           /* where, by place in range[] */
-	UOp **lane;             /* of a lane scope: which element of the tile, by place in range[] */
-	UOp *part;              /* of a split reduction's innermost scope: which accumulator */
-	Scope *base;            /* of a lane scope: the scope around the lanes */
-	bool last;              /* the STOREs stand here */
-	bool ahead;             /* the PREFETCHes of plan.ahead stand here */
+	UOp **lane;             /* in a lane scope: the element of the tile, by place in range[] */
+	UOp *part;              /* in a split reduction's innermost scope: the accumulator */
+	Scope *base;            /* in a lane scope: the scope around the lanes */
+	bool last;              /* the scope holds the STOREs */
+	bool ahead;             /* the scope holds the PREFETCHes of plan.ahead */
 	UOp *sort;              /* instead of them: the STORE of a sort */
 };
 typedef enum { INST_VALUE, INST_REDUCE, INST_SCAN, INST_STAGE } InstKind;
@@ -53,18 +55,18 @@ struct Inst {
 	UOp *of;
 	Scope *place;
 	uint8_t kind;
-	bool hoisted;           /* used from an inner scope */
+	bool hoisted;           /* used in an inner scope */
 	bool raw;               /* a staged value computed, not read */
 	bool let;               /* has a LET */
 	uint32_t uses, phase, depth, size, nsrc;
 	Inst **src;
 	Nest *nest;
 	UOp *reg;               /* REDUCE, SCAN: accumulators; STAGE: the row buffer */
-	UOp *parts, *tail;      /* of a split REDUCE: partial ones, and those of the rest */
+	UOp *parts, *tail;      /* of a split REDUCE: partial ones, and those of the remainder */
 	UOp *ref;               /* what users name */
 };
-/* loops that fold, with an accumulator a lane of the tiles around; the same by the items of a
- * group; loops that fill a row buffer */
+/* loops of a reduction, with an accumulator for each lane of the surrounding tiles; the same,
+ * shared by the items of a group; loops that fill a row buffer */
 typedef enum { NEST_FOLD, NEST_GROUP, NEST_STAGE } NestKind;
 /* Loops that several reductions over the same ranges share. They run in their scope after all
  * values of a lower phase. */
@@ -75,9 +77,9 @@ struct Nest {
 	bool group;             /* its loops run over the items of a group */
 	uint64_t over;          /* the ranges it runs over */
 	uint64_t lanes;         /* tiled ranges around it that its values depend on */
-	uint64_t along;         /* the one of them along which it fills registers in vectors, or 0 */
+	uint64_t along;         /* that of them along which it fills registers in vectors, or 0 */
 	int split;              /* partial accumulators; 0: one */
-	DType element;          /* what it folds or stores */
+	DType element;          /* of its accumulators or of what it stores */
 	Scope *first[4], *inner[4];     /* outermost and innermost scopes: main part and tails */
 	int nfirst, ninner;
 	VEC(Inst *) members;
@@ -90,21 +92,21 @@ typedef struct {
 	VEC(Inst *) all;        /* sources first */
 	VEC(Scope *) scopes;
 	Scope *top, *shared;    /* the kernel; the scope of a work group (group mode) */
-	UOp *lidx;              /* item's place in its group (group mode) */
-	int axis;               /* the greatest one that its ranges have */
+	UOp *lidx;              /* the item's place in its group (group mode) */
+	int axis;               /* the greatest axis number of its ranges */
 	int ids;                /* DEFINE and LET numbers */
-	UOp *chunk[MAX_RANGES]; /* the first tile of the chunk, of the ranges that have chunks */
+	UOp *chunk[MAX_RANGES]; /* the first tile of the chunk, for ranges that have chunks */
 	const Val *global, *local;      /* grid sizes, or NULL */
 	VEC(UOp *) out;         /* statements */
 } Lowering;
 Scope *scope_new(Lowering *l, Scope *parent, uint64_t binds, UOp *open);
 /* The start of the tile of range r around s. */
 const Start *scope_start(const Scope *s, int r);
-/* Which element of its tile range r is at in s. */
+/* The element of its tile at which range r is in s. */
 UOp *scope_lane(const Scope *s, int r);
 /* A RANGE of this size with an axis number that no open loop of s has. */
 UOp *scope_range(Lowering *l, const Scope *s, UOp *size, const char *kind);
-/* The instance of u for a use in ctx, made with all that it needs. */
+/* The instance of u for a use in ctx, with all instances that it needs. */
 Inst *inst_get(Lowering *l, UOp *u, Scope *ctx);
 
 /* ---- loops.c: the scopes around the STOREs; nests.c: loops of reductions --------- */
@@ -120,38 +122,37 @@ int open_tiles(Lowering *l, Scope *in, int r, UOp *count_from, Scope *last[2]);
  * chain within `in`; returns the innermost scope (`in` when set is empty), *first the outermost.
  * along: the range whose lanes are the vectors instead, or 0. */
 Scope *open_lanes(Lowering *l, Scope *in, Scope *base, uint64_t set, uint64_t along, Scope **first);
-/* Puts values for the ranges in set into s->at from their flat number. */
+/* Puts values for the ranges in set into s->at, computed from their flat number. */
 void unflatten(Lowering *l, Scope *s, const int *range, int n, UOp *flat);
 /* A loop of the items of a group over the ranges in set, within `in`; *first is its outermost
  * scope, the result the one in which the ranges have values. */
 Scope *open_strided(Lowering *l, Scope *in, uint64_t set, Scope **first);
-/* The lanes of a vector that n elements of dtype d can be taken in: a power of two that divides
+/* The lanes of a vector in which n elements of dtype d can be taken: a power of two that divides
  * n. */
 int vector_lanes(int n, DType d);
 /* The nest for the reduction or staged value u, with an element for each lane of the tiles of
- * `lanes`: one that is there already when its loops can be shared. */
+ * `lanes`: an existing nest when its loops can be shared. */
 Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, bool stage, uint64_t lanes);
 
 /* ---- fetch.c */
 
-/* The PREFETCHes of the tile that a nest fills registers for. */
+/* The PREFETCHes for the tile whose registers the nest fills. */
 void fetch_emit(Lowering *l, const Nest *n);
-/* Those of what the tile that starts in s loads, one turn of plan.ahead later. */
+/* The PREFETCHes for the loads of the tile that starts in s, one iteration of plan.ahead later. */
 void ahead_emit(Lowering *l, const Scope *s);
-/* The range whose rows those are, for plan.ahead; 0 when they do not pay. v: the range in
- * vectors. */
+/* The range whose next row to prefetch, for plan.ahead; 0 when prefetching does not pay. v: the
+ * range in vectors. */
 uint64_t wants_ahead(const Plan *p, const Facts *f, int v);
-/* The range of panels whose next one is to be fetched; 0 when that does not pay. */
+/* The range whose next panel to prefetch; 0 when that does not pay. */
 uint64_t wants_panel(const Plan *p, const Facts *f, int v);
 
-/* ---- slices.c: calls that share their outermost loops
- * ------------------------------------ */
+/* ---- slices.c: calls that share their outermost loops ---------------------------------- */
 
 enum { MAX_SLICE_AXES = 8, MAX_SLICE_CALLS = 16 };
-/* The loops that are the slices by what the kernel's arg says in `slice`, which layout writes,
+/* The loops that form the slices according to `slice` in the kernel's arg, which layout writes,
  * outermost first, as places in f->range[]; returns how many. Dies with MALFORMED. */
 int slice_ranges(const Facts *f, int *range);
-/* Pass: one call for each group of them. */
+/* Pass: one call for each group of calls that share slices. */
 Graph *lower_slices(Graph *g);
 
 /* ---- linearize.c, sort.c: statements --------------------------------------------------- */
@@ -160,14 +161,14 @@ Graph *lower_slices(Graph *g);
 Graph *lower_linearize(Graph *g);
 /* Loops of kind unroll written out. */
 Graph *lower_unroll(Graph *g);
-/* cost.c: nanoseconds that an item of the grid takes on one core, by the sizes that are
- * open. */
+/* cost.c: nanoseconds that an item of the grid takes on one core, in terms of the symbolic
+ * sizes. */
 const Val *item_work(const Lowering *l);
-/* Everything of a lowering before statements: scopes and instances of kernel by plan. */
+/* The part of a lowering before statements: the scopes and instances of a kernel by its plan. */
 void lowering_begin(Lowering *l, UOp *kernel, bool alias);
 void lowering_fill(Lowering *l);
 void lowering_end(Lowering *l);
-/* The STORE of a sort in l's innermost scope: a bottom-up merge sort. */
+/* The statements for the STORE of a sort in l's innermost scope: a bottom-up merge sort. */
 void sort_emit(Lowering *l, Scope *s, UOp *store);
 static inline void emit(Lowering *l, UOp *statement) { vec_push(&l->out, statement); }
 UOp *make_reg(Lowering *l, DType dt, int64_t n);

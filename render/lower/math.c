@@ -1,25 +1,26 @@
-/* EXP2, LOG2, SIN and POW of f32 and f64 as plain arithmetic, so that they run in vectors: a call
- * of the library would be one for each lane. |x| as a bit less. */
+/* EXP2, LOG2, SIN and POW of f32 and f64 as plain arithmetic, so that they run in vectors: a
+ * library function would be called once for each lane. |x| by clearing the sign bit. */
 #include "target/target.h"
 #include "lower/lower.h"
 #include "lower/math_parts.h"
 
-/* 1 + f in √½ … √2: a carry into the exponent from √2 on, and the exponent taken away again. The
- * exponent becomes a number by standing in the last bits of 2^52: few processors convert an i64. */
-Parts math_parts_f64(UOp *x)
+/* 1 + f in √½ … √2: adding carries into the exponent from √2 on, then the exponent is removed. The
+ * exponent becomes a float by placing it in the last bits of 2^52: few processors convert an
+ * i64. */
+LogParts math_parts_f64(UOp *x)
 {
 	UOp *b = m_bits(x);
 	UOp *k = m_shr(m_add(b, m_int(b, 0x3ff0000000000000 - 0x3fe6a09e667f3bcd)), 52);
 	UOp *number = m_real(m_op(OP_OR, k, m_int(k, 0x4330000000000000)));
 	UOp *m = m_real(m_sub(m_add(b, m_int(b, 0x3ff0000000000000)), m_shl(k, 52)));
-	return (Parts){m_sub(number, m_num(x, 0x1p52 + 1023)), m_sub(m, m_num(x, 1))};
+	return (LogParts){m_sub(number, m_num(x, 0x1p52 + 1023)), m_sub(m, m_num(x, 1))};
 }
 
 static UOp *both(UOp *a, UOp *b) { return NODE(OP_AND, DT_BOOL, VNIL, a, b); }
 static UOp *either(UOp *a, UOp *b) { return NODE(OP_OR, DT_BOOL, VNIL, a, b); }
 static UOp *not(UOp *a) { return NODE(OP_XOR, DT_BOOL, VNIL, a, const_num(DT_BOOL, 1)); }
 
-/* The remainder of y and 2: 0 when it is even (as all are from 2^54 on), ±1 when it is odd. */
+/* The remainder of y by 2: 0 when it is even (as all are from 2^54 on), ±1 when it is odd. */
 static UOp *parity(UOp *y)
 {
 	UOp *held = m_clamp(y, -0x1p54, 0x1p54), *half = m_mul(held, m_num(y, 0.5));
@@ -52,8 +53,8 @@ static bool is_absolute(const UOp *x)
 		mask->src[1] == m_int(mask, x->dtype == DT_F32 ? INT32_MAX : INT64_MAX);
 }
 
-/* x - max x: over the ranges that the maximum is taken over, x is the same with those of its own
- * for them. */
+/* Is it x - max x? Then over the ranges of the maximum x is the same expression, with that
+ * reduction's own ranges in place of them. */
 static bool below_maximum(const UOp *u)
 {
 	UOp *x = u->src[0], *m = u->src[1];
@@ -62,7 +63,7 @@ static bool below_maximum(const UOp *u)
 	return x == m->src[0];
 }
 
-/* What x is at the least and at the most, by itself. */
+/* The least and greatest value of x, as seen from its own node. */
 static MathBounds own_bounds(const UOp *x)
 {
 	const double inf = __builtin_inf();

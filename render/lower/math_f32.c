@@ -1,17 +1,17 @@
 /* EXP2, LOG2, SIN and POW of f32 as plain arithmetic.
  *
  *     exp2(x) = (2^n)²·p(f)         n the whole number nearest to x/2, f = x - 2n in -1 … 1
- *       x ≤ 60: 2^(n+64)·(2^-64·p(f))   n that nearest to x, f = x - n in -½ … ½
+ *       x ≤ 60: 2^(n+64)·(2^-64·p(f))   n the nearest to x, f = x - n in -½ … ½
  *     log2(x) = e + f·q(f)          x = 2^e·(1 + f), 1 + f in √½ … √2
  *     sin(x)  = ±r·s(r²)            r = x/π - n in -½ … ½, in f64, by as many bits of 1/π as needed
  *     pow(x, y) = ±2^(y·log2|x|)    in f64
  *
  * p, q and s are minimax polynomials, fitted by the exchange algorithm of Remez; their relative
- * errors stand beside them. 2^n twice, since neither the greatest nor the least power of two is one
- * float; subnormals come out rounded once. */
+ * errors stand beside them. The power of two is applied as two factors, since neither the greatest
+ * nor the least one is a float; subnormals come out rounded once. */
 #include "lower/math_parts.h"
 
-/* 2e-9; what is so small that 2^n is no float comes out of the last product, rounded once */
+/* 2e-9; a result so small that 2^n is not a float comes from the last product, rounded once */
 static UOp *exp2_below(UOp *x)
 {
 	static const double p[] = {0x1p-64, 0.6931472028550582 * 0x1p-64, 0.24022647913639214 * 0x1p-64,
@@ -54,8 +54,8 @@ UOp *math_log2_f32(UOp *x)
 	return m_where(m_less(x, m_num(x, __builtin_inf())), r, x);
 }
 
-/* Four neighbours of the pieces of 1/π, from which x on those before them give multiples of 2 only.
- * x has 24 bits and a piece 27, so each product is exact. */
+/* Four neighbouring pieces of 1/π, starting where the pieces before them contribute only multiples
+ * of 2. x has 24 bits and a piece 27, so each product is exact. */
 static void pick_pieces(UOp *x, UOp *wide, UOp *product[4])
 {
 	static const double piece[] = {0x517cc1bp-28, 0x3939105p-55, 0x253f84ep-82, 0x57d1f53p-109,
@@ -69,9 +69,9 @@ static void pick_pieces(UOp *x, UOp *wide, UOp *product[4])
 	}
 }
 
-/* x/π less a multiple of 2, so that what is left of it is exact to 2^-57; *n ends in the bit that
- * says whether the multiple of 1 taken away besides is odd */
-static UOp *turn(UOp *x, UOp **n)
+/* x/π less a multiple of 2, exact to 2^-57; the last bit of *n says whether the multiple of 1 that
+ * was also taken away is odd */
+static UOp *reduce_angle(UOp *x, UOp **n)
 {
 	UOp *t[4], *unused, *wide = m_cast(x, DT_F64);
 	pick_pieces(x, wide, t);
@@ -88,7 +88,7 @@ UOp *math_sin_f32(UOp *x)
 {
 	static const double s[] = {3.141592636895582, -5.167709684805419, 2.5500697263663827,
 		-0.598242126328702, 0.0775603864638329};
-	UOp *n, *r = turn(m_masked(x, 0x7fffffff), &n);
+	UOp *n, *r = reduce_angle(m_masked(x, 0x7fffffff), &n);
 	r = m_mul(r, m_poly(m_mul(r, r), s, 5));
 	r = m_real(m_op(OP_XOR, m_bits(r), m_shl(m_bits(n), 63)));
 	UOp *b = m_bits(x);
@@ -96,14 +96,14 @@ UOp *math_sin_f32(UOp *x)
 	return m_real(m_op(OP_XOR, m_bits(m_cast(r, DT_F32)), b));
 }
 
-/* 1e-10; of f32 all are normal in f64 */
+/* 1e-10; every f32 is normal in f64 */
 static UOp *log2_wide(UOp *x)
 {
 	static const double q[] = {1.4426950409393453, -0.7213475252131832, 0.48089832072926014,
 		-0.36067280054922535, 0.28854064356504494, -0.2405041740688229, 0.20609625626755396,
 		-0.1790469527582973, 0.15900149580297698, -0.15698225932554236, 0.15485754010497138,
 		-0.08634600864577488};
-	Parts p = math_parts_f64(x);
+	LogParts p = math_parts_f64(x);
 	return m_mulacc(p.f, M_POLY(p.f, q), p.e);
 }
 

@@ -2,13 +2,13 @@
  *
  *     exp2(x) = (2^n)²·p(f)         n the whole number nearest to x/2, f = x - 2n in -1 … 1
  *     log2(x) = e + f·q(f)          x = 2^e·(1 + f), 1 + f in √½ … √2
- *     pow(x, y) = ±2^(y·log2|x|)    the logarithm and its product in twice the precision
+ *     pow(x, y) = ±2^(y·log2|x|)    the logarithm and its product in double-double precision
  *
- * p and q go through Chebyshev's points; their relative errors stand beside them. */
+ * p and q interpolate at Chebyshev points; their relative errors stand beside them. */
 #include "lower/math_parts.h"
 #include <math.h>
 
-/* Of |x| up to 1 and a little more: 3e-17 */
+/* for |x| up to slightly more than 1: 3e-17 */
 static UOp *exp2_fraction(UOp *f)
 {
 	static const double p[] = {1.0, 0.6931471805599453, 0.2402265069591005, 0.05550410866482157,
@@ -33,7 +33,7 @@ UOp *math_exp2_f64(UOp *x)
 	return scaled(exp2_fraction(f), shifted);
 }
 
-/* x, and subnormal numbers times 2^54; *e what that adds to the exponent */
+/* x, or x times 2^54 when subnormal; *e is the correction of the exponent */
 static UOp *normal(UOp *x, UOp **e)
 {
 	UOp *small = m_less(x, m_num(x, 0x1p-1022));
@@ -51,20 +51,19 @@ UOp *math_log2_f64(UOp *x)
 		-0.09043558742630768, 0.08384080162652882, -0.0769038835824262, 0.078603116517106,
 		-0.09066295929036122, 0.08115768710202004, -0.034065899567745014};
 	UOp *e;
-	Parts p = math_parts_f64(normal(x, &e));
+	LogParts p = math_parts_f64(normal(x, &e));
 	UOp *r = m_mulacc(p.f, M_POLY(p.f, q), m_add(p.e, e));
 	r = m_where(m_less(x, m_num(x, 0)), m_num(x, __builtin_nan("")), r);
 	r = m_where(m_equal(x, m_num(x, 0)), m_num(x, -__builtin_inf()), r);
 	return m_where(m_less(x, m_num(x, __builtin_inf())), r, x);
 }
 
-/* A number in two, whose sum is not rounded; hi has 21 bits, so that the product of two is
- * exact. */
+/* An unrounded sum of two numbers; hi has 21 bits, so that the product of two such is exact. */
 typedef struct { UOp *hi, *lo; } Two;
 
 static UOp *head(UOp *x) { return m_masked(x, 0xffffffff00000000); }
 
-/* a + b as a head and the rest, |a| not less than |b| but for its rounding */
+/* a + b as a head and the remainder; |a| is at least |b| up to its rounding */
 static Two head_of_sum(UOp *a, UOp *b)
 {
 	UOp *hi = head(m_add(a, b));
@@ -89,7 +88,7 @@ static Two log2_two(UOp *x)
 		3.0 / 19, 3.0 / 21, 3.0 / 23, 3.0 / 25, 3.0 / 27};
 	const double k = 0x1.ec709dc3a03fdp-1, k_hi = 0x1.ec709ep-1, k_lo = -0x1.e2fe0145b01f5p-28;
 	UOp *e;
-	Parts p = math_parts_f64(normal(x, &e));
+	LogParts p = math_parts_f64(normal(x, &e));
 	Two s = ratio(p.f), t, u, l;
 	UOp *all = m_add(s.hi, s.lo), *z = m_mul(all, all), *square = m_mul(s.hi, s.hi);
 	UOp *r = m_mulacc(m_mul(z, z), M_POLY(z, c), m_mul(s.lo, m_add(s.hi, all)));
@@ -105,7 +104,7 @@ static Two log2_two(UOp *x)
 	return t;
 }
 
-/* A y beyond 2^65 is as good as ∞, but has no NaN in its products. */
+/* A y beyond 2^65 acts like ∞, but makes no NaN in its products. */
 UOp *math_pow_f64(UOp *x, UOp *y)
 {
 	Two l = log2_two(m_masked(x, INT64_MAX));
@@ -116,9 +115,9 @@ UOp *math_pow_f64(UOp *x, UOp *y)
 	return math_pow_special(x, y, scaled(exp2_fraction(f), shifted));
 }
 
-/* The bits of 1/π that x·1/π modulo 2 depends on, x = m·2^e with a whole m of 53 bits and |x| ≥ 1:
- * 192 of them, the first that of 2^-e. Words of 64 bits are picked by the bits of e + 52, from 8
- * ahead to 1, then shifted. */
+/* The bits of 1/π on which x·1/π modulo 2 depends, for x = m·2^e with an integer m of 53 bits and
+ * |x| ≥ 1: 192 of them, the first that of 2^-e. Words of 64 bits are selected by the bits of e +
+ * 52, in steps of 8 words down to 1, then shifted. */
 static void pick_words(UOp *e, UOp *w[3])
 {
 	static const uint64_t inverse[] = {
@@ -142,8 +141,8 @@ static void pick_words(UOp *e, UOp *w[3])
 
 static UOp *low(UOp *x) { return m_op(OP_AND, x, m_int(x, 0xffffffff)); }
 
-/* The upper two words of m·w modulo 2^192, less than 4 units of the second too small: by 32 bits,
- * as one does it on paper. */
+/* The upper two words of m·w modulo 2^192, too small by less than 4 units of the second: schoolbook
+ * multiplication in pieces of 32 bits. */
 static void product(UOp *m, UOp *w[3], UOp *upper[2])
 {
 	UOp *limb[6], *column[6] = {NULL}, *part[] = {low(m), m_shr(m, 32)};
@@ -166,9 +165,9 @@ static void product(UOp *m, UOp *w[3], UOp *upper[2])
 
 static UOp *number(UOp *word) { return m_cast(NODE(OP_BITCAST, DT_I64, VNIL, word), DT_F64); }
 
-/* x/π less the nearest whole number, in -½ … ½, for x ≥ 1; *odd has that number's last bit in its
- * first */
-static UOp *turn(UOp *x, UOp **odd)
+/* x/π less the nearest integer, in -½ … ½, for x ≥ 1; the first bit of *odd is that integer's last
+ * bit */
+static UOp *reduce_angle(UOp *x, UOp **odd)
 {
 	UOp *b = m_bits(x), *w[3], *p[2];
 	UOp *m = m_op(OP_OR, m_op(OP_AND, b, m_int(b, 0xfffffffffffff)), m_int(b, 0x10000000000000));
@@ -186,7 +185,7 @@ UOp *math_sin_f64(UOp *x)
 	static const double s[] = {3.141592653589793, -5.167712780049969, 2.5501640398773007,
 		-0.5992645293189447, 0.0821458865731029, -0.007370430505916944, 0.0004662998161898394,
 		-2.1903497074626018e-05, 7.697826768224191e-07};
-	UOp *a = m_masked(x, INT64_MAX), *odd, *far = turn(a, &odd), *one = m_num(x, 1);
+	UOp *a = m_masked(x, INT64_MAX), *odd, *far = reduce_angle(a, &odd), *one = m_num(x, 1);
 	UOp *near = m_less(a, one), *r = m_where(near, m_mul(a, m_num(x, M_1_PI)), far);
 	UOp *sign = m_op(OP_XOR, m_bits(x), m_where(near, m_int(odd, 0), odd));
 	r = m_mul(r, M_POLY(m_mul(r, r), s));

@@ -1,6 +1,5 @@
-/* What the functions of the reals are written with: nodes of one float dtype and its bits as
- * integers. All of them run lane by lane in vectors; none of them relies on MULACC rounding
- * once. */
+/* Helpers for the functions of the reals: nodes of one float dtype and its bits as integers. All of
+ * them run lane by lane in vectors; none relies on MULACC rounding only once. */
 #ifndef LOWER_MATH_H
 #define LOWER_MATH_H
 #include "graph/graph.h"
@@ -28,8 +27,8 @@ static inline UOp *m_int(const UOp *x, uint64_t bits) { return const_bits(x->dty
 static inline UOp *m_shl(UOp *x, int by) { return m_op(OP_SHL, x, m_int(x, by)); }
 static inline UOp *m_shr(UOp *x, int by) { return m_op(OP_SHR, x, m_int(x, by)); }
 
-/* a float's bits, as i32 or u64 (a shift to the right of an i64 is slow where there is none); and
- * back */
+/* a float's bits, as i32 or u64 (an arithmetic right shift of i64 is slow where the processor has
+ * none); and back */
 static inline UOp *m_bits(UOp *x)
 {
 	return NODE(OP_BITCAST, x->dtype == DT_F32 ? DT_I32 : DT_U64, VNIL, x);
@@ -43,18 +42,18 @@ static inline UOp *m_masked(UOp *x, uint64_t mask)
 	UOp *b = m_bits(x);
 	return m_real(m_op(OP_AND, b, m_int(b, mask)));
 }
-/* x held between two numbers; NaN stays */
+/* x clamped between two numbers; NaN stays */
 static inline UOp *m_clamp(UOp *x, double lo, double hi)
 {
 	return m_op(OP_MIN, m_op(OP_MAX, x, m_num(x, lo)), m_num(x, hi));
 }
-/* Where x lies, unless it is NaN, as far as a few nodes on the way to it show. */
+/* The bounds of x unless it is NaN, as far as a few nodes below it show them. */
 typedef struct { double lo, hi; } MathBounds;
 MathBounds math_bounds(UOp *x);
-/* m_clamp, but on neither side where x is seen to be within ±most. */
+/* m_clamp, but without the sides on which x is known to be within ±most. */
 UOp *math_hold(UOp *x, double lo, double hi, double most);
-/* x + c - c with c = (1.5·2^mantissa + bias)·2^k: x to the nearest multiple of 2^k; *shifted is x +
- * c, whose last bits are that multiple's, and bias more */
+/* x + c - c with c = (1.5·2^mantissa + bias)·2^k: x rounded to the nearest multiple of 2^k;
+ * *shifted is x + c, whose last bits are those of the multiple, plus bias */
 static inline UOp *m_round_biased(UOp *x, int k, int bias, UOp **shifted)
 {
 	double c = x->dtype == DT_F32 ? 0x1.8p23 : 0x1.8p52;
@@ -76,7 +75,7 @@ static inline UOp *m_poly(UOp *x, const double *c, int n)
 }
 #define M_POLY(x, c) m_poly(x, c, sizeof(c) / sizeof *(c))
 
-/* math_f32.c, math_f64.c: the functions, which math.c chooses from */
+/* math_f32.c, math_f64.c: the functions among which math.c chooses */
 UOp *math_exp2_f32(UOp *x);
 UOp *math_log2_f32(UOp *x);
 UOp *math_sin_f32(UOp *x);
@@ -86,10 +85,11 @@ UOp *math_log2_f64(UOp *x);
 UOp *math_sin_f64(UOp *x);
 UOp *math_pow_f64(UOp *x, UOp *y);
 
-/* What log2 starts from: x > 0 is 2^e·(1 + f), 1 + f in √½ … √2. Of 0, ∞ and NaN it is anything. */
-typedef struct { UOp *e, *f; } Parts;
-Parts math_parts_f64(UOp *x);
-/* x^y from |x|^y, which need be right only where 0 < |x| < ∞ and y is no NaN: the sign and the
- * special values of C's pow. All three have one dtype. */
+/* The argument of log2 in parts: x > 0 is 2^e·(1 + f), 1 + f in √½ … √2. For 0, ∞ and NaN the parts
+ * are unspecified. */
+typedef struct { UOp *e, *f; } LogParts;
+LogParts math_parts_f64(UOp *x);
+/* x^y from |x|^y, which needs to be right only where 0 < |x| < ∞ and y is not NaN: adds the sign
+ * and the special values of C's pow. All three have one dtype. */
 UOp *math_pow_special(UOp *x, UOp *y, UOp *magnitude);
 #endif

@@ -11,8 +11,7 @@
  */
 #include "lower/lower.h"
 
-/* Is range r already a counter somewhere around s? Then a loop within needs a counter of its own.
- */
+/* Is range r already bound to a counter around s? Then a loop inside needs a counter of its own. */
 static bool open_around(const Scope *s, uint64_t bit)
 {
 	for (; s; s = s->parent)
@@ -45,8 +44,8 @@ static void innermost(Nest *n, Scope *s)
 	n->inner[n->ninner++] = s;
 }
 
-/* Loops over the ranges of set but the last `keep`; returns the innermost scope, NULL when there is
- * none. */
+/* Loops over the ranges of set except the last `keep`; returns the innermost scope, NULL when there
+ * are no loops. */
 static Scope *open_loops(Lowering *l, Nest *n, uint64_t set)
 {
 	Scope *in = NULL;
@@ -62,8 +61,8 @@ static Scope *open_loops(Lowering *l, Nest *n, uint64_t set)
 
 static int last_range(uint64_t set) { return 63 - __builtin_clzll(set); }
 
-/* The range that a split reduction runs in lanes: the innermost one when it is long enough, or a
- * block within others; else the longest, -1 when none is. */
+/* The range that a split reduction runs in lanes: the innermost one if it is long enough, or if it
+ * is a block inside others; else the longest; -1 when none is long enough. */
 static int split_range(Lowering *l, uint64_t over)
 {
 	int best = -1, last = last_range(over);
@@ -85,8 +84,8 @@ static int split_range(Lowering *l, uint64_t over)
 	return best;
 }
 
-/* One of the loops of a fold, with the lanes of the tiles around it: the main part in blocks of so
- * many turns, the rest turn by turn. */
+/* One of the loops of a reduction, with the lanes of the tiles around it. The main part runs in
+ * blocks of several iterations, the rest one iteration at a time. */
 static Scope *fold_lanes(Lowering *l, Nest *n, Scope *outer)
 {
 	Scope *at = outer ? outer : n->at, *first;
@@ -96,15 +95,16 @@ static Scope *fold_lanes(Lowering *l, Nest *n, Scope *outer)
 	return first ? in : outer;
 }
 
-/* The turns of a block: split ones have an accumulator each, in vectors; jammed ones share it, and
- * may be as far apart as there are blocks. */
-static void fold_turns(
-	Lowering *l, Nest *n, Scope *in, const Scope *block, int r, UOp *blocks, int turns)
+/* The iterations of a block: in a split each has its own accumulator, in vectors; in a jam they
+ * share one, and may be as far apart as there are blocks. */
+static void fold_block(
+	Lowering *l, Nest *n, Scope *in, const Scope *block, int r, UOp *blocks, int iterations)
 {
-	int lanes = n->split ? vector_lanes(turns, n->element) : 1;
+	int lanes = n->split ? vector_lanes(iterations, n->element) : 1;
 	UOp *part = ix_const(0);
-	if (turns > lanes) {
-		Scope *s = scope_new(l, in, 0, scope_range(l, in, ix_const(turns / lanes), "unroll"));
+	if (iterations > lanes) {
+		UOp *count = ix_const(iterations / lanes);
+		Scope *s = scope_new(l, in, 0, scope_range(l, in, count, "unroll"));
 		in = in->inner[in->ninner++] = s;
 		part = ix_mul(s->open, ix_const(lanes));
 	}
@@ -116,17 +116,17 @@ static void fold_turns(
 	in->binds |= 1ull << r;
 	bool apart = !n->split && l->plan.apart;
 	in->at[r] = apart ? ix_add(block->open, ix_mul(part, blocks)) :
-		ix_add(ix_mul(block->open, ix_const(turns)), part);
+		ix_add(ix_mul(block->open, ix_const(iterations)), part);
 	in->part = n->split ? part : NULL;
 	innermost(n, in);
 }
 
-static void fold_main(Lowering *l, Nest *n, Scope *outer, int r, UOp *blocks, int turns)
+static void fold_main(Lowering *l, Nest *n, Scope *outer, int r, UOp *blocks, int iterations)
 {
 	Scope *at = outer ? outer : n->at;
 	Scope *block = scope_new(l, at, 0, scope_range(l, at, blocks, "reduce"));
 	add_inner(n, outer, block);
-	fold_turns(l, n, fold_lanes(l, n, block), block, r, blocks, turns);
+	fold_block(l, n, fold_lanes(l, n, block), block, r, blocks, iterations);
 }
 
 static void fold_rest(Lowering *l, Nest *n, Scope *outer, int r, UOp *done, UOp *rest)
@@ -138,8 +138,8 @@ static void fold_rest(Lowering *l, Nest *n, Scope *outer, int r, UOp *done, UOp 
 	innermost(n, fold_lanes(l, n, s));
 }
 
-/* r: the range that runs in blocks, -1: none does */
-static void open_fold(Lowering *l, Nest *n, int r, int turns)
+/* r: the range that runs in blocks, or -1 */
+static void open_fold(Lowering *l, Nest *n, int r, int iterations)
 {
 	int64_t rest;
 	Scope *outer = open_loops(l, n, r < 0 ? n->over : n->over & ~(1ull << r));
@@ -149,15 +149,15 @@ static void open_fold(Lowering *l, Nest *n, int r, int turns)
 		innermost(n, fold_lanes(l, n, outer));
 		return;
 	}
-	UOp *size = l->facts.range[r]->src[0], *by = ix_const(turns);
+	UOp *size = l->facts.range[r]->src[0], *by = ix_const(iterations);
 	UOp *blocks = ix_div(size, by), *tail = ix_mod(size, by);
-	fold_main(l, n, outer, r, blocks, turns);
+	fold_main(l, n, outer, r, blocks, iterations);
 	if (!ix_is_const(tail, &rest) || rest)
 		fold_rest(l, n, outer, r, ix_mul(blocks, by), tail);
 }
 
-/* The loops that fill a row buffer: tiles of its own ranges where they may overlap, since what is
- * written twice is the same; the lanes of all tiles innermost. */
+/* The loops that fill a row buffer: tiles of its own ranges, which may overlap since both write the
+ * same values; the lanes of all tiles innermost. */
 static void open_stage(Lowering *l, Nest *n, Scope *outer, uint64_t left, uint64_t lanes)
 {
 	Scope *at = outer ? outer : n->at, *last[2], *first;
@@ -214,8 +214,8 @@ static void open_group(Lowering *l, Nest *n)
 	innermost(n, open_strided(l, n->at, n->over, &n->first[n->nfirst++]));
 }
 
-/* Several accumulators pay when the body is small, has no loop of its own, and there is enough to
- * fold. */
+/* Several accumulators pay when the body is small, has no loop of its own, and the reduction is
+ * long enough. */
 static bool splits(Lowering *l, const UOp *u)
 {
 	enum { SMALL = 96 };
@@ -239,7 +239,7 @@ static NestKind pick(const Lowering *l, const Scope *at, bool stage)
 	return l->plan.mode == PLAN_GROUP && at == l->shared ? NEST_GROUP : NEST_FOLD;
 }
 
-/* Do the lanes hold a vector?  Then a reduction is not split besides. */
+/* Do the lanes hold a vector? Then the reduction is not also split. */
 static bool has_vector(const Lowering *l, const Scope *at, uint64_t lanes)
 {
 	for (int r = 0; r < l->facts.nrange; r++)

@@ -1,9 +1,10 @@
-/* Where each value of a kernel is computed.  A value belongs in the outermost scope in which the
- * ranges it depends on have values; used in two loops over one range, it has an instance in each.
+/* Where each value of a kernel is computed. A value belongs in the outermost scope in which the
+ * ranges it depends on have values; a value used in two loops over one range has an instance in
+ * each.
  *
  *     y[r0,r1] = exp(x[r0,r1] - m[r0])      scopes: kernel ⊃ r0 ⊃ r1;  m in r0, the rest in r1
  *
- * Instances are made sources first by an explicit stack, so an expression of any depth will do. A
+ * Instances are made sources first by an explicit stack, so an expression may have any depth. A
  * reduction is placed like any value; its body is computed in the innermost scope of a Nest, the
  * loops that it shares with others of the same ranges and phase (nests.c). */
 #include "lower/lower.h"
@@ -30,7 +31,7 @@ static Scope *scope_place(Scope *ctx, uint64_t free)
 	return ctx;
 }
 
-/* The scope outside all lanes in which the ranges of free have values, or a tile of them starts. */
+/* The scope outside all lanes in which the ranges of free have values or start a tile. */
 static Scope *scope_outside(Scope *ctx, uint64_t free)
 {
 	while (ctx->parent && (ctx->base || !((ctx->binds | ctx->starts) & free)))
@@ -54,7 +55,7 @@ UOp *scope_lane(const Scope *s, int r)
 	return s->lane[r];
 }
 
-/* Those ranges of free of which a tile starts around s, and that have no one value there. */
+/* The ranges of free of which a tile starts around s, and that have no single value there. */
 static uint64_t lanes_around(const Scope *s, uint64_t free)
 {
 	uint64_t lanes = 0;
@@ -77,8 +78,8 @@ UOp *scope_range(Lowering *l, const Scope *s, UOp *size, const char *kind)
 
 /* ---- the stack */
 
-/* A value; a staged value computed; the loops that fill its row buffer, or the accumulators of all
- * lanes. */
+/* A value; a staged value, computed; the loops that fill its row buffer, or that reduce into the
+ * accumulators of all lanes. */
 enum { USE, RAW, FILL };
 typedef struct { UOp *u; int what; } Need;
 typedef struct {
@@ -94,15 +95,15 @@ typedef struct {
 	Nest *nest;
 	Inst *got[2];
 } Frame;
-typedef struct { VEC(Frame) stack; } Work;
+typedef struct { VEC(Frame) stack; } Pending;
 
 static uint64_t inst_key(const UOp *u, int what, const Scope *place)
 {
 	return (uint64_t)u->id << 32 | (uint64_t)place->id << 2 | what;
 }
 
-/* The ranges that must have values around u. The loops that fill a row buffer give them to its own.
- */
+/* The ranges that must have values around u. The loops that fill a row buffer bind its own
+ * ranges. */
 static uint64_t needs(Lowering *l, const UOp *u, int what)
 {
 	int stage = stage_of(&l->plan, u);
@@ -115,15 +116,15 @@ static Scope *home(Lowering *l, const UOp *u, int what, Scope *ctx)
 	return what == FILL ? scope_outside(ctx, free) : scope_place(ctx, free);
 }
 
-/* Is u read from what a FILL leaves: a row buffer, or the accumulators that all lanes of the tiles
- * around it have side by side? */
+/* Is u read from the result of a FILL: from a row buffer, or from accumulators that the lanes of
+ * the surrounding tiles have side by side? */
 static bool filled(Lowering *l, const UOp *u, int what, const Scope *place)
 {
 	return what == USE && (stage_of(&l->plan, u) >= 0 || (u->op == OP_RREDUCE && place->base));
 }
 
-/* The instance, or NULL with the work for it on the stack. */
-static Inst *need(Lowering *l, Work *w, UOp *u, int what, Scope *ctx)
+/* The instance; or NULL, after pushing the work for it on the stack. */
+static Inst *need(Lowering *l, Pending *w, UOp *u, int what, Scope *ctx)
 {
 	Scope *place = home(l, u, what, ctx);
 	Inst *i = map_get(&l->insts, inst_key(u, what, place));
@@ -150,7 +151,7 @@ static void use_source(Inst *user, uint32_t k, Inst *src)
 		user->phase = src->phase;
 }
 
-static void inst_done(Lowering *l, Work *w, Inst *i)
+static void inst_done(Lowering *l, Pending *w, Inst *i)
 {
 	vec_push(&l->all, i);
 	vec_push(&i->place->items, i);
@@ -159,7 +160,7 @@ static void inst_done(Lowering *l, Work *w, Inst *i)
 
 /* ---- plain values */
 
-static void step_value(Lowering *l, Work *w)
+static void step_value(Lowering *l, Pending *w)
 {
 	Frame *f = &w->stack.at[w->stack.n - 1];
 	bool from_fill = filled(l, f->u, f->what, f->place);
@@ -183,9 +184,8 @@ static void step_value(Lowering *l, Work *w)
 
 typedef struct { UOp *u; uint64_t mask, lanes; int what; } Sight;
 
-/* What stands at `at` in the body of a nest: something computed outside it (true, *what says how),
- * or inside. A nest has the lanes of the tiles around it within, and so has what it reads from
- * another nest. */
+/* Is `at` in the body of a nest computed outside it (then *what says how)? A nest includes the
+ * lanes of the tiles around it, and so does a nest whose values it reads. */
 static bool is_outside(Lowering *l, Sight at, int *what)
 {
 	*what = USE;
@@ -199,7 +199,7 @@ static bool is_outside(Lowering *l, Sight at, int *what)
 	return !(needs(l, at.u, FILL) & at.mask & ~at.lanes);
 }
 
-/* The sources to look at in turn, with the ranges that are bound around them. */
+/* The sources to look at next, with the ranges that are bound around them. */
 static void look_inside(Lowering *l, Sight at, void (*push)(void *, Sight), void *ctx)
 {
 	int stage = at.what == RAW ? -1 : stage_of(&l->plan, at.u);
@@ -217,8 +217,8 @@ static void look_inside(Lowering *l, Sight at, void (*push)(void *, Sight), void
 typedef VEC(Sight) Sights;
 static void push_look(void *ctx, Sight at) { vec_push((Sights *)ctx, at); }
 
-/* Values that the body of a nest over the ranges of mask needs from around it: the outermost ones
- * that do not depend on them. A reduction within binds its own besides. */
+/* The values that the body of a nest over the ranges of mask needs from outside: the outermost
+ * nodes that do not depend on those ranges. A reduction inside also binds its own. */
 static void find_outside(Lowering *l, Frame *f, UOp *body, int what)
 {
 	Sights look = {0};
@@ -255,7 +255,7 @@ static void begin_nest(Lowering *l, Frame *f)
 	f->step = 1;
 }
 
-static void end_nest(Lowering *l, Work *w, Frame *f, bool stage)
+static void end_nest(Lowering *l, Pending *w, Frame *f, bool stage)
 {
 	Inst *i = inst_new(l, f, stage ? INST_STAGE : INST_REDUCE, f->nest->ninner);
 	i->nest = f->nest;
@@ -269,7 +269,7 @@ static void end_nest(Lowering *l, Work *w, Frame *f, bool stage)
 	inst_done(l, w, i);
 }
 
-static void step_nest(Lowering *l, Work *w)
+static void step_nest(Lowering *l, Pending *w)
 {
 	Frame *f = &w->stack.at[w->stack.n - 1];
 	bool stage = f->what == FILL && stage_of(&l->plan, f->u) >= 0;
@@ -296,7 +296,7 @@ static void step_nest(Lowering *l, Work *w)
 
 Inst *inst_get(Lowering *l, UOp *u, Scope *ctx)
 {
-	Work w = {0};
+	Pending w = {0};
 	need(l, &w, u, USE, ctx);
 	while (w.stack.n) {
 		Frame *f = &w.stack.at[w.stack.n - 1];

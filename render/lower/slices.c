@@ -4,18 +4,22 @@
  *     CALL a {slice: {first: true, axes: [0], local: [0]}} t x  →  CALL ab y x: DEFINE_LOCAL t
  *     CALL b {slice: {axes: [0], local: [1]}} y t                  statements of a; of b
  *
- * The grids are the same by then, so an item of one is an item of all. Memory is planned again,
- * since what the first call read is now in use until the last is done. */
+ * Their grids are the same, so an item of one is an item of all. Memory is planned again, since the
+ * first call's inputs are now in use until the last call is done. */
 #include "document/document.h"
 #include "lower/lower.h"
 #include <stdlib.h>
 
-/* ---- what a kernel says of slices */
+/* ---- slices in a kernel's arg */
 
 enum { MAX_LOCAL = 64 };
-/* The axis numbers of the loops that are the slices (none: there is no such thing), and the slots
- * of buffers that stay within one. */
-typedef struct { bool first; int n, nlocal; int64_t axis[MAX_SLICE_AXES], local[MAX_LOCAL]; } Slice;
+/* The axis numbers of the loops that form the slices (none: the kernel has no slices), and the
+ * slots of buffers that stay within one slice. */
+typedef struct {
+	bool first;
+	int n, nlocal;
+	int64_t axis[MAX_SLICE_AXES], local[MAX_LOCAL];
+} SliceArg;
 
 static int read_numbers(const UOp *kernel, const Val *list, int64_t most, int64_t *out, int n)
 {
@@ -29,10 +33,10 @@ static int read_numbers(const UOp *kernel, const Val *list, int64_t most, int64_
 	return (int)list->n;
 }
 
-static Slice slice_of(const UOp *kernel)
+static SliceArg slice_of(const UOp *kernel)
 {
 	const Val *v = val_get(kernel->arg, "slice"), *first;
-	Slice s = {0};
+	SliceArg s = {0};
 	if (!v || v->kind != VAL_MAP)
 		return s;
 	first = val_get(v, "first");
@@ -44,7 +48,7 @@ static Slice slice_of(const UOp *kernel)
 
 int slice_ranges(const Facts *f, int *range)
 {
-	Slice s = slice_of(f->kernel);
+	SliceArg s = slice_of(f->kernel);
 	uint64_t free = f->out & ~f->serial;
 	for (int i = 0; i < s.n; i++) {
 		range[i] = -1;
@@ -67,16 +71,16 @@ typedef struct {
 	UOp *const *call;
 	int n;
 	UOp *items;
-	VEC(UOp *) buffer;      /* of the new call, by slot */
-	VEC(UOp *) inside;      /* those of one slice, */
-	VEC(UOp *) local;       /* and the DEFINE_LOCALs that they become */
+	VEC(UOp *) buffer;      /* of the joined call, by slot */
+	VEC(UOp *) inside;      /* buffers that live within one slice */
+	VEC(UOp *) local;       /* the DEFINE_LOCALs that replace them */
 	VEC(UOp *) out;         /* statements */
 	int64_t ids;            /* LET and DEFINE numbers used so far */
-	bool apart;             /* some place is not seen to be within its slice */
-} Group;
+	bool apart;             /* some place could not be proved to be within its slice */
+} MergedCall;
 
 /* The call whose kernel is being rewritten. */
-typedef struct { Group *g; const UOp *call; Map lets; int64_t ids; } Part;
+typedef struct { MergedCall *g; const UOp *call; Map lets; int64_t ids; } MergedPart;
 
 static int place_in(UOp *const *at, size_t n, const UOp *u)
 {
@@ -86,20 +90,20 @@ static int place_in(UOp *const *at, size_t n, const UOp *u)
 	return -1;
 }
 
-/* ---- what a place is for slice 0 */
+/* ---- places in slice 0 */
 
 static UOp *slice_zero(UOp *u, void *ctx)
 {
-	Part *p = ctx;
+	MergedPart *p = ctx;
 	if (u->op == OP_SPECIAL)
 		return ix_const(0);
-	/* a LET that depends on the slice is another one now: what it holds stands in its place */
+	/* a LET that depends on the slice has changed: its value replaces it */
 	if (u->op == OP_LET)
 		return map_get(&p->lets, PKEY(u)) ? u : u->src[0];
 	return u->nsrc ? ix_remake(u, u->src) : u;
 }
 
-static UOp *place_in_slice(Part *p, UOp *local, const UOp *index)
+static UOp *place_in_slice(MergedPart *p, UOp *local, const UOp *index)
 {
 	int64_t lo, hi;
 	UOp *at = walk_replace(index->src[1], slice_zero, p);
@@ -108,15 +112,15 @@ static UOp *place_in_slice(Part *p, UOp *local, const UOp *index)
 	return NODE(OP_INDEX, index->dtype, VNIL, local, at);
 }
 
-/* ---- a part's kernel within the whole */
+/* ---- one call's kernel within the joined kernel */
 
-static UOp *local_of(const Part *p, const UOp *param)
+static UOp *local_of(const MergedPart *p, const UOp *param)
 {
 	int i = place_in(p->g->inside.at, p->g->inside.n, p->call->src[1 + param_slot(param)]);
 	return i < 0 ? NULL : p->g->local.at[i];
 }
 
-static UOp *renumbered(Part *p, UOp *u)
+static UOp *renumbered(MergedPart *p, UOp *u)
 {
 	const Val *arg = u->arg;
 	int64_t id = arg->kind == VAL_INT ? arg->i : arg->a[0]->i;
@@ -133,7 +137,7 @@ static UOp *renumbered(Part *p, UOp *u)
 	return r;
 }
 
-static UOp *part_place(Part *p, const UOp *index)
+static UOp *part_place(MergedPart *p, const UOp *index)
 {
 	UOp *param = index->src[0], *local = local_of(p, param);
 	if (local)
@@ -144,7 +148,7 @@ static UOp *part_place(Part *p, const UOp *index)
 
 static UOp *part_node(UOp *u, void *ctx)
 {
-	Part *p = ctx;
+	MergedPart *p = ctx;
 	switch (u->op) {
 	case OP_LET: case OP_DEFINE_REG: case OP_DEFINE_LOCAL:
 		return renumbered(p, u);
@@ -154,9 +158,9 @@ static UOp *part_node(UOp *u, void *ctx)
 	}
 }
 
-static void put_part(Group *g, UOp *call)
+static void put_part(MergedCall *g, UOp *call)
 {
-	Part p = {.g = g, .call = call};
+	MergedPart p = {.g = g, .call = call};
 	UOp *kernel = walk_replace(call->src[0], part_node, &p);
 	for (uint32_t i = 0; i < kernel->nsrc; i++)
 		vec_push(&g->out, kernel->src[i]);
@@ -164,7 +168,7 @@ static void put_part(Group *g, UOp *call)
 	map_free(&p.lets);
 }
 
-/* ---- the whole */
+/* ---- the joined kernel */
 
 static UOp *variable_one(UOp *u, void *ctx)
 {
@@ -174,9 +178,9 @@ static UOp *variable_one(UOp *u, void *ctx)
 	return u->nsrc ? ix_remake(u, u->src) : u;
 }
 
-/* How many of a buffer's elements are each item's, if that is one number whatever sizes are open;
- * else 0. */
-static int64_t elements_each(const Group *g, const UOp *buffer)
+/* The number of a buffer's elements that belong to each item, if it is the same whatever the
+ * symbolic sizes; else 0. */
+static int64_t elements_each(const MergedCall *g, const UOp *buffer)
 {
 	UOp *all = ix_const(1);
 	int64_t n, items;
@@ -188,7 +192,7 @@ static int64_t elements_each(const Group *g, const UOp *buffer)
 	return ix_mul(g->items, ix_const(n / items)) == all ? n / items : 0;
 }
 
-static void put_inside(Group *g, const UOp *call, const Slice *s)
+static void put_inside(MergedCall *g, const UOp *call, const SliceArg *s)
 {
 	for (int i = 0; i < s->nlocal; i++) {
 		if (s->local[i] + 1 >= call->nsrc)
@@ -207,7 +211,7 @@ static void put_inside(Group *g, const UOp *call, const Slice *s)
 }
 
 /* Buffers that are written come first, as in any call. */
-static void put_buffers(Group *g, bool written)
+static void put_buffers(MergedCall *g, bool written)
 {
 	for (int c = 0; c < g->n; c++) {
 		uint64_t writes = call_writes(g->call[c]);
@@ -221,7 +225,7 @@ static void put_buffers(Group *g, bool written)
 	}
 }
 
-static const Val *whole_arg(const Group *g)
+static const Val *whole_arg(const MergedCall *g)
 {
 	static const char *const same[] = {"target", "march", "global_size"};
 	const Val *parts[MAX_SLICE_CALLS], *arg;
@@ -247,7 +251,7 @@ static const Val *whole_arg(const Group *g)
 	return val_set(arg, "parts", val_array(g->n, parts));
 }
 
-/* How many items the call's grid has; NULL: it has none of one dimension. */
+/* The number of items of the call's grid; NULL unless the grid has one dimension. */
 static UOp *items_of(const UOp *call)
 {
 	const Val *size = val_get(call->src[0]->arg, "global_size");
@@ -255,7 +259,7 @@ static UOp *items_of(const UOp *call)
 	return size && size->n == 1 ? size_from_val(size->a[0], &err) : NULL;
 }
 
-static UOp *whole_call(Group *g)
+static UOp *whole_call(MergedCall *g)
 {
 	Calls src = {0};
 	vec_push(&src, node_like(g->call[0]->src[0], g->out.n, g->out.at, whole_arg(g)));
@@ -266,10 +270,10 @@ static UOp *whole_call(Group *g)
 	return call;
 }
 
-/* One call for these; NULL where they have to stay apart. */
-static UOp *join(UOp *const *calls, const Slice *slice, int n)
+/* One call that replaces these; NULL where they have to stay separate. */
+static UOp *join(UOp *const *calls, const SliceArg *slice, int n)
 {
-	Group g = {.call = calls, .n = n};
+	MergedCall g = {.call = calls, .n = n};
 	UOp *call = NULL;
 	g.items = items_of(calls[0]);
 	for (int c = 0; c < n; c++)
@@ -293,8 +297,8 @@ static UOp *join(UOp *const *calls, const Slice *slice, int n)
 	return call;
 }
 
-/* How many calls from the first on say that they go together. */
-static int group_size(const Slice *s, uint32_t left)
+/* The number of calls, from the first on, that say they belong together. */
+static int group_size(const SliceArg *s, uint32_t left)
 {
 	int n = 1;
 	while (s->n && n < MAX_SLICE_CALLS && n < (int)left && s[n].n && !s[n].first)
@@ -307,7 +311,7 @@ Graph *lower_slices(Graph *g)
 	Calls out = {0};
 	bool any = false;
 	UOp *const *at = g->sink->src;
-	Slice *slice = xcalloc(g->sink->nsrc + 1, sizeof *slice);
+	SliceArg *slice = xcalloc(g->sink->nsrc + 1, sizeof *slice);
 	for (uint32_t i = 0; i < g->sink->nsrc; i++)
 		if (call_has_kernel(at[i]))
 			slice[i] = slice_of(at[i]->src[0]);

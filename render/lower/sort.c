@@ -7,14 +7,14 @@
  *                  t[k] = the one whose key comes first, the left one when they are equal
  *         for k<n: y[k] = t[k]
  *
- * A NaN is greater than every number; descending order keeps equal elements in their order as well.
- */
+ * A NaN is greater than every number; descending order keeps equal elements in their order as
+ * well. */
 #include "lower/lower.h"
 
 typedef struct {
 	Lowering *l;
 	Scope *s;
-	UOp *load, *range, *n;          /* the key, its range, how many */
+	UOp *load, *range, *n;          /* the key, its range, its length */
 	UOp *to, *scratch;              /* INDEXes */
 	bool descending;
 	UOp *i, *j;                     /* registers: heads of the two runs */
@@ -70,7 +70,7 @@ static UOp *key_at(const Sort *o, UOp *at, UOp *gate)
 static UOp *isnan_of(UOp *x) { return op2(OP_CMPNE, DT_BOOL, x, x); }
 static UOp *not_nan(UOp *x) { return op2(OP_CMPEQ, DT_BOOL, x, x); }
 
-/* does b stand strictly before a? */
+/* does b come strictly before a? */
 static UOp *comes_first(const Sort *o, UOp *b, UOp *a)
 {
 	if (o->descending) {

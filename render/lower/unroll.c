@@ -1,22 +1,23 @@
-/* Loops of kind unroll are written out, turn after turn:
+/* Loops of kind unroll are written out, iteration after iteration:
  *
  *     RANGE m<2 unroll; LET a = x[m]; STORE acc[m] += a*b; ENDRANGE
  *     →  LET a = x[0]; STORE acc[0] += a*b; LET a' = x[1]; STORE acc[1] += a'*b
  *
- * Nodes are hash-consed, so what two turns share is one node, and a LET that stands already is not
- * written again. A vector's body has to be straight: where it holds a loop it is a loop itself. */
+ * Nodes are hash-consed, so a value that two iterations share is one node, and a LET is not written
+ * twice. The body of a vector loop has to be straight-line code: one that holds a loop becomes a
+ * plain loop. */
 #include "lower/lower.h"
 #include <stdlib.h>
 
 enum { DEEPEST = 64 };
 
-/* What stands for what in the turn being written: pairs of ranges and values, and the nodes made of
- * them so far. */
-typedef struct { UOp *from[DEEPEST], *to[DEEPEST]; int n; Map made; } Turn;
+/* The substitution of the iteration being written: pairs of ranges and values, and the nodes made
+ * with them so far. */
+typedef struct { UOp *from[DEEPEST], *to[DEEPEST]; int n; Map made; } Iteration;
 typedef struct {
 	UOp *kernel;
-	Map moves;              /* nodes that hold a range that is written out */
-	Map written;            /* LETs that stand in an open block */
+	Map moves;              /* nodes that depend on a range that is written out */
+	Map written;            /* LETs written in an open block */
 	VEC(UOp *) lets;        /* the same, innermost block last */
 	VEC(UOp *) out;
 } Unroll;
@@ -28,7 +29,7 @@ static bool is_kind(const UOp *range, const char *kind)
 
 /* ---- nodes */
 
-static UOp *known(const Unroll *w, Turn *t, UOp *u)
+static UOp *known(const Unroll *w, Iteration *t, UOp *u)
 {
 	if (!map_get(&w->moves, PKEY(u)))
 		return u;
@@ -38,7 +39,7 @@ static UOp *known(const Unroll *w, Turn *t, UOp *u)
 	return u->op == OP_RANGE && !u->src[0]->nsrc ? u : map_get(&t->made, PKEY(u));
 }
 
-static UOp *remade(const Unroll *w, Turn *t, UOp *u)
+static UOp *remade(const Unroll *w, Iteration *t, UOp *u)
 {
 	VEC(UOp *) stack = {0};
 	vec_push(&stack, u);
@@ -74,7 +75,7 @@ static uint32_t end_of(const Unroll *w, uint32_t i)
 	die(MALFORMED, "node %u RANGE: is not closed", range->id);
 }
 
-/* Is there nothing but values, stores and what is written out between i and end? */
+/* Is there nothing but values, stores and unrolled loops between i and end? */
 static bool straight(const Unroll *w, uint32_t i, uint32_t end)
 {
 	for (; i < end; i++) {
@@ -109,22 +110,23 @@ static void close_block(Unroll *w, size_t lets)
 		map_put(&w->written, PKEY(w->lets.at[--w->lets.n]), NULL);
 }
 
-static void write_turns(Unroll *w, Turn *t, uint32_t i, uint32_t end);
+static void write_body(Unroll *w, Iteration *t, uint32_t i, uint32_t end);
 
-/* The turn t with one range more that stands for a value. */
-static void write_with(Unroll *w, const Turn *t, UOp *range, UOp *value, uint32_t i, uint32_t end)
+/* Writes iteration t with one more range replaced by a value. */
+static void write_with(Unroll *w, const Iteration *t, UOp *range, UOp *value, uint32_t i,
+	uint32_t end)
 {
-	Turn in = *t;
+	Iteration in = *t;
 	if (in.n == DEEPEST)
 		die(UNSUPPORTED, "loops that are written out nest deeper than %d", DEEPEST);
 	in.from[in.n] = range;
 	in.to[in.n++] = value;
 	in.made = (Map){0};
-	write_turns(w, &in, i, end);
+	write_body(w, &in, i, end);
 	map_free(&in.made);
 }
 
-static void write_loop(Unroll *w, Turn *t, uint32_t i, uint32_t end)
+static void write_loop(Unroll *w, Iteration *t, uint32_t i, uint32_t end)
 {
 	UOp *range = w->kernel->src[i], *is = remade(w, t, range);
 	int64_t n;
@@ -143,7 +145,7 @@ static void write_loop(Unroll *w, Turn *t, uint32_t i, uint32_t end)
 	close_block(w, lets);
 }
 
-static void write_turns(Unroll *w, Turn *t, uint32_t i, uint32_t end)
+static void write_body(Unroll *w, Iteration *t, uint32_t i, uint32_t end)
 {
 	for (; i < end; i++) {
 		UOp *u = w->kernel->src[i];
@@ -159,7 +161,7 @@ static void write_turns(Unroll *w, Turn *t, uint32_t i, uint32_t end)
 	}
 }
 
-/* Which nodes hold a range of the two kinds. */
+/* Finds the nodes that depend on a range of either kind. */
 static bool find_moves(Unroll *w)
 {
 	Nodes all = walk(w->kernel);
@@ -176,13 +178,13 @@ static bool find_moves(Unroll *w)
 	return any;
 }
 
-static UOp *kernel_unroll(const Use *use)
+static UOp *kernel_unroll(const KernelUse *use)
 {
 	Unroll w = {.kernel = use->kernel};
-	Turn t = {0};
+	Iteration t = {0};
 	UOp *r = use->kernel;
 	if (find_moves(&w)) {
-		write_turns(&w, &t, 0, r->nsrc);
+		write_body(&w, &t, 0, r->nsrc);
 		r = node_like(r, w.out.n, w.out.at, r->arg);
 	}
 	map_free(&t.made);

@@ -6,8 +6,8 @@
  *             float acc0 = 0.0f;
  *             …
  *
- * What differs between languages is a row of spellings (Dialect); the meaning of each op is the
- * contract's in all. */
+ * Languages differ in a row of spellings (Dialect); each op has the contract's meaning in all of
+ * them. */
 #include "shape/shape.h"
 #include "target/target.h"
 #include "print/print.h"
@@ -26,7 +26,7 @@ void print_line(Printer *p, const char *fmt, ...)
 }
 
 static const char *type(const Printer *p, DType d) { return p->d->type[d]; }
-/* what a buffer holds: a bool is a byte there */
+/* the type of a buffer's elements: a bool is a byte there */
 static const char *stored_type(const Printer *p, DType d)
 {
 	return type(p, d == DT_BOOL ? DT_U8 : d);
@@ -56,7 +56,7 @@ static bool is_place(const Printer *p, const UOp *u, const UOp *index)
 	return u->op == OP_LOAD && (u->nsrc == 1 || u->src[1] == p->gate) && u->src[0] == index;
 }
 
-/* acc += x, where it is that and the arithmetic is C's own */
+/* acc += x, where the store has that form and the arithmetic is C's own */
 static const char *updating(const Printer *p, const UOp *store)
 {
 	const UOp *v = store->src[1];
@@ -65,10 +65,11 @@ static const char *updating(const Printer *p, const UOp *store)
 		p->d->wraps && dtype_int(v->dtype) && dtype_size(v->dtype) >= 4;
 	if (!plain || v->nsrc < 2 || !is_place(p, v->src[0], store->src[0]))
 		return NULL;
-	return v->op == OP_ADD ? "+=" : v->op == OP_MUL ? "*=" : NULL;
+	bool sum = op_info[v->op].c == C_SUM && op_info[v->op].commutes;
+	return sum ? arena_printf("%s=", op_info[v->op].c_text) : NULL;
 }
 
-/* acc = mulacc(a, b, acc), for the term a*b of a sum */
+/* acc = mulacc(a, b, acc), for a sum with the term a*b */
 static const char *summing(Printer *p, UOp *store)
 {
 	const UOp *term = store->src[1]->src[1];
@@ -134,7 +135,7 @@ static int64_t elements(UOp *u)
 	return hi;
 }
 
-/* A single accumulator and its first value are one line. */
+/* A single accumulator and its first value are printed on one line. */
 static bool print_reg(Printer *p, UOp *u, UOp *next)
 {
 	const char *name = arena_printf("acc%d", p->regs++);
@@ -183,7 +184,7 @@ static void print_prefetch(Printer *p, UOp *u)
 		val_is_str(u->arg, "store") ? ", 1" : "");
 }
 
-/* Prints statement i; returns how many it took. */
+/* Prints statement i; returns how many statements that took. */
 static uint32_t print_statement(Printer *p, uint32_t i)
 {
 	UOp *u = p->kernel->src[i], *next = i + 1 < p->kernel->nsrc ? p->kernel->src[i + 1] : NULL;
@@ -254,7 +255,7 @@ static void name_params(Printer *p, const Nodes *all)
 		name_put(p, (UOp *)((uintptr_t)p->call + 1 + k), name[k]);
 }
 
-/* name of slot k: kept under a key that is no node's address */
+/* the name of slot k, kept under a key that is not a node's address */
 static const char *slot_name(const Printer *p, int k)
 {
 	return map_get(&p->names, (uintptr_t)p->call + 1 + k);
@@ -303,7 +304,7 @@ static void print_params(Printer *p, Buf *out)
 
 /* ---- grids */
 
-/* On a CPU a grid is a line of items, and NAME runs those from one number up to another. */
+/* On a CPU a grid is a row of items; NAME runs those from one number to another. */
 static void name_items(Printer *p)
 {
 	const Val *global = val_get(p->kernel->arg, "global_size");
@@ -317,7 +318,7 @@ static void name_items(Printer *p)
 	p->to = name_unique(&p->used, "to");
 }
 
-/* the loop over items, open, when there is one */
+/* opens the loop over items, if the kernel has a grid */
 static void print_items(Printer *p, const Nodes *all)
 {
 	const char *name = p->from ? name_unique(&p->used, "gidx0") : NULL, *t = type(p, DT_I64);
@@ -334,7 +335,7 @@ static void print_items(Printer *p, const Nodes *all)
 	p->indent++;
 }
 
-/* the places in the grid that the kernel names */
+/* the grid places that the kernel uses */
 static void print_specials(Printer *p, const Nodes *all)
 {
 	for (size_t i = 0; i < all->n; i++) {
@@ -357,8 +358,8 @@ static void print_specials(Printer *p, const Nodes *all)
 	}
 }
 
-/* What run calls on a CPU: buffers and size variables from two arrays, and which items of the grid;
- * a kernel without one is a single item. */
+/* The function that run calls on a CPU: it takes buffers and size variables as two arrays, and the
+ * range of items; a kernel without a grid is a single item. */
 static void print_caller(Printer *p, const char *name)
 {
 	const char *comma = "", *unused[4];
@@ -384,7 +385,7 @@ static void print_caller(Printer *p, const char *name)
 	buf_printf(p->out, "%s);\n}\n", !p->from ? "" : *comma ? ", from, to" : "from, to");
 }
 
-/* where the kernel came from */
+/* the source that the kernel came from */
 static void print_origin(const Printer *p, Buf *out)
 {
 	const Val *loc = val_get(p->kernel->note, "loc"), *name = val_get(p->kernel->note, "name");
@@ -429,7 +430,7 @@ static const Val *vars_val(const Printer *p)
 const Val *cstyle_print(
 	Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted)
 {
-	static ARENA Texts texts;       /* from kernel to kernel: statements are numbered on */
+	static ARENA Texts texts;       /* for all kernels: statements are numbered on */
 	Buf body = {0};
 	Printer p = {.d = d,
 		.texts = &texts,

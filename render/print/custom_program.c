@@ -3,13 +3,13 @@
  *     CALL(CUSTOM(PARAM 1) {code: {clang: "void custom(float *y, …"}}, y, x)
  *     →   CALL(PROGRAM(CUSTOM …) {name: "custom", src: "void custom(…) … custom_call(…", …}, y, x)
  *
- * The code is taken as it is and compiled by itself (`alone`): what it defines may have any name.
- * Whoever runs this has said --allow-custom. */
+ * The code is unchanged and compiled by itself (`alone`), so its definitions may have any names.
+ * The user has given --allow-custom. */
 #include "shape/shape.h"
 #include "target/target.h"
 #include "print/print.h"
 
-/* the targets that there is code for, with commas */
+/* the targets for which the CUSTOM has code, separated by commas */
 static const char *targets_of(const Val *code)
 {
 	Buf b = {0};
@@ -29,7 +29,7 @@ static const Val *code_for(const UOp *custom, const char *target)
 	return mine;
 }
 
-/* What run calls on a CPU, behind the code. */
+/* The function that run calls on a CPU, printed after the code. */
 static void print_caller(Buf *out, const UOp *custom, size_t slots, size_t vars, bool grid)
 {
 	const char *name = custom_name(custom->arg), *comma = "";
@@ -61,7 +61,7 @@ static int64_t items_of(int64_t n, int64_t most)
 	return 1;
 }
 
-/* One work item for each element, no more: groups as large as the known sizes allow. */
+/* One work item for each element and no more: groups as large as the known sizes allow. */
 static const Val *grid_default(const Val *arg, const UOp *custom)
 {
 	int64_t known = 1, v;

@@ -1,7 +1,7 @@
-/* Expressions.  The text of each node of a statement is made once, sources first, with the
- * precedence of its outermost operator; parentheses stand where precedence asks for them and where
- * compilers warn without. An expression that grows too deep or long (lower cuts its own; a document
- * from elsewhere may not) is cut by a temporary. */
+/* Expressions. The text of each node of a statement is made once, sources first, with the
+ * precedence of its outermost operator; parentheses are printed where precedence requires them and
+ * where compilers warn without them. An expression that grows too deep or too long is cut by a
+ * temporary (lower cuts its own; documents from elsewhere may not be cut). */
 #include "index/index.h"
 #include "print/print.h"
 #include <math.h>
@@ -87,9 +87,24 @@ static Text const_text(Printer *p, UOp *u)
 
 /* ---- arithmetic */
 
-static Text infix(Printer *p, UOp *u, const char *op, int prec, bool loose)
+int operator_prec(const char *operator)
 {
-	/* compilers warn about mixed operators: only + - * / % stand without parentheses */
+	static const struct { const char *text; int prec; } all[] = {
+		{"|", PREC_OR}, {"^", PREC_XOR}, {"&", PREC_AND}, {"==", PREC_EQ}, {"!=", PREC_EQ},
+		{"<", PREC_REL}, {"<<", PREC_SHIFT}, {">>", PREC_SHIFT}, {"+", PREC_ADD},
+		{"-", PREC_ADD}, {"*", PREC_MUL}, {"/", PREC_MUL}, {"%", PREC_MUL},
+	};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (!strcmp(all[i].text, operator))
+			return all[i].prec;
+	die_bug(__FILE__, __LINE__, operator);
+}
+
+static Text infix(Printer *p, UOp *u, const char *op)
+{
+	/* compilers warn about mixed operators: only + - * / % need no parentheses */
+	int prec = operator_prec(op);
+	bool loose = prec >= PREC_ADD;
 	int left = loose ? prec : PREC_UNARY, right = loose ? prec + 1 : PREC_UNARY;
 	return TEXT(prec, "%s %s %s", expr_at(p, u->src[0], left), op, expr_at(p, u->src[1], right));
 }
@@ -101,13 +116,15 @@ static bool known_small(UOp *u)
 	return u->dtype == DT_I64 && lo != INT64_MIN && hi != INT64_MAX;
 }
 
-/* Signed sums and products wrap: by a flag in C, through the unsigned type elsewhere. */
-static Text wrapping(Printer *p, UOp *u, const char *op, int prec)
+/* Signed sums and products wrap: in C by a compiler flag, elsewhere through the unsigned type. */
+static Text wrapping(Printer *p, UOp *u)
 {
+	const char *op = op_info[u->op].c_text;
+	int prec = operator_prec(op);
 	bool plain = dtype_float(u->dtype) || (dtype_size(u->dtype) >= 4 &&
 		(p->d->wraps || !dtype_signed(u->dtype) || known_small(u)));
 	if (plain)
-		return infix(p, u, op, prec, true);
+		return infix(p, u, op);
 	DType via = dtype_size(u->dtype) == 8 ? DT_U64 : DT_U32;
 	if (p->d->wraps)
 		return TEXT(PREC_UNARY, "(%s)(%s %s %s)", type_of(p, u), expr_at(p, u->src[0], prec), op,
@@ -116,26 +133,20 @@ static Text wrapping(Printer *p, UOp *u, const char *op, int prec)
 		expr_at(p, u->src[0], PREC_UNARY), op, p->d->type[via], expr_at(p, u->src[1], PREC_UNARY));
 }
 
-static Text add_text(Printer *p, UOp *u)
+static Text infix_text(Printer *p, UOp *u) { return infix(p, u, op_info[u->op].c_text); }
+
+static Text sum_text(Printer *p, UOp *u)
 {
 	if (u->dtype == DT_BOOL)
-		return infix(p, u, "|", PREC_OR, false);
+		return infix(p, u, op_info[u->op].c_bool);
 	/* x + -3 reads better as x - 3 */
 	int64_t v;
-	if (dtype_int(u->dtype) && dtype_size(u->dtype) >= 4 && (p->d->wraps || known_small(u)) &&
-	    const_is_int(u->src[1], &v) && v < 0 && v > -INT32_MAX)
+	if (u->op == OP_ADD && dtype_int(u->dtype) && dtype_size(u->dtype) >= 4 &&
+	    (p->d->wraps || known_small(u)) && const_is_int(u->src[1], &v) && v < 0 &&
+	    v > -INT32_MAX)
 		return TEXT(PREC_ADD, "%s - %lld", expr_at(p, u->src[0], PREC_ADD), (long long)-v);
-	return wrapping(p, u, "+", PREC_ADD);
+	return wrapping(p, u);
 }
-
-static Text sub_text(Printer *p, UOp *u) { return wrapping(p, u, "-", PREC_ADD); }
-
-static Text mul_text(Printer *p, UOp *u)
-{
-	return u->dtype == DT_BOOL ? infix(p, u, "&", PREC_AND, false) : wrapping(p, u, "*", PREC_MUL);
-}
-
-static Text fdiv_text(Printer *p, UOp *u) { return infix(p, u, "/", PREC_MUL, true); }
 
 static Text neg_text(Printer *p, UOp *u)
 {
@@ -147,50 +158,55 @@ static Text neg_text(Printer *p, UOp *u)
 	return TEXT(PREC_UNARY, "(%s)(0 - (%s)%s)", type_of(p, u), p->d->type[via], x);
 }
 
-static Text call2(Printer *p, UOp *u, const char *fn)
+static Text call(Printer *p, UOp *u, const char *fn)
 {
-	return TEXT(PREC_ATOM, "%s(%s, %s)", fn, expr_at(p, u->src[0], PREC_ANY),
-		expr_at(p, u->src[1], PREC_ANY));
+	const char *a = expr_at(p, u->src[0], PREC_ANY);
+	if (u->nsrc == 1)
+		return TEXT(PREC_ATOM, "%s(%s)", fn, a);
+	return TEXT(PREC_ATOM, "%s(%s, %s)", fn, a, expr_at(p, u->src[1], PREC_ANY));
 }
 
-static Text fn_text(Printer *p, UOp *u)
+static Text helper_text(Printer *p, UOp *u)
 {
-	static const Op op[] = {OP_EXP2, OP_LOG2, OP_SIN, OP_SQRT, OP_TRUNC, OP_POW};
-	int i = 0;
-	if (u->op == OP_POW && !dtype_float(u->dtype))
-		return call2(p, u, helper_binary(&p->helpers, u->op, u->dtype));
-	while (op[i] != u->op)
-		i++;
-	const char *fn = p->d->fn[i][u->dtype == DT_F64];
-	return u->nsrc == 2 ? call2(p, u, fn) :
-						  TEXT(PREC_ATOM, "%s(%s)", fn, expr_at(p, u->src[0], PREC_ANY));
+	return call(p, u, helper_binary(&p->helpers, u->op, u->dtype));
+}
+
+const char *language_function(const Dialect *d, Op op, DType t)
+{
+	const char *named = d->named[op];
+	char name[64];
+	if (named)
+		return named;
+	snprintf(name, sizeof name, d->function[t == DT_F64], op_info[op].c_text);
+	return arena_strdup(name);
+}
+
+static Text function_text(Printer *p, UOp *u)
+{
+	if (!dtype_float(u->dtype))
+		return helper_text(p, u);
+	return call(p, u, language_function(p->d, u->op, u->dtype));
 }
 
 static Text extreme_text(Printer *p, UOp *u)
 {
-	if (u->dtype == DT_BOOL)
-		return u->op == OP_MAX ? infix(p, u, "|", PREC_OR, false) :
-								 infix(p, u, "&", PREC_AND, false);
-	return call2(p, u, helper_binary(&p->helpers, u->op, u->dtype));
+	return u->dtype == DT_BOOL ? infix(p, u, op_info[u->op].c_bool) : helper_text(p, u);
 }
 
-/* C's own / and % when the bounds show that nothing is negative or zero */
-static Text divide_text(Printer *p, UOp *u)
+/* C's own / and % when the bounds show that no operand is negative and no divisor is zero */
+static Text division_text(Printer *p, UOp *u)
 {
-	bool quotient = u->op == OP_IDIV || u->op == OP_FLOORDIV;
 	int64_t lo, hi, by;
 	ix_bounds(u->src[0], &lo, &hi);
 	if (const_is_int(u->src[1], &by) && by > 0 &&
 		(!dtype_signed(u->dtype) || (u->dtype == DT_I64 && lo >= 0)))
-		return infix(p, u, quotient ? "/" : "%", PREC_MUL, true);
+		return infix_text(p, u);
 	int64_t dlo = 0, dhi;
 	ix_bounds(u->src[1], &dlo, &dhi);
 	if (u->dtype == DT_I64 && lo >= 0 && dlo > 0)
-		return infix(p, u, quotient ? "/" : "%", PREC_MUL, true);
-	return call2(p, u, helper_binary(&p->helpers, u->op, u->dtype));
+		return infix_text(p, u);
+	return helper_text(p, u);
 }
-
-const char *compare_sign(Op op) { return op == OP_CMPLT ? "<" : op == OP_CMPEQ ? "==" : "!="; }
 
 static Text compare_text(Printer *p, UOp *u)
 {
@@ -198,33 +214,22 @@ static Text compare_text(Printer *p, UOp *u)
 	if (u->op == OP_CMPLT && u->src[0]->dtype == DT_BOOL)
 		return TEXT(PREC_WHERE + 1, "!%s && %s", expr_at(p, u->src[0], PREC_ATOM),
 			expr_at(p, u->src[1], PREC_ATOM));
-	const char *op = compare_sign(u->op);
-	return TEXT(u->op == OP_CMPLT ? PREC_REL : PREC_EQ, "%s %s %s", expr_at(p, u->src[0], PREC_ADD),
-		op, expr_at(p, u->src[1], PREC_ADD));
-}
-
-static Text bits_text(Printer *p, UOp *u)
-{
-	if (u->op == OP_AND)
-		return infix(p, u, "&", PREC_AND, false);
-	return u->op == OP_OR ? infix(p, u, "|", PREC_OR, false) : infix(p, u, "^", PREC_XOR, false);
+	const char *op = op_info[u->op].c_text;
+	return TEXT(operator_prec(op), "%s %s %s", expr_at(p, u->src[0], PREC_ADD), op,
+		expr_at(p, u->src[1], PREC_ADD));
 }
 
 static Text shift_text(Printer *p, UOp *u)
 {
 	int64_t by;
 	if (!const_is_int(u->src[1], &by) || by < 0 || by >= 8 * dtype_size(u->dtype))
-		return call2(p, u, helper_binary(&p->helpers, u->op, u->dtype));
-	const char *x = expr_at(p, u->src[0], PREC_UNARY);
+		return helper_text(p, u);
+	const char *x = expr_at(p, u->src[0], PREC_UNARY), *op = op_info[u->op].c_text;
 	if (u->op == OP_SHR)
-		return TEXT(PREC_SHIFT, "%s >> %d", x, (int)by);
+		return TEXT(PREC_SHIFT, "%s %s %d", x, op, (int)by);
 	DType via = dtype_size(u->dtype) == 8 ? DT_U64 : DT_U32;
-	return TEXT(PREC_UNARY, "(%s)((%s)%s << %d)", type_of(p, u), p->d->type[via], x, (int)by);
-}
-
-static Text threefry_text(Printer *p, UOp *u)
-{
-	return call2(p, u, helper_binary(&p->helpers, u->op, u->dtype));
+	return TEXT(PREC_UNARY, "(%s)((%s)%s %s %d)", type_of(p, u), p->d->type[via], x, op,
+		(int)by);
 }
 
 /* compilers want conditions of & and | in parentheses */
@@ -350,42 +355,12 @@ static Text load_text(Printer *p, UOp *u)
 		byte ? arena_printf("(%s)", place) : place, zero_text(u->dtype));
 }
 
-/* ---- the table */
+/* ---- the forms of ops.h */
 
-static Text (*const rows[OP_COUNT])(Printer *, UOp *) = {
-	[OP_CONST] = const_text,
-	[OP_ADD] = add_text,
-	[OP_SUB] = sub_text,
-	[OP_MUL] = mul_text,
-	[OP_FDIV] = fdiv_text,
-	[OP_NEG] = neg_text,
-	[OP_RECIP] = recip_text,
-	[OP_MULACC] = mulacc_text,
-	[OP_EXP2] = fn_text,
-	[OP_LOG2] = fn_text,
-	[OP_SIN] = fn_text,
-	[OP_SQRT] = fn_text,
-	[OP_TRUNC] = fn_text,
-	[OP_POW] = fn_text,
-	[OP_MAX] = extreme_text,
-	[OP_MIN] = extreme_text,
-	[OP_IDIV] = divide_text,
-	[OP_MOD] = divide_text,
-	[OP_FLOORDIV] = divide_text,
-	[OP_FLOORMOD] = divide_text,
-	[OP_CMPLT] = compare_text,
-	[OP_CMPEQ] = compare_text,
-	[OP_CMPNE] = compare_text,
-	[OP_AND] = bits_text,
-	[OP_OR] = bits_text,
-	[OP_XOR] = bits_text,
-	[OP_SHL] = shift_text,
-	[OP_SHR] = shift_text,
-	[OP_THREEFRY] = threefry_text,
-	[OP_WHERE] = where_text,
-	[OP_CAST] = cast_text,
-	[OP_BITCAST] = bitcast_text,
-	[OP_LOAD] = load_text,
+static Text (*const forms[C_COUNT])(Printer *, UOp *) = {
+#define FORM(NAME, fn) [C_##NAME] = fn,
+	C_FORMS(FORM)
+#undef FORM
 };
 
 static void cut_long(Printer *p, UOp *u, Text *t)
@@ -406,8 +381,8 @@ static void make_text(Printer *p, UOp *u)
 	Text t = {"", PREC_ATOM, 0};
 	if (name)
 		t.s = name;
-	else if (rows[u->op])
-		t = rows[u->op](p, u);
+	else if (forms[op_info[u->op].c])
+		t = forms[op_info[u->op].c](p, u);
 	else if (u->op != OP_INDEX)
 		die(MALFORMED, "node %u %s: used where it has no value", u->id, op_name(u->op));
 	if (!name)
@@ -444,7 +419,7 @@ static bool has_text(Printer *p, UOp *u)
 	return p->texts->at[u->id].statement == p->texts->round;
 }
 
-/* what has a name (a LET, a range, storage) is not looked into */
+/* a node that has a name (a LET, a range, storage) needs no text for its sources */
 static bool needs_text(Printer *p, UOp *u, uint32_t i) { return !map_get(&p->names, PKEY(u)); }
 
 Text expr_text(Printer *p, UOp *u)

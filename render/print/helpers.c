@@ -1,11 +1,11 @@
-/* Functions that give an op its exact meaning where a language's operator has another, or none:
- * division by zero, shifts by too much, NaN in a maximum, rounding to f16.  A template's words: $I
- * inline prefix, $N name, $T type, $U unsigned type, $V one that arithmetic does not widen, $S
- * source type, $W width, $L and $H limits.
+/* Functions that give an op its exact meaning where a language's operator has another meaning or
+ * leaves it undefined: division by zero, shifts by too much, NaN in a maximum, rounding to f16. A
+ * template's words: $I inline prefix, $N name, $T type, $U unsigned type, $V a type that arithmetic
+ * does not widen, $S source type, $W width, $L and $H limits.
  *
  *     static inline int idiv_i32(int a, int b) { return b == 0 ? 0 : b == -1 ? … : a / b; }
  *
- * A helper is printed once, when first asked for, in an include guard, so that sources can share a
+ * A helper is printed once, at its first use, in an include guard, so that sources can share a
  * file. */
 #include "print/print.h"
 #include <ctype.h>
@@ -14,9 +14,9 @@
 static const DType wide_unsigned[] = {[1] = DT_U32, [2] = DT_U32, [4] = DT_U32, [8] = DT_U64};
 static const DType same_unsigned[] = {[1] = DT_U8, [2] = DT_U16, [4] = DT_U32, [8] = DT_U64};
 
-typedef struct { const char *name; DType to, from; const char *low, *high; } Words;
+typedef struct { const char *name; DType to, from; const char *low, *high; } CastWords;
 
-static const char *word(const Dialect *d, const Words *w, char c)
+static const char *word(const Dialect *d, const CastWords *w, char c)
 {
 	switch (c) {
 	case 'I': return d->inline_fn;
@@ -45,7 +45,7 @@ bool helper_have(Helpers *h, const char *name)
 	return false;
 }
 
-static void put(Helpers *h, const Words *w, const char *text)
+static void put(Helpers *h, const CastWords *w, const char *text)
 {
 	buf_printf(&h->text, "#ifndef HELPER_%s\n#define HELPER_%s\n", w->name, w->name);
 	for (; *text; text++) {
@@ -66,29 +66,27 @@ void helper_put(Helpers *h, const char *name, const char *text)
 /* ---- two sources of one dtype */
 
 #define FN(body) "$I $T $N($T a, $T b)\n{\n" body "}\n"
-static const struct { Op op; const char *name, *sint, *uint, *flt;
-} binary[] = {
-	{OP_MAX, "max", FN("\treturn a > b ? a : b;\n"), FN("\treturn a > b ? a : b;\n"),
+static const struct { const char *sint, *uint, *flt; } binary[OP_COUNT] = {
+	[OP_MAX] = {FN("\treturn a > b ? a : b;\n"), FN("\treturn a > b ? a : b;\n"),
 		FN("\treturn ((a > b) | (a != a)) ? a : b;\n")},
-	{OP_MIN, "min", FN("\treturn a < b ? a : b;\n"), FN("\treturn a < b ? a : b;\n"),
+	[OP_MIN] = {FN("\treturn a < b ? a : b;\n"), FN("\treturn a < b ? a : b;\n"),
 		FN("\treturn ((a < b) | (a != a)) ? a : b;\n")},
-	{OP_IDIV, "idiv", FN("\treturn b == 0 ? 0 : b == -1 ? ($T)(0 - ($V)a) : ($T)(a / b);\n"),
+	[OP_IDIV] = {FN("\treturn b == 0 ? 0 : b == -1 ? ($T)(0 - ($V)a) : ($T)(a / b);\n"),
 		FN("\treturn b == 0 ? 0 : ($T)(a / b);\n"), NULL},
-	{OP_MOD, "mod", FN("\treturn b == 0 || b == -1 ? 0 : ($T)(a % b);\n"),
+	[OP_MOD] = {FN("\treturn b == 0 || b == -1 ? 0 : ($T)(a % b);\n"),
 		FN("\treturn b == 0 ? 0 : ($T)(a % b);\n"), NULL},
-	{OP_FLOORDIV, "floordiv",
+	[OP_FLOORDIV] = {
 		FN("\tif (b == 0)\n\t\treturn 0;\n\tif (b == -1)\n\t\treturn ($T)(0 - ($V)a);\n"
 		   "\treturn ($T)(a / b - (a % b != 0 && (a < 0) != (b < 0)));\n"),
 		FN("\treturn b == 0 ? 0 : ($T)(a / b);\n"), NULL},
-	{OP_FLOORMOD, "floormod",
-		FN("\tif (b == 0 || b == -1)\n\t\treturn 0;\n\tconst $T r = ($T)(a % b);\n"
+	[OP_FLOORMOD] = {FN("\tif (b == 0 || b == -1)\n\t\treturn 0;\n\tconst $T r = ($T)(a % b);\n"
 		   "\treturn r != 0 && (r < 0) != (b < 0) ? ($T)(r + b) : r;\n"),
 		FN("\treturn b == 0 ? 0 : ($T)(a % b);\n"), NULL},
-	{OP_SHL, "shl", FN("\treturn b < 0 || b >= $W ? 0 : ($T)(($V)a << b);\n"),
+	[OP_SHL] = {FN("\treturn b < 0 || b >= $W ? 0 : ($T)(($V)a << b);\n"),
 		FN("\treturn b >= $W ? 0 : ($T)(($V)a << b);\n"), NULL},
-	{OP_SHR, "shr", FN("\treturn b < 0 || b >= $W ? ($T)(a < 0 ? -1 : 0) : ($T)(a >> b);\n"),
+	[OP_SHR] = {FN("\treturn b < 0 || b >= $W ? ($T)(a < 0 ? -1 : 0) : ($T)(a >> b);\n"),
 		FN("\treturn b >= $W ? 0 : ($T)(a >> b);\n"), NULL},
-	{OP_POW, "pow",
+	[OP_POW] = {
 		FN("\tif (b < 0)\n\t\treturn ($T)(a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0);\n"
 		   "\t$V r = 1, p = ($V)a;\n\tfor (; b; b = ($T)(b >> 1)) {\n"
 		   "\t\tr = b & 1 ? r * p : r;\n\t\tp = p * p;\n\t}\n"
@@ -97,7 +95,7 @@ static const struct { Op op; const char *name, *sint, *uint, *flt;
 		"\t\tp = p * p;\n\t}\n"
 		   "\treturn ($T)r;\n"),
 		NULL},
-	{OP_THREEFRY, "threefry", NULL,
+	[OP_THREEFRY] = {NULL,
 		FN("\tconst $u k[3] = {($u)b, ($u)(b >> 32), ($u)b ^ ($u)(b >> 32) ^ 0x1bd11bdau};\n"
 		   "\tconst $u by[8] = {13, 15, 26, 6, 17, 29, 16, 24};\n"
 		   "\t$u x = ($u)a + k[0], y = ($u)(a >> 32) + k[1];\n"
@@ -109,31 +107,34 @@ static const struct { Op op; const char *name, *sint, *uint, *flt;
 		NULL},
 };
 
-const char *helper_binary(Helpers *h, Op op, DType t)
+const char *op_word(Op op)
 {
-	for (size_t i = 0; i < sizeof binary / sizeof *binary; i++) {
-		if (binary[i].op != op)
-			continue;
-		const char *text = dtype_float(t) ? binary[i].flt :
-			dtype_signed(t)               ? binary[i].sint :
-											binary[i].uint;
-		Words w = {
-			.name = arena_printf("%s_%s", binary[i].name, dtype_name(t)), .to = t, .from = t};
-		CHECK(text);
-		if (!helper_have(h, w.name))
-			put(h, &w, text);
-		return w.name;
-	}
-	die_bug(__FILE__, __LINE__, op_name(op));
+	char *w = arena_strdup(op_name(op));
+	for (char *c = w; *c; c++)
+		*c = tolower((unsigned char)*c);
+	return w;
 }
 
-/* ---- a*b + c with one rounding: only where a sum asks for it, since a compiler that chose would
- * round one value two ways */
+const char *helper_binary(Helpers *h, Op op, DType t)
+{
+	const char *text = dtype_float(t) ? binary[op].flt :
+		dtype_signed(t)               ? binary[op].sint :
+										binary[op].uint;
+	CastWords w = {.name = arena_printf("%s_%s", op_word(op), dtype_name(t)), .to = t, .from = t};
+	if (!text)
+		die_bug(__FILE__, __LINE__, op_name(op));
+	if (!helper_have(h, w.name))
+		put(h, &w, text);
+	return w.name;
+}
+
+/* ---- a*b + c with one rounding: only where a sum calls for it, since a compiler free to choose
+ * would round one value in two ways */
 
 const char *helper_mulacc(Helpers *h, DType t)
 {
 	const char *body = t == DT_F32 ? h->d->mulacc[0] : t == DT_F64 ? h->d->mulacc[1] : NULL;
-	Words w = {.name = arena_printf("mulacc_%s", dtype_name(t)), .to = t, .from = t};
+	CastWords w = {.name = arena_printf("mulacc_%s", dtype_name(t)), .to = t, .from = t};
 	if (!body)
 		return NULL;
 	if (!helper_have(h, w.name))
@@ -145,7 +146,7 @@ const char *helper_mulacc(Helpers *h, DType t)
 
 const char *helper_bits(Helpers *h, DType to, DType from)
 {
-	Words w = {.name = arena_printf("bits_%s_%s", dtype_name(from), dtype_name(to)),
+	CastWords w = {.name = arena_printf("bits_%s_%s", dtype_name(from), dtype_name(to)),
 		.to = to,
 		.from = from};
 	if (!helper_have(h, w.name))
@@ -200,11 +201,12 @@ static void need(Helpers *h, const char *name, const char *text)
 {
 	if (helper_have(h, name))
 		return;
-	Words w = {.name = name, .to = DT_F32, .from = DT_F32};
+	CastWords w = {.name = name, .to = DT_F32, .from = DT_F32};
 	put(h, &w, text);
 }
 
-/* the reinterpretations that a conversion's template names, and no other: none may stand unused */
+/* the reinterpretations that a conversion's template uses, and no others: unused functions cause
+ * warnings */
 static void need_bits(Helpers *h, DType to, DType from)
 {
 	if (to != DT_F32)
@@ -213,7 +215,7 @@ static void need_bits(Helpers *h, DType to, DType from)
 		helper_bits(h, DT_F32, DT_U32);
 }
 
-/* f32 or f64 to an integer: truncated, NaN to 0, held at the limits */
+/* f32 or f64 to an integer: truncated, NaN to 0, clamped to the limits */
 static const char *float_to_int(Helpers *h, DType to, DType from)
 {
 	static const char *const power[] = {[8] = "256",
@@ -227,7 +229,7 @@ static const char *float_to_int(Helpers *h, DType to, DType from)
 	bool sign = dtype_signed(to);
 	const char *bound = arena_printf(
 		"%s.0%s", power[8 * dtype_size(to) - sign], from == DT_F32 ? "f" : "");
-	Words w = {
+	CastWords w = {
 		.name = arena_printf("%s_to_%s", dtype_name(from), dtype_name(to)), .to = to, .from = from};
 	w.high = bound;
 	w.low = sign ? arena_printf("-%s", bound) : from == DT_F32 ? "0.0f" : "0.0";
@@ -247,7 +249,8 @@ static const char *int_to_bf16(Helpers *h, DType from)
 {
 	helper_cast(h, DT_BF16, DT_F32);
 	need(h, "int_to_odd", int_to_odd);
-	Words w = {.name = arena_printf("%s_to_bf16", dtype_name(from)), .to = DT_BF16, .from = from};
+	CastWords w = {.name = arena_printf("%s_to_bf16", dtype_name(from)), .to = DT_BF16,
+		.from = from};
 	if (!helper_have(h, w.name))
 		put(h, &w, dtype_signed(from) ?
 			"$I $T $N($S x)\n{\n\tconst float f = int_to_odd(x < 0 ? 0 - ($l)x : ($l)x);\n"
@@ -258,7 +261,7 @@ static const char *int_to_bf16(Helpers *h, DType from)
 
 static const char *narrow_cast(Helpers *h, DType to, DType from)
 {
-	Words w = {
+	CastWords w = {
 		.name = arena_printf("%s_to_%s", dtype_name(from), dtype_name(to)), .to = to, .from = from};
 	need_bits(h, to, from);
 	if (from == DT_F64) {

@@ -1,6 +1,6 @@
-/* Names in generated code.  What comes from a document is made of letters, digits and _ alone, and
- * stays clear of keywords, functions and the printer's own names:
- * a b! → a_b_, int → int_, v3 → v3_, 2x → x2x */
+/* Names in generated code. Names from a document are reduced to letters, digits and _, and never
+ * equal keywords, functions or the printer's own names: a b! → a_b_, int → int_, v3 → v3_, 2x →
+ * x2x */
 #include "print/print.h"
 #include <ctype.h>
 
@@ -36,8 +36,8 @@ static bool has_dtype(const char *s)
 	return false;
 }
 
-/* r3, v12, acc0, … are the printer's; so are types like float4 and everything with two underscores
- * or in capitals. */
+/* r3, v12, acc0, … are the printer's; so are types like float4 and all names with two underscores
+ * in a row or in capitals only. */
 static bool taken(const char *s)
 {
 	if (has_dtype(s) || !strcmp(s, "stream_end"))

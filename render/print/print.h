@@ -1,11 +1,11 @@
-/* C-like source of kernels.  Sections follow the files. */
+/* C-like source of kernels. Sections follow the files. */
 #ifndef RENDER_PRINT_PRINT_H
 #define RENDER_PRINT_PRINT_H
 #include "graph/graph.h"
 
 /* ---- cstyle.c, expr.c, names.c, helpers.c: printing C-like source ------- */
 
-/* How a language spells things. A NULL pointer: it has no such thing. */
+/* The spellings of a language. A NULL pointer: the language lacks the feature. */
 typedef struct Dialect Dialect;
 struct Dialect {
 	const char *target;
@@ -19,7 +19,8 @@ struct Dialect {
 	const char *local, *barrier;    /* address space of local memory; the statement */
 	const char *group_id[3], *item_id[3];
 	const char *inf[2], *nan[2];    /* f32, f64 */
-	const char *fn[6][2];           /* EXP2 LOG2 SIN SQRT TRUNC POW for f32, f64 */
+	const char *function[2];        /* "%sf": a function on f32, on f64; %s: the op's c_text */
+	const char *named[OP_COUNT];    /* those that are not named so */
 	const char *bitcast; /* body of a reinterpretation of x as $T; NULL: through a union */
 	const char *mulacc[2]; /* a*b + c rounded once, where that is fast, f32 and f64; NULL: left to
 							  the compiler */
@@ -33,10 +34,15 @@ struct Dialect {
 
 /* A function of the language's own prelude, asked for while expressions are printed. */
 typedef struct { VEC(const char *) names; Buf text; const Dialect *d; } Helpers;
-/* false when there is none of that name yet: then it is now, and its text is to be put */
+/* false when the function is new: it is then recorded, and the caller puts its text */
 bool helper_have(Helpers *h, const char *name);
 void helper_put(Helpers *h, const char *name, const char *text);
+/* the prelude's function for an op on sources of dtype t */
 const char *helper_binary(Helpers *h, Op op, DType t);
+/* "max" for MAX: what functions for an op are named after, in the arena */
+const char *op_word(Op op);
+/* the language's function for an op of form FUNCTION on f32 or f64 */
+const char *language_function(const Dialect *d, Op op, DType t);
 const char *helper_cast(Helpers *h, DType to, DType from);
 const char *helper_bits(Helpers *h, DType to, DType from);
 /* a*b + c rounded once; NULL when the language has no such function or t is not f32 or f64 */
@@ -44,7 +50,7 @@ const char *helper_mulacc(Helpers *h, DType t);
 
 /* Text of a node within one statement. */
 typedef struct { const char *s; int prec, depth; } Text;
-/* by node id, valid where its statement is the table's round */
+/* by node id, valid for the statement that the entry names */
 typedef TABLE(struct { Text text; uint32_t statement; }) Texts;
 typedef struct {
 	const Dialect *d;
@@ -53,27 +59,27 @@ typedef struct {
 	int indent;
 	Helpers helpers;
 	Map names;                      /* node → name: LETs, storage, ranges, variables */
-	Map used;                       /* names taken */
+	Map used;                       /* names in use */
 	Texts *texts;
 	int lets, regs, bufs, temps;
 	VEC(UOp *) vars;
 	int slots;
 	uint64_t *stored;               /* bit by slot */
 	bool restricted;
-	const UOp *gate; /* of the STORE being printed: what stands under it needs no gate of its own */
+	const UOp *gate; /* of the STORE being printed: what it encloses needs no gate of its own */
 	VEC(UOp *) open;                /* RANGEs */
-	const char *from, *to;          /* the items it runs (CPU), NULL without a grid */
-	struct Vectors *vectors;        /* of vector.c; NULL: the language has none */
+	const char *from, *to;          /* the items the function runs (CPU), NULL without a grid */
+	struct Vectors *vectors;        /* of vector.c; NULL: the language has no vectors */
 } Printer;
-/* Text of value u where the statement being printed stands; long ones are cut by temporaries before
+/* Text of value u in the statement being printed; long expressions are cut by temporaries before
  * it. */
 Text expr_text(Printer *p, UOp *u);
-/* The place an INDEX names. */
+/* The element that an INDEX addresses. */
 const char *expr_place(Printer *p, UOp *index);
 /* The same, in parentheses when its outermost operator binds weaker than prec. */
 const char *expr_at(Printer *p, UOp *u, int prec);
-/* Sources first, by an explicit stack: make for every node below root that is needed and not
- * made. */
+/* Visits sources first, by an explicit stack: calls make for every node below root that is needed
+ * and not yet made. */
 typedef struct {
 	bool (*made)(Printer *p, UOp *u);
 	bool (*needs)(Printer *p, UOp *u, uint32_t i);      /* source i, for u */
@@ -82,7 +88,8 @@ typedef struct {
 void make_first(Printer *p, UOp *root, const Making *m);
 /* "0.0f"; "<", "==" or "!=" */
 const char *zero_text(DType d);
-const char *compare_sign(Op op);
+/* how tightly an operator of C binds */
+int operator_prec(const char *operator);
 enum {
 	PREC_ANY = 0,
 	PREC_WHERE = 3,
@@ -99,40 +106,41 @@ enum {
 };
 void print_line(Printer *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- cstyle_vector*.c: loops of kind "vector"
- * --------------------------------------------------- */
+/* ---- vector*.c: loops of kind "vector" --------------------------------------------------- */
 
-/* Looks at the registers of the kernel; p->vectors until vectors_end. */
+/* Examines the kernel's registers; p->vectors is valid until vectors_end. */
 void vectors_begin(Printer *p, const Nodes *all);
 void vectors_end(Printer *p);
 /* Declares a DEFINE_REG as variables NAME_0, NAME_1, …; false when it is an array. */
 bool vector_reg(Printer *p, UOp *reg, const char *name);
-/* The place in such a register, as a scalar; NULL for any other. */
+/* The place in such a register, as a scalar; NULL for other storage. */
 const char *vector_place(Printer *p, UOp *index);
-/* Prints the loop that statement i opens; returns how many statements that was, 0 when it
- * cannot. */
+/* Prints the loop that statement i opens; returns how many statements that was, 0 when it cannot be
+ * printed as vectors. */
 uint32_t vector_region(Printer *p, uint32_t i);
-/* Before each other statement but LET: a scope may begin or end, a register may change. */
+/* Called before every statement except LET: a scope may begin or end, a register may change. */
 void vectors_scope(Printer *p);
-/* At the kernel's end: what was stored past the caches comes before what is stored after. */
+/* At the kernel's end: orders streaming stores before later stores. */
 void vectors_fence(Printer *p);
 
-/* An identifier that means nothing else in any of the languages, made of a user's name. */
+/* An identifier made of a user's name that has no other meaning in any of the languages. */
 const char *name_safe(const char *s, size_t n);
-/* name_safe, distinct from those given before */
+/* name_safe, distinct from all names given before */
 const char *name_unique(Map *used, const char *name);
-/* Text that may stand in a comment: what could end it or the line is replaced. */
+/* Text that is safe in a comment: characters that could end the comment or the line are
+ * replaced. */
 const char *comment_safe(const char *s, size_t n);
 
-/* The source of one lowered KERNEL as a function of that name; call gives the names of buffers.
- * restricted: no two slots are the same memory. Returns the size variables it takes, in order. */
+/* The source of one lowered KERNEL as a function of that name; the buffers of `call` give
+ * parameters their names. restricted: no two slots share memory. Returns the size variables it
+ * takes, in order. */
 const Val *cstyle_print(
 	Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted);
 
 /* ---- custom_program.c: CUSTOM → PROGRAM ------------------------------------------------------ */
 
 /* The code of a CUSTOM for d's target with its launch data; flags are for the compiler, globals the
- * dtypes of its slots. Dies with UNSUPPORTED when it has none for that target. */
+ * dtypes of its slots. Dies with UNSUPPORTED when the CUSTOM has no code for that target. */
 UOp *custom_program(UOp *custom, const Dialect *d, const char *flags, const Val *globals);
 
 /* ---- programs.c, render-X.c: KERNEL → PROGRAM ------------------------------------------------ */

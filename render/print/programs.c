@@ -1,10 +1,10 @@
-/* KERNEL of level loops → PROGRAM: its source, its launch data, its slots.  The whole of a render-X
- * but its Dialect.
+/* KERNEL of level loops → PROGRAM: its source, its launch data, its slots. Together with a Dialect
+ * this is a whole render-X.
  *
  *     CALL(KERNEL …, y, a)  →  CALL(PROGRAM(KERNEL …) {name, src, target, ins, outs, …}, y, a)
  *
- * One KERNEL node is one PROGRAM, however often it is called. Symbols are distinct in a document.
- */
+ * A KERNEL node becomes one PROGRAM, however often it is called. Symbols are distinct within a
+ * document. */
 #include "shape/shape.h"
 #include "process/process.h"
 #include "target/target.h"
@@ -15,9 +15,9 @@
 static struct {
 	const Dialect *dialect;
 	bool describe;
-	const char *target;     /* what the stages run first are told with -t */
+	const char *target;     /* the -t option for the stages that run first */
 } opt;
-static ARENA Map symbols;       /* names given, for the document */
+static ARENA Map symbols;       /* names given within the document */
 
 /* slots that the kernel loads from, or stores to */
 static const Val *slots_of(UOp *kernel, Op op)
@@ -51,7 +51,7 @@ static const Val *globals_of(const UOp *call)
 	return val_array(call->nsrc - 1, v);
 }
 
-/* the target's, and the processor that the kernel was lowered for */
+/* the target's flags, and the processor that the kernel was lowered for */
 static const char *flags_of(const UOp *kernel)
 {
 	const Val *march = val_get(kernel->arg, "march");
@@ -62,7 +62,7 @@ static const char *flags_of(const UOp *kernel)
 	return arena_printf("%s%s-march=%s", target->flags, *target->flags ? " " : "", march->s);
 }
 
-static UOp *make_program(const Use *use)
+static UOp *make_program(const KernelUse *use)
 {
 	static const char *const grid[] = {"global_size", "local_size", "work"};
 	UOp *kernel = use->kernel;
@@ -108,7 +108,7 @@ static const Option options[] = {
 	{'t', "target", "TARGET",
 		"the target to lower for first, when that is missing (default: its own)",
 		&opt.target},
-	{0, "describe", NULL, "print what the target can do, and nothing else", &opt.describe},
+	{0, "describe", NULL, "print only the properties of the target", &opt.describe},
 	{0},
 };
 

@@ -2,7 +2,7 @@
 #include "target/target.h"
 #include "print/print.h"
 
-/* without the instruction it is a slow function of the library */
+/* without the instruction fma is a slow library function */
 #define MULACC(fn) "#if defined __FMA__ || defined __aarch64__\n\treturn " fn "(a, b, c);\n" \
 	"#else\n\treturn a * b + c;\n#endif\n"
 
@@ -18,9 +18,7 @@ static const Dialect clang = {
 	.inline_fn = "static inline",
 	.inf = {"__builtin_inff()", "__builtin_inf()"},
 	.nan = {"__builtin_nanf(\"\")", "__builtin_nan(\"\")"},
-	.fn = {{"__builtin_exp2f", "__builtin_exp2"}, {"__builtin_log2f", "__builtin_log2"},
-		{"__builtin_sinf", "__builtin_sin"}, {"__builtin_sqrtf", "__builtin_sqrt"},
-		{"__builtin_truncf", "__builtin_trunc"}, {"__builtin_powf", "__builtin_pow"}},
+	.function = {"__builtin_%sf", "__builtin_%s"},
 	.mulacc = {MULACC("__builtin_fmaf"), MULACC("__builtin_fma")},
 	.i64_suffix = "L",
 	.wraps = true,

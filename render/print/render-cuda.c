@@ -19,8 +19,7 @@ static const Dialect cuda = {
 	.item_id = {"threadIdx.x", "threadIdx.y", "threadIdx.z"},
 	.inf = {"__int_as_float(0x7f800000)", "__longlong_as_double(0x7ff0000000000000LL)"},
 	.nan = {"__int_as_float(0x7fc00000)", "__longlong_as_double(0x7ff8000000000000LL)"},
-	.fn = {{"exp2f", "exp2"}, {"log2f", "log2"}, {"sinf", "sin"}, {"sqrtf", "sqrt"},
-		{"truncf", "trunc"}, {"powf", "pow"}},
+	.function = {"%sf", "%s"},
 	.mulacc = {"\treturn fmaf(a, b, c);\n", "\treturn fma(a, b, c);\n"},
 	.i64_suffix = "LL",
 };

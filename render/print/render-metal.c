@@ -1,5 +1,5 @@
-/* Metal shading language; it has no doubles. Precise functions are named, whatever the compiler's
- * fast-math default. */
+/* Metal shading language; it has no doubles. Precise functions are named explicitly, whatever the
+ * compiler's fast-math default. */
 #include "target/target.h"
 #include "print/print.h"
 
@@ -19,8 +19,8 @@ static const Dialect metal = {
 	.item_id = {"item_at.x", "item_at.y", "item_at.z"},
 	.inf = {"INFINITY", NULL},
 	.nan = {"NAN", NULL},
-	.fn = {{"precise::exp2"}, {"precise::log2"}, {"precise::sin"}, {"precise::sqrt"}, {"trunc"},
-		{"precise::pow"}},
+	.function = {"precise::%s"},
+	.named = {[OP_TRUNC] = "trunc"},
 	.i64_suffix = "L",
 	.attributes = true,
 	.bitcast = "return as_type<$T>(x);",

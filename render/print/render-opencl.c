@@ -2,7 +2,7 @@
 #include "target/target.h"
 #include "print/print.h"
 
-/* a device that has no fast fma defines no FP_FAST_FMA */
+/* a device without a fast fma does not define FP_FAST_FMA */
 #define MULACC(fast) "#ifdef " fast "\n\treturn fma(a, b, c);\n#else\n\treturn a * b + c;\n#endif\n"
 
 static const Dialect opencl = {
@@ -21,8 +21,7 @@ static const Dialect opencl = {
 	.item_id = {"get_local_id(0)", "get_local_id(1)", "get_local_id(2)"},
 	.inf = {"INFINITY", "(double)INFINITY"},
 	.nan = {"NAN", "(double)NAN"},
-	.fn = {{"exp2", "exp2"}, {"log2", "log2"}, {"sin", "sin"}, {"sqrt", "sqrt"}, {"trunc", "trunc"},
-		{"pow", "pow"}},
+	.function = {"%s", "%s"},
 	.mulacc = {MULACC("FP_FAST_FMAF"), MULACC("FP_FAST_FMA")},
 	.i64_suffix = "L",
 	.bitcast = "return as_$T(x);",

@@ -4,10 +4,10 @@
  *       STORE acc[16 + r4] = acc + v0 * b[…+r4]       load_f32x16(&b[r2 * 64 + 16]), acc0_1);
  *     ENDRANGE
  *
- * Neighbours in memory are loaded and stored at once, what is the same in all lanes is computed
- * once, and a register whose every place is a lane of some vector is variables instead of an
- * array. A loop whose body does not allow it (its stores do not move with the lane) stays a
- * loop. */
+ * Contiguous elements are loaded and stored at once, a value that is the same in all lanes is
+ * computed once, and a register each of whose places is a lane of some vector becomes variables
+ * instead of an array. A loop whose body does not allow this (its stores do not move with the lane)
+ * stays a loop. */
 #include "index/index.h"
 #include "print/vector.h"
 #include <stdlib.h>
@@ -40,7 +40,7 @@ void vectors_end(Printer *p)
 {
 	struct Vectors *v = p->vectors;
 	map_free(&v->regs);
-	map_free(&v->turned);
+	map_free(&v->transposed);
 	map_free(&v->lets);
 }
 
@@ -71,7 +71,7 @@ static bool is_place(const UOp *u, const UOp *store)
 		(u->nsrc == 1 || (store->nsrc > 2 && u->src[1] == store->src[2]));
 }
 
-/* The value to store; a sum of products rounds once where the loop's own would. */
+/* The value to store; a sum of products is rounded once where the scalar loop's would be. */
 static const char *stored_value(Printer *p, UOp *store)
 {
 	UOp *value = store->src[1];
@@ -123,8 +123,8 @@ static void print_store(Printer *p, UOp *u)
 
 /* ---- regions */
 
-/* How many statements the region has whose RANGE is statement i, with both ends; 0 when it must be
- * a loop. */
+/* The number of statements in the region whose RANGE is statement i, including both ends; 0 when it
+ * must be a loop. */
 static uint32_t region_length(Printer *p, uint32_t i)
 {
 	UOp *range = p->kernel->src[i];

@@ -1,53 +1,54 @@
-/* The inside of the vector printer, shared by vector.c (statements, registers),
- * vector_expr.c (expressions) and the others, whose sections follow. */
+/* Internals of the vector printer, shared by vector.c (statements, registers), vector_expr.c
+ * (expressions) and the other files, which have a section each. */
 #ifndef CSTYLE_VECTOR_H
 #define CSTYLE_VECTOR_H
 #include "print/print.h"
 
-/* Text of a value that has one element a lane.  A bool is a mask: all bits of a lane or none, in
+/* Text of a value with one element in each lane. A bool is a mask: all bits of a lane or none, in
  * integers of `mask` bytes. */
 typedef struct { const char *s; int prec, depth, mask; } VText;
 
-/* A DEFINE_REG that is no array: variables of `lanes` elements (1: scalars) NAME_0, NAME_1, … */
+/* A DEFINE_REG that is not an array: variables of `lanes` elements (1: scalars) NAME_0, NAME_1,
+ * … */
 typedef struct {
 	const char *name;
 	int lanes, narrow;      /* of its widest and its narrowest loop */
-	bool array, columns;    /* columns: lane * lanes + column is read too */
+	bool array, columns;    /* columns: places lane * lanes + column are read too */
 } VReg;
 
 /* By node id, kept from kernel to kernel. */
 struct LaneTables {
 	TABLE(struct { VText text; uint32_t statement; }) text; /* valid in that statement */
-	TABLE(struct { bool varies; uint32_t region; }) varies; /* valid in that round, a region */
+	TABLE(struct { bool varies; uint32_t region; }) varies; /* valid in that region */
 	TABLE(struct { UOp *u; uint32_t round; }) lane;         /* a node in lane `at` */
 };
 
 struct Vectors {
 	Map regs;               /* DEFINE_REG → VReg */
-	Map turned;             /* its first variable's name → Turned: a square of it, transposed */
-	uint32_t scope;         /* counts ends of scopes and stores: what was turned before is void */
-	Map lets;               /* LET of the region → VText: a variable with one element a lane */
+	Map transposed;         /* its first variable's name → Transposed: a square of it */
+	uint32_t scope;         /* counts ends of scopes and stores: earlier transposes are stale */
+	Map lets;               /* LET of the region → VText: a variable with an element a lane */
 	UOp *lane;              /* the RANGE of the region being printed */
 	int lanes;
 	struct LaneTables *of;
-	int at;                 /* the lane that of->lane is about */
+	int at;                 /* the lane to which of->lane refers */
 	int leaves;             /* numbers of the LETs that stand for one lane of a variable */
 	UOp *gate;              /* of the STORE being printed, when it differs between lanes */
-	const char *gate_mask;  /* the variable that has it, */
-	int gate_bytes;         /* so many bytes a lane */
+	const char *gate_mask;  /* the variable that holds it, */
+	int gate_bytes;         /* bytes of each of its lanes */
 	bool streams;           /* a store went past the cache */
 };
 
 /* ---- vector.c */
 
-/* The RANGE is one that is printed as vectors where its body allows it. */
+/* Is the RANGE one that is printed as vectors where its body allows it? */
 bool is_vector_range(const UOp *range);
 int lanes_of(const UOp *range);
 
 /* ---- vector_registers.c: a DEFINE_REG as variables */
 
 void registers_plan(Printer *p, const Nodes *all);
-/* NULL: storage is no register, or an array. */
+/* NULL: storage is not a register, or is an array. */
 const VReg *reg_of(const Printer *p, const UOp *storage);
 /* Text of the place's lanes; the place varies. */
 const char *load_reg(Printer *p, UOp *index);
@@ -64,46 +65,48 @@ void store_memory(Printer *p, UOp *store, const char *value);
 /* True when u differs between the lanes of the region. */
 bool varies(Printer *p, UOp *u);
 VText vector_text(Printer *p, UOp *u);
-/* Text of u as an argument of type `f32x16`, a scalar in all lanes; of a bool: a mask of that many
- * bytes. */
+/* Text of u as an argument of type `f32x16`, a scalar being put in all lanes; a bool is a mask of
+ * that many bytes. */
 const char *vector_arg(Printer *p, UOp *u);
 const char *mask_arg(Printer *p, UOp *u, int bytes);
-/* u as it is in lane k: a scalar. */
+/* The scalar that u is in lane k. */
 UOp *at_lane(Printer *p, UOp *u, int k);
-/* Coefficient of the lane in a place that varies; 0 when it is no fixed step. */
+/* The coefficient of the lane in a place that varies; 0 when it has no constant step. */
 int64_t lane_step(Printer *p, UOp *e);
-/* The same as vector_text, put into a variable. */
+/* Like vector_text, but the value is put into a variable. */
 VText vector_cut(Printer *p, UOp *u);
 /* Puts a value into a variable and returns its name. */
 const char *vector_variable(Printer *p, const char *type, const char *value);
 
-/* ---- vector_helpers.c: names of types and functions, each printed where first asked for */
+/* ---- vector_helpers.c: names of types and functions, each printed at its first use */
 
-/* "f32x16": lanes elements as memory has them; a bool is a byte, f16 and bf16 their bits */
+/* "f32x16": a vector of `lanes` elements as they are in memory; a bool is a byte, f16 and bf16
+ * their bits */
 const char *vector_type(Printer *p, DType d, int lanes);
 /* "i32x16" for 4 bytes */
 const char *mask_type(Printer *p, int bytes, int lanes);
-/* The dtype that a vector of d is made of: u8 for bool, u16 for f16 and bf16. */
+/* The dtype of a vector's elements for d: u8 for bool, u16 for f16 and bf16. */
 DType lane_dtype(DType d);
-/* The function of that name for the region's lanes: "max" → max_f32x16.  Its text is the first row
- * of that name for which dtype and width fit. */
+/* The function of that name for the region's lanes: "max" → max_f32x16. Its text is the first row
+ * of that name that fits dtype and width. */
 const char *vector_fn(Printer *p, const char *what, DType d);
-/* A template's words (vector_helpers.c says which). */
+bool vector_has(const char *what);      /* vector_fn has it */
+/* The words of a template, explained in vector_helpers.c. */
 typedef struct {
 	const char *name, *fn;
 	DType to, from, via;
 	int lanes;
 	const char *low, *high, *least, *greatest;
 } VWords;
-/* "3, 4, 0, 1": n numbers from first on, modulo below; "s, s, s" */
+/* "3, 4, 0, 1": n numbers beginning with first, modulo below; "s, s, s" */
 const char *number_list(int n, int first, int below);
 const char *text_list(int n, const char *s);
 #define VECTOR_INLINE "static inline __attribute__((always_inline)) "
 /* Prints the function, once; returns its name. */
 const char *vector_helper(Printer *p, const VWords *w, const char *text);
-/* the function that ends what stream_… stored */
+/* the function that ends a sequence of stream_… stores */
 const char *vector_fence(Printer *p);
-/* fn applied lane by lane to vectors of d, nsrc of them */
+/* fn applied lane by lane to nsrc vectors of d */
 const char *lanewise_fn(Printer *p, const char *fn, DType to, DType d, int nsrc);
 
 /* ---- vector_integers.c */
@@ -114,11 +117,11 @@ const char *threefry_fn(Printer *p);
 
 /* ---- vector_casts.c */
 
-/* x, the text of a vector of dtype from, as a CAST to another; neither is bool */
+/* x, the text of a vector of dtype from, CAST to another dtype; neither is bool */
 const char *vector_cast(Printer *p, DType to, DType from, const char *x);
 
 /* ---- vector_transpose.c */
 
-/* The function that turns rows into columns: an array of as many vectors as they have lanes. */
+/* The function that transposes an array of vectors, as many as each has lanes. */
 const char *transpose_fn(Printer *p, DType d, int lanes);
 #endif

@@ -1,5 +1,5 @@
-/* Conversions of vectors.  __builtin_convertvector does what C's casts do; what the contract wants
- * besides, floats held at an integer's limits, NaN as 0, halves rounded to nearest even, is written
+/* Conversions of vectors. __builtin_convertvector does what C's casts do; the contract's additions
+ * (floats clamped to an integer's limits, NaN as 0, halves rounded to nearest even) are written
  * around it:
  *
  *     f32_to_i32_x16(x)       x where it is inside the limits, else 0; converted; the limits put in
@@ -10,11 +10,11 @@
 #define HEAD INLINE "$V $N($S x)\n{\n"
 
 static const char plain[] = HEAD "\treturn __builtin_convertvector(x, $V);\n}\n";
-/* With the bits of 2^23 put above it an integer below that is a float; for signed ones 1.5 *
- * 2^23. */
+/* With the bits of 2^23 put above it, an integer below 2^23 is a float's mantissa; signed ones take
+ * 1.5 * 2^23. */
 static const char small_unsigned[] = HEAD "\treturn ($V)(%s | 0x4b000000) - 8388608.0f;\n}\n";
 static const char small_signed[] = HEAD "\treturn ($V)(%s + 0x4b400000) - 12582912.0f;\n}\n";
-/* beyond the limits no conversion is made: there C leaves its result open */
+/* beyond the limits nothing is converted: C leaves that result undefined */
 static const char to_signed[] = HEAD
 	"\tconst $Q low = ($Q)(x <= $L), high = ($Q)(x >= $H), out = low | high | ($Q)(x != x);\n"
 	"\tconst $V r = __builtin_convertvector(\n"
@@ -77,7 +77,7 @@ static VWords words(const Printer *p, DType to, DType from)
 		.lanes = lanes};
 }
 
-/* powers of two as an integer's first value beyond its limits */
+/* powers of two as the first values beyond an integer's limits */
 static const char *power(int bits, bool single)
 {
 	return arena_printf("%.1f%s", (double)(1ull << (bits - 1)) * 2, single ? "f" : "");
@@ -109,14 +109,14 @@ static const char *half_cast(Printer *p, DType to, DType from)
 												 f32_to_bf16);
 }
 
-/* what the language's own function does, lane by lane */
+/* the language's own conversion, lane by lane */
 static const char *each_lane(Printer *p, DType to, DType from)
 {
 	return lanewise_fn(p, helper_cast(&p->helpers, to, from), lane_dtype(to), lane_dtype(from), 1);
 }
 
-/* x as integers of another size, by steps that gcc 12 has instructions for: other ones it does
- * lane by lane */
+/* x as integers of another size, in steps for which gcc 12 has instructions: others it does lane by
+ * lane */
 static const char *resized(Printer *p, const char *x, DType to, DType from)
 {
 	static const DType same[2][9] = {{[1] = DT_U8, [2] = DT_U16, [4] = DT_U32, [8] = DT_U64},
@@ -166,7 +166,7 @@ const char *vector_cast(Printer *p, DType to, DType from, const char *x)
 		x = arena_printf("%s(%s)", cast_fn(p, DT_F32, from), x);
 		from = DT_F32;
 	}
-	/* an integer goes to a half by f32 where that rounds but once */
+	/* an integer becomes a half through f32 where that rounds only once */
 	if (dtype_half(to) && dtype_int(from) && !(to == DT_BF16 && dtype_size(from) >= 4)) {
 		x = arena_printf("%s(%s)", cast_fn(p, DT_F32, from), x);
 		from = DT_F32;

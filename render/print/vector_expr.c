@@ -1,10 +1,10 @@
-/* Expressions of a vector loop.  A value that differs between the lanes is a vector; one that
- * does not is the scalar printer's own, put into all lanes where a vector needs it:
+/* Expressions of a vector loop. A value that differs between the lanes is a vector; any other is
+ * printed by the scalar printer, and broadcast where a vector needs it:
  *
  *     (load_f32x16(&x[r0 * 40]) - acc0_0[0]) * 1.442695f
  *
- * A comparison gives a mask, all bits of a lane or none, as wide as what it compares. What no
- * instruction does for many lanes at once is a function that goes lane by lane. */
+ * A comparison gives a mask, all bits of a lane or none, as wide as its operands. An operation
+ * without a vector instruction is a function that works lane by lane. */
 #include "print/vector.h"
 #include "index/ix.h"
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void tables_fit(struct Vectors *v)
 	table_fit(&v->of->lane);
 }
 
-/* ---- what differs between lanes */
+/* ---- values that differ between lanes */
 
 typedef struct { UOp *u; uint32_t next; } Frame;
 
@@ -60,7 +60,7 @@ bool varies(Printer *p, UOp *root)
 	return v->of->varies.at[root->id].varies;
 }
 
-/* ---- one lane of it */
+/* ---- a single lane */
 
 static UOp *lane_leaf(Printer *p, const UOp *let, int k)
 {
@@ -68,7 +68,7 @@ static UOp *lane_leaf(Printer *p, const UOp *let, int k)
 	const VText *t = map_get(&v->lets, PKEY(let));
 	if (!t)
 		die(MALFORMED, "node %u LET: used where it has no value", let->id);
-	/* with the value's own bounds */
+	/* with the bounds of the value */
 	UOp *leaf = NODE(OP_LET, let->dtype, val_int(INT64_MIN + v->leaves++), let->src[0]);
 	const char *s = arena_printf(t->mask ? "(%s[%d] != 0)" : "%s[%d]", t->s, k);
 	map_put(&p->names, PKEY(leaf), (void *)s);
@@ -182,7 +182,7 @@ const char *mask_arg(Printer *p, UOp *u, int bytes)
 	return vector_cast(p, of[bytes], of[t.mask], t.s);
 }
 
-/* an operand of C's own operators, which take a scalar with a vector where the types are the
+/* an operand of C's own operators, which combine a scalar with a vector where the types are the
  * same */
 static const char *operand(Printer *p, UOp *u, int prec)
 {
@@ -194,8 +194,11 @@ static const char *operand(Printer *p, UOp *u, int prec)
 	return expr_at(p, u, prec);
 }
 
-static VText infix(Printer *p, UOp *u, const char *op, int prec, bool loose)
+static VText infix(Printer *p, UOp *u)
 {
+	const char *op = op_info[u->op].c_text;
+	int prec = operator_prec(op);
+	bool loose = prec >= PREC_ADD;
 	int left = loose ? prec : PREC_UNARY, right = loose ? prec + 1 : PREC_UNARY;
 	return VALUE(prec, "%s %s %s", operand(p, u->src[0], left), op, operand(p, u->src[1], right));
 }
@@ -210,7 +213,7 @@ static VText call(Printer *p, UOp *u, const char *fn)
 
 static int mask_bytes(Printer *p, UOp *u) { return varies(p, u) ? known(p, u)->mask : 0; }
 
-/* the width in which two masks meet: that of f32 when one has it, else the narrower */
+/* the common width of two masks: that of f32 when either has it, else the narrower */
 static int common_bytes(Printer *p, UOp *u)
 {
 	int a = mask_bytes(p, u->src[0]), b = mask_bytes(p, u->src[1]);
@@ -219,8 +222,9 @@ static int common_bytes(Printer *p, UOp *u)
 	return a == 4 || b == 4 ? 4 : a < b ? a : b;
 }
 
-static VText mask_infix(Printer *p, UOp *u, const char *op)
+static VText mask_infix(Printer *p, UOp *u)
 {
+	const char *op = op_info[u->op].c_bool;
 	int bytes = common_bytes(p, u);
 	const char *a = mask_arg(p, u->src[0], bytes), *b = mask_arg(p, u->src[1], bytes);
 	return MASK(bytes, PREC_ANY + 1, "(%s) %s (%s)", a, op, b);
@@ -236,7 +240,7 @@ static VText compare_bools(Printer *p, UOp *u)
 							   MASK(bytes, PREC_UNARY, "~((%s) ^ (%s))", a, b);
 }
 
-/* within 2^30: what is compared with a lane's step need not be further off */
+/* clamped to within 2^30: a bound compared with a lane's step need not be further away */
 static const char *limit_fn(Printer *p)
 {
 	VWords w = {.name = "limit_i32"};
@@ -244,7 +248,7 @@ static const char *limit_fn(Printer *p)
 		"\treturn x < -1073741824 ? -1073741824 : x > 1073741824 ? 1073741824 : (int)x;\n}\n");
 }
 
-/* Places compared: of their difference only the lanes' steps differ, and those fit an int32.
+/* Comparison of places: only the lanes' steps in their difference vary, and those fit an int32.
  *
  *     r0 * 16 + lane < 61   →   lane < 61 - r0 * 16 */
 static bool index_compare(Printer *p, UOp *u, VText *t)
@@ -258,7 +262,7 @@ static bool index_compare(Printer *p, UOp *u, VText *t)
 	int64_t step = lane_step(p, rest);
 	if (!step || step > LONGEST_STEP || step < -LONGEST_STEP)
 		return false;
-	const char *op = u->op == OP_CMPLT && step < 0 ? ">" : compare_sign(u->op);
+	const char *op = u->op == OP_CMPLT && step < 0 ? ">" : op_info[u->op].c_text;
 	rest = at_lane(p, rest, 0);
 	if (step > 0)
 		rest = ix_sub(ix_const(0), rest);
@@ -279,7 +283,7 @@ static VText compare_text(Printer *p, UOp *u)
 {
 	struct Vectors *v = p->vectors;
 	VText t;
-	const char *op = compare_sign(u->op);
+	const char *op = op_info[u->op].c_text;
 	if (u->src[0]->dtype == DT_BOOL)
 		return compare_bools(p, u);
 	if (index_compare(p, u, &t))
@@ -292,13 +296,6 @@ static VText compare_text(Printer *p, UOp *u)
 	}
 	const char *a = operand(p, u->src[0], PREC_ADD), *b = operand(p, u->src[1], PREC_ADD);
 	return MASK(bytes, PREC_UNARY, "(%s)(%s %s %s)", mask_type(p, bytes, v->lanes), a, op, b);
-}
-
-static VText bits_text(Printer *p, UOp *u)
-{
-	const char *op = u->op == OP_AND ? "&" : u->op == OP_OR ? "|" : "^";
-	int prec = u->op == OP_AND ? PREC_AND : u->op == OP_OR ? PREC_OR : PREC_XOR;
-	return u->dtype == DT_BOOL ? mask_infix(p, u, op) : infix(p, u, op, prec, false);
 }
 
 static VText where_text(Printer *p, UOp *u)
@@ -321,16 +318,12 @@ static VText where_text(Printer *p, UOp *u)
 
 /* ---- arithmetic */
 
-static VText sum_text(Printer *p, UOp *u)
+static VText infix_text(Printer *p, UOp *u)
 {
-	if (u->dtype == DT_BOOL)
-		return mask_infix(p, u, u->op == OP_ADD ? "|" : "&");
-	bool product = u->op == OP_MUL;
-	return infix(p, u, product ? "*" : u->op == OP_ADD ? "+" : "-",
-		product ? PREC_MUL : PREC_ADD, true);
+	return u->dtype == DT_BOOL ? mask_infix(p, u) : infix(p, u);
 }
 
-static VText fdiv_text(Printer *p, UOp *u) { return infix(p, u, "/", PREC_MUL, true); }
+static VText sum_text(Printer *p, UOp *u) { return infix_text(p, u); }
 
 static VText neg_text(Printer *p, UOp *u)
 {
@@ -359,46 +352,46 @@ static VText mulacc_text(Printer *p, UOp *u)
 static VText extreme_text(Printer *p, UOp *u)
 {
 	if (u->dtype == DT_BOOL)
-		return mask_infix(p, u, u->op == OP_MAX ? "|" : "&");
+		return mask_infix(p, u);
 	double with;
 	bool number = const_is_float(u->src[1], &with) && with != 0 && with == with;
-	return call(p, u, vector_fn(p, u->op == OP_MAX ? number ? "max_with" : "max" :
-		number ? "min_with" : "min", u->dtype));
+	const char *name = arena_printf(number ? "%s_with" : "%s", op_word(u->op));
+	return call(p, u, vector_fn(p, name, u->dtype));
 }
 
-static VText rounding_text(Printer *p, UOp *u)
+/* an instruction where there is one, else the library's function lane by lane */
+static VText function_text(Printer *p, UOp *u)
 {
-	return call(p, u, vector_fn(p, u->op == OP_SQRT ? "sqrt" : "trunc", u->dtype));
-}
-
-static VText library_text(Printer *p, UOp *u)
-{
-	static const int row[OP_COUNT] = {[OP_EXP2] = 0, [OP_LOG2] = 1, [OP_SIN] = 2, [OP_POW] = 5};
-	const char *fn = dtype_float(u->dtype) ? p->d->fn[row[u->op]][u->dtype == DT_F64] :
+	if (vector_has(op_word(u->op)))
+		return call(p, u, vector_fn(p, op_word(u->op), u->dtype));
+	const char *fn = dtype_float(u->dtype) ? language_function(p->d, u->op, u->dtype) :
 											 helper_binary(&p->helpers, u->op, u->dtype);
 	return call(p, u, lanewise_fn(p, fn, u->dtype, u->dtype, u->nsrc));
 }
 
-/* lane by lane where no vector's arithmetic is exact */
-static VText divide_text(Printer *p, UOp *u)
+static VText helper_text(Printer *p, UOp *u)
 {
-	static const char *const name[OP_COUNT] = {[OP_IDIV] = "idiv", [OP_MOD] = "mod",
-		[OP_FLOORDIV] = "floordiv", [OP_FLOORMOD] = "floormod"};
 	if (u->op == OP_THREEFRY)
 		return call(p, u, threefry_fn(p));
-	if (dtype_size(u->dtype) <= 4)
-		return call(p, u, divide_fn(p, name[u->op], u->dtype));
 	return call(p, u, lanewise_fn(p, helper_binary(&p->helpers, u->op, u->dtype), u->dtype,
-		u->dtype, 2));
+		u->dtype, u->nsrc));
+}
+
+/* lane by lane where no vector's arithmetic is exact */
+static VText division_text(Printer *p, UOp *u)
+{
+	if (dtype_size(u->dtype) > 4)
+		return helper_text(p, u);
+	return call(p, u, divide_fn(p, op_word(u->op), u->dtype));
 }
 
 static VText shift_text(Printer *p, UOp *u)
 {
 	int64_t by;
-	const char *op = u->op == OP_SHL ? "<<" : ">>";
 	if (const_is_int(u->src[1], &by) && by >= 0 && by < 8 * dtype_size(u->dtype))
-		return VALUE(PREC_SHIFT, "%s %s %d", at_prec(p, u->src[0], PREC_UNARY), op, (int)by);
-	return call(p, u, vector_fn(p, u->op == OP_SHL ? "shl" : "shr", u->dtype));
+		return VALUE(PREC_SHIFT, "%s %s %d", at_prec(p, u->src[0], PREC_UNARY),
+			op_info[u->op].c_text, (int)by);
+	return call(p, u, vector_fn(p, op_word(u->op), u->dtype));
 }
 
 /* ---- conversions */
@@ -448,47 +441,22 @@ static VText bitcast_text(Printer *p, UOp *u)
 	return VALUE(PREC_UNARY, "(%s)%s", type_of(p, u), at_prec(p, u->src[0], PREC_UNARY));
 }
 
-static VText lane_text(Printer *p, UOp *u)
+static VText load_text(Printer *p, UOp *u) { return vector_load(p, u); }
+
+/* a constant is the same in all lanes: it is not asked for */
+static VText const_text(Printer *p, UOp *u) { die_bug(__FILE__, __LINE__, op_name(u->op)); }
+
+static VText lane_text(Printer *p)
 {
 	return VALUE(PREC_ATOM, "%s()", vector_fn(p, "lane", DT_I64));
 }
 
-/* ---- the table */
+/* ---- the forms of ops.h */
 
-static VText (*const rows[OP_COUNT])(Printer *, UOp *) = {
-	[OP_RANGE] = lane_text,
-	[OP_LOAD] = vector_load,
-	[OP_ADD] = sum_text,
-	[OP_SUB] = sum_text,
-	[OP_MUL] = sum_text,
-	[OP_FDIV] = fdiv_text,
-	[OP_NEG] = neg_text,
-	[OP_RECIP] = recip_text,
-	[OP_MULACC] = mulacc_text,
-	[OP_EXP2] = library_text,
-	[OP_LOG2] = library_text,
-	[OP_SIN] = library_text,
-	[OP_POW] = library_text,
-	[OP_SQRT] = rounding_text,
-	[OP_TRUNC] = rounding_text,
-	[OP_MAX] = extreme_text,
-	[OP_MIN] = extreme_text,
-	[OP_IDIV] = divide_text,
-	[OP_MOD] = divide_text,
-	[OP_FLOORDIV] = divide_text,
-	[OP_FLOORMOD] = divide_text,
-	[OP_THREEFRY] = divide_text,
-	[OP_CMPLT] = compare_text,
-	[OP_CMPEQ] = compare_text,
-	[OP_CMPNE] = compare_text,
-	[OP_AND] = bits_text,
-	[OP_OR] = bits_text,
-	[OP_XOR] = bits_text,
-	[OP_SHL] = shift_text,
-	[OP_SHR] = shift_text,
-	[OP_WHERE] = where_text,
-	[OP_CAST] = cast_text,
-	[OP_BITCAST] = bitcast_text,
+static VText (*const forms[C_COUNT])(Printer *, UOp *) = {
+#define FORM(NAME, fn) [C_##NAME] = fn,
+	C_FORMS(FORM)
+#undef FORM
 };
 
 VText vector_cut(Printer *p, UOp *u)
@@ -507,8 +475,10 @@ static void make_text(Printer *p, UOp *u)
 	VText t;
 	if (let)
 		t = *let;
-	else if (rows[u->op] && (u->op != OP_RANGE || u == v->lane))
-		t = rows[u->op](p, u);
+	else if (u == v->lane)
+		t = lane_text(p);
+	else if (forms[op_info[u->op].c])
+		t = forms[op_info[u->op].c](p, u);
 	else
 		die(MALFORMED, "node %u %s: used where it has no value", u->id, op_name(u->op));
 	for (uint32_t i = 0; i < u->nsrc && !let; i++)
@@ -527,7 +497,7 @@ static bool has_text(Printer *p, UOp *u)
 	return p->vectors->of->text.at[u->id].statement == p->texts->round;
 }
 
-/* the sources whose text a value needs: places are looked at by load_text */
+/* the sources whose text a value needs; load_text handles places */
 static bool needs_text(Printer *p, UOp *u, uint32_t i)
 {
 	if (u->op == OP_LET || u->op == OP_RANGE || (u->op == OP_LOAD && i == 0))

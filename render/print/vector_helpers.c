@@ -1,14 +1,13 @@
-/* Vector types and functions over them, in the generated code: printed once, where first asked
- * for, each in an include guard.  Where no operator of C makes the one instruction that there
- * is, the compiler's builtin for it stands under #if, and the meaning in plain C beside it.
+/* Vector types and functions over them, in the generated code: printed once, at the first use, each
+ * in an include guard. Where no operator of C compiles to the single instruction that exists, the
+ * compiler's builtin is used under #if, with the meaning in plain C beside it.
  *
- * A template's words: $N name, $n lanes, $V vector type, $E its element, $M mask type, $U
- * unsigned type, $A the vector at any address, $W bits of an element, $x $i lists of x and of 0,
- * 1, …; $c $X $r the same for parts that a register holds, $D a part's mask type; $F a library's
- * function, $f its ending for f32; for x86 $K $J float and integer vector, $p ps or pd, $d d or
- * q; in casts $S $Q vector and mask type of the source, $R a vector type between, $4 one of i32,
- * $L $H limits of the source, $l $h the values beyond them (or lists of the lower and the upper
- * half). */
+ * A template's words: $N name, $n lanes, $V vector type, $E its element, $M mask type, $U unsigned
+ * type, $A the vector at any address, $W bits of an element, $x $i lists of x and of 0, 1, …; $c $X
+ * $r the same for parts that a register holds, $D a part's mask type; $F a library function, $f its
+ * ending for f32; for x86 $K $J float and integer vector, $p ps or pd, $d d or q; in casts $S $Q
+ * vector and mask type of the source, $R an intermediate vector type, $4 one of i32, $L $H limits
+ * of the source, $l $h the values beyond them (or lists of the lower and the upper half). */
 #include "print/vector.h"
 
 /* ---- types */
@@ -20,7 +19,7 @@ DType lane_dtype(DType d)
 
 const char *vector_type(Printer *p, DType d, int lanes)
 {
-	/* every function that takes one is inlined: how it would be passed does not matter */
+	/* every function that takes one is inlined, so the calling convention does not matter */
 	if (!helper_have(&p->helpers, "vectors"))
 		helper_put(&p->helpers, "vectors", "#pragma GCC diagnostic ignored \"-Wpsabi\"\n");
 	d = lane_dtype(d);
@@ -64,7 +63,7 @@ const char *text_list(int n, const char *s)
 	return r;
 }
 
-/* what a builtin for x86 takes: a float or an integer vector */
+/* the type that an x86 builtin takes: a float or an integer vector */
 static const char *x86_type(bool flt, int size, int bytes)
 {
 	return arena_printf("%s __attribute__((vector_size(%d)))",
@@ -130,15 +129,15 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 #define TWO VECTOR_INLINE "$V $N($V a, $V b)\n{\n"
 #define THREE VECTOR_INLINE "$V $N($V a, $V b, $V c)\n{\n"
 #define BLEND(m, a, b) "($V)((($M)" a " & " m ") | (($M)" b " & ~" m "))"
-/* x86: one spelling for clang and one for gcc, or one for both; what else there is ends it */
+/* x86: one spelling for clang and one for gcc, or one for both; the plain C that follows ends it */
 #define AVX512(clang, gcc) "#if defined __AVX512F__ && defined __clang__\n\treturn " clang \
 	";\n#elif defined __AVX512F__\n\treturn " gcc ";\n#else\n"
 #define WITH(macro, both) "#ifdef __" macro "__\n\treturn " both ";\n#else\n"
 #define DOES(macro, both) "#ifdef __" macro "__\n\t" both ";\n#else\n"
 #define END "#endif\n}\n"
 
-/* The first when it is greater or NaN, else the second, as the interpreter has it: x86's own
- * maximum and minimum give their second operand when they are equal or either is NaN. */
+/* The first operand when it is greater or NaN, else the second, as in the interpreter: x86's own
+ * maximum and minimum give their second operand when the two are equal or either is NaN. */
 #define EXTREME(op, lt) \
 	{#op, 1, 0, 64, TWO AVX512( \
 		"__builtin_ia32_select$p_512(\n\t\t__builtin_ia32_cmp$p512_mask(a, a, 7, -1, 4), " \
@@ -157,8 +156,8 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 #define EXTREME_PLAIN(lt) \
 	"\tconst $M m = ($M)(b " lt " a) | ($M)(a != a);\n\treturn " BLEND("m", "a", "b") ";\n"
 
-/* The same with a second operand that is a number other than 0: x86's own, its operands the other
- * way round, has the first then when that is NaN. */
+/* The same when the second operand is a number other than 0: x86's own instruction with operands
+ * exchanged then gives the first when that is NaN. */
 #define EXTREME_WITH(op, lt) \
 	{#op "_with", 1, 0, 64, TWO AVX512("__builtin_ia32_" #op "$p512(b, a, 4)", \
 		"__builtin_ia32_" #op "$p512_mask(b, a, a, -1, 4)") EXTREME_WITH_PLAIN(lt) END}, \
@@ -192,13 +191,13 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 #define STORE_EACH "\tfor (int i = 0; i < $n; i++)\n\t\tif (m[i])\n\t\t\tp[i] = v[i];\n"
 
 /* flt: 1 for floats, 0 for integers, -1 for all; size: least bytes of an element; bytes: of the
- * vector, 0: any, WIDE: more than any register has */
+ * vector, 0: any, WIDE: wider than any register */
 enum { WIDE = -1, REGISTER = 64 };
-typedef struct { const char *what; int flt, size, bytes; const char *text; } Row;
-static const Row table[] = {
+typedef struct { const char *what; int flt, size, bytes; const char *text; } HelperRow;
+static const HelperRow table[] = {
 	{"load", -1, 0, 0, VECTOR_INLINE "$V $N(const void *p)\n{\n\treturn *(const $A *)p;\n}\n"},
 	{"store", -1, 0, 0, VECTOR_INLINE "void $N(void *p, $V v)\n{\n\t*($A *)p = v;\n}\n"},
-	/* past the caches where the place is aligned; stream_end orders it before what comes after */
+	/* past the caches where the place is aligned; stream_end orders it before later stores */
 	{"stream", -1, 0, 64, STREAM("__AVX512F__", "movntps512", "64")},
 	{"stream", -1, 0, 32, STREAM("__AVX__", "movntps256", "32")},
 	{"stream", -1, 0, 16, STREAM("__SSE__", "movntps", "16")},
@@ -262,7 +261,7 @@ static const Row table[] = {
 	{"differ", -1, 0, 0, VECTOR_INLINE
 		"$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
 		"\t\tr[i] = -(a[i] != b[i]);\n\treturn r;\n}\n"},
-	/* counts as unsigned: below 0 is too much */
+	/* counts as unsigned: a negative count is too large */
 	{"shl", 0, 0, 0, TWO "\tconst $U n = ($U)b;\n"
 		"\treturn ($V)((($U)a << (n & ($W - 1))) & ($U)(n < $W));\n}\n"},
 	{"shr", 0, 0, 0, TWO "\tconst $U n = ($U)b;\n"
@@ -271,11 +270,19 @@ static const Row table[] = {
 		"\treturn ((a >> ($V)(n & ($W - 1))) & kept) | (gone & ~kept);\n}\n"},
 };
 
-static bool fits(const Row *r, DType d, int lanes)
+static bool fits(const HelperRow *r, DType d, int lanes)
 {
 	int size = dtype_size(d), bytes = lanes * size;
 	return (r->flt < 0 || r->flt == dtype_float(d)) && size >= r->size &&
 		(!r->bytes || r->bytes == bytes || (r->bytes == WIDE && bytes > REGISTER));
+}
+
+bool vector_has(const char *what)
+{
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (!strcmp(table[i].what, what))
+			return true;
+	return false;
 }
 
 const char *vector_fn(Printer *p, const char *what, DType d)

@@ -1,15 +1,16 @@
-/* Integers of vectors that no instruction divides, and random numbers.
+/* Division of integer vectors, for which there is no instruction, and random numbers.
  *
- * A quotient of integers of up to 32 bits is exact by way of doubles (up to 16 bits: floats): it
- * is at least one part in 2^32 below the next integer, and a double is rounded by less. What the
- * contract says of 0 and -1 as divisors is put in afterwards. */
+ * A quotient of integers of up to 32 bits is exact when computed in doubles (up to 16 bits:
+ * floats): unless it is an integer it is at least one part in 2^32 below the next one, and the
+ * rounding error of a double is smaller. The contract's results for the divisors 0 and -1 are put
+ * in afterwards. */
 #include "print/vector.h"
 
 #define INLINE VECTOR_INLINE
 #define TWO INLINE "$V $N($V a, $V b)\n{\n"
 #define PUT(m, a, b) "(((" a ") & " m ") | ((" b ") & ~" m "))"
 
-/* by 1 where the divisor is 0 or would overflow */
+/* a divisor of 1 where it is 0 or the quotient would overflow */
 static const char by_signed[] = TWO "\tconst $M none = ($M)(b == 0), minus = ($M)(b == -1);\n"
 	"\tconst $V by = (b & ~(none | minus)) | ((none | minus) & 1);\n";
 static const char by_unsigned[] = TWO "\tconst $V by = b | (($V)(b == 0) & 1);\n";
@@ -20,8 +21,8 @@ static const char stepwise[] =
 #define SIGNED TWO "\tconst $V q = $F(a, b);\n" \
 	"\tconst $M none = ($M)(b == 0), minus = ($M)(b == -1);\n"
 #define UNSIGNED TWO "\tconst $V q = $F(a, b), some = ($V)(b != 0);\n"
-typedef struct { const char *name, *sint, *uint; } Row;
-static const Row table[] = {
+typedef struct { const char *name, *sint, *uint; } IntegerRow;
+static const IntegerRow table[] = {
 	{"idiv", SIGNED "\treturn (" PUT("minus", "-a", "q") ") & ~none;\n}\n",
 		UNSIGNED "\treturn q & some;\n}\n"},
 	{"mod", SIGNED "\treturn (a - q * b) & ~(none | minus);\n}\n",
@@ -54,7 +55,7 @@ const char *divide_fn(Printer *p, const char *what, DType d)
 	die_bug(__FILE__, __LINE__, what);
 }
 
-/* Threefry-2x32 of 20 rounds, as the scalar function has it, on all lanes' words */
+/* Threefry-2x32 of 20 rounds, like the scalar function, on the words of all lanes */
 const char *threefry_fn(Printer *p)
 {
 	static const int by[] = {13, 15, 26, 6, 17, 29, 16, 24};

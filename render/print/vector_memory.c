@@ -1,6 +1,6 @@
-/* Loads and stores of vector loops.  Neighbours are one vector at any address; another step, or
- * places that were loaded themselves, go lane by lane. What a lane's gate forbids is not
- * touched:
+/* Loads and stores of vector loops. Contiguous elements are one vector, at any address; with
+ * another step, or places that were themselves loaded, access is lane by lane. A lane whose gate is
+ * false touches no memory:
  *
  *     load_f32x16(&x[r0 * 40])     load_if_f32x16(&x[r0 * 40], t0)     (f32x16){x[r0], …} */
 #include "print/vector.h"
@@ -20,7 +20,7 @@ static const char *lane_text(Printer *p, UOp *index, int k)
 
 /* ---- loads */
 
-/* the lanes of memory one by one: {x[…], x[…], …} */
+/* lane by lane from memory: {x[…], x[…], …} */
 static const char *load_gathered(Printer *p, UOp *u, const char *mask)
 {
 	struct Vectors *v = p->vectors;
@@ -35,9 +35,9 @@ static const char *load_gathered(Printer *p, UOp *u, const char *mask)
 	return s;
 }
 
-/* The condition, for each lane, under which the place may be touched: its own gate and, when the
- * store's differs between lanes, that one. A variable; NULL: there is none, or it is the same
- * for all lanes. */
+/* The condition, for each lane, under which the place may be accessed: its own gate and, when the
+ * store's gate differs between lanes, that one. A variable; NULL: there is no gate, or it is the
+ * same for all lanes. */
 static const char *load_mask(Printer *p, UOp *u, int *bytes)
 {
 	struct Vectors *v = p->vectors;
@@ -98,7 +98,7 @@ VText vector_load(Printer *p, UOp *u)
 
 /* ---- stores */
 
-/* each lane to a place of its own, in order */
+/* each lane to its own place, in order */
 static void store_scattered(Printer *p, UOp *store, const char *value)
 {
 	struct Vectors *v = p->vectors;

@@ -1,10 +1,10 @@
-/* Registers of kernels with vector loops.  Where every place of a DEFINE_REG is a number, or a
- * lane plus a multiple of the loop's size, it is variables: acc0_0, acc0_1, … as wide as its
- * widest loop; a narrower one reads and writes part of one. Compilers keep variables in
- * registers, arrays often not.
+/* Registers of kernels with vector loops. Where every place of a DEFINE_REG is a constant, or a
+ * lane plus a multiple of the loop's size, it becomes variables acc0_0, acc0_1, …, as wide as its
+ * widest loop; a narrower loop reads and writes part of a variable. Compilers keep variables in
+ * registers, but arrays often not.
  *
- * A register of lanes × lanes elements may be read by columns too, lane * lanes + c: there its
- * rows are transposed, once for all columns. */
+ * A register of lanes × lanes elements may also be read by columns, lane * lanes + c: then its rows
+ * are transposed, once for all columns. */
 #include "index/index.h"
 #include "print/vector.h"
 #include "index/ix.h"
@@ -35,8 +35,9 @@ static VReg *reg_planned(Printer *p, UOp *reg)
 	return r;
 }
 
-/* A place as lane * *stride + *k: a stride of 0 is no lane, the number of lanes is a column of
- * rows that are vectors. lane NULL: of any vector loop. False when it is none of these. */
+/* A place as lane * *stride + *k: stride 0 means no lane, a stride of the number of lanes a column
+ * of rows that are vectors. lane NULL: of any vector loop. False when the place has none of these
+ * forms. */
 static bool lane_place(UOp *e, UOp *lane, int64_t *stride, int64_t *k, int *lanes)
 {
 	Sum s;
@@ -52,7 +53,7 @@ static bool lane_place(UOp *e, UOp *lane, int64_t *stride, int64_t *k, int *lane
 	return *stride == 1 || *stride == *lanes;
 }
 
-/* As wide as its widest loop. */
+/* Makes the register as wide as its widest loop. */
 static void reg_widen(Printer *p, UOp *index)
 {
 	VReg *r = reg_planned(p, index->src[0]);
@@ -120,7 +121,7 @@ bool vector_reg(Printer *p, UOp *reg, const char *name)
 	return true;
 }
 
-/* The variable that has element k; *part is its place in it. */
+/* The variable that holds element k; *part is the element's place in it. */
 static const char *reg_variable(const VReg *r, int64_t k, int *part)
 {
 	*part = (int)(k % r->lanes);
@@ -129,7 +130,7 @@ static const char *reg_variable(const VReg *r, int64_t k, int *part)
 
 /* ---- squares of rows, transposed where their columns are read */
 
-typedef struct { const char *name; uint32_t scope; } Turned;
+typedef struct { const char *name; uint32_t scope; } Transposed;
 
 /* The variable with column k % lanes of the square that begins at variable k / lanes. */
 static const char *column(Printer *p, const UOp *reg, int64_t k)
@@ -138,19 +139,19 @@ static const char *column(Printer *p, const UOp *reg, int64_t k)
 	const VReg *r = reg_of(p, reg);
 	int64_t first = k / (r->lanes * r->lanes) * r->lanes;
 	const Val *key = val_str(arena_printf("%s_%lld", r->name, (long long)first));
-	Turned *t = map_get(&v->turned, PKEY(key));
+	Transposed *t = map_get(&v->transposed, PKEY(key));
 	if (!t || t->scope != v->scope) {
 		Buf rows = {0};
 		for (int i = 0; i < r->lanes; i++)
 			buf_printf(&rows, "%s%s_%lld", i ? ", " : "", r->name, (long long)first + i);
 		t = arena_alloc(sizeof *t);
-		*t = (Turned){arena_printf("t%d", p->temps++), v->scope};
+		*t = (Transposed){arena_printf("t%d", p->temps++), v->scope};
 		const char *fn = transpose_fn(p, lane_dtype(reg->dtype), r->lanes);
 		print_line(p, "%s %s[%d] = {%s};", vector_type(p, reg->dtype, r->lanes), t->name, r->lanes,
 			buf_str(&rows));
 		print_line(p, "%s(%s);", fn, t->name);
 		buf_free(&rows);
-		map_put(&v->turned, PKEY(key), t);
+		map_put(&v->transposed, PKEY(key), t);
 	}
 	return arena_printf("%s[%d]", t->name, (int)(k % r->lanes));
 }
@@ -177,7 +178,7 @@ const char *vector_place(Printer *p, UOp *index)
 	return arena_printf("%s[%s]", name, expr_text(p, lane).s);
 }
 
-/* A varying place's first element, and how far the next lane's is. */
+/* A varying place's first element, and the distance to the next lane's. */
 static int64_t varying_place(Printer *p, const VReg *r, UOp *index, int64_t *stride)
 {
 	int64_t k;
@@ -205,7 +206,8 @@ const char *load_reg(Printer *p, UOp *index)
 
 /* ---- stores */
 
-/* ", 16, 17, 2, 3": n places, count of them from `first` on those of a second vector */
+/* ", 16, 17, 2, 3": n places, of which count, beginning with `first`, are those of a second
+ * vector */
 static const char *places(int n, int first, int count)
 {
 	Buf b = {0};
@@ -216,7 +218,7 @@ static const char *places(int n, int first, int count)
 	return s;
 }
 
-/* n lanes of a wider variable from place `part` on; the others stay */
+/* stores n lanes into a wider variable from place `part` on; the other lanes stay */
 static void store_part(Printer *p, const UOp *reg, const char *name, int part, const char *value)
 {
 	struct Vectors *v = p->vectors;

@@ -1,5 +1,5 @@
-/* The transposition of a square of vectors: for each power of two d, the blocks of d × d beside the
- * diagonal of each block of 2d × 2d change places. Two shuffles a pair of rows.
+/* The transposition of a square of vectors: for each power of two d, the off-diagonal d × d blocks
+ * of each 2d × 2d block are exchanged, with two shuffles for each pair of rows.
  *
  *     a0 a1 a2 a3      a0 a1 c0 c1      a0 b0 c0 d0
  *     b0 b1 b2 b3      b0 b1 d0 d1      a1 b1 c1 d1
@@ -7,7 +7,8 @@
  *     d0 d1 d2 d3      b2 b3 d2 d3      a3 b3 c3 d3 */
 #include "print/vector.h"
 
-/* the lanes of a row after the exchange, as places in it and its partner; upper: the partner's */
+/* the lanes of a row after the exchange, as places in the row and its partner; upper: the
+ * partner's */
 static const char *exchanged(int n, int d, bool upper)
 {
 	Buf b = {0};

@@ -1,4 +1,4 @@
-/* What a target can do: the rows of targets.def, or the text that a user's own `render-X
+/* The properties of a target: the rows of targets.def, or the text that a user's own `render-X
  * --describe` prints.
  *
  *     name: mine
@@ -17,9 +17,9 @@ typedef struct {
 	int lanes, vector, registers, group, dims;
 	int64_t local;
 	const char *lacks, *flags;
-} Row;
+} TargetRow;
 
-static const Row rows[] = {
+static const TargetRow rows[] = {
 #define TARGET(NAME, ...) {.name = #NAME, __VA_ARGS__},
 #include "target/targets.def"
 #undef TARGET
@@ -40,7 +40,7 @@ static void set_lacks(Target *t, const char *names)
 	}
 }
 
-static const Target *from_row(const Row *r)
+static const Target *from_row(const TargetRow *r)
 {
 	Target *t = xcalloc(1, sizeof *t);
 	snprintf(t->name, sizeof t->name, "%s", r->name);
@@ -91,7 +91,7 @@ static void set_field(Target *t, const char *key, const char *text)
 		snprintf(t->flags, sizeof t->flags, "%s", text);
 }
 
-/* Group sizes are powers of two, so that a tree of halves adds them up. */
+/* Group sizes are powers of two, so that a tree reduction can halve them. */
 static void check(Target *t)
 {
 	if (t->gpu && (t->group < 1 || t->group & (t->group - 1)))
@@ -102,7 +102,8 @@ static void check(Target *t)
 		die(MALFORMED, "target %s: lanes or vector is not a power of two", t->name);
 }
 
-/* ---- processors: what --march names have for vectors; the longest prefix counts */
+/* ---- processors: the vectors of processors that --march names; the longest matching prefix
+ * counts */
 
 typedef struct { const char *prefix; int vector, registers; } March;
 static const March marches[] = {
@@ -143,7 +144,8 @@ static March march_find(const char *name)
 	return best;
 }
 
-/* t with the vectors of that processor ("native": this machine's); t itself when it has none. */
+/* t with the vectors of that processor ("native": this machine's); t itself when the processor has
+ * none. */
 static const Target *with_march(const Target *t, const char *name)
 {
 	if (t->gpu || !t->vector)

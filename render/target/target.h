@@ -1,16 +1,16 @@
-/* What a target can do. */
+/* The properties of a target. */
 #ifndef RENDER_TARGET_TARGET_H
 #define RENDER_TARGET_TARGET_H
 #include "graph/graph.h"
 
-/* ---- target.c: what a target can do ---------------------------------------------------------- */
+/* ---- target.c -------------------------------------------------------------------------------- */
 
 typedef struct {
 	char name[64];
 	bool gpu;               /* work items in groups; else plain loops */
 	int lanes; /* partial accumulators of a reduction (a power of two); 0: one */
 	int vector;             /* bytes of a vector register; 0: none */
-	int registers;          /* how many of them */
+	int registers;          /* the number of them */
 	int group;              /* work items of a group */
 	int dims;               /* grid dimensions, 1 to 3 */
 	int64_t local; /* bytes that a row buffer may take (local memory; the stack on a CPU) */
@@ -20,23 +20,23 @@ typedef struct {
 	char march[32];         /* the processor to compile for; "": the machine's own */
 } Target;
 
-/* The target of that name: a row of targets.def, else what `render-NAME --describe` says. Dies with
- * UNSUPPORTED when there is no such target. */
+/* The target of that name: a row of targets.def, or what `render-NAME --describe` prints. Dies with
+ * UNSUPPORTED when no such target exists. */
 const Target *target_find(const char *name);
 /* The program render-NAME; dies likewise. */
 const char *target_tool(const char *name);
-/* The row as text, one "key: value" a line, which is what --describe prints and target_find reads.
- */
+/* The row as text, one "key: value" a line: the form that --describe prints and target_find
+ * reads. */
 void target_print(Buf *out, const Target *t);
 static inline bool target_lacks(const Target *t, Op op) { return t->lacks[op / 64] >> op % 64 & 1; }
-/* What the command line says to layout, lower and render. */
+/* The options of layout, lower and render. */
 typedef struct {
 	const char *target, *processor;         /* -t, --march */
 	const char *actions;                    /* --opt: "NAME*: action; action", or NULL */
 	bool explain, strict;
 } LowerOptions;
 extern LowerOptions lower_opt;
-/* The target that layout, lower or render works for. */
+/* The target for which layout, lower or render works. */
 extern const Target *target;
 /* Pass: sets target, unless it is set. */
 Graph *target_choose(Graph *g);

@@ -1,6 +1,6 @@
-/* Every missing object of a document: each runtime builds its own. A program whose object is
- * already there (from `compile`) is left alone; one whose object has gone since is built again from
- * its source. */
+/* Builds every missing object of a document, each with its runtime's builder. A program that
+ * already has an object (from `compile`) is left alone; one whose object has been deleted since is
+ * built again from its source. */
 #include "build/build.h"
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,15 +1,15 @@
-/* C to shared objects through the system's compiler.
+/* Compiles C to shared objects with the system's compiler.
  *
- * A compiler process costs more than most kernels, so the kernels that the cache does not have are
- * put together into at most as many units as there are cores, compiled at the same time. In a unit
- * every kernel carries its key:
+ * Starting a compiler process costs more than compiling most kernels, so the kernels that the cache
+ * does not have are grouped into at most as many units as there are cores, compiled in parallel. In
+ * a unit every kernel is named by its key:
  *
  *     #define E_4 k0f3c…             so that kernels of one name from anywhere share a process
  *     #define E_4_call c0f3c…
  *     #line 1 "E_4"
  *     void E_4(float *restrict p0, …
  *
- * and the unit's object goes into the cache once under each of its kernels' keys. A unit that does
+ * and the unit's object goes into the cache under the key of each of its kernels. A unit that does
  * not compile is compiled again kernel by kernel: then the message names the kernel, and sources
  * that cannot share a file still work. */
 #include "io/io.h"
@@ -31,23 +31,24 @@ extern char **environ;
 
 enum { UNIT_BYTES = 6000, UNIT_MOST = 60000, MAX_FLAGS = 64, MAX_JOBS = 256 };
 
-/* What the contract asks of the arithmetic: integers wrap, nothing is reassociated. Sources say
- * themselves where a*b+c rounds once: a compiler that chose would round one value two ways, and x -
- * min(x) would not reach 0. */
+/* What the contract requires of the arithmetic: integers wrap, and nothing is reassociated. Sources
+ * say explicitly where a*b+c rounds once: if the compiler chose, the same value could be rounded in
+ * two ways, and x - min(x) would not reach 0. */
 static const char *const flags_all[] = {"-x", "c", "-std=c11", "-w", "-fPIC", "-shared",
 	"-nostdlib", "-fvisibility=default", "-fwrapv", "-fno-strict-aliasing", "-fno-math-errno",
 	"-fno-trapping-math", "-ffp-contract=off", NULL};
-/* for a program that names no processor of its own */
+/* for a program whose flags name no processor */
 #if defined __x86_64__ || defined __i386__
 #define NATIVE "-march=native"
 #else
 #define NATIVE "-mcpu=native"
 #endif
 
-/* Classes of kernels: plain loops; those that say themselves what is a vector, on which a vectorizer
- * spends half of the time without a gain; those of them that run once, before the first call. gcc 12's
- * loop vectorizer makes wrong code of `if (b[i]) y[i] = -x[i]` within another loop, so it is off. */
-typedef enum { PLAIN, VECTORS, ONCE, CLASSES } Class;
+/* Classes of kernels: plain loops; kernels with explicit vectors, on which a vectorizer would spend
+ * half of the compile time without a gain; and those of them that run once, before the first call.
+ * The loop vectorizer of gcc 12 miscompiles `if (b[i]) y[i] = -x[i]` within another loop, so it is
+ * off. */
+typedef enum { PLAIN, VECTORS, ONCE, CLASSES } KernelClass;
 typedef const char *const Flags[8];
 static Flags flags_gcc[CLASSES] = {
 	{"-O2", "-fno-tree-loop-vectorize", "-fpeel-loops", NULL},
@@ -57,8 +58,8 @@ static Flags flags_clang[CLASSES] = {{"-O2", NULL}, {"-O2", NULL}, {"-O1", NULL}
 static Flags flags_fast[CLASSES] = {{"-O0", NULL}, {"-O0", NULL}, {"-O0", NULL}};
 
 typedef struct { const char *path; Flags *tuning; Key key; } Compiler;
-typedef struct { Program *p; Key key; } Kernel;
-typedef struct { Kernel *at; size_t n, bytes; pid_t pid; const char *src, *out, *err; } Unit;
+typedef struct { Program *p; Key key; } KernelKey;
+typedef struct { KernelKey *at; size_t n, bytes; pid_t pid; const char *src, *out, *err; } Unit;
 
 /* ---- the compiler */
 
@@ -71,7 +72,7 @@ Key key_processor(Key k)
 	for (size_t i = 0; i < sizeof leaf / sizeof *leaf; i++)
 		if (__get_cpuid_count(leaf[i][0], leaf[i][1], &r[0], &r[1], &r[2], &r[3]))
 			k = key_add(k, r, sizeof r);
-	/* leaf 1 without the number of the core it was asked on */
+	/* leaf 1, without the number of the core that executed CPUID */
 	if (__get_cpuid(1, &r[0], &r[1], &r[2], &r[3])) {
 		r[1] = 0;
 		k = key_add(k, r, sizeof r);
@@ -83,7 +84,7 @@ Key key_processor(Key k)
 	return k;
 }
 
-/* The compiler's file stands for its version: asking it would cost a process. */
+/* The compiler's file identifies its version: asking it would cost a process. */
 static Compiler compiler_find(const char *wanted, bool fast)
 {
 	static const char *const usual[] = { "cc", "gcc", "clang", NULL };
@@ -111,7 +112,7 @@ static Compiler compiler_find(const char *wanted, bool fast)
 	return c;
 }
 
-static Class class_of(const Program *p)
+static KernelClass class_of(const Program *p)
 {
 	return !strstr(p->src, "vector_size") ? PLAIN : p->once ? ONCE : VECTORS;
 }
@@ -144,7 +145,7 @@ static void unit_write(const Unit *u)
 	buf_free(&b);
 }
 
-/* a program's own flags, at spaces */
+/* Splits a program's own flags at spaces. */
 static int split_flags(const char *text, const char **argv, int n)
 {
 	char *at, *rest = text ? arena_strdup(text) : NULL;
@@ -154,8 +155,9 @@ static int split_flags(const char *text, const char **argv, int n)
 	return n;
 }
 
-/* The processor, unless the program's flags name one. clang's vectorizer keeps to 32 bytes where
- * there are 64, when it is not told to prefer those; where there are none it would mean nothing. */
+/* Adds flags for the processor, unless the program's flags name one. clang's vectorizer uses
+ * 32-byte vectors even where there are 64-byte ones unless it is told to prefer them; on processors
+ * without them that flag has no effect and is left out. */
 static int add_processor(const Compiler *c, const char *flags, const char **argv, int n)
 {
 	const char *march = flags ? strstr(flags, "-march=") : NULL;
@@ -209,7 +211,7 @@ static void unit_start(const Compiler *c, Unit *u)
 		die(FAILED, "cannot start the compiler '%s': %s", c->path, strerror(err));
 }
 
-/* the first line with "error" in it, else the first line, else what became of the process */
+/* The first line that contains "error", or else the first line, or else the exit status. */
 static const char *first_error(const char *path, int status)
 {
 	size_t n, len;
@@ -238,7 +240,7 @@ static void unit_store(Unit *u)
 	cache_store(u->n, keys, ".so", p, bytes);
 }
 
-/* Reaps one unit of the running ones; returns it and whether it compiled. */
+/* Waits for any running unit to end; returns it and its exit status. */
 static Unit *unit_wait(Unit *u, size_t n, int *status)
 {
 	for (;;) {
@@ -255,8 +257,8 @@ static Unit *unit_wait(Unit *u, size_t n, int *status)
 	}
 }
 
-/* Runs units, at most jobs at a time. Those that fail are collected in failed when they can be
- * split. */
+/* Runs units, at most jobs at a time. Returns the number that failed and can be split, which are
+ * put into failed. */
 static size_t units_run(
 	const Compiler *c, Unit *u, size_t n, size_t jobs, Unit **failed, Progress *progress)
 {
@@ -298,10 +300,10 @@ static int by_flags(const Program *p, const Program *q)
 	return d ? d : strcmp(p->flags ? p->flags : "", q->flags ? q->flags : "");
 }
 
-/* those that stand alone first */
+/* Programs that must be compiled alone come first. */
 static int by_flags_then_size(const void *a, const void *b)
 {
-	const Program *p = ((const Kernel *)a)->p, *q = ((const Kernel *)b)->p;
+	const Program *p = ((const KernelKey *)a)->p, *q = ((const KernelKey *)b)->p;
 	int d = by_flags(p, q);
 	size_t n = strlen(p->src), m = strlen(q->src);
 
@@ -310,13 +312,13 @@ static int by_flags_then_size(const void *a, const void *b)
 	return d ? d : n < m ? 1 : n > m ? -1 : strcmp(p->name, q->name);
 }
 
-static bool stands_with(const Kernel *a, const Kernel *b)
+static bool compiles_with(const KernelKey *a, const KernelKey *b)
 {
 	return !a->p->alone && !b->p->alone && !by_flags(a->p, b->p);
 }
 
-/* Spreads kernels of equal flags over units: largest first, each into the unit that has least. */
-static size_t units_fill(Kernel *k, size_t n, size_t jobs, Unit *u)
+/* Spreads kernels of equal flags over units: largest first, each into the smallest unit. */
+static size_t units_fill(KernelKey *k, size_t n, size_t jobs, Unit *u)
 {
 	size_t bytes = 0, m;
 
@@ -339,8 +341,8 @@ static size_t units_fill(Kernel *k, size_t n, size_t jobs, Unit *u)
 	return m;
 }
 
-/* Compiles kernels that the cache does not have; their keys are distinct. */
-static void build_missing(const Compiler *c, Kernel *k, size_t n, const BuildOptions *o)
+/* Compiles kernels that are not in the cache; their keys are distinct. */
+static void build_missing(const Compiler *c, KernelKey *k, size_t n, const BuildOptions *o)
 {
 	size_t units = 0, jobs = o->jobs > 0 ? o->jobs : cores();
 	Unit *u, **failed;
@@ -350,11 +352,11 @@ static void build_missing(const Compiler *c, Kernel *k, size_t n, const BuildOpt
 	u = arena_alloc((n + 1) * sizeof *u);
 	failed = arena_alloc((n + 1) * sizeof *failed);
 	for (size_t i = 0, j; i < n; i = j) {
-		for (j = i + 1; j < n && stands_with(&k[i], &k[j]); j++)
+		for (j = i + 1; j < n && compiles_with(&k[i], &k[j]); j++)
 			;
 		units += units_fill(k + i, j - i, jobs, u + units);
 	}
-	setenv("LC_ALL", "C", 1);       /* "error" is looked for in the compiler's messages */
+	setenv("LC_ALL", "C", 1);       /* for first_error, which looks for "error" in messages */
 	Progress progress = progress_start("compiling", units, o->progress);
 	size_t bad = units_run(c, u, units, jobs, failed, &progress);
 	build_alone(c, failed, bad, jobs, &progress);
@@ -364,7 +366,7 @@ static void build_missing(const Compiler *c, Kernel *k, size_t n, const BuildOpt
 void build_cpu(size_t n, Program *const *p, const BuildOptions *o)
 {
 	Compiler c = compiler_find(o->cc, o->fast);
-	Kernel *k = arena_alloc(n * sizeof *k);
+	KernelKey *k = arena_alloc(n * sizeof *k);
 	Key *key = arena_alloc(n * sizeof *key);
 	size_t missing = 0;
 	Map seen = {0};
@@ -375,7 +377,7 @@ void build_cpu(size_t n, Program *const *p, const BuildOptions *o)
 		p[i]->entry = arena_printf("c%s", key_text(key[i]).s);
 		if (!p[i]->object && !map_get(&seen, key[i].lo)) {
 			map_put(&seen, key[i].lo, p[i]);
-			k[missing++] = (Kernel){ p[i], key[i] };
+			k[missing++] = (KernelKey){ p[i], key[i] };
 		}
 	}
 	map_free(&seen);

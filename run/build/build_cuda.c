@@ -1,6 +1,6 @@
-/* CUDA C to PTX: through NVRTC where its library is, else through nvcc. PTX is text that the driver
- * turns into the GPU's own code, so kernels can be compiled where there is no GPU. Each kernel is
- * one entry of the cache. */
+/* Compiles CUDA C to PTX: with NVRTC where its library is installed, else with nvcc. PTX is text
+ * that the driver turns into the GPU's own code, so kernels can be compiled on a machine without a
+ * GPU. Each kernel is one cache entry. */
 #include "io/io.h"
 #include "build/build.h"
 #include "host/cuda.h"
@@ -15,11 +15,11 @@
 
 extern char **environ;
 
-/* the library */
+/* the library and its functions */
 #define DECLARE(result, name, params) result (*name) params;
 static struct { void *so; NVRTC_FUNCTIONS(DECLARE) } nvrtc;
 
-/* what is compiled for when no device says: the least that current toolkits take */
+/* compute capability to compile for without a device: the lowest that current toolkits accept */
 enum { CAPABILITY = 75 };
 
 static const char *const libraries[] = {
@@ -38,10 +38,10 @@ static bool nvrtc_open(void)
 	return true;
 }
 
-typedef struct { const Program *p; char *text, *error; size_t n; } Job;
-typedef struct { Job *at; size_t n; const char *arch; atomic_size_t next, done; } Jobs;
+typedef struct { const Program *p; char *text, *error; size_t n; } CudaJob;
+typedef struct { CudaJob *at; size_t n; const char *arch; atomic_size_t next, done; } Jobs;
 
-static void fail(Job *j, nvrtcProgram prog)
+static void fail(CudaJob *j, nvrtcProgram prog)
 {
 	size_t n = 0;
 	char *at;
@@ -57,13 +57,13 @@ static void fail(Job *j, nvrtcProgram prog)
 	memmove(j->error, at, strlen(at) + 1);
 }
 
-static void compile_one(Job *j, const char *arch)
+static void compile_one(CudaJob *j, const char *arch)
 {
 	const char *options[] = { arch, "--std=c++14", "--fmad=false", "-default-device" };
 	nvrtcProgram prog;
 
 	if (nvrtc.nvrtcCreateProgram(&prog, j->p->src, j->p->name, 0, NULL, NULL)) {
-		j->error = xstrdup("NVRTC does not take the source");
+		j->error = xstrdup("NVRTC does not accept the source");
 		return;
 	}
 	if (nvrtc.nvrtcCompileProgram(prog, sizeof options / sizeof *options, options)) {
@@ -109,7 +109,7 @@ static void compile_nvrtc(Jobs *jobs, const BuildOptions *o, Progress *progress)
 
 /* ---- nvcc, where there is no NVRTC */
 
-static void compile_nvcc(Job *j, const char *arch)
+static void compile_nvcc(CudaJob *j, const char *arch)
 {
 	const char *src = arena_printf("%s/kernel.cu", cache_scratch());
 	const char *out = arena_printf("%s/kernel.ptx", cache_scratch());
@@ -127,7 +127,7 @@ static void compile_nvcc(Job *j, const char *arch)
 	err = posix_spawnp(&pid, argv[0], &fa, NULL, (char *const *)argv, environ);
 	posix_spawn_file_actions_destroy(&fa);
 	if (err)
-		die(UNSUPPORTED, "no compiler for CUDA: neither libnvrtc.so nor nvcc is there");
+		die(UNSUPPORTED, "no compiler for CUDA: neither libnvrtc.so nor nvcc was found");
 	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status)) {
 		p = file_map(log, &j->n);
 		j->error = xcalloc(j->n + 1, 1);
@@ -159,7 +159,7 @@ void build_cuda(size_t n, Program *const *p, const BuildOptions *o)
 		if (!(p[i]->object = cache_find(k, ".ptx"))) {
 			key[jobs.n] = k;
 			missing[jobs.n] = p[i];
-			jobs.at[jobs.n++] = (Job){ p[i], NULL, NULL, 0 };
+			jobs.at[jobs.n++] = (CudaJob){ p[i], NULL, NULL, 0 };
 		}
 	}
 	Progress progress = progress_start("compiling", jobs.n, o->progress);

@@ -1,14 +1,14 @@
-/* Objects by content.
+/* A cache of objects, keyed by content.
  *
- * An entry is a file <cache>/ab/cdef….so whose name is the XXH3-128 of everything that decided its
- * content. After the content stands a trailer of 32 bytes: its length, its own XXH3-128, and a
- * mark; ELF and PTX readers do not mind it. A file arrives under its name by link() or rename() of
- * one that is already whole, so a reader sees all of it or nothing; one whose trailer does not fit
- * its content is removed and built again. Kernels that were compiled in one unit are hard links to
- * one file.
+ * An entry is a file <cache>/ab/cdef….so whose name is the XXH3-128 of everything that determines
+ * its content. The content is followed by a trailer of 32 bytes: the content's length, its
+ * XXH3-128, and a mark; ELF and PTX readers ignore it. A file gets its name by link() or rename()
+ * when it is already complete, so a reader sees all of it or nothing. A file whose trailer does not
+ * match its content is removed and built again. Kernels that were compiled in one unit are hard
+ * links to one file.
  *
- * The folder is $XDG_CACHE_HOME/sluice or ~/.cache/sluice. Where neither can be written, a folder
- * that lives as long as the process takes its place. */
+ * The folder is $XDG_CACHE_HOME/sluice or ~/.cache/sluice. If neither can be written, a folder that
+ * is removed when the process exits takes its place. */
 #include "io/io.h"
 #include "build/build.h"
 #include <dirent.h>
@@ -51,14 +51,14 @@ KeyText key_text(Key k)
 
 /* ---- folders */
 
-/* The folders, "" while there is none, and what is in them. */
+/* The folders ("" while there is none) and their content. */
 static struct {
 	char folder[512];
-	bool looked;            /* for the folder */
-	char scratch[512];      /* of this process, */
-	pid_t owner;            /* which is this one: a child leaves it alone */
-	int made;               /* files there */
-	Map whole;              /* the inodes found whole: entries of one unit are checked once */
+	bool looked;            /* the folder has been looked for */
+	char scratch[512];      /* the temporary folder of this process */
+	pid_t owner;            /* the process that created it; its children must not remove it */
+	int made;               /* how many files it has had */
+	Map whole;              /* inodes of checked entries: those of one unit are checked once */
 } cache;
 
 static void folder_remove(const char *path)
@@ -81,7 +81,7 @@ static void scratch_remove(void *unused)
 	cache.scratch[0] = 0;
 }
 
-/* What a process left that was killed while it compiled. */
+/* Removes what processes left that were killed while compiling. */
 static void scratch_sweep(const char *folder)
 {
 	enum { HOUR = 3600 };
@@ -122,7 +122,7 @@ static bool folder_make(const char *path)
 	return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-/* The cache folder, or NULL when there is none that can be written. Found once. */
+/* The cache folder, or NULL when none can be written. Found once. */
 static const char *cache_folder(void)
 {
 	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -188,7 +188,7 @@ bool cache_owns(const char *path)
 	return n && !strncmp(path, folder, n) && path[n] == '/';
 }
 
-/* "4G", "500M", "1000000"; 4 GiB when there is none */
+/* SLUICE_CACHE_SIZE is "4G", "500M" or "1000000"; 4 GiB when it is not set. */
 int64_t cache_limit(void)
 {
 	static const char units[] = "KMGT";
@@ -240,7 +240,7 @@ static bool entry_stat(int fd, struct stat *st)
 		st->st_uid == geteuid();
 }
 
-/* An entry's time of change says when it was last used, to within an hour. */
+/* An entry's modification time says when it was last used, to within an hour. */
 static void entry_used(int fd, const struct stat *st)
 {
 	enum { HOUR = 3600 };
@@ -285,9 +285,9 @@ const char *cache_find(Key k, const char *suffix)
 	return good ? path : NULL;
 }
 
-enum { BYTES_A_NANOSECOND = 8 };        /* that are hashed */
+enum { BYTES_A_NANOSECOND = 8 };        /* hashing speed */
 
-/* An entry of that many bytes, mapped; NULL without one. Whether it is whole is not known yet. */
+/* Maps an entry of that many bytes, without checking it; NULL when there is none. */
 static void *entry_map(const char *path, size_t bytes)
 {
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
@@ -306,7 +306,7 @@ static void *entry_map(const char *path, size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* items of a launch: entries that are checked */
+/* A launch of the thread pool, whose items are entries to check. */
 static void entries_check(void *const *bufs, const int64_t *leave, int64_t from, int64_t to)
 {
 	void *const *at = bufs[0];
@@ -332,7 +332,7 @@ void cache_map(size_t n, const Key *key, const char *suffix, const size_t *bytes
 		at[i] = entry_map(entry_path(key[i], suffix, false), bytes[i]);
 		all += at[i] ? bytes[i] : 0;
 	}
-	Split s = pool_split(n, all / (n ? n : 1) / BYTES_A_NANOSECOND, threads);
+	Share s = pool_split(n, all / (n ? n : 1) / BYTES_A_NANOSECOND, threads);
 	s.chunk = 1;
 	s.wake = true;
 	if (s.threads > 1)
@@ -370,7 +370,7 @@ static bool write_all(int fd, const void *p, size_t n)
 	return true;
 }
 
-/* The whole entry under a name of this process's own; false, and errno, when it cannot be
+/* Writes the whole entry under a temporary name; returns false and sets errno when it cannot be
  * written. */
 static bool entry_try(const void *p, size_t bytes, const Trailer *t, const char **tmp)
 {
@@ -404,8 +404,8 @@ const char *cache_store(size_t n, const Key *keys, const char *suffix, const voi
 
 	for (size_t i = 0; i < n; i++) {
 		const char *path = entry_path(keys[i], suffix, true);
-		/* EEXIST: another process was first, and its entry is as good; else a file system without
-		 * links */
+		/* EEXIST: another process was first, and its entry is as good. Other errors: a file
+		 * system without links. */
 		if (link(tmp, path) && errno != EEXIST && rename(entry_write(p, bytes, &t), path))
 			die_errno("cannot write '%s'", path);
 		if (i == 0)

@@ -1,9 +1,9 @@
-/* The cache folder kept within its bound: the entries that were used least recently go.
+/* Keeps the cache folder within its size limit by removing the least recently used entries.
  *
- * What was stored since the last look is counted by the length of the file <cache>/grown, a byte
- * for each 64 KiB, as appending is safe among processes. When that makes a sixteenth of the bound,
- * one process looks at the whole folder. An entry used within the last ten minutes stays whatever
- * the bound says: another process may be about to load it. */
+ * The length of the file <cache>/grown counts what was stored since the last pruning, a byte for
+ * each 64 KiB, because processes can append to it concurrently. When that reaches a sixteenth of
+ * the limit, one process scans the whole folder. An entry used within the last ten minutes always
+ * stays: another process may be about to load it. */
 #include "build/build.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 
 enum { UNIT = 64 << 10, RECENT = 600 };
 
-typedef struct { char dir[3]; char *name; time_t used; ino_t ino; int64_t bytes; } Entry;
-typedef VEC(Entry) Entries;
+typedef struct { char dir[3]; char *name; time_t used; ino_t ino; int64_t bytes; } CacheEntry;
+typedef VEC(CacheEntry) Entries;
 
 static bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
@@ -30,7 +30,7 @@ static void entries_read(int folder, const char *dir, Entries *all)
 	while (d && (e = readdir(d))) {
 		if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
 			continue;
-		Entry new = {.used = st.st_mtime, .ino = st.st_ino, .bytes = st.st_size};
+		CacheEntry new = {.used = st.st_mtime, .ino = st.st_ino, .bytes = st.st_size};
 		new.name = xstrdup(e->d_name);
 		memcpy(new.dir, dir, 3);
 		vec_push(all, new);
@@ -41,10 +41,10 @@ static void entries_read(int folder, const char *dir, Entries *all)
 		close(fd);
 }
 
-/* names of one file come together */
+/* By time of last use; the names of one file are adjacent. */
 static int by_use(const void *a, const void *b)
 {
-	const Entry *x = a, *y = b;
+	const CacheEntry *x = a, *y = b;
 
 	if (x->used != y->used)
 		return x->used < y->used ? -1 : 1;
@@ -67,7 +67,7 @@ static void remove_oldest(int folder, Entries *all, int64_t limit)
 	if (total <= limit)
 		return;
 	for (size_t i = 0; i < all->n && now - all->at[i].used > RECENT; i++) {
-		/* room for a while: a quarter below the bound */
+		/* go down to three quarters of the limit, so that pruning is rare */
 		if (starts_file(all, i) && total <= limit - limit / 4)
 			break;
 		total -= starts_file(all, i) ? all->at[i].bytes : 0;

@@ -1,29 +1,29 @@
-/* A C source as far as its object depends on it: comments gone, blanks one, and the names of the
- * kernel and of its parameters by their place.
+/* The canonical form of a C source, on which the key of its object depends: comments removed, white
+ * space collapsed, and the names of the kernel and its parameters replaced by their positions.
  *
  *     / * g.t:2 * /
  *     void r_64(float *restrict y, const float *restrict x)   →   void @(float *restrict @0, …
  *
- * so that one kernel on other buffers, in another document or on another line of it, has the same
- * key. Nothing else is renamed, and no member or word of a preprocessor's line either: two sources
- * with one canonical text differ by a renaming that no compiler minds. (@ stands for a byte that no
- * C source has.) */
+ * so that the same kernel has the same key with other buffers, in another document or on another
+ * line. Nothing else is renamed: neither struct members nor words on preprocessor lines. Two
+ * sources with one canonical text therefore differ only by a renaming that does not matter to a
+ * compiler. (@ stands for a byte that occurs in no C source.) */
 #include "base/base.h"
 #include <ctype.h>
 #include <stdlib.h>
 
 enum { MARK = 1, SPACE, WORD, OTHER, END };
-typedef struct { int kind; const char *at; size_t n; } Token;
+typedef struct { int kind; const char *at; size_t n; } SourceToken;
 typedef struct {
-	const char *name, *call, *from; /* from: the list of parameters */
-	Map param, macro;               /* word → its place, plus one; words of preprocessor's lines */
+	const char *name, *call, *from; /* from: where the parameter list starts */
+	Map param, macro;               /* word → 1 + its position; words on preprocessor lines */
 	uintptr_t params;
 	Buf out;
 } Canon;
 
 static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* where a literal that starts at s ends */
+/* The end of the literal that starts at s. */
 static const char *literal_end(const char *s)
 {
 	char quote = *s++;
@@ -33,7 +33,7 @@ static const char *literal_end(const char *s)
 	return *s == quote ? s + 1 : s;
 }
 
-/* the end of blanks and comments that start at s */
+/* The end of the white space and comments that start at s. */
 static const char *space_end(const char *s)
 {
 	for (;;) {
@@ -52,7 +52,7 @@ static const char *space_end(const char *s)
 	}
 }
 
-/* a number with whatever letters are in it: 0x1p-3f, 1e+5 */
+/* The end of a number, with any letters in it: 0x1p-3f, 1e+5. */
 static const char *number_end(const char *s)
 {
 	while (in_word(*s) || *s == '.' || ((*s == '+' || *s == '-') && strchr("eEpP", s[-1])))
@@ -60,23 +60,23 @@ static const char *number_end(const char *s)
 	return s;
 }
 
-static Token token_at(const char *s)
+static SourceToken token_at(const char *s)
 {
 	const char *end = space_end(s);
 
 	if (!*s)
-		return (Token){END, s, 0};
+		return (SourceToken){END, s, 0};
 	if (!*end && end[0] != s[0])
-		return (Token){SPACE, s, strlen(s)};
+		return (SourceToken){SPACE, s, strlen(s)};
 	if (end != s)
-		return (Token){SPACE, s, end - s};
+		return (SourceToken){SPACE, s, end - s};
 	if (isdigit((unsigned char)*s) || (*s == '.' && isdigit((unsigned char)s[1])))
-		return (Token){OTHER, s, number_end(s + 1) - s};
+		return (SourceToken){OTHER, s, number_end(s + 1) - s};
 	if (*s == '"' || *s == '\'')
-		return (Token){OTHER, s, literal_end(s) - s};
+		return (SourceToken){OTHER, s, literal_end(s) - s};
 	while (in_word(*end))
 		end++;
-	return end > s ? (Token){WORD, s, end - s} : (Token){OTHER, s, 1};
+	return end > s ? (SourceToken){WORD, s, end - s} : (SourceToken){OTHER, s, 1};
 }
 
 static bool is_keyword(const char *s, size_t n)
@@ -89,13 +89,13 @@ static bool is_keyword(const char *s, size_t n)
 
 static uint64_t word_key(const char *s, size_t n) { return hash_bytes(s, n, 0) | 1; }
 
-/* The last word of each parameter, from behind the parenthesis that opens the list. */
+/* Enters the last word of each parameter; s is just after the parenthesis that opens the list. */
 static void find_params(Canon *c, const char *s)
 {
-	Token last = {END};
+	SourceToken last = {END};
 
 	for (int depth = 1; depth > 0 && *s;) {
-		Token t = token_at(s);
+		SourceToken t = token_at(s);
 		s += t.n;
 		if (t.kind == WORD)
 			last = t;
@@ -112,16 +112,16 @@ static void find_params(Canon *c, const char *s)
 	}
 }
 
-static bool is_word(const Token *t, const char *s)
+static bool is_word(const SourceToken *t, const char *s)
 {
 	return strlen(s) == t->n && !memcmp(t->at, s, t->n);
 }
 
-/* Looks for the kernel's parameters, and for words that macros may bring in. */
-static void look(Canon *c, const char *src)
+/* Finds the kernel's parameters, and the words on preprocessor lines, which must not be renamed. */
+static void find_words(Canon *c, const char *src)
 {
 	bool line = false;
-	Token t;
+	SourceToken t;
 
 	for (const char *s = src; (t = token_at(s)).kind != END; s += t.n) {
 		bool starts = s == src || (t.kind == SPACE && memchr(t.at, '\n', t.n));
@@ -138,13 +138,13 @@ static void look(Canon *c, const char *src)
 		find_params(c, c->from);
 }
 
-/* -> that is not the end of -->, a decrement and a comparison */
+/* An arrow that is not the end of "-->", a decrement and a comparison. */
 static bool is_arrow(const char *src, const char *s)
 {
 	return s - src >= 2 && s[-1] == '-' && s[-2] != '-';
 }
 
-static void put_word(Canon *c, const Token *t, bool member)
+static void put_word(Canon *c, const SourceToken *t, bool member)
 {
 	uintptr_t k = 0;
 
@@ -165,9 +165,9 @@ const char *source_canonical(const char *name, const char *src)
 	Canon c = {.name = name, .call = arena_printf("%s_call", name)};
 	const char *s, *text;
 	bool member = false;
-	Token t;
+	SourceToken t;
 
-	look(&c, src);
+	find_words(&c, src);
 	for (s = src; (t = token_at(s)).kind != END; s += t.n) {
 		if (t.kind == WORD)
 			put_word(&c, &t, member);

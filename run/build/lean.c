@@ -1,13 +1,12 @@
-/* A compiled document without what its programs were made from: before any weight is touched,
- * their sources and the bodies of their kernels go, and the memory that reading them took is given
- * back.
+/* Makes a compiled document smaller: before any weight is touched, the sources of its programs and
+ * the bodies of their kernels are dropped, and the memory that reading them took is freed.
  *
  *     PROGRAM(KERNEL(RANGE …, LET …, STORE …)) {src: "void E_4(…", object: "/…/cdef….so", …}
  *     →   PROGRAM(KERNEL(STORE(INDEX(PARAM 0, 0), 0), LET(LOAD(INDEX(PARAM 1, 0)))))
  *         {src: "", digest: "5f…", object: "/…/cdef….so", …}
  *
- * A kernel keeps which buffers it reads and writes and which size variables it asks for, a source
- * its digest, of which the cache's keys are made. */
+ * What is left of a kernel says which buffers it reads and writes and which size variables it uses;
+ * what is left of a source is its digest, from which cache keys are made. */
 #include "document/document.h"
 #include "build/build.h"
 #include <malloc.h>
@@ -23,8 +22,8 @@ static UOp *let_of(const Statements *before, UOp *value)
 	return NODE(OP_LET, value->dtype, val_int(before->n), value);
 }
 
-/* A STORE for each PARAM that the kernel writes, a LET for each other one and for each size
- * variable. */
+/* Adds a STORE for each PARAM that the kernel writes, and a LET for each other PARAM and for each
+ * size variable. */
 static void keep_touches(const Nodes *all, Statements *out)
 {
 	Map written = {0};
@@ -73,19 +72,19 @@ static UOp *program_stripped(UOp *u, void *programs)
 	return v;
 }
 
-/* ---- a copy in memory of its own */
+/* ---- copying the document into fresh memory */
 
 typedef struct { Doc *d; Map place; uint64_t n; } Copy;
 
-/* Small ones come along, aligned and without the document's pages around them; great ones stay
- * where they are. */
+/* Small byte strings are copied, aligned, so that the document's pages around them can be dropped;
+ * large ones stay where they are. */
 static const Val *bytes_copied(const Val *v)
 {
 	enum { SMALL = 1 << 16 };
 	return val_bin(v->n < SMALL ? memcpy(arena_alloc(v->n + 1), v->s, v->n) : v->s, v->n);
 }
 
-/* Depth is bounded by the reader (100). */
+/* The reader limits the depth to 100. */
 static const Val *val_copied(const Val *v)
 {
 	size_t n = v->kind == VAL_MAP ? 2 * v->n : v->kind == VAL_ARRAY ? v->n : 0;
@@ -128,7 +127,8 @@ static void copy_node(Copy *c, const UOp *u)
 	free(src);
 }
 
-/* What the sink reaches, and buffers that it does not: an input that nobody reads may be given. */
+/* Copies the nodes that the sink reaches, and all BUFFERs: an operand may name an input that nobody
+ * reads. */
 static Graph *copied(const Graph *g, const Nodes *live)
 {
 	const char *err;

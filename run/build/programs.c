@@ -3,7 +3,7 @@
  *     %9 PROGRAM(%8) {name: "E_4", src: "void E_4(…", target: "clang", vars: ["n"], …}
  *     →   a struct Program
  *
- * and back: programs_put writes what compiling found out (object, entry) into the nodes. */
+ * and back: programs_put writes the results of compiling (object, entry) into the nodes. */
 #include "document/document.h"
 #include "build/build.h"
 
@@ -18,7 +18,7 @@ static Runtime runtime_of(const Program *p)
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (v ? val_is_str(v, known[i].target) : !strcmp(p->target, known[i].target))
 			return known[i].runtime;
-	die(UNSUPPORTED, "%s: nothing here executes target '%s'", p->where, p->target);
+	die(UNSUPPORTED, "%s: no device here executes target '%s'", p->where, p->target);
 }
 
 static const char *text_at(const Program *p, const char *key, bool must)
@@ -56,19 +56,19 @@ static void read_sizes(const Program *p, const char *key, UOp **size)
 			die(MALFORMED, "%s: '%s': %s", p->where, key, err);
 }
 
-/* A CPU's grid is a line of items. */
-static void check_line(const Program *p)
+/* A grid on the CPU has one dimension. */
+static void check_cpu_grid(const Program *p)
 {
 	UOp *one = ix_const(1);
 
 	if (p->runtime == RUNTIME_CPU && (p->global[1] != one || p->global[2] != one ||
 		p->local[0] != one || p->local[1] != one || p->local[2] != one))
-		die(MALFORMED, "%s: a CPU's grid has one size, and no work items", p->where);
+		die(MALFORMED, "%s: a CPU's grid has one dimension and no local size", p->where);
 }
 
 static void read_work(Program *p)
 {
-	enum { UNKNOWN = 1000 };        /* whoever makes a grid thinks that it is worth it */
+	enum { UNKNOWN = 1000 };        /* assume that a grid is worth sharing */
 	const Val *v = val_get(p->u->arg, "work");
 	const char *err = NULL;
 
@@ -85,7 +85,7 @@ static const Val *read_slots(const Program *p, const char *key)
 		die(MALFORMED, "%s: arg has no array '%s'", p->where, key);
 	for (size_t i = 0; i < v->n; i++)
 		if (v->a[i]->kind != VAL_INT || v->a[i]->i < 0 || (size_t)v->a[i]->i >= p->nslots)
-			die(MALFORMED, "%s: '%s' names a slot that is not there", p->where, key);
+			die(MALFORMED, "%s: '%s' names a slot that does not exist", p->where, key);
 	return v;
 }
 
@@ -97,7 +97,7 @@ static void program_read(Program *p, UOp *u)
 	p->where = arena_printf("node %u PROGRAM (%s)", u->id, v && v->kind == VAL_STR ? v->s : "");
 	p->name = text_at(p, "name", true);
 	if (!is_identifier(p->name))
-		die(MALFORMED, "%s: its name is not an identifier of C", p->where);
+		die(MALFORMED, "%s: its name is not a C identifier", p->where);
 	p->src = text_at(p, "src", true);
 	p->digest = *p->src ? NULL : text_at(p, "digest", false);
 	if (!p->digest)
@@ -120,10 +120,10 @@ static void program_read(Program *p, UOp *u)
 	p->vars = p->nvars ? v->a : NULL;
 	for (size_t i = 0; i < p->nvars; i++)
 		if (p->vars[i]->kind != VAL_STR)
-			die(MALFORMED, "%s: 'vars' holds something that is no name", p->where);
+			die(MALFORMED, "%s: 'vars' holds a value that is not a name", p->where);
 	read_sizes(p, "global_size", p->global);
 	read_sizes(p, "local_size", p->local);
-	check_line(p);
+	check_cpu_grid(p);
 	read_work(p);
 }
 

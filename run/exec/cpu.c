@@ -1,4 +1,4 @@
-/* The CPU as a device: memory is the process's own, a kernel is a function of a shared object. */
+/* The CPU as a device: its memory is host memory, and a kernel is a function in a shared object. */
 #include "exec/exec.h"
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static void cpu_put(void *mem, const void *host, size_t bytes)
 		memmove(mem, host, bytes);
 }
 
-/* The same object is opened once however many of its names come by. */
+/* dlopen loads an object once, however many of its hard links are opened. */
 static void cpu_load(size_t n, Program *const *p, void **kernel)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -79,9 +79,9 @@ const Exec exec_cpu = {
 	.align = 64,
 	.list = cpu_list,
 	.open = cpu_open,
-	.alloc = memory_take,
+	.alloc = memory_alloc,
 	.slice = cpu_slice,
-	.release = memory_give,
+	.release = memory_free,
 	.put = cpu_put,
 	.get = cpu_copy,
 	.copy = cpu_copy,

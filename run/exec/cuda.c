@@ -1,11 +1,11 @@
-/* NVIDIA GPUs, through the driver's library, which is looked for at run time. Everything goes down
+/* NVIDIA GPUs, through the driver's library, which is loaded at run time. Everything goes through
  * the default stream, so launches and copies keep their order. */
 #include "exec/exec.h"
 #include "host/cuda.h"
 #include <dlfcn.h>
 #include <stdlib.h>
 
-typedef struct { CUfunction f; const char *name; } Kernel;
+typedef struct { CUfunction f; const char *name; } CudaKernel;
 
 static void check(CUresult err, const char *what)
 {
@@ -39,7 +39,7 @@ static void cuda_open(int i)
 	int n = cuda_devices();
 
 	if (!n)
-		die(UNSUPPORTED, "no CUDA device: libcuda.so.1 is not there or lists none");
+		die(UNSUPPORTED, "no CUDA device: libcuda.so.1 is missing or lists none");
 	if (i >= n)
 		die(UNSUPPORTED, "no device 'cuda:%d': there are %d", i, n);
 	check(cuda.cuDeviceGet(&d, i), "the device");
@@ -97,7 +97,7 @@ static void cuda_copy(void *to, void *from, size_t bytes)
 static void cuda_load(size_t n, Program *const *p, void **kernel)
 {
 	for (size_t i = 0; i < n; i++) {
-		Kernel *k = kernel[i] = arena_alloc(sizeof *k);
+		CudaKernel *k = kernel[i] = arena_alloc(sizeof *k);
 		size_t bytes;
 		const char *text = cache_read(p[i]->object, &bytes);
 		char *image = xcalloc(bytes + 1, 1);            /* the driver wants PTX to end with a NUL */
@@ -112,7 +112,7 @@ static void cuda_load(size_t n, Program *const *p, void **kernel)
 
 static void cuda_launch(const Launch *l)
 {
-	Kernel *k = l->kernel;
+	CudaKernel *k = l->kernel;
 	void **args = xmalloc((l->nbuf + l->nvars + 1) * sizeof *args);
 
 	for (size_t i = 0; i < l->nbuf; i++)

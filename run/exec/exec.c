@@ -1,4 +1,4 @@
-/* The devices this machine has: every backend lists its own. */
+/* The devices of this machine: each backend lists its own. */
 #include "exec/exec.h"
 #include <stdlib.h>
 
@@ -23,18 +23,18 @@ const Exec *exec_find(const char *device, int *number)
 	return NULL;
 }
 
-typedef struct { const char *want; bool found; } Search;
+typedef struct { const char *want; bool found; } DeviceSearch;
 
 static void compare(void *ctx, const char *device, const char *text)
 {
-	Search *s = ctx;
+	DeviceSearch *s = ctx;
 	s->found |= !strcmp(device, s->want);
 }
 
-/* run --devices would list it */
+/* Whether run --devices would list it. */
 static bool exec_has(const char *device)
 {
-	Search s = { device, !strcmp(device, "cpu") };
+	DeviceSearch s = { device, !strcmp(device, "cpu") };
 
 	for (int i = 0; execs[i] && !s.found; i++)
 		if (!strncmp(device, execs[i]->name, strlen(execs[i]->name)))
@@ -62,7 +62,7 @@ void devices_check(const Graph *g)
 			(all.at[i]->arg->kind != VAL_STR || !exec_has(all.at[i]->arg->s)))
 			die(UNSUPPORTED, "node %u COPY: no device '%s'", all.at[i]->id,
 				all.at[i]->arg->kind == VAL_STR ? all.at[i]->arg->s : "");
-	/* schedule takes COPY nodes away and leaves the names */
+	/* schedule removes COPY nodes and leaves their names here */
 	const Val *names = val_get(g->meta, "devices");
 	for (size_t i = 0; names && names->kind == VAL_ARRAY && i < names->n; i++)
 		if (names->a[i]->kind != VAL_STR || !exec_has(names->a[i]->s))

@@ -1,9 +1,9 @@
-/* OpenCL devices, through the ICD loader, which is looked for at run time: libOpenCL.so.1 need not
- * be there.
+/* OpenCL devices, through the ICD loader libOpenCL.so.1, which is loaded at run time and need not
+ * exist.
  *
- * A buffer is a cl_mem, a temporary a sub-buffer of the workspace. Size variables are passed after
- * the buffers as 64-bit integers. One in-order queue: a copy waits for the launches before it by
- * itself. */
+ * A buffer is a cl_mem, and a temporary is a sub-buffer of the workspace. Size variables are passed
+ * after the buffers as 64-bit integers. There is one in-order queue, so a copy waits for the
+ * launches before it. */
 #include "exec/exec.h"
 
 #if __has_include(<CL/cl.h>)
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* every function of the library that is used, declared as its header declares it */
+/* every function of the library that is used, with its type from the header */
 #define FUNCTIONS(F) \
 	F(clGetPlatformIDs) F(clGetDeviceIDs) F(clGetDeviceInfo) F(clCreateContext) \
 	F(clCreateCommandQueue) F(clCreateBuffer) F(clCreateSubBuffer) F(clReleaseMemObject) \
@@ -37,7 +37,7 @@ static struct {
 	cl_command_queue queue;
 } opencl = {.ndevices = -1};
 
-typedef struct { cl_kernel kernel; const char *name; } Kernel;
+typedef struct { cl_kernel kernel; const char *name; } ClKernel;
 
 static void check(cl_int err, const char *what)
 {
@@ -59,7 +59,7 @@ static bool library_open(void)
 	return true;
 }
 
-/* Every platform's devices, in the loader's order. Found once. */
+/* Finds every platform's devices, in the loader's order, once. */
 static void devices_find(void)
 {
 	cl_platform_id platform[MAX_PLATFORMS];
@@ -79,7 +79,8 @@ static void devices_find(void)
 	}
 }
 
-/* The same in a child first: a platform that aborts takes the child with it, not the list. */
+/* First lists the devices in a child process, so that a platform that aborts does not end this one.
+ */
 static void devices_find_safely(void)
 {
 	int status = 0, null;
@@ -141,15 +142,15 @@ static void opencl_open(int i)
 
 /* ---- memory */
 
-/* Sub-buffers may begin only at multiples of CL_DEVICE_MEM_BASE_ADDR_ALIGN, 4096 bits at most
- * anywhere. */
+/* Sub-buffers may start only at multiples of CL_DEVICE_MEM_BASE_ADDR_ALIGN, which is at most 4096
+ * bits on any device. */
 enum { ALIGN = 512 };
 
 static void *opencl_alloc(size_t bytes)
 {
 	cl_int err;
 	cl_uint zero = 0;
-	size_t n = (bytes + ALIGN) / ALIGN * ALIGN;     /* an empty buffer is one too */
+	size_t n = (bytes + ALIGN) / ALIGN * ALIGN;     /* a cl_mem cannot be empty */
 	cl_mem m = opencl.clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, n, NULL, &err);
 
 	check(err, arena_printf("a buffer of %zu bytes", bytes));
@@ -200,7 +201,7 @@ static void opencl_copy(void *to, void *from, size_t bytes)
 
 /* ---- kernels */
 
-/* the log's first line with "error" in it, else its first line */
+/* The first line of the log that contains "error", or else its first line. */
 static const char *first_error(cl_program p)
 {
 	size_t n = 0;
@@ -219,7 +220,7 @@ static const char *first_error(cl_program p)
 	return at;
 }
 
-/* Some compilers count their errors on standard error, where only one line of ours belongs. */
+/* Some compilers print an error count to standard error, which should hold only our one line. */
 static cl_int build_quietly(cl_program built, const char *flags)
 {
 	int keep = dup(2), none = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -239,9 +240,8 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Whether p can be compiled together with those from first up to it: sources stand beside each
- * other. */
-static bool stands_with(Program *const *p, size_t first, size_t i)
+/* Whether p[i] can be compiled in one program with those from first to i-1. */
+static bool compiles_with(Program *const *p, size_t first, size_t i)
 {
 	if (!same_text(p[i]->flags, p[first]->flags) || p[i]->alone || p[first]->alone)
 		return false;
@@ -251,7 +251,7 @@ static bool stands_with(Program *const *p, size_t first, size_t i)
 	return true;
 }
 
-static cl_program make_built(Program *const *p, size_t n, const char **src, cl_int *failed)
+static cl_program program_build(Program *const *p, size_t n, const char **src, cl_int *failed)
 {
 	cl_uint sources = 0;
 	cl_int err;
@@ -270,22 +270,23 @@ static cl_program make_built(Program *const *p, size_t n, const char **src, cl_i
 	return built;
 }
 
-/* Many kernels in one program: a compiler that reads its own library for each program does that
- * once. When they do not compile, each is tried alone, to tell which it is. */
-static void load_some(Program *const *p, size_t n, const char **src, void **kernel)
+/* Compiles many kernels as one program, so that a compiler that loads its own library for each
+ * program does that once. If they do not compile, each is tried alone to find the one that fails.
+ */
+static void load_batch(Program *const *p, size_t n, const char **src, void **kernel)
 {
 	cl_int err;
-	cl_program built = make_built(p, n, src, &err);
+	cl_program built = program_build(p, n, src, &err);
 
 	if (err != CL_SUCCESS && n == 1)
 		die(FAILED, "%s: the OpenCL compiler failed: %s", p[0]->name, first_error(built));
 	if (err != CL_SUCCESS) {
 		for (size_t i = 0; i < n; i++)
-			load_some(p + i, 1, src, kernel + i);
+			load_batch(p + i, 1, src, kernel + i);
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
-		Kernel *k = kernel[i] = arena_alloc(sizeof *k);
+		ClKernel *k = kernel[i] = arena_alloc(sizeof *k);
 		k->name = p[i]->name;
 		const char *entry = p[i]->entry ? p[i]->entry : p[i]->name;
 		k->kernel = opencl.clCreateKernel(built, entry, &err);
@@ -300,9 +301,9 @@ static void opencl_load(size_t n, Program *const *p, void **kernel)
 
 	Progress progress = progress_start("compiling", n, true);
 	for (size_t first = 0, i; first < n; first = i) {
-		for (i = first + 1; i < n && i - first < 256 && stands_with(p, first, i);)
+		for (i = first + 1; i < n && i - first < 256 && compiles_with(p, first, i);)
 			i++;
-		load_some(p + first, i - first, src, kernel + first);
+		load_batch(p + first, i - first, src, kernel + first);
 		progress_step(&progress, i);
 	}
 	progress_end(&progress);
@@ -311,7 +312,7 @@ static void opencl_load(size_t n, Program *const *p, void **kernel)
 
 static void opencl_launch(const Launch *l)
 {
-	Kernel *k = l->kernel;
+	ClKernel *k = l->kernel;
 	size_t global[3], local[3];
 	cl_int err = CL_SUCCESS;
 
@@ -337,7 +338,7 @@ static void opencl_sync(void)
 	check(opencl.clFinish(opencl.queue), "a launch");
 }
 
-#else   /* built where there were no OpenCL headers */
+#else   /* built without the OpenCL headers */
 
 static int opencl_list(void (*tell)(void *, const char *, const char *), void *ctx)
 {
@@ -349,7 +350,7 @@ static void opencl_open(int i)
 	die(UNSUPPORTED, "no OpenCL: this program was built without its headers");
 }
 
-/* nothing else is reached without a device */
+/* without a device nothing else is called */
 enum { ALIGN = 64 };
 #define opencl_alloc NULL
 #define opencl_slice NULL

@@ -1,12 +1,13 @@
-/* How many processors this process may keep busy: those its affinity allows, and no more than the
+/* How many processors this process may keep busy: those in its affinity mask, but no more than the
  * quota of its control group. */
 #include "host/host.h"
 #include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* "200000 100000" or "max 100000" of cpu.max (version 2), -1 and 100000 in two files (version 1):
- * processors, rounded up; 0: no limit. */
+/* The quota in processors, rounded up; 0: no limit. text is "200000 100000" or "max 100000" from
+ * cpu.max (cgroup version 2), or "200000" or "-1", with the period from a second file (version 1).
+ */
 static int quota_of(const char *text, double period)
 {
 	char *end;
@@ -29,7 +30,7 @@ static bool first_line(const char *path, char *line, int n)
 	return good;
 }
 
-/* The group of this process below /sys/fs/cgroup, "" for the top. */
+/* The path of this process's group below /sys/fs/cgroup; "" for the root. */
 static void group_path(char *path, size_t n)
 {
 	char line[400];
@@ -45,7 +46,7 @@ static void group_path(char *path, size_t n)
 		fclose(f);
 }
 
-/* A limit of the group or of one above it; 0: none. */
+/* The lowest limit of the group and of those above it; 0: none. */
 static int quota(void)
 {
 	char path[400], line[100], period[100];

@@ -1,4 +1,4 @@
-/* NVIDIA's driver library, looked for at run time. */
+/* NVIDIA's driver library, loaded at run time. */
 #include "host/cuda.h"
 #include <dlfcn.h>
 

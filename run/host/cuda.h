@@ -1,5 +1,5 @@
-/* The part of NVIDIA's interfaces that is used, declared here: neither CUDA's headers nor its
- * libraries are needed to build, the libraries are looked for at run time. Types and names follow
+/* The part of NVIDIA's interfaces that run uses. It is declared here so that building needs neither
+ * CUDA's headers nor its libraries; the libraries are loaded at run time. Types and names follow
  * cuda.h and nvrtc.h. */
 #ifndef CUDA_H
 #define CUDA_H
@@ -52,7 +52,7 @@ typedef int nvrtcResult;
 	F(nvrtcResult, nvrtcGetProgramLog, (nvrtcProgram p, char *to)) \
 	F(nvrtcResult, nvrtcDestroyProgram, (nvrtcProgram *p))
 
-/* ---- cuda.c: the driver's functions, found by cuda_devices */
+/* ---- cuda.c: the driver's functions, loaded by cuda_devices */
 
 typedef struct {
 #define MEMBER(result, name, params) result (*name) params;
@@ -61,7 +61,7 @@ typedef struct {
 	int devices;            /* -1: not looked for yet */
 } Cuda;
 extern Cuda cuda;
-/* How many devices there are; 0 without the library. */
+/* The number of devices; 0 without the library. */
 int cuda_devices(void);
 /* Compute capability of the first device, 10·major + minor; 0 without one. */
 int cuda_capability(void);

@@ -5,8 +5,8 @@
 
 /* ---- cores.c */
 
-/* Processors that this process may keep busy: by its affinity and its control group's quota; from 1
- * to MOST_THREADS. */
+/* The number of processors that this process may keep busy, by its affinity mask and its control
+ * group's quota; from 1 to MOST_THREADS. */
 int cores(void);
 enum { MOST_THREADS = 256 };
 
@@ -21,33 +21,34 @@ void progress_end(Progress *p);
 
 /* A kernel's entry on the CPU (common/README.md, level program). */
 typedef void (*Items)(void *const *bufs, const int64_t *vars, int64_t from, int64_t to);
-/* How threads share a launch: at most so many, chunk items at a time. work: nanoseconds of all its
- * items together. wake: so much work is ahead that threads are woken for it. */
-typedef struct { int threads; bool wake; int64_t chunk, work; } Split;
-/* For items of `work` nanoseconds each over at most `most` threads; one thread when more would not
- * gain. wake is the caller's to decide, from the work of this launch and of those after it. */
-Split pool_split(int64_t items, int64_t work, int most);
+/* How threads share a launch: how many threads at most, and how many items each takes at a time.
+ * work is the time of all items together in nanoseconds. wake: there is enough work ahead to wake
+ * threads that sleep. */
+typedef struct { int threads; bool wake; int64_t chunk, work; } Share;
+/* The split for items of `work` nanoseconds each over at most `most` threads; one thread when more
+ * would not be faster. The caller sets wake, from the work of this launch and of those after it. */
+Share pool_split(int64_t items, int64_t work, int most);
 bool pool_worth_waking(int64_t work);
-/* n threads, this one among them, which takes the processor it is on for its own. */
+/* Starts n threads, counting the caller, which is pinned to the processor it runs on. */
 void pool_start(int n);
-/* Calls for the items 0 … items-1 and returns when all are done. */
-void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, const Split *s);
-/* Ends the threads; this one may run anywhere again. */
+/* Executes items 0 … items-1 and returns when all are done. */
+void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, const Share *s);
+/* Ends the threads and removes the caller's pinning. */
 void pool_stop(void);
 
-/* ---- memory.c: memory of buffers on the CPU */
+/* ---- memory.c: memory for buffers on the CPU */
 
 enum { HUGE_PAGE = 2 << 20 };
-/* Zeroed, aligned to 64 bytes, in huge pages when it is large; no two in a row start at the same
- * place of their 4 KB. Dies with FAILED. */
-void *memory_take(size_t bytes);
-/* NULL is nothing. */
-void memory_give(void *p);
-/* The most memory that this process has had, in bytes. */
+/* Zeroed memory, aligned to 64 bytes, in huge pages when it is large. No two consecutive
+ * allocations start at the same offset within 4 KB. Dies with FAILED. */
+void *memory_alloc(size_t bytes);
+/* Frees it; NULL is allowed. */
+void memory_free(void *p);
+/* The peak resident memory of this process in bytes. */
 size_t memory_peak(void);
-/* A copy of from, which lies in a mapped file: its pages leave memory as they are copied, so that
- * both are never there whole. */
+/* A copy of from, which lies in a mapped file. The file's pages are dropped as they are copied, so
+ * the two are never in memory in full at the same time. */
 void *memory_move(const void *from, size_t bytes);
-/* Pages of a mapped file leave memory; they are read again when they are needed. */
+/* Drops pages of a mapped file from memory; they are read again when touched. */
 void pages_drop(const void *p, size_t n);
 #endif

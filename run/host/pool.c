@@ -1,17 +1,17 @@
-/* Threads that share the items of a launch. They are started once and wait for the next launch
- * spinning, for a while, then asleep.
+/* Threads that share the items of a launch. They are started once; between launches they spin for a
+ * while, then sleep.
  *
  *     caller    ranges for all | post → | items 0 1 2 … then others' | wait or take back |
  *     worker      spinning       POSTED   TAKEN: items 7 8 9 …         IDLE, spinning
  *
- * Each thread has a range of items of its own, the same part of each launch, so that what one
- * kernel wrote is in the cache of the core that reads it in the next; it takes them chunk by chunk,
- * and when they are done it helps with the others' ranges. A post that its worker has not yet taken
- * when all items are done is taken back: nobody waits for a thread that sleeps or has no processor.
- * Which thread runs an item never changes what the item writes.
+ * Each thread has its own range of items, the same part of each launch, so that the data one kernel
+ * wrote is in the cache of the core that reads it in the next. A thread takes its range chunk by
+ * chunk and then helps with the others' ranges. If a worker has not yet taken a post when all items
+ * are done, the caller takes the post back, so it never waits for a thread that sleeps or has no
+ * processor. Which thread runs an item never changes what the item writes.
  *
- * Workers stay on one processor each and the caller on its own, because a worker that is woken on
- * the processor of a caller that spins does not run. */
+ * Each worker is pinned to a processor, and the caller to another, because a worker that is woken
+ * on the processor of a spinning caller does not run. */
 #include "host/host.h"
 #include <linux/futex.h>
 #include <pthread.h>
@@ -22,10 +22,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* SPIN pauses are 0.2 to 1 ms, more than lies between two launches of a call. */
+/* SPIN pauses take 0.2 to 1 ms, longer than the gap between two launches of a call. */
 enum { SPIN = 20000, LINE = 128, STACK = 64 << 20 };
-/* Nanoseconds: what the least share of a thread takes; what a chunk takes at least; what must be
- * ahead before a thread that sleeps is woken for it. */
+/* In nanoseconds: the least work worth giving to a thread; the least work in a chunk; the work that
+ * must be ahead before a sleeping thread is woken. CHUNKS is how many a thread's range has at most.
+ */
 enum { LEAST_SHARE = 2000, LEAST_CHUNK = 1000, WORTH_WAKING = 100000, CHUNKS = 32 };
 /* AWAITED is TAKEN while the caller sleeps. */
 enum { IDLE, ASLEEP, POSTED, TAKEN, AWAITED, QUIT };
@@ -34,9 +35,9 @@ typedef struct { _Alignas(LINE) atomic_int state; pthread_t thread; } Worker;
 typedef struct { _Alignas(LINE) atomic_llong next; long long end; } Range;
 
 static struct {
-	Worker worker[MOST_THREADS];    /* [0] is the caller's, and not used */
+	Worker worker[MOST_THREADS];    /* [0] stands for the caller and is not used */
 	Range range[MOST_THREADS];
-	int threads;                    /* the caller counted; 0 before the start */
+	int threads;                    /* including the caller; 0 before pool_start */
 	int spin;
 	cpu_set_t allowed;              /* where the caller may run without a pool */
 	struct { Items call; void *const *buf; const int64_t *vars; int64_t chunk; int n; } job;
@@ -68,7 +69,7 @@ static bool change(atomic_int *state, int from, int to)
 
 /* ---- items */
 
-/* All items that no thread has taken, those of thread `me` first. */
+/* Runs all items that no thread has taken, starting with the range of thread `me`. */
 static void run_items(int me)
 {
 	for (int k = 0; k < pool.job.n; k++) {
@@ -116,7 +117,8 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/* The launch is there for the worker; one that sleeps is woken when that is wanted. */
+/* Offers the launch to a worker. A worker that sleeps gets it, and is woken, only if wake is set.
+ */
 static void worker_post(Worker *w, bool wake)
 {
 	if (!wake)
@@ -125,7 +127,7 @@ static void worker_post(Worker *w, bool wake)
 		futex_wake(&w->state);
 }
 
-/* Until the worker has nothing of this launch any more. */
+/* Waits until the worker has finished its part of this launch, or takes the post back. */
 static void worker_finish(Worker *w)
 {
 	if (change(&w->state, POSTED, IDLE))
@@ -142,9 +144,9 @@ static void worker_finish(Worker *w)
 
 /* ---- launches */
 
-Split pool_split(int64_t items, int64_t work, int most)
+Share pool_split(int64_t items, int64_t work, int most)
 {
-	Split s = {.threads = 1, .chunk = items};
+	Share s = {.threads = 1, .chunk = items};
 	int64_t n, chunk;
 
 	work = work < 1 ? 1 : work;
@@ -173,7 +175,7 @@ static bool any_awake(int n)
 	return false;
 }
 
-void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, const Split *s)
+void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, const Share *s)
 {
 	int n = s->threads < pool.threads ? s->threads : pool.threads;
 
@@ -200,7 +202,7 @@ void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, 
 
 /* ---- start and end */
 
-/* The k-th processor after the one the caller is on, of those it may use. */
+/* The k-th processor after `here` among those that this process may use. */
 static int processor(int here, int k)
 {
 	int at = here;
@@ -230,8 +232,8 @@ static bool worker_start(int i, int on)
 	return !err;
 }
 
-/* Signals are the caller's: workers start with all of them blocked. A worker that cannot be started
- * is done without. */
+/* Workers start with all signals blocked: the caller handles them. If a worker cannot be started,
+ * the pool has fewer threads. */
 void pool_start(int n)
 {
 	sigset_t all, old;

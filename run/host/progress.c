@@ -2,8 +2,8 @@
  *
  *     compiling 12/60 [=====>                  ]
  *
- * Nothing is drawn in the first second, nor when standard error is not a terminal; the line is
- * wiped at the end. */
+ * Nothing is drawn in the first second or when standard error is not a terminal. The line is erased
+ * at the end. */
 #include "host/host.h"
 #include <unistd.h>
 

@@ -1,10 +1,10 @@
-/* What memory was for, on standard error with -v:
+/* How memory was used, on standard error with -v:
  *
  *     run: memory: weights 102.3 MB, plan 7.2 MB, inputs and outputs 0.6 MB, states 0.0 MB; at most
  *     114.4 MB (on one line)
  *
- * Weights are what the calls that run each time read of constants, as they read it; the plan is
- * the temporaries' workspace; at most: the most that this process had at any time. */
+ * Weights are the constants, in the form in which the calls that run each time read them; the plan
+ * is the workspace for temporaries; "at most" is the peak of this process. */
 #include "document/document.h"
 #include "session/session.h"
 
@@ -18,7 +18,7 @@ static double bytes_of(const Buffers *b, const bool *read, const char *role)
 	return n;
 }
 
-void memory_tell(const Graph *g, const Buffers *b)
+void memory_report(const Graph *g, const Buffers *b)
 {
 	enum { MB = 1000000 };
 	bool *read = arena_alloc(b->n + 1);

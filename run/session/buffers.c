@@ -1,12 +1,12 @@
-/* Where each BUFFER of a schedule lives.
+/* Memory for each BUFFER of a schedule.
  *
  *     input    the caller's array              output   memory of its own
  *     const    where its data lies             state    memory of its own, with its first value
  *     temp     in the workspace, at its offset prepared memory of its own (prepared.c)
  *
- * On a device that shares this process's memory nothing is copied; others get their own copy of
- * everything. The plan in the document is used when its sizes and its alignment serve; else one is
- * made here. */
+ * On a device that shares this process's memory nothing is copied; other devices get their own copy
+ * of everything. The document's memory plan is used if it has all sizes and suits the device's
+ * alignment; otherwise one is made here. */
 #include "document/document.h"
 #include "session/session.h"
 #include <errno.h>
@@ -26,7 +26,7 @@ static const char *where(const UOp *u)
 
 typedef struct { int fd; int64_t n; } File;
 
-/* A file is opened once, however many constants lie in it. */
+/* Opens a file, once for all constants in it. */
 static File file_of(const UOp *u, const char *path)
 {
 	static Map files;
@@ -58,8 +58,8 @@ static void file_read(const UOp *u, const File *f, int64_t at, char *to, size_t 
 	}
 }
 
-/* A constant in a file: mapped alone, so that its pages are all that a touch brings into memory; read when it is small
- * or does not lie at a place for its dtype. */
+ /* A constant in a file. It is mapped by itself, so that touching it loads no pages of other
+ * constants; it is read when it is small or not aligned for its dtype. */
 static Array file_content(const UOp *u, const Val *file, Array a)
 {
 	enum { SMALL = 1 << 16 };       /* bytes */
@@ -86,8 +86,6 @@ static Array file_content(const UOp *u, const Val *file, Array a)
 	return a;
 }
 
-/* Pages of a mapped file that have been copied need not stay in memory beside the copy. */
-
 Array buffer_content(const UOp *u, const VarEnv *env)
 {
 	const Val *data = val_get(u->arg, "data"), *file = val_get(u->arg, "file");
@@ -108,8 +106,8 @@ Array buffer_content(const UOp *u, const VarEnv *env)
 
 /* ---- temporaries */
 
-/* The document's own plan: every temporary has an offset that lies in the workspace and is aligned
- * enough. */
+/* Whether the document has a memory plan: every temporary has an offset in the workspace, with the
+ * device's alignment. */
 static bool plan_given(const Graph *g, const Buffers *b, int64_t *bytes)
 {
 	const Val *w = val_get(g->meta, "workspace");
@@ -130,7 +128,8 @@ static bool plan_given(const Graph *g, const Buffers *b, int64_t *bytes)
 	return true;
 }
 
-/* Lifetimes from the list of calls, then the packer. offset has one for each buffer. */
+/* Makes a plan: lifetimes from the list of calls, then memory_plan. offset has one element per
+ * buffer. */
 static int64_t plan_made(const Graph *g, const Buffers *b, int64_t *offset)
 {
 	size_t n = 0, *of = arena_alloc(b->n * sizeof *of);
@@ -184,8 +183,8 @@ static void place_temps(const Graph *g, Buffers *b)
 
 /* ---- all */
 
-/* Content that the caller or the document has: in place, or copied to the device. Constants wait
- * until they are asked for: what was made of them may be in the cache. */
+/* A buffer with content from the caller or the document: in place, or copied to the device.
+ * Constants are placed when first used, because results computed from them may be in the cache. */
 static void place_given(Buffers *b, size_t i)
 {
 	const UOp *u = b->u[i];
@@ -221,7 +220,7 @@ void *buffer_memory(Buffers *b, size_t i)
 	return b->mem[i];
 }
 
-void buffer_leave(Buffers *b, size_t i)
+void buffer_evict(Buffers *b, size_t i)
 {
 	enum { LARGE = 64 << 10 };
 	Array *a = &b->host[i];
@@ -267,7 +266,7 @@ Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in)
 	return b;
 }
 
-/* An input that changes from call to call has no place of its own. */
+/* Whether an input changes from call to call, and so has no fixed memory. */
 static bool is_fed(const Buffers *b, const UOp *u)
 {
 	const Array *a = input_of(b->in, u);

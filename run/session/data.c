@@ -1,5 +1,4 @@
-/* What goes into a session between its calls, and what comes out: inputs that change, states,
- * outputs, times. */
+/* The data of a session between its calls: inputs that change, states, outputs, times. */
 #include "session/steps.h"
 #include <stdlib.h>
 
@@ -76,18 +75,18 @@ void session_states_put(Session *s)
 			buffer_put(&s->b, i);
 }
 
-/* ---- copies that can wait */
+/* ---- deferred copies */
 
-/* A copy of a state to an output shows the same after the last call as after each, unless later
- * steps write the state, or read the output: weights are not copied in every step of a training. */
-void session_late(Session *s)
+/* A copy of a state to an output can wait until the outputs are read, unless later steps write the
+ * state or read the output. So training does not copy the weights in every call. */
+void session_defer(Session *s)
 {
 	bool *used = arena_alloc(s->b.n + 1), *changed = arena_alloc(s->b.n + 1);
 
 	for (size_t i = s->nsteps; i-- > s->first && !s->o.keep;) {
 		Step *t = &s->step[i];
 		uint64_t written = t->kind == STEP_COPY ? 1 : call_writes(t->node);
-		t->late = t->kind == STEP_COPY && !used[t->slot[0]] && !changed[t->slot[1]] &&
+		t->deferred = t->kind == STEP_COPY && !used[t->slot[0]] && !changed[t->slot[1]] &&
 			buffer_is(s->b.u[t->slot[0]], "output") && is_state(s->b.u[t->slot[1]]);
 		for (size_t k = 0; k < t->nbuf; k++) {
 			used[t->slot[k]] = true;
@@ -98,7 +97,7 @@ void session_late(Session *s)
 
 /* ---- results */
 
-/* The numbers of the output BUFFERs, in the order of the names. */
+/* The numbers of the output BUFFERs, in the order of the output names. */
 static const size_t *output_slots(const Session *s)
 {
 	size_t *slot = arena_alloc((s->nout + 1) * sizeof *slot);
@@ -121,7 +120,7 @@ size_t session_outputs(Session *s, const char *const **names, const Array **at)
 	const size_t *slot = s->g->level > LV_GRAPH ? output_slots(s) : NULL;
 
 	for (size_t i = s->first; i < s->nsteps; i++)
-		if (s->step[i].late)
+		if (s->step[i].deferred)
 			session_step(s, i);
 	for (size_t i = 0; slot && i < s->nout; i++)
 		s->out[i] = *buffer_get(&s->b, slot[i]);

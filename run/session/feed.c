@@ -1,12 +1,12 @@
-/* Inputs of which every call takes the next rows (--feed): windows of an array that lies in a
- * mapped file, or rows that a shuffle chose, gathered into slots.
+/* Inputs that give every call their next rows (--feed): windows of an array in a mapped file or,
+ * with a shuffle, rows gathered into slots.
  *
  *     --feed x=x.npy,batch=3      x.npy | 0 1 2 | 3 4 5 | 6
  *                                 calls 0, 2, 4 … get the first window, 1, 3, 5 … the second
  *
- * All feeds go in step, from one counter of calls. A thread prepares what the calls to come will
- * take: it brings the pages of windows into memory, or fills slots. Rows that make no whole batch
- * at the end are left out; a shuffle leaves out others each time around. */
+ * All feeds advance in lockstep with one counter of calls. A thread prepares the batches of later
+ * calls: it prefetches the pages of windows, or fills slots. The last rows that make no whole batch
+ * are left out; a shuffle leaves out different ones each epoch. */
 #include "session/session.h"
 #include <errno.h>
 #include <pthread.h>
@@ -23,10 +23,10 @@ enum { SLOTS = 64, RING = 64 << 20 };
 
 typedef struct {
 	const char *name, *file;
-	int64_t batch, rows;            /* of a call, of the file; batch 0: as many as the input has */
-	size_t row, input;              /* bytes; its number in Inputs */
+	int64_t batch, rows;            /* of a call (0: as the input), of the file */
+	size_t row, input;              /* bytes of a row; the input's number in Inputs */
 	Array all;
-	char *slots;                    /* of a shuffle */
+	char *slots;                    /* memory for the batches of a shuffle */
 	bool found;
 } Feed;
 
@@ -34,16 +34,16 @@ struct Feeds {
 	VEC(Feed) at;
 	bool shuffled, running, stop;
 	uint64_t seed;
-	int64_t batches, ahead;         /* once around; that many are prepared at most */
-	int64_t from, made, taken;      /* batches before made are ready, those before taken done with */
-	int64_t *order, around;         /* rows in this time around's order; which */
-	cpu_set_t where;                /* processors before pool_start took this one's */
+	int64_t batches, ahead;         /* batches in an epoch; how many are prepared at most */
+	int64_t from, made, taken;      /* next; below made: ready; below taken: done */
+	int64_t *order, epoch;          /* the order of rows in the current epoch; its number */
+	cpu_set_t where;                /* the affinity mask before pool_start pins the caller */
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t ready, room;
+	pthread_cond_t ready, space;
 };
 
-/* ---- what is given */
+/* ---- parsing */
 
 static int64_t count_of(const char *s, const char *what)
 {
@@ -82,7 +82,7 @@ Feeds *feeds_parse(size_t n, const char *const *given, const char *shuffle)
 		sched_getaffinity(0, sizeof f->where, &f->where);
 
 	if (!n && shuffle)
-		die(USAGE, "--shuffle is for inputs that --feed gives");
+		die(USAGE, "--shuffle needs --feed");
 	for (size_t i = 0; i < n; i++)
 		vec_push(&f->at, feed_parse(given[i]));
 	if (!shuffle)
@@ -101,12 +101,12 @@ void feeds_bind(const Feeds *f, Bindings *b)
 		vec_push(b, ((Binding){.name = f->at.at[i].name, .value = f->at.at[i].file}));
 }
 
-/* ---- against the document */
+/* ---- matching against the document */
 
 bool feeds_take(Feeds *f, const char *file, const UOp *u, size_t input, const VarEnv *env, Array *a)
 {
 	Feed *e = NULL;
-	int64_t own;
+	int64_t fixed;
 
 	for (size_t i = 0; f && i < f->at.n; i++)
 		if (f->at.at[i].file == file)
@@ -115,10 +115,10 @@ bool feeds_take(Feeds *f, const char *file, const UOp *u, size_t input, const Va
 		return false;
 	if (!a->rank)
 		die(MALFORMED, "--feed: '%s' has no rows: the input is a scalar", buffer_name(u));
-	if (!e->batch && (!ix_eval(u->shape->dim[0], env, &own) || own < 1))
-		die(USAGE, "--feed: how many rows '%s' takes is open: say %s=FILE,batch=N", buffer_name(u),
-			buffer_name(u));
-	e->batch = e->batch ? e->batch : own;
+	if (!e->batch && (!ix_eval(u->shape->dim[0], env, &fixed) || fixed < 1))
+		die(USAGE, "--feed: the number of rows of '%s' is not fixed: give %s=FILE,batch=N",
+			buffer_name(u), buffer_name(u));
+	e->batch = e->batch ? e->batch : fixed;
 	e->rows = a->dim[0];
 	e->input = input;
 	e->all = *a;
@@ -133,22 +133,22 @@ bool feeds_take(Feeds *f, const char *file, const UOp *u, size_t input, const Va
 	return true;
 }
 
-/* ---- what comes next */
+/* ---- preparing batches */
 
-/* The order of the rows this time around: randperm(rows, key=SEED, offset=rows*around) of the
- * tensor library. */
-static void order_draw(Feeds *f, int64_t around)
+/* Draws the order of rows in an epoch: randperm(rows, key=SEED, offset=rows*epoch) of the tensor
+ * library. */
+static void order_draw(Feeds *f, int64_t epoch)
 {
 	size_t n = f->at.at[0].rows;
 	uint64_t *counter = xmalloc(n * sizeof *counter), *key = xmalloc(n * sizeof *key);
 
 	f->order = f->order ? f->order : xmalloc(n * sizeof *f->order);
 	for (size_t i = 0; i < n; i++)
-		counter[i] = (uint64_t)around * n + i;
+		counter[i] = (uint64_t)epoch * n + i;
 	interp_op(OP_THREEFRY, DT_U64, DT_U64, n, key, (const void *[]){counter, &f->seed},
 		(const int[]){1, 0});
 	interp_sort(DT_U64, n, key, 1, f->order, 1, false);
-	f->around = around;
+	f->epoch = epoch;
 	free(counter);
 	free(key);
 }
@@ -160,8 +160,8 @@ static char *slot_of(const Feeds *f, const Feed *e, int64_t k)
 	return (char *)e->all.data + k % f->batches * e->batch * e->row;
 }
 
-/* Pages that are not there yet are read while earlier calls run. */
-static void pages_fetch(const char *p, size_t n)
+/* Loads pages while earlier calls run. */
+static void pages_prefetch(const char *p, size_t n)
 {
 	volatile char touched;
 	uintptr_t page = sysconf(_SC_PAGESIZE), at = (uintptr_t)p / page * page;
@@ -175,20 +175,20 @@ static void pages_fetch(const char *p, size_t n)
 
 static void batch_make(Feeds *f, int64_t k)
 {
-	if (f->shuffled && k / f->batches != f->around)
+	if (f->shuffled && k / f->batches != f->epoch)
 		order_draw(f, k / f->batches);
 	for (size_t i = 0; i < f->at.n; i++) {
 		const Feed *e = &f->at.at[i];
 		const int64_t *row = f->order + k % f->batches * e->batch;
 		char *to = slot_of(f, e, k);
 		if (!f->shuffled)
-			pages_fetch(to, e->batch * e->row);
+			pages_prefetch(to, e->batch * e->row);
 		for (int64_t r = 0; f->shuffled && r < e->batch; r++)
 			memcpy(to + r * e->row, (char *)e->all.data + row[r] * e->row, e->row);
 	}
 }
 
-/* Once as much as may be is prepared, the thread sleeps until half of it was taken. */
+/* Once all slots are full, the thread sleeps until half of them have been used. */
 static void *prepare(void *arg)
 {
 	Feeds *f = arg;
@@ -198,7 +198,7 @@ static void *prepare(void *arg)
 	while (!f->stop) {
 		if (f->made - f->taken >= f->ahead) {
 			while (!f->stop && f->made - f->taken > f->ahead / 2)
-				pthread_cond_wait(&f->room, &f->lock);
+				pthread_cond_wait(&f->space, &f->lock);
 			continue;
 		}
 		int64_t k = f->made;
@@ -212,7 +212,7 @@ static void *prepare(void *arg)
 	return NULL;
 }
 
-/* ---- from outside */
+/* ---- interface */
 
 static void feeds_check(const Feeds *f)
 {
@@ -239,13 +239,14 @@ void feeds_start(Feeds *f, int64_t call)
 	f->batches = f->at.at[0].rows / f->at.at[0].batch;
 	f->ahead = RING / bytes < 3 ? 3 : RING / bytes > SLOTS ? SLOTS : RING / bytes;
 	for (size_t i = 0; f->shuffled && i < f->at.n; i++)
-		f->at.at[i].slots = memory_take(f->ahead * f->at.at[i].batch * f->at.at[i].row + 1);
+		f->at.at[i].slots =
+			memory_alloc(f->ahead * f->at.at[i].batch * f->at.at[i].row + 1);
 	f->made = f->taken = f->from = call;
-	f->around = -1;
+	f->epoch = -1;
 	f->stop = false;
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->ready, NULL);
-	pthread_cond_init(&f->room, NULL);
+	pthread_cond_init(&f->space, NULL);
 	if (pthread_create(&f->thread, NULL, prepare, f))
 		die(FAILED, "cannot start a thread");
 	f->running = true;
@@ -258,7 +259,7 @@ void feeds_next(Feeds *f, Session *s)
 	pthread_mutex_lock(&f->lock);
 	f->taken = k;
 	if (f->made - f->taken <= f->ahead / 2)
-		pthread_cond_signal(&f->room);
+		pthread_cond_signal(&f->space);
 	while (f->made <= k)
 		pthread_cond_wait(&f->ready, &f->lock);
 	pthread_mutex_unlock(&f->lock);
@@ -272,11 +273,11 @@ void feeds_stop(Feeds *f)
 		return;
 	pthread_mutex_lock(&f->lock);
 	f->stop = true;
-	pthread_cond_signal(&f->room);
+	pthread_cond_signal(&f->space);
 	pthread_mutex_unlock(&f->lock);
 	pthread_join(f->thread, NULL);
 	for (size_t i = 0; i < f->at.n; i++)
-		memory_give(f->at.at[i].slots);
+		memory_free(f->at.at[i].slots);
 	free(f->order);
 	f->order = NULL;
 	f->running = false;

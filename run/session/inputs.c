@@ -1,12 +1,12 @@
-/* Operands against the document: every input BUFFER gets its content, every size variable its
+/* Matches operands with the document: every input BUFFER gets its content, every size variable its
  * value.
  *
  *     run g.mp x=x.npy w=rand n=32        x [n,4] f32 from a file: n must be its first size
  *     run g.mp @0=x.npy                   by position among the inputs
  *     run g.mp t=0.5 x=1,2,3              numbers: one for all, or the elements of one axis
  *
- * A variable takes its value from axes whose size is its bare name and from NAME=INT; they must
- * agree. */
+ * A size variable takes its value from NAME=INT and from axes whose size is just its name; all
+ * values must agree. */
 #include "arrays/arrays.h"
 #include "session/session.h"
 #include <errno.h>
@@ -98,7 +98,7 @@ static void vars_from_operands(const Graph *g, Bindings *b, VarEnv *env)
 	}
 }
 
-/* The sizes that nodes speak of: those of shapes, and the bounds of PAD and SHRINK. */
+/* The sizes in a node: those of its shape, and the bounds of PAD and SHRINK. */
 typedef VEC(UOp *) Sizes;
 
 static void sizes_of(const UOp *u, Sizes *v)
@@ -118,7 +118,7 @@ static void sizes_of(const UOp *u, Sizes *v)
 	}
 }
 
-/* Every variable that the document needs must have a value by now. */
+/* Checks that every variable that the document needs has a value. */
 static void vars_check(const Graph *g, const VarEnv *env)
 {
 	Sizes sizes = {0};
@@ -131,7 +131,8 @@ static void vars_check(const Graph *g, const VarEnv *env)
 	all = walk_many(sizes.n, sizes.at);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_VAR && !env_get(env, all.at[i]->arg->a[0]->s))
-			die(MALFORMED, "size variable '%s' has no value: no input with it is given, nor %s=INT",
+			die(MALFORMED,
+				"size variable '%s' has no value: give an input with it, or %s=INT",
 				all.at[i]->arg->a[0]->s, all.at[i]->arg->a[0]->s);
 	vec_free(&sizes);
 }
@@ -146,7 +147,7 @@ static UOp *checked_size(const Val *v)
 	return u;
 }
 
-/* meta.checks: what trace could not decide of sizes, rows ["eq" or "le", a, b]. */
+/* meta.checks has the conditions that trace could not decide: rows ["eq" or "le", a, b]. */
 void checks_make(const Graph *g, const VarEnv *env)
 {
 	const Val *checks = val_get(g->meta, "checks");
@@ -161,8 +162,10 @@ void checks_make(const Graph *g, const VarEnv *env)
 		if (!ix_eval(x, env, &a) || !ix_eval(y, env, &b))
 			continue;
 		if (le ? a > b : a != b)
-			die(MALFORMED, "the sizes do not fit: %s is %lld, %s %s, %lld", shape_text(shape_new(1, &x)),
-				(long long)a, le ? "more than" : "not", shape_text(shape_new(1, &y)), (long long)b);
+			die(MALFORMED, "the sizes do not match: %s is %lld, %s %s, %lld",
+				shape_text(shape_new(1, &x)), (long long)a,
+				le ? "more than" : "not",
+				shape_text(shape_new(1, &y)), (long long)b);
 	}
 }
 
@@ -183,8 +186,8 @@ static Array file_read(const UOp *u, const char *path)
 	return npy_read(path, u->dtype);
 }
 
-/* Reads a file for the next of the inputs and takes variables from its shape; other sizes are
- * compared once all have values. */
+/* Reads the file for the next of the inputs and sets variables from its shape. Other sizes are
+ * compared later, when all variables have values. */
 static Array input_read(const Graph *g, const UOp *u, const char *path, Inputs *r, Feeds *f)
 {
 	Array a = file_read(u, path);
@@ -226,7 +229,7 @@ static uint64_t next_random(uint64_t *s)
 	return z ^ z >> 31;
 }
 
-/* Floats uniform in [0, 1), integers in 0 … 9, by the name alone. */
+/* Fills with floats uniform in [0, 1) or integers 0 … 9, which depend on the name alone. */
 static void fill_random(const char *name, Array *a)
 {
 	uint64_t s = hash_bytes(name, strlen(name), 1);
@@ -246,7 +249,7 @@ static void fill_random(const char *name, Array *a)
 
 /* ---- numbers in place of a file: "0.5" fills the input, "1,2,3" and "1," are its elements */
 
-/* How many numbers with commas between s holds, a comma at the end allowed; 0 when it is something
+/* How many comma-separated numbers s holds (a comma at the end is allowed); 0 when it is something
  * else. */
 static size_t numbers_in(const char *s)
 {
@@ -262,7 +265,7 @@ static size_t numbers_in(const char *s)
 	return n;
 }
 
-/* The next number in the dtype, an integer exactly where it is one. */
+/* Stores the next number in the dtype, integers exactly; returns the text after it. */
 static const char *number_put(const char *s, DType dt, void *to)
 {
 	char *end, *whole;
@@ -302,7 +305,7 @@ static void fill_number(const char *number, DType dt, Array *a)
 		number_put(number, dt, (char *)a->data + at);
 }
 
-static Array input_made(const UOp *u, const char *how, const VarEnv *env)
+static Array input_generated(const UOp *u, const char *how, const VarEnv *env)
 {
 	Array a;
 
@@ -322,7 +325,7 @@ static bool is_input(const UOp *u)
 	return u->op == OP_BUFFER && buffer_is(u, "input");
 }
 
-/* The BUFFER of a row [name, dtype, shape] of meta.sized; NULL when it is none. */
+/* The BUFFER of a row [name, dtype, shape] of meta.sized; NULL when the row has another form. */
 static UOp *input_sized(const Val *row)
 {
 	const char *err = NULL;
@@ -335,8 +338,8 @@ static UOp *input_sized(const Val *row)
 		val_str("shape"), row->a[2], val_str("role"), val_str("input")), &err, &status);
 }
 
-/* Every input of the document: those the sink reaches, others that are still in it, and those of
- * which only the size is used. */
+/* Every input of the document: those that the sink reaches, others that are still in it, and those
+ * of which only the size is used. */
 static Nodes inputs_all(const Graph *g)
 {
 	const Val *sized = val_get(g->meta, "sized");
@@ -358,7 +361,7 @@ static Nodes inputs_all(const Graph *g)
 	return in;
 }
 
-/* The name that "@K" stands for: meta.inputs has the user's order, later levels do not. */
+/* The name of input "@K": in the user's order of meta.inputs, which later levels may lack. */
 static const char *name_at(const Graph *g, const Nodes *in, const char *at)
 {
 	const Val *names = val_get(g->meta, "inputs");
@@ -369,7 +372,7 @@ static const char *name_at(const Graph *g, const Nodes *in, const char *at)
 	if (*end || end == at + 1 || at[1] < '0' || at[1] > '9')
 		die(USAGE, "'%s' is not @ and a number", at);
 	if (k >= n)
-		die(USAGE, "there is no input %s: the document has %zu", at, n);
+		die(USAGE, "there is no input %s: the document has only %zu", at, n);
 	if (!names || names->kind != VAL_ARRAY)
 		return buffer_name(in->at[k]);
 	return names->a[k]->kind == VAL_STR ? names->a[k]->s : "";
@@ -387,7 +390,7 @@ static bool name_known(const Graph *g, const char *name)
 	return false;
 }
 
-/* A sequence is given as a folder: its elements are inputs of their own (meta.sequences). */
+/* A sequence is given as a folder; each of its elements is an input (meta.sequences). */
 static void match_sequence(const Val *elements, const Nodes *in, const char *folder,
 	const char **value)
 {
@@ -400,7 +403,7 @@ static void match_sequence(const Val *elements, const Nodes *in, const char *fol
 			elements->n);
 }
 
-/* The operand for each input, NULL without one. */
+/* The operand for each input, NULL if there is none. */
 static const char **operands_match(const Graph *g, const Nodes *in, Bindings *b)
 {
 	const char **value = arena_alloc((in->n + 1) * sizeof *value);
@@ -420,27 +423,27 @@ static const char **operands_match(const Graph *g, const Nodes *in, Bindings *b)
 				found = true;
 			}
 		if (!found && (g->level <= LV_GRAPH || val_get(g->meta, "inputs")))
-			die(USAGE, "the document has no input nor size variable '%s'", name);
+			die(USAGE, "the document has no input or size variable '%s'", name);
 		if (!found)
-			warn("the document has no input nor size variable '%s'", name);
+			warn("the document has no input or size variable '%s'", name);
 	}
 	return value;
 }
 
-/* made when all sizes are known */
-static bool is_made(const char *value)
+/* Whether the input's content is generated, once all sizes are known. */
+static bool is_generated(const char *value)
 {
 	return !strcmp(value, "rand") || !strcmp(value, "zeros") ||
 		(numbers_in(value) == 1 && !strchr(value, ','));
 }
 
-/* An input whose value trace took as known (meta.assumed) must have it. */
+/* An input whose value trace assumed (meta.assumed) must have that value. */
 static void assumed_check(const Graph *g, const UOp *u, const Array *a)
 {
 	const Val *v = val_get(val_get(g->meta, "assumed"), buffer_name(u));
 
 	if (v && v->kind == VAL_BIN && (v->n != a->bytes || (v->n && memcmp(v->s, a->data, v->n))))
-		die(MALFORMED, "input '%s': its value is not the one that the shapes were made for",
+		die(MALFORMED, "input '%s': its value is not the one that trace assumed for shapes",
 			buffer_name(u));
 }
 
@@ -469,9 +472,9 @@ Inputs inputs_bind(const Graph *g, Bindings *b, Feeds *f)
 		if (!value[i])
 			continue;
 		r.buffer[r.n] = in.at[i];
-		if (numbers_in(value[i]) && !is_made(value[i]))
+		if (numbers_in(value[i]) && !is_generated(value[i]))
 			r.at[r.n] = input_listed(g, in.at[i], value[i], &r.env);
-		else if (!is_made(value[i]))
+		else if (!is_generated(value[i]))
 			r.at[r.n] = input_read(g, in.at[i], value[i], &r, f);
 		value[r.n++] = value[i];
 	}
@@ -479,8 +482,8 @@ Inputs inputs_bind(const Graph *g, Bindings *b, Feeds *f)
 	vars_check(g, &r.env);
 	checks_make(g, &r.env);
 	for (size_t i = 0; i < r.n; i++) {
-		if (is_made(value[i]))
-			r.at[i] = input_made(r.buffer[i], value[i], &r.env);
+		if (is_generated(value[i]))
+			r.at[i] = input_generated(r.buffer[i], value[i], &r.env);
 		else
 			shape_check(r.buffer[i], &r.at[i], &r.env);
 		assumed_check(g, r.buffer[i], &r.at[i]);

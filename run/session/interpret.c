@@ -1,9 +1,9 @@
-/* --interpret: a graph evaluated by what common says of each op, a kernel by its loops. No compiler
- * is asked.
+/* --interpret: evaluates a graph op by op, and a kernel by its loops, with the interpreter of
+ * common/. No compiler is needed.
  *
- * A state BUFFER stands for its content when the call began; what ASSIGN gives it is put in place
- * when the whole call has been evaluated, into memory of its own, so that an output which shows the
- * old content keeps it. */
+ * A state BUFFER has its content from the start of the call. The value of an ASSIGN replaces it
+ * after the whole call, in new memory, so that an output with the old content is not overwritten.
+ */
 #include "session/session.h"
 #include <stdlib.h>
 
@@ -70,7 +70,7 @@ static Array content_of(UOp *u, void *ctx)
 	return *a;
 }
 
-/* What ASSIGN stored becomes the state's content. */
+/* The value of each ASSIGN becomes the state's content. */
 static void states_keep(States *s, size_t n, UOp *const *assign, Array *at, const VarEnv *env)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -90,7 +90,8 @@ void interpret_graph(const Graph *g, const Inputs *in, States *states, Array *ou
 
 	for (size_t i = 0; i < all.n; i++) {
 		if (all.at[i]->op == OP_CUSTOM)
-			die(UNSUPPORTED, "node %u CUSTOM (%s): a kernel of the user's own cannot be interpreted",
+			die(UNSUPPORTED,
+				"node %u CUSTOM (%s): a user-written kernel cannot be interpreted",
 				all.at[i]->id, custom_name(all.at[i]->arg));
 		m += all.at[i]->op == OP_ASSIGN;
 	}
@@ -103,7 +104,7 @@ void interpret_graph(const Graph *g, const Inputs *in, States *states, Array *ou
 	interp_graph(n + m, roots, &in->env, content_of, &c, at);
 	states_keep(states, m, roots + n, at + n, &in->env);
 	for (size_t i = 0; i < n; i++) {
-		array_free(&out[i]);            /* of the call before */
+		array_free(&out[i]);            /* from the previous call */
 		out[i] = at[i];
 	}
 	map_free(&c.content);

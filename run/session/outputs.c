@@ -29,11 +29,11 @@ static void print_all(size_t n, const char *const *names, const Array *at)
 	}
 }
 
-/* Output names are also names of files: never trust a document that nobody verified. */
+/* Output names become file names, so a document is never trusted about them. */
 static void name_check(const char *name)
 {
 	if (!*name || *name == '.' || *name == '-' || strlen(name) > 255 || strpbrk(name, "/=\n"))
-		die(MALFORMED, "output '%s': a name that no file may have", name);
+		die(MALFORMED, "output '%s': the name cannot be a file name", name);
 }
 
 static void make_folder(const char *path)
@@ -42,9 +42,9 @@ static void make_folder(const char *path)
 		die_errno("cannot make the folder '%s'", path);
 }
 
-/* meta.output_groups: for each output of the model nil, [name, n] for a sequence of n, which
- * becomes a folder NAME.seq, or [name, nil] for an optional without a value, an empty file
- * NAME.none. */
+/* meta.output_groups has a row for each output of the model: nil for a tensor; [name, n] for a
+ * sequence of n, which becomes a folder NAME.seq; [name, nil] for an optional without a value,
+ * which becomes an empty file NAME.none. */
 static void write_groups(
 	const Val *groups, size_t n, const char *const *names, const Array *at, const char *to,
 	bool numbered)

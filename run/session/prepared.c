@@ -1,14 +1,14 @@
-/* Buffers of role `prepared`: filled once before the first call, from the cache when an earlier run
- * left them there.
+/* Buffers of role `prepared`: filled once before the first call, from the cache if an earlier run
+ * stored them.
  *
  *     CALL(E, t0, w)       the first run computes t0 and keeps it as <cache>/ab/cdef….data
  *     CALL(r, y, x, t0)    the next ones map that file and call r alone
  *
- * What lies in t0 is decided by its program (its source, flags and object) and by what that reads;
- * so is its key. The content of a constant goes into the key, or in place of that, for a file on a
- * local disk that has been left alone for a while, the file's identity: device, inode, size and
- * times of change. A store through a mapping may reach a file's times as late as its page is
- * written back, and some file systems never tell; there the content itself is hashed. */
+ * The content of t0 is determined by its program (source, flags and object) and by the buffers that
+ * it reads, and so is its key. For a constant the key has its content or, for a file on a local
+ * disk that has not changed for a while, the file's identity: device, inode, size and times of
+ * change. A store through a mapping may update a file's times only when its page is written back,
+ * and some file systems never do; there the content itself is hashed. */
 #include "document/document.h"
 #include "session/session.h"
 #include <stdlib.h>
@@ -16,23 +16,23 @@
 #include <sys/vfs.h>
 #include <time.h>
 
-enum { KEPT_FROM = 64 << 10 };          /* bytes; less is computed as fast as it is found */
-enum { SETTLED = 120 };                 /* seconds since a file was changed: all is written back */
+enum { KEPT_FROM = 64 << 10 };          /* bytes; smaller ones are computed as fast */
+enum { SETTLED = 120 };                 /* seconds until a change is written back */
 
-/* The buffers of a call by number, and which of them it writes; copies: a MEMCPY. */
+/* The numbers of a call's buffers, and which of them it writes; copies: it is a MEMCPY. */
 typedef struct { size_t n, *at; uint64_t writes; bool copies; } Slots;
 
 struct Prepared {
-	size_t n;                       /* calls that prepare: the first of the sink's */
+	size_t n;                       /* how many of the sink's first calls prepare buffers */
 	Slots *call;
-	size_t *last;                   /* by buffer: the last of these calls that it stands in */
-	bool *skip;                     /* by call: all that it writes is there */
+	size_t *last;                   /* by buffer: the last of these calls that uses it */
+	bool *skip;                     /* by call: everything it writes was found */
 	bool cached;                    /* the cache may be used */
 	Key *key;                       /* by buffer */
 	uint8_t *state;                 /* by buffer, below */
 };
-/* AGAIN: several calls write it; LATER: calls that run each time read it; MOVED: found, and then
- * copied into memory of its own */
+/* AGAIN: several calls write it; LATER: calls that run each time use it; MOVED: found in the cache,
+ * then copied to other memory */
 enum { KEYED = 1, FOUND = 2, AGAIN = 4, LATER = 8, MOVED = 16 };
 
 static bool slot_written(const Slots *call, size_t k) { return k < 64 && call->writes >> k & 1; }
@@ -66,7 +66,7 @@ static Key const_key(Buffers *b, size_t i)
 		buffer_memory(b, i);
 		k = key_add(k, a->data, a->bytes);
 		if (path)
-			buffer_leave(b, i);
+			buffer_evict(b, i);
 		return k;
 	}
 	int64_t is[] = {st.st_dev, st.st_ino, st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
@@ -74,8 +74,8 @@ static Key const_key(Buffers *b, size_t i)
 	return key_adds(key_add(key_start("file"), is, sizeof is), path);
 }
 
-/* The key of what p writes to a slot, but for what it reads; false when its object is none of the
- * cache's own, or when it depends on a size. */
+/* The part of a key that depends on the program; false when its object is not in the cache or when
+ * it uses a size variable. */
 static bool program_key(const Program *p, Key *k)
 {
 	if (!p || p->nvars || !p->object || !p->entry || !cache_owns(p->object))
@@ -97,7 +97,8 @@ static bool buffer_key(Prepared *p, Buffers *b, size_t i, Key *k)
 	return true;
 }
 
-/* Keys of what a call writes. A buffer that is written twice has none, nor what is made of it. */
+/* Sets the keys of the buffers that a call writes. A buffer that is written twice has no key, nor
+ * has anything computed from it. */
 static void key_call(Prepared *p, Buffers *b, const Slots *call, const Program *program)
 {
 	Key k = key_start("copy"), of;
@@ -163,7 +164,7 @@ static void mark_buffers(Prepared *p, const Graph *g, const Buffers *b)
 	}
 }
 
-/* What the cache would take. */
+/* How many bytes the cache would store. */
 static double kept_bytes(const Prepared *p, const Buffers *b)
 {
 	double n = 0;
@@ -173,7 +174,7 @@ static double kept_bytes(const Prepared *p, const Buffers *b)
 	return n;
 }
 
-/* The entry of buffer i lies mapped there. */
+/* Buffer i was found: its entry is mapped at `at`. */
 static void found(Prepared *p, Buffers *b, size_t i, void *at)
 {
 	b->mem[i] = b->host[i].data = at;
@@ -181,7 +182,7 @@ static void found(Prepared *p, Buffers *b, size_t i, void *at)
 	p->state[i] |= FOUND;
 }
 
-/* Those that calls of each run read, from the cache. */
+/* Looks in the cache for the buffers that later calls read. */
 static void find_later(Prepared *p, Buffers *b, int threads)
 {
 	size_t n = 0, *of = arena_alloc((b->n + 1) * sizeof *of);
@@ -201,7 +202,8 @@ static void find_later(Prepared *p, Buffers *b, int threads)
 			found(p, b, of[k], at[k]);
 }
 
-/* Back from the last: a call runs when something that it writes is wanted and was not found. */
+/* Decides, from the last call backwards, which calls run: those that write a buffer that is needed
+ * and was not found. */
 static void find_wanted(Prepared *p, Buffers *b, int threads)
 {
 	bool *wanted = arena_alloc(b->n + 1);
@@ -241,7 +243,8 @@ bool prepared_skips(const Prepared *p, size_t call) { return p->skip[call]; }
 
 /* ---- done */
 
-/* To the cache; where there is one call, the entry takes the place of memory of its own. */
+/* Stores buffer i in the cache. When there is only one call, the mapped entry replaces the buffer's
+ * memory. */
 static void keep(Prepared *p, Buffers *b, size_t i)
 {
 	void *at = cache_keep(p->key[i], ".data", b->host[i].data, b->host[i].bytes);
@@ -261,7 +264,7 @@ static void done_one(Prepared *p, Buffers *b, size_t i)
 	if (p->cached && large && (state & (wanted | FOUND)) == wanted)
 		keep(p, b, i);
 	if (!(state & LATER))
-		buffer_leave(b, i);
+		buffer_evict(b, i);
 }
 
 void prepared_done(Prepared *p, Buffers *b, size_t call)

@@ -1,18 +1,20 @@
-/* A document brought to level program once: what the stages made of it is kept by the hash of its
- * bytes, so that the second run of the same graph starts none of them.
+/* Raises a document to level program by running the stages. The result is cached under the hash of
+ * the document's bytes, so the second run of the same graph starts no stage.
  *
  *     key: the bytes, the target, the stages' files, the processor
  *     entry: the document of level program
  *
- * A stage path of the user's own is not looked at: what such stages depend on is not known. */
+ * The cache is not used with a stage path of the user's own, because it is not known what such
+ * stages depend on. */
 #include "io/io.h"
 #include "process/process.h"
 #include "session/session.h"
 #include <sys/stat.h>
 
-enum { MOST = 64 << 20 };       /* bytes of a document with its constants inside */
+enum { MOST = 64 << 20 };       /* bytes of a document, including its constants */
 
-/* The project's stages stand for their versions by size and time; false when one is not there. */
+/* Adds the versions of the project's stages, identified by their files' size and time; false when
+ * one is missing. */
 static bool add_stages(Key *k, const char *target)
 {
 	const char *const names[] = {

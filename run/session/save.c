@@ -1,9 +1,9 @@
-/* States to a .safetensors file and back.
+/* Saves states to a .safetensors file and loads them.
  *
  *     {"__metadata__":{"sluice.calls":"500"},"w1":{"dtype":"F32","shape":[64,10], …}, …} …
  *
- * A file is written beside the old one, brought to the disk, and takes its name at once: whoever
- * stops the program, and whenever, leaves the old file or the new one. */
+ * The new file is written beside the old one, flushed to disk, and renamed over it. If the program
+ * is killed at any time, either the old file or the new one is left. */
 #include "arrays/arrays.h"
 #include "io/io.h"
 #include "session/session.h"
@@ -33,8 +33,8 @@ static void put(int fd, const char *path, const void *p, size_t n)
 	}
 }
 
-/* A file without a name, which nothing is left of when the program is stopped; named only when it
- * is whole. */
+/* Opens a file without a name, which vanishes if the program is killed; it gets its name when it is
+ * complete. */
 static int nameless(const char *path)
 {
 	return open(folder_of(path), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
@@ -54,7 +54,7 @@ static void give_name(int fd, const char *path)
 	}
 }
 
-/* What a folder holds is kept by the folder. */
+/* Flushes the folder, so that the new name is on disk too. */
 static void folder_sync(const char *path)
 {
 	int fd = open(folder_of(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -89,7 +89,7 @@ void states_save(Session *s, const char *path, int64_t calls)
 		close(fd);
 		folder_sync(path);
 	} else {
-		/* a folder on a system without such files */
+		/* the file system has no nameless files */
 		for (size_t i = 0; i < n; i++)
 			buf_add(&head, at[i].data, at[i].bytes);
 		file_write(path, head.s, head.n);
@@ -106,7 +106,7 @@ int64_t states_load(Session *s, const char *path)
 
 	for (size_t i = 0; i < n; i++) {
 		if (!safetensors_has(path, names[i]))
-			die(MALFORMED, "%s: it has no state '%s'", path, names[i]);
+			die(MALFORMED, "%s: there is no state '%s'", path, names[i]);
 		Array a = safetensors_read(path, names[i]);
 		if (a.dtype != at[i].dtype || a.rank != at[i].rank ||
 			memcmp(a.dim, at[i].dim, a.rank * sizeof *a.dim))
@@ -120,6 +120,6 @@ int64_t states_load(Session *s, const char *path)
 	errno = 0;
 	long long calls = note ? strtoll(note, &end, 10) : 0;
 	if (note && (errno || *end || end == note || calls < 0))
-		die(MALFORMED, "%s: '%.80s' is no number of calls", path, note);
+		die(MALFORMED, "%s: '%.80s' is not a number of calls", path, note);
 	return calls;
 }

@@ -1,9 +1,9 @@
-/* A document made ready, then called as often as one likes.
+/* Prepares a document, then calls it any number of times.
  *
- * At level graph a call is one evaluation. Below it a call is the schedule's list of steps in
- * order: each KERNEL or PROGRAM launched or interpreted on its buffers, each MEMCPY a copy.
- * Everything that can be known before the first call (objects, places, sizes, variables) is found
- * out in session_open, so a call is a loop over an array. */
+ * At level graph a call evaluates the graph once. At later levels a call executes the schedule's
+ * list of steps in order: each KERNEL or PROGRAM is launched or interpreted on its buffers, and
+ * each MEMCPY is a copy. session_open computes everything that can be known before the first call
+ * (objects, addresses, sizes, variables), so a call is a loop over an array. */
 #include "arrays/arrays.h"
 #include "process/process.h"
 #include "session/steps.h"
@@ -12,7 +12,7 @@
 /* ---- steps */
 
 /* True when a list such as "K3,r_64" names a call, by its number among the kernel calls or by its
- * kernel. */
+ * kernel's name. */
 static bool listed(const char *list, size_t number, const char *name)
 {
 	const char *as = arena_printf("K%zu", number);
@@ -65,26 +65,27 @@ static void step_launch(Session *s, Step *t, void *kernel)
 		l->items[k] = size_of(s->in, p, p->local[k]);
 		t->empty |= !l->groups[k] || !l->items[k];
 	}
-	/* an estimate that no number holds is as good as the greatest */
+	/* an estimate that overflows counts as the largest */
 	if (!ix_eval(p->work, &s->in->env, &work))
 		work = INT64_MAX / 2;
 	l->split = pool_split(l->groups[0], work, s->threads);
 }
 
-/* What step i would prepare is there already. */
+/* Whether the buffers that step i would prepare were found in the cache. */
 static bool is_skipped(const Session *s, size_t i)
 {
 	return i < prepared_calls(s->prepared) && prepared_skips(s->prepared, i);
 }
 
-/* Threads are woken for a launch when it and those after it in the call are worth that. */
+/* Decides for each launch whether to wake threads: when the work of this launch and of those after
+ * it in the call is worth it. */
 static void steps_wake(Session *s)
 {
 	int64_t ahead = 0;
 	int most = 1;
 
 	for (size_t i = s->nsteps; i-- > 0;) {
-		Split *split = &s->step[i].launch.split;
+		Share *split = &s->step[i].launch.split;
 		if (s->step[i].kind != STEP_LAUNCH || split->threads < 2 || is_skipped(s, i))
 			continue;
 		ahead = ahead < INT64_MAX / 4 ? ahead + split->work : ahead;
@@ -95,7 +96,7 @@ static void steps_wake(Session *s)
 		pool_start(most);
 }
 
-/* The buffers of a CALL or MEMCPY: sources from the k-th on. */
+/* The buffers of a CALL or MEMCPY: its sources from `from` on. */
 static void step_buffers(Session *s, Step *t, size_t from)
 {
 	t->nbuf = t->node->nsrc - from;
@@ -104,13 +105,14 @@ static void step_buffers(Session *s, Step *t, size_t from)
 	for (size_t k = 0; k < t->nbuf; k++) {
 		UOp *u = t->node->src[from + k];
 		if (u->op != OP_BUFFER)
-			die(MALFORMED, "node %u %s: source %zu is no BUFFER", t->node->id, op_name(t->node->op),
-				from + k);
+			die(MALFORMED, "node %u %s: source %zu is not a BUFFER", t->node->id,
+				op_name(t->node->op), from + k);
 		t->slot[k] = buffer_slot(&s->b, u);
 	}
 }
 
-/* What the kernel takes a slot for must lie in the buffer that the CALL gives it. */
+/* Checks that each buffer that the CALL passes has the dtype, and at least the size, that the
+ * kernel declares for its slot. */
 static void params_check(const Session *s, const Step *t)
 {
 	Nodes all = walk(t->node->src[0]);
@@ -119,7 +121,7 @@ static void params_check(const Session *s, const Step *t)
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *u = all.at[i];
 		Array a;
-		/* a CUSTOM stands for what it writes */
+		/* a CUSTOM has the shape of the buffer it writes */
 		if (u->op != OP_PARAM && (u->op != OP_CUSTOM || u != kernel))
 			continue;
 		int64_t slot = u == kernel ? 0 : param_slot(u);
@@ -135,7 +137,7 @@ static void params_check(const Session *s, const Step *t)
 static void check_interpreted(const Step *t)
 {
 	if (kernel_of(t->callee)->op == OP_CUSTOM)
-		die(UNSUPPORTED, "node %u CUSTOM (%s): a kernel of the user's own cannot be interpreted",
+		die(UNSUPPORTED, "node %u CUSTOM (%s): a user-written kernel cannot be interpreted",
 			kernel_of(t->callee)->id, t->name);
 }
 
@@ -213,18 +215,18 @@ static void step_run(Session *s, Step *t)
 
 /* ---- opening */
 
-/* Where there is one call, weights leave memory with the step that reads them last. */
-static void steps_leave(Session *s)
+/* When there is only one call, each weight is evicted after the last step that reads it. */
+static void steps_evict(Session *s)
 {
 	bool *seen = arena_alloc(s->b.n + 1);
 
 	for (size_t i = s->nsteps; s->b.once && i-- > prepared_calls(s->prepared);) {
 		Step *t = &s->step[i];
-		t->leave = arena_alloc((t->nbuf + 1) * sizeof *t->leave);
+		t->evict = arena_alloc((t->nbuf + 1) * sizeof *t->evict);
 		for (size_t k = 0; k < t->nbuf; k++) {
 			const UOp *u = s->b.u[t->slot[k]];
 			if (!seen[t->slot[k]] && (buffer_is(u, "const") || buffer_is(u, "prepared")))
-				t->leave[t->nleave++] = t->slot[k];
+				t->evict[t->nevict++] = t->slot[k];
 			seen[t->slot[k]] = true;
 		}
 	}
@@ -240,7 +242,8 @@ static const Exec *exec_of(const Session *s)
 
 	for (size_t i = 1; i < s->programs.n; i++)
 		if (s->programs.at[i].runtime != r)
-			die(UNSUPPORTED, "%s: one document for two kinds of device", s->programs.at[i].where);
+			die(UNSUPPORTED, "%s: the document has programs for two kinds of device",
+				s->programs.at[i].where);
 	if (s->o.device) {
 		e = exec_find(s->o.device, &number);
 		if (!e)
@@ -253,8 +256,8 @@ static const Exec *exec_of(const Session *s)
 	return e;
 }
 
-/* The programs that are launched: --interpret-only leaves some out, so that their sources need not
- * even compile. */
+/* The programs that are launched: not those of --interpret-only, whose sources need not even
+ * compile. */
 static size_t programs_launched(const Session *s, Program **p)
 {
 	Map need = {0};
@@ -272,7 +275,7 @@ static size_t programs_launched(const Session *s, Program **p)
 	return n;
 }
 
-/* The program of each of the sink's calls, NULL for a copy; NULL when what they leave must not come
+/* The program of each of the sink's calls, NULL for a copy. Returns NULL when results must not come
  * from the cache. */
 static const Program **programs_by_call(const Session *s, const Map *programs)
 {
@@ -323,7 +326,7 @@ static void open_steps(Session *s)
 	map_free(&by);
 }
 
-/* What step i wrote, as FOLDER/007.r_64.t3.npy: the call, its kernel, the buffer. */
+/* Saves what step i wrote as FOLDER/007.r_64.t3.npy: the call, its kernel, the buffer. */
 static void step_keep(Session *s, size_t i)
 {
 	const Step *t = &s->step[i];
@@ -354,15 +357,16 @@ void session_step(Session *s, size_t i)
 	step_run(s, t);
 	if (s->o.keep)
 		step_keep(s, i);
-	for (size_t k = 0; k < t->nleave; k++)
-		buffer_leave(&s->b, t->leave[k]);
+	for (size_t k = 0; k < t->nevict; k++)
+		buffer_evict(&s->b, t->evict[k]);
 	if (s->o.profile) {
 		s->b.exec->sync();
 		s->step[i].ms += now_ms() - begin;
 	}
 }
 
-/* The calls that fill prepared buffers. Those that come often are then given their memory. */
+/* Runs the calls that fill prepared buffers, then resolves the memory of the steps that run each
+ * time. */
 static void run_first(Session *s)
 {
 	s->first = prepared_calls(s->prepared);
@@ -389,9 +393,9 @@ Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
 	if (g->level > LV_GRAPH) {
 		open_steps(s);
 		run_first(s);
-		steps_leave(s);
+		steps_evict(s);
 		session_fed(s);
-		session_late(s);
+		session_defer(s);
 	} else {
 		states_open(g, in, &s->states);
 	}
@@ -408,7 +412,7 @@ void session_call(Session *s)
 		return;
 	}
 	for (size_t i = s->first; i < s->nsteps; i++)
-		if (!s->step[i].late)
+		if (!s->step[i].deferred)
 			session_step(s, i);
 	s->b.exec->sync();
 }
@@ -418,7 +422,7 @@ void session_close(Session *s)
 	pool_stop();
 	if (s->g->level > LV_GRAPH) {
 		if (process.verbose)
-			memory_tell(s->g, &s->b);
+			memory_report(s->g, &s->b);
 		prepared_release(s->prepared, &s->b);
 		buffers_release(&s->b);
 	}

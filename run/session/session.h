@@ -1,4 +1,5 @@
-/* A document made ready, and called.  Sections follow the files. */
+/* Sessions: a document is prepared once, then called any number of times. Sections follow the
+ * files. */
 #ifndef RUN_SESSION_SESSION_H
 #define RUN_SESSION_SESSION_H
 #include "exec/exec.h"
@@ -6,198 +7,203 @@
 
 /* ---- inputs.c: NAME=… operands against the document */
 
-typedef struct { const char *name, *value; bool used; } Binding;        /* name "@K" by position */
+typedef struct { const char *name, *value; bool used; } Binding;        /* "@K": by position */
 typedef VEC(Binding) Bindings;
-/* An operand NAME=VALUE or @K=VALUE split; false when it is not one. */
+/* Splits an operand NAME=VALUE or @K=VALUE; false when it has no such form. */
 bool binding_parse(const char *operand, Binding *b);
-/* Size variables from NAME=INT and from the inputs' shapes, and the content of every input BUFFER
- * that the sink reaches. Dies with MALFORMED (missing, wrong dtype or shape, variables that are
- * unset or differ), FAILED (cannot open). */
+/* Sets size variables from NAME=INT and from the inputs' shapes, and reads the content of every
+ * input BUFFER that the sink reaches. Dies with MALFORMED (an input is missing or has the wrong
+ * dtype or shape; a variable is unset or has two values) or FAILED (cannot open). */
 typedef struct { UOp **buffer; Array *at; bool *fed; size_t n; VarEnv env; } Inputs;
 typedef struct Feeds Feeds;
 Inputs inputs_bind(const Graph *g, Bindings *b, Feeds *f);
-/* meta.checks: dies with MALFORMED when one does not hold; those of a variable without a value are passed over. */
+/* Evaluates meta.checks: dies with MALFORMED when one does not hold. Skips checks with a variable
+ * that has no value. */
 void checks_make(const Graph *g, const VarEnv *env);
 const Array *input_of(const Inputs *in, const UOp *buffer);
-/* The buffer's shape with the variables' values; false when a size is negative or there are too
- * many elements. */
+/* Sets dtype, shape and bytes of *out with the variables' values, but not its data. Dies with
+ * MALFORMED when a size is negative or there are too many elements. */
 void buffer_array(const UOp *buffer, const VarEnv *env, Array *out);
 
-/* ---- feed.c: inputs of which every call takes the next rows */
+/* ---- feed.c: inputs that give every call their next rows */
 
-/* From --feed NAME=FILE,batch=N; shuffle is the key of random orders as text, or NULL. NULL when
- * none is given. Dies with USAGE. */
+/* Parses --feed NAME=FILE,batch=N; shuffle is the text of --shuffle's key, or NULL. Returns NULL
+ * when there are no feeds. Dies with USAGE. */
 Feeds *feeds_parse(size_t n, const char *const *given, const char *shuffle);
-/* The same as operands NAME=FILE. */
+/* Appends the feeds to the operands as NAME=FILE. */
 void feeds_bind(const Feeds *f, Bindings *b);
-/* Whether an operand's value is a feed's; then the whole file in *a becomes the shape of a call's
- * part, for input number `input`. Dies with USAGE when its rows are open, MALFORMED when there are
- * fewer. */
+/* Whether `file` is the file of a feed. If so, *a, which holds the whole file, gets the shape of
+ * one batch, for input number `input`. Dies with USAGE when the batch size is not known, and
+ * MALFORMED when the file has fewer rows than a batch. */
 bool feeds_take(
 	Feeds *f, const char *file, const UOp *u, size_t input, const VarEnv *env, Array *a);
-/* Starts to prepare what call number `call` and those after it take. Dies with MALFORMED when the
- * feeds do not go in step. */
+/* Starts to prepare the batches from call number `call` on. Dies with MALFORMED when the feeds
+ * differ in rows or batch size. */
 void feeds_start(Feeds *f, int64_t call);
-/* What the next call takes becomes the session's inputs. */
+/* Sets the session's inputs to the next batch. */
 void feeds_next(Feeds *f, Session *s);
-/* NULL is none. */
+/* Ends the thread and frees the batches; NULL is allowed. */
 void feeds_stop(Feeds *f);
 
 /* ---- buffers.c: where each BUFFER lives */
 
-/* Content a const or state BUFFER starts with, in place where it lies (a file is mapped). */
+/* The initial content of a const or state BUFFER, in place where it lies (a file is mapped). */
 Array buffer_content(const UOp *buffer, const VarEnv *env);
 
-/* The BUFFERs of a schedule (or what is below it), each with its place. Arrays run in parallel. */
+/* The BUFFERs of a schedule (or a later level) and their memory. The arrays have one element per
+ * buffer. */
 typedef struct {
 	const Exec *exec;
 	const Inputs *in;
 	size_t n;
 	UOp **u;
 	Array *host;                    /* data NULL while only the device has it */
-	void **mem;                     /* device memory; for a host Exec the data itself */
-	void *workspace;                /* the temporaries', of so many bytes: */
+	void **mem;                     /* device memory; the data itself for a host Exec */
+	void *workspace;                /* memory for the temporaries, and its size: */
 	size_t plan;
-	bool *mapped;                   /* in pages of a file, which may leave memory */
-	bool once;                      /* there is one call: weights come and leave with its steps */
-	bool *moved;                    /* by buffers_settle; NULL: none */
+	bool *mapped;                   /* in pages of a mapped file, which can be dropped */
+	bool once;                      /* one call: its steps load and evict weights */
+	bool *moved;                    /* copied by buffers_settle; NULL: none */
 	Map slot;                       /* BUFFER node → 1 + its number */
 } Buffers;
-/* Places every BUFFER that the sink reaches: inputs and constants in place, states filled with
- * their first value, outputs, temporaries by the document's plan, or by one made here when the
- * sizes are known only now. */
+/* Allocates every BUFFER that the sink reaches: inputs and constants stay in place, states get
+ * their initial value, and temporaries follow the document's memory plan, or one made here when the
+ * sizes were not known before. */
 Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in);
 size_t buffer_slot(const Buffers *b, const UOp *u);
-/* Its device memory. A constant's content is read or mapped, and memory for a prepared buffer
- * taken, when this is asked first. */
+/* The buffer's device memory. A constant is read or mapped, and memory for a prepared buffer is
+ * allocated, on the first call. */
 void *buffer_memory(Buffers *b, size_t i);
-/* A constant or prepared buffer leaves memory; buffer_memory brings a constant again. */
-void buffer_leave(Buffers *b, size_t i);
-/* The content on the host, copied from the device when it must be. */
+/* Frees the memory of a constant or prepared buffer; buffer_memory reads a constant again. */
+void buffer_evict(Buffers *b, size_t i);
+/* The content on the host, copied from the device if necessary. */
 Array *buffer_get(Buffers *b, size_t i);
-/* The host's content to the device. */
+/* Copies the host's content to the device. */
 void buffer_put(Buffers *b, size_t i);
-/* For a document that is called often: large inputs that lie in mapped files move to memory of their
- * own, in huge pages. */
+/* For a document that is called many times: copies large inputs in mapped files to memory with huge
+ * pages. */
 void buffers_settle(Buffers *b);
-/* Gives back what buffers_place took. */
+/* Frees what buffers_place allocated. */
 void buffers_release(Buffers *b);
 
 /* ---- account.c */
 
-/* One line on standard error: what memory was for, and the most that there was. */
-void memory_tell(const Graph *g, const Buffers *b);
+/* Prints one line on standard error: how memory is used, and its peak. */
+void memory_report(const Graph *g, const Buffers *b);
 
-/* ---- prepared.c: buffers of role prepared, filled once */
+/* ---- prepared.c: buffers of role prepared, which are filled once */
 
 typedef struct Prepared Prepared;
-/* What an earlier run left in the cache takes its place. program: of each of the sink's calls
- * (NULL: a copy), or NULL for no cache: when something is interpreted, or every call is to be
- * looked at. */
+/* Maps the prepared buffers that an earlier run left in the cache. program has the program of each
+ * of the sink's calls (NULL for a copy); it is NULL when the cache must not be used, because
+ * something is interpreted or every call is inspected. */
 Prepared *prepared_find(
 	const Graph *g, Buffers *b, const Program *const *program, int threads);
-/* The sink's first calls, that many, run once; those that skip need not, as what they write was
- * found. */
+/* How many of the sink's first calls fill prepared buffers and so run once; and whether one of them
+ * can be skipped because its results were found in the cache. */
 size_t prepared_calls(const Prepared *p);
 bool prepared_skips(const Prepared *p, size_t call);
-/* After one of those calls, or where it was skipped: results go to the cache, memory that no later call reads is given
- * back, so that constants and what is made of them are not all there at once. */
+/* To be called after each of those calls, run or skipped: stores its results in the cache and frees
+ * buffers that no later call reads, so that constants and what is computed from them are not all in
+ * memory at once. */
 void prepared_done(Prepared *p, Buffers *b, size_t call);
-/* For a document that is called often: what was found moves to memory of its own, in huge pages. */
+/* For a document that is called many times: copies large results from the cache to memory with huge
+ * pages. */
 void prepared_settle(Prepared *p, Buffers *b);
-/* Gives back what was found, before buffers_release. */
+/* Unmaps what came from the cache; to be called before buffers_release. */
 void prepared_release(const Prepared *p, Buffers *b);
 
-/* ---- session.c: a document made ready, and called */
+/* ---- session.c: preparing a document, and calling it */
 
 typedef struct {
-	const char *device;             /* NULL: the first of the target's kind */
+	const char *device;             /* NULL: the first that runs the target */
 	const char *interpret_only;     /* "K3,r_64", or NULL */
-	const char *keep;               /* a folder for what each call writes, or NULL */
+	const char *keep;               /* --keep: a folder for what each call writes, or NULL */
 	bool interpret, profile;
-	int threads;                    /* 0: as many as there are cores */
-	bool often;                     /* worth some time before the first call */
-	Feeds *feeds;                   /* what each call takes the next rows of, or NULL */
+	int threads;                    /* 0: one per core */
+	bool often;                     /* many calls follow: worth extra time before the first */
+	Feeds *feeds;                   /* inputs fed by rows, or NULL */
 	BuildOptions build;
 } SessionOptions;
-/* Compiled, loaded, its memory placed. The graph is at level program, or at any level with
- * interpret. */
+/* Compiles and loads the programs and allocates the buffers. g is at level program, or at any level
+ * with interpret. */
 Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o);
-/* One call of the whole document; states are kept for the next. */
+/* Calls the whole document once; states are kept for the next call. */
 void session_call(Session *s);
-/* Another array for input k of the Inputs from the next call on, of the shape that was bound. */
+/* Replaces the data of input k of the Inputs from the next call on; the shape stays. */
 void session_input(Session *s, size_t k, void *data);
-/* The states' contents between two calls, in the order of their names. They may be changed; then
- * session_states_put tells the device. */
+/* The states' contents between two calls, sorted by name. They may be changed; session_states_put
+ * then copies them to the device. */
 size_t session_states(Session *s, const char *const **names, const Array **at);
 void session_states_put(Session *s);
-/* Outputs of the last call, in the document's order. */
+/* The outputs of the last call, in the document's order. */
 size_t session_outputs(Session *s, const char *const **names, const Array **at);
-/* Prints the table of --profile on standard error; the document with meta.timings. */
+/* Prints the table of --profile on standard error and returns the document with meta.timings. */
 Graph *session_profile(const Session *s);
-/* Gives its memory back: between two documents of a stream. */
+/* Frees the session's memory, for the next document of a stream. */
 void session_close(Session *s);
 
-/* ---- interpret.c: any level without a compiler */
+/* ---- interpret.c: executing any level without a compiler */
 
-/* state contents between the calls of one run, by BUFFER */
+/* the content of a state between the calls of one run */
 typedef struct { UOp *buffer; Array at; } State;
 typedef VEC(State) States;
-/* Every state that the sink reaches, with its first value. */
+/* Every state that the sink reaches, with its initial value. */
 void states_open(const Graph *g, const Inputs *in, States *states);
-/* Evaluates a document of level graph once. out has one Array for each source of the SINK, good
+/* Evaluates a document of level graph once. out gets one Array for each source of the SINK, valid
  * until the next call. */
 void interpret_graph(const Graph *g, const Inputs *in, States *states, Array *out);
 /* Runs one CALL's KERNEL or PROGRAM on buffers in host memory. */
 void interpret_call(UOp *callee, Level level, const VarEnv *env, size_t nbuf, void *const *buf);
-/* names of the SINK's outputs; out0, out1, … where it gives none */
+/* The names of the SINK's outputs; out0, out1, … if it gives none. */
 const char **output_names(const Graph *g, size_t *n);
 
-/* ---- trim.c: outputs whose sizes are data (common/README.md, meta.counts and meta.trims) */
+/* ---- trim.c: outputs whose sizes depend on data (common/README.md, meta.counts and meta.trims) */
 
-/* Makes the counts known as sizes, so that meta can speak of them. */
+/* Declares the counts as size variables, so that expressions in meta can name them. */
 void counts_declare(const Graph *g);
-/* Cuts the outputs to the sizes that their counts say, makes meta.checks that speak of them, and
- * returns how many are the user's: the counts stand behind. at gets the cut ones. */
+/* Trims the outputs to the sizes given by their counts, evaluates the meta.checks that mention
+ * counts, and returns the number of the user's outputs, which come before the counts. *at gets the
+ * trimmed outputs. */
 size_t outputs_trim(const Graph *g, const VarEnv *env, size_t n, const char *const *names,
 	const Array **at);
 
 /* ---- save.c: states in .safetensors */
 
-/* The states' contents and how many calls made them, whole or not at all, on the disk when it
+/* Writes the states and the number of calls that made them, atomically; the file is on disk when it
  * returns. */
 void states_save(Session *s, const char *path, int64_t calls);
-/* Takes them from a file; returns how many calls made them, 0 when it does not say. Dies with
- * MALFORMED when a state is not there or is of another dtype or shape. */
+/* Reads the states from a file; returns how many calls made them, 0 when the file does not say.
+ * Dies with MALFORMED when a state is missing or has another dtype or shape. */
 int64_t states_load(Session *s, const char *path);
 
-/* ---- steps.c: calls one after another */
+/* ---- steps.c: the calls of a run, one after another */
 
 typedef struct {
-	int64_t times, until;           /* so many calls; or all since the first, when until is not 0 */
-	int64_t save_every, every;      /* calls from one save, one report to the next (0: none) */
+	int64_t times, until;           /* calls of this run; calls in all, unless 0 */
+	int64_t save_every, every;      /* calls between two saves, two reports (0: none) */
 	const char *save, *load;        /* or NULL */
-	bool progress;                  /* a line on a terminal */
-} StepOptions;
-/* Opens what the calls take, makes them, reports and saves. Returns how many it made; first_ms is
- * what the first took. */
-int64_t steps_run(Session *s, Feeds *f, const StepOptions *o, double *first_ms);
+	bool progress;                  /* show a progress line on a terminal */
+} CallOptions;
+/* Loads states and starts feeds, makes the calls, reports and saves. Returns the number of calls
+ * made; *first_ms gets the time of the first. */
+int64_t calls_run(Session *s, Feeds *f, const CallOptions *o, double *first_ms);
 
 /* ---- outputs.c, bench.c */
 
-/* Without those that are there for the update of a state alone (meta.updates); returns how many are
- * left. */
+/* Removes the outputs that exist only to update a state (meta.updates); returns how many are left.
+ */
 size_t outputs_asked(const Graph *g, size_t n, const char *const **names, const Array **at);
-/* to: a folder, a FILE.npz, or NULL: printed. numbered: output_K instead of names. groups:
+/* to is a folder, a FILE.npz, or NULL to print. numbered: output_K instead of names. groups is
  * meta.output_groups, or NULL. */
 void outputs_write(size_t n, const char *const *names, const Array *at, const char *to,
 	bool numbered, const Val *groups);
-/* Repeats session_call for some seconds (at least 7 times) and prints minimum and median on
- * standard error; file may be NULL. */
+/* Repeats session_call for `seconds` (at least 7 times) and prints minimum and median on standard
+ * error; file may be NULL. */
 void bench(Session *s, double seconds, double build_ms, double first_ms, const char *file);
 
 /* ---- raise.c */
 
-/* g at level program, by the stages or from the cache. */
+/* Raises g to level program, by the stages or from the cache. */
 Graph *program_raise(Graph *g, const char *target);
 #endif

@@ -1,24 +1,24 @@
-/* The calls of a run, one after another: reports and saved states between them.
+/* The calls of a run, one after another, with reports and saved states between them.
  *
  *     run: step 300/1000  loss 0.213  4120 steps/s     one line on a terminal, a line each --every
  *
- * Steps are counted from the first call that made the states, earlier runs included (--load): so a
- * run that goes on takes what comes next of its feeds, and does what one that was never stopped
- * would have done. */
+ * Calls are counted from the first one that changed the states, including earlier runs (--load). So
+ * a run that continues takes the next rows of its feeds and gives the result of an uninterrupted
+ * run. */
 #include "session/session.h"
 #include <stdlib.h>
 #include <unistd.h>
 
 typedef struct {
 	Session *s;
-	const StepOptions *o;
-	int64_t done, last;             /* steps made, the last one to make */
-	int64_t told_at;                /* the last report: its step and when it was */
+	const CallOptions *o;
+	int64_t done, last;             /* calls made, and the number at which to stop */
+	int64_t told_at;                /* the last report: its call and its time */
 	double told_ms;
 	bool terminal, drawn;
-} Steps;
+} Calls;
 
-/* Outputs that are one fraction, a few of them. */
+/* Prints outputs that are floating-point scalars, at most MOST. */
 static void scalars(Session *s, Buf *b)
 {
 	enum { MOST = 4 };
@@ -36,7 +36,7 @@ static void scalars(Session *s, Buf *b)
 	}
 }
 
-static void report(Steps *t, bool line)
+static void report(Calls *t, bool line)
 {
 	double now = now_ms(), ms = now - t->told_ms;
 	Buf b = {0};
@@ -56,10 +56,10 @@ static void report(Steps *t, bool line)
 	buf_free(&b);
 }
 
-static void step_done(Steps *t)
+static void call_done(Calls *t)
 {
 	enum { OFTEN = 200 };           /* ms */
-	const StepOptions *o = t->o;
+	const CallOptions *o = t->o;
 
 	t->done++;
 	if (o->every && t->done % o->every == 0)
@@ -70,9 +70,9 @@ static void step_done(Steps *t)
 		states_save(t->s, o->save, t->done);
 }
 
-int64_t steps_run(Session *s, Feeds *f, const StepOptions *o, double *first_ms)
+int64_t calls_run(Session *s, Feeds *f, const CallOptions *o, double *first_ms)
 {
-	Steps t = {.s = s, .o = o};
+	Calls t = {.s = s, .o = o};
 	int64_t first;
 
 	first = t.done = o->load ? states_load(s, o->load) : 0;
@@ -89,7 +89,7 @@ int64_t steps_run(Session *s, Feeds *f, const StepOptions *o, double *first_ms)
 		session_call(s);
 		if (t.done == first)
 			*first_ms = now_ms() - begin;
-		step_done(&t);
+		call_done(&t);
 	}
 	if (t.drawn)
 		fputs("\r\033[K", stderr);

@@ -1,5 +1,5 @@
-/* A session's inside: session.c opens and calls it, data.c gives it inputs and states and
- * takes its results. */
+/* The internals of a session: session.c opens and calls it, data.c sets its inputs and states and
+ * reads its results. */
 #ifndef SESSION_H
 #define SESSION_H
 #include "session/session.h"
@@ -7,19 +7,19 @@
 typedef enum { STEP_LAUNCH, STEP_INTERPRET, STEP_COPY } StepKind;
 typedef struct {
 	StepKind kind;
-	UOp *node, *callee;             /* the CALL or MEMCPY; what is called */
+	UOp *node, *callee;             /* the CALL or MEMCPY; its KERNEL or PROGRAM */
 	const char *name;
 	const Program *program;
-	size_t nbuf, *slot;             /* numbers of buffers */
+	size_t nbuf, *slot;             /* numbers of its buffers in Buffers */
 	void **mem;
 	Launch launch;
-	size_t nleave, *leave;          /* buffers that leave memory with it */
-	bool empty;                     /* a grid without work items */
-	bool late;                      /* a copy that waits until an output is asked for */
-	double ms;                      /* over all calls */
+	size_t nevict, *evict;          /* weights to evict after it */
+	bool empty;                     /* the grid has no items: nothing to launch */
+	bool deferred;                      /* a copy that waits until the outputs are read */
+	double ms;                      /* total over all calls */
 } Step;
 
-/* where an input's memory is named: its buffer, and the steps' places for it */
+/* a fed input: its buffer, and the elements of steps' mem that point to it */
 typedef struct { size_t slot; VEC(void **) mem; } Fed;
 
 struct Session {
@@ -29,7 +29,7 @@ struct Session {
 	Programs programs;
 	Buffers b;
 	Step *step;
-	size_t nsteps, ncalls, first;   /* first: steps that are done once, before the first call */
+	size_t nsteps, ncalls, first;   /* first: how many steps run once, before the first call */
 	int threads;
 	Prepared *prepared;
 	States states;
@@ -44,12 +44,12 @@ static inline UOp *kernel_of(UOp *callee)
 	return callee->op == OP_PROGRAM ? callee->src[0] : callee;
 }
 
-/* Runs step i, keeps what it wrote, takes its time. */
+/* Runs step i, saves what it wrote (--keep) and measures its time. */
 void session_step(Session *s, size_t i);
 
 /* ---- data.c */
 
-/* Finds where the memory of inputs that change is named, and the copies that can wait. */
+/* Finds where steps point to inputs that change, and which copies can be deferred. */
 void session_fed(Session *s);
-void session_late(Session *s);
+void session_defer(Session *s);
 #endif

@@ -1,8 +1,9 @@
-/* Outputs whose sizes are data: the document has them at their most, and the counts as outputs
- * behind the others.
+/* Outputs whose sizes depend on data: the document has them at their largest size, and the counts
+ * as extra outputs after the others.
  *
  *     meta {counts: ["count_0"], trims: {y: [2, "count_0"]}}
- *     y [2,64], count_0 = 3   →   y [2,3] */
+ *     y [2,64], count_0 = 3   →   y [2,3]
+ */
 #include "session/session.h"
 
 enum { LARGEST = INT64_MAX >> 1 };
@@ -47,7 +48,7 @@ static VarEnv with_counts(
 	for (size_t i = 0; i < c->n; i++) {
 		const Array *a = output_named(n, names, at, c->a[i]->s);
 		if (a->dtype != DT_I64 || a->rank)
-			die(MALFORMED, "meta.counts: output '%s' is no i64 scalar", c->a[i]->s);
+			die(MALFORMED, "meta.counts: output '%s' is not an i64 scalar", c->a[i]->s);
 		if (e.n == sizeof e.value / sizeof *e.value)
 			die(UNSUPPORTED, "more than %d size variables", e.n);
 		e.name[e.n] = c->a[i]->s;
@@ -56,7 +57,7 @@ static VarEnv with_counts(
 	return e;
 }
 
-/* The first elements of every axis. */
+/* Keeps the first dim[i] elements of every axis. */
 static Array cut(const Array *a, const int64_t *dim)
 {
 	Array out = array_new(a->dtype, a->rank, dim);
@@ -67,7 +68,8 @@ static Array cut(const Array *a, const int64_t *dim)
 	stride[a->rank] = row;
 	for (int i = a->rank - 1; i >= 0; i--)
 		stride[i] = stride[i + 1] * a->dim[i];
-	/* the innermost axes that are whole, and the one before them, are copied at once */
+	/* the innermost axes that are kept whole, and the one before them, are copied in one piece
+	 */
 	while (last > 0 && (last == a->rank || dim[last] == a->dim[last]))
 		row *= dim[--last];
 	for (int i = 0; i < last; i++)
@@ -91,7 +93,7 @@ static Array trimmed(const char *name, const Array *a, const Val *shape, const V
 	int64_t dim[MAX_RANK];
 
 	if (!s || s->rank != a->rank)
-		die(MALFORMED, "meta.trims: %s: %s", name, err ? err : "another rank than the output's");
+		die(MALFORMED, "meta.trims: %s: %s", name, err ? err : "not the output's rank");
 	for (int i = 0; i < s->rank; i++)
 		if (!ix_eval(s->dim[i], env, &dim[i]) || dim[i] < 0 || dim[i] > a->dim[i])
 			die(MALFORMED, "meta.trims: %s: axis %d has no size from 0 to %lld", name, i,

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Sluice against the machine alone: each program of quick/ against the least time that the machine's measured limits leave it.
+# Sluice against the machine alone: compares each program of quick/ with the shortest time that the
+# machine's measured limits allow.
 #
 #     tests/bench/quick.sh                        all of them, on all cores
 #     THREADS=1 SECONDS_EACH=1 tests/bench/quick.sh matmul conv
 #
-# The limits are roof.c's: multiply-adds a second, and bytes a second at the size nearest above what is touched.  A program's
-# least time is what its flops take or what its bytes take, the longer; both stand in workloads.tsv.  Needs a C compiler and the
-# tools, no more.  Workloads that have no program there, whole networks, take part once `make bench` has written their models.
+# roof.c measures the limits: multiply-adds per second, and bytes per second at the next larger size
+# of memory. A program's shortest time is the longer of the times for its flops and for its bytes,
+# which are in workloads.tsv. Only a C compiler and the tools are needed. Workloads without a
+# program there (whole networks) take part once `make bench` has written their models.
 set -e -o pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 BIN=${BIN:-$here/../../build/bin}

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# What each stage costs by the size of its graph: CPU seconds and peak memory, and how the time grows.
+# The cost of each stage by the size of its graph: CPU seconds and peak memory, and how the time
+# grows.
 #
 #     tests/bench/stages.sh                      every kind of graph at 100 000 and 1 000 000 nodes
 #     tests/bench/stages.sh chain reduce         these kinds
 #     STAGES="schedule fuse" SIZES="1000 10000" tests/bench/stages.sh chain
 #
-# Nothing fails by its time, which says as much about the machine as about the stage; a stage that fails is told.
+# Nothing fails because of its time, which says as much about the machine as about the stage; a
+# stage that fails is reported.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 BIN=${BIN:-$here/../../build/bin}

@@ -118,25 +118,26 @@ static SluiceValue word_range(const Words *w)
 	return handle(h);
 }
 
-static Item item_of(SluiceValue x)
+static IndexItem item_of(SluiceValue x)
 {
 	Value none = v_none();
 	const Handle *h = taken(x);
 	if (h->form == H_RANGE)
-		return (Item){.kind = I_SLICE, .start = h->part[0], .stop = h->part[1], .step = h->part[2]};
+		return (IndexItem){.kind = I_SLICE, .start = h->part[0], .stop = h->part[1],
+			.step = h->part[2]};
 	Value v = h->form == H_MARK ? none : plain(x);
 	if (h->form == H_VALUE && v.kind != V_NONE)
-		return (Item){.kind = I_AT, .at = v};
+		return (IndexItem){.kind = I_AT, .at = v};
 	ItemKind kind = h->form == H_VALUE ? I_NEW : *h->s == 'a' ? I_SLICE
 		: *h->s == 'r' ? I_ELLIPSIS : I_NEW;
-	return (Item){.kind = kind, .start = none, .stop = none, .step = none};
+	return (IndexItem){.kind = kind, .start = none, .stop = none, .step = none};
 }
 
 static SluiceValue word_at(const Words *w)
 {
 	word_count(w, 1, 2 * MAX_RANK + 1, "at");
 	Value x = plain(w->arg[0]);
-	Item *items = arena_alloc((w->n + 1) * sizeof *items);
+	IndexItem *items = arena_alloc((w->n + 1) * sizeof *items);
 	for (size_t i = 1; i < w->n; i++)
 		items[i - 1] = item_of(w->arg[i]);
 	return given(index_value(&x, w->n - 1, items));
@@ -331,16 +332,19 @@ static SluiceValue call_word(const char *name, const Words *w)
 
 /* Functions that are operators of the text language, which also accept sizes and numbers. */
 static const struct { const char *name; int op; } operators[] = {
-	{"add", '+'}, {"sub", '-'}, {"mul", '*'}, {"div", '/'}, {"floordiv", T_FLOORDIV}, {"mod", '%'},
-	{"pow", T_POW}, {"less", '<'}, {"less_equal", T_LE}, {"greater", '>'}, {"greater_equal", T_GE},
-	{"equal", T_EQ}, {"not_equal", T_NE}, {"bitwise_and", '&'}, {"bitwise_or", '|'},
-	{"bitwise_xor", '^'}, {"shift_left", T_SHL}, {"shift_right", T_SHR},
+	{"add", OPERATOR(ADD)}, {"sub", OPERATOR(SUB)}, {"mul", OPERATOR(MUL)},
+	{"div", OPERATOR(FDIV)}, {"floordiv", OPERATOR(FLOORDIV)}, {"mod", OPERATOR(FLOORMOD)},
+	{"pow", OPERATOR(POW)}, {"less", OPERATOR(CMPLT)}, {"less_equal", T_LE},
+	{"greater", '>'}, {"greater_equal", T_GE}, {"equal", OPERATOR(CMPEQ)},
+	{"not_equal", OPERATOR(CMPNE)}, {"bitwise_and", OPERATOR(AND)},
+	{"bitwise_or", OPERATOR(OR)}, {"bitwise_xor", OPERATOR(XOR)},
+	{"shift_left", OPERATOR(SHL)}, {"shift_right", OPERATOR(SHR)},
 };
 
 static bool call_operator(const char *name, size_t n, const Value *v, Value *out)
 {
 	if (n == 1 && (!strcmp(name, "neg") || !strcmp(name, "bitwise_not")))
-		return *out = operate_prefix(*name == 'n' ? '-' : '~', v), true;
+		return *out = operate_prefix(*name == 'n' ? OPERATOR(SUB) : '~', v), true;
 	for (size_t i = 0; n == 2 && i < sizeof operators / sizeof *operators; i++)
 		if (!strcmp(operators[i].name, name))
 			return *out = operate(operators[i].op, &v[0], &v[1]), true;

@@ -68,9 +68,9 @@ static Op fold_op(const UOp *u) { return op_find(u->arg->a[0]->s); }
 /* ---- REDUCE */
 
 /* The reduced axes of x merged into one, the last; and the way back to x's shape. */
-typedef struct { int n, rank, perm[MAX_RANK]; const Shape *kept; } Rows;
+typedef struct { int n, rank, perm[MAX_RANK]; const Shape *kept; } FoldedRows;
 
-static UOp *to_rows(UOp *x, int n, const int *axes, Rows *r)
+static UOp *to_rows(UOp *x, int n, const int *axes, FoldedRows *r)
 {
 	bool gone[MAX_RANK] = { false };
 	int k = 0;
@@ -88,7 +88,7 @@ static UOp *to_rows(UOp *x, int n, const int *axes, Rows *r)
 	return t_merge_axes(x, r->rank - n, n);
 }
 
-static UOp *from_rows(UOp *x, const Rows *r)
+static UOp *from_rows(UOp *x, const FoldedRows *r)
 {
 	int back[MAX_RANK];
 
@@ -101,7 +101,7 @@ static UOp *from_rows(UOp *x, const Rows *r)
 static UOp *others(UOp *u)
 {
 	int axes[MAX_RANK], n = arg_axes(u->arg, axes);
-	Rows r;
+	FoldedRows r;
 	UOp *x;
 
 	if (!n)

@@ -46,7 +46,7 @@ static UOp *custom_along(UOp *u, UOp *const *t) { no_derivative(u); }
 static const OpPair elements[] = {
 	{"where", where_back, where_along},
 	{"custom", custom_back, custom_along},
-	{"none"}, {0},
+	{0},
 };
 
 /* ---- rows by op */
@@ -68,12 +68,11 @@ static const Rule *row_of(Op op) { return rules_row("grad", &names, op); }
 
 bool op_follows(const UOp *u, uint32_t i)
 {
-	const Rule *r = row_of(u->op);
-	const OpPair *pair = r->what;
-
-	if (!dtype_float(u->src[i]->dtype) || !dtype_float(u->dtype))
+	if (op_info[u->op].grad != GRAD_RULE || !dtype_float(u->src[i]->dtype) ||
+		!dtype_float(u->dtype))
 		return false;
-	return pair ? pair->back != NULL : r->to[i] != NULL;
+	const Rule *r = row_of(u->op);
+	return r->what || r->to[i];
 }
 
 bool op_by_element(Op op)

@@ -10,7 +10,7 @@
 
 enum { LAYERS = 64, FEW = 2 };
 
-typedef struct { int64_t from, to; UOp *value; } Piece;
+typedef struct { int64_t from, to; UOp *value; } SlicePiece;
 
 UOp *slice_padded(UOp *g, const Val *bounds, const Shape *whole)
 {
@@ -41,7 +41,7 @@ static int cut_axis(const Val *bounds, const Shape *whole, int64_t *from, int64_
 
 static int by_place(const void *a, const void *b)
 {
-	const Piece *x = a, *y = b;
+	const SlicePiece *x = a, *y = b;
 
 	return x->from != y->from ? (x->from < y->from ? -1 : 1) : x->to < y->to ? -1 : x->to > y->to;
 }
@@ -57,7 +57,7 @@ static UOp *gap(const Shape *whole, DType dt, int axis, UOp *size)
 
 /* Takes pieces that do not overlap from p, each behind the one before; the remaining pieces move
  * up. */
-static UOp *one_layer(Piece *p, size_t *n, int axis, const Shape *whole)
+static UOp *one_layer(SlicePiece *p, size_t *n, int axis, const Shape *whole)
 {
 	VEC(UOp *) part = {0};
 	DType dt = p->value->dtype;
@@ -83,7 +83,7 @@ static UOp *one_layer(Piece *p, size_t *n, int axis, const Shape *whole)
 
 UOp *slices_joined(const Slice *s, size_t n, const Shape *whole)
 {
-	Piece *p = arena_alloc((n + 1) * sizeof *p);
+	SlicePiece *p = arena_alloc((n + 1) * sizeof *p);
 	UOp *sum = NULL, *layer;
 	size_t pieces = 0;
 	int axis = -1, a;

@@ -106,7 +106,7 @@ Value fn_linear(Args *a)
 /* The label of each axis of a term: the letter's code, or, for an axis that "..." stands for, DOTS
  * + its number from the right. */
 enum { DOTS = 256, LABELS = DOTS + MAX_RANK };
-typedef struct { int n; int label[MAX_RANK]; } Term;
+typedef struct { int n; int label[MAX_RANK]; } EinsumTerm;
 
 static const char *skip(const char *s)
 {
@@ -117,7 +117,7 @@ static const char *skip(const char *s)
 
 /* Reads one term up to a comma, a "-" or the end; dots is the number of axes that "..." stands for,
  * or negative when it is not known. */
-static const char *read_term(const char *s, Term *t, int dots)
+static const char *read_term(const char *s, EinsumTerm *t, int dots)
 {
 	t->n = 0;
 	for (s = skip(s); *s && *s != ',' && *s != '-'; s = skip(s)) {
@@ -155,7 +155,7 @@ static int dots_of(const char *s, UOp *x)
 	return t_rank(x) - letters;
 }
 
-static int find(const Term *t, int label)
+static int find(const EinsumTerm *t, int label)
 {
 	for (int i = 0; i < t->n; i++)
 		if (t->label[i] == label)
@@ -164,7 +164,7 @@ static int find(const Term *t, int label)
 }
 
 /* A label that occurs twice in a term takes the diagonal of its two axes. */
-static UOp *take_diagonals(UOp *x, Term *t)
+static UOp *take_diagonals(UOp *x, EinsumTerm *t)
 {
 	for (int j = t->n - 1; j > 0; j--) {
 		int i = find(t, t->label[j]);
@@ -185,7 +185,7 @@ static UOp *take_diagonals(UOp *x, Term *t)
 
 /* x with its axes in the order of to, and size 1 where x lacks one; every axis of x has its label
  * in to. */
-static UOp *align(UOp *x, const Term *t, const Term *to)
+static UOp *align(UOp *x, const EinsumTerm *t, const EinsumTerm *to)
 {
 	int axes[MAX_RANK], n = 0;
 	UOp *dim[MAX_RANK];
@@ -200,7 +200,7 @@ static UOp *align(UOp *x, const Term *t, const Term *to)
 }
 
 /* Sums x over the labels that are not wanted. */
-static UOp *sum_rest(UOp *x, Term *t, const bool *wanted)
+static UOp *sum_rest(UOp *x, EinsumTerm *t, const bool *wanted)
 {
 	int axes[MAX_RANK], n = 0, kept = 0;
 
@@ -215,9 +215,9 @@ static UOp *sum_rest(UOp *x, Term *t, const bool *wanted)
 
 /* The product of two terms, summed over the labels that nothing later needs: the kept labels come
  * first, then the summed ones. */
-static UOp *combine(UOp *x, Term *s, UOp *y, const Term *t, const bool *wanted)
+static UOp *combine(UOp *x, EinsumTerm *s, UOp *y, const EinsumTerm *t, const bool *wanted)
 {
-	Term all = { 0 };
+	EinsumTerm all = { 0 };
 
 	for (int pass = 0; pass < 2; pass++)
 		for (int i = 0; i < s->n + t->n; i++) {
@@ -234,7 +234,7 @@ static UOp *combine(UOp *x, Term *s, UOp *y, const Term *t, const bool *wanted)
 }
 
 /* Without "->" the result has the dots, then the letters that occur once, in alphabetical order. */
-static void implicit_result(size_t n, const Term *t, int dots, Term *out)
+static void implicit_result(size_t n, const EinsumTerm *t, int dots, EinsumTerm *out)
 {
 	int count[LABELS] = { 0 };
 
@@ -249,7 +249,7 @@ static void implicit_result(size_t n, const Term *t, int dots, Term *out)
 			out->label[out->n++] = l;
 }
 
-static void read_spec(const char *spec, size_t n, UOp *const *x, Term *t, Term *out)
+static void read_spec(const char *spec, size_t n, UOp *const *x, EinsumTerm *t, EinsumTerm *out)
 {
 	const char *s = spec;
 	int dots = 0, most = 0;
@@ -272,7 +272,7 @@ static void read_spec(const char *spec, size_t n, UOp *const *x, Term *t, Term *
 		die(MALFORMED, "einsum: \"%s\" does not end after its result", spec);
 }
 
-static void check_result(const Term *out, size_t n, const Term *t)
+static void check_result(const EinsumTerm *out, size_t n, const EinsumTerm *t)
 {
 	for (int i = 0; i < out->n; i++) {
 		bool known = false;
@@ -286,7 +286,8 @@ static void check_result(const Term *out, size_t n, const Term *t)
 }
 
 /* wanted: the labels of the result and of the terms from k on */
-static void mark_wanted(const Term *out, size_t n, const Term *t, size_t k, bool *wanted)
+static void mark_wanted(const EinsumTerm *out, size_t n, const EinsumTerm *t, size_t k,
+	bool *wanted)
 {
 	memset(wanted, 0, LABELS * sizeof *wanted);
 	for (int i = 0; i < out->n; i++)
@@ -299,7 +300,7 @@ static void mark_wanted(const Term *out, size_t n, const Term *t, size_t k, bool
 /* Left to right, two terms at a time; each label is summed as soon as no later term has it. */
 UOp *t_einsum(const char *spec, size_t n, UOp *const *x)
 {
-	Term *t, out;
+	EinsumTerm *t, out;
 	UOp **y, *r;
 	DType dt;
 	bool wanted[LABELS];

@@ -165,9 +165,9 @@ typedef struct {
 	Param p[MAX_PARAMS];
 	Value at[MAX_PARAMS];
 	bool set[MAX_PARAMS];
-} Binding;
+} ParamBinding;
 
-static void bind_keywords(Binding *b, size_t nkw, const char *const *kw, const Value *val)
+static void bind_keywords(ParamBinding *b, size_t nkw, const char *const *kw, const Value *val)
 {
 	for (size_t i = 0; i < nkw; i++) {
 		int k = param_find(b->f, kw[i]);
@@ -188,7 +188,7 @@ static Value rest(size_t n, const Value *pos)
 	return v_list(n, at);
 }
 
-static void bind_positional(Binding *b, size_t n, const Value *pos)
+static void bind_positional(ParamBinding *b, size_t n, const Value *pos)
 {
 	size_t i = 0;
 	for (int k = 0; k < b->n; k++) {
@@ -209,7 +209,7 @@ static void bind_positional(Binding *b, size_t n, const Value *pos)
 			b->f->params);
 }
 
-static void bind_defaults(Binding *b)
+static void bind_defaults(ParamBinding *b)
 {
 	for (int k = 0; k < b->n; k++) {
 		if (b->set[k])
@@ -225,7 +225,7 @@ static void bind_defaults(Binding *b)
 Value function_call(const Function *f, size_t n, const Value *pos, size_t nkw, const char *const *kw,
 	const Value *kwval)
 {
-	Binding b = {.f = f};
+	ParamBinding b = {.f = f};
 	b.n = signature(f, b.p);
 	bind_keywords(&b, nkw, kw, kwval);
 	bind_positional(&b, n, pos);

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 
 enum { MAX_SIZES = 64, MOST_STATE = 1 << 30 };
-typedef struct { const char *name; UOp *buffer, *assign; } State;
+typedef struct { const char *name; UOp *buffer, *assign; } StateInput;
 
 static ARENA const Val *vars;
 static ARENA VEC(UOp *) inputs;
-static ARENA VEC(State) states;
+static ARENA VEC(StateInput) states;
 static ARENA struct { VEC(const Val *) name; VEC(UOp *) node; Map seen; } outputs;
 
 void program_start(void)
@@ -55,7 +55,7 @@ UOp *program_input(const char *name, DType dt, const Shape *s)
 
 /* ---- state */
 
-static State *find_state(const char *name)
+static StateInput *find_state(const char *name)
 {
 	for (size_t i = 0; i < states.n; i++)
 		if (!strcmp(states.at[i].name, name))
@@ -65,13 +65,13 @@ static State *find_state(const char *name)
 
 UOp *program_state_named(const char *name)
 {
-	State *s = find_state(name);
+	StateInput *s = find_state(name);
 	return s ? s->buffer : NULL;
 }
 
 bool program_assigned(const char *name)
 {
-	State *s = find_state(name);
+	StateInput *s = find_state(name);
 	return s && s->assign;
 }
 
@@ -104,13 +104,13 @@ UOp *program_state(const char *name, UOp *first)
 		die(UNSUPPORTED, "a state of more than %d bytes; load it from a file", MOST_STATE);
 	UOp *b = leaf ? buffer_new(name, "state", first->dtype, first->shape, val_get(first->arg, "data"),
 		val_get(first->arg, "file")) : computed_state(name, first);
-	vec_push(&states, ((State){name, b, NULL}));
+	vec_push(&states, ((StateInput){name, b, NULL}));
 	return b;
 }
 
 UOp *program_assign(const char *name, const Value *next)
 {
-	State *s = find_state(name);
+	StateInput *s = find_state(name);
 	CHECK(s);
 	if (s->assign)
 		die(MALFORMED, "%s is updated already; a call gives it one new content", name);

@@ -41,9 +41,9 @@ typedef struct {
 	Value *arg;
 	bool *given;
 	Map sizes;                      /* by dim_param */
-} Binding;
+} OnnxBinding;
 
-static void inputs_of(const OnnxModel *m, Binding *b)
+static void inputs_of(const OnnxModel *m, OnnxBinding *b)
 {
 	const Onnx__GraphProto *g = m->proto->graph;
 	b->info = arena_alloc((g->n_input + 1) * sizeof *b->info);
@@ -58,7 +58,7 @@ static void inputs_of(const OnnxModel *m, Binding *b)
 	}
 }
 
-static void give(Binding *b, size_t k, const Value *v)
+static void give(OnnxBinding *b, size_t k, const Value *v)
 {
 	if (k >= b->n)
 		die(MALFORMED, "the model takes %zu tensors, got more", b->n);
@@ -68,7 +68,7 @@ static void give(Binding *b, size_t k, const Value *v)
 	b->arg[k] = *v;
 }
 
-static size_t input_named(const Binding *b, const char *name)
+static size_t input_named(const OnnxBinding *b, const char *name)
 {
 	for (size_t k = 0; k < b->n; k++)
 		if (!strcmp(b->info[k]->name, name) || !strcmp(onnx_identifier(b->info[k]->name), name))
@@ -82,7 +82,7 @@ static const char *size_text(UOp *size)
 	return v->kind == VAL_STR ? v->s : arena_printf("%lld", (long long)v->i);
 }
 
-static void size_fits(Binding *b, const Onnx__TensorShapeProto__Dimension *d, UOp *size,
+static void size_fits(OnnxBinding *b, const Onnx__TensorShapeProto__Dimension *d, UOp *size,
 	const char *name, size_t axis)
 {
 	UOp *want = NULL;
@@ -100,7 +100,7 @@ static void size_fits(Binding *b, const Onnx__TensorShapeProto__Dimension *d, UO
 			size_text(size), size_text(want));
 }
 
-static OnnxValue argument(Binding *b, size_t k)
+static OnnxValue argument(OnnxBinding *b, size_t k)
 {
 	const Onnx__TypeProto *type = b->info[k]->type;
 	const char *name = b->info[k]->name;
@@ -165,7 +165,7 @@ Value onnx_apply(OnnxModel *m, size_t n, const Value *pos, size_t nkw, const cha
 		.opset = m->weights.opset, .path = ""};
 	const Onnx__GraphProto nodes = {.n_node = g->n_node, .node = g->node,
 		.n_sparse_initializer = g->n_sparse_initializer};
-	Binding b = {0};
+	OnnxBinding b = {0};
 	size_t k = 0;
 	inputs_of(m, &b);
 	for (size_t i = 0; i < n; i++)

@@ -9,9 +9,9 @@
 /* A small float: the number of its fraction bits, the exponent of its smallest normal number, its
  * largest code, the code of NaN, and the code of an overflow that does not saturate (an infinity,
  * or NaN again). If NaN is 0x80 there is no -0. */
-typedef struct { int type, fraction, least, most, nan, over; } Format;
+typedef struct { int type, fraction, least, most, nan, over; } FloatFormat;
 
-static const Format formats[] = {
+static const FloatFormat formats[] = {
 	{ ONNX_FLOAT8E4M3FN, 3, -6, 0x7e, 0x7f, 0x7f },
 	{ ONNX_FLOAT8E4M3FNUZ, 3, -7, 0x7f, 0x80, 0x80 },
 	{ ONNX_FLOAT8E5M2, 2, -14, 0x7b, 0x7e, 0x7c },
@@ -19,7 +19,7 @@ static const Format formats[] = {
 	{ ONNX_FLOAT4E2M1, 1, 0, 7, 0, 7 },
 };
 
-static const Format *format_of(int type)
+static const FloatFormat *format_of(int type)
 {
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
 		if (formats[i].type == type)
@@ -27,7 +27,7 @@ static const Format *format_of(int type)
 	return NULL;
 }
 
-static double value_of(const Format *f, int code)
+static double value_of(const FloatFormat *f, int code)
 {
 	int top = f->type == ONNX_FLOAT4E2M1 ? 8 : 0x80, low = code & (top - 1),
 		mask = (1 << f->fraction) - 1;
@@ -45,7 +45,7 @@ static double value_of(const Format *f, int code)
 
 static UOp *by_table(UOp *x, int type)
 {
-	const Format *f = format_of(type);
+	const FloatFormat *f = format_of(type);
 	Array a = { .dtype = DT_F32, .rank = 1, .dim = { 256 }, .bytes = 256 * sizeof(float) };
 	float *v = a.data = arena_alloc(a.bytes);
 
@@ -74,7 +74,7 @@ static UOp *float_of(UOp *bits) { return NODE(OP_BITCAST, DT_F32, VNIL, bits); }
 
 /* The fraction is |x| in units of its last place, rounded half to even. One step of the exponent is
  * 2^fraction codes, so a carry out of the fraction needs no special treatment. */
-static UOp *magnitude_code(UOp *a, const Format *f)
+static UOp *magnitude_code(UOp *a, const FloatFormat *f)
 {
 	UOp *e, *quantum, *q;
 
@@ -85,7 +85,7 @@ static UOp *magnitude_code(UOp *a, const Format *f)
 	return t_add(t_op2(OP_SHL, t_addc(e, -f->least), t_num(DT_I32, f->fraction)), q);
 }
 
-static UOp *to_small_float(UOp *x, const Format *f, bool saturate)
+static UOp *to_small_float(UOp *x, const FloatFormat *f, bool saturate)
 {
 	UOp *sign = t_num(DT_I32, f->type == ONNX_FLOAT4E2M1 ? 8 : 0x80), *zero = t_num(DT_I32, 0),
 		*code, *a;
@@ -140,7 +140,7 @@ static UOp *low_bits(UOp *x, int type)
 
 UOp *onnx_narrowed(UOp *x, int type, bool saturate, const char *round_mode)
 {
-	const Format *f = format_of(type);
+	const FloatFormat *f = format_of(type);
 
 	if (f)
 		return to_small_float(x, f, saturate);

@@ -105,11 +105,9 @@ static UOp *binary(Op op, DType dt, UOp *a, UOp *b)
 {
 	if (!a || !b)
 		return NULL;
-	bool is_bool = dt == DT_BOOL;
 	switch (op) {
-	case OP_ADD: return is_bool ? logic(OP_OR, a, b) : ix_add(a, b);
-	case OP_MUL: return is_bool ? logic(OP_AND, a, b) : ix_mul(a, b);
-	case OP_SUB: return ix_sub(a, b);
+	case OP_ADD: case OP_MUL: case OP_SUB:
+		return dt != DT_BOOL ? ix_op(op, a, b) : logic(op == OP_ADD ? OP_OR : OP_AND, a, b);
 	case OP_MAX: case OP_MIN: return pick(op, a, b);
 	case OP_FDIV: case OP_FLOORDIV: case OP_FLOORMOD: case OP_IDIV: case OP_MOD:
 		return divide(op, a, b);

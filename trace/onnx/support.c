@@ -9,7 +9,7 @@
 
 enum { NAMED = 24 };
 
-typedef struct { const Onnx__FunctionProto *fn; uint64_t nodes; bool open; } Counted;
+typedef struct { const Onnx__FunctionProto *fn; uint64_t nodes; bool open; } CountedFunction;
 typedef struct { Buf text; Map seen, counted; size_t missing; } Support;
 typedef struct { size_t n; Onnx__OperatorSetIdProto **at; } Opsets;
 
@@ -31,13 +31,13 @@ static void miss(Support *s, const Onnx__NodeProto *n, const char *domain, int v
 
 static uint64_t count_function(Support *s, const Onnx__FunctionProto *f, int depth)
 {
-	Counted *c = map_get(&s->counted, PKEY(f));
+	CountedFunction *c = map_get(&s->counted, PKEY(f));
 	if (c && c->open)
 		die(MALFORMED, "function %.80s calls itself", f->name);
 	if (c)
 		return c->nodes;
 	c = arena_alloc(sizeof *c);
-	*c = (Counted){f, 0, true};
+	*c = (CountedFunction){f, 0, true};
 	map_put(&s->counted, PKEY(f), c);
 	c->nodes = count_nodes(s, f->n_node, f->node, (Opsets){f->n_opset_import, f->opset_import},
 		depth + 1);

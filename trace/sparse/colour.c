@@ -132,12 +132,12 @@ typedef struct {
 	const Rows *byrow, *bycol;
 	uint32_t *order, *trial, *best, count;
 	bool star;
-} Search;
+} ColourSearch;
 
 static uint32_t greedy_star(const Rows *r, const uint32_t *order, uint32_t limit, uint32_t *colour);
 
 /* One more attempt; kept if it is better. */
-static bool attempt(Search *s)
+static bool attempt(ColourSearch *s)
 {
 	uint32_t n = s->star ? greedy_star(s->byrow, s->order, s->count - 1, s->trial) :
 		greedy_columns(s->byrow, s->bycol, s->order, s->count - 1, s->trial);
@@ -169,7 +169,7 @@ static double effort(const Rows *r)
 	return n;
 }
 
-static uint32_t search(Search *s, uint32_t least, uint32_t limit)
+static uint32_t search(ColourSearch *s, uint32_t least, uint32_t limit)
 {
 	uint32_t n = s->bycol->rows;
 
@@ -199,7 +199,7 @@ static uint32_t search(Search *s, uint32_t least, uint32_t limit)
 
 uint32_t colour_columns(const Rows *byrow, const Rows *bycol, uint32_t limit, uint32_t *colour)
 {
-	Search s = {.byrow = byrow, .bycol = bycol, .best = colour};
+	ColourSearch s = {.byrow = byrow, .bycol = bycol, .best = colour};
 	uint32_t least = fullest(byrow);
 
 	if (least > limit)
@@ -305,7 +305,7 @@ static uint32_t greedy_star(const Rows *r, const uint32_t *order, uint32_t limit
 
 uint32_t colour_star(const Rows *r, uint32_t *colour)
 {
-	Search s = {.byrow = r, .bycol = r, .best = colour, .star = true};
+	ColourSearch s = {.byrow = r, .bycol = r, .best = colour, .star = true};
 	uint32_t least = rows_count(r) > r->rows ? 2 : 1, n = r->rows;
 	uint32_t *plain = xmalloc(((size_t)n + 1) * sizeof *plain);
 

@@ -74,21 +74,6 @@ static UOp *seed_place(UOp *like)
 	return buffer_new(name_fresh("seed"), "input", like->dtype, like->shape, NULL, NULL);
 }
 
-/* The work to recompute a node wherever it is read, in operations that cost about one addition. */
-static uint32_t own_work(const UOp *u)
-{
-	switch (u->op) {
-	case OP_SIN:
-	case OP_EXP2:
-	case OP_LOG2:
-	case OP_POW: return 20;
-	case OP_FDIV:
-	case OP_RECIP:
-	case OP_SQRT: return 4;
-	default: return op_elementwise(u->op);
-	}
-}
-
 static bool computed_anew(const UOp *u) { return op_elementwise(u->op) || op_movement(u->op); }
 
 /* A value that costs more than this is computed once for all products, not in each of them. */
@@ -106,7 +91,7 @@ static UOp *keep_values(UOp *d, const UOp *seed)
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *u = all.at[i];
 		moves[u->id] = u == seed;
-		work[u->id] = own_work(u);
+		work[u->id] = op_cost(u->op);
 		for (uint32_t k = 0; k < u->nsrc; k++) {
 			moves[u->id] |= moves[u->src[k]->id];
 			work[u->id] += computed_anew(u) ? work[u->src[k]->id] : 0;

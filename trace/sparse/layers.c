@@ -18,34 +18,34 @@ int64_t layer_count(const Finder *f, int rank, const int64_t *dim)
 	return n;
 }
 
-Value *layer_new(const Finder *f, int rank, const int64_t *dim)
+ArrayView *layer_new(const Finder *f, int rank, const int64_t *dim)
 {
 	layer_count(f, rank, dim);
 	return value_new(DT_U32, rank, dim);
 }
 
-bool layer_moves(const Value *v, int axis) { return v->s.dim[axis] > 1 && v->s.stride[axis]; }
+bool layer_moves(const ArrayView *v, int axis) { return v->s.dim[axis] > 1 && v->s.stride[axis]; }
 
-Value *layer_core(const Value *v, const bool *keep)
+ArrayView *layer_core(const ArrayView *v, const bool *keep)
 {
 	Strided s = v->s;
 
 	for (int i = 0; i < s.rank; i++)
 		if (!layer_moves(v, i) && !(keep && keep[i]))
 			s.dim[i] = 1;
-	return value_view((Value *)v, &s);
+	return value_view((ArrayView *)v, &s);
 }
 
-Value *layer_copy(const Finder *f, const Value *v)
+ArrayView *layer_copy(const Finder *f, const ArrayView *v)
 {
-	Value *w = layer_new(f, v->s.rank, v->s.dim);
+	ArrayView *w = layer_new(f, v->s.rank, v->s.dim);
 	Strided c = strided_collapse(&v->s);
 
 	strided_copy(&c, 0, strided_count(&v->s), value_data(w));
 	return w;
 }
 
-Value *layer_spread(Value *v, const int64_t *dim)
+ArrayView *layer_spread(ArrayView *v, const int64_t *dim)
 {
 	CHECK(!strided_expand(&v->s, dim));
 	return v;
@@ -60,7 +60,7 @@ void layers_drop(Layers *l)
 
 /* ---- joining */
 
-static bool same_view(const Value *a, const Value *b)
+static bool same_view(const ArrayView *a, const ArrayView *b)
 {
 	if (a->s.at != b->s.at)
 		return false;
@@ -71,7 +71,7 @@ static bool same_view(const Value *a, const Value *b)
 }
 
 /* The number of stored elements of v; and of v and w joined. */
-static double own_size(const Value *v, const Value *w)
+static double own_size(const ArrayView *v, const ArrayView *w)
 {
 	double n = 1;
 
@@ -81,13 +81,13 @@ static double own_size(const Value *v, const Value *w)
 	return n;
 }
 
-static Value *join(Finder *f, const Value *a, const Value *b)
+static ArrayView *join(Finder *f, const ArrayView *a, const ArrayView *b)
 {
 	bool keep[MAX_RANK];
 
 	for (int i = 0; i < a->s.rank; i++)
 		keep[i] = layer_moves(a, i) || layer_moves(b, i);
-	Value *ca = layer_core(a, keep), *cb = layer_core(b, keep), *to = layer_copy(f, ca),
+	ArrayView *ca = layer_core(a, keep), *cb = layer_core(b, keep), *to = layer_copy(f, ca),
 		  *from = layer_copy(f, cb);
 	uint32_t *x = (uint32_t *)value_data(to), *y = (uint32_t *)value_data(from);
 	int64_t n = strided_count(&to->s);
@@ -101,13 +101,13 @@ static Value *join(Finder *f, const Value *a, const Value *b)
 
 /* Layers are joined if that takes no more memory than the larger of the two, or if no further layer
  * fits. */
-void layers_add(Finder *f, Layers *l, Value *v)
+void layers_add(Finder *f, Layers *l, ArrayView *v)
 {
 	int with = -1;
 	double most = -1;
 
 	for (int i = 0; i < l->n; i++) {
-		const Value *w = l->at[i];
+		const ArrayView *w = l->at[i];
 		if (same_view(v, w)) {
 			value_drop(v);
 			return;
@@ -124,28 +124,28 @@ void layers_add(Finder *f, Layers *l, Value *v)
 		l->at[l->n++] = v;
 		return;
 	}
-	Value *u = join(f, l->at[with], v);
+	ArrayView *u = join(f, l->at[with], v);
 	value_drop(v);
 	value_drop(l->at[with]);
 	l->at[with] = u;
 }
 
-Value *layers_joined(Finder *f, const Layers *l)
+ArrayView *layers_joined(Finder *f, const Layers *l)
 {
 	if (!l->n)
 		return NULL;
-	Value *v = value_view(l->at[0], &l->at[0]->s);
+	ArrayView *v = value_view(l->at[0], &l->at[0]->s);
 	for (int i = 1; i < l->n; i++) {
-		Value *w = join(f, v, l->at[i]);
+		ArrayView *w = join(f, v, l->at[i]);
 		value_drop(v);
 		v = w;
 	}
 	return v;
 }
 
-Value *layer_masked(Finder *f, const Value *v, const uint8_t *mask)
+ArrayView *layer_masked(Finder *f, const ArrayView *v, const uint8_t *mask)
 {
-	Value *w = layer_copy(f, v);
+	ArrayView *w = layer_copy(f, v);
 	uint32_t *x = (uint32_t *)value_data(w);
 	int64_t n = strided_count(&w->s);
 

@@ -4,9 +4,9 @@
 #include "sparse/layers.h"
 
 /* v with the axes marked in last moved behind the others, in order; axes gets the permutation */
-static Value *with_last(const Value *v, const bool *last, int *axes)
+static ArrayView *with_last(const ArrayView *v, const bool *last, int *axes)
 {
-	Value *w = value_view((Value *)v, &v->s);
+	ArrayView *w = value_view((ArrayView *)v, &v->s);
 	int n = 0;
 
 	for (int k = 0; k < 2; k++)
@@ -17,12 +17,12 @@ static Value *with_last(const Value *v, const bool *last, int *axes)
 	return w;
 }
 
-Value *layer_reduced(Finder *f, const Value *v, const bool *axis)
+ArrayView *layer_reduced(Finder *f, const ArrayView *v, const bool *axis)
 {
 	bool reduced[MAX_RANK];
 	int axes[MAX_RANK];
 	int64_t dim[MAX_RANK], inner = 1;
-	Value *core = layer_core(v, NULL);
+	ArrayView *core = layer_core(v, NULL);
 
 	for (int i = 0; i < v->s.rank; i++) {
 		reduced[i] = axis[i] && layer_moves(v, i);
@@ -31,10 +31,10 @@ Value *layer_reduced(Finder *f, const Value *v, const bool *axis)
 	}
 	if (inner == 1)
 		return layer_spread(core, dim);
-	Value *permuted = with_last(core, reduced, axes), *flat = value_packed(permuted);
+	ArrayView *permuted = with_last(core, reduced, axes), *flat = value_packed(permuted);
 	for (int i = 0; i < v->s.rank; i++)
 		core->s.dim[i] = reduced[i] ? 1 : core->s.dim[i];
-	Value *out = layer_new(f, core->s.rank, core->s.dim);
+	ArrayView *out = layer_new(f, core->s.rank, core->s.dim);
 	uint32_t *to = (uint32_t *)value_data(out), *from = (uint32_t *)value_data(flat);
 	int64_t n = strided_count(&out->s);
 	for (int64_t i = 0; i < n; i++)
@@ -45,16 +45,16 @@ Value *layer_reduced(Finder *f, const Value *v, const bool *axis)
 	return layer_spread(out, dim);
 }
 
-Value *layer_scanned(Finder *f, const Value *v, int axis)
+ArrayView *layer_scanned(Finder *f, const ArrayView *v, int axis)
 {
 	bool last[MAX_RANK] = {0};
 	int axes[MAX_RANK], back[MAX_RANK];
 	int64_t n = v->s.dim[axis];
 
 	if (!layer_moves(v, axis))
-		return value_view((Value *)v, &v->s);
+		return value_view((ArrayView *)v, &v->s);
 	last[axis] = true;
-	Value *core = layer_core(v, NULL), *permuted = with_last(core, last, axes),
+	ArrayView *core = layer_core(v, NULL), *permuted = with_last(core, last, axes),
 		  *out = layer_copy(f, permuted);
 	uint32_t *x = (uint32_t *)value_data(out);
 	int64_t count = strided_count(&out->s);
@@ -71,13 +71,13 @@ Value *layer_scanned(Finder *f, const Value *v, int axis)
 
 /* ---- views */
 
-static Value *reshaped(Finder *f, const Value *v, int rank, const int64_t *dim)
+static ArrayView *reshaped(Finder *f, const ArrayView *v, int rank, const int64_t *dim)
 {
 	Strided s = v->s;
 
 	if (strided_reshape(&s, rank, dim))
-		return value_view((Value *)v, &s);
-	Value *w = layer_copy(f, v);
+		return value_view((ArrayView *)v, &s);
+	ArrayView *w = layer_copy(f, v);
 	CHECK(strided_reshape(&w->s, rank, dim));
 	return w;
 }
@@ -93,7 +93,7 @@ static void pairs_of(const UOp *u, int64_t (*pair)[2])
 }
 
 /* Padding has the empty set; an axis without padding is unchanged. */
-static Value *padded(Finder *f, const UOp *u, const Value *v, const int64_t *dim)
+static ArrayView *padded(Finder *f, const UOp *u, const ArrayView *v, const int64_t *dim)
 {
 	int64_t pair[MAX_RANK][2], to[MAX_RANK];
 	bool keep[MAX_RANK];
@@ -101,18 +101,18 @@ static Value *padded(Finder *f, const UOp *u, const Value *v, const int64_t *dim
 	pairs_of(u, pair);
 	for (int i = 0; i < v->s.rank; i++)
 		keep[i] = pair[i][0] || pair[i][1];
-	Value *core = layer_core(v, keep), *packed;
+	ArrayView *core = layer_core(v, keep), *packed;
 	for (int i = 0; i < v->s.rank; i++)
 		to[i] = keep[i] ? dim[i] : core->s.dim[i];
 	layer_count(f, v->s.rank, to);
 	packed = value_packed(core);
-	Value *out = pad_zeros(packed, to, (const int64_t (*)[2])pair);
+	ArrayView *out = pad_zeros(packed, to, (const int64_t (*)[2])pair);
 	value_drop(packed);
 	value_drop(core);
 	return layer_spread(out, dim);
 }
 
-Value *layer_moved(Finder *f, const UOp *u, const Value *v, const int64_t *dim)
+ArrayView *layer_moved(Finder *f, const UOp *u, const ArrayView *v, const int64_t *dim)
 {
 	int axes[MAX_RANK], n;
 	int64_t pair[MAX_RANK][2];
@@ -134,5 +134,5 @@ Value *layer_moved(Finder *f, const UOp *u, const Value *v, const int64_t *dim)
 		n = arg_axes(u->arg, axes);
 		strided_flip(&s, n, axes);
 	}
-	return value_view((Value *)v, &s);
+	return value_view((ArrayView *)v, &s);
 }

@@ -58,20 +58,20 @@ static int64_t row_of(const Indices *x, int64_t p)
 
 /* v with open axes reduced to size 1; behind the k indexed axes only axes that vary, or that keep
  * names, keep their size */
-static Value *closed(Finder *f, const Indices *x, const Value *v, const bool *keep)
+static ArrayView *closed(Finder *f, const Indices *x, const ArrayView *v, const bool *keep)
 {
 	bool along[MAX_RANK];
-	Value *folded = layer_reduced(f, v, x->open);
+	ArrayView *folded = layer_reduced(f, v, x->open);
 
 	for (int i = 0; i < v->s.rank; i++)
 		along[i] = i < x->k || (keep && keep[i]);
-	Value *core = layer_core(folded, along), *packed = value_packed(core);
+	ArrayView *core = layer_core(folded, along), *packed = value_packed(core);
 	value_drop(folded);
 	value_drop(core);
 	return packed;
 }
 
-static int64_t behind(const Value *v, int k)
+static int64_t behind(const ArrayView *v, int k)
 {
 	int64_t n = 1;
 
@@ -86,11 +86,11 @@ void gather_layers(Finder *f, UOp *u, const Layers *l, const int64_t *dim, Layer
 
 	for (int j = 0; j < l->n; j++) {
 		Indices x = read_indices(f, u, k, l->at[j]->s.dim);
-		Value *v = closed(f, &x, l->at[j], NULL);
+		ArrayView *v = closed(f, &x, l->at[j], NULL);
 		int64_t rest = behind(v, k), to[MAX_RANK];
 		for (int i = 0; i < u->shape->rank; i++)
 			to[i] = i >= ri ? v->s.dim[i - ri + k] : x.all_open ? 1 : dim[i];
-		Value *w = layer_new(f, u->shape->rank, to);
+		ArrayView *w = layer_new(f, u->shape->rank, to);
 		uint32_t *at = (uint32_t *)value_data(w), *from = (uint32_t *)value_data(v);
 		for (int64_t p = 0; p < (x.all_open ? 1 : x.n); p++) {
 			int64_t row = row_of(&x, p);
@@ -157,11 +157,12 @@ static void put_all(
 
 /* Writes to the places that known indices select; open axes have size 1 and are expanded
  * afterwards. */
-static Value *scattered(
-	Finder *f, const Indices *x, const UOp *u, Value *base, const Value *v, int64_t rest)
+static ArrayView *scattered(
+	Finder *f, const Indices *x, const UOp *u, ArrayView *base, const ArrayView *v, int64_t rest)
 {
 	bool set = val_is_str(u->arg, "SET") && x->k && !memchr(x->open, 1, x->k);
-	uint32_t *to = (uint32_t *)value_data(base), *from = v ? (uint32_t *)value_data((Value *)v) : NULL;
+	uint32_t *to = (uint32_t *)value_data(base), *from = v ?
+		(uint32_t *)value_data((ArrayView *)v) : NULL;
 	int64_t rows = 1;
 
 	for (int a = 0; a < x->k; a++)
@@ -178,11 +179,12 @@ static Value *scattered(
 
 /* The values written, all layers joined: the indices' axes in full, and of the axes behind only
  * those that vary. */
-static Value *values_of(Finder *f, const Layers *v, const bool *keep)
+static ArrayView *values_of(Finder *f, const Layers *v, const bool *keep)
 {
 	if (!v->n)
 		return NULL;
-	Value *all = layers_joined(f, v), *core = layer_core(all, keep), *packed = value_packed(core);
+	ArrayView *all = layers_joined(f, v), *core = layer_core(all, keep),
+		*packed = value_packed(core);
 	value_drop(all);
 	value_drop(core);
 	return packed;
@@ -205,9 +207,9 @@ void scatter_layers(
 		keep[i] |= i < k;
 		rest *= i >= k ? to[i] : 1;
 	}
-	Value *v = values_of(f, vl, vkeep), *base = NULL;
+	ArrayView *v = values_of(f, vl, vkeep), *base = NULL;
 	if (!open && xl->n) {
-		Value *all = layers_joined(f, xl), *core = layer_core(all, keep);
+		ArrayView *all = layers_joined(f, xl), *core = layer_core(all, keep);
 		base = layer_copy(f, core);
 		value_drop(all);
 		value_drop(core);

@@ -130,7 +130,8 @@ static void add_source(Walk *w, Layers *to, const UOp *src, const UOp *u, const 
 			s.stride[i] = 0;
 		}
 		s.rank = u->shape->rank;
-		Value *v = value_view(l->at[j], &s), *m = mask ? layer_masked(&w->f, v, mask) : NULL;
+		ArrayView *v = value_view(l->at[j], &s), *m = mask ? layer_masked(&w->f, v, mask) :
+			NULL;
 		layers_add(&w->f, to, m ? m : v);
 		if (m)
 			value_drop(v);
@@ -214,7 +215,7 @@ static bool depends(Walk *w, const UOp *u)
 
 static void identity(Walk *w, UOp *wrt, Layers *to)
 {
-	Value *v = layer_new(&w->f, wrt->shape->rank, w->dim);
+	ArrayView *v = layer_new(&w->f, wrt->shape->rank, w->dim);
 	int64_t n = strided_count(&v->s);
 
 	for (int64_t i = 0; i < n; i++)
@@ -246,7 +247,7 @@ static void walk_node(Walk *w, UOp *u, UOp *wrt)
 static Rows rows_of(Walk *w, const Layers *l, uint32_t m, uint32_t n)
 {
 	Rows r = {m, n, xcalloc((size_t)m + 1, sizeof *r.first), NULL};
-	Value *v = layers_joined(&w->f, l), *packed = v ? value_packed(v) : NULL;
+	ArrayView *v = layers_joined(&w->f, l), *packed = v ? value_packed(v) : NULL;
 	const Sets *s = &w->f.sets;
 	const uint32_t *set = packed ? (const uint32_t *)value_data(packed) : NULL;
 

@@ -64,7 +64,7 @@ static SliceBound data_bound(const Value *v, const char *what)
 	return (SliceBound){.size = v->kind == V_NONE ? NULL : bound(v, what)};
 }
 
-static UOp *slice_axis(UOp *x, int axis, const Item *it)
+static UOp *slice_axis(UOp *x, int axis, const IndexItem *it)
 {
 	UOp *size = t_dim(x, axis), *zero = ix_const(0), *none = ix_const(-1);
 	int64_t step = slice_step(&it->step);
@@ -201,12 +201,12 @@ static UOp *gather_at(Indexing *g)
 	return t_permute(y, order);
 }
 
-static bool is_tensor_index(const Item *it)
+static bool is_tensor_index(const IndexItem *it)
 {
 	return it->kind == I_AT && (it->at.kind == V_TENSOR || it->at.kind == V_LIST);
 }
 
-static void check_places(const Value *x, size_t n, const Item *items, int *taken)
+static void check_places(const Value *x, size_t n, const IndexItem *items, int *taken)
 {
 	int ellipses = 0;
 	*taken = 0;
@@ -222,14 +222,14 @@ static void check_places(const Value *x, size_t n, const Item *items, int *taken
 		die(MALFORMED, "%d indices for %s", *taken, value_text(x));
 }
 
-static UOp *mask_of(const Item *it)
+static UOp *mask_of(const IndexItem *it)
 {
 	UOp *u = is_tensor_index(it) ? value_tensor(&it->at, DT_NONE) : NULL;
 	return u && u->dtype == DT_BOOL ? u : NULL;
 }
 
 /* A mask is an index for each of its axes: the places where it is true. */
-static size_t masks_found(size_t n, const Item *items, Item *out)
+static size_t masks_found(size_t n, const IndexItem *items, IndexItem *out)
 {
 	size_t m = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -242,7 +242,8 @@ static size_t masks_found(size_t n, const Item *items, Item *out)
 		for (int k = 0; k < rank; k++) {
 			out[m] = items[i];
 			if (mask)
-				out[m] = (Item){.kind = I_AT, .mask = t_dim(mask, k), .at = v_tensor(t_squeeze(
+				out[m] = (IndexItem){.kind = I_AT, .mask = t_dim(mask, k),
+					.at = v_tensor(t_squeeze(
 					t_shrink_axis(at, 0, ix_const(k), ix_const(k + 1)), 0))};
 			m++;
 		}
@@ -250,18 +251,18 @@ static size_t masks_found(size_t n, const Item *items, Item *out)
 	return m;
 }
 
-static Value index_tensor_value(const Value *x, size_t given, const Item *items_given)
+static Value index_tensor_value(const Value *x, size_t given, const IndexItem *items_given)
 {
 	Indexing g = {.x = x->u};
 	int taken;
 	bool gather = false;
-	Item *items = arena_alloc((given + 1 + 2 * MAX_RANK) * sizeof *items);
+	IndexItem *items = arena_alloc((given + 1 + 2 * MAX_RANK) * sizeof *items);
 	size_t n = masks_found(given, items_given, items);
 	check_places(x, n, items, &taken);
 	for (size_t i = 0; i < n; i++)
 		gather |= is_tensor_index(&items[i]);
 	for (size_t i = 0; i < n; i++) {
-		const Item *it = &items[i];
+		const IndexItem *it = &items[i];
 		if (it->kind == I_NEW) {
 			new_axis(&g);
 		} else if (it->kind == I_ELLIPSIS) {
@@ -304,7 +305,7 @@ static Value element_named(const Value *x, const char *name)
 	die(MALFORMED, "there is nothing named \"%.100s\" in %s", name, value_text(x));
 }
 
-static Value index_list(const Value *x, const Item *it)
+static Value index_list(const Value *x, const IndexItem *it)
 {
 	int64_t n = x->n;
 	if (it->kind == I_AT && it->at.kind == V_STR)
@@ -327,7 +328,7 @@ static Value index_list(const Value *x, const Item *it)
 	return v_list(k, at);
 }
 
-Value index_value(const Value *x, size_t n, const Item *items)
+Value index_value(const Value *x, size_t n, const IndexItem *items)
 {
 	if (x->kind == V_LIST && n == 1 && items[0].kind != I_NEW && !is_tensor_index(&items[0]))
 		return index_list(x, &items[0]);

@@ -4,6 +4,7 @@
  *
  * A number, a list of numbers or a size beside a tensor takes the tensor's dtype where it can (an integer beside
  * any number, a float beside floats); else it is i32 or f32. */
+#include "interp/interp.h"
 #include "text/text.h"
 #include <math.h>
 
@@ -13,29 +14,26 @@ static const char *operator_text(int op)
 	return token_text(&t);
 }
 
-static bool is_compare(int op)
+static bool is_compare(int op) { return operator_precedence(op) == INFIX_COMPARE; }
+
+/* ---- numbers: as the interpreter has them, but an integer beyond 64 bits is an error */
+
+/* an op on two elements of dt, which gives out */
+static void interpret(Op op, DType dt, const void *a, const void *b, void *out)
 {
-	return op == '<' || op == '>' || op == T_LE || op == T_GE || op == T_EQ || op == T_NE;
+	static const int step[2] = {0, 0};
+	interp_op(op, op_gives(op, dt, dt), dt, 1, out, (const void *[]){a, b}, step);
 }
 
-/* ---- numbers */
-
-static Value compare_floats(int op, double a, double b)
+static bool compare(int op, DType dt, const void *a, const void *b)
 {
+	uint8_t holds;
 	switch (op) {
-	case '<': return v_bool(a < b);
-	case '>': return v_bool(a > b);
-	case T_LE: return v_bool(a <= b);
-	case T_GE: return v_bool(a >= b);
-	case T_EQ: return v_bool(a == b);
-	default: return v_bool(a != b);
+	case '>': return compare(OPERATOR(CMPLT), dt, b, a);
+	case T_GE: return compare(T_LE, dt, b, a);
+	case T_LE: return compare(OPERATOR(CMPLT), dt, a, b) || compare(OPERATOR(CMPEQ), dt, a, b);
+	default: interpret(operator_op(op), dt, a, b, &holds); return holds;
 	}
-}
-
-static Value compare_ints(int op, int64_t a, int64_t b)
-{
-	return op == T_EQ || op == T_NE ? v_bool((a == b) == (op == T_EQ))
-		: compare_floats(op, a < b ? -1 : a > b, 0);
 }
 
 static double floor_mod(double a, double b)
@@ -46,18 +44,18 @@ static double floor_mod(double a, double b)
 
 static Value operate_floats(int op, double a, double b)
 {
-	switch (op) {
-	case '+': return v_float(a + b);
-	case '-': return v_float(a - b);
-	case '*': return v_float(a * b);
-	case '/': return v_float(a / b);
-	case T_FLOORDIV: return v_float(floor(a / b));
-	case '%': return v_float(floor_mod(a, b));
-	case T_POW: return v_float(pow(a, b));
-	}
+	int o = operator_op(op);
+	double r;
 	if (is_compare(op))
-		return compare_floats(op, a, b);
-	die(MALFORMED, "%s does not take fractions", operator_text(op));
+		return v_bool(compare(op, DT_F64, &a, &b));
+	if (op == OPERATOR(FLOORDIV))
+		return v_float(floor(a / b));
+	if (op == OPERATOR(FLOORMOD))
+		return v_float(floor_mod(a, b));
+	if (o < 0 || !op_takes(o, DT_F64))
+		die(MALFORMED, "%s does not take fractions", operator_text(op));
+	interpret(o, DT_F64, &a, &b, &r);
+	return v_float(r);
 }
 
 static bool int_power(int64_t a, int64_t n, int64_t *r)
@@ -81,9 +79,11 @@ static Value divide_ints(int op, int64_t a, int64_t b)
 {
 	if (!b)
 		die(MALFORMED, "%s by 0", operator_text(op));
+	if (op == OPERATOR(FDIV))
+		return v_float((double)a / b);
 	if (b == -1 && a == INT64_MIN)
 		die(MALFORMED, "the integer is beyond 64 bits");
-	return v_int(op == '%' ? a - b * floor_div(a, b) : floor_div(a, b));
+	return v_int(op == OPERATOR(FLOORMOD) ? a - b * floor_div(a, b) : floor_div(a, b));
 }
 
 static Value operate_ints(int op, int64_t a, int64_t b)
@@ -91,31 +91,28 @@ static Value operate_ints(int op, int64_t a, int64_t b)
 	int64_t r = 0;
 	bool ok = true;
 	if (is_compare(op))
-		return compare_ints(op, a, b);
+		return v_bool(compare(op, DT_I64, &a, &b));
 	switch (op) {
-	case '+': ok = add_ok(a, b, &r); break;
-	case '-': ok = !__builtin_sub_overflow(a, b, &r); break;
-	case '*': ok = mul_ok(a, b, &r); break;
-	case T_FLOORDIV:
-	case '%': return divide_ints(op, a, b);
-	case '/':
-		if (!b)
-			die(MALFORMED, "'/' by 0");
-		return v_float((double)a / b);
-	case T_POW:
+	case OPERATOR(ADD): ok = add_ok(a, b, &r); break;
+	case OPERATOR(SUB): ok = !__builtin_sub_overflow(a, b, &r); break;
+	case OPERATOR(MUL): ok = mul_ok(a, b, &r); break;
+	case OPERATOR(FDIV):
+	case OPERATOR(FLOORDIV):
+	case OPERATOR(FLOORMOD): return divide_ints(op, a, b);
+	case OPERATOR(POW):
 		if (b < 0)
 			return v_float(pow(a, b));
 		ok = int_power(a, b, &r);
 		break;
-	case '&': r = a & b; break;
-	case '|': r = a | b; break;
-	case '^': r = a ^ b; break;
-	case T_SHL: ok = b >= 0 && b < 63 && mul_ok(a, (int64_t)1 << b, &r); break;
-	case T_SHR:
+	case OPERATOR(SHL): ok = b >= 0 && b < 63 && mul_ok(a, (int64_t)1 << b, &r); break;
+	case OPERATOR(SHR):
 		ok = b >= 0;
 		r = ok ? a >> (b > 63 ? 63 : b) : 0;
 		break;
-	default: die(MALFORMED, "%s does not take numbers", operator_text(op));
+	default:
+		if (operator_op(op) < 0)
+			die(MALFORMED, "%s does not take numbers", operator_text(op));
+		interpret(operator_op(op), DT_I64, &a, &b, &r);
 	}
 	if (!ok)
 		die(MALFORMED, "the integer is beyond 64 bits");
@@ -138,56 +135,32 @@ static bool sized(const Value *v) { return v->kind == V_SIZE || (v->kind == V_NU
 static bool operate_sizes(int op, UOp *a, UOp *b, Value *out)
 {
 	int64_t divisor;
+	int o = operator_op(op);
 	switch (op) {
-	case '+': return *out = v_size(ix_add(a, b)), true;
-	case '-': return *out = v_size(ix_sub(a, b)), true;
-	case '*': return *out = v_size(ix_mul(a, b)), true;
-	case T_FLOORDIV:
-	case '%':
-		if (ix_is_const(b, &divisor) && !divisor)
-			die(MALFORMED, "%s by 0", operator_text(op));
-		return *out = v_size(op == '%' ? ix_mod(a, b) : ix_div(a, b)), true;
-	case '>': return operate_sizes('<', b, a, out);
+	case '>': return operate_sizes(OPERATOR(CMPLT), b, a, out);
 	case T_GE: return operate_sizes(T_LE, b, a, out);
-	case '<':
+	case OPERATOR(CMPLT):
 		*out = v_bool(ix_prove_lt(a, b));
 		return out->i || ix_prove_le(b, a);
 	case T_LE:
 		*out = v_bool(ix_prove_le(a, b));
 		return out->i || ix_prove_lt(b, a);
-	case T_EQ:
-	case T_NE:
+	case OPERATOR(CMPEQ):
+	case OPERATOR(CMPNE):
 		if (a == b)
-			return *out = v_bool(op == T_EQ), true;
-		*out = v_bool(op == T_NE);
+			return *out = v_bool(o == OP_CMPEQ), true;
+		*out = v_bool(o == OP_CMPNE);
 		return ix_prove_lt(a, b) || ix_prove_lt(b, a);
-	default: return false;
+	default:
+		if (o < 0 || !op_info[o].index)
+			return false;
+		if ((o == OP_FLOORDIV || o == OP_FLOORMOD) && ix_is_const(b, &divisor) && !divisor)
+			die(MALFORMED, "%s by 0", operator_text(op));
+		return *out = v_size(ix_op(o, a, b)), true;
 	}
 }
 
 /* ---- tensors */
-
-static Op tensor_op(int op)
-{
-	switch (op) {
-	case '+': return OP_ADD;
-	case '-': return OP_SUB;
-	case '*': return OP_MUL;
-	case '/': return OP_FDIV;
-	case T_POW: return OP_POW;
-	case T_FLOORDIV: return OP_FLOORDIV;
-	case '%': return OP_FLOORMOD;
-	case '&': return OP_AND;
-	case '|': return OP_OR;
-	case '^': return OP_XOR;
-	case T_SHL: return OP_SHL;
-	case T_SHR: return OP_SHR;
-	case '<':
-	case '>': return OP_CMPLT;
-	case T_EQ: return OP_CMPEQ;
-	default: return OP_CMPNE;
-	}
-}
 
 static UOp *operate_tensors(int op, UOp *a, UOp *b)
 {
@@ -198,7 +171,7 @@ static UOp *operate_tensors(int op, UOp *a, UOp *b)
 	case T_LE:
 		return dtype_float(dtype_promote(a->dtype, b->dtype)) ? t_or(t_lt(a, b), t_eq(a, b)) : t_not(t_lt(b, a));
 	case T_GE: return operate_tensors(T_LE, b, a);
-	default: return t_op2(tensor_op(op), a, b);
+	default: return t_op2(operator_op(op), a, b);
 	}
 }
 
@@ -221,11 +194,12 @@ static void follow_fraction(int op, const Value *a, UOp **x, UOp *y)
 /* Lists join with +, and compare with lists and texts. */
 static bool operate_lists(int op, const Value *a, const Value *b, Value *out)
 {
-	if (a->kind == V_STR && b->kind == V_STR && (op == T_EQ || op == T_NE))
-		return *out = v_bool(!strcmp(a->s, b->s) == (op == T_EQ)), true;
-	if ((a->kind == V_NONE || b->kind == V_NONE) && (op == T_EQ || op == T_NE))
-		return *out = v_bool((a->kind == b->kind) == (op == T_EQ)), true;
-	if (a->kind != V_LIST || b->kind != V_LIST || op != '+')
+	bool equality = op == OPERATOR(CMPEQ) || op == OPERATOR(CMPNE);
+	if (a->kind == V_STR && b->kind == V_STR && equality)
+		return *out = v_bool(!strcmp(a->s, b->s) == (op == OPERATOR(CMPEQ))), true;
+	if ((a->kind == V_NONE || b->kind == V_NONE) && equality)
+		return *out = v_bool((a->kind == b->kind) == (op == OPERATOR(CMPEQ))), true;
+	if (a->kind != V_LIST || b->kind != V_LIST || op != OPERATOR(ADD))
 		return false;
 	size_t n = a->n + b->n;
 	if (n > MAX_EXPRS)
@@ -246,8 +220,9 @@ Value operate(int op, const Value *a, const Value *b)
 			if (number[i].kind == V_BOOL)
 				number[i] = v_int(number[i].i);
 		v = operate_numbers(op, &number[0], &number[1]);
-		bool logic = a->kind == V_BOOL && b->kind == V_BOOL && (op == '&' || op == '|' || op == '^');
-		return logic ? v_bool(v.i) : v;
+		int o = operator_op(op);
+		bool bits = o == OP_AND || o == OP_OR || o == OP_XOR;
+		return bits && a->kind == V_BOOL && b->kind == V_BOOL ? v_bool(v.i) : v;
 	}
 	if (sized(a) && sized(b) && operate_sizes(op, value_size(a), value_size(b), &v))
 		return v;
@@ -262,9 +237,9 @@ Value operate(int op, const Value *a, const Value *b)
 Value operate_prefix(int op, const Value *a)
 {
 	Value zero = v_int(0), minus = v_int(-1);
-	if (a->kind == V_NUMBER && op == '-' && !a->is_int)
+	if (a->kind == V_NUMBER && op == OPERATOR(SUB) && !a->is_int)
 		return v_float(-a->f);
-	if (a->kind == V_NUMBER && op == '-' && a->f > (double)INT64_MAX) {
+	if (a->kind == V_NUMBER && op == OPERATOR(SUB) && a->f > (double)INT64_MAX) {
 		if (a->i != INT64_MIN)
 			die(MALFORMED, "the integer is beyond 64 bits");
 		return v_int(INT64_MIN);
@@ -274,11 +249,11 @@ Value operate_prefix(int op, const Value *a)
 	if (a->kind == V_BOOL && op == '~')
 		return v_bool(!a->i);
 	if (a->kind != V_TENSOR && a->kind != V_LIST)
-		return op == '+' ? operate('+', &zero, a) : op == '-' ? operate('-', &zero, a) : operate('^', a, &minus);
+		return op == '~' ? operate(OPERATOR(XOR), a, &minus) : operate(op, &zero, a);
 	UOp *u = value_tensor(a, DT_NONE);
-	if (op == '+')
+	if (op == OPERATOR(ADD))
 		return v_tensor(u);
-	if (op == '-')
+	if (op == OPERATOR(SUB))
 		return v_tensor(t_neg(u));
 	if (u->dtype == DT_BOOL)
 		return v_tensor(t_not(u));
@@ -311,7 +286,7 @@ bool number_function(const char *name, const Value *x, Value *out)
 		return false;
 	if (!strcmp(name, "abs")) {
 		Value zero = v_int(0);
-		*out = x->f < 0 ? operate('-', &zero, x) : *x;
+		*out = x->f < 0 ? operate(OPERATOR(SUB), &zero, x) : *x;
 		return true;
 	}
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)

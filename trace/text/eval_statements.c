@@ -9,7 +9,7 @@ static ARENA Map functions;
 static ARENA bool returning;
 static ARENA Value returned;
 
-static void run_block(Block b);
+static void run_block(StmtBlock b);
 
 /* ---- functions */
 
@@ -56,7 +56,7 @@ static void bind_parameters(Stmt *f, size_t n, const Value *pos, size_t nkw, con
 Value call_program_function(Stmt *f, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval,
 	const Pos *p)
 {
-	Scope own = {.outer = &globals}, *before = scope;
+	NameScope own = {.outer = &globals}, *before = scope;
 	eval_deeper(p);
 	scope = &own;
 	bind_parameters(f, n, pos, nkw, kw, kwval);
@@ -205,7 +205,7 @@ static void run_statement(Stmt *s)
 	}
 }
 
-static void run_block(Block b)
+static void run_block(StmtBlock b)
 {
 	for (size_t i = 0; i < b.n && !returning; i++) {
 		eval_deeper(&b.at[i]->pos);
@@ -216,7 +216,7 @@ static void run_block(Block b)
 
 /* ---- the program */
 
-Graph *eval_program(Block program, const char *file)
+Graph *eval_program(StmtBlock program, const char *file)
 {
 	program_start();
 	declare_start(file);

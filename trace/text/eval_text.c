@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-ARENA Scope globals, *scope;
+ARENA NameScope globals, *scope;
 static ARENA int depth;
 static ARENA size_t steps;
 
@@ -17,7 +17,7 @@ static ARENA size_t steps;
 
 Value *scope_find(const char *name)
 {
-	for (Scope *s = scope; s; s = s->outer) {
+	for (NameScope *s = scope; s; s = s->outer) {
 		Value *v = map_get(&s->vars, PKEY(name));
 		if (v)
 			return v;
@@ -155,9 +155,9 @@ static Value eval_list(Expr *e)
 
 /* ---- indexing and attributes */
 
-static Item eval_item(Expr *e)
+static IndexItem eval_item(Expr *e)
 {
-	Item it = {.kind = I_AT};
+	IndexItem it = {.kind = I_AT};
 	if (e->kind == X_ELLIPSIS) {
 		it.kind = I_ELLIPSIS;
 	} else if (e->kind == X_SLICE) {
@@ -181,7 +181,7 @@ static Value eval_index(Expr *e)
 	if (e->n - 1 > 2 * MAX_RANK)
 		fail_at(&e->pos, "%u indices, at most %d are supported", e->n - 1, 2 * MAX_RANK);
 	/* not on the stack, since calls nest */
-	Item *items = arena_alloc(e->n * sizeof *items);
+	IndexItem *items = arena_alloc(e->n * sizeof *items);
 	for (size_t i = 1; i < e->n; i++)
 		items[i - 1] = eval_item(e->arg[i]);
 	uint32_t start = node_limit();

@@ -242,36 +242,55 @@ static void track_brackets(int c, const Pos *pos)
 	}
 }
 
-static const struct { char s[4]; int kind; } symbols[] = {
-	{"...", T_ELLIPSIS}, {"**", T_POW}, {"//", T_FLOORDIV}, {"<<", T_SHL}, {">>", T_SHR}, {"<=", T_LE},
-	{">=", T_GE}, {"==", T_EQ}, {"!=", T_NE}, {"..", T_DOTS},
+int operator_op(int kind) { return kind >= T_OP && kind < T_OP + OP_COUNT ? kind - T_OP : -1; }
+
+OpInfix operator_precedence(int kind)
+{
+	int op = operator_op(kind);
+	if (op >= 0)
+		return op_info[op].precedence;
+	if (kind == '@')
+		return INFIX_PRODUCT;
+	return kind == '>' || kind == T_LE || kind == T_GE ? INFIX_COMPARE : INFIX_NONE;
+}
+
+static const struct { const char *s; int kind; } symbols[] = {
+	{"...", T_ELLIPSIS}, {"<=", T_LE}, {">=", T_GE}, {"..", T_DOTS},
 };
+
+/* the longest operator or symbol here, and its length */
+static int symbol_here(size_t *length)
+{
+	int op = op_infix(p, end - p, length);
+	int kind = op < 0 ? *p : T_OP + op;
+	for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+		size_t k = strlen(symbols[i].s);
+		if (k > *length && (size_t)(end - p) >= k && !memcmp(p, symbols[i].s, k)) {
+			kind = symbols[i].kind;
+			*length = k;
+		}
+	}
+	*length += !*length;
+	return kind;
+}
 
 static Token lex_symbol(Pos pos)
 {
-	Token t = token(*p, pos);
-	size_t n = 1;
-	for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-		size_t k = strlen(symbols[i].s);
-		if ((size_t)(end - p) >= k && !memcmp(p, symbols[i].s, k)) {
-			t.kind = symbols[i].kind;
-			n = k;
-			break;
-		}
-	}
-	if (n == 1 && !strchr("()[]{},:;=+-*/%@<>&|^~.\n", *p))
+	size_t n;
+	Token t = token(symbol_here(&n), pos);
+	if (t.kind < T_OP && !strchr("()[]{},:;=@>~.\n", *p))
 		fail_at(&pos, isprint((unsigned char)*p) ? "unexpected '%c'" : "unexpected byte 0x%02x",
 			(unsigned char)*p);
 	while (n--)
 		step();
-	if (peek(0) == '=' && peek(1) != '=' && (t.kind >= T_POW ? t.kind <= T_SHR : !!strchr("+-*/%@&|^", t.kind))) {
+	if (peek(0) == '=' && peek(1) != '=' && operator_precedence(t.kind) > INFIX_COMPARE) {
 		t.infix = t.kind;
 		t.kind = '=';
 		step();
 	}
 	if (t.kind == '\n')
 		t.kind = T_LINE;
-	else if (t.kind < 256)
+	else if (t.kind < T_OP)
 		track_brackets(t.kind, &pos);
 	return t;
 }
@@ -310,5 +329,6 @@ const char *token_text(const Token *t)
 	for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
 		if (symbols[i].kind == t->kind)
 			return arena_printf("'%s'", symbols[i].s);
-	return arena_printf("'%c'", t->kind);
+	int op = operator_op(t->kind);
+	return op >= 0 ? arena_printf("'%s'", op_info[op].infix) : arena_printf("'%c'", t->kind);
 }

@@ -29,16 +29,16 @@ static bool at_end_of_statement(void)
 }
 
 /* growing names, places and expressions of a statement, side by side */
-typedef struct { VEC(const char *) name; VEC(Pos) pos; VEC(Expr *) e; } Names;
+typedef struct { VEC(const char *) name; VEC(Pos) pos; VEC(Expr *) e; } NameList;
 
-static void names_add(Names *v, Token t, Expr *e)
+static void names_add(NameList *v, Token t, Expr *e)
 {
 	vec_push(&v->name, t.s);
 	vec_push(&v->pos, t.pos);
 	vec_push(&v->e, e);
 }
 
-static void names_done(Names *v, Stmt *s)
+static void names_done(NameList *v, Stmt *s)
 {
 	s->n = v->name.n;
 	s->names = arena_alloc((s->n + 1) * sizeof *s->names);
@@ -124,7 +124,7 @@ static Stmt *parse_input(Pos pos)
 static Stmt *parse_sized(StmtKind kind, Pos pos)
 {
 	Stmt *s = stmt_new(kind, pos);
-	Names v = {0};
+	NameList v = {0};
 	Token name = new_name(kind == S_CONST ? "the name of a constant" : "the name of a state");
 	if (!at_end_of_statement() && tok.kind != '=')
 		s->type = parse_type();
@@ -139,7 +139,7 @@ static Stmt *parse_sized(StmtKind kind, Pos pos)
 static Stmt *parse_output(Pos pos)
 {
 	Stmt *s = stmt_new(S_OUTPUT, pos);
-	Names v = {0};
+	NameList v = {0};
 	do {
 		Token name = new_name("the name of an output");
 		Expr *e = NULL;
@@ -167,7 +167,7 @@ static void end_statement(const Stmt *s)
 		fail_at(&tok.pos, "expected the end of the statement, found %s", token_text(&tok));
 }
 
-static Block parse_statements(int until)
+static StmtBlock parse_statements(int until)
 {
 	VEC(Stmt *) v = {0};
 	for (;;) {
@@ -178,21 +178,21 @@ static Block parse_statements(int until)
 		vec_push(&v, parse_statement());
 		end_statement(v.at[v.n - 1]);
 	}
-	Block b = {arena_alloc((v.n + 1) * sizeof *b.at), v.n};
+	StmtBlock b = {arena_alloc((v.n + 1) * sizeof *b.at), v.n};
 	if (v.n)
 		memcpy(b.at, v.at, v.n * sizeof *b.at);
 	vec_free(&v);
 	return b;
 }
 
-static Block parse_block(void)
+static StmtBlock parse_block(void)
 {
 	if (tok.kind != '{')
 		fail_at(&tok.pos, "expected '{', found %s", token_text(&tok));
 	if (++block_depth > MAX_NESTING / 4)
 		fail_at(&tok.pos, "blocks nested more than %d deep", MAX_NESTING / 4);
 	take();
-	Block b = parse_statements('}');
+	StmtBlock b = parse_statements('}');
 	expect('}', "'}'");
 	block_depth--;
 	return b;
@@ -200,7 +200,7 @@ static Block parse_block(void)
 
 static void parse_parameters(Stmt *s)
 {
-	Names v = {0};
+	NameList v = {0};
 	expect('(', "'('");
 	while (tok.kind != ')') {
 		Token name = new_name("the name of a parameter");
@@ -266,7 +266,7 @@ static Stmt *parse_if(Pos pos)
 static Stmt *parse_for(Pos pos)
 {
 	Stmt *s = stmt_new(S_FOR, pos);
-	Names v = {0};
+	NameList v = {0};
 	names_add(&v, new_name("the name of a loop variable"), NULL);
 	names_done(&v, s);
 	if (!accept_word("in"))
@@ -283,7 +283,7 @@ static Stmt *parse_for(Pos pos)
 static Stmt *parse_update(Pos pos)
 {
 	Stmt *s = stmt_new(S_UPDATE, pos);
-	Names v = {0};
+	NameList v = {0};
 	do
 		names_add(&v, new_name("the name of a state"), NULL);
 	while (accept(','));
@@ -294,7 +294,7 @@ static Stmt *parse_update(Pos pos)
 	return s;
 }
 
-static void add_target(Names *v, const Expr *e)
+static void add_target(NameList *v, const Expr *e)
 {
 	if (e->kind == X_INDEX)
 		fail_at(&e->pos, "parts of a tensor cannot be assigned; use where or scatter");
@@ -315,7 +315,7 @@ static Stmt *parse_assignment(Pos pos)
 	s->pos = tok.pos;
 	s->op = tok.infix;
 	take();
-	Names v = {0};
+	NameList v = {0};
 	if (left->kind == X_LIST && !s->op)
 		for (size_t i = 0; i < left->n; i++)
 			add_target(&v, left->arg[i]);
@@ -360,7 +360,7 @@ static Stmt *parse_statement(void)
 	return parse_assignment(pos);
 }
 
-Block parse_text(void)
+StmtBlock parse_text(void)
 {
 	block_depth = 0;
 	take();

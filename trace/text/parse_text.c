@@ -1,4 +1,4 @@
-/* Tokens to expression trees, with NumPy's (that is Python's) precedence.
+/* Tokens to expression trees, with NumPy's (that is Python's) precedence: ops.def has it.
  *
  *     a + b * -c ** 2      BINARY +(a, BINARY *(b, UNARY -(BINARY **(c, 2))))
  *
@@ -267,24 +267,31 @@ static Expr *parse_postfix(void)
 
 static Expr *parse_prefix(void);
 
+static bool at_precedence(OpInfix precedence)
+{
+	return !tok.infix && operator_precedence(tok.kind) == precedence;
+}
+
 static Expr *parse_power(void)
 {
 	Expr *e = parse_postfix();
-	if (tok.kind != T_POW || tok.infix)
+	if (!at_precedence(INFIX_POWER))
 		return e;
+	int op = tok.kind;
 	Pos pos = tok.pos;
 	take();
 	deeper();
 	Expr *both[2] = {e, parse_prefix()};
 	depth--;
 	e = expr_new(X_BINARY, pos, 2, both);
-	e->op = T_POW;
+	e->op = op;
 	return e;
 }
 
 static Expr *parse_prefix(void)
 {
-	if (tok.infix || (tok.kind != '-' && tok.kind != '+' && tok.kind != '~'))
+	bool sign = tok.kind == OPERATOR(ADD) || tok.kind == OPERATOR(SUB) || tok.kind == '~';
+	if (tok.infix || !sign)
 		return parse_power();
 	Token t = tok;
 	take();
@@ -296,50 +303,30 @@ static Expr *parse_prefix(void)
 	return e;
 }
 
-/* levels of binary operators, from the loosest */
-static const int levels[][7] = {
-	{'|'}, {'^'}, {'&'}, {T_SHL, T_SHR}, {'+', '-'}, {'*', '/', T_FLOORDIV, '%', '@'},
-};
-enum { LEVELS = sizeof levels / sizeof *levels };
-
-static bool at_level(size_t level)
+static Expr *parse_binary(OpInfix precedence)
 {
-	for (const int *k = levels[level]; *k; k++)
-		if (tok.kind == *k && !tok.infix)
-			return true;
-	return false;
-}
-
-static Expr *parse_binary(size_t level)
-{
-	if (level == LEVELS)
+	if (precedence == INFIX_POWER)
 		return parse_prefix();
-	Expr *e = parse_binary(level + 1);
-	while (at_level(level)) {
+	Expr *e = parse_binary(precedence + 1);
+	while (at_precedence(precedence)) {
 		Token t = tok;
 		take();
-		Expr *both[2] = {e, parse_binary(level + 1)};
+		Expr *both[2] = {e, parse_binary(precedence + 1)};
 		e = expr_new(X_BINARY, t.pos, 2, both);
 		e->op = t.kind;
 	}
 	return e;
 }
 
-static bool at_comparison(void)
-{
-	return tok.kind == '<' || tok.kind == '>' || tok.kind == T_LE || tok.kind == T_GE || tok.kind == T_EQ ||
-		tok.kind == T_NE;
-}
-
 static Expr *parse_comparison(void)
 {
-	Expr *e = parse_binary(0);
-	if (!at_comparison())
+	Expr *e = parse_binary(INFIX_COMPARE + 1);
+	if (!at_precedence(INFIX_COMPARE))
 		return e;
 	Token t = tok;
 	take();
-	Expr *both[2] = {e, parse_binary(0)};
-	if (at_comparison())
+	Expr *both[2] = {e, parse_binary(INFIX_COMPARE + 1)};
+	if (at_precedence(INFIX_COMPARE))
 		fail_at(&tok.pos, "comparisons do not chain; write (a < b) & (b < c)");
 	e = expr_new(X_BINARY, t.pos, 2, both);
 	e->op = t.kind;

@@ -9,6 +9,6 @@ Graph *read_text(const char *text, size_t n, const char *file)
 	if (n)
 		memcpy(copy, text, n);
 	lex_start(copy, n, file);
-	Block program = parse_text();
+	StmtBlock program = parse_text();
 	return eval_program(program, file);
 }

@@ -10,9 +10,11 @@ typedef struct { const char *at; int line, col; } Pos;
 
 typedef enum {
 	T_END, T_LINE, T_NAME, T_NUMBER, T_STRING,
-	/* two or more characters; single ones are their own character code */
-	T_POW = 256, T_FLOORDIV, T_SHL, T_SHR, T_LE, T_GE, T_EQ, T_NE, T_DOTS, T_ELLIPSIS
+	/* T_OP + op: an infix operator of ops.def. What else has two or more characters follows;
+	 * other single ones are their own character code. */
+	T_OP = 256, T_LE = T_OP + OP_COUNT, T_GE, T_DOTS, T_ELLIPSIS
 } TokenKind;
+#define OPERATOR(NAME) (T_OP + OP_##NAME)
 
 typedef struct {
 	int kind;               /* TokenKind, or a character */
@@ -26,6 +28,10 @@ enum { MAX_NESTING = 200, MAX_EXPRS = 1 << 20, MAX_TEXT = 16 << 20 };
 
 void lex_start(const char *text, size_t n, const char *file);
 Token lex_next(void);
+/* the op of an operator's kind; -1: it is none of ops.def ("@", ">" and the like) */
+int operator_op(int kind);
+/* how tightly an infix operator binds; INFIX_NONE: it is none */
+OpInfix operator_precedence(int kind);
 const char *token_text(const Token *t);
 /* "<-" follows names with commas between them, of which this is the first */
 bool lex_updates(const Token *name);
@@ -66,7 +72,7 @@ typedef enum {
 } StmtKind;
 
 typedef struct Stmt Stmt;
-typedef struct { Stmt **at; size_t n; } Block;
+typedef struct { Stmt **at; size_t n; } StmtBlock;
 struct Stmt {
 	StmtKind kind;
 	Pos pos;
@@ -78,7 +84,7 @@ struct Stmt {
 	int op;                 /* ASSIGN: the operator of "+=" */
 	Type *type;             /* INPUT, CONST, STATE; may be NULL for the last two */
 	SizeRange *sizes;
-	Block body, orelse;
+	StmtBlock body, orelse;
 };
 
 /* parser state, shared by the two files */
@@ -91,12 +97,12 @@ bool is_keyword(const char *name);
 Expr *parse_expr(void);
 /* expressions with commas between them; more than one (or a comma at the end) gives an X_LIST */
 Expr *parse_expr_list(void);
-Block parse_text(void);         /* the whole program */
+StmtBlock parse_text(void);     /* the whole program */
 
 /* ---- eval_text.c: expressions to values ------------------------------------------------------------ */
 
-typedef struct Scope { Map vars; struct Scope *outer; } Scope;
-extern Scope globals, *scope;
+typedef struct NameScope { Map vars; struct NameScope *outer; } NameScope;
+extern NameScope globals, *scope;
 Value eval(Expr *e);
 /* counts one step; dies when a program takes more than it may */
 void eval_step(const Pos *p);
@@ -124,13 +130,13 @@ bool number_function(const char *name, const Value *x, Value *out);
 
 typedef enum { I_AT, I_SLICE, I_NEW, I_ELLIPSIS } ItemKind;
 /* mask: the size of the axis, when this came from a mask */
-typedef struct { ItemKind kind; Value at, start, stop, step; UOp *mask; } Item;
-Value index_value(const Value *x, size_t n, const Item *items);
+typedef struct { ItemKind kind; Value at, start, stop, step; UOp *mask; } IndexItem;
+Value index_value(const Value *x, size_t n, const IndexItem *items);
 
 /* ---- eval_statements.c: statements, declarations, functions -------------------------------------------- */
 
 /* Runs the program and gives its graph. */
-Graph *eval_program(Block program, const char *file);
+Graph *eval_program(StmtBlock program, const char *file);
 /* A function of the program, or NULL. */
 Stmt *program_function(const char *name);
 Value call_program_function(Stmt *f, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval,

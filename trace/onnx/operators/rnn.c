@@ -18,7 +18,7 @@ typedef struct {
 	Act act[MOST_ACTS];
 	double clip;
 	bool backward, couple, linear_first;
-} Cell;
+} RnnCell;
 
 /* ---- activations */
 
@@ -66,7 +66,7 @@ static UOp *applied(const Act *a, UOp *x)
 
 /* Reads the activations of direction d; alphas and betas list the parameters of those activations
  * that take one, in order. */
-static void read_acts(OnnxCall *c, Cell *cell, int d, int per, const char *const *standard)
+static void read_acts(OnnxCall *c, RnnCell *cell, int d, int per, const char *const *standard)
 {
 	const char *name[2 * MOST_ACTS];
 	double alpha[2 * MOST_ACTS], beta[2 * MOST_ACTS];
@@ -92,39 +92,39 @@ static void read_acts(OnnxCall *c, Cell *cell, int d, int per, const char *const
 
 /* ---- one step */
 
-static UOp *gate(const Cell *cell, UOp *g, int k)
+static UOp *gate(const RnnCell *cell, UOp *g, int k)
 {
 	UOp *at = ix_mul(cell->size, ix_const(k));
 
 	return t_shrink_axis(g, t_rank(g) - 1, at, ix_add(at, cell->size));
 }
 
-static UOp *clipped(const Cell *cell, UOp *x)
+static UOp *clipped(const RnnCell *cell, UOp *x)
 {
 	if (cell->clip <= 0)
 		return x;
 	return t_min(t_max(x, t_num(x->dtype, -cell->clip)), t_num(x->dtype, cell->clip));
 }
 
-static UOp *act(const Cell *cell, int k, UOp *x)
+static UOp *act(const RnnCell *cell, int k, UOp *x)
 {
 	return applied(&cell->act[k], clipped(cell, x));
 }
 
 /* h[b,h] @ r^T, plus its bias */
-static UOp *recurrent(const Cell *cell, UOp *h)
+static UOp *recurrent(const RnnCell *cell, UOp *h)
 {
 	UOp *g = t_matmul(h, t_transpose(cell->r, 0, 1));
 
 	return cell->rb ? t_add(g, cell->rb) : g;
 }
 
-static void rnn_step(const Cell *cell, UOp *x, UOp **h, UOp **c)
+static void rnn_step(const RnnCell *cell, UOp *x, UOp **h, UOp **c)
 {
 	*h = act(cell, 0, t_add(x, recurrent(cell, *h)));
 }
 
-static void gru_step(const Cell *cell, UOp *x, UOp **h, UOp **c)
+static void gru_step(const RnnCell *cell, UOp *x, UOp **h, UOp **c)
 {
 	UOp *g = recurrent(cell, *h), *z, *r, *n;
 
@@ -142,12 +142,12 @@ static void gru_step(const Cell *cell, UOp *x, UOp **h, UOp **c)
 	*h = t_add(t_mul(t_sub(t_num(z->dtype, 1), z), n), t_mul(z, *h));
 }
 
-static UOp *peeped(const Cell *cell, UOp *g, int k, UOp *c)
+static UOp *peeped(const RnnCell *cell, UOp *g, int k, UOp *c)
 {
 	return cell->peep[k] ? t_add(g, t_mul(cell->peep[k], c)) : g;
 }
 
-static void lstm_step(const Cell *cell, UOp *x, UOp **h, UOp **c)
+static void lstm_step(const RnnCell *cell, UOp *x, UOp **h, UOp **c)
 {
 	UOp *g = t_add(x, recurrent(cell, *h)), *i, *o, *f, *n;
 
@@ -164,11 +164,11 @@ static void lstm_step(const Cell *cell, UOp *x, UOp **h, UOp **c)
 
 /* ---- one direction */
 
-typedef void Step(const Cell *cell, UOp *x, UOp **h, UOp **c);
+typedef void RnnStep(const RnnCell *cell, UOp *x, UOp **h, UOp **c);
 
 /* Runs x[t,b,i] through the cell; h and c are updated to the last state, and the result is
  * y[t,b,h]. */
-static UOp *run_cell(const Cell *cell, Step *step, UOp *x, UOp **h, UOp **c)
+static UOp *run_cell(const RnnCell *cell, RnnStep *step, UOp *x, UOp **h, UOp **c)
 {
 	int64_t n = onnx_steps(cell->c, x, 0);
 	UOp **out = arena_alloc((n + 1) * sizeof *out), *all = t_matmul(x, t_transpose(cell->w, 0, 1));
@@ -198,10 +198,10 @@ static UOp *of_direction(UOp *x, int d)
 	return t_squeeze(t_shrink_axis(x, 0, ix_const(d), ix_const(d + 1)), 0);
 }
 
-static Cell cell_of(
+static RnnCell cell_of(
 	OnnxCall *c, int gates, int acts_each, const char *const *standard, int d, bool backward)
 {
-	Cell cell = {
+	RnnCell cell = {
 		.c = c, .gates = gates, .backward = backward, .clip = onnx_attr_float(c, "clip", 0)
 	};
 	UOp *b = onnx_has(c, 3) ? of_direction(onnx_in_rank(c, 3, 2), d) : NULL, *p;
@@ -252,7 +252,7 @@ static void set_states(OnnxCall *c, int k, UOp **s, int n, bool batch_first)
 }
 
 static void recurrence(
-	OnnxCall *c, int gates, int acts_each, const char *const *standard, Step *step)
+	OnnxCall *c, int gates, int acts_each, const char *const *standard, RnnStep *step)
 {
 	const char *way = onnx_attr_str(c, "direction", "forward");
 	int n = strcmp(way, "bidirectional") ? 1 : 2;
@@ -261,7 +261,8 @@ static void recurrence(
 
 	x = batch_first ? t_transpose(x, 0, 1) : x;
 	for (int d = 0; d < n; d++) {
-		Cell cell = cell_of(c, gates, acts_each, standard, d, d == 1 || !strcmp(way, "reverse"));
+		RnnCell cell = cell_of(c, gates, acts_each, standard, d, d == 1 || !strcmp(way,
+			"reverse"));
 		h[d] = initial(c, 5, d, x, cell.size, batch_first);
 		if (gates == 4)
 			cs[d] = initial(c, 6, d, x, cell.size, batch_first);

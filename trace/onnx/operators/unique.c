@@ -88,11 +88,11 @@ void onnx_NonZero(OnnxCall *c)
 
 /* Rows to compare: n of them, of len elements each, row-major; rank replaces each element by its
  * rank among all. */
-typedef struct { size_t n, len; const int64_t *rank; } Rows;
+typedef struct { size_t n, len; const int64_t *rank; } UniqueRows;
 
 static int compare_rows(const void *a, const void *b, void *ctx)
 {
-	const Rows *sorting = ctx;
+	const UniqueRows *sorting = ctx;
 	size_t i = *(const size_t *)a, k = *(const size_t *)b;
 
 	for (size_t e = 0; e < sorting->len; e++) {
@@ -141,14 +141,14 @@ static int64_t *ranks(DType dt, const void *v, size_t n)
 	return rank;
 }
 
-static bool same_rows(const Rows *r, size_t i, size_t k)
+static bool same_rows(const UniqueRows *r, size_t i, size_t k)
 {
 	return !memcmp(r->rank + i * r->len, r->rank + k * r->len, r->len * sizeof *r->rank);
 }
 
 /* Finds the distinct rows and returns their number. first[u] is the first row of distinct row u,
  * which[i] the distinct row of row i. */
-static size_t distinct(const Rows *r, bool sorted, int64_t *first, int64_t *which)
+static size_t distinct(const UniqueRows *r, bool sorted, int64_t *first, int64_t *which)
 {
 	size_t *order = arena_alloc((r->n + 1) * sizeof *order), n = 0;
 	int64_t *place = arena_alloc((r->n + 1) * sizeof *place);
@@ -176,7 +176,7 @@ static size_t distinct(const Rows *r, bool sorted, int64_t *first, int64_t *whic
 	return n;
 }
 
-static void set_counts(OnnxCall *c, size_t n, const Rows *r, const int64_t *first,
+static void set_counts(OnnxCall *c, size_t n, const UniqueRows *r, const int64_t *first,
 	const int64_t *which)
 {
 	int64_t *count = arena_alloc((n + 1) * sizeof *count);
@@ -208,7 +208,7 @@ void onnx_Unique(OnnxCall *c)
 		return;
 	}
 	size_t total = count_of(&a), n;
-	Rows r = { flat ? total : a.dim[axis], 1, NULL };
+	UniqueRows r = { flat ? total : a.dim[axis], 1, NULL };
 	int64_t *first = arena_alloc((r.n + 1) * sizeof *first),
 		*which = arena_alloc((r.n + 1) * sizeof *which);
 
