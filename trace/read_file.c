@@ -1,4 +1,4 @@
-/* Selects the reader for a file by its suffix, and parses the options that go with it. */
+/* Selects the reader for a file by its suffix. */
 #include "io/io.h"
 #include "trace.h"
 #include "text/text.h"

@@ -26,9 +26,9 @@ bool file_is_c(const char *file);
 Graph *read_c(const char *file);
 
 #define C_OPTIONS \
-	{0, "function", "NAME", "of a program in C with several functions: the one to trace", \
+	{0, "function", "NAME", "C: the function to trace, if the program has several", \
 		&c_opt.function}, \
-	{0, "cc", "CC", "the compiler for a program in C or C++", &c_opt.cc}, \
-	{0, "cflags", "FLAGS", "more flags for it, as in -DN=7", &c_opt.cflags}, \
-	{0, "limit", "SECONDS", "processor time that a program in C may take (60)", &c_opt.limit}
+	{0, "cc", "CC", "C, C++: the compiler", &c_opt.cc}, \
+	{0, "cflags", "FLAGS", "C, C++: additional compiler flags, such as -DN=7", &c_opt.cflags}, \
+	{0, "limit", "SECONDS", "C, C++: the limit of processor time (default: 60)", &c_opt.limit}
 #endif

@@ -94,11 +94,11 @@ static void cut(Again *a, const bool *follows)
 /* The number of segments, by default the square root of the number of reductions. */
 static int count_segments(Nodes all, const bool *follows, int said)
 {
-	int folds = 0;
+	int count = 0;
 
 	for (size_t i = 0; i < all.n; i++)
-		folds += follows[i] && (all.at[i]->op == OP_REDUCE || all.at[i]->op == OP_SCAN);
-	return said > 0 ? said : (int)ceil(sqrt(folds));
+		count += follows[i] && (all.at[i]->op == OP_REDUCE || all.at[i]->op == OP_SCAN);
+	return said > 0 ? said : (int)ceil(sqrt(count));
 }
 
 Again *again_plan(Nodes all, const bool *follows, int segments)

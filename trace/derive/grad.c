@@ -16,21 +16,23 @@ static struct {
 } opt = {.prefix = "grad_"};
 
 static const Option options[] = {
-	{'o', "of", "NAME", "the output to derive: a scalar of floats; with --vjp any outputs of "
-		"floats, NAME,NAME (else the only one there is)", &opt.of, .many = true},
-	{'w', "wrt", "NAME,NAME", "the buffers to derive by, of any role (else all states of "
-		"floats that the output reads; where it reads none, its inputs)", &opt.wrt,
+	{'o', "of", "NAME", "the output to derive: a float scalar; with --vjp any float outputs, "
+		"NAME,NAME (default: the only output)", &opt.of, .many = true},
+	{'w', "wrt", "NAME,NAME", "the buffers to derive by, of any role (default: all float "
+		"states that the output reads, or its inputs if it reads none)", &opt.wrt,
 		.many = true},
-	{0, "vjp", NULL, "outputs of any shape, the cotangent of each an input, cot_NAME", &opt.vjp},
-	{0, "checkpoint", "N", "compute values of the forward pass again instead of keeping them, "
-		"in N segments (else the root of the number of folds): less memory, more time",
+	{0, "vjp", NULL, "allow outputs of any shape; the cotangent of each is an input, "
+		"cot_NAME", &opt.vjp},
+	{0, "checkpoint", "N", "recompute values of the forward pass instead of keeping them, in N "
+		"segments (default: the square root of the number of reductions): less memory, "
+		"more time",
 		&opt.segments, .optional_arg = true},
-	{0, "check", NULL, "instead of all outputs, for each buffer the derivative along a random "
-		"direction, in f64: reverse_NAME, forward_NAME, and by differences by_1e-3_NAME, "
-		"by_1e-5_NAME, by_1e-7_NAME; of a random sum over all outputs, and by all states "
-		"and inputs, unless named", &opt.check},
-	{'p', "prefix", "TEXT", "what the new outputs' names begin with, before the buffer's name "
-		"(else grad_)", &opt.prefix},
+	{0, "check", NULL, "replace all outputs by, for each buffer, the derivative along a random "
+		"direction, in f64: reverse_NAME, forward_NAME, and by finite differences "
+		"by_1e-3_NAME, by_1e-5_NAME, by_1e-7_NAME; the function is a random sum over all "
+		"outputs, and the buffers are all states and inputs, unless named", &opt.check},
+	{'p', "prefix", "TEXT", "the prefix of the new outputs' names, before the buffer's name "
+		"(default: grad_)", &opt.prefix},
 	{0},
 };
 

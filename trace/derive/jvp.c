@@ -9,11 +9,11 @@
 static struct { Names of, wrt; } opt;
 
 static const Option options[] = {
-	{'o', "of", "NAME,NAME", "the outputs to derive, of floats (else all of them)", &opt.of,
+	{'o', "of", "NAME,NAME", "the outputs to derive, float ones (default: all)", &opt.of,
 		.many = true},
-	{'w', "wrt", "NAME,NAME", "the buffers that move, of any role (else all states of "
-		"floats that "
-		"the outputs read; where they read none, their inputs)", &opt.wrt, .many = true},
+	{'w', "wrt", "NAME,NAME", "the buffers to derive by, of any role (default: all float "
+		"states that the outputs read, or their inputs if they read none)", &opt.wrt,
+		.many = true},
 	{0},
 };
 

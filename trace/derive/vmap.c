@@ -22,10 +22,11 @@ static const Option options[] = {
 		"inputs (or states) that get the new axis, and where: x=0; w=none leaves w alone",
 		&opt.in, .many = true},
 	{'n', "size", "SIZE",
-		"its size: a number, or a size variable: NAME, NAME=MIN..MAX (else vmap, 1 to 2147483647)",
+		"its size: a number, or a size variable: NAME, NAME=MIN..MAX "
+		"(default: vmap, 1 to 2147483647)",
 		&opt.size},
 	{'o', "out", "NAME=AXIS",
-		"outputs that get it elsewhere than in front, or that do not depend on it", &opt.out,
+		"outputs that get it elsewhere than in front, or without depending on it", &opt.out,
 		.many = true},
 	{0},
 };

@@ -130,7 +130,7 @@ static UOp *running(UOp *state, double share, UOp *x)
 }
 
 /* 1 - share^step, exact for a share near 1 */
-static UOp *filled(UOp *step, double share, DType dt)
+static UOp *bias_correction(UOp *step, double share, DType dt)
 {
 	return t_neg(t_expm1(t_mulc(t_cast(step, dt), log(share))));
 }
@@ -169,9 +169,9 @@ static UOp *adam_direction(Args *a, const Weight *w, UOp *step, UOp *scale)
 	DType dt = w->x->dtype;
 	UOp *m = running(memory_of(w, "m"), beta1, w->g);
 	UOp *v = running(memory_of(w, "v"), beta2, t_mul(w->g, w->g));
-	UOp *root = t_rsqrt(filled(step, beta2, dt));
+	UOp *root = t_rsqrt(bias_correction(step, beta2, dt));
 
-	scale = t_div(scale, filled(step, beta1, dt));
+	scale = t_div(scale, bias_correction(step, beta1, dt));
 	return t_div(t_mul(m, scale), t_addc(t_mul(t_sqrt(v), root), eps));
 }
 

@@ -128,11 +128,11 @@ bool file_is_onnx(const char *file);
  * words behind it of the form @K=FILE or NAME=FILE are taken out of argv. Returns the new argc. */
 int take_shapes_from(int argc, char **argv);
 #define ONNX_OPTIONS \
-	{0, "shapes-from", "INPUT=FILE", "ONNX: the value of an input, @K=FILE.npy or NAME=FILE.npy, for shapes that need it; " \
-		"as many as follow", &onnx_opt.shapes_from, .many = true}, \
-	{0, "const", "NAME=FILE", "ONNX: an input is a constant, FILE.npy", &onnx_opt.consts, \
+	{0, "shapes-from", "INPUT=FILE", "ONNX: the value of an input, @K=FILE.npy or NAME=FILE.npy, " \
+		"for shapes that need it; several may follow", &onnx_opt.shapes_from, .many = true}, \
+	{0, "const", "NAME=FILE", "ONNX: make an input a constant, FILE.npy", &onnx_opt.consts, \
 		.many = true}, \
-	{0, "set", "SIZE=N", "ONNX: a size of the model is N", &onnx_opt.sets, .many = true}
+	{0, "set", "SIZE=N", "ONNX: replace a size of the model by N", &onnx_opt.sets, .many = true}
 
 
 typedef VEC(const char *) OnnxWords;

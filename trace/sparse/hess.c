@@ -11,11 +11,11 @@
 #include "sparse/sparse.h"
 
 static const Option options[] = {
-	{'o', "of", "NAME", "the output to derive: a scalar of floats (else the only one there is)",
+	{'o', "of", "NAME", "the output to derive: a float scalar (default: the only output)",
 		&jacobian_opt.of, .many = true},
 	{'w', "wrt", "NAME",
-		"the buffers to derive by, NAME,NAME (else all states of floats that the output reads; "
-		"where it reads none, its inputs)",
+		"the buffers to derive by, NAME,NAME (default: all float states the output reads, "
+		"or its inputs if it reads none)",
 		&jacobian_opt.wrt, .many = true},
 	JACOBIAN_OPTIONS,
 	{0},

@@ -7,11 +7,11 @@
 #include "sparse/sparse.h"
 
 static const Option options[] = {
-	{'o', "of", "NAME", "the outputs to derive, NAME,NAME (else all of floats)",
+	{'o', "of", "NAME", "the outputs to derive, NAME,NAME (default: all float outputs)",
 		&jacobian_opt.of, .many = true},
 	{'w', "wrt", "NAME",
-		"the buffers to derive by, NAME,NAME (else all states of floats that the outputs read; "
-		"where they read none, their inputs)",
+		"the buffers to derive by, NAME,NAME (default: all float states the outputs read, "
+		"or their inputs if they read none)",
 		&jacobian_opt.wrt, .many = true},
 	JACOBIAN_OPTIONS,
 	{0},

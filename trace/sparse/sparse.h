@@ -14,14 +14,14 @@ typedef struct {
 } JacobianOptions;
 extern JacobianOptions jacobian_opt;
 #define JACOBIAN_OPTIONS \
-	{0, "sparse", NULL, "values at the places that can be other than 0 alone, by columns (CSC)", \
+	{0, "sparse", NULL, "only the values that can be nonzero, by columns (CSC)", \
 		&jacobian_opt.sparse}, \
-	{0, "pattern", NULL, "with --sparse: the pattern as outputs too, NAME_indptr and NAME_indices", \
+	{0, "pattern", NULL, "with --sparse: also output NAME_indptr and NAME_indices", \
 		&jacobian_opt.pattern}, \
-	{0, "mode", "MODE", "forward (columns) or reverse (rows); else what takes fewer products", \
+	{0, "mode", "MODE", "forward (columns) or reverse (rows); default: fewer products", \
 		&jacobian_opt.mode}, \
-	{0, "only", NULL, "leave out the outputs there were", &jacobian_opt.only}, \
-	{0, "set", "SIZE=N", "a size variable is the number N", &jacobian_opt.sizes, .many = true}
+	{0, "only", NULL, "drop the original outputs", &jacobian_opt.only}, \
+	{0, "set", "SIZE=N", "replace a size variable by N", &jacobian_opt.sizes, .many = true}
 
 /* The new outputs, and their entries for meta.sparse. */
 typedef struct { Graph *g; Names name; VEC(UOp *) node; const Val *sparse; } Derived;
