@@ -21,9 +21,9 @@ drawn() {
 
 @test "actions: order and grid" { drawn 3 12 clang order grid; }
 @test "actions: tile and chunk" { drawn 3 12 clang tile chunk; }
-@test "actions: partial and jam" { drawn 3 12 clang split jam; }
-@test "actions: stage, packed operands too, and the next row fetched" { drawn 3 12 clang stage ahead; }
-@test "actions: transpose, fetch and stream" { drawn 3 12 clang turn fetch stream; }
+@test "actions: partial accumulators and jam" { drawn 3 12 clang partial jam; }
+@test "actions: stage, packed operands too, and the next row prefetched" { drawn 3 12 clang stage prefetch_loads; }
+@test "actions: transpose, prefetched and nontemporal stores" { drawn 3 12 clang transpose prefetch_stores nontemporal; }
 
 # run by pocl or another OpenCL device if there is one, and always by the interpreter of loops
 @test "actions: items and groups of a GPU, local memory" { drawn 1 "$(sanitized && echo 3 || echo 8)" opencl bind group stage; }

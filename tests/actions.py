@@ -287,7 +287,7 @@ def grid(l):
     return l.add("grid", l.r.randint(1, len(l.k.out)) if l.k.out else 0)
 
 
-def split(l):
+def partial(l):
     return bool(l.k.reduces) and l.add("partial", l.r.choice([1, 2, 4, 8, 16, 32, 64]))
 
 
@@ -297,11 +297,11 @@ def jam(l):
     return l.add("jam", l.r.choice([1, 2, 3, 4, 5, 8]), *l.r.choice([[], [0], [1], [1]]))
 
 
-def stream(l):
+def nontemporal(l):
     return l.add("nontemporal")
 
 
-def fetch(l):
+def prefetch_stores(l):
     return any(w[0] == "transpose" for w in l.words) and l.add("prefetch_stores")
 
 
@@ -315,14 +315,14 @@ def stage(l):
     return bool(over) and l.add("stage", i, *over)
 
 
-def ahead(l):
+def prefetch_loads(l):
     if not stage(l) or not (l.tiles or tile(l)):
         return False
     rows = [a for a in l.k.free_ranges() if a not in l.tiles]
     return bool(rows) and l.add("prefetch_loads", l.r.choice(rows))
 
 
-def turn(l):
+def transpose(l):
     loads = [i for i, u in enumerate(l.k.all) if u.op == "LOAD" and len(u.free & l.k.out) > 1]
     if not loads or l.k.serial or l.tiles:
         return False
@@ -336,8 +336,8 @@ def turn(l):
     return l.add("transpose", i, along)
 
 
-def fetched_turn(l):
-    return turn(l) and fetch(l)
+def transpose_prefetched(l):
+    return transpose(l) and prefetch_stores(l)
 
 
 def bind(l, word="bind"):
@@ -363,9 +363,9 @@ def spoil(l):
         l.words[i] = tuple(words)
 
 
-ACTIONS = {"order": order, "tile": tile, "chunk": chunk, "grid": grid, "partial": split, "jam": jam, "nontemporal": stream,
-           "stage": stage, "transpose": turn, "prefetch_stores": fetched_turn, "prefetch_loads": ahead, "bind": bind, "group": group}
-OTHERS = {"clang": [order, tile, chunk, grid, split, jam, stream, stage, ahead], "opencl": [order, split, stage, items, items]}
+ACTIONS = {"order": order, "tile": tile, "chunk": chunk, "grid": grid, "partial": partial, "jam": jam, "nontemporal": nontemporal,
+           "stage": stage, "transpose": transpose, "prefetch_stores": transpose_prefetched, "prefetch_loads": prefetch_loads, "bind": bind, "group": group}
+OTHERS = {"clang": [order, tile, chunk, grid, partial, jam, nontemporal, stage, prefetch_loads], "opencl": [order, partial, stage, items, items]}
 WANTS = {"partial": [reduction, rows, contraction, several, gated], "jam": [contraction, reduction, gated, several], "transpose": [moved], "prefetch_stores": [moved],
          "prefetch_loads": [rows], "stage": [contraction, rows, reduction, gated], "group": [reduction, rows, contraction, several]}
 

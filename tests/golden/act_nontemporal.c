@@ -1,6 +1,6 @@
 // helpers: min_i64 vectors f32x8 load_f32x8 stream_f32x8 stream_end
 /* y */
-/* act_stream.t:2 */
+/* act_nontemporal.t:2 */
 void E_11(float *restrict y, const float *restrict x)
 {
 	for (long r1 = 0; r1 < 2; r1++) {

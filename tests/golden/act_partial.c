@@ -1,6 +1,6 @@
 // helpers: vectors f32x8 splat_f32x8 load_f32x8 f32x4 f32x2
 /* y */
-/* act_split.t:2 */
+/* act_partial.t:2 */
 void r_30(float *restrict y, const float *restrict x)
 {
 	f32x8 acc0_0;

@@ -1,6 +1,6 @@
 // helpers: min_i64 vectors f32x8 load_f32x8 store_f32x8 max_f32
 /* y */
-/* act_ahead.t:2 */
+/* act_prefetch_loads.t:2 */
 void r_3_24(float *restrict y, const float *restrict x)
 {
 	for (long r0 = 0; r0 < 3; r0++) {

@@ -1,6 +1,6 @@
 // helpers: vectors i32x2 load_i32x2 swap1_i32x2 transpose_i32x2 store_i32x2
 /* y */
-/* act_fetch.t:2 */
+/* act_prefetch_stores.t:2 */
 void E_4_4(int *restrict y, const int *restrict x)
 {
 	for (long r2 = 0; r2 < 2; r2++) {

@@ -1,6 +1,6 @@
 // helpers: min_i64 vectors i32x4 load_i32x4 swap2_i32x4 swap1_i32x4 transpose_i32x4 store_i32x4
 /* y */
-/* act_turn.t:2 */
+/* act_transpose.t:2 */
 void E_5_8(int *restrict y, const int *restrict x)
 {
 	for (long r2 = 0; r2 < 2; r2++) {
