@@ -14,7 +14,7 @@ BufferUse *use_of(BufferUses *u, const UOp *buffer)
 	return *at;
 }
 
-static void turn_add(Access **list, int step)
+static void access_add(Access **list, int step)
 {
 	if (*list && (*list)->step == step)
 		return;
@@ -26,9 +26,9 @@ static void turn_add(Access **list, int step)
 void uses_add(BufferUses *u, const UOp *call, const StepFacts *f, int step)
 {
 	for (uint32_t i = 0; i < f->nwritten; i++)
-		turn_add(&use_of(u, step_buffer(call, f->written[i]))->writers, step);
+		access_add(&use_of(u, step_buffer(call, f->written[i]))->writers, step);
 	for (uint32_t i = 0; i < f->nread; i++)
-		turn_add(&use_of(u, step_buffer(call, f->read[i]))->readers, step);
+		access_add(&use_of(u, step_buffer(call, f->read[i]))->readers, step);
 }
 
 bool access_from(const Access *t, int a, int b)

@@ -53,7 +53,7 @@ double value_cost(UOp *value, int *loads)
 	return cost;
 }
 
-LoopTurns turns_of(const Loops *l)
+LoopTurns iterations_of(const Loops *l)
 {
 	double n = 1;
 	LoopTurns t;
@@ -64,7 +64,7 @@ LoopTurns turns_of(const Loops *l)
 	return t;
 }
 
-double turns_for(const LoopTurns *t, uint64_t mask)
+double iterations_for(const LoopTurns *t, uint64_t mask)
 {
 	return mask ? t->upto[63 - __builtin_clzll(mask)] : 1;
 }
@@ -88,13 +88,13 @@ static Nodes count_runs(UOp *kernel)
 {
 	Nodes all = walk_brief(kernel);
 	Loops loops = loops_among(&all, kernel);
-	LoopTurns turns = turns_of(&loops);
+	LoopTurns iterations = iterations_of(&loops);
 	uint64_t loop_mask = range_mask(kernel);
 	runs_clear(&all);
 	for (size_t i = all.n; i--;) {
 		UOp *u = all.at[i];
 		uint64_t m = range_mask(u);
-		double n = m & ~loop_mask ? runs.at[u->id] : turns_for(&turns, m), inside = n;
+		double n = m & ~loop_mask ? runs.at[u->id] : iterations_for(&iterations, m), inside = n;
 		runs.at[u->id] = n;
 		if (u->op == OP_RREDUCE)
 			for (uint32_t s = 1; s < u->nsrc; s++)
@@ -122,10 +122,10 @@ double kernel_work(UOp *kernel)
 	return work;
 }
 
-void load_turns(UOp *kernel, double *turns)
+void load_iterations(UOp *kernel, double *iterations)
 {
 	Nodes all = count_runs(kernel);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_LOAD)
-			turns[param_slot(all.at[i]->src[0]->src[0])] += runs.at[all.at[i]->id];
+			iterations[param_slot(all.at[i]->src[0]->src[0])] += runs.at[all.at[i]->id];
 }

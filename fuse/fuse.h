@@ -58,12 +58,12 @@ typedef struct {
 	char contracts;
 	int64_t row;
 	int loads;
-	double work, ops, *turns;
+	double work, ops, *iterations;
 } StepFacts;
 StepFacts *step_facts(UOp *step);
 double step_work(StepFacts *f);                 /* kernel_work */
 double step_ops(StepFacts *f, int *loads);      /* value_cost of its first STORE's value */
-double step_turns(StepFacts *f, uint32_t slot); /* how often one run loads from a slot */
+double step_iterations(StepFacts *f, uint32_t slot); /* how often one run loads from a slot */
 bool step_contracts(StepFacts *f, int64_t *row); /* has_contraction */
 UOp *step_buffer(const UOp *step, uint32_t slot);
 
@@ -152,10 +152,10 @@ double count_guess(const Shape *s);
 double buffer_bytes(const UOp *buffer);
 /* iterations of the loops up to an axis; for a mask of loops, up to the innermost in it */
 typedef struct { double upto[64]; } LoopTurns;
-LoopTurns turns_of(const Loops *l);
-double turns_for(const LoopTurns *t, uint64_t mask);
+LoopTurns iterations_of(const Loops *l);
+double iterations_for(const LoopTurns *t, uint64_t mask);
 /* adds to turns, by slot, the number of loads in one run of the kernel */
-void load_turns(UOp *kernel, double *turns);
+void load_iterations(UOp *kernel, double *iterations);
 /* arithmetic of one element, without loads; *loads gets their number */
 double value_cost(UOp *value, int *loads);
 

@@ -30,7 +30,7 @@ static bool is_barrier(UOp *kernel)
 enum { READ = 1, WRITTEN = 2, MOVES = 4 };
 
 /* Outside of reductions, a load's place determines how often it runs. */
-static void find_loop_turns(StepFacts *f, const Nodes *all)
+static void find_loop_iterations(StepFacts *f, const Nodes *all)
 {
 	Loops l = loops_among(all, f->kernel);
 	f->loops = l.n;
@@ -38,12 +38,12 @@ static void find_loop_turns(StepFacts *f, const Nodes *all)
 		f->loops = hash_mix(f->loops, l.at[i]->id);
 	if (f->folds)
 		return;
-	LoopTurns turns = turns_of(&l);
-	f->turns = arena_alloc(f->slots * sizeof *f->turns);
+	LoopTurns iterations = iterations_of(&l);
+	f->iterations = arena_alloc(f->slots * sizeof *f->iterations);
 	for (size_t i = 0; i < all->n; i++) {
 		UOp *u = all->at[i];
 		if (u->op == OP_LOAD)
-			f->turns[param_slot(u->src[0]->src[0])] += turns_for(&turns, range_mask(u));
+			f->iterations[param_slot(u->src[0]->src[0])] += iterations_for(&iterations, range_mask(u));
 	}
 }
 
@@ -75,7 +75,7 @@ static void find_facts(StepFacts *f, UOp *kernel, uint32_t slots)
 		free(use);
 	f->kernel = kernel;
 	f->slots = slots;
-	find_loop_turns(f, &all);
+	find_loop_iterations(f, &all);
 	f->barrier = is_barrier(kernel) || rewrites;
 }
 
@@ -134,11 +134,11 @@ bool step_contracts(StepFacts *f, int64_t *row)
 	return f->contracts == 'y';
 }
 
-double step_turns(StepFacts *f, uint32_t slot)
+double step_iterations(StepFacts *f, uint32_t slot)
 {
-	if (!f->turns) {
-		f->turns = arena_alloc(f->slots * sizeof *f->turns);
-		load_turns(f->kernel, f->turns);
+	if (!f->iterations) {
+		f->iterations = arena_alloc(f->slots * sizeof *f->iterations);
+		load_iterations(f->kernel, f->iterations);
 	}
-	return f->turns[slot];
+	return f->iterations[slot];
 }

@@ -135,7 +135,7 @@ static double repeats(const MergeStep *s, const UOp *buffer)
 	double count = count_guess(buffer->shape);
 	for (uint32_t k = 0; k < s->is->slots; k++)
 		if (step_buffer(s->call, k) == buffer)
-			return step_turns(s->is, k) / (count < 1 ? 1 : count);
+			return step_iterations(s->is, k) / (count < 1 ? 1 : count);
 	return 0;
 }
 
@@ -293,7 +293,7 @@ static bool is_more_work(const MergeStep *t, const MergeStep *c, UOp *merged, Ve
 }
 
 /* Does one of them read what c writes? */
-static bool in_turn(const MergeStep *t, const MergeStep *c)
+static bool in_order(const MergeStep *t, const MergeStep *c)
 {
 	for (uint32_t i = 0; i < c->is->nwritten; i++) {
 		const UOp *to = step_buffer(c->call, c->is->written[i]);
@@ -313,7 +313,7 @@ static void merge(const Pair *pair, const MergeStep *t, const MergeStep *c, doub
 	Seated s = put_in_place(pair, kernel, at, t->is->folds || c->is->folds);
 	if (!s.kernel || is_more_work(t, c, s.kernel, v))
 		return;
-	if (in_turn(t, c) && !in_place(s.kernel)) {
+	if (in_order(t, c) && !in_place(s.kernel)) {
 		v->with = v->without = 0;
 		v->why = "it reads elsewhere what the kernel overwrites";
 		return;

@@ -54,7 +54,7 @@ static UOp *base_value(Body *b, UOp *u, UOp *const *idx)
 UOp *value_at(Body *b, UOp *u, UOp *const *idx)
 {
 	UOp *at[2][MAX_RANK], *gate = NULL;
-	for (int turn = 0; ; turn ^= 1) {
+	for (int side = 0; ; side ^= 1) {
 		u = content(u);
 		for (UOp *v = u; op_movement(v->op); v = v->src[0])
 			if (shape_empty(v->src[0]->shape))
@@ -64,9 +64,9 @@ UOp *value_at(Body *b, UOp *u, UOp *const *idx)
 		if (!op_movement(u->op))
 			return gated(base_value(b, u, idx), gate);
 		UOp *more = NULL;
-		u = views_index(u, idx, at[turn], &more);
+		u = views_index(u, idx, at[side], &more);
 		gate = gate && more ? ix_and(gate, more) : gate ? gate : more;
-		idx = at[turn];
+		idx = at[side];
 	}
 }
 

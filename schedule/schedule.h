@@ -70,7 +70,7 @@ UOp *build_scatter(Body *b, UOp *u);
 /* Level graph (as bind_buffers leaves it) to level schedule: a CALL for each node that gets a
  * buffer, in the order of the nodes, then a MEMCPY for each output that is another's buffer,
  * then one for each state's new content. */
-Graph *split_kernels(Graph *g);
+Graph *make_kernels(Graph *g);
 /* Level schedule. Where nothing reads a state's old content afterwards, its new content is written
  * in place and the MEMCPY at the end is removed; the writing call may move to after the last reader
  * for this. */

@@ -191,7 +191,7 @@ static Splitting split_new(const Nodes *all, const UOp *sink)
 	return s;
 }
 
-Graph *split_kernels(Graph *g)
+Graph *make_kernels(Graph *g)
 {
 	Nodes all = walk(g->sink);
 	Splitting s = split_new(&all, g->sink);

@@ -63,8 +63,8 @@ static int64_t heap_take(Heap *h, int64_t size)
 	int64_t at;
 
 	for (size_t i = 0; i < h->gap.n; i++) {
-		int64_t room = h->gap.at[i].end - h->gap.at[i].at;
-		if (room >= size && (best == SIZE_MAX || room < h->gap.at[best].end - h->gap.at[best].at))
+		int64_t space = h->gap.at[i].end - h->gap.at[i].at;
+		if (space >= size && (best == SIZE_MAX || space < h->gap.at[best].end - h->gap.at[best].at))
 			best = i;
 	}
 	if (best == SIZE_MAX && h->gap.n && h->gap.at[h->gap.n - 1].end == h->end)
@@ -131,12 +131,12 @@ static int64_t plan_by_time(Temp *t, size_t n)
  * last one. */
 static int64_t fit(const Gap *busy, size_t n, int64_t size)
 {
-	int64_t end = 0, at = -1, room = INT64_MAX;
+	int64_t end = 0, at = -1, space = INT64_MAX;
 
 	for (size_t i = 0; i < n; i++) {
 		int64_t free_here = busy[i].at - end;
-		if (free_here >= size && free_here < room) {
-			room = free_here;
+		if (free_here >= size && free_here < space) {
+			space = free_here;
 			at = end;
 		}
 		end = busy[i].end > end ? busy[i].end : end;
@@ -231,13 +231,13 @@ int64_t memory_plan(size_t n, const int64_t *size, const int *first, const int *
 	int64_t total = 0, peak, enough;
 
 	for (size_t i = 0; i < n; i++) {
-		int64_t room;
+		int64_t space;
 		CHECK(size[i] >= 0 && first[i] <= last[i]);
-		if (!add_ok(size[i], align - 1, &room) || !add_ok(total, room / align * align, &total))
+		if (!add_ok(size[i], align - 1, &space) || !add_ok(total, space / align * align, &total))
 			die(FAILED, "no memory: temporaries of more than 2^63 bytes");
-		room = room / align * align;
-		int64_t pad = room >= LARGE && align <= STEP ? PAGE : 0;
-		t[i] = (Temp){room + pad, 0, pad, first[i], last[i], i};
+		space = space / align * align;
+		int64_t pad = space >= LARGE && align <= STEP ? PAGE : 0;
+		t[i] = (Temp){space + pad, 0, pad, first[i], last[i], i};
 	}
 	peak = plan_by_time(t, n);
 	*bound = alive_at_once(t, n, false);

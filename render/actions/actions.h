@@ -27,12 +27,12 @@ typedef struct {
 	int lanes[MAX_RANGES], nlanes;     /* the tiled ranges, in the order of their lane loops */
 	int chunk[MAX_RANGES];             /* tiles of a range in a loop outside all others */
 	int grid;                          /* how many outermost loops form the grid's items */
-	int split;                         /* partial accumulators; 0: one */
+	int partial;                         /* partial accumulators; 0: one */
 	int jam;                           /* iterations of a reduction within the lanes; 0: one */
 	bool apart;                        /* each iteration from another part of the reduction */
-	bool stream;                       /* stores go past the cache */
-	bool fetch;                        /* a transposed tile's destination is prefetched */
-	uint64_t ahead;                    /* the range whose next iteration is prefetched, or 0 */
+	bool nontemporal;                       /* stores go past the cache */
+	bool prefetch_stores;                        /* a transposed tile's destination is prefetched */
+	uint64_t prefetch_loads;                    /* the range whose next iteration is prefetched, or 0 */
 	int items;                         /* of a work group */
 	uint64_t bound;                    /* ranges that the grid runs over */
 	Staged stage[MAX_STAGED];
@@ -55,7 +55,7 @@ bool plan_fits(const Plan *p, const Facts *f);
 bool stage_fits(const Facts *f, const Staged *s);
 /* Does it prefetch the next iteration of one of the output's loops, or the next panel of
  * constants? */
-bool ahead_fits(const Plan *p, const Facts *f);
+bool prefetch_loads_fits(const Plan *p, const Facts *f);
 /* Bytes of the plan's row buffers: each has a row for every lane of the tiles around it.
  * Saturates. */
 int64_t plan_bytes(const Plan *p, const Facts *f);

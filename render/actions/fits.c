@@ -109,12 +109,12 @@ static bool grid_fits(const Plan *p, const Facts *f)
 	return true;
 }
 
-bool ahead_fits(const Plan *p, const Facts *f)
+bool prefetch_loads_fits(const Plan *p, const Facts *f)
 {
-	if (!p->ahead)
+	if (!p->prefetch_loads)
 		return true;
-	return p->mode == PLAN_LOOPS && !(p->ahead & ~f->out) && (!(p->ahead & tiled_ranges(p)) ||
-		panel_range(p, f, p->lanes[p->nlanes - 1]) == p->ahead);
+	return p->mode == PLAN_LOOPS && !(p->prefetch_loads & ~f->out) && (!(p->prefetch_loads & tiled_ranges(p)) ||
+		panel_range(p, f, p->lanes[p->nlanes - 1]) == p->prefetch_loads);
 }
 
 /* ---- values in row buffers, and transposed */
@@ -134,7 +134,7 @@ bool stage_fits(const Facts *f, const Staged *s)
 }
 
 /* A transposed load is of a tile of whole vectors along either range, without tails. */
-static bool turn_fits(const Plan *p, const Facts *f, const Staged *s)
+static bool transpose_fits(const Plan *p, const Facts *f, const Staged *s)
 {
 	uint64_t tiled = free_of(s->value) & tiled_ranges(p);
 	int n = tile_size(p, __builtin_ctzll(s->along));
@@ -151,7 +151,7 @@ static bool staged_fit(const Plan *p, const Facts *f)
 {
 	for (int i = 0; i < p->nstage; i++) {
 		const Staged *s = &p->stage[i];
-		if (!(s->along ? turn_fits(p, f, s) : stage_fits(f, s)) || stage_of(p, s->value) != i)
+		if (!(s->along ? transpose_fits(p, f, s) : stage_fits(f, s)) || stage_of(p, s->value) != i)
 			return false;
 	}
 	return plan_bytes(p, f) <= 2 * target->local;
@@ -189,7 +189,7 @@ static bool accumulators_fit(const Plan *p, const Facts *f)
 		int64_t bytes;
 		if (u->op != OP_RREDUCE)
 			continue;
-		if (!mul_ok(bytes_of_lanes(p, f, u, free_of(u)), p->split + !p->split, &bytes) ||
+		if (!mul_ok(bytes_of_lanes(p, f, u, free_of(u)), p->partial + !p->partial, &bytes) ||
 			!add_ok(sum, bytes, &sum) || sum > MOST)
 			return false;
 	}
@@ -210,7 +210,7 @@ static bool items_fit(const Plan *p, const Facts *f)
 
 bool plan_fits(const Plan *p, const Facts *f)
 {
-	return order_has_all(p, f) && order_keeps(p, f) && !(p->split & (p->split - 1)) &&
+	return order_has_all(p, f) && order_keeps(p, f) && !(p->partial & (p->partial - 1)) &&
 		items_fit(p, f) && tiles_fit(p, f) && staged_fit(p, f) && accumulators_fit(p, f) &&
-		grid_fits(p, f) && ahead_fits(p, f);
+		grid_fits(p, f) && prefetch_loads_fits(p, f);
 }

@@ -80,17 +80,17 @@ const Val *plan_write(const Plan *p, const Facts *f)
 	n += write_tiles(p, f, list + n);
 	if (p->grid)
 		list[n++] = VARR(val_str("grid"), val_int(p->grid));
-	if (p->split)
-		list[n++] = VARR(val_str("split"), val_int(p->split));
+	if (p->partial)
+		list[n++] = VARR(val_str("split"), val_int(p->partial));
 	if (p->jam > 1)
 		list[n++] = p->apart ? VARR(val_str("jam"), val_int(p->jam), val_int(1)) :
 			VARR(val_str("jam"), val_int(p->jam));
-	if (p->stream)
+	if (p->nontemporal)
 		list[n++] = VARR(val_str("stream"));
-	if (p->fetch)
+	if (p->prefetch_stores)
 		list[n++] = VARR(val_str("fetch"));
-	if (p->ahead)
-		list[n++] = action(f, "ahead", NULL, 0, range, ranges_in(p->ahead, range));
+	if (p->prefetch_loads)
+		list[n++] = action(f, "ahead", NULL, 0, range, ranges_in(p->prefetch_loads, range));
 	if (p->mode != PLAN_LOOPS)
 		list[n++] = action(f, p->mode == PLAN_ITEMS ? "bind" : "group", (int64_t[]){p->items}, 1,
 			range, ranges_in(p->bound, range));
@@ -139,10 +139,10 @@ static void read_tile(Plan *p, const Facts *f, const Val *a)
 }
 
 /* A split into one accumulator is none. */
-static void read_split(Plan *p, const Facts *f, const Val *a)
+static void read_partial(Plan *p, const Facts *f, const Val *a)
 {
 	int n = number(f, a, 1, 1024);
-	p->split = n > 1 ? n : 0;
+	p->partial = n > 1 ? n : 0;
 }
 
 static void read_jam(Plan *p, const Facts *f, const Val *a)
@@ -151,14 +151,14 @@ static void read_jam(Plan *p, const Facts *f, const Val *a)
 	p->apart = a->n > 2 && number(f, a, 2, 1);
 }
 
-static void read_stream(Plan *p, const Facts *f, const Val *a) { p->stream = true; }
-static void read_fetch(Plan *p, const Facts *f, const Val *a) { p->fetch = true; }
+static void read_nontemporal(Plan *p, const Facts *f, const Val *a) { p->nontemporal = true; }
+static void read_prefetch_stores(Plan *p, const Facts *f, const Val *a) { p->prefetch_stores = true; }
 
-static void read_ahead(Plan *p, const Facts *f, const Val *a)
+static void read_prefetch_loads(Plan *p, const Facts *f, const Val *a)
 {
 	if (a->n != 2)
 		die(MALFORMED, "node %u KERNEL: what is fetched ahead is [\"ahead\", range]", f->kernel->id);
-	p->ahead = set_from(f, a, 1, ~0ull);
+	p->prefetch_loads = set_from(f, a, 1, ~0ull);
 }
 
 static void read_grid(Plan *p, const Facts *f, const Val *a)
@@ -184,13 +184,13 @@ static void read_items(Plan *p, const Facts *f, const Val *a)
 static void read_staged(Plan *p, const Facts *f, const Val *a)
 {
 	Staged *s = &p->stage[p->nstage];
-	bool turned = val_is_str(a->a[0], "turn");
-	if (turned && a->n != 3)
+	bool transposed = val_is_str(a->a[0], "turn");
+	if (transposed && a->n != 3)
 		die(MALFORMED, "node %u KERNEL: a turn is [\"turn\", node, range]", f->kernel->id);
 	if (p->nstage == MAX_STAGED)
 		die(MALFORMED, "node %u KERNEL: more than %d values are staged", f->kernel->id, MAX_STAGED);
 	s->value = f->all.at[number(f, a, 1, f->all.n - 1)];
-	*(turned ? &s->along : &s->over) = set_from(f, a, 2, free_of(s->value));
+	*(transposed ? &s->along : &s->over) = set_from(f, a, 2, free_of(s->value));
 	p->nstage++;
 }
 
@@ -199,8 +199,8 @@ static const struct {
 	void (*read)(Plan *p, const Facts *f, const Val *a);
 } actions[] = {
 	{"order", read_order}, {"tile", read_tile}, {"chunk", read_chunk}, {"grid", read_grid},
-	{"split", read_split}, {"jam", read_jam}, {"stream", read_stream}, {"fetch", read_fetch},
-	{"ahead", read_ahead},
+	{"split", read_partial}, {"jam", read_jam}, {"stream", read_nontemporal}, {"fetch", read_prefetch_stores},
+	{"ahead", read_prefetch_loads},
 	{"bind", read_items}, {"group", read_items}, {"stage", read_staged}, {"turn", read_staged},
 };
 

@@ -79,16 +79,16 @@ static void tell(const Plan *p, const Facts *f)
 	}
 	if (p->grid)
 		buf_printf(&b, ", %d loop%s shared by threads", p->grid, p->grid > 1 ? "s" : "");
-	if (p->split)
-		buf_printf(&b, ", sums in %d parts", p->split);
+	if (p->partial)
+		buf_printf(&b, ", sums in %d parts", p->partial);
 	if (p->jam > 1)
 		buf_printf(&b, ", %d turns of a reduction at a time%s", p->jam, p->apart ? ", far apart" : "");
-	if (p->stream)
+	if (p->nontemporal)
 		buf_printf(&b, ", stores past the cache");
-	if (p->fetch)
+	if (p->prefetch_stores)
 		buf_printf(&b, ", what is stored to fetched before");
-	if (p->ahead)
-		buf_printf(&b, ", the next r%d fetched meanwhile", axis_of(f, __builtin_ctzll(p->ahead)));
+	if (p->prefetch_loads)
+		buf_printf(&b, ", the next r%d fetched meanwhile", axis_of(f, __builtin_ctzll(p->prefetch_loads)));
 	if (p->mode != PLAN_LOOPS)
 		buf_printf(&b, ", %d items a group", p->items);
 	for (int i = 0; i < p->nstage; i++) {
@@ -124,7 +124,7 @@ static UOp *kernel_actions(const KernelUse *use)
 	if (target->gpu)
 		choose_grid(&l.plan, &l.facts, &k);
 	else if (k.reduce.n)
-		l.plan.split = target->lanes;
+		l.plan.partial = target->lanes;
 	Plan plan = l.plan;
 	if (k.reduce.n || k.scan.n) {
 		lowering_fill(&l);

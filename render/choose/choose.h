@@ -8,9 +8,9 @@
 void choose_tiles(Plan *p, const Facts *f, const Folds *k);
 /* turns.c: tiles for a kernel that moves elements from one order to another, v being the range in
  * vectors; false when no load calls for them. */
-bool choose_turns(Plan *p, const Facts *f, int v, int lanes);
+bool choose_transposes(Plan *p, const Facts *f, int v, int lanes);
 /* Are the transposed tiles stored to memory that no near cache holds? */
-bool wants_fetch(const Plan *p, const Facts *f);
+bool wants_prefetch_stores(const Plan *p, const Facts *f);
 
 
 /* Writes the actions into each kernel that has none yet. */

@@ -189,18 +189,18 @@ static int last_of(const Tiling *t) { return 63 - __builtin_clzll(bound_of(t->he
 
 /* The number of accumulators that leaves the shortest tail; one for each element of a block that is
  * the last of several loops. */
-static void choose_split(Tiling *t, int64_t size)
+static void choose_partial(Tiling *t, int64_t size)
 {
 	int best = t->lanes;
 	int64_t block = most_size(t->f, last_of(t));
 	if (block < size && block == best && walks(t, t->heavy->src[0], last_of(t))) {
-		t->p->split = best;
+		t->p->partial = best;
 		return;
 	}
 	for (int n = 2; n <= 4; n *= 2)
 		if (size >= 2 * n * t->lanes && size % (n * t->lanes) <= size % (best) + t->lanes)
 			best = n * t->lanes;
-	t->p->split = size >= t->lanes ? best : power_below(size > 1 ? size : 2);
+	t->p->partial = size >= t->lanes ? best : power_below(size > 1 ? size : 2);
 }
 
 /* ---- contractions */
@@ -377,9 +377,9 @@ static void tile_dot(Tiling *t)
 		tile(t->p, r, most_size(t->f, r) >= 4 ? 4 : 2, 1);
 		n++;
 	}
-	t->p->split = n == 2 ? t->lanes : 4 * t->lanes;
-	while (t->p->split > t->lanes && 2 * t->p->split > length_of(t, t->heavy))
-		t->p->split /= 2;
+	t->p->partial = n == 2 ? t->lanes : 4 * t->lanes;
+	while (t->p->partial > t->lanes && 2 * t->p->partial > length_of(t, t->heavy))
+		t->p->partial /= 2;
 	choose_items(t, t->p->norder);
 }
 
@@ -500,7 +500,7 @@ static bool tile_heavy(Tiling *t)
 static void tile_elements(Tiling *t)
 {
 	int vectors = most_size(t->f, t->v) < 4 * t->lanes ? 1 : t->k->reduce.n ? 4 : 2;
-	if (!t->k->reduce.n && choose_turns(t->p, t->f, t->v, t->lanes))
+	if (!t->k->reduce.n && choose_transposes(t->p, t->f, t->v, t->lanes))
 		return;
 	order_last(t->p, t->v);
 	tile(t->p, t->v, vectors, t->lanes);
@@ -534,9 +534,9 @@ static void tile_within(Tiling *t)
 		*t->p = without;
 		choose_items(t, t->p->norder);
 	}
-	t->p->stream = !heavy && t->p->tile[t->v].vector > 1 && streams(t);
-	t->p->fetch = wants_fetch(t->p, t->f);
-	t->p->ahead = heavy ? wants_panel(t->p, t->f, t->v) : wants_ahead(t->p, t->f, t->v);
+	t->p->nontemporal = !heavy && t->p->tile[t->v].vector > 1 && streams(t);
+	t->p->prefetch_stores = wants_prefetch_stores(t->p, t->f);
+	t->p->prefetch_loads = heavy ? wants_panel(t->p, t->f, t->v) : wants_prefetch_loads(t->p, t->f, t->v);
 }
 
 /* The loops in front stay as they are and form the grid's items. Stores to an item's own buffers do
@@ -546,9 +546,9 @@ static void keep_slices(Plan *p, const Facts *f, const int *slices, int n)
 	order_in_front(p, slices, n);
 	memset(p->chunk, 0, sizeof p->chunk);
 	p->grid = n;
-	p->stream = false;
-	if (!ahead_fits(p, f))
-		p->ahead = 0;
+	p->nontemporal = false;
+	if (!prefetch_loads_fits(p, f))
+		p->prefetch_loads = 0;
 }
 
 static void choose(Plan *p, const Facts *f, const Folds *k)
@@ -561,7 +561,7 @@ static void choose(Plan *p, const Facts *f, const Folds *k)
 	if (t.heavy)
 		contraction_of(&t.c, t.heavy);
 	if (t.heavy)
-		choose_split(&t, length_of(&t, t.heavy));
+		choose_partial(&t, length_of(&t, t.heavy));
 	t.v = find_vector(&t);
 	if (t.v < 0) {
 		choose_items(&t, p->norder);

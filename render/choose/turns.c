@@ -34,7 +34,7 @@ static int64_t step_in_tile(const TurnedTile *t, UOp *at, int r, int n)
 }
 
 /* The width of a tile over r and v for a load; 0: do not transpose it along r. */
-static int turn_width(const TurnedTile *t, const UOp *load, int r)
+static int transpose_width(const TurnedTile *t, const UOp *load, int r)
 {
 	UOp *at = load->src[0]->src[1];
 	int n = 1, size = dtype_size(load->dtype), most = target->vector / (size < 4 ? 4 : size);
@@ -58,7 +58,7 @@ static int find_along(const TurnedTile *t, int *width)
 		int loads = 0, least = MOST;
 		for (size_t i = 0; i < t->f->all.n && t->f->out >> r & 1; i++) {
 			UOp *u = t->f->all.at[i];
-			int n = u->op == OP_LOAD ? turn_width(t, u, r) : 0;
+			int n = u->op == OP_LOAD ? transpose_width(t, u, r) : 0;
 			loads += n > 0;
 			least = n && n < least ? n : least;
 		}
@@ -90,7 +90,7 @@ static void choose_blocks(Plan *p, const Facts *f, int r, int v, int bytes)
 	p->grid = p->norder - (blocks ? 0 : 1);
 }
 
-bool choose_turns(Plan *p, const Facts *f, int v, int lanes)
+bool choose_transposes(Plan *p, const Facts *f, int v, int lanes)
 {
 	TurnedTile t = {f, v, lanes};
 	int n = 0, bytes = 1, r = f->in_place ? -1 : find_along(&t, &n);
@@ -98,7 +98,7 @@ bool choose_turns(Plan *p, const Facts *f, int v, int lanes)
 		return false;
 	for (size_t i = 0; i < f->all.n && p->nstage < MAX_STAGED; i++) {
 		UOp *u = f->all.at[i];
-		if (u->op != OP_LOAD || turn_width(&t, u, r) < n)
+		if (u->op != OP_LOAD || transpose_width(&t, u, r) < n)
 			continue;
 		p->stage[p->nstage].value = u;
 		p->stage[p->nstage].over = 0;
@@ -114,10 +114,10 @@ bool choose_turns(Plan *p, const Facts *f, int v, int lanes)
 	return true;
 }
 
-bool wants_fetch(const Plan *p, const Facts *f)
+bool wants_prefetch_stores(const Plan *p, const Facts *f)
 {
 	int64_t bytes = 0;
-	for (int i = 0; i < p->nstage && !p->stream; i++)
+	for (int i = 0; i < p->nstage && !p->nontemporal; i++)
 		if (p->stage[i].along &&
 			!mul_ok(count_of(f, f->out), dtype_size(f->kernel->src[0]->src[0]->dtype), &bytes))
 			bytes = INT64_MAX;

@@ -122,7 +122,7 @@ void facts_find(Facts *f, UOp *kernel, bool alias)
 			f->serial |= f->out & 1ull << i;
 }
 
-static int64_t turns(const Facts *f, uint64_t set, bool least)
+static int64_t iterations(const Facts *f, uint64_t set, bool least)
 {
 	const int64_t most = INT64_C(1) << 62;
 	int64_t n = 1, lo, hi;
@@ -139,8 +139,8 @@ static int64_t turns(const Facts *f, uint64_t set, bool least)
 	return n;
 }
 
-int64_t count_of(const Facts *f, uint64_t set) { return turns(f, set, false); }
-int64_t least_of(const Facts *f, uint64_t set) { return turns(f, set, true); }
+int64_t count_of(const Facts *f, uint64_t set) { return iterations(f, set, false); }
+int64_t least_of(const Facts *f, uint64_t set) { return iterations(f, set, true); }
 
 int ranges_in(uint64_t set, int *range)
 {

@@ -52,7 +52,7 @@ static bool find_operand(Transposed *o, UOp *call)
 	return vector && (wrong_way(o, w, x, vector) || wrong_way(o, x, w, vector));
 }
 
-static UOp *turn_call(const Transposed *o, UOp *to)
+static UOp *transpose_call(const Transposed *o, UOp *to)
 {
 	UOp *loop[MAX_RANK], *at[MAX_RANK + 1] = {param_new(0, to)}, *from = o->load->src[0];
 	for (int i = 0; i < o->n; i++)
@@ -66,7 +66,7 @@ static UOp *turn_call(const Transposed *o, UOp *to)
 	return NODE(OP_CALL, DT_NONE, VNIL, kernel, to, place_buffer(o->call, from));
 }
 
-static UOp *turned_buffer(const Transposed *o, int number)
+static UOp *transposed_buffer(const Transposed *o, int number)
 {
 	UOp *dim[MAX_RANK];
 	for (int i = 0; i < o->n; i++)
@@ -76,7 +76,7 @@ static UOp *turned_buffer(const Transposed *o, int number)
 	return buffer_of(name, "temp", o->load->dtype, shape_new(o->n, dim));
 }
 
-static UOp *read_turned(const Transposed *o, UOp *buffer)
+static UOp *read_transposed(const Transposed *o, UOp *buffer)
 {
 	UOp *at[MAX_RANK + 1] = {param_new(o->call->nsrc - 1, buffer)}, *load = o->load;
 	memcpy(at + 1, o->order, o->n * sizeof *at);
@@ -93,10 +93,10 @@ Graph *layout_operands(Graph *g)
 		UOp *call = g->sink->src[i];
 		Transposed o;
 		if (find_operand(&o, call)) {
-			UOp *to = turned_buffer(&o, number++);
+			UOp *to = transposed_buffer(&o, number++);
 			explain(call->src[0], "%s is turned", buffer_name(place_buffer(call, o.load->src[0])));
-			vec_push(&out, turn_call(&o, to));
-			call = read_turned(&o, to);
+			vec_push(&out, transpose_call(&o, to));
+			call = read_transposed(&o, to);
 		}
 		vec_push(&out, call);
 	}

@@ -35,7 +35,7 @@ static int64_t bytes_read(const Preparation *t)
 	return all;
 }
 
-static Preparation turn_of(UOp *call, size_t at)
+static Preparation preparation_of(UOp *call, size_t at)
 {
 	bool kernel = call->op == OP_CALL;
 	Preparation t = {.call = call, .from = kernel, .at = at};
@@ -90,7 +90,7 @@ void largest_first(size_t n, UOp **call)
 	SizeOrder o = {.out = call};
 
 	for (size_t i = 0; i < n; i++)
-		t[i] = turn_of(call[i], i);
+		t[i] = preparation_of(call[i], i);
 	qsort(t, n, sizeof *t, by_bytes);
 	for (size_t i = 0; i < n; i++)
 		for (uint32_t k = t[i].from; k < t[i].to; k++)

@@ -136,11 +136,11 @@ static bool find_long(Long *l, UOp *call)
 /* The reduction with n iterations of the range along which it is split, beginning at `from`. */
 static UOp *reduce_from(const Long *l, UOp *from, UOp *n, int axis)
 {
-	UOp *u = l->reduce, *turn = ix_range(axis, "reduce", n), *at = ix_add(from, turn);
+	UOp *u = l->reduce, *iteration = ix_range(axis, "reduce", n), *at = ix_add(from, iteration);
 	UOp **src = arena_alloc(u->nsrc * sizeof *src);
 	src[0] = substitute(u->src[0], 1, &l->along, &at);
 	for (uint32_t i = 1; i < u->nsrc; i++)
-		src[i] = u->src[i] == l->along ? turn : u->src[i];
+		src[i] = u->src[i] == l->along ? iteration : u->src[i];
 	return node_new(OP_RREDUCE, u->dtype, u->nsrc, src, u->arg);
 }
 
@@ -179,8 +179,8 @@ static UOp *slots_on(UOp *u, void *ctx)
 static UOp *part_call(const Long *l, UOp *buffer)
 {
 	UOp *part = ix_range(l->axis, "loop", ix_const(l->parts));
-	UOp *turns = ix_div(l->along->src[0], ix_const(l->parts));
-	UOp *value = reduce_from(l, ix_mul(part, turns), turns, range_axis(l->along));
+	UOp *iterations = ix_div(l->along->src[0], ix_const(l->parts));
+	UOp *value = reduce_from(l, ix_mul(part, iterations), iterations, range_axis(l->along));
 	value = walk_replace(value, slots_on, NULL);
 	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, part_place(l, buffer, 0, part), value);
 	const Val *arg = VMAP(val_str("name"), val_str(arena_printf("parts_%.200s", call_name(l->call))));

@@ -52,10 +52,10 @@ static bool from_param(const UOp *u)
  * becomes the last. */
 static void take_larger(Roles *r, const UOp *call, const Contraction *c, int64_t *most)
 {
-	int64_t turns = count_of(&r->facts, free_of(c->fold->src[0]));
-	if (!from_param(c->x) || !from_param(c->w) || turns <= *most)
+	int64_t iterations = count_of(&r->facts, free_of(c->fold->src[0]));
+	if (!from_param(c->x) || !from_param(c->w) || iterations <= *most)
 		return;
-	*most = turns;
+	*most = iterations;
 	r->c = *c;
 	if (is_constant(place_buffer(call, c->x->src[0]))) {
 		r->c.x = c->w;

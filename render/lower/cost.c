@@ -93,7 +93,7 @@ static int lanes_of(const Plan *p)
 	int lanes = 1;
 	for (int i = 0; i < p->nlanes; i++)
 		lanes = p->tile[p->lanes[i]].vector > lanes ? p->tile[p->lanes[i]].vector : lanes;
-	return lanes > 1 ? lanes : p->split > 1 ? p->split < 16 ? p->split : 16 : 1;
+	return lanes > 1 ? lanes : p->partial > 1 ? p->partial < 16 ? p->partial : 16 : 1;
 }
 
 /* The ranges that an item runs over: all except the grid's. */

@@ -53,7 +53,7 @@ static UOp *place_at(const Lowering *l, const Nest *n, const UOp *store, UOp *ro
 	return NODE(OP_INDEX, index->dtype, VNIL, index->src[0], substitute(index->src[1], k, from, to));
 }
 
-void fetch_emit(Lowering *l, const Nest *n)
+void prefetch_stores_emit(Lowering *l, const Nest *n)
 {
 	const UOp *kernel = l->facts.kernel;
 	int size = tile_size(&l->plan, __builtin_ctzll(n->along));
@@ -86,7 +86,7 @@ static bool walks_rows(const Facts *f, const UOp *u, int v, int r)
 	return sum_coef(&s, f->range[v]) == 1 && sum_coef(&s, f->range[r]) > 1;
 }
 
-uint64_t wants_ahead(const Plan *p, const Facts *f, int v)
+uint64_t wants_prefetch_loads(const Plan *p, const Facts *f, int v)
 {
 	int64_t all, row, size;
 	int r = p->norder ? p->order[0] : -1;
@@ -107,7 +107,7 @@ uint64_t wants_ahead(const Plan *p, const Facts *f, int v)
 
 static void row_emit(Lowering *l, const Scope *s)
 {
-	int v = __builtin_ctzll(s->starts), r = __builtin_ctzll(l->plan.ahead);
+	int v = __builtin_ctzll(s->starts), r = __builtin_ctzll(l->plan.prefetch_loads);
 	const Start *start = scope_start(s, v);
 	UOp *from[] = {l->facts.range[v], l->facts.range[r]}, *next = ix_add(value_of(s, r), ix_const(1));
 	for (size_t i = 0; i < l->facts.all.n; i++) {
@@ -230,7 +230,7 @@ static void panel_emit(Lowering *l, const Scope *s)
 	}
 }
 
-void ahead_emit(Lowering *l, const Scope *s)
+void prefetch_loads_emit(Lowering *l, const Scope *s)
 {
 	if (s->starts)
 		row_emit(l, s);

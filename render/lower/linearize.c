@@ -171,9 +171,9 @@ static void make_accumulators(Lowering *l, Inst *i)
 	Nest *n = i->kind == INST_SCAN ? NULL : i->nest;
 	int lanes = n ? lane_count(n->at, n->lanes) : 1;
 	i->reg = make_reg(l, i->of->dtype, lanes);
-	if (!n || !n->split)
+	if (!n || !n->partial)
 		return;
-	i->parts = make_reg(l, i->of->dtype, lanes * n->split);
+	i->parts = make_reg(l, i->of->dtype, lanes * n->partial);
 	if (n->ninner > 1)
 		i->tail = make_reg(l, i->of->dtype, lanes);
 }
@@ -245,10 +245,10 @@ static void emit_updates(Lowering *l, Scope *s)
 			emit(l, store_at(m->reg, buffer_index(l, s, n), m->src[k]->ref));
 			continue;
 		}
-		UOp *reg = !n->split ? m->reg : s->part ? m->parts : m->tail;
+		UOp *reg = !n->partial ? m->reg : s->part ? m->parts : m->tail;
 		UOp *at = lane_index(l, s, n->lanes);
 		if (s->part)
-			at = ix_add(ix_mul(at, ix_const(n->split)), s->part);
+			at = ix_add(ix_mul(at, ix_const(n->partial)), s->part);
 		emit(l, store_at(reg, at, fold(m->of, load_at(reg, at), m->src[k]->ref)));
 	}
 }
@@ -283,7 +283,7 @@ static int nest_lanes(const Lowering *l, const Nest *n, int count)
 	for (int r = 0; r < l->facts.nrange; r++)
 		if (n->lanes >> r & 1 && scope_start(n->at, r)->tile.vector > 1)
 			return scope_start(n->at, r)->tile.vector;
-	return n->split && count >= n->split ? vector_lanes(n->split, n->element) : 1;
+	return n->partial && count >= n->partial ? vector_lanes(n->partial, n->element) : 1;
 }
 
 static void start_reg(Lowering *l, const Nest *n, const Inst *m, UOp *reg)
@@ -322,11 +322,11 @@ static void join_halves(Lowering *l, const Inst *m, UOp *to, UOp *from, int lane
 
 /* Combines the partial accumulators of each lane by halves: 0+8, 1+9, …, then 0+4, …; then the one
  * of the remaining iterations. */
-static void emit_join(Lowering *l, const Inst *m, int split)
+static void emit_join(Lowering *l, const Inst *m, int partial)
 {
 	int lanes = (int)m->reg->arg->a[1]->i;
 	UOp *from = m->parts;
-	for (int half = split / 2; half; half /= 2) {
+	for (int half = partial / 2; half; half /= 2) {
 		UOp *to = half == 1 ? m->reg : make_reg(l, m->of->dtype, lanes * half);
 		emit(l, to);
 		join_halves(l, m, to, from, lanes, half);
@@ -363,16 +363,16 @@ static void emit_nest(Lowering *l, Nest *n)
 {
 	for (size_t i = 0; i < n->members.n; i++)
 		emit_start(l, n, n->members.at[i]);
-	if (n->along && l->plan.fetch)
-		fetch_emit(l, n);
+	if (n->along && l->plan.prefetch_stores)
+		prefetch_stores_emit(l, n);
 	for (int i = 0; i < n->nfirst; i++)
 		emit_inner(l, n->first[i]);
 	if (n->kind == NEST_STAGE && n->group)
 		emit(l, LEAF(OP_BARRIER, DT_NONE, VNIL));
 	for (size_t i = 0; i < n->members.n; i++) {
 		Inst *m = n->members.at[i];
-		if (n->split)
-			emit_join(l, m, n->split);
+		if (n->partial)
+			emit_join(l, m, n->partial);
 		if (n->kind == NEST_GROUP)
 			emit_tree(l, m);
 	}
@@ -411,7 +411,7 @@ static void emit_stores(Lowering *l, Scope *s)
 		for (uint32_t j = 0; j < k->src[i]->nsrc; j++)
 			src[j] = inst_get(l, k->src[i]->src[j], s)->ref;
 		emit(l, node_new(OP_STORE, DT_NONE, k->src[i]->nsrc, src,
-			l->plan.stream ? val_str("nt") : VNIL));
+			l->plan.nontemporal ? val_str("nt") : VNIL));
 	}
 }
 
@@ -423,8 +423,8 @@ static void emit_scope(Lowering *l, Scope *s)
 	size_t nest = 0;
 	for (size_t i = 0; i < s->pre.n; i++)
 		emit(l, s->pre.at[i]);
-	if (s->ahead)
-		ahead_emit(l, s);
+	if (s->prefetch_loads)
+		prefetch_loads_emit(l, s);
 	for (uint32_t p = 0; p < phases; p++) {
 		for (nest = 0; nest < s->nests.n; nest++)
 			if (s->nests.at[nest]->phase == p)

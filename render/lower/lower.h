@@ -46,7 +46,7 @@ struct Scope {
 	UOp *part;              /* in a split reduction's innermost scope: the accumulator */
 	Scope *base;            /* in a lane scope: the scope around the lanes */
 	bool last;              /* the scope holds the STOREs */
-	bool ahead;             /* the scope holds the PREFETCHes of plan.ahead */
+	bool prefetch_loads;             /* the scope holds the PREFETCHes of plan.ahead */
 	UOp *sort;              /* instead of them: the STORE of a sort */
 };
 typedef enum { INST_VALUE, INST_REDUCE, INST_SCAN, INST_STAGE } InstKind;
@@ -78,7 +78,7 @@ struct Nest {
 	uint64_t over;          /* the ranges it runs over */
 	uint64_t lanes;         /* tiled ranges around it that its values depend on */
 	uint64_t along;         /* that of them along which it fills registers in vectors, or 0 */
-	int split;              /* partial accumulators; 0: one */
+	int partial;              /* partial accumulators; 0: one */
 	DType element;          /* of its accumulators or of what it stores */
 	Scope *first[4], *inner[4];     /* outermost and innermost scopes: main part and tails */
 	int nfirst, ninner;
@@ -137,12 +137,12 @@ Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, bool stage, uint6
 /* ---- fetch.c */
 
 /* The PREFETCHes for the tile whose registers the nest fills. */
-void fetch_emit(Lowering *l, const Nest *n);
+void prefetch_stores_emit(Lowering *l, const Nest *n);
 /* The PREFETCHes for the loads of the tile that starts in s, one iteration of plan.ahead later. */
-void ahead_emit(Lowering *l, const Scope *s);
+void prefetch_loads_emit(Lowering *l, const Scope *s);
 /* The range whose next row to prefetch, for plan.ahead; 0 when prefetching does not pay. v: the
  * range in vectors. */
-uint64_t wants_ahead(const Plan *p, const Facts *f, int v);
+uint64_t wants_prefetch_loads(const Plan *p, const Facts *f, int v);
 /* The range whose next panel to prefetch; 0 when that does not pay. */
 uint64_t wants_panel(const Plan *p, const Facts *f, int v);
 

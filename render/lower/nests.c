@@ -63,14 +63,14 @@ static int last_range(uint64_t set) { return 63 - __builtin_clzll(set); }
 
 /* The range that a split reduction runs in lanes: the innermost one if it is long enough, or if it
  * is a block inside others; else the longest; -1 when none is long enough. */
-static int split_range(Lowering *l, uint64_t over)
+static int partial_range(Lowering *l, uint64_t over)
 {
 	int best = -1, last = last_range(over);
-	int64_t lo, hi, most = 2 * l->plan.split - 1;
-	if (over & (over - 1) && least_size(&l->facts, last) == l->plan.split &&
-		most_size(&l->facts, last) == l->plan.split)
+	int64_t lo, hi, most = 2 * l->plan.partial - 1;
+	if (over & (over - 1) && least_size(&l->facts, last) == l->plan.partial &&
+		most_size(&l->facts, last) == l->plan.partial)
 		return last;
-	for (int r = last; r >= 0 && l->plan.split; r--) {
+	for (int r = last; r >= 0 && l->plan.partial; r--) {
 		if (!(over >> r & 1))
 			continue;
 		ix_bounds(l->facts.range[r]->src[0], &lo, &hi);
@@ -100,7 +100,7 @@ static Scope *fold_lanes(Lowering *l, Nest *n, Scope *outer)
 static void fold_block(
 	Lowering *l, Nest *n, Scope *in, const Scope *block, int r, UOp *blocks, int iterations)
 {
-	int lanes = n->split ? vector_lanes(iterations, n->element) : 1;
+	int lanes = n->partial ? vector_lanes(iterations, n->element) : 1;
 	UOp *part = ix_const(0);
 	if (iterations > lanes) {
 		UOp *count = ix_const(iterations / lanes);
@@ -114,10 +114,10 @@ static void fold_block(
 		part = ix_add(part, s->open);
 	}
 	in->binds |= 1ull << r;
-	bool apart = !n->split && l->plan.apart;
+	bool apart = !n->partial && l->plan.apart;
 	in->at[r] = apart ? ix_add(block->open, ix_mul(part, blocks)) :
 		ix_add(ix_mul(block->open, ix_const(iterations)), part);
-	in->part = n->split ? part : NULL;
+	in->part = n->partial ? part : NULL;
 	innermost(n, in);
 }
 
@@ -145,7 +145,7 @@ static void open_fold(Lowering *l, Nest *n, int r, int iterations)
 	Scope *outer = open_loops(l, n, r < 0 ? n->over : n->over & ~(1ull << r));
 	if (r < 0) {
 		if (outer)
-			outer->ahead = l->plan.ahead && n->lanes;
+			outer->prefetch_loads = l->plan.prefetch_loads && n->lanes;
 		innermost(n, fold_lanes(l, n, outer));
 		return;
 	}
@@ -176,7 +176,7 @@ static void open_stage(Lowering *l, Nest *n, Scope *outer, uint64_t left, uint64
 	for (int i = 0; i < parts; i++) {
 		add_inner(n, outer, last[i]);
 		bool tiled = last[i]->starts >> r & 1;
-		last[i]->ahead = tiled && !n->along && open_around(at, l->plan.ahead);
+		last[i]->prefetch_loads = tiled && !n->along && open_around(at, l->plan.prefetch_loads);
 		open_stage(l, n, last[i], left & (left - 1), lanes | (tiled ? 1ull << r : 0));
 	}
 }
@@ -216,10 +216,10 @@ static void open_group(Lowering *l, Nest *n)
 
 /* Several accumulators pay when the body is small, has no loop of its own, and the reduction is
  * long enough. */
-static bool splits(Lowering *l, const UOp *u)
+static bool is_partial(Lowering *l, const UOp *u)
 {
 	enum { SMALL = 96 };
-	if (split_range(l, bound_of(u)) < 0)
+	if (partial_range(l, bound_of(u)) < 0)
 		return false;
 	Nodes body = walk(u->src[0]);
 	size_t size = 0;
@@ -259,8 +259,8 @@ static void open_nest(Lowering *l, Nest *n)
 		open_group(l, n);
 	} else if (n->kind == NEST_STAGE) {
 		open_stage(l, n, NULL, n->over, n->lanes);
-	} else if (n->split) {
-		open_fold(l, n, split_range(l, n->over), n->split);
+	} else if (n->partial) {
+		open_fold(l, n, partial_range(l, n->over), n->partial);
 	} else if (n->lanes && l->plan.jam > 1 && last >= 0 &&
 		count_of(&l->facts, 1ull << last) >= l->plan.jam) {
 		open_fold(l, n, last, l->plan.jam);
@@ -272,19 +272,19 @@ static void open_nest(Lowering *l, Nest *n)
 Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, bool stage, uint64_t lanes)
 {
 	NestKind kind = pick(l, at, stage);
-	bool split = kind == NEST_FOLD && !has_vector(l, at, lanes) && splits(l, u);
+	bool partial = kind == NEST_FOLD && !has_vector(l, at, lanes) && is_partial(l, u);
 	int staged = stage ? stage_of(&l->plan, u) : -1;
 	uint64_t over = stage ? l->plan.stage[staged].over : bound_of(u);
 	uint64_t along = stage ? l->plan.stage[staged].along : 0;
 	for (size_t i = at->nests.n; i-- > 0;) {
 		Nest *n = at->nests.at[i];
 		if (n->phase == phase && n->kind == kind && n->over == over && n->lanes == lanes &&
-			n->along == along && !n->split == !split && dtype_size(n->element) == dtype_size(u->dtype))
+			n->along == along && !n->partial == !partial && dtype_size(n->element) == dtype_size(u->dtype))
 			return n;
 	}
 	Nest *n = arena_alloc(sizeof *n);
 	*n = (Nest){.at = at, .phase = phase, .kind = kind, .over = over, .lanes = lanes, .along = along,
-		.split = split ? l->plan.split : 0, .element = u->dtype};
+		.partial = partial ? l->plan.partial : 0, .element = u->dtype};
 	vec_push(&at->nests, n);
 	size_t from = l->scopes.n;
 	open_nest(l, n);

@@ -332,7 +332,7 @@ void cache_map(size_t n, const Key *key, const char *suffix, const size_t *bytes
 		at[i] = entry_map(entry_path(key[i], suffix, false), bytes[i]);
 		all += at[i] ? bytes[i] : 0;
 	}
-	Share s = pool_split(n, all / (n ? n : 1) / BYTES_A_NANOSECOND, threads);
+	Share s = pool_share(n, all / (n ? n : 1) / BYTES_A_NANOSECOND, threads);
 	s.chunk = 1;
 	s.wake = true;
 	if (s.threads > 1)

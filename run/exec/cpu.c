@@ -63,8 +63,8 @@ static void cpu_launch(const Launch *l)
 	Items call;
 
 	memcpy(&call, &l->kernel, sizeof call);
-	if (l->split.threads > 1)
-		pool_run(call, l->buf, l->vars, l->groups[0], &l->split);
+	if (l->share.threads > 1)
+		pool_run(call, l->buf, l->vars, l->groups[0], &l->share);
 	else
 		call(l->buf, l->vars, 0, l->groups[0]);
 }

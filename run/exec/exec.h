@@ -12,7 +12,7 @@ typedef struct {
 	void *const *buf;
 	const int64_t *vars;            /* in the program's order */
 	int64_t groups[3], items[3];    /* groups, and work items in a group */
-	Share split;                    /* on the CPU */
+	Share share;                    /* on the CPU */
 } Launch;
 typedef struct Exec Exec;
 struct Exec {

@@ -71,11 +71,11 @@ static void devices_find(void)
 	if (!library_open() || opencl.clGetPlatformIDs(MAX_PLATFORMS, platform, &np) != CL_SUCCESS)
 		return;
 	for (cl_uint i = 0; i < np && i < MAX_PLATFORMS; i++) {
-		int room = MAX_DEVICES - opencl.ndevices;
-		if (opencl.clGetDeviceIDs(platform[i], CL_DEVICE_TYPE_ALL, room,
+		int space = MAX_DEVICES - opencl.ndevices;
+		if (opencl.clGetDeviceIDs(platform[i], CL_DEVICE_TYPE_ALL, space,
 				opencl.devices + opencl.ndevices, &nd) != CL_SUCCESS)
 			continue;
-		opencl.ndevices += nd > (cl_uint)room ? room : (int)nd;
+		opencl.ndevices += nd > (cl_uint)space ? space : (int)nd;
 	}
 }
 

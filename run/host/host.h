@@ -27,7 +27,7 @@ typedef void (*Items)(void *const *bufs, const int64_t *vars, int64_t from, int6
 typedef struct { int threads; bool wake; int64_t chunk, work; } Share;
 /* The split for items of `work` nanoseconds each over at most `most` threads; one thread when more
  * would not be faster. The caller sets wake, from the work of this launch and of those after it. */
-Share pool_split(int64_t items, int64_t work, int most);
+Share pool_share(int64_t items, int64_t work, int most);
 bool pool_worth_waking(int64_t work);
 /* Starts n threads, counting the caller, which is pinned to the processor it runs on. */
 void pool_start(int n);

@@ -144,7 +144,7 @@ static void worker_finish(Worker *w)
 
 /* ---- launches */
 
-Share pool_split(int64_t items, int64_t work, int most)
+Share pool_share(int64_t items, int64_t work, int most)
 {
 	Share s = {.threads = 1, .chunk = items};
 	int64_t n, chunk;

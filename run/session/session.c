@@ -68,7 +68,7 @@ static void step_launch(Session *s, Step *t, void *kernel)
 	/* an estimate that overflows counts as the largest */
 	if (!ix_eval(p->work, &s->in->env, &work))
 		work = INT64_MAX / 2;
-	l->split = pool_split(l->groups[0], work, s->threads);
+	l->share = pool_share(l->groups[0], work, s->threads);
 }
 
 /* Whether the buffers that step i would prepare were found in the cache. */
@@ -85,12 +85,12 @@ static void steps_wake(Session *s)
 	int most = 1;
 
 	for (size_t i = s->nsteps; i-- > 0;) {
-		Share *split = &s->step[i].launch.split;
-		if (s->step[i].kind != STEP_LAUNCH || split->threads < 2 || is_skipped(s, i))
+		Share *share = &s->step[i].launch.share;
+		if (s->step[i].kind != STEP_LAUNCH || share->threads < 2 || is_skipped(s, i))
 			continue;
-		ahead = ahead < INT64_MAX / 4 ? ahead + split->work : ahead;
-		split->wake = pool_worth_waking(ahead);
-		most = split->threads > most ? split->threads : most;
+		ahead = ahead < INT64_MAX / 4 ? ahead + share->work : ahead;
+		share->wake = pool_worth_waking(ahead);
+		most = share->threads > most ? share->threads : most;
 	}
 	if (most > 1)
 		pool_start(most);

@@ -197,14 +197,14 @@ static void colour_either(Compressed *c)
 		return;
 	uint32_t *rows = xmalloc(((size_t)m + 1) * sizeof *rows),
 			 limit = mode_of() == REVERSE || m < count ? m : count - 1;
-	uint32_t by_rows = colour_columns(&c->bycol, &c->byrow, limit, rows);
-	if (by_rows > limit || (by_rows >= count && mode_of() != REVERSE)) {
+	uint32_t transposed = colour_columns(&c->bycol, &c->byrow, limit, rows);
+	if (transposed > limit || (transposed >= count && mode_of() != REVERSE)) {
 		free(rows);
 		return;
 	}
 	free(c->colour);
 	c->colour = rows;
-	c->p = by_rows;
+	c->p = transposed;
 	c->mode = REVERSE;
 }
 
@@ -217,7 +217,7 @@ static Compressed compress(UOp *y, UOp *x, const char *name, bool symmetric)
 		rows_free(&c.byrow);
 		c.byrow = both;
 	}
-	c.bycol = rows_turned(&c.byrow);
+	c.bycol = rows_transposed(&c.byrow);
 	c.colour = xmalloc(((size_t)c.byrow.columns + 1) * sizeof *c.colour);
 	if (symmetric) {
 		c.p = colour_star(&c.byrow, c.colour);

@@ -288,7 +288,7 @@ Rows pattern_find(UOp *out, UOp *wrt, const char *who)
 }
 
 /* Exchanges rows and columns; the order stays rising. */
-Rows rows_turned(const Rows *r)
+Rows rows_transposed(const Rows *r)
 {
 	Rows t = {r->columns, r->rows, xcalloc((size_t)r->columns + 2, sizeof *t.first), NULL};
 
@@ -305,7 +305,7 @@ Rows rows_turned(const Rows *r)
 
 Rows rows_symmetric(const Rows *r)
 {
-	Rows t = rows_turned(r),
+	Rows t = rows_transposed(r),
 		 s = {r->rows, r->columns, xcalloc((size_t)r->rows + 1, sizeof *s.first), NULL};
 	size_t n = 0;
 

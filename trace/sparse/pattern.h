@@ -45,7 +45,7 @@ typedef struct { uint32_t rows, columns; size_t *first; uint32_t *at; } Rows;
  * input may be any place. Dies with UNSUPPORTED when a size is not a known number or the
  * computation needs too much memory. who: for messages. */
 Rows pattern_find(UOp *out, UOp *wrt, const char *who);
-Rows rows_turned(const Rows *r);                 /* transposed */
+Rows rows_transposed(const Rows *r);                 /* transposed */
 Rows rows_symmetric(const Rows *r);              /* the union of r (square) and its transpose */
 void rows_free(Rows *r);
 static inline size_t rows_count(const Rows *r) { return r->first[r->rows]; }

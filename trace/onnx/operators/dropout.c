@@ -17,7 +17,7 @@ static void twister_seed(Twister *t, uint32_t seed)
 	t->next = MT_WORDS;
 }
 
-static void twister_turn(Twister *t)
+static void twister_next(Twister *t)
 {
 	for (int i = 0; i < MT_WORDS; i++) {
 		uint32_t y = (t->at[i] & 0x80000000u) | (t->at[(i + 1) % MT_WORDS] & 0x7fffffffu);
@@ -29,7 +29,7 @@ static void twister_turn(Twister *t)
 static uint32_t twister_word(Twister *t)
 {
 	if (t->next == MT_WORDS)
-		twister_turn(t);
+		twister_next(t);
 	uint32_t y = t->at[t->next++];
 	y ^= y >> 11;
 	y ^= y << 7 & 0x9d2c5680u;
