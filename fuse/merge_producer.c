@@ -3,7 +3,7 @@
  *     t[i,j] = Σk a[i,k]·b[k,j]          →    y[i,j] = max(Σk a[i,k]·b[k,j] + c[j], 0)
  *     y[i,j] = max(t[i,j] + c[j], 0)
  *
- * Kernels are taken in order, so the producers of its loads have their final form already. A
+ * Kernels are taken in order, so what produces a kernel's loads has its final form already. A
  * temporary is inlined when the current kernel is the last one that still loads it (or when it is
  * cheap enough for each reader to compute it), by cost:
  *   - elementwise values: arithmetic times how often it would be repeated, against a store and the

@@ -3,7 +3,7 @@
  *     y[r0] = Σ x[r0,k]  →  RANGE r0; DEFINE_REG acc; RANGE k; STORE acc; ENDRANGE; STORE y
  *
  * passes[] gives their order. Vectors, tiles and threads of a CPU, items and groups of a GPU are
- * actions that choose/actions.c writes into a kernel's node and linearize.c carries out. */
+ * actions that choose/choose.c writes into a kernel's node and linearize.c carries out. */
 #include "target/target.h"
 #include "choose/choose.h"
 #include "layout/layout.h"

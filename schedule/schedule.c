@@ -7,7 +7,7 @@
 static const Pass passes[] = {
 	{"simplify", simplify, "rules to a fixed point; dead nodes removed", .optional = true},
 	{"bind", bind_buffers, "decide which nodes get a buffer"},
-	{"split", make_kernels, "one kernel per op, views composed into its loads"},
+	{"kernels", make_kernels, "one kernel per op, views composed into its loads"},
 	{"order", order_calls, "write states in place where that is safe", .optional = true},
 	{"name", name_kernels, "name the kernels"},
 	{0},

@@ -65,7 +65,7 @@ UOp *build_copy(Body *b, UOp *x);
 /* The STORE of a SCATTER into slot 0, which holds its x already. */
 UOp *build_scatter(Body *b, UOp *u);
 
-/* ---- split_kernels.c, order_calls.c */
+/* ---- make_kernels.c, order_calls.c */
 
 /* Level graph (as bind_buffers leaves it) to level schedule: a CALL for each node that gets a
  * buffer, in the order of the nodes, then a MEMCPY for each output that is another's buffer,

@@ -21,9 +21,9 @@ drawn() {
 
 @test "actions: order and grid" { drawn 3 12 clang order grid; }
 @test "actions: tile and chunk" { drawn 3 12 clang tile chunk; }
-@test "actions: split and jam" { drawn 3 12 clang split jam; }
+@test "actions: partial and jam" { drawn 3 12 clang split jam; }
 @test "actions: stage, packed operands too, and the next row fetched" { drawn 3 12 clang stage ahead; }
-@test "actions: turn, fetch and stream" { drawn 3 12 clang turn fetch stream; }
+@test "actions: transpose, fetch and stream" { drawn 3 12 clang turn fetch stream; }
 
 # run by pocl or another OpenCL device if there is one, and always by the interpreter of loops
 @test "actions: items and groups of a GPU, local memory" { drawn 1 "$(sanitized && echo 3 || echo 8)" opencl bind group stage; }
@@ -34,9 +34,9 @@ drawn() {
 	tool trace m.t | tool fuse > m.mp
 	for list in 'order 0' 'order 0 0' 'order 0 2' 'tile 0 2' 'tile 0 0 1' 'tile 1 1 3' 'tile 1 2 16; tile 0 4 1; tile 0 1 1' \
 		'tile 1 1 16; tile 0 2 1' 'tile 1 4096 64' 'chunk 1 2' 'tile 0 4 1; chunk 0 1' 'tile 0 2 1; chunk 0 3' \
-		'tile 2 2 1; chunk 2 2' 'tile 1 1 16; chunk 1 4' 'grid 3' 'tile 0 64 1; grid 1' 'split 3' 'split 2048' 'jam 65' \
-		'tile 0 1 64; tile 1 64 1; split 1024' 'turn 5' 'turn 19 1' 'stage' 'stage 19' 'stage 0 1' 'stage 19 0' 'stage 19 2; stage 19 1' \
-		'ahead' 'ahead 2' 'tile 0 2 1; ahead 0' 'bind 64 0 1' 'group 64 0' 'faster' 'stage 1000 1' 'grid -1' 'jam'; do
+		'tile 2 2 1; chunk 2 2' 'tile 1 1 16; chunk 1 4' 'grid 3' 'tile 0 64 1; grid 1' 'partial 3' 'partial 2048' 'jam 65' \
+		'tile 0 1 64; tile 1 64 1; partial 1024' 'transpose 5' 'transpose 19 1' 'stage' 'stage 19' 'stage 0 1' 'stage 19 0' 'stage 19 2; stage 19 1' \
+		'prefetch_loads' 'prefetch_loads 2' 'tile 0 2 1; prefetch_loads 0' 'bind 64 0 1' 'group 64 0' 'faster' 'stage 1000 1' 'grid -1' 'jam'; do
 		fails 4 tool lower --opt "r_*: $list" m.mp || { echo "$list"; return 1; }
 	done
 	for list in 'bind 64 2' 'bind 3 0' 'bind 0 0' 'group 64 2' 'tile 0 2 1' 'grid 1' 'bind 64 0 1; tile 1 2 1' 'group 2048 0'; do

@@ -288,7 +288,7 @@ def grid(l):
 
 
 def split(l):
-    return bool(l.k.reduces) and l.add("split", l.r.choice([1, 2, 4, 8, 16, 32, 64]))
+    return bool(l.k.reduces) and l.add("partial", l.r.choice([1, 2, 4, 8, 16, 32, 64]))
 
 
 def jam(l):
@@ -298,11 +298,11 @@ def jam(l):
 
 
 def stream(l):
-    return l.add("stream")
+    return l.add("nontemporal")
 
 
 def fetch(l):
-    return any(w[0] == "turn" for w in l.words) and l.add("fetch")
+    return any(w[0] == "transpose" for w in l.words) and l.add("prefetch_stores")
 
 
 def stage(l):
@@ -319,7 +319,7 @@ def ahead(l):
     if not stage(l) or not (l.tiles or tile(l)):
         return False
     rows = [a for a in l.k.free_ranges() if a not in l.tiles]
-    return bool(rows) and l.add("ahead", l.r.choice(rows))
+    return bool(rows) and l.add("prefetch_loads", l.r.choice(rows))
 
 
 def turn(l):
@@ -333,7 +333,7 @@ def turn(l):
     l.tiles = {along: n, other: n}
     l.add("tile", along, n, 1)
     l.add("tile", other, 1, n)
-    return l.add("turn", i, along)
+    return l.add("transpose", i, along)
 
 
 def fetched_turn(l):
@@ -363,16 +363,16 @@ def spoil(l):
         l.words[i] = tuple(words)
 
 
-ACTIONS = {"order": order, "tile": tile, "chunk": chunk, "grid": grid, "split": split, "jam": jam, "stream": stream,
-           "stage": stage, "turn": turn, "fetch": fetched_turn, "ahead": ahead, "bind": bind, "group": group}
+ACTIONS = {"order": order, "tile": tile, "chunk": chunk, "grid": grid, "partial": split, "jam": jam, "nontemporal": stream,
+           "stage": stage, "transpose": turn, "prefetch_stores": fetched_turn, "prefetch_loads": ahead, "bind": bind, "group": group}
 OTHERS = {"clang": [order, tile, chunk, grid, split, jam, stream, stage, ahead], "opencl": [order, split, stage, items, items]}
-WANTS = {"split": [reduction, rows, contraction, several, gated], "jam": [contraction, reduction, gated, several], "turn": [moved], "fetch": [moved],
-         "ahead": [rows], "stage": [contraction, rows, reduction, gated], "group": [reduction, rows, contraction, several]}
+WANTS = {"partial": [reduction, rows, contraction, several, gated], "jam": [contraction, reduction, gated, several], "transpose": [moved], "prefetch_stores": [moved],
+         "prefetch_loads": [rows], "stage": [contraction, rows, reduction, gated], "group": [reduction, rows, contraction, several]}
 
 
 def draw(k, action, r, target):
     l = List(k, r)
-    before = [] if action in ("turn", "fetch") else r.sample(OTHERS[target], 2)
+    before = [] if action in ("transpose", "prefetch_stores") else r.sample(OTHERS[target], 2)
     for f in before:
         if f.__name__ != action and r.random() < 0.6:
             f(l)

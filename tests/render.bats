@@ -181,13 +181,13 @@ src() { tool show "$1" | sed -n 's/^\t|//p'; }
 	cmp made again
 	tool lower --skip actions mm.mp | tool run a=rand b=rand -o plain.npz
 	tool run mm.l a=rand b=rand -o chosen.npz
-	tool show mm.a | sed 's/\["order", [01], [01]\]/["order", 1, 0]/; s/, \["tile", [^]]*\]//g; s/, \["grid", [^]]*\]//; s/, \["stage", [^]]*\]//g; s/, \["split", [^]]*\]//' | tool show -p > mm.b
+	tool show mm.a | sed 's/\["order", [01], [01]\]/["order", 1, 0]/; s/, \["tile", [^]]*\]//g; s/, \["grid", [^]]*\]//; s/, \["stage", [^]]*\]//g; s/, \["partial", [^]]*\]//' | tool show -p > mm.b
 	tool lower mm.b | tool render > mm.p
 	src mm.p > mm.src
 	grep -A1 'for (long r1 = 0; r1 < 70; r1++) {' mm.src | grep -q 'for (long r0'
 	tool show mm.a | sed 's/\["order", [01], [01]\]/["order", 0, 9]/' | tool show -p > mm.c
 	fails 4 tool lower mm.c
-	tool show mm.a | sed 's/\["order", [01], [01]\]/["turn", 1]/' | tool show -p > mm.d
+	tool show mm.a | sed 's/\["order", [01], [01]\]/["transpose", 1]/' | tool show -p > mm.d
 	fails 4 tool lower mm.d
 }
 

@@ -35,8 +35,8 @@ tiled() {
 	printf 'input a f32[13, 37]\ninput b f32[37, 50]\noutput y = relu(a @ b)\n' > m.t
 	tool trace m.t > m.mp
 	tool run --interpret m.mp a=rand b=rand -o i.npz
-	for list in '' 'split 8' 'tile 0 5 1' 'tile 1 3 4' 'tile 0 4 1; tile 1 2 8; grid 2' 'order 1 0; tile 1 3 16; jam 4' 'order 1 0; tile 1 3 16; jam 5 1' \
-		'tile 0 2 1; tile 1 1 16; chunk 0 3; grid 3' 'order 1 0; tile 0 13 1; tile 1 1 2; grid 1; stream'; do
+	for list in '' 'partial 8' 'tile 0 5 1' 'tile 1 3 4' 'tile 0 4 1; tile 1 2 8; grid 2' 'order 1 0; tile 1 3 16; jam 4' 'order 1 0; tile 1 3 16; jam 5 1' \
+		'tile 0 2 1; tile 1 1 16; chunk 0 3; grid 3' 'order 1 0; tile 0 13 1; tile 1 1 2; grid 1; nontemporal'; do
 		tool fuse m.mp | tool lower --opt "r_*: $list" > l.mp
 		tool run l.mp a=rand b=rand -o c.npz
 		tool run --interpret l.mp a=rand b=rand -o l.npz

@@ -3,7 +3,7 @@
 #define RENDER_ACTIONS_ACTIONS_H
 #include "kernels/kernels.h"
 
-/* ---- choose/actions.c: what to do to a kernel ------------------------------------------------- */
+/* ---- choose/choose.c: what to do to a kernel ------------------------------------------------- */
 
 typedef enum { PLAN_LOOPS, PLAN_ITEMS, PLAN_GROUP } PlanMode;
 enum { MAX_STAGED = 16 };
@@ -15,9 +15,9 @@ typedef struct { int unroll, vector; } Tile;
 typedef struct { UOp *value; uint64_t over, along; } Staged;
 /* The list of actions, parsed. In the kernel's arg it is
  *   [["order", axis…], ["tile", axis, unroll, vector]…, ["chunk", axis, tiles]…, ["grid", loops],
- *    ["split", lanes], ["jam", turns] or ["jam", turns, 1], ["stream"], ["fetch"], ["ahead", axis],
+ *    ["partial", lanes], ["jam", turns] or ["jam", turns, 1], ["nontemporal"], ["prefetch_stores"], ["prefetch_loads", axis],
  *    ["bind", items, axis…] or ["group", items, axis…], ["stage", node, axis…] …,
- *    ["turn", node, axis] …]
+ *    ["transpose", node, axis] …]
  * where node is the number of a node of the kernel, counted depth first, sources first. The empty
  * list is plain loops. */
 typedef struct {

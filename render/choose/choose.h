@@ -6,7 +6,7 @@
 /* tiles.c: tiles, vectors, chunks and the grid of a CPU, for a plan that has its order and
  * stages. */
 void choose_tiles(Plan *p, const Facts *f, const Folds *k);
-/* turns.c: tiles for a kernel that moves elements from one order to another, v being the range in
+/* transposes.c: tiles for a kernel that moves elements from one order to another, v being the range in
  * vectors; false when no load calls for them. */
 bool choose_transposes(Plan *p, const Facts *f, int v, int lanes);
 /* Are the transposed tiles stored to memory that no near cache holds? */
@@ -16,7 +16,7 @@ bool wants_prefetch_stores(const Plan *p, const Facts *f);
 /* Writes the actions into each kernel that has none yet. */
 Graph *lower_actions(Graph *g);
 
-/* ---- stage.c: which values deserve a row buffer ---------------------------------------- */
+/* ---- row_buffers.c: which values deserve a row buffer ---------------------------------------- */
 
 /* After a first lowering without stages: fills plan->stage. */
 void stage_choose(const Lowering *l, Plan *plan);

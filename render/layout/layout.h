@@ -6,7 +6,7 @@
 #include "kernels/kernels.h"
 #include "index/ix.h"
 
-/* ---- stage.c */
+/* ---- passes.c */
 
 /* The whole stage. Each pass returns g itself when the target has no vectors, or the document has
  * been laid out. */

@@ -134,7 +134,7 @@ int vector_lanes(int n, DType d);
  * `lanes`: an existing nest when its loops can be shared. */
 Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, bool stage, uint64_t lanes);
 
-/* ---- fetch.c */
+/* ---- prefetch.c */
 
 /* The PREFETCHes for the tile whose registers the nest fills. */
 void prefetch_stores_emit(Lowering *l, const Nest *n);

@@ -6,16 +6,16 @@
  *     ["tile", 1, 3, 16]      3 vectors of 16 of r1; tiles in the order of their lane loops
  *     ["chunk", 0, 32]        32 tiles of r0 within a loop outside all others
  *     ["grid", 2]             the two outermost loops are the items that threads share
- *     ["split", 16]           sums in 16 accumulators, outside of lanes
+ *     ["partial", 16]           sums in 16 accumulators, outside of lanes
  *     ["jam", 4]              4 iterations of a reduction within the lanes
  *     ["jam", 4, 1]           each of them from another quarter of it
- *     ["stream"]              stores go past the cache
- *     ["fetch"]               the destination of a transposed tile is prefetched
- *     ["ahead", 0]            the next row r0 is prefetched while one is computed
+ *     ["nontemporal"]              stores go past the cache
+ *     ["prefetch_stores"]               the destination of a transposed tile is prefetched
+ *     ["prefetch_loads", 0]            the next row r0 is prefetched while one is computed
  *     ["bind", 128, 0, 1]     GPU: one work item an element, 128 a group
  *     ["group", 128, 0]       GPU: one work group a row r0
  *     ["stage", 17, 1]        the value of node 17 in a row buffer over r1
- *     ["turn", 17, 0]         node 17 loaded in vectors of r0 and transposed in registers
+ *     ["transpose", 17, 0]         node 17 loaded in vectors of r0 and transposed in registers
  *
  * Ranges are named by axis number. The empty list is plain loops. */
 #include "actions/actions.h"
@@ -81,22 +81,22 @@ const Val *plan_write(const Plan *p, const Facts *f)
 	if (p->grid)
 		list[n++] = VARR(val_str("grid"), val_int(p->grid));
 	if (p->partial)
-		list[n++] = VARR(val_str("split"), val_int(p->partial));
+		list[n++] = VARR(val_str("partial"), val_int(p->partial));
 	if (p->jam > 1)
 		list[n++] = p->apart ? VARR(val_str("jam"), val_int(p->jam), val_int(1)) :
 			VARR(val_str("jam"), val_int(p->jam));
 	if (p->nontemporal)
-		list[n++] = VARR(val_str("stream"));
+		list[n++] = VARR(val_str("nontemporal"));
 	if (p->prefetch_stores)
-		list[n++] = VARR(val_str("fetch"));
+		list[n++] = VARR(val_str("prefetch_stores"));
 	if (p->prefetch_loads)
-		list[n++] = action(f, "ahead", NULL, 0, range, ranges_in(p->prefetch_loads, range));
+		list[n++] = action(f, "prefetch_loads", NULL, 0, range, ranges_in(p->prefetch_loads, range));
 	if (p->mode != PLAN_LOOPS)
 		list[n++] = action(f, p->mode == PLAN_ITEMS ? "bind" : "group", (int64_t[]){p->items}, 1,
 			range, ranges_in(p->bound, range));
 	for (int i = 0; i < p->nstage; i++) {
 		uint64_t along = p->stage[i].along;
-		list[n++] = action(f, along ? "turn" : "stage",
+		list[n++] = action(f, along ? "transpose" : "stage",
 			(int64_t[]){place_of(f, p->stage[i].value)}, 1, range,
 			ranges_in(along ? along : p->stage[i].over, range));
 	}
@@ -184,7 +184,7 @@ static void read_items(Plan *p, const Facts *f, const Val *a)
 static void read_staged(Plan *p, const Facts *f, const Val *a)
 {
 	Staged *s = &p->stage[p->nstage];
-	bool transposed = val_is_str(a->a[0], "turn");
+	bool transposed = val_is_str(a->a[0], "transpose");
 	if (transposed && a->n != 3)
 		die(MALFORMED, "node %u KERNEL: a turn is [\"turn\", node, range]", f->kernel->id);
 	if (p->nstage == MAX_STAGED)
@@ -199,9 +199,9 @@ static const struct {
 	void (*read)(Plan *p, const Facts *f, const Val *a);
 } actions[] = {
 	{"order", read_order}, {"tile", read_tile}, {"chunk", read_chunk}, {"grid", read_grid},
-	{"split", read_partial}, {"jam", read_jam}, {"stream", read_nontemporal}, {"fetch", read_prefetch_stores},
-	{"ahead", read_prefetch_loads},
-	{"bind", read_items}, {"group", read_items}, {"stage", read_staged}, {"turn", read_staged},
+	{"partial", read_partial}, {"jam", read_jam}, {"nontemporal", read_nontemporal}, {"prefetch_stores", read_prefetch_stores},
+	{"prefetch_loads", read_prefetch_loads},
+	{"bind", read_items}, {"group", read_items}, {"stage", read_staged}, {"transpose", read_staged},
 };
 
 static void read_action(Plan *p, const Facts *f, const Val *a)

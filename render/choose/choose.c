@@ -1,4 +1,4 @@
-/* What to do to each kernel, chosen by its facts and written into its arg (actions/plan.c). A
+/* What to do to each kernel, chosen by its facts and written into its arg (actions/actions.c). A
  * kernel that brings a list of its own (a replay, a search) keeps it. This file orders the loops
  * and lays out the grid of a GPU; tiles.c chooses a CPU's tiles. */
 #include "document/document.h"
