@@ -210,9 +210,8 @@ static UOp *by_phases(
 	}
 	f = t_merge_axes(t_permute(f, order), 1, 1 + nd);
 	x = t_windows(space_pad(x, nd, pad, NULL), nd, q, one, one);
-	return space_pad(
-		interleaved(conv_contract(who, x, transposed(f, nd, groups), nd, groups), channels, w), nd,
-		cut, NULL);
+	x = conv_contract(who, x, transposed(f, nd, groups), nd, groups);
+	return space_pad(interleaved(x, channels, w), nd, cut, NULL);
 }
 
 UOp *conv_transposed(
