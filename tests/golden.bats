@@ -66,7 +66,7 @@ kernels() {
 
 @test "golden: every action has its text" {
 	local name names
-	names=$(sed -n '/} actions\[\]/,/^};/p' "$ROOT/render/actions/plan.c" | grep -oE '\{"[a-z]+"' | tr -d '{"')
+	names=$(sed -n '/} actions\[\]/,/^};/p' "$ROOT/render/actions/actions.c" | grep -oE '\{"[a-z_]+"' | tr -d '{"')
 	[ "$(wc -w <<< "$names")" -gt 10 ]
 	for name in $names pack weights; do
 		[ -f "$GOLDEN/act_$name.t" ] && ls "$GOLDEN/act_$name".c* || { echo "no act_$name"; return 1; }

@@ -139,7 +139,7 @@ static UOp *spread(UOp *x, int axis, int64_t stride)
 }
 
 /* The weight f[c,o/g,k...] for an ordinary convolution: [o,c/g,k...] with the window reversed */
-static UOp *transposed(UOp *f, int nd, int64_t groups)
+static UOp *reversed_window(UOp *f, int nd, int64_t groups)
 {
 	int axes[MAX_SPACE];
 
@@ -162,7 +162,7 @@ static UOp *by_spreading(
 		pad[i][1] = reach - w->pad[i][1] + more[i];
 	}
 	x = t_windows(space_pad(x, w->nd, pad, NULL), w->nd, w->k, one, w->dilation);
-	return conv_contract(who, x, transposed(f, w->nd, groups), w->nd, groups);
+	return conv_contract(who, x, reversed_window(f, w->nd, groups), w->nd, groups);
 }
 
 /* Interleaves the phases r of each axis: y[n,o*r...,j...] as [n,o,j*r...] */
@@ -210,7 +210,7 @@ static UOp *by_phases(
 	}
 	f = t_merge_axes(t_permute(f, order), 1, 1 + nd);
 	x = t_windows(space_pad(x, nd, pad, NULL), nd, q, one, one);
-	x = conv_contract(who, x, transposed(f, nd, groups), nd, groups);
+	x = conv_contract(who, x, reversed_window(f, nd, groups), nd, groups);
 	return space_pad(interleaved(x, channels, w), nd, cut, NULL);
 }
 

@@ -338,17 +338,17 @@ static void pad_widths(Args *a, int rank, UOp *(*w)[2])
 static UOp *pad_places(const char *mode, UOp *n, UOp *before, UOp *after)
 {
 	UOp *i = t_arange(DT_I64, ix_add(ix_add(n, before), after)), *size = t_size(DT_I64, n);
-	UOp *period, *mirror;
+	UOp *period, *edge;
 
 	i = t_add(i, size_tensor(ix_sub(ix_const(0), before)));
 	if (!strcmp(mode, "edge"))
 		return t_min(t_max(i, t_num(DT_I64, 0)), t_addc(size, -1));
 	if (!strcmp(mode, "wrap"))
 		return t_op2(OP_FLOORMOD, i, size);
-	mirror = !strcmp(mode, "reflect") ? ix_const(1) : ix_const(0);
-	period = ix_mul(ix_sub(n, mirror), ix_const(2));
+	edge = !strcmp(mode, "reflect") ? ix_const(1) : ix_const(0);
+	period = ix_mul(ix_sub(n, edge), ix_const(2));
 	i = t_op2(OP_FLOORMOD, i, t_size(DT_I64, period));
-	return t_min(i, t_sub(t_size(DT_I64, ix_sub(period, ix_sub(ix_const(1), mirror))), i));
+	return t_min(i, t_sub(t_size(DT_I64, ix_sub(period, ix_sub(ix_const(1), edge))), i));
 }
 
 static UOp *pad_again(UOp *x, const char *mode, UOp *(*w)[2])

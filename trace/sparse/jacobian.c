@@ -197,14 +197,14 @@ static void colour_either(Compressed *c)
 		return;
 	uint32_t *rows = xmalloc(((size_t)m + 1) * sizeof *rows),
 			 limit = mode_of() == REVERSE || m < count ? m : count - 1;
-	uint32_t transposed = colour_columns(&c->bycol, &c->byrow, limit, rows);
-	if (transposed > limit || (transposed >= count && mode_of() != REVERSE)) {
+	uint32_t by_rows = colour_columns(&c->bycol, &c->byrow, limit, rows);
+	if (by_rows > limit || (by_rows >= count && mode_of() != REVERSE)) {
 		free(rows);
 		return;
 	}
 	free(c->colour);
 	c->colour = rows;
-	c->p = transposed;
+	c->p = by_rows;
 	c->mode = REVERSE;
 }
 

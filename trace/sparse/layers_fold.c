@@ -19,28 +19,28 @@ static ArrayView *with_last(const ArrayView *v, const bool *last, int *axes)
 
 ArrayView *layer_reduced(Finder *f, const ArrayView *v, const bool *axis)
 {
-	bool fold[MAX_RANK];
+	bool reduced[MAX_RANK];
 	int axes[MAX_RANK];
 	int64_t dim[MAX_RANK], inner = 1;
 	ArrayView *core = layer_core(v, NULL);
 
 	for (int i = 0; i < v->s.rank; i++) {
-		fold[i] = axis[i] && layer_moves(v, i);
+		reduced[i] = axis[i] && layer_moves(v, i);
 		dim[i] = axis[i] ? 1 : v->s.dim[i];
-		inner *= fold[i] ? v->s.dim[i] : 1;
+		inner *= reduced[i] ? v->s.dim[i] : 1;
 	}
 	if (inner == 1)
 		return layer_spread(core, dim);
-	ArrayView *transposed = with_last(core, fold, axes), *flat = value_packed(transposed);
+	ArrayView *permuted = with_last(core, reduced, axes), *flat = value_packed(permuted);
 	for (int i = 0; i < v->s.rank; i++)
-		core->s.dim[i] = fold[i] ? 1 : core->s.dim[i];
+		core->s.dim[i] = reduced[i] ? 1 : core->s.dim[i];
 	ArrayView *out = layer_new(f, core->s.rank, core->s.dim);
 	uint32_t *to = (uint32_t *)value_data(out), *from = (uint32_t *)value_data(flat);
 	int64_t n = strided_count(&out->s);
 	for (int64_t i = 0; i < n; i++)
 		to[i] = set_union_many(&f->sets, inner, from + i * inner);
 	value_drop(flat);
-	value_drop(transposed);
+	value_drop(permuted);
 	value_drop(core);
 	return layer_spread(out, dim);
 }
@@ -54,8 +54,8 @@ ArrayView *layer_scanned(Finder *f, const ArrayView *v, int axis)
 	if (!layer_moves(v, axis))
 		return value_view((ArrayView *)v, &v->s);
 	last[axis] = true;
-	ArrayView *core = layer_core(v, NULL), *transposed = with_last(core, last, axes),
-		  *out = layer_copy(f, transposed);
+	ArrayView *core = layer_core(v, NULL), *permuted = with_last(core, last, axes),
+		  *out = layer_copy(f, permuted);
 	uint32_t *x = (uint32_t *)value_data(out);
 	int64_t count = strided_count(&out->s);
 	for (int64_t i = 0; i < count; i += n)
@@ -64,7 +64,7 @@ ArrayView *layer_scanned(Finder *f, const ArrayView *v, int axis)
 	for (int i = 0; i < v->s.rank; i++)
 		back[axes[i]] = i;
 	strided_permute(&out->s, back);
-	value_drop(transposed);
+	value_drop(permuted);
 	value_drop(core);
 	return layer_spread(out, v->s.dim);
 }

@@ -19,7 +19,8 @@ static void buckets_new(Sets *s, uint32_t n)
 void sets_init(Sets *s, uint32_t columns, const char *what)
 {
 	*s = (Sets){
-		.columns = columns, .what = what, .count = 1, .cap = 1024, .space = 4096, .memos = 1 << 12};
+		.columns = columns, .what = what, .count = 1, .cap = 1024, .space = 4096,
+		.memos = 1 << 12};
 	s->first = xcalloc(s->cap + 2, sizeof *s->first);
 	s->at = xmalloc(s->space * sizeof *s->at);
 	s->memo = xcalloc(s->memos, sizeof *s->memo);

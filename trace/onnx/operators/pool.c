@@ -16,7 +16,7 @@ static bool ceils(OnnxCall *c)
  * varies fastest. */
 static UOp *whole_place(UOp *place, UOp *x, bool column_major)
 {
-	UOp *transposed = t_num(DT_I64, 0), *step = ix_const(1);
+	UOp *reversed = t_num(DT_I64, 0), *step = ix_const(1);
 
 	if (!column_major)
 		return place;
@@ -26,11 +26,11 @@ static UOp *whole_place(UOp *place, UOp *x, bool column_major)
 	for (int i = 2; i < t_rank(x); i++) {
 		step = ix_div(step, t_dim(x, i));
 		UOp *row = t_size(DT_I64, step);
-		transposed = t_add(transposed, t_mul(t_op2(OP_IDIV, at, row), stride));
+		reversed = t_add(reversed, t_mul(t_op2(OP_IDIV, at, row), stride));
 		at = t_op2(OP_MOD, at, row);
 		stride = t_mul(stride, t_size(DT_I64, t_dim(x, i)));
 	}
-	return t_add(t_sub(place, t_op2(OP_MOD, place, space)), transposed);
+	return t_add(t_sub(place, t_op2(OP_MOD, place, space)), reversed);
 }
 
 static UOp *max_places(const Window *w, UOp *x, UOp *windows, UOp *most, bool column_major)

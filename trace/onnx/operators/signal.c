@@ -258,7 +258,7 @@ void onnx_STFT(OnnxCall *c)
 
 static void window(OnnxCall *c, double a0, double a1, double a2)
 {
-	UOp *size[MAX_RANK], *n, *full_turn, *y;
+	UOp *size[MAX_RANK], *n, *angle, *y;
 	DType dt = onnx_dtype((int)onnx_attr_int(c, "output_datatype", ONNX_FLOAT));
 
 	if (dt == DT_NONE)
@@ -268,10 +268,10 @@ static void window(OnnxCall *c, double a0, double a1, double a2)
 	n = t_size(DT_F64, size[0]);
 	if (!onnx_attr_int(c, "periodic", 1))
 		n = t_max(t_addc(n, -1), t_num(DT_F64, 1));
-	full_turn = t_div(t_mulc(t_arange(DT_F64, size[0]), 2 * M_PI), n);
-	y = t_sub(t_num(DT_F64, a0), t_mulc(t_cos(full_turn), a1));
+	angle = t_div(t_mulc(t_arange(DT_F64, size[0]), 2 * M_PI), n);
+	y = t_sub(t_num(DT_F64, a0), t_mulc(t_cos(angle), a1));
 	if (a2 != 0)
-		y = t_add(y, t_mulc(t_cos(t_mulc(full_turn, 2)), a2));
+		y = t_add(y, t_mulc(t_cos(t_mulc(angle, 2)), a2));
 	onnx_set(c, 0, t_cast(y, dt));
 }
 
