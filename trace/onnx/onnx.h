@@ -128,8 +128,9 @@ bool file_is_onnx(const char *file);
  * words behind it of the form @K=FILE or NAME=FILE are taken out of argv. Returns the new argc. */
 int take_shapes_from(int argc, char **argv);
 #define ONNX_OPTIONS \
-	{0, "shapes-from", "INPUT=FILE", "ONNX: the value of an input, @K=FILE.npy or NAME=FILE.npy, " \
-		"for shapes that need it; several may follow", &onnx_opt.shapes_from, .many = true}, \
+	{0, "shapes-from", "INPUT=FILE", "ONNX: the value of an input, for shapes that need it: " \
+		"@K=FILE.npy or NAME=FILE.npy; several may follow", &onnx_opt.shapes_from, \
+		.many = true}, \
 	{0, "const", "NAME=FILE", "ONNX: make an input a constant, FILE.npy", &onnx_opt.consts, \
 		.many = true}, \
 	{0, "set", "SIZE=N", "ONNX: replace a size of the model by N", &onnx_opt.sets, .many = true}

@@ -51,7 +51,7 @@ static void bucket_add(Sets *s, uint32_t k)
 	s->bucket[i] = k;
 }
 
-static void make_room(Sets *s, size_t n)
+static void make_space(Sets *s, size_t n)
 {
 	size_t need = s->first[s->count] + n;
 
@@ -88,7 +88,7 @@ static uint32_t set_of_new(Sets *s, size_t n)
 
 uint32_t set_single(Sets *s, uint32_t column)
 {
-	make_room(s, 1);
+	make_space(s, 1);
 	s->at[s->first[s->count]] = column;
 	return set_of_new(s, 1);
 }
@@ -121,7 +121,7 @@ static uint32_t merge(Sets *s, uint32_t a, uint32_t b)
 {
 	size_t na = set_size(s, a), nb = set_size(s, b);
 
-	make_room(s, na + nb);
+	make_space(s, na + nb);
 	const uint32_t *x = s->at + s->first[a], *y = s->at + s->first[b], *xe = x + na, *ye = y + nb;
 	uint32_t *to = s->at + s->first[s->count], *start = to;
 	while (x < xe && y < ye) {
@@ -206,7 +206,7 @@ uint32_t set_union_many(Sets *s, size_t n, const uint32_t *set)
 		return set_union(s, one, two);
 	for (i = 0; i < n; i++)
 		members += i && set[i] == set[i - 1] ? 0 : set_size(s, set[i]);
-	make_room(s, members < s->columns ? members : s->columns);
+	make_space(s, members < s->columns ? members : s->columns);
 	next_stamp(s);
 	uint32_t *to = s->at + s->first[s->count];
 	for (i = 0; i < n; i++) {
