@@ -94,7 +94,8 @@ static Nodes count_runs(UOp *kernel)
 	for (size_t i = all.n; i--;) {
 		UOp *u = all.at[i];
 		uint64_t m = range_mask(u);
-		double n = m & ~loop_mask ? runs.at[u->id] : iterations_for(&iterations, m), inside = n;
+		double n = m & ~loop_mask ? runs.at[u->id] : iterations_for(&iterations, m),
+		       inside = n;
 		runs.at[u->id] = n;
 		if (u->op == OP_RREDUCE)
 			for (uint32_t s = 1; s < u->nsrc; s++)

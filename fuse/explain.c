@@ -21,7 +21,8 @@ const char *step_label(const UOp *step)
 {
 	if (step->op != OP_CALL)
 		return "copy";
-	return step->src[0]->op == OP_CUSTOM ? custom_name(step->src[0]->arg) : buffer_name(step->src[1]);
+	return step->src[0]->op == OP_CUSTOM ? custom_name(step->src[0]->arg) :
+					       buffer_name(step->src[1]);
 }
 
 static void print_names(Buf *b, const UOp *call, uint32_t from, uint32_t to)
@@ -38,7 +39,8 @@ Graph *explain_result(Graph *g)
 		UOp *call = g->sink->src[i];
 		Buf b = {0};
 		if (call->op != OP_CALL) {
-			explain("copy: 1 read, 1 write: %s -> %s", buffer_name(call->src[1]), buffer_name(call->src[0]));
+			explain("copy: 1 read, 1 write: %s -> %s", buffer_name(call->src[1]),
+				buffer_name(call->src[0]));
 			continue;
 		}
 		/* slots in order: written, then read; a buffer that is updated in place counts as
@@ -48,12 +50,13 @@ Graph *explain_result(Graph *g)
 		print_names(&b, call, writes + 1, call->nsrc);
 		buf_printf(&b, " ->");
 		print_names(&b, call, 1, writes + 1);
-		explain("%s: %u read%s, %u write%s:%s", val_get(call->src[0]->arg, "name")->s, reads,
-			reads == 1 ? "" : "s", writes, writes == 1 ? "" : "s", buf_str(&b));
+		explain("%s: %u read%s, %u write%s:%s", val_get(call->src[0]->arg, "name")->s,
+			reads, reads == 1 ? "" : "s", writes, writes == 1 ? "" : "s", buf_str(&b));
 		buf_free(&b);
 	}
 	const Val *w = val_get(g->meta, "workspace");
 	if (w && w->kind == VAL_ARRAY)
-		explain("workspace %lld bytes, lower bound %lld", (long long)w->a[0]->i, (long long)w->a[1]->i);
+		explain("workspace %lld bytes, lower bound %lld", (long long)w->a[0]->i,
+			(long long)w->a[1]->i);
 	return g;
 }

@@ -105,7 +105,8 @@ static bool is_known(UOp *value, bool *loads)
 	Nodes all = walk_brief(value);
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *u = all.at[i];
-		if (u->op == OP_VAR || u->op == OP_RREDUCE || u->op == OP_RSCAN || u->op == OP_RSORT)
+		if (u->op == OP_VAR || u->op == OP_RREDUCE || u->op == OP_RSCAN ||
+			u->op == OP_RSORT)
 			return false;
 		if (u->op == OP_LOAD && !is_constant(loaded(u)))
 			return false;
@@ -129,7 +130,8 @@ static UOp *weight_of(UOp *fold)
 			stack[n++] = u->src[1];
 			continue;
 		}
-		if (u->op != OP_LOAD || u->nsrc > 1 || !is_constant(loaded(u)) || !(range_mask(u) >> BOUND))
+		if (u->op != OP_LOAD || u->nsrc > 1 || !is_constant(loaded(u)) ||
+			!(range_mask(u) >> BOUND))
 			continue;
 		if (!best || buffer_bytes(loaded(u)) > buffer_bytes(loaded(best)))
 			best = u;
@@ -277,8 +279,9 @@ static UOp *buffer_new(Folding *f, UOp *weights, const char *what, const Shape *
 	for (int i = 2; map_get(&f->names, name_key(name)); i++)
 		name = arena_printf("%s_%s%d", base, what, i);
 	map_put(&f->names, name_key(name), f);
-	return LEAF(OP_BUFFER, weights->dtype, VMAP(val_str("name"), val_str(name), val_str("shape"),
-		shape_to_val(shape), val_str("role"), val_str("prepared")));
+	return LEAF(OP_BUFFER, weights->dtype,
+		VMAP(val_str("name"), val_str(name), val_str("shape"), shape_to_val(shape),
+			val_str("role"), val_str("prepared")));
 }
 
 static UOp *place_at(UOp *buffer, UOp *const *index)

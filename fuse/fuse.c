@@ -5,21 +5,21 @@
 
 FuseOptions fuse_opt;
 
-static const Pass passes[] = {
-	{"open",     open_kernels,    "slots and ranges of kernels in one order"},
-	{"prepare",  prepare_constants, "values of constants are computed once", .optional = true},
-	{"produce",  merge_producers, "loads replaced by their producers", .optional = true},
-	{"scales",   fold_scales,     "constant scales into constant weights; not with --strict", .optional = true},
-	{"siblings", merge_siblings,  "kernels over the same ranges with shared inputs", .optional = true},
-	{"joined",   merge_into_joined, "the same for kernels that were joined", .optional = true},
-	{"drop",     drop_stores,     "stores that nothing reads", .optional = true},
-	{"close",    close_kernels,   "reductions and outputs share ranges"},
-	{"name",     name_kernels,    "names for kernels"},
-	{"order",    order_calls,     "calls in an order that takes less memory", .optional = true},
-	{"plan",     plan_memory,     "temporaries packed into one workspace", .optional = true},
-	{"explain",  explain_result,  "reads and writes of kernels (--explain)", .optional = true},
-	{0}
-};
+static const Pass passes[] = {{"open", open_kernels, "slots and ranges of kernels in one order"},
+	{"prepare", prepare_constants, "values of constants are computed once", .optional = true},
+	{"produce", merge_producers, "loads replaced by their producers", .optional = true},
+	{"scales", fold_scales, "constant scales into constant weights; not with --strict",
+		.optional = true},
+	{"siblings", merge_siblings, "kernels over the same ranges with shared inputs",
+		.optional = true},
+	{"joined", merge_into_joined, "the same for kernels that were joined", .optional = true},
+	{"drop", drop_stores, "stores that nothing reads", .optional = true},
+	{"close", close_kernels, "reductions and outputs share ranges"},
+	{"name", name_kernels, "names for kernels"},
+	{"order", order_calls, "calls in an order that takes less memory", .optional = true},
+	{"plan", plan_memory, "temporaries packed into one workspace", .optional = true},
+	{"explain", explain_result, "reads and writes of kernels (--explain)", .optional = true},
+	{0}};
 
 static const Option options[] = {
 	{.word = "explain", .help = "say for each pair of kernels what was done and why",
@@ -32,8 +32,13 @@ static const Option options[] = {
 int main(int argc, char **argv)
 {
 	static const Stage stage = {
-		.name = "fuse", .summary = "merge kernels by cost and plan memory", .usage = "[FILE]",
-		.options = options, .level_in = LV_SCHEDULE, .level_out = LV_SCHEDULE, .passes = passes,
+		.name = "fuse",
+		.summary = "merge kernels by cost and plan memory",
+		.usage = "[FILE]",
+		.options = options,
+		.level_in = LV_SCHEDULE,
+		.level_out = LV_SCHEDULE,
+		.passes = passes,
 	};
 	return stage_main(&stage, argc, argv);
 }

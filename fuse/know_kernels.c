@@ -43,7 +43,8 @@ static void find_loop_iterations(StepFacts *f, const Nodes *all)
 	for (size_t i = 0; i < all->n; i++) {
 		UOp *u = all->at[i];
 		if (u->op == OP_LOAD)
-			f->iterations[param_slot(u->src[0]->src[0])] += iterations_for(&iterations, range_mask(u));
+			f->iterations[param_slot(u->src[0]->src[0])] += iterations_for(
+				&iterations, range_mask(u));
 	}
 }
 

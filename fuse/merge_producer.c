@@ -260,7 +260,8 @@ static UOp *may_take(const MergeStep *t, const MergeStep *c, uint32_t at, double
 	UOp *param = param_new(at, buffer);
 	if (t->is->scan) {
 		v->why = "a running fold is wanted in another order";
-		return c->is->scan || kernel->nsrc != 1 ? NULL : loops_of_store(kernel, store, param);
+		return c->is->scan || kernel->nsrc != 1 ? NULL :
+							  loops_of_store(kernel, store, param);
 	}
 	v->why = "costs more";
 	if (!t->is->folds && !t->cheap && !recompute(t->is, repeats(c, buffer), free,

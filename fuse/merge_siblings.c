@@ -117,7 +117,8 @@ static bool try_join(Siblings *s, int a, int b)
 {
 	Sibling *x = &s->step[a], *y = &s->step[b];
 	if (!x->call || a == b || call_prepares(x->call) != call_prepares(y->call) ||
-	    x->stores + y->stores > STORES || x->nodes + y->nodes > KERNEL_NODES || !may_move(s, a, b))
+		x->stores + y->stores > STORES || x->nodes + y->nodes > KERNEL_NODES ||
+		!may_move(s, a, b))
 		return false;
 	Pair pair = pair_of(x->call, y->call);
 	Verdict *v = judge(s, &pair);

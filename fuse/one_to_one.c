@@ -13,7 +13,10 @@
 
 enum { DIGITS = 32 };
 
-typedef struct { UOp *loop; int64_t unit, size; } Digit;     /* loop // unit % size; size 0: not taken modulo */
+typedef struct {
+	UOp *loop;
+	int64_t unit, size;
+} Digit; /* loop // unit % size; size 0: not taken modulo */
 typedef struct { Digit d[DIGITS]; int n; } Digits;
 
 static bool is_loop(const UOp *u) { return u->op == OP_RANGE && range_axis(u) < BOUND; }

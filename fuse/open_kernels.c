@@ -38,7 +38,8 @@ static UOp *renumber(UOp *kernel, int bound)
 			continue;
 		int a = range_axis(u);
 		vec_push(&from, u);
-		vec_push(&to, range_new(loops >> a & 1 ? loop_axis[a] : bound_axis[a], u, range_kind(u)));
+		vec_push(&to,
+			range_new(loops >> a & 1 ? loop_axis[a] : bound_axis[a], u, range_kind(u)));
 	}
 	UOp *r = substitute(kernel, from.n, from.at, to.at);
 	vec_free(&from);

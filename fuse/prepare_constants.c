@@ -79,7 +79,8 @@ static UOp *rename_temps(const Preparing *p, UOp *sink)
 		if (b->op != OP_BUFFER || p->mark[b->id] != KNOWN)
 			continue;
 		vec_push(&from, b);
-		vec_push(&to, LEAF(OP_BUFFER, b->dtype, val_set(b->arg, "role", val_str("prepared"))));
+		vec_push(&to,
+			LEAF(OP_BUFFER, b->dtype, val_set(b->arg, "role", val_str("prepared"))));
 		node_note(to.at[to.n - 1], b->note);
 	}
 	UOp *r = substitute(sink, from.n, from.at, to.at);

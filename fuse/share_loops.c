@@ -20,8 +20,10 @@ static UOp *loop_for(UOp *r, UOp *value, uint64_t taken, const Loops *loops)
 		Nodes all = walk_brief(value);
 		bool captures = false;
 		for (size_t k = 0; k < all.n; k++)
-			for (uint32_t s = 1; all.at[k]->op == OP_RREDUCE && s < all.at[k]->nsrc; s++)
-				captures |= all.at[k]->src[s] == l && range_mask(all.at[k]) >> range_axis(r) & 1;
+			for (uint32_t s = 1; all.at[k]->op == OP_RREDUCE && s < all.at[k]->nsrc;
+				s++)
+				captures |= all.at[k]->src[s] == l &&
+					range_mask(all.at[k]) >> range_axis(r) & 1;
 		if (!captures)
 			return l;
 	}

@@ -57,7 +57,8 @@ SLUICE_FUNCTION(fit, SIZE(n, PARAMETERS + 1, 1000000), ARG(x, F64, n), ARG(y, F6
 	Tensor r = sub(model(x, p), y), j = jacobian(r, p), jt = transpose(j), a = matmul(jt, j);
 
 	Tensor next = sub(p, solve(add(a, diag(mul(damping, diag(a)))), matmul(jt, r)));
-	Tensor before = squares(r), after = squares(sub(model(x, next), y)), better = less(after, before);
+	Tensor before = squares(r), after = squares(sub(model(x, next), y)),
+	       better = less(after, before);
 	p = assign(p, where(better, next, p));
 	assign(damping, where(better, div(damping, 3), mul(damping, 4)));
 

@@ -17,8 +17,12 @@ static const Option options[] = {
 int main(int argc, char **argv)
 {
 	static const Stage stage = {
-		.name = "layout", .summary = "lay out tensors in memory, for targets with vectors",
-		.usage = "[FILE]", .options = options, .level_in = LV_SCHEDULE, .level_out = LV_SCHEDULE,
+		.name = "layout",
+		.summary = "lay out tensors in memory, for targets with vectors",
+		.usage = "[FILE]",
+		.options = options,
+		.level_in = LV_SCHEDULE,
+		.level_out = LV_SCHEDULE,
 		.passes = layout_passes,
 	};
 	return stage_main(&stage, argc, argv);

@@ -25,7 +25,8 @@ static const Option options[] = {
 	{'t', "target", "TARGET", "the target to lower for (default clang)", &lower_opt.target},
 	{0, "march", "CPU", "the processor to lower for: native (default), x86-64-v3, armv8-a …",
 		&lower_opt.processor},
-	{0, "opt", "LIST", "'NAME*: tile 0 8 1; tile 1 3 16; grid 2': actions for kernels of that name",
+	{0, "opt", "LIST",
+		"'NAME*: tile 0 8 1; tile 1 3 16; grid 2': actions for kernels of that name",
 		&lower_opt.actions},
 	{0, "explain", NULL, "print on standard error what was done to each kernel",
 		&lower_opt.explain},
@@ -51,8 +52,13 @@ static const Pass passes[] = {
 int main(int argc, char **argv)
 {
 	static const Stage stage = {
-		.name = "lower", .summary = "each kernel to loops for a target", .usage = "[FILE]",
-		.options = options, .level_in = LV_SCHEDULE, .level_out = LV_LOOPS, .passes = passes,
+		.name = "lower",
+		.summary = "each kernel to loops for a target",
+		.usage = "[FILE]",
+		.options = options,
+		.level_in = LV_SCHEDULE,
+		.level_out = LV_LOOPS,
+		.passes = passes,
 	};
 	return stage_main(&stage, argc, argv);
 }

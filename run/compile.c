@@ -11,8 +11,8 @@ static struct {
 } opt = {.target = "clang"};
 
 static const Option options[] = {
-	{'t', "target", "TARGET", "what to compile for when the document is not rendered yet (clang)",
-		&opt.target},
+	{'t', "target", "TARGET",
+		"what to compile for when the document is not rendered yet (clang)", &opt.target},
 	{'j', "jobs", "N", "compile N units at a time (all cores)", &opt.j},
 	{0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt.cc},
 	{0, "fast-compile", NULL, "compile C without optimising it", &opt.fast},

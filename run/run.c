@@ -22,8 +22,8 @@ static const Option options[] = {
 	{'o', "output", "TO", "a folder for NAME.npy of each output, or a FILE.npz for all",
 		&opt.to},
 	{0, "numbered", NULL, "name the outputs output_0, output_1, …", &opt.numbered},
-	{'t', "target", "TARGET", "what to compile for when the document is not compiled yet (clang)",
-		&opt.target},
+	{'t', "target", "TARGET",
+		"what to compile for when the document is not compiled yet (clang)", &opt.target},
 	{0, "interpret", NULL, "evaluate the document at its own level, without a compiler",
 		&opt.interpret},
 	{0, "interpret-only", "LIST",
@@ -58,7 +58,8 @@ static const Option options[] = {
 static const Stage stage = {
 	.name = "run",
 	.summary = "Runs a document of any level and writes its outputs.",
-	.usage = "[FILE] [NAME=FILE.npy | NAME=rand | NAME=zeros | NAME=NUMBER,… | @K=… | SIZE=INT]…",
+	.usage = "[FILE] [NAME=FILE.npy | NAME=rand | NAME=zeros | NAME=NUMBER,… | @K=… | "
+		 "SIZE=INT]…",
 	.options = options,
 };
 
@@ -220,7 +221,9 @@ int main(int argc, char **argv)
 		return stage_end();
 	}
 	if ((!file || !strcmp(file, "-")) && isatty(STDIN_FILENO))
-		die(USAGE, "standard input is a terminal: give a FILE, or pipe a document in (see --help)");
+		die(USAGE,
+			"standard input is a terminal: give a FILE, or pipe a document in (see "
+			"--help)");
 	whole = opt.interpret || opt.only || opt.keep || opt.profile;
 	in = stream_open(file);
 	for (; (g = stream_next(in, 0)); arena_reset()) {

@@ -15,7 +15,8 @@ bool has_buffer(const UOp *u)
 {
 	OpClass c = op_info[u->op].cls;
 	return op_elementwise(u->op) || c == CLASS_AXES || c == CLASS_INDEXING ||
-		u->op == OP_BUFFER || u->op == OP_CONTIGUOUS || u->op == OP_COPY || u->op == OP_CUSTOM;
+		u->op == OP_BUFFER || u->op == OP_CONTIGUOUS || u->op == OP_COPY ||
+		u->op == OP_CUSTOM;
 }
 
 UOp *content(UOp *u)

@@ -103,8 +103,10 @@ static void custom_add(Splitting *s, UOp *u)
 	vec_push(&src, s->home[u->id]);
 	for (uint32_t k = 0; k < u->nsrc; k++) {
 		vec_push(&src, home_of(s, content_flat(u->src[k])));
-		vec_push(&param, LEAF(OP_PARAM, u->src[k]->dtype, VMAP(val_str("slot"), val_int(k + 1),
-			s->key[1], shape_to_val(u->src[k]->shape))));
+		vec_push(&param,
+			LEAF(OP_PARAM, u->src[k]->dtype,
+				VMAP(val_str("slot"), val_int(k + 1), s->key[1],
+					shape_to_val(u->src[k]->shape))));
 	}
 	src.at[0] = node_new(OP_CUSTOM, u->dtype, param.n, param.at, arg);
 	node_note(src.at[0], u->note);

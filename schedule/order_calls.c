@@ -218,7 +218,8 @@ static void write_in_place(CallOrder *o, size_t copy)
 		o->slot[w.fill].call = NULL;
 	/* an output that equals the new content is copied from the state, at the end */
 	o->slot[copy].shows = buffer_is(temp, "output");
-	o->slot[copy].call = o->slot[copy].shows ? NODE(OP_MEMCPY, DT_NONE, VNIL, temp, state) : NULL;
+	o->slot[copy].call = o->slot[copy].shows ? NODE(OP_MEMCPY, DT_NONE, VNIL, temp, state) :
+						   NULL;
 	use_of(o, temp)->instead = state;
 }
 
@@ -265,7 +266,9 @@ Graph *order_calls(Graph *g)
 	qsort(o.slot, o.n, sizeof *o.slot, by_key);
 	for (size_t i = 0; i < o.n; i++)
 		if (o.slot[i].call)
-			vec_push(&calls, o.slot[i].shows ? o.slot[i].call : call_renamed(&o, o.slot[i].call));
+			vec_push(&calls,
+				o.slot[i].shows ? o.slot[i].call :
+						  call_renamed(&o, o.slot[i].call));
 	Graph *r = graph_with_calls(g, calls.n, calls.at);
 	vec_free(&calls);
 	order_free(&o);

@@ -11,9 +11,13 @@ int main(int argc, char **argv)
 {
 	static const Option options[] = {{0}};
 	static const Stage stage = {
-		.name = "simplify", .summary = "rewrite a graph by identities that hold for every value",
+		.name = "simplify",
+		.summary = "rewrite a graph by identities that hold for every value",
 		.usage = "[FILE]",
-		.options = options, .level_in = LV_GRAPH, .level_out = LV_GRAPH, .passes = passes,
+		.options = options,
+		.level_in = LV_GRAPH,
+		.level_out = LV_GRAPH,
+		.passes = passes,
 	};
 	return stage_main(&stage, argc, argv);
 }

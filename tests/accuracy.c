@@ -1,12 +1,12 @@
-/* The greatest error of a kernel y = FN(x), or y = FN(x, z), in units in the last place. Compiled with the
- * source that `render -t clang` writes for it:
+/* The greatest error of a kernel y = FN(x), or y = FN(x, z), in units in the last place. Compiled
+ * with the source that `render -t clang` writes for it:
  *
  *     cc -DFN=sin -DT=float -DARGS=1 -DCALL=E_call -DN=65536 -DITEMS=2048 accuracy.c kernel.c -lm
  *     ./a.out all            each value of T (one argument, f32)
- *     ./a.out 4000           so many of each exponent, or pairs, and the neighbours of special values
+ *     ./a.out 4000        so many of each exponent, or pairs, and the neighbours of special values
  *
- * References come from the library one precision up. A NaN, an infinity or a zero's sign that is not the
- * reference's is an error without bounds. One line; status 1 beyond 4 units. */
+ * References come from the library one precision up. A NaN, an infinity or a zero's sign that is
+ * not the reference's is an error without bounds. One line; status 1 beyond 4 units. */
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
@@ -74,7 +74,8 @@ static long double exact(T a, T b)
 
 static double error(T got, long double want)
 {
-	const int mantissa = SINGLE ? 24 : 53, least = SINGLE ? -149 : -1074, most = SINGLE ? 128 : 1024;
+	const int mantissa = SINGLE ? 24 : 53, least = SINGLE ? -149 : -1074,
+		  most = SINGLE ? 128 : 1024;
 	const T rounded = (T)want;
 	long double g = got;
 	if (isnan(want) || isnan(g))

@@ -1,13 +1,17 @@
 /* check_algebra SEED COUNT: the integer algebra against plain evaluation.
  *
- * Random expressions over ranges and sizes are built twice, as trees of this file and through ix_, and evaluated at
- * every point; bounds, comparisons and proofs must hold there too. Then the identities that reshapes live by, which
- * must come out as one node, not only as equal values. */
+ * Random expressions over ranges and sizes are built twice, as trees of this file and through ix_,
+ * and evaluated at every point; bounds, comparisons and proofs must hold there too. Then the
+ * identities that reshapes live by, which must come out as one node, not only as equal values. */
 #include "shape/shape.h"
 #include "index/ix.h"
 #include <stdlib.h>
 
-typedef struct Tree { int op; struct Tree *l, *r; UOp *u; } Tree;      /* op: '+' '-' '*' '/' '%', 0 for a leaf */
+typedef struct Tree {
+	int op;
+	struct Tree *l, *r;
+	UOp *u;
+} Tree; /* op: '+' '-' '*' '/' '%', 0 for a leaf */
 
 static Tree pool[4096];
 static int made, nranges, by_zero, wrong;
@@ -57,12 +61,16 @@ static Tree *grow(int depth)
 	static const int factors[] = {2, 4, 5, 10, 12, 20};
 	if (!depth || !pick(8)) {
 		int k = pick(10);
-		return k < 7 ? leaf(range[pick(nranges)]) : k < 9 && symbolic ? leaf(size[pick(2)]) : number(pick(12) - 2);
+		return k < 7		  ? leaf(range[pick(nranges)]) :
+			k < 9 && symbolic ? leaf(size[pick(2)]) :
+					    number(pick(12) - 2);
 	}
 	switch (pick(9)) {
 	case 0: case 1: case 2: return tree('+', grow(depth - 1), grow(depth - 1), NULL);
 	case 3: return tree('-', grow(depth - 1), grow(depth - 1), NULL);
-	case 4: return tree('*', grow(depth - 1), pick(3) ? number(factors[pick(6)]) : number(pick(13) - 4), NULL);
+	case 4:
+		return tree('*', grow(depth - 1),
+			pick(3) ? number(factors[pick(6)]) : number(pick(13) - 4), NULL);
 	case 5: return tree('*', grow(depth - 1), divisor(), NULL);
 	case 6: case 7: return tree('/', grow(depth - 1), divisor(), NULL);
 	default: return tree('%', grow(depth - 1), divisor(), NULL);
@@ -84,7 +92,10 @@ static int64_t leaf_value(UOp *u)
 	for (int i = 0; i < nranges; i++)
 		if (u == range[i])
 			return at[i];
-	return u == size[0] ? size_at[0] : u == size[1] ? size_at[1] : u->dtype == DT_BOOL ? u->arg->b : u->arg->i;
+	return u == size[0]	    ? size_at[0] :
+		u == size[1]	    ? size_at[1] :
+		u->dtype == DT_BOOL ? u->arg->b :
+				      u->arg->i;
 }
 
 static int64_t tree_value(Tree *t)
@@ -100,7 +111,12 @@ static int64_t node_value(UOp *u)
 	switch (u->op) {
 	case OP_CMPLT: return a < b;
 	case OP_AND: return a && b;
-	default: return compute(u->op == OP_ADD ? '+' : u->op == OP_MUL ? '*' : u->op == OP_FLOORDIV ? '/' : '%', a, b);
+	default:
+		return compute(u->op == OP_ADD	     ? '+' :
+				u->op == OP_MUL	     ? '*' :
+				u->op == OP_FLOORDIV ? '/' :
+						       '%',
+			a, b);
 	}
 }
 
@@ -184,7 +200,7 @@ static void random_case(int seed)
 			each_point(0);
 }
 
-/* ---- remainders under a gate ----------------------------------------------------------------------- */
+/* ---- remainders under a gate */
 
 static UOp *dividend, *mod, *quotient, *plain;
 static int64_t low, high;
@@ -192,10 +208,12 @@ static int unwrapped;
 
 static void check_gate(void)
 {
-	int64_t n = node_value(mod->src[1]), v = node_value(dividend), r = compute('%', v, n), p = node_value(plain);
+	int64_t n = node_value(mod->src[1]), v = node_value(dividend), r = compute('%', v, n),
+		p = node_value(plain);
 	bool in = low <= r && r < high;
 	expect(in == (low <= p && p < high), "the gate of an unwrapped remainder", plain);
-	expect(!in || (p == r && node_value(quotient) == compute('/', v, n)), "an unwrapped remainder", plain);
+	expect(!in || (p == r && node_value(quotient) == compute('/', v, n)),
+		"an unwrapped remainder", plain);
 }
 
 static void each_gate(int k)
@@ -233,7 +251,7 @@ static void random_gate(int seed)
 	each_gate(0);
 }
 
-/* ---- what must be one node ------------------------------------------------------------------------- */
+/* ---- what must be one node */
 
 static UOp *parse(const char *s)
 {
@@ -289,7 +307,8 @@ static void declare(void)
 	int n = 0;
 	for (const char *c = "abcdeNMHD"; *c; c++) {
 		kv[n++] = val_strn(c, 1);
-		kv[n++] = *c == 'H' ? VARR(val_int(30), val_int(500)) : VARR(val_int(1), val_int(*c == 'D' ? 10 : 500));
+		kv[n++] = *c == 'H' ? VARR(val_int(30), val_int(500)) :
+				      VARR(val_int(1), val_int(*c == 'D' ? 10 : 500));
 	}
 	const char *err = vars_declare(val_map(n / 2, kv));
 	if (err)
@@ -311,7 +330,8 @@ int main(int argc, char **argv)
 	declare();
 	for (size_t i = 0; i < sizeof identities / sizeof *identities; i++) {
 		UOp *got = with_ranges(identities[i].text, identities[i].sizes);
-		expect(got == with_ranges(identities[i].becomes, identities[i].sizes), identities[i].text, got);
+		expect(got == with_ranges(identities[i].becomes, identities[i].sizes),
+			identities[i].text, got);
 	}
 	return wrong ? FAILED : DONE;
 }

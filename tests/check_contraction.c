@@ -1,5 +1,6 @@
 /* check_contraction < DOCUMENT: what each fold of its kernels, of level schedule, is to
- * common/index/contraction.c, a line each: the roles of its ranges, "lopsided" or not, or "none". */
+ * common/index/contraction.c, a line each: the roles of its ranges, "lopsided" or not, or "none".
+ */
 #include "process/process.h"
 #include "shape/shape.h"
 #include "io/io.h"
@@ -16,7 +17,8 @@ static void print_fold(UOp *fold, const Nodes *all)
 	for (int axis = 0; axis < 64; axis++)
 		for (size_t i = 0; i < all->n; i++) {
 			UOp *r = all->at[i];
-			if (r->op != OP_RANGE || range_axis(r) != axis || !(range_mask(fold->src[0]) >> axis & 1))
+			if (r->op != OP_RANGE || range_axis(r) != axis ||
+				!(range_mask(fold->src[0]) >> axis & 1))
 				continue;
 			Role role = contraction_role(&c, r);
 			printf("%s%s r%d", comma, role ? name[role] : "no role", axis);

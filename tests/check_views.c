@@ -1,7 +1,8 @@
 /* check_views SEED COUNT: chains of movement ops against one step after another.
  *
- * Random chains over fixed and symbolic shapes are composed by views_index; at every element the place and the gate
- * must be those found by undoing each op with numbers. views_print runs on each chain too. */
+ * Random chains over fixed and symbolic shapes are composed by views_index; at every element the
+ * place and the gate must be those found by undoing each op with numbers. views_print runs on each
+ * chain too. */
 #include "shape/shape.h"
 #include "index/ix.h"
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static int64_t value(UOp *u)
 	}
 }
 
-/* ---- the reference: one op undone -------------------------------------------------------------------- */
+/* ---- the reference: one op undone */
 
 static void undo_reshape(const Shape *in, const Shape *out, const int64_t *i, int64_t *to)
 {
@@ -51,7 +52,8 @@ static void undo_reshape(const Shape *in, const Shape *out, const int64_t *i, in
 static bool undo(UOp *u, const int64_t *i, int64_t *to)
 {
 	const Shape *in = u->src[0]->shape;
-	int axis[MAX_RANK], count = u->op == OP_PERMUTE || u->op == OP_FLIP ? arg_axes(u->arg, axis) : 0;
+	int axis[MAX_RANK],
+		count = u->op == OP_PERMUTE || u->op == OP_FLIP ? arg_axes(u->arg, axis) : 0;
 	UOp *pair[MAX_RANK][2];
 	bool real = true;
 	if (u->op == OP_PAD || u->op == OP_SHRINK)
@@ -86,7 +88,7 @@ static bool undo_all(UOp *u, int64_t *i)
 	return true;
 }
 
-/* ---- random chains ------------------------------------------------------------------------------------- */
+/* ---- random chains */
 
 static UOp *random_size(void)
 {
@@ -141,7 +143,8 @@ static const Val *random_cut(UOp *size)
 
 static UOp *random_step(UOp *u)
 {
-	static const Op ops[] = {OP_PERMUTE, OP_FLIP, OP_PAD, OP_SHRINK, OP_EXPAND, OP_RESHAPE, OP_RESHAPE};
+	static const Op ops[] = {
+		OP_PERMUTE, OP_FLIP, OP_PAD, OP_SHRINK, OP_EXPAND, OP_RESHAPE, OP_RESHAPE};
 	const Shape *s = u->shape;
 	const Val *v[MAX_RANK];
 	UOp *dim[MAX_RANK];
@@ -161,12 +164,14 @@ static UOp *random_step(UOp *u)
 		else if (op == OP_SHRINK)
 			v[k++] = random_cut(dim[i]);
 	}
-	const Val *arg = op == OP_RESHAPE ? random_reshape(s) : op == OP_EXPAND ? shape_val(s->rank, dim) : val_array(k, v);
+	const Val *arg = op == OP_RESHAPE ? random_reshape(s) :
+		op == OP_EXPAND		  ? shape_val(s->rank, dim) :
+					    val_array(k, v);
 	UOp *next = arg ? NODE(op, DT_F32, arg, u) : u;
 	return shape_max_count(next->shape) < 5000 ? next : u;
 }
 
-/* ---- the comparison --------------------------------------------------------------------------------------- */
+/* ---- the comparison */
 
 static UOp *top, *source, *place[MAX_RANK], *gate;
 
@@ -180,7 +185,10 @@ static void check_element(void)
 	if (right)
 		return;
 	Buf b = {0};
-	Graph g = {.level = LV_GRAPH, .vars = VNIL, .meta = VNIL, .sink = NODE(OP_SINK, DT_NONE, VNIL, top)};
+	Graph g = {.level = LV_GRAPH,
+		.vars = VNIL,
+		.meta = VNIL,
+		.sink = NODE(OP_SINK, DT_NONE, VNIL, top)};
 	text_print(&b, &g);
 	printf("wrong:\n%s", buf_str(&b));
 	buf_free(&b);
@@ -204,21 +212,26 @@ static void random_case(int seed)
 	Buf text = {0};
 	srand(seed);
 	arena_reset();
-	vars_declare(VMAP(val_str("n"), VARR(val_int(2), val_int(6)), val_str("m"), VARR(val_int(3), val_int(5))));
+	vars_declare(VMAP(val_str("n"), VARR(val_int(2), val_int(6)), val_str("m"),
+		VARR(val_int(3), val_int(5))));
 	n = vars_find("n", 1);
 	m = vars_find("m", 1);
 	symbolic = pick(2);
 	int rank = 1 + pick(3);
 	for (int i = 0; i < rank; i++)
 		dim[i] = random_size();
-	top = LEAF(OP_BUFFER, DT_F32, VMAP(val_str("name"), val_str("x"), val_str("shape"), shape_val(rank, dim),
-		val_str("role"), val_str("input")));
+	top = LEAF(OP_BUFFER, DT_F32,
+		VMAP(val_str("name"), val_str("x"), val_str("shape"), shape_val(rank, dim),
+			val_str("role"), val_str("input")));
 	for (int i = 2 + pick(6); i > 0; i--)
 		top = random_step(top);
 	for (int i = 0; i < top->shape->rank; i++)
 		range[i] = ix_range(i, "loop", top->shape->dim[i]);
 	source = views_index(top, range, place, &gate);
-	Graph g = {.level = LV_GRAPH, .vars = VNIL, .meta = VNIL, .sink = NODE(OP_SINK, DT_NONE, VNIL, top)};
+	Graph g = {.level = LV_GRAPH,
+		.vars = VNIL,
+		.meta = VNIL,
+		.sink = NODE(OP_SINK, DT_NONE, VNIL, top)};
 	views_print(&text, &g);
 	buf_free(&text);
 	for (n_is = 2; n_is <= 6; n_is += symbolic ? 2 : 9)

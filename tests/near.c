@@ -3,9 +3,10 @@
  *     tile(v, 2)
  *     <tab>f32[4] 1 2 1 2
  *
- * After a tab stand dtype[shape] and the values of the case above. `ulp=N` before them: each value within N units in the
- * last place. Else a value may differ by 3 millionths (f32; f16 2e-3, f64 1e-13) of itself or of a third of the greatest.
- * -0 is not 0; NaN is NaN. One line for each case that differs; status 1 when there was one. */
+ * After a tab stand dtype[shape] and the values of the case above. `ulp=N` before them: each value
+ * within N units in the last place. Else a value may differ by 3 millionths (f32; f16 2e-3, f64
+ * 1e-13) of itself or of a third of the greatest. -0 is not 0; NaN is NaN. One line for each case
+ * that differs; status 1 when there was one. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,10 +16,18 @@
 
 typedef struct { const char *npy, *name; int size; double tol, eps; } Type;
 static const Type types[] = {
-	{ "|b1", "bool", 1, 0, 0 }, { "|i1", "i8", 1, 0, 0 }, { "<i2", "i16", 2, 0, 0 }, { "<i4", "i32", 4, 0, 0 },
-	{ "<i8", "i64", 8, 0, 0 }, { "|u1", "u8", 1, 0, 0 }, { "<u2", "u16", 2, 0, 0 }, { "<u4", "u32", 4, 0, 0 },
-	{ "<u8", "u64", 8, 0, 0 }, { "<f2", "f16", 2, 2e-3, 0x1p-10 }, { "<f4", "f32", 4, 3e-6, 0x1p-23 },
-	{ "<f8", "f64", 8, 1e-13, 0x1p-52 },
+	{"|b1", "bool", 1, 0, 0},
+	{"|i1", "i8", 1, 0, 0},
+	{"<i2", "i16", 2, 0, 0},
+	{"<i4", "i32", 4, 0, 0},
+	{"<i8", "i64", 8, 0, 0},
+	{"|u1", "u8", 1, 0, 0},
+	{"<u2", "u16", 2, 0, 0},
+	{"<u4", "u32", 4, 0, 0},
+	{"<u8", "u64", 8, 0, 0},
+	{"<f2", "f16", 2, 2e-3, 0x1p-10},
+	{"<f4", "f32", 4, 3e-6, 0x1p-23},
+	{"<f8", "f64", 8, 1e-13, 0x1p-52},
 };
 
 static double half(uint16_t h)
@@ -31,7 +40,16 @@ static double half(uint16_t h)
 
 static double element(const Type *t, const void *p)
 {
-	union { int8_t i1; int16_t i2; int32_t i4; int64_t i8; float f4; double f8; uint64_t u; uint16_t h; } v = { .u = 0 };
+	union {
+		int8_t i1;
+		int16_t i2;
+		int32_t i4;
+		int64_t i8;
+		float f4;
+		double f8;
+		uint64_t u;
+		uint16_t h;
+	} v = {.u = 0};
 
 	memcpy(&v, p, t->size);
 	switch (t->npy[1] * 10 + t->size) {
@@ -127,7 +145,9 @@ static int check(char *line, const char *path, const char *what)
 	for (size_t i = 0; i < k; i++) {
 		double got = element(t, data + i * t->size);
 		if (!close_to(t, got, want[i], ulps, greatest))
-			return printf("%s: element %zu is %.17g, expected %.17g\n", what, i, got, want[i]), 1;
+			return printf("%s: element %zu is %.17g, expected %.17g\n", what, i, got,
+				       want[i]),
+			       1;
 	}
 	return 0;
 }

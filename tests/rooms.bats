@@ -36,6 +36,8 @@ finds() {
 		'sed -i "/^- May use/d" common/io/README.md'
 	finds '^common/io/README.md: the door oi.h is not there' \
 		'sed -i "s/^- Doors: .*/- Doors: \`oi.h\`/" common/io/README.md'
+	finds '^run/host/pool.c:1: over 100 columns$' \
+		'sed -i "1i /* $(printf %096d 0) */" run/host/pool.c'
 	finds '^run/host: 3[0-9] .c and .h files' \
 		'for i in {1..30}; do touch run/host/file$i.c; done'
 	finds '^fuse/fuse.h: [0-9]+ lines' \

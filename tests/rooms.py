@@ -11,7 +11,7 @@ import re
 import sys
 
 TOPS = ("common", "trace", "schedule", "fuse", "render", "run")
-MOST_FILES, MOST_LINES = 30, 300
+MOST_FILES, MOST_LINES, MOST_COLUMNS = 30, 300, 100
 
 
 def read(path):
@@ -107,6 +107,8 @@ def check_file(path, doors, may_use, faults):
     if path.endswith(".h") and len(lines) > MOST_LINES:
         faults.append(f"{path}: {len(lines)} lines, {MOST_LINES} is the most for a header")
     for number, line in enumerate(lines, 1):
+        if len(line.expandtabs(8)) > MOST_COLUMNS:
+            faults.append(f"{path}:{number}: over {MOST_COLUMNS} columns")
         m = re.match(r'\s*#\s*include "([^"]+)"', line)
         at = m and resolve(path, m.group(1))
         other = at and os.path.dirname(at)

@@ -39,7 +39,8 @@ static const char *trimmed(const Val *sizes)
 	const char *text = "[";
 	for (size_t i = 0; sizes->kind == VAL_ARRAY && i < sizes->n; i++) {
 		const Val *d = sizes->a[i];
-		const char *size = d->kind == VAL_STR ? d->s : arena_printf("%lld", (long long)d->i);
+		const char *size = d->kind == VAL_STR ? d->s :
+							arena_printf("%lld", (long long)d->i);
 		text = arena_printf("%s%s%s", text, i ? "," : "", size);
 	}
 	return arena_printf("%s]", text);
@@ -55,8 +56,9 @@ static void put_outputs(Buf *out, const Graph *g)
 		UOp *u = g->sink->src[i];
 		const char *name = names ? names->a[i]->s : arena_printf("out%zu", i);
 		const Val *trim = val_get(val_get(g->meta, "trims"), name);
-		put_line(out, &title, trim ? arena_printf("%s %s%s", name, dtype_name(u->dtype), trimmed(trim))
-			: typed(name, u));
+		put_line(out, &title,
+			trim ? arena_printf("%s %s%s", name, dtype_name(u->dtype), trimmed(trim)) :
+			       typed(name, u));
 	}
 }
 
@@ -153,8 +155,9 @@ static void put_plan(Buf *out, Graph *g)
 		calls += call && !first;
 		once += call && first;
 	}
-	put_line(out, &title, once ? arena_printf("%zu, and %zu once, before the first call", calls, once)
-		: arena_printf("%zu", calls));
+	put_line(out, &title,
+		once ? arena_printf("%zu, and %zu once, before the first call", calls, once) :
+		       arena_printf("%zu", calls));
 	title = "workspace";
 	if (w && w->kind == VAL_ARRAY && w->n && w->a[0]->kind == VAL_INT)
 		put_line(out, &title, scaled(w->a[0]->i, "B"));
@@ -175,7 +178,8 @@ static void print(Graph *g, Buf *out)
 		put_numbers(out, g, all);
 		put_plan(out, g);
 	} else {
-		die(UNSUPPORTED, "a document of level %s is beyond what it takes, graph", level_name[g->level]);
+		die(UNSUPPORTED, "a document of level %s is beyond what it takes, graph",
+			level_name[g->level]);
 	}
 	stream_put(NULL, buf_str(out), out->n);
 	buf_free(out);
@@ -197,8 +201,11 @@ static void documents(const char *file)
 
 int main(int argc, char **argv)
 {
-	static const Stage tool = {.name = "info", .usage = "[FILE]", .options = options,
-		.summary = "Prints what a model or a program is: inputs, outputs, operators, work, memory."};
+	static const Stage tool = {.name = "info",
+		.usage = "[FILE]",
+		.options = options,
+		.summary = "Prints what a model or a program is: inputs, outputs, operators, work, "
+			   "memory."};
 	Buf out = {0};
 	stage_begin("info");
 	argc = take_shapes_from(argc, argv);

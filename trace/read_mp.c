@@ -17,10 +17,12 @@
 static UOp *absolute_file(UOp *u, void *folder)
 {
 	const Val *file = u->op == OP_BUFFER ? val_get(u->arg, "file") : NULL;
-	if (!file || file->kind != VAL_ARRAY || file->n != 3 || file->a[0]->kind != VAL_STR || file->a[0]->s[0] == '/')
+	if (!file || file->kind != VAL_ARRAY || file->n != 3 || file->a[0]->kind != VAL_STR ||
+		file->a[0]->s[0] == '/')
 		return u;
 	const Val *path = val_str(arena_printf("%s/%s", (char *)folder, file->a[0]->s));
-	UOp *b = LEAF(OP_BUFFER, u->dtype, val_set(u->arg, "file", VARR(path, file->a[1], file->a[2])));
+	UOp *b = LEAF(
+		OP_BUFFER, u->dtype, val_set(u->arg, "file", VARR(path, file->a[1], file->a[2])));
 	node_note(b, u->note);
 	return b;
 }
@@ -39,14 +41,19 @@ static char *current_folder(void)
 
 typedef struct { Value *of; uint32_t base; char *folder; } Values;    /* by id, from base on */
 
-static const Value *source(const Values *v, const UOp *u, size_t i) { return &v->of[u->src[i]->id - v->base]; }
+static const Value *source(const Values *v, const UOp *u, size_t i)
+{
+	return &v->of[u->src[i]->id - v->base];
+}
 
 static Value value_of_val(const Val *v)
 {
 	switch (v->kind) {
 	case VAL_BOOL: return v_bool(v->b);
 	case VAL_INT: return v_int(v->i);
-	case VAL_UINT: return (Value){.kind = V_NUMBER, .is_int = true, .i = (int64_t)v->u, .f = (double)v->u};
+	case VAL_UINT:
+		return (Value){
+			.kind = V_NUMBER, .is_int = true, .i = (int64_t)v->u, .f = (double)v->u};
 	case VAL_FLOAT: return v_float(v->f);
 	case VAL_STR: return v_str(v->s);
 	case VAL_ARRAY: break;
@@ -155,7 +162,8 @@ static void broadcast_sources(const UOp *u, UOp **src)
 	for (size_t i = 0; i < u->nsrc; i++) {
 		const Shape *both = src[i]->shape ? shape_broadcast(s, src[i]->shape) : NULL;
 		if (!both)
-			die(MALFORMED, "shapes %s and %s do not match", shape_text(s), shape_text(src[i]->shape));
+			die(MALFORMED, "shapes %s and %s do not match", shape_text(s),
+				shape_text(src[i]->shape));
 		s = both;
 	}
 	for (size_t i = 0; i < u->nsrc; i++)
@@ -209,7 +217,8 @@ static const char *node_where(const UOp *u, size_t at)
 static const Val *node_place(const UOp *u, size_t at)
 {
 	const Val *note = u->note;
-	return val_get(note, "loc") ? note : val_set(note, "loc", val_str(arena_printf("node %zu", at)));
+	return val_get(note, "loc") ? note :
+				      val_set(note, "loc", val_str(arena_printf("node %zu", at)));
 }
 
 static Value expand_node(const Values *v, const UOp *u, size_t at)

@@ -44,11 +44,18 @@ static const Option options[] = {
 int main(int argc, char **argv)
 {
 	static const Stage trace = {
-		.name = "trace", .usage = "[FILE]",
-		.summary = "Reads a program (.t), a program in C or C++ (.c, .cpp; or compiled, .so), an ONNX model (.onnx), "
-			"or a document of level tensor or graph (.mp, or on standard input), and writes its graph.",
-		.level_in = LV_TENSOR, .level_most = LV_GRAPH, .level_out = LV_GRAPH, .options = options,
-		.passes = passes, .read = read_file,
+		.name = "trace",
+		.usage = "[FILE]",
+		.summary = "Reads a program (.t), a program in C or C++ (.c, .cpp; or compiled, "
+			   ".so), an ONNX model (.onnx), "
+			   "or a document of level tensor or graph (.mp, or on standard input), "
+			   "and writes its graph.",
+		.level_in = LV_TENSOR,
+		.level_most = LV_GRAPH,
+		.level_out = LV_GRAPH,
+		.options = options,
+		.passes = passes,
+		.read = read_file,
 	};
 	argc = take_shapes_from(argc, argv);
 	return stage_main(&trace, argc, argv);

@@ -149,7 +149,8 @@ static bool shortened(const ArrayPrinter *p, int axis)
 }
 
 /* Calls fn for each element that is shown. */
-static void each_shown(const ArrayPrinter *p, int axis, int64_t at, void (*fn)(ArrayPrinter *p, int64_t at), ArrayPrinter *to)
+static void each_shown(const ArrayPrinter *p, int axis, int64_t at,
+	void (*fn)(ArrayPrinter *p, int64_t at), ArrayPrinter *to)
 {
 	int64_t n;
 
@@ -251,7 +252,8 @@ static void choose_format(ArrayPrinter *p)
 		double ratio = f->greatest / f->least;
 		if (p->a->dtype != DT_F64)      /* NumPy divides in the array's dtype */
 			ratio = p->a->dtype == DT_F16 ? f16_value(f16_bits(ratio)) : (float)ratio;
-		f->scientific = f->greatest >= large(p->a->dtype) || f->least < 0.0001 || ratio > 1000;
+		f->scientific = f->greatest >= large(p->a->dtype) || f->least < 0.0001 ||
+			ratio > 1000;
 	}
 	each_shown(p, 0, 0, see_width, p);
 	f->precision = f->scientific ? f->right : PRECISION;
@@ -286,7 +288,8 @@ static void float_text(const ArrayPrinter *p, int64_t at, Buf *b)
 		if (!strchr(text, '.'))
 			strcat(text, ".");
 		frac = (int)(strchr(text, '.') - text);
-		buf_printf(b, "%*s%se%c%0*d", f->left - frac, "", text, e < 0 ? '-' : '+', f->exponent, abs(e));
+		buf_printf(b, "%*s%se%c%0*d", f->left - frac, "", text, e < 0 ? '-' : '+',
+			f->exponent, abs(e));
 	} else {
 		positional(p->a->dtype, x, f->precision, text, sizeof text);
 		e = (int)(strchr(text, '.') - text);
@@ -329,7 +332,8 @@ static void print_scalar(FILE *f, const Array *a)
 	x = value_at(a, 0);
 	if (!isfinite(x)) {
 		fputs(isnan(x) ? "nan" : x < 0 ? "-inf" : "inf", f);
-	} else if (x != 0 && (fabs(x) < 1e-4 || fabs(x) >= (a->dtype == DT_F64 ? 1e16 : large(a->dtype)))) {
+	} else if (x != 0 &&
+		(fabs(x) < 1e-4 || fabs(x) >= (a->dtype == DT_F64 ? 1e16 : large(a->dtype)))) {
 		int e = scientific(a->dtype, x, 20, text, sizeof text);
 		if (text[strlen(text) - 1] == '.')
 			text[strlen(text) - 1] = '\0';

@@ -9,7 +9,8 @@
  * can be bf16 (DT_NONE: as the file says). Native C-order data is mapped, not copied. Dies with
  * FAILED (cannot open) or MALFORMED. */
 Array npy_read(const char *path, DType want);
-Array npz_read(const char *path, const char *name, DType want);     /* one member; NULL: the only one */
+/* one member; NULL: the only one */
+Array npz_read(const char *path, const char *name, DType want);
 /* all members, without .npy (in the arena) */
 size_t npz_names(const char *path, const char ***names);
 Array safetensors_read(const char *path, const char *name);
@@ -23,7 +24,8 @@ void npy_write(const char *path, const Array *a);            /* atomically */
 void npz_write(const char *path, size_t n, const char *const *names, const Array *a);
 /* Appends the head of a file; the arrays' bytes follow it one after another. key and note are an
  * entry of plain text in its metadata; key may be NULL. */
-void safetensors_head(Buf *out, size_t n, const char *const *names, const Array *a, const char *key, const char *note);
+void safetensors_head(Buf *out, size_t n, const char *const *names, const Array *a, const char *key,
+	const char *note);
 bool safetensors_has(const char *path, const char *name);
 /* the entry, in the arena, or NULL */
 const char *safetensors_note(const char *path, const char *key);

@@ -1,10 +1,10 @@
 /* .npy files, versions 1 to 3: a magic, a header that is a Python dict in text, raw elements.
  *
- *     \x93NUMPY 1 0 <118> {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }␣…␣\n <48 bytes>
+ *     \x93NUMPY 1 0 <118> {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }␣…␣\n
+ *     <48 bytes>
  *
  * Data that is native, in C order and aligned is used in place in the mapped file; other data is
- * copied. The members of an .npz are read by the same code.
- */
+ * copied. The members of an .npz are read by the same code. */
 #include <stdlib.h>
 #include "arrays/arrays.h"
 #include "io/io.h"
@@ -171,7 +171,8 @@ NpyHead npy_head(const char *file, const void *bytes, size_t n, DType want)
 	h.at = at + len;
 	h.array.bytes = array_size(h.array.dtype, h.array.rank, h.array.dim);
 	if (h.array.bytes > n - h.at)
-		die(MALFORMED, "%s: too short: %zu bytes of data, %zu needed", file, n - h.at, h.array.bytes);
+		die(MALFORMED, "%s: too short: %zu bytes of data, %zu needed", file, n - h.at,
+			h.array.bytes);
 	return h;
 }
 
@@ -256,7 +257,8 @@ static void write_head(Buf *out, const Array *a)
 	Buf dict = {0};
 	size_t pad;
 
-	buf_printf(&dict, "{'descr': '%s', 'fortran_order': False, 'shape': (", dtype_info[a->dtype].npy);
+	buf_printf(&dict, "{'descr': '%s', 'fortran_order': False, 'shape': (",
+		dtype_info[a->dtype].npy);
 	for (int i = 0; i < a->rank; i++)
 		buf_printf(&dict, i ? ", %lld" : "%lld", (long long)a->dim[i]);
 	buf_printf(&dict, a->rank == 1 ? ",), }" : "), }");

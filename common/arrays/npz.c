@@ -13,7 +13,12 @@
 enum { ALIGN = 64, LOCAL = 30, CENTRAL = 46, END = 22, STORED = 0, DEFLATED = 8 };
 
 typedef struct { const char *file; const unsigned char *p; size_t n; } Zip;
-typedef struct { const unsigned char *name; size_t name_len; uint64_t at, packed, size; unsigned method, flags, crc; } Member;
+typedef struct {
+	const unsigned char *name;
+	size_t name_len;
+	uint64_t at, packed, size;
+	unsigned method, flags, crc;
+} Member;
 
 static _Noreturn void bad(const Zip *z, const char *what)
 {
@@ -95,8 +100,14 @@ static Member next_member(const Zip *z, uint64_t *at)
 	comment = little(h + 32, 2);
 	if (z->n - *at - CENTRAL < name + extra + comment)
 		bad(z, "its directory ends early");
-	m = (Member){.name = h + CENTRAL, .name_len = name, .flags = little(h + 8, 2), .method = little(h + 10, 2),
-		.crc = little(h + 16, 4), .packed = little(h + 20, 4), .size = little(h + 24, 4), .at = little(h + 42, 4)};
+	m = (Member){.name = h + CENTRAL,
+		.name_len = name,
+		.flags = little(h + 8, 2),
+		.method = little(h + 10, 2),
+		.crc = little(h + 16, 4),
+		.packed = little(h + 20, 4),
+		.size = little(h + 24, 4),
+		.at = little(h + 42, 4)};
 	read_extra(z, &m, h + CENTRAL + name, extra);
 	*at += CENTRAL + name + extra + comment;
 	return m;
@@ -107,8 +118,9 @@ static bool is_named(const Member *m, const char *name)
 {
 	size_t n = name ? strlen(name) : 0;
 
-	return !name || ((m->name_len == n || (m->name_len == n + 4 && !memcmp(m->name + n, ".npy", 4)))
-		&& !memcmp(m->name, name, n));
+	return !name ||
+		((m->name_len == n || (m->name_len == n + 4 && !memcmp(m->name + n, ".npy", 4))) &&
+			!memcmp(m->name, name, n));
 }
 
 static Member find_member(const Zip *z, const char *name)
@@ -197,8 +209,8 @@ static const void *content(const Zip *z, const Member *m, bool *mapped)
 }
 
 /* A member's bytes, in the file's mapping or (!*mapped) owned by the caller, and its head. */
-static const void *opened(const char *path, const char *name, DType want, const unsigned char **map, NpyHead *h,
-	bool *mapped)
+static const void *opened(const char *path, const char *name, DType want, const unsigned char **map,
+	NpyHead *h, bool *mapped)
 {
 	Zip z = {.file = path};
 	Member m;
@@ -377,7 +389,8 @@ void npz_write(const char *path, size_t n, const char *const *names, const Array
 	for (size_t i = 0; i < n; i++) {
 		Buf npy = {0};
 		npy_bytes(&npy, &a[i]);
-		w[i] = (Written){b.n, npy.n, (uint32_t)crc32_z(crc32_z(0, NULL, 0), (unsigned char *)npy.s, npy.n)};
+		w[i] = (Written){b.n, npy.n,
+			(uint32_t)crc32_z(crc32_z(0, NULL, 0), (unsigned char *)npy.s, npy.n)};
 		put_local(&b, names[i], &w[i]);
 		buf_add(&b, npy.s, npy.n);
 		buf_free(&npy);

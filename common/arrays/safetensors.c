@@ -120,7 +120,8 @@ static uint64_t take_number(Cursor *c)
 	bool any = false;
 
 	for (peek(c); c->p < c->end && *c->p >= '0' && *c->p <= '9'; c->p++, any = true)
-		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *c->p - '0', &v) || v > INT64_MAX)
+		if (__builtin_mul_overflow(v, 10, &v) ||
+			__builtin_add_overflow(v, *c->p - '0', &v) || v > INT64_MAX)
 			bad(c, "a number is too large");
 	if (!any)
 		bad(c, "a number was expected in its header");
@@ -213,7 +214,8 @@ static TensorEntry find_entry(Cursor *c, const char *name)
 	while (!e.found && !take(c, '}')) {
 		take_string(c, &text);
 		need(c, ':');
-		if (text.n == strlen(name) && !memcmp(text.s, name, text.n) && strcmp(name, "__metadata__"))
+		if (text.n == strlen(name) && !memcmp(text.s, name, text.n) &&
+			strcmp(name, "__metadata__"))
 			e = take_entry(c, &text);
 		else
 			skip_value(c, &text);
@@ -252,7 +254,8 @@ static TensorEntry locate(const char *path, const char *name, const char *p, siz
 
 	e.array.bytes = array_size(e.array.dtype, e.array.rank, e.array.dim);
 	if (e.from > e.to || e.to > n - 8 - len || e.to - e.from != e.array.bytes)
-		die(MALFORMED, "%s: the bytes of '%s' do not fit its shape or the file", path, name);
+		die(MALFORMED, "%s: the bytes of '%s' do not fit its shape or the file", path,
+			name);
 	*at = 8 + len + e.from;
 	return e;
 }

@@ -81,7 +81,9 @@ size_t memory_most(void);
 
 /* A growing array: VEC(int) v = {0}; vec_push(&v, 3); v.at[i]; v.n; vec_free(&v). */
 #define VEC(T) struct { T *at; size_t n, cap; }
-#define vec_push(v, x) ((v)->n == (v)->cap ? vec_grow((void **)&(v)->at, &(v)->cap, sizeof *(v)->at) : (void)0, (v)->at[(v)->n++] = (x))
+#define vec_push(v, x) \
+	((v)->n == (v)->cap ? vec_grow((void **)&(v)->at, &(v)->cap, sizeof *(v)->at) : (void)0, \
+		(v)->at[(v)->n++] = (x))
 #define vec_free(v) (owned_free((v), (v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
 void vec_grow(void **at, size_t *cap, size_t size);
 
@@ -95,8 +97,14 @@ const char *buf_str(Buf *b);
 void buf_free(Buf *b);
 
 /* Products and sums of sizes; return false on overflow beyond int64. */
-static inline bool mul_ok(int64_t a, int64_t b, int64_t *r) { return !__builtin_mul_overflow(a, b, r); }
-static inline bool add_ok(int64_t a, int64_t b, int64_t *r) { return !__builtin_add_overflow(a, b, r); }
+static inline bool mul_ok(int64_t a, int64_t b, int64_t *r)
+{
+	return !__builtin_mul_overflow(a, b, r);
+}
+static inline bool add_ok(int64_t a, int64_t b, int64_t *r)
+{
+	return !__builtin_add_overflow(a, b, r);
+}
 
 /* Open-addressing map from a 64-bit key (a pointer, an id, a hash that is good enough) to a
  * pointer. Map m = {0}; map_get returns NULL when absent. Putting NULL removes the key. */
@@ -114,7 +122,17 @@ double now_ms(void);
 
 /* ---- val.c: args, notes, meta: immutable interned values of msgpack's kinds ------------------ */
 
-typedef enum { VAL_NIL, VAL_BOOL, VAL_INT, VAL_UINT, VAL_FLOAT, VAL_STR, VAL_BIN, VAL_ARRAY, VAL_MAP } ValKind;
+typedef enum {
+	VAL_NIL,
+	VAL_BOOL,
+	VAL_INT,
+	VAL_UINT,
+	VAL_FLOAT,
+	VAL_STR,
+	VAL_BIN,
+	VAL_ARRAY,
+	VAL_MAP
+} ValKind;
 typedef struct Val Val;
 struct Val {
 	ValKind kind;
@@ -143,9 +161,13 @@ const Val *val_bin(const void *p, size_t n);      /* refers to p, which must liv
 const Val *val_array(size_t n, const Val *const *a);
 const Val *val_map(size_t n, const Val *const *kv);
 /* VARR(val_int(1), val_str("a")) */
-#define VARR(...) val_array(sizeof((const Val *[]){__VA_ARGS__}) / sizeof(Val *), (const Val *[]){__VA_ARGS__})
+#define VARR(...) \
+	val_array(sizeof((const Val *[]){__VA_ARGS__}) / sizeof(Val *), \
+		(const Val *[]){__VA_ARGS__})
 /* VMAP(val_str("name"), v, …): keys and values alternate */
-#define VMAP(...) val_map(sizeof((const Val *[]){__VA_ARGS__}) / sizeof(Val *) / 2, (const Val *[]){__VA_ARGS__})
+#define VMAP(...) \
+	val_map(sizeof((const Val *[]){__VA_ARGS__}) / sizeof(Val *) / 2, \
+		(const Val *[]){__VA_ARGS__})
 const Val *val_ints(size_t n, const int64_t *v);
 /* The value at a string key, or NULL (also when m is not a map). */
 const Val *val_get(const Val *m, const char *key);

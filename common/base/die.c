@@ -26,7 +26,11 @@ static void print_line(const char *s)
 	for (; *s && n < LINE - 5; s++) {
 		unsigned char c = *s;
 		if (c < 32 || c == 127)
-			n += snprintf(out + n, 5, c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\x%02x", c);
+			n += snprintf(out + n, 5,
+				c == '\n'	  ? "\\n" :
+					c == '\t' ? "\\t" :
+						    "\\x%02x",
+				c);
 		else
 			out[n++] = c;
 	}
@@ -88,7 +92,8 @@ _Noreturn void die_silent(int status) { leave(status); }
 
 _Noreturn void die_bug(const char *file, int line, const char *what)
 {
-	die(FAILED, "bug at %s:%d: %s does not hold; please report it with the document", file, line, what);
+	die(FAILED, "bug at %s:%d: %s does not hold; please report it with the document", file,
+		line, what);
 }
 
 void warn(const char *fmt, ...)

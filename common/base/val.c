@@ -18,7 +18,8 @@ static bool same(const Val *a, const Val *b)
 		return a->s == b->s || !memcmp(a->s, b->s, a->n);
 	case VAL_ARRAY:
 	case VAL_MAP:
-		return a->n == 0 || !memcmp(a->a, b->a, (a->kind == VAL_MAP ? 2 : 1) * a->n * sizeof *a->a);
+		return a->n == 0 ||
+			!memcmp(a->a, b->a, (a->kind == VAL_MAP ? 2 : 1) * a->n * sizeof *a->a);
 	default:
 		return a->u == b->u;
 	}

@@ -67,7 +67,8 @@ static void check_filled(Map *filled, const UOp *call, bool once)
 	for (int writes = 0; writes < 2; writes++)
 		for (uint32_t i = first; i < call->nsrc; i++) {
 			const UOp *b = call->src[i];
-			if (!buffer_is(b, "prepared") || (i - first < 64 && fills >> (i - first) & 1) != writes)
+			if (!buffer_is(b, "prepared") ||
+				(i - first < 64 && fills >> (i - first) & 1) != writes)
 				continue;
 			if (writes && !once)
 				bad(call, "it writes a prepared buffer that is not its first");

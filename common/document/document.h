@@ -15,8 +15,8 @@ const Val *val_key_twice(size_t n, const Val *const *kv);
 Doc *doc_begin(Level level, const Val *vars, const Val *meta, int flags, const char **err);
 /* Adds the next node; op and dtype are text (dtype NULL: nil). Returns NULL, or a message ("node 17
  * ADD (h): …") and sets *status. */
-const char *doc_node(Doc *d, const char *op, size_t nop, const char *dtype, size_t ndtype, size_t nsrc,
-	const uint64_t *src, const Val *arg, const Val *note, int *status);
+const char *doc_node(Doc *d, const char *op, size_t nop, const char *dtype, size_t ndtype,
+	size_t nsrc, const uint64_t *src, const Val *arg, const Val *note, int *status);
 /* The finished document; if it does not end with a SINK, NULL, and *err is set. */
 Graph *doc_end(Doc *d, const char **err);
 
@@ -32,7 +32,7 @@ void check_prepared(const Graph *g);
  * time. */
 bool call_prepares(const UOp *call);
 
-/* ---- name_kernel.c ------------------------------------------------------------------------------------------------------- */
+/* ---- name_kernel.c */
 
 /* The names in a schedule so far, initially zero. kernel_named returns the KERNEL with a name
  * distinct from those of the others; kernels that differ only in their names become one. */
@@ -48,7 +48,8 @@ Graph *name_kernels(Graph *g);
  * none that are alive at the same time overlap. Returns the workspace size; *bound gets the largest
  * sum alive at once. The starts of large ones are staggered within their page, which may cost 4 KB
  * each. */
-int64_t memory_plan(size_t n, const int64_t *size, const int *first, const int *last, int align, int64_t *offset, int64_t *bound);
+int64_t memory_plan(size_t n, const int64_t *size, const int *first, const int *last, int align,
+	int64_t *offset, int64_t *bound);
 /* plan_memory.c: sets the offsets of a schedule's temporaries and meta.workspace. With symbolic
  * sizes this is left to run. */
 Graph *plan_memory(Graph *g);

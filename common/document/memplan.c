@@ -64,7 +64,8 @@ static int64_t heap_take(Heap *h, int64_t size)
 
 	for (size_t i = 0; i < h->gap.n; i++) {
 		int64_t space = h->gap.at[i].end - h->gap.at[i].at;
-		if (space >= size && (best == SIZE_MAX || space < h->gap.at[best].end - h->gap.at[best].at))
+		if (space >= size &&
+			(best == SIZE_MAX || space < h->gap.at[best].end - h->gap.at[best].at))
 			best = i;
 	}
 	if (best == SIZE_MAX && h->gap.n && h->gap.at[h->gap.n - 1].end == h->end)
@@ -79,7 +80,8 @@ static int64_t heap_take(Heap *h, int64_t size)
 	if (h->gap.at[best].at > h->end)
 		h->end = h->gap.at[best].at;
 	if (h->gap.at[best].at >= h->gap.at[best].end) {
-		memmove(&h->gap.at[best], &h->gap.at[best + 1], (h->gap.n - best - 1) * sizeof(Gap));
+		memmove(&h->gap.at[best], &h->gap.at[best + 1],
+			(h->gap.n - best - 1) * sizeof(Gap));
 		h->gap.n--;
 	}
 	return at;
@@ -224,8 +226,8 @@ static int64_t plan_by_size(Temp *t, size_t n, int64_t peak, int64_t enough, int
 	return peak;
 }
 
-int64_t memory_plan(size_t n, const int64_t *size, const int *first, const int *last, int align, int64_t *offset,
-	int64_t *bound)
+int64_t memory_plan(size_t n, const int64_t *size, const int *first, const int *last, int align,
+	int64_t *offset, int64_t *bound)
 {
 	Temp *t = xmalloc((n + 1) * sizeof *t);
 	int64_t total = 0, peak, enough;
@@ -233,7 +235,8 @@ int64_t memory_plan(size_t n, const int64_t *size, const int *first, const int *
 	for (size_t i = 0; i < n; i++) {
 		int64_t space;
 		CHECK(size[i] >= 0 && first[i] <= last[i]);
-		if (!add_ok(size[i], align - 1, &space) || !add_ok(total, space / align * align, &total))
+		if (!add_ok(size[i], align - 1, &space) ||
+			!add_ok(total, space / align * align, &total))
 			die(FAILED, "no memory: temporaries of more than 2^63 bytes");
 		space = space / align * align;
 		int64_t pad = space >= LARGE && align <= STEP ? PAGE : 0;

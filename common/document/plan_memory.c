@@ -9,7 +9,14 @@
 
 enum { ALIGN = 64 };
 
-typedef struct { VEC(UOp *) buffer; VEC(int64_t) size; VEC(int) first; VEC(int) last; Map index; bool symbolic; } Lives;
+typedef struct {
+	VEC(UOp *) buffer;
+	VEC(int64_t) size;
+	VEC(int) first;
+	VEC(int) last;
+	Map index;
+	bool symbolic;
+} Lives;
 
 static void touch(Lives *l, UOp *b, int call)
 {

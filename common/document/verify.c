@@ -88,7 +88,8 @@ static void check_custom_call(size_t at, const UOp *call, const UOp *custom)
 			"the number of buffers is not one more than the kernel's sources");
 	for (uint32_t k = 1; k < call->nsrc; k++)
 		if (call->src[k]->dtype != (k == 1 ? custom : custom->src[k - 2])->dtype)
-			bad(MALFORMED, at, call, arena_printf("the dtype of buffer %u is not the kernel's", k - 1));
+			bad(MALFORMED, at, call,
+				arena_printf("the dtype of buffer %u is not the kernel's", k - 1));
 }
 
 /* Checks the kernel of a call and the dtype of each slot. */
@@ -113,10 +114,12 @@ static void check_vector(size_t at, const UOp *k, uint32_t i)
 		bad(MALFORMED, at, k, "the size of a vector loop is not a power of two up to 64");
 	while (++i < k->nsrc && k->src[i]->op != OP_ENDRANGE)
 		if (k->src[i]->op != OP_LET && k->src[i]->op != OP_STORE)
-			bad(MALFORMED, at, k, arena_printf("%s in a vector loop", op_name(k->src[i]->op)));
+			bad(MALFORMED, at, k,
+				arena_printf("%s in a vector loop", op_name(k->src[i]->op)));
 }
 
-/* Loops and conditions of a KERNEL of level loops close in order, and each counter is used within its loop. */
+/* Loops and conditions of a KERNEL of level loops close in order, and each counter is used within
+ * its loop. */
 static void check_nesting(size_t at, const UOp *k)
 {
 	VEC(const UOp *) open = {0};
@@ -146,7 +149,8 @@ static void check_custom(Level lv, size_t at, const UOp *u)
 		bad(UNSUPPORTED, at, u, custom_refusal);
 	for (uint32_t i = 0; lv > LV_GRAPH && i < u->nsrc; i++)
 		if (u->src[i]->op != OP_PARAM || param_slot(u->src[i]) != i + 1)
-			bad(MALFORMED, at, u, arena_printf("source %u is not the PARAM of slot %u", i, i + 1));
+			bad(MALFORMED, at, u,
+				arena_printf("source %u is not the PARAM of slot %u", i, i + 1));
 }
 
 static void check_uses(size_t at, const UOp *u)

@@ -21,7 +21,8 @@ static const Val *normal_int(DType dt, const Val *v)
 {
 	if (v->kind == VAL_UINT)
 		return dt == DT_U64 ? v : NULL;
-	if (v->kind != VAL_INT || v->i < dtype_min(dt) || (v->i > 0 && (uint64_t)v->i > dtype_max(dt)))
+	if (v->kind != VAL_INT || v->i < dtype_min(dt) ||
+		(v->i > 0 && (uint64_t)v->i > dtype_max(dt)))
 		return NULL;
 	return v;
 }

@@ -3,7 +3,7 @@
 #define COMMON_GRAPH_GRAPH_H
 #include "graph/ops.h"
 
-/* ---- uop.c: nodes ------------------------------------------------------------------------------ */
+/* ---- uop.c: nodes */
 
 typedef struct UOp UOp;
 typedef struct { int rank; uint64_t hash; UOp *dim[]; } Shape;   /* interned: compare with == */
@@ -31,13 +31,17 @@ const Shape *shape_scalar(void);
 UOp *node_new(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg);
 /* The same with a message instead of dying: returns NULL and sets *err (in the arena). *status gets
  * MALFORMED or UNSUPPORTED. */
-UOp *node_try(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const char **err, int *status);
+UOp *node_try(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const char **err,
+	int *status);
 /* NODE(OP_ADD, DT_F32, VNIL, a, b) */
-#define NODE(op, dt, arg, ...) node_new(op, dt, sizeof((UOp *[]){__VA_ARGS__}) / sizeof(UOp *), (UOp *[]){__VA_ARGS__}, arg)
+#define NODE(op, dt, arg, ...) \
+	node_new(op, dt, sizeof((UOp *[]){__VA_ARGS__}) / sizeof(UOp *), (UOp *[]){__VA_ARGS__}, \
+		arg)
 #define LEAF(op, dt, arg) node_new(op, dt, 0, NULL, arg)
 /* shape/infer.c: derives shape and checks a node about to be made. Returns NULL when it is valid,
  * else the reason. */
-const char *node_infer(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const Shape **out, int *status);
+const char *node_infer(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg,
+	const Shape **out, int *status);
 /* For documents that are read raw: a node of its own, never merged, not checked and without a
  * shape. */
 UOp *node_plain(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const Val *note);
@@ -61,8 +65,9 @@ uint32_t node_limit(void);
 void table_grow(void **at, size_t *cap, size_t size);
 uint32_t table_next(void *at, size_t bytes, uint32_t round);
 
-/* CONST helpers. const_num makes a constant of any dtype from a double (exactly representable or rounded);
- * const_int from an int64 (must fit integers); const_bits from the element's own bytes. */
+/* CONST helpers. const_num makes a constant of any dtype from a double (exactly representable or
+ * rounded); const_int from an int64 (must fit integers); const_bits from the element's own bytes.
+ */
 UOp *const_num(DType dt, double v);
 UOp *const_int(DType dt, int64_t v);
 UOp *const_bits(DType dt, const void *bytes);
@@ -80,19 +85,23 @@ UOp *const_identity(Op op, DType dt);
 /* name of a BUFFER, its role, and so on: the value at a key of arg as text, "" when absent */
 const char *buffer_name(const UOp *u);
 const char *buffer_role(const UOp *u);
-static inline bool buffer_is(const UOp *u, const char *role) { return !strcmp(buffer_role(u), role); }
+static inline bool buffer_is(const UOp *u, const char *role)
+{
+	return !strcmp(buffer_role(u), role);
+}
 
 /* ---- cast.c, halves.c: elements from one dtype to another */
 
 /* n elements converted, as CAST does */
 void interp_cast(DType to, void *out, DType from, const void *in, size_t n);
-/* The value of an f16 or bf16 from its bits, and the bits nearest to a value (ties to even, overflow to inf). */
+/* The value of an f16 or bf16 from its bits, and the bits nearest to a value (ties to even,
+ * overflow to inf). */
 float f16_value(uint16_t bits);
 float bf16_value(uint16_t bits);
 uint16_t f16_bits(double x);
 uint16_t bf16_bits(double x);
 
-/* ---- walk.c: the one walker ------------------------------------------------------------------------- */
+/* ---- walk.c: the one walker */
 
 typedef struct { UOp **at; size_t n; } Nodes;                /* in the arena */
 /* Every node that root reaches, sources before users (root last). Linear; no recursion. */
@@ -105,7 +114,7 @@ Nodes walk_brief(UOp *root);
  * and returns its replacement (u itself for no change). Linear. */
 UOp *walk_replace(UOp *root, UOp *(*fn)(UOp *u, void *ctx), void *ctx);
 
-/* ---- graph: a document ------------------------------------------------------------------------------ */
+/* ---- graph: a document */
 
 typedef struct {
 	Level level;

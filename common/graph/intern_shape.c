@@ -12,7 +12,8 @@ const Shape *shape_new(int rank, UOp *const *dim)
 		h = hash_mix(h, dim[i]->id);
 	Link *first = map_get(&shapes, h);
 	for (Link *l = first; l; l = l->next)
-		if (l->shape.rank == rank && (!rank || !memcmp(l->shape.dim, dim, rank * sizeof *dim)))
+		if (l->shape.rank == rank &&
+			(!rank || !memcmp(l->shape.dim, dim, rank * sizeof *dim)))
 			return &l->shape;
 	Link *l = arena_alloc(sizeof *l + rank * sizeof *dim);
 	l->next = first;

@@ -3,7 +3,7 @@
 #define COMMON_GRAPH_OPS_H
 #include "base/base.h"
 
-/* ---- dtypes ------------------------------------------------------------------------------------ */
+/* ---- dtypes */
 
 typedef enum {
 #define DTYPE(NAME, ...) DT_##NAME,
@@ -19,7 +19,10 @@ static inline const char *dtype_name(DType d) { return dtype_info[d].name; }
 static inline bool dtype_float(DType d) { return dtype_info[d].kind == 'F'; }
 /* one of 16 bits */
 static inline bool dtype_half(DType d) { return dtype_float(d) && dtype_size(d) == 2; }
-static inline bool dtype_int(DType d) { return dtype_info[d].kind == 'I' || dtype_info[d].kind == 'U'; }
+static inline bool dtype_int(DType d)
+{
+	return dtype_info[d].kind == 'I' || dtype_info[d].kind == 'U';
+}
 static inline bool dtype_signed(DType d) { return dtype_info[d].kind == 'I'; }
 /* least and greatest value of an integer dtype (greatest of u64 as uint64) */
 int64_t dtype_min(DType d);
@@ -27,7 +30,7 @@ uint64_t dtype_max(DType d);
 /* the dtype in which sums and products of d accumulate: f32 for f16 and bf16, else d */
 static inline DType dtype_acc(DType d) { return d == DT_F16 || d == DT_BF16 ? DT_F32 : d; }
 
-/* ---- ops: what ops.def says of each; an enumerator of value 0 is what a row without the field means */
+/* ---- ops: what ops.def says of each; a row without a field means its enumerator of value 0 */
 
 typedef enum {
 #define OP(NAME, ...) OP_##NAME,
@@ -138,8 +141,8 @@ static inline int op_cost(Op o) { return op_info[o].cost; }
 typedef enum { LV_TENSOR, LV_GRAPH, LV_SCHEDULE, LV_LOOPS, LV_PROGRAM, LV_COUNT } Level;
 extern const char *const level_name[LV_COUNT];
 
-/* What levels.def says of an op's arg: its form at some levels (1 << Level for each), and at others.
- * form NULL: it has no arg. shape/forms.c reads them. */
+/* What levels.def says of an op's arg: its form at some levels (1 << Level for each), and at
+ * others. form NULL: it has no arg. shape/forms.c reads them. */
 typedef struct { int levels; const char *form; int others; const char *other; } OpArg;
 extern const OpArg op_arg[OP_COUNT];
 #endif

@@ -44,7 +44,8 @@ int op_find(const char *name)
 	static ARENA Map byname;
 	if (!byname.n)
 		for (int o = 0; o < OP_COUNT; o++)
-			map_put(&byname, hash_bytes(op_name(o), strlen(op_name(o)), 7), (void *)&op_info[o]);
+			map_put(&byname, hash_bytes(op_name(o), strlen(op_name(o)), 7),
+				(void *)&op_info[o]);
 	const OpInfo *i = map_get(&byname, hash_bytes(name, strlen(name), 7));
 	return i && !strcmp(i->name, name) ? (int)(i - op_info) : -1;
 }
@@ -158,7 +159,8 @@ static UOp *node_alloc(Op op, DType dt, size_t nsrc, UOp *const *src, const Val 
 	return u;
 }
 
-UOp *node_try(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const char **err, int *status)
+UOp *node_try(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const char **err,
+	int *status)
 {
 	if (op == OP_CONST) {
 		arg = const_normal(dt, arg);

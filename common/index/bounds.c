@@ -141,7 +141,8 @@ static Span var_span(const UOp *u)
 {
 	const Val *v = u->arg;
 
-	if (v->kind != VAL_ARRAY || v->n != 3 || v->a[1]->kind != VAL_INT || v->a[2]->kind != VAL_INT)
+	if (v->kind != VAL_ARRAY || v->n != 3 || v->a[1]->kind != VAL_INT ||
+		v->a[2]->kind != VAL_INT)
 		return nothing_known;
 	return (Span){v->a[1]->i, v->a[2]->i};
 }
@@ -458,7 +459,8 @@ static bool put_least(Sum *s, int phase, int depth)
 			bool up = nonneg(&c, depth - 1);
 			if (!up && (!negated(&c, &neg) || !nonneg(&neg, depth - 1)))
 				continue;
-			bool done = atom[j]->op == OP_FLOORDIV && quotient_least(atom[j], &c, up, &t);
+			bool done = atom[j]->op == OP_FLOORDIV &&
+				quotient_least(atom[j], &c, up, &t);
 			if (!done)
 				done = atom_end(atom[j], !up, &end) && sum_mul(&t, &c, &end);
 			if (done && sum_plus(&rest, 1, &t)) {

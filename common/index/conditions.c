@@ -31,7 +31,8 @@ static UOp *less_quotient(UOp *a, UOp *b)
 		return less(a, b);
 	if (q == a)
 		return mul_ok(c, k, &k) ? ix_lt(q->src[0], ix_const(k)) : less(a, b);
-	return add_ok(k, 1, &k) && mul_ok(c, k, &k) ? ix_lt(ix_const(k - 1), q->src[0]) : less(a, b);
+	return add_ok(k, 1, &k) && mul_ok(c, k, &k) ? ix_lt(ix_const(k - 1), q->src[0]) :
+						      less(a, b);
 }
 
 UOp *ix_lt(UOp *a, UOp *b)

@@ -39,7 +39,8 @@ static void find_values(const Contraction *c, Operands *moving, Operands *still)
 			continue;
 		map_put(&seen, PKEY(u), u);
 		if (u->op == OP_LOAD || u->op == OP_RREDUCE)
-			vec_push(moves_of(u) & c->bound ? moving : still, ((Operand){u, moves_of(u)}));
+			vec_push(moves_of(u) & c->bound ? moving : still,
+				((Operand){u, moves_of(u)}));
 		else
 			for (uint32_t i = u->nsrc; i-- > 0;)
 				vec_push(&stack, u->src[i]);
@@ -168,6 +169,7 @@ Role contraction_role(const Contraction *c, UOp *range)
 		return ROLE_NONE;
 	bool x = moves_in(moves_of(c->x), range), w = moves_in(moves_of(c->w), range);
 	if (moves_in(c->bound, range))
-		return slides(c, c->x, range) || slides(c, c->w, range) ? ROLE_WINDOW : ROLE_REDUCTION;
+		return slides(c, c->x, range) || slides(c, c->w, range) ? ROLE_WINDOW :
+									  ROLE_REDUCTION;
 	return x && w ? ROLE_BATCH : x ? ROLE_ROW : w ? ROLE_COLUMN : ROLE_NONE;
 }

@@ -52,7 +52,8 @@ static bool block(const Sum *s, const Sum *d, int64_t *k)
 
 	if (!d->n) {
 		sum_bounds(s, &lo, &hi);
-		if (lo != INT64_MIN && hi != INT64_MAX && floordiv(lo, d->k) == floordiv(hi, d->k)) {
+		if (lo != INT64_MIN && hi != INT64_MAX &&
+			floordiv(lo, d->k) == floordiv(hi, d->k)) {
 			*k = floordiv(lo, d->k);
 			return true;
 		}
@@ -127,7 +128,8 @@ static bool take_multiples(const Sum *x, const Sum *d, Sum *q, Sum *r)
 		bool all = e->op == OP_CONST || !w.k;
 		for (int j = 0; j < w.n && all; j++) {
 			int64_t c = sum_coef(r, w.t[j].m);
-			all = c && (c < 0) == (w.t[j].c < 0) && (c < 0 ? c <= w.t[j].c : c >= w.t[j].c);
+			all = c && (c < 0) == (w.t[j].c < 0) &&
+				(c < 0 ? c <= w.t[j].c : c >= w.t[j].c);
 		}
 		if (!all)
 			continue;
@@ -196,7 +198,8 @@ static bool factor(const Sum *d, const Sum *a, Sum *e)
 
 	if (a->n + (a->k != 0) == 1) {
 		int64_t c = a->n ? a->t[0].c : a->k;
-		if (c <= 0 || !take_whole(d, c, a->n ? a->t[0].m : ix_const(1), TRUNCATED, e, &rest))
+		if (c <= 0 ||
+			!take_whole(d, c, a->n ? a->t[0].m : ix_const(1), TRUNCATED, e, &rest))
 			return false;
 	} else if (!a->n || !take_multiples(d, a, e, &rest)) {
 		return false;
@@ -401,7 +404,8 @@ bool ix_unwrap(UOp *mod, int64_t lo, int64_t hi, UOp **q, UOp **y)
 	lo = lo < 0 ? 0 : lo;
 	hi = hi > n ? n : hi;
 	/* where y < 0 or y >= n, the remainder is y + n or y - n, which must be outside lo … hi */
-	if (least < -n || most >= 2 * n || (least < 0 && least + n < hi) || (most >= n && most - n >= lo))
+	if (least < -n || most >= 2 * n || (least < 0 && least + n < hi) ||
+		(most >= n && most - n >= lo))
 		return false;
 	*q = sum_node(&sq);
 	*y = sum_node(&sy);

@@ -368,9 +368,11 @@ static bool join_one(Sum *s)
 		for (int j = 0; j < n; j++) {
 			if (atom[j]->op != OP_FLOORMOD || !ix_pure(atom[j]))
 				continue;
-			if (!ix_fixed(atom[j]->src[1]) && !ix_prove_lt(ix_const(0), atom[j]->src[1]))
+			if (!ix_fixed(atom[j]->src[1]) &&
+				!ix_prove_lt(ix_const(0), atom[j]->src[1]))
 				continue;
-			UOp *rest = mono_div(m, atom[j]), *quot = ix_div(atom[j]->src[0], atom[j]->src[1]);
+			UOp *rest = mono_div(m, atom[j]),
+			    *quot = ix_div(atom[j]->src[0], atom[j]->src[1]);
 			if (join_quotient(s, s->t[i].c, rest, atom[j], quot)
 			    || join_remainder(s, s->t[i].c, rest, atom[j], quot))
 				return true;

@@ -42,7 +42,8 @@ void ix_print(Buf *out, UOp *u, const char *(*name)(UOp *, void *), void *ctx);
 UOp *ix_parse(const char *text, size_t n, const char **err);
 /* int or expression text; on failure NULL and *err */
 UOp *size_from_val(const Val *v, const char **err);
-const Val *size_to_val(UOp *size);                           /* int, or text in the contract's grammar */
+/* int, or text in the contract's grammar */
+const Val *size_to_val(UOp *size);
 /* Declares the document's variables for ix_parse (a map name → [min,max]); returns NULL or an
  * error. */
 const char *vars_declare(const Val *vars);

@@ -160,7 +160,8 @@ static bool good_name(const Val *v)
 	if (v->kind != VAL_STR || !v->n || isdigit((unsigned char)v->s[0]))
 		return false;
 	for (size_t i = 0; i < v->n; i++)
-		if (!(isalnum((unsigned char)v->s[i]) && (unsigned char)v->s[i] < 128) && v->s[i] != '_')
+		if (!(isalnum((unsigned char)v->s[i]) && (unsigned char)v->s[i] < 128) &&
+			v->s[i] != '_')
 			return false;
 	return true;
 }
@@ -174,7 +175,8 @@ static const char *declare(const Val *name, const Val *range)
 	if (range->kind != VAL_ARRAY || range->n != 2
 	    || range->a[0]->kind != VAL_INT || range->a[1]->kind != VAL_INT
 	    || range->a[0]->i < 1 || range->a[1]->i < range->a[0]->i)
-		return arena_printf("size variable %.100s is not [min, max] with 1 <= min <= max", name->s);
+		return arena_printf(
+			"size variable %.100s is not [min, max] with 1 <= min <= max", name->s);
 	vars.at[vars.n++] = ix_var(name->s, range->a[0]->i, range->a[1]->i);
 	return NULL;
 }
@@ -241,7 +243,8 @@ static int peek(IndexReader *r)
 
 static bool name_char(int c)
 {
-	return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+	return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+		(c >= '0' && c <= '9');
 }
 
 static UOp *read_int(IndexReader *r)
@@ -372,7 +375,8 @@ UOp *size_from_val(const Val *v, const char **err)
 	else if (v->kind == VAL_STR)
 		u = ix_parse(v->s, v->n, err);
 	else
-		*err = v->kind == VAL_UINT ? "a size is too large" : "a size is neither an int nor text";
+		*err = v->kind == VAL_UINT ? "a size is too large" :
+					     "a size is neither an int nor text";
 	if (!u)
 		return NULL;
 	ix_bounds(u, &lo, &hi);

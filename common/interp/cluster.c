@@ -57,7 +57,8 @@ static void check_shape(const Cluster *c, UOp *u, const ArrayView *v)
 {
 	for (int i = 0; i < v->s.rank; i++)
 		if (v->s.rank != c->rank || v->s.dim[c->axis[i]] != c->dim[i])
-			die(MALFORMED, "node %u %s: the shapes of its sources do not match", u->id, op_name(u->op));
+			die(MALFORMED, "node %u %s: the shapes of its sources do not match", u->id,
+				op_name(u->op));
 }
 
 static bool moves(const Cluster *c, int i)
@@ -145,7 +146,8 @@ static const void *run_block(Cluster *c, int64_t pos, int64_t n, void *out)
 			in[k] = c->member.at[t->src[k]].now;
 			step[k] = c->member.at[t->src[k]].step;
 		}
-		interp_op(t->u->op, t->u->dtype, t->u->src[t->u->nsrc > 1]->dtype, n, (void *)t->now, in, step);
+		interp_op(t->u->op, t->u->dtype, t->u->src[t->u->nsrc > 1]->dtype, n,
+			(void *)t->now, in, step);
 	}
 	return c->member.at[c->member.n - 1].now;
 }
@@ -180,14 +182,16 @@ static ArrayView *run_map(Cluster *c, UOp *u, int rank, const int64_t *dim)
 	int64_t n = strided_count(&out->s);
 
 	for (int64_t pos = 0; pos < n; pos += BLOCK)
-		run_block(c, pos, n - pos < BLOCK ? n - pos : BLOCK, value_data(out) + pos * dtype_size(u->dtype));
+		run_block(c, pos, n - pos < BLOCK ? n - pos : BLOCK,
+			value_data(out) + pos * dtype_size(u->dtype));
 	return out;
 }
 
 /* Rounds acc into one element of the output. */
 static void put_result(UOp *u, ArrayView *out, int64_t place, const void *acc)
 {
-	interp_cast(u->dtype, value_data(out) + place * dtype_size(u->dtype), dtype_acc(u->dtype), acc, 1);
+	interp_cast(u->dtype, value_data(out) + place * dtype_size(u->dtype), dtype_acc(u->dtype),
+		acc, 1);
 }
 
 /* Reduces each run of len elements of the index space into the next output element. Blocks start

@@ -23,7 +23,8 @@ static inline void element_copy(char *to, const char *from, int size)
 void interp_bound(double elements, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A scan: acc = op(acc, x[i]) and out[i] = acc, rounded to dt, for each i; strides in elements. acc
  * as in interp_fold. */
-void interp_scan(Op op, DType dt, size_t n, void *acc, const void *x, ptrdiff_t xs, void *out, ptrdiff_t os);
+void interp_scan(
+	Op op, DType dt, size_t n, void *acc, const void *x, ptrdiff_t xs, void *out, ptrdiff_t os);
 /* acc = the identity of op (one element of dtype_acc(dt)) */
 void interp_identity(Op op, DType dt, void *acc);
 /* ---- contract.c */
@@ -34,7 +35,8 @@ typedef struct { int64_t n, a, b, out; bool sum; } ContractAxis;
 /* out = the sums of a·b over the summed axes, all of dtype dt, which is not bool. Products and sums
  * are computed in double or in 64-bit integers. Each element of out is written once, with 0 if a
  * summed axis is empty. */
-void interp_contract(DType dt, int rank, const ContractAxis *axis, const void *a, const void *b, void *out);
+void interp_contract(
+	DType dt, int rank, const ContractAxis *axis, const void *a, const void *b, void *out);
 
 /* The size of an array's elements in bytes; dies with MALFORMED for 2^62 elements or more, and with
  * FAILED when the bytes overflow. */

@@ -33,7 +33,8 @@ static _Noreturn void fault(const UOp *u, const char *what)
 {
 	const char *name = u->op == OP_BUFFER ? buffer_name(u) : "";
 
-	die(MALFORMED, "node %u %s%s%s%s: %s", u->id, op_name(u->op), *name ? " (" : "", name, *name ? ")" : "", what);
+	die(MALFORMED, "node %u %s%s%s%s: %s", u->id, op_name(u->op), *name ? " (" : "", name,
+		*name ? ")" : "", what);
 }
 
 static NodePlace *place_of(GraphRun *r, const UOp *u)
@@ -245,7 +246,8 @@ static ArrayView *evaluate(GraphRun *r, UOp *u)
 	if (folds_nothing(u))
 		return value_view(x, &x->s);
 	if (op_elementwise(u->op) || u->op == OP_REDUCE)
-		return cluster_run(u, d->rank, d->dim, dims_of(r, u->src[0])->dim, &(ClusterEnv){get_value, r});
+		return cluster_run(u, d->rank, d->dim, dims_of(r, u->src[0])->dim,
+			&(ClusterEnv){get_value, r});
 	if (op_movement(u->op))
 		return moved(r, u, x);
 	switch (u->op) {
@@ -275,7 +277,8 @@ static uint8_t cluster_size(GraphRun *r, const NodePlace *p)
 
 	if (!op_elementwise(u->op) || p->uses != 1 || !user || !u->shape->rank)
 		return 0;
-	if (user->op == OP_REDUCE ? folds_nothing(user) : !op_elementwise(user->op) || user->shape != u->shape)
+	if (user->op == OP_REDUCE ? folds_nothing(user) :
+				    !op_elementwise(user->op) || user->shape != u->shape)
 		return 0;
 	for (uint32_t i = 0; i < u->nsrc; i++)
 		n += place_of(r, u->src[i])->waiting;
@@ -320,7 +323,8 @@ static Array take_array(ArrayView *v, bool last)
 	Strided c = strided_collapse(&v->s);
 	Array a = {.dtype = v->s.dtype, .rank = v->s.rank, .owned = true};
 
-	if (last && v->store && v->store->refs == 1 && v->store->data == v->s.at && strided_contiguous(&v->s)) {
+	if (last && v->store && v->store->refs == 1 && v->store->data == v->s.at &&
+		strided_contiguous(&v->s)) {
 		memcpy(a.dim, v->s.dim, sizeof a.dim);
 		a.bytes = strided_count(&v->s) * dtype_size(a.dtype);
 		a.data = v->store->data;
@@ -386,8 +390,8 @@ Array constant_content(UOp *u, void *ctx)
 	return a;
 }
 
-void interp_graph(size_t n, UOp *const *roots, const VarEnv *env, Array (*get)(UOp *buffer, void *ctx), void *ctx,
-	Array *out)
+void interp_graph(size_t n, UOp *const *roots, const VarEnv *env,
+	Array (*get)(UOp *buffer, void *ctx), void *ctx, Array *out)
 {
 	GraphRun r = {.env = env, .get = get, .ctx = ctx};
 	Nodes all = walk_many(n, roots);

@@ -33,7 +33,8 @@ ArrayView *axis_scan(UOp *u, const ArrayView *x)
 		for (int64_t i = 0; i < l.inner; i++) {
 			int64_t at = (o * l.n * l.inner + i) * size;
 			acc = none;
-			interp_scan(op, u->dtype, l.n, &acc, x->s.at + at, l.inner, value_data(out) + at, l.inner);
+			interp_scan(op, u->dtype, l.n, &acc, x->s.at + at, l.inner,
+				value_data(out) + at, l.inner);
 		}
 	return out;
 }
@@ -47,8 +48,8 @@ ArrayView *axis_sort(UOp *u, const ArrayView *x)
 	for (int64_t o = 0; o < l.outer; o++)
 		for (int64_t i = 0; i < l.inner; i++) {
 			int64_t at = o * l.n * l.inner + i;
-			interp_sort(x->s.dtype, l.n, x->s.at + at * size, l.inner, (int64_t *)value_data(out) + at,
-				l.inner, u->arg->a[1]->b);
+			interp_sort(x->s.dtype, l.n, x->s.at + at * size, l.inner,
+				(int64_t *)value_data(out) + at, l.inner, u->arg->a[1]->b);
 		}
 	return out;
 }
@@ -63,7 +64,8 @@ static int64_t *rows_of(const ArrayView *x, size_t k, ArrayView *const *index, i
 		int64_t size = x->s.dim[a];
 		interp_cast(DT_I64, at, index[a]->s.dtype, index[a]->s.at, n);
 		for (int64_t p = 0; p < n; p++)
-			row[p] = row[p] < 0 || at[p] < 0 || at[p] >= size ? -1 : row[p] * size + at[p];
+			row[p] = row[p] < 0 || at[p] < 0 || at[p] >= size ? -1 :
+									    row[p] * size + at[p];
 	}
 	free(at);
 	return row;
@@ -81,7 +83,8 @@ static int64_t row_size(const ArrayView *x, size_t k)
 ArrayView *index_gather(UOp *u, ArrayView *const *src, int rank, const int64_t *dim)
 {
 	const size_t k = u->nsrc - 1;
-	const int64_t n = strided_count(&src[1]->s), rest = row_size(src[0], k) * dtype_size(u->dtype);
+	const int64_t n = strided_count(&src[1]->s),
+		      rest = row_size(src[0], k) * dtype_size(u->dtype);
 	int64_t *row = rows_of(src[0], k, src + 1, n);
 	ArrayView *out = value_new(u->dtype, rank, dim);
 	char *o = value_data(out);
@@ -112,7 +115,8 @@ ArrayView *index_scatter(UOp *u, ArrayView *const *src)
 	const bool set = val_is_str(u->arg, "SET");
 	const Op op = set ? OP_ADD : (Op)op_find(u->arg->s);
 	const DType acc = set ? u->dtype : dtype_acc(u->dtype);
-	const int64_t n = strided_count(&src[1]->s), rest = row_size(x, k), bytes = rest * dtype_size(acc);
+	const int64_t n = strided_count(&src[1]->s), rest = row_size(x, k),
+		      bytes = rest * dtype_size(acc);
 	const int64_t count = strided_count(&x->s);
 	int64_t *row = rows_of(x, k, src + 1, n);
 	char *to = accumulators(x, acc, count), *from = accumulators(v, acc, strided_count(&v->s));
@@ -125,7 +129,8 @@ ArrayView *index_scatter(UOp *u, ArrayView *const *src)
 		if (set)
 			memcpy(place, from + p * bytes, bytes);
 		else
-			interp_op(op, acc, acc, rest, place, (const void *[]){place, from + p * bytes}, (int[]){1, 1});
+			interp_op(op, acc, acc, rest, place,
+				(const void *[]){place, from + p * bytes}, (int[]){1, 1});
 	}
 	interp_cast(u->dtype, value_data(out), acc, to, count);
 	free(row);
@@ -138,7 +143,8 @@ ArrayView *pad_zeros(const ArrayView *x, const int64_t *dim, const int64_t (*pai
 {
 	const int rank = x->s.rank, size = dtype_size(x->s.dtype);
 	ArrayView *out = value_new(x->s.dtype, rank, dim);
-	int64_t at[MAX_RANK] = {0}, n = strided_count(&x->s), run = rank ? x->s.dim[rank - 1] : 1, off = 0;
+	int64_t at[MAX_RANK] = {0}, n = strided_count(&x->s), run = rank ? x->s.dim[rank - 1] : 1,
+		off = 0;
 
 	memset(value_data(out), 0, strided_count(&out->s) * size);
 	for (int i = 0; n && i < rank; i++)

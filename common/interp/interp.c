@@ -44,7 +44,8 @@ void interp_bound(double elements, const char *fmt, ...)
 	die(FAILED, "%s: %.0f elements would take days to interpret", whose, elements);
 }
 
-void interp_op(Op op, DType dt, DType sdt, size_t n, void *out, const void *const *in, const int *step)
+void interp_op(
+	Op op, DType dt, DType sdt, size_t n, void *out, const void *const *in, const int *step)
 {
 	InterpFn fn;
 
@@ -144,7 +145,8 @@ void interp_fold(Op op, DType dt, size_t n, void *acc, const void *x, ptrdiff_t 
 	}
 }
 
-void interp_scan(Op op, DType dt, size_t n, void *acc, const void *x, ptrdiff_t xs, void *out, ptrdiff_t os)
+void interp_scan(
+	Op op, DType dt, size_t n, void *acc, const void *x, ptrdiff_t xs, void *out, ptrdiff_t os)
 {
 	const DType at = dtype_acc(dt);
 	const ptrdiff_t size = dtype_size(dt);
@@ -199,7 +201,8 @@ static void merge(const SortItem *a, size_t m, size_t n, SortItem *b)
 		b[k] = i < m && (j >= n || a[i].key <= a[j].key) ? a[i++] : a[j++];
 }
 
-void interp_sort(DType dt, size_t n, const void *x, ptrdiff_t xs, int64_t *out, ptrdiff_t os, bool descending)
+void interp_sort(DType dt, size_t n, const void *x, ptrdiff_t xs, int64_t *out, ptrdiff_t os,
+	bool descending)
 {
 	SortItem *a = xmalloc((2 * n + 1) * sizeof *a), *base = a, *b = a + n;
 

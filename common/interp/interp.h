@@ -3,33 +3,43 @@
 #define COMMON_INTERP_INTERP_H
 #include "shape/shape.h"
 
-/* ---- interp.c: the meaning of each elementwise op ---------------------------------------------------------------- */
+/* ---- interp.c: the meaning of each elementwise op */
 
 /* Computes n elements of op: out[i] = op(in[0][i*step[0]], …), with contiguous elements in their
  * stored form. step is 0 (one element for all) or 1. dt is the node's dtype, sdt the sources' (for
  * WHERE: of its values). */
-void interp_op(Op op, DType dt, DType sdt, size_t n, void *out, const void *const *in, const int *step);
+void interp_op(
+	Op op, DType dt, DType sdt, size_t n, void *out, const void *const *in, const int *step);
 /* acc = op(acc, x[i]) for ADD MUL MAX MIN over n elements with stride xs (in elements). acc is one
  * element of dtype_acc(dt). */
 void interp_fold(Op op, DType dt, size_t n, void *acc, const void *x, ptrdiff_t xs);
 /* Stable argsort of n keys with stride xs into out with stride os (in elements). */
-void interp_sort(DType dt, size_t n, const void *x, ptrdiff_t xs, int64_t *out, ptrdiff_t os, bool descending);
+void interp_sort(DType dt, size_t n, const void *x, ptrdiff_t xs, int64_t *out, ptrdiff_t os,
+	bool descending);
 /* The CONST that op gives for CONST sources; NULL when a source is not a CONST. */
 UOp *fold_const(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg);
 
 /* ---- array.c: arrays in memory --------------------------------------------------------------- */
 
-typedef struct { DType dtype; int rank; int64_t dim[MAX_RANK]; void *data; size_t bytes; bool owned; } Array;
+typedef struct {
+	DType dtype;
+	int rank;
+	int64_t dim[MAX_RANK];
+	void *data;
+	size_t bytes;
+	bool owned;
+} Array;
 int64_t array_count(const Array *a);
 Array array_new(DType dt, int rank, const int64_t *dim);     /* zeroed, 64-byte aligned */
 Array array_raw(DType dt, int rank, const int64_t *dim);     /* 64-byte aligned, not zeroed */
 void array_free(Array *a);
 
-/* ---- graph.c, kernel.c, loops.c: documents and kernels ----------------------------------------- */
+/* ---- graph.c, kernel.c, loops.c: documents and kernels */
 
 /* Evaluates nodes of level graph: out[i] gets the value of roots[i]. get(buffer, ctx) returns each
  * BUFFER's content. */
-void interp_graph(size_t n, UOp *const *roots, const VarEnv *env, Array (*get)(UOp *buffer, void *ctx), void *ctx, Array *out);
+void interp_graph(size_t n, UOp *const *roots, const VarEnv *env,
+	Array (*get)(UOp *buffer, void *ctx), void *ctx, Array *out);
 /* A `get` for graphs whose BUFFERs all have data or a file. */
 Array constant_content(UOp *u, void *ctx);
 /* Run one KERNEL on buffers, in the order of slots: interp_kernel at level schedule, interp_loops

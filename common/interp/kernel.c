@@ -52,7 +52,9 @@ static void run_index(KernelRun *r, KernelCell *c, size_t n)
 		const int64_t *x = seen(r, c->src[k], c->scope, &step);
 		for (size_t i = 0; i < n; i++) {
 			int64_t v = x[i * step];
-			place[i] = place[i] < 0 || v < 0 || v >= e->dim[k] ? -1 : place[i] * e->dim[k] + v;
+			place[i] = place[i] < 0 || v < 0 || v >= e->dim[k] ?
+				-1 :
+				place[i] * e->dim[k] + v;
 		}
 	}
 }
@@ -65,7 +67,8 @@ static _Noreturn void outside(KernelRun *r, const KernelCell *index, size_t lane
 	for (uint32_t k = 0; k < index->nsrc; k++) {
 		int step;
 		const int64_t *x = seen(r, index->src[k], index->scope, &step);
-		buf_printf(&b, "%s%lld of %lld", k ? ", " : "", (long long)x[lane * step], (long long)e->dim[k]);
+		buf_printf(&b, "%s%lld of %lld", k ? ", " : "", (long long)x[lane * step],
+			(long long)e->dim[k]);
 	}
 	die(FAILED, "kernel %s: %s outside its buffer: slot %d at %s", r->plan.name, what,
 		(int)(e - r->slot), buf_str(&b));
@@ -86,7 +89,8 @@ static void run_load(KernelRun *r, KernelCell *c, size_t n)
 		bool on = !gate || gate[i * gate_step];
 		if (on && p < 0 && !r->some_empty && !c->guarded)
 			outside(r, index, step ? i : r->plan.scope[index->scope].at, "LOAD");
-		element_copy(c->lane + i * size, on && p >= 0 ? from + p * size : (const char *)&zero, size);
+		element_copy(c->lane + i * size,
+			on && p >= 0 ? from + p * size : (const char *)&zero, size);
 	}
 }
 
@@ -227,8 +231,9 @@ static char *contracted(KernelRun *r, const KernelCell *c)
 		bool sum = false;
 		for (uint32_t i = 1; i < c->u->nsrc; i++)
 			sum |= c->u->src[i] == all[k];
-		axis[k] = (ContractAxis){range_number(&r->plan, all[k]), scope_step(r, c->child, all[k]),
-			scope_step(r, c->child + 1, all[k]), sum ? 0 : table_step(r, n, own, all[k]), sum};
+		axis[k] = (ContractAxis){range_number(&r->plan, all[k]),
+			scope_step(r, c->child, all[k]), scope_step(r, c->child + 1, all[k]),
+			sum ? 0 : table_step(r, n, own, all[k]), sum};
 	}
 	out = xmalloc(count * dtype_size(c->u->dtype) + 1);
 	interp_contract(c->u->dtype, m, axis, a, b, out);
@@ -257,7 +262,8 @@ static void run_table(KernelRun *r, KernelCell *c, size_t n)
 	for (uint32_t k = first; k < c->nsrc; k++) {
 		const UOp *range = r->plan.cell[c->src[k]].u;
 		const int64_t *x = seen(r, c->src[k], c->scope, &step);
-		int64_t by = first == 2 ? table_step(r, count, own, range) : scope_step(r, c->child, range);
+		int64_t by = first == 2 ? table_step(r, count, own, range) :
+					  scope_step(r, c->child, range);
 		for (size_t i = 0; i < n; i++)
 			at[i] += x[i * step] * by;
 	}
@@ -282,7 +288,8 @@ static void run_var(KernelRun *r, KernelCell *c)
 	int64_t v;
 
 	if (!ix_eval(c->u, r->plan.env, &v))
-		die(MALFORMED, "kernel %s: size '%s' has no value", r->plan.name, c->u->arg->a[0]->s);
+		die(MALFORMED, "kernel %s: size '%s' has no value", r->plan.name,
+			c->u->arg->a[0]->s);
 	memcpy(c->lane, &v, sizeof v);
 }
 
@@ -331,7 +338,8 @@ static int64_t iterations(KernelRun *r, const KernelScope *s, int64_t *together)
 		if (s->size[k] == 0)
 			return 0;
 	for (int k = s->nrange - 1; k >= 0; k--) {
-		if (s->in_order && *together == INT64_MAX && !strcmp(range_kind(s->range[k]), "serial"))
+		if (s->in_order && *together == INT64_MAX &&
+			!strcmp(range_kind(s->range[k]), "serial"))
 			*together = n;
 		if (!mul_ok(n, s->size[k], &n))
 			die(FAILED, "kernel %s: more than 2^63 iterations", r->plan.name);
@@ -392,14 +400,16 @@ static void slots(KernelRun *r, size_t nbuf, void *const *buf)
 			continue;
 		slot = val_get(u->arg, "slot");
 		if (slot->i < 0 || (uint64_t)slot->i >= nbuf)
-			die(MALFORMED, "kernel %s: slot %lld, and %zu buffers", r->plan.name, (long long)slot->i, nbuf);
+			die(MALFORMED, "kernel %s: slot %lld, and %zu buffers", r->plan.name,
+				(long long)slot->i, nbuf);
 		Extent *e = &r->slot[slot->i];
 		e->rank = u->shape->rank;
 		e->at = buf[slot->i];
 		for (int k = 0; k < e->rank; k++)
 			if (!ix_eval(u->shape->dim[k], r->plan.env, &e->dim[k]))
-				die(MALFORMED, "kernel %s: the shape of slot %lld cannot be computed", r->plan.name,
-					(long long)slot->i);
+				die(MALFORMED,
+					"kernel %s: the shape of slot %lld cannot be computed",
+					r->plan.name, (long long)slot->i);
 	}
 }
 

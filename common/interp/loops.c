@@ -59,10 +59,12 @@ static bool narrow(LoopRun *r, const LoopCell *c)
 static _Noreturn void outside(const LoopRun *r, const Memory *m, int64_t place, const char *what)
 {
 	if (m->u->op == OP_PARAM)
-		die(FAILED, "kernel %s: %s outside its buffer: slot %lld at %lld of %lld", r->plan.name, what,
-			(long long)param_slot(m->u), (long long)place, (long long)m->count);
-	die(FAILED, "kernel %s: %s outside %s %lld at %lld of %lld", r->plan.name, what, op_name(m->u->op),
-		(long long)m->u->arg->a[0]->i, (long long)place, (long long)m->count);
+		die(FAILED, "kernel %s: %s outside its buffer: slot %lld at %lld of %lld",
+			r->plan.name, what, (long long)param_slot(m->u), (long long)place,
+			(long long)m->count);
+	die(FAILED, "kernel %s: %s outside %s %lld at %lld of %lld", r->plan.name, what,
+		op_name(m->u->op), (long long)m->u->arg->a[0]->i, (long long)place,
+		(long long)m->count);
 }
 
 static char *address(const LoopRun *r, const Memory *m, int64_t place, size_t lane,
@@ -70,7 +72,8 @@ static char *address(const LoopRun *r, const Memory *m, int64_t place, size_t la
 {
 	if (place < 0 || place >= m->count)
 		outside(r, m, place, what);
-	return m->at + (m->per_lane ? place * r->plan.lanes + lane : place) * dtype_size(m->u->dtype);
+	return m->at +
+		(m->per_lane ? place * r->plan.lanes + lane : place) * dtype_size(m->u->dtype);
 }
 
 static void run_load(LoopRun *r, LoopCell *c)
@@ -83,7 +86,8 @@ static void run_load(LoopRun *r, LoopCell *c)
 
 	for (size_t i = 0; i < n; i++) {
 		int64_t at = ((int64_t *)place->lane)[place->varies ? i : 0];
-		bool on = (!c->varies || active(r, i)) && (!gate || gate->lane[gate->varies ? i : 0]);
+		bool on = (!c->varies || active(r, i)) &&
+			(!gate || gate->lane[gate->varies ? i : 0]);
 		if (on)
 			element_copy(c->lane + i * size, address(r, m, at, i, "LOAD"), size);
 		else
@@ -101,7 +105,8 @@ static void run_store(LoopRun *r, const Statement *s)
 	for (size_t i = 0; i < r->lanes; i++) {
 		if (!active(r, i))
 			continue;
-		element_copy(address(r, m, ((int64_t *)place->lane)[place->varies ? i : 0], i, "STORE"),
+		element_copy(
+			address(r, m, ((int64_t *)place->lane)[place->varies ? i : 0], i, "STORE"),
 			value->lane + (value->varies ? i * size : 0), size);
 		if (once)
 			return;
@@ -141,7 +146,8 @@ static void set_constants(LoopRun *r)
 		if (c->u->op != OP_VAR)
 			continue;
 		if (!ix_eval(c->u, r->plan.env, &v))
-			die(MALFORMED, "kernel %s: size '%s' has no value", r->plan.name, c->u->arg->a[0]->s);
+			die(MALFORMED, "kernel %s: size '%s' has no value", r->plan.name,
+				c->u->arg->a[0]->s);
 		memcpy(c->lane, &v, sizeof v);
 	}
 }
@@ -173,7 +179,8 @@ static int iterate(LoopRun *r, OpenLoop *o)
 	const LoopCell *size = cell_at(r, s->value);
 
 	if (s->lanes)
-		r->lanes = o->size - o->i < (int64_t)r->plan.lanes ? (size_t)(o->size - o->i) : r->plan.lanes;
+		r->lanes = o->size - o->i < (int64_t)r->plan.lanes ? (size_t)(o->size - o->i) :
+								     r->plan.lanes;
 	if (o->i >= o->size) {
 		leave(r);
 		return s->match + 1;
@@ -259,7 +266,8 @@ static void run_barrier(const LoopRun *r)
 {
 	for (size_t i = 0; i < r->plan.group; i++)
 		if (i >= r->lanes || !active(r, i))
-			die(FAILED, "kernel %s: work item %zu does not reach a BARRIER", r->plan.name, i);
+			die(FAILED, "kernel %s: work item %zu does not reach a BARRIER",
+				r->plan.name, i);
 }
 
 static int run_statement(LoopRun *r, int at)
@@ -307,7 +315,8 @@ static void place_group(LoopRun *r, const int64_t *group)
 		for (int i = 0; i < d; i++)
 			inner *= r->plan.local[i];
 		for (size_t i = 0; i < (c->varies ? r->lanes : 1); i++)
-			lane[i] = name[0] == 'l' ? (int64_t)i / inner % r->plan.local[d] : group[d] + (d ? 0 : (int64_t)i);
+			lane[i] = name[0] == 'l' ? (int64_t)i / inner % r->plan.local[d] :
+						   group[d] + (d ? 0 : (int64_t)i);
 	}
 }
 
@@ -321,7 +330,8 @@ static void run_grid(LoopRun *r)
 			for (g[0] = 0; g[0] < size[0]; g[0] += together) {
 				r->lanes = r->plan.group ? r->plan.group : 1;
 				if (r->plan.items)
-					r->lanes = size[0] - g[0] < together ? size[0] - g[0] : together;
+					r->lanes = size[0] - g[0] < together ? size[0] - g[0] :
+									       together;
 				place_group(r, g);
 				run_list(r);
 			}

@@ -46,7 +46,8 @@ static ArrayView *factor_value(UOp *factor, int rank, const int64_t *xdim, const
 }
 
 /* Sets the axes; returns whether along some axis only one factor moves. */
-static bool lay_axes(ContractAxis *axis, int rank, const ArrayView *a, const ArrayView *b, const ArrayView *out)
+static bool lay_axes(
+	ContractAxis *axis, int rank, const ArrayView *a, const ArrayView *b, const ArrayView *out)
 {
 	bool reuse = false;
 

@@ -20,7 +20,8 @@ int64_t range_number(const KernelPlan *p, UOp *range)
 	int64_t v;
 
 	if (!ix_eval(range->src[0], p->env, &v) || v < 0)
-		die(MALFORMED, "kernel %s: the size of a range is negative or cannot be computed", p->name);
+		die(MALFORMED, "kernel %s: the size of a range is negative or cannot be computed",
+			p->name);
 	return v;
 }
 
@@ -62,7 +63,8 @@ static int scope_new(KernelPlan *p, ScopeKind kind, int parent, int nrange, UOp 
 
 	s.depth = p->nscope ? p->scope[parent].depth + 1 : 0;
 	if (s.depth > DEPTH)
-		die(UNSUPPORTED, "kernel %s: more than %d reductions within each other", p->name, DEPTH);
+		die(UNSUPPORTED, "kernel %s: more than %d reductions within each other", p->name,
+			DEPTH);
 	s.range = xmalloc((nrange + 1) * sizeof *s.range);
 	s.size = xmalloc((nrange + 1) * sizeof *s.size);
 	s.range_cell = xmalloc((nrange + 1) * sizeof *s.range_cell);
@@ -82,7 +84,8 @@ static int resolve(const KernelPlan *p, UOp *u, int s)
 {
 	uint64_t mask = range_mask(u);
 
-	while (s > 0 && !(mask & p->scope[s].bound) && !(p->dirty[u->id] && p->scope[s].kind == SCOPE_STORE))
+	while (s > 0 && !(mask & p->scope[s].bound) &&
+		!(p->dirty[u->id] && p->scope[s].kind == SCOPE_STORE))
 		s = p->scope[s].parent;
 	return s;
 }
@@ -186,8 +189,9 @@ static bool operand(const KernelPlan *p, const Frame *f, uint32_t i, UOp **src, 
 
 static bool can_be(Op op)
 {
-	return op_elementwise(op) || op == OP_CONST || op == OP_VAR || op == OP_RANGE || op == OP_INDEX || op == OP_LOAD
-		|| op == OP_RREDUCE || op == OP_RSCAN || op == OP_RSORT;
+	return op_elementwise(op) || op == OP_CONST || op == OP_VAR || op == OP_RANGE ||
+		op == OP_INDEX || op == OP_LOAD || op == OP_RREDUCE || op == OP_RSCAN ||
+		op == OP_RSORT;
 }
 
 /* Whether LOAD u has the same INDEX as a gated STORE. */
@@ -241,7 +245,8 @@ static int place(KernelPlan *p, UOp *root, int from)
 			continue;
 		}
 		if (!can_be(f->u->op))
-			die(UNSUPPORTED, "kernel %s: %s cannot be interpreted", p->name, op_name(f->u->op));
+			die(UNSUPPORTED, "kernel %s: %s cannot be interpreted", p->name,
+				op_name(f->u->op));
 		if (f->next == 0 && !f->child)
 			f->child = child_of(p, f->u, f->scope, &f->mode);
 		if (operand(p, f, f->next, &src, &from)) {
@@ -340,7 +345,8 @@ static void allocate(KernelPlan *p)
 		if (c->u->op == OP_RSORT) {
 			size_t n = (size_t)p->scope[c->child].size[0] + 1, bytes;
 			if (__builtin_mul_overflow(n, sizeof(uint64_t), &bytes))
-				die(FAILED, "kernel %s: no memory for a row of %zu elements", p->name, n);
+				die(FAILED, "kernel %s: no memory for a row of %zu elements",
+					p->name, n);
 			c->row = xmalloc(bytes);
 			c->order = xmalloc(bytes);
 			p->scope[c->child].row = c->row;
@@ -352,7 +358,8 @@ void kernel_plan(KernelPlan *p, UOp *kernel, const VarEnv *env)
 {
 	const Val *name = val_get(kernel->arg, "name");
 
-	*p = (KernelPlan){.kernel = kernel, .env = env, .name = name && name->kind == VAL_STR ? name->s : "?"};
+	*p = (KernelPlan){.kernel = kernel, .env = env,
+		.name = name && name->kind == VAL_STR ? name->s : "?"};
 	scope_new(p, SCOPE_ONCE, 0, 0, NULL);
 	mark_dirty(p);
 	for (uint32_t i = 0; i < kernel->nsrc; i++) {

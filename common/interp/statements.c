@@ -62,7 +62,8 @@ static int memory_at(const LoopPlan *p, const UOp *u)
 	int m = (int)(intptr_t)map_get(&p->memory_of, PKEY(u)) - 1;
 
 	if (m < 0)
-		die(MALFORMED, "kernel %s: %s is used before it is declared", p->name, op_name(u->op));
+		die(MALFORMED, "kernel %s: %s is used before it is declared", p->name,
+			op_name(u->op));
 	return m;
 }
 
@@ -71,13 +72,15 @@ static void put_param(LoopPlan *p, UOp *u, size_t nbuf, void *const *buf)
 	int64_t slot = param_slot(u), n = 1;
 
 	if (slot < 0 || (uint64_t)slot >= nbuf)
-		die(MALFORMED, "kernel %s: slot %lld, and %zu buffers", p->name, (long long)slot, nbuf);
+		die(MALFORMED, "kernel %s: slot %lld, and %zu buffers", p->name, (long long)slot,
+			nbuf);
 	for (int i = 0; i < u->shape->rank; i++)
 		if (number(p, u->shape->dim[i]) == 0)
 			n = 0;
 	for (int i = 0; n && i < u->shape->rank; i++)
 		if (!mul_ok(n, number(p, u->shape->dim[i]), &n))
-			die(MALFORMED, "kernel %s: slot %lld has 2^63 elements or more", p->name, (long long)slot);
+			die(MALFORMED, "kernel %s: slot %lld has 2^63 elements or more", p->name,
+				(long long)slot);
 	memory_put(p, u, buf[slot], n, false);
 }
 
@@ -98,7 +101,8 @@ typedef struct { UOp *u; uint32_t next; } Frame;
 
 static bool is_leaf(const UOp *u)
 {
-	return u->op == OP_CONST || u->op == OP_VAR || u->op == OP_SPECIAL || u->op == OP_RANGE || u->op == OP_LET;
+	return u->op == OP_CONST || u->op == OP_VAR || u->op == OP_SPECIAL || u->op == OP_RANGE ||
+		u->op == OP_LET;
 }
 
 /* The cell of a leaf; a CONST, VAR or SPECIAL gets one on first use. */
@@ -109,7 +113,8 @@ static int put_leaf(LoopPlan *p, UOp *u)
 	if (at >= 0)
 		return at;
 	if (u->op == OP_RANGE || u->op == OP_LET)
-		die(MALFORMED, "kernel %s: a %s is used where it has no value", p->name, op_name(u->op));
+		die(MALFORMED, "kernel %s: a %s is used where it has no value", p->name,
+			op_name(u->op));
 	at = leaf_put(p, u, u->op == OP_SPECIAL && (p->items || u->arg->s[0] == 'l'));
 	if (u->op == OP_SPECIAL)
 		vec_push(&p->special, at);
@@ -161,7 +166,8 @@ static int put_expression(LoopPlan *p, Map *here, UOp *root)
 			if (cell_of(p, here, src) < 0)
 				vec_push(&stack, ((Frame){src, 0}));
 		} else if (!op_elementwise(u->op) && u->op != OP_LOAD) {
-			die(UNSUPPORTED, "kernel %s: %s cannot be interpreted", p->name, op_name(u->op));
+			die(UNSUPPORTED, "kernel %s: %s cannot be interpreted", p->name,
+				op_name(u->op));
 		} else {
 			if (cell_of(p, here, u) < 0)
 				cell_add(p, here, u);
@@ -191,7 +197,8 @@ static void match_ends(LoopPlan *p)
 		p->statement[s->match].match = (int)i;
 	}
 	if (open.n)
-		die(MALFORMED, "kernel %s: a %s has no end", p->name, op_name(p->statement[open.at[0]].u->op));
+		die(MALFORMED, "kernel %s: a %s has no end", p->name,
+			op_name(p->statement[open.at[0]].u->op));
 	vec_free(&open);
 }
 
@@ -212,7 +219,8 @@ static bool independent(const LoopPlan *p, int i)
 			map_put(&own, PKEY(u), u);
 		if (u->op == OP_BARRIER)
 			ok = false;
-		if (u->op == OP_STORE && u->src[0]->src[0]->op != OP_PARAM && !map_get(&own, PKEY(u->src[0]->src[0])))
+		if (u->op == OP_STORE && u->src[0]->src[0]->op != OP_PARAM &&
+			!map_get(&own, PKEY(u->src[0]->src[0])))
 			ok = false;
 	}
 	map_free(&own);
@@ -231,7 +239,8 @@ static int longest(const LoopPlan *p, int i)
 			most = n;
 			best = k;
 		}
-		if (!is_loop(&p->statement[k + 1]) || p->statement[k + 1].match != p->statement[k].match - 1)
+		if (!is_loop(&p->statement[k + 1]) ||
+			p->statement[k + 1].match != p->statement[k].match - 1)
 			return best;
 	}
 }
@@ -243,8 +252,9 @@ static int64_t stack_bytes(const LoopPlan *p)
 
 	for (size_t i = 0; i < p->nstatement; i++) {
 		UOp *u = p->statement[i].u;
-		if (u->op == OP_DEFINE_LOCAL && (!mul_ok(number_of(p, u->arg->a[1]), dtype_size(u->dtype), &n) ||
-			(all += n) > MEMORY_MOST))
+		if (u->op == OP_DEFINE_LOCAL &&
+			(!mul_ok(number_of(p, u->arg->a[1]), dtype_size(u->dtype), &n) ||
+				(all += n) > MEMORY_MOST))
 			return MEMORY_MOST;
 	}
 	return all;
@@ -320,7 +330,8 @@ static void put_statement(LoopPlan *p, Statement *s, bool lanes)
 
 static void grid(LoopPlan *p)
 {
-	const Val *local = val_get(p->kernel->arg, "local_size"), *global = val_get(p->kernel->arg, "global_size");
+	const Val *local = val_get(p->kernel->arg, "local_size"),
+		  *global = val_get(p->kernel->arg, "global_size");
 	int64_t n = 1;
 
 	for (int d = 0; d < 3; d++)
@@ -333,7 +344,8 @@ static void grid(LoopPlan *p)
 		if (global && global->kind == VAL_ARRAY && d < global->n)
 			p->global[d] = number_of(p, global->a[d]);
 		if (!mul_ok(n, p->local[d], &n) || n > 1 << 20)
-			die(UNSUPPORTED, "kernel %s: a work group of more than 2^20 items", p->name);
+			die(UNSUPPORTED, "kernel %s: a work group of more than 2^20 items",
+				p->name);
 	}
 	p->group = local ? n : 0;
 }
@@ -363,7 +375,8 @@ static void allocate(LoopPlan *p)
 		int64_t n = m->count;
 		if (m->u->op == OP_PARAM)
 			continue;
-		if (!mul_ok(n, m->per_lane ? p->lanes : 1, &n) || !mul_ok(n, dtype_size(m->u->dtype), &n))
+		if (!mul_ok(n, m->per_lane ? p->lanes : 1, &n) ||
+			!mul_ok(n, dtype_size(m->u->dtype), &n))
 			die(FAILED, "kernel %s: no memory for its local arrays", p->name);
 		m->at = xcalloc(n + 1, 1);
 	}
@@ -375,7 +388,8 @@ void loops_plan(LoopPlan *p, UOp *kernel, const VarEnv *env, size_t nbuf, void *
 	Nodes all = walk(kernel);
 	int lanes_end = -1;
 
-	*p = (LoopPlan){.kernel = kernel, .env = env, .name = name && name->kind == VAL_STR ? name->s : "?"};
+	*p = (LoopPlan){.kernel = kernel, .env = env,
+		.name = name && name->kind == VAL_STR ? name->s : "?"};
 	p->nstatement = kernel->nsrc;
 	p->statement = xcalloc(kernel->nsrc + 1, sizeof *p->statement);
 	for (size_t i = 0; i < p->nstatement; i++)

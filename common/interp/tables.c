@@ -4,11 +4,10 @@
  * (contract.c) of tables of the factors.
  *
  *     y[r0, r1] = x[r0, r1] / RREDUCE ADD (x[r0, r2], r2)     a table over r0
- *     y[r0, r1] = RREDUCE ADD (a[r0, r2]·b[r2, r1], r2)       tables over r0 r2 and r1 r2, contracted
+ *     y[r0, r1] = RREDUCE ADD (a[r0, r2]·b[r2, r1], r2)   tables over r0 r2 and r1 r2, contracted
  *
  * Tables are used only at the outermost level of the kernel, where nothing else is bound, and never
- * for values that the kernel overwrites.
- */
+ * for values that the kernel overwrites. */
 #include <stdlib.h>
 #include "interp/scope.h"
 

@@ -51,7 +51,8 @@ static inline char *value_data(ArrayView *v) { return (char *)v->s.at; }
 typedef struct { ArrayView *(*get)(UOp *u, void *ctx); void *ctx; } ClusterEnv;
 /* Computes u, which is elementwise or a REDUCE, together with the sources for which get returns
  * NULL. dim is its shape and xdim that of its first source, of the same rank. */
-ArrayView *cluster_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const ClusterEnv *env);
+ArrayView *cluster_run(
+	UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const ClusterEnv *env);
 
 /* How many elements of the elementwise node u are computed: the product of dim, without axes along
  * which nothing that it reads moves. */
@@ -61,7 +62,8 @@ int64_t cluster_count(UOp *u, int rank, const int64_t *dim, const ClusterEnv *en
 
 /* Computes REDUCE u as a contraction of its factors, with arguments as for cluster_run; NULL when
  * it is not one. */
-ArrayView *product_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const ClusterEnv *env);
+ArrayView *product_run(
+	UOp *u, int rank, const int64_t *dim, const int64_t *xdim, const ClusterEnv *env);
 
 /* ---- index.c: ops along an axis or by index; sources are row-major ---- */
 

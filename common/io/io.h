@@ -46,7 +46,7 @@ void text_node(Buf *out, const Graph *g, size_t i, const uint32_t *index);
 /* The position in g.all (or in walk order) of each node, by id; malloc'd. */
 uint32_t *text_index(const Graph *g);
 
-/* ---- stream.c: standard input and output, files, ZeroMQ endpoints ----------------------------------------- */
+/* ---- stream.c: standard input and output, files, ZeroMQ endpoints */
 
 typedef struct Stream Stream;
 Stream *stream_open(const char *path_or_endpoint);           /* NULL or "-": standard input */
@@ -56,7 +56,8 @@ Graph *stream_next(Stream *s, int flags);
 /* Drops the pages of a mapped file from memory; they are read again when touched. */
 void stream_rest(const Stream *s);
 size_t stream_count(const Stream *s);                        /* documents read so far */
-const char *stream_name(const Stream *s);                    /* for messages: the path, "standard input", the endpoint */
+const char *stream_name(
+	const Stream *s); /* for messages: the path, "standard input", the endpoint */
 /* Writes whole documents to standard output or an endpoint. */
 void stream_write(const char *endpoint, const Graph *g);
 void stream_put(const char *endpoint, const void *p, size_t n);   /* the same for bytes */

@@ -18,7 +18,8 @@ typedef struct {
 } Option;
 typedef struct {
 	const char *name, *summary, *usage;   /* usage: "[FILE]" */
-	const Option *options;                /* ends with a row of zeros; -h -d -i -o -v --stop-after are added */
+	/* ends with a row of zeros; -h -d -i -o -v --stop-after are added */
+	const Option *options;
 	/* Level that the body takes and gives; level_out -1: unchanged */
 	int level_in, level_out;
 	const Pass *passes;                   /* ends with a row of zeros; run in this order */
@@ -36,7 +37,8 @@ int stage_main(const Stage *s, int argc, char **argv);
 int options_parse(const Stage *s, int argc, char **argv);
 /* options.c: the same, with the standard rows to add to the tool's own; the help row sets
  * *want_help. */
-int options_read(const Stage *s, const Option *standard, const bool *want_help, int argc, char **argv);
+int options_read(
+	const Stage *s, const Option *standard, const bool *want_help, int argc, char **argv);
 /* Raises g to a level by running the stages between as processes found on the stage path, with the
  * target and extra flags from the running tool's options. */
 Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse);
@@ -52,7 +54,8 @@ void stage_begin(const char *name);
  * is none. */
 const char *tool_find(const char *name);
 const char *stage_path(void);            /* its folders, separated by colons */
-const char *program_find(const char *name);      /* full path of a program in PATH; NULL when there is none */
+/* full path of a program in PATH; NULL when there is none */
+const char *program_find(const char *name);
 void show_command(char *const argv[]);   /* prints it on standard error, quoted for a shell */
 /* A file of the project such as "include/sluice/tensor.h", looked for below the folder of the
  * project's tools, its parent (as built) and its grandparent (as installed). NULL when there is

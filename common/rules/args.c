@@ -1,6 +1,6 @@
 /* Args in rules: the array in [ ] after an op is its arg.
  *
- *     SCAN[f, axis](x): n -> SCAN[f, axis + 1](x)         RESHAPE[*shape](x): n -> RESHAPE[n, *shape](x)
+ *     SCAN[f, axis](x): n -> SCAN[f, axis + 1](x)    RESHAPE[*shape](x): n -> RESHAPE[n, *shape](x)
  *
  * A value is an integer, a string, true, false, a variable or an array of values; the last may be *
  * and a variable, which stands for the rest of the array. On the right side an integer may be added

@@ -45,7 +45,8 @@ static UOp *reshaped(UOp *v, const UOp *like)
 		one[i] = ix_const(1);
 	const Val *ones = shape_to_val(shape_new(like->shape->rank, one));
 	UOp *r = NODE(OP_RESHAPE, v->dtype, ones, v);
-	return r->shape == like->shape ? r : NODE(OP_EXPAND, v->dtype, shape_to_val(like->shape), r);
+	return r->shape == like->shape ? r :
+					 NODE(OP_EXPAND, v->dtype, shape_to_val(like->shape), r);
 }
 
 /* The replacement of u by the first rule that applies; NULL: none does. */
@@ -168,7 +169,8 @@ UOp *rewrite(UOp *root, Rules *rules, size_t *count)
 	Rewriter w = {.rules = rules};
 	UOp *r = sweep(&w, root);
 	if (w.endless)
-		die(FAILED, "%s: rules do not come to an end at %s", w.where, op_name(w.endless->op));
+		die(FAILED, "%s: rules do not come to an end at %s", w.where,
+			op_name(w.endless->op));
 	if (count)
 		*count = w.applied;
 	return r;

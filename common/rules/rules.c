@@ -304,7 +304,8 @@ static Ex *expression(RuleParser *p, int strength)
 {
 	Ex *left = atom(p);
 	size_t length;
-	for (int op; (op = infix_here(p, &length)) >= 0 && (int)op_info[op].precedence >= strength;) {
+	for (int op;
+		(op = infix_here(p, &length)) >= 0 && (int)op_info[op].precedence >= strength;) {
 		p->at += length;
 		Ex *e = ex_new(p, EX_OP);
 		e->op = op;

@@ -3,7 +3,7 @@
 #define COMMON_RULES_RULES_H
 #include "shape/shape.h"
 
-/* ---- match.c, rules.c, rewrite.c: rewriting by rules ------------------------------------------------------------------ */
+/* ---- match.c, rules.c, rewrite.c: rewriting by rules */
 
 typedef struct Rules Rules;
 /* Compiles the text of a .rules file (grammar in common/README.md); dies with file:line:column. */

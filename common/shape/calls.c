@@ -14,7 +14,8 @@ static ARENA Recent recent[RECENT];
 UOp *param_new(int64_t slot, const UOp *buffer)
 {
 	Recent *r = &recent[(buffer->shape->hash + slot * 8 + buffer->dtype) % RECENT];
-	if (!r->param || r->slot != slot || r->dtype != buffer->dtype || r->shape != buffer->shape) {
+	if (!r->param || r->slot != slot || r->dtype != buffer->dtype ||
+		r->shape != buffer->shape) {
 		UOp *p = LEAF(OP_PARAM, buffer->dtype, VMAP(val_str("slot"), val_int(slot),
 			val_str("shape"), shape_to_val(buffer->shape)));
 		*r = (Recent){p, buffer->shape, slot, buffer->dtype};

@@ -1,6 +1,6 @@
 /* CUSTOM: a user-written kernel whose code is in the document.
  *
- *     CUSTOM f32 %0 {shape: ["n"], code: {clang: "void custom(float *y, const float *x, long n) …"}}
+ *     CUSTOM f32 %0 {shape: ["n"], code: {clang: "void custom(float *y, …, long n) …"}}
  *
  * The code in a document would be compiled and run, so every tool refuses such a node without
  * --allow-custom. The form of the code and its arguments are described in render/README.md. */
@@ -19,7 +19,8 @@ static bool is_identifier(const Val *v)
 {
 	bool ok = is_text(v) && v->n <= 63 && !isdigit((unsigned char)v->s[0]);
 	for (size_t i = 0; ok && i < v->n; i++)
-		ok = ((unsigned char)v->s[i] < 128 && isalnum((unsigned char)v->s[i])) || v->s[i] == '_';
+		ok = ((unsigned char)v->s[i] < 128 && isalnum((unsigned char)v->s[i])) ||
+			v->s[i] == '_';
 	return ok;
 }
 

@@ -9,7 +9,8 @@ typedef enum { FORM_WORD, FORM_TEXT, FORM_ARRAY, FORM_MAP } FormKind;
 typedef struct Form Form;
 struct Form {
 	FormKind kind;
-	bool many, may;         /* of an array's element: any number; of a map's: it may be missing */
+	/* of an array's element: any number; of a map's: it may be missing */
+	bool many, may;
 	const char *s;          /* where it is in the row: a word, a text without its quotes */
 	int n;
 	const char *key;        /* of a map's element */
@@ -22,7 +23,10 @@ struct Form {
 /* ---- words */
 
 /* The text of a size is not parsed here, because that makes nodes. */
-static bool is_size(const Val *v) { return (v->kind == VAL_INT && v->i >= 0) || v->kind == VAL_STR; }
+static bool is_size(const Val *v)
+{
+	return (v->kind == VAL_INT && v->i >= 0) || v->kind == VAL_STR;
+}
 
 static bool is_grid(const Val *v)
 {

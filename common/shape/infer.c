@@ -116,7 +116,8 @@ static const char *check_file(const Val *f, int64_t bytes)
 	if (f->a[0]->n == 0 || memchr(f->a[0]->s, 0, f->a[0]->n))
 		SAY("the file's path is empty or has a NUL in it");
 	if (f->a[2]->i != bytes)
-		SAY("file gives %lld bytes, the shape needs %lld", (long long)f->a[2]->i, (long long)bytes);
+		SAY("file gives %lld bytes, the shape needs %lld", (long long)f->a[2]->i,
+			(long long)bytes);
 	int64_t end;
 	if (!add_ok(f->a[1]->i, bytes, &end))
 		SAY("the file's offset is out of range");
@@ -230,7 +231,8 @@ static const char *infer_expand(In *n)
 		return e;
 	bool fits = s->rank == n->out->rank;
 	for (int i = 0; fits && i < s->rank; i++)
-		fits = (ix_is_const(s->dim[i], &one) && one == 1) || size_equal(s->dim[i], n->out->dim[i]);
+		fits = (ix_is_const(s->dim[i], &one) && one == 1) ||
+			size_equal(s->dim[i], n->out->dim[i]);
 	if (!fits)
 		SAY("%s does not expand to %s", shape_text(s), shape_text(n->out));
 	return NULL;
@@ -289,7 +291,8 @@ static const char *infer_pairs(In *n)
 			dim[i] = ix_add(ix_add(s->dim[i], a), b);
 			/* a sum that overflows int64 is kept as an expression */
 			int64_t v;
-			if (ix_is_const(s->dim[i], &v) && ix_is_const(a, &v) && ix_is_const(b, &v) && !ix_is_const(dim[i], &v))
+			if (ix_is_const(s->dim[i], &v) && ix_is_const(a, &v) &&
+				ix_is_const(b, &v) && !ix_is_const(dim[i], &v))
 				SAY("axis %d has 2^62 elements or more", i);
 			continue;
 		}
@@ -316,7 +319,8 @@ static const char *infer_indexing(In *n)
 		if (!dtype_int(n->src[i]->dtype))
 			SAY("an index is %s, not an integer", dtype_name(n->src[i]->dtype));
 		if (!shape_equal(n->src[i]->shape, at))
-			SAY("indices have shapes %s and %s", shape_text(at), shape_text(n->src[i]->shape));
+			SAY("indices have shapes %s and %s", shape_text(at),
+				shape_text(n->src[i]->shape));
 	}
 	memcpy(dim, at->dim, at->rank * sizeof *dim);
 	memcpy(dim + at->rank, x->dim + k, (x->rank - k) * sizeof *dim);
@@ -329,7 +333,8 @@ static const char *infer_indexing(In *n)
 	}
 	UOp *v = n->src[n->nsrc - 1];
 	if (v->dtype != n->src[0]->dtype)
-		SAY("dtypes %s and %s do not match", dtype_name(n->src[0]->dtype), dtype_name(v->dtype));
+		SAY("dtypes %s and %s do not match", dtype_name(n->src[0]->dtype),
+			dtype_name(v->dtype));
 	if (!shape_equal(v->shape, want))
 		SAY("the values have shape %s, need %s", shape_text(v->shape), shape_text(want));
 	n->out = x;
@@ -349,7 +354,8 @@ static const char *infer_assign(In *n)
 	if (n->src[0]->op != OP_BUFFER || !buffer_is(n->src[0], "state"))
 		SAY("the target is not a state BUFFER");
 	if (!shape_equal(n->src[0]->shape, n->src[1]->shape))
-		SAY("shapes %s and %s do not match", shape_text(n->src[0]->shape), shape_text(n->src[1]->shape));
+		SAY("shapes %s and %s do not match", shape_text(n->src[0]->shape),
+			shape_text(n->src[1]->shape));
 	n->out = n->src[0]->shape;
 	return same_dtype(n);
 }
@@ -375,14 +381,34 @@ static Infer *const by_class[] = {
 	[CLASS_AXES] = infer_along,
 };
 static Infer *const by_op[OP_COUNT] = {
-	[OP_CONST] = infer_const, [OP_BUFFER] = infer_buffer, [OP_ARANGE] = infer_arange, [OP_WHERE] = infer_where,
-	[OP_REDUCE] = infer_reduce, [OP_RESHAPE] = infer_reshape, [OP_EXPAND] = infer_expand,
-	[OP_PERMUTE] = infer_permute, [OP_FLIP] = infer_permute, [OP_PAD] = infer_pairs, [OP_SHRINK] = infer_pairs,
-	[OP_ASSIGN] = infer_assign, [OP_CUSTOM] = infer_custom, [OP_SINK] = infer_root, [OP_FUNC] = infer_root,
-	[OP_VAR] = infer_var, [OP_PARAM] = infer_param, [OP_RANGE] = infer_range, [OP_INDEX] = infer_index,
-	[OP_LOAD] = infer_load, [OP_STORE] = infer_store, [OP_RREDUCE] = infer_over_ranges,
-	[OP_RSCAN] = infer_over_ranges, [OP_RSORT] = infer_over_ranges, [OP_LET] = infer_let,
-	[OP_DEFINE_REG] = infer_define, [OP_DEFINE_LOCAL] = infer_define, [OP_SPECIAL] = infer_special,
+	[OP_CONST] = infer_const,
+	[OP_BUFFER] = infer_buffer,
+	[OP_ARANGE] = infer_arange,
+	[OP_WHERE] = infer_where,
+	[OP_REDUCE] = infer_reduce,
+	[OP_RESHAPE] = infer_reshape,
+	[OP_EXPAND] = infer_expand,
+	[OP_PERMUTE] = infer_permute,
+	[OP_FLIP] = infer_permute,
+	[OP_PAD] = infer_pairs,
+	[OP_SHRINK] = infer_pairs,
+	[OP_ASSIGN] = infer_assign,
+	[OP_CUSTOM] = infer_custom,
+	[OP_SINK] = infer_root,
+	[OP_FUNC] = infer_root,
+	[OP_VAR] = infer_var,
+	[OP_PARAM] = infer_param,
+	[OP_RANGE] = infer_range,
+	[OP_INDEX] = infer_index,
+	[OP_LOAD] = infer_load,
+	[OP_STORE] = infer_store,
+	[OP_RREDUCE] = infer_over_ranges,
+	[OP_RSCAN] = infer_over_ranges,
+	[OP_RSORT] = infer_over_ranges,
+	[OP_LET] = infer_let,
+	[OP_DEFINE_REG] = infer_define,
+	[OP_DEFINE_LOCAL] = infer_define,
+	[OP_SPECIAL] = infer_special,
 };
 
 /* Except for statements, calls and the sink, sources must have values. */
@@ -394,8 +420,10 @@ static const char *check_sources(In *n)
 		return custom_refusal;
 	}
 	if ((int64_t)n->nsrc < o->min_src || (o->max_src >= 0 && (int64_t)n->nsrc > o->max_src))
-		SAY("%zu sources, needs %d%s", n->nsrc, o->min_src, o->max_src == o->min_src ? "" : " or more");
-	bool values = o->cls != CLASS_CALLS && n->op != OP_SINK && n->op != OP_ENDIF && n->op != OP_FUNC;
+		SAY("%zu sources, needs %d%s", n->nsrc, o->min_src,
+			o->max_src == o->min_src ? "" : " or more");
+	bool values = o->cls != CLASS_CALLS && n->op != OP_SINK && n->op != OP_ENDIF &&
+		n->op != OP_FUNC;
 	for (size_t i = 0; values && i < n->nsrc; i++)
 		if (!n->src[i]->shape)
 			SAY("source %s has no value", op_name(n->src[i]->op));
@@ -406,7 +434,8 @@ static const char *check_sources(In *n)
 	return NULL;
 }
 
-const char *node_infer(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, const Shape **out, int *status)
+const char *node_infer(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg,
+	const Shape **out, int *status)
 {
 	In n = {op, dt, nsrc, src, arg, NULL, MALFORMED};
 	Infer *fn = by_op[op] ? by_op[op] : by_class[op_info[op].cls];

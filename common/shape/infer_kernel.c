@@ -3,7 +3,10 @@
 #include "shape/shape.h"
 #include "shape/infer.h"
 
-static bool index_scalar(const UOp *u) { return u->dtype == DT_I64 && u->shape && u->shape->rank == 0; }
+static bool index_scalar(const UOp *u)
+{
+	return u->dtype == DT_I64 && u->shape && u->shape->rank == 0;
+}
 static bool scalar_value(const UOp *u) { return u->shape && u->shape->rank == 0; }
 
 const char *infer_var(In *n)
@@ -34,7 +37,8 @@ const char *infer_range(In *n)
 
 static bool is_storage(const UOp *u)
 {
-	return u->op == OP_PARAM || u->op == OP_BUFFER || u->op == OP_DEFINE_REG || u->op == OP_DEFINE_LOCAL;
+	return u->op == OP_PARAM || u->op == OP_BUFFER || u->op == OP_DEFINE_REG ||
+		u->op == OP_DEFINE_LOCAL;
 }
 
 const char *infer_index(In *n)
@@ -68,7 +72,8 @@ const char *infer_store(In *n)
 {
 	const char *e = check_place(n, 2);
 	if (!e && (!scalar_value(n->src[1]) || n->src[1]->dtype != n->src[0]->dtype))
-		SAY("the value is %s, the place %s", dtype_name(n->src[1]->dtype), dtype_name(n->src[0]->dtype));
+		SAY("the value is %s, the place %s", dtype_name(n->src[1]->dtype),
+			dtype_name(n->src[0]->dtype));
 	return e;
 }
 
@@ -133,7 +138,8 @@ const char *infer_call(In *n)
 		if (n->src[i]->op != OP_BUFFER)
 			SAY("%s is not a buffer", op_name(n->src[i]->op));
 	if (n->op == OP_MEMCPY && (n->src[0]->dtype != n->src[1]->dtype))
-		SAY("dtypes %s and %s do not match", dtype_name(n->src[0]->dtype), dtype_name(n->src[1]->dtype));
+		SAY("dtypes %s and %s do not match", dtype_name(n->src[0]->dtype),
+			dtype_name(n->src[1]->dtype));
 	return NULL;
 }
 

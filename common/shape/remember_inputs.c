@@ -10,7 +10,8 @@
 
 static const Val *row(const UOp *u)
 {
-	return VARR(val_get(u->arg, "name"), val_str(dtype_name(u->dtype)), val_get(u->arg, "shape"));
+	return VARR(
+		val_get(u->arg, "name"), val_str(dtype_name(u->dtype)), val_get(u->arg, "shape"));
 }
 
 void inputs_remember(Graph *g)
@@ -23,14 +24,16 @@ void inputs_remember(Graph *g)
 
 	if (val_get(g->meta, "inputs"))
 		return;
-	const Val **name = arena_alloc((all.n + 1) * sizeof *name), **sized = arena_alloc((all.n + 1) * sizeof *sized);
+	const Val **name = arena_alloc((all.n + 1) * sizeof *name),
+		  **sized = arena_alloc((all.n + 1) * sizeof *sized);
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *u = all.at[i];
 		if (u->op != OP_BUFFER || !buffer_is(u, "input"))
 			continue;
 		name[n++] = val_str(buffer_name(u));
 		/* at level tensor, nodes have no shapes yet */
-		const Shape *s = u->shape ? u->shape : shape_from_val(val_get(u->arg, "shape"), &err, &status);
+		const Shape *s = u->shape ? u->shape :
+					    shape_from_val(val_get(u->arg, "shape"), &err, &status);
 		if (s && !shape_static(s, &count))
 			sized[nsized++] = row(u);
 	}

@@ -1,4 +1,5 @@
-/* Shapes: interned vectors of sizes.  A size is an index node, so a symbolic one costs nothing extra. */
+/* Shapes: interned vectors of sizes.  A size is an index node, so a symbolic one costs nothing
+ * extra. */
 #include "shape/shape.h"
 #include <stdlib.h>
 
@@ -81,7 +82,8 @@ static const char *shape_check(const Shape *s, int *status)
 		if (ix_is_const(s->dim[i], &lo))
 			hi = lo;
 		if (hi < 0)
-			return arena_printf("size %s is negative", shape_text(shape_new(1, &s->dim[i])));
+			return arena_printf(
+				"size %s is negative", shape_text(shape_new(1, &s->dim[i])));
 		if (lo < 0)
 			size_check("le", ix_const(0), s->dim[i]);
 		if (!mul_ok(n, lo < 1 ? 1 : lo, &n) || n >= COUNT_MAX)

@@ -3,11 +3,11 @@
 #define COMMON_SHAPE_SHAPE_H
 #include "index/index.h"
 
-/* ---- shape.c: shapes, symbolic sizes, inference ---------------------------------------------------- */
+/* ---- shape.c: shapes, symbolic sizes, inference */
 
-/* A size or index is a node of dtype i64 made of CONST, VAR, RANGE, ADD, MUL, FLOORDIV, FLOORMOD (and, in
- * kernels, any i64 value as a leaf). Make them with the ix_ functions only (expr.c), which keep them normal:
- * then equal linear expressions are the same node. */
+/* A size or index is a node of dtype i64 made of CONST, VAR, RANGE, ADD, MUL, FLOORDIV, FLOORMOD
+ * (and, in kernels, any i64 value as a leaf). Make them with the ix_ functions only (expr.c), which
+ * keep them normal: then equal linear expressions are the same node. */
 const Shape *shape_ints(int rank, const int64_t *dim);
 /* The shape in an arg (an array of ints and size expressions); on failure NULL, and *err is set. */
 const Shape *shape_from_val(const Val *v, const char **err, int *status);
@@ -41,7 +41,8 @@ const char *shape_text(const Shape *s);
 const Shape *shape_broadcast(const Shape *a, const Shape *b);
 
 /* ---- infer.c */
-/* the contract's rule for names of buffers and outputs: 1 to 255 bytes, no control characters, / or =, no leading . or - */
+/* the contract's rule for names of buffers and outputs: 1 to 255 bytes, no control characters, / or
+ * =, no leading . or - */
 bool name_ok(const Val *v);
 /* forms.c: NULL if the arg of op has a form that levels.def allows at one of the levels (a mask of
  * 1 << Level), else an error. */
@@ -50,7 +51,7 @@ const char *arg_check(Op op, int levels, const Val *arg);
 int arg_axes(const Val *v, int *axes);                       /* count */
 void arg_pairs(const Val *v, UOp *(*pair)[2]);               /* sizes as index nodes */
 
-/* ---- calls.c: calls of kernels, their slots and buffers ------------------------------------------------ */
+/* ---- calls.c: calls of kernels, their slots and buffers */
 
 int64_t param_slot(const UOp *param);
 /* The PARAM for this buffer in that slot; the same PARAM in another slot. */
@@ -65,7 +66,8 @@ bool call_aliases(const UOp *call);
 UOp *call_with_kernel(UOp *call, UOp *kernel);
 /* The call with another kernel and one more buffer, in slot call->nsrc - 1. */
 UOp *call_with_buffer(const UOp *call, UOp *kernel, UOp *buffer);
-uint64_t call_writes(const UOp *call);                       /* bit k: a STORE in the CALL's kernel writes slot k */
+/* bit k: a STORE in the CALL's kernel writes slot k */
+uint64_t call_writes(const UOp *call);
 const char *kernel_name(const UOp *kernel);                  /* "kernel" when it has none */
 const char *call_name(const UOp *call);                      /* its kernel's name */
 /* g with its calls replaced. */
@@ -84,9 +86,10 @@ const char *custom_name(const Val *arg); /* its function's name, an identifier *
 const Val *custom_vars(const Val *arg);
 bool custom_in(const Graph *g);
 
-/* ---- views.c: chains of movement ops as views -------------------------------------------------------------------------- */
+/* ---- views.c: chains of movement ops as views */
 
-typedef struct { const Shape *shape; UOp **stride; UOp *offset; UOp *(*mask)[2]; } View;   /* mask NULL: none */
+/* mask NULL: none */
+typedef struct { const Shape *shape; UOp **stride; UOp *offset; UOp *(*mask)[2]; } View;
 /* Follows u's movement ops to their source and sets `at` to the index expressions into it for
  * ranges idx over u's shape. *gate gets a bool node that is true where the element is not padding
  * (NULL: everywhere). */

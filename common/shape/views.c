@@ -80,7 +80,8 @@ static void unwrap(const Shape *in, int i, UOp **at, UOp **gate)
 	UOp *from[2], *to[2];
 
 	sum_of(&s, at[i]);
-	if (s.n != 1 || s.t[0].c != 1 || s.t[0].m->op != OP_FLOORMOD || !ix_is_const(in->dim[i], &n))
+	if (s.n != 1 || s.t[0].c != 1 || s.t[0].m->op != OP_FLOORMOD ||
+		!ix_is_const(in->dim[i], &n))
 		return;
 	from[0] = s.t[0].m;
 	from[1] = NODE(OP_FLOORDIV, DT_I64, VNIL, from[0]->src[0], from[0]->src[1]);
@@ -99,7 +100,8 @@ static void shift(UOp *u, UOp *const *idx, UOp **at, UOp **gate)
 
 	arg_pairs(u->arg, pair);
 	for (int i = 0; i < in->rank; i++) {
-		at[i] = u->op == OP_SHRINK ? ix_add(idx[i], pair[i][0]) : ix_sub(idx[i], pair[i][0]);
+		at[i] = u->op == OP_SHRINK ? ix_add(idx[i], pair[i][0]) :
+					     ix_sub(idx[i], pair[i][0]);
 		if (u->op == OP_PAD && in->dim[i] != u->shape->dim[i])
 			also(gate, ix_inside(at[i], in->dim[i]));
 	}

@@ -116,14 +116,16 @@ static void print_time(Buf *out, const Graph *g, size_t k)
 	double sum = 0, ms = -1;
 	for (size_t i = 0; all && all->kind == VAL_ARRAY && i < all->n; i++) {
 		const Val *row = all->a[i];
-		if (row->kind != VAL_ARRAY || row->n != 3 || row->a[2]->kind != VAL_FLOAT || !(row->a[2]->f >= 0))
+		if (row->kind != VAL_ARRAY || row->n != 3 || row->a[2]->kind != VAL_FLOAT ||
+			!(row->a[2]->f >= 0))
 			return;
 		sum += row->a[2]->f;
 		if (i == k)
 			ms = row->a[2]->f;
 	}
 	if (ms >= 0)
-		buf_printf(out, "%.4f ms <meter value=\"%.4f\"></meter>", ms, sum > 0 ? ms / sum : 0);
+		buf_printf(
+			out, "%.4f ms <meter value=\"%.4f\"></meter>", ms, sum > 0 ? ms / sum : 0);
 }
 
 static void print_call_row(Buf *out, const Graph *g, size_t k, size_t i, const uint32_t *index)

@@ -32,7 +32,8 @@ static const Option options[] = {
 static const Stage tool = {.name = "diff",
 	.usage = "A B",
 	.options = options,
-	.summary = "Compares two documents up to the numbering of nodes, or two results (.npy, .npz,\n"
+	.summary =
+		"Compares two documents up to the numbering of nodes, or two results (.npy, .npz,\n"
 		"folders of .npy) by value: exit status 0 same, 1 different."};
 
 /* One of the two documents. same[i]: the number that equal nodes of both share. */
@@ -84,7 +85,8 @@ static bool equal_whole(const Side *s, const UOp *a, const NodeClass *c)
 
 static uint32_t class_of(const Side *s, const UOp *u)
 {
-	uint64_t h = hash_mix(u->op * 31 + u->dtype, u->arg->hash ^ (opt.notes ? u->note->hash : 0));
+	uint64_t h = hash_mix(
+		u->op * 31 + u->dtype, u->arg->hash ^ (opt.notes ? u->note->hash : 0));
 	for (uint32_t k = 0; k < u->nsrc; k++)
 		h = hash_mix(h, below(s, u, k));
 	uintptr_t first = (uintptr_t)map_get(&by_hash, h);

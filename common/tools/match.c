@@ -1,5 +1,5 @@
-/* match: the nodes of a document that a pattern fits; grep for tensor programs.  Status 0 when there are some, 1 when
- * there is none. */
+/* match: the nodes of a document that a pattern fits; grep for tensor programs.  Status 0 when
+ * there are some, 1 when there is none. */
 #include "io/io.h"
 #include "process/process.h"
 #include "rules/rule.h"
@@ -8,7 +8,8 @@
 /* The pattern as a rule, so that it may have conditions. */
 static const Rule *pattern(const char *text, const char *condition)
 {
-	char *rule = arena_printf("%s -> self%s%s", text, condition ? " if " : "", condition ? condition : "");
+	char *rule = arena_printf(
+		"%s -> self%s%s", text, condition ? " if " : "", condition ? condition : "");
 	const Rules *r = rules_parse(rule, strlen(rule), "PATTERN");
 	if (r->n != 1)
 		die(USAGE, "'%s' is not one pattern", text);
@@ -34,7 +35,8 @@ static void print_bound(const char *name, const Bound *b)
 
 static void print_node(size_t at, const UOp *u, const Rule *r, const Bound *env)
 {
-	const Val *name = val_get(u->op == OP_BUFFER ? u->arg : u->note, "name"), *loc = val_get(u->note, "loc");
+	const Val *name = val_get(u->op == OP_BUFFER ? u->arg : u->note, "name"),
+		  *loc = val_get(u->note, "loc");
 	printf("%%%zu %s %s", at, op_name(u->op), dtype_name(u->dtype));
 	if (u->shape)
 		printf(" %s", shape_text(u->shape));

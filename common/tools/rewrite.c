@@ -68,18 +68,19 @@ static int print_list(const char *name)
 
 int main(int argc, char **argv)
 {
-	static const Option options[] = {
-		{'e', "expression", "RULE", "a rule, as in a .rules file", &opt.exprs, .many = true},
+	static const Option options[] = {{'e', "expression", "RULE", "a rule, as in a .rules file",
+						 &opt.exprs, .many = true},
 		{'f', "file", "FILE", "rules from a file", &opt.files, .many = true},
-		{0, "rules", "NAME", "built-in rules: simplify, decompose", &opt.sets, .many = true},
+		{0, "rules", "NAME", "built-in rules: simplify, decompose", &opt.sets,
+			.many = true},
 		{0, "lacks", "OPS", "'SUB MAX': what decompose writes with other ops", &opt.lacks},
-		{0, "list", "NAME", "print the built-in rules of that name, or all names, and nothing else",
+		{0, "list", "NAME",
+			"print the built-in rules of that name, or all names, and nothing else",
 			&opt.list, .optional_arg = true},
-		{0, "once", NULL, "one sweep, not to a fixed point: a rule may grow what it matches",
+		{0, "once", NULL,
+			"one sweep, not to a fixed point: a rule may grow what it matches",
 			&opt.once},
-		{0, "count", NULL, "say how many rules were applied", &opt.say},
-		{0}
-	};
+		{0, "count", NULL, "say how many rules were applied", &opt.say}, {0}};
 	static const Stage stage = {
 		.name = "rewrite", .summary = "rewrite a graph by rules",
 		.usage = "-e RULE|-f FILE|--rules NAME [FILE]", .options = options,

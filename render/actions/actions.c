@@ -32,7 +32,8 @@ static int range_of(const Facts *f, const Val *axis, uint64_t among)
 	for (int r = 0; axis->kind == VAL_INT && r < f->nrange; r++)
 		if (axis_of(f, r) == axis->i && among >> r & 1)
 			return r;
-	die(MALFORMED, "node %u KERNEL: an action names a range that it does not have", f->kernel->id);
+	die(MALFORMED, "node %u KERNEL: an action names a range that it does not have",
+		f->kernel->id);
 }
 
 static const Val *action(
@@ -61,13 +62,14 @@ static int write_tiles(const Plan *p, const Facts *f, const Val **list)
 	int n = 0;
 	for (int i = 0; i < p->nlanes; i++) {
 		int r = p->lanes[i];
-		list[n++] = VARR(val_str("tile"), val_int(axis_of(f, r)), val_int(p->tile[r].unroll),
-			val_int(p->tile[r].vector));
+		list[n++] = VARR(val_str("tile"), val_int(axis_of(f, r)),
+			val_int(p->tile[r].unroll), val_int(p->tile[r].vector));
 	}
 	for (int i = 0; i < p->nlanes; i++) {
 		int r = p->lanes[i];
 		if (p->chunk[r])
-			list[n++] = VARR(val_str("chunk"), val_int(axis_of(f, r)), val_int(p->chunk[r]));
+			list[n++] = VARR(
+				val_str("chunk"), val_int(axis_of(f, r)), val_int(p->chunk[r]));
 	}
 	return n;
 }
@@ -90,10 +92,11 @@ const Val *plan_write(const Plan *p, const Facts *f)
 	if (p->prefetch_stores)
 		list[n++] = VARR(val_str("prefetch_stores"));
 	if (p->prefetch_loads)
-		list[n++] = action(f, "prefetch_loads", NULL, 0, range, ranges_in(p->prefetch_loads, range));
+		list[n++] = action(
+			f, "prefetch_loads", NULL, 0, range, ranges_in(p->prefetch_loads, range));
 	if (p->mode != PLAN_LOOPS)
-		list[n++] = action(f, p->mode == PLAN_ITEMS ? "bind" : "group", (int64_t[]){p->items}, 1,
-			range, ranges_in(p->bound, range));
+		list[n++] = action(f, p->mode == PLAN_ITEMS ? "bind" : "group",
+			(int64_t[]){p->items}, 1, range, ranges_in(p->bound, range));
 	for (int i = 0; i < p->nstage; i++) {
 		uint64_t along = p->stage[i].along;
 		list[n++] = action(f, along ? "transpose" : "stage",
@@ -106,7 +109,8 @@ const Val *plan_write(const Plan *p, const Facts *f)
 static int number(const Facts *f, const Val *a, size_t i, int64_t most)
 {
 	if (i >= a->n || a->a[i]->kind != VAL_INT || a->a[i]->i < 0 || a->a[i]->i > most)
-		die(MALFORMED, "node %u KERNEL: action %zu has no number that fits", f->kernel->id, i);
+		die(MALFORMED, "node %u KERNEL: action %zu has no number that fits", f->kernel->id,
+			i);
 	return (int)a->a[i]->i;
 }
 
@@ -122,7 +126,8 @@ static void read_order(Plan *p, const Facts *f, const Val *a)
 {
 	uint64_t set = set_from(f, a, 1, ~0ull);
 	if (set & ~f->out || (size_t)__builtin_popcountll(set) != a->n - 1)
-		die(MALFORMED, "node %u KERNEL: the order is not one of its output ranges", f->kernel->id);
+		die(MALFORMED, "node %u KERNEL: the order is not one of its output ranges",
+			f->kernel->id);
 	p->norder = 0;
 	for (size_t i = 1; i < a->n; i++)
 		p->order[p->norder++] = range_of(f, a->a[i], f->out);
@@ -132,7 +137,8 @@ static void read_tile(Plan *p, const Facts *f, const Val *a)
 {
 	int r = a->n == 4 ? range_of(f, a->a[1], ~0ull) : -1;
 	if (r < 0 || p->tile[r].unroll)
-		die(MALFORMED, "node %u KERNEL: a tile is [\"tile\", range, unroll, vector], one a range",
+		die(MALFORMED,
+			"node %u KERNEL: a tile is [\"tile\", range, unroll, vector], one a range",
 			f->kernel->id);
 	p->tile[r] = (Tile){number(f, a, 2, 4096), number(f, a, 3, 64)};
 	p->lanes[p->nlanes++] = r;
@@ -152,12 +158,16 @@ static void read_jam(Plan *p, const Facts *f, const Val *a)
 }
 
 static void read_nontemporal(Plan *p, const Facts *f, const Val *a) { p->nontemporal = true; }
-static void read_prefetch_stores(Plan *p, const Facts *f, const Val *a) { p->prefetch_stores = true; }
+static void read_prefetch_stores(Plan *p, const Facts *f, const Val *a)
+{
+	p->prefetch_stores = true;
+}
 
 static void read_prefetch_loads(Plan *p, const Facts *f, const Val *a)
 {
 	if (a->n != 2)
-		die(MALFORMED, "node %u KERNEL: what is fetched ahead is [\"ahead\", range]", f->kernel->id);
+		die(MALFORMED, "node %u KERNEL: what is fetched ahead is [\"ahead\", range]",
+			f->kernel->id);
 	p->prefetch_loads = set_from(f, a, 1, ~0ull);
 }
 
@@ -169,7 +179,8 @@ static void read_grid(Plan *p, const Facts *f, const Val *a)
 static void read_chunk(Plan *p, const Facts *f, const Val *a)
 {
 	if (a->n != 3)
-		die(MALFORMED, "node %u KERNEL: a chunk is [\"chunk\", range, tiles]", f->kernel->id);
+		die(MALFORMED, "node %u KERNEL: a chunk is [\"chunk\", range, tiles]",
+			f->kernel->id);
 	p->chunk[range_of(f, a->a[1], ~0ull)] = number(f, a, 2, 1 << 20);
 }
 
@@ -188,7 +199,8 @@ static void read_staged(Plan *p, const Facts *f, const Val *a)
 	if (transposed && a->n != 3)
 		die(MALFORMED, "node %u KERNEL: a turn is [\"turn\", node, range]", f->kernel->id);
 	if (p->nstage == MAX_STAGED)
-		die(MALFORMED, "node %u KERNEL: more than %d values are staged", f->kernel->id, MAX_STAGED);
+		die(MALFORMED, "node %u KERNEL: more than %d values are staged", f->kernel->id,
+			MAX_STAGED);
 	s->value = f->all.at[number(f, a, 1, f->all.n - 1)];
 	*(transposed ? &s->along : &s->over) = set_from(f, a, 2, free_of(s->value));
 	p->nstage++;
@@ -198,10 +210,19 @@ static const struct {
 	const char *name;
 	void (*read)(Plan *p, const Facts *f, const Val *a);
 } actions[] = {
-	{"order", read_order}, {"tile", read_tile}, {"chunk", read_chunk}, {"grid", read_grid},
-	{"partial", read_partial}, {"jam", read_jam}, {"nontemporal", read_nontemporal}, {"prefetch_stores", read_prefetch_stores},
+	{"order", read_order},
+	{"tile", read_tile},
+	{"chunk", read_chunk},
+	{"grid", read_grid},
+	{"partial", read_partial},
+	{"jam", read_jam},
+	{"nontemporal", read_nontemporal},
+	{"prefetch_stores", read_prefetch_stores},
 	{"prefetch_loads", read_prefetch_loads},
-	{"bind", read_items}, {"group", read_items}, {"stage", read_staged}, {"transpose", read_staged},
+	{"bind", read_items},
+	{"group", read_items},
+	{"stage", read_staged},
+	{"transpose", read_staged},
 };
 
 static void read_action(Plan *p, const Facts *f, const Val *a)

@@ -15,14 +15,16 @@ typedef struct { int unroll, vector; } Tile;
 typedef struct { UOp *value; uint64_t over, along; } Staged;
 /* The list of actions, parsed. In the kernel's arg it is
  *   [["order", axis…], ["tile", axis, unroll, vector]…, ["chunk", axis, tiles]…, ["grid", loops],
- *    ["partial", lanes], ["jam", turns] or ["jam", turns, 1], ["nontemporal"], ["prefetch_stores"], ["prefetch_loads", axis],
+ *    ["partial", lanes], ["jam", n] or ["jam", n, 1], ["nontemporal"], ["prefetch_stores"],
+ *    ["prefetch_loads", axis],
  *    ["bind", items, axis…] or ["group", items, axis…], ["stage", node, axis…] …,
  *    ["transpose", node, axis] …]
  * where node is the number of a node of the kernel, counted depth first, sources first. The empty
  * list is plain loops. */
 typedef struct {
 	PlanMode mode;
-	int order[MAX_RANGES], norder;     /* output ranges, outermost first, as places in range[] */
+	/* output ranges, outermost first, as places in range[] */
+	int order[MAX_RANGES], norder;
 	Tile tile[MAX_RANGES];             /* by place in range[]; {0, 0}: one element at a time */
 	int lanes[MAX_RANGES], nlanes;     /* the tiled ranges, in the order of their lane loops */
 	int chunk[MAX_RANGES];             /* tiles of a range in a loop outside all others */
@@ -31,8 +33,10 @@ typedef struct {
 	int jam;                           /* iterations of a reduction within the lanes; 0: one */
 	bool apart;                        /* each iteration from another part of the reduction */
 	bool nontemporal;                       /* stores go past the cache */
-	bool prefetch_stores;                        /* a transposed tile's destination is prefetched */
-	uint64_t prefetch_loads;                    /* the range whose next iteration is prefetched, or 0 */
+	/* a transposed tile's destination is prefetched */
+	bool prefetch_stores;
+	/* the range whose next iteration is prefetched, or 0 */
+	uint64_t prefetch_loads;
 	int items;                         /* of a work group */
 	uint64_t bound;                    /* ranges that the grid runs over */
 	Staged stage[MAX_STAGED];

@@ -7,7 +7,8 @@
 bool tile_fixed(const Plan *p, const Facts *f, int r)
 {
 	int64_t least = least_size(f, r);
-	bool whole = count_of(f, 1ull << r) == least && p->tile[r].unroll && least % tile_size(p, r) == 0;
+	bool whole = count_of(f, 1ull << r) == least && p->tile[r].unroll &&
+		least % tile_size(p, r) == 0;
 	return p->tile[r].unroll && least >= tile_size(p, r) && (!f->in_place || whole);
 }
 
@@ -113,8 +114,9 @@ bool prefetch_loads_fits(const Plan *p, const Facts *f)
 {
 	if (!p->prefetch_loads)
 		return true;
-	return p->mode == PLAN_LOOPS && !(p->prefetch_loads & ~f->out) && (!(p->prefetch_loads & tiled_ranges(p)) ||
-		panel_range(p, f, p->lanes[p->nlanes - 1]) == p->prefetch_loads);
+	return p->mode == PLAN_LOOPS && !(p->prefetch_loads & ~f->out) &&
+		(!(p->prefetch_loads & tiled_ranges(p)) ||
+			panel_range(p, f, p->lanes[p->nlanes - 1]) == p->prefetch_loads);
 }
 
 /* ---- values in row buffers, and transposed */
@@ -151,7 +153,8 @@ static bool staged_fit(const Plan *p, const Facts *f)
 {
 	for (int i = 0; i < p->nstage; i++) {
 		const Staged *s = &p->stage[i];
-		if (!(s->along ? transpose_fits(p, f, s) : stage_fits(f, s)) || stage_of(p, s->value) != i)
+		if (!(s->along ? transpose_fits(p, f, s) : stage_fits(f, s)) ||
+			stage_of(p, s->value) != i)
 			return false;
 	}
 	return plan_bytes(p, f) <= 2 * target->local;
@@ -189,7 +192,8 @@ static bool accumulators_fit(const Plan *p, const Facts *f)
 		int64_t bytes;
 		if (u->op != OP_RREDUCE)
 			continue;
-		if (!mul_ok(bytes_of_lanes(p, f, u, free_of(u)), p->partial + !p->partial, &bytes) ||
+		if (!mul_ok(bytes_of_lanes(p, f, u, free_of(u)), p->partial + !p->partial,
+			    &bytes) ||
 			!add_ok(sum, bytes, &sum) || sum > MOST)
 			return false;
 	}

@@ -20,8 +20,8 @@ static bool fills_panels(const Facts *f, Panel *n)
 		if (moves >> k & 1 && k != n->r && !mul_ok(all, range_size(f->range[k]), &all))
 			return false;
 	n->step = sum_coef(&s, f->range[n->r]);
-	return s.n == __builtin_popcountll(moves) && !s.k && sum_coef(&s, f->range[n->v]) == 1 && all &&
-		n->step == all;
+	return s.n == __builtin_popcountll(moves) && !s.k && sum_coef(&s, f->range[n->v]) == 1 &&
+		all && n->step == all;
 }
 
 /* Are there enough rows inside the loop over panels? Rows outside of it read all panels again. */
@@ -34,7 +34,8 @@ static bool rows_within(const Plan *p, const Facts *f, Panel *n)
 		if (inside && r != n->v) {
 			n->rows |= 1ull << r;
 			tile *= tile_or_one(p, r);
-			if (p->chunk[r] || !mul_ok(rows, usual_size(least_size(f, r), most_size(f, r)), &rows))
+			if (p->chunk[r] ||
+				!mul_ok(rows, usual_size(least_size(f, r), most_size(f, r)), &rows))
 				return false;
 		}
 		inside |= r == n->r;
@@ -45,14 +46,16 @@ static bool rows_within(const Plan *p, const Facts *f, Panel *n)
 bool panel_is(const Plan *p, const Facts *f, const UOp *u, int v, Panel *n)
 {
 	*n = (Panel){u, -1, v};
-	if (u->op != OP_LOAD || u->nsrc > 1 || u->src[0]->src[0]->op != OP_PARAM || reads_written(f, u))
+	if (u->op != OP_LOAD || u->nsrc > 1 || u->src[0]->src[0]->op != OP_PARAM ||
+		reads_written(f, u))
 		return false;
 	uint64_t moves = free_of(u->src[0]) & f->out & ~(1ull << v);
 	if (!moves || moves & (moves - 1))
 		return false;
 	n->r = __builtin_ctzll(moves);
-	return range_size(f->range[v]) == tile_size(p, v) && fills_panels(f, n) && rows_within(p, f, n) &&
-		mul_ok(n->step, tile_or_one(p, n->r), &n->size) && n->size * dtype_size(u->dtype) <= PANEL_MOST;
+	return range_size(f->range[v]) == tile_size(p, v) && fills_panels(f, n) &&
+		rows_within(p, f, n) && mul_ok(n->step, tile_or_one(p, n->r), &n->size) &&
+		n->size * dtype_size(u->dtype) <= PANEL_MOST;
 }
 
 uint64_t panel_range(const Plan *p, const Facts *f, int v)

@@ -66,7 +66,8 @@ static void choose_grid(Plan *p, const Facts *f, const Folds *k)
 
 static void tell(const Plan *p, const Facts *f)
 {
-	static const char *const mode[] = {"loops", "one work item an element", "one work group a row"};
+	static const char *const mode[] = {
+		"loops", "one work item an element", "one work group a row"};
 	Buf b = {0};
 	buf_printf(&b, "%s", mode[p->mode]);
 	for (int i = 0; i < p->nlanes; i++) {
@@ -82,13 +83,15 @@ static void tell(const Plan *p, const Facts *f)
 	if (p->partial)
 		buf_printf(&b, ", sums in %d parts", p->partial);
 	if (p->jam > 1)
-		buf_printf(&b, ", %d turns of a reduction at a time%s", p->jam, p->apart ? ", far apart" : "");
+		buf_printf(&b, ", %d turns of a reduction at a time%s", p->jam,
+			p->apart ? ", far apart" : "");
 	if (p->nontemporal)
 		buf_printf(&b, ", stores past the cache");
 	if (p->prefetch_stores)
 		buf_printf(&b, ", what is stored to fetched before");
 	if (p->prefetch_loads)
-		buf_printf(&b, ", the next r%d fetched meanwhile", axis_of(f, __builtin_ctzll(p->prefetch_loads)));
+		buf_printf(&b, ", the next r%d fetched meanwhile",
+			axis_of(f, __builtin_ctzll(p->prefetch_loads)));
 	if (p->mode != PLAN_LOOPS)
 		buf_printf(&b, ", %d items a group", p->items);
 	for (int i = 0; i < p->nstage; i++) {
@@ -96,7 +99,8 @@ static void tell(const Plan *p, const Facts *f)
 			buf_printf(&b, ", a load along r%d turned in registers",
 				axis_of(f, __builtin_ctzll(p->stage[i].along)));
 		else
-			buf_printf(&b, ", %s in a row buffer of %lld", op_name(p->stage[i].value->op),
+			buf_printf(&b, ", %s in a row buffer of %lld",
+				op_name(p->stage[i].value->op),
 				(long long)count_of(f, p->stage[i].over));
 	}
 	explain(f->kernel, "%s", buf_str(&b));
@@ -114,7 +118,8 @@ static UOp *kernel_actions(const KernelUse *use)
 		return kernel;
 	const Val *given = lower_opt.actions ? plan_given(lower_opt.actions, kernel) : NULL;
 	if (given)
-		return node_like(kernel, kernel->nsrc, kernel->src, val_set(kernel->arg, "actions", given));
+		return node_like(
+			kernel, kernel->nsrc, kernel->src, val_set(kernel->arg, "actions", given));
 	lowering_begin(&l, kernel, use->alias);
 	reductions_find(&l.facts, &k);
 	int slices[MAX_SLICE_AXES], n = slice_ranges(&l.facts, slices);
@@ -147,10 +152,12 @@ static int64_t constant_bytes(const Graph *g)
 	int64_t sum = 0, n;
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		const UOp *call = g->sink->src[i];
-		for (uint32_t k = 1; call->op == OP_CALL && !call_prepares(call) && k < call->nsrc; k++) {
+		for (uint32_t k = 1; call->op == OP_CALL && !call_prepares(call) && k < call->nsrc;
+			k++) {
 			const UOp *b = call->src[k];
-			if ((buffer_is(b, "const") || buffer_is(b, "prepared")) && !map_get(&seen, PKEY(b)) &&
-				shape_bytes(b->shape, b->dtype, &n) && !add_ok(sum, n, &sum))
+			if ((buffer_is(b, "const") || buffer_is(b, "prepared")) &&
+				!map_get(&seen, PKEY(b)) && shape_bytes(b->shape, b->dtype, &n) &&
+				!add_ok(sum, n, &sum))
 				sum = INT64_MAX;
 			map_put(&seen, PKEY(b), (void *)b);
 		}

@@ -6,8 +6,8 @@
 /* tiles.c: tiles, vectors, chunks and the grid of a CPU, for a plan that has its order and
  * stages. */
 void choose_tiles(Plan *p, const Facts *f, const Folds *k);
-/* transposes.c: tiles for a kernel that moves elements from one order to another, v being the range in
- * vectors; false when no load calls for them. */
+/* transposes.c: tiles for a kernel that moves elements from one order to another, v being the range
+ * in vectors; false when no load calls for them. */
 bool choose_transposes(Plan *p, const Facts *f, int v, int lanes);
 /* Are the transposed tiles stored to memory that no near cache holds? */
 bool wants_prefetch_stores(const Plan *p, const Facts *f);

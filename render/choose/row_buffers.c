@@ -144,7 +144,8 @@ static void give_way(Map *nodes, const Inst *user)
 	Node *u = map_get(nodes, PKEY(user->of));
 	for (uint32_t k = 0; k < user->nsrc && user->kind == INST_VALUE && u && u->around; k++) {
 		Node *src = map_get(nodes, PKEY(user->src[k]->of));
-		if (src && src->loops == u->loops && src->around == u->around && src->over == u->over)
+		if (src && src->loops == u->loops && src->around == u->around &&
+			src->over == u->over)
 			src->gives_way = true;
 	}
 }

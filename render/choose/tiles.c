@@ -222,7 +222,8 @@ static double fill(int64_t n, int64_t tile)
  * and two loads end in a cycle, an addition takes four. */
 static double rate(int rows, int vectors)
 {
-	double adds = rows * vectors / 2.0, loads = (rows + vectors) / 2.0, most = adds > 4 ? adds : 4;
+	double adds = rows * vectors / 2.0, loads = (rows + vectors) / 2.0,
+	       most = adds > 4 ? adds : 4;
 	most = loads > most ? loads : most;
 	double all = rows * vectors;
 	return adds / most * (1 - 0.3 * (rows + vectors) / all) * (1 - 2.0 / all);
@@ -280,7 +281,8 @@ static int find_apart(const Tiling *t, int m)
 static int64_t bytes_of(const Tiling *t, const UOp *load, uint64_t ranges)
 {
 	int64_t bytes;
-	if (!mul_ok(count_of(t->f, free_of(load->src[0]) & ranges), dtype_size(load->dtype), &bytes))
+	if (!mul_ok(count_of(t->f, free_of(load->src[0]) & ranges), dtype_size(load->dtype),
+		    &bytes))
 		return INT64_MAX;
 	return bytes;
 }
@@ -313,7 +315,8 @@ static void pack(Tiling *t, int m)
 			continue;
 		int64_t rows = tile_size(p, t->v) * count_of(t->f, over & free_of(u)) * 4;
 		if (rows > target->local || reads_written(t->f, u) ||
-			(!far && !strides_pages(t, u) && bytes_of(t, u, over | 1ull << t->v) <= 1 << 20))
+			(!far && !strides_pages(t, u) &&
+				bytes_of(t, u, over | 1ull << t->v) <= 1 << 20))
 			continue;
 		p->stage[p->nstage].value = u;
 		p->stage[p->nstage++].over = over & free_of(u);
@@ -329,7 +332,9 @@ static void choose_chunk(Tiling *t, int m)
 	int64_t items = 1, tiles = loops_of(t, m);
 	for (int i = 0; i < t->p->norder; i++)
 		if (t->p->order[i] != m)
-			items *= loops_of(t, t->p->order[i]) < 1 << 20 ? loops_of(t, t->p->order[i]) : 1 << 20;
+			items *= loops_of(t, t->p->order[i]) < 1 << 20 ?
+				loops_of(t, t->p->order[i]) :
+				1 << 20;
 	if (items >= ITEMS || tiles < 8 || !tile_fixed(t->p, t->f, m))
 		return;
 	int64_t parts = (ITEMS + items - 1) / items, size = (tiles + parts - 1) / parts;
@@ -536,7 +541,8 @@ static void tile_within(Tiling *t)
 	}
 	t->p->nontemporal = !heavy && t->p->tile[t->v].vector > 1 && streams(t);
 	t->p->prefetch_stores = wants_prefetch_stores(t->p, t->f);
-	t->p->prefetch_loads = heavy ? wants_panel(t->p, t->f, t->v) : wants_prefetch_loads(t->p, t->f, t->v);
+	t->p->prefetch_loads = heavy ? wants_panel(t->p, t->f, t->v) :
+				       wants_prefetch_loads(t->p, t->f, t->v);
 }
 
 /* The loops in front stay as they are and form the grid's items. Stores to an item's own buffers do

@@ -19,7 +19,8 @@ typedef struct { const Facts *f; int v, lanes; } TurnedTile;
  * does not divide the range, tiles may begin at any element. */
 static int64_t step_in_tile(const TurnedTile *t, UOp *at, int r, int n)
 {
-	UOp *range = t->f->range[r], *lane = ix_range(63, "vector", ix_const(n)), *size = range->src[0];
+	UOp *range = t->f->range[r], *lane = ix_range(63, "vector", ix_const(n)),
+	    *size = range->src[0];
 	int64_t rest;
 	bool whole = ix_is_const(ix_mod(size, ix_const(n)), &rest) && !rest;
 	UOp *count = whole ? ix_div(size, ix_const(n)) : ix_sub(size, ix_const(n - 1));
@@ -84,7 +85,8 @@ static void order_behind(Plan *p, int r, int v)
 static void choose_blocks(Plan *p, const Facts *f, int r, int v, int bytes)
 {
 	int n = p->tile[v].vector, block = BLOCK_BYTES / (n * bytes);
-	bool blocks = block > 1 && least_size(f, r) >= 2 * n * block && least_size(f, v) >= 2 * n * block;
+	bool blocks = block > 1 && least_size(f, r) >= 2 * n * block &&
+		least_size(f, v) >= 2 * n * block;
 	if (blocks)
 		p->chunk[r] = p->chunk[v] = block;
 	p->grid = p->norder - (blocks ? 0 : 1);
@@ -119,7 +121,8 @@ bool wants_prefetch_stores(const Plan *p, const Facts *f)
 	int64_t bytes = 0;
 	for (int i = 0; i < p->nstage && !p->nontemporal; i++)
 		if (p->stage[i].along &&
-			!mul_ok(count_of(f, f->out), dtype_size(f->kernel->src[0]->src[0]->dtype), &bytes))
+			!mul_ok(count_of(f, f->out), dtype_size(f->kernel->src[0]->src[0]->dtype),
+				&bytes))
 			bytes = INT64_MAX;
 	return bytes >= FETCH_BYTES;
 }

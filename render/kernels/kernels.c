@@ -59,7 +59,9 @@ Graph *customs_map(Graph *g, UOp *(*fn)(UOp *custom, const UOp *call))
 		UOp *call = g->sink->src[i];
 		src.n = 0;
 		for (uint32_t k = 0; k < call->nsrc; k++)
-			vec_push(&src, call->src[k]->op == OP_CUSTOM ? fn(call->src[k], call) : call->src[k]);
+			vec_push(&src,
+				call->src[k]->op == OP_CUSTOM ? fn(call->src[k], call) :
+								call->src[k]);
 		vec_push(&calls, node_with(call, src.at));
 	}
 	Graph *r = graph_with_calls(g, calls.n, calls.at);

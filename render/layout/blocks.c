@@ -63,7 +63,8 @@ static bool lies_apart(const UOp *buffer, int axis)
 static bool ask(const Blocks *b, UOp *buffer, int axis)
 {
 	Lay *y = lay_of(b, buffer);
-	if (!y || y->fixed || y->axis == axis || !lies_apart(buffer, axis) || buffer->shape->rank > 15)
+	if (!y || y->fixed || y->axis == axis || !lies_apart(buffer, axis) ||
+		buffer->shape->rank > 15)
 		return false;
 	int block = block_for(dim_of(buffer, axis));
 	if (!block || y->axis >= 0) {
@@ -147,7 +148,8 @@ static UOp *range_of_blocks(const Lay *y, UOp *at)
 {
 	int64_t n, offset;
 	UOp *r = range_near(at, &offset);
-	bool good = r && ix_is_const(r->src[0], &n) && block_for(n) == y->block && !(offset % y->block);
+	bool good = r && ix_is_const(r->src[0], &n) && block_for(n) == y->block &&
+		!(offset % y->block);
 	return good ? r : NULL;
 }
 
@@ -300,8 +302,8 @@ static bool padding_for(const Lay *y, const UOp *load, int *before, int *after)
 	for (uint32_t k = 1; k < at->nsrc && ok; k++) {
 		int64_t lo, hi, beyond;
 		ix_bounds(at->src[k], &lo, &hi);
-		ok = last_beyond(at->src[k], y->buffer->shape->dim[k - 1], &beyond) && lo >= -MAX_ROOM &&
-			beyond <= MAX_ROOM;
+		ok = last_beyond(at->src[k], y->buffer->shape->dim[k - 1], &beyond) &&
+			lo >= -MAX_ROOM && beyond <= MAX_ROOM;
 		before[k - 1] = ok && lo < 0 ? (int)-lo : 0;
 		after[k - 1] = ok && beyond > 0 ? (int)beyond : 0;
 	}
@@ -391,8 +393,10 @@ static void fill_room(Blocks *b, Lay *y)
 		if (y->before[k])
 			vec_push(&b->out, zero_call(y, k, ix_const(0), y->before[k]));
 		if (y->after[k])
-			vec_push(&b->out, zero_call(y, k,
-				ix_add(y->buffer->shape->dim[k], ix_const(y->before[k])), y->after[k]));
+			vec_push(&b->out,
+				zero_call(y, k,
+					ix_add(y->buffer->shape->dim[k], ix_const(y->before[k])),
+					y->after[k]));
 	}
 	y->filled = true;
 }
@@ -414,7 +418,9 @@ static void block_ranges(RangeSplit *s)
 		if (all.at[i]->op == OP_RANGE && range_axis(all.at[i]) >= axis)
 			axis = range_axis(all.at[i]) + 1;
 	for (size_t i = 0; i < all.n; i++) {
-		Lay *y = all.at[i]->op == OP_INDEX ? lay_of(s->b, place_buffer(s->call, all.at[i])) : NULL;
+		Lay *y = all.at[i]->op == OP_INDEX ?
+			lay_of(s->b, place_buffer(s->call, all.at[i])) :
+			NULL;
 		if (!blocked(y))
 			continue;
 		UOp *r = range_of_blocks(y, all.at[i]->src[1 + y->axis]);
@@ -538,7 +544,8 @@ Graph *layout_blocks(Graph *g)
 				explain(call->src[0], "%s in blocks of %d along axis %d",
 					buffer_name(y->buffer), y->block, y->axis);
 			if (y->padded)
-				explain(call->src[0], "%s with room around it", buffer_name(y->buffer));
+				explain(call->src[0], "%s with room around it",
+					buffer_name(y->buffer));
 		}
 	}
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {

@@ -34,7 +34,8 @@ static bool is_channel(const UOp *index, const UOp *range)
 	bool apart = false;             /* are the axis's neighbours apart in memory? */
 	for (int i = s->rank; i-- > 0;) {
 		if (index->src[1 + i] == range)
-			return apart && range->src[0] == s->dim[i] && ix_is_const(s->dim[i], &n) && block_for(n);
+			return apart && range->src[0] == s->dim[i] && ix_is_const(s->dim[i], &n) &&
+				block_for(n);
 		apart |= !ix_is_const(s->dim[i], &n) || n != 1;
 	}
 	return false;
@@ -83,8 +84,9 @@ static bool covers(const UOp *index)
 
 static bool wants_write(const Roles *r, const UOp *store, const UOp *buffer)
 {
-	return store->nsrc == 2 && covers(store->src[0]) && !r->facts.serial && !r->facts.in_place &&
-		products(r, buffer) >= WRITE_LEAST && wants_blocks(r, store->src[0]);
+	return store->nsrc == 2 && covers(store->src[0]) && !r->facts.serial &&
+		!r->facts.in_place && products(r, buffer) >= WRITE_LEAST &&
+		wants_blocks(r, store->src[0]);
 }
 
 /* ---- the copies */

@@ -30,9 +30,9 @@ static bool wrong_way(Transposed *o, UOp *load, const UOp *other, UOp *vector)
 	const Facts *f = &o->r.facts;
 	uint64_t moves = free_of(load->src[0]), v = bit_of(vector), sum = bound_of(o->r.c.fold);
 	int64_t step;
-	if (load->nsrc > 1 || is_constant(place_buffer(o->call, load->src[0])) || reads_written(f, load) ||
-		!(moves & v) || free_of(other->src[0]) & v || count_of(f, f->out & ~moves) < ROWS_LEAST ||
-		count_of(f, sum & moves) < SUM_LEAST ||
+	if (load->nsrc > 1 || is_constant(place_buffer(o->call, load->src[0])) ||
+		reads_written(f, load) || !(moves & v) || free_of(other->src[0]) & v ||
+		count_of(f, f->out & ~moves) < ROWS_LEAST || count_of(f, sum & moves) < SUM_LEAST ||
 		(place_step(flat_place(load->src[0]), vector, &step) && step == 1))
 		return false;
 	o->load = load;
@@ -45,7 +45,8 @@ static bool wrong_way(Transposed *o, UOp *load, const UOp *other, UOp *vector)
 static bool find_operand(Transposed *o, UOp *call)
 {
 	*o = (Transposed){.call = call};
-	if (!roles_find(&o->r, call) || call_prepares(call) || o->r.facts.serial || o->r.facts.in_place)
+	if (!roles_find(&o->r, call) || call_prepares(call) || o->r.facts.serial ||
+		o->r.facts.in_place)
 		return false;
 	UOp *vector = stored_along(&o->r.facts);
 	UOp *x = o->r.c.x, *w = o->r.c.w;
@@ -82,7 +83,8 @@ static UOp *read_transposed(const Transposed *o, UOp *buffer)
 	memcpy(at + 1, o->order, o->n * sizeof *at);
 	UOp *from[] = {load}, *to[] = {NODE(OP_LOAD, load->dtype, VNIL,
 		node_new(OP_INDEX, load->dtype, 1 + o->n, at, VNIL))};
-	return call_compact(call_with_buffer(o->call, substitute(o->call->src[0], 1, from, to), buffer));
+	return call_compact(
+		call_with_buffer(o->call, substitute(o->call->src[0], 1, from, to), buffer));
 }
 
 Graph *layout_operands(Graph *g)
@@ -94,7 +96,8 @@ Graph *layout_operands(Graph *g)
 		Transposed o;
 		if (find_operand(&o, call)) {
 			UOp *to = transposed_buffer(&o, number++);
-			explain(call->src[0], "%s is turned", buffer_name(place_buffer(call, o.load->src[0])));
+			explain(call->src[0], "%s is turned",
+				buffer_name(place_buffer(call, o.load->src[0])));
 			vec_push(&out, transpose_call(&o, to));
 			call = read_transposed(&o, to);
 		}

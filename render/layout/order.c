@@ -30,7 +30,8 @@ static int64_t bytes_read(const Preparation *t)
 {
 	int64_t n, all = 0;
 	for (uint32_t i = t->to; i < t->call->nsrc; i++)
-		if (!shape_bytes(t->call->src[i]->shape, t->call->src[i]->dtype, &n) || !add_ok(all, n, &all))
+		if (!shape_bytes(t->call->src[i]->shape, t->call->src[i]->dtype, &n) ||
+			!add_ok(all, n, &all))
 			return INT64_MAX;
 	return all;
 }

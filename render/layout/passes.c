@@ -62,15 +62,16 @@ static Graph *plan(Graph *g) { return wanted(g) ? done(g) : g; }
 
 const Pass layout_passes[] = {
 	{"target", target_choose, "read the target's description"},
-	{"reductions", reductions, "long reductions that leave few elements, in parts", .optional = true},
+	{"reductions", reductions, "long reductions that leave few elements, in parts",
+		.optional = true},
 	{"ranges", ranges, "ranges that contractions divide, as two", .optional = true},
-	{"ends", ends, "inputs and outputs of contractions copied where that pays", .optional = true},
+	{"ends", ends, "inputs and outputs of contractions copied where that pays",
+		.optional = true},
 	{"winograd", winograd, "3x3 convolutions with fewer products", .optional = true},
 	{"blocks", blocks, "channels in blocks of a vector, padding in buffers", .optional = true},
 	{"weights", weights, "constants in the order in which they are read", .optional = true},
 	{"operands", operands, "operands in the wrong order transposed", .optional = true},
-	{"slices", slices, "temporaries in slices, never whole in memory",
-		.optional = true},
+	{"slices", slices, "temporaries in slices, never whole in memory", .optional = true},
 	{"plan", plan, "temporaries packed into one workspace again"},
 	{0},
 };

@@ -34,8 +34,8 @@ static UOp *taken_apart(const Roles *roles, int64_t *by)
 		UOp *r = range_taken(f, f->all.at[i], OP_FLOORMOD, by);
 		for (size_t k = 0; r && k < f->all.n; k++) {
 			int64_t other;
-			if (range_taken(f, f->all.at[k], OP_FLOORDIV, &other) == r && other == *by &&
-				!is_plain(roles, r))
+			if (range_taken(f, f->all.at[k], OP_FLOORDIV, &other) == r &&
+				other == *by && !is_plain(roles, r))
 				return r;
 		}
 	}
@@ -46,7 +46,8 @@ static UOp *in_two(UOp *call)
 {
 	Roles r;
 	int64_t by;
-	while (roles_find(&r, call) && !call_prepares(call) && last_axis(&r.facts) + 1 < MAX_RANGES) {
+	while (roles_find(&r, call) && !call_prepares(call) &&
+		last_axis(&r.facts) + 1 < MAX_RANGES) {
 		UOp *range = taken_apart(&r, &by);
 		if (!range)
 			break;
@@ -54,7 +55,8 @@ static UOp *in_two(UOp *call)
 		UOp *high = ix_range(range_axis(range), kind, ix_div(range->src[0], ix_const(by)));
 		UOp *low = ix_range(last_axis(&r.facts) + 1, kind, ix_const(by));
 		UOp *sum = ix_add(ix_mul(high, ix_const(by)), low);
-		explain(call->src[0], "r%d is taken apart by %lld", range_axis(range), (long long)by);
+		explain(call->src[0], "r%d is taken apart by %lld", range_axis(range),
+			(long long)by);
 		call = call_with_kernel(call, substitute(call->src[0], 1, &range, &sum));
 	}
 	return call;

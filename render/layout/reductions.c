@@ -96,7 +96,8 @@ static bool has_rows(const Long *l)
 		for (size_t i = 0; i < l->f.all.n; i++) {
 			UOp *u = l->f.all.at[i];
 			if (u->op == OP_LOAD && free_of(u) >> r & 1 &&
-				place_step(flat_place(u->src[0]), l->f.range[r], &step) && step == 1)
+				place_step(flat_place(u->src[0]), l->f.range[r], &step) &&
+				step == 1)
 				return true;
 		}
 	}
@@ -166,7 +167,8 @@ static UOp *part_buffer(Parts *p, const Long *l)
 	for (int r = 0; r < l->f.nrange; r++)
 		if (free_of(l->reduce) >> r & 1)
 			dim[n++] = l->f.range[r]->src[0];
-	return buffer_of(arena_printf("parts%d", p->count++), "temp", l->reduce->dtype, shape_new(n, dim));
+	return buffer_of(
+		arena_printf("parts%d", p->count++), "temp", l->reduce->dtype, shape_new(n, dim));
 }
 
 /* Moves the kernel's buffers up by one slot: the first slot is the one that is written. */
@@ -183,7 +185,8 @@ static UOp *part_call(const Long *l, UOp *buffer)
 	UOp *value = reduce_from(l, ix_mul(part, iterations), iterations, range_axis(l->along));
 	value = walk_replace(value, slots_on, NULL);
 	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, part_place(l, buffer, 0, part), value);
-	const Val *arg = VMAP(val_str("name"), val_str(arena_printf("parts_%.200s", call_name(l->call))));
+	const Val *arg = VMAP(
+		val_str("name"), val_str(arena_printf("parts_%.200s", call_name(l->call))));
 	UOp *kernel = NODE(OP_KERNEL, DT_NONE, arg, store);
 	node_note(kernel, l->call->src[0]->note);
 	UOp **src = arena_alloc((l->call->nsrc + 1) * sizeof *src);
@@ -198,12 +201,15 @@ static UOp *joined(const Long *l, const UOp *buffer)
 {
 	int64_t left;
 	UOp *u = l->reduce, *parts = ix_const(l->parts), *part = ix_range(l->axis, "reduce", parts);
-	UOp *load = NODE(OP_LOAD, u->dtype, VNIL, part_place(l, buffer, (int)l->call->nsrc - 1, part));
-	UOp *all = NODE(OP_RREDUCE, u->dtype, u->arg, load, part), *rest = ix_mod(l->along->src[0], parts);
+	UOp *load = NODE(
+		OP_LOAD, u->dtype, VNIL, part_place(l, buffer, (int)l->call->nsrc - 1, part));
+	UOp *all = NODE(OP_RREDUCE, u->dtype, u->arg, load, part),
+	    *rest = ix_mod(l->along->src[0], parts);
 	if (ix_is_const(rest, &left) && !left)
 		return all;
 	UOp *done = ix_mul(ix_div(l->along->src[0], parts), parts);
-	return NODE(op_find(u->arg->s), u->dtype, VNIL, all, reduce_from(l, done, rest, l->axis + 1));
+	return NODE(
+		op_find(u->arg->s), u->dtype, VNIL, all, reduce_from(l, done, rest, l->axis + 1));
 }
 
 static UOp *split(Parts *p, const Long *l)

@@ -23,8 +23,8 @@ UOp *stored_along(const Facts *f)
 	UOp *flat = flat_place(f->kernel->src[0]->src[0]);
 	int64_t step;
 	for (int i = 0; i < f->nrange; i++)
-		if (f->out >> i & 1 && range_size(f->range[i]) > 1 && place_step(flat, f->range[i], &step) &&
-			step == 1)
+		if (f->out >> i & 1 && range_size(f->range[i]) > 1 &&
+			place_step(flat, f->range[i], &step) && step == 1)
 			return f->range[i];
 	return NULL;
 }

@@ -18,7 +18,8 @@
 #include <stdlib.h>
 
 enum {
-	SLICE_BYTES = 512 << 10,        /* of a slice at most: it is on the stack, in a core's cache */
+	/* of a slice at most: it is on the stack, in a core's cache */
+	SLICE_BYTES = 512 << 10,
 	NEAR_BYTES = 1 << 20,           /* a buffer that stays in a core's cache beside them */
 	SLICES_LEAST = 8                /* so that threads get even shares */
 };
@@ -40,7 +41,8 @@ typedef struct { const SlicedCall *is; UOp *outer[MAX_SLICE_AXES]; } SliceMember
 typedef struct {
 	SliceMember at[MAX_SLICE_CALLS];
 	int n, axes;                    /* the number of leading axes in which all members agree */
-	VEC(UOp *) inside;              /* temporaries that only they touch, over all of these axes */
+	/* temporaries that only they touch, over all of these axes */
+	VEC(UOp *) inside;
 } SliceGroup;
 typedef struct {
 	Map readers;                    /* the number of calls that touch each buffer */
@@ -215,8 +217,9 @@ static void find_inside(const Slices *s, SliceGroup *g)
 			intptr_t touched = 0;
 			for (int j = 0; j < g->n; j++)
 				touched += slot_of(g->at[j].is->call, b) >= 0;
-			if (writes(g->at[i].is, b) && buffer_is(b, "temp") && axes_open(b) <= g->axes &&
-				touched > 1 && touched == (intptr_t)map_get(&s->readers, PKEY(b)))
+			if (writes(g->at[i].is, b) && buffer_is(b, "temp") &&
+				axes_open(b) <= g->axes && touched > 1 &&
+				touched == (intptr_t)map_get(&s->readers, PKEY(b)))
 				vec_push(&g->inside, b);
 		}
 	}
@@ -264,7 +267,8 @@ static double read_again(const SliceGroup *g, int axes, int64_t parts)
 		for (size_t k = 0; k < f.all.n; k++)
 			if (f.all.at[k]->op == OP_LOAD && !(free_of(f.all.at[k]) & last)) {
 				int64_t n = bytes_of(place_buffer(call, f.all.at[k]->src[0]));
-				bytes += (n <= NEAR_BYTES ? 0.25 : 1) * (double)n * (double)(parts - 1);
+				bytes += (n <= NEAR_BYTES ? 0.25 : 1) * (double)n *
+					(double)(parts - 1);
 			}
 	}
 	return bytes;
@@ -298,7 +302,8 @@ static bool choose(SliceGroup *g, int64_t *rows)
 	for (int a = 1; a <= g->axes && bytes >= SLICED_BYTES; a++) {
 		UOp *size = g->at[0].outer[a - 1]->src[0];
 		int64_t n = least(size), each = bytes / (outer * n);
-		*rows = ix_is_const(size, &known) ? rows_in(n, each, outer) : open_row(n, each, outer);
+		*rows = ix_is_const(size, &known) ? rows_in(n, each, outer) :
+						    open_row(n, each, outer);
 		if (*rows && a >= first) {
 			g->axes = a;
 			return read_again(g, a, n / *rows) < (double)bytes;
@@ -331,7 +336,8 @@ static UOp *member_call(const SliceGroup *g, int i, int64_t rows)
 	vec_free(&axes);
 	vec_free(&local);
 	return call_with_kernel(call,
-		node_like(call->src[0], kernel->nsrc, kernel->src, val_set(kernel->arg, "slice", slice)));
+		node_like(call->src[0], kernel->nsrc, kernel->src,
+			val_set(kernel->arg, "slice", slice)));
 }
 
 /* The longest group from call i on, of at most `most` calls. */
@@ -351,7 +357,8 @@ static void put_group(Slices *s, const SliceGroup *g, int64_t rows)
 {
 	for (size_t k = 0; k < g->inside.n; k++)
 		explain(g->at[0].is->call->src[0], "%s is never whole: %lld at a time along r%d",
-			buffer_name(g->inside.at[k]), (long long)rows, range_axis(g->at[0].outer[g->axes - 1]));
+			buffer_name(g->inside.at[k]), (long long)rows,
+			range_axis(g->at[0].outer[g->axes - 1]));
 	for (int i = 0; i < g->n; i++)
 		vec_push(&s->out, member_call(g, i, rows));
 }
@@ -363,7 +370,9 @@ static bool has_enough(const SlicedCall *c, int n)
 	int64_t sum = 0;
 	for (int i = 0; i < n; i++)
 		for (uint32_t k = 1; k < c[i].call->nsrc; k++) {
-			int64_t bytes = buffer_is(c[i].call->src[k], "temp") ? bytes_of(c[i].call->src[k]) : 0;
+			int64_t bytes = buffer_is(c[i].call->src[k], "temp") ?
+				bytes_of(c[i].call->src[k]) :
+				0;
 			if (bytes >= SLICED_BYTES - sum)
 				return true;
 			sum += bytes;
@@ -411,7 +420,8 @@ static void count_touches(Slices *s, const UOp *sink)
 	for (uint32_t i = 0; i < sink->nsrc; i++) {
 		const UOp *call = sink->src[i];
 		for (uint32_t k = call->op == OP_CALL; k < call->nsrc; k++)
-			map_put(&s->readers, PKEY(call->src[k]), (char *)map_get(&s->readers, PKEY(call->src[k])) + 1);
+			map_put(&s->readers, PKEY(call->src[k]),
+				(char *)map_get(&s->readers, PKEY(call->src[k])) + 1);
 	}
 }
 

@@ -79,7 +79,8 @@ static bool plain(const Repack *p)
 	int64_t n = 1;
 	for (int i = 0; i < p->n; i++) {
 		set |= bit_of(p->order[i]);
-		if (range_size(p->order[i]) < 1 || !mul_ok(n, range_size(p->order[i]), &n) || n > 1 << 30)
+		if (range_size(p->order[i]) < 1 || !mul_ok(n, range_size(p->order[i]), &n) ||
+			n > 1 << 30)
 			return false;
 	}
 	return n >= WORTH && p->r->c.w->nsrc == 1 && set == free_of(p->r->c.w->src[0]);
@@ -135,7 +136,8 @@ static UOp *copy_kernel(const Repack *p, const UOp *to_buffer)
 		loop[i] = ix_range(i, "loop", shape->dim[i]);
 	for (int i = 0; i < p->n; i++) {
 		from[i] = p->order[i];
-		to[i] = i + 1 == p->n && p->width ? panel_place(p, loop[0], loop[i + first]) : loop[i + first];
+		to[i] = i + 1 == p->n && p->width ? panel_place(p, loop[0], loop[i + first]) :
+						    loop[i + first];
 	}
 	at[0] = param_new(0, to_buffer);
 	for (int i = 0; i < shape->rank; i++)

@@ -65,7 +65,8 @@ static bool slides(const Conv *v, UOp *at, UOp **out, UOp **tap, int *pad)
 	*tap = s.t[!first].m;
 	*out = s.t[first].m;
 	*pad = (int)-s.k;
-	return has_role(v, *tap, ROLE_WINDOW) && has_role(v, *out, ROLE_ROW) && range_size(*tap) == 3;
+	return has_role(v, *tap, ROLE_WINDOW) && has_role(v, *out, ROLE_ROW) &&
+		range_size(*tap) == 3;
 }
 
 /* Is the kernel's reduction a plain sum of the two loads' products? */
@@ -88,7 +89,8 @@ static bool find_sources(Conv *v)
 	v->c = x->src[2];
 	v->o = k->src[1];
 	return k->src[2] == v->c && k->src[3] == v->i && k->src[4] == v->j && v->i != v->j &&
-		v->h != v->w && has_role(v, v->c, ROLE_REDUCTION) && has_role(v, v->o, ROLE_COLUMN) &&
+		v->h != v->w && has_role(v, v->c, ROLE_REDUCTION) &&
+		has_role(v, v->o, ROLE_COLUMN) &&
 		(v->n ? has_role(v, v->n, ROLE_ROW) : v->image->op == OP_CONST);
 }
 
@@ -137,11 +139,15 @@ static bool is_worth(const Conv *v)
 	const UOp *kernel = v->call->src[0];
 
 	if (products >= LEAST_SPARED)
-		explain(kernel, "by Winograd's F(4x4,3x3), which changes the arithmetic: %.0f products "
-			"fewer for each weight more, %.1f MB", products, more);
+		explain(kernel,
+			"by Winograd's F(4x4,3x3), which changes the arithmetic: %.0f products "
+			"fewer for each weight more, %.1f MB",
+			products, more);
 	else
-		explain(kernel, "not by Winograd: %.0f products fewer for each weight more, %.1f MB; "
-			"%d are worth it", products, more, LEAST_SPARED);
+		explain(kernel,
+			"not by Winograd: %.0f products fewer for each weight more, %.1f MB; "
+			"%d are worth it",
+			products, more, LEAST_SPARED);
 	return products >= LEAST_SPARED;
 }
 
@@ -235,8 +241,10 @@ static UOp *transform_buffer(Winograd *w, const Conv *v, const UOp *from, const 
 /* u[a,b,c,o] = (G k Gᵀ)[a,b] */
 static UOp *weights_call(Winograd *w, const Conv *v)
 {
-	UOp *dim[] = {ix_const(6), ix_const(6), v->c->src[0], v->o->src[0]}, *k[9], *u[36], *store[36];
-	UOp *from = place_buffer(v->call, v->r.c.w->src[0]), *b = new_buffer(w, "prepared", from, 4, dim);
+	UOp *dim[] = {ix_const(6), ix_const(6), v->c->src[0], v->o->src[0]}, *k[9], *u[36],
+	    *store[36];
+	UOp *from = place_buffer(v->call, v->r.c.w->src[0]),
+	    *b = new_buffer(w, "prepared", from, 4, dim);
 	UOp *c = ix_range(2, "loop", v->c->src[0]), *o = ix_range(3, "loop", v->o->src[0]);
 	UOp *p = param_moved(v->r.c.w->src[0]->src[0], 1);
 	for (int t = 0; t < 9; t++)
@@ -244,8 +252,10 @@ static UOp *weights_call(Winograd *w, const Conv *v)
 			NODE(OP_INDEX, DT_F32, VNIL, p, o, c, ix_const(t / 3), ix_const(t % 3)));
 	both_sides(*gt, 6, 3, k, u);
 	for (int t = 0; t < 36; t++)
-		store[t] = NODE(OP_STORE, DT_NONE, VNIL, NODE(OP_INDEX, DT_F32, VNIL, param_new(0, b),
-			ix_const(t / 6), ix_const(t % 6), c, o), u[t]);
+		store[t] = NODE(OP_STORE, DT_NONE, VNIL,
+			NODE(OP_INDEX, DT_F32, VNIL, param_new(0, b), ix_const(t / 6),
+				ix_const(t % 6), c, o),
+			u[t]);
 	return NODE(OP_CALL, DT_NONE, VNIL, conv_kernel("weights", v, false, 36, store), b, from);
 }
 
@@ -346,7 +356,8 @@ static UOp *output_call(const Conv *v, UOp *m)
 	both_sides(*at, 4, 6, load, sum);
 	for (uint32_t k = 0; k < kernel->nsrc; k++)
 		for (int s = 0; s < 16; s++)
-			vec_push(&stores, result_store(v, kernel->src[k], &l, sum[s], slot, s / 4, s % 4));
+			vec_push(&stores,
+				result_store(v, kernel->src[k], &l, sum[s], slot, s / 4, s % 4));
 	UOp *out = node_like(
 		kernel, stores.n, stores.at, val_set(kernel->arg, "winograd", val_bool(true)));
 	vec_free(&stores);

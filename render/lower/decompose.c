@@ -37,8 +37,8 @@ static void check_f64(const KernelUse *use)
 {
 	for (uint32_t i = 1; i < use->call->nsrc; i++)
 		if (use->call->src[i]->dtype == DT_F64)
-			die(UNSUPPORTED, "buffer %s: target %s has no f64", buffer_name(use->call->src[i]),
-				target->name);
+			die(UNSUPPORTED, "buffer %s: target %s has no f64",
+				buffer_name(use->call->src[i]), target->name);
 	Nodes all = walk_brief(use->kernel);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->dtype == DT_F64)

@@ -25,7 +25,7 @@ static UOp *wide_of(const UOp *u)
 	if (!b->wide) {
 		double v;
 		b->wide = const_is_float(b->as, &v) ? const_num(DT_F32, v) :
-											  NODE(OP_CAST, DT_F32, VNIL, b->as);
+						      NODE(OP_CAST, DT_F32, VNIL, b->as);
 	}
 	return b->wide;
 }
@@ -88,7 +88,8 @@ static void convert(UOp *u)
 	bool wide = !keeps(u) || u->op == OP_CAST;
 	for (uint32_t i = 0; i < u->nsrc; i++)
 		vec_push(&src,
-			narrow(u->src[i]->dtype) && u->src[i]->op != OP_INDEX && u->src[i]->op != OP_PARAM ?
+			narrow(u->src[i]->dtype) && u->src[i]->op != OP_INDEX &&
+					u->src[i]->op != OP_PARAM ?
 				wide ? wide_of(u->src[i]) : narrow_of(u->src[i]) :
 				as_of(u->src[i]));
 	if (narrow(u->dtype) && !keeps(u)) {

@@ -23,7 +23,8 @@ UOp *make_reg(Lowering *l, DType dt, int64_t n)
 
 UOp *load_at(UOp *storage, UOp *at)
 {
-	return NODE(OP_LOAD, storage->dtype, VNIL, NODE(OP_INDEX, storage->dtype, VNIL, storage, at));
+	return NODE(
+		OP_LOAD, storage->dtype, VNIL, NODE(OP_INDEX, storage->dtype, VNIL, storage, at));
 }
 
 UOp *store_at(UOp *storage, UOp *at, UOp *v)
@@ -89,7 +90,8 @@ static uint64_t vector_set(const Lowering *l, uint64_t set)
  * buffer's ranges (those in vectors last), then the lanes that are vectors. */
 static UOp *buffer_index(const Lowering *l, const Scope *s, const Nest *n)
 {
-	uint64_t vector = n->along ? n->along : vector_set(l, n->lanes), own = vector_set(l, n->over);
+	uint64_t vector = n->along ? n->along : vector_set(l, n->lanes),
+		 own = vector_set(l, n->over);
 	UOp *at = lane_index(l, s, n->lanes & ~vector);
 	for (int last = 0; last < 2; last++)
 		for (int r = 0; r < l->facts.nrange; r++)
@@ -160,8 +162,8 @@ static UOp *row_buffer(Lowering *l, const Inst *i)
 		if (i->nest->over >> r & 1)
 			n = ix_mul(n, l->facts.range[r]->src[0]);
 	const char *space = l->plan.mode == PLAN_GROUP ? "local" : "stack";
-	return LEAF(
-		OP_DEFINE_LOCAL, i->of->dtype, VARR(val_int(l->ids++), size_to_val(n), val_str(space)));
+	return LEAF(OP_DEFINE_LOCAL, i->of->dtype,
+		VARR(val_int(l->ids++), size_to_val(n), val_str(space)));
 }
 
 /* One accumulator for each lane; a split reduction also has the partial ones of each lane, and one
@@ -204,7 +206,9 @@ static void emit_scope(Lowering *l, Scope *s);
 static void emit_close(Lowering *l, const Scope *s)
 {
 	if (s->open)
-		emit(l, NODE(s->open->op == OP_IF ? OP_ENDIF : OP_ENDRANGE, DT_NONE, VNIL, s->open));
+		emit(l,
+			NODE(s->open->op == OP_IF ? OP_ENDIF : OP_ENDRANGE, DT_NONE, VNIL,
+				s->open));
 }
 
 static void emit_inner(Lowering *l, Scope *s)
@@ -213,8 +217,8 @@ static void emit_inner(Lowering *l, Scope *s)
 		emit(l, s->scans.at[i]->reg);
 		UOp *of = s->scans.at[i]->of;
 		emit(l,
-			store_at(
-				s->scans.at[i]->reg, ix_const(0), const_identity(op_find(of->arg->s), of->dtype)));
+			store_at(s->scans.at[i]->reg, ix_const(0),
+				const_identity(op_find(of->arg->s), of->dtype)));
 	}
 	if (s->open)
 		emit(l, s->open);
@@ -334,7 +338,9 @@ static void emit_join(Lowering *l, const Inst *m, int partial)
 	}
 	for (int i = 0; i < lanes && m->tail; i++) {
 		UOp *at = ix_const(i);
-		emit(l, store_at(m->reg, at, fold(m->of, load_at(m->reg, at), load_at(m->tail, at))));
+		emit(l,
+			store_at(m->reg, at,
+				fold(m->of, load_at(m->reg, at), load_at(m->tail, at))));
 	}
 }
 
@@ -343,8 +349,8 @@ static void emit_tree(Lowering *l, Inst *m)
 {
 	int items = l->plan.items;
 	UOp *zero = ix_const(0), *barrier = LEAF(OP_BARRIER, DT_NONE, VNIL);
-	UOp *buf = LEAF(
-		OP_DEFINE_LOCAL, m->of->dtype, VARR(val_int(l->ids++), val_int(items), val_str("local")));
+	UOp *buf = LEAF(OP_DEFINE_LOCAL, m->of->dtype,
+		VARR(val_int(l->ids++), val_int(items), val_str("local")));
 	emit(l, buf);
 	emit(l, store_at(buf, l->lidx, load_at(m->reg, zero)));
 	emit(l, barrier);

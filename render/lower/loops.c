@@ -323,7 +323,9 @@ static void level_enter(Lowering *l, Scope *s, LoopLevel v, UOp *index)
 static void open_levels(Lowering *l, Scope *in, Chain *c, int i)
 {
 	if (i == c->n) {
-		Scope *first, *s = open_lanes(l, in, in, tiled_ranges(&l->plan) & l->facts.out, 0, &first);
+		Scope *first,
+			*s = open_lanes(
+				l, in, in, tiled_ranges(&l->plan) & l->facts.out, 0, &first);
 		if (first)
 			chain(in, first);
 		if (c->nlast == MAX_LAST)

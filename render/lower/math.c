@@ -79,7 +79,8 @@ MathBounds math_bounds(UOp *x)
 	UOp *way[FAR];
 	double c;
 	int n = 0;
-	for (; n < FAR && (x->op == OP_NEG || (x->nsrc == 2 && const_is_float(x->src[1], &c))); n++) {
+	for (; n < FAR && (x->op == OP_NEG || (x->nsrc == 2 && const_is_float(x->src[1], &c)));
+		n++) {
 		way[n] = x;
 		x = x->src[0];
 	}
@@ -93,7 +94,8 @@ MathBounds math_bounds(UOp *x)
 		else if (way[n]->op == OP_ADD)
 			b = (MathBounds){b.lo + c, b.hi + c};
 		else if ((way[n]->op == OP_MUL || way[n]->op == OP_NEG) && c != 0)
-			b = c > 0 ? (MathBounds){b.lo * c, b.hi * c} : (MathBounds){b.hi * c, b.lo * c};
+			b = c > 0 ? (MathBounds){b.lo * c, b.hi * c} :
+				    (MathBounds){b.hi * c, b.lo * c};
 		else
 			b = (MathBounds){-inf, inf};
 	}

@@ -176,7 +176,8 @@ static void open_stage(Lowering *l, Nest *n, Scope *outer, uint64_t left, uint64
 	for (int i = 0; i < parts; i++) {
 		add_inner(n, outer, last[i]);
 		bool tiled = last[i]->starts >> r & 1;
-		last[i]->prefetch_loads = tiled && !n->along && open_around(at, l->plan.prefetch_loads);
+		last[i]->prefetch_loads = tiled && !n->along &&
+			open_around(at, l->plan.prefetch_loads);
 		open_stage(l, n, last[i], left & (left - 1), lanes | (tiled ? 1ull << r : 0));
 	}
 }
@@ -253,7 +254,8 @@ static void open_nest(Lowering *l, Nest *n)
 	int last = n->over ? last_range(n->over) : -1;
 	n->group = n->kind == NEST_GROUP || (n->kind == NEST_STAGE && l->plan.mode == PLAN_GROUP);
 	if (n->group && n->at != l->shared)
-		die(MALFORMED, "node %u KERNEL: a row buffer of a group stands in a loop of its items",
+		die(MALFORMED,
+			"node %u KERNEL: a row buffer of a group stands in a loop of its items",
 			l->facts.kernel->id);
 	if (n->group) {
 		open_group(l, n);
@@ -279,11 +281,13 @@ Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, bool stage, uint6
 	for (size_t i = at->nests.n; i-- > 0;) {
 		Nest *n = at->nests.at[i];
 		if (n->phase == phase && n->kind == kind && n->over == over && n->lanes == lanes &&
-			n->along == along && !n->partial == !partial && dtype_size(n->element) == dtype_size(u->dtype))
+			n->along == along && !n->partial == !partial &&
+			dtype_size(n->element) == dtype_size(u->dtype))
 			return n;
 	}
 	Nest *n = arena_alloc(sizeof *n);
-	*n = (Nest){.at = at, .phase = phase, .kind = kind, .over = over, .lanes = lanes, .along = along,
+	*n = (Nest){.at = at, .phase = phase, .kind = kind, .over = over, .lanes = lanes,
+		.along = along,
 		.partial = partial ? l->plan.partial : 0, .element = u->dtype};
 	vec_push(&at->nests, n);
 	size_t from = l->scopes.n;

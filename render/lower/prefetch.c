@@ -48,9 +48,11 @@ static UOp *place_at(const Lowering *l, const Nest *n, const UOp *store, UOp *ro
 		if (!(n->lanes >> r & 1))
 			to[k++] = value_of(n->at, r);
 		else
-			to[k++] = ix_add(scope_start(n->at, r)->first, n->along >> r & 1 ? row : ix_const(lane));
+			to[k++] = ix_add(scope_start(n->at, r)->first,
+				n->along >> r & 1 ? row : ix_const(lane));
 	}
-	return NODE(OP_INDEX, index->dtype, VNIL, index->src[0], substitute(index->src[1], k, from, to));
+	return NODE(OP_INDEX, index->dtype, VNIL, index->src[0],
+		substitute(index->src[1], k, from, to));
 }
 
 void prefetch_stores_emit(Lowering *l, const Nest *n)
@@ -79,8 +81,9 @@ static bool walks_rows(const Facts *f, const UOp *u, int v, int r)
 {
 	UOp *at = u->src[0]->src[1];
 	Sum s;
-	if (u->op != OP_LOAD || u->nsrc > 1 || u->src[0]->src[0]->op != OP_PARAM || reads_written(f, u) ||
-		!plain_place(at) || !(free_of(at) >> v & free_of(at) >> r & 1))
+	if (u->op != OP_LOAD || u->nsrc > 1 || u->src[0]->src[0]->op != OP_PARAM ||
+		reads_written(f, u) || !plain_place(at) ||
+		!(free_of(at) >> v & free_of(at) >> r & 1))
 		return false;
 	sum_of(&s, at);
 	return sum_coef(&s, f->range[v]) == 1 && sum_coef(&s, f->range[r]) > 1;
@@ -98,8 +101,8 @@ uint64_t wants_prefetch_loads(const Plan *p, const Facts *f, int v)
 			continue;
 		size = dtype_size(u->dtype);
 		row = count_of(f, 1ull << v) * size;
-		if (row >= ROW_LEAST && row <= ROW_MOST && mul_ok(row, count_of(f, 1ull << r), &all) &&
-			all >= ALL_LEAST)
+		if (row >= ROW_LEAST && row <= ROW_MOST &&
+			mul_ok(row, count_of(f, 1ull << r), &all) && all >= ALL_LEAST)
 			return 1ull << r;
 	}
 	return 0;
@@ -109,7 +112,8 @@ static void row_emit(Lowering *l, const Scope *s)
 {
 	int v = __builtin_ctzll(s->starts), r = __builtin_ctzll(l->plan.prefetch_loads);
 	const Start *start = scope_start(s, v);
-	UOp *from[] = {l->facts.range[v], l->facts.range[r]}, *next = ix_add(value_of(s, r), ix_const(1));
+	UOp *from[] = {l->facts.range[v], l->facts.range[r]},
+	    *next = ix_add(value_of(s, r), ix_const(1));
 	for (size_t i = 0; i < l->facts.all.n; i++) {
 		UOp *u = l->facts.all.at[i];
 		if (u->op != OP_LOAD || !walks_rows(&l->facts, u, v, r))
@@ -117,10 +121,13 @@ static void row_emit(Lowering *l, const Scope *s)
 		int line = LINE / dtype_size(u->dtype);
 		int lines = (start->tile.unroll * start->tile.vector + line - 1) / line;
 		UOp *k = scope_range(l, s, ix_const(lines), "unroll");
-		UOp *to[] = {ix_add(start->first, ix_mul(k, ix_const(line))), next}, *index = u->src[0];
+		UOp *to[] = {ix_add(start->first, ix_mul(k, ix_const(line))), next},
+		    *index = u->src[0];
 		UOp *at = substitute(index->src[1], 2, from, to);
 		emit(l, k);
-		emit(l, NODE(OP_PREFETCH, DT_NONE, VNIL, NODE(OP_INDEX, index->dtype, VNIL, index->src[0], at)));
+		emit(l,
+			NODE(OP_PREFETCH, DT_NONE, VNIL,
+				NODE(OP_INDEX, index->dtype, VNIL, index->src[0], at)));
 		emit(l, NODE(OP_ENDRANGE, DT_NONE, VNIL, k));
 	}
 }
@@ -213,7 +220,8 @@ static void panel_emit(Lowering *l, const Scope *s)
 		Panel n;
 		UOp *from[MAX_RANGES], *to[MAX_RANGES], *index;
 		int k = 0;
-		if (!panel_is(&l->plan, f, f->all.at[i], v, &n) || !all_around(s, ranges_asked(l, &n)))
+		if (!panel_is(&l->plan, f, f->all.at[i], v, &n) ||
+			!all_around(s, ranges_asked(l, &n)))
 			continue;
 		index = n.load->src[0];
 		for (int r = 0; r < f->nrange; r++)
@@ -223,10 +231,13 @@ static void panel_emit(Lowering *l, const Scope *s)
 			}
 		UOp *rows = rows_all(l, &n), *done = substitute(index->src[1], k, from, to);
 		UOp *share = part_of(done, n.size / n.step * rows_here(l, s, &n), rows);
-		UOp *part = ix_add(ix_mul(rows_before(l, s, &n), ix_div(ix_const(n.size), rows)), share);
+		UOp *part = ix_add(
+			ix_mul(rows_before(l, s, &n), ix_div(ix_const(n.size), rows)), share);
 		UOp *next = ix_add(first_of(l, s, n.r), ix_const(n.size / n.step));
 		UOp *at = ix_add(ix_mul(next, ix_const(n.step)), part);
-		emit(l, NODE(OP_PREFETCH, DT_NONE, VNIL, NODE(OP_INDEX, index->dtype, VNIL, index->src[0], at)));
+		emit(l,
+			NODE(OP_PREFETCH, DT_NONE, VNIL,
+				NODE(OP_INDEX, index->dtype, VNIL, index->src[0], at)));
 	}
 }
 

@@ -136,7 +136,8 @@ static Inst *need(Lowering *l, Pending *w, UOp *u, int what, Scope *ctx)
 static Inst *inst_new(Lowering *l, Frame *f, InstKind kind, uint32_t nsrc)
 {
 	Inst *i = arena_alloc(sizeof *i);
-	*i = (Inst){.of = f->u, .place = f->place, .kind = kind, .raw = f->what == RAW, .nsrc = nsrc};
+	*i = (Inst){.of = f->u, .place = f->place, .kind = kind, .raw = f->what == RAW,
+		.nsrc = nsrc};
 	i->src = arena_alloc((nsrc + !nsrc) * sizeof *i->src);
 	map_put(&l->insts, inst_key(f->u, f->what, f->place), i);
 	return i;
@@ -285,8 +286,8 @@ static void step_nest(Lowering *l, Pending *w)
 	if (!f->nest)
 		f->nest = nest_for(l, f->u, f->place, f->phase + 1, stage, f->lanes);
 	for (; f->step <= f->nest->ninner; f->step++) {
-		Inst *i = need(
-			l, w, stage ? f->u : f->u->src[0], stage ? RAW : USE, f->nest->inner[f->step - 1]);
+		Inst *i = need(l, w, stage ? f->u : f->u->src[0], stage ? RAW : USE,
+			f->nest->inner[f->step - 1]);
 		if (!i)
 			return;
 		f->got[f->step - 1] = i;
@@ -302,7 +303,8 @@ Inst *inst_get(Lowering *l, UOp *u, Scope *ctx)
 		Frame *f = &w.stack.at[w.stack.n - 1];
 		if (map_get(&l->insts, inst_key(f->u, f->what, f->place)))
 			w.stack.n--;
-		else if (f->what == FILL || (f->u->op == OP_RREDUCE && !filled(l, f->u, f->what, f->place)))
+		else if (f->what == FILL ||
+			(f->u->op == OP_RREDUCE && !filled(l, f->u, f->what, f->place)))
 			step_nest(l, &w);
 		else
 			step_value(l, &w);

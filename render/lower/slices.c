@@ -27,7 +27,8 @@ static int read_numbers(const UOp *kernel, const Val *list, int64_t most, int64_
 		die(MALFORMED, "node %u KERNEL: slice has no %d numbers", kernel->id, n);
 	for (size_t i = 0; i < list->n; i++) {
 		if (list->a[i]->kind != VAL_INT || list->a[i]->i < 0 || list->a[i]->i >= most)
-			die(MALFORMED, "node %u KERNEL: a number of slice does not fit", kernel->id);
+			die(MALFORMED, "node %u KERNEL: a number of slice does not fit",
+				kernel->id);
 		out[i] = list->a[i]->i;
 	}
 	return (int)list->n;
@@ -56,7 +57,8 @@ int slice_ranges(const Facts *f, int *range)
 			if (axis_of(f, r) == s.axis[i] && free >> r & 1)
 				range[i] = r;
 		if (range[i] < 0)
-			die(MALFORMED, "node %u KERNEL: slice names a loop that it does not have", f->kernel->id);
+			die(MALFORMED, "node %u KERNEL: slice names a loop that it does not have",
+				f->kernel->id);
 		free &= ~(1ull << range[i]);
 	}
 	return s.n;

@@ -90,7 +90,8 @@ static bool straight(const Unroll *w, uint32_t i, uint32_t end)
 static bool defines(const Unroll *w, uint32_t i, uint32_t end)
 {
 	for (; i < end; i++)
-		if (w->kernel->src[i]->op == OP_DEFINE_REG || w->kernel->src[i]->op == OP_DEFINE_LOCAL)
+		if (w->kernel->src[i]->op == OP_DEFINE_REG ||
+			w->kernel->src[i]->op == OP_DEFINE_LOCAL)
 			return true;
 	return false;
 }

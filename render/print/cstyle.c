@@ -112,7 +112,8 @@ static const char *range_name(const Printer *p, const UOp *u)
 
 static void print_range(Printer *p, UOp *u)
 {
-	const char *size = expr_text(p, u->src[0]).s, *name = range_name(p, u), *t = type(p, DT_I64);
+	const char *size = expr_text(p, u->src[0]).s, *name = range_name(p, u),
+		   *t = type(p, DT_I64);
 	if (expr_text(p, u->src[0]).prec < PREC_ADD)
 		size = arena_printf("(%s)", size);
 	print_line(p, "for (%s %s = 0; %s < %s; %s++) {", t, name, name, size, name);
@@ -130,8 +131,8 @@ static int64_t elements(UOp *u)
 		die(MALFORMED, "node %u %s: %s", u->id, op_name(u->op), err);
 	ix_bounds(n, &lo, &hi);
 	if (hi < 1 || hi > 1 << 20)
-		die(hi < 1 ? MALFORMED : UNSUPPORTED, "node %u %s: %lld elements", u->id, op_name(u->op),
-			(long long)hi);
+		die(hi < 1 ? MALFORMED : UNSUPPORTED, "node %u %s: %lld elements", u->id,
+			op_name(u->op), (long long)hi);
 	return hi;
 }
 
@@ -150,8 +151,8 @@ static bool print_reg(Printer *p, UOp *u, UOp *next)
 	else if (n == 1)
 		print_line(p, "%s %s;", type(p, u->dtype), name);
 	else
-		print_line(p, "%s%s %s[%lld];", p->d->vectors ? "_Alignas(64) " : "", type(p, u->dtype), name,
-			(long long)n);
+		print_line(p, "%s%s %s[%lld];", p->d->vectors ? "_Alignas(64) " : "",
+			type(p, u->dtype), name, (long long)n);
 	return starts;
 }
 
@@ -163,15 +164,18 @@ static void print_local(Printer *p, UOp *u)
 		die(UNSUPPORTED, "node %u DEFINE_LOCAL: target %s has no local memory", u->id,
 			p->d->target);
 	print_line(p, "%s%s %s[%lld];",
-		shared ? p->d->local : p->d->vectors ? "_Alignas(64) " : "", type(p, u->dtype), name,
-		(long long)elements(u));
+		shared		      ? p->d->local :
+			p->d->vectors ? "_Alignas(64) " :
+					"",
+		type(p, u->dtype), name, (long long)elements(u));
 	name_put(p, u, name);
 }
 
 static void print_barrier(Printer *p, UOp *u)
 {
 	if (!p->d->barrier)
-		die(UNSUPPORTED, "node %u BARRIER: target %s has no work groups", u->id, p->d->target);
+		die(UNSUPPORTED, "node %u BARRIER: target %s has no work groups", u->id,
+			p->d->target);
 	print_line(p, "%s", p->d->barrier);
 }
 
@@ -228,13 +232,16 @@ static void find_storage(Printer *p, const Nodes *all)
 	for (size_t i = 0; i < all->n; i++) {
 		UOp *u = all->at[i];
 		if (u->op == OP_PARAM &&
-			(param_slot(u) >= p->slots || u->dtype != p->call->src[1 + param_slot(u)]->dtype))
-			die(MALFORMED, "node %u PARAM: slot %d is not in the call, or of another dtype", u->id,
-				(int)param_slot(u));
+			(param_slot(u) >= p->slots ||
+				u->dtype != p->call->src[1 + param_slot(u)]->dtype))
+			die(MALFORMED,
+				"node %u PARAM: slot %d is not in the call, or of another dtype",
+				u->id, (int)param_slot(u));
 		if (u->op == OP_VAR)
 			vec_push(&p->vars, u);
 		if (u->op == OP_STORE && u->src[0]->src[0]->op == OP_PARAM)
-			p->stored[param_slot(u->src[0]->src[0]) / 64] |= 1ull << param_slot(u->src[0]->src[0]) % 64;
+			p->stored[param_slot(u->src[0]->src[0]) / 64] |= 1ull
+				<< param_slot(u->src[0]->src[0]) % 64;
 	}
 }
 
@@ -312,7 +319,8 @@ static void name_items(Printer *p)
 	if (!p->d->on_cpu || !global || global == VNIL)
 		return;
 	if (global->kind != VAL_ARRAY || global->n != 1 || (local && local != VNIL))
-		die(MALFORMED, "node %u KERNEL: the grid of target %s is one size, without local_size",
+		die(MALFORMED,
+			"node %u KERNEL: the grid of target %s is one size, without local_size",
 			p->kernel->id, p->d->target);
 	p->from = name_unique(&p->used, "from");
 	p->to = name_unique(&p->used, "to");
@@ -344,7 +352,8 @@ static void print_specials(Printer *p, const Nodes *all)
 			continue;
 		const char *s = u->arg->s;
 		bool group = !strncmp(s, "gidx", 4), item = !strncmp(s, "lidx", 4);
-		if (!(group || item) || u->arg->n != 5 || s[4] < '0' || s[4] > '2' || !p->d->group_id[0])
+		if (!(group || item) || u->arg->n != 5 || s[4] < '0' || s[4] > '2' ||
+			!p->d->group_id[0])
 			die(MALFORMED, "node %u SPECIAL: is no place in a grid of target %s", u->id,
 				p->d->target);
 		int d = s[4] - '0';
@@ -373,7 +382,8 @@ static void print_caller(Printer *p, const char *name)
 		unused[n++] = "to";
 	}
 	buf_printf(p->out, "\n");
-	print_line(p, "void %s_call(void *const *bufs, const long *vars, long from, long to)", name);
+	print_line(
+		p, "void %s_call(void *const *bufs, const long *vars, long from, long to)", name);
 	print_line(p, "{");
 	for (size_t i = 0; i < n; i++)
 		print_line(p, "\t(void)%s;", unused[i]);

@@ -24,7 +24,8 @@ static const Val *code_for(const UOp *custom, const char *target)
 {
 	const Val *code = val_get(custom->arg, "code"), *mine = val_get(code, target);
 	if (!mine)
-		die(UNSUPPORTED, "node %u CUSTOM (%s): there is no code for target %s; there is for: %s",
+		die(UNSUPPORTED,
+			"node %u CUSTOM (%s): there is no code for target %s; there is for: %s",
 			custom->id, custom_name(custom->arg), target, targets_of(code));
 	return mine;
 }
@@ -33,7 +34,8 @@ static const Val *code_for(const UOp *custom, const char *target)
 static void print_caller(Buf *out, const UOp *custom, size_t slots, size_t vars, bool grid)
 {
 	const char *name = custom_name(custom->arg), *comma = "";
-	buf_printf(out, "\nvoid %s_call(void *const *bufs, const long *vars, long from, long to)\n", name);
+	buf_printf(out, "\nvoid %s_call(void *const *bufs, const long *vars, long from, long to)\n",
+		name);
 	buf_printf(out, "{\n\t%s(", name);
 	for (size_t k = 0; k < slots; k++, comma = ", ")
 		buf_printf(out, "%sbufs[%zu]", comma, k);
@@ -88,10 +90,11 @@ static const Val *grid_put(const Val *arg, const UOp *custom)
 	const Val *global = own(custom, "global_size"), *local = own(custom, "local_size");
 	const Val *work = own(custom, "work");
 	if (local && (!global || !target->gpu))
-		die(MALFORMED, "node %u CUSTOM: local_size of target %s %s", custom->id, target->name,
-			target->gpu ? "without its global_size" : "is not for a CPU");
+		die(MALFORMED, "node %u CUSTOM: local_size of target %s %s", custom->id,
+			target->name, target->gpu ? "without its global_size" : "is not for a CPU");
 	if (global && !target->gpu && global->n != 1)
-		die(MALFORMED, "node %u CUSTOM: global_size of target %s is one size, the number of items",
+		die(MALFORMED,
+			"node %u CUSTOM: global_size of target %s is one size, the number of items",
 			custom->id, target->name);
 	if (!global)
 		return target->gpu ? grid_default(arg, custom) : arg;

@@ -48,8 +48,8 @@ static Text float_text(Printer *p, double v, bool single)
 	if (isinf(v))
 		return v > 0 ? text_of(p->d->inf[!single], PREC_ATOM) :
 					   TEXT(PREC_UNARY, "-%s", p->d->inf[!single]);
-	return TEXT(
-		signbit(v) ? PREC_UNARY : PREC_ATOM, "%s%s", float_digits(v, single), single ? "f" : "");
+	return TEXT(signbit(v) ? PREC_UNARY : PREC_ATOM, "%s%s", float_digits(v, single),
+		single ? "f" : "");
 }
 
 static Text int_text(Printer *p, const UOp *u)
@@ -59,8 +59,8 @@ static Text int_text(Printer *p, const UOp *u)
 	if (u->dtype == DT_U64) {
 		uint64_t bits;
 		const_get(u, &bits);
-		return TEXT(
-			PREC_ATOM, bits > INT32_MAX ? "%lluu%s" : "%llu", (unsigned long long)bits, suffix);
+		return TEXT(PREC_ATOM, bits > INT32_MAX ? "%lluu%s" : "%llu",
+			(unsigned long long)bits, suffix);
 	}
 	CHECK(const_is_int(u, &v));
 	if (v == INT64_MIN)
@@ -106,7 +106,8 @@ static Text infix(Printer *p, UOp *u, const char *op)
 	int prec = operator_prec(op);
 	bool loose = prec >= PREC_ADD;
 	int left = loose ? prec : PREC_UNARY, right = loose ? prec + 1 : PREC_UNARY;
-	return TEXT(prec, "%s %s %s", expr_at(p, u->src[0], left), op, expr_at(p, u->src[1], right));
+	return TEXT(
+		prec, "%s %s %s", expr_at(p, u->src[0], left), op, expr_at(p, u->src[1], right));
 }
 
 static bool known_small(UOp *u)
@@ -127,10 +128,11 @@ static Text wrapping(Printer *p, UOp *u)
 		return infix(p, u, op);
 	DType via = dtype_size(u->dtype) == 8 ? DT_U64 : DT_U32;
 	if (p->d->wraps)
-		return TEXT(PREC_UNARY, "(%s)(%s %s %s)", type_of(p, u), expr_at(p, u->src[0], prec), op,
-			expr_at(p, u->src[1], prec + 1));
+		return TEXT(PREC_UNARY, "(%s)(%s %s %s)", type_of(p, u),
+			expr_at(p, u->src[0], prec), op, expr_at(p, u->src[1], prec + 1));
 	return TEXT(PREC_UNARY, "(%s)((%s)%s %s (%s)%s)", type_of(p, u), p->d->type[via],
-		expr_at(p, u->src[0], PREC_UNARY), op, p->d->type[via], expr_at(p, u->src[1], PREC_UNARY));
+		expr_at(p, u->src[0], PREC_UNARY), op, p->d->type[via],
+		expr_at(p, u->src[1], PREC_UNARY));
 }
 
 static Text infix_text(Printer *p, UOp *u) { return infix(p, u, op_info[u->op].c_text); }
@@ -281,12 +283,13 @@ static Text to_half(Printer *p, DType to, UOp *x)
 	DType from = x->dtype;
 	bool direct = from == DT_F32 || from == DT_F64 || dtype_half(from);
 	if (!direct && to == DT_BF16 && dtype_size(from) >= 4)
-		return TEXT(
-			PREC_ATOM, "%s(%s)", helper_cast(&p->helpers, to, from), expr_at(p, x, PREC_ANY));
+		return TEXT(PREC_ATOM, "%s(%s)", helper_cast(&p->helpers, to, from),
+			expr_at(p, x, PREC_ANY));
 	/* f16: every integer below its limit is exact in f32, or far from halfway */
-	const char *s = direct ? wide_text(p, x) : arena_printf("(float)%s", expr_at(p, x, PREC_UNARY));
-	return TEXT(
-		PREC_ATOM, "%s(%s)", helper_cast(&p->helpers, to, from == DT_F64 ? DT_F64 : DT_F32), s);
+	const char *s = direct ? wide_text(p, x) :
+				 arena_printf("(float)%s", expr_at(p, x, PREC_UNARY));
+	return TEXT(PREC_ATOM, "%s(%s)",
+		helper_cast(&p->helpers, to, from == DT_F64 ? DT_F64 : DT_F32), s);
 }
 
 static Text cast_text(Printer *p, UOp *u)
@@ -302,7 +305,8 @@ static Text cast_text(Printer *p, UOp *u)
 	if (dtype_half(from) && to == DT_F32)
 		return text_of(wide_text(p, x), PREC_ATOM);
 	if (dtype_int(to) && dtype_float(from))
-		return TEXT(PREC_ATOM, "%s(%s)", helper_cast(&p->helpers, to, dtype_half(from) ? DT_F32 : from),
+		return TEXT(PREC_ATOM, "%s(%s)",
+			helper_cast(&p->helpers, to, dtype_half(from) ? DT_F32 : from),
 			wide_text(p, x));
 	if (dtype_half(from))
 		return TEXT(PREC_UNARY, "(%s)%s", type_of(p, u), wide_text(p, x));
@@ -334,7 +338,8 @@ const char *expr_place(Printer *p, UOp *index)
 {
 	const char *name = map_get(&p->names, PKEY(index->src[0]));
 	if (!name || index->nsrc != 2)
-		die(MALFORMED, "node %u INDEX: its storage is not declared, or it is not flat", index->id);
+		die(MALFORMED, "node %u INDEX: its storage is not declared, or it is not flat",
+			index->id);
 	if (one_element(index->src[0]))
 		return name;
 	const char *variable = vector_place(p, index);
@@ -366,8 +371,9 @@ static Text (*const forms[C_COUNT])(Printer *, UOp *) = {
 static void cut_long(Printer *p, UOp *u, Text *t)
 {
 	for (uint32_t i = 0; i < u->nsrc; i++)
-		t->depth = slot(p, u->src[i])->depth + 1 > t->depth ? slot(p, u->src[i])->depth + 1 :
-															  t->depth;
+		t->depth = slot(p, u->src[i])->depth + 1 > t->depth ?
+			slot(p, u->src[i])->depth + 1 :
+			t->depth;
 	if (u->op == OP_INDEX || (t->depth < DEEPEST && strlen(t->s) < LONGEST))
 		return;
 	const char *name = arena_printf("t%d", p->temps++);

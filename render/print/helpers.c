@@ -66,7 +66,8 @@ void helper_put(Helpers *h, const char *name, const char *text)
 /* ---- two sources of one dtype */
 
 #define FN(body) "$I $T $N($T a, $T b)\n{\n" body "}\n"
-static const struct { const char *sint, *uint, *flt; } binary[OP_COUNT] = {
+static const struct { const char *sint, *uint, *flt;
+} binary[OP_COUNT] = {
 	[OP_MAX] = {FN("\treturn a > b ? a : b;\n"), FN("\treturn a > b ? a : b;\n"),
 		FN("\treturn ((a > b) | (a != a)) ? a : b;\n")},
 	[OP_MIN] = {FN("\treturn a < b ? a : b;\n"), FN("\treturn a < b ? a : b;\n"),
@@ -75,28 +76,30 @@ static const struct { const char *sint, *uint, *flt; } binary[OP_COUNT] = {
 		FN("\treturn b == 0 ? 0 : ($T)(a / b);\n"), NULL},
 	[OP_MOD] = {FN("\treturn b == 0 || b == -1 ? 0 : ($T)(a % b);\n"),
 		FN("\treturn b == 0 ? 0 : ($T)(a % b);\n"), NULL},
-	[OP_FLOORDIV] = {
-		FN("\tif (b == 0)\n\t\treturn 0;\n\tif (b == -1)\n\t\treturn ($T)(0 - ($V)a);\n"
-		   "\treturn ($T)(a / b - (a % b != 0 && (a < 0) != (b < 0)));\n"),
-		FN("\treturn b == 0 ? 0 : ($T)(a / b);\n"), NULL},
+	[OP_FLOORDIV] =
+		{FN("\tif (b == 0)\n\t\treturn 0;\n\tif (b == -1)\n\t\treturn ($T)(0 - ($V)a);\n"
+		    "\treturn ($T)(a / b - (a % b != 0 && (a < 0) != (b < 0)));\n"),
+			FN("\treturn b == 0 ? 0 : ($T)(a / b);\n"), NULL},
 	[OP_FLOORMOD] = {FN("\tif (b == 0 || b == -1)\n\t\treturn 0;\n\tconst $T r = ($T)(a % b);\n"
-		   "\treturn r != 0 && (r < 0) != (b < 0) ? ($T)(r + b) : r;\n"),
+			    "\treturn r != 0 && (r < 0) != (b < 0) ? ($T)(r + b) : r;\n"),
 		FN("\treturn b == 0 ? 0 : ($T)(a % b);\n"), NULL},
 	[OP_SHL] = {FN("\treturn b < 0 || b >= $W ? 0 : ($T)(($V)a << b);\n"),
 		FN("\treturn b >= $W ? 0 : ($T)(($V)a << b);\n"), NULL},
 	[OP_SHR] = {FN("\treturn b < 0 || b >= $W ? ($T)(a < 0 ? -1 : 0) : ($T)(a >> b);\n"),
 		FN("\treturn b >= $W ? 0 : ($T)(a >> b);\n"), NULL},
-	[OP_POW] = {
-		FN("\tif (b < 0)\n\t\treturn ($T)(a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0);\n"
-		   "\t$V r = 1, p = ($V)a;\n\tfor (; b; b = ($T)(b >> 1)) {\n"
-		   "\t\tr = b & 1 ? r * p : r;\n\t\tp = p * p;\n\t}\n"
-		   "\treturn ($T)r;\n"),
-		FN("\t$V r = 1, p = a;\n\tfor (; b; b = ($T)(b >> 1)) {\n\t\tr = b & 1 ? r * p : r;\n"
-		"\t\tp = p * p;\n\t}\n"
-		   "\treturn ($T)r;\n"),
-		NULL},
+	[OP_POW] =
+		{FN("\tif (b < 0)\n\t\treturn ($T)(a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0);\n"
+		    "\t$V r = 1, p = ($V)a;\n\tfor (; b; b = ($T)(b >> 1)) {\n"
+		    "\t\tr = b & 1 ? r * p : r;\n\t\tp = p * p;\n\t}\n"
+		    "\treturn ($T)r;\n"),
+			FN("\t$V r = 1, p = a;\n\tfor (; b; b = ($T)(b >> 1)) {\n\t\tr = b & 1 ? r "
+			   "* p : r;\n"
+			   "\t\tp = p * p;\n\t}\n"
+			   "\treturn ($T)r;\n"),
+			NULL},
 	[OP_THREEFRY] = {NULL,
-		FN("\tconst $u k[3] = {($u)b, ($u)(b >> 32), ($u)b ^ ($u)(b >> 32) ^ 0x1bd11bdau};\n"
+		FN("\tconst $u k[3] = {($u)b, ($u)(b >> 32), ($u)b ^ ($u)(b >> 32) ^ "
+		   "0x1bd11bdau};\n"
 		   "\tconst $u by[8] = {13, 15, 26, 6, 17, 29, 16, 24};\n"
 		   "\t$u x = ($u)a + k[0], y = ($u)(a >> 32) + k[1];\n"
 		   "\tfor ($u i = 0; i < 20; i++) {\n\t\tx += y;\n"
@@ -120,7 +123,8 @@ const char *helper_binary(Helpers *h, Op op, DType t)
 	const char *text = dtype_float(t) ? binary[op].flt :
 		dtype_signed(t)               ? binary[op].sint :
 										binary[op].uint;
-	CastWords w = {.name = arena_printf("%s_%s", op_word(op), dtype_name(t)), .to = t, .from = t};
+	CastWords w = {
+		.name = arena_printf("%s_%s", op_word(op), dtype_name(t)), .to = t, .from = t};
 	if (!text)
 		die_bug(__FILE__, __LINE__, op_name(op));
 	if (!helper_have(h, w.name))
@@ -165,7 +169,8 @@ static const char f16_to_f32[] =
 	"\tconst $u sign = ($u)(h & 0x8000) << 16, e = h & 0x7c00, m = h & 0x3ff;\n"
 	"\tif (e == 0)\n"
 	"\t\treturn sign ? -(($T)m * 5.9604644775390625e-8f) : ($T)m * 5.9604644775390625e-8f;\n"
-	"\tif (e == 0x7c00)\n\t\treturn bits_u32_f32(sign | 0x7f800000u | m << 13 | ($u)(m != 0) << 22);\n"
+	"\tif (e == 0x7c00)\n\t\treturn bits_u32_f32(sign | 0x7f800000u | m << 13 | ($u)(m != 0) "
+	"<< 22);\n"
 	"\treturn bits_u32_f32(sign | ((($u)(h & 0x7fff) << 13) + 0x38000000u));\n}\n";
 static const char bf16_to_f32[] = "$I $T $N($S h)\n{\n\treturn bits_u32_f32(($u)h << 16);\n}\n";
 /* below 2^-14 the addition of 0.5 rounds to a multiple of 2^-24, which is f16's smallest step */
@@ -229,8 +234,9 @@ static const char *float_to_int(Helpers *h, DType to, DType from)
 	bool sign = dtype_signed(to);
 	const char *bound = arena_printf(
 		"%s.0%s", power[8 * dtype_size(to) - sign], from == DT_F32 ? "f" : "");
-	CastWords w = {
-		.name = arena_printf("%s_to_%s", dtype_name(from), dtype_name(to)), .to = to, .from = from};
+	CastWords w = {.name = arena_printf("%s_to_%s", dtype_name(from), dtype_name(to)),
+		.to = to,
+		.from = from};
 	w.high = bound;
 	w.low = sign ? arena_printf("-%s", bound) : from == DT_F32 ? "0.0f" : "0.0";
 	if (!helper_have(h, w.name))
@@ -252,31 +258,34 @@ static const char *int_to_bf16(Helpers *h, DType from)
 	CastWords w = {.name = arena_printf("%s_to_bf16", dtype_name(from)), .to = DT_BF16,
 		.from = from};
 	if (!helper_have(h, w.name))
-		put(h, &w, dtype_signed(from) ?
-			"$I $T $N($S x)\n{\n\tconst float f = int_to_odd(x < 0 ? 0 - ($l)x : ($l)x);\n"
-			"\treturn f32_to_bf16(x < 0 ? -f : f);\n}\n" :
-			"$I $T $N($S x)\n{\n\treturn f32_to_bf16(int_to_odd(x));\n}\n");
+		put(h, &w,
+			dtype_signed(from) ?
+				"$I $T $N($S x)\n{\n\tconst float f = int_to_odd(x < 0 ? 0 - ($l)x "
+				": ($l)x);\n"
+				"\treturn f32_to_bf16(x < 0 ? -f : f);\n}\n" :
+				"$I $T $N($S x)\n{\n\treturn f32_to_bf16(int_to_odd(x));\n}\n");
 	return w.name;
 }
 
 static const char *narrow_cast(Helpers *h, DType to, DType from)
 {
-	CastWords w = {
-		.name = arena_printf("%s_to_%s", dtype_name(from), dtype_name(to)), .to = to, .from = from};
+	CastWords w = {.name = arena_printf("%s_to_%s", dtype_name(from), dtype_name(to)),
+		.to = to,
+		.from = from};
 	need_bits(h, to, from);
 	if (from == DT_F64) {
 		helper_cast(h, to, DT_F32);
 		need(h, "f64_to_odd", f64_to_odd);
 	}
-	if (!helper_have(h, w.name))
+	if (helper_have(h, w.name))
+		return w.name;
+	if (from == DT_F64)
 		put(h, &w,
-			from == DT_F64 ?
-				arena_printf(
-					"$I $T $N($S x)\n{\n\treturn f32_to_%s(f64_to_odd(x));\n}\n", dtype_name(to)) :
-				from == DT_F16  ? f16_to_f32 :
-				from == DT_BF16 ? bf16_to_f32 :
-				to == DT_F16    ? f32_to_f16 :
-								  f32_to_bf16);
+			arena_printf("$I $T $N($S x)\n{\n\treturn f32_to_%s(f64_to_odd(x));\n}\n",
+				dtype_name(to)));
+	else
+		put(h, &w, from == DT_F16 ? f16_to_f32 : from == DT_BF16 ? bf16_to_f32 :
+				to == DT_F16      ? f32_to_f16 : f32_to_bf16);
 	return w.name;
 }
 

@@ -67,7 +67,8 @@ const char *name_safe(const char *s, size_t n)
 	if (!k)
 		out[k++] = 'x';
 	out[k] = 0;
-	return taken(out) ? arena_printf(out[k - 1] == '_' ? "%s0" : "%s_", out) : arena_strdup(out);
+	return taken(out) ? arena_printf(out[k - 1] == '_' ? "%s0" : "%s_", out) :
+			    arena_strdup(out);
 }
 
 const char *name_unique(Map *used, const char *name)
@@ -86,7 +87,8 @@ const char *comment_safe(const char *s, size_t n)
 	size_t k = 0;
 	for (size_t i = 0; i < n && k < LONGEST; i++) {
 		unsigned char c = s[i];
-		bool ends = (c == '/' && k && out[k - 1] == '*') || (c == '*' && k && out[k - 1] == '/');
+		bool ends = (c == '/' && k && out[k - 1] == '*') ||
+			(c == '*' && k && out[k - 1] == '/');
 		out[k++] = c < 32 || c > 126 || c == '\\' || c == '?' || ends ? '_' : c;
 	}
 	return out;

@@ -22,7 +22,8 @@ struct Dialect {
 	const char *function[2];        /* "%sf": a function on f32, on f64; %s: the op's c_text */
 	const char *named[OP_COUNT];    /* those that are not named so */
 	const char *bitcast; /* body of a reinterpretation of x as $T; NULL: through a union */
-	const char *mulacc[2]; /* a*b + c rounded once, where that is fast, f32 and f64; NULL: left to
+	const char
+		*mulacc[2]; /* a*b + c rounded once, where that is fast, f32 and f64; NULL: left to
 							  the compiler */
 	const char *i64_suffix;         /* "L" */
 	bool wraps;                     /* signed arithmetic wraps, by the compiler's flags */

@@ -75,9 +75,9 @@ static UOp *make_program(const KernelUse *use)
 	const Val *vars = cstyle_print(&src, opt.dialect, kernel, symbol, use->call, !use->alias);
 	const Val *arg = VMAP(val_str("name"), val_str(symbol), val_str("src"),
 		val_strn(buf_str(&src), src.n), val_str("target"), val_str(opt.dialect->target),
-		val_str("flags"), val_str(flags_of(kernel)), val_str("globals"), globals_of(use->call),
-		val_str("ins"), slots_of(kernel, OP_LOAD), val_str("outs"), slots_of(kernel, OP_STORE),
-		val_str("vars"), vars);
+		val_str("flags"), val_str(flags_of(kernel)), val_str("globals"),
+		globals_of(use->call), val_str("ins"), slots_of(kernel, OP_LOAD), val_str("outs"),
+		slots_of(kernel, OP_STORE), val_str("vars"), vars);
 	if (opt.dialect->runtime)
 		arg = val_set(arg, "runtime", val_str(opt.dialect->runtime));
 	for (size_t i = 0; i < sizeof grid / sizeof *grid; i++) {

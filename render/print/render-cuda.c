@@ -4,9 +4,9 @@
 
 static const Dialect cuda = {
 	.target = "cuda",
-	.type = {"bool", "signed char", "short", "int", "long long", "unsigned char", "unsigned short",
-		"unsigned int", "unsigned long long", "unsigned short", "unsigned short", "float",
-		"double"},
+	.type = {"bool", "signed char", "short", "int", "long long", "unsigned char",
+		"unsigned short", "unsigned int", "unsigned long long", "unsigned short",
+		"unsigned short", "float", "double"},
 	.first_line = "",
 	.f64_line = "",
 	.kernel = "extern \"C\" __global__ void",

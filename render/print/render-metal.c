@@ -5,8 +5,8 @@
 
 static const Dialect metal = {
 	.target = "metal",
-	.type = {"bool", "char", "short", "int", "long", "uchar", "ushort", "uint", "ulong", "ushort",
-		"ushort", "float", NULL},
+	.type = {"bool", "char", "short", "int", "long", "uchar", "ushort", "uint", "ulong",
+		"ushort", "ushort", "float", NULL},
 	.first_line = "#include <metal_stdlib>\nusing namespace metal;\n\n",
 	.f64_line = "",
 	.kernel = "kernel void",

@@ -7,8 +7,8 @@
 
 static const Dialect opencl = {
 	.target = "opencl",
-	.type = {"bool", "char", "short", "int", "long", "uchar", "ushort", "uint", "ulong", "ushort",
-		"ushort", "float", "double"},
+	.type = {"bool", "char", "short", "int", "long", "uchar", "ushort", "uint", "ulong",
+		"ushort", "ushort", "float", "double"},
 	.first_line = "#pragma OPENCL FP_CONTRACT OFF\n",
 	.f64_line = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
 	.kernel = "__kernel void",

@@ -17,8 +17,8 @@ enum { MOST_LANES = 64 };
 bool is_vector_range(const UOp *u)
 {
 	int64_t n;
-	return u->op == OP_RANGE && val_is_str(u->arg->a[1], "vector") && ix_is_const(u->src[0], &n) &&
-		n >= 2 && n <= MOST_LANES && !(n & (n - 1));
+	return u->op == OP_RANGE && val_is_str(u->arg->a[1], "vector") &&
+		ix_is_const(u->src[0], &n) && n >= 2 && n <= MOST_LANES && !(n & (n - 1));
 }
 
 int lanes_of(const UOp *range)
@@ -50,7 +50,8 @@ static void print_let(Printer *p, UOp *u)
 {
 	struct Vectors *v = p->vectors;
 	if (!varies(p, u->src[0])) {
-		const char *value = expr_text(p, u->src[0]).s, *name = arena_printf("v%d", p->lets++);
+		const char *value = expr_text(p, u->src[0]).s,
+			   *name = arena_printf("v%d", p->lets++);
 		print_line(p, "const %s %s = %s;", p->d->type[u->dtype], name, value);
 		map_put(&p->names, PKEY(u), (void *)name);
 		return;
@@ -58,7 +59,7 @@ static void print_let(Printer *p, UOp *u)
 	VText *t = arena_alloc(sizeof *t);
 	*t = vector_text(p, u->src[0]);
 	const char *type = u->dtype == DT_BOOL ? mask_type(p, t->mask, v->lanes) :
-											 vector_type(p, u->dtype, v->lanes);
+						 vector_type(p, u->dtype, v->lanes);
 	const char *name = arena_printf("v%d", p->lets++);
 	print_line(p, "const %s %s = %s;", type, name, t->s);
 	*t = (VText){name, PREC_ATOM, 0, t->mask};

@@ -44,7 +44,8 @@ static const char f16_to_f32[] = HEAD
 	"\tconst $R none = ($R)(e == 0), all = ($R)(e == 0x7c00);\n"
 	"\tconst $R small = ($R)(__builtin_convertvector(($M)m, $V) * 5.9604644775390625e-8f);\n"
 	"\tconst $R quiet = ($R)(m != 0) & 0x400000;\n"
-	"\tconst $R large = 0x7f800000 | m << 13 | quiet, middle = ((h & 0x7fff) << 13) + 0x38000000;\n"
+	"\tconst $R large = 0x7f800000 | m << 13 | quiet, middle = ((h & 0x7fff) << 13) + "
+	"0x38000000;\n"
 	"\treturn ($V)((h & 0x8000) << 16 | (small & none) | (large & all) |\n"
 	"\t\t(middle & ~(none | all)));\n"
 	"#endif\n}\n";
@@ -70,7 +71,8 @@ static const char f32_to_f16[] = HEAD
 static VWords words(const Printer *p, DType to, DType from)
 {
 	int lanes = p->vectors->lanes;
-	return (VWords){.name = arena_printf("%s_to_%s_x%d", dtype_name(from), dtype_name(to), lanes),
+	return (VWords){
+		.name = arena_printf("%s_to_%s_x%d", dtype_name(from), dtype_name(to), lanes),
 		.to = lane_dtype(to),
 		.from = lane_dtype(from),
 		.via = DT_NONE,
@@ -104,15 +106,18 @@ static const char *half_cast(Printer *p, DType to, DType from)
 {
 	VWords w = words(p, to, from);
 	w.via = DT_U32;
-	return vector_helper(p, &w, from == DT_F16 ? f16_to_f32 : from == DT_BF16 ? bf16_to_f32 :
-		to == DT_F16                           ? f32_to_f16 :
-												 f32_to_bf16);
+	return vector_helper(p, &w,
+		from == DT_F16		? f16_to_f32 :
+			from == DT_BF16 ? bf16_to_f32 :
+			to == DT_F16	? f32_to_f16 :
+					  f32_to_bf16);
 }
 
 /* the language's own conversion, lane by lane */
 static const char *each_lane(Printer *p, DType to, DType from)
 {
-	return lanewise_fn(p, helper_cast(&p->helpers, to, from), lane_dtype(to), lane_dtype(from), 1);
+	return lanewise_fn(
+		p, helper_cast(&p->helpers, to, from), lane_dtype(to), lane_dtype(from), 1);
 }
 
 /* x as integers of another size, in steps for which gcc 12 has instructions: others it does lane by
@@ -134,7 +139,8 @@ static const char *resized(Printer *p, const char *x, DType to, DType from)
 static const char *resize_fn(Printer *p, DType to, DType from)
 {
 	VWords w = words(p, to, from);
-	return vector_helper(p, &w, arena_printf(HEAD "\treturn %s;\n}\n", resized(p, "x", to, from)));
+	return vector_helper(
+		p, &w, arena_printf(HEAD "\treturn %s;\n}\n", resized(p, "x", to, from)));
 }
 
 static const char *small_to_float(Printer *p, DType from)

@@ -200,12 +200,14 @@ static VText infix(Printer *p, UOp *u)
 	int prec = operator_prec(op);
 	bool loose = prec >= PREC_ADD;
 	int left = loose ? prec : PREC_UNARY, right = loose ? prec + 1 : PREC_UNARY;
-	return VALUE(prec, "%s %s %s", operand(p, u->src[0], left), op, operand(p, u->src[1], right));
+	return VALUE(
+		prec, "%s %s %s", operand(p, u->src[0], left), op, operand(p, u->src[1], right));
 }
 
 static VText call(Printer *p, UOp *u, const char *fn)
 {
-	const char *a = vector_arg(p, u->src[0]), *b = u->nsrc > 1 ? vector_arg(p, u->src[1]) : NULL;
+	const char *a = vector_arg(p, u->src[0]),
+		   *b = u->nsrc > 1 ? vector_arg(p, u->src[1]) : NULL;
 	return b ? VALUE(PREC_ATOM, "%s(%s, %s)", fn, a, b) : VALUE(PREC_ATOM, "%s(%s)", fn, a);
 }
 
@@ -237,15 +239,17 @@ static VText compare_bools(Printer *p, UOp *u)
 	if (u->op == OP_CMPLT)
 		return MASK(bytes, PREC_AND, "~(%s) & (%s)", a, b);
 	return u->op == OP_CMPNE ? MASK(bytes, PREC_XOR, "(%s) ^ (%s)", a, b) :
-							   MASK(bytes, PREC_UNARY, "~((%s) ^ (%s))", a, b);
+				   MASK(bytes, PREC_UNARY, "~((%s) ^ (%s))", a, b);
 }
 
 /* clamped to within 2^30: a bound compared with a lane's step need not be further away */
 static const char *limit_fn(Printer *p)
 {
 	VWords w = {.name = "limit_i32"};
-	return vector_helper(p, &w, VECTOR_INLINE "int $N(long x)\n{\n"
-		"\treturn x < -1073741824 ? -1073741824 : x > 1073741824 ? 1073741824 : (int)x;\n}\n");
+	return vector_helper(p, &w,
+		VECTOR_INLINE "int $N(long x)\n{\n"
+			      "\treturn x < -1073741824 ? -1073741824 : x > 1073741824 ? "
+			      "1073741824 : (int)x;\n}\n");
 }
 
 /* Comparison of places: only the lanes' steps in their difference vary, and those fit an int32.
@@ -291,8 +295,11 @@ static VText compare_text(Printer *p, UOp *u)
 	int bytes = dtype_size(u->src[0]->dtype);
 	if (bytes * v->lanes > 64) {
 		const char *a = vector_arg(p, u->src[0]), *b = vector_arg(p, u->src[1]);
-		const char *name = u->op == OP_CMPLT ? "less" : u->op == OP_CMPEQ ? "equal" : "differ";
-		return MASK(bytes, PREC_ATOM, "%s(%s, %s)", vector_fn(p, name, u->src[0]->dtype), a, b);
+		const char *name = u->op == OP_CMPLT ? "less" :
+			u->op == OP_CMPEQ	     ? "equal" :
+						       "differ";
+		return MASK(
+			bytes, PREC_ATOM, "%s(%s, %s)", vector_fn(p, name, u->src[0]->dtype), a, b);
 	}
 	const char *a = operand(p, u->src[0], PREC_ADD), *b = operand(p, u->src[1], PREC_ADD);
 	return MASK(bytes, PREC_UNARY, "(%s)(%s %s %s)", mask_type(p, bytes, v->lanes), a, op, b);
@@ -345,7 +352,8 @@ static VText mulacc_text(Printer *p, UOp *u)
 	const char *a = vector_arg(p, u->src[0]), *b = vector_arg(p, u->src[1]);
 	const char *c = vector_arg(p, u->src[2]);
 	if ((u->dtype == DT_F32 || u->dtype == DT_F64) && p->d->mulacc[u->dtype == DT_F64])
-		return VALUE(PREC_ATOM, "%s(%s, %s, %s)", vector_fn(p, "mulacc", u->dtype), a, b, c);
+		return VALUE(
+			PREC_ATOM, "%s(%s, %s, %s)", vector_fn(p, "mulacc", u->dtype), a, b, c);
 	return VALUE(PREC_ADD, "(%s) * (%s) + (%s)", a, b, c);
 }
 
@@ -365,7 +373,7 @@ static VText function_text(Printer *p, UOp *u)
 	if (vector_has(op_word(u->op)))
 		return call(p, u, vector_fn(p, op_word(u->op), u->dtype));
 	const char *fn = dtype_float(u->dtype) ? language_function(p->d, u->op, u->dtype) :
-											 helper_binary(&p->helpers, u->op, u->dtype);
+						 helper_binary(&p->helpers, u->op, u->dtype);
 	return call(p, u, lanewise_fn(p, fn, u->dtype, u->dtype, u->nsrc));
 }
 
@@ -401,7 +409,8 @@ static VText to_bool(Printer *p, UOp *x)
 	int bytes = dtype_size(x->dtype);
 	const char *type = mask_type(p, bytes, p->vectors->lanes), *s = at_prec(p, x, PREC_ADD);
 	if (dtype_half(x->dtype))
-		return MASK(bytes, PREC_UNARY, "(%s)((%s & 0x7fff) != 0)", type, at_prec(p, x, PREC_UNARY));
+		return MASK(bytes, PREC_UNARY, "(%s)((%s & 0x7fff) != 0)", type,
+			at_prec(p, x, PREC_UNARY));
 	return MASK(bytes, PREC_UNARY, "(%s)(%s != %s)", type, s, zero_text(x->dtype));
 }
 

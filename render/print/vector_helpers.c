@@ -27,7 +27,8 @@ const char *vector_type(Printer *p, DType d, int lanes)
 	if (!helper_have(&p->helpers, name))
 		helper_put(&p->helpers, name,
 			arena_printf("typedef %s %s __attribute__((vector_size(%d)));\n"
-				"typedef %s %s_at __attribute__((vector_size(%d), aligned(%d), may_alias));\n",
+				     "typedef %s %s_at __attribute__((vector_size(%d), "
+				     "aligned(%d), may_alias));\n",
 				p->d->type[d], name, lanes * dtype_size(d), p->d->type[d], name,
 				lanes * dtype_size(d), dtype_size(d)));
 	return name;
@@ -139,20 +140,27 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 /* The first operand when it is greater or NaN, else the second, as in the interpreter: x86's own
  * maximum and minimum give their second operand when the two are equal or either is NaN. */
 #define EXTREME(op, lt) \
-	{#op, 1, 0, 64, TWO AVX512( \
-		"__builtin_ia32_select$p_512(\n\t\t__builtin_ia32_cmp$p512_mask(a, a, 7, -1, 4), " \
-		"__builtin_ia32_" #op "$p512(a, b, 4), a)", \
-		"__builtin_ia32_" #op \
-		"$p512_mask(\n\t\ta, b, a, __builtin_ia32_cmp$p512_mask(a, a, 7, -1, 4), 4)") \
-		EXTREME_PLAIN(lt) END}, \
-	{#op, 1, 0, 32, TWO WITH("AVX", \
-		"__builtin_ia32_blendv$p256(__builtin_ia32_" #op "$p256(a, b), a, ($V)(a != a))") \
-		EXTREME_PLAIN(lt) END}, \
-	{#op, 1, 0, 16, TWO WITH("SSE4_1", \
-		"__builtin_ia32_blendv$p(__builtin_ia32_" #op "$p(a, b), a, ($V)(a != a))") \
-		EXTREME_PLAIN(lt) END}, \
-	{#op, 1, 0, 0, TWO EXTREME_PLAIN(lt) "}\n"}, \
-	{#op, 0, 0, 0, TWO "\tconst $M m = ($M)(a " lt " b);\n\treturn " BLEND("m", "b", "a") ";\n}\n"}
+	{#op, 1, 0, 64, \
+		TWO AVX512("__builtin_ia32_select$p_512(\n\t\t__builtin_ia32_cmp$p512_mask(a, a, " \
+			   "7, -1, 4), " \
+			   "__builtin_ia32_" #op "$p512(a, b, 4), a)", \
+			"__builtin_ia32_" #op "$p512_mask(\n\t\ta, b, a, " \
+					      "__builtin_ia32_cmp$p512_mask(a, a, 7, -1, 4), 4)") \
+			EXTREME_PLAIN(lt) END}, \
+		{#op, 1, 0, 32, \
+			TWO WITH("AVX", \
+				"__builtin_ia32_blendv$p256(__builtin_ia32_" #op \
+				"$p256(a, b), a, ($V)(a != a))") EXTREME_PLAIN(lt) END}, \
+		{#op, 1, 0, 16, \
+			TWO WITH("SSE4_1", \
+				"__builtin_ia32_blendv$p(__builtin_ia32_" #op \
+				"$p(a, b), a, ($V)(a != a))") EXTREME_PLAIN(lt) END}, \
+		{#op, 1, 0, 0, TWO EXTREME_PLAIN(lt) "}\n"}, \
+	{ \
+#op, 0, 0, 0, \
+			TWO "\tconst $M m = ($M)(a " lt \
+			    " b);\n\treturn " BLEND("m", "b", "a") ";\n}\n" \
+	}
 #define EXTREME_PLAIN(lt) \
 	"\tconst $M m = ($M)(b " lt " a) | ($M)(a != a);\n\treturn " BLEND("m", "a", "b") ";\n"
 
@@ -173,15 +181,22 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 #define FUSED_PLAIN \
 	"#if defined __FMA__ || defined __aarch64__\n" FUSED "#else\n\treturn a * b + c;\n#endif\n"
 
-#define HALVES(op) VECTOR_INLINE "$M $N($V a, $V b)\n{\n" \
-	"\tconst $c a0 = __builtin_shufflevector(a, a, $l), a1 = __builtin_shufflevector(a, a, $h);\n" \
-	"\tconst $c b0 = __builtin_shufflevector(b, b, $l), b1 = __builtin_shufflevector(b, b, $h);\n" \
-	"\treturn __builtin_shufflevector(($D)(a0 " op " b0), ($D)(a1 " op " b1), $i);\n}\n"
-#define STREAM(macro, fn, bytes) VECTOR_INLINE "void $N(void *p, $V v)\n{\n" \
-	"#if defined __clang__ || defined " macro "\n\tif ((unsigned long)p % " bytes " == 0) {\n" \
-	"#ifdef __clang__\n\t\t__builtin_nontemporal_store(v, ($V *)p);\n#else\n" \
-	"\t\t__builtin_ia32_" fn "((float *)p, (float __attribute__((vector_size(" bytes "))))v);\n" \
-	"#endif\n\t\treturn;\n\t}\n#endif\n\t*($A *)p = v;\n}\n"
+#define HALVES(op) \
+	VECTOR_INLINE "$M $N($V a, $V b)\n{\n" \
+		      "\tconst $c a0 = __builtin_shufflevector(a, a, $l), a1 = " \
+		      "__builtin_shufflevector(a, a, $h);\n" \
+		      "\tconst $c b0 = __builtin_shufflevector(b, b, $l), b1 = " \
+		      "__builtin_shufflevector(b, b, $h);\n" \
+		      "\treturn __builtin_shufflevector(($D)(a0 " op " b0), ($D)(a1 " op \
+		      " b1), $i);\n}\n"
+#define STREAM(macro, fn, bytes) \
+	VECTOR_INLINE "void $N(void *p, $V v)\n{\n" \
+		      "#if defined __clang__ || defined " macro \
+		      "\n\tif ((unsigned long)p % " bytes " == 0) {\n" \
+		      "#ifdef __clang__\n\t\t__builtin_nontemporal_store(v, ($V *)p);\n#else\n" \
+		      "\t\t__builtin_ia32_" fn \
+		      "((float *)p, (float __attribute__((vector_size(" bytes "))))v);\n" \
+		      "#endif\n\t\treturn;\n\t}\n#endif\n\t*($A *)p = v;\n}\n"
 
 /* only lanes whose mask is set touch memory */
 #define LOAD_IF VECTOR_INLINE "$V $N(const $E *p, $M m)\n{\n"
@@ -202,72 +217,91 @@ static const HelperRow table[] = {
 	{"stream", -1, 0, 32, STREAM("__AVX__", "movntps256", "32")},
 	{"stream", -1, 0, 16, STREAM("__SSE__", "movntps", "16")},
 	{"stream", -1, 0, 0, VECTOR_INLINE "void $N(void *p, $V v)\n{\n\t*($A *)p = v;\n}\n"},
-	{"load_if", -1, 4, 64, LOAD_IF WITH("AVX512DQ",
-		"($V)__builtin_ia32_loadu$p512_mask(\n"
-		"\t\t(const void *)p, ($K){0}, __builtin_ia32_cvt$d2mask512(($J)m))")
-		LOAD_EACH END},
-	{"load_if", -1, 4, 32, LOAD_IF WITH("AVX",
-		"($V)__builtin_ia32_maskload$p256((const void *)p, ($J)m)") LOAD_EACH END},
-	{"load_if", -1, 4, 16, LOAD_IF WITH("AVX",
-		"($V)__builtin_ia32_maskload$p((const void *)p, ($J)m)") LOAD_EACH END},
+	{"load_if", -1, 4, 64,
+		LOAD_IF WITH("AVX512DQ",
+			"($V)__builtin_ia32_loadu$p512_mask(\n"
+			"\t\t(const void *)p, ($K){0}, __builtin_ia32_cvt$d2mask512(($J)m))")
+			LOAD_EACH END},
+	{"load_if", -1, 4, 32,
+		LOAD_IF WITH("AVX", "($V)__builtin_ia32_maskload$p256((const void *)p, ($J)m)")
+			LOAD_EACH END},
+	{"load_if", -1, 4, 16,
+		LOAD_IF WITH("AVX", "($V)__builtin_ia32_maskload$p((const void *)p, ($J)m)")
+			LOAD_EACH END},
 	{"load_if", -1, 0, 0, LOAD_IF LOAD_EACH "}\n"},
-	{"store_if", -1, 4, 64, STORE_IF DOES("AVX512DQ",
-		"__builtin_ia32_storeu$p512_mask((void *)p, ($K)v, __builtin_ia32_cvt$d2mask512(($J)m))")
-		STORE_EACH END},
-	{"store_if", -1, 4, 32, STORE_IF DOES("AVX",
-		"__builtin_ia32_maskstore$p256((void *)p, ($J)m, ($K)v)") STORE_EACH END},
-	{"store_if", -1, 4, 16, STORE_IF DOES("AVX",
-		"__builtin_ia32_maskstore$p((void *)p, ($J)m, ($K)v)") STORE_EACH END},
+	{"store_if", -1, 4, 64,
+		STORE_IF DOES("AVX512DQ",
+			"__builtin_ia32_storeu$p512_mask((void *)p, ($K)v, "
+			"__builtin_ia32_cvt$d2mask512(($J)m))") STORE_EACH END},
+	{"store_if", -1, 4, 32,
+		STORE_IF DOES("AVX", "__builtin_ia32_maskstore$p256((void *)p, ($J)m, ($K)v)")
+			STORE_EACH END},
+	{"store_if", -1, 4, 16,
+		STORE_IF DOES("AVX", "__builtin_ia32_maskstore$p((void *)p, ($J)m, ($K)v)")
+			STORE_EACH END},
 	{"store_if", -1, 0, 0, STORE_IF STORE_EACH "}\n"},
 	/* wider than any register: gcc would go through memory */
-	{"splat", -1, 0, WIDE, VECTOR_INLINE "$V $N($E x)\n{\n\tconst $c h = {$X};\n"
-		"\treturn __builtin_shufflevector(h, h, $r);\n}\n"},
+	{"splat", -1, 0, WIDE,
+		VECTOR_INLINE "$V $N($E x)\n{\n\tconst $c h = {$X};\n"
+			      "\treturn __builtin_shufflevector(h, h, $r);\n}\n"},
 	{"splat", -1, 0, 0, VECTOR_INLINE "$V $N($E x)\n{\n\treturn ($V){$x};\n}\n"},
 	{"lane", -1, 0, 0, VECTOR_INLINE "$V $N(void)\n{\n\treturn ($V){$i};\n}\n"},
-	{"where", -1, 0, 0, VECTOR_INLINE
+	{"where", -1, 0, 0,
+		VECTOR_INLINE
 		"$V $N($M m, $V a, $V b)\n{\n\treturn " BLEND("m", "a", "b") ";\n}\n"},
 	EXTREME(max, "<"),
 	EXTREME(min, ">"),
 	EXTREME_WITH(max, "<"),
 	EXTREME_WITH(min, ">"),
-	{"mulacc", 1, 0, 64, THREE "#ifdef __AVX512F__\n"
-		"\treturn __builtin_ia32_vfmadd$p512_mask(a, b, c, -1, 4);\n#else\n" FUSED_PLAIN END},
-	{"mulacc", 1, 0, 32, THREE WITH("FMA", "__builtin_ia32_vfmadd$p256(a, b, c)") FUSED_PLAIN END},
+	{"mulacc", 1, 0, 64,
+		THREE
+		"#ifdef __AVX512F__\n"
+		"\treturn __builtin_ia32_vfmadd$p512_mask(a, b, c, -1, 4);\n#else\n" FUSED_PLAIN
+			END},
+	{"mulacc", 1, 0, 32,
+		THREE WITH("FMA", "__builtin_ia32_vfmadd$p256(a, b, c)") FUSED_PLAIN END},
 	{"mulacc", 1, 0, 16, THREE WITH("FMA", "__builtin_ia32_vfmadd$p(a, b, c)") FUSED_PLAIN END},
 	{"mulacc", 1, 0, 0, THREE FUSED_PLAIN "}\n"},
-	{"sqrt", 1, 0, 64, ONE AVX512("__builtin_ia32_sqrt$p512(x, 4)",
-		"__builtin_ia32_sqrt$p512_mask(x, x, -1, 4)") EACH("__builtin_sqrt$f(x[i])") END},
-	{"sqrt", 1, 0, 32, ONE WITH("AVX", "__builtin_ia32_sqrt$p256(x)")
-		EACH("__builtin_sqrt$f(x[i])") END},
-	{"sqrt", 1, 0, 16, ONE WITH("SSE2", "__builtin_ia32_sqrt$p(x)")
-		EACH("__builtin_sqrt$f(x[i])") END},
+	{"sqrt", 1, 0, 64,
+		ONE AVX512("__builtin_ia32_sqrt$p512(x, 4)",
+			"__builtin_ia32_sqrt$p512_mask(x, x, -1, 4)") EACH("__builtin_sqrt$f(x[i])")
+			END},
+	{"sqrt", 1, 0, 32,
+		ONE WITH("AVX", "__builtin_ia32_sqrt$p256(x)") EACH("__builtin_sqrt$f(x[i])") END},
+	{"sqrt", 1, 0, 16,
+		ONE WITH("SSE2", "__builtin_ia32_sqrt$p(x)") EACH("__builtin_sqrt$f(x[i])") END},
 	{"sqrt", 1, 0, 0, ONE EACH("__builtin_sqrt$f(x[i])") "}\n"},
-	{"trunc", 1, 0, 64, ONE WITH("AVX512F", "__builtin_ia32_rndscale$p_mask(x, 11, x, -1, 4)")
-		EACH("__builtin_trunc$f(x[i])") END},
-	{"trunc", 1, 0, 32, ONE WITH("AVX", "__builtin_ia32_round$p256(x, 11)")
-		EACH("__builtin_trunc$f(x[i])") END},
-	{"trunc", 1, 0, 16, ONE WITH("SSE4_1", "__builtin_ia32_round$p(x, 11)")
-		EACH("__builtin_trunc$f(x[i])") END},
+	{"trunc", 1, 0, 64,
+		ONE WITH("AVX512F", "__builtin_ia32_rndscale$p_mask(x, 11, x, -1, 4)")
+			EACH("__builtin_trunc$f(x[i])") END},
+	{"trunc", 1, 0, 32,
+		ONE WITH("AVX", "__builtin_ia32_round$p256(x, 11)") EACH("__builtin_trunc$f(x[i])")
+			END},
+	{"trunc", 1, 0, 16,
+		ONE WITH("SSE4_1", "__builtin_ia32_round$p(x, 11)") EACH("__builtin_trunc$f(x[i])")
+			END},
 	{"trunc", 1, 0, 0, ONE EACH("__builtin_trunc$f(x[i])") "}\n"},
 	{"less", -1, 0, 128, HALVES("<")},
-	{"less", -1, 0, 0, VECTOR_INLINE
-		"$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
-		"\t\tr[i] = -(a[i] < b[i]);\n\treturn r;\n}\n"},
+	{"less", -1, 0, 0,
+		VECTOR_INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
+			      "\t\tr[i] = -(a[i] < b[i]);\n\treturn r;\n}\n"},
 	{"equal", -1, 0, 128, HALVES("==")},
-	{"equal", -1, 0, 0, VECTOR_INLINE
-		"$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
-		"\t\tr[i] = -(a[i] == b[i]);\n\treturn r;\n}\n"},
+	{"equal", -1, 0, 0,
+		VECTOR_INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
+			      "\t\tr[i] = -(a[i] == b[i]);\n\treturn r;\n}\n"},
 	{"differ", -1, 0, 128, HALVES("!=")},
-	{"differ", -1, 0, 0, VECTOR_INLINE
-		"$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
-		"\t\tr[i] = -(a[i] != b[i]);\n\treturn r;\n}\n"},
+	{"differ", -1, 0, 0,
+		VECTOR_INLINE "$M $N($V a, $V b)\n{\n\t$M r;\n\tfor (int i = 0; i < $n; i++)\n"
+			      "\t\tr[i] = -(a[i] != b[i]);\n\treturn r;\n}\n"},
 	/* counts as unsigned: a negative count is too large */
-	{"shl", 0, 0, 0, TWO "\tconst $U n = ($U)b;\n"
-		"\treturn ($V)((($U)a << (n & ($W - 1))) & ($U)(n < $W));\n}\n"},
-	{"shr", 0, 0, 0, TWO "\tconst $U n = ($U)b;\n"
-		"\tconst $V gone = ($V)(a < 0);\n"
-		"\tconst $V kept = ($V)(n < $W);\n"
-		"\treturn ((a >> ($V)(n & ($W - 1))) & kept) | (gone & ~kept);\n}\n"},
+	{"shl", 0, 0, 0,
+		TWO "\tconst $U n = ($U)b;\n"
+		    "\treturn ($V)((($U)a << (n & ($W - 1))) & ($U)(n < $W));\n}\n"},
+	{"shr", 0, 0, 0,
+		TWO "\tconst $U n = ($U)b;\n"
+		    "\tconst $V gone = ($V)(a < 0);\n"
+		    "\tconst $V kept = ($V)(n < $W);\n"
+		    "\treturn ((a >> ($V)(n & ($W - 1))) & kept) | (gone & ~kept);\n}\n"},
 };
 
 static bool fits(const HelperRow *r, DType d, int lanes)

@@ -51,7 +51,8 @@ const char *divide_fn(Printer *p, const char *what, DType d)
 	w.name = arena_printf("%s_%s", what, type);
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
 		if (!strcmp(table[i].name, what))
-			return vector_helper(p, &w, dtype_signed(d) ? table[i].sint : table[i].uint);
+			return vector_helper(
+				p, &w, dtype_signed(d) ? table[i].sint : table[i].uint);
 	die_bug(__FILE__, __LINE__, what);
 }
 
@@ -73,8 +74,8 @@ const char *threefry_fn(Printer *p)
 		buf_printf(&b, "\tx += y;\n\ty = ((y << %d) | (y >> %d)) ^ x;\n", by[i % 8],
 			32 - by[i % 8]);
 		if (i % 4 == 3)
-			buf_printf(&b, "\tx += k%d;\n\ty += k%d + %d;\n", (i / 4 + 1) % 3, (i / 4 + 2) % 3,
-				i / 4 + 1);
+			buf_printf(&b, "\tx += k%d;\n\ty += k%d + %d;\n", (i / 4 + 1) % 3,
+				(i / 4 + 2) % 3, i / 4 + 1);
 	}
 	buf_printf(&b, "\treturn (__builtin_convertvector(y, $V) << 32) | "
 		"__builtin_convertvector(x, $V);\n}\n");

@@ -78,21 +78,23 @@ VText vector_load(Printer *p, UOp *u)
 	const char *s;
 	if (reg_of(p, u->src[0]->src[0])) {
 		s = varies(p, u->src[0]) ? load_reg(p, u->src[0]) :
-								   vector_arg(p, NODE(OP_LOAD, u->dtype, VNIL, u->src[0]));
+					   vector_arg(p, NODE(OP_LOAD, u->dtype, VNIL, u->src[0]));
 		if (u->nsrc > 1 && varies(p, u->src[1]))
 			s = arena_printf("%s(%s, %s, (%s){0})", vector_fn(p, "where", d),
-				mask_arg(p, u->src[1], dtype_size(d)), s, vector_type(p, u->dtype, v->lanes));
+				mask_arg(p, u->src[1], dtype_size(d)), s,
+				vector_type(p, u->dtype, v->lanes));
 	} else {
 		const char *mask = load_mask(p, u, &bytes);
 		s = load_memory(p, u, mask, bytes);
 	}
 	if (gate) {
 		expr_text(p, gate);
-		s = arena_printf("(%s ? %s : (%s){0})", expr_at(p, gate, PREC_EQ), s, type_of(p, u));
+		s = arena_printf(
+			"(%s ? %s : (%s){0})", expr_at(p, gate, PREC_EQ), s, type_of(p, u));
 	}
 	if (u->dtype == DT_BOOL)
-		return (VText){
-			arena_printf("(%s)(%s != 0)", mask_type(p, 1, v->lanes), s), PREC_UNARY, 0, 1};
+		return (VText){arena_printf("(%s)(%s != 0)", mask_type(p, 1, v->lanes), s),
+			PREC_UNARY, 0, 1};
 	return (VText){s, PREC_ATOM, 0, 0};
 }
 
@@ -105,7 +107,8 @@ static void store_scattered(Printer *p, UOp *store, const char *value)
 	UOp *index = store->src[0];
 	value = vector_variable(p, vector_type(p, index->dtype, v->lanes), value);
 	for (int k = 0; k < v->lanes; k++) {
-		const char *gate = v->gate_mask ? arena_printf("if (%s[%d]) ", v->gate_mask, k) : "";
+		const char *gate = v->gate_mask ? arena_printf("if (%s[%d]) ", v->gate_mask, k) :
+						  "";
 		print_line(p, "%s%s = %s[%d];", gate, lane_text(p, index, k), value, k);
 	}
 }

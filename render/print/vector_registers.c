@@ -143,12 +143,13 @@ static const char *column(Printer *p, const UOp *reg, int64_t k)
 	if (!t || t->scope != v->scope) {
 		Buf rows = {0};
 		for (int i = 0; i < r->lanes; i++)
-			buf_printf(&rows, "%s%s_%lld", i ? ", " : "", r->name, (long long)first + i);
+			buf_printf(
+				&rows, "%s%s_%lld", i ? ", " : "", r->name, (long long)first + i);
 		t = arena_alloc(sizeof *t);
 		*t = (Transposed){arena_printf("t%d", p->temps++), v->scope};
 		const char *fn = transpose_fn(p, lane_dtype(reg->dtype), r->lanes);
-		print_line(p, "%s %s[%d] = {%s};", vector_type(p, reg->dtype, r->lanes), t->name, r->lanes,
-			buf_str(&rows));
+		print_line(p, "%s %s[%d] = {%s};", vector_type(p, reg->dtype, r->lanes), t->name,
+			r->lanes, buf_str(&rows));
 		print_line(p, "%s(%s);", fn, t->name);
 		buf_free(&rows);
 		map_put(&v->transposed, PKEY(key), t);
@@ -244,8 +245,10 @@ void store_reg(Printer *p, UOp *store, const char *value)
 	if (v->gate_mask) {
 		DType d = lane_dtype(index->dtype);
 		UOp *old = NODE(OP_LOAD, index->dtype, VNIL, index);
-		const char *before = d == index->dtype || index->dtype != DT_BOOL ? vector_arg(p, old) :
-			arena_printf("(%s)(%s) & 1", vector_type(p, DT_BOOL, v->lanes), mask_arg(p, old, 1));
+		const char *before = d == index->dtype || index->dtype != DT_BOOL ?
+			vector_arg(p, old) :
+			arena_printf("(%s)(%s) & 1", vector_type(p, DT_BOOL, v->lanes),
+				mask_arg(p, old, 1));
 		value = arena_printf("%s(%s, %s, %s)", vector_fn(p, "where", d),
 			mask_arg(p, v->gate, dtype_size(d)), value, before);
 	}

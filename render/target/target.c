@@ -135,11 +135,13 @@ static March march_find(const char *name)
 		return march_native();
 	for (size_t i = 0; i < sizeof marches / sizeof *marches; i++) {
 		size_t n = strlen(marches[i].prefix);
-		if (!strncmp(name, marches[i].prefix, n) && (!best.prefix || n > strlen(best.prefix)))
+		if (!strncmp(name, marches[i].prefix, n) &&
+			(!best.prefix || n > strlen(best.prefix)))
 			best = marches[i];
 	}
 	if (!best.prefix)
-		die(UNSUPPORTED, "--march %.60s: not known; x86-64, x86-64-v3, x86-64-v4, armv8-a or native",
+		die(UNSUPPORTED,
+			"--march %.60s: not known; x86-64, x86-64-v3, x86-64-v4, armv8-a or native",
 			name);
 	return best;
 }
@@ -183,7 +185,8 @@ const char *target_tool(const char *name)
 	bool plain = name_plain(name, strlen(name));
 	const char *tool = plain ? tool_find(arena_printf("render-%s", name)) : NULL;
 	if (!tool)
-		die(UNSUPPORTED, "no target %.60s: there is no render-%.60s on the stage path", name, name);
+		die(UNSUPPORTED, "no target %.60s: there is no render-%.60s on the stage path",
+			name, name);
 	return tool;
 }
 
@@ -210,10 +213,11 @@ const Target *target_find(const char *name)
 void target_print(Buf *out, const Target *t)
 {
 	buf_printf(out,
-		"name: %s\ngpu: %d\nlanes: %d\nvector: %d\nregisters: %d\ngroup: %d\ndims: %d\nlocal: %lld\n"
+		"name: %s\ngpu: %d\nlanes: %d\nvector: %d\nregisters: %d\ngroup: %d\ndims: "
+		"%d\nlocal: %lld\n"
 		"f64: %d\nlacks:",
-		t->name, t->gpu, t->lanes, t->vector, t->registers, t->group, t->dims, (long long)t->local,
-		t->f64);
+		t->name, t->gpu, t->lanes, t->vector, t->registers, t->group, t->dims,
+		(long long)t->local, t->f64);
 	for (int op = 0; op < OP_COUNT; op++)
 		if (target_lacks(t, op))
 			buf_printf(out, " %s", op_name(op));

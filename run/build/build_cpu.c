@@ -102,7 +102,9 @@ static Compiler compiler_find(const char *wanted, bool fast)
 	if (!real || stat(real, &st))
 		die_errno("cannot look at the compiler '%s'", c.path);
 	base = strrchr(real, '/');
-	c.tuning = fast ? flags_fast : strstr(base ? base : real, "clang") ? flags_clang : flags_gcc;
+	c.tuning = fast ? flags_fast :
+		strstr(base ? base : real, "clang") ? flags_clang :
+						      flags_gcc;
 	int64_t is[] = { st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec };
 	c.key = key_add(key_adds(c.key, real), is, sizeof is);
 	for (int i = 0; flags_all[i]; i++)
@@ -136,8 +138,8 @@ static void unit_write(const Unit *u)
 	for (size_t i = 0; i < u->n; i++) {
 		const Program *p = u->at[i].p;
 		KeyText t = key_text(u->at[i].key);
-		buf_printf(&b, "#define %s k%s\n#define %s_call c%s\n#line 1 \"%s\"\n", p->name, t.s,
-			p->name, t.s, p->name);
+		buf_printf(&b, "#define %s k%s\n#define %s_call c%s\n#line 1 \"%s\"\n", p->name,
+			t.s, p->name, t.s, p->name);
 		buf_add(&b, p->src, strlen(p->src));
 		buf_printf(&b, "\n#undef %s\n#undef %s_call\n", p->name, p->name);
 	}
@@ -165,7 +167,8 @@ static int add_processor(const Compiler *c, const char *flags, const char **argv
 	if (!march && !(flags && strstr(flags, "-mcpu=")))
 		argv[n++] = NATIVE;
 #if defined __x86_64__ || defined __i386__
-	bool narrow = march && !strncmp(march, "-march=x86-64", 13) && strncmp(march + 13, "-v4", 3);
+	bool narrow = march && !strncmp(march, "-march=x86-64", 13) &&
+		strncmp(march + 13, "-v4", 3);
 	if (c->tuning == flags_clang && !narrow)
 		argv[n++] = "-mprefer-vector-width=512";
 #endif
@@ -278,7 +281,8 @@ static size_t units_run(
 		else if (w->n > 1)
 			failed[bad++] = w;
 		else
-			die(FAILED, "%s: the compiler failed: %s", w->at->p->name, first_error(w->err, status));
+			die(FAILED, "%s: the compiler failed: %s", w->at->p->name,
+				first_error(w->err, status));
 	}
 	return bad;
 }

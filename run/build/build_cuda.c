@@ -152,10 +152,12 @@ void build_cuda(size_t n, Program *const *p, const BuildOptions *o)
 
 	if (there)
 		nvrtc.nvrtcVersion(&version[0], &version[1]);
-	jobs.arch = arena_printf("--gpu-architecture=compute_%d", capability ? capability : CAPABILITY);
+	jobs.arch = arena_printf(
+		"--gpu-architecture=compute_%d", capability ? capability : CAPABILITY);
 	for (size_t i = 0; i < n; i++) {
 		Key k = key_adds(
-			key_add(key_adds(key_start("cuda 2"), jobs.arch), version, sizeof version), p[i]->src);
+			key_add(key_adds(key_start("cuda 2"), jobs.arch), version, sizeof version),
+			p[i]->src);
 		if (!(p[i]->object = cache_find(k, ".ptx"))) {
 			key[jobs.n] = k;
 			missing[jobs.n] = p[i];
@@ -169,7 +171,8 @@ void build_cuda(size_t n, Program *const *p, const BuildOptions *o)
 		if (!there)
 			compile_nvcc(&jobs.at[i], jobs.arch);
 		if (jobs.at[i].error)
-			die(FAILED, "%s: the CUDA compiler failed: %s", missing[i]->name, jobs.at[i].error);
+			die(FAILED, "%s: the CUDA compiler failed: %s", missing[i]->name,
+				jobs.at[i].error);
 		missing[i]->object = cache_store(1, &key[i], ".ptx", jobs.at[i].text, jobs.at[i].n);
 		free(jobs.at[i].text);
 	}

@@ -45,7 +45,8 @@ Key key_adds(Key k, const char *s)
 KeyText key_text(Key k)
 {
 	KeyText t;
-	snprintf(t.s, sizeof t.s, "%016llx%016llx", (unsigned long long)k.hi, (unsigned long long)k.lo);
+	snprintf(t.s, sizeof t.s, "%016llx%016llx", (unsigned long long)k.hi,
+		(unsigned long long)k.lo);
 	return t;
 }
 
@@ -91,8 +92,8 @@ static void scratch_sweep(const char *folder)
 
 	while (d && (e = readdir(d)))
 		if (!strncmp(e->d_name, "tmp.", 4) &&
-			!fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode) &&
-			time(NULL) - st.st_mtime > HOUR)
+			!fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+			S_ISDIR(st.st_mode) && time(NULL) - st.st_mtime > HOUR)
 			folder_remove(arena_printf("%s/%s", folder, e->d_name));
 	if (d)
 		closedir(d);
@@ -205,7 +206,9 @@ int64_t cache_limit(void)
 		unit = *end ? strchr(units, *end) : NULL;
 		shift = unit ? 10 * (int)(unit - units + 1) : 0;
 		if (errno || end == text || bytes < 0 || (*end && (!unit || end[1])))
-			die(USAGE, "SLUICE_CACHE_SIZE takes a number of bytes, 500M or 4G, not '%.40s'",
+			die(USAGE,
+				"SLUICE_CACHE_SIZE takes a number of bytes, 500M or 4G, not "
+				"'%.40s'",
 				text);
 	}
 	return mul_ok(bytes, (int64_t)1 << shift, &bytes) ? bytes : INT64_MAX;
@@ -297,7 +300,8 @@ static void *entry_map(const char *path, size_t bytes)
 	if (fd < 0)
 		return NULL;
 	if (entry_stat(fd, &st) && (size_t)st.st_size == bytes + sizeof(Trailer))
-		p = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+		p = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd,
+			0);
 	if (p != MAP_FAILED)
 		entry_used(fd, &st);
 	close(fd);

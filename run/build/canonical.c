@@ -81,8 +81,10 @@ static SourceToken token_at(const char *s)
 
 static bool is_keyword(const char *s, size_t n)
 {
-	static const char all[] = " auto break case char const continue default do double else enum"
-		" extern float for goto if inline int long register restrict return short signed sizeof"
+	static const char all[] =
+		" auto break case char const continue default do double else enum"
+		" extern float for goto if inline int long register restrict return short signed "
+		"sizeof"
 		" static struct switch typedef union unsigned void volatile while ";
 	return s[0] == '_' || strstr(all, arena_printf(" %.*s ", (int)n, s));
 }

@@ -120,7 +120,8 @@ static void copy_node(Copy *c, const UOp *u)
 	for (uint32_t i = 0; i < u->nsrc; i++)
 		src[i] = (uintptr_t)map_get(&c->place, u->src[i]->id + 1) - 1;
 	err = doc_node(c->d, op_name(u->op), strlen(op_name(u->op)), dtype,
-		dtype ? strlen(dtype) : 0, u->nsrc, src, val_copied(u->arg), val_copied(u->note), &status);
+		dtype ? strlen(dtype) : 0, u->nsrc, src, val_copied(u->arg), val_copied(u->note),
+		&status);
 	if (err)
 		die(status, "%s", err);
 	map_put(&c->place, u->id + 1, (void *)(uintptr_t)++c->n);

@@ -7,8 +7,12 @@
 #include "document/document.h"
 #include "build/build.h"
 
-static const struct { const char *target; Runtime runtime; } known[] = {
-	{"clang", RUNTIME_CPU}, {"opencl", RUNTIME_OPENCL}, {"cuda", RUNTIME_CUDA}, {"cpu", RUNTIME_CPU},
+static const struct { const char *target; Runtime runtime;
+} known[] = {
+	{"clang", RUNTIME_CPU},
+	{"opencl", RUNTIME_OPENCL},
+	{"cuda", RUNTIME_CUDA},
+	{"cpu", RUNTIME_CPU},
 };
 
 static Runtime runtime_of(const Program *p)
@@ -137,7 +141,8 @@ Programs programs_of(const Graph *g)
 		if (!u)
 			continue;
 		if (u->op != OP_PROGRAM)
-			die(MALFORMED, "node %u CALL: it calls a %s, not a PROGRAM", call->id, op_name(u->op));
+			die(MALFORMED, "node %u CALL: it calls a %s, not a PROGRAM", call->id,
+				op_name(u->op));
 		Program *p = map_get(&seen, u->id + 1);
 		if (!p) {
 			p = &all.at[all.n++];

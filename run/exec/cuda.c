@@ -100,12 +100,14 @@ static void cuda_load(size_t n, Program *const *p, void **kernel)
 		CudaKernel *k = kernel[i] = arena_alloc(sizeof *k);
 		size_t bytes;
 		const char *text = cache_read(p[i]->object, &bytes);
-		char *image = xcalloc(bytes + 1, 1);            /* the driver wants PTX to end with a NUL */
+		/* the driver wants PTX to end with a NUL */
+		char *image = xcalloc(bytes + 1, 1);
 		CUmodule m;
 		memcpy(image, text, bytes);
 		k->name = p[i]->name;
 		check(cuda.cuModuleLoadData(&m, image), p[i]->where);
-		check(cuda.cuModuleGetFunction(&k->f, m, p[i]->entry ? p[i]->entry : p[i]->name), p[i]->where);
+		check(cuda.cuModuleGetFunction(&k->f, m, p[i]->entry ? p[i]->entry : p[i]->name),
+			p[i]->where);
 		free(image);
 	}
 }
@@ -119,8 +121,8 @@ static void cuda_launch(const Launch *l)
 		args[i] = (void *)&l->buf[i];
 	for (size_t i = 0; i < l->nvars; i++)
 		args[l->nbuf + i] = (void *)&l->vars[i];
-	check(cuda.cuLaunchKernel(k->f, l->groups[0], l->groups[1], l->groups[2], l->items[0], l->items[1],
-			  l->items[2], 0, NULL, args, NULL),
+	check(cuda.cuLaunchKernel(k->f, l->groups[0], l->groups[1], l->groups[2], l->items[0],
+		      l->items[1], l->items[2], 0, NULL, args, NULL),
 		k->name);
 	free(args);
 }

@@ -16,7 +16,7 @@ typedef struct {
 } Launch;
 typedef struct Exec Exec;
 struct Exec {
-	const char *name;               /* "cpu", "opencl", "cuda": a device is NAME or NAME:NUMBER */
+	const char *name; /* "cpu", "opencl", "cuda": a device is NAME or NAME:NUMBER */
 	bool host;                      /* device memory is host memory: no copies are needed */
 	int align;                      /* alignment of a slice of device memory, in bytes */
 	/* Calls tell(ctx, device, description) for each device and returns their number; never

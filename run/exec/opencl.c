@@ -19,11 +19,14 @@
 
 /* every function of the library that is used, with its type from the header */
 #define FUNCTIONS(F) \
-	F(clGetPlatformIDs) F(clGetDeviceIDs) F(clGetDeviceInfo) F(clCreateContext) \
-	F(clCreateCommandQueue) F(clCreateBuffer) F(clCreateSubBuffer) F(clReleaseMemObject) \
-	F(clEnqueueWriteBuffer) F(clEnqueueReadBuffer) F(clEnqueueCopyBuffer) F(clEnqueueFillBuffer) \
-	F(clCreateProgramWithSource) F(clBuildProgram) F(clGetProgramBuildInfo) F(clCreateKernel) \
-	F(clSetKernelArg) F(clEnqueueNDRangeKernel) F(clFinish)
+	F(clGetPlatformIDs) \
+	F(clGetDeviceIDs) F(clGetDeviceInfo) F(clCreateContext) F(clCreateCommandQueue) \
+		F(clCreateBuffer) F(clCreateSubBuffer) F(clReleaseMemObject) \
+			F(clEnqueueWriteBuffer) F(clEnqueueReadBuffer) F(clEnqueueCopyBuffer) \
+				F(clEnqueueFillBuffer) F(clCreateProgramWithSource) \
+					F(clBuildProgram) F(clGetProgramBuildInfo) \
+						F(clCreateKernel) F(clSetKernelArg) \
+							F(clEnqueueNDRangeKernel) F(clFinish)
 #define DECLARE(f) __typeof__(&f) f;
 
 enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
@@ -195,7 +198,8 @@ static void opencl_get(void *host, void *mem, size_t bytes)
 static void opencl_copy(void *to, void *from, size_t bytes)
 {
 	if (bytes)
-		check(opencl.clEnqueueCopyBuffer(opencl.queue, from, to, 0, 0, bytes, 0, NULL, NULL),
+		check(opencl.clEnqueueCopyBuffer(
+			      opencl.queue, from, to, 0, 0, bytes, 0, NULL, NULL),
 			"copying on the device");
 }
 
@@ -329,8 +333,10 @@ static void opencl_launch(const Launch *l)
 		opencl.queue, k->kernel, 3, NULL, global, local, 0, NULL, NULL);
 	if (err != CL_SUCCESS)
 		die(FAILED,
-			"opencl: %s does not launch over %zux%zux%zu items in groups of %zux%zux%zu: error %d",
-			k->name, global[0], global[1], global[2], local[0], local[1], local[2], err);
+			"opencl: %s does not launch over %zux%zux%zu items in groups of "
+			"%zux%zux%zu: error %d",
+			k->name, global[0], global[1], global[2], local[0], local[1], local[2],
+			err);
 }
 
 static void opencl_sync(void)

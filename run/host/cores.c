@@ -55,8 +55,10 @@ static int quota(void)
 	group_path(path, sizeof path);
 	for (char *end = path + strlen(path); end; end = strrchr(path, '/')) {
 		*end = 0;
-		int n = first_line(arena_printf("/sys/fs/cgroup%s/cpu.max", path), line, sizeof line)
-			? quota_of(line, 0) : 0;
+		int n = first_line(
+				arena_printf("/sys/fs/cgroup%s/cpu.max", path), line, sizeof line) ?
+			quota_of(line, 0) :
+			0;
 		least = n && (!least || n < least) ? n : least;
 	}
 	if (!least && first_line("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", line, sizeof line) &&

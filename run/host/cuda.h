@@ -19,23 +19,24 @@ enum { CU_ATTRIBUTE_MAJOR = 75, CU_ATTRIBUTE_MINOR = 76 };
 #define CUDA_FUNCTIONS(F) \
 	F(CUresult, cuInit, (unsigned flags)) \
 	F(CUresult, cuDeviceGetCount, (int *n)) \
-	F(CUresult, cuDeviceGet, (CUdevice *d, int i)) \
+	F(CUresult, cuDeviceGet, (CUdevice * d, int i)) \
 	F(CUresult, cuDeviceGetName, (char *name, int n, CUdevice d)) \
 	F(CUresult, cuDeviceGetAttribute, (int *v, int attribute, CUdevice d)) \
-	F(CUresult, cuDevicePrimaryCtxRetain, (CUcontext *c, CUdevice d)) \
+	F(CUresult, cuDevicePrimaryCtxRetain, (CUcontext * c, CUdevice d)) \
 	F(CUresult, cuCtxSetCurrent, (CUcontext c)) \
 	F(CUresult, cuCtxSynchronize, (void)) \
-	F(CUresult, cuMemAlloc_v2, (CUdeviceptr *p, size_t n)) \
+	F(CUresult, cuMemAlloc_v2, (CUdeviceptr * p, size_t n)) \
 	F(CUresult, cuMemFree_v2, (CUdeviceptr p)) \
 	F(CUresult, cuMemsetD8_v2, (CUdeviceptr p, unsigned char v, size_t n)) \
 	F(CUresult, cuMemcpyHtoD_v2, (CUdeviceptr to, const void *from, size_t n)) \
 	F(CUresult, cuMemcpyDtoH_v2, (void *to, CUdeviceptr from, size_t n)) \
-	F(CUresult, cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s)) \
-	F(CUresult, cuModuleLoadData, (CUmodule *m, const void *image)) \
-	F(CUresult, cuModuleGetFunction, (CUfunction *f, CUmodule m, const char *name)) \
-	F(CUresult, cuLaunchKernel, (CUfunction f, unsigned gx, unsigned gy, unsigned gz, \
-		unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream s, void **args, \
-		void **extra)) \
+	F(CUresult, cuMemcpyDtoDAsync_v2, \
+		(CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s)) \
+	F(CUresult, cuModuleLoadData, (CUmodule * m, const void *image)) \
+	F(CUresult, cuModuleGetFunction, (CUfunction * f, CUmodule m, const char *name)) \
+	F(CUresult, cuLaunchKernel, \
+		(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
+			unsigned bz, unsigned shared, CUstream s, void **args, void **extra)) \
 	F(CUresult, cuGetErrorString, (CUresult e, const char **text))
 
 typedef struct nvrtcProgram_st *nvrtcProgram;

@@ -18,8 +18,8 @@ typedef struct { void *base; size_t bytes; } Head;
 static char *pages(size_t bytes, size_t at)
 {
 	size_t all = bytes + at, page = 4096;
-	char *p = mmap(
-		NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *p = mmap(NULL, all, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	char *base, *end;
 
 	if (p == MAP_FAILED)

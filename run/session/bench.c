@@ -18,7 +18,8 @@ static void write_json(
 {
 	Buf b = {0};
 
-	buf_printf(&b, "{\"build_ms\": %.4f, \"first_ms\": %.4f, \"times_ms\": [", build_ms, first_ms);
+	buf_printf(
+		&b, "{\"build_ms\": %.4f, \"first_ms\": %.4f, \"times_ms\": [", build_ms, first_ms);
 	for (size_t i = 0; i < n; i++)
 		buf_printf(&b, "%s%.6f", i ? ", " : "", ms[i]);
 	buf_printf(&b, "], \"rss_mb\": %.2f}\n", memory_peak() / 1024.0 / 1024.0);

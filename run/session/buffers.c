@@ -122,8 +122,8 @@ static bool plan_given(const Graph *g, const Buffers *b, int64_t *bytes)
 		if (!v || v->kind != VAL_INT || v->i % b->exec->align)
 			return false;
 		if (v->i < 0 || v->i > *bytes || *bytes - v->i < (int64_t)b->host[i].bytes)
-			die(MALFORMED, "%s: it does not fit the workspace of %lld bytes", where(b->u[i]),
-				(long long)*bytes);
+			die(MALFORMED, "%s: it does not fit the workspace of %lld bytes",
+				where(b->u[i]), (long long)*bytes);
 	}
 	return true;
 }
@@ -320,7 +320,8 @@ void buffers_release(Buffers *b)
 			buffer_is(b->u[i], "prepared");
 		if (!b->mem[i])
 			continue;
-		if (own || (b->moved && b->moved[i]) || (!b->exec->host && !buffer_is(b->u[i], "temp")))
+		if (own || (b->moved && b->moved[i]) ||
+			(!b->exec->host && !buffer_is(b->u[i], "temp")))
 			b->exec->release(b->mem[i]);
 		if (!b->exec->host && b->host[i].owned && !buffer_is(b->u[i], "input"))
 			array_free(&b->host[i]);

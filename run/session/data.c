@@ -105,7 +105,8 @@ static const size_t *output_slots(const Session *s)
 
 	for (size_t k = 0; k < s->b.n; k++)
 		if (buffer_is(s->b.u[k], "output"))
-			map_put(&by, PKEY(val_get(s->b.u[k]->arg, "name")), (void *)(uintptr_t)(k + 1));
+			map_put(&by, PKEY(val_get(s->b.u[k]->arg, "name")),
+				(void *)(uintptr_t)(k + 1));
 	for (size_t i = 0; i < s->nout; i++) {
 		slot[i] = (uintptr_t)map_get(&by, PKEY(val_str(s->names[i]))) - 1;
 		if (slot[i] == (size_t)-1)
@@ -146,7 +147,8 @@ Graph *session_profile(const Session *s)
 			fprintf(stderr, "%6s", prepared_skips(s->prepared, i) ? "cached" : "once");
 		else
 			fprintf(stderr, "%5.1f%%", all > 0 ? 100 * t->ms / all : 0);
-		fprintf(stderr, "  %s%s\n", t->name, t->kind == STEP_INTERPRET ? " (interpreted)" : "");
+		fprintf(stderr, "  %s%s\n", t->name,
+			t->kind == STEP_INTERPRET ? " (interpreted)" : "");
 		row[i] = VARR(val_int(i), val_str(t->name), val_float(ms));
 	}
 	fprintf(stderr, "%6s  %10.4f ms  a call, %zu call%s\n", "all", all / n, s->ncalls,

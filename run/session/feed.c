@@ -124,8 +124,8 @@ bool feeds_take(Feeds *f, const char *file, const UOp *u, size_t input, const Va
 	e->all = *a;
 	e->found = true;
 	if (e->rows < e->batch)
-		die(MALFORMED, "--feed: '%s' has %lld rows, a batch %lld", e->file, (long long)e->rows,
-			(long long)e->batch);
+		die(MALFORMED, "--feed: '%s' has %lld rows, a batch %lld", e->file,
+			(long long)e->rows, (long long)e->batch);
 	e->row = a->bytes / e->rows;
 	a->dim[0] = e->batch;
 	a->bytes = e->row * e->batch;
@@ -223,9 +223,10 @@ static void feeds_check(const Feeds *f)
 		if (!e->found)
 			die(MALFORMED, "--feed: no output needs '%s'", e->name);
 		if (e->rows != first->rows || e->batch != first->batch)
-			die(MALFORMED, "--feed: '%s' has %lld rows, %lld a call, '%s' %lld and %lld", e->file,
-				(long long)e->rows, (long long)e->batch, first->file, (long long)first->rows,
-				(long long)first->batch);
+			die(MALFORMED,
+				"--feed: '%s' has %lld rows, %lld a call, '%s' %lld and %lld",
+				e->file, (long long)e->rows, (long long)e->batch, first->file,
+				(long long)first->rows, (long long)first->batch);
 	}
 }
 

@@ -91,8 +91,8 @@ static void vars_from_operands(const Graph *g, Bindings *b, VarEnv *env)
 		errno = 0;
 		v = strtoll(b->at[i].value, &end, 10);
 		if (errno || *end || end == b->at[i].value)
-			die(USAGE, "size variable '%s' is given '%s', not an integer", b->at[i].name,
-				b->at[i].value);
+			die(USAGE, "size variable '%s' is given '%s', not an integer",
+				b->at[i].name, b->at[i].value);
 		var_set(g, env, b->at[i].name, v, "operand");
 		b->at[i].used = true;
 	}
@@ -194,8 +194,8 @@ static Array input_read(const Graph *g, const UOp *u, const char *path, Inputs *
 	VarEnv *env = &r->env;
 
 	if (a.dtype != u->dtype)
-		die(MALFORMED, "%s: '%s' holds %s, not %s", buffer_where(u), path, dtype_name(a.dtype),
-			dtype_name(u->dtype));
+		die(MALFORMED, "%s: '%s' holds %s, not %s", buffer_where(u), path,
+			dtype_name(a.dtype), dtype_name(u->dtype));
 	if (a.rank != u->shape->rank)
 		die(MALFORMED, "%s: '%s' has %d axes, not %d", buffer_where(u), path, a.rank,
 			u->shape->rank);
@@ -289,8 +289,8 @@ static Array input_listed(const Graph *g, const UOp *u, const char *list, VarEnv
 	int64_t n = numbers_in(list);
 
 	if (u->shape->rank != 1)
-		die(USAGE, "%s: a list of numbers is for an input of one axis, not %s", buffer_where(u),
-			shape_text(u->shape));
+		die(USAGE, "%s: a list of numbers is for an input of one axis, not %s",
+			buffer_where(u), shape_text(u->shape));
 	if (u->shape->dim[0]->op == OP_VAR)
 		var_set(g, env, u->shape->dim[0]->arg->a[0]->s, n, buffer_where(u));
 	Array a = array_new(u->dtype, 1, &n);
@@ -334,8 +334,10 @@ static UOp *input_sized(const Val *row)
 	if (row->kind != VAL_ARRAY || row->n != 3 || row->a[0]->kind != VAL_STR ||
 		row->a[1]->kind != VAL_STR)
 		return NULL;
-	return node_try(OP_BUFFER, dtype_find(row->a[1]->s), 0, NULL, VMAP(val_str("name"), row->a[0],
-		val_str("shape"), row->a[2], val_str("role"), val_str("input")), &err, &status);
+	return node_try(OP_BUFFER, dtype_find(row->a[1]->s), 0, NULL,
+		VMAP(val_str("name"), row->a[0], val_str("shape"), row->a[2], val_str("role"),
+			val_str("input")),
+		&err, &status);
 }
 
 /* Every input of the document: those that the sink reaches, others that are still in it, and those
@@ -399,8 +401,8 @@ static void match_sequence(const Val *elements, const Nodes *in, const char *fol
 			if (val_is_str(elements->a[i], buffer_name(in->at[k])))
 				value[k] = arena_printf("%s/%zu.npy", folder, i);
 	if (!access(arena_printf("%s/%zu.npy", folder, elements->n), F_OK))
-		die(MALFORMED, "'%s' has more elements than the sequence was traced with, %zu", folder,
-			elements->n);
+		die(MALFORMED, "'%s' has more elements than the sequence was traced with, %zu",
+			folder, elements->n);
 }
 
 /* The operand for each input, NULL if there is none. */
@@ -467,8 +469,8 @@ Inputs inputs_bind(const Graph *g, Bindings *b, Feeds *f)
 			map_put(&needed, live.at[i]->id + 1, live.at[i]);
 	for (size_t i = 0; i < in.n; i++) {
 		if (!value[i] && map_get(&needed, in.at[i]->id + 1))
-			die(MALFORMED, "input '%s' is missing: give %s=FILE.npy", buffer_name(in.at[i]),
-				buffer_name(in.at[i]));
+			die(MALFORMED, "input '%s' is missing: give %s=FILE.npy",
+				buffer_name(in.at[i]), buffer_name(in.at[i]));
 		if (!value[i])
 			continue;
 		r.buffer[r.n] = in.at[i];

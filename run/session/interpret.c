@@ -12,11 +12,14 @@ const char **output_names(const Graph *g, size_t *n)
 	const Val *names = val_get(g->sink->arg, "names");
 	const char **out;
 
-	*n = names && names->kind == VAL_ARRAY ? names->n : g->level <= LV_GRAPH ? g->sink->nsrc : 0;
+	*n = names && names->kind == VAL_ARRAY ? names->n :
+		g->level <= LV_GRAPH           ? g->sink->nsrc :
+						 0;
 	out = arena_alloc((*n + 1) * sizeof *out);
 	for (size_t i = 0; i < *n; i++)
-		out[i] = names && names->kind == VAL_ARRAY && names->a[i]->kind == VAL_STR ? names->a[i]->s
-			: arena_printf("out%zu", i);
+		out[i] = names && names->kind == VAL_ARRAY && names->a[i]->kind == VAL_STR ?
+			names->a[i]->s :
+			arena_printf("out%zu", i);
 	return out;
 }
 

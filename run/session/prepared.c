@@ -51,7 +51,8 @@ static bool is_local(const char *path)
 
 static bool is_settled(const struct stat *st)
 {
-	time_t last = st->st_mtim.tv_sec > st->st_ctim.tv_sec ? st->st_mtim.tv_sec : st->st_ctim.tv_sec;
+	time_t last = st->st_mtim.tv_sec > st->st_ctim.tv_sec ? st->st_mtim.tv_sec :
+								st->st_ctim.tv_sec;
 	return time(NULL) - last > SETTLED;
 }
 
@@ -62,7 +63,8 @@ static Key const_key(Buffers *b, size_t i)
 	const char *path = file && file->kind == VAL_ARRAY && file->n == 3 ? file->a[0]->s : NULL;
 	struct stat st;
 	Key k = key_start("constant");
-	if (!path || a->bytes < KEPT_FROM || stat(path, &st) || !is_settled(&st) || !is_local(path)) {
+	if (!path || a->bytes < KEPT_FROM || stat(path, &st) || !is_settled(&st) ||
+		!is_local(path)) {
 		buffer_memory(b, i);
 		k = key_add(k, a->data, a->bytes);
 		if (path)
@@ -169,7 +171,8 @@ static double kept_bytes(const Prepared *p, const Buffers *b)
 {
 	double n = 0;
 	for (size_t i = 0; i < b->n; i++)
-		if (buffer_is(b->u[i], "prepared") && p->state[i] & LATER && b->host[i].bytes >= KEPT_FROM)
+		if (buffer_is(b->u[i], "prepared") && p->state[i] & LATER &&
+			b->host[i].bytes >= KEPT_FROM)
 			n += b->host[i].bytes;
 	return n;
 }

@@ -17,8 +17,8 @@ enum { MOST = 64 << 20 };       /* bytes of a document, including its constants 
  * one is missing. */
 static bool add_stages(Key *k, const char *target)
 {
-	const char *const names[] = {
-		"schedule", "fuse", "layout", "lower", "render", arena_printf("render-%.100s", target)};
+	const char *const names[] = {"schedule", "fuse", "layout", "lower", "render",
+		arena_printf("render-%.100s", target)};
 	struct stat st;
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

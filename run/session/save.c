@@ -45,7 +45,8 @@ static void give_name(int fd, const char *path)
 	char *temp = (char *)arena_printf("%s.%lld", path, (long long)getpid());
 
 	unlink(temp);
-	if (linkat(AT_FDCWD, arena_printf("/proc/self/fd/%d", fd), AT_FDCWD, temp, AT_SYMLINK_FOLLOW) ||
+	if (linkat(AT_FDCWD, arena_printf("/proc/self/fd/%d", fd), AT_FDCWD, temp,
+		    AT_SYMLINK_FOLLOW) ||
 		rename(temp, path)) {
 		int e = errno;
 		unlink(temp);
@@ -110,8 +111,8 @@ int64_t states_load(Session *s, const char *path)
 		Array a = safetensors_read(path, names[i]);
 		if (a.dtype != at[i].dtype || a.rank != at[i].rank ||
 			memcmp(a.dim, at[i].dim, a.rank * sizeof *a.dim))
-			die(MALFORMED, "%s: state '%s' is not %s of the program's shape", path, names[i],
-				dtype_name(at[i].dtype));
+			die(MALFORMED, "%s: state '%s' is not %s of the program's shape", path,
+				names[i], dtype_name(at[i].dtype));
 		if (a.bytes)
 			memcpy(at[i].data, a.data, a.bytes);
 		array_free(&a);

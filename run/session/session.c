@@ -126,10 +126,12 @@ static void params_check(const Session *s, const Step *t)
 			continue;
 		int64_t slot = u == kernel ? 0 : param_slot(u);
 		buffer_array(u, &s->in->env, &a);
-		if (slot < 0 || (size_t)slot >= t->nbuf || s->b.u[t->slot[slot]]->dtype != u->dtype ||
+		if (slot < 0 || (size_t)slot >= t->nbuf ||
+			s->b.u[t->slot[slot]]->dtype != u->dtype ||
 			s->b.host[t->slot[slot]].bytes < a.bytes)
 			die(MALFORMED,
-				"node %u CALL (%s): the buffer of slot %lld is not what the kernel takes",
+				"node %u CALL (%s): the buffer of slot %lld is not what the kernel "
+				"takes",
 				t->node->id, t->name, (long long)slot);
 	}
 }
@@ -185,7 +187,8 @@ static void step_interpret(Session *s, Step *t)
 	if (s->b.exec->host)
 		return;
 	for (size_t k = 0; k < t->nbuf; k++)
-		if (!buffer_is(s->b.u[t->slot[k]], "const") && !buffer_is(s->b.u[t->slot[k]], "input"))
+		if (!buffer_is(s->b.u[t->slot[k]], "const") &&
+			!buffer_is(s->b.u[t->slot[k]], "input"))
 			buffer_put(&s->b, t->slot[k]);
 	free(host);
 }
@@ -206,8 +209,8 @@ static void step_run(Session *s, Step *t)
 	case STEP_COPY:
 		from = &s->b.host[t->slot[1]];
 		if (to->bytes != from->bytes)
-			die(MALFORMED, "node %u MEMCPY: from %zu to %zu bytes", t->node->id, from->bytes,
-				to->bytes);
+			die(MALFORMED, "node %u MEMCPY: from %zu to %zu bytes", t->node->id,
+				from->bytes, to->bytes);
 		e->copy(t->mem[0], t->mem[1], to->bytes);
 		break;
 	}
@@ -225,7 +228,8 @@ static void steps_evict(Session *s)
 		t->evict = arena_alloc((t->nbuf + 1) * sizeof *t->evict);
 		for (size_t k = 0; k < t->nbuf; k++) {
 			const UOp *u = s->b.u[t->slot[k]];
-			if (!seen[t->slot[k]] && (buffer_is(u, "const") || buffer_is(u, "prepared")))
+			if (!seen[t->slot[k]] &&
+				(buffer_is(u, "const") || buffer_is(u, "prepared")))
 				t->evict[t->nevict++] = t->slot[k];
 			seen[t->slot[k]] = true;
 		}
@@ -234,8 +238,9 @@ static void steps_evict(Session *s)
 
 static const Exec *exec_of(const Session *s)
 {
-	static const Exec *const of[] = {
-		[RUNTIME_CPU] = &exec_cpu, [RUNTIME_OPENCL] = &exec_opencl, [RUNTIME_CUDA] = &exec_cuda};
+	static const Exec *const of[] = {[RUNTIME_CPU] = &exec_cpu,
+		[RUNTIME_OPENCL] = &exec_opencl,
+		[RUNTIME_CUDA] = &exec_cuda};
 	Runtime r = s->programs.n && !s->o.interpret ? s->programs.at[0].runtime : RUNTIME_CPU;
 	const Exec *e = of[r];
 	int number = 0;
@@ -265,7 +270,8 @@ static size_t programs_launched(const Session *s, Program **p)
 
 	for (size_t i = 0; i < s->g->sink->nsrc; i++) {
 		UOp *u = s->g->sink->src[i];
-		if (u->op == OP_CALL && !listed(s->o.interpret_only, number++, callee_name(u->src[0])))
+		if (u->op == OP_CALL &&
+			!listed(s->o.interpret_only, number++, callee_name(u->src[0])))
 			map_put(&need, u->src[0]->id + 1, u);
 	}
 	for (size_t i = 0; i < s->programs.n; i++)
@@ -286,7 +292,8 @@ static const Program **programs_by_call(const Session *s, const Map *programs)
 	for (size_t i = 0; i < s->g->sink->nsrc; i++) {
 		const UOp *call = s->g->sink->src[i];
 		if (call->op == OP_CALL)
-			p[i] = &s->programs.at[(uintptr_t)map_get(programs, call->src[0]->id + 1) - 1];
+			p[i] = &s->programs
+					.at[(uintptr_t)map_get(programs, call->src[0]->id + 1) - 1];
 	}
 	return p;
 }
@@ -336,8 +343,9 @@ static void step_keep(Session *s, size_t i)
 	s->b.exec->sync();
 	for (size_t k = 0; k < t->nbuf && k < 64; k++)
 		if (written >> k & 1)
-			npy_write(arena_printf("%s/%03zu.%s.%s.npy", s->o.keep, i, copy ? "copy" : t->name,
-				buffer_name(s->b.u[t->slot[k]])), buffer_get(&s->b, t->slot[k]));
+			npy_write(arena_printf("%s/%03zu.%s.%s.npy", s->o.keep, i,
+					  copy ? "copy" : t->name, buffer_name(s->b.u[t->slot[k]])),
+				buffer_get(&s->b, t->slot[k]));
 }
 
 static void step_memory(Session *s, Step *t)

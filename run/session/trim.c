@@ -96,8 +96,8 @@ static Array trimmed(const char *name, const Array *a, const Val *shape, const V
 		die(MALFORMED, "meta.trims: %s: %s", name, err ? err : "not the output's rank");
 	for (int i = 0; i < s->rank; i++)
 		if (!ix_eval(s->dim[i], env, &dim[i]) || dim[i] < 0 || dim[i] > a->dim[i])
-			die(MALFORMED, "meta.trims: %s: axis %d has no size from 0 to %lld", name, i,
-				(long long)a->dim[i]);
+			die(MALFORMED, "meta.trims: %s: axis %d has no size from 0 to %lld", name,
+				i, (long long)a->dim[i]);
 	return cut(a, dim);
 }
 

@@ -155,9 +155,17 @@ static size_t reduce(size_t n, int64_t x, int64_t *out)
 	return 1;
 }
 
-static const struct { const char *name; size_t (*make)(size_t n, int64_t x, int64_t *out); } kind[] = {
-	{"chain", chain}, {"wide", wide}, {"tree", tree}, {"diamond", diamond}, {"perm", perm},
-	{"views", views}, {"reduce", reduce},
+static const struct {
+	const char *name;
+	size_t (*make)(size_t n, int64_t x, int64_t *out);
+} kind[] = {
+	{"chain", chain},
+	{"wide", wide},
+	{"tree", tree},
+	{"diamond", diamond},
+	{"perm", perm},
+	{"views", views},
+	{"reduce", reduce},
 };
 
 static int write_document(size_t k, size_t n)

@@ -1,5 +1,5 @@
-/* Runs a command and prints what it took on standard error: CPU seconds (user and system, its children's too) and the
- * greatest resident memory of one process in MB.
+/* Runs a command and prints what it took on standard error: CPU seconds (user and system, its
+ * children's too) and the greatest resident memory of one process in MB.
  *
  *     measure COMMAND [ARG…]          0.412 58.3
  *
@@ -20,7 +20,8 @@ int main(int argc, char **argv)
 	}
 	if (child < 0 || waitpid(child, &status, 0) != child || getrusage(RUSAGE_CHILDREN, &r))
 		return 1;
-	double s = r.ru_utime.tv_sec + r.ru_stime.tv_sec + 1e-6 * (r.ru_utime.tv_usec + r.ru_stime.tv_usec);
+	double s = r.ru_utime.tv_sec + r.ru_stime.tv_sec +
+		1e-6 * (r.ru_utime.tv_usec + r.ru_stime.tv_usec);
 	fprintf(stderr, "%.4f %.1f\n", s, r.ru_maxrss / 1024.0);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

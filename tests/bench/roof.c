@@ -206,7 +206,8 @@ static void multiply_adds(int json, int threads, char *from, char *to)
 	Part all = {.from = from, .to = to, .bytes = ROUNDS, .work = multiply_add};
 	double flops = 2.0 * threads * ROUNDS * SUMS * LANES / least(all, threads);
 
-	printf(json ? "{\"threads\": %d, \"gflops\": %.1f, \"memory\": [" : "%d threads: %.0f GFLOP/s\n",
+	printf(json ? "{\"threads\": %d, \"gflops\": %.1f, \"memory\": [" :
+		      "%d threads: %.0f GFLOP/s\n",
 		threads, 1e-9 * flops);
 }
 

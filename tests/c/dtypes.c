@@ -13,8 +13,9 @@ static const uint64_t u64s[3] = {UINT64_MAX, 0, 1};
 static const float f32s[3] = {0.1f, INFINITY, 2.5f};
 static const double f64s[3] = {0.1, -INFINITY, 2.5};
 
-SLUICE_FUNCTION(dtypes, ARG(a, BOOL, 3), ARG(b, I8, 3), ARG(c, I16, 3), ARG(d, I32, 3), ARG(e, I64, 3), ARG(f, U8, 3),
-	ARG(g, U16, 3), ARG(h, U32, 3), ARG(i, U64, 3), ARG(j, F16, 3), ARG(k, BF16, 3), ARG(l, F32, 3), ARG(m, F64, 3))
+SLUICE_FUNCTION(dtypes, ARG(a, BOOL, 3), ARG(b, I8, 3), ARG(c, I16, 3), ARG(d, I32, 3),
+	ARG(e, I64, 3), ARG(f, U8, 3), ARG(g, U16, 3), ARG(h, U32, 3), ARG(i, U64, 3),
+	ARG(j, F16, 3), ARG(k, BF16, 3), ARG(l, F32, 3), ARG(m, F64, 3))
 {
 	output("a1", bitwise_and(a, constant(bits)));
 	output("b1", add(b, constant(i8s)));

@@ -88,8 +88,8 @@ typedef struct { size_t n; const SluiceValue *arg; } Words;
 static void word_count(const Words *w, size_t least, size_t most, const char *what)
 {
 	if (w->n < least || w->n > most)
-		die(MALFORMED, "%s: %zu arguments, it takes %s%zu", what, w->n, least < most ? "at most " : "",
-			most);
+		die(MALFORMED, "%s: %zu arguments, it takes %s%zu", what, w->n,
+			least < most ? "at most " : "", most);
 }
 
 static SluiceValue word_list(const Words *w)
@@ -105,8 +105,8 @@ static SluiceValue word_list(const Words *w)
 static SluiceValue word_named(const Words *w)
 {
 	word_count(w, 2, 2, "KW");
-	return handle(
-		(Handle){.form = H_NAMED, .s = word_text(w->arg[0], "the name"), .v = plain(w->arg[1])});
+	return handle((Handle){
+		.form = H_NAMED, .s = word_text(w->arg[0], "the name"), .v = plain(w->arg[1])});
 }
 
 static SluiceValue word_range(const Words *w)
@@ -151,7 +151,8 @@ static SluiceValue word_size(const Words *w)
 	for (size_t i = 0; i < 2; i++) {
 		Value v = plain(w->arg[i + 1]);
 		if (v.kind != V_NUMBER || !v.is_int)
-			die(MALFORMED, "a limit of %s is %s, expected an integer", name, value_text(&v));
+			die(MALFORMED, "a limit of %s is %s, expected an integer", name,
+				value_text(&v));
 		limit[i] = v.i;
 	}
 	const char *err = program_size(name, limit[0], limit[1]);
@@ -186,7 +187,8 @@ static SluiceValue word_input(const Words *w)
 	for (size_t i = 2; i < w->n; i++) {
 		Value v = plain(w->arg[i]);
 		if (v.kind == V_STR || !(dim[i - 2] = value_size(&v)))
-			die(MALFORMED, "%s: a size is %s, expected an integer", name, value_text(&v));
+			die(MALFORMED, "%s: a size is %s, expected an integer", name,
+				value_text(&v));
 	}
 	const Shape *s = shape_checked(w->n - 2, dim, &err, &status);
 	if (!s)
@@ -275,10 +277,13 @@ static SluiceValue word_dim(const Words *w)
 	UOp *x = tensor_in(w->arg[0]).u;
 	Value axis = plain(w->arg[1]);
 	if (axis.kind != V_NUMBER || !axis.is_int || axis.i < -t_rank(x) || axis.i >= t_rank(x))
-		die(MALFORMED, "dim: the axis is %s of %s", value_text(&axis), shape_text(x->shape));
+		die(MALFORMED, "dim: the axis is %s of %s", value_text(&axis),
+			shape_text(x->shape));
 	Value v = v_size(t_dim(x, axis.i));
 	if (v.kind == V_SIZE)
-		die(UNSUPPORTED, "dim: the size is not known while tracing; size(x, axis) gives it as a value");
+		die(UNSUPPORTED,
+			"dim: the size is not known while tracing; size(x, axis) gives it as a "
+			"value");
 	return given(v);
 }
 
@@ -312,12 +317,27 @@ static SluiceValue word_natural(const Words *w)
 	return given((Value){.kind = V_NUMBER, .is_int = true, .i = (int64_t)v, .f = (double)v});
 }
 
-static const struct { const char *word; SluiceValue (*fn)(const Words *w); } words[] = {
-	{".list", word_list}, {".named", word_named}, {".range", word_range}, {".at", word_at},
-	{".size", word_size}, {".input", word_input}, {".load", word_load}, {".state", word_state},
-	{".assign", word_assign}, {".output", word_output}, {".rank", word_rank}, {".dim", word_dim},
-	{".length", word_length}, {".dtype", word_dtype}, {".none", word_none}, {".all", word_all},
-	{".rest", word_rest}, {".new", word_new}, {".natural", word_natural},
+static const struct { const char *word; SluiceValue (*fn)(const Words *w);
+} words[] = {
+	{".list", word_list},
+	{".named", word_named},
+	{".range", word_range},
+	{".at", word_at},
+	{".size", word_size},
+	{".input", word_input},
+	{".load", word_load},
+	{".state", word_state},
+	{".assign", word_assign},
+	{".output", word_output},
+	{".rank", word_rank},
+	{".dim", word_dim},
+	{".length", word_length},
+	{".dtype", word_dtype},
+	{".none", word_none},
+	{".all", word_all},
+	{".rest", word_rest},
+	{".new", word_new},
+	{".natural", word_natural},
 };
 
 static SluiceValue call_word(const char *name, const Words *w)
@@ -366,11 +386,13 @@ static Value call_function(const char *name, size_t n, const SluiceValue *arg)
 	for (size_t i = pos; i < n; i++) {
 		const Handle *h = taken(arg[i]);
 		if (h->form != H_NAMED)
-			die(MALFORMED, "%s: an argument by its place stands behind one by its name", name);
+			die(MALFORMED, "%s: an argument by its place stands behind one by its name",
+				name);
 		kw[i - pos] = h->s;
 		v[i] = h->v;
 	}
-	if (pos == n && (call_operator(name, n, v, &out) || (n == 1 && number_function(name, v, &out))))
+	if (pos == n &&
+		(call_operator(name, n, v, &out) || (n == 1 && number_function(name, v, &out))))
 		return out;
 	return function_call(f, pos, v, n - pos, kw, v + pos);
 }
@@ -382,7 +404,8 @@ static SluiceValue api_call(SluicePlace at, const char *name, int n, const Sluic
 		die(MALFORMED, "%.60s: %d arguments", name, n);
 	uint32_t start = node_limit();
 	SluiceValue v =
-		*name == '.' ? call_word(name, &(Words){n, arg}) : given(call_function(name, n, arg));
+		*name == '.' ? call_word(name, &(Words){n, arg}) :
+			       given(call_function(name, n, arg));
 	if (node_limit() > start)
 		note_nodes(&taken(v)->v, start, VMAP(val_str("loc"), val_str(c_place_text(at))));
 	return v;
@@ -399,8 +422,8 @@ static SluiceValue api_text(const char *s)
 	enum { MOST = 1 << 16 };
 	size_t n = s ? strnlen(s, MOST) : 0;
 	if (!s || n == MOST || !utf8_ok(s, n))
-		return handle(
-			(Handle){.form = H_BAD, .s = s ? "a text is no UTF-8, or too long" : "a text is NULL"});
+		return handle((Handle){.form = H_BAD,
+			.s = s ? "a text is no UTF-8, or too long" : "a text is NULL"});
 	return given(v_str(val_strn(s, n)->s));
 }
 
@@ -437,7 +460,8 @@ static SluiceValue api_data(SluicePlace at, const char *name, const char *dtype,
 	DType dt = dtype_find(dtype);
 	set_place(at);
 	if (rank < 0 || rank > MAX_RANK || dt == DT_NONE)
-		die(MALFORMED, "%.60s: an array of rank %d of '%.20s' is no constant", name, rank, dtype);
+		die(MALFORMED, "%.60s: an array of rank %d of '%.20s' is no constant", name, rank,
+			dtype);
 	for (int i = 0; i < rank; i++)
 		size[i] = ix_const(dim[i]);
 	const Shape *s = shape_checked(rank, size, &err, &status);

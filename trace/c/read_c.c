@@ -247,7 +247,8 @@ static Graph *traced(const char *file)
 	if (status >= FAILED && status <= MALFORMED)
 		die_silent(status);
 	if (status > 128)
-		die(FAILED, "the program was ended by signal %d (%s)", status - 128, strsignal(status - 128));
+		die(FAILED, "the program was ended by signal %d (%s)", status - 128,
+			strsignal(status - 128));
 	if (status || !out.n)
 		die(FAILED, "the program ended with status %d before it was traced", status);
 	/* the arena keeps the bytes for as long as bins refer to them */

@@ -74,7 +74,8 @@ static inline void sluice_declare(SluiceFunction *f)
 	} \
 	__attribute__((constructor)) static void sluice_declare_##name(void) \
 	{ \
-		static SluiceFunction f = {#name, {__FILE__, __LINE__}, sluice_trace_##name, NULL}; \
+		static SluiceFunction f = { \
+			#name, {__FILE__, __LINE__}, sluice_trace_##name, NULL}; \
 		sluice_declare(&f); \
 	} \
 	static void sluice_body_##name(__VA_OPT__(SLUICE_COMMA(SLUICE_PARAMETER, __VA_ARGS__)))
@@ -117,13 +118,19 @@ static inline Tensor sluice_natural(uint64_t v)
 }
 
 /* Any C value as a Tensor; x is evaluated once. */
-#define SLUICE_VALUE(x) ({ __auto_type sluice_x = (x); _Generic(sluice_x, \
-	Tensor: sluice_same, bool: sluice_truth, char: sluice_integer, signed char: sluice_integer, \
+#define SLUICE_VALUE(x) \
+	({ \
+		__auto_type sluice_x = (x); \
+		_Generic(sluice_x, \
+	Tensor: sluice_same, bool: sluice_truth, char: sluice_integer, \
+	signed char: sluice_integer, \
 	unsigned char: sluice_integer, short: sluice_integer, unsigned short: sluice_integer, \
 	int: sluice_integer, unsigned: sluice_integer, long: sluice_integer, \
-	unsigned long: sluice_natural, long long: sluice_integer, unsigned long long: sluice_natural, \
+	unsigned long: sluice_natural, long long: sluice_integer, \
+	unsigned long long: sluice_natural, \
 	float: sluice_real, double: sluice_real, long double: sluice_real, \
-	char *: sluice_text, const char *: sluice_text)(sluice_x); })
+	char *: sluice_text, const char *: sluice_text)(sluice_x); \
+	})
 #define SLUICE_VALUES(...) \
 	SLUICE_COUNT(__VA_ARGS__), (const Tensor[]){SLUICE_COMMA(SLUICE_VALUE, __VA_ARGS__)}
 #define SLUICE_CALL(name, ...) sluice_api->call(SLUICE_HERE, name, SLUICE_VALUES(__VA_ARGS__))
@@ -203,10 +210,16 @@ static inline Tensor sluice_natural(uint64_t v)
 #define SLUICE_PLAIN(v) _Generic(v, Tensor: 0, default: v)
 #define SLUICE_MATH(name, plain, x) ({ __auto_type sluice_m = (x); _Generic(sluice_m, \
 	Tensor: SLUICE_CALL(name, sluice_m), default: plain(SLUICE_PLAIN(sluice_m))); })
-#define SLUICE_MATH2(name, plain, x, y) ({ __auto_type sluice_m = (x); __auto_type sluice_n = (y); \
-	_Generic(sluice_m, Tensor: SLUICE_CALL(name, sluice_m, sluice_n), default: _Generic(sluice_n, \
-		Tensor: SLUICE_CALL(name, sluice_m, sluice_n), \
-		default: plain(SLUICE_PLAIN(sluice_m), SLUICE_PLAIN(sluice_n)))); })
+#define SLUICE_MATH2(name, plain, x, y) \
+	({ \
+		__auto_type sluice_m = (x); \
+		__auto_type sluice_n = (y); \
+		_Generic(sluice_m, Tensor \
+			 : SLUICE_CALL(name, sluice_m, sluice_n), default \
+			 : _Generic(sluice_n, Tensor \
+				    : SLUICE_CALL(name, sluice_m, sluice_n), default \
+				    : plain(SLUICE_PLAIN(sluice_m), SLUICE_PLAIN(sluice_n)))); \
+	})
 #define SLUICE_ABS(v) _Generic(v, double: fabs, float: fabsf, default: llabs)(v)
 static inline bool sluice_isnan(double v) { return isnan(v); }
 static inline bool sluice_isinf(double v) { return isinf(v); }

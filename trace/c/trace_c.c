@@ -106,7 +106,8 @@ static void limit_time(void)
 	char *end;
 	long seconds = c_opt.limit ? strtol(c_opt.limit, &end, 10) : SECONDS;
 	if (c_opt.limit && (end == c_opt.limit || *end || seconds < 1 || seconds > MOST_SECONDS))
-		die(USAGE, "--limit takes seconds, 1 to %d, not '%.40s'", MOST_SECONDS, c_opt.limit);
+		die(USAGE, "--limit takes seconds, 1 to %d, not '%.40s'", MOST_SECONDS,
+			c_opt.limit);
 	setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = seconds}, NULL);
 }
 
@@ -128,7 +129,8 @@ static const SluiceFunction *choose_function(const SluiceFunction *first)
 	if (!first)
 		die(MALFORMED, "it declares no function: SLUICE_FUNCTION(name, ARG(…)) { … }");
 	if (!c_opt.function && first->next)
-		die(USAGE, "it has several functions: choose by --function one of %s", function_names(first));
+		die(USAGE, "it has several functions: choose by --function one of %s",
+			function_names(first));
 	while (f && c_opt.function && strcmp(f->name, c_opt.function))
 		f = f->next;
 	if (!f)
@@ -140,7 +142,8 @@ static const SluiceFunction *choose_function(const SluiceFunction *first)
 static const SluiceFunction *load_program(const char *file)
 {
 	/* without a slash, dlopen would search the library path */
-	void *lib = dlopen(strchr(file, '/') ? file : arena_printf("./%s", file), RTLD_NOW | RTLD_LOCAL);
+	void *lib = dlopen(
+		strchr(file, '/') ? file : arena_printf("./%s", file), RTLD_NOW | RTLD_LOCAL);
 	const char *why = lib ? NULL : dlerror();
 	if (!lib)
 		die(MALFORMED, "cannot load it: %s", why);
@@ -151,8 +154,9 @@ static const SluiceFunction *load_program(const char *file)
 	if (!api || !version || !functions || !from)
 		die(MALFORMED, "it includes no <sluice/tensor.h>");
 	if (*version != SLUICE_API)
-		die(UNSUPPORTED, "it was compiled against version %d of <sluice/tensor.h>; this is %d", *version,
-			SLUICE_API);
+		die(UNSUPPORTED,
+			"it was compiled against version %d of <sluice/tensor.h>; this is %d",
+			*version, SLUICE_API);
 	process.where = source = *from;
 	*api = &c_api;
 	return choose_function(*functions);

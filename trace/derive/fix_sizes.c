@@ -111,13 +111,14 @@ static void fix_meta(Graph *g, const VarEnv *env)
 	if (checks) {
 		row = arena_alloc((checks->n + 1) * sizeof *row);
 		for (size_t i = 0; i < checks->n; i++)
-			row[i] = VARR(
-				checks->a[i]->a[0], fixed(checks->a[i]->a[1], env), fixed(checks->a[i]->a[2], env));
+			row[i] = VARR(checks->a[i]->a[0], fixed(checks->a[i]->a[1], env),
+				fixed(checks->a[i]->a[2], env));
 		g->meta = val_set(g->meta, "checks", val_array(checks->n, row));
 	}
 	for (size_t i = 0; trims && i < trims->n; i++)
 		g->meta = val_set(g->meta, "trims",
-			val_set(val_get(g->meta, "trims"), trims->a[2 * i]->s, fixed(trims->a[2 * i + 1], env)));
+			val_set(val_get(g->meta, "trims"), trims->a[2 * i]->s,
+				fixed(trims->a[2 * i + 1], env)));
 }
 
 Graph *fix_sizes(Graph *g, size_t n, const char *const *set)

@@ -72,8 +72,10 @@ static Graph *body(Graph *g)
 		cot[0] = seed(&out);
 	for (size_t i = 0; opt.vjp && i < out.node.n; i++) {
 		if (val_get(val_get(g->meta, "trims"), out.name.at[i]))
-			die(UNSUPPORTED, "how many elements '%s' has is data, and a cotangent has as many: "
-				"fold it in the program", out.name.at[i]);
+			die(UNSUPPORTED,
+				"how many elements '%s' has is data, and a cotangent has as many: "
+				"fold it in the program",
+				out.name.at[i]);
 		cot[i] = input_add(g, arena_printf("cot_%s", out.name.at[i]), out.node.at[i]);
 	}
 	if (opt.segments)

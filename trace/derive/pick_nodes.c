@@ -76,8 +76,8 @@ Graph *outputs_add(Graph *g, size_t n, const char *const *name, UOp *const *u)
 
 /* The names in all arguments, separated by commas; an argument that is itself a known name is not
  * split. */
-static Names names_listed(size_t n, const char *const *arg, bool (*known)(const char *name, void *ctx),
-	void *ctx)
+static Names names_listed(
+	size_t n, const char *const *arg, bool (*known)(const char *name, void *ctx), void *ctx)
 {
 	Names r = {0};
 
@@ -135,8 +135,11 @@ UOp *pick_scalar(const Picked *out, const char *what, const char *instead)
 			out->name.at[0], out->name.at[1]);
 	for (int i = 0; i < u->shape->rank; i++)
 		if (u->shape->dim[i] != ix_const(1))
-			die(USAGE, "'%s' is %s%s, and %s of a scalar: fold it in the program (sum, mean)%s",
-				out->name.at[0], dtype_name(u->dtype), shape_text(u->shape), what, instead);
+			die(USAGE,
+				"'%s' is %s%s, and %s of a scalar: fold it in the program (sum, "
+				"mean)%s",
+				out->name.at[0], dtype_name(u->dtype), shape_text(u->shape), what,
+				instead);
 	return u;
 }
 
@@ -241,7 +244,8 @@ UOp *input_add(Graph *g, const char *name, UOp *like)
 	if (!name_ok(val_str(name)))
 		die(USAGE, "'%.80s' cannot be an input's name", name);
 	if (buffer_taken(g, name) || vars_find(name, strlen(name)))
-		die(USAGE, "there is a %s '%s' already", buffer_taken(g, name) ? "buffer" : "size", name);
+		die(USAGE, "there is a %s '%s' already", buffer_taken(g, name) ? "buffer" : "size",
+			name);
 	for (int i = 0; i < 2; i++) {
 		const char *where = i ? "sized" : "inputs";
 		if ((i && shape_static(like->shape, &count)) || (!i && !list))

@@ -43,7 +43,9 @@ static int by_place(const void *a, const void *b)
 {
 	const SlicePiece *x = a, *y = b;
 
-	return x->from != y->from ? (x->from < y->from ? -1 : 1) : x->to < y->to ? -1 : x->to > y->to;
+	return x->from != y->from ? (x->from < y->from ? -1 : 1) :
+		x->to < y->to	  ? -1 :
+				    x->to > y->to;
 }
 
 static UOp *gap(const Shape *whole, DType dt, int axis, UOp *size)

@@ -83,7 +83,8 @@ static int axis_of(const Place *p, int rank)
 	int axis = p->axis < 0 ? p->axis + rank : p->axis;
 
 	if (axis < 0 || axis >= rank)
-		die(USAGE, "axis %d of %s: there are %d, the new one counted", p->axis, p->name, rank);
+		die(USAGE, "axis %d of %s: there are %d, the new one counted", p->axis, p->name,
+			rank);
 	return axis;
 }
 
@@ -167,7 +168,10 @@ static void add_states(Graph *g, Places *places)
 		if (u->op == OP_ASSIGN && !r.seen[u->src[0]->id]) {
 			Place *p = place_find(places, buffer_name(u->src[0]));
 			if (p && p->none)
-				die(USAGE, "the state %s depends on what is batched: it cannot be left alone", p->name);
+				die(USAGE,
+					"the state %s depends on what is batched: it cannot be "
+					"left alone",
+					p->name);
 			vec_push(places, ((Place){.name = buffer_name(u->src[0]), .u = u->src[0]}));
 			vec_push(&todo, u->src[0]);
 		}
@@ -196,8 +200,10 @@ static Places find_inputs(Graph *g)
 			die(USAGE, "there is no input '%.80s'", name);
 		if (!p.at[i].none && p.at[i].u && buffer_is(p.at[i].u, "const"))
 			die(USAGE, "'%.80s' is a constant: it has no axis to give", name);
-		if (val_get(val_get(g->meta, "assumed"), name) || val_get(val_get(g->meta, "sequences"), name))
-			die(UNSUPPORTED, "the input '%.80s' has fixed values, or is a sequence", name);
+		if (val_get(val_get(g->meta, "assumed"), name) ||
+			val_get(val_get(g->meta, "sequences"), name))
+			die(UNSUPPORTED, "the input '%.80s' has fixed values, or is a sequence",
+				name);
 		some |= !p.at[i].none;
 	}
 	if (!some)
@@ -218,10 +224,12 @@ static const Val *repeat_data(UOp *u, UOp *size, int axis)
 
 	if (!ix_is_const(size, &n))
 		die(UNSUPPORTED,
-			"the state %s is batched as well, and has its first value here: -n needs a number",
+			"the state %s is batched as well, and has its first value here: -n needs a "
+			"number",
 			buffer_name(u));
 	if (__builtin_mul_overflow(bytes, (size_t)n, &total) || total > memory_most() / 4)
-		die(UNSUPPORTED, "the state %s has too many bytes %lld times", buffer_name(u), (long long)n);
+		die(UNSUPPORTED, "the state %s has too many bytes %lld times", buffer_name(u),
+			(long long)n);
 	for (int i = axis; i < u->shape->rank; i++)
 		inner *= shape_dim(u->shape, i);
 	char *to = arena_alloc(total + 1);
@@ -238,7 +246,8 @@ static UOp *with_axis(const Place *p, UOp *n)
 	const Val *arg = p->u->arg;
 
 	if (rank > MAX_RANK)
-		die(UNSUPPORTED, "%s: with the new axis its rank %d is above %d", p->name, rank, MAX_RANK);
+		die(UNSUPPORTED, "%s: with the new axis its rank %d is above %d", p->name, rank,
+			MAX_RANK);
 	for (int i = 0; i < rank; i++)
 		dim[i] = i == axis ? n : p->u->shape->dim[i - (i > axis)];
 	if (buffer_is(p->u, "state"))
@@ -258,7 +267,9 @@ static void trim_output(Graph *g, const char *name, int axis, UOp *n)
 	const Val *all = val_get(g->meta, "trims"), *trim = val_get(all, name), *v[MAX_RANK + 1];
 
 	if (listed(val_get(g->meta, "counts"), name))
-		die(UNSUPPORTED, "a size that is data depends on what is batched: outputs would differ in shape");
+		die(UNSUPPORTED,
+			"a size that is data depends on what is batched: outputs would differ in "
+			"shape");
 	for (size_t i = 0; trim && i <= trim->n; i++)
 		v[i] = (int)i == axis ? size_to_val(n) : trim->a[i - ((int)i > axis)];
 	if (trim)
@@ -343,7 +354,9 @@ static Graph *vmap(Graph *g)
 int main(int argc, char **argv)
 {
 	static const Pass passes[] = {
-		{"vmap", vmap, "the new axis, from the inputs that have it to what depends on them"}, {0}};
+		{"vmap", vmap,
+			"the new axis, from the inputs that have it to what depends on them"},
+		{0}};
 	static const Stage stage = {
 		.name = "vmap",
 		.summary = "give inputs a new axis, and compute all along it at once",

@@ -144,7 +144,8 @@ static UOp *assign(const Batch *b, UOp *u)
 	int axes[MAX_RANK] = {0};
 
 	if (!state)
-		die(UNSUPPORTED, "node %u ASSIGN (%s): the state has no axis for what it is to keep", u->id,
+		die(UNSUPPORTED,
+			"node %u ASSIGN (%s): the state has no axis for what it is to keep", u->id,
 			buffer_name(u->src[0]));
 	if (state->op == OP_BUFFER)
 		return NODE(OP_ASSIGN, u->dtype, VNIL, state, x);
@@ -161,13 +162,17 @@ static UOp *custom(const Batch *b, UOp *u)
 
 	if (!ix_is_const(b->n, &n) || n > CUSTOM_LANES || n == 0)
 		die(UNSUPPORTED,
-			"node %u CUSTOM (%s): a kernel of one's own is batched by a known size from 1 to %d "
+			"node %u CUSTOM (%s): a kernel of one's own is batched by a known size "
+			"from 1 to %d "
 			"only",
 			u->id, custom_name(u->arg), CUSTOM_LANES);
 	for (int64_t lane = 0; lane < n; lane++) {
 		for (uint32_t i = 0; i < u->nsrc; i++) {
 			UOp *v = moved(b, u->src[i]);
-			src[i] = v ? t_squeeze(t_shrink_axis(v, 0, ix_const(lane), ix_const(lane + 1)), 0) : u->src[i];
+			src[i] = v ?
+				t_squeeze(t_shrink_axis(v, 0, ix_const(lane), ix_const(lane + 1)),
+					0) :
+				u->src[i];
 		}
 		part[lane] = t_unsqueeze(node_new(u->op, u->dtype, u->nsrc, src, u->arg), 0);
 	}
@@ -181,8 +186,12 @@ typedef struct { const char *name; UOp *(*fn)(const Batch *b, UOp *u); } Batchin
 static const void *batching_named(const char *name)
 {
 	static const Batching all[] = {
-		{"each", each_element}, {"gather", gather}, {"scatter", scatter}, {"assign", assign},
-		{"custom", custom}, {"none"},
+		{"each", each_element},
+		{"gather", gather},
+		{"scatter", scatter},
+		{"assign", assign},
+		{"custom", custom},
+		{"none"},
 	};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -211,14 +220,14 @@ static UOp *batch_node(const Batch *b, UOp *u)
 	const Batching *batching = r->what;
 
 	if (u->shape->rank >= MAX_RANK)
-		die(UNSUPPORTED, "node %u %s: with the new axis its rank %d is above %d", u->id, op_name(u->op),
-			u->shape->rank + 1, MAX_RANK);
+		die(UNSUPPORTED, "node %u %s: with the new axis its rank %d is above %d", u->id,
+			op_name(u->op), u->shape->rank + 1, MAX_RANK);
 	CHECK(!batching || batching->fn);
 	return batching ? batching->fn(b, u) : by_rule(b, r, u);
 }
 
-void vmap_nodes(
-	UOp *n, size_t nin, UOp *const *in, UOp *const *by, size_t nout, UOp *const *out, UOp **bout)
+void vmap_nodes(UOp *n, size_t nin, UOp *const *in, UOp *const *by, size_t nout, UOp *const *out,
+	UOp **bout)
 {
 	Nodes all = walk_many(nout, out);
 	Batch b = {n, NULL, node_limit()};

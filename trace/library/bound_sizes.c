@@ -91,7 +91,8 @@ static UOp *bound_reduce(UOp *u)
 {
 	int axes[MAX_RANK], n = arg_axes(u->arg->a[1], axes);
 	UOp *fill = const_identity(op_find(u->arg->a[0]->s), u->dtype);
-	return NODE(OP_REDUCE, u->dtype, u->arg, masked(of(u->src[0]), u->src[0]->shape, n, axes, fill));
+	return NODE(OP_REDUCE, u->dtype, u->arg,
+		masked(of(u->src[0]), u->src[0]->shape, n, axes, fill));
 }
 
 /* Elements beyond come last: the sort is stable, so ties with them do not matter. */
@@ -102,7 +103,8 @@ static UOp *bound_sort(UOp *u)
 	DType dt = u->src[0]->dtype;
 	UOp *greatest = dtype_float(dt) ? const_num(dt, NAN) : const_identity(OP_MIN, dt);
 	UOp *fill = descending ? const_identity(OP_MAX, dt) : greatest;
-	return NODE(OP_SORT, u->dtype, u->arg, masked(of(u->src[0]), u->src[0]->shape, 1, &axis, fill));
+	return NODE(
+		OP_SORT, u->dtype, u->arg, masked(of(u->src[0]), u->src[0]->shape, 1, &axis, fill));
 }
 
 /* ---- indices */
@@ -185,7 +187,8 @@ static UOp *row_major(const Shape *s, int from, int to)
 {
 	UOp *at = const_int(DT_I64, 0);
 	for (int i = from; i < to; i++)
-		at = t_add(t_mul(at, size_value(s->dim[i])), index_along(s->rank, i, size_most(s->dim[i])));
+		at = t_add(t_mul(at, size_value(s->dim[i])),
+			index_along(s->rank, i, size_most(s->dim[i])));
 	return at;
 }
 
@@ -195,7 +198,8 @@ static UOp *reshape_gathered(UOp *u, int lead, int tail)
 {
 	const Shape *in = u->src[0]->shape, *out = u->shape;
 	int k = in->rank - tail;
-	UOp *idx[MAX_RANK], *at = row_major(shape_new(out->rank - tail, out->dim), lead, out->rank - tail);
+	UOp *idx[MAX_RANK],
+		*at = row_major(shape_new(out->rank - tail, out->dim), lead, out->rank - tail);
 	for (int i = 0; i < lead; i++)
 		idx[i] = index_along(out->rank - tail, i, size_most(out->dim[i]));
 	for (int i = k - 1; i >= lead; i--) {
@@ -214,8 +218,8 @@ static UOp *bound_reshape(UOp *u)
 	while (tail < in->rank - lead && tail < out->rank - lead &&
 		in->dim[in->rank - 1 - tail] == out->dim[out->rank - 1 - tail])
 		tail++;
-	UOp *const *a = sizes_between(in, lead, in->rank - tail, &na), *const *b = sizes_between(out, lead,
-		out->rank - tail, &nb);
+	UOp *const *a = sizes_between(in, lead, in->rank - tail, &na),
+		   *const *b = sizes_between(out, lead, out->rank - tail, &nb);
 	if (order_kept(a, na, b, nb))
 		return t_reshape(of(u->src[0]), most_shape(out));
 	return reshape_gathered(u, lead, tail);
@@ -228,7 +232,9 @@ static UOp *bound_flip(UOp *u)
 	for (int i = 0; i < n; i++) {
 		UOp *size = t_dim(u, axes[i]);
 		if (size_is_data(size))
-			x = taken(x, axes[i], t_sub(t_sub(size_value(size), one), t_arange(DT_I64, size_most(size))));
+			x = taken(x, axes[i],
+				t_sub(t_sub(size_value(size), one),
+					t_arange(DT_I64, size_most(size))));
 		else
 			axes[m++] = axes[i];
 	}
@@ -240,7 +246,8 @@ static UOp *bound_flip(UOp *u)
 static UOp *pad_axis(UOp *x, int axis, UOp *was, UOp *before, UOp *after)
 {
 	UOp *n = size_most(ix_add(ix_add(before, was), after)), *zero = ix_const(0);
-	UOp *at = t_sub(index_along(t_rank(x), axis, n), size_value(before)), *none = t_num(x->dtype, 0);
+	UOp *at = t_sub(index_along(t_rank(x), axis, n), size_value(before)),
+	    *none = t_num(x->dtype, 0);
 	bool one = was == ix_const(1), moves = size_is_data(before);
 	if (one)
 		return t_where(t_eq(at, const_int(DT_I64, 0)), t_expand_axis(x, axis, n), none);
@@ -318,7 +325,8 @@ static UOp *bound(UOp *u)
 	case OP_SCATTER: return bound_scatter(u);
 	case OP_RESHAPE: return bound_reshape(u);
 	case OP_EXPAND:
-		return t_expandv(fitted(u->src[0], u->shape, true), t_rank(u), most_shape(u->shape)->dim);
+		return t_expandv(
+			fitted(u->src[0], u->shape, true), t_rank(u), most_shape(u->shape)->dim);
 	case OP_PERMUTE:
 		arg_axes(u->arg, axes);
 		return t_permute(of(u->src[0]), axes);

@@ -32,7 +32,8 @@ void space_padding(Args *a, int k, int nd, int64_t (*pad)[2])
 		pad[i][1] = n == 2 * nd ? v[2 * i + 1] : pad[i][0];
 		for (int s = 0; s < 2; s++)
 			if (pad[i][s] < 0 || pad[i][s] > INT32_MAX)
-				die(MALFORMED, "%s: padding %lld is out of range", a->fn->name, (long long)pad[i][s]);
+				die(MALFORMED, "%s: padding %lld is out of range", a->fn->name,
+					(long long)pad[i][s]);
 	}
 }
 
@@ -43,7 +44,8 @@ UOp *space_pad(UOp *x, int nd, int64_t (*pad)[2], UOp *value)
 	int lead = t_rank(x) - nd;
 
 	for (int i = 0; i < t_rank(x); i++) {
-		int64_t before = i < lead ? 0 : pad[i - lead][0], after = i < lead ? 0 : pad[i - lead][1];
+		int64_t before = i < lead ? 0 : pad[i - lead][0],
+			after = i < lead ? 0 : pad[i - lead][1];
 		grow[i][0] = ix_const(before > 0 ? before : 0);
 		grow[i][1] = ix_const(after > 0 ? after : 0);
 		keep[i][0] = ix_const(before < 0 ? -before : 0);
@@ -67,8 +69,8 @@ UOp *conv_contract(const char *who, UOp *x, UOp *f, int nd, int64_t groups)
 	UOp *g = ix_const(groups), *og = ix_const(oc / groups), *dim[MAX_RANK];
 
 	if (oc % groups || !size_equal(t_dim(x, 1), ix_mul(t_dim(f, 1), g)))
-		die(MALFORMED, "%s: x%s and w%s do not fit with %lld groups", who, shape_text(x->shape),
-			shape_text(f->shape), (long long)groups);
+		die(MALFORMED, "%s: x%s and w%s do not fit with %lld groups", who,
+			shape_text(x->shape), shape_text(f->shape), (long long)groups);
 	/* x: [n, g, 1, o..., c/g, k...] */
 	x = t_split_axis(x, 1, g, t_dim(f, 1));
 	axes[0] = 0;
@@ -220,7 +222,8 @@ UOp *conv_transposed(
 	bool strided = false, dense = true;
 
 	if (t_rank(f) != w->nd + 2 || groups < 1 || shape_dim(f->shape, 0) % groups)
-		die(MALFORMED, "%s: w%s does not fit %lld groups", who, shape_text(f->shape), (long long)groups);
+		die(MALFORMED, "%s: w%s does not fit %lld groups", who, shape_text(f->shape),
+			(long long)groups);
 	for (int i = 0; i < w->nd; i++) {
 		strided |= w->stride[i] > 1;
 		dense &= w->dilation[i] == 1;

@@ -70,7 +70,8 @@ static UOp *by_int(Op op, UOp *x, int64_t v)
 /* start, start+step, … below stop over the integers; the sizes may be symbolic */
 static UOp *arange_ints(UOp *start, UOp *stop, int64_t step, DType dt)
 {
-	UOp *span = step > 0 ? ix_sub(stop, start) : ix_sub(start, stop), *one = ix_const(1), *n, *x;
+	UOp *span = step > 0 ? ix_sub(stop, start) : ix_sub(start, stop), *one = ix_const(1), *n,
+	    *x;
 	int64_t by = step > 0 ? step : -(step + (step == INT64_MIN)), v;
 
 	n = ix_add(ix_div(ix_sub(span, one), ix_const(by)), one);
@@ -99,7 +100,8 @@ static bool whole(const Value *v)
 
 Value fn_arange(Args *a)
 {
-	bool ints = whole(&a->at[0]) && whole(&a->at[1]) && whole(&a->at[2]), one = !arg_given(a, 1);
+	bool ints = whole(&a->at[0]) && whole(&a->at[1]) && whole(&a->at[2]),
+	     one = !arg_given(a, 1);
 	DType dt = dtype_or(a, 3, ints ? DT_I64 : float_dtype());
 
 	if (arg_float(&(Args){ a->fn, 3, a->at }, 2) == 0)

@@ -53,7 +53,7 @@ UOp *t_nonzero_places(UOp *x)
 	return t_concat(rank, row, 0);
 }
 
-/* ---- slices ----------------------------------------------------------------------------------- */
+/* ---- slices */
 
 /* i counted from the end where it is negative, then clipped to 0 … n */
 static UOp *clipped(UOp *i, UOp *n)
@@ -100,7 +100,8 @@ static UOp *rows_order(UOp *rows)
 	UOp *order = NULL;
 
 	if (!ix_is_const(t_dim(rows, 1), &k) || k > MOST_COLUMNS)
-		die(UNSUPPORTED, "unique along an axis: parts of more than %d elements", MOST_COLUMNS);
+		die(UNSUPPORTED, "unique along an axis: parts of more than %d elements",
+			MOST_COLUMNS);
 	for (int64_t c = k - 1; c >= 0; c--) {
 		UOp *col = t_squeeze(t_shrink_axis(rows, 1, ix_const(c), ix_const(c + 1)), 1), *by;
 		by = t_sort(order ? t_gather(col, 1, &order) : col, 0, false);
@@ -121,7 +122,8 @@ static UOp *rows_new(UOp *sorted)
 
 void t_unique(UOp *x, int axis, bool sorted, UOp **out)
 {
-	UOp *rows = as_rows(t_move_axis(x, axis, 0)), *n = t_dim(rows, 0), *order = rows_order(rows);
+	UOp *rows = as_rows(t_move_axis(x, axis, 0)), *n = t_dim(rows, 0),
+	    *order = rows_order(rows);
 	UOp *starts, *number, *zeros, *back, *by;
 
 	starts = rows_new(t_gather(rows, 1, &order));
@@ -134,7 +136,8 @@ void t_unique(UOp *x, int axis, bool sorted, UOp **out)
 	out[3] = t_shrink_axis(out[3], 0, ix_const(0), t_dim(out[1], 0));
 	if (!sorted) {
 		by = t_sort(out[1], 0, false);
-		back = t_scatter(t_full(by->shape, i64(0)), 1, &by, t_arange(DT_I64, t_dim(by, 0)), "SET");
+		back = t_scatter(
+			t_full(by->shape, i64(0)), 1, &by, t_arange(DT_I64, t_dim(by, 0)), "SET");
 		out[1] = t_gather(out[1], 1, &by);
 		out[2] = t_gather(back, 1, &out[2]);
 		out[3] = t_gather(out[3], 1, &by);
@@ -158,8 +161,8 @@ Value fn_compress(Args *a)
 	if (t_rank(mask) != 1)
 		mask = flat(mask);
 	if (ix_prove_lt(t_dim(x, axis), t_dim(mask, 0)))
-		die(MALFORMED, "compress: a mask of %s for axis %d of %s", shape_text(mask->shape), axis,
-			shape_text(x->shape));
+		die(MALFORMED, "compress: a mask of %s for axis %d of %s", shape_text(mask->shape),
+			axis, shape_text(x->shape));
 	return v_tensor(t_compress(x, mask, axis));
 }
 

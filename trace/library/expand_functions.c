@@ -22,7 +22,8 @@ const Function *function_find(const char *name)
 	static ARENA Map byname;
 	if (!byname.n)
 		for (size_t i = 0; i < FUNCTIONS; i++)
-			map_put(&byname, hash_bytes(table[i].name, strlen(table[i].name), 11), (void *)&table[i]);
+			map_put(&byname, hash_bytes(table[i].name, strlen(table[i].name), 11),
+				(void *)&table[i]);
 	const Function *f = map_get(&byname, hash_bytes(name, strlen(name), 11));
 	return f && !strcmp(f->name, name) ? f : NULL;
 }
@@ -172,7 +173,8 @@ static void bind_keywords(ParamBinding *b, size_t nkw, const char *const *kw, co
 	for (size_t i = 0; i < nkw; i++) {
 		int k = param_find(b->f, kw[i]);
 		if (k < 0)
-			die(MALFORMED, "%s has no parameter %.60s; it is %s(%s)", b->f->name, kw[i], b->f->name, b->f->params);
+			die(MALFORMED, "%s has no parameter %.60s; it is %s(%s)", b->f->name, kw[i],
+				b->f->name, b->f->params);
 		if (b->set[k])
 			die(MALFORMED, "%s: %s is given twice", b->f->name, kw[i]);
 		b->at[k] = val[i];
@@ -196,7 +198,8 @@ static void bind_positional(ParamBinding *b, size_t n, const Value *pos)
 			continue;
 		if (b->p[k].star) {
 			/* f([a, b]) is f(a, b) */
-			b->at[k] = n - i == 1 && pos[i].kind == V_LIST ? pos[i] : rest(n - i, pos + i);
+			b->at[k] = n - i == 1 && pos[i].kind == V_LIST ? pos[i] :
+									 rest(n - i, pos + i);
 			b->set[k] = true;
 			i = n;
 		} else if (i < n) {
@@ -205,8 +208,8 @@ static void bind_positional(ParamBinding *b, size_t n, const Value *pos)
 		}
 	}
 	if (i < n)
-		die(MALFORMED, "%s takes at most %d arguments, got %zu; it is %s(%s)", b->f->name, b->n, n, b->f->name,
-			b->f->params);
+		die(MALFORMED, "%s takes at most %d arguments, got %zu; it is %s(%s)", b->f->name,
+			b->n, n, b->f->name, b->f->params);
 }
 
 static void bind_defaults(ParamBinding *b)
@@ -216,14 +219,14 @@ static void bind_defaults(ParamBinding *b)
 			continue;
 		const char *s = b->p[k].deflt;
 		if (!s)
-			die(MALFORMED, "%s: %.*s is missing; it is %s(%s)", b->f->name, (int)b->p[k].len, b->p[k].name,
-				b->f->name, b->f->params);
+			die(MALFORMED, "%s: %.*s is missing; it is %s(%s)", b->f->name,
+				(int)b->p[k].len, b->p[k].name, b->f->name, b->f->params);
 		b->at[k] = parse_literal(&s);
 	}
 }
 
-Value function_call(const Function *f, size_t n, const Value *pos, size_t nkw, const char *const *kw,
-	const Value *kwval)
+Value function_call(const Function *f, size_t n, const Value *pos, size_t nkw,
+	const char *const *kw, const Value *kwval)
 {
 	ParamBinding b = {.f = f};
 	b.n = signature(f, b.p);

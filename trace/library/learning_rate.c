@@ -11,7 +11,8 @@ static UOp *counter(Args *a)
 	UOp *step = arg_tensor(a, 0);
 
 	if (t_rank(step))
-		die(MALFORMED, "%s: the step is a scalar, not %s", a->fn->name, shape_text(step->shape));
+		die(MALFORMED, "%s: the step is a scalar, not %s", a->fn->name,
+			shape_text(step->shape));
 	return dtype_float(step->dtype) ? step : t_cast(step, DT_F32);
 }
 

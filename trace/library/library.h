@@ -37,7 +37,8 @@ const char *value_text(const Value *v);      /* "a tensor f32[3]", for messages 
  * tensor form. */
 UOp *value_tensor(const Value *v, DType like);
 DType weak_dtype(const Value *v, DType like);    /* the dtype that value_tensor would give it */
-UOp *value_size(const Value *v);                 /* index node of an int, SIZE or size text; NULL for others */
+/* index node of an int, SIZE or size text; NULL for others */
+UOp *value_size(const Value *v);
 /* Attaches note, which has a loc, to the nodes that v is computed from, if they have none yet and
  * their ids are at least start. */
 void note_nodes(const Value *v, uint32_t start, const Val *note);
@@ -62,7 +63,7 @@ DType arg_dtype(Args *a, int k);             /* named by a STR; DT_NONE for none
 int arg_axes_of(Args *a, int k, int rank, int *axes);
 int arg_axis(Args *a, int k, int rank);
 
-/* ---- literals.c: lists of numbers as data, and BUFFERs that carry data --------------------------------- */
+/* ---- literals.c: lists of numbers as data, and BUFFERs that carry data */
 
 /* The dtype of a nested list of numbers, whose integers are weak against like; and its const BUFFER
  * (equal lists share one). */
@@ -71,7 +72,8 @@ UOp *literal_tensor(const Value *v, DType like);
 const char *literal_name(void);              /* a fresh name for such a buffer: literal_1, … */
 /* A new BUFFER; data (bytes in the arena) or file ([path, offset, bytes]) may be NULL. The name
  * must be fresh. */
-UOp *buffer_new(const char *name, const char *role, DType dt, const Shape *s, const Val *data, const Val *file);
+UOp *buffer_new(const char *name, const char *role, DType dt, const Shape *s, const Val *data,
+	const Val *file);
 /* A const tensor with a copy of an array's content, and one of n integers computed while
  * tracing. */
 UOp *array_tensor(const Array *a);
@@ -84,9 +86,10 @@ bool name_take(const char *name);
 void buffers_reset(void);                    /* forgets names and literals: between two documents */
 /* A .npy, .npz (member) or .safetensors (member) file as a BUFFER, read in place where possible;
  * want is the expected dtype. */
-UOp *load_buffer(const char *path, const char *member, DType want, const char *name, const char *role);
+UOp *load_buffer(
+	const char *path, const char *member, DType want, const char *name, const char *role);
 
-/* ---- expand_functions.c: the table of functions (functions.def) ------------------------------------ */
+/* ---- expand_functions.c: the table of functions (functions.def) */
 
 /* functions.def: FN(name, "x, axis=-1, keepdims=false", "one line of help"), one row per function;
  * the C function is fn_NAME. In a signature `*xs` collects all remaining positional arguments in a
@@ -106,7 +109,8 @@ const char *param_name(const Function *f, int k);
 int param_find(const Function *f, const char *name);     /* -1 when there is none */
 /* Binds the arguments and calls f. kw: names and values of keyword arguments. Dies with MALFORMED
  * (unknown name, missing or duplicate argument). */
-Value function_call(const Function *f, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval);
+Value function_call(const Function *f, size_t n, const Value *pos, size_t nkw,
+	const char *const *kw, const Value *kwval);
 #define FN(name, params, help) Value fn_##name(Args *a);
 #include "library/functions.def"
 #undef FN
@@ -146,7 +150,10 @@ UOp *conv_add_channels(UOp *y, UOp *b);                   /* b[o] along axis 1 o
 
 /* ---- pool.c: windows over the last nd axes of x[n,c,...], and their reduction ---------------- */
 
-typedef struct { int nd; int64_t k[MAX_SPACE], stride[MAX_SPACE], dilation[MAX_SPACE], pad[MAX_SPACE][2]; } Window;
+typedef struct {
+	int nd;
+	int64_t k[MAX_SPACE], stride[MAX_SPACE], dilation[MAX_SPACE], pad[MAX_SPACE][2];
+} Window;
 /* space_windows: the windows of x padded by pad with value (NULL: zeros), [n,c,o...,k...];
  * pool_fold: those windows reduced, [n,c,o...]. */
 UOp *space_windows(const Window *w, UOp *x, int64_t (*pad)[2], UOp *value);
@@ -155,7 +162,8 @@ void pool_ceil(Window *w, UOp *x);           /* pads so that the last window may
 /* Transposed convolution: the elements of x[n,c,...] are spread w->stride places apart, and each
  * adds itself times f[c,o/g,k...]; the result is then cut by w->pad, and gets `more` places
  * behind. */
-UOp *conv_transposed(const char *who, UOp *x, UOp *f, const Window *w, const int64_t *more, int64_t groups);
+UOp *conv_transposed(
+	const char *who, UOp *x, UOp *f, const Window *w, const int64_t *more, int64_t groups);
 UOp *pool_mean(const Window *w, UOp *x, bool ceil, bool with_padding);    /* x has a float dtype */
 
 /* ---- resize.c: resampling along an axis ------------------------------------------------------ */

@@ -1,6 +1,7 @@
 /* Literals of a program as data, and BUFFERs that carry data: inline, or as a place in a file.
  *
- *     [[1, 2], [3, 4]]   →   BUFFER i32 {name: literal, shape: [2,2], role: const, data: 16 bytes} */
+ *     [[1, 2], [3, 4]]   →   BUFFER i32 {name: literal, shape: [2,2], role: const, data: 16 bytes}
+ */
 #include "library/library.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -40,10 +41,11 @@ const char *name_fresh(const char *stem)
 	}
 }
 
-UOp *buffer_new(const char *name, const char *role, DType dt, const Shape *s, const Val *data, const Val *file)
+UOp *buffer_new(const char *name, const char *role, DType dt, const Shape *s, const Val *data,
+	const Val *file)
 {
-	const Val *kv[8] = {val_str("name"), val_str(name), val_str("shape"), shape_to_val(s), val_str("role"),
-		val_str(role)};
+	const Val *kv[8] = {val_str("name"), val_str(name), val_str("shape"), shape_to_val(s),
+		val_str("role"), val_str(role)};
 	size_t n = 3;
 	if (data || file) {
 		kv[2 * n] = val_str(data ? "data" : "file");
@@ -91,7 +93,11 @@ const char *literal_name(void) { return name_fresh(reading.stem ? reading.stem :
 
 /* the kinds of the leaves of a list; rank and sizes come from its first elements and are checked
  * for all */
-typedef struct { bool any, real, integer, boolean, wide, huge; int rank; int64_t dim[MAX_RANK]; } Leaves;
+typedef struct {
+	bool any, real, integer, boolean, wide, huge;
+	int rank;
+	int64_t dim[MAX_RANK];
+} Leaves;
 
 static void scan_leaf(const Value *v, Leaves *l)
 {
@@ -122,7 +128,8 @@ static void scan_list(const Value *v, int depth, Leaves *l)
 	if (depth == MAX_RANK)
 		die(UNSUPPORTED, "lists nested more than %d deep", MAX_RANK);
 	if (l->dim[depth] >= 0 && l->dim[depth] != (int64_t)v->n)
-		die(MALFORMED, "the list is not rectangular: rows of %lld and %zu", (long long)l->dim[depth], v->n);
+		die(MALFORMED, "the list is not rectangular: rows of %lld and %zu",
+			(long long)l->dim[depth], v->n);
 	l->dim[depth] = v->n;
 	for (size_t i = 0; i < v->n; i++)
 		scan_list(&v->at[i], depth + 1, l);
@@ -164,7 +171,8 @@ static void put_number(const Value *v, DType dt, char *out)
 		return;
 	}
 	bool huge = v->f > (double)INT64_MAX;
-	bool fits = huge ? dt == DT_U64 : v->i >= dtype_min(dt) && (v->i < 0 || (uint64_t)v->i <= dtype_max(dt));
+	bool fits = huge ? dt == DT_U64 :
+			   v->i >= dtype_min(dt) && (v->i < 0 || (uint64_t)v->i <= dtype_max(dt));
 	if (!fits)
 		die(MALFORMED, "%lld does not fit %s", (long long)v->i, dtype_name(dt));
 	memcpy(out, &v->i, dtype_size(dt));
@@ -219,11 +227,13 @@ static const char *absolute(const char *path)
 	return copy;
 }
 
-UOp *load_buffer(const char *path, const char *member, DType want, const char *name, const char *role)
+UOp *load_buffer(
+	const char *path, const char *member, DType want, const char *name, const char *role)
 {
 	Array head = {0};
 	int64_t offset = 0;
-	bool npy = suffix_is(path, ".npy"), npz = suffix_is(path, ".npz"), st = suffix_is(path, ".safetensors");
+	bool npy = suffix_is(path, ".npy"), npz = suffix_is(path, ".npz"),
+	     st = suffix_is(path, ".safetensors");
 	path = absolute(path);
 	if (!npy && !npz && !st)
 		die(UNSUPPORTED, "%s: only .npy, .npz and .safetensors files can be loaded", path);
@@ -231,13 +241,17 @@ UOp *load_buffer(const char *path, const char *member, DType want, const char *n
 		die(MALFORMED, "%s: an .npy file has no members", path);
 	if (st && !member)
 		die(MALFORMED, "%s: name the tensor: load(\"FILE\", \"NAME\")", path);
-	bool in_place = npy ? npy_locate(path, want, &head, &offset)
-		: npz ? npz_locate(path, member, want, &head, &offset) : safetensors_locate(path, member, &head, &offset);
+	bool in_place = npy ? npy_locate(path, want, &head, &offset) :
+		npz	    ? npz_locate(path, member, want, &head, &offset) :
+			      safetensors_locate(path, member, &head, &offset);
 	if (!in_place)
-		head = npy ? npy_read(path, want) : npz ? npz_read(path, member, want) : safetensors_read(path, member);
+		head = npy  ? npy_read(path, want) :
+			npz ? npz_read(path, member, want) :
+			      safetensors_read(path, member);
 	const Shape *s = shape_ints(head.rank, head.dim);
 	int64_t bytes = array_count(&head) * dtype_size(head.dtype);
 	if (in_place)
-		return buffer_new(name, role, head.dtype, s, NULL, VARR(val_str(path), val_int(offset), val_int(bytes)));
+		return buffer_new(name, role, head.dtype, s, NULL,
+			VARR(val_str(path), val_int(offset), val_int(bytes)));
 	return buffer_new(name, role, head.dtype, s, val_bin(head.data, bytes), NULL);
 }

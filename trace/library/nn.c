@@ -1,6 +1,7 @@
 /* Softmax, attention, embeddings and losses.
  *
- *     attention(q, k, v)   →   softmax(q @ k^T * scale + mask) @ v                                                  */
+ *     attention(q, k, v)   →   softmax(q @ k^T * scale + mask) @ v
+ */
 #include "library/library.h"
 #include <math.h>
 
@@ -36,8 +37,8 @@ Value fn_embedding(Args *a)
 	UOp *i = arg_tensor(a, 0), *w = arg_tensor(a, 1), *n;
 
 	if (t_rank(w) != 2 || !dtype_int(i->dtype))
-		die(MALFORMED, "embedding: needs integers and w[v,d], not %s and w%s", dtype_name(i->dtype),
-			shape_text(w->shape));
+		die(MALFORMED, "embedding: needs integers and w[v,d], not %s and w%s",
+			dtype_name(i->dtype), shape_text(w->shape));
 	if (dtype_signed(i->dtype)) {
 		i = t_cast(i, DT_I64);
 		n = t_size(DT_I64, t_dim(w, 0));
@@ -51,7 +52,8 @@ Value fn_embedding(Args *a)
 static UOp *causal_mask(UOp *scores)
 {
 	int r = t_rank(scores);
-	UOp *row = t_iota(DT_I64, scores->shape, r - 2), *col = t_iota(DT_I64, scores->shape, r - 1);
+	UOp *row = t_iota(DT_I64, scores->shape, r - 2),
+	    *col = t_iota(DT_I64, scores->shape, r - 1);
 
 	row = t_add(row, t_size(DT_I64, ix_sub(t_dim(scores, -1), t_dim(scores, -2))));
 	return t_lt(row, col);
@@ -65,7 +67,8 @@ static UOp *repeat_heads(UOp *x, UOp *q)
 
 	if (axis < 0 || t_rank(x) != t_rank(q) || t_dim(x, axis) == t_dim(q, axis))
 		return x;
-	if (!ix_is_const(t_dim(x, axis), &have) || !ix_is_const(t_dim(q, axis), &want) || have < 1 || want % have)
+	if (!ix_is_const(t_dim(x, axis), &have) || !ix_is_const(t_dim(q, axis), &want) ||
+		have < 1 || want % have)
 		return x;
 	x = t_expand_axis(t_unsqueeze(x, axis + 1), axis + 1, ix_const(want / have));
 	return t_merge_axes(x, axis, 2);
@@ -82,7 +85,8 @@ Value fn_attention(Args *a)
 	k = repeat_heads(k, q);
 	v = repeat_heads(v, q);
 	s = t_cast(t_matmul(q, t_transpose(k, -2, -1)), dtype_acc(dt));
-	scale = arg_given(a, 5) ? t_num(s->dtype, arg_float(a, 5)) : t_rsqrt(t_size(s->dtype, t_dim(q, -1)));
+	scale = arg_given(a, 5) ? t_num(s->dtype, arg_float(a, 5)) :
+				  t_rsqrt(t_size(s->dtype, t_dim(q, -1)));
 	s = t_mul(s, scale);
 	if (arg_bool(a, 4))
 		s = t_where(causal_mask(s), t_num(s->dtype, -INFINITY), s);
@@ -172,8 +176,8 @@ Value fn_cross_entropy(Args *a)
 	if (dtype_int(y->dtype))
 		return v_tensor(reduced(a, 3, t_neg(at_class(a, x, y, axis))));
 	if (!shape_equal(x->shape, y->shape))
-		die(MALFORMED, "cross_entropy: logits%s and targets%s do not match", shape_text(x->shape),
-			shape_text(y->shape));
+		die(MALFORMED, "cross_entropy: logits%s and targets%s do not match",
+			shape_text(x->shape), shape_text(y->shape));
 	return v_tensor(reduced(a, 3, t_neg(t_sum(t_mul(x, t_cast(y, x->dtype)), axis, false))));
 }
 

@@ -82,7 +82,8 @@ Value fn_groupnorm(Args *a)
 	int64_t groups = arg_int(a, 1);
 
 	if (t_rank(x) < 2 || groups < 1 || shape_dim(x->shape, 1) % groups)
-		die(MALFORMED, "groupnorm: x%s does not fall into %lld groups", shape_text(x->shape), (long long)groups);
+		die(MALFORMED, "groupnorm: x%s does not fall into %lld groups",
+			shape_text(x->shape), (long long)groups);
 	y = t_split_axis(t_cast(x, working(x)), 1, ix_const(groups),
 		ix_div(t_dim(x, 1), ix_const(groups)));
 	y = t_reshape(standard_space(y, arg_float(a, 4)), x->shape);

@@ -27,7 +27,8 @@ static UOp *a_state(const char *who, const Value *v)
 	UOp *w = v->kind == V_TENSOR ? v->u : NULL;
 
 	if (!w || w->op != OP_BUFFER || !buffer_is(w, "state"))
-		die(MALFORMED, "%s: a weight is a state that is not updated yet, not %s", who, value_text(v));
+		die(MALFORMED, "%s: a weight is a state that is not updated yet, not %s", who,
+			value_text(v));
 	if (!dtype_float(w->dtype))
 		die(MALFORMED, "%s: the weight %s is %s, not of floats", who, buffer_name(w),
 			dtype_name(w->dtype));
@@ -42,12 +43,12 @@ static Weight weight(const char *who, const Value *w, const Value *g)
 	r.x = t_cast(r.w, dt);
 	r.g = value_tensor(g, dt);
 	if (!r.g || !dtype_float(r.g->dtype) || t_rank(r.g) != t_rank(r.w))
-		die(MALFORMED, "%s: the gradient of %s%s is %s", who, buffer_name(r.w), shape_text(r.w->shape),
-			value_text(g));
+		die(MALFORMED, "%s: the gradient of %s%s is %s", who, buffer_name(r.w),
+			shape_text(r.w->shape), value_text(g));
 	for (int i = 0; i < t_rank(r.w); i++)
 		if (t_dim(r.g, i) != t_dim(r.w, i))
-			die(MALFORMED, "%s: %s is %s, its gradient %s", who, buffer_name(r.w), shape_text(r.w->shape),
-				shape_text(r.g->shape));
+			die(MALFORMED, "%s: %s is %s, its gradient %s", who, buffer_name(r.w),
+				shape_text(r.w->shape), shape_text(r.g->shape));
 	r.g = t_cast(r.g, dt);
 	return r;
 }
@@ -57,7 +58,8 @@ static Weights weights(Args *a)
 {
 	size_t n, grads;
 	Value *w = elements(&a->at[0], &n), *g = elements(&a->at[1], &grads);
-	Weights all = {arena_alloc((n + 1) * sizeof *all.at), n, a->at[0].kind == V_LIST, a->fn->name};
+	Weights all = {
+		arena_alloc((n + 1) * sizeof *all.at), n, a->at[0].kind == V_LIST, a->fn->name};
 
 	if (n != grads)
 		die(MALFORMED, "%s: %zu weights and %zu gradients", a->fn->name, n, grads);
@@ -82,8 +84,8 @@ static UOp *arg_scalar(Args *a, int k, DType dt)
 	UOp *u = arg_tensor_like(a, k, dt);
 
 	if (t_rank(u))
-		die(MALFORMED, "%s: %s: expected a number or a scalar, got %s", a->fn->name, param_name(a->fn, k),
-			value_text(&a->at[k]));
+		die(MALFORMED, "%s: %s: expected a number or a scalar, got %s", a->fn->name,
+			param_name(a->fn, k), value_text(&a->at[k]));
 	return t_cast(u, dt);
 }
 
@@ -92,7 +94,8 @@ static double arg_share(Args *a, int k)
 	double v = arg_float(a, k);
 
 	if (!(v >= 0 && v < 1))
-		die(MALFORMED, "%s: %s is %g, not from 0 to below 1", a->fn->name, param_name(a->fn, k), v);
+		die(MALFORMED, "%s: %s is %g, not from 0 to below 1", a->fn->name,
+			param_name(a->fn, k), v);
 	return v;
 }
 
@@ -104,13 +107,15 @@ static UOp *zero_state(const char *name, DType dt, const Shape *s)
 
 	if (!shape_bytes(s, dt, &bytes) || bytes > (int64_t)1 << 40)
 		die(UNSUPPORTED, "%s: a state of %s", name, shape_text(s));
-	return buffer_new(name_fresh(name), "state", dt, s, val_bin(arena_alloc(bytes + 1), bytes), NULL);
+	return buffer_new(
+		name_fresh(name), "state", dt, s, val_bin(arena_alloc(bytes + 1), bytes), NULL);
 }
 
 /* the weight's state with this suffix */
 static UOp *memory_of(const Weight *w, const char *suffix)
 {
-	return zero_state(arena_printf("%.240s_%s", buffer_name(w->w), suffix), w->x->dtype, w->w->shape);
+	return zero_state(
+		arena_printf("%.240s_%s", buffer_name(w->w), suffix), w->x->dtype, w->w->shape);
 }
 
 static UOp *assign(UOp *state, UOp *x) { return NODE(OP_ASSIGN, state->dtype, VNIL, state, x); }
@@ -234,7 +239,8 @@ static UOp *norm_of(const char *who, const Value *at, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		UOp *x = value_tensor(&at[i], DT_F32);
 		if (!x || !dtype_float(x->dtype))
-			die(MALFORMED, "%s: expected tensors of floats, got %s", who, value_text(&at[i]));
+			die(MALFORMED, "%s: expected tensors of floats, got %s", who,
+				value_text(&at[i]));
 		x = sum_squares(t_cast(x, dtype_acc(x->dtype)));
 		sum = sum ? t_add(sum, x) : x;
 	}

@@ -95,7 +95,8 @@ UOp *pool_mean(const Window *w, UOp *x, bool ceil, bool with_padding)
 	if (ceil)
 		pool_ceil(&over, x);
 	for (int i = 0; i < w->nd; i++) {
-		plain &= over.pad[i][1] == w->pad[i][1] && (with_padding || (!w->pad[i][0] && !w->pad[i][1]));
+		plain &= over.pad[i][1] == w->pad[i][1] &&
+			(with_padding || (!w->pad[i][0] && !w->pad[i][1]));
 		n *= w->k[i];
 	}
 	sum = space_fold(w, OP_ADD, space_windows(w, x, over.pad, NULL));
@@ -119,7 +120,8 @@ static Value global(Args *a, bool mean)
 		die(MALFORMED, "%s: x%s has no channels", a->fn->name, shape_text(x->shape));
 	for (int i = 2; i < t_rank(x); i++)
 		axes[n++] = i;
-	return v_tensor(mean ? t_mean(t_float(x), n, axes, true) : t_reduce(OP_MAX, x, n, axes, true));
+	return v_tensor(
+		mean ? t_mean(t_float(x), n, axes, true) : t_reduce(OP_MAX, x, n, axes, true));
 }
 
 Value fn_global_avg_pool(Args *a) { return global(a, true); }

@@ -80,8 +80,8 @@ void check_constant(UOp *u, const char *what)
 	Nodes all = walk(u);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_BUFFER && !buffer_is(all.at[i], "const"))
-			die(MALFORMED, "%s is no constant: it depends on the %s %s", what, buffer_role(all.at[i]),
-				buffer_name(all.at[i]));
+			die(MALFORMED, "%s is no constant: it depends on the %s %s", what,
+				buffer_role(all.at[i]), buffer_name(all.at[i]));
 }
 
 static UOp *computed_state(const char *name, UOp *u)
@@ -98,12 +98,14 @@ UOp *program_state(const char *name, UOp *first)
 	int64_t n;
 	check_constant(first, "the first value of a state");
 	if (!shape_static(first->shape, &n))
-		die(UNSUPPORTED, "the size of a state must be known, not %s", shape_text(first->shape));
+		die(UNSUPPORTED, "the size of a state must be known, not %s",
+			shape_text(first->shape));
 	bool leaf = first->op == OP_BUFFER;
 	if (!leaf && n > MOST_STATE / dtype_size(first->dtype))
 		die(UNSUPPORTED, "a state of more than %d bytes; load it from a file", MOST_STATE);
-	UOp *b = leaf ? buffer_new(name, "state", first->dtype, first->shape, val_get(first->arg, "data"),
-		val_get(first->arg, "file")) : computed_state(name, first);
+	UOp *b = leaf ? buffer_new(name, "state", first->dtype, first->shape,
+				val_get(first->arg, "data"), val_get(first->arg, "file")) :
+			computed_state(name, first);
 	vec_push(&states, ((StateInput){name, b, NULL}));
 	return b;
 }
@@ -116,8 +118,8 @@ UOp *program_assign(const char *name, const Value *next)
 		die(MALFORMED, "%s is updated already; a call gives it one new content", name);
 	UOp *u = value_as(next, s->buffer->dtype, s->buffer->shape, name);
 	if (u->dtype != s->buffer->dtype)
-		die(MALFORMED, "%s is %s, its new content %s; cast it", name, dtype_name(s->buffer->dtype),
-			dtype_name(u->dtype));
+		die(MALFORMED, "%s is %s, its new content %s; cast it", name,
+			dtype_name(s->buffer->dtype), dtype_name(u->dtype));
 	s->assign = NODE(OP_ASSIGN, u->dtype, VNIL, s->buffer, u);
 	return s->assign;
 }
@@ -142,7 +144,8 @@ UOp *value_as(const Value *v, DType dt, const Shape *s, const char *what)
 	if (s && s->rank && !t_rank(u))
 		u = t_full(s, u);
 	if (s && !same_shape(u->shape, s))
-		die(MALFORMED, "%s has shape %s, its value %s", what, shape_text(s), shape_text(u->shape));
+		die(MALFORMED, "%s has shape %s, its value %s", what, shape_text(s),
+			shape_text(u->shape));
 	return u;
 }
 
@@ -193,8 +196,8 @@ Graph *program_graph(void)
 	g->vars = vars;
 	g->meta = updates->n ? VMAP(val_str("updates"), updates) : VNIL;
 	const Val *names = val_array(outputs.name.n, outputs.name.at);
-	g->sink =
-		node_new(OP_SINK, DT_NONE, outputs.node.n, outputs.node.at, VMAP(val_str("names"), names));
+	g->sink = node_new(
+		OP_SINK, DT_NONE, outputs.node.n, outputs.node.at, VMAP(val_str("names"), names));
 	/* includes those that no output needs */
 	g->all = (Nodes){inputs.at, inputs.n};
 	if (g->all.n)

@@ -358,7 +358,8 @@ static UOp *pad_again(UOp *x, const char *mode, UOp *(*w)[2])
 		if (is_int(w[i][0], 0) && is_int(w[i][1], 0))
 			continue;
 		if (is_int(t_dim(x, i), 0))
-			die(MALFORMED, "pad: axis %d is empty: nothing to take for mode %s", i, mode);
+			die(MALFORMED, "pad: axis %d is empty: nothing to take for mode %s", i,
+				mode);
 		places = pad_places(mode, t_dim(x, i), w[i][0], w[i][1]);
 		x = t_move_axis(t_gather(t_move_axis(x, i, 0), 1, &places), 0, i);
 	}

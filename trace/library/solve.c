@@ -22,11 +22,12 @@ static int64_t order(Args *a, UOp *x)
 	int r = t_rank(x);
 
 	if (r < 2 || !size_equal(t_dim(x, -1), t_dim(x, -2)))
-		die(MALFORMED, "%s: a has shape %s, expected [..., n, n]", a->fn->name, shape_text(x->shape));
+		die(MALFORMED, "%s: a has shape %s, expected [..., n, n]", a->fn->name,
+			shape_text(x->shape));
 	int64_t n = shape_dim(x->shape, r - 1);
 	if (n > MAX_UNROLLED)
-		die(UNSUPPORTED, "%s: a system of %lld, at most %d are unrolled", a->fn->name, (long long)n,
-			MAX_UNROLLED);
+		die(UNSUPPORTED, "%s: a system of %lld, at most %d are unrolled", a->fn->name,
+			(long long)n, MAX_UNROLLED);
 	return n;
 }
 
@@ -58,8 +59,8 @@ static System system_of(Args *a)
 	if (s.vector)
 		s.b = t_unsqueeze(s.b, 1);
 	if (t_rank(s.b) < 2 || !size_equal(t_dim(s.b, -2), t_dim(s.a, -1)))
-		die(MALFORMED, "%s: b has shape %s, beside a of %s", a->fn->name, shape_text(s.b->shape),
-			shape_text(s.a->shape));
+		die(MALFORMED, "%s: b has shape %s, beside a of %s", a->fn->name,
+			shape_text(s.b->shape), shape_text(s.a->shape));
 	const Shape *la = shape_new(t_rank(s.a) - 2, s.a->shape->dim),
 		    *lb = shape_new(t_rank(s.b) - 2, s.b->shape->dim);
 	const Shape *lead = shape_broadcast(la, lb);
@@ -91,7 +92,8 @@ static UOp *forward(const System *s)
 		int64_t left = s->n - k;
 		x[k] = t_div(part(b, s->row, 0, 1), part(column, s->row, 0, 1));
 		if (left > 1)
-			b = t_sub(part(b, s->row, 1, left), t_mul(part(column, s->row, 1, left), x[k]));
+			b = t_sub(part(b, s->row, 1, left),
+				t_mul(part(column, s->row, 1, left), x[k]));
 	}
 	return s->n ? t_concat(s->n, x, s->row) : b;
 }

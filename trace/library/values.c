@@ -66,7 +66,9 @@ DType weak_dtype(const Value *v, DType other)
 		return dtype_float(other) ? other : float_dtype();
 	if (other != DT_NONE && other != DT_BOOL)
 		return other;
-	return v->i < INT32_MIN || v->i > INT32_MAX || v->f > INT32_MAX ? v->f > INT64_MAX ? DT_U64 : DT_I64 : DT_I32;
+	return v->i < INT32_MIN || v->i > INT32_MAX || v->f > INT32_MAX ?
+		v->f > INT64_MAX ? DT_U64 : DT_I64 :
+		DT_I32;
 }
 
 /* NUMBER or BOOL; dies when dt cannot hold an integer */
@@ -79,9 +81,11 @@ static UOp *weak_const(const Value *v, DType dt)
 	if (dtype_float(dt))
 		return const_num(dt, v->f);
 	bool huge = v->f > (double)INT64_MAX;
-	bool fits = huge ? dt == DT_U64 : v->i >= dtype_min(dt) && (v->i < 0 || (uint64_t)v->i <= dtype_max(dt));
+	bool fits = huge ? dt == DT_U64 :
+			   v->i >= dtype_min(dt) && (v->i < 0 || (uint64_t)v->i <= dtype_max(dt));
 	if (!fits)
-		die(MALFORMED, "%s does not fit %s", value_text(v) + strlen("the number "), dtype_name(dt));
+		die(MALFORMED, "%s does not fit %s", value_text(v) + strlen("the number "),
+			dtype_name(dt));
 	return const_bits(dt, &v->i);
 }
 
@@ -133,7 +137,8 @@ void note_nodes(const Value *v, uint32_t start, const Val *note)
 
 static _Noreturn void expected(Args *a, int k, const char *what)
 {
-	die(MALFORMED, "%s: %s: expected %s, got %s", a->fn->name, param_name(a->fn, k), what, value_text(&a->at[k]));
+	die(MALFORMED, "%s: %s: expected %s, got %s", a->fn->name, param_name(a->fn, k), what,
+		value_text(&a->at[k]));
 }
 
 bool arg_given(Args *a, int k) { return a->at[k].kind != V_NONE; }
@@ -158,11 +163,12 @@ int64_t arg_int(Args *a, int k)
 	int64_t i;
 	if (v->kind == V_NUMBER && v->is_int && !(v->f > (double)INT64_MAX))
 		return v->i;
-	if (v->kind == V_TENSOR && !t_rank(v->u) && dtype_int(v->u->dtype) && const_is_int(v->u, &i))
+	if (v->kind == V_TENSOR && !t_rank(v->u) && dtype_int(v->u->dtype) &&
+		const_is_int(v->u, &i))
 		return i;
 	if (v->kind == V_SIZE)
-		die(UNSUPPORTED, "%s: %s: the number must be known, not depend on a size variable", a->fn->name,
-			param_name(a->fn, k));
+		die(UNSUPPORTED, "%s: %s: the number must be known, not depend on a size variable",
+			a->fn->name, param_name(a->fn, k));
 	expected(a, k, "an integer");
 }
 
@@ -223,8 +229,8 @@ int arg_sizes(Args *a, int k, UOp **out)
 	const Value *at = v->kind == V_LIST ? v->at : v;
 	size_t n = v->kind == V_LIST ? v->n : 1;
 	if (n > MAX_RANK)
-		die(UNSUPPORTED, "%s: %s: %zu sizes, at most %d are supported", a->fn->name, param_name(a->fn, k), n,
-			MAX_RANK);
+		die(UNSUPPORTED, "%s: %s: %zu sizes, at most %d are supported", a->fn->name,
+			param_name(a->fn, k), n, MAX_RANK);
 	for (size_t i = 0; i < n; i++)
 		if (!(out[i] = value_size(&at[i])))
 			expected(a, k, "a list of sizes");
@@ -237,10 +243,13 @@ int arg_int_list(Args *a, int k, int64_t *out, int max)
 	const Value *at = v->kind == V_LIST ? v->at : v;
 	size_t n = v->kind == V_LIST ? v->n : 1;
 	if (n > (size_t)max)
-		die(MALFORMED, "%s: %s: %zu numbers, expected at most %d", a->fn->name, param_name(a->fn, k), n, max);
+		die(MALFORMED, "%s: %s: %zu numbers, expected at most %d", a->fn->name,
+			param_name(a->fn, k), n, max);
 	for (size_t i = 0; i < n; i++) {
 		if (at[i].kind != V_NUMBER || !at[i].is_int)
-			expected(a, k, v->kind == V_LIST ? "a list of integers" : "an integer or a list of integers");
+			expected(a, k,
+				v->kind == V_LIST ? "a list of integers" :
+						    "an integer or a list of integers");
 		out[i] = at[i].i;
 	}
 	return n;
@@ -260,8 +269,8 @@ DType arg_dtype(Args *a, int k)
 static int axis_in(Args *a, int k, int64_t axis, int rank)
 {
 	if (axis < -rank || axis >= rank)
-		die(MALFORMED, "%s: %s: axis %lld is outside a tensor of rank %d", a->fn->name, param_name(a->fn, k),
-			(long long)axis, rank);
+		die(MALFORMED, "%s: %s: axis %lld is outside a tensor of rank %d", a->fn->name,
+			param_name(a->fn, k), (long long)axis, rank);
 	return axis < 0 ? axis + rank : axis;
 }
 
@@ -280,7 +289,8 @@ int arg_axes_of(Args *a, int k, int rank, int *axes)
 	for (int i = 0; i < n; i++) {
 		axes[i] = axis_in(a, k, given[i], rank);
 		if (seen[axes[i]])
-			die(MALFORMED, "%s: %s: axis %d is named twice", a->fn->name, param_name(a->fn, k), axes[i]);
+			die(MALFORMED, "%s: %s: axis %d is named twice", a->fn->name,
+				param_name(a->fn, k), axes[i]);
 		seen[axes[i]] = true;
 	}
 	return n;

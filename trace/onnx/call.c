@@ -5,23 +5,34 @@
 
 /* ---- dtypes */
 
-static const struct { const char *name; DType dt; bool narrow; } types[ONNX_TYPES] = {
-	[ONNX_UNDEFINED] = {"undefined", DT_NONE, false}, [ONNX_FLOAT] = {"float", DT_F32, false},
-	[ONNX_UINT8] = {"uint8", DT_U8, false}, [ONNX_INT8] = {"int8", DT_I8, false},
-	[ONNX_UINT16] = {"uint16", DT_U16, false}, [ONNX_INT16] = {"int16", DT_I16, false},
-	[ONNX_INT32] = {"int32", DT_I32, false}, [ONNX_INT64] = {"int64", DT_I64, false},
-	[ONNX_STRING] = {"string", DT_NONE, false}, [ONNX_BOOL] = {"bool", DT_BOOL, false},
-	[ONNX_FLOAT16] = {"float16", DT_F16, false}, [ONNX_DOUBLE] = {"double", DT_F64, false},
-	[ONNX_UINT32] = {"uint32", DT_U32, false}, [ONNX_UINT64] = {"uint64", DT_U64, false},
+static const struct { const char *name; DType dt; bool narrow;
+} types[ONNX_TYPES] = {
+	[ONNX_UNDEFINED] = {"undefined", DT_NONE, false},
+	[ONNX_FLOAT] = {"float", DT_F32, false},
+	[ONNX_UINT8] = {"uint8", DT_U8, false},
+	[ONNX_INT8] = {"int8", DT_I8, false},
+	[ONNX_UINT16] = {"uint16", DT_U16, false},
+	[ONNX_INT16] = {"int16", DT_I16, false},
+	[ONNX_INT32] = {"int32", DT_I32, false},
+	[ONNX_INT64] = {"int64", DT_I64, false},
+	[ONNX_STRING] = {"string", DT_NONE, false},
+	[ONNX_BOOL] = {"bool", DT_BOOL, false},
+	[ONNX_FLOAT16] = {"float16", DT_F16, false},
+	[ONNX_DOUBLE] = {"double", DT_F64, false},
+	[ONNX_UINT32] = {"uint32", DT_U32, false},
+	[ONNX_UINT64] = {"uint64", DT_U64, false},
 	[ONNX_COMPLEX64] = {"complex64", DT_NONE, false},
 	[ONNX_COMPLEX128] = {"complex128", DT_NONE, false},
 	[ONNX_BFLOAT16] = {"bfloat16", DT_BF16, false},
 	[ONNX_FLOAT8E4M3FN] = {"float8e4m3fn", DT_U8, true},
 	[ONNX_FLOAT8E4M3FNUZ] = {"float8e4m3fnuz", DT_U8, true},
 	[ONNX_FLOAT8E5M2] = {"float8e5m2", DT_U8, true},
-	[ONNX_FLOAT8E5M2FNUZ] = {"float8e5m2fnuz", DT_U8, true}, [ONNX_UINT4] = {"uint4", DT_U8, true},
-	[ONNX_INT4] = {"int4", DT_I8, true}, [ONNX_FLOAT4E2M1] = {"float4e2m1", DT_U8, true},
-	[ONNX_FLOAT8E8M0] = {"float8e8m0", DT_U8, true}, [ONNX_UINT2] = {"uint2", DT_U8, true},
+	[ONNX_FLOAT8E5M2FNUZ] = {"float8e5m2fnuz", DT_U8, true},
+	[ONNX_UINT4] = {"uint4", DT_U8, true},
+	[ONNX_INT4] = {"int4", DT_I8, true},
+	[ONNX_FLOAT4E2M1] = {"float4e2m1", DT_U8, true},
+	[ONNX_FLOAT8E8M0] = {"float8e8m0", DT_U8, true},
+	[ONNX_UINT2] = {"uint2", DT_U8, true},
 	[ONNX_INT2] = {"int2", DT_I8, true},
 };
 
@@ -152,7 +163,9 @@ const Onnx__AttributeProto *onnx_attr(const OnnxCall *c, const char *name)
 		while (s->outer)
 			s = s->outer;
 		if (!s->caller)
-			onnx_fail(c, MALFORMED, "attribute %.80s refers to one of a function, and there is none", name);
+			onnx_fail(c, MALFORMED,
+				"attribute %.80s refers to one of a function, and there is none",
+				name);
 		name = a->ref_attr_name;
 		c = s->caller;
 	}
@@ -200,7 +213,8 @@ const char *onnx_attr_str(const OnnxCall *c, const char *name, const char *other
 static void fits(const OnnxCall *c, const char *name, size_t n, int max)
 {
 	if (n > (size_t)max)
-		onnx_fail(c, MALFORMED, "attribute %.80s has %zu elements, at most %d make sense", name, n, max);
+		onnx_fail(c, MALFORMED, "attribute %.80s has %zu elements, at most %d make sense",
+			name, n, max);
 }
 
 const int64_t *onnx_attr_int_list(const OnnxCall *c, const char *name, size_t *n)
@@ -310,7 +324,8 @@ UOp *onnx_attr_tensor(OnnxCall *c, const char *name, int *type)
 static int one_axis(const OnnxCall *c, int64_t axis, int rank)
 {
 	if (axis < -rank || axis >= rank)
-		onnx_fail(c, MALFORMED, "axis %lld is outside a tensor of rank %d", (long long)axis, rank);
+		onnx_fail(c, MALFORMED, "axis %lld is outside a tensor of rank %d", (long long)axis,
+			rank);
 	return axis < 0 ? axis + rank : axis;
 }
 

@@ -37,11 +37,13 @@ static const Array *assumed_value(UOp *u)
 	if (!s->used) {
 		s->a = npy_read(s->path, u->dtype);
 		if (s->a.dtype != u->dtype || s->a.rank != t_rank(u))
-			die(MALFORMED, "'%.200s' holds %s of rank %d, the input is %s of rank %d", s->path,
-				dtype_name(s->a.dtype), s->a.rank, dtype_name(u->dtype), t_rank(u));
+			die(MALFORMED, "'%.200s' holds %s of rank %d, the input is %s of rank %d",
+				s->path, dtype_name(s->a.dtype), s->a.rank, dtype_name(u->dtype),
+				t_rank(u));
 		for (int i = 0; i < t_rank(u); i++)
 			if (!size_equal(t_dim(u, i), ix_const(s->a.dim[i])))
-				die(MALFORMED, "'%.200s' has another shape than the input, %s", s->path, shape_text(u->shape));
+				die(MALFORMED, "'%.200s' has another shape than the input, %s",
+					s->path, shape_text(u->shape));
 		s->used = true;
 	}
 	return &s->a;
@@ -64,7 +66,8 @@ const Val *onnx_assumed(void)
 static bool leaf_known(UOp *u)
 {
 	if (u->op == OP_BUFFER)
-		return buffer_is(u, "const") || (buffer_is(u, "input") && map_get(&assumed, PKEY(u)));
+		return buffer_is(u, "const") ||
+			(buffer_is(u, "input") && map_get(&assumed, PKEY(u)));
 	return true;
 }
 
@@ -223,8 +226,8 @@ static int64_t known_count(OnnxCall *c, int k, const Array *a, int max)
 {
 	int64_t n = array_count(a);
 	if (n > max)
-		onnx_fail(c, MALFORMED, "its input %s has %lld elements, at most %d make sense", input_text(c, k),
-			(long long)n, max);
+		onnx_fail(c, MALFORMED, "its input %s has %lld elements, at most %d make sense",
+			input_text(c, k), (long long)n, max);
 	return n;
 }
 
@@ -264,8 +267,8 @@ int onnx_known_sizes(OnnxCall *c, int k, UOp **dim)
 		onnx_fail(c, MALFORMED, "its input %s is %s, not integers", input_text(c, k),
 			dtype_name(u->dtype));
 	if (shape_static(u->shape, &count) && count > MAX_RANK)
-		onnx_fail(c, UNSUPPORTED, "its input %s has %lld elements; rank is at most %d", input_text(c, k),
-			(long long)count, MAX_RANK);
+		onnx_fail(c, UNSUPPORTED, "its input %s has %lld elements; rank is at most %d",
+			input_text(c, k), (long long)count, MAX_RANK);
 	if (!onnx_try_sizes(u, MAX_RANK, dim, &n))
 		not_known(c, k);
 	return n;

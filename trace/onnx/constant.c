@@ -51,7 +51,8 @@ void onnx_ConstantOfShape(OnnxCall *c)
 		onnx_fail(c, status, "%s", err);
 	value = onnx_attr_tensor(c, "value", &type);
 	if (value && t_rank(value) != 1)
-		onnx_fail(c, MALFORMED, "its value has shape %s, not [1]", shape_text(value->shape));
+		onnx_fail(
+			c, MALFORMED, "its value has shape %s, not [1]", shape_text(value->shape));
 	value = value ? t_reshape(value, shape_scalar()) : const_num(DT_F32, 0);
 	onnx_set_typed(c, 0, t_full(s, value), type);
 }
@@ -74,7 +75,8 @@ void onnx_Shape(OnnxCall *c)
 	UOp *x = onnx_in(c, 0);
 	int64_t start = clamp_axis(onnx_attr_int(c, "start", 0), t_rank(x));
 	int64_t end = clamp_axis(onnx_attr_int(c, "end", t_rank(x)), t_rank(x));
-	onnx_set_typed(c, 0, onnx_sizes(end > start ? end - start : 0, x->shape->dim + start), ONNX_INT64);
+	onnx_set_typed(
+		c, 0, onnx_sizes(end > start ? end - start : 0, x->shape->dim + start), ONNX_INT64);
 }
 
 void onnx_Size(OnnxCall *c)

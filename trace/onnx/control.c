@@ -14,12 +14,14 @@ enum { MAX_BODY = 256, MAX_TRIPS = 1 << 16 };
 static OnnxValue choose(OnnxCall *c, UOp *cond, const OnnxValue *a, const OnnxValue *b)
 {
 	if (a->kind != ONNX_TENSOR || b->kind != ONNX_TENSOR)
-		onnx_fail(c, UNSUPPORTED, "its condition is not known, and a branch gives no tensor");
+		onnx_fail(
+			c, UNSUPPORTED, "its condition is not known, and a branch gives no tensor");
 	if (a->type != b->type)
 		onnx_fail(c, MALFORMED, "its branches give %s and %s", onnx_type_name(a->type),
 			onnx_type_name(b->type));
 	if (a->u->shape->rank != b->u->shape->rank || !shape_equal(a->u->shape, b->u->shape))
-		onnx_fail(c, UNSUPPORTED, "its condition is not known, and its branches give shapes %s and %s",
+		onnx_fail(c, UNSUPPORTED,
+			"its condition is not known, and its branches give shapes %s and %s",
 			shape_text(a->u->shape), shape_text(b->u->shape));
 	return (OnnxValue){.kind = ONNX_TENSOR, .type = a->type, .u = t_where(cond, a->u, b->u)};
 }
@@ -88,7 +90,8 @@ static UOp *stack(OnnxCall *c, Stacked *s, int axis, bool reverse)
 		UOp *u = s->at[reverse ? s->n - 1 - i : i];
 		int at = axis < 0 ? axis + t_rank(u) + 1 : axis;
 		if (at < 0 || at > t_rank(u))
-			onnx_fail(c, MALFORMED, "its output axis %d is outside rank %d", axis, t_rank(u) + 1);
+			onnx_fail(c, MALFORMED, "its output axis %d is outside rank %d", axis,
+				t_rank(u) + 1);
 		part[i] = t_unsqueeze(u, at);
 	}
 	return t_concat(s->n, part, axis < 0 ? axis + t_rank(part[0]) : axis);
@@ -149,19 +152,24 @@ void onnx_Loop(OnnxCall *c)
 		in[2 + i] = *onnx_value(c, 2 + i);
 	for (; (limit < 0 || trip < limit) && goes_on(c, &in[1]); trip++) {
 		if (trip == MAX_TRIPS)
-			onnx_fail(c, UNSUPPORTED, "more than %d trips are too many to unroll", MAX_TRIPS);
-		in[0] = (OnnxValue){.kind = ONNX_TENSOR, .type = ONNX_INT64, .u = const_int(DT_I64, trip)};
+			onnx_fail(c, UNSUPPORTED, "more than %d trips are too many to unroll",
+				MAX_TRIPS);
+		in[0] = (OnnxValue){
+			.kind = ONNX_TENSOR, .type = ONNX_INT64, .u = const_int(DT_I64, trip)};
 		if (in[1].kind == ONNX_ABSENT)
-			in[1] = (OnnxValue){.kind = ONNX_TENSOR, .type = ONNX_BOOL, .u = const_int(DT_BOOL, 1)};
+			in[1] = (OnnxValue){
+				.kind = ONNX_TENSOR, .type = ONNX_BOOL, .u = const_int(DT_BOOL, 1)};
 		onnx_body(c, "body", carried + 2, in, out, MAX_BODY);
 		memcpy(in + 1, out, (carried + 1) * sizeof *in);
 		for (int i = carried + 1; i < n; i++)
 			collect(c, &scans[i], &out[i], limit < 0 ? MAX_TRIPS : limit);
 	}
 	if (!trip) {
-		in[0] = (OnnxValue){.kind = ONNX_TENSOR, .type = ONNX_INT64, .u = const_int(DT_I64, 0)};
+		in[0] = (OnnxValue){
+			.kind = ONNX_TENSOR, .type = ONNX_INT64, .u = const_int(DT_I64, 0)};
 		if (in[1].kind == ONNX_ABSENT)
-			in[1] = (OnnxValue){.kind = ONNX_TENSOR, .type = ONNX_BOOL, .u = const_int(DT_BOOL, 1)};
+			in[1] = (OnnxValue){
+				.kind = ONNX_TENSOR, .type = ONNX_BOOL, .u = const_int(DT_BOOL, 1)};
 		no_trip(c, in, carried, out, n);
 		return;
 	}
@@ -203,12 +211,13 @@ static int64_t scan_length(OnnxCall *c, const ScanPlan *p, UOp *const *x)
 		onnx_axes(c, 1, &p->in_axes[k], t_rank(x[k]), &axis);
 		int64_t len = shape_dim(x[k]->shape, axis);
 		if (n >= 0 && len != n)
-			onnx_fail(c, MALFORMED, "its scan inputs have %lld and %lld elements", (long long)n,
-				(long long)len);
+			onnx_fail(c, MALFORMED, "its scan inputs have %lld and %lld elements",
+				(long long)n, (long long)len);
 		n = len;
 	}
 	if (n <= 0 || n > MAX_TRIPS)
-		onnx_fail(c, UNSUPPORTED, "%lld trips are not between 1 and %d", (long long)n, MAX_TRIPS);
+		onnx_fail(c, UNSUPPORTED, "%lld trips are not between 1 and %d", (long long)n,
+			MAX_TRIPS);
 	return n;
 }
 
@@ -271,7 +280,8 @@ static void scan_batch(OnnxCall *c, ScanPlan *p, const OnnxValue *state, UOp *co
 			collect(c, &all[i], &got[i], batch);
 	}
 	for (int i = 0; i < n; i++)
-		out[i] = (OnnxValue){.kind = ONNX_TENSOR, .type = all[i].type, .u = stack(c, &all[i], 0, false)};
+		out[i] = (OnnxValue){
+			.kind = ONNX_TENSOR, .type = all[i].type, .u = stack(c, &all[i], 0, false)};
 }
 
 void onnx_Scan(OnnxCall *c)

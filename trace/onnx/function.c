@@ -71,7 +71,8 @@ static void give(OnnxBinding *b, size_t k, const Value *v)
 static size_t input_named(const OnnxBinding *b, const char *name)
 {
 	for (size_t k = 0; k < b->n; k++)
-		if (!strcmp(b->info[k]->name, name) || !strcmp(onnx_identifier(b->info[k]->name), name))
+		if (!strcmp(b->info[k]->name, name) ||
+			!strcmp(onnx_identifier(b->info[k]->name), name))
 			return k;
 	die(MALFORMED, "the model has no input %.100s", name);
 }
@@ -87,7 +88,8 @@ static void size_fits(OnnxBinding *b, const Onnx__TensorShapeProto__Dimension *d
 {
 	UOp *want = NULL;
 	bool named = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
-	if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE && d->dim_value >= 0)
+	if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
+		d->dim_value >= 0)
 		want = ix_const(d->dim_value);
 	if (named && d->dim_param && *d->dim_param) {
 		const Val *key = val_str(d->dim_param);
@@ -96,8 +98,8 @@ static void size_fits(OnnxBinding *b, const Onnx__TensorShapeProto__Dimension *d
 			map_put(&b->sizes, PKEY(key), size);
 	}
 	if (want && !size_equal(want, size))
-		die(MALFORMED, "the model's input %.100s: axis %zu is %.100s, not %.100s", name, axis,
-			size_text(size), size_text(want));
+		die(MALFORMED, "the model's input %.100s: axis %zu is %.100s, not %.100s", name,
+			axis, size_text(size), size_text(want));
 }
 
 static OnnxValue argument(OnnxBinding *b, size_t k)
@@ -111,14 +113,15 @@ static OnnxValue argument(OnnxBinding *b, size_t k)
 	const Onnx__TypeProto__Tensor *t = type->tensor_type;
 	DType dt = onnx_dtype(t->elem_type);
 	if (dt == DT_NONE)
-		die(UNSUPPORTED, "tensors of type %s are not supported", onnx_type_name(t->elem_type));
+		die(UNSUPPORTED, "tensors of type %s are not supported",
+			onnx_type_name(t->elem_type));
 	UOp *u = value_tensor(&b->arg[k], dt);
 	if (!u || u->dtype != dt)
 		die(MALFORMED, "the model's input %.100s is %s, got %s", name, dtype_name(dt),
 			value_text(&b->arg[k]));
 	if (t->shape && t->shape->n_dim != (size_t)t_rank(u))
-		die(MALFORMED, "the model's input %.100s has rank %zu, got %s", name, t->shape->n_dim,
-			shape_text(u->shape));
+		die(MALFORMED, "the model's input %.100s has rank %zu, got %s", name,
+			t->shape->n_dim, shape_text(u->shape));
 	for (size_t i = 0; t->shape && i < t->shape->n_dim; i++)
 		size_fits(b, t->shape->dim[i], t_dim(u, i), name, i);
 	return (OnnxValue){.kind = ONNX_TENSOR, .type = t->elem_type, .u = u};

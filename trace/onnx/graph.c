@@ -22,9 +22,13 @@ const char *onnx_domain(const Onnx__NodeProto *n)
 int onnx_opset(size_t n, Onnx__OperatorSetIdProto *const *opset, const char *domain)
 {
 	for (size_t i = 0; i < n; i++) {
-		const char *d = opset[i]->domain && strcmp(opset[i]->domain, "ai.onnx") ? opset[i]->domain : "";
+		const char *d = opset[i]->domain && strcmp(opset[i]->domain, "ai.onnx") ?
+			opset[i]->domain :
+			"";
 		if (!strcmp(d, domain))
-			return opset[i]->version < 1 || opset[i]->version > INT32_MAX ? INT32_MAX : opset[i]->version;
+			return opset[i]->version < 1 || opset[i]->version > INT32_MAX ?
+				INT32_MAX :
+				opset[i]->version;
 	}
 	return 0;
 }
@@ -130,7 +134,8 @@ static void give_outputs(OnnxCall *c)
 		if (!*c->node->output[i])
 			continue;
 		if (c->out[i].kind == ONNX_ABSENT)
-			die(UNSUPPORTED, "its output %zu ('%.100s') is not supported", i, c->node->output[i]);
+			die(UNSUPPORTED, "its output %zu ('%.100s') is not supported", i,
+				c->node->output[i]);
 		onnx_bind(c->scope, c->node->output[i], c->out[i]);
 	}
 }
@@ -138,7 +143,10 @@ static void give_outputs(OnnxCall *c)
 static void expand_function(OnnxCall *c, const Onnx__FunctionProto *f)
 {
 	const char *path = arena_printf("%.400s%.100s/", c->scope->path, onnx_node_name(c));
-	OnnxScope s = {.caller = c, .n_opset = f->n_opset_import, .opset = f->opset_import, .path = path,
+	OnnxScope s = {.caller = c,
+		.n_opset = f->n_opset_import,
+		.opset = f->opset_import,
+		.path = path,
 		.depth = c->scope->depth + 1};
 	Onnx__GraphProto body = {.n_node = f->n_node, .node = f->node};
 	if (s.depth > ONNX_DEPTH)
@@ -149,7 +157,8 @@ static void expand_function(OnnxCall *c, const Onnx__FunctionProto *f)
 	for (size_t i = 0; i < f->n_output && i < c->n_out; i++) {
 		const OnnxValue *v = onnx_lookup(&s, f->output[i]);
 		if (!v)
-			die(MALFORMED, "output '%.100s' of function %.80s is made by no node", f->output[i], f->name);
+			die(MALFORMED, "output '%.100s' of function %.80s is made by no node",
+				f->output[i], f->name);
 		c->out[i] = *v;
 	}
 	map_free(&s.values);
@@ -183,7 +192,8 @@ void onnx_expand_graph(OnnxScope *s, const Onnx__GraphProto *g)
 {
 	for (size_t i = 0; i < g->n_initializer; i++)
 		if (g->initializer[i]->name && *g->initializer[i]->name)
-			map_put(&s->initializers, PKEY(val_str(g->initializer[i]->name)), g->initializer[i]);
+			map_put(&s->initializers, PKEY(val_str(g->initializer[i]->name)),
+				g->initializer[i]);
 	if (g->n_sparse_initializer)
 		die(UNSUPPORTED, "sparse initializers are not supported");
 	for (size_t i = 0; i < g->n_node; i++)
@@ -211,7 +221,8 @@ int onnx_body(OnnxCall *c, const char *name, size_t n, const OnnxValue *in, Onnx
 	if (s.depth > ONNX_DEPTH)
 		die(MALFORMED, "graphs nest more than %d deep", ONNX_DEPTH);
 	if (g->n_input > n || g->n_output > (size_t)max)
-		onnx_fail(c, MALFORMED, "its graph %.80s has %zu inputs and %zu outputs, not %zu and %d", name,
+		onnx_fail(c, MALFORMED,
+			"its graph %.80s has %zu inputs and %zu outputs, not %zu and %d", name,
 			g->n_input, g->n_output, n, max);
 	for (size_t i = 0; i < g->n_input; i++)
 		onnx_bind(&s, g->input[i]->name ? g->input[i]->name : "", in[i]);
@@ -219,7 +230,8 @@ int onnx_body(OnnxCall *c, const char *name, size_t n, const OnnxValue *in, Onnx
 	for (size_t i = 0; i < g->n_output; i++) {
 		const OnnxValue *v = onnx_lookup(&s, g->output[i]->name ? g->output[i]->name : "");
 		if (!v)
-			onnx_fail(c, MALFORMED, "output %zu of its graph %.80s is made by no node", i, name);
+			onnx_fail(c, MALFORMED, "output %zu of its graph %.80s is made by no node",
+				i, name);
 		out[i] = *v;
 	}
 	map_free(&s.values);
@@ -263,7 +275,8 @@ static void add_output(Outputs *o, OnnxScope *s, const char *name)
 	vec_push(&o->groups, VARR(val_str(clean), v->kind == ONNX_SEQUENCE ? val_int(v->n) : VNIL));
 	for (size_t i = 0; v->kind == ONNX_SEQUENCE && i < v->n; i++) {
 		if (v->at[i].kind != ONNX_TENSOR)
-			die(UNSUPPORTED, "output '%.100s' is a sequence of other things than tensors", name);
+			die(UNSUPPORTED,
+				"output '%.100s' is a sequence of other things than tensors", name);
 		put_output(o, v->at[i].u, arena_printf("%s_%zu", clean, i));
 	}
 }

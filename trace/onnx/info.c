@@ -21,7 +21,8 @@ static void count_nodes(Counts *c, size_t n, Onnx__NodeProto *const *node)
 		/* onnx_missing has checked that the nesting is finite */
 		for (size_t k = 0; k < node[i]->n_attribute; k++)
 			if (node[i]->attribute[k]->g)
-				count_nodes(c, node[i]->attribute[k]->g->n_node, node[i]->attribute[k]->g->node);
+				count_nodes(c, node[i]->attribute[k]->g->n_node,
+					node[i]->attribute[k]->g->node);
 	}
 }
 
@@ -39,8 +40,11 @@ static void put_operators(Buf *out, const Onnx__ModelProto *m)
 		qsort(c.order.at, c.order.n, sizeof *c.order.at, more_first);
 	buf_printf(out, "%-13s", "operators");
 	for (size_t i = 0; i < c.order.n; i++)
-		buf_printf(out, "%s%s %zu", !i ? "" : i % 8 ? ", " : ",\n             ", c.order.at[i]->name,
-			c.order.at[i]->n);
+		buf_printf(out, "%s%s %zu",
+			!i	      ? "" :
+				i % 8 ? ", " :
+					",\n             ",
+			c.order.at[i]->name, c.order.at[i]->n);
 	buf_printf(out, "\n");
 	vec_free(&c.order);
 	map_free(&c.at);
@@ -60,7 +64,9 @@ bool onnx_describe(const char *file, Buf *out)
 	buf_printf(out, "\n");
 	if (m->producer_name && *m->producer_name)
 		buf_printf(out, "%-13s%s %s\n", "made by", onnx_clean(m->producer_name),
-			m->producer_version && *m->producer_version ? onnx_clean(m->producer_version) : "");
+			m->producer_version && *m->producer_version ?
+				onnx_clean(m->producer_version) :
+				"");
 	put_operators(out, m);
 	if (missing)
 		buf_printf(out, "%-13s%s\n", "missing", missing);

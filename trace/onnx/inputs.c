@@ -51,7 +51,8 @@ static UOp *new_size(const char *name)
 	if (set)
 		return set_size(set, name);
 	if (vars->n == MAX_SIZES)
-		die(UNSUPPORTED, "more than %d sizes that are not known; give some by --set", MAX_SIZES);
+		die(UNSUPPORTED, "more than %d sizes that are not known; give some by --set",
+			MAX_SIZES);
 	vars = val_set(vars, id, VARR(val_int(1), val_int(LARGEST)));
 	const char *err = vars_declare(vars);
 	if (err)
@@ -155,7 +156,8 @@ static bool is_empty(const Onnx__ValueInfoProto *info, const char *assumed)
 	if (!is_optional(info->type))
 		return false;
 	if (!assumed)
-		die(UNSUPPORTED, "it is optional: give it by --shapes-from, as FILE.npy or FILE.none");
+		die(UNSUPPORTED,
+			"it is optional: give it by --shapes-from, as FILE.npy or FILE.none");
 	size_t n = strlen(assumed);
 	return n > 5 && !strcmp(assumed + n - 5, ".none");
 }
@@ -177,9 +179,12 @@ static OnnxValue make_sequence(const Onnx__TypeProto *elem, const char *clean, c
 	VEC(OnnxValue) v = {0};
 	VEC(const Val *) names = {0};
 	if (!folder)
-		die(UNSUPPORTED, "it is a sequence: give it by --shapes-from, as a folder of 0.npy, 1.npy, …");
+		die(UNSUPPORTED,
+			"it is a sequence: give it by --shapes-from, as a folder of 0.npy, 1.npy, "
+			"…");
 	if (dt == DT_NONE)
-		die(UNSUPPORTED, "tensors of type %s are not supported", onnx_type_name(t->elem_type));
+		die(UNSUPPORTED, "tensors of type %s are not supported",
+			onnx_type_name(t->elem_type));
 	for (size_t i = 0; i < LONGEST_SEQUENCE; i++) {
 		const char *file = arena_printf("%s/%zu.npy", folder, i);
 		if (access(file, F_OK))
@@ -213,15 +218,18 @@ static OnnxValue make_input(const Onnx__ValueInfoProto *info, size_t k)
 	const Onnx__TypeProto__Tensor *t = tensor_type(info->type);
 	DType dt = onnx_dtype(t->elem_type);
 	if (dt == DT_NONE)
-		die(UNSUPPORTED, "tensors of type %s are not supported", onnx_type_name(t->elem_type));
+		die(UNSUPPORTED, "tensors of type %s are not supported",
+			onnx_type_name(t->elem_type));
 	vec_push(&given_names, clean);
 	if (fixed) {
 		u = load_buffer(fixed, NULL, dt, clean, "const");
 		if (u->dtype != dt)
-			die(MALFORMED, "'%.200s' holds %s, not %s", fixed, dtype_name(u->dtype), dtype_name(dt));
+			die(MALFORMED, "'%.200s' holds %s, not %s", fixed, dtype_name(u->dtype),
+				dtype_name(dt));
 		vec_push(&inputs, NULL);
 	} else {
-		const Shape *s = !t->shape && assumed ? file_shape(assumed, dt, NULL) : shape_of(t, info->name);
+		const Shape *s = !t->shape && assumed ? file_shape(assumed, dt, NULL) :
+							shape_of(t, info->name);
 		u = buffer_new(clean, "input", dt, s, NULL, NULL);
 		node_note(u, VMAP(val_str("name"), val_str(info->name)));
 		vec_push(&inputs, u);
@@ -240,7 +248,8 @@ static void declare_plain(const Onnx__ValueInfoProto *info)
 		return;
 	for (size_t i = 0; i < t->tensor_type->shape->n_dim; i++) {
 		const Onnx__TensorShapeProto__Dimension *d = t->tensor_type->shape->dim[i];
-		bool named = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
+		bool named = d->value_case ==
+				ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
 			d->dim_param;
 		if (named && *d->dim_param && !strcmp(d->dim_param, onnx_identifier(d->dim_param)))
 			named_size(d->dim_param);
@@ -259,7 +268,8 @@ void onnx_make_inputs(OnnxScope *s, const Onnx__GraphProto *g)
 	vars = sequences = VNIL;
 	for (size_t i = 0; i < g->n_initializer; i++)
 		if (g->initializer[i]->name)
-			map_put(&weights, PKEY(val_str(g->initializer[i]->name)), g->initializer[i]);
+			map_put(&weights, PKEY(val_str(g->initializer[i]->name)),
+				g->initializer[i]);
 	for (size_t i = 0; i < g->n_input; i++)
 		if (g->input[i]->name && !has_initializer(&weights, g->input[i]->name))
 			declare_plain(g->input[i]);
@@ -290,8 +300,11 @@ const Val *onnx_inputs_meta(const Val *meta)
 	for (size_t i = 0; i < inputs.n; i++) {
 		const UOp *u = inputs.at[i];
 		name[i] = val_str(given_names.at[i]);
-		if (u && (!shape_static(u->shape, &count) || val_get(onnx_assumed(), given_names.at[i])))
-			sized[n++] = VARR(name[i], val_str(dtype_name(u->dtype)), val_get(u->arg, "shape"));
+		if (u &&
+			(!shape_static(u->shape, &count) ||
+				val_get(onnx_assumed(), given_names.at[i])))
+			sized[n++] = VARR(
+				name[i], val_str(dtype_name(u->dtype)), val_get(u->arg, "shape"));
 	}
 	meta = val_set(meta, "inputs", val_array(inputs.n, name));
 	if (n)

@@ -18,7 +18,8 @@ const char *onnx_clean(const char *name)
 		strcpy(s, "_");
 	bool text = utf8_ok(s, strlen(s));
 	for (char *p = s; *p; p++)
-		if ((unsigned char)*p < 32 || *p == 127 || *p == '/' || *p == '=' || (!text && *p & 0x80))
+		if ((unsigned char)*p < 32 || *p == 127 || *p == '/' || *p == '=' ||
+			(!text && *p & 0x80))
 			*p = '_';
 	if (*s == '.' || *s == '-')
 		*s = '_';

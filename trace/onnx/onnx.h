@@ -1,19 +1,47 @@
-/* trace: the ONNX front end.  A node of the model is expanded by the C function of its row in operators.def:
+/* trace: the ONNX front end.  A node of the model is expanded by the C function of its row in
+ * operators.def:
  *
  *     ONNX_OP(Neg, 1, 28, "a primitive")
  *     void onnx_Neg(OnnxCall *c) { onnx_set(c, 0, t_neg(onnx_in(c, 0))); }
  *
- * Sections follow the files.  Nothing here needs protobuf: the functions of operators build without it. */
+ * Sections follow the files.  Nothing here needs protobuf: the functions of operators build without
+ * it. */
 #ifndef ONNX_H
 #define ONNX_H
 #include "interp/interp.h"
 #include "library/library.h"
 
 /* TensorProto.DataType: the numbers of attributes such as Cast's `to`. */
-enum { ONNX_UNDEFINED, ONNX_FLOAT, ONNX_UINT8, ONNX_INT8, ONNX_UINT16, ONNX_INT16, ONNX_INT32, ONNX_INT64, ONNX_STRING,
-	ONNX_BOOL, ONNX_FLOAT16, ONNX_DOUBLE, ONNX_UINT32, ONNX_UINT64, ONNX_COMPLEX64, ONNX_COMPLEX128, ONNX_BFLOAT16,
-	ONNX_FLOAT8E4M3FN, ONNX_FLOAT8E4M3FNUZ, ONNX_FLOAT8E5M2, ONNX_FLOAT8E5M2FNUZ, ONNX_UINT4, ONNX_INT4,
-	ONNX_FLOAT4E2M1, ONNX_FLOAT8E8M0, ONNX_UINT2, ONNX_INT2, ONNX_TYPES };
+enum {
+	ONNX_UNDEFINED,
+	ONNX_FLOAT,
+	ONNX_UINT8,
+	ONNX_INT8,
+	ONNX_UINT16,
+	ONNX_INT16,
+	ONNX_INT32,
+	ONNX_INT64,
+	ONNX_STRING,
+	ONNX_BOOL,
+	ONNX_FLOAT16,
+	ONNX_DOUBLE,
+	ONNX_UINT32,
+	ONNX_UINT64,
+	ONNX_COMPLEX64,
+	ONNX_COMPLEX128,
+	ONNX_BFLOAT16,
+	ONNX_FLOAT8E4M3FN,
+	ONNX_FLOAT8E4M3FNUZ,
+	ONNX_FLOAT8E5M2,
+	ONNX_FLOAT8E5M2FNUZ,
+	ONNX_UINT4,
+	ONNX_INT4,
+	ONNX_FLOAT4E2M1,
+	ONNX_FLOAT8E8M0,
+	ONNX_UINT2,
+	ONNX_INT2,
+	ONNX_TYPES
+};
 
 /* The value of a name in the model. A tensor of a type without a dtype in the graph is carried by a
  * wider one, element by element: float8 and float4 as u8 codes, int4 and int2 as i8 values,
@@ -39,20 +67,25 @@ int onnx_nin(const OnnxCall *c);                     /* inputs listed, absent on
 int onnx_nout(const OnnxCall *c);                    /* the number of outputs listed */
 bool onnx_has(const OnnxCall *c, int k);             /* input k is present */
 bool onnx_wants(const OnnxCall *c, int k);           /* output k has a name */
-UOp *onnx_in(OnnxCall *c, int k);                    /* input k, a tensor; MALFORMED when it is missing */
+/* input k, a tensor; MALFORMED when it is missing */
+UOp *onnx_in(OnnxCall *c, int k);
 UOp *onnx_in_or(OnnxCall *c, int k, UOp *other);     /* other (may be NULL) when it is absent */
-int onnx_type(OnnxCall *c, int k);                   /* ONNX_FLOAT …, of a tensor or a sequence's elements */
-const OnnxValue *onnx_value(OnnxCall *c, int k);     /* also sequences and empty optionals; kind ONNX_ABSENT */
+/* ONNX_FLOAT …, of a tensor or a sequence's elements */
+int onnx_type(OnnxCall *c, int k);
+/* also sequences and empty optionals; kind ONNX_ABSENT */
+const OnnxValue *onnx_value(OnnxCall *c, int k);
 /* Sets output k. Its type is that of u's dtype; but if an input has a narrow type and u has its
  * carrier's dtype, that input's type. */
 void onnx_set(OnnxCall *c, int k, UOp *u);
 void onnx_set_typed(OnnxCall *c, int k, UOp *u, int type);   /* with an explicit type */
 void onnx_set_value(OnnxCall *c, int k, OnnxValue v);
 /* Dies: "node NAME (Conv-11): MESSAGE". */
-_Noreturn void onnx_fail(const OnnxCall *c, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+_Noreturn void onnx_fail(const OnnxCall *c, int status, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /* Calls a function of the tensor library that returns a tensor: onnx_lib("softmax", 1,
  * (Value[]){v_tensor(x)}, 1, (const char *[]){"axis"}, (Value[]){v_int(1)}). */
-UOp *onnx_lib(const char *fn, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval);
+UOp *onnx_lib(const char *fn, size_t n, const Value *pos, size_t nkw, const char *const *kw,
+	const Value *kwval);
 
 /* attributes; the default is returned when the node has none of that name */
 bool onnx_attr_has(const OnnxCall *c, const char *name);
@@ -69,7 +102,8 @@ int onnx_attr_strs(const OnnxCall *c, const char *name, const char **out, int ma
 /* A list of any length, in the arena; NULL and *n 0 when there is none. */
 const int64_t *onnx_attr_int_list(const OnnxCall *c, const char *name, size_t *n);
 const double *onnx_attr_float_list(const OnnxCall *c, const char *name, size_t *n);
-UOp *onnx_attr_tensor(OnnxCall *c, const char *name, int *type);     /* NULL when there is none; type may be NULL */
+/* NULL when there is none; type may be NULL */
+UOp *onnx_attr_tensor(OnnxCall *c, const char *name, int *type);
 /* An axis attribute, negative ones counted from the end; MALFORMED outside -rank … rank-1. */
 int onnx_attr_axis(const OnnxCall *c, const char *name, int64_t otherwise, int rank);
 /* Makes a list of axes distinct and counted from 0, checked; v may come from a known input too. */
@@ -79,14 +113,16 @@ int onnx_axes(const OnnxCall *c, int n, const int64_t *v, int rank, int *axes);
 int onnx_axes_given(OnnxCall *c, const char *attr, int k, int rank, int *axes);
 
 /* dtypes */
-DType onnx_dtype(int type);                          /* the carrier's; DT_NONE for strings, complex and unknown ones */
+/* the carrier's; DT_NONE for strings, complex and unknown ones */
+DType onnx_dtype(int type);
 int onnx_type_of(DType dt);
 bool onnx_narrow(int type);                          /* has no dtype: see OnnxValue */
 const char *onnx_type_name(int type);
 
-/* ---- narrow.c: values of the narrow types --------------------------------------------------------------- */
+/* ---- narrow.c: values of the narrow types */
 
-UOp *onnx_widen(UOp *x, int type);                   /* the f32 values of a carrier; x itself when type is not narrow */
+/* the f32 values of a carrier; x itself when type is not narrow */
+UOp *onnx_widen(UOp *x, int type);
 /* The carrier of x's values, rounded half to even (integers: the low bits). saturate: floats
  * overflow to the largest number, not to an infinity or NaN; round_mode (up, down, nearest) is for
  * float8e8m0 only. */
@@ -107,19 +143,21 @@ int64_t onnx_known_int(OnnxCall *c, int k);          /* one element */
 int onnx_known_floats(OnnxCall *c, int k, double *out, int max);
 /* Integers that may be size expressions, as index nodes; at most MAX_RANK of them. */
 int onnx_known_sizes(OnnxCall *c, int k, UOp **dim);
-bool onnx_try_sizes(UOp *u, size_t max, UOp **dim, size_t *n);       /* flat; any integer tensor; false: not known */
+/* flat; any integer tensor; false: not known */
+bool onnx_try_sizes(UOp *u, size_t max, UOp **dim, size_t *n);
 /* The reverse: sizes as an i64 [n] tensor, as Shape returns them. */
 UOp *onnx_sizes(int n, UOp *const *dim);
 
-/* ---- graph.c: bodies of control flow (control.c) ---------------------------------------------------- */
+/* ---- graph.c: bodies of control flow (control.c) */
 
 /* Expands the graph attribute `name` with its inputs bound to in; it sees the names of the outer
  * graph. Its outputs, at most max, go to out. Returns the count. */
-int onnx_body(OnnxCall *c, const char *name, size_t n, const OnnxValue *in, OnnxValue *out, int max);
+int onnx_body(
+	OnnxCall *c, const char *name, size_t n, const OnnxValue *in, OnnxValue *out, int max);
 int onnx_body_inputs(OnnxCall *c, const char *name);
 int onnx_body_outputs(OnnxCall *c, const char *name);
 
-/* ---- reader.c, graph.c: the model ------------------------------------------------------------------- */
+/* ---- reader.c, graph.c: the model */
 
 /* ---- options.c: the options for a model's inputs */
 
@@ -154,9 +192,10 @@ typedef struct OnnxModel OnnxModel;
 OnnxModel *onnx_open(const char *path);
 /* The outputs for these inputs: a tensor, or a list of tensors with their names. Positional
  * arguments are the model's inputs in order, lists flattened. */
-Value onnx_apply(OnnxModel *m, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval);
+Value onnx_apply(OnnxModel *m, size_t n, const Value *pos, size_t nkw, const char *const *kw,
+	const Value *kwval);
 
-/* ---- operators.def: the operators ------------------------------------------------------------------------------ */
+/* ---- operators.def: the operators */
 
 /* An operator is expanded by fn, or, if that is NULL, by call with the values of params
  * (rows.c). */

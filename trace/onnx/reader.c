@@ -57,7 +57,8 @@ Onnx__ModelProto *onnx_read(const char *file)
 Graph *read_onnx(const char *file)
 {
 	die(UNSUPPORTED,
-		"%s: built without ONNX (it needs libprotobuf-c-dev, protobuf-c-compiler and libonnx-dev)",
+		"%s: built without ONNX (it needs libprotobuf-c-dev, protobuf-c-compiler and "
+		"libonnx-dev)",
 		file);
 }
 #endif

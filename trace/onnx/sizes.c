@@ -126,7 +126,8 @@ static UOp *cast(UOp *u, UOp *a)
 	if (u->dtype == DT_BOOL)
 		return ix_is_const(a, &v) ? ix_const(v != 0) : positive(a) ? ix_const(1) : NULL;
 	if (dtype_int(u->dtype) && ix_is_const(a, &v) && !dtype_float(u->src[0]->dtype)) {
-		bool fits = v >= dtype_min(u->dtype) && (v < 0 || (uint64_t)v <= dtype_max(u->dtype));
+		bool fits = v >= dtype_min(u->dtype) &&
+			(v < 0 || (uint64_t)v <= dtype_max(u->dtype));
 		return fits ? a : NULL;
 	}
 	return dtype_size(u->dtype) >= 4 || ix_is_const(a, &v) ? a : NULL;
@@ -287,7 +288,8 @@ static Elements *gathered(UOp *u, size_t n)
 		for (int j = 0; j < k; j++) {
 			idx = of(u->src[1 + j]);
 			int64_t place = ravel(u->src[1 + j], at);
-			all = all && idx->at && place >= 0 && idx->at[place] && ix_is_const(idx->at[place], &v);
+			all = all && idx->at && place >= 0 && idx->at[place] &&
+				ix_is_const(idx->at[place], &v);
 			from[j] = v;
 		}
 		for (int d = k; d < t_rank(u->src[0]); d++)
@@ -313,7 +315,12 @@ static Elements *evaluate(UOp *u)
 		return elementwise(u, n);
 	switch (u->op) {
 	case OP_RESHAPE: case OP_CONTIGUOUS: case OP_DETACH: case OP_COPY: return of(u->src[0]);
-	case OP_EXPAND: case OP_PERMUTE: case OP_PAD: case OP_SHRINK: case OP_FLIP: return moved(u, n);
+	case OP_EXPAND:
+	case OP_PERMUTE:
+	case OP_PAD:
+	case OP_SHRINK:
+	case OP_FLIP:
+		return moved(u, n);
 	case OP_REDUCE: return reduced(u, n);
 	case OP_GATHER: return gathered(u, n);
 	default: return elements_new(n);

@@ -18,8 +18,8 @@ static uint64_t count_nodes(Support *s, size_t n, Onnx__NodeProto *const *node, 
 
 static void miss(Support *s, const Onnx__NodeProto *n, const char *domain, int version)
 {
-	const Val *what = val_str(arena_printf("%.60s%s%.80s-%d", domain, *domain ? ":" : "", n->op_type,
-		version));
+	const Val *what = val_str(
+		arena_printf("%.60s%s%.80s-%d", domain, *domain ? ":" : "", n->op_type, version));
 	if (map_get(&s->seen, PKEY(what)))
 		return;
 	map_put(&s->seen, PKEY(what), (void *)what);
@@ -53,7 +53,8 @@ static uint64_t count_bodies(Support *s, const Onnx__NodeProto *n, Opsets opset,
 		if (a->g)
 			total += count_nodes(s, a->g->n_node, a->g->node, opset, depth + 1);
 		for (size_t k = 0; k < a->n_graphs; k++)
-			total += count_nodes(s, a->graphs[k]->n_node, a->graphs[k]->node, opset, depth + 1);
+			total += count_nodes(
+				s, a->graphs[k]->n_node, a->graphs[k]->node, opset, depth + 1);
 	}
 	return total;
 }
@@ -68,7 +69,8 @@ static uint64_t count_node(Support *s, const Onnx__NodeProto *n, Opsets opset, i
 		return count_function(s, f, depth) + 1;
 	int version = onnx_opset(opset.n, opset.at, domain);
 	if (!version)
-		die(MALFORMED, "operator %.80s is of domain '%.80s', which the model does not import",
+		die(MALFORMED,
+			"operator %.80s is of domain '%.80s', which the model does not import",
 			n->op_type, domain);
 	if (!onnx_op_find(domain, n->op_type, version))
 		miss(s, n, domain, version);
@@ -92,7 +94,8 @@ const char *onnx_missing(const Onnx__ModelProto *m)
 {
 	Support s = {0};
 	onnx_collect_functions(m);
-	count_nodes(&s, m->graph->n_node, m->graph->node, (Opsets){m->n_opset_import, m->opset_import}, 0);
+	count_nodes(&s, m->graph->n_node, m->graph->node,
+		(Opsets){m->n_opset_import, m->opset_import}, 0);
 	if (s.missing > NAMED)
 		buf_printf(&s.text, " and %zu more", s.missing - NAMED);
 	const char *text = s.missing ? arena_strdup(buf_str(&s.text)) : NULL;

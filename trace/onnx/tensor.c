@@ -74,16 +74,20 @@ static int64_t external_number(const Onnx__TensorProto *t, const char *key, int6
 static const char *external_path(const char *location)
 {
 	if (*location == '/' || !*location)
-		die(MALFORMED, "its external data lies at '%.200s', which is no relative path", location);
+		die(MALFORMED, "its external data lies at '%.200s', which is no relative path",
+			location);
 	for (const char *p = location; *p; p += strcspn(p, "/"), p += *p == '/')
 		if (!strncmp(p, "..", 2) && (p[2] == '/' || !p[2]))
-			die(MALFORMED, "its external data lies at '%.200s', outside the model's folder", location);
+			die(MALFORMED,
+				"its external data lies at '%.200s', outside the model's folder",
+				location);
 	char *full = realpath(arena_printf("%s/%s", onnx_folder, location), NULL);
 	if (!full)
 		die_errno("cannot open '%.200s'", location);
 	size_t n = strlen(onnx_folder);
 	if (strncmp(full, onnx_folder, n) || (full[n] != '/' && n > 1))
-		die(MALFORMED, "its external data '%.200s' is a link that leads out of the model's folder",
+		die(MALFORMED,
+			"its external data '%.200s' is a link that leads out of the model's folder",
 			location);
 	char *copy = arena_strdup(full);
 	free(full);

@@ -94,7 +94,8 @@ static void take_bytes(Scan *s, const ProtobufCFieldDescriptor *f, uint64_t tag)
 	} else if (f->type == PROTOBUF_C_TYPE_MESSAGE) {
 		enter(s, tag, n, f->descriptor);
 	} else if (n >= IN_PLACE && is(f, s, &onnx__tensor_proto__descriptor, "raw_data")) {
-		char *place = arena_printf("%zu:%llu", (size_t)(s->p - s->start), (unsigned long long)n);
+		char *place = arena_printf(
+			"%zu:%llu", (size_t)(s->p - s->start), (unsigned long long)n);
 		put_varint(s->out, 12 << 3 | 2);        /* doc_string */
 		put_varint(s->out, strlen(place));
 		buf_add(s->out, place, strlen(place));

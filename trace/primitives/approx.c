@@ -34,7 +34,8 @@ static UOp *poly(UOp *x, int n, const double *c)
 		y = t_mulacc(y, x, num(x, c[i]));
 	return y;
 }
-#define POLY(x, ...) poly(x, sizeof((double[]){__VA_ARGS__}) / sizeof(double), (double[]){__VA_ARGS__})
+#define POLY(x, ...) \
+	poly(x, sizeof((double[]){__VA_ARGS__}) / sizeof(double), (double[]){__VA_ARGS__})
 
 /* 1/first! + x/(first+step)! + …, n terms */
 static UOp *taylor(UOp *x, int n, int first, int step)
@@ -213,7 +214,8 @@ static UOp *log1p_unit(UOp *x)
 {
 	UOp *u = t_addc(x, 1), *lost = t_sub(x, t_addc(u, -1));
 
-	return t_where(t_eq(x, num(x, 0)), x, t_mulacc(t_op1(OP_LOG2, u), num(x, M_LN2), correction(t_div(lost, u))));
+	return t_where(t_eq(x, num(x, 0)), x,
+		t_mulacc(t_op1(OP_LOG2, u), num(x, M_LN2), correction(t_div(lost, u))));
 }
 
 /* the same for all x */
@@ -554,15 +556,16 @@ static UOp *gelu_f32(UOp *x)
 
 	below = POLY(a, -3.131677709478275e-08, 9.067434788120617e-07, -1.1302885156084552e-05,
 		7.735737995933365e-05, -0.00027921956759844544, -7.759712373428816e-06,
-		0.006963736315832533, -0.05245681223415181, -0.45921462576446503, -1.151105040796469,
-		-0.9999999849795019);
+		0.006963736315832533, -0.05245681223415181, -0.45921462576446503,
+		-1.151105040796469, -0.9999999849795019);
 	below = t_op1(OP_EXP2, below);
 	return t_mul(x, t_where(t_lt(x, num(x, 0)), below, t_sub(num(x, 1), below)));
 }
 
 static UOp *gelu_real(UOp *x)
 {
-	return is_f64(x) ? t_mul(t_mulc(x, 0.5), t_addc(t_erf(t_mulc(x, M_SQRT1_2)), 1)) : gelu_f32(x);
+	return is_f64(x) ? t_mul(t_mulc(x, 0.5), t_addc(t_erf(t_mulc(x, M_SQRT1_2)), 1)) :
+			   gelu_f32(x);
 }
 
 UOp *t_gelu(UOp *x) { return wide(gelu_real, x); }

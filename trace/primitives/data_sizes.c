@@ -11,7 +11,8 @@ static ARENA VEC(DataSize) sizes;
 
 size_t data_sizes(UOp *const **var, UOp *const **count)
 {
-	UOp **v = arena_alloc((sizes.n + 1) * sizeof *v), **c = arena_alloc((sizes.n + 1) * sizeof *c);
+	UOp **v = arena_alloc((sizes.n + 1) * sizeof *v),
+	    **c = arena_alloc((sizes.n + 1) * sizeof *c);
 	for (size_t i = 0; i < sizes.n; i++) {
 		v[i] = sizes.at[i].var;
 		c[i] = sizes.at[i].count;
@@ -42,7 +43,8 @@ UOp *size_of_data(UOp *count, UOp *most)
 			return sizes.at[i].var;
 	most = size_most(most);
 	ix_bounds(most, &lo, &hi);
-	for (size_t k = sizes.n; name = arena_printf("count_%zu", k), vars_find(name, strlen(name)); k++)
+	for (size_t k = sizes.n; name = arena_printf("count_%zu", k), vars_find(name, strlen(name));
+		k++)
 		;
 	vec_push(&sizes, ((DataSize){vars_add(name, hi), count, most}));
 	return sizes.at[sizes.n - 1].var;
@@ -66,7 +68,8 @@ static UOp *extreme(UOp *u, bool most);
 
 _Noreturn static void no_bound(UOp *u)
 {
-	die(UNSUPPORTED, "the size %s depends on data and has no bound", shape_text(shape_new(1, &u)));
+	die(UNSUPPORTED, "the size %s depends on data and has no bound",
+		shape_text(shape_new(1, &u)));
 }
 
 static bool negative(UOp *u)

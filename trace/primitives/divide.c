@@ -11,7 +11,8 @@ static UOp *fmod_real(UOp *a, UOp *b)
 	UOp *r = t_abs(a), *d = t_abs(b), *zero = num(a, 0);
 
 	for (int k = steps - 1; k >= 0; k--) {
-		UOp *m = k ? t_mulc(d, ldexp(1, bits * k)) : d, *hi = head(m), *q = t_div(r, m), *rest;
+		UOp *m = k ? t_mulc(d, ldexp(1, bits * k)) : d, *hi = head(m), *q = t_div(r, m),
+		    *rest;
 		q = t_op1(OP_TRUNC, t_add(q, t_where(t_lt(q, zero), num(a, -0.5), num(a, 0.5))));
 		rest = t_sub(t_sub(r, t_mul(q, hi)), t_mul(q, t_sub(m, hi)));
 		r = t_where(t_eq(q, zero), r, rest);

@@ -1,11 +1,13 @@
-/* Ops of level graph as functions: broadcasting, movement, functions of the reals.  Sections follow the files. */
+/* Ops of level graph as functions: broadcasting, movement, functions of the reals.  Sections follow
+ * the files. */
 #ifndef TRACE_PRIMITIVES_PRIMITIVES_H
 #define TRACE_PRIMITIVES_PRIMITIVES_H
 #include "shape/shape.h"
 
-/* ---- tensor.c, movement.c: broadcasting and the primitive ops as functions; all give level-graph nodes ------------ */
+/* ---- tensor.c, movement.c: broadcasting, the primitive ops as functions; nodes of level graph */
 
-/* NumPy's result type for two tensor dtypes, within the contract's dtypes (bf16 with f16 gives f32). */
+/* NumPy's result type for two tensor dtypes, within the contract's dtypes (bf16 with f16 gives
+ * f32). */
 DType dtype_promote(DType a, DType b);
 /* Settings of the current reader. */
 typedef struct {
@@ -27,9 +29,16 @@ UOp *t_op1(Op op, UOp *x);
 UOp *t_op2(Op op, UOp *a, UOp *b);
 UOp *t_where(UOp *c, UOp *a, UOp *b);
 UOp *t_mulacc(UOp *a, UOp *b, UOp *c);       /* a·b + c, rounded once or twice */
-UOp *t_add(UOp *a, UOp *b); UOp *t_sub(UOp *a, UOp *b); UOp *t_mul(UOp *a, UOp *b); UOp *t_div(UOp *a, UOp *b);
-UOp *t_max(UOp *a, UOp *b); UOp *t_min(UOp *a, UOp *b); UOp *t_neg(UOp *x); UOp *t_pow(UOp *a, UOp *b);
-UOp *t_addc(UOp *x, double c); UOp *t_mulc(UOp *x, double c);      /* with a constant of x's dtype */
+UOp *t_add(UOp *a, UOp *b);
+UOp *t_sub(UOp *a, UOp *b);
+UOp *t_mul(UOp *a, UOp *b);
+UOp *t_div(UOp *a, UOp *b);
+UOp *t_max(UOp *a, UOp *b);
+UOp *t_min(UOp *a, UOp *b);
+UOp *t_neg(UOp *x);
+UOp *t_pow(UOp *a, UOp *b);
+/* with a constant of x's dtype */
+UOp *t_addc(UOp *x, double c); UOp *t_mulc(UOp *x, double c);
 UOp *t_lt(UOp *a, UOp *b); UOp *t_eq(UOp *a, UOp *b); UOp *t_ne(UOp *a, UOp *b);
 UOp *t_not(UOp *c); UOp *t_and(UOp *a, UOp *b); UOp *t_or(UOp *a, UOp *b);
 UOp *t_sqrt(UOp *x); UOp *t_recip(UOp *x); UOp *t_rsqrt(UOp *x);
@@ -64,7 +73,8 @@ UOp *t_slice_bound(UOp *v, UOp *n);                       /* NumPy's clipping, t
 /* The same with bounds that may be data: an integer scalar in data, else a size in size, or
  * neither. */
 typedef struct { UOp *size, *data; } SliceBound;
-UOp *t_slice_data(UOp *x, int axis, SliceBound start, SliceBound stop, int64_t step);   /* library/data.c */
+UOp *t_slice_data(
+	UOp *x, int axis, SliceBound start, SliceBound stop, int64_t step); /* library/data.c */
 /* keepdims false drops the axes */
 UOp *t_reduce(Op op, UOp *x, int n, const int *axes, bool keepdims);
 UOp *t_sum(UOp *x, int axis, bool keepdims);
@@ -82,8 +92,9 @@ UOp *t_scatter(UOp *x, int k, UOp *const *idx, UOp *v, const char *how);
 UOp *t_take_along(UOp *x, UOp *idx, int axis);
 /* indices for all axes of x: idx at axis, an element's own place along the others */
 void t_along_indices(UOp *x, UOp *idx, int axis, UOp **out);
-UOp *t_wrap_index(UOp *i, UOp *n);                        /* i, or i + n where it is negative (library/index.c) */
-UOp *t_take(UOp *x, UOp *i, int axis);                    /* the axes of i take the place of axis; i is wrapped */
+UOp *t_wrap_index(UOp *i, UOp *n); /* i, or i + n where it is negative (library/index.c) */
+/* the axes of i take the place of axis; i is wrapped */
+UOp *t_take(UOp *x, UOp *i, int axis);
 UOp *t_take_inside(UOp *x, UOp *i, int axis);             /* i is within the axis */
 UOp *t_concat(size_t n, UOp *const *x, int axis);         /* linear in the size of the result */
 UOp *t_matmul(UOp *a, UOp *b);                            /* NumPy's, batched */
@@ -113,12 +124,20 @@ size_t data_sizes(UOp *const **var, UOp *const **count);
 /* Replaces the count of a size by another node. */
 void data_size_moved(size_t k, UOp *count);
 
-/* ---- approx.c: functions of the reals from the primitives, in x's own precision; integers become f32 --------- */
+/* ---- approx.c: functions of the reals, in x's own precision; integers become f32 */
 
 UOp *t_exp(UOp *x); UOp *t_expm1(UOp *x); UOp *t_log(UOp *x); UOp *t_log1p(UOp *x);
-UOp *t_tanh(UOp *x); UOp *t_sinh(UOp *x); UOp *t_cosh(UOp *x); UOp *t_sigmoid(UOp *x); UOp *t_softplus(UOp *x);
+UOp *t_tanh(UOp *x);
+UOp *t_sinh(UOp *x);
+UOp *t_cosh(UOp *x);
+UOp *t_sigmoid(UOp *x);
+UOp *t_softplus(UOp *x);
 UOp *t_cos(UOp *x); UOp *t_tan(UOp *x);
-UOp *t_asin(UOp *x); UOp *t_acos(UOp *x); UOp *t_atan(UOp *x); UOp *t_atan2(UOp *y, UOp *x); UOp *t_hypot(UOp *x, UOp *y);
+UOp *t_asin(UOp *x);
+UOp *t_acos(UOp *x);
+UOp *t_atan(UOp *x);
+UOp *t_atan2(UOp *y, UOp *x);
+UOp *t_hypot(UOp *x, UOp *y);
 UOp *t_asinh(UOp *x); UOp *t_acosh(UOp *x); UOp *t_atanh(UOp *x); UOp *t_erf(UOp *x);
 UOp *t_gelu(UOp *x);
 UOp *t_floor(UOp *x); UOp *t_ceil(UOp *x); UOp *t_round(UOp *x);  /* half to even; integers stay */

@@ -106,7 +106,8 @@ static UOp *agree(UOp *x, const Shape *s)
 
 	for (int i = lead < 0 ? -lead : 0; i < t_rank(x); i++) {
 		UOp *a = t_dim(x, i), *b = s->dim[i + lead];
-		bool same = (ix_is_const(a, &one) && one == 1) || (ix_is_const(b, &one) && one == 1) || a == b;
+		bool same = (ix_is_const(a, &one) && one == 1) ||
+			(ix_is_const(b, &one) && one == 1) || a == b;
 		if (same || !(has_variable(a) || has_variable(b)))
 			continue;
 		size_check("eq", a, b);

@@ -97,8 +97,8 @@ static uint32_t least_free(const Rows *bycol, uint32_t j, const Used *row)
 	}
 }
 
-static uint32_t greedy_columns(
-	const Rows *byrow, const Rows *bycol, const uint32_t *order, uint32_t limit, uint32_t *colour)
+static uint32_t greedy_columns(const Rows *byrow, const Rows *bycol, const uint32_t *order,
+	uint32_t limit, uint32_t *colour)
 {
 	Used *row = xcalloc((size_t)byrow->rows + 1, sizeof *row);
 	uint32_t count = 0;

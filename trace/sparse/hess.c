@@ -26,15 +26,18 @@ static Graph *body(Graph *g)
 	Derived d = {.g = g = jacobian_begin(g)};
 	Picked of = pick_outputs(g, jacobian_opt.of.n, jacobian_opt.of.at),
 		   wrt = pick_buffers(g, jacobian_opt.wrt.n, jacobian_opt.wrt.at, &of);
-	UOp *y = pick_scalar(&of, "second derivatives are", ""), *one = t_expand_to(t_num(y->dtype, 1), y->shape);
+	UOp *y = pick_scalar(&of, "second derivatives are", ""),
+	    *one = t_expand_to(t_num(y->dtype, 1), y->shape);
 	UOp **grad = arena_alloc((wrt.node.n + 1) * sizeof *grad);
 
 	derive_reverse(1, &y, &one, wrt.node.n, wrt.node.at, grad);
 	for (size_t i = 0; i < wrt.node.n; i++)
 		for (size_t k = 0; k < wrt.node.n; k++) {
-			const char *name = arena_printf("hess_%s_%s", of.name.at[0], wrt.name.at[i]);
-			jacobian_add(&d, i == k ? name : arena_printf("%s_%s", name, wrt.name.at[k]), grad[i],
-				wrt.node.at[k], i == k);
+			const char *name = arena_printf(
+				"hess_%s_%s", of.name.at[0], wrt.name.at[i]);
+			jacobian_add(&d,
+				i == k ? name : arena_printf("%s_%s", name, wrt.name.at[k]),
+				grad[i], wrt.node.at[k], i == k);
 		}
 	return jacobian_end(&d);
 }

@@ -25,8 +25,8 @@ static Graph *body(Graph *g)
 
 	for (size_t i = 0; i < of.node.n; i++)
 		for (size_t k = 0; k < wrt.node.n; k++)
-			jacobian_add(&d, arena_printf("jac_%s_%s", of.name.at[i], wrt.name.at[k]), of.node.at[i],
-				wrt.node.at[k], false);
+			jacobian_add(&d, arena_printf("jac_%s_%s", of.name.at[i], wrt.name.at[k]),
+				of.node.at[i], wrt.node.at[k], false);
 	return jacobian_end(&d);
 }
 

@@ -54,8 +54,8 @@ Graph *jacobian_end(Derived *d)
 		Graph *r = arena_alloc(sizeof *r);
 		*r = *g;
 		r->sink = node_new(OP_SINK, DT_NONE, 0, NULL, VNIL);
-		r->meta = val_set(
-			val_set(val_set(g->meta, "counts", NULL), "trims", NULL), "output_groups", NULL);
+		r->meta = val_set(val_set(val_set(g->meta, "counts", NULL), "trims", NULL),
+			"output_groups", NULL);
 		g = r;
 	}
 	g = outputs_add(g, d->name.n, d->name.at, d->node.at);
@@ -101,8 +101,8 @@ static UOp *keep_values(UOp *d, const UOp *seed)
 			UOp *s = u->src[k];
 			while (op_movement(s->op))
 				s = s->src[0];
-			keep[s->id] |= !moves[s->id] && work[s->id] > WORTH_KEEPING && s->shape->rank &&
-				op_elementwise(s->op);
+			keep[s->id] |= !moves[s->id] && work[s->id] > WORTH_KEEPING &&
+				s->shape->rank && op_elementwise(s->op);
 		}
 	}
 	for (size_t i = 0; i < all.n; i++) {
@@ -149,8 +149,8 @@ static const Shape *shape_joined(const Shape *a, const Shape *b)
 	for (int i = 0; i < a->rank + b->rank; i++)
 		dim[i] = i < a->rank ? a->dim[i] : b->dim[i - a->rank];
 	if (a->rank + b->rank > MAX_RANK)
-		die(UNSUPPORTED, "the derivative of %s by %s has rank %d, above %d", shape_text(a), shape_text(b),
-			a->rank + b->rank, MAX_RANK);
+		die(UNSUPPORTED, "the derivative of %s by %s has rank %d, above %d", shape_text(a),
+			shape_text(b), a->rank + b->rank, MAX_RANK);
 	return shape_new(a->rank + b->rank, dim);
 }
 
@@ -293,7 +293,8 @@ static UOp *picked(
 		bool which = !i && !one;
 		for (size_t k = 0; k < n; k++)
 			x[k] = which ? product[k] : (int32_t)(place[k] / step % size[i]);
-		at[i] = constant(arena_printf("%s_%s", name, which ? "products" : "places"), n, x, DT_I32);
+		at[i] = constant(
+			arena_printf("%s_%s", name, which ? "products" : "places"), n, x, DT_I32);
 		step *= size[i];
 	}
 	v = NODE(OP_CONTIGUOUS, v->dtype, VNIL, v);
@@ -304,7 +305,8 @@ static UOp *picked(
  * vanish. */
 static UOp *colour_seeds(const Compressed *c, const char *name, size_t n, const UOp *like)
 {
-	uint32_t *colour = memcpy(arena_alloc((n + 1) * sizeof *colour), c->colour, n * sizeof *colour);
+	uint32_t *colour = memcpy(
+		arena_alloc((n + 1) * sizeof *colour), c->colour, n * sizeof *colour);
 	UOp *p = ix_const(c->p);
 	bool ones = c->p == 1;
 
@@ -318,13 +320,15 @@ static UOp *colour_seeds(const Compressed *c, const char *name, size_t n, const 
 
 static UOp *values(const Compressed *c, const char *name, UOp *y, UOp *x)
 {
-	size_t nnz = rows_count(&c->byrow), nseed = c->mode == FORWARD ? c->byrow.columns : c->byrow.rows;
+	size_t nnz = rows_count(&c->byrow),
+	       nseed = c->mode == FORWARD ? c->byrow.columns : c->byrow.rows;
 	int32_t *product = arena_alloc((nnz + 1) * sizeof *product),
 			*place = arena_alloc((nnz + 1) * sizeof *place);
 	UOp *p = ix_const(c->p), *none = ix_const(0);
 
 	if (!nnz)
-		return t_expandv(t_reshapev(t_num(y->dtype, 0), 1, (UOp *[]){ix_const(1)}), 1, &none);
+		return t_expandv(
+			t_reshapev(t_num(y->dtype, 0), 1, (UOp *[]){ix_const(1)}), 1, &none);
 	(c->star ? star_places : places)(c, product, place);
 	UOp *like = c->mode == FORWARD ? x : y;
 	UOp *v = products(y, x, c->mode, p, colour_seeds(c, name, nseed, like));
@@ -349,7 +353,8 @@ static void note_pattern(Derived *d, const char *name, const Compressed *c)
 		val_str("indptr"), val_bin(indptr, (n + 1) * sizeof *indptr),
 		val_str("indices"), val_bin(indices, nnz * sizeof *indices)));
 	if (jacobian_opt.pattern) {
-		const char *ptr = arena_printf("%s_indptr", name), *ind = arena_printf("%s_indices", name);
+		const char *ptr = arena_printf("%s_indptr", name),
+			   *ind = arena_printf("%s_indices", name);
 		put(d, ptr, constant(ptr, n + 1, indptr, DT_I32));
 		put(d, ind, constant(ind, nnz, indices, DT_I32));
 	}

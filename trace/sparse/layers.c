@@ -14,7 +14,8 @@ int64_t layer_count(const Finder *f, int rank, const int64_t *dim)
 			return 0;
 	for (int i = 0; i < rank; i++)
 		if (!mul_ok(n, dim[i], &n) || n > PLACES)
-			die(UNSUPPORTED, "%s: its pattern takes more than %d places on the way", f->who, PLACES);
+			die(UNSUPPORTED, "%s: its pattern takes more than %d places on the way",
+				f->who, PLACES);
 	return n;
 }
 

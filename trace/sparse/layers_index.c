@@ -129,8 +129,8 @@ static void put(Finder *f, uint32_t *to, const uint32_t *from, int64_t rest, boo
 static void put_all(
 	Finder *f, const Indices *x, uint32_t *to, const uint32_t *from, int64_t rest, int64_t rows)
 {
-	int64_t *first = xcalloc(rows + 2, sizeof *first), *order = xmalloc((x->n + 1) * sizeof *order),
-			most = 0;
+	int64_t *first = xcalloc(rows + 2, sizeof *first),
+		*order = xmalloc((x->n + 1) * sizeof *order), most = 0;
 
 	for (int64_t p = 0; p < x->n; p++)
 		first[row_of(x, p) + 2] += row_of(x, p) >= 0;
@@ -157,8 +157,8 @@ static void put_all(
 
 /* Writes to the places that known indices select; open axes have size 1 and are expanded
  * afterwards. */
-static ArrayView *scattered(
-	Finder *f, const Indices *x, const UOp *u, ArrayView *base, const ArrayView *v, int64_t rest)
+static ArrayView *scattered(Finder *f, const Indices *x, const UOp *u, ArrayView *base,
+	const ArrayView *v, int64_t rest)
 {
 	bool set = val_is_str(u->arg, "SET") && x->k && !memchr(x->open, 1, x->k);
 	uint32_t *to = (uint32_t *)value_data(base), *from = v ?

@@ -26,8 +26,9 @@ static void numbers(const char *who, const UOp *u, int64_t *dim)
 {
 	for (int i = 0; i < u->shape->rank; i++)
 		if (!ix_is_const(u->shape->dim[i], &dim[i]))
-			die(UNSUPPORTED, "%s: a pattern needs sizes that are numbers, not %s (--set NAME=N)", who,
-				shape_text(u->shape));
+			die(UNSUPPORTED,
+				"%s: a pattern needs sizes that are numbers, not %s (--set NAME=N)",
+				who, shape_text(u->shape));
 }
 
 /* ---- nodes computed from constants alone */
@@ -79,7 +80,8 @@ static void evaluate_known(Walk *w, const uint8_t *known)
 	for (size_t i = 0; i < w->all.n; i++)
 		for (uint32_t k = 0; w->leads[w->all.at[i]->id] && k < w->all.at[i]->nsrc; k++) {
 			UOp *s = w->all.at[i]->src[k];
-			if (asks_for(w->all.at[i], k) && known[s->id] && !slot[s->id] && worth(w->all.at[i], s, &left)) {
+			if (asks_for(w->all.at[i], k) && known[s->id] && !slot[s->id] &&
+				worth(w->all.at[i], s, &left)) {
 				slot[s->id] = arena_alloc(sizeof **slot);
 				vec_push(&roots, s);
 			}
@@ -190,18 +192,20 @@ static void node_layers(Walk *w, UOp *u, Layers *to)
 	case OP_SCAN: along_axes(w, u, to); break;
 	case OP_GATHER: gather_layers(&w->f, u, layers_of(w, u->src[0]), w->dim, to); break;
 	case OP_SCATTER:
-		scatter_layers(&w->f, u, layers_of(w, u->src[0]), layers_of(w, u->src[u->nsrc - 1]), w->dim, to);
+		scatter_layers(&w->f, u, layers_of(w, u->src[0]), layers_of(w, u->src[u->nsrc - 1]),
+			w->dim, to);
 		break;
 	case OP_CUSTOM:
-		die(UNSUPPORTED, "node %u CUSTOM (%s): a kernel of one's own has no derivative", u->id,
-			custom_name(u->arg));
+		die(UNSUPPORTED, "node %u CUSTOM (%s): a kernel of one's own has no derivative",
+			u->id, custom_name(u->arg));
 	default:
 		if (!op_movement(u->op)) {
 			pass_on(w, u, to);
 			break;
 		}
 		for (int j = 0; j < layers_of(w, u->src[0])->n; j++)
-			layers_add(&w->f, to, layer_moved(&w->f, u, layers_of(w, u->src[0])->at[j], w->dim));
+			layers_add(&w->f, to,
+				layer_moved(&w->f, u, layers_of(w, u->src[0])->at[j], w->dim));
 	}
 }
 
@@ -254,10 +258,12 @@ static Rows rows_of(Walk *w, const Layers *l, uint32_t m, uint32_t n)
 	for (uint32_t i = 0; i < m; i++)
 		r.first[i + 1] = r.first[i] + (set ? set_size(s, set[i]) : 0);
 	if (r.first[m] > INT32_MAX)
-		die(UNSUPPORTED, "%s: its pattern has %zu places, more than %d", w->f.who, r.first[m], INT32_MAX);
+		die(UNSUPPORTED, "%s: its pattern has %zu places, more than %d", w->f.who,
+			r.first[m], INT32_MAX);
 	r.at = xmalloc((r.first[m] + 1) * sizeof *r.at);
 	for (uint32_t i = 0; set && i < m; i++)
-		memcpy(r.at + r.first[i], s->at + s->first[set[i]], set_size(s, set[i]) * sizeof *r.at);
+		memcpy(r.at + r.first[i], s->at + s->first[set[i]],
+			set_size(s, set[i]) * sizeof *r.at);
 	value_drop(packed);
 	value_drop(v);
 	return r;
@@ -311,7 +317,8 @@ Rows rows_symmetric(const Rows *r)
 
 	s.at = xmalloc((rows_count(r) + 1) * sizeof *s.at);
 	for (uint32_t i = 0; i < r->rows; i++) {
-		for (size_t k = r->first[i], j = t.first[i]; k < r->first[i + 1] && j < t.first[i + 1]; ) {
+		for (size_t k = r->first[i], j = t.first[i];
+			k < r->first[i + 1] && j < t.first[i + 1];) {
 			if (r->at[k] == t.at[j])
 				s.at[n++] = r->at[k];
 			uint32_t a = r->at[k], b = t.at[j];

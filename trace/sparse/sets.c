@@ -56,7 +56,8 @@ static void make_space(Sets *s, size_t n)
 	size_t need = s->first[s->count] + n;
 
 	if (need > MEMBERS || s->count > MEMBERS)
-		die(UNSUPPORTED, "%s: its pattern takes more than %d places on the way", s->what, MEMBERS);
+		die(UNSUPPORTED, "%s: its pattern takes more than %d places on the way", s->what,
+			MEMBERS);
 	if (need > s->space)
 		s->at = xrealloc(s->at, (s->space = need + need / 2) * sizeof *s->at);
 	if (s->count + 2 > s->cap) {
@@ -122,7 +123,8 @@ static uint32_t merge(Sets *s, uint32_t a, uint32_t b)
 	size_t na = set_size(s, a), nb = set_size(s, b);
 
 	make_space(s, na + nb);
-	const uint32_t *x = s->at + s->first[a], *y = s->at + s->first[b], *xe = x + na, *ye = y + nb;
+	const uint32_t *x = s->at + s->first[a], *y = s->at + s->first[b], *xe = x + na,
+		       *ye = y + nb;
 	uint32_t *to = s->at + s->first[s->count], *start = to;
 	while (x < xe && y < ye) {
 		uint32_t v = *x < *y ? *x : *y;

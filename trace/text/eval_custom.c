@@ -1,7 +1,7 @@
 /* custom(x, …, clang="…"): a kernel of the user's own, as a CUSTOM node.
  *
  *     y = custom(x, w, shape=[n], clang=text("scale.c"), opencl=[text("scale.cl"), [n // 4], [64]])
- *     →   CUSTOM f32 x w {shape: ["n"], code: {clang: "…", opencl: "…"}, global_size: {opencl: ["n//4"]}, …}
+ *     →   CUSTOM f32 x w {shape: ["n"], code: {clang: "…", opencl: "…"}, global_size: {…}, …}
  *
  * A keyword that is none of the function's own names a target; its value is the code, or the code,
  * the groups and the items of a group. */
@@ -17,7 +17,8 @@ static const Val *sizes_val(const Value *v, const char *what)
 	for (size_t i = 0; i < n; i++) {
 		UOp *size = at[i].kind == V_STR ? NULL : value_size(&at[i]);
 		if (!size)
-			die(MALFORMED, "custom: %s: expected sizes, got %s", what, value_text(&at[i]));
+			die(MALFORMED, "custom: %s: expected sizes, got %s", what,
+				value_text(&at[i]));
 		val[i] = size_to_val(size);
 	}
 	return val_array(n, val);

@@ -1,7 +1,8 @@
 /* Declarations: what the program takes and what it carries.
  *
- *     input x f32[n, 4] where n in 1..64    BUFFER f32 {name: x, shape: [n, 4], role: input}, vars {n: [1, 64]}
- *     const w f32 = load("w.npy")           BUFFER f32 {name: w, …, role: const, file: [path, offset, bytes]} */
+ *     input x f32[n, 4] where n in 1..64    BUFFER f32 {name: x, …}, vars {n: [1, 64]}
+ *     const w f32 = load("w.npy")           BUFFER f32 {name: w, …, file: [path, offset, bytes]}
+ */
 #include "io/io.h"
 #include "onnx/onnx.h"
 #include "text/text.h"
@@ -52,7 +53,10 @@ static const Shape *type_shape(const Type *t)
 	for (uint32_t i = 0; i < t->rank; i++) {
 		Expr *e = t->dim[i];
 		if (e->kind == X_NAME && !scope_find(e->s) && !vars_find(e->s, strlen(e->s)))
-			fail_at(&e->pos, "%.100s is not defined; a size is declared with: where %.100s in 1..64", e->s, e->s);
+			fail_at(&e->pos,
+				"%.100s is not defined; a size is declared with: where %.100s in "
+				"1..64",
+				e->s, e->s);
 		Value v = eval(e);
 		expr_place(e);
 		dim[i] = v.kind == V_STR ? NULL : value_size(&v);
@@ -102,7 +106,9 @@ Value load_text(size_t n, const Value *pos)
 Value load_value(size_t n, const Value *pos)
 {
 	if (n < 1 || n > 2 || pos[0].kind != V_STR || (n == 2 && pos[1].kind != V_STR))
-		die(MALFORMED, "load takes a file name and the name of a member: load(\"w.npz\", \"name\")");
+		die(MALFORMED,
+			"load takes a file name and the name of a member: load(\"w.npz\", "
+			"\"name\")");
 	const char *path = beside(pos[0].s, "load");
 	if (n == 1 && file_is_onnx(path))
 		return (Value){.kind = V_MODEL, .model = onnx_open(path)};

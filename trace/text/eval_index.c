@@ -1,14 +1,22 @@
 /* Indexing as NumPy has it: integers, slices, ellipsis, none, and integer tensors.
  *
  *     x[1:, none, -1]     SHRINK, RESHAPE, SHRINK and RESHAPE
- *     x[i, :, j]          GATHER; negative elements of i count from the end, as in NumPy; one that is outside reads 0
+ *     x[i, :, j]          GATHER; negative elements of i count from the end; outside reads 0
  *
- * Slices and integers come first and move nothing; then the axes that tensors index go to the front, where GATHER has
- * them, and their result goes back to where the first of them stood (or stays in front, when others stand between). */
+ * Slices and integers come first and move nothing; then the axes that tensors index go to the
+ * front, where GATHER has them, and their result goes back to where the first of them stood (or
+ * stays in front, when others stand between). */
 #include "text/text.h"
 
 /* the axes of the result so far: which have a tensor for an index */
-typedef struct { UOp *x; int axis; UOp *idx[MAX_RANK]; int at[MAX_RANK]; int n; bool apart, after; } Indexing;
+typedef struct {
+	UOp *x;
+	int axis;
+	UOp *idx[MAX_RANK];
+	int at[MAX_RANK];
+	int n;
+	bool apart, after;
+} Indexing;
 
 /* ---- bounds */
 
@@ -93,7 +101,8 @@ static UOp *at_place(UOp *x, int axis, const Value *v)
 		i = ix_add(i, size);
 	if (known_negative(i) || ix_prove_le(size, i))
 		die(MALFORMED, "index %s is outside axis %d of %s",
-			v->kind == V_NUMBER ? arena_printf("%lld", (long long)v->i) : "given", axis, shape_text(x->shape));
+			v->kind == V_NUMBER ? arena_printf("%lld", (long long)v->i) : "given", axis,
+			shape_text(x->shape));
 	UOp *bounds[MAX_RANK][2];
 	for (int d = 0; d < t_rank(x); d++) {
 		bounds[d][0] = d == axis ? i : ix_const(0);
@@ -133,7 +142,8 @@ static Value literal_index(const Value *v, int64_t size)
 	if (v->kind != V_NUMBER || !v->is_int)
 		return *v;
 	if (v->i < -size || v->i >= size)
-		die(MALFORMED, "index %lld is outside an axis of %lld", (long long)v->i, (long long)size);
+		die(MALFORMED, "index %lld is outside an axis of %lld", (long long)v->i,
+			(long long)size);
 	return v_int(v->i < 0 ? v->i + size : v->i);
 }
 
@@ -161,7 +171,8 @@ static void add_tensor_index(Indexing *g, const Value *v)
 		if (known_negative(u))
 			u = ix_add(u, t_dim(g->x, g->axis));
 		if (known_negative(u) || ix_prove_le(t_dim(g->x, g->axis), u))
-			die(MALFORMED, "an index is outside axis %d of %s", g->axis, shape_text(g->x->shape));
+			die(MALFORMED, "an index is outside axis %d of %s", g->axis,
+				shape_text(g->x->shape));
 		i = size_tensor(u);
 	} else {
 		i = tensor_index(v, t_dim(g->x, g->axis));
@@ -213,8 +224,10 @@ static void check_places(const Value *x, size_t n, const IndexItem *items, int *
 	for (size_t i = 0; i < n; i++) {
 		ellipses += items[i].kind == I_ELLIPSIS;
 		*taken += items[i].kind == I_AT || items[i].kind == I_SLICE;
-		if (items[i].kind == I_AT && (items[i].at.kind == V_STR || items[i].at.kind == V_BOOL))
-			die(MALFORMED, "an index is %s, expected integers", value_text(&items[i].at));
+		if (items[i].kind == I_AT &&
+			(items[i].at.kind == V_STR || items[i].at.kind == V_BOOL))
+			die(MALFORMED, "an index is %s, expected integers",
+				value_text(&items[i].at));
 	}
 	if (ellipses > 1)
 		die(MALFORMED, "more than one ellipsis");
@@ -273,7 +286,8 @@ static Value index_tensor_value(const Value *x, size_t given, const IndexItem *i
 			g.after = true;
 		} else if (gather) {
 			if (it->mask && !size_equal(it->mask, t_dim(g.x, g.axis)))
-				die(MALFORMED, "a mask of %s for axis %d of %s", shape_text(shape_new(1, &it->mask)), g.axis,
+				die(MALFORMED, "a mask of %s for axis %d of %s",
+					shape_text(shape_new(1, &it->mask)), g.axis,
 					shape_text(g.x->shape));
 			add_tensor_index(&g, &it->at);
 		} else if (value_size(&it->at)) {
@@ -313,7 +327,8 @@ static Value index_list(const Value *x, const IndexItem *it)
 	if (it->kind == I_AT && it->at.kind == V_NUMBER && it->at.is_int) {
 		int64_t i = it->at.i < 0 ? it->at.i + n : it->at.i;
 		if (i < 0 || i >= n)
-			die(MALFORMED, "index %lld is outside a list of %lld", (long long)it->at.i, (long long)n);
+			die(MALFORMED, "index %lld is outside a list of %lld", (long long)it->at.i,
+				(long long)n);
 		return x->at[i];
 	}
 	if (it->kind != I_SLICE)

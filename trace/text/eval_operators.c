@@ -1,9 +1,9 @@
 /* Infix and prefix operators on values: numbers and sizes are computed now, tensors become nodes.
  *
- *     2 * 3     the number 6            n // 2    a size            x + 2   ADD(x, CONST 2 of x's dtype)
+ *     2 * 3     the number 6       n // 2    a size       x + 2   ADD(x, CONST 2 of x's dtype)
  *
- * A number, a list of numbers or a size beside a tensor takes the tensor's dtype where it can (an integer beside
- * any number, a float beside floats); else it is i32 or f32. */
+ * A number, a list of numbers or a size beside a tensor takes the tensor's dtype where it can (an
+ * integer beside any number, a float beside floats); else it is i32 or f32. */
 #include "interp/interp.h"
 #include "text/text.h"
 #include <math.h>
@@ -129,9 +129,13 @@ static Value operate_numbers(int op, const Value *a, const Value *b)
 
 /* ---- sizes */
 
-static bool sized(const Value *v) { return v->kind == V_SIZE || (v->kind == V_NUMBER && v->is_int); }
+static bool sized(const Value *v)
+{
+	return v->kind == V_SIZE || (v->kind == V_NUMBER && v->is_int);
+}
 
-/* true and *out set when the operator gives a size, or a truth that holds for every value of the size variables */
+/* true and *out set when the operator gives a size, or a truth that holds for every value of the
+ * size variables */
 static bool operate_sizes(int op, UOp *a, UOp *b, Value *out)
 {
 	int64_t divisor;
@@ -169,7 +173,9 @@ static UOp *operate_tensors(int op, UOp *a, UOp *b)
 	case '>': return t_lt(b, a);
 	/* not b < a, except that NaN must give false: a < b or a == b */
 	case T_LE:
-		return dtype_float(dtype_promote(a->dtype, b->dtype)) ? t_or(t_lt(a, b), t_eq(a, b)) : t_not(t_lt(b, a));
+		return dtype_float(dtype_promote(a->dtype, b->dtype)) ?
+			t_or(t_lt(a, b), t_eq(a, b)) :
+			t_not(t_lt(b, a));
 	case T_GE: return operate_tensors(T_LE, b, a);
 	default: return t_op2(operator_op(op), a, b);
 	}
@@ -184,10 +190,12 @@ static UOp *operand(int op, const Value *v, const Value *other)
 	return u;
 }
 
-/* i64 + 0.5 is f32, since the literal is weak: the integers follow it. A comparison keeps its exact sides. */
+/* i64 + 0.5 is f32, since the literal is weak: the integers follow it. A comparison keeps its exact
+ * sides. */
 static void follow_fraction(int op, const Value *a, UOp **x, UOp *y)
 {
-	if (a->kind == V_TENSOR && !dtype_float((*x)->dtype) && dtype_float(y->dtype) && !is_compare(op))
+	if (a->kind == V_TENSOR && !dtype_float((*x)->dtype) && dtype_float(y->dtype) &&
+		!is_compare(op))
 		*x = t_cast(*x, y->dtype);
 }
 
@@ -215,7 +223,8 @@ Value operate(int op, const Value *a, const Value *b)
 	Value v, number[2] = {*a, *b};
 	if (operate_lists(op, a, b, &v))
 		return v;
-	if ((a->kind == V_NUMBER || a->kind == V_BOOL) && (b->kind == V_NUMBER || b->kind == V_BOOL)) {
+	if ((a->kind == V_NUMBER || a->kind == V_BOOL) &&
+		(b->kind == V_NUMBER || b->kind == V_BOOL)) {
 		for (int i = 0; i < 2; i++)
 			if (number[i].kind == V_BOOL)
 				number[i] = v_int(number[i].i);
@@ -271,16 +280,28 @@ bool value_truth(const Value *v, const char *what)
 	case V_NONE: return false;
 	case V_LIST: return v->n > 0;
 	case V_STR: return *v->s;
-	case V_SIZE: die(UNSUPPORTED, "%s depends on a size variable, which is not known while tracing", what);
+	case V_SIZE:
+		die(UNSUPPORTED, "%s depends on a size variable, which is not known while tracing",
+			what);
 	default: die(MALFORMED, "%s is a tensor, not known while tracing; use where, & | ~", what);
 	}
 }
 
 bool number_function(const char *name, const Value *x, Value *out)
 {
-	static const struct { const char *name; double (*fn)(double); } table[] = {
-		{"sqrt", sqrt}, {"exp", exp}, {"log", log}, {"exp2", exp2}, {"log2", log2}, {"sin", sin}, {"cos", cos},
-		{"tan", tan}, {"tanh", tanh}, {"floor", floor}, {"ceil", ceil},
+	static const struct { const char *name; double (*fn)(double);
+	} table[] = {
+		{"sqrt", sqrt},
+		{"exp", exp},
+		{"log", log},
+		{"exp2", exp2},
+		{"log2", log2},
+		{"sin", sin},
+		{"cos", cos},
+		{"tan", tan},
+		{"tanh", tanh},
+		{"floor", floor},
+		{"ceil", ceil},
 	};
 	if (x->kind != V_NUMBER)
 		return false;

@@ -19,7 +19,8 @@ void declare_state(const Stmt *s)
 static Value update_one(const Stmt *s, size_t k, const char *state, const Value *v)
 {
 	if (program_assigned(state))
-		fail_at(&s->name_pos[k], "%s is updated already; a call gives it one new content", state);
+		fail_at(&s->name_pos[k], "%s is updated already; a call gives it one new content",
+			state);
 	uint32_t start = node_limit();
 	expr_place(s->value);
 	Value r = v_tensor(program_assign(state, v));
@@ -62,7 +63,8 @@ static void check_target(const Stmt *s, size_t k)
 	if (!program_state_named(name) && !(v && v->kind == V_LIST))
 		fail_at(&s->name_pos[k], "%.100s is no state", name);
 	if (program_assigned(name))
-		fail_at(&s->name_pos[k], "%s is updated already; a call gives it one new content", name);
+		fail_at(&s->name_pos[k], "%s is updated already; a call gives it one new content",
+			name);
 }
 
 void update_state(const Stmt *s)

@@ -31,7 +31,8 @@ static size_t parameter_index(Stmt *f, const char *name)
 	die(MALFORMED, "%.100s has no parameter %.100s", f->names[f->n], name);
 }
 
-static void bind_parameters(Stmt *f, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval)
+static void bind_parameters(
+	Stmt *f, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval)
 {
 	const char *name = f->names[f->n];
 	if (n > f->n)
@@ -53,8 +54,8 @@ static void bind_parameters(Stmt *f, size_t n, const Value *pos, size_t nkw, con
 	}
 }
 
-Value call_program_function(Stmt *f, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval,
-	const Pos *p)
+Value call_program_function(Stmt *f, size_t n, const Value *pos, size_t nkw, const char *const *kw,
+	const Value *kwval, const Pos *p)
 {
 	NameScope own = {.outer = &globals}, *before = scope;
 	eval_deeper(p);
@@ -122,7 +123,8 @@ static void run_output(Stmt *s)
 		expr_place(s->e[i] ? s->e[i] : &named);
 		UOp *u = value_tensor(&v, DT_NONE);
 		if (!u)
-			fail_at(&s->name_pos[i], "the output %s is %s, expected a tensor", s->names[i], value_text(&v));
+			fail_at(&s->name_pos[i], "the output %s is %s, expected a tensor",
+				s->names[i], value_text(&v));
 		v = v_tensor(u);
 		note_new(&v, start, &s->name_pos[i]);
 		note_name(&v, s->names[i]);
@@ -136,8 +138,9 @@ static void run_range(Stmt *s)
 {
 	Value v = eval(s->value), last = eval(s->e[0]);
 	if (v.kind != V_NUMBER || !v.is_int || last.kind != V_NUMBER || !last.is_int)
-		fail_at(&s->value->pos, "a loop goes from a known integer to another, here from %s to %s", value_text(&v),
-			value_text(&last));
+		fail_at(&s->value->pos,
+			"a loop goes from a known integer to another, here from %s to %s",
+			value_text(&v), value_text(&last));
 	for (int64_t i = v.i; i <= last.i && !returning; i++) {
 		eval_step(&s->pos);
 		scope_set(s->names[0], v_int(i));
@@ -157,7 +160,8 @@ static void run_for(Stmt *s)
 	}
 	Value v = eval(s->value);
 	if (v.kind != V_LIST)
-		fail_at(&s->value->pos, "a loop goes over a range A..B or a list, not over %s", value_text(&v));
+		fail_at(&s->value->pos, "a loop goes over a range A..B or a list, not over %s",
+			value_text(&v));
 	for (size_t i = 0; i < v.n && !returning; i++) {
 		eval_step(&s->pos);
 		scope_set(s->names[0], v.at[i]);

@@ -1,9 +1,10 @@
 /* Expressions to values.
  *
- *     relu(x @ w + b)     t_matmul, t_add, then the library's relu; each node noted with {loc: "g.t:3"}
+ *     relu(x @ w + b)     t_matmul, t_add, the library's relu; nodes noted with {loc: "g.t:3"}
  *
- * Calls go to the program's functions, to the few of the language itself (load, text, len, custom, a dtype's name), or
- * to the table in functions.def.  Errors point at the expression whose turn it is. */
+ * Calls go to the program's functions, to the few of the language itself (load, text, len, custom,
+ * a dtype's name), or to the table in functions.def.  Errors point at the expression whose turn it
+ * is. */
 #include "onnx/onnx.h"
 #include "text/text.h"
 #include <math.h>
@@ -125,7 +126,8 @@ static Value eval_logic(Expr *e)
 	for (size_t i = 0; i < e->n; i++) {
 		v = eval(e->arg[i]);
 		expr_place(e->arg[i]);
-		if (value_truth(&v, e->kind == X_OR ? "a side of 'or'" : "a side of 'and'") == (e->kind == X_OR))
+		if (value_truth(&v, e->kind == X_OR ? "a side of 'or'" : "a side of 'and'") ==
+			(e->kind == X_OR))
 			break;
 	}
 	return v;

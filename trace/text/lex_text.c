@@ -2,7 +2,8 @@
  *
  *     y = x[1:] @ w   # scores        NAME = NAME [ NUMBER : ] @ NAME LINE
  *
- * Lines end statements, except within ( ) and [ ] and after a backslash; a comment runs from # to the end of its line. */
+ * Lines end statements, except within ( ) and [ ] and after a backslash; a comment runs from # to
+ * the end of its line. */
 #include "text/text.h"
 #include <ctype.h>
 #include <errno.h>
@@ -23,13 +24,17 @@ void lex_start(const char *t, size_t n, const char *file)
 	line = col = 1;
 	nesting = 0;
 	if (n > MAX_TEXT)
-		die(MALFORMED, "%s: more than %d MiB of text; put data in files", file, MAX_TEXT >> 20);
+		die(MALFORMED, "%s: more than %d MiB of text; put data in files", file,
+			MAX_TEXT >> 20);
 }
 
 /* ---- places */
 
 /* "g.t:3:14", in the arena */
-static const char *pos_where(const Pos *pos) { return arena_printf("%s:%d:%d", file_name, pos->line, pos->col); }
+static const char *pos_where(const Pos *pos)
+{
+	return arena_printf("%s:%d:%d", file_name, pos->line, pos->col);
+}
 const char *pos_line(const Pos *pos) { return arena_printf("%s:%d", file_name, pos->line); }
 
 /* The line with a caret under the place; of a long line only what is near. */
@@ -170,10 +175,13 @@ static Token lex_number(Pos pos)
 	size_t n = 0;
 	while (p < end) {
 		bool dot = *p == '.' && !hex && !fraction && peek(1) != '.' && !isalpha(peek(1));
-		dot = dot || (*p == '.' && !hex && !fraction && (peek(1) | 32) == 'e' && isdigit(peek(2)));
+		dot = dot ||
+			(*p == '.' && !hex && !fraction && (peek(1) | 32) == 'e' &&
+				isdigit(peek(2)));
 		bool exponent = !hex && (*p | 32) == 'e' && (isdigit(peek(1)) ||
 			((peek(1) == '-' || peek(1) == '+') && isdigit(peek(2))));
-		if (!number_char(*p, hex) && !dot && !exponent && !(hex && (*p | 32) == 'x' && n == 1))
+		if (!number_char(*p, hex) && !dot && !exponent &&
+			!(hex && (*p | 32) == 'x' && n == 1))
 			break;
 		fraction |= dot || exponent;
 		if (n + 2 >= sizeof digits)
@@ -279,7 +287,8 @@ static Token lex_symbol(Pos pos)
 	size_t n;
 	Token t = token(symbol_here(&n), pos);
 	if (t.kind < T_OP && !strchr("()[]{},:;=@>~.\n", *p))
-		fail_at(&pos, isprint((unsigned char)*p) ? "unexpected '%c'" : "unexpected byte 0x%02x",
+		fail_at(&pos,
+			isprint((unsigned char)*p) ? "unexpected '%c'" : "unexpected byte 0x%02x",
 			(unsigned char)*p);
 	while (n--)
 		step();

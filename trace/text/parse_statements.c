@@ -129,7 +129,8 @@ static Stmt *parse_sized(StmtKind kind, Pos pos)
 	if (!at_end_of_statement() && tok.kind != '=')
 		s->type = parse_type();
 	if (tok.kind != '=')
-		fail_at(&tok.pos, "expected '=' and the value of %s, found %s", name.s, token_text(&tok));
+		fail_at(&tok.pos, "expected '=' and the value of %s, found %s", name.s,
+			token_text(&tok));
 	take();
 	names_add(&v, name, s->value = parse_expr());
 	names_done(&v, s);

@@ -2,8 +2,9 @@
  *
  *     a + b * -c ** 2      BINARY +(a, BINARY *(b, UNARY -(BINARY **(c, 2))))
  *
- * from loosest:  if else | or | and | not | == != < <= > >= | "|" | ^ | & | << >> | + - | * / // % @ | - + ~ | ** |
- * x(…) x[…] x.y.  Operators of one level are taken in a loop, so that a sum of a million terms needs no deep stack. */
+ * from loosest:  if else | or | and | not | == != < <= > >= | "|" | ^ | & | << >> | + - | * / // %
+ * @ | - + ~ | ** | x(…) x[…] x.y.  Operators of one level are taken in a loop, so that a sum of a
+ * million terms needs no deep stack. */
 #include "text/text.h"
 #include <math.h>
 #include <stdlib.h>
@@ -43,8 +44,9 @@ bool accept_word(const char *w)
 
 bool is_keyword(const char *name)
 {
-	static const char *const words[] = {"input", "const", "state", "output", "size", "where", "in", "def", "return",
-		"for", "if", "else", "and", "or", "not", "true", "false", "none", "True", "False", "None"};
+	static const char *const words[] = {"input", "const", "state", "output", "size", "where",
+		"in", "def", "return", "for", "if", "else", "and", "or", "not", "true", "false",
+		"none", "True", "False", "None"};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (!strcmp(words[i], name))
 			return true;
@@ -119,9 +121,14 @@ static Expr *parse_brackets(void)
 
 static Expr *parse_name(void)
 {
-	static const struct { const char *s; ValueKind kind; int64_t i; } words[] = {
-		{"true", V_BOOL, 1}, {"True", V_BOOL, 1}, {"false", V_BOOL, 0}, {"False", V_BOOL, 0},
-		{"none", V_NONE, 0}, {"None", V_NONE, 0},
+	static const struct { const char *s; ValueKind kind; int64_t i;
+	} words[] = {
+		{"true", V_BOOL, 1},
+		{"True", V_BOOL, 1},
+		{"false", V_BOOL, 0},
+		{"False", V_BOOL, 0},
+		{"none", V_NONE, 0},
+		{"None", V_NONE, 0},
 	};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
 		if (at_word(words[i].s)) {

@@ -1,5 +1,6 @@
-/* A program in the text language to a graph: split into lines and tokens (lex_text.c), trees (parse_text.c and
- * parse_statements.c), and evaluated (eval_*.c) with the tensor library doing the work. The grammar is in README.md. */
+/* A program in the text language to a graph: split into lines and tokens (lex_text.c), trees
+ * (parse_text.c and parse_statements.c), and evaluated (eval_*.c) with the tensor library doing the
+ * work. The grammar is in README.md. */
 #include "text/text.h"
 
 Graph *read_text(const char *text, size_t n, const char *file)

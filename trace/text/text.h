@@ -3,9 +3,10 @@
 #define TEXT_H
 #include "library/library.h"
 
-/* ---- lex_text.c: characters to tokens --------------------------------------------------------- */
+/* ---- lex_text.c: characters to tokens */
 
-/* A place in the source: at points into its text, line and column count from 1 (columns in code points). */
+/* A place in the source: at points into its text, line and column count from 1 (columns in code
+ * points). */
 typedef struct { const char *at; int line, col; } Pos;
 
 typedef enum {
@@ -42,15 +43,29 @@ void at_pos(const Pos *p);
 /* dies with MALFORMED at p */
 _Noreturn void fail_at(const Pos *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- parse_text.c, parse_statements.c: tokens to trees -------------------------------------------- */
+/* ---- parse_text.c, parse_statements.c: tokens to trees */
 
 typedef enum {
-	X_VALUE,                /* a number, text, true, false, none */
-	X_NAME, X_LIST, X_UNARY, X_BINARY, X_AND, X_OR, X_NOT, X_IF, X_CALL, X_METHOD, X_INDEX, X_SLICE, X_ELLIPSIS, X_ATTR
+	X_VALUE, /* a number, text, true, false, none */
+	X_NAME,
+	X_LIST,
+	X_UNARY,
+	X_BINARY,
+	X_AND,
+	X_OR,
+	X_NOT,
+	X_IF,
+	X_CALL,
+	X_METHOD,
+	X_INDEX,
+	X_SLICE,
+	X_ELLIPSIS,
+	X_ATTR
 } ExprKind;
 
-/* X_BINARY: arg[0] op arg[1].  X_CALL: s(arg…), the last nkw of them named by kw; X_METHOD: arg[0].s(arg[1]…).
- * X_INDEX: arg[0][arg[1]…].  X_SLICE: arg[0]:arg[1]:arg[2], NULL where left out.  X_IF: arg[0] if arg[1] else arg[2]. */
+/* X_BINARY: arg[0] op arg[1].  X_CALL: s(arg…), the last nkw of them named by kw; X_METHOD:
+ * arg[0].s(arg[1]…). X_INDEX: arg[0][arg[1]…].  X_SLICE: arg[0]:arg[1]:arg[2], NULL where left out.
+ *  X_IF: arg[0] if arg[1] else arg[2]. */
 typedef struct Expr Expr;
 struct Expr {
 	uint8_t kind;
@@ -68,7 +83,18 @@ typedef struct { DType dt; bool shaped; uint32_t rank; Expr **dim; Pos pos; } Ty
 typedef struct { const char *name; Expr *lo, *hi; Pos pos; } SizeRange;
 
 typedef enum {
-	S_INPUT, S_SIZES, S_CONST, S_STATE, S_OUTPUT, S_ASSIGN, S_UPDATE, S_DEF, S_RETURN, S_FOR, S_IF, S_EXPR
+	S_INPUT,
+	S_SIZES,
+	S_CONST,
+	S_STATE,
+	S_OUTPUT,
+	S_ASSIGN,
+	S_UPDATE,
+	S_DEF,
+	S_RETURN,
+	S_FOR,
+	S_IF,
+	S_EXPR
 } StmtKind;
 
 typedef struct Stmt Stmt;
@@ -79,7 +105,8 @@ struct Stmt {
 	size_t n;               /* names, parameters of a def, outputs, sizes */
 	const char **names;
 	Pos *name_pos;
-	Expr **e;               /* outputs' values (NULL: the variable of that name), defaults of parameters */
+	/* outputs' values (NULL: the variable of that name), defaults of parameters */
+	Expr **e;
 	Expr *value;
 	int op;                 /* ASSIGN: the operator of "+=" */
 	Type *type;             /* INPUT, CONST, STATE; may be NULL for the last two */
@@ -99,7 +126,7 @@ Expr *parse_expr(void);
 Expr *parse_expr_list(void);
 StmtBlock parse_text(void);     /* the whole program */
 
-/* ---- eval_text.c: expressions to values ------------------------------------------------------------ */
+/* ---- eval_text.c: expressions to values */
 
 typedef struct NameScope { Map vars; struct NameScope *outer; } NameScope;
 extern NameScope globals, *scope;
@@ -117,32 +144,33 @@ void scope_set(const char *name, Value v);
 void note_new(const Value *v, uint32_t start, const Pos *p);
 void note_name(const Value *v, const char *name);
 
-/* ---- eval_operators.c: infix and prefix operators on values ------------------------------------------ */
+/* ---- eval_operators.c: infix and prefix operators on values */
 
 Value operate(int op, const Value *a, const Value *b);
 Value operate_prefix(int op, const Value *a);
 /* the truth of a value known while tracing; what names it in the message */
 bool value_truth(const Value *v, const char *what);
-/* sqrt and the like of a plain number, which stays a number; false when there is no such function */
+/* sqrt and the like of a plain number, which stays a number; false when there is no such function
+ */
 bool number_function(const char *name, const Value *x, Value *out);
 
-/* ---- eval_index.c: x[1:, ::-1, none, i] --------------------------------------------------------------- */
+/* ---- eval_index.c: x[1:, ::-1, none, i] */
 
 typedef enum { I_AT, I_SLICE, I_NEW, I_ELLIPSIS } ItemKind;
 /* mask: the size of the axis, when this came from a mask */
 typedef struct { ItemKind kind; Value at, start, stop, step; UOp *mask; } IndexItem;
 Value index_value(const Value *x, size_t n, const IndexItem *items);
 
-/* ---- eval_statements.c: statements, declarations, functions -------------------------------------------- */
+/* ---- eval_statements.c: statements, declarations, functions */
 
 /* Runs the program and gives its graph. */
 Graph *eval_program(StmtBlock program, const char *file);
 /* A function of the program, or NULL. */
 Stmt *program_function(const char *name);
-Value call_program_function(Stmt *f, size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval,
-	const Pos *p);
+Value call_program_function(Stmt *f, size_t n, const Value *pos, size_t nkw, const char *const *kw,
+	const Value *kwval, const Pos *p);
 
-/* ---- eval_declare.c: input, const, size, load -------------------------------------------------------------- */
+/* ---- eval_declare.c: input, const, size, load */
 
 /* file: of the program; its folder is where load looks */
 void declare_start(const char *file);
@@ -153,14 +181,16 @@ void declare_const(const Stmt *s);
 Value load_value(size_t n, const Value *pos);
 /* text("kernel.c"): what is in a file */
 Value load_text(size_t n, const Value *pos);
-/* the value of a const or state as a tensor of its type; stem: what buffers of data in it are called */
+/* the value of a const or state as a tensor of its type; stem: what buffers of data in it are
+ * called */
 UOp *declared_value(const Stmt *s, const char *stem);
 
-/* ---- eval_custom.c: a kernel of the user's own --------------------------------------------------------------- */
+/* ---- eval_custom.c: a kernel of the user's own */
 
-Value custom_value(size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval);
+Value custom_value(
+	size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval);
 
-/* ---- eval_state.c: state and its updates -------------------------------------------------------------------- */
+/* ---- eval_state.c: state and its updates */
 
 void declare_state(const Stmt *s);
 void update_state(const Stmt *s);

@@ -32,7 +32,8 @@ static UOp *shared_heads(OnnxCall *c, UOp *x, UOp *q)
 	if (have == want)
 		return x;
 	if (have < 1 || want % have)
-		onnx_fail(c, MALFORMED, "%lld query heads cannot share %lld", (long long)want, (long long)have);
+		onnx_fail(c, MALFORMED, "%lld query heads cannot share %lld", (long long)want,
+			(long long)have);
 	return t_merge_axes(t_expand_axis(t_unsqueeze(x, 2), 2, ix_const(want / have)), 1, 2);
 }
 
@@ -59,7 +60,8 @@ static UOp *whole_mask(UOp *mask, UOp *s)
 	UOp *pairs[MAX_RANK][2];
 	int64_t missing;
 
-	if (last < 0 || !ix_is_const(ix_sub(t_dim(s, -1), t_dim(mask, -1)), &missing) || missing <= 0)
+	if (last < 0 || !ix_is_const(ix_sub(t_dim(s, -1), t_dim(mask, -1)), &missing) ||
+		missing <= 0)
 		return mask;
 	for (int i = 0; i <= last; i++) {
 		pairs[i][0] = ix_const(0);
@@ -100,7 +102,8 @@ static UOp *seen_keys(OnnxCall *c, UOp *s)
 	UOp *seen = NULL;
 
 	if (left < -1 || right < -1)
-		onnx_fail(c, MALFORMED, "a window of %lld to %lld", (long long)left, (long long)right);
+		onnx_fail(c, MALFORMED, "a window of %lld to %lld", (long long)left,
+			(long long)right);
 	if (onnx_attr_int(c, "is_causal", 0))
 		seen = t_not(t_lt(distance(c, s), t_num(DT_I64, 0)));
 	if (left >= 0)
@@ -166,7 +169,8 @@ static void show_scores(OnnxCall *c, int mode, UOp *s, DType dt)
 void onnx_Attention(OnnxCall *c)
 {
 	UOp *in = onnx_in(c, 0), *q, *k, *v, *s, *y;
-	int64_t heads = onnx_attr_int(c, "q_num_heads", 0), kv_heads = onnx_attr_int(c, "kv_num_heads", 0);
+	int64_t heads = onnx_attr_int(c, "q_num_heads", 0),
+		kv_heads = onnx_attr_int(c, "kv_num_heads", 0);
 	double cap = onnx_attr_float(c, "softcap", 0);
 	DType dt = in->dtype;
 

@@ -88,9 +88,10 @@ static void check_boxes(OnnxCall *c)
 		scores->dtype == DT_F32;
 
 	if (!fit || !size_equal(t_dim(boxes, 2), ix_const(4)) ||
-		!size_equal(t_dim(boxes, 0), t_dim(scores, 0)) || !size_equal(t_dim(boxes, 1), t_dim(scores, 2)))
-		onnx_fail(c, MALFORMED, "boxes %s and scores %s do not fit", shape_text(boxes->shape),
-			shape_text(scores->shape));
+		!size_equal(t_dim(boxes, 0), t_dim(scores, 0)) ||
+		!size_equal(t_dim(boxes, 1), t_dim(scores, 2)))
+		onnx_fail(c, MALFORMED, "boxes %s and scores %s do not fit",
+			shape_text(boxes->shape), shape_text(scores->shape));
 }
 
 void onnx_NonMaxSuppression(OnnxCall *c)

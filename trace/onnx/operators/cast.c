@@ -29,7 +29,8 @@ static UOp *settled(UOp *x)
 	size_t n;
 	int64_t v;
 
-	if (!dtype_int(x->dtype) || !onnx_try_sizes(x, 1, &size, &n) || n != 1 || !ix_is_const(size, &v))
+	if (!dtype_int(x->dtype) || !onnx_try_sizes(x, 1, &size, &n) || n != 1 ||
+		!ix_is_const(size, &v))
 		return x;
 	for (int i = 0; i < x->shape->rank; i++)
 		one[i] = ix_const(1);

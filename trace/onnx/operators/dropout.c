@@ -60,7 +60,8 @@ static UOp *draws_as_data(const Shape *s, int64_t n, uint32_t seed)
 static UOp *draws(OnnxCall *c, const Shape *s)
 {
 	const char *name = onnx_node_name(c);
-	uint32_t by_name = hash_bytes(name, strlen(name), 0), seed = onnx_attr_int(c, "seed", by_name);
+	uint32_t by_name = hash_bytes(name, strlen(name), 0),
+		 seed = onnx_attr_int(c, "seed", by_name);
 	Value shape = v_shape(s), key = v_int(seed);
 	int64_t n;
 	if (onnx_attr_has(c, "seed") && shape_static(s, &n) && n <= MOST_DRAWS)

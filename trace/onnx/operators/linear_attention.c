@@ -48,8 +48,8 @@ static UOp *step(const Tokens *x, int64_t i, UOp **state)
 static Tokens tokens_of(OnnxCall *c, int64_t heads, int64_t kv)
 {
 	const char *rule = onnx_attr_str(c, "update_rule", "gated_delta");
-	bool gated = !strcmp(rule, "gated") || !strcmp(rule, "gated_delta"), delta = !strcmp(rule, "delta")
-		|| !strcmp(rule, "gated_delta");
+	bool gated = !strcmp(rule, "gated") || !strcmp(rule, "gated_delta"),
+	     delta = !strcmp(rule, "delta") || !strcmp(rule, "gated_delta");
 	double scale = onnx_attr_float(c, "scale", 0);
 	Tokens x = { .group = heads / kv };
 
@@ -65,18 +65,22 @@ static Tokens tokens_of(OnnxCall *c, int64_t heads, int64_t kv)
 		int64_t last = t_rank(beta) == 3 ? shape_dim(beta->shape, 2) : 0;
 		x.beta = unpacked(c, beta, last == 1 ? 1 : kv);
 	}
-	x.scale = scale != 0 ? t_num(x.q->dtype, scale) : t_rsqrt(t_size(x.q->dtype, t_dim(x.q, 3)));
+	x.scale = scale != 0 ? t_num(x.q->dtype, scale) :
+			       t_rsqrt(t_size(x.q->dtype, t_dim(x.q, 3)));
 	return x;
 }
 
 void onnx_LinearAttention(OnnxCall *c)
 {
-	int64_t heads = onnx_attr_int(c, "q_num_heads", 0), kv = onnx_attr_int(c, "kv_num_heads", 0), n;
-	UOp *in = onnx_in(c, 0), *past = onnx_has(c, 3) ? onnx_in_rank(c, 3, 4) : NULL, *state, **out, *y;
+	int64_t heads = onnx_attr_int(c, "q_num_heads", 0),
+		kv = onnx_attr_int(c, "kv_num_heads", 0), n;
+	UOp *in = onnx_in(c, 0), *past = onnx_has(c, 3) ? onnx_in_rank(c, 3, 4) : NULL, *state,
+	    **out, *y;
 	Tokens x;
 
 	if (heads < 1 || kv < 1 || heads % kv)
-		onnx_fail(c, MALFORMED, "%lld query heads cannot share %lld", (long long)heads, (long long)kv);
+		onnx_fail(c, MALFORMED, "%lld query heads cannot share %lld", (long long)heads,
+			(long long)kv);
 	x = tokens_of(c, heads, kv);
 	n = onnx_steps(c, in, 1);
 	if (past)

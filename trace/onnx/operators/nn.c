@@ -61,7 +61,8 @@ static UOp *moved_places(const Window *w, UOp *off, int i)
 
 	off = t_squeeze(t_shrink_axis(off, 2 + nd, ix_const(i), ix_const(i + 1)), 2 + nd);
 	k = t_mulc(t_arange(off->dtype, t_dim(off, 2 + i)), w->dilation[i]);
-	o = t_addc(t_mulc(t_arange(off->dtype, t_dim(off, 2 + nd + i)), w->stride[i]), -w->pad[i][0]);
+	o = t_addc(
+		t_mulc(t_arange(off->dtype, t_dim(off, 2 + nd + i)), w->stride[i]), -w->pad[i][0]);
 	at = t_add(t_add(off, t_along(k, 2 + i, rank)), t_along(o, 2 + nd + i, rank));
 	return t_merge_axes(at, 0, 2);
 }
@@ -97,7 +98,7 @@ void onnx_DeformConv(OnnxCall *c)
 	for (int i = 0; i < nd; i++)
 		at[i] = moved_places(&w, off, i);
 	y = t_merge_axes(t_split_axis(x, 1, ix_const(og), ix_div(t_dim(x, 1), ix_const(og))), 0, 2);
-	y = onnx_sample(y, nd, at, SAMPLE_LINEAR, SAMPLE_ZEROS, true);       /* [n*og,c/og,k...,o...] */
+	y = onnx_sample(y, nd, at, SAMPLE_LINEAR, SAMPLE_ZEROS, true); /* [n*og,c/og,k...,o...] */
 	y = t_split_axis(y, 0, t_dim(x, 0), ix_const(og));
 	if (onnx_has(c, 4))
 		y = t_mul(y, t_unsqueeze(by_window(&w, onnx_in_rank(c, 4, 2 + nd), og, false), 2));
@@ -149,8 +150,8 @@ void onnx_TensorScatter(OnnxCall *c)
 	const char *mode = onnx_attr_str(c, "mode", "linear");
 
 	if (axis == 0 || t_rank(v) != rank)
-		onnx_fail(c, MALFORMED, "update%s does not go into %s along axis %d", shape_text(v->shape),
-			shape_text(x->shape), axis);
+		onnx_fail(c, MALFORMED, "update%s does not go into %s along axis %d",
+			shape_text(v->shape), shape_text(x->shape), axis);
 	place = t_iota(DT_I64, v->shape, axis);
 	if (onnx_has(c, 2))
 		place = t_add(place, t_along(t_cast(onnx_in_rank(c, 2, 1), DT_I64), 0, rank));

@@ -22,7 +22,8 @@ static UOp *whole_place(UOp *place, UOp *x, bool column_major)
 		return place;
 	for (int i = 2; i < t_rank(x); i++)
 		step = ix_mul(step, t_dim(x, i));
-	UOp *space = t_size(DT_I64, step), *at = t_op2(OP_MOD, place, space), *stride = t_num(DT_I64, 1);
+	UOp *space = t_size(DT_I64, step), *at = t_op2(OP_MOD, place, space),
+	    *stride = t_num(DT_I64, 1);
 	for (int i = 2; i < t_rank(x); i++) {
 		step = ix_div(step, t_dim(x, i));
 		UOp *row = t_size(DT_I64, step);
@@ -117,7 +118,7 @@ void onnx_MaxUnpool(OnnxCall *c)
 	for (int i = 0; i < w.nd; i++)
 		dim[2 + i] = ix_add(ix_mul(ix_sub(dim[2 + i], ix_const(1)), ix_const(w.stride[i])),
 			ix_const(w.k[i] - w.pad[i][0] - w.pad[i][1]));
-	y = t_full(shape_new(1, (UOp *[]){ shape_count(shape_new(rank, dim)) }), t_num(x->dtype, 0));
+	y = t_full(shape_new(1, (UOp *[]){shape_count(shape_new(rank, dim))}), t_num(x->dtype, 0));
 	idx = t_merge_axes(onnx_in_rank(c, 1, rank), 0, rank);
 	y = t_reshapev(t_scatter(y, 1, &idx, t_merge_axes(x, 0, rank), "SET"), rank, dim);
 	if (onnx_has(c, 2)) {
@@ -206,9 +207,11 @@ void onnx_RoiAlign(OnnxCall *c)
 	RoiAxis a[2];
 
 	if (t_rank(x) != 4 || t_rank(rois) != 2 || shape_dim(rois->shape, 1) != 4)
-		onnx_fail(c, MALFORMED, "x%s and rois%s", shape_text(x->shape), shape_text(rois->shape));
+		onnx_fail(c, MALFORMED, "x%s and rois%s", shape_text(x->shape),
+			shape_text(rois->shape));
 	if (samples < 1)
-		onnx_fail(c, UNSUPPORTED, "sampling_ratio 0, where the boxes decide how many samples are taken");
+		onnx_fail(c, UNSUPPORTED,
+			"sampling_ratio 0, where the boxes decide how many samples are taken");
 	for (int i = 0; i < 2; i++) {
 		UOp *stop = t_mulc(roi_edge(rois, 3 - i), scale), *len;
 		a[i].start = t_mulc(roi_edge(rois, 1 - i), scale);
@@ -221,7 +224,8 @@ void onnx_RoiAlign(OnnxCall *c)
 		a[i].samples = samples;
 		a[i].limit = t_dim(x, 2 + i);
 		if (a[i].bins < 1 || a[i].bins > INT32_MAX || samples > INT32_MAX)
-			onnx_fail(c, MALFORMED, "%lld bins of %lld samples", (long long)a[i].bins, (long long)samples);
+			onnx_fail(c, MALFORMED, "%lld bins of %lld samples", (long long)a[i].bins,
+				(long long)samples);
 		a[i].bin = t_mulc(len, 1.0 / a[i].bins);
 	}
 	onnx_set(c, 0,
@@ -252,7 +256,8 @@ void onnx_MaxRoiPool(OnnxCall *c)
 	int64_t out[2];
 
 	if (t_rank(x) != 4 || t_rank(rois) != 2 || shape_dim(rois->shape, 1) != 5)
-		onnx_fail(c, MALFORMED, "x%s and rois%s", shape_text(x->shape), shape_text(rois->shape));
+		onnx_fail(c, MALFORMED, "x%s and rois%s", shape_text(x->shape),
+			shape_text(rois->shape));
 	onnx_space_ints(c, "pooled_shape", 2, 1, 1, out);
 	for (int i = 0; i < 2; i++)
 		in[i] = bin_members(t_round(t_mulc(roi_edge(rois, 2 - i), scale)),

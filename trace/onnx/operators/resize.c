@@ -21,7 +21,8 @@ static ResizeHow how_of(OnnxCall *c)
 	static const char *const maps[] = { "half_pixel", "half_pixel_symmetric",
 		"pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize",
 		"tf_half_pixel_for_nn" };
-	static const char *const rounds[] = { "round_prefer_floor", "round_prefer_ceil", "floor", "ceil" };
+	static const char *const rounds[] = {
+		"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
 	bool old = !strcmp(onnx_op(c), "Upsample") || onnx_version(c) < 11;
 	int mode = choice(c, "mode", "nearest", 4, modes), map;
 	ResizeHow h = { .mode = "nlcl"[mode], .map = MAP_ASYMMETRIC, .round = ROUND_FLOOR };
@@ -86,7 +87,8 @@ static ResizeAxis by_size(OnnxCall *c, UOp *x, int axis, UOp *size)
 		return a;
 	}
 	if (a.n < 1 || a.to < 0)
-		onnx_fail(c, MALFORMED, "axis %d from %lld to %lld", axis, (long long)a.n, (long long)a.to);
+		onnx_fail(c, MALFORMED, "axis %d from %lld to %lld", axis, (long long)a.n,
+			(long long)a.to);
 	a.scale = (double)a.to / a.n;
 	return a;
 }
@@ -106,7 +108,9 @@ static void read_sizes(OnnxCall *c, int n, UOp *x, const int *axes, ResizeAxis *
 		onnx_fail(c, MALFORMED, "sizes are not for %d axes", n);
 	for (int i = 0; i < n; i++) {
 		ax[i] = by_size(c, x, axes[i], size[i]);
-		all = i == 0 || (policy == 1 ? ax[i].scale < all : ax[i].scale > all) ? ax[i].scale : all;
+		all = i == 0 || (policy == 1 ? ax[i].scale < all : ax[i].scale > all) ?
+			ax[i].scale :
+			all;
 	}
 	for (int i = 0; policy && i < n; i++) {
 		ax[i].n = shape_dim(x->shape, axes[i]);

@@ -134,7 +134,8 @@ static void gru_step(const RnnCell *cell, UOp *x, UOp **h, UOp **c)
 		n = t_mul(r, gate(cell, g, 2));
 	} else {
 		UOp *at = ix_mul(cell->size, ix_const(2));
-		n = t_matmul(t_mul(r, *h), t_transpose(t_shrink_axis(cell->r, 0, at, t_dim(cell->r, 0)), 0, 1));
+		n = t_matmul(t_mul(r, *h),
+			t_transpose(t_shrink_axis(cell->r, 0, at, t_dim(cell->r, 0)), 0, 1));
 		if (cell->rb)
 			n = t_add(n, gate(cell, cell->rb, 2));
 	}
@@ -171,7 +172,8 @@ typedef void RnnStep(const RnnCell *cell, UOp *x, UOp **h, UOp **c);
 static UOp *run_cell(const RnnCell *cell, RnnStep *step, UOp *x, UOp **h, UOp **c)
 {
 	int64_t n = onnx_steps(cell->c, x, 0);
-	UOp **out = arena_alloc((n + 1) * sizeof *out), *all = t_matmul(x, t_transpose(cell->w, 0, 1));
+	UOp **out = arena_alloc((n + 1) * sizeof *out),
+	    *all = t_matmul(x, t_transpose(cell->w, 0, 1));
 
 	if (cell->wb)
 		all = t_add(all, cell->wb);
@@ -211,8 +213,8 @@ static RnnCell cell_of(
 	cell.size = t_dim(cell.r, 1);
 	UOp *rows = ix_mul(cell.size, ix_const(gates));
 	if (!size_equal(t_dim(cell.w, 0), rows) || !size_equal(t_dim(cell.r, 0), rows))
-		onnx_fail(c, MALFORMED, "w%s and r%s do not fit %d gates", shape_text(cell.w->shape),
-			shape_text(cell.r->shape), gates);
+		onnx_fail(c, MALFORMED, "w%s and r%s do not fit %d gates",
+			shape_text(cell.w->shape), shape_text(cell.r->shape), gates);
 	if (b) {
 		cell.wb = t_shrink_axis(b, 0, ix_const(0), rows);
 		cell.rb = t_shrink_axis(b, 0, rows, t_dim(b, 0));

@@ -63,7 +63,8 @@ static Taps taps_along(UOp *p, UOp *n, SampleTaps taps, SampleOutside outside, b
 		r.weight[1] = t;
 	}
 	for (int k = 0; k < (int)taps; k++)
-		r.idx[k] = tap_index(t_addc(base, taps == SAMPLE_CUBIC ? k - 1 : k), n, outside, corners);
+		r.idx[k] = tap_index(
+			t_addc(base, taps == SAMPLE_CUBIC ? k - 1 : k), n, outside, corners);
 	return r;
 }
 
@@ -136,7 +137,8 @@ void onnx_GridSample(OnnxCall *c)
 	bool corners = onnx_attr_int(c, "align_corners", 0) != 0;
 
 	if (nd < 1 || last < 1 || shape_dim(grid->shape, last) != nd)
-		onnx_fail(c, MALFORMED, "grid%s does not fit x%s", shape_text(grid->shape), shape_text(x->shape));
+		onnx_fail(c, MALFORMED, "grid%s does not fit x%s", shape_text(grid->shape),
+			shape_text(x->shape));
 	if (nd > MAX_SPACE)
 		onnx_fail(c, UNSUPPORTED, "%d axes of space, more than %d", nd, MAX_SPACE);
 	for (int i = 0; i < nd; i++) {
@@ -144,7 +146,8 @@ void onnx_GridSample(OnnxCall *c)
 		UOp *g = t_squeeze(t_shrink_axis(grid, last, ix_const(k), ix_const(k + 1)), last);
 		UOp *n = t_size(onnx_wide(g)->dtype, t_dim(x, 2 + i));
 		g = t_addc(onnx_wide(g), 1);
-		at[i] = corners ? t_mul(t_mulc(g, 0.5), t_addc(n, -1)) : t_mulc(t_addc(t_mul(g, n), -1), 0.5);
+		at[i] = corners ? t_mul(t_mulc(g, 0.5), t_addc(n, -1)) :
+				  t_mulc(t_addc(t_mul(g, n), -1), 0.5);
 	}
 	onnx_set(c, 0, onnx_sample(x, nd, at, taps_of(c), outside_of(c), corners));
 }
@@ -169,7 +172,8 @@ void onnx_AffineGrid(OnnxCall *c)
 
 	if (nd < 1 || nd > MAX_SPACE || t_rank(theta) != 3 || shape_dim(theta->shape, 1) != nd
 	    || shape_dim(theta->shape, 2) != nd + 1)
-		onnx_fail(c, MALFORMED, "theta%s does not fit a size of %d axes", shape_text(theta->shape), n);
+		onnx_fail(c, MALFORMED, "theta%s does not fit a size of %d axes",
+			shape_text(theta->shape), n);
 	dim[0] = t_dim(theta, 0);
 	for (int i = 0; i < nd; i++) {
 		dim[1 + i] = size[2 + i];

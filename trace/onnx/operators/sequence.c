@@ -123,14 +123,16 @@ void onnx_SplitToSequence(OnnxCall *c)
 	OnnxValue s = sequence_new(n, onnx_type(c, 0));
 	for (size_t i = 0; i < n; i++) {
 		if (len[i] < 0 || len[i] > size - start)
-			onnx_fail(c, MALFORMED, "its pieces are longer than the axis, %lld", (long long)size);
+			onnx_fail(c, MALFORMED, "its pieces are longer than the axis, %lld",
+				(long long)size);
 		UOp *u = t_shrink_axis(x, axis, ix_const(start), ix_const(start + len[i]));
-		s.at[i] = (OnnxValue){.kind = ONNX_TENSOR, .type = s.type, .u = drop ? t_squeeze(u, axis) : u};
+		s.at[i] = (OnnxValue){
+			.kind = ONNX_TENSOR, .type = s.type, .u = drop ? t_squeeze(u, axis) : u};
 		start += len[i];
 	}
 	if (start != size)
-		onnx_fail(c, MALFORMED, "its pieces come to %lld, the axis has %lld", (long long)start,
-			(long long)size);
+		onnx_fail(c, MALFORMED, "its pieces come to %lld, the axis has %lld",
+			(long long)start, (long long)size);
 	onnx_set_value(c, 0, s);
 }
 
@@ -164,7 +166,8 @@ void onnx_SequenceMap(OnnxCall *c)
 		for (int i = 0; i < nin; i++) {
 			const OnnxValue *v = onnx_value(c, i);
 			if (v->kind == ONNX_SEQUENCE && v->n != first->n)
-				onnx_fail(c, MALFORMED, "its sequences have %zu and %zu elements", first->n, v->n);
+				onnx_fail(c, MALFORMED, "its sequences have %zu and %zu elements",
+					first->n, v->n);
 			in[i] = v->kind == ONNX_SEQUENCE ? v->at[k] : *v;
 		}
 		onnx_body(c, "body", nin, in, out, MAX_BODY);
@@ -182,7 +185,8 @@ void onnx_SequenceMap(OnnxCall *c)
 void onnx_Optional(OnnxCall *c)
 {
 	const OnnxValue *v = onnx_value(c, 0);
-	onnx_set_value(c, 0, v->kind == ONNX_ABSENT ? (OnnxValue){.kind = ONNX_EMPTY_OPTIONAL} : *v);
+	onnx_set_value(
+		c, 0, v->kind == ONNX_ABSENT ? (OnnxValue){.kind = ONNX_EMPTY_OPTIONAL} : *v);
 }
 
 void onnx_OptionalHasElement(OnnxCall *c)

@@ -152,7 +152,8 @@ static int slice_bounds(OnnxCall *c, const char *attr, int k, SliceBound *b)
 	}
 	u = onnx_in(c, k);
 	if (t_rank(u) != 1 || !dtype_int(u->dtype) || !ix_is_const(t_dim(u, 0), &n) || n > MAX_RANK)
-		onnx_fail(c, MALFORMED, "%s are %s%s", attr, dtype_name(u->dtype), shape_text(u->shape));
+		onnx_fail(c, MALFORMED, "%s are %s%s", attr, dtype_name(u->dtype),
+			shape_text(u->shape));
 	for (int i = 0; i < n; i++) {
 		e = t_reshape(t_shrink_axis(u, 0, ix_const(i), ix_const(i + 1)), shape_scalar());
 		b[i] = (SliceBound){ .data = e };
@@ -166,7 +167,8 @@ void onnx_Slice(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0);
 	SliceBound start[MAX_RANK], stop[MAX_RANK];
-	int axes[MAX_RANK], n = slice_bounds(c, "starts", 1, start), m = slice_bounds(c, "ends", 2, stop);
+	int axes[MAX_RANK], n = slice_bounds(c, "starts", 1, start),
+			    m = slice_bounds(c, "ends", 2, stop);
 	int64_t steps[MAX_RANK];
 	int nax = onnx_axes_given(c, "axes", 3, t_rank(x), axes), nst = -1;
 

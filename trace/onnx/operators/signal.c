@@ -22,9 +22,10 @@ static void circle(int64_t size, UOp *rows, UOp *cols, UOp **cosine, UOp **sine)
 		/* this way, multiples of an eighth of the circle are exact */
 		int64_t q = 8 * i / size, r = 8 * i % size;
 		double t = M_PI / 4 * ((double)r / size), c = cos(t), s = sin(t);
-		double h = M_SQRT1_2, e[8][2] = { { c, s }, { h * (c - s), h * (c + s) }, { -s, c },
-			{ -h * (c + s), h * (c - s) }, { -c, -s }, { -h * (c - s), -h * (c + s) }, { s, -c },
-			{ h * (c + s), -h * (c - s) } };
+		double h = M_SQRT1_2,
+		       e[8][2] = {{c, s}, {h * (c - s), h * (c + s)}, {-s, c},
+			       {-h * (c + s), h * (c - s)}, {-c, -s}, {-h * (c - s), -h * (c + s)},
+			       {s, -c}, {h * (c + s), -h * (c - s)}};
 		v[0][i] = e[q][0];
 		v[1][i] = e[q][1];
 	}
@@ -196,7 +197,8 @@ static UOp *transform(OnnxCall *c, const Transform *t, UOp *x)
 	Complex z = { 0 };
 
 	if (parts < 1 || parts > 2)
-		onnx_fail(c, MALFORMED, "%s has neither 1 nor 2 parts in its last axis", shape_text(x->shape));
+		onnx_fail(c, MALFORMED, "%s has neither 1 nor 2 parts in its last axis",
+			shape_text(x->shape));
 	if (n < 1)
 		onnx_fail(c, MALFORMED, "a transform of length %lld", (long long)n);
 	if (n > LONGEST)
@@ -205,7 +207,8 @@ static UOp *transform(OnnxCall *c, const Transform *t, UOp *x)
 	x = t_cast(x, DT_F64);
 	z.re = to_length(t_squeeze(t_shrink_axis(x, last, ix_const(0), ix_const(1)), last), n);
 	if (parts == 2)
-		z.im = to_length(t_squeeze(t_shrink_axis(x, last, ix_const(1), ix_const(2)), last), n);
+		z.im = to_length(
+			t_squeeze(t_shrink_axis(x, last, ix_const(1), ix_const(2)), last), n);
 	return t->inverse && t->onesided ? back_to_real(t, z) : forward(t, z);
 }
 
@@ -244,7 +247,8 @@ void onnx_STFT(OnnxCall *c)
 		: window	  ? shape_dim(window->shape, 0)
 				  : shape_dim(x->shape, 1);
 	if (step < 1 || t.length < 1)
-		onnx_fail(c, MALFORMED, "frames of %lld every %lld", (long long)t.length, (long long)step);
+		onnx_fail(c, MALFORMED, "frames of %lld every %lld", (long long)t.length,
+			(long long)step);
 	t.onesided &= shape_dim(x->shape, 2) == 1;
 	y = t_windows(t_transpose(t_cast(x, DT_F64), 1, 2), 1, &t.length, &step,
 		&one); /* [b,parts,frames,n] */
@@ -318,8 +322,8 @@ void onnx_MelWeightMatrix(OnnxCall *c)
 
 	if (onnx_known_floats(c, 3, &edge[0], 1) != 1 || onnx_known_floats(c, 4, &edge[1], 1) != 1
 		|| n < 0 || length < 0 || rate < 1 || dt == DT_NONE)
-		onnx_fail(c, MALFORMED, "%lld bands of %lld points at %lld Hz", (long long)n, (long long)length,
-			(long long)rate);
+		onnx_fail(c, MALFORMED, "%lld bands of %lld points at %lld Hz", (long long)n,
+			(long long)length, (long long)rate);
 	if (!mul_ok(n, bins, &all) || all > 4 * LONGEST)
 		onnx_fail(c, UNSUPPORTED, "%lld bands of %lld bins", (long long)n, (long long)bins);
 	for (int i = 0; i < 2; i++)
@@ -331,6 +335,7 @@ void onnx_MelWeightMatrix(OnnxCall *c)
 			mel_edge(edge[0], step, i + 1, length, rate),
 			mel_edge(edge[0], step, i + 2, length, rate));
 	onnx_set(c, 0,
-		t_cast(t_reshape(table_numbers(DT_F64, all, w), shape_ints(2, (int64_t[]){ bins, n })),
+		t_cast(t_reshape(
+			       table_numbers(DT_F64, all, w), shape_ints(2, (int64_t[]){bins, n})),
 			dt));
 }

@@ -14,7 +14,8 @@ void onnx_space_ints(
 	for (int i = 0; i < nd; i++) {
 		out[i] = n > 0 ? v[i] : otherwise;
 		if (out[i] < least || out[i] > INT32_MAX)
-			onnx_fail(c, MALFORMED, "%s has %lld, which is out of range", name, (long long)out[i]);
+			onnx_fail(c, MALFORMED, "%s has %lld, which is out of range", name,
+				(long long)out[i]);
 	}
 }
 
@@ -23,7 +24,8 @@ UOp *onnx_in_rank(OnnxCall *c, int k, int rank)
 	UOp *x = onnx_in(c, k);
 
 	if (t_rank(x) != rank)
-		onnx_fail(c, MALFORMED, "input %d is %s, not of %d axes", k, shape_text(x->shape), rank);
+		onnx_fail(c, MALFORMED, "input %d is %s, not of %d axes", k, shape_text(x->shape),
+			rank);
 	return x;
 }
 
@@ -42,7 +44,8 @@ static void explicit_pads(OnnxCall *c, Window *w)
 static void same_pads(Window *w, UOp *x, bool upper)
 {
 	for (int i = 0; i < w->nd; i++) {
-		int64_t s = w->stride[i], reach = w->dilation[i] * (w->k[i] - 1) + 1, total = reach - 1;
+		int64_t s = w->stride[i], reach = w->dilation[i] * (w->k[i] - 1) + 1,
+			total = reach - 1;
 		if (s > 1) {
 			int64_t n = shape_dim(x->shape, 2 + i), o = (n + s - 1) / s;
 			total = (o - 1) * s + reach - n;
@@ -96,7 +99,8 @@ int64_t onnx_steps(OnnxCall *c, UOp *x, int axis)
 	if (n < 1)
 		onnx_fail(c, UNSUPPORTED, "no steps at all");
 	if (n > 1 << 14)
-		onnx_fail(c, UNSUPPORTED, "%lld steps, more than %d to unroll", (long long)n, 1 << 14);
+		onnx_fail(c, UNSUPPORTED, "%lld steps, more than %d to unroll", (long long)n,
+			1 << 14);
 	return n;
 }
 

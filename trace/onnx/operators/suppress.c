@@ -23,7 +23,8 @@ static Corners corners(UOp *boxes, bool center)
 	for (int i = 0; i < 4; i++)
 		v[i] = t_squeeze(t_shrink_axis(boxes, 2, ix_const(i), ix_const(i + 1)), 2);
 	if (!center)
-		return (Corners){{t_min(v[0], v[2]), t_min(v[1], v[3]), t_max(v[0], v[2]), t_max(v[1], v[3])}};
+		return (Corners){{t_min(v[0], v[2]), t_min(v[1], v[3]), t_max(v[0], v[2]),
+			t_max(v[1], v[3])}};
 	UOp *w = t_mulc(v[2], 0.5), *h = t_mulc(v[3], 0.5);
 	return (Corners){{t_sub(v[1], h), t_sub(v[0], w), t_add(v[1], h), t_add(v[0], w)}};
 }
@@ -69,7 +70,8 @@ static UOp *overlap(Corners a, Corners b, UOp *iou)
  * when no box is alive */
 static UOp *choose(UOp *scores, UOp *alive)
 {
-	UOp *s = t_where(alive, scores, f32(-INFINITY)), *n = t_size(DT_I64, t_dim(scores, 2)), *best;
+	UOp *s = t_where(alive, scores, f32(-INFINITY)), *n = t_size(DT_I64, t_dim(scores, 2)),
+	    *best;
 	int axis = 2;
 
 	best = t_and(alive, t_eq(s, t_reduce(OP_MAX, s, 1, &axis, true)));
@@ -94,14 +96,16 @@ static UOp *chosen_rows(UOp *chosen, UOp *n, UOp *rounds)
 UOp *onnx_suppress(UOp *boxes, UOp *scores, bool center, UOp *limit, UOp *iou, UOp *least)
 {
 	Corners b = corners(boxes, center);
-	UOp *alive = least ? t_lt(least, scores) : t_eq(scores, scores), *n = t_dim(scores, 2), **chosen;
+	UOp *alive = least ? t_lt(least, scores) : t_eq(scores, scores), *n = t_dim(scores, 2),
+	    **chosen;
 	int64_t most, rounds = INT64_MAX;
 
 	const_is_int(limit, &rounds);
 	if (ix_is_const(n, &most) && most < rounds)
 		rounds = most;
 	if (rounds > MOST_ROUNDS)
-		die(UNSUPPORTED, "more than %d boxes to choose of a class, of boxes that are not known",
+		die(UNSUPPORTED,
+			"more than %d boxes to choose of a class, of boxes that are not known",
 			MOST_ROUNDS);
 	if (rounds <= 0)
 		return t_full(shape_ints(2, (int64_t[]){0, 3}), i64(0));

@@ -9,7 +9,8 @@ static int tensors(OnnxCall *c, int kinds)
 	int n = (onnx_nin(c) - 2) / kinds;
 
 	if (n < 1 || onnx_nin(c) != 2 + n * kinds)
-		onnx_fail(c, MALFORMED, "%d inputs, not 2 and %d for each tensor", onnx_nin(c), kinds);
+		onnx_fail(c, MALFORMED, "%d inputs, not 2 and %d for each tensor", onnx_nin(c),
+			kinds);
 	return n;
 }
 
@@ -33,7 +34,8 @@ void onnx_Adagrad(OnnxCall *c)
 	for (int i = 0; i < n; i++) {
 		UOp *x = onnx_in(c, 2 + i), *g = regular(c, x, onnx_in(c, 2 + n + i)), *h, *r;
 		h = t_add(onnx_in(c, 2 + 2 * n + i), t_mul(g, g));
-		r = t_addc(t_mulc(scalar(c, 1, x->dtype), onnx_attr_float(c, "decay_factor", 0)), 1);
+		r = t_addc(
+			t_mulc(scalar(c, 1, x->dtype), onnx_attr_float(c, "decay_factor", 0)), 1);
 		r = t_div(scalar(c, 0, x->dtype), r);
 		g = t_div(t_mul(r, g), t_addc(t_sqrt(h), onnx_attr_float(c, "epsilon", 0)));
 		onnx_set(c, i, t_sub(x, g));
@@ -58,7 +60,8 @@ void onnx_Adam(OnnxCall *c)
 	int n = tensors(c, 4);
 
 	for (int i = 0; i < n; i++) {
-		UOp *x = onnx_in(c, 2 + i), *g = regular(c, x, onnx_in(c, 2 + n + i)), *v, *h, *step;
+		UOp *x = onnx_in(c, 2 + i), *g = regular(c, x, onnx_in(c, 2 + n + i)), *v, *h,
+		    *step;
 		v = t_add(t_mulc(onnx_in(c, 2 + 2 * n + i), alpha), t_mulc(g, 1 - alpha));
 		h = t_add(t_mulc(onnx_in(c, 2 + 3 * n + i), beta), t_mulc(t_mul(g, g), 1 - beta));
 		step = t_div(v, t_addc(t_sqrt(h), onnx_attr_float(c, "epsilon", 0)));

@@ -34,7 +34,8 @@ void onnx_Compress(OnnxCall *c)
 	else
 		x = t_reshapev(x, 1, (UOp *[]){ shape_count(x->shape) });
 	if (!onnx_try_known(c, 1, &cond)) {
-		if (t_rank(onnx_in(c, 1)) != 1 || ix_prove_lt(t_dim(x, axis), t_dim(onnx_in(c, 1), 0)))
+		if (t_rank(onnx_in(c, 1)) != 1 ||
+			ix_prove_lt(t_dim(x, axis), t_dim(onnx_in(c, 1), 0)))
 			onnx_fail(c, MALFORMED, "the condition is %s, for axis %d of %s",
 				shape_text(onnx_in(c, 1)->shape), axis, shape_text(x->shape));
 		onnx_set(c, 0, t_compress(x, onnx_in(c, 1), axis));
