@@ -379,7 +379,7 @@ def draw(k, action, r, target):
     if not ACTIONS[action](l):
         return None
     if not before:
-        for f in (order, chunk, grid, stream):
+        for f in (order, chunk, grid, nontemporal):
             if r.random() < 0.3:
                 f(l)
     if r.random() < 0.15:

@@ -29,7 +29,7 @@ static long launches(int threads, int n)
 	pool_start(threads);
 	for (int r = 0; r < n; r++) {
 		int64_t items = 1 + rand() % MOST, vars[] = {rand() % 30};
-		Share s = pool_split(items, 1 + rand() % 3000, threads);
+		Share s = pool_share(items, 1 + rand() % 3000, threads);
 		s.wake = rand() % 2;
 		if (rand() % 2)
 			s.chunk = 1 + rand() % 50;
