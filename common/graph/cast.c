@@ -1,5 +1,5 @@
-/* CAST: through the widest type of the source's kind and from there to the target, so that one loop
- * for each dtype and direction is enough. Integers are widened to 64 bits with their low bits kept;
+/* CAST: to the widest type of the source's kind and from there to the target, so that one loop for
+ * each dtype and direction is enough. Integers are widened to 64 bits with their low bits kept;
  * floats to f64, exactly; the only rounding is the last step.
  *
  *     i64 → bf16   2^54+1   (2^53, rounded to odd) → nearest of 8 bits
@@ -9,8 +9,8 @@
 
 enum { CHUNK = 512 };
 
-/* 64 bits to a double that rounds to any shorter float as they would: lost bits are kept as a last
- * odd bit */
+/* 64 bits to a double that rounds to any shorter float as the integer itself would: the lost bits
+ * set the last bit (round to odd) */
 static double u_sticky(uint64_t x)
 {
 	if (x < 1ULL << 53)

@@ -1,6 +1,6 @@
 /* f16 and bf16 by their bits: the value of each, and the bits nearest to a value.
  *
- *     bf16  1.00390625   half way from 0x3f80 to 0x3f81   →   0x3f80, which is even
+ *     bf16  1.00390625   halfway between 0x3f80 and 0x3f81   →   0x3f80, which is even
  */
 #include "graph/graph.h"
 
@@ -55,7 +55,7 @@ static uint16_t narrow(double x, int mbits, int bias)
 	rest = m & ((1ULL << shift) - 1);
 	half = 1ULL << (shift - 1);
 	q += rest > half || (rest == half && (q & 1));
-	/* the leading one of q adds 1 to the exponent, as does a carry */
+	/* the leading bit of q adds 1 to the exponent; so does a carry */
 	return sign | (uint16_t)((e < 1 ? 0 : (uint64_t)(e - 1) << mbits) + q);
 }
 

@@ -1,4 +1,4 @@
-/* Shapes are interned, so that equal ones are one pointer. */
+/* Shapes are interned, so that equal shapes are one pointer. */
 #include "graph/graph.h"
 
 static ARENA Map shapes;      /* hash → chain of shapes with that hash */

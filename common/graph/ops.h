@@ -1,4 +1,4 @@
-/* dtypes, ops and levels: enums and their facts, from the .def tables. */
+/* dtypes, ops and levels: enums and their properties, from the .def tables. */
 #ifndef COMMON_GRAPH_OPS_H
 #define COMMON_GRAPH_OPS_H
 #include "base/base.h"
@@ -17,7 +17,7 @@ DType dtype_find(const char *name);      /* DT_NONE when there is no such dtype 
 static inline int dtype_size(DType d) { return dtype_info[d].size; }
 static inline const char *dtype_name(DType d) { return dtype_info[d].name; }
 static inline bool dtype_float(DType d) { return dtype_info[d].kind == 'F'; }
-/* one of 16 bits */
+/* a float of 16 bits */
 static inline bool dtype_half(DType d) { return dtype_float(d) && dtype_size(d) == 2; }
 static inline bool dtype_int(DType d)
 {
@@ -30,7 +30,7 @@ uint64_t dtype_max(DType d);
 /* the dtype in which sums and products of d accumulate: f32 for f16 and bf16, else d */
 static inline DType dtype_acc(DType d) { return d == DT_F16 || d == DT_BF16 ? DT_F32 : d; }
 
-/* ---- ops: what ops.def says of each; a row without a field means its enumerator of value 0 */
+/* ---- ops: the fields of ops.def; a field that a row leaves out is the enumerator of value 0 */
 
 typedef enum {
 #define OP(NAME, ...) OP_##NAME,
@@ -43,32 +43,32 @@ typedef enum { CLASS_LEAF, CLASS_UNARY, CLASS_CASTING, CLASS_BINARY, CLASS_COMPA
 	CLASS_AXES, CLASS_MOVEMENT, CLASS_INDEXING, CLASS_SAME, CLASS_EFFECT, CLASS_ROOT,
 	CLASS_KERNEL, CLASS_CALLS, CLASS_LOOPS } OpClass;
 
-/* The dtypes of its sources (of a leaf: its own): NUM is not bool, INTB integers and bool. NONE:
- * the node has no value. */
+/* The dtypes its sources may have (for a leaf: the node's own). NUM: all but bool; INTB: integers
+ * and bool; NONE: the node has no value. */
 typedef enum { TAKES_NONE, TAKES_ANY, TAKES_NUM, TAKES_INT, TAKES_FLT, TAKES_INTB,
 	TAKES_U64 } OpTakes;
 
-/* The node's own dtype: that of its sources, one that is fixed, or what the node says. */
+/* The node's own dtype: that of its sources, a fixed one, or the one stated in the node (SAID). */
 typedef enum { GIVES_SOURCE, GIVES_BOOL, GIVES_I64, GIVES_SAID } OpGives;
 
-/* e where e op a = a; LEAST and GREATEST of the dtype */
+/* e such that e op a = a; LEAST and GREATEST value of the dtype */
 typedef enum { IDENTITY_NONE, IDENTITY_ZERO, IDENTITY_ONE, IDENTITY_LEAST,
 	IDENTITY_GREATEST } OpIdentity;
 
-/* How long an op takes once its sources are there, in additions: CURVE is a polynomial or many
- * rounds, MEMORY an access that a cache serves. */
+/* How long an op takes once its sources are computed, in additions. CURVE: a polynomial or an
+ * iteration; MEMORY: an access that hits a cache. */
 typedef enum { COST_NONE = 0, COST_ADD = 1, COST_DIVIDE = 4, COST_MEMORY = 4,
 	COST_CURVE = 12 } OpCost;
 
-/* How tightly an infix operator binds, loosest first (Python's order); 0: it has none. Those of one
- * strength are taken from the left, but for ** in the text language. */
+/* How tightly an infix operator binds, loosest first (Python's order); 0: not infix. Operators of
+ * equal precedence associate to the left, except ** in the text language. */
 typedef enum { INFIX_NONE, INFIX_COMPARE, INFIX_OR, INFIX_XOR, INFIX_AND, INFIX_SHIFT, INFIX_SUM,
 	INFIX_PRODUCT, INFIX_POWER } OpInfix;
 
-/* How a language like C writes an op. Each form is one function of the printer of expressions and
- * one of that of vectors (`form_text` in render/); c_text is the operator, or the function.
+/* How languages like C write an op. For each form, the printer of expressions and that of vectors
+ * have one function (`form_text` in render/); c_text is the operator or the function's name.
  *
- *     INFIX      a / b                     SUM       the same, where signed ones wrap
+ *     INFIX      a / b                     SUM       the same, with signed wraparound
  *     FUNCTION   sqrt(a), of the language  HELPER    a function in the project's prelude
  *     EXTREME, DIVISION, SHIFT             an operator where it means the same, else a HELPER */
 #define C_FORMS(FORM) \
@@ -86,12 +86,12 @@ typedef enum {
 	C_COUNT
 } OpForm;
 
-/* The derivative; every op of level graph says one. */
+/* The derivative; every op of level graph states one. */
 typedef enum { GRAD_UNSAID, GRAD_NONE, GRAD_RULE } OpGrad;
 
-/* The loops of the interpreter: out[i] = op(in[0][i*step[0]], …) for n elements. An op's are by the
- * dtype of its sources (WHERE: of its values), NULL where it does not take it: ints_ADD is in
- * interp/int.c, floats_ADD in interp/float.c. They are declared here for the table to name. */
+/* The loops of the interpreter: out[i] = op(in[0][i*step[0]], …) for n elements. An op has one for
+ * each dtype of its sources (WHERE: of its values), NULL for dtypes it does not take. ints_ADD is
+ * in interp/int.c, floats_ADD in interp/float.c; the declarations here are for the table. */
 typedef void (*InterpFn)(size_t n, void *out, const void *const *in, const int *step);
 #define OP(NAME, ...) extern const InterpFn ints_##NAME[DT_COUNT], floats_##NAME[DT_COUNT];
 #include "graph/ops.def"
@@ -125,15 +125,16 @@ static inline bool op_elementwise(Op o)
 	return op_info[o].cls >= CLASS_UNARY && op_info[o].cls <= CLASS_TERNARY;
 }
 static inline bool op_movement(Op o) { return op_info[o].cls == CLASS_MOVEMENT; }
-/* ADD MUL MAX MIN: what REDUCE, SCAN and SCATTER take */
+/* ADD MUL MAX MIN: the ops that REDUCE, SCAN and SCATTER can take */
 static inline bool op_folds(Op o) { return op_info[o].identity != IDENTITY_NONE; }
 bool op_takes(Op o, DType d);
-/* the dtype of a node whose sources have dtype source, and which says said */
+/* the dtype of a node whose sources have dtype `source` and whose stated dtype is `said` */
 DType op_gives(Op o, DType source, DType said);
-/* The op whose operator stands at s, the longest that fits, and its length; -1: none does. */
+/* The op with the longest infix operator that s starts with, and its length; -1: none. */
 int op_infix(const char *s, size_t n, size_t *length);
-/* How long a node takes once its sources are there, in additions: the one measure of fuse, lower
- * and the derivatives. What is computed once for many (an index) is for them to know. */
+/* How long a node takes once its sources are computed, in additions: the one measure of fuse, lower
+ * and the derivatives. They account themselves for values computed once and used many times (an
+ * index). */
 static inline int op_cost(Op o) { return op_info[o].cost; }
 
 /* ---- levels */
@@ -141,8 +142,8 @@ static inline int op_cost(Op o) { return op_info[o].cost; }
 typedef enum { LV_TENSOR, LV_GRAPH, LV_SCHEDULE, LV_LOOPS, LV_PROGRAM, LV_COUNT } Level;
 extern const char *const level_name[LV_COUNT];
 
-/* What levels.def says of an op's arg: its form at some levels (1 << Level for each), and at
- * others. form NULL: it has no arg. shape/forms.c reads them. */
+/* The forms of an op's arg, from levels.def: form at the set of levels (1 << Level for each), other
+ * at the set others. form NULL: no arg. shape/forms.c reads them. */
 typedef struct { int levels; const char *form; int others; const char *other; } OpArg;
 extern const OpArg op_arg[OP_COUNT];
 #endif

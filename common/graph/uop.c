@@ -10,7 +10,7 @@ const DTypeInfo dtype_info[DT_COUNT + 1] = {
 	[DT_NONE] = {"none", 0, 0, "void", ""},
 };
 
-/* sets of levels, as the two tables write them */
+/* sets of levels, by their names in ops.def and levels.def */
 enum { T = 1 << LV_TENSOR, G = 1 << LV_GRAPH, S = 1 << LV_SCHEDULE, L = 1 << LV_LOOPS,
 	P = 1 << LV_PROGRAM };
 enum { GRAPHS = T | G, KERNELS = S | L | P, LOOPS = L | P, ALL = GRAPHS | KERNELS };
@@ -105,7 +105,7 @@ uint64_t dtype_max(DType d)
 /* ---- the table of nodes */
 
 /* The nodes in order of creation, and their positions by hash: `at` is one more than the position.
- * The hash is in the table too, since most lookups end there, and growing need not touch the
+ * The table stores the hash too: most lookups need nothing else, and growing it does not touch the
  * nodes. */
 typedef struct { uint32_t hash, at; } HashSlot;
 static ARENA struct { HashSlot *at; size_t cap; uint32_t created; } table;
@@ -184,7 +184,7 @@ UOp *node_try(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg, con
 		return NULL;
 	UOp *u = node_alloc(op, dt, nsrc, src, arg, hash);
 	u->shape = shape;
-	/* inference may have made nodes (sizes): look the slot up again */
+	/* inference may have made nodes (sizes): find the slot again */
 	if (tabled.n * 2 >= table.cap)
 		rehash();
 	for (k = hash & (table.cap - 1); table.at[k].at; k = (k + 1) & (table.cap - 1))

@@ -24,7 +24,7 @@ uint32_t table_next(void *at, size_t bytes, uint32_t round)
 	return 1;
 }
 
-/* Sorts nodes by id where ids are dense: so a document keeps the order in which it was read. */
+/* Sorts nodes by id if ids are dense, so that a document keeps the order in which it was read. */
 static void order_by_id(UOp **at, size_t n)
 {
 	static ARENA struct { UOp **at; size_t cap; } slot;
@@ -56,7 +56,7 @@ typedef struct { UOp *u; uint32_t next; } Frame;
 static ARENA VEC(Frame) stack;
 static ARENA VEC(UOp *) found;
 
-/* Depth first, a node after its sources. */
+/* Depth first; a node comes after its sources. */
 static void visit(UOp *root)
 {
 	if (mark.at[root->id] == mark.round)

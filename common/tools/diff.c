@@ -1,11 +1,11 @@
-/* diff A B: what differs between two documents, whatever the numbers of their nodes.
+/* diff A B: the differences between two documents, up to the numbering of their nodes.
  *
  *     - %4 = ADD f32 %2 %3  # [3,4]
  *     + %7 = MUL f32 %5 %6  # [3,4]
  *
- * Nodes of both get a number that is equal when they and all below them are equal.  From the two
- * SINKs down, pairs that differ in op, dtype, arg or number of sources are printed; where only
- * something below differs, that is followed. */
+ * Nodes of both documents are numbered so that two nodes have the same number if they and all
+ * nodes they depend on are equal. From the two SINKs down, pairs that differ in op, dtype, arg or
+ * number of sources are printed; pairs that differ only in their sources are followed. */
 #include "arrays/arrays.h"
 #include "io/io.h"
 #include "process/process.h"
@@ -17,16 +17,16 @@ static struct {
 	const char *rtol, *atol, *ulp, *only;
 } opt;
 static const Option options[] = {
-	{0, "notes", NULL, "notes count too (they never change the meaning)", &opt.notes},
-	{0, "rtol", "R", "results: the relative difference that still counts as equal (1e-5)",
+	{0, "notes", NULL, "compare notes too (they never change the meaning)", &opt.notes},
+	{0, "rtol", "R", "results: the relative tolerance (1e-5)",
 		&opt.rtol},
-	{0, "atol", "A", "results: the absolute one (1e-6)", &opt.atol},
-	{0, "ulp", "N", "results: floats by N units in the last place instead", &opt.ulp},
-	{0, "zeros", NULL, "results: with --ulp, -0 is not 0", &opt.zeros},
-	{0, "bf16", NULL, "results: u16 arrays are the bits of bf16", &opt.bf16},
-	{0, "only", "PATTERN", "results: the arrays whose name matches, as file names do",
+	{0, "atol", "A", "results: the absolute tolerance (1e-6)", &opt.atol},
+	{0, "ulp", "N", "results: compare floats to within N ulp instead", &opt.ulp},
+	{0, "zeros", NULL, "results: with --ulp, -0 differs from 0", &opt.zeros},
+	{0, "bf16", NULL, "results: read u16 arrays as the bits of bf16", &opt.bf16},
+	{0, "only", "PATTERN", "results: only the arrays whose name matches, as in a shell",
 		&opt.only},
-	{'q', "quiet", NULL, "print nothing: the exit status tells", &opt.quiet},
+	{'q', "quiet", NULL, "print nothing, only set the exit status", &opt.quiet},
 	{0},
 };
 static const Stage tool = {.name = "diff",
@@ -34,12 +34,12 @@ static const Stage tool = {.name = "diff",
 	.options = options,
 	.summary =
 		"Compares two documents up to the numbering of nodes, or two results (.npy, .npz,\n"
-		"folders of .npy) by value: exit status 0 same, 1 different."};
+		"folders of .npy) by value: exit status 0 if equal, 1 if not."};
 
 /* One of the two documents. same[i]: the number that equal nodes of both share. */
 typedef struct { Graph *g; uint32_t *index, *same; } Side;
 
-static ARENA Buf out;           /* what differs, as text */
+static ARENA Buf out;           /* the differences, as text */
 
 static Graph *read_one(const char *file)
 {
@@ -58,7 +58,7 @@ typedef struct {
 	const UOp *u;
 	const Side *side;
 	uint32_t next;
-} NodeClass; /* next: one more with the same hash, + 1 */
+} NodeClass; /* next: 1 + the position of the next class with the same hash; 0: none */
 static ARENA VEC(NodeClass) classes;
 static ARENA Map by_hash;
 
@@ -106,7 +106,7 @@ static void number(Side *s)
 		s->same[i] = class_of(s, s->g->all.at[i]);
 }
 
-/* ---- what differs */
+/* ---- the differences */
 
 static void print_one(const Side *s, const UOp *u, char sign)
 {
@@ -147,8 +147,8 @@ static void add_pair(const Side *a, const UOp *x, const Side *b, const UOp *y, P
 	vec_push(todo, y);
 }
 
-/* Sources in turn; where one list is longer, what both have at the front and at the back is paired
- * off first. */
+/* Compares the sources pairwise, without the equal ones at the front and the back of both lists, so
+ * that an inserted source shows as one difference. */
 static void compare_sources(const Side *a, const UOp *x, const Side *b, const UOp *y, Pairs *todo)
 {
 	uint32_t from = 0, nx = x->nsrc, ny = y->nsrc;
@@ -172,7 +172,7 @@ static void compare_from_sinks(const Side *a, const Side *b)
 {
 	Pairs todo = {0};
 	add_pair(a, a->g->sink, b, b->g->sink, &todo);
-	/* in order of discovery: what is nearest to the outputs comes first */
+	/* in order of discovery: differences nearest to the outputs come first */
 	for (size_t i = 0; i < todo.n; i += 2) {
 		const UOp *x = todo.at[i], *y = todo.at[i + 1];
 		bool list = x->op == OP_SINK || x->op == OP_KERNEL;
@@ -186,7 +186,7 @@ static void compare_from_sinks(const Side *a, const Side *b)
 	vec_free(&todo);
 }
 
-/* Nodes that no output needs, and that the other document has not. */
+/* Prints the nodes that no output needs and the other document lacks. */
 static void compare_dead(const Side *a, const Side *b, char sign)
 {
 	uint8_t *known = xcalloc(classes.n + 1, 1), *alive = xcalloc(a->g->all.n, 1);

@@ -1,11 +1,11 @@
-/* match: the nodes of a document that a pattern fits; grep for tensor programs.  Status 0 when
- * there are some, 1 when there is none. */
+/* match: finds the nodes of a document that match a pattern; grep for tensor programs. Exit status
+ * 0 if any match, else 1. */
 #include "io/io.h"
 #include "process/process.h"
 #include "rules/rule.h"
 #include <stdlib.h>
 
-/* The pattern as a rule, so that it may have conditions. */
+/* The pattern as a rule, so that it can have conditions. */
 static const Rule *pattern(const char *text, const char *condition)
 {
 	char *rule = arena_printf(
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 	bool count = false;
 	const char *condition = NULL;
 	const Option options[] = {
-		{'c', "count", NULL, "print only how many there are", &count},
+		{'c', "count", NULL, "print only the number of matches", &count},
 		{0, "if", "CONDITION", "as in a rule: 'float(x)', '!const(x), int(y)'", &condition},
 		{0}
 	};

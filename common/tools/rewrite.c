@@ -1,4 +1,4 @@
-/* rewrite: rules from the command line or a file applied to a document; sed for tensor programs. */
+/* rewrite: applies rules from the command line or a file to a document; sed for tensor programs. */
 #include "rules/rule.h"
 #include "io/io.h"
 #include "process/process.h"
@@ -7,11 +7,11 @@
 static struct {
 	VEC(const char *) exprs, files, sets;
 	const char *lacks, *list;
-	bool lacked[OP_COUNT];  /* what opt.lacks says */
+	bool lacked[OP_COUNT];  /* the ops in opt.lacks */
 	bool say, once;
 } opt;
 
-/* ---- what decompose.rules asks of a target: --lacks says it */
+/* ---- --lacks: the ops that decompose.rules takes as missing from the target */
 
 static void read_lacks(const char *names)
 {
@@ -55,7 +55,7 @@ static Graph *body(Graph *g)
 	return r;
 }
 
-/* The names of the built-in files, or the text of one. */
+/* Prints the names of the built-in rule files, or the text of one. */
 static int print_list(const char *name)
 {
 	const char *s;
@@ -73,14 +73,14 @@ int main(int argc, char **argv)
 		{'f', "file", "FILE", "rules from a file", &opt.files, .many = true},
 		{0, "rules", "NAME", "built-in rules: simplify, decompose", &opt.sets,
 			.many = true},
-		{0, "lacks", "OPS", "'SUB MAX': what decompose writes with other ops", &opt.lacks},
+		{0, "lacks", "OPS", "ops for decompose to replace: 'SUB MAX'", &opt.lacks},
 		{0, "list", "NAME",
 			"print the built-in rules of that name, or all names, and nothing else",
 			&opt.list, .optional_arg = true},
 		{0, "once", NULL,
-			"one sweep, not to a fixed point: a rule may grow what it matches",
+			"one sweep instead of a fixed point, for rules that match their own result",
 			&opt.once},
-		{0, "count", NULL, "say how many rules were applied", &opt.say}, {0}};
+		{0, "count", NULL, "print how many rules were applied", &opt.say}, {0}};
 	static const Stage stage = {
 		.name = "rewrite", .summary = "rewrite a graph by rules",
 		.usage = "-e RULE|-f FILE|--rules NAME [FILE]", .options = options,

@@ -1,5 +1,5 @@
-/* show: a document of any level, for people: as text, counts, a picture, a page, stacks of views;
- * and text back. */
+/* show: prints a document of any level as text, counts, a picture, a page or chains of views; turns
+ * text back into a document. */
 #include "io/io.h"
 #include "show/show.h"
 #include "process/process.h"
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 {
 	ShowForm form = {0};
 	const Option options[] = {
-		{'p', "parse", NULL, "the other way: text to a document", &form.parse},
+		{'p', "parse", NULL, "turn text back into a document", &form.parse},
 		{0, "count", NULL, "one line: LEVEL nodes=N kernels=K copies=C", &form.count},
 		{'g', "graph", NULL, "a picture for Graphviz, as text", &form.dot},
 		{0, "html", NULL, "one self-contained page", &form.html},
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	Stream *in = stream_open(file);
 	for (Graph *g; (g = stream_next(in, READ_RAW)); arena_reset()) {
 		verify(g);
-		/* functions have no shapes yet */
+		/* at this level, functions have no shapes yet */
 		if (form.views && g->level == LV_TENSOR)
 			g = stage_raise(g, LV_GRAPH, NULL, false);
 		print_document(g, &form);

@@ -1,4 +1,4 @@
-/* sluice NAME …: runs a tool by name, as git does; sluice path: where tools are looked for. */
+/* sluice NAME …: runs a tool by name, as git does; sluice path: prints where tools are found. */
 #include "process/process.h"
 #include <dirent.h>
 #include <errno.h>
@@ -7,21 +7,21 @@
 
 static const struct { const char *name, *deed; } tools[] = {
 	{"trace", "builds a graph: from .mp, .t, .onnx, .c"},
-	{"simplify", "rules to a fixed point; dead nodes removed"},
+	{"simplify", "applies rules to a fixed point, removes dead nodes"},
 	{"grad", "the gradient of an output, in reverse"},
 	{"jvp", "the derivative of outputs along a direction"},
-	{"vmap", "all along a new axis of inputs"},
+	{"vmap", "vectorizes a graph along a new axis of inputs"},
 	{"jac", "the derivatives of outputs by inputs, dense or sparse"},
 	{"hess", "the second derivatives of an output, dense or sparse"},
 	{"schedule", "a graph to a list of kernel calls, one kernel per op"},
 	{"fuse", "merges kernels, plans memory"},
-	{"layout", "lay out tensors in memory, for targets with vectors"},
+	{"layout", "lays out tensors in memory, for targets with vectors"},
 	{"lower", "each kernel to loops for a target"},
 	{"render", "loops to a target's source"},
 	{"compile", "source to objects, through a cache"},
 	{"run", "runs a document of any level"},
 	{"show", "a document as text, picture or page"},
-	{"info", "what a model is: inputs, operators, work, memory"},
+	{"info", "summarizes a model: inputs, operators, work, memory"},
 	{"diff", "what differs between two documents"},
 	{"match", "finds a pattern in a document"},
 	{"rewrite", "applies rules to a document"},
@@ -41,7 +41,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Tools that are on the stage path and not in the table: targets, and stages of the user's own. */
+/* Lists the tools on the stage path that are not in the table: targets, and the user's stages. */
 static void list_others(void)
 {
 	VEC(char *) found = {0};
@@ -67,7 +67,7 @@ static void list_others(void)
 static int help(void)
 {
 	printf("usage: sluice NAME [argument]…\n"
-		"Runs the tool NAME of the stage path; sluice NAME --help tells its options.\n\n");
+		"Runs the tool NAME of the stage path; sluice NAME --help lists its options.\n\n");
 	for (int i = 0; i < TOOLS; i++)
 		printf("  %-10s %s\n", tools[i].name, tools[i].deed);
 	printf("  %-10s %s\n", "path", "prints the folders in which tools are looked for");
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 	const char *path = tool_find(name);
 	if (!path || !strcmp(name, "sluice"))
 		die(USAGE, "there is no tool '%.80s' on the stage path %s", name, stage_path());
-	/* the tool meets the signals as a shell would give them: it sets its own */
+	/* signals need no reset before exec: the tool sets its own */
 	argv[1] = (char *)path;
 	execv(path, argv + 1);
 	die_errno("cannot run %s", path);

@@ -5,7 +5,7 @@
  * Each works in the precision of its argument, f16 and bf16 in f32, and is within a few ulp of
  * the exact value (the bounds at the functions are measured). Nothing here relies on a product
  * being rounded before it is added: a·b + c with one rounding gives the same or better. Branches
- * that are not taken have finite arguments where that is needed for a gradient through WHERE to
+ * that are not taken have finite arguments where the gradient through WHERE would otherwise not
  * be finite.
  *
  * Coefficients: Cephes (S. Moshier, netlib.org/cephes) for f32, FDLIBM (Sun Microsystems,
@@ -18,7 +18,7 @@
  * derivative. */
 static UOp *correction(UOp *x) { return NODE(OP_DETACH, x->dtype, VNIL, x); }
 
-/* f(x) in f32 at least, back in x's dtype. */
+/* f(x) in f32 at least, cast back to x's dtype. */
 static UOp *wide(UOp *(*f)(UOp *), UOp *x)
 {
 	x = t_float(x);
@@ -87,7 +87,7 @@ UOp *t_signbit(UOp *x)
 	return t_lt(x, num(x, 0));
 }
 
-/* an odd function, given r, its value at |x|, which is near x when x is near 0 */
+/* an odd function of x from r, its value at |x|; the function is near x when x is near 0 */
 static UOp *odd(UOp *x, UOp *r)
 {
 	return t_where(t_eq(x, num(x, 0)), x, t_where(t_lt(x, num(x, 0)), t_neg(r), r));
@@ -135,8 +135,8 @@ UOp *t_round(UOp *x)
 /* ---- exponentials ---------------------------------------------------------------------------- */
 
 /* exp(x)·2^k for x that is already clamped where the result is out of range; 1.5 ulp on top of
- * EXP2's own error. x and log2(e) are split into a head and a rest; the rounding error of the
- * exponent comes back as a factor. */
+ * EXP2's own error. x and log2(e) are split into a head and a rest; a factor corrects the
+ * rounding error of the exponent. */
 static UOp *exp_held(UOp *x, int k)
 {
 	double first = is_f64(x) ? 48408813.0 / 33554432 : 2955.0 / 2048, log2e = M_LOG2E;
@@ -298,9 +298,10 @@ UOp *t_softplus(UOp *x) { return wide(softplus_real, x); }
 
 /* ---- circular functions ---------------------------------------------------------------------- */
 
-/* SIN(x + π/2) would lose what the addition rounds off. With s = sin x: where |s| > 1/2, cos x is
- * sin 2x / 2s, which is accurate to the last bits near the zeros of cosine too; elsewhere it is 1 -
- * 2 sin²(x/2). Both arguments are exact. u is the second sine, steep selects the first form. */
+/* SIN(x + π/2) would lose the bits that the addition rounds off. With s = sin x: where |s| > 1/2,
+ * cos x is sin 2x / 2s, which is accurate to the last bits near the zeros of cosine too; elsewhere
+ * it is 1 - 2 sin²(x/2). Both arguments are exact. u is the second sine, steep
+ * selects the first form. */
 typedef struct { UOp *s, *u, *steep; } Circle;
 
 static Circle circle(UOp *x)

@@ -1,4 +1,4 @@
-/* Sizes that are data: how many elements a NonZero finds, how much of a cache is filled.
+/* Data-dependent sizes: how many elements a NonZero finds, how much of a cache is filled.
  *
  *     count i64 [] = sum of a mask   →   size count_0, a variable from 0 to the mask's size
  *
@@ -89,7 +89,7 @@ static UOp *extreme_product(UOp *u, bool most)
 	return ix_mul(extreme(u->src[0], most), extreme(u->src[1], most));
 }
 
-/* A data-dependent divisor counts as at least 1: its quotient is of no use otherwise. */
+/* A data-dependent divisor counts as at least 1, since a quotient by 0 is meaningless. */
 static UOp *extreme_quotient(UOp *u, bool most)
 {
 	int64_t k;

@@ -1,4 +1,4 @@
-/* Remainders and the quotients that go with them, from division and rounding. */
+/* Remainders and the matching quotients, from division and rounding. */
 #include "primitives/approx.h"
 #include <math.h>
 

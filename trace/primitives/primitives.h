@@ -20,7 +20,7 @@ extern Reading reading;
 /* The default dtype of a fraction, and of an integer that becomes one. */
 static inline DType float_dtype(void) { return reading.wide ? DT_F64 : DT_F32; }
 UOp *size_tensor(UOp *size);                     /* i64 scalar; the size may be negative */
-UOp *t_cast(UOp *x, DType dt);               /* x itself when it has that dtype */
+UOp *t_cast(UOp *x, DType dt);               /* x itself if it has that dtype */
 UOp *t_num(DType dt, double v);              /* scalar CONST */
 UOp *t_size(DType dt, UOp *size);            /* a size as a scalar value, symbolic ones too */
 UOp *t_expand_to(UOp *x, const Shape *s);    /* broadcasts x to s, or dies */
@@ -90,7 +90,7 @@ UOp *t_scatter(UOp *x, int k, UOp *const *idx, UOp *v, const char *how);
 /* the elements of x along axis at idx, which has x's sizes along the other axes: NumPy's
  * take_along_axis */
 UOp *t_take_along(UOp *x, UOp *idx, int axis);
-/* indices for all axes of x: idx at axis, an element's own place along the others */
+/* indices for all axes of x: idx along axis, each element's own place along the others */
 void t_along_indices(UOp *x, UOp *idx, int axis, UOp **out);
 UOp *t_wrap_index(UOp *i, UOp *n); /* i, or i + n where it is negative (library/index.c) */
 /* the axes of i take the place of axis; i is wrapped */
@@ -99,8 +99,8 @@ UOp *t_take_inside(UOp *x, UOp *i, int axis);             /* i is within the axi
 UOp *t_concat(size_t n, UOp *const *x, int axis);         /* linear in the size of the result */
 UOp *t_matmul(UOp *a, UOp *b);                            /* NumPy's, batched */
 UOp *t_einsum(const char *spec, size_t n, UOp *const *x);
-/* i64, k along axis: the places of its k largest (smallest) elements in falling (rising) order,
- * equal ones by place (library/topk.c) */
+/* i64, k along axis: the places of the k largest (smallest) elements in descending (ascending)
+ * order, ties by place (library/topk.c) */
 UOp *t_top_places(UOp *x, int axis, UOp *k, bool largest);
 UOp *t_softmax(UOp *x, int axis);
 /* windows over the last nd axes: [..., o1..ond, k1..knd], by movement ops only; dilation and stride
@@ -115,11 +115,12 @@ static inline int t_rank(UOp *x) { return x->shape->rank; }
  * bound_sizes removes it from the graph again. */
 UOp *size_of_data(UOp *count, UOp *most);
 bool size_is_data(UOp *size);                /* whether it contains such a size */
-/* The maximum of the expression: each data-dependent size at its maximum, or at 0 if that gives
+/* The maximum of the expression: each data-dependent size is at its maximum, or at 0 if that gives
  * more. */
 UOp *size_most(UOp *size);
-UOp *size_value(UOp *size);                  /* size_tensor, with counts of data */
-/* All of the document; a count comes before the counts of what it shapes. */
+UOp *size_value(UOp *size);                  /* size_tensor, with data-dependent counts */
+/* All data-dependent sizes of the document with their counts. A count comes before the counts that
+ * depend on it. */
 size_t data_sizes(UOp *const **var, UOp *const **count);
 /* Replaces the count of a size by another node. */
 void data_size_moved(size_t k, UOp *count);

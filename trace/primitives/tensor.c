@@ -60,7 +60,7 @@ UOp *t_num(DType dt, double v)
 	return const_num(dt, v);
 }
 
-/* A symbolic size becomes a value by way of ARANGE: its element number n is n. */
+/* A symbolic size becomes a value through ARANGE, whose element n is n. */
 UOp *t_size(DType dt, UOp *size)
 {
 	int64_t v;
@@ -116,7 +116,7 @@ static UOp *agree(UOp *x, const Shape *s)
 	return x;
 }
 
-/* Broadcasts the sources to one shape; scalars are left as they are, since a scalar goes with any
+/* Broadcasts the sources to one shape; scalars stay as they are, since a scalar combines with any
  * shape. */
 static void broadcast(int n, UOp **x)
 {

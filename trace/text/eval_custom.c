@@ -1,10 +1,10 @@
-/* custom(x, …, clang="…"): a kernel of the user's own, as a CUSTOM node.
+/* custom(x, …, clang="…"): a user-written kernel, as a CUSTOM node.
  *
  *     y = custom(x, w, shape=[n], clang=text("scale.c"), opencl=[text("scale.cl"), [n // 4], [64]])
  *     →   CUSTOM f32 x w {shape: ["n"], code: {clang: "…", opencl: "…"}, global_size: {…}, …}
  *
- * A keyword that is none of the function's own names a target; its value is the code, or the code,
- * the groups and the items of a group. */
+ * A keyword that is not a parameter of the function names a target. Its value is the code, or a
+ * list of the code, the groups and the items per group. */
 #include "text/text.h"
 
 typedef struct { const Val *arg, *code, *global, *local; DType dtype; } Custom;
@@ -31,7 +31,7 @@ static const Val *text_val(const Value *v, const char *what)
 	return val_str(v->s);
 }
 
-/* size variables, by their names */
+/* a list of size variables, given by name */
 static const Val *vars_val(const Value *v)
 {
 	const Val *sizes = sizes_val(v, "vars");
@@ -68,7 +68,7 @@ static void add_keyword(Custom *c, const char *word, const Value *v)
 		die(MALFORMED, "custom: dtype: '%.40s' is no dtype", v->s);
 }
 
-/* The sources as tensors, weak ones of the first tensor's dtype. */
+/* The sources as tensors; weak ones take the first tensor's dtype. */
 static UOp **sources(size_t n, const Value *pos)
 {
 	UOp **src = arena_alloc((n + 1) * sizeof *src);

@@ -1,4 +1,4 @@
-/* Declarations: what the program takes and what it carries.
+/* Declarations: the program's inputs, sizes and constants.
  *
  *     input x f32[n, 4] where n in 1..64    BUFFER f32 {name: x, …}, vars {n: [1, 64]}
  *     const w f32 = load("w.npy")           BUFFER f32 {name: w, …, file: [path, offset, bytes]}
@@ -84,7 +84,7 @@ void declare_input(const Stmt *s)
 
 /* ---- constants */
 
-/* a path that is relative to the program's folder */
+/* the path, taken relative to the program's folder */
 static const char *beside(const char *path, const char *what)
 {
 	if (!*path)

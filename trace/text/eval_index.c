@@ -3,12 +3,12 @@
  *     x[1:, none, -1]     SHRINK, RESHAPE, SHRINK and RESHAPE
  *     x[i, :, j]          GATHER; negative elements of i count from the end; outside reads 0
  *
- * Slices and integers come first and move nothing; then the axes that tensors index go to the
- * front, where GATHER has them, and their result goes back to where the first of them stood (or
- * stays in front, when others stand between). */
+ * Slices and integers are applied first and move no axis. Then the axes indexed by tensors are
+ * moved to the front, as GATHER requires, and the result is moved back to the place of the first
+ * of them (it stays in front if another index stands between them). */
 #include "text/text.h"
 
-/* the axes of the result so far: which have a tensor for an index */
+/* the result so far, and which of its axes are indexed by tensors */
 typedef struct {
 	UOp *x;
 	int axis;
@@ -30,7 +30,7 @@ static UOp *bound(const Value *v, const char *what)
 
 static bool known_negative(UOp *u) { return ix_prove_lt(u, ix_const(0)); }
 
-/* v within lo … hi where that can be told; else v, which is checked once the sizes are known */
+/* v clipped to lo … hi if that can be proved; else v, which is checked once the sizes are known */
 static UOp *clip(UOp *v, UOp *lo, UOp *hi)
 {
 	return ix_prove_le(v, lo) ? lo : ix_prove_le(hi, v) ? hi : v;
@@ -56,7 +56,7 @@ static int64_t slice_step(const Value *v)
 		die(MALFORMED, "the step of a slice is %s, expected an integer", value_text(v));
 	if (!v->i)
 		die(MALFORMED, "the step of a slice is 0");
-	/* greater steps than any axis all take the first element only */
+	/* a step longer than any axis takes only the first element, however long it is */
 	return v->i > INT32_MAX ? INT32_MAX : v->i < -INT32_MAX ? -INT32_MAX : v->i;
 }
 
@@ -92,7 +92,7 @@ static UOp *slice_axis(UOp *x, int axis, const IndexItem *it)
 	return t_slice(x, axis, start, stop, step);
 }
 
-/* ---- one item after the other */
+/* ---- the items in order */
 
 static UOp *at_place(UOp *x, int axis, const Value *v)
 {
@@ -130,7 +130,7 @@ static UOp *wrap(UOp *i, UOp *size)
 	return t_where(t_lt(i, const_int(DT_I64, 0)), t_add(i, t_size(DT_I64, size)), i);
 }
 
-/* A list of numbers is checked now, and its negative ones are counted from the end. */
+/* A list of numbers is checked now, and its negative numbers count from the end. */
 static Value literal_index(const Value *v, int64_t size)
 {
 	if (v->kind == V_LIST) {
@@ -206,7 +206,7 @@ static UOp *gather_at(Indexing *g)
 	int k = t_rank(y) - (rank - g->n), first = g->at[0];
 	if (g->apart || !first)
 		return y;
-	/* the k axes of the indices go behind the first axes, which kept their places */
+	/* move the k axes of the indices behind the axes that precede the first indexed one */
 	for (int i = 0; i < t_rank(y); i++)
 		order[i] = i < first ? k + i : i < first + k ? i - first : i;
 	return t_permute(y, order);
@@ -241,7 +241,7 @@ static UOp *mask_of(const IndexItem *it)
 	return u && u->dtype == DT_BOOL ? u : NULL;
 }
 
-/* A mask is an index for each of its axes: the places where it is true. */
+/* A mask becomes one index for each of its axes: the places where it is true. */
 static size_t masks_found(size_t n, const IndexItem *items, IndexItem *out)
 {
 	size_t m = 0;

@@ -2,8 +2,8 @@
  *
  *     2 * 3     the number 6       n // 2    a size       x + 2   ADD(x, CONST 2 of x's dtype)
  *
- * A number, a list of numbers or a size beside a tensor takes the tensor's dtype where it can (an
- * integer beside any number, a float beside floats); else it is i32 or f32. */
+ * A number, a list of numbers or a size takes the dtype of the tensor it is combined with where it
+ * can (an integer with any numeric dtype, a float with floats); else it is i32 or f32. */
 #include "interp/interp.h"
 #include "text/text.h"
 #include <math.h>
@@ -16,9 +16,9 @@ static const char *operator_text(int op)
 
 static bool is_compare(int op) { return operator_precedence(op) == INFIX_COMPARE; }
 
-/* ---- numbers: as the interpreter has them, but an integer beyond 64 bits is an error */
+/* ---- numbers: computed by the interpreter, except that integer overflow is an error */
 
-/* an op on two elements of dt, which gives out */
+/* *out = op(*a, *b), elements of dt */
 static void interpret(Op op, DType dt, const void *a, const void *b, void *out)
 {
 	static const int step[2] = {0, 0};
@@ -134,8 +134,8 @@ static bool sized(const Value *v)
 	return v->kind == V_SIZE || (v->kind == V_NUMBER && v->is_int);
 }
 
-/* true and *out set when the operator gives a size, or a truth that holds for every value of the
- * size variables */
+/* true and *out set if the operator gives a size, or a comparison with the same outcome for every
+ * value of the size variables */
 static bool operate_sizes(int op, UOp *a, UOp *b, Value *out)
 {
 	int64_t divisor;
@@ -171,7 +171,7 @@ static UOp *operate_tensors(int op, UOp *a, UOp *b)
 	switch (op) {
 	case '@': return t_matmul(a, b);
 	case '>': return t_lt(b, a);
-	/* not b < a, except that NaN must give false: a < b or a == b */
+	/* not (b < a) would be true for NaN: floats use a < b or a == b */
 	case T_LE:
 		return dtype_float(dtype_promote(a->dtype, b->dtype)) ?
 			t_or(t_lt(a, b), t_eq(a, b)) :
@@ -190,8 +190,8 @@ static UOp *operand(int op, const Value *v, const Value *other)
 	return u;
 }
 
-/* i64 + 0.5 is f32, since the literal is weak: the integers follow it. A comparison keeps its exact
- * sides. */
+/* i64 + 0.5 is f32: the literal is weak, so the integers are cast to its dtype. Comparisons cast
+ * nothing, to stay exact. */
 static void follow_fraction(int op, const Value *a, UOp **x, UOp *y)
 {
 	if (a->kind == V_TENSOR && !dtype_float((*x)->dtype) && dtype_float(y->dtype) &&
@@ -199,7 +199,7 @@ static void follow_fraction(int op, const Value *a, UOp **x, UOp *y)
 		*x = t_cast(*x, y->dtype);
 }
 
-/* Lists join with +, and compare with lists and texts. */
+/* Lists are joined by +; texts, and anything with none, are compared by == and !=. */
 static bool operate_lists(int op, const Value *a, const Value *b, Value *out)
 {
 	bool equality = op == OPERATOR(CMPEQ) || op == OPERATOR(CMPNE);

@@ -1,7 +1,7 @@
-/* State: buffers that keep their content from one call to the next (program.c).
+/* States: buffers that keep their contents from one call to the next (program.c).
  *
  *     state count i64 = 0
- *     count <- count + 1       from here on count is the new content */
+ *     count <- count + 1       from here on, count is the new content */
 #include "text/text.h"
 
 void declare_state(const Stmt *s)
@@ -15,7 +15,7 @@ void declare_state(const Stmt *s)
 	scope_set(name, v_tensor(b));
 }
 
-/* v is the new content of a state that the statement's k-th name means, or its list holds */
+/* Makes v the new content of a state: the statement's k-th name, or an element of that list. */
 static Value update_one(const Stmt *s, size_t k, const char *state, const Value *v)
 {
 	if (program_assigned(state))
@@ -30,7 +30,7 @@ static Value update_one(const Stmt *s, size_t k, const char *state, const Value 
 	return r;
 }
 
-/* the state that an element of a list is, NULL when it is none */
+/* the name of the state that v is; NULL if v is not a state */
 static const char *state_name(const Value *v)
 {
 	UOp *u = v->kind != V_TENSOR ? NULL : v->u->op == OP_ASSIGN ? v->u->src[0] : v->u;
@@ -38,7 +38,7 @@ static const char *state_name(const Value *v)
 	return is ? buffer_name(u) : NULL;
 }
 
-/* A name that stands for a list of states: each becomes its element of the value. */
+/* Updates a list of states element by element. */
 static void update_list(const Stmt *s, size_t k, const Value *list, const Value *v)
 {
 	const char *name = s->names[k], *state;
@@ -55,7 +55,7 @@ static void update_list(const Stmt *s, size_t k, const Value *list, const Value 
 	scope_set(name, v_list(list->n, at));
 }
 
-/* What is updated must be so before its value is looked at. */
+/* Checks, before the value is evaluated, that the k-th name can be updated. */
 static void check_target(const Stmt *s, size_t k)
 {
 	const char *name = s->names[k];

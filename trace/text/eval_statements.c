@@ -1,4 +1,4 @@
-/* Statements, one after the other; functions are expanded where they are called.
+/* Statements, executed in order; functions are expanded where they are called.
  *
  *     def f(a, b=1) = a * b
  *     y = f(x)               y is MUL(x, CONST 1): the graph has no calls

@@ -2,9 +2,9 @@
  *
  *     relu(x @ w + b)     t_matmul, t_add, the library's relu; nodes noted with {loc: "g.t:3"}
  *
- * Calls go to the program's functions, to the few of the language itself (load, text, len, custom,
- * a dtype's name), or to the table in functions.def.  Errors point at the expression whose turn it
- * is. */
+ * A call names a function of the program, one of the language itself (load, text, len, custom, a
+ * dtype's name), or one in the table functions.def. Errors point at the expression being
+ * evaluated. */
 #include "onnx/onnx.h"
 #include "text/text.h"
 #include <math.h>
@@ -90,7 +90,7 @@ void note_name(const Value *v, const char *name)
 
 /* ---- operators */
 
-/* The left side of a + b + c + … is as deep as the line is long: it is followed by a loop. */
+/* The tree of a + b + c + … is as deep as the sum is long, so a loop walks its left side. */
 static Value eval_binary(Expr *e)
 {
 	VEC(Expr *) spine = {0};

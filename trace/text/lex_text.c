@@ -37,7 +37,7 @@ static const char *pos_where(const Pos *pos)
 }
 const char *pos_line(const Pos *pos) { return arena_printf("%s:%d", file_name, pos->line); }
 
-/* The line with a caret under the place; of a long line only what is near. */
+/* The line with a caret under the place; a long line is cut to the part around it. */
 static const char *caret_lines(const Pos *pos)
 {
 	enum { BEFORE = 100, AFTER = 60 };

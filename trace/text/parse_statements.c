@@ -1,4 +1,4 @@
-/* Tokens to statements: the grammar in README.md, one function a statement.
+/* Tokens to statements: the grammar in README.md, one function per statement.
  *
  *     input x f32[n, 4] where n in 1..64      INPUT x, type f32[n, 4], sizes n 1 64
  *     output mean(x, axis=0)                  an output needs a name: this dies at its place */
@@ -28,7 +28,7 @@ static bool at_end_of_statement(void)
 	return tok.kind == T_LINE || tok.kind == ';' || tok.kind == '}' || tok.kind == T_END;
 }
 
-/* growing names, places and expressions of a statement, side by side */
+/* names, places and expressions of a statement: parallel vectors that grow together */
 typedef struct { VEC(const char *) name; VEC(Pos) pos; VEC(Expr *) e; } NameList;
 
 static void names_add(NameList *v, Token t, Expr *e)
@@ -158,7 +158,7 @@ static Stmt *parse_output(Pos pos)
 
 static Stmt *parse_statement(void);
 
-/* after the } of a block nothing more is needed */
+/* a statement that ends with a block needs no end of line */
 static void end_statement(const Stmt *s)
 {
 	bool block = s->kind == S_IF || s->kind == S_FOR;
@@ -235,7 +235,7 @@ static Stmt *parse_def(Pos pos)
 	} else {
 		s->body = parse_block();
 	}
-	/* the function's own name stands after its parameters */
+	/* the function's name is stored after its parameters */
 	const char **names = arena_alloc((s->n + 1) * sizeof *names);
 	memcpy(names, s->names, s->n * sizeof *names);
 	names[s->n] = name.s;

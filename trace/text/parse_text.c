@@ -1,10 +1,10 @@
-/* Tokens to expression trees, with NumPy's (that is Python's) precedence: ops.def has it.
+/* Tokens to expression trees, with the precedence of NumPy (that is, Python), from ops.def.
  *
  *     a + b * -c ** 2      BINARY +(a, BINARY *(b, UNARY -(BINARY **(c, 2))))
  *
- * from loosest:  if else | or | and | not | == != < <= > >= | "|" | ^ | & | << >> | + - | * / // %
- * @ | - + ~ | ** | x(…) x[…] x.y.  Operators of one level are taken in a loop, so that a sum of a
- * million terms needs no deep stack. */
+ * From loosest:  if else | or | and | not | == != < <= > >= | "|" | ^ | & | << >> | + - | * / // %
+ * @ | - + ~ | ** | x(…) x[…] x.y.  Operators of one precedence are parsed in a loop, so that a sum
+ * of a million terms needs no deep stack. */
 #include "text/text.h"
 #include <math.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ static Expr *from_exprs(ExprKind kind, Pos pos, Exprs *v)
 	return e;
 }
 
-/* ( … ) is its expression, or a list when there are commas; () is the empty list */
+/* ( … ) is the expression inside, or a list if it has commas; () is the empty list */
 static Expr *parse_parenthesized(void)
 {
 	Pos pos = tok.pos;
@@ -137,7 +137,7 @@ static Expr *parse_name(void)
 			return expr_value(pos, (Value){.kind = words[i].kind, .i = words[i].i});
 		}
 	}
-	/* where(c, x, y) and size(x) are functions too */
+	/* the keywords where and size are also functions: where(c, x, y), size(x) */
 	bool called = tok.pos.at[strlen(tok.s)] == '(' && function_find(tok.s);
 	if (is_keyword(tok.s) && !called)
 		fail_at(&tok.pos, "expected an expression, found the keyword '%s'", tok.s);
@@ -164,7 +164,7 @@ static Expr *parse_atom(void)
 
 static const char *keyword_ahead(void)
 {
-	/* NAME "=" needs a second token: the character after the name tells */
+	/* instead of a second token of lookahead, look at the character after the name */
 	if (tok.kind != T_NAME)
 		return NULL;
 	const char *s = tok.pos.at + strlen(tok.s);

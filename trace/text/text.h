@@ -5,14 +5,14 @@
 
 /* ---- lex_text.c: characters to tokens */
 
-/* A place in the source: at points into its text, line and column count from 1 (columns in code
- * points). */
+/* A place in the source: `at` points into its text; lines and columns (code points) count from
+ * 1. */
 typedef struct { const char *at; int line, col; } Pos;
 
 typedef enum {
 	T_END, T_LINE, T_NAME, T_NUMBER, T_STRING,
-	/* T_OP + op: an infix operator of ops.def. What else has two or more characters follows;
-	 * other single ones are their own character code. */
+	/* T_OP + op: an infix operator of ops.def. Other symbols of two or more characters follow;
+	 * other single characters are their own code. */
 	T_OP = 256, T_LE = T_OP + OP_COUNT, T_GE, T_DOTS, T_ELLIPSIS
 } TokenKind;
 #define OPERATOR(NAME) (T_OP + OP_##NAME)
@@ -20,7 +20,7 @@ typedef enum {
 typedef struct {
 	int kind;               /* TokenKind, or a character */
 	Pos pos;
-	const char *s;          /* NAME and STRING: interned, so that equal ones are one pointer */
+	const char *s;          /* NAME and STRING: interned, so compare with == */
 	Value number;           /* NUMBER */
 	int infix;              /* "+=" and the like: '=' with the operator here */
 } Token;
@@ -29,12 +29,12 @@ enum { MAX_NESTING = 200, MAX_EXPRS = 1 << 20, MAX_TEXT = 16 << 20 };
 
 void lex_start(const char *text, size_t n, const char *file);
 Token lex_next(void);
-/* the op of an operator's kind; -1: it is none of ops.def ("@", ">" and the like) */
+/* the op of a token kind; -1: not an operator of ops.def ("@", ">" and so on) */
 int operator_op(int kind);
-/* how tightly an infix operator binds; INFIX_NONE: it is none */
+/* how tightly an infix operator binds; INFIX_NONE: not an infix operator */
 OpInfix operator_precedence(int kind);
 const char *token_text(const Token *t);
-/* "<-" follows names with commas between them, of which this is the first */
+/* whether name begins a list of names, separated by commas, that "<-" follows */
 bool lex_updates(const Token *name);
 /* "g.t:3", in the arena */
 const char *pos_line(const Pos *p);
@@ -65,7 +65,7 @@ typedef enum {
 
 /* X_BINARY: arg[0] op arg[1].  X_CALL: s(arg…), the last nkw of them named by kw; X_METHOD:
  * arg[0].s(arg[1]…). X_INDEX: arg[0][arg[1]…].  X_SLICE: arg[0]:arg[1]:arg[2], NULL where left out.
- *  X_IF: arg[0] if arg[1] else arg[2]. */
+ * X_IF: arg[0] if arg[1] else arg[2]. */
 typedef struct Expr Expr;
 struct Expr {
 	uint8_t kind;
@@ -76,7 +76,7 @@ struct Expr {
 	Value *value;
 	Expr **arg;
 	const char **kw;
-	const char *where, *context;    /* of an error here; made when first needed */
+	const char *where, *context;    /* for errors here; made when first needed */
 };
 
 typedef struct { DType dt; bool shaped; uint32_t rank; Expr **dim; Pos pos; } Type;
@@ -122,7 +122,7 @@ Token expect(int kind, const char *what);
 bool accept_word(const char *w);
 bool is_keyword(const char *name);
 Expr *parse_expr(void);
-/* expressions with commas between them; more than one (or a comma at the end) gives an X_LIST */
+/* expressions separated by commas; more than one, or a trailing comma, gives an X_LIST */
 Expr *parse_expr_list(void);
 StmtBlock parse_text(void);     /* the whole program */
 
@@ -131,16 +131,16 @@ StmtBlock parse_text(void);     /* the whole program */
 typedef struct NameScope { Map vars; struct NameScope *outer; } NameScope;
 extern NameScope globals, *scope;
 Value eval(Expr *e);
-/* counts one step; dies when a program takes more than it may */
+/* counts one step; dies when the program exceeds MAX_STEPS */
 void eval_step(const Pos *p);
-/* one level of nesting, of expressions, blocks and calls together, and back */
+/* enters and leaves a level of nesting; expressions, blocks and calls count together */
 void eval_deeper(const Pos *p);
 void eval_back(void);
 enum { MAX_DEPTH = 1500, MAX_STEPS = 10000000 };
 void expr_place(Expr *e);       /* errors from here on point at e */
 Value *scope_find(const char *name);
 void scope_set(const char *name, Value v);
-/* puts {loc} on the nodes with an id from start on that v is made of */
+/* puts the note {loc} on those nodes of v whose id is at least start */
 void note_new(const Value *v, uint32_t start, const Pos *p);
 void note_name(const Value *v, const char *name);
 
@@ -148,10 +148,9 @@ void note_name(const Value *v, const char *name);
 
 Value operate(int op, const Value *a, const Value *b);
 Value operate_prefix(int op, const Value *a);
-/* the truth of a value known while tracing; what names it in the message */
+/* a value as true or false, while tracing; `what` names it in the error message */
 bool value_truth(const Value *v, const char *what);
-/* sqrt and the like of a plain number, which stays a number; false when there is no such function
- */
+/* sqrt and so on of a plain number, which stays a number; false if there is no such function */
 bool number_function(const char *name, const Value *x, Value *out);
 
 /* ---- eval_index.c: x[1:, ::-1, none, i] */
@@ -172,20 +171,20 @@ Value call_program_function(Stmt *f, size_t n, const Value *pos, size_t nkw, con
 
 /* ---- eval_declare.c: input, const, size, load */
 
-/* file: of the program; its folder is where load looks */
+/* file: the program's; load looks in its folder */
 void declare_start(const char *file);
 void declare_sizes(const Stmt *s);
 void declare_input(const Stmt *s);
 void declare_const(const Stmt *s);
-/* load("w.npy", "member") as a const buffer that takes the name of what is being declared */
+/* load("w.npy", "member") as a const buffer, named after the variable being declared */
 Value load_value(size_t n, const Value *pos);
-/* text("kernel.c"): what is in a file */
+/* text("kernel.c"): the contents of a file */
 Value load_text(size_t n, const Value *pos);
-/* the value of a const or state as a tensor of its type; stem: what buffers of data in it are
- * called */
+/* the value of a const or state as a tensor of its type; stem: prefix for the names of its data
+ * buffers */
 UOp *declared_value(const Stmt *s, const char *stem);
 
-/* ---- eval_custom.c: a kernel of the user's own */
+/* ---- eval_custom.c: user-written kernels */
 
 Value custom_value(
 	size_t n, const Value *pos, size_t nkw, const char *const *kw, const Value *kwval);
