@@ -30,14 +30,15 @@ static uint64_t moves_of(UOp *value)
  * those that do not. Their own sources are not searched. */
 static void find_values(const Contraction *c, Operands *moving, Operands *still)
 {
-	VEC(UOp *) stack = {0};
-	Map seen = {0};
+	static ARENA VEC(UOp *) stack;
+	static ARENA TABLE(uint32_t) seen;
+	table_round(&seen);
 	vec_push(&stack, c->fold->src[0]);
 	while (stack.n) {
 		UOp *u = stack.at[--stack.n];
-		if (!range_mask(u) || map_get(&seen, PKEY(u)))
+		if (!range_mask(u) || seen.at[u->id] == seen.round)
 			continue;
-		map_put(&seen, PKEY(u), u);
+		seen.at[u->id] = seen.round;
 		if (u->op == OP_LOAD || u->op == OP_RREDUCE)
 			vec_push(moves_of(u) & c->bound ? moving : still,
 				((Operand){u, moves_of(u)}));
@@ -45,13 +46,12 @@ static void find_values(const Contraction *c, Operands *moving, Operands *still)
 			for (uint32_t i = u->nsrc; i-- > 0;)
 				vec_push(&stack, u->src[i]);
 	}
-	vec_free(&stack);
-	map_free(&seen);
 }
 
 static void find_operands(Contraction *c)
 {
-	Operands moving = {0}, still = {0};
+	static ARENA Operands moving, still;
+	moving.n = still.n = 0;
 	find_values(c, &moving, &still);
 	c->n = moving.n;
 	c->still = still.n;
@@ -60,8 +60,6 @@ static void find_operands(Contraction *c)
 		c->operand[i] = i < c->n ? moving.at[i] : still.at[i - c->n];
 	for (size_t i = 0; i < c->n; i++)
 		c->all |= c->operand[i].moves;
-	vec_free(&moving);
-	vec_free(&still);
 }
 
 /* The first operand except `other` that moves in the most ranges outside `but`; NULL when none

@@ -34,10 +34,10 @@ static uint64_t own_mask(const UOp *u)
 
 uint64_t range_mask(UOp *root)
 {
+	if (root->id < known.cap && known.at[root->id])
+		return mask.at[root->id];
 	table_fit(&mask);
 	table_fit(&known);
-	if (known.at[root->id])
-		return mask.at[root->id];
 	static ARENA VEC(UOp *) stack;
 	vec_push(&stack, root);
 	while (stack.n) {
