@@ -2,7 +2,7 @@
  * then x's.
  *
  *     y f32[3], x f32[4]   →   jac_y_x f32[3,4]; with --sparse f32[nnz], the pattern in meta.sparse
- * */
+ */
 #include "process/process.h"
 #include "sparse/sparse.h"
 

@@ -1,7 +1,7 @@
 /* Joins layers: views of set numbers, with one set per element.
  *
  *     MUL (EXPAND a [3,1] → [3,4]) (EXPAND b [1,4] → [3,4])     two layers, of 3 and of 4 numbers
- * */
+ */
 #include "sparse/layers.h"
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  *
  *     GATHER x [5], i = [0, 3]     {0} {3}
  *     GATHER x [5], i an input     {0 1 2 3 4} for all of them: one set, expanded
- * */
+ */
 #include "sparse/layers.h"
 #include <stdlib.h>
 
