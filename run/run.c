@@ -5,6 +5,7 @@
  */
 #include "io/io.h"
 #include "process/process.h"
+#include "prove/prove.h"
 #include "session/session.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -161,7 +162,6 @@ static void handle(Graph *g, const Bindings *given)
 	for (size_t i = 0; i < given->n; i++)
 		vec_push(&operands, given->at[i]);
 	feeds_bind(feeds, &operands);
-	verify(g);
 	if (opt.keep && mkdir(opt.keep, 0777) && errno != EEXIST)
 		die_errno("%s: cannot make the folder", opt.keep);
 	if (g->level == LV_TENSOR)
@@ -227,6 +227,8 @@ int main(int argc, char **argv)
 	whole = opt.interpret || opt.only || opt.keep || opt.profile;
 	in = stream_open(file);
 	for (; (g = stream_next(in, 0)); arena_reset()) {
+		verify(g);
+		prove_document(g);
 		g = whole ? g : lean(g);
 		stream_rest(in);
 		handle(g, &operands);

@@ -151,7 +151,6 @@ Graph *lean(Graph *g)
 	Nodes live;
 	void *old;
 
-	verify(g);
 	if (g->level != LV_PROGRAM)
 		return g;
 	p = programs_of(g);
