@@ -298,9 +298,10 @@ int main(int argc, char **argv)
 		.prove = opt.prove, .seconds = number(opt.seconds, "--time", 60),
 		.rtol = number(opt.rtol, "--rtol", -1), .atol = number(opt.atol, "--atol", -1)};
 	die_cleanup(cannot_tell, NULL);
-	h.work = work_folder();
+	Work *work = work_new();
+	h.work = work->path;
 	status = bisect(&h, file);
-	work_remove((void *)h.work);
+	work_remove(work);
 	stage_end();
 	return status;
 }
