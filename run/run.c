@@ -96,14 +96,15 @@ static Graph *raise(Graph *g)
 	return g->level < LV_PROGRAM ? program_raise(g, opt.target) : g;
 }
 
-static void write_profile(const Session *s)
+/* own: the program is this user's, and stays so with its timings. */
+static void write_profile(const Session *s, bool own)
 {
 	Graph *g = session_profile(s);
 	Buf b = { 0 };
 
 	if (!*opt.profile)
 		return;
-	wire_write(&b, g);
+	wire_write(&b, own && g->level == LV_PROGRAM ? mark_put(g) : g);
 	file_write(opt.profile, b.s, b.n);
 	buf_free(&b);
 }
@@ -137,7 +138,7 @@ static void write_outputs(Session *s, const Graph *g, const VarEnv *env)
 	outputs_write(n, names, at, opt.to, opt.numbered, val_get(g->meta, "output_groups"));
 }
 
-static void handle(Graph *g, const Bindings *given)
+static void handle(Graph *g, const Bindings *given, bool own)
 {
 	Feeds *feeds = feeds_parse(opt.feed.n, opt.feed.at, opt.shuffle);
 	CallOptions calls = calls_wanted();
@@ -150,7 +151,7 @@ static void handle(Graph *g, const Bindings *given)
 		.threads = whole_number(opt.j, "-j", 0),
 		.often = opt.bench || calls.times > 1 || calls.until > 1,
 		.feeds = feeds,
-		.build = {opt.cc, whole_number(opt.j, "-j", 0), true, opt.fast},
+		.build = {opt.cc, whole_number(opt.j, "-j", 0), true, opt.fast, true},
 	};
 	double begin = now_ms(), ready, first = 0;
 	Bindings operands = {0};
@@ -161,7 +162,6 @@ static void handle(Graph *g, const Bindings *given)
 	for (size_t i = 0; i < given->n; i++)
 		vec_push(&operands, given->at[i]);
 	feeds_bind(feeds, &operands);
-	verify(g);
 	if (opt.keep && mkdir(opt.keep, 0777) && errno != EEXIST)
 		die_errno("%s: cannot make the folder", opt.keep);
 	if (g->level == LV_TENSOR)
@@ -176,7 +176,7 @@ static void handle(Graph *g, const Bindings *given)
 	if (opt.bench)
 		bench(s, seconds(), ready - begin, first, *opt.bench ? opt.bench : NULL);
 	if (opt.profile)
-		write_profile(s);
+		write_profile(s, own);
 	if (made && (opt.to || !opt.bench))
 		write_outputs(s, g, &in.env);
 	else if (!made)
@@ -210,6 +210,7 @@ int main(int argc, char **argv)
 {
 	Bindings operands = { 0 };
 	bool whole;             /* kernels are read, or written again */
+	bool own;               /* the document is no program, or this user's */
 	const char *file;
 	Stream *in;
 	Graph *g;
@@ -227,9 +228,11 @@ int main(int argc, char **argv)
 	whole = opt.interpret || opt.only || opt.keep || opt.profile;
 	in = stream_open(file);
 	for (; (g = stream_next(in, 0)); arena_reset()) {
+		verify(g);
+		own = !opt.interpret && code_check(g);
 		g = whole ? g : lean(g);
 		stream_rest(in);
-		handle(g, &operands);
+		handle(g, &operands, own);
 	}
 	if (!stream_count(in) && file && strcmp(file, "-"))
 		die(MALFORMED, "%s: ends early at byte 0", file);

@@ -397,7 +397,7 @@ counted() {
 		%10 = SINK %9 {names: ["y"]}
 		T
 	}
-	value() { "$BIN/show" -p text | "$BIN/run" x=zeros | tail -n 1; }
+	value() { "$BIN/show" -p text | "$BIN/run" --allow-code x=zeros | tail -n 1; }
 	source_of '' s 'v.s + s[0]' > text; [ "$(value)" = '[2.]' ]
 	source_of '' t 'v.t + t[0]' > text; [ "$(value)" = '[3.]' ]
 	source_of '#define f p[0] + 5' p 'f' > text; [ "$(value)" = '[5.]' ]

@@ -184,12 +184,12 @@ each_way() {
 	local san= common="${BIN%/bin}/libcommon.a" out=$BATS_TEST_TMPDIR/check_pool
 	sanitized && san="-fsanitize=address,undefined"
 	"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O1 $san -w -I"$ROOT/common" -I"$ROOT/run" -o "$out" "$TESTS/check_pool.c" \
-		"$ROOT/run/host/pool.c" "$ROOT/run/host/cores.c" "$common" -lmsgpackc -lxxhash -lz -ldl -lpthread -lm
+		"$ROOT/run/host/pool.c" "$ROOT/run/host/cores.c" "$common" -lmsgpackc -lxxhash -lsodium -lz -ldl -lpthread -lm
 	[ "$("$out" 3000)" = "0 items were not run once" ]
 	# and no two threads touch one thing at a time, where the compiler can tell
 	"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O1 -fsanitize=thread -w -I"$ROOT/common" -I"$ROOT/run" -o "$out.t" \
 		"$TESTS/check_pool.c" "$ROOT/run/host/pool.c" "$ROOT/run/host/cores.c" "$common" \
-		-lmsgpackc -lxxhash -lz -ldl -lpthread -lm 2> /dev/null || return 0
+		-lmsgpackc -lxxhash -lsodium -lz -ldl -lpthread -lm 2> /dev/null || return 0
 	sanitized || ! setarch -R true || ok setarch -R "$out.t" 300
 }
 
