@@ -421,6 +421,24 @@ counted() {
 	cmp a/y.npy c/y.npy
 }
 
+@test "a kernel that the compiler does not take is compiled with other options" {
+	twice; x_npy
+	"$BIN/run" twice.mp x=x.npy -o a
+	local needs
+	for needs in -O1 $([ "$(uname -m)" != x86_64 ] || echo -march=x86-64); do
+		# with an empty cache, a compiler that fails as long as it is not asked so
+		rm -r cache
+		printf '#!/bin/sh\ncase " $* " in *" %s "*) exec cc "$@" ;; esac\necho "x.c:1: internal compiler error" >&2\nexit 1\n' \
+			"$needs" > picky
+		chmod +x picky
+		"$BIN/run" --fast-compile -v twice.mp x=x.npy --cc ./picky -o b 2> log
+		grep -q "the compiler failed: x.c:1: internal compiler error; once more, with .*$needs" log
+		cmp a/y.npy b/y.npy
+		"$BIN/run" --fast-compile twice.mp x=x.npy --cc ./picky -o b 2> log
+		[ ! -s log ]
+	done
+}
+
 @test "eight runs at once with an empty cache" {
 	x_npy
 	doc many <<-'E'

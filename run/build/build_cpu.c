@@ -58,9 +58,27 @@ static Flags flags_gcc[CLASSES] = {
 static Flags flags_clang[CLASSES] = {{"-O2", NULL}, {"-O2", NULL}, {"-O1", NULL}};
 static Flags flags_fast[CLASSES] = {{"-O0", NULL}, {"-O0", NULL}, {"-O0", NULL}};
 
+/* What is added for another attempt, when a compiler does not take one kernel: compilers have faults,
+ * with vectors above all (gcc 12 stops at some of them with -O0). The last attempt does without the
+ * processor's own instructions, so a*b + c may be rounded twice there. */
+#if defined __x86_64__ || defined __i386__
+#define PLAINEST "-march=x86-64"
+#else
+#define PLAINEST "-fno-tree-vectorize"
+#endif
+static Flags flags_again[] = {{NULL}, {"-O1", NULL}, {"-O1", PLAINEST, NULL}};
+enum { ATTEMPTS = sizeof flags_again / sizeof *flags_again };
+
 typedef struct { const char *path; Flags *tuning; Key key; } Compiler;
 typedef struct { Program *p; Key key; } KernelKey;
-typedef struct { KernelKey *at; size_t n, bytes; pid_t pid; const char *src, *out, *err; } Unit;
+typedef struct {
+	KernelKey *at;
+	size_t n, bytes;
+	pid_t pid;
+	const char *src, *out, *err;
+	int attempt;
+	const char *failure;    /* of the first attempt */
+} Unit;
 
 /* ---- the compiler */
 
@@ -154,7 +172,7 @@ static int split_flags(const char *text, const char **argv, int n)
 	const char *at;
 	size_t len;
 
-	while (text && (at = flag_next(&text, &len)) && n < MAX_FLAGS - 10)
+	while (text && (at = flag_next(&text, &len)) && n < MAX_FLAGS - 12)
 		argv[n++] = arena_printf("%.*s", (int)len, at);
 	return n;
 }
@@ -195,6 +213,8 @@ static void unit_start(const Compiler *c, Unit *u)
 		argv[n++] = flags_all[i];
 	n = add_processor(c, u->at[0].p->flags, argv, n);
 	n = split_flags(u->at[0].p->flags, argv, n);
+	for (int i = 0; flags_again[u->attempt][i]; i++)
+		argv[n++] = flags_again[u->attempt][i];
 	argv[n++] = "-o";
 	argv[n++] = u->out;
 	argv[n++] = u->src;
@@ -276,6 +296,22 @@ static Unit *unit_wait(Unit *u, size_t n, int *status)
 	}
 }
 
+/* Another attempt at a kernel by itself; dies with what the first one said after the last. */
+static void unit_again(const Compiler *c, Unit *u, int status)
+{
+	const char *name = u->at->p->name;
+
+	if (!u->failure)
+		u->failure = first_error(u->err, status);
+	if (++u->attempt == ATTEMPTS)
+		die(FAILED, "%s: the compiler failed: %s", name, u->failure);
+	if (process.verbose)
+		warn("%s: the compiler failed: %s; once more, with %s %s", name,
+			first_error(u->err, status), flags_again[u->attempt][0],
+			flags_again[u->attempt][1] ? flags_again[u->attempt][1] : "");
+	unit_start(c, u);
+}
+
 /* Runs units, at most jobs at a time. Returns the number that failed and can be split, which are
  * put into failed. */
 static size_t units_run(const Compiler *c, Unit *u, size_t n, size_t jobs, bool load, Unit **failed,
@@ -290,15 +326,17 @@ static size_t units_run(const Compiler *c, Unit *u, size_t n, size_t jobs, bool 
 			running++;
 		}
 		Unit *w = unit_wait(u, started, &status);
+		bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+		if (!good && w->n == 1) {
+			unit_again(c, w, status);
+			continue;
+		}
 		running--;
 		progress_step(progress, ++done);
-		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		if (good)
 			unit_take(w, load);
-		else if (w->n > 1)
-			failed[bad++] = w;
 		else
-			die(FAILED, "%s: the compiler failed: %s", w->at->p->name,
-				first_error(w->err, status));
+			failed[bad++] = w;
 	}
 	return bad;
 }
