@@ -5,6 +5,7 @@
  */
 #include "io/io.h"
 #include "process/process.h"
+#include "prove/prove.h"
 #include "session/session.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -230,6 +231,7 @@ int main(int argc, char **argv)
 	for (; (g = stream_next(in, 0)); arena_reset()) {
 		verify(g);
 		own = !opt.interpret && code_check(g);
+		prove_document(g);
 		g = whole ? g : lean(g);
 		stream_rest(in);
 		handle(g, &operands, own);

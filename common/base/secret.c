@@ -24,7 +24,7 @@ static struct {
 
 static void hash_start(Hash *h, const char *purpose, const uint8_t *key, size_t n)
 {
-	/* sodium_init would choose among its ways to hash, and takes longer than to hash a program */
+	/* sodium_init would choose a way to hash, which takes longer than to hash a program */
 	crypto_generichash_init((void *)h, key, n, sizeof(Digest));
 	hash_add(h, purpose, strlen(purpose) + 1);
 }

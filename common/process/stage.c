@@ -7,6 +7,7 @@
  */
 #include "io/io.h"
 #include "process/process.h"
+#include "prove/prove.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -218,6 +219,7 @@ static Graph *admit(const Stage *s, Graph *g)
 		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
 		verify(g);
 	}
+	prove_document(g);
 	checks_remember(g);
 	/* passes make a new graph, so the list of nodes that were read is dropped; functions are
 	 * expanded, dead ones too */

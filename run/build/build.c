@@ -1,6 +1,6 @@
 /* Builds every missing object of a document, each with its runtime's builder. A program that
- * already has an object (from `compile`) is left alone; one whose object cannot be read or loaded, or
- * was changed since, is built again from its source. */
+ * already has an object (from `compile`) is left alone; one whose object cannot be read or loaded,
+ * or was changed since, is built again from its source. */
 #include "build/build.h"
 #include <stdlib.h>
 

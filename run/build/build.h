@@ -47,9 +47,9 @@ const char *flag_next(const char **text, size_t *n);
 /* ---- lean.c */
 
 /* At level program, removes from g, which is verified, what calling compiled programs does not
- * need: their sources, and everything in their kernels except the buffers and sizes they use. If that changes
- * anything, g is copied and the arena is reset, so the arena may hold nothing else that is still
- * needed. */
+ * need: their sources, and everything in their kernels except the buffers and sizes they use. If
+ * that changes anything, g is copied and the arena is reset, so the arena may hold nothing else
+ * that is still needed. */
 Graph *lean(Graph *g);
 
 /* ---- object.c: files of machine code or PTX, opened and checked once */

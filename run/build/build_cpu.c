@@ -58,9 +58,9 @@ static Flags flags_gcc[CLASSES] = {
 static Flags flags_clang[CLASSES] = {{"-O2", NULL}, {"-O2", NULL}, {"-O1", NULL}};
 static Flags flags_fast[CLASSES] = {{"-O0", NULL}, {"-O0", NULL}, {"-O0", NULL}};
 
-/* What is added for another attempt, when a compiler does not take one kernel: compilers have faults,
- * with vectors above all (gcc 12 stops at some of them with -O0). The last attempt does without the
- * processor's own instructions, so a*b + c may be rounded twice there. */
+/* What is added for another attempt, when a compiler does not take a kernel by itself: compilers
+ * have faults, with vectors above all (gcc 12 stops at some with -O0). The last attempt does without
+ * the processor's own instructions, so a*b + c may be rounded twice there. */
 #if defined __x86_64__ || defined __i386__
 #define PLAINEST "-march=x86-64"
 #else
@@ -444,8 +444,9 @@ void build_cpu(size_t n, Program *const *p, const BuildOptions *o)
 		Key key = kernel_key(&c, p[i]);
 		p[i]->made = arena_strdup(digest_text(&key).s);
 		p[i]->entry = arena_printf("c%s", p[i]->made);
-		if (!find_cached(p[i], key, o->load) && !map_get(&first, PKEY(val_str(p[i]->made)))) {
-			map_put(&first, PKEY(val_str(p[i]->made)), p[i]);
+		uint64_t same = PKEY(val_str(p[i]->made));
+		if (!find_cached(p[i], key, o->load) && !map_get(&first, same)) {
+			map_put(&first, same, p[i]);
 			k[missing++] = (KernelKey){ p[i], key };
 		}
 	}
