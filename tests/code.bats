@@ -58,6 +58,8 @@ refused() { fails 3 "$@" && [[ $errors == *"--allow-code"* ]]; }
 	[[ $errors == *"by another user"* ]]
 	XDG_CONFIG_HOME=$PWD/other tool render -t clang g.mp > q.mp
 	not cmp -s p.mp q.mp
+	ok tool diff p.mp q.mp
+	[ -z "$output" ]
 	cmp <(tool show p.mp | sed 's/mark: "[0-9a-f]*"//') <(tool show q.mp | sed 's/mark: "[0-9a-f]*"//')
 }
 

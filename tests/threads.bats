@@ -175,7 +175,7 @@ each_way() {
 	sed 's/, vars: \["n"\], global_size: \["n-1"\]/, vars: ["n"], global_size: ["n-1", 2]/' p.txt > q.txt
 	not cmp -s p.txt q.txt
 	tool show -p q.txt > bad.p
-	fails 4 tool run bad.p x=rand n=3
+	fails 4 tool run --allow-code bad.p x=rand n=3
 	sed 's/work: 1/work: "q"/' r.txt > bad.txt
 	fails 4 tool show -p bad.txt
 }
@@ -200,7 +200,7 @@ each_way() {
 		sed 's/work: [^,}]*/work: "n*4611686018427387904*4"/' > s.txt
 	grep -q 'work: "n\*4611686018427387904\*4"' s.txt
 	tool show -p s.txt > s.mp
-	ok tool run s.mp x=rand n=2 m=3 -j 2 -o a.npz
+	ok tool run --allow-code s.mp x=rand n=2 m=3 -j 2 -o a.npz
 	tool trace s.t | tool run --interpret x=rand n=2 m=3 -o b.npz
 	tool diff a.npz b.npz
 }

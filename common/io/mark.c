@@ -48,10 +48,13 @@ Graph *mark_put(Graph *g)
 
 	g->sink = walk_replace(g->sink, object_hashed, NULL);
 	g->all = (Nodes){0};
-	g->meta = val_set(g->meta, "mark", NULL);
-	if (mark_of(g, &text))
+	if (mark_of(g, &text)) {
 		g->meta = val_set(g->meta, "mark", val_str(text.s));
-	else if (process.verbose)
+		return g;
+	}
+	if (val_get(g->meta, "mark"))
+		g->meta = val_set(g->meta, "mark", NULL);
+	if (process.verbose)
 		warn("the program carries no mark: %s", secret_missing());
 	return g;
 }

@@ -59,8 +59,8 @@ static Flags flags_clang[CLASSES] = {{"-O2", NULL}, {"-O2", NULL}, {"-O1", NULL}
 static Flags flags_fast[CLASSES] = {{"-O0", NULL}, {"-O0", NULL}, {"-O0", NULL}};
 
 /* What is added for another attempt, when a compiler does not take a kernel by itself: compilers
- * have faults, with vectors above all (gcc 12 stops at some with -O0). The last attempt does without
- * the processor's own instructions, so a*b + c may be rounded twice there. */
+ * have faults, with vectors above all (gcc 12 stops at some of them with -O0). The last attempt
+ * goes without the processor's own instructions, so a*b + c may be rounded twice there. */
 #if defined __x86_64__ || defined __i386__
 #define PLAINEST "-march=x86-64"
 #else
