@@ -102,14 +102,15 @@ static Graph *raise(Graph *g)
 	return g->level < LV_PROGRAM ? program_raise(g, opt.target) : g;
 }
 
-static void write_profile(const Session *s)
+/* own: the program is this user's, and stays so with its timings. */
+static void write_profile(const Session *s, bool own)
 {
 	Graph *g = session_profile(s);
 	Buf b = { 0 };
 
 	if (!*opt.profile)
 		return;
-	wire_write(&b, g);
+	wire_write(&b, own && g->level == LV_PROGRAM ? mark_put(g) : g);
 	file_write(opt.profile, b.s, b.n);
 	buf_free(&b);
 }
@@ -143,7 +144,7 @@ static void write_outputs(Session *s, const Graph *g, const VarEnv *env)
 	outputs_write(n, names, at, opt.to, opt.numbered, val_get(g->meta, "output_groups"));
 }
 
-static void handle(Graph *g, const Bindings *given)
+static void handle(Graph *g, const Bindings *given, bool own)
 {
 	Feeds *feeds = feeds_parse(opt.feed.n, opt.feed.at, opt.shuffle);
 	CallOptions calls = calls_wanted();
@@ -159,7 +160,7 @@ static void handle(Graph *g, const Bindings *given)
 		.threads = whole_number(opt.j, "-j", 0),
 		.often = opt.bench || calls.times > 1 || calls.until > 1,
 		.feeds = feeds,
-		.build = {opt.cc, whole_number(opt.j, "-j", 0), true, opt.fast},
+		.build = {opt.cc, whole_number(opt.j, "-j", 0), true, opt.fast, true},
 	};
 	double begin = now_ms(), ready, first = 0;
 	Bindings operands = {0};
@@ -185,7 +186,7 @@ static void handle(Graph *g, const Bindings *given)
 	if (opt.bench)
 		bench(s, seconds(), ready - begin, first, *opt.bench ? opt.bench : NULL);
 	if (opt.profile)
-		write_profile(s);
+		write_profile(s, own);
 	if (made && (opt.to || !opt.bench))
 		write_outputs(s, g, &in.env);
 	else if (!made)
@@ -219,6 +220,7 @@ int main(int argc, char **argv)
 {
 	Bindings operands = { 0 };
 	bool whole;             /* kernels are read, or written again */
+	bool own;               /* the document is no program, or this user's */
 	const char *file;
 	Stream *in;
 	Graph *g;
@@ -237,10 +239,11 @@ int main(int argc, char **argv)
 	in = stream_open(file);
 	for (; (g = stream_next(in, 0)); arena_reset()) {
 		verify(g);
+		own = !opt.interpret && code_check(g);
 		prove_document(g);
 		g = whole ? g : lean(g);
 		stream_rest(in);
-		handle(g, &operands);
+		handle(g, &operands, own);
 	}
 	if (!stream_count(in) && file && strcmp(file, "-"))
 		die(MALFORMED, "%s: ends early at byte 0", file);

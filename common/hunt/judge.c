@@ -37,8 +37,8 @@ Outcome hunt_tool(Hunt *h, const char *out, const char *tool, const char *file,
 	words_add(&w, path);
 	for (; more && *more; more++)
 		words_add(&w, *more);
-	if (process.custom_allowed)
-		words_add(&w, "--allow-custom");
+	if (process.code_allowed || process.custom_allowed)
+		words_add(&w, process.code_allowed ? "--allow-code" : "--allow-custom");
 	if (file)
 		words_add(&w, file);
 	if (process.verbose)

@@ -24,6 +24,8 @@ static const Option common_options[] = {
 		&process.input},
 	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
 		&process.custom_allowed},
+	{0, "allow-code", NULL, "take a program that is not marked as your own, and run its code",
+		&process.code_allowed},
 	{'v', "verbose", NULL, "print each command that is run", &process.verbose},
 	{'h', "help", NULL, "print this help", &opt.help},
 	{0},
@@ -39,6 +41,8 @@ static const Option stage_options[] = {
 	{0, "skip", "PASS", "leave out a pass that can be", &opt.skip, .many = true},
 	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
 		&process.custom_allowed},
+	{0, "allow-code", NULL, "take a program that is not marked as your own, and run its code",
+		&process.code_allowed},
 	{'v', "verbose", NULL, "print each command that is run", &process.verbose},
 	{'h', "help", NULL, "print this help", &opt.help},
 	{0},
@@ -53,6 +57,8 @@ void stage_begin(const char *name)
 			open("/dev/null", fd ? O_WRONLY : O_RDONLY);
 	/* a closed reader becomes an error of write, with a message and an exit status */
 	signal(SIGPIPE, SIG_IGN);
+	/* so does a file that grows too large */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 int stage_end(void)
@@ -98,6 +104,7 @@ int options_parse(const Stage *s, int argc, char **argv)
 {
 	bool stage = s->passes || s->body;
 	int first = options_read(s, stage ? stage_options : common_options, &opt.help, argc, argv);
+	process.custom_allowed |= process.code_allowed;
 	if (stage)
 		check_passes(s);
 	return first;
@@ -203,11 +210,12 @@ static Graph *admit(const Stage *s, Graph *g)
 	if ((int)g->level > most)
 		die(UNSUPPORTED, "a document of level %s is too late for it: it takes %s",
 			level_name[g->level], level_name[s->level_in]);
-	if ((int)g->level < s->level_in) {
-		verify(g);
-		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
-	}
 	verify(g);
+	code_check(g);
+	if ((int)g->level < s->level_in) {
+		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
+		verify(g);
+	}
 	prove_document(g);
 	checks_remember(g);
 	/* passes make a new graph, so the list of nodes that were read is dropped; functions are
@@ -215,6 +223,12 @@ static Graph *admit(const Stage *s, Graph *g)
 	if (g->level > LV_TENSOR)
 		g->all = (Nodes){0};
 	return g;
+}
+
+/* A program that this tool made of a document without code, or of a marked one, is this user's. */
+static void put(Graph *g)
+{
+	stream_write(opt.output, g->level == LV_PROGRAM ? mark_put(g) : g);
 }
 
 static void handle(const Stage *s, Graph *g)
@@ -226,14 +240,14 @@ static void handle(const Stage *s, Graph *g)
 		if (dumped(p->name))
 			dump(s, p, g);
 		if (opt.stop && !strcmp(opt.stop, p->name)) {
-			stream_write(opt.output, g);
+			put(g);
 			return;
 		}
 	}
 	if (s->level_out >= 0)
 		g->level = s->level_out;
 	verify(g);
-	stream_write(opt.output, g);
+	put(g);
 }
 
 int stage_main(const Stage *s, int argc, char **argv)
