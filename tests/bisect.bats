@@ -34,6 +34,8 @@ finds() {
 	ok tool bisect "$ROOT/pipelines/digits.t"
 	printf 'input x f32[n, 64] where n in 1..9\ninput m f32[64]\noutput y = softmax(x * 40 + where(m < 0.5, -1e9, 0)), h = sum(cast(x, f16))\n' > q.t
 	ok tool bisect q.t x=rand m=rand n=5
+	ok tool bisect -t cuda p.t x=rand w=rand
+	grep -Eqx 'run: (the same|not tried: .*)' <<< "$output"
 }
 
 @test "a document of any level" {

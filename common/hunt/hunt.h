@@ -59,6 +59,7 @@ typedef struct {
 	VEC(Tolerance) tolerance;
 	Tolerance other;                /* for buffers that are no outputs */
 	bool compared;                  /* the last verdict was about results, which there are */
+	int status;                     /* that of the tool that it came from */
 	size_t files;                   /* made so far */
 } Hunt;
 typedef enum { GOOD, BAD, UNTESTABLE } Verdict;

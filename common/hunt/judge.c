@@ -253,5 +253,6 @@ Verdict hunt_judge(Hunt *h, const char *before, const char *file, const char *co
 	if (outcome_crash(&o))
 		return BAD;
 	h->compared = !o.status;
+	h->status = o.status;
 	return o.status ? UNTESTABLE : compare(h, results, why);
 }
