@@ -62,6 +62,12 @@ finds() {
 	finds 'simplify: changed the result: .*' '  op: MUL f32.*' -- p.t x=rand w=rand
 }
 
+@test "right values in wrong places" {
+	printf 'input x f32[8]\noutput y = where(x < 0.5, exp(x), x + 3), z = exp(x), u = x + 3\n' > s.t
+	stage fuse '"$BIN/fuse" "$@" | "$BIN/rewrite" --once -e "WHERE(c, x, y) -> WHERE(c, y, x)"'
+	finds 'fuse: changed the result: y: .*' '  op: an INDEX or a WHERE: .*' -- s.t x=rand
+}
+
 @test "a wrong constant below the tolerance of nothing else" {
 	printf 'input x f32[64]\noutput y = sin(x) * 3\n' > s.t
 	stage fuse '"$BIN/fuse" "$@" | "$BIN/rewrite" --once -e "SIN(x) -> SIN(x) + 0.00001"'

@@ -58,6 +58,7 @@ typedef struct {
 	const char *nodes;              /* every node's value of it, when it is a graph; or NULL */
 	VEC(Tolerance) tolerance;
 	Tolerance other;                /* for buffers that are no outputs */
+	Tolerance same;                 /* for a value that is looked for among others: narrow */
 	bool compared;                  /* the last verdict was about results, which there are */
 	int status;                     /* that of the tool that it came from */
 	size_t files;                   /* made so far */
@@ -110,9 +111,11 @@ void values_sort(Values *v);
 bool values_has(const Values *v, double x, const Tolerance *t);
 /* Whether those of n elements that are sampled are all there. */
 bool values_have(const Values *v, DType dt, const void *at, size_t n, const Tolerance *t);
-/* The op of a graph whose nodes' values are in the folder `kept`; NULL when none is suspect. */
+/* The op of a graph whose nodes' values are in the folder `kept`. When each value by itself is a
+ * right one, that is said instead. */
 const char *op_of_graph(const Graph *g, const char *kept, const Values *right, const Tolerance *t);
-/* The op of call number k of a schedule; `kept` has the files of what the call reads and writes. */
+/* The same for call number k of a schedule; `kept` has the files of what the call reads and writes;
+ * NULL when they are not all there. */
 const char *op_of_call(
 	const Graph *g, size_t k, const char *kept, const Values *right, const Tolerance *t);
 

@@ -174,6 +174,10 @@ static void derive(Hunt *h, const Graph *g)
 	}
 	h->other = tolerance(h, NULL, spread ? spread[all.n - 1] : most, scale, scale);
 	h->other.atol = fmin(h->other.atol, fmax(least, 1e-7 * scale));
+	h->same = (Tolerance){NULL, 64 * unit(DT_F32), 16 * unit(DT_F32) * scale};
+	if (spread && spread[all.n - 1].unit > unit(DT_F32))
+		h->same = (Tolerance){NULL, 4 * spread[all.n - 1].unit,
+			spread[all.n - 1].unit * scale};
 	free(spread);
 }
 

@@ -267,7 +267,7 @@ static bool buffer_right(const Hunt *h, const char *file, const char *buffer, co
 	if (other && same_kind(other, file))
 		return arrays_near(other, file, NULL, t, &why);
 	a = npy_read(file, DT_NONE);
-	ok = values_have(right, a.dtype, a.data, array_count(&a), t);
+	ok = values_have(right, a.dtype, a.data, array_count(&a), &h->same);
 	array_free(&a);
 	return ok;
 }
@@ -313,7 +313,7 @@ static void place_call(Hunt *h, Place *p, const Graph *g, const Values *right, c
 				arena_printf("K%zu %s", number, call_name(call));
 			if (g->level == LV_SCHEDULE && call_has_kernel(call))
 				p->op = op_of_call(g, i, keep_values(h, p->after,
-					arena_printf("K%zu", number)), right, &h->other);
+					arena_printf("K%zu", number)), right, &h->same);
 			return;
 		}
 		number += call->op == OP_CALL;
@@ -331,7 +331,7 @@ void place_kernel(Hunt *h, Place *p)
 	add_folder(&right, before);
 	values_sort(&right);
 	if (g->level == LV_GRAPH)
-		p->op = op_of_graph(g, keep_values(h, p->after, NULL), &right, &h->other);
+		p->op = op_of_graph(g, keep_values(h, p->after, NULL), &right, &h->same);
 	else
 		place_call(h, p, g, &right, before);
 	vec_free(&right.at);
