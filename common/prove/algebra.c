@@ -13,29 +13,58 @@
 
 enum { DEEP = 8, STEPS = 24, BUDGET = 400, DEPTH = 3 };
 
-static ARENA TABLE(uint8_t) loads;      /* 1: no, 2: yes */
+/* Whether a LOAD gives the same each time: nothing that the kernel stores goes there. */
+static bool is_steady(const Known *k, const UOp *load)
+{
+	const UOp *storage = load->src[0]->src[0];
+	if (storage->op != OP_PARAM || !k->kernel)
+		return false;
+	const UOp *buffer = k->call->src[1 + param_slot(storage)];
+	for (size_t i = 0; i < k->stored.n; i++)
+		if (k->stored.at[i] == buffer)
+			return false;
+	return true;
+}
 
-bool value_loads(UOp *u)
+bool value_loads(Known *k, UOp *u)
 {
 	VEC(UOp *) todo = {0};
 
-	table_fit(&loads);
+	if (u->id >= k->loads.cap)
+		table_fit(&k->loads);
 	for (vec_push(&todo, u); todo.n; ) {
 		UOp *v = todo.at[todo.n - 1];
+		LoadNote *at = k->loads.at, *note = &at[v->id];
 		size_t was = todo.n;
-		bool in = v->op != OP_LET, any = v->op == OP_LOAD;
-		for (uint32_t i = 0; in && !loads.at[v->id] && i < v->nsrc; i++)
-			if (!loads.at[v->src[i]->id])
+		bool in = v->op != OP_LET && note->round != k->loads.round;
+		bool any = v->op == OP_LOAD && !is_steady(k, v);
+		for (uint32_t i = 0; in && i < v->nsrc; i++)
+			if (at[v->src[i]->id].round != k->loads.round)
 				vec_push(&todo, v->src[i]);
 		if (todo.n > was)
 			continue;
 		todo.n--;
+		if (note->round == k->loads.round)
+			continue;
 		for (uint32_t i = 0; in && i < v->nsrc; i++)
-			any |= loads.at[v->src[i]->id] == 2;
-		loads.at[v->id] = 1 + any;
+			any |= at[v->src[i]->id].loads;
+		*note = (LoadNote){k->loads.round, any};
 	}
 	vec_free(&todo);
-	return loads.at[u->id] == 2;
+	return k->loads.at[u->id].loads;
+}
+
+/* Whether a size variable has a part in what u can be. */
+static bool is_symbolic(const UOp *u, int depth)
+{
+	if (u->op == OP_VAR)
+		return true;
+	if (u->op == OP_LOAD || u->op == OP_CONST)
+		return false;
+	for (uint32_t i = 0; depth && i < u->nsrc; i++)
+		if (is_symbolic(u->src[i], depth - 1))
+			return true;
+	return !depth;
 }
 
 /* ---- sums */
@@ -62,7 +91,7 @@ static bool parts(Known *k, UOp *u, Sum *s, int depth)
 		s->k = u->arg->i;
 		return true;
 	}
-	if (u->op == OP_LET && !value_loads(u->src[0]) && depth)
+	if (u->op == OP_LET && !value_loads(k, u->src[0]) && depth)
 		return parts(k, u->src[0], s, depth - 1);
 	if (u->op == OP_CAST && dtype_int(u->src[0]->dtype) && span_exact(k, u) && depth)
 		return parts(k, u->src[0], s, depth - 1);
@@ -240,10 +269,11 @@ static bool put_quotient(Known *k, Sum *s, UOp *q, const Sum *c, const Sum *rest
 static bool put_end(Known *k, Sum *s, UOp *a, const Sum *c, const Sum *rest, int up)
 {
 	Span n = span_of(k, a);
+	bool number = a->op == OP_FLOORDIV && !k->quotients && !is_symbolic(a, DEEP);
 	Sum end;
 
 	sum_const(&end, 0);
-	switch (a->op) {
+	switch (number ? OP_CONST : a->op) {
 	case OP_FLOORDIV: return put_quotient(k, s, a, c, rest, up);
 	case OP_FLOORMOD:
 		if (span_of(k, a->src[1]).lo <= 0)
@@ -393,13 +423,18 @@ static bool facts_hold(Known *k, const Sum *s, int depth)
 
 bool sum_holds(Known *k, const Sum *s)
 {
-	Sum t = *s;
+	Sum joined = *s;
+	bool other = sum_join(k, &joined);
 
-	k->budget = BUDGET;
-	if (facts_hold(k, s, DEPTH))
-		return true;
-	k->budget = BUDGET;
-	return sum_join(k, &t) && facts_hold(k, &t, DEPTH);
+	for (int way = 0; way < 4; way++) {
+		k->quotients = way >= 2;
+		k->budget = BUDGET;
+		if (way % 2 && !other)
+			continue;
+		if (facts_hold(k, way % 2 ? &joined : s, DEPTH))
+			return true;
+	}
+	return false;
 }
 
 bool follows(Known *k, UOp *a, UOp *b, int64_t less)

@@ -35,7 +35,7 @@ static bool condition_sum(Known *k, UOp *cond, Sum *out)
 	Sum t;
 	while (cond->op == OP_LET)
 		cond = cond->src[0];
-	if (cond->op != OP_CMPLT || !dtype_int(cond->src[0]->dtype) || value_loads(cond) ||
+	if (cond->op != OP_CMPLT || !dtype_int(cond->src[0]->dtype) || value_loads(k, cond) ||
 		!span_exact(k, cond->src[0]) || !span_exact(k, cond->src[1]))
 		return false;
 	sum_parts(k, cond->src[1], out);

@@ -35,7 +35,7 @@ static const Wide FAR = (Wide)1 << 100;
 static void narrow_deep(Known *k, UOp *u, Wide lo, Wide hi, int depth)
 {
 	int64_t d;
-	bool name = u->op == OP_LET && !value_loads(u->src[0]);
+	bool name = u->op == OP_LET && !value_loads(k, u->src[0]);
 	bool same = u->op == OP_CAST && span_exact(k, u) && dtype_int(u->src[0]->dtype);
 
 	span_narrow(k, u, (Span){lo, hi});
@@ -105,34 +105,71 @@ void assume_below(Known *k, UOp *a, UOp *b, int64_t less)
 		assume_sum(k, &s);
 }
 
+/* u//d as a sum, for a positive d that is at least `least`: d goes into u, but for a number. */
+static bool floor_sum(const Sum *u, const Sum *d, int64_t least, Sum *out)
+{
+	Sum rest = *u;
+
+	sum_const(out, 0);
+	for (int i = 0; d->n == 0 && d->k && i < u->n; i++)
+		if (u->t[i].c % d->k || !sum_term(out, u->t[i].c / d->k, u->t[i].m))
+			return false;
+	if (!d->n)
+		return d->k && add_ok(out->k, floordiv(u->k, d->k), &out->k);
+	for (int i = 0; i < u->n; i++) {
+		/* a term of which the first one of d is a part, times all of d */
+		UOp *m = mono_div(u->t[i].m, d->t[0].m);
+		int64_t c = m ? sum_coef(&rest, u->t[i].m) / d->t[0].c : 0;
+		Sum one, by;
+		sum_const(&one, 0);
+		if (c && (!sum_term(&one, c, m) || !sum_mul(&by, &one, d) ||
+			!sum_plus(&rest, -1, &by) || !sum_plus(out, 1, &one)))
+			return false;
+	}
+	if (rest.n || rest.k >= least || rest.k < -least)
+		return false;
+	return add_ok(out->k, -(rest.k < 0), &out->k);
+}
+
 /* Of the fact u - x >= 0 follows u//d - x//d >= 0, for a positive d. Where u//d is a sum again, it
  * is added. */
 static void assume_quotient(Known *k, UOp *q, const Sum *fact)
 {
 	Sum u = *fact, x, d, r;
-	int64_t least = (int64_t)span_of(k, q->src[1]).lo;
+	Wide least = span_of(k, q->src[1]).lo;
 
 	sum_parts(k, q->src[0], &x);
 	sum_parts(k, q->src[1], &d);
-	sum_const(&r, 0);
-	if (!x.n || d.n + !!d.k != 1 || !sum_plus(&u, 1, &x) || u.n >= x.n + fact->n)
+	if (!x.n || !sum_plus(&u, 1, &x) || u.n >= x.n + fact->n)
 		return;
-	for (int i = 0; i < u.n; i++) {
-		UOp *m = d.n ? mono_div(u.t[i].m, d.t[0].m) : u.t[i].m;
-		int64_t c = d.n ? d.t[0].c : d.k;
-		if (!m || u.t[i].c % c || !sum_term(&r, u.t[i].c / c, m))
-			return;
-	}
-	if (d.n && (u.k >= least || u.k < -least))
-		return;
-	sum_term(&r, -1, q);
-	if (add_ok(r.k, d.n ? -(u.k < 0) : floordiv(u.k, d.k), &r.k))
+	if (floor_sum(&u, &d, (int64_t)least, &r) && sum_term(&r, -1, q))
 		assume_sum(k, &r);
+}
+
+/* x <= u, u being x with ranges at their ends; as u - x. */
+static bool ranges_fact(Known *k, const Sum *x, Sum *fact)
+{
+	Sum end;
+
+	sum_const(fact, 0);
+	for (int i = 0; i < x->n; i++) {
+		UOp *r = x->t[i].m;
+		if (r->op != OP_RANGE && r->op != OP_SPECIAL)
+			continue;
+		sum_const(&end, 0);
+		if (x->t[i].c > 0)
+			sum_parts(k, r->src[0], &end);
+		end.k -= x->t[i].c > 0;
+		if (!sum_plus(fact, x->t[i].c, &end) || !sum_term(fact, -x->t[i].c, r))
+			return false;
+	}
+	return fact->n;
 }
 
 void assume_quotients(Known *k, UOp *u)
 {
 	Nodes all = walk(u);
+	Sum x, fact;
 
 	for (size_t i = 0; i < all.n && k->fact.n < FACTS; i++) {
 		UOp *q = all.at[i];
@@ -141,9 +178,12 @@ void assume_quotients(Known *k, UOp *u)
 			span_of(k, q->src[1]).lo <= 0)
 			continue;
 		for (size_t f = 0; f < facts; f++) {
-			Sum fact = k->fact.at[f];
+			fact = k->fact.at[f];
 			assume_quotient(k, q, &fact);
 		}
+		sum_parts(k, q->src[0], &x);
+		if (ranges_fact(k, &x, &fact))
+			assume_quotient(k, q, &fact);
 	}
 }
 
@@ -193,8 +233,10 @@ void assume(Known *k, UOp *c, bool truth)
 	while (top && ++seen <= 4 * FACTS) {
 		t = stack[--top];
 		UOp *u = t.u, *other = NULL;
+		Span can = span_of(k, u);
+		k->dead |= can.lo > t.truth || can.hi < t.truth;
 		span_narrow(k, u, (Span){t.truth, t.truth});
-		if (u->op == OP_LET && !value_loads(u->src[0])) {
+		if (u->op == OP_LET && !value_loads(k, u->src[0])) {
 			other = u->src[0];
 		} else if (u->op == (t.truth ? OP_AND : OP_OR) && u->dtype == DT_BOOL) {
 			other = u->src[0];
@@ -230,6 +272,26 @@ static void narrow_term(Known *k, const Sum *f, int i)
 		narrow(k, f->t[i].m, q + (r > 0), FAR);
 	else
 		narrow(k, f->t[i].m, -FAR, q - (r > 0));
+}
+
+/* The checks that run makes of sizes once it knows them. */
+void assume_checks(Known *k)
+{
+	const Val *rows = val_get(k->graph->meta, "checks");
+	const char *err;
+
+	for (size_t i = 0; rows && rows->kind == VAL_ARRAY && i < rows->n; i++) {
+		const Val *row = rows->a[i];
+		if (row->kind != VAL_ARRAY || row->n != 3)
+			continue;
+		UOp *a = size_from_val(row->a[1], &err), *b = size_from_val(row->a[2], &err);
+		if (!a || !b || (!val_is_str(row->a[0], "eq") && !val_is_str(row->a[0], "le")))
+			continue;
+		assume_below(k, a, b, 0);
+		if (val_is_str(row->a[0], "eq"))
+			assume_below(k, b, a, 0);
+	}
+	facts_settle(k);
 }
 
 void facts_settle(Known *k)

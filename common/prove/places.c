@@ -64,7 +64,44 @@ static bool within_numbers(Known *k, UOp *e, UOp *size)
 
 static bool within(Known *k, UOp *e, UOp *size)
 {
-	return follows(k, ix_const(0), e, 0) && follows(k, e, size, 1);
+	return within_numbers(k, e, size) || (follows(k, ix_const(0), e, 0) && follows(k, e, size, 1));
+}
+
+/* Conditions that hold where an index is used; what is chosen by them, or loaded under them. */
+typedef struct { UOp *cond[16]; int n; } Held;
+
+static bool holds_here(const Held *h, const UOp *u)
+{
+	for (int i = 0; i < h->n; i++)
+		if (h->cond[i] == u)
+			return true;
+	return false;
+}
+
+static UOp *chosen(UOp *u, void *ctx)
+{
+	if (u->op == OP_WHERE && holds_here(ctx, u->src[0]))
+		return u->src[1];
+	if (u->op == OP_LOAD && u->nsrc > 1 && holds_here(ctx, u->src[1]))
+		return NODE(OP_LOAD, u->dtype, u->arg, u->src[0]);
+	return u;
+}
+
+static UOp *name_of(UOp *u, void *known)
+{
+	return u->op == OP_LET && !value_loads(known, u->src[0]) ? u->src[0] : u;
+}
+
+/* WHERE(gate, LOAD(i, gate), 0) is LOAD(i) under the gate. */
+static UOp *under_gate(Known *k, UOp *e, UOp *gate)
+{
+	Held h = {{walk_replace(gate, name_of, k)}, 1};
+
+	e = walk_replace(e, name_of, k);
+	for (int i = 0; i < h.n; i++)
+		for (uint32_t j = 0; h.cond[i]->op == OP_AND && j < 2 && h.n < 16; j++)
+			h.cond[h.n++] = h.cond[i]->src[j];
+	return walk_replace(e, chosen, &h);
 }
 
 static size_t node_number(const Graph *g, const UOp *u)
@@ -101,7 +138,7 @@ static void check_axis(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *ga
 		w->shown.gates++;
 	} else {
 		assume_quotients(k, e);
-		if (!within(k, e, size))
+		if (!within(k, e, size) && (!gate || !within(k, under_gate(k, e, gate), size)))
 			outside(w, index, axis, e, size, gate);
 		w->shown.symbols++;
 	}
@@ -224,7 +261,7 @@ static void enter_if(Walk *w, UOp *cond)
 {
 	evaluate(w, cond, true);
 	enter(w);
-	if (!value_loads(cond)) {
+	if (!value_loads(w->k, cond)) {
 		assume(w->k, cond, true);
 		facts_settle(w->k);
 	}
@@ -274,6 +311,7 @@ static void check_kernel(Walk *w)
 	table_round(&stands);
 	known_begin(w->k, c->graph, c->number);
 	enter(w);
+	assume_checks(w->k);
 	if (c->graph->level >= LV_LOOPS)
 		check_statements(w);
 	else

@@ -15,6 +15,7 @@ typedef struct { Span span; uint32_t round; } Narrowed;
 typedef struct { UOp *u; Narrowed was; } Undo;
 typedef struct { size_t undos, facts; uint32_t state; bool dead; } Frame;
 
+typedef struct { uint32_t round; bool loads; } LoadNote;
 /* A STORE that was passed, and what was around it. */
 typedef struct { UOp *store; size_t depth; const uint32_t *path; } Fill;
 
@@ -27,6 +28,8 @@ typedef struct Known {
 	uint32_t state;                 /* changes with whatever spans depend on */
 	TABLE(SpanNote) note;
 	TABLE(Narrowed) narrowed;
+	TABLE(LoadNote) loads;
+	VEC(UOp *) stored;              /* the buffers that the kernel stores to */
 	VEC(Undo) undo;
 	VEC(Sum) fact;                  /* each is >= 0 */
 	VEC(Frame) frame;
@@ -37,6 +40,7 @@ typedef struct Known {
 	bool plain;                     /* do not count on such loads reading what it stored */
 	bool dead;                      /* the conditions exclude each other: nothing is run here */
 	int budget, depth;
+	bool quotients;                 /* quotients without symbols are taken apart too */
 } Known;
 
 /* A variable without a greatest value worth the name is taken to be at most this. run proves the
@@ -67,14 +71,16 @@ void assume_below(Known *k, UOp *a, UOp *b, int64_t less);   /* a <= b - less */
 void assume_sum(Known *k, const Sum *s);                     /* s >= 0 */
 /* Adds what follows from the facts for the quotients in u: x < n*8 gives x//8 < n. */
 void assume_quotients(Known *k, UOp *u);
+/* Adds the checks of sizes that the document leaves to run. */
+void assume_checks(Known *k);
 /* Narrows the values in facts by the others; call it after assumptions. */
 void facts_settle(Known *k);
 
 /* ---- algebra.c: sums with symbols */
 
-/* Whether u, computed again at another time, may be another value: it loads. What a LET names is
- * computed once. */
-bool value_loads(UOp *u);
+/* Whether u, computed again at another time, may be another value: it loads from what the kernel
+ * stores to. What a LET names is computed once. */
+bool value_loads(Known *k, UOp *u);
 /* u as a sum over values that are no sums; equal to u modulo 2^64. */
 void sum_parts(Known *k, UOp *u, Sum *s);
 /* Puts quotients and remainders of the same together again, (x//4)*4 + x%4 -> x; whether there were

@@ -9,10 +9,24 @@
 
 static ARENA uint32_t states;   /* counts them, over all kernels */
 
+static void find_stored(Known *k)
+{
+	Nodes all = k->kernel ? walk(k->kernel) : (Nodes){0};
+	k->stored.n = 0;
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *u = all.at[i];
+		const UOp *to = u->op == OP_STORE ? u->src[0]->src[0] :
+			u->op == OP_RSORT ? u->src[2]->src[0] : NULL;
+		if (to && to->op == OP_PARAM)
+			vec_push(&k->stored, k->call->src[1 + param_slot(to)]);
+	}
+}
+
 void known_begin(Known *k, const Graph *g, uint32_t number)
 {
 	table_round(&k->note);
 	table_round(&k->narrowed);
+	table_round(&k->loads);
 	k->graph = g;
 	k->number = number;
 	k->call = g->sink->src[number];
@@ -21,6 +35,7 @@ void known_begin(Known *k, const Graph *g, uint32_t number)
 	k->dead = k->looked = false;
 	k->plain = k->kernel && memory_plain(k->kernel);
 	map_free(&k->held);
+	find_stored(k);
 	k->state = ++states;
 	memory_learn(k);
 }
