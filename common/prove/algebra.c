@@ -269,7 +269,7 @@ static bool put_quotient(Known *k, Sum *s, UOp *q, const Sum *c, const Sum *rest
 static bool put_end(Known *k, Sum *s, UOp *a, const Sum *c, const Sum *rest, int up)
 {
 	Span n = span_of(k, a);
-	bool number = a->op == OP_FLOORDIV && !k->quotients && !is_symbolic(a, DEEP);
+	bool number = a->op == OP_FLOORDIV && !k->quotients && (up > 0 || !is_symbolic(a, DEEP));
 	Sum end;
 
 	sum_const(&end, 0);
@@ -421,17 +421,44 @@ static bool facts_hold(Known *k, const Sum *s, int depth)
 	return false;
 }
 
+/* With a remainder x%(a*b) in s and (x//a)%b in a fact: a*((x//a)%b) + x%a in its place. */
+static bool split_remainder(Known *k, Sum *s, int i, UOp *in_fact)
+{
+	UOp *mod = s->t[i].m, *div = in_fact->op == OP_FLOORMOD ? in_fact->src[0] : NULL;
+	int64_t ab, a, b, c = s->t[i].c;
+	Sum low;
+
+	if (!div || div->op != OP_FLOORDIV || div->src[0] != mod->src[0] ||
+		!ix_is_const(mod->src[1], &ab) || !ix_is_const(div->src[1], &a) ||
+		!ix_is_const(in_fact->src[1], &b) || a <= 0 || b <= 0 || !mul_ok(a, b, &b) ||
+		b != ab || !span_exact(k, mod->src[0]))
+		return false;
+	sum_parts(k, ix_mod(mod->src[0], div->src[1]), &low);
+	return sum_term(s, -c, mod) && sum_plus(s, c, &low) && mul_ok(c, a, &c) &&
+		sum_term(s, c, in_fact);
+}
+
+static bool split_remainders(Known *k, Sum *s)
+{
+	bool any = false;
+
+	for (size_t f = 0; f < k->fact.n; f++)
+		for (int j = 0; j < k->fact.at[f].n; j++)
+			for (int i = 0; i < s->n; i++)
+				if (s->t[i].m->op == OP_FLOORMOD)
+					any |= split_remainder(k, s, i, k->fact.at[f].t[j].m);
+	return any;
+}
+
 bool sum_holds(Known *k, const Sum *s)
 {
-	Sum joined = *s;
-	bool other = sum_join(k, &joined);
+	Sum way[3] = {*s, *s, *s};
+	bool is[3] = {true, sum_join(k, &way[1]), split_remainders(k, &way[2])};
 
-	for (int way = 0; way < 4; way++) {
-		k->quotients = way >= 2;
+	for (int i = 0; i < 6; i++) {
+		k->quotients = i >= 3;
 		k->budget = BUDGET;
-		if (way % 2 && !other)
-			continue;
-		if (facts_hold(k, way % 2 ? &joined : s, DEPTH))
+		if (is[i % 3] && facts_hold(k, &way[i % 3], DEPTH))
 			return true;
 	}
 	return false;

@@ -154,9 +154,42 @@ static bool find_around(Known *k, const Fill *f, size_t common, Around *a)
 	return f->store->nsrc < 3;
 }
 
-static bool cover(Known *k, const Around *a, Sum *rest, Sum *base, Sum *count)
+/* a/b for a b of one term, where that is exact. */
+bool sum_divided(const Sum *a, const Sum *b, Sum *out)
 {
-	Sum stride, limit;
+	int64_t c = b->n ? b->t[0].c : b->k;
+
+	sum_const(out, 0);
+	if (b->n + !!b->k != 1 || (b->n && a->k) || a->k % c)
+		return false;
+	out->k = a->k / c;
+	for (int i = 0; i < a->n; i++) {
+		UOp *m = b->n ? mono_div(a->t[i].m, b->t[0].m) : a->t[i].m;
+		if (!m || a->t[i].c % c || !sum_term(out, a->t[i].c / c, m))
+			return false;
+	}
+	return true;
+}
+
+/* The least coefficient of a range: places are that far apart. */
+static void find_step(const Sum *rest, UOp *const *range, size_t n, Sum *step)
+{
+	Sum all;
+
+	sum_const(step, 1);
+	for (size_t i = 0; i < n; i++)
+		for (int j = 0; j < rest->n; j++) {
+			UOp *m = mono_div(rest->t[j].m, range[i]);
+			sum_const(step, 0);
+			if (m && sum_term(step, rest->t[j].c, m) && sum_divided(rest, step, &all))
+				return;
+		}
+	sum_const(step, 1);
+}
+
+static bool cover(Known *k, const Around *a, Sum *rest, Sum *base, Sum *step, Sum *count)
+{
+	Sum stride, limit, places;
 	size_t conds = a->cond.n;
 	bool limited = false;
 
@@ -164,6 +197,10 @@ static bool cover(Known *k, const Around *a, Sum *rest, Sum *base, Sum *count)
 		conds -= idle(k, a->cond.at[i], rest);
 	sum_const(&stride, 1);
 	take_base(rest, base, a->range.at, a->range.n);
+	find_step(rest, a->range.at, a->range.n, step);
+	if (!sum_divided(rest, step, &places))
+		return false;
+	*rest = places;
 	while (rest->n) {
 		for (size_t i = 0; !limited && i < a->cond.n; i++)
 			if (bounded_by(k, a->cond.at[i], rest, &stride, &limit)) {
@@ -177,12 +214,12 @@ static bool cover(Known *k, const Around *a, Sum *rest, Sum *base, Sum *count)
 	return !conds && (!limited || (sum_plus(&stride, -1, &limit) && sum_holds(k, &stride)));
 }
 
-bool store_covers(Known *k, const Fill *f, size_t common, Sum *base, Sum *count)
+bool store_covers(Known *k, const Fill *f, size_t common, Cover *c)
 {
 	Around a = {0};
 	Sum rest;
 	bool is = find_around(k, f, common, &a) && place_sum(k, f->store->src[0], &rest) &&
-		cover(k, &a, &rest, base, count);
+		cover(k, &a, &rest, &c->base, &c->step, &c->count);
 
 	vec_free(&a.range);
 	vec_free(&a.cond);

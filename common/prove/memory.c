@@ -178,16 +178,15 @@ void memory_pass(Known *k, UOp *store)
 static bool filled_by(Known *k, UOp *load, const Fill *f)
 {
 	size_t common = 0;
-	Sum at, base, count, rest;
+	Sum at, i;
+	Cover c;
 
 	while (common < f->depth && common < k->path.n && f->path[common] == k->path.at[common])
 		common++;
-	if (!store_covers(k, f, common, &base, &count) || !place_sum(k, load->src[0], &at))
-		return false;
-	rest = at;
-	if (!sum_plus(&rest, -1, &base) || !sum_holds(k, &rest))
-		return false;
-	return sum_plus(&count, -1, &rest) && add_ok(count.k, -1, &count.k) && sum_holds(k, &count);
+	return store_covers(k, f, common, &c) && place_sum(k, load->src[0], &at) &&
+		sum_plus(&at, -1, &c.base) && sum_divided(&at, &c.step, &i) && sum_holds(k, &i) &&
+		sum_plus(&c.count, -1, &i) && add_ok(c.count.k, -1, &c.count.k) &&
+		sum_holds(k, &c.count);
 }
 
 bool memory_counts_on(const Known *k, const UOp *load)
@@ -269,14 +268,15 @@ static void left_by_store(Known *k, UOp *s, const UOp *buffer, Left *left)
 {
 	const UOp *to = s->op == OP_STORE ? stored_to(s) : NULL;
 	Fill f = {s, k->path.n, k->path.at};
-	Sum base, count, size;
+	Sum size;
+	Cover c;
 
 	if (!to || to->op != OP_PARAM || k->call->src[1 + param_slot(to)] != buffer)
 		return;
 	left->span = span_join(left->span, span_of(k, s->src[1]));
 	sum_parts(k, shape_count(to->shape), &size);
-	left->all |= store_covers(k, &f, 0, &base, &count) && !base.n && !base.k &&
-		sum_plus(&count, -1, &size) && sum_holds(k, &count);
+	left->all |= store_covers(k, &f, 0, &c) && !c.base.n && !c.base.k && !c.step.n &&
+		c.step.k == 1 && sum_plus(&c.count, -1, &size) && sum_holds(k, &c.count);
 }
 
 static void left_by_kernel(Known *k, const UOp *buffer, Left *left)
