@@ -405,19 +405,22 @@ static bool by_fact(Known *k, const Sum *s, const Sum *f, UOp *atom, Sum *out)
 		add_ok(out->k, (d.k > 0 ? d.k : -d.k) - 1, &out->k);
 }
 
+/* By `depth` facts, the latest first, which say more; sizes are taken out last. */
 static bool facts_hold(Known *k, const Sum *s, int depth)
 {
 	Sum t;
 
-	if (holds(k, s, 4))
-		return true;
-	for (size_t i = 0; depth && i < k->fact.n; i++)
-		for (int j = 0; j < k->fact.at[i].n && k->budget > 0; j++) {
-			UOp *a = k->fact.at[i].t[j].m;
-			if (a->op != OP_MUL && by_fact(k, s, &k->fact.at[i], a, &t) &&
-				facts_hold(k, &t, depth - 1))
-				return true;
-		}
+	if (!depth)
+		return holds(k, s, 4);
+	for (int sizes = 0; sizes < 2; sizes++)
+		for (size_t i = k->fact.n; i-- > 0; )
+			for (int j = 0; j < k->fact.at[i].n && k->budget > 0; j++) {
+				UOp *a = k->fact.at[i].t[j].m;
+				if (a->op != OP_MUL && (a->op == OP_VAR) == sizes &&
+					by_fact(k, s, &k->fact.at[i], a, &t) &&
+					facts_hold(k, &t, depth - 1))
+					return true;
+			}
 	return false;
 }
 
@@ -455,12 +458,13 @@ bool sum_holds(Known *k, const Sum *s)
 	Sum way[3] = {*s, *s, *s};
 	bool is[3] = {true, sum_join(k, &way[1]), split_remainders(k, &way[2])};
 
-	for (int i = 0; i < 6; i++) {
-		k->quotients = i >= 3;
-		k->budget = BUDGET;
-		if (is[i % 3] && facts_hold(k, &way[i % 3], DEPTH))
-			return true;
-	}
+	for (int depth = 0; depth <= DEPTH; depth++)
+		for (int i = 0; i < 6; i++) {
+			k->quotients = i >= 3;
+			k->budget = BUDGET;
+			if (is[i % 3] && facts_hold(k, &way[i % 3], depth))
+				return true;
+		}
 	return false;
 }
 

@@ -55,22 +55,6 @@ static bool moves_with(const Sum *s, UOp *const *range, size_t n)
 	return false;
 }
 
-/* The condition of an IF as K - X >= 0 where stride*X is `rest`; then *count is stride*(K + 1). */
-static bool bounded_by(Known *k, UOp *cond, const Sum *rest, const Sum *stride, Sum *count)
-{
-	Sum f, t;
-	bool found;
-
-	if (!condition_sum(k, cond, &f))
-		return false;
-	f.k++;
-	found = sum_mul(&t, stride, &f) && sum_plus(&t, 1, rest);
-	for (int i = 0; found && i < t.n; i++)
-		found = ix_fixed(t.t[i].m);
-	*count = t;
-	return found;
-}
-
 /* Whether a condition holds where ranges that the place does not move with are 0. */
 static bool idle(Known *k, UOp *cond, const Sum *rest)
 {
@@ -187,31 +171,65 @@ static void find_step(const Sum *rest, UOp *const *range, size_t n, Sum *step)
 	sum_const(step, 1);
 }
 
-static bool cover(Known *k, const Around *a, Sum *rest, Sum *base, Sum *step, Sum *count)
+/* Takes out of rest, range by range, what counts on where the one below ends. */
+static bool take_ranges(Known *k, Sum *rest, Sum *stride, const Around *a)
 {
-	Sum stride, limit, places;
+	while (rest->n)
+		if (!take_range(k, rest, stride, a->range.at, a->range.n))
+			return false;
+	return true;
+}
+
+/* The condition of an IF as K - X >= 0, where rest has stride*X: that is taken out, X being
+ * 0 … K, which the ranges in X reach. */
+static bool take_bounded(Known *k, UOp *cond, Sum *rest, Sum *stride, const Around *a)
+{
+	Sum f, x, t, reach, moving;
+
+	if (!condition_sum(k, cond, &f) || !sum_mul(&t, stride, &f) || !sum_plus(&t, 1, rest))
+		return false;
+	sum_const(&x, 0);
+	if (!sum_plus(&x, -1, &f))
+		return false;
+	take_base(&x, &reach, a->range.at, a->range.n);
+	for (int i = 0; i < x.n; i++)
+		if (sum_coef(&t, x.t[i].m) || !sum_coef(rest, x.t[i].m))
+			return false;
+	moving = t;
+	take_base(&moving, &t, a->range.at, a->range.n);
+	sum_const(&reach, 1);
+	/* reach - (K + 1) >= 0, and t is stride*K */
+	if (!x.n || !take_ranges(k, &x, &reach, a) || !sum_plus(&t, 1, stride))
+		return false;
+	if (!sum_mul(&f, stride, &reach) || !sum_plus(&f, -1, &t) || !sum_holds(k, &f))
+		return false;
+	*rest = moving;
+	*stride = t;
+	return true;
+}
+
+static bool cover(Known *k, const Around *a, Sum *rest, Sum *base, Sum *step, Sum *stride)
+{
 	size_t conds = a->cond.n;
-	bool limited = false;
+	Sum places;
 
 	for (size_t i = 0; i < a->cond.n; i++)
 		conds -= idle(k, a->cond.at[i], rest);
-	sum_const(&stride, 1);
+	sum_const(stride, 1);
 	take_base(rest, base, a->range.at, a->range.n);
 	find_step(rest, a->range.at, a->range.n, step);
 	if (!sum_divided(rest, step, &places))
 		return false;
 	*rest = places;
 	while (rest->n) {
-		for (size_t i = 0; !limited && i < a->cond.n; i++)
-			if (bounded_by(k, a->cond.at[i], rest, &stride, &limit)) {
-				limited = true;
-				conds--;
-			}
-		if (!take_range(k, rest, &stride, a->range.at, a->range.n))
+		bool taken = false;
+		for (size_t i = 0; !taken && i < a->cond.n; i++)
+			taken = take_bounded(k, a->cond.at[i], rest, stride, a);
+		conds -= taken;
+		if (!taken && !take_range(k, rest, stride, a->range.at, a->range.n))
 			return false;
 	}
-	*count = limited ? limit : stride;
-	return !conds && (!limited || (sum_plus(&stride, -1, &limit) && sum_holds(k, &stride)));
+	return !conds;
 }
 
 bool store_covers(Known *k, const Fill *f, size_t common, Cover *c)
