@@ -64,6 +64,27 @@ static void narrow(Known *k, UOp *u, Wide lo, Wide hi)
 	narrow_deep(k, u, lo, hi, 6);
 }
 
+/* What is a factor of all of a sum, less a number, is at least 1 when nothing is negative. */
+static void assume_factors(Known *k, const Sum *s)
+{
+	UOp *atom[IX_ATOMS];
+	Wide least;
+	Sum one;
+
+	for (int i = 0; i < s->n; i++)
+		if (s->t[i].c < 0 || !term_end(k, &s->t[i], false, &least) || least < 0)
+			return;
+	int n = s->k < 0 ? mono_atoms(s->t[0].m, atom) : 0;
+	for (int j = 0; j < n && n + s->n > 2; j++) {
+		bool factor = span_of(k, atom[j]).lo == 0;
+		for (int i = 0; i < s->n; i++)
+			factor &= mono_div(s->t[i].m, atom[j]) != NULL;
+		sum_const(&one, -1);
+		if (factor && sum_term(&one, 1, atom[j]))
+			assume_sum(k, &one);
+	}
+}
+
 /* s >= 0, and what follows when s is a choice or a quotient and a number. */
 void assume_sum(Known *k, const Sum *s)
 {
@@ -72,6 +93,7 @@ void assume_sum(Known *k, const Sum *s)
 	if (k->fact.n >= FACTS || !s->n)
 		return;
 	vec_push(&k->fact, *s);
+	assume_factors(k, s);
 	UOp *m = s->t[0].m;
 	int64_t d;
 	if (s->n > 1 || s->t[0].c != 1)
@@ -105,7 +127,8 @@ void assume_below(Known *k, UOp *a, UOp *b, int64_t less)
 		assume_sum(k, &s);
 }
 
-/* u//d as a sum, for a positive d that is at least `least`: d goes into u, but for a number. */
+/* At least u//d as a sum, for a positive d that is at least `least`: d goes into u, but for a
+ * number. */
 static bool floor_sum(const Sum *u, const Sum *d, int64_t least, Sum *out)
 {
 	Sum rest = *u;
@@ -126,7 +149,7 @@ static bool floor_sum(const Sum *u, const Sum *d, int64_t least, Sum *out)
 			!sum_plus(&rest, -1, &by) || !sum_plus(out, 1, &one)))
 			return false;
 	}
-	if (rest.n || rest.k >= least || rest.k < -least)
+	if (rest.n || rest.k >= least)
 		return false;
 	return add_ok(out->k, -(rest.k < 0), &out->k);
 }
@@ -146,23 +169,35 @@ static void assume_quotient(Known *k, UOp *q, const Sum *fact)
 		assume_sum(k, &r);
 }
 
+/* The end of an atom, its greatest value or its least one, as a sum; false when it has none. */
+static bool atom_end(Known *k, UOp *a, bool greatest, Sum *end)
+{
+	bool mod = a->op == OP_FLOORMOD && span_of(k, a->src[1]).lo > 0;
+
+	sum_const(end, 0);
+	if (a->op == OP_MIN && greatest) {
+		sum_parts(k, a->src[a->src[0]->op == OP_CONST || !ix_fixed(a->src[0])], end);
+		return true;
+	}
+	if (a->op != OP_RANGE && a->op != OP_SPECIAL && !mod)
+		return false;
+	if (greatest)
+		sum_parts(k, a->src[mod], end);
+	end->k -= greatest;
+	return true;
+}
+
 /* x <= u, u being x with ranges at their ends; as u - x. */
 static bool ranges_fact(Known *k, const Sum *x, Sum *fact)
 {
 	Sum end;
 
 	sum_const(fact, 0);
-	for (int i = 0; i < x->n; i++) {
-		UOp *r = x->t[i].m;
-		if (r->op != OP_RANGE && r->op != OP_SPECIAL)
-			continue;
-		sum_const(&end, 0);
-		if (x->t[i].c > 0)
-			sum_parts(k, r->src[0], &end);
-		end.k -= x->t[i].c > 0;
-		if (!sum_plus(fact, x->t[i].c, &end) || !sum_term(fact, -x->t[i].c, r))
+	for (int i = 0; i < x->n; i++)
+		if (atom_end(k, x->t[i].m, x->t[i].c > 0, &end) &&
+			(!sum_plus(fact, x->t[i].c, &end) ||
+				!sum_term(fact, -x->t[i].c, x->t[i].m)))
 			return false;
-	}
 	return fact->n;
 }
 

@@ -92,16 +92,18 @@ static UOp *name_of(UOp *u, void *known)
 	return u->op == OP_LET && !value_loads(known, u->src[0]) ? u->src[0] : u;
 }
 
-/* WHERE(gate, LOAD(i, gate), 0) is LOAD(i) under the gate. */
-static UOp *under_gate(Known *k, UOp *e, UOp *gate)
+/* Whether e is inside under the gate, seeing that WHERE(gate, LOAD(i, gate), 0) is LOAD(i) there. */
+static bool within_chosen(Known *k, UOp *e, UOp *size, UOp *gate)
 {
 	Held h = {{walk_replace(gate, name_of, k)}, 1};
 
+	assume(k, h.cond[0], true);
+	facts_settle(k);
 	e = walk_replace(e, name_of, k);
 	for (int i = 0; i < h.n; i++)
 		for (uint32_t j = 0; h.cond[i]->op == OP_AND && j < 2 && h.n < 16; j++)
 			h.cond[h.n++] = h.cond[i]->src[j];
-	return walk_replace(e, chosen, &h);
+	return within(k, walk_replace(e, chosen, &h), size);
 }
 
 static size_t node_number(const Graph *g, const UOp *u)
@@ -138,7 +140,7 @@ static void check_axis(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *ga
 		w->shown.gates++;
 	} else {
 		assume_quotients(k, e);
-		if (!within(k, e, size) && (!gate || !within(k, under_gate(k, e, gate), size)))
+		if (!within(k, e, size) && (!gate || !within_chosen(k, e, size, gate)))
 			outside(w, index, axis, e, size, gate);
 		w->shown.symbols++;
 	}
