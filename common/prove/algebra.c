@@ -97,6 +97,9 @@ static bool parts(Known *k, UOp *u, Sum *s, int depth)
 		return parts(k, u->src[0], s, depth - 1);
 	if (!exact || !depth)
 		return sum_term(s, 1, u);
+	UOp *value = u->op == OP_LOAD ? load_forwarded(k, u) : NULL;
+	if (value)
+		return parts(k, value, s, depth - 1);
 	switch (u->op) {
 	case OP_ADD:
 	case OP_SUB:
@@ -453,16 +456,39 @@ static bool split_remainders(Known *k, Sum *s)
 	return any;
 }
 
+/* Replaces what moves by its end, and a choice by a size. */
+static bool put_moving(Known *k, Sum *s)
+{
+	Sum c, rest, end;
+	bool more = true, any = false;
+
+	for (int turn = 0; more && turn < STEPS; turn++, any |= more) {
+		UOp *a;
+		more = false;
+		for (int at = 0; !more && (a = next_atom(s, MOVES, &at)); )
+			if (a->op == OP_MIN && split(s, a, &c, &rest) && sign(k, &c, 1) < 0) {
+				bool second = !ix_fixed(a->src[0]) || a->src[0]->op == OP_CONST;
+				sum_parts(k, a->src[second], &end);
+				more = put(s, &c, &end, &rest);
+			}
+		more = more || put_least(k, s, MOVES, 2);
+	}
+	return any;
+}
+
 bool sum_holds(Known *k, const Sum *s)
 {
-	Sum way[3] = {*s, *s, *s};
-	bool is[3] = {true, sum_join(k, &way[1]), split_remainders(k, &way[2])};
+	Sum way[4] = {*s, *s, *s, *s};
+	k->quotients = false;
+	k->budget = BUDGET;
+	bool is[4] = {true, sum_join(k, &way[1]), split_remainders(k, &way[2]),
+		put_moving(k, &way[3])};
 
 	for (int depth = 0; depth <= DEPTH; depth++)
-		for (int i = 0; i < 6; i++) {
-			k->quotients = i >= 3;
+		for (int i = 0; i < 8; i++) {
+			k->quotients = i >= 4;
 			k->budget = BUDGET;
-			if (is[i % 3] && facts_hold(k, &way[i % 3], depth))
+			if (is[i % 4] && facts_hold(k, &way[i % 4], depth))
 				return true;
 		}
 	return false;

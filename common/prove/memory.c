@@ -167,7 +167,7 @@ static Span held_span(const Held *h, Span all)
 void memory_pass(Known *k, UOp *store)
 {
 	const Held *h = held_of(k, stored_to(store));
-	if (!h || !h->loaded || stored_to(store)->op != OP_PARAM)
+	if (!h || !h->loaded)
 		return;
 	uint32_t *path = arena_alloc((k->path.n + 1) * sizeof *path);
 	memcpy(path, k->path.at, k->path.n * sizeof *path);
@@ -187,6 +187,50 @@ static bool filled_by(Known *k, UOp *load, const Fill *f)
 		sum_plus(&at, -1, &c.base) && sum_divided(&at, &c.step, &i) && sum_holds(k, &i) &&
 		sum_plus(&c.count, -1, &i) && add_ok(c.count.k, -1, &c.count.k) &&
 		sum_holds(k, &c.count);
+}
+
+/* Whether what stands around a store and not around this place are loops alone, whose ranges its
+ * index names: then it was run with their present values. */
+static bool runs_before(const Known *k, const Fill *f)
+{
+	uint64_t named = range_mask(f->store->src[0]);
+	size_t common = 0;
+
+	while (common < f->depth && common < k->path.n && f->path[common] == k->path.at[common])
+		common++;
+	for (size_t i = common; i < f->depth; i++) {
+		const UOp *s = k->kernel->src[f->path[i]];
+		if (s->op != OP_RANGE || !(named >> range_axis(s) & 1))
+			return false;
+	}
+	return f->store->nsrc < 3;
+}
+
+UOp *load_forwarded(Known *k, UOp *load)
+{
+	UOp *index = load->src[0], *value = NULL;
+	Span at = {0, 0};
+
+	if (index->src[0]->op == OP_PARAM || load->nsrc > 1 || !held_of(k, index->src[0]))
+		return NULL;
+	at = span_of(k, index->src[1]);
+	for (uint32_t i = 0; i < k->kernel->nsrc; i++) {
+		const UOp *s = k->kernel->src[i];
+		if (s->op != OP_STORE || stored_to(s) != index->src[0] || s->src[0] == index)
+			continue;
+		Span other = span_of(k, s->src[0]->src[1]);
+		if (other.lo <= at.hi && at.lo <= other.hi)
+			return NULL;
+	}
+	for (size_t i = 0; i < k->fill.n; i++) {
+		const Fill *f = &k->fill.at[i];
+		if (f->store->src[0] != index)
+			continue;
+		if (value || !runs_before(k, f) || value_loads(k, f->store->src[1]))
+			return NULL;
+		value = f->store->src[1];
+	}
+	return value;
 }
 
 bool memory_counts_on(const Known *k, const UOp *load)

@@ -99,6 +99,9 @@ bool sum_holds(Known *k, const Sum *s);
 void memory_learn(Known *k);
 /* What a LOAD gives. */
 Span load_span(Known *k, UOp *load);
+/* The value that a LOAD from a register or array gives, where one STORE alone can have written it;
+ * else NULL. */
+UOp *load_forwarded(Known *k, UOp *load);
 /* A STORE was passed. */
 void memory_pass(Known *k, UOp *store);
 /* Whether a LOAD is from a buffer that the kernel stores to, and taken to read what it stored;
