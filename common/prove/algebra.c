@@ -11,7 +11,7 @@
 #include "prove/places.h"
 #include <stdlib.h>
 
-enum { DEEP = 8, STEPS = 24, BUDGET = 400, DEPTH = 3 };
+enum { DEEP = 16, VISITS = 1000, STEPS = 24, BUDGET = 400, DEPTH = 3 };
 
 /* Whether a LOAD gives the same each time: nothing that the kernel stores goes there. */
 static bool is_steady(const Known *k, const UOp *load)
@@ -87,6 +87,8 @@ static bool parts(Known *k, UOp *u, Sum *s, int depth)
 	bool exact = u->dtype == DT_I64 || span_exact(k, u);
 
 	sum_const(s, 0);
+	if (++k->visits > VISITS)
+		return false;
 	if (u->op == OP_CONST && u->arg->kind == VAL_INT) {
 		s->k = u->arg->i;
 		return true;
@@ -165,6 +167,7 @@ bool sum_join(Known *k, Sum *s)
 
 void sum_parts(Known *k, UOp *u, Sum *s)
 {
+	k->visits = 0;
 	if (parts(k, u, s, DEEP))
 		return;
 	sum_const(s, 0);
@@ -277,7 +280,7 @@ static bool put_end(Known *k, Sum *s, UOp *a, const Sum *c, const Sum *rest, int
 
 	sum_const(&end, 0);
 	switch (number ? OP_CONST : a->op) {
-	case OP_FLOORDIV: return put_quotient(k, s, a, c, rest, up);
+	case OP_FLOORDIV: return !k->whole && put_quotient(k, s, a, c, rest, up);
 	case OP_FLOORMOD:
 		if (span_of(k, a->src[1]).lo <= 0)
 			return false;
@@ -456,12 +459,25 @@ static bool split_remainders(Known *k, Sum *s)
 	return any;
 }
 
-/* Replaces what moves by its end, and a choice by a size. */
+/* Replaces sizes by those that they equal. */
+static bool put_equal(Known *k, Sum *s)
+{
+	Sum c, rest;
+	bool any = false;
+
+	for (size_t i = 0; i < k->equal.n; i++)
+		any |= split(s, k->equal.at[i].u, &c, &rest) && (c.n || c.k) &&
+			put(s, &c, &k->equal.at[i].to, &rest);
+	return any;
+}
+
+/* Replaces what moves, but no quotient, by its end, and a choice by a size. */
 static bool put_moving(Known *k, Sum *s)
 {
 	Sum c, rest, end;
 	bool more = true, any = false;
 
+	k->whole = true;
 	for (int turn = 0; more && turn < STEPS; turn++, any |= more) {
 		UOp *a;
 		more = false;
@@ -473,16 +489,19 @@ static bool put_moving(Known *k, Sum *s)
 			}
 		more = more || put_least(k, s, MOVES, 2);
 	}
+	k->whole = false;
 	return any;
 }
 
 bool sum_holds(Known *k, const Sum *s)
 {
 	Sum way[4] = {*s, *s, *s, *s};
+
 	k->quotients = false;
 	k->budget = BUDGET;
 	bool is[4] = {true, sum_join(k, &way[1]), split_remainders(k, &way[2]),
 		put_moving(k, &way[3])};
+	is[3] |= put_equal(k, &way[3]);
 
 	for (int depth = 0; depth <= DEPTH; depth++)
 		for (int i = 0; i < 8; i++) {

@@ -209,6 +209,9 @@ void assume_quotients(Known *k, UOp *u)
 	for (size_t i = 0; i < all.n && k->fact.n < FACTS; i++) {
 		UOp *q = all.at[i];
 		size_t facts = k->fact.n;
+		UOp *value = q->op == OP_LOAD ? load_forwarded(k, q) : NULL;
+		if (value)
+			assume_quotients(k, value);
 		if (q->op != OP_FLOORDIV || q->dtype != DT_I64 || !span_exact(k, q->src[0]) ||
 			span_of(k, q->src[1]).lo <= 0)
 			continue;
@@ -309,6 +312,21 @@ static void narrow_term(Known *k, const Sum *f, int i)
 		narrow(k, f->t[i].m, -FAR, q - (r > 0));
 }
 
+/* A quotient that equals a sum of others is that sum from here on. */
+static void equal_sizes(Known *k, UOp *a, UOp *b)
+{
+	Sum s;
+
+	if (a->op != OP_FLOORDIV || b->op == OP_FLOORDIV) {
+		UOp *t = a;
+		a = b;
+		b = t;
+	}
+	sum_parts(k, b, &s);
+	if (a->op == OP_FLOORDIV && !sum_coef(&s, a))
+		vec_push(&k->equal, ((Equal){a, s}));
+}
+
 /* The checks that run makes of sizes once it knows them. */
 void assume_checks(Known *k)
 {
@@ -323,8 +341,10 @@ void assume_checks(Known *k)
 		if (!a || !b || (!val_is_str(row->a[0], "eq") && !val_is_str(row->a[0], "le")))
 			continue;
 		assume_below(k, a, b, 0);
-		if (val_is_str(row->a[0], "eq"))
+		if (val_is_str(row->a[0], "eq")) {
 			assume_below(k, b, a, 0);
+			equal_sizes(k, a, b);
+		}
 	}
 	facts_settle(k);
 }

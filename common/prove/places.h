@@ -16,6 +16,7 @@ typedef struct { UOp *u; Narrowed was; } Undo;
 typedef struct { size_t undos, facts; uint32_t state; bool dead; } Frame;
 
 typedef struct { uint32_t round; bool loads; } LoadNote;
+typedef struct { UOp *u; Sum to; } Equal;
 /* A STORE that was passed, and what was around it. */
 typedef struct { UOp *store; size_t depth; const uint32_t *path; } Fill;
 
@@ -32,6 +33,7 @@ typedef struct Known {
 	VEC(UOp *) stored;              /* the buffers that the kernel stores to */
 	VEC(Undo) undo;
 	VEC(Sum) fact;                  /* each is >= 0 */
+	VEC(Equal) equal;               /* sizes that are others, by the checks of the document */
 	VEC(Frame) frame;
 	Map held;                       /* memory.c: what the kernel stores, by storage */
 	VEC(uint32_t) path;             /* the loops and IFs around: their statements' numbers */
@@ -39,8 +41,8 @@ typedef struct Known {
 	bool looked;                    /* into what other calls left in buffers */
 	bool plain;                     /* do not count on such loads reading what it stored */
 	bool dead;                      /* the conditions exclude each other: nothing is run here */
-	int budget, depth;
-	bool quotients;                 /* quotients without symbols are taken apart too */
+	int budget, visits, depth;
+	bool quotients, whole;          /* all quotients are taken apart; none is */
 } Known;
 
 /* A variable without a greatest value worth the name is taken to be at most this. run proves the
