@@ -459,15 +459,18 @@ static bool split_remainders(Known *k, Sum *s)
 	return any;
 }
 
-/* Replaces sizes by those that they equal. */
+/* Replaces sizes by those that they equal, variables first. */
 static bool put_equal(Known *k, Sum *s)
 {
 	Sum c, rest;
 	bool any = false;
 
-	for (size_t i = 0; i < k->equal.n; i++)
-		any |= split(s, k->equal.at[i].u, &c, &rest) && (c.n || c.k) &&
-			put(s, &c, &k->equal.at[i].to, &rest);
+	for (int var = 1; var >= 0; var--)
+		for (size_t i = 0; i < k->equal.n; i++) {
+			const Equal *e = &k->equal.at[i];
+			any |= (e->u->op == OP_VAR) == var && split(s, e->u, &c, &rest) &&
+				(c.n || c.k) && put(s, &c, &e->to, &rest);
+		}
 	return any;
 }
 

@@ -312,18 +312,13 @@ static void narrow_term(Known *k, const Sum *f, int i)
 		narrow(k, f->t[i].m, -FAR, q - (r > 0));
 }
 
-/* A quotient that equals a sum of others is that sum from here on. */
+/* A size, or a part of one, that equals a sum of others: it may stand for it. */
 static void equal_sizes(Known *k, UOp *a, UOp *b)
 {
 	Sum s;
 
-	if (a->op != OP_FLOORDIV || b->op == OP_FLOORDIV) {
-		UOp *t = a;
-		a = b;
-		b = t;
-	}
 	sum_parts(k, b, &s);
-	if (a->op == OP_FLOORDIV && !sum_coef(&s, a))
+	if ((a->op == OP_VAR || a->op == OP_FLOORDIV) && !sum_coef(&s, a))
 		vec_push(&k->equal, ((Equal){a, s}));
 }
 
@@ -344,6 +339,7 @@ void assume_checks(Known *k)
 		if (val_is_str(row->a[0], "eq")) {
 			assume_below(k, b, a, 0);
 			equal_sizes(k, a, b);
+			equal_sizes(k, b, a);
 		}
 	}
 	facts_settle(k);
