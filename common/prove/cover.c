@@ -82,7 +82,8 @@ static bool take_range(Known *k, Sum *rest, Sum *stride, UOp *const *range, size
 	for (size_t i = 0; i < n; i++) {
 		sum_const(&r, 0);
 		sum_term(&r, 1, range[i]);
-		if (!sum_mul(&t, stride, &r) || !t.n || sum_coef(rest, t.t[0].m) != t.t[0].c || t.n > 1)
+		if (!sum_mul(&t, stride, &r) || t.n != 1 ||
+			sum_coef(rest, t.t[0].m) != t.t[0].c)
 			continue;
 		sum_parts(k, range[i]->src[0], &size);
 		if (!sum_plus(rest, -1, &t) || !sum_mul(&t, stride, &size))

@@ -64,7 +64,8 @@ static bool within_numbers(Known *k, UOp *e, UOp *size)
 
 static bool within(Known *k, UOp *e, UOp *size)
 {
-	return within_numbers(k, e, size) || (follows(k, ix_const(0), e, 0) && follows(k, e, size, 1));
+	return within_numbers(k, e, size) ||
+		(follows(k, ix_const(0), e, 0) && follows(k, e, size, 1));
 }
 
 /* Conditions that hold where an index is used; what is chosen by them, or loaded under them. */
@@ -92,7 +93,7 @@ static UOp *name_of(UOp *u, void *known)
 	return u->op == OP_LET && !value_loads(known, u->src[0]) ? u->src[0] : u;
 }
 
-/* Whether e is inside under the gate, seeing that WHERE(gate, LOAD(i, gate), 0) is LOAD(i) there. */
+/* Whether e is inside under the gate, where WHERE(gate, LOAD(i, gate), 0) is LOAD(i). */
 static bool within_chosen(Known *k, UOp *e, UOp *size, UOp *gate)
 {
 	Held h = {{walk_replace(gate, name_of, k)}, 1};

@@ -94,7 +94,8 @@ static Span quotient(Span a, Span b)
 {
 	if (b.lo <= 0)
 		return around(farthest(a));
-	return (Span){floor_of(a.lo, a.lo < 0 ? b.lo : b.hi), floor_of(a.hi, a.hi < 0 ? b.hi : b.lo)};
+	Wide lo = a.lo < 0 ? b.lo : b.hi, hi = a.hi < 0 ? b.hi : b.lo;
+	return (Span){floor_of(a.lo, lo), floor_of(a.hi, hi)};
 }
 
 static Span remainder_of(Span a, Span b)
@@ -167,7 +168,8 @@ static Span truth(bool yes, bool no)
 
 static Span compared(Op op, Span a, Span b)
 {
-	bool apart = a.hi < b.lo || b.hi < a.lo, same = a.lo == a.hi && b.lo == b.hi && a.lo == b.lo;
+	bool apart = a.hi < b.lo || b.hi < a.lo;
+	bool same = a.lo == a.hi && b.lo == b.hi && a.lo == b.lo;
 
 	if (op == OP_CMPLT)
 		return truth(a.hi < b.lo, a.lo >= b.hi);

@@ -242,9 +242,10 @@ static Nodes nodes_of(Case *c)
 
 const char *witness(Known *k, UOp *index, UOp *size, size_t n, UOp *const *cond)
 {
-	Case c = {.k = k, .index = index, .size = size, .n = n, .cond = cond, .random = 88172645463325252};
+	Case c = {.k = k, .index = index, .size = size, .n = n, .cond = cond};
 	Buf b = {0};
 
+	c.random = 88172645463325252;    /* any seed but 0 */
 	c.all = nodes_of(&c);
 	c.value = arena_alloc((c.all.n + 1) * sizeof *c.value);
 	c.at = arena_alloc(node_limit() * sizeof *c.at);
