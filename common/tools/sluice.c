@@ -25,6 +25,8 @@ static const struct { const char *name, *deed; } tools[] = {
 	{"diff", "what differs between two documents"},
 	{"match", "finds a pattern in a document"},
 	{"rewrite", "applies rules to a document"},
+	{"bisect", "names what changed a program's results"},
+	{"reduce", "the smallest document that still fails"},
 };
 enum { TOOLS = sizeof tools / sizeof *tools };
 
