@@ -313,6 +313,19 @@ static void narrow_term(Known *k, const Sum *f, int i)
 		narrow(k, f->t[i].m, -FAR, q - (r > 0));
 }
 
+void assume_loads(Known *k, UOp *u)
+{
+	Nodes all = walk(u);
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *load = all.at[i];
+		while (load->op == OP_LET)
+			load = load->src[0];
+		UOp *below = load->op == OP_LOAD ? load_below(k, load) : NULL;
+		if (below)
+			assume_below(k, all.at[i], below, 1);
+	}
+}
+
 /* A size, or a part of one, that equals a sum of others: it may stand for it. */
 static void equal_sizes(Known *k, UOp *a, UOp *b)
 {

@@ -37,6 +37,7 @@ typedef struct Known {
 	VEC(Equal) equal;               /* sizes that are others, by the checks of the document */
 	VEC(Frame) frame;
 	Map held;                       /* memory.c: what the kernel stores, by storage */
+	bool belows;                    /* memory.c: … and below what that is */
 	VEC(uint32_t) path;             /* the loops and IFs around: their statements' numbers */
 	VEC(Fill) fill;                 /* stores to buffers that it also loads from */
 	bool looked;                    /* into what other calls left in buffers */
@@ -74,6 +75,8 @@ void assume_below(Known *k, UOp *a, UOp *b, int64_t less);   /* a <= b - less */
 void assume_sum(Known *k, const Sum *s);                     /* s >= 0 */
 /* Adds what follows from the facts for the quotients in u: x < n*8 gives x//8 < n. */
 void assume_quotients(Known *k, UOp *u);
+/* Adds that what u loads is below the sizes that memory_below() knows. */
+void assume_loads(Known *k, UOp *u);
 /* Adds the checks of sizes that the document leaves to run. */
 void assume_checks(Known *k);
 /* Narrows the values in facts by the others; call it after assumptions. */
@@ -102,6 +105,8 @@ bool sum_holds(Known *k, const Sum *s);
 void memory_learn(Known *k);
 /* What a LOAD gives. */
 Span load_span(Known *k, UOp *load);
+/* A size that whatever a LOAD gives is below; NULL when none is known. */
+UOp *load_below(Known *k, const UOp *load);
 /* The value that a LOAD from a register or array gives, where one STORE alone can have written it;
  * else NULL. */
 UOp *load_forwarded(Known *k, UOp *load);
