@@ -74,7 +74,8 @@ static UOp *added(const UOp *store)
 static void hold(Known *k, const Written *w)
 {
 	Held *h = held_of(k, stored_to(w->store));
-	bool array = stored_to(w->store)->op != OP_PARAM;
+	/* what items share is added to by all of them */
+	bool array = stored_to(w->store)->op == OP_DEFINE_REG;
 	UOp *by = array ? added(w->store) : NULL;
 	Span v = span_of(k, by ? by : w->store->src[1]);
 
@@ -258,6 +259,39 @@ static bool filled_by(Known *k, UOp *load, const Fill *f)
 		sum_holds(k, &c.count);
 }
 
+/* Whether statements from..to store to what u loads from. */
+static bool stores_between(const Known *k, UOp *u, uint32_t from, uint32_t to)
+{
+	Nodes all = walk(u);
+	for (uint32_t i = from; i < to; i++) {
+		const UOp *s = k->kernel->src[i];
+		for (size_t j = 0; s->op == OP_STORE && j < all.n; j++)
+			if (all.at[j] == stored_to(s))
+				return true;
+	}
+	return false;
+}
+
+bool let_is_fresh(const Known *k, UOp *let)
+{
+	uint32_t from = (uintptr_t)map_get(&k->lets, let->id + 1), to = k->at;
+
+	if (!from || k->graph->level < LV_LOOPS)
+		return false;
+	/* a loop that was entered since runs all of its statements again */
+	for (size_t i = 0; i < k->path.n; i++) {
+		const UOp *loop = k->kernel->src[k->path.at[i]];
+		bool since = k->path.at[i] >= from && loop->op == OP_RANGE;
+		for (uint32_t e = to; since && e < k->kernel->nsrc; e++)
+			if (k->kernel->src[e]->op == OP_ENDRANGE &&
+				k->kernel->src[e]->src[0] == loop) {
+				to = e;
+				break;
+			}
+	}
+	return !stores_between(k, let->src[0], from, to);
+}
+
 /* Whether what stands around a store and not around this place are loops alone, whose ranges its
  * index names: then it was run with their present values. */
 static bool runs_before(const Known *k, const Fill *f)
@@ -275,12 +309,18 @@ static bool runs_before(const Known *k, const Fill *f)
 	return f->store->nsrc < 3;
 }
 
+static bool is_shared(const UOp *storage)
+{
+	return storage->op != OP_DEFINE_REG && (storage->op != OP_DEFINE_LOCAL ||
+		!val_is_str(storage->arg->a[2], "stack"));
+}
+
 UOp *load_forwarded(Known *k, UOp *load)
 {
 	UOp *index = load->src[0], *value = NULL;
 	Span at = {0, 0};
 
-	if (index->src[0]->op == OP_PARAM || load->nsrc > 1 || !held_of(k, index->src[0]))
+	if (is_shared(index->src[0]) || load->nsrc > 1 || !held_of(k, index->src[0]))
 		return NULL;
 	at = span_of(k, index->src[1]);
 	for (uint32_t i = 0; i < k->kernel->nsrc; i++) {

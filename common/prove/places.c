@@ -137,6 +137,7 @@ static void check_axis(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *ga
 		return;
 	}
 	frame_open(k);
+	k->now = true;
 	if (gate) {
 		assume(k, gate, true);
 		facts_settle(k);
@@ -150,6 +151,7 @@ static void check_axis(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *ga
 			outside(w, index, axis, e, size, gate);
 		w->shown.symbols++;
 	}
+	k->now = false;
 	frame_close(k);
 }
 
@@ -298,6 +300,9 @@ static void check_statements(Walk *w)
 {
 	for (uint32_t i = 0; i < w->call->kernel->nsrc; i++) {
 		UOp *s = w->call->kernel->src[i];
+		w->k->at = i;
+		if (s->op == OP_LET)
+			map_put(&w->k->lets, s->id + 1, (void *)(uintptr_t)(i + 1));
 		if (s->op == OP_ENDRANGE || s->op == OP_ENDIF)
 			w->k->path.n--;
 		if (s->op == OP_LET && is_marked(w, s, stands.at, stands.round))
