@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 static struct {
-	const char *target, *to, *n, *j, *bench, *seconds, *profile, *only, *keep, *device, *cc,
-		*shuffle, *save, *load, *save_every, *until, *every;
-	bool interpret, devices, numbered, fast;
+	const char *target, *to, *n, *j, *bench, *seconds, *profile, *only, *keep, *dump, *device,
+		*cc, *shuffle, *save, *load, *save_every, *until, *every;
+	bool interpret, devices, numbered, fast, range, nan;
 	VEC(const char *) feed;
 } opt = {.target = "clang"};
 
@@ -50,6 +50,11 @@ static const Option options[] = {
 		&opt.profile, .optional_arg = true},
 	{0, "keep", "DIR", "save every buffer that a call writes as DIR/CALL.KERNEL.BUFFER.npy",
 		&opt.keep},
+	{0, "dump", "LIST", "print what calls, K7 or a kernel's or buffer's name, read and write",
+		&opt.dump},
+	{0, "check-nan", NULL, "stop at the first op that makes a NaN or infinity of finite values",
+		&opt.nan},
+	{0, "check-range", NULL, "print the range of values of every buffer", &opt.range},
 	{0, "devices", NULL, "list the devices and exit", &opt.devices},
 	{0, "device", "NAME", "run on this device", &opt.device},
 	{0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt.cc},
@@ -146,6 +151,9 @@ static void handle(Graph *g, const Bindings *given, bool own)
 	SessionOptions o = {
 		.device = opt.device,
 		.keep = opt.keep,
+		.dump = opt.dump,
+		.range = opt.range,
+		.check_nan = opt.nan,
 		.interpret_only = opt.only,
 		.interpret = opt.interpret,
 		.profile = opt.profile != NULL,
@@ -171,6 +179,7 @@ static void handle(Graph *g, const Bindings *given, bool own)
 	checks_remember(g);
 	counts_declare(g);
 	in = inputs_bind(g, &operands, feeds);
+	o.origin = opt.nan && !opt.interpret && g->level < LV_LOOPS ? g : NULL;
 	s = session_open(raise(g), &in, &o);
 	ready = now_ms();
 	made = calls_run(s, feeds, &calls, &first);
@@ -226,7 +235,7 @@ int main(int argc, char **argv)
 		die(USAGE,
 			"standard input is a terminal: give a FILE, or pipe a document in (see "
 			"--help)");
-	whole = opt.interpret || opt.only || opt.keep || opt.profile;
+	whole = opt.interpret || opt.only || opt.keep || opt.dump || opt.nan || opt.profile;
 	in = stream_open(file);
 	for (; (g = stream_next(in, 0)); arena_reset()) {
 		verify(g);

@@ -140,6 +140,28 @@ static void add_stage(Commands *c, const char *name, const char *target)
 	c->at[c->n++] = argv;
 }
 
+/* Dies. A stage that ends with one of our statuses has printed its own message; but when it refuses
+ * what another one wrote, or has crashed, the input is kept. */
+static _Noreturn void stages_failed(const Commands *c, int status, int failed, const Buf *in)
+{
+	bool ours = status >= FAILED && status <= MALFORMED;
+	const char *signal = status > 128 ? sigabbrev_np(status - 128) : NULL;
+	const char *how = signal ? arena_printf("was killed by SIG%s", signal) :
+				   arena_printf("failed with status %d", status);
+	char **argvs[sizeof c->at / sizeof *c->at + 1] = {0};
+	const char *script = NULL;
+
+	memcpy(argvs, c->at, (failed + 1) * sizeof *argvs);
+	if (!ours || (status == MALFORMED && failed > 0))
+		script = reproducer_save((char *const *const *)argvs, in->s, in->n);
+	if (ours && script)
+		warn("it was written by %s: %s runs it again", c->at[failed - 1][0], script);
+	if (ours)
+		die_silent(status);
+	die(FAILED, "%s %s%s%s%s", c->at[failed][0], how, script ? ": " : "", script ? script : "",
+		script ? " runs it again" : "");
+}
+
 Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 {
 	Commands c = {.custom = process.custom_allowed && custom_in(g)};
@@ -163,12 +185,9 @@ Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 	int failed;
 	wire_write(&in, g);
 	int status = spawn_pipeline((char *const *const *)c.at, in.s, in.n, &out, &failed);
-	buf_free(&in);
-	/* a stage that exits with one of our statuses has printed its own message */
-	if (status >= FAILED && status <= MALFORMED)
-		die_silent(status);
 	if (status)
-		die(FAILED, "%s failed with status %d", c.at[failed][0], status);
+		stages_failed(&c, status, failed, &in);
+	buf_free(&in);
 	/* the bytes stay in the arena as long as bins point to them */
 	void *bytes = arena_alloc(out.n);
 	memcpy(bytes, buf_str(&out), out.n);
