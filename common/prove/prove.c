@@ -4,6 +4,9 @@
 #include <stdlib.h>
 
 static const ProofCheck checks[] = {
+	{"calls", prove_calls, NULL},
+	{"workspace", prove_workspace, NULL},
+	{"grid", NULL, prove_grid},
 	{"places", NULL, prove_places},
 };
 enum { CHECKS = sizeof checks / sizeof *checks };
@@ -28,6 +31,12 @@ static UOp *kernel_of(const UOp *call)
 	return k && k->op == OP_KERNEL ? k : NULL;
 }
 
+ProvedCall proved_call(const Graph *g, uint32_t number)
+{
+	UOp *call = g->sink->src[number];
+	return (ProvedCall){g, number, call, kernel_of(call)};
+}
+
 void prove_document(const Graph *g)
 {
 	if (g->level < LV_SCHEDULE)
@@ -36,8 +45,7 @@ void prove_document(const Graph *g)
 		if (checks[i].document)
 			checks[i].document(g);
 	for (uint32_t k = 0; k < g->sink->nsrc; k++) {
-		UOp *call = g->sink->src[k];
-		const ProvedCall c = {g, k, call, kernel_of(call)};
+		const ProvedCall c = proved_call(g, k);
 		for (int i = 0; i < CHECKS; i++)
 			if (checks[i].call)
 				checks[i].call(&c);

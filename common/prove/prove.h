@@ -15,6 +15,8 @@ void prove_document(const Graph *g);
  * MEMCPY and a CUSTOM. */
 typedef struct { const Graph *graph; uint32_t number; UOp *call, *kernel; } ProvedCall;
 
+ProvedCall proved_call(const Graph *g, uint32_t number);
+
 /* A row of the table: a check of the whole document, or of one call after another in their order;
  * one of them may be NULL. */
 typedef struct {
@@ -27,6 +29,16 @@ typedef struct {
 _Noreturn void prove_fault(const ProvedCall *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* calls.c: slots have the buffers that their kernels expect, what is written may be written, and
+ * nothing is read before it is written */
+void prove_calls(const Graph *g);
+/* workspace.c: temporaries that are alive together lie apart, within the workspace */
+void prove_workspace(const Graph *g);
+/* grid.c: the sizes of a kernel's grid are those of its SPECIALs. The size of dimension d, as a
+ * node; whether a SPECIAL has an allowed name, and which dimension it is. */
+void prove_grid(const ProvedCall *c);
+UOp *grid_size(const UOp *kernel, bool local, int d);
+bool special_axis(const UOp *special, bool *local, int *d);
 /* places.c: each index inside its buffer, sizes of ranges not negative */
 void prove_places(const ProvedCall *c);
 #endif
