@@ -8,6 +8,7 @@ static const ProofCheck checks[] = {
 	{"workspace", prove_workspace, NULL},
 	{"grid", NULL, prove_grid},
 	{"places", NULL, prove_places},
+	{"apart", NULL, prove_apart},
 };
 enum { CHECKS = sizeof checks / sizeof *checks };
 

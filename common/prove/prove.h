@@ -39,6 +39,9 @@ void prove_workspace(const Graph *g);
 void prove_grid(const ProvedCall *c);
 UOp *grid_size(const UOp *kernel, bool local, int d);
 bool special_axis(const UOp *special, bool *local, int *d);
+/* apart.c: no item writes a place that another one touches at the same time, but for the same
+ * value */
+void prove_apart(const ProvedCall *c);
 /* places.c: each index inside its buffer, sizes of ranges not negative */
 void prove_places(const ProvedCall *c);
 #endif

@@ -1,0 +1,217 @@
+/* Items that run at the same time write apart: the iterations of `loop` ranges at level schedule,
+ * at level loops the items of a CPU's grid and the groups and work items of a GPU.
+ *
+ *     y[g*128 + l] = …       apart: g and l are the digits of the place, since l is in 0..127
+ *     y[g] = …               not apart, unless all l of a group have the same value for it
+ *
+ * No item may write a place that another one touches, but that two may write the same value to one
+ * (tiles of a size that does not divide the whole overlap). */
+#include "prove/apart.h"
+#include "shape/shape.h"
+#include <stdlib.h>
+
+/* ---- the numbers of an item */
+
+static void add_item(Items *x, UOp *number, UOp *size)
+{
+	if (size == ix_const(1) || x->n == MOST_NUMBERS)
+		return;
+	x->number[x->n] = number;
+	x->size[x->n++] = size;
+}
+
+/* The SPECIAL of a dimension, or NULL when the kernel does not use it. */
+static UOp *special_of(Nodes all, bool local, int d)
+{
+	bool l;
+	int k;
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_SPECIAL && special_axis(all.at[i], &l, &k) &&
+			l == local && k == d)
+			return all.at[i];
+	return NULL;
+}
+
+Items items_of(const ProvedCall *c)
+{
+	Items x = {0};
+	Nodes all = walk(c->kernel);
+	for (int k = 0; c->graph->level >= LV_LOOPS && k < 6; k++)
+		add_item(&x, special_of(all, k / 3, k % 3), grid_size(c->kernel, k / 3, k % 3));
+	if (c->graph->level >= LV_LOOPS)
+		return x;
+	uint64_t free = 0;
+	for (uint32_t i = 0; i < c->kernel->nsrc; i++)
+		free |= range_mask(c->kernel->src[i]);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_RANGE && free >> range_axis(all.at[i]) & 1 &&
+			!strcmp(range_kind(all.at[i]), "loop"))
+			add_item(&x, all.at[i], all.at[i]->src[0]);
+	return x;
+}
+
+/* ---- the conditions around each statement */
+
+typedef struct { UOp *cond; int outer; } Around;
+struct Scopes { Around *at; int *of; };
+
+/* at[of[i]] and those outside it hold where statement i runs. */
+static void scopes_of(struct Scopes *s, const UOp *kernel)
+{
+	VEC(int) open = {0};
+	int n = 1;
+	s->at = arena_alloc((kernel->nsrc + 1) * sizeof *s->at);
+	s->of = arena_alloc((kernel->nsrc + 1) * sizeof *s->of);
+	for (uint32_t i = 0, now = 0; i < kernel->nsrc; i++) {
+		UOp *u = kernel->src[i];
+		s->of[i] = now;
+		if (u->op == OP_IF) {
+			vec_push(&open, now);
+			s->at[n] = (Around){u->src[0], now};
+			now = n++;
+		} else if (u->op == OP_ENDIF) {
+			now = open.at[--open.n];
+		}
+	}
+	vec_free(&open);
+}
+
+static size_t conditions_of(const struct Scopes *s, const Access *a, UOp *const **cond)
+{
+	size_t n = a->gate != NULL;
+	for (int k = s->of[a->at]; k; k = s->at[k].outer)
+		n++;
+	UOp **c = arena_alloc((n + 1) * sizeof *c);
+	n = 0;
+	if (a->gate)
+		c[n++] = a->gate;
+	for (int k = s->of[a->at]; k; k = s->at[k].outer)
+		c[n++] = s->at[k].cond;
+	*cond = c;
+	return n;
+}
+
+/* The places of some accesses along one axis of their INDEX. */
+static Place *places_of(const ProvedCall *c, const Access *const *a, size_t n, uint32_t axis)
+{
+	struct Scopes s;
+	Place *p = arena_alloc((n + 1) * sizeof *p);
+	scopes_of(&s, c->kernel);
+	for (size_t i = 0; i < n; i++) {
+		bool same = i && a[i]->at == a[i - 1]->at && a[i]->gate == a[i - 1]->gate;
+		p[i] = same ? p[i - 1] : (Place){0};
+		if (!same)
+			p[i].n = conditions_of(&s, a[i], &p[i].cond);
+		p[i].at = a[i]->index->src[1 + axis];
+	}
+	return p;
+}
+
+/* ---- a buffer that a call writes */
+
+/* An item's number that is the same for all who touch the place, or has one value where they do. */
+static bool determined(Digits *d, const Place *p, UOp *number)
+{
+	bool single = number != NULL;
+	if (number && digits_know(d, number))
+		return true;
+	for (size_t i = 0; i < d->n && single; i++)
+		single = place_within(&p[i], number, ix_const(1));
+	return single;
+}
+
+static const char *number_text(const Items *x, int i)
+{
+	return x->number[i] ? index_text(x->number[i]) : "the grid";
+}
+
+static const char *place_text(const ProvedCall *c, const Access *a)
+{
+	Buf b = {0};
+	const UOp *m = memory_of(a), *buffer = access_buffer(c->call, a);
+	buf_printf(&b, "%.80s[", buffer ? buffer_name(buffer) : op_name(m->op));
+	for (uint32_t i = 1; i < a->index->nsrc; i++)
+		buf_printf(&b, "%s%.200s", i > 1 ? ", " : "", index_text(a->index->src[i]));
+	buf_printf(&b, "]");
+	const char *text = arena_strdup(buf_str(&b));
+	buf_free(&b);
+	return text;
+}
+
+/* The store among them, for messages. */
+static const Access *some_store(const Access *const *a, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (a[i]->store)
+			return a[i];
+	return a[0];
+}
+
+void check_apart(const ProvedCall *c, const Items *x, bool group, const Access *const *a,
+	size_t n)
+{
+	Digits d = {.group = group, .schedule = c->graph->level < LV_LOOPS, .n = n};
+	Place *p = NULL;
+	bool loads = false;
+	int open = -1;
+	for (uint32_t axis = 0; axis + 1 < a[0]->index->nsrc; axis++)
+		digits_of(&d, p = places_of(c, a, n, axis));
+	for (size_t i = 0; i < n; i++)
+		loads |= !a[i]->store;
+	for (int i = 0; i < x->n; i++)
+		if (open < 0 && !(p && determined(&d, p, x->number[i])))
+			open = i;
+	if (open >= 0 && (loads || !same_values(c, x, &d, a)))
+		prove_fault(c, "two items that differ in %s may touch the same place %s, which one "
+			"of them writes", number_text(x, open),
+			place_text(c, some_store(a, n)));
+	digits_free(&d);
+}
+
+/* A kernel of level schedule reads what it writes at the very place alone. */
+static void check_in_place(const ProvedCall *c, const Access *load, const Access *store)
+{
+	for (uint32_t i = 1; i < load->index->nsrc; i++)
+		if (load->index->nsrc != store->index->nsrc ||
+			load->index->src[i] != store->index->src[i])
+			prove_fault(c, "it reads %s and writes %s of one buffer",
+				place_text(c, load), place_text(c, store));
+}
+
+static void check_buffer(const ProvedCall *c, const Items *x, const Access *const *a, size_t n)
+{
+	VEC(const Access *) used = {0};
+	const Access *store = NULL;
+	bool schedule = c->graph->level < LV_LOOPS;
+	for (size_t i = 0; i < n; i++)
+		if (a[i]->store)
+			store = a[i];
+	for (size_t i = 0; store && i < n; i++) {
+		if (schedule && !a[i]->store)
+			check_in_place(c, a[i], store);
+		else
+			vec_push(&used, a[i]);
+	}
+	if (store && x->n)
+		check_apart(c, x, false, used.at, used.n);
+	vec_free(&used);
+}
+
+/* Checks the accesses to one buffer after another. */
+void prove_apart(const ProvedCall *c)
+{
+	if (!c->kernel)
+		return;
+	Accesses all = kernel_accesses(c->kernel);
+	Items x = items_of(c);
+	VEC(const Access *) some = {0};
+	for (uint32_t slot = 1; slot < c->call->nsrc; slot++) {
+		some.n = 0;
+		for (size_t i = 0; i < all.n; i++)
+			if (access_buffer(c->call, &all.at[i]) == c->call->src[slot])
+				vec_push(&some, &all.at[i]);
+		if (some.n)
+			check_buffer(c, &x, some.at, some.n);
+	}
+	vec_free(&some);
+}
