@@ -102,6 +102,55 @@ UOp *index_plain(UOp *u)
 	return r;
 }
 
+typedef struct { size_t n; UOp *const *cond; Map done; int depth; } Opening;
+
+enum { MOST_DEPTH = 1000 };
+
+static bool occurs(UOp *let, const Opening *o)
+{
+	for (size_t i = 0; i < o->n; i++) {
+		Nodes all = walk_brief(o->cond[i]);
+		for (size_t j = 0; j < all.n; j++)
+			if (all.at[j] == let)
+				return true;
+	}
+	return false;
+}
+
+static UOp *open_node(Opening *o, UOp *u);
+
+static UOp *opened(Opening *o, UOp *u)
+{
+	const UOp *s = u->op == OP_LET ? u->src[0] : u;
+	bool index = op_info[s->op].index && s->nsrc == 2;
+	if (u->dtype != DT_I64 || o->depth > MOST_DEPTH)
+		return u;
+	if (u->op == OP_LET && (index || s->op == OP_CONST || s->op == OP_SPECIAL))
+		return occurs(u, o) ? u : open_node(o, u->src[0]);
+	return u->op != OP_LET && index ?
+		ix_remake(u, (UOp *[]){open_node(o, u->src[0]), open_node(o, u->src[1])}) : u;
+}
+
+static UOp *open_node(Opening *o, UOp *u)
+{
+	UOp *r = map_get(&o->done, PKEY(u));
+	if (r)
+		return r;
+	o->depth++;
+	r = opened(o, u);
+	o->depth--;
+	map_put(&o->done, PKEY(u), r);
+	return r;
+}
+
+UOp *index_open(UOp *u, size_t n, UOp *const *cond)
+{
+	Opening o = {.n = n, .cond = cond};
+	UOp *r = open_node(&o, u);
+	map_free(&o.done);
+	return r;
+}
+
 static const char *leaf_name(UOp *u, void *ctx)
 {
 	(void)ctx;

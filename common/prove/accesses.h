@@ -24,6 +24,8 @@ static inline UOp *memory_of(const Access *a) { return a->index->src[0]; }
 const UOp *access_buffer(const UOp *call, const Access *a);
 /* An i64 expression with its LETs written out, in the normal form of the integer algebra. */
 UOp *index_plain(UOp *u);
+/* The same, but for LETs that are no index arithmetic, or occur in one of n conditions. */
+UOp *index_open(UOp *u, size_t n, UOp *const *cond);
 /* Its text, for messages. */
 const char *index_text(UOp *u);
 #endif

@@ -102,7 +102,7 @@ static Place *places_of(const ProvedCall *c, const Access *const *a, size_t n, u
 		p[i] = same ? p[i - 1] : (Place){0};
 		if (!same)
 			p[i].n = conditions_of(&s, a[i], &p[i].cond);
-		p[i].at = a[i]->index->src[1 + axis];
+		p[i].at = index_open(a[i]->index->src[1 + axis], p[i].n, p[i].cond);
 	}
 	return p;
 }

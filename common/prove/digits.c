@@ -190,12 +190,52 @@ static bool implied(UOp *u, UOp *below, UOp *x, UOp *y)
 	return ix_prove_le(ix_add(u, y), ix_add(below, x));
 }
 
+/* A term c*MIN(a, b) of u with c > 0, or NULL. */
+static UOp *least_in(UOp *u)
+{
+	int64_t c;
+	for (UOp *rest = u; rest; rest = rest->op == OP_ADD ? rest->src[0] : NULL) {
+		UOp *t = rest->op == OP_ADD ? rest->src[1] : rest;
+		if (t->op == OP_MUL && ix_is_const(t->src[1], &c) && c > 0)
+			t = t->src[0];
+		if (t->op == OP_MIN && t->dtype == DT_I64)
+			return t;
+	}
+	return NULL;
+}
+
 typedef struct { bool least, most; } Within;
 
 static void try_within(Within *w, UOp *u, UOp *below)
 {
 	w->least = w->least || ix_prove_le(ix_const(0), u);
 	w->most = w->most || ix_prove_lt(u, below);
+}
+
+static void try_conditions(Within *w, const Conds *c, UOp *u, UOp *below)
+{
+	UOp *v = index_plain(bounded(c, u));
+	try_within(w, v, below);
+	u = index_plain(u);
+	for (size_t i = 0; i < c->n && !(w->least && w->most); i++) {
+		UOp *x = index_plain(c->at[i]->src[0]), *y = index_plain(c->at[i]->src[1]);
+		w->least = w->least || implied(ix_const(-1), u, x, y);
+		w->most = w->most || implied(u, below, x, y) || implied(v, below, x, y);
+	}
+}
+
+/* MIN(a, b) is one of a and b, and not above either. */
+static void try_least(Within *w, const Conds *c, UOp *u, UOp *below)
+{
+	u = index_plain(u);
+	UOp *m = least_in(u);
+	Within a = *w, b = *w;
+	if (!m)
+		return;
+	try_conditions(&a, c, substitute(u, 1, &m, &m->src[0]), below);
+	try_conditions(&b, c, substitute(u, 1, &m, &m->src[1]), below);
+	w->least = w->least || (a.least && b.least);
+	w->most = w->most || a.most || b.most;
 }
 
 bool place_within(const Place *p, UOp *u, UOp *below)
@@ -207,16 +247,9 @@ bool place_within(const Place *p, UOp *u, UOp *below)
 		return true;
 	for (size_t i = 0; i < p->n; i++)
 		split_condition(&c, p->cond[i]);
-	UOp *v = bounded(&c, u);
-	try_within(&w, v, below);
-	try_within(&w, index_plain(v), below);
-	u = index_plain(u);
-	for (size_t i = 0; i < c.n && !(w.least && w.most); i++) {
-		UOp *x = index_plain(c.at[i]->src[0]), *y = index_plain(c.at[i]->src[1]);
-		w.least = w.least || implied(ix_const(-1), u, x, y);
-		w.most = w.most || implied(u, below, x, y) ||
-			implied(index_plain(v), below, x, y);
-	}
+	try_conditions(&w, &c, u, below);
+	if (!w.least || !w.most)
+		try_least(&w, &c, u, below);
 	vec_free(&c);
 	return w.least && w.most;
 }
@@ -287,6 +320,25 @@ static int64_t step_of(const Parts *sum, size_t n)
 	return g;
 }
 
+enum { MOST_STEPS = 32 };
+
+/* The distances of the places' constants from the first one, as weights. */
+static int steps_of(const Parts *sum, size_t n, Weight *w)
+{
+	int found = 0;
+	int64_t far, least = sum[0].k;
+	for (size_t i = 0; i < n; i++)
+		least = sum[i].k < least ? sum[i].k : least;
+	for (size_t i = 0; i < n && found < MOST_STEPS; i++) {
+		bool seen = __builtin_sub_overflow(sum[i].k, least, &far) || far <= 1;
+		for (int k = 0; k < found && !seen; k++)
+			seen = w[k].c == far;
+		if (!seen)
+			w[found++] = (Weight){far, NULL};
+	}
+	return found;
+}
+
 static int by_weight(const void *a, const void *b)
 {
 	const Weight *x = a, *y = b;
@@ -308,13 +360,20 @@ static int weights_of(const Parts *sum, size_t n, Weight *w)
 	if (step > 1)
 		w[found++] = (Weight){step, NULL};
 	qsort(w, found, sizeof *w, by_weight);
-	return found;
+	int steps = steps_of(sum, n, w + found);
+	qsort(w + found, steps, sizeof *w, by_weight);
+	for (int i = 0; i < steps / 2; i++) {           /* the smallest first */
+		Weight x = w[found + i];
+		w[found + i] = w[found + steps - 1 - i];
+		w[found + steps - 1 - i] = x;
+	}
+	return found + steps;
 }
 
 void digits_of(Digits *d, const Place *p)
 {
 	size_t n = d->n;
-	Weight w[2 * MOST_TERMS + 1];
+	Weight w[2 * MOST_TERMS + 1 + MOST_STEPS];
 	Splitting x = {arena_block(n * sizeof *x.sum), arena_alloc(n * sizeof *x.high),
 		arena_alloc(n * sizeof *x.low)};
 	bool fits = true, done = false;

@@ -8,7 +8,9 @@ static const ProofCheck checks[] = {
 	{"workspace", prove_workspace, NULL},
 	{"grid", NULL, prove_grid},
 	{"places", NULL, prove_places},
+	{"registers", NULL, prove_registers},
 	{"apart", NULL, prove_apart},
+	{"barriers", NULL, prove_barriers},
 };
 enum { CHECKS = sizeof checks / sizeof *checks };
 

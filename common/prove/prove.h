@@ -39,6 +39,11 @@ void prove_workspace(const Graph *g);
 void prove_grid(const ProvedCall *c);
 UOp *grid_size(const UOp *kernel, bool local, int d);
 bool special_axis(const UOp *special, bool *local, int *d);
+/* registers.c: registers and arrays are read where they have been written; names stand for
+ * something where they are used */
+void prove_registers(const ProvedCall *c);
+/* barriers.c: what an item writes to memory of its group, others touch after a BARRIER alone */
+void prove_barriers(const ProvedCall *c);
 /* apart.c: no item writes a place that another one touches at the same time, but for the same
  * value */
 void prove_apart(const ProvedCall *c);
