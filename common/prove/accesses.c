@@ -74,6 +74,29 @@ Accesses kernel_accesses(UOp *kernel)
 	return *a;
 }
 
+Nodes lets_in(UOp *statement)
+{
+	Finder f = {0};
+	VEC(UOp *) lets = {0};
+	table_round(&f.seen);
+	for (uint32_t i = 0; i < statement->nsrc; i++)
+		push(&f, statement->src[i]);
+	while (f.stack.n) {
+		UOp *v = f.stack.at[--f.stack.n];
+		if (v->op == OP_LET)
+			vec_push(&lets, v);
+		for (uint32_t i = 0; v->op != OP_LET && v->op != OP_RANGE && i < v->nsrc; i++)
+			push(&f, v->src[i]);
+	}
+	Nodes r = {arena_alloc((lets.n + 1) * sizeof *r.at), lets.n};
+	if (lets.n)
+		memcpy(r.at, lets.at, lets.n * sizeof *r.at);
+	vec_free(&lets);
+	vec_free(&f.stack);
+	table_free(&f.seen);
+	return r;
+}
+
 const UOp *access_buffer(const UOp *call, const Access *a)
 {
 	const UOp *m = memory_of(a);

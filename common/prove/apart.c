@@ -53,40 +53,129 @@ Items items_of(const ProvedCall *c)
 /* ---- the conditions around each statement */
 
 typedef struct { UOp *cond; int outer; } Around;
-struct Scopes { Around *at; int *of; };
+struct Scopes { VEC(Around) at; int *of; };
+
+static int add_condition(struct Scopes *s, UOp *a, UOp *b, int outer)
+{
+	vec_push(&s->at, ((Around){NODE(OP_CMPLT, DT_BOOL, VNIL, a, b), outer}));
+	return (int)s->at.n - 1;
+}
+
+/* a - a*MIN(q, 1), which is at least 1 only when q < 1: gives q. */
+static UOp *remainder_of(UOp *u)
+{
+	int64_t c;
+	UOp *t = u->op == OP_ADD ? u->src[1] : u;
+	UOp *m = t->op == OP_MUL && ix_is_const(t->src[1], &c) && c == -1 ? t->src[0] : t;
+	for (; m != t && m->op == OP_MUL; m = m->src[0])
+		if (m->src[1]->op == OP_MIN && ix_mul(u->src[0], m->src[1]) == t->src[0])
+			return m->src[1]->src[ix_is_const(m->src[1]->src[0], &c)];
+	return NULL;
+}
+
+/* What follows from a loop's being run at all: its size, a product of what is not negative, is at
+ * least 1.
+ *
+ *     RANGE r3 of (n+7)//8 * MIN(n//8, 1)         7 < n
+ *     RANGE r3 of n - n*MIN(n//8, 1)              n < 8
+ */
+static int runs(struct Scopes *s, UOp *size, int outer)
+{
+	UOp *todo[16];
+	int n = 0;
+	int64_t c;
+	for (todo[n++] = size; n; ) {
+		UOp *u = todo[--n], *q = remainder_of(u);
+		if (q && q->op == OP_FLOORDIV) {
+			outer = add_condition(s, q->src[0], q->src[1], outer);
+		} else if (u->op == OP_LET) {
+			todo[n++] = u->src[0];
+		} else if ((u->op == OP_MIN || u->op == OP_MUL) && n + 2 <= 16) {
+			bool product = u->op == OP_MUL;
+			for (int i = 0; i < 2; i++)
+				if (!product || ix_prove_le(ix_const(0), index_plain(u->src[!i])))
+					todo[n++] = u->src[i];
+		} else if (u->op == OP_FLOORDIV && ix_is_const(u->src[1], &c) && c > 0) {
+			outer = add_condition(s, ix_const(c - 1), u->src[0], outer);
+		} else if (u->op != OP_CONST) {
+			outer = add_condition(s, ix_const(0), u, outer);
+		}
+	}
+	return outer;
+}
+
+static int common_scope(const struct Scopes *s, int a, int b)
+{
+	while (a != b)
+		if (a > b)
+			a = s->at.at[a].outer;
+		else
+			b = s->at.at[b].outer;
+	return a;
+}
+
+/* A LET whose value is used under an IF alone may as well stand there: what it loads without need
+ * does no harm. */
+static void move_lets(struct Scopes *s, const UOp *kernel)
+{
+	Map used = {0};         /* LET: scope of its uses + 1 */
+	for (uint32_t i = kernel->nsrc; i--; ) {
+		UOp *u = kernel->src[i];
+		int scope = (int)(intptr_t)map_get(&used, PKEY(u)) - 1;
+		if (u->op == OP_LET && scope >= 0)
+			s->of[i] = scope;
+		if (u->op != OP_LET && u->op != OP_STORE && u->op != OP_IF && u->op != OP_RANGE)
+			continue;
+		Nodes lets = lets_in(u);
+		for (size_t k = 0; k < lets.n; k++) {
+			int was = (int)(intptr_t)map_get(&used, PKEY(lets.at[k])) - 1;
+			int now = was < 0 ? s->of[i] : common_scope(s, was, s->of[i]);
+			map_put(&used, PKEY(lets.at[k]), (void *)(intptr_t)(now + 1));
+		}
+	}
+	map_free(&used);
+}
 
 /* at[of[i]] and those outside it hold where statement i runs. */
 static void scopes_of(struct Scopes *s, const UOp *kernel)
 {
 	VEC(int) open = {0};
-	int n = 1;
-	s->at = arena_alloc((kernel->nsrc + 1) * sizeof *s->at);
+	Nodes all = walk((UOp *)kernel);
+	int now = 0;
+	vec_push(&s->at, ((Around){0}));
 	s->of = arena_alloc((kernel->nsrc + 1) * sizeof *s->of);
-	for (uint32_t i = 0, now = 0; i < kernel->nsrc; i++) {
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_SPECIAL)
+			now = runs(s, all.at[i]->src[0], now);
+	for (uint32_t i = 0; i < kernel->nsrc; i++) {
 		UOp *u = kernel->src[i];
 		s->of[i] = now;
-		if (u->op == OP_IF) {
+		if (u->op == OP_IF || u->op == OP_RANGE)
 			vec_push(&open, now);
-			s->at[n] = (Around){u->src[0], now};
-			now = n++;
-		} else if (u->op == OP_ENDIF) {
+		if (u->op == OP_RANGE)
+			now = runs(s, u->src[0], now);
+		if (u->op == OP_IF) {
+			vec_push(&s->at, ((Around){u->src[0], now}));
+			now = (int)s->at.n - 1;
+		} else if (u->op == OP_ENDIF || u->op == OP_ENDRANGE) {
 			now = open.at[--open.n];
 		}
 	}
+	move_lets(s, kernel);
 	vec_free(&open);
 }
 
 static size_t conditions_of(const struct Scopes *s, const Access *a, UOp *const **cond)
 {
 	size_t n = a->gate != NULL;
-	for (int k = s->of[a->at]; k; k = s->at[k].outer)
+	for (int k = s->of[a->at]; k; k = s->at.at[k].outer)
 		n++;
 	UOp **c = arena_alloc((n + 1) * sizeof *c);
 	n = 0;
 	if (a->gate)
 		c[n++] = a->gate;
-	for (int k = s->of[a->at]; k; k = s->at[k].outer)
-		c[n++] = s->at[k].cond;
+	for (int k = s->of[a->at]; k; k = s->at.at[k].outer)
+		c[n++] = s->at.at[k].cond;
 	*cond = c;
 	return n;
 }
@@ -94,7 +183,7 @@ static size_t conditions_of(const struct Scopes *s, const Access *a, UOp *const 
 /* The places of some accesses along one axis of their INDEX. */
 static Place *places_of(const ProvedCall *c, const Access *const *a, size_t n, uint32_t axis)
 {
-	struct Scopes s;
+	struct Scopes s = {0};
 	Place *p = arena_alloc((n + 1) * sizeof *p);
 	scopes_of(&s, c->kernel);
 	for (size_t i = 0; i < n; i++) {
@@ -104,6 +193,7 @@ static Place *places_of(const ProvedCall *c, const Access *const *a, size_t n, u
 			p[i].n = conditions_of(&s, a[i], &p[i].cond);
 		p[i].at = index_open(a[i]->index->src[1 + axis], p[i].n, p[i].cond);
 	}
+	vec_free(&s.at);
 	return p;
 }
 
@@ -178,6 +268,58 @@ static void check_in_place(const ProvedCall *c, const Access *load, const Access
 				place_text(c, load), place_text(c, store));
 }
 
+static bool of_sizes(UOp *u)
+{
+	Nodes all = walk_brief(u);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_RANGE || all.at[i]->op == OP_SPECIAL ||
+			all.at[i]->op == OP_LOAD)
+			return false;
+	return true;
+}
+
+/* The condition on sizes under which an access happens, NULL for none. */
+static UOp *when(const Place *p)
+{
+	UOp *all = NULL;
+	for (size_t i = 0; i < p->n; i++)
+		if (p->cond[i]->op == OP_CMPLT && of_sizes(p->cond[i])) {
+			UOp *c = ix_lt(index_plain(p->cond[i]->src[0]),
+				index_plain(p->cond[i]->src[1]));
+			all = all ? ix_and(all, c) : c;
+		}
+	return all;
+}
+
+static bool exclude(UOp *a, UOp *b)
+{
+	return a && b && a != b && ix_and(a, b) == LEAF(OP_CONST, DT_BOOL, val_bool(false));
+}
+
+/* Checks together what may happen for the same sizes. */
+static void check_by_size(const ProvedCall *c, const Items *x, const Access *const *a, size_t n)
+{
+	Place *p = places_of(c, a, n, 0);
+	VEC(const Access *) some = {0};
+	UOp **cond = arena_alloc((n + 1) * sizeof *cond);
+	for (size_t i = 0; i < n; i++)
+		cond[i] = when(&p[i]);
+	for (size_t i = 0; i < n; i++) {
+		bool seen = false;
+		for (size_t k = 0; k < i && !seen; k++)
+			seen = cond[k] == cond[i];
+		some.n = 0;
+		for (size_t k = 0; k < n && !seen; k++)
+			if (!exclude(cond[i], cond[k]))
+				vec_push(&some, a[k]);
+		if (!seen)
+			check_apart(c, x, false, some.at, some.n);
+		if (some.n == n)
+			break;
+	}
+	vec_free(&some);
+}
+
 static void check_buffer(const ProvedCall *c, const Items *x, const Access *const *a, size_t n)
 {
 	VEC(const Access *) used = {0};
@@ -192,8 +334,10 @@ static void check_buffer(const ProvedCall *c, const Items *x, const Access *cons
 		else
 			vec_push(&used, a[i]);
 	}
-	if (store && x->n)
+	if (store && x->n && schedule)
 		check_apart(c, x, false, used.at, used.n);
+	else if (store && x->n)
+		check_by_size(c, x, used.at, used.n);
 	vec_free(&used);
 }
 

@@ -26,6 +26,7 @@ typedef struct { uint64_t range, number; } Bound;
 struct Numbers {
 	const ProvedCall *call;
 	bool apart;             /* the items may be of two groups */
+	bool whole;             /* a register is one cell, which holds all that was stored to it */
 	Map set[WORLDS];        /* node: its number + 1, as in the maps below */
 	Map let[WORLDS];
 	Map cell[WORLDS];       /* cell: its content */
@@ -80,6 +81,8 @@ static uint64_t hashed(Numbers *n, int w, const UOp *u, uint64_t seed, uint32_t 
 
 static uint64_t cell_key(Numbers *n, int w, const UOp *index)
 {
+	if (n->whole)
+		return number_mix(index->src[0]->id, 8);
 	return number_mix(index->src[0]->id, value(n, w, index->src[1]));
 }
 
@@ -88,18 +91,27 @@ static bool is_shared(const UOp *m)
 	return m->op == OP_DEFINE_LOCAL && val_is_str(m->arg->a[2], "local");
 }
 
+static bool is_prepared(const Numbers *n, const UOp *param)
+{
+	int64_t slot = param_slot(param);
+	return slot < (int64_t)n->call->call->nsrc - 1 &&
+		buffer_is(n->call->call->src[1 + slot], "prepared");
+}
+
 static uint64_t loaded(Numbers *n, int w, UOp *u)
 {
 	const UOp *index = u->src[0], *m = index->src[0];
 	uint64_t x;
 	if (m->op == OP_PARAM) {
 		x = map_get(&n->written, PKEY(m)) ? unique(n) : number_mix(m->id, OP_LOAD);
-		x = hashed(n, w, index, x, 1);
+		x = n->whole && is_prepared(n, m) ? x : hashed(n, w, index, x, 1);
 	} else if (is_shared(m)) {
 		/* one for all items of the group, between two barriers */
 		x = n->apart ? unique(n) : number_mix(cell_key(n, w, index), n->epoch);
 	} else if (!get(&n->cell[w], cell_key(n, w, index), &x)) {
 		x = unique(n);
+	} else if (n->whole) {
+		x = number_mix(x, value(n, w, index->src[1]));
 	}
 	return u->nsrc > 1 ? number_mix(x, value(n, w, u->src[1])) : x;
 }
@@ -222,6 +234,8 @@ static void put_cell(Numbers *n, int w, const UOp *index, uint64_t x)
 	uint64_t key = cell_key(n, w, index), was;
 	bool known = get(&n->cell[w], key, &was);
 	size_t outer = (uintptr_t)map_get(&n->defined, PKEY(index->src[0]));
+	if (n->whole)
+		x = number_mix(number_mix(known ? was : 0, value(n, w, index->src[1])), x);
 	for (size_t i = n->cond[w].n; known && i >= outer && i > 0; i--)
 		x = number_mix(number_mix(x, n->cond[w].at[i - 1]), was);
 	if (!known)
@@ -415,11 +429,12 @@ static void note_stores(Numbers *n)
 	}
 }
 
-Numbers *numbers_new(const ProvedCall *c, bool apart)
+Numbers *numbers_new(const ProvedCall *c, bool apart, bool whole)
 {
 	Numbers *n = xcalloc(1, sizeof *n);
 	n->call = c;
 	n->apart = apart;
+	n->whole = whole;
 	for (int w = 0; w < WORLDS; w++) {
 		n->value[w] = xcalloc(c->kernel->nsrc + 1, sizeof **n->value);
 		n->head[w] = xcalloc(c->kernel->nsrc + 1, sizeof **n->head);

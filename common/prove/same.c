@@ -290,7 +290,7 @@ static bool stores_agree(const Numbers *n, const Same *s, const Shared *solve, b
 
 static bool compare(Same *s, const Shared *solve, bool step)
 {
-	Numbers *n = numbers_new(s->call, s->apart);
+	Numbers *n = numbers_new(s->call, s->apart, false);
 	set_unknowns(n, s, solve, step);
 	bool same = numbers_run(n) && stores_agree(n, s, solve, step);
 	numbers_free(n);
@@ -356,6 +356,68 @@ static void find_around(Same *s)
 	vec_free(&open);
 }
 
+/* ---- tiles clamped to the end, at their word */
+
+/* Whether t is MIN(…, size), as the start of a tile that must not go beyond the end. */
+static bool is_clamp(const Same *s, UOp *t)
+{
+	UOp *m = t->op == OP_LET ? t->src[0] : t;
+	return m->op == OP_MIN && m->dtype == DT_I64 &&
+		(!moves_with(s->d, m->src[0]) || !moves_with(s->d, m->src[1]));
+}
+
+/* Whether a digit is a clamped start plus at most counters of the item and constants; notes the
+ * starts. At level schedule one counter of a loop may be added. */
+static bool clamped_digit(Same *s, Numbers *n, UOp *u)
+{
+	int clamps = 0, items = 0;
+	int64_t c;
+	for (UOp *rest = u; rest; rest = rest->op == OP_ADD ? rest->src[0] : NULL) {
+		UOp *t = rest->op == OP_ADD ? rest->src[1] : rest;
+		if (t->op == OP_MUL && ix_is_const(t->src[1], &c))
+			t = t->src[0];
+		int moves = moves_with(s->d, t);
+		bool clamp = is_clamp(s, t), item = s->d->schedule && t->op == OP_RANGE;
+		if (clamp || item)
+			number_know(n, t);
+		clamps += clamp;
+		items += item;
+		if (moves & OF_ITEM && !clamp && !item && !digits_know(s->d, t))
+			return false;
+	}
+	return clamps && items <= 1;
+}
+
+/* Whether each item's values depend on its numbers through the starts of clamped tiles alone. It is
+ * asked where the values could not be compared: when lanes of a register are added up, or a buffer
+ * is read that was prepared tile by tile. */
+static bool clamped(Same *s)
+{
+	Numbers *n = numbers_new(s->call, s->apart, true);
+	bool ok = true, one = false;
+	for (size_t i = 0; i < s->d->fresh.n; i++)
+		number_know(n, s->d->fresh.at[i]);
+	for (size_t i = 0; i < s->d->leaf.n && ok; i++)
+		for (size_t k = 0; k < s->d->n && ok; k++) {
+			UOp *u = s->d->leaf.at[i][k].at;
+			if (!(moves_with(s->d, u) & OF_ITEM))
+				continue;
+			bool is = clamped_digit(s, n, u);
+			one |= is;
+			ok = is || (u->op != OP_ADD && digits_know(s->d, u));
+		}
+	for (size_t i = 0; s->d->schedule && i < s->around.n; i++)
+		for (int w = 0; w < 2; w++)
+			if (!number_is_set(n, w, s->around.at[i]))
+				number_set(n, w, s->around.at[i],
+					number_mix(s->around.at[i]->id, 20 + w));
+	ok = ok && one && numbers_run(n);
+	for (size_t i = 0; i < s->d->n && ok; i++)
+		ok = numbers_stored(n, 0, s->a[i]) == numbers_stored(n, 1, s->a[i]);
+	numbers_free(n);
+	return ok;
+}
+
 static bool groups_apart(const Items *x, Digits *d)
 {
 	for (int i = 0; i < x->n; i++)
@@ -373,12 +435,13 @@ bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *c
 	s.step = arena_alloc((d->n + 1) * sizeof *s.step);
 	for (size_t i = 0; i < d->n && ok; i++)
 		ok = a[i]->value != NULL;
+	bool stores = ok;
 	if (ok && !d->schedule)
 		ok = registers_by_lane(&s, c->kernel);
 	find_around(&s);
 	for (size_t i = 0; i < d->leaf.n && ok; i++)
 		ok = take_digit(&s, d->leaf.at[i]);
-	ok = ok && compare_all(&s);
+	ok = (ok && compare_all(&s)) || (stores && clamped(&s));
 	vec_free(&s.lanes);
 	vec_free(&s.shared);
 	vec_free(&s.around);
