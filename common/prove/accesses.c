@@ -76,7 +76,7 @@ Accesses kernel_accesses(UOp *kernel)
 
 Nodes lets_in(UOp *statement)
 {
-	Finder f = {0};
+	static ARENA Finder f;
 	VEC(UOp *) lets = {0};
 	table_round(&f.seen);
 	for (uint32_t i = 0; i < statement->nsrc; i++)
@@ -92,8 +92,6 @@ Nodes lets_in(UOp *statement)
 	if (lets.n)
 		memcpy(r.at, lets.at, lets.n * sizeof *r.at);
 	vec_free(&lets);
-	vec_free(&f.stack);
-	table_free(&f.seen);
 	return r;
 }
 
