@@ -192,6 +192,7 @@ static Place *places_of(const ProvedCall *c, const Access *const *a, size_t n, u
 		if (!same)
 			p[i].n = conditions_of(&s, a[i], &p[i].cond);
 		p[i].at = index_open(a[i]->index->src[1 + axis], p[i].n, p[i].cond);
+		p[i].call = c;
 	}
 	vec_free(&s.at);
 	return p;

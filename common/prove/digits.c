@@ -7,6 +7,7 @@
  * again, at the coefficient of one of its terms or at the common divisor of its constants; a digit
  * that is one product or quotient of an item's number then says something of that number. */
 #include "prove/digits.h"
+#include "prove/places.h"
 #include <stdlib.h>
 
 /* ---- what an expression depends on */
@@ -238,6 +239,32 @@ static void try_least(Within *w, const Conds *c, UOp *u, UOp *below)
 	w->most = w->most || a.most || b.most;
 }
 
+/* What places.c knows of the registers and buffers of a kernel. */
+static Known *known_of(const ProvedCall *c)
+{
+	static ARENA Known known;
+	static ARENA const UOp *of;
+	if (of != c->call)
+		known_begin(&known, c->graph, c->number);
+	of = c->call;
+	return &known;
+}
+
+/* The same by what places.c knows. */
+static void try_known(Within *w, const Place *p, UOp *u, UOp *below)
+{
+	if (!p->call)
+		return;
+	Known *k = known_of(p->call);
+	frame_open(k);
+	for (size_t i = p->n; i--; )
+		assume(k, p->cond[i], true);
+	facts_settle(k);
+	w->least = w->least || follows(k, ix_const(0), u, 0);
+	w->most = w->most || follows(k, u, below, 1);
+	frame_close(k);
+}
+
 bool place_within(const Place *p, UOp *u, UOp *below)
 {
 	Within w = {0};
@@ -250,6 +277,8 @@ bool place_within(const Place *p, UOp *u, UOp *below)
 	try_conditions(&w, &c, u, below);
 	if (!w.least || !w.most)
 		try_least(&w, &c, u, below);
+	if (!w.least || !w.most)
+		try_known(&w, p, u, below);
 	vec_free(&c);
 	return w.least && w.most;
 }
@@ -292,13 +321,14 @@ static bool split_at(Splitting *x, const Place *p, size_t n, const Weight *w)
 			(!p[i].n || p[i].cond == p[i - 1].cond);
 		if (!again && !place_within(&p[i], low, below))
 			return false;
-		x->high[i] = (Place){high, p[i].cond, p[i].n};
-		x->low[i] = (Place){low, p[i].cond, p[i].n};
+		x->high[i] = x->low[i] = p[i];
+		x->high[i].at = high;
+		x->low[i].at = low;
 	}
 	return moves[0] && moves[1];
 }
 
-static int64_t gcd(int64_t a, int64_t b)
+static int64_t divisor(int64_t a, int64_t b)
 {
 	while (b) {
 		int64_t r = a % b;
@@ -315,7 +345,7 @@ static int64_t step_of(const Parts *sum, size_t n)
 	for (size_t i = 1; i < n; i++) {
 		if (__builtin_sub_overflow(sum[i].k, sum[0].k, &diff) || diff == INT64_MIN)
 			return 1;
-		g = gcd(g, diff);
+		g = divisor(g, diff);
 	}
 	return g;
 }

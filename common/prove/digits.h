@@ -7,8 +7,9 @@
 /* What moves with what. Counters of loops are an item's own; what is loaded may be anything. */
 enum { OF_ITEM = 1, OF_LOOP = 2, OF_DATA = 4 };
 
-/* A place as a sum, and the conditions under which it is touched: n of them, all true. */
-typedef struct { UOp *at; UOp *const *cond; size_t n; } Place;
+/* A place as a sum, and the conditions under which it is touched: n of them, all true. call: whose
+ * place it is, NULL when what its kernel loads does not matter. */
+typedef struct { UOp *at; UOp *const *cond; size_t n; const ProvedCall *call; } Place;
 typedef VEC(Place *) Rows;
 
 /* The places of one buffer as digits: two of them are one place if and only if each digit of one is

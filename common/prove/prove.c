@@ -1,5 +1,6 @@
 /* The driver: goes over the calls of a document and asks each check of the table. */
 #include "prove/prove.h"
+#include "prove/places.h"
 #include "shape/shape.h"
 #include <stdlib.h>
 
@@ -7,7 +8,7 @@ static const ProofCheck checks[] = {
 	{"calls", prove_calls, NULL},
 	{"workspace", prove_workspace, NULL},
 	{"grid", NULL, prove_grid},
-	{"places", NULL, prove_places},
+	{"places", check_vars, prove_places},
 	{"registers", NULL, prove_registers},
 	{"apart", NULL, prove_apart},
 	{"barriers", NULL, prove_barriers},
@@ -25,8 +26,7 @@ _Noreturn void prove_fault(const ProvedCall *c, const char *fmt, ...)
 		c->call->op == OP_CALL ? call_name(c->call) : "copy", buf_str(&b));
 }
 
-/* The kernel that a call runs, NULL when it is no KERNEL. */
-static UOp *kernel_of(const UOp *call)
+UOp *call_kernel(const UOp *call)
 {
 	UOp *k = call->op == OP_CALL ? call->src[0] : NULL;
 	if (k && k->op == OP_PROGRAM)
@@ -37,7 +37,7 @@ static UOp *kernel_of(const UOp *call)
 ProvedCall proved_call(const Graph *g, uint32_t number)
 {
 	UOp *call = g->sink->src[number];
-	return (ProvedCall){g, number, call, kernel_of(call)};
+	return (ProvedCall){g, number, call, call_kernel(call)};
 }
 
 void prove_document(const Graph *g)
