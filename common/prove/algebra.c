@@ -496,24 +496,60 @@ static bool put_moving(Known *k, Sum *s)
 	return any;
 }
 
-bool sum_holds(Known *k, const Sum *s)
+/* The forms in which a claim is looked at, and by how many facts. */
+enum { AS_IS, JOINED, SPLIT, ENDS, FORMS };
+
+static bool form_of(Known *k, const Sum *s, int form, Sum *out)
 {
-	Sum way[4] = {*s, *s, *s, *s};
+	*out = *s;
+	switch (form) {
+	case JOINED: return sum_join(k, out);
+	case SPLIT: return split_remainders(k, out);
+	case ENDS: return put_moving(k, out) | put_equal(k, out);
+	default: return true;
+	}
+}
+
+static bool try_way(Known *k, const Sum *s, int way)
+{
+	Sum t;
 
 	k->quotients = false;
 	k->budget = BUDGET;
-	bool is[4] = {true, sum_join(k, &way[1]), split_remainders(k, &way[2]),
-		put_moving(k, &way[3])};
-	is[3] |= put_equal(k, &way[3]);
+	if (!form_of(k, s, way % FORMS, &t))
+		return false;
+	k->quotients = way / FORMS % 2;
+	k->budget = BUDGET;
+	return facts_hold(k, &t, way / FORMS / 2);
+}
 
-	for (int depth = 0; depth <= DEPTH; depth++)
-		for (int i = 0; i < 8; i++) {
-			k->quotients = i >= 4;
-			k->budget = BUDGET;
-			if (is[i % 4] && facts_hold(k, &way[i % 4], depth))
-				return true;
-		}
+/* Whether s is a sum that was shown, and a number that is not negative. */
+static bool was_shown(const Known *k, const Sum *s)
+{
+	for (size_t i = k->shown.n; i-- > 0; ) {
+		const Sum *t = &k->shown.at[i];
+		bool same = s->n == t->n && s->k >= t->k;
+		for (int j = 0; same && j < s->n; j++)
+			same = s->t[j].m == t->t[j].m ? s->t[j].c == t->t[j].c :
+				sum_coef(t, s->t[j].m) == s->t[j].c;
+		if (same)
+			return true;
+	}
 	return false;
+}
+
+bool sum_holds(Known *k, const Sum *s)
+{
+	bool is = numbers_hold(k, s, false) || was_shown(k, s);
+
+	/* what showed the last claim first: there are many that are alike */
+	if (!is && !(is = try_way(k, s, k->way)))
+		for (int way = 0; !is && way < FORMS * 2 * (DEPTH + 1); way++)
+			if (way != k->way && (is = try_way(k, s, way)))
+				k->way = way;
+	if (is && s->n)
+		vec_push(&k->shown, *s);
+	return is;
 }
 
 bool follows(Known *k, UOp *a, UOp *b, int64_t less)

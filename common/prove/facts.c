@@ -9,7 +9,7 @@ enum { FACTS = 64 };            /* more conditions than this are not looked at *
 
 void frame_open(Known *k)
 {
-	vec_push(&k->frame, ((Frame){k->undo.n, k->fact.n, k->state, k->dead}));
+	vec_push(&k->frame, ((Frame){k->undo.n, k->fact.n, k->shown.n, k->dead}));
 }
 
 void frame_close(Known *k)
@@ -22,6 +22,7 @@ void frame_close(Known *k)
 		k->narrowed.at[u->u->id] = u->was;
 	}
 	k->fact.n = f.facts;
+	k->shown.n = f.shown;
 	k->dead = f.dead;
 	/* notes that were made inside are no longer right, those made before are gone */
 	if (!same)

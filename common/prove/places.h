@@ -13,7 +13,7 @@ typedef struct { Wide lo, hi; } Span;   /* inclusive; lo > hi: there is no value
 typedef struct { Span span; uint32_t state; bool exact; } SpanNote;
 typedef struct { Span span; uint32_t round; } Narrowed;
 typedef struct { UOp *u; Narrowed was; } Undo;
-typedef struct { size_t undos, facts; uint32_t state; bool dead; } Frame;
+typedef struct { size_t undos, facts, shown; bool dead; } Frame;
 
 typedef struct { uint32_t round; bool loads; } LoadNote;
 typedef struct { UOp *u; Sum to; } Equal;
@@ -33,6 +33,7 @@ typedef struct Known {
 	VEC(UOp *) stored;              /* the buffers that the kernel stores to */
 	VEC(Undo) undo;
 	VEC(Sum) fact;                  /* each is >= 0 */
+	VEC(Sum) shown;                 /* claims that were proved */
 	VEC(Equal) equal;               /* sizes that are others, by the checks of the document */
 	VEC(Frame) frame;
 	Map held;                       /* memory.c: what the kernel stores, by storage */
@@ -41,7 +42,7 @@ typedef struct Known {
 	bool looked;                    /* into what other calls left in buffers */
 	bool plain;                     /* do not count on such loads reading what it stored */
 	bool dead;                      /* the conditions exclude each other: nothing is run here */
-	int budget, visits, depth;
+	int budget, visits, way, depth;
 	bool quotients, whole;          /* all quotients are taken apart; none is */
 } Known;
 

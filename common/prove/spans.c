@@ -31,7 +31,7 @@ void known_begin(Known *k, const Graph *g, uint32_t number)
 	k->number = number;
 	k->call = g->sink->src[number];
 	k->kernel = call_kernel(k->call);
-	k->undo.n = k->fact.n = k->equal.n = k->frame.n = k->path.n = k->fill.n = 0;
+	k->undo.n = k->shown.n = k->fact.n = k->equal.n = k->frame.n = k->path.n = k->fill.n = 0;
 	k->dead = k->looked = false;
 	k->plain = k->kernel && memory_plain(k->kernel);
 	map_free(&k->held);
