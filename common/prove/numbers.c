@@ -40,6 +40,7 @@ struct Numbers {
 	VEC(uint64_t) cond[WORLDS];
 	VEC(uint64_t) size[WORLDS];     /* trips of the open loops */
 	VEC(Bound) bound;
+	VEC(UOp *) quotient;    /* FLOORDIVs that are set */
 	uint64_t *value[WORLDS];        /* stored, by statement */
 	TABLE(Noted) note;
 	uint64_t scope, fresh;
@@ -166,6 +167,20 @@ static uint64_t integer(Numbers *n, int w, const UOp *u)
 	}
 }
 
+/* x // (a*b) is (x // a) // b: with x // a known, it is a function of that. */
+static uint64_t quotient(Numbers *n, int w, UOp *u)
+{
+	for (size_t i = 0; u->dtype == DT_I64 && i < n->quotient.n; i++) {
+		UOp *q = n->quotient.at[i], *b;
+		if (q->src[0] != u->src[0] || q == u)
+			continue;
+		b = ix_div(u->src[1], q->src[1]);
+		if (ix_mul(b, q->src[1]) == u->src[1])
+			return number_mix(number_mix(value(n, w, q), value(n, w, b)), OP_FLOORDIV);
+	}
+	return hashed(n, w, u, 4, 0);
+}
+
 static uint64_t derived(Numbers *n, int w, UOp *u)
 {
 	uint64_t x;
@@ -179,6 +194,7 @@ static uint64_t derived(Numbers *n, int w, UOp *u)
 	case OP_RREDUCE: case OP_RSCAN: case OP_RSORT: return folded(n, w, u);
 	case OP_ADD: case OP_SUB: case OP_MUL: case OP_NEG:
 		return u->dtype == DT_I64 ? integer(n, w, u) : hashed(n, w, u, 4, 0);
+	case OP_FLOORDIV: return quotient(n, w, u);
 	default: return hashed(n, w, u, 4, 0);
 	}
 }
@@ -218,6 +234,8 @@ void number_know(Numbers *n, UOp *u)
 {
 	if (u->op == OP_CONST || u->op == OP_VAR)
 		return;
+	if (u->op == OP_FLOORDIV)
+		vec_push(&n->quotient, u);
 	for (int w = 0; w < WORLDS; w++)
 		number_set(n, w, u, number_mix(u->id, 6));
 }
@@ -461,6 +479,7 @@ void numbers_free(Numbers *n)
 	vec_free(&n->phi);
 	map_free(&n->phi_of);
 	vec_free(&n->bound);
+	vec_free(&n->quotient);
 	table_free(&n->note);
 	free(n);
 }
