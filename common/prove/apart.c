@@ -200,15 +200,29 @@ static Place *places_of(const ProvedCall *c, const Access *const *a, size_t n, u
 
 /* ---- a buffer that a call writes */
 
-/* An item's number that is the same for all who touch the place, or has one value where they do. */
+static bool all_within(const Digits *d, const Place *p, UOp *u, int64_t below)
+{
+	bool within = true;
+	for (size_t i = 0; i < d->n && within; i++)
+		within = place_within(&p[i], u, ix_const(below));
+	return within;
+}
+
+/* Whether an item's number is the same for all who touch the place, or has one value where they do;
+ * or its quotient by something that is 1 there is the same. */
 static bool determined(Digits *d, const Place *p, UOp *number)
 {
-	bool single = number != NULL;
-	if (number && digits_know(d, number))
+	if (!number)
+		return false;
+	if (digits_know(d, number) || all_within(d, p, number, 1))
 		return true;
-	for (size_t i = 0; i < d->n && single; i++)
-		single = place_within(&p[i], number, ix_const(1));
-	return single;
+	for (size_t i = 0; i < d->fresh.n; i++) {
+		UOp *q = d->fresh.at[i];
+		if (q->op == OP_FLOORDIV && q->src[0] == number &&
+			all_within(d, p, q->src[1], 2))
+			return true;
+	}
+	return false;
 }
 
 static const char *number_text(const Items *x, int i)
