@@ -170,6 +170,7 @@ static void handle(Graph *g, const Bindings *given)
 	checks_remember(g);
 	counts_declare(g);
 	in = inputs_bind(g, &operands, feeds);
+	limits_work(count_steps(g, &in.env));
 	s = session_open(raise(g), &in, &o);
 	ready = now_ms();
 	made = calls_run(s, feeds, &calls, &first);

@@ -171,6 +171,7 @@ static Child start(char *const argv[])
 	close(out[1]);
 	if (err)
 		die(FAILED, "cannot run %s: %s", argv[0], strerror(err));
+	leftover_child(c.pid, true);
 	c.in = in[1];
 	c.out = out[0];
 	fcntl(c.in, F_SETFL, O_NONBLOCK);
@@ -235,6 +236,7 @@ static int reap(Child *c)
 	while (waitpid(c->pid, &status, 0) < 0)
 		if (errno != EINTR)
 			die_errno("cannot wait for a child");
+	leftover_child(c->pid, false);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -14,14 +14,19 @@
 #include <unistd.h>
 
 static struct {
-	const char *output, *stop;
+	const char *output, *stop, *wait;
 	bool help;
-	VEC(const char *) dump, skip;
+	VEC(const char *) dump, skip, limit;
 } opt;
 
 static const Option common_options[] = {
 	{'i', "input", "ENDPOINT", "read from a ZeroMQ endpoint, tcp://… or ipc://…, or a file",
 		&process.input},
+	{0, "wait", "SECONDS", "give up a peer of an endpoint that says nothing for so long (60)",
+		&opt.wait},
+	{0, "limit", "WHAT=N,…", "limits: mem=BYTES, time=SECONDS, work=STEPS of a document",
+		&opt.limit, .many = true},
+	{0, "no-limit", NULL, "no limits, not even those that hold by default", &limits.none},
 	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
 		&process.custom_allowed},
 	{'v', "verbose", NULL, "print each command that is run", &process.verbose},
@@ -37,6 +42,11 @@ static const Option stage_options[] = {
 		.many = true},
 	{0, "stop-after", "PASS", "write the document as it is after PASS", &opt.stop},
 	{0, "skip", "PASS", "leave out a pass that can be", &opt.skip, .many = true},
+	{0, "wait", "SECONDS", "give up a peer of an endpoint that says nothing for so long (60)",
+		&opt.wait},
+	{0, "limit", "WHAT=N,…", "limits: mem=BYTES, time=SECONDS, work=STEPS of a document",
+		&opt.limit, .many = true},
+	{0, "no-limit", NULL, "no limits, not even those that hold by default", &limits.none},
 	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
 		&process.custom_allowed},
 	{'v', "verbose", NULL, "print each command that is run", &process.verbose},
@@ -94,10 +104,23 @@ static void check_passes(const Stage *s)
 			die(USAGE, "the pass '%s' cannot be skipped", opt.skip.at[i]);
 }
 
+static void set_limits(void)
+{
+	char *end;
+
+	for (size_t i = 0; i < opt.limit.n; i++)
+		limits_read(opt.limit.at[i]);
+	limits.wait = opt.wait ? strtod(opt.wait, &end) : limits.wait;
+	if (opt.wait && (*end || end == opt.wait || !(limits.wait > 0 && limits.wait <= 1e6)))
+		die(USAGE, "--wait takes seconds, not '%.80s'", opt.wait);
+	limits_apply();
+}
+
 int options_parse(const Stage *s, int argc, char **argv)
 {
 	bool stage = s->passes || s->body;
 	int first = options_read(s, stage ? stage_options : common_options, &opt.help, argc, argv);
+	set_limits();
 	if (stage)
 		check_passes(s);
 	return first;

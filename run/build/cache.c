@@ -57,30 +57,9 @@ static struct {
 	char folder[512];
 	bool looked;            /* the folder has been looked for */
 	char scratch[512];      /* the temporary folder of this process */
-	pid_t owner;            /* the process that created it; its children must not remove it */
 	int made;               /* how many files it has had */
 	Map whole;              /* inodes of checked entries: those of one unit are checked once */
 } cache;
-
-static void folder_remove(const char *path)
-{
-	DIR *d = opendir(path);
-	struct dirent *e;
-
-	while (d && (e = readdir(d)))
-		if (e->d_name[0] != '.')
-			unlinkat(dirfd(d), e->d_name, 0);
-	if (d)
-		closedir(d);
-	rmdir(path);
-}
-
-static void scratch_remove(void *unused)
-{
-	if (cache.scratch[0] && getpid() == cache.owner)
-		folder_remove(cache.scratch);
-	cache.scratch[0] = 0;
-}
 
 /* Removes what processes left that were killed while compiling. */
 static void scratch_sweep(const char *folder)
@@ -99,19 +78,12 @@ static void scratch_sweep(const char *folder)
 		closedir(d);
 }
 
-static void scratch_at_exit(void)
-{
-	scratch_remove(NULL);
-}
-
 static bool scratch_make(const char *under)
 {
 	size_t most = sizeof cache.scratch;
 	if ((size_t)snprintf(cache.scratch, most, "%s/tmp.XXXXXX", under) < most &&
 		mkdtemp(cache.scratch)) {
-		cache.owner = getpid();
-		atexit(scratch_at_exit);
-		die_cleanup(scratch_remove, NULL);
+		leftover_add(cache.scratch, true);
 		return true;
 	}
 	cache.scratch[0] = 0;
