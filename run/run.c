@@ -15,7 +15,7 @@
 static struct {
 	const char *target, *to, *n, *j, *bench, *seconds, *profile, *only, *keep, *device, *cc,
 		*shuffle, *save, *load, *save_every, *until, *every;
-	bool interpret, devices, numbered, fast;
+	bool interpret, devices, numbered, fast, sandbox;
 	VEC(const char *) feed;
 } opt = {.target = "clang"};
 
@@ -50,6 +50,8 @@ static const Option options[] = {
 		&opt.profile, .optional_arg = true},
 	{0, "keep", "DIR", "save every buffer that a call writes as DIR/CALL.KERNEL.BUFFER.npy",
 		&opt.keep},
+	{0, "sandbox", NULL, "confine the program: no network, no processes, no files but its own",
+		&opt.sandbox},
 	{0, "devices", NULL, "list the devices and exit", &opt.devices},
 	{0, "device", "NAME", "run on this device", &opt.device},
 	{0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt.cc},
@@ -138,6 +140,15 @@ static void write_outputs(Session *s, const Graph *g, const VarEnv *env)
 	outputs_write(n, names, at, opt.to, opt.numbered, val_get(g->meta, "output_groups"));
 }
 
+/* A path in the folder that is written to: that of -o if it is there, else where it will be. */
+static const char *place_in(const char *folder)
+{
+	struct stat st;
+
+	return folder && !stat(folder, &st) && S_ISDIR(st.st_mode) ?
+		arena_printf("%s/.", folder) : folder;
+}
+
 static void handle(Graph *g, const Bindings *given)
 {
 	Feeds *feeds = feeds_parse(opt.feed.n, opt.feed.at, opt.shuffle);
@@ -148,6 +159,9 @@ static void handle(Graph *g, const Bindings *given)
 		.interpret_only = opt.only,
 		.interpret = opt.interpret,
 		.profile = opt.profile != NULL,
+		.sandbox = opt.sandbox,
+		.reads = opt.load,
+		.writes = {place_in(opt.to), opt.save, opt.profile, opt.bench, place_in(opt.keep)},
 		.threads = whole_number(opt.j, "-j", 0),
 		.often = opt.bench || calls.times > 1 || calls.until > 1,
 		.feeds = feeds,

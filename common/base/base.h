@@ -20,7 +20,10 @@ typedef struct {
 	const char *where;      /* when set, put before a message: "file:line:col" of a front end */
 	const char *context;    /* when set, printed after the message: a source line and a caret */
 	const char *input;      /* -i ENDPOINT, or NULL */
+	/* --keys: the folder of this user's keys for tcp; --peer: the key of the other side; or NULL */
+	const char *keys, *peer;
 	bool verbose;           /* -v */
+	bool open, confined;    /* --no-walls: not to be confined; it is (confine.c) */
 	bool from_socket;       /* the document at hand came over an endpoint */
 	size_t memory_limit;    /* --limit mem=…, in bytes; 0: as much as the machine gives */
 	bool custom_allowed;    /* --allow-custom: without it a CUSTOM is refused, status 3 */
@@ -52,6 +55,7 @@ void leftover_drop(const char *path);
 /* A child has been started, or (!runs) has been reaped: such a signal ends it too. */
 void leftover_child(pid_t pid, bool runs);
 void leftovers_remove(void);
+void leftovers_forget(void);    /* in a child that was forked: all that is its parent's */
 /* Stops the children and removes all; may be called in a signal handler. */
 void leftovers_leave(void);
 /* a folder and the files in it, without those below */

@@ -54,6 +54,18 @@ void leftovers_remove(void)
 	}
 }
 
+void leftovers_forget(void)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+
+	for (size_t i = 0; left.owner && i < sizeof ends / sizeof *ends; i++)
+		if (signal(ends[i], SIG_DFL) == SIG_IGN)
+			signal(ends[i], SIG_IGN);
+	left.owner = 0;
+	left.top = NULL;
+	memset(left.child, 0, sizeof left.child);
+}
+
 static void stop_children(void)
 {
 	for (int i = 0; i < CHILDREN; i++)

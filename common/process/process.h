@@ -48,6 +48,20 @@ int stage_end(void);
  * stage_main. */
 void stage_begin(const char *name);
 
+/* ---- confine.c, broker.c: walls around a process that reads what anybody may have written */
+
+/* From here on this process opens no file for writing, and starts and connects to nothing. Stages
+ * are started by a broker, which a process with an endpoint has to start before that. Does nothing
+ * where the kernel cannot, or with process.open. */
+void confine_stage(void);
+/* run --sandbox: all threads, and no files but these (folders: those in them) and what they are
+ * given. Dies with UNSUPPORTED where the kernel cannot. */
+void confine_run(size_t nread, const char *const *reads, size_t nwrite, const char *const *writes);
+void broker_start(void);
+bool broker_has(void);
+/* spawn_pipeline, by the broker */
+int broker_run(char *const *const *argvs, const void *in, size_t n, Buf *out, int *failed);
+
 /* ---- spawn.c: child processes, the stage path */
 
 /* Full path of a tool, from SLUICE_PATH's folders, then the folder of this program. NULL when there

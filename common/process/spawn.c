@@ -251,6 +251,8 @@ int spawn_pipeline(char *const *const *argvs, const void *in, size_t n, Buf *out
 	VEC(Child) child = {0};
 	Buf prev = {0};
 	int status = 0;
+	if (broker_has())
+		return broker_run(argvs, in, n, out, failed);
 	signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; argvs[i]; i++)
 		vec_push(&child, start((char *const *)argvs[i]));

@@ -22,11 +22,15 @@ static struct {
 static const Option common_options[] = {
 	{'i', "input", "ENDPOINT", "read from a ZeroMQ endpoint, tcp://… or ipc://…, or a file",
 		&process.input},
+	{0, "keys", "DIR", "keys of this user and of peers, as keygen makes them", &process.keys},
+	{0, "peer", "FILE", "the public key of the peer, if there are several", &process.peer},
 	{0, "wait", "SECONDS", "give up a peer of an endpoint that says nothing for so long (60)",
 		&opt.wait},
 	{0, "limit", "WHAT=N,…", "limits: mem=BYTES, time=SECONDS, work=STEPS of a document",
 		&opt.limit, .many = true},
 	{0, "no-limit", NULL, "no limits, not even those that hold by default", &limits.none},
+	{0, "no-walls", NULL, "do not confine the reading of documents (see SECURITY.md)",
+		&process.open},
 	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
 		&process.custom_allowed},
 	{'v', "verbose", NULL, "print each command that is run", &process.verbose},
@@ -42,11 +46,15 @@ static const Option stage_options[] = {
 		.many = true},
 	{0, "stop-after", "PASS", "write the document as it is after PASS", &opt.stop},
 	{0, "skip", "PASS", "leave out a pass that can be", &opt.skip, .many = true},
+	{0, "keys", "DIR", "keys of this user and of peers, as keygen makes them", &process.keys},
+	{0, "peer", "FILE", "the public key of the peer, if there are several", &process.peer},
 	{0, "wait", "SECONDS", "give up a peer of an endpoint that says nothing for so long (60)",
 		&opt.wait},
 	{0, "limit", "WHAT=N,…", "limits: mem=BYTES, time=SECONDS, work=STEPS of a document",
 		&opt.limit, .many = true},
 	{0, "no-limit", NULL, "no limits, not even those that hold by default", &limits.none},
+	{0, "no-walls", NULL, "do not confine the reading of documents (see SECURITY.md)",
+		&process.open},
 	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
 		&process.custom_allowed},
 	{'v', "verbose", NULL, "print each command that is run", &process.verbose},
@@ -274,6 +282,8 @@ int stage_main(const Stage *s, int argc, char **argv)
 		die(USAGE, "standard input is a terminal: give a FILE, or pipe a document in");
 	if (!opt.output && isatty(1))
 		die(USAGE, "standard output is a terminal: pipe it into a stage, or into show");
+	/* before an endpoint is opened: a copy of its sockets would keep them open */
+	broker_start();
 	stream_out_open(opt.output);
 	Graph *g = s->read && !standard && !endpoint_is(file) ? s->read(file) : NULL;
 	if (g) {
@@ -281,6 +291,7 @@ int stage_main(const Stage *s, int argc, char **argv)
 		return stage_end();
 	}
 	Stream *in = stream_open(file);
+	confine_stage();
 	for (; (g = stream_next(in, 0)); arena_reset())
 		handle(s, g);
 	if (!stream_count(in) && !standard && !endpoint_is(file))

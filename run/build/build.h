@@ -64,6 +64,8 @@ void cache_unmap(void *p, size_t bytes);
 void *cache_keep(Key k, const char *suffix, const void *p, size_t bytes);
 /* How many bytes the folder may hold, by SLUICE_CACHE_SIZE; 0 when nothing can be stored. */
 int64_t cache_limit(void);
+/* The cache folder, or NULL when none can be written. */
+const char *cache_where(void);
 /* True when path lies in the cache folder. */
 bool cache_owns(const char *path);
 /* The content of an entry without its trailer, mapped read-only. */

@@ -153,6 +153,8 @@ static const char *entry_path(Key k, const char *suffix, bool make)
 	return arena_printf("%s/%s%s", path, t.s + 2, suffix);
 }
 
+const char *cache_where(void) { return cache_folder(); }
+
 bool cache_owns(const char *path)
 {
 	const char *folder = cache_folder();

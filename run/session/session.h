@@ -120,11 +120,16 @@ typedef struct {
 	const char *interpret_only;     /* "K3,r_64", or NULL */
 	const char *keep;               /* --keep: a folder for what each call writes, or NULL */
 	bool interpret, profile;
+	bool sandbox;                   /* confined before the first call */
+	/* then it may read this file besides, and write where these are; or NULL */
+	const char *reads, *writes[5];
 	int threads;                    /* 0: one per core */
 	bool often;                     /* many calls follow: worth extra time before the first */
 	Feeds *feeds;                   /* inputs fed by rows, or NULL */
 	BuildOptions build;
 } SessionOptions;
+/* seal.c: walls around the process and what it will run; dies where there can be none. */
+void session_seal(const Graph *g, const Exec *e, const SessionOptions *o);
 /* Compiles and loads the programs and allocates the buffers. g is at level program, or at any level
  * with interpret. */
 Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o);
