@@ -34,6 +34,8 @@ Graph *wire_read(const void *p, size_t n, size_t *used, int flags);
 /* Appends the document's bytes: the nodes that the sink reaches, in walk order, or all nodes of a
  * raw graph. */
 void wire_write(Buf *out, const Graph *g);
+/* Adds to a hash the bytes of the document with that meta and without notes. */
+void wire_hash(Hash *h, const Graph *g, const Val *meta);
 void text_print(Buf *out, const Graph *g);
 /* Reads the next document of a text, which may hold several, and moves *at past it; NULL at the
  * end. Dies with "file:line:column: message", then the line and a caret. */
@@ -90,6 +92,15 @@ void folder_new(const char *path);                          /* it may be there *
 /* Some of what is to be read, 0 at the end; all of what is to be written. Die when they cannot. */
 size_t file_get(int fd, void *to, size_t n);
 void file_put(int fd, const char *name, const void *p, size_t n);
+
+/* ---- mark.c: programs that this user's own tools made */
+
+/* Puts the mark of this user into g.meta, and the hash of each object beside it. Without a secret
+ * there is no mark. */
+Graph *mark_put(Graph *g);
+/* Dies with UNSUPPORTED when g is a program that may not be executed: one without this user's mark,
+ * or from a socket, and no --allow-code. False when that option alone allows it. */
+bool code_check(const Graph *g);
 
 /* ---- endpoint.c: ZeroMQ, loaded when an endpoint is used */
 

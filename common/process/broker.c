@@ -18,7 +18,7 @@
 enum { MOST_STAGES = 16, MOST_ARGS = 64, MOST_TEXT = 1 << 16 };
 /* A request's head: bytes of its arguments (each with a NUL; an empty one ends a stage's) and of
  * its input. A reply's: status, the stage that failed, bytes of its output. */
-typedef struct { uint64_t args, input; } Request;
+typedef struct { uint64_t keep, args, input; } Request;    /* keep: only a reproducer */
 typedef struct { int32_t status, failed; uint64_t output; } Reply;
 
 static struct { int fd; } broker = {-1};
@@ -109,9 +109,12 @@ static bool serve_one(int fd)
 		return false;
 	Reply reply = {.status = FAILED, .failed = 0};
 	if (arguments(text, r.args, argv, argvs)) {
-		reply.status = spawn_pipeline(
-			(char *const *const *)argvs, input, r.input, &out, &failed);
+		char *const *const *all = (char *const *const *)argvs;
+		const char *kept = r.keep ? reproducer_save(all, input, r.input) : NULL;
+		reply.status = r.keep ? DONE : spawn_pipeline(all, input, r.input, &out, &failed);
 		reply.failed = failed;
+		if (kept)
+			buf_add(&out, kept, strlen(kept));
 	}
 	reply.output = out.n;
 	bool sent = put(fd, &reply, sizeof reply) && put(fd, buf_str(&out), out.n);
@@ -159,7 +162,7 @@ bool broker_has(void) { return broker.fd >= 0; }
 
 static void add_argument(Buf *b, const char *s) { buf_add(b, s, strlen(s) + 1); }
 
-int broker_run(char *const *const *argvs, const void *in, size_t n, Buf *out, int *failed)
+static Reply ask(uint64_t keep, char *const *const *argvs, const void *in, size_t n, Buf *out)
 {
 	Buf args = {0};
 	Reply r;
@@ -169,13 +172,12 @@ int broker_run(char *const *const *argvs, const void *in, size_t n, Buf *out, in
 			add_argument(&args, *a);
 		add_argument(&args, "");
 	}
-	Request q = {args.n, n};
+	Request q = {keep, args.n, n};
 	bool good = put(broker.fd, &q, sizeof q) && put(broker.fd, args.s, args.n) &&
 		put(broker.fd, in, n) && get(broker.fd, &r, sizeof r);
 	buf_free(&args);
 	if (!good)
 		die(FAILED, "the process that starts stages for it has ended");
-	*failed = r.failed;
 	char piece[1 << 16];
 	for (uint64_t left = r.output; left;) {
 		size_t k = left < sizeof piece ? left : sizeof piece;
@@ -185,5 +187,21 @@ int broker_run(char *const *const *argvs, const void *in, size_t n, Buf *out, in
 			buf_add(out, piece, k);
 		left -= k;
 	}
+	return r;
+}
+
+int broker_run(char *const *const *argvs, const void *in, size_t n, Buf *out, int *failed)
+{
+	Reply r = ask(0, argvs, in, n, out);
+
+	*failed = r.failed;
 	return r.status;
+}
+
+const char *broker_keep(char *const *const *argvs, const void *in, size_t n)
+{
+	Buf path = {0};
+
+	ask(1, argvs, in, n, &path);
+	return path.n ? buf_str(&path) : NULL;
 }

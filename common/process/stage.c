@@ -33,6 +33,8 @@ static const Option common_options[] = {
 		&process.open},
 	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
 		&process.custom_allowed},
+	{0, "allow-code", NULL, "take a program that is not marked as your own, and run its code",
+		&process.code_allowed},
 	{'v', "verbose", NULL, "print each command that is run", &process.verbose},
 	{'h', "help", NULL, "print this help", &opt.help},
 	{0},
@@ -57,6 +59,8 @@ static const Option stage_options[] = {
 		&process.open},
 	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
 		&process.custom_allowed},
+	{0, "allow-code", NULL, "take a program that is not marked as your own, and run its code",
+		&process.code_allowed},
 	{'v', "verbose", NULL, "print each command that is run", &process.verbose},
 	{'h', "help", NULL, "print this help", &opt.help},
 	{0},
@@ -71,6 +75,8 @@ void stage_begin(const char *name)
 			open("/dev/null", fd ? O_WRONLY : O_RDONLY);
 	/* a closed reader becomes an error of write, with a message and an exit status */
 	signal(SIGPIPE, SIG_IGN);
+	/* so does a file that grows too large */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 int stage_end(void)
@@ -129,6 +135,7 @@ int options_parse(const Stage *s, int argc, char **argv)
 	bool stage = s->passes || s->body;
 	int first = options_read(s, stage ? stage_options : common_options, &opt.help, argc, argv);
 	set_limits();
+	process.custom_allowed |= process.code_allowed;
 	if (stage)
 		check_passes(s);
 	return first;
@@ -164,6 +171,28 @@ static void add_stage(Commands *c, const char *name, const char *target)
 	c->at[c->n++] = argv;
 }
 
+/* Dies. A stage that ends with one of our statuses has printed its own message; but when it refuses
+ * what another one wrote, or has crashed, the input is kept. */
+static _Noreturn void stages_failed(const Commands *c, int status, int failed, const Buf *in)
+{
+	bool ours = status >= FAILED && status <= MALFORMED;
+	const char *signal = status > 128 ? sigabbrev_np(status - 128) : NULL;
+	const char *how = signal ? arena_printf("was killed by SIG%s", signal) :
+				   arena_printf("failed with status %d", status);
+	char **argvs[sizeof c->at / sizeof *c->at + 1] = {0};
+	const char *script = NULL;
+
+	memcpy(argvs, c->at, (failed + 1) * sizeof *argvs);
+	if (!ours || (status == MALFORMED && failed > 0))
+		script = reproducer_save((char *const *const *)argvs, in->s, in->n);
+	if (ours && script)
+		warn("it was written by %s: %s runs it again", c->at[failed - 1][0], script);
+	if (ours)
+		die_silent(status);
+	die(FAILED, "%s %s%s%s%s", c->at[failed][0], how, script ? ": " : "", script ? script : "",
+		script ? " runs it again" : "");
+}
+
 Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 {
 	Commands c = {.custom = process.custom_allowed && custom_in(g)};
@@ -187,12 +216,9 @@ Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 	int failed;
 	wire_write(&in, g);
 	int status = spawn_pipeline((char *const *const *)c.at, in.s, in.n, &out, &failed);
-	buf_free(&in);
-	/* a stage that exits with one of our statuses has printed its own message */
-	if (status >= FAILED && status <= MALFORMED)
-		die_silent(status);
 	if (status)
-		die(FAILED, "%s failed with status %d", c.at[failed][0], status);
+		stages_failed(&c, status, failed, &in);
+	buf_free(&in);
 	/* the bytes stay in the arena as long as bins point to them */
 	void *bytes = arena_alloc(out.n);
 	memcpy(bytes, buf_str(&out), out.n);
@@ -237,11 +263,12 @@ static Graph *admit(const Stage *s, Graph *g)
 	if ((int)g->level > most)
 		die(UNSUPPORTED, "a document of level %s is too late for it: it takes %s",
 			level_name[g->level], level_name[s->level_in]);
-	if ((int)g->level < s->level_in) {
-		verify(g);
-		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
-	}
 	verify(g);
+	code_check(g);
+	if ((int)g->level < s->level_in) {
+		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
+		verify(g);
+	}
 	prove_document(g);
 	checks_remember(g);
 	/* passes make a new graph, so the list of nodes that were read is dropped; functions are
@@ -249,6 +276,12 @@ static Graph *admit(const Stage *s, Graph *g)
 	if (g->level > LV_TENSOR)
 		g->all = (Nodes){0};
 	return g;
+}
+
+/* A program that this tool made of a document without code, or of a marked one, is this user's. */
+static void put(Graph *g)
+{
+	stream_write(opt.output, g->level == LV_PROGRAM ? mark_put(g) : g);
 }
 
 static void handle(const Stage *s, Graph *g)
@@ -260,14 +293,14 @@ static void handle(const Stage *s, Graph *g)
 		if (dumped(p->name))
 			dump(s, p, g);
 		if (opt.stop && !strcmp(opt.stop, p->name)) {
-			stream_write(opt.output, g);
+			put(g);
 			return;
 		}
 	}
 	if (s->level_out >= 0)
 		g->level = s->level_out;
 	verify(g);
-	stream_write(opt.output, g);
+	put(g);
 }
 
 int stage_main(const Stage *s, int argc, char **argv)
@@ -283,7 +316,8 @@ int stage_main(const Stage *s, int argc, char **argv)
 	if (!opt.output && isatty(1))
 		die(USAGE, "standard output is a terminal: pipe it into a stage, or into show");
 	/* before an endpoint is opened: a copy of its sockets would keep them open */
-	broker_start();
+	if (!s->compiles)
+		broker_start();
 	stream_out_open(opt.output);
 	Graph *g = s->read && !standard && !endpoint_is(file) ? s->read(file) : NULL;
 	if (g) {
@@ -291,7 +325,11 @@ int stage_main(const Stage *s, int argc, char **argv)
 		return stage_end();
 	}
 	Stream *in = stream_open(file);
-	confine_stage();
+	/* made at first use, which is no longer possible between walls */
+	if (s->level_out == LV_PROGRAM)
+		secret_missing();
+	if (!s->compiles)
+		confine_stage();
 	for (; (g = stream_next(in, 0)); arena_reset())
 		handle(s, g);
 	if (!stream_count(in) && !standard && !endpoint_is(file))

@@ -23,7 +23,7 @@ static const char *where(const UOp *u)
 
 /* ---- data */
 
-typedef struct { int fd; int64_t n; } File;
+typedef struct { const char *path; int fd; int64_t n; } File;
 
 /* Opens a file, once for all constants in it. */
 static File file_of(const UOp *u, const char *path)
@@ -32,10 +32,11 @@ static File file_of(const UOp *u, const char *path)
 	uint64_t key = hash_bytes(path, strlen(path), 0);
 	File *f = map_get(&files, key);
 
-	if (f)
+	if (f && !strcmp(f->path, path))
 		return *f;
 	process.where = where(u);
 	f = xmalloc(sizeof *f);
+	f->path = xstrdup(path);
 	f->fd = data_open(path, &f->n);
 	process.where = NULL;
 	map_put(&files, key, f);

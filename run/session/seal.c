@@ -35,7 +35,7 @@ void session_seal(const Graph *g, const Exec *e, const SessionOptions *o)
 	for (size_t i = 0; i < sizeof o->writes / sizeof *o->writes; i++)
 		if (o->writes[i])
 			vec_push(&writes, folder_of(o->writes[i]));
-	if (cache_where())
-		vec_push(&writes, cache_where());
+	if (cache_folder())
+		vec_push(&writes, cache_folder());
 	confine_run(reads.n, reads.at, writes.n, writes.at);
 }
