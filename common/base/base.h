@@ -72,6 +72,7 @@ void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n);
 char *xstrdup(const char *s);
+char *xstrndup(const char *s, size_t n);
 /* Zeroed memory for large tables, on large pages where available; freed with its size. */
 void *pages_new(size_t n);
 void *pages_grow(void *p, size_t had, size_t n);              /* new bytes are uninitialized */
