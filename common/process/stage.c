@@ -7,6 +7,7 @@
  */
 #include "io/io.h"
 #include "process/process.h"
+#include "prove/prove.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,6 +24,8 @@ static const Option common_options[] = {
 		&process.input},
 	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
 		&process.custom_allowed},
+	{0, "allow-code", NULL, "take a program that is not marked as your own, and run its code",
+		&process.code_allowed},
 	{'v', "verbose", NULL, "print each command that is run", &process.verbose},
 	{'h', "help", NULL, "print this help", &opt.help},
 	{0},
@@ -38,6 +41,8 @@ static const Option stage_options[] = {
 	{0, "skip", "PASS", "leave out a pass that can be", &opt.skip, .many = true},
 	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
 		&process.custom_allowed},
+	{0, "allow-code", NULL, "take a program that is not marked as your own, and run its code",
+		&process.code_allowed},
 	{'v', "verbose", NULL, "print each command that is run", &process.verbose},
 	{'h', "help", NULL, "print this help", &opt.help},
 	{0},
@@ -52,6 +57,8 @@ void stage_begin(const char *name)
 			open("/dev/null", fd ? O_WRONLY : O_RDONLY);
 	/* a closed reader becomes an error of write, with a message and an exit status */
 	signal(SIGPIPE, SIG_IGN);
+	/* so does a file that grows too large */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 int stage_end(void)
@@ -97,6 +104,7 @@ int options_parse(const Stage *s, int argc, char **argv)
 {
 	bool stage = s->passes || s->body;
 	int first = options_read(s, stage ? stage_options : common_options, &opt.help, argc, argv);
+	process.custom_allowed |= process.code_allowed;
 	if (stage)
 		check_passes(s);
 	return first;
@@ -132,6 +140,28 @@ static void add_stage(Commands *c, const char *name, const char *target)
 	c->at[c->n++] = argv;
 }
 
+/* Dies. A stage that ends with one of our statuses has printed its own message; but when it refuses
+ * what another one wrote, or has crashed, the input is kept. */
+static _Noreturn void stages_failed(const Commands *c, int status, int failed, const Buf *in)
+{
+	bool ours = status >= FAILED && status <= MALFORMED;
+	const char *signal = status > 128 ? sigabbrev_np(status - 128) : NULL;
+	const char *how = signal ? arena_printf("was killed by SIG%s", signal) :
+				   arena_printf("failed with status %d", status);
+	char **argvs[sizeof c->at / sizeof *c->at + 1] = {0};
+	const char *script = NULL;
+
+	memcpy(argvs, c->at, (failed + 1) * sizeof *argvs);
+	if (!ours || (status == MALFORMED && failed > 0))
+		script = reproducer_save((char *const *const *)argvs, in->s, in->n);
+	if (ours && script)
+		warn("it was written by %s: %s runs it again", c->at[failed - 1][0], script);
+	if (ours)
+		die_silent(status);
+	die(FAILED, "%s %s%s%s%s", c->at[failed][0], how, script ? ": " : "", script ? script : "",
+		script ? " runs it again" : "");
+}
+
 Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 {
 	Commands c = {.custom = process.custom_allowed && custom_in(g)};
@@ -155,12 +185,9 @@ Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 	int failed;
 	wire_write(&in, g);
 	int status = spawn_pipeline((char *const *const *)c.at, in.s, in.n, &out, &failed);
-	buf_free(&in);
-	/* a stage that exits with one of our statuses has printed its own message */
-	if (status >= FAILED && status <= MALFORMED)
-		die_silent(status);
 	if (status)
-		die(FAILED, "%s failed with status %d", c.at[failed][0], status);
+		stages_failed(&c, status, failed, &in);
+	buf_free(&in);
 	/* the bytes stay in the arena as long as bins point to them */
 	void *bytes = arena_alloc(out.n);
 	memcpy(bytes, buf_str(&out), out.n);
@@ -204,18 +231,26 @@ static Graph *admit(const Stage *s, Graph *g)
 		die(UNSUPPORTED, "a document of level %s is too late for it: it takes %s",
 			level_name[g->level], level_name[s->level_in]);
 	verify(g);
+	code_check(g);
 	if (g->level <= LV_GRAPH)
 		inputs_remember(g);
 	if ((int)g->level < s->level_in) {
 		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
 		verify(g);
 	}
+	prove_document(g);
 	checks_remember(g);
 	/* passes make a new graph, so the list of nodes that were read is dropped; functions are
 	 * expanded, dead ones too */
 	if (g->level > LV_TENSOR)
 		g->all = (Nodes){0};
 	return g;
+}
+
+/* A program that this tool made of a document without code, or of a marked one, is this user's. */
+static void put(Graph *g)
+{
+	stream_write(opt.output, g->level == LV_PROGRAM ? mark_put(g) : g);
 }
 
 static void handle(const Stage *s, Graph *g)
@@ -227,14 +262,14 @@ static void handle(const Stage *s, Graph *g)
 		if (dumped(p->name))
 			dump(s, p, g);
 		if (opt.stop && !strcmp(opt.stop, p->name)) {
-			stream_write(opt.output, g);
+			put(g);
 			return;
 		}
 	}
 	if (s->level_out >= 0)
 		g->level = s->level_out;
 	verify(g);
-	stream_write(opt.output, g);
+	put(g);
 }
 
 int stage_main(const Stage *s, int argc, char **argv)

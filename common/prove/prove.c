@@ -1,0 +1,45 @@
+/* The driver: goes over the calls of a document and asks each check of the table. */
+#include "prove/prove.h"
+#include "shape/shape.h"
+#include <stdlib.h>
+
+static const ProofCheck checks[] = {
+	{"places", NULL, prove_places},
+};
+enum { CHECKS = sizeof checks / sizeof *checks };
+
+_Noreturn void prove_fault(const ProvedCall *c, const char *fmt, ...)
+{
+	Buf b = {0};
+	va_list ap;
+	va_start(ap, fmt);
+	buf_vprintf(&b, fmt, ap);
+	va_end(ap);
+	die(MALFORMED, "K%u %.80s: %s", c->number,
+		c->call->op == OP_CALL ? call_name(c->call) : "copy", buf_str(&b));
+}
+
+/* The kernel that a call runs, NULL when it is no KERNEL. */
+static UOp *kernel_of(const UOp *call)
+{
+	UOp *k = call->op == OP_CALL ? call->src[0] : NULL;
+	if (k && k->op == OP_PROGRAM)
+		k = k->src[0];
+	return k && k->op == OP_KERNEL ? k : NULL;
+}
+
+void prove_document(const Graph *g)
+{
+	if (g->level < LV_SCHEDULE)
+		return;
+	for (int i = 0; i < CHECKS; i++)
+		if (checks[i].document)
+			checks[i].document(g);
+	for (uint32_t k = 0; k < g->sink->nsrc; k++) {
+		UOp *call = g->sink->src[k];
+		const ProvedCall c = {g, k, call, kernel_of(call)};
+		for (int i = 0; i < CHECKS; i++)
+			if (checks[i].call)
+				checks[i].call(&c);
+	}
+}

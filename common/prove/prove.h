@@ -1,0 +1,32 @@
+/* Proofs that a document of a level after graph does what a document may do, and nothing else:
+ * every place inside its buffer, items that write apart, memory that is planned right. */
+#ifndef COMMON_PROVE_PROVE_H
+#define COMMON_PROVE_PROVE_H
+#include "graph/graph.h"
+
+/* Proves g by the table of checks (prove.c). At levels before schedule there is nothing to prove.
+ * When something cannot be shown, dies with MALFORMED and one line that names call, kernel, place
+ * and cause. g has passed verify(). */
+void prove_document(const Graph *g);
+
+/* ---- for the checks of this room */
+
+/* A call of a document: its number K (its place in the SINK) and the KERNEL it calls; NULL for a
+ * MEMCPY and a CUSTOM. */
+typedef struct { const Graph *graph; uint32_t number; UOp *call, *kernel; } ProvedCall;
+
+/* A row of the table: a check of the whole document, or of one call after another in their order;
+ * one of them may be NULL. */
+typedef struct {
+	const char *name;
+	void (*document)(const Graph *g);
+	void (*call)(const ProvedCall *c);
+} ProofCheck;
+
+/* Dies with MALFORMED and "K3 r_64_48: message". */
+_Noreturn void prove_fault(const ProvedCall *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* places.c: each index inside its buffer, sizes of ranges not negative */
+void prove_places(const ProvedCall *c);
+#endif
