@@ -236,13 +236,13 @@ static void dump(const Stage *s, const Pass *p, const Graph *g)
 static Graph *admit(const Stage *s, Graph *g)
 {
 	int most = s->level_most > s->level_in ? s->level_most : s->level_in;
-	if (g->level <= LV_GRAPH)
-		inputs_remember(g);
 	if ((int)g->level > most)
 		die(UNSUPPORTED, "a document of level %s is too late for it: it takes %s",
 			level_name[g->level], level_name[s->level_in]);
 	verify(g);
 	code_check(g);
+	if (g->level <= LV_GRAPH)
+		inputs_remember(g);
 	if ((int)g->level < s->level_in) {
 		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
 		verify(g);
