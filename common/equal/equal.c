@@ -1,0 +1,279 @@
+/* Compares two documents at random points. The first verdict interprets both over a prime field,
+ * the second by IEEE arithmetic over values at the edges; README.md says what each of them shows,
+ * and derives the bound on the chance of error. */
+#include <math.h>
+#include "shape/shape.h"
+#include "equal/parts.h"
+
+enum { POINTS = 4, SMALL_POINTS = 2, EDGE_POINTS = 24, CALLS = 2, ROUNDS = 4 };
+
+typedef struct {
+	const Graph *a, *b;
+	Buf *report;
+	const Draw *draw;
+	VarEnv env;
+	Execution ea, eb;
+} Comparison;
+
+/* How the elements at one place differ; NULL: they do not. */
+typedef const char *Differ(DType dt, const char *x, const char *y, double scale);
+
+/* ---- one element */
+
+static const char *differ_exactly(DType dt, const char *x, const char *y, double scale)
+{
+	return memcmp(x, y, element_size(dt)) ? "another value" : NULL;
+}
+
+static double as_double(DType dt, const char *x)
+{
+	double v;
+
+	interp_cast(DT_F64, &v, dt, x, 1);
+	return v;
+}
+
+/* What the contract leaves to rounding: a few units in the last place of each op, over sums. */
+static double tolerance(DType dt)
+{
+	return dt == DT_F64 ? 1e-9 : dt == DT_F32 ? 2e-4 : dt == DT_F16 ? 2e-2 : 1e-1;
+}
+
+static const char *differ_edges(DType dt, const char *x, const char *y, double scale)
+{
+	double a, b;
+
+	if (!dtype_float(dt))
+		return differ_exactly(dt, x, y, scale);
+	a = as_double(dt, x), b = as_double(dt, y);
+	if (isnan(a) || isnan(b))
+		return isnan(a) == isnan(b) ? NULL : "NaN or not";
+	if (isinf(a) || isinf(b))
+		return a == b ? NULL : "infinite or not";
+	if (a == 0 && b == 0)
+		return signbit(a) == signbit(b) ? NULL : "the sign of 0";
+	return fabs(a - b) <= tolerance(dt) * fmax(fmax(fabs(a), fabs(b)), scale) ? NULL :
+										 "another value";
+}
+
+/* ---- outputs */
+
+/* The size of each axis that counts: all of it, but for outputs whose size is data
+ * (meta.trims). */
+static void trim(const Graph *g, const Execution *e, const VarEnv *env, const Named *n,
+	int64_t *dim)
+{
+	const Val *counts = val_get(g->meta, "counts"), *trims = val_get(g->meta, "trims"),
+		  *shape = val_get(trims, n->name);
+	VarEnv all = *env;
+
+	memcpy(dim, n->at.dim, sizeof n->at.dim);
+	if (!counts || !shape || shape->kind != VAL_ARRAY || shape->n != (size_t)n->at.rank)
+		return;
+	for (size_t i = 0; i < counts->n && all.n < 64; i++) {
+		const Named *c = named_find(&e->out, counts->a[i]->s);
+		if (!c || c->at.dtype != DT_I64)
+			continue;
+		if (!vars_find(counts->a[i]->s, counts->a[i]->n))
+			vars_add(counts->a[i]->s, INT64_MAX >> 1);
+		all.name[all.n] = counts->a[i]->s;
+		memcpy(&all.value[all.n++], c->at.data, sizeof(int64_t));
+	}
+	for (int i = 0; i < n->at.rank; i++) {
+		const char *err;
+		UOp *size = size_from_val(shape->a[i], &err);
+		int64_t v;
+		if (size && ix_eval(size, &all, &v) && v >= 0 && v < dim[i])
+			dim[i] = v;
+	}
+}
+
+static void put_place(Buf *out, const Named *n, int64_t at)
+{
+	int64_t index[MAX_RANK];
+
+	for (int i = n->at.rank - 1; i >= 0; i--) {
+		index[i] = at % n->at.dim[i];
+		at /= n->at.dim[i];
+	}
+	for (int i = 0; i < n->at.rank; i++)
+		buf_printf(out, "%s%lld", i ? "," : "[", (long long)index[i]);
+	buf_printf(out, n->at.rank ? "]" : "");
+}
+
+static void put_sizes(Buf *out, const VarEnv *env)
+{
+	for (int i = 0; i < env->n; i++)
+		buf_printf(out, "%s%s=%lld", i ? " " : ", with ", env->name[i],
+			(long long)env->value[i]);
+}
+
+static const char *writer_name(const UOp *by)
+{
+	return by->op == OP_CALL ? call_name(by) : op_name(by->op);
+}
+
+/* "by K3 r_64_48 (mlp.t:4)". */
+static void put_writer(Buf *out, const UOp *by, uint32_t call)
+{
+	const Val *loc;
+
+	if (by->op == OP_CALL || by->op == OP_MEMCPY)
+		buf_printf(out, ", computed by K%u %s", call, writer_name(by));
+	else
+		buf_printf(out, ", computed by %s", op_name(by->op));
+	loc = val_get(by->op == OP_CALL ? by->src[0]->note : by->note, "loc");
+	if (loc && loc->kind == VAL_STR)
+		buf_printf(out, " (%s)", loc->s);
+}
+
+/* The first buffer of one name in both, after its last write, that has another content. */
+static void put_first_write(Comparison *c)
+{
+	for (size_t i = 0; i < c->eb.writes.n; i++) {
+		const Write *w = &c->eb.writes.at[i], *same = NULL;
+		for (size_t k = 0; k < c->ea.writes.n; k++)
+			if (!strcmp(c->ea.writes.at[k].buffer, w->buffer))
+				same = &c->ea.writes.at[k];
+		for (size_t k = i + 1; k < c->eb.writes.n; k++)
+			if (!strcmp(c->eb.writes.at[k].buffer, w->buffer))
+				same = NULL;
+		if (!same || same->hash == w->hash)
+			continue;
+		buf_printf(c->report, "; first in %s", w->buffer);
+		put_writer(c->report, w->by, w->call);
+		return;
+	}
+}
+
+static bool refute(Comparison *c, const Named *a, const Named *b, int64_t at, const char *how)
+{
+	static const char *const draws[] = {"over the field", "over small integers",
+		"over edge values"};
+
+	buf_printf(c->report, "%s", b->name);
+	put_place(c->report, b, at);
+	buf_printf(c->report, " differs %s: %s", draws[c->draw->kind], how);
+	if (!arithmetic && dtype_float(a->at.dtype))
+		buf_printf(c->report, " (%.9g, %.9g)",
+			as_double(a->at.dtype, (char *)a->at.data + at * dtype_size(a->at.dtype)),
+			as_double(a->at.dtype, (char *)b->at.data + at * dtype_size(a->at.dtype)));
+	put_writer(c->report, b->by, b->call);
+	put_first_write(c);
+	put_sizes(c->report, &c->env);
+	return false;
+}
+
+static bool within(const Named *n, const int64_t *dim, int64_t at)
+{
+	for (int i = n->at.rank - 1; i >= 0; i--) {
+		if (at % n->at.dim[i] >= dim[i])
+			return false;
+		at /= n->at.dim[i];
+	}
+	return true;
+}
+
+/* The greatest finite magnitude in an array: what its values were summed from may be as large. */
+static double magnitude(const Array *a)
+{
+	double most = 0, v;
+
+	for (int64_t i = 0, n = dtype_float(a->dtype) ? array_count(a) : 0; i < n; i++) {
+		v = fabs(as_double(a->dtype, (char *)a->data + i * dtype_size(a->dtype)));
+		if (v > most && !isinf(v))
+			most = v;
+	}
+	return most;
+}
+
+static bool same_array(Comparison *c, const Named *a, const Named *b)
+{
+	Differ *differ = c->draw->kind == DRAW_EDGES ? differ_edges : differ_exactly;
+	double scale = c->draw->kind == DRAW_EDGES ? magnitude(&a->at) : 0;
+	const int size = element_size(a->at.dtype);
+	int64_t dim[MAX_RANK];
+
+	if (a->at.dtype != b->at.dtype || a->at.rank != b->at.rank ||
+		memcmp(a->at.dim, b->at.dim, a->at.rank * sizeof *dim)) {
+		buf_printf(c->report, "%s has another dtype or shape", b->name);
+		return false;
+	}
+	trim(c->a, &c->ea, &c->env, a, dim);
+	for (int64_t i = 0, n = array_count(&a->at); i < n; i++) {
+		const char *how = differ(a->at.dtype, (char *)a->at.data + i * size,
+			(char *)b->at.data + i * size, scale < 1e6 ? scale : 0);
+		if (how && within(a, dim, i))
+			return refute(c, a, b, i, how);
+	}
+	return true;
+}
+
+static bool same_list(Comparison *c, const NamedList *a, const NamedList *b, const char *what)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		const Named *n = named_find(b, a->at[i].name);
+		if (!n) {
+			buf_printf(c->report, "%s '%s' is missing", what, a->at[i].name);
+			return false;
+		}
+		if (!same_array(c, &a->at[i], n))
+			return false;
+	}
+	return true;
+}
+
+/* ---- a point */
+
+/* Calls both; twice where a state is kept from one to the next. */
+static bool same_at(Comparison *c)
+{
+	bool same = true;
+
+	for (int call = 0; same && call < CALLS; call++) {
+		execute(c->a, &c->env, c->draw, &c->ea);
+		execute(c->b, &c->env, c->draw, &c->eb);
+		same = same_list(c, &c->ea.out, &c->eb.out, "output") &&
+			same_list(c, &c->ea.state, &c->eb.state, "state");
+		if (!c->ea.state.n)
+			break;
+	}
+	execution_free(&c->ea);
+	execution_free(&c->eb);
+	return same;
+}
+
+static bool same_over(Comparison *c, DrawKind kind, int points, uint64_t seed)
+{
+	for (int i = 0; i < points; i++) {
+		Draw d = {kind, equal_mix(seed, (uint64_t)(kind * 1000 + i))};
+		if (!sample_sizes(c->a, i % ROUNDS, &c->env))
+			return true;
+		c->draw = &d;
+		arithmetic = kind == DRAW_EDGES ? NULL : &field_arithmetic;
+		field_key(d.seed);
+		bool same = same_at(c);
+		arithmetic = NULL;
+		if (!same)
+			return false;
+	}
+	return true;
+}
+
+EqualVerdict equal_documents(const Graph *a, const Graph *b, uint64_t seed, Buf *report)
+{
+	Comparison field = {.a = equal_normal(a), .b = equal_normal(b), .report = report};
+	Comparison edges = {.a = a, .b = b, .report = report};
+
+	if (!sample_sizes(a, 0, &field.env)) {
+		buf_printf(report, "no sizes are found that meet the document's checks");
+		return EQUAL_UNKNOWN;
+	}
+	if (!same_over(&field, DRAW_FIELD, POINTS, seed) ||
+		!same_over(&field, DRAW_SMALL, SMALL_POINTS, seed) ||
+		!same_over(&edges, DRAW_EDGES, EDGE_POINTS, seed))
+		return EQUAL_REFUTED;
+	buf_printf(report, "the same: %d points over a field, %d over edge values",
+		POINTS + SMALL_POINTS, EDGE_POINTS);
+	return EQUAL_SAME;
+}
