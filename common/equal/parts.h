@@ -34,7 +34,13 @@ uint64_t field_integer(int64_t i);
 /* How inputs are drawn: uniformly from the field, from the integers -3 … 3 (both of them words),
  * or IEEE floats and integers with edge values among them. */
 typedef enum { DRAW_FIELD, DRAW_SMALL, DRAW_EDGES } DrawKind;
-typedef struct { DrawKind kind; uint64_t seed; } Draw;
+typedef struct {
+	DrawKind kind;
+	uint64_t seed;
+	/* of DRAW_EDGES: the input in which one element is the greatest there is, with no other
+	 * edge in any; NULL: all other edges */
+	const char *greatest;
+} Draw;
 /* Fills an input's array. */
 void sample_input(const Draw *d, const UOp *buffer, Array *a);
 /* Values of g's size variables, the number `round` of several choices; false when there are none

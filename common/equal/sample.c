@@ -33,9 +33,8 @@ static int64_t edge_int(DType dt, uint64_t r)
 }
 
 /* Quarters up to 4, whose sums and products are exact in any order, and among them values at the
- * edges. The greatest may stand in one place of an array alone: sums of it depend on their
- * order. */
-static double edge_float(DType dt, uint64_t r, bool greatest)
+ * edges. */
+static double edge_float(DType dt, uint64_t r, const Draw *d, bool greatest)
 {
 	static const struct { double tiny, least, most; } of[DT_COUNT] = {
 		[DT_F16] = {0x1p-24, 0x1p-14, 65504},
@@ -46,7 +45,7 @@ static double edge_float(DType dt, uint64_t r, bool greatest)
 
 	if (greatest)
 		return r & 1 ? of[dt].most : -of[dt].most;
-	switch (r % 64) {
+	switch (d->greatest ? 63 : r % 64) {
 	case 0: return 0.0;
 	case 1: return -0.0;
 	case 2: return INFINITY;
@@ -71,7 +70,7 @@ static void draw_one(const Draw *d, DType dt, uint64_t r, bool greatest, void *t
 		i = d->kind == DRAW_EDGES ? edge_int(dt, r) : draw_int(r);
 		interp_cast(dt, to, DT_I64, &i, 1);
 	} else if (d->kind == DRAW_EDGES) {
-		v = edge_float(dt, r, greatest);
+		v = edge_float(dt, r, d, greatest);
 		interp_cast(dt, to, DT_F64, &v, 1);
 	} else {
 		*(uint64_t *)to = d->kind == DRAW_FIELD ? field_random(r) :
@@ -83,7 +82,8 @@ void sample_input(const Draw *d, const UOp *buffer, Array *a)
 {
 	const char *name = buffer_name(buffer);
 	uint64_t own = equal_mix(d->seed, hash_bytes(name, strlen(name), 0));
-	int64_t n = array_count(a), greatest = n ? (int64_t)(equal_mix(own, 1) % (2 * n)) : -1;
+	bool has = d->greatest && !strcmp(d->greatest, name);
+	int64_t n = array_count(a), greatest = has && n ? (int64_t)(equal_mix(own, 1) % n) : -1;
 	const int size = element_size(a->dtype);
 
 	for (int64_t i = 0; i < n; i++)
