@@ -40,6 +40,7 @@ typedef struct {
 	/* of DRAW_EDGES: the input in which one element is the greatest there is, with no other
 	 * edge in any; NULL: all other edges */
 	const char *greatest;
+	bool tiny;      /* the smallest normal and subnormal numbers are among the edges */
 } Draw;
 /* Fills an input's array. */
 void sample_input(const Draw *d, const UOp *buffer, Array *a);

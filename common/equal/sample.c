@@ -45,14 +45,14 @@ static double edge_float(DType dt, uint64_t r, const Draw *d, bool greatest)
 
 	if (greatest)
 		return r & 1 ? of[dt].most : -of[dt].most;
-	switch (d->greatest ? 63 : r % 64) {
-	case 0: return 0.0;
-	case 1: return -0.0;
-	case 2: return INFINITY;
-	case 3: return -INFINITY;
-	case 4: return NAN;
-	case 5: return r & 64 ? of[dt].tiny : -of[dt].tiny;
-	case 6: return r & 64 ? of[dt].least : -of[dt].least;
+	switch (d->greatest ? 63 : d->tiny ? r % 64 : 2 + r % 62) {
+	case 0: return r & 64 ? of[dt].tiny : -of[dt].tiny;
+	case 1: return r & 64 ? of[dt].least : -of[dt].least;
+	case 2: return 0.0;
+	case 3: return -0.0;
+	case 4: return INFINITY;
+	case 5: return -INFINITY;
+	case 6: return NAN;
 	case 7: return r & 64 ? 0.5 : 1.5;
 	case 8: return r & 64 ? -0.5 : 2.5;
 	default: return (double)((int64_t)(r >> 20 & 31) - 16) / 4;
