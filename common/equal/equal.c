@@ -61,7 +61,7 @@ static const char *differ_edges(
 	if (isinf(a) || isinf(b))
 		return a == b ? NULL : "infinite or not";
 	if (a == 0 && b == 0)
-		return d->tiny || signbit(a) == signbit(b) ? NULL : "the sign of 0";
+		return !d->zeros || signbit(a) == signbit(b) ? NULL : "the sign of 0";
 	return fabs(a - b) <= tolerance(dt) * fmax(fmax(fabs(a), fabs(b)), scale) ? NULL :
 										 another_value;
 }
@@ -308,10 +308,26 @@ static const char *input_number(const Graph *g, int k)
 	return NULL;
 }
 
+/* Whether g has a MAX or MIN: of 0 and -0 either may be the greater. */
+static bool chooses(const Graph *g)
+{
+	Nodes all = walk(g->sink);
+
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *u = all.at[i];
+		const Val *fold = u->arg->kind == VAL_ARRAY && u->arg->n ? u->arg->a[0] : u->arg;
+		if (u->op == OP_MAX || u->op == OP_MIN || val_is_str(fold, "MAX") ||
+			val_is_str(fold, "MIN"))
+			return true;
+	}
+	return false;
+}
+
 static bool same_over(Comparison *c, DrawKind kind, int points, uint64_t seed)
 {
 	for (int i = 0; i < points; i++) {
-		Draw d = {kind, equal_mix(seed, (uint64_t)(kind * 1000 + i)), NULL, i % 4 == 1};
+		Draw d = {kind, equal_mix(seed, (uint64_t)(kind * 1000 + i)), NULL, i % 4 == 1,
+			i % 4 != 1 && !chooses(c->a)};
 		if (kind == DRAW_EDGES && i % 4 == 3)
 			d.greatest = input_number(c->a, i / 4);
 		if (!sample_sizes(c->a, i % ROUNDS, &c->env))

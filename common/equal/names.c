@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include "equal/parts.h"
 
-enum { TRIES = 16, MOST_CONE = 300, MOST_SOURCES = 2 };
+enum { POINTS = 12, TRIES = 2 * POINTS, MOST_CONE = 300, MOST_SOURCES = 2 };
 typedef uint64_t Lane[TRIES];
 
 /* The nodes from which a root is computed, sources before users. */
@@ -63,14 +63,20 @@ static void cone_close(Cone *c)
 	free(c->known);
 }
 
-/* Values at which an op is told from others. */
+static bool takes_positive(Op op) { return op == OP_LOG2 || op == OP_POW; }
+
+/* Values at which an op is told from others. One that is for positive numbers is tried at their
+ * opposites too. */
 static double try_value(Op op, uint32_t source, int i)
 {
-	double t = (i + 0.37) / TRIES;
+	double t = (i % (takes_positive(op) ? POINTS : TRIES) + 0.37) / POINTS;
+
+	if (takes_positive(op) && source == 0 && i >= POINTS)
+		return -try_value(op, source, i - POINTS);
 
 	if (op == OP_LOG2 || (op == OP_POW && source == 0))
 		return exp2(8 * t - 4);
-	return op == OP_POW ? 6 * t - 3 : 30 * t - 15;
+	return op == OP_POW ? 6 * t - 3 : 15 * t - 15;
 }
 
 static void put_points(Cone *c)
@@ -79,7 +85,7 @@ static void put_points(Cone *c)
 
 	for (uint32_t k = 0; k < (uint32_t)op_info[c->op].max_src; k++)
 		for (int i = 0; i < TRIES; i++) {
-			int other = k ? i * 7 % TRIES : i;
+			int other = k ? i * 7 % POINTS : i;
 			double v = try_value(c->op, k, other);
 			if (c->cut[k] && is_const(c->cut[k]))
 				const_is_float(c->cut[k], &v);
@@ -125,6 +131,17 @@ static double value_at(const Cone *c, const void *lane, int i)
 	return v;
 }
 
+/* Whether the root does not see the sign of its first source: then that is below an |x|. */
+static bool is_even(const Cone *c)
+{
+	const void *lane = c->lane[c->node.n - 1];
+
+	for (int i = 0; i < POINTS; i++)
+		if (value_at(c, lane, i) != value_at(c, lane, i + POINTS))
+			return false;
+	return true;
+}
+
 /* Whether the root is the op of the cuts. */
 static bool matches(Cone *c)
 {
@@ -146,12 +163,12 @@ static bool matches(Cone *c)
 	if (!c->known[c->node.n - 1])
 		return false;
 	interp_op(c->op, c->root->dtype, c->root->dtype, TRIES, want, in, (int[]){1, 1, 1});
-	for (int i = 0; i < TRIES; i++) {
+	for (int i = 0; i < (takes_positive(c->op) ? POINTS : TRIES); i++) {
 		double a = value_at(c, want, i), b = value_at(c, c->lane[c->node.n - 1], i);
 		if (!(fabs(a - b) <= near * fmax(fabs(a), c->op == OP_SIN ? 1 : 0)))
 			return false;
 	}
-	return true;
+	return !takes_positive(c->op) || !is_even(c);
 }
 
 static bool can_be_source(const Cone *c, const UOp *u, uint32_t k)

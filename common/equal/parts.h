@@ -41,6 +41,7 @@ typedef struct {
 	 * edge in any; NULL: all other edges */
 	const char *greatest;
 	bool tiny;      /* the smallest normal and subnormal numbers are among the edges */
+	bool zeros;     /* the sign of 0 is compared */
 } Draw;
 /* Fills an input's array. */
 void sample_input(const Draw *d, const UOp *buffer, Array *a);
