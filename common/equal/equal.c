@@ -6,7 +6,7 @@
 #include "shape/shape.h"
 #include "equal/parts.h"
 
-enum { POINTS = 4, SMALL_POINTS = 2, EDGE_POINTS = 24, LEAST_EDGE_POINTS = 4, CALLS = 2, ROUNDS = 4 };
+enum { LEAST_POINTS = 4, MOST_POINTS = 16, SMALL_POINTS = 2, WANTED_BITS = 50, EDGE_POINTS = 24, LEAST_EDGE_POINTS = 4, CALLS = 2, ROUNDS = 4 };
 
 typedef struct {
 	const Graph *a, *b;
@@ -15,6 +15,7 @@ typedef struct {
 	VarEnv env;
 	Execution ea, eb;
 	int call;               /* the number of the call at hand */
+	double drawn;           /* the most values drawn, and decisions made, at a point */
 } Comparison;
 
 /* How the elements at one place differ; NULL: they do not. */
@@ -158,8 +159,9 @@ static void put_first_write(Comparison *c)
 
 static bool refute(Comparison *c, const Named *a, const Named *b, int64_t at, const char *how)
 {
-	static const char *const draws[] = {"over the field", "over small integers",
-		"over edge values"};
+	static const char *const draws[] = {
+		[DRAW_FIELD] = "over the field", [DRAW_SMALL] = "over small integers",
+		[DRAW_EDGES] = "over edge values"};
 
 	buf_printf(c->report, "%s", b->name);
 	put_place(c->report, b, at);
@@ -334,9 +336,10 @@ static bool same_over(Comparison *c, DrawKind kind, int points, uint64_t seed)
 			return true;
 		c->draw = &d;
 		arithmetic = kind == DRAW_EDGES ? NULL : &field_arithmetic;
-		field_key(d.seed);
+		field_key(d.seed, kind == DRAW_SMALL);
 		bool same = same_at(c);
 		arithmetic = NULL;
+		c->drawn = fmax(c->drawn, (double)field_drawn());
 		if (!same)
 			return false;
 	}
@@ -360,21 +363,74 @@ static int edge_points(const Graph *g)
 									     (int)most;
 }
 
+/* The highest degree of anything that either computes, at the sizes of any of the rounds. */
+static double highest_degree(Comparison *c)
+{
+	Draw d = {.kind = DRAW_DEGREES};
+
+	degree_most();
+	for (int round = 0; round < ROUNDS; round++) {
+		if (!sample_sizes(c->a, round, &c->env))
+			continue;
+		arithmetic = &degree_arithmetic;
+		for (int call = 0; call < CALLS; call++) {
+			execute(c->a, &c->env, &d, &c->ea);
+			execute(c->b, &c->env, &d, &c->eb);
+		}
+		arithmetic = NULL;
+		execution_free(&c->ea);
+		execution_free(&c->eb);
+	}
+	return fmax(degree_most(), 1);
+}
+
+/* log2 of the chance that one point does not show a difference of two values, negated: README.md
+ * derives it. */
+static double bits_of_point(double degree, double drawn)
+{
+	return 63 - 2 * log2(drawn + 2) - log2(degree);
+}
+
+/* Compares at as many points as it takes until the chance is small enough; *bits gets what was
+ * reached. */
+static bool same_in_field(Comparison *c, uint64_t seed, double *bits)
+{
+	double degree, each;
+	int points = LEAST_POINTS;
+
+	if (!same_over(c, DRAW_FIELD, points, seed) || !same_over(c, DRAW_SMALL, SMALL_POINTS, seed))
+		return false;
+	degree = highest_degree(c);
+	each = bits_of_point(degree, c->drawn);
+	if (each > 0 && points * each < WANTED_BITS && each * MOST_POINTS >= WANTED_BITS) {
+		points = (int)ceil(WANTED_BITS / each);
+		if (!same_over(c, DRAW_FIELD, points, seed + 1))
+			return false;
+	}
+	*bits = each > 0 ? points * each : 0;
+	return true;
+}
+
 EqualVerdict equal_documents(const Graph *a, const Graph *b, uint64_t seed, Buf *report)
 {
 	Comparison field = {.a = equal_normal(a), .b = equal_normal(b), .report = report};
 	Comparison edges = {.a = a, .b = b, .report = report};
 	int at_edges = edge_points(a);
+	double bits = 0;
 
 	if (!sample_sizes(a, 0, &field.env)) {
 		buf_printf(report, "no sizes are found that meet the document's checks");
 		return EQUAL_UNKNOWN;
 	}
-	if (!same_over(&field, DRAW_FIELD, POINTS, seed) ||
-		!same_over(&field, DRAW_SMALL, SMALL_POINTS, seed) ||
+	if (!same_in_field(&field, seed, &bits) ||
 		!same_over(&edges, DRAW_EDGES, at_edges, seed))
 		return EQUAL_REFUTED;
-	buf_printf(report, "the same: %d points over a field, %d over edge values",
-		POINTS + SMALL_POINTS, at_edges);
+	if (bits < WANTED_BITS) {
+		buf_printf(report, "no difference, but of too high a degree: the chance of an error "
+			"is below 2^-%.0f only", bits);
+		return EQUAL_UNKNOWN;
+	}
+	buf_printf(report, "the same: over the field, the chance of an error below 2^-%.0f; at %d "
+		"draws of edge values", bits, at_edges);
 	return EQUAL_SAME;
 }

@@ -48,7 +48,7 @@ static Array empty_array(Run *r, const UOp *u)
 	return array_new(u->dtype, u->shape->rank, dim);
 }
 
-/* The data of a const or state BUFFER, as elements of the current arithmetic. */
+/* The data of a const or state BUFFER, as elements of the current arithmetic; of degree 0. */
 static Array given_content(Run *r, UOp *u)
 {
 	Array made = empty_array(r, u), raw;
@@ -56,9 +56,9 @@ static Array given_content(Run *r, UOp *u)
 	if (!val_get(u->arg, "data") && !val_get(u->arg, "file"))
 		return made;
 	raw = constant_content(u, NULL);
-	if (arithmetic && dtype_float(u->dtype))
+	if (arithmetic == &field_arithmetic && dtype_float(u->dtype))
 		field_words(u->dtype, raw.data, (size_t)array_count(&raw), made.data);
-	else
+	else if (!arithmetic || !dtype_float(u->dtype))
 		memcpy(made.data, raw.data, made.bytes);
 	return made;
 }
@@ -72,7 +72,7 @@ static void noise(Run *r, Array *a)
 		if (a->dtype == DT_BOOL)
 			word &= 1;
 		if (arithmetic && dtype_float(a->dtype))
-			word = field_random(word);
+			word = arithmetic == &field_arithmetic ? field_random(word) : 0;
 		memcpy((char *)a->data + i * size, &word, size);
 	}
 }

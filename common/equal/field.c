@@ -3,16 +3,15 @@
  * Sums, products and quotients are exact, so whatever is equal over the reals is equal here:
  * another order of a sum, a product distributed, a tile, a scale folded into weights, Winograd's
  * convolution. A word below P is an element; three words above stand for ±inf and NaN, which follow
- * IEEE 754, the sign of an element being that of its residue of least magnitude. Residues of least
- * magnitude are also the order: a total one, opposite for -x, and the true one for small integers.
+ * IEEE 754. The order is that of the residues of least magnitude of s·x, for an s of the key: a
+ * total one, opposite for -x; s = 1 gives the true one of small integers.
  *
  *     EXP2 LOG2 SIN SQRT     of x: a number drawn for x, the same wherever it is asked
  *     TRUNC, CAST to an int  of a small integer: itself; else one drawn for x
  *     POW                    by multiplication for exponents from 0 to 64, else drawn
  *
  * A function of which nothing is known but its arguments is said to be uninterpreted; that it is
- * drawn at random from the key stands for all there may be. P is 3 modulo 4, 2 is of large order,
- * and constants are the rationals that round to them (constant_word). */
+ * drawn at random from the key stands for all there may be. Constants are the rationals that round to them. */
 #include <math.h>
 #include "interp/elements.h"
 #include "equal/parts.h"
@@ -20,9 +19,12 @@
 #define P ((UINT64_C(1) << 63) - 25)
 enum { SMALL_BITS = 31, MOST_POWER = 64 };
 
-static uint64_t key;
-
-void field_key(uint64_t k) { key = k; }
+static struct {
+	uint64_t key;
+	uint64_t scale;         /* of the order: x < y is residue(scale·x) < residue(scale·y) */
+	uint64_t drawn;         /* values drawn, and decisions made, since the key was set */
+	Map sign;               /* constants: 1 + element → 2 + sign */
+} at;
 
 /* ---- the field */
 
@@ -79,7 +81,8 @@ static uint64_t from_signed(int64_t i)
 /* 64 bits drawn for a function and its arguments. */
 static uint64_t draw(int function, uint64_t a, uint64_t b)
 {
-	return equal_mix(equal_mix(equal_mix(key, (uint64_t)function), a), b);
+	at.drawn++;
+	return equal_mix(equal_mix(equal_mix(at.key, (uint64_t)function), a), b);
 }
 
 static uint64_t drawn(int function, uint64_t a, uint64_t b) { return draw(function, a, b) % P; }
@@ -87,9 +90,18 @@ static uint64_t drawn(int function, uint64_t a, uint64_t b) { return draw(functi
 /* ---- with infinities and NaN */
 
 static bool special(uint64_t a) { return a >= P; }
+
+/* An element's place in the order. */
+static int64_t rank(uint64_t a) { return residue(multiply(a, at.scale)); }
+
+/* A constant has its own sign. */
 static int sign(uint64_t a)
 {
-	return a == WORD_INF ? 1 : a == WORD_NEGATIVE_INF ? -1 : a == 0 ? 0 : residue(a) < 0 ? -1 : 1;
+	intptr_t known = (intptr_t)map_get(&at.sign, a + 1);
+
+	if (special(a) || a == 0)
+		return a == WORD_INF ? 1 : a == WORD_NEGATIVE_INF ? -1 : 0;
+	return known ? (int)known - 2 : rank(a) < 0 ? -1 : 1;
 }
 
 static uint64_t inf_of(int s) { return s > 0 ? WORD_INF : s < 0 ? WORD_NEGATIVE_INF : WORD_NAN; }
@@ -121,16 +133,18 @@ static uint64_t f_recip(uint64_t a)
 {
 	if (a == WORD_NAN || a == 0)
 		return a ? a : WORD_INF;
+	at.drawn++;
 	return special(a) ? 0 : inverse(a);
 }
 
 static bool f_less(uint64_t a, uint64_t b)
 {
+	at.drawn++;
 	if (a == WORD_NAN || b == WORD_NAN)
 		return false;
 	if (special(a) || special(b))
 		return a != b && (a == WORD_NEGATIVE_INF || b == WORD_INF);
-	return residue(a) < residue(b);
+	return rank(a) < rank(b);
 }
 
 static bool f_equal(uint64_t a, uint64_t b) { return a == b && a != WORD_NAN; }
@@ -146,7 +160,7 @@ static int64_t truncated(uint64_t a)
 	if (is_small(a))
 		return residue(a);
 	int64_t magnitude = (int64_t)(bits >> 8 & ((1 << (bits % (MOST + 1))) - 1));
-	return sign(a) < 0 ? -magnitude : magnitude;
+	return rank(a) < 0 ? -magnitude : magnitude;
 }
 
 static uint64_t f_trunc(uint64_t a) { return special(a) ? a : from_signed(truncated(a)); }
@@ -292,9 +306,13 @@ static uint64_t number_word(DType dt, double v)
 static void constant(DType dt, void *bits)
 {
 	double v;
+	uint64_t word;
 
 	interp_cast(DT_F64, &v, dt, bits, 1);
-	*(uint64_t *)bits = number_word(dt, v);
+	word = number_word(dt, v);
+	if (!special(word) && word)
+		map_put(&at.sign, word + 1, (void *)(intptr_t)(v < 0 ? 1 : 3));
+	memcpy(bits, &word, sizeof word);
 }
 
 void field_words(DType dt, const void *from, size_t n, uint64_t *to)
@@ -361,9 +379,19 @@ static uint64_t sort_key(uint64_t a)
 	case WORD_NAN: return UINT64_MAX;
 	case WORD_INF: return UINT64_MAX - 1;
 	case WORD_NEGATIVE_INF: return 0;
-	default: return (uint64_t)residue(a) ^ UINT64_C(1) << 63;
+	default: return (uint64_t)rank(a) ^ UINT64_C(1) << 63;
 	}
 }
+
+void field_key(uint64_t key, bool true_order)
+{
+	at.key = key;
+	at.scale = true_order ? 1 : 1 + equal_mix(key, 1) % (P - 1);
+	at.drawn = 0;
+	map_free(&at.sign);
+}
+
+uint64_t field_drawn(void) { return at.drawn; }
 
 uint64_t field_random(uint64_t bits) { return bits % P; }
 uint64_t field_integer(int64_t i) { return from_signed(i); }

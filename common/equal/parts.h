@@ -21,19 +21,28 @@ static inline uint64_t equal_mix(uint64_t a, uint64_t b)
 #define WORD_INF (UINT64_MAX - 1)
 #define WORD_NAN UINT64_MAX
 extern const Arithmetic field_arithmetic;
-/* Draws the uninterpreted functions anew. */
-void field_key(uint64_t key);
+/* Draws the uninterpreted functions and the order anew; true_order: the one of small integers. */
+void field_key(uint64_t key, bool true_order);
+/* How many values were drawn, quotients taken and decisions made since then. */
+uint64_t field_drawn(void);
 /* n floats as words. */
 void field_words(DType dt, const void *from, size_t n, uint64_t *to);
 /* The element that 64 random bits stand for; an integer's. */
 uint64_t field_random(uint64_t bits);
 uint64_t field_integer(int64_t i);
 
+/* ---- degree.c: how high the degree is of what is computed, in the inputs and in what is drawn */
+
+extern const Arithmetic degree_arithmetic;
+/* The highest so far; begins anew. */
+double degree_most(void);
+uint64_t degree_word(double degree);
+
 /* ---- sample.c: sizes and inputs, drawn from a seed by name, so that both documents get the same */
 
 /* How inputs are drawn: uniformly from the field, from the integers -3 … 3 (both of them words),
- * or IEEE floats and integers with edge values among them. */
-typedef enum { DRAW_FIELD, DRAW_SMALL, DRAW_EDGES } DrawKind;
+ * or IEEE floats and integers with edge values among them; or of degree 1. */
+typedef enum { DRAW_FIELD, DRAW_SMALL, DRAW_EDGES, DRAW_DEGREES } DrawKind;
 typedef struct {
 	DrawKind kind;
 	uint64_t seed;

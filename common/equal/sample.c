@@ -73,8 +73,9 @@ static void draw_one(const Draw *d, DType dt, uint64_t r, bool greatest, void *t
 		v = edge_float(dt, r, d, greatest);
 		interp_cast(dt, to, DT_F64, &v, 1);
 	} else {
-		*(uint64_t *)to = d->kind == DRAW_FIELD ? field_random(r) :
-			field_integer((int64_t)(r % 7) - 3);
+		*(uint64_t *)to = d->kind == DRAW_DEGREES ? degree_word(1) :
+			d->kind == DRAW_FIELD         ? field_random(r) :
+							field_integer((int64_t)(r % 7) - 3);
 	}
 }
 
@@ -118,24 +119,24 @@ static bool checks_hold(const Graph *g, const VarEnv *env)
 	return true;
 }
 
-/* The value of variable number k in a choice: its least, the next, then numbers that are coprime to
- * those of the others. */
+/* The value of variable number k in a choice: the least, the next, then small numbers of any
+ * kind, in every other attempt the same for all. */
 static int64_t size_choice(const Val *bounds, int round, uint64_t k, int attempt)
 {
-	static const int64_t prime[] = {2, 3, 5, 7, 11, 13, 17, 4, 8, 16};
+	static const int64_t some[] = {2, 3, 5, 7, 11, 13, 4, 8, 12, 16, 20, 32, 6, 24};
 	int64_t lo = bounds->a[0]->i, hi = bounds->a[1]->i, v;
+	bool one = attempt % 2;
 
 	if (round < 2 && attempt == 0)
 		return lo + round > hi ? hi : lo + round;
-	v = prime[(uint64_t)(round + 3 * attempt + 5 * (int)k) % (sizeof prime / sizeof *prime)];
-	if (attempt > 8)        /* checks may want one size for all */
-		v = prime[(round + attempt) % 7];
+	v = some[equal_mix((uint64_t)(64 * round + attempt), one ? 0 : k) %
+		(sizeof some / sizeof *some)];
 	return v < lo ? lo + v % (hi - lo + 1) : v > hi ? hi : v;
 }
 
 bool sample_sizes(const Graph *g, int round, VarEnv *env)
 {
-	enum { ATTEMPTS = 64 };
+	enum { ATTEMPTS = 256 };
 
 	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
 		env->n = 0;
