@@ -6,7 +6,8 @@
 #include "shape/shape.h"
 #include "equal/parts.h"
 
-enum { LEAST_POINTS = 4, MOST_POINTS = 16, SMALL_POINTS = 2, WANTED_BITS = 50, EDGE_POINTS = 24, LEAST_EDGE_POINTS = 4, CALLS = 2, ROUNDS = 4 };
+enum { LEAST_POINTS = 4, MOST_POINTS = 16, SMALL_POINTS = 4, WANTED_BITS = 50, EDGE_POINTS = 24,
+	LEAST_EDGE_POINTS = 4, CALLS = 2, ROUNDS = 10 };
 
 typedef struct {
 	const Graph *a, *b;
@@ -332,8 +333,8 @@ static bool same_over(Comparison *c, DrawKind kind, int points, uint64_t seed)
 			i % 4 != 1 && !chooses(c->a)};
 		if (kind == DRAW_EDGES && i % 4 == 3)
 			d.greatest = input_number(c->a, i / 4);
-		if (!sample_sizes(c->a, i % ROUNDS, &c->env))
-			return true;
+		if (!sample_sizes(c->a, (i + (kind == DRAW_SMALL ? 3 : 0)) % ROUNDS, &c->env))
+			continue;
 		c->draw = &d;
 		arithmetic = kind == DRAW_EDGES ? NULL : &field_arithmetic;
 		field_key(d.seed, kind == DRAW_SMALL);
@@ -359,8 +360,8 @@ static int edge_points(const Graph *g)
 			most = n > most ? n : most;
 		}
 	most = DRAWN / most;
-	return most > EDGE_POINTS ? EDGE_POINTS : most < LEAST_EDGE_POINTS ? LEAST_EDGE_POINTS :
-									     (int)most;
+	int least = g->vars == VNIL ? LEAST_EDGE_POINTS : ROUNDS;
+	return most > EDGE_POINTS ? EDGE_POINTS : most < least ? least : (int)most;
 }
 
 /* The highest degree of anything that either computes, at the sizes of any of the rounds. */
@@ -370,7 +371,7 @@ static double highest_degree(Comparison *c)
 
 	degree_most();
 	for (int round = 0; round < ROUNDS; round++) {
-		if (!sample_sizes(c->a, round, &c->env))
+		if ((round && c->a->vars == VNIL) || !sample_sizes(c->a, round, &c->env))
 			continue;
 		arithmetic = &degree_arithmetic;
 		for (int call = 0; call < CALLS; call++) {
@@ -396,7 +397,7 @@ static double bits_of_point(double degree, double drawn)
 static bool same_in_field(Comparison *c, uint64_t seed, double *bits)
 {
 	double degree, each;
-	int points = LEAST_POINTS;
+	int points = c->a->vars == VNIL ? LEAST_POINTS : ROUNDS;
 
 	if (!same_over(c, DRAW_FIELD, points, seed) || !same_over(c, DRAW_SMALL, SMALL_POINTS, seed))
 		return false;

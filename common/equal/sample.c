@@ -119,19 +119,20 @@ static bool checks_hold(const Graph *g, const VarEnv *env)
 	return true;
 }
 
-/* The value of variable number k in a choice: the least, the next, then small numbers of any
- * kind, in every other attempt the same for all. */
+/* The value of variable number k in a choice: the least, the next, then small numbers of every
+ * remainder, at which loops over tiles take their ways; others where checks do not hold, in every
+ * other attempt one for all variables. */
 static int64_t size_choice(const Val *bounds, int round, uint64_t k, int attempt)
 {
-	static const int64_t some[] = {2, 3, 5, 7, 11, 13, 4, 8, 12, 16, 20, 32, 6, 24};
+	static const int64_t some[] = {3, 7, 5, 4, 6, 13, 9, 8, 2, 11, 12, 17, 16, 20, 24, 32};
+	enum { COUNT = sizeof some / sizeof *some, FIRST = 8 };
 	int64_t lo = bounds->a[0]->i, hi = bounds->a[1]->i, v;
-	bool one = attempt % 2;
 
 	if (round < 2 && attempt == 0)
 		return lo + round > hi ? hi : lo + round;
-	v = some[equal_mix((uint64_t)(64 * round + attempt), one ? 0 : k) %
-		(sizeof some / sizeof *some)];
-	return v < lo ? lo + v % (hi - lo + 1) : v > hi ? hi : v;
+	v = attempt ? some[equal_mix((uint64_t)(64 * round + attempt), attempt % 2 ? 0 : k) % COUNT]
+		    : some[((uint64_t)round - 2 + 3 * k) % FIRST];
+	return v < lo || v > hi ? lo + v % (hi - lo + 1) : v;
 }
 
 bool sample_sizes(const Graph *g, int round, VarEnv *env)
