@@ -12,13 +12,15 @@ endif
 
 ROOMS     = trace schedule fuse render run
 TOOLS     = trace simplify grad jvp vmap jac hess schedule fuse layout lower render render-clang render-opencl render-cuda render-metal \
-            compile run show info diff match rewrite prove sluice
+            compile run show info diff match rewrite prove bisect sluice
 # files of a kind in a folder's rooms, as deep as they go: here, trace/onnx/operators
 files     = $(foreach d,$(1) $(1)/* $(1)/*/*,$(wildcard $(d)/*.$(2)))
 # a file that is named as a tool has its main
 MAINS     = $(foreach r,$(ROOMS) common/tools,$(foreach f,$(call files,$(r),c),$(if $(filter $(TOOLS),$(basename $(notdir $(f)))),$(f))))
 LIBS      = $(B)/libcommon.a $(foreach r,$(ROOMS),$(B)/lib$(r).a)
-LDLIBS    = -lmsgpackc -lxxhash -lz -ldl -lpthread -lm
+# libsodium in the tools themselves where its archive is installed: a library to load costs each process 0.1 ms
+SODIUM    = $(if $(findstring /,$(shell $(CC) -print-file-name=libsodium.a)),-l:libsodium.a,-lsodium)
+LDLIBS    = -lmsgpackc -lxxhash $(SODIUM) -lz -ldl -lpthread -lm
 
 # ONNX is read when its schema and protobuf-c are installed; without them trace says so
 ONNX_PROTO ?= $(firstword $(wildcard /usr/include/onnx/onnx.proto /usr/local/include/onnx/onnx.proto))
@@ -37,7 +39,7 @@ $(B)/sluice: $(B)/bin/sluice
 	ln -sf bin/sluice $@
 
 # What is missing is installed first; nothing is done, and nothing asked, when all is there.
-PACKAGES  = libmsgpack-dev libxxhash-dev zlib1g-dev libzmq3-dev ocl-icd-libopencl1 opencl-headers \
+PACKAGES  = libmsgpack-dev libxxhash-dev libsodium-dev zlib1g-dev libzmq3-dev ocl-icd-libopencl1 opencl-headers \
             protobuf-c-compiler libprotobuf-c-dev libonnx-dev
 TESTING   = bats parallel pocl-opencl-icd graphviz python3
 # other compilers and processors: without them their tests are skipped

@@ -1,69 +1,83 @@
 #!/usr/bin/env bash
-# prove.sh [-t 'TARGET …'] FILE…: proves, for each program or model, that what every stage and every pass of it wrote means
-# what it was given (`prove`). Prints a row for each that is not proved, then a table of how many were; ends with 1 if one was
-# refuted. FILEs are what `trace` reads; OPT has further options of `lower` (--opt …, --strict).
+# prove.sh [-t 'TARGET …'] [-1] FILE…: every stage with --prove, on each program or model: what `trace` reads, and files of
+# cases (tests/*.cases), whose constants become inputs. Prints a row for each pass that is not proved, then how many times each
+# pass was; ends with 1 if one was refuted. -1: fuse and lower are proved whole, by `prove` on what they read and wrote.
 set -uo pipefail
 bin=${SLUICE_BIN:-${BIN:-$(dirname "$0")/../build/bin}}
-targets='clang opencl'
-while getopts t: o; do targets=$OPTARG; done
+targets='clang opencl' whole=
+while getopts t:1 o; do
+	case $o in
+	t) targets=$OPTARG ;;
+	1) whole=1 ;;
+	*) exit 2 ;;
+	esac
+done
 shift $((OPTIND - 1))
-[ $# -gt 0 ] || { echo 'usage: prove.sh [-t TARGETS] FILE…' >&2; exit 2; }
+[ $# -gt 0 ] || { echo 'usage: prove.sh [-t TARGETS] [-1] FILE…' >&2; exit 2; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-declare -A proved refuted unknown
-rows=()
 
-# step NAME A B: one comparison, counted under NAME; fails where B is no document on its own
-step() {
-	local said status
-	[ -n "${proved[$1]+set}" ] || { rows+=("$1"); proved[$1]=0 refuted[$1]=0 unknown[$1]=0; }
-	cmp -s "$2" "$3" && { proved[$1]=$((proved[$1] + 1)); return; }
-	said=$(timeout "${LIMIT:-60}" "$bin/prove" "$2" "$3" 2>&1)
-	status=$?
-	case $status in
-	0) proved[$1]=$((proved[$1] + 1)); return ;;
-	1) refuted[$1]=$((refuted[$1] + 1)); said="REFUTED $said" ;;
-	4) return 1 ;;
-	*) unknown[$1]=$((unknown[$1] + 1)); said="unknown ($status) $said" ;;
-	esac
-	printf '\r\033[K%s: %s: %s\n' "$program" "$1" "$said"
-	return 0
+# cases FILE: a program for each line, NAME.t, and NAME.t.const with the constants themselves; prints their names
+cases() {
+	awk -v base="$dir/$(basename "$1" .cases)" '
+		/^const / { const = const $0 "\n"; sub(/^const/, "input"); sub(/ = .*/, ""); input = input $0 "\n"; next }
+		/^\t/ { next }
+		{
+			f = base ++n ".t"
+			printf "%soutput y = %s\n", input, $0 > f
+			printf "%soutput y = %s\n", const, $0 > (f ".const.t")
+			close(f)
+			close(f ".const.t")
+			print f
+		}' "$1"
 }
 
-# passes STAGE IN OUT [OPTION…]: each pass of a stage against the one before it; OUT is the last
-passes() {
-	local stage=$1 from=$2 out=$3 pass
+# stage NAME IN OUT [OPTION…]: a stage, proved; what it said goes to the log
+stage() {
+	local name=$1 in=$2 out=$3 status
 	shift 3
-	for pass in $("$bin/$stage" --help | awk '/^passes/ { on = 1; next } !on { next } NF < 2 { exit }
-		{ print $1 == "*" ? $2 : $1 }'); do
-		"$bin/$stage" "$@" --stop-after "$pass" "$from" > "$dir/next" 2> "$dir/error" || {
-			sed "s|^|$program: |" "$dir/error"
-			return 1
-		}
-		step "$stage $pass" "${last:-$from}" "$dir/next" || continue
-		last=$dir/last
-		mv "$dir/next" "$last"
-	done
-	last=
-	"$bin/$stage" "$@" "$from" > "$out"
+	if [ "$whole" ]; then
+		"$bin/$name" "$@" "$in" > "$out" 2> "$dir/said" || return 1
+		timeout 600 "$bin/prove" "$in" "$out" 2>&1 | sed "s|^|$name: |" > "$dir/said"
+		status=${PIPESTATUS[0]}
+	else
+		timeout 600 "$bin/$name" --prove "$@" "$in" > "$out" 2> "$dir/said"
+		status=$?
+	fi
+	cat "$dir/said" >> "$dir/log"
+	grep -v ': the same: ' "$dir/said" | sed "s|^|$program: |"
+	return "$status"
 }
 
-n=0
-for program; do
-	n=$((n + 1)) last=
-	[ -t 1 ] && printf '\r\033[K%d of %d: %s' "$n" $# "$program"
-	"$bin/trace" "$program" > "$dir/graph" 2> /dev/null || continue
-	passes simplify "$dir/graph" "$dir/simple" &&
-		passes schedule "$dir/graph" "$dir/schedule" &&
-		passes fuse "$dir/schedule" "$dir/fused" || continue
+programs=() n=0
+for file; do
+	case $file in
+	*.cases) mapfile -t -O "${#programs[@]}" programs < <(cases "$file") ;;
+	*) programs+=("$file") ;;
+	esac
+done
+: > "$dir/log"
+for program in "${programs[@]}"; do
+	n=$((n + 1))
+	[ -t 2 ] && printf '\r\033[K%d of %d: %s' "$n" "${#programs[@]}" "${program##*/}" >&2
+	"$bin/trace" "$program" > "$dir/graph" 2> /dev/null || "$bin/trace" "$program.const.t" > "$dir/graph" 2> /dev/null || continue
+	stage simplify "$dir/graph" "$dir/simple" && stage schedule "$dir/graph" "$dir/schedule" &&
+		stage fuse "$dir/schedule" "$dir/fused" || continue
 	for target in $targets; do
-		passes lower "$dir/fused" "$dir/loops" -t "$target" ${OPT:-}
+		stage lower "$dir/fused" "$dir/loops" -t "$target"
 	done
 done
-printf '\r\033[K%-22s %8s %8s %8s\n' pass proved refuted unknown
-bad=0
-for row in "${rows[@]}"; do
-	printf '%-22s %8d %8d %8d\n' "$row" "${proved[$row]}" "${refuted[$row]}" "${unknown[$row]}"
-	bad=$((bad + refuted[$row]))
-done
-[ $bad -eq 0 ]
+[ -t 2 ] && printf '\r\033[K' >&2
+awk -F': ' '
+	!seen[$1]++ { row[++rows] = $1 }
+	{ all++ }
+	/: the same: / { proved[$1]++; good++; next }
+	/ differs /  { refuted[$1]++; bad++ }
+	END {
+		printf "%-22s %8s %8s %8s\n", "pass", "proved", "refuted", "unknown"
+		for (i = 1; i <= rows; i++)
+			printf "%-22s %8d %8d %8d\n", row[i], proved[row[i]], refuted[row[i]],
+				seen[row[i]] - proved[row[i]] - refuted[row[i]]
+		printf "%d proved, %d refuted, %d unknown\n", good, bad, all - good - bad
+		exit bad > 0
+	}' "$dir/log"

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 static struct {
-	const char *target, *to, *n, *j, *bench, *seconds, *profile, *only, *keep, *device, *cc,
-		*shuffle, *save, *load, *save_every, *until, *every;
-	bool interpret, devices, numbered, fast;
+	const char *target, *to, *n, *j, *bench, *seconds, *profile, *only, *keep, *dump, *device,
+		*cc, *shuffle, *save, *load, *save_every, *until, *every;
+	bool interpret, devices, numbered, fast, range, nan;
 	VEC(const char *) feed;
 } opt = {.target = "clang"};
 
@@ -50,6 +50,11 @@ static const Option options[] = {
 		&opt.profile, .optional_arg = true},
 	{0, "keep", "DIR", "save every buffer that a call writes as DIR/CALL.KERNEL.BUFFER.npy",
 		&opt.keep},
+	{0, "dump", "LIST", "print what calls, K7 or a kernel's or buffer's name, read and write",
+		&opt.dump},
+	{0, "check-nan", NULL, "stop at the first op that makes a NaN or infinity of finite values",
+		&opt.nan},
+	{0, "check-range", NULL, "print the range of values of every buffer", &opt.range},
 	{0, "devices", NULL, "list the devices and exit", &opt.devices},
 	{0, "device", "NAME", "run on this device", &opt.device},
 	{0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt.cc},
@@ -97,14 +102,15 @@ static Graph *raise(Graph *g)
 	return g->level < LV_PROGRAM ? program_raise(g, opt.target) : g;
 }
 
-static void write_profile(const Session *s)
+/* own: the program is this user's, and stays so with its timings. */
+static void write_profile(const Session *s, bool own)
 {
 	Graph *g = session_profile(s);
 	Buf b = { 0 };
 
 	if (!*opt.profile)
 		return;
-	wire_write(&b, g);
+	wire_write(&b, own && g->level == LV_PROGRAM ? mark_put(g) : g);
 	file_write(opt.profile, b.s, b.n);
 	buf_free(&b);
 }
@@ -138,20 +144,23 @@ static void write_outputs(Session *s, const Graph *g, const VarEnv *env)
 	outputs_write(n, names, at, opt.to, opt.numbered, val_get(g->meta, "output_groups"));
 }
 
-static void handle(Graph *g, const Bindings *given)
+static void handle(Graph *g, const Bindings *given, bool own)
 {
 	Feeds *feeds = feeds_parse(opt.feed.n, opt.feed.at, opt.shuffle);
 	CallOptions calls = calls_wanted();
 	SessionOptions o = {
 		.device = opt.device,
 		.keep = opt.keep,
+		.dump = opt.dump,
+		.range = opt.range,
+		.check_nan = opt.nan,
 		.interpret_only = opt.only,
 		.interpret = opt.interpret,
 		.profile = opt.profile != NULL,
 		.threads = whole_number(opt.j, "-j", 0),
 		.often = opt.bench || calls.times > 1 || calls.until > 1,
 		.feeds = feeds,
-		.build = {opt.cc, whole_number(opt.j, "-j", 0), true, opt.fast},
+		.build = {opt.cc, whole_number(opt.j, "-j", 0), true, opt.fast, true},
 	};
 	double begin = now_ms(), ready, first = 0;
 	Bindings operands = {0};
@@ -170,13 +179,14 @@ static void handle(Graph *g, const Bindings *given)
 	checks_remember(g);
 	counts_declare(g);
 	in = inputs_bind(g, &operands, feeds);
+	o.origin = opt.nan && !opt.interpret && g->level < LV_LOOPS ? g : NULL;
 	s = session_open(raise(g), &in, &o);
 	ready = now_ms();
 	made = calls_run(s, feeds, &calls, &first);
 	if (opt.bench)
 		bench(s, seconds(), ready - begin, first, *opt.bench ? opt.bench : NULL);
 	if (opt.profile)
-		write_profile(s);
+		write_profile(s, own);
 	if (made && (opt.to || !opt.bench))
 		write_outputs(s, g, &in.env);
 	else if (!made)
@@ -210,6 +220,7 @@ int main(int argc, char **argv)
 {
 	Bindings operands = { 0 };
 	bool whole;             /* kernels are read, or written again */
+	bool own;               /* the document is no program, or this user's */
 	const char *file;
 	Stream *in;
 	Graph *g;
@@ -224,14 +235,15 @@ int main(int argc, char **argv)
 		die(USAGE,
 			"standard input is a terminal: give a FILE, or pipe a document in (see "
 			"--help)");
-	whole = opt.interpret || opt.only || opt.keep || opt.profile;
+	whole = opt.interpret || opt.only || opt.keep || opt.dump || opt.nan || opt.profile;
 	in = stream_open(file);
 	for (; (g = stream_next(in, 0)); arena_reset()) {
 		verify(g);
+		own = !opt.interpret && code_check(g);
 		prove_document(g);
 		g = whole ? g : lean(g);
 		stream_rest(in);
-		handle(g, &operands);
+		handle(g, &operands, own);
 	}
 	if (!stream_count(in) && file && strcmp(file, "-"))
 		die(MALFORMED, "%s: ends early at byte 0", file);

@@ -15,7 +15,7 @@ ROOT=$(dirname "$TESTS")
 BIN=${BIN:-$ROOT/build/bin}
 case $BIN in /*) ;; *) BIN=$ROOT/$BIN ;; esac
 PATH=$BIN:$PATH
-export BIN PATH XDG_CACHE_HOME=${XDG_CACHE_HOME:-$BATS_RUN_TMPDIR/cache}
+export BIN PATH XDG_CACHE_HOME=${XDG_CACHE_HOME:-$BATS_RUN_TMPDIR/cache} XDG_CONFIG_HOME=$BATS_RUN_TMPDIR/config
 
 # A sanitizer's report must not look like the tool's own failure.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0:exitcode=99} UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
@@ -62,7 +62,7 @@ build() {
 	sanitized && flags="-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 	${CC:-cc} -std=c11 -D_GNU_SOURCE $flags -w -I"$ROOT/common" ${2:+-I"$ROOT/$2"} \
 		-o "$BATS_TEST_TMPDIR/$1" "$TESTS/$1"*.c ${2:+"$lib/lib$2.a"} "$lib/libcommon.a" \
-		-lmsgpackc -lxxhash -lz -ldl -lpthread -lm
+		-lmsgpackc -lxxhash -lsodium -lz -ldl -lpthread -lm
 }
 
 # mkdoc, built once per run

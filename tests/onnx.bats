@@ -35,7 +35,7 @@ traced() {
 	local flags=-O1 lib=$(dirname "$BIN")
 	sanitized && flags="-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 	${CC:-cc} -std=c11 -D_GNU_SOURCE $flags -w -I"$ROOT/common" -I"$ROOT/trace" -o "$BATS_TEST_TMPDIR/check" \
-		"$TESTS/check_operators.c" "$lib/libtrace.a" "$lib/libcommon.a" -lmsgpackc -lxxhash -lz -ldl -lpthread -lm
+		"$TESTS/check_operators.c" "$lib/libtrace.a" "$lib/libcommon.a" -lmsgpackc -lxxhash -lsodium -lz -ldl -lpthread -lm
 	ok "$BATS_TEST_TMPDIR/check"
 }
 

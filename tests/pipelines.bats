@@ -74,33 +74,6 @@ convolution() {
 	grep -q '1 of 2 differ' <<< "$output"
 }
 
-@test "bisect: names the stage and the kernel of a planted bug" {
-	capture pipeline bisect.sh
-	[ "$status" = 1 ]
-	grep -q '^schedule: the same' <<< "$output"
-	grep -q '^fuse: changed the result' <<< "$output"
-	grep -q '^first wrong kernel: K[0-9]* [Er]_' <<< "$output"
-}
-
-@test "bisect: checks layout" {
-	cd "$BATS_TEST_TMPDIR"
-	mkdir stages
-	printf '#!/bin/sh\n"%s/layout" "$@" | "%s/rewrite" --once -e "EXP2(x) -> EXP2(x) + x * x"\n' "$BIN" "$BIN" > stages/layout
-	chmod +x stages/layout
-	printf 'input x f32[8, 16]\noutput y = softmax(x)\n' > p.t
-	SLUICE_PATH=$PWD/stages capture pipeline bisect.sh p.t x=rand
-	[ "$status" = 1 ]
-	grep -q '^fuse: the same' <<< "$output"
-	grep -q '^layout: changed the result' <<< "$output"
-	grep -q '^first wrong kernel: K[0-9]* r_' <<< "$output"
-}
-
-@test "bisect: finds nothing in a correct pipeline" {
-	ok pipeline bisect.sh "$ROOT/pipelines/digits.t"
-	not grep -q changed <<< "$output"
-	[ "$(grep -c ': the same$' <<< "$output")" = 6 ]
-}
-
 @test "ablate: a row for each optional pass" {
 	SECONDS_EACH=0.01 ok pipeline ablate.sh
 	for row in nothing fuse 'schedule: simplify' 'fuse: produce' 'fuse: siblings' 'fuse: plan' layout 'layout: winograd' \

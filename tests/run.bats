@@ -397,7 +397,7 @@ counted() {
 		%10 = SINK %9 {names: ["y"]}
 		T
 	}
-	value() { "$BIN/show" -p text | "$BIN/run" x=zeros | tail -n 1; }
+	value() { "$BIN/show" -p text | "$BIN/run" --allow-code x=zeros | tail -n 1; }
 	source_of '' s 'v.s + s[0]' > text; [ "$(value)" = '[2.]' ]
 	source_of '' t 'v.t + t[0]' > text; [ "$(value)" = '[3.]' ]
 	source_of '#define f p[0] + 5' p 'f' > text; [ "$(value)" = '[5.]' ]
@@ -419,6 +419,24 @@ counted() {
 	"$BIN/render" -t clang twice.mp | "$BIN/compile" --fast-compile -v 2> log | "$BIN/run" x=x.npy -o c
 	run ! grep -q -- '-o ' log
 	cmp a/y.npy c/y.npy
+}
+
+@test "a kernel that the compiler does not take is compiled with other options" {
+	twice; x_npy
+	"$BIN/run" twice.mp x=x.npy -o a
+	local needs
+	for needs in -O1 $([ "$(uname -m)" != x86_64 ] || echo -march=x86-64); do
+		# with an empty cache, a compiler that fails as long as it is not asked so
+		rm -r cache
+		printf '#!/bin/sh\ncase " $* " in *" %s "*) exec cc "$@" ;; esac\necho "x.c:1: internal compiler error" >&2\nexit 1\n' \
+			"$needs" > picky
+		chmod +x picky
+		"$BIN/run" --fast-compile -v twice.mp x=x.npy --cc ./picky -o b 2> log
+		grep -q "the compiler failed: x.c:1: internal compiler error; once more, with .*$needs" log
+		cmp a/y.npy b/y.npy
+		"$BIN/run" --fast-compile twice.mp x=x.npy --cc ./picky -o b 2> log
+		[ ! -s log ]
+	done
 }
 
 @test "eight runs at once with an empty cache" {

@@ -21,6 +21,7 @@ typedef struct {
 	const char *input;      /* -i ENDPOINT, or NULL */
 	bool verbose;           /* -v */
 	bool custom_allowed;    /* --allow-custom: without it a CUSTOM is refused, status 3 */
+	bool code_allowed;      /* --allow-code: a program that carries no mark is executed */
 } Process;
 extern Process process;
 
@@ -114,11 +115,35 @@ void map_put(Map *m, uint64_t key, void *val);
 void map_free(Map *m);
 #define PKEY(p) ((uint64_t)(uintptr_t)(p))
 
-uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);   /* XXH3 */
+/* XXH3, for tables that compare what they find; where equal hashes mean equal content: secret.c */
+uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);
 uint64_t hash_mix(uint64_t h, uint64_t x);
 
 /* Monotonic clock in milliseconds. */
 double now_ms(void);
+
+/* ---- secret.c: BLAKE2b-256, plain or with the user's secret; the user's own files ------------ */
+
+typedef struct { uint8_t b[32]; } Digest;
+typedef struct { char s[65]; } DigestText;      /* hexadecimal digits */
+typedef struct { _Alignas(64) uint8_t state[384]; } Hash;
+/* begin, add …, end. The purpose is hashed too, so that a hash for one is none for another. */
+void hash_begin(Hash *h, const char *purpose);
+/* The same with the user's secret: only this user's processes can make that hash. False when there
+ * is no secret. */
+bool hash_begin_secret(Hash *h, const char *purpose);
+void hash_add(Hash *h, const void *p, size_t n);
+Digest hash_end(Hash *h);
+Digest digest_of(const char *purpose, const void *p, size_t n);
+bool digest_same(const Digest *a, const Digest *b);
+DigestText digest_text(const Digest *d);
+/* A regular file that the user or root owns and nobody else may write, opened for reading without
+ * following a link; -1, and errno, for anything else. */
+int own_open(const char *path);
+/* The hash of a file's bytes; false when it cannot be read. */
+bool file_digest(int fd, const char *purpose, Digest *d);
+/* NULL when the user has a secret, which is made at first use; else why there is none. */
+const char *secret_missing(void);
 
 /* ---- val.c: args, notes, meta: immutable interned values of msgpack's kinds ------------------ */
 

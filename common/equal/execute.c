@@ -216,7 +216,7 @@ static void run_call(Run *r, UOp *call, uint32_t number)
 	for (uint32_t k = 1; k < call->nsrc; k++)
 		buf[k - 1] = buffer_at(r, call->src[k])->data;
 	(r->g->level == LV_SCHEDULE ? interp_kernel : interp_loops)(
-		kernel, r->env, call->nsrc - 1, buf);
+		kernel, r->env, call->nsrc - 1, buf, NULL);
 	free(buf);
 	written = call_writes(call);
 	for (uint32_t k = 1; k < call->nsrc && k <= 64; k++)

@@ -27,6 +27,7 @@ typedef struct {
 	Map dims;               /* shape → Dims */
 	Array (*get)(UOp *buffer, void *ctx);
 	void *ctx;
+	Watch *watch;           /* or NULL */
 } GraphRun;
 
 static _Noreturn void fault(const UOp *u, const char *what)
@@ -277,6 +278,9 @@ static uint8_t cluster_size(GraphRun *r, const NodePlace *p)
 
 	if (!op_elementwise(u->op) || p->uses != 1 || !user || !u->shape->rank)
 		return 0;
+	/* the products of a contraction would take too much memory */
+	if (r->watch && (u->op != OP_MUL || user->op != OP_REDUCE))
+		return 0;
 	if (user->op == OP_REDUCE ? folds_nothing(user) :
 				    !op_elementwise(user->op) || user->shape != u->shape)
 		return 0;
@@ -390,10 +394,49 @@ Array constant_content(UOp *u, void *ctx)
 	return a;
 }
 
+/* Where element i of a value is, whose shape run has. */
+static void place_element(Buf *b, const void *run, size_t i)
+{
+	const ArrayView *v = run;
+	int64_t at[MAX_RANK];
+
+	for (int k = v->s.rank; k-- > 0; i /= v->s.dim[k])
+		at[k] = i % v->s.dim[k];
+	buf_printf(b, "[");
+	for (int k = 0; k < v->s.rank; k++)
+		buf_printf(b, "%s%lld", k ? "," : "", (long long)at[k]);
+	buf_printf(b, "]");
+}
+
+/* Shows a node's value, and those of its sources, row-major. */
+static void show_value(GraphRun *r, UOp *u, ArrayView *value)
+{
+	ArrayView *packed = value_packed(value), *src[3];
+	SeenValues v = {.u = u, .n = strided_count(&packed->s), .out = packed->s.at,
+		.rank = packed->s.rank, .dim = packed->s.dim, .run = packed,
+		.place = place_element};
+
+	for (uint32_t k = 0; op_elementwise(u->op) && k < u->nsrc; k++, v.nsrc++) {
+		src[k] = value_packed(place_of(r, u->src[k])->value);
+		v.in[k] = src[k]->s.at;
+		v.step[k] = src[k]->s.rank > 0 || !packed->s.rank;
+	}
+	r->watch->see(r->watch, &v);
+	for (uint32_t k = 0; k < v.nsrc; k++)
+		value_drop(src[k]);
+	value_drop(packed);
+}
+
 void interp_graph(size_t n, UOp *const *roots, const VarEnv *env,
 	Array (*get)(UOp *buffer, void *ctx), void *ctx, Array *out)
 {
-	GraphRun r = {.env = env, .get = get, .ctx = ctx};
+	interp_graph_watched(n, roots, env, get, ctx, out, NULL);
+}
+
+void interp_graph_watched(size_t n, UOp *const *roots, const VarEnv *env,
+	Array (*get)(UOp *buffer, void *ctx), void *ctx, Array *out, Watch *watch)
+{
+	GraphRun r = {.env = env, .get = get, .ctx = ctx, .watch = watch};
 	Nodes all = walk_many(n, roots);
 
 	prepare(&r, all, n, roots);
@@ -402,6 +445,8 @@ void interp_graph(size_t n, UOp *const *roots, const VarEnv *env,
 		if ((p->waiting = cluster_size(&r, p)))
 			continue;
 		p->value = evaluate(&r, p->u);
+		if (watch)
+			show_value(&r, p->u, p->value);
 		release(&r, p->u);
 	}
 	for (size_t i = 0; i < n; i++) {

@@ -36,14 +36,38 @@ void array_free(Array *a);
 
 /* ---- graph.c, kernel.c, loops.c: documents and kernels */
 
+/* Values of one node as they are computed: n elements of its dtype, and those of its operands where
+ * it is elementwise. It lasts as long as the call of `see`. */
+typedef struct {
+	UOp *u;
+	size_t n;
+	const void *out;
+	const uint8_t *mask;            /* of the elements that count; NULL: all */
+	uint32_t nsrc;                  /* 0 unless it is elementwise */
+	const void *in[3];
+	int step[3];                    /* 0: one element for all */
+	int rank;                       /* level graph: its shape */
+	const int64_t *dim;
+	const void *run;                /* appends where element i stands: "[1,2]", "r0=1 r1=2" */
+	void (*place)(Buf *b, const void *run, size_t i);
+} SeenValues;
+/* Somebody who looks at every value: see is called for each node, after its sources. */
+typedef struct Watch Watch;
+struct Watch { void (*see)(Watch *w, const SeenValues *v); };
+
 /* Evaluates nodes of level graph: out[i] gets the value of roots[i]. get(buffer, ctx) returns each
  * BUFFER's content. */
 void interp_graph(size_t n, UOp *const *roots, const VarEnv *env,
 	Array (*get)(UOp *buffer, void *ctx), void *ctx, Array *out);
+/* The same; the watch sees each value whole, but products that are summed at once. */
+void interp_graph_watched(size_t n, UOp *const *roots, const VarEnv *env,
+	Array (*get)(UOp *buffer, void *ctx), void *ctx, Array *out, Watch *watch);
 /* A `get` for graphs whose BUFFERs all have data or a file. */
 Array constant_content(UOp *u, void *ctx);
 /* Run one KERNEL on buffers, in the order of slots: interp_kernel at level schedule, interp_loops
- * at levels loops and program. */
-void interp_kernel(UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf);
-void interp_loops(UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf);
+ * at levels loops and program. watch may be NULL. */
+void interp_kernel(
+	UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf, Watch *watch);
+void interp_loops(
+	UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf, Watch *watch);
 #endif

@@ -13,6 +13,7 @@ typedef struct {
 	Extent *slot;           /* by slot */
 	/* a scope has no iterations: a node hoisted out of it may be out of bounds */
 	bool some_empty;
+	Watch *watch;           /* or NULL */
 } KernelRun;
 
 static void run_scope(KernelRun *r, int scope);
@@ -299,6 +300,45 @@ static void run_var(KernelRun *r, KernelCell *c)
 	memcpy(c->lane, &v, sizeof v);
 }
 
+/* ---- the watch */
+
+static void place_ranges(Buf *b, const KernelRun *r, const KernelScope *s, size_t lane)
+{
+	for (int k = 0; k < s->nrange; k++)
+		if (s->range_cell[k] != NO_CELL)
+			buf_printf(b, "%sr%lld=%lld", b->n ? " " : "",
+				(long long)range_axis(s->range[k]),
+				(long long)((int64_t *)r->plan.cell[s->range_cell[k]].lane)[lane]);
+}
+
+typedef struct { const KernelRun *run; int scope; } CellPlace;
+
+/* The ranges' values in a lane of the scope, and in the lanes of the scopes around it. */
+static void place_cell(Buf *b, const void *run, size_t lane)
+{
+	const CellPlace *p = run;
+	const KernelScope *all = p->run->plan.scope;
+	Buf text = {0};
+
+	place_ranges(&text, p->run, &all[p->scope], lane);
+	for (int s = p->scope; s > 0; s = all[s].parent)
+		if (all[s].parent > 0)
+			place_ranges(&text, p->run, &all[all[s].parent], all[all[s].parent].at);
+	buf_printf(b, "%s", buf_str(&text));
+	buf_free(&text);
+}
+
+static void show_cell(KernelRun *r, const KernelCell *c, size_t n)
+{
+	CellPlace at = {r, c->scope};
+	SeenValues v = {.u = c->u, .n = n, .out = c->lane, .run = &at, .place = place_cell};
+
+	if (op_elementwise(c->u->op))
+		for (; v.nsrc < c->nsrc; v.nsrc++)
+			v.in[v.nsrc] = seen(r, c->src[v.nsrc], c->scope, &v.step[v.nsrc]);
+	r->watch->see(r->watch, &v);
+}
+
 static void run_cell(KernelRun *r, KernelCell *c, size_t n)
 {
 	switch (c->u->op) {
@@ -311,6 +351,8 @@ static void run_cell(KernelRun *r, KernelCell *c, size_t n)
 	case OP_RSORT: run_sort(r, c, n); break;
 	default: run_elementwise(r, c, n);
 	}
+	if (r->watch && c->u->op != OP_INDEX)
+		show_cell(r, c, n);
 }
 
 /* Sets the values of the scope's ranges in iterations pos … pos+n-1. */
@@ -438,9 +480,10 @@ static void check_work(KernelRun *r, const KernelScope *s)
 	interp_bound(n, "kernel %s", r->plan.name);
 }
 
-void interp_kernel(UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf)
+void interp_kernel(
+	UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf, Watch *watch)
 {
-	KernelRun r = {0};
+	KernelRun r = {.watch = watch};
 	int64_t together;
 
 	kernel_plan(&r.plan, kernel, env);

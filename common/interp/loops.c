@@ -20,6 +20,7 @@ typedef struct {
 	size_t lanes;           /* 1 + the last active lane; 1 outside loops over lanes */
 	uint8_t *mask;          /* NULL: all lanes are active */
 	VEC(OpenLoop) open;
+	Watch *watch;           /* or NULL */
 } LoopRun;
 
 static LoopCell *cell_at(LoopRun *r, int cell)
@@ -115,6 +116,42 @@ static void run_store(LoopRun *r, const Statement *s)
 
 /* ---- cells ---- */
 
+/* The counters of the open loops and the place in the grid, in a lane. */
+static void place_lane(Buf *b, const void *run, size_t lane)
+{
+	const LoopRun *r = run;
+	const char *gap = "";
+
+	for (size_t k = 0; k < r->plan.special.n + r->open.n; k++, gap = " ") {
+		bool special = k < r->plan.special.n;
+		const OpenLoop *o = special ? NULL : &r->open.at[k - r->plan.special.n];
+		const Statement *s = special ? NULL : &r->plan.statement[o->at];
+		if (!special && s->u->op != OP_RANGE)
+			continue;
+		const LoopCell *c =
+			&r->plan.cell.at[special ? r->plan.special.at[k] : s->own];
+		int64_t v = ((const int64_t *)c->lane)[c->varies ? lane : 0];
+		if (special)
+			buf_printf(b, "%s%s=%lld", gap, c->u->arg->s, (long long)v);
+		else
+			buf_printf(b, "%sr%lld=%lld", gap, (long long)range_axis(c->u),
+				(long long)v);
+	}
+}
+
+static void show_cell(LoopRun *r, const LoopCell *c)
+{
+	SeenValues v = {.u = c->u, .n = c->varies ? r->lanes : 1, .out = c->lane,
+		.mask = c->varies ? r->mask : NULL, .run = r, .place = place_lane};
+
+	if (op_elementwise(c->u->op))
+		for (; v.nsrc < c->nsrc; v.nsrc++) {
+			v.in[v.nsrc] = c->in[v.nsrc];
+			v.step[v.nsrc] = c->step[v.nsrc];
+		}
+	r->watch->see(r->watch, &v);
+}
+
 static void run_cell(LoopRun *r, LoopCell *c)
 {
 	const size_t n = c->varies ? r->lanes : 1;
@@ -125,6 +162,8 @@ static void run_cell(LoopRun *r, LoopCell *c)
 		run_load(r, c);
 	else
 		interp_op(c->u->op, c->u->dtype, c->u->src[0]->dtype, n, c->lane, c->in, c->step);
+	if (r->watch)
+		show_cell(r, c);
 }
 
 /* Computes cells first … end-1, except leaves, which have their values already. */
@@ -337,9 +376,10 @@ static void run_grid(LoopRun *r)
 			}
 }
 
-void interp_loops(UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf)
+void interp_loops(
+	UOp *kernel, const VarEnv *env, size_t nbuf, void *const *buf, Watch *watch)
 {
-	LoopRun r = {.lanes = 1};
+	LoopRun r = {.lanes = 1, .watch = watch};
 
 	loops_plan(&r.plan, kernel, env, nbuf, buf);
 	set_constants(&r);

@@ -34,6 +34,8 @@ Graph *wire_read(const void *p, size_t n, size_t *used, int flags);
 /* Appends the document's bytes: the nodes that the sink reaches, in walk order, or all nodes of a
  * raw graph. */
 void wire_write(Buf *out, const Graph *g);
+/* Adds to a hash the bytes of the document with that meta and without notes. */
+void wire_hash(Hash *h, const Graph *g, const Val *meta);
 void text_print(Buf *out, const Graph *g);
 /* Reads the next document of a text, which may hold several, and moves *at past it; NULL at the
  * end. Dies with "file:line:column: message", then the line and a caret. */
@@ -69,6 +71,15 @@ void stream_out_close(void);
 const void *file_map(const char *path, size_t *n);
 /* Writes bytes to path atomically, through a temporary file and rename. */
 void file_write(const char *path, const void *p, size_t n);
+
+/* ---- mark.c: programs that this user's own tools made */
+
+/* Puts the mark of this user into g.meta, and the hash of each object beside it. Without a secret
+ * there is no mark. */
+Graph *mark_put(Graph *g);
+/* Dies with UNSUPPORTED when g is a program that may not be executed: one without this user's mark,
+ * or from a socket, and no --allow-code. False when that option alone allows it. */
+bool code_check(const Graph *g);
 
 /* ---- endpoint.c: ZeroMQ, loaded when an endpoint is used */
 

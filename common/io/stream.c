@@ -148,6 +148,7 @@ Graph *stream_next(Stream *s, int flags)
 	s->scan = (WireScan){0};
 	if (find_whole(s)) {
 		g = wire_build(s->p + s->start, s->scan.at, flags);
+		g->remote = s->endpoint != NULL;
 		s->start += s->scan.at;
 		s->count++;
 	}

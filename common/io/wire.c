@@ -306,10 +306,11 @@ static void write_value(msgpack_packer *pk, const Val *v)
 	}
 }
 
-static void write_node(msgpack_packer *pk, const UOp *u, const uint32_t *index)
+static void write_node(msgpack_packer *pk, const UOp *u, const uint32_t *index, bool notes)
 {
 	const Val *arg = u->arg;
-	msgpack_pack_array(pk, u->note == VNIL ? 4 : 5);
+	notes &= u->note != VNIL;
+	msgpack_pack_array(pk, notes ? 5 : 4);
 	if (u->op == OP_FUNC) {
 		write_value(pk, arg->a[0]);
 		arg = arg->a[1];
@@ -324,36 +325,54 @@ static void write_node(msgpack_packer *pk, const UOp *u, const uint32_t *index)
 	for (uint32_t i = 0; i < u->nsrc; i++)
 		msgpack_pack_uint64(pk, index[u->src[i]->id]);
 	write_value(pk, arg);
-	if (u->note != VNIL)
+	if (notes)
 		write_value(pk, u->note);
 }
 
 static bool is_map(const Val *v) { return v && v->kind == VAL_MAP; }
 
-void wire_write(Buf *out, const Graph *g)
+static void write_document(msgpack_packer *pk, const Graph *g, const Val *meta, bool notes)
 {
-	msgpack_packer pk;
 	Nodes all = g->raw ? g->all : walk(g->sink);
 	uint32_t *index = xmalloc((node_limit() + 1) * sizeof *index);
 	for (size_t i = 0; i < all.n; i++)
 		index[all.at[i]->id] = i;
-	msgpack_packer_init(&pk, out, append);
-	msgpack_pack_map(&pk, 3 + is_map(g->vars) + is_map(g->meta));
-	write_text(&pk, "uop");
-	msgpack_pack_int(&pk, 1);
-	write_text(&pk, "level");
-	write_text(&pk, level_name[g->level]);
+	msgpack_pack_map(pk, 3 + is_map(g->vars) + is_map(meta));
+	write_text(pk, "uop");
+	msgpack_pack_int(pk, 1);
+	write_text(pk, "level");
+	write_text(pk, level_name[g->level]);
 	if (is_map(g->vars)) {
-		write_text(&pk, "vars");
-		write_value(&pk, g->vars);
+		write_text(pk, "vars");
+		write_value(pk, g->vars);
 	}
-	if (is_map(g->meta)) {
-		write_text(&pk, "meta");
-		write_value(&pk, g->meta);
+	if (is_map(meta)) {
+		write_text(pk, "meta");
+		write_value(pk, meta);
 	}
-	write_text(&pk, "nodes");
-	msgpack_pack_array(&pk, all.n);
+	write_text(pk, "nodes");
+	msgpack_pack_array(pk, all.n);
 	for (size_t i = 0; i < all.n; i++)
-		write_node(&pk, all.at[i], index);
+		write_node(pk, all.at[i], index, notes);
 	free(index);
+}
+
+void wire_write(Buf *out, const Graph *g)
+{
+	msgpack_packer pk;
+	msgpack_packer_init(&pk, out, append);
+	write_document(&pk, g, g->meta, true);
+}
+
+static int append_hash(void *to, const char *p, size_t n)
+{
+	hash_add(to, p, n);
+	return 0;
+}
+
+void wire_hash(Hash *h, const Graph *g, const Val *meta)
+{
+	msgpack_packer pk;
+	msgpack_packer_init(&pk, h, append_hash);
+	write_document(&pk, g, meta, false);
 }

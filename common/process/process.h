@@ -57,6 +57,7 @@ const char *stage_path(void);            /* its folders, separated by colons */
 /* full path of a program in PATH; NULL when there is none */
 const char *program_find(const char *name);
 void show_command(char *const argv[]);   /* prints it on standard error, quoted for a shell */
+void command_print(Buf *b, char *const argv[]);
 /* A file of the project such as "include/sluice/tensor.h", looked for below the folder of the
  * project's tools, its parent (as built) and its grandparent (as installed). NULL when there is
  * none. */
@@ -67,4 +68,11 @@ int spawn_filter(char *const argv[], const void *in, size_t n, Buf *out);
 /* The same for a pipeline of filters; argvs ends with NULL. *failed gets the index of the first
  * that failed. */
 int spawn_pipeline(char *const *const *argvs, const void *in, size_t n, Buf *out, int *failed);
+
+/* ---- reproducer.c: what is left of a crash */
+
+/* Keeps the input of a pipeline of filters and a script that runs it again, in the folder
+ * $XDG_STATE_HOME/sluice/crash (~/.local/state/sluice/crash), which holds the last few. argvs ends
+ * with NULL. Returns the script's path; NULL when it cannot be kept or the input is too large. */
+const char *reproducer_save(char *const *const *argvs, const void *in, size_t n);
 #endif

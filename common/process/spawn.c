@@ -118,22 +118,27 @@ const char *program_find(const char *name)
 
 typedef struct { pid_t pid; int in, out; } Child;
 
+void command_print(Buf *b, char *const argv[])
+{
+	for (bool first = true; *argv; argv++, first = false) {
+		static const char plain[] =
+			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+@%";
+		buf_printf(b, first ? "" : " ");
+		if (**argv && !(*argv)[strspn(*argv, plain)]) {
+			buf_printf(b, "%s", *argv);
+			continue;
+		}
+		buf_printf(b, "'");
+		for (const char *c = *argv; *c; c++)
+			buf_printf(b, *c == '\'' ? "'\\''" : "%c", *c);
+		buf_printf(b, "'");
+	}
+}
+
 void show_command(char *const argv[])
 {
 	Buf b = {0};
-	for (; *argv; argv++) {
-		static const char plain[] =
-			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+@%";
-		buf_printf(&b, b.n ? " " : "");
-		if (**argv && !(*argv)[strspn(*argv, plain)]) {
-			buf_printf(&b, "%s", *argv);
-			continue;
-		}
-		buf_printf(&b, "'");
-		for (const char *c = *argv; *c; c++)
-			buf_printf(&b, *c == '\'' ? "'\\''" : "%c", *c);
-		buf_printf(&b, "'");
-	}
+	command_print(&b, argv);
 	fprintf(stderr, "%s\n", b.s);
 	buf_free(&b);
 }

@@ -7,6 +7,7 @@
  */
 #include "io/io.h"
 #include "process/process.h"
+#include "process/prove_pass.h"
 #include "prove/prove.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -15,7 +16,7 @@
 
 static struct {
 	const char *output, *stop;
-	bool help;
+	bool help, prove;
 	VEC(const char *) dump, skip;
 } opt;
 
@@ -24,6 +25,8 @@ static const Option common_options[] = {
 		&process.input},
 	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
 		&process.custom_allowed},
+	{0, "allow-code", NULL, "take a program that is not marked as your own, and run its code",
+		&process.code_allowed},
 	{'v', "verbose", NULL, "print each command that is run", &process.verbose},
 	{'h', "help", NULL, "print this help", &opt.help},
 	{0},
@@ -37,8 +40,11 @@ static const Option stage_options[] = {
 		.many = true},
 	{0, "stop-after", "PASS", "write the document as it is after PASS", &opt.stop},
 	{0, "skip", "PASS", "leave out a pass that can be", &opt.skip, .many = true},
+	{0, "prove", NULL, "prove that each pass leaves the meaning as it is", &opt.prove},
 	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
 		&process.custom_allowed},
+	{0, "allow-code", NULL, "take a program that is not marked as your own, and run its code",
+		&process.code_allowed},
 	{'v', "verbose", NULL, "print each command that is run", &process.verbose},
 	{'h', "help", NULL, "print this help", &opt.help},
 	{0},
@@ -53,6 +59,8 @@ void stage_begin(const char *name)
 			open("/dev/null", fd ? O_WRONLY : O_RDONLY);
 	/* a closed reader becomes an error of write, with a message and an exit status */
 	signal(SIGPIPE, SIG_IGN);
+	/* so does a file that grows too large */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 int stage_end(void)
@@ -98,6 +106,7 @@ int options_parse(const Stage *s, int argc, char **argv)
 {
 	bool stage = s->passes || s->body;
 	int first = options_read(s, stage ? stage_options : common_options, &opt.help, argc, argv);
+	process.custom_allowed |= process.code_allowed;
 	if (stage)
 		check_passes(s);
 	return first;
@@ -133,6 +142,28 @@ static void add_stage(Commands *c, const char *name, const char *target)
 	c->at[c->n++] = argv;
 }
 
+/* Dies. A stage that ends with one of our statuses has printed its own message; but when it refuses
+ * what another one wrote, or has crashed, the input is kept. */
+static _Noreturn void stages_failed(const Commands *c, int status, int failed, const Buf *in)
+{
+	bool ours = status >= FAILED && status <= MALFORMED;
+	const char *signal = status > 128 ? sigabbrev_np(status - 128) : NULL;
+	const char *how = signal ? arena_printf("was killed by SIG%s", signal) :
+				   arena_printf("failed with status %d", status);
+	char **argvs[sizeof c->at / sizeof *c->at + 1] = {0};
+	const char *script = NULL;
+
+	memcpy(argvs, c->at, (failed + 1) * sizeof *argvs);
+	if (!ours || (status == MALFORMED && failed > 0))
+		script = reproducer_save((char *const *const *)argvs, in->s, in->n);
+	if (ours && script)
+		warn("it was written by %s: %s runs it again", c->at[failed - 1][0], script);
+	if (ours)
+		die_silent(status);
+	die(FAILED, "%s %s%s%s%s", c->at[failed][0], how, script ? ": " : "", script ? script : "",
+		script ? " runs it again" : "");
+}
+
 Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 {
 	Commands c = {.custom = process.custom_allowed && custom_in(g)};
@@ -156,12 +187,9 @@ Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 	int failed;
 	wire_write(&in, g);
 	int status = spawn_pipeline((char *const *const *)c.at, in.s, in.n, &out, &failed);
-	buf_free(&in);
-	/* a stage that exits with one of our statuses has printed its own message */
-	if (status >= FAILED && status <= MALFORMED)
-		die_silent(status);
 	if (status)
-		die(FAILED, "%s failed with status %d", c.at[failed][0], status);
+		stages_failed(&c, status, failed, &in);
+	buf_free(&in);
 	/* the bytes stay in the arena as long as bins point to them */
 	void *bytes = arena_alloc(out.n);
 	memcpy(bytes, buf_str(&out), out.n);
@@ -206,11 +234,12 @@ static Graph *admit(const Stage *s, Graph *g)
 	if ((int)g->level > most)
 		die(UNSUPPORTED, "a document of level %s is too late for it: it takes %s",
 			level_name[g->level], level_name[s->level_in]);
-	if ((int)g->level < s->level_in) {
-		verify(g);
-		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
-	}
 	verify(g);
+	code_check(g);
+	if ((int)g->level < s->level_in) {
+		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
+		verify(g);
+	}
 	prove_document(g);
 	checks_remember(g);
 	/* passes make a new graph, so the list of nodes that were read is dropped; functions are
@@ -220,23 +249,33 @@ static Graph *admit(const Stage *s, Graph *g)
 	return g;
 }
 
+/* A program that this tool made of a document without code, or of a marked one, is this user's. */
+static void put(Graph *g)
+{
+	stream_write(opt.output, g->level == LV_PROGRAM ? mark_put(g) : g);
+}
+
 static void handle(const Stage *s, Graph *g)
 {
 	g = admit(s, g);
+	if (opt.prove)
+		prove_begin(g);
 	for (const Pass *p = pass_list(s); p->name; p++) {
 		if (!skipped(p->name))
 			g = p->fn(g);
 		if (dumped(p->name))
 			dump(s, p, g);
+		if (opt.prove && !skipped(p->name))
+			prove_pass(arena_printf("%s %s", s->name, p->name), g);
 		if (opt.stop && !strcmp(opt.stop, p->name)) {
-			stream_write(opt.output, g);
+			put(g);
 			return;
 		}
 	}
 	if (s->level_out >= 0)
 		g->level = s->level_out;
 	verify(g);
-	stream_write(opt.output, g);
+	put(g);
 }
 
 int stage_main(const Stage *s, int argc, char **argv)

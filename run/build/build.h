@@ -6,12 +6,17 @@
 
 /* ---- programs.c: the PROGRAM nodes of a document */
 
+typedef struct Object Object;
 typedef enum { RUNTIME_CPU, RUNTIME_OPENCL, RUNTIME_CUDA } Runtime;
 typedef struct {
 	UOp *u;                         /* the PROGRAM node */
 	const char *name, *src, *target, *flags;
 	const char *digest;             /* of src; in the node once lean.c has removed src */
-	const char *object, *entry;     /* NULL until compiled */
+	const char *object, *entry;     /* NULL until compiled; object: its path, if it has one */
+	bool given;                     /* the object is that which the document names */
+	Object *file;                   /* opened and checked; NULL until then */
+	void *function;                 /* of the entry, on a CPU, once it is loaded */
+	const char *made;               /* what determined the object, for keys; NULL: not known */
 	Runtime runtime;
 	bool alone;                     /* its source cannot share a file with another */
 	size_t nvars, nslots;
@@ -27,31 +32,58 @@ typedef struct { Program *at; size_t n; } Programs;
  * with MALFORMED when an arg does not have the form in common/README.md, and with UNSUPPORTED for a
  * target that no device here executes. */
 Programs programs_of(const Graph *g);
+/* The symbol that run looks for in p's object: on a CPU. */
+const char *program_entry(const Program *p);
 /* g with each Program's object and entry put into its PROGRAM node. */
 Graph *programs_put(const Graph *g, const Programs *p);
 
+/* ---- flags.c: the flags that a program may give to its compiler */
+
+/* Dies with MALFORMED when p has another flag than its target's. */
+void flags_check(const Program *p);
+/* The next word of *text, n bytes, and *text after it; NULL at the end. */
+const char *flag_next(const char **text, size_t *n);
+
 /* ---- lean.c */
 
-/* Verifies g and, at level program, removes what calling compiled programs does not need: their
- * sources, and everything in their kernels except the buffers and sizes they use. If that changes
- * anything, g is copied and the arena is reset, so the arena may hold nothing else that is still
- * needed. */
+/* At level program, removes from g, which is verified, what calling compiled programs does not
+ * need: their sources, and everything in their kernels except the buffers and sizes they use. If
+ * that changes anything, g is copied and the arena is reset, so the arena may hold nothing else
+ * that is still needed. */
 Graph *lean(Graph *g);
+
+/* ---- object.c: files of machine code or PTX, opened and checked once */
+
+/* The object of an open file that is known already, which closes fd; NULL for another file. */
+Object *object_held(int fd);
+/* A new object of `bytes` bytes, which the file starts with. It keeps fd. */
+Object *object_hold(int fd, size_t bytes);
+/* The same for bytes in memory. */
+Object *object_new(const void *p, size_t n);
+/* Its content and a NUL; malloc'd. */
+char *object_text(const Object *o);
+/* Loads machine code, at the first call, and returns its function of that name, or NULL. */
+void *object_function(Object *o, const char *name);
+/* Opens the object that the document names for p, and compares its bytes with object_hash; load: on
+ * a CPU, loads it. False when that is not possible: p has to be built. */
+bool object_given(Program *p, bool load);
 
 /* ---- cache.c: objects by content, in the user's cache folder */
 
-typedef struct { uint64_t hi, lo; } Key;
-typedef struct { char s[33]; } KeyText;         /* 32 hexadecimal digits */
+typedef Digest Key;
 /* A key is built from parts; the length of each part is hashed too. */
 Key key_start(const char *kind);
 Key key_add(Key k, const void *p, size_t n);
 Key key_adds(Key k, const char *s);
-KeyText key_text(Key k);
-/* Path of an intact entry (in the arena), or NULL. A damaged entry is removed. */
-const char *cache_find(Key k, const char *suffix);
-/* Stores bytes under each of n keys (one file, many names); returns the path of the first. Other
- * processes may do the same at the same time. */
-const char *cache_store(size_t n, const Key *keys, const char *suffix, const void *p, size_t bytes);
+/* The object of an intact entry, and its path (in the arena); NULL when there is none. A damaged
+ * entry is removed. */
+Object *cache_object(Key k, const char *suffix, const char **path);
+/* Stores bytes under each of n keys: one file, many names, whose paths path gets; NULL for what
+ * cannot be stored. Other processes may do the same at the same time. */
+void cache_store(size_t n, const Key *keys, const char *suffix, const void *p, size_t bytes,
+	const char **path);
+/* Removes an entry. */
+void cache_drop(Key k, const char *suffix);
 /* Maps n entries of the given sizes and checks them with `threads` threads. at gets their
  * addresses, NULL for an entry that is missing or damaged; the mappings are private, so writing to
  * them does not change the files. leave: drop the pages after checking, until they are read. */
@@ -62,12 +94,17 @@ void cache_unmap(void *p, size_t bytes);
 /* Stores bytes under a key if there is space, and returns them mapped as by cache_map, with no page
  * in memory yet; returns NULL, without a message, when there is no space. */
 void *cache_keep(Key k, const char *suffix, const void *p, size_t bytes);
+/* The content of an entry, mapped read-only; NULL when there is none. */
+const void *cache_read(Key k, const char *suffix, size_t *n);
+/* How many of a file's n bytes are content: an entry has a trailer. */
+size_t cache_content(int fd, size_t n);
+
+/* ---- cache_folder.c: where the cache is, and temporary files */
+
+/* The cache folder, or NULL when none can be written. Found once. */
+const char *cache_folder(void);
 /* How many bytes the folder may hold, by SLUICE_CACHE_SIZE; 0 when nothing can be stored. */
 int64_t cache_limit(void);
-/* True when path lies in the cache folder. */
-bool cache_owns(const char *path);
-/* The content of an entry without its trailer, mapped read-only. */
-const void *cache_read(const char *path, size_t *n);
 /* A folder for temporary files of this process, removed when it exits. */
 const char *cache_scratch(void);
 /* Path of a file there that is not taken yet: "…/STEM-7". */
@@ -86,9 +123,10 @@ typedef struct {
 	int jobs;                       /* 0: one per core */
 	bool progress; /* show a progress bar after a second, on a terminal */
 	bool fast;                      /* unoptimised C: compiled in a tenth of the time */
+	bool load;                      /* for a CPU: load the objects too */
 } BuildOptions;
-/* Sets object and entry of every Program that runs from an object. Dies with FAILED and the first
- * line of the compiler's message. */
+/* Sets file and entry of every Program that runs from an object, object when it lies in a file, and
+ * function when it is loaded. Dies with FAILED and the first line of the compiler's message. */
 void build_programs(size_t n, Program *const *p, const BuildOptions *o);
 
 /* ---- build_cpu.c: C to a shared object through the system's compiler */

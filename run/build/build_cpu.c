@@ -15,6 +15,7 @@
 #include "io/io.h"
 #include "process/process.h"
 #include "build/build.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -57,9 +58,27 @@ static Flags flags_gcc[CLASSES] = {
 static Flags flags_clang[CLASSES] = {{"-O2", NULL}, {"-O2", NULL}, {"-O1", NULL}};
 static Flags flags_fast[CLASSES] = {{"-O0", NULL}, {"-O0", NULL}, {"-O0", NULL}};
 
+/* What is added for another attempt, when a compiler does not take a kernel by itself: compilers
+ * have faults, with vectors above all (gcc 12 stops at some of them with -O0). The last attempt
+ * goes without the processor's own instructions, so a*b + c may be rounded twice there. */
+#if defined __x86_64__ || defined __i386__
+#define PLAINEST "-march=x86-64"
+#else
+#define PLAINEST "-fno-tree-vectorize"
+#endif
+static Flags flags_again[] = {{NULL}, {"-O1", NULL}, {"-O1", PLAINEST, NULL}};
+enum { ATTEMPTS = sizeof flags_again / sizeof *flags_again };
+
 typedef struct { const char *path; Flags *tuning; Key key; } Compiler;
 typedef struct { Program *p; Key key; } KernelKey;
-typedef struct { KernelKey *at; size_t n, bytes; pid_t pid; const char *src, *out, *err; } Unit;
+typedef struct {
+	KernelKey *at;
+	size_t n, bytes;
+	pid_t pid;
+	const char *src, *out, *err;
+	int attempt;
+	const char *failure;    /* of the first attempt */
+} Unit;
 
 /* ---- the compiler */
 
@@ -137,7 +156,7 @@ static void unit_write(const Unit *u)
 
 	for (size_t i = 0; i < u->n; i++) {
 		const Program *p = u->at[i].p;
-		KeyText t = key_text(u->at[i].key);
+		DigestText t = digest_text(&u->at[i].key);
 		buf_printf(&b, "#define %s k%s\n#define %s_call c%s\n#line 1 \"%s\"\n", p->name,
 			t.s, p->name, t.s, p->name);
 		buf_add(&b, p->src, strlen(p->src));
@@ -147,13 +166,14 @@ static void unit_write(const Unit *u)
 	buf_free(&b);
 }
 
-/* Splits a program's own flags at spaces. */
+/* Splits a program's own flags. */
 static int split_flags(const char *text, const char **argv, int n)
 {
-	char *at, *rest = text ? arena_strdup(text) : NULL;
+	const char *at;
+	size_t len;
 
-	while (rest && (at = strtok_r(rest, " \t\n", &rest)) && n < MAX_FLAGS - 10)
-		argv[n++] = at;
+	while (text && (at = flag_next(&text, &len)) && n < MAX_FLAGS - 12)
+		argv[n++] = arena_printf("%.*s", (int)len, at);
 	return n;
 }
 
@@ -193,6 +213,8 @@ static void unit_start(const Compiler *c, Unit *u)
 		argv[n++] = flags_all[i];
 	n = add_processor(c, u->at[0].p->flags, argv, n);
 	n = split_flags(u->at[0].p->flags, argv, n);
+	for (int i = 0; flags_again[u->attempt][i]; i++)
+		argv[n++] = flags_again[u->attempt][i];
 	argv[n++] = "-o";
 	argv[n++] = u->out;
 	argv[n++] = u->src;
@@ -232,15 +254,29 @@ static const char *first_error(const char *path, int status)
 	return arena_printf("%.*s", (int)(len > 600 ? 600 : len), at);
 }
 
-static void unit_store(Unit *u)
+/* Takes what the compiler wrote: opens it for its programs, and stores it in the cache. */
+static void unit_take(Unit *u, bool load)
 {
 	Key *keys = arena_alloc(u->n * sizeof *keys);
+	const char **path = arena_alloc(u->n * sizeof *path);
+	int fd = open(u->out, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	size_t bytes;
-	const void *p = file_map(u->out, &bytes);
 
+	if (fd < 0)
+		die_errno("cannot open what the compiler wrote, '%s'", u->out);
+	const void *content = file_map(u->out, &bytes);
+	Object *file = object_hold(fd, bytes);
 	for (size_t i = 0; i < u->n; i++)
 		keys[i] = u->at[i].key;
-	cache_store(u->n, keys, ".so", p, bytes);
+	cache_store(u->n, keys, ".so", content, bytes, path);
+	for (size_t i = 0; i < u->n; i++) {
+		Program *p = u->at[i].p;
+		p->object = path[i];
+		p->file = file;
+		p->function = load ? object_function(file, p->entry) : NULL;
+		if (load && !p->function)
+			die(FAILED, "%s: its object cannot be loaded: %s", p->name, dlerror());
+	}
 }
 
 /* Waits for any running unit to end; returns it and its exit status. */
@@ -260,10 +296,26 @@ static Unit *unit_wait(Unit *u, size_t n, int *status)
 	}
 }
 
+/* Another attempt at a kernel by itself; dies with what the first one said after the last. */
+static void unit_again(const Compiler *c, Unit *u, int status)
+{
+	const char *name = u->at->p->name;
+
+	if (!u->failure)
+		u->failure = first_error(u->err, status);
+	if (++u->attempt == ATTEMPTS)
+		die(FAILED, "%s: the compiler failed: %s", name, u->failure);
+	if (process.verbose)
+		warn("%s: the compiler failed: %s; once more, with %s %s", name,
+			first_error(u->err, status), flags_again[u->attempt][0],
+			flags_again[u->attempt][1] ? flags_again[u->attempt][1] : "");
+	unit_start(c, u);
+}
+
 /* Runs units, at most jobs at a time. Returns the number that failed and can be split, which are
  * put into failed. */
-static size_t units_run(
-	const Compiler *c, Unit *u, size_t n, size_t jobs, Unit **failed, Progress *progress)
+static size_t units_run(const Compiler *c, Unit *u, size_t n, size_t jobs, bool load, Unit **failed,
+	Progress *progress)
 {
 	size_t started = 0, running = 0, done = 0, bad = 0;
 	int status;
@@ -274,27 +326,29 @@ static size_t units_run(
 			running++;
 		}
 		Unit *w = unit_wait(u, started, &status);
+		bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+		if (!good && w->n == 1) {
+			unit_again(c, w, status);
+			continue;
+		}
 		running--;
 		progress_step(progress, ++done);
-		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-			unit_store(w);
-		else if (w->n > 1)
-			failed[bad++] = w;
+		if (good)
+			unit_take(w, load);
 		else
-			die(FAILED, "%s: the compiler failed: %s", w->at->p->name,
-				first_error(w->err, status));
+			failed[bad++] = w;
 	}
 	return bad;
 }
 
-static void build_alone(
-	const Compiler *c, Unit **failed, size_t bad, size_t jobs, Progress *progress)
+static void build_alone(const Compiler *c, Unit **failed, size_t bad, size_t jobs, bool load,
+	Progress *progress)
 {
 	for (size_t k = 0; k < bad; k++) {
 		Unit *one = arena_alloc(failed[k]->n * sizeof *one);
 		for (size_t i = 0; i < failed[k]->n; i++)
 			one[i] = (Unit){ .at = &failed[k]->at[i], .n = 1 };
-		units_run(c, one, failed[k]->n, jobs, NULL, progress);
+		units_run(c, one, failed[k]->n, jobs, load, NULL, progress);
 	}
 }
 
@@ -362,32 +416,49 @@ static void build_missing(const Compiler *c, KernelKey *k, size_t n, const Build
 	}
 	setenv("LC_ALL", "C", 1);       /* for first_error, which looks for "error" in messages */
 	Progress progress = progress_start("compiling", units, o->progress);
-	size_t bad = units_run(c, u, units, jobs, failed, &progress);
-	build_alone(c, failed, bad, jobs, &progress);
+	size_t bad = units_run(c, u, units, jobs, o->load, failed, &progress);
+	build_alone(c, failed, bad, jobs, o->load, &progress);
 	progress_end(&progress);
+}
+
+/* Looks for p's object in the cache. One that cannot be loaded is removed: it is built again. */
+static bool find_cached(Program *p, Key key, bool load)
+{
+	p->file = cache_object(key, ".so", &p->object);
+	p->function = p->file && load ? object_function(p->file, p->entry) : NULL;
+	if (!p->file || !load || p->function)
+		return p->file != NULL;
+	cache_drop(key, ".so");
+	p->file = NULL;
+	return false;
 }
 
 void build_cpu(size_t n, Program *const *p, const BuildOptions *o)
 {
 	Compiler c = compiler_find(o->cc, o->fast);
 	KernelKey *k = arena_alloc(n * sizeof *k);
-	Key *key = arena_alloc(n * sizeof *key);
 	size_t missing = 0;
-	Map seen = {0};
+	Map first = {0};        /* by key, as an interned text: the program that is compiled */
 
 	for (size_t i = 0; i < n; i++) {
-		key[i] = kernel_key(&c, p[i]);
-		p[i]->object = cache_find(key[i], ".so");
-		p[i]->entry = arena_printf("c%s", key_text(key[i]).s);
-		if (!p[i]->object && !map_get(&seen, key[i].lo)) {
-			map_put(&seen, key[i].lo, p[i]);
-			k[missing++] = (KernelKey){ p[i], key[i] };
+		Key key = kernel_key(&c, p[i]);
+		p[i]->made = arena_strdup(digest_text(&key).s);
+		p[i]->entry = arena_printf("c%s", p[i]->made);
+		uint64_t same = PKEY(val_str(p[i]->made));
+		if (!find_cached(p[i], key, o->load) && !map_get(&first, same)) {
+			map_put(&first, same, p[i]);
+			k[missing++] = (KernelKey){ p[i], key };
 		}
 	}
-	map_free(&seen);
 	if (missing)
 		build_missing(&c, k, missing, o);
-	for (size_t i = 0; i < n; i++)
-		if (!p[i]->object && !(p[i]->object = cache_find(key[i], ".so")))
-			die(FAILED, "%s: its object went missing from the cache", p[i]->name);
+	for (size_t i = 0; i < n; i++) {
+		const Program *same = map_get(&first, PKEY(val_str(p[i]->made)));
+		if (p[i]->file || !same)
+			continue;
+		p[i]->file = same->file;
+		p[i]->object = same->object;
+		p[i]->function = same->function;
+	}
+	map_free(&first);
 }

@@ -158,7 +158,7 @@ void build_cuda(size_t n, Program *const *p, const BuildOptions *o)
 		Key k = key_adds(
 			key_add(key_adds(key_start("cuda 2"), jobs.arch), version, sizeof version),
 			p[i]->src);
-		if (!(p[i]->object = cache_find(k, ".ptx"))) {
+		if (!(p[i]->file = cache_object(k, ".ptx", &p[i]->object))) {
 			key[jobs.n] = k;
 			missing[jobs.n] = p[i];
 			jobs.at[jobs.n++] = (CudaJob){ p[i], NULL, NULL, 0 };
@@ -173,7 +173,8 @@ void build_cuda(size_t n, Program *const *p, const BuildOptions *o)
 		if (jobs.at[i].error)
 			die(FAILED, "%s: the CUDA compiler failed: %s", missing[i]->name,
 				jobs.at[i].error);
-		missing[i]->object = cache_store(1, &key[i], ".ptx", jobs.at[i].text, jobs.at[i].n);
+		missing[i]->file = object_new(jobs.at[i].text, jobs.at[i].n);
+		cache_store(1, &key[i], ".ptx", jobs.at[i].text, jobs.at[i].n, &missing[i]->object);
 		free(jobs.at[i].text);
 	}
 	progress_end(&progress);

@@ -1,17 +1,17 @@
 /* A cache of objects, keyed by content.
  *
- * An entry is a file <cache>/ab/cdef….so whose name is the XXH3-128 of everything that determines
- * its content. The content is followed by a trailer of 32 bytes: the content's length, its
- * XXH3-128, and a mark; ELF and PTX readers ignore it. A file gets its name by link() or rename()
- * when it is already complete, so a reader sees all of it or nothing. A file whose trailer does not
- * match its content is removed and built again. Kernels that were compiled in one unit are hard
- * links to one file.
+ * A key is the BLAKE2b-256 of everything that determines an entry's content. The entry is a file
+ * <cache>/ab/cdef….so, whose name is the hash of its key with the user's secret, so that nobody
+ * else can tell it. The content is followed by a trailer: its length, a seal, and a mark; ELF and
+ * PTX readers ignore it. The seal is a hash with the secret too: what this user's processes did not
+ * write is not loaded. A file gets its name by link() or rename() when it is already complete, so a
+ * reader sees all of it or nothing. Kernels that were compiled in one unit are hard links to one
+ * file.
  *
- * The folder is $XDG_CACHE_HOME/sluice or ~/.cache/sluice. If neither can be written, a folder that
- * is removed when the process exits takes its place. */
-#include "io/io.h"
+ * An entry is opened once and used by its descriptor. One that is not right (another file's kind,
+ * owner or mode, a seal that does not fit) is removed if that is possible, and passed by if not;
+ * what cannot be stored is not. */
 #include "build/build.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -21,20 +21,26 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-typedef struct { uint64_t bytes, hi, lo; char mark[8]; } Trailer;
-static const char mark[8] = "sluice1";
+typedef struct { uint64_t bytes, hi, lo; Digest seal; char mark[8]; } Trailer;
+static const char mark[8] = "sluice2";
+
+/* ---- keys */
 
 Key key_start(const char *kind)
 {
-	return key_adds((Key){ 0, 1 }, kind);
+	return digest_of("key", kind, strlen(kind));
 }
 
 Key key_add(Key k, const void *p, size_t n)
 {
-	XXH128_hash_t h = XXH3_128bits(p, n);
-	uint64_t all[5] = { k.hi, k.lo, h.high64, h.low64, n };
-	h = XXH3_128bits(all, sizeof all);
-	return (Key){ h.high64, h.low64 };
+	uint64_t length = n;
+	Hash h;
+
+	hash_begin(&h, "key");
+	hash_add(&h, k.b, sizeof k.b);
+	hash_add(&h, &length, sizeof length);
+	hash_add(&h, p, n);
+	return hash_end(&h);
 }
 
 Key key_adds(Key k, const char *s)
@@ -42,205 +48,61 @@ Key key_adds(Key k, const char *s)
 	return key_add(k, s, strlen(s));
 }
 
-KeyText key_text(Key k)
-{
-	KeyText t;
-	snprintf(t.s, sizeof t.s, "%016llx%016llx", (unsigned long long)k.hi,
-		(unsigned long long)k.lo);
-	return t;
-}
+/* ---- entries */
 
-/* ---- folders */
-
-/* The folders ("" while there is none) and their content. */
-static struct {
-	char folder[512];
-	bool looked;            /* the folder has been looked for */
-	char scratch[512];      /* the temporary folder of this process */
-	pid_t owner;            /* the process that created it; its children must not remove it */
-	int made;               /* how many files it has had */
-	Map whole;              /* inodes of checked entries: those of one unit are checked once */
-} cache;
-
-static void folder_remove(const char *path)
-{
-	DIR *d = opendir(path);
-	struct dirent *e;
-
-	while (d && (e = readdir(d)))
-		if (e->d_name[0] != '.')
-			unlinkat(dirfd(d), e->d_name, 0);
-	if (d)
-		closedir(d);
-	rmdir(path);
-}
-
-static void scratch_remove(void *unused)
-{
-	if (cache.scratch[0] && getpid() == cache.owner)
-		folder_remove(cache.scratch);
-	cache.scratch[0] = 0;
-}
-
-/* Removes what processes left that were killed while compiling. */
-static void scratch_sweep(const char *folder)
-{
-	enum { HOUR = 3600 };
-	DIR *d = opendir(folder);
-	struct dirent *e;
-	struct stat st;
-
-	while (d && (e = readdir(d)))
-		if (!strncmp(e->d_name, "tmp.", 4) &&
-			!fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-			S_ISDIR(st.st_mode) && time(NULL) - st.st_mtime > HOUR)
-			folder_remove(arena_printf("%s/%s", folder, e->d_name));
-	if (d)
-		closedir(d);
-}
-
-static void scratch_at_exit(void)
-{
-	scratch_remove(NULL);
-}
-
-static bool scratch_make(const char *under)
-{
-	size_t most = sizeof cache.scratch;
-	if ((size_t)snprintf(cache.scratch, most, "%s/tmp.XXXXXX", under) < most &&
-		mkdtemp(cache.scratch)) {
-		cache.owner = getpid();
-		atexit(scratch_at_exit);
-		die_cleanup(scratch_remove, NULL);
-		return true;
-	}
-	cache.scratch[0] = 0;
-	return false;
-}
-
-static bool folder_make(const char *path)
-{
-	return mkdir(path, 0700) == 0 || errno == EEXIST;
-}
-
-/* The cache folder, or NULL when none can be written. Found once. */
-static const char *cache_folder(void)
-{
-	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	char *path = cache.folder;
-	int n;
-
-	if (cache.looked)
-		return path[0] ? path : NULL;
-	cache.looked = true;
-	if (xdg && xdg[0] == '/')
-		n = snprintf(path, sizeof cache.folder, "%s", xdg);
-	else
-		n = snprintf(
-			path, sizeof cache.folder, "%s/.cache", home && home[0] == '/' ? home : "");
-	if (n <= 0 || (size_t)n + 64 > sizeof cache.folder || (!xdg && !home) || !folder_make(path))
-		return path[0] = 0, NULL;
-	strcpy(path + n, "/sluice");
-	if (!folder_make(path) || access(path, W_OK | X_OK))
-		path[0] = 0;
-	return path[0] ? path : NULL;
-}
-
-const char *cache_scratch(void)
-{
-	const char *folder = cache_folder(), *tmp = getenv("TMPDIR");
-
-	if (cache.scratch[0])
-		return cache.scratch;
-	if (folder)
-		scratch_sweep(folder);
-	if (folder && scratch_make(folder))
-		return cache.scratch;
-	if (!scratch_make(tmp && tmp[0] == '/' ? tmp : "/tmp"))
-		die_errno("cannot make a folder for objects in '%s'", tmp ? tmp : "/tmp");
-	return cache.scratch;
-}
-
-const char *cache_new(const char *stem)
-{
-	return arena_printf("%s/%s-%d", cache_scratch(), stem, cache.made++);
-}
-
+/* The path of an entry, whose folder is made if `make`; NULL when there is no cache. */
 static const char *entry_path(Key k, const char *suffix, bool make)
 {
 	const char *folder = cache_folder();
-	KeyText t = key_text(k);
-	char *path;
+	Hash h;
 
-	if (!folder)
-		return cache.scratch[0] || make ?
-			arena_printf("%s/%s%s", cache_scratch(), t.s, suffix) : NULL;
-	path = arena_printf("%s/%.2s", folder, t.s);
-	if (make)
-		mkdir(path, 0700);
-	return arena_printf("%s/%s%s", path, t.s + 2, suffix);
-}
-
-bool cache_owns(const char *path)
-{
-	const char *folder = cache_folder();
-	size_t n = folder ? strlen(folder) : 0;
-
-	return n && !strncmp(path, folder, n) && path[n] == '/';
-}
-
-/* SLUICE_CACHE_SIZE is "4G", "500M" or "1000000"; 4 GiB when it is not set. */
-int64_t cache_limit(void)
-{
-	static const char units[] = "KMGT";
-	const char *text = getenv("SLUICE_CACHE_SIZE"), *unit;
-	char *end;
-	int64_t bytes = 4;
-	int shift = 30;
-
-	if (!cache_folder())
-		return 0;
-	if (text && *text) {
-		errno = 0;
-		bytes = strtoll(text, &end, 10);
-		unit = *end ? strchr(units, *end) : NULL;
-		shift = unit ? 10 * (int)(unit - units + 1) : 0;
-		if (errno || end == text || bytes < 0 || (*end && (!unit || end[1])))
-			die(USAGE,
-				"SLUICE_CACHE_SIZE takes a number of bytes, 500M or 4G, not "
-				"'%.40s'",
-				text);
+	if (!folder || !hash_begin_secret(&h, "entry"))
+		return NULL;
+	hash_add(&h, k.b, sizeof k.b);
+	hash_add(&h, suffix, strlen(suffix));
+	Digest name = hash_end(&h);
+	DigestText t = digest_text(&name);
+	if (make) {
+		mkdir(folder, 0700);
+		mkdir(arena_printf("%s/%.2s", folder, t.s), 0700);
 	}
-	return mul_ok(bytes, (int64_t)1 << shift, &bytes) ? bytes : INT64_MAX;
+	return arena_printf("%s/%.2s/%s%s", folder, t.s, t.s + 2, suffix);
 }
 
-/* ---- entries */
+/* What is executed is sealed itself. Data may be large: what is sealed is its XXH3-128, which finds
+ * what a disk or a user did to it. */
+static bool is_data(const char *suffix) { return !strcmp(suffix, ".data"); }
 
-static Trailer trailer_of(const void *p, size_t n)
+static Trailer trailer_of(const char *suffix, const void *p, size_t n)
 {
-	XXH128_hash_t h = XXH3_128bits(p, n);
-	Trailer t = { n, h.high64, h.low64, "" };
+	XXH128_hash_t x = is_data(suffix) ? XXH3_128bits(p, n) : (XXH128_hash_t){0};
+	Trailer t = {n, x.high64, x.low64};
+	Hash h;
 
 	memcpy(t.mark, mark, sizeof mark);
+	if (!hash_begin_secret(&h, suffix))
+		return t;
+	hash_add(&h, &t, offsetof(Trailer, seal));
+	hash_add(&h, p, is_data(suffix) ? 0 : n);
+	t.seal = hash_end(&h);
 	return t;
 }
 
-
-static bool trailer_fits(const char *p, size_t n)
+static bool trailer_fits(const char *suffix, const char *p, size_t n)
 {
 	Trailer t, is;
 
 	memcpy(&t, p + n - sizeof t, sizeof t);
 	if (t.bytes != n - sizeof t)
 		return false;
-	is = trailer_of(p, t.bytes);
-	return !memcmp(&is, &t, sizeof t);
+	is = trailer_of(suffix, p, t.bytes);
+	return is.hi == t.hi && is.lo == t.lo && digest_same(&is.seal, &t.seal);
 }
 
-static bool entry_stat(int fd, struct stat *st)
+static void entry_remove(const char *path)
 {
-	return !fstat(fd, st) && S_ISREG(st->st_mode) && st->st_size >= (off_t)sizeof(Trailer) &&
-		st->st_uid == geteuid();
+	if (unlink(path))
+		rmdir(path);
 }
 
 /* An entry's modification time says when it was last used, to within an hour. */
@@ -252,61 +114,109 @@ static void entry_used(int fd, const struct stat *st)
 		futimens(fd, NULL);
 }
 
-static bool entry_whole(int fd)
+/* Opens an entry of at least that many bytes; -1 when there is none that is right. */
+static int entry_open(const char *path, size_t bytes, struct stat *st)
+{
+	int fd = path ? own_open(path) : -1;
+
+	if (fd >= 0 && !fstat(fd, st) && st->st_size >= (off_t)(bytes + sizeof(Trailer))) {
+		entry_used(fd, st);
+		return fd;
+	}
+	if (path && (fd >= 0 || errno == EPERM || errno == EACCES || errno == ELOOP ||
+		errno == ENXIO))
+		entry_remove(path);
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* The whole entry, mapped and checked; NULL when it is not what was stored. */
+static const char *entry_check(int fd, const char *suffix, size_t n)
+{
+	const char *p = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	if (trailer_fits(suffix, p, n))
+		return p;
+	munmap((void *)p, n);
+	return NULL;
+}
+
+Object *cache_object(Key k, const char *suffix, const char **path)
 {
 	struct stat st;
 	const char *p;
-	bool good;
+	Object *o;
+	int fd;
 
-	if (!entry_stat(fd, &st))
-		return false;
-	entry_used(fd, &st);
-	if (map_get(&cache.whole, hash_mix(st.st_ino, st.st_dev)))
-		return true;
-	p = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (p == MAP_FAILED)
-		return false;
-	good = trailer_fits(p, st.st_size);
-	munmap((void *)p, st.st_size);
-	if (good)
-		map_put(&cache.whole, hash_mix(st.st_ino, st.st_dev), (void *)mark);
-	return good;
+	*path = entry_path(k, suffix, false);
+	if ((fd = entry_open(*path, 0, &st)) < 0)
+		return NULL;
+	if ((o = object_held(fd)))
+		return o;
+	if ((p = entry_check(fd, suffix, st.st_size))) {
+		munmap((void *)p, st.st_size);
+		return object_hold(fd, st.st_size - sizeof(Trailer));
+	}
+	close(fd);
+	entry_remove(*path);
+	return NULL;
 }
 
-const char *cache_find(Key k, const char *suffix)
+void cache_drop(Key k, const char *suffix)
 {
 	const char *path = entry_path(k, suffix, false);
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
-	bool good;
+
+	if (path)
+		entry_remove(path);
+}
+
+const void *cache_read(Key k, const char *suffix, size_t *n)
+{
+	const char *path = entry_path(k, suffix, false), *p;
+	struct stat st;
+	int fd = entry_open(path, 0, &st);
 
 	if (fd < 0)
 		return NULL;
-	good = entry_whole(fd);
+	if (!(p = entry_check(fd, suffix, st.st_size)))
+		entry_remove(path);
 	close(fd);
-	if (!good)
-		unlink(path);
-	return good ? path : NULL;
+	*n = st.st_size - sizeof(Trailer);
+	return p;
 }
+
+size_t cache_content(int fd, size_t n)
+{
+	char end[sizeof mark] = "";
+
+	if (n < sizeof(Trailer) ||
+		pread(fd, end, sizeof end, n - sizeof end) != (ssize_t)sizeof end)
+		return n;
+	return memcmp(end, mark, sizeof end) ? n : n - sizeof(Trailer);
+}
+
+/* ---- data */
 
 enum { BYTES_A_NANOSECOND = 8 };        /* hashing speed */
 
 /* Maps an entry of that many bytes, without checking it; NULL when there is none. */
 static void *entry_map(const char *path, size_t bytes)
 {
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
 	struct stat st;
+	int fd = entry_open(path, bytes, &st);
 	void *p = MAP_FAILED;
 
 	if (fd < 0)
 		return NULL;
-	if (entry_stat(fd, &st) && (size_t)st.st_size == bytes + sizeof(Trailer))
+	if ((size_t)st.st_size == bytes + sizeof(Trailer))
 		p = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd,
 			0);
-	if (p != MAP_FAILED)
-		entry_used(fd, &st);
 	close(fd);
 	if (p == MAP_FAILED)
-		unlink(path);
+		entry_remove(path);
 	return p == MAP_FAILED ? NULL : p;
 }
 
@@ -318,7 +228,7 @@ static void entries_check(void *const *bufs, const int64_t *leave, int64_t from,
 	bool *good = bufs[2];
 
 	for (int64_t i = from; i < to; i++) {
-		good[i] = !at[i] || trailer_fits(at[i], bytes[i] + sizeof(Trailer));
+		good[i] = !at[i] || trailer_fits(bufs[3], at[i], bytes[i] + sizeof(Trailer));
 		if (at[i] && *leave)
 			pages_drop(at[i], bytes[i]);
 	}
@@ -328,7 +238,7 @@ void cache_map(size_t n, const Key *key, const char *suffix, const size_t *bytes
 	bool leave, int threads)
 {
 	bool *good = arena_alloc(n + 1);
-	void *bufs[] = {at, (void *)bytes, good};
+	void *bufs[] = {at, (void *)bytes, good, (void *)suffix};
 	const int64_t vars[] = {leave};
 	size_t all = 0;
 
@@ -348,7 +258,7 @@ void cache_map(size_t n, const Key *key, const char *suffix, const size_t *bytes
 		if (!good[i]) {
 			cache_unmap(at[i], bytes[i]);
 			at[i] = NULL;
-			unlink(entry_path(key[i], suffix, false));
+			cache_drop(key[i], suffix);
 		}
 }
 
@@ -357,6 +267,8 @@ void cache_unmap(void *p, size_t bytes)
 	if (p)
 		munmap(p, bytes + sizeof(Trailer));
 }
+
+/* ---- storing */
 
 static bool write_all(int fd, const void *p, size_t n)
 {
@@ -374,73 +286,71 @@ static bool write_all(int fd, const void *p, size_t n)
 	return true;
 }
 
-/* Writes the whole entry under a temporary name; returns false and sets errno when it cannot be
- * written. */
-static bool entry_try(const void *p, size_t bytes, const Trailer *t, const char **tmp)
+/* Writes the whole entry under a temporary name; NULL when it cannot be written. */
+static const char *entry_write(const void *p, size_t bytes, const Trailer *t)
 {
-	*tmp = cache_new("new");
-	int fd = open(*tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), why;
+	const char *tmp = cache_new("new");
+	int fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	bool good = fd >= 0 && write_all(fd, p, bytes) && write_all(fd, t, sizeof *t);
 
 	if (fd >= 0 && close(fd))
 		good = false;
-	if (!good && fd >= 0) {
-		why = errno;
-		unlink(*tmp);
-		errno = why;
-	}
-	return good;
+	if (!good)
+		unlink(tmp);
+	return good ? tmp : NULL;
 }
 
-static const char *entry_write(const void *p, size_t bytes, const Trailer *t)
+/* Another process was first, and its entry is as good. */
+static bool is_entry(const char *path)
 {
-	const char *tmp;
+	int fd = own_open(path);
 
-	if (!entry_try(p, bytes, t, &tmp))
-		die_errno("cannot write '%s'", tmp);
-	return tmp;
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
-const char *cache_store(size_t n, const Key *keys, const char *suffix, const void *p, size_t bytes)
+/* An entry under its name, which a file system without links gives to a copy. */
+static bool copy_name(const char *path, const void *p, size_t bytes, const Trailer *t)
 {
-	Trailer t = trailer_of(p, bytes);
-	const char *tmp = entry_write(p, bytes, &t), *first = NULL;
+	const char *tmp = entry_write(p, bytes, t);
+
+	if (tmp && !rename(tmp, path))
+		return true;
+	if (tmp)
+		unlink(tmp);
+	return false;
+}
+
+void cache_store(size_t n, const Key *keys, const char *suffix, const void *p, size_t bytes,
+	const char **path)
+{
+	Trailer t = trailer_of(suffix, p, bytes);
+	const char *tmp = cache_folder() ? entry_write(p, bytes, &t) : NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		const char *path = entry_path(keys[i], suffix, true);
-		/* EEXIST: another process was first, and its entry is as good. Other errors: a file
-		 * system without links. */
-		if (link(tmp, path) && errno != EEXIST && rename(entry_write(p, bytes, &t), path))
-			die_errno("cannot write '%s'", path);
-		if (i == 0)
-			first = path;
+		path[i] = tmp ? entry_path(keys[i], suffix, true) : NULL;
+		if (path[i] && link(tmp, path[i]) && (errno == EEXIST ? !is_entry(path[i]) :
+			!copy_name(path[i], p, bytes, &t)))
+			path[i] = NULL;
 	}
+	if (!tmp)
+		return;
 	unlink(tmp);
-	if (cache_folder())
-		cache_grown(cache_folder(), bytes, cache_limit());
-	return first;
+	cache_grown(cache_folder(), bytes, cache_limit());
 }
 
 void *cache_keep(Key k, const char *suffix, const void *p, size_t bytes)
 {
-	Trailer t = trailer_of(p, bytes);
+	Trailer t = trailer_of(suffix, p, bytes);
 	const char *tmp, *path = entry_path(k, suffix, true);
 	void *at;
 
-	if (!cache_folder() || !entry_try(p, bytes, &t, &tmp))
+	if (!path || !(tmp = entry_write(p, bytes, &t)))
 		return NULL;
 	at = entry_map(tmp, bytes);
 	if (rename(tmp, path))
 		unlink(tmp);
 	cache_grown(cache_folder(), bytes, cache_limit());
 	return at;
-}
-
-const void *cache_read(const char *path, size_t *n)
-{
-	const char *p = file_map(path, n);
-
-	if (*n >= sizeof(Trailer) && !memcmp(p + *n - sizeof mark, mark, sizeof mark))
-		*n -= sizeof(Trailer);
-	return p;
 }

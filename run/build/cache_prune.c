@@ -101,11 +101,17 @@ void cache_grown(const char *folder, size_t bytes, int64_t limit)
 	static const char units[4096];
 	const char *path = arena_printf("%s/grown", folder);
 	size_t n = bytes / UNIT + 1;
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+		0600);
 	struct stat st;
 
 	if (fd < 0)
 		return;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		unlink(path);
+		close(fd);
+		return;
+	}
 	for (size_t put; n; n -= put) {
 		put = n < sizeof units ? n : sizeof units;
 		if (write(fd, units, put) != (ssize_t)put)

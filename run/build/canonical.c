@@ -89,7 +89,8 @@ static bool is_keyword(const char *s, size_t n)
 	return s[0] == '_' || strstr(all, arena_printf(" %.*s ", (int)n, s));
 }
 
-static uint64_t word_key(const char *s, size_t n) { return hash_bytes(s, n, 0) | 1; }
+/* Equal for equal words alone: what has one canonical text shares an object. */
+static uint64_t word_key(const char *s, size_t n) { return PKEY(val_strn(s, n)); }
 
 /* Enters the last word of each parameter; s is just after the parenthesis that opens the list. */
 static void find_params(Canon *c, const char *s)

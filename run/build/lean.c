@@ -11,7 +11,6 @@
 #include "build/build.h"
 #include <malloc.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* ---- programs */
 
@@ -155,7 +154,7 @@ Graph *lean(Graph *g)
 		return g;
 	p = programs_of(g);
 	for (size_t i = 0; i < p.n; i++)
-		if (p.at[i].object && !access(p.at[i].object, R_OK))
+		if (p.at[i].object && object_given(&p.at[i], true))
 			map_put(&compiled, p.at[i].u->id + 1, &p.at[i]);
 	if (compiled.n) {
 		live = walk(walk_replace(g->sink, program_stripped, &compiled));

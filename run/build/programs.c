@@ -93,6 +93,17 @@ static const Val *read_slots(const Program *p, const char *key)
 	return v;
 }
 
+static const char *source_digest(const char *src)
+{
+	Digest d = digest_of("source", src, strlen(src));
+	return arena_strdup(digest_text(&d).s);
+}
+
+const char *program_entry(const Program *p)
+{
+	return p->entry ? p->entry : arena_printf("%s_call", p->name);
+}
+
 static void program_read(Program *p, UOp *u)
 {
 	const Val *v = val_get(u->arg, "name");
@@ -105,12 +116,13 @@ static void program_read(Program *p, UOp *u)
 	p->src = text_at(p, "src", true);
 	p->digest = *p->src ? NULL : text_at(p, "digest", false);
 	if (!p->digest)
-		p->digest = arena_strdup(key_text(key_adds(key_start("source"), p->src)).s);
+		p->digest = source_digest(p->src);
 	p->target = text_at(p, "target", true);
 	p->flags = text_at(p, "flags", false);
 	p->object = text_at(p, "object", false);
 	p->entry = text_at(p, "entry", false);
 	p->runtime = runtime_of(p);
+	flags_check(p);
 	v = val_get(u->arg, "alone");
 	p->alone = v && v->kind == VAL_BOOL && v->b;
 	v = val_get(u->arg, "globals");
@@ -165,11 +177,12 @@ static UOp *put_object(UOp *u, void *ctx)
 	const Val *arg = u->arg;
 	UOp *v;
 
-	if (!p || !p->object)
+	if (!p || p->given || (!p->object && !val_get(arg, "object")))
 		return u;
-	arg = val_set(arg, "object", val_str(p->object));
-	if (p->entry)
-		arg = val_set(arg, "entry", val_str(p->entry));
+	/* its hash is that of the bytes which the document's mark will cover */
+	arg = val_set(val_set(arg, "object_hash", NULL), "object", NULL);
+	arg = p->object ? val_set(arg, "object", val_str(p->object)) : arg;
+	arg = val_set(arg, "entry", p->object && p->entry ? val_str(p->entry) : NULL);
 	v = node_new(OP_PROGRAM, u->dtype, u->nsrc, u->src, arg);
 	if (u->note != VNIL)
 		node_note(v, u->note);

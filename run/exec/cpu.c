@@ -1,6 +1,5 @@
 /* The CPU as a device: its memory is host memory, and a kernel is a function in a shared object. */
 #include "exec/exec.h"
-#include <dlfcn.h>
 #include <stdlib.h>
 
 static int cpu_list(void (*tell)(void *, const char *, const char *), void *ctx)
@@ -45,17 +44,11 @@ static void cpu_put(void *mem, const void *host, size_t bytes)
 		memmove(mem, host, bytes);
 }
 
-/* dlopen loads an object once, however many of its hard links are opened. */
+/* build_cpu has loaded them. */
 static void cpu_load(size_t n, Program *const *p, void **kernel)
 {
-	for (size_t i = 0; i < n; i++) {
-		const char *entry = p[i]->entry ? p[i]->entry : arena_printf("%s_call", p[i]->name);
-		void *so = dlopen(p[i]->object, RTLD_NOW | RTLD_LOCAL);
-		if (!so)
-			die(FAILED, "cannot load an object: %s", dlerror());
-		if (!(kernel[i] = dlsym(so, entry)))
-			die(FAILED, "object '%s' has no function '%s'", p[i]->object, entry);
-	}
+	for (size_t i = 0; i < n; i++)
+		kernel[i] = p[i]->function;
 }
 
 static void cpu_launch(const Launch *l)

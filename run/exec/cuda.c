@@ -98,12 +98,9 @@ static void cuda_load(size_t n, Program *const *p, void **kernel)
 {
 	for (size_t i = 0; i < n; i++) {
 		CudaKernel *k = kernel[i] = arena_alloc(sizeof *k);
-		size_t bytes;
-		const char *text = cache_read(p[i]->object, &bytes);
 		/* the driver wants PTX to end with a NUL */
-		char *image = xcalloc(bytes + 1, 1);
+		char *image = object_text(p[i]->file);
 		CUmodule m;
-		memcpy(image, text, bytes);
 		k->name = p[i]->name;
 		check(cuda.cuModuleLoadData(&m, image), p[i]->where);
 		check(cuda.cuModuleGetFunction(&k->f, m, p[i]->entry ? p[i]->entry : p[i]->name),

@@ -24,7 +24,7 @@ static const char *where(const UOp *u)
 
 /* ---- data */
 
-typedef struct { int fd; int64_t n; } File;
+typedef struct { const char *path; int fd; int64_t n; } File;
 
 /* Opens a file, once for all constants in it. */
 static File file_of(const UOp *u, const char *path)
@@ -34,9 +34,10 @@ static File file_of(const UOp *u, const char *path)
 	File *f = map_get(&files, key);
 	struct stat st;
 
-	if (f)
+	if (f && !strcmp(f->path, path))
 		return *f;
 	f = xmalloc(sizeof *f);
+	f->path = xstrdup(path);
 	f->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (f->fd < 0 || fstat(f->fd, &st))
 		die_errno("%s: cannot open '%s'", where(u), path);

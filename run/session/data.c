@@ -83,7 +83,7 @@ void session_defer(Session *s)
 {
 	bool *used = arena_alloc(s->b.n + 1), *changed = arena_alloc(s->b.n + 1);
 
-	for (size_t i = s->nsteps; i-- > s->first && !s->o.keep;) {
+	for (size_t i = s->nsteps; i-- > s->first && !session_inspects(&s->o);) {
 		Step *t = &s->step[i];
 		uint64_t written = t->kind == STEP_COPY ? 1 : call_writes(t->node);
 		t->deferred = t->kind == STEP_COPY && !used[t->slot[0]] && !changed[t->slot[1]] &&

@@ -83,7 +83,8 @@ static void states_keep(States *s, size_t n, UOp *const *assign, Array *at, cons
 	}
 }
 
-void interpret_graph(const Graph *g, const Inputs *in, States *states, Array *out)
+void interpret_graph(
+	const Graph *g, const Inputs *in, States *states, Array *out, Watch *watch)
 {
 	Context c = { in, states, { 0 } };
 	Nodes all = walk(g->sink);
@@ -104,7 +105,7 @@ void interpret_graph(const Graph *g, const Inputs *in, States *states, Array *ou
 	for (size_t i = 0, k = n; i < all.n; i++)
 		if (all.at[i]->op == OP_ASSIGN)
 			roots[k++] = all.at[i];
-	interp_graph(n + m, roots, &in->env, content_of, &c, at);
+	interp_graph_watched(n + m, roots, &in->env, content_of, &c, at, watch);
 	states_keep(states, m, roots + n, at + n, &in->env);
 	for (size_t i = 0; i < n; i++) {
 		array_free(&out[i]);            /* from the previous call */
@@ -113,12 +114,13 @@ void interpret_graph(const Graph *g, const Inputs *in, States *states, Array *ou
 	map_free(&c.content);
 }
 
-void interpret_call(UOp *callee, Level level, const VarEnv *env, size_t nbuf, void *const *buf)
+void interpret_call(UOp *callee, Level level, const VarEnv *env, size_t nbuf, void *const *buf,
+	Watch *watch)
 {
 	if (callee->op == OP_PROGRAM)
-		interp_loops(callee->src[0], env, nbuf, buf);
+		interp_loops(callee->src[0], env, nbuf, buf, watch);
 	else if (level == LV_SCHEDULE)
-		interp_kernel(callee, env, nbuf, buf);
+		interp_kernel(callee, env, nbuf, buf, watch);
 	else
-		interp_loops(callee, env, nbuf, buf);
+		interp_loops(callee, env, nbuf, buf, watch);
 }

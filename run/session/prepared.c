@@ -76,14 +76,14 @@ static Key const_key(Buffers *b, size_t i)
 	return key_adds(key_add(key_start("file"), is, sizeof is), path);
 }
 
-/* The part of a key that depends on the program; false when its object is not in the cache or when
- * it uses a size variable. */
+/* The part of a key that depends on the program; false when it is not known what determined its
+ * object, or when it uses a size variable. */
 static bool program_key(const Program *p, Key *k)
 {
-	if (!p || p->nvars || !p->object || !p->entry || !cache_owns(p->object))
+	if (!p || p->nvars || !p->made || !p->entry)
 		return false;
-	*k = key_adds(key_adds(key_start("prepared 2"), p->digest), p->flags ? p->flags : "");
-	*k = key_adds(key_adds(*k, p->entry), p->object);
+	*k = key_adds(key_adds(key_start("prepared 3"), p->digest), p->flags ? p->flags : "");
+	*k = key_adds(key_adds(*k, p->entry), p->made);
 	return true;
 }
 

@@ -47,17 +47,15 @@ static bool key_of(const Graph *g, const char *target, Key *k)
 
 Graph *program_raise(Graph *g, const char *target)
 {
-	const char *path;
+	const void *p;
 	size_t n;
 	Buf b = {0};
 	Key k;
 
 	if (!key_of(g, target, &k))
 		return stage_raise(g, LV_PROGRAM, target, true);
-	if ((path = cache_find(k, ".mp"))) {
-		const void *p = cache_read(path, &n);
+	if ((p = cache_read(k, ".mp", &n)))
 		return wire_read(p, n, NULL, 0);
-	}
 	g = stage_raise(g, LV_PROGRAM, target, true);
 	wire_write(&b, g);
 	if (b.n <= MOST)

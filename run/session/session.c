@@ -4,7 +4,6 @@
  * list of steps in order: each KERNEL or PROGRAM is launched or interpreted on its buffers, and
  * each MEMCPY is a copy. session_open computes everything that can be known before the first call
  * (objects, addresses, sizes, variables), so a call is a loop over an array. */
-#include "arrays/arrays.h"
 #include "process/process.h"
 #include "session/steps.h"
 #include <stdlib.h>
@@ -13,18 +12,9 @@
 
 /* True when a list such as "K3,r_64" names a call, by its number among the kernel calls or by its
  * kernel's name. */
-static bool listed(const char *list, size_t number, const char *name)
+static bool call_listed(const char *list, size_t number, const char *name)
 {
-	const char *as = arena_printf("K%zu", number);
-
-	while (list && *list) {
-		size_t n = strcspn(list, ",");
-		if ((n == strlen(as) && !memcmp(list, as, n)) ||
-			(n == strlen(name) && !memcmp(list, name, n)))
-			return true;
-		list += n + (list[n] == ',');
-	}
-	return false;
+	return listed(list, arena_printf("K%zu", number)) || listed(list, name);
 }
 
 static const char *callee_name(const UOp *u)
@@ -102,6 +92,7 @@ static void step_buffers(Session *s, Step *t, size_t from)
 	t->nbuf = t->node->nsrc - from;
 	t->slot = arena_alloc((t->nbuf + 1) * sizeof *t->slot);
 	t->mem = arena_alloc((t->nbuf + 1) * sizeof *t->mem);
+	t->read = arena_alloc((t->nbuf + 1) * sizeof *t->read);
 	for (size_t k = 0; k < t->nbuf; k++) {
 		UOp *u = t->node->src[from + k];
 		if (u->op != OP_BUFFER)
@@ -163,7 +154,8 @@ static void steps_make(Session *s, const Map *programs, void **kernel)
 		params_check(s, t);
 		t->callee = t->node->src[0];
 		t->kind = STEP_INTERPRET;
-		if (s->o.interpret || listed(s->o.interpret_only, number++, t->name)) {
+		t->number = number++;
+		if (s->o.interpret || call_listed(s->o.interpret_only, t->number, t->name)) {
 			check_interpreted(t);
 			continue;
 		}
@@ -172,6 +164,13 @@ static void steps_make(Session *s, const Map *programs, void **kernel)
 		t->program = &s->programs.at[k];
 		step_launch(s, t, kernel[k]);
 	}
+}
+
+/* Where an op stands that --check-nan finds in an interpreted step. */
+static const char *interpreted_in(const Session *s, const Step *t)
+{
+	return arena_printf("; in %s%s", step_name(s, t - s->step),
+		s->o.context ? s->o.context : "");
 }
 
 static void step_interpret(Session *s, Step *t)
@@ -183,7 +182,9 @@ static void step_interpret(Session *s, Step *t)
 		for (size_t k = 0; k < t->nbuf; k++)
 			host[k] = buffer_get(&s->b, t->slot[k])->data;
 	}
-	interpret_call(t->callee, s->g->level, &s->in->env, t->nbuf, host);
+	interpret_call(t->callee, s->g->level, &s->in->env, t->nbuf, host,
+		s->o.check_nan ? nonfinite_watch(kernel_of(t->callee), interpreted_in(s, t)) :
+				 NULL);
 	if (s->b.exec->host)
 		return;
 	for (size_t k = 0; k < t->nbuf; k++)
@@ -271,7 +272,7 @@ static size_t programs_launched(const Session *s, Program **p)
 	for (size_t i = 0; i < s->g->sink->nsrc; i++) {
 		UOp *u = s->g->sink->src[i];
 		if (u->op == OP_CALL &&
-			!listed(s->o.interpret_only, number++, callee_name(u->src[0])))
+			!call_listed(s->o.interpret_only, number++, callee_name(u->src[0])))
 			map_put(&need, u->src[0]->id + 1, u);
 	}
 	for (size_t i = 0; i < s->programs.n; i++)
@@ -287,7 +288,7 @@ static const Program **programs_by_call(const Session *s, const Map *programs)
 {
 	const Program **p = arena_alloc((s->g->sink->nsrc + 1) * sizeof *p);
 
-	if (s->o.interpret || s->o.interpret_only || s->o.keep)
+	if (s->o.interpret || s->o.interpret_only || session_inspects(&s->o))
 		return NULL;
 	for (size_t i = 0; i < s->g->sink->nsrc; i++) {
 		const UOp *call = s->g->sink->src[i];
@@ -333,21 +334,6 @@ static void open_steps(Session *s)
 	map_free(&by);
 }
 
-/* Saves what step i wrote as FOLDER/007.r_64.t3.npy: the call, its kernel, the buffer. */
-static void step_keep(Session *s, size_t i)
-{
-	const Step *t = &s->step[i];
-	bool copy = t->kind == STEP_COPY;
-	uint64_t written = copy ? 1 : call_writes(t->node);
-
-	s->b.exec->sync();
-	for (size_t k = 0; k < t->nbuf && k < 64; k++)
-		if (written >> k & 1)
-			npy_write(arena_printf("%s/%03zu.%s.%s.npy", s->o.keep, i,
-					  copy ? "copy" : t->name, buffer_name(s->b.u[t->slot[k]])),
-				buffer_get(&s->b, t->slot[k]));
-}
-
 static void step_memory(Session *s, Step *t)
 {
 	for (size_t k = 0; k < t->nbuf; k++)
@@ -358,13 +344,16 @@ static void step_memory(Session *s, Step *t)
 void session_step(Session *s, size_t i)
 {
 	double begin = s->o.profile ? now_ms() : 0;
+	bool looks = session_inspects(&s->o);
 	Step *t = &s->step[i];
 
 	if (s->b.once || i < s->first)
 		step_memory(s, t);
+	if (looks)
+		inspect_before(s, i);
 	step_run(s, t);
-	if (s->o.keep)
-		step_keep(s, i);
+	if (looks)
+		inspect_after(s, i);
 	for (size_t k = 0; k < t->nevict; k++)
 		buffer_evict(&s->b, t->evict[k]);
 	if (s->o.profile) {
@@ -415,8 +404,9 @@ void session_call(Session *s)
 	s->ncalls++;
 	if (s->o.feeds)
 		feeds_next(s->o.feeds, s);
+	inspect_call(s);
 	if (s->g->level <= LV_GRAPH) {
-		interpret_graph(s->g, s->in, &s->states, s->out);
+		interpret_graph(s->g, s->in, &s->states, s->out, inspect_graph(s));
 		return;
 	}
 	for (size_t i = s->first; i < s->nsteps; i++)
@@ -428,6 +418,7 @@ void session_call(Session *s)
 void session_close(Session *s)
 {
 	pool_stop();
+	inspect_done(s);
 	if (s->g->level > LV_GRAPH) {
 		if (process.verbose)
 			memory_report(s->g, &s->b);

@@ -119,6 +119,10 @@ typedef struct {
 	const char *device;             /* NULL: the first that runs the target */
 	const char *interpret_only;     /* "K3,r_64", or NULL */
 	const char *keep;               /* --keep: a folder for what each call writes, or NULL */
+	const char *dump;               /* --dump: "K3,t2", or NULL */
+	bool range, check_nan;
+	Graph *origin;                  /* --check-nan: the document as given, or NULL */
+	const char *context;            /* what --check-nan says after the op; NULL: nothing */
 	bool interpret, profile;
 	int threads;                    /* 0: one per core */
 	bool often;                     /* many calls follow: worth extra time before the first */
@@ -152,9 +156,11 @@ typedef VEC(State) States;
 void states_open(const Graph *g, const Inputs *in, States *states);
 /* Evaluates a document of level graph once. out gets one Array for each source of the SINK, valid
  * until the next call. */
-void interpret_graph(const Graph *g, const Inputs *in, States *states, Array *out);
-/* Runs one CALL's KERNEL or PROGRAM on buffers in host memory. */
-void interpret_call(UOp *callee, Level level, const VarEnv *env, size_t nbuf, void *const *buf);
+void interpret_graph(
+	const Graph *g, const Inputs *in, States *states, Array *out, Watch *watch);
+/* Runs one CALL's KERNEL or PROGRAM on buffers in host memory. watch may be NULL. */
+void interpret_call(UOp *callee, Level level, const VarEnv *env, size_t nbuf, void *const *buf,
+	Watch *watch);
 /* The names of the SINK's outputs; out0, out1, … if it gives none. */
 const char **output_names(const Graph *g, size_t *n);
 

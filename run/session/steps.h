@@ -9,9 +9,11 @@ typedef struct {
 	StepKind kind;
 	UOp *node, *callee;             /* the CALL or MEMCPY; its KERNEL or PROGRAM */
 	const char *name;
+	size_t number;                  /* K3: its number among the kernel calls */
 	const Program *program;
 	size_t nbuf, *slot;             /* numbers of its buffers in Buffers */
 	void **mem;
+	void **read;                    /* --check-nan: its buffers as they were before it */
 	Launch launch;
 	size_t nevict, *evict;          /* weights to evict after it */
 	bool empty;                     /* the grid has no items: nothing to launch */
@@ -21,6 +23,8 @@ typedef struct {
 
 /* a fed input: its buffer, and the elements of steps' mem that point to it */
 typedef struct { size_t slot; VEC(void **) mem; } Fed;
+
+typedef struct { const char *name; Array at; } NamedState;
 
 struct Session {
 	Graph *g;
@@ -37,6 +41,10 @@ struct Session {
 	const char **names;
 	Array *out;
 	size_t nout;
+	bool headed, dumped;            /* --check-range has a head; --dump has found something */
+	bool asked;                     /* --check-nan: the origin was interpreted in this call */
+	NamedState *before;             /* --check-nan: the states before this call */
+	size_t nbefore;
 };
 
 static inline UOp *kernel_of(UOp *callee)
@@ -46,6 +54,36 @@ static inline UOp *kernel_of(UOp *callee)
 
 /* Runs step i, saves what it wrote (--keep) and measures its time. */
 void session_step(Session *s, size_t i);
+
+/* ---- inspect.c: --keep, --dump, --check-range, --check-nan */
+
+/* Whether every call is looked at. */
+bool session_inspects(const SessionOptions *o);
+/* Whether a list such as "K3,r_64" has the name. */
+bool listed(const char *list, const char *name);
+/* bit k: the step reads slot k */
+uint64_t step_reads(const Step *t);
+/* "K3 r_64", in the arena */
+const char *step_name(const Session *s, size_t i);
+/* To be called before and after step i, before each call, and when the session closes. */
+void inspect_before(Session *s, size_t i);
+void inspect_after(Session *s, size_t i);
+void inspect_call(Session *s);
+void inspect_done(Session *s);
+/* What looks at the nodes of a document of level graph; NULL: nothing. */
+Watch *inspect_graph(Session *s);
+
+/* ---- nonfinite.c: which op made a NaN or an infinity */
+
+double element_value(DType dt, const void *at, size_t i);
+/* Whether n elements are all finite; else *where gets the first that is not. */
+bool values_finite(DType dt, const void *at, size_t n, size_t *where);
+/* A watch that dies with FAILED at the first op that made one of finite values, with its line,
+ * name, place, operands, and context at the end. */
+Watch *nonfinite_watch(const UOp *kernel, const char *context);
+/* Finds the op when the compiled step i has written one to the buffer of this slot. read has the
+ * step's buffers as they were before it, and is written to. Returns when it came in from before. */
+void nonfinite_ask(Session *s, size_t i, size_t slot, void *const *read);
 
 /* ---- data.c */
 

@@ -1,0 +1,110 @@
+/* Finding what is wrong: commands that may crash or hang, and what a changed result comes from.
+ * Sections follow the files. */
+#ifndef COMMON_HUNT_HUNT_H
+#define COMMON_HUNT_HUNT_H
+#include "arrays/arrays.h"
+#include "io/io.h"
+#include "process/process.h"
+
+/* ---- command.c: a command with a limit of time */
+
+typedef struct {
+	int status;             /* its exit status; -1 when a signal ended it */
+	int signal;             /* that signal, or 0 */
+	bool late;              /* it was killed because its time was over */
+	const char *says;       /* the last line that it wrote to standard error, or "" */
+} Outcome;
+/* Runs argv with nothing (or the file in) as standard input; its standard output goes to the file
+ * out (NULL: nowhere). After `seconds` it is killed with all that it has started. Dies with FAILED
+ * when it cannot be started. */
+Outcome command_run(char *const argv[], const char *in, const char *out, double seconds);
+static inline bool outcome_good(const Outcome *o) { return !o->status && !o->late; }
+/* It was killed, ran out of time, or ended with a status that no tool of ours ends with, such as a
+ * sanitizer's. */
+bool outcome_crash(const Outcome *o);
+/* "killed by SIGSEGV", "did not end within 10 s", "ended with status 4: MESSAGE" */
+const char *outcome_text(const Outcome *o, double seconds);
+/* A new folder for files, removed with all that is in it by work_remove and when the process dies.
+ */
+const char *work_folder(void);
+void work_remove(void *folder);
+/* Arguments of a command, which grow; words_end ends them with NULL and returns them. */
+typedef VEC(char *) Words;
+void words_add(Words *w, const char *word);
+char **words_end(Words *w);
+
+/* ---- judge.c: whether a document still has the right results */
+
+typedef struct {
+	const char *name;       /* of an output */
+	double rtol, atol;
+} Tolerance;
+typedef struct {
+	const char *work;               /* the folder of all files */
+	const char *target;
+	size_t ninputs;
+	const char *const *inputs;      /* NAME=… */
+	double seconds;                 /* the limit of each command */
+	bool prove;                     /* `prove A B` is the judge, not the results */
+	double rtol, atol;              /* given by the user; negative: derived */
+	const char *reference;          /* results of the first document, .npz */
+	const char *nodes;              /* every node's value of it, when it is a graph; or NULL */
+	VEC(Tolerance) tolerance;
+	Tolerance other;                /* for buffers that are no outputs */
+	bool compared;                  /* the last verdict was about results, which there are */
+	size_t files;                   /* made so far */
+} Hunt;
+typedef enum { GOOD, BAD, UNTESTABLE } Verdict;
+/* A new file's path in the work folder, with such an end. */
+const char *hunt_file(Hunt *h, const char *end);
+/* The document in a file, checked. */
+Graph *hunt_read(const char *file);
+/* Runs a tool of the stage path on a file (NULL: none) with more arguments, which end with NULL;
+ * its output goes to out. */
+Outcome hunt_tool(Hunt *h, const char *out, const char *tool, const char *file,
+	const char *const *more);
+/* Interprets the first document and derives tolerances from it: from the dtypes on the way to each
+ * output, the number of summed terms, and the magnitude of the values. Returns false, and *why,
+ * when it cannot be run. */
+bool hunt_begin(Hunt *h, const char *file, const char **why);
+/* Whether the document in a file has the right results: interpreted, or run with these arguments
+ * instead. before is the document that it was made of, for `prove`. *why gets the reason for BAD
+ * and UNTESTABLE. */
+Verdict hunt_judge(Hunt *h, const char *before, const char *file, const char *const *how,
+	const char **why);
+/* Whether two arrays in files are as near as a tolerance allows. *why gets the difference. */
+bool arrays_near(
+	const char *a, const char *b, const char *only, const Tolerance *t, const char **why);
+
+/* ---- place.c: which pass, action, kernel and op it is */
+
+typedef struct {
+	const char *pass, *action, *kernel, *op;        /* NULL: not known */
+	const char *before, *after;     /* the nearest documents that were good and bad */
+} Place;
+/* Goes through the passes of a stage on a file: the first after which the result is wrong, or in
+ * which the stage crashes. crash: what is looked for is a crash. */
+void place_pass(Hunt *h, const char *const *stage, const char *file, bool crash, Place *p);
+/* The first action of the kernel without which the result is right. */
+void place_action(Hunt *h, const char *const *stage, const char *file, Place *p);
+/* Which kernel of p->after wrote a value that p->before has otherwise, and which op of it. */
+void place_kernel(Hunt *h, Place *p);
+/* The compiled kernel of a document of level program without which its result is right; false when
+ * no single one is found. */
+bool place_compiled(Hunt *h, const char *file, Place *p);
+
+/* ---- values.c, op.c: the op whose value is nowhere in the right document */
+
+/* Values that are right, to look others up in. */
+typedef struct { VEC(double) at; bool nan, plus, minus; } Values;
+void values_add(Values *v, DType dt, const void *at, size_t n);
+void values_sort(Values *v);
+bool values_has(const Values *v, double x, const Tolerance *t);
+/* Whether those of n elements that are sampled are all there. */
+bool values_have(const Values *v, DType dt, const void *at, size_t n, const Tolerance *t);
+/* The op of a graph whose nodes' values are in the folder `kept`; NULL when none is suspect. */
+const char *op_of_graph(const Graph *g, const char *kept, const Values *right, const Tolerance *t);
+/* The op of call number k of a schedule; `kept` has the files of what the call reads and writes. */
+const char *op_of_call(
+	const Graph *g, size_t k, const char *kept, const Values *right, const Tolerance *t);
+#endif

@@ -1,0 +1,257 @@
+/* Whether a document still has the right results. They are those of the first document,
+ * interpreted, to within what the order of its sums and the rounding of its ops allow. */
+#include "hunt/hunt.h"
+#include <dirent.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+/* units in the last place that an op may be off by (common/README.md), at most */
+enum { OP_ULP = 4 };
+
+const char *hunt_file(Hunt *h, const char *end)
+{
+	return arena_printf("%s/%zu%s", h->work, h->files++, end);
+}
+
+Graph *hunt_read(const char *file)
+{
+	Stream *in = stream_open(file);
+	Graph *g = stream_next(in, 0);
+
+	if (!g)
+		die(MALFORMED, "%s: ends early at byte 0", file);
+	verify(g);
+	return g;
+}
+
+Outcome hunt_tool(Hunt *h, const char *out, const char *tool, const char *file,
+	const char *const *more)
+{
+	const char *path = tool_find(tool);
+	Words w = {0};
+
+	if (!path)
+		die(FAILED, "the tool '%s' is not on the stage path %s", tool, stage_path());
+	words_add(&w, path);
+	for (; more && *more; more++)
+		words_add(&w, *more);
+	if (process.custom_allowed)
+		words_add(&w, "--allow-custom");
+	if (file)
+		words_add(&w, file);
+	if (process.verbose)
+		show_command(words_end(&w));
+	Outcome o = command_run(words_end(&w), NULL, out, h->seconds);
+	vec_free(&w);
+	return o;
+}
+
+/* run with the inputs, and more arguments before them */
+static Outcome run_document(Hunt *h, const char *file, const char *const *how, const char *results)
+{
+	Words w = {0};
+
+	for (; how && *how; how++)
+		words_add(&w, *how);
+	words_add(&w, "-o");
+	words_add(&w, results);
+	for (size_t i = 0; i < h->ninputs; i++)
+		words_add(&w, h->inputs[i]);
+	Outcome o = hunt_tool(h, NULL, "run", file, (const char *const *)words_end(&w));
+	vec_free(&w);
+	return o;
+}
+
+/* ---- tolerances */
+
+static double unit(DType dt)
+{
+	return dt == DT_F64 ? DBL_EPSILON / 2 :
+		dt == DT_F16 ? 0x1p-11 :
+		dt == DT_BF16 ? 0x1p-8 :
+		dt == DT_F32 ? FLT_EPSILON / 2 :
+				0;
+}
+
+/* How many units a node may be off by when its sources are right, counted in the magnitude of what
+ * it is made of: one for each term of a sum, the op's own bound otherwise. */
+static double units(const UOp *u)
+{
+	int64_t all, kept;
+
+	if (!dtype_float(u->dtype))
+		return 0;
+	if (u->op == OP_REDUCE || u->op == OP_SCAN) {
+		all = shape_max_count(u->src[0]->shape);
+		kept = shape_max_count(u->shape);
+		if (u->op == OP_SCAN)
+			kept = 1;
+		return kept ? (double)all / (double)kept + 1 : 0;
+	}
+	return op_elementwise(u->op) ? OP_ULP : 0;
+}
+
+typedef struct { double units, unit; } Spread;
+
+/* The largest sum of units along the ways to each node, and the coarsest unit on them; by place in
+ * the walk. */
+static Spread *spreads(Nodes all)
+{
+	Spread *s = xcalloc(all.n + 1, sizeof *s);
+	uint32_t *at = xcalloc(node_limit(), sizeof *at);
+
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *u = all.at[i];
+		at[u->id] = (uint32_t)i;
+		for (uint32_t k = 0; k < u->nsrc; k++) {
+			s[i].units = fmax(s[i].units, s[at[u->src[k]->id]].units);
+			s[i].unit = fmax(s[i].unit, s[at[u->src[k]->id]].unit);
+		}
+		s[i].units += units(u);
+		s[i].unit = fmax(s[i].unit, unit(u->dtype));
+	}
+	free(at);
+	return s;
+}
+
+static double greatest(const Array *a)
+{
+	double most = 0, v;
+
+	for (int64_t i = 0; dtype_float(a->dtype) && i < array_count(a); i++) {
+		interp_cast(DT_F64, &v, a->dtype,
+			(const char *)a->data + i * dtype_size(a->dtype), 1);
+		if (isfinite(v))
+			most = fmax(most, fabs(v));
+	}
+	return most;
+}
+
+/* The greatest value of all nodes that were kept. */
+static double greatest_kept(const char *folder)
+{
+	DIR *d = opendir(folder);
+	double most = 0;
+
+	for (struct dirent *e; d && (e = readdir(d));)
+		if (e->d_name[0] != '.') {
+			Array a = npy_read(arena_printf("%s/%s", folder, e->d_name), DT_NONE);
+			most = fmax(most, greatest(&a));
+		}
+	if (d)
+		closedir(d);
+	return most;
+}
+
+/* A sum's error goes with the magnitude of its terms; but where a mask adds -1e9, it is bounded by
+ * the result's own. */
+static Tolerance tolerance(const Hunt *h, const char *name, Spread s, double scale, double own)
+{
+	double u = s.unit * (s.units + OP_ULP);
+
+	return (Tolerance){name, h->rtol >= 0 ? h->rtol : u,
+		h->atol >= 0 ? h->atol : fmin(u * scale, 16 * sqrt(s.unit) * own)};
+}
+
+static void derive(Hunt *h, const Graph *g)
+{
+	Nodes all = walk(g->sink);
+	Spread *spread = g->level == LV_GRAPH ? spreads(all) : NULL, most = {1024, unit(DT_F32)};
+	double scale = h->nodes ? greatest_kept(h->nodes) : 0, least = 0;
+	const char **names;
+	size_t n = npz_names(h->reference, &names);
+
+	for (size_t i = 0; i < n; i++) {
+		Array a = npz_read(h->reference, names[i], DT_NONE);
+		Spread s = spread ? spread[all.n - 1] : most;
+		double own = greatest(&a);
+		s.unit = fmax(s.unit, unit(a.dtype));
+		vec_push(&h->tolerance, tolerance(h, names[i], s, spread ? scale : own, own));
+		least = fmax(least, h->tolerance.at[i].atol);
+		array_free(&a);
+	}
+	h->other = tolerance(h, NULL, spread ? spread[all.n - 1] : most, scale, scale);
+	h->other.atol = fmin(h->other.atol, fmax(least, 1e-7 * scale));
+	free(spread);
+}
+
+bool hunt_begin(Hunt *h, const char *file, const char **why)
+{
+	const Graph *g = hunt_read(file);
+	const char *nodes = hunt_file(h, ".kept");
+
+	h->reference = hunt_file(h, ".npz");
+	Outcome o = run_document(h, file, (const char *const[]){"--interpret", "--keep", nodes,
+		NULL}, h->reference);
+	*why = outcome_text(&o, h->seconds);
+	if (!outcome_good(&o))
+		return false;
+	h->nodes = g->level == LV_GRAPH ? nodes : NULL;
+	derive(h, g);
+	return true;
+}
+
+/* ---- verdicts */
+
+bool arrays_near(
+	const char *a, const char *b, const char *only, const Tolerance *t, const char **why)
+{
+	Closeness how = {.rtol = t->rtol, .atol = t->atol, .ulp = -1, .only = only};
+	Buf b1 = {0};
+	bool near = arrays_diff(&b1, a, b, &how);
+
+	buf_str(&b1);
+	b1.s[strcspn(b1.s, "\n")] = 0;
+	*why = arena_strdup(b1.s);
+	buf_free(&b1);
+	return near;
+}
+
+static Verdict compare(Hunt *h, const char *results, const char **why)
+{
+	const char **names;
+	size_t n = npz_names(results, &names);
+
+	if (n != h->tolerance.n) {
+		*why = arena_printf("%zu outputs instead of %zu", n, h->tolerance.n);
+		return BAD;
+	}
+	for (size_t i = 0; i < h->tolerance.n; i++) {
+		const Tolerance *t = &h->tolerance.at[i];
+		bool there = false;
+		for (size_t k = 0; k < n; k++)
+			there |= !strcmp(names[k], t->name);
+		*why = arena_printf("%s: it is missing", t->name);
+		if (!there || !arrays_near(h->reference, results, t->name, t, why))
+			return BAD;
+	}
+	return GOOD;
+}
+
+static Verdict by_proof(Hunt *h, const char *before, const char *file, const char **why)
+{
+	const char *said = hunt_file(h, ".txt");
+	Outcome o = hunt_tool(h, said, "prove", NULL, (const char *const[]){before, file, NULL});
+
+	*why = *o.says ? o.says : outcome_text(&o, h->seconds);
+	return outcome_good(&o) ? GOOD : o.status == FAILED ? BAD : UNTESTABLE;
+}
+
+Verdict hunt_judge(Hunt *h, const char *before, const char *file, const char *const *how,
+	const char **why)
+{
+	const char *results = hunt_file(h, ".npz");
+
+	h->compared = false;
+	if (h->prove && !how)
+		return by_proof(h, before, file, why);
+	Outcome o = run_document(h, file, how ? how : (const char *const[]){"--interpret", NULL},
+		results);
+	*why = arena_printf("run %s", outcome_text(&o, h->seconds));
+	if (outcome_crash(&o))
+		return BAD;
+	h->compared = !o.status;
+	return o.status ? UNTESTABLE : compare(h, results, why);
+}

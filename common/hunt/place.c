@@ -1,0 +1,333 @@
+/* From a stage that is to blame down to pass, kernel, action and op. */
+#include "hunt/hunt.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef VEC(const char *) Names;
+
+/* ---- passes */
+
+/* The names of a tool's passes, from its --help. A script is not asked: what it does besides them
+ * is not known. */
+static Names passes_of(Hunt *h, const char *tool)
+{
+	const char *path = tool_find(tool), *text = hunt_file(h, ".txt");
+	char magic[2] = {0};
+	Names out = {0};
+	size_t n;
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+
+	if (fd < 0 || read(fd, magic, 2) != 2 || !memcmp(magic, "#!", 2)) {
+		if (fd >= 0)
+			close(fd);
+		return out;
+	}
+	close(fd);
+	Outcome o = hunt_tool(h, text, tool, NULL, (const char *const[]){"--help", NULL});
+	const char *help = outcome_good(&o) ? file_map(text, &n) : NULL;
+	const char *s = help ? memmem(help, n, "\npasses, in order", 17) : NULL;
+	const char *end = help ? help + n : NULL;
+	for (s = s ? memchr(s + 1, '\n', end - s - 1) : NULL; s && end - s > 5;
+		s = memchr(s + 1, '\n', end - s - 1)) {
+		size_t m = strcspn(s + 5, " \n");
+		if (m && s[5] != ' ')
+			vec_push(&out, arena_printf("%.*s", (int)m, s + 5));
+	}
+	return out;
+}
+
+static Outcome run_stage(Hunt *h, const char *const *stage, const char *file, const char *out,
+	const char *option, const char *value)
+{
+	Words w = {0};
+
+	for (size_t i = 1; stage[i]; i++)
+		words_add(&w, stage[i]);
+	if (option) {
+		words_add(&w, option);
+		words_add(&w, value);
+	}
+	Outcome o = hunt_tool(h, out, stage[0], file, (const char *const *)words_end(&w));
+	vec_free(&w);
+	return o;
+}
+
+/* names from … to, as "a", "a or b", "a, b or c" */
+static const char *either(const Names *names, size_t from, size_t to)
+{
+	Buf b = {0};
+
+	for (size_t i = from; i <= to; i++)
+		buf_printf(&b, "%s%s", i == from ? "" : i == to ? " or " : ", ", names->at[i]);
+	return arena_strdup(buf_str(&b));
+}
+
+void place_pass(Hunt *h, const char *const *stage, const char *file, bool crash, Place *p)
+{
+	Names pass = passes_of(h, stage[0]);
+	size_t good = 0;                /* passes after which it was right */
+	const char *why;
+
+	p->before = file;
+	for (size_t i = 0; i < pass.n; i++) {
+		const char *out = hunt_file(h, ".mp");
+		Outcome o = run_stage(h, stage, file, out, "--stop-after", pass.at[i]);
+		Verdict v = outcome_crash(&o)	? BAD :
+			crash			? (outcome_good(&o) ? GOOD : UNTESTABLE) :
+			outcome_good(&o)	? hunt_judge(h, p->before, out, NULL, &why) :
+						  UNTESTABLE;
+		if (v == GOOD) {
+			good = i + 1;
+			p->before = out;
+		}
+		if (v != BAD)
+			continue;
+		p->pass = either(&pass, good, i);
+		p->after = crash ? NULL : out;
+		break;
+	}
+	vec_free(&pass);
+}
+
+/* ---- actions */
+
+static const Val *actions_of(const Graph *g, const char *name)
+{
+	for (size_t i = 0; i < g->sink->nsrc; i++) {
+		const UOp *call = g->sink->src[i];
+		if (call_has_kernel(call) && !strcmp(call_name(call), name))
+			return val_get(call->src[0]->arg, "actions");
+	}
+	return NULL;
+}
+
+/* "tile 0 8", as lower's --opt wants it */
+static void action_print(Buf *b, const Val *action)
+{
+	for (size_t i = 0; i < action->n; i++) {
+		const Val *v = action->a[i];
+		buf_printf(b, i ? " " : "");
+		if (v->kind == VAL_STR)
+			buf_printf(b, "%s", v->s);
+		else
+			val_print(b, v);
+	}
+}
+
+void place_action(Hunt *h, const char *const *stage, const char *file, Place *p)
+{
+	const char *name = p->kernel ? strchr(p->kernel, ' ') : NULL, *why,
+		   *whole = hunt_file(h, ".mp");
+	Outcome o = run_stage(h, stage, file, whole, NULL, NULL);
+	const Val *list = name && outcome_good(&o) ? actions_of(hunt_read(whole), name + 1) : NULL;
+	Buf opt = {0};
+	bool good = false;
+
+	if (name)
+		buf_printf(&opt, "%s:", name + 1);
+	for (size_t i = 0; list && list->kind == VAL_ARRAY && i <= list->n; i++) {
+		const char *out = hunt_file(h, ".mp");
+		o = run_stage(h, stage, file, out, "--opt", opt.s);
+		Verdict v = outcome_crash(&o) ? BAD :
+			!outcome_good(&o)     ? UNTESTABLE :
+						hunt_judge(h, file, out, NULL, &why);
+		if (v == BAD && good) {
+			Buf b = {0};
+			action_print(&b, list->a[i - 1]);
+			p->action = arena_strdup(b.s);
+			break;
+		}
+		good |= v == GOOD;
+		if (i == list->n || v == BAD)
+			break;
+		buf_printf(&opt, i ? "; " : " ");
+		action_print(&opt, list->a[i]);
+	}
+	buf_free(&opt);
+}
+
+/* ---- kernels */
+
+static void add_file(Values *v, const char *path)
+{
+	Array a = npy_read(path, DT_NONE);
+
+	values_add(v, a.dtype, a.data, array_count(&a));
+	array_free(&a);
+}
+
+static void add_folder(Values *v, const char *folder)
+{
+	DIR *d = opendir(folder);
+
+	for (struct dirent *e; d && (e = readdir(d));)
+		if (e->d_name[0] != '.')
+			add_file(v, arena_printf("%s/%s", folder, e->d_name));
+	if (d)
+		closedir(d);
+}
+
+/* The last file of a folder that has what was written to a buffer; NULL when there is none. */
+static const char *kept_buffer(const char *folder, const char *buffer)
+{
+	const char *end = arena_printf(".%s.npy", buffer), *best = NULL;
+	DIR *d = opendir(folder);
+
+	for (struct dirent *e; d && (e = readdir(d));) {
+		size_t n = strlen(e->d_name), m = strlen(end);
+		if (n > m && !strcmp(e->d_name + n - m, end) &&
+			(!best || strcmp(e->d_name, best) > 0))
+			best = arena_strdup(e->d_name);
+	}
+	if (d)
+		closedir(d);
+	return best ? arena_printf("%s/%s", folder, best) : NULL;
+}
+
+static bool same_kind(const char *a, const char *b)
+{
+	Array x = npy_read(a, DT_NONE), y = npy_read(b, DT_NONE);
+	bool same = x.dtype == y.dtype && x.rank == y.rank &&
+		!memcmp(x.dim, y.dim, x.rank * sizeof *x.dim);
+
+	array_free(&x);
+	array_free(&y);
+	return same;
+}
+
+static const Tolerance *tolerance_of(const Hunt *h, const char *buffer)
+{
+	for (size_t i = 0; i < h->tolerance.n; i++)
+		if (!strcmp(h->tolerance.at[i].name, buffer))
+			return &h->tolerance.at[i];
+	return &h->other;
+}
+
+/* Whether what was written to a buffer is right: as the buffer of that name was before, or, where
+ * there is none of its shape, of values that were there before. */
+static bool buffer_right(const Hunt *h, const char *file, const char *buffer, const char *before,
+	const Values *right)
+{
+	const char *other = kept_buffer(before, buffer), *why;
+	const Tolerance *t = tolerance_of(h, buffer);
+	Array a;
+	bool ok;
+
+	if (other && same_kind(other, file))
+		return arrays_near(other, file, NULL, t, &why);
+	a = npy_read(file, DT_NONE);
+	ok = values_have(right, a.dtype, a.data, array_count(&a), t);
+	array_free(&a);
+	return ok;
+}
+
+static bool call_right(const Hunt *h, const UOp *call, size_t k, const char *kept,
+	const char *before, const Values *right)
+{
+	bool copy = call->op == OP_MEMCPY;
+	uint64_t writes = copy ? 1 : call_writes(call);
+
+	for (uint32_t i = 0; i + !copy < call->nsrc && i < 64; i++) {
+		const UOp *buffer = call->src[i + !copy];
+		const char *file = arena_printf("%s/%03zu.%s.%s.npy", kept, k,
+			copy ? "copy" : call_name(call), buffer_name(buffer));
+		if ((writes >> i & 1) && !access(file, R_OK) &&
+			!buffer_right(h, file, buffer_name(buffer), before, right))
+			return false;
+	}
+	return true;
+}
+
+/* Interprets a document and keeps what it computes. */
+static const char *keep_values(Hunt *h, const char *file, const char *only)
+{
+	const char *kept = hunt_file(h, ".kept"), *why;
+	const char *how[] = {"--interpret", "--keep", kept, only ? "--dump" : NULL, only, NULL};
+
+	hunt_judge(h, NULL, file, how, &why);
+	return kept;
+}
+
+static void place_call(Hunt *h, Place *p, const Graph *g, const Values *right, const char *before)
+{
+	const char *kept = keep_values(h, p->after, NULL);
+	size_t number = 0, step = 0;
+
+	for (size_t i = 0; i < g->sink->nsrc; i++) {
+		const UOp *call = g->sink->src[i];
+		if (call->op != OP_CALL && call->op != OP_MEMCPY)
+			continue;
+		if (!call_right(h, call, step++, kept, before, right)) {
+			p->kernel = call->op == OP_MEMCPY ? "copy" :
+				arena_printf("K%zu %s", number, call_name(call));
+			if (g->level == LV_SCHEDULE && call_has_kernel(call))
+				p->op = op_of_call(g, i, keep_values(h, p->after,
+					arena_printf("K%zu", number)), right, &h->other);
+			return;
+		}
+		number += call->op == OP_CALL;
+	}
+}
+
+void place_kernel(Hunt *h, Place *p)
+{
+	const Graph *g = hunt_read(p->after);
+	const char *before = keep_values(h, p->before, NULL);
+	Values right = {0};
+
+	if (h->nodes)
+		add_folder(&right, h->nodes);
+	add_folder(&right, before);
+	values_sort(&right);
+	if (g->level == LV_GRAPH)
+		p->op = op_of_graph(g, keep_values(h, p->after, NULL), &right, &h->other);
+	else
+		place_call(h, p, g, &right, before);
+	vec_free(&right.at);
+}
+
+/* ---- compiled and interpreted kernels */
+
+/* Runs the first m kernels compiled, the others interpreted. */
+static Verdict mixed(Hunt *h, const char *file, size_t m, size_t n)
+{
+	const char *why;
+	Buf list = {0};
+
+	buf_str(&list);
+	for (size_t i = m; i < n; i++)
+		buf_printf(&list, "%sK%zu", i > m ? "," : "", i);
+	const char *how[] = {"--interpret-only", buf_str(&list), NULL};
+	Verdict v = hunt_judge(h, NULL, file, how, &why);
+	buf_free(&list);
+	return v;
+}
+
+bool place_compiled(Hunt *h, const char *file, Place *p)
+{
+	const Graph *g = hunt_read(file);
+	size_t n = 0, good = 0, bad;
+	VEC(const UOp *) call = {0};
+
+	for (size_t i = 0; i < g->sink->nsrc; i++)
+		if (g->sink->src[i]->op == OP_CALL) {
+			vec_push(&call, g->sink->src[i]);
+			n++;
+		}
+	if (!n || mixed(h, file, 0, n) != GOOD)
+		return false;
+	for (bad = n; bad - good > 1;) {
+		size_t mid = good + (bad - good) / 2;
+		if (mixed(h, file, mid, n) == GOOD)
+			good = mid;
+		else
+			bad = mid;
+	}
+	const UOp *callee = call.at[bad - 1]->src[0];
+	const Val *name = val_get(callee->arg, "name");
+	p->kernel = arena_printf("K%zu %s", bad - 1, name && name->kind == VAL_STR ? name->s : "");
+	vec_free(&call);
+	return true;
+}

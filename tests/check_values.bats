@@ -1,0 +1,113 @@
+#!/usr/bin/env bats
+# What run says about values: --check-nan, --check-range, --dump, --keep. To add a program for
+# --check-nan: a row of the first test.
+
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# names TEXT PROGRAM NAME=VALUE…: run --check-nan, compiled and interpreted, from each level up to
+# schedule, names the op
+names() {
+	local text=$1 level
+	printf '%b' "$2" > p.t
+	tool trace p.t > graph.mp
+	tool schedule graph.mp > schedule.mp
+	tool fuse schedule.mp > fuse.mp
+	for level in graph schedule fuse; do
+		for how in "" --interpret; do
+			fails 1 tool run --check-nan $how $level.mp "${@:3}"
+			grep -qE "$text" <<< "$errors" || { echo "$level $how: $errors"; return 1; }
+		done
+	done
+}
+
+@test "check-nan: the op that made it, its line, name, operands and place" {
+	names 'LOG2 makes -inf of 0 at' 'input x f32[4]\ny = log(x - 1) * 2\noutput z = sum(y)\n' x=2,1,3,4
+	grep -qF 'p.t:3 (z): ' <<< "$errors"
+	names 'LOG2 makes -nan of -0.5 at' 'input x f32[4]\ny = log(x - 1) * 2\noutput z = sum(y)\n' x=2,0.5,3,4 ||
+		names 'LOG2 makes nan of -0.5 at' 'input x f32[4]\ny = log(x - 1) * 2\noutput z = sum(y)\n' x=2,0.5,3,4
+	names 'FDIV makes inf of 1 and 0 at' 'input x f32[2, 2]\noutput y = relu(1 / x)\n' x=0
+	names 'MUL makes inf of 1.00000002e.30 and 1.00000002e.30 at' 'input x f32[3]\noutput y = x * x\n' x=1e30
+	names 'makes inf of (finite values|120000)' 'input x f16[3]\noutput y = sum(x)\n' x=40000
+	ok tool run --check-nan --interpret graph.mp x=40000,1,-40000
+}
+
+@test "check-nan: at level graph the op's own line" {
+	printf 'input x f32[4]\ny = log(x - 1)\noutput z = sum(y * 2)\n' > p.t
+	tool trace p.t > p.mp
+	fails 1 tool run p.mp x=2,1,3,4 --check-nan
+	[ "$errors" = 'run: p.t:2 (y): LOG2 makes -inf of 0 at [1]; the first buffer with one is z, of K0 r_4' ] ||
+		[ "$errors" = 'run: p.t:2: LOG2 makes -inf of 0 at [1]; the first buffer with one is z, of K0 r_4' ]
+}
+
+@test "check-nan: what comes in is nobody's fault, nor is an infinite mask" {
+	printf 'input x f32[4, 4]\noutput y = softmax(where(x < 0.5, x, -inf))\n' > p.t
+	tool trace p.t > p.mp
+	ok tool run p.mp x=rand --check-nan
+	[ -z "$errors" ]
+	ok tool run p.mp x=rand --check-nan --interpret
+	printf 'input x f32[2]\noutput y = x + 1\n' > p.t
+	tool trace p.t > p.mp
+	ok tool run p.mp x=nan,1 --check-nan
+}
+
+@test "check-nan: a state that grows, in a later call" {
+	printf 'state s f32[2] = [1, 1]\ns <- s * 1e20\noutput y = s + 0\n' > p.t
+	tool trace p.t > p.mp
+	ok tool run p.mp --check-nan
+	fails 1 tool run p.mp --check-nan -n 2
+	grep -q 'MUL makes inf of 1.00000002e+20 and 1.00000002e+20 at \[0\]' <<< "$errors"
+	tool lower p.mp | tool render > c.mp
+	fails 1 tool run c.mp --check-nan -n 2
+	grep -q 'MUL makes inf of .* in K[0-9]' <<< "$errors"
+}
+
+@test "check-nan: a program, whose ops are expanded: the kernel" {
+	printf 'input x f32[4]\noutput z = sum(log(x))\n' > p.t
+	tool trace p.t | tool lower | tool render > c.mp
+	fails 1 tool run c.mp x=2,-1,3,4 --check-nan
+	grep -qx 'run: p.t:2: K0 r_4 writes NaN to buffer z, of finite values' <<< "$errors"
+	ok tool run c.mp x=2,0,3,4 --check-nan
+	grep -qx 'run: p.t:2: K0 r_4 writes an infinity to buffer z, of finite values' <<< "$errors"
+}
+
+@test "check-range: least, greatest, mean, zeros, NaNs and infinities" {
+	printf 'input x f32[4]\noutput y = log(x), s = sum(x)\n' > p.t
+	tool trace p.t > p.mp
+	for how in "" --interpret; do
+		ok tool run p.mp x=0,1,-1,0 --check-range $how
+		grep -Eq 'BUFFER +x|input +x' <<< "$errors"
+		grep -Eq ' x +f32\[4\] +-1 +1 +0 +2 +0 +0$' <<< "$errors"
+		grep -Eq ' y +f32\[4\] +0 +0 +0 +1 +1 +2$' <<< "$errors"
+		[ "$(grep -c '^call ' <<< "$errors")" = 1 ]
+	done
+}
+
+@test "dump: what a call reads and writes; a buffer; a node" {
+	printf 'input x f32[2]\nt = sum(x * 2)\noutput y = x / t\n' > p.t
+	tool trace p.t > p.mp
+	ok tool run p.mp x=1,3 --dump K0
+	grep -q '^K0 .* reads x f32\[2\]$' <<< "$errors"
+	grep -q '^K0 .* writes ' <<< "$errors"
+	not grep -q '^K1' <<< "$errors"
+	ok tool run p.mp x=1,3 --dump y
+	grep -q '^K[0-9]* .* writes y f32\[2\]$' <<< "$errors"
+	ok tool run p.mp x=1,3 --dump y,t --interpret
+	grep -q '^%[0-9]* .* t ' <<< "$errors"
+	fails 2 tool run p.mp x=1,3 --dump K77 -o out.npz
+	grep -qF "no call, kernel or buffer is called 'K77'" <<< "$errors"
+}
+
+@test "dump and keep: the files of one call" {
+	printf 'input x f32[2]\nt = sum(x * 2)\noutput y = x / t\n' > p.t
+	tool trace p.t > p.mp
+	ok tool run p.mp x=1,3 --dump y --keep kept -o out.npz
+	[ "$(ls kept/*.y.npy | wc -l)" = 1 ]
+	[ "$(ls kept/*.in.x.npy | wc -l)" = 1 ]
+	tool run p.mp x=1,3 -o y
+	tool diff kept/*.y.npy y/y.npy
+	ok tool run p.mp x=1,3 --interpret --keep nodes
+	tool diff nodes/*.y.npy y/y.npy
+	ls nodes/*.BUFFER.x.npy
+}
