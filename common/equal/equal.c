@@ -6,8 +6,8 @@
 #include "shape/shape.h"
 #include "equal/parts.h"
 
-enum { LEAST_POINTS = 4, MOST_POINTS = 16, SMALL_POINTS = 4, WANTED_BITS = 50, EDGE_POINTS = 24,
-	LEAST_EDGE_POINTS = 4, CALLS = 2, ROUNDS = 10 };
+enum { LEAST_POINTS = 4, MOST_POINTS = 16, SMALL_POINTS = 4, EDGE_POINTS = 24,
+	LEAST_EDGE_POINTS = 4, WANTED_BITS = 50, MOST_BITS = 999, CALLS = 2, ROUNDS = 10 };
 
 typedef struct {
 	const Graph *a, *b;
@@ -330,7 +330,7 @@ static bool same_over(Comparison *c, DrawKind kind, int points, uint64_t seed)
 {
 	for (int i = 0; i < points; i++) {
 		Draw d = {kind, equal_mix(seed, (uint64_t)(kind * 1000 + i)), NULL, i % 4 == 1,
-			i % 4 != 1 && !chooses(c->a)};
+			i % 4 == 2, i % 4 % 2 == 0 && !chooses(c->a)};
 		if (kind == DRAW_EDGES && i % 4 == 3)
 			d.greatest = input_number(c->a, i / 4);
 		if (!sample_sizes(c->a, (i + (kind == DRAW_SMALL ? 3 : 0)) % ROUNDS, &c->env))
@@ -399,7 +399,8 @@ static bool same_in_field(Comparison *c, uint64_t seed, double *bits)
 	double degree, each;
 	int points = c->a->vars == VNIL ? LEAST_POINTS : ROUNDS;
 
-	if (!same_over(c, DRAW_FIELD, points, seed) || !same_over(c, DRAW_SMALL, SMALL_POINTS, seed))
+	if (!same_over(c, DRAW_FIELD, points, seed) ||
+		!same_over(c, DRAW_SMALL, SMALL_POINTS, seed))
 		return false;
 	degree = highest_degree(c);
 	each = bits_of_point(degree, c->drawn);
@@ -427,11 +428,11 @@ EqualVerdict equal_documents(const Graph *a, const Graph *b, uint64_t seed, Buf 
 		!same_over(&edges, DRAW_EDGES, at_edges, seed))
 		return EQUAL_REFUTED;
 	if (bits < WANTED_BITS) {
-		buf_printf(report, "no difference, but of too high a degree: the chance of an error "
-			"is below 2^-%.0f only", bits);
+		buf_printf(report, "no difference, but of too high a degree: the chance of an "
+			"error is below 2^-%.0f only", bits);
 		return EQUAL_UNKNOWN;
 	}
 	buf_printf(report, "the same: over the field, the chance of an error below 2^-%.0f; at %d "
-		"draws of edge values", bits, at_edges);
+		"draws of edge values", fmin(bits, MOST_BITS), at_edges);
 	return EQUAL_SAME;
 }

@@ -11,7 +11,8 @@
  *     POW                    by multiplication for exponents from 0 to 64, else drawn
  *
  * A function of which nothing is known but its arguments is said to be uninterpreted; that it is
- * drawn at random from the key stands for all there may be. Constants are the rationals that round to them. */
+ * drawn at random from the key stands for all there may be. Constants are the
+ * rationals that round to them. */
 #include <math.h>
 #include "interp/elements.h"
 #include "equal/parts.h"

@@ -1,4 +1,5 @@
-/* A document as it is interpreted for a comparison: expansions of ops taken back, then laws.rules. */
+/* A document as it is interpreted for a comparison: expansions of ops are taken back, then
+ * laws.rules is applied. */
 #include "rules/rule.h"
 #include "equal/parts.h"
 

@@ -38,7 +38,7 @@ extern const Arithmetic degree_arithmetic;
 double degree_most(void);
 uint64_t degree_word(double degree);
 
-/* ---- sample.c: sizes and inputs, drawn from a seed by name, so that both documents get the same */
+/* ---- sample.c: sizes and inputs, drawn by name, so that both documents get the same */
 
 /* How inputs are drawn: uniformly from the field, from the integers -3 … 3 (both of them words),
  * or IEEE floats and integers with edge values among them; or of degree 1. */
@@ -50,6 +50,7 @@ typedef struct {
 	 * edge in any; NULL: all other edges */
 	const char *greatest;
 	bool tiny;      /* the smallest normal and subnormal numbers are among the edges */
+	bool rough;     /* no edges: digits to the end, and some numbers beyond f16 */
 	bool zeros;     /* the sign of 0 is compared */
 } Draw;
 /* Fills an input's array. */

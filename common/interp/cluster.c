@@ -190,8 +190,9 @@ static ArrayView *run_map(Cluster *c, UOp *u, int rank, const int64_t *dim)
 /* Rounds acc into one element of the output. */
 static void put_result(UOp *u, ArrayView *out, int64_t place, const void *acc)
 {
-	element_cast(u->dtype, value_data(out) + place * element_size(u->dtype), dtype_acc(u->dtype),
-		acc, 1);
+	char *to = value_data(out) + place * element_size(u->dtype);
+
+	element_cast(u->dtype, to, dtype_acc(u->dtype), acc, 1);
 }
 
 /* Reduces each run of len elements of the index space into the next output element. Blocks start

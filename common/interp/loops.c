@@ -282,7 +282,8 @@ static void run_let(LoopRun *r, const Statement *s)
 	const LoopCell *value = cell_at(r, s->value);
 	const LoopCell *own = cell_at(r, s->own);
 
-	memcpy(own->lane, value->lane, (own->varies ? r->lanes : 1) * element_size(value->u->dtype));
+	memcpy(own->lane, value->lane,
+		(own->varies ? r->lanes : 1) * element_size(value->u->dtype));
 }
 
 /* Evaluates the gate first; where it is false, neither value nor index is computed. */

@@ -17,9 +17,10 @@ static const Option options[] = {
 static const Stage tool = {.name = "prove",
 	.usage = "A [B]",
 	.options = options,
-	.summary = "Proves that B means what A does, two documents of any levels: exit status 0 if\n"
-		   "so, 1 if refuted, 3 if it cannot be told. With A alone: that it stays within its\n"
-		   "buffers."};
+	.summary =
+		"Proves that B means what A does, two documents of any levels: exit status 0 if\n"
+		"so, 1 if refuted, 3 if it cannot be told. With A alone: that it stays within its\n"
+		"buffers."};
 
 static Graph *checked(Graph *g, const char *file)
 {
@@ -43,7 +44,7 @@ static Graph *read_one(const char *file)
 /* Both documents of standard input, in memory as long as they are. */
 static void read_both(Graph **a, Graph **b)
 {
-	static Buf all;
+	Buf all = {0};
 	char part[1 << 16];
 	size_t used, n;
 
