@@ -1,10 +1,11 @@
 /* The driver: goes over the calls of a document and asks each check of the table. */
 #include "prove/prove.h"
+#include "prove/places.h"
 #include "shape/shape.h"
 #include <stdlib.h>
 
 static const ProofCheck checks[] = {
-	{"places", NULL, prove_places},
+	{"places", check_vars, prove_places},
 };
 enum { CHECKS = sizeof checks / sizeof *checks };
 
@@ -19,8 +20,7 @@ _Noreturn void prove_fault(const ProvedCall *c, const char *fmt, ...)
 		c->call->op == OP_CALL ? call_name(c->call) : "copy", buf_str(&b));
 }
 
-/* The kernel that a call runs, NULL when it is no KERNEL. */
-static UOp *kernel_of(const UOp *call)
+UOp *call_kernel(const UOp *call)
 {
 	UOp *k = call->op == OP_CALL ? call->src[0] : NULL;
 	if (k && k->op == OP_PROGRAM)
@@ -37,7 +37,7 @@ void prove_document(const Graph *g)
 			checks[i].document(g);
 	for (uint32_t k = 0; k < g->sink->nsrc; k++) {
 		UOp *call = g->sink->src[k];
-		const ProvedCall c = {g, k, call, kernel_of(call)};
+		const ProvedCall c = {g, k, call, call_kernel(call)};
 		for (int i = 0; i < CHECKS; i++)
 			if (checks[i].call)
 				checks[i].call(&c);

@@ -9,6 +9,13 @@
  * and cause. g has passed verify(). */
 void prove_document(const Graph *g);
 
+/* What prove_document has shown of the places of a kernel, the first time that it was called: of
+ * how many indices by the bounds of their values alone, by these under gates and IFs, and with
+ * symbols; and the milliseconds that it took. */
+typedef struct { uint32_t call; const UOp *kernel; size_t bounds, gates, symbols; double ms; }
+	PlacesShown;
+size_t places_shown(const PlacesShown **at);
+
 /* ---- for the checks of this room */
 
 /* A call of a document: its number K (its place in the SINK) and the KERNEL it calls; NULL for a
@@ -23,6 +30,8 @@ typedef struct {
 	void (*call)(const ProvedCall *c);
 } ProofCheck;
 
+/* The KERNEL that a CALL runs, also as a PROGRAM; else NULL. */
+UOp *call_kernel(const UOp *call);
 /* Dies with MALFORMED and "K3 r_64_48: message". */
 _Noreturn void prove_fault(const ProvedCall *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

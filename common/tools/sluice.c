@@ -24,7 +24,7 @@ static const struct { const char *name, *deed; } tools[] = {
 	{"info", "summarizes a model: inputs, operators, work, memory"},
 	{"diff", "what differs between two documents"},
 	{"match", "finds a pattern in a document"},
-	{"prove", "whether two documents mean the same"},
+	{"prove", "memory of a document; whether two mean the same"},
 	{"rewrite", "applies rules to a document"},
 };
 enum { TOOLS = sizeof tools / sizeof *tools };
