@@ -21,8 +21,8 @@ static const Option options[] = {
 static const Stage form = {
 	.name = "prove",
 	.summary =
-		"Proves that a document stays within its memory; of two, that B means what A does:\n"
-		"exit status 0 if so, 1 if refuted, 3 if it cannot be told.",
+		"Proves that a document stays within its memory; of two, that B means what A\n"
+		"does: exit status 0 if so, 1 if refuted, 3 if it cannot be told.",
 	.usage = "[A [B]]",
 	.options = options,
 };
