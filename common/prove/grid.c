@@ -53,7 +53,8 @@ static void check_sizes(const ProvedCall *c)
 
 void prove_grid(const ProvedCall *c)
 {
-	if (!c->kernel || c->graph->level < LV_LOOPS)
+	if (!c->kernel || c->graph->level < LV_LOOPS ||
+		proved_before(c, "grid"))
 		return;
 	check_sizes(c);
 	Nodes all = walk(c->kernel);

@@ -342,7 +342,8 @@ static void statement(Checker *x, UOp *s)
 void prove_registers(const ProvedCall *c)
 {
 	Checker x = {.call = c};
-	if (!c->kernel || c->graph->level < LV_LOOPS)
+	if (!c->kernel || c->graph->level < LV_LOOPS ||
+		proved_before(c, "registers"))
 		return;
 	for (uint32_t i = 0; i < c->kernel->nsrc; i++)
 		statement(&x, c->kernel->src[i]);
