@@ -5,8 +5,11 @@
 
 enum { TRIES = 8, MOST_PLACES = 4096, MOST_LEAVES = 64, FEW = 4 };
 
-typedef struct { int n; UOp *leaf[MOST_LEAVES]; int64_t value[MOST_LEAVES], choice[MOST_LEAVES][FEW]; }
-	Leaves;
+typedef struct {
+	int n;
+	UOp *leaf[MOST_LEAVES];
+	int64_t value[MOST_LEAVES], choice[MOST_LEAVES][FEW];
+} Leaves;
 typedef struct { Leaves all; const Items *items; uint64_t seed; } Search;
 
 static int64_t drawn(Search *s, int64_t below)

@@ -94,7 +94,8 @@ static bool register_by_lane(Same *s, const Accesses *all, const UOp *memory)
 	bool ok = true;
 	for (size_t i = 0; i < all->n; i++)
 		if (memory_of(&all->at[i]) == memory)
-			vec_push(&p, ((Place){.at = index_open(all->at[i].index->src[1], 0, NULL)}));
+			vec_push(&p, ((Place){
+				.at = index_open(all->at[i].index->src[1], 0, NULL)}));
 	Digits d = {.n = p.n};
 	digits_of(&d, p.at);
 	for (size_t i = 0; i < d.leaf.n && ok; i++)
