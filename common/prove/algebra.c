@@ -11,7 +11,7 @@
 #include "prove/places.h"
 #include <stdlib.h>
 
-enum { DEEP = 16, VISITS = 1000, STEPS = 24, BUDGET = 400, DEPTH = 3 };
+enum { DEEP = 16, VISITS = 1000, STEPS = 24, BUDGET = 400, DEPTH = 3, LOOKS = 64 };
 
 /* Whether a LOAD gives the same each time: nothing that the kernel stores goes there. */
 static bool is_steady(const Known *k, const UOp *load)
@@ -54,17 +54,32 @@ bool value_loads(Known *k, UOp *u)
 	return k->loads.at[u->id].loads;
 }
 
+static ARENA TABLE(uint8_t) symbolic;   /* 1: no, 2: yes */
+
 /* Whether a size variable has a part in what u can be. */
-static bool is_symbolic(const UOp *u, int depth)
+static bool is_symbolic(UOp *u)
 {
-	if (u->op == OP_VAR)
-		return true;
-	if (u->op == OP_LOAD || u->op == OP_CONST)
-		return false;
-	for (uint32_t i = 0; depth && i < u->nsrc; i++)
-		if (is_symbolic(u->src[i], depth - 1))
-			return true;
-	return !depth;
+	VEC(UOp *) todo = {0};
+
+	if (u->id >= symbolic.cap)
+		table_fit(&symbolic);
+	for (vec_push(&todo, u); todo.n; ) {
+		UOp *v = todo.at[todo.n - 1];
+		uint8_t *at = symbolic.at, any = v->op == OP_VAR;
+		size_t was = todo.n;
+		bool in = v->op != OP_LOAD && !at[v->id];
+		for (uint32_t i = 0; in && i < v->nsrc; i++)
+			if (!at[v->src[i]->id])
+				vec_push(&todo, v->src[i]);
+		if (todo.n > was)
+			continue;
+		todo.n--;
+		for (uint32_t i = 0; in && i < v->nsrc; i++)
+			any |= at[v->src[i]->id] == 2;
+		at[v->id] = at[v->id] ? at[v->id] : 1 + any;
+	}
+	vec_free(&todo);
+	return symbolic.at[u->id] == 2;
 }
 
 /* ---- sums */
@@ -275,7 +290,7 @@ static bool put_quotient(Known *k, Sum *s, UOp *q, const Sum *c, const Sum *rest
 static bool put_end(Known *k, Sum *s, UOp *a, const Sum *c, const Sum *rest, int up)
 {
 	Span n = span_of(k, a);
-	bool number = a->op == OP_FLOORDIV && !k->quotients && (up > 0 || !is_symbolic(a, DEEP));
+	bool number = a->op == OP_FLOORDIV && !k->quotients && (up > 0 || !is_symbolic(a));
 	Sum end;
 
 	sum_const(&end, 0);
@@ -526,7 +541,7 @@ static bool try_way(Known *k, const Sum *s, int way)
 /* Whether s is a sum that was shown, and a number that is not negative. */
 static bool was_shown(const Known *k, const Sum *s)
 {
-	for (size_t i = k->shown.n; i-- > 0; ) {
+	for (size_t i = k->shown.n; i-- > 0 && k->shown.n - i < LOOKS; ) {
 		const Sum *t = &k->shown.at[i];
 		bool same = s->n == t->n && s->k >= t->k;
 		for (int j = 0; same && j < s->n; j++)
@@ -552,10 +567,28 @@ bool sum_holds(Known *k, const Sum *s)
 	return is;
 }
 
+/* The claim with a value that may wrap in the place of the sum that it is, modulo 2^64: the index
+ * in a claim is what it is modulo that. */
+static bool put_wrapped(const Sum *s, const Wrapped *w, Sum *out)
+{
+	int64_t c = w->sum.n ? sum_coef(s, w->sum.t[0].m) : 0;
+
+	*out = *s;
+	return c && c % w->sum.t[0].c == 0 && (c /= w->sum.t[0].c, true) &&
+		sum_plus(out, -c, &w->sum) && sum_term(out, c, w->u);
+}
+
 bool follows(Known *k, UOp *a, UOp *b, int64_t less)
 {
 	Sum s, t;
+	bool is;
+
 	sum_parts(k, b, &s);
 	sum_parts(k, a, &t);
-	return sum_plus(&s, -1, &t) && add_ok(s.k, -less, &s.k) && sum_holds(k, &s);
+	if (!sum_plus(&s, -1, &t) || !add_ok(s.k, -less, &s.k))
+		return false;
+	is = sum_holds(k, &s);
+	for (size_t i = k->wrapped.n; !is && i-- > 0; )
+		is = put_wrapped(&s, &k->wrapped.at[i], &t) && sum_holds(k, &t);
+	return is;
 }

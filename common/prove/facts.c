@@ -9,7 +9,8 @@ enum { FACTS = 64 };            /* more conditions than this are not looked at *
 
 void frame_open(Known *k)
 {
-	vec_push(&k->frame, ((Frame){k->undo.n, k->fact.n, k->shown.n, k->dead}));
+	Frame f = {k->undo.n, k->fact.n, k->shown.n, k->wrapped.n, k->dead};
+	vec_push(&k->frame, f);
 }
 
 void frame_close(Known *k)
@@ -23,6 +24,7 @@ void frame_close(Known *k)
 	}
 	k->fact.n = f.facts;
 	k->shown.n = f.shown;
+	k->wrapped.n = f.wrapped;
 	k->dead = f.dead;
 	/* notes that were made inside are no longer right, those made before are gone */
 	if (!same)
@@ -112,6 +114,22 @@ void assume_sum(Known *k, const Sum *s)
 	}
 }
 
+/* An operand of a comparison as a sum. One that may wrap is a value of its own; what the sum that it
+ * is made of makes modulo 2^64 is noted. */
+static void operand(Known *k, UOp *u, Sum *out)
+{
+	Wrapped w = {u, {0}};
+
+	sum_const(out, 0);
+	if (span_exact(k, u)) {
+		sum_parts(k, u, out);
+	} else if (sum_term(out, 1, u) && u->dtype == DT_I64) {
+		sum_parts(k, u, &w.sum);
+		if (w.sum.n > 1 || w.sum.k)
+			vec_push(&k->wrapped, w);
+	}
+}
+
 void assume_below(Known *k, UOp *a, UOp *b, int64_t less)
 {
 	Sum s, t;
@@ -120,10 +138,8 @@ void assume_below(Known *k, UOp *a, UOp *b, int64_t less)
 
 	narrow(k, a, -FAR, y.hi - less);
 	narrow(k, b, x.lo + less, FAR);
-	if (!span_exact(k, a) || !span_exact(k, b))
-		return;
-	sum_parts(k, b, &s);
-	sum_parts(k, a, &t);
+	operand(k, b, &s);
+	operand(k, a, &t);
 	if (sum_plus(&s, -1, &t) && add_ok(s.k, -less, &s.k))
 		assume_sum(k, &s);
 }
@@ -275,7 +291,8 @@ void assume(Known *k, UOp *c, bool truth)
 		Span can = span_of(k, u);
 		k->dead |= can.lo > t.truth || can.hi < t.truth;
 		span_narrow(k, u, (Span){t.truth, t.truth});
-		if (u->op == OP_LET && !value_loads(k, u->src[0])) {
+		if (u->op == OP_LET &&
+			(!value_loads(k, u->src[0]) || (k->now && let_is_fresh(k, u)))) {
 			other = u->src[0];
 		} else if (u->op == (t.truth ? OP_AND : OP_OR) && u->dtype == DT_BOOL) {
 			other = u->src[0];
@@ -311,6 +328,19 @@ static void narrow_term(Known *k, const Sum *f, int i)
 		narrow(k, f->t[i].m, q + (r > 0), FAR);
 	else
 		narrow(k, f->t[i].m, -FAR, q - (r > 0));
+}
+
+void assume_loads(Known *k, UOp *u)
+{
+	Nodes all = walk(u);
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *load = all.at[i];
+		while (load->op == OP_LET)
+			load = load->src[0];
+		UOp *below = load->op == OP_LOAD ? load_below(k, load) : NULL;
+		if (below)
+			assume_below(k, all.at[i], below, 1);
+	}
 }
 
 /* A size, or a part of one, that equals a sum of others: it may stand for it. */

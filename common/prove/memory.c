@@ -16,8 +16,8 @@ static const Wide MANY = (Wide)1 << 40, BEYOND = (Wide)1 << 90;
 
 typedef struct { UOp *store; Wide turns; } Written;
 typedef VEC(Written) Writes;
-/* what is stored, and the sum of what is added; that sum in this turn */
-typedef struct { Span span, steps, next; bool loaded; } Held;
+/* what is stored, and the sum of what is added; that sum in this turn; what all is below */
+typedef struct { Span span, steps, next; bool loaded; UOp *below; } Held;
 
 static Held *held_of(const Known *k, const UOp *storage)
 {
@@ -74,7 +74,8 @@ static UOp *added(const UOp *store)
 static void hold(Known *k, const Written *w)
 {
 	Held *h = held_of(k, stored_to(w->store));
-	bool array = stored_to(w->store)->op != OP_PARAM;
+	/* what items share is added to by all of them */
+	bool array = stored_to(w->store)->op == OP_DEFINE_REG;
 	UOp *by = array ? added(w->store) : NULL;
 	Span v = span_of(k, by ? by : w->store->src[1]);
 
@@ -154,6 +155,75 @@ void memory_learn(Known *k)
 	vec_free(&w);
 }
 
+/* ---- sizes that values are below */
+
+/* A size that a value might be below. */
+static UOp *candidate(Known *k, const UOp *v)
+{
+	for (int i = 0; i < 16; i++) {
+		if (v->op == OP_RANGE)
+			return ix_fixed(v->src[0]) ? v->src[0] : NULL;
+		if (v->op == OP_RSORT)
+			return ix_fixed(v->src[1]->src[0]) ? v->src[1]->src[0] : NULL;
+		if (v->op == OP_LOAD)
+			return held_of(k, v->src[0]->src[0]) ? NULL : load_below(k, v);
+		if (v->op != OP_LET && v->op != OP_WHERE)
+			return NULL;
+		v = v->src[v->op == OP_WHERE];
+	}
+	return NULL;
+}
+
+/* Whether a value is below a size that is at least 1, if what is loaded is below what it was found
+ * to be below. */
+static bool is_below(Known *k, UOp *v, UOp *size, int depth)
+{
+	if (v->op == OP_LET && depth)
+		return is_below(k, v->src[0], size, depth - 1);
+	if (v->op == OP_WHERE && depth)
+		return is_below(k, v->src[1], size, depth - 1) &&
+			is_below(k, v->src[2], size, depth - 1);
+	if (v->op == OP_LOAD)
+		return load_below(k, v) == size;
+	if (v->op == OP_RSORT)
+		return v->src[1]->src[0] == size;
+	return follows(k, v, size, 1);
+}
+
+/* Finds what the values that are stored are below: first a size for each storage, then those are
+ * dropped which some store does not keep to. */
+static void find_belows(Known *k)
+{
+	Writes w = {0};
+	bool more = true;
+
+	k->belows = true;
+	find_writes(k, &w);
+	for (size_t i = 0; i < w.n; i++) {
+		Held *h = held_of(k, stored_to(w.at[i].store));
+		UOp *size = candidate(k, w.at[i].store->src[1]);
+		if (!h->below && size && span_of(k, size).lo > 0)
+			h->below = size;
+	}
+	/* what is loaded from others of them can be below what these are */
+	for (size_t i = 0; i < w.n; i++) {
+		Held *h = held_of(k, stored_to(w.at[i].store));
+		for (size_t j = 0; !h->below && j < w.n; j++)
+			h->below = held_of(k, stored_to(w.at[j].store))->below;
+	}
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < w.n; i++) {
+			Held *h = held_of(k, stored_to(w.at[i].store));
+			if (h->below && !is_below(k, w.at[i].store->src[1], h->below, 8)) {
+				h->below = NULL;
+				more = true;
+			}
+		}
+	}
+	vec_free(&w);
+}
+
 static Span held_span(const Held *h, Span all)
 {
 	Span s = {h->span.lo + h->steps.lo, h->span.hi + h->steps.hi};
@@ -189,6 +259,39 @@ static bool filled_by(Known *k, UOp *load, const Fill *f)
 		sum_holds(k, &c.count);
 }
 
+/* Whether statements from..to store to what u loads from. */
+static bool stores_between(const Known *k, UOp *u, uint32_t from, uint32_t to)
+{
+	Nodes all = walk(u);
+	for (uint32_t i = from; i < to; i++) {
+		const UOp *s = k->kernel->src[i];
+		for (size_t j = 0; s->op == OP_STORE && j < all.n; j++)
+			if (all.at[j] == stored_to(s))
+				return true;
+	}
+	return false;
+}
+
+bool let_is_fresh(const Known *k, UOp *let)
+{
+	uint32_t from = (uintptr_t)map_get(&k->lets, let->id + 1), to = k->at;
+
+	if (!from || k->graph->level < LV_LOOPS)
+		return false;
+	/* a loop that was entered since runs all of its statements again */
+	for (size_t i = 0; i < k->path.n; i++) {
+		const UOp *loop = k->kernel->src[k->path.at[i]];
+		bool since = k->path.at[i] >= from && loop->op == OP_RANGE;
+		for (uint32_t e = to; since && e < k->kernel->nsrc; e++)
+			if (k->kernel->src[e]->op == OP_ENDRANGE &&
+				k->kernel->src[e]->src[0] == loop) {
+				to = e;
+				break;
+			}
+	}
+	return !stores_between(k, let->src[0], from, to);
+}
+
 /* Whether what stands around a store and not around this place are loops alone, whose ranges its
  * index names: then it was run with their present values. */
 static bool runs_before(const Known *k, const Fill *f)
@@ -206,12 +309,18 @@ static bool runs_before(const Known *k, const Fill *f)
 	return f->store->nsrc < 3;
 }
 
+static bool is_shared(const UOp *storage)
+{
+	return storage->op != OP_DEFINE_REG && (storage->op != OP_DEFINE_LOCAL ||
+		!val_is_str(storage->arg->a[2], "stack"));
+}
+
 UOp *load_forwarded(Known *k, UOp *load)
 {
 	UOp *index = load->src[0], *value = NULL;
 	Span at = {0, 0};
 
-	if (index->src[0]->op == OP_PARAM || load->nsrc > 1 || !held_of(k, index->src[0]))
+	if (is_shared(index->src[0]) || load->nsrc > 1 || !held_of(k, index->src[0]))
 		return NULL;
 	at = span_of(k, index->src[1]);
 	for (uint32_t i = 0; i < k->kernel->nsrc; i++) {
@@ -252,8 +361,8 @@ bool memory_filled(Known *k, UOp *load)
 
 /* ---- what calls leave in buffers */
 
-/* The span of what a call stores to a buffer; whether it writes all of it. */
-typedef struct { Span span; bool all; } Left;
+/* The span of what a call stores to a buffer; whether it writes all of it; a size that is above. */
+typedef struct { Span span; bool all; UOp *below; } Left;
 typedef VEC(uint32_t) Calls;
 
 static ARENA Known nested[NESTED];
@@ -318,6 +427,9 @@ static void left_by_store(Known *k, UOp *s, const UOp *buffer, Left *left)
 	if (!to || to->op != OP_PARAM || k->call->src[1 + param_slot(to)] != buffer)
 		return;
 	left->span = span_join(left->span, span_of(k, s->src[1]));
+	if (!k->belows)
+		find_belows(k);
+	left->below = held_of(k, to)->below;
 	sum_parts(k, shape_count(to->shape), &size);
 	left->all |= store_covers(k, &f, 0, &c) && !c.base.n && !c.base.k && !c.step.n &&
 		c.step.k == 1 && sum_plus(&c.count, -1, &size) && sum_holds(k, &c.count);
@@ -346,7 +458,7 @@ static Left *left_by(const Known *at, uint32_t number, UOp *buffer, int depth)
 	if (left)
 		return left;
 	left = arena_alloc(sizeof *left);
-	*left = (Left){{1, 0}, false};
+	*left = (Left){.span = {1, 0}};
 	map_put(&lefts, key, left);
 	if (call_kernel(call)) {
 		Known *k = &nested[depth];
@@ -358,7 +470,7 @@ static Left *left_by(const Known *at, uint32_t number, UOp *buffer, int depth)
 		else
 			left_by_kernel(k, buffer, left);
 	} else if (call->op == OP_MEMCPY && call->src[0] == buffer && buffer != call->src[1]) {
-		*left = (Left){content(at, call->src[1], number, depth + 1), true};
+		*left = (Left){content(at, call->src[1], number, depth + 1), true, NULL};
 	} else if (call->op != OP_MEMCPY || call->src[0] == buffer) {
 		left->span = span_dtype(buffer->dtype);
 	}
@@ -404,6 +516,37 @@ static Span content(const Known *at, UOp *buffer, uint32_t before, int depth)
 			return s;
 	}
 	return span_join(s, data_span(buffer));
+}
+
+/* The size that the call which last filled a buffer kept to. */
+static UOp *content_below(const Known *at, UOp *buffer)
+{
+	find_writers(at->graph);
+	const Calls *c = map_get(&writers, buffer->id + 1);
+	for (size_t i = c && at->depth < NESTED ? c->n : 0; i-- > 0; )
+		if (c->at[i] < at->number) {
+			const Left *left = left_by(at, c->at[i], buffer, at->depth);
+			return left->all ? left->below : NULL;
+		}
+	return NULL;
+}
+
+UOp *load_below(Known *k, const UOp *load)
+{
+	const UOp *storage = load->src[0]->src[0];
+	const Held *h = held_of(k, storage);
+	UOp *below = NULL;
+
+	if (!is_integer(load))
+		return NULL;
+	if (h && !k->belows)
+		find_belows(k);
+	if (h && (storage->op != OP_PARAM || !k->plain))
+		below = h->below;
+	else if (!h && storage->op == OP_PARAM)
+		below = content_below(k, k->call->src[1 + param_slot(storage)]);
+	k->looked |= below && !h;
+	return below;
 }
 
 Span load_span(Known *k, UOp *load)

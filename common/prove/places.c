@@ -98,13 +98,17 @@ static bool within_chosen(Known *k, UOp *e, UOp *size, UOp *gate)
 {
 	Held h = {{walk_replace(gate, name_of, k)}, 1};
 
-	assume(k, h.cond[0], true);
-	facts_settle(k);
 	e = walk_replace(e, name_of, k);
 	for (int i = 0; i < h.n; i++)
 		for (uint32_t j = 0; h.cond[i]->op == OP_AND && j < 2 && h.n < 16; j++)
 			h.cond[h.n++] = h.cond[i]->src[j];
-	return within(k, walk_replace(e, chosen, &h), size);
+	for (int i = 0; i < h.n; i++)
+		assume(k, walk_replace(h.cond[i], chosen, &h), true);
+	facts_settle(k);
+	e = walk_replace(e, chosen, &h);
+	assume_loads(k, e);
+	assume_quotients(k, e);
+	return within(k, e, size);
 }
 
 static size_t node_number(const Graph *g, const UOp *u)
@@ -133,6 +137,7 @@ static void check_axis(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *ga
 		return;
 	}
 	frame_open(k);
+	k->now = true;
 	if (gate) {
 		assume(k, gate, true);
 		facts_settle(k);
@@ -140,11 +145,13 @@ static void check_axis(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *ga
 	if (k->dead || within_numbers(k, e, size)) {
 		w->shown.gates++;
 	} else {
+		assume_loads(k, e);
 		assume_quotients(k, e);
 		if (!within(k, e, size) && (!gate || !within_chosen(k, e, size, gate)))
 			outside(w, index, axis, e, size, gate);
 		w->shown.symbols++;
 	}
+	k->now = false;
 	frame_close(k);
 }
 
@@ -293,6 +300,9 @@ static void check_statements(Walk *w)
 {
 	for (uint32_t i = 0; i < w->call->kernel->nsrc; i++) {
 		UOp *s = w->call->kernel->src[i];
+		w->k->at = i;
+		if (s->op == OP_LET)
+			map_put(&w->k->lets, s->id + 1, (void *)(uintptr_t)(i + 1));
 		if (s->op == OP_ENDRANGE || s->op == OP_ENDIF)
 			w->k->path.n--;
 		if (s->op == OP_LET && is_marked(w, s, stands.at, stands.round))

@@ -13,10 +13,11 @@ typedef struct { Wide lo, hi; } Span;   /* inclusive; lo > hi: there is no value
 typedef struct { Span span; uint32_t state; bool exact; } SpanNote;
 typedef struct { Span span; uint32_t round; } Narrowed;
 typedef struct { UOp *u; Narrowed was; } Undo;
-typedef struct { size_t undos, facts, shown; bool dead; } Frame;
+typedef struct { size_t undos, facts, shown, wrapped; bool dead; } Frame;
 
 typedef struct { uint32_t round; bool loads; } LoadNote;
 typedef struct { UOp *u; Sum to; } Equal;
+typedef struct { UOp *u; Sum sum; } Wrapped;
 /* A STORE that was passed, and what was around it. */
 typedef struct { UOp *store; size_t depth; const uint32_t *path; } Fill;
 
@@ -34,10 +35,15 @@ typedef struct Known {
 	VEC(Undo) undo;
 	VEC(Sum) fact;                  /* each is >= 0 */
 	VEC(Sum) shown;                 /* claims that were proved */
+	VEC(Wrapped) wrapped;           /* u is this sum, modulo 2^64 */
 	VEC(Equal) equal;               /* sizes that are others, by the checks of the document */
 	VEC(Frame) frame;
 	Map held;                       /* memory.c: what the kernel stores, by storage */
+	bool belows;                    /* memory.c: … and below what that is */
 	VEC(uint32_t) path;             /* the loops and IFs around: their statements' numbers */
+	uint32_t at;                    /* the statement that is looked at */
+	Map lets;                       /* where LETs stand, from 1 */
+	bool now;                       /* what is assumed is used in this statement alone */
 	VEC(Fill) fill;                 /* stores to buffers that it also loads from */
 	bool looked;                    /* into what other calls left in buffers */
 	bool plain;                     /* do not count on such loads reading what it stored */
@@ -74,6 +80,8 @@ void assume_below(Known *k, UOp *a, UOp *b, int64_t less);   /* a <= b - less */
 void assume_sum(Known *k, const Sum *s);                     /* s >= 0 */
 /* Adds what follows from the facts for the quotients in u: x < n*8 gives x//8 < n. */
 void assume_quotients(Known *k, UOp *u);
+/* Adds that what u loads is below the sizes that memory_below() knows. */
+void assume_loads(Known *k, UOp *u);
 /* Adds the checks of sizes that the document leaves to run. */
 void assume_checks(Known *k);
 /* Narrows the values in facts by the others; call it after assumptions. */
@@ -102,6 +110,10 @@ bool sum_holds(Known *k, const Sum *s);
 void memory_learn(Known *k);
 /* What a LOAD gives. */
 Span load_span(Known *k, UOp *load);
+/* A size that whatever a LOAD gives is below; NULL when none is known. */
+UOp *load_below(Known *k, const UOp *load);
+/* Whether what a LET names would be the same if computed in this statement. */
+bool let_is_fresh(const Known *k, UOp *let);
 /* The value that a LOAD from a register or array gives, where one STORE alone can have written it;
  * else NULL. */
 UOp *load_forwarded(Known *k, UOp *load);

@@ -31,10 +31,12 @@ void known_begin(Known *k, const Graph *g, uint32_t number)
 	k->number = number;
 	k->call = g->sink->src[number];
 	k->kernel = call_kernel(k->call);
-	k->undo.n = k->shown.n = k->fact.n = k->equal.n = k->frame.n = k->path.n = k->fill.n = 0;
-	k->dead = k->looked = false;
+	k->undo.n = k->shown.n = k->wrapped.n = k->fact.n = k->equal.n = 0;
+	k->frame.n = k->path.n = k->fill.n = 0;
+	k->dead = k->looked = k->belows = false;
 	k->plain = k->kernel && memory_plain(k->kernel);
 	map_free(&k->held);
+	map_free(&k->lets);
 	find_stored(k);
 	k->state = ++states;
 	memory_learn(k);
@@ -101,7 +103,7 @@ static Span quotient(Span a, Span b)
 static Span remainder_of(Span a, Span b)
 {
 	if (b.lo <= 0)
-		return around(farthest(b));
+		return around(farthest(b) > 0 ? farthest(b) - 1 : 0);
 	if (b.lo == b.hi && floor_of(a.lo, b.lo) == floor_of(a.hi, b.lo)) {
 		Wide q = floor_of(a.lo, b.lo) * b.lo;
 		return (Span){a.lo - q, a.hi - q};

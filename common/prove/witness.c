@@ -5,7 +5,7 @@
 #include "prove/places.h"
 #include <stdlib.h>
 
-enum { TRIES = 20000, SHOWN = 8 };
+enum { STEPS = 8000000, SHOWN = 8 };
 
 typedef struct {
 	Known *k;
@@ -16,6 +16,7 @@ typedef struct {
 	size_t n;
 	UOp *const *cond;
 	uint64_t random;
+	size_t left;            /* how many nodes may still be computed */
 } Case;
 
 static uint64_t draw(Case *c)
@@ -85,6 +86,7 @@ static void compute(Case *c, UOp *u, uint64_t *out)
 /* Values of all nodes; leaves are drawn, or kept where `drawn` is false. */
 static bool fill(Case *c, bool drawn)
 {
+	c->left = c->left > c->all.n ? c->left - c->all.n : 0;
 	for (size_t i = 0; i < c->all.n; i++) {
 		UOp *u = c->all.at[i];
 		int64_t v = 0;
@@ -156,9 +158,7 @@ static bool aim(Case *c, size_t i)
 
 static bool search(Case *c)
 {
-	size_t tries = 4000000 / (c->all.n + 1);
-
-	for (size_t t = 0; t < tries && t < TRIES; t++) {
+	for (c->left = STEPS; c->left; ) {
 		if (!fill(c, true))
 			continue;
 		if (shows(c))
