@@ -11,7 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-Limits limits = {.work = 1e15, .socket_time = 600, .wait = 60};
+Limits limits = {.work = 1e15, .socket_time = 600, .wait = 300};
 
 /* ---- the option */
 

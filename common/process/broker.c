@@ -124,7 +124,7 @@ static bool serve_one(int fd)
 	return sent;
 }
 
-static _Noreturn void serve(int fd)
+static _Noreturn void serve(int fd, pid_t parent)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -132,8 +132,9 @@ static _Noreturn void serve(int fd)
 	dup2(null, 0);
 	dup2(null, 1);
 	leftovers_forget();
+	/* it ends with the stage, however that ends */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	while (serve_one(fd))
+	while (getppid() == parent && serve_one(fd))
 		;
 	_exit(DONE);
 }
@@ -147,9 +148,9 @@ void broker_start(void)
 	if (process.open || broker.fd >= 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd))
 		return;
 	pid_t parent = getpid(), pid = fork();
-	if (!pid && getppid() == parent) {
+	if (!pid) {
 		close(fd[0]);
-		serve(fd[1]);
+		serve(fd[1], parent);
 	}
 	close(fd[1]);
 	if (pid > 0)

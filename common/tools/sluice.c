@@ -25,6 +25,7 @@ static const struct { const char *name, *deed; } tools[] = {
 	{"diff", "what differs between two documents"},
 	{"match", "finds a pattern in a document"},
 	{"rewrite", "applies rules to a document"},
+	{"keygen", "makes keys for tcp endpoints"},
 };
 enum { TOOLS = sizeof tools / sizeof *tools };
 
