@@ -206,3 +206,7 @@ limit() { timeout 30 "$@"; }
 	chmod 644 writer/secret
 	fails 2 "$BIN/simplify" --keys writer -o "tcp://127.0.0.1:$port" "$g"
 }
+
+@test "sixty streams, reader or writer first, small and large: none lost, none early, none hanging" {
+	BIN=$BIN bash "$TESTS/streams.sh" 60 7
+}

@@ -116,6 +116,6 @@ void limits_time(bool begins)
 void limits_work(double steps)
 {
 	if (limits.work && steps > limits.work)
-		die(MALFORMED, "a call of %.3g steps: more than the limit of work, %.3g (--limit work)",
-			steps, limits.work);
+		die(MALFORMED, "a call of %.3g steps: more than the limit of work, %.3g "
+			"(--limit work)", steps, limits.work);
 }

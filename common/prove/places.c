@@ -1,18 +1,357 @@
-/* Each index that a kernel loads from or stores to lies inside its buffer. */
-#include "prove/prove.h"
-#include "shape/shape.h"
+/* Each index that a kernel loads from or stores to lies inside its buffer, for all values of
+ * ranges, sizes and work items, under the conditions around it. Statements are gone through in
+ * order; an expression is evaluated where the statement that holds it stands.
+ *
+ *     IF(gidx0*128 + lidx0 < n)  LET(LOAD(INDEX(x, gidx0*128 + lidx0)))      x [n] */
+#include "prove/places.h"
+#include <stdlib.h>
+
+/* Where a node was visited, or stands: in a frame that may be closed by now. */
+typedef struct { uint32_t serial, depth, round; } Mark;
+typedef struct {
+	Known *k;
+	const ProvedCall *call;
+	VEC(uint32_t) open;             /* the serial numbers of the frames that are open */
+	uint32_t serial;
+	VEC(UOp *) conds;               /* the conditions of the IFs around */
+	const UOp *store;               /* the STORE whose value is evaluated, at level schedule */
+	bool again;                     /* to be done again, with the kernel distrusted */
+	PlacesShown shown;
+} Walk;
+
+static ARENA Known known;
+static ARENA VEC(PlacesShown) shown;
+static ARENA TABLE(Mark) visited, stands;
+static ARENA Map proved;                /* kernels */
+
+static bool is_marked(const Walk *w, const UOp *u, const Mark *m, uint32_t round)
+{
+	return m[u->id].round == round && m[u->id].depth < w->open.n &&
+		w->open.at[m[u->id].depth] == m[u->id].serial;
+}
+
+static Mark mark_here(const Walk *w, uint32_t round)
+{
+	return (Mark){w->open.at[w->open.n - 1], w->open.n - 1, round};
+}
+
+static void enter(Walk *w)
+{
+	frame_open(w->k);
+	vec_push(&w->open, ++w->serial);
+}
+
+static void leave(Walk *w)
+{
+	frame_close(w->k);
+	w->open.n--;
+}
+
+/* ---- one place */
+
+static UOp *elements_of(const UOp *storage)
+{
+	const char *err;
+	return size_from_val(storage->arg->a[1], &err);
+}
+
+/* Whether 0 <= e < size, by numbers, and otherwise by symbols. */
+static bool within_numbers(Known *k, UOp *e, UOp *size)
+{
+	Span s = span_of(k, e), n = span_of(k, size);
+	return span_empty(s) || (s.lo >= 0 && s.hi < n.lo);
+}
+
+static bool within(Known *k, UOp *e, UOp *size)
+{
+	return within_numbers(k, e, size) ||
+		(follows(k, ix_const(0), e, 0) && follows(k, e, size, 1));
+}
+
+/* Conditions that hold where an index is used; what is chosen by them, or loaded under them. */
+typedef struct { UOp *cond[16]; int n; } Held;
+
+static bool holds_here(const Held *h, const UOp *u)
+{
+	for (int i = 0; i < h->n; i++)
+		if (h->cond[i] == u)
+			return true;
+	return false;
+}
+
+static UOp *chosen(UOp *u, void *ctx)
+{
+	if (u->op == OP_WHERE && holds_here(ctx, u->src[0]))
+		return u->src[1];
+	if (u->op == OP_LOAD && u->nsrc > 1 && holds_here(ctx, u->src[1]))
+		return NODE(OP_LOAD, u->dtype, u->arg, u->src[0]);
+	return u;
+}
+
+static UOp *name_of(UOp *u, void *known)
+{
+	return u->op == OP_LET && !value_loads(known, u->src[0]) ? u->src[0] : u;
+}
+
+/* Whether e is inside under the gate, where WHERE(gate, LOAD(i, gate), 0) is LOAD(i). */
+static bool within_chosen(Known *k, UOp *e, UOp *size, UOp *gate)
+{
+	Held h = {{walk_replace(gate, name_of, k)}, 1};
+
+	e = walk_replace(e, name_of, k);
+	for (int i = 0; i < h.n; i++)
+		for (uint32_t j = 0; h.cond[i]->op == OP_AND && j < 2 && h.n < 16; j++)
+			h.cond[h.n++] = h.cond[i]->src[j];
+	for (int i = 0; i < h.n; i++)
+		assume(k, walk_replace(h.cond[i], chosen, &h), true);
+	facts_settle(k);
+	e = walk_replace(e, chosen, &h);
+	assume_loads(k, e);
+	assume_quotients(k, e);
+	return within(k, e, size);
+}
+
+static size_t node_number(const Graph *g, const UOp *u)
+{
+	Nodes all = g->all.n ? g->all : walk(g->sink);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i] == u)
+			return i;
+	return u->id;
+}
+
+static _Noreturn void outside(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *gate)
+{
+	if (gate)
+		vec_push(&w->conds, gate);
+	prove_fault(w->call, "INDEX %%%zu axis %d: %s", node_number(w->call->graph, index), axis,
+		witness(w->k, e, size, w->conds.n, w->conds.at));
+}
+
+static void check_axis(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *gate)
+{
+	Known *k = w->k;
+
+	if (k->dead || within_numbers(k, e, size)) {
+		w->shown.bounds++;
+		return;
+	}
+	frame_open(k);
+	k->now = true;
+	if (gate) {
+		assume(k, gate, true);
+		facts_settle(k);
+	}
+	if (k->dead || within_numbers(k, e, size)) {
+		w->shown.gates++;
+	} else {
+		assume_loads(k, e);
+		assume_quotients(k, e);
+		if (!within(k, e, size) && (!gate || !within_chosen(k, e, size, gate)))
+			outside(w, index, axis, e, size, gate);
+		w->shown.symbols++;
+	}
+	k->now = false;
+	frame_close(k);
+}
+
+/* The place that a LOAD, a STORE or a sort uses. */
+static void check_place(Walk *w, UOp *index, UOp *gate)
+{
+	UOp *storage = index->src[0];
+	bool array = storage->op == OP_DEFINE_REG || storage->op == OP_DEFINE_LOCAL;
+	bool flat = array || w->call->graph->level >= LV_LOOPS;
+	int axes = flat ? 1 : storage->shape->rank;
+
+	if ((int)index->nsrc - 1 != axes)
+		prove_fault(w->call, "INDEX %%%zu has %u indices, and there are %d axes",
+			node_number(w->call->graph, index), index->nsrc - 1, axes);
+	for (int i = 0; i < axes; i++) {
+		UOp *size = array ? elements_of(storage) : flat ? shape_count(storage->shape) :
+			storage->shape->dim[i];
+		check_axis(w, index, i, index->src[1 + i], size, gate);
+	}
+}
+
+static void check_range(Walk *w, UOp *range)
+{
+	UOp *size = range->src[0];
+	if (w->k->dead || span_of(w->k, size).lo >= 0 || follows(w->k, ix_const(0), size, 0))
+		return;
+	prove_fault(w->call, "RANGE %%%zu: %s", node_number(w->call->graph, range),
+		witness(w->k, size, NULL, w->conds.n, w->conds.at));
+}
+
+/* ---- expressions */
+
+/* Level schedule: what a gated STORE loads from its own place, to update it, it loads where it
+ * stores. */
+static void check_load(Walk *w, UOp *u)
+{
+	UOp *gate = u->nsrc > 1 ? u->src[1] : NULL;
+	if (!gate && w->store && w->store->src[0] == u->src[0] && w->store->nsrc > 2)
+		gate = w->store->src[2];
+	check_place(w, u->src[0], gate);
+	if (!memory_counts_on(w->k, u))
+		return;
+	frame_open(w->k);
+	if (gate) {
+		assume(w->k, gate, true);
+		facts_settle(w->k);
+	}
+	if (!memory_filled(w->k, u)) {
+		memory_distrust(w->k->kernel);
+		w->again = true;
+	}
+	frame_close(w->k);
+}
+
+/* What may be used only where it stands as a statement. */
+static bool must_stand(const UOp *u)
+{
+	return u->op == OP_LET || u->op == OP_RANGE || u->op == OP_DEFINE_REG ||
+		u->op == OP_DEFINE_LOCAL;
+}
+
+static void visit(Walk *w, UOp *u, bool statements)
+{
+	if (u->op == OP_LOAD)
+		check_load(w, u);
+	else if (u->op == OP_RSORT)
+		check_place(w, u->src[2], NULL);
+	else if (u->op == OP_RANGE && !statements)
+		check_range(w, u);
+	else if (statements && must_stand(u) && !is_marked(w, u, stands.at, stands.round))
+		prove_fault(w->call, "%s %%%zu is used where it does not stand", op_name(u->op),
+			node_number(w->call->graph, u));
+}
+
+/* Goes through what is evaluated for u that was not evaluated in a frame which is open. */
+static void evaluate(Walk *w, UOp *root, bool statements)
+{
+	VEC(UOp *) todo = {0};
+
+	for (vec_push(&todo, root); todo.n; ) {
+		UOp *u = todo.at[--todo.n];
+		if (is_marked(w, u, visited.at, visited.round))
+			continue;
+		visited.at[u->id] = mark_here(w, visited.round);
+		visit(w, u, statements);
+		for (uint32_t i = 0; !(statements && must_stand(u)) && i < u->nsrc; i++)
+			vec_push(&todo, u->src[i]);
+	}
+	vec_free(&todo);
+}
+
+static void check_store(Walk *w, UOp *s, bool statements)
+{
+	w->store = statements ? NULL : s;
+	for (uint32_t i = 0; i < s->nsrc; i++)
+		evaluate(w, s->src[i], statements);
+	memory_pass(w->k, s);
+	check_place(w, s->src[0], s->nsrc > 2 ? s->src[2] : NULL);
+}
+
+/* ---- kernels */
+
+/* Within a loop its range is not empty. */
+static void enter_loop(Walk *w, UOp *range)
+{
+	evaluate(w, range->src[0], true);
+	check_range(w, range);
+	enter(w);
+	w->k->dead |= span_empty(span_of(w->k, range));
+	if (range->src[0]->op == OP_CONST)
+		return;
+	assume_below(w->k, ix_const(0), range->src[0], 1);
+	facts_settle(w->k);
+}
+
+static void enter_if(Walk *w, UOp *cond)
+{
+	evaluate(w, cond, true);
+	enter(w);
+	if (!value_loads(w->k, cond)) {
+		assume(w->k, cond, true);
+		facts_settle(w->k);
+	}
+	vec_push(&w->conds, cond);
+}
+
+static void check_statement(Walk *w, UOp *s)
+{
+	switch (s->op) {
+	case OP_RANGE: enter_loop(w, s); break;
+	case OP_IF: enter_if(w, s->src[0]); break;
+	case OP_ENDRANGE: leave(w); break;
+	case OP_ENDIF:
+		leave(w);
+		w->conds.n--;
+		break;
+	case OP_LET: evaluate(w, s->src[0], true); break;
+	case OP_STORE: check_store(w, s, true); break;
+	default: break;
+	}
+	if (must_stand(s))
+		stands.at[s->id] = mark_here(w, stands.round);
+}
+
+static void check_statements(Walk *w)
+{
+	for (uint32_t i = 0; i < w->call->kernel->nsrc; i++) {
+		UOp *s = w->call->kernel->src[i];
+		w->k->at = i;
+		if (s->op == OP_LET)
+			map_put(&w->k->lets, s->id + 1, (void *)(uintptr_t)(i + 1));
+		if (s->op == OP_ENDRANGE || s->op == OP_ENDIF)
+			w->k->path.n--;
+		if (s->op == OP_LET && is_marked(w, s, stands.at, stands.round))
+			prove_fault(w->call, "LET %%%zu stands twice",
+				node_number(w->call->graph, s));
+		check_statement(w, s);
+		if (s->op == OP_RANGE || s->op == OP_IF)
+			vec_push(&w->k->path, i);
+	}
+}
+
+static void check_kernel(Walk *w)
+{
+	const ProvedCall *c = w->call;
+
+	w->again = false;
+	w->shown = (PlacesShown){.call = c->number, .kernel = c->kernel};
+	table_round(&visited);
+	table_round(&stands);
+	known_begin(w->k, c->graph, c->number);
+	enter(w);
+	assume_checks(w->k);
+	if (c->graph->level >= LV_LOOPS)
+		check_statements(w);
+	else
+		for (uint32_t i = 0; i < c->kernel->nsrc; i++)
+			check_store(w, c->kernel->src[i], false);
+	leave(w);
+}
 
 void prove_places(const ProvedCall *c)
 {
-	if (!c->kernel)
+	if (!c->kernel || map_get(&proved, PKEY(c->kernel)))
 		return;
-	for (uint32_t i = 0; i < c->kernel->nsrc; i++) {
-		UOp *s = c->kernel->src[i];
-		int64_t lo, hi;
-		if (s->op != OP_RANGE)
-			continue;
-		ix_bounds(s->src[0], &lo, &hi);
-		if (hi < 0)
-			prove_fault(c, "a RANGE of size %lld", (long long)hi);
-	}
+	double begin = now_ms();
+	Walk w = {.k = &known, .call = c};
+	check_kernel(&w);
+	if (w.again)
+		check_kernel(&w);
+	w.shown.ms = now_ms() - begin;
+	vec_push(&shown, w.shown);
+	if (!w.k->looked)
+		map_put(&proved, PKEY(c->kernel), c->kernel);
+	vec_free(&w.open);
+	vec_free(&w.conds);
+}
+
+size_t places_shown(const PlacesShown **at)
+{
+	*at = shown.at;
+	return shown.n;
 }

@@ -1,10 +1,17 @@
 /* The driver: goes over the calls of a document and asks each check of the table. */
 #include "prove/prove.h"
+#include "prove/places.h"
 #include "shape/shape.h"
 #include <stdlib.h>
 
 static const ProofCheck checks[] = {
-	{"places", NULL, prove_places},
+	{"calls", prove_calls, NULL},
+	{"workspace", prove_workspace, NULL},
+	{"grid", NULL, prove_grid},
+	{"places", check_vars, prove_places},
+	{"registers", NULL, prove_registers},
+	{"apart", NULL, prove_apart},
+	{"barriers", NULL, prove_barriers},
 };
 enum { CHECKS = sizeof checks / sizeof *checks };
 
@@ -19,13 +26,18 @@ _Noreturn void prove_fault(const ProvedCall *c, const char *fmt, ...)
 		c->call->op == OP_CALL ? call_name(c->call) : "copy", buf_str(&b));
 }
 
-/* The kernel that a call runs, NULL when it is no KERNEL. */
-static UOp *kernel_of(const UOp *call)
+UOp *call_kernel(const UOp *call)
 {
 	UOp *k = call->op == OP_CALL ? call->src[0] : NULL;
 	if (k && k->op == OP_PROGRAM)
 		k = k->src[0];
 	return k && k->op == OP_KERNEL ? k : NULL;
+}
+
+ProvedCall proved_call(const Graph *g, uint32_t number)
+{
+	UOp *call = g->sink->src[number];
+	return (ProvedCall){g, number, call, call_kernel(call)};
 }
 
 void prove_document(const Graph *g)
@@ -36,8 +48,7 @@ void prove_document(const Graph *g)
 		if (checks[i].document)
 			checks[i].document(g);
 	for (uint32_t k = 0; k < g->sink->nsrc; k++) {
-		UOp *call = g->sink->src[k];
-		const ProvedCall c = {g, k, call, kernel_of(call)};
+		const ProvedCall c = proved_call(g, k);
 		for (int i = 0; i < CHECKS; i++)
 			if (checks[i].call)
 				checks[i].call(&c);

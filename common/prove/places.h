@@ -1,0 +1,153 @@
+/* Internals of the proofs about places: what values can be, what is known of them, what follows. */
+#ifndef PLACES_H
+#define PLACES_H
+#include "index/ix.h"
+#include "prove/prove.h"
+#include "shape/shape.h"
+
+/* ---- spans.c: the least and the greatest value of integers */
+
+typedef __int128 Wide;                  /* sums and products of what fits 64 bits fit it */
+typedef struct { Wide lo, hi; } Span;   /* inclusive; lo > hi: there is no value */
+
+typedef struct { Span span; uint32_t state; bool exact; } SpanNote;
+typedef struct { Span span; uint32_t round; } Narrowed;
+typedef struct { UOp *u; Narrowed was; } Undo;
+typedef struct { size_t undos, facts, shown, wrapped; bool dead; } Frame;
+
+typedef struct { uint32_t round; bool loads; } LoadNote;
+typedef struct { UOp *u; Sum to; } Equal;
+typedef struct { UOp *u; Sum sum; } Wrapped;
+/* A STORE that was passed, and what was around it. */
+typedef struct { UOp *store; size_t depth; const uint32_t *path; } Fill;
+
+/* What is known at a point of a kernel. Frames are the conditions around it, from outside in. */
+typedef struct Known {
+	const Graph *graph;
+	uint32_t number;                /* the call, by its place in the SINK */
+	UOp *call, *kernel;
+	const VarEnv *sizes;            /* the sizes, when they are known; else NULL */
+	uint32_t state;                 /* changes with whatever spans depend on */
+	TABLE(SpanNote) note;
+	TABLE(Narrowed) narrowed;
+	TABLE(LoadNote) loads;
+	VEC(UOp *) stored;              /* the buffers that the kernel stores to */
+	VEC(Undo) undo;
+	VEC(Sum) fact;                  /* each is >= 0 */
+	VEC(Sum) shown;                 /* claims that were proved */
+	VEC(Wrapped) wrapped;           /* u is this sum, modulo 2^64 */
+	VEC(Equal) equal;               /* sizes that are others, by the checks of the document */
+	VEC(Frame) frame;
+	Map held;                       /* memory.c: what the kernel stores, by storage */
+	bool belows;                    /* memory.c: … and below what that is */
+	VEC(uint32_t) path;             /* the loops and IFs around: their statements' numbers */
+	uint32_t at;                    /* the statement that is looked at */
+	Map lets;                       /* where LETs stand, from 1 */
+	bool now;                       /* what is assumed is used in this statement alone */
+	VEC(Fill) fill;                 /* stores to buffers that it also loads from */
+	bool looked;                    /* into what other calls left in buffers */
+	bool plain;                     /* do not count on such loads reading what it stored */
+	bool dead;                      /* the conditions exclude each other: nothing is run here */
+	int budget, visits, way, depth;
+	bool quotients, whole;          /* all quotients are taken apart; none is */
+} Known;
+
+/* A variable without a greatest value worth the name is taken to be at most this. run proves the
+ * document again for larger ones (prove_sizes). */
+enum { USUAL_SIZE = 1 << 16 };
+
+/* Begins with nothing known at the kernel of a call (number in the SINK). */
+void known_begin(Known *k, const Graph *g, uint32_t number);
+/* What is noted is no longer right: something was narrowed. */
+void known_changed(Known *k);
+/* What u can be here: every value that it has when it is computed lies inside. */
+Span span_of(Known *k, UOp *u);
+/* Whether neither u nor the sums and products it is made of can wrap. */
+bool span_exact(Known *k, UOp *u);
+Span span_dtype(DType d);
+Span span_join(Span a, Span b);
+static inline bool span_empty(Span a) { return a.lo > a.hi; }
+/* u lies inside s, until the frame is closed. */
+void span_narrow(Known *k, UOp *u, Span s);
+
+/* ---- facts.c: conditions that hold */
+
+void frame_open(Known *k);
+void frame_close(Known *k);
+/* Adds, to the open frame, what follows from c being true (or false). */
+void assume(Known *k, UOp *c, bool truth);
+void assume_below(Known *k, UOp *a, UOp *b, int64_t less);   /* a <= b - less */
+void assume_sum(Known *k, const Sum *s);                     /* s >= 0 */
+/* Adds what follows from the facts for the quotients in u: x < n*8 gives x//8 < n. */
+void assume_quotients(Known *k, UOp *u);
+/* Adds that what u loads is below the sizes that memory_below() knows. */
+void assume_loads(Known *k, UOp *u);
+/* Adds the checks of sizes that the document leaves to run. */
+void assume_checks(Known *k);
+/* Narrows the values in facts by the others; call it after assumptions. */
+void facts_settle(Known *k);
+
+/* ---- algebra.c: sums with symbols */
+
+/* Whether u, computed again at another time, may be another value: it loads from what the kernel
+ * stores to. What a LET names is computed once. */
+bool value_loads(Known *k, UOp *u);
+/* u as a sum over values that are no sums; equal to u modulo 2^64. */
+void sum_parts(Known *k, UOp *u, Sum *s);
+/* Puts quotients and remainders of the same together again, (x//4)*4 + x%4 -> x; whether there were
+ * some. */
+bool sum_join(Known *k, Sum *s);
+/* The end of a term as a number; false when it is beyond 100 bits. */
+bool term_end(Known *k, const Term *t, bool greatest, Wide *end);
+/* Whether a <= b - less follows from the facts. */
+bool follows(Known *k, UOp *a, UOp *b, int64_t less);
+/* Whether s >= 0 does. */
+bool sum_holds(Known *k, const Sum *s);
+
+/* ---- memory.c: what memory holds */
+
+/* Computes what the integer registers and arrays of the kernel can hold. */
+void memory_learn(Known *k);
+/* What a LOAD gives. */
+Span load_span(Known *k, UOp *load);
+/* A size that whatever a LOAD gives is below; NULL when none is known. */
+UOp *load_below(Known *k, const UOp *load);
+/* Whether what a LET names would be the same if computed in this statement. */
+bool let_is_fresh(const Known *k, UOp *let);
+/* The value that a LOAD from a register or array gives, where one STORE alone can have written it;
+ * else NULL. */
+UOp *load_forwarded(Known *k, UOp *load);
+/* A STORE was passed. */
+void memory_pass(Known *k, UOp *store);
+/* Whether a LOAD is from a buffer that the kernel stores to, and taken to read what it stored;
+ * whether it does. */
+bool memory_counts_on(const Known *k, const UOp *load);
+bool memory_filled(Known *k, UOp *load);
+/* Notes that a kernel does not read what it stored before; whether that was noted. */
+void memory_distrust(UOp *kernel);
+bool memory_plain(const UOp *kernel);
+
+/* ---- cover.c */
+
+/* The places base + i*step for i from 0 to count - 1. */
+typedef struct { Sum base, step, count; } Cover;
+/* Whether the STORE, in the loops around it beyond the first `common`, writes such places, all of
+ * them before what follows those loops. */
+bool store_covers(Known *k, const Fill *f, size_t common, Cover *c);
+/* a/b for a b of one term, where that is exact; else false. */
+bool sum_divided(const Sum *a, const Sum *b, Sum *out);
+/* The place of an INDEX as one sum, row-major. */
+bool place_sum(Known *k, const UOp *index, Sum *out);
+
+/* ---- shapes.c: what stands in a document beside its kernels */
+
+/* Sizes of a document: VARs as declared. */
+void check_vars(const Graph *g);
+
+/* ---- witness.c: a case in which a claim is wrong */
+
+/* Text of values with which index is not from 0 to size - 1 though the gate (or NULL) and the
+ * conditions around hold: "r0*2+1 is 128 at r0=64 n=7, and the size is 128". If none is found, of
+ * the bounds. In the arena. */
+const char *witness(Known *k, UOp *index, UOp *size, size_t n, UOp *const *cond);
+#endif

@@ -1,0 +1,378 @@
+/* The least and the greatest value of an integer, from those of its sources, in 128 bits: what may
+ * leave the dtype may wrap, and then is anything the dtype holds.
+ *
+ *     r0 in 0..9, n in 1..7      r0*8 + n      1..79
+ *
+ * A span depends on what is known where the value is computed, so it is noted with the state. */
+#include "prove/places.h"
+#include <stdlib.h>
+
+static ARENA uint32_t states;   /* counts them, over all kernels */
+
+static void find_stored(Known *k)
+{
+	Nodes all = k->kernel ? walk(k->kernel) : (Nodes){0};
+	k->stored.n = 0;
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *u = all.at[i];
+		const UOp *to = u->op == OP_STORE ? u->src[0]->src[0] :
+			u->op == OP_RSORT ? u->src[2]->src[0] : NULL;
+		if (to && to->op == OP_PARAM)
+			vec_push(&k->stored, k->call->src[1 + param_slot(to)]);
+	}
+}
+
+void known_begin(Known *k, const Graph *g, uint32_t number)
+{
+	table_round(&k->note);
+	table_round(&k->narrowed);
+	table_round(&k->loads);
+	k->graph = g;
+	k->number = number;
+	k->call = g->sink->src[number];
+	k->kernel = call_kernel(k->call);
+	k->undo.n = k->shown.n = k->wrapped.n = k->fact.n = k->equal.n = 0;
+	k->frame.n = k->path.n = k->fill.n = 0;
+	k->dead = k->looked = k->belows = false;
+	k->plain = k->kernel && memory_plain(k->kernel);
+	map_free(&k->held);
+	map_free(&k->lets);
+	find_stored(k);
+	k->state = ++states;
+	memory_learn(k);
+}
+
+void known_changed(Known *k)
+{
+	k->state = ++states;
+}
+
+Span span_dtype(DType d)
+{
+	if (d == DT_BOOL)
+		return (Span){0, 1};
+	return dtype_int(d) ? (Span){dtype_min(d), dtype_max(d)} : (Span){INT64_MIN, INT64_MAX};
+}
+
+Span span_join(Span a, Span b)
+{
+	if (span_empty(a) || span_empty(b))
+		return span_empty(a) ? b : a;
+	return (Span){a.lo < b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
+}
+
+static Span meet(Span a, Span b)
+{
+	return (Span){a.lo > b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi};
+}
+
+static Span around(Wide far)
+{
+	far = far < 0 ? -far : far;
+	return (Span){-far, far};
+}
+
+static Wide farthest(Span a)
+{
+	return -a.lo > a.hi ? -a.lo : a.hi;
+}
+
+static Wide floor_of(Wide a, Wide b)
+{
+	return a / b - (a % b && (a < 0) != (b < 0));
+}
+
+static Span times(Span a, Span b)
+{
+	if (farthest(a) > INT64_MAX && farthest(b) > INT64_MAX)
+		return around((Wide)1 << 100);
+	Wide x = a.lo * b.lo, y = a.lo * b.hi, z = a.hi * b.lo, w = a.hi * b.hi;
+	return span_join(span_join((Span){x, x}, (Span){y, y}),
+		span_join((Span){z, z}, (Span){w, w}));
+}
+
+/* by 0 it is 0 */
+static Span quotient(Span a, Span b)
+{
+	if (b.lo <= 0)
+		return around(farthest(a));
+	Wide lo = a.lo < 0 ? b.lo : b.hi, hi = a.hi < 0 ? b.hi : b.lo;
+	return (Span){floor_of(a.lo, lo), floor_of(a.hi, hi)};
+}
+
+static Span remainder_of(Span a, Span b)
+{
+	if (b.lo <= 0)
+		return around(farthest(b) > 0 ? farthest(b) - 1 : 0);
+	if (b.lo == b.hi && floor_of(a.lo, b.lo) == floor_of(a.hi, b.lo)) {
+		Wide q = floor_of(a.lo, b.lo) * b.lo;
+		return (Span){a.lo - q, a.hi - q};
+	}
+	return (Span){0, a.lo >= 0 && a.hi < b.hi - 1 ? a.hi : b.hi - 1};
+}
+
+/* as in C */
+static Span truncated(Span a, Span b, bool rest)
+{
+	Wide far = farthest(b) > 0 ? farthest(b) - 1 : 0;
+	Span r = a;
+
+	if (rest)
+		r = meet((Span){-far, far}, (Span){a.lo < 0 ? a.lo : 0, a.hi > 0 ? a.hi : 0});
+	else if (b.lo > 0)
+		r = (Span){a.lo / (a.lo < 0 ? b.lo : b.hi), a.hi / (a.hi < 0 ? b.hi : b.lo)};
+	else
+		r = around(farthest(a));
+	return r;
+}
+
+/* The least 2^n - 1 that is not below x. */
+static Wide ones(Wide x)
+{
+	Wide m = 0;
+	while (m < x)
+		m = 2 * m + 1;
+	return m;
+}
+
+static Span bits(Op op, Span a, Span b, Span all)
+{
+	bool either = a.lo >= 0 || b.lo >= 0, both = a.lo >= 0 && b.lo >= 0;
+
+	if (op == OP_AND && either)
+		return (Span){0, a.lo < 0 ? b.hi : b.lo < 0 || a.hi < b.hi ? a.hi : b.hi};
+	if (op != OP_AND && both)
+		return (Span){0, ones(a.hi > b.hi ? a.hi : b.hi)};
+	return all;
+}
+
+static Span shifted(Op op, Span a, Span b, DType d)
+{
+	int width = dtype_size(d) * 8;
+	bool within = b.lo >= 0 && b.hi < width;
+	Span r;
+
+	if (a.lo < 0 || a.hi > (Wide)1 << 62)
+		return op == OP_SHR ? span_join(a, (Span){-1, 0}) : span_dtype(d);
+	if (op == OP_SHL)
+		r = (Span){within ? a.lo << (int)b.lo : 0,
+			a.hi << (int)(within ? b.hi : width - 1)};
+	else
+		r = (Span){within ? a.lo >> (int)b.hi : 0,
+			a.hi >> (int)(b.lo < 0 || b.lo >= width ? 0 : b.lo)};
+	return r;
+}
+
+static Span truth(bool yes, bool no)
+{
+	return yes ? (Span){1, 1} : no ? (Span){0, 0} : (Span){0, 1};
+}
+
+static Span compared(Op op, Span a, Span b)
+{
+	bool apart = a.hi < b.lo || b.hi < a.lo;
+	bool same = a.lo == a.hi && b.lo == b.hi && a.lo == b.lo;
+
+	if (op == OP_CMPLT)
+		return truth(a.hi < b.lo, a.lo >= b.hi);
+	return op == OP_CMPEQ ? truth(same, apart) : truth(apart, same);
+}
+
+static Span var_span(const Known *k, const UOp *u)
+{
+	Wide lo = u->arg->a[1]->i, hi = u->arg->a[2]->i;
+
+	for (int i = 0; k->sizes && i < k->sizes->n; i++)
+		if (val_is_str(u->arg->a[0], k->sizes->name[i]))
+			return (Span){k->sizes->value[i], k->sizes->value[i]};
+	return (Span){lo, hi <= USUAL_SIZE ? hi : lo > USUAL_SIZE ? lo : USUAL_SIZE};
+}
+
+static SpanNote *note_at(Known *k, const UOp *u)
+{
+	if (u->id >= k->note.cap)
+		table_fit(&k->note);
+	return &k->note.at[u->id];
+}
+
+/* How many values a fold takes; sizes are noted with their ranges. */
+static Span turns(Known *k, const UOp *u)
+{
+	Span n = {1, 1};
+	for (uint32_t i = 1; i < u->nsrc; i++) {
+		n = times(n, note_at(k, u->src[i]->src[0])->span);
+		n = (Span){n.lo < 0 ? 0 : n.lo, n.hi > INT64_MAX ? INT64_MAX : n.hi};
+	}
+	return n;
+}
+
+/* A fold of `count` values in v. */
+static Span folded(const UOp *u, Span v, Span count)
+{
+	if (val_is_str(u->arg, "ADD") && u->dtype != DT_BOOL)
+		return span_join(times(v, count), (Span){0, 0});
+	if (val_is_str(u->arg, "MAX") || val_is_str(u->arg, "MIN")) {
+		bool max = val_is_str(u->arg, "MAX");
+		Span all = span_dtype(u->dtype);
+		Wide none = max ? all.lo : all.hi;
+		return count.lo > 0 ? v : span_join(v, (Span){none, none});
+	}
+	return span_dtype(u->dtype);
+}
+
+static bool is_fold(const UOp *u)
+{
+	return u->op == OP_RREDUCE || u->op == OP_RSCAN || u->op == OP_RSORT;
+}
+
+static bool looks_in(const UOp *u)
+{
+	return op_elementwise(u->op) || u->op == OP_LET || u->op == OP_RANGE ||
+		u->op == OP_SPECIAL || is_fold(u);
+}
+
+static Span binary_span(const UOp *u, Span a, Span b)
+{
+	switch (u->op) {
+	case OP_ADD: return (Span){a.lo + b.lo, a.hi + b.hi};
+	case OP_SUB: return (Span){a.lo - b.hi, a.hi - b.lo};
+	case OP_MUL: return times(a, b);
+	case OP_MAX: return (Span){a.lo > b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
+	case OP_MIN: return (Span){a.lo < b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi};
+	case OP_FLOORDIV: return quotient(a, b);
+	case OP_FLOORMOD: return remainder_of(a, b);
+	case OP_IDIV: return truncated(a, b, false);
+	case OP_MOD: return truncated(a, b, true);
+	case OP_AND: case OP_OR: case OP_XOR: return bits(u->op, a, b, span_dtype(u->dtype));
+	case OP_SHL: case OP_SHR: return shifted(u->op, a, b, u->dtype);
+	case OP_CMPLT: case OP_CMPEQ: case OP_CMPNE: return compared(u->op, a, b);
+	default: return span_dtype(u->dtype);
+	}
+}
+
+static Span ternary_span(const UOp *u, Span a, Span b, Span c)
+{
+	if (u->op == OP_WHERE)
+		return a.lo == 1 ? b : a.hi == 0 ? c : span_join(b, c);
+	if (u->op == OP_MULACC) {
+		Span m = times(a, b);
+		return (Span){m.lo + c.lo, m.hi + c.hi};
+	}
+	return span_dtype(u->dtype);
+}
+
+static Span const_span(const UOp *u)
+{
+	if (u->arg->kind == VAL_UINT)
+		return (Span){u->arg->u, u->arg->u};
+	Wide v = u->arg->kind == VAL_BOOL ? u->arg->b : u->arg->i;
+	return (Span){v, v};
+}
+
+static bool is_integer(const UOp *u)
+{
+	return u->dtype == DT_BOOL || dtype_int(u->dtype);
+}
+
+/* The span before it wraps, from those of its sources, which are noted. */
+static Span derive(Known *k, UOp *u, const Span *s)
+{
+	switch (u->op) {
+	case OP_CONST: return const_span(u);
+	case OP_VAR: return var_span(k, u);
+	case OP_RANGE:
+	case OP_SPECIAL: return (Span){0, s[0].hi - 1};
+	case OP_LET: return s[0];
+	case OP_LOAD: return load_span(k, u);
+	case OP_NEG: return (Span){-s[0].hi, -s[0].lo};
+	case OP_CAST: return is_integer(u->src[0]) ? s[0] : span_dtype(u->dtype);
+	case OP_RSORT: return s[1];
+	case OP_RREDUCE: return folded(u, s[0], turns(k, u));
+	case OP_RSCAN: return folded(u, s[0], (Span){1, turns(k, u).hi});
+	default:
+		if (op_info[u->op].cls == CLASS_BINARY || op_info[u->op].cls == CLASS_COMPARE)
+			return binary_span(u, s[0], s[1]);
+		return op_info[u->op].cls == CLASS_TERNARY ? ternary_span(u, s[0], s[1], s[2]) :
+			span_dtype(u->dtype);
+	}
+}
+
+static Span narrowed_span(Known *k, const UOp *u)
+{
+	if (u->id < k->narrowed.cap && k->narrowed.at[u->id].round == k->narrowed.round)
+		return k->narrowed.at[u->id].span;
+	return (Span){-((Wide)1 << 126), (Wide)1 << 126};
+}
+
+/* The sources that matter are noted already. */
+static SpanNote derive_note(Known *k, UOp *u)
+{
+	SpanNote r = {.state = k->state, .exact = true};
+	Span s[3] = {{0, 0}, {0, 0}, {0, 0}}, all = span_dtype(u->dtype);
+	bool ring = u->op == OP_ADD || u->op == OP_SUB || u->op == OP_MUL || u->op == OP_NEG ||
+		u->op == OP_LET || u->op == OP_CAST || u->op == OP_MULACC;
+
+	for (uint32_t i = 0; looks_in(u) && i < u->nsrc && i < 3; i++) {
+		const SpanNote *n = note_at(k, u->src[i]);
+		s[i] = is_integer(u->src[i]) ? n->span : span_dtype(DT_I64);
+		r.exact &= !ring || n->exact;
+		if (span_empty(s[i]) && !is_fold(u)) {
+			r.span = s[i];
+			return r;
+		}
+	}
+	r.span = is_integer(u) ? derive(k, u, s) : all;
+	if (r.span.lo < all.lo || r.span.hi > all.hi) {
+		r.span = all;
+		r.exact = false;
+	}
+	r.span = meet(r.span, narrowed_span(k, u));
+	return r;
+}
+
+static SpanNote *learn(Known *k, UOp *u)
+{
+	VEC(UOp *) todo = {0};
+
+	if (note_at(k, u)->state == k->state)
+		return note_at(k, u);
+	for (vec_push(&todo, u); todo.n; ) {
+		UOp *v = todo.at[todo.n - 1];
+		size_t was = todo.n;
+		for (uint32_t i = 0; looks_in(v) && i < v->nsrc; i++)
+			if (note_at(k, v->src[i])->state != k->state)
+				vec_push(&todo, v->src[i]);
+		if (todo.n > was)
+			continue;
+		todo.n--;
+		if (note_at(k, v)->state != k->state) {
+			SpanNote n = derive_note(k, v);
+			*note_at(k, v) = n;
+		}
+	}
+	vec_free(&todo);
+	return note_at(k, u);
+}
+
+Span span_of(Known *k, UOp *u)
+{
+	return learn(k, u)->span;
+}
+
+bool span_exact(Known *k, UOp *u)
+{
+	return learn(k, u)->exact;
+}
+
+void span_narrow(Known *k, UOp *u, Span s)
+{
+	if (u->id >= k->narrowed.cap)
+		table_fit(&k->narrowed);
+	Narrowed *n = &k->narrowed.at[u->id];
+	Span now = narrowed_span(k, u), next = meet(now, s);
+
+	if (u->op == OP_CONST || (next.lo == now.lo && next.hi == now.hi))
+		return;
+	vec_push(&k->undo, ((Undo){u, *n}));
+	*n = (Narrowed){next, k->narrowed.round};
+}
