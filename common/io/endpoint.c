@@ -269,8 +269,8 @@ static void abandon(void *endpoint)
 	while (!e->left && zmq.send(e->socket, "", 0, ZMQ_DONTWAIT) < 0 &&
 		now_ms() - since < FAILING)
 		ready(e, ZMQ_POLLOUT, RETRY);
-	while (!e->left && hear(e, FAILING))
-		;
+	while (e->met && !e->left && now_ms() - since < FAILING)
+		hear(e, FAILING);
 	shut(e, 0);
 }
 
