@@ -19,7 +19,7 @@ endif
 
 ROOMS     = trace schedule fuse render run
 TOOLS     = trace simplify grad jvp vmap jac hess schedule fuse layout lower render render-clang render-opencl render-cuda render-metal \
-            compile run show info diff match rewrite bisect reduce prove sluice
+            compile run show info diff match rewrite bisect reduce prove keygen sluice
 # files of a kind in a folder's rooms, as deep as they go: here, trace/onnx/operators
 files     = $(foreach d,$(1) $(1)/* $(1)/*/*,$(wildcard $(d)/*.$(2)))
 comma     = ,

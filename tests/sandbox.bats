@@ -69,7 +69,7 @@ walls_of() { awk '/^(Seccomp|NoNewPrivs):/ { printf "%s ", $2 }' "/proc/$1/statu
 	mkfifo in
 	local stage
 	for stage in trace simplify schedule fuse layout lower render show; do
-		tool $stage $([ $stage = show ] || echo -) < in > out.mp &
+		"$BIN/$stage" - < in > out.mp &
 		exec 7> in
 		for _ in $(seq 100); do
 			[ "$(walls_of $!)" = "1 2 " ] && break
@@ -82,7 +82,7 @@ walls_of() { awk '/^(Seccomp|NoNewPrivs):/ { printf "%s ", $2 }' "/proc/$1/statu
 	done
 	# a stream of documents, each of which needs stages before
 	cat g.mp g.mp g.mp | tool fuse | tool show --count > seen
-	[ "$(sort -u seen)" = "schedule nodes=9 kernels=1 copies=0" ] || { cat seen; return 1; }
+	[[ $(sort -u seen) == "schedule nodes="*" kernels=1 copies=0" ]] || { cat seen; return 1; }
 	[ "$(wc -l < seen)" = 3 ]
 	ok tool fuse --no-walls g.mp
 }

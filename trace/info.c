@@ -189,7 +189,7 @@ static void documents(const char *file)
 {
 	broker_start();
 	Stream *in = stream_open(file);
-	confine_stage();
+	confine_stage(endpoint_is(file));
 	for (Graph *g; (g = stream_next(in, 0)); arena_reset()) {
 		Buf out = {0};
 		verify(g);

@@ -20,7 +20,7 @@ Graph *read_file(const char *file)
 		return read_compiled(file);
 	if (!file_is_onnx(file) && !suffix_is(file, ".t"))
 		return NULL;
-	confine_stage();
+	confine_stage(stream_writes());
 	if (file_is_onnx(file))
 		return read_onnx(file);
 	const char *text = file_map(file, &n);

@@ -20,7 +20,7 @@ typedef struct {
 	const char *where;      /* when set, put before a message: "file:line:col" of a front end */
 	const char *context;    /* when set, printed after the message: a source line and a caret */
 	const char *input;      /* -i ENDPOINT, or NULL */
-	/* --keys: the folder of this user's keys for tcp; --peer: the key of the other side; or NULL */
+	/* --keys: the folder of this user's keys for tcp; --peer: the other side's; or NULL */
 	const char *keys, *peer;
 	bool verbose;           /* -v */
 	bool open, confined;    /* --no-walls: not to be confined; it is (confine.c) */

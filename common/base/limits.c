@@ -11,7 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-Limits limits = {.work = 1e15, .socket_time = 600, .wait = 60};
+Limits limits = {.work = 1e15, .socket_time = 600, .wait = 300};
 
 /* ---- the option */
 
@@ -116,6 +116,6 @@ void limits_time(bool begins)
 void limits_work(double steps)
 {
 	if (limits.work && steps > limits.work)
-		die(MALFORMED, "a call of %.3g steps: more than the limit of work, %.3g (--limit work)",
-			steps, limits.work);
+		die(MALFORMED, "a call of %.3g steps: more than the limit of work, %.3g "
+			"(--limit work)", steps, limits.work);
 }

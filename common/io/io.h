@@ -65,6 +65,7 @@ void stream_write(const char *endpoint, const Graph *g);
 void stream_put(const char *endpoint, const void *p, size_t n);   /* the same for bytes */
 /* Opens an output endpoint early, so that the reader gets an end even if nothing is written. */
 void stream_out_open(const char *endpoint);
+bool stream_writes(void);        /* to an endpoint */
 /* Flushes and ends the output; dies if the last bytes cannot be written. */
 void stream_out_close(void);
 
@@ -102,7 +103,10 @@ Graph *mark_put(Graph *g);
  * or from a socket, and no --allow-code. False when that option alone allows it. */
 bool code_check(const Graph *g);
 
-/* ---- endpoint.c: ZeroMQ, loaded when an endpoint is used */
+/* ---- endpoint.c, curve.c: ZeroMQ, loaded when an endpoint is used */
+
+/* Makes a pair of keys in a folder (NULL: the usual one); returns the public one. */
+const char *keys_make(const char *folder);
 
 bool endpoint_is(const char *name);                          /* has "://" */
 void *endpoint_in(const char *name);                         /* binds */

@@ -160,6 +160,8 @@ void stream_out_open(const char *endpoint)
 		writing.endpoint = endpoint_out(endpoint);
 }
 
+bool stream_writes(void) { return writing.endpoint; }
+
 void stream_put(const char *endpoint, const void *p, size_t n)
 {
 	stream_out_open(endpoint);

@@ -3,9 +3,9 @@
  *     stage  ──  argv…, document  →  broker  ──  pipes  →  schedule | fuse | …
  *            ←  status, document  ──
  *
- * The broker is forked before the walls go up and before anything is read. It takes no orders but to
- * run tools of the stage path as filters, with options that name no files and give no leave that
- * the user has not given: whoever has taken over the stage gains only what the stage does anyway. */
+ * The broker is forked before the walls go up and before anything is read. It takes no orders but
+ * to run tools of the stage path as filters, with options that name no files and give no leave that
+ * the user has not given: whoever has taken over the stage gains only what it does anyway. */
 #include "process/process.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -132,6 +132,7 @@ static _Noreturn void serve(int fd, pid_t stage)
 	dup2(null, 0);
 	dup2(null, 1);
 	leftovers_forget();
+	/* it ends with the stage, however that ends */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	/* a stage that ended before this has asked for all that it wanted */
 	while (getppid() == stage && serve_one(fd))
@@ -145,7 +146,8 @@ void broker_start(void)
 {
 	int fd[2];
 
-	if (process.open || broker.fd >= 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd))
+	if (process.open || broker.fd >= 0 ||
+		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd))
 		return;
 	pid_t parent = getpid(), pid = fork();
 	if (!pid) {

@@ -84,15 +84,28 @@
 
 #ifdef __NR_open
 #define OPEN_READ CALL_WITHOUT(open, 1, WRITES)
+#define UNLINK CALL(unlink), CALL(rmdir),
 #define RENAMES CALL(open), CALL(unlink), CALL(rename), CALL(link), CALL(mkdir), CALL(rmdir),
 #else
 #define OPEN_READ CALL_WITHOUT(openat, 2, WRITES)
+#define UNLINK
 #define RENAMES
 #endif
 
 static const struct sock_filter stage_filter[] = {
 	START, COMMON, OPEN_READ, CALL_WITHOUT(openat, 2, WRITES),
 	CALL_WITHOUT(mmap, 2, PROT_EXEC), CALL_WITHOUT(mprotect, 2, PROT_EXEC), END,
+};
+/* A stage with an endpoint: its socket may have to be opened anew, and its library has threads of
+ * its own, which were started before and are not confined. */
+static const struct sock_filter endpoint_filter[] = {
+	START, COMMON, OPEN_READ, CALL_WITHOUT(openat, 2, WRITES),
+	CALL_WITHOUT(mmap, 2, PROT_EXEC), CALL_WITHOUT(mprotect, 2, PROT_EXEC), CALL(socket),
+	CALL(socketpair), CALL(bind), CALL(connect), CALL(listen), CALL(accept), CALL(accept4),
+	CALL(setsockopt), CALL(getsockopt), CALL(getsockname), CALL(getpeername), CALL(sendto),
+	CALL(recvfrom), CALL(sendmsg), CALL(recvmsg), CALL(shutdown), CALL(eventfd2), CALL(pipe2),
+	CALL(epoll_create1), CALL(unlinkat), CALL(sched_getparam), CALL(sched_getscheduler),
+	CALL(sched_setscheduler), UNLINK END,
 };
 /* run writes its outputs and cache: where is Landlock's to say */
 static const struct sock_filter run_filter[] = {
@@ -173,7 +186,7 @@ static bool usable(void)
 #endif
 }
 
-void confine_stage(void)
+void confine_stage(bool endpoint)
 {
 	if (process.confined || process.open)
 		return;
@@ -183,9 +196,12 @@ void confine_stage(void)
 	if (!usable())
 		return;
 	long abi = landlock_abi();
-	if (abi > 0)
+	if (abi > 0 && !endpoint)
 		rules_hold(rules_new(CHANGES | RUNS, abi));
-	filter_calls(stage_filter, sizeof stage_filter / sizeof *stage_filter, 0);
+	if (endpoint)
+		filter_calls(endpoint_filter, sizeof endpoint_filter / sizeof *endpoint_filter, 0);
+	else
+		filter_calls(stage_filter, sizeof stage_filter / sizeof *stage_filter, 0);
 #endif
 }
 

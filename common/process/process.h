@@ -53,8 +53,8 @@ void stage_begin(const char *name);
 
 /* From here on this process opens no file for writing, and starts and connects to nothing. Stages
  * are started by a broker, which a process with an endpoint has to start before that. Does nothing
- * where the kernel cannot, or with process.open. */
-void confine_stage(void);
+ * where the kernel cannot, or with process.open. With an endpoint sockets stay allowed. */
+void confine_stage(bool endpoint);
 /* run --sandbox: all threads, and no files but these (folders: those in them) and what they are
  * given. Dies with UNSUPPORTED where the kernel cannot. */
 void confine_run(size_t nread, const char *const *reads, size_t nwrite, const char *const *writes);

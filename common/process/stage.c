@@ -25,7 +25,7 @@ static const Option common_options[] = {
 		&process.input},
 	{0, "keys", "DIR", "keys of this user and of peers, as keygen makes them", &process.keys},
 	{0, "peer", "FILE", "the public key of the peer, if there are several", &process.peer},
-	{0, "wait", "SECONDS", "give up a peer of an endpoint that says nothing for so long (60)",
+	{0, "wait", "SECONDS", "give up a peer of an endpoint that says nothing for so long (300)",
 		&opt.wait},
 	{0, "limit", "WHAT=N,…", "limits: mem=BYTES, time=SECONDS, work=STEPS of a document",
 		&opt.limit, .many = true},
@@ -52,7 +52,7 @@ static const Option stage_options[] = {
 	{0, "prove", NULL, "prove that each pass leaves the meaning as it is", &opt.prove},
 	{0, "keys", "DIR", "keys of this user and of peers, as keygen makes them", &process.keys},
 	{0, "peer", "FILE", "the public key of the peer, if there are several", &process.peer},
-	{0, "wait", "SECONDS", "give up a peer of an endpoint that says nothing for so long (60)",
+	{0, "wait", "SECONDS", "give up a peer of an endpoint that says nothing for so long (300)",
 		&opt.wait},
 	{0, "limit", "WHAT=N,…", "limits: mem=BYTES, time=SECONDS, work=STEPS of a document",
 		&opt.limit, .many = true},
@@ -313,7 +313,7 @@ int stage_main(const Stage *s, int argc, char **argv)
 	if (s->level_out == LV_PROGRAM)
 		secret_missing();
 	if (!s->compiles)
-		confine_stage();
+		confine_stage(opt.output || endpoint_is(file));
 	for (; (g = stream_next(in, 0)); arena_reset())
 		handle(s, g);
 	if (!stream_count(in) && !standard && !endpoint_is(file))

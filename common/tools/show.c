@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 		broker_start();
 	Stream *in = stream_open(file);
 	if (!form.html)
-		confine_stage();
+		confine_stage(endpoint_is(file));
 	for (Graph *g; (g = stream_next(in, READ_RAW)); arena_reset()) {
 		verify(g);
 		/* at this level, functions have no shapes yet */

@@ -28,6 +28,7 @@ static const struct { const char *name, *deed; } tools[] = {
 	{"rewrite", "applies rules to a document"},
 	{"bisect", "names what changed a program's results"},
 	{"reduce", "the smallest document that still fails"},
+	{"keygen", "makes keys for tcp endpoints"},
 };
 enum { TOOLS = sizeof tools / sizeof *tools };
 

@@ -1,6 +1,7 @@
-/* --sandbox: walls around the program before its first instruction, and around the threads that will
- * run it. It may read the files of its own constants, what the machine says of itself and the cache,
- * and write to the cache and where its outputs go. Compiling and loading are done by then. */
+/* --sandbox: walls around the program before its first instruction, and around the threads that
+ * will run it. It may read the files of its own constants, what the machine says of itself and the
+ * cache, and write to the cache and where its outputs go. Compiling and loading are done by then.
+ */
 #include "build/build.h"
 #include "process/process.h"
 #include "session/session.h"
