@@ -179,6 +179,7 @@ static void handle(Graph *g, const Bindings *given, bool own)
 	checks_remember(g);
 	counts_declare(g);
 	in = inputs_bind(g, &operands, feeds);
+	prove_sizes(g, &in.env);
 	o.origin = opt.nan && !opt.interpret && g->level < LV_LOOPS ? g : NULL;
 	s = session_open(raise(g), &in, &o);
 	ready = now_ms();

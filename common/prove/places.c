@@ -314,6 +314,13 @@ static void check_statements(Walk *w)
 	}
 }
 
+void places_again(const VarEnv *sizes)
+{
+	map_free(&proved);
+	memory_forget();
+	known.sizes = sizes;
+}
+
 static void check_kernel(Walk *w)
 {
 	const ProvedCall *c = w->call;

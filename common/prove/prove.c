@@ -28,6 +28,22 @@ UOp *call_kernel(const UOp *call)
 	return k && k->op == OP_KERNEL ? k : NULL;
 }
 
+void prove_sizes(const Graph *g, const VarEnv *sizes)
+{
+	bool large = false;
+	for (int i = 0; i < sizes->n; i++)
+		large |= sizes->value[i] > USUAL_SIZE;
+	if (!large || g->level < LV_SCHEDULE || g->level > LV_LOOPS)
+		return;
+	places_again(sizes);
+	for (uint32_t k = 0; k < g->sink->nsrc; k++) {
+		UOp *call = g->sink->src[k];
+		const ProvedCall c = {g, k, call, call_kernel(call)};
+		prove_places(&c);
+	}
+	places_again(NULL);
+}
+
 void prove_document(const Graph *g)
 {
 	if (g->level < LV_SCHEDULE)
