@@ -241,6 +241,7 @@ int main(int argc, char **argv)
 	for (; (g = stream_next(in, 0)); arena_reset()) {
 		verify(g);
 		own = !opt.interpret && code_check(g);
+		g = process.guard ? guard_places(g) : g;
 		prove_document(g);
 		g = whole ? g : lean(g);
 		stream_rest(in);

@@ -98,3 +98,23 @@ output y = x + 1'
 	fails 4 tool run --interpret bad.s x=zeros n=200000 m=1 -o large.npz
 	[[ $errors == *"and the size is"* ]]
 }
+
+@test "prove --guard: what cannot be proved gets a gate" {
+	program gathered 'input x f32[6]
+input i i32[5]
+output y = x[i] * 2'
+	local x=$(seq -s, 1 6) i=0,99,5,5,1
+	for level in s f clang; do
+		edited gathered.$level bad.$level 's/^(%[0-9]+ = LOAD f32 %[0-9]+) %[0-9]+/\1/'
+		fails 4 tool run --interpret bad.$level "x=$x" "i=$i"
+		tool run --interpret gathered.$level "x=$x" "i=$i" -o want.npz
+		tool run --guard --interpret bad.$level "x=$x" "i=$i" -o have.npz
+		tool diff want.npz have.npz
+		tool run --guard bad.$level "x=$x" "i=$i" -o have.npz
+		tool diff want.npz have.npz
+		tool prove --guard --pass bad.$level 2> /dev/null | tool prove -q
+	done
+	# a range has none
+	edited gathered.s bad.s 's/^(%[0-9]+ = RANGE i64) %[0-9]+ \[0,/%900 = CONST i64 -5\n\1 %900 [0,/'
+	fails 4 tool prove --guard bad.s
+}

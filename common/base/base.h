@@ -21,6 +21,7 @@ typedef struct {
 	const char *input;      /* -i ENDPOINT, or NULL */
 	bool verbose;           /* -v */
 	bool custom_allowed;    /* --allow-custom: without it a CUSTOM is refused, status 3 */
+	bool guard;             /* --guard: places that cannot be proved get gates */
 	bool code_allowed;      /* --allow-code: a program that carries no mark is executed */
 } Process;
 extern Process process;

@@ -143,6 +143,11 @@ bool place_sum(Known *k, const UOp *index, Sum *out);
 
 /* ---- places.c */
 
+typedef VEC(UOp *) Unproved;
+/* The INDEXes of a call's kernel that cannot be proved. Dies for other faults. */
+void places_unproved(const ProvedCall *c, Unproved *out);
+/* The size that index `axis` of an INDEX has to be below. */
+UOp *place_size(const Graph *g, const UOp *index, int axis);
 /* Forgets what was proved; sizes are these from here on (NULL: as declared). */
 void places_again(const VarEnv *sizes);
 

@@ -9,6 +9,11 @@
  * and cause. g has passed verify(). */
 void prove_document(const Graph *g);
 
+/* g with a gate at each LOAD and STORE whose place cannot be proved: what is outside is then read
+ * as 0 (false), and not written. What cannot have a gate stays as it is: ranges, sorts, PROGRAMs.
+ */
+Graph *guard_places(Graph *g);
+
 /* Proofs hold for sizes up to 65536 (a variable's own limits, if they are lower). When one of these
  * is larger, proves the places again for just these sizes. */
 void prove_sizes(const Graph *g, const VarEnv *sizes);
