@@ -194,6 +194,7 @@ static void handle(Graph *g, const Bindings *given, bool own)
 	counts_declare(g);
 	in = inputs_bind(g, &operands, feeds);
 	limits_work(count_steps(g, &in.env));
+	prove_sizes(g, &in.env);
 	o.origin = opt.nan && !opt.interpret && g->level < LV_LOOPS ? g : NULL;
 	s = session_open(raise(g), &in, &o);
 	ready = now_ms();
@@ -255,6 +256,7 @@ int main(int argc, char **argv)
 	for (; (g = stream_next(in, 0)); arena_reset()) {
 		verify(g);
 		own = !opt.interpret && code_check(g);
+		g = process.guard ? guard_places(g) : g;
 		prove_document(g);
 		g = whole ? g : lean(g);
 		stream_rest(in);

@@ -27,6 +27,7 @@ typedef struct {
 	bool from_socket;       /* the document at hand came over an endpoint */
 	size_t memory_limit;    /* --limit mem=…, in bytes; 0: as much as the machine gives */
 	bool custom_allowed;    /* --allow-custom: without it a CUSTOM is refused, status 3 */
+	bool guard;             /* --guard: places that cannot be proved get gates */
 	bool code_allowed;      /* --allow-code: a program that carries no mark is executed */
 } Process;
 extern Process process;

@@ -114,8 +114,8 @@ void assume_sum(Known *k, const Sum *s)
 	}
 }
 
-/* An operand of a comparison as a sum. One that may wrap is a value of its own; what the sum that it
- * is made of makes modulo 2^64 is noted. */
+/* An operand of a comparison as a sum. One that may wrap is a value of its own; the sum that it is
+ * modulo 2^64 is noted. */
 static void operand(Known *k, UOp *u, Sum *out)
 {
 	Wrapped w = {u, {0}};

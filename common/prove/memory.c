@@ -568,3 +568,9 @@ static ARENA Map plain;
 bool memory_plain(const UOp *kernel) { return map_get(&plain, PKEY(kernel)); }
 
 void memory_distrust(UOp *kernel) { map_put(&plain, PKEY(kernel), kernel); }
+
+void memory_forget(void)
+{
+	written_for = NULL;
+	map_free(&plain);
+}

@@ -16,6 +16,7 @@ typedef struct {
 	VEC(UOp *) conds;               /* the conditions of the IFs around */
 	const UOp *store;               /* the STORE whose value is evaluated, at level schedule */
 	bool again;                     /* to be done again, with the kernel distrusted */
+	Unproved *unproved;             /* gets what is not proved; NULL: that is a fault */
 	PlacesShown shown;
 } Walk;
 
@@ -120,8 +121,12 @@ static size_t node_number(const Graph *g, const UOp *u)
 	return u->id;
 }
 
-static _Noreturn void outside(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *gate)
+static void outside(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *gate)
 {
+	if (w->unproved) {
+		vec_push(w->unproved, index);
+		return;
+	}
 	if (gate)
 		vec_push(&w->conds, gate);
 	prove_fault(w->call, "INDEX %%%zu axis %d: %s", node_number(w->call->graph, index), axis,
@@ -155,6 +160,14 @@ static void check_axis(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *ga
 	frame_close(k);
 }
 
+UOp *place_size(const Graph *g, const UOp *index, int axis)
+{
+	const UOp *storage = index->src[0];
+	if (storage->op == OP_DEFINE_REG || storage->op == OP_DEFINE_LOCAL)
+		return elements_of(storage);
+	return g->level >= LV_LOOPS ? shape_count(storage->shape) : storage->shape->dim[axis];
+}
+
 /* The place that a LOAD, a STORE or a sort uses. */
 static void check_place(Walk *w, UOp *index, UOp *gate)
 {
@@ -166,11 +179,9 @@ static void check_place(Walk *w, UOp *index, UOp *gate)
 	if ((int)index->nsrc - 1 != axes)
 		prove_fault(w->call, "INDEX %%%zu has %u indices, and there are %d axes",
 			node_number(w->call->graph, index), index->nsrc - 1, axes);
-	for (int i = 0; i < axes; i++) {
-		UOp *size = array ? elements_of(storage) : flat ? shape_count(storage->shape) :
-			storage->shape->dim[i];
-		check_axis(w, index, i, index->src[1 + i], size, gate);
-	}
+	for (int i = 0; i < axes; i++)
+		check_axis(w, index, i, index->src[1 + i],
+			place_size(w->call->graph, index, i), gate);
 }
 
 static void check_range(Walk *w, UOp *range)
@@ -314,6 +325,13 @@ static void check_statements(Walk *w)
 	}
 }
 
+void places_again(const VarEnv *sizes)
+{
+	map_free(&proved);
+	memory_forget();
+	known.sizes = sizes;
+}
+
 static void check_kernel(Walk *w)
 {
 	const ProvedCall *c = w->call;
@@ -346,6 +364,18 @@ void prove_places(const ProvedCall *c)
 	vec_push(&shown, w.shown);
 	if (!w.k->looked)
 		map_put(&proved, PKEY(c->kernel), c->kernel);
+	vec_free(&w.open);
+	vec_free(&w.conds);
+}
+
+void places_unproved(const ProvedCall *c, Unproved *out)
+{
+	Walk w = {.k = &known, .call = c, .unproved = out};
+	check_kernel(&w);
+	if (w.again) {
+		out->n = 0;
+		check_kernel(&w);
+	}
 	vec_free(&w.open);
 	vec_free(&w.conds);
 }

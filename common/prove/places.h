@@ -123,6 +123,8 @@ void memory_pass(Known *k, UOp *store);
  * whether it does. */
 bool memory_counts_on(const Known *k, const UOp *load);
 bool memory_filled(Known *k, UOp *load);
+/* Forgets what calls leave in buffers. */
+void memory_forget(void);
 /* Notes that a kernel does not read what it stored before; whether that was noted. */
 void memory_distrust(UOp *kernel);
 bool memory_plain(const UOp *kernel);
@@ -138,6 +140,16 @@ bool store_covers(Known *k, const Fill *f, size_t common, Cover *c);
 bool sum_divided(const Sum *a, const Sum *b, Sum *out);
 /* The place of an INDEX as one sum, row-major. */
 bool place_sum(Known *k, const UOp *index, Sum *out);
+
+/* ---- places.c */
+
+typedef VEC(UOp *) Unproved;
+/* The INDEXes of a call's kernel that cannot be proved. Dies for other faults. */
+void places_unproved(const ProvedCall *c, Unproved *out);
+/* The size that index `axis` of an INDEX has to be below. */
+UOp *place_size(const Graph *g, const UOp *index, int axis);
+/* Forgets what was proved; sizes are these from here on (NULL: as declared). */
+void places_again(const VarEnv *sizes);
 
 /* ---- shapes.c: what stands in a document beside its kernels */
 

@@ -40,6 +40,21 @@ ProvedCall proved_call(const Graph *g, uint32_t number)
 	return (ProvedCall){g, number, call, call_kernel(call)};
 }
 
+void prove_sizes(const Graph *g, const VarEnv *sizes)
+{
+	bool large = false;
+	for (int i = 0; i < sizes->n; i++)
+		large |= sizes->value[i] > USUAL_SIZE;
+	if (!large || g->level < LV_SCHEDULE || g->level > LV_LOOPS)
+		return;
+	places_again(sizes);
+	for (uint32_t k = 0; k < g->sink->nsrc; k++) {
+		const ProvedCall c = proved_call(g, k);
+		prove_places(&c);
+	}
+	places_again(NULL);
+}
+
 void prove_document(const Graph *g)
 {
 	if (g->level < LV_SCHEDULE)

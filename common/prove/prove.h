@@ -2,12 +2,21 @@
  * every place inside its buffer, items that write apart, memory that is planned right. */
 #ifndef COMMON_PROVE_PROVE_H
 #define COMMON_PROVE_PROVE_H
-#include "graph/graph.h"
+#include "index/index.h"
 
 /* Proves g by the table of checks (prove.c). At levels before schedule there is nothing to prove.
  * When something cannot be shown, dies with MALFORMED and one line that names call, kernel, place
  * and cause. g has passed verify(). */
 void prove_document(const Graph *g);
+
+/* g with a gate at each LOAD and STORE whose place cannot be proved: what is outside is then read
+ * as 0 (false), and not written. What cannot have a gate stays as it is: ranges, sorts, PROGRAMs.
+ */
+Graph *guard_places(Graph *g);
+
+/* Proofs hold for sizes up to 65536 (a variable's own limits, if they are lower). When one of these
+ * is larger, proves the places again for just these sizes. */
+void prove_sizes(const Graph *g, const VarEnv *sizes);
 
 /* What prove_document has shown of the places of a kernel, the first time that it was called: of
  * how many indices by the bounds of their values alone, by these under gates and IFs, and with

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Faults of places, planted one by one in correct documents: each has to be refused.
+
+    faults.py BIN [--seed N] [-n N] [-v]
+
+Programs are brought to levels schedule and loops; an edit of the text form makes an index leave its buffer, for certain, and
+`prove` must end with status 4, one line and nothing on standard output.  Where the line shows a case, the index in it is
+outside, and ranges and sizes are within theirs.  To add a kind of fault, add a function to KINDS: it gets the lines of a
+document, and edits them or returns False."""
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+PROGRAMS = {
+    "matmul": "input x f32[5, 8]\ninput w f32[8, 6]\noutput y = relu(x @ w)",
+    "open": "input x f32[n, 6] where n in 1..9\nconst w f32 = [[1, 2], [3, 4], [5, 6], [7, 8], [9, 1], [2, 3]]\noutput y = softmax(x @ w)",
+    "pad": "input x f32[3, 7]\noutput y = pad(x, [[1, 2], [2, 1]]) * 2",
+    "conv": "input x f32[1, 2, 6, 6]\ninput w f32[3, 2, 3, 3]\noutput y = relu(conv2d(x, w, padding=1))",
+    "gather": "input x f32[6, 4]\ninput i i64[5]\noutput y = x[i] + 1",
+    "scatter": "input x f32[8]\ninput i i64[5]\ninput v f32[5]\noutput y = scatter(x, i, v, how=\"add\")",
+    "sort": "input x f32[4, 9]\noutput y = sort(x)",
+    "concat": "input x f32[n, 3] where n in 1..9\ninput z f32[4, 3]\noutput y = concat(x, z)",
+}
+STAGES = {
+    "schedule": [["schedule"]], "fuse": [["fuse"]],
+    "clang": [["fuse"], ["lower", "-t", "clang"]], "opencl": [["fuse"], ["lower", "-t", "opencl"]],
+}
+FRESH = 900000          # numbers of nodes that are put in
+
+
+def documents(tool):
+    for name, text in PROGRAMS.items():
+        with tempfile.NamedTemporaryFile("w", suffix=".t") as f:
+            f.write(text + "\n")
+            f.flush()
+            graph = tool(["trace", f.name])[1]
+        for by, stages in STAGES.items():
+            doc = graph
+            for stage in stages:
+                doc = tool(stage, doc)[1]
+            yield f"{name}, {by}", tool(["show"], doc)[1].decode().splitlines()
+
+
+def numbered(lines, pattern):
+    return [i for i, line in enumerate(lines) if re.match(r"%\d+ = " + pattern, line)]
+
+
+def pick(rng, places):
+    return rng.choice(places) if places else None
+
+
+def used(lines, i):
+    """whether a LOAD or a STORE uses the INDEX on this line"""
+    number = lines[i].split()[0]
+    return any(re.match(rf"%\d+ = (LOAD \w+|STORE) {number}\b", line) for line in lines)
+
+
+def shifted(lines, i, by):
+    """the last index on line i becomes itself + by"""
+    head, last, rest = re.match(r"(%\d+ = INDEX \w+ %\d+(?: %\d+)*) (%\d+)(.*)", lines[i]).groups()
+    a, b = FRESH, FRESH + 1
+    lines[i:i + 1] = [f"%{a} = CONST i64 {by}", f"%{b} = ADD i64 {last} %{a}", f"{head} %{b}{rest}"]
+
+
+def index_far(lines, rng):
+    i = pick(rng, [i for i in numbered(lines, r"INDEX \w+ %\d+ %\d+") if used(lines, i)])
+    if i is None:
+        return False
+    shifted(lines, i, rng.choice((-1, 1)) * rng.choice((1 << 20, 1 << 40, (1 << 62) + 1)))
+
+
+def store_below(lines, rng):
+    """a STORE that begins at 0 begins at -1"""
+    stores = {re.search(r"STORE (%\d+)", line)[1] for line in lines if re.match(r"%\d+ = STORE", line)}
+    i = pick(rng, [i for i in numbered(lines, r"INDEX \w+ %\d+ %\d+")
+                   if lines[i].split()[0] in stores and not gated(lines, lines[i].split()[0])])
+    if i is None:
+        return False
+    shifted(lines, i, -4096)
+
+
+def gated(lines, number):
+    return any(re.match(rf"%\d+ = STORE {number} %\d+ %\d+", line) for line in lines)
+
+
+def gate_gone(lines, rng):
+    """of a place that data tells (but the places of a sort are known to be inside)"""
+    if any('"sort_' in line for line in lines):
+        return False
+    loads = {m[1] for line in lines if (m := re.match(r"(%\d+) = LOAD i64", line))}
+    names = {m[1]: m[2] for line in lines if (m := re.match(r"(%\d+) = LET i64 (%\d+)", line))}
+    nodes = {line.split()[0]: re.findall(r"%\d+", line)[1:] for line in lines if line.startswith("%")}
+
+    def from_data(n, depth=9):
+        return n in loads or depth and any(from_data(s, depth - 1) for s in nodes.get(n, ()))
+    places = []
+    for i in numbered(lines, r"LOAD f32 %\d+ %\d+"):
+        index = re.findall(r"%\d+", lines[i])[1]
+        if any(from_data(e) for e in nodes[index][1:]):
+            places.append(i)
+    i = pick(rng, places)
+    if i is None or not names and "loops" in lines[0]:
+        return False
+    lines[i] = re.sub(r"(LOAD f32 %\d+) %\d+", r"\1", lines[i])
+
+
+def range_negative(lines, rng):
+    i = pick(rng, [i for i in numbered(lines, r"RANGE i64 %\d+") if '"vector"' not in lines[i]])
+    if i is None:
+        return False
+    lines[i:i + 1] = [f"%{FRESH} = CONST i64 -3", re.sub(r"RANGE i64 %\d+", f"RANGE i64 %{FRESH}", lines[i])]
+
+
+def buffer_small(lines, rng):
+    i = pick(rng, [i for i in numbered(lines, "BUFFER") if "data:" not in lines[i] and re.search(r"shape: \[.*?\d+\]", lines[i])])
+    if i is None:
+        return False
+    lines[i] = re.sub(r"(shape: \[.*?)(\d+)\]", lambda m: f"{m[1]}{int(m[2]) - 1}]", lines[i], count=1)
+
+
+def slot_far(lines, rng):
+    i = pick(rng, numbered(lines, "PARAM"))
+    lines[i] = re.sub(r"slot: \d+", f"slot: {rng.choice((9, 200, 1 << 33))}", lines[i])
+
+
+def grid_large(lines, rng):
+    i = pick(rng, [i for i in numbered(lines, "KERNEL") if re.search(r"global_size: \[\d+", lines[i])])
+    if i is None:
+        return False
+    lines[i] = re.sub(r"global_size: \[(\d+)", lambda m: f"global_size: [{int(m[1]) + 1}", lines[i])
+
+
+def vars_differ(lines, rng):
+    i = pick(rng, numbered(lines, "VAR"))
+    if i is None:
+        return False
+    lines[i] = re.sub(r'\["(\w+)", (\d+), (\d+)\]', lambda m: f'["{m[1]}", {m[2]}, {int(m[3]) - 1}]', lines[i])
+
+
+def registers_few(lines, rng):
+    i = pick(rng, [i for i in numbered(lines, r"INDEX \w+ %\d+ %\d+") if used(lines, i)
+                   and re.match(rf"{re.findall(r'%[0-9]+', lines[i])[1]} = DEFINE_REG", next(
+                       x for x in lines if x.startswith(re.findall(r"%[0-9]+", lines[i])[1] + " = ")))])
+    if i is None:
+        return False
+    shifted(lines, i, 4096)
+
+
+KINDS = [index_far, store_below, gate_gone, range_negative, buffer_small, slot_far, grid_large, vars_differ, registers_few]
+
+
+def wrong(status, out, err):
+    """what is wrong with a refusal, or None"""
+    lines = err.decode(errors="replace").splitlines()
+    if status != 4 or out or len(lines) != 1:
+        return f"status {status}, {len(out)} bytes written, {len(lines)} lines: {err[:200]}"
+    m = re.search(r" is (-?\d+)(?: at .*)?, and the size is (?:.* = )?(\d+)$", lines[0])
+    if m and 0 <= int(m[1]) < int(m[2]):
+        return "it shows an index that is inside: " + lines[0]
+    return None
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("bin")
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("-n", type=int, default=100)
+    p.add_argument("-v", action="store_true")
+    a = p.parse_args()
+
+    def tool(cmd, data=b"", check=True):
+        r = subprocess.run([os.path.join(a.bin, cmd[0])] + cmd[1:], input=data, capture_output=True, timeout=60)
+        if check and r.returncode:
+            sys.exit(f"{cmd}: {r.stderr.decode(errors='replace')}")
+        return r.returncode, r.stdout, r.stderr
+    rng = random.Random(a.seed)
+    good = list(documents(tool))
+    for name, lines in good:
+        tool(["prove", "-q"], tool(["show", "-p"], "\n".join(lines).encode() + b"\n")[1])
+    planted = shown = faults = turn = 0
+    while planted < a.n and turn < 50 * a.n:
+        kind = KINDS[turn % len(KINDS)]
+        turn += 1
+        name, lines = rng.choice(good)
+        lines = list(lines)
+        if kind(lines, rng) is False:
+            continue
+        status, doc, err = tool(["show", "-p"], "\n".join(lines).encode() + b"\n", check=False)
+        if status == 0:
+            status, doc, err = tool(["prove"], doc, check=False)
+        planted += 1
+        why = wrong(status, doc, err)
+        shown += b"cannot be proved" not in err
+        faults += why is not None
+        if why or a.v:
+            print(f"{kind.__name__} ({name}): {why or err.decode().strip()}")
+    print(f"{planted} planted, {faults} not refused, {shown} with a case")
+    return 1 if faults or planted < a.n or shown < planted * 0.9 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+#!/usr/bin/env bats
+# Documents stay within their memory, or are refused. To add a kind of fault, add a function to
+# faults.py; to add a case in which a place is inside by what memory holds, add a program here.
+
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# program NAME TEXT: NAME.s and NAME.f (schedule, fused), NAME.clang and NAME.opencl (loops)
+program() {
+	printf '%s\n' "$2" > "$1.t"
+	tool trace "$1.t" | tool schedule > "$1.s"
+	tool fuse "$1.s" > "$1.f"
+	for t in clang opencl; do tool lower -t "$t" "$1.f" > "$1.$t"; done
+}
+
+# proved NAME: at every level
+proved() {
+	for x in s f clang opencl; do ok tool prove -q "$1.$x"; done
+}
+
+# edited FROM TO SED: a document with its text changed
+edited() { tool show "$1" | sed -E "$3" | tool show -p > "$2"; }
+
+@test "prove: planted faults are refused, with a case in which the index is outside" {
+	python3 "$TESTS/faults.py" "$BIN" --seed "${SEED:-1}" -n 90
+}
+
+@test "prove: what it prints, and passes on" {
+	program sums 'input x f32[n, 4] where n in 1..9
+output y = sum(x * 2, axis=1)'
+	tool prove sums.f > shown
+	grep -qE '^K0 r_n_4: [0-9]+ places, [0-9]+ by bounds, 0 under gates, [0-9]+ with symbols, ' shown
+	tail -n 1 shown | grep -qE '^[0-9]+ places of 1 kernels proved in [0-9.]+ ms$'
+	tool prove --pass < sums.f 2> shown > same.f
+	cmp sums.f same.f
+	grep -q places shown
+	[ ! -s <(tool prove -q sums.f) ]
+	fails 2 tool prove sums.f sums.f
+}
+
+@test "prove: every stage that reads a document, and run, refuse it" {
+	program sums 'input x f32[6, 4]
+output y = sum(x * 2, axis=1)'
+	edited sums.f bad.s 's/^(%[0-9]+ = RANGE i64) %[0-9]+ \[1,/%900 = CONST i64 5\n\1 %900 [1,/'
+	for command in 'fuse' 'layout -t clang' 'lower -t clang' 'render -t clang' 'run x=rand' 'run --interpret x=rand'; do
+		fails 4 tool $command bad.s
+		[[ $errors == *"r1 is 4 at "*"r1=4"*", and the size is 4"* ]]
+	done
+}
+
+@test "prove: places that memory holds" {
+	program sorted 'input x f32[5, 7]
+output y = sort(x), z = sort(x, axis=0), t = topk(x, 3)[0]'
+	proved sorted
+	program open 'input x f32[n, 4] where n in 1..50
+r = x[x[:, 0] > 0.5]
+output y = sort(x.flatten()), s = sum(r, axis=0), u = unique(i32(x * 4))[3]'
+	proved open
+	program gathered 'input x f32[6, 4]
+input i i32[5]
+output y = x[i], z = x[argmax(x, axis=0)]'
+	proved gathered
+	# without the gate of what data tells, it is refused
+	edited gathered.s bad.s 's/^(%[0-9]+ = LOAD f32 %[0-9]+) %[0-9]+/\1/'
+	fails 4 tool prove bad.s
+	[[ $errors == *"INDEX"*"LOAD="*", and the size is 6"* ]]
+}
+
+@test "prove: what a call leaves in part of a buffer is not counted on" {
+	program sorted 'input x f32[5]
+output y = sort(x)'
+	# the sort writes only 4 of its 5 places; the gather has no gate of its own
+	edited sorted.s whole.s 's/^(%[0-9]+ = LOAD f32 %[0-9]+) %[0-9]+/\1/'
+	ok tool prove -q whole.s
+	edited whole.s part.s '/RANGE i64 .*"serial"/{s/^(%[0-9]+) = RANGE i64 %[0-9]+/%900 = CONST i64 4\n\1 = RANGE i64 %900/}'
+	fails 4 tool prove -q part.s
+}
+
+@test "prove: an index that wraps is outside" {
+	program twice 'input x f32[8]
+output y = x * 2'
+	for by in 4611686018427387904 -2305843009213693952 4294967297; do
+		edited twice.s bad.s "s/^(%[0-9]+ = INDEX f32 %[0-9]+) (%[0-9]+)/%900 = CONST i64 $by\n%901 = MUL i64 \2 %900\n\1 %901/;t done;b;:done;n;:rest;n;b rest"
+		fails 4 tool prove -q bad.s
+	done
+}
+
+@test "prove: sizes above 65536 are proved when they are known" {
+	program large 'input x f32[n, m] where n in 1..2000000000, m in 1..2000000000
+output y = x + 1'
+	proved large
+	ok tool run --interpret large.f x=zeros n=70000 m=1 -o large.npz
+	# wrong for n above 100000 alone
+	edited large.s bad.s 's/^(%[0-9]+ = RANGE i64) (%[0-9]+) \[0, "loop"\]/%900 = CONST i64 100000\n%901 = FLOORDIV i64 \2 %900\n%902 = ADD i64 \2 %901\n\1 %902 [0, "loop"]/'
+	ok tool prove -q bad.s
+	ok tool run --interpret bad.s x=zeros n=90000 m=1 -o large.npz
+	fails 4 tool run --interpret bad.s x=zeros n=200000 m=1 -o large.npz
+	[[ $errors == *"and the size is"* ]]
+}
+
+@test "prove --guard: what cannot be proved gets a gate" {
+	program gathered 'input x f32[6]
+input i i32[5]
+output y = x[i] * 2'
+	local x=$(seq -s, 1 6) i=0,99,5,5,1
+	for level in s f clang; do
+		edited gathered.$level bad.$level 's/^(%[0-9]+ = LOAD f32 %[0-9]+) %[0-9]+/\1/'
+		fails 4 tool run --interpret bad.$level "x=$x" "i=$i"
+		tool run --interpret gathered.$level "x=$x" "i=$i" -o want.npz
+		tool run --guard --interpret bad.$level "x=$x" "i=$i" -o have.npz
+		tool diff want.npz have.npz
+		tool run --guard bad.$level "x=$x" "i=$i" -o have.npz
+		tool diff want.npz have.npz
+		tool prove --guard --pass bad.$level 2> /dev/null | tool prove -q
+	done
+	# a range has none
+	edited gathered.s bad.s 's/^(%[0-9]+ = RANGE i64) %[0-9]+ \[0,/%900 = CONST i64 -5\n\1 %900 [0,/'
+	fails 4 tool prove --guard bad.s
+}
