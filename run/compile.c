@@ -51,6 +51,7 @@ int main(int argc, char **argv)
 		.level_in = LV_PROGRAM,
 		.level_out = LV_PROGRAM,
 		.passes = passes,
+		.compiles = true,
 	};
 	return stage_main(&stage, argc, argv);
 }

@@ -15,7 +15,7 @@
 static struct {
 	const char *target, *to, *n, *j, *bench, *seconds, *profile, *only, *keep, *dump, *device,
 		*cc, *shuffle, *save, *load, *save_every, *until, *every;
-	bool interpret, devices, numbered, fast, range, nan;
+	bool interpret, devices, numbered, fast, range, nan, sandbox;
 	VEC(const char *) feed;
 } opt = {.target = "clang"};
 
@@ -50,6 +50,8 @@ static const Option options[] = {
 		&opt.profile, .optional_arg = true},
 	{0, "keep", "DIR", "save every buffer that a call writes as DIR/CALL.KERNEL.BUFFER.npy",
 		&opt.keep},
+	{0, "sandbox", NULL, "confine the program: no network, no processes, no files but its own",
+		&opt.sandbox},
 	{0, "dump", "LIST", "print what calls, K7 or a kernel's or buffer's name, read and write",
 		&opt.dump},
 	{0, "check-nan", NULL, "stop at the first op that makes a NaN or infinity of finite values",
@@ -144,6 +146,15 @@ static void write_outputs(Session *s, const Graph *g, const VarEnv *env)
 	outputs_write(n, names, at, opt.to, opt.numbered, val_get(g->meta, "output_groups"));
 }
 
+/* A path in the folder that is written to: that of -o if it is there, else where it will be. */
+static const char *place_in(const char *folder)
+{
+	struct stat st;
+
+	return folder && !stat(folder, &st) && S_ISDIR(st.st_mode) ?
+		arena_printf("%s/.", folder) : folder;
+}
+
 static void handle(Graph *g, const Bindings *given, bool own)
 {
 	Feeds *feeds = feeds_parse(opt.feed.n, opt.feed.at, opt.shuffle);
@@ -157,6 +168,9 @@ static void handle(Graph *g, const Bindings *given, bool own)
 		.interpret_only = opt.only,
 		.interpret = opt.interpret,
 		.profile = opt.profile != NULL,
+		.sandbox = opt.sandbox,
+		.reads = opt.load,
+		.writes = {place_in(opt.to), opt.save, opt.profile, opt.bench, place_in(opt.keep)},
 		.threads = whole_number(opt.j, "-j", 0),
 		.often = opt.bench || calls.times > 1 || calls.until > 1,
 		.feeds = feeds,
@@ -180,6 +194,7 @@ static void handle(Graph *g, const Bindings *given, bool own)
 	counts_declare(g);
 	in = inputs_bind(g, &operands, feeds);
 	prove_sizes(g, &in.env);
+	limits_work(count_steps(g, &in.env));
 	o.origin = opt.nan && !opt.interpret && g->level < LV_LOOPS ? g : NULL;
 	s = session_open(raise(g), &in, &o);
 	ready = now_ms();

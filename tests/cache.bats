@@ -147,6 +147,15 @@ spoil() {
 	runs
 }
 
+@test "cache: a file system on which nothing can be executed" {
+	[ "$(id -u)" = 0 ] && mkdir noexec && mount -t tmpfs -o size=64m,noexec none noexec 2> /dev/null || skip "nothing can be mounted"
+	status=0
+	for i in 1 2; do XDG_CACHE_HOME=$PWD/noexec runs || status=1; done
+	[ -n "$(find noexec -name '*.so')" ] || status=1
+	umount noexec
+	[ $status = 0 ]
+}
+
 @test "cache: prepared constants whose entries are spoiled are computed again" {
 	printf '%s\n' 'i = reshape(arange(32768), 64, 512)' 'output w = f32(i % 7 - 3)' > w.t
 	tool trace w.t | tool run -o .

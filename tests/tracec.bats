@@ -180,12 +180,12 @@ same_as_text() {
 	program 'for (;;) x = sin(x);' > p.c
 	faulty 4 'p.c:5: the program makes more than' tool trace p.c
 	program 'for (;;) ;' > p.c
-	faulty 1 'more processor time than --limit' tool trace --limit 1 p.c
+	faulty 4 'limit of time' tool trace --limit time=1 p.c
 	program 'output("y", add(x, g(0)));' 'static int g(int k) { volatile char a[1000] = {0}; return k < 0 ? 0 : a[0] + g(k + 1); }' > p.c
 	faulty 1 'reached for memory' tool trace p.c
 	program 'raise(SIGKILL);' '#include <signal.h>' > p.c
 	faulty 1 'ended by signal 9' tool trace p.c
-	faulty 2 '--limit takes seconds' tool trace --limit soon p.c
+	faulty 2 '--limit takes' tool trace --limit soon p.c
 }
 
 children() { tr -d ' ' < /proc/$1/task/$1/children; }

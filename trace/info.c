@@ -187,7 +187,9 @@ static void print(Graph *g, Buf *out)
 
 static void documents(const char *file)
 {
+	broker_start();
 	Stream *in = stream_open(file);
+	confine_stage();
 	for (Graph *g; (g = stream_next(in, 0)); arena_reset()) {
 		Buf out = {0};
 		verify(g);

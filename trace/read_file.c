@@ -1,5 +1,6 @@
 /* Selects the reader for a file by its suffix. */
 #include "io/io.h"
+#include "process/process.h"
 #include "trace.h"
 #include "text/text.h"
 #include "c/c_program.h"
@@ -13,14 +14,15 @@ static bool suffix_is(const char *file, const char *suffix)
 Graph *read_file(const char *file)
 {
 	size_t n;
-	if (file_is_onnx(file))
-		return read_onnx(file);
 	if (file_is_c(file))
 		return read_c(file);
 	if (suffix_is(file, ".so"))
 		return read_compiled(file);
-	if (!suffix_is(file, ".t"))
+	if (!file_is_onnx(file) && !suffix_is(file, ".t"))
 		return NULL;
+	confine_stage();
+	if (file_is_onnx(file))
+		return read_onnx(file);
 	const char *text = file_map(file, &n);
 	return read_text(text, n, file);
 }

@@ -147,31 +147,42 @@ static void parse_dict(Cursor *c, DType want, NpyHead *h)
 		bad(c->file, "its header lacks descr, fortran_order or shape");
 }
 
-NpyHead npy_head(const char *file, const void *bytes, size_t n, DType want)
+/* Where the dict starts, and (*len) its bytes. */
+static size_t dict_at(const unsigned char *b, size_t *len)
+{
+	*len = b[8] | (size_t)b[9] << 8;
+	if (b[6] > 1)
+		*len |= (size_t)b[10] << 16 | (size_t)b[11] << 24;
+	return b[6] == 1 ? 10 : 12;
+}
+
+size_t npy_head_bytes(const void *bytes, size_t n)
+{
+	size_t len;
+
+	return n < 12 ? 0 : dict_at(bytes, &len) + len;
+}
+
+NpyHead npy_head(const char *file, const void *bytes, size_t n, size_t all, DType want)
 {
 	const unsigned char *b = bytes;
 	NpyHead h = {.array.dtype = DT_NONE};
 	size_t at, len;
 	Cursor c;
 
-	if (n < 10 || memcmp(b, "\x93NUMPY", 6))
+	if (n < 12 || memcmp(b, "\x93NUMPY", 6))
 		bad(file, "its magic number is missing");
 	if (b[6] < 1 || b[6] > 3)
 		die(UNSUPPORTED, "%s: .npy version %d.%d is not supported", file, b[6], b[7]);
-	at = b[6] == 1 ? 10 : 12;
-	if (n < at)
-		bad(file, "it ends within its header");
-	len = b[8] | (size_t)b[9] << 8;
-	if (b[6] > 1)
-		len |= (size_t)b[10] << 16 | (size_t)b[11] << 24;
+	at = dict_at(b, &len);
 	if (len > n - at)
 		bad(file, "it ends within its header");
 	c = (Cursor){(const char *)b + at, (const char *)b + at + len, file};
 	parse_dict(&c, want, &h);
 	h.at = at + len;
 	h.array.bytes = array_size(h.array.dtype, h.array.rank, h.array.dim);
-	if (h.array.bytes > n - h.at)
-		die(MALFORMED, "%s: too short: %zu bytes of data, %zu needed", file, n - h.at,
+	if (h.array.bytes > all - h.at)
+		die(MALFORMED, "%s: too short: %zu bytes of data, %zu needed", file, all - h.at,
 			h.array.bytes);
 	return h;
 }
@@ -235,7 +246,7 @@ Array npy_read(const char *path, DType want)
 {
 	size_t n;
 	const void *p = file_map(path, &n);
-	NpyHead h = npy_head(path, p, n, want);
+	NpyHead h = npy_head(path, p, n, n, want);
 
 	return npy_content(&h, p);
 }
@@ -243,8 +254,8 @@ Array npy_read(const char *path, DType want)
 bool npy_locate(const char *path, DType want, Array *head, int64_t *offset)
 {
 	size_t n;
-	const void *p = file_map(path, &n);
-	NpyHead h = npy_head(path, p, n, want);
+	const void *p = data_map(path, &n);
+	NpyHead h = npy_head(path, p, n, n, want);
 
 	*head = h.array;
 	*offset = (int64_t)h.at;

@@ -10,7 +10,8 @@
 #include "io/io.h"
 #include "arrays/npy.h"
 
-enum { ALIGN = 64, LOCAL = 30, CENTRAL = 46, END = 22, STORED = 0, DEFLATED = 8 };
+enum { ALIGN = 64, LOCAL = 30, CENTRAL = 46, END = 22, HEAD = 256, STORED = 0,
+	DEFLATED = 8 };
 
 typedef struct { const char *file; const unsigned char *p; size_t n; } Zip;
 typedef struct {
@@ -138,7 +139,7 @@ static Member find_member(const Zip *z, const char *name)
 			die(USAGE, "%s: it has several members: say which", z->file);
 	}
 	if (n == 0)
-		die(FAILED, "%s: it has no member '%s'", z->file, name ? name : "");
+		die(MALFORMED, "%s: it has no member '%s'", z->file, name ? name : "");
 	if (found.flags & 1)
 		die(UNSUPPORTED, "%s: its members are encrypted", z->file);
 	return found;
@@ -160,23 +161,19 @@ static const unsigned char *packed_bytes(const Zip *z, const Member *m)
 	return z->p + at;
 }
 
-/* Unpacks a member into memory that is not freed: arrays point into it. */
-static void *inflated(const Zip *z, const Member *m, const unsigned char *from)
+/* Unpacks n bytes from the member's start into out; whole: they are all that it has. */
+static void inflate_to(const Zip *z, const Member *m, const unsigned char *from, unsigned char *out,
+	uint64_t n, bool whole)
 {
 	z_stream s = {0};
-	unsigned char *out;
-	uint64_t in = m->packed, left = m->size;
+	uint64_t in = m->packed, left = n;
 	int status = Z_OK;
 
-	if (m->size / 1032 > m->packed + 1)     /* the highest ratio of deflate */
-		bad(z, "a member's size cannot be true");
-	if (!(out = aligned_alloc(ALIGN, m->size / ALIGN * ALIGN + ALIGN)))
-		die(FAILED, "no memory: a member of %llu bytes", (unsigned long long)m->size);
 	if (inflateInit2(&s, -15) != Z_OK)
 		die(FAILED, "%s: zlib does not start", z->file);
 	s.next_in = (unsigned char *)from;
 	s.next_out = out;
-	while (status == Z_OK) {
+	while (status == Z_OK && (left || whole)) {
 		s.avail_in = in < 1 << 30 ? (unsigned)in : 1 << 30;
 		s.avail_out = left < 1 << 30 ? (unsigned)left : 1 << 30;
 		in -= s.avail_in;
@@ -186,52 +183,79 @@ static void *inflated(const Zip *z, const Member *m, const unsigned char *from)
 		left += s.avail_out;
 	}
 	inflateEnd(&s);
-	if (status != Z_STREAM_END || left)
+	if (left || (whole && status != Z_STREAM_END))
 		bad(z, "a member does not unpack");
+}
+
+/* The array's head, from the member's first bytes: HEAD of them, or more for a long header. */
+static NpyHead inflated_head(const Zip *z, const Member *m, const unsigned char *from, DType want)
+{
+	uint64_t n = m->size < HEAD ? m->size : HEAD, len;
+	unsigned char *p = arena_alloc(n + 1);
+
+	inflate_to(z, m, from, p, n, false);
+	len = npy_head_bytes(p, n);
+	if (len > n && len <= m->size) {
+		inflate_to(z, m, from, p = arena_alloc(len + 1), len, false);
+		n = len;
+	}
+	return npy_head(z->file, p, n, m->size, want);
+}
+
+/* Unpacks a member into memory that is not freed: arrays point into it. Its size, which the
+ * directory claims, has to be that of the array: so what is unpacked is what the caller is told of.
+ */
+static void *inflated(const Zip *z, const Member *m, const unsigned char *from, const NpyHead *h)
+{
+	unsigned char *out;
+
+	if (m->size - h->at != h->array.bytes)
+		bad(z, "a member is longer than its array");
+	if (m->size / 1032 > m->packed + 1)     /* the highest ratio of deflate */
+		bad(z, "a member's size cannot be true");
+	out = xaligned(ALIGN, m->size);
+	inflate_to(z, m, from, out, m->size, true);
 	if (crc32_z(crc32_z(0, NULL, 0), out, m->size) != m->crc)
 		bad(z, "a member's checksum is wrong");
 	return out;
 }
 
-/* The .npy of the member, in the file (*mapped) or unpacked. */
-static const void *content(const Zip *z, const Member *m, bool *mapped)
+/* ---- one member ---- */
+
+/* A member, found and looked at: unpacked only for those who want its elements. */
+typedef struct {
+	Zip zip;
+	Member member;
+	const unsigned char *from;      /* its bytes in the file */
+	NpyHead head;
+} Found;
+
+static Found found(const char *path, const void *p, size_t n, const char *name, DType want)
 {
-	const unsigned char *p = packed_bytes(z, m);
+	Found f = {.zip = {path, p, n}};
 
-	*mapped = m->method == STORED;
-	if (m->method == DEFLATED)
-		return inflated(z, m, p);
-	if (m->method != STORED)
-		die(UNSUPPORTED, "%s: a member is packed by method %u", z->file, m->method);
-	if (m->packed != m->size)
-		bad(z, "a stored member has two sizes");
-	return p;
-}
-
-/* A member's bytes, in the file's mapping or (!*mapped) owned by the caller, and its head. */
-static const void *opened(const char *path, const char *name, DType want, const unsigned char **map,
-	NpyHead *h, bool *mapped)
-{
-	Zip z = {.file = path};
-	Member m;
-	const void *p;
-
-	*map = z.p = file_map(path, &z.n);
-	m = find_member(&z, name);
-	p = content(&z, &m, mapped);
-	*h = npy_head(path, p, m.size, want);
-	return p;
+	f.member = find_member(&f.zip, name);
+	f.from = packed_bytes(&f.zip, &f.member);
+	if (f.member.method != STORED && f.member.method != DEFLATED)
+		die(UNSUPPORTED, "%s: a member is packed by method %u", path, f.member.method);
+	if (f.member.method == STORED && f.member.packed != f.member.size)
+		bad(&f.zip, "a stored member has two sizes");
+	f.head = f.member.method == DEFLATED ?
+		inflated_head(&f.zip, &f.member, f.from, want) :
+		npy_head(path, f.from, f.member.size, f.member.size, want);
+	return f;
 }
 
 Array npz_read(const char *path, const char *name, DType want)
 {
-	bool mapped;
-	NpyHead h;
-	const unsigned char *map;
-	const void *p = opened(path, name, want, &map, &h, &mapped);
-	Array a = npy_content(&h, p);
+	size_t n;
+	const void *map = file_map(path, &n), *p;
+	Found f = found(path, map, n, name, want);
+	bool deflated = f.member.method == DEFLATED;
 
-	if (!mapped && a.owned)         /* npy_content made another copy */
+	p = deflated ? inflated(&f.zip, &f.member, f.from, &f.head) : f.from;
+	Array a = npy_content(&f.head, p);
+	if (deflated && a.owned)        /* npy_content made another copy */
 		free((void *)p);
 	return a;
 }
@@ -259,16 +283,13 @@ size_t npz_names(const char *path, const char ***names)
 
 bool npz_locate(const char *path, const char *name, DType want, Array *head, int64_t *offset)
 {
-	bool mapped;
-	NpyHead h;
-	const unsigned char *map;
-	const void *p = opened(path, name, want, &map, &h, &mapped);
+	size_t n;
+	const unsigned char *p = data_map(path, &n);
+	Found f = found(path, p, n, name, want);
 
-	*head = h.array;
-	*offset = mapped ? (const unsigned char *)p - map + (int64_t)h.at : 0;
-	if (!mapped)
-		free((void *)p);
-	return mapped && npy_in_place(&h);
+	*head = f.head.array;
+	*offset = f.from - p + (int64_t)f.head.at;
+	return f.member.method == STORED && npy_in_place(&f.head);
 }
 
 /* ---- writing ---- */

@@ -224,7 +224,7 @@ static TensorEntry find_entry(Cursor *c, const char *name)
 	}
 	buf_free(&text);
 	if (!e.found)
-		die(FAILED, "%s: it has no tensor '%s'", c->file, name);
+		die(MALFORMED, "%s: it has no tensor '%s'", c->file, name);
 	if (e.array.dtype == DT_NONE)
 		die(UNSUPPORTED, "%s: the dtype of '%s' is not supported", c->file, name);
 	return e;
@@ -326,7 +326,7 @@ Array safetensors_read(const char *path, const char *name)
 bool safetensors_locate(const char *path, const char *name, Array *head, int64_t *offset)
 {
 	size_t n;
-	const char *p = file_map(path, &n);
+	const char *p = data_map(path, &n);
 	uint64_t at;
 
 	*head = locate(path, name, p, n, &at).array;

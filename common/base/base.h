@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/types.h>
 
 /* ---- die.c: the one way to fail ------------------------------------------------------------ */
 
@@ -19,7 +20,12 @@ typedef struct {
 	const char *where;      /* when set, put before a message: "file:line:col" of a front end */
 	const char *context;    /* when set, printed after the message: a source line and a caret */
 	const char *input;      /* -i ENDPOINT, or NULL */
+	/* --keys: the folder of this user's keys for tcp; --peer: the key of the other side; or NULL */
+	const char *keys, *peer;
 	bool verbose;           /* -v */
+	bool open, confined;    /* --no-walls: not to be confined; it is (confine.c) */
+	bool from_socket;       /* the document at hand came over an endpoint */
+	size_t memory_limit;    /* --limit mem=…, in bytes; 0: as much as the machine gives */
 	bool custom_allowed;    /* --allow-custom: without it a CUSTOM is refused, status 3 */
 	bool guard;             /* --guard: places that cannot be proved get gates */
 	bool code_allowed;      /* --allow-code: a program that carries no mark is executed */
@@ -38,8 +44,39 @@ _Noreturn void die_bug(const char *file, int line, const char *what);
 #define CHECK(c) ((c) ? (void)0 : die_bug(__FILE__, __LINE__, #c))
 /* One line on standard error, same form as die, without exiting. */
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* fn(arg) runs when die exits (removes a partial output). */
+/* fn(arg) runs when die exits (tells a peer). */
 void die_cleanup(void (*fn)(void *), void *arg);
+
+/* ---- leftovers.c: what goes when the process ends before its time --------------------------- */
+
+/* The path is removed when the process exits, dies, or is ended by SIGINT, SIGTERM or SIGHUP: a
+ * file, an empty folder, or (whole) a folder with the files in it. The path is copied. */
+void leftover_add(const char *path, bool whole);
+/* It stays: it is complete, or has been removed. */
+void leftover_drop(const char *path);
+/* A child has been started, or (!runs) has been reaped: such a signal ends it too. */
+void leftover_child(pid_t pid, bool runs);
+void leftovers_remove(void);
+void leftovers_forget(void);    /* in a child that was forked: all that is its parent's */
+/* Stops the children and removes all; may be called in a signal handler. */
+void leftovers_leave(void);
+/* a folder and the files in it, without those below */
+void folder_remove(const char *path);
+
+/* ---- limits.c: what a document may take ------------------------------------------------------ */
+
+/* In bytes, seconds, steps; 0: none. memory 0 is most of the machine's. socket_time is for each
+ * document that came over an endpoint, when time is 0; wait is how long a peer may say nothing. */
+typedef struct { double memory, time, work, socket_time, wait; bool none; } Limits;
+extern Limits limits;
+/* Reads "mem=2G,time=60,work=1e15"; dies with USAGE. */
+void limits_read(const char *list);
+/* From here on memory is limited, and the time of the first document runs. */
+void limits_apply(void);
+/* A document begins, or (!begins) nothing is worked on. */
+void limits_time(bool begins);
+/* Dies with MALFORMED when a call of so many steps is more than the limit. */
+void limits_work(double steps);
 
 /* ---- arena.c: memory and state of the current documents ------------------------------------ */
 
@@ -73,12 +110,17 @@ void owned_free(const void *owner, void *p);
 void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n);
+/* at a multiple of align, a power of two; freed with free */
+void *xaligned(size_t align, size_t n);
+/* There is none for `what` of n bytes: FAILED, or MALFORMED when the user has set a limit. */
+_Noreturn void die_memory(const char *what, size_t n);
 char *xstrdup(const char *s);
 /* Zeroed memory for large tables, on large pages where available; freed with its size. */
 void *pages_new(size_t n);
 void *pages_grow(void *p, size_t had, size_t n);              /* new bytes are uninitialized */
 void pages_free(void *p, size_t n);
-/* The most bytes that this machine can give: memory and swap, or the limit of its control group. */
+/* The most bytes that this process can have: memory and swap, the limit of its control group, or
+ * its own. */
 size_t memory_most(void);
 
 /* A growing array: VEC(int) v = {0}; vec_push(&v, 3); v.at[i]; v.n; vec_free(&v). */

@@ -17,29 +17,39 @@ void die_cleanup(void (*fn)(void *), void *arg)
 	}
 }
 
+/* The length of the character of UTF-8 at s, or 0 when the byte is to be escaped: no UTF-8, a
+ * control character, or one that turns the direction of text. */
+static size_t shown(const unsigned char *s)
+{
+	size_t n = *s < 0xc2 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
+	uint32_t c = n == 2 ? *s & 31 : n == 3 ? *s & 15 : *s & 7;
+
+	if (*s < 0x80)
+		return *s >= 32 && *s != 127;
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 63);
+	}
+	bool turns = (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+	return c < 0xa0 || c == 0x2028 || c == 0x2029 || turns ? 0 : n;
+}
+
 /* Escapes characters that would break the line or a terminal, cuts at LINE bytes, writes in one
  * piece. */
-static void print_line(const char *s)
+static void print_line(const char *text)
 {
+	const unsigned char *s = (const unsigned char *)text;
 	char out[LINE + 8];
 	size_t n = 0;
-	for (; *s && n < LINE - 5; s++) {
-		unsigned char c = *s;
-		if (c < 32 || c == 127)
-			n += snprintf(out + n, 5,
-				c == '\n'	  ? "\\n" :
-					c == '\t' ? "\\t" :
-						    "\\x%02x",
-				c);
-		else
-			out[n++] = c;
-	}
-	if (*s) {
-		/* do not cut inside a UTF-8 sequence */
-		while (n && ((unsigned char)out[n - 1] & 0xc0) == 0x80)
-			n--;
-		if (n && (unsigned char)out[n - 1] >= 0xc0)
-			n--;
+
+	while (*s && n < LINE - 5) {
+		size_t k = shown(s);
+		if (k)
+			memcpy(out + n, s, k);
+		n += k ? k : (size_t)sprintf(out + n,
+			*s == '\n' ? "\\n" : *s == '\t' ? "\\t" : "\\x%02x", *s);
+		s += k ? k : 1;
 	}
 	out[n++] = '\n';
 	fwrite(out, 1, n, stderr);
@@ -62,6 +72,7 @@ static _Noreturn void leave(int status)
 		cleanups.n--;
 		cleanups.at[cleanups.n].fn(cleanups.at[cleanups.n].arg);
 	}
+	leftovers_remove();
 	if (process.context)
 		fprintf(stderr, "%s\n", process.context);
 	fflush(stderr);

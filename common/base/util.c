@@ -10,10 +10,15 @@
 
 /* ---- malloc that does not fail */
 
-static _Noreturn void no_memory(size_t n)
+_Noreturn void die_memory(const char *what, size_t n)
 {
-	die(FAILED, "no memory for %zu bytes", n);
+	if (process.memory_limit)
+		die(MALFORMED, "%s of %zu bytes: more than the limit of memory, %zu MB (--limit mem)",
+			what, n, process.memory_limit >> 20);
+	die(FAILED, "no memory for %s of %zu bytes", what, n);
 }
+
+static _Noreturn void no_memory(size_t n) { die_memory("a piece", n); }
 
 void *xmalloc(size_t n)
 {
@@ -36,6 +41,14 @@ void *xrealloc(void *p, size_t n)
 	p = realloc(p, n ? n : 1);
 	if (!p)
 		no_memory(n);
+	return p;
+}
+
+void *xaligned(size_t align, size_t n)
+{
+	void *p = aligned_alloc(align, n / align * align + align);
+	if (!p)
+		die_memory("an array", n);
 	return p;
 }
 
@@ -106,7 +119,10 @@ size_t memory_most(void)
 	size_t group = number_in("/sys/fs/cgroup/memory.max");
 	size_t older = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
 	most = group < most ? group : most;
-	return most = older < most ? older : most;
+	most = older < most ? older : most;
+	if (process.memory_limit && process.memory_limit < most)
+		most = process.memory_limit;
+	return most;
 }
 
 /* ---- growing arrays and string buffers */

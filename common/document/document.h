@@ -32,6 +32,10 @@ void check_prepared(const Graph *g);
  * time. */
 bool call_prepares(const UOp *call);
 
+/* count_steps.c: about how many steps a call of the document takes, with these values of the size
+ * variables. */
+double count_steps(const Graph *g, const VarEnv *env);
+
 /* ---- name_kernel.c */
 
 /* The names in a schedule so far, initially zero. kernel_named returns the KERNEL with a name

@@ -51,11 +51,8 @@ Array array_raw(DType dt, int rank, const int64_t *dim)
 	if (rank)
 		memcpy(a.dim, dim, rank * sizeof *dim);
 	if (a.bytes > memory_most())
-		die(FAILED, "no memory: an array of %zu bytes, of %zu bytes in all", a.bytes,
-			memory_most());
-	a.data = aligned_alloc(ALIGN, (a.bytes + ALIGN) / ALIGN * ALIGN);
-	if (!a.data)
-		die(FAILED, "no memory: an array of %zu bytes", a.bytes);
+		die_memory("an array", a.bytes);
+	a.data = xaligned(ALIGN, a.bytes);
 	if (a.bytes >= 2 * HUGE_PAGE)
 		prefer_huge(a.data, a.bytes);
 	return a;

@@ -382,7 +382,7 @@ Array constant_content(UOp *u, void *ctx)
 	if (data && data != VNIL) {
 		p = data->s;
 	} else {
-		p = file_map(file->a[0]->s, &n);
+		p = data_map(file->a[0]->s, &n);
 		if ((size_t)file->a[1]->i > n || n - file->a[1]->i < a.bytes)
 			die(MALFORMED, "%s: too short for %s", file->a[0]->s, buffer_name(u));
 		p += file->a[1]->i;

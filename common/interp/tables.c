@@ -78,7 +78,8 @@ ReduceMode reduce_mode(const KernelPlan *p, UOp *u, int s)
 	if (sc->kind != SCOPE_STORE && sc->kind != SCOPE_ROW)
 		return REDUCE_LANES;
 	own = places(p, ranges_of(sc, u, range), range);
-	if (own > TABLE)
+	/* no table for no iterations: it would need one itself, without end */
+	if (own > TABLE || own == 0)
 		return REDUCE_LANES;
 	if (contracts(p, u, s))
 		return REDUCE_CONTRACT;

@@ -67,10 +67,31 @@ void stream_put(const char *endpoint, const void *p, size_t n);   /* the same fo
 void stream_out_open(const char *endpoint);
 /* Flushes and ends the output; dies if the last bytes cannot be written. */
 void stream_out_close(void);
-/* A whole file, mapped read-only; dies when it cannot be opened. */
+
+/* ---- files.c: whole files */
+
+/* A whole file that the user names, mapped read-only, or what a pipe gives; dies when it cannot be
+ * opened. */
 const void *file_map(const char *path, size_t *n);
+/* The same for a file that a document names: it has to be a regular one (else MALFORMED), and is
+ * not waited for. data_open gives its descriptor and size. */
+const void *data_map(const char *path, size_t *n);
+int data_open(const char *path, int64_t *n);
+/* A part of a file, mapped read-only from an offset that is a multiple of the page's size; NULL
+ * when it cannot be. When the file becomes shorter the process ends with MALFORMED, naming the
+ * file. */
+void *file_part(int fd, const char *name, int64_t at, size_t n);
 /* Writes bytes to path atomically, through a temporary file and rename. */
 void file_write(const char *path, const void *p, size_t n);
+/* From files_hold on no file that file_write has written gets its name, until files_release gives
+ * it to all; a process that ends before leaves none, and none of the folders that folder_new has
+ * made. */
+void files_hold(void);
+void files_release(void);
+void folder_new(const char *path);                          /* it may be there */
+/* Some of what is to be read, 0 at the end; all of what is to be written. Die when they cannot. */
+size_t file_get(int fd, void *to, size_t n);
+void file_put(int fd, const char *name, const void *p, size_t n);
 
 /* ---- mark.c: programs that this user's own tools made */
 

@@ -364,15 +364,29 @@ void wire_write(Buf *out, const Graph *g)
 	write_document(&pk, g, g->meta, true);
 }
 
+/* Values are a few bytes each, which are hashed by the piece. */
+typedef struct { Hash *hash; size_t n; char piece[1 << 14]; } Hashing;
+
 static int append_hash(void *to, const char *p, size_t n)
 {
-	hash_add(to, p, n);
+	Hashing *h = to;
+	if (h->n + n > sizeof h->piece) {
+		hash_add(h->hash, h->piece, h->n);
+		h->n = 0;
+	}
+	if (n > sizeof h->piece)
+		hash_add(h->hash, p, n);
+	else
+		memcpy(h->piece + h->n, p, n);
+	h->n += n > sizeof h->piece ? 0 : n;
 	return 0;
 }
 
-void wire_hash(Hash *h, const Graph *g, const Val *meta)
+void wire_hash(Hash *hash, const Graph *g, const Val *meta)
 {
 	msgpack_packer pk;
-	msgpack_packer_init(&pk, h, append_hash);
+	Hashing h = {.hash = hash};
+	msgpack_packer_init(&pk, &h, append_hash);
 	write_document(&pk, g, meta, false);
+	hash_add(hash, h.piece, h.n);
 }

@@ -26,6 +26,7 @@ typedef struct {
 	Graph *(*body)(Graph *g);             /* instead of passes, when set */
 	/* the highest level that it also takes; 0: only level_in */
 	int level_most;
+	bool compiles;          /* it starts a compiler, and is not confined */
 	/* Reads FILE if it is source text or another format; returns NULL if it is a document. */
 	Graph *(*read)(const char *file);
 } Stage;
@@ -47,6 +48,22 @@ int stage_end(void);
 /* Sets up name, descriptors and SIGPIPE: the first call in the main of a tool that does not use
  * stage_main. */
 void stage_begin(const char *name);
+
+/* ---- confine.c, broker.c: walls around a process that reads what anybody may have written */
+
+/* From here on this process opens no file for writing, and starts and connects to nothing. Stages
+ * are started by a broker, which a process with an endpoint has to start before that. Does nothing
+ * where the kernel cannot, or with process.open. */
+void confine_stage(void);
+/* run --sandbox: all threads, and no files but these (folders: those in them) and what they are
+ * given. Dies with UNSUPPORTED where the kernel cannot. */
+void confine_run(size_t nread, const char *const *reads, size_t nwrite, const char *const *writes);
+void broker_start(void);
+bool broker_has(void);
+/* spawn_pipeline, by the broker */
+int broker_run(char *const *const *argvs, const void *in, size_t n, Buf *out, int *failed);
+/* reproducer_save, by the broker */
+const char *broker_keep(char *const *const *argvs, const void *in, size_t n);
 
 /* ---- spawn.c: child processes, the stage path */
 

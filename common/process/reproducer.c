@@ -66,6 +66,8 @@ static bool write_all(const char *path, mode_t mode, const void *p, size_t n)
 
 const char *reproducer_save(char *const *const *argvs, const void *in, size_t n)
 {
+	if (broker_has())
+		return broker_keep(argvs, in, n);
 	const char *folder = n <= INPUT_MOST ? folder_of() : NULL, *slash, *base;
 	Buf script = {0};
 	bool ok;

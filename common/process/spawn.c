@@ -176,6 +176,7 @@ static Child start(char *const argv[])
 	close(out[1]);
 	if (err)
 		die(FAILED, "cannot run %s: %s", argv[0], strerror(err));
+	leftover_child(c.pid, true);
 	c.in = in[1];
 	c.out = out[0];
 	fcntl(c.in, F_SETFL, O_NONBLOCK);
@@ -240,6 +241,7 @@ static int reap(Child *c)
 	while (waitpid(c->pid, &status, 0) < 0)
 		if (errno != EINTR)
 			die_errno("cannot wait for a child");
+	leftover_child(c->pid, false);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -254,6 +256,8 @@ int spawn_pipeline(char *const *const *argvs, const void *in, size_t n, Buf *out
 	VEC(Child) child = {0};
 	Buf prev = {0};
 	int status = 0;
+	if (broker_has())
+		return broker_run(argvs, in, n, out, failed);
 	signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; argvs[i]; i++)
 		vec_push(&child, start((char *const *)argvs[i]));

@@ -14,14 +14,23 @@
 #include <unistd.h>
 
 static struct {
-	const char *output, *stop;
+	const char *output, *stop, *wait;
 	bool help;
-	VEC(const char *) dump, skip;
+	VEC(const char *) dump, skip, limit;
 } opt;
 
 static const Option common_options[] = {
 	{'i', "input", "ENDPOINT", "read from a ZeroMQ endpoint, tcp://… or ipc://…, or a file",
 		&process.input},
+	{0, "keys", "DIR", "keys of this user and of peers, as keygen makes them", &process.keys},
+	{0, "peer", "FILE", "the public key of the peer, if there are several", &process.peer},
+	{0, "wait", "SECONDS", "give up a peer of an endpoint that says nothing for so long (60)",
+		&opt.wait},
+	{0, "limit", "WHAT=N,…", "limits: mem=BYTES, time=SECONDS, work=STEPS of a document",
+		&opt.limit, .many = true},
+	{0, "no-limit", NULL, "no limits, not even those that hold by default", &limits.none},
+	{0, "no-walls", NULL, "do not confine the reading of documents (see SECURITY.md)",
+		&process.open},
 	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
 		&process.custom_allowed},
 	{0, "guard", NULL, "give places that cannot be proved a gate, instead of refusing them",
@@ -41,6 +50,15 @@ static const Option stage_options[] = {
 		.many = true},
 	{0, "stop-after", "PASS", "write the document as it is after PASS", &opt.stop},
 	{0, "skip", "PASS", "leave out a pass that can be", &opt.skip, .many = true},
+	{0, "keys", "DIR", "keys of this user and of peers, as keygen makes them", &process.keys},
+	{0, "peer", "FILE", "the public key of the peer, if there are several", &process.peer},
+	{0, "wait", "SECONDS", "give up a peer of an endpoint that says nothing for so long (60)",
+		&opt.wait},
+	{0, "limit", "WHAT=N,…", "limits: mem=BYTES, time=SECONDS, work=STEPS of a document",
+		&opt.limit, .many = true},
+	{0, "no-limit", NULL, "no limits, not even those that hold by default", &limits.none},
+	{0, "no-walls", NULL, "do not confine the reading of documents (see SECURITY.md)",
+		&process.open},
 	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
 		&process.custom_allowed},
 	{0, "guard", NULL, "give places that cannot be proved a gate, instead of refusing them",
@@ -104,10 +122,23 @@ static void check_passes(const Stage *s)
 			die(USAGE, "the pass '%s' cannot be skipped", opt.skip.at[i]);
 }
 
+static void set_limits(void)
+{
+	char *end;
+
+	for (size_t i = 0; i < opt.limit.n; i++)
+		limits_read(opt.limit.at[i]);
+	limits.wait = opt.wait ? strtod(opt.wait, &end) : limits.wait;
+	if (opt.wait && (*end || end == opt.wait || !(limits.wait > 0 && limits.wait <= 1e6)))
+		die(USAGE, "--wait takes seconds, not '%.80s'", opt.wait);
+	limits_apply();
+}
+
 int options_parse(const Stage *s, int argc, char **argv)
 {
 	bool stage = s->passes || s->body;
 	int first = options_read(s, stage ? stage_options : common_options, &opt.help, argc, argv);
+	set_limits();
 	process.custom_allowed |= process.code_allowed;
 	if (stage)
 		check_passes(s);
@@ -288,6 +319,9 @@ int stage_main(const Stage *s, int argc, char **argv)
 		die(USAGE, "standard input is a terminal: give a FILE, or pipe a document in");
 	if (!opt.output && isatty(1))
 		die(USAGE, "standard output is a terminal: pipe it into a stage, or into show");
+	/* before an endpoint is opened: a copy of its sockets would keep them open */
+	if (!s->compiles)
+		broker_start();
 	stream_out_open(opt.output);
 	Graph *g = s->read && !standard && !endpoint_is(file) ? s->read(file) : NULL;
 	if (g) {
@@ -295,6 +329,11 @@ int stage_main(const Stage *s, int argc, char **argv)
 		return stage_end();
 	}
 	Stream *in = stream_open(file);
+	/* made at first use, which is no longer possible between walls */
+	if (s->level_out == LV_PROGRAM)
+		secret_missing();
+	if (!s->compiles)
+		confine_stage();
 	for (; (g = stream_next(in, 0)); arena_reset())
 		handle(s, g);
 	if (!stream_count(in) && !standard && !endpoint_is(file))

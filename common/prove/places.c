@@ -353,12 +353,10 @@ static void check_kernel(Walk *w)
 
 void prove_places(const ProvedCall *c)
 {
-	check_buffers(c);
 	if (!c->kernel || map_get(&proved, PKEY(c->kernel)))
 		return;
 	double begin = now_ms();
 	Walk w = {.k = &known, .call = c};
-	check_grid(c);
 	check_kernel(&w);
 	if (w.again)
 		check_kernel(&w);

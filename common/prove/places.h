@@ -155,9 +155,6 @@ void places_again(const VarEnv *sizes);
 
 /* Sizes of a document: VARs as declared. */
 void check_vars(const Graph *g);
-/* A call's buffers are those its kernel is made for; its grid is that of its SPECIALs. */
-void check_buffers(const ProvedCall *c);
-void check_grid(const ProvedCall *c);
 
 /* ---- witness.c: a case in which a claim is wrong */
 

@@ -5,7 +5,13 @@
 #include <stdlib.h>
 
 static const ProofCheck checks[] = {
+	{"calls", prove_calls, NULL},
+	{"workspace", prove_workspace, NULL},
+	{"grid", NULL, prove_grid},
 	{"places", check_vars, prove_places},
+	{"registers", NULL, prove_registers},
+	{"apart", NULL, prove_apart},
+	{"barriers", NULL, prove_barriers},
 };
 enum { CHECKS = sizeof checks / sizeof *checks };
 
@@ -28,6 +34,12 @@ UOp *call_kernel(const UOp *call)
 	return k && k->op == OP_KERNEL ? k : NULL;
 }
 
+ProvedCall proved_call(const Graph *g, uint32_t number)
+{
+	UOp *call = g->sink->src[number];
+	return (ProvedCall){g, number, call, call_kernel(call)};
+}
+
 void prove_sizes(const Graph *g, const VarEnv *sizes)
 {
 	bool large = false;
@@ -37,8 +49,7 @@ void prove_sizes(const Graph *g, const VarEnv *sizes)
 		return;
 	places_again(sizes);
 	for (uint32_t k = 0; k < g->sink->nsrc; k++) {
-		UOp *call = g->sink->src[k];
-		const ProvedCall c = {g, k, call, call_kernel(call)};
+		const ProvedCall c = proved_call(g, k);
 		prove_places(&c);
 	}
 	places_again(NULL);
@@ -52,8 +63,7 @@ void prove_document(const Graph *g)
 		if (checks[i].document)
 			checks[i].document(g);
 	for (uint32_t k = 0; k < g->sink->nsrc; k++) {
-		UOp *call = g->sink->src[k];
-		const ProvedCall c = {g, k, call, call_kernel(call)};
+		const ProvedCall c = proved_call(g, k);
 		for (int i = 0; i < CHECKS; i++)
 			if (checks[i].call)
 				checks[i].call(&c);

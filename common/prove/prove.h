@@ -31,6 +31,8 @@ size_t places_shown(const PlacesShown **at);
  * MEMCPY and a CUSTOM. */
 typedef struct { const Graph *graph; uint32_t number; UOp *call, *kernel; } ProvedCall;
 
+ProvedCall proved_call(const Graph *g, uint32_t number);
+
 /* A row of the table: a check of the whole document, or of one call after another in their order;
  * one of them may be NULL. */
 typedef struct {
@@ -45,6 +47,24 @@ UOp *call_kernel(const UOp *call);
 _Noreturn void prove_fault(const ProvedCall *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* calls.c: slots have the buffers that their kernels expect, what is written may be written, and
+ * nothing is read before it is written */
+void prove_calls(const Graph *g);
+/* workspace.c: temporaries that are alive together lie apart, within the workspace */
+void prove_workspace(const Graph *g);
+/* grid.c: the sizes of a kernel's grid are those of its SPECIALs. The size of dimension d, as a
+ * node; whether a SPECIAL has an allowed name, and which dimension it is. */
+void prove_grid(const ProvedCall *c);
+UOp *grid_size(const UOp *kernel, bool local, int d);
+bool special_axis(const UOp *special, bool *local, int *d);
+/* registers.c: registers and arrays are read where they have been written; names stand for
+ * something where they are used */
+void prove_registers(const ProvedCall *c);
+/* barriers.c: what an item writes to memory of its group, others touch after a BARRIER alone */
+void prove_barriers(const ProvedCall *c);
+/* apart.c: no item writes a place that another one touches at the same time, but for the same
+ * value */
+void prove_apart(const ProvedCall *c);
 /* places.c: each index inside its buffer, sizes of ranges not negative */
 void prove_places(const ProvedCall *c);
 #endif

@@ -81,6 +81,7 @@ int main(int argc, char **argv)
 		die(USAGE, "one PATTERN and at most one FILE (see --help)");
 	Stream *in = stream_open(first + 1 < argc ? argv[first + 1] : process.input);
 	size_t found = 0;
+	confine_stage();
 	for (Graph *g; (g = stream_next(in, READ_RAW)); arena_reset())
 		found += match_graph(g, pattern(argv[first], condition), !count);
 	if (!stream_count(in))

@@ -75,7 +75,12 @@ int main(int argc, char **argv)
 	const char *file = first < argc ? argv[first] : process.input;
 	if (form.parse)
 		return parse_text(file);
+	/* a page has pictures that another program draws */
+	if (!form.html)
+		broker_start();
 	Stream *in = stream_open(file);
+	if (!form.html)
+		confine_stage();
 	for (Graph *g; (g = stream_next(in, READ_RAW)); arena_reset()) {
 		verify(g);
 		/* at this level, functions have no shapes yet */

@@ -234,6 +234,7 @@ static void unit_start(const Compiler *c, Unit *u)
 	posix_spawn_file_actions_destroy(&fa);
 	if (err)
 		die(FAILED, "cannot start the compiler '%s': %s", c->path, strerror(err));
+	leftover_child(u->pid, true);
 }
 
 /* The first line that contains "error", or else the first line, or else the exit status. */
@@ -290,6 +291,7 @@ static Unit *unit_wait(Unit *u, size_t n, int *status)
 			die_errno("cannot wait for the compiler");
 		for (size_t i = 0; i < n; i++)
 			if (u[i].pid == pid) {
+				leftover_child(pid, false);
 				u[i].pid = 0;
 				return &u[i];
 			}

@@ -21,23 +21,8 @@ static struct {
 	char cache[PATH_MOST];
 	bool looked;            /* the cache folder has been looked for */
 	char scratch[PATH_MOST]; /* the temporary folder of this process */
-	pid_t owner;            /* the process that created it; its children must not remove it */
-	bool registered;        /* for removal at the end */
 	int made;               /* how many files it has had */
 } folders;
-
-static void folder_remove(const char *path)
-{
-	DIR *d = opendir(path);
-	struct dirent *e;
-
-	while (d && (e = readdir(d)))
-		if (e->d_name[0] != '.')
-			unlinkat(dirfd(d), e->d_name, 0);
-	if (d)
-		closedir(d);
-	rmdir(path);
-}
 
 static bool folder_make(const char *path)
 {
@@ -98,18 +83,6 @@ int64_t cache_limit(void)
 
 /* ---- temporary files */
 
-static void scratch_remove(void *unused)
-{
-	if (folders.scratch[0] && getpid() == folders.owner)
-		folder_remove(folders.scratch);
-	folders.scratch[0] = 0;
-}
-
-static void scratch_at_exit(void)
-{
-	scratch_remove(NULL);
-}
-
 /* Removes what processes left that were killed while compiling. */
 static void scratch_sweep(const char *folder)
 {
@@ -143,12 +116,8 @@ static bool scratch_make(const char *under)
 		folders.scratch[0] = 0;
 		return false;
 	}
-	folders.owner = getpid();
-	if (!folders.registered) {
-		atexit(scratch_at_exit);
-		die_cleanup(scratch_remove, NULL);
-	}
-	return folders.registered = true;
+	leftover_add(folders.scratch, true);
+	return true;
 }
 
 const char *cache_scratch(void)

@@ -41,7 +41,7 @@ void *memory_alloc(size_t bytes)
 	char *base = bytes < memory_most() ? pages(all, huge ? HUGE_PAGE : 4096) : NULL;
 
 	if (!base)
-		die(FAILED, "no memory for a buffer of %zu bytes", bytes);
+		die_memory("a buffer", bytes);
 	if (huge)
 		madvise(base, all, MADV_HUGEPAGE);
 	*(Head *)(base + start - HEAD) = (Head){base, all};

@@ -8,13 +8,12 @@
  * of everything. The document's memory plan is used if it has all sizes and suits the device's
  * alignment; otherwise one is made here. */
 #include "document/document.h"
+#include "io/io.h"
 #include "session/session.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *where(const UOp *u)
@@ -32,18 +31,14 @@ static File file_of(const UOp *u, const char *path)
 	static Map files;
 	uint64_t key = hash_bytes(path, strlen(path), 0);
 	File *f = map_get(&files, key);
-	struct stat st;
 
 	if (f && !strcmp(f->path, path))
 		return *f;
+	process.where = where(u);
 	f = xmalloc(sizeof *f);
 	f->path = xstrdup(path);
-	f->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (f->fd < 0 || fstat(f->fd, &st))
-		die_errno("%s: cannot open '%s'", where(u), path);
-	if (!S_ISREG(st.st_mode))
-		die(MALFORMED, "%s: '%s' is not a regular file", where(u), path);
-	f->n = st.st_size;
+	f->fd = data_open(path, &f->n);
+	process.where = NULL;
 	map_put(&files, key, f);
 	return *f;
 }
@@ -54,8 +49,10 @@ static void file_read(const UOp *u, const File *f, int64_t at, char *to, size_t 
 		got = pread(f->fd, to, n, at);
 		if (got < 0 && errno == EINTR)
 			got = 0;
-		else if (got <= 0)
+		else if (got < 0)
 			die_errno("%s: cannot read its file", where(u));
+		else if (!got)
+			die(MALFORMED, "%s: its file became shorter", where(u));
 	}
 }
 
@@ -65,7 +62,7 @@ static Array file_content(const UOp *u, const Val *file, Array a)
 {
 	enum { SMALL = 1 << 16 };       /* bytes */
 	const int64_t page = sysconf(_SC_PAGESIZE);
-	char *p = MAP_FAILED;
+	char *p = NULL;
 	File f;
 	int64_t at;
 
@@ -77,8 +74,8 @@ static Array file_content(const UOp *u, const Val *file, Array a)
 	if (at < 0 || at > f.n || f.n - at < (int64_t)a.bytes || file->a[2]->i < (int64_t)a.bytes)
 		die(MALFORMED, "%s: '%s' is too short", where(u), file->a[0]->s);
 	if (a.bytes >= SMALL && at % dtype_size(a.dtype) == 0)
-		p = mmap(NULL, a.bytes + at % page, PROT_READ, MAP_PRIVATE, f.fd, at - at % page);
-	if (p != MAP_FAILED) {
+		p = file_part(f.fd, file->a[0]->s, at - at % page, a.bytes + at % page);
+	if (p) {
 		a.data = p + at % page;
 		return a;
 	}

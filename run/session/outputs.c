@@ -8,9 +8,7 @@
 #include "arrays/arrays.h"
 #include "io/io.h"
 #include "session/session.h"
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 static bool is_npz(const char *path)
 {
@@ -36,12 +34,6 @@ static void name_check(const char *name)
 		die(MALFORMED, "output '%s': the name cannot be a file name", name);
 }
 
-static void make_folder(const char *path)
-{
-	if (mkdir(path, 0777) && errno != EEXIST)
-		die_errno("cannot make the folder '%s'", path);
-}
-
 /* meta.output_groups has a row for each output of the model: nil for a tensor; [name, n] for a
  * sequence of n, which becomes a folder NAME.seq; [name, nil] for an optional without a value,
  * which becomes an empty file NAME.none. */
@@ -65,7 +57,7 @@ static void write_groups(
 		else if (g->a[1]->kind != VAL_INT)
 			file_write(arena_printf("%s.none", name), "", 0);
 		else
-			make_folder(arena_printf("%s.seq", name));
+			folder_new(arena_printf("%s.seq", name));
 		for (size_t j = 0; group && j < many; j++)
 			npy_write(arena_printf("%s.seq/%zu.npy", name, j), &at[k + j]);
 		k += many;
@@ -105,15 +97,17 @@ void outputs_write(size_t n, const char *const *names, const Array *at, const ch
 		name_check(names[i]);
 		as[i] = numbered ? arena_printf("output_%zu", i) : names[i];
 	}
+	files_hold();
 	if (!to) {
 		print_all(n, as, at);
 	} else if (is_npz(to)) {
 		npz_write(to, n, as, at);
 	} else {
-		make_folder(to);
+		folder_new(to);
 		if (groups && groups->kind == VAL_ARRAY)
 			write_groups(groups, n, names, at, to, numbered);
 		for (size_t i = 0; i < n && (!groups || groups->kind != VAL_ARRAY); i++)
 			npy_write(arena_printf("%s/%s.npy", to, as[i]), &at[i]);
 	}
+	files_release();
 }

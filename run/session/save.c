@@ -45,14 +45,12 @@ static void give_name(int fd, const char *path)
 	char *temp = (char *)arena_printf("%s.%lld", path, (long long)getpid());
 
 	unlink(temp);
+	leftover_add(temp, false);
 	if (linkat(AT_FDCWD, arena_printf("/proc/self/fd/%d", fd), AT_FDCWD, temp,
 		    AT_SYMLINK_FOLLOW) ||
-		rename(temp, path)) {
-		int e = errno;
-		unlink(temp);
-		errno = e;
+		rename(temp, path))
 		die_errno("%s: cannot write", path);
-	}
+	leftover_drop(temp);
 }
 
 /* Flushes the folder, so that the new name is on disk too. */

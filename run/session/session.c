@@ -317,6 +317,8 @@ static void open_steps(Session *s)
 		build_programs(n, launched, &s->o.build);
 		e->load(n, launched, loaded);
 	}
+	if (s->o.sandbox)
+		session_seal(s->g, e, &s->o);
 	for (size_t i = 0; i < n; i++)
 		kernel[launched[i] - s->programs.at] = loaded[i];
 	for (size_t i = 0; i < s->programs.n; i++)
@@ -394,6 +396,8 @@ Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
 		session_fed(s);
 		session_defer(s);
 	} else {
+		if (o->sandbox)
+			session_seal(g, &exec_cpu, o);
 		states_open(g, in, &s->states);
 	}
 	return s;

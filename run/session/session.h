@@ -124,11 +124,16 @@ typedef struct {
 	Graph *origin;                  /* --check-nan: the document as given, or NULL */
 	const char *context;            /* what --check-nan says after the op; NULL: nothing */
 	bool interpret, profile;
+	bool sandbox;                   /* confined before the first call */
+	/* then it may read this file besides, and write where these are; or NULL */
+	const char *reads, *writes[5];
 	int threads;                    /* 0: one per core */
 	bool often;                     /* many calls follow: worth extra time before the first */
 	Feeds *feeds;                   /* inputs fed by rows, or NULL */
 	BuildOptions build;
 } SessionOptions;
+/* seal.c: walls around the process and what it will run; dies where there can be none. */
+void session_seal(const Graph *g, const Exec *e, const SessionOptions *o);
 /* Compiles and loads the programs and allocates the buffers. g is at level program, or at any level
  * with interpret. */
 Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o);

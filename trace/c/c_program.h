@@ -5,7 +5,7 @@
 #include "c/tensor_api.h"
 
 /* The options of the command line. */
-typedef struct { const char *function, *cc, *cflags, *limit; } COptions;
+typedef struct { const char *function, *cc, *cflags; } COptions;
 extern COptions c_opt;
 
 /* ---- c_calls.c: the table that the program calls */
@@ -29,6 +29,5 @@ Graph *read_c(const char *file);
 	{0, "function", "NAME", "C: the function to trace, if the program has several", \
 		&c_opt.function}, \
 	{0, "cc", "CC", "C, C++: the compiler", &c_opt.cc}, \
-	{0, "cflags", "FLAGS", "C, C++: additional compiler flags, such as -DN=7", &c_opt.cflags}, \
-	{0, "limit", "SECONDS", "C, C++: the limit of processor time (default: 60)", &c_opt.limit}
+	{0, "cflags", "FLAGS", "C, C++: additional compiler flags, such as -DN=7", &c_opt.cflags}
 #endif

@@ -48,25 +48,8 @@ bool file_is_c(const char *file) { return language_of(file); }
 /* The folder and file that this process has made and must remove; "": none. */
 static struct { char folder[PATH_MAX], object[PATH_MAX]; } made;
 
-static void remove_folder(void *unused)
-{
-	if (*made.object)
-		unlink(made.object);
-	if (*made.folder)
-		rmdir(made.folder);
-	*made.object = *made.folder = 0;
-}
-
-static void on_signal(int sig)
-{
-	remove_folder(NULL);
-	signal(sig, SIG_DFL);
-	raise(sig);
-}
-
 static void make_folder(void)
 {
-	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 	const char *tmp = getenv("TMPDIR");
 	int n = snprintf(
 		made.folder, sizeof made.folder, "%s/sluice-XXXXXX", tmp && *tmp ? tmp : "/tmp");
@@ -78,10 +61,7 @@ static void make_folder(void)
 	}
 	snprintf(made.object, sizeof made.object, "%.*s/program.so", (int)sizeof made.object - 20,
 		made.folder);
-	die_cleanup(remove_folder, NULL);
-	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-		if (signal(ends[i], on_signal) == SIG_IGN)
-			signal(ends[i], SIG_IGN);
+	leftover_add(made.folder, true);
 }
 
 /* ---- children */
@@ -239,8 +219,6 @@ static Graph *traced(const char *file)
 	argv[n++] = made.object;
 	if (c_opt.function)
 		argv[n++] = arena_printf("--function=%s", c_opt.function);
-	if (c_opt.limit)
-		argv[n++] = arena_printf("--limit=%s", c_opt.limit);
 	argv[n] = NULL;
 	int status = child_run(argv, 1, &out);
 	/* the child has reported the error */
@@ -268,7 +246,8 @@ Graph *read_c(const char *file)
 	make_folder();
 	compile(l, file);
 	Graph *g = traced(file);
-	remove_folder(NULL);
+	folder_remove(made.folder);
+	leftover_drop(made.folder);
 	process.where = NULL;
 	return g;
 }

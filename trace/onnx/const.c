@@ -6,6 +6,7 @@
  * A value that the command line gives an input (--shapes-from) counts as a constant here, and only
  * here: the graph still reads the input, and run compares it with that value (meta.assumed). */
 #include "arrays/arrays.h"
+#include "io/io.h"
 #include "onnx/proto.h"
 #include <stdlib.h>
 #include <sys/types.h>
@@ -124,14 +125,11 @@ static bool can_fold(UOp *root)
 
 static const void *file_bytes(const Val *file, size_t need)
 {
-	FILE *f = fopen(file->a[0]->s, "rb");
-	void *p = arena_alloc(need + 1);
-	if (!f)
-		die_errno("cannot open %s", file->a[0]->s);
-	if (fseeko(f, file->a[1]->i, SEEK_SET) || fread(p, 1, need, f) != need)
+	size_t n, at = file->a[1]->i;
+	const char *p = data_map(file->a[0]->s, &n);
+	if (at > n || n - at < need)
 		die(MALFORMED, "%s: ends early", file->a[0]->s);
-	fclose(f);
-	return p;
+	return memcpy(arena_alloc(need + 1), p + at, need);
 }
 
 static Array content(UOp *u, void *ctx)

@@ -166,7 +166,7 @@ static const uint8_t *load(const Bytes *b)
 	size_t n;
 	if (!b->path)
 		return b->p;
-	const uint8_t *p = file_map(b->path, &n);
+	const uint8_t *p = data_map(b->path, &n);
 	if ((size_t)b->offset > n || n - b->offset < b->n)
 		die(MALFORMED, "its data ends beyond the end of the file");
 	return p + b->offset;

@@ -97,7 +97,7 @@ Value load_text(size_t n, const Value *pos)
 	size_t bytes;
 	if (n != 1 || pos->kind != V_STR)
 		die(MALFORMED, "text takes a file name: text(\"kernel.c\")");
-	const char *path = beside(pos->s, "text"), *s = file_map(path, &bytes);
+	const char *path = beside(pos->s, "text"), *s = data_map(path, &bytes);
 	if (bytes > MAX_TEXT || memchr(s, 0, bytes) || !utf8_ok(s, bytes))
 		die(MALFORMED, "%.200s is no text of UTF-8 of at most %d bytes", path, MAX_TEXT);
 	return v_str(val_strn(s, bytes)->s);

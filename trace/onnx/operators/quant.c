@@ -10,7 +10,7 @@
 static UOp *num(UOp *x, double v) { return t_num(x->dtype, v); }
 
 /* the limits of an integer type, narrow ones included; false for floats */
-static bool limits(int type, double *lo, double *hi)
+static bool range_limits(int type, double *lo, double *hi)
 {
 	static const struct { int type, lo, hi; } small[] = {
 		{ ONNX_INT4, -8, 7 }, { ONNX_UINT4, 0, 15 }, { ONNX_INT2, -2, 1 }, { ONNX_UINT2, 0,
@@ -70,7 +70,7 @@ static UOp *quantized(UOp *q, UOp *zero, int type, bool saturate)
 	double lo, hi;
 
 	q = t_cast(q, dtype_acc(q->dtype));
-	if (!limits(type, &lo, &hi))
+	if (!range_limits(type, &lo, &hi))
 		return onnx_narrowed(zero ? t_add(q, zero) : q, type, saturate, "up");
 	q = t_round(q);
 	q = zero ? t_add(q, t_cast(zero, q->dtype)) : q;
@@ -111,7 +111,7 @@ void onnx_DequantizeLinear(OnnxCall *c)
 	UOp *x = onnx_in(c, 0), *scale = spread(c, onnx_in(c, 1), x), *zero = NULL, *y;
 	int type = onnx_type(c, 0), to = (int)onnx_attr_int(c, "output_dtype", 0);
 	double lo, hi;
-	bool whole = limits(type, &lo, &hi);
+	bool whole = range_limits(type, &lo, &hi);
 	DType acc = dtype_acc(scale->dtype);
 
 	if (onnx_has(c, 2))

@@ -1,0 +1,208 @@
+/* Starts stages for a stage that may start none itself, because it is confined.
+ *
+ *     stage  ──  argv…, document  →  broker  ──  pipes  →  schedule | fuse | …
+ *            ←  status, document  ──
+ *
+ * The broker is forked before the walls go up and before anything is read. It takes no orders but to
+ * run tools of the stage path as filters, with options that name no files and give no leave that
+ * the user has not given: whoever has taken over the stage gains only what the stage does anyway. */
+#include "process/process.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { MOST_STAGES = 16, MOST_ARGS = 64, MOST_TEXT = 1 << 16 };
+/* A request's head: bytes of its arguments (each with a NUL; an empty one ends a stage's) and of
+ * its input. A reply's: status, the stage that failed, bytes of its output. */
+typedef struct { uint64_t keep, args, input; } Request;    /* keep: only a reproducer */
+typedef struct { int32_t status, failed; uint64_t output; } Reply;
+
+static struct { int fd; } broker = {-1};
+
+static bool put(int fd, const void *p, size_t n)
+{
+	for (const char *at = p; n;) {
+		ssize_t k = write(fd, at, n);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			return false;
+		at += k;
+		n -= k;
+	}
+	return true;
+}
+
+static bool get(int fd, void *p, size_t n)
+{
+	for (char *at = p; n;) {
+		ssize_t k = read(fd, at, n);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			return false;
+		at += k;
+		n -= k;
+	}
+	return true;
+}
+
+/* ---- the broker's side */
+
+static bool is_tool(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *found = slash ? tool_find(slash + 1) : NULL;
+
+	return found && !strcmp(found, path);
+}
+
+/* A word of an option, or its value: no file, no leave but what the user has given. */
+static bool is_harmless(const char *arg)
+{
+	bool leave = !strncmp(arg, "--allow", 7) && !process.custom_allowed;
+
+	return !leave && !strchr(arg, '/') && strncmp(arg, "-o", 2) && strncmp(arg, "-i", 2) &&
+		strncmp(arg, "--output", 8) && strncmp(arg, "--input", 7);
+}
+
+/* Reads a request's arguments into argvs; false when it asks for what it may not have. */
+static bool arguments(char *text, size_t n, char **argv, char ***argvs)
+{
+	size_t stages = 0, args = 0;
+	bool first = true;
+
+	for (char *s = text; s < text + n; s += strlen(s) + 1) {
+		if (args + 2 > MOST_ARGS || stages + 2 > MOST_STAGES)
+			return false;
+		if (!*s) {
+			argv[args++] = NULL;
+			first = true;
+			continue;
+		}
+		if (first ? !is_tool(s) : !is_harmless(s))
+			return false;
+		if (first)
+			argvs[stages++] = &argv[args];
+		first = false;
+		argv[args++] = s;
+	}
+	argvs[stages] = NULL;
+	return stages && first;
+}
+
+static bool serve_one(int fd)
+{
+	char *argv[MOST_ARGS], **argvs[MOST_STAGES], *text = NULL, *input = NULL;
+	Request r;
+	Buf out = {0};
+	int failed = -1;
+
+	if (!get(fd, &r, sizeof r) || r.args > MOST_TEXT)
+		return false;
+	text = xcalloc(r.args + 1, 1);
+	input = xmalloc(r.input + 1);
+	if (!get(fd, text, r.args) || !get(fd, input, r.input))
+		return false;
+	Reply reply = {.status = FAILED, .failed = 0};
+	if (arguments(text, r.args, argv, argvs)) {
+		char *const *const *all = (char *const *const *)argvs;
+		const char *kept = r.keep ? reproducer_save(all, input, r.input) : NULL;
+		reply.status = r.keep ? DONE : spawn_pipeline(all, input, r.input, &out, &failed);
+		reply.failed = failed;
+		if (kept)
+			buf_add(&out, kept, strlen(kept));
+	}
+	reply.output = out.n;
+	bool sent = put(fd, &reply, sizeof reply) && put(fd, buf_str(&out), out.n);
+	buf_free(&out);
+	free(text);
+	free(input);
+	return sent;
+}
+
+static _Noreturn void serve(int fd, pid_t stage)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	/* whoever reads the stage's output must not wait for the broker */
+	dup2(null, 0);
+	dup2(null, 1);
+	leftovers_forget();
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* a stage that ended before this has asked for all that it wanted */
+	while (getppid() == stage && serve_one(fd))
+		;
+	_exit(DONE);
+}
+
+/* ---- the stage's side */
+
+void broker_start(void)
+{
+	int fd[2];
+
+	if (process.open || broker.fd >= 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd))
+		return;
+	pid_t parent = getpid(), pid = fork();
+	if (!pid) {
+		close(fd[0]);
+		serve(fd[1], parent);
+	}
+	close(fd[1]);
+	if (pid > 0)
+		broker.fd = fd[0];
+	else
+		close(fd[0]);
+}
+
+bool broker_has(void) { return broker.fd >= 0; }
+
+static void add_argument(Buf *b, const char *s) { buf_add(b, s, strlen(s) + 1); }
+
+static Reply ask(uint64_t keep, char *const *const *argvs, const void *in, size_t n, Buf *out)
+{
+	Buf args = {0};
+	Reply r;
+
+	for (size_t i = 0; argvs[i]; i++) {
+		for (char *const *a = argvs[i]; *a; a++)
+			add_argument(&args, *a);
+		add_argument(&args, "");
+	}
+	Request q = {keep, args.n, n};
+	bool good = put(broker.fd, &q, sizeof q) && put(broker.fd, args.s, args.n) &&
+		put(broker.fd, in, n) && get(broker.fd, &r, sizeof r);
+	buf_free(&args);
+	if (!good)
+		die(FAILED, "the process that starts stages for it has ended");
+	char piece[1 << 16];
+	for (uint64_t left = r.output; left;) {
+		size_t k = left < sizeof piece ? left : sizeof piece;
+		if (!get(broker.fd, piece, k))
+			die(FAILED, "the process that starts stages for it has ended");
+		if (out)
+			buf_add(out, piece, k);
+		left -= k;
+	}
+	return r;
+}
+
+int broker_run(char *const *const *argvs, const void *in, size_t n, Buf *out, int *failed)
+{
+	Reply r = ask(0, argvs, in, n, out);
+
+	*failed = r.failed;
+	return r.status;
+}
+
+const char *broker_keep(char *const *const *argvs, const void *in, size_t n)
+{
+	Buf path = {0};
+
+	ask(1, argvs, in, n, &path);
+	return path.n ? buf_str(&path) : NULL;
+}

@@ -1,0 +1,209 @@
+/* Walls around a process that reads what anybody may have written.
+ *
+ * A filter of system calls (seccomp) lets through what computing, reading files and writing to open
+ * descriptors need; all else fails with EPERM: sockets, exec, new processes, and, in a stage,
+ * opening for writing and code that is mapped. Landlock says the same once more where the kernel
+ * has it, and for `run` which files may be read and written. What a kernel lacks is left out.
+ *
+ * The filter is a table of numbers, so it takes no library, and microseconds to put in force. A
+ * stage that has to start others asks a broker for it (broker.c), which was started before. */
+#include "process/process.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCH AUDIT_ARCH_AARCH64
+#endif
+
+#ifdef ARCH
+/* ---- the filter */
+
+#define AT(field) offsetof(struct seccomp_data, field)
+#define LOAD_FIELD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT(field))
+#define RET(what) BPF_STMT(BPF_RET | BPF_K, what)
+#define ALLOW RET(SECCOMP_RET_ALLOW)
+#define DENY(error) RET(SECCOMP_RET_ERRNO | (error))
+#define CALL(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 1), ALLOW
+/* allowed when no bit of mask is set in (or, _WITH, one is) the low half of an argument */
+#define CALL_WITHOUT(name, arg, mask) \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 4), LOAD_FIELD(args[arg]), \
+	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, mask, 0, 1), DENY(EPERM), ALLOW
+#define CALL_WITH(name, arg, mask) \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 4), LOAD_FIELD(args[arg]), \
+	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, mask, 1, 0), DENY(EPERM), ALLOW
+#define CALL_IS(name, arg, value) \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 4), LOAD_FIELD(args[arg]), \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0), DENY(EPERM), ALLOW
+
+/* calls of another architecture's table, x32's too, are no calls */
+#define START \
+	LOAD_FIELD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0), DENY(ENOSYS), \
+	LOAD_FIELD(nr), BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), DENY(ENOSYS)
+
+#ifdef __NR_poll
+#define OLDER CALL(poll), CALL(access), CALL(readlink), CALL(stat), CALL(lstat), CALL(time),
+#else
+#define OLDER
+#endif
+/* computing, reading, and writing to what is open */
+#define COMMON \
+	CALL(read), CALL(write), CALL(close), CALL(fstat), CALL(newfstatat), CALL(statx), OLDER \
+	CALL(lseek), CALL(pread64), CALL(pwrite64), CALL(readv), CALL(writev), CALL(munmap), \
+	CALL(mremap), CALL(madvise), CALL(brk), CALL(ppoll), CALL(futex), CALL(exit), \
+	CALL(exit_group), CALL(rt_sigaction), CALL(rt_sigprocmask), CALL(rt_sigreturn), \
+	CALL(sigaltstack), CALL(faccessat), CALL(readlinkat), CALL(getpid), CALL(gettid), \
+	CALL(getppid), CALL(tgkill), CALL(clock_gettime), CALL(gettimeofday), \
+	CALL(clock_nanosleep), CALL(nanosleep), CALL(getrandom), CALL(sysinfo), CALL(uname), \
+	CALL(sched_yield), CALL(sched_getaffinity), CALL(sched_setaffinity), CALL(setitimer), \
+	CALL(fcntl), CALL(umask), CALL(getcwd), CALL(getrusage), CALL(prlimit64), CALL(rseq), \
+	CALL(set_robust_list), CALL(restart_syscall), CALL(getdents64), CALL(dup), \
+	CALL(epoll_wait_or_pwait), CALL(epoll_ctl), CALL(membarrier), \
+	CALL_IS(ioctl, 1, TCGETS), CALL_WITH(clone, 0, CLONE_THREAD)
+#ifdef __NR_epoll_wait
+#define __NR_epoll_wait_or_pwait __NR_epoll_wait
+#else
+#define __NR_epoll_wait_or_pwait __NR_epoll_pwait
+#endif
+#define WRITES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
+/* glibc falls back to clone, whose flags can be seen, where there is no clone3 */
+#define END BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_clone3, 0, 1), DENY(ENOSYS), DENY(EPERM)
+
+#ifdef __NR_open
+#define OPEN_READ CALL_WITHOUT(open, 1, WRITES)
+#define RENAMES CALL(open), CALL(unlink), CALL(rename), CALL(link), CALL(mkdir), CALL(rmdir),
+#else
+#define OPEN_READ CALL_WITHOUT(openat, 2, WRITES)
+#define RENAMES
+#endif
+
+static const struct sock_filter stage_filter[] = {
+	START, COMMON, OPEN_READ, CALL_WITHOUT(openat, 2, WRITES),
+	CALL_WITHOUT(mmap, 2, PROT_EXEC), CALL_WITHOUT(mprotect, 2, PROT_EXEC), END,
+};
+/* run writes its outputs and cache: where is Landlock's to say */
+static const struct sock_filter run_filter[] = {
+	START, COMMON, RENAMES CALL(openat), CALL(unlinkat), CALL(renameat), CALL(renameat2),
+	CALL(linkat), CALL(mkdirat), CALL(fchmod), CALL(fsync), CALL(ftruncate), CALL(flock),
+	CALL(fallocate), CALL(utimensat), CALL(fdatasync), CALL(mmap), CALL(mprotect), CALL(msync),
+	CALL(sched_setscheduler), END,
+};
+
+static bool filter_calls(const struct sock_filter *f, size_t n, unsigned flags)
+{
+	struct sock_fprog program = {(unsigned short)n, (struct sock_filter *)f};
+
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0;
+}
+
+/* ---- Landlock */
+
+enum {
+	READS = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR,
+	CHANGES = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+		LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |
+		LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SYM,
+	RUNS = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
+		LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
+		LANDLOCK_ACCESS_FS_MAKE_BLOCK,
+	TRUNCATES = 1 << 14,            /* from ABI 3 */
+};
+/* struct landlock_ruleset_attr as of ABI 4, and its two rights to TCP */
+typedef struct { uint64_t fs, net; } Rules;
+
+static int rules_new(uint64_t fs, long abi)
+{
+	Rules r = {fs | (abi >= 3 ? TRUNCATES : 0), 3};
+
+	return (int)syscall(SYS_landlock_create_ruleset, &r, abi >= 4 ? 16 : 8, 0);
+}
+
+static void rule_add(int rules, const char *path, uint64_t rights)
+{
+	struct landlock_path_beneath_attr r = {.allowed_access = rights};
+	struct stat st;
+
+	r.parent_fd = open(path, O_PATH | O_CLOEXEC);
+	if (r.parent_fd < 0)
+		return;
+	/* a file has no rights of a folder */
+	if (!fstat(r.parent_fd, &st) && !S_ISDIR(st.st_mode))
+		r.allowed_access &= LANDLOCK_ACCESS_FS_READ_FILE |
+			LANDLOCK_ACCESS_FS_WRITE_FILE | TRUNCATES;
+	syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &r, 0);
+	close(r.parent_fd);
+}
+
+static long landlock_abi(void)
+{
+	return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+}
+
+static bool rules_hold(int rules)
+{
+	bool held = rules >= 0 && syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+
+	if (rules >= 0)
+		close(rules);
+	return held;
+}
+#endif
+
+/* ---- the two walls */
+
+static bool usable(void)
+{
+#if defined(ARCH) && !defined(__SANITIZE_ADDRESS__)
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+#else
+	return false;           /* a sanitizer's runtime needs more calls */
+#endif
+}
+
+void confine_stage(void)
+{
+	if (process.confined || process.open)
+		return;
+	process.confined = true;
+	broker_start();
+#ifdef ARCH
+	if (!usable())
+		return;
+	long abi = landlock_abi();
+	if (abi > 0)
+		rules_hold(rules_new(CHANGES | RUNS, abi));
+	filter_calls(stage_filter, sizeof stage_filter / sizeof *stage_filter, 0);
+#endif
+}
+
+void confine_run(size_t nread, const char *const *reads, size_t nwrite, const char *const *writes)
+{
+	bool held = false;
+#ifdef ARCH
+	long abi = usable() ? landlock_abi() : -1;
+	int rules = abi > 0 ? rules_new(READS | CHANGES | RUNS, abi) : -1;
+
+	for (size_t i = 0; rules >= 0 && i < nread; i++)
+		rule_add(rules, reads[i], READS);
+	for (size_t i = 0; rules >= 0 && i < nwrite; i++)
+		rule_add(rules, writes[i], READS | CHANGES | (abi >= 3 ? TRUNCATES : 0));
+	held = rules_hold(rules) &&
+		filter_calls(run_filter, sizeof run_filter / sizeof *run_filter,
+			SECCOMP_FILTER_FLAG_TSYNC);
+#endif
+	if (!held)
+		die(UNSUPPORTED, "--sandbox: this kernel has no seccomp or no Landlock");
+}

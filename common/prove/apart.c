@@ -1,0 +1,376 @@
+/* Items that run at the same time write apart: the iterations of `loop` ranges at level schedule,
+ * at level loops the items of a CPU's grid and the groups and work items of a GPU.
+ *
+ *     y[g*128 + l] = …       apart: g and l are the digits of the place, since l is in 0..127
+ *     y[g] = …               not apart, unless all l of a group have the same value for it
+ *
+ * No item may write a place that another one touches, but that two may write the same value to one
+ * (tiles of a size that does not divide the whole overlap). */
+#include "prove/apart.h"
+#include "shape/shape.h"
+#include <stdlib.h>
+
+/* ---- the numbers of an item */
+
+static void add_item(Items *x, UOp *number, UOp *size)
+{
+	if (size == ix_const(1) || x->n == MOST_NUMBERS)
+		return;
+	x->number[x->n] = number;
+	x->size[x->n++] = size;
+}
+
+/* The SPECIAL of a dimension, or NULL when the kernel does not use it. */
+static UOp *special_of(Nodes all, bool local, int d)
+{
+	bool l;
+	int k;
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_SPECIAL && special_axis(all.at[i], &l, &k) &&
+			l == local && k == d)
+			return all.at[i];
+	return NULL;
+}
+
+Items items_of(const ProvedCall *c)
+{
+	Items x = {0};
+	Nodes all = walk(c->kernel);
+	for (int k = 0; c->graph->level >= LV_LOOPS && k < 6; k++)
+		add_item(&x, special_of(all, k / 3, k % 3), grid_size(c->kernel, k / 3, k % 3));
+	if (c->graph->level >= LV_LOOPS)
+		return x;
+	uint64_t free = 0;
+	for (uint32_t i = 0; i < c->kernel->nsrc; i++)
+		free |= range_mask(c->kernel->src[i]);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_RANGE && free >> range_axis(all.at[i]) & 1 &&
+			!strcmp(range_kind(all.at[i]), "loop"))
+			add_item(&x, all.at[i], all.at[i]->src[0]);
+	return x;
+}
+
+/* ---- the conditions around each statement */
+
+typedef struct { UOp *cond; int outer; } Around;
+struct Scopes { VEC(Around) at; int *of; };
+
+static int add_condition(struct Scopes *s, UOp *a, UOp *b, int outer)
+{
+	vec_push(&s->at, ((Around){NODE(OP_CMPLT, DT_BOOL, VNIL, a, b), outer}));
+	return (int)s->at.n - 1;
+}
+
+/* a - a*MIN(q, 1), which is at least 1 only when q < 1: gives q. */
+static UOp *remainder_of(UOp *u)
+{
+	int64_t c;
+	UOp *t = u->op == OP_ADD ? u->src[1] : u;
+	UOp *m = t->op == OP_MUL && ix_is_const(t->src[1], &c) && c == -1 ? t->src[0] : t;
+	for (; m != t && m->op == OP_MUL; m = m->src[0])
+		if (m->src[1]->op == OP_MIN && ix_mul(u->src[0], m->src[1]) == t->src[0])
+			return m->src[1]->src[ix_is_const(m->src[1]->src[0], &c)];
+	return NULL;
+}
+
+/* What follows from a loop's being run at all: its size, a product of what is not negative, is at
+ * least 1.
+ *
+ *     RANGE r3 of (n+7)//8 * MIN(n//8, 1)         7 < n
+ *     RANGE r3 of n - n*MIN(n//8, 1)              n < 8
+ */
+static int runs(struct Scopes *s, UOp *size, int outer)
+{
+	UOp *todo[16];
+	int n = 0;
+	int64_t c;
+	for (todo[n++] = size; n; ) {
+		UOp *u = todo[--n], *q = remainder_of(u);
+		if (q && q->op == OP_FLOORDIV) {
+			outer = add_condition(s, q->src[0], q->src[1], outer);
+		} else if (u->op == OP_LET) {
+			todo[n++] = u->src[0];
+		} else if ((u->op == OP_MIN || u->op == OP_MUL) && n + 2 <= 16) {
+			bool product = u->op == OP_MUL;
+			for (int i = 0; i < 2; i++)
+				if (!product || ix_prove_le(ix_const(0), index_plain(u->src[!i])))
+					todo[n++] = u->src[i];
+		} else if (u->op == OP_FLOORDIV && ix_is_const(u->src[1], &c) && c > 0) {
+			outer = add_condition(s, ix_const(c - 1), u->src[0], outer);
+		} else if (u->op != OP_CONST) {
+			outer = add_condition(s, ix_const(0), u, outer);
+		}
+	}
+	return outer;
+}
+
+static int common_scope(const struct Scopes *s, int a, int b)
+{
+	while (a != b)
+		if (a > b)
+			a = s->at.at[a].outer;
+		else
+			b = s->at.at[b].outer;
+	return a;
+}
+
+/* A LET whose value is used under an IF alone may as well stand there: what it loads without need
+ * does no harm. */
+static void move_lets(struct Scopes *s, const UOp *kernel)
+{
+	Map used = {0};         /* LET: scope of its uses + 1 */
+	for (uint32_t i = kernel->nsrc; i--; ) {
+		UOp *u = kernel->src[i];
+		int scope = (int)(intptr_t)map_get(&used, PKEY(u)) - 1;
+		if (u->op == OP_LET && scope >= 0)
+			s->of[i] = scope;
+		if (u->op != OP_LET && u->op != OP_STORE && u->op != OP_IF && u->op != OP_RANGE)
+			continue;
+		Nodes lets = lets_in(u);
+		for (size_t k = 0; k < lets.n; k++) {
+			int was = (int)(intptr_t)map_get(&used, PKEY(lets.at[k])) - 1;
+			int now = was < 0 ? s->of[i] : common_scope(s, was, s->of[i]);
+			map_put(&used, PKEY(lets.at[k]), (void *)(intptr_t)(now + 1));
+		}
+	}
+	map_free(&used);
+}
+
+/* at[of[i]] and those outside it hold where statement i runs. */
+static void scopes_of(struct Scopes *s, const UOp *kernel)
+{
+	VEC(int) open = {0};
+	Nodes all = walk((UOp *)kernel);
+	int now = 0;
+	vec_push(&s->at, ((Around){0}));
+	s->of = arena_alloc((kernel->nsrc + 1) * sizeof *s->of);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_SPECIAL)
+			now = runs(s, all.at[i]->src[0], now);
+	for (uint32_t i = 0; i < kernel->nsrc; i++) {
+		UOp *u = kernel->src[i];
+		s->of[i] = now;
+		if (u->op == OP_IF || u->op == OP_RANGE)
+			vec_push(&open, now);
+		if (u->op == OP_RANGE)
+			now = runs(s, u->src[0], now);
+		if (u->op == OP_IF) {
+			vec_push(&s->at, ((Around){u->src[0], now}));
+			now = (int)s->at.n - 1;
+		} else if (u->op == OP_ENDIF || u->op == OP_ENDRANGE) {
+			now = open.at[--open.n];
+		}
+	}
+	move_lets(s, kernel);
+	vec_free(&open);
+}
+
+static size_t conditions_of(const struct Scopes *s, const Access *a, UOp *const **cond)
+{
+	size_t n = a->gate != NULL;
+	for (int k = s->of[a->at]; k; k = s->at.at[k].outer)
+		n++;
+	UOp **c = arena_alloc((n + 1) * sizeof *c);
+	n = 0;
+	if (a->gate)
+		c[n++] = a->gate;
+	for (int k = s->of[a->at]; k; k = s->at.at[k].outer)
+		c[n++] = s->at.at[k].cond;
+	*cond = c;
+	return n;
+}
+
+/* The places of some accesses along one axis of their INDEX. */
+static Place *places_of(const ProvedCall *c, const Access *const *a, size_t n, uint32_t axis)
+{
+	struct Scopes s = {0};
+	Place *p = arena_alloc((n + 1) * sizeof *p);
+	scopes_of(&s, c->kernel);
+	for (size_t i = 0; i < n; i++) {
+		bool same = i && a[i]->at == a[i - 1]->at && a[i]->gate == a[i - 1]->gate;
+		p[i] = same ? p[i - 1] : (Place){0};
+		if (!same)
+			p[i].n = conditions_of(&s, a[i], &p[i].cond);
+		p[i].at = index_open(a[i]->index->src[1 + axis], p[i].n, p[i].cond);
+		p[i].call = c;
+	}
+	vec_free(&s.at);
+	return p;
+}
+
+/* ---- a buffer that a call writes */
+
+static bool all_within(const Digits *d, const Place *p, UOp *u, int64_t below)
+{
+	bool within = true;
+	for (size_t i = 0; i < d->n && within; i++)
+		within = place_within(&p[i], u, ix_const(below));
+	return within;
+}
+
+/* Whether an item's number is the same for all who touch the place, or has one value where they do;
+ * or its quotient by something that is 1 there is the same. */
+static bool determined(Digits *d, const Place *p, UOp *number)
+{
+	if (!number)
+		return false;
+	if (digits_know(d, number) || all_within(d, p, number, 1))
+		return true;
+	for (size_t i = 0; i < d->fresh.n; i++) {
+		UOp *q = d->fresh.at[i];
+		if (q->op == OP_FLOORDIV && q->src[0] == number &&
+			all_within(d, p, q->src[1], 2))
+			return true;
+	}
+	return false;
+}
+
+static const char *number_text(const Items *x, int i)
+{
+	return x->number[i] ? index_text(x->number[i]) : "the grid";
+}
+
+static const char *place_text(const ProvedCall *c, const Access *a)
+{
+	Buf b = {0};
+	const UOp *m = memory_of(a), *buffer = access_buffer(c->call, a);
+	buf_printf(&b, "%.80s[", buffer ? buffer_name(buffer) : op_name(m->op));
+	for (uint32_t i = 1; i < a->index->nsrc; i++)
+		buf_printf(&b, "%s%.200s", i > 1 ? ", " : "", index_text(a->index->src[i]));
+	buf_printf(&b, "]");
+	const char *text = arena_strdup(buf_str(&b));
+	buf_free(&b);
+	return text;
+}
+
+/* The store among them, for messages. */
+static const Access *some_store(const Access *const *a, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (a[i]->store)
+			return a[i];
+	return a[0];
+}
+
+void check_apart(const ProvedCall *c, const Items *x, bool group, const Access *const *a,
+	size_t n)
+{
+	Digits d = {.group = group, .schedule = c->graph->level < LV_LOOPS, .n = n};
+	Place *p = NULL;
+	bool loads = false;
+	int open = -1;
+	for (uint32_t axis = 0; axis + 1 < a[0]->index->nsrc; axis++)
+		digits_of(&d, p = places_of(c, a, n, axis));
+	for (size_t i = 0; i < n; i++)
+		loads |= !a[i]->store;
+	for (int i = 0; i < x->n; i++)
+		if (open < 0 && !(p && determined(&d, p, x->number[i])))
+			open = i;
+	if (open >= 0 && (loads || !same_values(c, x, &d, a)))
+		prove_fault(c, "two items that differ in %s may touch the same place %s, which one "
+			"of them writes", number_text(x, open),
+			place_text(c, some_store(a, n)));
+	digits_free(&d);
+}
+
+/* A kernel of level schedule reads what it writes at the very place alone. */
+static void check_in_place(const ProvedCall *c, const Access *load, const Access *store)
+{
+	for (uint32_t i = 1; i < load->index->nsrc; i++)
+		if (load->index->nsrc != store->index->nsrc ||
+			load->index->src[i] != store->index->src[i])
+			prove_fault(c, "it reads %s and writes %s of one buffer",
+				place_text(c, load), place_text(c, store));
+}
+
+static bool of_sizes(UOp *u)
+{
+	Nodes all = walk_brief(u);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_RANGE || all.at[i]->op == OP_SPECIAL ||
+			all.at[i]->op == OP_LOAD)
+			return false;
+	return true;
+}
+
+/* The condition on sizes under which an access happens, NULL for none. */
+static UOp *when(const Place *p)
+{
+	UOp *all = NULL;
+	for (size_t i = 0; i < p->n; i++)
+		if (p->cond[i]->op == OP_CMPLT && of_sizes(p->cond[i])) {
+			UOp *c = ix_lt(index_plain(p->cond[i]->src[0]),
+				index_plain(p->cond[i]->src[1]));
+			all = all ? ix_and(all, c) : c;
+		}
+	return all;
+}
+
+static bool exclude(UOp *a, UOp *b)
+{
+	return a && b && a != b && ix_and(a, b) == LEAF(OP_CONST, DT_BOOL, val_bool(false));
+}
+
+/* Checks together what may happen for the same sizes. */
+static void check_by_size(const ProvedCall *c, const Items *x, const Access *const *a, size_t n)
+{
+	Place *p = places_of(c, a, n, 0);
+	VEC(const Access *) some = {0};
+	UOp **cond = arena_alloc((n + 1) * sizeof *cond);
+	for (size_t i = 0; i < n; i++)
+		cond[i] = when(&p[i]);
+	for (size_t i = 0; i < n; i++) {
+		bool seen = false;
+		for (size_t k = 0; k < i && !seen; k++)
+			seen = cond[k] == cond[i];
+		some.n = 0;
+		for (size_t k = 0; k < n && !seen; k++)
+			if (!exclude(cond[i], cond[k]))
+				vec_push(&some, a[k]);
+		if (!seen)
+			check_apart(c, x, false, some.at, some.n);
+		if (some.n == n)
+			break;
+	}
+	vec_free(&some);
+}
+
+static void check_buffer(const ProvedCall *c, const Items *x, const Access *const *a, size_t n)
+{
+	VEC(const Access *) used = {0};
+	const Access *store = NULL;
+	bool schedule = c->graph->level < LV_LOOPS;
+	for (size_t i = 0; i < n; i++)
+		if (a[i]->store)
+			store = a[i];
+	for (size_t i = 0; store && i < n; i++) {
+		if (schedule && !a[i]->store)
+			check_in_place(c, a[i], store);
+		else
+			vec_push(&used, a[i]);
+	}
+	if (store && x->n && schedule)
+		check_apart(c, x, false, used.at, used.n);
+	else if (store && x->n)
+		check_by_size(c, x, used.at, used.n);
+	vec_free(&used);
+}
+
+/* Checks the accesses to one buffer after another. */
+void prove_apart(const ProvedCall *c)
+{
+	if (!c->kernel)
+		return;
+	Accesses all = kernel_accesses(c->kernel);
+	Items x = items_of(c);
+	VEC(const Access *) some = {0};
+	for (uint32_t slot = 1; slot < c->call->nsrc; slot++) {
+		some.n = 0;
+		for (size_t i = 0; i < all.n; i++)
+			if (access_buffer(c->call, &all.at[i]) == c->call->src[slot])
+				vec_push(&some, &all.at[i]);
+		if (some.n)
+			check_buffer(c, &x, some.at, some.n);
+	}
+	vec_free(&some);
+}

@@ -1,0 +1,18 @@
+/* Internals of the proofs that items write apart. */
+#ifndef APART_H
+#define APART_H
+#include "prove/digits.h"
+
+/* The numbers that tell the items of a kernel from each other, and their sizes. A number is NULL
+ * when the kernel does not look at it. */
+enum { MOST_NUMBERS = 64 };
+typedef struct { int n; UOp *number[MOST_NUMBERS], *size[MOST_NUMBERS]; } Items;
+
+Items items_of(const ProvedCall *c);
+/* Refuses the kernel when one of these accesses, which are of one memory, may write a place that
+ * another item touches in one of them. group: the items are those of one work group. */
+void check_apart(const ProvedCall *c, const Items *x, bool group, const Access *const *a,
+	size_t n);
+/* same.c: whether two items that store to one place store the same value there. */
+bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *const *a);
+#endif

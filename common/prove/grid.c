@@ -1,0 +1,63 @@
+/* The grid of a kernel of level loops: gidxD has as its size global_size[D], lidxD local_size[D], a
+ * size that is not given being 1, and `work` is not negative. */
+#include "prove/accesses.h"
+#include <stdlib.h>
+
+UOp *grid_size(const UOp *kernel, bool local, int d)
+{
+	const char *err;
+	const Val *v = val_get(kernel->arg, local ? "local_size" : "global_size");
+	if (!v || v->kind != VAL_ARRAY || d >= (int)v->n)
+		return ix_const(1);
+	return size_from_val(v->a[d], &err);
+}
+
+bool special_axis(const UOp *special, bool *local, int *d)
+{
+	const char *s = special->arg->s;
+	*local = s[0] == 'l';
+	*d = strlen(s) == 5 ? s[4] - '0' : -1;
+	return (!strncmp(s, "gidx", 4) || *local) && !strncmp(s + 1, "idx", 3) && *d >= 0 && *d < 3;
+}
+
+static void check_special(const ProvedCall *c, const UOp *special)
+{
+	bool local;
+	int d;
+	if (!special_axis(special, &local, &d))
+		prove_fault(c, "SPECIAL %.20s is not gidx0 to gidx2 or lidx0 to lidx2",
+			special->arg->s);
+	UOp *size = index_plain(special->src[0]);
+	UOp *grid = index_plain(grid_size(c->kernel, local, d));
+	if (size != grid && !(ix_prove_le(size, grid) && ix_prove_le(grid, size)))
+		prove_fault(c, "SPECIAL %s is of size %s, and %s[%d] is %s", special->arg->s,
+			index_text(size), local ? "local_size" : "global_size", d,
+			index_text(grid));
+}
+
+static void check_sizes(const ProvedCall *c)
+{
+	const char *err;
+	const Val *work = val_get(c->kernel->arg, "work");
+	for (int k = 0; k < 6; k++)
+		if (!ix_prove_le(ix_const(k / 3), grid_size(c->kernel, k / 3, k % 3)))
+			prove_fault(c, "%s[%d] is %s, which may be below %d",
+				k / 3 ? "local_size" : "global_size", k % 3,
+				index_text(grid_size(c->kernel, k / 3, k % 3)), k / 3);
+	int64_t lo, hi = 0;
+	if (work && work != VNIL)
+		ix_bounds(size_from_val(work, &err), &lo, &hi);
+	if (hi < 0)
+		prove_fault(c, "work is negative");
+}
+
+void prove_grid(const ProvedCall *c)
+{
+	if (!c->kernel || c->graph->level < LV_LOOPS)
+		return;
+	check_sizes(c);
+	Nodes all = walk(c->kernel);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_SPECIAL)
+			check_special(c, all.at[i]);
+}

@@ -1,0 +1,485 @@
+/* Numbers of values in two worlds (same.c says what for). An i64 sum or product is that of its
+ * sources' numbers modulo a prime; anything else is a hash. */
+#include <stdlib.h>
+#include "prove/numbers.h"
+#include "shape/shape.h"
+
+#define PRIME ((1ull << 61) - 1)
+enum { MOST_ROUNDS = 24, MOST_DEPTH = 4000, WORLDS = 2 };
+
+uint64_t number_mix(uint64_t a, uint64_t b) { return hash_mix(a, b) % PRIME; }
+uint64_t number_add(uint64_t a, uint64_t b) { return (a + b) % PRIME; }
+uint64_t number_sub(uint64_t a, uint64_t b) { return (a + PRIME - b) % PRIME; }
+
+static uint64_t number_mul(uint64_t a, uint64_t b)
+{
+	return (uint64_t)((unsigned __int128)a * b % PRIME);
+}
+
+typedef struct { uint32_t round; uint64_t scope, number; } Noted;
+typedef struct { const UOp *memory; uint64_t key; } Cell;
+/* What a register's cell holds at the beginning of an iteration: what it held before the loop, as
+ * long as no round has shown that the loop changes it. */
+typedef struct { uint64_t name, entry, back, cell; uint32_t next; bool changes; } Phi;
+typedef struct { uint64_t range, number; } Bound;
+
+struct Numbers {
+	const ProvedCall *call;
+	bool apart;             /* the items may be of two groups */
+	bool whole;             /* a register is one cell, which holds all that was stored to it */
+	Map set[WORLDS];        /* node: its number + 1, as in the maps below */
+	Map let[WORLDS];
+	Map cell[WORLDS];       /* cell: its content */
+	Map written;            /* PARAMs of buffers that the kernel writes */
+	Map defined;            /* register: the conditions around it + 1 */
+	Map stored;             /* register: first and last statement that stores to it */
+	VEC(Cell) cells[WORLDS];
+	VEC(Phi) phi;           /* linked by loop and world, from head on; numbers + 1 */
+	uint32_t *head[WORLDS];
+	Map phi_of;
+	VEC(uint64_t) cond[WORLDS];
+	VEC(uint64_t) size[WORLDS];     /* trips of the open loops */
+	VEC(Bound) bound;
+	VEC(UOp *) quotient;    /* FLOORDIVs that are set */
+	uint64_t *value[WORLDS];        /* stored, by statement */
+	TABLE(Noted) note;
+	uint64_t scope, fresh;
+	uint32_t epoch;         /* BARRIERs so far */
+	int depth;
+	bool again;             /* a cell changes that was taken not to */
+	bool failed;
+};
+
+static void put(Map *m, uint64_t key, uint64_t number)
+{
+	map_put(m, key, (void *)(uintptr_t)(number + 1));
+}
+
+static bool get(const Map *m, uint64_t key, uint64_t *number)
+{
+	uintptr_t x = (uintptr_t)map_get(m, key);
+	*number = x - 1;
+	return x != 0;
+}
+
+/* A number that nothing else has. */
+static uint64_t unique(Numbers *n)
+{
+	return number_mix(++n->fresh, 0x9e3779b97f4a7c15);
+}
+
+/* ---- values */
+
+static uint64_t value(Numbers *n, int w, UOp *u);
+
+static uint64_t hashed(Numbers *n, int w, const UOp *u, uint64_t seed, uint32_t from)
+{
+	uint64_t h = number_mix(seed, u->op * 64 + u->dtype);
+	for (uint32_t i = from; i < u->nsrc; i++)
+		h = number_mix(h, value(n, w, u->src[i]));
+	return number_mix(h, u->arg->hash);
+}
+
+static uint64_t cell_key(Numbers *n, int w, const UOp *index)
+{
+	if (n->whole)
+		return number_mix(index->src[0]->id, 8);
+	return number_mix(index->src[0]->id, value(n, w, index->src[1]));
+}
+
+static bool is_shared(const UOp *m)
+{
+	return m->op == OP_DEFINE_LOCAL && val_is_str(m->arg->a[2], "local");
+}
+
+static bool is_prepared(const Numbers *n, const UOp *param)
+{
+	int64_t slot = param_slot(param);
+	return slot < (int64_t)n->call->call->nsrc - 1 &&
+		buffer_is(n->call->call->src[1 + slot], "prepared");
+}
+
+static uint64_t loaded(Numbers *n, int w, UOp *u)
+{
+	const UOp *index = u->src[0], *m = index->src[0];
+	uint64_t x;
+	if (m->op == OP_PARAM) {
+		x = map_get(&n->written, PKEY(m)) ? unique(n) : number_mix(m->id, OP_LOAD);
+		x = n->whole && is_prepared(n, m) ? x : hashed(n, w, index, x, 1);
+	} else if (is_shared(m)) {
+		/* one for all items of the group, between two barriers */
+		x = n->apart ? unique(n) : number_mix(cell_key(n, w, index), n->epoch);
+	} else if (!get(&n->cell[w], cell_key(n, w, index), &x)) {
+		x = unique(n);
+	} else if (n->whole) {
+		x = number_mix(x, value(n, w, index->src[1]));
+	}
+	return u->nsrc > 1 ? number_mix(x, value(n, w, u->src[1])) : x;
+}
+
+/* A fold: in its value the ranges that it binds are unknowns of their own. */
+static uint64_t folded(Numbers *n, int w, UOp *u)
+{
+	size_t was = n->bound.n;
+	uint64_t outside = n->scope, h = number_mix(u->op, u->arg->hash);
+	for (uint32_t i = 1; i < u->nsrc; i++) {
+		if (u->src[i]->op != OP_RANGE)
+			continue;
+		if (u->op != OP_RREDUCE)        /* its own place in the range counts */
+			h = number_mix(h, value(n, w, u->src[i]));
+		h = number_mix(h, value(n, w, u->src[i]->src[0]));
+		vec_push(&n->bound, ((Bound){PKEY(u->src[i]), number_mix(u->src[i]->id, 3)}));
+		n->scope = number_mix(n->scope, u->src[i]->id);
+	}
+	h = number_mix(h, value(n, w, u->src[0]));
+	n->scope = outside;
+	n->bound.n = was;
+	return h;
+}
+
+static bool bound_here(const Numbers *n, const UOp *u, uint64_t *x)
+{
+	for (size_t i = n->bound.n; i--; )
+		if (n->bound.at[i].range == PKEY(u)) {
+			*x = n->bound.at[i].number;
+			return true;
+		}
+	return false;
+}
+
+static uint64_t constant(const UOp *u)
+{
+	int64_t v;
+	if (!ix_is_const(u, &v))
+		return number_mix(u->arg->hash, u->dtype);
+	uint64_t m = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+	return v < 0 ? number_sub(0, m % PRIME) : m % PRIME;
+}
+
+static uint64_t integer(Numbers *n, int w, const UOp *u)
+{
+	uint64_t a = value(n, w, u->src[0]), b = u->nsrc > 1 ? value(n, w, u->src[1]) : 0;
+	switch (u->op) {
+	case OP_ADD: return number_add(a, b);
+	case OP_SUB: return number_sub(a, b);
+	case OP_NEG: return number_sub(0, a);
+	default: return number_mul(a, b);
+	}
+}
+
+/* x // (a*b) is (x // a) // b: with x // a known, it is a function of that. */
+static uint64_t quotient(Numbers *n, int w, UOp *u)
+{
+	for (size_t i = 0; u->dtype == DT_I64 && i < n->quotient.n; i++) {
+		UOp *q = n->quotient.at[i], *b;
+		if (q->src[0] != u->src[0] || q == u)
+			continue;
+		b = ix_div(u->src[1], q->src[1]);
+		if (ix_mul(b, q->src[1]) == u->src[1])
+			return number_mix(number_mix(value(n, w, q), value(n, w, b)), OP_FLOORDIV);
+	}
+	return hashed(n, w, u, 4, 0);
+}
+
+static uint64_t derived(Numbers *n, int w, UOp *u)
+{
+	uint64_t x;
+	switch (u->op) {
+	case OP_CONST: return constant(u);
+	case OP_VAR: return number_mix(u->id, 1);
+	case OP_RANGE: return number_mix(u->id, 2);
+	case OP_SPECIAL: return number_mix(u->id, 10 + w);
+	case OP_LET: return get(&n->let[w], PKEY(u), &x) ? x : value(n, w, u->src[0]);
+	case OP_LOAD: return loaded(n, w, u);
+	case OP_RREDUCE: case OP_RSCAN: case OP_RSORT: return folded(n, w, u);
+	case OP_ADD: case OP_SUB: case OP_MUL: case OP_NEG:
+		return u->dtype == DT_I64 ? integer(n, w, u) : hashed(n, w, u, 4, 0);
+	case OP_FLOORDIV: return quotient(n, w, u);
+	default: return hashed(n, w, u, 4, 0);
+	}
+}
+
+static uint64_t value(Numbers *n, int w, UOp *u)
+{
+	uint64_t x;
+	if (u->op == OP_RANGE && bound_here(n, u, &x))
+		return x;
+	if ((!n->scope || u->op == OP_RANGE) && get(&n->set[w], PKEY(u), &x))
+		return x;
+	if (u->id >= n->note.cap)
+		table_fit(&n->note);
+	Noted *known = &n->note.at[u->id];
+	if (known->round == n->note.round && known->scope == n->scope)
+		return known->number;
+	if (++n->depth > MOST_DEPTH)
+		n->failed = true;
+	x = n->failed ? 0 : derived(n, w, u);
+	n->depth--;
+	n->note.at[u->id] = (Noted){n->note.round, n->scope, x};
+	return x;
+}
+
+uint64_t number_of(Numbers *n, int world, UOp *u)
+{
+	table_round(&n->note);
+	return value(n, world, u);
+}
+
+void number_set(Numbers *n, int world, UOp *u, uint64_t number)
+{
+	put(&n->set[world], PKEY(u), number);
+}
+
+void number_know(Numbers *n, UOp *u)
+{
+	if (u->op == OP_CONST || u->op == OP_VAR)
+		return;
+	if (u->op == OP_FLOORDIV)
+		vec_push(&n->quotient, u);
+	for (int w = 0; w < WORLDS; w++)
+		number_set(n, w, u, number_mix(u->id, 6));
+}
+
+bool number_is_set(const Numbers *n, int world, UOp *u)
+{
+	return map_get(&n->set[world], PKEY(u));
+}
+
+/* ---- statements */
+
+static void put_cell(Numbers *n, int w, const UOp *index, uint64_t x)
+{
+	uint64_t key = cell_key(n, w, index), was;
+	bool known = get(&n->cell[w], key, &was);
+	size_t outer = (uintptr_t)map_get(&n->defined, PKEY(index->src[0]));
+	if (n->whole)
+		x = number_mix(number_mix(known ? was : 0, value(n, w, index->src[1])), x);
+	for (size_t i = n->cond[w].n; known && i >= outer && i > 0; i--)
+		x = number_mix(number_mix(x, n->cond[w].at[i - 1]), was);
+	if (!known)
+		vec_push(&n->cells[w], ((Cell){index->src[0], key}));
+	put(&n->cell[w], key, x);
+}
+
+static void store(Numbers *n, int w, uint32_t at, const UOp *s)
+{
+	uint64_t x = value(n, w, s->src[1]);
+	const UOp *m = s->src[0]->src[0];
+	n->value[w][at] = x;
+	if (m->op == OP_PARAM || is_shared(m))
+		return;
+	if (s->nsrc > 2)
+		vec_push(&n->cond[w], value(n, w, s->src[2]));
+	put_cell(n, w, s->src[0], x);
+	n->cond[w].n -= s->nsrc > 2;
+}
+
+/* Whether a store to the register may stand in the loop from statement a to statement b. */
+static bool stored_within(const Numbers *n, const UOp *memory, uint32_t a, uint32_t b)
+{
+	uint64_t x = (uint64_t)(uintptr_t)map_get(&n->stored, PKEY(memory));
+	return x && (uint32_t)x >= a && (uint32_t)(x >> 32) <= b;
+}
+
+static Phi *phi_at(Numbers *n, int w, uint32_t loop, uint64_t cell, uint64_t name)
+{
+	uint64_t key = hash_mix(hash_mix(loop, cell), w);
+	uintptr_t i = (uintptr_t)map_get(&n->phi_of, key);
+	if (!i) {
+		vec_push(&n->phi, ((Phi){.name = name, .cell = cell,
+			.next = n->head[w][loop]}));
+		i = n->phi.n;
+		n->head[w][loop] = i;
+		map_put(&n->phi_of, key, (void *)i);
+	}
+	return &n->phi.at[i - 1];
+}
+
+static void loop_begins(Numbers *n, int w, uint32_t at, uint32_t end, UOp *range)
+{
+	vec_push(&n->size[w], value(n, w, range->src[0]));
+	for (size_t i = 0; i < n->cells[w].n; i++) {
+		const Cell *c = &n->cells[w].at[i];
+		if (!stored_within(n, c->memory, at, end))
+			continue;
+		Phi *p = phi_at(n, w, at, c->key, number_mix(range->id, 7));
+		get(&n->cell[w], c->key, &p->entry);
+		if (p->changes)
+			put(&n->cell[w], c->key, p->name);
+	}
+}
+
+static void loop_ends(Numbers *n, int w, uint32_t at)
+{
+	uint64_t trips = n->size[w].at[--n->size[w].n];
+	for (uint32_t i = n->head[w][at]; i; i = n->phi.at[i - 1].next) {
+		Phi *p = &n->phi.at[i - 1];
+		if (!get(&n->cell[w], p->cell, &p->back))
+			continue;
+		if (p->changes)
+			put(&n->cell[w], p->cell, number_mix(p->name, trips));
+		else if (p->back != p->entry)
+			p->changes = n->again = true;
+	}
+}
+
+/* Where the loop that begins at a statement ends. */
+static uint32_t loop_end(const UOp *kernel, uint32_t at)
+{
+	uint32_t i = at + 1, depth = 1;
+	for (; i < kernel->nsrc; i++) {
+		depth += kernel->src[i]->op == OP_RANGE;
+		depth -= kernel->src[i]->op == OP_ENDRANGE;
+		if (!depth)
+			break;
+	}
+	return i;
+}
+
+/* A LET may be known under the form that it has in a place. */
+static uint64_t named(Numbers *n, int w, UOp *let)
+{
+	uint64_t x;
+	if (get(&n->set[w], PKEY(let), &x))
+		return x;
+	if (let->dtype == DT_I64 && get(&n->set[w], PKEY(index_open(let, 0, NULL)), &x))
+		return x;
+	return value(n, w, let->src[0]);
+}
+
+static void statement(Numbers *n, int w, uint32_t at, uint32_t loop)
+{
+	UOp *s = n->call->kernel->src[at];
+	table_round(&n->note);
+	switch (s->op) {
+	case OP_RANGE: loop_begins(n, w, at, loop_end(n->call->kernel, at), s); break;
+	case OP_ENDRANGE: loop_ends(n, w, loop); break;
+	case OP_IF: vec_push(&n->cond[w], value(n, w, s->src[0])); break;
+	case OP_ENDIF: n->cond[w].n--; break;
+	case OP_LET: put(&n->let[w], PKEY(s), named(n, w, s)); break;
+	case OP_STORE: store(n, w, at, s); break;
+	case OP_BARRIER: n->epoch += w == 0; break;
+	case OP_DEFINE_REG:
+	case OP_DEFINE_LOCAL:
+		map_put(&n->defined, PKEY(s), (void *)(uintptr_t)(n->cond[w].n + 1));
+		break;
+	default: break;
+	}
+}
+
+static void go_through(Numbers *n)
+{
+	VEC(uint32_t) open = {0};
+	for (int w = 0; w < WORLDS; w++) {
+		map_free(&n->cell[w]);
+		n->cells[w].n = 0;
+	}
+	n->epoch = 0;
+	for (uint32_t i = 0; i < n->call->kernel->nsrc; i++) {
+		Op op = n->call->kernel->src[i]->op;
+		if (op == OP_RANGE)
+			vec_push(&open, i);
+		uint32_t loop = open.n ? open.at[open.n - 1] : 0;
+		for (int w = 0; w < WORLDS; w++)
+			statement(n, w, i, loop);
+		open.n -= op == OP_ENDRANGE;
+	}
+	vec_free(&open);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Refines the names of cells at the beginning of iterations; returns how many there are. */
+static size_t refine(Numbers *n)
+{
+	uint64_t *name = xcalloc(n->phi.n + 1, sizeof *name);
+	size_t kinds = 0, named = 0;
+	for (size_t i = 0; i < n->phi.n; i++) {
+		Phi *p = &n->phi.at[i];
+		if (!p->changes)
+			continue;
+		p->name = number_mix(number_mix(p->name, p->entry), p->back);
+		name[named++] = p->name;
+	}
+	qsort(name, named, sizeof *name, by_number);
+	for (size_t i = 0; i < named; i++)
+		kinds += !i || name[i] != name[i - 1];
+	free(name);
+	return kinds;
+}
+
+bool numbers_run(Numbers *n)
+{
+	size_t kinds = 0, was;
+	for (int round = 0; round < MOST_ROUNDS && !n->failed; round++) {
+		was = kinds;
+		n->again = false;
+		go_through(n);
+		kinds = refine(n);
+		if (!n->again && (kinds == was || !kinds))
+			return !n->failed;
+	}
+	return false;
+}
+
+uint64_t numbers_stored(const Numbers *n, int world, const Access *a)
+{
+	return n->value[world][a->at];
+}
+
+static void note_stores(Numbers *n)
+{
+	Accesses all = kernel_accesses(n->call->kernel);
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *m = memory_of(&all.at[i]), *b = access_buffer(n->call->call, &all.at[i]);
+		if (!all.at[i].store)
+			continue;
+		uint64_t x = (uint64_t)(uintptr_t)map_get(&n->stored, PKEY(m));
+		uint64_t first = x ? x >> 32 : all.at[i].at;
+		map_put(&n->stored, PKEY(m), (void *)(uintptr_t)(first << 32 | all.at[i].at));
+		for (size_t k = 0; b && k < all.n; k++)
+			if (access_buffer(n->call->call, &all.at[k]) == b)
+				map_put(&n->written, PKEY(memory_of(&all.at[k])), (void *)b);
+	}
+}
+
+Numbers *numbers_new(const ProvedCall *c, bool apart, bool whole)
+{
+	Numbers *n = xcalloc(1, sizeof *n);
+	n->call = c;
+	n->apart = apart;
+	n->whole = whole;
+	for (int w = 0; w < WORLDS; w++) {
+		n->value[w] = xcalloc(c->kernel->nsrc + 1, sizeof **n->value);
+		n->head[w] = xcalloc(c->kernel->nsrc + 1, sizeof **n->head);
+	}
+	note_stores(n);
+	return n;
+}
+
+void numbers_free(Numbers *n)
+{
+	for (int w = 0; w < WORLDS; w++) {
+		map_free(&n->set[w]);
+		map_free(&n->let[w]);
+		map_free(&n->cell[w]);
+		vec_free(&n->cells[w]);
+		vec_free(&n->cond[w]);
+		vec_free(&n->size[w]);
+		free(n->value[w]);
+		free(n->head[w]);
+	}
+	map_free(&n->written);
+	map_free(&n->defined);
+	map_free(&n->stored);
+	vec_free(&n->phi);
+	map_free(&n->phi_of);
+	vec_free(&n->bound);
+	vec_free(&n->quotient);
+	table_free(&n->note);
+	free(n);
+}

@@ -1,0 +1,359 @@
+/* Registers and arrays of an item are read only where it has written them before, and names are used
+ * only where they stand for something.
+ *
+ *     RANGE r 0..7: STORE reg[r + 8] = 0; ENDRANGE; LOAD reg[12]       written: 8 to 15
+ *
+ * What a store has written is a place with the counters of the loops around it that are still open,
+ * and a set of numbers that may be added to it: { 8 } at r + 0 within the loop, { 8, …, 15 } at 0
+ * when it is closed. */
+#include <stdlib.h>
+#include "prove/accesses.h"
+
+enum { MOST_ELEMENTS = 1 << 14, MOST_COUNTERS = 8 };
+
+/* A place in a register: k + Σ term[i], each a function of one counter. */
+typedef struct { int n; int64_t k; UOp *term[MOST_COUNTERS], *counter[MOST_COUNTERS]; } Line;
+/* `open` has the terms of open loops; bits, of `size`, what may be added. `depth`: the open blocks. */
+typedef struct { Line open; uint64_t *bits; size_t depth; } Written;
+typedef struct { UOp *memory; int64_t size; bool touched; VEC(Written) written; } Register;
+
+typedef struct {
+	const ProvedCall *call;
+	VEC(Register) reg;
+	VEC(UOp *) block;       /* open RANGEs and IFs */
+	VEC(UOp *) named;       /* what stands for something, and a NULL for each open block */
+	VEC(UOp *) stack;
+	TABLE(uint32_t) seen;
+} Checker;
+
+/* ---- places in registers */
+
+/* The only counter in u, NULL when u has other numbers that vary, or none. */
+static UOp *counter_of(UOp *u)
+{
+	UOp *counter = NULL;
+	Nodes all = walk_brief(u);
+	for (size_t i = 0; i < all.n; i++) {
+		if (all.at[i]->dtype != DT_I64 || all.at[i]->op == OP_LOAD ||
+			all.at[i]->op == OP_VAR || all.at[i]->op == OP_SPECIAL)
+			return NULL;
+		if (all.at[i]->op == OP_RANGE && counter && counter != all.at[i])
+			return NULL;
+		counter = all.at[i]->op == OP_RANGE ? all.at[i] : counter;
+	}
+	return counter && range_size(counter) > 0 ? counter : NULL;
+}
+
+static bool line_term(Line *l, UOp *t)
+{
+	int64_t c;
+	if (ix_is_const(t, &c))
+		return add_ok(l->k, c, &l->k);
+	UOp *counter = l->n < MOST_COUNTERS ? counter_of(t) : NULL;
+	if (!counter)
+		return false;
+	l->term[l->n] = t;
+	l->counter[l->n++] = counter;
+	return true;
+}
+
+static bool line_of(Line *l, UOp *u)
+{
+	*l = (Line){0};
+	u = index_plain(u);
+	for (UOp *rest = u; rest; rest = rest->op == OP_ADD ? rest->src[0] : NULL)
+		if (!line_term(l, rest->op == OP_ADD ? rest->src[1] : rest))
+			return false;
+	return true;
+}
+
+/* A term at a value of its counter. */
+static int64_t term_at(UOp *t, UOp *counter, int64_t v)
+{
+	int64_t c = 1;
+	if (t == counter)
+		return v;
+	if (t->op == OP_MUL && t->src[0] == counter && ix_is_const(t->src[1], &c))
+		return c * v;
+	UOp *to = ix_const(v), *u = substitute(t, 1, &counter, &to);
+	int64_t lo, hi;
+	ix_bounds(u, &lo, &hi);
+	return lo == hi ? lo : INT64_MIN / 2;
+}
+
+static bool bit(const uint64_t *bits, int64_t i) { return bits[i / 64] >> i % 64 & 1; }
+static void set_bit(uint64_t *bits, int64_t i) { bits[i / 64] |= 1ull << i % 64; }
+
+static bool is_open(const Checker *x, const UOp *counter)
+{
+	for (size_t i = 0; i < x->block.n; i++)
+		if (x->block.at[i] == counter)
+			return true;
+	return false;
+}
+
+static Register *register_of(Checker *x, const UOp *memory)
+{
+	for (size_t i = x->reg.n; i--; )
+		if (x->reg.at[i].memory == memory)
+			return &x->reg.at[i];
+	return NULL;
+}
+
+/* The term of a counter, which is taken out; NULL when there is none. */
+static UOp *take_out(Line *l, const UOp *counter)
+{
+	for (int i = 0; i < l->n; i++)
+		if (l->counter[i] == counter) {
+			UOp *t = l->term[i];
+			l->n--;
+			l->term[i] = l->term[l->n];
+			l->counter[i] = l->counter[l->n];
+			return t;
+		}
+	return NULL;
+}
+
+/* ---- what is written */
+
+static void wrote(Checker *x, Register *r, UOp *index)
+{
+	Written w = {.depth = x->block.n};
+	r->touched = true;
+	if (r->size > MOST_ELEMENTS || !line_of(&w.open, index))
+		return;
+	int64_t k = w.open.k;
+	if (k < 0 || k >= r->size)
+		return;
+	w.open.k = 0;
+	for (int i = 0; i < w.open.n; i++)
+		if (!is_open(x, w.open.counter[i]))
+			return;
+	w.bits = xcalloc(r->size / 64 + 1, sizeof *w.bits);
+	set_bit(w.bits, k);
+	vec_push(&r->written, w);
+}
+
+static bool same_line(const Line *a, const Line *b)
+{
+	for (int i = 0; i < a->n; i++) {
+		bool found = false;
+		for (int k = 0; k < b->n; k++)
+			found |= a->term[i] == b->term[k];
+		if (!found)
+			return false;
+	}
+	return a->n == b->n;
+}
+
+/* Joins the last entry with one of the same terms. */
+static void merge_last(Register *r)
+{
+	Written *last = &r->written.at[r->written.n - 1];
+	for (size_t i = 0; i + 1 < r->written.n; i++) {
+		Written *w = &r->written.at[i];
+		if (w->depth > last->depth || !same_line(&w->open, &last->open))
+			continue;
+		if (w->depth < last->depth)
+			continue;
+		for (int64_t k = 0; k <= r->size / 64; k++)
+			w->bits[k] |= last->bits[k];
+		free(last->bits);
+		r->written.n--;
+		return;
+	}
+}
+
+/* The loop of a counter ends: what it wrote in all iterations is written. */
+static void all_iterations(const Register *r, Written *w, UOp *counter)
+{
+	int64_t n = range_size(counter);
+	for (UOp *t; (t = take_out(&w->open, counter)); ) {
+		uint64_t *all = xcalloc(r->size / 64 + 1, sizeof *all);
+		for (int64_t v = 0; v < n && v <= r->size; v++) {
+			int64_t far = term_at(t, counter, v);
+			for (int64_t i = 0; i < r->size; i++)
+				if (bit(w->bits, i) && i + far >= 0 && i + far < r->size)
+					set_bit(all, i + far);
+		}
+		free(w->bits);
+		w->bits = all;
+	}
+}
+
+static bool runs(UOp *range)
+{
+	return ix_prove_lt(ix_const(0), index_plain(range->src[0]));
+}
+
+static void close_block(Checker *x)
+{
+	UOp *block = x->block.at[--x->block.n];
+	bool always = block->op == OP_RANGE && runs(block);
+	for (size_t i = 0; i < x->reg.n; i++) {
+		Register *r = &x->reg.at[i];
+		size_t n = r->written.n, kept = 0;
+		for (size_t k = 0; k < n; k++) {
+			Written w = r->written.at[k];
+			bool inside = w.depth > x->block.n;
+			if (inside && !always) {
+				free(w.bits);
+				continue;
+			}
+			w.depth = inside ? x->block.n : w.depth;
+			if (inside)
+				all_iterations(r, &w, block);
+			r->written.at[kept] = w;
+			r->written.n = ++kept;
+			if (inside)
+				merge_last(r);
+			kept = r->written.n;
+		}
+		r->written.n = kept;
+	}
+}
+
+/* ---- what is read */
+
+/* Whether all values of k + Σ … are among the bits of some entry with these terms. */
+static bool all_set(const Register *r, const Written *w, const Line *l, int i, int64_t at)
+{
+	if (i == l->n)
+		return at >= 0 && at < r->size && bit(w->bits, at);
+	for (int64_t v = 0; v < range_size(l->counter[i]); v++)
+		if (!all_set(r, w, l, i + 1, at + term_at(l->term[i], l->counter[i], v)))
+			return false;
+	return true;
+}
+
+static bool covers(const Register *r, const Written *w, UOp *index)
+{
+	Line l, open = w->open;
+	if (!line_of(&l, index)) {
+		bool all = !w->open.n;
+		for (int64_t i = 0; i < r->size && all; i++)
+			all = bit(w->bits, i);
+		return all;
+	}
+	for (int i = 0; i < w->open.n; i++)
+		if (take_out(&l, w->open.counter[i]) != take_out(&open, w->open.counter[i]))
+			return false;
+	return all_set(r, w, &l, 0, l.k);
+}
+
+static void check_read(Checker *x, UOp *load)
+{
+	Register *r = register_of(x, load->src[0]->src[0]);
+	UOp *index = load->src[0]->src[1];
+	bool ok = false;
+	if (!r)
+		return;
+	if (r->size > MOST_ELEMENTS || val_is_str(r->memory->arg->a[r->memory->arg->n - 1], "local"))
+		ok = r->touched;
+	for (size_t i = 0; i < r->written.n && !ok; i++)
+		ok = covers(r, &r->written.at[i], index);
+	if (!ok)
+		prove_fault(x->call, "%s %lld is read at %s, which is not written before",
+			r->memory->op == OP_DEFINE_REG ? "register" : "array",
+			(long long)r->memory->arg->a[0]->i, index_text(index));
+}
+
+/* ---- statements */
+
+static bool stands(const Checker *x, const UOp *u)
+{
+	for (size_t i = x->named.n; i--; )
+		if (x->named.at[i] == u)
+			return true;
+	return false;
+}
+
+static bool is_name(const UOp *u)
+{
+	return u->op == OP_LET || u->op == OP_RANGE || u->op == OP_DEFINE_REG ||
+		u->op == OP_DEFINE_LOCAL;
+}
+
+/* What evaluating u reads and names. */
+static void check_value(Checker *x, UOp *u)
+{
+	for (vec_push(&x->stack, u); x->stack.n; ) {
+		UOp *v = x->stack.at[--x->stack.n];
+		if (x->seen.at[v->id] == x->seen.round)
+			continue;
+		x->seen.at[v->id] = x->seen.round;
+		if (is_name(v) && !stands(x, v))
+			prove_fault(x->call, "%s is used where it does not stand for anything",
+				v->op == OP_RANGE ? index_text(v) : op_name(v->op));
+		if (v->op == OP_LOAD && v->src[0]->op == OP_INDEX)
+			check_read(x, v);
+		for (uint32_t i = 0; !is_name(v) && i < v->nsrc; i++)
+			vec_push(&x->stack, v->src[i]);
+	}
+}
+
+static void define(Checker *x, UOp *u)
+{
+	const Val *size = u->arg->a[1];
+	Register *r = register_of(x, u);
+	if (!r) {
+		vec_push(&x->reg, ((Register){.memory = u}));
+		r = &x->reg.at[x->reg.n - 1];
+	}
+	for (size_t i = 0; i < r->written.n; i++)
+		free(r->written.at[i].bits);
+	r->written.n = 0;
+	r->touched = false;
+	r->size = size->kind == VAL_INT ? size->i : INT64_MAX;
+	vec_push(&x->named, u);
+}
+
+static void close_names(Checker *x)
+{
+	while (x->named.n && x->named.at[--x->named.n])
+		;
+}
+
+static void statement(Checker *x, UOp *s)
+{
+	table_round(&x->seen);
+	if (s->op == OP_RANGE || s->op == OP_IF) {
+		check_value(x, s->src[0]);
+		vec_push(&x->block, s);
+		vec_push(&x->named, NULL);
+		vec_push(&x->named, s);
+	} else if (s->op == OP_ENDRANGE || s->op == OP_ENDIF) {
+		close_block(x);
+		close_names(x);
+	} else if (s->op == OP_DEFINE_REG || s->op == OP_DEFINE_LOCAL) {
+		define(x, s);
+	} else if (s->op == OP_LET) {
+		check_value(x, s->src[0]);
+		vec_push(&x->named, s);
+	} else if (s->op == OP_STORE) {
+		for (uint32_t i = 0; i < s->nsrc; i++)
+			check_value(x, s->src[i]);
+		Register *r = register_of(x, s->src[0]->src[0]);
+		if (r && s->nsrc == 2)
+			wrote(x, r, s->src[0]->src[1]);
+	}
+}
+
+void prove_registers(const ProvedCall *c)
+{
+	Checker x = {.call = c};
+	if (!c->kernel || c->graph->level < LV_LOOPS)
+		return;
+	for (uint32_t i = 0; i < c->kernel->nsrc; i++)
+		statement(&x, c->kernel->src[i]);
+	for (size_t i = 0; i < x.reg.n; i++) {
+		for (size_t k = 0; k < x.reg.at[i].written.n; k++)
+			free(x.reg.at[i].written.at[k].bits);
+		vec_free(&x.reg.at[i].written);
+	}
+	vec_free(&x.reg);
+	vec_free(&x.block);
+	vec_free(&x.named);
+	vec_free(&x.stack);
+	table_free(&x.seen);
+}

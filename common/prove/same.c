@@ -1,0 +1,449 @@
+/* Whether two items that store to one place store the same value there, as where tiles overlap:
+ *
+ *     LET t = min(g*16, 17); y[t + r] = f(x[t + r])      r in 0..15: g = 1 and g = 2 share places
+ *
+ * Values are numbered by what they are computed from. The kernel is gone through for two items at a
+ * time, worlds 0 and 1, as if their numbers were unknowns: integers in indices are polynomials in
+ * the unknowns, of which a value at a random point modulo a prime is taken, everything else is a
+ * hash of the op and its sources. What two items that touch one place have in common (digits.c) is
+ * the same unknown in both; the rest differs, but for one counter, chosen so that the places agree:
+ * above r in world 1 is t + r - t'. Then y[…] has the same number in both.
+ *
+ * Loops are gone through once. What a register holds at the beginning of an iteration is a number
+ * of its own, refined by what it is at the end until no two that were equal differ: value numbering
+ * as in Alpern, Wegman and Zadeck, Detecting Equality of Variables in Programs, POPL 1988. */
+#include <stdlib.h>
+#include "prove/apart.h"
+#include "prove/numbers.h"
+
+typedef struct { UOp *counter; int lane; } Lane;
+/* A digit with a counter that is solved for: rest + c*counter + off, a constant of each access, is
+ * the same in both worlds. */
+typedef struct { UOp *rest; int lane; int64_t c, *off; } Shared;
+typedef VEC(Lane) Lanes;
+
+typedef struct {
+	const ProvedCall *call;
+	Digits *d;
+	const Access *const *a;
+	Lanes lanes;            /* counters that index the same registers are one unknown */
+	VEC(Shared) shared;
+	int64_t *key;           /* of each access: what its constant digits are, hashed */
+	int64_t *step;          /* and where in an unrolled tile it stands */
+	UOp *base;              /* the tile's, when tiles are unrolled, else NULL */
+	VEC(UOp *) around;      /* counters of loops around the stores */
+	bool apart;             /* the items may be of two work groups */
+	uint64_t more;          /* how much greater the constant is in world 0, when solving */
+} Same;
+
+/* ---- lanes: counters that stand for one another */
+
+static int lane_of(Same *s, UOp *counter)
+{
+	for (size_t i = 0; i < s->lanes.n; i++)
+		if (s->lanes.at[i].counter == counter)
+			return s->lanes.at[i].lane;
+	int lane = (int)s->lanes.n;
+	vec_push(&s->lanes, ((Lane){counter, lane}));
+	return lane;
+}
+
+static void join_lanes(Same *s, UOp *a, UOp *b)
+{
+	int to = lane_of(s, a), from = lane_of(s, b);
+	for (size_t i = 0; i < s->lanes.n; i++)
+		if (s->lanes.at[i].lane == from)
+			s->lanes.at[i].lane = to;
+}
+
+/* Splits u = c*counter + rest, c being 1 or -1; NULL when u has no such counter. */
+static UOp *counter_in(UOp *u, int64_t *c)
+{
+	int64_t v;
+	for (UOp *rest = u; rest; rest = rest->op == OP_ADD ? rest->src[0] : NULL) {
+		UOp *t = rest->op == OP_ADD ? rest->src[1] : rest;
+		bool minus = t->op == OP_MUL && ix_is_const(t->src[1], &v) && v == -1;
+		UOp *r = minus ? t->src[0] : t;
+		*c = minus ? -1 : 1;
+		if (r->op == OP_RANGE)
+			return r;
+	}
+	return NULL;
+}
+
+/* One digit of the places in a register: a constant, or a counter, and then all counters in it are
+ * one lane. */
+static bool register_digit(Same *s, const Place *p, size_t n)
+{
+	bool constant = true, counter = true;
+	int64_t k;
+	for (size_t i = 0; i < n; i++) {
+		constant &= ix_is_const(p[i].at, &k);
+		counter &= p[i].at->op == OP_RANGE;
+	}
+	for (size_t i = 1; i < n && counter; i++)
+		join_lanes(s, p[0].at, p[i].at);
+	return constant || counter;
+}
+
+/* The places in a register are told from each other by their digits, so that no iteration touches
+ * what is another one's. */
+static bool register_by_lane(Same *s, const Accesses *all, const UOp *memory)
+{
+	VEC(Place) p = {0};
+	bool ok = true;
+	for (size_t i = 0; i < all->n; i++)
+		if (memory_of(&all->at[i]) == memory)
+			vec_push(&p, ((Place){.at = index_open(all->at[i].index->src[1], 0, NULL)}));
+	Digits d = {.n = p.n};
+	digits_of(&d, p.at);
+	for (size_t i = 0; i < d.leaf.n && ok; i++)
+		ok = register_digit(s, d.leaf.at[i], p.n);
+	digits_free(&d);
+	vec_free(&p);
+	return ok;
+}
+
+static bool registers_by_lane(Same *s, UOp *kernel)
+{
+	Accesses all = kernel_accesses(kernel);
+	Map done = {0};
+	bool ok = true;
+	for (size_t i = 0; i < all.n && ok; i++) {
+		UOp *m = memory_of(&all.at[i]);
+		if (m->op == OP_PARAM || map_get(&done, PKEY(m)) ||
+			(m->op == OP_DEFINE_LOCAL && val_is_str(m->arg->a[2], "local")))
+			continue;
+		map_put(&done, PKEY(m), m);
+		ok = register_by_lane(s, &all, m);
+	}
+	map_free(&done);
+	return ok;
+}
+
+/* ---- digits that items share */
+
+/* The constants of an unrolled tile: base + 0, base + 1, … */
+static bool unrolled(Same *s, const Place *p)
+{
+	UOp *base = NULL;
+	int64_t k;
+	for (size_t i = 0; i < s->d->n; i++) {
+		UOp *u = p[i].at;
+		s->step[i] = 0;
+		if (u->op == OP_ADD && ix_is_const(u->src[1], &k)) {
+			s->step[i] = k;
+			u = u->src[0];
+		}
+		if (base && u != base)
+			return false;
+		base = u;
+	}
+	if (s->base || base->op == OP_ADD || base->op == OP_MUL)
+		return false;
+	s->base = base;
+	return true;
+}
+
+/* Takes a digit into account that is not the same expression everywhere, or of several terms. */
+static bool take_digit(Same *s, const Place *p)
+{
+	Shared x = {0};
+	bool constant = true, solved = true, same = true;
+	int64_t k, c;
+	for (size_t i = 0; i < s->d->n; i++) {
+		constant &= ix_is_const(p[i].at, &k);
+		same &= p[i].at == p[0].at;
+	}
+	for (size_t i = 0; i < s->d->n && constant; i++) {
+		ix_is_const(p[i].at, &k);
+		s->key[i] = hash_mix(s->key[i], k);
+	}
+	if (constant || (same && digits_know(s->d, p[0].at) && !counter_in(p[0].at, &c)))
+		return true;
+	if (same && p[0].at->op == OP_RANGE)
+		return true;
+	x.off = arena_alloc(s->d->n * sizeof *x.off);
+	for (size_t i = 0; i < s->d->n && solved; i++) {
+		UOp *r = counter_in(p[i].at, &c);
+		UOp *rest = r ? ix_sub(p[i].at, ix_mul(r, ix_const(c))) : NULL;
+		if (rest && rest->op == OP_ADD && ix_is_const(rest->src[1], &x.off[i]))
+			rest = rest->src[0];
+		solved = r && (!i || (rest == x.rest && c == x.c && lane_of(s, r) == x.lane));
+		if (solved)
+			x = (Shared){rest, lane_of(s, r), c, x.off};
+	}
+	if (solved)
+		vec_push(&s->shared, x);
+	return solved || unrolled(s, p);
+}
+
+/* ---- the two worlds */
+
+/* Whether a counter has the same value wherever two items touch one place: it is not one of a loop
+ * around the store, or the digits say so. */
+static bool tied(const Same *s, const UOp *counter)
+{
+	for (size_t i = 0; i < s->around.n; i++)
+		if (s->around.at[i] == counter)
+			return map_get(&s->d->known, PKEY(counter));
+	return true;
+}
+
+/* What the counters of a lane are in a world: one unknown, which in world 1 is another one when
+ * nothing ties it, and adjusted when it is solved for. */
+static uint64_t lane_number(Numbers *n, Same *s, const Shared *solve, int lane, int world)
+{
+	uint64_t own = number_mix(lane, 77);
+	bool same = true;
+	for (size_t i = 0; i < s->lanes.n; i++)
+		if (s->lanes.at[i].lane == lane)
+			same &= tied(s, s->lanes.at[i].counter);
+	for (size_t i = 0; i < s->shared.n; i++)
+		same |= s->shared.at[i].lane == lane;
+	if (!world || !solve || solve->lane != lane)
+		return same ? own : number_mix(own, world);
+	uint64_t was = number_of(n, 0, solve->rest), is = number_of(n, 1, solve->rest);
+	uint64_t more = number_add(number_sub(was, is), s->more);
+	return solve->c > 0 ? number_add(own, more) : number_sub(own, more);
+}
+
+/* The terms of a sum are the same unknowns in both worlds. */
+static void know_terms(Numbers *n, UOp *u)
+{
+	for (UOp *rest = u; rest; rest = rest->op == OP_ADD ? rest->src[0] : NULL) {
+		UOp *t = rest->op == OP_ADD ? rest->src[1] : rest;
+		if (t->op == OP_MUL && is_const(t->src[1]))
+			t = t->src[0];
+		number_know(n, t);
+	}
+}
+
+static void set_counters(Numbers *n, Same *s, const Shared *solve, int world)
+{
+	Nodes all = walk(s->call->kernel);
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		int lane = -1;
+		if (u->op != OP_RANGE)
+			continue;
+		for (size_t k = 0; k < s->lanes.n; k++)
+			if (s->lanes.at[k].counter == u)
+				lane = s->lanes.at[k].lane;
+		if (lane >= 0)
+			number_set(n, world, u, lane_number(n, s, solve, lane, world));
+		else if (!tied(s, u))
+			number_set(n, world, u, number_mix(u->id, 20 + world));
+	}
+}
+
+/* Sets the unknowns of both worlds. solve: the digit whose tiles are compared (or NULL); the
+ * others are the same tile in both. */
+static void set_unknowns(Numbers *n, Same *s, const Shared *solve, bool step)
+{
+	for (size_t i = 0; i < s->d->fresh.n; i++)
+		number_know(n, s->d->fresh.at[i]);
+	for (size_t i = 0; i < s->shared.n; i++)
+		if (&s->shared.at[i] != solve)
+			know_terms(n, s->shared.at[i].rest);
+	if (s->base) {
+		uint64_t x = number_mix(s->base->id, 5);
+		number_set(n, 0, s->base, x);
+		number_set(n, 1, s->base, number_add(x, step));
+	}
+	set_counters(n, s, solve, 0);
+	set_counters(n, s, solve, 1);
+}
+
+/* Whether access i in world 0 and k in world 1 touch one place. */
+static bool meet(const Same *s, const Shared *solve, bool step, size_t i, size_t k)
+{
+	bool same = s->key[i] == s->key[k] && s->step[i] == s->step[k] + step;
+	for (size_t j = 0; j < s->shared.n && same; j++) {
+		const Shared *x = &s->shared.at[j];
+		same = x->off[i] - x->off[k] == (x == solve ? (int64_t)s->more : 0);
+	}
+	return same;
+}
+
+/* Whether what is stored to one place in both worlds is one value. With a step, each constant of an
+ * unrolled tile but the least must have one before it. */
+static bool stores_agree(const Numbers *n, const Same *s, const Shared *solve, bool step)
+{
+	int64_t least = s->step[0];
+	for (size_t i = 0; i < s->d->n; i++)
+		least = s->step[i] < least ? s->step[i] : least;
+	for (size_t i = 0; i < s->d->n; i++) {
+		bool met = !step || s->step[i] == least;
+		for (size_t k = 0; k < s->d->n; k++) {
+			if (!meet(s, solve, step, i, k))
+				continue;
+			met = true;
+			if (numbers_stored(n, 0, s->a[i]) != numbers_stored(n, 1, s->a[k]))
+				return false;
+		}
+		if (!met)
+			return false;
+	}
+	return true;
+}
+
+static bool compare(Same *s, const Shared *solve, bool step)
+{
+	Numbers *n = numbers_new(s->call, s->apart, false);
+	set_unknowns(n, s, solve, step);
+	bool same = numbers_run(n) && stores_agree(n, s, solve, step);
+	numbers_free(n);
+	return same;
+}
+
+enum { MOST_OFFSETS = 16 };
+
+/* Compares tiles along one digit, for each distance that two accesses have in it. */
+static bool compare_along(Same *s, const Shared *solve)
+{
+	int64_t done[MOST_OFFSETS];
+	int n = 0;
+	bool same = true;
+	for (size_t i = 0; i < s->d->n && same; i++)
+		for (size_t k = 0; k < s->d->n && same; k++) {
+			int64_t far = solve->off[i] - solve->off[k];
+			bool seen = far < 0 || s->key[i] != s->key[k];
+			for (int j = 0; j < n && !seen; j++)
+				seen = done[j] == far;
+			if (seen)
+				continue;
+			if (n == MOST_OFFSETS)
+				return false;
+			done[n++] = far;
+			s->more = far;
+			same = compare(s, solve, false);
+		}
+	s->more = 0;
+	return same;
+}
+
+static bool compare_all(Same *s)
+{
+	bool same = true, steps = false;
+	for (size_t i = 0; i < s->d->n; i++)
+		steps |= s->step[i] != s->step[0];
+	for (size_t i = 0; i < s->shared.n && same; i++)
+		same = compare_along(s, &s->shared.at[i]);
+	if (same && steps)
+		same = compare(s, NULL, true);
+	return same && (s->shared.n || steps || compare(s, NULL, false));
+}
+
+/* The counters of the loops around the stores. */
+static void find_around(Same *s)
+{
+	UOp *kernel = s->call->kernel;
+	VEC(UOp *) open = {0};
+	size_t next = 0;
+	Nodes all = walk(kernel);
+	for (size_t i = 0; s->d->schedule && i < all.n; i++)
+		if (all.at[i]->op == OP_RANGE && strcmp(range_kind(all.at[i]), "reduce"))
+			vec_push(&s->around, all.at[i]);
+	for (uint32_t i = 0; !s->d->schedule && i < kernel->nsrc; i++) {
+		if (kernel->src[i]->op == OP_RANGE)
+			vec_push(&open, kernel->src[i]);
+		open.n -= kernel->src[i]->op == OP_ENDRANGE;
+		for (; next < s->d->n && s->a[next]->at == i; next++)
+			for (size_t k = 0; k < open.n; k++)
+				vec_push(&s->around, open.at[k]);
+	}
+	vec_free(&open);
+}
+
+/* ---- tiles clamped to the end, at their word */
+
+/* Whether t is MIN(…, size), as the start of a tile that must not go beyond the end. */
+static bool is_clamp(const Same *s, UOp *t)
+{
+	UOp *m = t->op == OP_LET ? t->src[0] : t;
+	return m->op == OP_MIN && m->dtype == DT_I64 &&
+		(!moves_with(s->d, m->src[0]) || !moves_with(s->d, m->src[1]));
+}
+
+/* Whether a digit is a clamped start plus at most counters of the item and constants; notes the
+ * starts. At level schedule one counter of a loop may be added. */
+static bool clamped_digit(Same *s, Numbers *n, UOp *u)
+{
+	int clamps = 0, items = 0;
+	int64_t c;
+	for (UOp *rest = u; rest; rest = rest->op == OP_ADD ? rest->src[0] : NULL) {
+		UOp *t = rest->op == OP_ADD ? rest->src[1] : rest;
+		if (t->op == OP_MUL && ix_is_const(t->src[1], &c))
+			t = t->src[0];
+		int moves = moves_with(s->d, t);
+		bool clamp = is_clamp(s, t), item = s->d->schedule && t->op == OP_RANGE;
+		if (clamp || item)
+			number_know(n, t);
+		clamps += clamp;
+		items += item;
+		if (moves & OF_ITEM && !clamp && !item && !digits_know(s->d, t))
+			return false;
+	}
+	return clamps && items <= 1;
+}
+
+/* Whether each item's values depend on its numbers through the starts of clamped tiles alone. It is
+ * asked where the values could not be compared: when lanes of a register are added up, or a buffer
+ * is read that was prepared tile by tile. */
+static bool clamped(Same *s)
+{
+	Numbers *n = numbers_new(s->call, s->apart, true);
+	bool ok = true, one = false;
+	for (size_t i = 0; i < s->d->fresh.n; i++)
+		number_know(n, s->d->fresh.at[i]);
+	for (size_t i = 0; i < s->d->leaf.n && ok; i++)
+		for (size_t k = 0; k < s->d->n && ok; k++) {
+			UOp *u = s->d->leaf.at[i][k].at;
+			if (!(moves_with(s->d, u) & OF_ITEM))
+				continue;
+			bool is = clamped_digit(s, n, u);
+			one |= is;
+			ok = is || (u->op != OP_ADD && digits_know(s->d, u));
+		}
+	for (size_t i = 0; s->d->schedule && i < s->around.n; i++)
+		for (int w = 0; w < 2; w++)
+			if (!number_is_set(n, w, s->around.at[i]))
+				number_set(n, w, s->around.at[i],
+					number_mix(s->around.at[i]->id, 20 + w));
+	ok = ok && one && numbers_run(n);
+	for (size_t i = 0; i < s->d->n && ok; i++)
+		ok = numbers_stored(n, 0, s->a[i]) == numbers_stored(n, 1, s->a[i]);
+	numbers_free(n);
+	return ok;
+}
+
+static bool groups_apart(const Items *x, Digits *d)
+{
+	for (int i = 0; i < x->n; i++)
+		if (x->number[i] && x->number[i]->op == OP_SPECIAL &&
+			x->number[i]->arg->s[0] == 'g' && !digits_know(d, x->number[i]))
+			return true;
+	return false;
+}
+
+bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *const *a)
+{
+	Same s = {.call = c, .d = d, .a = a, .apart = groups_apart(x, d)};
+	bool ok = true;
+	s.key = arena_alloc((d->n + 1) * sizeof *s.key);
+	s.step = arena_alloc((d->n + 1) * sizeof *s.step);
+	for (size_t i = 0; i < d->n && ok; i++)
+		ok = a[i]->value != NULL;
+	bool stores = ok;
+	if (ok && !d->schedule)
+		ok = registers_by_lane(&s, c->kernel);
+	find_around(&s);
+	for (size_t i = 0; i < d->leaf.n && ok; i++)
+		ok = take_digit(&s, d->leaf.at[i]);
+	ok = (ok && compare_all(&s)) || (stores && clamped(&s));
+	vec_free(&s.lanes);
+	vec_free(&s.shared);
+	vec_free(&s.around);
+	return ok;
+}
