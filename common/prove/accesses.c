@@ -74,6 +74,19 @@ Accesses kernel_accesses(UOp *kernel)
 	return *a;
 }
 
+bool proved_before(const ProvedCall *c, const char *check)
+{
+	static ARENA Map asked;
+	uint64_t key = hash_mix(PKEY(c->kernel), PKEY(check));
+	if (call_aliases(c->call))
+		return false;
+	for (uint32_t i = 1; i < c->call->nsrc; i++)
+		key = hash_mix(key, buffer_is(c->call->src[i], "prepared"));
+	bool before = map_get(&asked, key);
+	map_put(&asked, key, c->kernel);
+	return before;
+}
+
 Nodes lets_in(UOp *statement)
 {
 	static ARENA Finder f;

@@ -18,6 +18,9 @@ typedef struct { const Access *at; size_t n; } Accesses;
  * before the one that it writes. A LET reads where it stands, not where it is used. Cached; in the
  * arena. */
 Accesses kernel_accesses(UOp *kernel);
+/* Whether a check, by its name, was asked before of the same kernel with as many buffers that are
+ * not told from each other; from now on it was. */
+bool proved_before(const ProvedCall *c, const char *check);
 /* The PARAM, DEFINE_REG or DEFINE_LOCAL in which a place lies. */
 static inline UOp *memory_of(const Access *a) { return a->index->src[0]; }
 /* The buffer of a call in which it lies; NULL for memory of the kernel's own. */

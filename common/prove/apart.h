@@ -13,6 +13,9 @@ Items items_of(const ProvedCall *c);
  * another item touches in one of them. group: the items are those of one work group. */
 void check_apart(const ProvedCall *c, const Items *x, bool group, const Access *const *a,
 	size_t n);
+/* collide.c: a case in which two items touch one place, of which one writes it, as text; NULL when
+ * none was found. */
+const char *colliding(const Items *x, const Place *p, size_t n, const Access *const *a);
 /* same.c: whether two items that store to one place store the same value there. */
 bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *const *a);
 #endif

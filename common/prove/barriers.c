@@ -87,7 +87,8 @@ void prove_barriers(const ProvedCall *c)
 {
 	Phases p = {.call = c};
 	Items all, x = {0};
-	if (!c->kernel || c->graph->level < LV_LOOPS)
+	if (!c->kernel || c->graph->level < LV_LOOPS ||
+		proved_before(c, "barriers"))
 		return;
 	all = items_of(c);
 	for (int i = 0; i < all.n; i++) {

@@ -30,9 +30,15 @@ static void check_special(const ProvedCall *c, const UOp *special)
 	UOp *size = index_plain(special->src[0]);
 	UOp *grid = index_plain(grid_size(c->kernel, local, d));
 	if (size != grid && !(ix_prove_le(size, grid) && ix_prove_le(grid, size)))
-		prove_fault(c, "SPECIAL %s is of size %s, and %s[%d] is %s", special->arg->s,
-			index_text(size), local ? "local_size" : "global_size", d,
-			index_text(grid));
+		prove_fault(c, "%s is below %s, and the grid has %s", special->arg->s,
+			index_text(size), index_text(grid));
+}
+
+static int64_t greatest(UOp *size)
+{
+	int64_t lo, hi;
+	ix_bounds(size, &lo, &hi);
+	return hi;
 }
 
 static void check_sizes(const ProvedCall *c)
@@ -40,20 +46,18 @@ static void check_sizes(const ProvedCall *c)
 	const char *err;
 	const Val *work = val_get(c->kernel->arg, "work");
 	for (int k = 0; k < 6; k++)
-		if (!ix_prove_le(ix_const(k / 3), grid_size(c->kernel, k / 3, k % 3)))
-			prove_fault(c, "%s[%d] is %s, which may be below %d",
+		if (greatest(grid_size(c->kernel, k / 3, k % 3)) < k / 3)
+			prove_fault(c, "%s[%d] is %s, which is below %d",
 				k / 3 ? "local_size" : "global_size", k % 3,
 				index_text(grid_size(c->kernel, k / 3, k % 3)), k / 3);
-	int64_t lo, hi = 0;
-	if (work && work != VNIL)
-		ix_bounds(size_from_val(work, &err), &lo, &hi);
-	if (hi < 0)
+	if (work && work != VNIL && greatest(size_from_val(work, &err)) < 0)
 		prove_fault(c, "work is negative");
 }
 
 void prove_grid(const ProvedCall *c)
 {
-	if (!c->kernel || c->graph->level < LV_LOOPS)
+	if (!c->kernel || c->graph->level < LV_LOOPS ||
+		proved_before(c, "grid"))
 		return;
 	check_sizes(c);
 	Nodes all = walk(c->kernel);

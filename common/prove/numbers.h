@@ -10,8 +10,8 @@ uint64_t number_mix(uint64_t a, uint64_t b);
 uint64_t number_add(uint64_t a, uint64_t b);
 uint64_t number_sub(uint64_t a, uint64_t b);
 
-/* The kernel of a call. apart: the items may be of two work groups. whole: a register's elements are
- * not told from each other, and prepared buffers hold the same everywhere. */
+/* The kernel of a call. apart: the items may be of two work groups. whole: a register's elements
+ * are not told from each other, and prepared buffers hold the same everywhere. */
 Numbers *numbers_new(const ProvedCall *c, bool apart, bool whole);
 void numbers_free(Numbers *n);
 /* Sets the number of a node in one world; in both, to one unknown. */

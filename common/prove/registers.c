@@ -1,5 +1,5 @@
-/* Registers and arrays of an item are read only where it has written them before, and names are used
- * only where they stand for something.
+/* Registers and arrays of an item are read only where it has written them before, and names are
+ * used only where they stand for something.
  *
  *     RANGE r 0..7: STORE reg[r + 8] = 0; ENDRANGE; LOAD reg[12]       written: 8 to 15
  *
@@ -13,7 +13,7 @@ enum { MOST_ELEMENTS = 1 << 14, MOST_COUNTERS = 8 };
 
 /* A place in a register: k + Σ term[i], each a function of one counter. */
 typedef struct { int n; int64_t k; UOp *term[MOST_COUNTERS], *counter[MOST_COUNTERS]; } Line;
-/* `open` has the terms of open loops; bits, of `size`, what may be added. `depth`: the open blocks. */
+/* `open` has the terms of open loops; bits, of `size`, what may be added. depth: open blocks. */
 typedef struct { Line open; uint64_t *bits; size_t depth; } Written;
 typedef struct { UOp *memory; int64_t size; bool touched; VEC(Written) written; } Register;
 
@@ -248,7 +248,8 @@ static void check_read(Checker *x, UOp *load)
 	bool ok = false;
 	if (!r)
 		return;
-	if (r->size > MOST_ELEMENTS || val_is_str(r->memory->arg->a[r->memory->arg->n - 1], "local"))
+	if (r->size > MOST_ELEMENTS ||
+		val_is_str(r->memory->arg->a[r->memory->arg->n - 1], "local"))
 		ok = r->touched;
 	for (size_t i = 0; i < r->written.n && !ok; i++)
 		ok = covers(r, &r->written.at[i], index);
@@ -342,7 +343,8 @@ static void statement(Checker *x, UOp *s)
 void prove_registers(const ProvedCall *c)
 {
 	Checker x = {.call = c};
-	if (!c->kernel || c->graph->level < LV_LOOPS)
+	if (!c->kernel || c->graph->level < LV_LOOPS ||
+		proved_before(c, "registers"))
 		return;
 	for (uint32_t i = 0; i < c->kernel->nsrc; i++)
 		statement(&x, c->kernel->src[i]);

@@ -94,7 +94,8 @@ static bool register_by_lane(Same *s, const Accesses *all, const UOp *memory)
 	bool ok = true;
 	for (size_t i = 0; i < all->n; i++)
 		if (memory_of(&all->at[i]) == memory)
-			vec_push(&p, ((Place){.at = index_open(all->at[i].index->src[1], 0, NULL)}));
+			vec_push(&p, ((Place){
+				.at = index_open(all->at[i].index->src[1], 0, NULL)}));
 	Digits d = {.n = p.n};
 	digits_of(&d, p.at);
 	for (size_t i = 0; i < d.leaf.n && ok; i++)
@@ -418,6 +419,25 @@ static bool clamped(Same *s)
 	return ok;
 }
 
+/* Whether values that are the same may have been given other numbers: a condition on a counter that
+ * holds in one of two tiles only is left out there, a quotient's constant is taken out of it, and
+ * what a prepared buffer holds is not looked at. */
+static bool numbers_may_differ(const Same *s)
+{
+	Nodes all = walk(s->call->kernel);
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		bool index = u->nsrc == 2 && u->src[0]->dtype == DT_I64;
+		if (index && (u->op == OP_CMPLT || u->op == OP_FLOORDIV || u->op == OP_FLOORMOD) &&
+			moves_with(s->d, u) & OF_LOOP)
+			return true;
+	}
+	for (uint32_t i = 1; i < s->call->call->nsrc; i++)
+		if (buffer_is(s->call->call->src[i], "prepared"))
+			return true;
+	return false;
+}
+
 static bool groups_apart(const Items *x, Digits *d)
 {
 	for (int i = 0; i < x->n; i++)
@@ -441,7 +461,8 @@ bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *c
 	find_around(&s);
 	for (size_t i = 0; i < d->leaf.n && ok; i++)
 		ok = take_digit(&s, d->leaf.at[i]);
-	ok = (ok && compare_all(&s)) || (stores && clamped(&s));
+	bool sure = ok && !numbers_may_differ(&s);
+	ok = (ok && compare_all(&s)) || (stores && !sure && clamped(&s));
 	vec_free(&s.lanes);
 	vec_free(&s.shared);
 	vec_free(&s.around);

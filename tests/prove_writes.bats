@@ -1,0 +1,240 @@
+#!/usr/bin/env bats
+# What is proved of writes: the order of calls, the plan of memory, items that write apart,
+# registers, barriers, grids. A case is a document in text form that is accepted, and a change to it
+# that is refused, with a part of the message.
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# accepts STAGE: the document a.txt. refuses STAGE PART OLD NEW: not when OLD in it becomes NEW.
+accepts() {
+	tool show -p a.txt > a.mp
+	ok tool $1 a.mp
+}
+
+refuses() {
+	sed "s|$3|$4|" a.txt > b.txt
+	not cmp -s a.txt b.txt
+	tool show -p b.txt > b.mp
+	fails 4 tool $1 b.mp
+	[[ $errors = *"$2"* ]] || { echo "$errors"; return 1; }
+}
+
+@test "calls: a buffer is written before it is read, and has what its kernel expects" {
+	cat > a.txt <<-'END'
+		sluice 1 schedule
+		%0 = CONST i64 4
+		%1 = BUFFER f32 {name: "x", shape: [4], role: "input"}
+		%2 = BUFFER f32 {name: "y", shape: [4], role: "output"}
+		%3 = BUFFER f32 {name: "t", shape: [4], role: "temp"}
+		%4 = RANGE i64 %0 [0, "loop"]
+		%5 = PARAM f32 {slot: 0, shape: [4]}
+		%6 = PARAM f32 {slot: 1, shape: [4]}
+		%7 = INDEX f32 %6 %4
+		%8 = LOAD f32 %7
+		%9 = INDEX f32 %5 %4
+		%10 = STORE %9 %8
+		%11 = KERNEL %10 {name: "k"}
+		%12 = CALL %11 %3 %1
+		%13 = CALL %11 %2 %3
+		%14 = SINK %12 %13 {names: ["y"]}
+	END
+	accepts lower
+	refuses lower 'K0 k: it reads buffer t, which no call before it has written' 'SINK %12 %13' 'SINK %13 %12'
+	refuses lower 'K0 k: it reads buffer t' 'SINK %12 %13' 'SINK %13'
+	refuses lower 'no call writes output y' '%13 = CALL %11 %2 %3' '%13 = CALL %11 %3 %1 %2'
+	refuses lower 'K1 k: it writes buffer x, which is an input' 'CALL %11 %2 %3' 'CALL %11 %1 %3'
+	refuses lower 'slot 0 is f32, and buffer t is f64' '%3 = BUFFER f32' '%3 = BUFFER f64'
+	refuses lower 'slot 0 has shape [4], and buffer t [3]' '"t", shape: \[4\]' '"t", shape: [3]'
+	sed -i 's|%13 = CALL.*|%13 = MEMCPY %2 %3|' a.txt
+	accepts lower
+	refuses lower 'it copies f32 [5] to buffer y, which is f32 [4]' '%13 = MEMCPY %2 %3' '%15 = BUFFER f32 {name: "z", shape: [5], role: "input"}\n%13 = MEMCPY %2 %15'
+}
+
+@test "calls: a kernel reads what it writes at the very place alone" {
+	cat > a.txt <<-'END'
+		sluice 1 schedule
+		%0 = CONST i64 4
+		%1 = CONST i64 3
+		%2 = CONST i64 -1
+		%3 = BUFFER f32 {name: "s", shape: [4], role: "state", data: b"00000000000000000000000000000000"}
+		%4 = RANGE i64 %0 [0, "loop"]
+		%5 = MUL i64 %4 %2
+		%6 = ADD i64 %5 %1
+		%7 = PARAM f32 {slot: 0, shape: [4]}
+		%8 = INDEX f32 %7 %4
+		%9 = INDEX f32 %7 %6
+		%10 = LOAD f32 %8
+		%11 = ADD f32 %10 %10
+		%12 = STORE %8 %11
+		%13 = KERNEL %12 {name: "k"}
+		%14 = CALL %13 %3
+		%15 = SINK %14
+	END
+	accepts lower
+	refuses lower 'it reads s[((r0*-1)+3)] and writes s[r0] of one buffer' 'LOAD f32 %8' 'LOAD f32 %9'
+}
+
+@test "workspace: temporaries that are alive together lie apart" {
+	cat > a.txt <<-'END'
+		sluice 1 schedule
+		meta {workspace: [128, 128]}
+		%0 = CONST i64 4
+		%1 = BUFFER f32 {name: "x", shape: [4], role: "input"}
+		%2 = BUFFER f32 {name: "y", shape: [4], role: "output"}
+		%3 = BUFFER f32 {name: "t", shape: [4], role: "temp", offset: 0}
+		%4 = BUFFER f32 {name: "u", shape: [4], role: "temp", offset: 64}
+		%5 = RANGE i64 %0 [0, "loop"]
+		%6 = PARAM f32 {slot: 0, shape: [4]}
+		%7 = PARAM f32 {slot: 1, shape: [4]}
+		%8 = INDEX f32 %7 %5
+		%9 = LOAD f32 %8
+		%10 = INDEX f32 %6 %5
+		%11 = STORE %10 %9
+		%12 = KERNEL %11 {name: "k"}
+		%13 = CALL %12 %3 %1
+		%14 = CALL %12 %4 %3
+		%15 = CALL %12 %2 %4
+		%16 = SINK %13 %14 %15 {names: ["y"]}
+	END
+	accepts lower
+	refuses lower 'buffers u and t overlap in the workspace' 'offset: 64' 'offset: 0'
+	refuses lower 'buffer u: its offset is not a multiple' 'offset: 64' 'offset: -64'
+	refuses lower 'buffer u: its offset is not a multiple' 'offset: 64' 'offset: 68'
+	refuses lower 'buffer u: f32 [4] at offset 128 does not fit' 'offset: 64' 'offset: 128'
+	sed -i 's|CALL %12 %4 %3|CALL %12 %4 %1|; s|offset: 64|offset: 0|' a.txt      # t is dead by then
+	accepts lower
+}
+
+@test "loops of a schedule write apart, or one value" {
+	cat > a.txt <<-'END'
+		sluice 1 schedule
+		%0 = CONST i64 2
+		%1 = CONST i64 3
+		%2 = CONST i64 1
+		%3 = CONST i64 0
+		%4 = BUFFER f32 {name: "x", shape: [4], role: "input"}
+		%5 = BUFFER f32 {name: "y", shape: [4], role: "output"}
+		%6 = RANGE i64 %0 [0, "loop"]
+		%7 = RANGE i64 %1 [1, "loop"]
+		%8 = MUL i64 %6 %1
+		%9 = MIN i64 %8 %2
+		%10 = ADD i64 %7 %9
+		%11 = PARAM f32 {slot: 0, shape: [4]}
+		%12 = PARAM f32 {slot: 1, shape: [4]}
+		%13 = INDEX f32 %12 %10
+		%14 = LOAD f32 %13
+		%15 = INDEX f32 %11 %10
+		%16 = STORE %15 %14
+		%17 = KERNEL %16 {name: "k"}
+		%18 = CALL %17 %5 %4
+		%19 = SINK %18 {names: ["y"]}
+	END
+	accepts lower
+	refuses lower 'two items that differ in r0 may touch the same place y[' 'INDEX f32 %12 %10' 'INDEX f32 %12 %7'
+	refuses lower 'two items that differ in r0 may touch the same place y[r1]' 'INDEX f32 %11 %10' 'INDEX f32 %11 %7'
+	sed -i 's|INDEX f32 %12 %10|INDEX f32 %12 %3|' a.txt                             # the same for all
+	accepts lower
+	refuses lower 'two items that differ in r0 may' 'INDEX f32 %12 %3' 'INDEX f32 %12 %6'
+}
+
+@test "items of a grid write apart" {
+	cat > a.txt <<-'END'
+		sluice 1 loops
+		%0 = CONST i64 6
+		%1 = CONST i64 2
+		%2 = CONST i64 1
+		%3 = BUFFER f32 {name: "x", shape: [6, 2], role: "input"}
+		%4 = BUFFER f32 {name: "y", shape: [6, 2], role: "output"}
+		%5 = SPECIAL i64 %0 "gidx0"
+		%6 = RANGE i64 %1 [1, "loop"]
+		%7 = MUL i64 %5 %1
+		%8 = ADD i64 %7 %6
+		%9 = ADD i64 %5 %6
+		%10 = PARAM f32 {slot: 0, shape: [6, 2]}
+		%11 = PARAM f32 {slot: 1, shape: [6, 2]}
+		%12 = INDEX f32 %11 %8
+		%13 = LOAD f32 %12
+		%14 = INDEX f32 %10 %8
+		%15 = STORE %14 %13
+		%16 = ENDRANGE %6
+		%17 = KERNEL %6 %15 %16 {name: "k", target: "clang", global_size: [6], work: 1}
+		%18 = CALL %17 %4 %3
+		%19 = SINK %18 {names: ["y"]}
+	END
+	accepts 'render -t clang'
+	refuses 'render -t clang' 'two items that differ in gidx0 may touch the same place y[(gidx0+r1)]' 'INDEX f32 %10 %8' 'INDEX f32 %10 %9'
+	refuses 'render -t clang' 'gidx0 is below 6, and the grid has 7' 'global_size: \[6\]' 'global_size: [7]'
+	refuses 'render -t clang' 'gidx0 is below 6, and the grid has 5' 'global_size: \[6\]' 'global_size: [5]'
+	refuses 'render -t clang' 'it reads buffer y, which no call before it has written' 'CALL %17 %4 %3' 'CALL %17 %4 %4'
+}
+
+@test "registers are read where they have been written" {
+	cat > a.txt <<-'END'
+		sluice 1 loops
+		%0 = CONST i64 4
+		%1 = CONST i64 0
+		%2 = CONST f32 0.0
+		%3 = BUFFER f32 {name: "y", shape: [4], role: "output"}
+		%4 = RANGE i64 %0 [0, "loop"]
+		%5 = RANGE i64 %0 [1, "loop"]
+		%6 = DEFINE_REG f32 [0, 4]
+		%7 = INDEX f32 %6 %4
+		%8 = STORE %7 %2
+		%9 = ENDRANGE %4
+		%10 = INDEX f32 %6 %5
+		%11 = LOAD f32 %10
+		%12 = LET f32 %11 0
+		%13 = PARAM f32 {slot: 0, shape: [4]}
+		%14 = INDEX f32 %13 %5
+		%15 = STORE %14 %12
+		%16 = ENDRANGE %5
+		%17 = KERNEL %6 %4 %8 %9 %5 %12 %15 %16 {name: "k", target: "clang"}
+		%18 = CALL %17 %3
+		%19 = SINK %18 {names: ["y"]}
+	END
+	accepts 'render -t clang'
+	refuses 'render -t clang' 'register 0 is read at r1, which is not written before' '%4 %8 %9 %5' '%5'
+	refuses 'render -t clang' 'register 0 is read at r1' '%4 = RANGE i64 %0' '%20 = CONST i64 3\n%4 = RANGE i64 %20'
+	refuses 'render -t clang' 'register 0 is read at r1' 'INDEX f32 %6 %4' 'INDEX f32 %6 %1'
+	refuses 'render -t clang' 'LET' '%12 %15 %16 {' '%15 %16 {'
+}
+
+@test "items of a work group meet between writing and reading" {
+	cat > a.txt <<-'END'
+		sluice 1 loops
+		%0 = CONST i64 8
+		%1 = CONST i64 7
+		%2 = CONST i64 -1
+		%3 = CONST i64 4
+		%4 = BUFFER f32 {name: "x", shape: [8], role: "input"}
+		%5 = BUFFER f32 {name: "y", shape: [8], role: "output"}
+		%6 = SPECIAL i64 %0 "lidx0"
+		%7 = MUL i64 %6 %2
+		%8 = ADD i64 %7 %1
+		%9 = PARAM f32 {slot: 0, shape: [8]}
+		%10 = PARAM f32 {slot: 1, shape: [8]}
+		%11 = INDEX f32 %10 %6
+		%12 = LOAD f32 %11
+		%13 = DEFINE_LOCAL f32 [0, 8, "local"]
+		%14 = INDEX f32 %13 %6
+		%15 = STORE %14 %12
+		%16 = BARRIER
+		%17 = INDEX f32 %13 %8
+		%18 = LOAD f32 %17
+		%19 = INDEX f32 %9 %6
+		%20 = STORE %19 %18
+		%21 = CMPLT bool %6 %3
+		%22 = IF %21
+		%23 = ENDIF %22
+		%24 = KERNEL %13 %15 %16 %20 {name: "k", target: "opencl", global_size: [1], local_size: [8]}
+		%25 = CALL %24 %5 %4
+		%26 = SINK %25 {names: ["y"]}
+	END
+	accepts 'render -t opencl'
+	refuses 'render -t opencl' 'two items that differ in lidx0 may touch the same place DEFINE_LOCAL[' '%15 %16 %20 {' '%15 %20 {'
+	refuses 'render -t opencl' 'a BARRIER stands where not all items of a group come' '%15 %16 %20 {' '%15 %22 %16 %23 %20 {'
+	refuses 'render -t opencl' 'which is not written before' '%15 %16 %20 {' '%16 %20 {'
+	refuses 'render -t opencl' 'lidx0 is below 8, and the grid has 16' 'local_size: \[8\]' 'local_size: [16]'
+	refuses 'render -t opencl' 'two items that differ in lidx0' 'INDEX f32 %13 %6' 'INDEX f32 %13 %3'
+}
