@@ -30,9 +30,8 @@ static void check_special(const ProvedCall *c, const UOp *special)
 	UOp *size = index_plain(special->src[0]);
 	UOp *grid = index_plain(grid_size(c->kernel, local, d));
 	if (size != grid && !(ix_prove_le(size, grid) && ix_prove_le(grid, size)))
-		prove_fault(c, "SPECIAL %s is of size %s, and %s[%d] is %s", special->arg->s,
-			index_text(size), local ? "local_size" : "global_size", d,
-			index_text(grid));
+		prove_fault(c, "%s is below %s, and the grid has %s", special->arg->s,
+			index_text(size), index_text(grid));
 }
 
 static int64_t greatest(UOp *size)

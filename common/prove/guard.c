@@ -72,9 +72,9 @@ static Graph *guard_once(Graph *g)
 
 	for (uint32_t k = 0; k < g->sink->nsrc; k++) {
 		UOp *call = g->sink->src[k];
-		const ProvedCall c = {g, k, call, call_has_kernel(call) ? call->src[0] : NULL};
-		UOp *kernel = c.kernel ? guard_kernel(g, &c) : NULL;
-		calls[k] = kernel != c.kernel ? call_with_kernel(call, kernel) : call;
+		const ProvedCall c = proved_call(g, k);
+		UOp *kernel = call_has_kernel(call) ? guard_kernel(g, &c) : NULL;
+		calls[k] = kernel && kernel != c.kernel ? call_with_kernel(call, kernel) : call;
 		any |= calls[k] != call;
 	}
 	if (!any)
@@ -88,6 +88,8 @@ Graph *guard_places(Graph *g)
 {
 	enum { TURNS = 16 };    /* indices within indices */
 
+	if (g->level > LV_GRAPH)
+		prove_calls(g);
 	for (int turn = 0; g->level > LV_GRAPH && turn < TURNS; turn++) {
 		Graph *r = guard_once(g);
 		if (r == g)
