@@ -6,6 +6,7 @@
 #include "interp/interp.h"
 #include "interp/scope.h"
 
+/* count: its elements, for a single index over all of them (between passes of `lower`) */
 typedef struct { int rank; int64_t dim[MAX_RANK], count; char *at; } Extent;
 
 typedef struct {
@@ -41,11 +42,10 @@ static Extent *extent_of(KernelRun *r, const UOp *param)
 
 /* ---- places ---- */
 
-/* How many places index k of an INDEX may take. Between the passes of lower, a single index is
- * row-major for a buffer of any rank. */
-static int64_t places_along(const Extent *e, const KernelCell *c, uint32_t k)
+/* The size along index k of a place with n indices. */
+static int64_t extent_along(const Extent *e, uint32_t n, uint32_t k)
 {
-	return c->nsrc == 1 && e->rank != 1 ? e->count : e->dim[k];
+	return n == (uint32_t)e->rank ? e->dim[k] : e->count;
 }
 
 /* The row-major position of each lane, or -1 if it is outside the buffer. */
@@ -58,10 +58,10 @@ static void run_index(KernelRun *r, KernelCell *c, size_t n)
 	for (uint32_t k = 0; k < c->nsrc; k++) {
 		int step;
 		const int64_t *x = seen(r, c->src[k], c->scope, &step);
-		const int64_t size = places_along(e, c, k);
+		const int64_t dim = extent_along(e, c->nsrc, k);
 		for (size_t i = 0; i < n; i++) {
 			int64_t v = x[i * step];
-			place[i] = place[i] < 0 || v < 0 || v >= size ? -1 : place[i] * size + v;
+			place[i] = place[i] < 0 || v < 0 || v >= dim ? -1 : place[i] * dim + v;
 		}
 	}
 }
@@ -75,7 +75,7 @@ static _Noreturn void outside(KernelRun *r, const KernelCell *index, size_t lane
 		int step;
 		const int64_t *x = seen(r, index->src[k], index->scope, &step);
 		buf_printf(&b, "%s%lld of %lld", k ? ", " : "", (long long)x[lane * step],
-			(long long)places_along(e, index, k));
+			(long long)extent_along(e, index->nsrc, k));
 	}
 	die(FAILED, "kernel %s: %s outside its buffer: slot %d at %s", r->plan.name, what,
 		(int)(e - r->slot), buf_str(&b));
@@ -453,8 +453,10 @@ static void slots(KernelRun *r, size_t nbuf, void *const *buf)
 		Extent *e = &r->slot[slot->i];
 		e->rank = u->shape->rank;
 		e->at = buf[slot->i];
+		e->count = 1;
 		for (int k = 0; k < e->rank; k++)
-			if (!ix_eval(u->shape->dim[k], r->plan.env, &e->dim[k]))
+			if (!ix_eval(u->shape->dim[k], r->plan.env, &e->dim[k]) ||
+				!mul_ok(e->count, e->dim[k], &e->count))
 				die(MALFORMED,
 					"kernel %s: the shape of slot %lld cannot be computed",
 					r->plan.name, (long long)slot->i);

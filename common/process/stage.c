@@ -173,28 +173,6 @@ static void add_stage(Commands *c, const char *name, const char *target)
 	c->at[c->n++] = argv;
 }
 
-/* Dies. A stage that ends with one of our statuses has printed its own message; but when it refuses
- * what another one wrote, or has crashed, the input is kept. */
-static _Noreturn void stages_failed(const Commands *c, int status, int failed, const Buf *in)
-{
-	bool ours = status >= FAILED && status <= MALFORMED;
-	const char *signal = status > 128 ? sigabbrev_np(status - 128) : NULL;
-	const char *how = signal ? arena_printf("was killed by SIG%s", signal) :
-				   arena_printf("failed with status %d", status);
-	char **argvs[sizeof c->at / sizeof *c->at + 1] = {0};
-	const char *script = NULL;
-
-	memcpy(argvs, c->at, (failed + 1) * sizeof *argvs);
-	if (!ours || (status == MALFORMED && failed > 0))
-		script = reproducer_save((char *const *const *)argvs, in->s, in->n);
-	if (ours && script)
-		warn("it was written by %s: %s runs it again", c->at[failed - 1][0], script);
-	if (ours)
-		die_silent(status);
-	die(FAILED, "%s %s%s%s%s", c->at[failed][0], how, script ? ": " : "", script ? script : "",
-		script ? " runs it again" : "");
-}
-
 Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 {
 	Commands c = {.custom = process.custom_allowed && custom_in(g)};
@@ -219,7 +197,7 @@ Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 	wire_write(&in, g);
 	int status = spawn_pipeline((char *const *const *)c.at, in.s, in.n, &out, &failed);
 	if (status)
-		stages_failed(&c, status, failed, &in);
+		pipeline_failed((char *const *const *)c.at, status, failed, in.s, in.n);
 	buf_free(&in);
 	/* the bytes stay in the arena as long as bins point to them */
 	void *bytes = arena_alloc(out.n);
@@ -260,13 +238,13 @@ static void dump(const Stage *s, const Pass *p, const Graph *g)
 static Graph *admit(const Stage *s, Graph *g)
 {
 	int most = s->level_most > s->level_in ? s->level_most : s->level_in;
-	if (g->level <= LV_GRAPH)
-		inputs_remember(g);
 	if ((int)g->level > most)
 		die(UNSUPPORTED, "a document of level %s is too late for it: it takes %s",
 			level_name[g->level], level_name[s->level_in]);
 	verify(g);
 	code_check(g);
+	if (g->level <= LV_GRAPH)
+		inputs_remember(g);
 	if ((int)g->level < s->level_in) {
 		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
 		verify(g);

@@ -26,6 +26,8 @@ static const struct { const char *name, *deed; } tools[] = {
 	{"match", "finds a pattern in a document"},
 	{"prove", "memory of a document; whether two mean the same"},
 	{"rewrite", "applies rules to a document"},
+	{"bisect", "names what changed a program's results"},
+	{"reduce", "the smallest document that still fails"},
 };
 enum { TOOLS = sizeof tools / sizeof *tools };
 
