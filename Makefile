@@ -9,12 +9,20 @@ B         = build/san
 CFLAGS    = -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined
 LDFLAGS  += -fsanitize=address,undefined
 endif
+# the same with clang, and what libFuzzer counts
+ifdef FUZZ
+B         = build/fuzz
+CC        = clang
+CFLAGS    = -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+LDFLAGS  += -fsanitize=address,undefined
+endif
 
 ROOMS     = trace schedule fuse render run
 TOOLS     = trace simplify grad jvp vmap jac hess schedule fuse layout lower render render-clang render-opencl render-cuda render-metal \
             compile run show info diff match rewrite bisect reduce prove sluice
 # files of a kind in a folder's rooms, as deep as they go: here, trace/onnx/operators
 files     = $(foreach d,$(1) $(1)/* $(1)/*/*,$(wildcard $(d)/*.$(2)))
+comma     = ,
 # a file that is named as a tool has its main
 MAINS     = $(foreach r,$(ROOMS) common/tools,$(foreach f,$(call files,$(r),c),$(if $(filter $(TOOLS),$(basename $(notdir $(f)))),$(f))))
 LIBS      = $(B)/libcommon.a $(foreach r,$(ROOMS),$(B)/lib$(r).a)
@@ -94,7 +102,8 @@ $(B)/lib%.a: $$(call objs,$$*)
 
 # the folder of a tool's main decides which room it is linked with
 room      = $(filter $(ROOMS),$(firstword $(subst /, ,$(filter %/$(1).c,$(MAINS)))))
-mainobj   = $(patsubst %.c,$(B)/%.o,$(filter %/$(1).c,$(MAINS)))
+mainsrc   = $(filter %/$(1).c,$(MAINS))
+mainobj   = $(patsubst %.c,$(B)/%.o,$(mainsrc))
 $(B)/bin/%: $$(call mainobj,$$*) $$(if $$(call room,$$*),$(B)/lib$$(call room,$$*).a) $(B)/libcommon.a
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
@@ -161,6 +170,43 @@ bench-quick: all
 accuracy: all
 	@BIN=$(abspath $(B))/bin CC="$(CC)" bash tests/accuracy.sh all $(ACCURACY)
 
+# Fuzzing (tests/fuzz/README.md): a reader a target (tests/fuzz/target_READER.c), and a stage a target, its main under
+# another name.  make fuzz MINUTES=10 TARGETS="document lower"
+READERS   = document text stream program onnx arrays rules sizes
+STAGES    = simplify schedule fuse lower render-clang render-opencl
+TARGETS  ?= $(READERS) $(STAGES)
+MINUTES  ?= 1
+WRAPPED   = _Exit die_bug file_map endpoint_in endpoint_get
+fuzzer    = $(CC) -fsanitize=fuzzer,address,undefined $(patsubst %,-Wl$(comma)--wrap=%,$(WRAPPED)) -o $@ $(filter %.o %.a,$^) \
+	$(LDLIBS) $(if $(ONNX),-lprotobuf-c)
+$(B)/fuzz/%.o: tests/fuzz/%.c | $(B)/gen/ops.checked
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -Icommon -Itrace -MMD -MP -c -o $@ $<
+$(B)/fuzz/main_%.o: $$(call mainsrc,$$*) | $(B)/gen/ops.checked
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -Icommon -I$(firstword $(subst /, ,$<)) -I$(B)/gen -Dmain=tool_main -MMD -MP -c -o $@ $<
+$(addprefix $(B)/fuzz/,$(READERS)): $(B)/fuzz/%: $(B)/fuzz/target_%.o $(B)/fuzz/seam.o $(B)/libtrace.a $(B)/libcommon.a
+	$(fuzzer)
+$(B)/fuzz/document: $(B)/fuzz/mutate.o $(B)/fuzz/mutator.o
+$(addprefix $(B)/fuzz/,$(STAGES)): WRAPPED += spawn_pipeline stream_out_close mmap
+$(addprefix $(B)/fuzz/,$(STAGES)): $(B)/fuzz/%: $(B)/fuzz/main_%.o $(addprefix $(B)/fuzz/,target_tool.o seam_tool.o seam.o mutate.o mutator.o) \
+    $$(B)/lib$$(call room,$$*).a $(B)/libcommon.a
+	$(fuzzer)
+fuzzers: $(addprefix $(B)/fuzz/,$(TARGETS))
+fuzz: all
+	@echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c -o /dev/null - 2>/dev/null || \
+		{ echo "fuzz: needs clang with libFuzzer (Debian: clang, libclang-rt-14-dev)" >&2; exit 1; }
+	@$(MAKE) --no-print-directory FUZZ=1 fuzzers TARGETS="$(TARGETS)"
+	@bash tests/fuzz/targets.sh $(abspath $(B))/bin build/fuzz/fuzz build/fuzz/work $$(($(MINUTES) * 60)) $(TARGETS)
+$(B)/fuzz/mutate: $(B)/fuzz/mutate_main.o $(B)/fuzz/mutate.o $(B)/libcommon.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+# every pass of every stage proved, on the programs, cases and models of the tests; PROVE="-t cuda FILE …" for others.  And
+# miscompilations planted at random, which have to be refuted; PLANTED="--seed 2 --count 1000"
+prove: all
+	@SLUICE_BIN=$(abspath $(B))/bin bash pipelines/prove.sh $(or $(PROVE),tests/golden/*.t tests/*.cases tests/models/small/*.onnx)
+planted: all
+	@python3 tests/planted.py $(abspath $(B))/bin $(PLANTED)
+
 # length of functions, files and lines, to compare with what the project holds to
 wc:
 	@bash tests/wc.sh
@@ -169,5 +215,5 @@ clean:
 	rm -rf build
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: accuracy all bench bench-open bench-quick bench-training clean conformance deps models test demo install rebase wc
+.PHONY: accuracy all bench bench-open bench-quick bench-training clean conformance deps fuzz fuzzers models planted prove test demo install rebase wc
 .SECONDARY:

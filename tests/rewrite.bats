@@ -77,6 +77,8 @@ refused() {
 
 @test "rules: wrong lines are refused with their position" {
 	refused 'SUB:q7(x, y) -> x' 'no such dtype'
+	refused 'ANY -> fold(self)' 'a function that is not for'
+	refused 'ANY -> permute_twice(self)' 'a function that is not for'
 	refused 'SUB:(x, y) -> x' ''
 	refused 'SUB:u8' ''
 	refused 'REDUCE[f(x) -> x' ''

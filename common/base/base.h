@@ -114,6 +114,7 @@ void *xaligned(size_t align, size_t n);
 /* There is none for `what` of n bytes: FAILED, or MALFORMED when the user has set a limit. */
 _Noreturn void die_memory(const char *what, size_t n);
 char *xstrdup(const char *s);
+char *xstrndup(const char *s, size_t n);
 /* Zeroed memory for large tables, on large pages where available; freed with its size. */
 void *pages_new(size_t n);
 void *pages_grow(void *p, size_t had, size_t n);              /* new bytes are uninitialized */

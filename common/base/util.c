@@ -52,11 +52,14 @@ void *xaligned(size_t align, size_t n)
 	return p;
 }
 
-char *xstrdup(const char *s)
+char *xstrndup(const char *s, size_t n)
 {
-	size_t n = strlen(s) + 1;
-	return memcpy(xmalloc(n), s, n);
+	char *copy = xmalloc((n = strnlen(s, n)) + 1);
+	copy[n] = 0;
+	return memcpy(copy, s, n);
 }
+
+char *xstrdup(const char *s) { return xstrndup(s, strlen(s)); }
 
 /* Accesses to a large table are scattered: with large pages most of them hit the TLB. */
 #ifdef __SANITIZE_ADDRESS__

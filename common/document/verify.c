@@ -95,12 +95,16 @@ static void check_custom_call(size_t at, const UOp *call, const UOp *custom)
 /* Checks the kernel of a call and the dtype of each slot. */
 static void check_call(size_t at, const UOp *call)
 {
+	Nodes all = walk_brief(call->src[0]);
 	const UOp *k = call->src[0]->op == OP_PROGRAM ? call->src[0]->src[0] : call->src[0];
 	const Val *slots = val_get(k->arg, "slots");
 	if (k->op == OP_CUSTOM)
 		check_custom_call(at, call, k);
 	if (slots && slots->kind == VAL_INT && slots->i != (int64_t)call->nsrc - 1)
 		bad(MALFORMED, at, call, "the number of buffers is not the kernel's");
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_PARAM && param_slot(all.at[i]) >= (int64_t)call->nsrc - 1)
+			bad(MALFORMED, at, call, "the kernel has a slot beyond the call's buffers");
 }
 
 /* The body of a vector loop is a list of LETs and STOREs, and its size is a number. */

@@ -314,8 +314,7 @@ static Division numbers(UOp *x, UOp *d, int64_t a, int64_t b)
 {
 	if (b == -1)
 		return (Division){x, d, ix_sub(ix_const(0), x), ix_const(0)};
-	int64_t q = floordiv(a, b);
-	return (Division){x, d, ix_const(q), ix_const(a - q * b)};
+	return (Division){x, d, ix_const(floordiv(a, b)), ix_const(floormod(a, b))};
 }
 
 /* Whether coefficients are far enough from the ends of int64 that quotients and remainders do not

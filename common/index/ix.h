@@ -16,6 +16,12 @@ static inline int64_t floordiv(int64_t a, int64_t b)
 	return a / b - (a % b && (a < 0) != (b < 0));
 }
 
+static inline int64_t floormod(int64_t a, int64_t b)
+{
+	int64_t r = a % b;
+	return r && (a < 0) != (b < 0) ? r + b : r;
+}
+
 /* never negative */
 static inline int64_t gcd(int64_t a, int64_t b)
 {

@@ -196,6 +196,8 @@ static void push(Child *c, const char **p, size_t *n)
 	ssize_t put = *n ? write(c->in, *p, *n) : 0;
 	if (put < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
+	if (put < 0 && errno != EPIPE)
+		die_errno("cannot write to a child process");
 	if (put > 0) {
 		*p += put;
 		*n -= put;

@@ -7,6 +7,7 @@
  */
 #include "io/io.h"
 #include "process/process.h"
+#include "process/prove_pass.h"
 #include "prove/prove.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -15,7 +16,7 @@
 
 static struct {
 	const char *output, *stop, *wait;
-	bool help;
+	bool help, prove;
 	VEC(const char *) dump, skip, limit;
 } opt;
 
@@ -48,6 +49,7 @@ static const Option stage_options[] = {
 		.many = true},
 	{0, "stop-after", "PASS", "write the document as it is after PASS", &opt.stop},
 	{0, "skip", "PASS", "leave out a pass that can be", &opt.skip, .many = true},
+	{0, "prove", NULL, "prove that each pass leaves the meaning as it is", &opt.prove},
 	{0, "keys", "DIR", "keys of this user and of peers, as keygen makes them", &process.keys},
 	{0, "peer", "FILE", "the public key of the peer, if there are several", &process.peer},
 	{0, "wait", "SECONDS", "give up a peer of an endpoint that says nothing for so long (60)",
@@ -236,13 +238,13 @@ static void dump(const Stage *s, const Pass *p, const Graph *g)
 static Graph *admit(const Stage *s, Graph *g)
 {
 	int most = s->level_most > s->level_in ? s->level_most : s->level_in;
-	if (g->level <= LV_GRAPH)
-		inputs_remember(g);
 	if ((int)g->level > most)
 		die(UNSUPPORTED, "a document of level %s is too late for it: it takes %s",
 			level_name[g->level], level_name[s->level_in]);
 	verify(g);
 	code_check(g);
+	if (g->level <= LV_GRAPH)
+		inputs_remember(g);
 	if ((int)g->level < s->level_in) {
 		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
 		verify(g);
@@ -265,11 +267,15 @@ static void put(Graph *g)
 static void handle(const Stage *s, Graph *g)
 {
 	g = admit(s, g);
+	if (opt.prove)
+		prove_begin(g);
 	for (const Pass *p = pass_list(s); p->name; p++) {
 		if (!skipped(p->name))
 			g = p->fn(g);
 		if (dumped(p->name))
 			dump(s, p, g);
+		if (opt.prove && !skipped(p->name))
+			prove_pass(arena_printf("%s %s", s->name, p->name), g);
 		if (opt.stop && !strcmp(opt.stop, p->name)) {
 			put(g);
 			return;

@@ -104,7 +104,9 @@ static UOp *make_op(const RuleScope *s, const Ex *e)
 
 static UOp *called(const RuleScope *s, const Ex *e)
 {
-	UOp *r = e->fn(build(s, e->src[0]));
+	UOp *u = build(s, e->src[0]), *r = e->fn(u);
+	if (!r)
+		die(MALFORMED, "the rule calls a function that is not for %s", op_name(u->op));
 	return r == s->self ? r : settled(s, r);
 }
 

@@ -12,7 +12,7 @@ typedef struct Definition Definition;
 typedef struct Rule Rule;
 
 /* A function of C that a rule calls on a node: its result replaces the call; the node itself where
- * nothing is left to do. */
+ * nothing is left to do, NULL for a node that it is not for. */
 typedef UOp *RuleFn(UOp *u);
 /* A predicate on as many nodes as its row gives. */
 typedef bool CondFn(UOp *const *x);

@@ -1,20 +1,16 @@
 /* The parts of rules that are written in C: the predicates of conditions, and functions that make
  * the replacement of the matched node. A function decides nothing: it is called where the
- * conditions of its rule hold, and returns the node itself where nothing is left to do.
- * tests/check_rules.c drops each condition in turn, so a function that is called where its
- * conditions do not hold may die or return another value, but not crash. */
+ * conditions of its rule hold, and returns the node itself where nothing is left to do, NULL for a
+ * node that it is not for. tests/check_rules.c drops each condition in turn, and `rewrite -e` takes
+ * any, so a function that is called where its conditions do not hold may return another value, but
+ * not crash. */
 #include "interp/interp.h"
 #include "rules/rule.h"
 #include <stdlib.h>
 
 /* ---- constants */
 
-static UOp *fn_fold(UOp *u)
-{
-	UOp *c = fold_const(u->op, u->dtype, u->nsrc, u->src, u->arg);
-	CHECK(c);
-	return c;
-}
+static UOp *fn_fold(UOp *u) { return fold_const(u->op, u->dtype, u->nsrc, u->src, u->arg); }
 
 /* The node below u's views. When a node is visited its sources are in normal form, so at most three
  * views are above a constant: the node's own, EXPAND, RESHAPE. */
@@ -54,9 +50,17 @@ static const Val *axes_val(int n, const int *axes)
 	return val_ints(n, v);
 }
 
+/* of a value: nodes of level tensor have args that are not checked */
+static bool twice(const UOp *u, Op op)
+{
+	return u->op == op && u->shape && u->src[0]->op == op && u->src[0]->shape;
+}
+
 static UOp *fn_permute_twice(UOp *u)
 {
 	int outer[MAX_RANK], inner[MAX_RANK], both[MAX_RANK];
+	if (!twice(u, OP_PERMUTE))
+		return NULL;
 	int n = arg_axes(u->arg, outer);
 	arg_axes(u->src[0]->arg, inner);
 	for (int i = 0; i < n; i++)
@@ -68,6 +72,8 @@ static UOp *fn_flip_twice(UOp *u)
 {
 	int a[MAX_RANK], b[MAX_RANK], left[MAX_RANK], n = 0;
 	unsigned set = 0;
+	if (!twice(u, OP_FLIP))
+		return NULL;
 	for (int i = 0, k = arg_axes(u->arg, a); i < k; i++)
 		set ^= 1u << a[i];
 	for (int i = 0, k = arg_axes(u->src[0]->arg, b); i < k; i++)
@@ -87,9 +93,11 @@ static const Val *pairs_val(int n, UOp *(*p)[2])
 }
 
 /* The pairs of u and of its source in one: begin + begin; end + begin (SHRINK), end + end (PAD). */
-static UOp *pairs_twice(UOp *u, bool ends)
+static UOp *pairs_twice(UOp *u, Op op, bool ends)
 {
 	UOp *a[MAX_RANK][2], *b[MAX_RANK][2];
+	if (!twice(u, op))
+		return NULL;
 	int n = u->shape->rank;
 	arg_pairs(u->arg, a);
 	arg_pairs(u->src[0]->arg, b);
@@ -99,8 +107,8 @@ static UOp *pairs_twice(UOp *u, bool ends)
 	return NODE(u->op, u->dtype, pairs_val(n, a), u->src[0]->src[0]);
 }
 
-static UOp *fn_shrink_twice(UOp *u) { return pairs_twice(u, false); }
-static UOp *fn_pad_twice(UOp *u) { return pairs_twice(u, true); }
+static UOp *fn_shrink_twice(UOp *u) { return pairs_twice(u, OP_SHRINK, false); }
+static UOp *fn_pad_twice(UOp *u) { return pairs_twice(u, OP_PAD, true); }
 
 static const struct { const char *name; RuleFn *fn; } functions[] = {
 	{"fold", fn_fold}, {"under_views", fn_under_views}, {"scalar_sources", fn_scalar_sources},

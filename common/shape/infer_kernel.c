@@ -27,10 +27,14 @@ const char *infer_param(In *n)
 const char *infer_range(In *n)
 {
 	enum { MOST_AXES = 64 };
+	int64_t lo, hi;
 	if (n->dt != DT_I64 || !index_scalar(n->src[0]))
 		SAY("a range and its size are i64");
 	if (n->arg->a[0]->i >= MOST_AXES)
 		SAY("the axis is not below %d", MOST_AXES);
+	ix_bounds(n->src[0], &lo, &hi);
+	if (hi < 0)
+		SAY("a size is negative");
 	n->out = shape_scalar();
 	return NULL;
 }

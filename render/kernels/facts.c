@@ -124,7 +124,8 @@ void facts_find(Facts *f, UOp *kernel, bool alias)
 
 static int64_t iterations(const Facts *f, uint64_t set, bool least)
 {
-	const int64_t most = INT64_C(1) << 62;
+	/* more than any kernel does, and leaves room for products with sizes of tiles and dtypes */
+	const int64_t most = INT64_C(1) << 48;
 	int64_t n = 1, lo, hi;
 	for (int i = 0; i < f->nrange; i++) {
 		if (!(set >> i & 1))
@@ -134,7 +135,7 @@ static int64_t iterations(const Facts *f, uint64_t set, bool least)
 		if (hi < 1)
 			return 0;
 		if (!mul_ok(n, hi, &n) || n > most)
-			return most;
+			n = most;
 	}
 	return n;
 }

@@ -63,7 +63,7 @@ static inline int64_t usual_size(int64_t least, int64_t most)
 	return least > USUAL_SIZE ? least : most < USUAL_SIZE ? most : USUAL_SIZE;
 }
 /* Greatest number of iterations of the ranges in set, from the variables' bounds (saturates at
- * 2^62). */
+ * 2^48). */
 int64_t count_of(const Facts *f, uint64_t set);
 /* The least number of iterations; that of one range. */
 int64_t least_of(const Facts *f, uint64_t set);

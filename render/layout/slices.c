@@ -421,7 +421,7 @@ static void count_touches(Slices *s, const UOp *sink)
 		const UOp *call = sink->src[i];
 		for (uint32_t k = call->op == OP_CALL; k < call->nsrc; k++)
 			map_put(&s->readers, PKEY(call->src[k]),
-				(char *)map_get(&s->readers, PKEY(call->src[k])) + 1);
+				(void *)(PKEY(map_get(&s->readers, PKEY(call->src[k]))) + 1));
 	}
 }
 

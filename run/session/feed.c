@@ -68,7 +68,7 @@ static Feed feed_parse(const char *given)
 	f.file = b.value;
 	if (comma && !strncmp(comma, ",batch=", 7)) {
 		f.batch = count_of(comma + 7, "a number of rows from 1");
-		f.file = strndup(b.value, comma - b.value);
+		f.file = xstrndup(b.value, comma - b.value);
 	}
 	return f;
 }

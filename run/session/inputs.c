@@ -19,7 +19,7 @@ bool binding_parse(const char *operand, Binding *b)
 
 	if (!eq || eq == operand)
 		return false;
-	*b = (Binding){strndup(operand, eq - operand), eq + 1, false}; /* outlives the document */
+	*b = (Binding){xstrndup(operand, eq - operand), eq + 1, false}; /* outlives the document */
 	return true;
 }
 
