@@ -234,12 +234,21 @@ static Verdict compare(Hunt *h, const char *results, const char **why)
 	return GOOD;
 }
 
+static const char *first_line(const char *file)
+{
+	size_t n;
+	const char *text = file_map(file, &n), *end = n ? memchr(text, '\n', n) : NULL;
+
+	return n ? arena_printf("%.*s", (int)(end ? end - text : (ptrdiff_t)n), text) : "";
+}
+
 static Verdict by_proof(Hunt *h, const char *before, const char *file, const char **why)
 {
 	const char *said = hunt_file(h, ".txt");
 	Outcome o = hunt_tool(h, said, "prove", NULL, (const char *const[]){before, file, NULL});
 
-	*why = *o.says ? o.says : outcome_text(&o, h->seconds);
+	const char *verdict = first_line(said);
+	*why = *o.says ? o.says : *verdict ? verdict : outcome_text(&o, h->seconds);
 	return outcome_good(&o) ? GOOD : o.status == FAILED ? BAD : UNTESTABLE;
 }
 
