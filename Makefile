@@ -19,7 +19,7 @@ endif
 
 ROOMS     = trace schedule fuse render run
 TOOLS     = trace simplify grad jvp vmap jac hess schedule fuse layout lower render render-clang render-opencl render-cuda render-metal \
-            compile run show info diff match rewrite bisect prove sluice
+            compile run show info diff match rewrite bisect reduce prove sluice
 # files of a kind in a folder's rooms, as deep as they go: here, trace/onnx/operators
 files     = $(foreach d,$(1) $(1)/* $(1)/*/*,$(wildcard $(d)/*.$(2)))
 comma     = ,
@@ -200,6 +200,12 @@ fuzz: all
 	@bash tests/fuzz/targets.sh $(abspath $(B))/bin build/fuzz/fuzz build/fuzz/work $$(($(MINUTES) * 60)) $(TARGETS)
 $(B)/fuzz/mutate: $(B)/fuzz/mutate_main.o $(B)/fuzz/mutate.o $(B)/libcommon.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+# every pass of every stage proved, on the programs, cases and models of the tests; PROVE="-t cuda FILE …" for others.  And
+# miscompilations planted at random, which have to be refuted; PLANTED="--seed 2 --count 1000"
+prove: all
+	@SLUICE_BIN=$(abspath $(B))/bin bash pipelines/prove.sh $(or $(PROVE),tests/golden/*.t tests/*.cases tests/models/small/*.onnx)
+planted: all
+	@python3 tests/planted.py $(abspath $(B))/bin $(PLANTED)
 
 # length of functions, files and lines, to compare with what the project holds to
 wc:
@@ -209,5 +215,5 @@ clean:
 	rm -rf build
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: accuracy all bench bench-open bench-quick bench-training clean conformance deps fuzz fuzzers models test demo install rebase wc
+.PHONY: accuracy all bench bench-open bench-quick bench-training clean conformance deps fuzz fuzzers models planted prove test demo install rebase wc
 .SECONDARY:

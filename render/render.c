@@ -12,10 +12,11 @@ static Graph *through_target(Graph *g)
 	const char *tool = target_tool(lower_opt.target);
 	wire_write(&in, g);
 	char *allow = process.custom_allowed && custom_in(g) ? "--allow-custom" : NULL;
-	int status = spawn_filter((char *[]){(char *)tool, allow, NULL}, buf_str(&in), in.n, &out);
-	buf_free(&in);
+	char *argv[] = {(char *)tool, allow, NULL};
+	int status = spawn_filter(argv, buf_str(&in), in.n, &out);
 	if (status)
-		die_silent(status);
+		pipeline_failed((char *const *const[]){argv, NULL}, status, 0, in.s, in.n);
+	buf_free(&in);
 	/* the arena keeps the bytes while bins refer to them */
 	void *bytes = arena_alloc(out.n);
 	memcpy(bytes, buf_str(&out), out.n);

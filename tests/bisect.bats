@@ -34,6 +34,8 @@ finds() {
 	ok tool bisect "$ROOT/pipelines/digits.t"
 	printf 'input x f32[n, 64] where n in 1..9\ninput m f32[64]\noutput y = softmax(x * 40 + where(m < 0.5, -1e9, 0)), h = sum(cast(x, f16))\n' > q.t
 	ok tool bisect q.t x=rand m=rand n=5
+	ok tool bisect -t cuda p.t x=rand w=rand
+	grep -Eqx 'run: (the same|not tried: .*)' <<< "$output"
 }
 
 @test "a document of any level" {
@@ -58,6 +60,12 @@ finds() {
 @test "an op of a graph" {
 	stage simplify '"$BIN/simplify" "$@" | "$BIN/rewrite" --once -e "EXP2(x) -> EXP2(x * 3)"'
 	finds 'simplify: changed the result: .*' '  op: MUL f32.*' -- p.t x=rand w=rand
+}
+
+@test "right values in wrong places" {
+	printf 'input x f32[8]\noutput y = where(x < 0.5, exp(x), x + 3), z = exp(x), u = x + 3\n' > s.t
+	stage fuse '"$BIN/fuse" "$@" | "$BIN/rewrite" --once -e "WHERE(c, x, y) -> WHERE(c, y, x)"'
+	finds 'fuse: changed the result: y: .*' '  op: an INDEX or a WHERE: .*' -- s.t x=rand
 }
 
 @test "a wrong constant below the tolerance of nothing else" {

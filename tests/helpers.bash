@@ -16,6 +16,7 @@ BIN=${BIN:-$ROOT/build/bin}
 case $BIN in /*) ;; *) BIN=$ROOT/$BIN ;; esac
 PATH=$BIN:$PATH
 export BIN PATH XDG_CACHE_HOME=${XDG_CACHE_HOME:-$BATS_RUN_TMPDIR/cache} XDG_CONFIG_HOME=$BATS_RUN_TMPDIR/config
+export XDG_STATE_HOME=${XDG_STATE_HOME:-$BATS_RUN_TMPDIR/state}
 
 # A sanitizer's report must not look like the tool's own failure.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0:exitcode=99} UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}

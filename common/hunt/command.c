@@ -31,18 +31,27 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 	return kind == FTW_DP ? rmdir(path) : unlink(path);
 }
 
-void work_remove(void *folder) { nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
-
-const char *work_folder(void)
+void work_remove(void *work)
 {
+	const Work *w = work;
+
+	if (w->owner == getpid())
+		nftw(w->path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+Work *work_new(void)
+{
+	Work *w = xmalloc(sizeof *w);
+
 	const char *tmp = getenv("TMPDIR");
 	Buf b = {0};
 
 	buf_printf(&b, "%s/sluice.XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (!mkdtemp(b.s))
 		die_errno("%s: cannot make a folder", b.s);
-	die_cleanup(work_remove, b.s);
-	return b.s;
+	*w = (Work){b.s, getpid()};
+	die_cleanup(work_remove, w);
+	return w;
 }
 
 /* ---- a command */
@@ -56,20 +65,27 @@ static void redirect(const char *path, int flags, int to)
 	close(fd);
 }
 
-static _Noreturn void become(char *const argv[], const char *in, const char *out, int err)
+void child_begin(int out, int err)
 {
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	redirect(in ? in : "/dev/null", O_RDONLY, 0);
-	redirect(out ? out : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC, 1);
+	redirect("/dev/null", O_RDONLY, 0);
+	dup2(out, 1);
 	dup2(err, 2);
 	signal(SIGPIPE, SIG_DFL);
+}
+
+static _Noreturn void become(char *const argv[], const char *in, const char *out, int err)
+{
+	child_begin(1, err);
+	if (in)
+		redirect(in, O_RDONLY, 0);
+	redirect(out ? out : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC, 1);
 	execvp(argv[0], argv);
 	_exit(NOT_STARTED);
 }
 
-/* Waits for the child; its group is killed when the time is over. Returns true if it was. */
-static bool await(pid_t pid, double seconds, int *status)
+bool child_wait(pid_t pid, double seconds, int *status)
 {
 	double begin = now_ms(), pause = 0.2;
 	pid_t got;
@@ -117,7 +133,7 @@ Outcome command_run(char *const argv[], const char *in, const char *out, double 
 	if (!pid)
 		become(argv, in, out, err);
 	setpgid(pid, pid);
-	o.late = await(pid, seconds, &status);
+	o.late = child_wait(pid, seconds, &status);
 	o.signal = WIFSIGNALED(status) && !o.late ? WTERMSIG(status) : 0;
 	o.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 	o.says = last_line(err);

@@ -5,6 +5,7 @@
 #include "arrays/arrays.h"
 #include "io/io.h"
 #include "process/process.h"
+#include <sys/types.h>
 
 /* ---- command.c: a command with a limit of time */
 
@@ -24,10 +25,16 @@ static inline bool outcome_good(const Outcome *o) { return !o->status && !o->lat
 bool outcome_crash(const Outcome *o);
 /* "killed by SIGSEGV", "did not end within 10 s", "ended with status 4: MESSAGE" */
 const char *outcome_text(const Outcome *o, double seconds);
-/* A new folder for files, removed with all that is in it by work_remove and when the process dies.
- */
-const char *work_folder(void);
-void work_remove(void *folder);
+/* Makes the process that was just forked one that command_run's rules are for: in a group of its
+ * own, killed with its parent, with nothing as standard input, and output to these descriptors. */
+void child_begin(int out, int err);
+/* Waits for it; when the time is over, kills it with all that it has started and returns true. */
+bool child_wait(pid_t pid, double seconds, int *status);
+/* A new folder for files, removed with all that is in it by work_remove and when the process that
+ * made it dies. The paths live as long as the process. */
+typedef struct { const char *path; pid_t owner; } Work;
+Work *work_new(void);
+void work_remove(void *work);
 /* Arguments of a command, which grow; words_end ends them with NULL and returns them. */
 typedef VEC(char *) Words;
 void words_add(Words *w, const char *word);
@@ -51,7 +58,9 @@ typedef struct {
 	const char *nodes;              /* every node's value of it, when it is a graph; or NULL */
 	VEC(Tolerance) tolerance;
 	Tolerance other;                /* for buffers that are no outputs */
+	Tolerance same;                 /* for a value that is looked for among others: narrow */
 	bool compared;                  /* the last verdict was about results, which there are */
+	int status;                     /* that of the tool that it came from */
 	size_t files;                   /* made so far */
 } Hunt;
 typedef enum { GOOD, BAD, UNTESTABLE } Verdict;
@@ -102,9 +111,38 @@ void values_sort(Values *v);
 bool values_has(const Values *v, double x, const Tolerance *t);
 /* Whether those of n elements that are sampled are all there. */
 bool values_have(const Values *v, DType dt, const void *at, size_t n, const Tolerance *t);
-/* The op of a graph whose nodes' values are in the folder `kept`; NULL when none is suspect. */
+/* The op of a graph whose nodes' values are in the folder `kept`. When each value by itself is a
+ * right one, that is said instead. */
 const char *op_of_graph(const Graph *g, const char *kept, const Values *right, const Tolerance *t);
-/* The op of call number k of a schedule; `kept` has the files of what the call reads and writes. */
+/* The same for call number k of a schedule; `kept` has the files of what the call reads and writes;
+ * NULL when they are not all there. */
 const char *op_of_call(
 	const Graph *g, size_t k, const char *kept, const Values *right, const Tolerance *t);
+
+/* ---- shrink.c, sizes.c: smaller documents */
+
+/* A way to make a document smaller, at `count` places of it, one after another. apply does it at
+ * the places from … to-1, in one of several variants; it may change g's nodes, die, or return NULL,
+ * so it is done in a process of its own. */
+typedef struct {
+	const char *name;
+	size_t (*count)(const Graph *g);
+	Graph *(*apply)(Graph *g, size_t from, size_t to, int variant);
+	int variants;
+} Shrink;
+extern const Shrink shrinks[];          /* ends with a row of zeros */
+/* How large a document is: nodes and actions first, then sizes, then constants, notes and meta. */
+double shrink_measure(const Graph *g);
+/* The document again, sources first: edit gets each node and its new sources, and returns what
+ * replaces it, NULL for the same node with those sources. */
+typedef UOp *(*NodeEdit)(UOp *old, UOp *const *src, void *ctx);
+Graph *graph_edit(const Graph *g, NodeEdit edit, void *ctx);
+/* sizes.c: rows of the table */
+size_t count_sizes(const Graph *g);
+Graph *apply_size(Graph *g, size_t from, size_t to, int variant);
+enum { SIZE_VARIANTS = 12 };
+size_t count_vars(const Graph *g);
+Graph *apply_vars(Graph *g, size_t from, size_t to, int variant);
+/* The sum of all sizes of shapes and ranges. */
+double sizes_sum(const Graph *g);
 #endif

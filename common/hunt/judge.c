@@ -37,8 +37,8 @@ Outcome hunt_tool(Hunt *h, const char *out, const char *tool, const char *file,
 	words_add(&w, path);
 	for (; more && *more; more++)
 		words_add(&w, *more);
-	if (process.custom_allowed)
-		words_add(&w, "--allow-custom");
+	if (process.code_allowed || process.custom_allowed)
+		words_add(&w, process.code_allowed ? "--allow-code" : "--allow-custom");
 	if (file)
 		words_add(&w, file);
 	if (process.verbose)
@@ -174,6 +174,10 @@ static void derive(Hunt *h, const Graph *g)
 	}
 	h->other = tolerance(h, NULL, spread ? spread[all.n - 1] : most, scale, scale);
 	h->other.atol = fmin(h->other.atol, fmax(least, 1e-7 * scale));
+	h->same = (Tolerance){NULL, 64 * unit(DT_F32), 16 * unit(DT_F32) * scale};
+	if (spread && spread[all.n - 1].unit > unit(DT_F32))
+		h->same = (Tolerance){NULL, 4 * spread[all.n - 1].unit,
+			spread[all.n - 1].unit * scale};
 	free(spread);
 }
 
@@ -253,5 +257,6 @@ Verdict hunt_judge(Hunt *h, const char *before, const char *file, const char *co
 	if (outcome_crash(&o))
 		return BAD;
 	h->compared = !o.status;
+	h->status = o.status;
 	return o.status ? UNTESTABLE : compare(h, results, why);
 }

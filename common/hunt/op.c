@@ -59,6 +59,9 @@ static const char *op_text(const UOp *u, const UOp *kernel)
 		loc || name ? ")" : "");
 }
 
+/* Every value is one that is right somewhere. */
+static const char misplaced[] = "an INDEX or a WHERE: all values are right ones, but elsewhere";
+
 /* ---- a graph */
 
 static bool starts_with_number(const char *name, uint32_t k)
@@ -100,7 +103,7 @@ const char *op_of_graph(const Graph *g, const char *kept, const Values *right, c
 			u = descend(&s, g->sink->src[i]);
 	free(index);
 	free(s.state.at);
-	return u ? op_text(u, NULL) : NULL;
+	return u ? op_text(u, NULL) : misplaced;
 }
 
 /* ---- a call */
@@ -161,8 +164,7 @@ static void sizes_of(VarEnv *env, UOp *kernel, const Array *at, size_t n)
 	}
 }
 
-/* The op of a kernel that was seen: down from what it stores; where all of that is there, it is the
- * place, and the STORE is to blame. */
+/* The op of a kernel that was seen: down from what it stores. */
 static const UOp *blame(const Seeker *s, UOp *kernel)
 {
 	for (uint32_t i = 0; i < kernel->nsrc; i++) {
@@ -170,7 +172,7 @@ static const UOp *blame(const Seeker *s, UOp *kernel)
 		if (store->op == OP_STORE && s->state.at[store->src[1]->id] == ABSENT)
 			return descend(s, store->src[1]);
 	}
-	return kernel->nsrc && kernel->src[0]->op == OP_STORE ? kernel->src[0]->src[0] : NULL;
+	return NULL;
 }
 
 const char *op_of_call(
@@ -201,5 +203,5 @@ const char *op_of_call(
 	free(at);
 	free(buf);
 	free(s.state.at);
-	return u ? op_text(u, kernel) : NULL;
+	return u ? op_text(u, kernel) : all ? misplaced : NULL;
 }

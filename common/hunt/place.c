@@ -64,11 +64,43 @@ static const char *either(const Names *names, size_t from, size_t to)
 	return arena_strdup(buf_str(&b));
 }
 
+/* A document between two passes says the level at which the stage began; this is the level of what
+ * it writes. */
+static const char *at_level(Hunt *h, const char *file, Level level)
+{
+	Stream *in = stream_open(file);
+	Graph *g = stream_next(in, READ_RAW);
+	const char *out = hunt_file(h, ".mp");
+	Buf b = {0};
+
+	if (!g || g->level >= level)
+		return NULL;
+	g->level = level;
+	wire_write(&b, g);
+	file_write(out, b.s, b.n);
+	buf_free(&b);
+	return out;
+}
+
+static Verdict judge_pass(Hunt *h, const char *file, Place *p, Level level)
+{
+	const char *why, *same = file;
+	Verdict v = hunt_judge(h, p->before, file, NULL, &why);
+
+	if (v == UNTESTABLE && (same = at_level(h, file, level)))
+		v = hunt_judge(h, p->before, same, NULL, &why);
+	if (v == GOOD)
+		p->before = same;
+	if (v == BAD)
+		p->after = same;
+	return v;
+}
+
 void place_pass(Hunt *h, const char *const *stage, const char *file, bool crash, Place *p)
 {
 	Names pass = passes_of(h, stage[0]);
 	size_t good = 0;                /* passes after which it was right */
-	const char *why;
+	Level level = crash ? LV_TENSOR : hunt_read(p->after)->level;
 
 	p->before = file;
 	for (size_t i = 0; i < pass.n; i++) {
@@ -76,16 +108,13 @@ void place_pass(Hunt *h, const char *const *stage, const char *file, bool crash,
 		Outcome o = run_stage(h, stage, file, out, "--stop-after", pass.at[i]);
 		Verdict v = outcome_crash(&o)	? BAD :
 			crash			? (outcome_good(&o) ? GOOD : UNTESTABLE) :
-			outcome_good(&o)	? hunt_judge(h, p->before, out, NULL, &why) :
+			outcome_good(&o)	? judge_pass(h, out, p, level) :
 						  UNTESTABLE;
-		if (v == GOOD) {
+		if (v == GOOD)
 			good = i + 1;
-			p->before = out;
-		}
 		if (v != BAD)
 			continue;
 		p->pass = either(&pass, good, i);
-		p->after = crash ? NULL : out;
 		break;
 	}
 	vec_free(&pass);
@@ -103,49 +132,69 @@ static const Val *actions_of(const Graph *g, const char *name)
 	return NULL;
 }
 
-/* "tile 0 8", as lower's --opt wants it */
-static void action_print(Buf *b, const Val *action)
+static const char *action_text(const Val *action)
 {
-	for (size_t i = 0; i < action->n; i++) {
+	Buf b = {0};
+
+	for (size_t i = 0; action->kind == VAL_ARRAY && i < action->n; i++) {
 		const Val *v = action->a[i];
-		buf_printf(b, i ? " " : "");
+		buf_printf(&b, i ? " " : "");
 		if (v->kind == VAL_STR)
-			buf_printf(b, "%s", v->s);
+			buf_printf(&b, "%s", v->s);
 		else
-			val_print(b, v);
+			val_print(&b, v);
 	}
+	return buf_str(&b);
+}
+
+typedef struct { const char *name; const Val *list; } Given;
+
+/* The kernel gets the list, all others an empty one: a stage takes those that kernels bring. */
+static UOp *give_actions(UOp *old, UOp *const *src, void *ctx)
+{
+	const Given *g = ctx;
+
+	if (old->op != OP_KERNEL)
+		return NULL;
+	return node_like(old, old->nsrc, src, val_set(old->arg, "actions",
+		strcmp(kernel_name(old), g->name) ? val_array(0, NULL) : g->list));
+}
+
+static Verdict try_actions(Hunt *h, const char *const *stage, const char *file, Given *given)
+{
+	const char *with = hunt_file(h, ".mp"), *out = hunt_file(h, ".mp"), *why;
+	Buf b = {0};
+
+	wire_write(&b, graph_edit(hunt_read(file), give_actions, given));
+	file_write(with, b.s, b.n);
+	buf_free(&b);
+	Outcome o = run_stage(h, stage, with, out, NULL, NULL);
+	return outcome_crash(&o) ? BAD :
+		!outcome_good(&o) ? UNTESTABLE : hunt_judge(h, with, out, NULL, &why);
 }
 
 void place_action(Hunt *h, const char *const *stage, const char *file, Place *p)
 {
-	const char *name = p->kernel ? strchr(p->kernel, ' ') : NULL, *why,
-		   *whole = hunt_file(h, ".mp");
+	const char *name = p->kernel ? strchr(p->kernel, ' ') : NULL, *whole = hunt_file(h, ".mp");
 	Outcome o = run_stage(h, stage, file, whole, NULL, NULL);
 	const Val *list = name && outcome_good(&o) ? actions_of(hunt_read(whole), name + 1) : NULL;
-	Buf opt = {0};
-	bool good = false;
+	Names text = {0};
+	size_t good = 0;
+	bool some = false;
 
-	if (name)
-		buf_printf(&opt, "%s:", name + 1);
 	for (size_t i = 0; list && list->kind == VAL_ARRAY && i <= list->n; i++) {
-		const char *out = hunt_file(h, ".mp");
-		o = run_stage(h, stage, file, out, "--opt", opt.s);
-		Verdict v = outcome_crash(&o) ? BAD :
-			!outcome_good(&o)     ? UNTESTABLE :
-						hunt_judge(h, file, out, NULL, &why);
-		if (v == BAD && good) {
-			Buf b = {0};
-			action_print(&b, list->a[i - 1]);
-			p->action = arena_strdup(b.s);
+		Given given = {name + 1, val_array(i, list->a)};
+		Verdict v = try_actions(h, stage, file, &given);
+		if (i)
+			vec_push(&text, action_text(list->a[i - 1]));
+		if (v == BAD && some)
+			p->action = either(&text, good, i - 1);
+		if (v == BAD)
 			break;
-		}
-		good |= v == GOOD;
-		if (i == list->n || v == BAD)
-			break;
-		buf_printf(&opt, i ? "; " : " ");
-		action_print(&opt, list->a[i]);
+		some |= v == GOOD;
+		good = v == GOOD ? i : good;
 	}
-	buf_free(&opt);
+	vec_free(&text);
 }
 
 /* ---- kernels */
@@ -218,7 +267,7 @@ static bool buffer_right(const Hunt *h, const char *file, const char *buffer, co
 	if (other && same_kind(other, file))
 		return arrays_near(other, file, NULL, t, &why);
 	a = npy_read(file, DT_NONE);
-	ok = values_have(right, a.dtype, a.data, array_count(&a), t);
+	ok = values_have(right, a.dtype, a.data, array_count(&a), &h->same);
 	array_free(&a);
 	return ok;
 }
@@ -264,7 +313,7 @@ static void place_call(Hunt *h, Place *p, const Graph *g, const Values *right, c
 				arena_printf("K%zu %s", number, call_name(call));
 			if (g->level == LV_SCHEDULE && call_has_kernel(call))
 				p->op = op_of_call(g, i, keep_values(h, p->after,
-					arena_printf("K%zu", number)), right, &h->other);
+					arena_printf("K%zu", number)), right, &h->same);
 			return;
 		}
 		number += call->op == OP_CALL;
@@ -282,7 +331,7 @@ void place_kernel(Hunt *h, Place *p)
 	add_folder(&right, before);
 	values_sort(&right);
 	if (g->level == LV_GRAPH)
-		p->op = op_of_graph(g, keep_values(h, p->after, NULL), &right, &h->other);
+		p->op = op_of_graph(g, keep_values(h, p->after, NULL), &right, &h->same);
 	else
 		place_call(h, p, g, &right, before);
 	vec_free(&right.at);

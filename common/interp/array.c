@@ -29,7 +29,7 @@ size_t array_size(DType dt, int rank, const int64_t *dim)
 	CHECK(rank >= 0 && rank <= MAX_RANK);
 	if (rank)
 		memcpy(a.dim, dim, rank * sizeof *dim);
-	if (!mul_ok(array_count(&a), dtype_size(dt), &bytes) || bytes > INT64_MAX - ALIGN)
+	if (!mul_ok(array_count(&a), element_size(dt), &bytes) || bytes > INT64_MAX - ALIGN)
 		die(FAILED, "no memory: an array of %s with more than 2^63 bytes", dtype_name(dt));
 	return (size_t)bytes;
 }

@@ -134,7 +134,7 @@ static const void *run_block(Cluster *c, int64_t pos, int64_t n, void *out)
 		if (t->leaf && t->step == 0)
 			continue;
 		if (t->leaf && t->whole) {
-			t->now = t->view.at + pos * dtype_size(t->view.dtype);
+			t->now = t->view.at + pos * element_size(t->view.dtype);
 			continue;
 		}
 		t->now = i + 1 == c->member.n && out ? out : t->lane;
@@ -183,15 +183,16 @@ static ArrayView *run_map(Cluster *c, UOp *u, int rank, const int64_t *dim)
 
 	for (int64_t pos = 0; pos < n; pos += BLOCK)
 		run_block(c, pos, n - pos < BLOCK ? n - pos : BLOCK,
-			value_data(out) + pos * dtype_size(u->dtype));
+			value_data(out) + pos * element_size(u->dtype));
 	return out;
 }
 
 /* Rounds acc into one element of the output. */
 static void put_result(UOp *u, ArrayView *out, int64_t place, const void *acc)
 {
-	interp_cast(u->dtype, value_data(out) + place * dtype_size(u->dtype), dtype_acc(u->dtype),
-		acc, 1);
+	char *to = value_data(out) + place * element_size(u->dtype);
+
+	element_cast(u->dtype, to, dtype_acc(u->dtype), acc, 1);
 }
 
 /* Reduces each run of len elements of the index space into the next output element. Blocks start
@@ -200,7 +201,7 @@ static ArrayView *run_reduce(Cluster *c, UOp *u, int rank, const int64_t *dim, i
 {
 	ArrayView *out = value_new(u->dtype, rank, dim);
 	const Op op = (Op)op_find(u->arg->a[0]->s);
-	const int size = dtype_size(u->dtype);
+	const int size = element_size(u->dtype);
 	int64_t count = strided_count(&out->s), total = count * len, place = 0, left = len;
 	int64_t block = len && len < BLOCK ? BLOCK / len * len : BLOCK, n;
 	uint64_t none = 0, acc;

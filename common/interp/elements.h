@@ -2,7 +2,32 @@
  */
 #ifndef INTERP_H
 #define INTERP_H
-#include "graph/ops.h"
+#include "graph/graph.h"
+
+/* What floats are, and how they are computed, in place of IEEE arithmetic: each is a word of 64
+ * bits, whatever its dtype, of which 0 is zero. Integers and bools stay what they are. */
+typedef struct {
+	InterpFn fn[OP_COUNT];  /* the elementwise ops on floats */
+	/* CAST and BITCAST where one of the dtypes is a float */
+	void (*cast)(DType to, void *out, DType from, const void *in, size_t n);
+	void (*bitcast)(DType to, void *out, DType from, const void *in, size_t n);
+	void (*constant)(DType dt, void *bits);         /* a CONST's bits become its word */
+	uint64_t (*key)(uint64_t word);                 /* the order in which SORT has them */
+} Arithmetic;
+extern const Arithmetic *arithmetic;    /* NULL: IEEE */
+
+/* The bytes of an element in memory; CAST, and the value of a CONST, in the current arithmetic. */
+static inline int element_size(DType d)
+{
+	return arithmetic && dtype_float(d) ? (int)sizeof(uint64_t) : dtype_size(d);
+}
+void element_cast(DType to, void *out, DType from, const void *in, size_t n);
+void element_const(const UOp *u, void *bytes8);
+/* Whether interp_contract takes a dtype. */
+static inline bool contractible(DType d)
+{
+	return d != DT_BOOL && !(arithmetic && dtype_float(d));
+}
 
 /* The function that interp_op calls for op on sources of sdt; NULL for the casts. */
 InterpFn interp_function(Op op, DType sdt);

@@ -110,7 +110,7 @@ static ArrayView *from_buffer(GraphRun *r, UOp *u)
 		v->s.stride[i] = step;
 		step = (int64_t)((uint64_t)step * (uint64_t)a.dim[i]);
 	}
-	if ((uintptr_t)a.data % dtype_size(a.dtype))    /* data in a document may be unaligned */
+	if ((uintptr_t)a.data % element_size(a.dtype))    /* data in a document may be unaligned */
 		own_copy(v);
 	return v;
 }
@@ -120,8 +120,8 @@ static ArrayView *from_const(UOp *u)
 	ArrayView *v = value_new(u->dtype, 0, NULL);
 	uint64_t bits = 0;
 
-	const_get(u, &bits);
-	memcpy(value_data(v), &bits, dtype_size(u->dtype));
+	element_const(u, &bits);
+	memcpy(value_data(v), &bits, element_size(u->dtype));
 	return v;
 }
 
@@ -129,14 +129,14 @@ static ArrayView *from_arange(GraphRun *r, UOp *u)
 {
 	const Dims *d = dims_of(r, u);
 	ArrayView *v = value_new(u->dtype, d->rank, d->dim);
-	const int size = dtype_size(u->dtype);
+	const int size = element_size(u->dtype);
 	int64_t block[256];
 
 	for (int64_t i = 0; i < d->dim[0]; i += 256) {
 		int64_t n = d->dim[0] - i < 256 ? d->dim[0] - i : 256;
 		for (int64_t k = 0; k < n; k++)
 			block[k] = i + k;
-		interp_cast(u->dtype, value_data(v) + i * size, DT_I64, block, n);
+		element_cast(u->dtype, value_data(v) + i * size, DT_I64, block, n);
 	}
 	return v;
 }
@@ -330,7 +330,7 @@ static Array take_array(ArrayView *v, bool last)
 	if (last && v->store && v->store->refs == 1 && v->store->data == v->s.at &&
 		strided_contiguous(&v->s)) {
 		memcpy(a.dim, v->s.dim, sizeof a.dim);
-		a.bytes = strided_count(&v->s) * dtype_size(a.dtype);
+		a.bytes = strided_count(&v->s) * element_size(a.dtype);
 		a.data = v->store->data;
 		v->store->data = NULL;
 		return a;

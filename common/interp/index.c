@@ -24,7 +24,7 @@ ArrayView *axis_scan(UOp *u, const ArrayView *x)
 {
 	const Op op = (Op)op_find(u->arg->a[0]->s);
 	const Lines l = lines_along(x, (int)u->arg->a[1]->i);
-	const int size = dtype_size(u->dtype);
+	const int size = element_size(u->dtype);
 	ArrayView *out = value_new(u->dtype, x->s.rank, x->s.dim);
 	uint64_t none = 0, acc;
 
@@ -42,7 +42,7 @@ ArrayView *axis_scan(UOp *u, const ArrayView *x)
 ArrayView *axis_sort(UOp *u, const ArrayView *x)
 {
 	const Lines l = lines_along(x, (int)u->arg->a[0]->i);
-	const int size = dtype_size(x->s.dtype);
+	const int size = element_size(x->s.dtype);
 	ArrayView *out = value_new(DT_I64, x->s.rank, x->s.dim);
 
 	for (int64_t o = 0; o < l.outer; o++)
@@ -62,7 +62,7 @@ static int64_t *rows_of(const ArrayView *x, size_t k, ArrayView *const *index, i
 
 	for (size_t a = 0; a < k; a++) {
 		int64_t size = x->s.dim[a];
-		interp_cast(DT_I64, at, index[a]->s.dtype, index[a]->s.at, n);
+		element_cast(DT_I64, at, index[a]->s.dtype, index[a]->s.at, n);
 		for (int64_t p = 0; p < n; p++)
 			row[p] = row[p] < 0 || at[p] < 0 || at[p] >= size ? -1 :
 									    row[p] * size + at[p];
@@ -84,7 +84,7 @@ ArrayView *index_gather(UOp *u, ArrayView *const *src, int rank, const int64_t *
 {
 	const size_t k = u->nsrc - 1;
 	const int64_t n = strided_count(&src[1]->s),
-		      rest = row_size(src[0], k) * dtype_size(u->dtype);
+		      rest = row_size(src[0], k) * element_size(u->dtype);
 	int64_t *row = rows_of(src[0], k, src + 1, n);
 	ArrayView *out = value_new(u->dtype, rank, dim);
 	char *o = value_data(out);
@@ -102,9 +102,9 @@ ArrayView *index_gather(UOp *u, ArrayView *const *src, int rank, const int64_t *
 /* A copy of x in the dtype in which it is accumulated. */
 static char *accumulators(const ArrayView *x, DType acc, int64_t n)
 {
-	char *p = xmalloc(n * dtype_size(acc) + 1);
+	char *p = xmalloc(n * element_size(acc) + 1);
 
-	interp_cast(acc, p, x->s.dtype, x->s.at, n);
+	element_cast(acc, p, x->s.dtype, x->s.at, n);
 	return p;
 }
 
@@ -116,7 +116,7 @@ ArrayView *index_scatter(UOp *u, ArrayView *const *src)
 	const Op op = set ? OP_ADD : (Op)op_find(u->arg->s);
 	const DType acc = set ? u->dtype : dtype_acc(u->dtype);
 	const int64_t n = strided_count(&src[1]->s), rest = row_size(x, k),
-		      bytes = rest * dtype_size(acc);
+		      bytes = rest * element_size(acc);
 	const int64_t count = strided_count(&x->s);
 	int64_t *row = rows_of(x, k, src + 1, n);
 	char *to = accumulators(x, acc, count), *from = accumulators(v, acc, strided_count(&v->s));
@@ -132,7 +132,7 @@ ArrayView *index_scatter(UOp *u, ArrayView *const *src)
 			interp_op(op, acc, acc, rest, place,
 				(const void *[]){place, from + p * bytes}, (int[]){1, 1});
 	}
-	interp_cast(u->dtype, value_data(out), acc, to, count);
+	element_cast(u->dtype, value_data(out), acc, to, count);
 	free(row);
 	free(to);
 	free(from);
@@ -141,7 +141,7 @@ ArrayView *index_scatter(UOp *u, ArrayView *const *src)
 
 ArrayView *pad_zeros(const ArrayView *x, const int64_t *dim, const int64_t (*pair)[2])
 {
-	const int rank = x->s.rank, size = dtype_size(x->s.dtype);
+	const int rank = x->s.rank, size = element_size(x->s.dtype);
 	ArrayView *out = value_new(x->s.dtype, rank, dim);
 	int64_t at[MAX_RANK] = {0}, n = strided_count(&x->s), run = rank ? x->s.dim[rank - 1] : 1,
 		off = 0;

@@ -6,9 +6,32 @@
 #include "interp/interp.h"
 #include "interp/elements.h"
 
+const Arithmetic *arithmetic;
+
+/* Whether elements of either dtype are words of another arithmetic. */
+static bool in_words(DType a, DType b)
+{
+	return arithmetic && (dtype_float(a) || dtype_float(b));
+}
+
+void element_cast(DType to, void *out, DType from, const void *in, size_t n)
+{
+	if (in_words(to, from))
+		arithmetic->cast(to, out, from, in, n);
+	else
+		interp_cast(to, out, from, in, n);
+}
+
+void element_const(const UOp *u, void *bytes8)
+{
+	const_get(u, bytes8);
+	if (in_words(u->dtype, u->dtype))
+		arithmetic->constant(u->dtype, bytes8);
+}
+
 static void convert(Op op, DType dt, DType sdt, size_t n, void *out, const void *in, int step)
 {
-	size_t size = dtype_size(dt);
+	size_t size = element_size(dt);
 
 	if (n == 0)
 		return;
@@ -16,10 +39,12 @@ static void convert(Op op, DType dt, DType sdt, size_t n, void *out, const void 
 		convert(op, dt, sdt, 1, out, in, 1);
 		for (size_t i = 1; i < n; i++)
 			memcpy((char *)out + i * size, out, size);
+	} else if (op == OP_BITCAST && in_words(dt, sdt)) {
+		arithmetic->bitcast(dt, out, sdt, in, n);
 	} else if (op == OP_BITCAST) {
 		memmove(out, in, n * size);
 	} else {
-		interp_cast(dt, out, sdt, in, n);
+		element_cast(dt, out, sdt, in, n);
 	}
 }
 
@@ -27,6 +52,8 @@ InterpFn interp_function(Op op, DType sdt)
 {
 	const InterpFn *by_dtype = op_info[op].interp[dtype_float(sdt)];
 
+	if (in_words(sdt, sdt))
+		return arithmetic->fn[op];
 	return by_dtype ? by_dtype[sdt] : NULL;
 }
 
@@ -135,8 +162,19 @@ static void fold_BOOL(Op op, size_t n, void *acc, const uint8_t *a, ptrdiff_t xs
 		*r = any ? *r || a[(ptrdiff_t)i * xs] : *r && a[(ptrdiff_t)i * xs];
 }
 
+static void fold_words(Op op, size_t n, uint64_t *acc, const uint64_t *x, ptrdiff_t xs)
+{
+	for (size_t i = 0; i < n; i++)
+		arithmetic->fn[op](1, acc, (const void *[]){acc, x + (ptrdiff_t)i * xs},
+			(int[]){1, 1});
+}
+
 void interp_fold(Op op, DType dt, size_t n, void *acc, const void *x, ptrdiff_t xs)
 {
+	if (in_words(dt, dt)) {
+		fold_words(op, n, acc, x, xs);
+		return;
+	}
 	switch (dt) {
 #define DTYPE(NAME, ...) case DT_##NAME: fold_##NAME(op, n, acc, x, xs); return;
 #include "graph/dtypes.def"
@@ -149,11 +187,11 @@ void interp_scan(
 	Op op, DType dt, size_t n, void *acc, const void *x, ptrdiff_t xs, void *out, ptrdiff_t os)
 {
 	const DType at = dtype_acc(dt);
-	const ptrdiff_t size = dtype_size(dt);
+	const ptrdiff_t size = element_size(dt);
 
 	for (size_t i = 0; i < n; i++) {
 		interp_fold(op, dt, 1, acc, (const char *)x + (ptrdiff_t)i * xs * size, 1);
-		interp_cast(dt, (char *)out + (ptrdiff_t)i * os * size, at, acc, 1);
+		element_cast(dt, (char *)out + (ptrdiff_t)i * os * size, at, acc, 1);
 	}
 }
 
@@ -161,8 +199,8 @@ void interp_identity(Op op, DType dt, void *acc)
 {
 	uint64_t bits = 0;
 
-	const_get(const_identity(op, dtype_acc(dt)), &bits);
-	memcpy(acc, &bits, dtype_size(dtype_acc(dt)));
+	element_const(const_identity(op, dtype_acc(dt)), &bits);
+	memcpy(acc, &bits, element_size(dtype_acc(dt)));
 }
 
 /* ---- sort ---- */
@@ -176,6 +214,8 @@ static uint64_t sort_key(DType dt, const void *x)
 	int64_t i;
 	double d;
 
+	if (in_words(dt, dt))
+		return arithmetic->key(*(const uint64_t *)x);
 	if (dtype_float(dt)) {
 		interp_cast(DT_F64, &d, dt, x, 1);
 		if (d != d)
@@ -207,7 +247,7 @@ void interp_sort(DType dt, size_t n, const void *x, ptrdiff_t xs, int64_t *out, 
 	SortItem *a = xmalloc((2 * n + 1) * sizeof *a), *base = a, *b = a + n;
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t key = sort_key(dt, (const char *)x + (ptrdiff_t)i * xs * dtype_size(dt));
+		uint64_t key = sort_key(dt, (const char *)x + (ptrdiff_t)i * xs * element_size(dt));
 		a[i] = (SortItem){descending ? ~key : key, (int64_t)i};
 	}
 	for (size_t run = 1; run < n; run *= 2) {

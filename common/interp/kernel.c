@@ -6,7 +6,8 @@
 #include "interp/interp.h"
 #include "interp/scope.h"
 
-typedef struct { int rank; int64_t dim[MAX_RANK]; char *at; } Extent;
+/* count: its elements, for a single index over all of them (between passes of `lower`) */
+typedef struct { int rank; int64_t dim[MAX_RANK], count; char *at; } Extent;
 
 typedef struct {
 	KernelPlan plan;
@@ -22,7 +23,7 @@ static int64_t iterations(KernelRun *r, const KernelScope *s, int64_t *together)
 /* Bytes per lane. An INDEX has its element's dtype, but holds a position. */
 static int cell_size(const KernelCell *c)
 {
-	return c->u->op == OP_INDEX ? (int)sizeof(int64_t) : dtype_size(c->u->dtype);
+	return c->u->op == OP_INDEX ? (int)sizeof(int64_t) : element_size(c->u->dtype);
 }
 
 /* An operand as a block of `scope` sees it: its elements and their step. */
@@ -41,6 +42,12 @@ static Extent *extent_of(KernelRun *r, const UOp *param)
 
 /* ---- places ---- */
 
+/* The size along index k of a place with n indices. */
+static int64_t extent_along(const Extent *e, uint32_t n, uint32_t k)
+{
+	return n == (uint32_t)e->rank ? e->dim[k] : e->count;
+}
+
 /* The row-major position of each lane, or -1 if it is outside the buffer. */
 static void run_index(KernelRun *r, KernelCell *c, size_t n)
 {
@@ -51,11 +58,10 @@ static void run_index(KernelRun *r, KernelCell *c, size_t n)
 	for (uint32_t k = 0; k < c->nsrc; k++) {
 		int step;
 		const int64_t *x = seen(r, c->src[k], c->scope, &step);
+		const int64_t dim = extent_along(e, c->nsrc, k);
 		for (size_t i = 0; i < n; i++) {
 			int64_t v = x[i * step];
-			place[i] = place[i] < 0 || v < 0 || v >= e->dim[k] ?
-				-1 :
-				place[i] * e->dim[k] + v;
+			place[i] = place[i] < 0 || v < 0 || v >= dim ? -1 : place[i] * dim + v;
 		}
 	}
 }
@@ -69,7 +75,7 @@ static _Noreturn void outside(KernelRun *r, const KernelCell *index, size_t lane
 		int step;
 		const int64_t *x = seen(r, index->src[k], index->scope, &step);
 		buf_printf(&b, "%s%lld of %lld", k ? ", " : "", (long long)x[lane * step],
-			(long long)e->dim[k]);
+			(long long)extent_along(e, index->nsrc, k));
 	}
 	die(FAILED, "kernel %s: %s outside its buffer: slot %d at %s", r->plan.name, what,
 		(int)(e - r->slot), buf_str(&b));
@@ -77,7 +83,7 @@ static _Noreturn void outside(KernelRun *r, const KernelCell *index, size_t lane
 
 static void run_load(KernelRun *r, KernelCell *c, size_t n)
 {
-	const int size = dtype_size(c->u->dtype);
+	const int size = element_size(c->u->dtype);
 	const KernelCell *index = &r->plan.cell[c->src[0]];
 	const char *from = extent_of(r, index->u->src[0])->at;
 	int step, gate_step = 0;
@@ -98,7 +104,7 @@ static void run_load(KernelRun *r, KernelCell *c, size_t n)
 static void run_store(KernelRun *r, int scope, const int *src, size_t n)
 {
 	const KernelCell *index = &r->plan.cell[src[0]];
-	const int size = dtype_size(r->plan.cell[src[1]].u->dtype);
+	const int size = element_size(r->plan.cell[src[1]].u->dtype);
 	char *to = extent_of(r, index->u->src[0])->at;
 	int step, value_step, gate_step = 0;
 	const int64_t *place = seen(r, src[0], scope, &step);
@@ -139,7 +145,7 @@ static void run_reduce(KernelRun *r, KernelCell *c, size_t n)
 			child->size[0] = own[i * step] + 1;
 		}
 		run_scope(r, c->child);
-		interp_cast(dt, c->lane + i * dtype_size(dt), dtype_acc(dt), &c->acc, 1);
+		element_cast(dt, c->lane + i * element_size(dt), dtype_acc(dt), &c->acc, 1);
 	}
 }
 
@@ -148,7 +154,7 @@ static void run_reduce(KernelRun *r, KernelCell *c, size_t n)
 static void run_scan(KernelRun *r, KernelCell *c, size_t n)
 {
 	const DType dt = c->u->dtype;
-	const int size = dtype_size(dt);
+	const int size = element_size(dt);
 	const Op op = fold_op(c->u);
 	int step, own_step;
 	const char *x = seen(r, c->src[0], c->scope, &step);
@@ -194,7 +200,7 @@ static char *whole_scope(KernelRun *r, int scope)
 	KernelScope *s = &r->plan.scope[scope];
 	int64_t together, n = iterations(r, s, &together);
 
-	s->row = xmalloc(n * dtype_size(r->plan.cell[s->result].u->dtype) + 1);
+	s->row = xmalloc(n * element_size(r->plan.cell[s->result].u->dtype) + 1);
 	run_scope(r, scope);
 	return s->row;
 }
@@ -236,7 +242,7 @@ static char *contracted(KernelRun *r, const KernelCell *c)
 			scope_step(r, c->child, all[k]), scope_step(r, c->child + 1, all[k]),
 			sum ? 0 : table_step(r, n, own, all[k]), sum};
 	}
-	out = xmalloc(count * dtype_size(c->u->dtype) + 1);
+	out = xmalloc(count * element_size(c->u->dtype) + 1);
 	interp_contract(c->u->dtype, m, axis, a, b, out);
 	free(a);
 	free(b);
@@ -251,7 +257,7 @@ static char *folded(KernelRun *r, const KernelCell *c)
 /* Reads each lane's value from the table, which is filled on first use. */
 static void run_table(KernelRun *r, KernelCell *c, size_t n)
 {
-	const int size = dtype_size(c->u->dtype);
+	const int size = element_size(c->u->dtype);
 	const uint32_t first = c->mode == REDUCE_CONTRACT ? 2 : 1;
 	UOp *own[64];
 	int count = ranges_of(&r->plan.scope[c->scope], c->u, own), step;
@@ -336,7 +342,7 @@ static void show_cell(KernelRun *r, const KernelCell *c, size_t n)
 static void run_cell(KernelRun *r, KernelCell *c, size_t n)
 {
 	switch (c->u->op) {
-	case OP_CONST: const_get(c->u, c->lane); break;
+	case OP_CONST: element_const(c->u, c->lane); break;
 	case OP_VAR: run_var(r, c); break;
 	case OP_INDEX: run_index(r, c, n); break;
 	case OP_LOAD: run_load(r, c, n); break;
@@ -400,7 +406,7 @@ static void use_block(KernelRun *r, int scope, int64_t pos, size_t n)
 		for (size_t i = 0; i < s->store.n; i++)
 			run_store(r, scope, &s->store_src.at[3 * i], n);
 	} else if (s->kind == SCOPE_ROW) {
-		const int size = dtype_size(r->plan.cell[s->result].u->dtype);
+		const int size = element_size(r->plan.cell[s->result].u->dtype);
 		x = seen(r, s->result, scope, &step);
 		for (size_t i = 0; i < n; i++)
 			element_copy(s->row + (pos + i) * size, x + i * step * size, size);
@@ -447,10 +453,17 @@ static void slots(KernelRun *r, size_t nbuf, void *const *buf)
 		Extent *e = &r->slot[slot->i];
 		e->rank = u->shape->rank;
 		e->at = buf[slot->i];
+		e->count = 1;
 		for (int k = 0; k < e->rank; k++)
-			if (!ix_eval(u->shape->dim[k], r->plan.env, &e->dim[k]))
+			if (!ix_eval(u->shape->dim[k], r->plan.env, &e->dim[k]) ||
+				!mul_ok(e->count, e->dim[k], &e->count))
 				die(MALFORMED,
 					"kernel %s: the shape of slot %lld cannot be computed",
+					r->plan.name, (long long)slot->i);
+		e->count = 1;
+		for (int k = 0; k < e->rank; k++)
+			if (!mul_ok(e->count, e->dim[k], &e->count))
+				die(MALFORMED, "kernel %s: slot %lld has 2^63 elements or more",
 					r->plan.name, (long long)slot->i);
 	}
 }

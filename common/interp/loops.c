@@ -74,7 +74,7 @@ static char *address(const LoopRun *r, const Memory *m, int64_t place, size_t la
 	if (place < 0 || place >= m->count)
 		outside(r, m, place, what);
 	return m->at +
-		(m->per_lane ? place * r->plan.lanes + lane : place) * dtype_size(m->u->dtype);
+		(m->per_lane ? place * r->plan.lanes + lane : place) * element_size(m->u->dtype);
 }
 
 static void run_load(LoopRun *r, LoopCell *c)
@@ -82,7 +82,7 @@ static void run_load(LoopRun *r, LoopCell *c)
 	const Memory *m = &r->plan.memory.at[c->memory];
 	const LoopCell *place = cell_at(r, c->src[0]), *gate = c->nsrc > 1 ? cell_at(r, c->src[1]) :
 		NULL;
-	const int size = dtype_size(c->u->dtype);
+	const int size = element_size(c->u->dtype);
 	const size_t n = c->varies ? r->lanes : 1;
 
 	for (size_t i = 0; i < n; i++) {
@@ -100,7 +100,7 @@ static void run_store(LoopRun *r, const Statement *s)
 {
 	const Memory *m = &r->plan.memory.at[s->memory];
 	const LoopCell *place = cell_at(r, s->place), *value = cell_at(r, s->value);
-	const int size = dtype_size(value->u->dtype);
+	const int size = element_size(value->u->dtype);
 	const bool once = !m->per_lane && !place->varies && !value->varies;
 
 	for (size_t i = 0; i < r->lanes; i++) {
@@ -181,7 +181,7 @@ static void set_constants(LoopRun *r)
 		LoopCell *c = cell_at(r, (int)i);
 		int64_t v;
 		if (c->u->op == OP_CONST)
-			const_get(c->u, c->lane);
+			element_const(c->u, c->lane);
 		if (c->u->op != OP_VAR)
 			continue;
 		if (!ix_eval(c->u, r->plan.env, &v))
@@ -282,7 +282,8 @@ static void run_let(LoopRun *r, const Statement *s)
 	const LoopCell *value = cell_at(r, s->value);
 	const LoopCell *own = cell_at(r, s->own);
 
-	memcpy(own->lane, value->lane, (own->varies ? r->lanes : 1) * dtype_size(value->u->dtype));
+	memcpy(own->lane, value->lane,
+		(own->varies ? r->lanes : 1) * element_size(value->u->dtype));
 }
 
 /* Evaluates the gate first; where it is false, neither value nor index is computed. */

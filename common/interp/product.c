@@ -94,7 +94,7 @@ ArrayView *product_run(UOp *u, int rank, const int64_t *dim, const int64_t *xdim
 	UOp *x = u->src[0];
 	ArrayView *a, *b, *out;
 
-	if (op_find(u->arg->a[0]->s) != OP_ADD || u->dtype == DT_BOOL)
+	if (op_find(u->arg->a[0]->s) != OP_ADD || !contractible(u->dtype))
 		return NULL;
 	if (x->op != OP_MUL || env->get(x, env->ctx))
 		return NULL;

@@ -253,7 +253,7 @@ static int64_t stack_bytes(const LoopPlan *p)
 	for (size_t i = 0; i < p->nstatement; i++) {
 		UOp *u = p->statement[i].u;
 		if (u->op == OP_DEFINE_LOCAL &&
-			(!mul_ok(number_of(p, u->arg->a[1]), dtype_size(u->dtype), &n) ||
+			(!mul_ok(number_of(p, u->arg->a[1]), element_size(u->dtype), &n) ||
 				(all += n) > MEMORY_MOST))
 			return MEMORY_MOST;
 	}
@@ -376,7 +376,7 @@ static void allocate(LoopPlan *p)
 		if (m->u->op == OP_PARAM)
 			continue;
 		if (!mul_ok(n, m->per_lane ? p->lanes : 1, &n) ||
-			!mul_ok(n, dtype_size(m->u->dtype), &n))
+			!mul_ok(n, element_size(m->u->dtype), &n))
 			die(FAILED, "kernel %s: no memory for its local arrays", p->name);
 		m->at = xcalloc(n + 1, 1);
 	}

@@ -56,7 +56,7 @@ static bool contracts(const KernelPlan *p, UOp *u, int s)
 	UOp *x = u->src[0], *range[64];
 	double products, factors = 0, least = 0;
 
-	if (!val_is_str(u->arg, "ADD") || u->dtype == DT_BOOL || x->op != OP_MUL)
+	if (!val_is_str(u->arg, "ADD") || !contractible(u->dtype) || x->op != OP_MUL)
 		return false;
 	products = places(p, factor_ranges(p, u, s, x, range), range);
 	for (int k = 0; k < 2; k++) {

@@ -76,7 +76,7 @@ static char *copy_run(char *out, const char *at, int64_t n, int64_t stride, int 
 
 void strided_copy(const Strided *s, int64_t pos, int64_t n, void *out)
 {
-	const int size = dtype_size(s->dtype), last = s->rank - 1;
+	const int size = element_size(s->dtype), last = s->rank - 1;
 	int64_t at[MAX_RANK], off = 0;
 	char *o = out;
 
@@ -177,13 +177,13 @@ const char *strided_shrink(Strided *s, int64_t (*pair)[2])
 		s->dim[i] = pair[i][1] - pair[i][0];
 	}
 	if (strided_count(s))           /* an empty view may start past the end */
-		s->at += (int64_t)off * dtype_size(s->dtype);
+		s->at += (int64_t)off * element_size(s->dtype);
 	return NULL;
 }
 
 void strided_flip(Strided *s, int n, const int *axis)
 {
-	const int size = dtype_size(s->dtype);
+	const int size = element_size(s->dtype);
 
 	if (strided_count(s) == 0)
 		return;

@@ -124,7 +124,7 @@ static bool serve_one(int fd)
 	return sent;
 }
 
-static _Noreturn void serve(int fd)
+static _Noreturn void serve(int fd, pid_t stage)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -133,7 +133,8 @@ static _Noreturn void serve(int fd)
 	dup2(null, 1);
 	leftovers_forget();
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	while (serve_one(fd))
+	/* a stage that ended before this has asked for all that it wanted */
+	while (getppid() == stage && serve_one(fd))
 		;
 	_exit(DONE);
 }
@@ -147,9 +148,9 @@ void broker_start(void)
 	if (process.open || broker.fd >= 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd))
 		return;
 	pid_t parent = getpid(), pid = fork();
-	if (!pid && getppid() == parent) {
+	if (!pid) {
 		close(fd[0]);
-		serve(fd[1]);
+		serve(fd[1], parent);
 	}
 	close(fd[1]);
 	if (pid > 0)

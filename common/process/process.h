@@ -88,6 +88,10 @@ int spawn_pipeline(char *const *const *argvs, const void *in, size_t n, Buf *out
 
 /* ---- reproducer.c: what is left of a crash */
 
+/* Dies as a pipeline has failed, with its status if that is one of ours. Such a filter has printed
+ * its own message; when it has crashed, or refuses what another one wrote, the input is kept. */
+_Noreturn void pipeline_failed(
+	char *const *const *argvs, int status, int failed, const void *in, size_t n);
 /* Keeps the input of a pipeline of filters and a script that runs it again, in the folder
  * $XDG_STATE_HOME/sluice/crash (~/.local/state/sluice/crash), which holds the last few. argvs ends
  * with NULL. Returns the script's path; NULL when it cannot be kept or the input is too large. */

@@ -7,6 +7,7 @@
  */
 #include "io/io.h"
 #include "process/process.h"
+#include "process/prove_pass.h"
 #include "prove/prove.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -15,7 +16,7 @@
 
 static struct {
 	const char *output, *stop, *wait;
-	bool help;
+	bool help, prove;
 	VEC(const char *) dump, skip, limit;
 } opt;
 
@@ -48,6 +49,7 @@ static const Option stage_options[] = {
 		.many = true},
 	{0, "stop-after", "PASS", "write the document as it is after PASS", &opt.stop},
 	{0, "skip", "PASS", "leave out a pass that can be", &opt.skip, .many = true},
+	{0, "prove", NULL, "prove that each pass leaves the meaning as it is", &opt.prove},
 	{0, "keys", "DIR", "keys of this user and of peers, as keygen makes them", &process.keys},
 	{0, "peer", "FILE", "the public key of the peer, if there are several", &process.peer},
 	{0, "wait", "SECONDS", "give up a peer of an endpoint that says nothing for so long (60)",
@@ -171,28 +173,6 @@ static void add_stage(Commands *c, const char *name, const char *target)
 	c->at[c->n++] = argv;
 }
 
-/* Dies. A stage that ends with one of our statuses has printed its own message; but when it refuses
- * what another one wrote, or has crashed, the input is kept. */
-static _Noreturn void stages_failed(const Commands *c, int status, int failed, const Buf *in)
-{
-	bool ours = status >= FAILED && status <= MALFORMED;
-	const char *signal = status > 128 ? sigabbrev_np(status - 128) : NULL;
-	const char *how = signal ? arena_printf("was killed by SIG%s", signal) :
-				   arena_printf("failed with status %d", status);
-	char **argvs[sizeof c->at / sizeof *c->at + 1] = {0};
-	const char *script = NULL;
-
-	memcpy(argvs, c->at, (failed + 1) * sizeof *argvs);
-	if (!ours || (status == MALFORMED && failed > 0))
-		script = reproducer_save((char *const *const *)argvs, in->s, in->n);
-	if (ours && script)
-		warn("it was written by %s: %s runs it again", c->at[failed - 1][0], script);
-	if (ours)
-		die_silent(status);
-	die(FAILED, "%s %s%s%s%s", c->at[failed][0], how, script ? ": " : "", script ? script : "",
-		script ? " runs it again" : "");
-}
-
 Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 {
 	Commands c = {.custom = process.custom_allowed && custom_in(g)};
@@ -217,7 +197,7 @@ Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 	wire_write(&in, g);
 	int status = spawn_pipeline((char *const *const *)c.at, in.s, in.n, &out, &failed);
 	if (status)
-		stages_failed(&c, status, failed, &in);
+		pipeline_failed((char *const *const *)c.at, status, failed, in.s, in.n);
 	buf_free(&in);
 	/* the bytes stay in the arena as long as bins point to them */
 	void *bytes = arena_alloc(out.n);
@@ -287,11 +267,15 @@ static void put(Graph *g)
 static void handle(const Stage *s, Graph *g)
 {
 	g = admit(s, g);
+	if (opt.prove)
+		prove_begin(g);
 	for (const Pass *p = pass_list(s); p->name; p++) {
 		if (!skipped(p->name))
 			g = p->fn(g);
 		if (dumped(p->name))
 			dump(s, p, g);
+		if (opt.prove && !skipped(p->name))
+			prove_pass(arena_printf("%s %s", s->name, p->name), g);
 		if (opt.stop && !strcmp(opt.stop, p->name)) {
 			put(g);
 			return;

@@ -187,6 +187,11 @@ static int compiled(Hunt *h, const Words *stage, const char *file)
 	const char *why;
 	Verdict v = hunt_judge(h, NULL, file, arguments(stage) + 1, &why);
 
+	/* without the target's device, the compiler is not asked for */
+	if (v == UNTESTABLE && h->status == UNSUPPORTED && !opt.stages) {
+		printf("run: not tried: %s\n", why);
+		return 0;
+	}
 	if (v == UNTESTABLE)
 		die(CANNOT, "%s", why);
 	if (v == BAD)
@@ -298,9 +303,10 @@ int main(int argc, char **argv)
 		.prove = opt.prove, .seconds = number(opt.seconds, "--time", 60),
 		.rtol = number(opt.rtol, "--rtol", -1), .atol = number(opt.atol, "--atol", -1)};
 	die_cleanup(cannot_tell, NULL);
-	h.work = work_folder();
+	Work *work = work_new();
+	h.work = work->path;
 	status = bisect(&h, file);
-	work_remove((void *)h.work);
+	work_remove(work);
 	stage_end();
 	return status;
 }

@@ -24,7 +24,10 @@ static const struct { const char *name, *deed; } tools[] = {
 	{"info", "summarizes a model: inputs, operators, work, memory"},
 	{"diff", "what differs between two documents"},
 	{"match", "finds a pattern in a document"},
+	{"prove", "memory of a document; whether two mean the same"},
 	{"rewrite", "applies rules to a document"},
+	{"bisect", "names what changed a program's results"},
+	{"reduce", "the smallest document that still fails"},
 };
 enum { TOOLS = sizeof tools / sizeof *tools };
 
@@ -67,7 +70,8 @@ static void list_others(void)
 static int help(void)
 {
 	printf("usage: sluice NAME [argument]…\n"
-		"Runs the tool NAME of the stage path; sluice NAME --help lists its options.\n\n");
+		"Runs the tool NAME of the stage path; sluice NAME --help lists its options.\n"
+		"sluice --prove NAME is NAME --prove: each of its passes is proved.\n\n");
 	for (int i = 0; i < TOOLS; i++)
 		printf("  %-10s %s\n", tools[i].name, tools[i].deed);
 	printf("  %-10s %s\n", "path", "prints the folders in which tools are looked for");
@@ -75,9 +79,23 @@ static int help(void)
 	return stage_end();
 }
 
+/* sluice --prove NAME …: NAME --prove … */
+static char **with_option(int argc, char **argv, const char *option)
+{
+	char **with = arena_alloc((argc + 2) * sizeof *with);
+
+	memcpy(with, argv, 2 * sizeof *with);
+	with[2] = (char *)option;
+	memcpy(with + 3, argv + 2, (argc - 1) * sizeof *with);
+	return with;
+}
+
 int main(int argc, char **argv)
 {
 	stage_begin("sluice");
+	bool proved = argc > 2 && !strcmp(argv[1], "--prove");
+	argc -= proved;
+	argv += proved;
 	const char *name = argc > 1 ? argv[1] : "";
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") || (!strcmp(name, "help") && argc == 2))
 		return help();
@@ -90,6 +108,8 @@ int main(int argc, char **argv)
 	const char *path = tool_find(name);
 	if (!path || !strcmp(name, "sluice"))
 		die(USAGE, "there is no tool '%.80s' on the stage path %s", name, stage_path());
+	if (proved)
+		argv = with_option(argc, argv, "--prove");
 	/* signals need no reset before exec: the tool sets its own */
 	argv[1] = (char *)path;
 	execv(path, argv + 1);

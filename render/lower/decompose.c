@@ -10,12 +10,29 @@
 
 /* ---- functions and guards of the rules */
 
-static UOp *pow_f32(UOp *u) { return math_pow_f32(u->src[0], u->src[1]); }
-static UOp *pow_f64(UOp *u) { return math_pow_f64(u->src[0], u->src[1]); }
+/* An expansion keeps the name of its op in a note, which `prove` reads. */
+static UOp *named(Op op, UOp *expansion)
+{
+	node_note(expansion, VMAP(val_str("of"), val_str(op_name(op))));
+	return expansion;
+}
+
+#define UNARY(OP, name) \
+	static UOp *name(UOp *x) { return named(OP, math_##name(x)); }
+#define POWER(name) \
+	static UOp *name(UOp *u) { return named(OP_POW, math_##name(u->src[0], u->src[1])); }
+UNARY(OP_EXP2, exp2_f32)
+UNARY(OP_EXP2, exp2_f64)
+UNARY(OP_LOG2, log2_f32)
+UNARY(OP_LOG2, log2_f64)
+UNARY(OP_SIN, sin_f32)
+UNARY(OP_SIN, sin_f64)
+POWER(pow_f32)
+POWER(pow_f64)
 
 static const RuleFunction functions[] = {
-	{"exp2_f32", math_exp2_f32}, {"exp2_f64", math_exp2_f64}, {"log2_f32", math_log2_f32},
-	{"log2_f64", math_log2_f64}, {"sin_f32", math_sin_f32}, {"sin_f64", math_sin_f64},
+	{"exp2_f32", exp2_f32}, {"exp2_f64", exp2_f64}, {"log2_f32", log2_f32},
+	{"log2_f64", log2_f64}, {"sin_f32", sin_f32}, {"sin_f64", sin_f64},
 	{"pow_f32", pow_f32}, {"pow_f64", pow_f64}, {0},
 };
 

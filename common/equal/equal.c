@@ -1,0 +1,438 @@
+/* Compares two documents at random points. The first verdict interprets both over a prime field,
+ * the second by IEEE arithmetic over values at the edges; README.md says what each of them shows,
+ * and derives the bound on the chance of error. */
+#include <fenv.h>
+#include <math.h>
+#include "shape/shape.h"
+#include "equal/parts.h"
+
+enum { LEAST_POINTS = 4, MOST_POINTS = 16, SMALL_POINTS = 4, EDGE_POINTS = 24,
+	LEAST_EDGE_POINTS = 4, WANTED_BITS = 50, MOST_BITS = 999, CALLS = 2, ROUNDS = 10 };
+
+typedef struct {
+	const Graph *a, *b;
+	Buf *report;
+	const Draw *draw;
+	VarEnv env;
+	Execution ea, eb;
+	int call;               /* the number of the call at hand */
+	double drawn;           /* the most values drawn, and decisions made, at a point */
+} Comparison;
+
+/* How the elements at one place differ; NULL: they do not. */
+typedef const char *Differ(const Draw *d, DType dt, const char *x, const char *y, double scale);
+
+/* ---- one element */
+
+static const char another_value[] = "another value";
+
+static const char *differ_exactly(
+	const Draw *d, DType dt, const char *x, const char *y, double scale)
+{
+	return memcmp(x, y, element_size(dt)) ? another_value : NULL;
+}
+
+static double as_double(DType dt, const char *x)
+{
+	double v;
+
+	interp_cast(DT_F64, &v, dt, x, 1);
+	return v;
+}
+
+/* What the contract leaves to rounding: a few units in the last place of each op, over sums. */
+static double tolerance(DType dt)
+{
+	return dt == DT_F64 ? 1e-9 : dt == DT_F32 ? 2e-4 : dt == DT_F16 ? 2e-2 : 1e-1;
+}
+
+/* With the greatest value among the inputs, infinities and NaN come and go: it may be computed in a
+ * wider type. */
+static const char *differ_edges(
+	const Draw *d, DType dt, const char *x, const char *y, double scale)
+{
+	double a, b;
+
+	if (!dtype_float(dt))
+		return differ_exactly(d, dt, x, y, scale);
+	a = as_double(dt, x), b = as_double(dt, y);
+	if (d->greatest && !(isfinite(a) && isfinite(b)))
+		return NULL;
+	if (isnan(a) || isnan(b))
+		return isnan(a) == isnan(b) ? NULL : "NaN or not";
+	if (isinf(a) || isinf(b))
+		return a == b ? NULL : "infinite or not";
+	if (a == 0 && b == 0)
+		return !d->zeros || signbit(a) == signbit(b) ? NULL : "the sign of 0";
+	return fabs(a - b) <= tolerance(dt) * fmax(fmax(fabs(a), fabs(b)), scale) ? NULL :
+										 another_value;
+}
+
+/* ---- outputs */
+
+/* The size of each axis that counts: all of it, but for outputs whose size is data
+ * (meta.trims). */
+static void trim(const Graph *g, const Execution *e, const VarEnv *env, const Named *n,
+	int64_t *dim)
+{
+	const Val *counts = val_get(g->meta, "counts"), *trims = val_get(g->meta, "trims"),
+		  *shape = val_get(trims, n->name);
+	VarEnv all = *env;
+
+	memcpy(dim, n->at.dim, sizeof n->at.dim);
+	if (!counts || !shape || shape->kind != VAL_ARRAY || shape->n != (size_t)n->at.rank)
+		return;
+	for (size_t i = 0; i < counts->n && all.n < 64; i++) {
+		const Named *c = named_find(&e->out, counts->a[i]->s);
+		if (!c || c->at.dtype != DT_I64)
+			continue;
+		if (!vars_find(counts->a[i]->s, counts->a[i]->n))
+			vars_add(counts->a[i]->s, INT64_MAX >> 1);
+		all.name[all.n] = counts->a[i]->s;
+		memcpy(&all.value[all.n++], c->at.data, sizeof(int64_t));
+	}
+	for (int i = 0; i < n->at.rank; i++) {
+		const char *err;
+		UOp *size = size_from_val(shape->a[i], &err);
+		int64_t v;
+		if (size && ix_eval(size, &all, &v) && v >= 0 && v < dim[i])
+			dim[i] = v;
+	}
+}
+
+static void put_place(Buf *out, const Named *n, int64_t at)
+{
+	int64_t index[MAX_RANK];
+
+	for (int i = n->at.rank - 1; i >= 0; i--) {
+		index[i] = at % n->at.dim[i];
+		at /= n->at.dim[i];
+	}
+	for (int i = 0; i < n->at.rank; i++)
+		buf_printf(out, "%s%lld", i ? "," : "[", (long long)index[i]);
+	buf_printf(out, n->at.rank ? "]" : "");
+}
+
+static void put_sizes(Buf *out, const VarEnv *env)
+{
+	for (int i = 0; i < env->n; i++)
+		buf_printf(out, "%s%s=%lld", i ? " " : ", with ", env->name[i],
+			(long long)env->value[i]);
+}
+
+static const char *writer_name(const UOp *by)
+{
+	return by->op == OP_CALL ? call_name(by) : op_name(by->op);
+}
+
+/* "by K3 r_64_48 (mlp.t:4)". */
+static void put_writer(Buf *out, const UOp *by, uint32_t call)
+{
+	const Val *loc;
+
+	if (by->op == OP_CALL || by->op == OP_MEMCPY)
+		buf_printf(out, ", computed by K%u %s", call, writer_name(by));
+	else
+		buf_printf(out, ", computed by %s", op_name(by->op));
+	loc = val_get(by->op == OP_CALL ? by->src[0]->note : by->note, "loc");
+	if (loc && loc->kind == VAL_STR)
+		buf_printf(out, " (%s)", loc->s);
+}
+
+/* The first buffer of one name in both, after its last write, that has another content. */
+static void put_first_write(Comparison *c)
+{
+	for (size_t i = 0; i < c->eb.writes.n; i++) {
+		const Write *w = &c->eb.writes.at[i], *same = NULL;
+		for (size_t k = 0; k < c->ea.writes.n; k++)
+			if (!strcmp(c->ea.writes.at[k].buffer, w->buffer))
+				same = &c->ea.writes.at[k];
+		for (size_t k = i + 1; k < c->eb.writes.n; k++)
+			if (!strcmp(c->eb.writes.at[k].buffer, w->buffer))
+				same = NULL;
+		if (!same || same->hash == w->hash)
+			continue;
+		buf_printf(c->report, "; first in %s", w->buffer);
+		put_writer(c->report, w->by, w->call);
+		return;
+	}
+}
+
+static bool refute(Comparison *c, const Named *a, const Named *b, int64_t at, const char *how)
+{
+	static const char *const draws[] = {
+		[DRAW_FIELD] = "over the field", [DRAW_SMALL] = "over small integers",
+		[DRAW_EDGES] = "over edge values"};
+
+	buf_printf(c->report, "%s", b->name);
+	put_place(c->report, b, at);
+	buf_printf(c->report, " differs %s: %s", draws[c->draw->kind], how);
+	if (!arithmetic && dtype_float(a->at.dtype))
+		buf_printf(c->report, " (%.9g, %.9g)",
+			as_double(a->at.dtype, (char *)a->at.data + at * dtype_size(a->at.dtype)),
+			as_double(a->at.dtype, (char *)b->at.data + at * dtype_size(a->at.dtype)));
+	put_writer(c->report, b->by, b->call);
+	put_first_write(c);
+	put_sizes(c->report, &c->env);
+	return false;
+}
+
+/* ---- rounding */
+
+/* The least and greatest value of an element as g computes it, rounding in each direction. */
+typedef struct { double least, greatest; } Interval;
+
+static Interval interval_of(const Comparison *c, const Graph *g, const char *name, int64_t at)
+{
+	static const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+	Interval r = {INFINITY, -INFINITY};
+
+	for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
+		Execution e = {0};
+		fesetround(modes[m]);
+		for (int call = 0; call <= c->call; call++)
+			execute(g, &c->env, c->draw, &e);
+		fesetround(FE_TONEAREST);
+		const Named *n = named_find(&e.out, name);
+		n = n ? n : named_find(&e.state, name);
+		double v = as_double(n->at.dtype,
+			(char *)n->at.data + at * dtype_size(n->at.dtype));
+		r.least = fmin(r.least, v);
+		r.greatest = fmax(r.greatest, v);
+		execution_free(&e);
+	}
+	return r;
+}
+
+/* Whether a difference is one of rounding: an element that rounding moves as far, across a step
+ * perhaps (a number that is rounded to an integer, a comparison), in one of the documents. */
+static bool is_rounding(const Comparison *c, const Named *a, int64_t at, double scale)
+{
+	Interval x = interval_of(c, c->a, a->name, at), y = interval_of(c, c->b, a->name, at);
+	double slack = x.greatest - x.least + y.greatest - y.least;
+
+	if (dtype_float(a->at.dtype))
+		slack += tolerance(a->at.dtype) *
+			fmax(scale, fmax(fabs(x.greatest), fabs(x.least)));
+	return slack > 0 && x.least - slack <= y.greatest && y.least - slack <= x.greatest;
+}
+
+static bool within(const Named *n, const int64_t *dim, int64_t at)
+{
+	for (int i = n->at.rank - 1; i >= 0; i--) {
+		if (at % n->at.dim[i] >= dim[i])
+			return false;
+		at /= n->at.dim[i];
+	}
+	return true;
+}
+
+/* The greatest finite magnitude in an array: what its values were summed from may be as large. */
+static double magnitude(const Array *a)
+{
+	double most = 0, v;
+
+	for (int64_t i = 0, n = dtype_float(a->dtype) ? array_count(a) : 0; i < n; i++) {
+		v = fabs(as_double(a->dtype, (char *)a->data + i * dtype_size(a->dtype)));
+		if (v > most && !isinf(v))
+			most = v;
+	}
+	return most;
+}
+
+static bool same_array(Comparison *c, const Named *a, const Named *b)
+{
+	Differ *differ = c->draw->kind == DRAW_EDGES ? differ_edges : differ_exactly;
+	double scale = c->draw->kind == DRAW_EDGES ? magnitude(&a->at) : 0;
+	const int size = element_size(a->at.dtype);
+	int64_t dim[MAX_RANK];
+
+	if (a->at.dtype != b->at.dtype || a->at.rank != b->at.rank ||
+		memcmp(a->at.dim, b->at.dim, a->at.rank * sizeof *dim)) {
+		buf_printf(c->report, "%s has another dtype or shape", b->name);
+		return false;
+	}
+	trim(c->a, &c->ea, &c->env, a, dim);
+	for (int64_t i = 0, n = array_count(&a->at); i < n; i++) {
+		const char *how = differ(c->draw, a->at.dtype, (char *)a->at.data + i * size,
+			(char *)b->at.data + i * size, scale < 1e6 ? scale : 0);
+		if (!how || !within(a, dim, i))
+			continue;
+		if (!arithmetic && how == another_value && is_rounding(c, a, i, scale))
+			return true;
+		return refute(c, a, b, i, how);
+	}
+	return true;
+}
+
+static bool same_list(Comparison *c, const NamedList *a, const NamedList *b, const char *what)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		const Named *n = named_find(b, a->at[i].name);
+		if (!n) {
+			buf_printf(c->report, "%s '%s' is missing", what, a->at[i].name);
+			return false;
+		}
+		if (!same_array(c, &a->at[i], n))
+			return false;
+	}
+	return true;
+}
+
+/* ---- a point */
+
+/* Calls both; twice where a state is kept from one to the next. */
+static bool same_at(Comparison *c)
+{
+	bool same = true;
+
+	for (int call = 0; same && call < CALLS; call++) {
+		c->call = call;
+		execute(c->a, &c->env, c->draw, &c->ea);
+		execute(c->b, &c->env, c->draw, &c->eb);
+		same = same_list(c, &c->ea.out, &c->eb.out, "output") &&
+			same_list(c, &c->ea.state, &c->eb.state, "state");
+		if (!c->ea.state.n)
+			break;
+	}
+	execution_free(&c->ea);
+	execution_free(&c->eb);
+	return same;
+}
+
+/* The input number k of the document, or NULL. */
+static const char *input_number(const Graph *g, int k)
+{
+	Nodes all = walk(g->sink);
+
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_BUFFER && buffer_is(all.at[i], "input") && k-- == 0)
+			return buffer_name(all.at[i]);
+	return NULL;
+}
+
+/* Whether g has a MAX or MIN: of 0 and -0 either may be the greater. */
+static bool chooses(const Graph *g)
+{
+	Nodes all = walk(g->sink);
+
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *u = all.at[i];
+		const Val *fold = u->arg->kind == VAL_ARRAY && u->arg->n ? u->arg->a[0] : u->arg;
+		if (u->op == OP_MAX || u->op == OP_MIN || val_is_str(fold, "MAX") ||
+			val_is_str(fold, "MIN"))
+			return true;
+	}
+	return false;
+}
+
+static bool same_over(Comparison *c, DrawKind kind, int points, uint64_t seed)
+{
+	for (int i = 0; i < points; i++) {
+		Draw d = {kind, equal_mix(seed, (uint64_t)(kind * 1000 + i)), NULL, i % 4 == 1,
+			i % 4 == 2, i % 4 % 2 == 0 && !chooses(c->a)};
+		if (kind == DRAW_EDGES && i % 4 == 3)
+			d.greatest = input_number(c->a, i / 4);
+		if (!sample_sizes(c->a, (i + (kind == DRAW_SMALL ? 3 : 0)) % ROUNDS, &c->env))
+			continue;
+		c->draw = &d;
+		arithmetic = kind == DRAW_EDGES ? NULL : &field_arithmetic;
+		field_key(d.seed, kind == DRAW_SMALL);
+		bool same = same_at(c);
+		arithmetic = NULL;
+		c->drawn = fmax(c->drawn, (double)field_drawn());
+		if (!same)
+			return false;
+	}
+	return true;
+}
+
+/* Few elements need many draws before each of them has been at the edge; many need few. */
+static int edge_points(const Graph *g)
+{
+	enum { DRAWN = 2048 };
+	Nodes all = walk(g->sink);
+	int64_t most = 1;
+
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_BUFFER && buffer_is(all.at[i], "input")) {
+			int64_t n = shape_max_count(all.at[i]->shape);
+			most = n > most ? n : most;
+		}
+	most = DRAWN / most;
+	int least = g->vars == VNIL ? LEAST_EDGE_POINTS : ROUNDS;
+	return most > EDGE_POINTS ? EDGE_POINTS : most < least ? least : (int)most;
+}
+
+/* The highest degree of anything that either computes, at the sizes of any of the rounds. */
+static double highest_degree(Comparison *c)
+{
+	Draw d = {.kind = DRAW_DEGREES};
+
+	degree_most();
+	for (int round = 0; round < ROUNDS; round++) {
+		if ((round && c->a->vars == VNIL) || !sample_sizes(c->a, round, &c->env))
+			continue;
+		arithmetic = &degree_arithmetic;
+		for (int call = 0; call < CALLS; call++) {
+			execute(c->a, &c->env, &d, &c->ea);
+			execute(c->b, &c->env, &d, &c->eb);
+		}
+		arithmetic = NULL;
+		execution_free(&c->ea);
+		execution_free(&c->eb);
+	}
+	return fmax(degree_most(), 1);
+}
+
+/* log2 of the chance that one point does not show a difference of two values, negated: README.md
+ * derives it. */
+static double bits_of_point(double degree, double drawn)
+{
+	return 63 - 2 * log2(drawn + 2) - log2(degree);
+}
+
+/* Compares at as many points as it takes until the chance is small enough; *bits gets what was
+ * reached. */
+static bool same_in_field(Comparison *c, uint64_t seed, double *bits)
+{
+	double degree, each;
+	int points = c->a->vars == VNIL ? LEAST_POINTS : ROUNDS;
+
+	if (!same_over(c, DRAW_FIELD, points, seed) ||
+		!same_over(c, DRAW_SMALL, SMALL_POINTS, seed))
+		return false;
+	degree = highest_degree(c);
+	each = bits_of_point(degree, c->drawn);
+	if (each > 0 && points * each < WANTED_BITS && each * MOST_POINTS >= WANTED_BITS) {
+		points = (int)ceil(WANTED_BITS / each);
+		if (!same_over(c, DRAW_FIELD, points, seed + 1))
+			return false;
+	}
+	*bits = each > 0 ? points * each : 0;
+	return true;
+}
+
+EqualVerdict equal_documents(const Graph *a, const Graph *b, uint64_t seed, Buf *report)
+{
+	Comparison field = {.a = equal_normal(a), .b = equal_normal(b), .report = report};
+	Comparison edges = {.a = a, .b = b, .report = report};
+	int at_edges = edge_points(a);
+	double bits = 0;
+
+	if (!sample_sizes(a, 0, &field.env)) {
+		buf_printf(report, "no sizes are found that meet the document's checks");
+		return EQUAL_UNKNOWN;
+	}
+	if (!same_in_field(&field, seed, &bits) ||
+		!same_over(&edges, DRAW_EDGES, at_edges, seed))
+		return EQUAL_REFUTED;
+	if (bits < WANTED_BITS) {
+		buf_printf(report, "no difference, but of too high a degree: the chance of an "
+			"error is below 2^-%.0f only", bits);
+		return EQUAL_UNKNOWN;
+	}
+	buf_printf(report, "the same: over the field, the chance of an error below 2^-%.0f; at %d "
+		"draws of edge values", fmin(bits, MOST_BITS), at_edges);
+	return EQUAL_SAME;
+}

@@ -1,0 +1,41 @@
+/* A document as it is interpreted for a comparison: expansions of ops are taken back, then
+ * laws.rules is applied. */
+#include "rules/rule.h"
+#include "equal/parts.h"
+
+/* Whether u has one value wherever it stands in a kernel: it reads no register. */
+static bool stands_anywhere(const UOp *u, int depth)
+{
+	enum { DEEP = 12 };
+
+	if (u->op == OP_LET || u->op == OP_CONST || u->op == OP_VAR)
+		return true;
+	if (u->op == OP_LOAD)
+		return u->nsrc == 1 && u->src[0]->src[0]->op == OP_PARAM;
+	for (uint32_t k = 0; k < u->nsrc; k++)
+		if (!stands_anywhere(u->src[k], depth + 1))
+			return false;
+	return op_elementwise(u->op) && depth < DEEP;
+}
+
+/* AND(LET(BITCAST(x)), c) → AND(BITCAST(x), c), so that the laws see what is masked. */
+static UOp *unmask(UOp *u)
+{
+	UOp *bits = u->op == OP_AND && u->src[0]->op == OP_LET ? u->src[0]->src[0] : NULL;
+
+	if (!bits || bits->op != OP_BITCAST || !stands_anywhere(bits, 0))
+		return u;
+	return NODE(OP_AND, u->dtype, VNIL, bits, u->src[1]);
+}
+
+static UOp *take_back(UOp *u, void *ctx) { return unmask(equal_named(u)); }
+
+Graph *equal_normal(const Graph *g)
+{
+	Graph *n = arena_alloc(sizeof *n);
+
+	*n = *g;
+	n->sink = rewrite(walk_replace(g->sink, take_back, NULL), rules_open("laws", NULL), NULL);
+	n->all = (Nodes){0};
+	return n;
+}

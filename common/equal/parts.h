@@ -1,0 +1,84 @@
+/* Parts of the comparison of two documents. Sections follow the files. */
+#ifndef COMMON_EQUAL_PARTS_H
+#define COMMON_EQUAL_PARTS_H
+#include "interp/interp.h"
+#include "interp/elements.h"
+#include "equal/equal.h"
+
+/* A good mixture of two words (splitmix64's finalizer). */
+static inline uint64_t equal_mix(uint64_t a, uint64_t b)
+{
+	uint64_t x = a * UINT64_C(0x9e3779b97f4a7c15) + b + UINT64_C(0x632be59bd9b4e019);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+/* ---- field.c: floats as elements of a prime field */
+
+#define WORD_NEGATIVE_INF (UINT64_MAX - 2)
+#define WORD_INF (UINT64_MAX - 1)
+#define WORD_NAN UINT64_MAX
+extern const Arithmetic field_arithmetic;
+/* Draws the uninterpreted functions and the order anew; true_order: the one of small integers. */
+void field_key(uint64_t key, bool true_order);
+/* How many values were drawn, quotients taken and decisions made since then. */
+uint64_t field_drawn(void);
+/* n floats as words. */
+void field_words(DType dt, const void *from, size_t n, uint64_t *to);
+/* The element that 64 random bits stand for; an integer's. */
+uint64_t field_random(uint64_t bits);
+uint64_t field_integer(int64_t i);
+
+/* ---- degree.c: how high the degree is of what is computed, in the inputs and in what is drawn */
+
+extern const Arithmetic degree_arithmetic;
+/* The highest so far; begins anew. */
+double degree_most(void);
+uint64_t degree_word(double degree);
+
+/* ---- sample.c: sizes and inputs, drawn by name, so that both documents get the same */
+
+/* How inputs are drawn: uniformly from the field, from the integers -3 … 3 (both of them words),
+ * or IEEE floats and integers with edge values among them; or of degree 1. */
+typedef enum { DRAW_FIELD, DRAW_SMALL, DRAW_EDGES, DRAW_DEGREES } DrawKind;
+typedef struct {
+	DrawKind kind;
+	uint64_t seed;
+	/* of DRAW_EDGES: the input in which one element is the greatest there is, with no other
+	 * edge in any; NULL: all other edges */
+	const char *greatest;
+	bool tiny;      /* the smallest normal and subnormal numbers are among the edges */
+	bool rough;     /* no edges: digits to the end, and some numbers beyond f16 */
+	bool zeros;     /* the sign of 0 is compared */
+} Draw;
+/* Fills an input's array. */
+void sample_input(const Draw *d, const UOp *buffer, Array *a);
+/* Values of g's size variables, the number `round` of several choices; false when there are none
+ * that meet the document's checks. */
+bool sample_sizes(const Graph *g, int round, VarEnv *env);
+
+/* ---- execute.c: a document run by the interpreter, in the current arithmetic */
+
+/* A buffer's content and, of an output, the name of what wrote it. */
+typedef struct { const char *name; Array at; const UOp *by; uint32_t call; } Named;
+typedef VEC(Named) NamedList;
+/* What a call of a kernel wrote: the buffer's name and a hash of its content. */
+typedef struct { const char *buffer; const UOp *by; uint32_t call; uint64_t hash; } Write;
+typedef struct {
+	NamedList out, state;
+	VEC(Write) writes;
+} Execution;
+/* Calls g once more: states in e are kept, outputs replaced. Dies with UNSUPPORTED for a CUSTOM. */
+void execute(const Graph *g, const VarEnv *env, const Draw *d, Execution *e);
+void execution_free(Execution *e);
+const Named *named_find(const NamedList *l, const char *name);
+
+/* ---- normal.c: a document as it is interpreted: constants folded by IEEE arithmetic, laws applied
+ */
+
+Graph *equal_normal(const Graph *g);
+/* names.c: the op that u is an expansion of, by the name in its note, or u. */
+UOp *equal_named(UOp *u);
+#endif

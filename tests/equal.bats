@@ -1,0 +1,129 @@
+#!/usr/bin/env bats
+# `prove A B`. To add a rewriting that must be refuted, or one that must not, add a line to a table.
+# What a fault in a stage would do is planted at random by planted.py.
+
+load helpers
+
+# same PROGRAM A B, differs PROGRAM PATTERN B…: the commands make documents of a program's graph
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+graph() { printf '%b' "$1" > p.t; tool trace p.t > g.mp; }
+
+# refuted RULE PATTERN: the program's graph, changed by the rule, is refuted, and that is said
+refuted() {
+	tool rewrite -e "$1" g.mp > changed.mp
+	capture tool prove g.mp changed.mp
+	[ "$status" = 1 ] && [[ $output == $2 ]] || { echo "$1: status $status: $output$errors"; return 1; }
+}
+
+kept() {
+	tool rewrite -e "$1" g.mp > changed.mp
+	not cmp -s g.mp changed.mp
+	ok tool prove g.mp changed.mp
+}
+
+@test "every level of a program is the same" {
+	graph 'input x f32[n, 4] where n in 1..64\nconst w f32 = [[1, 0, -1], [0.5, 2, 0], [0, 1, 1], [-1, 0.5, 0]]\noutput y = softmax(relu(x @ w))\n'
+	tool schedule g.mp > s.mp
+	tool fuse s.mp > f.mp
+	tool lower -t clang f.mp > l.mp
+	tool lower -t opencl f.mp > o.mp
+	tool render -t clang l.mp > p.mp
+	for pair in 'g s' 's f' 'g f' 'f l' 'f o' 'g l' 'l o' 'l p'; do
+		ok tool prove ${pair% *}.mp ${pair#* }.mp
+		[[ $output == 'the same: '* ]]
+	done
+}
+
+@test "the field refutes what is wrong for any numbers" {
+	graph 'input x f32[3, 3]\ninput z f32[3, 3]\noutput y = exp(x) - z / 3\noutput t = transpose(x) * 2\n'
+	refuted 'x - y -> y + -x' 'y?0,0? differs over *: another value, computed by ADD (p.t:3)*'
+	refuted 'EXP2(x) -> x' 'y*'
+	refuted 'PERMUTE(x) -> x' 't*'
+	refuted 'x * 2.0 -> x * 2.001' 't*'
+	kept 'x - y -> x + -y'
+	kept 'x / 3.0 -> x * 0.3333333432674408'
+}
+
+@test "edge values refute what is wrong for some" {
+	graph 'input x f32[64]\noutput a = x * 0\noutput b = x + 0\noutput c = cast(cast(x, f16), f32)\noutput d = x - x\n'
+	refuted 'x * 0 -> 0' 'a* over edge values: *'
+	refuted 'x + 0 -> x' 'b* over edge values: the sign of 0*'
+	refuted 'CAST(CAST(x)) -> CAST(x)' 'c* over edge values*'
+	refuted 'x - x -> 0' 'd* over edge values: NaN or not*'
+	graph 'input a i32[32]\ninput b i32[32]\noutput q = a // b\noutput s = where(a < b, a, b)\n'
+	refuted 'x // y -> IDIV(x, y)' 'q*'
+	refuted 'WHERE(c, x, y) -> x' 's*'
+	kept 'WHERE(c, x, y) -> MIN(x, y)'
+}
+
+@test "a constant folded in the wrong dtype is refuted" {
+	graph 'input x f32[4]\nconst k i32 = 300\noutput y = x * 0.1 * 3 + cast(k, f32)\n'
+	tool simplify g.mp > simple.mp
+	ok tool prove g.mp simple.mp
+	graph 'input x i32[4]\noutput y = cast(cast(cast(300, i8), i32), f32) * cast(x, f32)\n'
+	refuted 'CAST(CAST(x)) -> CAST(x)' 'y*'
+}
+
+@test "an expansion is compared by the op that it is named by" {
+	graph 'input x f32[9]\ninput z f32[9]\noutput e = exp(x)\noutput l = log(abs(x))\noutput s = sin(x)\noutput p = abs(x) ** z\n'
+	tool fuse g.mp > f.mp
+	tool lower -t clang f.mp > l.mp
+	[ "$(tool show l.mp | grep -c '@{of: "')" -ge 4 ]
+	ok tool prove f.mp l.mp
+	tool show l.mp | sed '0,/of: "EXP2"/s//of: "SIN"/' > wrong
+	tool show -p wrong > wrong.mp
+	capture tool prove f.mp wrong.mp
+	[ "$status" = 1 ]
+}
+
+@test "the first call that differs is named, at sizes where it does" {
+	graph 'input x f32[n, 8] where n in 1..40\noutput y = exp(sum(x * 2, axis=1))\n'
+	tool schedule g.mp > s.mp
+	tool show s.mp | sed 's/RREDUCE f32 \(.*\) "ADD"/RREDUCE f32 \1 "MAX"/' > wrong
+	tool show -p wrong > wrong.mp
+	capture tool prove s.mp wrong.mp
+	[ "$status" = 1 ]
+	[[ $output =~ ^y.*'; first in t'[0-9]+', computed by K'[0-9]+' r_n_8 (p.t:2), with n='[0-9]+$ ]]
+}
+
+@test "states are compared from one call to the next" {
+	printf 'state s f32[2] = [1, 2]\ninput x f32[2]\noutput y = s * x\ns <- s + x\n' > p.t
+	tool trace p.t > g.mp
+	tool fuse g.mp > f.mp
+	ok tool prove g.mp f.mp
+	refuted 'x + y -> x - y' '*'
+}
+
+@test "statuses: what cannot be told, what is no document" {
+	graph 'input x f32[3]\noutput y = x * 2\n'
+	fails 4 tool prove g.mp p.t
+	fails 2 tool prove --after PASS g.mp
+	fails 2 tool prove g.mp g.mp g.mp
+	graph 'input x f32[1]\noutput y = x + 1\n'
+	cp g.mp a.mp
+	graph 'input x f32[2]\noutput y = x + 1\n'
+	capture tool prove a.mp g.mp
+	[ "$status" = 1 ]
+	[[ $output == 'y has another dtype or shape' ]]
+}
+
+@test "--prove: each pass of a stage, and a stage that is wrong" {
+	graph 'input x f32[n, 4] where n in 1..9\noutput y = softmax(x)\n'
+	ok tool fuse --prove g.mp
+	[ "$(grep -c '^fuse .*: the same: ' <<< "$errors")" -ge 8 ]
+	"$BIN/sluice" --prove lower -t clang g.mp 2> said > /dev/null
+	grep -q '^lower unroll: the same: ' said
+}
+
+@test "prove.sh: programs and cases" {
+	printf 'const x f32[3] = [1, 2, 3]\nexp(x)\n\tulp=4 f32[3] 1 2 3\nsum(x)\n\tulp=4 f32[] 6\n' > some.cases
+	ok bash "$ROOT/pipelines/prove.sh" -t clang some.cases "$TESTS/golden/rowsum.t"
+	[[ $output == *'0 refuted, 0 unknown' ]]
+	grep -q '^lower decompose  *3  *0  *0$' <<< "$output"
+}
+
+@test "miscompilations planted at random are refuted" {
+	ok python3 "$TESTS/planted.py" "$BIN" --seed "${SEED:-1}" --count 60 --seconds 25
+	[[ $output == *' 0 missed' ]]
+}

@@ -1,0 +1,119 @@
+#!/usr/bin/env bats
+# reduce: the smallest document that still fails. To add a fault: a `planted` line, with what a stage
+# does wrong; the program below has to reach it.
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir stages
+	export SLUICE_PATH=$PWD/stages
+	cat > p.t <<-'END'
+		input x f32[8, 16]
+		input w f32[16, 12]
+		input k i32[8]
+		const c f32 = [1.5, -2, 3]
+		h = layernorm(x @ w)
+		g = gelu(h) + sigmoid(h * 2)
+		m = reshape(g, [8, 4, 3]) * c
+		s = sin(sum(m, axis=1)) + sqrt(abs(min(m, axis=1)))
+		t = where(x < 0.5, log(x + 1), 1 / (x + 2))
+		u = take(t, k, axis=0) + cast(cast(t * 100, i32) % 7, f32)
+		output y = softmax(s, axis=1), z = cumsum(m, axis=0), q = mean(u), r = argmax(u, axis=1), v = max(u - t, axis=0)
+	END
+	tool trace p.t > p.mp
+	# whether fuse changes the results: the judge of most tests
+	cat > wrong <<-'END'
+		#!/bin/bash
+		inputs=$("$BIN/show" "$1" | sed -n 's/.*name: "\([^"]*\)".*role: "input".*/\1=rand/p')
+		"$BIN/run" "$1" --interpret $inputs -o right.$$.npz || exit 1
+		"$SLUICE_PATH/fuse" "$1" > changed.$$.mp
+		"$BIN/run" changed.$$.mp --interpret $inputs -o wrong.$$.npz
+		"$BIN/diff" right.$$.npz wrong.$$.npz --rtol 1e-3
+		status=$?
+		rm -f *.$$.*
+		[ $status = 1 ]
+	END
+	chmod +x wrong
+}
+
+nodes() { tool show "$1" | grep -c '^%'; }
+
+# planted RULE: fuse with a wrong rule, from more than 100 nodes to less than 20
+planted() {
+	printf '#!/bin/sh\n"$BIN/fuse" "$1" | "$BIN/rewrite" --once -e "%s"\n' "$1" > stages/fuse
+	chmod +x stages/fuse
+	ok tool reduce p.mp -o small.mp -- ./wrong
+	[ "$(nodes small.mp)" -lt 20 ] || { echo "$1: $(nodes small.mp) nodes"; tool show small.mp; return 1; }
+	./wrong small.mp > /dev/null
+}
+
+@test "ten planted faults come below 20 nodes" {
+	[ "$(nodes p.mp)" -gt 100 ]
+	planted 'EXP2(x) -> EXP2(x) + x * x'
+	planted 'SIN(x) -> SIN(x) * 2'
+	planted 'LOG2(x) -> LOG2(x) + 1'
+	planted 'SQRT(x) -> x'
+	planted 'SUB(x, y) -> y - x'
+	planted 'CMPLT(x, y) -> CMPLT(y, x)'
+	planted 'MAX(x, y) -> MIN(x, y)'
+	planted 'RECIP(x) -> x'
+	planted 'NEG(x) -> x'
+	planted 'WHERE(c, x, y) -> WHERE(c, y, x)'
+}
+
+@test "a stage that crashes" {
+	printf '#!/bin/sh\n"$BIN/show" "$1" | grep -q "= SQRT" && kill -SEGV $$\nexec "$BIN/fuse" "$1"\n' > stages/fuse
+	chmod +x stages/fuse
+	ok tool reduce p.t -o small.mp -- sh -c '"$SLUICE_PATH/fuse" "$1" > out; [ $? = 139 ]' sh
+	[ "$(nodes small.mp)" -le 3 ]
+	tool show small.mp | grep -q SQRT
+}
+
+@test "the same whatever -j is, on standard output, text is whole at each step" {
+	tool reduce p.mp -- sh -c '"$BIN/show" {} | grep -q "= SIN "' > one.mp
+	tool reduce p.mp -j 3 -o three.mp -- sh -c '"$BIN/show" {} | grep -q "= SIN "'
+	cmp one.mp three.mp
+	[ "$(nodes one.mp)" = 3 ]
+	tool show one.mp | grep -q 'shape: \[1, 1\]'
+}
+
+@test "levels schedule and loops: calls, statements, actions, sizes" {
+	tool fuse p.mp > fuse.mp
+	tool lower p.mp > lower.mp
+	for level in fuse lower; do
+		ok tool reduce $level.mp -o small.mp -- sh -c '"$BIN/show" {} | grep -q "= SQRT "'
+		[ "$(nodes small.mp)" -lt 20 ] || { tool show small.mp; return 1; }
+		[ "$(tool show small.mp | grep -c '= CALL')" = 1 ]
+		tool show small.mp | grep -q SQRT
+		tool show small.mp | tool show -p > again.mp
+		tool match 'SQRT(x)' again.mp
+	done
+	ok tool reduce lower.mp -o small.mp -- sh -c '"$BIN/show" {} | grep -q "actions: \[.*tile"'
+	[ "$(nodes small.mp)" -lt 12 ]
+	tool show small.mp | grep -q 'actions: \[\["tile"[^]]*\]\]'
+}
+
+@test "size variables, constants in files" {
+	printf 'input x f32[n, 4] where n in 1..9\nconst c f32 = [[1, 2, 3, 4], [5, 6, 7, 8]]\noutput y = sin(x) @ c.T * 3, z = sum(x)\n' > v.t
+	tool trace v.t > v.mp
+	ok tool reduce v.mp -o small.mp -- sh -c '"$BIN/show" {} | grep -q "REDUCE"'
+	[ "$(nodes small.mp)" -le 4 ]
+	not grep -q vars <(tool show small.mp)
+}
+
+@test "what it refuses" {
+	fails 2 tool reduce p.mp
+	fails 2 tool reduce -- true
+	fails 2 tool reduce p.mp -j none -o s.mp -- true
+	fails 1 tool reduce p.mp -- false
+	grep -q 'does not end with 0 for the document as it is: status 1' <<< "$errors"
+	fails 1 tool reduce p.mp --time 0.2 -- sleep 100
+	echo garbage > g.mp
+	fails 4 tool reduce g.mp -- true
+	fails 1 tool reduce p.mp -- ./nothere
+	mkdir tmp
+	TMPDIR=$PWD/tmp ok tool reduce p.mp -o s.mp -- true
+	[ -z "$(ls tmp)" ]
+	[ "$(nodes s.mp)" -le 2 ]
+}
