@@ -240,7 +240,8 @@ void memory_pass(Known *k, UOp *store)
 	if (!h || !h->loaded)
 		return;
 	uint32_t *path = arena_alloc((k->path.n + 1) * sizeof *path);
-	memcpy(path, k->path.at, k->path.n * sizeof *path);
+	if (k->path.n)
+		memcpy(path, k->path.at, k->path.n * sizeof *path);
 	vec_push(&k->fill, ((Fill){store, k->path.n, path}));
 }
 
