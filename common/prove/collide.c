@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include "prove/apart.h"
 
-enum { TRIES = 8, MOST_PLACES = 4096, MOST_LEAVES = 64, FEW = 4 };
+enum { TRIES = 8, MOST_PLACES = 8192, MOST_LEAVES = 64, FEW = 4,
+	MOST_NEAR = 128 };
 
 typedef struct {
 	int n;
@@ -95,12 +96,18 @@ static bool draw(Search *s, int try)
 	return true;
 }
 
-/* One combination of the choices. */
+/* One combination of the choices; every other time of any values up to MOST_NEAR, too. */
 static void choose(Search *s)
 {
-	for (int i = 0; i < s->all.n; i++)
-		if (s->all.leaf[i]->op != OP_VAR)
-			s->all.value[i] = s->all.choice[i][drawn(s, FEW)];
+	int64_t wide = drawn(s, 2);
+	for (int i = 0; i < s->all.n; i++) {
+		int64_t last = s->all.choice[i][FEW - 1];
+		if (s->all.leaf[i]->op == OP_VAR)
+			continue;
+		s->all.value[i] = wide && drawn(s, 2) ?
+			drawn(s, last < MOST_NEAR ? last + 1 : MOST_NEAR) :
+			s->all.choice[i][drawn(s, FEW)];
+	}
 }
 
 static uint64_t item_of(const Search *s)
