@@ -7,10 +7,10 @@ meta {inputs: ["x"], workspace: [0, 0]}
 %4 = RANGE i64 %1 [1, "reduce"]
 %5 = PARAM f32 {slot: 1, shape: [5, 40]}  # [5,40]
 %6 = PARAM f32 {slot: 0, shape: [5]}  # [5]
-%7 = CONST i64 0
-%8 = CONST i64 1
+%7 = CONST i64 1
+%8 = CONST i64 0
 %9 = CONST i64 128
-%10 = SPECIAL i64 %8 "gidx0"
+%10 = SPECIAL i64 %7 "gidx0"
 %11 = SPECIAL i64 %9 "lidx0"
 %12 = MUL i64 %10 %9
 %13 = ADD i64 %12 %11
@@ -23,7 +23,7 @@ meta {inputs: ["x"], workspace: [0, 0]}
 %20 = INDEX f32 %5 %19  # [((%16*40)+r1)]
 %21 = LOAD f32 %20
 %22 = DEFINE_REG f32 [1, 1]
-%23 = INDEX f32 %22 %7  # [0]
+%23 = INDEX f32 %22 %8  # [0]
 %24 = LOAD f32 %23
 %25 = CONST f32 0.0
 %26 = STORE %23 %25
