@@ -109,10 +109,14 @@ def gate_gone(lines, rng):
 
 
 def range_negative(lines, rng):
+    """for some sizes"""
+    n = numbered(lines, "VAR")
     i = pick(rng, [i for i in numbered(lines, r"RANGE i64 %\d+") if '"vector"' not in lines[i]])
-    if i is None:
+    if i is None or not n:
         return False
-    lines[i:i + 1] = [f"%{FRESH} = CONST i64 -3", re.sub(r"RANGE i64 %\d+", f"RANGE i64 %{FRESH}", lines[i])]
+    a, b = FRESH, FRESH + 1
+    lines[i:i + 1] = [f"%{a} = CONST i64 -5", f"%{b} = ADD i64 {lines[n[0]].split()[0]} %{a}",
+                      re.sub(r"RANGE i64 %\d+", f"RANGE i64 %{b}", lines[i])]
 
 
 def buffer_small(lines, rng):
