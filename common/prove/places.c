@@ -160,21 +160,27 @@ static void check_axis(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *ga
 	frame_close(k);
 }
 
+/* Whether an INDEX has one row-major index: at level loops, and between passes of lower. */
+static bool is_flat(const Graph *g, const UOp *index)
+{
+	const UOp *storage = index->src[0];
+	return storage->op != OP_PARAM || g->level >= LV_LOOPS ||
+		(index->nsrc == 2 && storage->shape->rank != 1);
+}
+
 UOp *place_size(const Graph *g, const UOp *index, int axis)
 {
 	const UOp *storage = index->src[0];
 	if (storage->op == OP_DEFINE_REG || storage->op == OP_DEFINE_LOCAL)
 		return elements_of(storage);
-	return g->level >= LV_LOOPS ? shape_count(storage->shape) : storage->shape->dim[axis];
+	return is_flat(g, index) ? shape_count(storage->shape) : storage->shape->dim[axis];
 }
 
 /* The place that a LOAD, a STORE or a sort uses. */
 static void check_place(Walk *w, UOp *index, UOp *gate)
 {
 	UOp *storage = index->src[0];
-	bool array = storage->op == OP_DEFINE_REG || storage->op == OP_DEFINE_LOCAL;
-	bool flat = array || w->call->graph->level >= LV_LOOPS;
-	int axes = flat ? 1 : storage->shape->rank;
+	int axes = is_flat(w->call->graph, index) ? 1 : storage->shape->rank;
 
 	if ((int)index->nsrc - 1 != axes)
 		prove_fault(w->call, "INDEX %%%zu has %u indices, and there are %d axes",
