@@ -187,6 +187,10 @@ Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 	if (to >= LV_LOOPS && !target && g->level < to)
 		die(USAGE, "a target is needed (-t) to go from level %s to %s",
 			level_name[g->level], level_name[to]);
+	/* a name that is part of a command; whether there is such a target, lower says */
+	if (target && !name_plain(target, strlen(target)))
+		die(UNSUPPORTED, "no target %.60s: its name has more than letters, digits and _",
+			target);
 	if (g->level < LV_GRAPH && to >= LV_GRAPH)
 		add_stage(&c, "trace", NULL);
 	if (g->level < LV_SCHEDULE && to >= LV_SCHEDULE) {

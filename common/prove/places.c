@@ -260,14 +260,6 @@ static void evaluate(Walk *w, UOp *root, bool statements)
 	vec_free(&todo);
 }
 
-static void check_store(Walk *w, UOp *s, bool statements)
-{
-	w->store = statements ? NULL : s;
-	for (uint32_t i = 0; i < s->nsrc; i++)
-		evaluate(w, s->src[i], statements);
-	memory_pass(w->k, s);
-	check_place(w, s->src[0], s->nsrc > 2 ? s->src[2] : NULL);
-}
 
 /* ---- kernels */
 
@@ -295,16 +287,38 @@ static void enter_if(Walk *w, UOp *cond)
 	vec_push(&w->conds, cond);
 }
 
+static void leave_if(Walk *w)
+{
+	leave(w);
+	w->conds.n--;
+}
+
+/* A statement's value is evaluated only where its gate is true. */
+static void check_store(Walk *w, UOp *s, bool statements)
+{
+	UOp *gate = s->nsrc > 2 ? s->src[2] : NULL;
+	bool within = gate && statements;
+
+	w->store = statements ? NULL : s;
+	evaluate(w, s->src[0], statements);
+	if (gate)
+		evaluate(w, gate, statements);
+	if (within)
+		enter_if(w, gate);
+	evaluate(w, s->src[1], statements);
+	if (within)
+		leave_if(w);
+	memory_pass(w->k, s);
+	check_place(w, s->src[0], gate);
+}
+
 static void check_statement(Walk *w, UOp *s)
 {
 	switch (s->op) {
 	case OP_RANGE: enter_loop(w, s); break;
 	case OP_IF: enter_if(w, s->src[0]); break;
 	case OP_ENDRANGE: leave(w); break;
-	case OP_ENDIF:
-		leave(w);
-		w->conds.n--;
-		break;
+	case OP_ENDIF: leave_if(w); break;
 	case OP_LET: evaluate(w, s->src[0], true); break;
 	case OP_STORE: check_store(w, s, true); break;
 	default: break;
