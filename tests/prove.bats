@@ -67,6 +67,16 @@ output y = x[i], z = x[argmax(x, axis=0)]'
 	[[ $errors == *"INDEX"*"LOAD="*", and the size is 6"* ]]
 }
 
+@test "prove: places that are inside case by case" {
+	tool schedule "$TESTS/ops/bool.mp" > ops.s
+	ok tool prove -q ops.s
+	tool fuse ops.s | tool lower -t clang | tool prove -q
+	# its gate says r0*2 + (r0*4 + r1)//8 < 4, and less is not enough
+	edited ops.s bad.s 's/^(%726 = CMPLT bool %724) %18$/%900000 = CONST i64 5\n\1 %900000/'
+	fails 4 tool prove -q bad.s
+	[[ $errors == *"E_2_20: INDEX"*" is 3 at "*", and the size is 3"* ]]
+}
+
 @test "prove: what a call leaves in part of a buffer is not counted on" {
 	program sorted 'input x f32[5]
 output y = sort(x)'

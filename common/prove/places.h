@@ -104,6 +104,11 @@ bool follows(Known *k, UOp *a, UOp *b, int64_t less);
 /* Whether s >= 0 does. */
 bool sum_holds(Known *k, const Sum *s);
 
+/* ---- cases.c */
+
+/* Whether 0 <= index < size in each case of what moves over a few values. */
+bool cases_hold(Known *k, UOp *index, UOp *size);
+
 /* ---- memory.c: what memory holds */
 
 /* Computes what the integer registers and arrays of the kernel can hold. */
