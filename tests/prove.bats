@@ -53,6 +53,10 @@ output y = sum(x * 2, axis=1)'
 	program sorted 'input x f32[5, 7]
 output y = sort(x), z = sort(x, axis=0), t = topk(x, 3)[0]'
 	proved sorted
+	# as many rows as work items, so without an IF around
+	program rows 'input x i8[9, 128]
+output y = argsort(x + x, axis=0)'
+	proved rows
 	program open 'input x f32[n, 4] where n in 1..50
 r = x[x[:, 0] > 0.5]
 output y = sort(x.flatten()), s = sum(r, axis=0), u = unique(i32(x * 4))[3]'
