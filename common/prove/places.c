@@ -56,7 +56,7 @@ static UOp *elements_of(const UOp *storage)
 	return size_from_val(storage->arg->a[1], &err);
 }
 
-/* Whether 0 <= e < size, by numbers, and otherwise by symbols. */
+/* Whether 0 <= e < size, by numbers, by symbols, or by cases. */
 static bool within_numbers(Known *k, UOp *e, UOp *size)
 {
 	Span s = span_of(k, e), n = span_of(k, size);
@@ -66,7 +66,8 @@ static bool within_numbers(Known *k, UOp *e, UOp *size)
 static bool within(Known *k, UOp *e, UOp *size)
 {
 	return within_numbers(k, e, size) ||
-		(follows(k, ix_const(0), e, 0) && follows(k, e, size, 1));
+		(follows(k, ix_const(0), e, 0) && follows(k, e, size, 1)) ||
+		cases_hold(k, e, size);
 }
 
 /* Conditions that hold where an index is used; what is chosen by them, or loaded under them. */
