@@ -372,7 +372,7 @@ static void leaf(Digits *d, Place *p, size_t n)
 		know(d, s.t[0].mover);
 }
 
-typedef struct { Parts *sum; Place *high, *low; Border border; } Splitting;
+typedef struct { size_t n; Parts *sum; Place *high, *low; Border border; } Splitting;
 
 /* p[i] = below*high + low, if low is within below. */
 static bool split_one(Splitting *x, const Place *p, size_t i, UOp *high, UOp *low, UOp *below)
@@ -388,11 +388,11 @@ static bool split_one(Splitting *x, const Place *p, size_t i, UOp *high, UOp *lo
 }
 
 /* Splits n places at w, when what is left is within it for all of them and has something to say. */
-static bool split_at(Splitting *x, const Place *p, size_t n, const Weight *w)
+static bool split_at(Splitting *x, const Place *p, const Weight *w)
 {
 	bool moves[2] = {false, false};
 	UOp *below = sized_back(&x->border, weight_node(w));
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < x->n; i++) {
 		UOp *high, *low;
 		divided(&x->sum[i], w, &high, &low);
 		high = sized_back(&x->border, high);
@@ -403,36 +403,6 @@ static bool split_at(Splitting *x, const Place *p, size_t n, const Weight *w)
 			return false;
 	}
 	return moves[0] && moves[1];
-}
-
-/* Splits at b*n + a, for terms a*x and b'*(x//n): x//n, and what is left with x%n for x. The sum of
- * (x//n)*(n + 2) and x%n has become (x//n)*2 + x. */
-static bool split_quotient(Splitting *x, const Place *p, size_t n, const Part *div, const Part *of)
-{
-	UOp *d = div->mover;
-	UOp *c = part_node(&(Part){of->c, of->size, NULL});
-	UOp *m = ix_mul(ix_mod(d->src[0], d->src[1]), c);
-	UOp *below = ix_add(ix_mul(d->src[1], c), part_node(&(Part){div->c, div->size, NULL}));
-	for (size_t i = 0; i < n; i++) {
-		UOp *low = ix_sub(ix_sub(p[i].at, part_node(div)), part_node(of));
-		if (!split_one(x, p, i, d, ix_add(low, m), below))
-			return false;
-	}
-	return true;
-}
-
-static bool split_quotients(Splitting *x, const Digits *d, const Place *p, size_t n)
-{
-	const Parts *s = &x->sum[0];
-	for (int i = 0; i < s->n; i++)
-		for (int k = 0; k < s->n; k++) {
-			const UOp *q = s->t[i].mover;
-			if (q && q->op == OP_FLOORDIV && q->src[0] == s->t[k].mover &&
-				!moves_with(d, q->src[1]) &&
-				split_quotient(x, p, n, &s->t[i], &s->t[k]))
-				return true;
-		}
-	return false;
 }
 
 static int64_t divisor(int64_t a, int64_t b)
@@ -508,8 +478,9 @@ static int weights_of(const Parts *sum, size_t n, Weight *w)
 }
 
 /* Splits n places, with their sizes as they are or as those within borders. */
-static bool split(Splitting *x, const Place *p, size_t n, bool border)
+static bool split(Splitting *x, const Place *p, bool border)
 {
+	size_t n = x->n;
 	Weight w[2 * MOST_TERMS + 1 + MOST_STEPS];
 	bool done = false;
 	x->border = border ? border_of(&x->sum[0]) : (Border){0};
@@ -522,17 +493,58 @@ static bool split(Splitting *x, const Place *p, size_t n, bool border)
 	int found = weights_of(x->sum, n, w);
 	for (int i = 0; i < found && !done; i++)
 		if (!i || by_weight(&w[i - 1], &w[i]))
-			done = split_at(x, p, n, &w[i]);
+			done = split_at(x, p, &w[i]);
 	return done;
+}
+
+/* The n for which div = x//n, where div is x//n or, for an x = y//m, y//(m*n); else NULL. */
+static UOp *quotient_by(const Digits *d, const UOp *div, const UOp *x)
+{
+	UOp *n = NULL;
+	if (!div || !x || div->op != OP_FLOORDIV)
+		return NULL;
+	if (div->src[0] == x)
+		n = div->src[1];
+	else if (x->op == OP_FLOORDIV && x->src[0] == div->src[0])
+		n = ix_div(div->src[1], x->src[1]);
+	bool is = n && (div->src[0] == x || ix_mul(n, x->src[1]) == div->src[1]);
+	return is && !moves_with(d, n) && ix_prove_lt(ix_const(0), n) ? n : NULL;
+}
+
+/* Splits at a*n + b, for terms a*x and b*(x//n): x//n, and what is left with x%n for x. The sum of
+ * (x//n)*(n + 2) and x%n has become (x//n)*2 + x. */
+static bool split_quotient(Splitting *x, const Place *p, const Part *div, const Part *of, UOp *by)
+{
+	UOp *a = part_node(&(Part){of->c, of->size, NULL});
+	UOp *left = ix_mul(ix_mod(of->mover, by), a);
+	UOp *below = ix_add(ix_mul(by, a), part_node(&(Part){div->c, div->size, NULL}));
+	for (size_t i = 0; i < x->n; i++) {
+		UOp *low = ix_sub(ix_sub(p[i].at, part_node(div)), part_node(of));
+		if (!split_one(x, p, i, div->mover, ix_add(low, left), below))
+			return false;
+	}
+	return true;
+}
+
+static bool split_quotients(Splitting *x, const Digits *d, const Place *p)
+{
+	const Parts *s = &x->sum[0];
+	for (int i = 0; i < s->n; i++)
+		for (int k = 0; k < s->n; k++) {
+			UOp *by = quotient_by(d, s->t[i].mover, s->t[k].mover);
+			if (by && split_quotient(x, p, &s->t[i], &s->t[k], by))
+				return true;
+		}
+	return false;
 }
 
 void digits_of(Digits *d, const Place *p)
 {
 	size_t n = d->n;
-	Splitting x = {arena_block(n * sizeof *x.sum), arena_alloc(n * sizeof *x.high),
+	Splitting x = {n, arena_block(n * sizeof *x.sum), arena_alloc(n * sizeof *x.high),
 		arena_alloc(n * sizeof *x.low), {0}};
-	bool done = parts_of(&x.sum[0], p[0].at) && (split(&x, p, n, true) ||
-		split(&x, p, n, false) || split_quotients(&x, d, p, n));
+	bool done = parts_of(&x.sum[0], p[0].at) && (split(&x, p, true) ||
+		split(&x, p, false) || split_quotients(&x, d, p));
 	arena_release(x.sum);
 	if (done) {
 		digits_of(d, x.high);

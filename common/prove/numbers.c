@@ -181,6 +181,30 @@ static uint64_t quotient(Numbers *n, int w, UOp *u)
 	return hashed(n, w, u, 4, 0);
 }
 
+/* Whether u is made of sizes, counters and numbers of items alone: its arithmetic does not wrap. */
+static bool plain_index(UOp *u)
+{
+	Nodes all = walk_brief(index_plain(u));
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *v = all.at[i];
+		bool leaf = v->op == OP_CONST || v->op == OP_VAR || v->op == OP_RANGE ||
+			v->op == OP_SPECIAL;
+		bool within = op_info[v->op].index || v->op == OP_MIN || v->op == OP_MAX;
+		if (v->dtype != DT_I64 || !(leaf || within))
+			return false;
+	}
+	return true;
+}
+
+/* a < b is a + c < b + c where nothing wraps: what counts is b - a. */
+static uint64_t comparison(Numbers *n, int w, UOp *u)
+{
+	UOp *a = u->src[0], *b = u->src[1];
+	if (a->dtype != DT_I64 || !plain_index(a) || !plain_index(b))
+		return hashed(n, w, u, 4, 0);
+	return number_mix(number_sub(value(n, w, b), value(n, w, a)), u->op);
+}
+
 static uint64_t derived(Numbers *n, int w, UOp *u)
 {
 	uint64_t x;
@@ -195,6 +219,7 @@ static uint64_t derived(Numbers *n, int w, UOp *u)
 	case OP_ADD: case OP_SUB: case OP_MUL: case OP_NEG:
 		return u->dtype == DT_I64 ? integer(n, w, u) : hashed(n, w, u, 4, 0);
 	case OP_FLOORDIV: return quotient(n, w, u);
+	case OP_CMPLT: return comparison(n, w, u);
 	default: return hashed(n, w, u, 4, 0);
 	}
 }
