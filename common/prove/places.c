@@ -24,6 +24,7 @@ static ARENA Known known;
 static ARENA VEC(PlacesShown) shown;
 static ARENA TABLE(Mark) visited, stands;
 static ARENA Map proved;                /* kernels */
+static ARENA struct { bool any; } doubtful;     /* places that need a gate, and got none yet */
 
 static bool is_marked(const Walk *w, const UOp *u, const Mark *m, uint32_t round)
 {
@@ -122,10 +123,25 @@ static size_t node_number(const Graph *g, const UOp *u)
 	return u->id;
 }
 
+/* Whether a place comes out of an array of the kernel's own, where data has been put to be used
+ * again: what is in it is known less well than the data. */
+static bool from_array(UOp *place)
+{
+	Nodes all = walk_brief(place);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_LOAD && all.at[i]->src[0]->src[0]->op != OP_PARAM)
+			return true;
+	return false;
+}
+
 static void outside(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *gate)
 {
 	if (w->unproved) {
 		vec_push(w->unproved, index);
+		return;
+	}
+	if (!w->k->sizes && from_array(e)) {
+		doubtful.any = true;
 		return;
 	}
 	if (gate)
@@ -388,6 +404,8 @@ void prove_places(const ProvedCall *c)
 	vec_free(&w.open);
 	vec_free(&w.conds);
 }
+
+bool places_doubtful(void) { return doubtful.any; }
 
 void places_unproved(const ProvedCall *c, Unproved *out)
 {

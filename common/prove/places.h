@@ -149,6 +149,9 @@ bool place_sum(Known *k, const UOp *index, Sum *out);
 /* ---- places.c */
 
 typedef VEC(UOp *) Unproved;
+/* Whether prove_places met a place that comes out of an array of the kernel's own and that could not
+ * be proved: that is no fault, but it has to get a gate. */
+bool places_doubtful(void);
 /* The INDEXes of a call's kernel that cannot be proved. Dies for other faults. */
 void places_unproved(const ProvedCall *c, Unproved *out);
 /* The size that index `axis` of an INDEX has to be below. */
