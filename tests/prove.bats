@@ -81,6 +81,13 @@ output y = x[i], z = x[argmax(x, axis=0)]'
 	[[ $errors == *"E_2_20: INDEX"*" is 3 at "*", and the size is 3"* ]]
 }
 
+@test "prove: places of convolutions in work groups" {
+	program conv 'input x f32[n, 32, 16, 5] where n in 1..40
+const k = reshape(f32(arange(192)), [1, 32, 2, 3])
+output z = conv2d(x, k, padding=1)'
+	proved conv
+}
+
 @test "prove: what a call leaves in part of a buffer is not counted on" {
 	program sorted 'input x f32[5]
 output y = sort(x)'
