@@ -136,6 +136,73 @@ static void divided(const Parts *s, const Weight *w, UOp **high, UOp **low)
 	}
 }
 
+/* ---- sizes of buffers with a border
+ *
+ *     b*(h + 2)*(w + 2) + (y + 1)*(w + 2) + x + 1
+ *
+ * is split at w + 2 when it is written with w' = w + 2 and h' = h + 2, as b*h'*w' + y*w' + … */
+
+enum { MOST_MOVED = 4 };
+typedef struct { size_t n; UOp *size[MOST_MOVED], *less[MOST_MOVED], *moved[MOST_MOVED],
+	*more[MOST_MOVED]; } Border;
+
+/* size' stands for size + by. */
+static void move_size(Border *b, UOp *size, int64_t by)
+{
+	const Val *v = size->arg;
+	int64_t lo, hi;
+	for (size_t i = 0; i < b->n; i++)
+		if (b->size[i] == size)
+			return;
+	if (b->n == MOST_MOVED || !add_ok(v->a[1]->i, by, &lo) || !add_ok(v->a[2]->i, by, &hi))
+		return;
+	UOp *moved = ix_var(arena_printf("%s'%lld", v->a[0]->s, (long long)by), lo, hi);
+	b->size[b->n] = size;
+	b->less[b->n] = ix_sub(moved, ix_const(by));
+	b->moved[b->n] = moved;
+	b->more[b->n++] = ix_add(size, ix_const(by));
+}
+
+/* The size of which a has a factor more than b: c*size*rest and c*by*rest, of one mover. */
+static void find_border(Border *out, const Part *a, const Part *b)
+{
+	if (!a->mover || a->mover != b->mover || a->c <= 0 || b->c % a->c)
+		return;
+	for (UOp *rest = a->size; rest; rest = rest->op == OP_MUL ? rest->src[0] : NULL) {
+		UOp *f = rest->op == OP_MUL ? rest->src[1] : rest;
+		if (times(b->size, f) == a->size)
+			move_size(out, f, b->c / a->c);
+	}
+}
+
+static Border border_of(const Parts *s)
+{
+	Border b = {0};
+	for (int i = 0; i < s->n; i++)
+		for (int k = 0; k < s->n; k++)
+			find_border(&b, &s->t[i], &s->t[k]);
+	return b;
+}
+
+/* u with other sizes as factors of its terms. */
+static UOp *resized(UOp *u, size_t n, UOp *const *from, UOp *const *to)
+{
+	Parts s;
+	if (!n || !parts_of(&s, u))
+		return u;
+	UOp *sum = ix_const(s.k);
+	for (int i = 0; i < s.n; i++) {
+		UOp *size = substitute(times(s.t[i].size, ix_const(s.t[i].c)), n, from, to);
+		sum = ix_add(sum, s.t[i].mover ? ix_mul(size, s.t[i].mover) : size);
+	}
+	return sum;
+}
+
+static UOp *sized_back(const Border *b, UOp *u)
+{
+	return resized(u, b->n, b->moved, b->more);
+}
+
 /* ---- within what is known where a place is touched */
 
 /* An i64 value x with 0 <= x < n is as good as an item's number out of n. */
@@ -305,27 +372,67 @@ static void leaf(Digits *d, Place *p, size_t n)
 		know(d, s.t[0].mover);
 }
 
-typedef struct { Parts *sum; Place *high, *low; } Splitting;
+typedef struct { Parts *sum; Place *high, *low; Border border; } Splitting;
+
+/* p[i] = below*high + low, if low is within below. */
+static bool split_one(Splitting *x, const Place *p, size_t i, UOp *high, UOp *low, UOp *below)
+{
+	bool again = i && x->low[i - 1].at == low && p[i].n == p[i - 1].n &&
+		(!p[i].n || p[i].cond == p[i - 1].cond);
+	if (!again && !place_within(&p[i], low, below))
+		return false;
+	x->high[i] = x->low[i] = p[i];
+	x->high[i].at = high;
+	x->low[i].at = low;
+	return true;
+}
 
 /* Splits n places at w, when what is left is within it for all of them and has something to say. */
 static bool split_at(Splitting *x, const Place *p, size_t n, const Weight *w)
 {
 	bool moves[2] = {false, false};
-	UOp *below = weight_node(w);
+	UOp *below = sized_back(&x->border, weight_node(w));
 	for (size_t i = 0; i < n; i++) {
 		UOp *high, *low;
 		divided(&x->sum[i], w, &high, &low);
+		high = sized_back(&x->border, high);
+		low = sized_back(&x->border, low);
 		moves[0] |= high != ix_const(0);
 		moves[1] |= low != ix_const(0);
-		bool again = i && x->low[i - 1].at == low && p[i].n == p[i - 1].n &&
-			(!p[i].n || p[i].cond == p[i - 1].cond);
-		if (!again && !place_within(&p[i], low, below))
+		if (!split_one(x, p, i, high, low, below))
 			return false;
-		x->high[i] = x->low[i] = p[i];
-		x->high[i].at = high;
-		x->low[i].at = low;
 	}
 	return moves[0] && moves[1];
+}
+
+/* Splits at b*n + a, for terms a*x and b'*(x//n): x//n, and what is left with x%n for x. The sum of
+ * (x//n)*(n + 2) and x%n has become (x//n)*2 + x. */
+static bool split_quotient(Splitting *x, const Place *p, size_t n, const Part *div, const Part *of)
+{
+	UOp *d = div->mover;
+	UOp *c = part_node(&(Part){of->c, of->size, NULL});
+	UOp *m = ix_mul(ix_mod(d->src[0], d->src[1]), c);
+	UOp *below = ix_add(ix_mul(d->src[1], c), part_node(&(Part){div->c, div->size, NULL}));
+	for (size_t i = 0; i < n; i++) {
+		UOp *low = ix_sub(ix_sub(p[i].at, part_node(div)), part_node(of));
+		if (!split_one(x, p, i, d, ix_add(low, m), below))
+			return false;
+	}
+	return true;
+}
+
+static bool split_quotients(Splitting *x, const Digits *d, const Place *p, size_t n)
+{
+	const Parts *s = &x->sum[0];
+	for (int i = 0; i < s->n; i++)
+		for (int k = 0; k < s->n; k++) {
+			const UOp *q = s->t[i].mover;
+			if (q && q->op == OP_FLOORDIV && q->src[0] == s->t[k].mover &&
+				!moves_with(d, q->src[1]) &&
+				split_quotient(x, p, n, &s->t[i], &s->t[k]))
+				return true;
+		}
+	return false;
 }
 
 static int64_t divisor(int64_t a, int64_t b)
@@ -400,19 +507,32 @@ static int weights_of(const Parts *sum, size_t n, Weight *w)
 	return found + steps;
 }
 
+/* Splits n places, with their sizes as they are or as those within borders. */
+static bool split(Splitting *x, const Place *p, size_t n, bool border)
+{
+	Weight w[2 * MOST_TERMS + 1 + MOST_STEPS];
+	bool done = false;
+	x->border = border ? border_of(&x->sum[0]) : (Border){0};
+	if (border && !x->border.n)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!parts_of(&x->sum[i], resized(p[i].at, x->border.n, x->border.size,
+						  x->border.less)))
+			return false;
+	int found = weights_of(x->sum, n, w);
+	for (int i = 0; i < found && !done; i++)
+		if (!i || by_weight(&w[i - 1], &w[i]))
+			done = split_at(x, p, n, &w[i]);
+	return done;
+}
+
 void digits_of(Digits *d, const Place *p)
 {
 	size_t n = d->n;
-	Weight w[2 * MOST_TERMS + 1 + MOST_STEPS];
 	Splitting x = {arena_block(n * sizeof *x.sum), arena_alloc(n * sizeof *x.high),
-		arena_alloc(n * sizeof *x.low)};
-	bool fits = true, done = false;
-	for (size_t i = 0; i < n; i++)
-		fits &= parts_of(&x.sum[i], p[i].at);
-	int found = fits ? weights_of(x.sum, n, w) : 0;
-	for (int i = 0; i < found && !done; i++)
-		if (!i || by_weight(&w[i - 1], &w[i]))
-			done = split_at(&x, p, n, &w[i]);
+		arena_alloc(n * sizeof *x.low), {0}};
+	bool done = parts_of(&x.sum[0], p[0].at) && (split(&x, p, n, true) ||
+		split(&x, p, n, false) || split_quotients(&x, d, p, n));
 	arena_release(x.sum);
 	if (done) {
 		digits_of(d, x.high);

@@ -116,6 +116,44 @@ static UOp *take_out(Line *l, const UOp *counter)
 
 /* ---- what is written */
 
+static bool same_line(const Line *a, const Line *b)
+{
+	for (int i = 0; i < a->n; i++) {
+		bool found = false;
+		for (int k = 0; k < b->n; k++)
+			found |= a->term[i] == b->term[k];
+		if (!found)
+			return false;
+	}
+	return a->n == b->n;
+}
+
+static void add_bits(const Register *r, Written *to, const Written *from)
+{
+	for (int64_t k = 0; k <= r->size / 64; k++)
+		to->bits[k] |= from->bits[k];
+}
+
+/* Joins the last entry with one of the same terms in the same blocks, and adds to it what those
+ * outside have of these terms. */
+static void merge_last(Register *r)
+{
+	Written *last = &r->written.at[r->written.n - 1];
+	for (size_t i = 0; i + 1 < r->written.n; i++) {
+		Written *w = &r->written.at[i];
+		if (w->depth > last->depth || !same_line(&w->open, &last->open))
+			continue;
+		if (w->depth < last->depth) {
+			add_bits(r, last, w);
+			continue;
+		}
+		add_bits(r, w, last);
+		free(last->bits);
+		r->written.n--;
+		return;
+	}
+}
+
 static void wrote(Checker *x, Register *r, UOp *index)
 {
 	Written w = {.depth = x->block.n};
@@ -132,36 +170,7 @@ static void wrote(Checker *x, Register *r, UOp *index)
 	w.bits = xcalloc(r->size / 64 + 1, sizeof *w.bits);
 	set_bit(w.bits, k);
 	vec_push(&r->written, w);
-}
-
-static bool same_line(const Line *a, const Line *b)
-{
-	for (int i = 0; i < a->n; i++) {
-		bool found = false;
-		for (int k = 0; k < b->n; k++)
-			found |= a->term[i] == b->term[k];
-		if (!found)
-			return false;
-	}
-	return a->n == b->n;
-}
-
-/* Joins the last entry with one of the same terms. */
-static void merge_last(Register *r)
-{
-	Written *last = &r->written.at[r->written.n - 1];
-	for (size_t i = 0; i + 1 < r->written.n; i++) {
-		Written *w = &r->written.at[i];
-		if (w->depth > last->depth || !same_line(&w->open, &last->open))
-			continue;
-		if (w->depth < last->depth)
-			continue;
-		for (int64_t k = 0; k <= r->size / 64; k++)
-			w->bits[k] |= last->bits[k];
-		free(last->bits);
-		r->written.n--;
-		return;
-	}
+	merge_last(r);
 }
 
 /* The loop of a counter ends: what it wrote in all iterations is written. */
