@@ -81,6 +81,21 @@ output y = x[i], z = x[argmax(x, axis=0)]'
 	[[ $errors == *"E_2_20: INDEX"*" is 3 at "*", and the size is 3"* ]]
 }
 
+@test "prove: places of tiles with two open sizes" {
+	printf 'input x f64[n] where n in 2..100000\nr = x[1:] - x[:-1] ** 2\noutput r, loss = sum(r * r)\n' > chain.t
+	tool trace chain.t | tool vmap -a x=0 -o r=1 > chain.mp
+	tool fuse chain.mp | tool lower -t clang > chain.l
+	ok tool prove -q chain.l
+	tool run chain.mp x=rand vmap=3 n=4 -o chain.npz
+}
+
+@test "prove: places of convolutions in work groups" {
+	program conv 'input x f32[n, 32, 16, 5] where n in 1..40
+const k = reshape(f32(arange(192)), [1, 32, 2, 3])
+output z = conv2d(x, k, padding=1)'
+	proved conv
+}
+
 @test "prove: what a call leaves in part of a buffer is not counted on" {
 	program sorted 'input x f32[5]
 output y = sort(x)'

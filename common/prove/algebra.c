@@ -13,47 +13,6 @@
 
 enum { DEEP = 16, VISITS = 1000, STEPS = 24, BUDGET = 400, DEPTH = 3, LOOKS = 64 };
 
-/* Whether a LOAD gives the same each time: nothing that the kernel stores goes there. */
-static bool is_steady(const Known *k, const UOp *load)
-{
-	const UOp *storage = load->src[0]->src[0];
-	if (storage->op != OP_PARAM || !k->kernel)
-		return false;
-	const UOp *buffer = k->call->src[1 + param_slot(storage)];
-	for (size_t i = 0; i < k->stored.n; i++)
-		if (k->stored.at[i] == buffer)
-			return false;
-	return true;
-}
-
-bool value_loads(Known *k, UOp *u)
-{
-	VEC(UOp *) todo = {0};
-
-	if (u->id >= k->loads.cap)
-		table_fit(&k->loads);
-	for (vec_push(&todo, u); todo.n; ) {
-		UOp *v = todo.at[todo.n - 1];
-		LoadNote *at = k->loads.at, *note = &at[v->id];
-		size_t was = todo.n;
-		bool in = v->op != OP_LET && note->round != k->loads.round;
-		bool any = v->op == OP_LOAD && !is_steady(k, v);
-		for (uint32_t i = 0; in && i < v->nsrc; i++)
-			if (at[v->src[i]->id].round != k->loads.round)
-				vec_push(&todo, v->src[i]);
-		if (todo.n > was)
-			continue;
-		todo.n--;
-		if (note->round == k->loads.round)
-			continue;
-		for (uint32_t i = 0; in && i < v->nsrc; i++)
-			any |= at[v->src[i]->id].loads;
-		*note = (LoadNote){k->loads.round, any};
-	}
-	vec_free(&todo);
-	return k->loads.at[u->id].loads;
-}
-
 static ARENA TABLE(uint8_t) symbolic;   /* 1: no, 2: yes */
 
 /* Whether a size variable has a part in what u can be. */
@@ -511,8 +470,36 @@ static bool put_moving(Known *k, Sum *s)
 	return any;
 }
 
+/* Subtracts facts that take several terms out at once, those first that take most. */
+static bool put_facts(Known *k, Sum *s)
+{
+	Sum t, best;
+	bool more = true, any = false;
+
+	for (int turn = 0; more && turn < STEPS; turn++, any |= more) {
+		int least = s->n - 1;
+		more = false;
+		for (size_t i = 0; i < k->fact.n; i++) {
+			const Sum *f = &k->fact.at[i];
+			int shared = 0;
+			for (int j = 0; j < f->n; j++)
+				shared += sum_coef(s, f->t[j].m) != 0;
+			for (int j = 0; shared > 1 && j < f->n; j++)
+				if (f->t[j].m->op != OP_MUL &&
+					by_fact(k, s, f, f->t[j].m, &t) && t.n < least) {
+					best = t;
+					least = t.n;
+					more = true;
+				}
+		}
+		if (more)
+			*s = best;
+	}
+	return any;
+}
+
 /* The forms in which a claim is looked at, and by how many facts. */
-enum { AS_IS, JOINED, SPLIT, ENDS, FORMS };
+enum { AS_IS, JOINED, SPLIT, ENDS, LESS, FORMS };
 
 static bool form_of(Known *k, const Sum *s, int form, Sum *out)
 {
@@ -521,6 +508,7 @@ static bool form_of(Known *k, const Sum *s, int form, Sum *out)
 	case JOINED: return sum_join(k, out);
 	case SPLIT: return split_remainders(k, out);
 	case ENDS: return put_moving(k, out) | put_equal(k, out);
+	case LESS: return put_facts(k, out);
 	default: return true;
 	}
 }

@@ -69,6 +69,9 @@ Span span_join(Span a, Span b);
 static inline bool span_empty(Span a) { return a.lo > a.hi; }
 /* u lies inside s, until the frame is closed. */
 void span_narrow(Known *k, UOp *u, Span s);
+/* Whether u, computed again at another time, may be another value: it loads from what the kernel
+ * stores to. What a LET names is computed once. */
+bool value_loads(Known *k, UOp *u);
 
 /* ---- facts.c: conditions that hold */
 
@@ -89,9 +92,6 @@ void facts_settle(Known *k);
 
 /* ---- algebra.c: sums with symbols */
 
-/* Whether u, computed again at another time, may be another value: it loads from what the kernel
- * stores to. What a LET names is computed once. */
-bool value_loads(Known *k, UOp *u);
 /* u as a sum over values that are no sums; equal to u modulo 2^64. */
 void sum_parts(Known *k, UOp *u, Sum *s);
 /* Puts quotients and remainders of the same together again, (x//4)*4 + x%4 -> x; whether there were

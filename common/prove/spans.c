@@ -376,3 +376,44 @@ void span_narrow(Known *k, UOp *u, Span s)
 	vec_push(&k->undo, ((Undo){u, *n}));
 	*n = (Narrowed){next, k->narrowed.round};
 }
+
+/* Whether a LOAD gives the same each time: nothing that the kernel stores goes there. */
+static bool is_steady(const Known *k, const UOp *load)
+{
+	const UOp *storage = load->src[0]->src[0];
+	if (storage->op != OP_PARAM || !k->kernel)
+		return false;
+	const UOp *buffer = k->call->src[1 + param_slot(storage)];
+	for (size_t i = 0; i < k->stored.n; i++)
+		if (k->stored.at[i] == buffer)
+			return false;
+	return true;
+}
+
+bool value_loads(Known *k, UOp *u)
+{
+	VEC(UOp *) todo = {0};
+
+	if (u->id >= k->loads.cap)
+		table_fit(&k->loads);
+	for (vec_push(&todo, u); todo.n; ) {
+		UOp *v = todo.at[todo.n - 1];
+		LoadNote *at = k->loads.at, *note = &at[v->id];
+		size_t was = todo.n;
+		bool in = v->op != OP_LET && note->round != k->loads.round;
+		bool any = v->op == OP_LOAD && !is_steady(k, v);
+		for (uint32_t i = 0; in && i < v->nsrc; i++)
+			if (at[v->src[i]->id].round != k->loads.round)
+				vec_push(&todo, v->src[i]);
+		if (todo.n > was)
+			continue;
+		todo.n--;
+		if (note->round == k->loads.round)
+			continue;
+		for (uint32_t i = 0; in && i < v->nsrc; i++)
+			any |= at[v->src[i]->id].loads;
+		*note = (LoadNote){k->loads.round, any};
+	}
+	vec_free(&todo);
+	return k->loads.at[u->id].loads;
+}
