@@ -12,7 +12,13 @@ static Graph *through_target(Graph *g)
 	const char *tool = target_tool(lower_opt.target);
 	wire_write(&in, g);
 	char *allow = process.custom_allowed && custom_in(g) ? "--allow-custom" : NULL;
-	char *argv[] = {(char *)tool, allow, NULL};
+	char *argv[4] = {(char *)tool};
+	size_t k = 1;
+	if (allow)
+		argv[k++] = allow;
+	/* a user's own target may not know this option */
+	if ((process.guard || process.own_made) && !strchr(stage_path(), ':'))
+		argv[k++] = "--guard";
 	int status = spawn_filter(argv, buf_str(&in), in.n, &out);
 	if (status)
 		pipeline_failed((char *const *const[]){argv, NULL}, status, 0, in.s, in.n);

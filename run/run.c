@@ -256,8 +256,9 @@ int main(int argc, char **argv)
 	for (; (g = stream_next(in, 0)); arena_reset()) {
 		verify(g);
 		own = !opt.interpret && code_check(g);
-		g = process.guard ? guard_places(g) : g;
-		prove_document(g);
+		/* a program of this user's own has been proved before it was marked */
+		if (g->level < LV_PROGRAM || !own)
+			g = prove_admit(g);
 		g = whole ? g : lean(g);
 		stream_rest(in);
 		handle(g, &operands, own);

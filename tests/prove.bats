@@ -53,6 +53,10 @@ output y = sum(x * 2, axis=1)'
 	program sorted 'input x f32[5, 7]
 output y = sort(x), z = sort(x, axis=0), t = topk(x, 3)[0]'
 	proved sorted
+	# as many rows as work items, so without an IF around
+	program rows 'input x i8[9, 128]
+output y = argsort(x + x, axis=0)'
+	proved rows
 	program open 'input x f32[n, 4] where n in 1..50
 r = x[x[:, 0] > 0.5]
 output y = sort(x.flatten()), s = sum(r, axis=0), u = unique(i32(x * 4))[3]'
@@ -65,6 +69,16 @@ output y = x[i], z = x[argmax(x, axis=0)]'
 	edited gathered.s bad.s 's/^(%[0-9]+ = LOAD f32 %[0-9]+) %[0-9]+/\1/'
 	fails 4 tool prove bad.s
 	[[ $errors == *"INDEX"*"LOAD="*", and the size is 6"* ]]
+}
+
+@test "prove: places that are inside case by case" {
+	tool schedule "$TESTS/ops/bool.mp" > ops.s
+	ok tool prove -q ops.s
+	tool fuse ops.s | tool lower -t clang | tool prove -q
+	# its gate says r0*2 + (r0*4 + r1)//8 < 4, and less is not enough
+	edited ops.s bad.s 's/^(%726 = CMPLT bool %724) %18$/%900000 = CONST i64 5\n\1 %900000/'
+	fails 4 tool prove -q bad.s
+	[[ $errors == *"E_2_20: INDEX"*" is 3 at "*", and the size is 3"* ]]
 }
 
 @test "prove: what a call leaves in part of a buffer is not counted on" {

@@ -104,7 +104,7 @@ refused() {
 
 @test "the built-in rules: listed, and applied by name" {
 	ok tool rewrite --list
-	[ "$(sort <<< "$output" | tr '\n' ' ')" = "decompose grad simplify vmap " ]
+	[ "$(sort <<< "$output" | tr '\n' ' ')" = "decompose grad laws simplify vmap " ]
 	tool rewrite --list=decompose > listed
 	command -p diff listed "$ROOT/render/lower/decompose.rules"
 	ok tool rewrite --list=grad

@@ -28,6 +28,8 @@ typedef struct {
 	size_t memory_limit;    /* --limit mem=…, in bytes; 0: as much as the machine gives */
 	bool custom_allowed;    /* --allow-custom: without it a CUSTOM is refused, status 3 */
 	bool guard;             /* --guard: places that cannot be proved get gates */
+	bool own_made;          /* the document at hand comes from stages of the project's that this
+				   process has started */
 	bool code_allowed;      /* --allow-code: a program that carries no mark is executed */
 } Process;
 extern Process process;

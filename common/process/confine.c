@@ -65,7 +65,8 @@
 	CALL(lseek), CALL(pread64), CALL(pwrite64), CALL(readv), CALL(writev), CALL(munmap), \
 	CALL(mremap), CALL(madvise), CALL(brk), CALL(ppoll), CALL(futex), CALL(exit), \
 	CALL(exit_group), CALL(rt_sigaction), CALL(rt_sigprocmask), CALL(rt_sigreturn), \
-	CALL(sigaltstack), CALL(faccessat), CALL(readlinkat), CALL(getpid), CALL(gettid), \
+	CALL(sigaltstack), CALL(faccessat), CALL(faccessat2), CALL(readlinkat), CALL(getpid), \
+	CALL(gettid), \
 	CALL(getppid), CALL(tgkill), CALL(clock_gettime), CALL(gettimeofday), \
 	CALL(clock_nanosleep), CALL(nanosleep), CALL(getrandom), CALL(sysinfo), CALL(uname), \
 	CALL(sched_yield), CALL(sched_getaffinity), CALL(sched_setaffinity), CALL(setitimer), \

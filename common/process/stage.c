@@ -157,14 +157,14 @@ static const char *target_of(const Stage *s)
 
 /* ---- missing stages */
 
-typedef struct { char **at[8]; size_t n; bool custom; } Commands;
+typedef struct { char **at[8]; size_t n; bool custom, own; } Commands;
 
 static void add_stage(Commands *c, const char *name, const char *target)
 {
 	const char *path = tool_find(name);
 	if (!path)
 		die(FAILED, "the stage '%s' is not on the stage path %s", name, stage_path());
-	char **argv = arena_alloc(5 * sizeof *argv);
+	char **argv = arena_alloc(6 * sizeof *argv);
 	size_t n = 0;
 	argv[n++] = (char *)path;
 	if (target) {
@@ -174,15 +174,23 @@ static void add_stage(Commands *c, const char *name, const char *target)
 	/* not passed unless needed: a user's own stage may not know this option */
 	if (c->custom)
 		argv[n++] = "--allow-custom";
+	if (process.guard || (c->own && c->n))
+		argv[n++] = "--guard";
 	c->at[c->n++] = argv;
 }
 
 Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 {
-	Commands c = {.custom = process.custom_allowed && custom_in(g)};
+	/* a user's own stage has to write what can be proved */
+	Commands c = {
+		.custom = process.custom_allowed && custom_in(g), .own = !strchr(stage_path(), ':')};
 	if (to >= LV_LOOPS && !target && g->level < to)
 		die(USAGE, "a target is needed (-t) to go from level %s to %s",
 			level_name[g->level], level_name[to]);
+	/* a name that is part of a command; whether there is such a target, lower says */
+	if (target && !name_plain(target, strlen(target)))
+		die(UNSUPPORTED, "no target %.60s: its name has more than letters, digits and _",
+			target);
 	if (g->level < LV_GRAPH && to >= LV_GRAPH)
 		add_stage(&c, "trace", NULL);
 	if (g->level < LV_SCHEDULE && to >= LV_SCHEDULE) {
@@ -196,6 +204,7 @@ Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 		add_stage(&c, "render", target);
 	if (!c.n)
 		return g;
+	process.own_made = c.own;
 	Buf in = {0}, out = {0};
 	int failed;
 	wire_write(&in, g);
@@ -245,6 +254,7 @@ static Graph *admit(const Stage *s, Graph *g)
 	if ((int)g->level > most)
 		die(UNSUPPORTED, "a document of level %s is too late for it: it takes %s",
 			level_name[g->level], level_name[s->level_in]);
+	process.own_made = false;
 	verify(g);
 	code_check(g);
 	if (g->level <= LV_GRAPH)
@@ -253,7 +263,7 @@ static Graph *admit(const Stage *s, Graph *g)
 		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
 		verify(g);
 	}
-	prove_document(g);
+	g = prove_admit(g);
 	checks_remember(g);
 	/* passes make a new graph, so the list of nodes that were read is dropped; functions are
 	 * expanded, dead ones too */

@@ -432,7 +432,7 @@ static bool facts_hold(Known *k, const Sum *s, int depth)
 	Sum t;
 
 	if (!depth)
-		return holds(k, s, 4);
+		return holds(k, s, 6);
 	for (int sizes = 0; sizes < 2; sizes++)
 		for (size_t i = k->fact.n; i-- > 0; )
 			for (int j = 0; j < k->fact.at[i].n && k->budget > 0; j++) {

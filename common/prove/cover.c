@@ -112,9 +112,9 @@ static void take_base(Sum *rest, Sum *base, UOp *const *range, size_t n)
 
 typedef struct { VEC(UOp *) range; VEC(UOp *) cond; } Around;
 
-/* The loops and conditions around a store beyond the first `common`; all SPECIALs, when that is
- * none. */
-static bool find_around(Known *k, const Fill *f, size_t common, Around *a)
+/* The loops and conditions around a store beyond the first `common`, and with `items` all
+ * SPECIALs. */
+static bool find_around(Known *k, const Fill *f, size_t common, bool items, Around *a)
 {
 	UOp *kernel = k->kernel;
 
@@ -133,7 +133,7 @@ static bool find_around(Known *k, const Fill *f, size_t common, Around *a)
 		bool loop = u->op == OP_RANGE && k->graph->level < LV_LOOPS;
 		if (loop && span_of(k, u->src[0]).lo < 1)
 			return false;
-		if (loop || u->op == OP_SPECIAL)
+		if (loop || (items && u->op == OP_SPECIAL))
 			vec_push(&a->range, u);
 	}
 	return f->store->nsrc < 3;
@@ -233,11 +233,11 @@ static bool cover(Known *k, const Around *a, Sum *rest, Sum *base, Sum *step, Su
 	return !conds;
 }
 
-bool store_covers(Known *k, const Fill *f, size_t common, Cover *c)
+bool store_covers(Known *k, const Fill *f, size_t common, bool items, Cover *c)
 {
 	Around a = {0};
 	Sum rest;
-	bool is = find_around(k, f, common, &a) && place_sum(k, f->store->src[0], &rest) &&
+	bool is = find_around(k, f, common, items, &a) && place_sum(k, f->store->src[0], &rest) &&
 		cover(k, &a, &rest, &c->base, &c->step, &c->count);
 
 	vec_free(&a.range);

@@ -46,6 +46,9 @@ static UOp *guard_kernel(const Graph *g, const ProvedCall *c)
 	places_unproved(c, &bad);
 	for (size_t i = 0; i < bad.n; i++)
 		map_put(&w.index, PKEY(bad.at[i]), bad.at[i]);
+	if (bad.n && process.verbose)
+		fprintf(stderr, "%s: K%u %.80s: gates for %zu places\n", process.stage, c->number,
+			call_name(c->call), bad.n);
 	UOp *kernel = bad.n ? walk_replace(c->kernel, guarded, &w) : c->kernel;
 	vec_free(&bad);
 	map_free(&w.index);

@@ -254,7 +254,7 @@ static bool filled_by(Known *k, UOp *load, const Fill *f)
 
 	while (common < f->depth && common < k->path.n && f->path[common] == k->path.at[common])
 		common++;
-	return store_covers(k, f, common, &c) && place_sum(k, load->src[0], &at) &&
+	return store_covers(k, f, common, false, &c) && place_sum(k, load->src[0], &at) &&
 		sum_plus(&at, -1, &c.base) && sum_divided(&at, &c.step, &i) && sum_holds(k, &i) &&
 		sum_plus(&c.count, -1, &i) && add_ok(c.count.k, -1, &c.count.k) &&
 		sum_holds(k, &c.count);
@@ -432,7 +432,7 @@ static void left_by_store(Known *k, UOp *s, const UOp *buffer, Left *left)
 		find_belows(k);
 	left->below = held_of(k, to)->below;
 	sum_parts(k, shape_count(to->shape), &size);
-	left->all |= store_covers(k, &f, 0, &c) && !c.base.n && !c.base.k && !c.step.n &&
+	left->all |= store_covers(k, &f, 0, true, &c) && !c.base.n && !c.base.k && !c.step.n &&
 		c.step.k == 1 && sum_plus(&c.count, -1, &size) && sum_holds(k, &c.count);
 }
 

@@ -24,6 +24,7 @@ static ARENA Known known;
 static ARENA VEC(PlacesShown) shown;
 static ARENA TABLE(Mark) visited, stands;
 static ARENA Map proved;                /* kernels */
+static ARENA struct { bool any; } doubtful;     /* places that need a gate, and got none yet */
 
 static bool is_marked(const Walk *w, const UOp *u, const Mark *m, uint32_t round)
 {
@@ -56,7 +57,7 @@ static UOp *elements_of(const UOp *storage)
 	return size_from_val(storage->arg->a[1], &err);
 }
 
-/* Whether 0 <= e < size, by numbers, and otherwise by symbols. */
+/* Whether 0 <= e < size, by numbers, by symbols, or by cases. */
 static bool within_numbers(Known *k, UOp *e, UOp *size)
 {
 	Span s = span_of(k, e), n = span_of(k, size);
@@ -66,7 +67,8 @@ static bool within_numbers(Known *k, UOp *e, UOp *size)
 static bool within(Known *k, UOp *e, UOp *size)
 {
 	return within_numbers(k, e, size) ||
-		(follows(k, ix_const(0), e, 0) && follows(k, e, size, 1));
+		(follows(k, ix_const(0), e, 0) && follows(k, e, size, 1)) ||
+		cases_hold(k, e, size);
 }
 
 /* Conditions that hold where an index is used; what is chosen by them, or loaded under them. */
@@ -121,10 +123,25 @@ static size_t node_number(const Graph *g, const UOp *u)
 	return u->id;
 }
 
+/* Whether a place comes out of an array of the kernel's own, where data has been put to be used
+ * again: what is in it is known less well than the data. */
+static bool from_array(UOp *place)
+{
+	Nodes all = walk_brief(place);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_LOAD && all.at[i]->src[0]->src[0]->op != OP_PARAM)
+			return true;
+	return false;
+}
+
 static void outside(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *gate)
 {
 	if (w->unproved) {
 		vec_push(w->unproved, index);
+		return;
+	}
+	if (!w->k->sizes && from_array(e)) {
+		doubtful.any = true;
 		return;
 	}
 	if (gate)
@@ -160,21 +177,27 @@ static void check_axis(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *ga
 	frame_close(k);
 }
 
+/* Whether an INDEX has one row-major index: at level loops, and between passes of lower. */
+static bool is_flat(const Graph *g, const UOp *index)
+{
+	const UOp *storage = index->src[0];
+	return storage->op != OP_PARAM || g->level >= LV_LOOPS ||
+		(index->nsrc == 2 && storage->shape->rank != 1);
+}
+
 UOp *place_size(const Graph *g, const UOp *index, int axis)
 {
 	const UOp *storage = index->src[0];
 	if (storage->op == OP_DEFINE_REG || storage->op == OP_DEFINE_LOCAL)
 		return elements_of(storage);
-	return g->level >= LV_LOOPS ? shape_count(storage->shape) : storage->shape->dim[axis];
+	return is_flat(g, index) ? shape_count(storage->shape) : storage->shape->dim[axis];
 }
 
 /* The place that a LOAD, a STORE or a sort uses. */
 static void check_place(Walk *w, UOp *index, UOp *gate)
 {
 	UOp *storage = index->src[0];
-	bool array = storage->op == OP_DEFINE_REG || storage->op == OP_DEFINE_LOCAL;
-	bool flat = array || w->call->graph->level >= LV_LOOPS;
-	int axes = flat ? 1 : storage->shape->rank;
+	int axes = is_flat(w->call->graph, index) ? 1 : storage->shape->rank;
 
 	if ((int)index->nsrc - 1 != axes)
 		prove_fault(w->call, "INDEX %%%zu has %u indices, and there are %d axes",
@@ -254,14 +277,6 @@ static void evaluate(Walk *w, UOp *root, bool statements)
 	vec_free(&todo);
 }
 
-static void check_store(Walk *w, UOp *s, bool statements)
-{
-	w->store = statements ? NULL : s;
-	for (uint32_t i = 0; i < s->nsrc; i++)
-		evaluate(w, s->src[i], statements);
-	memory_pass(w->k, s);
-	check_place(w, s->src[0], s->nsrc > 2 ? s->src[2] : NULL);
-}
 
 /* ---- kernels */
 
@@ -289,16 +304,38 @@ static void enter_if(Walk *w, UOp *cond)
 	vec_push(&w->conds, cond);
 }
 
+static void leave_if(Walk *w)
+{
+	leave(w);
+	w->conds.n--;
+}
+
+/* A statement's value is evaluated only where its gate is true. */
+static void check_store(Walk *w, UOp *s, bool statements)
+{
+	UOp *gate = s->nsrc > 2 ? s->src[2] : NULL;
+	bool within = gate && statements;
+
+	w->store = statements ? NULL : s;
+	evaluate(w, s->src[0], statements);
+	if (gate)
+		evaluate(w, gate, statements);
+	if (within)
+		enter_if(w, gate);
+	evaluate(w, s->src[1], statements);
+	if (within)
+		leave_if(w);
+	memory_pass(w->k, s);
+	check_place(w, s->src[0], gate);
+}
+
 static void check_statement(Walk *w, UOp *s)
 {
 	switch (s->op) {
 	case OP_RANGE: enter_loop(w, s); break;
 	case OP_IF: enter_if(w, s->src[0]); break;
 	case OP_ENDRANGE: leave(w); break;
-	case OP_ENDIF:
-		leave(w);
-		w->conds.n--;
-		break;
+	case OP_ENDIF: leave_if(w); break;
 	case OP_LET: evaluate(w, s->src[0], true); break;
 	case OP_STORE: check_store(w, s, true); break;
 	default: break;
@@ -367,6 +404,8 @@ void prove_places(const ProvedCall *c)
 	vec_free(&w.open);
 	vec_free(&w.conds);
 }
+
+bool places_doubtful(void) { return doubtful.any; }
 
 void places_unproved(const ProvedCall *c, Unproved *out)
 {

@@ -104,6 +104,11 @@ bool follows(Known *k, UOp *a, UOp *b, int64_t less);
 /* Whether s >= 0 does. */
 bool sum_holds(Known *k, const Sum *s);
 
+/* ---- cases.c */
+
+/* Whether 0 <= index < size in each case of what moves over a few values. */
+bool cases_hold(Known *k, UOp *index, UOp *size);
+
 /* ---- memory.c: what memory holds */
 
 /* Computes what the integer registers and arrays of the kernel can hold. */
@@ -134,8 +139,8 @@ bool memory_plain(const UOp *kernel);
 /* The places base + i*step for i from 0 to count - 1. */
 typedef struct { Sum base, step, count; } Cover;
 /* Whether the STORE, in the loops around it beyond the first `common`, writes such places, all of
- * them before what follows those loops. */
-bool store_covers(Known *k, const Fill *f, size_t common, Cover *c);
+ * them before what follows those loops; by this item, or (`items`) by all of them. */
+bool store_covers(Known *k, const Fill *f, size_t common, bool items, Cover *c);
 /* a/b for a b of one term, where that is exact; else false. */
 bool sum_divided(const Sum *a, const Sum *b, Sum *out);
 /* The place of an INDEX as one sum, row-major. */
@@ -144,6 +149,9 @@ bool place_sum(Known *k, const UOp *index, Sum *out);
 /* ---- places.c */
 
 typedef VEC(UOp *) Unproved;
+/* Whether prove_places met a place that comes out of an array of the kernel's own and that could not
+ * be proved: that is no fault, but it has to get a gate. */
+bool places_doubtful(void);
 /* The INDEXes of a call's kernel that cannot be proved. Dies for other faults. */
 void places_unproved(const ProvedCall *c, Unproved *out);
 /* The size that index `axis` of an INDEX has to be below. */

@@ -18,6 +18,11 @@ Graph *guard_places(Graph *g);
  * is larger, proves the places again for just these sizes. */
 void prove_sizes(const Graph *g, const VarEnv *sizes);
 
+/* The same for a document that has just been read, which it gives back. With --guard, and where the
+ * project's own stages have just made it of one that was proved, what cannot be shown is no fault:
+ * places get gates (guard.c), and items, registers and barriers are taken at their word. */
+Graph *prove_admit(Graph *g);
+
 /* What prove_document has shown of the places of a kernel, the first time that it was called: of
  * how many indices by the bounds of their values alone, by these under gates and IFs, and with
  * symbols; and the milliseconds that it took. */
@@ -34,11 +39,13 @@ typedef struct { const Graph *graph; uint32_t number; UOp *call, *kernel; } Prov
 ProvedCall proved_call(const Graph *g, uint32_t number);
 
 /* A row of the table: a check of the whole document, or of one call after another in their order;
- * one of them may be NULL. */
+ * one of them may be NULL. `order`: it is about the order in which items touch memory, not about
+ * which memory that is. */
 typedef struct {
 	const char *name;
 	void (*document)(const Graph *g);
 	void (*call)(const ProvedCall *c);
+	bool order;
 } ProofCheck;
 
 /* The KERNEL that a CALL runs, also as a PROGRAM; else NULL. */

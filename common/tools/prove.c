@@ -47,8 +47,7 @@ static void handle(Graph *g)
 	double begin = now_ms();
 
 	verify(g);
-	g = process.guard ? guard_places(g) : g;
-	prove_document(g);
+	g = prove_admit(g);
 	if (!opt.quiet)
 		print_shown(opt.pass ? stderr : stdout, now_ms() - begin);
 	if (opt.pass)
