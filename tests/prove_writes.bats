@@ -198,6 +198,42 @@ refuses() {
 	refuses 'render -t clang' 'register 0 is read at r1' '%4 = RANGE i64 %0' '%20 = CONST i64 3\n%4 = RANGE i64 %20'
 	refuses 'render -t clang' 'register 0 is read at r1' 'INDEX f32 %6 %4' 'INDEX f32 %6 %1'
 	refuses 'render -t clang' 'LET' '%12 %15 %16 {' '%15 %16 {'
+	# one by one
+	sed -i -e 's|^%8 = STORE.*|%20 = CONST i64 2\n%21 = CONST i64 3\n%22 = CONST i64 1\n%23 = INDEX f32 %6 %1\n%24 = INDEX f32 %6 %22\n%25 = INDEX f32 %6 %20\n%26 = INDEX f32 %6 %21\n%27 = STORE %23 %2\n%28 = STORE %24 %2\n%29 = STORE %25 %2\n%30 = STORE %26 %2|' \
+		-e '/^%[79] = /d' -e 's|%6 %4 %8 %9 %5|%6 %27 %28 %29 %30 %5|' a.txt
+	accepts 'render -t clang'
+	refuses 'render -t clang' 'register 0 is read at r1' ' %29 ' ' '
+}
+
+@test "items of a grid write apart: rows within a border" {
+	cat > a.txt <<-'END'
+		sluice 1 loops
+		vars {h: [1, 64], w: [1, 64]}
+		%0 = VAR i64 ["h", 1, 64]
+		%1 = VAR i64 ["w", 1, 64]
+		%2 = CONST f32 0.0
+		%3 = CONST i64 2
+		%4 = CONST i64 3
+		%5 = BUFFER f32 {name: "y", shape: [4356], role: "output"}
+		%6 = SPECIAL i64 %0 "gidx0"
+		%7 = RANGE i64 %1 [0, "loop"]
+		%8 = MUL i64 %6 %1
+		%9 = MUL i64 %6 %3
+		%10 = ADD i64 %8 %9
+		%11 = ADD i64 %10 %1
+		%12 = ADD i64 %11 %7
+		%13 = ADD i64 %12 %4
+		%14 = PARAM f32 {slot: 0, shape: [4356]}
+		%15 = INDEX f32 %14 %13
+		%16 = CAST f32 %6
+		%17 = STORE %15 %16
+		%18 = ENDRANGE %7
+		%19 = KERNEL %7 %17 %18 {name: "k", target: "clang", global_size: ["h"]}
+		%20 = CALL %19 %5
+		%21 = SINK %20 {names: ["y"]}
+	END
+	accepts 'render -t clang'
+	refuses 'render -t clang' 'two items that differ in gidx0' '%3 = CONST i64 2' '%3 = CONST i64 -1'
 }
 
 @test "items of a work group meet between writing and reading" {

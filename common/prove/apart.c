@@ -137,7 +137,7 @@ static void move_lets(struct Scopes *s, const UOp *kernel)
 }
 
 /* at[of[i]] and those outside it hold where statement i runs. */
-static void scopes_of(struct Scopes *s, const UOp *kernel)
+static void find_scopes(struct Scopes *s, const UOp *kernel)
 {
 	VEC(int) open = {0};
 	Nodes all = walk((UOp *)kernel);
@@ -165,6 +165,19 @@ static void scopes_of(struct Scopes *s, const UOp *kernel)
 	vec_free(&open);
 }
 
+/* Those of a kernel, kept until another one is asked for. */
+static const struct Scopes *scopes_of(const UOp *kernel)
+{
+	static ARENA struct Scopes last;
+	static ARENA const UOp *of;
+	if (of != kernel) {
+		last.at.n = 0;
+		find_scopes(&last, kernel);
+	}
+	of = kernel;
+	return &last;
+}
+
 static size_t conditions_of(const struct Scopes *s, const Access *a, UOp *const **cond)
 {
 	size_t n = a->gate != NULL;
@@ -183,18 +196,17 @@ static size_t conditions_of(const struct Scopes *s, const Access *a, UOp *const 
 /* The places of some accesses along one axis of their INDEX. */
 static Place *places_of(const ProvedCall *c, const Access *const *a, size_t n, uint32_t axis)
 {
-	struct Scopes s = {0};
+	const struct Scopes *s = scopes_of(c->kernel);
 	Place *p = arena_alloc((n + 1) * sizeof *p);
-	scopes_of(&s, c->kernel);
 	for (size_t i = 0; i < n; i++) {
-		bool same = i && a[i]->at == a[i - 1]->at && a[i]->gate == a[i - 1]->gate;
+		bool same = i && s->of[a[i]->at] == s->of[a[i - 1]->at] &&
+			a[i]->gate == a[i - 1]->gate;
 		p[i] = same ? p[i - 1] : (Place){0};
 		if (!same)
-			p[i].n = conditions_of(&s, a[i], &p[i].cond);
+			p[i].n = conditions_of(s, a[i], &p[i].cond);
 		p[i].at = index_open(a[i]->index->src[1 + axis], p[i].n, p[i].cond);
 		p[i].call = c;
 	}
-	vec_free(&s.at);
 	return p;
 }
 

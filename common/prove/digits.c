@@ -7,7 +7,6 @@
  * again, at the coefficient of one of its terms or at the common divisor of its constants; a digit
  * that is one product or quotient of an item's number then says something of that number. */
 #include "prove/digits.h"
-#include "prove/places.h"
 #include <stdlib.h>
 
 /* ---- what an expression depends on */
@@ -203,153 +202,6 @@ static UOp *sized_back(const Border *b, UOp *u)
 	return resized(u, b->n, b->moved, b->more);
 }
 
-/* ---- within what is known where a place is touched */
-
-/* An i64 value x with 0 <= x < n is as good as an item's number out of n. */
-static UOp *stand_in(UOp *x, UOp *n)
-{
-	return NODE(OP_SPECIAL, DT_I64, val_str(arena_printf("%%%u", x->id)), n);
-}
-
-static bool is_sum(const UOp *u)
-{
-	return u->op == OP_ADD || u->op == OP_MUL || u->op == OP_CONST;
-}
-
-typedef VEC(UOp *) Conds;
-
-/* The comparisons x < y of indices that c, which is true, consists of. */
-static void split_condition(Conds *out, UOp *c)
-{
-	Conds todo = {0};
-	for (vec_push(&todo, c); todo.n; ) {
-		UOp *u = todo.at[--todo.n];
-		if (u->op == OP_LET || u->op == OP_AND)
-			vec_push(&todo, u->src[0]);
-		if (u->op == OP_AND)
-			vec_push(&todo, u->src[1]);
-		if ((u->op != OP_CMPLT && u->op != OP_CMPEQ) || u->src[0]->dtype != DT_I64)
-			continue;
-		/* x == y: x < y + 1 */
-		vec_push(out, u->op == OP_CMPLT ? u : NODE(OP_CMPLT, DT_BOOL, VNIL, u->src[0],
-			ix_add(u->src[1], ix_const(1))));
-	}
-	vec_free(&todo);
-}
-
-/* Replaces in u what conditions bound by stand-ins. */
-static UOp *bounded(const Conds *c, UOp *u)
-{
-	UOp *from[8], *to[8];
-	size_t n = 0;
-	for (size_t i = 0; i < c->n && n < 8; i++) {
-		UOp *x = c->at[i]->src[0], *b = c->at[i]->src[1];
-		if (is_sum(x) || !ix_prove_le(ix_const(0), x))
-			continue;
-		from[n] = x;
-		to[n++] = stand_in(x, b);
-	}
-	return substitute(u, n, from, to);
-}
-
-/* Whether u < below follows from x < y: below - u >= y - x. */
-static bool implied(UOp *u, UOp *below, UOp *x, UOp *y)
-{
-	return ix_prove_le(ix_add(u, y), ix_add(below, x));
-}
-
-/* A term c*MIN(a, b) of u with c > 0, or NULL. */
-static UOp *least_in(UOp *u)
-{
-	int64_t c;
-	for (UOp *rest = u; rest; rest = rest->op == OP_ADD ? rest->src[0] : NULL) {
-		UOp *t = rest->op == OP_ADD ? rest->src[1] : rest;
-		if (t->op == OP_MUL && ix_is_const(t->src[1], &c) && c > 0)
-			t = t->src[0];
-		if (t->op == OP_MIN && t->dtype == DT_I64)
-			return t;
-	}
-	return NULL;
-}
-
-typedef struct { bool least, most; } Within;
-
-static void try_within(Within *w, UOp *u, UOp *below)
-{
-	w->least = w->least || ix_prove_le(ix_const(0), u);
-	w->most = w->most || ix_prove_lt(u, below);
-}
-
-static void try_conditions(Within *w, const Conds *c, UOp *u, UOp *below)
-{
-	UOp *v = index_plain(bounded(c, u));
-	try_within(w, v, below);
-	u = index_plain(u);
-	for (size_t i = 0; i < c->n && !(w->least && w->most); i++) {
-		UOp *x = index_plain(c->at[i]->src[0]), *y = index_plain(c->at[i]->src[1]);
-		w->least = w->least || implied(ix_const(-1), u, x, y);
-		w->most = w->most || implied(u, below, x, y) || implied(v, below, x, y);
-	}
-}
-
-/* MIN(a, b) is one of a and b, and not above either. */
-static void try_least(Within *w, const Conds *c, UOp *u, UOp *below)
-{
-	u = index_plain(u);
-	UOp *m = least_in(u);
-	Within a = *w, b = *w;
-	if (!m)
-		return;
-	try_conditions(&a, c, substitute(u, 1, &m, &m->src[0]), below);
-	try_conditions(&b, c, substitute(u, 1, &m, &m->src[1]), below);
-	w->least = w->least || (a.least && b.least);
-	w->most = w->most || a.most || b.most;
-}
-
-/* What places.c knows of the registers and buffers of a kernel. */
-static Known *known_of(const ProvedCall *c)
-{
-	static ARENA Known known;
-	static ARENA const UOp *of;
-	if (of != c->call)
-		known_begin(&known, c->graph, c->number);
-	of = c->call;
-	return &known;
-}
-
-/* The same by what places.c knows. */
-static void try_known(Within *w, const Place *p, UOp *u, UOp *below)
-{
-	if (!p->call)
-		return;
-	Known *k = known_of(p->call);
-	frame_open(k);
-	for (size_t i = p->n; i--; )
-		assume(k, p->cond[i], true);
-	facts_settle(k);
-	w->least = w->least || follows(k, ix_const(0), u, 0);
-	w->most = w->most || follows(k, u, below, 1);
-	frame_close(k);
-}
-
-bool place_within(const Place *p, UOp *u, UOp *below)
-{
-	Within w = {0};
-	Conds c = {0};
-	try_within(&w, u, below);
-	if (w.least && w.most)
-		return true;
-	for (size_t i = 0; i < p->n; i++)
-		split_condition(&c, p->cond[i]);
-	try_conditions(&w, &c, u, below);
-	if (!w.least || !w.most)
-		try_least(&w, &c, u, below);
-	if (!w.least || !w.most)
-		try_known(&w, p, u, below);
-	vec_free(&c);
-	return w.least && w.most;
-}
-
 /* ---- splitting */
 
 static void know(Digits *d, UOp *u)
@@ -374,17 +226,63 @@ static void leaf(Digits *d, Place *p, size_t n)
 
 typedef struct { size_t n; Parts *sum; Place *high, *low; Border border; } Splitting;
 
-/* p[i] = below*high + low, if low is within below. */
-static bool split_one(Splitting *x, const Place *p, size_t i, UOp *high, UOp *low, UOp *below)
+/* Places under the same conditions whose low parts are base + k: it is enough to look at the least
+ * and the greatest k. */
+typedef struct { const Place *low; UOp *base; int64_t least, most; } Row;
+
+enum { MOST_ROWS = 16 };
+
+static bool in_row(Row *row, int n, const Place *low, UOp *base, int64_t k)
 {
-	bool again = i && x->low[i - 1].at == low && p[i].n == p[i - 1].n &&
-		(!p[i].n || p[i].cond == p[i - 1].cond);
-	if (!again && !place_within(&p[i], low, below))
+	for (int i = 0; i < n; i++)
+		if (row[i].base == base && row[i].low->n == low->n &&
+			(!low->n || row[i].low->cond == low->cond)) {
+			row[i].least = k < row[i].least ? k : row[i].least;
+			row[i].most = k > row[i].most ? k : row[i].most;
+			return true;
+		}
+	return false;
+}
+
+static bool ends_within(const Row *r, UOp *below)
+{
+	Place p = *r->low;
+	p.at = ix_add(r->base, ix_const(r->least));
+	if (!place_within(&p, p.at, below))
 		return false;
+	p.at = ix_add(r->base, ix_const(r->most));
+	return r->least == r->most || place_within(&p, p.at, below);
+}
+
+static bool lows_within(const Splitting *x, UOp *below)
+{
+	Row row[MOST_ROWS];
+	int n = 0;
+	for (size_t i = 0; i < x->n; i++) {
+		const Place *low = &x->low[i];
+		int64_t k = 0;
+		UOp *base = low->at;
+		if (base->op == OP_ADD && ix_is_const(base->src[1], &k))
+			base = base->src[0];
+		if (in_row(row, n, low, base, k))
+			continue;
+		if (n == MOST_ROWS && !place_within(low, low->at, below))
+			return false;
+		if (n < MOST_ROWS)
+			row[n++] = (Row){low, base, k, k};
+	}
+	for (int i = 0; i < n; i++)
+		if (!ends_within(&row[i], below))
+			return false;
+	return true;
+}
+
+/* p[i] = below*high + low, where low must be within below. */
+static void set_parts(Splitting *x, const Place *p, size_t i, UOp *high, UOp *low)
+{
 	x->high[i] = x->low[i] = p[i];
 	x->high[i].at = high;
 	x->low[i].at = low;
-	return true;
 }
 
 /* Splits n places at w, when what is left is within it for all of them and has something to say. */
@@ -399,10 +297,9 @@ static bool split_at(Splitting *x, const Place *p, const Weight *w)
 		low = sized_back(&x->border, low);
 		moves[0] |= high != ix_const(0);
 		moves[1] |= low != ix_const(0);
-		if (!split_one(x, p, i, high, low, below))
-			return false;
+		set_parts(x, p, i, high, low);
 	}
-	return moves[0] && moves[1];
+	return moves[0] && moves[1] && lows_within(x, below);
 }
 
 static int64_t divisor(int64_t a, int64_t b)
@@ -520,10 +417,9 @@ static bool split_quotient(Splitting *x, const Place *p, const Part *div, const 
 	UOp *below = ix_add(ix_mul(by, a), part_node(&(Part){div->c, div->size, NULL}));
 	for (size_t i = 0; i < x->n; i++) {
 		UOp *low = ix_sub(ix_sub(p[i].at, part_node(div)), part_node(of));
-		if (!split_one(x, p, i, div->mover, ix_add(low, left), below))
-			return false;
+		set_parts(x, p, i, div->mover, ix_add(low, left));
 	}
-	return true;
+	return lows_within(x, below);
 }
 
 static bool split_quotients(Splitting *x, const Digits *d, const Place *p)

@@ -1,0 +1,148 @@
+/* Whether an index lies within a bound under the conditions under which a place is touched. */
+#include "prove/digits.h"
+#include "prove/places.h"
+
+/* An i64 value x with 0 <= x < n is as good as an item's number out of n. */
+static UOp *stand_in(UOp *x, UOp *n)
+{
+	return NODE(OP_SPECIAL, DT_I64, val_str(arena_printf("%%%u", x->id)), n);
+}
+
+static bool is_sum(const UOp *u)
+{
+	return u->op == OP_ADD || u->op == OP_MUL || u->op == OP_CONST;
+}
+
+typedef VEC(UOp *) Conds;
+
+/* The comparisons x < y of indices that c, which is true, consists of. */
+static void split_condition(Conds *out, UOp *c)
+{
+	Conds todo = {0};
+	for (vec_push(&todo, c); todo.n; ) {
+		UOp *u = todo.at[--todo.n];
+		if (u->op == OP_LET || u->op == OP_AND)
+			vec_push(&todo, u->src[0]);
+		if (u->op == OP_AND)
+			vec_push(&todo, u->src[1]);
+		if ((u->op != OP_CMPLT && u->op != OP_CMPEQ) || u->src[0]->dtype != DT_I64)
+			continue;
+		/* x == y: x < y + 1 */
+		vec_push(out, u->op == OP_CMPLT ? u : NODE(OP_CMPLT, DT_BOOL, VNIL, u->src[0],
+			ix_add(u->src[1], ix_const(1))));
+	}
+	vec_free(&todo);
+}
+
+/* Replaces in u what conditions bound by stand-ins. */
+static UOp *bounded(const Conds *c, UOp *u)
+{
+	UOp *from[8], *to[8];
+	size_t n = 0;
+	for (size_t i = 0; i < c->n && n < 8; i++) {
+		UOp *x = c->at[i]->src[0], *b = c->at[i]->src[1];
+		if (is_sum(x) || !ix_prove_le(ix_const(0), x))
+			continue;
+		from[n] = x;
+		to[n++] = stand_in(x, b);
+	}
+	return substitute(u, n, from, to);
+}
+
+/* Whether u < below follows from x < y: below - u >= y - x. */
+static bool implied(UOp *u, UOp *below, UOp *x, UOp *y)
+{
+	return ix_prove_le(ix_add(u, y), ix_add(below, x));
+}
+
+/* A term c*MIN(a, b) of u with c > 0, or NULL. */
+static UOp *least_in(UOp *u)
+{
+	int64_t c;
+	for (UOp *rest = u; rest; rest = rest->op == OP_ADD ? rest->src[0] : NULL) {
+		UOp *t = rest->op == OP_ADD ? rest->src[1] : rest;
+		if (t->op == OP_MUL && ix_is_const(t->src[1], &c) && c > 0)
+			t = t->src[0];
+		if (t->op == OP_MIN && t->dtype == DT_I64)
+			return t;
+	}
+	return NULL;
+}
+
+typedef struct { bool least, most; } Within;
+
+static void try_within(Within *w, UOp *u, UOp *below)
+{
+	w->least = w->least || ix_prove_le(ix_const(0), u);
+	w->most = w->most || ix_prove_lt(u, below);
+}
+
+static void try_conditions(Within *w, const Conds *c, UOp *u, UOp *below)
+{
+	UOp *v = index_plain(bounded(c, u));
+	try_within(w, v, below);
+	u = index_plain(u);
+	for (size_t i = 0; i < c->n && !(w->least && w->most); i++) {
+		UOp *x = index_plain(c->at[i]->src[0]), *y = index_plain(c->at[i]->src[1]);
+		w->least = w->least || implied(ix_const(-1), u, x, y);
+		w->most = w->most || implied(u, below, x, y) || implied(v, below, x, y);
+	}
+}
+
+/* MIN(a, b) is one of a and b, and not above either. */
+static void try_least(Within *w, const Conds *c, UOp *u, UOp *below)
+{
+	u = index_plain(u);
+	UOp *m = least_in(u);
+	Within a = *w, b = *w;
+	if (!m)
+		return;
+	try_conditions(&a, c, substitute(u, 1, &m, &m->src[0]), below);
+	try_conditions(&b, c, substitute(u, 1, &m, &m->src[1]), below);
+	w->least = w->least || (a.least && b.least);
+	w->most = w->most || a.most || b.most;
+}
+
+/* What places.c knows of the registers and buffers of a kernel. */
+static Known *known_of(const ProvedCall *c)
+{
+	static ARENA Known known;
+	static ARENA const UOp *of;
+	if (of != c->call)
+		known_begin(&known, c->graph, c->number);
+	of = c->call;
+	return &known;
+}
+
+/* The same by what places.c knows. */
+static void try_known(Within *w, const Place *p, UOp *u, UOp *below)
+{
+	if (!p->call)
+		return;
+	Known *k = known_of(p->call);
+	frame_open(k);
+	for (size_t i = p->n; i--; )
+		assume(k, p->cond[i], true);
+	facts_settle(k);
+	w->least = w->least || follows(k, ix_const(0), u, 0);
+	w->most = w->most || follows(k, u, below, 1);
+	frame_close(k);
+}
+
+bool place_within(const Place *p, UOp *u, UOp *below)
+{
+	Within w = {0};
+	Conds c = {0};
+	try_within(&w, u, below);
+	if (w.least && w.most)
+		return true;
+	for (size_t i = 0; i < p->n; i++)
+		split_condition(&c, p->cond[i]);
+	try_conditions(&w, &c, u, below);
+	if (!w.least || !w.most)
+		try_least(&w, &c, u, below);
+	if (!w.least || !w.most)
+		try_known(&w, p, u, below);
+	vec_free(&c);
+	return w.least && w.most;
+}
