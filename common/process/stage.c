@@ -183,7 +183,9 @@ Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse)
 {
 	/* a user's own stage has to write what can be proved */
 	Commands c = {
-		.custom = process.custom_allowed && custom_in(g), .own = !strchr(stage_path(), ':')};
+		.custom = process.custom_allowed && custom_in(g),
+		.own = !strchr(stage_path(), ':'),
+	};
 	if (to >= LV_LOOPS && !target && g->level < to)
 		die(USAGE, "a target is needed (-t) to go from level %s to %s",
 			level_name[g->level], level_name[to]);

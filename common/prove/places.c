@@ -129,7 +129,8 @@ static bool from_array(UOp *place)
 {
 	Nodes all = walk_brief(place);
 	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_LOAD && all.at[i]->src[0]->src[0]->op != OP_PARAM)
+		if (all.at[i]->op == OP_LOAD &&
+			all.at[i]->src[0]->src[0]->op == OP_DEFINE_LOCAL)
 			return true;
 	return false;
 }
@@ -144,10 +145,15 @@ static void outside(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *gate)
 		doubtful.any = true;
 		return;
 	}
+	bool found;
 	if (gate)
 		vec_push(&w->conds, gate);
-	prove_fault(w->call, "INDEX %%%zu axis %d: %s", node_number(w->call->graph, index), axis,
-		witness(w->k, e, size, w->conds.n, w->conds.at));
+	const char *why = witness(w->k, e, size, w->conds.n, w->conds.at, &found);
+	if (found || w->k->sizes)
+		prove_fault(w->call, "INDEX %%%zu axis %d: %s",
+			node_number(w->call->graph, index), axis, why);
+	w->conds.n -= gate != NULL;
+	doubtful.any = true;
 }
 
 static void check_axis(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *gate)
@@ -209,11 +215,12 @@ static void check_place(Walk *w, UOp *index, UOp *gate)
 
 static void check_range(Walk *w, UOp *range)
 {
+	bool found;
 	UOp *size = range->src[0];
 	if (w->k->dead || span_of(w->k, size).lo >= 0 || follows(w->k, ix_const(0), size, 0))
 		return;
 	prove_fault(w->call, "RANGE %%%zu: %s", node_number(w->call->graph, range),
-		witness(w->k, size, NULL, w->conds.n, w->conds.at));
+		witness(w->k, size, NULL, w->conds.n, w->conds.at, &found));
 }
 
 /* ---- expressions */

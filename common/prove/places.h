@@ -149,8 +149,8 @@ bool place_sum(Known *k, const UOp *index, Sum *out);
 /* ---- places.c */
 
 typedef VEC(UOp *) Unproved;
-/* Whether prove_places met a place that comes out of an array of the kernel's own and that could not
- * be proved: that is no fault, but it has to get a gate. */
+/* Whether prove_places met a place that could not be proved, though no case was found in which it
+ * is outside, or that comes out of an array of the kernel's own: it has to get a gate. */
 bool places_doubtful(void);
 /* The INDEXes of a call's kernel that cannot be proved. Dies for other faults. */
 void places_unproved(const ProvedCall *c, Unproved *out);
@@ -168,6 +168,6 @@ void check_vars(const Graph *g);
 
 /* Text of values with which index is not from 0 to size - 1 though the gate (or NULL) and the
  * conditions around hold: "r0*2+1 is 128 at r0=64 n=7, and the size is 128". If none is found, of
- * the bounds. In the arena. */
-const char *witness(Known *k, UOp *index, UOp *size, size_t n, UOp *const *cond);
+ * the bounds; *found says which. In the arena. */
+const char *witness(Known *k, UOp *index, UOp *size, size_t n, UOp *const *cond, bool *found);
 #endif

@@ -240,7 +240,7 @@ static Nodes nodes_of(Case *c)
 	return r;
 }
 
-const char *witness(Known *k, UOp *index, UOp *size, size_t n, UOp *const *cond)
+const char *witness(Known *k, UOp *index, UOp *size, size_t n, UOp *const *cond, bool *found)
 {
 	Case c = {.k = k, .index = index, .size = size, .n = n, .cond = cond};
 	Buf b = {0};
@@ -251,17 +251,17 @@ const char *witness(Known *k, UOp *index, UOp *size, size_t n, UOp *const *cond)
 	c.at = arena_alloc(node_limit() * sizeof *c.at);
 	for (size_t i = 0; i < c.all.n; i++)
 		c.at[c.all.at[i]->id] = i + 1;
-	bool found = search(&c);
+	*found = search(&c);
 	Buf text = {0};
 	ix_print(&text, index, NULL, NULL);
 	buf_printf(&b, "%.300s", buf_str(&text));
-	if (found) {
+	if (*found) {
 		buf_printf(&b, " is %lld", (long long)value_of(&c, index));
 		print_case(&b, &c);
 	} else {
 		print_bounds(&b, k, index);
 	}
-	print_size(&b, &c, found);
+	print_size(&b, &c, *found);
 	const char *r = arena_strdup(buf_str(&b));
 	buf_free(&text);
 	buf_free(&b);

@@ -121,12 +121,25 @@ bool prefetch_loads_fits(const Plan *p, const Facts *f)
 
 /* ---- values in row buffers, and transposed */
 
+/* Whether the kernel stores to places that are made of u. Out of memory, they could be any: nothing
+ * would show that work items write apart. */
+static bool is_stored_at(const Facts *f, const UOp *u)
+{
+	for (uint32_t i = 0; i < f->kernel->nsrc; i++) {
+		Nodes all = walk_brief(f->kernel->src[i]->src[0]);
+		for (size_t k = 0; k < all.n; k++)
+			if (all.at[k] == u)
+				return true;
+	}
+	return false;
+}
+
 /* A value of the kernel's own arithmetic, the same whenever it is computed. */
 bool stage_fits(const Facts *f, const Staged *s)
 {
 	UOp *u = s->value;
 	if ((u->op != OP_LOAD && u->op != OP_RREDUCE && !op_elementwise(u->op)) || !s->over ||
-		s->over & (~free_of(u) | f->serial))
+		s->over & (~free_of(u) | f->serial) || is_stored_at(f, u))
 		return false;
 	Nodes all = walk(u);
 	for (size_t i = 0; i < all.n; i++)
