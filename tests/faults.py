@@ -100,7 +100,8 @@ def gate_gone(lines, rng):
     places = []
     for i in numbered(lines, r"LOAD f32 %\d+ %\d+"):
         index = re.findall(r"%\d+", lines[i])[1]
-        if any(from_data(e) for e in nodes[index][1:]):
+        # what a gated STORE updates is loaded only where it stores
+        if any(from_data(e) for e in nodes[index][1:]) and not gated(lines, index):
             places.append(i)
     i = pick(rng, places)
     if i is None or not names and "loops" in lines[0]:

@@ -258,14 +258,16 @@ static Graph *admit(const Stage *s, Graph *g)
 			level_name[g->level], level_name[s->level_in]);
 	process.own_made = false;
 	verify(g);
-	code_check(g);
+	bool own = code_check(g);
 	if (g->level <= LV_GRAPH)
 		inputs_remember(g);
 	if ((int)g->level < s->level_in) {
 		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
 		verify(g);
 	}
-	g = prove_admit(g);
+	/* a program of this user's own has been proved before it was marked */
+	if (g->level < LV_PROGRAM || !own)
+		g = prove_admit(g);
 	checks_remember(g);
 	/* passes make a new graph, so the list of nodes that were read is dropped; functions are
 	 * expanded, dead ones too */

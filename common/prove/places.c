@@ -137,15 +137,15 @@ static bool from_array(UOp *place)
 
 static void outside(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *gate)
 {
+	bool found, array = from_array(e) || (gate && from_array(gate));
 	if (w->unproved) {
 		vec_push(w->unproved, index);
 		return;
 	}
-	if (!w->k->sizes && from_array(e)) {
+	if (!w->k->sizes && array) {
 		doubtful.any = true;
 		return;
 	}
-	bool found;
 	if (gate)
 		vec_push(&w->conds, gate);
 	const char *why = witness(w->k, e, size, w->conds.n, w->conds.at, &found);
