@@ -123,6 +123,5 @@ typedef struct {
 	UOp *sink;
 	Nodes all;              /* every node as read, dead ones too; none for a graph made here */
 	bool raw;               /* read with READ_RAW: only `all` is written, in its order */
-	bool remote;            /* it came from a socket */
 } Graph;
 #endif

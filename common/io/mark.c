@@ -86,7 +86,7 @@ bool code_check(const Graph *g)
 
 	if (process.code_allowed || !programs_in(g))
 		return own;
-	if (g->remote)
+	if (process.from_socket)
 		die(UNSUPPORTED, "%s from a socket it needs --allow-code", what);
 	if (own)
 		return true;

@@ -130,7 +130,6 @@ Graph *stream_next(Stream *s, int flags)
 	if (find_whole(s)) {
 		limits_time(true);
 		g = wire_build(s->p + s->start, s->scan.at, flags);
-		g->remote = s->endpoint != NULL;
 		s->start += s->scan.at;
 		s->count++;
 	}
