@@ -18,7 +18,6 @@ enum { BOUND = 16,              /* axis of the innermost bound range in open for
 typedef struct { bool explain, strict; } FuseOptions;
 extern FuseOptions fuse_opt;
 
-typedef VEC(UOp *) NodeList;
 
 /* ---- open_kernels.c: to open form and back */
 Graph *open_kernels(Graph *g);

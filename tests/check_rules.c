@@ -204,7 +204,7 @@ static void compare(UOp *u, UOp *v)
 			shape_text(u->shape), dtype_name(v->dtype), shape_text(v->shape));
 		wrong(&text);
 	}
-	interp_graph(3, both, &env, content, (void *)&env, out);
+	interp_graph(3, both, NULL, &env, content, (void *)&env, out);
 	compare_elements(u, &out[0], &out[1], &out[2]);
 	for (int i = 0; i < 3; i++)
 		array_free(&out[i]);

@@ -4,7 +4,7 @@
  *     mkdoc '[$x, ["NEG", "f32", [0], nil], !1]'    nodes become a document of level graph
  *     mkdoc '{uop: 2, …}'                           anything else is written as it stands
  *
- * $x $y $i $b $u $c stand for sources (below), !3 for a SINK of node 3, <c1 dd ff> for those bytes,
+ * $x $y $i $b $u $n $o $c stand for sources (below), !3 for a SINK of node 3, <c1 dd ff> for those bytes,
  * @N*V for N times V. */
 #include <ctype.h>
 #include <msgpack.h>
@@ -21,6 +21,8 @@ static const char *const macro[128] = {
 	['b'] = "[\"BUFFER\",\"bool\",[],{name:\"b\",shape:[3,4],role:\"input\"}]",
 	['s'] = "[\"BUFFER\",\"f32\",[],{name:\"s\",shape:[4],role:\"state\",data:"
 		"b\"00000000000000000000000000000000\"}]",
+	['n'] = "[\"BUFFER\",\"i64\",[],{name:\"n\",shape:[],role:\"input\"}]",
+	['o'] = "[\"BUFFER\",\"bool\",[],{name:\"o\",shape:[],role:\"input\"}]",
 	['c'] = "[\"CONST\",\"f32\",[],1.0]",
 };
 

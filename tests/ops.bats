@@ -24,7 +24,7 @@ at_level() {
 
 # the operands of run for DTYPE: each input from one .npz
 operands() {
-	tool show "$TESTS/ops/$1.mp" | sed -n 's/.*{name: "\([a-z0-9]*\)".*role: "input".*/\1=in.npz/p'
+	tool show "$TESTS/ops/$1.mp" | sed -n 's/.*{name: "\([a-z0-9_]*\)".*role: "input".*/\1=in.npz/p'
 }
 
 # near DTYPE: out.npz has NumPy's values, each output within the tolerance in its name
@@ -70,6 +70,7 @@ dtypes_of() {
 	INT) echo $ints ;;
 	FLT) echo $floats ;;
 	INTB) echo bool $ints ;;
+	I64) echo i64 ;;
 	U64) echo u64 ;;
 	esac
 }
@@ -79,9 +80,10 @@ dtypes_of() {
 	for dtype in $(dtypes_of ANY); do
 		tool show "$TESTS/ops/$dtype.mp" | sed -n 's/^%[0-9]* = \([A-Z0-9]*\).*/\1/p' | sort -u > "$dtype.ops"
 	done
+	tool show "$TESTS/ops/steps.mp" | sed -n 's/^%[0-9]* = \([A-Z0-9]* [a-z0-9]*\) .*/\1/p' > steps.ops
 	while read -r op kind; do
 		for dtype in $(dtypes_of "$kind"); do
-			grep -qx "$op" "$dtype.ops" || grep -q "^$op [^ ]*\b$dtype\b" "$TESTS/ops/points.txt" || { echo "no case: $op $dtype"; missing=1; }
+			grep -qx "$op" "$dtype.ops" || grep -qx "$op $dtype" steps.ops || grep -q "^$op [^ ]*\b$dtype\b" "$TESTS/ops/points.txt" || { echo "no case: $op $dtype"; missing=1; }
 		done
 	done < <(op_rows | grep -E 'levels = (ALL|GRAPHS)' |
 		sed -n 's/^OP(\([A-Z0-9]*\),.*TAKES_\([A-Z0-9]*\),.*/\1 \2/p')
@@ -185,6 +187,7 @@ slope() {
 	[ "$status" = 1 ]
 }
 
+@test "ops: loops, branches and sizes that data gives, interpreted" { agrees steps graph --interpret; }
 @test "ops: bool, interpreted at every level" { interpreted bool; }
 @test "ops: bool, fused and compiled" { agrees bool program; }
 @test "ops: bool, fused, on OpenCL" { opencl bool; }

@@ -9,6 +9,7 @@
  * result of a function with several (split, topk). In documents of level graph only file names
  * change: they become absolute. */
 #include "trace.h"
+#include "shape/regions.h"
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -39,7 +40,8 @@ static char *current_folder(void)
 
 /* ---- values of nodes */
 
-typedef struct { Value *of; uint32_t base; char *folder; } Values;    /* by id, from base on */
+/* by id, from base on */
+typedef struct { Value *of; uint32_t base; char *folder; Steps steps; } Values;
 
 static const Value *source(const Values *v, const UOp *u, size_t i)
 {
@@ -122,7 +124,7 @@ static Value expand_function(const Values *values, const UOp *u)
 
 static DType leaf_dtype(const UOp *u)
 {
-	if (u->op == OP_ARANGE)
+	if (u->op == OP_ARANGE || op_info[u->op].takes == TAKES_I64)
 		return DT_I64;
 	die(MALFORMED, "its dtype is missing");
 }
@@ -149,6 +151,8 @@ static DType node_dtype(const UOp *u, UOp *const *src)
 		return u->dtype;
 	if (cls == CLASS_COMPARE)
 		return DT_BOOL;
+	if (u->op == OP_LOOP || u->op == OP_IF)
+		return DT_NONE;
 	if (u->op == OP_SORT)
 		return DT_I64;
 	if (cls == CLASS_CASTING || !u->nsrc)
@@ -176,7 +180,8 @@ static void take_sources(const Values *v, const UOp *u, UOp **src)
 	DType weak = strong_dtype(v, u);
 	for (size_t i = 0; i < u->nsrc; i++) {
 		const Value *x = source(v, u, i);
-		src[i] = x->kind == V_LIST ? NULL : value_tensor(x, weak);
+		src[i] = x->kind == V_LIST ? NULL :
+			u->op == OP_PICK && x->kind == V_TENSOR ? x->u : value_tensor(x, weak);
 		if (!src[i] && x->kind == V_LIST)
 			die(MALFORMED, "source %zu is %zu values; take one with item", i, x->n);
 		if (!src[i])
@@ -184,7 +189,27 @@ static void take_sources(const Values *v, const UOp *u, UOp **src)
 	}
 }
 
-static Value expand_op(const Values *v, const UOp *u)
+/* The op on these sources; a LOOP and the SINK get what they have in memory besides. */
+static UOp *make_op(Values *v, const UOp *u, UOp *const *src)
+{
+	NodeList all = {0};
+	const Val *arg = u->arg;
+	int status = MALFORMED;
+	UOp *made = NULL;
+	for (uint32_t i = 0; i < u->nsrc; i++)
+		vec_push(&all, src[i]);
+	const char *err = steps_complete(&v->steps, u->op, &all, &arg);
+	if (!err)
+		made = node_try(u->op, node_dtype(u, src), all.n, all.at, arg, &err, &status);
+	if (made)
+		err = steps_add(&v->steps, made);
+	if (err)
+		die(status, "%s", err);
+	vec_free(&all);
+	return made;
+}
+
+static Value expand_op(Values *v, const UOp *u)
 {
 	UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src);
 	if (u->op == OP_CONST && u->dtype == DT_NONE) {
@@ -198,12 +223,7 @@ static Value expand_op(const Values *v, const UOp *u)
 		broadcast_sources(u, src);
 	if (u->op == OP_ASSIGN && u->nsrc == 2)
 		src[1] = t_expand_to(src[1], src[0]->shape);
-	const char *err;
-	int status;
-	UOp *made = node_try(u->op, node_dtype(u, src), u->nsrc, src, u->arg, &err, &status);
-	if (!made)
-		die(status, "%s", err);
-	return v_tensor(absolute_file(made, v->folder));
+	return v_tensor(absolute_file(make_op(v, u, src), v->folder));
 }
 
 static const char *node_where(const UOp *u, size_t at)
@@ -221,7 +241,7 @@ static const Val *node_place(const UOp *u, size_t at)
 				      val_set(note, "loc", val_str(arena_printf("node %zu", at)));
 }
 
-static Value expand_node(const Values *v, const UOp *u, size_t at)
+static Value expand_node(Values *v, const UOp *u, size_t at)
 {
 	uint32_t start = node_limit();
 	process.where = node_where(u, at);
@@ -254,5 +274,6 @@ Graph *read_tensor(Graph *doc)
 	*g = (Graph){.level = LV_GRAPH, .vars = doc->vars, .meta = doc->meta};
 	g->sink = v.of[all.at[all.n - 1]->id - v.base].u;
 	free(v.of);
+	steps_free(&v.steps);
 	return g;
 }

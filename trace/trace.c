@@ -1,6 +1,7 @@
 /* trace FILE: anything → level graph. The reader is selected by the file's suffix; a file without a
  * known suffix is a document. */
 #include "process/process.h"
+#include "shape/regions.h"
 #include "trace.h"
 #include "c/c_program.h"
 #include <stdlib.h>
@@ -11,7 +12,7 @@ static Graph *note_checks(Graph *g)
 {
 	const Val *old = val_get(g->meta, "checks"), *own = size_checks();
 	size_checks_reset();
-	if (own == VNIL)
+	if (own == VNIL || steps_in(g))
 		return g;
 	VEC(const Val *) all = {0};
 	for (size_t i = 0; old && old->kind == VAL_ARRAY && i < old->n; i++)
@@ -55,6 +56,7 @@ int main(int argc, char **argv)
 		.level_out = LV_GRAPH,
 		.options = options,
 		.passes = passes,
+		.steps = true,
 		.read = read_file,
 	};
 	argc = take_shapes_from(argc, argv);

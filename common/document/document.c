@@ -5,6 +5,7 @@
  *     node 17 ADD (h): shapes [3,4] and [5] do not match
  */
 #include "document/document.h"
+#include "shape/regions.h"
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -16,7 +17,8 @@ struct Doc {
 	const Val *vars, *meta;
 	bool raw, ended;
 	VEC(UOp *) nodes;
-	VEC(UOp *) src;
+	NodeList src;
+	Steps steps;
 	KnownName ops[256], dtypes[256];
 };
 
@@ -60,8 +62,8 @@ static const char *bad_var(const Val *name, const Val *bounds)
 		bounds->a[1]->kind != VAL_INT)
 		return arena_printf("vars: %.40s: not [min, max]", s);
 	int64_t lo = bounds->a[0]->i, hi = bounds->a[1]->i;
-	if (lo < 1 || lo > hi)
-		return arena_printf("vars: %.40s: [%lld, %lld] is not 1 ≤ min ≤ max", s,
+	if (lo < 0 || lo > hi)
+		return arena_printf("vars: %.40s: [%lld, %lld] is not 0 ≤ min ≤ max", s,
 			(long long)lo, (long long)hi);
 	return NULL;
 }
@@ -75,6 +77,9 @@ Doc *doc_begin(Level level, const Val *vars, const Val *meta, int flags, const c
 		*err = "meta is not a map";
 	for (size_t i = 0; !*err && i < vars->n; i++)
 		*err = bad_var(vars->a[2 * i], vars->a[2 * i + 1]);
+	vars_unbind();
+	if (level == LV_GRAPH)
+		sizes_defer();
 	if (!*err)
 		*err = vars_declare(vars);
 	if (*err)
@@ -155,6 +160,9 @@ static UOp *make(
 	}
 	if (d->level == LV_TENSOR)
 		return node_plain(op, dt, d->src.n, d->src.at, arg, note);
+	if (!d->raw && d->level == LV_GRAPH &&
+		(*err = steps_complete(&d->steps, op, &d->src, &arg)))
+		return NULL;
 	if (!d->raw) {
 		u = node_try(op, dt, d->src.n, d->src.at, arg, err, status);
 		if (u)
@@ -194,7 +202,11 @@ const char *doc_node(Doc *d, const char *op, size_t nop, const char *dtype, size
 		err = arena_printf("'%.*s' is not a dtype", ndtype < 20 ? (int)ndtype : 20, dtype);
 	else
 		err = take_sources(d, nsrc, src);
+	if (o == OP_SINK)
+		arg = sink_plain_arg(arg);
 	UOp *u = err ? NULL : make(d, o, dt, arg, note, &err, status);
+	if (u && d->level == LV_GRAPH)
+		err = steps_add(&d->steps, u);
 	if (err)
 		return message(d, op, nop, arg, note, err);
 	d->ended = o == OP_SINK;
@@ -219,5 +231,6 @@ Graph *doc_end(Doc *d, const char **err)
 	memcpy(g->all.at, d->nodes.at, d->nodes.n * sizeof *g->all.at);
 	vec_free(&d->nodes);
 	vec_free(&d->src);
+	steps_free(&d->steps);
 	return g;
 }

@@ -2,6 +2,7 @@
  * rules between nodes: which ops a level has (ops.def) and with which args (levels.def), names, one
  * ASSIGN per state, outputs, slots, nesting. */
 #include "document/document.h"
+#include "shape/regions.h"
 #include <stdlib.h>
 
 /* "node 17 ADD (h)", for messages. */
@@ -68,10 +69,11 @@ static void check_names(const UOp *sink, size_t at, int64_t outputs)
 static void check_sink(Level lv, const UOp *sink, size_t at)
 {
 	if (lv <= LV_GRAPH) {
-		for (uint32_t i = 0; i < sink->nsrc; i++)
+		size_t n = sink_outputs(sink);
+		for (size_t i = 0; i < n; i++)
 			if (lv == LV_GRAPH && !sink->src[i]->shape)
 				bad(MALFORMED, at, sink, "an output has no value");
-		check_names(sink, at, sink->nsrc);
+		check_names(sink, at, n);
 		return;
 	}
 	for (uint32_t i = 0; i < sink->nsrc; i++)
@@ -191,6 +193,16 @@ static void check_kernel(Level lv, size_t at, const UOp *k)
 			bad(MALFORMED, at, k, "a kernel's sources are STOREs");
 }
 
+/* Loops, branches and the sizes that are bound between them. */
+static void check_regions(const Nodes *all)
+{
+	size_t at;
+	int status;
+	const char *why = regions_check(all, &at, &status);
+	if (why)
+		bad(status, at, all->at[at], why);
+}
+
 void verify(const Graph *g)
 {
 	Nodes all = g->all.n ? g->all : walk(g->sink);
@@ -219,6 +231,8 @@ void verify(const Graph *g)
 		}
 	}
 	check_sink(g->level, g->sink, all.n - 1);
+	if (g->level == LV_GRAPH)
+		check_regions(&all);
 	if (g->level > LV_GRAPH)
 		check_prepared(g);
 	map_free(&names);

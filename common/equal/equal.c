@@ -87,7 +87,7 @@ static void trim(const Graph *g, const Execution *e, const VarEnv *env, const Na
 		if (!c || c->at.dtype != DT_I64)
 			continue;
 		if (!vars_find(counts->a[i]->s, counts->a[i]->n))
-			vars_add(counts->a[i]->s, INT64_MAX >> 1);
+			vars_bind(counts->a[i]->s, 0, INT64_MAX >> 1);
 		all.name[all.n] = counts->a[i]->s;
 		memcpy(&all.value[all.n++], c->at.data, sizeof(int64_t));
 	}

@@ -124,15 +124,15 @@ static void run_graph(Run *r)
 	VEC(UOp *) roots = {0};
 	Array *out;
 
-	for (uint32_t i = 0; i < sink->nsrc; i++)
+	for (size_t i = 0; i < sink_outputs(sink); i++)
 		vec_push(&roots, sink->src[i]);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_ASSIGN)
 			vec_push(&roots, all.at[i]);
 	out = xcalloc(roots.n + 1, sizeof *out);
-	interp_graph(roots.n, roots.at, r->env, content, r, out);
+	interp_graph(roots.n, roots.at, sink, r->env, content, r, out);
 	for (size_t i = 0; i < roots.n; i++) {
-		bool assigned = i >= sink->nsrc;
+		bool assigned = i >= sink_outputs(sink);
 		const char *name =
 			assigned ? buffer_name(roots.at[i]->src[0]) : output_name(r->g, i);
 		named_put(assigned ? &r->e->state : &r->e->out,

@@ -101,10 +101,33 @@ float bf16_value(uint16_t bits);
 uint16_t f16_bits(double x);
 uint16_t bf16_bits(double x);
 
+typedef VEC(UOp *) NodeList;
+
+/* ---- steps.c: what nodes hold besides what a document lists */
+
+/* The number of outputs: the SINK's sources before the BINDs. */
+size_t sink_outputs(const UOp *sink);
+/* A SINK of these outputs and BINDs (each whose name a node may mention). */
+UOp *sink_new(size_t n, UOp *const *output, size_t nbinds, UOp *const *bind, const Val *arg);
+/* The same with the BINDs of another SINK. */
+UOp *sink_with(const UOp *sink, size_t n, UOp *const *output, const Val *arg);
+/* A SINK's arg without the number of BINDs, as a document has it. */
+const Val *sink_plain_arg(const Val *arg);
+/* The sources that a LOOP's arg means, without the CARRYs; SIZE_MAX / 2 when they are too many. */
+size_t loop_sources(const Val *arg);
+/* The number of u's sources that a document lists. */
+size_t node_sources(const UOp *u);
+/* Adds the BINDs among the roots and behind their SINKs to a map from the name's Val. */
+void binds_of(size_t nroots, UOp *const *roots, Map *binds);
+/* The BINDs whose names u's arg mentions, each once. */
+void mentions_of(const UOp *u, const Map *binds, NodeList *out);
+
 /* ---- walk.c: the one walker */
 
 typedef struct { UOp **at; size_t n; } Nodes;                /* in the arena */
-/* Every node that root reaches, sources before users (root last). Linear; no recursion. */
+/* Every node that root reaches, sources before users (root last). Linear; no recursion. A BIND of
+ * the root (a SINK's, or a BIND among the roots) comes before the nodes that mention its name, and
+ * is reached by them. */
 Nodes walk(UOp *root);
 Nodes walk_many(size_t n, UOp *const *roots);
 /* The same, valid only until the next walk of any kind or the next node is made: for short

@@ -41,12 +41,12 @@ typedef enum {
 
 typedef enum { CLASS_LEAF, CLASS_UNARY, CLASS_CASTING, CLASS_BINARY, CLASS_COMPARE, CLASS_TERNARY,
 	CLASS_AXES, CLASS_MOVEMENT, CLASS_INDEXING, CLASS_SAME, CLASS_EFFECT, CLASS_ROOT,
-	CLASS_KERNEL, CLASS_CALLS, CLASS_LOOPS } OpClass;
+	CLASS_KERNEL, CLASS_CALLS, CLASS_LOOPS, CLASS_FLOW } OpClass;
 
 /* The dtypes its sources may have (for a leaf: the node's own). NUM: all but bool; INTB: integers
  * and bool; NONE: the node has no value. */
 typedef enum { TAKES_NONE, TAKES_ANY, TAKES_NUM, TAKES_INT, TAKES_FLT, TAKES_INTB,
-	TAKES_U64 } OpTakes;
+	TAKES_I64, TAKES_U64 } OpTakes;
 
 /* The node's own dtype: that of its sources, a fixed one, or the one stated in the node (SAID). */
 typedef enum { GIVES_SOURCE, GIVES_BOOL, GIVES_I64, GIVES_SAID } OpGives;
@@ -54,6 +54,9 @@ typedef enum { GIVES_SOURCE, GIVES_BOOL, GIVES_I64, GIVES_SAID } OpGives;
 /* e such that e op a = a; LEAST and GREATEST value of the dtype */
 typedef enum { IDENTITY_NONE, IDENTITY_ZERO, IDENTITY_ONE, IDENTITY_LEAST,
 	IDENTITY_GREATEST } OpIdentity;
+
+/* Where an arg has sizes: nowhere, anywhere (its texts are sizes), after a name, in `shape`. */
+typedef enum { SIZES_NONE, SIZES_ARG, SIZES_AFTER_NAME, SIZES_SHAPE } OpSizes;
 
 /* How long an op takes once its sources are computed, in additions. CURVE: a polynomial or an
  * iteration; MEMORY: an access that hits a cache. */
@@ -106,6 +109,7 @@ typedef struct {
 	int levels;                     /* 1 << Level for each */
 	bool commutes, associates;
 	OpIdentity identity;
+	OpSizes sizes;
 	OpCost cost;
 	bool index;
 	const char *infix;              /* NULL: none */

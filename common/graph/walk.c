@@ -56,24 +56,42 @@ typedef struct { UOp *u; uint32_t next; } Frame;
 static ARENA VEC(Frame) stack;
 static ARENA VEC(UOp *) found;
 
+/* The BINDs of the root, by the name's Val; a node also comes after those whose names it mentions.
+ * late: some BIND was made after a node that mentions it, so ids do not tell the order. */
+static ARENA struct { Map binds; NodeList of; bool late; } sizes;
+
+static void push(UOp *u)
+{
+	if (mark.at[u->id] != mark.round) {
+		mark.at[u->id] = mark.round;
+		vec_push(&stack, ((Frame){u, 0}));
+	}
+}
+
+static void push_mentioned(const UOp *u)
+{
+	mentions_of(u, &sizes.binds, &sizes.of);
+	for (size_t i = 0; i < sizes.of.n; i++) {
+		sizes.late |= sizes.of.at[i]->id > u->id;
+		push(sizes.of.at[i]);
+	}
+}
+
 /* Depth first; a node comes after its sources. */
 static void visit(UOp *root)
 {
-	if (mark.at[root->id] == mark.round)
-		return;
-	mark.at[root->id] = mark.round;
-	vec_push(&stack, ((Frame){root, 0}));
+	push(root);
 	while (stack.n) {
 		Frame *f = &stack.at[stack.n - 1];
-		if (f->next == f->u->nsrc) {
-			vec_push(&found, f->u);
+		UOp *u = f->u;
+		uint32_t next = f->next++;
+		if (next < u->nsrc) {
+			push(u->src[next]);
+		} else if (next == u->nsrc && sizes.binds.n) {
+			push_mentioned(u);
+		} else {
+			vec_push(&found, u);
 			stack.n--;
-			continue;
-		}
-		UOp *s = f->u->src[f->next++];
-		if (mark.at[s->id] != mark.round) {
-			mark.at[s->id] = mark.round;
-			vec_push(&stack, ((Frame){s, 0}));
 		}
 	}
 }
@@ -82,9 +100,14 @@ static void find(size_t nroots, UOp *const *roots)
 {
 	table_round(&mark);
 	found.n = 0;
+	sizes.late = false;
+	binds_of(nroots, roots, &sizes.binds);
 	for (size_t i = 0; i < nroots; i++)
 		visit(roots[i]);
-	order_by_id(found.at, found.n);
+	if (!sizes.late)
+		order_by_id(found.at, found.n);
+	if (sizes.binds.n)
+		map_free(&sizes.binds);
 }
 
 Nodes walk_many(size_t nroots, UOp *const *roots)

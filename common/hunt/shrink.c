@@ -75,7 +75,7 @@ static Graph *with_sink(Graph *g, size_t n, UOp *const *src, size_t nnames,
 {
 	const Val *arg = nnames ? VMAP(val_str("names"), val_array(nnames, names)) : VNIL;
 
-	g->sink = node_new(OP_SINK, DT_NONE, n, src, arg);
+	g->sink = sink_with(g->sink, n, src, arg);
 	g->all = (Nodes){0};
 	return g;
 }
@@ -90,7 +90,7 @@ static Graph *keep_sources(Graph *g, size_t n, UOp *const *src, const bool *kept
 	size_t m = 0;
 
 	for (size_t i = 0; names && names->kind == VAL_ARRAY && i < names->n; i++) {
-		bool there = is_graph(g) && i < g->sink->nsrc && kept[i];
+		bool there = is_graph(g) && i < sink_outputs(g->sink) && kept[i];
 		for (size_t k = 0; !is_graph(g) && k < all.n; k++)
 			there |= all.at[k]->op == OP_BUFFER && buffer_is(all.at[k], "output") &&
 				val_get(all.at[k]->arg, "name") == names->a[i];
@@ -100,7 +100,10 @@ static Graph *keep_sources(Graph *g, size_t n, UOp *const *src, const bool *kept
 	return with_sink(g, n, src, m, left);
 }
 
-static size_t count_sources(const Graph *g) { return g->sink->nsrc > 1 ? g->sink->nsrc : 0; }
+static size_t count_sources(const Graph *g)
+{
+	return sink_outputs(g->sink) > 1 ? sink_outputs(g->sink) : 0;
+}
 
 static Graph *drop_sources(Graph *g, size_t from, size_t to, int variant)
 {
@@ -108,7 +111,7 @@ static Graph *drop_sources(Graph *g, size_t from, size_t to, int variant)
 	bool *kept = arena_alloc(g->sink->nsrc + 1);
 	size_t n = 0;
 
-	for (size_t i = 0; i < g->sink->nsrc; i++)
+	for (size_t i = 0; i < sink_outputs(g->sink); i++)
 		if ((kept[i] = i < from || i >= to))
 			src[n++] = g->sink->src[i];
 	return n ? keep_sources(g, n, src, kept) : NULL;

@@ -29,7 +29,8 @@ bool ix_prove_lt(UOp *a, UOp *b);
 bool ix_prove_le(UOp *a, UOp *b);
 /* Evaluates with VARs from env (parallel arrays); false when a variable is missing or for a
  * division by 0. */
-typedef struct { int n; const char *name[64]; int64_t value[64]; } VarEnv;
+enum { SIZES_MOST = 256 };
+typedef struct { int n; const char *name[SIZES_MOST]; int64_t value[SIZES_MOST]; } VarEnv;
 bool ix_eval(UOp *u, const VarEnv *env, int64_t *v);
 /* a op b for an op that indices are made of (its row has index), else NULL. */
 UOp *ix_op(Op op, UOp *a, UOp *b);
@@ -48,9 +49,13 @@ const Val *size_to_val(UOp *size);
  * error. */
 const char *vars_declare(const Val *vars);
 UOp *vars_find(const char *name, size_t n);
-/* Declares one more variable, from 0 to max, until arena_reset: a size that depends on data
- * (trace/primitives/data_sizes.c), which documents do not declare. */
-UOp *vars_add(const char *name, int64_t max);
+/* Whether v is a text that may name a size. */
+bool size_name(const Val *v);
+/* Declares one more variable, until vars_unbind or arena_reset: a size that depends on data, which
+ * a BIND names (or trace/primitives/data_sizes.c). */
+UOp *vars_bind(const char *name, int64_t min, int64_t max);
+void vars_unbind(void);
+bool var_is_bound(const UOp *var);
 
 /* ---- ranges.c: the ranges that a kernel's values depend on */
 

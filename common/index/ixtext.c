@@ -153,9 +153,9 @@ const Val *size_to_val(UOp *size)
 /* ---- variables ------------------------------------------------------------------------------- */
 
 static ARENA struct { UOp **at; size_t n; } vars;
-static ARENA struct { UOp *at[64]; size_t n; } added;
+static ARENA VEC(UOp *) bound;
 
-static bool good_name(const Val *v)
+bool size_name(const Val *v)
 {
 	if (v->kind != VAL_STR || !v->n || isdigit((unsigned char)v->s[0]))
 		return false;
@@ -168,15 +168,15 @@ static bool good_name(const Val *v)
 
 static const char *declare(const Val *name, const Val *range)
 {
-	if (!good_name(name))
+	if (!size_name(name))
 		return "a size variable's name is not made of letters, digits and _";
 	if (vars_find(name->s, name->n))
 		return arena_printf("size variable %.100s is declared twice", name->s);
 	if (range->kind != VAL_ARRAY || range->n != 2
 	    || range->a[0]->kind != VAL_INT || range->a[1]->kind != VAL_INT
-	    || range->a[0]->i < 1 || range->a[1]->i < range->a[0]->i)
+	    || range->a[0]->i < 0 || range->a[1]->i < range->a[0]->i)
 		return arena_printf(
-			"size variable %.100s is not [min, max] with 1 <= min <= max", name->s);
+			"size variable %.100s is not [min, max] with 0 <= min <= max", name->s);
 	vars.at[vars.n++] = ix_var(name->s, range->a[0]->i, range->a[1]->i);
 	return NULL;
 }
@@ -206,17 +206,29 @@ UOp *vars_find(const char *name, size_t n)
 		if (v->n == n && !memcmp(v->s, name, n))
 			return vars.at[i];
 	}
-	for (size_t i = 0; i < added.n; i++)
-		if (added.at[i]->arg->a[0] == val_strn(name, n))
-			return added.at[i];
+	for (size_t i = 0; i < bound.n; i++) {
+		const Val *v = bound.at[i]->arg->a[0];
+		if (v->n == n && !memcmp(v->s, name, n))
+			return bound.at[i];
+	}
 	return NULL;
 }
 
-UOp *vars_add(const char *name, int64_t max)
+UOp *vars_bind(const char *name, int64_t min, int64_t max)
 {
-	if (added.n == sizeof added.at / sizeof *added.at)
-		die(UNSUPPORTED, "more than %zu sizes that depend on data", added.n);
-	return added.at[added.n++] = ix_var(name, 0, max);
+	UOp *var = ix_var(name, min, max);
+	vec_push(&bound, var);
+	return var;
+}
+
+void vars_unbind(void) { bound.n = 0; }
+
+bool var_is_bound(const UOp *var)
+{
+	for (size_t i = 0; i < bound.n; i++)
+		if (bound.at[i] == var)
+			return true;
+	return false;
 }
 
 /* ---- parsing --------------------------------------------------------------------------------- */

@@ -3,34 +3,13 @@
  * waits and is computed with that user, block by block (cluster.c).
  */
 #include <stdlib.h>
-#include "interp/interp.h"
+#include "interp/graph_run.h"
 #include "io/io.h"
-#include "interp/value.h"
 
 /* How many nodes may wait for one user: more would keep too many sources alive at once. */
 enum { CLUSTER = 32 };
 
-typedef struct { int rank; int64_t dim[]; } Dims;
-
-typedef struct {
-	UOp *u;
-	ArrayView *value;           /* NULL: not computed yet, waiting, or dropped */
-	UOp *user;              /* the last user found */
-	uint32_t uses;
-	uint8_t waiting;        /* nodes that wait with this one, plus 1; 0: it does not wait */
-} NodePlace;
-
-typedef struct {
-	NodePlace *place;
-	uint32_t *index;        /* by node id */
-	const VarEnv *env;
-	Map dims;               /* shape → Dims */
-	Array (*get)(UOp *buffer, void *ctx);
-	void *ctx;
-	Watch *watch;           /* or NULL */
-} GraphRun;
-
-static _Noreturn void fault(const UOp *u, const char *what)
+_Noreturn void graph_fault(const UOp *u, const char *what)
 {
 	const char *name = u->op == OP_BUFFER ? buffer_name(u) : "";
 
@@ -38,22 +17,23 @@ static _Noreturn void fault(const UOp *u, const char *what)
 		*name ? ")" : "", what);
 }
 
-static NodePlace *place_of(GraphRun *r, const UOp *u)
+NodePlace *place_of(GraphRun *r, const UOp *u)
 {
 	return &r->place[r->index[u->id]];
 }
 
-static int64_t size_of(GraphRun *r, UOp *u, UOp *size)
+int64_t graph_size(GraphRun *r, UOp *u, UOp *size)
 {
 	int64_t v;
 
-	if (!ix_eval(size, r->env, &v))
-		fault(u, "a size cannot be computed: a variable has no value, or a division by 0");
+	if (!ix_eval(size, &r->env, &v))
+		graph_fault(u,
+			"a size cannot be computed: a variable has no value, or a division by 0");
 	return v;
 }
 
 /* The node's shape as numbers, checked once for each shape. */
-static const Dims *dims_of(GraphRun *r, UOp *u)
+const Dims *graph_dims(GraphRun *r, UOp *u)
 {
 	Dims *d = map_get(&r->dims, PKEY(u->shape));
 	Array a = {.rank = u->shape->rank};
@@ -63,9 +43,9 @@ static const Dims *dims_of(GraphRun *r, UOp *u)
 	d = xmalloc(sizeof *d + a.rank * sizeof *d->dim);
 	d->rank = a.rank;
 	for (int i = 0; i < a.rank; i++) {
-		a.dim[i] = d->dim[i] = size_of(r, u, u->shape->dim[i]);
+		a.dim[i] = d->dim[i] = graph_size(r, u, u->shape->dim[i]);
 		if (d->dim[i] < 0)
-			fault(u, "a size is negative");
+			graph_fault(u, "a size is negative");
 	}
 	array_count(&a);
 	map_put(&r->dims, PKEY(u->shape), d);
@@ -79,7 +59,7 @@ static void pairs_of(GraphRun *r, UOp *u, int64_t (*pair)[2])
 	arg_pairs(u->arg, size);
 	for (int i = 0; i < u->shape->rank; i++)
 		for (int k = 0; k < 2; k++)
-			pair[i][k] = size_of(r, u, size[i][k]);
+			pair[i][k] = graph_size(r, u, size[i][k]);
 }
 
 /* ---- one node ---- */
@@ -96,16 +76,16 @@ static void own_copy(ArrayView *v)
 
 static ArrayView *from_buffer(GraphRun *r, UOp *u)
 {
-	const Dims *d = dims_of(r, u);
+	const Dims *d = graph_dims(r, u);
 	Array a = r->get(u, r->ctx);
 	ArrayView *v = xcalloc(1, sizeof *v);
 
 	if (a.dtype != u->dtype || a.rank != d->rank)
-		fault(u, "its content has another dtype or rank");
+		graph_fault(u, "its content has another dtype or rank");
 	v->s = (Strided){.dtype = a.dtype, .rank = a.rank, .at = a.data};
 	for (int64_t i = a.rank - 1, step = 1; i >= 0; i--) {
 		if (a.dim[i] != d->dim[i])
-			fault(u, "its content has another shape");
+			graph_fault(u, "its content has another shape");
 		v->s.dim[i] = a.dim[i];
 		v->s.stride[i] = step;
 		step = (int64_t)((uint64_t)step * (uint64_t)a.dim[i]);
@@ -127,7 +107,7 @@ static ArrayView *from_const(UOp *u)
 
 static ArrayView *from_arange(GraphRun *r, UOp *u)
 {
-	const Dims *d = dims_of(r, u);
+	const Dims *d = graph_dims(r, u);
 	ArrayView *v = value_new(u->dtype, d->rank, d->dim);
 	const int size = element_size(u->dtype);
 	int64_t block[256];
@@ -149,7 +129,7 @@ static ArrayView *reshaped(ArrayView *x, const Dims *d, UOp *u)
 	if (d->rank)
 		memcpy(want.dim, d->dim, d->rank * sizeof *d->dim);
 	if (strided_count(&want) != strided_count(&s))
-		fault(u, "the new shape has another number of elements");
+		graph_fault(u, "the new shape has another number of elements");
 	if (strided_reshape(&s, d->rank, d->dim))
 		return value_view(x, &s);
 	packed = value_packed(x);
@@ -168,16 +148,16 @@ static ArrayView *padded(GraphRun *r, UOp *u, ArrayView *x)
 	pairs_of(r, u, pair);
 	for (int i = 0; i < u->shape->rank; i++)
 		if (pair[i][0] < 0 || pair[i][1] < 0)
-			fault(u, "negative padding");
+			graph_fault(u, "negative padding");
 	packed = value_packed(x);
-	v = pad_zeros(packed, dims_of(r, u)->dim, (const int64_t (*)[2])pair);
+	v = pad_zeros(packed, graph_dims(r, u)->dim, (const int64_t (*)[2])pair);
 	value_drop(packed);
 	return v;
 }
 
 static ArrayView *moved(GraphRun *r, UOp *u, ArrayView *x)
 {
-	const Dims *d = dims_of(r, u);
+	const Dims *d = graph_dims(r, u);
 	int axes[MAX_RANK], n;
 	int64_t pair[MAX_RANK][2];
 	const char *err = NULL;
@@ -204,14 +184,14 @@ static ArrayView *moved(GraphRun *r, UOp *u, ArrayView *x)
 		strided_flip(&s, n, axes);
 	}
 	if (err)
-		fault(u, err);
+		graph_fault(u, err);
 	return value_view(x, &s);
 }
 
 /* Makes the sources row-major, for ops along an axis or by index. */
 static ArrayView *with_packed(GraphRun *r, UOp *u)
 {
-	const Dims *d = dims_of(r, u);
+	const Dims *d = graph_dims(r, u);
 	ArrayView **src = xmalloc(u->nsrc * sizeof *src), *v;
 
 	for (uint32_t i = 0; i < u->nsrc; i++)
@@ -241,13 +221,13 @@ static bool folds_nothing(const UOp *u)
 
 static ArrayView *evaluate(GraphRun *r, UOp *u)
 {
-	const Dims *d = dims_of(r, u);
+	const Dims *d = graph_dims(r, u);
 	ArrayView *x = u->nsrc ? place_of(r, u->src[0])->value : NULL;
 
 	if (folds_nothing(u))
 		return value_view(x, &x->s);
 	if (op_elementwise(u->op) || u->op == OP_REDUCE)
-		return cluster_run(u, d->rank, d->dim, dims_of(r, u->src[0])->dim,
+		return cluster_run(u, d->rank, d->dim, graph_dims(r, u->src[0])->dim,
 			&(ClusterEnv){get_value, r});
 	if (op_movement(u->op))
 		return moved(r, u, x);
@@ -263,6 +243,11 @@ static ArrayView *evaluate(GraphRun *r, UOp *u)
 	case OP_SCATTER:
 	case OP_ASSIGN:
 	case OP_CONTIGUOUS: return with_packed(r, u);
+	case OP_BIND:
+	case OP_SIZE:
+	case OP_TURN:
+	case OP_CARRY:
+	case OP_PICK: return step_value(r, u);
 	default:
 		die(UNSUPPORTED, "node %u %s: cannot be interpreted", u->id, op_name(u->op));
 	}
@@ -289,7 +274,13 @@ static uint8_t cluster_size(GraphRun *r, const NodePlace *p)
 	return n <= CLUSTER ? n : 0;
 }
 
-static void use_done(GraphRun *r, UOp *u);
+/* Whether u is the user that was counted for its source k, which is of the same region. */
+static bool uses_here(const GraphRun *r, const UOp *u, uint32_t k)
+{
+	const Region *of = r->regions->of[u->src[k]->id];
+
+	return of == r->regions->of[u->id] && of == region_of_use(r->regions, u, k);
+}
 
 /* Counts one use of root's sources and drops those that were used for the last time; the sources of
  * nodes that waited for root are used with it. */
@@ -303,21 +294,28 @@ static void release(GraphRun *r, UOp *root)
 		for (uint32_t i = 0; i < u->nsrc; i++) {
 			if (place_of(r, u->src[i])->waiting)
 				vec_push(&stack, u->src[i]);
-			else
+			else if (uses_here(r, u, i))
 				use_done(r, u->src[i]);
 		}
 	}
 	vec_free(&stack);
+	Held *held = map_get(&r->held, PKEY(root));
+	for (size_t i = 0; held && i < held->n; i++)
+		use_done(r, held->at[i]);
 }
 
-static void use_done(GraphRun *r, UOp *u)
+void use_done(GraphRun *r, UOp *u)
 {
 	NodePlace *p = place_of(r, u);
 
-	if (--p->uses == 0) {
+	if (--p->left)
+		return;
+	if (p->value)
 		value_drop(p->value);
-		p->value = NULL;
-	}
+	if (p->outcome)
+		outcome_free(p->outcome);
+	p->value = NULL;
+	p->outcome = NULL;
 }
 
 /* The root's value as an array that owns its memory: the value's memory if nothing else uses it,
@@ -340,31 +338,76 @@ static Array take_array(ArrayView *v, bool last)
 	return a;
 }
 
-static void prepare(GraphRun *r, Nodes all, size_t n, UOp *const *roots)
+/* The LOOP or IF of u's region whose regions, or regions within them, `in` is. */
+static UOp *owner_in(const Region *of, const Region *in)
 {
+	while (in->up != of)
+		in = in->up;
+	return in->owner;
+}
+
+/* Counts one use of v in region `in`: by its user, or by the LOOP or IF that it is deep within,
+ * which holds it from its start to its end. */
+static void count_use(GraphRun *r, UOp *v, UOp *user, const Region *in)
+{
+	Region *of = r->regions->of[v->id];
+	NodePlace *p = place_of(r, v);
+
+	if (in == of) {
+		p->uses++;
+		p->user = user;
+		return;
+	}
+	UOp *owner = owner_in(of, in);
+	Held *held = map_get(&r->held, PKEY(owner));
+	if (!held)
+		map_put(&r->held, PKEY(owner), held = xcalloc(1, sizeof *held));
+	for (size_t i = 0; i < held->n; i++)
+		if (held->at[i] == v)
+			return;
+	vec_push(held, v);
+	p->uses++;
+	p->user = NULL;
+}
+
+static void prepare(GraphRun *r, size_t n, UOp *const *roots)
+{
+	Nodes all = r->regions->all;
+
 	r->place = xcalloc(all.n + 1, sizeof *r->place);
 	r->index = xcalloc(node_limit(), sizeof *r->index);
 	for (size_t i = 0; i < all.n; i++) {
-		UOp *u = all.at[i];
-		r->index[u->id] = (uint32_t)i;
-		r->place[i].u = u;
-		for (uint32_t k = 0; k < u->nsrc; k++) {
-			place_of(r, u->src[k])->uses++;
-			place_of(r, u->src[k])->user = u;
-		}
+		r->index[all.at[i]->id] = (uint32_t)i;
+		r->place[i].u = all.at[i];
 	}
-	for (size_t i = 0; i < n; i++) {
-		place_of(r, roots[i])->uses++;
-		place_of(r, roots[i])->user = NULL;     /* a root's value must exist at the end */
-	}
+	for (size_t i = 0; i < all.n; i++)
+		for (uint32_t k = 0; r->regions->of[all.at[i]->id] && k < all.at[i]->nsrc; k++)
+			count_use(r, all.at[i]->src[k], all.at[i],
+				/* each turn of a loop may need a state's init */
+				all.at[i]->op == OP_CARRY ? r->regions->of[all.at[i]->id] :
+				region_of_use(r->regions, all.at[i], k));
+	for (size_t i = 0; i < n; i++)          /* a root's value must exist at the end */
+		count_use(r, roots[i], NULL, &r->regions->top);
 }
 
-static void finish(GraphRun *r)
+void graph_dims_forget(GraphRun *r)
 {
 	for (size_t i = 0; i < r->dims.cap; i++)
 		if (r->dims.val && r->dims.val[i])
 			free(r->dims.val[i]);
 	map_free(&r->dims);
+}
+
+static void finish(GraphRun *r)
+{
+	for (size_t i = 0; i < r->held.cap; i++)
+		if (r->held.val && r->held.val[i]) {
+			vec_free((Held *)r->held.val[i]);
+			free(r->held.val[i]);
+		}
+	map_free(&r->held);
+	graph_dims_forget(r);
+	regions_free(r->regions);
 	free(r->place);
 	free(r->index);
 }
@@ -427,31 +470,62 @@ static void show_value(GraphRun *r, UOp *u, ArrayView *value)
 	value_drop(packed);
 }
 
-void interp_graph(size_t n, UOp *const *roots, const VarEnv *env,
-	Array (*get)(UOp *buffer, void *ctx), void *ctx, Array *out)
+/* Computes a node, and lets go of what it was the last to use. */
+static void run_node(GraphRun *r, NodePlace *p)
 {
-	interp_graph_watched(n, roots, env, get, ctx, out, NULL);
+	UOp *u = p->u;
+
+	if (op_info[u->op].cls == CLASS_FLOW || r->regions->binds.n)
+		step_check_shapes(r, u);
+	if (u->op == OP_LOOP || u->op == OP_IF)
+		p->outcome = step_outcome(r, u);
+	else
+		p->value = evaluate(r, u);
+	if (r->watch && p->value)
+		show_value(r, u, p->value);
+	release(r, u);
+	if (!p->left) {
+		p->left = 1;
+		use_done(r, u);
+	}
 }
 
-void interp_graph_watched(size_t n, UOp *const *roots, const VarEnv *env,
+void region_run(GraphRun *r, Region *region)
+{
+	for (size_t i = 0; i < region->nodes.n; i++) {
+		NodePlace *p = place_of(r, region->nodes.at[i]);
+		p->left = p->uses;
+	}
+	for (size_t i = 0; i < region->nodes.n; i++) {
+		NodePlace *p = place_of(r, region->nodes.at[i]);
+		if (!(p->waiting = cluster_size(r, p)))
+			run_node(r, p);
+	}
+}
+
+void interp_graph(size_t n, UOp *const *roots, const UOp *sink, const VarEnv *env,
+	Array (*get)(UOp *buffer, void *ctx), void *ctx, Array *out)
+{
+	interp_graph_watched(n, roots, sink, env, get, ctx, out, NULL);
+}
+
+void interp_graph_watched(size_t n, UOp *const *roots, const UOp *sink, const VarEnv *env,
 	Array (*get)(UOp *buffer, void *ctx), void *ctx, Array *out, Watch *watch)
 {
-	GraphRun r = {.env = env, .get = get, .ctx = ctx, .watch = watch};
-	Nodes all = walk_many(n, roots);
+	GraphRun r = {.env = *env, .get = get, .ctx = ctx, .watch = watch};
+	size_t binds = sink ? sink->nsrc - sink_outputs(sink) : 0;
+	UOp **all = xmalloc((n + binds + 1) * sizeof *all);
 
-	prepare(&r, all, n, roots);
-	for (size_t i = 0; i < all.n; i++) {
-		NodePlace *p = &r.place[i];
-		if ((p->waiting = cluster_size(&r, p)))
-			continue;
-		p->value = evaluate(&r, p->u);
-		if (watch)
-			show_value(&r, p->u, p->value);
-		release(&r, p->u);
-	}
+	memcpy(all, roots, n * sizeof *all);
+	if (binds)
+		memcpy(all + n, sink->src + sink_outputs(sink), binds * sizeof *all);
+	r.regions = regions_new(n, n + binds, all);
+	free(all);
+	prepare(&r, n, roots);
+	region_run(&r, &r.regions->top);
 	for (size_t i = 0; i < n; i++) {
 		NodePlace *p = place_of(&r, roots[i]);
-		out[i] = take_array(p->value, p->uses == 1);
+		out[i] = take_array(p->value, p->left == 1);
 		use_done(&r, roots[i]);
 	}
 	finish(&r);

@@ -56,11 +56,11 @@ typedef struct Watch Watch;
 struct Watch { void (*see)(Watch *w, const SeenValues *v); };
 
 /* Evaluates nodes of level graph: out[i] gets the value of roots[i]. get(buffer, ctx) returns each
- * BUFFER's content. */
-void interp_graph(size_t n, UOp *const *roots, const VarEnv *env,
+ * BUFFER's content. sink has the BINDs whose names they mention; NULL: there are none. */
+void interp_graph(size_t n, UOp *const *roots, const UOp *sink, const VarEnv *env,
 	Array (*get)(UOp *buffer, void *ctx), void *ctx, Array *out);
 /* The same; the watch sees each value whole, but products that are summed at once. */
-void interp_graph_watched(size_t n, UOp *const *roots, const VarEnv *env,
+void interp_graph_watched(size_t n, UOp *const *roots, const UOp *sink, const VarEnv *env,
 	Array (*get)(UOp *buffer, void *ctx), void *ctx, Array *out, Watch *watch);
 /* A `get` for graphs whose BUFFERs all have data or a file. */
 Array constant_content(UOp *u, void *ctx);

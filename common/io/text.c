@@ -105,7 +105,7 @@ void text_value(Buf *out, const Val *v) { print_value(out, v, 0); }
 void text_node(Buf *out, const Graph *g, size_t i, const uint32_t *index)
 {
 	const UOp *u = g->all.at[i];
-	const Val *arg = u->arg;
+	const Val *arg = u->op == OP_SINK ? sink_plain_arg(u->arg) : u->arg;
 	print_number(out, "%", i);
 	print_word(out, " = ");
 	if (u->op == OP_FUNC) {
@@ -118,7 +118,7 @@ void text_node(Buf *out, const Graph *g, size_t i, const uint32_t *index)
 		print_word(out, " ");
 		print_word(out, dtype_name(u->dtype));
 	}
-	for (uint32_t s = 0; s < u->nsrc; s++)
+	for (size_t s = 0, n = node_sources(u); s < n; s++)
 		print_number(out, " %", index[u->src[s]->id]);
 	if (arg != VNIL) {
 		print_word(out, " ");

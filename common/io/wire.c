@@ -308,7 +308,8 @@ static void write_value(msgpack_packer *pk, const Val *v)
 
 static void write_node(msgpack_packer *pk, const UOp *u, const uint32_t *index, bool notes)
 {
-	const Val *arg = u->arg;
+	const Val *arg = u->op == OP_SINK ? sink_plain_arg(u->arg) : u->arg;
+	uint32_t nsrc = (uint32_t)node_sources(u);
 	notes &= u->note != VNIL;
 	msgpack_pack_array(pk, notes ? 5 : 4);
 	if (u->op == OP_FUNC) {
@@ -321,8 +322,8 @@ static void write_node(msgpack_packer *pk, const UOp *u, const uint32_t *index, 
 		msgpack_pack_nil(pk);
 	else
 		write_text(pk, dtype_name(u->dtype));
-	msgpack_pack_array(pk, u->nsrc);
-	for (uint32_t i = 0; i < u->nsrc; i++)
+	msgpack_pack_array(pk, nsrc);
+	for (uint32_t i = 0; i < nsrc; i++)
 		msgpack_pack_uint64(pk, index[u->src[i]->id]);
 	write_value(pk, arg);
 	if (notes)

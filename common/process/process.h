@@ -27,6 +27,7 @@ typedef struct {
 	/* the highest level that it also takes; 0: only level_in */
 	int level_most;
 	bool compiles;          /* it starts a compiler, and is not confined */
+	bool steps;             /* it takes graphs with loops, branches and sizes that data gives */
 	/* Reads FILE if it is source text or another format; returns NULL if it is a document. */
 	Graph *(*read)(const char *file);
 } Stage;

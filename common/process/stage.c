@@ -8,6 +8,7 @@
 #include "io/io.h"
 #include "process/process.h"
 #include "process/prove_pass.h"
+#include "shape/regions.h"
 #include "prove/prove.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -249,6 +250,14 @@ static void dump(const Stage *s, const Pass *p, const Graph *g)
 	buf_free(&b);
 }
 
+static void refuse_steps(const Graph *g)
+{
+	const UOp *u = steps_in(g);
+	if (u)
+		die(UNSUPPORTED, "node %u %s: loops, branches and sizes that data gives are not "
+			"supported here; run --interpret evaluates them", u->id, op_name(u->op));
+}
+
 /* Raises g to a level that the stage takes and verifies it. */
 static Graph *admit(const Stage *s, Graph *g)
 {
@@ -265,6 +274,8 @@ static Graph *admit(const Stage *s, Graph *g)
 		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
 		verify(g);
 	}
+	if (!s->steps)
+		refuse_steps(g);
 	/* a program of this user's own has been proved before it was marked */
 	if (g->level < LV_PROGRAM || !own)
 		g = prove_admit(g);

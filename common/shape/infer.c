@@ -409,6 +409,13 @@ static Infer *const by_op[OP_COUNT] = {
 	[OP_DEFINE_REG] = infer_define,
 	[OP_DEFINE_LOCAL] = infer_define,
 	[OP_SPECIAL] = infer_special,
+	[OP_BIND] = infer_bind,
+	[OP_SIZE] = infer_size,
+	[OP_TURN] = infer_turn,
+	[OP_CARRY] = infer_carry,
+	[OP_LOOP] = infer_loop,
+	[OP_IF] = infer_if,
+	[OP_PICK] = infer_pick,
 };
 
 /* Except for statements, calls and the sink, sources must have values. */
@@ -423,7 +430,7 @@ static const char *check_sources(In *n)
 		SAY("%zu sources, needs %d%s", n->nsrc, o->min_src,
 			o->max_src == o->min_src ? "" : " or more");
 	bool values = o->cls != CLASS_CALLS && n->op != OP_SINK && n->op != OP_ENDIF &&
-		n->op != OP_FUNC;
+		n->op != OP_FUNC && n->op != OP_PICK;
 	for (size_t i = 0; values && i < n->nsrc; i++)
 		if (!n->src[i]->shape)
 			SAY("source %s has no value", op_name(n->src[i]->op));

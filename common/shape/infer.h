@@ -1,4 +1,5 @@
-/* Shared by infer.c and infer_kernel.c: the node to be made, and a function per kind of op. */
+/* Shared by infer.c, infer_kernel.c and infer_flow.c: the node to be made, and a function per kind
+ * of op. */
 #ifndef INFER_H
 #define INFER_H
 #include "graph/graph.h"
@@ -30,4 +31,11 @@ const char *infer_define(In *n);
 const char *infer_special(In *n);
 const char *infer_statement(In *n);
 const char *infer_call(In *n);
+const char *infer_bind(In *n);
+const char *infer_size(In *n);
+const char *infer_turn(In *n);
+const char *infer_carry(In *n);
+const char *infer_loop(In *n);
+const char *infer_if(In *n);
+const char *infer_pick(In *n);
 #endif

@@ -124,7 +124,7 @@ const char *infer_statement(In *n)
 		SAY("%s does not end a %s", op_name(n->op), op_name(of[n->op]));
 	if (n->op == OP_PREFETCH && n->src[0]->op != OP_INDEX)
 		SAY("the place of PREFETCH is not an INDEX");
-	if (n->op == OP_IF && n->src[0]->dtype != DT_BOOL)
+	if (n->op == OP_IF && (n->nsrc != 1 || n->src[0]->dtype != DT_BOOL))
 		SAY("the condition is not a bool");
 	return NULL;
 }

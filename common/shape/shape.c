@@ -174,11 +174,18 @@ void size_checks_reset(void)
 	map_free(&checked);
 }
 
+/* Whether sizes that differ, but may be equal, are left to a check. */
+static ARENA bool deferred;
+
+void sizes_defer(void) { deferred = true; }
+
 /* A difference made of sums and products is zero only if it is the node 0; one with // or % may be
  * zero without being seen to be. */
 static bool undecided(UOp *d)
 {
 	Nodes all = walk(d);
+	if (deferred)
+		return true;
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_FLOORDIV || all.at[i]->op == OP_FLOORMOD)
 			return true;

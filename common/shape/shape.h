@@ -18,6 +18,9 @@ const Shape *shape_checked(int rank, UOp *const *dim, const char **err, int *sta
  * and a check ["eq", a, b] (or ["le", a, b]) is recorded, which checks_remember keeps and run
  * evaluates when the sizes are known. */
 bool size_equal(UOp *a, UOp *b);
+/* From here on also sizes that differ as expressions count as equal, with a check, if they may be
+ * equal for some values: a branch in a document need not fit every size. */
+void sizes_defer(void);
 bool shape_equal(const Shape *a, const Shape *b);
 void size_check(const char *how, UOp *a, UOp *b);
 /* all checks recorded so far, or VNIL */
@@ -50,6 +53,20 @@ const char *arg_check(Op op, int levels, const Val *arg);
 /* Readers for args that infer.c has checked: axes of REDUCE/PERMUTE/FLIP, pairs of PAD/SHRINK. */
 int arg_axes(const Val *v, int *axes);                       /* count */
 void arg_pairs(const Val *v, UOp *(*pair)[2]);               /* sizes as index nodes */
+
+/* ---- infer_flow.c: steps whose sizes and branches are data */
+
+/* Whether two sizes, or shapes, may be equal: false only where the bounds rule it out. */
+bool size_may_equal(UOp *a, UOp *b);
+bool shape_may_equal(const Shape *a, const Shape *b);
+/* The parts of a LOOP; limit, start and next are NULL where it has none. carry: the CARRYs of its
+ * states, in order, behind what the contract lists; NULL in documents that are read raw. */
+typedef struct {
+	int64_t id, states, values;
+	UOp *limit, *start, *next;
+	UOp *const *state, *const *value, *const *carry;
+} LoopParts;
+LoopParts loop_parts(const UOp *loop);
 
 /* ---- calls.c: calls of kernels, their slots and buffers */
 

@@ -130,7 +130,8 @@ static void vars_check(const Graph *g, const VarEnv *env)
 		sizes_of(all.at[i], &sizes);
 	all = walk_many(sizes.n, sizes.at);
 	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_VAR && !env_get(env, all.at[i]->arg->a[0]->s))
+		if (all.at[i]->op == OP_VAR && !var_is_bound(all.at[i]) &&
+			!env_get(env, all.at[i]->arg->a[0]->s))
 			die(MALFORMED,
 				"size variable '%s' has no value: give an input with it, or %s=INT",
 				all.at[i]->arg->a[0]->s, all.at[i]->arg->a[0]->s);

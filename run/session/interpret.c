@@ -13,7 +13,7 @@ const char **output_names(const Graph *g, size_t *n)
 	const char **out;
 
 	*n = names && names->kind == VAL_ARRAY ? names->n :
-		g->level <= LV_GRAPH           ? g->sink->nsrc :
+		g->level <= LV_GRAPH           ? sink_outputs(g->sink) :
 						 0;
 	out = arena_alloc((*n + 1) * sizeof *out);
 	for (size_t i = 0; i < *n; i++)
@@ -88,7 +88,7 @@ void interpret_graph(
 {
 	Context c = { in, states, { 0 } };
 	Nodes all = walk(g->sink);
-	size_t n = g->sink->nsrc, m = 0;
+	size_t n = sink_outputs(g->sink), m = 0;
 	UOp **roots;
 	Array *at;
 
@@ -105,7 +105,7 @@ void interpret_graph(
 	for (size_t i = 0, k = n; i < all.n; i++)
 		if (all.at[i]->op == OP_ASSIGN)
 			roots[k++] = all.at[i];
-	interp_graph_watched(n + m, roots, &in->env, content_of, &c, at, watch);
+	interp_graph_watched(n + m, roots, g->sink, &in->env, content_of, &c, at, watch);
 	states_keep(states, m, roots + n, at + n, &in->env);
 	for (size_t i = 0; i < n; i++) {
 		array_free(&out[i]);            /* from the previous call */

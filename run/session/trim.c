@@ -28,7 +28,7 @@ void counts_declare(const Graph *g)
 
 	for (size_t i = 0; i < c->n; i++)
 		if (!vars_find(c->a[i]->s, c->a[i]->n))
-			vars_add(c->a[i]->s, LARGEST);
+			vars_bind(c->a[i]->s, 0, LARGEST);
 }
 
 static const Array *output_named(
@@ -105,6 +105,9 @@ size_t outputs_trim(const Graph *g, const VarEnv *env, size_t n, const char *con
 	const Array **at)
 {
 	const Val *counts = counts_of(g), *trims = val_get(g->meta, "trims");
+
+	/* stages that were run between have read another document since */
+	counts_declare(g);
 	Array *out;
 
 	if (!counts->n)

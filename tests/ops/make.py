@@ -2,7 +2,8 @@
 """Writes the cases of ops.bats: for each dtype one document with an output for every op it takes, its inputs and
 NumPy's values.  Run it again after adding a case (numpy, msgpack and ml_dtypes are needed):
 
-    python3 make.py          DTYPE.mp, DTYPE.in.npz.gz, DTYPE.out.npz.gz for each dtype, beside this file
+    python3 make.py          DTYPE.mp, DTYPE.in.npz.gz, DTYPE.out.npz.gz for each dtype, beside this file, and the same
+                             for steps: loops, branches and sizes that data gives, with all dtypes
 
 An output is called OP.detail.N, N being how near it must come: that many units in the last place, 0 being every bit;
 zN distinguishes -0 from 0; bN is for bf16, of which .npy has the bits.  Integers are computed with Python's own,
@@ -125,7 +126,7 @@ class Doc:
         self.dt, self.nodes, self.outs, self.inputs, self.expected = dt, [], [], {}, {}
 
     def node(self, op, src=(), arg=None, dt=None):
-        self.nodes.append([op, dt or self.dt, list(src), arg])
+        self.nodes.append([op, None if dt is False else dt or self.dt, list(src), arg])
         return len(self.nodes) - 1
 
     def input(self, name, a, dt=None):
@@ -493,6 +494,30 @@ def by_index(d, rng):
             d.out(f"SCATTER.{op}.odd", d.node("SCATTER", (nx, nj, nk, n), op), scattered(op, dt, x, [j, k], v), zeros=False)
 
 
+def steps(d, number, dt):
+    """the steps whose sizes and branches are data: a running maximum from the last row on, the rows, the turns"""
+    d.dt = dt
+    x = small(dt, (6, 3), np.random.default_rng(number))
+    nx, n = d.input(f"x_{dt}", x), d.input(f"n_{dt}", np.array(4), "i64")
+    size = d.node("BIND", (n,), [f"rows_{dt}", 0, 6], "i64")
+    turn = d.node("TURN", (), number, "i64")
+    state = d.node("CARRY", (d.node("GATHER", (nx, d.node("CONST", (), 5, "i64"))),), [number, 0])
+    row = d.node("GATHER", (nx, turn))
+    states, values = (d.node("MAX", (state, row)),), (row, turn)
+    loop = d.node("LOOP", (size, *states, *values),
+                  {"id": number, "limit": True, "while": False, "states": 1, "values": 2}, False)
+    d.out(f"CARRY.{dt}", d.node("PICK", (loop,), 0), x[[5, 0, 1, 2, 3]].astype(object).max(0), dt=dt)
+    d.out(f"LOOP.{dt}", d.node("PICK", (loop,), 1), x[:4], dt=dt)
+    d.out(f"TURN.{dt}", d.node("PICK", (loop,), 2, "i64"), np.arange(4), dt="i64")
+    d.out(f"PICK.{dt}", d.node("PICK", (loop,), 3, "i64"), np.array(4), dt="i64")
+    d.out(f"BIND.{dt}", d.node("SHRINK", (nx,), [[0, f"rows_{dt}"], [0, 3]]), x[:4], dt=dt)
+    d.out(f"SIZE.{dt}", d.node("SIZE", (), f"rows_{dt}*2+1", "i64"), np.array(9), dt="i64")
+    for k, other in enumerate((3, 4)):
+        cond = d.node("CMPEQ", (size, d.node("CONST", (), other, "i64")), None, "bool")
+        test = d.node("IF", (cond, nx, d.node("FLIP", (nx,), [0])), 1, False)
+        d.out(f"IF.{k}.{dt}", d.node("PICK", (test,), 0), x if k else x[::-1], dt=dt)
+
+
 def threefry(c, k):
     """Threefry-2x32 with 20 rounds, of two 64-bit integers"""
     mask, turn = 0xffffffff, [13, 15, 26, 6, 17, 29, 16, 24]
@@ -538,6 +563,11 @@ def main():
         if dt == "u64":
             random_words(d, rng)
         d.save()
+    d = Doc("steps")
+    for number, dt in enumerate(TYPES):
+        steps(d, number, dt)
+    d.dt = "steps"
+    d.save()
     print(sum(f.stat().st_size for f in HERE.glob("*.*")), "bytes", file=sys.stderr)
 
 

@@ -179,6 +179,14 @@ static UOp *custom(const Batch *b, UOp *u)
 	return t_concat(n, part, 0);
 }
 
+/* ---- steps */
+
+static UOp *step(const Batch *b, UOp *u)
+{
+	die(UNSUPPORTED, "node %u %s: loops, branches and sizes that data gives are not batched "
+		"yet", u->id, op_name(u->op));
+}
+
 /* ---- all nodes */
 
 typedef struct { const char *name; UOp *(*fn)(const Batch *b, UOp *u); } Batching;
@@ -191,6 +199,7 @@ static const void *batching_named(const char *name)
 		{"scatter", scatter},
 		{"assign", assign},
 		{"custom", custom},
+		{"step", step},
 		{"none"},
 	};
 
@@ -219,7 +228,7 @@ static UOp *batch_node(const Batch *b, UOp *u)
 	const Rule *r = rules_row("vmap", &names, u->op);
 	const Batching *batching = r->what;
 
-	if (u->shape->rank >= MAX_RANK)
+	if (u->shape && u->shape->rank >= MAX_RANK)
 		die(UNSUPPORTED, "node %u %s: with the new axis its rank %d is above %d", u->id,
 			op_name(u->op), u->shape->rank + 1, MAX_RANK);
 	CHECK(!batching || batching->fn);

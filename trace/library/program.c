@@ -88,7 +88,7 @@ static UOp *computed_state(const char *name, UOp *u)
 {
 	VarEnv env = {0};
 	Array a = {0};
-	interp_graph(1, &u, &env, constant_content, NULL, &a);
+	interp_graph(1, &u, NULL, &env, constant_content, NULL, &a);
 	const Val *data = val_bin(a.data, array_count(&a) * dtype_size(u->dtype));
 	return buffer_new(name, "state", u->dtype, u->shape, data, NULL);
 }

@@ -158,7 +158,7 @@ bool onnx_known_tensor(UOp *u, Array *out)
 	Array *a = map_get(&folded, PKEY(u));
 	if (!a && can_fold(u)) {
 		Array r;
-		interp_graph(1, &u, &none, content, NULL, &r);
+		interp_graph(1, &u, NULL, &none, content, NULL, &r);
 		a = arena_alloc(sizeof *a);
 		*a = r;
 		a->data = arena_alloc(r.bytes + 1);

@@ -46,7 +46,7 @@ UOp *size_of_data(UOp *count, UOp *most)
 	for (size_t k = sizes.n; name = arena_printf("count_%zu", k), vars_find(name, strlen(name));
 		k++)
 		;
-	vec_push(&sizes, ((DataSize){vars_add(name, hi), count, most}));
+	vec_push(&sizes, ((DataSize){vars_bind(name, 0, hi), count, most}));
 	return sizes.at[sizes.n - 1].var;
 }
 

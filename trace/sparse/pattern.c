@@ -88,7 +88,7 @@ static void evaluate_known(Walk *w, const uint8_t *known)
 		}
 	Array *out = xcalloc(roots.n + 1, sizeof *out);
 	if (roots.n)
-		interp_graph(roots.n, roots.at, &none, constant_content, NULL, out);
+		interp_graph(roots.n, roots.at, NULL, &none, constant_content, NULL, out);
 	for (size_t i = 0; i < roots.n; i++)
 		*slot[roots.at[i]->id] = out[i];
 	w->f.known = slot;

@@ -1,0 +1,153 @@
+#!/usr/bin/env bats
+# Steps whose sizes and branches are data: bodies by scope, what a branch alone needs, sizes bound
+# in the middle, states that grow. Their values are in ops.bats, broken rules of scope in
+# malformed.txt.
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# graph LINE…: a document of level graph, with a size variable m
+graph() {
+	{
+		echo "sluice 1 graph"
+		echo "vars {m: [0, 8]}"
+		printf '%s\n' "$@"
+	} > g.l
+	tool show -p g.l > g.mp
+}
+
+# gives WANTED OPERAND…: what run --interpret prints, as one line; simplified, and read back from text
+gives() {
+	local want=$1 form
+	shift
+	tool simplify g.mp > simple.mp
+	tool show g.mp | tool show -p > again.mp
+	cmp g.mp again.mp
+	for form in g simple; do
+		tool run --interpret "$form.mp" "$@" > out
+		[ "$(tr -s ' \n' ' ' < out | sed 's/ *$//')" = "$want" ] || { cat out; return 1; }
+	done
+}
+
+# a list that grows by one row a turn, as the contract has it
+growing() {
+	graph '%0 = BUFFER i64 {name: "n", shape: [], role: "input"}' \
+		'%1 = CONST i64 0' \
+		'%2 = CARRY i64 %1 [0, 0]' \
+		'%3 = BIND i64 %2 ["t", 0, "m"]' \
+		'%4 = CONST f32 0.0' \
+		'%5 = RESHAPE f32 %4 [1, 1]' \
+		'%6 = EXPAND f32 %5 [1, 2]' \
+		'%7 = SHRINK f32 %6 [[0, 0], [0, 2]]' \
+		'%8 = CARRY f32 %7 [0, 1, ["t", 2]]' \
+		'%9 = SIZE i64 "t+1"' \
+		'%10 = TURN i64 0' \
+		'%11 = CAST f32 %10' \
+		'%12 = RESHAPE f32 %11 [1, 1]' \
+		'%13 = EXPAND f32 %12 [1, 2]' \
+		'%14 = PAD f32 %8 [[0, 1], [0, 0]]' \
+		'%15 = PAD f32 %13 [["t", 0], [0, 0]]' \
+		'%16 = ADD f32 %14 %15' \
+		'%17 = LOOP %0 %9 %16 {id: 0, limit: true, while: false, states: 2, values: 0}' \
+		'%18 = PICK i64 %17 0' \
+		'%19 = BIND i64 %18 ["T", 0, "m+1"]' \
+		'%20 = PICK f32 %17 [1, ["T", 2]]' \
+		'%21 = BUFFER f32 {name: "x", shape: ["m"], role: "input"}' \
+		'%22 = SINK %20 %21 {names: ["list", "x"]}'
+}
+
+@test "steps: a list that grows" {
+	growing
+	gives 'list f32[3,2] [[0. 0.] [1. 1.] [2. 2.]] x f32[4] [7. 7. 7. 7.]' m=4 x=7 n=3
+	gives 'list f32[0,2] [] x f32[4] [7. 7. 7. 7.]' m=4 x=7 n=0
+	gives 'list f32[0,2] [] x f32[0] []' m=0 x=zeros n=-3
+}
+
+@test "steps: a size outside its bounds is one line, with what it is" {
+	growing
+	fails 4 "$BIN/run" --interpret g.mp m=1 x=7 n=3
+	[[ "$errors" == *"BIND: size t = 2 is not in [0, 1]" ]]
+}
+
+@test "steps: only the branch that is taken is computed, checks and all" {
+	graph '%0 = BUFFER bool {name: "c", shape: [], role: "input"}' \
+		'%1 = BUFFER f32 {name: "x", shape: ["m"], role: "input"}' \
+		'%2 = SIZE i64 "m+100"' \
+		'%3 = BIND i64 %2 ["big", 0, 3]' \
+		'%4 = ARANGE f32 "big"' \
+		'%5 = REDUCE f32 %4 ["ADD", [0]]' \
+		'%6 = RESHAPE f32 %5 []' \
+		'%7 = RESHAPE f32 %1 [3]' \
+		'%8 = REDUCE f32 %7 ["ADD", [0]]' \
+		'%9 = RESHAPE f32 %8 []' \
+		'%10 = IF %0 %6 %9 1' \
+		'%11 = PICK f32 %10 0' \
+		'%12 = SINK %11 {names: ["y"]}'
+	gives 'y f32[] 6.0' c=0 x=2 m=3
+	fails 4 "$BIN/run" --interpret g.mp c=0 x=2 m=4
+	[[ "$errors" == *"RESHAPE: "* ]]
+	fails 4 "$BIN/run" --interpret g.mp c=1 x=2 m=3
+	[[ "$errors" == *"size big = 103 is not in [0, 3]" ]]
+}
+
+@test "steps: a loop in a loop, whose inner one starts from the outer one's state" {
+	graph '%0 = BUFFER i64 {name: "n", shape: [], role: "input"}' \
+		'%1 = CONST i64 1' \
+		'%2 = CARRY i64 %1 [0, 0]' \
+		'%3 = TURN i64 0' \
+		'%4 = CARRY i64 %2 [1, 0]' \
+		'%5 = TURN i64 1' \
+		'%6 = ADD i64 %4 %5' \
+		'%7 = LOOP %3 %6 {id: 1, limit: true, while: false, states: 1, values: 0}' \
+		'%8 = PICK i64 %7 0' \
+		'%9 = MUL i64 %8 %2' \
+		'%10 = LOOP %0 %9 %8 {id: 0, limit: true, while: false, states: 1, values: 1}' \
+		'%11 = PICK i64 %10 0' \
+		'%12 = PICK i64 %10 [1, ["m"]]' \
+		'%13 = BUFFER f32 {name: "x", shape: ["m"], role: "input"}' \
+		'%14 = SINK %11 %12 {names: ["product", "sums"]}'
+	# states 1, 1*1, 1*1, 1*2, 2*5; sums 1, 1, 2, 5
+	gives 'product i64[] 10 sums i64[4] [1 1 2 5]' n=4 m=4
+	fails 4 "$BIN/run" --interpret g.mp n=3 m=4
+	[[ "$errors" == *'shape [3], needs [m]' ]]
+}
+
+@test "steps: a condition ends a loop, and the number of turns is a value" {
+	graph '%0 = BUFFER i64 {name: "n", shape: [], role: "input"}' \
+		'%1 = CARRY i64 %0 [0, 0]' \
+		'%2 = CONST i64 2' \
+		'%3 = FLOORDIV i64 %1 %2' \
+		'%4 = CONST i64 0' \
+		'%5 = CMPLT bool %4 %0' \
+		'%6 = CMPLT bool %4 %3' \
+		'%7 = LOOP %5 %6 %3 {id: 0, limit: false, while: true, states: 1, values: 0}' \
+		'%8 = PICK i64 %7 1' \
+		'%9 = SINK %8 {names: ["bits"]}'
+	gives 'bits i64[] 7' n=100
+	gives 'bits i64[] 0' n=0
+}
+
+@test "steps: level tensor has them, with functions of the library in a body" {
+	cat > t.l <<-'E'
+	sluice 1 tensor
+	%0 = BUFFER f32 {name: "x", shape: [2, 2], role: "input"}
+	%1 = TURN 0
+	%2 = GATHER %0 %1
+	%3 = softmax %2 {axis: -1}
+	%4 = CONST i64 2
+	%5 = LOOP %4 %3 {id: 0, limit: true, while: false, states: 0, values: 1}
+	%6 = PICK f32 %5 0
+	%7 = SINK %6 {names: ["y"]}
+	E
+	tool show -p t.l | tool trace > g.mp
+	gives 'y f32[2,2] [[0.5 0.5] [0.5 0.5]]' x=1
+}
+
+@test "steps: what cannot be compiled is status 3, with the node" {
+	growing
+	fails 3 "$BIN/schedule" g.mp
+	[[ "$errors" == "schedule: node "*": loops, branches and sizes"* ]]
+	fails 3 "$BIN/grad" g.mp
+}
