@@ -151,3 +151,23 @@ growing() {
 	[[ "$errors" == "schedule: node "*": loops, branches and sizes"* ]]
 	fails 3 "$BIN/grad" g.mp
 }
+
+@test "sizes: a variable may be 0, interpreted and compiled" {
+	local n
+	cat > p.t <<-'E'
+	input x f32[n, 33] where n in 0..64
+	input h f32[1, 3, n, 16] where n in 0..64
+	const w f32 = ones([8, 3, 3, 3])
+	output rows = softmax(x), columns = softmax(x, axis=0), sums = sum(x, axis=0), most = max(x, axis=1)
+	output square = x.T @ x, wide = x @ x.T, run = cumsum(x, axis=0), order = sort(x, axis=0)
+	output both = concat([x, exp(x)], axis=0), back = x[::-1], picture = conv2d(h, w, padding=1)
+	E
+	tool trace p.t > g.mp
+	tool fuse g.mp | tool render -t clang > p.mp
+	for n in 0 1 9; do
+		tool run --interpret g.mp x=rand h=rand "n=$n" -o a.npz
+		tool run p.mp x=rand h=rand "n=$n" -o b.npz
+		tool diff --rtol 1e-5 a.npz b.npz
+	done
+	tool show g.mp | tool show -p | cmp - g.mp
+}

@@ -36,8 +36,8 @@ const char *program_size(const char *name, int64_t lo, int64_t hi)
 		return arena_printf("%s is a size of other limits already", name);
 	if (vars->n == MAX_SIZES)
 		return arena_printf("more than %d sizes", MAX_SIZES);
-	if (lo < 1 || lo > hi)
-		return "the limits of a size are 1 or more, and in order";
+	if (lo < 0 || lo > hi)
+		return "the limits of a size are 0 or more, and in order";
 	vars = val_set(vars, name, range);
 	return vars_declare(vars);
 }

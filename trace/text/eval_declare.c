@@ -34,7 +34,7 @@ static void declare_size(const SizeRange *r)
 		fail_at(&r->pos, "%s is in use", r->name);
 	const char *err = program_size(r->name, lo, hi);
 	if (err)
-		fail_at(lo < 1 || lo > hi ? &r->lo->pos : &r->pos, "%s", err);
+		fail_at(lo < 0 || lo > hi ? &r->lo->pos : &r->pos, "%s", err);
 }
 
 void declare_sizes(const Stmt *s)
