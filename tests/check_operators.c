@@ -10,7 +10,8 @@ typedef struct { const char *domain, *name; int first, last; const char *params,
 static const Row rows[] = {
 #define ONNX_FN_IN(domain, name, first, last, params, call) \
 	{domain, #name, first, last, params, call},
-#define ONNX_OP_IN(domain, name, first, last, how) {domain, #name, first, last, NULL, NULL},
+#define ONNX_OP_AS(domain, name, function, first, last, how) \
+	{domain, #name, first, last, NULL, NULL},
 #include "onnx/operators.def"
 };
 enum { ROWS = sizeof rows / sizeof *rows };

@@ -209,6 +209,6 @@ typedef struct {
 const OnnxOp *onnx_op_find(const char *domain, const char *name, int version);
 void onnx_expand_row(OnnxCall *c, const OnnxOp *op);
 #define ONNX_OWN(name, params) Value onnx_own_##name(Args *a);
-#define ONNX_OP_IN(domain, name, first, last, how) void onnx_##name(OnnxCall *c);
+#define ONNX_OP_AS(domain, name, function, first, last, how) void onnx_##function(OnnxCall *c);
 #include "onnx/operators.def"
 #endif

@@ -10,15 +10,15 @@
  *
  * The call is made of those names, numbers, texts, lists, and nested calls of functions of the
  * library or of those that operators.def lists as ONNX's own. An outermost list gives the
- * outputs. */
+ * outputs, none in it one that is not supported. */
 #include "onnx/onnx.h"
 #include <ctype.h>
 
 static const OnnxOp ops[] = {
 #define ONNX_FN_IN(domain, name, first, last, params, call) \
 	{domain, #name, first, last, NULL, params, call},
-#define ONNX_OP_IN(domain, name, first, last, how) \
-	{domain, #name, first, last, onnx_##name, NULL, NULL},
+#define ONNX_OP_AS(domain, name, function, first, last, how) \
+	{domain, #name, first, last, onnx_##function, NULL, NULL},
 #include "onnx/operators.def"
 	{0}
 };
@@ -204,8 +204,8 @@ void onnx_expand_row(OnnxCall *c, const OnnxOp *op)
 	size_t n = v.kind == V_LIST ? v.n : 1;
 	CHECK(!*s);
 	for (size_t k = 0; k < n; k++) {
-		CHECK(at[k].kind == V_TENSOR);
-		if (onnx_wants(c, k))
+		CHECK(at[k].kind == V_TENSOR || at[k].kind == V_NONE);
+		if (at[k].kind == V_TENSOR && onnx_wants(c, k))
 			onnx_set(c, k, at[k].u);
 	}
 }

@@ -8,7 +8,7 @@
 #include <math.h>
 
 /* x[b,s,heads*d] as [b,heads,s,d]; a tensor of rank 4 is returned as it is */
-static UOp *with_heads(OnnxCall *c, UOp *x, int64_t heads)
+UOp *onnx_with_heads(OnnxCall *c, UOp *x, int64_t heads)
 {
 	if (t_rank(x) == 4)
 		return x;
@@ -19,13 +19,13 @@ static UOp *with_heads(OnnxCall *c, UOp *x, int64_t heads)
 		t_split_axis(x, 2, ix_const(heads), ix_div(t_dim(x, 2), ix_const(heads))), 1, 2);
 }
 
-static UOp *without_heads(UOp *y)
+UOp *onnx_without_heads(UOp *y)
 {
 	return t_merge_axes(t_transpose(y, 1, 2), 2, 2);
 }
 
 /* repeats each head of x[b,h',s,d] for the query heads that share it */
-static UOp *shared_heads(OnnxCall *c, UOp *x, UOp *q)
+UOp *onnx_shared_heads(OnnxCall *c, UOp *x, UOp *q)
 {
 	int64_t have = shape_dim(x->shape, 1), want = shape_dim(q->shape, 1);
 
@@ -174,9 +174,9 @@ void onnx_Attention(OnnxCall *c)
 	double cap = onnx_attr_float(c, "softcap", 0);
 	DType dt = in->dtype;
 
-	q = with_heads(c, in, heads);
-	k = with_heads(c, onnx_in(c, 1), kv_heads);
-	v = with_heads(c, onnx_in(c, 2), kv_heads);
+	q = onnx_with_heads(c, in, heads);
+	k = onnx_with_heads(c, onnx_in(c, 1), kv_heads);
+	v = onnx_with_heads(c, onnx_in(c, 2), kv_heads);
 	if (onnx_has(c, 4)) {
 		k = t_concat(2, (UOp *[]){ onnx_in_rank(c, 4, 4), k }, 2);
 		v = t_concat(2, (UOp *[]){ onnx_in_rank(c, 5, 4), v }, 2);
@@ -185,7 +185,7 @@ void onnx_Attention(OnnxCall *c)
 		onnx_set(c, 1, k);
 	if (onnx_wants(c, 2))
 		onnx_set(c, 2, v);
-	s = scores_of(c, q, shared_heads(c, k, q));
+	s = scores_of(c, q, onnx_shared_heads(c, k, q));
 	show_scores(c, 0, s, dt);
 	if (cap > 0)
 		s = t_mulc(t_tanh(t_mulc(s, 1 / cap)), cap);
@@ -195,8 +195,8 @@ void onnx_Attention(OnnxCall *c)
 	s = probabilities(t_cast(s, softmax_dtype(c, s->dtype)), may_be_empty(c));
 	show_scores(c, 3, s, dt);
 	s = t_cast(s, dtype_acc(dt));
-	y = t_cast(t_matmul(s, t_cast(shared_heads(c, v, q), s->dtype)), dt);
-	onnx_set(c, 0, t_rank(in) == 3 ? without_heads(y) : y);
+	y = t_cast(t_matmul(s, t_cast(onnx_shared_heads(c, v, q), s->dtype)), dt);
+	onnx_set(c, 0, t_rank(in) == 3 ? onnx_without_heads(y) : y);
 }
 
 /* ---- FlexAttention: its bodies modify scores and probabilities */
@@ -219,9 +219,9 @@ void onnx_FlexAttention(OnnxCall *c)
 
 	if (t_rank(q) != 4 || t_rank(k) != 4 || t_rank(v) != 4)
 		onnx_fail(c, MALFORMED, "q, k and v need 4 axes");
-	s = changed_by(c, "score_mod", t_cast(scores_of(c, q, shared_heads(c, k, q)), dt));
+	s = changed_by(c, "score_mod", t_cast(scores_of(c, q, onnx_shared_heads(c, k, q)), dt));
 	s = changed_by(c, "prob_mod", t_softmax(s, 3));
-	onnx_set(c, 0, t_cast(t_matmul(s, t_cast(shared_heads(c, v, q), dt)), v->dtype));
+	onnx_set(c, 0, t_cast(t_matmul(s, t_cast(onnx_shared_heads(c, v, q), dt)), v->dtype));
 }
 
 /* ---- RotaryEmbedding: pairs of elements rotated by an angle that depends on their place */
@@ -254,22 +254,17 @@ static UOp *angles(OnnxCall *c, int k, UOp *x)
 	return t_unsqueeze(cache, 2);
 }
 
-void onnx_RotaryEmbedding(OnnxCall *c)
+UOp *onnx_rotated(
+	OnnxCall *c, UOp *x, UOp *cos, UOp *sin, int64_t dim, bool interleaved)
 {
-	UOp *in = onnx_in(c, 0), *x, *cos, *sin, *a, *b, *y[2], *n, *whole;
-	int64_t dim = onnx_attr_int(c, "rotary_embedding_dim", 0), size;
-	bool interleaved = onnx_attr_int(c, "interleaved", 0) != 0;
+	UOp *a, *b, *y[2], *n, *whole = t_dim(x, 3);
+	int64_t size = shape_dim(x->shape, 3);
 	int last = 3;
 
-	x = t_transpose(with_heads(c, in, onnx_attr_int(c, "num_heads", 0)), 1, 2);
-	whole = t_dim(x, 3);
-	size = shape_dim(x->shape, 3);
-	n = ix_const(dim > 0 ? dim : size);
 	if (dim > size || dim < 0 || (dim > 0 ? dim : size) % 2)
 		onnx_fail(c, MALFORMED, "rotary_embedding_dim %lld for heads of %lld",
 			(long long)dim, (long long)size);
-	cos = angles(c, 1, x);
-	sin = angles(c, 2, x);
+	n = ix_const(dim > 0 ? dim : size);
 	halves(x, n, interleaved, &a, &b);
 	y[0] = t_sub(t_mul(cos, a), t_mul(sin, b));
 	y[1] = t_add(t_mul(sin, a), t_mul(cos, b));
@@ -281,5 +276,16 @@ void onnx_RotaryEmbedding(OnnxCall *c)
 	}
 	if (n != whole)
 		y[0] = t_concat(2, (UOp *[]){ y[0], t_shrink_axis(x, last, n, whole) }, last);
-	onnx_set(c, 0, t_rank(in) == 3 ? t_merge_axes(y[0], 2, 2) : t_transpose(y[0], 1, 2));
+	return y[0];
+}
+
+void onnx_RotaryEmbedding(OnnxCall *c)
+{
+	UOp *in = onnx_in(c, 0), *x, *y;
+
+	x = t_transpose(onnx_with_heads(c, in, onnx_attr_int(c, "num_heads", 0)), 1, 2);
+	y = onnx_rotated(c, x, angles(c, 1, x), angles(c, 2, x),
+		onnx_attr_int(c, "rotary_embedding_dim", 0),
+		onnx_attr_int(c, "interleaved", 0) != 0);
+	onnx_set(c, 0, t_rank(in) == 3 ? t_merge_axes(y, 2, 2) : t_transpose(y, 1, 2));
 }

@@ -1,7 +1,7 @@
 /* Gemm: a scaled product of two matrices plus a third matrix.
  *
  *     Gemm alpha=0.5 transB=1   →   MUL(a @ PERMUTE b, 0.5) + c */
-#include "onnx/onnx.h"
+#include "onnx/operators/space.h"
 
 /* x·by; integers are converted to f64, since by is a fraction */
 static UOp *scaled(UOp *x, double by)
@@ -14,7 +14,7 @@ static UOp *scaled(UOp *x, double by)
 
 /* Before version 7 an attribute makes the third operand broadcast; the result is the same. f16 is
  * rounded once, at the end. */
-void onnx_Gemm(OnnxCall *c)
+UOp *onnx_gemm(OnnxCall *c)
 {
 	UOp *a = onnx_in(c, 0), *b = onnx_in(c, 1), *y;
 	DType dt = a->dtype, acc = dtype_acc(dt);
@@ -28,5 +28,7 @@ void onnx_Gemm(OnnxCall *c)
 	y = scaled(t_matmul(t_cast(a, acc), t_cast(b, acc)), onnx_attr_float(c, "alpha", 1));
 	if (onnx_has(c, 2) && beta != 0)
 		y = t_add(y, t_expand_to(scaled(t_cast(onnx_in(c, 2), acc), beta), y->shape));
-	onnx_set(c, 0, t_cast(y, dt));
+	return t_cast(y, dt);
 }
+
+void onnx_Gemm(OnnxCall *c) { onnx_set(c, 0, onnx_gemm(c)); }

@@ -4,15 +4,17 @@
 #include "onnx/operators/space.h"
 #include <math.h>
 
-static void set_biased(OnnxCall *c, UOp *y)
+static UOp *biased(OnnxCall *c, UOp *y)
 {
-	onnx_set(c, 0, onnx_has(c, 2) ? conv_add_channels(y, onnx_in_rank(c, 2, 1)) : y);
+	return onnx_has(c, 2) ? conv_add_channels(y, onnx_in_rank(c, 2, 1)) : y;
 }
 
-void onnx_Conv(OnnxCall *c)
+UOp *onnx_conv(OnnxCall *c)
 {
-	set_biased(c, onnx_convolution(c, onnx_in(c, 0), onnx_in(c, 1)));
+	return biased(c, onnx_convolution(c, onnx_in(c, 0), onnx_in(c, 1)));
 }
+
+void onnx_Conv(OnnxCall *c) { onnx_set(c, 0, onnx_conv(c)); }
 
 /* ---- ConvTranspose */
 
@@ -47,7 +49,7 @@ void onnx_ConvTranspose(OnnxCall *c)
 
 	onnx_space_ints(c, "output_padding", w.nd, 0, 0, more);
 	cut_to_size(c, x, &w, more);
-	set_biased(c, conv_transposed("ConvTranspose", x, f, &w, more, groups));
+	onnx_set(c, 0, biased(c, conv_transposed("ConvTranspose", x, f, &w, more, groups)));
 }
 
 /* ---- DeformConv: convolution with offsets added to the places of each window */

@@ -78,6 +78,18 @@ static UOp *quantized(UOp *q, UOp *zero, int type, bool saturate)
 	return t_cast(q, onnx_dtype(type));
 }
 
+UOp *onnx_quantized(UOp *x, UOp *scale, UOp *zero, int type)
+{
+	return quantized(t_div(x, scale), zero ? t_cast(zero, DT_F32) : NULL, type, true);
+}
+
+UOp *onnx_dequantized(UOp *x, UOp *scale, UOp *zero)
+{
+	x = t_cast(x, DT_I32);
+	x = zero ? t_sub(x, t_cast(zero, DT_I32)) : x;
+	return t_mul(t_cast(x, scale->dtype), scale);
+}
+
 static int quantized_type(OnnxCall *c)
 {
 	int type = onnx_has(c, 2) ? onnx_type(c, 2) : ONNX_UINT8;
@@ -126,19 +138,32 @@ void onnx_DequantizeLinear(OnnxCall *c)
 }
 
 /* The range is that of the data, extended to include 0, mapped to 0 ... 255. */
-void onnx_DynamicQuantizeLinear(OnnxCall *c)
+static UOp *quantize_range(UOp *x, UOp **scale, UOp **zero)
 {
-	UOp *x = onnx_in(c, 0), *lo, *hi, *scale, *zero, *q;
+	UOp *lo, *hi;
 	int axes[MAX_RANK];
 
 	for (int i = 0; i < t_rank(x); i++)
 		axes[i] = i;
 	hi = t_max(t_reduce(OP_MAX, x, t_rank(x), axes, false), num(x, 0));
 	lo = t_min(t_reduce(OP_MIN, x, t_rank(x), axes, false), num(x, 0));
-	scale = t_div(t_where(t_eq(hi, lo), num(x, 1), t_sub(hi, lo)), num(x, 255));
-	zero = t_round(t_min(t_max(t_neg(t_div(lo, scale)), num(x, 0)), num(x, 255)));
-	q = quantized(t_div(x, scale), zero, ONNX_UINT8, true);
-	onnx_set(c, 0, q);
+	*scale = t_div(t_where(t_eq(hi, lo), num(x, 1), t_sub(hi, lo)), num(x, 255));
+	*zero = t_round(t_min(t_max(t_neg(t_div(lo, *scale)), num(x, 0)), num(x, 255)));
+	return quantized(t_div(x, *scale), *zero, ONNX_UINT8, true);
+}
+
+UOp *onnx_dynamic(UOp *x, UOp **scale)
+{
+	UOp *zero, *q = quantize_range(x, scale, &zero);
+
+	return t_sub(t_cast(q, DT_I32), t_cast(t_cast(zero, DT_U8), DT_I32));
+}
+
+void onnx_DynamicQuantizeLinear(OnnxCall *c)
+{
+	UOp *scale, *zero;
+
+	onnx_set(c, 0, quantize_range(onnx_in(c, 0), &scale, &zero));
 	onnx_set(c, 1, scale);
 	onnx_set(c, 2, t_cast(zero, DT_U8));
 }
@@ -216,18 +241,24 @@ void onnx_QLinearMatMul(OnnxCall *c)
 	requantize(c, y, ratio(sa, sb, scalar_or(onnx_in(c, 6), NULL, 0)), 7);
 }
 
-/* The weight's scale and zero point may be per output channel. */
+/* The weight's scale and zero point may be per output channel. ONNX Runtime's own form may have the
+ * channels last. */
 void onnx_QLinearConv(OnnxCall *c)
 {
 	UOp *x = centred(c, 0, 2, NULL), *w = onnx_in(c, 3), *y;
+	bool last = onnx_attr_int(c, "channels_last", 0) != 0;
 	UOp *s = scalar_or(onnx_in(c, 4), NULL, 0);
 	UOp *zero = onnx_has(c, 5) ? scalar_or(onnx_in(c, 5), NULL, 0) : t_num(DT_I32, 0);
 
 	zero = t_cast(t_rank(zero) ? t_along(zero, 0, t_rank(w)) : zero, DT_I32);
+	x = last ? t_move_axis(x, t_rank(x) - 1, 1) : x;
 	y = onnx_convolution(c, x, t_sub(t_cast(w, DT_I32), zero));
 	if (onnx_has(c, 8))
 		y = t_add(y, onnx_channels(onnx_in(c, 8), t_rank(y)));
-	s = t_rank(s) ? onnx_channels(s, t_rank(y)) : s;
+	if (last)
+		y = t_move_axis(y, 1, t_rank(y) - 1);
+	else if (t_rank(s))
+		s = onnx_channels(s, t_rank(y));
 	s = ratio(scalar_or(onnx_in(c, 1), NULL, 0), s, scalar_or(onnx_in(c, 6), NULL, 0));
 	requantize(c, y, s, 7);
 }

@@ -10,11 +10,11 @@
 enum { MOST_GATES = 4, MOST_ACTS = 3 };
 typedef struct { const char *name; double alpha, beta; } Act;
 /* One direction: weights [g*h,i] and [g*h,h], the biases of the products with x and with h, [g*h]
- * each or NULL. */
+ * each or NULL. Quantized weights are integers, with scales (one, or [g*h]) beside them. */
 typedef struct {
 	OnnxCall *c;
 	int gates;
-	UOp *size, *w, *r, *wb, *rb, *peep[3], *length;
+	UOp *size, *w, *r, *w_scale, *r_scale, *wb, *rb, *peep[3], *length;
 	Act act[MOST_ACTS];
 	double clip;
 	bool backward, couple, linear_first;
@@ -111,10 +111,22 @@ static UOp *act(const RnnCell *cell, int k, UOp *x)
 	return applied(&cell->act[k], clipped(cell, x));
 }
 
+/* x @ w^T; with quantized weights x is quantized too, by its range */
+static UOp *product(UOp *x, UOp *w, UOp *w_scale)
+{
+	UOp *scale, *y;
+
+	w = t_transpose(w, 0, 1);
+	if (!w_scale)
+		return t_matmul(x, w);
+	y = t_matmul(onnx_dynamic(x, &scale), w);
+	return t_mul(t_cast(y, scale->dtype), t_mul(scale, w_scale));
+}
+
 /* h[b,h] @ r^T, plus its bias */
 static UOp *recurrent(const RnnCell *cell, UOp *h)
 {
-	UOp *g = t_matmul(h, t_transpose(cell->r, 0, 1));
+	UOp *g = product(h, cell->r, cell->r_scale);
 
 	return cell->rb ? t_add(g, cell->rb) : g;
 }
@@ -173,7 +185,7 @@ static UOp *run_cell(const RnnCell *cell, RnnStep *step, UOp *x, UOp **h, UOp **
 {
 	int64_t n = onnx_steps(cell->c, x, 0);
 	UOp **out = arena_alloc((n + 1) * sizeof *out),
-	    *all = t_matmul(x, t_transpose(cell->w, 0, 1));
+	    *all = product(x, cell->w, cell->w_scale);
 
 	if (cell->wb)
 		all = t_add(all, cell->wb);
@@ -200,6 +212,20 @@ static UOp *of_direction(UOp *x, int d)
 	return t_squeeze(t_shrink_axis(x, 0, ix_const(d), ix_const(d + 1)), 0);
 }
 
+/* The weights of input k for direction d. DynamicQuantizeLSTM has them transposed, their scales and
+ * zero points in inputs behind those of LSTM: stored are the integers minus their zero points. */
+static UOp *weights_of(OnnxCall *c, int k, int d, UOp **scale)
+{
+	UOp *w = of_direction(onnx_in_rank(c, k, 3), d), *zero;
+	int at = k == 1 ? 8 : 10;
+
+	if (!onnx_has(c, at))
+		return w;
+	*scale = of_direction(onnx_in(c, at), d);
+	zero = of_direction(onnx_in(c, at + 1), d);
+	return t_transpose(t_sub(t_cast(w, DT_I32), t_cast(zero, DT_I32)), 0, 1);
+}
+
 static RnnCell cell_of(
 	OnnxCall *c, int gates, int acts_each, const char *const *standard, int d, bool backward)
 {
@@ -208,8 +234,8 @@ static RnnCell cell_of(
 	};
 	UOp *b = onnx_has(c, 3) ? of_direction(onnx_in_rank(c, 3, 2), d) : NULL, *p;
 
-	cell.w = of_direction(onnx_in_rank(c, 1, 3), d);
-	cell.r = of_direction(onnx_in_rank(c, 2, 3), d);
+	cell.w = weights_of(c, 1, d, &cell.w_scale);
+	cell.r = weights_of(c, 2, d, &cell.r_scale);
 	cell.size = t_dim(cell.r, 1);
 	UOp *rows = ix_mul(cell.size, ix_const(gates));
 	if (!size_equal(t_dim(cell.w, 0), rows) || !size_equal(t_dim(cell.r, 0), rows))

@@ -1,4 +1,4 @@
-/* trace: shared by the ONNX operators with windows and with tables. */
+/* trace: what several families of ONNX operators share.  Sections follow the files. */
 #ifndef ONNX_SPACE_H
 #define ONNX_SPACE_H
 #include "onnx/onnx.h"
@@ -24,6 +24,34 @@ int64_t onnx_steps(OnnxCall *c, UOp *x, int axis);
 UOp *onnx_wide(UOp *x);
 /* p[c] along axis 1 of a tensor of rank r: [c,1,...] */
 UOp *onnx_channels(UOp *p, int rank);
+
+/* ---- linear.c, nn.c ------------------------------------------------------------- */
+
+/* the result of Gemm, and of Conv, for inputs and attributes of these meanings */
+UOp *onnx_gemm(OnnxCall *c);
+UOp *onnx_conv(OnnxCall *c);
+
+/* ---- attention.c ---------------------------------------------------------------- */
+
+/* x[b,s,heads*d] as [b,heads,s,d] (a tensor of rank 4 as it is), and the reverse */
+UOp *onnx_with_heads(OnnxCall *c, UOp *x, int64_t heads);
+UOp *onnx_without_heads(UOp *y);
+/* each head of x[b,h',s,d] repeated for the heads of q[b,h,..] that share it */
+UOp *onnx_shared_heads(OnnxCall *c, UOp *x, UOp *q);
+/* The first dim elements (0: all) of the last axis of x[b,s,h,d], in pairs, rotated by angles whose
+ * cos and sin are [b,s,1,dim/2]. The pairs are neighbours when interleaved, else of both halves. */
+UOp *onnx_rotated(
+	OnnxCall *c, UOp *x, UOp *cos, UOp *sin, int64_t dim, bool interleaved);
+
+/* ---- quant.c -------------------------------------------------------------------- */
+
+/* (x - zero)·scale and its reverse, rounded half to even within the limits of the integer type.
+ * scale and zero broadcast against x, zero may be NULL. */
+UOp *onnx_dequantized(UOp *x, UOp *scale, UOp *zero);
+UOp *onnx_quantized(UOp *x, UOp *scale, UOp *zero, int type);
+/* x quantized to u8 by the range of its values and 0: the codes minus their zero point as i32;
+ * stores the scale */
+UOp *onnx_dynamic(UOp *x, UOp **scale);
 
 /* ---- sample.c ------------------------------------------------------------------ */
 
