@@ -9,13 +9,29 @@
  * on data counts as its greatest value. */
 #include "document/document.h"
 
-/* The value of a size, or the most that it can be. */
+/* size with the variables that have a value as numbers; places in a grid or loop are left */
+static UOp *with_values(UOp *size, const VarEnv *env)
+{
+	Nodes all = walk(size);
+	UOp **from = arena_alloc((all.n + 1) * 2 * sizeof *from), **to = from + all.n;
+	size_t n = 0;
+	int64_t v;
+
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_VAR && ix_eval(all.at[i], env, &v)) {
+			from[n] = all.at[i];
+			to[n++] = ix_const(v);
+		}
+	return n ? substitute(size, n, from, to) : size;
+}
+
+/* The value of a size, or, where it depends on a place in the grid, the most that it can be. */
 static double value_of(UOp *size, const VarEnv *env)
 {
 	int64_t v, least;
 
 	if (!ix_eval(size, env, &v))
-		ix_bounds(size, &least, &v);
+		ix_bounds(with_values(size, env), &least, &v);
 	return v > 0 ? (double)v : 0;
 }
 
