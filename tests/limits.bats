@@ -37,6 +37,16 @@ bomb() {
 	fails 4 "$BIN/run" --limit work=10 g.mp x=rand n=2
 }
 
+@test "work: loops that end where a place in the grid says count with the sizes of the call" {
+	cat > attend.t <<-'E'
+	input q f32[n, 32] where n in 1..2147483647
+	input k f32[m, 32] where m in 1..2147483647
+	output y = softmax(q @ k.T) @ k
+	E
+	tool trace attend.t | tool fuse | tool render -t clang > p.mp
+	ok tool run p.mp q=rand k=rand n=5 m=9
+}
+
 @test "mem: a document that asks for more than its limit is refused, one that does not is not" {
 	sanitized && skip "a sanitizer's memory has no limit"
 	tool show -p > g.mp <<-'E'

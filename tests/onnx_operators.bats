@@ -1,12 +1,21 @@
 #!/usr/bin/env bats
-# ONNX operators with many attributes, against ONNX Runtime (onnx_operators.py), if that is
-# installed.
+# ONNX operators with many attributes, against ONNX Runtime (onnx_operators.py), and models as its
+# optimizer and quantizers write them (onnx_optimized.py), if that is installed.
 
 load helpers
 
-@test "windows, norms, recurrence, attention, resizing, signals, losses as ONNX Runtime has them" {
+# compare SCRIPT MODULE: the script in a Python that has the module
+compare() {
 	local python=${PYTHON:-python3}
 	[ -x "$ROOT/build/venv/bin/python" ] && python=$ROOT/build/venv/bin/python
-	"$python" -c 'import onnx, onnxruntime' 2> /dev/null || skip "no ONNX Runtime"
-	ok "$python" -W ignore "$TESTS/onnx_operators.py" "$BIN"
+	"$python" -c "import onnx, $2" 2> /dev/null || skip "no $2"
+	ok "$python" -W ignore "$TESTS/$1" "$BIN"
+}
+
+@test "windows, norms, recurrence, attention, resizing, signals, losses, com.microsoft as ONNX Runtime has them" {
+	compare onnx_operators.py onnxruntime
+}
+
+@test "models that ONNX Runtime has optimized and quantized, compiled" {
+	compare onnx_optimized.py onnxruntime.quantization
 }
