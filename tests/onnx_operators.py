@@ -35,8 +35,9 @@ def floats(*v):
 
 
 def add(op, version, attrs, inputs, outs=1, const=(), by="ort", tol=1e-4, open=()):
-    """const: inputs that the model holds; outs: how many outputs, or which; by: who says what is right, or other inputs
-    for which ONNX Runtime gives the same; open: names of the inputs' axes, a text of letters each, _ for a number"""
+    """const: inputs that the model holds; outs: how many outputs, or which; by: who says what is right; other inputs
+    for which ONNX Runtime gives the same; or how trace refuses it; open: names of the inputs' axes, a text of letters each, _
+    for a number"""
     outs = list(range(outs)) if isinstance(outs, int) else outs
     inputs = [None if a is None else np.asarray(a) for a in inputs]
     cases.append((op, version, attrs, inputs, outs, const, by, tol, open))
@@ -369,6 +370,52 @@ def group_queries():
     query(2, 5, None, [4, 4], 5, more=[None, None, r(heads)])
 
 
+def halves():
+    def h(*shape):
+        return r(*shape, dt=np.float16)
+
+    x, g, b = h(2, 3, 16), h(16), h(16)
+    add("SimplifiedLayerNormalization", 14, {}, [x, g], tol=4e-3)
+    add(MS + "SkipLayerNormalization", 14, dict(epsilon=1e-3), [x, h(2, 3, 16), g, b, b], [0, 3], tol=4e-3)
+    add(MS + "SkipSimplifiedLayerNormalization", 14, {}, [x, h(2, 3, 16), g], [0, 3], tol=4e-3)
+    add(MS + "RotaryEmbedding", 14, {}, [h(2, 3, 32), ints(3), h(20, 8), h(20, 8)], tol=4e-3)
+    for op in "BiasGelu", "FastGelu":
+        add(MS + op, 14, {}, [x, b], tol=4e-3)
+    add(MS + "QuickGelu", 14, {}, [x], tol=4e-3)
+    add(MS + "MultiHeadAttention", 14, dict(num_heads=2), [x, h(2, 5, 16), h(2, 5, 16)], tol=4e-3)
+    add(MS + "Attention", 14, dict(num_heads=2), [x, h(16, 48) * np.float16(.2), h(48)], tol=1e-2)
+    add(MS + "EmbedLayerNormalization", 14, {}, [i32([1, 2, 3]), None, h(9, 16), h(9, 16), None, g, b], 2, tol=1e-2)
+    add(MS + "FusedMatMul", 14, dict(transB=1, alpha=.5), [x, h(2, 5, 16)], tol=1e-2)
+    cache = [h(2, 2, 6, 16), h(2, 2, 6, 16)]
+    given = [h(2, 1, 64), h(2, 1, 32), h(2, 1, 32)] + cache + [i32(6, 6), i32(7)[0], h(30, 8), h(30, 8)]
+    add(MS + "GroupQueryAttention", 14, dict(num_heads=4, kv_num_heads=2, do_rotary=1), given, 3, tol=4e-3)
+    given = [x, codes(6, 1, 8), scale(6).astype(np.float16), codes(6, 1)]
+    add(MS + "MatMulNBits", 14, dict(K=16, N=6, bits=4, block_size=16), given, const=[1, 2, 3], tol=1e-2)
+
+
+def refused():
+    x, w, b = r(2, 5, 12), r(12, 36), r(36)
+    add(MS + "Attention", 14, dict(num_heads=2, do_rotary=1), [x, w, b], by="status 3")
+    add(MS + "Attention", 14, dict(num_heads=2, past_present_share_buffer=1), [x, w, b], by="status 3")
+    add(MS + "Attention", 14, dict(num_heads=2), [x, w, b, np.ones((2, 1, 5, 5), np.int32)], by="status 3")
+    add(MS + "Attention", 14, dict(num_heads=5), [x, w, b], by="status 4")
+    add(MS + "Attention", 14, dict(num_heads=2, qkv_hidden_sizes=[1 << 62, 1 << 62, 36]), [x, w, b], by="status 4")
+    add(MS + "MultiHeadAttention", 14, dict(num_heads=2), [x, x, x, None, i32(*range(8))], by="status 3")
+    add(MS + "MultiHeadAttention", 14, dict(num_heads=2), [x, x, x, None, i32(1, 2, 3)], by="status 4")
+    add(MS + "MultiHeadAttention", 14, dict(num_heads=2), [x, x, x, r(7)], by="status 4")
+    attrs = dict(num_heads=4, kv_num_heads=2)
+    new = [r(2, 1, 64), r(2, 1, 32), r(2, 1, 32), None, None, i32(0, 0), i32(1)[0]]
+    add(MS + "GroupQueryAttention", 14, dict(attrs, qk_output=1), new, by="status 3")
+    add(MS + "GroupQueryAttention", 14, attrs, new + [None] * 5 + [floats(1)], by="status 3")
+    add(MS + "GroupQueryAttention", 14, dict(attrs, kv_num_heads=3), new, by="status 4")
+    add(MS + "GroupQueryAttention", 14, dict(attrs, num_heads=1 << 62), [new[0], None, None] + new[3:], by="status 4")
+    add(MS + "FusedConv", 14, dict(activation="Mish"), [r(1, 3, 5, 5), r(2, 3, 3, 3)], by="status 3")
+    add(MS + "MatMulNBits", 14, dict(K=16, N=6, bits=3, block_size=16), [x, codes(6, 1, 6), scale(6)], by="status 3")
+    add(MS + "MatMulNBits", 14, dict(K=99, N=6, bits=4, block_size=16), [x, codes(6, 1, 8), scale(6)], by="status 4")
+    add(MS + "QLinearConcat", 14, dict(axis=0), [np.float32(1), codes(), codes(2), np.float32(1)], by="status 4")
+    add(MS + "RotaryEmbedding", 14, dict(is_packed_batching=1), [r(2, 3, 16), ints(4), r(9, 4), r(9, 4)], by="status 3")
+
+
 def quantized_elements():
     x, y = codes(2, 3, 4, 5), codes(2, 3, 4, 5)
     for dt in np.uint8, np.int8:
@@ -463,11 +510,14 @@ def expected(m, given, outs, by):
 def wrong(case, folder, bin):
     op, version, attrs, inputs, outs, const, by, tol, open = case
     m, given = model(op, version, attrs, inputs, outs, const, open)
+    onnx.save(m, f"{folder}/m.onnx")
+    if by[:6] == "status":
+        p = subprocess.run([f"{bin}/trace", f"{folder}/m.onnx"], capture_output=True)
+        return None if by == f"status {p.returncode}" and not p.stdout else f"status {p.returncode}, not {by}: {p.stderr.decode()}"
     if not isinstance(by, str):
         want = expected(*model(op, version, attrs, by, outs, const, ()), outs, "ort")
     else:
         want = expected(m, given, outs, by)
-    onnx.save(m, f"{folder}/m.onnx")
     args = []
     for k, a in enumerate(given.values()):
         np.save(f"{folder}/{k}.npy", a)
@@ -490,7 +540,7 @@ def main():
     bad = count = 0
     word = sys.argv[2] if len(sys.argv) > 2 else ""
     for make in windows, norms, recurrence, attention, resizing, signals, losses, data_sized, fused, skips, fused_attention, \
-            group_queries, quantized_elements, quantized_products:
+            group_queries, halves, refused, quantized_elements, quantized_products:
         make()
     with tempfile.TemporaryDirectory() as folder:
         for case in cases:
