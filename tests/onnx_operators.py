@@ -289,6 +289,17 @@ def skips():
     add(MS + "EmbedLayerNormalization", 14, {}, words + tables, 2, open=names)
     add(MS + "EmbedLayerNormalization", 14, dict(epsilon=.1), words + tables + [mask], [0, 1, 2], open=names)
     tables[2] = words[1] = None
+    add(MS + "Inverse", 14, {}, [r(2, 4, 4)], tol=1e-3)
+    for upper in 0, 1:
+        add(MS + "Trilu", 14, dict(upper=upper), [r(2, 4, 5), np.array(1)], const=[1])
+    add(MS + "GridSample", 14, dict(mode="bilinear", align_corners=1), [r(2, 3, 5, 6), r(2, 4, 4, 2)])
+    held = [codes(20, 8), codes(9, 8), codes(2, 8), codes(8), codes(8)]
+    whole = [rng.integers(0, 20, (2, 5)).astype(np.int32), rng.integers(0, 2, (2, 5)).astype(np.int32)] + held + [mask]
+    for kinds in True, False:
+        some = [floats(.02)[0]] * 5, [codes() for _ in held]
+        if not kinds:
+            whole[1] = whole[4] = some[0][2] = some[1][2] = None
+        add(MS + "QEmbedLayerNormalization", 14, {}, whole + some[0] + some[1], 2, const=[2, 3, 4, 5, 6, *range(8, 18)], open=["bs", "bs"] + [""] * 5 + ["bs"])
     add(MS + "EmbedLayerNormalization", 14, {}, words + tables + [mask, i32([3, 1, 2, 0, 4], [0, 1, 2, 3, 4])], 2, open=names)
 
 
@@ -413,6 +424,21 @@ def refused():
     add(MS + "MatMulNBits", 14, dict(K=16, N=6, bits=3, block_size=16), [x, codes(6, 1, 6), scale(6)], by="status 3")
     add(MS + "MatMulNBits", 14, dict(K=99, N=6, bits=4, block_size=16), [x, codes(6, 1, 8), scale(6)], by="status 4")
     add(MS + "QLinearConcat", 14, dict(axis=0), [np.float32(1), codes(), codes(2), np.float32(1)], by="status 4")
+    add(MS + "GroupQueryAttention", 14, dict(num_heads=4, kv_num_heads=1 << 62), [new[0], None, None] + new[3:], by="status 4")
+    add(MS + "GroupQueryAttention", 14, attrs, new + [None] * 4 + [floats(1).reshape(())], by="status 4")
+    add(MS + "DynamicQuantizeMatMul", 14, {}, [ints(1, 2), codes(2, 3), scale(1)], by="status 4")
+    add(MS + "QLinearSigmoid", 14, {}, [codes(3), floats(1), None, floats(1), floats(0)], by="status 3")
+    add(MS + "QLinearSigmoid", 14, {}, [codes(3), floats(1, 2), None, floats(1)], by="status 4")
+    for op in "NhwcMaxPool", "QLinearAveragePool", "QLinearConv":
+        given = [codes(*[3] * 8)[0, 0, 0, 0, 0, 0, 0, 0], floats(1), None, floats(1), None, None, floats(1), None]
+        add(MS + op, 14, dict(kernel_shape=[2, 2], channels_last=1), given[:1] if op == "NhwcMaxPool" else given, by="status 4")
+    add(MS + "EmbedLayerNormalization", 14, {}, [i32([1, 2]), None, floats(1).reshape(()), r(9, 8), None, r(8), r(8)], 2, by="status 4")
+    add(MS + "EmbedLayerNormalization", 14, {}, [i32([1, 2]), None, r(9, 8), floats(1).reshape(()), None, r(8), r(8)], 2, by="status 4")
+    add(MS + "EmbedLayerNormalization", 14, {}, [i32([1, 2]), None, r(9, 8), r(9, 8), None, r(8), r(8), i32(1)[0]], 2, by="status 4")
+    weights = [r(4, 2, 6), codes(1, 6, 32), codes(1, 8, 32)] + [None] * 5
+    add(MS + "DynamicQuantizeLSTM", 14, dict(hidden_size=8), weights + [np.float32(1), codes()] * 2, by="status 4")
+    for op in "FusedMatMul", "SkipLayerNormalization", "MultiHeadAttention", "RotaryEmbedding", "QAttention", "MatMulIntegerToFloat":
+        add(MS + op, 14, dict(num_heads=2), [floats(1).reshape(())] * 8, by="status 4")
     add(MS + "RotaryEmbedding", 14, dict(is_packed_batching=1), [r(2, 3, 16), ints(4), r(9, 4), r(9, 4)], by="status 3")
 
 
@@ -435,6 +461,7 @@ def quantized_elements():
             attrs = dict(channels_last=last, kernel_shape=[2, 2], strides=[1, 2], pads=[0, 1, 1, 0])
             add(MS + "QLinearAveragePool", 14, attrs, of(x) + of(None, .02)[1:], tol=1)
             add(MS + "QLinearAveragePool", 14, dict(attrs, count_include_pad=1), of(x) + of(None, .02)[1:], tol=1)
+        add(MS + "NhwcMaxPool", 14, dict(kernel_shape=[2, 2], strides=[1, 2], pads=[0, 1, 1, 0]), [x], open=["bhw"])
         add(MS + "QLinearConcat", 14, dict(axis=1), of(None, .04)[1:] + of(x) + of(y, .02) + of(x, .03), tol=1)
         some = rng.integers(0, 2, (2, 3, 4, 5)).astype(bool)
         add(MS + "QLinearWhere", 14, {}, [some] + of(x) + of(y, .02) + of(None, .04)[1:], tol=1, const=[2, 3, 5, 6, 7, 8])

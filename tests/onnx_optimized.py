@@ -187,12 +187,15 @@ def optimized(path):
 
 
 def by_transformers(path):
-    """As the optimizer for transformers writes it, with Attention; none where that is not installed."""
+    """As the optimizer for transformers writes it, with Attention, and that quantized (QAttention); none where that is
+    not installed."""
     try:
         from onnxruntime.transformers.optimizer import optimize_model
         to = path.replace(".onnx", "_attention.onnx")
         optimize_model(path, "bert", num_heads=N, hidden_size=D, opt_level=0).save_model_to_file(to)
-        return [to]
+        quantized = path.replace(".onnx", "_qattention.onnx")
+        quantize_dynamic(to, quantized, weight_type=QuantType.QInt8, extra_options=dict(DefaultTensorType=TensorProto.FLOAT))
+        return [to, quantized]
     except ImportError:
         return []
 

@@ -137,7 +137,7 @@ void onnx_microsoft_Attention(OnnxCall *c)
 {
 	UOp *y = t_matmul(onnx_in_rank(c, 0, 3), onnx_in_rank(c, 1, 2));
 
-	attend(c, onnx_has(c, 2) ? t_add(y, onnx_in(c, 2)) : y, 3, 4, 5);
+	attend(c, onnx_has(c, 2) ? t_add(y, onnx_in_rank(c, 2, 1)) : y, 3, 4, 5);
 }
 
 /* input k minus the zero point of input `zero`, exactly */
@@ -152,10 +152,11 @@ void onnx_microsoft_QAttention(OnnxCall *c)
 {
 	UOp *y = t_matmul(whole(c, 0, 6), whole(c, 1, 7)), *scale;
 
+	scale = t_mul(onnx_in(c, 3), onnx_in(c, 4));
+	y = t_add(t_mul(t_cast(y, scale->dtype), scale), onnx_in_rank(c, 2, 1));
 	if (t_rank(y) != 3)
 		onnx_fail(c, MALFORMED, "input%s needs 3 axes", shape_text(onnx_in(c, 0)->shape));
-	scale = t_mul(onnx_in(c, 3), onnx_in(c, 4));
-	attend(c, t_add(t_mul(t_cast(y, scale->dtype), scale), onnx_in(c, 2)), 5, 8, -1);
+	attend(c, y, 5, 8, -1);
 }
 
 /* ---- MultiHeadAttention: queries, keys and values come as they are */

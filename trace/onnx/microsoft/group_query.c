@@ -51,7 +51,7 @@ static void read_query(Query *a)
 	OnnxCall *c = a->c;
 	UOp *in = onnx_in(c, 0), *n = ix_const(a->heads), *kv = ix_const(a->kv_heads);
 
-	if (a->heads < 1 || a->kv_heads < 1)
+	if (a->heads < 1 || a->kv_heads < 1 || a->heads > 1 << 20 || a->kv_heads > 1 << 20)
 		onnx_fail(c, MALFORMED, "%lld heads and %lld", (long long)a->heads,
 			(long long)a->kv_heads);
 	if (onnx_has(c, 1)) {
@@ -216,7 +216,7 @@ void onnx_microsoft_GroupQueryAttention(OnnxCall *c)
 		s = t_mulc(t_tanh(t_mulc(s, 1 / cap)), cap);
 	s = seen_scores(&a, biased(&a, s));
 	if (onnx_has(c, IN_SINK) || onnx_attr_int(c, "smooth_softmax", 0))
-		s = with_sink(s, onnx_in_or(c, IN_SINK, NULL));
+		s = with_sink(s, onnx_has(c, IN_SINK) ? onnx_in_rank(c, IN_SINK, 1) : NULL);
 	else
 		s = t_softmax(s, 3);
 	onnx_set(c, 0, attention_values(c, s, a.v));

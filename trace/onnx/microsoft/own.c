@@ -32,9 +32,10 @@ Value onnx_own_looked_up(Args *a)
 
 	if (!arg_given(a, 0))
 		return v_none();
-	if (t_rank(ids) != 2)
-		die(MALFORMED, "ids%s are no rows of words", shape_text(ids->shape));
 	table = arg_tensor(a, 0);
+	if (t_rank(ids) != 2 || t_rank(table) != 2)
+		die(MALFORMED, "ids%s are no rows of a table%s", shape_text(ids->shape),
+			shape_text(table->shape));
 	return v_tensor(t_take(
 		table, arg_given(a, 1) ? arg_tensor(a, 1) : t_arange(DT_I64, t_dim(ids, 1)), 0));
 }
@@ -48,6 +49,8 @@ Value onnx_own_mask_lengths(Args *a)
 		return v_tensor(t_full(
 			shape_new(1, (UOp *[]){ t_dim(ids, 0) }), t_num(DT_I32, 0)));
 	mask = arg_tensor(a, 1);
+	if (t_rank(mask) != 2)
+		die(MALFORMED, "a mask%s", shape_text(mask->shape));
 	return v_tensor(t_sum(t_cast(t_eq(mask, t_num(mask->dtype, 1)), DT_I32), 1, false));
 }
 
@@ -83,8 +86,11 @@ static UOp *one(Args *a, int k)
 	return arg_given(a, k) ? t_reshape(arg_tensor(a, k), shape_scalar()) : NULL;
 }
 
+/* nothing of nothing */
 Value onnx_own_decoded(Args *a)
 {
+	if (!arg_given(a, 0))
+		return v_none();
 	return v_tensor(onnx_dequantized(arg_tensor(a, 0), one(a, 1), one(a, 2)));
 }
 

@@ -1,5 +1,5 @@
-/* ONNX Runtime's quantized operators that are no calls: QLinearAveragePool, QLinearConcat, QGemm,
- * and MatMulNBits, whose weights are packed into bytes. */
+/* ONNX Runtime's quantized operators that are no calls: poolings, QLinearConcat, QGemm, and
+ * MatMulNBits, whose weights are packed into bytes. */
 #include "onnx/operators/space.h"
 
 /* a scale or zero point for a whole tensor; NULL when it is absent */
@@ -29,11 +29,25 @@ void onnx_microsoft_QLinearAveragePool(OnnxCall *c)
 	bool last = onnx_attr_int(c, "channels_last", 0) != 0;
 	int end = t_rank(x) - 1;
 
+	if (end < 2)
+		onnx_fail(c, MALFORMED, "x%s has no axes for windows", shape_text(x->shape));
 	x = last ? t_move_axis(x, end, 1) : x;
 	Window w = onnx_window(c, x, NULL);
 	x = pool_mean(&w, x, onnx_attr_int(c, "ceil_mode", 0) != 0,
 		onnx_attr_int(c, "count_include_pad", 0) != 0);
 	set_encoded(c, last ? t_move_axis(x, 1, end) : x, 3, 0);
+}
+
+void onnx_microsoft_NhwcMaxPool(OnnxCall *c)
+{
+	UOp *x = onnx_in(c, 0), *windows;
+	int end = t_rank(x) - 1;
+	Window w;
+
+	if (end < 2)
+		onnx_fail(c, MALFORMED, "x%s has no axes for windows", shape_text(x->shape));
+	x = onnx_max_pool(c, t_move_axis(x, end, 1), &w, &windows);
+	onnx_set(c, 0, t_move_axis(x, 1, end));
 }
 
 void onnx_microsoft_QLinearConcat(OnnxCall *c)

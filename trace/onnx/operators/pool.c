@@ -47,15 +47,21 @@ static UOp *max_places(const Window *w, UOp *x, UOp *windows, UOp *most, bool co
 	return whole_place(space_fold(w, OP_MIN, t_where(hit, place, far)), x, column_major);
 }
 
+UOp *onnx_max_pool(OnnxCall *c, UOp *x, Window *w, UOp **windows)
+{
+	*w = onnx_window(c, x, NULL);
+	if (ceils(c))
+		pool_ceil(w, x);
+	*windows = space_windows(w, x, w->pad, const_identity(OP_MAX, x->dtype));
+	return space_fold(w, OP_MAX, *windows);
+}
+
 void onnx_MaxPool(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *v, *y;
-	Window w = onnx_window(c, x, NULL);
+	Window w;
 
-	if (ceils(c))
-		pool_ceil(&w, x);
-	v = space_windows(&w, x, w.pad, const_identity(OP_MAX, x->dtype));
-	y = space_fold(&w, OP_MAX, v);
+	y = onnx_max_pool(c, x, &w, &v);
 	onnx_set(c, 0, y);
 	if (onnx_wants(c, 1))
 		onnx_set(c, 1, max_places(&w, x, v, y, onnx_attr_int(c, "storage_order", 0) != 0));

@@ -69,6 +69,8 @@ static UOp *quantized(UOp *q, UOp *zero, int type, bool saturate)
 {
 	double lo, hi;
 
+	if (onnx_dtype(type) == DT_NONE || (!onnx_narrow(type) && !dtype_int(onnx_dtype(type))))
+		die(UNSUPPORTED, "quantization to %s", onnx_type_name(type));
 	q = t_cast(q, dtype_acc(q->dtype));
 	if (!range_limits(type, &lo, &hi))
 		return onnx_narrowed(zero ? t_add(q, zero) : q, type, saturate, "up");
@@ -96,8 +98,6 @@ static int quantized_type(OnnxCall *c)
 
 	if (!onnx_has(c, 2) && onnx_attr_int(c, "output_dtype", 0))
 		type = (int)onnx_attr_int(c, "output_dtype", 0);
-	if (onnx_dtype(type) == DT_NONE || (!onnx_narrow(type) && !dtype_int(onnx_dtype(type))))
-		onnx_fail(c, UNSUPPORTED, "quantization to %s", onnx_type_name(type));
 	return type;
 }
 
@@ -143,6 +143,8 @@ static UOp *quantize_range(UOp *x, UOp **scale, UOp **zero)
 	UOp *lo, *hi;
 	int axes[MAX_RANK];
 
+	if (!dtype_float(x->dtype))
+		die(MALFORMED, "%s has no range to quantize by", dtype_name(x->dtype));
 	for (int i = 0; i < t_rank(x); i++)
 		axes[i] = i;
 	hi = t_max(t_reduce(OP_MAX, x, t_rank(x), axes, false), num(x, 0));
@@ -251,6 +253,8 @@ void onnx_QLinearConv(OnnxCall *c)
 	UOp *zero = onnx_has(c, 5) ? scalar_or(onnx_in(c, 5), NULL, 0) : t_num(DT_I32, 0);
 
 	zero = t_cast(t_rank(zero) ? t_along(zero, 0, t_rank(w)) : zero, DT_I32);
+	if (last && t_rank(x) < 3)
+		onnx_fail(c, MALFORMED, "x%s has no axes for windows", shape_text(x->shape));
 	x = last ? t_move_axis(x, t_rank(x) - 1, 1) : x;
 	y = onnx_convolution(c, x, t_sub(t_cast(w, DT_I32), zero));
 	if (onnx_has(c, 8))

@@ -221,8 +221,12 @@ static UOp *weights_of(OnnxCall *c, int k, int d, UOp **scale)
 
 	if (!onnx_has(c, at))
 		return w;
-	*scale = of_direction(onnx_in(c, at), d);
-	zero = of_direction(onnx_in(c, at + 1), d);
+	*scale = onnx_in(c, at);
+	zero = onnx_in(c, at + 1);
+	if (t_rank(*scale) < 1 || t_rank(zero) < 1)
+		onnx_fail(c, MALFORMED, "its weights have no scale for each direction");
+	*scale = of_direction(*scale, d);
+	zero = of_direction(zero, d);
 	return t_transpose(t_sub(t_cast(w, DT_I32), t_cast(zero, DT_I32)), 0, 1);
 }
 

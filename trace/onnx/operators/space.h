@@ -25,6 +25,11 @@ UOp *onnx_wide(UOp *x);
 /* p[c] along axis 1 of a tensor of rank r: [c,1,...] */
 UOp *onnx_channels(UOp *p, int rank);
 
+/* ---- pool.c --------------------------------------------------------------------- */
+
+/* MaxPool of x by the attributes; stores what it goes over */
+UOp *onnx_max_pool(OnnxCall *c, UOp *x, Window *w, UOp **windows);
+
 /* ---- linear.c, nn.c ------------------------------------------------------------- */
 
 /* the result of Gemm, and of Conv, for inputs and attributes of these meanings */
