@@ -370,6 +370,7 @@ def group_queries():
             query(2, 1, 6, [6, 6], 7, rotary=rotary, packed=packed)      # a cache that grows
             query(2, 1, 9, [6, 3], 7, rotary=rotary, packed=packed)      # a longer one, rows of different lengths
     query(1, 3, 6, [8], 9, rotary=0)
+    query(2, 5, 0, [4, 4], 5, rotary=0, names=False)                     # an empty cache
     query(1, 3, 12, [8], 9, rotary=0, names=False)
     query(2, 5, 8, [4, 4], 5, rotary=0)                                  # the first call, with a cache
     for attrs in dict(scale=.3), dict(softcap=2.), dict(local_window_size=2), dict(smooth_softmax=1), dict(causal=0):
