@@ -18,7 +18,8 @@ enum { DONE = 0, FAILED = 1, USAGE = 2, UNSUPPORTED = 3, MALFORMED = 4 };
 typedef struct {
 	const char *stage;      /* name of the running tool; set once by stage_begin */
 	const char *where;      /* when set, put before a message: "file:line:col" of a front end */
-	const char *context;    /* when set, printed after the message: a source line and a caret */
+	/* when set, printed after the message on a terminal: a source line and a caret */
+	const char *context;
 	const char *input;      /* -i ENDPOINT, or NULL */
 	/* --keys: the folder of this user's keys for tcp; --peer: the other side's; or NULL */
 	const char *keys, *peer;
@@ -75,6 +76,8 @@ extern Limits limits;
 void limits_read(const char *list);
 /* From here on memory is limited, and the time of the first document runs. */
 void limits_apply(void);
+/* The limit of memory in bytes, when it is what n more bytes meet; else 0. */
+size_t limits_memory(size_t n);
 /* A document begins, or (!begins) nothing is worked on. */
 void limits_time(bool begins);
 /* Dies with MALFORMED when a call of so many steps is more than the limit. */
@@ -114,7 +117,8 @@ void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n);
 /* at a multiple of align, a power of two; freed with free */
 void *xaligned(size_t align, size_t n);
-/* There is none for `what` of n bytes: FAILED, or MALFORMED when the user has set a limit. */
+/* There is none for `what` of n bytes: MALFORMED when a limit stops it, FAILED when the machine has
+ * no more. */
 _Noreturn void die_memory(const char *what, size_t n);
 char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);

@@ -12,9 +12,11 @@
 
 _Noreturn void die_memory(const char *what, size_t n)
 {
-	if (process.memory_limit)
-		die(MALFORMED, "%s of %zu bytes: more than the limit of memory, %zu MB "
-			"(--limit mem)", what, n, process.memory_limit >> 20);
+	size_t most = limits_memory(n);
+
+	if (most)
+		die(MALFORMED, "%s of %zu bytes: more than the limit of memory, %zu MB, allows "
+			"(--limit mem=… or --no-limit raises it)", what, n, most >> 20);
 	die(FAILED, "no memory for %s of %zu bytes", what, n);
 }
 

@@ -38,7 +38,7 @@ void wire_write(Buf *out, const Graph *g);
 void wire_hash(Hash *h, const Graph *g, const Val *meta);
 void text_print(Buf *out, const Graph *g);
 /* Reads the next document of a text, which may hold several, and moves *at past it; NULL at the
- * end. Dies with "file:line:column: message", then the line and a caret. */
+ * end. Dies with "file:line:column: message", then, on a terminal, the line and a caret. */
 Graph *text_next(const char *s, size_t n, const char *file, size_t *at);
 /* appends an arg or another value in the text form */
 void text_value(Buf *out, const Val *v);
