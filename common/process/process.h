@@ -83,13 +83,14 @@ const char *own_file(const char *path);
  * status. */
 int spawn_filter(char *const argv[], const void *in, size_t n, Buf *out);
 /* The same for a pipeline of filters; argvs ends with NULL. *failed gets the index of the first
- * that failed. */
+ * that failed. When it refuses what another one wrote, the input is kept, and the end of its
+ * message says where. */
 int spawn_pipeline(char *const *const *argvs, const void *in, size_t n, Buf *out, int *failed);
 
 /* ---- reproducer.c: what is left of a crash */
 
-/* Dies as a pipeline has failed, with its status if that is one of ours. Such a filter has printed
- * its own message; when it has crashed, or refuses what another one wrote, the input is kept. */
+/* Dies as a pipeline has failed, with its status if that is one of ours: such a filter has printed
+ * its own message. When it has crashed, the input is kept. */
 _Noreturn void pipeline_failed(
 	char *const *const *argvs, int status, int failed, const void *in, size_t n);
 /* Keeps the input of a pipeline of filters and a script that runs it again, in the folder
