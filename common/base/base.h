@@ -25,6 +25,8 @@ typedef struct {
 	const char *keys, *peer;
 	bool verbose;           /* -v */
 	bool open, confined;    /* --no-walls: not to be confined; it is (confine.c) */
+	/* when set, opens files for reading, since this process may not; -1 and errno */
+	int (*opener)(const char *path, bool wait);
 	bool from_socket;       /* the document at hand came over an endpoint */
 	size_t memory_limit;    /* --limit mem=…, in bytes; 0: as much as the machine gives */
 	bool custom_allowed;    /* --allow-custom: without it a CUSTOM is refused, status 3 */
@@ -70,7 +72,11 @@ void folder_remove(const char *path);
 
 /* In bytes, seconds, steps; 0: none. memory 0 is most of the machine's. socket_time is for each
  * document that came over an endpoint, when time is 0; wait is how long a peer may say nothing. */
-typedef struct { double memory, time, work, socket_time, wait; bool none; } Limits;
+typedef struct {
+	double memory, time, work, socket_time, wait;
+	bool none;
+	size_t machine;                 /* memory_most(), once it is known */
+} Limits;
 extern Limits limits;
 /* Reads "mem=2G,time=60,work=1e15"; dies with USAGE. */
 void limits_read(const char *list);

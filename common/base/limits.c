@@ -75,6 +75,8 @@ void limits_apply(void)
 	most = 0;               /* its shadow memory is larger than any limit */
 #endif
 	process.memory_limit = limits.memory < (double)SIZE_MAX ? (size_t)limits.memory : 0;
+	if (process.memory_limit && process.memory_limit < memory_most())
+		limits.machine = process.memory_limit;
 	if (!limits.none && most && most < (double)INT64_MAX && !getrlimit(RLIMIT_DATA, &r) &&
 		(r.rlim_cur == RLIM_INFINITY || (double)r.rlim_cur > most)) {
 		r.rlim_cur = (rlim_t)most;

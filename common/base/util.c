@@ -113,7 +113,7 @@ static size_t number_in(const char *file)
 
 size_t memory_most(void)
 {
-	static ARENA size_t most;
+	size_t most = limits.machine;
 	struct sysinfo s;
 
 	if (most)
@@ -125,9 +125,7 @@ size_t memory_most(void)
 	size_t older = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
 	most = group < most ? group : most;
 	most = older < most ? older : most;
-	if (process.memory_limit && process.memory_limit < most)
-		most = process.memory_limit;
-	return most;
+	return limits.machine = most;
 }
 
 /* ---- growing arrays and string buffers */

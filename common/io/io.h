@@ -69,13 +69,20 @@ bool stream_writes(void);        /* to an endpoint */
 /* Flushes and ends the output; dies if the last bytes cannot be written. */
 void stream_out_close(void);
 
+/* ---- private.c: folders of the user's from which no document gets anything */
+
+/* Opens a file for reading; -1 and errno, which is EKEYREJECTED for one in such a folder. wait: for
+ * the other end of a FIFO. */
+int file_open_public(const char *path, bool wait);
+
 /* ---- files.c: whole files */
 
 /* A whole file that the user names, mapped read-only, or what a pipe gives; dies when it cannot be
  * opened. */
 const void *file_map(const char *path, size_t *n);
-/* The same for a file that a document names: it has to be a regular one (else MALFORMED), and is
- * not waited for. data_open gives its descriptor and size. */
+/* The same for a file that a document names: it has to be a regular one (else MALFORMED), is not
+ * waited for, and is none of the user's secrets (else UNSUPPORTED). data_open gives its descriptor
+ * and size. */
 const void *data_map(const char *path, size_t *n);
 int data_open(const char *path, int64_t *n);
 /* A part of a file, mapped read-only from an offset that is a multiple of the page's size; NULL

@@ -2,10 +2,14 @@
  *
  *     stage  ──  argv…, document  →  broker  ──  pipes  →  schedule | fuse | …
  *            ←  status, document  ──
+ *            ──  path             →          →  open
+ *            ←  descriptor        ──
  *
  * The broker is forked before the walls go up and before anything is read. It takes no orders but
  * to run tools of the stage path as filters, with options that name no files and give no leave that
- * the user has not given: whoever has taken over the stage gains only what it does anyway. */
+ * the user has not given, and to open files for reading, but for those of private.c: whoever has
+ * taken over the stage gains only what it does anyway. */
+#include "io/io.h"
 #include "process/process.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +22,11 @@
 enum { MOST_STAGES = 16, MOST_ARGS = 64, MOST_TEXT = 1 << 16 };
 /* A request's head: bytes of its arguments (each with a NUL; an empty one ends a stage's) and of
  * its input. A reply's: status, the stage that failed, bytes of its output. */
-typedef struct { uint64_t keep, args, input; } Request;    /* keep: only a reproducer */
+typedef enum { RUN, KEEP, OPEN, OPEN_WAIT } Task;       /* KEEP: only a reproducer */
+typedef struct { uint64_t task, args, input; } Request;
 typedef struct { int32_t status, failed; uint64_t output; } Reply;
+/* what a message carries beside its bytes: a descriptor */
+typedef union { struct cmsghdr head; char room[CMSG_SPACE(sizeof(int))]; } Extra;
 
 static struct { int fd; } broker = {-1};
 
@@ -94,24 +101,38 @@ static bool arguments(char *text, size_t n, char **argv, char ***argvs)
 	return stages && first;
 }
 
-static bool serve_one(int fd)
+/* The reply to OPEN has errno for its status, and the descriptor beside it. */
+static bool serve_open(int fd, const char *path, bool wait)
 {
-	char *argv[MOST_ARGS], **argvs[MOST_STAGES], *text = NULL, *input = NULL;
-	Request r;
+	int file = file_open_public(path, wait);
+	Reply reply = {.status = file < 0 ? errno : 0};
+	struct iovec bytes = {&reply, sizeof reply};
+	Extra extra = {.head = {CMSG_LEN(sizeof file), SOL_SOCKET, SCM_RIGHTS}};
+	struct msghdr m = {.msg_iov = &bytes, .msg_iovlen = 1};
+
+	if (file >= 0) {
+		memcpy(CMSG_DATA(&extra.head), &file, sizeof file);
+		m.msg_control = &extra;
+		m.msg_controllen = sizeof extra.room;
+	}
+	bool sent = sendmsg(fd, &m, MSG_NOSIGNAL) == sizeof reply;
+	if (file >= 0)
+		close(file);
+	return sent;
+}
+
+static bool serve_run(int fd, const Request *r, char *text, const char *input)
+{
+	char *argv[MOST_ARGS], **argvs[MOST_STAGES];
+	char *const *const *all = (char *const *const *)argvs;
+	Reply reply = {.status = FAILED, .failed = 0};
 	Buf out = {0};
 	int failed = -1;
 
-	if (!get(fd, &r, sizeof r) || r.args > MOST_TEXT)
-		return false;
-	text = xcalloc(r.args + 1, 1);
-	input = xmalloc(r.input + 1);
-	if (!get(fd, text, r.args) || !get(fd, input, r.input))
-		return false;
-	Reply reply = {.status = FAILED, .failed = 0};
-	if (arguments(text, r.args, argv, argvs)) {
-		char *const *const *all = (char *const *const *)argvs;
-		const char *kept = r.keep ? reproducer_save(all, input, r.input) : NULL;
-		reply.status = r.keep ? DONE : spawn_pipeline(all, input, r.input, &out, &failed);
+	if (arguments(text, r->args, argv, argvs)) {
+		bool keep = r->task == KEEP;
+		const char *kept = keep ? reproducer_save(all, input, r->input) : NULL;
+		reply.status = keep ? DONE : spawn_pipeline(all, input, r->input, &out, &failed);
 		reply.failed = failed;
 		if (kept)
 			buf_add(&out, kept, strlen(kept));
@@ -119,9 +140,22 @@ static bool serve_one(int fd)
 	reply.output = out.n;
 	bool sent = put(fd, &reply, sizeof reply) && put(fd, buf_str(&out), out.n);
 	buf_free(&out);
+	return sent;
+}
+
+static bool serve_one(int fd)
+{
+	Request r;
+
+	if (!get(fd, &r, sizeof r) || r.args > MOST_TEXT)
+		return false;
+	char *text = xcalloc(r.args + 1, 1), *input = xmalloc(r.input + 1);
+	bool good = get(fd, text, r.args) && get(fd, input, r.input);
+	good = good && (r.task == RUN || r.task == KEEP ? serve_run(fd, &r, text, input) :
+		serve_open(fd, text, r.task == OPEN_WAIT));
 	free(text);
 	free(input);
-	return sent;
+	return good;
 }
 
 static _Noreturn void serve(int fd, pid_t stage)
@@ -165,7 +199,12 @@ bool broker_has(void) { return broker.fd >= 0; }
 
 static void add_argument(Buf *b, const char *s) { buf_add(b, s, strlen(s) + 1); }
 
-static Reply ask(uint64_t keep, char *const *const *argvs, const void *in, size_t n, Buf *out)
+static _Noreturn void ended(void)
+{
+	die(FAILED, "the process that starts stages and opens files for it has ended");
+}
+
+static Reply ask(Task task, char *const *const *argvs, const void *in, size_t n, Buf *out)
 {
 	Buf args = {0};
 	Reply r;
@@ -175,17 +214,17 @@ static Reply ask(uint64_t keep, char *const *const *argvs, const void *in, size_
 			add_argument(&args, *a);
 		add_argument(&args, "");
 	}
-	Request q = {keep, args.n, n};
+	Request q = {task, args.n, n};
 	bool good = put(broker.fd, &q, sizeof q) && put(broker.fd, args.s, args.n) &&
 		put(broker.fd, in, n) && get(broker.fd, &r, sizeof r);
 	buf_free(&args);
 	if (!good)
-		die(FAILED, "the process that starts stages for it has ended");
+		ended();
 	char piece[1 << 16];
 	for (uint64_t left = r.output; left;) {
 		size_t k = left < sizeof piece ? left : sizeof piece;
 		if (!get(broker.fd, piece, k))
-			die(FAILED, "the process that starts stages for it has ended");
+			ended();
 		if (out)
 			buf_add(out, piece, k);
 		left -= k;
@@ -195,16 +234,46 @@ static Reply ask(uint64_t keep, char *const *const *argvs, const void *in, size_
 
 int broker_run(char *const *const *argvs, const void *in, size_t n, Buf *out, int *failed)
 {
-	Reply r = ask(0, argvs, in, n, out);
+	Reply r = ask(RUN, argvs, in, n, out);
 
 	*failed = r.failed;
 	return r.status;
+}
+
+/* process.opener */
+static int broker_open(const char *path, bool wait)
+{
+	Request q = {wait ? OPEN_WAIT : OPEN, strlen(path) + 1, 0};
+	Reply r = {0};
+	struct iovec bytes = {&r, sizeof r};
+	Extra extra = {0};
+	struct msghdr m = {.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &extra,
+		.msg_controllen = sizeof extra.room};
+	int fd = -1;
+
+	if (q.args > MOST_TEXT) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	if (!put(broker.fd, &q, sizeof q) || !put(broker.fd, path, q.args) ||
+		recvmsg(broker.fd, &m, MSG_CMSG_CLOEXEC | MSG_WAITALL) != sizeof r)
+		ended();
+	if (!r.status && m.msg_controllen >= sizeof extra.head)
+		memcpy(&fd, CMSG_DATA(&extra.head), sizeof fd);
+	errno = r.status;
+	return fd;
 }
 
 const char *broker_keep(char *const *const *argvs, const void *in, size_t n)
 {
 	Buf path = {0};
 
-	ask(1, argvs, in, n, &path);
+	ask(KEEP, argvs, in, n, &path);
 	return path.n ? buf_str(&path) : NULL;
+}
+
+void broker_opens(void)
+{
+	if (broker_has())
+		process.opener = broker_open;
 }

@@ -1,12 +1,13 @@
 /* Walls around a process that reads what anybody may have written.
  *
- * A filter of system calls (seccomp) lets through what computing, reading files and writing to open
+ * A filter of system calls (seccomp) lets through what computing, reading and writing open
  * descriptors need; all else fails with EPERM: sockets, exec, new processes, and, in a stage,
- * opening for writing and code that is mapped. Landlock says the same once more where the kernel
- * has it, and for `run` which files may be read and written. What a kernel lacks is left out.
+ * opening files and code that is mapped. Landlock says the same once more where the kernel has it,
+ * and for `run` which files may be read and written. What a kernel lacks is left out.
  *
  * The filter is a table of numbers, so it takes no library, and microseconds to put in force. A
- * stage that has to start others asks a broker for it (broker.c), which was started before. */
+ * stage that has to start others or to open a file asks a broker for it (broker.c), which was
+ * started before. */
 #include "process/process.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -79,29 +80,26 @@
 #else
 #define __NR_epoll_wait_or_pwait __NR_epoll_pwait
 #endif
-#define WRITES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
 /* glibc falls back to clone, whose flags can be seen, where there is no clone3 */
 #define END BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_clone3, 0, 1), DENY(ENOSYS), DENY(EPERM)
 
 #ifdef __NR_open
-#define OPEN_READ CALL_WITHOUT(open, 1, WRITES)
 #define UNLINK CALL(unlink), CALL(rmdir),
 #define RENAMES CALL(open), CALL(unlink), CALL(rename), CALL(link), CALL(mkdir), CALL(rmdir),
 #else
-#define OPEN_READ CALL_WITHOUT(openat, 2, WRITES)
 #define UNLINK
 #define RENAMES
 #endif
 
 static const struct sock_filter stage_filter[] = {
-	START, COMMON, OPEN_READ, CALL_WITHOUT(openat, 2, WRITES),
-	CALL_WITHOUT(mmap, 2, PROT_EXEC), CALL_WITHOUT(mprotect, 2, PROT_EXEC), END,
+	START, COMMON, CALL_WITHOUT(mmap, 2, PROT_EXEC), CALL_WITHOUT(mprotect, 2, PROT_EXEC),
+	CALL(recvmsg), END,
 };
 /* A stage with an endpoint: its socket may have to be opened anew, and its library has threads of
  * its own, which were started before and are not confined. */
 static const struct sock_filter endpoint_filter[] = {
-	START, COMMON, OPEN_READ, CALL_WITHOUT(openat, 2, WRITES),
-	CALL_WITHOUT(mmap, 2, PROT_EXEC), CALL_WITHOUT(mprotect, 2, PROT_EXEC), CALL(socket),
+	START, COMMON, CALL_WITHOUT(mmap, 2, PROT_EXEC), CALL_WITHOUT(mprotect, 2, PROT_EXEC),
+	CALL(socket),
 	CALL(socketpair), CALL(bind), CALL(connect), CALL(listen), CALL(accept), CALL(accept4),
 	CALL(setsockopt), CALL(getsockopt), CALL(getsockname), CALL(getpeername), CALL(sendto),
 	CALL(recvfrom), CALL(sendmsg), CALL(recvmsg), CALL(shutdown), CALL(eventfd2), CALL(pipe2),
@@ -193,12 +191,13 @@ void confine_stage(bool endpoint)
 		return;
 	process.confined = true;
 	broker_start();
+	broker_opens();
 #ifdef ARCH
 	if (!usable())
 		return;
 	long abi = landlock_abi();
 	if (abi > 0 && !endpoint)
-		rules_hold(rules_new(CHANGES | RUNS, abi));
+		rules_hold(rules_new(READS | CHANGES | RUNS, abi));
 	if (endpoint)
 		filter_calls(endpoint_filter, sizeof endpoint_filter / sizeof *endpoint_filter, 0);
 	else

@@ -60,6 +60,8 @@ void confine_stage(bool endpoint);
 void confine_run(size_t nread, const char *const *reads, size_t nwrite, const char *const *writes);
 void broker_start(void);
 bool broker_has(void);
+/* From here on the broker opens the files that this process maps. */
+void broker_opens(void);
 /* spawn_pipeline, by the broker */
 int broker_run(char *const *const *argvs, const void *in, size_t n, Buf *out, int *failed);
 /* reproducer_save, by the broker */
