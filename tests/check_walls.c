@@ -27,7 +27,8 @@ int main(int argc, char **argv)
 	say("code", mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
 	say("unlink", unlink(argv[1]) == 0);
 	say("ask", data_map(argv[1], &n) && n == 4);
-	say("wait", process.opener(argv[1], true) >= 0);
-	say("ask for a secret", process.opener(argv[2], true) >= 0 || process.opener(argv[2], false) >= 0);
+	say("wait", process.opener(argv[1], OPEN_WAIT) >= 0);
+	say("ask for a secret", process.opener(argv[2], OPEN_WAIT) >= 0 || process.opener(argv[2], OPEN_NOW) >= 0 ||
+		process.opener(argv[2], OPEN_OWN) >= 0);
 	return stage_end();
 }

@@ -68,7 +68,7 @@ walls_of() { awk '/^(Seccomp|NoNewPrivs):/ { printf "%s ", $2 }' "/proc/$1/statu
 	tool trace p.t > g.mp
 	mkfifo in
 	local stage
-	for stage in trace simplify schedule fuse layout lower render show; do
+	for stage in trace simplify schedule fuse layout lower render compile show; do
 		"$BIN/$stage" - < in > out.mp &
 		exec 7> in
 		for _ in $(seq 100); do
@@ -80,6 +80,17 @@ walls_of() { awk '/^(Seccomp|NoNewPrivs):/ { printf "%s ", $2 }' "/proc/$1/statu
 		exec 7>&-
 		wait $!
 	done
+	"$BIN/run" - x=1,2,3,4 < in > seen &
+	exec 7> in
+	for _ in $(seq 100); do
+		[ "$(walls_of $!)" = "1 2 " ] && break
+		sleep 0.02
+	done
+	[ "$(walls_of $!)" = "1 2 " ]
+	cat g.mp >&7
+	exec 7>&-
+	wait $!
+	[ "$(tail -n 1 seen)" = "[2. 3. 4. 5.]" ]
 	# a stream of documents, each of which needs stages before
 	cat g.mp g.mp g.mp | tool fuse | tool show --count > seen
 	[[ $(sort -u seen) == "schedule nodes="*" kernels=1 copies=0" ]] || { cat seen; return 1; }

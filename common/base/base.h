@@ -14,6 +14,9 @@
 /* Exit statuses of every tool (contract, section 4). */
 enum { DONE = 0, FAILED = 1, USAGE = 2, UNSUPPORTED = 3, MALFORMED = 4 };
 
+/* How a file is opened for reading: waiting for the other end of a FIFO, or not, or as own_open. */
+enum { OPEN_WAIT, OPEN_NOW, OPEN_OWN };
+
 /* State of the whole process. */
 typedef struct {
 	const char *stage;      /* name of the running tool; set once by stage_begin */
@@ -26,7 +29,7 @@ typedef struct {
 	bool verbose;           /* -v */
 	bool open, confined;    /* --no-walls: not to be confined; it is (confine.c) */
 	/* when set, opens files for reading, since this process may not; -1 and errno */
-	int (*opener)(const char *path, bool wait);
+	int (*opener)(const char *path, int how);
 	bool from_socket;       /* the document at hand came over an endpoint */
 	size_t memory_limit;    /* --limit mem=…, in bytes; 0: as much as the machine gives */
 	bool custom_allowed;    /* --allow-custom: without it a CUSTOM is refused, status 3 */

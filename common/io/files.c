@@ -154,7 +154,7 @@ static _Noreturn void cannot_open(const char *path)
 const void *file_map(const char *path, size_t *n)
 {
 	struct stat st;
-	int fd = process.opener ? process.opener(path, true) : open(path, O_RDONLY | O_CLOEXEC);
+	int fd = process.opener ? process.opener(path, OPEN_WAIT) : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st))
 		cannot_open(path);
 	if (S_ISDIR(st.st_mode))
@@ -165,7 +165,7 @@ const void *file_map(const char *path, size_t *n)
 int data_open(const char *path, int64_t *n)
 {
 	struct stat st;
-	int fd = process.opener ? process.opener(path, false) : file_open_public(path, false);
+	int fd = process.opener ? process.opener(path, OPEN_NOW) : file_open_public(path, OPEN_NOW);
 
 	/* what a driver says of its device */
 	if (fd < 0 && (errno == ENXIO || errno == ENODEV))

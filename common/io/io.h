@@ -71,9 +71,8 @@ void stream_out_close(void);
 
 /* ---- private.c: folders of the user's from which no document gets anything */
 
-/* Opens a file for reading; -1 and errno, which is EKEYREJECTED for one in such a folder. wait: for
- * the other end of a FIFO. */
-int file_open_public(const char *path, bool wait);
+/* Opens a file for reading; -1 and errno, which is EKEYREJECTED for one in such a folder. */
+int file_open_public(const char *path, int how);
 
 /* ---- files.c: whole files */
 

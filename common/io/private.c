@@ -50,11 +50,10 @@ static bool is_private(int fd)
 	return n <= 0;
 }
 
-int file_open_public(const char *path, bool wait)
+int file_open_public(const char *path, int how)
 {
-	/* O_NONBLOCK: the other end of a FIFO is not waited for */
-	int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (wait ? 0 : O_NONBLOCK);
-	int fd = open(path, flags);
+	int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (how == OPEN_WAIT ? 0 : O_NONBLOCK);
+	int fd = how == OPEN_OWN ? own_open(path) : open(path, flags);
 
 	if (fd < 0 || !is_private(fd))
 		return fd;
