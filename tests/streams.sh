@@ -52,6 +52,8 @@ for i in $(seq "$n"); do
 	wait $first || b=$?
 	if [ $a = 124 ] || [ $b = 124 ]; then
 		hung=$((hung + 1))
+		echo "hung: $what at ${at%%:*}, ${at##*:}, $second second: $a $b" >&2
+		cat "$dir/reader" "$dir/writer" >&2
 	elif [ $a != 0 ] || [ $b != 0 ]; then
 		# somebody else's port is no fault
 		grep -q 'Address already in use' "$dir/reader" && { n=$((n - 1)); continue; }
