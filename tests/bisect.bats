@@ -117,9 +117,8 @@ finds() {
 	[ "$(ls state/sluice/crash | wc -l)" -le 32 ]
 	# what a stage wrote and the next refuses
 	stage fuse '"$BIN/fuse" "$@" | head -c 100'
-	capture tool run p.mp x=rand w=rand
-	[ "$status" = 4 ]
-	grep -q '^run: it was written by .*/fuse: .*/schedule-.*.sh runs it again$' <<< "$errors"
+	fails 4 tool run p.mp x=rand w=rand
+	grep -q '^lower: .* (written by .*/fuse; .*/schedule-.*.sh runs it again)$' <<< "$errors"
 }
 
 @test "a stage that writes what no other takes" {
