@@ -119,7 +119,7 @@ const char *op_of_graph(const Graph *g, const char *kept, const Values *right, c
 const char *op_of_call(
 	const Graph *g, size_t k, const char *kept, const Values *right, const Tolerance *t);
 
-/* ---- shrink.c, sizes.c: smaller documents */
+/* ---- shrink.c, sizes.c, calls.c: smaller documents */
 
 /* A way to make a document smaller, at `count` places of it, one after another. apply does it at
  * the places from … to-1, in one of several variants; it may change g's nodes, die, or return NULL,
@@ -137,6 +137,17 @@ double shrink_measure(const Graph *g);
  * replaces it, NULL for the same node with those sources. */
 typedef UOp *(*NodeEdit)(UOp *old, UOp *const *src, void *ctx);
 Graph *graph_edit(const Graph *g, NodeEdit edit, void *ctx);
+/* The document with these calls; names of outputs that none of them has any more go. */
+Graph *graph_keep_calls(Graph *g, size_t n, UOp *const *src);
+/* calls.c: rows of the table */
+size_t count_calls(const Graph *g);
+Graph *apply_slots(Graph *g, size_t from, size_t to, int variant);
+Graph *apply_forward(Graph *g, size_t from, size_t to, int variant);
+enum { FORWARD_VARIANTS = 3 };
+size_t count_ones(const Graph *g);
+Graph *apply_ones(Graph *g, size_t from, size_t to, int variant);
+size_t count_axes(const Graph *g);
+Graph *apply_axes(Graph *g, size_t from, size_t to, int variant);
 /* sizes.c: rows of the table */
 size_t count_sizes(const Graph *g);
 Graph *apply_size(Graph *g, size_t from, size_t to, int variant);

@@ -100,6 +100,11 @@ static Graph *keep_sources(Graph *g, size_t n, UOp *const *src, const bool *kept
 	return with_sink(g, n, src, m, left);
 }
 
+Graph *graph_keep_calls(Graph *g, size_t n, UOp *const *src)
+{
+	return keep_sources(g, n, src, NULL);
+}
+
 static size_t count_sources(const Graph *g) { return g->sink->nsrc > 1 ? g->sink->nsrc : 0; }
 
 static Graph *drop_sources(Graph *g, size_t from, size_t to, int variant)
@@ -228,7 +233,8 @@ static size_t count_in_kernels(const Graph *g, size_t (*in)(const UOp *u))
 
 static size_t count_statements(const Graph *g)
 {
-	return g->level == LV_LOOPS ? count_in_kernels(g, statements_in) : 0;
+	return g->level == LV_SCHEDULE || g->level == LV_LOOPS ?
+		count_in_kernels(g, statements_in) : 0;
 }
 
 static size_t count_actions(const Graph *g) { return count_in_kernels(g, actions_in); }
@@ -271,7 +277,8 @@ static Graph *drop_statements(Graph *g, size_t from, size_t to, int variant)
 				u->op != OP_ENDIF)
 				map_put(&s.gone, u->id + 1, u);
 		}
-	return graph_edit(g, without_statements, &s);
+	g = graph_edit(g, without_statements, &s);
+	return apply_slots(g, 0, g->sink->nsrc, 0);
 }
 
 static UOp *without_actions(UOp *old, UOp *const *src, void *ctx)
@@ -299,9 +306,13 @@ const Shrink shrinks[] = {
 	{"outputs and calls", count_sources, drop_sources, 1},
 	{"one node", count_graph_nodes, only_node, 1},
 	{"statements", count_statements, drop_statements, 1},
+	{"calls forwarded", count_calls, apply_forward, FORWARD_VARIANTS},
+	{"slots", count_calls, apply_slots, 1},
 	{"actions", count_actions, drop_actions, 1},
 	{"sizes", count_sizes, apply_size, SIZE_VARIANTS},
 	{"size variables", count_vars, apply_vars, 1},
+	{"ranges of size 1", count_ones, apply_ones, 1},
+	{"axes of size 1", count_axes, apply_axes, 1},
 	{"numbers", count_nodes, to_numbers, 3},
 	{"sources", count_nodes, to_sources, 3},
 	{"constants", count_nodes, to_simple, 2},
