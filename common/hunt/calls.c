@@ -82,6 +82,41 @@ Graph *apply_forward(Graph *g, size_t from, size_t to, int variant)
 	return graph_keep_calls(g, n, src);
 }
 
+/* ---- calls that are left out, and the temporaries that they wrote are given */
+
+typedef struct { UOp *call; const char *role; } Given;
+
+static UOp *give_role(UOp *old, UOp *const *src, void *ctx)
+{
+	const Given *given = ctx;
+
+	if (old->op != OP_BUFFER || !buffer_is(old, "temp"))
+		return NULL;
+	for (uint32_t k = 1; k < given->call->nsrc && k <= SLOTS; k++)
+		if (given->call->src[k] == old && call_writes(given->call) >> (k - 1) & 1)
+			return node_like(old, 0, NULL, val_set(val_set(old->arg, "offset", NULL),
+				"role", val_str(given->role)));
+	return NULL;
+}
+
+/* The first way cuts off what is before a place, the second what is after it. */
+Graph *apply_cut(Graph *g, size_t from, size_t to, int variant)
+{
+	UOp **src = arena_alloc((g->sink->nsrc + 1) * sizeof *src);
+	size_t n = 0, last = variant ? from + 1 : g->sink->nsrc;
+
+	for (size_t i = from; i < (variant ? from + 1 : to); i++) {
+		Given given = {g->sink->src[i], variant ? "output" : "input"};
+		if (!call_has_kernel(given.call))
+			return NULL;
+		g = graph_edit(g, give_role, &given);
+	}
+	for (size_t i = 0; i < last; i++)
+		if (variant || i < from || i >= to)
+			src[n++] = g->sink->src[i];
+	return n ? graph_keep_calls(g, n, src) : NULL;
+}
+
 /* ---- ranges of size 1 */
 
 typedef struct { size_t from, to, passed; Map gone; } Ranges;

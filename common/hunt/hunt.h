@@ -111,8 +111,11 @@ void values_sort(Values *v);
 bool values_has(const Values *v, double x, const Tolerance *t);
 /* Whether those of n elements that are sampled are all there. */
 bool values_have(const Values *v, DType dt, const void *at, size_t n, const Tolerance *t);
-/* The op of a graph whose nodes' values are in the folder `kept`. When each value by itself is a
- * right one, that is said instead. */
+/* Whether both have the same values, each as often, but for zeros; both are sorted. */
+bool values_equal(const Values *a, const Values *b, const Tolerance *t);
+/* Said in place of an op when each value by itself is a right one. */
+extern const char op_misplaced[];
+/* The op of a graph whose nodes' values are in the folder `kept`. */
 const char *op_of_graph(const Graph *g, const char *kept, const Values *right, const Tolerance *t);
 /* The same for call number k of a schedule; `kept` has the files of what the call reads and writes;
  * NULL when they are not all there. */
@@ -144,6 +147,8 @@ size_t count_calls(const Graph *g);
 Graph *apply_slots(Graph *g, size_t from, size_t to, int variant);
 Graph *apply_forward(Graph *g, size_t from, size_t to, int variant);
 enum { FORWARD_VARIANTS = 3 };
+Graph *apply_cut(Graph *g, size_t from, size_t to, int variant);
+enum { CUT_VARIANTS = 2 };
 size_t count_ones(const Graph *g);
 Graph *apply_ones(Graph *g, size_t from, size_t to, int variant);
 size_t count_axes(const Graph *g);

@@ -183,10 +183,13 @@ static UOp *one_of_sources(UOp *old, UOp *const *src, void *ctx)
 	return src[k]->dtype == old->dtype && src[k]->shape == old->shape ? src[k] : NULL;
 }
 
+/* A loop that runs never is another case. */
 static UOp *simple_number(UOp *old, UOp *const *src, void *ctx)
 {
 	const Chunk *c = ctx;
 
+	if (old->op == OP_RANGE && !c->variant)
+		return old;
 	return within(c, old) && old->op == OP_CONST && !is_simple(old) ?
 		const_num(old->dtype, c->variant) : NULL;
 }
@@ -242,7 +245,7 @@ static size_t count_actions(const Graph *g) { return count_in_kernels(g, actions
 /* passed: how many statements, or actions, the kernels before have had */
 typedef struct { size_t from, to, passed; Map gone; } Statements;
 
-/* A loop goes with its end, and its counter is 0. */
+/* A loop goes with its end, and its counter is 0; what a LET named stands where the name did. */
 static UOp *without_statements(UOp *old, UOp *const *src, void *ctx)
 {
 	Statements *s = ctx;
@@ -251,6 +254,8 @@ static UOp *without_statements(UOp *old, UOp *const *src, void *ctx)
 
 	if (old->op == OP_RANGE && map_get(&s->gone, old->id + 1))
 		return const_int(DT_I64, 0);
+	if (old->op == OP_LET && map_get(&s->gone, old->id + 1))
+		return src[0];
 	if ((old->op == OP_ENDRANGE || old->op == OP_ENDIF) &&
 		map_get(&s->gone, old->src[0]->id + 1))
 		return old;             /* nothing refers to it any more */
@@ -306,6 +311,7 @@ const Shrink shrinks[] = {
 	{"outputs and calls", count_sources, drop_sources, 1},
 	{"one node", count_graph_nodes, only_node, 1},
 	{"statements", count_statements, drop_statements, 1},
+	{"calls cut off", count_calls, apply_cut, CUT_VARIANTS},
 	{"calls forwarded", count_calls, apply_forward, FORWARD_VARIANTS},
 	{"slots", count_calls, apply_slots, 1},
 	{"actions", count_actions, drop_actions, 1},
