@@ -12,6 +12,7 @@ with `prove`, or the two runs, as its judge. Prints a table; ends with 1 if a fa
 of 20 nodes or more is left."""
 import argparse
 import collections
+import math
 import os
 import random
 import re
@@ -22,7 +23,9 @@ import tempfile
 import time
 import zlib
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import npy
 from planted import EDITS, PRINTED, PROGRAMS, RULES, Doc, Planter
 
 SMALL = 20
@@ -130,7 +133,7 @@ class Hunter(Planter):
         subprocess.run([os.environ.get("CC", "cc"), "-o", self.program, "-xc", "-"], input=PROGRAM.encode(), check=True)
         os.environ.update(BIN=bin, SLUICE_PATH=self.path)
         self.seconds, self.reducing, self.nodes, self.by = [], [], [], collections.Counter()
-        self.known_passes = {}
+        self.known_passes, self.shown = {}, []
 
     def passes(self, stage):
         if stage not in self.known_passes:
@@ -212,16 +215,15 @@ class Hunter(Planter):
                     return None
                 outs.append(out)
             if self.tool("diff", *outs, "--rtol", "1e-3", "--atol", "1e-4").returncode:
+                self.shown = given
                 return "refuted"
         return "equivalent"
 
     def bisect(self, f):
         """What bisect says: by results for inputs without and with edges in them, or by proof."""
         target = ["-t", f.options[1]] if f.options else []
-        for how in (0, 1, "--prove"):
-            given = [how] if how == "--prove" else self.inputs(self.stages(f.program)[0][2], 4, how)
-            if how == "--prove" and f.kind == "printer":
-                break
+        for how in ("shown",) if f.kind == "printer" else (0, 1, "--prove"):
+            given = {"shown": self.shown, "--prove": [how]}.get(how) or self.inputs(self.stages(f.program)[0][2], 4, how)
             begin = processor()
             said = self.tool("bisect", *target, self.stages(f.program)[0][1], *given)
             self.seconds.append(processor() - begin)
@@ -237,6 +239,10 @@ class Hunter(Planter):
         if named != ("run" if f.kind == "printer" else f.stage):
             return f"{named}, not {f.stage}"
         kernel, action, at = (re.search(p, said) for p in (r"  kernel: K(\d+)", r"  action: (.*)", r"  pass: (.*)"))
+        if at:
+            stop = ["--stop-after", re.split(", | or ", at[1])[-1]]
+            right = self.write("right", self.tool(f.stage, *f.options, *stop, source).stdout)
+            wrong = self.write("wrong", self.run_stage(f, source, *stop).stdout)
         kernels = changed(self.text(right), self.text(wrong), programs if f.kind == "printer" else calls)
         if kernel and int(kernel[1]) not in kernels:
             return f"K{kernel[1]}, not one of {kernels}"
@@ -261,8 +267,13 @@ class Hunter(Planter):
     def reduce(self, f, source):
         """How many nodes are left of the document that the stage had read."""
         small = os.path.join(self.dir, "small.mp")
-        judge = RUNS if f.kind == "printer" else REFUTED.format(stage=" ".join([f.stage, *f.options]))
-        made = self.tool("reduce", source, "-o", small, "--", "bash", "-c", judge, "judge", limit=600)
+        edges = f'"{sys.executable}" -SE "{os.path.abspath(__file__)}" --inputs'
+        judges = [RUNS.replace("{given}", g) for g in (GIVEN, edges)] if f.kind == "printer" else \
+            [REFUTED.format(stage=" ".join([f.stage, *f.options]))]
+        for judge in judges:
+            made = self.tool("reduce", source, "-o", small, "--", "bash", "-c", judge, "judge", limit=600)
+            if made.returncode == 0:
+                break
         if made.returncode:
             return made.stderr.decode().strip()
         return sum(l.startswith("%") for l in self.text(small).split("\n"))
@@ -308,12 +319,25 @@ REFUTED = """cd "$(mktemp -d)"; trap 'rm -rf "$PWD"' EXIT
 "$BIN/prove" -q "$1" wrong; s=$?
 [ $s = 1 ] || {{ [ $s = 0 ] && "$BIN/prove" -q wrong 2> /dev/null; [ $? = 4 ]; }} || exit 1
 "$BIN"/{stage} "$1" > right && "$BIN/prove" -q "$1" right"""
+GIVEN = r"""sed -n 's/.*name: "\([^"]*\)".*role: "input".*/\1=rand/p; s/^vars {\(\w*\): .*/\1=4/p'"""
 RUNS = """cd "$(mktemp -d)"; trap 'rm -rf "$PWD"' EXIT
-given=$("$BIN/show" "$1" | sed -n 's/.*name: "\\([^"]*\\)".*role: "input".*/\\1=rand/p')
+given=$("$BIN/show" "$1" | {given})
 near() { "$BIN/diff" right.npz "$1" --rtol 1e-3 --atol 1e-4 > /dev/null; }
 "$BIN/run" --interpret "$1" $given -o right.npz && "$BIN/render" "$1" > wrong.mp && "$BIN/run" wrong.mp $given -o wrong.npz || exit
 near wrong.npz
 [ $? = 1 ] && SLUICE_PATH= "$BIN/render" "$1" > true.mp && "$BIN/run" true.mp $given -o true.npz && near true.npz"""
+
+
+def edge_inputs(text):
+    """Inputs of the document with edge values among them, as files in this folder; its size variables are 4."""
+    p, given = Planter("", "", random.Random(1), False), []
+    for line in re.findall(r"(?m)^vars .*$", text):
+        given += [f"{v}=4" for v in re.findall(r"(\w+): \[\d+, \d+\]", line)]
+    for dtype, name, shape in re.findall(r'BUFFER (\w+) \{name: "(\w+)", shape: \[(.*?)\], role: "input"', text):
+        dims = [int(d) if d.isdigit() else 4 for d in filter(None, shape.split(", "))]
+        npy.save(f"{name}.npy", *p.values(dtype, dims, math.prod(dims), 1))
+        given.append(f"{name}={name}.npy")
+    return given
 
 
 def main():
@@ -348,7 +372,9 @@ def main():
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--mutate":
+    if sys.argv[1] == "--inputs":
+        print(*edge_inputs(sys.stdin.read()))
+    elif sys.argv[1] == "--mutate":
         made = mutate(sys.argv[2], sys.stdin.read())
         sys.exit(1) if made is None else sys.stdout.write(made)
     else:

@@ -6,7 +6,7 @@ static bool has_calls(const Graph *g) { return g->level >= LV_SCHEDULE; }
 
 size_t count_calls(const Graph *g) { return has_calls(g) ? g->sink->nsrc : 0; }
 
-/* ---- slots that are not used */
+/* ---- slots that are not used, or have a buffer that another one has */
 
 enum { SLOTS = 64 };
 typedef struct { bool used[SLOTS]; int64_t to[SLOTS]; } Slots;
@@ -30,11 +30,14 @@ static UOp *without_slots(UOp *call)
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_PARAM)
 			s.used[param_slot(all.at[i])] = true;
-	for (uint32_t k = 0; k + 1 < call->nsrc; k++)
-		if (s.used[k]) {
-			s.to[k] = (int64_t)n - 1;
+	for (uint32_t k = 0; k + 1 < call->nsrc; k++) {
+		size_t same = 1;
+		while (same < n && src[same] != call->src[k + 1])
+			same++;
+		s.to[k] = (int64_t)same - 1;
+		if (s.used[k] && same == n)
 			src[n++] = call->src[k + 1];
-		}
+	}
 	if (n == call->nsrc)
 		return call;
 	src[0] = walk_replace(call->src[0], move_param, &s);
@@ -50,7 +53,7 @@ Graph *apply_slots(Graph *g, size_t from, size_t to, int variant)
 	return graph_keep_calls(g, g->sink->nsrc, src);
 }
 
-/* ---- calls that are left out, and what they read stands for what they wrote */
+/* ---- inputs that may be one */
 
 typedef struct { UOp *from, *to; } Renamed;
 
@@ -60,6 +63,40 @@ static UOp *rename_buffer(UOp *old, UOp *const *src, void *ctx)
 
 	return old == r->from ? r->to : NULL;
 }
+
+static size_t inputs_of(const Graph *g, UOp *input[SLOTS])
+{
+	Nodes all = walk(g->sink);
+	size_t n = 0;
+
+	for (size_t i = 0; i < all.n && n < SLOTS; i++)
+		if (all.at[i]->op == OP_BUFFER && buffer_is(all.at[i], "input"))
+			input[n++] = all.at[i];
+	return n;
+}
+
+size_t count_inputs(const Graph *g)
+{
+	UOp *input[SLOTS];
+
+	return inputs_of(g, input);
+}
+
+Graph *apply_inputs(Graph *g, size_t from, size_t to, int variant)
+{
+	UOp *input[SLOTS];
+
+	inputs_of(g, input);
+	for (size_t i = 0; i < from && to == from + 1; i++)
+		if (input[i]->dtype == input[from]->dtype && input[i]->shape == input[from]->shape) {
+			Renamed r = {input[from], input[i]};
+			g = graph_edit(g, rename_buffer, &r);
+			return has_calls(g) ? apply_slots(g, 0, g->sink->nsrc, 0) : g;
+		}
+	return NULL;
+}
+
+/* ---- calls that are left out, and what they read stands for what they wrote */
 
 /* The other way round when it wrote an output: that is then written by who wrote what it read. */
 Graph *apply_forward(Graph *g, size_t from, size_t to, int variant)
@@ -168,34 +205,46 @@ Graph *apply_ones(Graph *g, size_t from, size_t to, int variant)
 
 /* ---- axes of size 1 */
 
+typedef struct { size_t from, to; bool flat; } Axes;
+
 static UOp *without_axes(UOp *old, UOp *const *src, void *ctx)
 {
-	const bool flat = *(bool *)ctx, index = old->op == OP_INDEX && !flat;
+	const Axes *a = ctx;
+	const bool index = old->op == OP_INDEX && !a->flat;
 	const Shape *shape = index ? old->src[0]->shape : old->shape;
-	UOp *left[MAX_RANK + 1];
+	UOp *left[MAX_RANK + 1] = {index ? src[0] : NULL};
 	const Val *dims[MAX_RANK];
 	int n = 0;
 
 	if (!index && old->op != OP_BUFFER && old->op != OP_PARAM)
 		return NULL;
-	for (int k = 0; k < shape->rank; k++)
-		if (!is_one(shape->dim[k])) {
-			if (index)
-				left[n + 1] = src[k + 1];
-			else
-				dims[n] = val_get(old->arg, "shape")->a[k];
-			n++;
-		}
-	left[0] = src ? src[0] : NULL;
+	for (int k = 0; k < shape->rank; k++) {
+		if (is_one(shape->dim[k]) && (size_t)k >= a->from && (size_t)k < a->to)
+			continue;
+		if (index)
+			left[n + 1] = src[k + 1];
+		else
+			dims[n] = val_get(old->arg, "shape")->a[k];
+		n++;
+	}
 	return index ? node_like(old, (size_t)n + 1, left, old->arg) :
 		       node_like(old, 0, NULL, val_set(old->arg, "shape", val_array(n, dims)));
 }
 
-size_t count_axes(const Graph *g) { return has_calls(g); }
+size_t count_axes(const Graph *g)
+{
+	Nodes all = walk(g->sink);
+	int most = 0;
+
+	for (size_t i = 0; has_calls(g) && i < all.n; i++)
+		if (all.at[i]->op == OP_BUFFER && all.at[i]->shape->rank > most)
+			most = all.at[i]->shape->rank;
+	return most;
+}
 
 Graph *apply_axes(Graph *g, size_t from, size_t to, int variant)
 {
-	bool flat = g->level > LV_SCHEDULE;
+	Axes a = {from, to, g->level > LV_SCHEDULE};
 
-	return graph_edit(g, without_axes, &flat);
+	return graph_edit(g, without_axes, &a);
 }

@@ -59,8 +59,8 @@ static const char *op_text(const UOp *u, const UOp *kernel)
 		loc || name ? ")" : "");
 }
 
-const char op_misplaced[] =
-	"an INDEX or a WHERE: all values are right ones, but elsewhere";
+/* Every value is one that is right somewhere. */
+static const char misplaced[] = "an INDEX or a WHERE: all values are right ones, but elsewhere";
 
 /* ---- a graph */
 
@@ -103,7 +103,7 @@ const char *op_of_graph(const Graph *g, const char *kept, const Values *right, c
 			u = descend(&s, g->sink->src[i]);
 	free(index);
 	free(s.state.at);
-	return u ? op_text(u, NULL) : op_misplaced;
+	return u ? op_text(u, NULL) : misplaced;
 }
 
 /* ---- a call */
@@ -203,5 +203,5 @@ const char *op_of_call(
 	free(at);
 	free(buf);
 	free(s.state.at);
-	return u ? op_text(u, kernel) : all ? op_misplaced : NULL;
+	return u ? op_text(u, kernel) : all ? misplaced : NULL;
 }

@@ -96,11 +96,12 @@ static Verdict judge_pass(Hunt *h, const char *file, Place *p, Level level)
 	return v;
 }
 
-void place_pass(Hunt *h, const char *const *stage, const char *file, bool crash, Place *p)
+void place_pass(Hunt *h, const char *const *stage, const char *file, Seek seek, Place *p)
 {
 	Names pass = passes_of(h, stage[0]);
+	const bool crash = seek == SEEK_CRASH;
 	size_t good = 0;                /* passes after which it was right */
-	Level level = crash ? LV_TENSOR : hunt_read(p->after)->level;
+	Level level = seek != SEEK_WRONG ? LV_TENSOR : hunt_read(p->after)->level;
 
 	p->before = file;
 	for (size_t i = 0; i < pass.n; i++) {
@@ -117,6 +118,8 @@ void place_pass(Hunt *h, const char *const *stage, const char *file, bool crash,
 		p->pass = either(&pass, good, i);
 		break;
 	}
+	if (seek == SEEK_REFUSED && !p->pass && good < pass.n)
+		p->pass = pass.at[good];
 	vec_free(&pass);
 }
 
@@ -272,46 +275,7 @@ static bool buffer_right(const Hunt *h, const char *file, const char *buffer, co
 	return ok;
 }
 
-/* Whether an array of a folder has the same values, in whatever order. */
-static bool whole_in(const Hunt *h, const Values *v, const char *folder)
-{
-	DIR *d = folder ? opendir(folder) : NULL;
-	bool found = false;
-
-	for (struct dirent *e; d && !found && (e = readdir(d));) {
-		Values other = {0};
-		if (e->d_name[0] == '.')
-			continue;
-		add_file(&other, arena_printf("%s/%s", folder, e->d_name));
-		values_sort(&other);
-		found = values_equal(v, &other, &h->same);
-		vec_free(&other.at);
-	}
-	if (d)
-		closedir(d);
-	return found;
-}
-
-/* Whether what was written to a buffer is as a whole what was computed before. A wrong one may
- * still be of right values: the greater of two in place of the lesser. */
-static bool buffer_whole(const Hunt *h, const char *file, const char *buffer, const char *before,
-	const Values *right)
-{
-	Values v = {0};
-	bool whole;
-
-	add_file(&v, file);
-	values_sort(&v);
-	whole = whole_in(h, &v, before) || whole_in(h, &v, h->nodes);
-	vec_free(&v.at);
-	return whole;
-}
-
-typedef bool FileTest(const Hunt *h, const char *file, const char *buffer, const char *before,
-	const Values *right);
-
-/* Whether all that call number k wrote passes a test. */
-static bool call_passes(const Hunt *h, FileTest *test, const UOp *call, size_t k, const char *kept,
+static bool call_right(const Hunt *h, const UOp *call, size_t k, const char *kept,
 	const char *before, const Values *right)
 {
 	bool copy = call->op == OP_MEMCPY;
@@ -322,7 +286,7 @@ static bool call_passes(const Hunt *h, FileTest *test, const UOp *call, size_t k
 		const char *file = arena_printf("%s/%03zu.%s.%s.npy", kept, k,
 			copy ? "copy" : call_name(call), buffer_name(buffer));
 		if ((writes >> i & 1) && !access(file, R_OK) &&
-			!test(h, file, buffer_name(buffer), before, right))
+			!buffer_right(h, file, buffer_name(buffer), before, right))
 			return false;
 	}
 	return true;
@@ -338,49 +302,40 @@ static const char *keep_values(Hunt *h, const char *file, const char *only)
 	return kept;
 }
 
-static const char *call_text(const UOp *call, size_t number)
+/* The place in the SINK of the first call that wrote wrong values; the number of sources when there
+ * is none. */
+static size_t first_wrong(Hunt *h, const Place *p, const Graph *g, const Values *right,
+	const char *before)
 {
-	return call->op == OP_MEMCPY ? "copy" : arena_printf("K%zu %s", number, call_name(call));
-}
+	const char *kept = keep_values(h, p->after, NULL);
+	size_t step = 0, i = 0;
 
-/* The first call that fails the test, up to the place `end` in the SINK, which is returned when
- * there is none; *number gets how many calls of kernels stand before it. */
-static size_t first_failing(const Hunt *h, FileTest *test, const Graph *g, size_t end,
-	const char *kept, const char *before, const Values *right, size_t *number)
-{
-	size_t step = 0;
-
-	*number = 0;
-	for (size_t i = 0; i < end; i++) {
+	for (; i < g->sink->nsrc; i++) {
 		const UOp *call = g->sink->src[i];
 		if (call->op != OP_CALL && call->op != OP_MEMCPY)
 			continue;
-		if (!call_passes(h, test, call, step++, kept, before, right))
-			return i;
-		*number += call->op == OP_CALL;
+		if (!call_right(h, call, step++, kept, before, right))
+			break;
 	}
-	return end;
+	return i;
 }
 
-/* Where all values of the first wrong call are right ones, it may have read wrong ones. */
 static void place_call(Hunt *h, Place *p, const Graph *g, const Values *right, const char *before)
 {
-	const char *kept = keep_values(h, p->after, NULL);
-	size_t number, end = g->sink->nsrc,
-		i = first_failing(h, buffer_right, g, end, kept, before, right, &number);
+	size_t i = first_wrong(h, p, g, right, before), number = 0;
 
-	if (i == end)
+	if (i == g->sink->nsrc)
 		return;
-	p->kernel = call_text(g->sink->src[i], number);
-	if (g->level == LV_SCHEDULE && call_has_kernel(g->sink->src[i]))
+	if (g->level == LV_SCHEDULE && h->nodes)
+		i = call_to_blame(h, g, i);
+	for (size_t k = 0; k < i; k++)
+		number += g->sink->src[k]->op == OP_CALL;
+	const UOp *call = g->sink->src[i];
+	p->kernel = call->op == OP_MEMCPY ? "copy" :
+		arena_printf("K%zu %s", number, call_name(call));
+	if (g->level == LV_SCHEDULE && call_has_kernel(call))
 		p->op = op_of_call(g, i, keep_values(h, p->after, arena_printf("K%zu", number)),
 			right, &h->same);
-	if (p->op != op_misplaced)
-		return;
-	end = i;
-	i = first_failing(h, buffer_whole, g, end, kept, before, right, &number);
-	if (i < end)
-		p->kernel = call_text(g->sink->src[i], number);
 }
 
 void place_kernel(Hunt *h, Place *p)

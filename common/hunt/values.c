@@ -66,25 +66,3 @@ bool values_have(const Values *v, DType dt, const void *at, size_t n, const Tole
 			return false;
 	return true;
 }
-
-/* The place of the first value from i on that is not 0. */
-static size_t past_zeros(const Values *v, size_t i)
-{
-	while (i < v->at.n && v->at.at[i] == 0)
-		i++;
-	return i;
-}
-
-bool values_equal(const Values *a, const Values *b, const Tolerance *t)
-{
-	size_t i = past_zeros(a, 0), k = past_zeros(b, 0);
-
-	if (a->nan != b->nan || a->plus != b->plus || a->minus != b->minus)
-		return false;
-	for (; i < a->at.n && k < b->at.n; i = past_zeros(a, i + 1), k = past_zeros(b, k + 1)) {
-		double x = a->at.at[i];
-		if (fabs(x - b->at.at[k]) > t->atol + t->rtol * fabs(x))
-			return false;
-	}
-	return i == a->at.n && k == b->at.n;
-}
