@@ -53,11 +53,12 @@ static bool right_with(Hunt *h, const char *document, const UOp *buffer, const c
 	return right;
 }
 
-static bool explains(Hunt *h, Graph *g, size_t writer, const UOp *buffer, size_t *tries)
+/* The file of a value with which the results are right; NULL when there is none. */
+static const char *value_missed(
+	Hunt *h, Graph *g, size_t writer, const UOp *buffer, size_t *tries)
 {
-	const char *document = hunt_file(h, ".mp");
+	const char *document = hunt_file(h, ".mp"), *found = NULL;
 	DIR *d = opendir(h->nodes);
-	bool found = false;
 	Buf b = {0};
 
 	Graph copy = *g, *cut = apply_cut(&copy, writer, writer + 1, 0);
@@ -70,7 +71,7 @@ static bool explains(Hunt *h, Graph *g, size_t writer, const UOp *buffer, size_t
 		if (e->d_name[0] == '.' || !may_be(file, buffer))
 			continue;
 		--*tries;
-		found = right_with(h, document, buffer, file);
+		found = right_with(h, document, buffer, file) ? file : NULL;
 	}
 	if (d)
 		closedir(d);
@@ -78,18 +79,24 @@ static bool explains(Hunt *h, Graph *g, size_t writer, const UOp *buffer, size_t
 	return found;
 }
 
+/* A call that only hands on the value which the one before it would have to have written is itself
+ * to blame. */
 size_t call_to_blame(Hunt *h, const Graph *g, size_t i)
 {
-	size_t tries = TRIES;
+	size_t tries = TRIES, end = g->sink->nsrc;
+	const char *missed = "";
 
-	for (size_t next = i; next < g->sink->nsrc; ) {
+	for (size_t next = i; next < end;) {
 		const UOp *call = g->sink->src[i = next];
-		next = g->sink->nsrc;
-		for (uint32_t k = 1; k < call->nsrc && next == g->sink->nsrc; k++) {
+		next = end;
+		for (uint32_t k = 1; k < call->nsrc && next == end; k++) {
 			size_t writer = writer_of(g, call->src[k]);
-			if (writer < i && buffer_is(call->src[k], "temp") &&
-				explains(h, (Graph *)g, writer, call->src[k], &tries))
+			const char *value = writer < i && buffer_is(call->src[k], "temp") ?
+				value_missed(h, (Graph *)g, writer, call->src[k], &tries) : NULL;
+			if (value && strcmp(value, missed)) {
+				missed = value;
 				next = writer;
+			}
 		}
 	}
 	return i;
