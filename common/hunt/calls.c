@@ -88,7 +88,8 @@ Graph *apply_inputs(Graph *g, size_t from, size_t to, int variant)
 
 	inputs_of(g, input);
 	for (size_t i = 0; i < from && to == from + 1; i++)
-		if (input[i]->dtype == input[from]->dtype && input[i]->shape == input[from]->shape) {
+		if (input[i]->dtype == input[from]->dtype &&
+			input[i]->shape == input[from]->shape) {
 			Renamed r = {input[from], input[i]};
 			g = graph_edit(g, rename_buffer, &r);
 			return has_calls(g) ? apply_slots(g, 0, g->sink->nsrc, 0) : g;
