@@ -201,11 +201,13 @@ fuzz: all
 $(B)/fuzz/mutate: $(B)/fuzz/mutate_main.o $(B)/fuzz/mutate.o $(B)/libcommon.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 # every pass of every stage proved, on the programs, cases and models of the tests; PROVE="-t cuda FILE …" for others.  And
-# miscompilations planted at random, which have to be refuted; PLANTED="--seed 2 --count 1000"
+# miscompilations planted at random, which have to be refuted, and stages that go wrong, which bisect has to name and whose
+# cases reduce has to make small; PLANTED="--seed 2 --count 1000"
 prove: all
 	@SLUICE_BIN=$(abspath $(B))/bin bash pipelines/prove.sh $(or $(PROVE),tests/golden/*.t tests/*.cases tests/models/small/*.onnx)
 planted: all
 	@python3 tests/planted.py $(abspath $(B))/bin $(PLANTED)
+	@python3 tests/culprit.py $(abspath $(B))/bin $(PLANTED)
 
 # length of functions, files and lines, to compare with what the project holds to
 wc:
