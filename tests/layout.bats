@@ -59,7 +59,7 @@ open_nets() {
 		grep -q "$what" told || { echo "nothing $what"; return 1; }
 	done
 	rm told
-	open_nets nhw 21 29 33 110 210 240
+	open_nets nhw 21 29 33 110 210 240 3003
 	for what in "with room around it" "in blocks of"; do
 		grep -q "$what" told || { echo "nothing $what"; return 1; }
 	done
