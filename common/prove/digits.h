@@ -21,6 +21,7 @@ typedef struct {
 	VEC(Place *) leaf;      /* digits that are no sums of digits: n places each */
 	Map known;
 	VEC(UOp *) fresh;       /* known, and not looked into yet */
+	int tries;              /* other weights that were tried */
 } Digits;
 
 /* Which of these an expression depends on. */
