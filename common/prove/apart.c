@@ -235,8 +235,7 @@ static size_t conditions_of(const struct Scopes *s, const Access *a, UOp *const 
 	return n;
 }
 
-/* The places of some accesses along one axis of their INDEX. */
-static Place *places_of(const ProvedCall *c, const Access *const *a, size_t n, uint32_t axis)
+Place *places_of(const ProvedCall *c, const Access *const *a, size_t n, uint32_t axis)
 {
 	const struct Scopes *s = scopes_of(c->kernel);
 	Place *p = arena_alloc((n + 1) * sizeof *p);
@@ -262,9 +261,7 @@ static bool all_within(const Digits *d, const Place *p, UOp *u, int64_t below)
 	return within;
 }
 
-/* Whether an item's number is the same for all who touch the place, or has one value where they do;
- * or its quotient by something that is 1 there is the same. */
-static bool determined(Digits *d, const Place *p, UOp *number)
+bool determined(Digits *d, const Place *p, UOp *number)
 {
 	if (!number)
 		return false;
@@ -319,8 +316,8 @@ static Place *flat_places(const ProvedCall *c, const Access *const *a, size_t n)
 	return p;
 }
 
-/* Two items may touch one place, for all that can be shown: refuses the kernel, with a case if there
- * is one. */
+/* Two items may touch one place, for all that can be shown: refuses the kernel, with a case if
+ * there is one. */
 static void refuse(const ProvedCall *c, const Items *x, const Digits *d, const Access *const *a,
 	int open)
 {

@@ -17,6 +17,8 @@ static int own_moves(const Digits *d, const UOp *u)
 {
 	if (u->op == OP_LOAD || u->op == OP_RREDUCE || u->op == OP_RSCAN || u->op == OP_RSORT)
 		return OF_ITEM | OF_LOOP | OF_DATA;
+	if (d->lane)
+		return u == d->lane ? OF_ITEM : 0;
 	if (u->op == OP_SPECIAL)
 		return d->group && u->arg->s[0] == 'g' ? 0 : OF_ITEM;
 	if (u->op == OP_RANGE)
@@ -421,7 +423,7 @@ static bool torn(const Digits *d, const Place *p)
 	return false;
 }
 
-/* The first weight at which nothing is torn; else, or when that takes too long, the first of all. */
+/* The first weight at which nothing is torn; else, or when that takes too long, the very first. */
 static bool split(Digits *d, Splitting *x, const Place *p, bool *whole)
 {
 	Weights *w = arena_block(sizeof *w);

@@ -10,8 +10,8 @@ uint64_t number_mix(uint64_t a, uint64_t b);
 uint64_t number_add(uint64_t a, uint64_t b);
 uint64_t number_sub(uint64_t a, uint64_t b);
 
-/* The kernel of a call. apart: the items may be of two work groups. whole: prepared buffers hold the
- * same everywhere. */
+/* The kernel of a call. apart: the items may be of two work groups. whole: prepared buffers hold
+ * the same everywhere. */
 Numbers *numbers_new(const ProvedCall *c, bool apart, bool whole);
 /* A register's elements are not told from each other: it is a state, which each store changes. */
 void number_whole(Numbers *n, UOp *memory);

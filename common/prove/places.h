@@ -159,7 +159,7 @@ UOp *place_size(const Graph *g, const UOp *index, int axis);
 /* Forgets what was proved; sizes are these from here on (NULL: as declared). */
 void places_again(const VarEnv *sizes);
 
-/* ---- shapes.c: what stands in a document beside its kernels */
+/* ---- grid.c */
 
 /* Sizes of a document: VARs as declared. */
 void check_vars(const Graph *g);

@@ -349,8 +349,8 @@ static bool stores_agree(const Numbers *n, const Same *s, const Shared *solve, b
 	return true;
 }
 
-/* The greatest value of a tile's start min(…, last), which is not below 0 where the stores are; NULL
- * for others. */
+/* The greatest value of a tile's start min(…, last), which is not below 0 where the stores are;
+ * NULL for others. */
 static UOp *last_start(const Same *s, UOp *base)
 {
 	UOp *last = NULL;

@@ -151,7 +151,6 @@ uint64_t wants_panel(const Plan *p, const Facts *f, int v);
 
 /* ---- slices.c: calls that share their outermost loops ---------------------------------- */
 
-enum { MAX_SLICE_AXES = 8, MAX_SLICE_CALLS = 16 };
 /* The loops that form the slices according to `slice` in the kernel's arg, which layout writes,
  * outermost first, as places in f->range[]; returns how many. Dies with MALFORMED. */
 int slice_ranges(const Facts *f, int *range);
