@@ -23,7 +23,7 @@ proved() {
 edited() { tool show "$1" | sed -E "$3" | tool show -p > "$2"; }
 
 @test "prove: planted faults are refused, with a case in which the index is outside" {
-	python3 "$TESTS/faults.py" "$BIN" --seed "${SEED:-1}" -n 90
+	python3 "$TESTS/faults.py" "$BIN" --seed "${SEED:-1}" -n 120
 }
 
 @test "prove: what it prints, and passes on" {
