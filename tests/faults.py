@@ -241,9 +241,11 @@ def main():
     while planted < a.n and turn < 50 * a.n:
         kind = KINDS[turn % len(KINDS)]
         turn += 1
-        name, lines = rng.choice(good)
-        lines = list(lines)
-        if kind(lines, rng) is False:
+        for name, lines in rng.sample(good, len(good)):
+            lines = list(lines)
+            if kind(lines, rng) is not False:
+                break
+        else:
             continue
         status, doc, err = tool(["show", "-p"], "\n".join(lines).encode() + b"\n", check=False)
         if status == 0:

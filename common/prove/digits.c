@@ -127,6 +127,16 @@ static void know(Digits *d, UOp *u)
 	vec_push(&d->fresh, u);
 }
 
+/* Whether u is above 0 wherever one of the places is touched. */
+static bool positive(const Digits *d, const Place *p, UOp *u)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if ((!i || p[i].cond != p[i - 1].cond || p[i].n != p[i - 1].n) &&
+			!place_within(&p[i], ix_const(0), u))
+			return false;
+	return true;
+}
+
 /* u = size * mover + constant of sizes, where size is not 0: mover is known too. */
 static void know_mover(Digits *d, const Place *p)
 {
@@ -142,7 +152,7 @@ static void know_mover(Digits *d, const Place *p)
 		mover = m;
 	}
 	if (mover && mover != p->at && coefficient(d, &s, mover, &c) &&
-		place_within(p, ix_const(0), sum_node(&c)))
+		positive(d, p, sum_node(&c)))
 		know(d, mover);
 }
 
@@ -361,7 +371,7 @@ static UOp *quotient_by(const Digits *d, const Place *p, const UOp *div, const U
 	else if (x->op == OP_FLOORDIV && x->src[0] == div->src[0])
 		n = ix_div(div->src[1], x->src[1]);
 	bool is = n && (div->src[0] == x || ix_mul(n, x->src[1]) == div->src[1]);
-	return is && !moves_with(d, n) && place_within(p, ix_const(0), n) ? n : NULL;
+	return is && !moves_with(d, n) && positive(d, p, n) ? n : NULL;
 }
 
 /* Splits at a*n + b, for terms a*x and b*(x//n): x//n, and what is left with x%n for x. The sum of
@@ -522,7 +532,8 @@ static bool part_of_remainder(const Digits *d, UOp *u)
 	for (size_t i = 0; i < d->fresh.n; i++) {
 		UOp *q = d->fresh.at[i];
 		if (q->op == OP_FLOORMOD && q->src[0] == y &&
-			ix_mul(ix_div(q->src[1], by), by) == q->src[1])
+			ix_mul(ix_div(q->src[1], by), by) == q->src[1] &&
+			ix_prove_lt(ix_const(0), q->src[1]))
 			return true;
 	}
 	return false;
