@@ -235,17 +235,30 @@ static size_t conditions_of(const struct Scopes *s, const Access *a, UOp *const 
 	return n;
 }
 
+/* Whether a gate compares the index itself, as one does that keeps it inside. */
+static bool gates_itself(UOp *gate, const UOp *index)
+{
+	Nodes all = walk_brief(gate);
+	for (size_t i = 0; i < all.n; i++)
+		for (uint32_t k = 0; all.at[i]->op == OP_CMPLT && k < 2; k++)
+			if (all.at[i]->src[k] == index && index->op != OP_RANGE)
+				return true;
+	return false;
+}
+
 Place *places_of(const ProvedCall *c, const Access *const *a, size_t n, uint32_t axis)
 {
 	const struct Scopes *s = scopes_of(c->kernel);
 	Place *p = arena_alloc((n + 1) * sizeof *p);
 	for (size_t i = 0; i < n; i++) {
+		UOp *index = a[i]->index->src[1 + axis];
 		bool same = i && s->of[a[i]->at] == s->of[a[i - 1]->at] &&
 			a[i]->gate == a[i - 1]->gate;
 		p[i] = same ? p[i - 1] : (Place){0};
 		if (!same)
 			p[i].n = conditions_of(s, a[i], &p[i].cond);
-		p[i].at = index_open(a[i]->index->src[1 + axis], p[i].n, p[i].cond);
+		bool without = a[i]->gate && gates_itself(a[i]->gate, index);
+		p[i].at = index_open(index, p[i].n - without, p[i].cond + without);
 		p[i].call = c;
 	}
 	return p;
