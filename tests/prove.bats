@@ -144,3 +144,20 @@ output y = x[i] * 2'
 		tool prove --guard --pass bad.$level 2> /dev/null | tool prove -q
 	done
 }
+
+@test "prove: what nobody writes is 0" {
+	program longer 'input x f32[40, 50]
+output y = x + 1'
+	for level in s clang; do
+		edited "longer.$level" short 's/^(%[0-9]+ = RANGE i64) %[0-9]+ \[0,/%900 = CONST i64 7\n\1 %900 [0,/
+			s/global_size: \[[0-9]+/global_size: [1/; s/^(%[0-9]+ = SPECIAL i64) %[0-9]+ /%901 = CONST i64 1\n\1 %901 /'
+		tool run short x=rand -o compiled.npz
+		tool run --interpret short x=rand -o interpreted.npz
+		tool diff compiled.npz interpreted.npz
+		python3 - <<-'END'
+			import zipfile
+			last = zipfile.ZipFile("compiled.npz").read("y.npy")[-4 * 50:]
+			assert last == bytes(4 * 50), last
+		END
+	done
+}
