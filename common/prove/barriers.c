@@ -154,8 +154,8 @@ static void check_lanes(const ProvedCall *c, UOp *lane, const Access *const *a, 
 	for (uint32_t axis = 0; axis + 1 < a[0]->index->nsrc; axis++)
 		digits_of(&d, p = places_of(c, a, n, axis));
 	if (!p || !determined(&d, p, lane))
-		prove_fault(c, "two lanes of vector %s may touch the same place [%.200s], which one "
-			"of them writes", index_text(lane), index_text(a[0]->index->src[1]));
+		prove_fault(c, "two lanes of vector %s may touch the same place [%.200s], which "
+			"one of them writes", index_text(lane), index_text(a[0]->index->src[1]));
 	digits_free(&d);
 }
 

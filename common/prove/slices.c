@@ -1,6 +1,7 @@
-/* Calls that say they share their outermost loops as slices (`slice` in a KERNEL's arg): lower makes
- * one kernel of them, each item of which runs all of them for one slice. So what one of them writes,
- * the others touch within the same slice alone, and what stays within slices nobody else touches.
+/* Calls that say they share their outermost loops as slices (`slice` in a KERNEL's arg): lower
+ * makes one kernel of them, each item of which runs all of them for one slice. So what one of them
+ * writes, the others touch within the same slice alone, and what stays within slices nobody else
+ * touches.
  *
  *     K0: t[r0, r1] = …  slice {first, axes: [0]}
  *     K1: y[r0] = t[r0, 3]      slice {axes: [0]}        apart: r0 is the same where the place is
@@ -117,8 +118,8 @@ static void check_touches(const Group *g, const Touches *t, const UOp *buffer)
 	}
 	for (int i = 0; i < g->at->n; i++)
 		if (!determined(&d, p, g->slice[i]))
-			prove_fault(&g->at[g->n - 1].call, "it shares slices with K%u, and they may "
-				"touch the same place of %.80s in different slices",
+			prove_fault(&g->at[g->n - 1].call, "it shares slices with K%u, and they "
+				"may touch the same place of %.80s in different slices",
 				g->at->call.number, buffer_name(buffer));
 	digits_free(&d);
 }
