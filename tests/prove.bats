@@ -71,6 +71,41 @@ output y = x[i], z = x[argmax(x, axis=0)]'
 	[[ $errors == *"INDEX"*"LOAD="*", and the size is 6"* ]]
 }
 
+@test "prove: one place that is loaded under two gates" {
+	cat > a.txt <<-'END'
+		sluice 1 schedule
+		%0 = CONST i64 5
+		%1 = CONST i64 -1
+		%2 = BUFFER f32 {name: "x", shape: [5], role: "input"}
+		%3 = BUFFER i64 {name: "i", shape: [5], role: "input"}
+		%4 = BUFFER f32 {name: "y", shape: [5], role: "output"}
+		%5 = RANGE i64 %0 [0, "loop"]
+		%6 = PARAM f32 {slot: 0, shape: [5]}
+		%7 = PARAM f32 {slot: 1, shape: [5]}
+		%8 = PARAM i64 {slot: 2, shape: [5]}
+		%9 = INDEX i64 %8 %5
+		%10 = LOAD i64 %9
+		%11 = CMPLT bool %1 %10
+		%12 = CMPLT bool %10 %0
+		%13 = AND bool %11 %12
+		%14 = LOAD i64 %9 %13
+		%15 = INDEX f32 %7 %14
+		%16 = LOAD f32 %15 %13
+		%17 = INDEX f32 %6 %5
+		%18 = STORE %17 %16
+		%19 = KERNEL %18 {name: "k"}
+		%20 = CALL %19 %4 %2 %3
+		%21 = SINK %20 {names: ["y"]}
+	END
+	tool show -p a.txt > a.s
+	tool prove -v a.s 2> told
+	not grep -q "gates for" told
+	# another place of the same buffer says nothing
+	edited a.s b.s 's/^(%14 = LOAD i64) %9/%90 = CONST i64 3\n%91 = INDEX i64 %8 %90\n\1 %91/'
+	fails 4 tool prove b.s
+	[[ $errors == *"INDEX"*", and the size is 5"* ]]
+}
+
 @test "prove: places that are inside case by case" {
 	tool schedule "$TESTS/ops/bool.mp" > ops.s
 	ok tool prove -q ops.s
