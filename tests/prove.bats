@@ -84,10 +84,13 @@ output y = x[i], z = x[argmax(x, axis=0)]'
 		%7 = PARAM f32 {slot: 1, shape: [5]}
 		%8 = PARAM i64 {slot: 2, shape: [5]}
 		%9 = INDEX i64 %8 %5
-		%10 = LOAD i64 %9
+		%22 = CONST i64 3
+		%23 = CMPLT bool %5 %22
+		%10 = LOAD i64 %9 %23
 		%11 = CMPLT bool %1 %10
 		%12 = CMPLT bool %10 %0
-		%13 = AND bool %11 %12
+		%24 = AND bool %11 %12
+		%13 = AND bool %23 %24
 		%14 = LOAD i64 %9 %13
 		%15 = INDEX f32 %7 %14
 		%16 = LOAD f32 %15 %13
@@ -101,7 +104,7 @@ output y = x[i], z = x[argmax(x, axis=0)]'
 	tool prove -v a.s 2> told
 	not grep -q "gates for" told
 	# another place of the same buffer says nothing
-	edited a.s b.s 's/^(%14 = LOAD i64) %9/%90 = CONST i64 3\n%91 = INDEX i64 %8 %90\n\1 %91/'
+	edited a.s b.s 's/^(%17 = LOAD i64) %9/%90 = CONST i64 3\n%91 = INDEX i64 %8 %90\n\1 %91/'
 	fails 4 tool prove b.s
 	[[ $errors == *"INDEX"*", and the size is 5"* ]]
 }
