@@ -363,10 +363,7 @@ static UOp *last_start(const Same *s, UOp *base)
 	return last;
 }
 
-static UOp *up_to(UOp *size)
-{
-	return NODE(OP_SPECIAL, DT_I64, val_str("%tile"), size);
-}
+static UOp *up_to(UOp *size) { return NODE(OP_SPECIAL, DT_I64, val_str("%tile"), size); }
 
 /* Of two unrolled tiles that follow one another the first starts at an x with 0 <= x < last, the
  * second at x + 1. */
