@@ -23,7 +23,7 @@ proved() {
 edited() { tool show "$1" | sed -E "$3" | tool show -p > "$2"; }
 
 @test "prove: planted faults are refused, with a case in which the index is outside" {
-	python3 "$TESTS/faults.py" "$BIN" --seed "${SEED:-1}" -n 90
+	python3 "$TESTS/faults.py" "$BIN" --seed "${SEED:-1}" -n 120
 }
 
 @test "prove: what it prints, and passes on" {
@@ -69,6 +69,44 @@ output y = x[i], z = x[argmax(x, axis=0)]'
 	edited gathered.s bad.s 's/^(%[0-9]+ = LOAD f32 %[0-9]+) %[0-9]+/\1/'
 	fails 4 tool prove bad.s
 	[[ $errors == *"INDEX"*"LOAD="*", and the size is 6"* ]]
+}
+
+@test "prove: one place that is loaded under two gates" {
+	cat > a.txt <<-'END'
+		sluice 1 schedule
+		%0 = CONST i64 5
+		%1 = CONST i64 -1
+		%2 = BUFFER f32 {name: "x", shape: [5], role: "input"}
+		%3 = BUFFER i64 {name: "i", shape: [5], role: "input"}
+		%4 = BUFFER f32 {name: "y", shape: [5], role: "output"}
+		%5 = RANGE i64 %0 [0, "loop"]
+		%6 = PARAM f32 {slot: 0, shape: [5]}
+		%7 = PARAM f32 {slot: 1, shape: [5]}
+		%8 = PARAM i64 {slot: 2, shape: [5]}
+		%9 = INDEX i64 %8 %5
+		%22 = CONST i64 3
+		%23 = CMPLT bool %5 %22
+		%10 = LOAD i64 %9 %23
+		%11 = CMPLT bool %1 %10
+		%12 = CMPLT bool %10 %0
+		%24 = AND bool %11 %12
+		%13 = AND bool %23 %24
+		%14 = LOAD i64 %9 %13
+		%15 = INDEX f32 %7 %14
+		%16 = LOAD f32 %15 %13
+		%17 = INDEX f32 %6 %5
+		%18 = STORE %17 %16
+		%19 = KERNEL %18 {name: "k"}
+		%20 = CALL %19 %4 %2 %3
+		%21 = SINK %20 {names: ["y"]}
+	END
+	tool show -p a.txt > a.s
+	tool prove -v a.s 2> told
+	not grep -q "gates for" told
+	# another place of the same buffer says nothing
+	edited a.s b.s 's/^(%17 = LOAD i64) %9/%90 = CONST i64 3\n%91 = INDEX i64 %8 %90\n\1 %91/'
+	fails 4 tool prove b.s
+	[[ $errors == *"INDEX"*", and the size is 5"* ]]
 }
 
 @test "prove: places that are inside case by case" {
@@ -142,5 +180,22 @@ output y = x[i] * 2'
 		tool run --guard bad.$level "x=$x" "i=$i" -o have.npz
 		tool diff want.npz have.npz
 		tool prove --guard --pass bad.$level 2> /dev/null | tool prove -q
+	done
+}
+
+@test "prove: what nobody writes is 0" {
+	program longer 'input x f32[40, 50]
+output y = x + 1'
+	for level in s clang; do
+		edited "longer.$level" short 's/^(%[0-9]+ = RANGE i64) %[0-9]+ \[0,/%900 = CONST i64 7\n\1 %900 [0,/
+			s/global_size: \[[0-9]+/global_size: [1/; s/^(%[0-9]+ = SPECIAL i64) %[0-9]+ /%901 = CONST i64 1\n\1 %901 /'
+		tool run short x=rand -o compiled.npz
+		tool run --interpret short x=rand -o interpreted.npz
+		tool diff compiled.npz interpreted.npz
+		python3 - <<-'END'
+			import zipfile
+			last = zipfile.ZipFile("compiled.npz").read("y.npy")[-4 * 50:]
+			assert last == bytes(4 * 50), last
+		END
 	done
 }

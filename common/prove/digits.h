@@ -17,10 +17,12 @@ typedef VEC(Place *) Rows;
 typedef struct {
 	bool group;             /* the items are those of one work group */
 	bool schedule;          /* they are the iterations of `loop` ranges */
+	UOp *lane;              /* or those of this RANGE, all else being the same */
 	size_t n;               /* places */
 	VEC(Place *) leaf;      /* digits that are no sums of digits: n places each */
 	Map known;
 	VEC(UOp *) fresh;       /* known, and not looked into yet */
+	int tries;              /* other weights that were tried */
 } Digits;
 
 /* Which of these an expression depends on. */
