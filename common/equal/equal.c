@@ -333,7 +333,7 @@ static bool same_over(Comparison *c, DrawKind kind, int points, uint64_t seed)
 			i % 4 == 2, i % 4 % 2 == 0 && !chooses(c->a)};
 		if (kind == DRAW_EDGES && i % 4 == 3)
 			d.greatest = input_number(c->a, i / 4);
-		if (!sample_sizes(c->a, (i + (kind == DRAW_SMALL ? 3 : 0)) % ROUNDS, &c->env))
+		if (!sizes_draw(c->a, (i + (kind == DRAW_SMALL ? 3 : 0)) % ROUNDS, &c->env))
 			continue;
 		c->draw = &d;
 		arithmetic = kind == DRAW_EDGES ? NULL : &field_arithmetic;
@@ -371,7 +371,7 @@ static double highest_degree(Comparison *c)
 
 	degree_most();
 	for (int round = 0; round < ROUNDS; round++) {
-		if ((round && c->a->vars == VNIL) || !sample_sizes(c->a, round, &c->env))
+		if ((round && c->a->vars == VNIL) || !sizes_draw(c->a, round, &c->env))
 			continue;
 		arithmetic = &degree_arithmetic;
 		for (int call = 0; call < CALLS; call++) {
@@ -420,7 +420,7 @@ EqualVerdict equal_documents(const Graph *a, const Graph *b, uint64_t seed, Buf 
 	int at_edges = edge_points(a);
 	double bits = 0;
 
-	if (!sample_sizes(a, 0, &field.env)) {
+	if (!sizes_draw(a, 0, &field.env)) {
 		buf_printf(report, "no sizes are found that meet the document's checks");
 		return EQUAL_UNKNOWN;
 	}
