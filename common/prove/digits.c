@@ -66,8 +66,7 @@ static bool factors(Part *p, UOp *u)
 /* u as parts; false when it does not fit. */
 static bool parts_of(Parts *s, UOp *u)
 {
-	s->n = 0;
-	s->k = 0;
+	*s = (Parts){0};
 	for (UOp *rest = u; rest; ) {
 		UOp *last = rest->op == OP_ADD ? rest->src[1] : rest;
 		Part p = {.c = 1};
@@ -437,14 +436,12 @@ static bool split_quotients(Splitting *x, const Digits *d, const Place *p)
 
 void digits_of(Digits *d, const Place *p)
 {
-	static ARENA VEC(Parts) sums;   /* of the places at hand, not used beyond the splitting */
 	size_t n = d->n;
-	while (sums.cap < n)
-		vec_grow((void **)&sums.at, &sums.cap, sizeof *sums.at);
-	Splitting x = {n, sums.at, arena_alloc(n * sizeof *x.high),
+	Splitting x = {n, arena_block(n * sizeof *x.sum), arena_alloc(n * sizeof *x.high),
 		arena_alloc(n * sizeof *x.low), {0}};
 	bool done = parts_of(&x.sum[0], p[0].at) && (split(&x, p, true) ||
 		split(&x, p, false) || split_quotients(&x, d, p));
+	arena_release(x.sum);
 	if (done) {
 		digits_of(d, x.high);
 		digits_of(d, x.low);
