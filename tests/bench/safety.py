@@ -2,9 +2,10 @@
 """safety.py [--bin DIR] [--against DIR] [--only proofs,start,cold] [--starts N] [--rounds N] [MODEL…]: what proofs and isolation cost.
 
 proofs   milliseconds of the proof of what each stage wrote, beside the time of `lower` (its CPU time, least of --rounds)
-start    `simplify` on a document of three ops, --starts times in turns: as it is, without walls, and as built in --against
-cold     `trace | fuse | render -t clang | run` from an empty cache, --rounds times in turns: the same three; and a call of the
-         compiled program, with --sandbox and without
+start    `simplify` on a document of three ops, --starts times in turns, by the clock: as it is, without walls, and as built in
+         --against
+cold     `trace | fuse | render -t clang | run` from an empty cache, --rounds times in turns: the same three, CPU time of all
+         processes (the C compiler's too); and a call of the compiled program, with --sandbox and without
 
 --against is another build's folder of tools: one without proofs and walls, for the share that they have. Models are ONNX files with
 inputs beside them, as ../models/make.py writes them; without any, those of ../models/small."""
@@ -98,7 +99,7 @@ def cold(args, model, folder):
         with tempfile.TemporaryDirectory() as cache:
             return 1e3 * command("bash", "-c", f"export XDG_CACHE_HOME={cache}; set -o pipefail; {tools}/trace {options} '{model}' |"
                                  f"{tools}/fuse {options} | {tools}/render -t clang {options} |"
-                                 f"{tools}/run {options} {operands} -o {folder}/out.npz")[1]
+                                 f"{tools}/run {options} {operands} -o {folder}/out.npz")[2]
 
     def alone(tools, options):
         command("bash", "-c", f"{tools}/run {options} {folder}/program {operands} --bench={folder}/bench --seconds 0.3 -j 1")
