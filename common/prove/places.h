@@ -51,7 +51,7 @@ typedef struct Known {
 	bool plain;                     /* do not count on such loads reading what it stored */
 	bool dead;                      /* the conditions exclude each other: nothing is run here */
 	int budget, visits, depth;
-	uint8_t ways[MOST_WAYS];        /* algebra.c: + 1, those first that showed the last claims */
+	uint8_t ways[MOST_WAYS];        /* + 1; those first that showed the last claims */
 	bool quotients, whole;          /* all quotients are taken apart; none is */
 } Known;
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """safety.py [--bin DIR] [--against DIR] [--only proofs,start,cold] [--starts N] [--rounds N] [MODEL…]: what proofs and isolation cost.
 
-proofs   milliseconds of the proof of what each stage wrote, beside the time of `lower` (its CPU time, least of --rounds)
+proofs   `prove` of what stages wrote, beside `lower`: CPU milliseconds with start and reading, the least of --rounds
 start    `simplify` on a document of three ops, --starts times in turns, by the clock: as it is, without walls, and as built in
          --against
 cold     `trace | fuse | render -t clang | run` from an empty cache, --rounds times in turns: the same three, CPU time of all
@@ -10,10 +10,10 @@ cold     `trace | fuse | render -t clang | run` from an empty cache, --rounds ti
 --against is another build's folder of tools: one without proofs and walls, for the share that they have. Models are ONNX files with
 inputs beside them, as ../models/make.py writes them; without any, those of ../models/small."""
 import argparse
+import ctypes
 import glob
 import json
 import os
-import re
 import resource
 import statistics
 import subprocess
@@ -22,6 +22,7 @@ import time
 import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+PR_SET_CHILD_SUBREAPER = 36
 PROGRAM = "input x f32[n, 4] where n in 1..9\noutput y = exp2(x + 1) * x\n"
 
 
@@ -31,32 +32,32 @@ def command(tool, *args, data=None):
     begin = time.perf_counter()
     done = subprocess.run([tool, *args], input=data, capture_output=True)
     seconds = time.perf_counter() - begin
+    try:
+        while os.waitpid(-1, 0):
+            pass                        # brokers, which nobody else waits for
+    except ChildProcessError:
+        pass
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         raise SystemExit("%s: %s" % (" ".join([tool, *args]), done.stderr.decode(errors="replace").strip()))
     return done.stdout, seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def least(rounds, make):
-    return min(make() for _ in range(rounds))
-
-
-def proof(tools, document, rounds):
-    def once():
-        return float(re.search(rb"proved in ([\d.]+) ms", command(tools + "/prove", data=document)[0]).group(1))
-    return least(rounds, once)
+def cpu(rounds, tool, *args, data):
+    return min(1e3 * command(tool, *args, data=data)[2] for _ in range(rounds))
 
 
 def proofs(tools, models, rounds):
-    print("| | proof of `fuse`'s | `lower -t clang` | proof of that | `lower -t opencl` | proof of that |\n|---|---|---|---|---|---|")
+    print("| | `prove` of what `fuse` wrote | `lower -t clang` | `prove` of that | `lower -t opencl` | `prove` of that |")
+    print("|---|---|---|---|---|---|")
     for model in models:
         graph = command(tools + "/trace", model)[0]
         fused = command(tools + "/fuse", data=graph)[0]
-        row = [proof(tools, fused, rounds)]
+        row = [cpu(rounds, tools + "/prove", "-q", data=fused)]
         for target in "clang", "opencl":
             lowered = command(tools + "/lower", "-t", target, data=fused)[0]
-            row.append(least(rounds, lambda: 1e3 * command(tools + "/lower", "-t", target, data=fused)[2]))
-            row.append(proof(tools, lowered, rounds))
+            row.append(cpu(rounds, tools + "/lower", "-t", target, data=fused))
+            row.append(cpu(rounds, tools + "/prove", "-q", data=lowered))
         print("| %s | %s |" % (os.path.basename(model)[:-5], " | ".join("%.1f" % v for v in row)), flush=True)
 
 
@@ -126,6 +127,7 @@ def main():
     args = parser.parse_args()
     models = args.models or sorted(glob.glob(HERE + "/../models/small/*.onnx"))
     only = args.only.split(",")
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     if "proofs" in only:
         proofs(args.bin, models, args.rounds)
     if "start" in only:
