@@ -350,7 +350,7 @@ static bool same_over(Comparison *c, DrawKind kind, int points, uint64_t seed)
 			i % 4 == 2, i % 4 % 2 == 0 && !chooses(c->a)};
 		if (kind == DRAW_EDGES && i % 4 == 3)
 			d.greatest = input_number(c->a, i / 4);
-		if (!sample_sizes(c->a, (i + (kind == DRAW_SMALL ? 3 : 0)) % c->rounds, &c->env))
+		if (!sizes_draw(c->a, (i + (kind == DRAW_SMALL ? 3 : 0)) % c->rounds, &c->env))
 			continue;
 		c->draw = &d;
 		arithmetic = kind == DRAW_EDGES ? NULL : &field_arithmetic;
@@ -375,7 +375,7 @@ static int affordable_rounds(const Graph *g)
 	if (g->vars == VNIL)
 		return 1;
 	for (; round < ROUNDS && (round < LEAST_ROUNDS || steps < most); round++)
-		if (sample_sizes(g, round, &env))
+		if (sizes_draw(g, round, &env))
 			steps += count_steps(g, &env);
 	return round;
 }
@@ -404,7 +404,7 @@ static double highest_degree(Comparison *c)
 
 	degree_most();
 	for (int round = 0; round < c->rounds; round++) {
-		if (!sample_sizes(c->a, round, &c->env))
+		if (!sizes_draw(c->a, round, &c->env))
 			continue;
 		arithmetic = &degree_arithmetic;
 		for (int call = 0; call < CALLS; call++) {
@@ -471,7 +471,7 @@ EqualVerdict equal_documents(const Graph *a, const Graph *b, uint64_t seed, Buf 
 		buf_printf(report, "the same: every node is");
 		return EQUAL_SAME;
 	}
-	if (!sample_sizes(a, 0, &field.env)) {
+	if (!sizes_draw(a, 0, &field.env)) {
 		buf_printf(report, "no sizes are found that meet the document's checks");
 		return EQUAL_UNKNOWN;
 	}

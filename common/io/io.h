@@ -100,11 +100,15 @@ void folder_new(const char *path);                          /* it may be there *
 size_t file_get(int fd, void *to, size_t n);
 void file_put(int fd, const char *name, const void *p, size_t n);
 
-/* ---- mark.c: programs that this user's own tools made */
+/* ---- mark.c: what this user's own tools made or proved */
 
 /* Puts the mark of this user into g.meta, and the hash of each object beside it. Without a secret
  * there is no mark. */
 Graph *mark_put(Graph *g);
+/* The same for a document that this process has proved (order: also the order in which items touch
+ * memory), which it hands to a stage that it starts; whether g has a mark that says so. */
+void mark_put_proved(Graph *g, bool order);
+bool mark_proved(const Graph *g, bool order);
 /* Dies with UNSUPPORTED when g is a program that may not be executed: one without this user's mark,
  * or from a socket, and no --allow-code. False when that option alone allows it. */
 bool code_check(const Graph *g);

@@ -265,8 +265,9 @@ static Graph *admit(const Stage *s, Graph *g)
 		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
 		verify(g);
 	}
-	/* a program of this user's own has been proved before it was marked */
-	if (g->level < LV_PROGRAM || !own)
+	/* what has a mark of this user's was proved before it was marked */
+	bool order = !process.guard && !process.own_made;
+	if (g->level < LV_PROGRAM ? !mark_proved(g, order) : !own)
 		g = prove_admit(g);
 	checks_remember(g);
 	/* passes make a new graph, so the list of nodes that were read is dropped; functions are

@@ -36,7 +36,7 @@ static UOp *special_of(Nodes all, bool local, int d)
 Items items_of(const ProvedCall *c)
 {
 	Items x = {0};
-	Nodes all = walk(c->kernel);
+	Nodes all = kernel_nodes(c->kernel);
 	for (int k = 0; c->graph->level >= LV_LOOPS && k < 6; k++)
 		add_item(&x, special_of(all, k / 3, k % 3), grid_size(c->kernel, k / 3, k % 3));
 	if (c->graph->level >= LV_LOOPS)
@@ -54,7 +54,9 @@ Items items_of(const ProvedCall *c)
 /* ---- the conditions around each statement */
 
 typedef struct { UOp *cond; int outer; } Around;
-struct Scopes { VEC(Around) at; int *of; };
+typedef struct { const UOp *gate; int scope; size_t n; UOp **cond; } Conditions;
+/* all: of a scope and a gate */
+struct Scopes { VEC(Around) at; int *of; Map all; };
 
 static int add_condition(struct Scopes *s, UOp *a, UOp *b, int outer)
 {
@@ -182,7 +184,7 @@ static void move_lets(struct Scopes *s, const UOp *kernel)
 static void find_scopes(struct Scopes *s, const UOp *kernel)
 {
 	VEC(int) open = {0};
-	Nodes all = walk((UOp *)kernel);
+	Nodes all = kernel_nodes((UOp *)kernel);
 	int now = 0;
 	vec_push(&s->at, ((Around){0}));
 	s->of = arena_alloc((kernel->nsrc + 1) * sizeof *s->of);
@@ -208,31 +210,38 @@ static void find_scopes(struct Scopes *s, const UOp *kernel)
 }
 
 /* Those of a kernel, kept until another one is asked for. */
-static const struct Scopes *scopes_of(const UOp *kernel)
+static struct Scopes *scopes_of(const UOp *kernel)
 {
 	static ARENA struct Scopes last;
 	static ARENA const UOp *of;
 	if (of != kernel) {
 		last.at.n = 0;
+		map_free(&last.all);
 		find_scopes(&last, kernel);
 	}
 	of = kernel;
 	return &last;
 }
 
-static size_t conditions_of(const struct Scopes *s, const Access *a, UOp *const **cond)
+/* Those of the same scope and gate are the same array. */
+static const Conditions *conditions_of(struct Scopes *s, const Access *a)
 {
-	size_t n = a->gate != NULL;
-	for (int k = s->of[a->at]; k; k = s->at.at[k].outer)
-		n++;
-	UOp **c = arena_alloc((n + 1) * sizeof *c);
-	n = 0;
+	int scope = s->of[a->at];
+	uint64_t key = hash_mix(PKEY(a->gate), (uint64_t)scope);
+	Conditions *c = map_get(&s->all, key);
+	if (c && c->gate == a->gate && c->scope == scope)
+		return c;
+	c = arena_alloc(sizeof *c);
+	*c = (Conditions){a->gate, scope, a->gate != NULL, NULL};
+	for (int k = scope; k; k = s->at.at[k].outer)
+		c->n++;
+	UOp **to = c->cond = arena_alloc((c->n + 1) * sizeof *to);
 	if (a->gate)
-		c[n++] = a->gate;
-	for (int k = s->of[a->at]; k; k = s->at.at[k].outer)
-		c[n++] = s->at.at[k].cond;
-	*cond = c;
-	return n;
+		*to++ = a->gate;
+	for (int k = scope; k; k = s->at.at[k].outer)
+		*to++ = s->at.at[k].cond;
+	map_put(&s->all, key, c);
+	return c;
 }
 
 /* Whether a gate compares the index itself, as one does that keeps it inside. */
@@ -248,18 +257,14 @@ static bool gates_itself(UOp *gate, const UOp *index)
 
 Place *places_of(const ProvedCall *c, const Access *const *a, size_t n, uint32_t axis)
 {
-	const struct Scopes *s = scopes_of(c->kernel);
+	struct Scopes *s = scopes_of(c->kernel);
 	Place *p = arena_alloc((n + 1) * sizeof *p);
 	for (size_t i = 0; i < n; i++) {
 		UOp *index = a[i]->index->src[1 + axis];
-		bool same = i && s->of[a[i]->at] == s->of[a[i - 1]->at] &&
-			a[i]->gate == a[i - 1]->gate;
-		p[i] = same ? p[i - 1] : (Place){0};
-		if (!same)
-			p[i].n = conditions_of(s, a[i], &p[i].cond);
+		const Conditions *all = conditions_of(s, a[i]);
 		bool without = a[i]->gate && gates_itself(a[i]->gate, index);
-		p[i].at = index_open(index, p[i].n - without, p[i].cond + without);
-		p[i].call = c;
+		UOp *at = index_open(index, all->n - without, all->cond + without);
+		p[i] = (Place){.at = at, .cond = all->cond, .n = all->n, .call = c};
 	}
 	return p;
 }
@@ -422,6 +427,21 @@ static void check_by_size(const ProvedCall *c, const Items *x, const Access *con
 	vec_free(&some);
 }
 
+/* The accesses that happen for some sizes that the document allows. */
+static size_t drop_dead(const ProvedCall *c, const Access **a, size_t n)
+{
+	Place *p = places_of(c, a, n, 0);
+	size_t left = 0;
+	bool dead = false;
+	for (size_t i = 0; i < n; i++) {
+		if (!i || p[i].cond != p[i - 1].cond)
+			dead = place_dead(&p[i]);
+		if (!dead)
+			a[left++] = a[i];
+	}
+	return left;
+}
+
 static void check_buffer(const ProvedCall *c, const Items *x, const Access *const *a, size_t n)
 {
 	VEC(const Access *) used = {0};
@@ -436,6 +456,8 @@ static void check_buffer(const ProvedCall *c, const Items *x, const Access *cons
 		else
 			vec_push(&used, a[i]);
 	}
+	if (store && x->n)
+		used.n = drop_dead(c, used.at, used.n);
 	if (store && x->n && schedule)
 		check_apart(c, x, false, used.at, used.n);
 	else if (store && x->n)

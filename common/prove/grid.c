@@ -61,7 +61,7 @@ void prove_grid(const ProvedCall *c)
 		proved_before(c, "grid"))
 		return;
 	check_sizes(c);
-	Nodes all = walk(c->kernel);
+	Nodes all = kernel_nodes(c->kernel);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_SPECIAL)
 			check_special(c, all.at[i]);

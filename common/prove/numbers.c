@@ -44,7 +44,6 @@ struct Numbers {
 	VEC(Bound) bound;
 	VEC(UOp *) quotient;    /* FLOORDIVs that are set */
 	uint64_t *value[WORLDS];        /* stored, by statement */
-	TABLE(Noted) note;
 	uint64_t scope, fresh;
 	uint32_t epoch;         /* BARRIERs so far */
 	int depth;
@@ -52,6 +51,8 @@ struct Numbers {
 	bool again;             /* a cell changes that was taken not to */
 	bool failed;
 };
+
+static ARENA TABLE(Noted) note; /* of the Numbers at hand: there is one at a time */
 
 static void put(Map *m, uint64_t key, uint64_t number)
 {
@@ -282,22 +283,22 @@ static uint64_t value(Numbers *n, int w, UOp *u)
 		return x;
 	if ((!n->scope || u->op == OP_RANGE) && get(&n->set[w], PKEY(u), &x))
 		return x;
-	if (u->id >= n->note.cap)
-		table_fit(&n->note);
-	Noted *known = &n->note.at[u->id];
-	if (known->round == n->note.round && known->scope == n->scope)
+	if (u->id >= note.cap)
+		table_fit(&note);
+	Noted *known = &note.at[u->id];
+	if (known->round == note.round && known->scope == n->scope)
 		return known->number;
 	if (++n->depth > MOST_DEPTH)
 		n->failed = true;
 	x = n->failed ? 0 : derived(n, w, u);
 	n->depth--;
-	n->note.at[u->id] = (Noted){n->note.round, n->scope, x};
+	note.at[u->id] = (Noted){note.round, n->scope, x};
 	return x;
 }
 
 uint64_t number_of(Numbers *n, int world, UOp *u)
 {
-	table_round(&n->note);
+	table_round(&note);
 	return value(n, world, u);
 }
 
@@ -436,7 +437,7 @@ static uint64_t named(Numbers *n, int w, UOp *let)
 static void statement(Numbers *n, int w, uint32_t at, uint32_t loop)
 {
 	UOp *s = n->call->kernel->src[at];
-	table_round(&n->note);
+	table_round(&note);
 	switch (s->op) {
 	case OP_RANGE: loop_begins(n, w, at, loop_end(n->call->kernel, at), s); break;
 	case OP_ENDRANGE: loop_ends(n, w, loop); break;
@@ -521,17 +522,23 @@ uint64_t numbers_stored(const Numbers *n, int world, const Access *a)
 static void note_stores(Numbers *n)
 {
 	Accesses all = kernel_accesses(n->call->kernel);
+	Map written = {0};
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *m = memory_of(&all.at[i]), *b = access_buffer(n->call->call, &all.at[i]);
 		if (!all.at[i].store)
 			continue;
+		if (b)
+			map_put(&written, PKEY(b), (void *)b);
 		uint64_t x = (uint64_t)(uintptr_t)map_get(&n->stored, PKEY(m));
 		uint64_t first = x ? x >> 32 : all.at[i].at;
 		map_put(&n->stored, PKEY(m), (void *)(uintptr_t)(first << 32 | all.at[i].at));
-		for (size_t k = 0; b && k < all.n; k++)
-			if (access_buffer(n->call->call, &all.at[k]) == b)
-				map_put(&n->written, PKEY(memory_of(&all.at[k])), (void *)b);
 	}
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *b = access_buffer(n->call->call, &all.at[i]);
+		if (b && map_get(&written, PKEY(b)))
+			map_put(&n->written, PKEY(memory_of(&all.at[i])), (void *)b);
+	}
+	map_free(&written);
 }
 
 Numbers *numbers_new(const ProvedCall *c, bool apart, bool whole)
@@ -569,6 +576,5 @@ void numbers_free(Numbers *n)
 	map_free(&n->phi_of);
 	vec_free(&n->bound);
 	vec_free(&n->quotient);
-	table_free(&n->note);
 	free(n);
 }

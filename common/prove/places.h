@@ -22,6 +22,8 @@ typedef struct { UOp *a, *b; } Twins;
 /* A STORE that was passed, and what was around it. */
 typedef struct { UOp *store; size_t depth; const uint32_t *path; } Fill;
 
+enum { MOST_WAYS = 40 };
+
 /* What is known at a point of a kernel. Frames are the conditions around it, from outside in. */
 typedef struct Known {
 	const Graph *graph;
@@ -50,7 +52,8 @@ typedef struct Known {
 	bool looked;                    /* into what other calls left in buffers */
 	bool plain;                     /* do not count on such loads reading what it stored */
 	bool dead;                      /* the conditions exclude each other: nothing is run here */
-	int budget, visits, way, depth;
+	int budget, visits, depth;
+	uint8_t ways[MOST_WAYS];        /* + 1; those first that showed the last claims */
 	bool quotients, whole;          /* all quotients are taken apart; none is */
 } Known;
 

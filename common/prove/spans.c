@@ -11,7 +11,7 @@ static ARENA uint32_t states;   /* counts them, over all kernels */
 
 static void find_stored(Known *k)
 {
-	Nodes all = k->kernel ? walk(k->kernel) : (Nodes){0};
+	Nodes all = k->kernel ? kernel_nodes(k->kernel) : (Nodes){0};
 	k->stored.n = 0;
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *u = all.at[i];
