@@ -9,11 +9,11 @@ B         = build/san
 CFLAGS    = -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined
 LDFLAGS  += -fsanitize=address,undefined
 endif
-# the same with clang, and what libFuzzer counts
+# the same with clang, which before version 20 does not say by a macro that there is a sanitizer, and what libFuzzer counts
 ifdef FUZZ
 B         = build/fuzz
 CC        = clang
-CFLAGS    = -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+CFLAGS    = -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -D__SANITIZE_ADDRESS__=1
 LDFLAGS  += -fsanitize=address,undefined
 endif
 

@@ -102,9 +102,13 @@ static void check_call(size_t at, const UOp *call)
 		check_custom_call(at, call, k);
 	if (slots && slots->kind == VAL_INT && slots->i != (int64_t)call->nsrc - 1)
 		bad(MALFORMED, at, call, "the number of buffers is not the kernel's");
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_PARAM && param_slot(all.at[i]) >= (int64_t)call->nsrc - 1)
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *u = all.at[i];
+		if (u->op == OP_BUFFER)
+			bad(MALFORMED, at, call, "the kernel has a BUFFER where a PARAM should be");
+		if (u->op == OP_PARAM && param_slot(u) >= (int64_t)call->nsrc - 1)
 			bad(MALFORMED, at, call, "the kernel has a slot beyond the call's buffers");
+	}
 }
 
 /* The body of a vector loop is a list of LETs and STOREs, and its size is a number. */

@@ -434,14 +434,18 @@ static bool split_quotients(Splitting *x, const Digits *d, const Place *p)
 	return false;
 }
 
+/* What is left of a split may be as large as what was split, so splits are counted. */
+enum { MOST_SPLITS = 256 };
+
 void digits_of(Digits *d, const Place *p)
 {
 	size_t n = d->n;
 	Splitting x = {n, arena_block(n * sizeof *x.sum), arena_alloc(n * sizeof *x.high),
 		arena_alloc(n * sizeof *x.low), {0}};
-	bool done = parts_of(&x.sum[0], p[0].at) && (split(&x, p, true) ||
-		split(&x, p, false) || split_quotients(&x, d, p));
+	bool done = d->splits < MOST_SPLITS && parts_of(&x.sum[0], p[0].at) &&
+		(split(&x, p, true) || split(&x, p, false) || split_quotients(&x, d, p));
 	arena_release(x.sum);
+	d->splits += done;
 	if (done) {
 		digits_of(d, x.high);
 		digits_of(d, x.low);
@@ -466,6 +470,7 @@ static void look_into_sum(Digits *d, UOp *u)
 	vec_free(&sub.leaf);
 	d->known = sub.known;
 	d->fresh = sub.fresh;
+	d->splits = sub.splits;
 }
 
 /* x // n and x % n give x. */

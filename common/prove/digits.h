@@ -17,7 +17,7 @@ typedef VEC(Place *) Rows;
 typedef struct {
 	bool group;             /* the items are those of one work group */
 	bool schedule;          /* they are the iterations of `loop` ranges */
-	size_t n;               /* places */
+	size_t n, splits;       /* places; sums that were split, so far */
 	VEC(Place *) leaf;      /* digits that are no sums of digits: n places each */
 	Map known;
 	VEC(UOp *) fresh;       /* known, and not looked into yet */

@@ -23,9 +23,9 @@ most() {
 fuzz() {
 	local target=$1 log=$work/found/$1.log status=0
 	(cd "$work/found" && "$fuzzers/$target" -max_total_time="$seconds" -runs="$(most "$target")" -seed="${SEED:-0}" \
-		-max_len=4096 -timeout=20 -rss_limit_mb=4000 -close_fd_mask=3 -print_final_stats=1 -artifact_prefix="$target-" \
+		-max_len=4096 -timeout=60 -rss_limit_mb=4000 -close_fd_mask=3 -print_final_stats=1 -artifact_prefix="$target-" \
 		"$work/corpus/$target" > "$log" 2>&1) || status=$?
-	printf '%-14s %9d executions %6d edges%s\n' "$2" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
+	printf '%-14s %9d executions %6d edges%s\n' "$2" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -n 1)" \
 		"$(grep -a '^#.* cov: ' "$log" | tail -n 1 | sed 's/.* cov: \([0-9]*\).*/\1/')" \
 		"$([ $status = 0 ] || echo "; stopped: $(grep -aE 'runtime error|does not hold|^SUMMARY' "$log" | head -n 1)")"
 	[ $status = 0 ] || failed=1
