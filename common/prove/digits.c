@@ -412,9 +412,13 @@ static bool split_quotients(Splitting *x, const Digits *d, const Place *p)
 
 static bool find_digits(Digits *d, const Place *p);
 
+/* What is left of a split may be as large as what was split, so splits are counted. */
+enum { MOST_SPLITS = 1024 };
+
 /* The digits of both parts; false when one of them should have been split otherwise. */
 static bool both_parts(Digits *d, const Splitting *x)
 {
+	d->splits++;
 	bool high = find_digits(d, x->high);
 	return find_digits(d, x->low) && high;
 }
@@ -469,6 +473,7 @@ static bool find_digits(Digits *d, const Place *p)
 		sum_of(&x.sum[i], p[i].at);
 		numbers &= !x.sum[i].n;
 	}
+	numbers |= d->splits >= MOST_SPLITS;
 	if (!numbers && split(d, &x, p, &whole))
 		return whole;
 	if (!numbers && split_quotients(&x, d, p))
@@ -495,6 +500,7 @@ static void look_into_sum(Digits *d, UOp *u)
 	vec_free(&sub.leaf);
 	d->known = sub.known;
 	d->fresh = sub.fresh;
+	d->splits = sub.splits;
 }
 
 /* x // n and x % n give x. */

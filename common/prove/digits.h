@@ -23,6 +23,7 @@ typedef struct {
 	Map known;
 	VEC(UOp *) fresh;       /* known, and not looked into yet */
 	int tries;              /* other weights that were tried */
+	int splits;             /* sums that were split */
 } Digits;
 
 /* Which of these an expression depends on. */
