@@ -119,6 +119,39 @@ output y = x[i], z = x[argmax(x, axis=0)]'
 	[[ $errors == *"E_2_20: INDEX"*" is 3 at "*", and the size is 3"* ]]
 }
 
+@test "prove: a case that the document's checks rule out is none" {
+	cat > a.txt <<-'END'
+		sluice 1 schedule
+		vars {m: [1, 100], n: [1, 100]}
+		meta {inputs: ["x"], checks: [["le", "n*n", "m*m"]]}
+		%0 = VAR i64 ["m", 1, 100]
+		%1 = VAR i64 ["n", 1, 100]
+		%2 = BUFFER f32 {name: "x", shape: ["m"], role: "input"}
+		%3 = BUFFER f32 {name: "y", shape: ["n"], role: "output"}
+		%4 = RANGE i64 %1 [0, "loop"]
+		%5 = PARAM f32 {slot: 0, shape: ["n"]}
+		%6 = PARAM f32 {slot: 1, shape: ["m"]}
+		%7 = INDEX f32 %6 %4
+		%8 = LOAD f32 %7
+		%9 = INDEX f32 %5 %4
+		%10 = STORE %9 %8
+		%11 = KERNEL %10 {name: "k"}
+		%12 = CALL %11 %3 %2
+		%13 = SINK %12 {names: ["y"]}
+	END
+	# that n is at most m is beyond the algebra, and there is no case against it: a gate
+	tool show -p a.txt > a.s
+	tool prove -v a.s 2> told
+	grep -q "K0 k: gates for 1 places" told
+	ok tool run a.s x=1,2,3 n=2
+	fails 4 tool run a.s x=1,2,3 n=4
+	[[ $errors == *"the sizes do not match"* ]]
+	# with a check that lets n be m + 1 there is one, of which m is the lesser
+	edited a.s bad.s 's/"n\*n", "m\*m"/"n", "m+1"/'
+	fails 4 tool prove bad.s
+	[[ $errors =~ \ m=([0-9]+)\ n=([0-9]+)\  ]] && [ "${BASH_REMATCH[2]}" = $((BASH_REMATCH[1] + 1)) ]
+}
+
 @test "prove: places of tiles with two open sizes" {
 	printf 'input x f64[n] where n in 2..100000\nr = x[1:] - x[:-1] ** 2\noutput r, loss = sum(r * r)\n' > chain.t
 	tool trace chain.t | tool vmap -a x=0 -o r=1 > chain.mp
