@@ -154,7 +154,8 @@ static _Noreturn void cannot_open(const char *path)
 const void *file_map(const char *path, size_t *n)
 {
 	struct stat st;
-	int fd = process.opener ? process.opener(path, OPEN_WAIT) : open(path, O_RDONLY | O_CLOEXEC);
+	int fd = process.opener ? process.opener(path, OPEN_WAIT) :
+				  open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st))
 		cannot_open(path);
 	if (S_ISDIR(st.st_mode))
