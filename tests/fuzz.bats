@@ -34,7 +34,9 @@ decent() {
 
 @test "a document that is broken, after one that is right, is told in the tool's name" {
 	capture "$BIN/render-clang" "$FUZZ/corpus/render-clang/two_second_bad.mp"
-	[ "$status" = 4 ] && one_line stderr && grep -q '^render-clang: ' stderr
+	[ "$status" = 4 ]
+	one_line stderr
+	grep -q '^render-clang: ' stderr
 }
 
 # mutate, with the tools' own libraries

@@ -60,6 +60,9 @@ void die_cleanup(void (*fn)(void *), void *arg);
 /* The path is removed when the process exits, dies, or is ended by SIGINT, SIGTERM or SIGHUP: a
  * file, an empty folder, or (whole) a folder with the files in it. The path is copied. */
 void leftover_add(const char *path, bool whole);
+/* A new file by a template as mkstemp's, which is such a leftover from its first moment: its
+ * descriptor, or -1 and errno. */
+int leftover_make(char *template);
 /* It stays: it is complete, or has been removed. */
 void leftover_drop(const char *path);
 /* A child has been started, or (!runs) has been reaped: such a signal ends it too. */

@@ -85,16 +85,21 @@ void limits_apply(void)
 	limits_time(true);
 }
 
+/* Whether the kernel gives n bytes, and what malloc asks for at once. */
+static bool bytes_there(size_t n)
+{
+	enum { PIECE = 2 << 20 };
+	void *p = mmap(NULL, n + PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p != MAP_FAILED)
+		munmap(p, n + PIECE);
+	return p != MAP_FAILED;
+}
+
 /* Whether they are there once the kernel's limit is away. */
 static bool without_limit(size_t n, struct rlimit r)
 {
 	r.rlim_cur = r.rlim_max;
-	if (setrlimit(RLIMIT_DATA, &r))
-		return false;
-	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p != MAP_FAILED)
-		munmap(p, n);
-	return p != MAP_FAILED;
+	return !setrlimit(RLIMIT_DATA, &r) && bytes_there(n);
 }
 
 size_t limits_memory(size_t n)
@@ -106,7 +111,7 @@ size_t limits_memory(size_t n)
 		return process.memory_limit;
 	if (getrlimit(RLIMIT_DATA, &r) || r.rlim_cur == RLIM_INFINITY)
 		return 0;
-	return n > r.rlim_cur || without_limit(n, r) ? r.rlim_cur : 0;
+	return n > r.rlim_cur || (!bytes_there(n) && without_limit(n, r)) ? r.rlim_cur : 0;
 }
 
 /* ---- time */

@@ -154,7 +154,8 @@ static _Noreturn void cannot_open(const char *path)
 const void *file_map(const char *path, size_t *n)
 {
 	struct stat st;
-	int fd = process.opener ? process.opener(path, OPEN_WAIT) : open(path, O_RDONLY | O_CLOEXEC);
+	int fd = process.opener ? process.opener(path, OPEN_WAIT) :
+				  open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st))
 		cannot_open(path);
 	if (S_ISDIR(st.st_mode))
@@ -215,10 +216,9 @@ static char *write_beside(const char *path, const void *p, size_t n)
 	static const char tail[] = ".XXXXXX";
 	char *temp = xmalloc(strlen(path) + sizeof tail);
 	strcat(strcpy(temp, path), tail);
-	int fd = mkostemp(temp, O_CLOEXEC);
+	int fd = leftover_make(temp);
 	if (fd < 0)
 		die_errno("%s: cannot write", path);
-	leftover_add(temp, false);
 	mode_t mask = umask(0);
 	umask(mask);
 	fchmod(fd, 0666 & ~mask);
