@@ -149,7 +149,8 @@ output y = x[i], z = x[argmax(x, axis=0)]'
 	# with a check that lets n be m + 1 there is one, of which m is the lesser
 	edited a.s bad.s 's/"n\*n", "m\*m"/"n", "m+1"/'
 	fails 4 tool prove bad.s
-	[[ $errors =~ \ m=([0-9]+)\ n=([0-9]+)\  ]] && [ "${BASH_REMATCH[2]}" = $((BASH_REMATCH[1] + 1)) ]
+	[[ $errors =~ \ m=([0-9]+)\ n=([0-9]+)\  ]]
+	[ "${BASH_REMATCH[2]}" = $((BASH_REMATCH[1] + 1)) ]
 }
 
 @test "prove: places of tiles with two open sizes" {
