@@ -9,11 +9,11 @@ B         = build/san
 CFLAGS    = -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined
 LDFLAGS  += -fsanitize=address,undefined
 endif
-# the same with clang, and what libFuzzer counts
+# the same with clang, which before version 20 does not say by a macro that there is a sanitizer, and what libFuzzer counts
 ifdef FUZZ
 B         = build/fuzz
 CC        = clang
-CFLAGS    = -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+CFLAGS    = -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -D__SANITIZE_ADDRESS__=1
 LDFLAGS  += -fsanitize=address,undefined
 endif
 
@@ -171,11 +171,12 @@ accuracy: all
 	@BIN=$(abspath $(B))/bin CC="$(CC)" bash tests/accuracy.sh all $(ACCURACY)
 
 # Fuzzing (tests/fuzz/README.md): a reader a target (tests/fuzz/target_READER.c), and a stage a target, its main under
-# another name.  make fuzz MINUTES=10 TARGETS="document lower"
+# another name; and the generators of documents, graphs, faults and models.  make fuzz MINUTES=60 TARGETS="document lower graphs"
 READERS   = document text stream program onnx arrays rules sizes
 STAGES    = simplify schedule fuse lower render-clang render-opencl
-TARGETS  ?= $(READERS) $(STAGES)
-MINUTES  ?= 1
+GENERATORS = documents graphs faults onnx_models
+TARGETS  ?= $(READERS) $(STAGES) $(GENERATORS)
+MINUTES  ?= 15
 WRAPPED   = _Exit die_bug file_map endpoint_in endpoint_get
 fuzzer    = $(CC) -fsanitize=fuzzer,address,undefined $(patsubst %,-Wl$(comma)--wrap=%,$(WRAPPED)) -o $@ $(filter %.o %.a,$^) \
 	$(LDLIBS) $(if $(ONNX),-lprotobuf-c)
@@ -192,20 +193,22 @@ $(addprefix $(B)/fuzz/,$(STAGES)): WRAPPED += spawn_pipeline stream_out_close mm
 $(addprefix $(B)/fuzz/,$(STAGES)): $(B)/fuzz/%: $(B)/fuzz/main_%.o $(addprefix $(B)/fuzz/,target_tool.o seam_tool.o seam.o mutate.o mutator.o) \
     $$(B)/lib$$(call room,$$*).a $(B)/libcommon.a
 	$(fuzzer)
-fuzzers: $(addprefix $(B)/fuzz/,$(TARGETS))
+fuzzers: $(addprefix $(B)/fuzz/,$(filter-out $(GENERATORS),$(TARGETS)) $(if $(filter documents,$(TARGETS)),mutate))
 fuzz: all
 	@echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c -o /dev/null - 2>/dev/null || \
 		{ echo "fuzz: needs clang with libFuzzer (Debian: clang, libclang-rt-14-dev)" >&2; exit 1; }
 	@$(MAKE) --no-print-directory FUZZ=1 fuzzers TARGETS="$(TARGETS)"
-	@bash tests/fuzz/targets.sh $(abspath $(B))/bin build/fuzz/fuzz build/fuzz/work $$(($(MINUTES) * 60)) $(TARGETS)
+	@bash tests/fuzz/targets.sh $(abspath $(B))/bin build/fuzz/fuzz build/fuzz/work $$(($(MINUTES) * 60 / $(words $(TARGETS)))) $(TARGETS)
 $(B)/fuzz/mutate: $(B)/fuzz/mutate_main.o $(B)/fuzz/mutate.o $(B)/libcommon.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 # every pass of every stage proved, on the programs, cases and models of the tests; PROVE="-t cuda FILE …" for others.  And
-# miscompilations planted at random, which have to be refuted; PLANTED="--seed 2 --count 1000"
+# miscompilations planted at random, which have to be refuted, and stages that go wrong, which bisect has to name and whose
+# cases reduce has to make small; PLANTED="--seed 2 --count 1000"
 prove: all
 	@SLUICE_BIN=$(abspath $(B))/bin bash pipelines/prove.sh $(or $(PROVE),tests/golden/*.t tests/*.cases tests/models/small/*.onnx)
 planted: all
 	@python3 tests/planted.py $(abspath $(B))/bin $(PLANTED)
+	@python3 tests/culprit.py $(abspath $(B))/bin $(PLANTED)
 
 # length of functions, files and lines, to compare with what the project holds to
 wc:

@@ -10,6 +10,8 @@ static Graph *through_target(Graph *g)
 	Buf in = {0}, out = {0};
 	size_t used;
 	const char *tool = target_tool(lower_opt.target);
+	bool lenient = process.guard || process.own_made;
+	mark_put_proved(g, !lenient);
 	wire_write(&in, g);
 	char *allow = process.custom_allowed && custom_in(g) ? "--allow-custom" : NULL;
 	char *argv[4] = {(char *)tool};
@@ -17,7 +19,7 @@ static Graph *through_target(Graph *g)
 	if (allow)
 		argv[k++] = allow;
 	/* a user's own target may not know this option */
-	if ((process.guard || process.own_made) && !strchr(stage_path(), ':'))
+	if (lenient && !strchr(stage_path(), ':'))
 		argv[k++] = "--guard";
 	int status = spawn_filter(argv, buf_str(&in), in.n, &out);
 	if (status)

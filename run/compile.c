@@ -1,5 +1,6 @@
 /* compile: compiles each PROGRAM's source to an object through the cache and writes the document
  * with the objects' paths. */
+#include "io/io.h"
 #include "process/process.h"
 #include "build/build.h"
 #include <errno.h>
@@ -19,9 +20,9 @@ static const Option options[] = {
 	{0},
 };
 
-static Graph *objects(Graph *g)
+static Graph *objects_here(Graph *g)
 {
-	BuildOptions o = { opt.cc, 0, true, opt.fast };
+	BuildOptions o = {.progress = true};
 	Programs p = programs_of(g);
 	Program **all = arena_alloc((p.n + 1) * sizeof *all);
 	char *end;
@@ -34,6 +35,44 @@ static Graph *objects(Graph *g)
 		all[i] = &p.at[i];
 	build_programs(p.n, all, &o);
 	return programs_put(g, &p);
+}
+
+/* The worker for another device: a verified document, to the same with objects. */
+static int compile_outside(const void *in, size_t n, Buf *out)
+{
+	Graph *g = wire_read(in, n, NULL, 0);
+
+	verify(g);
+	wire_write(out, objects_here(g));
+	return DONE;
+}
+
+static Graph *objects(Graph *g)
+{
+	Buf in = {0}, out = {0};
+
+	if (!process.confined || !programs_elsewhere(g))
+		return objects_here(g);
+	wire_write(&in, g);
+	if (worker_end(worker_start(DEVICE_WORKER, in.s, in.n), &out) < 0)
+		die_silent(FAILED);
+	char *bytes = arena_alloc(out.n);
+	memcpy(bytes, buf_str(&out), out.n);
+	return wire_read(bytes, out.n, NULL, 0);
+}
+
+static void workers(void)
+{
+	build_offer(opt.cc, opt.fast);
+	worker_offer(DEVICE_WORKER, compile_outside);
+}
+
+/* It writes to the cache alone. */
+static void confine(bool endpoint)
+{
+	const char *folder = cache_folder();
+
+	confine_build(endpoint, folder != NULL, &folder);
 }
 
 static const Pass passes[] = {
@@ -51,7 +90,8 @@ int main(int argc, char **argv)
 		.level_in = LV_PROGRAM,
 		.level_out = LV_PROGRAM,
 		.passes = passes,
-		.compiles = true,
+		.workers = workers,
+		.confine = confine,
 	};
 	return stage_main(&stage, argc, argv);
 }

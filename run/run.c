@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct {
@@ -17,6 +18,7 @@ static struct {
 		*cc, *shuffle, *save, *load, *save_every, *until, *every;
 	bool interpret, devices, numbered, fast, range, nan, sandbox;
 	VEC(const char *) feed;
+	Bindings operands;
 } opt = {.target = "clang"};
 
 static const Option options[] = {
@@ -96,7 +98,7 @@ static double seconds(void)
 }
 
 /* The document, raised to the level at which it runs. */
-static Graph *raise(Graph *g)
+static Graph *raised(Graph *g)
 {
 	inputs_remember(g);
 	if (opt.interpret)
@@ -155,7 +157,46 @@ static const char *place_in(const char *folder)
 		arena_printf("%s/.", folder) : folder;
 }
 
-static void handle(Graph *g, const Bindings *given, bool own)
+static void handle_read(Graph *g, const Stream *in);
+
+/* The worker for another device, whose driver needs what walls take away: a verified document is
+ * read again and run, by a process of its own, whose status is the result. */
+static int run_outside(const void *in, size_t n, Buf *out)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		leftovers_forget();
+		handle_read(wire_read(in, n, NULL, 0), NULL);
+		exit(stage_end());
+	}
+	leftover_child(pid, true);
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			die_errno("cannot wait for a process");
+	return WIFEXITED(status) ? WEXITSTATUS(status) : FAILED;
+}
+
+static void hand_over(const Graph *g)
+{
+	Buf in = {0}, out = {0};
+
+	wire_write(&in, g);
+	int status = worker_end(worker_start(DEVICE_WORKER, in.s, in.n), &out);
+	if (status)
+		die_silent(status < 0 ? FAILED : status);
+	buf_free(&in);
+}
+
+/* Whether g, or what it will be raised to, is for another device. */
+static bool is_elsewhere(const Graph *g)
+{
+	return programs_elsewhere(g) ||
+		(!opt.interpret && g->level < LV_PROGRAM && target_elsewhere(opt.target));
+}
+
+static void handle(Graph *g, bool own)
 {
 	Feeds *feeds = feeds_parse(opt.feed.n, opt.feed.at, opt.shuffle);
 	CallOptions calls = calls_wanted();
@@ -174,16 +215,17 @@ static void handle(Graph *g, const Bindings *given, bool own)
 		.threads = whole_number(opt.j, "-j", 0),
 		.often = opt.bench || calls.times > 1 || calls.until > 1,
 		.feeds = feeds,
-		.build = {opt.cc, whole_number(opt.j, "-j", 0), true, opt.fast, true},
+		.build = {.jobs = whole_number(opt.j, "-j", 0), .progress = true, .load = true},
 	};
 	double begin = now_ms(), ready, first = 0;
 	Bindings operands = {0};
 	Inputs in;
 	Session *s;
+	Graph *p;
 	int64_t made;
 
-	for (size_t i = 0; i < given->n; i++)
-		vec_push(&operands, given->at[i]);
+	for (size_t i = 0; i < opt.operands.n; i++)
+		vec_push(&operands, opt.operands.at[i]);
 	feeds_bind(feeds, &operands);
 	if (opt.keep && mkdir(opt.keep, 0777) && errno != EEXIST)
 		die_errno("%s: cannot make the folder", opt.keep);
@@ -196,7 +238,13 @@ static void handle(Graph *g, const Bindings *given, bool own)
 	limits_work(count_steps(g, &in.env));
 	prove_sizes(g, &in.env);
 	o.origin = opt.nan && !opt.interpret && g->level < LV_LOOPS ? g : NULL;
-	s = session_open(raise(g), &in, &o);
+	p = raised(g);
+	/* a target of the user's own; what is raised comes out of the cache then */
+	if (process.confined && programs_elsewhere(p)) {
+		hand_over(g);
+		return;
+	}
+	s = session_open(p, &in, &o);
 	ready = now_ms();
 	made = calls_run(s, feeds, &calls, &first);
 	if (opt.bench)
@@ -232,17 +280,54 @@ static const char *operands_read(int argc, char **argv, int first, Bindings *ope
 	return file ? file : process.input;
 }
 
+static bool is_whole(void)
+{
+	return opt.interpret || opt.only || opt.keep || opt.dump || opt.nan || opt.profile;
+}
+
+static void handle_read(Graph *g, const Stream *in)
+{
+	verify(g);
+	bool own = !opt.interpret && code_check(g);
+	if (process.confined && is_elsewhere(g)) {
+		hand_over(g);
+		return;
+	}
+	/* a program of this user's own has been proved before it was marked */
+	if (g->level < LV_PROGRAM || !own)
+		g = prove_admit(g);
+	g = is_whole() ? g : lean(g);
+	if (in)
+		stream_rest(in);
+	handle(g, own);
+}
+
+/* Where files are written, and the cache. With leave for code of others that code may do what the
+ * user may, and there are no walls: --sandbox puts some up. */
+static void confine(bool endpoint)
+{
+	const char *to[] = {place_in(opt.to), opt.save, opt.profile, opt.bench, place_in(opt.keep)};
+	const char *writes[sizeof to / sizeof *to + 1];
+	size_t n = 0;
+
+	if (process.custom_allowed)
+		return;
+	for (size_t i = 0; i < sizeof to / sizeof *to; i++)
+		if (to[i] && *to[i])
+			writes[n++] = folder_of(to[i]);
+	if (cache_folder())
+		writes[n++] = cache_folder();
+	confine_build(endpoint, n, writes);
+}
+
 int main(int argc, char **argv)
 {
-	Bindings operands = { 0 };
-	bool whole;             /* kernels are read, or written again */
-	bool own;               /* the document is no program, or this user's */
 	const char *file;
 	Stream *in;
 	Graph *g;
 
 	stage_begin("run");
-	file = operands_read(argc, argv, options_parse(&stage, argc, argv), &operands);
+	file = operands_read(argc, argv, options_parse(&stage, argc, argv), &opt.operands);
 	if (opt.devices) {
 		exec_list(stdout);
 		return stage_end();
@@ -251,18 +336,16 @@ int main(int argc, char **argv)
 		die(USAGE,
 			"standard input is a terminal: give a FILE, or pipe a document in (see "
 			"--help)");
-	whole = opt.interpret || opt.only || opt.keep || opt.dump || opt.nan || opt.profile;
+	build_offer(opt.cc, opt.fast);
+	worker_offer(DEVICE_WORKER, run_outside);
+	process.from_socket = endpoint_is(file);
+	/* before an endpoint is opened: a copy of its sockets would keep them open */
+	if (!process.custom_allowed)
+		broker_start();
 	in = stream_open(file);
-	for (; (g = stream_next(in, 0)); arena_reset()) {
-		verify(g);
-		own = !opt.interpret && code_check(g);
-		/* a program of this user's own has been proved before it was marked */
-		if (g->level < LV_PROGRAM || !own)
-			g = prove_admit(g);
-		g = whole ? g : lean(g);
-		stream_rest(in);
-		handle(g, &operands, own);
-	}
+	confine(endpoint_is(file));
+	for (; (g = stream_next(in, 0)); arena_reset())
+		handle_read(g, in);
 	if (!stream_count(in) && file && strcmp(file, "-"))
 		die(MALFORMED, "%s: ends early at byte 0", file);
 	if (!stream_count(in))

@@ -17,7 +17,7 @@ import subprocess
 import sys
 from math import prod
 
-TOOLS = os.environ["BIN"]
+TOOLS = os.environ.get("BIN")      # fuzz/graphs.py, which draws lists too, sets it
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 15, 16, 17, 23, 31, 32, 33, 47, 48, 49, 63, 64, 65]
 VALUES = {"LOAD", "RREDUCE", "ADD", "SUB", "MUL", "MULACC", "MAX", "MIN", "EXP2", "SQRT", "FDIV", "CAST", "WHERE", "NEG"}
 
@@ -477,4 +477,5 @@ def main():
     sys.exit(bool(bad or wrong))
 
 
-main()
+if __name__ == "__main__":
+    main()

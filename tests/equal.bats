@@ -116,11 +116,27 @@ kept() {
 	grep -q '^lower unroll: the same: ' said
 }
 
+@test "a rewrite that changes the arithmetic is named by its pass, and left out by --strict" {
+	graph 'input x f32[4, 3]\nconst w f32 = [[1, 0.3, -1], [0.7, 2, 0], [0.1, 1, 1]]\nconst s f32 = [0.1, 0.2, 0.3]\noutput y = (x @ w) * s\n'
+	tool schedule g.mp > s.mp
+	ok tool fuse --prove s.mp
+	[[ $(grep 'rounded otherwise' <<< "$errors") =~ ^"fuse scales: the same: ".*", 'y' rounded otherwise"$ ]]
+	tool fuse s.mp > f.mp
+	tool prove s.mp f.mp | grep -q "'y' rounded otherwise$"
+	tool fuse --strict s.mp > f.mp
+	not grep -q rounded <(tool prove s.mp f.mp)
+	ok tool prove f.mp f.mp
+	[ "$output" = 'the same: every node is' ]
+}
+
 @test "prove.sh: programs and cases" {
 	printf 'const x f32[3] = [1, 2, 3]\nexp(x)\n\tulp=4 f32[3] 1 2 3\nsum(x)\n\tulp=4 f32[] 6\n' > some.cases
 	ok bash "$ROOT/pipelines/prove.sh" -t clang some.cases "$TESTS/golden/rowsum.t"
 	[[ $output == *'0 refuted, 0 unknown' ]]
 	grep -q '^lower decompose  *3  *0  *0$' <<< "$output"
+	[ "$(ls)" = "$(printf '%s\n' some.cases stderr stdout)" ]
+	ok bash "$ROOT/pipelines/prove.sh" -t clang "$TESTS/golden/colsum.t"
+	[[ $output == *'0 refuted, 0 unknown' ]]
 }
 
 @test "miscompilations planted at random are refuted" {

@@ -32,6 +32,13 @@ decent() {
 	[ "$bad" = 0 ]
 }
 
+@test "a document that is broken, after one that is right, is told in the tool's name" {
+	capture "$BIN/render-clang" "$FUZZ/corpus/render-clang/two_second_bad.mp"
+	[ "$status" = 4 ]
+	one_line stderr
+	grep -q '^render-clang: ' stderr
+}
+
 # mutate, with the tools' own libraries
 mutate() {
 	local flags=-O1 lib
@@ -51,8 +58,15 @@ mutate() {
 	python3 "$FUZZ/documents.py" --bin "$BIN" --mutate "$changed" --seeds seeds --seed 1 --seconds 20 --found "$FOUND"
 }
 
-@test "random graphs: every level, target and number of threads gives what the interpreter gives" {
+@test "random graphs: every level, target, list of actions and number of threads gives what the interpreter gives" {
 	python3 "$FUZZ/graphs.py" --bin "$BIN" --seed 1 --seconds 30 --found "$FOUND"
+}
+
+@test "random ONNX models: ONNX Runtime's values" {
+	local python=${PYTHON:-python3}
+	[ -x "$ROOT/build/venv/bin/python" ] && python=$ROOT/build/venv/bin/python
+	"$python" -c 'import onnx, onnxruntime' 2> /dev/null || skip "no ONNX Runtime"
+	"$python" -W ignore "$FUZZ/onnx_models.py" --bin "$BIN" --seed 1 --seconds 20 --found "$FOUND"
 }
 
 @test "allocations and writes that fail, full disks, kills: a result is right and whole, or none" {

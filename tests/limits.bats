@@ -47,6 +47,13 @@ bomb() {
 	ok tool run p.mp q=rand k=rand n=5 m=9
 }
 
+@test "work: tiles of open sizes count as they are" {
+	printf '%s\n' 'input x f32[b, n, 8] where b in 1..2000000000, n in 1..2000000000' \
+		'input w f32[b, 8, n]' 'output y = exp2(x @ w) @ x' > t.t
+	tool trace t.t | tool fuse | tool render -t clang > p.mp
+	ok tool run p.mp x=rand w=rand b=1 n=9
+}
+
 @test "mem: a document that asks for more than its limit is refused, one that does not is not" {
 	sanitized && skip "a sanitizer's memory has no limit"
 	tool show -p > g.mp <<-'E'

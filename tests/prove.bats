@@ -23,7 +23,7 @@ proved() {
 edited() { tool show "$1" | sed -E "$3" | tool show -p > "$2"; }
 
 @test "prove: planted faults are refused, with a case in which the index is outside" {
-	python3 "$TESTS/faults.py" "$BIN" --seed "${SEED:-1}" -n 90
+	python3 "$TESTS/faults.py" "$BIN" --seed "${SEED:-1}" -n 120
 }
 
 @test "prove: what it prints, and passes on" {
@@ -71,6 +71,44 @@ output y = x[i], z = x[argmax(x, axis=0)]'
 	[[ $errors == *"INDEX"*"LOAD="*", and the size is 6"* ]]
 }
 
+@test "prove: one place that is loaded under two gates" {
+	cat > a.txt <<-'END'
+		sluice 1 schedule
+		%0 = CONST i64 5
+		%1 = CONST i64 -1
+		%2 = BUFFER f32 {name: "x", shape: [5], role: "input"}
+		%3 = BUFFER i64 {name: "i", shape: [5], role: "input"}
+		%4 = BUFFER f32 {name: "y", shape: [5], role: "output"}
+		%5 = RANGE i64 %0 [0, "loop"]
+		%6 = PARAM f32 {slot: 0, shape: [5]}
+		%7 = PARAM f32 {slot: 1, shape: [5]}
+		%8 = PARAM i64 {slot: 2, shape: [5]}
+		%9 = INDEX i64 %8 %5
+		%22 = CONST i64 3
+		%23 = CMPLT bool %5 %22
+		%10 = LOAD i64 %9 %23
+		%11 = CMPLT bool %1 %10
+		%12 = CMPLT bool %10 %0
+		%24 = AND bool %11 %12
+		%13 = AND bool %23 %24
+		%14 = LOAD i64 %9 %13
+		%15 = INDEX f32 %7 %14
+		%16 = LOAD f32 %15 %13
+		%17 = INDEX f32 %6 %5
+		%18 = STORE %17 %16
+		%19 = KERNEL %18 {name: "k"}
+		%20 = CALL %19 %4 %2 %3
+		%21 = SINK %20 {names: ["y"]}
+	END
+	tool show -p a.txt > a.s
+	tool prove -v a.s 2> told
+	not grep -q "gates for" told
+	# another place of the same buffer says nothing
+	edited a.s b.s 's/^(%17 = LOAD i64) %9/%90 = CONST i64 3\n%91 = INDEX i64 %8 %90\n\1 %91/'
+	fails 4 tool prove b.s
+	[[ $errors == *"INDEX"*", and the size is 5"* ]]
+}
+
 @test "prove: places that are inside case by case" {
 	tool schedule "$TESTS/ops/bool.mp" > ops.s
 	ok tool prove -q ops.s
@@ -79,6 +117,40 @@ output y = x[i], z = x[argmax(x, axis=0)]'
 	edited ops.s bad.s 's/^(%726 = CMPLT bool %724) %18$/%900000 = CONST i64 5\n\1 %900000/'
 	fails 4 tool prove -q bad.s
 	[[ $errors == *"E_2_20: INDEX"*" is 3 at "*", and the size is 3"* ]]
+}
+
+@test "prove: a case that the document's checks rule out is none" {
+	cat > a.txt <<-'END'
+		sluice 1 schedule
+		vars {m: [1, 100], n: [1, 100]}
+		meta {inputs: ["x"], checks: [["le", "n*n", "m*m"]]}
+		%0 = VAR i64 ["m", 1, 100]
+		%1 = VAR i64 ["n", 1, 100]
+		%2 = BUFFER f32 {name: "x", shape: ["m"], role: "input"}
+		%3 = BUFFER f32 {name: "y", shape: ["n"], role: "output"}
+		%4 = RANGE i64 %1 [0, "loop"]
+		%5 = PARAM f32 {slot: 0, shape: ["n"]}
+		%6 = PARAM f32 {slot: 1, shape: ["m"]}
+		%7 = INDEX f32 %6 %4
+		%8 = LOAD f32 %7
+		%9 = INDEX f32 %5 %4
+		%10 = STORE %9 %8
+		%11 = KERNEL %10 {name: "k"}
+		%12 = CALL %11 %3 %2
+		%13 = SINK %12 {names: ["y"]}
+	END
+	# that n is at most m is beyond the algebra, and there is no case against it: a gate
+	tool show -p a.txt > a.s
+	tool prove -v a.s 2> told
+	grep -q "K0 k: gates for 1 places" told
+	ok tool run a.s x=1,2,3 n=2
+	fails 4 tool run a.s x=1,2,3 n=4
+	[[ $errors == *"the sizes do not match"* ]]
+	# with a check that lets n be m + 1 there is one, of which m is the lesser
+	edited a.s bad.s 's/"n\*n", "m\*m"/"n", "m+1"/'
+	fails 4 tool prove bad.s
+	[[ $errors =~ \ m=([0-9]+)\ n=([0-9]+)\  ]]
+	[ "${BASH_REMATCH[2]}" = $((BASH_REMATCH[1] + 1)) ]
 }
 
 @test "prove: places of tiles with two open sizes" {
@@ -142,5 +214,22 @@ output y = x[i] * 2'
 		tool run --guard bad.$level "x=$x" "i=$i" -o have.npz
 		tool diff want.npz have.npz
 		tool prove --guard --pass bad.$level 2> /dev/null | tool prove -q
+	done
+}
+
+@test "prove: what nobody writes is 0" {
+	program longer 'input x f32[40, 50]
+output y = x + 1'
+	for level in s clang; do
+		edited "longer.$level" short 's/^(%[0-9]+ = RANGE i64) %[0-9]+ \[0,/%900 = CONST i64 7\n\1 %900 [0,/
+			s/global_size: \[[0-9]+/global_size: [1/; s/^(%[0-9]+ = SPECIAL i64) %[0-9]+ /%901 = CONST i64 1\n\1 %901 /'
+		tool run short x=rand -o compiled.npz
+		tool run --interpret short x=rand -o interpreted.npz
+		tool diff compiled.npz interpreted.npz
+		python3 - <<-'END'
+			import zipfile
+			last = zipfile.ZipFile("compiled.npz").read("y.npy")[-4 * 50:]
+			assert last == bytes(4 * 50), last
+		END
 	done
 }

@@ -94,6 +94,21 @@ planted() {
 	tool show small.mp | grep -q 'actions: \[\["tile"[^]]*\]\]'
 }
 
+@test "calls, slots, statements, ranges and axes of a schedule" {
+	printf 'input x f32[6, 5]\ninput z f32[6, 5]\na = cast(cast(x, f16), f32) * z\nb = sum(a, axis=1, keepdims=true)\noutput y = sqrt(a - b), w = a * 2\n' > c.t
+	tool trace c.t | tool schedule > c.mp
+	ok tool reduce c.mp -o small.mp -- sh -c '"$BIN/show" {} | grep -q "= SQRT "'
+	[ "$(nodes small.mp)" -le 9 ] || { tool show small.mp; return 1; }
+	[ "$(tool show small.mp | grep -c 'shape: \[\]')" -ge 2 ]
+	tool show small.mp | grep -q 'names: \["'
+	# two calls, one reading what the other wrote: what is between them is handed on
+	ok tool reduce c.mp -o small.mp -- sh -c '[ $("$BIN/show" {} | grep -c "= CALL ") -ge 2 ] && "$BIN/show" {} | grep -q temp'
+	[ "$(nodes small.mp)" -le 14 ] || { tool show small.mp; return 1; }
+	tool fuse c.mp > f.mp
+	ok tool reduce f.mp -o small.mp -- sh -c '"$BIN/show" {} | grep -q "= RREDUCE "'
+	[ "$(nodes small.mp)" -le 13 ] || { tool show small.mp; return 1; }
+}
+
 @test "size variables, constants in files" {
 	printf 'input x f32[n, 4] where n in 1..9\nconst c f32 = [[1, 2, 3, 4], [5, 6, 7, 8]]\noutput y = sin(x) @ c.T * 3, z = sum(x)\n' > v.t
 	tool trace v.t > v.mp

@@ -100,11 +100,15 @@ same_bytes() {
 	wait
 }
 
-@test "text errors give file, line, column, the line and a caret" {
+@test "text errors give file, line and column, and on a terminal the line with a caret" {
 	printf 'sluice 1 graph\n%%0 = CONST f32 1.0\n%%1 = NEG f32 %%7\n' > "$BATS_TEST_TMPDIR/g.txt"
 	capture "$BIN/show" -p "$BATS_TEST_TMPDIR/g.txt"
 	[ "$status" = 4 ]
-	[ "$errors" = "show: $BATS_TEST_TMPDIR/g.txt:3:14: there is no such node before this one
+	local message="show: $BATS_TEST_TMPDIR/g.txt:3:14: there is no such node before this one"
+	[ "$errors" = "$message" ]
+	script -qec "'$BIN/show' -p '$BATS_TEST_TMPDIR/g.txt' > /dev/null" /dev/null < /dev/null |
+		tr -d '\r' > "$BATS_TEST_TMPDIR/seen" || true
+	[ "$(cat "$BATS_TEST_TMPDIR/seen")" = "$message
 %1 = NEG f32 %7
              ^" ]
 }

@@ -68,7 +68,7 @@ walls_of() { awk '/^(Seccomp|NoNewPrivs):/ { printf "%s ", $2 }' "/proc/$1/statu
 	tool trace p.t > g.mp
 	mkfifo in
 	local stage
-	for stage in trace simplify schedule fuse layout lower render show; do
+	for stage in trace simplify schedule fuse layout lower render compile show; do
 		"$BIN/$stage" - < in > out.mp &
 		exec 7> in
 		for _ in $(seq 100); do
@@ -80,9 +80,54 @@ walls_of() { awk '/^(Seccomp|NoNewPrivs):/ { printf "%s ", $2 }' "/proc/$1/statu
 		exec 7>&-
 		wait $!
 	done
+	"$BIN/run" - x=1,2,3,4 < in > seen &
+	exec 7> in
+	for _ in $(seq 100); do
+		[ "$(walls_of $!)" = "1 2 " ] && break
+		sleep 0.02
+	done
+	[ "$(walls_of $!)" = "1 2 " ]
+	cat g.mp >&7
+	exec 7>&-
+	wait $!
+	[ "$(tail -n 1 seen)" = "[2. 3. 4. 5.]" ]
 	# a stream of documents, each of which needs stages before
 	cat g.mp g.mp g.mp | tool fuse | tool show --count > seen
 	[[ $(sort -u seen) == "schedule nodes="*" kernels=1 copies=0" ]] || { cat seen; return 1; }
 	[ "$(wc -l < seen)" = 3 ]
 	ok tool fuse --no-walls g.mp
+}
+
+@test "between walls a process opens nothing itself, and gets no secret, key or cached file" {
+	export XDG_CONFIG_HOME=$PWD/config XDG_CACHE_HOME=$PWD/cache
+	mkdir -p config/sluice cache/sluice
+	printf data > file
+	printf secret > config/sluice/other
+	printf cached > cache/sluice/entry
+	ln -s config/sluice/other link
+	build check_walls
+	for secret in config/sluice/other cache/sluice/entry link config/../config/sluice/other; do
+		[ "$(./check_walls file $secret)" = $'ask\nwait' ] || { echo "$secret:"; ./check_walls file $secret; return 1; }
+	done
+	[ ! -e written ]
+}
+
+@test "a document that names the user's secret, keys or cache gets nothing from them" {
+	printf 'input x f32[1]\noutput y = x + 1\n' > p.t
+	tool trace p.t | tool render -t clang > /dev/null
+	local secret=${XDG_CONFIG_HOME:-$HOME/.config}/sluice/secret stage
+	[ -f "$secret" ]
+	doc "$(printf '[["BUFFER","u8",[],{name:"w",shape:[32],role:"const",file:["%s",0,32]}],["ADD","u8",[0,0],nil],["SINK",nil,[1],{names:["y"]}]]' "$secret")" > g.mp
+	for stage in "run g.mp" "run --interpret g.mp" "run --sandbox g.mp"; do
+		fails 3 tool $stage
+		[[ $errors == *"documents get nothing"* ]]
+	done
+	# one's own files, by relative and absolute paths, stay as they are
+	mkdir sub
+	printf 'abcd' > sub/w
+	for path in sub/w "$PWD/sub/../sub/w"; do
+		doc "$(printf '[["BUFFER","u8",[],{name:"w",shape:[4],role:"const",file:["%s",0,4]}],["ADD","u8",[0,0],nil],["SINK",nil,[1],{names:["y"]}]]' "$path")" > g.mp
+		[ "$(tool trace g.mp | tool schedule | tool fuse | tool run)" = "y u8[4]
+[194 196 198 200]" ]
+	done
 }

@@ -173,7 +173,7 @@ same_as_text() {
 	printf 'static Tensor bad(Tensor x)\n{\n\treturn add(x,\n\t\tones(LIST(2)));\n}\n' > bad.h
 	program 'output("y", bad(x));' '#include "bad.h"' > p.c
 	faulty 4 'bad.h:3: shapes' tool trace p.c
-	[[ $errors == *$'\n\treturn add(x,'* ]]
+	[[ $errors != *$'\n'* ]]
 }
 
 @test "C: programs that never end, or escape, are stopped" {

@@ -216,6 +216,8 @@ int main(int argc, char **argv)
 	if (argc - first > 1)
 		die(USAGE, "one FILE is enough: '%.80s' is too much", argv[first + 1]);
 	bool onnx = file && file_is_onnx(file);
+	if (onnx)
+		confine_stage(false);
 	if (onnx && !onnx_describe(file, &out)) {
 		stream_put(NULL, buf_str(&out), out.n);
 		return stage_end();

@@ -14,16 +14,22 @@
 /* Exit statuses of every tool (contract, section 4). */
 enum { DONE = 0, FAILED = 1, USAGE = 2, UNSUPPORTED = 3, MALFORMED = 4 };
 
+/* How a file is opened for reading: waiting for the other end of a FIFO, or not, or as own_open. */
+enum { OPEN_WAIT, OPEN_NOW, OPEN_OWN };
+
 /* State of the whole process. */
 typedef struct {
 	const char *stage;      /* name of the running tool; set once by stage_begin */
 	const char *where;      /* when set, put before a message: "file:line:col" of a front end */
-	const char *context;    /* when set, printed after the message: a source line and a caret */
+	/* when set, printed after the message on a terminal: a source line and a caret */
+	const char *context;
 	const char *input;      /* -i ENDPOINT, or NULL */
 	/* --keys: the folder of this user's keys for tcp; --peer: the other side's; or NULL */
 	const char *keys, *peer;
 	bool verbose;           /* -v */
 	bool open, confined;    /* --no-walls: not to be confined; it is (confine.c) */
+	/* when set, opens files for reading, since this process may not; -1 and errno */
+	int (*opener)(const char *path, int how);
 	bool from_socket;       /* the document at hand came over an endpoint */
 	size_t memory_limit;    /* --limit mem=…, in bytes; 0: as much as the machine gives */
 	bool custom_allowed;    /* --allow-custom: without it a CUSTOM is refused, status 3 */
@@ -54,6 +60,9 @@ void die_cleanup(void (*fn)(void *), void *arg);
 /* The path is removed when the process exits, dies, or is ended by SIGINT, SIGTERM or SIGHUP: a
  * file, an empty folder, or (whole) a folder with the files in it. The path is copied. */
 void leftover_add(const char *path, bool whole);
+/* A new file by a template as mkstemp's, which is such a leftover from its first moment: its
+ * descriptor, or -1 and errno. */
+int leftover_make(char *template);
 /* It stays: it is complete, or has been removed. */
 void leftover_drop(const char *path);
 /* A child has been started, or (!runs) has been reaped: such a signal ends it too. */
@@ -69,12 +78,18 @@ void folder_remove(const char *path);
 
 /* In bytes, seconds, steps; 0: none. memory 0 is most of the machine's. socket_time is for each
  * document that came over an endpoint, when time is 0; wait is how long a peer may say nothing. */
-typedef struct { double memory, time, work, socket_time, wait; bool none; } Limits;
+typedef struct {
+	double memory, time, work, socket_time, wait;
+	bool none;
+	size_t machine;                 /* memory_most(), once it is known */
+} Limits;
 extern Limits limits;
 /* Reads "mem=2G,time=60,work=1e15"; dies with USAGE. */
 void limits_read(const char *list);
 /* From here on memory is limited, and the time of the first document runs. */
 void limits_apply(void);
+/* The limit of memory in bytes, when it is what n more bytes meet; else 0. */
+size_t limits_memory(size_t n);
 /* A document begins, or (!begins) nothing is worked on. */
 void limits_time(bool begins);
 /* Dies with MALFORMED when a call of so many steps is more than the limit. */
@@ -114,7 +129,8 @@ void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n);
 /* at a multiple of align, a power of two; freed with free */
 void *xaligned(size_t align, size_t n);
-/* There is none for `what` of n bytes: FAILED, or MALFORMED when the user has set a limit. */
+/* There is none for `what` of n bytes: MALFORMED when a limit stops it, FAILED when the machine has
+ * no more. */
 _Noreturn void die_memory(const char *what, size_t n);
 char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);

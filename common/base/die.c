@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 Process process = {.stage = "sluice"};
 
@@ -73,7 +74,8 @@ static _Noreturn void leave(int status)
 		cleanups.at[cleanups.n].fn(cleanups.at[cleanups.n].arg);
 	}
 	leftovers_remove();
-	if (process.context)
+	/* a program that reads messages gets one line */
+	if (process.context && isatty(2))
 		fprintf(stderr, "%s\n", process.context);
 	fflush(stderr);
 	/* not exit(): a stage must not flush half a document */

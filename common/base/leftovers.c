@@ -119,6 +119,23 @@ void leftover_add(const char *path, bool whole)
 	pthread_mutex_unlock(&left.lock);
 }
 
+int leftover_make(char *template)
+{
+	sigset_t ends, before;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &ends, &before);
+	int fd = mkostemp(template, O_CLOEXEC), err = errno;
+	if (fd >= 0)
+		leftover_add(template, false);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = err;
+	return fd;
+}
+
 void leftover_drop(const char *path)
 {
 	pthread_mutex_lock(&left.lock);

@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -74,6 +75,8 @@ void limits_apply(void)
 	most = 0;               /* its shadow memory is larger than any limit */
 #endif
 	process.memory_limit = limits.memory < (double)SIZE_MAX ? (size_t)limits.memory : 0;
+	if (process.memory_limit && process.memory_limit < memory_most())
+		limits.machine = process.memory_limit;
 	if (!limits.none && most && most < (double)INT64_MAX && !getrlimit(RLIMIT_DATA, &r) &&
 		(r.rlim_cur == RLIM_INFINITY || (double)r.rlim_cur > most)) {
 		r.rlim_cur = (rlim_t)most;
@@ -82,15 +85,43 @@ void limits_apply(void)
 	limits_time(true);
 }
 
+/* Whether the kernel gives n bytes, and what malloc asks for at once. */
+static bool bytes_there(size_t n)
+{
+	enum { PIECE = 2 << 20 };
+	void *p = mmap(NULL, n + PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p != MAP_FAILED)
+		munmap(p, n + PIECE);
+	return p != MAP_FAILED;
+}
+
+/* Whether they are there once the kernel's limit is away. */
+static bool without_limit(size_t n, struct rlimit r)
+{
+	r.rlim_cur = r.rlim_max;
+	return !setrlimit(RLIMIT_DATA, &r) && bytes_there(n);
+}
+
+size_t limits_memory(size_t n)
+{
+	struct rlimit r;
+
+	/* checked against a table of the tool's own, or where the kernel knows of no limit */
+	if (process.memory_limit && n > process.memory_limit)
+		return process.memory_limit;
+	if (getrlimit(RLIMIT_DATA, &r) || r.rlim_cur == RLIM_INFINITY)
+		return 0;
+	return n > r.rlim_cur || (!bytes_there(n) && without_limit(n, r)) ? r.rlim_cur : 0;
+}
+
 /* ---- time */
 
-/* Nothing that is used here allocates. */
+/* Made before it is needed: nothing that the handler uses may allocate. */
+static struct { char text[200]; int n; } late;
+
 static void on_alarm(int sig)
 {
-	static const char text[] = ": it takes longer than its limit of time (--limit time)\n";
-
-	(void)!write(2, process.stage, strlen(process.stage));
-	(void)!write(2, text, sizeof text - 1);
+	(void)!write(2, late.text, late.n);
 	leftovers_leave();
 	_exit(MALFORMED);
 }
@@ -103,6 +134,9 @@ void limits_time(bool begins)
 	if (!s)
 		return;
 	if (begins) {
+		late.n = snprintf(late.text, sizeof late.text, "%.20s: it takes longer than the "
+			"limit of time, %g s, allows (--limit time=… or --no-limit raises it)\n",
+			process.stage, s);
 		signal(SIGALRM, on_alarm);
 		s = s < 1e-3 ? 1e-3 : s > 1e9 ? 1e9 : s;
 		t.it_value.tv_sec = (time_t)s;
@@ -116,6 +150,6 @@ void limits_time(bool begins)
 void limits_work(double steps)
 {
 	if (limits.work && steps > limits.work)
-		die(MALFORMED, "a call of %.3g steps: more than the limit of work, %.3g "
-			"(--limit work)", steps, limits.work);
+		die(MALFORMED, "a call of %.3g steps: more than the limit of work, %.3g, allows "
+			"(--limit work=… or --no-limit raises it)", steps, limits.work);
 }

@@ -12,9 +12,11 @@
 
 _Noreturn void die_memory(const char *what, size_t n)
 {
-	if (process.memory_limit)
-		die(MALFORMED, "%s of %zu bytes: more than the limit of memory, %zu MB "
-			"(--limit mem)", what, n, process.memory_limit >> 20);
+	size_t most = limits_memory(n);
+
+	if (most)
+		die(MALFORMED, "%s of %zu bytes: more than the limit of memory, %zu MB, allows "
+			"(--limit mem=… or --no-limit raises it)", what, n, most >> 20);
 	die(FAILED, "no memory for %s of %zu bytes", what, n);
 }
 
@@ -111,7 +113,7 @@ static size_t number_in(const char *file)
 
 size_t memory_most(void)
 {
-	static ARENA size_t most;
+	size_t most = limits.machine;
 	struct sysinfo s;
 
 	if (most)
@@ -123,9 +125,7 @@ size_t memory_most(void)
 	size_t older = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
 	most = group < most ? group : most;
 	most = older < most ? older : most;
-	if (process.memory_limit && process.memory_limit < most)
-		most = process.memory_limit;
-	return most;
+	return limits.machine = most;
 }
 
 /* ---- growing arrays and string buffers */

@@ -2,6 +2,7 @@
  * rules between nodes: which ops a level has (ops.def) and with which args (levels.def), names, one
  * ASSIGN per state, outputs, slots, nesting. */
 #include "document/document.h"
+#include "index/ix.h"
 #include "shape/regions.h"
 #include <stdlib.h>
 
@@ -104,9 +105,13 @@ static void check_call(size_t at, const UOp *call)
 		check_custom_call(at, call, k);
 	if (slots && slots->kind == VAL_INT && slots->i != (int64_t)call->nsrc - 1)
 		bad(MALFORMED, at, call, "the number of buffers is not the kernel's");
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_PARAM && param_slot(all.at[i]) >= (int64_t)call->nsrc - 1)
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *u = all.at[i];
+		if (u->op == OP_BUFFER)
+			bad(MALFORMED, at, call, "the kernel has a BUFFER where a PARAM should be");
+		if (u->op == OP_PARAM && param_slot(u) >= (int64_t)call->nsrc - 1)
 			bad(MALFORMED, at, call, "the kernel has a slot beyond the call's buffers");
+	}
 }
 
 /* The body of a vector loop is a list of LETs and STOREs, and its size is a number. */
@@ -203,6 +208,20 @@ static void check_regions(const Nodes *all)
 		bad(status, at, all->at[at], why);
 }
 
+/* A place is no value: it is loaded from, stored to, sorted in. Nor is what places are in. */
+static void check_places(size_t at, const UOp *u)
+{
+	for (uint32_t i = 0; i < u->nsrc; i++) {
+		int op = u->src[i]->op;
+		bool place = u->op == OP_RSORT ? i == 2 :
+			(u->op == OP_LOAD || u->op == OP_STORE || u->op == OP_PREFETCH) && !i;
+		if (op == OP_INDEX && !place)
+			bad(MALFORMED, at, u, "a place is used as a value");
+		if (op == OP_PARAM && u->op != OP_CUSTOM && (u->op != OP_INDEX || i))
+			bad(MALFORMED, at, u, "a PARAM is used as a value");
+	}
+}
+
 void verify(const Graph *g)
 {
 	Nodes all = g->all.n ? g->all : walk(g->sink);
@@ -212,6 +231,8 @@ void verify(const Graph *g)
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
 		check_level(g->level, i, u);
+		if (g->level > LV_GRAPH)
+			check_places(i, u);
 		if (process.custom_allowed && g->level > LV_GRAPH)
 			check_uses(i, u);
 		if (u->op == OP_CUSTOM) {
@@ -222,6 +243,9 @@ void verify(const Graph *g)
 			check_assign(&assigned, i, u);
 		} else if (u->op == OP_CALL) {
 			check_call(i, u);
+		} else if (u->op == OP_RANGE && g->level == LV_SCHEDULE) {
+			if (!ix_fixed(u->src[0]))
+				bad(MALFORMED, i, u, "its size is another loop's, or data");
 		} else if (u->op == OP_KERNEL) {
 			check_kernel(g->level, i, u);
 		} else if (u->op == OP_PROGRAM) {

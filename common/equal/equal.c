@@ -3,11 +3,13 @@
  * and derives the bound on the chance of error. */
 #include <fenv.h>
 #include <math.h>
+#include "document/document.h"
 #include "shape/shape.h"
 #include "equal/parts.h"
 
 enum { LEAST_POINTS = 4, MOST_POINTS = 16, SMALL_POINTS = 4, EDGE_POINTS = 24,
-	LEAST_EDGE_POINTS = 4, WANTED_BITS = 50, MOST_BITS = 999, CALLS = 2, ROUNDS = 10 };
+	LEAST_EDGE_POINTS = 4, WANTED_BITS = 50, MOST_BITS = 999, CALLS = 2, ROUNDS = 10,
+	LEAST_ROUNDS = 3 };
 
 typedef struct {
 	const Graph *a, *b;
@@ -17,6 +19,8 @@ typedef struct {
 	Execution ea, eb;
 	int call;               /* the number of the call at hand */
 	double drawn;           /* the most values drawn, and decisions made, at a point */
+	const char *rounded;    /* an output whose floats are the same but for rounding, or NULL */
+	int rounds;             /* how many choices of sizes there is time for */
 } Comparison;
 
 /* How the elements at one place differ; NULL: they do not. */
@@ -240,6 +244,13 @@ static double magnitude(const Array *a)
 	return most;
 }
 
+/* Whether two elements that are taken for the same have other bits. */
+static bool rounded(DType dt, const char *x, const char *y)
+{
+	return !arithmetic && dtype_float(dt) && memcmp(x, y, dtype_size(dt)) &&
+		as_double(dt, x) != as_double(dt, y) && !isnan(as_double(dt, x));
+}
+
 static bool same_array(Comparison *c, const Named *a, const Named *b)
 {
 	Differ *differ = c->draw->kind == DRAW_EDGES ? differ_edges : differ_exactly;
@@ -254,12 +265,18 @@ static bool same_array(Comparison *c, const Named *a, const Named *b)
 	}
 	trim(c->a, &c->ea, &c->env, a, dim);
 	for (int64_t i = 0, n = array_count(&a->at); i < n; i++) {
-		const char *how = differ(c->draw, a->at.dtype, (char *)a->at.data + i * size,
-			(char *)b->at.data + i * size, scale < 1e6 ? scale : 0);
-		if (!how || !within(a, dim, i))
+		const char *x = (char *)a->at.data + i * size, *y = (char *)b->at.data + i * size;
+		const char *how = differ(c->draw, a->at.dtype, x, y, scale < 1e6 ? scale : 0);
+		if (!within(a, dim, i))
 			continue;
-		if (!arithmetic && how == another_value && is_rounding(c, a, i, scale))
+		if (!how && !c->rounded && rounded(a->at.dtype, x, y))
+			c->rounded = a->name;
+		if (!how)
+			continue;
+		if (!arithmetic && how == another_value && is_rounding(c, a, i, scale)) {
+			c->rounded = a->name;
 			return true;
+		}
 		return refute(c, a, b, i, how);
 	}
 	return true;
@@ -333,7 +350,7 @@ static bool same_over(Comparison *c, DrawKind kind, int points, uint64_t seed)
 			i % 4 == 2, i % 4 % 2 == 0 && !chooses(c->a)};
 		if (kind == DRAW_EDGES && i % 4 == 3)
 			d.greatest = input_number(c->a, i / 4);
-		if (!sample_sizes(c->a, (i + (kind == DRAW_SMALL ? 3 : 0)) % ROUNDS, &c->env))
+		if (!sizes_draw(c->a, (i + (kind == DRAW_SMALL ? 3 : 0)) % c->rounds, &c->env))
 			continue;
 		c->draw = &d;
 		arithmetic = kind == DRAW_EDGES ? NULL : &field_arithmetic;
@@ -347,8 +364,24 @@ static bool same_over(Comparison *c, DrawKind kind, int points, uint64_t seed)
 	return true;
 }
 
+/* Sizes are chosen as often as few enough steps come of it, and at least LEAST_ROUNDS times. */
+static int affordable_rounds(const Graph *g)
+{
+	const double most = 1e7;
+	double steps = 0;
+	VarEnv env;
+	int round = 0;
+
+	if (g->vars == VNIL)
+		return 1;
+	for (; round < ROUNDS && (round < LEAST_ROUNDS || steps < most); round++)
+		if (sizes_draw(g, round, &env))
+			steps += count_steps(g, &env);
+	return round;
+}
+
 /* Few elements need many draws before each of them has been at the edge; many need few. */
-static int edge_points(const Graph *g)
+static int edge_points(const Graph *g, int rounds)
 {
 	enum { DRAWN = 2048 };
 	Nodes all = walk(g->sink);
@@ -360,7 +393,7 @@ static int edge_points(const Graph *g)
 			most = n > most ? n : most;
 		}
 	most = DRAWN / most;
-	int least = g->vars == VNIL ? LEAST_EDGE_POINTS : ROUNDS;
+	int least = rounds < LEAST_EDGE_POINTS ? LEAST_EDGE_POINTS : rounds;
 	return most > EDGE_POINTS ? EDGE_POINTS : most < least ? least : (int)most;
 }
 
@@ -370,13 +403,15 @@ static double highest_degree(Comparison *c)
 	Draw d = {.kind = DRAW_DEGREES};
 
 	degree_most();
-	for (int round = 0; round < ROUNDS; round++) {
-		if ((round && c->a->vars == VNIL) || !sample_sizes(c->a, round, &c->env))
+	for (int round = 0; round < c->rounds; round++) {
+		if (!sizes_draw(c->a, round, &c->env))
 			continue;
 		arithmetic = &degree_arithmetic;
 		for (int call = 0; call < CALLS; call++) {
 			execute(c->a, &c->env, &d, &c->ea);
 			execute(c->b, &c->env, &d, &c->eb);
+			if (!c->ea.state.n)
+				break;
 		}
 		arithmetic = NULL;
 		execution_free(&c->ea);
@@ -397,7 +432,7 @@ static double bits_of_point(double degree, double drawn)
 static bool same_in_field(Comparison *c, uint64_t seed, double *bits)
 {
 	double degree, each;
-	int points = c->a->vars == VNIL ? LEAST_POINTS : ROUNDS;
+	int points = c->rounds < LEAST_POINTS ? LEAST_POINTS : c->rounds;
 
 	if (!same_over(c, DRAW_FIELD, points, seed) ||
 		!same_over(c, DRAW_SMALL, SMALL_POINTS, seed))
@@ -413,14 +448,30 @@ static bool same_in_field(Comparison *c, uint64_t seed, double *bits)
 	return true;
 }
 
+/* Nodes and values are interned: whether both documents are one but for meta that means nothing. */
+static bool is_same(const Graph *a, const Graph *b)
+{
+	static const char *const keys[] = {"workspace", "counts", "trims"};
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (val_get(a->meta, keys[i]) != val_get(b->meta, keys[i]))
+			return false;
+	return a->level == b->level && a->vars == b->vars && a->sink == b->sink;
+}
+
 EqualVerdict equal_documents(const Graph *a, const Graph *b, uint64_t seed, Buf *report)
 {
-	Comparison field = {.a = equal_normal(a), .b = equal_normal(b), .report = report};
-	Comparison edges = {.a = a, .b = b, .report = report};
-	int at_edges = edge_points(a);
+	int rounds = affordable_rounds(a), at_edges = edge_points(a, rounds);
+	Comparison field = {.a = equal_normal(a), .b = equal_normal(b), .report = report,
+		.rounds = rounds};
+	Comparison edges = {.a = a, .b = b, .report = report, .rounds = rounds};
 	double bits = 0;
 
-	if (!sample_sizes(a, 0, &field.env)) {
+	if (is_same(a, b)) {
+		buf_printf(report, "the same: every node is");
+		return EQUAL_SAME;
+	}
+	if (!sizes_draw(a, 0, &field.env)) {
 		buf_printf(report, "no sizes are found that meet the document's checks");
 		return EQUAL_UNKNOWN;
 	}
@@ -434,5 +485,7 @@ EqualVerdict equal_documents(const Graph *a, const Graph *b, uint64_t seed, Buf 
 	}
 	buf_printf(report, "the same: over the field, the chance of an error below 2^-%.0f; at %d "
 		"draws of edge values", fmin(bits, MOST_BITS), at_edges);
+	if (edges.rounded)
+		buf_printf(report, ", '%s' rounded otherwise", edges.rounded);
 	return EQUAL_SAME;
 }

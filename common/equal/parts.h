@@ -55,9 +55,6 @@ typedef struct {
 } Draw;
 /* Fills an input's array. */
 void sample_input(const Draw *d, const UOp *buffer, Array *a);
-/* Values of g's size variables, the number `round` of several choices; false when there are none
- * that meet the document's checks. */
-bool sample_sizes(const Graph *g, int round, VarEnv *env);
 
 /* ---- execute.c: a document run by the interpreter, in the current arithmetic */
 

@@ -8,6 +8,8 @@
 typedef struct UOp UOp;
 typedef struct { int rank; uint64_t hash; UOp *dim[]; } Shape;   /* interned: compare with == */
 enum { MAX_RANK = 16 };
+/* The loops that form slices (`slice` in a KERNEL's arg), and the calls that share them, at most */
+enum { MAX_SLICE_AXES = 8, MAX_SLICE_CALLS = 16 };
 
 struct UOp {
 	uint32_t id;            /* order of creation: a source's id is less than its users' */

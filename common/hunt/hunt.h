@@ -91,9 +91,10 @@ typedef struct {
 	const char *pass, *action, *kernel, *op;        /* NULL: not known */
 	const char *before, *after;     /* the nearest documents that were good and bad */
 } Place;
-/* Goes through the passes of a stage on a file: the first after which the result is wrong, or in
- * which the stage crashes. crash: what is looked for is a crash. */
-void place_pass(Hunt *h, const char *const *stage, const char *file, bool crash, Place *p);
+/* Goes through the passes of a stage on a file: the first after which the result is wrong, or which
+ * writes what cannot be run and no pass after it mends, or in which the stage crashes. */
+typedef enum { SEEK_WRONG, SEEK_REFUSED, SEEK_CRASH } Seek;
+void place_pass(Hunt *h, const char *const *stage, const char *file, Seek seek, Place *p);
 /* The first action of the kernel without which the result is right. */
 void place_action(Hunt *h, const char *const *stage, const char *file, Place *p);
 /* Which kernel of p->after wrote a value that p->before has otherwise, and which op of it. */
@@ -101,6 +102,13 @@ void place_kernel(Hunt *h, Place *p);
 /* The compiled kernel of a document of level program without which its result is right; false when
  * no single one is found. */
 bool place_compiled(Hunt *h, const char *file, Place *p);
+
+/* ---- given.c: a call that has read wrong values is not to blame */
+
+/* The call to blame in the document g of level schedule, whose call number i of the SINK is the
+ * first that is seen to be wrong: that one, or one which wrote a temporary for it, when the results
+ * are right as soon as some value of the first document is in its place. */
+size_t call_to_blame(Hunt *h, const Graph *g, size_t i);
 
 /* ---- values.c, op.c: the op whose value is nowhere in the right document */
 
@@ -119,7 +127,7 @@ const char *op_of_graph(const Graph *g, const char *kept, const Values *right, c
 const char *op_of_call(
 	const Graph *g, size_t k, const char *kept, const Values *right, const Tolerance *t);
 
-/* ---- shrink.c, sizes.c: smaller documents */
+/* ---- shrink.c, sizes.c, calls.c: smaller documents */
 
 /* A way to make a document smaller, at `count` places of it, one after another. apply does it at
  * the places from … to-1, in one of several variants; it may change g's nodes, die, or return NULL,
@@ -137,6 +145,21 @@ double shrink_measure(const Graph *g);
  * replaces it, NULL for the same node with those sources. */
 typedef UOp *(*NodeEdit)(UOp *old, UOp *const *src, void *ctx);
 Graph *graph_edit(const Graph *g, NodeEdit edit, void *ctx);
+/* The document with these calls, and the names of their outputs. */
+Graph *graph_keep_calls(Graph *g, size_t n, UOp *const *src);
+/* calls.c: rows of the table */
+size_t count_calls(const Graph *g);
+Graph *apply_slots(Graph *g, size_t from, size_t to, int variant);
+Graph *apply_forward(Graph *g, size_t from, size_t to, int variant);
+enum { FORWARD_VARIANTS = 3 };
+Graph *apply_cut(Graph *g, size_t from, size_t to, int variant);
+enum { CUT_VARIANTS = 2 };
+size_t count_inputs(const Graph *g);
+Graph *apply_inputs(Graph *g, size_t from, size_t to, int variant);
+size_t count_ones(const Graph *g);
+Graph *apply_ones(Graph *g, size_t from, size_t to, int variant);
+size_t count_axes(const Graph *g);
+Graph *apply_axes(Graph *g, size_t from, size_t to, int variant);
 /* sizes.c: rows of the table */
 size_t count_sizes(const Graph *g);
 Graph *apply_size(Graph *g, size_t from, size_t to, int variant);

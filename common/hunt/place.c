@@ -96,11 +96,12 @@ static Verdict judge_pass(Hunt *h, const char *file, Place *p, Level level)
 	return v;
 }
 
-void place_pass(Hunt *h, const char *const *stage, const char *file, bool crash, Place *p)
+void place_pass(Hunt *h, const char *const *stage, const char *file, Seek seek, Place *p)
 {
 	Names pass = passes_of(h, stage[0]);
+	const bool crash = seek == SEEK_CRASH;
 	size_t good = 0;                /* passes after which it was right */
-	Level level = crash ? LV_TENSOR : hunt_read(p->after)->level;
+	Level level = seek != SEEK_WRONG ? LV_TENSOR : hunt_read(p->after)->level;
 
 	p->before = file;
 	for (size_t i = 0; i < pass.n; i++) {
@@ -117,6 +118,8 @@ void place_pass(Hunt *h, const char *const *stage, const char *file, bool crash,
 		p->pass = either(&pass, good, i);
 		break;
 	}
+	if (seek == SEEK_REFUSED && !p->pass && good < pass.n)
+		p->pass = pass.at[good];
 	vec_free(&pass);
 }
 
@@ -299,25 +302,40 @@ static const char *keep_values(Hunt *h, const char *file, const char *only)
 	return kept;
 }
 
-static void place_call(Hunt *h, Place *p, const Graph *g, const Values *right, const char *before)
+/* The place in the SINK of the first call that wrote wrong values; the number of sources when there
+ * is none. */
+static size_t first_wrong(Hunt *h, const Place *p, const Graph *g, const Values *right,
+	const char *before)
 {
 	const char *kept = keep_values(h, p->after, NULL);
-	size_t number = 0, step = 0;
+	size_t step = 0, i = 0;
 
-	for (size_t i = 0; i < g->sink->nsrc; i++) {
+	for (; i < g->sink->nsrc; i++) {
 		const UOp *call = g->sink->src[i];
 		if (call->op != OP_CALL && call->op != OP_MEMCPY)
 			continue;
-		if (!call_right(h, call, step++, kept, before, right)) {
-			p->kernel = call->op == OP_MEMCPY ? "copy" :
-				arena_printf("K%zu %s", number, call_name(call));
-			if (g->level == LV_SCHEDULE && call_has_kernel(call))
-				p->op = op_of_call(g, i, keep_values(h, p->after,
-					arena_printf("K%zu", number)), right, &h->same);
-			return;
-		}
-		number += call->op == OP_CALL;
+		if (!call_right(h, call, step++, kept, before, right))
+			break;
 	}
+	return i;
+}
+
+static void place_call(Hunt *h, Place *p, const Graph *g, const Values *right, const char *before)
+{
+	size_t i = first_wrong(h, p, g, right, before), number = 0;
+
+	if (i == g->sink->nsrc)
+		return;
+	if (g->level == LV_SCHEDULE && h->nodes)
+		i = call_to_blame(h, g, i);
+	for (size_t k = 0; k < i; k++)
+		number += g->sink->src[k]->op == OP_CALL;
+	const UOp *call = g->sink->src[i];
+	p->kernel = call->op == OP_MEMCPY ? "copy" :
+		arena_printf("K%zu %s", number, call_name(call));
+	if (g->level == LV_SCHEDULE && call_has_kernel(call))
+		p->op = op_of_call(g, i, keep_values(h, p->after, arena_printf("K%zu", number)),
+			right, &h->same);
 }
 
 void place_kernel(Hunt *h, Place *p)

@@ -80,24 +80,40 @@ static Graph *with_sink(Graph *g, size_t n, UOp *const *src, size_t nnames,
 	return g;
 }
 
-/* The names that are left: at level graph those of the sources that are, later those of the outputs
- * that something still refers to. */
-static Graph *keep_sources(Graph *g, size_t n, UOp *const *src, const bool *kept)
+static Graph *keep_outputs(Graph *g, size_t n, UOp *const *src, const bool *kept)
 {
 	const Val *names = val_get(g->sink->arg, "names");
 	const Val **left = arena_alloc((names ? names->n + 1 : 1) * sizeof *left);
-	Nodes all = walk_many(n, src);
 	size_t m = 0;
 
-	for (size_t i = 0; names && names->kind == VAL_ARRAY && i < names->n; i++) {
-		bool there = is_graph(g) && i < sink_outputs(g->sink) && kept[i];
-		for (size_t k = 0; !is_graph(g) && k < all.n; k++)
-			there |= all.at[k]->op == OP_BUFFER && buffer_is(all.at[k], "output") &&
-				val_get(all.at[k]->arg, "name") == names->a[i];
-		if (there)
+	for (size_t i = 0; names && names->kind == VAL_ARRAY && i < names->n; i++)
+		if (i < sink_outputs(g->sink) && kept[i])
 			left[m++] = names->a[i];
-	}
 	return with_sink(g, n, src, m, left);
+}
+
+/* Those that were outputs before come first, in their order. */
+Graph *graph_keep_calls(Graph *g, size_t n, UOp *const *src)
+{
+	const Val *names = val_get(g->sink->arg, "names");
+	Nodes all = walk_many(n, src);
+	VEC(const Val *) left = {0};
+	size_t before = names && names->kind == VAL_ARRAY ? names->n : 0;
+
+	for (size_t i = 0; i <= before; i++)
+		for (size_t k = 0; k < all.n; k++) {
+			const UOp *u = all.at[k];
+			const Val *name = u->op == OP_BUFFER ? val_get(u->arg, "name") : NULL;
+			bool was = false;
+			for (size_t j = 0; j < before; j++)
+				was |= names->a[j] == name;
+			if (name && buffer_is(u, "output") &&
+				(i < before ? names->a[i] == name : !was))
+				vec_push(&left, name);
+		}
+	g = with_sink(g, n, src, left.n, left.at);
+	vec_free(&left);
+	return g;
 }
 
 static size_t count_sources(const Graph *g)
@@ -114,7 +130,9 @@ static Graph *drop_sources(Graph *g, size_t from, size_t to, int variant)
 	for (size_t i = 0; i < sink_outputs(g->sink); i++)
 		if ((kept[i] = i < from || i >= to))
 			src[n++] = g->sink->src[i];
-	return n ? keep_sources(g, n, src, kept) : NULL;
+	if (!n)
+		return NULL;
+	return is_graph(g) ? keep_outputs(g, n, src, kept) : graph_keep_calls(g, n, src);
 }
 
 static size_t count_nodes(const Graph *g) { return walk(g->sink).n; }
@@ -181,10 +199,13 @@ static UOp *one_of_sources(UOp *old, UOp *const *src, void *ctx)
 	return src[k]->dtype == old->dtype && src[k]->shape == old->shape ? src[k] : NULL;
 }
 
+/* A loop that runs never is another case. */
 static UOp *simple_number(UOp *old, UOp *const *src, void *ctx)
 {
 	const Chunk *c = ctx;
 
+	if (old->op == OP_RANGE && !c->variant)
+		return old;
 	return within(c, old) && old->op == OP_CONST && !is_simple(old) ?
 		const_num(old->dtype, c->variant) : NULL;
 }
@@ -215,6 +236,32 @@ static Graph *to_simple(Graph *g, size_t from, size_t to, int variant)
 	return edit_chunk(g, from, to, variant, simple_number);
 }
 
+static UOp *without_gate(UOp *old, UOp *const *src, void *ctx)
+{
+	uint32_t least = old->op == OP_LOAD ? 1 : 2;
+
+	if ((old->op != OP_LOAD && old->op != OP_STORE) || old->nsrc <= least)
+		return NULL;
+	return within(ctx, old) ? node_like(old, least, src, old->arg) : NULL;
+}
+
+static Graph *drop_gates(Graph *g, size_t from, size_t to, int variant)
+{
+	return edit_chunk(g, from, to, variant, without_gate);
+}
+
+/* Kernels that differ by their names are one then. */
+static UOp *with_one_name(UOp *old, UOp *const *src, void *ctx)
+{
+	return old->op == OP_KERNEL ? node_like(old, old->nsrc, src,
+		val_set(old->arg, "name", val_str("k"))) : NULL;
+}
+
+static Graph *one_name(Graph *g, size_t from, size_t to, int variant)
+{
+	return graph_edit(g, with_one_name, NULL);
+}
+
 /* ---- statements and actions of kernels */
 
 static size_t statements_in(const UOp *u) { return u->op == OP_KERNEL ? u->nsrc : 0; }
@@ -231,7 +278,8 @@ static size_t count_in_kernels(const Graph *g, size_t (*in)(const UOp *u))
 
 static size_t count_statements(const Graph *g)
 {
-	return g->level == LV_LOOPS ? count_in_kernels(g, statements_in) : 0;
+	return g->level == LV_SCHEDULE || g->level == LV_LOOPS ?
+		count_in_kernels(g, statements_in) : 0;
 }
 
 static size_t count_actions(const Graph *g) { return count_in_kernels(g, actions_in); }
@@ -239,7 +287,7 @@ static size_t count_actions(const Graph *g) { return count_in_kernels(g, actions
 /* passed: how many statements, or actions, the kernels before have had */
 typedef struct { size_t from, to, passed; Map gone; } Statements;
 
-/* A loop goes with its end, and its counter is 0. */
+/* A loop goes with its end, and its counter is 0; what a LET named stands where the name did. */
 static UOp *without_statements(UOp *old, UOp *const *src, void *ctx)
 {
 	Statements *s = ctx;
@@ -248,6 +296,8 @@ static UOp *without_statements(UOp *old, UOp *const *src, void *ctx)
 
 	if (old->op == OP_RANGE && map_get(&s->gone, old->id + 1))
 		return const_int(DT_I64, 0);
+	if (old->op == OP_LET && map_get(&s->gone, old->id + 1))
+		return src[0];
 	if ((old->op == OP_ENDRANGE || old->op == OP_ENDIF) &&
 		map_get(&s->gone, old->src[0]->id + 1))
 		return old;             /* nothing refers to it any more */
@@ -274,7 +324,8 @@ static Graph *drop_statements(Graph *g, size_t from, size_t to, int variant)
 				u->op != OP_ENDIF)
 				map_put(&s.gone, u->id + 1, u);
 		}
-	return graph_edit(g, without_statements, &s);
+	g = graph_edit(g, without_statements, &s);
+	return apply_slots(g, 0, g->sink->nsrc, 0);
 }
 
 static UOp *without_actions(UOp *old, UOp *const *src, void *ctx)
@@ -302,11 +353,19 @@ const Shrink shrinks[] = {
 	{"outputs and calls", count_sources, drop_sources, 1},
 	{"one node", count_graph_nodes, only_node, 1},
 	{"statements", count_statements, drop_statements, 1},
+	{"calls cut off", count_calls, apply_cut, CUT_VARIANTS},
+	{"calls forwarded", count_calls, apply_forward, FORWARD_VARIANTS},
+	{"inputs", count_inputs, apply_inputs, 1},
+	{"slots", count_calls, apply_slots, 1},
 	{"actions", count_actions, drop_actions, 1},
 	{"sizes", count_sizes, apply_size, SIZE_VARIANTS},
 	{"size variables", count_vars, apply_vars, 1},
+	{"ranges of size 1", count_ones, apply_ones, 1},
+	{"axes of size 1", count_axes, apply_axes, 1},
 	{"numbers", count_nodes, to_numbers, 3},
 	{"sources", count_nodes, to_sources, 3},
+	{"gates", count_nodes, drop_gates, 1},
+	{"names of kernels", one_place, one_name, 1},
 	{"constants", count_nodes, to_simple, 2},
 	{0},
 };

@@ -406,6 +406,8 @@ static bool apply(UOp *u, int64_t a, int64_t b, int64_t *v)
 	case OP_ADD: return add_ok(a, b, v);
 	case OP_SUB: return !__builtin_sub_overflow(a, b, v);
 	case OP_MUL: return mul_ok(a, b, v);
+	case OP_MIN: *v = a < b ? a : b; return true;
+	case OP_MAX: *v = a > b ? a : b; return true;
 	case OP_FLOORDIV:
 	case OP_FLOORMOD:
 		if (!b)
@@ -444,7 +446,8 @@ static int value_of(Evaluation *e, UOp *u, const VarEnv *env, int64_t *v)
 
 	if (leaf_value(u, env, v))
 		return 1;
-	if (!sign_of(u) || u->dtype != DT_I64)
+	bool end = u->op == OP_MIN || u->op == OP_MAX;
+	if ((!sign_of(u) && !end) || u->dtype != DT_I64)
 		return -1;
 	if (!(at = map_get(&e->done, PKEY(u))))
 		return 0;

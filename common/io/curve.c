@@ -35,11 +35,11 @@ static void key_read(const char *path, char key[KEY_TEXT])
 {
 	static const char z85[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 		".-:+=^!/*?&<>()[]{}@%$#";
-	int64_t n;
-	int fd = data_open(path, &n);
-	size_t got = file_get(fd, key, KEY_TEXT - 1);
+	size_t n;
+	const char *text = file_map(path, &n);
+	size_t got = n < KEY_TEXT - 1 ? n : KEY_TEXT - 1;
 
-	close(fd);
+	memcpy(key, text, got);
 	key[got] = 0;
 	if (got < KEY_TEXT - 1 || strspn(key, z85) < KEY_TEXT - 1 || n > KEY_TEXT)
 		die(MALFORMED, "%s: it holds no key (keygen makes one)", path);

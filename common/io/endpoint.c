@@ -30,8 +30,8 @@ typedef struct {
 	void *context, *socket, *monitor;
 	Curve curve;                     /* keys; its zap answers who may connect */
 	/* met: a peer has connected; left: it has disconnected. refused: a reader has another kind
-	 * of socket; plain: so this one is PUSH */
-	bool writer, met, left, closed, refused, plain;
+	 * of socket; plain: so this one is PUSH. failing: the process ends with a message */
+	bool writer, met, left, closed, refused, plain, failing;
 	int peers;
 	zmq_msg_t msg;
 	bool holds;
@@ -144,7 +144,7 @@ static bool hear(Endpoint *e, int wait_ms)
 			e->peers++;
 		} else if (event == ZMQ_EVENT_DISCONNECTED && e->peers > 0) {
 			e->peers--;
-		} else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH && e->writer) {
+		} else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH && e->writer && !e->failing) {
 			die(FAILED, "%s: the reader does not know its key", e->name);
 		} else if (event == ZMQ_EVENT_DISCONNECTED && !e->met) {
 			e->refused = e->writer && !e->plain && !e->curve.used;
@@ -266,6 +266,7 @@ static void abandon(void *endpoint)
 
 	if (e->closed)
 		return;
+	e->failing = true;
 	while (!e->left && zmq.send(e->socket, "", 0, ZMQ_DONTWAIT) < 0 &&
 		now_ms() - since < FAILING)
 		ready(e, ZMQ_POLLOUT, RETRY);

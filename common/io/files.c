@@ -143,12 +143,21 @@ static const void *content(int fd, const char *path, const struct stat *st, size
 	return p;
 }
 
+static _Noreturn void cannot_open(const char *path)
+{
+	if (errno == EKEYREJECTED)
+		die(UNSUPPORTED, "%s: it is in a folder of your secret, keys or cache, from which "
+			"documents get nothing", path);
+	die_errno("%s: cannot open", path);
+}
+
 const void *file_map(const char *path, size_t *n)
 {
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = process.opener ? process.opener(path, OPEN_WAIT) :
+				  open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st))
-		die_errno("%s: cannot open", path);
+		cannot_open(path);
 	if (S_ISDIR(st.st_mode))
 		die(FAILED, "%s: cannot read: it is a folder", path);
 	return content(fd, path, &st, n);
@@ -157,14 +166,13 @@ const void *file_map(const char *path, size_t *n)
 int data_open(const char *path, int64_t *n)
 {
 	struct stat st;
-	/* O_NONBLOCK: the other end of a FIFO is not waited for */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = process.opener ? process.opener(path, OPEN_NOW) : file_open_public(path, OPEN_NOW);
 
 	/* what a driver says of its device */
 	if (fd < 0 && (errno == ENXIO || errno == ENODEV))
 		die(MALFORMED, "%s: it is no regular file", path);
 	if (fd < 0 || fstat(fd, &st))
-		die_errno("%s: cannot open", path);
+		cannot_open(path);
 	if (!S_ISREG(st.st_mode))
 		die(MALFORMED, "%s: it is no regular file", path);
 	*n = st.st_size;
@@ -208,10 +216,9 @@ static char *write_beside(const char *path, const void *p, size_t n)
 	static const char tail[] = ".XXXXXX";
 	char *temp = xmalloc(strlen(path) + sizeof tail);
 	strcat(strcpy(temp, path), tail);
-	int fd = mkostemp(temp, O_CLOEXEC);
+	int fd = leftover_make(temp);
 	if (fd < 0)
 		die_errno("%s: cannot write", path);
-	leftover_add(temp, false);
 	mode_t mask = umask(0);
 	umask(mask);
 	fchmod(fd, 0666 & ~mask);

@@ -38,7 +38,7 @@ void wire_write(Buf *out, const Graph *g);
 void wire_hash(Hash *h, const Graph *g, const Val *meta);
 void text_print(Buf *out, const Graph *g);
 /* Reads the next document of a text, which may hold several, and moves *at past it; NULL at the
- * end. Dies with "file:line:column: message", then the line and a caret. */
+ * end. Dies with "file:line:column: message", then, on a terminal, the line and a caret. */
 Graph *text_next(const char *s, size_t n, const char *file, size_t *at);
 /* appends an arg or another value in the text form */
 void text_value(Buf *out, const Val *v);
@@ -69,13 +69,19 @@ bool stream_writes(void);        /* to an endpoint */
 /* Flushes and ends the output; dies if the last bytes cannot be written. */
 void stream_out_close(void);
 
+/* ---- private.c: folders of the user's from which no document gets anything */
+
+/* Opens a file for reading; -1 and errno, which is EKEYREJECTED for one in such a folder. */
+int file_open_public(const char *path, int how);
+
 /* ---- files.c: whole files */
 
 /* A whole file that the user names, mapped read-only, or what a pipe gives; dies when it cannot be
  * opened. */
 const void *file_map(const char *path, size_t *n);
-/* The same for a file that a document names: it has to be a regular one (else MALFORMED), and is
- * not waited for. data_open gives its descriptor and size. */
+/* The same for a file that a document names: it has to be a regular one (else MALFORMED), is not
+ * waited for, and is none of the user's secrets (else UNSUPPORTED). data_open gives its descriptor
+ * and size. */
 const void *data_map(const char *path, size_t *n);
 int data_open(const char *path, int64_t *n);
 /* A part of a file, mapped read-only from an offset that is a multiple of the page's size; NULL
@@ -94,11 +100,15 @@ void folder_new(const char *path);                          /* it may be there *
 size_t file_get(int fd, void *to, size_t n);
 void file_put(int fd, const char *name, const void *p, size_t n);
 
-/* ---- mark.c: programs that this user's own tools made */
+/* ---- mark.c: what this user's own tools made or proved */
 
 /* Puts the mark of this user into g.meta, and the hash of each object beside it. Without a secret
  * there is no mark. */
 Graph *mark_put(Graph *g);
+/* The same for a document that this process has proved (order: also the order in which items touch
+ * memory), which it hands to a stage that it starts; whether g has a mark that says so. */
+void mark_put_proved(Graph *g, bool order);
+bool mark_proved(const Graph *g, bool order);
 /* Dies with UNSUPPORTED when g is a program that may not be executed: one without this user's mark,
  * or from a socket, and no --allow-code. False when that option alone allows it. */
 bool code_check(const Graph *g);

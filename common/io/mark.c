@@ -6,17 +6,24 @@
  * `render` and `compile` put there, or with --allow-code. The mark covers everything that decides
  * what is executed: level, size variables, meta and all nodes that the SINK reaches. It does not
  * cover notes, meta.timings and the order of nodes, which decide nothing. An object is a path; what
- * the mark covers is the hash of its bytes in `object_hash`, which whoever loads it compares. */
+ * the mark covers is the hash of its bytes in `object_hash`, which whoever loads it compares.
+ *
+ * Another mark is put on a document that a stage has proved and hands to one that it starts, and
+ * says that it need not be proved again. */
 #include "io/io.h"
 #include <unistd.h>
 
-static bool mark_of(const Graph *g, DigestText *text)
+/* What a mark says: that this user's tools made a program; that a document was proved, without the
+ * order of what items touch and with it. */
+static const char made[] = "mark", *const proved[] = {"proved but for order", "proved"};
+
+static bool mark_of(const Graph *g, const char *purpose, DigestText *text)
 {
 	const Val *meta = val_set(val_set(g->meta, "mark", NULL), "timings", NULL);
 	Digest d;
 	Hash h;
 
-	if (!hash_begin_secret(&h, "mark"))
+	if (!hash_begin_secret(&h, purpose))
 		return false;
 	wire_hash(&h, g, meta);
 	d = hash_end(&h);
@@ -42,18 +49,24 @@ static UOp *object_hashed(UOp *u, void *unused)
 	return node_like(u, u->nsrc, u->src, val_set(u->arg, "object_hash", hash));
 }
 
-Graph *mark_put(Graph *g)
+static bool mark_set(Graph *g, const char *purpose)
 {
 	DigestText text;
+	bool is = mark_of(g, purpose, &text);
 
+	if (is || val_get(g->meta, "mark"))
+		g->meta = val_set(g->meta, "mark", is ? val_str(text.s) : NULL);
+	return is;
+}
+
+void mark_put_proved(Graph *g, bool order) { mark_set(g, proved[order]); }
+
+Graph *mark_put(Graph *g)
+{
 	g->sink = walk_replace(g->sink, object_hashed, NULL);
 	g->all = (Nodes){0};
-	if (mark_of(g, &text)) {
-		g->meta = val_set(g->meta, "mark", val_str(text.s));
+	if (mark_set(g, made))
 		return g;
-	}
-	if (val_get(g->meta, "mark"))
-		g->meta = val_set(g->meta, "mark", NULL);
 	if (process.verbose)
 		warn("the program carries no mark: %s", secret_missing());
 	return g;
@@ -61,12 +74,17 @@ Graph *mark_put(Graph *g)
 
 /* ---- asking for it */
 
-static bool mark_holds(const Graph *g)
+static bool mark_holds(const Graph *g, const char *purpose)
 {
 	const Val *mark = val_get(g->meta, "mark");
 	DigestText text;
 
-	return mark && mark_of(g, &text) && val_is_str(mark, text.s);
+	return mark && mark_of(g, purpose, &text) && val_is_str(mark, text.s);
+}
+
+bool mark_proved(const Graph *g, bool order)
+{
+	return mark_holds(g, proved[true]) || (!order && mark_holds(g, proved[false]));
 }
 
 static bool programs_in(const Graph *g)
@@ -82,7 +100,7 @@ static bool programs_in(const Graph *g)
 bool code_check(const Graph *g)
 {
 	static const char what[] = "a program is code, which is compiled and run:";
-	bool own = g->level != LV_PROGRAM || mark_holds(g);
+	bool own = g->level != LV_PROGRAM || mark_holds(g, made);
 
 	if (process.code_allowed || !programs_in(g))
 		return own;

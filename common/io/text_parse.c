@@ -22,7 +22,7 @@ typedef struct {
 	Map labels;                     /* 1 + label → 1 + position */
 } Parser;
 
-/* Dies with "file:line:column: message", then the line and a caret. */
+/* Dies with "file:line:column: message", then, on a terminal, the line and a caret. */
 static _Noreturn __attribute__((format(printf, 6, 7))) void die_at(
 	int status, const char *file, const char *s, size_t n, size_t at, const char *fmt, ...)
 {

@@ -2,10 +2,16 @@
  *
  *     stage  ──  argv…, document  →  broker  ──  pipes  →  schedule | fuse | …
  *            ←  status, document  ──
+ *            ──  path             →          →  open
+ *            ←  descriptor        ──
+ *            ──  number           →          →  a worker: a function of the tool's own, such as
+ *            ←  descriptor        ──             one unit of C compiled, in a process of its own
  *
  * The broker is forked before the walls go up and before anything is read. It takes no orders but
  * to run tools of the stage path as filters, with options that name no files and give no leave that
- * the user has not given: whoever has taken over the stage gains only what it does anyway. */
+ * the user has not given, and to open files for reading, but for those of private.c: whoever has
+ * taken over the stage gains only what it does anyway. */
+#include "io/io.h"
 #include "process/process.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -13,15 +19,21 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MOST_STAGES = 16, MOST_ARGS = 64, MOST_TEXT = 1 << 16 };
 /* A request's head: bytes of its arguments (each with a NUL; an empty one ends a stage's) and of
  * its input. A reply's: status, the stage that failed, bytes of its output. */
-typedef struct { uint64_t keep, args, input; } Request;    /* keep: only a reproducer */
+/* KEEP: only a reproducer; OPEN: a letter for OPEN_WAIT …, then the path */
+typedef enum { RUN, KEEP, OPEN, WORK } Task;
+typedef struct { uint64_t task, args, input; } Request;
 typedef struct { int32_t status, failed; uint64_t output; } Reply;
+/* what a message carries beside its bytes: a descriptor */
+typedef union { struct cmsghdr head; char room[CMSG_SPACE(sizeof(int))]; } Extra;
 
-static struct { int fd; } broker = {-1};
+/* workers: what the tool offers; output: its standard output, for them */
+static struct { int fd, output; Worker worker[WORKERS]; } broker = {-1, -1};
 
 static bool put(int fd, const void *p, size_t n)
 {
@@ -94,24 +106,90 @@ static bool arguments(char *text, size_t n, char **argv, char ***argvs)
 	return stages && first;
 }
 
-static bool serve_one(int fd)
+/* ---- workers */
+
+typedef struct { int32_t status; uint64_t n; } Result;
+
+/* The worker's whole life: its input comes by fd, and so goes what it has made. */
+static _Noreturn void work(Worker fn, int fd)
 {
-	char *argv[MOST_ARGS], **argvs[MOST_STAGES], *text = NULL, *input = NULL;
-	Request r;
+	uint64_t n;
+	Buf out = {0};
+
+	leftovers_forget();
+	process.opener = NULL;
+	process.confined = false;
+	if (!get(fd, &n, sizeof n))
+		_exit(FAILED);
+	char *in = xmalloc(n + 1);
+	if (!get(fd, in, n))
+		_exit(FAILED);
+	in[n] = 0;
+	Result r = {.status = fn(in, n, &out)};
+	r.n = out.n;
+	bool sent = put(fd, &r, sizeof r) && put(fd, buf_str(&out), out.n);
+	leftovers_remove();
+	_exit(sent ? DONE : FAILED);
+}
+
+/* Starts worker k and returns the other end of its socket; -1 and errno. It ends with its parent.
+ */
+static int work_start(int k)
+{
+	int fd[2];
+	pid_t parent = getpid();
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd))
+		return -1;
+	fflush(stdout);
+	pid_t pid = fork();
+	if (!pid) {
+		close(fd[0]);
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		if (getppid() != parent)
+			_exit(FAILED);
+		if (broker.output >= 0)
+			dup2(broker.output, 1);
+		work(broker.worker[k], fd[1]);
+	}
+	close(fd[1]);
+	if (pid > 0)
+		return fd[0];
+	close(fd[0]);
+	return -1;
+}
+
+/* The reply to OPEN and WORK has errno for its status, and the descriptor beside it. */
+static bool serve_descriptor(int fd, int file)
+{
+	Reply reply = {.status = file < 0 ? errno : 0};
+	struct iovec bytes = {&reply, sizeof reply};
+	Extra extra = {.head = {CMSG_LEN(sizeof file), SOL_SOCKET, SCM_RIGHTS}};
+	struct msghdr m = {.msg_iov = &bytes, .msg_iovlen = 1};
+
+	if (file >= 0) {
+		memcpy(CMSG_DATA(&extra.head), &file, sizeof file);
+		m.msg_control = &extra;
+		m.msg_controllen = sizeof extra.room;
+	}
+	bool sent = sendmsg(fd, &m, MSG_NOSIGNAL) == sizeof reply;
+	if (file >= 0)
+		close(file);
+	return sent;
+}
+
+static bool serve_run(int fd, const Request *r, char *text, const char *input)
+{
+	char *argv[MOST_ARGS], **argvs[MOST_STAGES];
+	char *const *const *all = (char *const *const *)argvs;
+	Reply reply = {.status = FAILED, .failed = 0};
 	Buf out = {0};
 	int failed = -1;
 
-	if (!get(fd, &r, sizeof r) || r.args > MOST_TEXT)
-		return false;
-	text = xcalloc(r.args + 1, 1);
-	input = xmalloc(r.input + 1);
-	if (!get(fd, text, r.args) || !get(fd, input, r.input))
-		return false;
-	Reply reply = {.status = FAILED, .failed = 0};
-	if (arguments(text, r.args, argv, argvs)) {
-		char *const *const *all = (char *const *const *)argvs;
-		const char *kept = r.keep ? reproducer_save(all, input, r.input) : NULL;
-		reply.status = r.keep ? DONE : spawn_pipeline(all, input, r.input, &out, &failed);
+	if (arguments(text, r->args, argv, argvs)) {
+		bool keep = r->task == KEEP;
+		const char *kept = keep ? reproducer_save(all, input, r->input) : NULL;
+		reply.status = keep ? DONE : spawn_pipeline(all, input, r->input, &out, &failed);
 		reply.failed = failed;
 		if (kept)
 			buf_add(&out, kept, strlen(kept));
@@ -119,15 +197,42 @@ static bool serve_one(int fd)
 	reply.output = out.n;
 	bool sent = put(fd, &reply, sizeof reply) && put(fd, buf_str(&out), out.n);
 	buf_free(&out);
+	return sent;
+}
+
+static bool serve_one(int fd)
+{
+	Request r;
+
+	if (!get(fd, &r, sizeof r) || r.args > MOST_TEXT)
+		return false;
+	char *text = xcalloc(r.args + 1, 1), *input = xmalloc(r.input + 1);
+	bool good = get(fd, text, r.args) && get(fd, input, r.input);
+	switch (good ? r.task : ~0u) {
+	case RUN:
+	case KEEP: good = serve_run(fd, &r, text, input); break;
+	case OPEN: good = serve_descriptor(fd, file_open_public(text + !!*text, *text - 1)); break;
+	case WORK:
+		errno = ENOSYS;
+		good = serve_descriptor(fd, (unsigned char)*text < WORKERS &&
+			broker.worker[(unsigned char)*text] ? work_start(*text) : -1);
+		break;
+	default: good = false;
+	}
+	/* workers that have ended: nothing else runs between two requests */
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
 	free(text);
 	free(input);
-	return sent;
+	return good;
 }
 
 static _Noreturn void serve(int fd, pid_t stage)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+	for (int i = 0; i < WORKERS && broker.output < 0; i++)
+		broker.output = broker.worker[i] ? fcntl(1, F_DUPFD_CLOEXEC, 3) : -1;
 	/* whoever reads the stage's output must not wait for the broker */
 	dup2(null, 0);
 	dup2(null, 1);
@@ -165,7 +270,12 @@ bool broker_has(void) { return broker.fd >= 0; }
 
 static void add_argument(Buf *b, const char *s) { buf_add(b, s, strlen(s) + 1); }
 
-static Reply ask(uint64_t keep, char *const *const *argvs, const void *in, size_t n, Buf *out)
+static _Noreturn void ended(void)
+{
+	die(FAILED, "the process that starts stages and opens files for it has ended");
+}
+
+static Reply ask(Task task, char *const *const *argvs, const void *in, size_t n, Buf *out)
 {
 	Buf args = {0};
 	Reply r;
@@ -175,17 +285,17 @@ static Reply ask(uint64_t keep, char *const *const *argvs, const void *in, size_
 			add_argument(&args, *a);
 		add_argument(&args, "");
 	}
-	Request q = {keep, args.n, n};
+	Request q = {task, args.n, n};
 	bool good = put(broker.fd, &q, sizeof q) && put(broker.fd, args.s, args.n) &&
 		put(broker.fd, in, n) && get(broker.fd, &r, sizeof r);
 	buf_free(&args);
 	if (!good)
-		die(FAILED, "the process that starts stages for it has ended");
+		ended();
 	char piece[1 << 16];
 	for (uint64_t left = r.output; left;) {
 		size_t k = left < sizeof piece ? left : sizeof piece;
 		if (!get(broker.fd, piece, k))
-			die(FAILED, "the process that starts stages for it has ended");
+			ended();
 		if (out)
 			buf_add(out, piece, k);
 		left -= k;
@@ -195,9 +305,74 @@ static Reply ask(uint64_t keep, char *const *const *argvs, const void *in, size_
 
 int broker_run(char *const *const *argvs, const void *in, size_t n, Buf *out, int *failed)
 {
-	Reply r = ask(0, argvs, in, n, out);
+	Reply r = ask(RUN, argvs, in, n, out);
 
 	*failed = r.failed;
+	return r.status;
+}
+
+/* Asks for a descriptor; -1 and errno. */
+static int ask_descriptor(Task task, const char *args, size_t n)
+{
+	Request q = {task, n, 0};
+	Reply r = {0};
+	struct iovec bytes = {&r, sizeof r};
+	Extra extra = {0};
+	struct msghdr m = {.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &extra,
+		.msg_controllen = sizeof extra.room};
+	int fd = -1;
+
+	if (n > MOST_TEXT) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	if (!put(broker.fd, &q, sizeof q) || !put(broker.fd, args, n) ||
+		recvmsg(broker.fd, &m, MSG_CMSG_CLOEXEC | MSG_WAITALL) != sizeof r)
+		ended();
+	if (!r.status && m.msg_controllen >= sizeof extra.head)
+		memcpy(&fd, CMSG_DATA(&extra.head), sizeof fd);
+	errno = r.status;
+	return fd;
+}
+
+/* process.opener */
+static int broker_open(const char *path, int how)
+{
+	const char *asked = arena_printf("%c%s", how + 1, path);
+
+	return ask_descriptor(OPEN, asked, strlen(asked) + 1);
+}
+
+void worker_offer(int k, Worker fn) { broker.worker[k] = fn; }
+
+int worker_start(int k, const void *in, size_t n)
+{
+	uint64_t bytes = n;
+	int fd = broker_has() ? ask_descriptor(WORK, &(char){k}, 1) : work_start(k);
+
+	if (fd < 0)
+		die_errno("cannot start a process");
+	/* one that dies says why itself, and worker_end sees it */
+	if (put(fd, &bytes, sizeof bytes))
+		put(fd, in, n);
+	return fd;
+}
+
+int worker_end(int fd, Buf *out)
+{
+	char piece[1 << 14];
+	Result r = {FAILED, 0};
+	bool whole = get(fd, &r, sizeof r);
+
+	if (!whole)
+		r = (Result){-1, 0};
+	for (uint64_t left = r.n, k; left; left -= k) {
+		k = left < sizeof piece ? left : sizeof piece;
+		if (!get(fd, piece, k))
+			ended();
+		buf_add(out, piece, k);
+	}
+	close(fd);
 	return r.status;
 }
 
@@ -205,6 +380,12 @@ const char *broker_keep(char *const *const *argvs, const void *in, size_t n)
 {
 	Buf path = {0};
 
-	ask(1, argvs, in, n, &path);
+	ask(KEEP, argvs, in, n, &path);
 	return path.n ? buf_str(&path) : NULL;
+}
+
+void broker_opens(void)
+{
+	if (broker_has())
+		process.opener = broker_open;
 }

@@ -1,12 +1,13 @@
 /* Walls around a process that reads what anybody may have written.
  *
- * A filter of system calls (seccomp) lets through what computing, reading files and writing to open
+ * A filter of system calls (seccomp) lets through what computing, reading and writing open
  * descriptors need; all else fails with EPERM: sockets, exec, new processes, and, in a stage,
- * opening for writing and code that is mapped. Landlock says the same once more where the kernel
- * has it, and for `run` which files may be read and written. What a kernel lacks is left out.
+ * opening files and code that is mapped. Landlock says the same once more where the kernel has it,
+ * and for `run` which files may be read and written. What a kernel lacks is left out.
  *
  * The filter is a table of numbers, so it takes no library, and microseconds to put in force. A
- * stage that has to start others asks a broker for it (broker.c), which was started before. */
+ * stage that has to start others or to open a file asks a broker for it (broker.c), which was
+ * started before. */
 #include "process/process.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -72,53 +73,53 @@
 	CALL(sched_yield), CALL(sched_getaffinity), CALL(sched_setaffinity), CALL(setitimer), \
 	CALL(fcntl), CALL(umask), CALL(getcwd), CALL(getrusage), CALL(prlimit64), CALL(rseq), \
 	CALL(set_robust_list), CALL(restart_syscall), CALL(getdents64), CALL(dup), \
-	CALL(epoll_wait_or_pwait), CALL(epoll_ctl), CALL(membarrier), \
+	CALL(epoll_wait_or_pwait), CALL(epoll_ctl), CALL(membarrier), CALL(recvmsg), \
 	CALL_IS(ioctl, 1, TCGETS), CALL_WITH(clone, 0, CLONE_THREAD)
 #ifdef __NR_epoll_wait
 #define __NR_epoll_wait_or_pwait __NR_epoll_wait
 #else
 #define __NR_epoll_wait_or_pwait __NR_epoll_pwait
 #endif
-#define WRITES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
 /* glibc falls back to clone, whose flags can be seen, where there is no clone3 */
 #define END BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_clone3, 0, 1), DENY(ENOSYS), DENY(EPERM)
 
 #ifdef __NR_open
-#define OPEN_READ CALL_WITHOUT(open, 1, WRITES)
 #define UNLINK CALL(unlink), CALL(rmdir),
 #define RENAMES CALL(open), CALL(unlink), CALL(rename), CALL(link), CALL(mkdir), CALL(rmdir),
 #else
-#define OPEN_READ CALL_WITHOUT(openat, 2, WRITES)
 #define UNLINK
 #define RENAMES
 #endif
 
-static const struct sock_filter stage_filter[] = {
-	START, COMMON, OPEN_READ, CALL_WITHOUT(openat, 2, WRITES),
-	CALL_WITHOUT(mmap, 2, PROT_EXEC), CALL_WITHOUT(mprotect, 2, PROT_EXEC), END,
-};
+#define CHECKED_CODE CALL_WITHOUT(mmap, 2, PROT_EXEC), CALL_WITHOUT(mprotect, 2, PROT_EXEC)
+#define NETWORK \
+	CALL(socket), CALL(socketpair), CALL(bind), CALL(connect), CALL(listen), CALL(accept), \
+	CALL(accept4), CALL(setsockopt), CALL(getsockopt), CALL(getsockname), \
+	CALL(getpeername), CALL(sendto), CALL(recvfrom), CALL(sendmsg), CALL(shutdown), \
+	CALL(eventfd2), CALL(pipe2), CALL(epoll_create1), CALL(unlinkat), \
+	CALL(sched_getparam), CALL(sched_getscheduler), CALL(sched_setscheduler), UNLINK
+#define FILES \
+	RENAMES CALL(openat), CALL(unlinkat), CALL(renameat), CALL(renameat2), CALL(linkat), \
+	CALL(mkdirat), CALL(fchmod), CALL(fsync), CALL(ftruncate), CALL(flock), CALL(fallocate), \
+	CALL(utimensat), CALL(fdatasync), CALL(mmap), CALL(mprotect), CALL(msync), \
+	CALL(sched_setscheduler), CALL(memfd_create), CALL(statfs), CALL(fstatfs), \
+	CALL(landlock_create_ruleset), CALL(landlock_add_rule), CALL(landlock_restrict_self), \
+	CALL(seccomp), CALL_IS(prctl, 0, PR_SET_NO_NEW_PRIVS),
+
+static const struct sock_filter stage_filter[] = {START, COMMON, CHECKED_CODE, END};
 /* A stage with an endpoint: its socket may have to be opened anew, and its library has threads of
  * its own, which were started before and are not confined. */
-static const struct sock_filter endpoint_filter[] = {
-	START, COMMON, OPEN_READ, CALL_WITHOUT(openat, 2, WRITES),
-	CALL_WITHOUT(mmap, 2, PROT_EXEC), CALL_WITHOUT(mprotect, 2, PROT_EXEC), CALL(socket),
-	CALL(socketpair), CALL(bind), CALL(connect), CALL(listen), CALL(accept), CALL(accept4),
-	CALL(setsockopt), CALL(getsockopt), CALL(getsockname), CALL(getpeername), CALL(sendto),
-	CALL(recvfrom), CALL(sendmsg), CALL(recvmsg), CALL(shutdown), CALL(eventfd2), CALL(pipe2),
-	CALL(epoll_create1), CALL(unlinkat), CALL(sched_getparam), CALL(sched_getscheduler),
-	CALL(sched_setscheduler), UNLINK END,
-};
-/* run writes its outputs and cache: where is Landlock's to say */
-static const struct sock_filter run_filter[] = {
-	START, COMMON, RENAMES CALL(openat), CALL(unlinkat), CALL(renameat), CALL(renameat2),
-	CALL(linkat), CALL(mkdirat), CALL(fchmod), CALL(fsync), CALL(ftruncate), CALL(flock),
-	CALL(fallocate), CALL(utimensat), CALL(fdatasync), CALL(mmap), CALL(mprotect), CALL(msync),
-	CALL(sched_setscheduler), END,
-};
+static const struct sock_filter endpoint_filter[] = {START, COMMON, CHECKED_CODE, NETWORK END};
+/* run writes its outputs and cache: where is Landlock's to say. More walls may follow. */
+static const struct sock_filter run_filter[] = {START, COMMON, FILES END};
+static const struct sock_filter run_endpoint_filter[] = {START, COMMON, FILES NETWORK END};
 
-static bool filter_calls(const struct sock_filter *f, size_t n, unsigned flags)
+typedef struct { const struct sock_filter *at; size_t n; } Filter;
+#define FILTER(f) ((Filter){f, sizeof f / sizeof *f})
+
+static bool filter_calls(Filter f, unsigned flags)
 {
-	struct sock_fprog program = {(unsigned short)n, (struct sock_filter *)f};
+	struct sock_fprog program = {(unsigned short)f.n, (struct sock_filter *)f.at};
 
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0;
 }
@@ -133,6 +134,7 @@ enum {
 	RUNS = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
 		LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
 		LANDLOCK_ACCESS_FS_MAKE_BLOCK,
+	LINKS = 1 << 13,                /* to another folder, from ABI 2; before it nobody may */
 	TRUNCATES = 1 << 14,            /* from ABI 3 */
 };
 /* struct landlock_ruleset_attr as of ABI 4, and its two rights to TCP */
@@ -140,9 +142,15 @@ typedef struct { uint64_t fs, net; } Rules;
 
 static int rules_new(uint64_t fs, long abi)
 {
-	Rules r = {fs | (abi >= 3 ? TRUNCATES : 0), 3};
+	Rules r = {fs | (abi >= 2 ? LINKS : 0) | (abi >= 3 ? TRUNCATES : 0), 3};
 
 	return (int)syscall(SYS_landlock_create_ruleset, &r, abi >= 4 ? 16 : 8, 0);
+}
+
+/* All rights to change what is in a folder. */
+static uint64_t changes(long abi)
+{
+	return CHANGES | (abi >= 2 ? LINKS : 0) | (abi >= 3 ? TRUNCATES : 0);
 }
 
 static void rule_add(int rules, const char *path, uint64_t rights)
@@ -193,16 +201,33 @@ void confine_stage(bool endpoint)
 		return;
 	process.confined = true;
 	broker_start();
+	broker_opens();
 #ifdef ARCH
 	if (!usable())
 		return;
 	long abi = landlock_abi();
 	if (abi > 0 && !endpoint)
-		rules_hold(rules_new(CHANGES | RUNS, abi));
-	if (endpoint)
-		filter_calls(endpoint_filter, sizeof endpoint_filter / sizeof *endpoint_filter, 0);
-	else
-		filter_calls(stage_filter, sizeof stage_filter / sizeof *stage_filter, 0);
+		rules_hold(rules_new(READS | CHANGES | RUNS, abi));
+	filter_calls(endpoint ? FILTER(endpoint_filter) : FILTER(stage_filter), 0);
+#endif
+}
+
+void confine_build(bool endpoint, size_t nwrite, const char *const *writes)
+{
+	if (process.confined || process.open)
+		return;
+	process.confined = true;
+	broker_start();
+#ifdef ARCH
+	if (!usable())
+		return;
+	long abi = landlock_abi();
+	/* the cache is kept by links */
+	int rules = abi >= 2 && !endpoint ? rules_new(CHANGES | RUNS, abi) : -1;
+	for (size_t i = 0; rules >= 0 && i < nwrite; i++)
+		rule_add(rules, writes[i], changes(abi));
+	rules_hold(rules);
+	filter_calls(endpoint ? FILTER(run_endpoint_filter) : FILTER(run_filter), 0);
 #endif
 }
 
@@ -216,10 +241,9 @@ void confine_run(size_t nread, const char *const *reads, size_t nwrite, const ch
 	for (size_t i = 0; rules >= 0 && i < nread; i++)
 		rule_add(rules, reads[i], READS);
 	for (size_t i = 0; rules >= 0 && i < nwrite; i++)
-		rule_add(rules, writes[i], READS | CHANGES | (abi >= 3 ? TRUNCATES : 0));
+		rule_add(rules, writes[i], READS | changes(abi));
 	held = rules_hold(rules) &&
-		filter_calls(run_filter, sizeof run_filter / sizeof *run_filter,
-			SECCOMP_FILTER_FLAG_TSYNC);
+		filter_calls(FILTER(run_filter), SECCOMP_FILTER_FLAG_TSYNC);
 #endif
 	if (!held)
 		die(UNSUPPORTED, "--sandbox: this kernel has no seccomp or no Landlock");

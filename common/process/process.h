@@ -26,8 +26,9 @@ typedef struct {
 	Graph *(*body)(Graph *g);             /* instead of passes, when set */
 	/* the highest level that it also takes; 0: only level_in */
 	int level_most;
-	bool compiles;          /* it starts a compiler, and is not confined */
 	bool steps;             /* it takes graphs with loops, branches and sizes that data gives */
+	/* for a tool with workers: offers them, and what is called instead of confine_stage */
+	void (*workers)(void), (*confine)(bool endpoint);
 	/* Reads FILE if it is source text or another format; returns NULL if it is a document. */
 	Graph *(*read)(const char *file);
 } Stage;
@@ -56,13 +57,28 @@ void stage_begin(const char *name);
  * are started by a broker, which a process with an endpoint has to start before that. Does nothing
  * where the kernel cannot, or with process.open. With an endpoint sockets stay allowed. */
 void confine_stage(bool endpoint);
+/* The same for a tool that loads what its workers have compiled: files may be opened, and new ones
+ * made where these are (folders: in them). */
+void confine_build(bool endpoint, size_t nwrite, const char *const *writes);
 /* run --sandbox: all threads, and no files but these (folders: those in them) and what they are
  * given. Dies with UNSUPPORTED where the kernel cannot. */
 void confine_run(size_t nread, const char *const *reads, size_t nwrite, const char *const *writes);
 void broker_start(void);
 bool broker_has(void);
+/* From here on the broker opens the files that this process maps. */
+void broker_opens(void);
 /* spawn_pipeline, by the broker */
 int broker_run(char *const *const *argvs, const void *in, size_t n, Buf *out, int *failed);
+/* A worker is a function of the tool's own that needs what walls take away. It runs in a process of
+ * its own, which is as it was when the broker started, with nothing but those bytes, which it must
+ * not trust; what it returns and puts into out is what worker_end gets. */
+typedef int (*Worker)(const void *in, size_t n, Buf *out);
+enum { WORKERS = 2 };
+void worker_offer(int k, Worker fn);     /* before broker_start */
+/* Starts worker k; the descriptor can be polled for its end. */
+int worker_start(int k, const void *in, size_t n);
+/* Waits for it; -1 when it has died, with a message of its own. */
+int worker_end(int fd, Buf *out);
 /* reproducer_save, by the broker */
 const char *broker_keep(char *const *const *argvs, const void *in, size_t n);
 
@@ -84,13 +100,14 @@ const char *own_file(const char *path);
  * status. */
 int spawn_filter(char *const argv[], const void *in, size_t n, Buf *out);
 /* The same for a pipeline of filters; argvs ends with NULL. *failed gets the index of the first
- * that failed. */
+ * that failed. When it refuses what another one wrote, the input is kept, and the end of its
+ * message says where. */
 int spawn_pipeline(char *const *const *argvs, const void *in, size_t n, Buf *out, int *failed);
 
 /* ---- reproducer.c: what is left of a crash */
 
-/* Dies as a pipeline has failed, with its status if that is one of ours. Such a filter has printed
- * its own message; when it has crashed, or refuses what another one wrote, the input is kept. */
+/* Dies as a pipeline has failed, with its status if that is one of ours: such a filter has printed
+ * its own message. When it has crashed, the input is kept. */
 _Noreturn void pipeline_failed(
 	char *const *const *argvs, int status, int failed, const void *in, size_t n);
 /* Keeps the input of a pipeline of filters and a script that runs it again, in the folder

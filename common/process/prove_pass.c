@@ -1,6 +1,6 @@
 /* --prove: after each pass the tool `prove` is asked whether the document means what it did. It is
  * a process of its own, given both documents in one stream. What is no document by itself (the
- * result of a pass that the next one needs) is passed over. */
+ * result of a pass that the next one needs) is proved together with the next pass. */
 #include "io/io.h"
 #include "process/process.h"
 #include "process/prove_pass.h"
@@ -29,6 +29,7 @@ void prove_pass(const char *pass, const Graph *g)
 	if (status == FAILED)
 		die_silent(FAILED);
 	if (status == MALFORMED) {
+		fprintf(stderr, "%s: left to the pass after it\n", pass);
 		before.n = n;
 		return;
 	}

@@ -101,15 +101,12 @@ _Noreturn void pipeline_failed(
 	const char *signal = status > 128 ? sigabbrev_np(status - 128) : NULL, *script = NULL;
 	const char *how = signal ? arena_printf("was killed by SIG%s", signal) :
 				   arena_printf("failed with status %d", status);
-	char *const **some = arena_alloc((failed + 2) * sizeof *some);
 
-	memcpy(some, argvs, (failed + 1) * sizeof *some);
-	if (!ours || (status == MALFORMED && failed > 0))
-		script = reproducer_save(some, in, n);
-	if (ours && script)
-		warn("it was written by %s: %s runs it again", argvs[failed - 1][0], script);
 	if (ours)
 		die_silent(status);
+	char *const **some = arena_alloc((failed + 2) * sizeof *some);
+	memcpy(some, argvs, (failed + 1) * sizeof *some);
+	script = reproducer_save(some, in, n);
 	die(FAILED, "%s %s%s%s%s", argvs[failed][0], how, script ? ": " : "", script ? script : "",
 		script ? " runs it again" : "");
 }

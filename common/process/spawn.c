@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -116,7 +117,8 @@ const char *program_find(const char *name)
 
 /* ---- child processes */
 
-typedef struct { pid_t pid; int in, out; } Child;
+/* said: what it prints on standard error, in memory, until it has ended; -1: goes there directly */
+typedef struct { pid_t pid; int in, out, said; } Child;
 
 void command_print(Buf *b, char *const argv[])
 {
@@ -150,7 +152,7 @@ static void make_pipe(int end[2])
 	fcntl(end[1], F_SETPIPE_SZ, 1 << 20);
 }
 
-static Child start(char *const argv[])
+static Child start(char *const argv[], bool held)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
@@ -169,6 +171,9 @@ static Child start(char *const argv[])
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, in[0], 0);
 	posix_spawn_file_actions_adddup2(&files, out[1], 1);
+	c.said = held ? memfd_create("said", MFD_CLOEXEC) : -1;
+	if (c.said >= 0)
+		posix_spawn_file_actions_adddup2(&files, c.said, 2);
 	int err = posix_spawnp(&c.pid, argv[0], &files, &attr, argv, environ);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
@@ -247,6 +252,44 @@ static int reap(Child *c)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* Prints what a child has said. With a script, which runs it again, its last line says so. */
+static void relay(Child *c, const char *writer, const char *script)
+{
+	enum { LINE_MOST = 999 };
+	Buf all = {0}, more = {0};
+	char piece[PIECE];
+	off_t at = 0;
+
+	for (ssize_t n; c->said >= 0 && (n = pread(c->said, piece, sizeof piece, at)) > 0; at += n)
+		buf_add(&all, piece, n);
+	shut(&c->said);
+	if (script && all.n && all.s[all.n - 1] == '\n') {
+		buf_printf(&more, " (written by %s; %s runs it again)", writer, script);
+		const char *line = memrchr(all.s, '\n', --all.n);
+		size_t begin = line ? line + 1 - all.s : 0;
+		size_t most = more.n < LINE_MOST ? LINE_MOST - more.n : 0;
+		while (all.n - begin > most)    /* not within a character */
+			while (all.n > begin && ((unsigned char)all.s[--all.n] & 0xc0) == 0x80)
+				;
+		buf_add(&all, more.s, more.n < LINE_MOST ? more.n : 0);
+		buf_add(&all, "\n", 1);
+	}
+	(void)!write(2, buf_str(&all), all.n);
+	buf_free(&all);
+	buf_free(&more);
+}
+
+/* A script for a document that filter number `failed` refuses, though the one before wrote it. */
+static const char *script_for(
+	char *const *const *argvs, int status, size_t failed, const void *in, size_t n)
+{
+	if (status != MALFORMED || !failed)
+		return NULL;
+	char *const **some = arena_alloc((failed + 2) * sizeof *some);
+	memcpy(some, argvs, (failed + 1) * sizeof *some);
+	return reproducer_save(some, in, n);
+}
+
 int spawn_filter(char *const argv[], const void *in, size_t n, Buf *out)
 {
 	int failed;
@@ -262,7 +305,7 @@ int spawn_pipeline(char *const *const *argvs, const void *in, size_t n, Buf *out
 		return broker_run(argvs, in, n, out, failed);
 	signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; argvs[i]; i++)
-		vec_push(&child, start((char *const *)argvs[i]));
+		vec_push(&child, start((char *const *)argvs[i], i > 0));
 	*failed = -1;
 	for (size_t i = 0; i < child.n; i++) {
 		Buf next = {0};
@@ -271,6 +314,8 @@ int spawn_pipeline(char *const *const *argvs, const void *in, size_t n, Buf *out
 			feed(&child.at[i], i ? prev.s : in, i ? prev.n : n, last ? out : &next);
 		}
 		int s = reap(&child.at[i]);
+		const char *script = s && !status ? script_for(argvs, s, i, in, n) : NULL;
+		relay(&child.at[i], i ? argvs[i - 1][0] : "", script);
 		if (s && !status) {
 			status = s;
 			*failed = i;

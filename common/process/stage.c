@@ -276,8 +276,9 @@ static Graph *admit(const Stage *s, Graph *g)
 	}
 	if (!s->steps)
 		refuse_steps(g);
-	/* a program of this user's own has been proved before it was marked */
-	if (g->level < LV_PROGRAM || !own)
+	/* what has a mark of this user's was proved before it was marked */
+	bool order = !process.guard && !process.own_made;
+	if (g->level < LV_PROGRAM ? !mark_proved(g, order) : !own)
 		g = prove_admit(g);
 	checks_remember(g);
 	/* passes make a new graph, so the list of nodes that were read is dropped; functions are
@@ -328,9 +329,11 @@ int stage_main(const Stage *s, int argc, char **argv)
 		die(USAGE, "standard input is a terminal: give a FILE, or pipe a document in");
 	if (!opt.output && isatty(1))
 		die(USAGE, "standard output is a terminal: pipe it into a stage, or into show");
+	process.from_socket = endpoint_is(file);
 	/* before an endpoint is opened: a copy of its sockets would keep them open */
-	if (!s->compiles)
-		broker_start();
+	if (s->workers)
+		s->workers();
+	broker_start();
 	stream_out_open(opt.output);
 	Graph *g = s->read && !standard && !endpoint_is(file) ? s->read(file) : NULL;
 	if (g) {
@@ -341,8 +344,7 @@ int stage_main(const Stage *s, int argc, char **argv)
 	/* made at first use, which is no longer possible between walls */
 	if (s->level_out == LV_PROGRAM)
 		secret_missing();
-	if (!s->compiles)
-		confine_stage(opt.output || endpoint_is(file));
+	(s->confine ? s->confine : confine_stage)(opt.output || endpoint_is(file));
 	for (; (g = stream_next(in, 0)); arena_reset())
 		handle(s, g);
 	if (!stream_count(in) && !standard && !endpoint_is(file))

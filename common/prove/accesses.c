@@ -53,6 +53,18 @@ static void find(Finder *f, UOp *statement, uint32_t at)
 			.value = statement->src[1], .at = at, .store = true}));
 }
 
+Nodes kernel_nodes(UOp *kernel)
+{
+	static ARENA Map known;
+	Nodes *all = map_get(&known, PKEY(kernel));
+	if (!all) {
+		all = arena_alloc(sizeof *all);
+		*all = walk(kernel);
+		map_put(&known, PKEY(kernel), all);
+	}
+	return *all;
+}
+
 Accesses kernel_accesses(UOp *kernel)
 {
 	static ARENA Map known;
@@ -136,20 +148,10 @@ UOp *index_plain(UOp *u)
 	return r;
 }
 
-typedef struct { size_t n; UOp *const *cond; Map done; int depth; } Opening;
+/* Under some conditions: what was opened, and the LETs that stay. */
+typedef struct { UOp *const *cond; Map done, kept; int depth; } Opening;
 
 enum { MOST_DEPTH = 1000 };
-
-static bool occurs(UOp *let, const Opening *o)
-{
-	for (size_t i = 0; i < o->n; i++) {
-		Nodes all = walk_brief(o->cond[i]);
-		for (size_t j = 0; j < all.n; j++)
-			if (all.at[j] == let)
-				return true;
-	}
-	return false;
-}
 
 static UOp *open_node(Opening *o, UOp *u);
 
@@ -160,7 +162,7 @@ static UOp *opened(Opening *o, UOp *u)
 	if (u->dtype != DT_I64 || o->depth > MOST_DEPTH)
 		return u;
 	if (u->op == OP_LET && (index || s->op == OP_CONST || s->op == OP_SPECIAL))
-		return occurs(u, o) ? u : open_node(o, u->src[0]);
+		return map_get(&o->kept, PKEY(u)) ? u : open_node(o, u->src[0]);
 	return u->op != OP_LET && index ?
 		ix_remake(u, (UOp *[]){open_node(o, u->src[0]), open_node(o, u->src[1])}) : u;
 }
@@ -177,12 +179,24 @@ static UOp *open_node(Opening *o, UOp *u)
 	return r;
 }
 
+static void open_under(Opening *o, size_t n, UOp *const *cond)
+{
+	map_free(&o->done);
+	map_free(&o->kept);
+	o->cond = cond;
+	Nodes all = walk_many(n, cond);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_LET)
+			map_put(&o->kept, PKEY(all.at[i]), all.at[i]);
+}
+
 UOp *index_open(UOp *u, size_t n, UOp *const *cond)
 {
-	Opening o = {.n = n, .cond = cond};
-	UOp *r = open_node(&o, u);
-	map_free(&o.done);
-	return r;
+	static ARENA Opening last[2];
+	Opening *o = &last[n > 0];
+	if (n && o->cond != cond)
+		open_under(o, n, cond);
+	return open_node(o, u);
 }
 
 static const char *leaf_name(UOp *u, void *ctx)

@@ -29,7 +29,8 @@ const UOp *access_buffer(const UOp *call, const Access *a);
 Nodes lets_in(UOp *statement);
 /* An i64 expression with its LETs written out, in the normal form of the integer algebra. */
 UOp *index_plain(UOp *u);
-/* The same, but for LETs that are no index arithmetic, or occur in one of n conditions. */
+/* The same, but for LETs that are no index arithmetic, or occur in one of n conditions. The array
+ * stays as it is until arena_reset. */
 UOp *index_open(UOp *u, size_t n, UOp *const *cond);
 /* Its text, for messages. */
 const char *index_text(UOp *u);

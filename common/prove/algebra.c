@@ -498,7 +498,7 @@ static bool put_facts(Known *k, Sum *s)
 	return any;
 }
 
-/* The forms in which a claim is looked at, and by how many facts. */
+/* The forms in which a claim is looked at. */
 enum { AS_IS, JOINED, SPLIT, ENDS, LESS, FORMS };
 
 static bool form_of(Known *k, const Sum *s, int form, Sum *out)
@@ -512,6 +512,10 @@ static bool form_of(Known *k, const Sum *s, int form, Sum *out)
 	default: return true;
 	}
 }
+
+/* A way to show a claim: a form, whether quotients are taken apart, by how many facts. */
+enum { WAYS = FORMS * 2 * (DEPTH + 1) };
+_Static_assert((int)WAYS == (int)MOST_WAYS, "Known has a place for each");
 
 static bool try_way(Known *k, const Sum *s, int way)
 {
@@ -541,15 +545,27 @@ static bool was_shown(const Known *k, const Sum *s)
 	return false;
 }
 
+static int way_at(const Known *k, int i)
+{
+	return k->ways[i] ? k->ways[i] - 1 : i;
+}
+
+static void use_first(Known *k, int i)
+{
+	int way = way_at(k, i);
+	for (int j = i; j > 0; j--)
+		k->ways[j] = way_at(k, j - 1) + 1;
+	k->ways[0] = way + 1;
+}
+
 bool sum_holds(Known *k, const Sum *s)
 {
 	bool is = numbers_hold(k, s, false) || was_shown(k, s);
 
-	/* what showed the last claim first: there are many that are alike */
-	if (!is && !(is = try_way(k, s, k->way)))
-		for (int way = 0; !is && way < FORMS * 2 * (DEPTH + 1); way++)
-			if (way != k->way && (is = try_way(k, s, way)))
-				k->way = way;
+	/* what showed the last claims first: there are many that are alike */
+	for (int i = 0; !is && i < WAYS; i++)
+		if ((is = try_way(k, s, way_at(k, i))))
+			use_first(k, i);
 	if (is && s->n)
 		vec_push(&k->shown, *s);
 	return is;

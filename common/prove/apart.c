@@ -6,6 +6,7 @@
  *
  * No item may write a place that another one touches, but that two may write the same value to one
  * (tiles of a size that does not divide the whole overlap). */
+#include "index/ix.h"
 #include "prove/apart.h"
 #include "shape/shape.h"
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static UOp *special_of(Nodes all, bool local, int d)
 Items items_of(const ProvedCall *c)
 {
 	Items x = {0};
-	Nodes all = walk(c->kernel);
+	Nodes all = kernel_nodes(c->kernel);
 	for (int k = 0; c->graph->level >= LV_LOOPS && k < 6; k++)
 		add_item(&x, special_of(all, k / 3, k % 3), grid_size(c->kernel, k / 3, k % 3));
 	if (c->graph->level >= LV_LOOPS)
@@ -53,7 +54,9 @@ Items items_of(const ProvedCall *c)
 /* ---- the conditions around each statement */
 
 typedef struct { UOp *cond; int outer; } Around;
-struct Scopes { VEC(Around) at; int *of; };
+typedef struct { const UOp *gate; int scope; size_t n; UOp **cond; } Conditions;
+/* all: of a scope and a gate */
+struct Scopes { VEC(Around) at; int *of; Map all; };
 
 static int add_condition(struct Scopes *s, UOp *a, UOp *b, int outer)
 {
@@ -61,17 +64,53 @@ static int add_condition(struct Scopes *s, UOp *a, UOp *b, int outer)
 	return (int)s->at.n - 1;
 }
 
-/* a - a*MIN(q, 1), which is at least 1 only when q < 1: gives q. */
-static UOp *remainder_of(UOp *u)
+/* s = *c * atom + *rest */
+static bool taken_out(const Sum *s, UOp *atom, Sum *c, Sum *rest)
 {
-	int64_t c;
-	UOp *t = u->op == OP_ADD ? u->src[1] : u;
-	UOp *m = t->op == OP_MUL && ix_is_const(t->src[1], &c) && c == -1 ? t->src[0] : t;
-	for (; m != t && m->op == OP_MUL; m = m->src[0])
-		if (m->src[1]->op == OP_MIN && ix_mul(u->src[0], m->src[1]) == t->src[0])
-			return m->src[1]->src[ix_is_const(m->src[1]->src[0], &c)];
+	sum_const(c, 0);
+	sum_const(rest, s->k);
+	for (int i = 0; i < s->n; i++) {
+		UOp *m = mono_div(s->t[i].m, atom);
+		if (!sum_term(m ? c : rest, s->t[i].c, m ? m : s->t[i].m))
+			return false;
+	}
+	return true;
+}
+
+/* A value MIN(q, 1) in a sum, where q is not negative, and its q; NULL when there is none. */
+static UOp *one_or_none(const Sum *s, UOp **q)
+{
+	UOp *atom[IX_ATOMS];
+	for (int i = 0; i < s->n; i++) {
+		int n = mono_atoms(s->t[i].m, atom);
+		for (int k = 0; k < n; k++)
+			for (int j = 0; atom[k]->op == OP_MIN && j < 2; j++) {
+				*q = atom[k]->src[j];
+				if (atom[k]->src[!j] == ix_const(1) &&
+					ix_prove_le(ix_const(0), *q))
+					return atom[k];
+			}
+	}
 	return NULL;
 }
+
+/* Takes a size x*MIN(q, 1), or x - x*MIN(q, 1), apart: where it is at least 1, so is x; *whole: so
+ * is q, else q is 0. NULL when it is neither. */
+static UOp *tiled(UOp *size, bool *whole, UOp **q)
+{
+	Sum s, c, rest, both;
+	sum_of(&s, size);
+	UOp *m = one_or_none(&s, q);
+	if (!m || !taken_out(&s, m, &c, &rest))
+		return NULL;
+	both = rest;
+	*whole = !rest.n && !rest.k;
+	if (!*whole && (!sum_plus(&both, 1, &c) || both.n || both.k))
+		return NULL;
+	return sum_node(*whole ? &c : &rest);
+}
+
+enum { MOST_SIZES = 16 };
 
 /* What follows from a loop's being run at all: its size, a product of what is not negative, is at
  * least 1.
@@ -81,19 +120,24 @@ static UOp *remainder_of(UOp *u)
  */
 static int runs(struct Scopes *s, UOp *size, int outer)
 {
-	UOp *todo[16];
+	UOp *todo[MOST_SIZES];
 	int n = 0;
 	int64_t c;
-	for (todo[n++] = size; n; ) {
-		UOp *u = todo[--n], *q = remainder_of(u);
-		if (q && q->op == OP_FLOORDIV) {
-			outer = add_condition(s, q->src[0], q->src[1], outer);
-		} else if (u->op == OP_LET) {
-			todo[n++] = u->src[0];
-		} else if ((u->op == OP_MIN || u->op == OP_MUL) && n + 2 <= 16) {
+	for (todo[n++] = index_plain(size); n; ) {
+		bool whole, room = n + 1 <= MOST_SIZES;
+		UOp *u = todo[--n], *q, *x = room ? tiled(u, &whole, &q) : NULL;
+		if (x) {
+			todo[n++] = x;
+			if (whole)
+				todo[n++] = q;
+			else
+				outer = q->op == OP_FLOORDIV ?
+					add_condition(s, q->src[0], q->src[1], outer) :
+					add_condition(s, q, ix_const(1), outer);
+		} else if (room && (u->op == OP_MIN || u->op == OP_MUL)) {
 			bool product = u->op == OP_MUL;
 			for (int i = 0; i < 2; i++)
-				if (!product || ix_prove_le(ix_const(0), index_plain(u->src[!i])))
+				if (!product || ix_prove_le(ix_const(0), u->src[!i]))
 					todo[n++] = u->src[i];
 		} else if (u->op == OP_FLOORDIV && ix_is_const(u->src[1], &c) && c > 0) {
 			outer = add_condition(s, ix_const(c - 1), u->src[0], outer);
@@ -140,7 +184,7 @@ static void move_lets(struct Scopes *s, const UOp *kernel)
 static void find_scopes(struct Scopes *s, const UOp *kernel)
 {
 	VEC(int) open = {0};
-	Nodes all = walk((UOp *)kernel);
+	Nodes all = kernel_nodes((UOp *)kernel);
 	int now = 0;
 	vec_push(&s->at, ((Around){0}));
 	s->of = arena_alloc((kernel->nsrc + 1) * sizeof *s->of);
@@ -166,46 +210,61 @@ static void find_scopes(struct Scopes *s, const UOp *kernel)
 }
 
 /* Those of a kernel, kept until another one is asked for. */
-static const struct Scopes *scopes_of(const UOp *kernel)
+static struct Scopes *scopes_of(const UOp *kernel)
 {
 	static ARENA struct Scopes last;
 	static ARENA const UOp *of;
 	if (of != kernel) {
 		last.at.n = 0;
+		map_free(&last.all);
 		find_scopes(&last, kernel);
 	}
 	of = kernel;
 	return &last;
 }
 
-static size_t conditions_of(const struct Scopes *s, const Access *a, UOp *const **cond)
+/* Those of the same scope and gate are the same array. */
+static const Conditions *conditions_of(struct Scopes *s, const Access *a)
 {
-	size_t n = a->gate != NULL;
-	for (int k = s->of[a->at]; k; k = s->at.at[k].outer)
-		n++;
-	UOp **c = arena_alloc((n + 1) * sizeof *c);
-	n = 0;
+	int scope = s->of[a->at];
+	uint64_t key = hash_mix(PKEY(a->gate), (uint64_t)scope);
+	Conditions *c = map_get(&s->all, key);
+	if (c && c->gate == a->gate && c->scope == scope)
+		return c;
+	c = arena_alloc(sizeof *c);
+	*c = (Conditions){a->gate, scope, a->gate != NULL, NULL};
+	for (int k = scope; k; k = s->at.at[k].outer)
+		c->n++;
+	UOp **to = c->cond = arena_alloc((c->n + 1) * sizeof *to);
 	if (a->gate)
-		c[n++] = a->gate;
-	for (int k = s->of[a->at]; k; k = s->at.at[k].outer)
-		c[n++] = s->at.at[k].cond;
-	*cond = c;
-	return n;
+		*to++ = a->gate;
+	for (int k = scope; k; k = s->at.at[k].outer)
+		*to++ = s->at.at[k].cond;
+	map_put(&s->all, key, c);
+	return c;
 }
 
-/* The places of some accesses along one axis of their INDEX. */
-static Place *places_of(const ProvedCall *c, const Access *const *a, size_t n, uint32_t axis)
+/* Whether a gate compares the index itself, as one does that keeps it inside. */
+static bool gates_itself(UOp *gate, const UOp *index)
 {
-	const struct Scopes *s = scopes_of(c->kernel);
+	Nodes all = walk_brief(gate);
+	for (size_t i = 0; i < all.n; i++)
+		for (uint32_t k = 0; all.at[i]->op == OP_CMPLT && k < 2; k++)
+			if (all.at[i]->src[k] == index && index->op != OP_RANGE)
+				return true;
+	return false;
+}
+
+Place *places_of(const ProvedCall *c, const Access *const *a, size_t n, uint32_t axis)
+{
+	struct Scopes *s = scopes_of(c->kernel);
 	Place *p = arena_alloc((n + 1) * sizeof *p);
 	for (size_t i = 0; i < n; i++) {
-		bool same = i && s->of[a[i]->at] == s->of[a[i - 1]->at] &&
-			a[i]->gate == a[i - 1]->gate;
-		p[i] = same ? p[i - 1] : (Place){0};
-		if (!same)
-			p[i].n = conditions_of(s, a[i], &p[i].cond);
-		p[i].at = index_open(a[i]->index->src[1 + axis], p[i].n, p[i].cond);
-		p[i].call = c;
+		UOp *index = a[i]->index->src[1 + axis];
+		const Conditions *all = conditions_of(s, a[i]);
+		bool without = a[i]->gate && gates_itself(a[i]->gate, index);
+		UOp *at = index_open(index, all->n - without, all->cond + without);
+		p[i] = (Place){.at = at, .cond = all->cond, .n = all->n, .call = c};
 	}
 	return p;
 }
@@ -220,9 +279,7 @@ static bool all_within(const Digits *d, const Place *p, UOp *u, int64_t below)
 	return within;
 }
 
-/* Whether an item's number is the same for all who touch the place, or has one value where they do;
- * or its quotient by something that is 1 there is the same. */
-static bool determined(Digits *d, const Place *p, UOp *number)
+bool determined(Digits *d, const Place *p, UOp *number)
 {
 	if (!number)
 		return false;
@@ -277,23 +334,13 @@ static Place *flat_places(const ProvedCall *c, const Access *const *a, size_t n)
 	return p;
 }
 
-static bool by_data(const Digits *d, const Place *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (moves_with(d, p[i].at) & OF_DATA)
-			return true;
-	return false;
-}
-
-/* Two items may touch one place: refuses the kernel, with a case if there is one. Where places are
- * sums of sizes that cannot be told apart, and no case is found, it is let through. */
-static void refuse_unless_apart(const ProvedCall *c, const Items *x, const Digits *d,
-	const Access *const *a, int open)
+/* Two items may touch one place, for all that can be shown: refuses the kernel, with a case if
+ * there is one. */
+static void refuse(const ProvedCall *c, const Items *x, const Digits *d, const Access *const *a,
+	int open)
 {
 	Place *p = a[0]->index->nsrc > 1 ? flat_places(c, a, d->n) : NULL;
 	const char *at = p && x->number[open] ? colliding(x, p, d->n, a) : NULL;
-	if (p && x->number[open] && !at && !by_data(d, p, d->n))
-		return;
 	prove_fault(c, "two items that differ in %s may touch the same place %s, which one "
 		"of them writes%s%s", number_text(x, open), place_text(c, some_store(a, d->n)),
 		at ? ": " : "", at ? at : "");
@@ -314,7 +361,7 @@ void check_apart(const ProvedCall *c, const Items *x, bool group, const Access *
 		if (open < 0 && !(p && determined(&d, p, x->number[i])))
 			open = i;
 	if (open >= 0 && (loads || !same_values(c, x, &d, a)))
-		refuse_unless_apart(c, x, &d, a, open);
+		refuse(c, x, &d, a, open);
 	digits_free(&d);
 }
 
@@ -380,6 +427,21 @@ static void check_by_size(const ProvedCall *c, const Items *x, const Access *con
 	vec_free(&some);
 }
 
+/* The accesses that happen for some sizes that the document allows. */
+static size_t drop_dead(const ProvedCall *c, const Access **a, size_t n)
+{
+	Place *p = places_of(c, a, n, 0);
+	size_t left = 0;
+	bool dead = false;
+	for (size_t i = 0; i < n; i++) {
+		if (!i || p[i].cond != p[i - 1].cond)
+			dead = place_dead(&p[i]);
+		if (!dead)
+			a[left++] = a[i];
+	}
+	return left;
+}
+
 static void check_buffer(const ProvedCall *c, const Items *x, const Access *const *a, size_t n)
 {
 	VEC(const Access *) used = {0};
@@ -394,6 +456,8 @@ static void check_buffer(const ProvedCall *c, const Items *x, const Access *cons
 		else
 			vec_push(&used, a[i]);
 	}
+	if (store && x->n)
+		used.n = drop_dead(c, used.at, used.n);
 	if (store && x->n && schedule)
 		check_apart(c, x, false, used.at, used.n);
 	else if (store && x->n)

@@ -9,6 +9,11 @@ enum { MOST_NUMBERS = 64 };
 typedef struct { int n; UOp *number[MOST_NUMBERS], *size[MOST_NUMBERS]; } Items;
 
 Items items_of(const ProvedCall *c);
+/* The places of some accesses along one axis of their INDEX. */
+Place *places_of(const ProvedCall *c, const Access *const *a, size_t n, uint32_t axis);
+/* Whether an item's number is the same for all who touch the place, or has one value where they do;
+ * or its quotient by something that is 1 there is the same. */
+bool determined(Digits *d, const Place *p, UOp *number);
 /* Refuses the kernel when one of these accesses, which are of one memory, may write a place that
  * another item touches in one of them. group: the items are those of one work group. */
 void check_apart(const ProvedCall *c, const Items *x, bool group, const Access *const *a,

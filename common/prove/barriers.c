@@ -4,8 +4,12 @@
  *     STORE s[l]; BARRIER; LOAD s[l + 64]         apart: a phase ends at the BARRIER
  *
  * The statements of a phase are those that run between two BARRIERs. A loop with a BARRIER in it
- * joins the phase at its end with that at its beginning. */
+ * joins the phase at its end with that at its beginning.
+ *
+ * The lanes of a vector are like the items of a group without a BARRIER: what one of them writes,
+ * none of the others touches. */
 #include <stdlib.h>
+#include "index/ix.h"
 #include "prove/apart.h"
 
 typedef struct { const ProvedCall *call; uint32_t *phase, *join; uint32_t phases; } Phases;
@@ -101,4 +105,102 @@ void prove_barriers(const ProvedCall *c)
 	for (uint32_t i = 0; i < c->kernel->nsrc && x.n; i++)
 		if (is_shared(c->kernel->src[i]))
 			check_memory(&p, &x, c->kernel->src[i]);
+}
+
+/* ---- lanes of vectors */
+
+/* s = *c * lane + *rest, where the rest is the same in all lanes. */
+static bool lane_in(const Digits *d, const Sum *s, int64_t *c, Sum *rest)
+{
+	*rest = *s;
+	*c = 0;
+	for (int i = 0; i < s->n; i++) {
+		if (s->t[i].m == d->lane)
+			*c = s->t[i].c;
+		else if (moves_with(d, s->t[i].m))
+			return false;
+	}
+	return !*c || sum_term(rest, -*c, d->lane);
+}
+
+/* Whether all places are lane + k, the k's being multiples of how many lanes there are: the usual
+ * way. */
+static bool side_by_side(const Digits *d, const Access *const *a, size_t n)
+{
+	int64_t lanes, c;
+	Sum s, rest, first;
+	if (!ix_is_const(d->lane->src[0], &lanes) || a[0]->index->nsrc != 2)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		sum_of(&s, a[i]->index->src[1]);
+		if (!lane_in(d, &s, &c, &rest) || c != 1)
+			return false;
+		first = i ? first : rest;
+		if (!sum_plus(&rest, -1, &first) || rest.n || rest.k % lanes)
+			return false;
+	}
+	return true;
+}
+
+static void check_lanes(const ProvedCall *c, UOp *lane, const Access *const *a, size_t n)
+{
+	Digits d = {.lane = lane, .n = n};
+	Place *p = NULL;
+	bool store = false;
+	for (size_t i = 0; i < n; i++)
+		store |= a[i]->store;
+	if (!store || n < 2 || side_by_side(&d, a, n))
+		return;
+	for (uint32_t axis = 0; axis + 1 < a[0]->index->nsrc; axis++)
+		digits_of(&d, p = places_of(c, a, n, axis));
+	if (!p || !determined(&d, p, lane))
+		prove_fault(c, "two lanes of vector %s may touch the same place [%.200s], which "
+			"one of them writes", index_text(lane), index_text(a[0]->index->src[1]));
+	digits_free(&d);
+}
+
+/* The memory of two accesses is the same: that of the kernel's own, or a buffer of the call. */
+static bool same_memory(const UOp *call, const Access *a, const Access *b)
+{
+	const UOp *x = access_buffer(call, a);
+	return memory_of(a) == memory_of(b) || (x && x == access_buffer(call, b));
+}
+
+/* n accesses in the loop of a vector, one memory after another. */
+static void check_vector(const ProvedCall *c, UOp *lane, const Access *a, size_t n)
+{
+	VEC(const Access *) some = {0};
+	for (size_t i = 0; i < n; i++) {
+		bool seen = !a[i].store;
+		for (size_t k = 0; k < i && !seen; k++)
+			seen = a[k].store && same_memory(c->call, &a[i], &a[k]);
+		some.n = 0;
+		for (size_t k = 0; k < n && !seen; k++)
+			if (same_memory(c->call, &a[i], &a[k]))
+				vec_push(&some, &a[k]);
+		if (some.n)
+			check_lanes(c, lane, some.at, some.n);
+	}
+	vec_free(&some);
+}
+
+void prove_lanes(const ProvedCall *c)
+{
+	if (!c->kernel || c->graph->level < LV_LOOPS || proved_before(c, "lanes"))
+		return;
+	Accesses all = kernel_accesses(c->kernel);
+	size_t from = 0, to;
+	for (uint32_t i = 0; i < c->kernel->nsrc; i++) {
+		UOp *s = c->kernel->src[i];
+		if (s->op != OP_RANGE || strcmp(range_kind(s), "vector"))
+			continue;
+		while (from < all.n && all.at[from].at < i)
+			from++;
+		while (c->kernel->src[i]->op != OP_ENDRANGE)
+			i++;
+		for (to = from; to < all.n && all.at[to].at < i; to++)
+			continue;
+		check_vector(c, s, all.at + from, to - from);
+		from = to;
+	}
 }

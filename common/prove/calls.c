@@ -61,37 +61,29 @@ static void check_param(const ProvedCall *c, const UOp *param)
 
 static void check_slots(const ProvedCall *c)
 {
-	Nodes all = walk_brief(c->call->src[0]);
-	VEC(UOp *) params = {0};
+	Nodes all = kernel_nodes(c->kernel);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_PARAM)
-			vec_push(&params, all.at[i]);
-	for (size_t i = 0; i < params.n; i++)
-		check_param(c, params.at[i]);
-	vec_free(&params);
+			check_param(c, all.at[i]);
 }
 
 /* ---- order */
 
-/* Whether a call's kernel writes b in an earlier statement than the first that reads it, so that it
- * need not be written before. */
-static bool fills_first(const ProvedCall *c, Accesses all, const UOp *b)
-{
-	for (size_t i = 0; i < all.n; i++)
-		if (access_buffer(c->call, &all.at[i]) == b)
-			return all.at[i].store && all.at[i].value;
-	return false;
-}
-
 static void check_kernel(Progress *p, const ProvedCall *c)
 {
 	Accesses all = kernel_accesses(c->kernel);
+	Map first = {0};        /* buffer: the first access to it */
 	check_slots(c);
+	/* what a kernel writes before it reads it need not be written before */
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *b = access_buffer(c->call, &all.at[i]);
-		if (b && !all.at[i].store && !fills_first(c, all, b))
+		const Access *a = b ? map_get(&first, PKEY(b)) : NULL;
+		if (b && !a)
+			map_put(&first, PKEY(b), (void *)(a = &all.at[i]));
+		if (b && !all.at[i].store && !(a->store && a->value))
 			read_buffer(p, c, b);
 	}
+	map_free(&first);
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *b = access_buffer(c->call, &all.at[i]);
 		if (b && all.at[i].store)

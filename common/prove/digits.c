@@ -4,8 +4,10 @@
  *
  * g, and what is left when g*792 is taken away, are the same for all who touch one place, because
  * what is left lies in 0 … 791: they are digits, of weight 792 and 1. A sum is split again and
- * again, at the coefficient of one of its terms or at the common divisor of its constants; a digit
+ * again, at the coefficient of what moves in it or at the distance of two places; coefficients are
+ * polynomials in sizes, as (h + 2)*(w + 2) is when there is a border around. A digit
  * that is one product or quotient of an item's number then says something of that number. */
+#include "index/ix.h"
 #include "prove/digits.h"
 #include <stdlib.h>
 
@@ -15,6 +17,8 @@ static int own_moves(const Digits *d, const UOp *u)
 {
 	if (u->op == OP_LOAD || u->op == OP_RREDUCE || u->op == OP_RSCAN || u->op == OP_RSORT)
 		return OF_ITEM | OF_LOOP | OF_DATA;
+	if (d->lane)
+		return u == d->lane ? OF_ITEM : 0;
 	if (u->op == OP_SPECIAL)
 		return d->group && u->arg->s[0] == 'g' ? 0 : OF_ITEM;
 	if (u->op == OP_RANGE)
@@ -33,173 +37,84 @@ int moves_with(const Digits *d, UOp *u)
 	return m;
 }
 
-/* ---- sums */
+/* ---- sums: each term is a coefficient, sizes and what moves */
 
-enum { MOST_TERMS = 48 };
-/* c * size * mover; size and mover are NULL for 1 */
-typedef struct { int64_t c; UOp *size, *mover; } Part;
-typedef struct { int n; int64_t k; Part t[MOST_TERMS]; } Parts;
-
-static UOp *times(UOp *a, UOp *b)
+/* Whether a monomial is a product of sizes: the same for all items. */
+static bool is_size(const Digits *d, UOp *m)
 {
-	return a ? ix_mul(a, b) : b;
+	return m->op == OP_CONST || !moves_with(d, m);
 }
 
-/* Multiplies p by the factors of u, a left-leaning product. */
-static bool factors(Part *p, UOp *u)
+/* m = *size * *mover */
+static void size_and_mover(const Digits *d, UOp *m, UOp **size, UOp **mover)
 {
-	for (UOp *rest = u; rest; rest = rest->op == OP_MUL ? rest->src[0] : NULL) {
-		UOp *f = rest->op == OP_MUL ? rest->src[1] : rest;
-		int64_t v;
-		if (ix_is_const(f, &v)) {
-			if (!mul_ok(p->c, v, &p->c))
-				return false;
-		} else if (f->op == OP_VAR) {
-			p->size = times(p->size, f);
-		} else {
-			p->mover = times(p->mover, f);
-		}
+	UOp *atom[IX_ATOMS];
+	int n = mono_atoms(m, atom);
+	*size = *mover = ix_const(1);
+	for (int i = 0; i < n; i++) {
+		UOp **part = is_size(d, atom[i]) ? size : mover;
+		*part = mono_mul(*part, atom[i]);
 	}
-	return true;
 }
 
-/* u as parts; false when it does not fit. */
-static bool parts_of(Parts *s, UOp *u)
+/* The sizes by which s multiplies a mover (1: none), as a sum. */
+static bool coefficient(const Digits *d, const Sum *s, UOp *mover, Sum *out)
 {
-	*s = (Parts){0};
-	for (UOp *rest = u; rest; ) {
-		UOp *last = rest->op == OP_ADD ? rest->src[1] : rest;
-		Part p = {.c = 1};
-		if (s->n == MOST_TERMS || !factors(&p, last))
-			return false;
-		if (p.size || p.mover)
-			s->t[s->n++] = p;
-		else if (!add_ok(s->k, p.c, &s->k))
-			return false;
-		rest = rest->op == OP_ADD ? rest->src[0] : NULL;
-	}
-	return true;
-}
-
-static UOp *part_node(const Part *p)
-{
-	UOp *u = times(p->size, ix_const(p->c));
-	return p->mover ? ix_mul(u, p->mover) : u;
-}
-
-/* The weight at which a sum is split: c * size. */
-typedef struct { int64_t c; UOp *size; } Weight;
-
-static UOp *weight_node(const Weight *w)
-{
-	return times(w->size, ix_const(w->c));
-}
-
-/* p / w, when w divides it whatever the mover is. */
-static bool divide(const Part *p, const Weight *w, Part *out)
-{
-	*out = *p;
-	if (p->c % w->c)
-		return false;
-	out->c = p->c / w->c;
-	if (!w->size)
-		return true;
-	if (p->size == w->size) {
-		out->size = NULL;
-		return true;
-	}
-	UOp *q = p->size ? ix_div(p->size, w->size) : NULL;
-	if (!q || ix_mul(q, w->size) != p->size)
-		return false;
-	out->size = q;
-	return true;
-}
-
-static int64_t modulo(int64_t a, int64_t b)
-{
-	int64_t r = a % b;
-	return r < 0 ? r + b : r;
-}
-
-/* s = w * *high + *low, with the terms that w divides in *high. */
-static void divided(const Parts *s, const Weight *w, UOp **high, UOp **low)
-{
-	int64_t rest = w->size ? s->k : modulo(s->k, w->c);
-	*low = ix_const(rest);
-	*high = ix_const((s->k - rest) / w->c);
+	UOp *size, *m;
+	bool one = mover == ix_const(1);
+	sum_const(out, one ? s->k : 0);
 	for (int i = 0; i < s->n; i++) {
-		Part q;
-		bool up = divide(&s->t[i], w, &q);
-		UOp **side = up ? high : low;
-		*side = ix_add(*side, part_node(up ? &q : &s->t[i]));
+		size_and_mover(d, s->t[i].m, &size, &m);
+		if (m == mover && !sum_term(out, s->t[i].c, size))
+			return false;
 	}
+	return true;
 }
 
-/* ---- sizes of buffers with a border
- *
- *     b*(h + 2)*(w + 2) + (y + 1)*(w + 2) + x + 1
- *
- * is split at w + 2 when it is written with w' = w + 2 and h' = h + 2, as b*h'*w' + y*w' + … */
-
-enum { MOST_MOVED = 4 };
-typedef struct { size_t n; UOp *size[MOST_MOVED], *less[MOST_MOVED], *moved[MOST_MOVED],
-	*more[MOST_MOVED]; } Border;
-
-/* size' stands for size + by. */
-static void move_size(Border *b, UOp *size, int64_t by)
+/* How many atoms a monomial has. */
+static int degree(UOp *m)
 {
-	const Val *v = size->arg;
-	int64_t lo, hi;
-	for (size_t i = 0; i < b->n; i++)
-		if (b->size[i] == size)
-			return;
-	if (b->n == MOST_MOVED || !add_ok(v->a[1]->i, by, &lo) || !add_ok(v->a[2]->i, by, &hi))
-		return;
-	UOp *moved = ix_var(arena_printf("%s'%lld", v->a[0]->s, (long long)by), lo, hi);
-	b->size[b->n] = size;
-	b->less[b->n] = ix_sub(moved, ix_const(by));
-	b->moved[b->n] = moved;
-	b->more[b->n++] = ix_add(size, ix_const(by));
+	UOp *atom[IX_ATOMS];
+	return mono_atoms(m, atom);
 }
 
-/* The size of which a has a factor more than b: c*size*rest and c*by*rest, of one mover. */
-static void find_border(Border *out, const Part *a, const Part *b)
+/* The term of a sum by which others are divided: of the most factors; a constant has none. */
+static Term leading(const Sum *s)
 {
-	if (!a->mover || a->mover != b->mover || a->c <= 0 || b->c % a->c)
-		return;
-	for (UOp *rest = a->size; rest; rest = rest->op == OP_MUL ? rest->src[0] : NULL) {
-		UOp *f = rest->op == OP_MUL ? rest->src[1] : rest;
-		if (times(b->size, f) == a->size)
-			move_size(out, f, b->c / a->c);
+	Term most = {s->k, ix_const(1)};
+	for (int i = 0; i < s->n; i++) {
+		int n = degree(s->t[i].m), m = degree(most.m);
+		if (n > m || (n == m && s->t[i].m->id > most.m->id))
+			most = s->t[i];
 	}
+	return most;
 }
 
-static Border border_of(const Parts *s)
+/* s = w * *high + *low, with the terms that w divides in *high: division of polynomials. */
+static bool divided(const Sum *s, const Sum *w, Sum *high, Sum *low)
 {
-	Border b = {0};
-	for (int i = 0; i < s->n; i++)
-		for (int k = 0; k < s->n; k++)
-			find_border(&b, &s->t[i], &s->t[k]);
-	return b;
-}
-
-/* u with other sizes as factors of its terms. */
-static UOp *resized(UOp *u, size_t n, UOp *const *from, UOp *const *to)
-{
-	Parts s;
-	if (!n || !parts_of(&s, u))
-		return u;
-	UOp *sum = ix_const(s.k);
-	for (int i = 0; i < s.n; i++) {
-		UOp *size = substitute(times(s.t[i].size, ix_const(s.t[i].c)), n, from, to);
-		sum = ix_add(sum, s.t[i].mover ? ix_mul(size, s.t[i].mover) : size);
+	const Term by = leading(w);
+	sum_const(high, 0);
+	*low = *s;
+	if (!w->n) {
+		low->k = floormod(s->k, by.c);
+		high->k = (s->k - low->k) / by.c;
 	}
-	return sum;
-}
-
-static UOp *sized_back(const Border *b, UOp *u)
-{
-	return resized(u, b->n, b->moved, b->more);
+	for (int turn = 0, i = 0; i < low->n && turn < 2 * IX_TERMS; turn++) {
+		UOp *m = low->t[i].m->op == OP_CONST ? NULL : mono_div(low->t[i].m, by.m);
+		int64_t c = low->t[i].c / by.c;
+		Sum q, all;
+		if (!m || low->t[i].c % by.c) {
+			i++;
+			continue;
+		}
+		sum_const(&q, 0);
+		if (!sum_term(&q, c, m) || !sum_plus(high, 1, &q) || !sum_mul(&all, &q, w) ||
+			!sum_plus(low, -1, &all))
+			return false;
+		i = 0;
+	}
+	return true;
 }
 
 /* ---- splitting */
@@ -212,19 +127,47 @@ static void know(Digits *d, UOp *u)
 	vec_push(&d->fresh, u);
 }
 
+/* Whether u is above 0 wherever one of the places is touched. */
+static bool positive(const Digits *d, const Place *p, UOp *u)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if ((!i || p[i].cond != p[i - 1].cond || p[i].n != p[i - 1].n) &&
+			!place_within(&p[i], ix_const(0), u))
+			return false;
+	return true;
+}
+
+/* u = size * mover + constant of sizes, where size is not 0: mover is known too. */
+static void know_mover(Digits *d, const Place *p)
+{
+	Sum s, c;
+	UOp *size, *mover = NULL, *m;
+	sum_of(&s, p->at);
+	for (int i = 0; i < s.n; i++) {
+		size_and_mover(d, s.t[i].m, &size, &m);
+		if (m == ix_const(1) || m == mover)
+			continue;
+		if (mover)
+			return;
+		mover = m;
+	}
+	if (mover && mover != p->at && coefficient(d, &s, mover, &c) &&
+		positive(d, p, sum_node(&c)))
+		know(d, mover);
+}
+
 static void leaf(Digits *d, Place *p, size_t n)
 {
 	vec_push(&d->leaf, p);
 	for (size_t i = 1; i < n; i++)
 		if (p[i].at != p[0].at)
 			return;
-	Parts s;
 	know(d, p[0].at);
-	if (parts_of(&s, p[0].at) && s.n == 1 && s.t[0].mover)
-		know(d, s.t[0].mover);
+	know_mover(d, p);
 }
 
-typedef struct { size_t n; Parts *sum; Place *high, *low; Border border; } Splitting;
+/* from: sizes by which all places are more than they have to be, such as those of a border. */
+typedef struct { size_t n; Sum *sum, from; Place *high, *low; } Splitting;
 
 /* Places under the same conditions whose low parts are base + k: it is enough to look at the least
  * and the greatest k. */
@@ -285,117 +228,140 @@ static void set_parts(Splitting *x, const Place *p, size_t i, UOp *high, UOp *lo
 	x->low[i].at = low;
 }
 
-/* Splits n places at w, when what is left is within it for all of them and has something to say. */
-static bool split_at(Splitting *x, const Place *p, const Weight *w)
+/* Splits n places, less a distance that they share, at w, when what is left is within it for all of
+ * them and has something to say. */
+static bool split_from(Splitting *x, const Place *p, const Sum *from, const Sum *w)
 {
 	bool moves[2] = {false, false};
-	UOp *below = sized_back(&x->border, weight_node(w));
+	Sum below = *w;
 	for (size_t i = 0; i < x->n; i++) {
-		UOp *high, *low;
-		divided(&x->sum[i], w, &high, &low);
-		high = sized_back(&x->border, high);
-		low = sized_back(&x->border, low);
-		moves[0] |= high != ix_const(0);
-		moves[1] |= low != ix_const(0);
-		set_parts(x, p, i, high, low);
+		Sum high, low, s = x->sum[i];
+		if (!sum_plus(&s, -1, from) || !divided(&s, w, &high, &low))
+			return false;
+		moves[0] |= high.n || high.k;
+		moves[1] |= low.n || low.k;
+		set_parts(x, p, i, sum_node(&high), sum_node(&low));
 	}
-	return moves[0] && moves[1] && lows_within(x, below);
+	return moves[0] && moves[1] && lows_within(x, sum_node(&below));
 }
 
-static int64_t divisor(int64_t a, int64_t b)
+static bool split_at(Splitting *x, const Place *p, const Sum *w)
 {
-	while (b) {
-		int64_t r = a % b;
-		a = b;
-		b = r;
-	}
-	return a < 0 ? -a : a;
+	Sum zero;
+	sum_const(&zero, 0);
+	return ((x->from.n || x->from.k) && split_from(x, p, &x->from, w)) ||
+		split_from(x, p, &zero, w);
 }
 
-/* The common divisor of the differences between the places' constants. */
-static int64_t step_of(const Parts *sum, size_t n)
-{
-	int64_t g = 0, diff;
-	for (size_t i = 1; i < n; i++) {
-		if (__builtin_sub_overflow(sum[i].k, sum[0].k, &diff) || diff == INT64_MIN)
-			return 1;
-		g = divisor(g, diff);
-	}
-	return g;
-}
+/* ---- weights at which sums may be split */
 
-enum { MOST_STEPS = 32 };
+enum { MOST_TRIES = 16 };
 
-/* The distances of the places' constants from the first one, as weights. */
-static int steps_of(const Parts *sum, size_t n, Weight *w)
+enum { MOST_WEIGHTS = 64 };
+typedef struct { int n; Sum w[MOST_WEIGHTS]; } Weights;
+
+/* Adds w or, when its greatest term is negative, -w. What cannot be a weight is left out. */
+static void add_weight(Weights *x, const Sum *w)
 {
-	int found = 0;
-	int64_t far, least = sum[0].k;
-	for (size_t i = 0; i < n; i++)
-		least = sum[i].k < least ? sum[i].k : least;
-	for (size_t i = 0; i < n && found < MOST_STEPS; i++) {
-		bool seen = __builtin_sub_overflow(sum[i].k, least, &far) || far <= 1;
-		for (int k = 0; k < found && !seen; k++)
-			seen = w[k].c == far;
-		if (!seen)
-			w[found++] = (Weight){far, NULL};
+	Term most = leading(w);
+	Sum s;
+	bool same = false;
+	sum_const(&s, 0);
+	if (x->n == MOST_WEIGHTS || !most.c || !sum_plus(&s, most.c < 0 ? -1 : 1, w) ||
+		(!s.n && s.k <= 1))
+		return;
+	for (int i = 0; i < x->n && !same; i++) {
+		Sum diff = x->w[i];
+		same = sum_plus(&diff, -1, &s) && !diff.n && !diff.k;
 	}
-	return found;
+	if (!same)
+		x->w[x->n++] = s;
 }
 
 static int by_weight(const void *a, const void *b)
 {
-	const Weight *x = a, *y = b;
-	if (!x->size != !y->size)
-		return x->size ? -1 : 1;
-	return x->c != y->c ? (x->c > y->c ? -1 : 1) : 0;
+	Term x = leading(a), y = leading(b);
+	int m = degree(x.m), n = degree(y.m);
+	if (m != n)
+		return m > n ? -1 : 1;
+	return x.c != y.c ? (x.c > y.c ? -1 : 1) : 0;
 }
 
-static int weights_of(const Parts *sum, size_t n, Weight *w)
+static int by_weight_up(const void *a, const void *b) { return by_weight(b, a); }
+
+/* The coefficients of what moves in a sum. */
+static void coefficients(Weights *x, const Digits *d, const Sum *s)
 {
-	int found = 0;
-	for (size_t k = 0; k < 2; k++) {
-		const Parts *s = &sum[k * (n - 1)];
-		for (int i = 0; i < s->n; i++)
-			if (s->t[i].c != INT64_MIN && (s->t[i].size || llabs(s->t[i].c) > 1))
-				w[found++] = (Weight){llabs(s->t[i].c), s->t[i].size};
+	UOp *size, *mover;
+	Sum c;
+	for (int i = 0; i < s->n; i++) {
+		size_and_mover(d, s->t[i].m, &size, &mover);
+		if (mover != ix_const(1) && coefficient(d, s, mover, &c))
+			add_weight(x, &c);
 	}
-	int64_t step = step_of(sum, n);
-	if (step > 1)
-		w[found++] = (Weight){step, NULL};
-	qsort(w, found, sizeof *w, by_weight);
-	int steps = steps_of(sum, n, w + found);
-	qsort(w + found, steps, sizeof *w, by_weight);
-	for (int i = 0; i < steps / 2; i++) {           /* the smallest first */
-		Weight x = w[found + i];
-		w[found + i] = w[found + steps - 1 - i];
-		w[found + steps - 1 - i] = x;
-	}
-	return found + steps;
 }
 
-/* Splits n places, with their sizes as they are or as those within borders. */
-static bool split(Splitting *x, const Place *p, bool border)
+/* How much more the sizes of a place are than those of another. */
+static bool distance(const Digits *d, const Sum *from, const Sum *to, Sum *out)
 {
-	size_t n = x->n;
-	Weight w[2 * MOST_TERMS + 1 + MOST_STEPS];
-	bool done = false;
-	x->border = border ? border_of(&x->sum[0]) : (Border){0};
-	if (border && !x->border.n)
-		return false;
+	Sum least;
+	return coefficient(d, to, ix_const(1), out) && coefficient(d, from, ix_const(1), &least) &&
+		sum_plus(out, -1, &least);
+}
+
+/* The distances of the places' constants from the first one, or from the least one where all are
+ * numbers, and their common divisor. */
+static void distances(Weights *x, const Digits *d, const Sum *sum, size_t n)
+{
+	int64_t step = 0;
+	size_t least = 0;
+	bool numbers = true;
+	Sum far;
+	for (size_t i = 1; i < n; i++) {
+		if (!distance(d, &sum[0], &sum[i], &far) || far.k == INT64_MIN)
+			return;
+		numbers &= !far.n;
+		step = gcd(far.n ? 0 : far.k, step);
+		least = sum[i].k < sum[least].k ? i : least;
+	}
+	sum_const(&far, step);
+	add_weight(x, &far);
+	int from = x->n;
 	for (size_t i = 0; i < n; i++)
-		if (!parts_of(&x->sum[i], resized(p[i].at, x->border.n, x->border.size,
-						  x->border.less)))
-			return false;
-	int found = weights_of(x->sum, n, w);
-	for (int i = 0; i < found && !done; i++)
-		if (!i || by_weight(&w[i - 1], &w[i]))
-			done = split_at(x, p, &w[i]);
-	return done;
+		if (distance(d, &sum[numbers ? least : 0], &sum[i], &far))
+			add_weight(x, &far);
+	qsort(x->w + from, x->n - from, sizeof *x->w, by_weight_up);
+}
+
+/* The sizes in the first place; the least, where all are numbers. */
+static void find_from(Splitting *x, const Digits *d)
+{
+	Sum far;
+	bool numbers = true;
+	int64_t least = x->sum[0].k;
+	for (size_t i = 1; i < x->n; i++) {
+		numbers &= distance(d, &x->sum[0], &x->sum[i], &far) && !far.n;
+		least = x->sum[i].k < least ? x->sum[i].k : least;
+	}
+	if (!coefficient(d, &x->sum[0], ix_const(1), &x->from))
+		sum_const(&x->from, 0);
+	else if (numbers)
+		x->from.k = least;
+}
+
+/* The weights at which n places may be split, those of the first and the last, the greatest first;
+ * then the distances between places. */
+static void find_weights(Weights *w, const Digits *d, const Splitting *x)
+{
+	w->n = 0;
+	coefficients(w, d, &x->sum[0]);
+	coefficients(w, d, &x->sum[x->n - 1]);
+	qsort(w->w, w->n, sizeof *w->w, by_weight);
+	distances(w, d, x->sum, x->n);
 }
 
 /* The n for which div = x//n, where div is x//n or, for an x = y//m, y//(m*n); else NULL. */
-static UOp *quotient_by(const Digits *d, const UOp *div, const UOp *x)
+static UOp *quotient_by(const Digits *d, const Place *p, const UOp *div, const UOp *x)
 {
 	UOp *n = NULL;
 	if (!div || !x || div->op != OP_FLOORDIV)
@@ -405,52 +371,120 @@ static UOp *quotient_by(const Digits *d, const UOp *div, const UOp *x)
 	else if (x->op == OP_FLOORDIV && x->src[0] == div->src[0])
 		n = ix_div(div->src[1], x->src[1]);
 	bool is = n && (div->src[0] == x || ix_mul(n, x->src[1]) == div->src[1]);
-	return is && !moves_with(d, n) && ix_prove_lt(ix_const(0), n) ? n : NULL;
+	return is && !moves_with(d, n) && positive(d, p, n) ? n : NULL;
 }
 
 /* Splits at a*n + b, for terms a*x and b*(x//n): x//n, and what is left with x%n for x. The sum of
  * (x//n)*(n + 2) and x%n has become (x//n)*2 + x. */
-static bool split_quotient(Splitting *x, const Place *p, const Part *div, const Part *of, UOp *by)
+static bool split_quotient(
+	Splitting *x, const Digits *d, const Place *p, UOp *div, UOp *of, UOp *by)
 {
-	UOp *a = part_node(&(Part){of->c, of->size, NULL});
-	UOp *left = ix_mul(ix_mod(of->mover, by), a);
-	UOp *below = ix_add(ix_mul(by, a), part_node(&(Part){div->c, div->size, NULL}));
+	Sum s[2];
+	if (!coefficient(d, &x->sum[0], of, &s[0]) || !coefficient(d, &x->sum[0], div, &s[1]))
+		return false;
+	UOp *a = sum_node(&s[0]), *b = sum_node(&s[1]), *below = ix_add(ix_mul(by, a), b);
+	UOp *gone = ix_add(ix_mul(of, a), ix_mul(div, b)), *left = ix_mul(ix_mod(of, by), a);
+	sum_of(&s[0], below);
 	for (size_t i = 0; i < x->n; i++) {
-		UOp *low = ix_sub(ix_sub(p[i].at, part_node(div)), part_node(of));
-		set_parts(x, p, i, div->mover, ix_add(low, left));
+		Sum high, low;
+		sum_of(&s[1], ix_add(ix_sub(p[i].at, gone), left));
+		if (!divided(&s[1], &s[0], &high, &low))
+			return false;
+		set_parts(x, p, i, ix_add(div, sum_node(&high)), sum_node(&low));
 	}
 	return lows_within(x, below);
 }
 
 static bool split_quotients(Splitting *x, const Digits *d, const Place *p)
 {
-	const Parts *s = &x->sum[0];
+	const Sum *s = &x->sum[0];
+	UOp *size, *div, *of;
 	for (int i = 0; i < s->n; i++)
 		for (int k = 0; k < s->n; k++) {
-			UOp *by = quotient_by(d, s->t[i].mover, s->t[k].mover);
-			if (by && split_quotient(x, p, &s->t[i], &s->t[k], by))
+			size_and_mover(d, s->t[i].m, &size, &div);
+			size_and_mover(d, s->t[k].m, &size, &of);
+			UOp *by = quotient_by(d, p, div, of);
+			if (by && split_quotient(x, d, p, div, of, by))
 				return true;
 		}
 	return false;
 }
 
-void digits_of(Digits *d, const Place *p)
+static bool find_digits(Digits *d, const Place *p);
+
+/* What is left of a split may be as large as what was split, so splits are counted. */
+enum { MOST_SPLITS = 1024 };
+
+/* The digits of both parts; false when one of them should have been split otherwise. */
+static bool both_parts(Digits *d, const Splitting *x)
+{
+	d->splits++;
+	bool high = find_digits(d, x->high);
+	return find_digits(d, x->low) && high;
+}
+
+/* An item's number that stands at different distances in different places: of a tile that does not
+ * end where the weight does. */
+static bool torn(const Digits *d, const Place *p)
+{
+	Sum s;
+	sum_of(&s, p[0].at);
+	for (size_t i = 1; i < d->n; i++)
+		if (p[i].at != p[0].at)
+			return s.n == 1 && moves_with(d, s.t[0].m) == OF_ITEM &&
+				(s.t[0].m->op == OP_FLOORMOD || s.t[0].m->op == OP_FLOORDIV ||
+					s.t[0].m->op == OP_SPECIAL);
+	return false;
+}
+
+/* The first weight at which nothing is torn; else, or when that takes too long, the very first. */
+static bool split(Digits *d, Splitting *x, const Place *p, bool *whole)
+{
+	Weights *w = arena_block(sizeof *w);
+	size_t leaves = d->leaf.n;
+	int first = -1;
+	find_weights(w, d, x);
+	find_from(x, d);
+	*whole = false;
+	for (int i = 0; i < w->n && !*whole && (first < 0 || d->tries < MOST_TRIES); i++) {
+		if (!split_at(x, p, &w->w[i]))
+			continue;
+		first = first < 0 ? i : first;
+		d->tries += i != first;
+		d->leaf.n = leaves;
+		*whole = both_parts(d, x);
+	}
+	if (first >= 0 && !*whole) {
+		d->leaf.n = leaves;
+		split_at(x, p, &w->w[first]);
+		both_parts(d, x);
+	}
+	arena_release(w);
+	return first >= 0;
+}
+
+static bool find_digits(Digits *d, const Place *p)
 {
 	size_t n = d->n;
-	Splitting x = {n, arena_block(n * sizeof *x.sum), arena_alloc(n * sizeof *x.high),
-		arena_alloc(n * sizeof *x.low), {0}};
-	bool done = parts_of(&x.sum[0], p[0].at) && (split(&x, p, true) ||
-		split(&x, p, false) || split_quotients(&x, d, p));
-	arena_release(x.sum);
-	if (done) {
-		digits_of(d, x.high);
-		digits_of(d, x.low);
-	} else {
-		Place *copy = arena_alloc(n * sizeof *copy);
-		memcpy(copy, p, n * sizeof *copy);
-		leaf(d, copy, n);
+	Splitting x = {n, arena_alloc(n * sizeof *x.sum), {0}, arena_alloc(n * sizeof *x.high),
+		arena_alloc(n * sizeof *x.low)};
+	bool numbers = true, whole;
+	for (size_t i = 0; i < n; i++) {
+		sum_of(&x.sum[i], p[i].at);
+		numbers &= !x.sum[i].n;
 	}
+	numbers |= d->splits >= MOST_SPLITS;
+	if (!numbers && split(d, &x, p, &whole))
+		return whole;
+	if (!numbers && split_quotients(&x, d, p))
+		return both_parts(d, &x);
+	Place *copy = arena_alloc(n * sizeof *copy);
+	memcpy(copy, p, n * sizeof *copy);
+	leaf(d, copy, n);
+	return !torn(d, p);
 }
+
+void digits_of(Digits *d, const Place *p) { find_digits(d, p); }
 
 /* ---- what follows */
 
@@ -466,6 +500,7 @@ static void look_into_sum(Digits *d, UOp *u)
 	vec_free(&sub.leaf);
 	d->known = sub.known;
 	d->fresh = sub.fresh;
+	d->splits = sub.splits;
 }
 
 /* x // n and x % n give x. */
@@ -490,9 +525,31 @@ static void look_into(Digits *d)
 	}
 }
 
+/* y // a % b is known with y % (a*b*…). */
+static bool part_of_remainder(const Digits *d, UOp *u)
+{
+	if (u->op != OP_FLOORMOD)
+		return false;
+	bool quotient = u->src[0]->op == OP_FLOORDIV;
+	UOp *y = quotient ? u->src[0]->src[0] : u->src[0];
+	UOp *a = quotient ? u->src[0]->src[1] : ix_const(1), *by = ix_mul(a, u->src[1]);
+	if (!ix_prove_lt(ix_const(0), a) || !ix_prove_lt(ix_const(0), u->src[1]))
+		return false;
+	for (size_t i = 0; i < d->fresh.n; i++) {
+		UOp *q = d->fresh.at[i];
+		if (q->op == OP_FLOORMOD && q->src[0] == y &&
+			ix_mul(ix_div(q->src[1], by), by) == q->src[1] &&
+			ix_prove_lt(ix_const(0), q->src[1]))
+			return true;
+	}
+	return false;
+}
+
 bool digits_know(Digits *d, UOp *u)
 {
 	look_into(d);
+	if (!map_get(&d->known, PKEY(u)) && part_of_remainder(d, u))
+		know(d, u);
 	return map_get(&d->known, PKEY(u));
 }
 

@@ -17,10 +17,13 @@ typedef VEC(Place *) Rows;
 typedef struct {
 	bool group;             /* the items are those of one work group */
 	bool schedule;          /* they are the iterations of `loop` ranges */
+	UOp *lane;              /* or those of this RANGE, all else being the same */
 	size_t n;               /* places */
 	VEC(Place *) leaf;      /* digits that are no sums of digits: n places each */
 	Map known;
 	VEC(UOp *) fresh;       /* known, and not looked into yet */
+	int tries;              /* other weights that were tried */
+	int splits;             /* sums that were split */
 } Digits;
 
 /* Which of these an expression depends on. */
@@ -32,4 +35,12 @@ bool digits_know(Digits *d, UOp *u);
 void digits_free(Digits *d);
 /* Whether u < below under the conditions of p, and 0 <= u. */
 bool place_within(const Place *p, UOp *u, UOp *below);
+/* Whether its conditions exclude each other, or the document's checks: it is never touched. */
+bool place_dead(const Place *p);
+/* samples.c: a op b for an op of indices and conditions; false where it has no value, or wraps. */
+bool index_operation(Op op, int64_t a, int64_t b, int64_t *v);
+/* Whether one of a few cases shows that place_within() is not so. */
+bool sample_refutes(const Place *p, UOp *u, UOp *below);
+/* The sizes in case i, from 0 on, which meet the document's checks; NULL when there are none. */
+const VarEnv *sample_sizes(const Graph *g, int i);
 #endif

@@ -386,6 +386,7 @@ void facts_settle(Known *k)
 		for (size_t i = from; i < k->fact.n; i++)
 			for (int j = 0; j < k->fact.at[i].n; j++)
 				narrow_term(k, &k->fact.at[i], j);
+		span_twins(k);
 		if (k->undo.n == undos)
 			break;
 	}

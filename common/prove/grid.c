@@ -1,6 +1,7 @@
 /* The grid of a kernel of level loops: gidxD has as its size global_size[D], lidxD local_size[D], a
- * size that is not given being 1, and `work` is not negative. */
+ * size that is not given being 1, and `work` is not negative; and size variables as declared. */
 #include "prove/accesses.h"
+#include "prove/places.h"
 #include <stdlib.h>
 
 UOp *grid_size(const UOp *kernel, bool local, int d)
@@ -60,8 +61,31 @@ void prove_grid(const ProvedCall *c)
 		proved_before(c, "grid"))
 		return;
 	check_sizes(c);
-	Nodes all = walk(c->kernel);
+	Nodes all = kernel_nodes(c->kernel);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_SPECIAL)
 			check_special(c, all.at[i]);
+}
+
+/* ---- sizes as declared */
+
+static bool declared(const Val *vars, const UOp *var)
+{
+	for (size_t i = 0; vars && vars->kind == VAL_MAP && i < vars->n; i++)
+		if (vars->a[2 * i] == var->arg->a[0])
+			return vars->a[2 * i + 1]->a[0] == var->arg->a[1] &&
+				vars->a[2 * i + 1]->a[1] == var->arg->a[2];
+	return false;
+}
+
+void check_vars(const Graph *g)
+{
+	Nodes all = walk(g->sink);
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *u = all.at[i];
+		if (u->op == OP_VAR && !declared(g->vars, u))
+			die(MALFORMED, "VAR %.60s from %lld to %lld is not what vars declares",
+				u->arg->a[0]->s, (long long)u->arg->a[1]->i,
+				(long long)u->arg->a[2]->i);
+	}
 }

@@ -26,7 +26,9 @@ typedef struct { uint64_t range, number; } Bound;
 struct Numbers {
 	const ProvedCall *call;
 	bool apart;             /* the items may be of two groups */
-	bool whole;             /* a register is one cell, which holds all that was stored to it */
+	bool whole;             /* prepared buffers hold the same everywhere */
+	Map own;                /* loops with counters of their own, by statement + 1 */
+	Map state;              /* registers that are one cell, which holds all that was stored */
 	Map set[WORLDS];        /* node: its number + 1, as in the maps below */
 	Map let[WORLDS];
 	Map cell[WORLDS];       /* cell: its content */
@@ -42,13 +44,15 @@ struct Numbers {
 	VEC(Bound) bound;
 	VEC(UOp *) quotient;    /* FLOORDIVs that are set */
 	uint64_t *value[WORLDS];        /* stored, by statement */
-	TABLE(Noted) note;
 	uint64_t scope, fresh;
 	uint32_t epoch;         /* BARRIERs so far */
 	int depth;
+	Instead instead;        /* number_decide() */
 	bool again;             /* a cell changes that was taken not to */
 	bool failed;
 };
+
+static ARENA TABLE(Noted) note; /* of the Numbers at hand: there is one at a time */
 
 static void put(Map *m, uint64_t key, uint64_t number)
 {
@@ -80,9 +84,14 @@ static uint64_t hashed(Numbers *n, int w, const UOp *u, uint64_t seed, uint32_t 
 	return number_mix(h, u->arg->hash);
 }
 
+static bool is_state(const Numbers *n, const UOp *memory)
+{
+	return map_get(&n->state, PKEY(memory));
+}
+
 static uint64_t cell_key(Numbers *n, int w, const UOp *index)
 {
-	if (n->whole)
+	if (is_state(n, index->src[0]))
 		return number_mix(index->src[0]->id, 8);
 	return number_mix(index->src[0]->id, value(n, w, index->src[1]));
 }
@@ -99,6 +108,19 @@ static bool is_prepared(const Numbers *n, const UOp *param)
 		buffer_is(n->call->call->src[1 + slot], "prepared");
 }
 
+static uint64_t constant(const UOp *u)
+{
+	int64_t v;
+	if (!ix_is_const(u, &v))
+		return number_mix(u->arg->hash, u->dtype);
+	uint64_t m = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+	return v < 0 ? number_sub(0, m % PRIME) : m % PRIME;
+}
+
+static uint64_t truth(bool b) { return constant(LEAF(OP_CONST, DT_BOOL, val_bool(b))); }
+
+static bool is_true(uint64_t x) { return x == truth(true); }
+
 static uint64_t loaded(Numbers *n, int w, UOp *u)
 {
 	const UOp *index = u->src[0], *m = index->src[0];
@@ -111,10 +133,11 @@ static uint64_t loaded(Numbers *n, int w, UOp *u)
 		x = n->apart ? unique(n) : number_mix(cell_key(n, w, index), n->epoch);
 	} else if (!get(&n->cell[w], cell_key(n, w, index), &x)) {
 		x = unique(n);
-	} else if (n->whole) {
+	} else if (is_state(n, m)) {
 		x = number_mix(x, value(n, w, index->src[1]));
 	}
-	return u->nsrc > 1 ? number_mix(x, value(n, w, u->src[1])) : x;
+	uint64_t gate = u->nsrc > 1 ? value(n, w, u->src[1]) : truth(true);
+	return is_true(gate) ? x : number_mix(x, gate);
 }
 
 /* A fold: in its value the ranges that it binds are unknowns of their own. */
@@ -145,15 +168,6 @@ static bool bound_here(const Numbers *n, const UOp *u, uint64_t *x)
 			return true;
 		}
 	return false;
-}
-
-static uint64_t constant(const UOp *u)
-{
-	int64_t v;
-	if (!ix_is_const(u, &v))
-		return number_mix(u->arg->hash, u->dtype);
-	uint64_t m = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-	return v < 0 ? number_sub(0, m % PRIME) : m % PRIME;
 }
 
 static uint64_t integer(Numbers *n, int w, const UOp *u)
@@ -196,13 +210,49 @@ static bool plain_index(UOp *u)
 	return true;
 }
 
+/* Whether a < b is decided in a world by what stands instead of values in it. */
+static bool decided(const Numbers *n, int w, UOp *a, UOp *b, bool *is)
+{
+	const Instead *x = &n->instead;
+	uint64_t bound;
+	for (size_t i = 0; i < x->n; i++)
+		if (bound_here(n, x->from[i], &bound))
+			return false;
+	if (!x->n)
+		return false;
+	a = substitute(index_plain(a), x->n, x->from, x->to[w]);
+	b = substitute(index_plain(b), x->n, x->from, x->to[w]);
+	*is = ix_prove_lt(a, b);
+	return *is || ix_prove_le(b, a);
+}
+
 /* a < b is a + c < b + c where nothing wraps: what counts is b - a. */
 static uint64_t comparison(Numbers *n, int w, UOp *u)
 {
 	UOp *a = u->src[0], *b = u->src[1];
+	bool is;
 	if (a->dtype != DT_I64 || !plain_index(a) || !plain_index(b))
 		return hashed(n, w, u, 4, 0);
+	if (decided(n, w, a, b, &is))
+		return truth(is);
 	return number_mix(number_sub(value(n, w, b), value(n, w, a)), u->op);
+}
+
+/* What is true counts for nothing in a conjunction. */
+static uint64_t conjunction(Numbers *n, int w, UOp *u)
+{
+	uint64_t a = value(n, w, u->src[0]), b = value(n, w, u->src[1]);
+	if (is_true(a) || b == truth(false))
+		return b;
+	return is_true(b) || a == truth(false) ? a : hashed(n, w, u, 4, 0);
+}
+
+static uint64_t choice(Numbers *n, int w, UOp *u)
+{
+	uint64_t c = value(n, w, u->src[0]);
+	if (is_true(c) || c == truth(false))
+		return value(n, w, u->src[is_true(c) ? 1 : 2]);
+	return hashed(n, w, u, 4, 0);
 }
 
 static uint64_t derived(Numbers *n, int w, UOp *u)
@@ -220,6 +270,8 @@ static uint64_t derived(Numbers *n, int w, UOp *u)
 		return u->dtype == DT_I64 ? integer(n, w, u) : hashed(n, w, u, 4, 0);
 	case OP_FLOORDIV: return quotient(n, w, u);
 	case OP_CMPLT: return comparison(n, w, u);
+	case OP_AND: return u->dtype == DT_BOOL ? conjunction(n, w, u) : hashed(n, w, u, 4, 0);
+	case OP_WHERE: return choice(n, w, u);
 	default: return hashed(n, w, u, 4, 0);
 	}
 }
@@ -231,22 +283,22 @@ static uint64_t value(Numbers *n, int w, UOp *u)
 		return x;
 	if ((!n->scope || u->op == OP_RANGE) && get(&n->set[w], PKEY(u), &x))
 		return x;
-	if (u->id >= n->note.cap)
-		table_fit(&n->note);
-	Noted *known = &n->note.at[u->id];
-	if (known->round == n->note.round && known->scope == n->scope)
+	if (u->id >= note.cap)
+		table_fit(&note);
+	Noted *known = &note.at[u->id];
+	if (known->round == note.round && known->scope == n->scope)
 		return known->number;
 	if (++n->depth > MOST_DEPTH)
 		n->failed = true;
 	x = n->failed ? 0 : derived(n, w, u);
 	n->depth--;
-	n->note.at[u->id] = (Noted){n->note.round, n->scope, x};
+	note.at[u->id] = (Noted){note.round, n->scope, x};
 	return x;
 }
 
 uint64_t number_of(Numbers *n, int world, UOp *u)
 {
-	table_round(&n->note);
+	table_round(&note);
 	return value(n, world, u);
 }
 
@@ -265,6 +317,12 @@ void number_know(Numbers *n, UOp *u)
 		number_set(n, w, u, number_mix(u->id, 6));
 }
 
+void number_decide(Numbers *n, const Instead *x) { n->instead = *x; }
+
+void number_own(Numbers *n, uint32_t loop) { map_put(&n->own, loop + 1, n); }
+
+void number_whole(Numbers *n, UOp *memory) { map_put(&n->state, PKEY(memory), memory); }
+
 bool number_is_set(const Numbers *n, int world, UOp *u)
 {
 	return map_get(&n->set[world], PKEY(u));
@@ -277,7 +335,7 @@ static void put_cell(Numbers *n, int w, const UOp *index, uint64_t x)
 	uint64_t key = cell_key(n, w, index), was;
 	bool known = get(&n->cell[w], key, &was);
 	size_t outer = (uintptr_t)map_get(&n->defined, PKEY(index->src[0]));
-	if (n->whole)
+	if (is_state(n, index->src[0]))
 		x = number_mix(number_mix(known ? was : 0, value(n, w, index->src[1])), x);
 	for (size_t i = n->cond[w].n; known && i >= outer && i > 0; i--)
 		x = number_mix(number_mix(x, n->cond[w].at[i - 1]), was);
@@ -293,10 +351,11 @@ static void store(Numbers *n, int w, uint32_t at, const UOp *s)
 	n->value[w][at] = x;
 	if (m->op == OP_PARAM || is_shared(m))
 		return;
-	if (s->nsrc > 2)
-		vec_push(&n->cond[w], value(n, w, s->src[2]));
+	uint64_t gate = s->nsrc > 2 ? value(n, w, s->src[2]) : truth(true);
+	if (!is_true(gate))
+		vec_push(&n->cond[w], gate);
 	put_cell(n, w, s->src[0], x);
-	n->cond[w].n -= s->nsrc > 2;
+	n->cond[w].n -= !is_true(gate);
 }
 
 /* Whether a store to the register may stand in the loop from statement a to statement b. */
@@ -323,6 +382,8 @@ static Phi *phi_at(Numbers *n, int w, uint32_t loop, uint64_t cell, uint64_t nam
 static void loop_begins(Numbers *n, int w, uint32_t at, uint32_t end, UOp *range)
 {
 	vec_push(&n->size[w], value(n, w, range->src[0]));
+	if (map_get(&n->own, at + 1))
+		vec_push(&n->bound, ((Bound){PKEY(range), number_mix(range->id, 2)}));
 	for (size_t i = 0; i < n->cells[w].n; i++) {
 		const Cell *c = &n->cells[w].at[i];
 		if (!stored_within(n, c->memory, at, end))
@@ -337,6 +398,7 @@ static void loop_begins(Numbers *n, int w, uint32_t at, uint32_t end, UOp *range
 static void loop_ends(Numbers *n, int w, uint32_t at)
 {
 	uint64_t trips = n->size[w].at[--n->size[w].n];
+	n->bound.n -= map_get(&n->own, at + 1) != NULL;
 	for (uint32_t i = n->head[w][at]; i; i = n->phi.at[i - 1].next) {
 		Phi *p = &n->phi.at[i - 1];
 		if (!get(&n->cell[w], p->cell, &p->back))
@@ -375,7 +437,7 @@ static uint64_t named(Numbers *n, int w, UOp *let)
 static void statement(Numbers *n, int w, uint32_t at, uint32_t loop)
 {
 	UOp *s = n->call->kernel->src[at];
-	table_round(&n->note);
+	table_round(&note);
 	switch (s->op) {
 	case OP_RANGE: loop_begins(n, w, at, loop_end(n->call->kernel, at), s); break;
 	case OP_ENDRANGE: loop_ends(n, w, loop); break;
@@ -399,6 +461,7 @@ static void go_through(Numbers *n)
 		map_free(&n->cell[w]);
 		n->cells[w].n = 0;
 	}
+	n->bound.n = 0;
 	n->epoch = 0;
 	for (uint32_t i = 0; i < n->call->kernel->nsrc; i++) {
 		Op op = n->call->kernel->src[i]->op;
@@ -459,17 +522,23 @@ uint64_t numbers_stored(const Numbers *n, int world, const Access *a)
 static void note_stores(Numbers *n)
 {
 	Accesses all = kernel_accesses(n->call->kernel);
+	Map written = {0};
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *m = memory_of(&all.at[i]), *b = access_buffer(n->call->call, &all.at[i]);
 		if (!all.at[i].store)
 			continue;
+		if (b)
+			map_put(&written, PKEY(b), (void *)b);
 		uint64_t x = (uint64_t)(uintptr_t)map_get(&n->stored, PKEY(m));
 		uint64_t first = x ? x >> 32 : all.at[i].at;
 		map_put(&n->stored, PKEY(m), (void *)(uintptr_t)(first << 32 | all.at[i].at));
-		for (size_t k = 0; b && k < all.n; k++)
-			if (access_buffer(n->call->call, &all.at[k]) == b)
-				map_put(&n->written, PKEY(memory_of(&all.at[k])), (void *)b);
 	}
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *b = access_buffer(n->call->call, &all.at[i]);
+		if (b && map_get(&written, PKEY(b)))
+			map_put(&n->written, PKEY(memory_of(&all.at[i])), (void *)b);
+	}
+	map_free(&written);
 }
 
 Numbers *numbers_new(const ProvedCall *c, bool apart, bool whole)
@@ -498,6 +567,8 @@ void numbers_free(Numbers *n)
 		free(n->value[w]);
 		free(n->head[w]);
 	}
+	map_free(&n->own);
+	map_free(&n->state);
 	map_free(&n->written);
 	map_free(&n->defined);
 	map_free(&n->stored);
@@ -505,6 +576,5 @@ void numbers_free(Numbers *n)
 	map_free(&n->phi_of);
 	vec_free(&n->bound);
 	vec_free(&n->quotient);
-	table_free(&n->note);
 	free(n);
 }

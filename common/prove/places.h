@@ -18,8 +18,11 @@ typedef struct { size_t undos, facts, shown, wrapped; bool dead; } Frame;
 typedef struct { uint32_t round; bool loads; } LoadNote;
 typedef struct { UOp *u; Sum to; } Equal;
 typedef struct { UOp *u; Sum sum; } Wrapped;
+typedef struct { UOp *a, *b; } Twins;
 /* A STORE that was passed, and what was around it. */
 typedef struct { UOp *store; size_t depth; const uint32_t *path; } Fill;
+
+enum { MOST_WAYS = 40 };
 
 /* What is known at a point of a kernel. Frames are the conditions around it, from outside in. */
 typedef struct Known {
@@ -32,6 +35,7 @@ typedef struct Known {
 	TABLE(Narrowed) narrowed;
 	TABLE(LoadNote) loads;
 	VEC(UOp *) stored;              /* the buffers that the kernel stores to */
+	VEC(Twins) twin;                /* LOADs of one place that is not stored to, with gates */
 	VEC(Undo) undo;
 	VEC(Sum) fact;                  /* each is >= 0 */
 	VEC(Sum) shown;                 /* claims that were proved */
@@ -48,7 +52,8 @@ typedef struct Known {
 	bool looked;                    /* into what other calls left in buffers */
 	bool plain;                     /* do not count on such loads reading what it stored */
 	bool dead;                      /* the conditions exclude each other: nothing is run here */
-	int budget, visits, way, depth;
+	int budget, visits, depth;
+	uint8_t ways[MOST_WAYS];        /* + 1; those first that showed the last claims */
 	bool quotients, whole;          /* all quotients are taken apart; none is */
 } Known;
 
@@ -67,6 +72,8 @@ bool span_exact(Known *k, UOp *u);
 Span span_dtype(DType d);
 Span span_join(Span a, Span b);
 static inline bool span_empty(Span a) { return a.lo > a.hi; }
+/* Narrows each of two LOADs of one place by the other, where the gates of both hold. */
+void span_twins(Known *k);
 /* u lies inside s, until the frame is closed. */
 void span_narrow(Known *k, UOp *u, Span s);
 /* Whether u, computed again at another time, may be another value: it loads from what the kernel
@@ -159,7 +166,7 @@ UOp *place_size(const Graph *g, const UOp *index, int axis);
 /* Forgets what was proved; sizes are these from here on (NULL: as declared). */
 void places_again(const VarEnv *sizes);
 
-/* ---- shapes.c: what stands in a document beside its kernels */
+/* ---- grid.c */
 
 /* Sizes of a document: VARs as declared. */
 void check_vars(const Graph *g);

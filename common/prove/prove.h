@@ -50,6 +50,8 @@ typedef struct {
 
 /* The KERNEL that a CALL runs, also as a PROGRAM; else NULL. */
 UOp *call_kernel(const UOp *call);
+/* accesses.c: what a kernel reaches, sources first; walked once */
+Nodes kernel_nodes(UOp *kernel);
 /* Dies with MALFORMED and "K3 r_64_48: message". */
 _Noreturn void prove_fault(const ProvedCall *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -67,8 +69,12 @@ bool special_axis(const UOp *special, bool *local, int *d);
 /* registers.c: registers and arrays are read where they have been written; names stand for
  * something where they are used */
 void prove_registers(const ProvedCall *c);
-/* barriers.c: what an item writes to memory of its group, others touch after a BARRIER alone */
+/* barriers.c: what an item writes to memory of its group, others touch after a BARRIER alone; no
+ * lane of a vector touches what another one writes */
 void prove_barriers(const ProvedCall *c);
+void prove_lanes(const ProvedCall *c);
+/* slices.c: calls that share slices touch what is another slice's only where nobody writes it */
+void prove_slices(const Graph *g);
 /* apart.c: no item writes a place that another one touches at the same time, but for the same
  * value */
 void prove_apart(const ProvedCall *c);

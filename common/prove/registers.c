@@ -173,18 +173,25 @@ static void wrote(Checker *x, Register *r, UOp *index)
 	merge_last(r);
 }
 
+/* Adds the bits that are set, each moved by `far`. */
+static void add_moved(const Register *r, uint64_t *to, const uint64_t *bits, int64_t far)
+{
+	for (int64_t k = 0; k <= r->size / 64; k++)
+		for (uint64_t left = bits[k]; left; left &= left - 1) {
+			int64_t i = 64 * k + __builtin_ctzll(left) + far;
+			if (i >= 0 && i < r->size)
+				set_bit(to, i);
+		}
+}
+
 /* The loop of a counter ends: what it wrote in all iterations is written. */
 static void all_iterations(const Register *r, Written *w, UOp *counter)
 {
 	int64_t n = range_size(counter);
 	for (UOp *t; (t = take_out(&w->open, counter)); ) {
 		uint64_t *all = xcalloc(r->size / 64 + 1, sizeof *all);
-		for (int64_t v = 0; v < n && v <= r->size; v++) {
-			int64_t far = term_at(t, counter, v);
-			for (int64_t i = 0; i < r->size; i++)
-				if (bit(w->bits, i) && i + far >= 0 && i + far < r->size)
-					set_bit(all, i + far);
-		}
+		for (int64_t v = 0; v < n && v <= r->size; v++)
+			add_moved(r, all, w->bits, term_at(t, counter, v));
 		free(w->bits);
 		w->bits = all;
 	}

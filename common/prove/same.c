@@ -31,6 +31,7 @@ typedef struct {
 	int64_t *key;           /* of each access: what its constant digits are, hashed */
 	int64_t *step;          /* and where in an unrolled tile it stands */
 	UOp *base;              /* the tile's, when tiles are unrolled, else NULL */
+	VEC(UOp *) whole;       /* registers whose elements are not told apart */
 	VEC(UOp *) around;      /* counters of loops around the stores */
 	bool apart;             /* the items may be of two work groups */
 	uint64_t more;          /* how much greater the constant is in world 0, when solving */
@@ -71,27 +72,25 @@ static UOp *counter_in(UOp *u, int64_t *c)
 	return NULL;
 }
 
-/* One digit of the places in a register: a constant, or a counter, and then all counters in it are
- * one lane. */
-static bool register_digit(Same *s, const Place *p, size_t n)
+/* Whether a digit of the places in a register is a constant, or a counter. */
+static bool register_digit(const Place *p, size_t n, bool *counter)
 {
-	bool constant = true, counter = true;
+	bool constant = true;
 	int64_t k;
+	*counter = true;
 	for (size_t i = 0; i < n; i++) {
 		constant &= ix_is_const(p[i].at, &k);
-		counter &= p[i].at->op == OP_RANGE;
+		*counter &= p[i].at->op == OP_RANGE;
 	}
-	for (size_t i = 1; i < n && counter; i++)
-		join_lanes(s, p[0].at, p[i].at);
-	return constant || counter;
+	return constant || *counter;
 }
 
-/* The places in a register are told from each other by their digits, so that no iteration touches
- * what is another one's. */
+/* Whether the places in a register are told from each other by their digits, so that no iteration
+ * touches what is another one's. Then all counters in a digit are one lane. */
 static bool register_by_lane(Same *s, const Accesses *all, const UOp *memory)
 {
 	VEC(Place) p = {0};
-	bool ok = true;
+	bool ok = true, counter;
 	for (size_t i = 0; i < all->n; i++)
 		if (memory_of(&all->at[i]) == memory)
 			vec_push(&p, ((Place){
@@ -99,27 +98,84 @@ static bool register_by_lane(Same *s, const Accesses *all, const UOp *memory)
 	Digits d = {.n = p.n};
 	digits_of(&d, p.at);
 	for (size_t i = 0; i < d.leaf.n && ok; i++)
-		ok = register_digit(s, d.leaf.at[i], p.n);
+		ok = register_digit(d.leaf.at[i], p.n, &counter);
+	for (size_t i = 0; i < d.leaf.n && ok; i++) {
+		const Place *at = d.leaf.at[i];
+		register_digit(at, p.n, &counter);
+		for (size_t k = 1; counter && k < p.n; k++)
+			join_lanes(s, at[0].at, at[k].at);
+	}
 	digits_free(&d);
 	vec_free(&p);
 	return ok;
 }
 
-static bool registers_by_lane(Same *s, UOp *kernel)
+/* Finds lanes, and the registers that are not told apart by them. */
+static void find_registers(Same *s, UOp *kernel)
 {
 	Accesses all = kernel_accesses(kernel);
 	Map done = {0};
-	bool ok = true;
-	for (size_t i = 0; i < all.n && ok; i++) {
+	for (size_t i = 0; i < all.n; i++) {
 		UOp *m = memory_of(&all.at[i]);
 		if (m->op == OP_PARAM || map_get(&done, PKEY(m)) ||
 			(m->op == OP_DEFINE_LOCAL && val_is_str(m->arg->a[2], "local")))
 			continue;
 		map_put(&done, PKEY(m), m);
-		ok = register_by_lane(s, &all, m);
+		if (!register_by_lane(s, &all, m))
+			vec_push(&s->whole, m);
 	}
 	map_free(&done);
-	return ok;
+}
+
+static bool is_whole(const Same *s, const UOp *memory)
+{
+	for (size_t i = 0; i < s->whole.n; i++)
+		if (s->whole.at[i] == memory)
+			return true;
+	return false;
+}
+
+static bool occurs_in(UOp *counter, UOp *u)
+{
+	Nodes all = walk_brief(index_open(u, 0, NULL));
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i] == counter)
+			return true;
+	return false;
+}
+
+/* Whether a loop is one of a lane: it has one of the stores in it, or touches registers by it. */
+static bool loop_of_lane(const Same *s, uint32_t from, uint32_t to)
+{
+	Accesses all = kernel_accesses(s->call->kernel);
+	UOp *counter = s->call->kernel->src[from];
+	for (size_t i = 0; i < s->d->n; i++)
+		if (s->a[i]->at > from && s->a[i]->at < to)
+			return true;
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i].at > from && all.at[i].at < to &&
+			memory_of(&all.at[i])->op != OP_PARAM &&
+			!is_whole(s, memory_of(&all.at[i])) &&
+			occurs_in(counter, all.at[i].index->src[1]))
+			return true;
+	return false;
+}
+
+/* A RANGE may stand in several loops, of which some are those of a lane. */
+static void set_own_loops(const Same *s, Numbers *n)
+{
+	const UOp *k = s->call->kernel;
+	VEC(uint32_t) open = {0};
+	for (uint32_t i = 0; !s->d->schedule && i < k->nsrc; i++) {
+		if (k->src[i]->op == OP_RANGE)
+			vec_push(&open, i);
+		if (k->src[i]->op != OP_ENDRANGE)
+			continue;
+		uint32_t from = open.at[--open.n];
+		if (!loop_of_lane(s, from, i))
+			number_own(n, from);
+	}
+	vec_free(&open);
 }
 
 /* ---- digits that items share */
@@ -222,7 +278,7 @@ static void know_terms(Numbers *n, UOp *u)
 
 static void set_counters(Numbers *n, Same *s, const Shared *solve, int world)
 {
-	Nodes all = walk(s->call->kernel);
+	Nodes all = kernel_nodes(s->call->kernel);
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
 		int lane = -1;
@@ -242,6 +298,10 @@ static void set_counters(Numbers *n, Same *s, const Shared *solve, int world)
  * others are the same tile in both. */
 static void set_unknowns(Numbers *n, Same *s, const Shared *solve, bool step)
 {
+	Nodes all = walk(s->call->kernel);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_FLOORMOD)
+			digits_know(s->d, all.at[i]);
 	for (size_t i = 0; i < s->d->fresh.n; i++)
 		number_know(n, s->d->fresh.at[i]);
 	for (size_t i = 0; i < s->shared.n; i++)
@@ -289,10 +349,74 @@ static bool stores_agree(const Numbers *n, const Same *s, const Shared *solve, b
 	return true;
 }
 
+/* The greatest value of a tile's start min(…, last), which is not below 0 where the stores are;
+ * NULL for others. */
+static UOp *last_start(const Same *s, UOp *base)
+{
+	UOp *last = NULL;
+	for (int i = 0; base->op == OP_MIN && i < 2; i++)
+		if (!moves_with(s->d, base->src[i]))
+			last = base->src[i];
+	for (size_t i = 0; last && i < s->d->n; i++)
+		if (!place_within(&s->d->leaf.at[0][i], base, ix_add(last, ix_const(1))))
+			return NULL;
+	return last;
+}
+
+static UOp *up_to(UOp *size) { return NODE(OP_SPECIAL, DT_I64, val_str("%tile"), size); }
+
+/* Of two unrolled tiles that follow one another the first starts at an x with 0 <= x < last, the
+ * second at x + 1. */
+static void decide_step(const Same *s, Numbers *n)
+{
+	Instead x = {1, arena_alloc(sizeof(UOp *)),
+		{arena_alloc(sizeof(UOp *)), arena_alloc(sizeof(UOp *))}};
+	UOp *base = x.from[0] = index_plain(s->base), *last = last_start(s, base);
+	if (!last)
+		return;
+	x.to[0][0] = up_to(last);
+	x.to[1][0] = ix_add(x.to[0][0], ix_const(1));
+	number_decide(n, &x);
+}
+
+/* Where start + counter + far in world 0 is start' + counter' in world 1, start + counter is an x
+ * with 0 <= x and x + far < last + size. */
+static void decide_lane(const Same *s, Numbers *n, const Shared *solve)
+{
+	size_t most = s->lanes.n + 1;
+	Instead x = {0, arena_alloc(most * sizeof(UOp *)), {arena_alloc(most * sizeof(UOp *)),
+		arena_alloc(most * sizeof(UOp *))}};
+	UOp *base = index_plain(solve->rest), *last = last_start(s, base), *far = ix_const(s->more);
+	UOp *size = NULL;
+	bool one = solve->c == 1;
+	for (size_t i = 0; i < s->lanes.n; i++)
+		if (s->lanes.at[i].lane == solve->lane) {
+			UOp *counter = s->lanes.at[i].counter;
+			one &= !size || size == counter->src[0];
+			size = counter->src[0];
+			x.from[x.n++] = counter;
+		}
+	if (!last || !one || !size)
+		return;
+	UOp *at = up_to(ix_sub(ix_add(last, size), far));
+	for (size_t i = 0; i < x.n; i++) {
+		x.to[0][i] = ix_sub(at, base);
+		x.to[1][i] = ix_add(x.to[0][i], far);
+	}
+	number_decide(n, &x);
+}
+
 static bool compare(Same *s, const Shared *solve, bool step)
 {
 	Numbers *n = numbers_new(s->call, s->apart, false);
+	for (size_t i = 0; i < s->whole.n; i++)
+		number_whole(n, s->whole.at[i]);
+	set_own_loops(s, n);
 	set_unknowns(n, s, solve, step);
+	if (step)
+		decide_step(s, n);
+	else if (solve)
+		decide_lane(s, n, solve);
 	bool same = numbers_run(n) && stores_agree(n, s, solve, step);
 	numbers_free(n);
 	return same;
@@ -342,7 +466,7 @@ static void find_around(Same *s)
 	UOp *kernel = s->call->kernel;
 	VEC(UOp *) open = {0};
 	size_t next = 0;
-	Nodes all = walk(kernel);
+	Nodes all = kernel_nodes(kernel);
 	for (size_t i = 0; s->d->schedule && i < all.n; i++)
 		if (all.at[i]->op == OP_RANGE && strcmp(range_kind(all.at[i]), "reduce"))
 			vec_push(&s->around, all.at[i]);
@@ -395,6 +519,10 @@ static bool clamped_digit(Same *s, Numbers *n, UOp *u)
 static bool clamped(Same *s)
 {
 	Numbers *n = numbers_new(s->call, s->apart, true);
+	Accesses all = kernel_accesses(s->call->kernel);
+	for (size_t i = 0; i < all.n; i++)
+		if (memory_of(&all.at[i])->op != OP_PARAM)
+			number_whole(n, memory_of(&all.at[i]));
 	bool ok = true, one = false;
 	for (size_t i = 0; i < s->d->fresh.n; i++)
 		number_know(n, s->d->fresh.at[i]);
@@ -424,7 +552,7 @@ static bool clamped(Same *s)
  * what a prepared buffer holds is not looked at. */
 static bool numbers_may_differ(const Same *s)
 {
-	Nodes all = walk(s->call->kernel);
+	Nodes all = kernel_nodes(s->call->kernel);
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
 		bool index = u->nsrc == 2 && u->src[0]->dtype == DT_I64;
@@ -457,13 +585,14 @@ bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *c
 		ok = a[i]->value != NULL;
 	bool stores = ok;
 	if (ok && !d->schedule)
-		ok = registers_by_lane(&s, c->kernel);
+		find_registers(&s, c->kernel);
 	find_around(&s);
 	for (size_t i = 0; i < d->leaf.n && ok; i++)
 		ok = take_digit(&s, d->leaf.at[i]);
-	bool sure = ok && !numbers_may_differ(&s);
+	bool sure = ok && !s.whole.n && !numbers_may_differ(&s);
 	ok = (ok && compare_all(&s)) || (stores && !sure && clamped(&s));
 	vec_free(&s.lanes);
+	vec_free(&s.whole);
 	vec_free(&s.shared);
 	vec_free(&s.around);
 	return ok;

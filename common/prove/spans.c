@@ -11,7 +11,7 @@ static ARENA uint32_t states;   /* counts them, over all kernels */
 
 static void find_stored(Known *k)
 {
-	Nodes all = k->kernel ? walk(k->kernel) : (Nodes){0};
+	Nodes all = k->kernel ? kernel_nodes(k->kernel) : (Nodes){0};
 	k->stored.n = 0;
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *u = all.at[i];
@@ -20,6 +20,23 @@ static void find_stored(Known *k)
 		if (to && to->op == OP_PARAM)
 			vec_push(&k->stored, k->call->src[1 + param_slot(to)]);
 	}
+}
+
+static void find_twins(Known *k)
+{
+	Nodes all = k->kernel ? walk(k->kernel) : (Nodes){0};
+	Map seen = {0};
+	k->twin.n = 0;
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i], *was;
+		if (u->op != OP_LOAD || !dtype_int(u->dtype) || value_loads(k, u))
+			continue;
+		was = map_get(&seen, PKEY(u->src[0]));
+		if (was)
+			vec_push(&k->twin, ((Twins){was, u}));
+		map_put(&seen, PKEY(u->src[0]), u);
+	}
+	map_free(&seen);
 }
 
 void known_begin(Known *k, const Graph *g, uint32_t number)
@@ -38,6 +55,7 @@ void known_begin(Known *k, const Graph *g, uint32_t number)
 	map_free(&k->held);
 	map_free(&k->lets);
 	find_stored(k);
+	find_twins(k);
 	k->state = ++states;
 	memory_learn(k);
 }
@@ -416,4 +434,20 @@ bool value_loads(Known *k, UOp *u)
 	}
 	vec_free(&todo);
 	return k->loads.at[u->id].loads;
+}
+
+static bool gate_holds(Known *k, const UOp *load)
+{
+	return load->nsrc < 2 || span_of(k, load->src[1]).lo == 1;
+}
+
+void span_twins(Known *k)
+{
+	for (size_t i = 0; i < k->twin.n; i++) {
+		UOp *a = k->twin.at[i].a, *b = k->twin.at[i].b;
+		if (!gate_holds(k, a) || !gate_holds(k, b))
+			continue;
+		span_narrow(k, a, span_of(k, b));
+		span_narrow(k, b, span_of(k, a));
+	}
 }

@@ -108,10 +108,34 @@ static Known *known_of(const ProvedCall *c)
 {
 	static ARENA Known known;
 	static ARENA const UOp *of;
-	if (of != c->call)
+	if (of != c->call) {
 		known_begin(&known, c->graph, c->number);
+		frame_open(&known);
+		assume_checks(&known);
+	}
 	of = c->call;
 	return &known;
+}
+
+/* In a frame of its own, where p is touched. */
+static Known *known_at(const Place *p)
+{
+	Known *k = known_of(p->call);
+	frame_open(k);
+	for (size_t i = p->n; i--; )
+		assume(k, p->cond[i], true);
+	facts_settle(k);
+	return k;
+}
+
+bool place_dead(const Place *p)
+{
+	if (!p->n)
+		return false;
+	Known *k = known_at(p);
+	bool dead = k->dead;
+	frame_close(k);
+	return dead;
 }
 
 /* The same by what places.c knows. */
@@ -119,20 +143,18 @@ static void try_known(Within *w, const Place *p, UOp *u, UOp *below)
 {
 	if (!p->call)
 		return;
-	Known *k = known_of(p->call);
-	frame_open(k);
-	for (size_t i = p->n; i--; )
-		assume(k, p->cond[i], true);
-	facts_settle(k);
+	Known *k = known_at(p);
 	w->least = w->least || follows(k, ix_const(0), u, 0);
 	w->most = w->most || follows(k, u, below, 1);
 	frame_close(k);
 }
 
-bool place_within(const Place *p, UOp *u, UOp *below)
+static bool find_within(const Place *p, UOp *u, UOp *below)
 {
 	Within w = {0};
 	Conds c = {0};
+	if (sample_refutes(p, u, below))
+		return false;
 	try_within(&w, u, below);
 	if (w.least && w.most)
 		return true;
@@ -145,4 +167,28 @@ bool place_within(const Place *p, UOp *u, UOp *below)
 		try_known(&w, p, u, below);
 	vec_free(&c);
 	return w.least && w.most;
+}
+
+/* A question that was answered: of a place that `call` touches under conditions. */
+typedef struct {
+	const UOp *call, *u, *below;
+	UOp *const *cond;
+	size_t n;
+	bool within;
+} Asked;
+
+bool place_within(const Place *p, UOp *u, UOp *below)
+{
+	static ARENA Map before;
+	const UOp *call = p->call ? p->call->call : NULL;
+	UOp *const *cond = p->n ? p->cond : NULL;
+	uint64_t key = hash_mix(hash_mix(PKEY(cond), PKEY(call)), hash_mix(PKEY(u), PKEY(below)));
+	Asked *a = map_get(&before, key);
+	if (a && a->call == call && a->cond == cond && a->n == p->n && a->u == u &&
+		a->below == below)
+		return a->within;
+	a = arena_alloc(sizeof *a);
+	*a = (Asked){call, u, below, cond, p->n, find_within(p, u, below)};
+	map_put(&before, key, a);
+	return a->within;
 }

@@ -2,6 +2,7 @@
  * and everything above them is computed by the interpreter's operations; then one of them is moved
  * to where the index, taken as linear, leaves the buffer. */
 #include "interp/interp.h"
+#include "prove/digits.h"
 #include "prove/places.h"
 #include <stdlib.h>
 
@@ -17,6 +18,7 @@ typedef struct {
 	UOp *const *cond;
 	uint64_t random;
 	size_t left;            /* how many nodes may still be computed */
+	const VarEnv *sizes;    /* some that meet the document's checks; NULL: there are none */
 } Case;
 
 static uint64_t draw(Case *c)
@@ -45,10 +47,42 @@ static bool is_leaf(const UOp *u)
 	return !op_elementwise(u->op) && u->op != OP_CONST && u->op != OP_LET;
 }
 
+/* The place of a size among those of e; e->n where it is none of them. */
+static int size_number(const VarEnv *e, const UOp *u)
+{
+	int i = 0;
+	while (i < e->n && !val_is_str(u->arg->a[0], e->name[i]))
+		i++;
+	return i;
+}
+
+/* Whether the sizes meet the document's checks; those that were not drawn are as in c->sizes. */
+static bool sizes_meet(const Case *c)
+{
+	enum { MOST = sizeof c->sizes->name / sizeof *c->sizes->name };
+	VarEnv e = c->sizes ? *c->sizes : (VarEnv){0};
+
+	for (size_t i = 0; i < c->all.n; i++) {
+		const UOp *u = c->all.at[i];
+		int k = u->op == OP_VAR ? size_number(&e, u) : MOST;
+		if (k == MOST)
+			continue;
+		e.name[k] = u->arg->a[0]->s;
+		e.value[k] = value_of(c, u);
+		e.n += k == e.n;
+	}
+	return checks_hold(c->k->graph, &e);
+}
+
 /* Some value of a leaf; -1 < it < size for ranges. Ends are likely. */
 static bool draw_leaf(Case *c, UOp *u, int64_t *v)
 {
 	Span s = span_of(c->k, u);
+	if (u->op == OP_VAR && c->sizes && draw(c) % 2) {
+		int i = size_number(c->sizes, u);
+		*v = i < c->sizes->n ? c->sizes->value[i] : s.lo;
+		return true;
+	}
 	if (u->op == OP_RANGE || u->op == OP_SPECIAL) {
 		int64_t n = value_of(c, u->src[0]);
 		if (n <= 0)
@@ -87,6 +121,9 @@ static void compute(Case *c, UOp *u, uint64_t *out)
 static bool fill(Case *c, bool drawn)
 {
 	c->left = c->left > c->all.n ? c->left - c->all.n : 0;
+	if (drawn)
+		c->sizes = c->k->sizes ? c->k->sizes
+			: sample_sizes(c->k->graph, (int)(draw(c) >> 40));
 	for (size_t i = 0; i < c->all.n; i++) {
 		UOp *u = c->all.at[i];
 		int64_t v = 0;
@@ -113,7 +150,8 @@ static bool is_inside(const Case *c)
 	return v >= 0 && (!c->size || v < value_of(c, c->size));
 }
 
-/* Whether leaves are what they can be, the conditions hold, and the index is outside. */
+/* Whether leaves are what they can be, the conditions and the checks hold, and the index is
+ * outside. */
 static bool shows(const Case *c)
 {
 	for (size_t i = 0; i < c->all.n; i++) {
@@ -129,7 +167,7 @@ static bool shows(const Case *c)
 	for (size_t i = 0; i < c->n; i++)
 		if (!value_of(c, c->cond[i]))
 			return false;
-	return !is_inside(c);
+	return !is_inside(c) && sizes_meet(c);
 }
 
 /* Moves leaf i to where the index would just leave the buffer. */

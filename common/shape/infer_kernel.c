@@ -52,6 +52,9 @@ const char *infer_index(In *n)
 	for (size_t i = 1; i < n->nsrc; i++)
 		if (!index_scalar(n->src[i]))
 			SAY("an index is not an i64 scalar");
+	/* an index an axis, or one for all */
+	if (n->src[0]->op == OP_PARAM && n->nsrc != 2 && n->nsrc != n->src[0]->shape->rank + 1)
+		SAY("%zu indices for rank %d", (size_t)n->nsrc - 1, n->src[0]->shape->rank);
 	n->out = shape_scalar();
 	return node_dtype(n, n->src[0]->dtype);
 }
@@ -86,6 +89,8 @@ const char *infer_over_ranges(In *n)
 	bool sort = n->op == OP_RSORT;
 	if (!scalar_value(n->src[0]))
 		SAY("the value is not a scalar");
+	if (sort && n->src[0]->op != OP_LOAD)
+		SAY("the value is not a LOAD");
 	for (size_t i = 1; i < n->nsrc - sort; i++)
 		if (n->src[i]->op != OP_RANGE)
 			SAY("%s is not a RANGE", op_name(n->src[i]->op));

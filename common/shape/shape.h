@@ -121,6 +121,11 @@ void views_print(Buf *out, const Graph *g);                  /* show --views; vi
 /* check_sizes.c: puts the size_checks() of a graph just read into meta.checks, unless it has them;
  * run evaluates them. */
 void checks_remember(Graph *g);
+/* Whether sizes meet meta.checks, as far as these have values then. */
+bool checks_hold(const Graph *g, const VarEnv *sizes);
+/* Values of g's size variables, the number `round` of several choices; false when none of some
+ * meets meta.checks. */
+bool sizes_draw(const Graph *g, int round, VarEnv *sizes);
 /* remember_inputs.c: puts the names of the input BUFFERs, in the document's order, into
  * meta.inputs, unless it has them. */
 void inputs_remember(Graph *g);

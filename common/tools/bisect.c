@@ -124,7 +124,7 @@ static int blame_crash(Hunt *h, const Words *stage, const char *file, const Outc
 
 	printf("%s: %s\n", stage->at[0], outcome_text(o, h->seconds));
 	if (outcome_crash(o))
-		place_pass(h, arguments(stage), file, true, &p);
+		place_pass(h, arguments(stage), file, SEEK_CRASH, &p);
 	print_place(&p);
 	keep_input(file, stage);
 	return 1;
@@ -138,8 +138,7 @@ static int blame_result(Hunt *h, const Words *stage, const char *file, const cha
 
 	printf("%s: %s%s\n", stage->at[0], compared ? "changed the result: " :
 		v == BAD ? "" : "wrote what cannot be run: ", why);
-	if (v == BAD)
-		place_pass(h, arguments(stage), file, false, &p);
+	place_pass(h, arguments(stage), file, v == BAD ? SEEK_WRONG : SEEK_REFUSED, &p);
 	if (compared) {
 		place_kernel(h, &p);
 		place_action(h, arguments(stage), file, &p);

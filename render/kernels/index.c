@@ -22,9 +22,6 @@ static UOp *flatten(UOp *u, void *ctx)
 		return u;
 	if (u->nsrc == 2)       /* one axis, or flat already: a replayed kernel */
 		return u;
-	if ((int)u->nsrc - 1 != u->src[0]->shape->rank)
-		die(MALFORMED, "node %u INDEX: %u indices for rank %d", u->id, u->nsrc - 1,
-			u->src[0]->shape->rank);
 	return NODE(OP_INDEX, u->dtype, VNIL, u->src[0], flat_place(u));
 }
 

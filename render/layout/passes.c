@@ -50,6 +50,27 @@ static Graph *done(Graph *g)
 	return r;
 }
 
+/* Has a place one index for all its axes? Then the document comes from between the passes of lower,
+ * and is left as it is. */
+static bool is_flat(const Graph *g)
+{
+	Nodes all = walk(g->sink);
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *u = all.at[i];
+		if (u->op == OP_INDEX && u->nsrc == 2 && u->src[0]->shape->rank != 1)
+			return true;
+	}
+	return false;
+}
+
+static Graph *begin(Graph *g)
+{
+	g = target_choose(g);
+	if (wanted(g) && is_flat(g))
+		g->meta = val_set(g->meta, "layout", val_str(target->name));
+	return g;
+}
+
 static Graph *reductions(Graph *g) { return wanted(g) ? layout_reductions(g) : g; }
 static Graph *ranges(Graph *g) { return wanted(g) ? layout_ranges(g) : g; }
 static Graph *ends(Graph *g) { return wanted(g) ? layout_ends(g) : g; }
@@ -61,7 +82,7 @@ static Graph *slices(Graph *g) { return wanted(g) ? layout_slices(g) : g; }
 static Graph *plan(Graph *g) { return wanted(g) ? done(g) : g; }
 
 const Pass layout_passes[] = {
-	{"target", target_choose, "read the target's description"},
+	{"target", begin, "read the target's description"},
 	{"reductions", reductions, "long reductions that leave few elements, in parts",
 		.optional = true},
 	{"ranges", ranges, "ranges that contractions divide, as two", .optional = true},

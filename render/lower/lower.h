@@ -19,6 +19,9 @@ Graph *lower_collapse(Graph *g);
 
 /* ---- scopes.c: where each value is computed -------------------------------------------- */
 
+/* The most innermost scopes of a chain of loops: each range may have tiles and a tail. */
+enum { MAX_LAST = 8 };
+
 typedef struct Scope Scope;
 typedef struct Inst Inst;
 typedef struct Nest Nest;
@@ -80,7 +83,8 @@ struct Nest {
 	uint64_t along;         /* that of them along which it fills registers in vectors, or 0 */
 	int partial;              /* partial accumulators; 0: one */
 	DType element;          /* of its accumulators or of what it stores */
-	Scope *first[4], *inner[4];     /* outermost and innermost scopes: main part and tails */
+	Scope *first[MAX_LAST], *inner[MAX_LAST];       /* outermost and innermost scopes: main
+	                                                 * parts and tails */
 	int nfirst, ninner;
 	VEC(Inst *) members;
 };
@@ -113,7 +117,6 @@ Inst *inst_get(Lowering *l, UOp *u, Scope *ctx);
 
 /* Builds l->top and the chain of loops, or of grid places, below it; returns how many innermost
  * scopes there are (main part and tails). */
-enum { MAX_LAST = 8 };
 int loops_open(Lowering *l, Scope *last[MAX_LAST]);
 /* A loop over the tiles of range r within `in`: *last is its scope, with the tile's start; a second
  * one, of single elements, takes the rest when tiles may not overlap. Returns how many. */
@@ -148,7 +151,6 @@ uint64_t wants_panel(const Plan *p, const Facts *f, int v);
 
 /* ---- slices.c: calls that share their outermost loops ---------------------------------- */
 
-enum { MAX_SLICE_AXES = 8, MAX_SLICE_CALLS = 16 };
 /* The loops that form the slices according to `slice` in the kernel's arg, which layout writes,
  * outermost first, as places in f->range[]; returns how many. Dies with MALFORMED. */
 int slice_ranges(const Facts *f, int *range);

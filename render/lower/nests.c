@@ -40,6 +40,8 @@ static void add_inner(Nest *n, Scope *outer, Scope *s)
 
 static void innermost(Nest *n, Scope *s)
 {
+	if (n->ninner == MAX_LAST)
+		die(UNSUPPORTED, "a kernel with so many tails of tiles");
 	s->nest = n;
 	n->inner[n->ninner++] = s;
 }

@@ -93,7 +93,7 @@ typedef struct {
 	size_t ndeps;
 	uint32_t phase;
 	Nest *nest;
-	Inst *got[2];
+	Inst *got[MAX_LAST];
 } Frame;
 typedef struct { VEC(Frame) stack; } Pending;
 

@@ -114,8 +114,9 @@ static const Option options[] = {
 
 int render_main(const Dialect *d, int argc, char **argv)
 {
+	char name[64];          /* not the arena's: it is said of the next documents too */
 	Stage stage = {
-		.name = arena_printf("render-%s", d->target),
+		.name = name,
 		.summary = "source and launch data for each kernel",
 		.usage = "[FILE]",
 		.options = options,
@@ -123,6 +124,7 @@ int render_main(const Dialect *d, int argc, char **argv)
 		.level_out = LV_PROGRAM,
 		.body = render,
 	};
+	snprintf(name, sizeof name, "render-%s", d->target);
 	opt.dialect = d;
 	opt.target = d->target;
 	if (argc == 2 && !strcmp(argv[1], "--describe")) {

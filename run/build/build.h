@@ -34,6 +34,10 @@ typedef struct { Program *at; size_t n; } Programs;
 Programs programs_of(const Graph *g);
 /* The symbol that run looks for in p's object: on a CPU. */
 const char *program_entry(const Program *p);
+/* Whether g has something for another device than the CPU, whose drivers need what walls take away.
+ */
+bool programs_elsewhere(const Graph *g);
+bool target_elsewhere(const char *target);
 /* g with each Program's object and entry put into its PROGRAM node. */
 Graph *programs_put(const Graph *g, const Programs *p);
 
@@ -109,6 +113,8 @@ int64_t cache_limit(void);
 const char *cache_scratch(void);
 /* Path of a file there that is not taken yet: "…/STEM-7". */
 const char *cache_new(const char *stem);
+/* The same, on the cache's file system; NULL when there is no room. */
+const char *cache_beside(const char *stem);
 
 /* ---- cache_prune.c: the cache's size limit */
 
@@ -119,10 +125,8 @@ void cache_grown(const char *folder, size_t bytes, int64_t limit);
 /* ---- build.c: builds every missing object of a document, in parallel */
 
 typedef struct {
-	const char *cc;                 /* --cc, or NULL: cc, gcc or clang of PATH */
 	int jobs;                       /* 0: one per core */
 	bool progress; /* show a progress bar after a second, on a terminal */
-	bool fast;                      /* unoptimised C: compiled in a tenth of the time */
 	bool load;                      /* for a CPU: load the objects too */
 } BuildOptions;
 /* Sets file and entry of every Program that runs from an object, object when it lies in a file, and
@@ -130,6 +134,12 @@ typedef struct {
 void build_programs(size_t n, Program *const *p, const BuildOptions *o);
 
 /* ---- build_cpu.c: C to a shared object through the system's compiler */
+
+/* The first call of all in this file. cc: --cc, or NULL: cc, gcc or clang of PATH; fast:
+ * unoptimised, compiled in a tenth of the time. */
+void build_offer(const char *cc, bool fast);
+/* The numbers of workers of `run` and `compile`. */
+enum { BUILD_WORKER, DEVICE_WORKER };
 
 void build_cpu(size_t n, Program *const *p, const BuildOptions *o);
 

@@ -11,13 +11,17 @@
  *
  * and the unit's object goes into the cache under the key of each of its kernels. A unit that does
  * not compile is compiled again kernel by kernel: then the message names the kernel, and sources
- * that cannot share a file still work. */
+ * that cannot share a file still work.
+ *
+ * This process may be between walls, so each unit is compiled by a worker (process.h): it gets the
+ * target, flags and source, and gives the object, or what the compiler said. */
 #include "io/io.h"
 #include "process/process.h"
 #include "build/build.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
@@ -70,12 +74,15 @@ static Flags flags_again[] = {{NULL}, {"-O1", NULL}, {"-O1", PLAINEST, NULL}};
 enum { ATTEMPTS = sizeof flags_again / sizeof *flags_again };
 
 typedef struct { const char *path; Flags *tuning; Key key; } Compiler;
+/* What a worker is told: this, and behind it target, flags and source, each with a NUL. */
+typedef struct { int32_t class, attempt; } Job;
+/* What the command line says of the compiler, which no job does. */
+static struct { const char *cc; bool fast; } wanted;
 typedef struct { Program *p; Key key; } KernelKey;
 typedef struct {
 	KernelKey *at;
 	size_t n, bytes;
-	pid_t pid;
-	const char *src, *out, *err;
+	int fd;                 /* of its worker; -1: none runs */
 	int attempt;
 	const char *failure;    /* of the first attempt */
 } Unit;
@@ -150,21 +157,35 @@ static Key kernel_key(const Compiler *c, const Program *p)
 
 /* ---- units */
 
-static void unit_write(const Unit *u)
+static void unit_source(const Unit *u, Buf *b)
 {
-	Buf b = {0};
-
 	for (size_t i = 0; i < u->n; i++) {
 		const Program *p = u->at[i].p;
 		DigestText t = digest_text(&u->at[i].key);
-		buf_printf(&b, "#define %s k%s\n#define %s_call c%s\n#line 1 \"%s\"\n", p->name,
+		buf_printf(b, "#define %s k%s\n#define %s_call c%s\n#line 1 \"%s\"\n", p->name,
 			t.s, p->name, t.s, p->name);
-		buf_add(&b, p->src, strlen(p->src));
-		buf_printf(&b, "\n#undef %s\n#undef %s_call\n", p->name, p->name);
+		buf_add(b, p->src, strlen(p->src));
+		buf_printf(b, "\n#undef %s\n#undef %s_call\n", p->name, p->name);
 	}
-	file_write(u->src, b.s, b.n);
+}
+
+static void add_text(Buf *b, const char *s) { buf_add(b, s, strlen(s) + 1); }
+
+static void unit_start(Unit *u)
+{
+	const Program *p = u->at[0].p;
+	Job j = {class_of(p), u->attempt};
+	Buf b = {0};
+
+	buf_add(&b, &j, sizeof j);
+	add_text(&b, p->target);
+	add_text(&b, p->flags ? p->flags : "");
+	unit_source(u, &b);
+	u->fd = worker_start(BUILD_WORKER, b.s, b.n);
 	buf_free(&b);
 }
+
+/* ---- in a worker */
 
 /* Splits a program's own flags. */
 static int split_flags(const char *text, const char **argv, int n)
@@ -195,29 +216,26 @@ static int add_processor(const Compiler *c, const char *flags, const char **argv
 	return n;
 }
 
-static void unit_start(const Compiler *c, Unit *u)
+/* Starts the compiler on stem.c. */
+static pid_t compiler_start(const Compiler *c, const Job *j, const char *flags, const char *stem)
 {
 	const char *argv[MAX_FLAGS];
 	posix_spawn_file_actions_t fa;
 	int n = 0, err;
+	pid_t pid;
 
-	const char *stem = cache_new("unit");
-	u->src = arena_printf("%s.c", stem);
-	u->out = arena_printf("%s.so", stem);
-	u->err = arena_printf("%s.err", stem);
-	unit_write(u);
 	argv[n++] = c->path;
-	for (int i = 0, k = class_of(u->at[0].p); c->tuning[k][i]; i++)
-		argv[n++] = c->tuning[k][i];
+	for (int i = 0; c->tuning[j->class][i]; i++)
+		argv[n++] = c->tuning[j->class][i];
 	for (int i = 0; flags_all[i]; i++)
 		argv[n++] = flags_all[i];
-	n = add_processor(c, u->at[0].p->flags, argv, n);
-	n = split_flags(u->at[0].p->flags, argv, n);
-	for (int i = 0; flags_again[u->attempt][i]; i++)
-		argv[n++] = flags_again[u->attempt][i];
+	n = add_processor(c, flags, argv, n);
+	n = split_flags(flags, argv, n);
+	for (int i = 0; flags_again[j->attempt][i]; i++)
+		argv[n++] = flags_again[j->attempt][i];
 	argv[n++] = "-o";
-	argv[n++] = u->out;
-	argv[n++] = u->src;
+	argv[n++] = arena_printf("%s.so", stem);
+	argv[n++] = arena_printf("%s.c", stem);
 	argv[n++] = "-lm";
 	argv[n++] = "-lgcc";
 	argv[n] = NULL;
@@ -229,47 +247,87 @@ static void unit_start(const Compiler *c, Unit *u)
 	posix_spawn_file_actions_init(&fa);
 	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_addopen(&fa, 1, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_addopen(&fa, 2, u->err, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	err = posix_spawn(&u->pid, c->path, &fa, NULL, (char *const *)argv, environ);
+	posix_spawn_file_actions_addopen(
+		&fa, 2, arena_printf("%s.err", stem), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	err = posix_spawn(&pid, c->path, &fa, NULL, (char *const *)argv, environ);
 	posix_spawn_file_actions_destroy(&fa);
 	if (err)
 		die(FAILED, "cannot start the compiler '%s': %s", c->path, strerror(err));
-	leftover_child(u->pid, true);
+	leftover_child(pid, true);
+	return pid;
 }
 
-/* The first line that contains "error", or else the first line, or else the exit status. */
-static const char *first_error(const char *path, int status)
+/* Appends the first line that contains "error", or else the first line, or else the exit status. */
+static void first_error(const char *path, int status, Buf *out)
 {
 	size_t n, len;
 	const char *text = file_map(path, &n), *at = n ? memmem(text, n, "error", 5) : NULL, *end;
 
-	if (!n)
-		return WIFSIGNALED(status) ? arena_printf("signal %d", WTERMSIG(status))
-			: arena_printf("status %d and no message", WEXITSTATUS(status));
+	if (!n) {
+		buf_printf(out, WIFSIGNALED(status) ? "signal %d" : "status %d and no message",
+			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+		return;
+	}
 	if (!at)
 		at = text;
 	while (at > text && at[-1] != '\n')
 		at--;
 	end = memchr(at, '\n', text + n - at);
 	len = (end ? end : text + n) - at;
-	return arena_printf("%.*s", (int)(len > 600 ? 600 : len), at);
+	buf_printf(out, "%.*s", (int)(len > 600 ? 600 : len), at);
 }
 
-/* Takes what the compiler wrote: opens it for its programs, and stores it in the cache. */
-static void unit_take(Unit *u, bool load)
+/* The worker: out gets the object, or (FAILED) the compiler's message. */
+static int unit_compile(const void *in, size_t n, Buf *out)
+{
+	const char *target = (const char *)in + sizeof(Job), *end = (const char *)in + n;
+	const char *flags = n > sizeof(Job) ? target + strlen(target) + 1 : end;
+	const char *src = flags < end ? flags + strlen(flags) + 1 : end, *stem;
+	size_t bytes;
+	int status;
+	Job j;
+
+	if (src >= end)
+		return FAILED;
+	memcpy(&j, in, sizeof j);
+	if (j.class < 0 || j.class >= CLASSES || j.attempt < 0 || j.attempt >= ATTEMPTS)
+		return FAILED;
+	flags_check(&(Program){.target = target, .flags = flags, .where = "a unit"});
+	Compiler c = compiler_find(wanted.cc, wanted.fast);
+	stem = cache_new(arena_printf("unit-%d", (int)getpid()));
+	file_write(arena_printf("%s.c", stem), src, end - src);
+	pid_t pid = compiler_start(&c, &j, flags, stem);
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			die_errno("cannot wait for the compiler");
+	leftover_child(pid, false);
+	if (status)
+		first_error(arena_printf("%s.err", stem), status, out);
+	const void *object = status ? "" : file_map(arena_printf("%s.so", stem), &bytes);
+	buf_add(out, object, status ? 0 : bytes);
+	return status ? FAILED : DONE;
+}
+
+void build_offer(const char *cc, bool fast)
+{
+	wanted.cc = cc;
+	wanted.fast = fast;
+	setenv("LC_ALL", "C", 1);       /* for first_error, which looks for "error" in messages */
+	worker_offer(BUILD_WORKER, unit_compile);
+}
+
+/* ---- running units */
+
+/* Takes what the compiler wrote for its programs, and stores it in the cache. */
+static void unit_take(Unit *u, const Buf *object, bool load)
 {
 	Key *keys = arena_alloc(u->n * sizeof *keys);
 	const char **path = arena_alloc(u->n * sizeof *path);
-	int fd = open(u->out, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	size_t bytes;
+	Object *file = object_new(object->s, object->n);
 
-	if (fd < 0)
-		die_errno("cannot open what the compiler wrote, '%s'", u->out);
-	const void *content = file_map(u->out, &bytes);
-	Object *file = object_hold(fd, bytes);
 	for (size_t i = 0; i < u->n; i++)
 		keys[i] = u->at[i].key;
-	cache_store(u->n, keys, ".so", content, bytes, path);
+	cache_store(u->n, keys, ".so", object->s, object->n, path);
 	for (size_t i = 0; i < u->n; i++) {
 		Program *p = u->at[i].p;
 		p->object = path[i];
@@ -280,77 +338,81 @@ static void unit_take(Unit *u, bool load)
 	}
 }
 
-/* Waits for any running unit to end; returns it and its exit status. */
-static Unit *unit_wait(Unit *u, size_t n, int *status)
+/* Waits for any running unit to end; returns it and what its worker gave. */
+static Unit *unit_wait(Unit *u, size_t n, int *status, Buf *out)
 {
-	for (;;) {
-		pid_t pid = waitpid(-1, status, 0);
-		if (pid < 0 && errno == EINTR)
-			continue;
-		if (pid < 0)
+	struct pollfd *p = arena_alloc(n * sizeof *p);
+
+	for (size_t i = 0; i < n; i++)
+		p[i] = (struct pollfd){.fd = u[i].fd, .events = POLLIN};
+	while (poll(p, n, -1) < 0)
+		if (errno != EINTR)
 			die_errno("cannot wait for the compiler");
-		for (size_t i = 0; i < n; i++)
-			if (u[i].pid == pid) {
-				leftover_child(pid, false);
-				u[i].pid = 0;
-				return &u[i];
-			}
-	}
+	for (size_t i = 0;; i++)
+		if (p[i].revents) {
+			*status = worker_end(u[i].fd, out);
+			u[i].fd = -1;
+			if (*status < 0)
+				die_silent(FAILED);
+			return &u[i];
+		}
 }
 
 /* Another attempt at a kernel by itself; dies with what the first one said after the last. */
-static void unit_again(const Compiler *c, Unit *u, int status)
+static void unit_again(Unit *u, const char *said)
 {
 	const char *name = u->at->p->name;
 
 	if (!u->failure)
-		u->failure = first_error(u->err, status);
+		u->failure = arena_strdup(said);
 	if (++u->attempt == ATTEMPTS)
 		die(FAILED, "%s: the compiler failed: %s", name, u->failure);
 	if (process.verbose)
-		warn("%s: the compiler failed: %s; once more, with %s %s", name,
-			first_error(u->err, status), flags_again[u->attempt][0],
+		warn("%s: the compiler failed: %s; once more, with %s %s", name, said,
+			flags_again[u->attempt][0],
 			flags_again[u->attempt][1] ? flags_again[u->attempt][1] : "");
-	unit_start(c, u);
+	unit_start(u);
 }
 
 /* Runs units, at most jobs at a time. Returns the number that failed and can be split, which are
  * put into failed. */
-static size_t units_run(const Compiler *c, Unit *u, size_t n, size_t jobs, bool load, Unit **failed,
-	Progress *progress)
+static size_t units_run(
+	Unit *u, size_t n, size_t jobs, bool load, Unit **failed, Progress *progress)
 {
 	size_t started = 0, running = 0, done = 0, bad = 0;
 	int status;
 
 	while (done < n) {
 		while (started < n && running < jobs) {
-			unit_start(c, &u[started++]);
+			unit_start(&u[started++]);
 			running++;
 		}
-		Unit *w = unit_wait(u, started, &status);
-		bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-		if (!good && w->n == 1) {
-			unit_again(c, w, status);
+		Buf out = {0};
+		Unit *w = unit_wait(u, started, &status, &out);
+		if (status && w->n == 1) {
+			unit_again(w, buf_str(&out));
+			buf_free(&out);
 			continue;
 		}
 		running--;
 		progress_step(progress, ++done);
-		if (good)
-			unit_take(w, load);
+		if (!status)
+			unit_take(w, &out, load);
 		else
 			failed[bad++] = w;
+		buf_free(&out);
 	}
 	return bad;
 }
 
-static void build_alone(const Compiler *c, Unit **failed, size_t bad, size_t jobs, bool load,
-	Progress *progress)
+static void build_alone(
+	Unit **failed, size_t bad, size_t jobs, bool load, Progress *progress)
 {
 	for (size_t k = 0; k < bad; k++) {
 		Unit *one = arena_alloc(failed[k]->n * sizeof *one);
 		for (size_t i = 0; i < failed[k]->n; i++)
 			one[i] = (Unit){ .at = &failed[k]->at[i], .n = 1 };
-		units_run(c, one, failed[k]->n, jobs, load, NULL, progress);
+		units_run(one, failed[k]->n, jobs, load, NULL, progress);
 	}
 }
 
@@ -402,7 +464,7 @@ static size_t units_fill(KernelKey *k, size_t n, size_t jobs, Unit *u)
 }
 
 /* Compiles kernels that are not in the cache; their keys are distinct. */
-static void build_missing(const Compiler *c, KernelKey *k, size_t n, const BuildOptions *o)
+static void build_missing(KernelKey *k, size_t n, const BuildOptions *o)
 {
 	size_t units = 0, jobs = o->jobs > 0 ? o->jobs : cores();
 	Unit *u, **failed;
@@ -416,10 +478,9 @@ static void build_missing(const Compiler *c, KernelKey *k, size_t n, const Build
 			;
 		units += units_fill(k + i, j - i, jobs, u + units);
 	}
-	setenv("LC_ALL", "C", 1);       /* for first_error, which looks for "error" in messages */
 	Progress progress = progress_start("compiling", units, o->progress);
-	size_t bad = units_run(c, u, units, jobs, o->load, failed, &progress);
-	build_alone(c, failed, bad, jobs, o->load, &progress);
+	size_t bad = units_run(u, units, jobs, o->load, failed, &progress);
+	build_alone(failed, bad, jobs, o->load, &progress);
 	progress_end(&progress);
 }
 
@@ -437,7 +498,7 @@ static bool find_cached(Program *p, Key key, bool load)
 
 void build_cpu(size_t n, Program *const *p, const BuildOptions *o)
 {
-	Compiler c = compiler_find(o->cc, o->fast);
+	Compiler c = compiler_find(wanted.cc, wanted.fast);
 	KernelKey *k = arena_alloc(n * sizeof *k);
 	size_t missing = 0;
 	Map first = {0};        /* by key, as an interned text: the program that is compiled */
@@ -453,7 +514,7 @@ void build_cpu(size_t n, Program *const *p, const BuildOptions *o)
 		}
 	}
 	if (missing)
-		build_missing(&c, k, missing, o);
+		build_missing(k, missing, o);
 	for (size_t i = 0; i < n; i++) {
 		const Program *same = map_get(&first, PKEY(val_str(p[i]->made)));
 		if (p[i]->file || !same)

@@ -289,13 +289,13 @@ static bool write_all(int fd, const void *p, size_t n)
 /* Writes the whole entry under a temporary name; NULL when it cannot be written. */
 static const char *entry_write(const void *p, size_t bytes, const Trailer *t)
 {
-	const char *tmp = cache_new("new");
-	int fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	const char *tmp = cache_beside("new");
+	int fd = !tmp ? -1 : open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	bool good = fd >= 0 && write_all(fd, p, bytes) && write_all(fd, t, sizeof *t);
 
 	if (fd >= 0 && close(fd))
 		good = false;
-	if (!good)
+	if (!good && tmp)
 		unlink(tmp);
 	return good ? tmp : NULL;
 }

@@ -120,7 +120,8 @@ static bool scratch_make(const char *under)
 	return true;
 }
 
-const char *cache_scratch(void)
+/* The temporary folder, if it can be in the cache; else NULL. */
+static const char *scratch_in_cache(void)
 {
 	const char *folder = cache_folder();
 
@@ -129,11 +130,22 @@ const char *cache_scratch(void)
 		return folders.scratch;
 	if (folder && folder_writable(folder))
 		scratch_sweep(folder);
-	if (!scratch_make(folder) && !scratch_make(getenv("TMPDIR")) && !scratch_make("/tmp") &&
+	return scratch_make(folder) ? folders.scratch : NULL;
+}
+
+const char *cache_scratch(void)
+{
+	if (!scratch_in_cache() && !scratch_make(getenv("TMPDIR")) && !scratch_make("/tmp") &&
 		!scratch_make("/dev/shm"))
 		die(FAILED, "there is no folder with %d MB for objects: neither in the cache nor "
 			"in TMPDIR, /tmp or /dev/shm", ROOM >> 20);
 	return folders.scratch;
+}
+
+const char *cache_beside(const char *stem)
+{
+	const char *folder = scratch_in_cache();
+	return !folder ? NULL : arena_printf("%s/%s-%d", folder, stem, folders.made++);
 }
 
 const char *cache_new(const char *stem)

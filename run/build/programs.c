@@ -25,6 +25,38 @@ static Runtime runtime_of(const Program *p)
 	die(UNSUPPORTED, "%s: no device here executes target '%s'", p->where, p->target);
 }
 
+static bool device_named(const Graph *g)
+{
+	const Val *names = val_get(g->meta, "devices");
+
+	return names && names->kind == VAL_ARRAY && names->n;
+}
+
+bool target_elsewhere(const char *target)
+{
+	for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+		if (!strcmp(known[k].target, target))
+			return known[k].runtime != RUNTIME_CPU;
+	return false;
+}
+
+bool programs_elsewhere(const Graph *g)
+{
+	Nodes all = walk(g->sink);
+
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *u = all.at[i];
+		const Val *v = u->op == OP_PROGRAM ? val_get(u->arg, "runtime") : NULL;
+		if (u->op == OP_COPY)
+			return true;
+		if (u->op == OP_PROGRAM && !v)
+			v = val_get(u->arg, "target");
+		if (v && v->kind == VAL_STR && target_elsewhere(v->s))
+			return true;
+	}
+	return device_named(g);
+}
+
 static const char *text_at(const Program *p, const char *key, bool must)
 {
 	const Val *v = val_get(p->u->arg, key);

@@ -15,13 +15,6 @@
 
 static const char key[] = "sluice.calls";
 
-static const char *folder_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return !slash ? "." : slash == path ? "/" : arena_printf("%.*s", (int)(slash - path), path);
-}
-
 static void put(int fd, const char *path, const void *p, size_t n)
 {
 	for (ssize_t k; n; p = (const char *)p + k, n -= k) {

@@ -8,7 +8,7 @@
 
 typedef VEC(const char *) Paths;
 
-static const char *folder_of(const char *path)
+const char *folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 

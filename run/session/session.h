@@ -132,7 +132,9 @@ typedef struct {
 	Feeds *feeds;                   /* inputs fed by rows, or NULL */
 	BuildOptions build;
 } SessionOptions;
-/* seal.c: walls around the process and what it will run; dies where there can be none. */
+/* seal.c: the folder that a path's last part is in */
+const char *folder_of(const char *path);
+/* Walls around the process and what it will run; dies where there can be none. */
 void session_seal(const Graph *g, const Exec *e, const SessionOptions *o);
 /* Compiles and loads the programs and allocates the buffers. g is at level program, or at any level
  * with interpret. */

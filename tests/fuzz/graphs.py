@@ -1,30 +1,39 @@
 #!/usr/bin/env python3
-"""Random valid graphs: every op of level graph, every dtype, ranks 0 to 5, a size variable now and then.  The graph by the
-interpreter is held against every level below, interpreted, for CPU and GPU, and against the compiled program, by one
-thread and by several.
+"""Random valid graphs: every op of level graph, every dtype, ranks 0 to 5, sizes that are variables or expressions of such, or
+0, now and then.  The graph by the interpreter is held against every level below, interpreted, for CPU and GPU, against
+loops with lists of actions drawn at random (../actions.py), and against the compiled programs, an OpenCL device's too where
+there is one.  By several threads the results have the same bits as by one.
 
     graphs.py --bin build/bin [--seed 1] [--seconds 60] [--count N] [--found FOLDER]
 
 A value is exact (integers, what is moved, compared or selected of such: the same at every level, bit for bit) or near (floats
-that were computed with).  What would make a small difference large, such as a comparison or a sort, takes exact values only."""
-import argparse
+that were computed with, as the least precise of their dtypes).  What would make a small difference large, such as a comparison
+or a sort, takes exact values only."""
 import os
 import random
+import re
 import sys
-import time
 
-import judge
+import cases
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import actions  # noqa: E402
 
 FLOATS = ["f16", "bf16", "f32", "f64"]
 INTS = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
 BITS = {"bool": 8, "f16": 16, "bf16": 16, "f32": 32, "f64": 64}
-CLOSE = {"f16": ("3e-2", "3e-2"), "bf16": ("2e-1", "2e-1"), "f32": ("1e-3", "1e-4"), "f64": ("1e-9", "1e-9")}
+ROUGH = list(cases.CLOSE)        # rougher from left to right
 
 
 class Value:
-    def __init__(self, number, dtype, shape, exact, size=1.0):
-        self.number, self.dtype, self.shape, self.exact = number, dtype, shape, exact
+    def __init__(self, number, dtype, shape, rough, size=1.0):
+        self.number, self.dtype, self.shape = number, dtype, shape
+        self.rough = rough              # the least precise dtype that it was computed with, None: it is exact
         self.size = size                # of a float: no element is larger
+
+    @property
+    def exact(self):
+        return self.rough is None
 
 
 def bits(dtype):
@@ -47,22 +56,25 @@ class Graphs:
     def __init__(self, seed):
         self.r = random.Random(seed)
         self.lines, self.values, self.inputs = [], [], []
-        self.n = self.r.randint(1, 9) if self.r.random() < 0.4 else None
+        self.sizes = {v: self.r.randint(1, 9) for v in ("n", "m") if self.r.random() < 0.3}
+        self.empty = self.r.random() < 0.1
         # most leaves are of few dtypes and one shape, so that they meet
         self.usual = self.r.sample(FLOATS + INTS + ["bool"], 1) + [self.r.choice(["f32", "f32", "f64", "f16", "i32", "i64"])]
         self.shape = self.any_shape()
         for _ in range(self.r.randint(1, 4)):
             self.leaf()
         for _ in range(self.r.randint(2, 14)):
-            kinds = [self.unary, self.binary, self.binary, self.binary, self.contract, self.divide, self.random, self.select, self.fold, self.scan, self.sort, self.move, self.move,
-                     self.move, self.gather, self.scatter, self.cast, self.mark, self.leaf]
+            kinds = [self.unary, self.binary, self.binary, self.binary, self.contract, self.divide, self.random, self.select,
+                     self.fold, self.fold, self.scan, self.sort, self.move, self.move, self.move, self.gather, self.scatter,
+                     self.cast, self.mark, self.leaf]
             self.r.choice(kinds)()
 
     # ---- parts
 
     def node(self, op, dtype, sources, arg, shape, exact, size=1.0):
         words = [f"%{len(self.lines)} = {op}", dtype] + [f"%{s.number}" for s in sources]
-        v = Value(len(self.lines), dtype, list(shape), exact, size)
+        rough = [s.rough for s in sources if s.rough] + ([dtype] if dtype in FLOATS and not exact else [])
+        v = Value(len(self.lines), dtype, list(shape), None if exact else max(rough, key=ROUGH.index), size)
         self.lines.append(" ".join(words) + ("" if arg is None else " " + arg))
         self.values.append(v)
         return v
@@ -72,7 +84,7 @@ class Graphs:
         return self.r.choice(found) if found else None
 
     def length(self, d):
-        return self.n if d == "n" else d
+        return eval(d, {}, self.sizes) if isinstance(d, str) else d
 
     def count(self, shape):
         c = 1
@@ -88,7 +100,7 @@ class Graphs:
                 r.choice([0.0, 1.0, -2.0, 0.5])
             self.node("CONST", dtype, [], text(value), [], True, 5)
         elif kind < 0.3 and dtype in INTS:
-            n = r.choice([1, 3, 7, "n" if self.n else 4])
+            n = r.choice([1, 3, 7, *self.sizes] + [0] * self.empty)
             self.node("ARANGE", dtype, [], text(n), [n], True)
         else:
             shape = self.shape if r.random() < 0.7 else self.any_shape()
@@ -98,7 +110,7 @@ class Graphs:
                       9 if dtype in INTS else 1)
 
     def any_shape(self):
-        sizes = [1, 2, 3, 4, 5, 7, 8, 16, 17] + (["n"] * 5 if self.n else [])
+        sizes = [1, 2, 3, 4, 5, 7, 8, 16, 17] + list(self.sizes) * 4 + [0] * (3 * self.empty)
         shape = [self.r.choice(sizes) for _ in range(self.r.choice([0, 1, 2, 2, 3, 3, 4, 5]))]
         while self.count(shape) > 3000:
             shape.pop()
@@ -197,9 +209,10 @@ class Graphs:
         axes = sorted(self.r.sample(range(len(v.shape)), self.r.randint(1, len(v.shape))))
         fold = self.r.choice(["ADD", "ADD", "MAX", "MIN"] + (["MUL"] if v.dtype in INTS or v.dtype == "bool" else []))
         shape = [1 if i in axes else d for i, d in enumerate(v.shape)]
-        many = self.count(v.shape) // self.count(shape)
-        size = v.size * many if fold == "ADD" else v.size
-        if v.dtype in FLOATS and size > (1000 if bits(v.dtype) > 16 else 50):
+        many = self.count([v.shape[a] for a in axes])
+        # of nothing, the greatest is -inf
+        size = v.size * many if fold == "ADD" else v.size if many else float("inf")
+        if v.dtype in FLOATS and fold == "ADD" and size > (1000 if bits(v.dtype) > 16 else 50):
             return
         self.node("REDUCE", v.dtype, [v], text([fold, axes]), shape, v.exact and (v.dtype not in FLOATS or fold != "ADD"), size)
 
@@ -231,15 +244,11 @@ class Graphs:
         elif op == "FLIP":
             arg, shape = sorted(r.sample(range(rank), r.randint(1, rank))), s
         elif op == "PAD":
-            arg = [[r.choice([0, 0, 1, 2]), r.choice([0, 0, 1])] for _ in s]
-            if any(d == "n" and (a or b) for d, (a, b) in zip(s, arg)):
-                return
-            shape = [d if d == "n" else d + a + b for d, (a, b) in zip(s, arg)]
+            arg = [[0, 0] if isinstance(d, str) and not d.isalpha() else [r.choice([0, 0, 1, 2]), r.choice([0, 0, 1])] for d in s]
+            shape = [self.longer(d, sum(by)) for d, by in zip(s, arg)]
         elif op == "SHRINK":
-            arg = [[0, "n"] if d == "n" else sorted([r.randrange(d), d - r.randrange((d + 1) // 2)]) for d in s]
-            if any(a == b for a, b in arg):
-                return
-            shape = [b if b == "n" else b - a for a, b in arg]
+            arg = [self.part(d) for d in s]
+            shape = [b if isinstance(b, str) else b - a for a, b in arg]
         elif op == "EXPAND":
             arg = [r.choice([1, 2, 3, 5]) if d == 1 else d for d in s]
             shape = arg
@@ -252,13 +261,31 @@ class Graphs:
         """Neighbours joined, a number split, ones added or dropped."""
         r, out = self.r, list(s)
         i = r.randrange(len(out))
+        two = out[i:i + 2]
         if r.random() < 0.3:
             out.insert(i, 1)
-        elif r.random() < 0.5 and len(out) > 1 and i + 1 < len(out) and "n" not in out[i:i + 2]:
-            out[i:i + 2] = [out[i] * out[i + 1]]
-        elif out[i] != "n" and out[i] % 2 == 0:
+        elif r.random() < 0.5 and len(two) == 2 and not any(isinstance(d, str) for d in two):
+            out[i:i + 2] = [two[0] * two[1]]
+        elif len(two) == 2 and isinstance(two[0], str) and two[0].isalpha() and two[1] not in (0, 1, two[0]) and \
+                (isinstance(two[1], int) or two[1].isalpha()):
+            out[i:i + 2] = [f"{two[0]}*{two[1]}"]
+        elif isinstance(out[i], str) and "*" in out[i]:
+            out[i:i + 1] = [int(d) if d.isdigit() else d for d in out[i].split("*")]
+        elif isinstance(out[i], int) and out[i] and out[i] % 2 == 0:
             out[i:i + 1] = [out[i] // 2, 2]
         return out
+
+    def longer(self, d, by):
+        return d if not by else f"{d}+{by}" if isinstance(d, str) else d + by
+
+    def part(self, d):
+        """From where to where of an axis."""
+        if isinstance(d, str):
+            return [0, d]
+        if not d or self.empty and self.r.random() < 0.2:
+            return [0, 0]
+        a, b = sorted([self.r.randrange(d), d - self.r.randrange((d + 1) // 2)])
+        return [a, b] if a < b else [a, d]
 
     def index(self, shape=None):
         return self.pick(lambda v: v.dtype in ("i64", "i32") and v.exact and (shape is None or v.shape == shape))
@@ -306,105 +333,91 @@ class Graphs:
         outputs = self.r.sample(computed, min(len(computed), self.r.randint(1, 4))) or [self.values[-1]]
         if computed and computed[-1] not in outputs:
             outputs.append(computed[-1])
-        names = [f"y{i}_{v.dtype if v.dtype in FLOATS and not v.exact else 'exact'}" for i, v in enumerate(outputs)]
-        head = ["sluice 1 graph"] + (["vars {n: [1, 9]}"] if self.n else [])
+        names = [f"y{i}_{v.rough or 'exact'}" for i, v in enumerate(outputs)]
+        limits = ", ".join(f"{v}: [1, 9]" for v in self.sizes)
+        head = ["sluice 1 graph"] + ([f"vars {{{limits}}}"] if limits else [])
         sink = f"%{len(self.lines)} = SINK " + " ".join(f"%{v.number}" for v in outputs) + f" {{names: {text(names)}}}"
         return "\n".join(head + self.lines + [sink]) + "\n", names
 
 
-class Judge:
-    """One document by every way; complaints in self.wrong."""
+class Ways:
+    """A graph in all the ways to its results, against graph.npz."""
 
-    def __init__(self, args, folder):
-        self.args, self.folder, self.wrong = args, folder, []
+    def __init__(self, case, names, operands, r):
+        self.case, self.names, self.operands, self.r = case, names, operands, r
 
-    def tool(self, name, *rest, status=(0,)):
-        r = judge.run([os.path.join(self.args.bin, name), *rest], seconds=60)
-        if r.status not in status:
-            self.wrong.append(f"{' '.join(r.command)}: {judge.complaint(r, status) or r.status}")
-            return None
-        return r
+    def run(self, way, document, *options):
+        if self.case.values("other.npz", document, self.operands, *options):
+            self.case.close("graph.npz", "other.npz", self.names, way)
 
-    def step(self, out, name, *rest):
-        """A stage: writes the file out; False when it does not end with 0 (3: it is not supported)."""
-        r = self.tool(name, *rest, status=(0, 3))
+    def compiled(self, way, document):
+        """By several threads and by one: the same bits."""
+        jobs = str(self.r.choice([2, 3, 5, 8]))
+        self.run(f"{way}, compiled", document, "-j", "1")
+        if self.case.values("threads.npz", document, self.operands, "-j", jobs):
+            self.case.same("other.npz", "threads.npz", f"{way}, {jobs} threads", "--ulp", "0", "--zeros")
+
+    def lists(self, target):
+        """The fused kernels, each with a list of actions, in l.mp."""
+        r = self.case.tool("lower", "-t", target, "--stop-after", "collapse", "f.mp", status=(0, 3))
         if not r or r.status:
             return False
-        with open(out, "wb") as f:
-            f.write(r.out)
-        return True
+        actions.TOOLS = self.case.bin
+        shown = actions.must("show", given=r.out).decode()
+        kinds = list(actions.ACTIONS) if target == "clang" else ["order", "partial", "stage", "bind", "group"]
+        drawn = {name: l for name, k in actions.read_kernels(shown).items()
+                 if k.out and (l := actions.draw(k, self.r.choice(kinds), self.r, target))}
+        with open("f.mp", "rb") as f:
+            taken, bad = actions.accepted(f.read(), drawn, ["lower", "-t", target])
+        with open("lists.txt", "w", encoding="utf-8") as f:
+            f.writelines(f"{name}: {l.text()}\n" for name, l in drawn.items())
+        if bad:
+            self.case.wrong.append(f"lower -t {target}: a list is not taken and not refused (lists.txt)")
+        listed = actions.must("show", "-p", given=actions.with_lists(shown, taken).encode())
+        with open("c.mp", "wb") as f:
+            f.write(listed)
+        return bool(taken) and self.case.step("l.mp", "lower", "-t", target, "c.mp")
 
-    def values(self, out, document, operands, *options):
-        return self.tool("run", *options, document, *operands, "-o", out) is not None
-
-    def compare(self, names, way):
-        for name in names:
-            rtol, atol = CLOSE.get(name.split("_")[1], ("0", "0"))
-            r = self.tool("diff", "--rtol", rtol, "--atol", atol, "--only", name, "graph.npz", "other.npz", status=(0, 1))
-            if r and r.status:
-                self.wrong.append(f"{way}: {r.out.decode()[:300]}")
-
-    def ways(self):
-        """(name, document, options of run) of each way to the results."""
-        if not self.step("s.mp", "schedule", "g.mp"):
+    def all(self, device):
+        if not self.case.step("s.mp", "schedule", "g.mp"):
             return
-        yield "schedule", "s.mp", ["--interpret"]
-        if not self.step("f.mp", "fuse", "s.mp"):
+        self.run("schedule", "s.mp", "--interpret")
+        if not self.case.step("f.mp", "fuse", "s.mp"):
             return
-        yield "fuse", "f.mp", ["--interpret"]
-        for target in ("clang", "opencl"):
-            if self.step("l.mp", "lower", "-t", target, "f.mp"):
-                yield f"lower -t {target}", "l.mp", ["--interpret"]
-        if self.step("u.mp", "lower", "-t", "clang", "s.mp"):
-            yield "lower of what is not fused", "u.mp", ["--interpret"]
-        yield "compiled, one thread", "f.mp", ["-j", "1"]
-        yield "compiled, three threads", "f.mp", ["-j", "3"]
+        self.run("fuse", "f.mp", "--interpret")
+        self.compiled("fuse", "f.mp")
+        if self.case.step("l.mp", "lower", "-t", "clang", "s.mp"):
+            self.run("lower of what is not fused", "l.mp", "--interpret")
+        for target, compile_it in (("clang", True), ("opencl", device and self.r.random() < 0.25)):
+            if self.case.step("l.mp", "lower", "-t", target, "f.mp"):
+                self.run(f"lower -t {target}", "l.mp", "--interpret")
+                if target == "opencl" and compile_it:
+                    self.run("on the device", "l.mp", "-t", target)
+            if self.r.random() < 0.5 and self.lists(target):
+                self.run(f"actions for {target}", "l.mp", "--interpret")
+                if target == "clang":
+                    self.compiled("actions", "l.mp")
+                elif compile_it:
+                    self.run("actions on the device", "l.mp", "-t", target)
 
-    def case(self, seed):
+
+def main():
+    args = cases.options()
+    actions.TOOLS = args.bin
+    device = re.search(r"^opencl", actions.must("run", "--devices").decode(), re.M)
+
+    def graph(seed, case):
         g = Graphs(seed)
         document, names = g.document()
         with open("g.txt", "w", encoding="utf-8") as f:
             f.write(document)
-        operands = [f"{x}=rand" for x in g.inputs if f'"{x}"' in document] + ([f"n={g.n}"] if g.n else [])
-        if not self.step("g.mp", "show", "-p", "g.txt") or not self.values("graph.npz", "g.mp", operands, "--interpret"):
-            return False
-        for way, path, options in self.ways():
-            if self.values("other.npz", path, operands, *options):
-                self.compare(names, way)
-        return True
+        operands = [f"{x}=rand" for x in g.inputs if f'"{x}"' in document]
+        operands += [f"{v}={n}" for v, n in g.sizes.items() if f'"{v}' in document or f'*{v}"' in document]
+        if case.step("g.mp", "show", "-p", "g.txt") and case.values("graph.npz", "g.mp", operands, "--interpret"):
+            Ways(case, names, operands, random.Random(seed)).all(device)
 
-
-def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("--bin", required=True)
-    p.add_argument("--seed", type=int, default=int(time.time()))
-    p.add_argument("--seconds", type=float, default=60)
-    p.add_argument("--count", type=int, default=1 << 30)
-    p.add_argument("--found", default="build/fuzz/found")
-    args = p.parse_args()
-    args.bin = os.path.abspath(args.bin)
-    folder = os.path.abspath(args.found)
-    os.makedirs(folder, exist_ok=True)
-    end, tried, wrong = time.time() + args.seconds, 0, 0
-    while time.time() < end and tried < args.count:
-        case = os.path.join(folder, f"graph-{args.seed + tried}")
-        os.makedirs(case, exist_ok=True)
-        os.chdir(case)
-        j = Judge(args, case)
-        j.case(args.seed + tried)
-        tried += 1
-        for line in j.wrong:
-            print(f"graph-{args.seed + tried - 1}: {line}")
-        os.chdir(folder)
-        if j.wrong:
-            wrong += 1
-        else:
-            for f in os.listdir(case):
-                os.remove(os.path.join(case, f))
-            os.rmdir(case)
-    print(f"{tried} graphs (from seed {args.seed}): {wrong} with faults")
-    return 1 if wrong else 0
+    cases.draw(args, "graph", "graphs", graph)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
