@@ -156,13 +156,29 @@ static void know_mover(Digits *d, const Place *p)
 		know(d, mover);
 }
 
+/* The digit that all places have, NULL if there is none. Where a condition speaks of a LET, the
+ * place does too, and others have what it names. */
+static UOp *shared_digit(const Place *p, size_t n)
+{
+	bool same = true;
+	for (size_t i = 1; i < n && same; i++)
+		same = p[i].at == p[0].at;
+	if (same)
+		return p[0].at;
+	UOp *plain = index_plain(p[0].at);
+	for (size_t i = 1; i < n; i++)
+		if (index_plain(p[i].at) != plain)
+			return NULL;
+	return plain;
+}
+
 static void leaf(Digits *d, Place *p, size_t n)
 {
+	UOp *digit = shared_digit(p, n);
 	vec_push(&d->leaf, p);
-	for (size_t i = 1; i < n; i++)
-		if (p[i].at != p[0].at)
-			return;
-	know(d, p[0].at);
+	if (!digit)
+		return;
+	know(d, digit);
 	know_mover(d, p);
 }
 
@@ -429,12 +445,9 @@ static bool torn(const Digits *d, const Place *p)
 {
 	Sum s;
 	sum_of(&s, p[0].at);
-	for (size_t i = 1; i < d->n; i++)
-		if (p[i].at != p[0].at)
-			return s.n == 1 && moves_with(d, s.t[0].m) == OF_ITEM &&
-				(s.t[0].m->op == OP_FLOORMOD || s.t[0].m->op == OP_FLOORDIV ||
-					s.t[0].m->op == OP_SPECIAL);
-	return false;
+	return !shared_digit(p, d->n) && s.n == 1 && moves_with(d, s.t[0].m) == OF_ITEM &&
+		(s.t[0].m->op == OP_FLOORMOD || s.t[0].m->op == OP_FLOORDIV ||
+			s.t[0].m->op == OP_SPECIAL);
 }
 
 /* The first weight at which nothing is torn; else, or when that takes too long, the very first. */
