@@ -36,6 +36,16 @@ bool call_prepares(const UOp *call);
  * variables. */
 double count_steps(const Graph *g, const VarEnv *env);
 
+/* ---- segments.c: documents whose lists have steps besides calls and copies */
+
+/* Whether g's list has BINDs, LOOPs, IFs and the like. */
+bool steps_listed(const Graph *g);
+/* Applies fn to each segment of g, a maximal run of calls and copies, as a document of its own, and
+ * returns g with what came out; a g without steps is one segment. In a segment a buffer that the
+ * rest of g uses too has the role `output` if the segment writes it, else `input`. Names of new
+ * buffers and kernels become distinct. */
+Graph *segments_map(Graph *g, Graph *(*fn)(Graph *segment, void *ctx), void *ctx);
+
 /* ---- name_kernel.c */
 
 /* The names in a schedule so far, initially zero. kernel_named returns the KERNEL with a name

@@ -77,8 +77,9 @@ static void check_sink(Level lv, const UOp *sink, size_t at)
 		return;
 	}
 	for (uint32_t i = 0; i < sink->nsrc; i++)
-		if (sink->src[i]->op != OP_CALL && sink->src[i]->op != OP_MEMCPY)
-			bad(MALFORMED, at, sink, "a source is neither CALL nor MEMCPY");
+		if (!list_entry(sink->src[i]))
+			bad(MALFORMED, at, sink, arena_printf("%s is no entry of a list",
+				op_name(sink->src[i]->op)));
 	check_names(sink, at, -1);
 }
 

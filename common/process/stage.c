@@ -8,6 +8,7 @@
 #include "io/io.h"
 #include "process/process.h"
 #include "process/prove_pass.h"
+#include "document/document.h"
 #include "shape/regions.h"
 #include "prove/prove.h"
 #include <fcntl.h>
@@ -258,6 +259,8 @@ static void refuse_steps(const Graph *g)
 			"supported here; run --interpret evaluates them", u->id, op_name(u->op));
 }
 
+static Graph *prove_segment(Graph *segment, void *ctx) { return prove_admit(segment); }
+
 /* Raises g to a level that the stage takes and verifies it. */
 static Graph *admit(const Stage *s, Graph *g)
 {
@@ -278,7 +281,7 @@ static Graph *admit(const Stage *s, Graph *g)
 		refuse_steps(g);
 	/* a program of this user's own has been proved before it was marked */
 	if (g->level < LV_PROGRAM || !own)
-		g = prove_admit(g);
+		g = segments_map(g, prove_segment, NULL);
 	checks_remember(g);
 	/* passes make a new graph, so the list of nodes that were read is dropped; functions are
 	 * expanded, dead ones too */
@@ -293,6 +296,8 @@ static void put(Graph *g)
 	stream_write(opt.output, g->level == LV_PROGRAM ? mark_put(g) : g);
 }
 
+static Graph *pass_on(Graph *segment, void *pass) { return ((const Pass *)pass)->fn(segment); }
+
 static void handle(const Stage *s, Graph *g)
 {
 	g = admit(s, g);
@@ -300,7 +305,7 @@ static void handle(const Stage *s, Graph *g)
 		prove_begin(g);
 	for (const Pass *p = pass_list(s); p->name; p++) {
 		if (!skipped(p->name))
-			g = p->fn(g);
+			g = segments_map(g, pass_on, (void *)p);
 		if (dumped(p->name))
 			dump(s, p, g);
 		if (opt.prove && !skipped(p->name))
