@@ -26,8 +26,20 @@ typedef struct { size_t slot; VEC(void **) mem; } Fed;
 
 typedef struct { const char *name; Array at; } NamedState;
 
+typedef struct List List;
+
+/* The programs of a document, compiled and loaded on a device. */
+typedef struct {
+	Programs programs;
+	void **kernel;                  /* for each of them */
+	Map by;                         /* id + 1 of the node → number + 1 */
+	const Exec *exec;
+} Loaded;
+
 struct Session {
 	Graph *g;
+	List *list;                     /* of a document with steps, else NULL */
+	Loaded *loaded;
 	const Inputs *in;
 	SessionOptions o;
 	Programs programs;
@@ -84,6 +96,19 @@ Watch *nonfinite_watch(const UOp *kernel, const char *context);
 /* Finds the op when the compiled step i has written one to the buffer of this slot. read has the
  * step's buffers as they were before it, and is written to. Returns when it came in from before. */
 void nonfinite_ask(Session *s, size_t i, size_t slot, void *const *read);
+
+/* The session of a segment, with what its document has loaded. The inputs may change. */
+Session *session_part(const Session *whole, Graph *segment, const Inputs *in);
+/* Gives the launches the sizes that have changed since; those of buffers and grids have not. */
+void session_sizes(Session *s);
+
+/* ---- list.c: documents whose lists have steps besides calls and copies */
+
+List *list_open(Session *s);
+void list_call(Session *s);
+/* The content of an output after a call. */
+Array list_output(const Session *s, const char *name);
+void list_close(Session *s);
 
 /* ---- data.c */
 

@@ -1,0 +1,438 @@
+/* Runs documents whose lists have steps besides calls and copies. Each segment between two steps is
+ * a session of its own, opened when its sizes are known and again when one of them has changed.
+ * What segments and steps share is in a table by name, in memory for the sizes that it really has.
+ */
+#include "document/document.h"
+#include "prove/prove.h"
+#include "session/steps.h"
+#include <stdlib.h>
+
+/* A buffer that several segments or steps use. full: it has been written. */
+typedef struct { Array a; size_t room; bool full; } Shared;
+
+typedef struct {
+	Graph *g;
+	Session *s;             /* NULL: not opened yet */
+	Inputs in;
+	NodeList sizes;         /* the variables that it mentions, but turns */
+	int64_t *opened;        /* their values when it was opened */
+	Buf where;
+} Part;
+
+struct List {
+	Map shared;             /* name → Shared */
+	Map parts;              /* first CALL or MEMCPY of a segment, as g has it → Part */
+	VEC(Part *) all;
+	VarEnv env;
+	Map turns;              /* names of the turns' variables */
+};
+
+static _Noreturn void fault(const UOp *u, const char *why)
+{
+	const char *name = u->op == OP_BUFFER ? buffer_name(u) : "";
+	die(MALFORMED, "node %u %s%s%s%s: %s", u->id, op_name(u->op), *name ? " (" : "", name,
+		*name ? ")" : "", why);
+}
+
+static const char *sizes_text(const Array *a)
+{
+	Buf b = {0};
+	for (int i = 0; i < a->rank; i++)
+		buf_printf(&b, "%s%lld", i ? "," : "", (long long)a->dim[i]);
+	const char *s = arena_printf("[%s]", buf_str(&b));
+	buf_free(&b);
+	return s;
+}
+
+/* ---- the table */
+
+static Shared *shared_of(List *l, const UOp *buffer)
+{
+	const Val *name = val_get(buffer->arg, "name");
+	Shared *h = map_get(&l->shared, PKEY(name));
+	if (!h) {
+		h = xcalloc(1, sizeof *h);
+		map_put(&l->shared, PKEY(name), h);
+	}
+	return h;
+}
+
+/* Room for an array of these sizes; what is there stays. */
+static void shared_fit(Shared *h, const Array *a)
+{
+	void *old = h->a.data;
+	if (!old || h->room < a->bytes) {
+		size_t room = a->bytes + (old ? a->bytes / 2 : 0) + 64;
+		h->a.data = xaligned(64, (room + 63) / 64 * 64);
+		if (old && h->a.bytes)
+			memcpy(h->a.data, old, h->a.bytes < room ? h->a.bytes : room);
+		free(old);
+		h->room = room;
+	}
+	void *data = h->a.data;
+	h->a = *a;
+	h->a.data = data;
+	h->a.owned = false;
+	h->full = true;
+}
+
+static void shared_set(Shared *h, const Array *from)
+{
+	shared_fit(h, from);
+	if (from->bytes)
+		memcpy(h->a.data, from->data, from->bytes);
+}
+
+/* What a buffer holds: shared, or given by the user or the document. */
+static Array content_of(Session *s, const UOp *u)
+{
+	Shared *h = map_get(&s->list->shared, PKEY(val_get(u->arg, "name")));
+	const Array *in = input_of(s->in, u);
+	if (buffer_is(u, "const"))
+		return buffer_content(u, &s->list->env);
+	if (h && h->full)
+		return h->a;
+	if (in)
+		return *in;
+	fault(u, "nothing has been written to it");
+}
+
+static int64_t scalar_i64(Session *s, const UOp *u)
+{
+	Array a = content_of(s, u);
+	int64_t v;
+	if (a.dtype != DT_I64 || a.bytes != sizeof v)
+		fault(u, "it is not an i64 scalar");
+	memcpy(&v, a.data, sizeof v);
+	return v;
+}
+
+static bool scalar_bool(Session *s, const UOp *u)
+{
+	Array a = content_of(s, u);
+	if (a.dtype != DT_BOOL || a.bytes != 1)
+		fault(u, "it is not a bool scalar");
+	return *(const uint8_t *)a.data != 0;
+}
+
+/* ---- sizes */
+
+static void size_set(List *l, const char *name, int64_t v)
+{
+	int i = 0;
+	while (i < l->env.n && strcmp(l->env.name[i], name))
+		i++;
+	if (i == SIZES_MOST)
+		die(UNSUPPORTED, "more than %d sizes", SIZES_MOST);
+	l->env.name[i] = name;
+	l->env.value[i] = v;
+	l->env.n += i == l->env.n;
+}
+
+static int64_t size_value(Session *s, const UOp *u, const Val *size)
+{
+	const char *err = NULL;
+	int64_t v;
+	UOp *x = size_from_val(size, &err);
+	if (!x || !ix_eval(x, &s->list->env, &v))
+		fault(u, "a size has no value");
+	return v;
+}
+
+static void run_bind(Session *s, const UOp *u)
+{
+	int64_t n = scalar_i64(s, u->src[0]), min = size_value(s, u, u->arg->a[1]),
+		max = size_value(s, u, u->arg->a[2]);
+	if (n < min || n > max)
+		fault(u, arena_printf("size %s = %lld is not in [%lld, %lld]", u->arg->a[0]->s,
+			(long long)n, (long long)min, (long long)max));
+	size_set(s->list, u->arg->a[0]->s, n);
+}
+
+/* ---- segments */
+
+/* The variables that the segment's nodes and buffers mention. */
+static void part_sizes(List *l, Part *p)
+{
+	NodeList roots = {0};
+	Nodes all = walk(p->g->sink);
+	for (size_t i = 0; i < all.n; i++)
+		for (int d = 0; all.at[i]->shape && d < all.at[i]->shape->rank; d++)
+			vec_push(&roots, all.at[i]->shape->dim[d]);
+	vec_push(&roots, p->g->sink);
+	all = walk_many(roots.n, roots.at);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_VAR && !map_get(&l->turns, PKEY(all.at[i]->arg->a[0])))
+			vec_push(&p->sizes, all.at[i]);
+	p->opened = arena_alloc((p->sizes.n + 1) * sizeof *p->opened);
+	vec_free(&roots);
+}
+
+static Graph *part_add(Graph *segment, void *ctx)
+{
+	List *l = ctx;
+	Part *p = xcalloc(1, sizeof *p);
+	Nodes all = walk(segment->sink);
+	p->g = segment;
+	for (size_t i = 0; i < all.n; i++)
+		p->in.n += all.at[i]->op == OP_BUFFER && buffer_is(all.at[i], "input");
+	p->in.buffer = arena_alloc((p->in.n + 1) * sizeof *p->in.buffer);
+	p->in.at = arena_alloc((p->in.n + 1) * sizeof *p->in.at);
+	p->in.fed = arena_alloc((p->in.n + 1) * sizeof *p->in.fed);
+	for (size_t i = 0, k = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_BUFFER && buffer_is(all.at[i], "input")) {
+			p->in.fed[k] = true;
+			p->in.buffer[k++] = all.at[i];
+		}
+	part_sizes(l, p);
+	vec_push(&l->all, p);
+	return segment;
+}
+
+static void part_close(Part *p)
+{
+	if (p->s)
+		session_close(p->s);
+	p->s = NULL;
+}
+
+/* Whether a size has changed since it was opened. */
+static bool part_changed(const List *l, Part *p)
+{
+	bool changed = !p->s;
+	for (size_t i = 0; i < p->sizes.n; i++) {
+		int64_t v;
+		if (!ix_eval(p->sizes.at[i], &l->env, &v))
+			die(MALFORMED, "size variable '%s' has no value",
+				p->sizes.at[i]->arg->a[0]->s);
+		changed |= v != p->opened[i];
+		p->opened[i] = v;
+	}
+	return changed;
+}
+
+static void part_inputs(Session *s, Part *p)
+{
+	for (size_t i = 0; i < p->in.n; i++) {
+		Array want, have = content_of(s, p->in.buffer[i]);
+		bool fits;
+		buffer_array(p->in.buffer[i], &p->in.env, &want);
+		fits = have.rank == want.rank;
+		for (int d = 0; fits && d < want.rank; d++)
+			fits = have.dim[d] == want.dim[d];
+		if (!fits)
+			fault(p->in.buffer[i], arena_printf("shape %s, needs %s",
+				sizes_text(&have), shape_text(p->in.buffer[i]->shape)));
+		p->in.at[i] = have;
+	}
+}
+
+static void run_part(Session *s, Part *p)
+{
+	const char *const *names;
+	const Array *at;
+	bool fresh = part_changed(s->list, p);
+	p->in.env = s->list->env;
+	part_inputs(s, p);
+	if (fresh) {
+		part_close(p);
+		prove_sizes(p->g, &p->in.env);
+		p->s = session_part(s, p->g, &p->in);
+	} else {
+		session_sizes(p->s);
+	}
+	for (size_t i = 0; i < p->in.n; i++)
+		session_input(p->s, i, p->in.at[i].data);
+	session_call(p->s);
+	size_t n = session_outputs(p->s, &names, &at);
+	for (size_t i = 0; i < n; i++) {
+		const Val *name = val_str(names[i]);
+		Shared *h = map_get(&s->list->shared, PKEY(name));
+		if (!h) {
+			h = xcalloc(1, sizeof *h);
+			map_put(&s->list->shared, PKEY(name), h);
+		}
+		shared_set(h, &at[i]);
+	}
+}
+
+/* ---- steps */
+
+static void run_list(Session *s, const UOp *list);
+
+static void run_append(Session *s, const UOp *u)
+{
+	Shared *to = shared_of(s->list, u->src[0]);
+	Array v = content_of(s, u->src[1]), grown = v;
+	int64_t n = to->full ? to->a.dim[0] : 0;
+	if (n && (to->a.rank != v.rank + 1 ||
+		memcmp(to->a.dim + 1, v.dim, (size_t)v.rank * sizeof *v.dim)))
+		fault(u, "the values of its turns differ in shape");
+	grown.rank = v.rank + 1;
+	grown.dim[0] = n + 1;
+	memcpy(grown.dim + 1, v.dim, (size_t)v.rank * sizeof *v.dim);
+	grown.bytes = v.bytes * (size_t)(n + 1);
+	shared_fit(to, &grown);
+	if (v.bytes)
+		memcpy((char *)to->a.data + v.bytes * (size_t)n, v.data, v.bytes);
+}
+
+static void run_swap(Session *s, const UOp *u)
+{
+	Shared *a = shared_of(s->list, u->src[0]), *b = shared_of(s->list, u->src[1]), c = *a;
+	*a = *b;
+	*b = c;
+}
+
+/* The stacks of a LOOP are empty when it starts, of the sizes that they have without a turn. */
+static void stacks_begin(Session *s, const UOp *region)
+{
+	for (uint32_t i = 0; i < region->nsrc; i++)
+		if (region->src[i]->op == OP_APPEND)
+			shared_of(s->list, region->src[i]->src[0])->full = false;
+}
+
+static void stacks_end(Session *s, const UOp *region)
+{
+	for (uint32_t i = 0; i < region->nsrc; i++) {
+		const UOp *u = region->src[i];
+		Shared *h = u->op == OP_APPEND ? shared_of(s->list, u->src[0]) : NULL;
+		Array a;
+		if (!h || h->full)
+			continue;
+		buffer_array(u->src[0], &s->list->env, &a);
+		if (a.dim[0])
+			fault(u->src[0], arena_printf("there was no turn, but shape %s",
+				shape_text(u->src[0]->shape)));
+		shared_fit(h, &a);
+	}
+}
+
+static void run_loop(Session *s, const UOp *u)
+{
+	bool limited = val_get(u->arg, "limit")->b, tested = val_get(u->arg, "while")->b;
+	const char *turn = val_get(u->arg, "turn")->s;
+	UOp *const *src = u->src;
+	int64_t limit = limited ? scalar_i64(s, *src++) : INT64_MAX, n = 0;
+	bool more = !tested || scalar_bool(s, src[0]);
+	const UOp *next = tested ? src[1] : NULL, *region = u->src[u->nsrc - 1];
+	stacks_begin(s, region);
+	for (; more && n < limit; n++) {
+		if (n > INT32_MAX)
+			die(UNSUPPORTED, "node %u LOOP: more than %d turns", u->id, INT32_MAX);
+		size_set(s->list, turn, n);
+		run_list(s, region);
+		more = !tested || scalar_bool(s, next);
+	}
+	stacks_end(s, region);
+	shared_set(shared_of(s->list, u->src[u->nsrc - 2]),
+		&(Array){.dtype = DT_I64, .data = &n, .bytes = sizeof n});
+}
+
+static void run_entry(Session *s, const UOp *u)
+{
+	Array a;
+	switch (u->op) {
+	case OP_BIND: run_bind(s, u); break;
+	case OP_LOOP: run_loop(s, u); break;
+	case OP_IF: run_list(s, u->src[scalar_bool(s, u->src[0]) ? 1 : 2]); break;
+	case OP_SWAP: run_swap(s, u); break;
+	case OP_APPEND: run_append(s, u); break;
+	case OP_TAKE:
+		a = content_of(s, u->src[1]);
+		shared_set(shared_of(s->list, u->src[0]), &a);
+		break;
+	default: break;
+	}
+}
+
+static void run_list(Session *s, const UOp *list)
+{
+	bool begun = false;
+	for (uint32_t i = 0; i < list->nsrc; i++) {
+		const UOp *u = list->src[i];
+		bool step = list_step(u);
+		if (step)
+			run_entry(s, u);
+		else if (!begun)
+			run_part(s, map_get(&s->list->parts, hash_mix(list->id, i) | 1));
+		begun = !step;
+	}
+}
+
+/* ---- opening and closing */
+
+/* Puts the segments of a list, which segments_map has made in this order, where run_list finds
+ * them. */
+static void place_parts(List *l, const UOp *list, size_t *next)
+{
+	bool begun = false;
+	for (uint32_t i = 0; i < list->nsrc; i++) {
+		const UOp *u = list->src[i];
+		bool step = list_step(u);
+		if (u->op == OP_LOOP)
+			map_put(&l->turns, PKEY(val_get(u->arg, "turn")), (void *)u);
+		for (uint32_t k = 0; step && k < u->nsrc; k++)
+			if (u->src[k]->op == OP_REGION)
+				place_parts(l, u->src[k], next);
+		if (!step && !begun)
+			map_put(&l->parts, hash_mix(list->id, i) | 1, l->all.at[(*next)++]);
+		begun = !step;
+	}
+}
+
+static void find_turns(List *l, const Graph *g)
+{
+	Nodes all = walk(g->sink);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_LOOP)
+			map_put(&l->turns, PKEY(val_get(all.at[i]->arg, "turn")), all.at[i]);
+}
+
+List *list_open(Session *s)
+{
+	List *l = xcalloc(1, sizeof *l);
+	size_t next = 0;
+	if (s->o.feeds || s->o.keep || s->o.dump || s->o.range || s->o.check_nan || s->o.profile)
+		die(UNSUPPORTED, "--feed, --keep, --dump, --check-range, --check-nan and --profile "
+			"are not supported for loops, branches and sizes that data gives");
+	find_turns(l, s->g);
+	segments_map(s->g, part_add, l);
+	place_parts(l, s->g->sink, &next);
+	CHECK(next == l->all.n);
+	return l;
+}
+
+void list_call(Session *s)
+{
+	s->list->env = s->in->env;
+	run_list(s, s->g->sink);
+}
+
+Array list_output(const Session *s, const char *name)
+{
+	const Shared *h = map_get(&s->list->shared, PKEY(val_str(name)));
+	if (!h || !h->full)
+		die(MALFORMED, "output '%s' is not written", name);
+	return h->a;
+}
+
+void list_close(Session *s)
+{
+	List *l = s->list;
+	for (size_t i = 0; i < l->all.n; i++) {
+		part_close(l->all.at[i]);
+		vec_free(&l->all.at[i]->sizes);
+		free(l->all.at[i]);
+	}
+	for (size_t i = 0; i < l->shared.cap; i++)
+		if (l->shared.val[i]) {
+			free(((Shared *)l->shared.val[i])->a.data);
+			free(l->shared.val[i]);
+		}
+	map_free(&l->shared);
+	map_free(&l->parts);
+	map_free(&l->turns);
+	vec_free(&l->all);
+	free(l);
+}
