@@ -379,6 +379,20 @@ static UOp *list_loop(Lister *l, UOp *u, const LoopBuffers *b, NodeList *list)
 
 /* ---- a region */
 
+/* The conditions on sizes that the region's nodes ask for, as rows of checks. */
+static const Val *checks_of(const Region *region)
+{
+	size_checks_reset();
+	for (size_t i = 0; i < region->nodes.n; i++) {
+		const UOp *u = region->nodes.at[i];
+		const Shape *shape;
+		int status;
+		if (op_info[u->op].cls != CLASS_FLOW && u->op != OP_SINK)
+			node_infer(u->op, u->dtype, u->nsrc, u->src, u->arg, &shape, &status);
+	}
+	return size_checks();
+}
+
 typedef struct { UOp *u, *scalar; LoopBuffers loop; } ListedStep;
 
 /* Gives the PICKs and CARRYs of a LOOP their buffers, and asks for what it starts from. */
@@ -471,12 +485,26 @@ static UOp *list_region(Lister *l, const Region *region, const Results *ends,
 	l->results = outer_results;
 	l->region = outer;
 	l->segment = outer_segment;
-	UOp *r = node_new(OP_REGION, DT_NONE, list.n, list.at, VNIL);
+	const Val *checks = checks_of(region);
+	UOp *r = node_new(OP_REGION, DT_NONE, list.n, list.at,
+		checks == VNIL ? VNIL : VMAP(val_str("checks"), checks));
 	vec_free(&list);
 	return r;
 }
 
 /* ---- the whole */
+
+static const Val *rows_joined(const Val *a, const Val *b)
+{
+	VEC(const Val *) rows = {0};
+	for (size_t i = 0; a && a->kind == VAL_ARRAY && i < a->n; i++)
+		vec_push(&rows, a->a[i]);
+	for (size_t i = 0; i < b->n; i++)
+		vec_push(&rows, b->a[i]);
+	const Val *v = val_array(rows.n, rows.at);
+	vec_free(&rows);
+	return v;
+}
 
 static const char *output_name(const UOp *sink, size_t k)
 {
@@ -510,6 +538,9 @@ Graph *list_steps(Graph *g)
 			u->shape)}));
 	}
 	UOp *list = list_region(&l, &l.regions->top, &ends, NULL);
+	if (val_get(list->arg, "checks"))
+		g->meta = val_set(g->meta, "checks", rows_joined(val_get(g->meta, "checks"),
+			val_get(list->arg, "checks")));
 	g->sink = node_new(OP_SINK, DT_NONE, list->nsrc, list->src,
 		VMAP(val_str("names"), val_array(names.n, names.at)));
 	g->level = LV_SCHEDULE;

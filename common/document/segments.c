@@ -1,5 +1,6 @@
 /* Documents whose lists have steps: each run of calls and copies between two steps is a document of
- * its own, to which passes and checks apply that know nothing of steps.
+ * its own, to which passes and checks apply that know nothing of steps. Conditions on sizes, of the
+ * document and of the regions around, that are known there are its meta.checks.
  *
  *     SINK(CALL a t0 x, BIND t0, CALL b y t0, CALL c t1 y)
  *     →  SINK(CALL a t0 x)  and  SINK(CALL b y t0, CALL c t1 y)       t0: output of one, input of
@@ -13,6 +14,8 @@ typedef struct {
 	Map names;              /* hash of a buffer's name → the BUFFER that has it */
 	Map kernels;            /* hash of a kernel's name → the KERNEL that has it */
 	size_t number;          /* of the segment at hand */
+	NodeList bound;         /* the BINDs whose sizes are known there */
+	VEC(const Val *) checks;        /* rows of the document and of the regions around */
 	Graph *g;               /* as it was */
 	Level level;            /* of what comes out */
 	const Val *meta;
@@ -62,82 +65,122 @@ static void own_list(Segments *s, const UOp *list)
 	s->number++;
 }
 
+/* ---- conditions on sizes */
+
+static void add_checks(Segments *s, const Val *rows)
+{
+	for (size_t i = 0; rows && rows->kind == VAL_ARRAY && i < rows->n; i++)
+		vec_push(&s->checks, rows->a[i]);
+}
+
+/* From here on a size is known, and lies within its bounds. */
+static void add_bind(Segments *s, UOp *bind)
+{
+	const Val *const *a = bind->arg->a;
+	vec_push(&s->bound, bind);
+	if (a[1]->kind == VAL_STR)
+		vec_push(&s->checks, VARR(val_str("le"), a[1], a[0]));
+	if (a[2]->kind == VAL_STR)
+		vec_push(&s->checks, VARR(val_str("le"), a[0], a[2]));
+}
+
+static bool known_here(const Segments *s, const Val *size)
+{
+	const char *err = NULL;
+	UOp *u = size_from_val(size, &err);
+	bool known = u != NULL;
+	Nodes all = u ? walk(u) : (Nodes){0};
+	for (size_t i = 0; known && i < all.n; i++) {
+		known = all.at[i]->op != OP_VAR || !var_is_bound(all.at[i]);
+		for (size_t k = 0; !known && k < s->bound.n; k++)
+			known = s->bound.at[k]->arg->a[0] == all.at[i]->arg->a[0];
+	}
+	return known;
+}
+
+static const Val *checks_here(const Segments *s)
+{
+	VEC(const Val *) rows = {0};
+	for (size_t i = 0; i < s->checks.n; i++) {
+		const Val *row = s->checks.at[i];
+		if (row->kind == VAL_ARRAY && row->n == 3 && known_here(s, row->a[1]) &&
+			known_here(s, row->a[2]))
+			vec_push(&rows, row);
+	}
+	const Val *v = rows.n ? val_array(rows.n, rows.at) : NULL;
+	vec_free(&rows);
+	return v;
+}
+
 /* ---- a segment as a document */
 
-typedef struct { NodeList from, to; } Renamed;
+/* The buffers and kernels of a segment, as the whole has them and as the segment does. */
+typedef struct { Map to, from; } Renamed;
 
 static UOp *with_role(UOp *u, const char *role)
 {
 	return LEAF(OP_BUFFER, u->dtype, val_set(u->arg, "role", val_str(role)));
 }
 
-static bool written(size_t n, UOp *const *call, const UOp *buffer)
+static void add_written(Map *written, const UOp *call)
 {
-	for (size_t i = 0; i < n; i++) {
-		bool kernel = call[i]->op == OP_CALL;
-		uint64_t slots = kernel ? call_writes(call[i]) : 1;
-		for (uint32_t k = kernel; k < call[i]->nsrc; k++)
-			if (call[i]->src[k] == buffer && k - kernel < 64 &&
-				slots >> (k - kernel) & 1)
-				return true;
-	}
-	return false;
+	bool kernel = call->op == OP_CALL;
+	uint64_t slots = kernel ? call_writes(call) : 1;
+	for (uint32_t k = kernel; k < call->nsrc && k - kernel < 64; k++)
+		if (slots >> (k - kernel) & 1)
+			map_put(written, PKEY(call->src[k]), call->src[k]);
 }
 
-static UOp *replaced(const Renamed *r, UOp *u)
-{
-	for (size_t i = 0; i < r->from.n; i++)
-		if (r->from.at[i] == u)
-			return r->to.at[i];
-	return u;
-}
-
-static UOp *call_replaced(const Renamed *r, UOp *call)
+static UOp *call_renamed(const Map *to, UOp *call)
 {
 	NodeList src = {0};
-	for (uint32_t k = 0; k < call->nsrc; k++)
-		vec_push(&src, replaced(r, call->src[k]));
+	for (uint32_t k = 0; k < call->nsrc; k++) {
+		UOp *u = map_get(to, PKEY(call->src[k]));
+		vec_push(&src, u ? u : call->src[k]);
+	}
 	UOp *u = node_with(call, src.at);
 	vec_free(&src);
 	return u;
 }
 
-static bool listed(const NodeList *l, const UOp *u)
+/* Gives the buffers of the calls the roles that they have in the segment; the names of its outputs.
+ */
+static const Val *roles_here(Segments *s, const NodeList *calls, Renamed *r)
 {
-	for (size_t i = 0; i < l->n; i++)
-		if (l->at[i] == u)
-			return true;
-	return false;
+	VEC(const Val *) names = {0};
+	Map written = {0};
+	for (size_t i = 0; i < calls->n; i++)
+		add_written(&written, calls->at[i]);
+	for (size_t i = 0; i < calls->n; i++)
+		for (uint32_t k = 0; k < calls->at[i]->nsrc; k++) {
+			UOp *u = calls->at[i]->src[k], *to = u;
+			if (u->op != OP_BUFFER || map_get(&r->to, PKEY(u)))
+				continue;
+			if (buffer_is(u, "temp") && map_get(&s->owner, PKEY(u)) == SHARED)
+				to = with_role(u,
+					map_get(&written, PKEY(u)) ? "output" : "input");
+			map_put(&r->to, PKEY(u), to);
+			if (to != u)
+				map_put(&r->from, name_key(buffer_name(u)), u);
+			if (buffer_is(to, "output"))
+				vec_push(&names, val_get(to->arg, "name"));
+		}
+	const Val *v = val_array(names.n, names.at);
+	vec_free(&names);
+	map_free(&written);
+	return v;
 }
 
 /* The calls over buffers with the roles that they have in the segment. */
 static Graph *segment_new(Segments *s, NodeList *calls, Renamed *r)
 {
-	VEC(const Val *) names = {0};
-	NodeList seen = {0};
+	const Val *names = roles_here(s, calls, r);
 	for (size_t i = 0; i < calls->n; i++)
-		for (uint32_t k = 0; k < calls->at[i]->nsrc; k++) {
-			UOp *u = calls->at[i]->src[k], *to = u;
-			if (u->op != OP_BUFFER || listed(&seen, u))
-				continue;
-			vec_push(&seen, u);
-			if (buffer_is(u, "temp") && map_get(&s->owner, PKEY(u)) == SHARED) {
-				to = with_role(u, written(calls->n, calls->at, u) ? "output" :
-									    "input");
-				vec_push(&r->from, u);
-				vec_push(&r->to, to);
-			}
-			if (buffer_is(to, "output"))
-				vec_push(&names, val_get(to->arg, "name"));
-		}
-	for (size_t i = 0; i < calls->n; i++)
-		calls->at[i] = call_replaced(r, calls->at[i]);
+		calls->at[i] = call_renamed(&r->to, calls->at[i]);
 	Graph *g = arena_alloc(sizeof *g);
-	*g = (Graph){.level = s->g->level, .vars = s->g->vars, .meta = s->meta};
-	g->sink = node_new(OP_SINK, DT_NONE, calls->n, calls->at,
-		VMAP(val_str("names"), val_array(names.n, names.at)));
-	vec_free(&names);
-	vec_free(&seen);
+	*g = (Graph){.level = s->g->level, .vars = s->g->vars,
+		.meta = val_set(s->meta, "checks", checks_here(s))};
+	g->sink = node_new(OP_SINK, DT_NONE, calls->n, calls->at, VMAP(val_str("names"), names));
 	return g;
 }
 
@@ -152,26 +195,23 @@ static const char *free_name(const Map *taken, const char *name)
 }
 
 /* A buffer that came out of a segment: as it was, or a new one with a name of its own. */
-static UOp *buffer_back(Segments *s, const Renamed *r, Renamed *fresh, UOp *u)
+static UOp *buffer_back(Segments *s, const Renamed *r, UOp *u)
 {
-	for (size_t i = 0; i < r->to.n; i++)
-		if (val_get(r->to.at[i]->arg, "name") == val_get(u->arg, "name"))
-			return r->from.at[i];
-	UOp *known = replaced(fresh, u), *plain = u;
-	if (known != u)
-		return known;
-	if (val_get(u->arg, "offset"))
-		plain = LEAF(OP_BUFFER, u->dtype, val_set(u->arg, "offset", NULL));
-	UOp *other = map_get(&s->names, name_key(buffer_name(u)));
+	UOp *plain = map_get(&r->from, name_key(buffer_name(u)));
 	void *mine = (void *)(uintptr_t)(s->number + 1);
-	if (other && other != plain && map_get(&s->owner, PKEY(other)) != mine)
+	if (plain)
+		return plain;
+	if (!buffer_is(u, "temp") && !buffer_is(u, "prepared"))
+		return u;
+	plain = val_get(u->arg, "offset") ?
+		LEAF(OP_BUFFER, u->dtype, val_set(u->arg, "offset", NULL)) : u;
+	if (map_get(&s->owner, PKEY(plain)) == mine)
+		return plain;
+	if (map_get(&s->names, name_key(buffer_name(u))))
 		plain = LEAF(OP_BUFFER, u->dtype, val_set(plain->arg, "name",
 			val_str(free_name(&s->names, buffer_name(u)))));
 	map_put(&s->names, name_key(buffer_name(plain)), plain);
-	if (!map_get(&s->owner, PKEY(plain)))
-		map_put(&s->owner, PKEY(plain), mine);
-	vec_push(&fresh->from, u);
-	vec_push(&fresh->to, plain);
+	map_put(&s->owner, PKEY(plain), mine);
 	return plain;
 }
 
@@ -189,65 +229,74 @@ static UOp *kernel_back(Segments *s, UOp *kernel)
 	return kernel;
 }
 
+static void calls_back(Segments *s, const Graph *g, const Renamed *r, NodeList *out)
+{
+	Map back = {0};
+	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
+		UOp *call = g->sink->src[i];
+		for (uint32_t k = 0; k < call->nsrc; k++) {
+			UOp *u = call->src[k];
+			if (!map_get(&back, PKEY(u)))
+				map_put(&back, PKEY(u), u->op == OP_BUFFER ?
+					buffer_back(s, r, u) : kernel_back(s, u));
+		}
+		vec_push(out, call_renamed(&back, call));
+	}
+	map_free(&back);
+}
+
 static void segment_done(Segments *s, NodeList *calls, NodeList *out)
 {
-	Renamed r = {0}, fresh = {0}, kernels = {0};
-	NodeList src = {0};
+	Renamed r = {0};
 	if (calls->n) {
 		Graph *g = s->fn(segment_new(s, calls, &r), s->ctx);
 		s->meta = val_set(g->meta, "workspace", NULL);
 		s->level = g->level;
-		for (uint32_t i = 0; i < g->sink->nsrc; i++) {
-			UOp *call = g->sink->src[i];
-			src.n = 0;
-			for (uint32_t k = 0; k < call->nsrc; k++) {
-				UOp *u = call->src[k], *back = replaced(&kernels, u);
-				if (u->op == OP_BUFFER) {
-					back = buffer_back(s, &r, &fresh, u);
-				} else if (back == u) {
-					back = kernel_back(s, u);
-					vec_push(&kernels.from, u);
-					vec_push(&kernels.to, back);
-				}
-				vec_push(&src, back);
-			}
-			vec_push(out, node_with(call, src.at));
-		}
+		calls_back(s, g, &r, out);
 	}
 	calls->n = 0;
+	map_free(&r.to);
+	map_free(&r.from);
+}
+
+static UOp *rebuild(Segments *s, UOp *list);
+
+static UOp *step_rebuilt(Segments *s, UOp *u)
+{
+	NodeList src = {0};
+	s->number++;
+	for (uint32_t k = 0; k < u->nsrc; k++)
+		vec_push(&src, u->src[k]->op == OP_REGION ? rebuild(s, u->src[k]) : u->src[k]);
+	if (u->op == OP_BIND)
+		add_bind(s, u);
+	u = node_with(u, src.at);
+	s->number++;
 	vec_free(&src);
-	vec_free(&r.from);
-	vec_free(&r.to);
-	vec_free(&fresh.from);
-	vec_free(&fresh.to);
-	vec_free(&kernels.from);
-	vec_free(&kernels.to);
+	return u;
 }
 
 static UOp *rebuild(Segments *s, UOp *list)
 {
-	NodeList calls = {0}, out = {0}, src = {0};
+	NodeList calls = {0}, out = {0};
+	size_t bound = s->bound.n, checks = s->checks.n;
+	if (list->op == OP_REGION)
+		add_checks(s, val_get(list->arg, "checks"));
 	for (uint32_t i = 0; i < list->nsrc; i++) {
 		UOp *u = list->src[i];
-		if (!list_step(u)) {
+		if (list_step(u)) {
+			segment_done(s, &calls, &out);
+			vec_push(&out, step_rebuilt(s, u));
+		} else {
 			vec_push(&calls, u);
-			continue;
 		}
-		segment_done(s, &calls, &out);
-		s->number++;
-		src.n = 0;
-		for (uint32_t k = 0; k < u->nsrc; k++)
-			vec_push(&src,
-				u->src[k]->op == OP_REGION ? rebuild(s, u->src[k]) : u->src[k]);
-		vec_push(&out, node_with(u, src.at));
-		s->number++;
 	}
 	segment_done(s, &calls, &out);
 	s->number++;
+	s->bound.n = bound;
+	s->checks.n = checks;
 	UOp *r = node_like(list, out.n, out.at, list->arg);
 	vec_free(&calls);
 	vec_free(&out);
-	vec_free(&src);
 	return r;
 }
 
@@ -259,13 +308,17 @@ Graph *segments_map(Graph *g, Graph *(*fn)(Graph *segment, void *ctx), void *ctx
 	*r = *g;
 	r->all = (Nodes){0};
 	Segments s = {.g = g, .level = g->level, .meta = g->meta, .fn = fn, .ctx = ctx};
+	const Val *checks = val_get(g->meta, "checks");
 	own_list(&s, g->sink);
 	s.number = 0;
+	add_checks(&s, checks);
 	r->sink = rebuild(&s, g->sink);
-	r->meta = s.meta;
+	r->meta = val_set(s.meta, "checks", checks);
 	r->level = s.level;
 	map_free(&s.owner);
 	map_free(&s.names);
 	map_free(&s.kernels);
+	vec_free(&s.bound);
+	vec_free(&s.checks);
 	return r;
 }

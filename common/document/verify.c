@@ -210,6 +210,8 @@ void verify(const Graph *g)
 	Map names = {0}, assigned = {0};
 	if (g->sink->op != OP_SINK)
 		die(MALFORMED, "the last node is not the SINK");
+	if (g->level > LV_GRAPH)
+		check_list(&all);
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
 		check_level(g->level, i, u);

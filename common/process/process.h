@@ -27,7 +27,9 @@ typedef struct {
 	/* the highest level that it also takes; 0: only level_in */
 	int level_most;
 	bool compiles;          /* it starts a compiler, and is not confined */
-	bool steps;             /* it takes graphs with loops, branches and sizes that data gives */
+	/* documents with loops, branches and sizes that data gives: refused; taken as they are; or
+	 * taken with each pass applied to one segment after another (document/segments.c) */
+	enum { STEPS_REFUSED, STEPS_WHOLE, STEPS_SEGMENTS } steps;
 	/* Reads FILE if it is source text or another format; returns NULL if it is a document. */
 	Graph *(*read)(const char *file);
 } Stage;

@@ -259,8 +259,6 @@ static void refuse_steps(const Graph *g)
 			"supported here; run --interpret evaluates them", u->id, op_name(u->op));
 }
 
-static Graph *prove_segment(Graph *segment, void *ctx) { return prove_admit(segment); }
-
 /* Raises g to a level that the stage takes and verifies it. */
 static Graph *admit(const Stage *s, Graph *g)
 {
@@ -277,11 +275,11 @@ static Graph *admit(const Stage *s, Graph *g)
 		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
 		verify(g);
 	}
-	if (!s->steps)
+	if (s->steps == STEPS_REFUSED)
 		refuse_steps(g);
 	/* a program of this user's own has been proved before it was marked */
 	if (g->level < LV_PROGRAM || !own)
-		g = segments_map(g, prove_segment, NULL);
+		g = prove_admit(g);
 	checks_remember(g);
 	/* passes make a new graph, so the list of nodes that were read is dropped; functions are
 	 * expanded, dead ones too */
@@ -305,7 +303,7 @@ static void handle(const Stage *s, Graph *g)
 		prove_begin(g);
 	for (const Pass *p = pass_list(s); p->name; p++) {
 		if (!skipped(p->name))
-			g = segments_map(g, pass_on, (void *)p);
+			g = s->steps == STEPS_SEGMENTS ? segments_map(g, pass_on, (void *)p) : p->fn(g);
 		if (dumped(p->name))
 			dump(s, p, g);
 		if (opt.prove && !skipped(p->name))

@@ -98,8 +98,10 @@ void session_defer(Session *s)
 /* ---- results */
 
 /* The numbers of the output BUFFERs, in the order of the output names. */
-static const size_t *output_slots(const Session *s)
+static const size_t *output_slots(Session *s)
 {
+	if (s->output)
+		return s->output;
 	size_t *slot = arena_alloc((s->nout + 1) * sizeof *slot);
 	Map by = {0};
 
@@ -113,6 +115,7 @@ static const size_t *output_slots(const Session *s)
 			die(MALFORMED, "output '%s' has no BUFFER", s->names[i]);
 	}
 	map_free(&by);
+	s->output = slot;
 	return slot;
 }
 

@@ -1,7 +1,7 @@
 /* Runs documents whose lists have steps besides calls and copies. Each segment between two steps is
- * a session of its own, opened when its sizes are known and again when one of them has changed.
- * What segments and steps share is in a table by name, in memory for the sizes that it really has.
- */
+ * a session of its own, opened when it is first reached, whose memory is made to fit when a size has
+ * changed. What segments and steps share is in a table by name, in memory for the sizes that it
+ * really has. */
 #include "document/document.h"
 #include "prove/prove.h"
 #include "session/steps.h"
@@ -20,7 +20,8 @@ typedef struct {
 } Part;
 
 struct List {
-	Map shared;             /* name → Shared */
+	Map shared;             /* key_of() a buffer → Shared */
+	Map temps;              /* name → BUFFER of the temporaries */
 	Map parts;              /* first CALL or MEMCPY of a segment, as g has it → Part */
 	VEC(Part *) all;
 	VarEnv env;
@@ -46,15 +47,21 @@ static const char *sizes_text(const Array *a)
 
 /* ---- the table */
 
-static Shared *shared_of(List *l, const UOp *buffer)
+/* An output may have the name of an input or constant. */
+static Shared *shared_named(List *l, const Val *name, bool output)
 {
-	const Val *name = val_get(buffer->arg, "name");
-	Shared *h = map_get(&l->shared, PKEY(name));
+	uint64_t key = PKEY(name) * 2 + output;
+	Shared *h = map_get(&l->shared, key);
 	if (!h) {
 		h = xcalloc(1, sizeof *h);
-		map_put(&l->shared, PKEY(name), h);
+		map_put(&l->shared, key, h);
 	}
 	return h;
+}
+
+static Shared *shared_of(List *l, const UOp *buffer)
+{
+	return shared_named(l, val_get(buffer->arg, "name"), buffer_is(buffer, "output"));
 }
 
 /* Room for an array of these sizes; what is there stays. */
@@ -83,18 +90,21 @@ static void shared_set(Shared *h, const Array *from)
 		memcpy(h->a.data, from->data, from->bytes);
 }
 
-/* What a buffer holds: shared, or given by the user or the document. */
+/* What a buffer holds: given by the user or the document, or written. */
 static Array content_of(Session *s, const UOp *u)
 {
-	Shared *h = map_get(&s->list->shared, PKEY(val_get(u->arg, "name")));
-	const Array *in = input_of(s->in, u);
-	if (buffer_is(u, "const"))
-		return buffer_content(u, &s->list->env);
-	if (h && h->full)
-		return h->a;
+	const Array *in = buffer_is(u, "input") ? input_of(s->in, u) : NULL;
 	if (in)
 		return *in;
-	fault(u, "nothing has been written to it");
+	Shared *h = shared_of(s->list, u);
+	if (!h->full && buffer_is(u, "const")) {
+		Array a = buffer_content(u, &s->list->env);
+		shared_set(h, &a);
+		array_free(&a);
+	}
+	if (!h->full)
+		fault(u, "nothing has been written to it");
+	return h->a;
 }
 
 static int64_t scalar_i64(Session *s, const UOp *u)
@@ -189,13 +199,6 @@ static Graph *part_add(Graph *segment, void *ctx)
 	return segment;
 }
 
-static void part_close(Part *p)
-{
-	if (p->s)
-		session_close(p->s);
-	p->s = NULL;
-}
-
 /* Whether a size has changed since it was opened. */
 static bool part_changed(const List *l, Part *p)
 {
@@ -227,32 +230,36 @@ static void part_inputs(Session *s, Part *p)
 	}
 }
 
+/* Opens it, or makes it fit the sizes. */
+static void part_ready(Session *s, Part *p)
+{
+	bool changed = part_changed(s->list, p);
+	p->in.env = s->list->env;
+	part_inputs(s, p);
+	checks_make(p->g, &p->in.env);
+	if (changed)
+		prove_sizes(p->g, &p->in.env);
+	if (!p->s)
+		p->s = session_part(s, p->g, &p->in);
+	else if (changed)
+		session_resize(p->s);
+	else
+		session_turn(p->s);
+}
+
 static void run_part(Session *s, Part *p)
 {
 	const char *const *names;
 	const Array *at;
-	bool fresh = part_changed(s->list, p);
-	p->in.env = s->list->env;
-	part_inputs(s, p);
-	if (fresh) {
-		part_close(p);
-		prove_sizes(p->g, &p->in.env);
-		p->s = session_part(s, p->g, &p->in);
-	} else {
-		session_sizes(p->s);
-	}
+	part_ready(s, p);
 	for (size_t i = 0; i < p->in.n; i++)
 		session_input(p->s, i, p->in.at[i].data);
 	session_call(p->s);
 	size_t n = session_outputs(p->s, &names, &at);
 	for (size_t i = 0; i < n; i++) {
 		const Val *name = val_str(names[i]);
-		Shared *h = map_get(&s->list->shared, PKEY(name));
-		if (!h) {
-			h = xcalloc(1, sizeof *h);
-			map_put(&s->list->shared, PKEY(name), h);
-		}
-		shared_set(h, &at[i]);
+		bool output = !map_get(&s->list->temps, PKEY(name));
+		shared_set(shared_named(s->list, name, output), &at[i]);
 	}
 }
 
@@ -340,7 +347,8 @@ static void run_entry(Session *s, const UOp *u)
 	case OP_APPEND: run_append(s, u); break;
 	case OP_TAKE:
 		a = content_of(s, u->src[1]);
-		shared_set(shared_of(s->list, u->src[0]), &a);
+		if (u->src[0] != u->src[1])
+			shared_set(shared_of(s->list, u->src[0]), &a);
 		break;
 	default: break;
 	}
@@ -370,8 +378,6 @@ static void place_parts(List *l, const UOp *list, size_t *next)
 	for (uint32_t i = 0; i < list->nsrc; i++) {
 		const UOp *u = list->src[i];
 		bool step = list_step(u);
-		if (u->op == OP_LOOP)
-			map_put(&l->turns, PKEY(val_get(u->arg, "turn")), (void *)u);
 		for (uint32_t k = 0; step && k < u->nsrc; k++)
 			if (u->src[k]->op == OP_REGION)
 				place_parts(l, u->src[k], next);
@@ -381,38 +387,52 @@ static void place_parts(List *l, const UOp *list, size_t *next)
 	}
 }
 
-static void find_turns(List *l, const Graph *g)
+static void find_names(List *l, const Graph *g)
 {
 	Nodes all = walk(g->sink);
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_LOOP)
-			map_put(&l->turns, PKEY(val_get(all.at[i]->arg, "turn")), all.at[i]);
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		if (u->op == OP_LOOP)
+			map_put(&l->turns, PKEY(val_get(u->arg, "turn")), u);
+		if (u->op == OP_BUFFER && buffer_is(u, "temp"))
+			map_put(&l->temps, PKEY(val_get(u->arg, "name")), u);
+		if (u->op == OP_BUFFER && buffer_is(u, "state"))
+			die(UNSUPPORTED, "node %u BUFFER (%s): states beside loops, branches or "
+				"sizes that data gives are not supported", u->id, buffer_name(u));
+	}
 }
 
-List *list_open(Session *s)
+void list_open(Session *s)
 {
+	const SessionOptions *o = &s->o;
 	List *l = xcalloc(1, sizeof *l);
 	size_t next = 0;
-	if (s->o.feeds || s->o.keep || s->o.dump || s->o.range || s->o.check_nan || s->o.profile)
-		die(UNSUPPORTED, "--feed, --keep, --dump, --check-range, --check-nan and --profile "
-			"are not supported for loops, branches and sizes that data gives");
-	find_turns(l, s->g);
+	if (o->feeds || o->keep || o->dump || o->range || o->check_nan || o->profile ||
+		o->interpret_only)
+		die(UNSUPPORTED, "--feed, --keep, --dump, --check-range, --check-nan, --profile and "
+			"--interpret-only are not supported with loops, branches and sizes that "
+			"data gives");
+	s->list = l;
+	find_names(l, s->g);
 	segments_map(s->g, part_add, l);
 	place_parts(l, s->g->sink, &next);
 	CHECK(next == l->all.n);
-	return l;
 }
 
 void list_call(Session *s)
 {
-	s->list->env = s->in->env;
+	List *l = s->list;
+	l->env = s->in->env;
+	for (size_t i = 0; i < l->shared.cap; i++)
+		if (l->shared.val[i])
+			((Shared *)l->shared.val[i])->full = false;
 	run_list(s, s->g->sink);
 }
 
 Array list_output(const Session *s, const char *name)
 {
-	const Shared *h = map_get(&s->list->shared, PKEY(val_str(name)));
-	if (!h || !h->full)
+	const Shared *h = shared_named(s->list, val_str(name), true);
+	if (!h->full)
 		die(MALFORMED, "output '%s' is not written", name);
 	return h->a;
 }
@@ -421,7 +441,8 @@ void list_close(Session *s)
 {
 	List *l = s->list;
 	for (size_t i = 0; i < l->all.n; i++) {
-		part_close(l->all.at[i]);
+		if (l->all.at[i]->s)
+			session_close(l->all.at[i]->s);
 		vec_free(&l->all.at[i]->sizes);
 		free(l->all.at[i]);
 	}
@@ -433,6 +454,7 @@ void list_close(Session *s)
 	map_free(&l->shared);
 	map_free(&l->parts);
 	map_free(&l->turns);
+	map_free(&l->temps);
 	vec_free(&l->all);
 	free(l);
 }

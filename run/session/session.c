@@ -41,16 +41,21 @@ static int64_t size_of(const Inputs *in, const Program *p, UOp *size)
 	return v;
 }
 
-static void step_launch(Session *s, Step *t, void *kernel)
+static void launch_vars(const Session *s, Step *t)
+{
+	for (size_t k = 0; k < t->program->nvars; k++)
+		t->vars[k] = var_of(s->in, t->program, k);
+}
+
+/* What depends on sizes. */
+static void launch_sizes(const Session *s, Step *t)
 {
 	const Program *p = t->program;
-	int64_t *vars = arena_alloc((p->nvars + 1) * sizeof *vars), work;
 	Launch *l = &t->launch;
+	int64_t work;
 
-	*l = (Launch){
-		.kernel = kernel, .nbuf = t->nbuf, .buf = t->mem, .nvars = p->nvars, .vars = vars};
-	for (size_t k = 0; k < p->nvars; k++)
-		vars[k] = var_of(s->in, p, k);
+	launch_vars(s, t);
+	t->empty = false;
 	for (int k = 0; k < 3; k++) {
 		l->groups[k] = size_of(s->in, p, p->global[k]);
 		l->items[k] = size_of(s->in, p, p->local[k]);
@@ -60,6 +65,16 @@ static void step_launch(Session *s, Step *t, void *kernel)
 	if (!ix_eval(p->work, &s->in->env, &work))
 		work = INT64_MAX / 2;
 	l->share = pool_share(l->groups[0], work, s->threads);
+}
+
+static void step_launch(Session *s, Step *t, void *kernel)
+{
+	size_t n = t->program->nvars;
+
+	t->vars = arena_alloc((n + 1) * sizeof *t->vars);
+	t->launch = (Launch){
+		.kernel = kernel, .nbuf = t->nbuf, .buf = t->mem, .nvars = n, .vars = t->vars};
+	launch_sizes(s, t);
 }
 
 /* Whether the buffers that step i would prepare were found in the cache. */
@@ -410,14 +425,24 @@ Session *session_part(const Session *whole, Graph *segment, const Inputs *in)
 	return s;
 }
 
-void session_sizes(Session *s)
+void session_turn(Session *s)
 {
-	for (size_t i = 0; i < s->nsteps; i++) {
+	for (size_t i = s->first; i < s->nsteps; i++)
+		if (s->step[i].kind == STEP_LAUNCH)
+			launch_vars(s, &s->step[i]);
+}
+
+void session_resize(Session *s)
+{
+	buffers_resize(&s->b, s->g);
+	for (size_t i = s->first; i < s->nsteps; i++) {
 		Step *t = &s->step[i];
-		int64_t *vars = (int64_t *)t->launch.vars;
-		for (size_t k = 0; t->kind == STEP_LAUNCH && k < t->program->nvars; k++)
-			vars[k] = var_of(s->in, t->program, k);
+		if (t->kind == STEP_LAUNCH)
+			launch_sizes(s, t);
+		memset(t->mem, 0, t->nbuf * sizeof *t->mem);
+		step_memory(s, t);
 	}
+	steps_wake(s);
 }
 
 Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
@@ -433,7 +458,7 @@ Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
 	if (g->level > LV_GRAPH) {
 		load_programs(s);
 		if (steps_listed(g))
-			s->list = list_open(s);
+			list_open(s);
 		else
 			open_calls(s);
 	} else {

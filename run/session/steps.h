@@ -15,6 +15,7 @@ typedef struct {
 	void **mem;
 	void **read;                    /* --check-nan: its buffers as they were before it */
 	Launch launch;
+	int64_t *vars;                  /* its size variables */
 	size_t nevict, *evict;          /* weights to evict after it */
 	bool empty;                     /* the grid has no items: nothing to launch */
 	bool deferred;                      /* a copy that waits until the outputs are read */
@@ -52,6 +53,7 @@ struct Session {
 	Fed *fed;                       /* for each of the inputs */
 	const char **names;
 	Array *out;
+	const size_t *output;           /* the numbers of their BUFFERs, once they were asked for */
 	size_t nout;
 	bool headed, dumped;            /* --check-range has a head; --dump has found something */
 	bool asked;                     /* --check-nan: the origin was interpreted in this call */
@@ -99,12 +101,15 @@ void nonfinite_ask(Session *s, size_t i, size_t slot, void *const *read);
 
 /* The session of a segment, with what its document has loaded. The inputs may change. */
 Session *session_part(const Session *whole, Graph *segment, const Inputs *in);
-/* Gives the launches the sizes that have changed since; those of buffers and grids have not. */
-void session_sizes(Session *s);
+/* Gives its launches the variables' values where neither buffers nor grids depend on what has
+ * changed, as a loop's turn; makes it fit sizes that have. */
+void session_turn(Session *s);
+void session_resize(Session *s);
 
 /* ---- list.c: documents whose lists have steps besides calls and copies */
 
-List *list_open(Session *s);
+/* Sets s->list. */
+void list_open(Session *s);
 void list_call(Session *s);
 /* The content of an output after a call. */
 Array list_output(const Session *s, const char *name);
