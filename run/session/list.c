@@ -7,6 +7,9 @@
 #include "session/steps.h"
 #include <stdlib.h>
 
+/* A size of what has no elements, as no turn has said it. */
+enum { ANY = -1 };
+
 /* A buffer that several segments or steps use. full: it has been written. */
 typedef struct { Array a; size_t room; bool full; } Shared;
 
@@ -214,18 +217,23 @@ static bool part_changed(const List *l, Part *p)
 	return changed;
 }
 
+static bool fits(const Array *have, const Array *want)
+{
+	bool fits = have->rank == want->rank;
+	for (int d = 0; fits && d < want->rank; d++)
+		fits = have->dim[d] == want->dim[d] || have->dim[d] == ANY;
+	return fits;
+}
+
 static void part_inputs(Session *s, Part *p)
 {
 	for (size_t i = 0; i < p->in.n; i++) {
 		Array want, have = content_of(s, p->in.buffer[i]);
-		bool fits;
 		buffer_array(p->in.buffer[i], &p->in.env, &want);
-		fits = have.rank == want.rank;
-		for (int d = 0; fits && d < want.rank; d++)
-			fits = have.dim[d] == want.dim[d];
-		if (!fits)
+		if (!fits(&have, &want))
 			fault(p->in.buffer[i], arena_printf("shape %s, needs %s",
 				sizes_text(&have), shape_text(p->in.buffer[i]->shape)));
+		memcpy(have.dim, want.dim, sizeof have.dim);
 		p->in.at[i] = have;
 	}
 }
@@ -291,7 +299,7 @@ static void run_swap(Session *s, const UOp *u)
 	*b = c;
 }
 
-/* The stacks of a LOOP are empty when it starts, of the sizes that they have without a turn. */
+/* The stacks of a LOOP are empty when it starts. */
 static void stacks_begin(Session *s, const UOp *region)
 {
 	for (uint32_t i = 0; i < region->nsrc; i++)
@@ -307,10 +315,9 @@ static void stacks_end(Session *s, const UOp *region)
 		Array a;
 		if (!h || h->full)
 			continue;
-		buffer_array(u->src[0], &s->list->env, &a);
-		if (a.dim[0])
-			fault(u->src[0], arena_printf("there was no turn, but shape %s",
-				shape_text(u->src[0]->shape)));
+		a = (Array){.dtype = u->src[0]->dtype, .rank = u->src[0]->shape->rank};
+		for (int d = 1; d < a.rank; d++)
+			a.dim[d] = ANY;
 		shared_fit(h, &a);
 	}
 }
@@ -432,7 +439,10 @@ void list_call(Session *s)
 Array list_output(const Session *s, const char *name)
 {
 	const Shared *h = shared_named(s->list, val_str(name), true);
-	if (!h->full)
+	bool known = h->full;
+	for (int d = 0; known && d < h->a.rank; d++)
+		known = h->a.dim[d] != ANY;
+	if (!known)
 		die(MALFORMED, "output '%s' is not written", name);
 	return h->a;
 }
