@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Steps whose sizes and branches are data: bodies by scope, what a branch alone needs, sizes bound
-# in the middle, states that grow. Their values are in ops.bats, broken rules of scope in
-# malformed.txt.
+# in the middle, states that grow; interpreted, and as lists of calls at every later level. Their
+# values are in ops.bats, broken rules in malformed.txt.
 load helpers
 
 setup() {
@@ -18,16 +18,41 @@ graph() {
 	tool show -p g.l > g.mp
 }
 
-# gives WANTED OPERAND…: what run --interpret prints, as one line; simplified, and read back from text
-gives() {
-	local want=$1 form
-	shift
+# levels: g.mp at every level, as LEVEL.mp; read back from text each is the same
+levels() {
+	local level
 	tool simplify g.mp > simple.mp
-	tool show g.mp | tool show -p > again.mp
-	cmp g.mp again.mp
-	for form in g simple; do
-		tool run --interpret "$form.mp" "$@" > out
-		[ "$(tr -s ' \n' ' ' < out | sed 's/ *$//')" = "$want" ] || { cat out; return 1; }
+	tool schedule g.mp > schedule.mp
+	tool fuse schedule.mp > fuse.mp
+	tool lower -t clang fuse.mp > loops.mp
+	tool render -t clang loops.mp > program.mp
+	for level in g schedule fuse loops program; do
+		tool show $level.mp | tool show -p | cmp - $level.mp
+	done
+}
+
+# gives WANTED OPERAND…: what run prints at every level, as one line
+gives() {
+	local want=$1 level
+	shift
+	levels
+	for level in g simple schedule fuse loops program; do
+		tool run --interpret $level.mp "$@" > $level.out
+	done
+	tool run g.mp "$@" > compiled.out
+	tool run --allow-code program.mp "$@" > rendered.out
+	for level in *.out; do
+		[ "$(tr -s ' \n' ' ' < $level | sed 's/ *$//')" = "$want" ] || { echo "$level"; cat $level; return 1; }
+	done
+}
+
+# stops MESSAGE OPERAND…: it ends with status 4 and a message with that, interpreted and compiled
+stops() {
+	local want=$1 how
+	shift
+	for how in --interpret -j2; do
+		fails 4 "$BIN/run" $how g.mp "$@"
+		[[ "$errors" == *"$want"* ]] || { echo "$errors"; return 1; }
 	done
 }
 
@@ -67,8 +92,7 @@ growing() {
 
 @test "steps: a size outside its bounds is one line, with what it is" {
 	growing
-	fails 4 "$BIN/run" --interpret g.mp m=1 x=7 n=3
-	[[ "$errors" == *"BIND: size t = 2 is not in [0, 1]" ]]
+	stops "BIND: size t = 2 is not in [0, 1]" m=1 x=7 n=3
 }
 
 @test "steps: only the branch that is taken is computed, checks and all" {
@@ -88,8 +112,9 @@ growing() {
 	gives 'y f32[] 6.0' c=0 x=2 m=3
 	fails 4 "$BIN/run" --interpret g.mp c=0 x=2 m=4
 	[[ "$errors" == *"RESHAPE: "* ]]
-	fails 4 "$BIN/run" --interpret g.mp c=1 x=2 m=3
-	[[ "$errors" == *"size big = 103 is not in [0, 3]" ]]
+	fails 4 "$BIN/run" g.mp c=0 x=2 m=4
+	[[ "$errors" == *"the sizes do not match: "* ]]
+	stops "size big = 103 is not in [0, 3]" c=1 x=2 m=3
 }
 
 @test "steps: a loop in a loop, whose inner one starts from the outer one's state" {
@@ -110,8 +135,7 @@ growing() {
 		'%14 = SINK %11 %12 {names: ["product", "sums"]}'
 	# states 1, 1*1, 1*1, 1*2, 2*5; sums 1, 1, 2, 5
 	gives 'product i64[] 10 sums i64[4] [1 1 2 5]' n=4 m=4
-	fails 4 "$BIN/run" --interpret g.mp n=3 m=4
-	[[ "$errors" == *'shape [3], needs [m]' ]]
+	stops 'shape [3], needs [m]' n=3 m=4
 }
 
 @test "steps: a condition ends a loop, and the number of turns is a value" {
@@ -145,11 +169,31 @@ growing() {
 	gives 'y f32[2,2] [[0.5 0.5] [0.5 0.5]]' x=1
 }
 
-@test "steps: what cannot be compiled is status 3, with the node" {
+@test "steps: a list of calls has the steps between, and a segment's kernels are fused" {
 	growing
-	fails 3 "$BIN/schedule" g.mp
-	[[ "$errors" == "schedule: node "*": loops, branches and sizes"* ]]
+	levels
+	tool show schedule.mp | grep -q 'LOOP .* {turn: "turn_0", limit: true, while: false}'
+	tool show fuse.mp | sed -n '/REGION/p' | grep -qE 'REGION( %[0-9]+){5}'
+}
+
+@test "steps: called again, and with more threads, the same" {
+	growing
+	tool run g.mp m=4 x=7 n=3 > once
+	tool run -n 3 -j 4 g.mp m=4 x=7 n=3 | cmp once -
+}
+
+@test "steps: many turns whose sizes differ take no more memory than the largest" {
+	growing
+	sed 's/m: \[0, 8\]/m: [0, 100000]/' g.l | tool show -p | tool fuse | tool render -t clang > p.mp
+	tool run --limit mem=256M -j1 p.mp m=20000 x=1 n=5000 -o out.npz
+}
+
+@test "steps: derivatives and --feed refuse them with status 3" {
+	growing
 	fails 3 "$BIN/grad" g.mp
+	[[ "$errors" == "grad: node "*": loops, branches and sizes"* ]]
+	fails 3 "$BIN/vmap" g.mp
+	fails 3 "$BIN/run" --profile g.mp m=4 x=7 n=3
 }
 
 @test "sizes: a variable may be 0, interpreted and compiled" {

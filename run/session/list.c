@@ -311,14 +311,13 @@ static void stacks_end(Session *s, const UOp *region)
 {
 	for (uint32_t i = 0; i < region->nsrc; i++) {
 		const UOp *u = region->src[i];
-		Shared *h = u->op == OP_APPEND ? shared_of(s->list, u->src[0]) : NULL;
-		Array a;
-		if (!h || h->full)
+		const UOp *to = u->op == OP_APPEND ? u->src[0] : NULL;
+		if (!to || shared_of(s->list, to)->full)
 			continue;
-		a = (Array){.dtype = u->src[0]->dtype, .rank = u->src[0]->shape->rank};
-		for (int d = 1; d < a.rank; d++)
-			a.dim[d] = ANY;
-		shared_fit(h, &a);
+		Array none = {.dtype = to->dtype, .rank = to->shape->rank};
+		for (int d = 1; d < none.rank; d++)
+			none.dim[d] = ANY;
+		shared_fit(shared_of(s->list, to), &none);
 	}
 }
 
