@@ -8,8 +8,10 @@
  * needs has a temporary. Views, constants and sizes are made anew wherever they are read; a loop's
  * turn is a size there.
  *
- *     LOOP:  TAKE s, init    LOOP(limit, turns, REGION(… next from s …, APPEND stack, value, SWAP s, next))
- *     IF:    IF(condition, REGION(… r, value if true), REGION(… r, value if false)) */
+ *     LOOP:  TAKE s, init
+ *            LOOP(limit, turns, REGION(… next from s …, APPEND stack, value, SWAP s, next))
+ *     IF:    IF(condition, REGION(… r, value if true), REGION(… r, value if false))
+ */
 #include "schedule.h"
 #include "document/document.h"
 #include "shape/regions.h"
@@ -26,6 +28,7 @@ typedef struct {
 	uint32_t *place;        /* by id: its segment in its region + 1 */
 	Map temps;              /* name → BUFFER of the temporaries here */
 	Map taken;              /* names of other buffers */
+	Map turns;              /* a loop's id + 1 → the name of its turn */
 	unsigned number;        /* of temporaries so far */
 	const Region *region;   /* what is being listed, and its segment: */
 	uint32_t segment;
@@ -53,9 +56,19 @@ static bool is_cheap(const UOp *u)
 		u->op == OP_TURN || u->op == OP_BIND || u->op == OP_DETACH;
 }
 
-static const Val *turn_name(const UOp *turn)
+/* The size that a loop's turn is in its region's kernels, declared when it is first asked for. */
+static const Val *turn_name(Lister *l, int64_t loop)
 {
-	return val_str(arena_printf("turn_%lld", (long long)turn->arg->i));
+	const Val *name = map_get(&l->turns, (uint64_t)loop + 1);
+	const char *text = arena_printf("turn_%lld", (long long)loop);
+	if (name)
+		return name;
+	while (vars_find(text, strlen(text)))
+		text = arena_printf("%s_", text);
+	vars_bind(text, 0, INT32_MAX);
+	name = val_str(text);
+	map_put(&l->turns, (uint64_t)loop + 1, (void *)name);
+	return name;
 }
 
 /* ---- the copy of a segment's nodes */
@@ -65,7 +78,7 @@ static UOp *copy_leaf(Lister *l, UOp *u)
 	if (u->op == OP_BUFFER || u->op == OP_CONST || u->op == OP_ARANGE || u->op == OP_SIZE)
 		return u;
 	if (u->op == OP_TURN)
-		return LEAF(OP_SIZE, DT_I64, turn_name(u));
+		return LEAF(OP_SIZE, DT_I64, turn_name(l, u->arg->i));
 	if (u->op == OP_BIND)
 		return LEAF(OP_SIZE, DT_I64, u->arg->a[0]);
 	bool mine = l->regions->of[u->id] == l->region && l->place[u->id] == l->segment + 1;
@@ -362,9 +375,9 @@ static UOp *list_loop(Lister *l, UOp *u, const LoopBuffers *b, NodeList *list)
 	}
 	vec_push(&src, b->turns);
 	vec_push(&src, list_body(l, u, &p, &picks, next));
-	UOp *turn = LEAF(OP_TURN, DT_I64, val_int(p.id));
 	vec_push(list, node_new(OP_LOOP, DT_NONE, src.n, src.at,
-		VMAP(val_str("turn"), turn_name(turn), val_str("limit"), val_bool(p.limit != NULL),
+		VMAP(val_str("turn"), turn_name(l, p.id),
+			val_str("limit"), val_bool(p.limit != NULL),
 			val_str("while"), val_bool(p.next != NULL))));
 	for (size_t i = 0; i < picks.n; i++) {
 		int64_t k = pick_index(picks.at[i]);
@@ -439,16 +452,10 @@ static void list_one(Lister *l, ListedStep *s, NodeList *list)
 		list_loop(l, s->u, &s->loop, list);
 }
 
-static UOp *list_region(Lister *l, const Region *region, const Results *ends,
-	const NodeList *after)
+/* Gives what the region's steps need and give their buffers. */
+static void begin_steps(Lister *l, const Region *region, ListedStep *step)
 {
-	const Region *outer = l->region;
-	uint32_t n = place_nodes(l, region), outer_segment = l->segment, k = 0;
-	Results *outer_results = l->results;
-	ListedStep *step = xcalloc(n + 1, sizeof *step);
-	NodeList list = {0};
-	l->region = region;
-	l->results = xcalloc(n + 1, sizeof *l->results);
+	uint32_t k = 0;
 	for (size_t i = 0; i < region->nodes.n; i++) {
 		UOp *u = region->nodes.at[i];
 		if (!is_step(u))
@@ -462,32 +469,53 @@ static UOp *list_region(Lister *l, const Region *region, const Results *ends,
 			begin_loop(l, &step[k], k);
 		k++;
 	}
+}
+
+/* What else than its own segment needs of the region: its ends, in the last one, and other regions.
+ */
+static void begin_ends(Lister *l, const Region *region, uint32_t last, const Results *ends)
+{
 	for (size_t i = 0; i < ends->n; i++)
-		leave(l, ends->at[i].node, ends->at[i].to, n);
+		leave(l, ends->at[i].node, ends->at[i].to, last);
 	for (size_t i = 0; i < ends->n; i++)
-		need_read(l, ends->at[i].node, region, n + 1);
-	need_shared(l, n + 1);
-	for (uint32_t s = 0; s <= n; s++) {
-		l->region = region;
-		l->segment = s;
-		list_segment(l, &l->results[s], &list);
-		if (s < n)
-			list_one(l, &step[s], &list);
+		need_read(l, ends->at[i].node, region, last + 1);
+	need_shared(l, last + 1);
+}
+
+static UOp *region_node(const Region *region, const NodeList *list)
+{
+	const Val *checks = checks_of(region);
+	return node_new(OP_REGION, DT_NONE, list->n, list->at,
+		checks == VNIL ? VNIL : VMAP(val_str("checks"), checks));
+}
+
+static UOp *list_region(Lister *l, const Region *region, const Results *ends,
+	const NodeList *after)
+{
+	const Lister outer = *l;
+	uint32_t n = place_nodes(l, region);
+	ListedStep *step = xcalloc(n + 1, sizeof *step);
+	NodeList list = {0};
+	l->region = region;
+	l->results = xcalloc(n + 1, sizeof *l->results);
+	begin_steps(l, region, step);
+	begin_ends(l, region, n, ends);
+	for (uint32_t k = 0; k <= n; k++) {
+		l->segment = k;
+		list_segment(l, &l->results[k], &list);
+		if (k < n)
+			list_one(l, &step[k], &list);
+		vec_free(&l->results[k]);
+		vec_free(&step[k].loop.init);
 	}
 	for (size_t i = 0; after && i < after->n; i++)
 		vec_push(&list, after->at[i]);
-	for (uint32_t s = 0; s <= n; s++) {
-		vec_free(&l->results[s]);
-		vec_free(&step[s].loop.init);
-	}
 	free(l->results);
 	free(step);
-	l->results = outer_results;
-	l->region = outer;
-	l->segment = outer_segment;
-	const Val *checks = checks_of(region);
-	UOp *r = node_new(OP_REGION, DT_NONE, list.n, list.at,
-		checks == VNIL ? VNIL : VMAP(val_str("checks"), checks));
+	l->region = outer.region;
+	l->segment = outer.segment;
+	l->results = outer.results;
+	UOp *r = region_node(region, &list);
 	vec_free(&list);
 	return r;
 }
@@ -512,37 +540,49 @@ static const char *output_name(const UOp *sink, size_t k)
 	return names && names->kind == VAL_ARRAY ? names->a[k]->s : arena_printf("out%zu", k);
 }
 
-Graph *list_steps(Graph *g)
+static void begin_names(Lister *l)
 {
-	UOp *sink = g->sink;
-	Lister l = {.g = g, .regions = regions_new(1, 1, &sink)};
-	Results ends = {0};
-	VEC(const Val *) names = {0};
-	l.home = xcalloc(node_limit(), sizeof *l.home);
-	l.place = xcalloc(node_limit(), sizeof *l.place);
-	for (size_t i = 0; i < l.regions->all.n; i++) {
-		UOp *u = l.regions->all.at[i];
-		if (u->op == OP_TURN)
-			vars_bind(turn_name(u)->s, 0, INT32_MAX);
+	for (size_t i = 0; i < l->regions->all.n; i++) {
+		UOp *u = l->regions->all.at[i];
 		if (u->op == OP_BUFFER)
-			map_put(&l.taken, PKEY(val_get(u->arg, "name")), u);
+			map_put(&l->taken, PKEY(val_get(u->arg, "name")), u);
 		if (u->op == OP_ASSIGN)
 			die(UNSUPPORTED, "node %u ASSIGN: states beside loops, branches or sizes "
-				"that data gives are not supported yet", u->id);
+				"that data gives are not supported", u->id);
 	}
+}
+
+/* The graph's outputs as ends of its list, and their names. */
+static const Val *begin_outputs(Lister *l, Results *ends)
+{
+	UOp *sink = l->g->sink;
+	VEC(const Val *) names = {0};
 	for (size_t k = 0; k < sink_outputs(sink); k++) {
 		UOp *u = sink->src[k];
 		vec_push(&names, val_str(output_name(sink, k)));
-		map_put(&l.taken, PKEY(names.at[k]), u);
-		vec_push(&ends, ((Result){u, buffer_of(names.at[k]->s, "output", u->dtype,
+		map_put(&l->taken, PKEY(names.at[k]), u);
+		vec_push(ends, ((Result){u, buffer_of(names.at[k]->s, "output", u->dtype,
 			u->shape)}));
 	}
+	const Val *v = val_array(names.n, names.at);
+	vec_free(&names);
+	return v;
+}
+
+Graph *list_steps(Graph *g)
+{
+	Lister l = {.g = g, .regions = regions_new(1, 1, &g->sink)};
+	Results ends = {0};
+	l.home = xcalloc(node_limit(), sizeof *l.home);
+	l.place = xcalloc(node_limit(), sizeof *l.place);
+	begin_names(&l);
+	const Val *names = begin_outputs(&l, &ends);
 	UOp *list = list_region(&l, &l.regions->top, &ends, NULL);
 	if (val_get(list->arg, "checks"))
 		g->meta = val_set(g->meta, "checks", rows_joined(val_get(g->meta, "checks"),
 			val_get(list->arg, "checks")));
 	g->sink = node_new(OP_SINK, DT_NONE, list->nsrc, list->src,
-		VMAP(val_str("names"), val_array(names.n, names.at)));
+		VMAP(val_str("names"), names));
 	g->level = LV_SCHEDULE;
 	g->all = (Nodes){0};
 	regions_free(l.regions);
@@ -550,8 +590,8 @@ Graph *list_steps(Graph *g)
 	free(l.place);
 	map_free(&l.temps);
 	map_free(&l.taken);
+	map_free(&l.turns);
 	map_free(&l.to);
 	vec_free(&ends);
-	vec_free(&names);
 	return g;
 }

@@ -215,3 +215,86 @@ growing() {
 	done
 	tool show g.mp | tool show -p | cmp - g.mp
 }
+
+# listed LINE…: a list of level schedule after an input n and temporaries t and v
+listed() {
+	{
+		echo "sluice 1 schedule"
+		echo "vars {m: [0, 8]}"
+		echo '%0 = BUFFER i64 {name: "n", shape: [], role: "input"}'
+		echo '%1 = BUFFER i64 {name: "t", shape: [], role: "temp"}'
+		echo '%2 = BUFFER i64 {name: "v", shape: [2], role: "temp"}'
+		echo '%3 = BUFFER i64 {name: "y", shape: [], role: "output"}'
+		printf '%s\n' "$@"
+	} > list.l
+}
+
+# refuses STATUS MESSAGE LINE…: such a list is no document
+refuses() {
+	listed "${@:3}"
+	refused "$1" "$2"
+}
+
+# refused STATUS MESSAGE: list.l is none
+refused() {
+	capture "$BIN/show" -p list.l
+	[ "$status" = "$1" ] && [ -z "$output" ] && [[ "$errors" == *"$2"* ]] || { echo "$status $errors, not $*"; return 1; }
+}
+
+# ends MESSAGE LINE…: it is one, and ends so when it is run
+ends() {
+	local want=$1
+	shift
+	listed "$@"
+	tool show -p list.l > list.mp
+	fails 4 "$BIN/run" --interpret list.mp $(grep -q '%0\b' <(tail -n +7 list.l) && echo n=2)
+	[[ "$errors" == *"$want"* ]] || { echo "$errors"; return 1; }
+}
+
+@test "steps: lists that break the rules are refused" {
+	local loop='{turn: "k", limit: true, while: false}' names='{names: ["y"]}'
+	refuses 4 'neither a temporary nor an output' '%4 = TAKE %0 %1' "%5 = SINK %4 $names"
+	refuses 4 'neither a temporary nor an output' '%4 = SWAP %1 %0' "%5 = SINK %4 $names"
+	refuses 4 'exchanges an output' '%4 = SWAP %1 %3' "%5 = SINK %4 $names"
+	refuses 4 'the ranks' '%4 = APPEND %1 %3' "%5 = SINK %4 $names"
+	refuses 4 'REGION is no entry' '%4 = REGION' "%5 = SINK %4 $names"
+	refuses 4 'BUFFER is no entry' '%4 = REGION %1' "%5 = SINK %4 $names"
+	refuses 4 'sources, needs 3' '%4 = REGION' "%5 = LOOP %0 %4 $loop" "%6 = SINK %5 $names"
+	refuses 4 'LOOP' "%4 = LOOP %0 %1 $loop" "%5 = SINK %4 $names"
+	refuses 4 'not an i64 scalar' '%4 = REGION' "%5 = LOOP %2 %1 %4 $loop" "%6 = SINK %5 $names"
+	refuses 4 'not a buffer of a bool' '%4 = REGION' '%5 = IF %0 %4 %4' "%6 = SINK %5 $names"
+	refuses 4 'neither a limit nor' '%4 = REGION' '%5 = LOOP %1 %4 {turn: "k", limit: false, while: false}' "%6 = SINK %5 $names"
+	refuses 4 'bound twice' '%4 = REGION' "%5 = LOOP %0 %1 %4 $loop" '%6 = BIND i64 %0 ["k", 0, 8]' "%7 = SINK %5 %6 $names"
+	refuses 4 'bound twice' '%4 = BIND i64 %0 ["m", 0, 8]' "%5 = SINK %4 $names"
+	refuses 4 'k is not declared' '%4 = BUFFER f32 {name: "z", shape: ["k"], role: "temp"}' '%5 = BIND i64 %0 ["k", 0, 8]' "%6 = SINK %5 $names"
+	refuses 4 'the source is not a buffer' '%4 = CONST i64 1' '%5 = BIND i64 %4 ["k", 0, 8]' "%6 = SINK %5 $names"
+	refuses 4 'one name' '%4 = BUFFER i64 {name: "t", shape: [], role: "output"}' '%5 = TAKE %4 %1' "%6 = SINK %5 $names"
+	refuses 4 'checks' '%4 = REGION {checks: [["le", "m"]]}' "%5 = LOOP %0 %1 %4 $loop" "%6 = SINK %5 $names"
+}
+
+@test "steps: lists that nest too deep, or stand for too many entries, are status 3" {
+	local i lines=('%4 = REGION') many=('%4 = TAKE %1 %0' '%5 = REGION %4') c='%3 = BUFFER bool {name: "c", shape: [], role: "input"}'
+	for ((i = 0; i < 70; i++)); do
+		lines+=("%$((5 + 2 * i)) = LOOP %0 %1 %$((4 + 2 * i)) {turn: \"k$i\", limit: true, while: false}" "%$((6 + 2 * i)) = REGION %$((5 + 2 * i))")
+	done
+	refuses 3 'more than 64 deep' "${lines[@]}" "%145 = SINK %143"
+	for ((i = 0; i < 40; i++)); do
+		many+=("%$((6 + 2 * i)) = IF %3 %$((5 + 2 * i)) %$((5 + 2 * i))" "%$((7 + 2 * i)) = REGION %$((6 + 2 * i))")
+	done
+	listed "${many[@]}" '%86 = SINK %84'
+	sed -i "s/^%3 = .*/$c/" list.l
+	refused 3 "more than 1048576 entries"
+}
+
+@test "steps: lists that read what nothing has written end with status 4" {
+	local loop='{turn: "k", limit: true, while: false}' names='{names: ["y"]}'
+	ends 'nothing has been written' '%4 = TAKE %3 %1' "%5 = SINK %4 $names"
+	ends 'nothing has been written' '%4 = BIND i64 %1 ["k", 0, 8]' "%5 = SINK %4 $names"
+	ends 'is not written' '%4 = TAKE %1 %0' "%5 = SINK %4 $names"
+	ends 'is not in [0, 1]' '%4 = BIND i64 %0 ["k", 0, 1]' '%5 = TAKE %3 %0' "%6 = SINK %4 %5 $names"
+	ends 'has no value' '%4 = BIND i64 %0 ["k", 0, 8]' '%5 = BUFFER i64 {name: "b", shape: ["k"], role: "output"}' \
+		'%6 = PARAM i64 {slot: 0, shape: ["k"]}' '%7 = VAR i64 ["k", 0, 8]' '%8 = RANGE i64 %7 [0, "loop"]' '%9 = INDEX i64 %6 %8' '%10 = CONST i64 1' \
+		'%11 = STORE %9 %10' '%12 = KERNEL %11 {name: "e"}' '%13 = CALL %12 %5' '%14 = TAKE %3 %0' '%15 = SINK %13 %4 %14 {names: ["y", "b"]}'
+	ends 'differ in shape' '%4 = BUFFER i64 {name: "a", shape: [2, 2], role: "temp"}' '%5 = BUFFER i64 {name: "w", shape: [2], role: "const", data: b"00000000000000000000000000000000"}' \
+		'%6 = BUFFER i64 {name: "q", shape: [1], role: "const", data: b"0000000000000000"}' '%7 = APPEND %4 %5' '%8 = APPEND %4 %6' "%9 = SINK %7 %8 $names"
+}

@@ -1,5 +1,5 @@
-/* Checks the rules for lists with steps, which segments.c and run then rely on: what steps write may be
- * written, regions nest, and what they hold is not more than what a reader can go through.
+/* Checks the rules for lists with steps, which segments.c and run then rely on: what steps write
+ * may be written, regions nest, and what they hold is not more than what a reader can go through.
  *
  * Equal regions are one node, so few nodes can stand for a list of any length. */
 #include "document/document.h"
@@ -27,7 +27,7 @@ static void check_buffers(size_t at, const UOp *u)
 	else if (a->shape->rank != b->shape->rank + (u->op == OP_APPEND))
 		bad(MALFORMED, at, u, "the ranks of its buffers do not match");
 	if (!is_own(a) || (u->op == OP_SWAP && !is_own(b)))
-		bad(MALFORMED, at, u, "it writes a buffer that is neither a temporary nor an output");
+		bad(MALFORMED, at, u, "what it writes is neither a temporary nor an output");
 	if (u->op == OP_SWAP && buffer_is(a, "output") != buffer_is(b, "output"))
 		bad(MALFORMED, at, u, "it exchanges an output and a temporary");
 }

@@ -28,8 +28,8 @@ void verify(const Graph *g);
 /* check_prepared.c: checks the rules for prepared buffers, at levels after graph; verify calls it.
  */
 void check_prepared(const Graph *g);
-/* check_list.c: the rules for lists with steps (segments.c) among the nodes of a document of a level
- * after graph; verify calls it before anything that goes through regions. */
+/* check_list.c: checks the rules for lists with steps (segments.c), of all nodes of a document of a
+ * level after graph; verify calls it before anything that goes through regions. */
 void check_list(const Nodes *all);
 /* True when a CALL or MEMCPY writes prepared buffers: it runs once, before the calls that run each
  * time. */

@@ -303,7 +303,8 @@ static void handle(const Stage *s, Graph *g)
 		prove_begin(g);
 	for (const Pass *p = pass_list(s); p->name; p++) {
 		if (!skipped(p->name))
-			g = s->steps == STEPS_SEGMENTS ? segments_map(g, pass_on, (void *)p) : p->fn(g);
+			g = s->steps == STEPS_SEGMENTS ? segments_map(g, pass_on, (void *)p) :
+							 p->fn(g);
 		if (dumped(p->name))
 			dump(s, p, g);
 		if (opt.prove && !skipped(p->name))

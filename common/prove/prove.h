@@ -14,12 +14,12 @@ Graph *guard_places(Graph *g);
  * them when it runs, only a segment's. */
 void prove_sizes(const Graph *g, const VarEnv *sizes);
 
-/* Proves a document that has just been read and has passed verify() by the table of checks (prove.c),
- * segment by segment, and gives it back. At levels before schedule there is nothing to prove. When
- * something cannot be shown, dies with MALFORMED and one line that names call, kernel, place and
- * cause. With --guard, and where the
- * project's own stages have just made it of one that was proved, what cannot be shown is no fault:
- * places get gates (guard.c), and items, registers and barriers are taken at their word. */
+/* Proves a document that has just been read and has passed verify() by the table of checks
+ * (prove.c), segment by segment, and gives it back. At levels before schedule there is nothing to
+ * prove. When something cannot be shown, dies with MALFORMED and one line that names call, kernel,
+ * place and cause. With --guard, and where the project's own stages have just made it of one that
+ * was proved, what cannot be shown is no fault: places get gates (guard.c), and items, registers
+ * and barriers are taken at their word. */
 Graph *prove_admit(Graph *g);
 
 /* What prove_admit has shown of the places of a kernel, the first time that it was called: of

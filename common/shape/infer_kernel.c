@@ -139,6 +139,8 @@ static const char *infer_list(In *n)
 
 const char *infer_call(In *n)
 {
+	if (n->op == OP_REGION)
+		return infer_list(n);
 	Op first = n->src[0]->op;
 	if (n->op == OP_CALL && first != OP_KERNEL && first != OP_PROGRAM && first != OP_CUSTOM)
 		SAY("a call needs a kernel, not %s", op_name(first));
@@ -146,9 +148,8 @@ const char *infer_call(In *n)
 		SAY("a program needs its kernel, not %s", op_name(first));
 	if (n->op == OP_KERNEL)
 		return NULL;
-	if (n->op == OP_REGION)
-		return infer_list(n);
-	bool pair = n->op == OP_MEMCPY || n->op == OP_SWAP || n->op == OP_TAKE || n->op == OP_APPEND;
+	bool pair = n->op == OP_MEMCPY || n->op == OP_SWAP || n->op == OP_TAKE ||
+		n->op == OP_APPEND;
 	for (size_t i = !pair; i < n->nsrc && n->op != OP_PROGRAM; i++)
 		if (n->src[i]->op != OP_BUFFER)
 			SAY("%s is not a buffer", op_name(n->src[i]->op));

@@ -1,5 +1,5 @@
 /* Runs documents whose lists have steps besides calls and copies. Each segment between two steps is
- * a session of its own, opened when it is first reached, whose memory is made to fit when a size has
+ * a session of its own, opened when it is first reached; its memory is made to fit when a size has
  * changed. What segments and steps share is in a table by name, in memory for the sizes that it
  * really has. */
 #include "document/document.h"
@@ -415,9 +415,9 @@ void list_open(Session *s)
 	size_t next = 0;
 	if (o->feeds || o->keep || o->dump || o->range || o->check_nan || o->profile ||
 		o->interpret_only)
-		die(UNSUPPORTED, "--feed, --keep, --dump, --check-range, --check-nan, --profile and "
-			"--interpret-only are not supported with loops, branches and sizes that "
-			"data gives");
+		die(UNSUPPORTED, "--feed, --keep, --dump, --check-range, --check-nan, --profile "
+			"and --interpret-only are not supported with loops, branches and sizes "
+			"that data gives");
 	s->list = l;
 	find_names(l, s->g);
 	segments_map(s->g, part_add, l);
