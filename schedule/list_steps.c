@@ -223,6 +223,10 @@ static uint32_t place_nodes(Lister *l, const Region *region)
 				at = l->place[named.at[k]->id] + 1;
 		l->place[u->id] = is_step(u) ? ++steps : at;
 	}
+	/* what reads a state's old content comes before */
+	for (size_t i = 0; i < region->nodes.n; i++)
+		if (region->nodes.at[i]->op == OP_ASSIGN)
+			l->place[region->nodes.at[i]->id] = steps + 1;
 	vec_free(&named);
 	return steps;
 }
@@ -546,9 +550,6 @@ static void begin_names(Lister *l)
 		UOp *u = l->regions->all.at[i];
 		if (u->op == OP_BUFFER)
 			map_put(&l->taken, PKEY(val_get(u->arg, "name")), u);
-		if (u->op == OP_ASSIGN)
-			die(UNSUPPORTED, "node %u ASSIGN: states beside loops, branches or sizes "
-				"that data gives are not supported", u->id);
 	}
 }
 
@@ -569,8 +570,21 @@ static const Val *begin_outputs(Lister *l, Results *ends)
 	return v;
 }
 
+/* The node with what its ASSIGNs assign in their place, so that an output alone has an ASSIGN. */
+static UOp *without_assigns(UOp *u, void *ctx)
+{
+	NodeList src = {0};
+	for (uint32_t k = 0; k < u->nsrc; k++)
+		vec_push(&src, u->op != OP_SINK && u->src[k]->op == OP_ASSIGN ? u->src[k]->src[1] :
+			u->src[k]);
+	u = node_with(u, src.at);
+	vec_free(&src);
+	return u;
+}
+
 Graph *list_steps(Graph *g)
 {
+	g->sink = walk_replace(g->sink, without_assigns, NULL);
 	Lister l = {.g = g, .regions = regions_new(1, 1, &g->sink)};
 	Results ends = {0};
 	l.home = xcalloc(node_limit(), sizeof *l.home);

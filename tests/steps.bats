@@ -216,6 +216,32 @@ growing() {
 	tool show g.mp | tool show -p | cmp - g.mp
 }
 
+@test "steps: states beside them are kept from call to call, as they were within a call" {
+	local how
+	graph '%0 = BUFFER i64 {name: "n", shape: [], role: "input"}' \
+		'%1 = BUFFER f32 {name: "s", shape: [2], role: "state", data: b"0000803f00000040"}' \
+		'%2 = CONST f32 1.0' \
+		'%3 = ADD f32 %1 %2' \
+		'%4 = ASSIGN f32 %1 %3' \
+		'%5 = BIND i64 %0 ["k", 0, 2]' \
+		'%6 = SHRINK f32 %1 [[0, "k"]]' \
+		'%7 = CARRY f32 %3 [0, 0]' \
+		'%8 = ADD f32 %7 %1' \
+		'%9 = LOOP %0 %8 {id: 0, limit: true, while: false, states: 1, values: 0}' \
+		'%10 = PICK f32 %9 0' \
+		'%11 = REDUCE f32 %4 ["ADD", [0]]' \
+		'%12 = SINK %4 %6 %10 %11 {names: ["s", "old", "looped", "sum"]}'
+	levels
+	for how in '--interpret g.mp' '--interpret schedule.mp' '--interpret loops.mp' 'g.mp'; do
+		tool run $how -n 2 n=2 | tr -s ' \n' ' ' > out
+		grep -qx 's f32\[2\] \[3. 4.\] old f32\[2\] \[2. 3.\] looped f32\[2\] \[ *7. 10.\] sum f32\[1\] \[7.\] *' out || { echo "$how"; cat out; return 1; }
+	done
+	tool run g.mp -n 2 n=2 --save s.safetensors -o first.npz
+	tool run g.mp n=2 --load s.safetensors -o more.npz
+	tool run --interpret g.mp -n 3 n=2 -o all.npz
+	tool diff all.npz more.npz
+}
+
 # listed LINE…: a list of level schedule after an input n and temporaries t and v
 listed() {
 	{

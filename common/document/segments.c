@@ -156,9 +156,11 @@ static const Val *roles_here(Segments *s, const NodeList *calls, Renamed *r)
 			UOp *u = calls->at[i]->src[k], *to = u;
 			if (u->op != OP_BUFFER || map_get(&r->to, PKEY(u)))
 				continue;
+			bool writes = map_get(&written, PKEY(u)) != NULL;
 			if (buffer_is(u, "temp") && map_get(&s->owner, PKEY(u)) == SHARED)
-				to = with_role(u,
-					map_get(&written, PKEY(u)) ? "output" : "input");
+				to = with_role(u, writes ? "output" : "input");
+			if (buffer_is(u, "state") && !writes)
+				to = with_role(u, "input");
 			map_put(&r->to, PKEY(u), to);
 			if (to != u)
 				map_put(&r->from, name_key(buffer_name(u)), u);

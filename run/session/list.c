@@ -93,12 +93,24 @@ static void shared_set(Shared *h, const Array *from)
 		memcpy(h->a.data, from->data, from->bytes);
 }
 
-/* What a buffer holds: given by the user or the document, or written. */
+/* The state of that name, or NULL. */
+static const Array *state_of(const Session *s, const UOp *u)
+{
+	for (size_t i = 0; i < s->states.n; i++)
+		if (!strcmp(buffer_name(s->states.at[i].buffer), buffer_name(u)))
+			return &s->states.at[i].at;
+	return NULL;
+}
+
+/* What a buffer holds: given by the user or the document, or written. A segment has what it reads
+ * as inputs. */
 static Array content_of(Session *s, const UOp *u)
 {
-	const Array *in = buffer_is(u, "input") ? input_of(s->in, u) : NULL;
-	if (in)
-		return *in;
+	const Array *given = buffer_is(u, "input") ? input_of(s->in, u) : NULL;
+	if (!given && (buffer_is(u, "input") || buffer_is(u, "state")))
+		given = state_of(s, u);
+	if (given)
+		return *given;
 	Shared *h = shared_of(s->list, u);
 	if (!h->full && buffer_is(u, "const")) {
 		Array a = buffer_content(u, &s->list->env);
@@ -255,11 +267,28 @@ static void part_ready(Session *s, Part *p)
 		session_turn(p->s);
 }
 
+/* Passes the states that it writes to it, or takes them back. */
+static void part_states(const Session *s, Part *p, bool back)
+{
+	for (size_t i = 0; i < p->s->b.n; i++) {
+		const UOp *u = p->s->b.u[i];
+		const Array *whole = buffer_is(u, "state") ? state_of(s, u) : NULL;
+		Array *own = whole ? buffer_get(&p->s->b, i) : NULL;
+		if (whole && back)
+			memcpy(whole->data, own->data, own->bytes);
+		else if (whole)
+			memcpy(own->data, whole->data, own->bytes);
+		if (whole && !back)
+			buffer_put(&p->s->b, i);
+	}
+}
+
 static void run_part(Session *s, Part *p)
 {
 	const char *const *names;
 	const Array *at;
 	part_ready(s, p);
+	part_states(s, p, false);
 	for (size_t i = 0; i < p->in.n; i++)
 		session_input(p->s, i, p->in.at[i].data);
 	session_call(p->s);
@@ -269,6 +298,7 @@ static void run_part(Session *s, Part *p)
 		bool output = !map_get(&s->list->temps, PKEY(name));
 		shared_set(shared_named(s->list, name, output), &at[i]);
 	}
+	part_states(s, p, true);
 }
 
 /* ---- steps */
@@ -402,9 +432,6 @@ static void find_names(List *l, const Graph *g)
 			map_put(&l->turns, PKEY(val_get(u->arg, "turn")), u);
 		if (u->op == OP_BUFFER && buffer_is(u, "temp"))
 			map_put(&l->temps, PKEY(val_get(u->arg, "name")), u);
-		if (u->op == OP_BUFFER && buffer_is(u, "state"))
-			die(UNSUPPORTED, "node %u BUFFER (%s): states beside loops, branches or "
-				"sizes that data gives are not supported", u->id, buffer_name(u));
 	}
 }
 
@@ -419,6 +446,7 @@ void list_open(Session *s)
 			"and --interpret-only are not supported with loops, branches and sizes "
 			"that data gives");
 	s->list = l;
+	states_open(s->g, s->in, &s->states);
 	find_names(l, s->g);
 	segments_map(s->g, part_add, l);
 	place_parts(l, s->g->sink, &next);
