@@ -176,6 +176,18 @@ growing() {
 	tool show fuse.mp | sed -n '/REGION/p' | grep -qE 'REGION( %[0-9]+){5}'
 }
 
+@test "steps: show draws them, and bisect tells whether they are right" {
+	local level
+	growing
+	levels
+	for level in g schedule program; do
+		tool show -g $level.mp | grep -q LOOP
+		tool show --html $level.mp | grep -q LOOP
+	done
+	ok tool bisect g.mp m=4 x=7 n=3
+	[[ "$output" == *"run: the same"* ]]
+}
+
 @test "steps: called again, and with more threads, the same" {
 	growing
 	tool run g.mp m=4 x=7 n=3 > once
