@@ -188,6 +188,14 @@ growing() {
 	[[ "$output" == *"run: the same"* ]]
 }
 
+@test "steps: --prove compares each segment before and after a pass" {
+	growing
+	tool schedule g.mp > schedule.mp
+	ok "$BIN/fuse" --prove schedule.mp
+	[ "$(grep -c '^fuse produce: the same' "$BATS_TEST_TMPDIR/stderr")" = 4 ]
+	not grep -v ': the same' "$BATS_TEST_TMPDIR/stderr"
+}
+
 @test "steps: called again, and with more threads, the same" {
 	growing
 	tool run g.mp m=4 x=7 n=3 > once

@@ -14,7 +14,7 @@ typedef struct {
 	Map names;              /* hash of a buffer's name → the BUFFER that has it */
 	Map kernels;            /* hash of a kernel's name → the KERNEL that has it */
 	size_t number;          /* of the segment at hand */
-	NodeList bound;         /* the BINDs whose sizes are known there */
+	NodeList bound;         /* the sizes that are bound around it, as VARs */
 	VEC(const Val *) checks;        /* rows of the document and of the regions around */
 	Graph *g;               /* as it was */
 	Level level;            /* of what comes out */
@@ -77,7 +77,7 @@ static void add_checks(Segments *s, const Val *rows)
 static void add_bind(Segments *s, UOp *bind)
 {
 	const Val *const *a = bind->arg->a;
-	vec_push(&s->bound, bind);
+	vec_push(&s->bound, vars_find(a[0]->s, a[0]->n));
 	if (a[1]->kind == VAL_STR)
 		vec_push(&s->checks, VARR(val_str("le"), a[1], a[0]));
 	if (a[2]->kind == VAL_STR)
@@ -93,7 +93,7 @@ static bool known_here(const Segments *s, const Val *size)
 	for (size_t i = 0; known && i < all.n; i++) {
 		known = all.at[i]->op != OP_VAR || !var_is_bound(all.at[i]);
 		for (size_t k = 0; !known && k < s->bound.n; k++)
-			known = s->bound.at[k]->arg->a[0] == all.at[i]->arg->a[0];
+			known = s->bound.at[k] == all.at[i];
 	}
 	return known;
 }
@@ -110,6 +110,17 @@ static const Val *checks_here(const Segments *s)
 	const Val *v = rows.n ? val_array(rows.n, rows.at) : NULL;
 	vec_free(&rows);
 	return v;
+}
+
+/* The variables of the document, and the sizes that are bound. */
+static const Val *vars_here(const Segments *s)
+{
+	const Val *vars = s->g->vars;
+	for (size_t i = 0; i < s->bound.n; i++) {
+		const Val *const *a = s->bound.at[i]->arg->a;
+		vars = val_set(vars ? vars : VNIL, a[0]->s, VARR(a[1], a[2]));
+	}
+	return vars;
 }
 
 /* ---- a segment as a document */
@@ -180,7 +191,7 @@ static Graph *segment_new(Segments *s, NodeList *calls, Renamed *r)
 	for (size_t i = 0; i < calls->n; i++)
 		calls->at[i] = call_renamed(&r->to, calls->at[i]);
 	Graph *g = arena_alloc(sizeof *g);
-	*g = (Graph){.level = s->g->level, .vars = s->g->vars,
+	*g = (Graph){.level = s->g->level, .vars = vars_here(s),
 		.meta = val_set(s->meta, "checks", checks_here(s))};
 	g->sink = node_new(OP_SINK, DT_NONE, calls->n, calls->at, VMAP(val_str("names"), names));
 	return g;
@@ -266,9 +277,14 @@ static UOp *rebuild(Segments *s, UOp *list);
 static UOp *step_rebuilt(Segments *s, UOp *u)
 {
 	NodeList src = {0};
+	size_t bound = s->bound.n;
 	s->number++;
+	if (u->op == OP_LOOP)
+		vec_push(&s->bound, vars_find(val_get(u->arg, "turn")->s,
+			val_get(u->arg, "turn")->n));
 	for (uint32_t k = 0; k < u->nsrc; k++)
 		vec_push(&src, u->src[k]->op == OP_REGION ? rebuild(s, u->src[k]) : u->src[k]);
+	s->bound.n = bound;
 	if (u->op == OP_BIND)
 		add_bind(s, u);
 	u = node_with(u, src.at);
