@@ -22,6 +22,7 @@ int main(int argc, char **argv)
 		.usage = "[FILE]",
 		.options = options,
 		.level_in = LV_SCHEDULE,
+		.steps = STEPS_SEGMENTS,
 		.level_out = LV_SCHEDULE,
 		.passes = layout_passes,
 	};

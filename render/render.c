@@ -48,6 +48,7 @@ int main(int argc, char **argv)
 		.usage = "[FILE]",
 		.options = options,
 		.level_in = LV_LOOPS,
+		.steps = STEPS_WHOLE,
 		.level_out = LV_PROGRAM,
 		.body = through_target,
 	};

@@ -88,6 +88,7 @@ int main(int argc, char **argv)
 		.usage = "[FILE]",
 		.options = options,
 		.level_in = LV_PROGRAM,
+		.steps = STEPS_WHOLE,
 		.level_out = LV_PROGRAM,
 		.passes = passes,
 		.workers = workers,

@@ -7,6 +7,7 @@
  *     ADD(DETACH(a), CONTIGUOUS(MUL …)) →   ADD(a, MUL …)          MUL has a buffer anyway */
 #include "index/index.h"
 #include "schedule.h"
+#include "shape/regions.h"
 #include <stdlib.h>
 
 /* ---- values in memory */
@@ -148,6 +149,9 @@ static UOp *bind_node(UOp *u, void *ctx)
 Graph *bind_buffers(Graph *g)
 {
 	Bind b = {0};
+	/* list_steps does it segment by segment */
+	if (steps_in(g))
+		return g;
 	g->sink = walk_replace(g->sink, bind_node, &b);
 	g->all = (Nodes){0};
 	if (b.devices.n)

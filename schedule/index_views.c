@@ -42,6 +42,8 @@ static UOp *base_value(Body *b, UOp *u, UOp *const *idx)
 {
 	if (u->op == OP_CONST)
 		return u;
+	if (u->op == OP_SIZE)
+		return size_from_val(u->arg, &(const char *){NULL});
 	if (u->op == OP_ARANGE)
 		return u->dtype == DT_I64 ? idx[0] : NODE(OP_CAST, u->dtype, VNIL, idx[0]);
 	if (b->inside[u->id])

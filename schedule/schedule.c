@@ -20,6 +20,7 @@ static const Stage stage = {
 	.level_in = LV_GRAPH,
 	.level_out = LV_SCHEDULE,
 	.passes = passes,
+	.steps = STEPS_SEGMENTS,
 };
 
 int main(int argc, char **argv) { return stage_main(&stage, argc, argv); }

@@ -65,6 +65,13 @@ UOp *build_copy(Body *b, UOp *x);
 /* The STORE of a SCATTER into slot 0, which holds its x already. */
 UOp *build_scatter(Body *b, UOp *u);
 
+/* ---- list_steps.c */
+
+/* A graph with loops, branches and sizes that data gives, to level schedule: the calls of each
+ * region, segment by segment, as bind_buffers and make_kernels make them, with the steps between
+ * (common/README.md). */
+Graph *list_steps(Graph *g);
+
 /* ---- make_kernels.c, order_calls.c */
 
 /* Level graph (as bind_buffers leaves it) to level schedule: a CALL for each node that gets a

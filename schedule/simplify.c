@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 		.level_in = LV_GRAPH,
 		.level_out = LV_GRAPH,
 		.passes = passes,
-		.steps = true,
+		.steps = STEPS_WHOLE,
 	};
 	return stage_main(&stage, argc, argv);
 }

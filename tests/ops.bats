@@ -187,7 +187,9 @@ slope() {
 	[ "$status" = 1 ]
 }
 
-@test "ops: loops, branches and sizes that data gives, interpreted" { agrees steps graph --interpret; }
+@test "ops: loops, branches and sizes that data gives, interpreted at every level" { interpreted steps; }
+@test "ops: loops, branches and sizes that data gives, fused and compiled" { agrees steps program; }
+@test "ops: loops, branches and sizes that data gives, fused, on OpenCL" { opencl steps; }
 @test "ops: bool, interpreted at every level" { interpreted bool; }
 @test "ops: bool, fused and compiled" { agrees bool program; }
 @test "ops: bool, fused, on OpenCL" { opencl bool; }

@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 		.level_out = LV_GRAPH,
 		.options = options,
 		.passes = passes,
-		.steps = true,
+		.steps = STEPS_WHOLE,
 		.read = read_file,
 	};
 	argc = take_shapes_from(argc, argv);

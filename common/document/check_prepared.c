@@ -79,7 +79,7 @@ static void check_filled(Map *filled, const UOp *call, bool once)
 		}
 }
 
-void check_prepared(const Graph *g)
+static Graph *check_segment(Graph *g, void *ctx)
 {
 	Map filled = {0};
 	bool later = false;
@@ -97,4 +97,7 @@ void check_prepared(const Graph *g)
 			check_filled(&filled, call, call_prepares(call));
 	}
 	map_free(&filled);
+	return g;
 }
+
+void check_prepared(const Graph *g) { segments_map((Graph *)g, check_segment, NULL); }

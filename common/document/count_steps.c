@@ -141,8 +141,9 @@ double count_steps(const Graph *g, const VarEnv *env)
 
 	if (g->level <= LV_GRAPH)
 		return graph_steps(g, env);
-	for (size_t i = 0; i < g->sink->nsrc; i++) {
-		const UOp *call = g->sink->src[i];
+	Nodes all = walk(g->sink);
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *call = all.at[i];
 		UOp *callee = call->op == OP_CALL ? call->src[0] : NULL;
 		if (callee && callee->op == OP_PROGRAM)
 			steps += program_steps(callee, env);

@@ -205,7 +205,7 @@ const char *doc_node(Doc *d, const char *op, size_t nop, const char *dtype, size
 	if (o == OP_SINK)
 		arg = sink_plain_arg(arg);
 	UOp *u = err ? NULL : make(d, o, dt, arg, note, &err, status);
-	if (u && d->level == LV_GRAPH)
+	if (u && d->level > LV_TENSOR)
 		err = steps_add(&d->steps, u);
 	if (err)
 		return message(d, op, nop, arg, note, err);

@@ -28,6 +28,9 @@ void verify(const Graph *g);
 /* check_prepared.c: checks the rules for prepared buffers, at levels after graph; verify calls it.
  */
 void check_prepared(const Graph *g);
+/* check_list.c: checks the rules for lists with steps (segments.c), of all nodes of a document of a
+ * level after graph; verify calls it before anything that goes through regions. */
+void check_list(const Nodes *all);
 /* True when a CALL or MEMCPY writes prepared buffers: it runs once, before the calls that run each
  * time. */
 bool call_prepares(const UOp *call);
@@ -35,6 +38,16 @@ bool call_prepares(const UOp *call);
 /* count_steps.c: about how many steps a call of the document takes, with these values of the size
  * variables. */
 double count_steps(const Graph *g, const VarEnv *env);
+
+/* ---- segments.c: documents whose lists have steps besides calls and copies */
+
+/* Whether g's list has BINDs, LOOPs, IFs and the like. */
+bool steps_listed(const Graph *g);
+/* Applies fn to each segment of g, a maximal run of calls and copies, as a document of its own, and
+ * returns g with what came out; a g without steps is one segment. In a segment a buffer that the
+ * rest of g uses too has the role `output` if the segment writes it, else `input`. Names of new
+ * buffers and kernels become distinct. */
+Graph *segments_map(Graph *g, Graph *(*fn)(Graph *segment, void *ctx), void *ctx);
 
 /* ---- name_kernel.c */
 

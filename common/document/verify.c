@@ -78,8 +78,9 @@ static void check_sink(Level lv, const UOp *sink, size_t at)
 		return;
 	}
 	for (uint32_t i = 0; i < sink->nsrc; i++)
-		if (sink->src[i]->op != OP_CALL && sink->src[i]->op != OP_MEMCPY)
-			bad(MALFORMED, at, sink, "a source is neither CALL nor MEMCPY");
+		if (!list_entry(sink->src[i]))
+			bad(MALFORMED, at, sink, arena_printf("%s is no entry of a list",
+				op_name(sink->src[i]->op)));
 	check_names(sink, at, -1);
 }
 
@@ -228,6 +229,8 @@ void verify(const Graph *g)
 	Map names = {0}, assigned = {0};
 	if (g->sink->op != OP_SINK)
 		die(MALFORMED, "the last node is not the SINK");
+	if (g->level > LV_GRAPH)
+		check_list(&all);
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
 		check_level(g->level, i, u);

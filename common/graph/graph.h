@@ -119,6 +119,10 @@ const Val *sink_plain_arg(const Val *arg);
 size_t loop_sources(const Val *arg);
 /* The number of u's sources that a document lists. */
 size_t node_sources(const UOp *u);
+/* Whether u may be an entry of a list: in the SINK from level schedule on, or in a REGION. */
+bool list_entry(const UOp *u);
+/* Whether u is such an entry, and no call or copy. */
+bool list_step(const UOp *u);
 /* Adds the BINDs among the roots and behind their SINKs to a map from the name's Val. */
 void binds_of(size_t nroots, UOp *const *roots, Map *binds);
 /* The BINDs whose names u's arg mentions, each once. */

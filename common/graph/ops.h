@@ -55,8 +55,9 @@ typedef enum { GIVES_SOURCE, GIVES_BOOL, GIVES_I64, GIVES_SAID } OpGives;
 typedef enum { IDENTITY_NONE, IDENTITY_ZERO, IDENTITY_ONE, IDENTITY_LEAST,
 	IDENTITY_GREATEST } OpIdentity;
 
-/* Where an arg has sizes: nowhere, anywhere (its texts are sizes), after a name, in `shape`. */
-typedef enum { SIZES_NONE, SIZES_ARG, SIZES_AFTER_NAME, SIZES_SHAPE } OpSizes;
+/* Where an arg has sizes: nowhere, anywhere (its texts are sizes), after a name, in a map's keys
+ * `shape`, `global_size`, `local_size` and `work`. */
+typedef enum { SIZES_NONE, SIZES_ARG, SIZES_AFTER_NAME, SIZES_KEYS } OpSizes;
 
 /* How long an op takes once its sources are computed, in additions. CURVE: a polynomial or an
  * iteration; MEMORY: an access that hits a cache. */

@@ -55,8 +55,21 @@ size_t loop_sources(const Val *arg)
 
 size_t node_sources(const UOp *u)
 {
-	return u->op == OP_SINK ? sink_outputs(u) : u->op == OP_LOOP ? loop_sources(u->arg) :
-								       u->nsrc;
+	if (u->op == OP_SINK)
+		return sink_outputs(u);
+	return u->op == OP_LOOP && !list_step(u) ? loop_sources(u->arg) : u->nsrc;
+}
+
+bool list_step(const UOp *u)
+{
+	return u->op == OP_BIND || u->op == OP_SWAP || u->op == OP_TAKE || u->op == OP_APPEND ||
+		((u->op == OP_LOOP || u->op == OP_IF) && u->nsrc &&
+			u->src[u->nsrc - 1]->op == OP_REGION);
+}
+
+bool list_entry(const UOp *u)
+{
+	return u->op == OP_CALL || u->op == OP_MEMCPY || list_step(u);
 }
 
 /* ---- names that an arg mentions */
@@ -94,17 +107,30 @@ static void names_in(const Val *v, size_t from, const Map *binds, NodeList *out)
 
 void mentions_of(const UOp *u, const Map *binds, NodeList *out)
 {
-	const Val *shape;
+	static const char *const key[] = {"shape", "global_size", "local_size", "work"};
 	out->n = 0;
 	switch (binds->n ? op_info[u->op].sizes : SIZES_NONE) {
 	case SIZES_NONE: break;
 	case SIZES_ARG: names_in(u->arg, 0, binds, out); break;
 	case SIZES_AFTER_NAME: names_in(u->arg, 1, binds, out); break;
-	case SIZES_SHAPE:
-		shape = val_get(u->arg, "shape");
-		if (shape)
-			names_in(shape, 0, binds, out);
+	case SIZES_KEYS:
+		for (size_t i = 0; i < sizeof key / sizeof *key; i++)
+			if (val_get(u->arg, key[i]))
+				names_in(val_get(u->arg, key[i]), 0, binds, out);
 		break;
+	}
+}
+
+/* From level schedule on BINDs are in the lists. */
+static void binds_in_list(UOp *list, Map *binds)
+{
+	for (uint32_t k = 0; k < list->nsrc; k++) {
+		UOp *u = list->src[k];
+		if (u->op == OP_BIND)
+			map_put(binds, PKEY(u->arg->a[0]), u);
+		for (uint32_t i = 0; (u->op == OP_LOOP || u->op == OP_IF) && i < u->nsrc; i++)
+			if (u->src[i]->op == OP_REGION)
+				binds_in_list(u->src[i], binds);
 	}
 }
 
@@ -114,7 +140,7 @@ void binds_of(size_t nroots, UOp *const *roots, Map *binds)
 		UOp *u = roots[i];
 		if (u->op == OP_BIND)
 			map_put(binds, PKEY(u->arg->a[0]), u);
-		for (size_t k = u->op == OP_SINK ? sink_outputs(u) : u->nsrc; k < u->nsrc; k++)
-			map_put(binds, PKEY(u->src[k]->arg->a[0]), u->src[k]);
+		if (u->op == OP_SINK || u->op == OP_REGION)
+			binds_in_list(u, binds);
 	}
 }

@@ -127,8 +127,9 @@ void place_pass(Hunt *h, const char *const *stage, const char *file, Seek seek, 
 
 static const Val *actions_of(const Graph *g, const char *name)
 {
-	for (size_t i = 0; i < g->sink->nsrc; i++) {
-		const UOp *call = g->sink->src[i];
+	Nodes all = walk(g->sink);
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *call = all.at[i];
 		if (call_has_kernel(call) && !strcmp(call_name(call), name))
 			return val_get(call->src[0]->arg, "actions");
 	}

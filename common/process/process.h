@@ -26,7 +26,9 @@ typedef struct {
 	Graph *(*body)(Graph *g);             /* instead of passes, when set */
 	/* the highest level that it also takes; 0: only level_in */
 	int level_most;
-	bool steps;             /* it takes graphs with loops, branches and sizes that data gives */
+	/* documents with loops, branches and sizes that data gives: refused; taken as they are; or
+	 * taken with each pass applied to one segment after another (document/segments.c) */
+	enum { STEPS_REFUSED, STEPS_WHOLE, STEPS_SEGMENTS } steps;
 	/* for a tool with workers: offers them, and what is called instead of confine_stage */
 	void (*workers)(void), (*confine)(bool endpoint);
 	/* Reads FILE if it is source text or another format; returns NULL if it is a document. */

@@ -8,6 +8,7 @@
 #include "io/io.h"
 #include "process/process.h"
 #include "process/prove_pass.h"
+#include "document/document.h"
 #include "shape/regions.h"
 #include "prove/prove.h"
 #include <fcntl.h>
@@ -274,7 +275,7 @@ static Graph *admit(const Stage *s, Graph *g)
 		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
 		verify(g);
 	}
-	if (!s->steps)
+	if (s->steps == STEPS_REFUSED)
 		refuse_steps(g);
 	/* what has a mark of this user's was proved before it was marked */
 	bool order = !process.guard && !process.own_made;
@@ -294,6 +295,30 @@ static void put(Graph *g)
 	stream_write(opt.output, g->level == LV_PROGRAM ? mark_put(g) : g);
 }
 
+/* A pass of a stage on its way over segments, which --prove compares one by one. */
+typedef struct { const Stage *stage; const Pass *pass; bool proves; } Running;
+
+static Graph *pass_on(Graph *segment, void *running)
+{
+	const Running *r = running;
+	if (r->proves)
+		prove_begin(segment);
+	segment = r->pass->fn(segment);
+	if (r->proves)
+		prove_pass(arena_printf("%s %s", r->stage->name, r->pass->name), segment);
+	return segment;
+}
+
+static Graph *pass_run(const Stage *s, const Pass *p, Graph *g)
+{
+	bool listed = s->steps == STEPS_SEGMENTS && steps_listed(g);
+	Running r = {s, p, opt.prove && listed};
+	g = s->steps == STEPS_SEGMENTS ? segments_map(g, pass_on, &r) : p->fn(g);
+	if (opt.prove && !listed)
+		prove_pass(arena_printf("%s %s", s->name, p->name), g);
+	return g;
+}
+
 static void handle(const Stage *s, Graph *g)
 {
 	g = admit(s, g);
@@ -301,11 +326,9 @@ static void handle(const Stage *s, Graph *g)
 		prove_begin(g);
 	for (const Pass *p = pass_list(s); p->name; p++) {
 		if (!skipped(p->name))
-			g = p->fn(g);
+			g = pass_run(s, p, g);
 		if (dumped(p->name))
 			dump(s, p, g);
-		if (opt.prove && !skipped(p->name))
-			prove_pass(arena_printf("%s %s", s->name, p->name), g);
 		if (opt.stop && !strcmp(opt.stop, p->name)) {
 			put(g);
 			return;

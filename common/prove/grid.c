@@ -75,7 +75,7 @@ static bool declared(const Val *vars, const UOp *var)
 		if (vars->a[2 * i] == var->arg->a[0])
 			return vars->a[2 * i + 1]->a[0] == var->arg->a[1] &&
 				vars->a[2 * i + 1]->a[1] == var->arg->a[2];
-	return false;
+	return var_is_bound(var);
 }
 
 void check_vars(const Graph *g)

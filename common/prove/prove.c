@@ -1,7 +1,7 @@
 /* The driver: goes over the calls of a document and asks each check of the table. */
 #include "prove/prove.h"
 #include "prove/places.h"
-#include "shape/shape.h"
+#include "document/document.h"
 #include <stdlib.h>
 
 static const ProofCheck checks[] = {
@@ -47,7 +47,7 @@ void prove_sizes(const Graph *g, const VarEnv *sizes)
 	bool large = false;
 	for (int i = 0; i < sizes->n; i++)
 		large |= sizes->value[i] > USUAL_SIZE;
-	if (!large || g->level < LV_SCHEDULE || g->level > LV_LOOPS)
+	if (!large || g->level < LV_SCHEDULE || g->level > LV_LOOPS || steps_listed(g))
 		return;
 	places_again(sizes);
 	for (uint32_t k = 0; k < g->sink->nsrc; k++) {
@@ -59,10 +59,8 @@ void prove_sizes(const Graph *g, const VarEnv *sizes)
 
 static bool lenient(void) { return process.guard || process.own_made; }
 
-void prove_document(const Graph *g)
+static void prove_document(const Graph *g)
 {
-	if (g->level < LV_SCHEDULE)
-		return;
 	for (int i = 0; i < CHECKS; i++)
 		if (checks[i].document && !(checks[i].order && lenient()))
 			checks[i].document(g);
@@ -74,10 +72,15 @@ void prove_document(const Graph *g)
 	}
 }
 
-Graph *prove_admit(Graph *g)
+static Graph *admit_segment(Graph *g, void *ctx)
 {
 	if (lenient())
 		g = guard_places(g);
 	prove_document(g);
 	return places_doubtful() ? guard_places(g) : g;
+}
+
+Graph *prove_admit(Graph *g)
+{
+	return g->level < LV_SCHEDULE ? g : segments_map(g, admit_segment, NULL);
 }

@@ -4,26 +4,25 @@
 #define COMMON_PROVE_PROVE_H
 #include "index/index.h"
 
-/* Proves g by the table of checks (prove.c). At levels before schedule there is nothing to prove.
- * When something cannot be shown, dies with MALFORMED and one line that names call, kernel, place
- * and cause. g has passed verify(). */
-void prove_document(const Graph *g);
-
 /* g with a gate at each LOAD and STORE whose place cannot be proved: what is outside is then read
  * as 0 (false), and not written. What cannot have a gate stays as it is: ranges, sorts, PROGRAMs.
  */
 Graph *guard_places(Graph *g);
 
 /* Proofs hold for sizes up to 65536 (a variable's own limits, if they are lower). When one of these
- * is larger, proves the places again for just these sizes. */
+ * is larger, proves the places again for just these sizes; of a document with steps, which has
+ * them when it runs, only a segment's. */
 void prove_sizes(const Graph *g, const VarEnv *sizes);
 
-/* The same for a document that has just been read, which it gives back. With --guard, and where the
- * project's own stages have just made it of one that was proved, what cannot be shown is no fault:
- * places get gates (guard.c), and items, registers and barriers are taken at their word. */
+/* Proves a document that has just been read and has passed verify() by the table of checks
+ * (prove.c), segment by segment, and gives it back. At levels before schedule there is nothing to
+ * prove. When something cannot be shown, dies with MALFORMED and one line that names call, kernel,
+ * place and cause. With --guard, and where the project's own stages have just made it of one that
+ * was proved, what cannot be shown is no fault: places get gates (guard.c), and items, registers
+ * and barriers are taken at their word. */
 Graph *prove_admit(Graph *g);
 
-/* What prove_document has shown of the places of a kernel, the first time that it was called: of
+/* What prove_admit has shown of the places of a kernel, the first time that it was called: of
  * how many indices by the bounds of their values alone, by these under gates and IFs, and with
  * symbols; and the milliseconds that it took. */
 typedef struct { uint32_t call; const UOp *kernel; size_t bounds, gates, symbols; double ms; }

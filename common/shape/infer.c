@@ -430,7 +430,7 @@ static const char *check_sources(In *n)
 		SAY("%zu sources, needs %d%s", n->nsrc, o->min_src,
 			o->max_src == o->min_src ? "" : " or more");
 	bool values = o->cls != CLASS_CALLS && n->op != OP_SINK && n->op != OP_ENDIF &&
-		n->op != OP_FUNC && n->op != OP_PICK;
+		n->op != OP_FUNC && n->op != OP_PICK && n->op != OP_LOOP && n->op != OP_IF;
 	for (size_t i = 0; values && i < n->nsrc; i++)
 		if (!n->src[i]->shape)
 			SAY("source %s has no value", op_name(n->src[i]->op));

@@ -90,10 +90,49 @@ LoopParts loop_parts(const UOp *loop)
 	return p;
 }
 
+/* An entry of a list: the scalars that end it, the BUFFER that gets the number of turns, and the
+ * REGION. */
+static const char *listed_loop(In *n)
+{
+	size_t k = 0;
+	bool limit = val_get(n->arg, "limit")->b, on = val_get(n->arg, "while")->b;
+	if (!limit && !on)
+		SAY("neither a limit nor a condition ends it");
+	if (n->nsrc != (size_t)limit + 2 * on + 2)
+		SAY("%zu sources, needs %d", n->nsrc, limit + 2 * on + 2);
+	if (limit && !is_scalar(n->src[k++], DT_I64))
+		SAY("the limit is not an i64 scalar");
+	for (; on && k < (size_t)limit + 2; k++)
+		if (!is_scalar(n->src[k], DT_BOOL))
+			SAY("the condition is not a bool scalar");
+	if (!is_scalar(n->src[k], DT_I64))
+		SAY("the number of turns is not an i64 scalar");
+	for (size_t i = 0; i + 1 < n->nsrc; i++)
+		if (n->src[i]->op != OP_BUFFER)
+			SAY("%s is not a buffer", op_name(n->src[i]->op));
+	return NULL;
+}
+
+static const char *all_values(In *n)
+{
+	for (size_t i = 0; i < n->nsrc; i++)
+		if (!n->src[i]->shape)
+			SAY("source %s has no value", op_name(n->src[i]->op));
+	return NULL;
+}
+
 const char *infer_loop(In *n)
 {
+	if (n->src[n->nsrc - 1]->op == OP_REGION)
+		return arg_check(OP_LOOP, 1 << LV_SCHEDULE, n->arg) ?
+			"the arg is not that of a LOOP in a list" : listed_loop(n);
+	if (arg_check(OP_LOOP, 1 << LV_GRAPH, n->arg))
+		return arg_check(OP_LOOP, 1 << LV_GRAPH, n->arg);
 	bool limit = val_get(n->arg, "limit")->b, on = val_get(n->arg, "while")->b;
 	size_t want = loop_sources(n->arg), states = (size_t)val_get(n->arg, "states")->i;
+	const char *e = all_values(n);
+	if (e)
+		return e;
 	if (!limit && !on)
 		SAY("neither a limit nor a condition ends it");
 	if (n->nsrc != want && n->nsrc != want + states)
@@ -108,8 +147,15 @@ const char *infer_loop(In *n)
 
 const char *infer_if(In *n)
 {
-	if (n->arg == VNIL)
+	bool listed = n->nsrc == 3 && n->src[1]->op == OP_REGION && n->src[2]->op == OP_REGION;
+	if (n->arg == VNIL && !listed)
 		return infer_statement(n);
+	if (n->arg == VNIL)
+		return is_scalar(n->src[0], DT_BOOL) && n->src[0]->op == OP_BUFFER ? NULL :
+			"the condition is not a buffer of a bool scalar";
+	const char *e = all_values(n);
+	if (e)
+		return e;
 	if (n->arg->i > (int64_t)n->nsrc || n->nsrc != 1 + 2 * (size_t)n->arg->i)
 		SAY("%zu sources, not a condition and two times %lld", n->nsrc,
 			(long long)n->arg->i);
@@ -187,7 +233,7 @@ const char *infer_pick(In *n)
 	int64_t k = said ? n->arg->a[0]->i : n->arg->i;
 	const Shape *shape = NULL;
 	DType dt = DT_NONE;
-	if (u->op != OP_LOOP && (u->op != OP_IF || u->arg == VNIL))
+	if ((u->op != OP_LOOP && u->op != OP_IF) || u->arg == VNIL || val_get(u->arg, "turn"))
 		SAY("the source is neither a LOOP nor an IF");
 	const char *e = u->op == OP_LOOP ? loop_value(n, u, k, &dt, &shape) :
 					   if_value(u, k, &dt, &shape);

@@ -134,8 +134,18 @@ const char *infer_statement(In *n)
 	return NULL;
 }
 
+static const char *infer_list(In *n)
+{
+	for (size_t i = 0; i < n->nsrc; i++)
+		if (!list_entry(n->src[i]))
+			SAY("%s is no entry of a list", op_name(n->src[i]->op));
+	return NULL;
+}
+
 const char *infer_call(In *n)
 {
+	if (n->op == OP_REGION)
+		return infer_list(n);
 	Op first = n->src[0]->op;
 	if (n->op == OP_CALL && first != OP_KERNEL && first != OP_PROGRAM && first != OP_CUSTOM)
 		SAY("a call needs a kernel, not %s", op_name(first));
@@ -143,10 +153,12 @@ const char *infer_call(In *n)
 		SAY("a program needs its kernel, not %s", op_name(first));
 	if (n->op == OP_KERNEL)
 		return NULL;
-	for (size_t i = n->op != OP_MEMCPY; i < n->nsrc && n->op != OP_PROGRAM; i++)
+	bool pair = n->op == OP_MEMCPY || n->op == OP_SWAP || n->op == OP_TAKE ||
+		n->op == OP_APPEND;
+	for (size_t i = !pair; i < n->nsrc && n->op != OP_PROGRAM; i++)
 		if (n->src[i]->op != OP_BUFFER)
 			SAY("%s is not a buffer", op_name(n->src[i]->op));
-	if (n->op == OP_MEMCPY && (n->src[0]->dtype != n->src[1]->dtype))
+	if (pair && (n->src[0]->dtype != n->src[1]->dtype))
 		SAY("dtypes %s and %s do not match", dtype_name(n->src[0]->dtype),
 			dtype_name(n->src[1]->dtype));
 	return NULL;

@@ -217,6 +217,9 @@ static const char *check_one(RegionCheck *c, const Nodes *all, size_t at)
 			return "the size is bound twice";
 		map_put(&c->binds, PKEY(u->arg->a[0]), u);
 		return NULL;
+	case OP_BUFFER:
+		mentions_of(u, &c->binds, &c->d.named);
+		return c->d.named.n ? "its shape mentions a size that is bound" : NULL;
 	case OP_TURN:
 	case OP_CARRY: return check_opens(c, u);
 	case OP_LOOP: return check_loop(c, u);
@@ -272,7 +275,7 @@ static const char *check_assigned(const Nodes *all, size_t *at)
 static const UOp *first_step(const Nodes *all)
 {
 	for (size_t i = 0; i < all->n; i++)
-		if (op_info[all->at[i]->op].cls == CLASS_FLOW)
+		if (op_info[all->at[i]->op].cls == CLASS_FLOW && all->at[i]->op != OP_SIZE)
 			return all->at[i];
 	return NULL;
 }

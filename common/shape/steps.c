@@ -41,6 +41,18 @@ static const char *add_bind(Steps *s, UOp *u)
 	return NULL;
 }
 
+/* The size variable that a LOOP of a list declares: its turn. */
+static const char *add_turn(const UOp *loop)
+{
+	const Val *name = val_get(loop->arg, "turn");
+	if (!size_name(name))
+		return "a turn's name is not made of letters, digits and _";
+	if (vars_find(name->s, name->n))
+		return arena_printf("size %.100s is bound twice", name->s);
+	vars_bind(name->s, 0, INT32_MAX);
+	return NULL;
+}
+
 static const char *add_carries(const Steps *s, NodeList *src, const Val *arg)
 {
 	const char *e = arg_check(OP_LOOP, 1 << LV_GRAPH, arg);
@@ -72,6 +84,8 @@ const char *steps_complete(const Steps *s, Op op, NodeList *src, const Val **arg
 
 const char *steps_add(Steps *s, UOp *u)
 {
+	if (u->op == OP_LOOP && val_get(u->arg, "turn"))
+		return add_turn(u);
 	return u->op == OP_BIND ? add_bind(s, u) : u->op == OP_CARRY ? add_carry(s, u) : NULL;
 }
 

@@ -17,6 +17,7 @@ static const char *const fill[] = {
 	[CLASS_ROOT] = "#e5e7eb",
 	[CLASS_CALLS] = "#bbf7d0",
 	[CLASS_LOOPS] = "#ffffff",
+	[CLASS_FLOW] = "#ddd6fe",
 };
 
 /* Escapes text for a double-quoted string of the dot language; \n stays a line break in the label.
@@ -81,14 +82,17 @@ static void print_box(Buf *out, const UOp *u, uint32_t place, bool with_arg)
 		u->op == OP_BUFFER ? ", shape=cylinder" : "");
 }
 
+static void print_node(Buf *out, const UOp *u, size_t place, const uint32_t *index)
+{
+	print_box(out, u, place, true);
+	for (uint32_t s = 0; s < u->nsrc; s++)
+		buf_printf(out, "\tn%u -> n%zu;\n", index[u->src[s]->id], place);
+}
+
 static void print_all(Buf *out, const Graph *g, const uint32_t *index)
 {
-	for (size_t i = 0; i < g->all.n; i++) {
-		const UOp *u = g->all.at[i];
-		print_box(out, u, i, true);
-		for (uint32_t s = 0; s < u->nsrc; s++)
-			buf_printf(out, "\tn%u -> n%zu;\n", index[u->src[s]->id], i);
-	}
+	for (size_t i = 0; i < g->all.n; i++)
+		print_node(out, g->all.at[i], i, index);
 }
 
 /* ---- calls and buffers */
@@ -116,6 +120,8 @@ static void print_calls(Buf *out, const Graph *g, const uint32_t *index)
 			print_box(out, u, i, false);
 		else if (u->op == OP_CALL)
 			print_call(out, u, i, index);
+		else if (u->op == OP_REGION || list_step(u))
+			print_node(out, u, i, index);
 		else if (u->op == OP_MEMCPY)
 			buf_printf(out,
 				"\tn%zu [label=\"copy\"];\n\tn%u -> n%zu;\n\tn%zu -> n%u;\n", i,

@@ -128,9 +128,10 @@ static void print_time(Buf *out, const Graph *g, size_t k)
 			out, "%.4f ms <meter value=\"%.4f\"></meter>", ms, sum > 0 ? ms / sum : 0);
 }
 
-static void print_call_row(Buf *out, const Graph *g, size_t k, size_t i, const uint32_t *index)
+/* The K-th call of a list. */
+static void print_call_row(Buf *out, const Graph *g, size_t k, const UOp *u, const uint32_t *index)
 {
-	const UOp *u = g->sink->src[k];
+	size_t i = index[u->id];
 	uint64_t writes = u->op == OP_CALL ? call_writes(u) << 1 : 1;
 	uint32_t first = u->op == OP_CALL ? 1 : 0;
 	buf_printf(out, "<tr id=\"c%zu\"><td>%%%zu</td><td>", i, i);
@@ -152,17 +153,35 @@ static void print_call_row(Buf *out, const Graph *g, size_t k, size_t i, const u
 	buf_printf(out, "</td></tr>\n");
 }
 
+/* The calls of a list, and of the regions in it after the step that they belong to. */
+static void print_list(Buf *out, const Graph *g, const UOp *list, const uint32_t *index)
+{
+	for (uint32_t i = 0; i < list->nsrc; i++) {
+		const UOp *u = list->src[i];
+		if (!list_step(u)) {
+			print_call_row(out, g, i, u, index);
+			continue;
+		}
+		buf_printf(out, "<tr><td>%%%u</td><td>%s ", index[u->id], op_name(u->op));
+		print_value(out, u->arg);
+		buf_printf(out, "</td><td></td><td>");
+		for (uint32_t k = 0; k < u->nsrc; k++)
+			if (u->src[k]->op == OP_BUFFER)
+				print_link(out, u->src[k], index[u->src[k]->id]);
+		buf_printf(out, "</td><td></td></tr>\n");
+		for (uint32_t k = 0; k < u->nsrc; k++)
+			if (u->src[k]->op == OP_REGION)
+				print_list(out, g, u->src[k], index);
+	}
+}
+
 static void print_calls(Buf *out, const Graph *g, const uint32_t *index)
 {
 	buf_printf(out,
 		"<h2>Calls, in order</h2>\n"
 		"<table><tr><th></th><th>kernel</th><th>writes</th><th>reads</th>"
 		"<th>time</th></tr>\n");
-	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
-		const UOp *u = g->sink->src[i];
-		if (u->op == OP_CALL || u->op == OP_MEMCPY)
-			print_call_row(out, g, i, index[u->id], index);
-	}
+	print_list(out, g, g->sink, index);
 	buf_printf(out, "</table>\n");
 }
 
@@ -219,18 +238,19 @@ static void print_kernel(Buf *out, const Graph *g, UOp *u, const uint32_t *index
 	buf_printf(out, "</details>\n");
 }
 
-static void print_kernels(Buf *out, const Graph *g, const uint32_t *index)
+static void print_kernels(
+	Buf *out, const Graph *g, const UOp *list, Map *shown, const uint32_t *index)
 {
-	Map shown = {0};
-	buf_printf(out, "<h2>Kernels</h2>\n");
-	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
-		UOp *u = g->sink->src[i];
-		if (u->op != OP_CALL || map_get(&shown, PKEY(u->src[0])))
+	for (uint32_t i = 0; i < list->nsrc; i++) {
+		UOp *u = list->src[i];
+		for (uint32_t k = 0; list_step(u) && k < u->nsrc; k++)
+			if (u->src[k]->op == OP_REGION)
+				print_kernels(out, g, u->src[k], shown, index);
+		if (u->op != OP_CALL || map_get(shown, PKEY(u->src[0])))
 			continue;
-		map_put(&shown, PKEY(u->src[0]), u);
+		map_put(shown, PKEY(u->src[0]), u);
 		print_kernel(out, g, u->src[0], index);
 	}
-	map_free(&shown);
 }
 
 void html_print(Buf *out, const Graph *g)
@@ -253,7 +273,10 @@ void html_print(Buf *out, const Graph *g)
 	bool drawn = print_picture(out, g);
 	if (g->level > LV_GRAPH) {
 		print_calls(out, g, index);
-		print_kernels(out, g, index);
+		Map shown = {0};
+		buf_printf(out, "<h2>Kernels</h2>\n");
+		print_kernels(out, g, g->sink, &shown, index);
+		map_free(&shown);
 	} else {
 		buf_printf(out, "<h2>Nodes</h2>\n%s",
 			drawn ? "<details><summary>as text</summary>\n" : "");

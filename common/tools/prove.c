@@ -1,5 +1,5 @@
 /* prove A: shows that a document stays within its memory, and prints how. Exit status 4, and the
- * one line of prove_document(), when that cannot be shown. prove A B: whether B means what A
+ * one line of prove_admit(), when that cannot be shown. prove A B: whether B means what A
  * does. */
 #include "document/document.h"
 #include "equal/equal.h"

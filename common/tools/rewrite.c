@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 		.name = "rewrite", .summary = "rewrite a graph by rules",
 		.usage = "-e RULE|-f FILE|--rules NAME [FILE]", .options = options,
 		.level_in = LV_GRAPH, .level_most = LV_PROGRAM, .level_out = -1, .body = body,
-		.steps = true,
+		.steps = STEPS_WHOLE,
 	};
 	if (argc == 2 && !strncmp(argv[1], "--list", 6)) {
 		stage_begin(stage.name);

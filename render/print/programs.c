@@ -121,6 +121,7 @@ int render_main(const Dialect *d, int argc, char **argv)
 		.usage = "[FILE]",
 		.options = options,
 		.level_in = LV_LOOPS,
+		.steps = STEPS_SEGMENTS,
 		.level_out = LV_PROGRAM,
 		.body = render,
 	};

@@ -127,7 +127,7 @@ static void copy_node(Copy *c, const UOp *u)
 	free(src);
 }
 
-/* Copies the nodes that the sink reaches, and all BUFFERs: an operand may name an input that nobody
+/* Copies the nodes that the sink reaches, and all inputs: an operand may name one that nobody
  * reads. */
 static Graph *copied(const Graph *g, const Nodes *live)
 {
@@ -135,7 +135,7 @@ static Graph *copied(const Graph *g, const Nodes *live)
 	Copy c = {.d = doc_begin(g->level, val_copied(g->vars), val_copied(g->meta), 0, &err)};
 
 	for (size_t i = 0; i < g->all.n; i++)
-		if (g->all.at[i]->op == OP_BUFFER && !g->all.at[i]->nsrc)
+		if (g->all.at[i]->op == OP_BUFFER && buffer_is(g->all.at[i], "input"))
 			copy_node(&c, g->all.at[i]);
 	for (size_t i = 0; i < live->n; i++)
 		copy_node(&c, live->at[i]);

@@ -177,11 +177,12 @@ static void program_read(Program *p, UOp *u)
 
 Programs programs_of(const Graph *g)
 {
-	Programs all = { arena_alloc((g->sink->nsrc + 1) * sizeof *all.at), 0 };
+	Nodes nodes = walk(g->sink);
+	Programs all = { arena_alloc((nodes.n + 1) * sizeof *all.at), 0 };
 	Map seen = {0};
 
-	for (size_t i = 0; i < g->sink->nsrc; i++) {
-		UOp *call = g->sink->src[i], *u = call->op == OP_CALL ? call->src[0] : NULL;
+	for (size_t i = 0; i < nodes.n; i++) {
+		UOp *call = nodes.at[i], *u = call->op == OP_CALL ? call->src[0] : NULL;
 		if (!u)
 			continue;
 		if (u->op != OP_PROGRAM)

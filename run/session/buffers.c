@@ -130,9 +130,9 @@ static bool plan_given(const Graph *g, const Buffers *b, int64_t *bytes)
  * buffer. */
 static int64_t plan_made(const Graph *g, const Buffers *b, int64_t *offset)
 {
-	size_t n = 0, *of = arena_alloc(b->n * sizeof *of);
-	int *first = arena_alloc(b->n * sizeof *first), *last = arena_alloc(b->n * sizeof *last);
-	int64_t *size = arena_alloc(b->n * sizeof *size), *at = arena_alloc(b->n * sizeof *at);
+	size_t n = 0, *of = xcalloc(b->n + 1, sizeof *of);
+	int *first = xcalloc(b->n + 1, sizeof *first), *last = xcalloc(b->n + 1, sizeof *last);
+	int64_t *size = xcalloc(b->n + 1, sizeof *size), *at = xcalloc(b->n + 1, sizeof *at);
 	int64_t bytes, bound;
 
 	for (size_t i = 0; i < b->n; i++)
@@ -156,12 +156,17 @@ static int64_t plan_made(const Graph *g, const Buffers *b, int64_t *offset)
 	bytes = memory_plan(n, size, first, last, b->exec->align, at, &bound);
 	for (size_t k = 0; k < n; k++)
 		offset[of[k]] = at[k];
+	free(of);
+	free(first);
+	free(last);
+	free(size);
+	free(at);
 	return bytes;
 }
 
 static void place_temps(const Graph *g, Buffers *b)
 {
-	int64_t *offset = arena_alloc((b->n + 1) * sizeof *offset), bytes = 0;
+	int64_t *offset = xcalloc(b->n + 1, sizeof *offset), bytes = 0;
 
 	if (plan_given(g, b, &bytes)) {
 		for (size_t i = 0; i < b->n; i++)
@@ -177,6 +182,7 @@ static void place_temps(const Graph *g, Buffers *b)
 			b->mem[i] = b->exec->slice(b->workspace, offset[i], b->host[i].bytes);
 			b->host[i].data = b->exec->host ? b->mem[i] : NULL;
 		}
+	free(offset);
 }
 
 /* ---- all */
@@ -262,6 +268,27 @@ Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in)
 	}
 	place_temps(g, &b);
 	return b;
+}
+
+void buffers_resize(Buffers *b, const Graph *g)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		const UOp *u = b->u[i];
+		bool output = buffer_is(u, "output"), input = buffer_is(u, "input");
+		if (!output && !input && !buffer_is(u, "temp"))
+			continue;
+		if (b->mem[i] && (output || (input && !b->exec->host)))
+			b->exec->release(b->mem[i]);
+		if (!b->exec->host && b->host[i].owned && !input)
+			array_free(&b->host[i]);
+		buffer_array(u, &b->in->env, &b->host[i]);
+		if (output)
+			place_output(b, i);
+		else if (input)
+			place_given(b, i);
+	}
+	b->exec->release(b->workspace);
+	place_temps(g, b);
 }
 
 /* Whether an input changes from call to call, and so has no fixed memory. */

@@ -98,8 +98,10 @@ void session_defer(Session *s)
 /* ---- results */
 
 /* The numbers of the output BUFFERs, in the order of the output names. */
-static const size_t *output_slots(const Session *s)
+static const size_t *output_slots(Session *s)
 {
+	if (s->output)
+		return s->output;
 	size_t *slot = arena_alloc((s->nout + 1) * sizeof *slot);
 	Map by = {0};
 
@@ -113,18 +115,21 @@ static const size_t *output_slots(const Session *s)
 			die(MALFORMED, "output '%s' has no BUFFER", s->names[i]);
 	}
 	map_free(&by);
+	s->output = slot;
 	return slot;
 }
 
 size_t session_outputs(Session *s, const char *const **names, const Array **at)
 {
-	const size_t *slot = s->g->level > LV_GRAPH ? output_slots(s) : NULL;
+	const size_t *slot = s->g->level > LV_GRAPH && !s->list ? output_slots(s) : NULL;
 
 	for (size_t i = s->first; i < s->nsteps; i++)
 		if (s->step[i].deferred)
 			session_step(s, i);
 	for (size_t i = 0; slot && i < s->nout; i++)
 		s->out[i] = *buffer_get(&s->b, slot[i]);
+	for (size_t i = 0; s->list && i < s->nout; i++)
+		s->out[i] = list_output(s, s->names[i]);
 	*names = s->names;
 	*at = s->out;
 	return s->nout;

@@ -5,6 +5,7 @@
  * each MEMCPY is a copy. session_open computes everything that can be known before the first call
  * (objects, addresses, sizes, variables), so a call is a loop over an array. */
 #include "process/process.h"
+#include "document/document.h"
 #include "session/steps.h"
 #include <stdlib.h>
 
@@ -40,16 +41,21 @@ static int64_t size_of(const Inputs *in, const Program *p, UOp *size)
 	return v;
 }
 
-static void step_launch(Session *s, Step *t, void *kernel)
+static void launch_vars(const Session *s, Step *t)
+{
+	for (size_t k = 0; k < t->program->nvars; k++)
+		t->vars[k] = var_of(s->in, t->program, k);
+}
+
+/* What depends on sizes. */
+static void launch_sizes(const Session *s, Step *t)
 {
 	const Program *p = t->program;
-	int64_t *vars = arena_alloc((p->nvars + 1) * sizeof *vars), work;
 	Launch *l = &t->launch;
+	int64_t work;
 
-	*l = (Launch){
-		.kernel = kernel, .nbuf = t->nbuf, .buf = t->mem, .nvars = p->nvars, .vars = vars};
-	for (size_t k = 0; k < p->nvars; k++)
-		vars[k] = var_of(s->in, p, k);
+	launch_vars(s, t);
+	t->empty = false;
 	for (int k = 0; k < 3; k++) {
 		l->groups[k] = size_of(s->in, p, p->global[k]);
 		l->items[k] = size_of(s->in, p, p->local[k]);
@@ -59,6 +65,16 @@ static void step_launch(Session *s, Step *t, void *kernel)
 	if (!ix_eval(p->work, &s->in->env, &work))
 		work = INT64_MAX / 2;
 	l->share = pool_share(l->groups[0], work, s->threads);
+}
+
+static void step_launch(Session *s, Step *t, void *kernel)
+{
+	size_t n = t->program->nvars;
+
+	t->vars = arena_alloc((n + 1) * sizeof *t->vars);
+	t->launch = (Launch){
+		.kernel = kernel, .nbuf = t->nbuf, .buf = t->mem, .nvars = n, .vars = t->vars};
+	launch_sizes(s, t);
 }
 
 /* Whether the buffers that step i would prepare were found in the cache. */
@@ -269,8 +285,9 @@ static size_t programs_launched(const Session *s, Program **p)
 	Map need = {0};
 	size_t n = 0, number = 0;
 
-	for (size_t i = 0; i < s->g->sink->nsrc; i++) {
-		UOp *u = s->g->sink->src[i];
+	Nodes all = walk(s->g->sink);
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
 		if (u->op == OP_CALL &&
 			!call_listed(s->o.interpret_only, number++, callee_name(u->src[0])))
 			map_put(&need, u->src[0]->id + 1, u);
@@ -299,41 +316,48 @@ static const Program **programs_by_call(const Session *s, const Map *programs)
 	return p;
 }
 
-static void open_steps(Session *s)
+/* Compiles and loads the programs. */
+static void load_programs(Session *s)
 {
 	size_t n = 0;
 	Program **launched;
-	void **loaded, **kernel;
-	Map by = {0};
+	void **loaded;
+	Loaded *l = s->loaded = arena_alloc(sizeof *l);
 
 	if (!s->o.interpret)
 		s->programs = programs_of(s->g);
 	launched = arena_alloc((s->programs.n + 1) * sizeof *launched);
 	loaded = arena_alloc((s->programs.n + 1) * sizeof *loaded);
-	kernel = arena_alloc((s->programs.n + 1) * sizeof *kernel);
-	const Exec *e = exec_of(s);
+	*l = (Loaded){.programs = s->programs,
+		.kernel = arena_alloc((s->programs.n + 1) * sizeof *l->kernel), .exec = exec_of(s)};
 	if (!s->o.interpret) {
 		n = programs_launched(s, launched);
 		build_programs(n, launched, &s->o.build);
-		e->load(n, launched, loaded);
+		l->exec->load(n, launched, loaded);
 	}
 	if (s->o.sandbox)
-		session_seal(s->g, e, &s->o);
+		session_seal(s->g, l->exec, &s->o);
 	for (size_t i = 0; i < n; i++)
-		kernel[launched[i] - s->programs.at] = loaded[i];
+		l->kernel[launched[i] - s->programs.at] = loaded[i];
 	for (size_t i = 0; i < s->programs.n; i++)
-		map_put(&by, s->programs.at[i].u->id + 1, (void *)(uintptr_t)(i + 1));
+		map_put(&l->by, s->programs.at[i].u->id + 1, (void *)(uintptr_t)(i + 1));
+}
+
+static void open_steps(Session *s)
+{
+	const Exec *e = s->loaded->exec;
+
 	s->b = buffers_place(s->g, e, s->in);
 	s->threads = e->host ? s->o.threads : 1;
 	s->b.once = e->host && !s->o.often;
-	s->prepared = prepared_find(s->g, &s->b, programs_by_call(s, &by), s->threads);
+	s->prepared = prepared_find(
+		s->g, &s->b, programs_by_call(s, &s->loaded->by), s->threads);
 	if (s->o.often) {
 		buffers_settle(&s->b);
 		prepared_settle(s->prepared, &s->b);
 	}
-	steps_make(s, &by, kernel);
+	steps_make(s, &s->loaded->by, s->loaded->kernel);
 	steps_wake(s);
-	map_free(&by);
 }
 
 static void step_memory(Session *s, Step *t)
@@ -379,6 +403,48 @@ static void run_first(Session *s)
 		step_memory(s, &s->step[i]);
 }
 
+static void open_calls(Session *s)
+{
+	open_steps(s);
+	run_first(s);
+	steps_evict(s);
+	session_fed(s);
+	session_defer(s);
+}
+
+Session *session_part(const Session *whole, Graph *segment, const Inputs *in)
+{
+	Session *s = arena_alloc(sizeof *s);
+
+	*s = (Session){.g = segment, .in = in, .o = whole->o, .loaded = whole->loaded,
+		.programs = whole->loaded->programs};
+	s->o.often = true;
+	s->names = output_names(segment, &s->nout);
+	s->out = arena_alloc((s->nout + 1) * sizeof *s->out);
+	open_calls(s);
+	return s;
+}
+
+void session_turn(Session *s)
+{
+	for (size_t i = s->first; i < s->nsteps; i++)
+		if (s->step[i].kind == STEP_LAUNCH)
+			launch_vars(s, &s->step[i]);
+}
+
+void session_resize(Session *s)
+{
+	buffers_resize(&s->b, s->g);
+	for (size_t i = s->first; i < s->nsteps; i++) {
+		Step *t = &s->step[i];
+		if (t->kind == STEP_LAUNCH)
+			launch_sizes(s, t);
+		memset(t->mem, 0, t->nbuf * sizeof *t->mem);
+		step_memory(s, t);
+	}
+	steps_wake(s);
+}
+
 Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
 {
 	Session *s = arena_alloc(sizeof *s);
@@ -390,11 +456,11 @@ Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
 	s->names = output_names(g, &s->nout);
 	s->out = arena_alloc((s->nout + 1) * sizeof *s->out);
 	if (g->level > LV_GRAPH) {
-		open_steps(s);
-		run_first(s);
-		steps_evict(s);
-		session_fed(s);
-		session_defer(s);
+		load_programs(s);
+		if (steps_listed(g))
+			list_open(s);
+		else
+			open_calls(s);
 	} else {
 		if (o->sandbox)
 			session_seal(g, &exec_cpu, o);
@@ -413,6 +479,10 @@ void session_call(Session *s)
 		interpret_graph(s->g, s->in, &s->states, s->out, inspect_graph(s));
 		return;
 	}
+	if (s->list) {
+		list_call(s);
+		return;
+	}
 	for (size_t i = s->first; i < s->nsteps; i++)
 		if (!s->step[i].deferred)
 			session_step(s, i);
@@ -423,7 +493,9 @@ void session_close(Session *s)
 {
 	pool_stop();
 	inspect_done(s);
-	if (s->g->level > LV_GRAPH) {
+	if (s->list) {
+		list_close(s);
+	} else if (s->g->level > LV_GRAPH) {
 		if (process.verbose)
 			memory_report(s->g, &s->b);
 		prepared_release(s->prepared, &s->b);

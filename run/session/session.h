@@ -70,6 +70,8 @@ typedef struct {
  * their initial value, and temporaries follow the document's memory plan, or one made here when the
  * sizes were not known before. */
 Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in);
+/* Places inputs, outputs and temporaries again, as the sizes have changed. */
+void buffers_resize(Buffers *b, const Graph *g);
 size_t buffer_slot(const Buffers *b, const UOp *u);
 /* The buffer's device memory. A constant is read or mapped, and memory for a prepared buffer is
  * allocated, on the first call. */

@@ -15,6 +15,7 @@ typedef struct {
 	void **mem;
 	void **read;                    /* --check-nan: its buffers as they were before it */
 	Launch launch;
+	int64_t *vars;                  /* its size variables */
 	size_t nevict, *evict;          /* weights to evict after it */
 	bool empty;                     /* the grid has no items: nothing to launch */
 	bool deferred;                      /* a copy that waits until the outputs are read */
@@ -26,8 +27,20 @@ typedef struct { size_t slot; VEC(void **) mem; } Fed;
 
 typedef struct { const char *name; Array at; } NamedState;
 
+typedef struct List List;
+
+/* The programs of a document, compiled and loaded on a device. */
+typedef struct {
+	Programs programs;
+	void **kernel;                  /* for each of them */
+	Map by;                         /* id + 1 of the node → number + 1 */
+	const Exec *exec;
+} Loaded;
+
 struct Session {
 	Graph *g;
+	List *list;                     /* of a document with steps, else NULL */
+	Loaded *loaded;
 	const Inputs *in;
 	SessionOptions o;
 	Programs programs;
@@ -40,6 +53,7 @@ struct Session {
 	Fed *fed;                       /* for each of the inputs */
 	const char **names;
 	Array *out;
+	const size_t *output;           /* the numbers of their BUFFERs, once they were asked for */
 	size_t nout;
 	bool headed, dumped;            /* --check-range has a head; --dump has found something */
 	bool asked;                     /* --check-nan: the origin was interpreted in this call */
@@ -84,6 +98,22 @@ Watch *nonfinite_watch(const UOp *kernel, const char *context);
 /* Finds the op when the compiled step i has written one to the buffer of this slot. read has the
  * step's buffers as they were before it, and is written to. Returns when it came in from before. */
 void nonfinite_ask(Session *s, size_t i, size_t slot, void *const *read);
+
+/* The session of a segment, with what its document has loaded. The inputs may change. */
+Session *session_part(const Session *whole, Graph *segment, const Inputs *in);
+/* Gives its launches the variables' values where neither buffers nor grids depend on what has
+ * changed, as a loop's turn; makes it fit sizes that have. */
+void session_turn(Session *s);
+void session_resize(Session *s);
+
+/* ---- list.c: documents whose lists have steps besides calls and copies */
+
+/* Sets s->list. */
+void list_open(Session *s);
+void list_call(Session *s);
+/* The content of an output after a call. */
+Array list_output(const Session *s, const char *name);
+void list_close(Session *s);
 
 /* ---- data.c */
 
