@@ -52,6 +52,8 @@ struct OnnxValue {
 	int type;               /* of the tensor, or of the sequence's elements */
 	UOp *u;                 /* TENSOR */
 	OnnxValue *at; size_t n; /* SEQUENCE: tensors */
+	const Val *words;       /* of type ONNX_STRING: what u's codes stand for; of others: the names
+				 * of its columns, or NULL */
 };
 
 /* One node that is being expanded. Every getter dies with the node's name when the model is
@@ -118,6 +120,15 @@ DType onnx_dtype(int type);
 int onnx_type_of(DType dt);
 bool onnx_narrow(int type);                          /* has no dtype: see OnnxValue */
 const char *onnx_type_name(int type);
+
+/* ---- words.c: tensors of texts whose words are known while tracing */
+
+/* the words of input k, an array; NULL when it has none */
+const Val *onnx_words(OnnxCall *c, int k);
+void onnx_set_words(OnnxCall *c, int k, UOp *codes, const Val *words);
+const Val *onnx_attr_words(const OnnxCall *c, const char *name);     /* NULL for none, or no texts */
+/* where each of these words is among others, -1 for those that are not there */
+const int64_t *onnx_word_places(const Val *words, const Val *among);
 
 /* ---- narrow.c: values of the narrow types */
 

@@ -25,6 +25,12 @@ extern const char *onnx_file, *onnx_folder;      /* both absolute */
 /* The value of a TensorProto; stem names its BUFFER. process.where names the tensor in messages. */
 OnnxValue onnx_tensor(const Onnx__TensorProto *t, const char *stem);
 
+/* ---- words.c */
+
+OnnxValue onnx_text(size_t n, const ProtobufCBinaryData *text, const Shape *s);
+/* makes the inputs that are texts share one list of words */
+void onnx_share_words(OnnxCall *c);
+
 /* ---- graph.c */
 
 typedef struct OnnxScope OnnxScope;
