@@ -3,7 +3,8 @@
 
     onnx_operators.py BIN [WORD]            only the cases whose text has WORD
 
-Windows, norms, recurrence, attention, resizing, signals and losses: where attributes decide most; shapes that are data.
+Windows, norms, recurrence, attention, resizing, signals and losses: where attributes decide most; shapes that are data;
+the operators of ai.onnx.ml, which are written with their domain, "ai.onnx.ml:Scaler".
 Prints what differs, then "N right, N wrong"; ends with 1 when something is wrong."""
 import os
 import subprocess
@@ -229,14 +230,156 @@ def data_sized():
             add("NonMaxSuppression", 11, dict(center_point_box=center), given, const=[2] if most != 9 else [])
 
 
+POSTS = "NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO", "PROBIT"
+
+
+def ml(op, attrs, inputs, outs=1, version=1, **how):
+    add("ai.onnx.ml:" + op, version, attrs, inputs, outs, **how)
+
+
+def columns():
+    x = r(6, 3)
+    gaps = np.where(abs(x) < .5, np.float32(np.nan), x)
+    whole = rng.integers(-3, 4, (6, 3))
+    for given in x, x.astype(np.float64), whole:
+        ml("Scaler", dict(offset=[.5, -1, 2], scale=[2., .3, -1]), [given])
+        ml("Scaler", dict(offset=[.5], scale=[2.]), [given])
+        for norm in "MAX", "L1", "L2":
+            ml("Normalizer", dict(norm=norm), [given * np.array([1, 0, 1], given.dtype)])
+        for post in POSTS:
+            ml("LinearRegressor", dict(coefficients=list(r(6)), intercepts=[.1, -.2], targets=2, post_transform=post),
+               [given.astype(np.float32)])
+    ml("Normalizer", dict(norm="L1"), [np.zeros((2, 3), np.float32)])
+    ml("LinearRegressor", dict(coefficients=[1., 2, 3]), [x])
+    for attrs in dict(imputed_value_floats=[1., 2, 3], replaced_value_float=float("nan")), dict(imputed_value_floats=[7.]):
+        ml("Imputer", attrs, [gaps])
+    ml("Imputer", dict(imputed_value_int64s=[9], replaced_value_int64=2), [whole])
+    for given in floats(0, 1, 2, 7), ints(2, 1, 0), ints(1, 2, 5, 0).reshape(2, 2):
+        ml("OneHotEncoder", dict(cats_int64s=[2, 0, 5]), [given])
+    ml("FeatureVectorizer", dict(inputdimensions=[3, 2]), [x, r(6, 2)])
+    ml("Binarizer", dict(threshold=.2), [x])
+    keys = dict(keys_int64s=[3, -1, 0], values_floats=[.5, 1.5, 2.5], default_float=9.)
+    ml("LabelEncoder", keys, [whole], version=2)
+    keys = dict(keys_floats=[1., float("nan"), 3], values_int64s=[4, 5, 6])
+    ml("LabelEncoder", keys, [floats(1, 2, np.nan, 3)], version=4)
+    keys = dict(keys_tensor=numpy_helper.from_array(ints(3, 1)), values_tensor=numpy_helper.from_array(np.array([.5, 2])),
+                default_tensor=numpy_helper.from_array(np.array([8.])))
+    ml("LabelEncoder", keys, [whole], version=4)
+
+
+def classes():
+    x = np.concatenate([r(9, 3), np.zeros((1, 3), np.float32)])
+    for post in POSTS:
+        tol = dict(tol=1e-3) if post == "PROBIT" else {}
+        for labels in dict(classlabels_ints=[4, 7, 1]), dict(classlabels_strings=["a", "b", "c"]):
+            outs = [0, 1] if "classlabels_ints" in labels else [1]
+            attrs = dict(labels, coefficients=list(r(9) / 9), intercepts=[.4, .5, .6], post_transform=post)
+            ml("LinearClassifier", attrs, [x / 4], outs, **tol)
+        if post != "PROBIT":
+            attrs = dict(classlabels_ints=[4, 7], coefficients=list(r(3)), intercepts=[.1], post_transform=post)
+            ml("LinearClassifier", attrs, [x], 2)
+
+
+def machines():
+    x, vectors, params = r(8, 3), list(r(21)), [.4, .3, 3.]
+    for kernel in "LINEAR", "POLY", "RBF", "SIGMOID":
+        common = dict(kernel_type=kernel, kernel_params=params)
+        for post in "NONE", "LOGISTIC":
+            ml("SVMRegressor", dict(common, coefficients=list(r(7)), rho=[.2], n_supports=7, support_vectors=vectors), [x])
+            for count in [3, 4], [2, 1, 4], [1, 2, 1, 3]:
+                n = len(count)
+                pairs = n * (n - 1) // 2
+                attrs = dict(common, coefficients=list(r(7 * (n - 1))), rho=list(r(pairs)), support_vectors=vectors,
+                             vectors_per_class=count, classlabels_ints=[5, 2, 8, 3][:n], post_transform=post)
+                ml("SVMClassifier", attrs, [x], 2)
+                ml("SVMClassifier", dict(attrs, prob_a=list(r(pairs) - 2), prob_b=list(r(pairs) / 4)), [x], 2)
+    ml("SVMRegressor", dict(coefficients=[1., -2, .5], rho=[.2]), [x])
+    ml("SVMRegressor", dict(coefficients=[1., -2, .5], rho=[.2], one_class=1), [x])
+    attrs = dict(kernel_type="LINEAR", kernel_params=params, coefficients=list(r(9)), rho=[.2], classlabels_ints=[5, 2, 8])
+    ml("SVMClassifier", attrs, [x], 2)
+
+
+def grown(trees, depth, width, modes, values):
+    """Random trees: attributes of nodes, and the leaves as (tree, node)"""
+    a = {"nodes_" + k: [] for k in ("treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids",
+                                    "missing_value_tracks_true")}
+    leaves = []
+
+    def put(*v):
+        for k, one in zip(a, v):
+            a[k].append(one)
+
+    for tree in range(trees):
+        nodes = [[1, 2]]
+        level = {0: 0, 1: 1, 2: 1}
+        k = 1
+        while k < len(level):
+            split = level[k] < depth and rng.random() < .8
+            nodes.append([len(level), len(level) + 1] if split else None)
+            for child in nodes[k] or []:
+                level[child] = level[k] + 1
+            k += 1
+        for k, children in enumerate(nodes):
+            yes, no = children or [0, 0]
+            put(tree, k, int(rng.integers(width)), str(rng.choice(modes)) if children else "LEAF",
+                float(rng.choice(values)), yes, no, int(rng.integers(2)))
+            leaves += [] if children else [(tree, k)]
+    return a, leaves
+
+
+def weighted(kind, leaves, targets, weights):
+    chosen = [(t, k, i) for t, k in leaves for i in targets]
+    return {kind + "_treeids": [t for t, _, _ in chosen], kind + "_nodeids": [k for _, k, _ in chosen],
+            kind + "_ids": [i for _, _, i in chosen], kind + "_weights": list(weights(len(chosen)))}
+
+
+def trees():
+    values = floats(-1, -.5, 0, .5, 1)
+    x = rng.choice(np.append(values, floats(.2, -.7, np.nan, np.inf, -np.inf)), (40, 4)).astype(np.float32)
+    some = lambda n: abs(r(n)) / 9
+    modes = ["LEQ", "LT", "GTE", "GT", "EQ", "NEQ"]
+    for mode in modes:
+        a, leaves = grown(3, 3, 4, ["BRANCH_" + mode], values)
+        ml("TreeEnsembleRegressor", dict(a, **weighted("target", leaves, [0], r), n_targets=1), [x])
+    for how in "SUM", "AVERAGE", "MIN", "MAX":
+        for targets, base in ((1, []), (1, [.5]), (3, [.1, .2, .3])):
+            a, leaves = grown(7, 5, 4, ["BRANCH_" + m for m in modes], values)
+            b = dict(a, **weighted("target", leaves, range(targets), r), n_targets=targets, aggregate_function=how)
+            if base:
+                b["base_values"] = base
+            ml("TreeEnsembleRegressor", b, [x])
+            ml("TreeEnsembleRegressor", b, [x.astype(np.float64)])
+    for post in POSTS[:4]:
+        a, leaves = grown(4, 4, 4, ["BRANCH_LEQ"], values)
+        for labels, targets, weights in (([5, 2, 8], range(3), r), ([3, 9], [0], r), ([3, 9], [0], some)):
+            b = dict(a, **weighted("class", leaves, targets, weights), classlabels_int64s=labels, post_transform=post)
+            ml("TreeEnsembleClassifier", b, [x], 2)
+    listed()
+
+
+def listed():
+    """TreeEnsemble: nodes and leaves in lists of their own, sets of members"""
+    of = numpy_helper.from_array
+    for dt in np.float32, np.float64:
+        attrs = dict(nodes_featureids=[0, 1, 0], nodes_modes=of(np.array([0, 6, 6], np.uint8)),
+                     nodes_splits=of(np.array([.5, 0, 0], dt)), nodes_truenodeids=[1, 0, 2], nodes_falsenodeids=[2, 1, 3],
+                     nodes_trueleafs=[0, 1, 1], nodes_falseleafs=[0, 1, 1], tree_roots=[0], n_targets=2,
+                     membership_values=of(np.array([1, 3, 2, np.nan, 7, 9, np.nan], dt)), leaf_targetids=[0, 1, 0, 1],
+                     leaf_weights=of(np.array([1, 2, 3, 4], dt)))
+        x = np.array([[a, b] for a in (0, 7, 8, 9, 10) for b in (0, 1, 2, 2.5, 3, 4)], dt)
+        ml("TreeEnsemble", attrs, [x], version=5)
+
+
 def model(op, version, attrs, inputs, outs, const):
+    domain, _, op = op.rpartition(":")
     names = ["" if a is None else f"i{k}" for k, a in enumerate(inputs)]
     held = [numpy_helper.from_array(inputs[k], f"i{k}") for k in const if inputs[k] is not None]
     given = {f"i{k}": a for k, a in enumerate(inputs) if a is not None and k not in const}
-    node = helper.make_node(op, names, [f"o{k}" if k in outs else "" for k in range(max(outs) + 1)], name="n", **attrs)
+    node = helper.make_node(op, names, [f"o{k}" if k in outs else "" for k in range(max(outs) + 1)], name="n", domain=domain, **attrs)
     infos = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a in given.items()]
     graph = helper.make_graph([node], "g", infos, [onnx.ValueInfoProto(name=f"o{k}") for k in outs], held)
-    m = helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)], ir_version=8 if version < 21 else 10)
+    imports = [helper.make_opsetid(domain, version)] + ([helper.make_opsetid("", 18)] if domain else [])
+    m = helper.make_model(graph, opset_imports=imports, ir_version=8 if version < 21 else 10)
     return onnx.shape_inference.infer_shapes(m), given
 
 
@@ -276,11 +419,11 @@ def wrong(case, folder, bin):
 def main():
     bad = count = 0
     word = sys.argv[2] if len(sys.argv) > 2 else ""
-    for make in windows, norms, recurrence, attention, resizing, signals, losses, data_sized:
+    for make in windows, norms, recurrence, attention, resizing, signals, losses, data_sized, columns, classes, machines, trees:
         make()
     with tempfile.TemporaryDirectory() as folder:
         for case in cases:
-            text = f"{case[0]}-{case[1]} {case[2]}"
+            text = " ".join(f"{case[0]}-{case[1]} {case[2]}".split())
             if word not in text:
                 continue
             count += 1

@@ -52,8 +52,8 @@ struct OnnxValue {
 	int type;               /* of the tensor, or of the sequence's elements */
 	UOp *u;                 /* TENSOR */
 	OnnxValue *at; size_t n; /* SEQUENCE: tensors */
-	const Val *words;       /* of type ONNX_STRING: what u's codes stand for; of others: the names
-				 * of its columns, or NULL */
+	/* of type ONNX_STRING: what u's codes stand for; of others: names of columns, or NULL */
+	const Val *words;
 };
 
 /* One node that is being expanded. Every getter dies with the node's name when the model is
@@ -126,7 +126,8 @@ const char *onnx_type_name(int type);
 /* the words of input k, an array; NULL when it has none */
 const Val *onnx_words(OnnxCall *c, int k);
 void onnx_set_words(OnnxCall *c, int k, UOp *codes, const Val *words);
-const Val *onnx_attr_words(const OnnxCall *c, const char *name);     /* NULL for none, or no texts */
+/* NULL when there is none, or no texts */
+const Val *onnx_attr_words(const OnnxCall *c, const char *name);
 /* where each of these words is among others, -1 for those that are not there */
 const int64_t *onnx_word_places(const Val *words, const Val *among);
 

@@ -1,5 +1,5 @@
-/* Many trees at once: their nodes lie in arrays, a cursor for each row and tree starts at the tree's
- * root, and each level moves all cursors by one node.
+/* Many trees at once: their nodes lie in arrays, a cursor for each row and tree starts at the
+ * tree's root, and each level moves all cursors by one node.
  *
  *     feature[at], split[at]   →   at = x[row, feature] <= split ? yes[at] : no[at]
  *
@@ -49,6 +49,12 @@ static TreeNode swapped(TreeNode t)
 	return (TreeNode){ t.feature, t.no, t.yes, t.split, !t.missing };
 }
 
+/* NaN is not equal to anything. */
+static TreeNode other_than(Forest *f, TreeNode t)
+{
+	return member(f, (TreeNode){ t.feature, t.no, t.yes, t.split, false }, 1, &t.split);
+}
+
 void forest_branch(OnnxCall *c, Forest *f, int64_t k, const char *mode, TreeNode t, size_t n,
 	const double *value)
 {
@@ -61,7 +67,7 @@ void forest_branch(OnnxCall *c, Forest *f, int64_t k, const char *mode, TreeNode
 	else if (!strcmp(mode, "BRANCH_EQ"))
 		t = member(f, t, 1, &t.split);
 	else if (!strcmp(mode, "BRANCH_NEQ"))
-		t = swapped(t), t = member(f, t, 1, &t.split);
+		t = other_than(f, t);
 	else if (!strcmp(mode, "BRANCH_MEMBER"))
 		t = member(f, t, n, value);
 	else if (strcmp(mode, "BRANCH_LEQ") && strcmp(mode, "BRANCH_LT"))
