@@ -135,6 +135,34 @@ again f32[2,4] [[ 2. 4. 6. 8.] [ 3. 6. 9. 12.]] " ] || { echo "$output"; return 
 	END
 }
 
+@test "--state: inputs and outputs that are kept between calls give what calls by hand give" {
+	local how
+	"$BIN/trace" stream.onnx --set batch=1 > hand.mp
+	ok "$BIN/run" hand.mp x=x.npy _h=zeros k=0 -o 1
+	ok "$BIN/run" hand.mp x=x.npy _h=1/_h.next.npy k=1/k.next.npy -o 2
+	ok "$BIN/run" hand.mp x=x.npy _h=2/_h.next.npy k=2/k.next.npy -o 3
+	ok "$BIN/trace" stream.onnx --set batch=1 --state /h=/h.next --state k=k.next
+	cp "$BATS_TEST_TMPDIR/stdout" kept.mp
+	"$BIN/show" kept.mp | grep -q 'inputs: \["x"\].*updates: \["_h.next", "k.next"\]'
+	for how in "" --interpret; do
+		ok "$BIN/run" $how kept.mp x=x.npy -n 3 -o kept
+		for f in y _h.next k.next; do cmp "3/$f.npy" "kept/$f.npy"; done
+	done
+	ok "$BIN/run" kept.mp x=x.npy -n 3 --save s.safetensors
+	grep -q '"_h"' s.safetensors
+	fails 3 "$BIN/trace" stream.onnx --state /h=/h.next
+	[[ $errors == *"[batch,4]"*"--set batch=N"* ]]
+	fails 4 "$BIN/trace" stream.onnx --set batch=1 --state k=y
+	[[ $errors == *"k is i64, y is f32; they have to agree"* ]]
+	fails 4 "$BIN/trace" stream.onnx --set batch=1 --state x=y
+	[[ $errors == *"x has shape [4], y [1,4]; they have to agree"* ]]
+	fails 4 "$BIN/trace" stream.onnx --set batch=1 --state none=y
+	[[ $errors == *"no output depends on an input 'none'"* ]]
+	fails 2 "$BIN/trace" stream.onnx --state k
+	printf 'input x f32[2]\ninput h f32[2]\noutput hn = h * 2 + x\n' > kept.t
+	[ "$("$BIN/trace" kept.t --state h=hn | "$BIN/run" x=1,2 -n 3 | tail -n 1)" = "[ 7. 14.]" ]
+}
+
 @test "a size that depends on data passes through a model" {
 	for how in '' --interpret; do
 		ok "$BIN/run" <("$BIN/trace" found.onnx) x=0,3,0,-1,5 $how

@@ -122,6 +122,10 @@ save("pair", graph([node("Neg", ["a"], ["less"]), node("MatMul", ["a", "b"], ["c
 save("found", graph([node("NonZero", ["x"], ["at"]), node("Squeeze", ["at"], ["i"]), node("Gather", ["x", "i"], ["v"]),
                      node("Shape", ["v"], ["n"]), node("ReduceSum", ["v"], ["total"], keepdims=0)], value(11, "x", ["len"]),
                     value(12, "v", [None]) + value(12, "n", [1], INT64) + value(12, "total", [])))
+save("stream", graph([node("Add", ["x", "/h"], ["s"]), node("Tanh", ["s"], ["/h.next"]), node("Add", ["/h", "x"], ["y"]),
+                      node("Constant", [], ["one"], value_int=1), node("Add", ["k", "one"], ["k.next"])],
+                     value(11, "x", [4]) + value(11, "/h", ["batch", 4]) + value(11, "k", [], INT64),
+                     value(12, "y", [None, 4]) + value(12, "/h.next", [None, 4]) + value(12, "k.next", [], INT64)))
 # three gigabytes that are not there: only its size counts
 with open("sparse.bin", "wb") as f:
     f.truncate(3 << 30)
