@@ -126,6 +126,10 @@ save("stream", graph([node("Add", ["x", "/h"], ["s"]), node("Tanh", ["s"], ["/h.
                       node("Constant", [], ["one"], value_int=1), node("Add", ["k", "one"], ["k.next"])],
                      value(11, "x", [4]) + value(11, "/h", ["batch", 4]) + value(11, "k", [], INT64),
                      value(12, "y", [None, 4]) + value(12, "/h.next", [None, 4]) + value(12, "k.next", [], INT64)))
+save("square", graph([node("Det", ["x"], ["y"], name="det")], value(11, "x", ["n", "n"]), value(12, "y", [])))
+save("of_data", graph([node("ReduceMax", ["x"], ["m"], keepdims=1), node("Cast", ["m"], ["k"], to=INT64),
+                       node("Tile", ["v", "k"], ["y"], name="tile")],
+                      value(11, "x", ["n"]) + value(11, "v", [4]), value(12, "y", [None])))
 # three gigabytes that are not there: only its size counts
 with open("sparse.bin", "wb") as f:
     f.truncate(3 << 30)

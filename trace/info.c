@@ -8,6 +8,7 @@
 #include "io/io.h"
 #include "process/process.h"
 #include "trace.h"
+#include <stdlib.h>
 
 static const Option options[] = {
 	ONNX_OPTIONS,
@@ -165,6 +166,32 @@ static void put_plan(Buf *out, Graph *g)
 		put_line(out, &title, "depends on the sizes");
 }
 
+/* ---- models that cannot be traced: what their file says */
+
+static struct { const char *file; Buf start, ends; } model;
+
+static void describe_refused(int status, const char *where, const char *text)
+{
+	if (status != UNSUPPORTED)
+		return;
+	onnx_describe_refusal(&model.ends, model.file, where, text);
+	buf_printf(&model.start, "%s", buf_str(&model.ends));
+	stream_put(NULL, buf_str(&model.start), model.start.n);
+	exit(stage_end());
+}
+
+/* Whether its operators are all there; if they are, tracing it may still be refused. */
+static bool describe_model(const char *file)
+{
+	model.file = file;
+	bool whole = onnx_describe(file, &model.start, &model.ends);
+	if (whole)
+		process.refused = describe_refused;
+	else
+		buf_printf(&model.start, "%s", buf_str(&model.ends));
+	return whole;
+}
+
 /* ---- files */
 
 static void print(Graph *g, Buf *out)
@@ -208,21 +235,19 @@ int main(int argc, char **argv)
 		.options = options,
 		.summary = "Prints what a model or a program is: inputs, outputs, operators, work, "
 			   "memory."};
-	Buf out = {0};
 	stage_begin("info");
 	argc = take_shapes_from(argc, argv);
 	int first = options_parse(&tool, argc, argv);
 	const char *file = first < argc ? argv[first] : process.input;
 	if (argc - first > 1)
 		die(USAGE, "one FILE is enough: '%.80s' is too much", argv[first + 1]);
-	bool onnx = file && file_is_onnx(file);
-	if (onnx && !onnx_describe(file, &out)) {
-		stream_put(NULL, buf_str(&out), out.n);
+	if (file && file_is_onnx(file) && !describe_model(file)) {
+		stream_put(NULL, buf_str(&model.start), model.start.n);
 		return stage_end();
 	}
 	Graph *g = file && strcmp(file, "-") ? read_file(file) : NULL;
 	if (g)
-		print(g, &out);
+		print(g, &model.start);
 	else
 		documents(file);
 	return stage_end();

@@ -313,6 +313,7 @@ Graph *read_onnx(const char *file)
 	buffers_reset();
 	reading.sizes_agree = true;
 	model = onnx_read(file);
+	onnx_advise();
 	onnx_check_support(model);
 	OnnxScope s = {.n_opset = model->n_opset_import, .opset = model->opset_import, .path = ""};
 	onnx_make_inputs(&s, model->graph);

@@ -160,6 +160,11 @@ bool onnx_try_sizes(UOp *u, size_t max, UOp **dim, size_t *n);
 /* The reverse: sizes as an i64 [n] tensor, as Shape returns them. */
 UOp *onnx_sizes(int n, UOp *const *dim);
 
+/* ---- advice.c: the end of a refusal: the options that would help, "" for none */
+
+const char *onnx_value_advice(UOp *u);               /* a value that must be known */
+const char *onnx_size_advice(UOp *size);             /* a size that must be a number */
+
 /* ---- graph.c: bodies of control flow (control.c) */
 
 /* Expands the graph attribute `name` with its inputs bound to in; it sees the names of the outer
@@ -194,9 +199,11 @@ typedef struct {
 } OnnxOptions;
 extern OnnxOptions onnx_opt;
 Graph *read_onnx(const char *file);
-/* info.c: format, operators and what is unsupported, as lines for people; false when something is
- * unsupported. */
-bool onnx_describe(const char *file, Buf *out);
+/* info.c: as lines for people, format and operators to out; inputs and outputs as the file has
+ * them, and missing operators, to ends. Returns whether none is missing. */
+bool onnx_describe(const char *file, Buf *out, Buf *ends);
+/* why a model was not traced, and the command that would help */
+void onnx_describe_refusal(Buf *out, const char *file, const char *where, const char *text);
 
 /* ---- function.c: a model as a function of the text language */
 

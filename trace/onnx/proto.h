@@ -80,8 +80,12 @@ const Val *onnx_inputs_meta(const Val *meta);
 const char *onnx_clean(const char *name);
 const char *onnx_identifier(const char *name);       /* [A-Za-z_][A-Za-z0-9_]* */
 
+/* ---- advice.c: from here on refusals speak of options, which are those of a model read alone */
+void onnx_advise(void);
+
 /* ---- const.c: the assumed value of an input, for shapes */
 void onnx_assume(UOp *input, const char *path);
+bool onnx_is_assumed(const UOp *input);
 /* the assumed values that were needed: name → bytes, or VNIL */
 const Val *onnx_assumed(void);
 #endif
