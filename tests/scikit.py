@@ -24,6 +24,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from skl2onnx import to_onnx
+from skl2onnx.common.data_types import FloatTensorType
 
 warnings.filterwarnings("ignore")
 onnxruntime.set_default_logger_severity(4)
@@ -34,6 +35,8 @@ THREE = np.digitize(Y, [-1, 1])
 WORDS = np.array(["low", "middle", "high"])[THREE]
 GAPS = np.where(rng.rand(160, 5) < .1, np.float32(np.nan), X)
 KINDS = np.column_stack([rng.randint(0, 4, 160), rng.randint(0, 3, 160)]).astype(np.float32)
+
+OPEN = "linear", "svc_two", "perceptron", "forest_two"      # the number of columns is open too
 
 # name: (model, what it learns from, what it learns)
 columns = {
@@ -115,8 +118,11 @@ def same(y, want, classes):
 def check(name, model, x, y, folder, zipmap):
     model.fit(x) if y is None else model.fit(x, y)
     classifier = hasattr(model, "classes_")
+    shape = [None, None] if name in OPEN else [None, x.shape[1]]
+    made = to_onnx(model, initial_types=[("X", FloatTensorType(shape))],
+                   options={id(model): {"zipmap": zipmap}} if classifier else None)
     with open(f"{folder}/m.onnx", "wb") as f:
-        f.write(to_onnx(model, x[:1], options={id(model): {"zipmap": zipmap}} if classifier else None).SerializeToString())
+        f.write(made.SerializeToString())
     session = onnxruntime.InferenceSession(f"{folder}/m.onnx", providers=["CPUExecutionProvider"])
     program = tool(folder, "trace", "m.onnx")
     for stage in (["fuse"], ["render", "-t", "clang"], ["compile"]):

@@ -11,6 +11,15 @@ UOp *ml_rows(OnnxCall *c, int k, DType dt)
 	return t_rank(x) == 1 ? t_unsqueeze(x, 0) : x;
 }
 
+UOp *ml_columns(OnnxCall *c, UOp *x, int64_t n)
+{
+	x = t_agree(x, 1, ix_const(n));
+	if (!size_equal(t_dim(x, 1), ix_const(n)))
+		onnx_fail(c, MALFORMED, "%lld columns for rows %s", (long long)n,
+			shape_text(x->shape));
+	return x;
+}
+
 const double *ml_floats(OnnxCall *c, const char *name, size_t *n)
 {
 	const double *v = onnx_attr_float_list(c, name, n);

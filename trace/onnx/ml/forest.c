@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_DEPTH = 1024, MOST_NODES = 1 << 26, MOST_WEIGHTS = 1 << 28 };
+enum { MOST_DEPTH = 1024, MOST_NODES = 1 << 26, MOST_WEIGHTS = 1 << 24 };
 
 /* ---- branches as comparisons by <= */
 
@@ -225,10 +225,12 @@ static double joined(const Forest *f, double a, double b)
 	return f->how == TREES_MIN ? fmin(a, b) : f->how == TREES_MAX ? fmax(a, b) : a + b;
 }
 
-/* the weights of each leaf, [leaves,targets] */
+/* The weights of each leaf, [leaves,targets]: a table that is far larger than what the model holds
+ * is refused. */
 static UOp *weights_of(OnnxCall *c, const Forest *f, const Arrays *a)
 {
-	if (a->leaves > MOST_WEIGHTS / f->targets)
+	size_t most = f->weight.n > MOST_WEIGHTS ? f->weight.n : MOST_WEIGHTS;
+	if ((size_t)a->leaves > most / f->targets)
 		onnx_fail(c, UNSUPPORTED, "%lld leaves of %lld targets", (long long)a->leaves,
 			(long long)f->targets);
 	size_t n = a->leaves * f->targets;

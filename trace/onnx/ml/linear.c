@@ -8,10 +8,13 @@
 static UOp *scores_of(OnnxCall *c, UOp *x, int64_t k)
 {
 	size_t n;
-	UOp *w = ml_table(c, "coefficients", DT_F32, k, shape_dim(x->shape, 1));
-	UOp *y = t_matmul(x, t_transpose(w, 0, 1));
-	const double *b = onnx_attr_float_list(c, "intercepts", &n);
 
+	ml_floats(c, "coefficients", &n);
+	if (k < 1 || n % k)
+		onnx_fail(c, MALFORMED, "%zu coefficients in %lld rows", n, (long long)k);
+	UOp *w = ml_table(c, "coefficients", DT_F32, k, n / k);
+	UOp *y = t_matmul(ml_columns(c, x, n / k), t_transpose(w, 0, 1));
+	const double *b = onnx_attr_float_list(c, "intercepts", &n);
 	if (!b || !n)
 		return y;
 	if (n != (size_t)k)
@@ -27,22 +30,17 @@ void onnx_LinearRegressor(OnnxCall *c)
 	onnx_set(c, 0, ml_scores(c, scores_of(c, x, onnx_attr_int(c, "targets", 1))));
 }
 
-/* With one row of coefficients for two classes the score is the second one's. */
+/* With one intercept for two classes the score is the second one's. */
 void onnx_LinearClassifier(OnnxCall *c)
 {
 	UOp *x = ml_rows(c, 0, DT_F32), *y;
-	int64_t labels = ml_label_count(c), width = shape_dim(x->shape, 1);
+	int64_t labels = ml_label_count(c);
 	size_t n;
 
-	ml_floats(c, "coefficients", &n);
-	if (width < 1 || n % width)
-		onnx_fail(c, MALFORMED, "%zu coefficients for %lld columns", n, (long long)width);
-	int64_t rows = n / width;
-	y = scores_of(c, x, rows);
-	if (rows != labels && !(rows == 1 && labels == 2))
-		onnx_fail(c, MALFORMED, "%lld rows of coefficients for %lld classes",
-			(long long)rows, (long long)labels);
-	if (rows == labels) {
+	onnx_attr_float_list(c, "intercepts", &n);
+	bool one = labels == 2 && n == 1;
+	y = scores_of(c, x, one ? 1 : labels);
+	if (!one) {
 		ml_set_label(c, ml_best(y));
 		onnx_set(c, 1, ml_scores(c, y));
 	} else {

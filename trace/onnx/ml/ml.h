@@ -7,6 +7,8 @@
 
 /* input k as rows, [n,c] of the dtype; one row when it has rank 1 */
 UOp *ml_rows(OnnxCall *c, int k, DType dt);
+/* the rows with n columns, which run checks if their number is open */
+UOp *ml_columns(OnnxCall *c, UOp *rows, int64_t n);
 /* A list of numbers that the node must have, n of them unless n is 0; their count in *n. */
 const double *ml_floats(OnnxCall *c, const char *name, size_t *n);
 /* an attribute that is one of n names, or (TreeEnsemble) the number of one */

@@ -5,7 +5,8 @@
  *                      and prob_b the pairs' probabilities are joined to those of the classes */
 #include "onnx/ml/ml.h"
 
-enum { MOST_COEFFICIENTS = 1 << 28,
+enum { MOST_COEFFICIENTS = 1 << 26,
+	MOST_CLASSES = 256,
 	SWEEPS = 8 };                   /* 3 or 4 suffice for up to 20 classes, 6 at most */
 
 /* ---- kernels */
@@ -43,22 +44,37 @@ static UOp *kernel(OnnxCall *c, UOp *x, UOp *v)
 	onnx_fail(c, MALFORMED, "kernel_type is \"%s\"", type);
 }
 
-static UOp *vectors(OnnxCall *c, UOp *x, int64_t n)
+/* the list of n rows, and the columns of x that they have */
+static UOp *rows_of(OnnxCall *c, const char *name, int64_t n, UOp **x)
 {
-	return ml_table(c, "support_vectors", DT_F32, n, shape_dim(x->shape, 1));
+	size_t count;
+
+	ml_floats(c, name, &count);
+	if (n < 1 || count % n)
+		onnx_fail(c, MALFORMED, "%s has %zu numbers in %lld rows", name, count,
+			(long long)n);
+	*x = ml_columns(c, *x, count / n);
+	return ml_table(c, name, DT_F32, n, count / n);
+}
+
+static UOp *kernel_with_vectors(OnnxCall *c, UOp *x, int64_t n)
+{
+	UOp *v = rows_of(c, "support_vectors", n, &x);
+
+	return kernel(c, x, v);
 }
 
 void onnx_SVMRegressor(OnnxCall *c)
 {
-	UOp *x = ml_rows(c, 0, DT_F32), *y;
+	UOp *y = ml_rows(c, 0, DT_F32), *w;
 	int64_t supports = onnx_attr_int(c, "n_supports", 0);
 	size_t n;
 	const double *rho = ml_floats(c, "rho", &n);
-	int64_t width = supports > 0 ? supports : shape_dim(x->shape, 1);
 
-	y = supports > 0 ? kernel(c, x, vectors(c, x, supports)) : x;
-	y = t_matmul(y, t_transpose(ml_table(c, "coefficients", DT_F32, 1, width), 0, 1));
-	y = t_addc(y, rho[0]);
+	if (supports > 0)
+		y = kernel_with_vectors(c, y, supports);
+	w = rows_of(c, "coefficients", 1, &y);
+	y = t_addc(t_matmul(y, t_transpose(w, 0, 1)), rho[0]);
 	if (onnx_attr_int(c, "one_class", 0))
 		y = t_where(t_lt(t_num(DT_F32, 0), y), t_num(DT_F32, 1), t_num(DT_F32, -1));
 	onnx_set(c, 0, ml_scores(c, y));
@@ -87,6 +103,8 @@ static Machine machine_of(OnnxCall *c)
 	if (m.vectors && (n != (size_t)m.classes || n < 2))
 		onnx_fail(c, MALFORMED, "vectors of %zu classes for %lld labels", n,
 			(long long)m.classes);
+	if (m.vectors && m.classes > MOST_CLASSES)
+		onnx_fail(c, UNSUPPORTED, "more than %d classes", MOST_CLASSES);
 	if (m.vectors && m.vectors > MOST_COEFFICIENTS / m.pairs)
 		onnx_fail(c, UNSUPPORTED, "%lld vectors for %lld pairs of classes",
 			(long long)m.vectors, (long long)m.pairs);
@@ -226,7 +244,7 @@ static UOp *pair_probabilities(OnnxCall *c, const Machine *m, UOp *scores)
 
 static void by_pairs(OnnxCall *c, UOp *x, const Machine *m)
 {
-	UOp *y = t_matmul(kernel(c, x, vectors(c, x, m->vectors)), pair_coefficients(c, m));
+	UOp *y = t_matmul(kernel_with_vectors(c, x, m->vectors), pair_coefficients(c, m));
 	size_t n;
 
 	y = t_add(y, pair_numbers(c, m, "rho"));
@@ -251,7 +269,7 @@ void onnx_SVMClassifier(OnnxCall *c)
 		by_pairs(c, x, &m);
 		return;
 	}
-	y = ml_table(c, "coefficients", DT_F32, m.classes, shape_dim(x->shape, 1));
+	y = rows_of(c, "coefficients", m.classes, &x);
 	y = t_addc(t_matmul(x, t_transpose(y, 0, 1)), ml_floats(c, "rho", &n)[0]);
 	ml_set_label(c, ml_best(y));
 	onnx_set(c, 1, ml_scores(c, y));

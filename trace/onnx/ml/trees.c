@@ -97,6 +97,14 @@ static int64_t checked(OnnxCall *c, const char *what, int64_t v, int64_t n)
 	return v;
 }
 
+/* Places beyond the columns read 0 where the number of columns is open. */
+static int64_t column_count(const UOp *x)
+{
+	int64_t n;
+
+	return ix_is_const(x->shape->dim[1], &n) ? n : INT32_MAX;
+}
+
 static void take_nodes(OnnxCall *c, Forest *f, UOp *x, NodeIds *ids)
 {
 	const Val *mode = onnx_attr_words(c, "nodes_modes");
@@ -119,7 +127,7 @@ static void take_nodes(OnnxCall *c, Forest *f, UOp *x, NodeIds *ids)
 		if (!strcmp(mode->a[i]->s, "LEAF"))
 			continue;
 		TreeNode t = { .split = split.v[i], .missing = i < missing && track[i] };
-		t.feature = checked(c, "feature", feature.v[i], shape_dim(x->shape, 1));
+		t.feature = checked(c, "feature", feature.v[i], column_count(x));
 		t.yes = find_node(c, ids, tree.v[i], yes.v[i]);
 		t.no = find_node(c, ids, tree.v[i], no.v[i]);
 		forest_branch(c, f, i, mode->a[i]->s, t, 0, NULL);
@@ -283,7 +291,9 @@ static const char *mode_of(OnnxCall *c, double mode)
 	static const char *const modes[] = { "BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT",
 		"BRANCH_EQ", "BRANCH_NEQ", "BRANCH_MEMBER" };
 
-	return modes[checked(c, "mode", mode, 7)];
+	if (!(mode >= 0 && mode < 7))
+		onnx_fail(c, MALFORMED, "a node has the mode %g", mode);
+	return modes[(int)mode];
 }
 
 /* Leaf k is the node behind all branches. */
@@ -321,7 +331,7 @@ void onnx_TreeEnsemble(OnnxCall *c)
 	Floats weight = numbers(c, "leaf_weights", target.n);
 
 	f.targets = onnx_attr_int(c, "n_targets", 1);
-	take_lists(c, &f, &l, shape_dim(x->shape, 1), target.n);
+	take_lists(c, &f, &l, column_count(x), target.n);
 	for (size_t i = 0; i < roots.n; i++)
 		vec_push(&f.root, checked(c, "root", roots.v[i], l.feature.n));
 	for (size_t i = 0; i < target.n; i++)
