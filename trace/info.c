@@ -63,6 +63,18 @@ static void put_outputs(Buf *out, const Graph *g)
 	}
 }
 
+/* the texts that the numbers of an output stand for, or the names of its columns */
+static void put_classes(Buf *out, const Val *classes)
+{
+	const char *title = "classes";
+	for (size_t i = 0; classes && classes->kind == VAL_MAP && i < classes->n; i++) {
+		Buf words = {0};
+		text_value(&words, classes->a[2 * i + 1]);
+		put_line(out, &title, arena_printf("%s %s", classes->a[2 * i]->s, buf_str(&words)));
+		buf_free(&words);
+	}
+}
+
 static void put_ends(Buf *out, const Graph *g, Nodes all)
 {
 	const char *title = "inputs";
@@ -74,6 +86,7 @@ static void put_ends(Buf *out, const Graph *g, Nodes all)
 		if (role_is(all.at[i], "state"))
 			put_line(out, &title, typed(buffer_name(all.at[i]), all.at[i]));
 	put_outputs(out, g);
+	put_classes(out, val_get(g->meta, "classes"));
 	title = "sizes";
 	for (size_t i = 0; g->vars->kind == VAL_MAP && i < g->vars->n; i++) {
 		const Val *range = g->vars->a[2 * i + 1];
