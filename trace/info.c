@@ -185,7 +185,7 @@ static struct { const char *file; Buf start, ends; } model;
 
 static void describe_refused(int status, const char *where, const char *text)
 {
-	if (status != UNSUPPORTED)
+	if (status != UNSUPPORTED || !model.start.n)
 		return;
 	onnx_describe_refusal(&model.ends, model.file, where, text);
 	buf_printf(&model.start, "%s", buf_str(&model.ends));
