@@ -122,6 +122,14 @@ save("pair", graph([node("Neg", ["a"], ["less"]), node("MatMul", ["a", "b"], ["c
 save("found", graph([node("NonZero", ["x"], ["at"]), node("Squeeze", ["at"], ["i"]), node("Gather", ["x", "i"], ["v"]),
                      node("Shape", ["v"], ["n"]), node("ReduceSum", ["v"], ["total"], keepdims=0)], value(11, "x", ["len"]),
                     value(12, "v", [None]) + value(12, "n", [1], INT64) + value(12, "total", [])))
+save("stream", graph([node("Add", ["x", "/h"], ["s"]), node("Tanh", ["s"], ["/h.next"]), node("Add", ["/h", "x"], ["y"]),
+                      node("Constant", [], ["one"], value_int=1), node("Add", ["k", "one"], ["k.next"])],
+                     value(11, "x", [4]) + value(11, "/h", ["batch", 4]) + value(11, "k", [], INT64),
+                     value(12, "y", [None, 4]) + value(12, "/h.next", [None, 4]) + value(12, "k.next", [], INT64)))
+save("square", graph([node("Det", ["x"], ["y"], name="det")], value(11, "x", ["n", "n"]), value(12, "y", [])))
+save("of_data", graph([node("ReduceMax", ["x"], ["m"], keepdims=1), node("Cast", ["m"], ["k"], to=INT64),
+                       node("Tile", ["v", "k"], ["y"], name="tile")],
+                      value(11, "x", ["n"]) + value(11, "v", [4]), value(12, "y", [None])))
 # three gigabytes that are not there: only its size counts
 with open("sparse.bin", "wb") as f:
     f.truncate(3 << 30)
@@ -139,7 +147,7 @@ simple("w_4_negative", tensor("w", [-4], raw=four))
 simple("w_4_overflow", tensor("w", [1 << 33, 1 << 33], raw=four))
 simple("w_4_large", tensor("w", [1 << 61], raw=four))
 simple("w_4_type", tensor("w", [4], elem=99, raw=four))
-simple("w_3_string", tensor("w", [4], elem=8))
+simple("w_4_string", tensor("w", [4], elem=8))
 simple("w_3_rank", tensor("w", [1] * 17, raw=four[:4]))
 os.symlink("/etc/passwd", "link.bin")
 os.mkfifo("fifo")

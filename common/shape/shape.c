@@ -44,11 +44,16 @@ bool shape_bytes(const Shape *s, DType d, int64_t *bytes)
 	return shape_static(s, bytes) && mul_ok(*bytes, dtype_size(d), bytes);
 }
 
+static ARENA const char *(*advice)(UOp *size);
+
+void shape_advise(const char *(*fn)(UOp *size)) { advice = fn; }
+
 int64_t shape_dim(const Shape *s, int i)
 {
 	int64_t d;
 	if (!ix_is_const(s->dim[i], &d))
-		die(UNSUPPORTED, "axis %d of %s must be a known size here", i, shape_text(s));
+		die(UNSUPPORTED, "axis %d of %s must be a known size here%s", i, shape_text(s),
+			advice ? advice(s->dim[i]) : "");
 	return d;
 }
 

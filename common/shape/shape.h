@@ -36,6 +36,8 @@ bool shape_bytes(const Shape *s, DType d, int64_t *bytes);
 bool shape_empty(const Shape *s);
 /* Size i as a number; dies with UNSUPPORTED when it is symbolic. */
 int64_t shape_dim(const Shape *s, int i);
+/* What a reader adds to the refusal of a size that is no number: until arena_reset. */
+void shape_advise(const char *(*fn)(UOp *size));
 /* The largest number of elements, from the variables' bounds (saturates at 2^62). */
 int64_t shape_max_count(const Shape *s);
 /* "[3,n*2]", in the arena. */

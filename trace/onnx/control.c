@@ -14,15 +14,16 @@ enum { MAX_BODY = 256, MAX_TRIPS = 1 << 16 };
 static OnnxValue choose(OnnxCall *c, UOp *cond, const OnnxValue *a, const OnnxValue *b)
 {
 	if (a->kind != ONNX_TENSOR || b->kind != ONNX_TENSOR)
-		onnx_fail(
-			c, UNSUPPORTED, "its condition is not known, and a branch gives no tensor");
+		onnx_fail(c, UNSUPPORTED,
+			"its condition is not known, and a branch gives no tensor%s",
+			onnx_value_advice(cond));
 	if (a->type != b->type)
 		onnx_fail(c, MALFORMED, "its branches give %s and %s", onnx_type_name(a->type),
 			onnx_type_name(b->type));
 	if (a->u->shape->rank != b->u->shape->rank || !shape_equal(a->u->shape, b->u->shape))
 		onnx_fail(c, UNSUPPORTED,
-			"its condition is not known, and its branches give shapes %s and %s",
-			shape_text(a->u->shape), shape_text(b->u->shape));
+			"its condition is not known, and its branches give shapes %s and %s%s",
+			shape_text(a->u->shape), shape_text(b->u->shape), onnx_value_advice(cond));
 	return (OnnxValue){.kind = ONNX_TENSOR, .type = a->type, .u = t_where(cond, a->u, b->u)};
 }
 
@@ -119,7 +120,8 @@ static bool goes_on(OnnxCall *c, const OnnxValue *cond)
 		onnx_fail(c, MALFORMED, "its condition is no tensor");
 	int known = known_condition(t_reshape(t_cast(cond->u, DT_BOOL), shape_scalar()));
 	if (known < 0)
-		onnx_fail(c, UNSUPPORTED, "whether it goes on depends on data");
+		onnx_fail(c, UNSUPPORTED, "whether it goes on depends on data%s",
+			onnx_value_advice(cond->u));
 	return known;
 }
 

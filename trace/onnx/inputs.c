@@ -51,8 +51,8 @@ static UOp *new_size(const char *name)
 	if (set)
 		return set_size(set, name);
 	if (vars->n == MAX_SIZES)
-		die(UNSUPPORTED, "more than %d sizes that are not known; give some by --set",
-			MAX_SIZES);
+		die(UNSUPPORTED, "more than %d sizes that are not known; try --set %.80s=N",
+			MAX_SIZES, id);
 	vars = val_set(vars, id, VARR(val_int(1), val_int(LARGEST)));
 	const char *err = vars_declare(vars);
 	if (err)
@@ -102,7 +102,8 @@ static const Shape *shape_of(const Onnx__TypeProto__Tensor *t, const char *input
 	const char *err;
 	int status = MALFORMED;
 	if (!t->shape)
-		die(UNSUPPORTED, "its rank is not known; give the input by --const");
+		die(UNSUPPORTED, "its rank is not known; try --shapes-from %.100s=FILE.npy",
+			onnx_clean(input));
 	if (t->shape->n_dim > MAX_RANK)
 		die(UNSUPPORTED, "rank %zu is more than %d", t->shape->n_dim, MAX_RANK);
 	for (size_t i = 0; i < t->shape->n_dim; i++)
@@ -157,7 +158,9 @@ static bool is_empty(const Onnx__ValueInfoProto *info, const char *assumed)
 		return false;
 	if (!assumed)
 		die(UNSUPPORTED,
-			"it is optional: give it by --shapes-from, as FILE.npy or FILE.none");
+			"it is optional, and the graph depends on whether it is there: FILE.npy "
+			"or FILE.none; try --shapes-from %.100s=FILE.npy",
+			onnx_clean(info->name));
 	size_t n = strlen(assumed);
 	return n > 5 && !strcmp(assumed + n - 5, ".none");
 }
@@ -180,8 +183,9 @@ static OnnxValue make_sequence(const Onnx__TypeProto *elem, const char *clean, c
 	VEC(const Val *) names = {0};
 	if (!folder)
 		die(UNSUPPORTED,
-			"it is a sequence: give it by --shapes-from, as a folder of 0.npy, 1.npy, "
-			"…");
+			"it is a sequence, whose length must be known: a folder of 0.npy, 1.npy, "
+			"…; try --shapes-from %.100s=FOLDER",
+			clean);
 	if (dt == DT_NONE)
 		die(UNSUPPORTED, "tensors of type %s are not supported",
 			onnx_type_name(t->elem_type));
