@@ -44,11 +44,30 @@ bool shape_bytes(const Shape *s, DType d, int64_t *bytes)
 	return shape_static(s, bytes) && mul_ok(*bytes, dtype_size(d), bytes);
 }
 
+/* size with 0 for each max(0, x) in it: for a cut such as n - max(0, n-5), its greatest value */
+static UOp *uncut(UOp *size)
+{
+	Nodes all = walk(size);
+	UOp **from = arena_alloc((all.n + 1) * sizeof *from),
+	    **to = arena_alloc((all.n + 1) * sizeof *to);
+	size_t n = 0;
+	for (size_t i = 0; i < all.n; i++)
+		if (ix_positive_part(all.at[i])) {
+			from[n] = all.at[i];
+			to[n++] = ix_const(0);
+		}
+	return n ? substitute(size, n, from, to) : size;
+}
+
 int64_t shape_dim(const Shape *s, int i)
 {
 	int64_t d;
-	if (!ix_is_const(s->dim[i], &d))
+	if (ix_is_const(s->dim[i], &d))
+		return d;
+	UOp *most = uncut(s->dim[i]);
+	if (!ix_is_const(most, &d) || !ix_prove_le(s->dim[i], most))
 		die(UNSUPPORTED, "axis %d of %s must be a known size here", i, shape_text(s));
+	size_check("eq", s->dim[i], ix_const(d));
 	return d;
 }
 

@@ -34,7 +34,8 @@ bool shape_static(const Shape *s, int64_t *n);
 bool shape_bytes(const Shape *s, DType d, int64_t *bytes);
 /* Whether some size is known to be 0. */
 bool shape_empty(const Shape *s);
-/* Size i as a number; dies with UNSUPPORTED when it is symbolic. */
+/* Size i as a number; dies with UNSUPPORTED when it is symbolic. What is cut to at most a number
+ * (min(n, 5)) counts as that number, which is recorded for checking. */
 int64_t shape_dim(const Shape *s, int i);
 /* The largest number of elements, from the variables' bounds (saturates at 2^62). */
 int64_t shape_max_count(const Shape *s);

@@ -194,14 +194,24 @@ Value fn_size(Args *a)
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-/* One bound as NumPy reads it: counted from the end when negative, then clipped to [lo, n+hi]. A
- * symbolic bound that the algebra cannot decide is assumed to be inside; SHRINK has it checked when
- * the sizes are known. */
-static UOp *bound(UOp *n, UOp *v, int64_t lo, int64_t hi)
+static UOp *between(UOp *least, UOp *v, UOp *most)
+{
+	v = ix_max(v, least);
+	v = v ? ix_min(v, most) : NULL;
+	if (!v)
+		die(UNSUPPORTED, "a slice of an axis of which no greatest size is known");
+	return v;
+}
+
+/* One bound as NumPy reads it: counted from the end when negative, then clipped to [lo, n+hi]. Where
+ * the algebra cannot decide, a number is clipped if clip says so; otherwise the bound is assumed to
+ * be inside, and SHRINK has that checked when the sizes are known. */
+static UOp *bound(UOp *n, UOp *v, int64_t lo, int64_t hi, bool clip)
 {
 	UOp *least = ix_const(lo), *most = ix_add(n, ix_const(hi));
 	int64_t k;
 
+	clip = clip && ix_is_const(v, &k);
 	/* clamp bounds beyond any size so that sums do not overflow */
 	if (ix_is_const(v, &k))
 		v = ix_const(k > 1LL << 62 ? 1LL << 62 : k < -(1LL << 62) ? -(1LL << 62) : k);
@@ -209,25 +219,29 @@ static UOp *bound(UOp *n, UOp *v, int64_t lo, int64_t hi)
 		v = ix_add(v, n);
 	if (ix_prove_lt(v, least))
 		return least;
-	return ix_prove_lt(most, v) ? most : v;
+	if (ix_prove_lt(most, v))
+		return most;
+	return clip ? between(least, v, most) : v;
 }
 
-UOp *t_slice_bound(UOp *v, UOp *n) { return bound(n, v, 0, 0); }
+UOp *t_slice_bound(UOp *v, UOp *n) { return bound(n, v, 0, 0, false); }
 
-UOp *t_slice_bounded(UOp *x, int axis, UOp *start, UOp *stop, int64_t step)
+UOp *t_slice_bounded(UOp *x, int axis, UOp *start, UOp *stop, int64_t step, bool clip)
 {
 	UOp *n = t_dim(x, axis);
 
 	if (step == 0)
 		die(MALFORMED, "a step of 0");
 	if (step > 0) {
-		start = start ? bound(n, start, 0, 0) : ix_const(0);
-		stop = stop ? bound(n, stop, 0, 0) : n;
-		stop = ix_prove_lt(stop, start) ? start : stop;
+		start = start ? bound(n, start, 0, 0, clip) : ix_const(0);
+		stop = stop ? bound(n, stop, 0, 0, clip) : n;
+		stop = ix_prove_lt(stop, start) ? start :
+			clip ? between(start, stop, n) : stop;
 	} else {
-		start = start ? bound(n, start, -1, -1) : ix_add(n, ix_const(-1));
-		stop = stop ? bound(n, stop, -1, -1) : ix_const(-1);
-		stop = ix_prove_lt(start, stop) ? start : stop;
+		start = start ? bound(n, start, -1, -1, clip) : ix_add(n, ix_const(-1));
+		stop = stop ? bound(n, stop, -1, -1, clip) : ix_const(-1);
+		stop = ix_prove_lt(start, stop) ? start :
+			clip ? between(ix_const(-1), stop, start) : stop;
 	}
 	return t_slice(x, axis, start, stop, step);
 }
@@ -266,7 +280,7 @@ Value fn_slice(Args *a)
 		die(MALFORMED, "slice: start, stop, axes and step differ in length");
 	for (int i = 0; i < n; i++)
 		x = t_slice_bounded(x, axis_of(a, axes[i], t_rank(x)), nth_size(a, 1, i),
-			nth_size(a, 2, i), nst ? steps[i] : 1);
+			nth_size(a, 2, i), nst ? steps[i] : 1, false);
 	return v_tensor(x);
 }
 
