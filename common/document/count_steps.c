@@ -9,13 +9,30 @@
  * on data counts as its greatest value. */
 #include "document/document.h"
 
+/* size with the values of its variables: what is left are places in a grid or a loop */
+static UOp *evaluated(UOp *size, const VarEnv *env)
+{
+	Nodes all = walk(size);
+	UOp **from = arena_alloc((all.n + 1) * sizeof *from),
+	    **to = arena_alloc((all.n + 1) * sizeof *to);
+	size_t n = 0;
+	int64_t v;
+
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_VAR && ix_eval(all.at[i], env, &v)) {
+			from[n] = all.at[i];
+			to[n++] = ix_const(v);
+		}
+	return substitute(size, n, from, to);
+}
+
 /* The value of a size, or the most that it can be. */
 static double value_of(UOp *size, const VarEnv *env)
 {
 	int64_t v, least;
 
 	if (!ix_eval(size, env, &v))
-		ix_bounds(size, &least, &v);
+		ix_bounds(evaluated(size, env), &least, &v);
 	return v > 0 ? (double)v : 0;
 }
 
