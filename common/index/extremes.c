@@ -3,6 +3,7 @@
  *
  *     max(0, x)  =  x % (m*(x//m) + m + 1)        -m <= x < m, so x//m is -1 or 0
  *     max(a, b)  =  a + max(0, b-a)               min(a, b)  =  a - max(0, a-b)
+ *     a < b      =  -((a-b) // m)                 p and q    =  p % (1 + q)
  *
  * Where bounds decide the sign of x, // and % fold it away. bounds.c proves with its two cases, 0
  * and x; sum_node makes x - max(0, x) one term. */
@@ -108,4 +109,20 @@ UOp *ix_less(UOp *a, UOp *b)
 		return ix_const(0);
 	m = power_around(d);
 	return m ? ix_sub(ix_const(0), ix_div(d, ix_const(m))) : NULL;
+}
+
+UOp *ix_both(UOp *p, UOp *q)
+{
+	UOp *one = ix_const(1);
+
+	return p == one ? q : ix_mod(p, ix_add(q, one));
+}
+
+UOp *ix_when(UOp *c, UOp *a)
+{
+	int64_t v, m = power_around(a);
+
+	if (ix_is_const(a, &v) || !m || !ix_prove_le(ix_const(0), a))
+		return m ? ix_mul(c, a) : NULL;
+	return ix_mod(a, ix_add(ix_mul(c, ix_const(m)), ix_const(1)));
 }

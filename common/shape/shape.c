@@ -187,6 +187,17 @@ const Val *size_checks(void)
 	return checks.n ? val_array(checks.n, checks.at) : VNIL;
 }
 
+size_t size_checks_made(void) { return checks.n; }
+
+void size_checks_drop(size_t from, size_t to)
+{
+	memmove(checks.at + from, checks.at + to, (checks.n - to) * sizeof *checks.at);
+	checks.n -= to - from;
+	map_free(&checked);
+	for (size_t i = 0; i < checks.n; i++)
+		map_put(&checked, checks.at[i]->hash, (void *)checks.at[i]);
+}
+
 void size_checks_reset(void)
 {
 	vec_free(&checks);

@@ -25,6 +25,9 @@ bool shape_equal(const Shape *a, const Shape *b);
 void size_check(const char *how, UOp *a, UOp *b);
 /* all checks recorded so far, or VNIL */
 const Val *size_checks(void);
+/* How many there are; and without those from … to-1, which a part made that is not needed. */
+size_t size_checks_made(void);
+void size_checks_drop(size_t from, size_t to);
 void size_checks_reset(void);
 /* The number of elements as a size. */
 UOp *shape_count(const Shape *s);

@@ -22,7 +22,7 @@ static Window window(Args *a, UOp *x)
 }
 
 /* The places that ceil_mode adds behind axis i: the last window may overhang, if it starts inside
- * x or what is before it. With n places of which p are behind, and windows of reach r at a stride s,
+ * x or what is before it. With n places, p of them behind, and windows of reach r at a stride s,
  *
  *     ceil((n - r) / s) + 1 windows fit or overhang, ceil((n - p) / s) start inside */
 static UOp *overhang(const Window *w, UOp *x, int i)

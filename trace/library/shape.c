@@ -98,12 +98,27 @@ Value fn_expand(Args *a)
 	return v_tensor(t_expand_to(x, shape_new(rank, dim)));
 }
 
+/* x with an axis of symbolic size that may be 1 cut to 1, which changes nothing if run finds that
+ * it is; x itself when no such axis is to be assumed. */
+static UOp *cut_to_one(UOp *x, int axis)
+{
+	int64_t lo, hi;
+
+	ix_bounds(t_dim(x, axis), &lo, &hi);
+	if (!reading.sizes_agree || lo > 1 || hi < 1 || lo == hi)
+		return x;
+	size_check("eq", t_dim(x, axis), ix_const(1));
+	return t_shrink_axis(x, axis, ix_const(0), ix_const(1));
+}
+
 Value fn_squeeze(Args *a)
 {
 	UOp *x = arg_tensor(a, 0), *dim[MAX_RANK];
 	int axes[MAX_RANK], n = arg_axes_of(a, 1, t_rank(x), axes), rank = 0;
 	bool drop[MAX_RANK] = { false };
 
+	for (int i = 0; arg_given(a, 1) && i < n; i++)
+		x = cut_to_one(x, axes[i]);
 	for (int i = 0; i < n; i++) {
 		drop[axes[i]] = arg_given(a, 1) ? size_equal(t_dim(x, axes[i]), ix_const(1))
 			: is_int(t_dim(x, axes[i]), 1);
@@ -203,9 +218,9 @@ static UOp *between(UOp *least, UOp *v, UOp *most)
 	return v;
 }
 
-/* One bound as NumPy reads it: counted from the end when negative, then clipped to [lo, n+hi]. Where
- * the algebra cannot decide, a number is clipped if clip says so; otherwise the bound is assumed to
- * be inside, and SHRINK has that checked when the sizes are known. */
+/* One bound as NumPy reads it: counted from the end when negative, then clipped to [lo, n+hi].
+ * Where the algebra cannot decide, a number is clipped if clip says so; otherwise the bound is
+ * assumed to be inside, and SHRINK has that checked when the sizes are known. */
 static UOp *bound(UOp *n, UOp *v, int64_t lo, int64_t hi, bool clip)
 {
 	UOp *least = ix_const(lo), *most = ix_add(n, ix_const(hi));

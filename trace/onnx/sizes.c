@@ -98,7 +98,7 @@ static UOp *negated(UOp *u) { return ix_sub(ix_const(0), u); }
 static bool not_negative(UOp *u) { return ix_prove_le(ix_const(0), u); }
 static bool positive(UOp *u) { return ix_prove_lt(ix_const(0), u); }
 
-/* a*b for a and b that are 0 or 1, or whose bounds are known */
+/* a*b, unless its bounds are not known */
 static UOp *times(UOp *a, UOp *b)
 {
 	UOp *u = ix_mul(a, b);
@@ -119,11 +119,15 @@ static bool align(Element *a, Element *b)
 	return x && y;
 }
 
+static UOp *opposite(UOp *truth) { return ix_sub(ix_const(1), truth); }
+
+static UOp *either(UOp *p, UOp *q) { return opposite(ix_both(opposite(p), opposite(q))); }
+
 /* 1 where a == b, else 0 */
 static UOp *same(UOp *a, UOp *b)
 {
 	UOp *less = ix_less(a, b), *more = ix_less(b, a);
-	return less && more ? ix_sub(ix_sub(ix_const(1), less), more) : NULL;
+	return less && more ? ix_both(opposite(less), opposite(more)) : NULL;
 }
 
 static UOp *compare(Op op, UOp *a, UOp *b)
@@ -131,14 +135,14 @@ static UOp *compare(Op op, UOp *a, UOp *b)
 	if (op == OP_CMPLT)
 		return ix_less(a, b);
 	UOp *u = same(a, b);
-	return u && op == OP_CMPNE ? ix_sub(ix_const(1), u) : u;
+	return u && op == OP_CMPNE ? opposite(u) : u;
 }
 
 /* u // per towards 0; the remainder has u's sign */
 static UOp *truncated(UOp *u, UOp *per)
 {
 	UOp *below = not_negative(u) ? ix_const(0) : ix_less(u, ix_const(0)), *more;
-	more = below ? times(below, ix_sub(per, ix_const(1))) : NULL;
+	more = below ? ix_when(below, ix_sub(per, ix_const(1))) : NULL;
 	return more ? ix_div(ix_add(u, more), per) : NULL;
 }
 
@@ -176,16 +180,14 @@ static UOp *logic(Op op, UOp *a, UOp *b)
 	return ix_const(op == OP_AND ? (x & y) : op == OP_OR ? (x | y) : (x ^ y));
 }
 
-/* of truth values */
 static UOp *truth(Op op, UOp *a, UOp *b)
 {
-	UOp *both = ix_mul(a, b);
+	UOp *both = ix_both(a, b);
 	switch (op) {
-	case OP_ADD: case OP_OR: case OP_MAX: return ix_sub(ix_add(a, b), both);
+	case OP_ADD: case OP_OR: case OP_MAX: return either(a, b);
 	case OP_MUL: case OP_AND: case OP_MIN: return both;
-	case OP_XOR: case OP_CMPNE:
-		return ix_sub(ix_add(a, b), ix_mul(both, ix_const(2)));
-	case OP_CMPEQ: return same(a, b);
+	case OP_XOR: case OP_CMPNE: return ix_both(either(a, b), opposite(both));
+	case OP_CMPEQ: return opposite(ix_both(either(a, b), opposite(both)));
 	default: return NULL;
 	}
 }
@@ -276,8 +278,8 @@ static Element choose(Element c, Element a, Element b)
 		return a;
 	if (!c.u || !a.u || !b.u || !align(&a, &b))
 		return unknown;
-	UOp *more = times(c.u, ix_sub(a.u, b.u));
-	return more ? (Element){ix_add(b.u, more), a.per} : unknown;
+	UOp *x = ix_when(c.u, a.u), *y = ix_when(opposite(c.u), b.u);
+	return x && y ? (Element){ix_add(x, y), a.per} : unknown;
 }
 
 static Element element(UOp *u, const Element *s)
