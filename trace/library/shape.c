@@ -239,11 +239,19 @@ static UOp *bound(UOp *n, UOp *v, int64_t lo, int64_t hi, bool clip)
 	return clip ? between(least, v, most) : v;
 }
 
+static bool is_number(UOp *bound)
+{
+	int64_t v;
+
+	return !bound || ix_is_const(bound, &v);
+}
+
 UOp *t_slice_bound(UOp *v, UOp *n) { return bound(n, v, 0, 0, false); }
 
 UOp *t_slice_bounded(UOp *x, int axis, UOp *start, UOp *stop, int64_t step, bool clip)
 {
 	UOp *n = t_dim(x, axis);
+	bool both = clip && is_number(start) && is_number(stop);
 
 	if (step == 0)
 		die(MALFORMED, "a step of 0");
@@ -251,12 +259,12 @@ UOp *t_slice_bounded(UOp *x, int axis, UOp *start, UOp *stop, int64_t step, bool
 		start = start ? bound(n, start, 0, 0, clip) : ix_const(0);
 		stop = stop ? bound(n, stop, 0, 0, clip) : n;
 		stop = ix_prove_lt(stop, start) ? start :
-			clip ? between(start, stop, n) : stop;
+			both ? between(start, stop, n) : stop;
 	} else {
 		start = start ? bound(n, start, -1, -1, clip) : ix_add(n, ix_const(-1));
 		stop = stop ? bound(n, stop, -1, -1, clip) : ix_const(-1);
 		stop = ix_prove_lt(start, stop) ? start :
-			clip ? between(ix_const(-1), stop, start) : stop;
+			both ? between(ix_const(-1), stop, start) : stop;
 	}
 	return t_slice(x, axis, start, stop, step);
 }
