@@ -183,6 +183,7 @@ each_size() {
 
 @test "windows that overhang and fractional scales along symbolic axes" {
 	each_size pool_ceil <<< $'x:h5.npy=12. 14. 22. 24. \nx:h6.npy=20. 22. 24. 26. 38. 40. 42. 44. 47. 49. 51. 53. '
+	each_size pool_same <<< $'x:h5.npy=6. 8. 9. 16. 18. 19. 21. 23. 24. \nx:h6.npy=19. 21. 23. 25. 26. 37. 39. 41. 43. 44. 46. 48. 50. 52. 53. '
 	each_size resize_floor <<< $'x:h5.npy=0. 1. 3. 0. 1. 3. 5. 6. 8. 10. 11. 13. 10. 11. 13. 15. 16. 18. 20. 21. 23. '
 	each_size mean_ceil <<< $'x:h5.npy= 0. 2.5 12.5 15. \nx:h6.npy= 0. 2.5 5.5 8. 22.5 25. 28. 30.5 45. 47.5 50.5 53. '
 }

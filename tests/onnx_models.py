@@ -29,6 +29,8 @@ def attr(name, v):
         return msg(5, txt(1, name) + varint(2 << 3 | 5) + struct.pack("<f", v) + num(20, 1))
     if isinstance(v, int):
         return msg(5, txt(1, name) + num(3, v) + num(20, 2))
+    if isinstance(v, tuple):                                     # a text
+        return msg(5, txt(1, name) + txt(4, v[0]) + num(20, 3))
     if isinstance(v, str):                                       # a function's attribute
         return msg(5, txt(1, name) + txt(21, v) + num(20, 1))
     return msg(5, txt(1, name) + b"".join(num(8, i) for i in v) + num(20, 7))
@@ -155,6 +157,7 @@ IMAGE = value(11, "x", [1, 1, "h", "w"])
 save("pool_ceil", graph([node("MaxPool", ["x"], ["y"], kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)], IMAGE, out(4)))
 save("mean_ceil", graph([node("AveragePool", ["x"], ["y"], kernel_shape=[2, 2], strides=[3, 3], pads=[1, 1, 1, 1], ceil_mode=1)],
                         IMAGE, out(4)))
+save("pool_same", graph([node("MaxPool", ["x"], ["y"], kernel_shape=[3, 3], strides=[2, 2], auto_pad=("SAME_UPPER",))], IMAGE, out(4)))
 save("resize_floor", graph([node("Resize", ["x", "", "by"], ["y"])], IMAGE, out(4), tensor("by", [4], floats=[1, 1, 1.5, 0.75])))
 save("unknown", graph([node("Add", ["x", "z"], ["y"])], value(11, "x", ["?", "?"]) + value(11, "z", ["?", "?"]), out(2)))
 save("alike", graph([node("Add", ["x", "z"], ["y"])], value(11, "x", ["N", "N"]) + value(11, "z", ["N", "N"]), out(2)))

@@ -153,7 +153,7 @@ UOp *conv_add_channels(UOp *y, UOp *b);                   /* b[o] along axis 1 o
 typedef struct {
 	int nd;
 	int64_t k[MAX_SPACE], stride[MAX_SPACE], dilation[MAX_SPACE], pad[MAX_SPACE][2];
-	UOp *more[MAX_SPACE];           /* symbolic places behind the padding; NULL: none */
+	UOp *more[MAX_SPACE][2];        /* symbolic places around the padding; NULL: none */
 } Window;
 /* space_windows: the windows of x padded by pad and more with value (NULL: zeros), [n,c,o...,k...];
  * pool_fold: those windows reduced, [n,c,o...]. */

@@ -45,8 +45,10 @@ UOp *space_windows(const Window *w, UOp *x, int64_t (*pad)[2], UOp *value)
 
 	x = space_pad(x, w->nd, pad, value);
 	for (int i = 0; i < t_rank(x); i++) {
-		pairs[i][0] = zero;
-		pairs[i][1] = i >= lead && w->more[i - lead] ? w->more[i - lead] : zero;
+		for (int k = 0; k < 2; k++) {
+			UOp *more = i < lead ? NULL : w->more[i - lead][k];
+			pairs[i][k] = more ? more : zero;
+		}
 	}
 	x = value ? t_pad_value(x, pairs, value) : t_pad(x, pairs);
 	return t_windows(x, w->nd, w->k, w->stride, w->dilation);
@@ -70,7 +72,7 @@ void pool_ceil(Window *w, UOp *x)
 		if (ix_is_const(more, &v))
 			w->pad[i][1] += v;
 		else
-			w->more[i] = more;
+			w->more[i][1] = more;
 	}
 }
 
@@ -115,7 +117,7 @@ UOp *pool_mean(const Window *w, UOp *x, bool ceil, bool with_padding)
 	if (ceil)
 		pool_ceil(&over, x);
 	for (int i = 0; i < w->nd; i++) {
-		plain &= over.pad[i][1] == w->pad[i][1] && !over.more[i] &&
+		plain &= over.pad[i][1] == w->pad[i][1] && !over.more[i][1] && !over.more[i][0] &&
 			(with_padding || (!w->pad[i][0] && !w->pad[i][1]));
 		n *= w->k[i];
 	}
