@@ -187,6 +187,64 @@ again f32[2,4] [[ 2. 4. 6. 8.] [ 3. 6. 9. 12.]] " ] || { echo "$output"; return 
 	grep -q "'shape': (0,)" empty/output_0.npy
 }
 
+# each_size MODEL, lines OPERANDS = VALUES from standard input: one program, interpreted and compiled
+each_size() {
+	local operands values how got
+	"$BIN/trace" "$1.onnx" > "$BATS_TEST_TMPDIR/g.mp"
+	"$BIN/fuse" "$BATS_TEST_TMPDIR/g.mp" | "$BIN/render" -t clang > "$BATS_TEST_TMPDIR/p.mp"
+	while IFS== read -r operands values; do
+		for how in "--interpret $BATS_TEST_TMPDIR/g.mp" "$BATS_TEST_TMPDIR/p.mp"; do
+			got=$(set -o pipefail; "$BIN/run" $how ${operands//:/=} | tail -n +2 | tr -d '[]' | tr -s ' \n' ' ') ||
+				return 1
+			[ "${got# }" = "${values# }" ] || { echo "$1 $operands:$got, not $values"; return 1; }
+		done
+	done
+}
+
+@test "a slice is clipped along a symbolic axis, one program for every size" {
+	for m in cut_far cut_billion; do
+		each_size $m <<-'END'
+			x:n1.npy=
+			x:n3.npy=2. 3. 4. 5. 
+		END
+	done
+	each_size cut_first <<< $'x:n1.npy=0. 1. \nx:n3.npy=0. 1. 2. 3. 4. 5. \nx:n6.npy=0. 1. 2. 3. 4. 5. 6. 7. '
+	each_size cut_last <<< $'x:n1.npy=0. 1. \nx:n4.npy=0. 1. 2. 3. 4. 5. 6. 7. \nx:n6.npy= 4. 5. 6. 7. 8. 9. 10. 11. '
+	each_size cut_middle <<< $'x:n1.npy=\nx:n3.npy=4. 5. \nx:n6.npy=4. 5. 6. 7. '
+	each_size cut_back <<< $'x:n1.npy=\nx:n3.npy=4. 5. \nx:n6.npy=10. 11. 6. 7. '
+}
+
+@test "shapes by arithmetic on sizes, one program for every size" {
+	each_size size_div <<< $'x:n1.npy=\nx:n6.npy=\nx:n9.npy=1. '
+	each_size size_max <<< $'x:n3.npy=\nx:n6.npy=1. \nx:n9.npy=1. 1. 1. 1. '
+	each_size size_where <<< $'x:n1.npy=1. \nx:n3.npy=1. 1. 1. 1. 1. 1. 1. \nx:n4.npy=1. 1. 1. 1. '
+	each_size size_pad <<< $'x:n1.npy=1. 1. 1. 1. \nx:n4.npy=1. 1. 1. 1. \nx:n6.npy=1. 1. 1. 1. 1. 1. 1. 1. '
+	each_size size_floor <<< $'x:n1.npy=\nx:n3.npy=1. 1. \nx:n6.npy=1. 1. 1. 1. '
+	each_size size_range <<< $'x:n1.npy=0 \nx:n3.npy=0 1 \nx:n9.npy=0 1 2 3 4 '
+}
+
+@test "windows that overhang and fractional scales along symbolic axes" {
+	each_size pool_ceil <<< $'x:h5.npy=12. 14. 22. 24. \nx:h6.npy=20. 22. 24. 26. 38. 40. 42. 44. 47. 49. 51. 53. '
+	each_size pool_same <<< $'x:h5.npy=6. 8. 9. 16. 18. 19. 21. 23. 24. \nx:h6.npy=19. 21. 23. 25. 26. 37. 39. 41. 43. 44. 46. 48. 50. 52. 53. '
+	each_size resize_floor <<< $'x:h5.npy=0. 1. 3. 0. 1. 3. 5. 6. 8. 10. 11. 13. 10. 11. 13. 15. 16. 18. 20. 21. 23. '
+	each_size mean_ceil <<< $'x:h5.npy= 0. 2.5 12.5 15. \nx:h6.npy= 0. 2.5 5.5 8. 22.5 25. 28. 30.5 45. 47.5 50.5 53. '
+}
+
+@test "axes whose names say nothing, and a cache that is empty at first" {
+	for m in unknown alike; do
+		each_size $m <<< 'x:n3.npy z:n3.npy= 0. 2. 4. 6. 8. 10. '
+		capture "$BIN/run" <("$BIN/trace" $m.onnx) x=n3.npy z=n4.npy
+		[[ $status = 4 && $errors == *"sizes do not match"* ]] || { echo "$errors"; return 1; }
+	done
+	each_size cache <<< $'x:n1.npy p:n0.npy=0. 1. \nx:n1.npy p:n3.npy=0. 1. 2. 3. 4. 5. 0. 1. '
+}
+
+@test "a branch that does not fit the shapes, chosen by sizes" {
+	each_size branch <<< $'x:n3.npy=-0. -1. -2. -3. -4. -5. '
+	capture "$BIN/run" <("$BIN/trace" branch.onnx) x=n1.npy
+	[[ $status = 4 && $errors == *"sizes do not match"* ]] || { echo "$errors"; return 1; }
+}
+
 @test "everything that is missing is reported at once" {
 	fails 3 "$BIN/trace" w_3_missing.onnx
 	[[ $errors == *"Foo-17 (node first), Bar-17 (node second)" ]]

@@ -157,6 +157,10 @@ int onnx_known_floats(OnnxCall *c, int k, double *out, int max);
 int onnx_known_sizes(OnnxCall *c, int k, UOp **dim);
 /* flat; any integer tensor; false: not known */
 bool onnx_try_sizes(UOp *u, size_t max, UOp **dim, size_t *n);
+/* A number that may be a fraction of a size: what it is per; NULL: not known. */
+UOp *onnx_try_fraction(UOp *u, int64_t *per);
+/* The fraction p/q of the least q that is v when rounded to dt; false: there is none. */
+bool onnx_fraction(double v, DType dt, int64_t *p, int64_t *q);
 /* The reverse: sizes as an i64 [n] tensor, as Shape returns them. */
 UOp *onnx_sizes(int n, UOp *const *dim);
 

@@ -71,8 +71,9 @@ UOp *t_along(UOp *p, int axis, int rank);                 /* p[n] along axis: [n
  * stop for step > 0. */
 UOp *t_slice(UOp *x, int axis, UOp *start, UOp *stop, int64_t step);
 /* the same with unclipped bounds as NumPy reads them: NULL, negative, beyond the ends
- * (library/shape.c) */
-UOp *t_slice_bounded(UOp *x, int axis, UOp *start, UOp *stop, int64_t step);
+ * (library/shape.c). Numbers that the algebra cannot compare with the axis are clipped, or assumed
+ * to be inside. */
+UOp *t_slice_bounded(UOp *x, int axis, UOp *start, UOp *stop, int64_t step, bool clip);
 UOp *t_slice_bound(UOp *v, UOp *n);                       /* NumPy's clipping, to 0 … n */
 /* The same with bounds that may be data: an integer scalar in data, else a size in size, or
  * neither. */
