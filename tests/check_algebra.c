@@ -11,7 +11,7 @@ typedef struct Tree {
 	int op;
 	struct Tree *l, *r;
 	UOp *u;
-} Tree; /* op: '+' '-' '*' '/' '%', 0 for a leaf */
+} Tree; /* op: + - * / %, < for the lesser, > for the greater, ? for a < b; 0 for a leaf */
 
 static Tree pool[4096];
 static int made, nranges, by_zero, wrong;
@@ -28,6 +28,9 @@ static UOp *combine(int op, UOp *a, UOp *b)
 	case '-': return ix_sub(a, b);
 	case '*': return ix_mul(a, b);
 	case '/': return ix_div(a, b);
+	case '<': return ix_min(a, b);
+	case '>': return ix_max(a, b);
+	case '?': return ix_less(a, b);
 	default: return ix_mod(a, b);
 	}
 }
@@ -65,7 +68,8 @@ static Tree *grow(int depth)
 			k < 9 && symbolic ? leaf(size[pick(2)]) :
 					    number(pick(12) - 2);
 	}
-	switch (pick(9)) {
+	switch (pick(11)) {
+	case 9: case 10: return tree("<>?"[pick(3)], grow(depth - 1), grow(depth - 1), NULL);
 	case 0: case 1: case 2: return tree('+', grow(depth - 1), grow(depth - 1), NULL);
 	case 3: return tree('-', grow(depth - 1), grow(depth - 1), NULL);
 	case 4:
@@ -81,6 +85,8 @@ static int64_t compute(int op, int64_t a, int64_t b)
 {
 	if (op == '+' || op == '-' || op == '*')
 		return op == '+' ? a + b : op == '-' ? a - b : a * b;
+	if (op == '<' || op == '>' || op == '?')
+		return op == '?' ? a < b : (a < b) == (op == '<') ? a : b;
 	if (!b)
 		return by_zero = 1, 0;
 	int64_t q = a / b - (a % b && (a < 0) != (b < 0));
@@ -301,6 +307,26 @@ static const struct { const char *text, *becomes, *sizes[5]; } identities[] = {
 	{"((a%10)*10+a//10)%10*10+((a%10)*10+a//10)//10", "a", {"100"}},
 };
 
+static void extremes(void)
+{
+	UOp *n = parse("N"), *m = parse("M"), *seven = ix_const(7), *zero = ix_const(0), *u, *back;
+	UOp *cut = ix_min(n, seven), *rest = ix_max(zero, ix_sub(n, seven)), *both = ix_min(n, m);
+	UOp *all[] = {cut, rest, both, ix_max(n, m), ix_less(n, m), ix_min(ix_mul(n, m), seven)};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		const char *err;
+		u = all[i];
+		back = size_from_val(size_to_val(u), &err);
+		expect(u == back, "read back as it was written", u);
+		expect(ix_prove_le(zero, u), "not negative", u);
+	}
+	expect(ix_sub(n, rest) == cut, "what a cut leaves", ix_sub(n, rest));
+	expect(ix_prove_le(cut, n) && ix_prove_le(cut, seven), "the lesser is at most both", cut);
+	expect(ix_prove_le(both, n) && ix_prove_le(both, m), "the lesser is at most both", both);
+	expect(ix_prove_lt(ix_range(0, "loop", cut), n), "a place within a cut", cut);
+	expect(ix_prove_lt(ix_add(ix_range(0, "loop", cut), rest), n), "a place at the end", cut);
+	expect(!ix_prove_le(n, cut) && !ix_prove_lt(zero, rest), "what does not hold", cut);
+}
+
 static void declare(void)
 {
 	const Val *kv[26];
@@ -333,5 +359,6 @@ int main(int argc, char **argv)
 		expect(got == with_ranges(identities[i].becomes, identities[i].sizes),
 			identities[i].text, got);
 	}
+	extremes();
 	return wrong ? FAILED : DONE;
 }

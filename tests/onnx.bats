@@ -75,7 +75,7 @@ traced() {
 
 @test "an input that a shape needs: --shapes-from, --const, or status 3" {
 	fails 3 "$BIN/trace" axes.onnx
-	[[ $errors == *"node sum (ReduceSum-17): its input 1 ('a') must be known"* ]]
+	[[ $errors == *"node sum (ReduceSum-17): its input 1 ('a') must be known to fix a shape; try --shapes-from a=FILE.npy" ]]
 	ok "$BIN/trace" axes.onnx --shapes-from @0=x235.npy @1=axis1.npy
 	cp "$BATS_TEST_TMPDIR/stdout" g.mp
 	ok "$BIN/run" g.mp x=x235.npy a=axis1.npy
@@ -83,6 +83,20 @@ traced() {
 	fails 4 "$BIN/run" g.mp x=x235.npy a=axis2.npy
 	[[ $errors == *"'a'"* ]]
 	"$BIN/trace" axes.onnx --const a=axis2.npy | "$BIN/run" @0=x235.npy | grep -q 'f32\[2,3\]'
+}
+
+@test "a refusal names the options that help, or none" {
+	fails 3 "$BIN/trace" square.onnx
+	[[ $errors == *"node det (Det-17): axis 1 of [n,n] must be a known size here; try --set n=N" ]]
+	ok "$BIN/trace" square.onnx --set n=3
+	fails 3 "$BIN/trace" of_data.onnx
+	[[ $errors == *"its input 1 ('k') must be known to fix a shape" ]]
+	fails 3 "$BIN/trace" sequence.onnx
+	[[ $errors == *"try --shapes-from s=FOLDER" ]]
+	printf 'input x f32[n, n] where n in 1..4\nm = load("square.onnx")\noutput y = m(x)\n' > square.t
+	run -3 "$BIN/trace" square.t
+	[[ $output == *"must be a known size here"* ]]
+	[[ $output != *"--set"* ]]
 }
 
 @test "sums of sizes as names; sizes that broadcasting requires to be equal are checked" {
@@ -135,6 +149,34 @@ again f32[2,4] [[ 2. 4. 6. 8.] [ 3. 6. 9. 12.]] " ] || { echo "$output"; return 
 	END
 }
 
+@test "--state: inputs and outputs that are kept between calls give what calls by hand give" {
+	local how
+	"$BIN/trace" stream.onnx --set batch=1 > hand.mp
+	ok "$BIN/run" hand.mp x=x.npy _h=zeros k=0 -o 1
+	ok "$BIN/run" hand.mp x=x.npy _h=1/_h.next.npy k=1/k.next.npy -o 2
+	ok "$BIN/run" hand.mp x=x.npy _h=2/_h.next.npy k=2/k.next.npy -o 3
+	ok "$BIN/trace" stream.onnx --set batch=1 --state /h=/h.next --state k=k.next
+	cp "$BATS_TEST_TMPDIR/stdout" kept.mp
+	"$BIN/show" kept.mp | grep -q 'inputs: \["x"\].*updates: \["_h.next", "k.next"\]'
+	for how in "" --interpret; do
+		ok "$BIN/run" $how kept.mp x=x.npy -n 3 -o kept
+		for f in y _h.next k.next; do cmp "3/$f.npy" "kept/$f.npy"; done
+	done
+	ok "$BIN/run" kept.mp x=x.npy -n 3 --save s.safetensors
+	grep -q '"_h"' s.safetensors
+	fails 3 "$BIN/trace" stream.onnx --state /h=/h.next
+	[[ $errors == *"[batch,4]"*"--set batch=N"* ]]
+	fails 4 "$BIN/trace" stream.onnx --set batch=1 --state k=y
+	[[ $errors == *"k is i64, y is f32; they have to agree"* ]]
+	fails 4 "$BIN/trace" stream.onnx --set batch=1 --state x=y
+	[[ $errors == *"x has shape [4], y [1,4]; they have to agree"* ]]
+	fails 4 "$BIN/trace" stream.onnx --set batch=1 --state none=y
+	[[ $errors == *"no output depends on an input 'none'"* ]]
+	fails 2 "$BIN/trace" stream.onnx --state k
+	printf 'input x f32[2]\ninput h f32[2]\noutput hn = h * 2 + x\n' > kept.t
+	[ "$("$BIN/trace" kept.t --state h=hn | "$BIN/run" x=1,2 -n 3 | tail -n 1)" = "[ 7. 14.]" ]
+}
+
 @test "a size that depends on data passes through a model" {
 	for how in '' --interpret; do
 		ok "$BIN/run" <("$BIN/trace" found.onnx) x=0,3,0,-1,5 $how
@@ -143,6 +185,64 @@ again f32[2,4] [[ 2. 4. 6. 8.] [ 3. 6. 9. 12.]] " ] || { echo "$output"; return 
 	ok "$BIN/run" <("$BIN/trace" found.onnx) x=0,0 -o empty --numbered
 	[ "$(ls empty)" = $'output_0.npy\noutput_1.npy\noutput_2.npy' ]
 	grep -q "'shape': (0,)" empty/output_0.npy
+}
+
+# each_size MODEL, lines OPERANDS = VALUES from standard input: one program, interpreted and compiled
+each_size() {
+	local operands values how got
+	"$BIN/trace" "$1.onnx" > "$BATS_TEST_TMPDIR/g.mp"
+	"$BIN/fuse" "$BATS_TEST_TMPDIR/g.mp" | "$BIN/render" -t clang > "$BATS_TEST_TMPDIR/p.mp"
+	while IFS== read -r operands values; do
+		for how in "--interpret $BATS_TEST_TMPDIR/g.mp" "$BATS_TEST_TMPDIR/p.mp"; do
+			got=$(set -o pipefail; "$BIN/run" $how ${operands//:/=} | tail -n +2 | tr -d '[]' | tr -s ' \n' ' ') ||
+				return 1
+			[ "${got# }" = "${values# }" ] || { echo "$1 $operands:$got, not $values"; return 1; }
+		done
+	done
+}
+
+@test "a slice is clipped along a symbolic axis, one program for every size" {
+	for m in cut_far cut_billion; do
+		each_size $m <<-'END'
+			x:n1.npy=
+			x:n3.npy=2. 3. 4. 5. 
+		END
+	done
+	each_size cut_first <<< $'x:n1.npy=0. 1. \nx:n3.npy=0. 1. 2. 3. 4. 5. \nx:n6.npy=0. 1. 2. 3. 4. 5. 6. 7. '
+	each_size cut_last <<< $'x:n1.npy=0. 1. \nx:n4.npy=0. 1. 2. 3. 4. 5. 6. 7. \nx:n6.npy= 4. 5. 6. 7. 8. 9. 10. 11. '
+	each_size cut_middle <<< $'x:n1.npy=\nx:n3.npy=4. 5. \nx:n6.npy=4. 5. 6. 7. '
+	each_size cut_back <<< $'x:n1.npy=\nx:n3.npy=4. 5. \nx:n6.npy=10. 11. 6. 7. '
+}
+
+@test "shapes by arithmetic on sizes, one program for every size" {
+	each_size size_div <<< $'x:n1.npy=\nx:n6.npy=\nx:n9.npy=1. '
+	each_size size_max <<< $'x:n3.npy=\nx:n6.npy=1. \nx:n9.npy=1. 1. 1. 1. '
+	each_size size_where <<< $'x:n1.npy=1. \nx:n3.npy=1. 1. 1. 1. 1. 1. 1. \nx:n4.npy=1. 1. 1. 1. '
+	each_size size_pad <<< $'x:n1.npy=1. 1. 1. 1. \nx:n4.npy=1. 1. 1. 1. \nx:n6.npy=1. 1. 1. 1. 1. 1. 1. 1. '
+	each_size size_floor <<< $'x:n1.npy=\nx:n3.npy=1. 1. \nx:n6.npy=1. 1. 1. 1. '
+	each_size size_range <<< $'x:n1.npy=0 \nx:n3.npy=0 1 \nx:n9.npy=0 1 2 3 4 '
+}
+
+@test "windows that overhang and fractional scales along symbolic axes" {
+	each_size pool_ceil <<< $'x:h5.npy=12. 14. 22. 24. \nx:h6.npy=20. 22. 24. 26. 38. 40. 42. 44. 47. 49. 51. 53. '
+	each_size pool_same <<< $'x:h5.npy=6. 8. 9. 16. 18. 19. 21. 23. 24. \nx:h6.npy=19. 21. 23. 25. 26. 37. 39. 41. 43. 44. 46. 48. 50. 52. 53. '
+	each_size resize_floor <<< $'x:h5.npy=0. 1. 3. 0. 1. 3. 5. 6. 8. 10. 11. 13. 10. 11. 13. 15. 16. 18. 20. 21. 23. '
+	each_size mean_ceil <<< $'x:h5.npy= 0. 2.5 12.5 15. \nx:h6.npy= 0. 2.5 5.5 8. 22.5 25. 28. 30.5 45. 47.5 50.5 53. '
+}
+
+@test "axes whose names say nothing, and a cache that is empty at first" {
+	for m in unknown alike; do
+		each_size $m <<< 'x:n3.npy z:n3.npy= 0. 2. 4. 6. 8. 10. '
+		capture "$BIN/run" <("$BIN/trace" $m.onnx) x=n3.npy z=n4.npy
+		[[ $status = 4 && $errors == *"sizes do not match"* ]] || { echo "$errors"; return 1; }
+	done
+	each_size cache <<< $'x:n1.npy p:n0.npy=0. 1. \nx:n1.npy p:n3.npy=0. 1. 2. 3. 4. 5. 0. 1. '
+}
+
+@test "a branch that does not fit the shapes, chosen by sizes" {
+	each_size branch <<< $'x:n3.npy=-0. -1. -2. -3. -4. -5. '
+	capture "$BIN/run" <("$BIN/trace" branch.onnx) x=n1.npy
+	[[ $status = 4 && $errors == *"sizes do not match"* ]] || { echo "$errors"; return 1; }
 }
 
 @test "everything that is missing is reported at once" {
@@ -173,5 +273,21 @@ again f32[2,4] [[ 2. 4. 6. 8.] [ 3. 6. 9. 12.]] " ] || { echo "$output"; return 
 	[[ $output == *"outputs      v f32[count_0]"*"n i64[1]"*"total f32"*"sizes        len from"* ]] || { echo "$output"; return 1; }
 	ok "$BIN/info" w_3_missing.onnx
 	[[ $output == *"missing      Foo-17 (node first), Bar-17 (node second)" ]]
+	[[ $output == *"inputs       x f32[4]"* ]]
 	fails 4 "$BIN/info" w_4_doubling.onnx
+}
+
+@test "info of a model that cannot be traced: its inputs, what is open, the node, the command that helps" {
+	ok "$BIN/info" square.onnx
+	[ "$output" = 'format       IR 8, opset 17, own 1
+operators    Det 1
+inputs       x f32[n,n]
+open sizes   n
+outputs      y f32
+not traced   node det (Det-17): axis 1 of [n,n] must be a known size here
+try          sluice trace square.onnx --set n=N' ]
+	ok "$BIN/info" square.onnx --set n=3
+	[[ $output == *"inputs       x f32[3,3]"*"kernels"* ]]
+	ok "$BIN/info" of_data.onnx
+	[[ $output == *"outputs      y f32[?]"*"not traced   node tile (Tile-17): its input 1 ('k') must be known to fix a shape" ]]
 }

@@ -29,6 +29,8 @@ def attr(name, v):
         return msg(5, txt(1, name) + varint(2 << 3 | 5) + struct.pack("<f", v) + num(20, 1))
     if isinstance(v, int):
         return msg(5, txt(1, name) + num(3, v) + num(20, 2))
+    if isinstance(v, tuple):                                     # a text
+        return msg(5, txt(1, name) + txt(4, v[0]) + num(20, 3))
     if isinstance(v, str):                                       # a function's attribute
         return msg(5, txt(1, name) + txt(21, v) + num(20, 1))
     return msg(5, txt(1, name) + b"".join(num(8, i) for i in v) + num(20, 7))
@@ -122,6 +124,60 @@ save("pair", graph([node("Neg", ["a"], ["less"]), node("MatMul", ["a", "b"], ["c
 save("found", graph([node("NonZero", ["x"], ["at"]), node("Squeeze", ["at"], ["i"]), node("Gather", ["x", "i"], ["v"]),
                      node("Shape", ["v"], ["n"]), node("ReduceSum", ["v"], ["total"], keepdims=0)], value(11, "x", ["len"]),
                     value(12, "v", [None]) + value(12, "n", [1], INT64) + value(12, "total", [])))
+save("stream", graph([node("Add", ["x", "/h"], ["s"]), node("Tanh", ["s"], ["/h.next"]), node("Add", ["/h", "x"], ["y"]),
+                      node("Constant", [], ["one"], value_int=1), node("Add", ["k", "one"], ["k.next"])],
+                     value(11, "x", [4]) + value(11, "/h", ["batch", 4]) + value(11, "k", [], INT64),
+                     value(12, "y", [None, 4]) + value(12, "/h.next", [None, 4]) + value(12, "k.next", [], INT64)))
+save("square", graph([node("Det", ["x"], ["y"], name="det")], value(11, "x", ["n", "n"]), value(12, "y", [])))
+save("of_data", graph([node("ReduceMax", ["x"], ["m"], keepdims=1), node("Cast", ["m"], ["k"], to=INT64),
+                       node("Tile", ["v", "k"], ["y"], name="tile")],
+                      value(11, "x", ["n"]) + value(11, "v", [4]), value(12, "y", [None])))
+
+# ---- one program for every size
+def ints(name, *v, rank=1): return tensor(name, [len(v)] if rank else [], INT64, struct.pack("<%dq" % len(v), *v))
+def scalars(**v): return b"".join(ints(k, n, rank=0) if isinstance(n, int) else tensor(k, [], floats=[n]) for k, n in v.items())
+N2 = value(11, "x", ["n", 2])
+def out(rank, elem=FLOAT): return value(12, "y", [None] * rank, elem)
+def cut(file, start, end, step=1):                               # x[start:end:step]
+    save(file, graph([node("Slice", ["x", "a", "b", "c", "s"], ["y"])], N2, out(2),
+                     ints("a", start) + ints("b", end) + ints("c", 0) + ints("s", step)))
+cut("cut_far", 1, 2147483647)
+cut("cut_billion", 1, 1000000000)
+cut("cut_first", 0, 4)
+cut("cut_last", -4, 1 << 40)
+cut("cut_middle", 2, 4)
+cut("cut_back", 5, 1, -2)
+N0 = [node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["n"], axis=0)]
+def sized(file, nodes, **v):                                     # ones [q], where nodes compute q from n
+    save(file, graph(N0 + nodes + [node("Unsqueeze", ["q", "first"], ["e"]), node("Expand", ["one", "e"], ["y"])], N2, out(1),
+                     scalars(zero=0, one=1.0, **v) + ints("first", 0)))
+sized("size_div", [node("Sub", ["n", "three"], ["m"]), node("Div", ["m", "four"], ["d"]), node("Max", ["d", "zero"], ["q"])], three=3, four=4)
+sized("size_max", [node("Sub", ["n", "five"], ["m"]), node("Max", ["m", "zero"], ["q"])], five=5)
+sized("size_where", [node("Equal", ["n", "three"], ["c"]), node("Where", ["c", "seven", "n"], ["q"])], three=3, seven=7)
+sized("size_pad", [node("Mod", ["n", "four"], ["r"]), node("Sub", ["four", "r"], ["l"]), node("Mod", ["l", "four"], ["p"]),
+                   node("Add", ["p", "n"], ["q"])], four=4)
+sized("size_floor", [node("Cast", ["n"], ["f"], to=1), node("Mul", ["f", "scale"], ["g"]), node("Floor", ["g"], ["h"]),
+                     node("Cast", ["h"], ["q"], to=7)], scale=0.7)
+save("size_range", graph(N0 + [node("Cast", ["n"], ["f"], to=1), node("Div", ["f", "two"], ["h"]), node("Ceil", ["h"], ["k"]),
+                               node("Cast", ["k"], ["q"], to=7), node("Range", ["zero", "q", "by"], ["y"])], N2, out(1, INT64),
+                         scalars(zero=0, two=2.0, by=1)))
+IMAGE = value(11, "x", [1, 1, "h", "w"])
+save("pool_ceil", graph([node("MaxPool", ["x"], ["y"], kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)], IMAGE, out(4)))
+save("mean_ceil", graph([node("AveragePool", ["x"], ["y"], kernel_shape=[2, 2], strides=[3, 3], pads=[1, 1, 1, 1], ceil_mode=1)],
+                        IMAGE, out(4)))
+save("pool_same", graph([node("MaxPool", ["x"], ["y"], kernel_shape=[3, 3], strides=[2, 2], auto_pad=("SAME_UPPER",))], IMAGE, out(4)))
+save("resize_floor", graph([node("Resize", ["x", "", "by"], ["y"])], IMAGE, out(4), tensor("by", [4], floats=[1, 1, 1.5, 0.75])))
+save("unknown", graph([node("Add", ["x", "z"], ["y"])], value(11, "x", ["?", "?"]) + value(11, "z", ["?", "?"]), out(2)))
+save("alike", graph([node("Add", ["x", "z"], ["y"])], value(11, "x", ["N", "N"]) + value(11, "z", ["N", "N"]), out(2)))
+save("cache", graph([node("Concat", ["p", "x"], ["y"], axis=0)], N2 + value(11, "p", ["past", 2]), out(2)))
+save("branch", graph(N0 + [node("Equal", ["n", "one"], ["c"]),
+                           node("If", ["c"], ["y"], then_branch=graph([node("Squeeze", ["x", "first"], ["z"])], b"", value(12, "z", [2])),
+                                else_branch=graph([node("Neg", ["x"], ["z"])], b"", value(12, "z", ["n", 2])))], N2, out(2),
+                     scalars(zero=0, one=1) + ints("first", 0)))
+for n in (0, 1, 3, 4, 6, 9):
+    npy("n%d.npy" % n, "<f4", [n, 2], struct.pack("<%df" % (2 * n), *range(2 * n)))
+for h, w in ((5, 5), (6, 9)):
+    npy("h%d.npy" % h, "<f4", [1, 1, h, w], struct.pack("<%df" % (h * w), *range(h * w)))
 # three gigabytes that are not there: only its size counts
 with open("sparse.bin", "wb") as f:
     f.truncate(3 << 30)
@@ -139,7 +195,7 @@ simple("w_4_negative", tensor("w", [-4], raw=four))
 simple("w_4_overflow", tensor("w", [1 << 33, 1 << 33], raw=four))
 simple("w_4_large", tensor("w", [1 << 61], raw=four))
 simple("w_4_type", tensor("w", [4], elem=99, raw=four))
-simple("w_3_string", tensor("w", [4], elem=8))
+simple("w_4_string", tensor("w", [4], elem=8))
 simple("w_3_rank", tensor("w", [1] * 17, raw=four[:4]))
 os.symlink("/etc/passwd", "link.bin")
 os.mkfifo("fifo")

@@ -12,7 +12,7 @@ compare() {
 	ok "$python" -W ignore "$TESTS/$1" "$BIN"
 }
 
-@test "windows, norms, recurrence, attention, resizing, signals, losses, com.microsoft as ONNX Runtime has them" {
+@test "windows, norms, recurrence, attention, resizing, signals, losses, com.microsoft, ai.onnx.ml as ONNX Runtime has them" {
 	compare onnx_operators.py onnxruntime
 }
 

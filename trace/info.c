@@ -8,6 +8,7 @@
 #include "io/io.h"
 #include "process/process.h"
 #include "trace.h"
+#include <stdlib.h>
 
 static const Option options[] = {
 	ONNX_OPTIONS,
@@ -62,6 +63,18 @@ static void put_outputs(Buf *out, const Graph *g)
 	}
 }
 
+/* the texts that the numbers of an output stand for, or the names of its columns */
+static void put_classes(Buf *out, const Val *classes)
+{
+	const char *title = "classes";
+	for (size_t i = 0; classes && classes->kind == VAL_MAP && i < classes->n; i++) {
+		Buf words = {0};
+		text_value(&words, classes->a[2 * i + 1]);
+		put_line(out, &title, arena_printf("%s %s", classes->a[2 * i]->s, buf_str(&words)));
+		buf_free(&words);
+	}
+}
+
 static void put_ends(Buf *out, const Graph *g, Nodes all)
 {
 	const char *title = "inputs";
@@ -73,6 +86,7 @@ static void put_ends(Buf *out, const Graph *g, Nodes all)
 		if (role_is(all.at[i], "state"))
 			put_line(out, &title, typed(buffer_name(all.at[i]), all.at[i]));
 	put_outputs(out, g);
+	put_classes(out, val_get(g->meta, "classes"));
 	title = "sizes";
 	for (size_t i = 0; g->vars->kind == VAL_MAP && i < g->vars->n; i++) {
 		const Val *range = g->vars->a[2 * i + 1];
@@ -165,6 +179,32 @@ static void put_plan(Buf *out, Graph *g)
 		put_line(out, &title, "depends on the sizes");
 }
 
+/* ---- models that cannot be traced: what their file says */
+
+static struct { const char *file; Buf start, ends; } model;
+
+static void describe_refused(int status, const char *where, const char *text)
+{
+	if (status != UNSUPPORTED || !model.start.n)
+		return;
+	onnx_describe_refusal(&model.ends, model.file, where, text);
+	buf_printf(&model.start, "%s", buf_str(&model.ends));
+	stream_put(NULL, buf_str(&model.start), model.start.n);
+	exit(stage_end());
+}
+
+/* Whether its operators are all there; if they are, tracing it may still be refused. */
+static bool describe_model(const char *file)
+{
+	model.file = file;
+	bool whole = onnx_describe(file, &model.start, &model.ends);
+	if (whole)
+		process.refused = describe_refused;
+	else
+		buf_printf(&model.start, "%s", buf_str(&model.ends));
+	return whole;
+}
+
 /* ---- files */
 
 static void print(Graph *g, Buf *out)
@@ -208,7 +248,6 @@ int main(int argc, char **argv)
 		.options = options,
 		.summary = "Prints what a model or a program is: inputs, outputs, operators, work, "
 			   "memory."};
-	Buf out = {0};
 	stage_begin("info");
 	argc = take_shapes_from(argc, argv);
 	int first = options_parse(&tool, argc, argv);
@@ -218,13 +257,13 @@ int main(int argc, char **argv)
 	bool onnx = file && file_is_onnx(file);
 	if (onnx)
 		confine_stage(false);
-	if (onnx && !onnx_describe(file, &out)) {
-		stream_put(NULL, buf_str(&out), out.n);
+	if (onnx && !describe_model(file)) {
+		stream_put(NULL, buf_str(&model.start), model.start.n);
 		return stage_end();
 	}
 	Graph *g = file && strcmp(file, "-") ? read_file(file) : NULL;
 	if (g)
-		print(g, &out);
+		print(g, &model.start);
 	else
 		documents(file);
 	return stage_end();

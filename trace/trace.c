@@ -31,6 +31,7 @@ static Graph *note_checks(Graph *g)
 
 static const Pass passes[] = {
 	{"expand", read_tensor, "functions of the tensor library become primitive ops"},
+	{"states", keep_states, "pairs of an input and an output become states (--state)"},
 	{"bound", bound_sizes, "sizes that are data become buffers of their most, and counts"},
 	{"checks", note_checks, "what is to be checked when the sizes are known"},
 	{0},
@@ -39,6 +40,8 @@ static const Pass passes[] = {
 static const Option options[] = {
 	ONNX_OPTIONS,
 	C_OPTIONS,
+	{0, "state", "IN=OUT", "keep an input between calls: it starts as zeros, and output OUT is "
+		"its next content", &state_pairs, .many = true},
 	{0},
 };
 

@@ -12,4 +12,10 @@ Graph *read_tensor(Graph *doc);              /* level tensor (or graph) document
 /* Reads a file selected by its suffix: a graph, or a document of level tensor; NULL when the file
  * is a document itself. */
 Graph *read_file(const char *file);
+
+/* ---- keep_states.c: pairs of an input and an output that keep their content between calls */
+
+typedef VEC(const char *) StatePairs;
+extern StatePairs state_pairs;              /* "IN=OUT", from the command line */
+Graph *keep_states(Graph *g);                /* pass */
 #endif

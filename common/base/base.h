@@ -23,6 +23,9 @@ typedef struct {
 	const char *where;      /* when set, put before a message: "file:line:col" of a front end */
 	/* when set, printed after the message on a terminal: a source line and a caret */
 	const char *context;
+	/* when set, hears of a failure before its line is printed, and may end the process itself:
+	 * where and text, fit for a line of text */
+	void (*refused)(int status, const char *where, const char *text);
 	const char *input;      /* -i ENDPOINT, or NULL */
 	/* --keys: the folder of this user's keys for tcp; --peer: the other side's; or NULL */
 	const char *keys, *peer;

@@ -36,12 +36,11 @@ static size_t shown(const unsigned char *s)
 	return c < 0xa0 || c == 0x2028 || c == 0x2029 || turns ? 0 : n;
 }
 
-/* Escapes characters that would break the line or a terminal, cuts at LINE bytes, writes in one
- * piece. */
-static void print_line(const char *text)
+/* Escapes characters that would break the line or a terminal, cuts at LINE bytes. Returns the
+ * length. */
+static size_t escape(char *out, const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
-	char out[LINE + 8];
 	size_t n = 0;
 
 	while (*s && n < LINE - 5) {
@@ -52,6 +51,16 @@ static void print_line(const char *text)
 			*s == '\n' ? "\\n" : *s == '\t' ? "\\t" : "\\x%02x", *s);
 		s += k ? k : 1;
 	}
+	out[n] = 0;
+	return n;
+}
+
+/* in one piece */
+static void print_line(const char *text)
+{
+	char out[LINE + 8];
+	size_t n = escape(out, text);
+
 	out[n++] = '\n';
 	fwrite(out, 1, n, stderr);
 }
@@ -82,10 +91,28 @@ static _Noreturn void leave(int status)
 	_Exit(status);
 }
 
+static void tell(int status, const char *fmt, va_list ap)
+{
+	void (*refused)(int, const char *, const char *) = process.refused;
+	char text[4 * LINE], where[LINE + 8], line[LINE + 8];
+
+	process.refused = NULL;
+	vsnprintf(text, sizeof text, fmt, ap);
+	escape(line, text);
+	escape(where, process.where ? process.where : "");
+	refused(status, where, line);
+}
+
 _Noreturn void die(int status, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
+	if (process.refused) {
+		va_list copy;
+		va_copy(copy, ap);
+		tell(status, fmt, copy);
+		va_end(copy);
+	}
 	message(fmt, ap, NULL);
 	va_end(ap);
 	leave(status);

@@ -472,18 +472,56 @@ static bool put_least(Sum *s, int phase, int depth)
 	return false;
 }
 
+/* An atom of s that is max(0, x), with its x. */
+static UOp *positive_of(const Sum *s, UOp **x)
+{
+	UOp *atom[IX_ATOMS];
+
+	for (int i = 0; i < s->n; i++) {
+		int n = mono_atoms(s->t[i].m, atom);
+		for (int j = 0; j < n; j++) {
+			nested++;
+			*x = ix_positive_part(atom[j]);
+			nested--;
+			if (*x)
+				return atom[j];
+		}
+	}
+	return NULL;
+}
+
+/* s >= 0 with max(0, x) in it: with 0 and with x in its place. Where s grows with it, one of them
+ * is enough, since it is at least both. */
+static bool nonneg_cases(const Sum *s, UOp *atom, UOp *x, int depth)
+{
+	Sum c, zero, full, t;
+
+	if (!split(s, atom, &c, &zero))
+		return false;
+	sum_of(&t, x);
+	if (!sum_mul(&full, &c, &t) || !sum_plus(&full, 1, &zero))
+		return false;
+	bool grows = nonneg(&c, depth - 1), first = nonneg(&zero, depth);
+	return (grows && first) || ((grows || first) && nonneg(&full, depth));
+}
+
 static bool nonneg(const Sum *start, int depth)
 {
 	Sum s = *start;
+	UOp *atom, *x;
 
 	for (int i = 0; i < IX_TERMS; i++) {
 		if (sum_span(&s).lo >= 0)
 			return true;
 		if (!s.n || depth <= 0 || --budget < 0)
 			return false;
-		int phase = 0;
-		while (phase < PHASES && !put_least(&s, phase, depth))
-			phase++;
+		int phase = RANGES;
+		if (put_least(&s, phase, depth))
+			continue;
+		if ((atom = positive_of(&s, &x)))
+			return nonneg_cases(&s, atom, x, depth);
+		while (++phase < PHASES && !put_least(&s, phase, depth))
+			;
 		if (phase == PHASES)
 			return false;
 	}

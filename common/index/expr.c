@@ -356,6 +356,30 @@ static bool join_remainder(Sum *s, int64_t c, UOp *m, UOp *mod, UOp *quot)
 	return false;
 }
 
+/* s has c*max(0, x). If it also has -c*x, but for a number, both together are c*max(0, -x). */
+static bool join_positive(Sum *s, int64_t c, UOp *mod)
+{
+	UOp *x = ix_positive_part(mod), *back;
+	Sum p, r = *s;
+
+	if (!x)
+		return false;
+	sum_of(&p, x);
+	for (int i = 0; i < p.n; i++) {
+		int64_t want;
+		if (!mul_ok(p.t[i].c, -c, &want) || sum_coef(s, p.t[i].m) != want)
+			return false;
+	}
+	back = ix_positive(ix_sub(ix_const(0), x));
+	if (!back || !sum_term(&r, -c, mod) || !sum_plus(&r, c, &p))
+		return false;
+	sum_of(&p, back);
+	if (!sum_plus(&r, c, &p))
+		return false;
+	*s = r;
+	return true;
+}
+
 static bool join_one(Sum *s)
 {
 	UOp *atom[IX_ATOMS];
@@ -364,6 +388,8 @@ static bool join_one(Sum *s)
 		UOp *m = s->t[i].m;
 		if (m->op != OP_FLOORMOD && m->op != OP_MUL)
 			continue;
+		if (join_positive(s, s->t[i].c, m))
+			return true;
 		int n = mono_atoms(m, atom);
 		for (int j = 0; j < n; j++) {
 			if (atom[j]->op != OP_FLOORMOD || !ix_pure(atom[j]))

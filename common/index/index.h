@@ -3,7 +3,8 @@
 #define COMMON_INDEX_INDEX_H
 #include "graph/graph.h"
 
-/* ---- expr.c, conditions.c, bounds.c, divmod.c, ixtext.c: the integer algebra (internals: ix.h) */
+/* ---- expr.c, conditions.c, bounds.c, divmod.c, extremes.c, ixtext.c: the integer algebra
+ * (internals: ix.h) */
 
 UOp *ix_const(int64_t v);
 UOp *ix_var(const char *name, int64_t min, int64_t max);
@@ -13,6 +14,16 @@ UOp *ix_sub(UOp *a, UOp *b);
 UOp *ix_mul(UOp *a, UOp *b);
 UOp *ix_div(UOp *a, UOp *b);                                 /* floor */
 UOp *ix_mod(UOp *a, UOp *b);                                 /* floor */
+/* The greater of two, the lesser; 1 where a < b, else 0; max(0, x). NULL when the bounds of what
+ * is not decided are not known. */
+UOp *ix_max(UOp *a, UOp *b);
+UOp *ix_min(UOp *a, UOp *b);
+UOp *ix_less(UOp *a, UOp *b);
+UOp *ix_positive(UOp *x);
+/* Of truth values, 0 or 1: 1 where p and q are; and a where c is, else 0 (NULL as above). */
+UOp *ix_both(UOp *p, UOp *q);
+UOp *ix_when(UOp *c, UOp *a);
+UOp *ix_positive_part(UOp *u);                               /* x, when u is max(0, x); else NULL */
 /* mod is x % n for a number n. If lo <= mod < hi implies mod = *y and x // n = *q, with fewer
  * divisions, and that can be proved for all x, returns true. Outside those bounds y and q have no
  * meaning. */

@@ -370,6 +370,7 @@ static ARENA Known nested[NESTED];
 static ARENA Map lefts;                 /* Left, by call and buffer */
 static ARENA Map writers;               /* Calls, by buffer; made for written_for */
 static ARENA const Graph *written_for;
+static ARENA Map constants;             /* Span, by const BUFFER */
 
 static void add_writer(UOp *buffer, uint32_t call)
 {
@@ -478,15 +479,11 @@ static Left *left_by(const Known *at, uint32_t number, UOp *buffer, int depth)
 	return left;
 }
 
-/* The least and the greatest number of a constant in the document. */
-static Span data_span(UOp *buffer)
+static Span bytes_span(const UOp *buffer, const Val *data)
 {
-	const Val *data = val_get(buffer->arg, "data");
 	Span r = {1, 0};
 	int size = dtype_size(buffer->dtype);
 
-	if (!buffer_is(buffer, "const") || !data || data->kind != VAL_BIN || !data->n)
-		return span_dtype(buffer->dtype);
 	for (size_t i = 0; i + size <= data->n; i += size) {
 		uint64_t bits = 0;
 		memcpy(&bits, data->s + i, size);
@@ -496,6 +493,22 @@ static Span data_span(UOp *buffer)
 		r = span_join(r, (Span){v, v});
 	}
 	return r;
+}
+
+/* The least and the greatest number of a constant in the document, looked for once. */
+static Span data_span(UOp *buffer)
+{
+	const Val *data = val_get(buffer->arg, "data");
+	Span *known = map_get(&constants, PKEY(buffer));
+
+	if (known)
+		return *known;
+	if (!buffer_is(buffer, "const") || !data || data->kind != VAL_BIN || !data->n)
+		return span_dtype(buffer->dtype);
+	known = arena_alloc(sizeof *known);
+	*known = bytes_span(buffer, data);
+	map_put(&constants, PKEY(buffer), known);
+	return *known;
 }
 
 /* What a buffer holds before a call. */

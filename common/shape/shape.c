@@ -44,11 +44,35 @@ bool shape_bytes(const Shape *s, DType d, int64_t *bytes)
 	return shape_static(s, bytes) && mul_ok(*bytes, dtype_size(d), bytes);
 }
 
+static ARENA const char *(*advice)(UOp *size);
+
+void shape_advise(const char *(*fn)(UOp *size)) { advice = fn; }
+
+/* size with 0 for each max(0, x) in it: for a cut such as n - max(0, n-5), its greatest value */
+static UOp *uncut(UOp *size)
+{
+	Nodes all = walk(size);
+	UOp **from = arena_alloc((all.n + 1) * sizeof *from),
+	    **to = arena_alloc((all.n + 1) * sizeof *to);
+	size_t n = 0;
+	for (size_t i = 0; i < all.n; i++)
+		if (ix_positive_part(all.at[i])) {
+			from[n] = all.at[i];
+			to[n++] = ix_const(0);
+		}
+	return n ? substitute(size, n, from, to) : size;
+}
+
 int64_t shape_dim(const Shape *s, int i)
 {
 	int64_t d;
-	if (!ix_is_const(s->dim[i], &d))
-		die(UNSUPPORTED, "axis %d of %s must be a known size here", i, shape_text(s));
+	if (ix_is_const(s->dim[i], &d))
+		return d;
+	UOp *most = uncut(s->dim[i]);
+	if (!ix_is_const(most, &d) || !ix_prove_le(s->dim[i], most))
+		die(UNSUPPORTED, "axis %d of %s must be a known size here%s", i, shape_text(s),
+			advice ? advice(s->dim[i]) : "");
+	size_check("eq", s->dim[i], ix_const(d));
 	return d;
 }
 
@@ -166,6 +190,17 @@ void size_check(const char *how, UOp *a, UOp *b)
 const Val *size_checks(void)
 {
 	return checks.n ? val_array(checks.n, checks.at) : VNIL;
+}
+
+size_t size_checks_made(void) { return checks.n; }
+
+void size_checks_drop(size_t from, size_t to)
+{
+	memmove(checks.at + from, checks.at + to, (checks.n - to) * sizeof *checks.at);
+	checks.n -= to - from;
+	map_free(&checked);
+	for (size_t i = 0; i < checks.n; i++)
+		map_put(&checked, checks.at[i]->hash, (void *)checks.at[i]);
 }
 
 void size_checks_reset(void)

@@ -25,6 +25,9 @@ bool shape_equal(const Shape *a, const Shape *b);
 void size_check(const char *how, UOp *a, UOp *b);
 /* all checks recorded so far, or VNIL */
 const Val *size_checks(void);
+/* How many there are; and without those from … to-1, which a part made that is not needed. */
+size_t size_checks_made(void);
+void size_checks_drop(size_t from, size_t to);
 void size_checks_reset(void);
 /* The number of elements as a size. */
 UOp *shape_count(const Shape *s);
@@ -34,8 +37,11 @@ bool shape_static(const Shape *s, int64_t *n);
 bool shape_bytes(const Shape *s, DType d, int64_t *bytes);
 /* Whether some size is known to be 0. */
 bool shape_empty(const Shape *s);
-/* Size i as a number; dies with UNSUPPORTED when it is symbolic. */
+/* Size i as a number; dies with UNSUPPORTED when it is symbolic. What is cut to at most a number
+ * (min(n, 5)) counts as that number, which is recorded for checking. */
 int64_t shape_dim(const Shape *s, int i);
+/* What a reader adds to the refusal of a size that is no number: until arena_reset. */
+void shape_advise(const char *(*fn)(UOp *size));
 /* The largest number of elements, from the variables' bounds (saturates at 2^62). */
 int64_t shape_max_count(const Shape *s);
 /* "[3,n*2]", in the arena. */

@@ -43,6 +43,7 @@ UOp *t_matmul(UOp *a, UOp *b)
 		no_match(a, b);
 	row = t_rank(a) == 1;
 	column = t_rank(b) == 1;
+	a = t_agree(a, t_rank(a) - 1, t_dim(b, column ? 0 : -2));
 	if (!size_equal(t_dim(a, -1), t_dim(b, column ? 0 : -2)))
 		no_match(a, b);
 	operands(2, (UOp *[]){ a, b }, x, &dt);

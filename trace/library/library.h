@@ -153,8 +153,9 @@ UOp *conv_add_channels(UOp *y, UOp *b);                   /* b[o] along axis 1 o
 typedef struct {
 	int nd;
 	int64_t k[MAX_SPACE], stride[MAX_SPACE], dilation[MAX_SPACE], pad[MAX_SPACE][2];
+	UOp *more[MAX_SPACE][2];        /* symbolic places around the padding; NULL: none */
 } Window;
-/* space_windows: the windows of x padded by pad with value (NULL: zeros), [n,c,o...,k...];
+/* space_windows: the windows of x padded by pad and more with value (NULL: zeros), [n,c,o...,k...];
  * pool_fold: those windows reduced, [n,c,o...]. */
 UOp *space_windows(const Window *w, UOp *x, int64_t (*pad)[2], UOp *value);
 UOp *space_fold(const Window *w, Op op, UOp *x);
@@ -186,7 +187,7 @@ typedef struct {
 } ResizeHow;
 /* One axis: n elements resized to `to` by scale; crop is the start and end of the region, from 0 to
  * 1. n is -1 when the axis keeps its size or its sizes are symbolic, in which case it gets `size`
- * elements. */
+ * elements; then scale is 0 where it is size by the axis's. */
 typedef struct { int64_t n, to; double scale, crop[2]; UOp *size; } ResizeAxis;
 /* The result has x's dtype, which must be a float one unless the mode is 'n'. */
 UOp *t_resize(const ResizeHow *h, UOp *x, int axis, const ResizeAxis *ax);

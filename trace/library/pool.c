@@ -21,22 +21,37 @@ static Window window(Args *a, UOp *x)
 	return w;
 }
 
-/* The places that ceil_mode adds behind axis i: the last window may overhang, if it starts
- * inside. */
-static int64_t overhang(const Window *w, UOp *x, int i)
+/* The places that ceil_mode adds behind axis i: the last window may overhang, if it starts inside
+ * x or what is before it. With n places, p of them behind, and windows of reach r at a stride s,
+ *
+ *     ceil((n - r) / s) + 1 windows fit or overhang, ceil((n - p) / s) start inside */
+static UOp *overhang(const Window *w, UOp *x, int i)
 {
-	int64_t n = shape_dim(x->shape, 2 + i) + w->pad[i][0] + w->pad[i][1];
-	int64_t reach = w->dilation[i] * (w->k[i] - 1) + 1, left = (n - reach) % w->stride[i];
-	int64_t last = n - reach - left + w->stride[i];
+	int64_t s = w->stride[i], reach = w->dilation[i] * (w->k[i] - 1) + 1, p = w->pad[i][1];
+	UOp *n = ix_add(t_dim(x, 2 + i), ix_const(w->pad[i][0] + p)), *last, *more;
 
-	if (left == 0 || n < reach || last >= shape_dim(x->shape, 2 + i) + w->pad[i][0])
-		return 0;
-	return w->stride[i] - left;
+	/* the lesser of both, less 1, times s */
+	last = ix_add(n, ix_const(p < reach - s ? -reach + s - 1 : -p - 1));
+	last = ix_mul(ix_div(last, ix_const(s)), ix_const(s));
+	more = ix_sub(ix_add(last, ix_const(reach)), n);
+	last = ix_positive(more);
+	return last ? last : more;
 }
 
 UOp *space_windows(const Window *w, UOp *x, int64_t (*pad)[2], UOp *value)
 {
-	return t_windows(space_pad(x, w->nd, pad, value), w->nd, w->k, w->stride, w->dilation);
+	UOp *pairs[MAX_RANK][2], *zero = ix_const(0);
+	int lead = t_rank(x) - w->nd;
+
+	x = space_pad(x, w->nd, pad, value);
+	for (int i = 0; i < t_rank(x); i++) {
+		for (int k = 0; k < 2; k++) {
+			UOp *more = i < lead ? NULL : w->more[i - lead][k];
+			pairs[i][k] = more ? more : zero;
+		}
+	}
+	x = value ? t_pad_value(x, pairs, value) : t_pad(x, pairs);
+	return t_windows(x, w->nd, w->k, w->stride, w->dilation);
 }
 
 UOp *space_fold(const Window *w, Op op, UOp *x)
@@ -50,8 +65,15 @@ UOp *space_fold(const Window *w, Op op, UOp *x)
 
 void pool_ceil(Window *w, UOp *x)
 {
-	for (int i = 0; i < w->nd; i++)
-		w->pad[i][1] += overhang(w, x, i);
+	int64_t v;
+
+	for (int i = 0; i < w->nd; i++) {
+		UOp *more = overhang(w, x, i);
+		if (ix_is_const(more, &v))
+			w->pad[i][1] += v;
+		else
+			w->more[i][1] = more;
+	}
 }
 
 Value fn_max_pool(Args *a)
@@ -67,7 +89,7 @@ Value fn_max_pool(Args *a)
 
 /* How many elements of each window count: those of x, and those of the padding (but not of the
  * overhang) if with_padding. */
-static UOp *counted(const Window *w, UOp *x, int64_t (*over)[2], bool with_padding)
+static UOp *counted(const Window *w, UOp *x, const Window *over, bool with_padding)
 {
 	UOp *dim[MAX_RANK];
 	int64_t inner[MAX_SPACE][2], outer[MAX_SPACE][2];
@@ -77,12 +99,12 @@ static UOp *counted(const Window *w, UOp *x, int64_t (*over)[2], bool with_paddi
 	for (int i = 0; i < w->nd; i++) {
 		for (int s = 0; s < 2; s++) {
 			inner[i][s] = with_padding ? w->pad[i][s] : 0;
-			outer[i][s] = over[i][s] - inner[i][s];
+			outer[i][s] = over->pad[i][s] - inner[i][s];
 		}
 	}
 	UOp *one = t_full(shape_new(t_rank(x), dim), t_num(x->dtype, 1));
 	one = space_pad(one, w->nd, inner, t_num(x->dtype, 1));
-	return space_fold(w, OP_ADD, space_windows(w, one, outer, NULL));
+	return space_fold(w, OP_ADD, space_windows(over, one, outer, NULL));
 }
 
 UOp *pool_mean(const Window *w, UOp *x, bool ceil, bool with_padding)
@@ -95,12 +117,12 @@ UOp *pool_mean(const Window *w, UOp *x, bool ceil, bool with_padding)
 	if (ceil)
 		pool_ceil(&over, x);
 	for (int i = 0; i < w->nd; i++) {
-		plain &= over.pad[i][1] == w->pad[i][1] &&
+		plain &= over.pad[i][1] == w->pad[i][1] && !over.more[i][1] && !over.more[i][0] &&
 			(with_padding || (!w->pad[i][0] && !w->pad[i][1]));
 		n *= w->k[i];
 	}
-	sum = space_fold(w, OP_ADD, space_windows(w, x, over.pad, NULL));
-	return t_div(sum, plain ? t_num(x->dtype, n) : counted(w, x, over.pad, with_padding));
+	sum = space_fold(w, OP_ADD, space_windows(&over, x, over.pad, NULL));
+	return t_div(sum, plain ? t_num(x->dtype, n) : counted(w, x, &over, with_padding));
 }
 
 Value fn_avg_pool(Args *a)

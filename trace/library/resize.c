@@ -198,11 +198,12 @@ static UOp *nearest_of(UOp *p, ResizeRound r)
 	}
 }
 
-static UOp *source_of(const ResizeHow *h, UOp *n, UOp *size)
+static UOp *source_of(const ResizeHow *h, UOp *n, const ResizeAxis *ax)
 {
-	UOp *i = t_arange(DT_F64, size), *from = t_size(DT_F64, n), *to = t_size(DT_F64, size),
-	    *scale = t_div(to, from);
-	UOp *one = t_num(DT_F64, 1);
+	UOp *i = t_arange(DT_F64, ax->size), *from = t_size(DT_F64, n),
+	    *to = t_size(DT_F64, ax->size), *one = t_num(DT_F64, 1);
+	UOp *scale = ax->scale ? t_num(DT_F64, ax->scale) : t_div(to, from),
+	    *wide = ax->scale ? t_mul(scale, from) : to;
 
 	if (h->map == MAP_CROP || h->antialias || h->inner)
 		die(UNSUPPORTED,
@@ -210,8 +211,11 @@ static UOp *source_of(const ResizeHow *h, UOp *n, UOp *size)
 	if (h->map == MAP_ASYMMETRIC)
 		return t_div(i, scale);
 	if (h->map == MAP_CORNERS)
-		return t_div(t_mul(i, t_sub(from, one)), t_max(t_sub(to, one), one));
+		return t_where(t_eq(wide, one), t_num(DT_F64, 0),
+			t_div(t_mul(i, t_sub(from, one)), t_sub(wide, one)));
 	i = t_addc(t_div(t_addc(i, 0.5), scale), -0.5);
+	if (h->map == MAP_HALF_SYMMETRIC && ax->scale)
+		i = t_add(i, t_mul(t_mulc(from, 0.5), t_sub(one, t_div(to, wide))));
 	return h->map == MAP_HALF_PYTORCH ? t_where(t_eq(to, one), t_num(DT_F64, 0), i) : i;
 }
 
@@ -227,9 +231,9 @@ void t_cubic_weights(UOp *t, double a, UOp **w)
 	}
 }
 
-static UOp *resize_symbolic(const ResizeHow *h, UOp *x, int axis, UOp *size)
+static UOp *resize_symbolic(const ResizeHow *h, UOp *x, int axis, const ResizeAxis *ax)
 {
-	UOp *n = t_dim(x, axis), *p = source_of(h, n, size),
+	UOp *n = t_dim(x, axis), *p = source_of(h, n, ax),
 	    *last = t_addc(t_size(DT_F64, n), -1), *lo, *w[4], *y = NULL;
 	int taps = h->mode == 'n' ? 1 : h->mode == 'l' ? 2 : 4;
 
@@ -262,7 +266,7 @@ static UOp *stretch(const ResizeHow *h, UOp *x, int axis, const ResizeAxis *ax)
 		if (repeats(&trial, &t))
 			return repeated(x, axis, r);
 	}
-	return resize_symbolic(h, x, axis, ax->size);
+	return resize_symbolic(h, x, axis, ax);
 }
 
 UOp *t_resize(const ResizeHow *h, UOp *x, int axis, const ResizeAxis *ax)

@@ -98,12 +98,27 @@ Value fn_expand(Args *a)
 	return v_tensor(t_expand_to(x, shape_new(rank, dim)));
 }
 
+/* x with an axis of symbolic size that may be 1 cut to 1, which changes nothing if run finds that
+ * it is; x itself when no such axis is to be assumed. */
+static UOp *cut_to_one(UOp *x, int axis)
+{
+	int64_t lo, hi;
+
+	ix_bounds(t_dim(x, axis), &lo, &hi);
+	if (!reading.sizes_agree || lo > 1 || hi < 1 || lo == hi)
+		return x;
+	size_check("eq", t_dim(x, axis), ix_const(1));
+	return t_shrink_axis(x, axis, ix_const(0), ix_const(1));
+}
+
 Value fn_squeeze(Args *a)
 {
 	UOp *x = arg_tensor(a, 0), *dim[MAX_RANK];
 	int axes[MAX_RANK], n = arg_axes_of(a, 1, t_rank(x), axes), rank = 0;
 	bool drop[MAX_RANK] = { false };
 
+	for (int i = 0; arg_given(a, 1) && i < n; i++)
+		x = cut_to_one(x, axes[i]);
 	for (int i = 0; i < n; i++) {
 		drop[axes[i]] = arg_given(a, 1) ? size_equal(t_dim(x, axes[i]), ix_const(1))
 			: is_int(t_dim(x, axes[i]), 1);
@@ -194,14 +209,24 @@ Value fn_size(Args *a)
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-/* One bound as NumPy reads it: counted from the end when negative, then clipped to [lo, n+hi]. A
- * symbolic bound that the algebra cannot decide is assumed to be inside; SHRINK has it checked when
- * the sizes are known. */
-static UOp *bound(UOp *n, UOp *v, int64_t lo, int64_t hi)
+static UOp *between(UOp *least, UOp *v, UOp *most)
+{
+	v = ix_max(v, least);
+	v = v ? ix_min(v, most) : NULL;
+	if (!v)
+		die(UNSUPPORTED, "a slice of an axis of which no greatest size is known");
+	return v;
+}
+
+/* One bound as NumPy reads it: counted from the end when negative, then clipped to [lo, n+hi].
+ * Where the algebra cannot decide, a number is clipped if clip says so; otherwise the bound is
+ * assumed to be inside, and SHRINK has that checked when the sizes are known. */
+static UOp *bound(UOp *n, UOp *v, int64_t lo, int64_t hi, bool clip)
 {
 	UOp *least = ix_const(lo), *most = ix_add(n, ix_const(hi));
 	int64_t k;
 
+	clip = clip && ix_is_const(v, &k);
 	/* clamp bounds beyond any size so that sums do not overflow */
 	if (ix_is_const(v, &k))
 		v = ix_const(k > 1LL << 62 ? 1LL << 62 : k < -(1LL << 62) ? -(1LL << 62) : k);
@@ -209,25 +234,37 @@ static UOp *bound(UOp *n, UOp *v, int64_t lo, int64_t hi)
 		v = ix_add(v, n);
 	if (ix_prove_lt(v, least))
 		return least;
-	return ix_prove_lt(most, v) ? most : v;
+	if (ix_prove_lt(most, v))
+		return most;
+	return clip ? between(least, v, most) : v;
 }
 
-UOp *t_slice_bound(UOp *v, UOp *n) { return bound(n, v, 0, 0); }
+static bool is_number(UOp *bound)
+{
+	int64_t v;
 
-UOp *t_slice_bounded(UOp *x, int axis, UOp *start, UOp *stop, int64_t step)
+	return !bound || ix_is_const(bound, &v);
+}
+
+UOp *t_slice_bound(UOp *v, UOp *n) { return bound(n, v, 0, 0, false); }
+
+UOp *t_slice_bounded(UOp *x, int axis, UOp *start, UOp *stop, int64_t step, bool clip)
 {
 	UOp *n = t_dim(x, axis);
+	bool both = clip && is_number(start) && is_number(stop);
 
 	if (step == 0)
 		die(MALFORMED, "a step of 0");
 	if (step > 0) {
-		start = start ? bound(n, start, 0, 0) : ix_const(0);
-		stop = stop ? bound(n, stop, 0, 0) : n;
-		stop = ix_prove_lt(stop, start) ? start : stop;
+		start = start ? bound(n, start, 0, 0, clip) : ix_const(0);
+		stop = stop ? bound(n, stop, 0, 0, clip) : n;
+		stop = ix_prove_lt(stop, start) ? start :
+			both ? between(start, stop, n) : stop;
 	} else {
-		start = start ? bound(n, start, -1, -1) : ix_add(n, ix_const(-1));
-		stop = stop ? bound(n, stop, -1, -1) : ix_const(-1);
-		stop = ix_prove_lt(start, stop) ? start : stop;
+		start = start ? bound(n, start, -1, -1, clip) : ix_add(n, ix_const(-1));
+		stop = stop ? bound(n, stop, -1, -1, clip) : ix_const(-1);
+		stop = ix_prove_lt(start, stop) ? start :
+			both ? between(ix_const(-1), stop, start) : stop;
 	}
 	return t_slice(x, axis, start, stop, step);
 }
@@ -266,7 +303,7 @@ Value fn_slice(Args *a)
 		die(MALFORMED, "slice: start, stop, axes and step differ in length");
 	for (int i = 0; i < n; i++)
 		x = t_slice_bounded(x, axis_of(a, axes[i], t_rank(x)), nth_size(a, 1, i),
-			nth_size(a, 2, i), nst ? steps[i] : 1);
+			nth_size(a, 2, i), nst ? steps[i] : 1, false);
 	return v_tensor(x);
 }
 

@@ -137,12 +137,19 @@ void onnx_set_typed(OnnxCall *c, int k, UOp *u, int type)
 void onnx_set(OnnxCall *c, int k, UOp *u)
 {
 	int type = onnx_type_of(u->dtype);
+	const Val *words = NULL;
 	for (int i = 0; i < onnx_nin(c); i++)
 		if (onnx_narrow(c->in[i].type) && onnx_dtype(c->in[i].type) == u->dtype) {
 			type = c->in[i].type;
 			break;
 		}
-	onnx_set_typed(c, k, u, type);
+	for (int i = 0; i < onnx_nin(c) && u->dtype == DT_I64; i++)
+		if (c->in[i].type == ONNX_STRING)
+			words = c->in[i].words;
+	if (words)
+		onnx_set_words(c, k, u, words);
+	else
+		onnx_set_typed(c, k, u, type);
 }
 
 /* ---- attributes */

@@ -30,6 +30,8 @@ void onnx_assume(UOp *input, const char *path)
 	vec_push(&assumed_order, input);
 }
 
+bool onnx_is_assumed(const UOp *input) { return map_get(&assumed, PKEY(input)) != NULL; }
+
 static const Array *assumed_value(UOp *u)
 {
 	Assumed *s = map_get(&assumed, PKEY(u));
@@ -183,9 +185,8 @@ static const char *input_text(OnnxCall *c, int k)
 
 _Noreturn static void not_known(OnnxCall *c, int k)
 {
-	onnx_fail(c, UNSUPPORTED,
-		"its input %s must be known to fix a shape; give it by --shapes-from or --const",
-		input_text(c, k));
+	onnx_fail(c, UNSUPPORTED, "its input %s must be known to fix a shape%s", input_text(c, k),
+		onnx_value_advice(onnx_in(c, k)));
 }
 
 bool onnx_try_known(OnnxCall *c, int k, Array *a)

@@ -14,6 +14,19 @@ static UOp *float_list(size_t n, const double *v)
 	return u;
 }
 
+static void text(OnnxCall *c)
+{
+	const Onnx__AttributeProto *a = onnx_attr(c, "value_string");
+	int64_t n;
+	if (a) {
+		onnx_set_value(c, 0, onnx_text(1, &a->s, shape_scalar()));
+		return;
+	}
+	a = onnx_attr(c, "value_strings");
+	n = a->n_strings;
+	onnx_set_value(c, 0, onnx_text(n, a->strings, shape_ints(1, &n)));
+}
+
 void onnx_Constant(OnnxCall *c)
 {
 	size_t n;
@@ -32,7 +45,7 @@ void onnx_Constant(OnnxCall *c)
 		const double *v = onnx_attr_float_list(c, "value_floats", &n);
 		onnx_set(c, 0, float_list(n, v));
 	} else if (onnx_attr_has(c, "value_string") || onnx_attr_has(c, "value_strings")) {
-		onnx_fail(c, UNSUPPORTED, "strings are not supported");
+		text(c);
 	} else if (onnx_attr_has(c, "sparse_value")) {
 		onnx_fail(c, UNSUPPORTED, "sparse constants are not supported");
 	} else {

@@ -2,6 +2,8 @@
  *
  *     If (c known)           the branch taken
  *     If (c not known)       both, and WHERE(c, then, else): their shapes must be the same
+ *     If (c of sizes)        the same; where the shapes differ, the else branch, and run checks
+ *                            that the sizes do not ask for the other one
  *     Loop, Scan             the body once per iteration, whose number must be known; a condition
  *                            that changes later ends a Loop only if it is known too */
 #include "onnx/proto.h"
@@ -11,18 +13,25 @@ enum { MAX_BODY = 256, MAX_TRIPS = 1 << 16 };
 
 /* ---- If */
 
+static bool fits(const OnnxValue *a, const OnnxValue *b)
+{
+	return a->kind == ONNX_TENSOR && b->kind == ONNX_TENSOR && a->type == b->type &&
+		a->u->shape->rank == b->u->shape->rank && shape_equal(a->u->shape, b->u->shape);
+}
+
 static OnnxValue choose(OnnxCall *c, UOp *cond, const OnnxValue *a, const OnnxValue *b)
 {
 	if (a->kind != ONNX_TENSOR || b->kind != ONNX_TENSOR)
-		onnx_fail(
-			c, UNSUPPORTED, "its condition is not known, and a branch gives no tensor");
+		onnx_fail(c, UNSUPPORTED,
+			"its condition is not known, and a branch gives no tensor%s",
+			onnx_value_advice(cond));
 	if (a->type != b->type)
 		onnx_fail(c, MALFORMED, "its branches give %s and %s", onnx_type_name(a->type),
 			onnx_type_name(b->type));
-	if (a->u->shape->rank != b->u->shape->rank || !shape_equal(a->u->shape, b->u->shape))
+	if (!fits(a, b))
 		onnx_fail(c, UNSUPPORTED,
-			"its condition is not known, and its branches give shapes %s and %s",
-			shape_text(a->u->shape), shape_text(b->u->shape));
+			"its condition is not known, and its branches give shapes %s and %s%s",
+			shape_text(a->u->shape), shape_text(b->u->shape), onnx_value_advice(cond));
 	return (OnnxValue){.kind = ONNX_TENSOR, .type = a->type, .u = t_where(cond, a->u, b->u)};
 }
 
@@ -36,36 +45,42 @@ static UOp *condition(OnnxCall *c, int k)
 	return t_reshape(u, shape_scalar());
 }
 
-/* 1, 0, or -1 when it is not known */
-static int known_condition(UOp *cond)
+/* 1, 0, or -1 when it is not known; *size is then 1 or 0 as an expression of sizes, or
+ * NULL. */
+static int known_condition(UOp *cond, UOp **size)
 {
 	Array a;
-	UOp *e;
 	size_t n;
 	int64_t v;
 	if (onnx_known_tensor(cond, &a))
 		return *(uint8_t *)a.data != 0;
-	if (onnx_try_sizes(cond, 1, &e, &n) && ix_is_const(e, &v))
-		return v != 0;
-	return -1;
+	if (!onnx_try_sizes(cond, 1, size, &n))
+		*size = NULL;
+	return *size && ix_is_const(*size, &v) ? v != 0 : -1;
 }
 
 void onnx_If(OnnxCall *c)
 {
 	OnnxValue a[MAX_BODY], b[MAX_BODY];
-	UOp *cond = condition(c, 0);
-	int known = known_condition(cond), n;
-	if (known >= 0) {
-		n = onnx_body(c, known ? "then_branch" : "else_branch", 0, NULL, a, MAX_BODY);
-	} else {
-		n = onnx_body(c, "then_branch", 0, NULL, a, MAX_BODY);
-		if (onnx_body(c, "else_branch", 0, NULL, b, MAX_BODY) != n)
-			onnx_fail(c, MALFORMED, "its branches give different numbers of values");
-		for (int i = 0; i < n; i++)
-			a[i] = choose(c, cond, &a[i], &b[i]);
+	UOp *cond = condition(c, 0), *size;
+	int known = known_condition(cond, &size), n;
+	size_t checks[3] = {size_checks_made()};
+	bool fit = true;
+	n = onnx_body(c, known == 0 ? "else_branch" : "then_branch", 0, NULL, a, MAX_BODY);
+	checks[1] = size_checks_made();
+	if (known < 0 && onnx_body(c, "else_branch", 0, NULL, b, MAX_BODY) != n)
+		onnx_fail(c, MALFORMED, "its branches give different numbers of values");
+	checks[2] = size_checks_made();
+	for (int i = 0; known < 0 && size && i < n; i++)
+		fit &= fits(&a[i], &b[i]);
+	if (!fit) {
+		size_checks_drop(checks[2], size_checks_made());
+		size_checks_drop(checks[0], checks[1]);
+		size_check("eq", size, ix_const(0));
 	}
 	for (int i = 0; i < n; i++)
-		onnx_set_value(c, i, a[i]);
+		onnx_set_value(c, i,
+			known >= 0 ? a[i] : fit ? choose(c, cond, &a[i], &b[i]) : b[i]);
 }
 
 /* ---- what Loop and Scan collect: one tensor per iteration, stacked */
@@ -117,9 +132,11 @@ static bool goes_on(OnnxCall *c, const OnnxValue *cond)
 		return true;
 	if (cond->kind != ONNX_TENSOR)
 		onnx_fail(c, MALFORMED, "its condition is no tensor");
-	int known = known_condition(t_reshape(t_cast(cond->u, DT_BOOL), shape_scalar()));
+	UOp *size;
+	int known = known_condition(t_reshape(t_cast(cond->u, DT_BOOL), shape_scalar()), &size);
 	if (known < 0)
-		onnx_fail(c, UNSUPPORTED, "whether it goes on depends on data");
+		onnx_fail(c, UNSUPPORTED, "whether it goes on depends on data%s",
+			onnx_value_advice(cond->u));
 	return known;
 }
 

@@ -115,6 +115,7 @@ static void take_inputs(OnnxCall *c)
 		if (v)
 			c->in[i] = *v;
 	}
+	onnx_share_words(c);
 }
 
 static void note_outputs(OnnxCall *c, uint32_t start)
@@ -252,7 +253,13 @@ static const char *distinct(Map *taken, const char *stem)
 
 /* The outputs of the SINK: one per output, and one per element of a sequence; groups says which
  * belong together. */
-typedef struct { Map taken; VEC(UOp *) out; VEC(const Val *) names, groups; bool grouped; } Outputs;
+typedef struct {
+	Map taken;
+	VEC(UOp *) out;
+	VEC(const Val *) names, groups;
+	bool grouped;
+	const Val *classes;
+} Outputs;
 
 static void put_output(Outputs *o, UOp *u, const char *stem)
 {
@@ -267,6 +274,8 @@ static void add_output(Outputs *o, OnnxScope *s, const char *name)
 	if (!v)
 		die(MALFORMED, "output '%.100s' is made by no node", name);
 	if (v->kind == ONNX_TENSOR) {
+		if (v->words)
+			o->classes = val_set(o->classes, clean, v->words);
 		put_output(o, v->u, clean);
 		vec_push(&o->groups, VNIL);
 		return;
@@ -283,13 +292,15 @@ static void add_output(Outputs *o, OnnxScope *s, const char *name)
 
 static void make_sink(Graph *g, OnnxScope *s, const Onnx__GraphProto *p)
 {
-	Outputs o = {0};
+	Outputs o = {.classes = VNIL};
 	for (size_t i = 0; i < p->n_output; i++)
 		add_output(&o, s, p->output[i]->name ? p->output[i]->name : "");
 	g->sink = node_new(OP_SINK, DT_NONE, o.out.n, o.out.at,
 		VMAP(val_str("names"), val_array(o.names.n, o.names.at)));
 	if (o.grouped)
 		g->meta = val_set(g->meta, "output_groups", val_array(o.groups.n, o.groups.at));
+	if (o.classes != VNIL)
+		g->meta = val_set(g->meta, "classes", o.classes);
 	map_free(&o.taken);
 	vec_free(&o.out);
 	vec_free(&o.names);
@@ -302,6 +313,7 @@ Graph *read_onnx(const char *file)
 	buffers_reset();
 	reading.sizes_agree = true;
 	model = onnx_read(file);
+	onnx_advise();
 	onnx_check_support(model);
 	OnnxScope s = {.n_opset = model->n_opset_import, .opset = model->opset_import, .path = ""};
 	onnx_make_inputs(&s, model->graph);

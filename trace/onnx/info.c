@@ -50,7 +50,116 @@ static void put_operators(Buf *out, const Onnx__ModelProto *m)
 	map_free(&c.at);
 }
 
-bool onnx_describe(const char *file, Buf *out)
+/* ---- inputs and outputs as the model's file has them */
+
+typedef struct { Map seen; Buf text; } OpenSizes;
+
+/* The name that a size variable gets; a sum of them is none of its own. */
+static const char *open_size(OpenSizes *sizes, const char *name)
+{
+	const Val *id = val_str(onnx_identifier(name));
+	if (strpbrk(name, "+*-/()"))
+		return onnx_clean(name);
+	if (!map_get(&sizes->seen, PKEY(id)))
+		buf_printf(&sizes->text, "%s%s", sizes->text.n ? ", " : "", id->s);
+	map_put(&sizes->seen, PKEY(id), (void *)id);
+	return id->s;
+}
+
+/* input names sizes without a name; NULL for an output */
+static void put_shape(Buf *out, const Onnx__TensorShapeProto *s, const char *input,
+	OpenSizes *sizes)
+{
+	for (size_t i = 0; i < s->n_dim; i++) {
+		const Onnx__TensorShapeProto__Dimension *d = s->dim[i];
+		bool number =
+			d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE,
+		     named = d->value_case ==
+				ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
+			d->dim_param && *d->dim_param;
+		buf_printf(out, "%s", i ? "," : "[");
+		if (number && d->dim_value >= 0)
+			buf_printf(out, "%lld", (long long)d->dim_value);
+		else if (named || input)
+			buf_printf(out, "%s", open_size(sizes, named ? d->dim_param :
+				arena_printf("%s_%zu", input, i)));
+		else
+			buf_printf(out, "?");
+	}
+	buf_printf(out, "%s", s->n_dim ? "]" : "");
+}
+
+static void put_type(Buf *out, const Onnx__TypeProto *t, const char *input, OpenSizes *sizes)
+{
+	if (t && t->value_case == ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE && t->optional_type) {
+		buf_printf(out, "optional ");
+		t = t->optional_type->elem_type;
+	}
+	if (t && t->value_case == ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE && t->sequence_type) {
+		buf_printf(out, "sequence of ");
+		t = t->sequence_type->elem_type;
+	}
+	if (!t || t->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !t->tensor_type) {
+		bool map = t && t->value_case == ONNX__TYPE_PROTO__VALUE_MAP_TYPE;
+		buf_printf(out, "%s", map ? "map" : "?");
+		return;
+	}
+	DType dt = onnx_dtype(t->tensor_type->elem_type);
+	buf_printf(out, "%s", dt == DT_NONE ? onnx_type_name(t->tensor_type->elem_type) :
+					      dtype_name(dt));
+	if (t->tensor_type->shape)
+		put_shape(out, t->tensor_type->shape, input, sizes);
+	else
+		buf_printf(out, "[...]");
+}
+
+static bool is_weight(const Onnx__GraphProto *g, const char *name)
+{
+	for (size_t i = 0; i < g->n_initializer; i++)
+		if (g->initializer[i]->name && !strcmp(g->initializer[i]->name, name))
+			return true;
+	return false;
+}
+
+static void put_values(Buf *out, const char *title, size_t n, Onnx__ValueInfoProto *const *v,
+	const Onnx__GraphProto *g, OpenSizes *sizes)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *name = v[i]->name ? v[i]->name : "";
+		if (is_weight(g, name))
+			continue;
+		buf_printf(out, "%-13s%s ", title, onnx_clean(name));
+		put_type(out, v[i]->type, v == g->input ? name : NULL, sizes);
+		buf_printf(out, "\n");
+		title = "";
+	}
+}
+
+static void put_ends(Buf *out, const Onnx__GraphProto *g)
+{
+	OpenSizes sizes = {0};
+	put_values(out, "inputs", g->n_input, g->input, g, &sizes);
+	if (sizes.text.n)
+		buf_printf(out, "%-13s%s\n", "open sizes", buf_str(&sizes.text));
+	put_values(out, "outputs", g->n_output, g->output, g, &sizes);
+	buf_free(&sizes.text);
+	map_free(&sizes.seen);
+}
+
+void onnx_describe_refusal(Buf *out, const char *file, const char *where, const char *text)
+{
+	const char *try = strstr(text, "; try ");
+	size_t n = strlen(onnx_file), length = try ? (size_t)(try - text) : strlen(text);
+	if (!strncmp(where, onnx_file, n) && where[n] == ':')
+		where += n + 2;
+	buf_printf(out, "%-13s%s%s%.*s\n", "not traced", where, *where ? ": " : "", (int)length,
+		text);
+	if (try)
+		buf_printf(out, "%-13ssluice trace %s %s\n", "try", file,
+			try + strlen("; try "));
+}
+
+bool onnx_describe(const char *file, Buf *out, Buf *ends)
 {
 	process.where = file;
 	Onnx__ModelProto *m = onnx_read(file);
@@ -68,15 +177,20 @@ bool onnx_describe(const char *file, Buf *out)
 				onnx_clean(m->producer_version) :
 				"");
 	put_operators(out, m);
+	put_ends(ends, m->graph);
 	if (missing)
-		buf_printf(out, "%-13s%s\n", "missing", missing);
+		buf_printf(ends, "%-13s%s\n", "missing", missing);
 	process.where = NULL;
 	return !missing;
 }
 #else
 
-bool onnx_describe(const char *file, Buf *out)
+bool onnx_describe(const char *file, Buf *out, Buf *ends)
 {
 	return true;
+}
+
+void onnx_describe_refusal(Buf *out, const char *file, const char *where, const char *text)
+{
 }
 #endif

@@ -2,12 +2,16 @@
  *
  *     input ids: int64 [batch, "seq len"]   →   BUFFER i64 {name: ids, shape: [batch, seq_len]},
  *                                               vars {batch: [1, 2147483647], seq_len: …}
+ *     cache: float [batch, past], in a Concat along axis 1
+ *                                           →   vars {past: [0, 2147483647]}
+ *     x: float ["?", "?"]                   →   vars {x_0: …, x_1: …}
  *     --set batch=8                             the size is 8
  *     --const axes=a.npy                        a const BUFFER instead of the input
  *     --shapes-from @1=a.npy                    still an input; its value is known to shapes */
 #include "arrays/arrays.h"
 #include "onnx/proto.h"
 #ifdef HAVE_ONNX
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,6 +20,8 @@ enum { MAX_SIZES = 64, LARGEST = INT32_MAX, LONGEST_SEQUENCE = 1 << 16 };
 
 static ARENA const Val *vars, *sequences;
 static ARENA Map sizes;               /* by dim_param: index node */
+static ARENA Map joined;              /* names of sizes along which a Concat joins an input */
+static ARENA const char *only;        /* the name of all open axes, two of them of one input */
 static ARENA VEC(UOp *) inputs; /* in the model's order; NULL for one that became a constant */
 static ARENA VEC(const char *) given_names;
 
@@ -51,9 +57,10 @@ static UOp *new_size(const char *name)
 	if (set)
 		return set_size(set, name);
 	if (vars->n == MAX_SIZES)
-		die(UNSUPPORTED, "more than %d sizes that are not known; give some by --set",
-			MAX_SIZES);
-	vars = val_set(vars, id, VARR(val_int(1), val_int(LARGEST)));
+		die(UNSUPPORTED, "more than %d sizes that are not known; try --set %.80s=N",
+			MAX_SIZES, id);
+	bool empty = map_get(&joined, PKEY(val_str(name)));
+	vars = val_set(vars, id, VARR(val_int(!empty), val_int(LARGEST)));
 	const char *err = vars_declare(vars);
 	if (err)
 		die(MALFORMED, "%s", err);
@@ -81,16 +88,37 @@ static UOp *named_size(const char *name)
 	return u;
 }
 
-static UOp *size_of(const Onnx__TensorShapeProto__Dimension *d, const char *input, size_t axis)
+/* Whether an exporter means "unknown" by a dim_param: one without a letter or a digit, or the only
+ * one there is, for several axes of one input. Unless --set gives it, each axis is a size of its
+ * own then. */
+static bool says_nothing(const char *name)
+{
+	if (word_value(&onnx_opt.sets, name))
+		return false;
+	for (const char *c = name; *c && (!only || strcmp(name, only)); c++)
+		if (isalnum((unsigned char)*c))
+			return false;
+	return true;
+}
+
+/* The dim_param of an axis, or what an axis without one is called; NULL for a number. */
+static const char *size_name_of(const Onnx__TensorShapeProto__Dimension *d, const char *input,
+	size_t axis)
 {
 	if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && d->dim_param &&
-		*d->dim_param)
-		return named_size(d->dim_param);
-	if (d->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
-		return named_size(arena_printf("%s_%zu", input, axis));
+		!says_nothing(d->dim_param))
+		return d->dim_param;
 	/* exporters write -1 for an unknown size */
-	if (d->dim_value == -1)
-		return named_size(arena_printf("%s_%zu", input, axis));
+	bool known = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
+		d->dim_value != -1;
+	return known ? NULL : arena_printf("%s_%zu", input, axis);
+}
+
+static UOp *size_of(const Onnx__TensorShapeProto__Dimension *d, const char *input, size_t axis)
+{
+	const char *name = size_name_of(d, input, axis);
+	if (name)
+		return named_size(name);
 	if (d->dim_value < 0)
 		die(MALFORMED, "size %lld is negative", (long long)d->dim_value);
 	return ix_const(d->dim_value);
@@ -102,7 +130,8 @@ static const Shape *shape_of(const Onnx__TypeProto__Tensor *t, const char *input
 	const char *err;
 	int status = MALFORMED;
 	if (!t->shape)
-		die(UNSUPPORTED, "its rank is not known; give the input by --const");
+		die(UNSUPPORTED, "its rank is not known; try --shapes-from %.100s=FILE.npy",
+			onnx_clean(input));
 	if (t->shape->n_dim > MAX_RANK)
 		die(UNSUPPORTED, "rank %zu is more than %d", t->shape->n_dim, MAX_RANK);
 	for (size_t i = 0; i < t->shape->n_dim; i++)
@@ -157,7 +186,9 @@ static bool is_empty(const Onnx__ValueInfoProto *info, const char *assumed)
 		return false;
 	if (!assumed)
 		die(UNSUPPORTED,
-			"it is optional: give it by --shapes-from, as FILE.npy or FILE.none");
+			"it is optional, and the graph depends on whether it is there: FILE.npy "
+			"or FILE.none; try --shapes-from %.100s=FILE.npy",
+			onnx_clean(info->name));
 	size_t n = strlen(assumed);
 	return n > 5 && !strcmp(assumed + n - 5, ".none");
 }
@@ -180,8 +211,9 @@ static OnnxValue make_sequence(const Onnx__TypeProto *elem, const char *clean, c
 	VEC(const Val *) names = {0};
 	if (!folder)
 		die(UNSUPPORTED,
-			"it is a sequence: give it by --shapes-from, as a folder of 0.npy, 1.npy, "
-			"…");
+			"it is a sequence, whose length must be known: a folder of 0.npy, 1.npy, "
+			"…; try --shapes-from %.100s=FOLDER",
+			clean);
 	if (dt == DT_NONE)
 		die(UNSUPPORTED, "tensors of type %s are not supported",
 			onnx_type_name(t->elem_type));
@@ -239,20 +271,86 @@ static OnnxValue make_input(const Onnx__ValueInfoProto *info, size_t k)
 	return (OnnxValue){.kind = ONNX_TENSOR, .type = t->elem_type, .u = u};
 }
 
+/* ---- what is asked of all inputs before the first is made */
+
+/* the shape of an input that is a tensor of known rank, else NULL */
+static const Onnx__TensorShapeProto *plain_shape(const Onnx__ValueInfoProto *info)
+{
+	const Onnx__TypeProto *t = info->type;
+	bool is = t && t->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE && t->tensor_type;
+	return is ? t->tensor_type->shape : NULL;
+}
+
+static const char *dim_param(const Onnx__TensorShapeProto__Dimension *d)
+{
+	return d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM ?
+		d->dim_param : NULL;
+}
+
+/* The dim_param of all axes of all inputs that have one, if one input has it twice. */
+static const char *only_name(const Onnx__GraphProto *g)
+{
+	const char *one = NULL;
+	bool twice = false;
+	for (size_t i = 0; i < g->n_input; i++) {
+		const Onnx__TensorShapeProto *s = plain_shape(g->input[i]);
+		size_t here = 0;
+		for (size_t k = 0; s && k < s->n_dim; k++) {
+			const char *name = dim_param(s->dim[k]);
+			if (name && one && strcmp(name, one))
+				return NULL;
+			one = name ? name : one;
+			here += name != NULL;
+		}
+		twice |= here > 1;
+	}
+	return twice ? one : NULL;
+}
+
 /* Declares the sizes that are plain names first, so that sums of them are recognized. */
 static void declare_plain(const Onnx__ValueInfoProto *info)
 {
-	const Onnx__TypeProto *t = info->type;
-	if (!t || t->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !t->tensor_type ||
-		!t->tensor_type->shape)
-		return;
-	for (size_t i = 0; i < t->tensor_type->shape->n_dim; i++) {
-		const Onnx__TensorShapeProto__Dimension *d = t->tensor_type->shape->dim[i];
-		bool named = d->value_case ==
-				ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
-			d->dim_param;
-		if (named && *d->dim_param && !strcmp(d->dim_param, onnx_identifier(d->dim_param)))
-			named_size(d->dim_param);
+	const Onnx__TensorShapeProto *s = plain_shape(info);
+	for (size_t i = 0; s && i < s->n_dim; i++) {
+		const char *name = dim_param(s->dim[i]);
+		if (name && *name && !says_nothing(name) && !strcmp(name, onnx_identifier(name)))
+			named_size(name);
+	}
+}
+
+static int64_t axis_of_concat(const Onnx__NodeProto *n)
+{
+	for (size_t i = 0; i < n->n_attribute; i++)
+		if (n->attribute[i]->name && !strcmp(n->attribute[i]->name, "axis"))
+			return n->attribute[i]->i;
+	return INT64_MAX;
+}
+
+enum { DEEPEST = 48 };
+
+/* Remembers the axes along which a Concat of g, or of a body in it, joins an input to others: such
+ * an input is a cache, which is empty at first. Other inputs have an element at least, so that
+ * x[:, :1] is one element and not perhaps none. */
+static void find_joined(const Map *infos, const Onnx__GraphProto *g, int depth)
+{
+	for (size_t i = 0; depth < DEEPEST && i < g->n_node; i++) {
+		const Onnx__NodeProto *n = g->node[i];
+		for (size_t k = 0; k < n->n_attribute; k++)
+			if (n->attribute[k]->g)
+				find_joined(infos, n->attribute[k]->g, depth + 1);
+		if (!n->op_type || strcmp(n->op_type, "Concat") || n->n_input < 2)
+			continue;
+		for (size_t k = 0; k < n->n_input; k++) {
+			const Onnx__ValueInfoProto *x = map_get(infos, PKEY(val_str(n->input[k])));
+			const Onnx__TensorShapeProto *s = x ? plain_shape(x) : NULL;
+			int64_t axis = axis_of_concat(n);
+			axis += axis < 0 && s ? (int64_t)s->n_dim : 0;
+			if (!s || axis < 0 || axis >= (int64_t)s->n_dim)
+				continue;
+			const char *name = size_name_of(s->dim[axis], x->name, axis);
+			if (name)
+				map_put(&joined, PKEY(val_str(name)), (void *)x);
+		}
 	}
 }
 
@@ -263,13 +361,19 @@ static bool has_initializer(const Map *names, const char *name)
 
 void onnx_make_inputs(OnnxScope *s, const Onnx__GraphProto *g)
 {
-	Map weights = {0};
+	Map weights = {0}, infos = {0};
 	const char *where = process.where;
 	vars = sequences = VNIL;
 	for (size_t i = 0; i < g->n_initializer; i++)
 		if (g->initializer[i]->name)
 			map_put(&weights, PKEY(val_str(g->initializer[i]->name)),
 				g->initializer[i]);
+	only = only_name(g);
+	for (size_t i = 0; i < g->n_input; i++)
+		if (g->input[i]->name)
+			map_put(&infos, PKEY(val_str(g->input[i]->name)), g->input[i]);
+	find_joined(&infos, g, 0);
+	map_free(&infos);
 	for (size_t i = 0; i < g->n_input; i++)
 		if (g->input[i]->name && !has_initializer(&weights, g->input[i]->name))
 			declare_plain(g->input[i]);
@@ -285,6 +389,7 @@ void onnx_make_inputs(OnnxScope *s, const Onnx__GraphProto *g)
 	}
 	map_free(&weights);
 	map_free(&sizes);
+	map_free(&joined);
 }
 
 const Val *onnx_vars(void) { return vars; }

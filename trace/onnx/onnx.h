@@ -52,6 +52,8 @@ struct OnnxValue {
 	int type;               /* of the tensor, or of the sequence's elements */
 	UOp *u;                 /* TENSOR */
 	OnnxValue *at; size_t n; /* SEQUENCE: tensors */
+	/* of type ONNX_STRING: what u's codes stand for; of others: names of columns, or NULL */
+	const Val *words;
 };
 
 /* One node that is being expanded. Every getter dies with the node's name when the model is
@@ -119,6 +121,16 @@ int onnx_type_of(DType dt);
 bool onnx_narrow(int type);                          /* has no dtype: see OnnxValue */
 const char *onnx_type_name(int type);
 
+/* ---- words.c: tensors of texts whose words are known while tracing */
+
+/* the words of input k, an array; NULL when it has none */
+const Val *onnx_words(OnnxCall *c, int k);
+void onnx_set_words(OnnxCall *c, int k, UOp *codes, const Val *words);
+/* NULL when there is none, or no texts */
+const Val *onnx_attr_words(const OnnxCall *c, const char *name);
+/* where each of these words is among others, -1 for those that are not there */
+const int64_t *onnx_word_places(const Val *words, const Val *among);
+
 /* ---- narrow.c: values of the narrow types */
 
 /* the f32 values of a carrier; x itself when type is not narrow */
@@ -145,8 +157,17 @@ int onnx_known_floats(OnnxCall *c, int k, double *out, int max);
 int onnx_known_sizes(OnnxCall *c, int k, UOp **dim);
 /* flat; any integer tensor; false: not known */
 bool onnx_try_sizes(UOp *u, size_t max, UOp **dim, size_t *n);
+/* A number that may be a fraction of a size: what it is per; NULL: not known. */
+UOp *onnx_try_fraction(UOp *u, int64_t *per);
+/* The fraction p/q of the least q that is v when rounded to dt; false: there is none. */
+bool onnx_fraction(double v, DType dt, int64_t *p, int64_t *q);
 /* The reverse: sizes as an i64 [n] tensor, as Shape returns them. */
 UOp *onnx_sizes(int n, UOp *const *dim);
+
+/* ---- advice.c: the end of a refusal: the options that would help, "" for none */
+
+const char *onnx_value_advice(UOp *u);               /* a value that must be known */
+const char *onnx_size_advice(UOp *size);             /* a size that must be a number */
 
 /* ---- graph.c: bodies of control flow (control.c) */
 
@@ -182,9 +203,11 @@ typedef struct {
 } OnnxOptions;
 extern OnnxOptions onnx_opt;
 Graph *read_onnx(const char *file);
-/* info.c: format, operators and what is unsupported, as lines for people; false when something is
- * unsupported. */
-bool onnx_describe(const char *file, Buf *out);
+/* info.c: as lines for people, format and operators to out; inputs and outputs as the file has
+ * them, and missing operators, to ends. Returns whether none is missing. */
+bool onnx_describe(const char *file, Buf *out, Buf *ends);
+/* why a model was not traced, and the command that would help */
+void onnx_describe_refusal(Buf *out, const char *file, const char *where, const char *text);
 
 /* ---- function.c: a model as a function of the text language */
 

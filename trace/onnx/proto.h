@@ -25,6 +25,12 @@ extern const char *onnx_file, *onnx_folder;      /* both absolute */
 /* The value of a TensorProto; stem names its BUFFER. process.where names the tensor in messages. */
 OnnxValue onnx_tensor(const Onnx__TensorProto *t, const char *stem);
 
+/* ---- words.c */
+
+OnnxValue onnx_text(size_t n, const ProtobufCBinaryData *text, const Shape *s);
+/* makes the inputs that are texts share one list of words */
+void onnx_share_words(OnnxCall *c);
+
 /* ---- graph.c */
 
 typedef struct OnnxScope OnnxScope;
@@ -74,8 +80,12 @@ const Val *onnx_inputs_meta(const Val *meta);
 const char *onnx_clean(const char *name);
 const char *onnx_identifier(const char *name);       /* [A-Za-z_][A-Za-z0-9_]* */
 
+/* ---- advice.c: from here on refusals speak of options, which are those of a model read alone */
+void onnx_advise(void);
+
 /* ---- const.c: the assumed value of an input, for shapes */
 void onnx_assume(UOp *input, const char *path);
+bool onnx_is_assumed(const UOp *input);
 /* the assumed values that were needed: name → bytes, or VNIL */
 const Val *onnx_assumed(void);
 #endif

@@ -3,16 +3,21 @@
  *     Shape(x f32[n,3]) * 2 + 1   →   [n*2+1, 7]
  *
  * A value is followed through the primitive ops that operators expand to, so operators need no
- * rules of their own. An element may be unknown (NULL) while its neighbours are known. Floats are
- * followed if they are integers. */
+ * rules of their own. An element may be unknown while its neighbours are known. Truth values are 0
+ * and 1, so a choice is arithmetic too. Floats are fractions of a size and a number; a constant is
+ * the simplest fraction that rounds to it, as 0.1 is 1/10. */
+#include "index/ix.h"
 #include "onnx/proto.h"
+#include <math.h>
 #include <stdlib.h>
 
-enum { MOST_SIZES = 4096 };
+enum { MOST_SIZES = 4096, MOST_PARTS = 1 << 20 };
 
-typedef struct { size_t n; UOp **at; } Elements;       /* at NULL: not known at all */
+typedef struct { UOp *u; int64_t per; } Element;       /* u / per, per > 0; u NULL: not known */
+typedef struct { size_t n; Element *at; } Elements;    /* at NULL: not known at all */
 typedef VEC(UOp *) Stack;
 
+static const Element unknown = {NULL, 1};
 static ARENA Map known;               /* node → Elements * */
 
 
@@ -25,140 +30,288 @@ static Elements *elements_new(size_t n)
 {
 	Elements *e = arena_alloc(sizeof *e);
 	*e = (Elements){n, arena_alloc((n + 1) * sizeof *e->at)};
+	for (size_t i = 0; i < n; i++)
+		e->at[i] = unknown;
 	return e;
 }
 
 static Elements *of(UOp *u) { return map_get(&known, PKEY(u)); }
 
+static Element whole(UOp *u) { return (Element){u, 1}; }
+static Element number(int64_t v) { return whole(ix_const(v)); }
+
+static bool is_whole(Element a) { return a.u && a.per == 1; }
+
 /* ---- constants */
+
+/* By v's continued fraction. */
+bool onnx_fraction(double v, DType dt, int64_t *p, int64_t *q)
+{
+	int64_t p0 = 0, q0 = 1, p1 = 1, q1 = 0;
+	double x = v;
+
+	for (int i = 0; i < 40 && fabs(x) < 9e15; i++) {
+		int64_t a = (int64_t)floor(x);
+		if (!mul_ok(a, p1, p) || !add_ok(*p, p0, p) || !mul_ok(a, q1, q) ||
+			!add_ok(*q, q0, q) || *q > MOST_PARTS)
+			return false;
+		double f = (double)*p / *q, as = f;
+		if (dt != DT_F64) {
+			interp_cast(dt, &as, DT_F64, &f, 1);
+			interp_cast(DT_F64, &as, dt, &as, 1);
+		}
+		if (as == v)
+			return true;
+		p0 = p1;
+		q0 = q1;
+		p1 = *p;
+		q1 = *q;
+		x = 1 / (x - a);
+	}
+	return false;
+}
+
+static Element constant(DType dt, const void *at)
+{
+	int64_t v, q;
+	double f = 0;
+	if (!dtype_float(dt)) {
+		interp_cast(DT_I64, &v, dt, at, 1);
+		return number(v);
+	}
+	interp_cast(DT_F64, &f, dt, at, 1);
+	return onnx_fraction(f, dt, &v, &q) ? (Element){ix_const(v), q} : unknown;
+}
 
 static Elements *from_array(const Array *a)
 {
-	int64_t n = array_count(a), v;
+	int64_t n = array_count(a);
 	Elements *e = elements_new(n);
-	for (int64_t i = 0; i < n; i++) {
-		const char *p = (const char *)a->data + i * dtype_size(a->dtype);
-		double f = 0;
-		if (dtype_float(a->dtype)) {
-			interp_cast(DT_F64, &f, a->dtype, p, 1);
-			if (!(f > -9e15 && f < 9e15) || f != (double)(int64_t)f)
-				continue;
-			v = f;
-		} else {
-			interp_cast(DT_I64, &v, a->dtype, p, 1);
-		}
-		e->at[i] = ix_const(v);
-	}
+	for (int64_t i = 0; i < n; i++)
+		e->at[i] = constant(a->dtype, (char *)a->data + i * dtype_size(a->dtype));
 	return e;
 }
 
 /* ---- one element by the ops */
 
-static bool both_known(UOp *a, UOp *b, int64_t *x, int64_t *y)
-{
-	return ix_is_const(a, x) && ix_is_const(b, y);
-}
-
-static UOp *truth(bool known, bool v) { return known ? ix_const(v) : NULL; }
-
-static UOp *compare(Op op, UOp *a, UOp *b)
-{
-	bool less = ix_prove_lt(a, b), more = ix_prove_lt(b, a);
-	if (op == OP_CMPLT)
-		return truth(less || ix_prove_le(b, a), less);
-	return truth(a == b || less || more, (op == OP_CMPEQ) == (a == b));
-}
-
-static UOp *pick(Op op, UOp *a, UOp *b)
-{
-	if (ix_prove_le(a, b))
-		return op == OP_MIN ? a : b;
-	if (ix_prove_le(b, a))
-		return op == OP_MIN ? b : a;
-	return NULL;
-}
-
+static UOp *negated(UOp *u) { return ix_sub(ix_const(0), u); }
 static bool not_negative(UOp *u) { return ix_prove_le(ix_const(0), u); }
 static bool positive(UOp *u) { return ix_prove_lt(ix_const(0), u); }
 
+/* a*b, unless its bounds are not known */
+static UOp *times(UOp *a, UOp *b)
+{
+	UOp *u = ix_mul(a, b);
+	return ix_wild(u) ? NULL : u;
+}
+
+/* Puts both over one number of parts. */
+static bool align(Element *a, Element *b)
+{
+	int64_t per;
+	if (a->per == b->per)
+		return true;
+	if (!mul_ok(a->per, b->per, &per) || per > MOST_PARTS)
+		return false;
+	UOp *x = times(a->u, ix_const(b->per)), *y = times(b->u, ix_const(a->per));
+	*a = (Element){x, per};
+	*b = (Element){y, per};
+	return x && y;
+}
+
+static UOp *opposite(UOp *truth) { return ix_sub(ix_const(1), truth); }
+
+static UOp *either(UOp *p, UOp *q) { return opposite(ix_both(opposite(p), opposite(q))); }
+
+/* 1 where a == b, else 0 */
+static UOp *same(UOp *a, UOp *b)
+{
+	UOp *less = ix_less(a, b), *more = ix_less(b, a);
+	return less && more ? ix_both(opposite(less), opposite(more)) : NULL;
+}
+
+static UOp *compare(Op op, UOp *a, UOp *b)
+{
+	if (op == OP_CMPLT)
+		return ix_less(a, b);
+	UOp *u = same(a, b);
+	return u && op == OP_CMPNE ? opposite(u) : u;
+}
+
+/* u // per towards 0; the remainder has u's sign */
+static UOp *truncated(UOp *u, UOp *per)
+{
+	UOp *below = not_negative(u) ? ix_const(0) : ix_less(u, ix_const(0)), *more;
+	more = below ? ix_when(below, ix_sub(per, ix_const(1))) : NULL;
+	return more ? ix_div(ix_add(u, more), per) : NULL;
+}
+
 static UOp *divide(Op op, UOp *a, UOp *b)
 {
-	int64_t x, y;
-	bool whole = op == OP_FLOORDIV || op == OP_FLOORMOD;
-	if (op == OP_FDIV)
-		return both_known(a, b, &x, &y) && y && x % y == 0 && y != -1 ? ix_const(x / y)
-			: ix_is_const(b, &y) && y == 1 ? a : NULL;
-	if (!positive(b) || (!whole && !not_negative(a)))
+	if (!positive(b))
 		return NULL;
-	return op == OP_FLOORDIV || op == OP_IDIV ? ix_div(a, b) : ix_mod(a, b);
+	if (op == OP_FLOORDIV || op == OP_FLOORMOD)
+		return op == OP_FLOORDIV ? ix_div(a, b) : ix_mod(a, b);
+	UOp *q = truncated(a, b);
+	if (!q || op == OP_IDIV)
+		return q;
+	return not_negative(a) ? ix_mod(a, b) : ix_sub(a, ix_mul(q, b));
+}
+
+static Element quotient(Element a, Element b)
+{
+	int64_t d, per;
+	if (!ix_is_const(b.u, &d) || !d || d == INT64_MIN)
+		return unknown;
+	if (!mul_ok(a.per, d < 0 ? -d : d, &per) || per > MOST_PARTS)
+		return unknown;
+	UOp *u = times(a.u, ix_const(d < 0 ? -b.per : b.per));
+	int64_t v;
+	if (u && ix_is_const(u, &v) && v % per == 0)
+		return number(v / per);
+	return (Element){u, per};
 }
 
 static UOp *logic(Op op, UOp *a, UOp *b)
 {
 	int64_t x, y;
-	if (!both_known(a, b, &x, &y))
+	if (!ix_is_const(a, &x) || !ix_is_const(b, &y))
 		return NULL;
 	return ix_const(op == OP_AND ? (x & y) : op == OP_OR ? (x | y) : (x ^ y));
 }
 
-static UOp *binary(Op op, DType dt, UOp *a, UOp *b)
+static UOp *truth(Op op, UOp *a, UOp *b)
 {
-	if (!a || !b)
-		return NULL;
+	UOp *both = ix_both(a, b);
 	switch (op) {
-	case OP_ADD: case OP_MUL: case OP_SUB:
-		return dt != DT_BOOL ? ix_op(op, a, b) : logic(op == OP_ADD ? OP_OR : OP_AND, a, b);
-	case OP_MAX: case OP_MIN: return pick(op, a, b);
-	case OP_FDIV: case OP_FLOORDIV: case OP_FLOORMOD: case OP_IDIV: case OP_MOD:
-		return divide(op, a, b);
-	case OP_AND: case OP_OR: case OP_XOR: return logic(op, a, b);
-	case OP_CMPLT: case OP_CMPEQ: case OP_CMPNE: return compare(op, a, b);
+	case OP_ADD: case OP_OR: case OP_MAX: return either(a, b);
+	case OP_MUL: case OP_AND: case OP_MIN: return both;
+	case OP_XOR: case OP_CMPNE: return ix_both(either(a, b), opposite(both));
+	case OP_CMPEQ: return opposite(ix_both(either(a, b), opposite(both)));
 	default: return NULL;
 	}
 }
 
-/* Sizes stay below about 2^31: a CAST to 32 bits or to a float preserves them. */
-static UOp *cast(UOp *u, UOp *a)
+static Element product(Element a, Element b)
 {
-	int64_t v;
-	if (!a)
-		return NULL;
-	if (u->dtype == DT_BOOL)
-		return ix_is_const(a, &v) ? ix_const(v != 0) : positive(a) ? ix_const(1) : NULL;
-	if (dtype_int(u->dtype) && ix_is_const(a, &v) && !dtype_float(u->src[0]->dtype)) {
-		bool fits = v >= dtype_min(u->dtype) &&
-			(v < 0 || (uint64_t)v <= dtype_max(u->dtype));
-		return fits ? a : NULL;
-	}
-	return dtype_size(u->dtype) >= 4 || ix_is_const(a, &v) ? a : NULL;
+	int64_t per, v;
+	UOp *u = times(a.u, b.u);
+	if (!u || !mul_ok(a.per, b.per, &per) || per > MOST_PARTS)
+		return unknown;
+	return ix_is_const(u, &v) && v % per == 0 ? number(v / per) : (Element){u, per};
 }
 
-static UOp *element(UOp *u, UOp **s)
+static Element binary(Op op, DType dt, Element a, Element b)
 {
-	int64_t c;
+	if (!a.u || !b.u)
+		return unknown;
+	if (dt == DT_BOOL)
+		return whole(truth(op, a.u, b.u));
+	if (op == OP_MUL || op == OP_FDIV)
+		return op == OP_MUL ? product(a, b) : quotient(a, b);
+	if (!align(&a, &b))
+		return unknown;
+	switch (op) {
+	case OP_ADD: case OP_SUB: return (Element){ix_op(op, a.u, b.u), a.per};
+	case OP_MAX: return (Element){ix_max(a.u, b.u), a.per};
+	case OP_MIN: return (Element){ix_min(a.u, b.u), a.per};
+	case OP_CMPLT: case OP_CMPEQ: case OP_CMPNE: return whole(compare(op, a.u, b.u));
+	default: break;
+	}
+	if (a.per != 1)
+		return unknown;
+	switch (op) {
+	case OP_FLOORDIV: case OP_FLOORMOD: case OP_IDIV: case OP_MOD:
+		return whole(divide(op, a.u, b.u));
+	case OP_AND: case OP_OR: case OP_XOR: return whole(logic(op, a.u, b.u));
+	default: return unknown;
+	}
+}
+
+static Element towards_zero(Element a)
+{
+	return !a.u || a.per == 1 ? a : whole(truncated(a.u, ix_const(a.per)));
+}
+
+/* Sizes stay below about 2^31: a CAST to 32 bits or to a float preserves them. */
+static Element cast(UOp *u, Element a)
+{
+	int64_t v;
+	if (!a.u || dtype_float(u->dtype))
+		return a;
+	if (u->dtype == DT_BOOL)
+		return positive(a.u) ? number(1) : whole(compare(OP_CMPNE, a.u, ix_const(0)));
+	a = towards_zero(a);
+	if (a.u && ix_is_const(a.u, &v) && !dtype_float(u->src[0]->dtype)) {
+		bool fits = v >= dtype_min(u->dtype) &&
+			(v < 0 || (uint64_t)v <= dtype_max(u->dtype));
+		return fits ? a : unknown;
+	}
+	return dtype_size(u->dtype) >= 4 || (a.u && ix_is_const(a.u, &v)) ? a : unknown;
+}
+
+/* t_floor and t_ceil: a fraction x, truncated to t, and one less or more where t is not beyond
+ * it. */
+static bool rounds(UOp *u, Element x, Element less_or_more, Element t, Element *out)
+{
+	UOp *c = u->src[0], *part = u->src[2];
+	int64_t step;
+	if (part->op != OP_TRUNC || c->op != OP_CMPLT || !x.u || !is_whole(less_or_more) ||
+		!is_whole(t) || !ix_is_const(ix_sub(less_or_more.u, t.u), &step))
+		return false;
+	UOp *from = part->src[0], *per = ix_const(x.per);
+	bool floors = c->src[0] == from && c->src[1] == part && step == -1,
+	     ceils = c->src[0] == part && c->src[1] == from && step == 1;
+	if (floors)
+		*out = whole(ix_div(x.u, per));
+	if (ceils)
+		*out = whole(negated(ix_div(negated(x.u), per)));
+	return floors || ceils;
+}
+
+static Element choose(Element c, Element a, Element b)
+{
+	int64_t v;
+	if (c.u && ix_is_const(c.u, &v))
+		return v ? a : b;
+	if (a.u == b.u && a.per == b.per)
+		return a;
+	if (!c.u || !a.u || !b.u || !align(&a, &b))
+		return unknown;
+	UOp *x = ix_when(c.u, a.u), *y = ix_when(opposite(c.u), b.u);
+	return x && y ? (Element){ix_add(x, y), a.per} : unknown;
+}
+
+static Element element(UOp *u, const Element *s)
+{
 	switch (u->op) {
 	case OP_CAST: return cast(u, s[0]);
-	case OP_TRUNC: return s[0];
-	case OP_NEG: return s[0] ? ix_sub(ix_const(0), s[0]) : NULL;
+	case OP_TRUNC: return towards_zero(s[0]);
+	case OP_NEG: return s[0].u ? (Element){negated(s[0].u), s[0].per} : unknown;
 	case OP_MULACC: return binary(OP_ADD, u->dtype, binary(OP_MUL, u->dtype, s[0], s[1]), s[2]);
-	case OP_WHERE:
-		if (s[0] && ix_is_const(s[0], &c))
-			return c ? s[1] : s[2];
-		return s[1] == s[2] ? s[1] : NULL;
-	default: return u->nsrc == 2 ? binary(u->op, u->src[0]->dtype, s[0], s[1]) : NULL;
+	case OP_WHERE: return choose(s[0], s[1], s[2]);
+	default: return u->nsrc == 2 ? binary(u->op, u->src[0]->dtype, s[0], s[1]) : unknown;
 	}
+}
+
+static Element nth(const Elements *e, size_t i)
+{
+	return !e->at ? unknown : e->at[e->n == 1 ? 0 : i];
 }
 
 static Elements *elementwise(UOp *u, size_t n)
 {
-	Elements *e = elements_new(n), *src[3];
-	UOp *s[3];
+	Elements *e = elements_new(n), *src[3], *x = NULL;
+	Element s[3];
 	for (uint32_t k = 0; k < u->nsrc; k++)
 		src[k] = of(u->src[k]);
+	if (u->op == OP_WHERE && u->src[2]->op == OP_TRUNC)
+		x = of(u->src[2]->src[0]);
 	for (size_t i = 0; i < n; i++) {
 		for (uint32_t k = 0; k < u->nsrc; k++)
-			s[k] = !src[k]->at ? NULL : src[k]->at[src[k]->n == 1 ? 0 : i];
-		e->at[i] = element(u, s);
+			s[k] = nth(src[k], i);
+		if (!x || !rounds(u, nth(x, i), s[1], s[2], &e->at[i]))
+			e->at[i] = element(u, s);
 	}
 	return e;
 }
@@ -238,7 +391,7 @@ static Elements *moved(UOp *u, size_t n)
 		if (!move_back(u, at))
 			return e;
 		int64_t k = ravel(u->src[0], at);
-		e->at[i] = k < 0 ? ix_const(0) : s->at[k];
+		e->at[i] = k < 0 ? number(0) : s->at[k];
 	}
 	return e;
 }
@@ -250,7 +403,7 @@ static Elements *window(UOp *u, size_t n)
 	Elements *e = elements_new(n);
 	arg_pairs(u->arg, pair);
 	for (size_t i = 0; i < n; i++)
-		e->at[i] = ix_add(pair[0][0], ix_const(i));
+		e->at[i] = whole(ix_add(pair[0][0], ix_const(i)));
 	return e;
 }
 
@@ -264,7 +417,7 @@ static Elements *reduced(UOp *u, size_t n)
 		return e;
 	if (!s->n)
 		for (size_t i = 0; i < n; i++)
-			e->at[i] = ix_const(start);
+			e->at[i] = number(start);
 	for (size_t i = 0; i < s->n; i++) {
 		unravel(u->src[0], i, at);
 		for (int d = 0; d < k; d++)
@@ -288,8 +441,8 @@ static Elements *gathered(UOp *u, size_t n)
 		for (int j = 0; j < k; j++) {
 			idx = of(u->src[1 + j]);
 			int64_t place = ravel(u->src[1 + j], at);
-			all = all && idx->at && place >= 0 && idx->at[place] &&
-				ix_is_const(idx->at[place], &v);
+			all = all && idx->at && place >= 0 && is_whole(idx->at[place]) &&
+				ix_is_const(idx->at[place].u, &v);
 			from[j] = v;
 		}
 		for (int d = k; d < t_rank(u->src[0]); d++)
@@ -297,7 +450,7 @@ static Elements *gathered(UOp *u, size_t n)
 		if (!all)
 			continue;
 		int64_t place = ravel(u->src[0], from);
-		e->at[i] = place < 0 ? ix_const(0) : x->at[place];
+		e->at[i] = place < 0 ? number(0) : x->at[place];
 	}
 	return e;
 }
@@ -377,14 +530,25 @@ static Elements *follow(UOp *root)
 	return of(root);
 }
 
+UOp *onnx_try_fraction(UOp *u, int64_t *per)
+{
+	Elements *e = follow(u);
+	if (!e->at || e->n != 1)
+		return NULL;
+	*per = e->at[0].per;
+	return e->at[0].u;
+}
+
 bool onnx_try_sizes(UOp *u, size_t max, UOp **dim, size_t *n)
 {
 	Elements *e = follow(u);
 	if (!e->at || e->n > max)
 		return false;
-	for (size_t i = 0; i < e->n; i++)
-		if (!(dim[i] = e->at[i]))
+	for (size_t i = 0; i < e->n; i++) {
+		if (!is_whole(e->at[i]))
 			return false;
+		dim[i] = e->at[i].u;
+	}
 	*n = e->n;
 	return true;
 }
@@ -392,7 +556,7 @@ bool onnx_try_sizes(UOp *u, size_t max, UOp **dim, size_t *n)
 UOp *onnx_sizes(int n, UOp *const *dim)
 {
 	int64_t v[MAX_RANK];
-	UOp *part[MAX_RANK], *u;
+	UOp *part[MAX_RANK] = {0}, *u;
 	int fixed = 0;
 	CHECK(n <= MAX_RANK);
 	while (fixed < n && ix_is_const(dim[fixed], &v[fixed]))
@@ -404,7 +568,8 @@ UOp *onnx_sizes(int n, UOp *const *dim)
 	u = t_concat(n, part, 0);
 	if (!of(u)) {
 		Elements *e = elements_new(n);
-		memcpy(e->at, dim, n * sizeof *dim);
+		for (int k = 0; k < n; k++)
+			e->at[k] = whole(dim[k]);
 		map_put(&known, PKEY(u), e);
 	}
 	return u;

@@ -204,6 +204,16 @@ static const uint8_t *as_bools(const uint8_t *p, size_t n)
 	return out;
 }
 
+static OnnxValue text_tensor(const Onnx__TensorProto *t)
+{
+	const Shape *s = checked_shape(t->n_dims, t->dims);
+	int64_t count = 0;
+	CHECK(shape_static(s, &count));
+	if ((size_t)count != t->n_string_data)
+		die(MALFORMED, "a tensor %s of texts has %zu", shape_text(s), t->n_string_data);
+	return onnx_text(count, t->string_data, s);
+}
+
 OnnxValue onnx_tensor(const Onnx__TensorProto *t, const char *stem)
 {
 	int type = t->has_data_type ? t->data_type : ONNX_UNDEFINED;
@@ -211,6 +221,8 @@ OnnxValue onnx_tensor(const Onnx__TensorProto *t, const char *stem)
 	int64_t count = 0;
 	if (t->segment)
 		die(UNSUPPORTED, "tensors in segments are not supported");
+	if (type == ONNX_STRING)
+		return text_tensor(t);
 	if (dt == DT_NONE)
 		die(type > 0 && type < ONNX_TYPES ? UNSUPPORTED : MALFORMED,
 			"tensors of type %s are not supported", onnx_type_name(type));

@@ -103,10 +103,13 @@ static UOp *extreme_quotient(UOp *u, bool most)
 static UOp *extreme(UOp *u, bool most)
 {
 	const DataSize *d = find(u);
+	UOp *x;
 	if (d)
 		return most ? d->most : ix_const(0);
 	if (!size_is_data(u))
 		return u;
+	if ((x = ix_positive_part(u)) && (x = ix_positive(extreme(x, most))))
+		return x;
 	switch (u->op) {
 	case OP_ADD: return ix_add(extreme(u->src[0], most), extreme(u->src[1], most));
 	case OP_MUL: return extreme_product(u, most);

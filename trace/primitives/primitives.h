@@ -23,6 +23,10 @@ UOp *size_tensor(UOp *size);                     /* i64 scalar; the size may be 
 UOp *t_cast(UOp *x, DType dt);               /* x itself if it has that dtype */
 UOp *t_num(DType dt, double v);              /* scalar CONST */
 UOp *t_size(DType dt, UOp *size);            /* a size as a scalar value, symbolic ones too */
+/* An axis that has this size, if its own is another expression, one of them with a variable, and
+ * the reader lets such sizes agree: x is cut, which changes nothing if they are equal, and run
+ * checks that. */
+UOp *t_agree(UOp *x, int axis, UOp *size);
 UOp *t_expand_to(UOp *x, const Shape *s);    /* broadcasts x to s, or dies */
 /* elementwise with broadcasting and promotion; a scalar CONST stays a scalar */
 UOp *t_op1(Op op, UOp *x);
@@ -67,8 +71,9 @@ UOp *t_along(UOp *p, int axis, int rank);                 /* p[n] along axis: [n
  * stop for step > 0. */
 UOp *t_slice(UOp *x, int axis, UOp *start, UOp *stop, int64_t step);
 /* the same with unclipped bounds as NumPy reads them: NULL, negative, beyond the ends
- * (library/shape.c) */
-UOp *t_slice_bounded(UOp *x, int axis, UOp *start, UOp *stop, int64_t step);
+ * (library/shape.c). Numbers that the algebra cannot compare with the axis are clipped, or assumed
+ * to be inside. */
+UOp *t_slice_bounded(UOp *x, int axis, UOp *start, UOp *stop, int64_t step, bool clip);
 UOp *t_slice_bound(UOp *v, UOp *n);                       /* NumPy's clipping, to 0 … n */
 /* The same with bounds that may be data: an integer scalar in data, else a size in size, or
  * neither. */

@@ -97,8 +97,16 @@ static bool has_variable(UOp *size)
 	return !ix_is_const(size, &v);
 }
 
-/* For two different expressions of sizes, at least one with a variable: x is cut to the other size,
- * which changes nothing if they are equal, and run checks that. */
+UOp *t_agree(UOp *x, int axis, UOp *size)
+{
+	UOp *own = t_dim(x, axis);
+
+	if (own == size || !reading.sizes_agree || !(has_variable(own) || has_variable(size)))
+		return x;
+	size_check("eq", own, size);
+	return t_shrink_axis(x, axis, ix_const(0), size);
+}
+
 static UOp *agree(UOp *x, const Shape *s)
 {
 	int lead = s->rank - t_rank(x);
@@ -106,12 +114,8 @@ static UOp *agree(UOp *x, const Shape *s)
 
 	for (int i = lead < 0 ? -lead : 0; i < t_rank(x); i++) {
 		UOp *a = t_dim(x, i), *b = s->dim[i + lead];
-		bool same = (ix_is_const(a, &one) && one == 1) ||
-			(ix_is_const(b, &one) && one == 1) || a == b;
-		if (same || !(has_variable(a) || has_variable(b)))
-			continue;
-		size_check("eq", a, b);
-		x = t_shrink_axis(x, i, ix_const(0), b);
+		if (!(ix_is_const(a, &one) && one == 1) && !(ix_is_const(b, &one) && one == 1))
+			x = t_agree(x, i, b);
 	}
 	return x;
 }
@@ -124,7 +128,7 @@ static void broadcast(int n, UOp **x)
 
 	for (int i = 0; i < n; i++) {
 		t = shape_broadcast(s, x[i]->shape);
-		if (!t && reading.sizes_agree)
+		if (!t)
 			t = shape_broadcast(s, (x[i] = agree(x[i], s))->shape);
 		if (!t)
 			die(MALFORMED, "shapes %s and %s do not match", shape_text(s),

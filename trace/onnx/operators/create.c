@@ -14,37 +14,52 @@ static int type_given(OnnxCall *c, const char *attr, int otherwise)
 	return (int)type;
 }
 
-/* the number of elements from start on that are below limit; integers may be sizes */
+/* the number of elements of a range of floats that are known */
+static UOp *float_count(OnnxCall *c)
+{
+	double f[3], n;
+
+	for (int i = 0; i < 3; i++)
+		if (onnx_known_floats(c, i, &f[i], 1) != 1)
+			onnx_fail(c, MALFORMED, "input %d is not one number", i);
+	n = f[2] == 0 ? 0 : ceil((f[1] - f[0]) / f[2]);
+	if (n != n || n >= 0x1p62 || f[2] == 0)
+		onnx_fail(c, MALFORMED, "the range has no end");
+	return ix_const(n > 0 ? (int64_t)n : 0);
+}
+
+/* the number of elements from start on that are below limit; start and limit may be fractions of
+ * sizes */
 static UOp *range_count(OnnxCall *c)
 {
-	UOp *s[3];
-	double f[3];
-	int64_t by;
-	bool whole = dtype_int(onnx_in(c, 0)->dtype);
-	size_t n;
+	UOp *s[3], *n, *below;
+	int64_t per[3], by;
+	Array a;
 
 	for (int i = 0; i < 3; i++) {
-		if (whole && !onnx_try_sizes(onnx_in(c, i), 1, &s[i], &n)) {
-			onnx_known_int(c, i);
+		if (shape_count(onnx_in(c, i)->shape) != ix_const(1))
 			onnx_fail(c, MALFORMED, "input %d is not one number", i);
+		s[i] = onnx_try_fraction(onnx_in(c, i), &per[i]);
+	}
+	if (dtype_float(onnx_in(c, 0)->dtype) &&
+		((onnx_try_known(c, 0, &a) && onnx_try_known(c, 1, &a)) || !s[0] || !s[1] || !s[2]))
+		return float_count(c);
+	for (int i = 0; i < 3; i++)
+		if (!s[i]) {
+			onnx_known(c, i);
+			onnx_fail(c, UNSUPPORTED, "input %d is no size", i);
 		}
-		if (!whole && onnx_known_floats(c, i, &f[i], 1) != 1)
-			onnx_fail(c, MALFORMED, "input %d is not one number", i);
-	}
-	if (!whole) {
-		f[0] = f[2] == 0 ? 0 : ceil((f[1] - f[0]) / f[2]);
-		if (f[0] != f[0] || f[0] >= 0x1p62 || f[2] == 0)
-			onnx_fail(c, MALFORMED, "the range has no end");
-		return ix_const(f[0] > 0 ? (int64_t)f[0] : 0);
-	}
 	if (!ix_is_const(s[2], &by))
 		onnx_fail(c, UNSUPPORTED, "a delta that is symbolic");
 	if (by == 0 || by == INT64_MIN)
 		onnx_fail(c, MALFORMED, "the delta is %lld", (long long)by);
-	s[0] = by > 0 ? ix_sub(s[1], s[0]) : ix_sub(s[0], s[1]);
-	by = by > 0 ? by : -by;
-	s[0] = ix_div(ix_add(s[0], ix_const(by - 1)), ix_const(by));
-	return ix_prove_lt(s[0], ix_const(0)) ? ix_const(0) : s[0];
+	/* (s1/per1 - s0/per0) / (by/per2), rounded up */
+	n = ix_sub(ix_mul(s[1], ix_const(per[0])), ix_mul(s[0], ix_const(per[1])));
+	n = ix_mul(n, ix_const(by > 0 ? per[2] : -per[2]));
+	below = ix_mul(ix_mul(ix_const(per[0]), ix_const(per[1])), ix_const(by > 0 ? by : -by));
+	n = ix_div(ix_add(n, ix_sub(below, ix_const(1))), below);
+	s[0] = ix_positive(n);
+	return s[0] ? s[0] : n;
 }
 
 void onnx_Range(OnnxCall *c)

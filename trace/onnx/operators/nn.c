@@ -44,7 +44,7 @@ static void cut_to_size(OnnxCall *c, UOp *x, Window *w, const int64_t *more)
 void onnx_ConvTranspose(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *f = onnx_in(c, 1);
-	Window w = onnx_window(c, x, f);
+	Window w = onnx_fixed_window(c, x, f);
 	int64_t groups = onnx_attr_int(c, "group", 1), more[MAX_SPACE];
 
 	onnx_space_ints(c, "output_padding", w.nd, 0, 0, more);
@@ -89,7 +89,7 @@ static UOp *by_window(const Window *w, UOp *x, int64_t groups, bool places)
 void onnx_DeformConv(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *f = onnx_in(c, 1), *off, *at[MAX_SPACE], *y;
-	Window w = onnx_window(c, x, f);
+	Window w = onnx_fixed_window(c, x, f);
 	int64_t og = onnx_attr_int(c, "offset_group", 1), groups = onnx_attr_int(c, "group", 1);
 	int order[MAX_RANK], nd = w.nd;
 

@@ -70,12 +70,10 @@ void onnx_MaxPool(OnnxCall *c)
 void onnx_AveragePool(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0);
-	Window w = onnx_window(c, x, NULL);
+	bool with_padding = onnx_attr_int(c, "count_include_pad", 0) != 0;
+	Window w = with_padding ? onnx_fixed_window(c, x, NULL) : onnx_window(c, x, NULL);
 
-	onnx_set(c, 0,
-		t_cast(pool_mean(&w, onnx_wide(x), ceils(c),
-			       onnx_attr_int(c, "count_include_pad", 0) != 0),
-			x->dtype));
+	onnx_set(c, 0, t_cast(pool_mean(&w, onnx_wide(x), ceils(c), with_padding), x->dtype));
 }
 
 /* ---- LpPool: the p-norm of each window */
@@ -116,7 +114,7 @@ void onnx_LpPool(OnnxCall *c)
 void onnx_MaxUnpool(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *idx, *size[MAX_RANK], *dim[MAX_RANK], *y, *pairs[MAX_RANK][2];
-	Window w = onnx_window(c, x, NULL);
+	Window w = onnx_fixed_window(c, x, NULL);
 	int rank = t_rank(x);
 
 	for (int i = 0; i < rank; i++)

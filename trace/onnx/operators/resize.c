@@ -122,14 +122,15 @@ static void read_sizes(OnnxCall *c, int n, UOp *x, const int *axes, ResizeAxis *
 static ResizeAxis by_scale(OnnxCall *c, UOp *x, int axis, double scale, bool crop)
 {
 	ResizeAxis a = { .n = -1, .scale = scale };
+	int64_t p, q;
 
 	if (!(scale > 0 && scale < 1e9))
 		onnx_fail(c, MALFORMED, "scale %g", scale);
 	if (scale == 1 && !crop)
 		return a;
-	if (!ix_is_const(t_dim(x, axis), &a.n) && scale == floor(scale)) {
+	if (!ix_is_const(t_dim(x, axis), &a.n) && onnx_fraction(scale, DT_F32, &p, &q)) {
 		a.n = -1;
-		a.size = ix_mul(t_dim(x, axis), ix_const((int64_t)scale));
+		a.size = ix_div(ix_mul(t_dim(x, axis), ix_const(p)), ix_const(q));
 		return a;
 	}
 	a.n = shape_dim(x->shape, axis);

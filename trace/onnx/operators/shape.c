@@ -185,7 +185,7 @@ void onnx_Slice(OnnxCall *c)
 		if (start[i].data || stop[i].data)
 			x = t_slice_data(x, axes[i], start[i], stop[i], step);
 		else
-			x = t_slice_bounded(x, axes[i], start[i].size, stop[i].size, step);
+			x = t_slice_bounded(x, axes[i], start[i].size, stop[i].size, step, true);
 	}
 	onnx_set(c, 0, x);
 }

@@ -44,15 +44,18 @@ static void explicit_pads(OnnxCall *c, Window *w)
 static void same_pads(Window *w, UOp *x, bool upper)
 {
 	for (int i = 0; i < w->nd; i++) {
-		int64_t s = w->stride[i], reach = w->dilation[i] * (w->k[i] - 1) + 1,
-			total = reach - 1;
-		if (s > 1) {
-			int64_t n = shape_dim(x->shape, 2 + i), o = (n + s - 1) / s;
-			total = (o - 1) * s + reach - n;
+		int64_t reach = w->dilation[i] * (w->k[i] - 1) + 1, v;
+		UOp *s = ix_const(w->stride[i]), *one = ix_const(1), *n = t_dim(x, 2 + i);
+		UOp *rest = ix_mod(ix_sub(n, one), s), *half;
+		UOp *total = ix_positive(ix_sub(ix_const(reach - 1), rest));
+		half = ix_div(total, ix_const(2));
+		if (ix_is_const(total, &v)) {
+			w->pad[i][upper] = v - v / 2;
+			w->pad[i][!upper] = v / 2;
+		} else {
+			w->more[i][upper] = ix_sub(total, half);
+			w->more[i][!upper] = half;
 		}
-		total = total > 0 ? total : 0;
-		w->pad[i][upper] = total - total / 2;
-		w->pad[i][!upper] = total / 2;
 	}
 }
 
@@ -79,6 +82,17 @@ Window onnx_window(OnnxCall *c, UOp *x, UOp *kernel)
 		same_pads(&w, x, !strcmp(how, "SAME_UPPER"));
 	else if (strcmp(how, "VALID"))
 		explicit_pads(c, &w);
+	return w;
+}
+
+Window onnx_fixed_window(OnnxCall *c, UOp *x, UOp *kernel)
+{
+	Window w = onnx_window(c, x, kernel);
+
+	for (int i = 0; i < w.nd; i++)
+		if (w.more[i][0] || w.more[i][1])
+			onnx_fail(c, UNSUPPORTED, "auto_pad SAME along axis %d of %s, whose size "
+				"is not known", 2 + i, shape_text(x->shape));
 	return w;
 }
 

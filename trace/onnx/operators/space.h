@@ -12,8 +12,10 @@ void onnx_space_ints(
 UOp *onnx_in_rank(OnnxCall *c, int k, int rank);
 /* The Window described by the attributes kernel_shape, strides, dilations, pads and auto_pad.
  * kernel is the convolution's weight [o,c,k...], or NULL, and then kernel_shape is required.
- * Strides default to 1. auto_pad SAME needs known sizes unless the stride is 1. */
+ * Strides default to 1. */
 Window onnx_window(OnnxCall *c, UOp *x, UOp *kernel);
+/* The same for operators that need the padding as numbers: status 3 when auto_pad SAME has none. */
+Window onnx_fixed_window(OnnxCall *c, UOp *x, UOp *kernel);
 /* Convolution by the attributes, without a bias; x has its zero point subtracted, so padding is
  * 0. */
 UOp *onnx_convolution(OnnxCall *c, UOp *x, UOp *f);
