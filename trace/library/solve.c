@@ -16,19 +16,22 @@ static UOp *part(UOp *x, int axis, int64_t from, int64_t to)
 	return t_shrink_axis(x, axis, num(from), num(to));
 }
 
-/* the n of a[.., n, n] */
-static int64_t order(Args *a, UOp *x)
+/* the argument a[.., n, n], and the n */
+static UOp *square(Args *a, int64_t *n)
 {
+	UOp *x = arg_tensor(a, 0);
 	int r = t_rank(x);
 
+	if (r >= 2)
+		x = t_agree(x, r - 2, t_dim(x, -1));
 	if (r < 2 || !size_equal(t_dim(x, -1), t_dim(x, -2)))
 		die(MALFORMED, "%s: a has shape %s, expected [..., n, n]", a->fn->name,
 			shape_text(x->shape));
-	int64_t n = shape_dim(x->shape, r - 1);
-	if (n > MAX_UNROLLED)
+	*n = shape_dim(x->shape, r - 1);
+	if (*n > MAX_UNROLLED)
 		die(UNSUPPORTED, "%s: a system of %lld, at most %d are unrolled", a->fn->name,
-			(long long)n, MAX_UNROLLED);
-	return n;
+			(long long)*n, MAX_UNROLLED);
+	return x;
 }
 
 /* Both operands in one dtype wide enough to compute in, with the same batch axes; b as [.., n,
@@ -49,9 +52,9 @@ static UOp *batched(UOp *x, const Shape *lead)
 
 static System system_of(Args *a)
 {
-	System s = {.a = arg_tensor(a, 0)};
+	System s = {0};
 
-	s.n = order(a, s.a);
+	s.a = square(a, &s.n);
 	s.b = arg_tensor_like(a, 1, s.a->dtype);
 	s.dt = dtype_promote(s.a->dtype, s.b->dtype);
 	s.dt = dtype_float(s.dt) ? s.dt : float_dtype();
@@ -112,8 +115,8 @@ Value fn_triangular_solve(Args *a)
 
 Value fn_cholesky(Args *a)
 {
-	UOp *x = t_float(arg_tensor(a, 0)), *s = t_cast(x, dtype_acc(x->dtype));
-	int64_t n = order(a, x);
+	int64_t n;
+	UOp *x = t_float(square(a, &n)), *s = t_cast(x, dtype_acc(x->dtype));
 	int col = t_rank(x) - 1, row = col - 1;
 	UOp **l = arena_alloc((n + 1) * sizeof *l);
 
@@ -192,8 +195,8 @@ Value fn_solve(Args *a)
 
 Value fn_inv(Args *a)
 {
-	UOp *x = t_float(arg_tensor(a, 0));
-	int64_t n = order(a, x);
+	int64_t n;
+	UOp *x = t_float(square(a, &n));
 	UOp *sides[2] = {num(n), num(n)};
 	const Shape *s = shape_new(2, sides);
 	UOp *eye = t_cast(t_eq(t_iota(DT_I64, s, 0), t_iota(DT_I64, s, 1)), x->dtype);
@@ -211,9 +214,9 @@ static UOp *one_for_zero(UOp *pivot)
 /* The product of the pivots; each exchange of rows flips the sign. */
 Value fn_det(Args *a)
 {
-	UOp *x = t_float(arg_tensor(a, 0)), *m = t_cast(x, dtype_acc(x->dtype));
+	int64_t n;
+	UOp *x = t_float(square(a, &n)), *m = t_cast(x, dtype_acc(x->dtype));
 	UOp *top, *place, *det = NULL;
-	int64_t n = order(a, x);
 	int row = t_rank(x) - 2;
 
 	if (!n)

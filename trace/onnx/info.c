@@ -77,12 +77,14 @@ static void put_shape(Buf *out, const Onnx__TensorShapeProto *s, const char *inp
 		     named = d->value_case ==
 				ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
 			d->dim_param && *d->dim_param;
+		const char *name = input ? onnx_size_name(d, input, i) :
+			named		 ? d->dim_param :
+					   NULL;
 		buf_printf(out, "%s", i ? "," : "[");
-		if (number && d->dim_value >= 0)
+		if (name)
+			buf_printf(out, "%s", open_size(sizes, name));
+		else if (number && d->dim_value >= 0)
 			buf_printf(out, "%lld", (long long)d->dim_value);
-		else if (named || input)
-			buf_printf(out, "%s", open_size(sizes, named ? d->dim_param :
-				arena_printf("%s_%zu", input, i)));
 		else
 			buf_printf(out, "?");
 	}
@@ -138,6 +140,7 @@ static void put_values(Buf *out, const char *title, size_t n, Onnx__ValueInfoPro
 static void put_ends(Buf *out, const Onnx__GraphProto *g)
 {
 	OpenSizes sizes = {0};
+	onnx_name_sizes(g);
 	put_values(out, "inputs", g->n_input, g->input, g, &sizes);
 	if (sizes.text.n)
 		buf_printf(out, "%-13s%s\n", "open sizes", buf_str(&sizes.text));

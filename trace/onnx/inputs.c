@@ -101,8 +101,7 @@ static bool says_nothing(const char *name)
 	return true;
 }
 
-/* The dim_param of an axis, or what an axis without one is called; NULL for a number. */
-static const char *size_name_of(const Onnx__TensorShapeProto__Dimension *d, const char *input,
+const char *onnx_size_name(const Onnx__TensorShapeProto__Dimension *d, const char *input,
 	size_t axis)
 {
 	if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && d->dim_param &&
@@ -116,7 +115,7 @@ static const char *size_name_of(const Onnx__TensorShapeProto__Dimension *d, cons
 
 static UOp *size_of(const Onnx__TensorShapeProto__Dimension *d, const char *input, size_t axis)
 {
-	const char *name = size_name_of(d, input, axis);
+	const char *name = onnx_size_name(d, input, axis);
 	if (name)
 		return named_size(name);
 	if (d->dim_value < 0)
@@ -307,6 +306,8 @@ static const char *only_name(const Onnx__GraphProto *g)
 	return twice ? one : NULL;
 }
 
+void onnx_name_sizes(const Onnx__GraphProto *g) { only = only_name(g); }
+
 /* Declares the sizes that are plain names first, so that sums of them are recognized. */
 static void declare_plain(const Onnx__ValueInfoProto *info)
 {
@@ -347,7 +348,7 @@ static void find_joined(const Map *infos, const Onnx__GraphProto *g, int depth)
 			axis += axis < 0 && s ? (int64_t)s->n_dim : 0;
 			if (!s || axis < 0 || axis >= (int64_t)s->n_dim)
 				continue;
-			const char *name = size_name_of(s->dim[axis], x->name, axis);
+			const char *name = onnx_size_name(s->dim[axis], x->name, axis);
 			if (name)
 				map_put(&joined, PKEY(val_str(name)), (void *)x);
 		}
@@ -368,7 +369,7 @@ void onnx_make_inputs(OnnxScope *s, const Onnx__GraphProto *g)
 		if (g->initializer[i]->name)
 			map_put(&weights, PKEY(val_str(g->initializer[i]->name)),
 				g->initializer[i]);
-	only = only_name(g);
+	onnx_name_sizes(g);
 	for (size_t i = 0; i < g->n_input; i++)
 		if (g->input[i]->name)
 			map_put(&infos, PKEY(val_str(g->input[i]->name)), g->input[i]);

@@ -70,6 +70,11 @@ const char *onnx_missing(const Onnx__ModelProto *m);
 
 /* ---- inputs.c */
 
+/* looks at the names that g's inputs have for their sizes, for onnx_size_name */
+void onnx_name_sizes(const Onnx__GraphProto *g);
+/* The dim_param of an axis, or what an axis without one is called; NULL for a number. */
+const char *onnx_size_name(const Onnx__TensorShapeProto__Dimension *d, const char *input,
+	size_t axis);
 void onnx_make_inputs(OnnxScope *s, const Onnx__GraphProto *g);
 const Val *onnx_vars(void);
 const Val *onnx_inputs_meta(const Val *meta);
