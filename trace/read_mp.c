@@ -41,7 +41,7 @@ static char *current_folder(void)
 /* ---- values of nodes */
 
 /* by id, from base on */
-typedef struct { Value *of; uint32_t base; char *folder; Steps steps; } Values;
+typedef struct { Value *of; uint32_t base; char *folder; } Values;
 
 static const Value *source(const Values *v, const UOp *u, size_t i)
 {
@@ -198,11 +198,11 @@ static UOp *make_op(Values *v, const UOp *u, UOp *const *src)
 	UOp *made = NULL;
 	for (uint32_t i = 0; i < u->nsrc; i++)
 		vec_push(&all, src[i]);
-	const char *err = steps_complete(&v->steps, u->op, &all, &arg);
+	const char *err = steps_complete(steps_made(), u->op, &all, &arg);
 	if (!err)
 		made = node_try(u->op, node_dtype(u, src), all.n, all.at, arg, &err, &status);
 	if (made)
-		err = steps_add(&v->steps, made);
+		err = steps_add(steps_made(), made);
 	if (err)
 		die(status, "%s", err);
 	vec_free(&all);
@@ -274,6 +274,5 @@ Graph *read_tensor(Graph *doc)
 	*g = (Graph){.level = LV_GRAPH, .vars = doc->vars, .meta = doc->meta};
 	g->sink = v.of[all.at[all.n - 1]->id - v.base].u;
 	free(v.of);
-	steps_free(&v.steps);
 	return g;
 }

@@ -1,27 +1,20 @@
 /* Steps of a graph as they are read: names that BINDs declare, CARRYs that LOOPs are about to
  * get. */
 #include "shape/regions.h"
-#include <stdlib.h>
 
-typedef struct { Map carry; } StepStates;       /* state + 1 → CARRY */
+static uint64_t state_key(const Val *loop, const Val *k) { return PKEY(VARR(loop, k)); }
 
 UOp *steps_carry(const Steps *s, int64_t loop, int64_t k)
 {
-	const StepStates *states = map_get(&s->loops, (uint64_t)loop + 1);
-	return states ? map_get(&states->carry, (uint64_t)k + 1) : NULL;
+	return map_get(&s->carries, state_key(val_int(loop), val_int(k)));
 }
 
 static const char *add_carry(Steps *s, UOp *u)
 {
-	uint64_t loop = (uint64_t)u->arg->a[0]->i + 1, k = (uint64_t)u->arg->a[1]->i + 1;
-	StepStates *states = map_get(&s->loops, loop);
-	if (!states) {
-		states = xcalloc(1, sizeof *states);
-		map_put(&s->loops, loop, states);
-	}
-	if (map_get(&states->carry, k))
+	uint64_t state = state_key(u->arg->a[0], u->arg->a[1]);
+	if (map_get(&s->carries, state))
 		return "a second CARRY of this state";
-	map_put(&states->carry, k, u);
+	map_put(&s->carries, state, u);
 	return NULL;
 }
 
@@ -82,21 +75,25 @@ const char *steps_complete(const Steps *s, Op op, NodeList *src, const Val **arg
 	return NULL;
 }
 
+static void count_loop(Steps *s, const UOp *u)
+{
+	int64_t id = u->op == OP_TURN ? u->arg->i :
+		u->op == OP_CARRY ? u->arg->a[0]->i :
+		u->op == OP_LOOP ? val_get(u->arg, "id")->i : -1;
+	if (id >= s->next_loop && id < INT64_MAX)
+		s->next_loop = id + 1;
+}
+
 const char *steps_add(Steps *s, UOp *u)
 {
 	if (u->op == OP_LOOP && val_get(u->arg, "turn"))
 		return add_turn(u);
+	count_loop(s, u);
 	return u->op == OP_BIND ? add_bind(s, u) : u->op == OP_CARRY ? add_carry(s, u) : NULL;
 }
 
 void steps_free(Steps *s)
 {
-	for (size_t i = 0; i < s->loops.cap; i++)
-		if (s->loops.val[i]) {
-			StepStates *states = s->loops.val[i];
-			map_free(&states->carry);
-			free(states);
-		}
-	map_free(&s->loops);
+	map_free(&s->carries);
 	vec_free(&s->binds);
 }

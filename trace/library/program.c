@@ -196,8 +196,7 @@ Graph *program_graph(void)
 	g->vars = vars;
 	g->meta = updates->n ? VMAP(val_str("updates"), updates) : VNIL;
 	const Val *names = val_array(outputs.name.n, outputs.name.at);
-	g->sink = node_new(
-		OP_SINK, DT_NONE, outputs.node.n, outputs.node.at, VMAP(val_str("names"), names));
+	g->sink = steps_sink(outputs.node.n, outputs.node.at, VMAP(val_str("names"), names));
 	/* includes those that no output needs */
 	g->all = (Nodes){inputs.at, inputs.n};
 	if (g->all.n)

@@ -295,7 +295,7 @@ static void make_sink(Graph *g, OnnxScope *s, const Onnx__GraphProto *p)
 	Outputs o = {.classes = VNIL};
 	for (size_t i = 0; i < p->n_output; i++)
 		add_output(&o, s, p->output[i]->name ? p->output[i]->name : "");
-	g->sink = node_new(OP_SINK, DT_NONE, o.out.n, o.out.at,
+	g->sink = steps_sink(o.out.n, o.out.at,
 		VMAP(val_str("names"), val_array(o.names.n, o.names.at)));
 	if (o.grouped)
 		g->meta = val_set(g->meta, "output_groups", val_array(o.groups.n, o.groups.at));

@@ -2,7 +2,7 @@
  * the files. */
 #ifndef TRACE_PRIMITIVES_PRIMITIVES_H
 #define TRACE_PRIMITIVES_PRIMITIVES_H
-#include "shape/shape.h"
+#include "shape/regions.h"
 
 /* ---- tensor.c, movement.c: broadcasting, the primitive ops as functions; nodes of level graph */
 
@@ -129,6 +129,41 @@ UOp *size_value(UOp *size);                  /* size_tensor, with data-dependent
 size_t data_sizes(UOp *const **var, UOp *const **count);
 /* Replaces the count of a size by another node. */
 void data_size_moved(size_t k, UOp *count);
+
+/* ---- steps.c: sizes, loops and branches that are data (contract: BIND TURN CARRY LOOP IF PICK) */
+
+/* What the document at hand has of them, for readers of documents; and its SINK, with its BINDs. */
+Steps *steps_made(void);
+UOp *steps_sink(size_t n, UOp *const *output, const Val *arg);
+/* The size variable that an i64 scalar binds, a constant when it is one; the same value has the
+ * same variable. Its name is stem, or stem_1, stem_2, … least and most bound it (run: status 4
+ * outside); most is also what proofs and packed programs go by. */
+UOp *t_bind(const char *stem, UOp *value, UOp *least, UOp *most);
+bool size_is_bound(UOp *size);               /* whether it contains such a variable */
+
+/* A loop whose body is being made. turn: i64 scalar. */
+typedef struct { int64_t id, states; UOp *turn; } TurnLoop;
+TurnLoop loop_new(void);
+/* The next state: init in the first turn, then what the turn before gave. grows: its shape, where
+ * that changes, over sizes that the body binds; else NULL. */
+UOp *loop_state(TurnLoop *l, UOp *init, const Shape *grows);
+/* limit: i64 scalar or NULL. start and next: bool scalars, whether there is a first and a next
+ * turn, or both NULL. state: what each state is in the next turn. value: what is stacked. */
+typedef struct {
+	UOp *limit, *start, *next;
+	UOp *const *state;
+	UOp *const *value;
+	size_t values;
+} LoopEnd;
+UOp *loop_end(const TurnLoop *l, const LoopEnd *end);
+/* Of a LOOP: state k after the last turn; value k of all turns along a new first axis; the number
+ * of turns. shape: over sizes known outside, where it cannot be inferred, else NULL. */
+UOp *loop_last(UOp *loop, int64_t k, const Shape *shape);
+UOp *loop_stacked(UOp *loop, int64_t k, const Shape *shape);
+UOp *loop_turns(UOp *loop);
+/* n values of the branch that cond, a bool scalar, takes. */
+UOp *if_new(UOp *cond, size_t n, UOp *const *then, UOp *const *other);
+UOp *if_value(UOp *branch, int64_t k, const Shape *shape);
 
 /* ---- approx.c: functions of the reals, in x's own precision; integers become f32 */
 

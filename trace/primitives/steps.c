@@ -1,0 +1,159 @@
+/* Steps whose sizes and branches are data, made while a graph is built: a size that is bound to a
+ * value, a loop that carries states from turn to turn, two branches.
+ *
+ *     loop = loop_new()              TURN, and a CARRY for each state
+ *     h = loop_state(&loop, h0, NULL)
+ *     y = f(h, x[loop.turn])         any nodes: what depends on the turn or a state is the body
+ *     l = loop_end(&loop, …)         LOOP
+ *     loop_stacked(l, 0, NULL)       PICK */
+#include "primitives/primitives.h"
+
+static ARENA Steps made;
+
+Steps *steps_made(void) { return &made; }
+
+static UOp *told(UOp *u)
+{
+	const char *err = steps_add(&made, u);
+	if (err)
+		die(MALFORMED, "%s", err);
+	return u;
+}
+
+static UOp *completed(Op op, size_t n, UOp *const *src, const Val *arg)
+{
+	NodeList all = {0};
+	for (size_t i = 0; i < n; i++)
+		vec_push(&all, src[i]);
+	const char *err = steps_complete(&made, op, &all, &arg);
+	if (err)
+		die(MALFORMED, "%s", err);
+	UOp *u = node_new(op, DT_NONE, all.n, all.at, arg);
+	vec_free(&all);
+	return u;
+}
+
+UOp *steps_sink(size_t n, UOp *const *output, const Val *arg)
+{
+	return completed(OP_SINK, n, output, arg);
+}
+
+/* ---- sizes */
+
+static UOp *size_bound_to(const UOp *value)
+{
+	for (size_t i = 0; i < made.binds.n; i++) {
+		const Val *name = made.binds.at[i]->arg->a[0];
+		if (made.binds.at[i]->src[0] == value)
+			return vars_find(name->s, name->n);
+	}
+	return NULL;
+}
+
+UOp *t_bind(const char *stem, UOp *value, UOp *least, UOp *most)
+{
+	int64_t known;
+	const char *name = stem;
+	if (const_is_int(value, &known) && known >= 0)
+		return ix_const(known);
+	UOp *size = size_bound_to(value);
+	if (size)
+		return size;
+	for (size_t k = 1; vars_find(name, strlen(name)); k++)
+		name = arena_printf("%s_%zu", stem, k);
+	told(NODE(OP_BIND, DT_I64,
+		VARR(val_str(name), size_to_val(least), size_to_val(most)), value));
+	return vars_find(name, strlen(name));
+}
+
+bool size_is_bound(UOp *size)
+{
+	for (size_t i = 0; i < made.binds.n; i++) {
+		const Val *name = made.binds.at[i]->arg->a[0];
+		if (size == vars_find(name->s, name->n))
+			return true;
+	}
+	for (uint32_t i = 0; i < size->nsrc; i++)
+		if (size_is_bound(size->src[i]))
+			return true;
+	return false;
+}
+
+/* ---- loops */
+
+TurnLoop loop_new(void)
+{
+	int64_t id = made.next_loop;
+	return (TurnLoop){.id = id,
+		.turn = told(node_new(OP_TURN, DT_I64, 0, NULL, val_int(id)))};
+}
+
+UOp *loop_state(TurnLoop *l, UOp *init, const Shape *grows)
+{
+	const Val *id = val_int(l->id), *k = val_int(l->states++);
+	return told(NODE(OP_CARRY, init->dtype,
+		grows ? VARR(id, k, shape_to_val(grows)) : VARR(id, k), init));
+}
+
+UOp *loop_end(const TurnLoop *l, const LoopEnd *end)
+{
+	VEC(UOp *) src = {0};
+	if (end->limit)
+		vec_push(&src, end->limit);
+	if (end->next) {
+		vec_push(&src, end->start);
+		vec_push(&src, end->next);
+	}
+	for (int64_t i = 0; i < l->states; i++)
+		vec_push(&src, end->state[i]);
+	for (size_t i = 0; i < end->values; i++)
+		vec_push(&src, end->value[i]);
+	UOp *loop = completed(OP_LOOP, src.n, src.at,
+		VMAP(val_str("id"), val_int(l->id), val_str("limit"), val_bool(end->limit),
+			val_str("while"), val_bool(end->next), val_str("states"),
+			val_int(l->states), val_str("values"), val_int((int64_t)end->values)));
+	vec_free(&src);
+	return loop;
+}
+
+/* Value k of a LOOP or IF; shape as PICK's arg has it, or NULL. */
+static UOp *pick(UOp *of, DType dt, int64_t k, const Shape *shape)
+{
+	const Val *at = val_int(k);
+	return NODE(OP_PICK, dt, shape ? VARR(at, shape_to_val(shape)) : at, of);
+}
+
+UOp *loop_last(UOp *loop, int64_t k, const Shape *shape)
+{
+	return pick(loop, loop_parts(loop).state[k]->dtype, k, shape);
+}
+
+UOp *loop_stacked(UOp *loop, int64_t k, const Shape *shape)
+{
+	LoopParts p = loop_parts(loop);
+	return pick(loop, p.value[k]->dtype, p.states + k, shape);
+}
+
+UOp *loop_turns(UOp *loop)
+{
+	LoopParts p = loop_parts(loop);
+	return pick(loop, DT_I64, p.states + p.values, NULL);
+}
+
+/* ---- branches */
+
+UOp *if_new(UOp *cond, size_t n, UOp *const *then, UOp *const *other)
+{
+	VEC(UOp *) src = {0};
+	vec_push(&src, cond);
+	for (size_t i = 0; i < 2 * n; i++)
+		vec_push(&src, i < n ? then[i] : other[i - n]);
+	UOp *u = node_new(OP_IF, DT_NONE, src.n, src.at, val_int((int64_t)n));
+	vec_free(&src);
+	return u;
+}
+
+UOp *if_value(UOp *branch, int64_t k, const Shape *shape)
+{
+	return pick(branch, branch->src[1 + k]->dtype, k, shape);
+}
