@@ -152,3 +152,39 @@ planned() {
 	tool run -t opencl g.mp n=1 m=100 x=0.5 -o b.npz
 	tool diff a.npz b.npz
 }
+
+@test "lists: what a turn reads of an input is read in place, backwards too" {
+	local back
+	for back in 0 1; do
+		graph '%0 = BUFFER f32 {name: "x", shape: ["m", 3], role: "input"}' \
+			'%1 = SIZE i64 "m"' \
+			'%2 = TURN i64 0' \
+			'%3 = CONST i64 1' \
+			'%4 = SUB i64 %1 %2' \
+			'%5 = SUB i64 %4 %3' \
+			"%6 = GATHER f32 %0 $([ $back = 1 ] && echo %5 || echo %2)" \
+			'%7 = CONST f32 0.0' \
+			'%8 = RESHAPE f32 %7 [1]' \
+			'%9 = EXPAND f32 %8 [3]' \
+			'%10 = CARRY f32 %9 [0, 0]' \
+			'%11 = REDUCE f32 %10 ["ADD", [0]]' \
+			'%12 = EXPAND f32 %11 [3]' \
+			'%13 = ADD f32 %12 %6' \
+			'%14 = LOOP %1 %13 %13 {id: 0, limit: true, while: false, states: 1, values: 1}' \
+			'%15 = PICK f32 %14 1' \
+			'%16 = SINK %15 {names: ["y"]}'
+		tool fuse g.mp > fuse.mp
+		# one kernel, the copy for the state, APPEND and SWAP
+		tool show fuse.mp | grep -qE 'REGION( %[0-9]+){4} \{checks: \[\["le", "turn_0\+1", "m"\]\]\}'
+		tool run --interpret g.mp m=9 x=rand -o a.npz
+		tool run fuse.mp m=9 x=rand -o b.npz
+		tool diff --rtol 1e-5 a.npz b.npz
+		tool run fuse.mp m=0 x=rand > out
+	done
+	# a place that is not always inside is 0 there
+	sed -i 's/%6 = GATHER f32 %0 %5/%6 = GATHER f32 %0 %4/' g.l
+	tool show -p g.l > g.mp
+	tool run --interpret g.mp m=9 x=rand -o a.npz
+	tool run g.mp m=9 x=rand -o b.npz
+	tool diff --rtol 1e-5 a.npz b.npz
+}

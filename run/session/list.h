@@ -28,7 +28,7 @@ typedef struct {
 	Graph *g;
 	Session *s;
 	Inputs in;
-	VEC(int) sizes;         /* the variables that it mentions, but turns, by number in the env */
+	VEC(int) sizes;         /* numbers of the variables that it mentions, but turns */
 	int64_t *opened;        /* their values when it was opened */
 	bool turns;             /* it mentions a turn */
 	VEC(Place) places;
