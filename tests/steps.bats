@@ -271,12 +271,11 @@ planted() {
 	tool run --limit mem=256M -j1 p.mp m=20000 x=1 n=5000 -o out.npz
 }
 
-@test "steps: derivatives and --feed refuse them with status 3" {
+@test "steps: derivatives refuse them with status 3" {
 	growing
 	fails 3 "$BIN/grad" g.mp
 	[[ "$errors" == "grad: node "*": loops, branches and sizes"* ]]
 	fails 3 "$BIN/vmap" g.mp
-	fails 3 "$BIN/run" --profile g.mp m=4 x=7 n=3
 }
 
 @test "sizes: a variable may be 0, interpreted and compiled" {
