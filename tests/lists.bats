@@ -188,3 +188,25 @@ planned() {
 	tool run g.mp m=9 x=rand -o b.npz
 	tool diff --rtol 1e-5 a.npz b.npz
 }
+
+@test "lists: a branch's constants are prepared when it is first taken" {
+	"$PYTHON" -c 'import numpy as np; open("w", "wb").write(np.ones(40000, "<f4").tobytes())'
+	graph '%0 = BUFFER bool {name: "c", shape: [], role: "input"}' \
+		'%1 = BUFFER f32 {name: "x", shape: [200], role: "input"}' \
+		"%2 = BUFFER f32 {name: \"w\", shape: [200, 200], role: \"const\", file: [\"$PWD/w\", 0, 160000]}" \
+		'%3 = SIN f32 %2' \
+		'%4 = RESHAPE f32 %1 [200, 1]' \
+		'%5 = EXPAND f32 %4 [200, 200]' \
+		'%6 = MUL f32 %5 %3' \
+		'%7 = REDUCE f32 %6 ["ADD", [0]]' \
+		'%8 = RESHAPE f32 %7 [200]' \
+		'%9 = IF %0 %8 %1 1' \
+		'%10 = PICK f32 %9 0' \
+		'%11 = SINK %10 {names: ["y"]}'
+	tool run g.mp c=0 x=1 --profile -v -o y 2> text
+	not grep -qE '(once|cached) ' text
+	grep -q 'memory: weights 0.0 MB' text
+	tool run g.mp c=1 x=1 --profile -v -n 2 -o y 2> text
+	grep -qE '(once|cached) ' text
+	grep -q 'memory: weights 0.2 MB' text
+}
