@@ -32,7 +32,6 @@ static Graph *note_checks(Graph *g)
 static const Pass passes[] = {
 	{"expand", read_tensor, "functions of the tensor library become primitive ops"},
 	{"states", keep_states, "pairs of an input and an output become states (--state)"},
-	{"bound", bound_sizes, "sizes that are data become buffers of their most, and counts"},
 	{"unbound", steps_prune, "sizes that no output needs are not bound"},
 	{"checks", note_checks, "what is to be checked when the sizes are known"},
 	{0},

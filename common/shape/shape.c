@@ -215,11 +215,11 @@ static ARENA bool deferred;
 void sizes_defer(void) { deferred = true; }
 
 /* A difference made of sums and products is zero only if it is the node 0; one with // or % may be
- * zero without being seen to be. */
+ * zero without being seen to be, and what data gives may be anything. */
 static bool undecided(UOp *d)
 {
 	Nodes all = walk(d);
-	if (deferred)
+	if (deferred || size_is_bound(d))
 		return true;
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_FLOORDIV || all.at[i]->op == OP_FLOORMOD)

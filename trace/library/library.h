@@ -115,13 +115,6 @@ Value function_call(const Function *f, size_t n, const Value *pos, size_t nkw,
 #include "library/functions.def"
 #undef FN
 
-/* ---- bound_sizes.c */
-
-/* Pass: gives data-dependent sizes buffers of their maximum size. Elements beyond the actual size
- * are left out of reductions, sorts and indices. meta.counts and meta.trims tell run how to cut the
- * outputs (common/README.md). */
-Graph *bound_sizes(Graph *g);
-
 /* ---- data.c */
 
 /* t_nonzero_places: the places where x is not 0, i64 [rank, count]. t_compress: the slices of x

@@ -122,6 +122,9 @@ void note_nodes(const Value *v, uint32_t start, const Val *note)
 	if (v->kind != V_TENSOR)
 		return;
 	push_new(&stack, v->u, start);
+	/* no edge leads to what its sizes are bound to */
+	for (size_t i = steps_made()->binds.n; i-- && steps_made()->binds.at[i]->id >= start;)
+		push_new(&stack, steps_made()->binds.at[i], start);
 	while (stack.n) {
 		UOp *u = stack.at[--stack.n];
 		if (val_get(u->note, "loc"))

@@ -91,8 +91,8 @@ static void grow_marks(void)
 
 static bool own_kind(const UOp *u)
 {
-	return u->op != OP_VAR && u->op != OP_RANGE && u->op != OP_CUSTOM && u->op != OP_ASSIGN &&
-		u->op != OP_SINK;
+	return op_info[u->op].cls != CLASS_FLOW && u->op != OP_VAR && u->op != OP_RANGE &&
+		u->op != OP_CUSTOM && u->op != OP_ASSIGN && u->op != OP_SINK;
 }
 
 /* Visits sources first, with a stack of its own; each node is visited once per model. */
