@@ -65,12 +65,36 @@ static UOp *clipped(UOp *i, UOp *n)
 	return t_min(t_max(t_where(t_lt(i, i64(0)), t_add(i, n), i), i64(0)), n);
 }
 
+/* The place in an axis of n that is reversed, 0 … n: one before the first counts as n. */
+static UOp *from_end(SliceBound b, UOp *n)
+{
+	UOp *i = t_cast(b.data ? b.data : size_tensor(b.size), DT_I64), *last = t_addc(n, -1);
+
+	i = t_where(t_lt(i, i64(0)), t_add(i, n), i);
+	return t_sub(last, t_min(t_max(i, i64(-1)), last));
+}
+
+/* A negative step: of the axis reversed, from the mirrored start to the mirrored stop. */
+static UOp *slice_back(UOp *x, int axis, SliceBound start, SliceBound stop, int64_t step)
+{
+	UOp *n = size_tensor(t_dim(x, axis)), *lo = i64(0), *hi = n;
+
+	if (step == INT64_MIN)
+		die(UNSUPPORTED, "a slice by a step of %lld", (long long)step);
+	if (start.data || start.size)
+		lo = from_end(start, n);
+	if (stop.data || stop.size)
+		hi = from_end(stop, n);
+	return t_slice_data(t_flip(x, 1, &axis), axis, (SliceBound){.data = lo},
+		(SliceBound){.data = hi}, -step);
+}
+
 UOp *t_slice_data(UOp *x, int axis, SliceBound start, SliceBound stop, int64_t step)
 {
 	UOp *n = t_dim(x, axis), *most = size_tensor(n), *lo, *hi;
 
-	if (step < 1)
-		die(UNSUPPORTED, "a slice by a negative step whose bounds are data");
+	if (step < 0)
+		return slice_back(x, axis, start, stop, step);
 	start.size = start.size ? t_slice_bound(start.size, n) : ix_const(0);
 	stop.size = stop.size ? t_slice_bound(stop.size, n) : n;
 	lo = start.data ? clipped(start.data, most) : size_tensor(start.size);

@@ -24,8 +24,7 @@ UOp *t_cast(UOp *x, DType dt);               /* x itself if it has that dtype */
 UOp *t_num(DType dt, double v);              /* scalar CONST */
 UOp *t_size(DType dt, UOp *size);            /* a size as a scalar value, symbolic ones too */
 /* An axis that has this size, if its own is another expression, one of them with a variable, and
- * the reader lets such sizes agree: x is cut, which changes nothing if they are equal, and run
- * checks that. */
+ * the reader lets such sizes agree: an EXPAND, which asks for that, and run checks it. */
 UOp *t_agree(UOp *x, int axis, UOp *size);
 UOp *t_expand_to(UOp *x, const Shape *s);    /* broadcasts x to s, or dies */
 /* elementwise with broadcasting and promotion; a scalar CONST stays a scalar */
