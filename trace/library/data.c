@@ -1,7 +1,9 @@
 /* Functions whose results have a size that data gives (t_bind).
  *
- *     nonzero of [0 1 1]   →   running sum [0 1 2], whose last element is the size 2 of [1 2], to
- *                              which it scatters 0 1 2 */
+ *     nonzero of [0 1 1]   →   running sum [0 1 2]: its last element is the size of the result, and
+ *                              the sums before each element, [0 0 1], are where 0 1 2 are put: in
+ *                              each place the last one stays, which is that of an element that
+ *                              counts */
 #include "library/library.h"
 
 static UOp *i64(int64_t v) { return const_int(DT_I64, v); }
@@ -24,13 +26,14 @@ static UOp *rows_taken(UOp *x, int axis, UOp *at)
 /* the places where a mask [n] is not 0, i64 [count] */
 static UOp *places_of(UOp *mask)
 {
-	UOp *n = t_dim(mask, 0), *sum = t_scan(OP_ADD, t_cast(is_true(mask), DT_I64), 0), *at,
-	    *last = t_addc(t_size(DT_I64, n), -1), *count;
+	UOp *n = t_dim(mask, 0), *sum = t_scan(OP_ADD, t_cast(is_true(mask), DT_I64), 0),
+	    *last = t_addc(t_size(DT_I64, n), -1), *zero = ix_const(0), *count, *before;
 
 	/* of an empty mask, GATHER reads 0 */
-	count = t_bind("count", t_gather(sum, 1, &last), ix_const(0), n);
-	at = t_where(is_true(mask), t_sub(sum, i64(1)), i64(-1));
-	return t_scatter(t_full(shape_new(1, &count), i64(0)), 1, &at, t_arange(DT_I64, n), "SET");
+	count = t_bind("count", t_gather(sum, 1, &last), zero, n);
+	before = t_shrink_axis(t_pad_axis(sum, 0, ix_const(1), zero), 0, zero, n);
+	return t_scatter(
+		t_full(shape_new(1, &count), i64(0)), 1, &before, t_arange(DT_I64, n), "SET");
 }
 
 UOp *t_compress(UOp *x, UOp *mask, int axis)
