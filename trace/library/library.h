@@ -115,6 +115,12 @@ Value function_call(const Function *f, size_t n, const Value *pos, size_t nkw,
 #include "library/functions.def"
 #undef FN
 
+/* ---- create.c */
+
+/* How many numbers there are from start to stop by `by`, scalars of any dtype: the distance over the
+ * step, rounded up, bound to a size. */
+UOp *t_range_count(UOp *start, UOp *stop, UOp *by);
+
 /* ---- data.c */
 
 /* t_nonzero_places: the places where x is not 0, i64 [rank, count]. t_compress: the slices of x
