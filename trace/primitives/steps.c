@@ -53,10 +53,10 @@ static UOp *size_bound_to(const UOp *value)
 UOp *t_bind(const char *stem, UOp *value, UOp *least, UOp *most)
 {
 	int64_t known;
-	const char *name = stem;
+	const char *name = stem, *err = NULL;
 	if (const_is_int(value, &known) && known >= 0)
 		return ix_const(known);
-	UOp *size = size_bound_to(value);
+	UOp *size = value->op == OP_SIZE ? size_from_val(value->arg, &err) : size_bound_to(value);
 	if (size)
 		return size;
 	for (size_t k = 1; vars_find(name, strlen(name)); k++)
@@ -66,17 +66,10 @@ UOp *t_bind(const char *stem, UOp *value, UOp *least, UOp *most)
 	return vars_find(name, strlen(name));
 }
 
-bool size_is_bound(UOp *size)
+UOp *t_bind_open(const char *stem, UOp *value)
 {
-	for (size_t i = 0; i < made.binds.n; i++) {
-		const Val *name = made.binds.at[i]->arg->a[0];
-		if (size == vars_find(name->s, name->n))
-			return true;
-	}
-	for (uint32_t i = 0; i < size->nsrc; i++)
-		if (size_is_bound(size->src[i]))
-			return true;
-	return false;
+	value = t_reshape(t_cast(value, DT_I64), shape_scalar());
+	return t_bind(stem, value, ix_const(0), ix_const(INT32_MAX));
 }
 
 /* ---- loops */
