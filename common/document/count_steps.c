@@ -6,8 +6,11 @@
  *     program     the same; where the statements have been dropped, the work that its arg claims
  *
  * All in double: a number that no machine can count to is what it is asked for. A size that depends
- * on data counts as its greatest value. */
+ * on data counts as its greatest value, if its BIND has one worth the name: the number that stands
+ * for any size says nothing of it. */
 #include "document/document.h"
+
+enum { OPEN_SIZE = 1 << 16 };
 
 /* size with the variables that have a value as numbers; places in a grid or loop are left */
 static UOp *with_values(UOp *size, const VarEnv *env)
@@ -135,13 +138,31 @@ static double program_steps(UOp *program, const VarEnv *env)
 	return claimed > steps ? claimed : steps;
 }
 
-double count_steps(const Graph *g, const VarEnv *env)
+/* The variables with the sizes that BINDs bind, each as its greatest value. */
+static VarEnv with_bound(const Nodes *all, const VarEnv *env)
+{
+	VarEnv r = *env;
+	const char *err;
+
+	for (size_t i = 0; i < all->n && r.n < (int)(sizeof r.value / sizeof *r.value); i++) {
+		const UOp *u = all->at[i];
+		if (u->op != OP_BIND)
+			continue;
+		double most = value_of(size_from_val(u->arg->a[2], &err), &r);
+		r.name[r.n] = u->arg->a[0]->s;
+		r.value[r.n++] = most < INT32_MAX ? (int64_t)most : OPEN_SIZE;
+	}
+	return r;
+}
+
+double count_steps(const Graph *g, const VarEnv *vars)
 {
 	double steps = 0;
+	Nodes all = walk(g->sink);
+	const VarEnv with = with_bound(&all, vars), *env = &with;
 
 	if (g->level <= LV_GRAPH)
 		return graph_steps(g, env);
-	Nodes all = walk(g->sink);
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *call = all.at[i];
 		UOp *callee = call->op == OP_CALL ? call->src[0] : NULL;

@@ -5,6 +5,7 @@
  *
  *     node {MatMul, input: [x, w], output: [y]}   →   scope: y = t_matmul(x, w), with a note */
 #include "onnx/proto.h"
+#include <setjmp.h>
 #include <stdlib.h>
 #ifdef HAVE_ONNX
 
@@ -240,6 +241,52 @@ int onnx_body(OnnxCall *c, const char *name, size_t n, const OnnxValue *in, Onnx
 	return g->n_output;
 }
 
+/* ---- attempts */
+
+typedef struct Attempt Attempt;
+struct Attempt {
+	jmp_buf back;
+	OnnxRefusal why;
+	void (*outer)(int, const char *, const char *);
+};
+static ARENA Attempt *attempt;        /* the innermost */
+
+static void hear(int status, const char *where, const char *text)
+{
+	Attempt *a = attempt;
+	a->why = (OnnxRefusal){status, arena_strdup(where), arena_strdup(text)};
+	if (status == UNSUPPORTED || status == MALFORMED)
+		longjmp(a->back, 1);
+	if (a->outer)
+		a->outer(status, where, text);
+}
+
+bool onnx_try(void (*fn)(void *), void *ctx, OnnxRefusal *why)
+{
+	Attempt here = {.outer = process.refused}, *outer = attempt;
+	const char *where = process.where;
+	StepsMark begun = steps_mark();
+	bool done = !setjmp(here.back);
+	if (done) {
+		attempt = &here;
+		process.refused = hear;
+		fn(ctx);
+	} else {
+		steps_drop(begun);
+		process.where = where;
+		*why = here.why;
+	}
+	attempt = outer;
+	process.refused = here.outer;
+	return done;
+}
+
+void onnx_refuse(const OnnxRefusal *why)
+{
+	process.where = *why->where ? why->where : NULL;
+	die(why->status, "%s", why->text);
+}
+
 /* ---- the model */
 
 static const char *distinct(Map *taken, const char *stem)
@@ -280,6 +327,8 @@ static void add_output(Outputs *o, OnnxScope *s, const char *name)
 		vec_push(&o->groups, VNIL);
 		return;
 	}
+	if (v->kind == ONNX_SEQUENCE && v->u)
+		die(UNSUPPORTED, "output '%.100s' is a sequence whose length is not known", name);
 	o->grouped = true;
 	vec_push(&o->groups, VARR(val_str(clean), v->kind == ONNX_SEQUENCE ? val_int(v->n) : VNIL));
 	for (size_t i = 0; v->kind == ONNX_SEQUENCE && i < v->n; i++) {

@@ -99,7 +99,7 @@ UOp *t_agree(UOp *x, int axis, UOp *size)
 	if (own == size || !reading.sizes_agree || !(has_variable(own) || has_variable(size)))
 		return x;
 	size_check("eq", own, size);
-	return t_shrink_axis(x, axis, ix_const(0), size);
+	return t_expand_axis(x, axis, size);
 }
 
 static UOp *agree(UOp *x, const Shape *s)
