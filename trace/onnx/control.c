@@ -26,12 +26,45 @@ static void expand(void *ctx)
 	b->n = onnx_body(b->c, b->name, 0, NULL, b->out, MAX_BODY);
 }
 
-/* What is wrong for the shapes at hand may be a branch that is not taken. */
-static Branch attempt(OnnxCall *c, const char *name)
+/* Whether an integer is a size. */
+static bool one_size(UOp *u, UOp **size)
+{
+	size_t n;
+	return dtype_int(u->dtype) && onnx_try_sizes(u, 1, size, &n) && n == 1;
+}
+
+/* Whether cond, when it has this value, says that a size variable is a number. */
+static bool says_size(UOp *cond, bool value, UOp **size, UOp **is)
+{
+	int64_t k;
+	while (cond->op == OP_RESHAPE || (cond->op == OP_CAST && cond->src[0]->dtype == DT_BOOL))
+		cond = cond->src[0];
+	if (cond->op != OP_CMPEQ && cond->op != OP_CMPNE)
+		return false;
+	UOp *a = cond->src[0], *b = cond->src[1];
+	if (a->dtype == DT_BOOL && const_is_int(b, &k))         /* not */
+		return says_size(a, (cond->op == OP_CMPEQ) == (k == value), size, is);
+	if (value != (cond->op == OP_CMPEQ) || !one_size(a, size) || !one_size(b, is))
+		return false;
+	if ((*size)->op != OP_VAR) {
+		UOp *other = *size;
+		*size = *is;
+		*is = other;
+	}
+	return (*size)->op == OP_VAR && ix_is_const(*is, &k);
+}
+
+/* What is wrong for the shapes at hand may be a branch that is not taken; or it is right for the
+ * size for which it is. */
+static Branch attempt(OnnxCall *c, const char *name, UOp *cond, bool value)
 {
 	Branch b = {.c = c, .name = name, .out = arena_alloc(MAX_BODY * sizeof *b.out)};
 	StepsMark begun = steps_enter();
 	b.fits = onnx_try(expand, &b, &b.why);
+	OnnxRefusal why;
+	if (!b.fits && says_size(cond, value, &c->size, &c->is))
+		b.fits = onnx_try(expand, &b, &why);
+	c->size = c->is = NULL;
 	steps_leave(begun);
 	if (!b.fits && b.why.status != MALFORMED)
 		onnx_refuse(&b.why);
@@ -187,7 +220,8 @@ static void two_branches(OnnxCall *c, UOp *cond, UOp *size)
 	OnnxValue out[MAX_BODY];
 	Joined j = {.c = c, .cond = cond, .since = node_limit()};
 	StepsMark begun = steps_mark();
-	Branch a = attempt(c, "then_branch"), b = attempt(c, "else_branch");
+	Branch a = attempt(c, "then_branch", cond, true),
+	       b = attempt(c, "else_branch", cond, false);
 	if (!a.fits && !b.fits)
 		onnx_refuse(&a.why);
 	if (a.fits && b.fits && a.n != b.n)

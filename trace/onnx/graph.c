@@ -83,18 +83,29 @@ static OnnxValue *make_initializer(OnnxScope *s, const char *name, const Onnx__T
 	return map_get(&s->values, PKEY(val_str(name)));
 }
 
+/* A value of the graph around a branch where a size is known to be another. */
+static const OnnxValue *with_size(const OnnxValue *v, UOp *size, UOp *is)
+{
+	if (v->kind != ONNX_TENSOR)
+		return v;
+	OnnxValue *r = arena_alloc(sizeof *r);
+	*r = *v;
+	for (int d = 0; d < t_rank(v->u); d++)
+		r->u = t_agree(r->u, d, substitute(t_dim(v->u, d), 1, &size, &is));
+	return r;
+}
+
 const OnnxValue *onnx_lookup(OnnxScope *s, const char *name)
 {
 	const Val *key = val_str(name);
-	for (; s; s = s->outer) {
-		OnnxValue *v = map_get(&s->values, PKEY(key));
-		if (v)
-			return v;
-		const Onnx__TensorProto *t = map_get(&s->initializers, PKEY(key));
-		if (t)
-			return make_initializer(s, name, t);
-	}
-	return NULL;
+	if (!s)
+		return NULL;
+	const OnnxValue *v = map_get(&s->values, PKEY(key));
+	const Onnx__TensorProto *t = v ? NULL : map_get(&s->initializers, PKEY(key));
+	if (v || t)
+		return v ? v : make_initializer(s, name, t);
+	v = onnx_lookup(s->outer, name);
+	return v && s->size ? with_size(v, s->size, s->is) : v;
 }
 
 /* ---- one node */
@@ -219,7 +230,8 @@ int onnx_body(OnnxCall *c, const char *name, size_t n, const OnnxValue *in, Onnx
 {
 	const Onnx__GraphProto *g = body_of(c, name);
 	OnnxScope s = {.outer = c->scope, .n_opset = c->scope->n_opset, .opset = c->scope->opset,
-		.path = c->scope->path, .depth = c->scope->depth + 1};
+		.size = c->size, .is = c->is, .path = c->scope->path,
+		.depth = c->scope->depth + 1};
 	if (s.depth > ONNX_DEPTH)
 		die(MALFORMED, "graphs nest more than %d deep", ONNX_DEPTH);
 	if (g->n_input > n || g->n_output > (size_t)max)
