@@ -5,12 +5,9 @@
  *     loops       for each statement, the product of the loops around it and of the grid
  *     program     the same; where the statements have been dropped, the work that its arg claims
  *
- * All in double: a number that no machine can count to is what it is asked for. A size that depends
- * on data counts as its greatest value, if its BIND has one worth the name: the number that stands
- * for any size says nothing of it. */
+ * All in double: a number that no machine can count to is what it is asked for. A size that data
+ * gives counts as its least value until it is known; run counts what comes after it then. */
 #include "document/document.h"
-
-enum { OPEN_SIZE = 1 << 16 };
 
 /* size with the variables that have a value as numbers; places in a grid or loop are left */
 static UOp *with_values(UOp *size, const VarEnv *env)
@@ -28,13 +25,17 @@ static UOp *with_values(UOp *size, const VarEnv *env)
 	return n ? substitute(size, n, from, to) : size;
 }
 
-/* The value of a size, or, where it depends on a place in the grid, the most that it can be. */
+/* The value of a size; the least that it can be where data is still to give it, the most where it
+ * depends on a place in the grid. */
 static double value_of(UOp *size, const VarEnv *env)
 {
 	int64_t v, least;
 
-	if (!ix_eval(size, env, &v))
-		ix_bounds(with_values(size, env), &least, &v);
+	if (!ix_eval(size, env, &v)) {
+		size = with_values(size, env);
+		ix_bounds(size, &least, &v);
+		v = size_is_bound(size) ? least : v;
+	}
 	return v > 0 ? (double)v : 0;
 }
 
@@ -138,31 +139,13 @@ static double program_steps(UOp *program, const VarEnv *env)
 	return claimed > steps ? claimed : steps;
 }
 
-/* The variables with the sizes that BINDs bind, each as its greatest value. */
-static VarEnv with_bound(const Nodes *all, const VarEnv *env)
-{
-	VarEnv r = *env;
-	const char *err;
-
-	for (size_t i = 0; i < all->n && r.n < (int)(sizeof r.value / sizeof *r.value); i++) {
-		const UOp *u = all->at[i];
-		if (u->op != OP_BIND)
-			continue;
-		double most = value_of(size_from_val(u->arg->a[2], &err), &r);
-		r.name[r.n] = u->arg->a[0]->s;
-		r.value[r.n++] = most < INT32_MAX ? (int64_t)most : OPEN_SIZE;
-	}
-	return r;
-}
-
-double count_steps(const Graph *g, const VarEnv *vars)
+double count_steps(const Graph *g, const VarEnv *env)
 {
 	double steps = 0;
-	Nodes all = walk(g->sink);
-	const VarEnv with = with_bound(&all, vars), *env = &with;
 
 	if (g->level <= LV_GRAPH)
 		return graph_steps(g, env);
+	Nodes all = walk(g->sink);
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *call = all.at[i];
 		UOp *callee = call->op == OP_CALL ? call->src[0] : NULL;

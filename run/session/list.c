@@ -257,8 +257,10 @@ static void part_ready(Session *s, Part *p)
 	p->in.env = s->list->env;
 	part_inputs(s, p);
 	checks_make(p->g, &p->in.env);
-	if (changed)
+	if (changed) {
+		limits_work(count_steps(p->g, &p->in.env));
 		prove_sizes(p->g, &p->in.env);
+	}
 	if (!p->s)
 		p->s = session_part(s, p->g, &p->in);
 	else if (changed)

@@ -1,7 +1,9 @@
 /* Functions whose results have a size that data gives (t_bind).
  *
- *     nonzero of [0 1 1]   →   running sum [0 1 2], whose last element is the size 2 of [1 2], to
- *                              which it scatters 0 1 2 */
+ *     nonzero of [0 1 1]   →   running sum [0 1 2]: its last element is the size of the result, and
+ *                              the sums before each element, [0 0 1], are where 0 1 2 are put: in
+ *                              each place the last one stays, which is that of an element that
+ *                              counts */
 #include "library/library.h"
 
 static UOp *i64(int64_t v) { return const_int(DT_I64, v); }
@@ -24,13 +26,14 @@ static UOp *rows_taken(UOp *x, int axis, UOp *at)
 /* the places where a mask [n] is not 0, i64 [count] */
 static UOp *places_of(UOp *mask)
 {
-	UOp *n = t_dim(mask, 0), *sum = t_scan(OP_ADD, t_cast(is_true(mask), DT_I64), 0), *at,
-	    *last = t_addc(t_size(DT_I64, n), -1), *count;
+	UOp *n = t_dim(mask, 0), *sum = t_scan(OP_ADD, t_cast(is_true(mask), DT_I64), 0),
+	    *last = t_addc(t_size(DT_I64, n), -1), *zero = ix_const(0), *count, *before;
 
 	/* of an empty mask, GATHER reads 0 */
-	count = t_bind("count", t_gather(sum, 1, &last), ix_const(0), n);
-	at = t_where(is_true(mask), t_sub(sum, i64(1)), i64(-1));
-	return t_scatter(t_full(shape_new(1, &count), i64(0)), 1, &at, t_arange(DT_I64, n), "SET");
+	count = t_bind("count", t_gather(sum, 1, &last), zero, n);
+	before = t_shrink_axis(t_pad_axis(sum, 0, ix_const(1), zero), 0, zero, n);
+	return t_scatter(
+		t_full(shape_new(1, &count), i64(0)), 1, &before, t_arange(DT_I64, n), "SET");
 }
 
 UOp *t_compress(UOp *x, UOp *mask, int axis)
@@ -65,12 +68,36 @@ static UOp *clipped(UOp *i, UOp *n)
 	return t_min(t_max(t_where(t_lt(i, i64(0)), t_add(i, n), i), i64(0)), n);
 }
 
+/* The place in an axis of n that is reversed, 0 … n: one before the first counts as n. */
+static UOp *from_end(SliceBound b, UOp *n)
+{
+	UOp *i = t_cast(b.data ? b.data : size_tensor(b.size), DT_I64), *last = t_addc(n, -1);
+
+	i = t_where(t_lt(i, i64(0)), t_add(i, n), i);
+	return t_sub(last, t_min(t_max(i, i64(-1)), last));
+}
+
+/* A negative step: of the axis reversed, from the mirrored start to the mirrored stop. */
+static UOp *slice_back(UOp *x, int axis, SliceBound start, SliceBound stop, int64_t step)
+{
+	UOp *n = size_tensor(t_dim(x, axis)), *lo = i64(0), *hi = n;
+
+	if (step == INT64_MIN)
+		die(UNSUPPORTED, "a slice by a step of %lld", (long long)step);
+	if (start.data || start.size)
+		lo = from_end(start, n);
+	if (stop.data || stop.size)
+		hi = from_end(stop, n);
+	return t_slice_data(t_flip(x, 1, &axis), axis, (SliceBound){.data = lo},
+		(SliceBound){.data = hi}, -step);
+}
+
 UOp *t_slice_data(UOp *x, int axis, SliceBound start, SliceBound stop, int64_t step)
 {
 	UOp *n = t_dim(x, axis), *most = size_tensor(n), *lo, *hi;
 
-	if (step < 1)
-		die(UNSUPPORTED, "a slice by a negative step whose bounds are data");
+	if (step < 0)
+		return slice_back(x, axis, start, stop, step);
 	start.size = start.size ? t_slice_bound(start.size, n) : ix_const(0);
 	stop.size = stop.size ? t_slice_bound(stop.size, n) : n;
 	lo = start.data ? clipped(start.data, most) : size_tensor(start.size);

@@ -157,6 +157,10 @@ int64_t onnx_known_int(OnnxCall *c, int k);          /* one element */
 int onnx_known_floats(OnnxCall *c, int k, double *out, int max);
 /* Integers that may be size expressions, as index nodes; at most MAX_RANK of them. */
 int onnx_known_sizes(OnnxCall *c, int k, UOp **dim);
+/* The same, at most max of them, of integers of which those that are not known are bound when the
+ * data gives them (0 or more). */
+int onnx_bound_sizes(OnnxCall *c, int k, int max, UOp **dim);
+UOp *onnx_element(UOp *u, int64_t i);                /* element i of a flat tensor, as a scalar */
 /* flat; any integer tensor; false: not known */
 bool onnx_try_sizes(UOp *u, size_t max, UOp **dim, size_t *n);
 /* A number that may be a fraction of a size: what it is per; NULL: not known. */

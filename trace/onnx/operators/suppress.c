@@ -1,19 +1,17 @@
-/* NonMaxSuppression of boxes that are not known while tracing: one round for each box that may be
- * chosen.
+/* NonMaxSuppression of boxes that are not known while tracing: a loop, whose state is which boxes are
+ * alive.
  *
- *     round: the box with the first maximum of the live scores; boxes that overlap it are removed
- *     then:  NONZERO of the rounds that chose one → [n, (batch, class, box)], n being data */
+ *     turn:  the box with the first maximum of the live scores; boxes that overlap it are removed
+ *     until: the limit, or none is alive
+ *     then:  NONZERO of the turns that chose one → [n, (batch, class, box)], n being data */
 #include "library/library.h"
 #include "onnx/operators/boxes.h"
 #include <math.h>
-
-enum { MOST_ROUNDS = 256 };
 
 /* [batch, boxes] each, or [batch, class, 1] for one box */
 typedef struct { UOp *at[4]; } Corners;
 enum { Y1, X1, Y2, X2 };
 
-static UOp *i64(int64_t v) { return const_int(DT_I64, v); }
 static UOp *f32(double v) { return const_num(DT_F32, v); }
 
 static Corners corners(UOp *boxes, bool center)
@@ -78,13 +76,13 @@ static UOp *choose(UOp *scores, UOp *alive)
 	return t_reduce(OP_MIN, t_where(best, t_iota(DT_I64, scores->shape, 2), n), 1, &axis, true);
 }
 
-/* rows (batch, class, box) of the rounds [batch, class, rounds] that chose one of n boxes, the
- * first ones */
-static UOp *chosen_rows(UOp *chosen, UOp *n, UOp *rounds)
+/* rows (batch, class, box) of the turns [turns, batch, class, 1] that chose one of n boxes */
+static UOp *chosen_rows(UOp *chosen, UOp *n)
 {
-	UOp *first = t_lt(t_iota(DT_I64, chosen->shape, 2), rounds), *row[3], *idx[3];
-	UOp *at = t_nonzero_places(t_and(t_lt(chosen, n), first));
+	UOp *row[3], *idx[3], *at;
 
+	chosen = t_move_axis(t_squeeze(chosen, 3), 0, 2);
+	at = t_nonzero_places(t_lt(chosen, n));
 	for (int i = 0; i < 3; i++) {
 		row[i] = t_shrink_axis(at, 0, ix_const(i), ix_const(i + 1));
 		idx[i] = t_squeeze(row[i], 0);
@@ -93,28 +91,27 @@ static UOp *chosen_rows(UOp *chosen, UOp *n, UOp *rounds)
 	return t_transpose(t_concat(3, row, 0), 0, 1);
 }
 
+static UOp *any(UOp *x)
+{
+	int axes[] = {0, 1, 2};
+
+	return t_reduce(OP_MAX, x, 3, axes, false);
+}
+
 UOp *onnx_suppress(UOp *boxes, UOp *scores, bool center, UOp *limit, UOp *iou, UOp *least)
 {
 	Corners b = corners(boxes, center);
-	UOp *alive = least ? t_lt(least, scores) : t_eq(scores, scores), *n = t_dim(scores, 2),
-	    **chosen;
-	int64_t most, rounds = INT64_MAX;
+	UOp *first = least ? t_lt(least, scores) : t_eq(scores, scores), *n = t_dim(scores, 2);
+	TurnLoop loop = loop_new();
+	UOp *alive = loop_state(&loop, first, NULL), *at = choose(scores, alive), *dim[4];
+	UOp *itself = t_eq(t_iota(DT_I64, scores->shape, 2), at);
+	UOp *dead = t_or(itself, overlap(box_at(b, at), each_class(b), iou));
+	UOp *next = t_and(alive, t_not(dead));
+	UOp *end = loop_end(&loop, &(LoopEnd){.limit = limit, .start = any(first),
+		.next = any(next), .state = &next, .value = &at, .values = 1});
 
-	const_is_int(limit, &rounds);
-	if (ix_is_const(n, &most) && most < rounds)
-		rounds = most;
-	if (rounds > MOST_ROUNDS)
-		die(UNSUPPORTED,
-			"more than %d boxes to choose of a class, of boxes that are not known",
-			MOST_ROUNDS);
-	if (rounds <= 0)
-		return t_full(shape_ints(2, (int64_t[]){0, 3}), i64(0));
-	chosen = arena_alloc(rounds * sizeof *chosen);
-	for (int64_t i = 0; i < rounds; i++) {
-		UOp *at = chosen[i] = choose(scores, alive);
-		UOp *itself = t_eq(t_iota(DT_I64, scores->shape, 2), at);
-		UOp *dead = t_or(itself, overlap(box_at(b, at), each_class(b), iou));
-		alive = NODE(OP_CONTIGUOUS, DT_BOOL, VNIL, t_and(alive, t_not(dead)));
-	}
-	return chosen_rows(t_concat(rounds, chosen, 2), t_size(DT_I64, n), limit);
+	dim[0] = t_bind("turns", loop_turns(end), ix_const(0), n);
+	for (int i = 0; i < 3; i++)
+		dim[1 + i] = t_dim(at, i);
+	return chosen_rows(loop_stacked(end, 0, shape_new(4, dim)), t_size(DT_I64, n));
 }
