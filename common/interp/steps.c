@@ -11,17 +11,17 @@ static ArrayView *scalar_new(DType dt, const void *element)
 	return v;
 }
 
-static int64_t scalar_i64(GraphRun *r, UOp *u)
+static int64_t scalar_i64(GraphRun *r, Op step, UOp *u)
 {
 	int64_t v;
 
 	memcpy(&v, place_of(r, u)->value->s.at, sizeof v);
-	return v;
+	return step_goes_by(step, v);
 }
 
-static bool scalar_bool(GraphRun *r, UOp *u)
+static bool scalar_bool(GraphRun *r, Op step, UOp *u)
 {
-	return *(const uint8_t *)place_of(r, u)->value->s.at != 0;
+	return step_goes_by(step, *(const uint8_t *)place_of(r, u)->value->s.at != 0);
 }
 
 /* ---- sizes */
@@ -45,7 +45,7 @@ static void set_size(GraphRun *r, const UOp *u, int64_t v)
 static ArrayView *bind(GraphRun *r, UOp *u)
 {
 	const char *err;
-	int64_t n = scalar_i64(r, u->src[0]);
+	int64_t n = scalar_i64(r, OP_BIND, u->src[0]);
 	int64_t min = graph_size(r, u, size_from_val(u->arg->a[1], &err));
 	int64_t max = graph_size(r, u, size_from_val(u->arg->a[2], &err));
 
@@ -162,7 +162,7 @@ static void results_used(GraphRun *r, const UOp *u, const Region *region)
 
 static Outcome *run_branch(GraphRun *r, UOp *u)
 {
-	bool yes = scalar_bool(r, u->src[0]);
+	bool yes = scalar_bool(r, OP_IF, u->src[0]);
 	int64_t n = u->arg->i;
 	Region *region = yes ? region_body(r->regions, u) : region_other(r->regions, u);
 	Outcome *o = outcome_new((size_t)n, -1);
@@ -224,12 +224,13 @@ static bool run_turn(GraphRun *r, UOp *u, const LoopParts *p, LoopRun *run, Stac
 {
 	ArrayView **next = xcalloc((size_t)p->states + 1, sizeof *next);
 
+	step_goes_by(OP_TURN, run->turn);
 	region_run(r, region_body(r->regions, u));
 	for (int64_t k = 0; k < p->states; k++)
 		next[k] = next_state(r, u, p, k, run->state[k]);
 	for (int64_t k = 0; k < p->values; k++)
 		stack_push(&stack[k], u, place_of(r, p->value[k])->value, run->turn);
-	bool more = !p->next || scalar_bool(r, p->next);
+	bool more = !p->next || scalar_bool(r, OP_LOOP, p->next);
 	results_used(r, u, region_body(r->regions, u));
 	for (int64_t k = 0; k < p->states; k++) {
 		value_drop(run->state[k]);
@@ -243,8 +244,8 @@ static bool run_turn(GraphRun *r, UOp *u, const LoopParts *p, LoopRun *run, Stac
 static Outcome *run_loop(GraphRun *r, UOp *u)
 {
 	LoopParts p = loop_parts(u);
-	int64_t limit = p.limit ? scalar_i64(r, p.limit) : INT64_MAX;
-	bool more = !p.start || scalar_bool(r, p.start);
+	int64_t limit = p.limit ? scalar_i64(r, OP_LOOP, p.limit) : INT64_MAX;
+	bool more = !p.start || scalar_bool(r, OP_LOOP, p.start);
 	Stack *stack = xcalloc((size_t)p.values + 1, sizeof *stack);
 	Outcome *o = outcome_new((size_t)(p.states + p.values), 0);
 	LoopRun run = {.id = p.id, .state = o->at, .outer = r->loop};

@@ -458,9 +458,9 @@ static void check_buffer(const ProvedCall *c, const Items *x, const Access *cons
 	}
 	if (store && x->n)
 		used.n = drop_dead(c, used.at, used.n);
-	if (store && x->n && schedule)
+	if (store && x->n && schedule && used.n)
 		check_apart(c, x, false, used.at, used.n);
-	else if (store && x->n)
+	else if (store && x->n && !schedule)
 		check_by_size(c, x, used.at, used.n);
 	vec_free(&used);
 }
