@@ -122,6 +122,7 @@ static void part_places(List *l, Part *p)
 static void part_fit(List *l, Part *p)
 {
 	checks_make(p->g, &p->in.env);
+	limits_work(count_steps(p->g, &p->in.env));
 	prove_sizes(p->g, &p->in.env);
 	if (p->s) {
 		session_resize(p->s);

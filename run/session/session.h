@@ -181,16 +181,6 @@ void interpret_call(UOp *callee, Level level, const VarEnv *env, size_t nbuf, vo
 /* The names of the SINK's outputs; out0, out1, … if it gives none. */
 const char **output_names(const Graph *g, size_t *n);
 
-/* ---- trim.c: outputs whose sizes depend on data (common/README.md, meta.counts and meta.trims) */
-
-/* Declares the counts as size variables, so that expressions in meta can name them. */
-void counts_declare(const Graph *g);
-/* Trims the outputs to the sizes given by their counts, evaluates the meta.checks that mention
- * counts, and returns the number of the user's outputs, which come before the counts. *at gets the
- * trimmed outputs. */
-size_t outputs_trim(const Graph *g, const VarEnv *env, size_t n, const char *const *names,
-	const Array **at);
-
 /* ---- save.c: states in .safetensors */
 
 /* Writes the states and the number of calls that made them, atomically; the file is on disk when it
