@@ -301,3 +301,40 @@ try          sluice trace square.onnx --set x_1=N' ]
 	ok "$BIN/info" of_data.onnx
 	[[ $output == *"outputs      y f32[?]"*"not traced   node tile (Tile-17): its input 1 ('k') must be known to fix a shape" ]]
 }
+
+# body MODEL KERNELS: traced, it is one loop, of so many kernels for a turn and no copy; each is the
+# cell's, and the constants of all are laid out
+body() {
+	local t
+	cd "$BATS_TEST_TMPDIR"
+	"$BIN/trace" "$BATS_FILE_TMPDIR/m/$1.onnx" > g.mp
+	[ "$("$BIN/show" g.mp | grep -c '= LOOP ')" = 1 ]
+	"$BIN/fuse" g.mp > f.mp
+	"$BIN/show" f.mp > f.l
+	for entry in $(grep '= REGION ' f.l | grep -o '%[0-9]*' | tail -n +2); do
+		grep "^$entry = " f.l
+	done > body.l
+	[ "$(grep -c '= CALL ' body.l)" = "$2" ]
+	not grep -q MEMCPY body.l
+	for kernel in $(sed -n 's/.*= CALL \(%[0-9]*\) .*/\1/p' body.l); do
+		grep -q "^$kernel = KERNEL .*@{name: \"cell\"" f.l
+	done
+	"$BIN/lower" -t clang --explain f.mp 2> said > l.mp
+	for weight in w r; do
+		grep -q ": $weight is packed" said
+	done
+	"$BIN/render" -t clang l.mp > p.mp
+	for t in 1 2 7; do
+		"$BIN/run" --interpret -o a.npz g.mp x=rand t=$t n=2
+		"$BIN/run" --allow-code -o b.npz p.mp x=rand t=$t n=2
+		"$BIN/diff" --rtol 1e-4 --atol 1e-5 a.npz b.npz
+	done
+}
+
+@test "a recurrence over an open length is one loop, of as few kernels as its states allow" {
+	body rnn 1
+	body lstm 2
+	body lstm_both 2
+	body gru_linear 2
+	body gru 3
+}
