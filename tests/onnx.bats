@@ -246,6 +246,15 @@ each_size() {
 	[[ $status = 4 && $errors == *"sizes do not match"* ]] || { echo "$errors"; return 1; }
 }
 
+@test "a loop that does not end is ended by the limit of time" {
+	ok "$BIN/trace" endless.onnx
+	cp "$BATS_TEST_TMPDIR/stdout" endless.mp
+	for how in --interpret -j1; do
+		fails 4 "$BIN/run" $how --limit time=1 endless.mp x=x.npy
+		[[ $errors == *"longer than the limit of time"* ]] || { echo "$errors"; return 1; }
+	done
+}
+
 @test "everything that is missing is reported at once" {
 	fails 3 "$BIN/trace" w_3_missing.onnx
 	[[ $errors == *"Foo-17 (node first), Bar-17 (node second)" ]]

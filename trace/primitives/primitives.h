@@ -126,8 +126,21 @@ UOp *t_bind(const char *stem, UOp *value, UOp *least, UOp *most);
  * tensor: at most 2^31-1, or so many that n of them can be multiplied, 2^28, 2^18, 2^14, … */
 UOp *t_bind_open(const char *stem, UOp *value, int n);
 
-/* A loop whose body is being made. turn: i64 scalar. */
-typedef struct { int64_t id, states; UOp *turn; } TurnLoop;
+/* Whether a size contains one that is bound to a node with this id or a later one: one that was
+ * made in a body or branch since. */
+bool size_bound_since(UOp *size, uint32_t node);
+
+/* A body or a branch is being made, until steps_leave. steps_drop also gives up what was bound and
+ * asked of sizes since steps_enter or steps_mark: nothing may use the nodes made since. */
+typedef struct { unsigned within; size_t binds, checks; } StepsMark;
+StepsMark steps_mark(void);
+StepsMark steps_enter(void);
+void steps_leave(StepsMark from);
+void steps_drop(StepsMark from);
+bool steps_within(void);
+
+/* A loop whose body is being made, until loop_end. turn: i64 scalar. */
+typedef struct { int64_t id, states; UOp *turn; StepsMark begun; } TurnLoop;
 TurnLoop loop_new(void);
 /* The next state: init in the first turn, then what the turn before gave. grows: its shape, where
  * that changes, over sizes that the body binds; else NULL. */
