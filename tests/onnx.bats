@@ -100,6 +100,18 @@ traced() {
 	[[ $errors != *"--set"* ]]
 }
 
+@test "sizes that data gives; two of them that have to agree are compared when run, and never cut" {
+	local how
+	for how in "cat" "$BIN/fuse"; do
+		run_() { "$BIN/trace" tiled.onnx | "$how" | "$BIN/run" x="$1" v=1,2; }
+		[ "$(run_ 1,2,0,0,1,1 | tr '\n' ' ')" = "y f32[4] [1. 2. 1. 2.]  z f32[4] [2. 4. 2. 3.] " ]
+		for x in 1,2,0,0,0,1 1,0,0,0,0,0 2,2,2,2,2,0; do
+			fails 4 run_ $x
+			[[ $errors == *"do not match"* ]] || { echo "$x: $errors"; return 1; }
+		done
+	done
+}
+
 @test "sums of sizes as names; sizes that broadcasting requires to be equal are checked" {
 	[[ $(traced sums m=x7.npy p=x.npy q=x3.npy) == "[-1. 1. -2. 2. 5. 6. 7.] " ]]
 	[ "$(traced agree x=x.npy m=x.npy)" = "[-2. 2. -4. 4.] " ]
@@ -299,7 +311,7 @@ try          sluice trace square.onnx --set x_1=N' ]
 	ok "$BIN/info" square.onnx --set n=3
 	[[ $output == *"inputs       x f32[3,3]"*"kernels"* ]]
 	ok "$BIN/info" of_data.onnx
-	[[ $output == *"outputs      y f32[?]"*"not traced   node tile (Tile-17): its input 1 ('k') must be known to fix a shape" ]]
+	[[ $output == *"outputs      y f32[?]"*"not traced   node sum (ReduceSum-17): its input 1 ('k') must be known to fix a shape" ]]
 }
 
 # body MODEL KERNELS: traced, it is one loop, of so many kernels for a turn and no copy; each is the

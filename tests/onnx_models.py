@@ -144,8 +144,12 @@ save("stream", graph([node("Add", ["x", "/h"], ["s"]), node("Tanh", ["s"], ["/h.
                      value(12, "y", [None, 4]) + value(12, "/h.next", [None, 4]) + value(12, "k.next", [], INT64)))
 save("square", graph([node("Det", ["x"], ["y"], name="det")], value(11, "x", ["n", "n"]), value(12, "y", [])))
 save("of_data", graph([node("ReduceMax", ["x"], ["m"], keepdims=1), node("Cast", ["m"], ["k"], to=INT64),
-                       node("Tile", ["v", "k"], ["y"], name="tile")],
+                       node("ReduceSum", ["v", "k"], ["y"], name="sum")],
                       value(11, "x", ["n"]) + value(11, "v", [4]), value(12, "y", [None])))
+save("tiled", graph([node("ReduceMax", ["x"], ["m"], keepdims=1), node("Cast", ["m"], ["k"], to=INT64),
+                     node("Tile", ["v", "k"], ["y"], name="tile"), node("NonZero", ["x"], ["at"]), node("Squeeze", ["at"], ["i"]),
+                     node("Gather", ["x", "i"], ["g"]), node("Add", ["g", "y"], ["z"])],
+                    value(11, "x", ["n"]) + value(11, "v", [2]), value(12, "y", [None]) + value(12, "z", [None])))
 
 # ---- one program for every size
 def ints(name, *v, rank=1): return tensor(name, [len(v)] if rank else [], INT64, struct.pack("<%dq" % len(v), *v))
