@@ -78,6 +78,12 @@ def branches():
     wrong = graph("e", [("MatMul", ["x", "x"], ["b"])], [], one("b"))
     add("if_wrong", [("If", ["c"], ["y"], dict(then_branch=then, else_branch=wrong))], [c] + X, one("y"),
         [dict(x=f(2, 3), c=np.array(True))], fails=[dict(x=f(2, 3), c=np.array(False))])
+    # branches for one size each, of which one grows it
+    wide = graph("t", [("Expand", ["x", "three"], ["a"])], [], one("a"))
+    cut = graph("e", [("Slice", ["x", "zero1", "three1"], ["b"])], [], one("b"))
+    add("if_size", [("Shape", ["x"], ["s"]), ("Gather", ["s", "zero"], ["k"]), ("Equal", ["k", "one"], ["c1"]),
+                    ("If", ["c1"], ["y"], dict(then_branch=wide, else_branch=cut))], X, one("y"), [dict(x=f(n, 3)) for n in (1, 3, 5)],
+        [const("three", i(3, 3)), const("zero", i0(0)), const("one", i0(1)), const("zero1", i(0)), const("three1", i(3))])
     # sizes that agree in the branch alone
     two = [value("p", T.FLOAT, ["n"]), value("q", T.FLOAT, ["m"])]
     total = graph("t", [("Add", ["p", "q"], ["a"])], [], one("a"))

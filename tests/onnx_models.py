@@ -106,6 +106,11 @@ body = graph([node("Add", ["v", "v"], ["w"]), node("Identity", ["go"], ["on"])],
              value(11, "i", [], INT64) + value(11, "go", [], BOOL) + value(11, "v", [4]),
              value(12, "on", [], BOOL) + value(12, "w", [4]))
 save("loop", graph([node("Constant", [], ["n"], value_int=3), node("Loop", ["n", "", "x"], ["y"], body=body)], X, Y))
+more = graph([node("Add", ["v", "x"], ["w"]), node("Identity", ["go"], ["on"])],
+             value(11, "i", [], INT64) + value(11, "go", [], BOOL) + value(11, "v", [4]),
+             value(12, "on", [], BOOL) + value(12, "w", [4]))
+save("kept_loop", graph([node("Loop", ["n", "", "h"], ["hn"], body=more), node("Neg", ["h"], ["y"])],
+                        X + value(11, "n", [], INT64) + value(11, "h", [4]), Y + value(12, "hn", [4])))
 save("old", graph([node("Neg", ["x"], ["y"])], X + value(11, "w", [4]), Y, tensor("w", [4], raw=four)), opset=9)
 save("sums", graph([node("Concat", ["p", "q"], ["c"], axis=0), node("Mul", ["c", "m"], ["y"])],
                    value(11, "m", ["past + seq"]) + value(11, "p", ["past"]) + value(11, "q", ["seq"]), value(12, "y", [None])))
