@@ -207,6 +207,8 @@ def lists():
                                   ("Loop", ["n", "", "first", "e"], ["h", "l"], over),
                                   ("ConcatFromSequence", ["l"], ["y"], dict(axis=0, new_axis=1 - keep))], X, one("y"),
             [dict(x=f(n, 3)) for n in (1, 2, 30)], [const("zero", i0(0))])
+    add("list_unbind", [("SplitToSequence", ["x", "one"], ["parts"], dict(axis=1, keepdims=0)), ("SequenceAt", ["parts", "last"], ["y"])],
+        [value("x", T.FLOAT, ["n", "m"])], one("y"), [dict(x=f(2, n)) for n in (1, 4)], [const("one", i0(1)), const("last", i0(-1))])
     add("list_split", [("SplitToSequence", ["x"], ["parts"], dict(axis=0)), ("SequenceAt", ["parts", "last"], ["a"]),
                        ("SequenceErase", ["parts", "zero"], ["rest"]), ("ConcatFromSequence", ["rest"], ["b"], dict(axis=0)),
                        ("SequenceInsert", ["rest", "a", "one"], ["more"]), ("ConcatFromSequence", ["more"], ["c"], dict(axis=0))], X,
