@@ -23,6 +23,7 @@ typedef struct {
 	bool stepped;           /* sizes or branches are data */
 	NodeList binds;         /* of a, whose size is an input */
 	int done;               /* points at which both have been compared */
+	const char *dropped;    /* why a stopped where b did not, or NULL */
 } Comparison;
 
 /* How the elements at one place differ; NULL: they do not. */
@@ -308,10 +309,15 @@ static Point same_call(Comparison *c)
 	const size_t said = c->report->n;
 	Point p;
 
+	c->eb.patient = true;
 	execute(c->a, &c->env, c->draw, &c->ea);
-	if (c->ea.stopped)
+	if (c->ea.stopped && c->ea.tired)
 		return VOID;
 	execute(c->b, &c->env, c->draw, &c->eb);
+	if (c->ea.stopped && !c->eb.stopped)
+		c->dropped = c->ea.stopped;
+	if (c->ea.stopped)
+		return VOID;
 	p = c->eb.stopped ? refute_stop(c) :
 		same_list(c, &c->ea.out, &c->eb.out, "output") &&
 			same_list(c, &c->ea.state, &c->eb.state, "state") ? SAME : DIFFERENT;
@@ -459,6 +465,11 @@ static EqualVerdict compare(Comparison *field, Comparison *edges, int at_edges, 
 		return EQUAL_REFUTED;
 	if (!field->done || !edges->done) {
 		buf_printf(report, "no inputs are found at which the first does not stop");
+		return EQUAL_UNKNOWN;
+	}
+	if (field->dropped) {
+		buf_printf(report, "no difference, but it goes on where the other stops: %s",
+			field->dropped);
 		return EQUAL_UNKNOWN;
 	}
 	if (bits < WANTED_BITS) {

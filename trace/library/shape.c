@@ -441,6 +441,14 @@ Value fn_pad(Args *a)
 
 /* ---- joining, repeating ---------------------------------------------------------------------- */
 
+/* the list of the rows of a tensor, which is all that is to be joined; or NULL */
+static UOp *rows_joined(Args *a)
+{
+	const Value *v = &a->at[0];
+	bool alone = v->kind == V_LIST && v->n == 1 && v->at[0].kind == V_ROWS;
+	return alone ? v->at[0].u : NULL;
+}
+
 static size_t parts(Args *a, UOp ***out)
 {
 	size_t n = a->at[0].kind == V_LIST ? a->at[0].n : 1;
@@ -463,7 +471,12 @@ static size_t parts(Args *a, UOp ***out)
 
 Value fn_concat(Args *a)
 {
-	UOp **x;
+	UOp **x, *rows = rows_joined(a);
+	int axis = !rows || t_rank(rows) < 2 ? 0 : arg_axis(a, 1, t_rank(rows) - 1);
+	if (rows && t_rank(rows) < 2)
+		die(MALFORMED, "cannot concatenate scalars");
+	if (rows)
+		return v_tensor(t_merge_axes(t_move_axis(rows, 0, axis), axis, 2));
 	size_t n = parts(a, &x);
 
 	return v_tensor(t_concat(n, x, arg_axis(a, 1, t_rank(x[0]))));
@@ -471,7 +484,9 @@ Value fn_concat(Args *a)
 
 Value fn_stack(Args *a)
 {
-	UOp **x;
+	UOp **x, *rows = rows_joined(a);
+	if (rows)
+		return v_tensor(t_move_axis(rows, 0, arg_axis(a, 1, t_rank(rows))));
 	size_t n = parts(a, &x);
 	int axis = arg_axis(a, 1, t_rank(x[0]) + 1);
 

@@ -28,20 +28,7 @@ static UOp *float_count(OnnxCall *c)
 	return ix_const(n > 0 ? (int64_t)n : 0);
 }
 
-/* the same of numbers that data gives: the limit's distance over the delta, rounded up */
-static UOp *count_of_data(OnnxCall *c)
-{
-	UOp *v[3], *n;
-
-	for (int i = 0; i < 3; i++)
-		v[i] = t_reshape(onnx_in(c, i), shape_scalar());
-	n = t_sub(v[1], v[0]);
-	if (dtype_float(n->dtype))
-		n = t_cast(t_ceil(t_div(t_cast(n, DT_F64), t_cast(v[2], DT_F64))), DT_I64);
-	else
-		n = t_neg(t_op2(OP_FLOORDIV, t_neg(t_cast(n, DT_I64)), t_cast(v[2], DT_I64)));
-	return t_bind_open("count", t_max(n, const_int(DT_I64, 0)));
-}
+static UOp *scalar(OnnxCall *c, int k) { return t_reshape(onnx_in(c, k), shape_scalar()); }
 
 /* the number of elements from start on that are below limit; start and limit may be fractions of
  * sizes */
@@ -60,7 +47,7 @@ static UOp *range_count(OnnxCall *c)
 		onnx_try_known(c, 1, &a) && onnx_try_known(c, 2, &a))
 		return float_count(c);
 	if (!s[0] || !s[1] || !s[2] || !ix_is_const(s[2], &by))
-		return count_of_data(c);
+		return t_range_count(scalar(c, 0), scalar(c, 1), scalar(c, 2));
 	if (by == 0 || by == INT64_MIN)
 		onnx_fail(c, MALFORMED, "the delta is %lld", (long long)by);
 	/* (s1/per1 - s0/per0) / (by/per2), rounded up */

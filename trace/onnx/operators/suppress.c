@@ -1,5 +1,5 @@
-/* NonMaxSuppression of boxes that are not known while tracing: a loop, whose state is which boxes are
- * alive.
+/* NonMaxSuppression of boxes that are not known while tracing: turns, whose state is which boxes are
+ * alive, in a loop unless they are few.
  *
  *     turn:  the box with the first maximum of the live scores; boxes that overlap it are removed
  *     until: the limit, or none is alive
@@ -7,6 +7,8 @@
 #include "library/library.h"
 #include "onnx/operators/boxes.h"
 #include <math.h>
+
+enum { FEW = 32 };
 
 /* [batch, boxes] each, or [batch, class, 1] for one box */
 typedef struct { UOp *at[4]; } Corners;
@@ -76,19 +78,31 @@ static UOp *choose(UOp *scores, UOp *alive)
 	return t_reduce(OP_MIN, t_where(best, t_iota(DT_I64, scores->shape, 2), n), 1, &axis, true);
 }
 
-/* rows (batch, class, box) of the turns [turns, batch, class, 1] that chose one of n boxes */
-static UOp *chosen_rows(UOp *chosen, UOp *n)
-{
-	UOp *row[3], *idx[3], *at;
+/* ---- turns */
 
-	chosen = t_move_axis(t_squeeze(chosen, 3), 0, 2);
-	at = t_nonzero_places(t_lt(chosen, n));
-	for (int i = 0; i < 3; i++) {
-		row[i] = t_shrink_axis(at, 0, ix_const(i), ix_const(i + 1));
-		idx[i] = t_squeeze(row[i], 0);
+typedef struct { Corners b; UOp *scores, *iou; } Candidates;
+
+/* The boxes that a turn chooses, [batch, class, 1], and those that are alive after it. */
+static UOp *turn(const Candidates *c, UOp **alive)
+{
+	UOp *at = choose(c->scores, *alive);
+	UOp *itself = t_eq(t_iota(DT_I64, c->scores->shape, 2), at);
+	UOp *dead = t_or(itself, overlap(box_at(c->b, at), each_class(c->b), c->iou));
+
+	*alive = t_and(*alive, t_not(dead));
+	return at;
+}
+
+/* What each turn chooses, [batch, class, turns], for a few turns: faster than a loop's overhead. */
+static UOp *few_turns(const Candidates *c, UOp *alive, int64_t turns)
+{
+	UOp *chosen[FEW];
+
+	for (int64_t i = 0; i < turns; i++) {
+		alive = NODE(OP_CONTIGUOUS, DT_BOOL, VNIL, alive);
+		chosen[i] = turn(c, &alive);
 	}
-	row[2] = t_unsqueeze(t_gather(chosen, 3, idx), 0);
-	return t_transpose(t_concat(3, row, 0), 0, 1);
+	return t_concat(turns, chosen, 2);
 }
 
 static UOp *any(UOp *x)
@@ -98,20 +112,44 @@ static UOp *any(UOp *x)
 	return t_reduce(OP_MAX, x, 3, axes, false);
 }
 
-UOp *onnx_suppress(UOp *boxes, UOp *scores, bool center, UOp *limit, UOp *iou, UOp *least)
+/* The same until none is alive. */
+static UOp *all_turns(const Candidates *c, UOp *first, UOp *limit)
 {
-	Corners b = corners(boxes, center);
-	UOp *first = least ? t_lt(least, scores) : t_eq(scores, scores), *n = t_dim(scores, 2);
 	TurnLoop loop = loop_new();
-	UOp *alive = loop_state(&loop, first, NULL), *at = choose(scores, alive), *dim[4];
-	UOp *itself = t_eq(t_iota(DT_I64, scores->shape, 2), at);
-	UOp *dead = t_or(itself, overlap(box_at(b, at), each_class(b), iou));
-	UOp *next = t_and(alive, t_not(dead));
+	UOp *alive = loop_state(&loop, first, NULL), *at = turn(c, &alive), *dim[4];
 	UOp *end = loop_end(&loop, &(LoopEnd){.limit = limit, .start = any(first),
-		.next = any(next), .state = &next, .value = &at, .values = 1});
+		.next = any(alive), .state = &alive, .value = &at, .values = 1});
 
-	dim[0] = t_bind("turns", loop_turns(end), ix_const(0), n);
+	dim[0] = t_bind("turns", loop_turns(end), ix_const(0), t_dim(first, 2));
 	for (int i = 0; i < 3; i++)
 		dim[1 + i] = t_dim(at, i);
-	return chosen_rows(loop_stacked(end, 0, shape_new(4, dim)), t_size(DT_I64, n));
+	return t_move_axis(t_squeeze(loop_stacked(end, 0, shape_new(4, dim)), 3), 0, 2);
+}
+
+/* rows (batch, class, box) of the turns that chose one of n boxes */
+static UOp *chosen_rows(UOp *chosen, UOp *n)
+{
+	UOp *row[3], *idx[3], *at = t_nonzero_places(t_lt(chosen, n));
+
+	for (int i = 0; i < 3; i++) {
+		row[i] = t_shrink_axis(at, 0, ix_const(i), ix_const(i + 1));
+		idx[i] = t_squeeze(row[i], 0);
+	}
+	row[2] = t_unsqueeze(t_gather(chosen, 3, idx), 0);
+	return t_transpose(t_concat(3, row, 0), 0, 1);
+}
+
+UOp *onnx_suppress(UOp *boxes, UOp *scores, bool center, UOp *limit, UOp *iou, UOp *least)
+{
+	Candidates c = {corners(boxes, center), scores, iou};
+	UOp *alive = least ? t_lt(least, scores) : t_eq(scores, scores), *n = t_dim(scores, 2);
+	int64_t most, turns = FEW + 1;
+
+	const_is_int(limit, &turns);
+	if (ix_is_const(n, &most) && most < turns)
+		turns = most;
+	if (turns <= 0)
+		return t_full(shape_ints(2, (int64_t[]){0, 3}), const_int(DT_I64, 0));
+	return chosen_rows(turns <= FEW ? few_turns(&c, alive, turns) :
+		all_turns(&c, alive, limit), t_size(DT_I64, n));
 }
