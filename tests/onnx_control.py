@@ -265,6 +265,35 @@ def decoding():
         [dict(most=i0(n), x=f(d)) for n in (0, 1, 5, 30, 30, 30)], weights)
 
 
+# ---- greedy translation: a GRU reads the source, each turn attends to it and gives a word for every sentence, as PyTorch
+# exports a list of tokens with flags of what has ended
+
+
+def translation():
+    words, d = 13, 8
+    weights = [const("emb", f(words, d)), const("wi", f(1, 3 * d, d)), const("wr", f(1, 3 * d, d)), const("wo", f(d, words) * 2),
+               const("w2", f(2 * d, d)), const("axis0", i(0)), const("axis2", i(2)), const("start", i0(1)), const("end", i0(0)),
+               const("first", i0(0)), const("no", np.array(False))]
+    seq = h.make_tensor_sequence_value_info
+    turn = body([("Gather", ["emb", "tok"], ["e"]), ("Concat", ["e", "h"], ["eh"], dict(axis=1)), ("MatMul", ["eh", "w2"], ["a1"]),
+                 ("Tanh", ["a1"], ["h2"]), ("Unsqueeze", ["h2", "axis2"], ["q"]), ("MatMul", ["mem", "q"], ["s3"]),
+                 ("Softmax", ["s3"], ["p"], dict(axis=1)), ("Mul", ["p", "mem"], ["pm"]), ("ReduceSum", ["pm", "axis1"], ["ctx"], dict(keepdims=0)),
+                 ("Add", ["ctx", "h2"], ["o"]), ("MatMul", ["o", "wo"], ["logits"]), ("ArgMax", ["logits"], ["next"], dict(axis=1, keepdims=0)),
+                 ("Equal", ["next", "end"], ["now"]), ("Or", ["done", "now"], ["done2"]), ("SequenceInsert", ["l", "next"], ["l2"]),
+                 ("Cast", ["done2"], ["di"], dict(to=T.INT32)), ("ReduceMin", ["di"], ["all"], dict(keepdims=0)), ("Cast", ["all"], ["allb"], dict(to=T.BOOL)),
+                 ("Not", ["allb"], ["on"])],
+                [value("tok", T.INT64), value("h"), value("done", T.BOOL), seq("l", T.INT64, None)],
+                [value("next", T.INT64), value("h2"), value("done2", T.BOOL), seq("l2", T.INT64, None)], [const("axis1", i(1))], cond="on")
+    add("translation", [("Gather", ["emb", "src"], ["x"]), ("GRU", ["x", "wi", "wr"], ["ys", "last"], dict(hidden_size=d)),
+                        ("Transpose", ["ys"], ["mem4"], dict(perm=[2, 0, 1, 3])), ("Squeeze", ["mem4", "axis2"], ["mem"]),
+                        ("Squeeze", ["last", "axis0"], ["h0"]), ("Gather", ["src", "first"], ["w0"]), ("Mul", ["w0", "first"], ["z0"]),
+                        ("Add", ["z0", "start"], ["t0"]), ("Less", ["t0", "first"], ["d0"]), ("SequenceEmpty", [], ["e0"], dict(dtype=T.INT64)),
+                        ("Loop", ["most", "", "t0", "h0", "d0", "e0"], ["lt", "lh", "ld", "ll"], turn),
+                        ("ConcatFromSequence", ["ll"], ["y"], dict(axis=1, new_axis=1))],
+        [value("most", T.INT64, []), value("src", T.INT64, ["t", "b"])], [value("y", T.INT64)],
+        [dict(most=i0(n), src=rng.integers(2, words, (t, b))) for n, t, b in ((1, 1, 1), (6, 5, 2), (40, 9, 3), (40, 3, 1))], weights)
+
+
 # ---- running
 
 
@@ -316,7 +345,7 @@ def wrong(bin, m, feeds, fails, folder):
 
 
 def main():
-    for make in branches, loops, lists, scans, decoding:
+    for make in branches, loops, lists, scans, decoding, translation:
         make()
     bin = os.path.abspath(sys.argv[1])
     if sys.argv[2:3] == ["--save"]:
