@@ -84,6 +84,11 @@ def branches():
     add("if_size", [("Shape", ["x"], ["s"]), ("Gather", ["s", "zero"], ["k"]), ("Equal", ["k", "one"], ["c1"]),
                     ("If", ["c1"], ["y"], dict(then_branch=wide, else_branch=cut))], X, one("y"), [dict(x=f(n, 3)) for n in (1, 3, 5)],
         [const("three", i(3, 3)), const("zero", i0(0)), const("one", i0(1)), const("zero1", i(0)), const("three1", i(3))])
+    flat = graph("t", [("Squeeze", ["x", "zero1"], ["a"])], [], one("a"))
+    summed = graph("e", [("ReduceSum", ["x", "zero1"], ["b"], dict(keepdims=0))], [], one("b"))
+    add("if_squeeze", [("If", ["c"], ["y"], dict(then_branch=flat, else_branch=summed))], [c] + X, one("y"),
+        [dict(x=f(1, 3), c=np.array(True)), dict(x=f(1, 3), c=np.array(False)), dict(x=f(4, 3), c=np.array(False))],
+        [const("zero1", i(0))], fails=[dict(x=f(4, 3), c=np.array(True))])
     # sizes that agree in the branch alone
     two = [value("p", T.FLOAT, ["n"]), value("q", T.FLOAT, ["m"])]
     total = graph("t", [("Add", ["p", "q"], ["a"])], [], one("a"))
@@ -152,6 +157,11 @@ def loops():
     add("loop_found", [("Loop", ["n", "", "c", "low"], ["y", "z"], found)], [N, value("x", T.FLOAT, ["m"])], [value("y"), value("z")],
         [dict(n=i0(n), x=f(m)) for n, m in ((0, 3), (4, 5), (9, 12))],
         [const("c", np.zeros(0, np.float32)), const("low", np.float32(-1))])
+    # values of a shape that is data, the same in each turn
+    some = body([("Cast", ["i"], ["k"], dict(to=T.FLOAT)), ("Add", ["x", "k"], ["xk"]), ("Less", ["k", "xk"], ["m"]), ("Compress", ["xk", "m"], ["some"]),
+                 ("NonZero", ["some"], ["at"])], [], [value("some"), value("at", T.INT64)])
+    add("loop_some", [("Loop", ["n", ""], ["y", "z"], some)], [N, value("x", T.FLOAT, ["m"])], [value("y"), value("z", T.INT64)],
+        [dict(n=i0(n), x=np.array(v, np.float32)) for n, v in ((1, (1, -2)), (4, (-1, 2, 3)), (30, (4, 5, -6, -7)))])
     # one value from data before the loop, a nested loop, an If in it
     inner = body([("Add", ["u", "x"], ["v"])], one("u"), one("v"))
     inner["body"].input[0].name, inner["body"].input[1].name = "j", "go2"
@@ -214,6 +224,12 @@ def lists():
                        ("SequenceInsert", ["rest", "a", "one"], ["more"]), ("ConcatFromSequence", ["more"], ["c"], dict(axis=0))], X,
         [value("a"), value("b"), value("c")], [dict(x=f(n, 3)) for n in (2, 3, 9)],
         [const("last", np.int64(-1)), const("zero", i0(0)), const("one", i0(1))])
+    each = graph("each", [("Mul", ["a", "b"], ["ab"]), ("ReduceSum", ["ab"], ["r"], dict(keepdims=0))], [value("a"), value("b")],
+                 [value("ab"), value("r")])
+    add("list_map", [("SplitToSequence", ["x"], ["p"], dict(axis=0)), ("SplitToSequence", ["z"], ["q"], dict(axis=0)),
+                     ("SequenceMap", ["p", "q"], ["l", "k"], dict(body=each)), ("ConcatFromSequence", ["l"], ["y"], dict(axis=1)),
+                     ("ConcatFromSequence", ["k"], ["s"], dict(axis=0, new_axis=1))], X + [value("z", T.FLOAT, ["n", 3])], [value("y"), value("s")],
+        [dict(x=f(n, 3), z=f(n, 3)) for n in (1, 4, 20)])
     # a known number of caches as a list
     pair = body([("SequenceAt", ["l", "zero"], ["a"]), ("SequenceAt", ["l", "one"], ["b"]), ("Concat", ["a", "x"], ["a2"], dict(axis=0)),
                  ("Add", ["b", "x"], ["b2"]), ("SequenceConstruct", ["a2", "b2"], ["l2"])], [seq("l", T.FLOAT, None)],
