@@ -190,6 +190,20 @@ again f32[2,4] [[ 2. 4. 6. 8.] [ 3. 6. 9. 12.]] " ] || { echo "$output"; return 
 	[ "$("$BIN/trace" kept.t --state h=hn | "$BIN/run" x=1,2 -n 3 | tail -n 1)" = "[ 7. 14.]" ]
 }
 
+@test "--state beside a loop of as many turns as data says" {
+	local how n
+	ok "$BIN/trace" kept_loop.onnx --state h=hn
+	cp "$BATS_TEST_TMPDIR/stdout" kept.mp
+	"$BIN/show" kept.mp | grep -q 'LOOP.*limit: true'
+	for how in "" --interpret; do
+		for n in 1 3; do
+			ok "$BIN/run" $how kept.mp x=x.npy n=$n -n 3 -o kept
+			ok "$BIN/run" <("$BIN/trace" kept_loop.onnx) x=x.npy n=$((3 * n)) h=zeros -o once
+			cmp kept/hn.npy once/hn.npy
+		done
+	done
+}
+
 @test "a size that depends on data passes through a model" {
 	for how in '' --interpret; do
 		ok "$BIN/run" <("$BIN/trace" found.onnx) x=0,3,0,-1,5 $how

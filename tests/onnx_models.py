@@ -120,6 +120,11 @@ cell("lstm", "LSTM", 4)
 cell("lstm_both", "LSTM", 4, 2, direction=("bidirectional",))
 cell("gru", "GRU", 3)
 cell("gru_linear", "GRU", 3, linear_before_reset=1)
+more = graph([node("Add", ["v", "x"], ["w"]), node("Identity", ["go"], ["on"])],
+             value(11, "i", [], INT64) + value(11, "go", [], BOOL) + value(11, "v", [4]),
+             value(12, "on", [], BOOL) + value(12, "w", [4]))
+save("kept_loop", graph([node("Loop", ["n", "", "h"], ["hn"], body=more), node("Neg", ["h"], ["y"])],
+                        X + value(11, "n", [], INT64) + value(11, "h", [4]), Y + value(12, "hn", [4])))
 save("old", graph([node("Neg", ["x"], ["y"])], X + value(11, "w", [4]), Y, tensor("w", [4], raw=four)), opset=9)
 save("sums", graph([node("Concat", ["p", "q"], ["c"], axis=0), node("Mul", ["c", "m"], ["y"])],
                    value(11, "m", ["past + seq"]) + value(11, "p", ["past"]) + value(11, "q", ["seq"]), value(12, "y", [None])))
