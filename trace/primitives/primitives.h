@@ -140,6 +140,11 @@ UOp *steps_sink(size_t n, UOp *const *output, const Val *arg);
  * outside); most is also what proofs and packed programs go by. */
 UOp *t_bind(const char *stem, UOp *value, UOp *least, UOp *most);
 bool size_is_bound(UOp *size);               /* whether it contains such a variable */
+/* How many BINDs there are; whether a size contains one made since; and without those, which belong
+ * to a body that is made anew. */
+size_t binds_made(void);
+bool size_bound_since(UOp *size, size_t made);
+void binds_forget(size_t made);
 
 /* A loop whose body is being made. turn: i64 scalar. */
 typedef struct { int64_t id, states; UOp *turn; } TurnLoop;

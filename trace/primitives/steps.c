@@ -66,18 +66,24 @@ UOp *t_bind(const char *stem, UOp *value, UOp *least, UOp *most)
 	return vars_find(name, strlen(name));
 }
 
-bool size_is_bound(UOp *size)
+bool size_bound_since(UOp *size, size_t since)
 {
-	for (size_t i = 0; i < made.binds.n; i++) {
+	for (size_t i = since; i < made.binds.n; i++) {
 		const Val *name = made.binds.at[i]->arg->a[0];
 		if (size == vars_find(name->s, name->n))
 			return true;
 	}
 	for (uint32_t i = 0; i < size->nsrc; i++)
-		if (size_is_bound(size->src[i]))
+		if (size_bound_since(size->src[i], since))
 			return true;
 	return false;
 }
+
+bool size_is_bound(UOp *size) { return size_bound_since(size, 0); }
+
+size_t binds_made(void) { return made.binds.n; }
+
+void binds_forget(size_t since) { made.binds.n = since; }
 
 /* ---- loops */
 
