@@ -318,26 +318,38 @@ static UOp *list_if(Lister *l, UOp *u, UOp *cond)
 	return node_new(OP_IF, DT_NONE, 3, (UOp *[]){cond, yes, no}, VNIL);
 }
 
-/* What the turns of a LOOP leave: the condition, next states, elements of stacks. */
+/* A buffer for an end: that of an element of a stack with the same value, unless a state has it
+ * already, or a new one. */
+static UOp *end_of(Lister *l, const char *stem, UOp *u, Results *ends, const NodeList *swaps)
+{
+	for (size_t i = 0; i < ends->n; i++) {
+		bool taken = ends->at[i].node != u;
+		for (size_t k = 0; k < swaps->n; k++)
+			taken |= swaps->at[k]->src[1] == ends->at[i].to;
+		if (!taken)
+			return ends->at[i].to;
+	}
+	UOp *to = temp_of(l, stem, u->dtype, u->shape);
+	vec_push(ends, ((Result){u, to}));
+	return to;
+}
+
+/* What the turns of a LOOP leave: elements of stacks, next states, the condition. */
 static UOp *list_body(Lister *l, UOp *u, const LoopParts *p, const NodeList *picks, UOp *next)
 {
 	Results ends = {0};
 	NodeList after = {0}, swaps = {0};
-	if (p->next)
-		vec_push(&ends, ((Result){p->next, next}));
 	for (size_t i = 0; i < picks->n; i++) {
 		int64_t k = pick_index(picks->at[i]) - p->states;
-		if (k < 0 || k >= p->values)
-			continue;
-		UOp *v = temp_of(l, "e", p->value[k]->dtype, p->value[k]->shape);
-		vec_push(&ends, ((Result){p->value[k], v}));
-		push_step(&after, OP_APPEND, l->home[picks->at[i]->id], v);
+		if (k >= 0 && k < p->values)
+			push_step(&after, OP_APPEND, l->home[picks->at[i]->id],
+				end_of(l, "e", p->value[k], &ends, &swaps));
 	}
-	for (int64_t k = 0; k < p->states; k++) {
-		UOp *v = temp_of(l, "n", p->state[k]->dtype, p->state[k]->shape);
-		vec_push(&ends, ((Result){p->state[k], v}));
-		push_step(&swaps, OP_SWAP, l->home[p->carry[k]->id], v);
-	}
+	for (int64_t k = 0; k < p->states; k++)
+		push_step(&swaps, OP_SWAP, l->home[p->carry[k]->id],
+			end_of(l, "n", p->state[k], &ends, &swaps));
+	if (p->next)
+		vec_push(&ends, ((Result){p->next, next}));
 	for (size_t i = 0; i < swaps.n; i++)
 		vec_push(&after, swaps.at[i]);
 	UOp *r = list_region(l, region_body(l->regions, u), &ends, &after);
