@@ -4,6 +4,7 @@
 #include "shape/regions.h"
 #include "trace.h"
 #include "c/c_program.h"
+#include "derive/derive.h"
 #include <stdlib.h>
 
 /* Conditions on sizes that could not be decided are checked by run: meta {checks: [["eq", "n*2",
@@ -33,6 +34,7 @@ static const Pass passes[] = {
 	{"expand", read_tensor, "functions of the tensor library become primitive ops"},
 	{"states", keep_states, "pairs of an input and an output become states (--state)"},
 	{"bound", bound_sizes, "sizes that are data become buffers of their most, and counts"},
+	{"loops", join_loops, "one loop of those that derivatives made differ in what they save"},
 	{"unbound", steps_prune, "sizes that no output needs are not bound"},
 	{"checks", note_checks, "what is to be checked when the sizes are known"},
 	{0},

@@ -2,7 +2,7 @@
  * other tools.
  *
  *     SINK y {names: ["y"]}   →   SINK y grad_w {names: ["y", "grad_w"]} */
-#include "shape/shape.h"
+#include "primitives/primitives.h"
 #include "derive/derive.h"
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ static size_t hidden(const Graph *g)
 }
 
 /* The number of outputs without the counts of data-dependent sizes, which come last. */
-static size_t outputs_count(const Graph *g) { return g->sink->nsrc - hidden(g); }
+static size_t outputs_count(const Graph *g) { return sink_outputs(g->sink) - hidden(g); }
 
 const char *output_name(const Graph *g, size_t i)
 {
@@ -27,7 +27,7 @@ const char *output_name(const Graph *g, size_t i)
 
 ptrdiff_t output_find(const Graph *g, const char *name)
 {
-	for (size_t i = 0; i < g->sink->nsrc; i++)
+	for (size_t i = 0; i < sink_outputs(g->sink); i++)
 		if (!strcmp(output_name(g, i), name))
 			return i;
 	return -1;
@@ -49,7 +49,7 @@ static const char *outputs_text(const Graph *g)
 
 Graph *outputs_add(Graph *g, size_t n, const char *const *name, UOp *const *u)
 {
-	size_t old = outputs_count(g), all = g->sink->nsrc + n;
+	size_t old = outputs_count(g), all = sink_outputs(g->sink) + n;
 	UOp **src = arena_alloc(all * sizeof *src);
 	const Val **names = arena_alloc(all * sizeof *names);
 	Graph *r = arena_alloc(sizeof *r);
@@ -67,8 +67,8 @@ Graph *outputs_add(Graph *g, size_t n, const char *const *name, UOp *const *u)
 	}
 	*r = *g;
 	r->all = (Nodes){0};
-	r->sink = node_new(OP_SINK, DT_NONE, all, src,
-		val_set(g->sink->arg, "names", val_array(all, names)));
+	r->sink = steps_sink(all, src,
+		val_set(sink_plain_arg(g->sink->arg), "names", val_array(all, names)));
 	return r;
 }
 

@@ -134,11 +134,16 @@ void data_size_moved(size_t k, UOp *count);
 
 /* What the document at hand has of them, for readers of documents; and its SINK, with its BINDs. */
 Steps *steps_made(void);
+/* To be told of all steps of a graph that was read whole; of a TURN, CARRY or BIND just made. */
+void steps_known(const UOp *sink);
+UOp *step_made(UOp *u);
 UOp *steps_sink(size_t n, UOp *const *output, const Val *arg);
 /* The size variable that an i64 scalar binds, a constant when it is one; the same value has the
  * same variable. Its name is stem, or stem_1, stem_2, … least and most bound it (run: status 4
  * outside); most is also what proofs and packed programs go by. */
 UOp *t_bind(const char *stem, UOp *value, UOp *least, UOp *most);
+/* The same with a BIND of its own, whose value may be bound already. */
+UOp *t_bind_anew(const char *stem, UOp *value, const Val *least, const Val *most);
 bool size_is_bound(UOp *size);               /* whether it contains such a variable */
 
 /* A loop whose body is being made. turn: i64 scalar. */
