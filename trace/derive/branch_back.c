@@ -27,7 +27,7 @@ static void side_back(Sweep *s, UOp *u, bool other, UOp *const *cot, NodeList *o
 {
 	size_t n = (size_t)u->arg->i;
 	UOp *const *value = u->src + 1 + (other ? n : 0);
-	Body b = branch_body(s->all, s->nout, s->out, u, other);
+	Body b = branch_body(s->all, s->given, s->nout, s->out, u, other);
 	NodeList reads = body_reads(&b, n, value), out = {0}, g = {0}, wrt = {0};
 	Map to = {0}, given = {0};
 

@@ -174,7 +174,8 @@ static void keep_own(Nodes all, const Map *binds, uint8_t *in)
 	map_free(&ids);
 }
 
-Body branch_body(Nodes all, size_t nroots, UOp *const *root, UOp *branch, bool other)
+Body branch_body(Nodes all, const Map *given, size_t nroots, UOp *const *root, UOp *branch,
+	bool other)
 {
 	Map binds = bound_sizes();
 	uint8_t *outside = xcalloc(node_limit(), 1), *in = xcalloc(node_limit(), 1);
@@ -182,6 +183,8 @@ Body branch_body(Nodes all, size_t nroots, UOp *const *root, UOp *branch, bool o
 
 	for (size_t i = 0; i < nroots; i++)
 		outside[root[i]->id] = 1;
+	for (size_t i = 0; given && i < all.n; i++)
+		outside[all.at[i]->id] |= map_get(given, PKEY(all.at[i])) != NULL;
 	reach(all, &binds, branch, other, outside);
 	for (size_t k = 0; k < n; k++)
 		in[branch->src[1 + k + (other ? n : 0)]->id] = 1;
@@ -331,26 +334,46 @@ UOp *state_add(const UOp *carry, UOp *init, const Shape *shape)
 		shape ? VARR(loop, at, shape_to_val(shape)) : VARR(loop, at), init));
 }
 
-UOp *loop_with(UOp *loop, const LoopMore *more)
+UOp *loop_version(UOp *loop, const LoopMore *of)
 {
 	LoopParts p = loop_parts(loop);
-	size_t m = (size_t)p.states + more->state.n, n = (size_t)p.values + more->value.n;
 	NodeList src = {0};
 
 	for (UOp *const *at = loop->src; at < p.state; at++)
 		vec_push(&src, *at);
-	for (size_t k = 0; k < m; k++)
-		vec_push(&src, k < (size_t)p.states ? p.state[k] : more->state.at[k - p.states]);
-	for (size_t k = 0; k < n; k++)
-		vec_push(&src, k < (size_t)p.values ? p.value[k] : more->value.at[k - p.values]);
-	for (size_t k = 0; k < m; k++)
-		vec_push(&src, k < (size_t)p.states ? p.carry[k] : more->carry.at[k - p.states]);
+	for (size_t k = 0; k < of->state.n; k++)
+		vec_push(&src, of->state.at[k]);
+	for (size_t k = 0; k < of->value.n; k++)
+		vec_push(&src, of->value.at[k]);
+	for (size_t k = 0; k < of->carry.n; k++)
+		vec_push(&src, of->carry.at[k]);
 	UOp *u = node_new(OP_LOOP, DT_NONE, src.n, src.at,
-		val_set(val_set(loop->arg, "states", val_int((int64_t)m)), "values",
-			val_int((int64_t)n)));
+		val_set(val_set(loop->arg, "states", val_int((int64_t)of->state.n)), "values",
+			val_int((int64_t)of->value.n)));
 	node_note(u, loop->note);
 	vec_free(&src);
 	steps_made()->versions = true;
+	return u;
+}
+
+static void append(NodeList *l, size_t n, UOp *const *first, const NodeList *more)
+{
+	for (size_t i = 0; i < n + more->n; i++)
+		vec_push(l, i < n ? first[i] : more->at[i - n]);
+}
+
+UOp *loop_with(UOp *loop, const LoopMore *more)
+{
+	LoopParts p = loop_parts(loop);
+	LoopMore all = {0};
+
+	append(&all.carry, (size_t)p.states, p.carry, &more->carry);
+	append(&all.state, (size_t)p.states, p.state, &more->state);
+	append(&all.value, (size_t)p.values, p.value, &more->value);
+	UOp *u = loop_version(loop, &all);
+	vec_free(&all.carry);
+	vec_free(&all.state);
+	vec_free(&all.value);
 	return u;
 }
 

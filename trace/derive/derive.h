@@ -52,8 +52,9 @@ Nodes nodes_within(Nodes all, size_t n, UOp *const *root, const Map *given);
 typedef struct { NodeList nodes; Map in; } Body;
 /* What runs in each turn of a loop; `all` has what needs it, and the BINDs, in walk's order. */
 Body loop_body(Nodes all, UOp *loop);
-/* What only the branch of true (`other`: of false) needs among what these nodes need. */
-Body branch_body(Nodes all, size_t n, UOp *const *root, UOp *branch, bool other);
+/* What only the branch of true (`other`: of false) needs among what these nodes need. given: nodes
+ * (PKEY) that are outside of it, or NULL. */
+Body branch_body(Nodes all, const Map *given, size_t n, UOp *const *root, UOp *branch, bool other);
 void body_free(Body *b);
 /* Which nodes outside, the roots too, the body's nodes or the roots read. The caller frees it. */
 NodeList body_reads(const Body *b, size_t n, UOp *const *root);
@@ -64,8 +65,10 @@ void body_copy(const Body *b, size_t n, UOp *const *root, Map *to);
 UOp *loop_copy(UOp *loop);
 /* A CARRY more of the loop that `carry` is of. */
 UOp *state_add(const UOp *carry, UOp *init, const Shape *shape);
-/* The LOOP with more states and values behind its own; its id stays (join_loops). */
+/* The LOOP with these states and values in place of its own, or behind them; its id stays
+ * (join_loops). */
 typedef struct { NodeList carry, state, value; } LoopMore;
+UOp *loop_version(UOp *loop, const LoopMore *of);
 UOp *loop_with(UOp *loop, const LoopMore *more);
 /* Which value a PICK takes; the PICK of another, of the same dtype, with the shape that it says. */
 int64_t pick_place(const UOp *pick);

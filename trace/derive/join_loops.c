@@ -3,21 +3,28 @@
  *
  *     %5 LOOP {id: 0} h'    %6 LOOP {id: 0} h', value h    →   %7 LOOP {id: 0} h', value h
  *
- * The one that is left has the values that are read, and the states that these need. */
+ * The one that is left has the values that are read, and the states that these need; a branch has
+ * the values that are read. */
 #include "primitives/primitives.h"
 #include "derive/derive.h"
 #include <stdlib.h>
 
+/* What is needed of a loop, or of a branch (value: PICKs, one of each value). */
+typedef struct { NodeList carry, state, value; UOp *left; } Needed;
+
 typedef struct {
-	UOp *first;             /* gives the limit and the condition */
-	NodeList all;           /* the versions */
-	NodeList carry, state, value;
-	UOp *joined;
-} Versions;
+	Map next;               /* CARRY → the state that a turn gives it */
+	Map loop;               /* CARRY → one of its LOOPs */
+	Map of;                 /* a loop's id + 1, or an IF → Needed */
+	Map binds;
+	TABLE(uint8_t) seen;
+	NodeList todo;
+} Join;
 
-typedef struct { Nodes all; Map of; } Join;        /* of: a loop's id + 1 → Versions */
-
-static uint64_t loop_key(const UOp *u) { return (uint64_t)val_get(u->arg, "id")->i + 1; }
+static uint64_t key_of(const UOp *step)
+{
+	return step->op == OP_LOOP ? (uint64_t)val_get(step->arg, "id")->i + 1 : PKEY(step);
+}
 
 static ptrdiff_t place_in(const NodeList *l, const UOp *u)
 {
@@ -27,237 +34,335 @@ static ptrdiff_t place_in(const NodeList *l, const UOp *u)
 	return -1;
 }
 
-static bool ends_alike(const UOp *a, const UOp *b)
-{
-	LoopParts p = loop_parts(a), q = loop_parts(b);
-	return p.limit == q.limit && p.start == q.start && p.next == q.next;
-}
+/* ---- what is needed */
 
-/* ---- what is read of each loop */
-
-static void add_state(Versions *v, UOp *carry, UOp *state)
+static Needed *needed_of(Join *j, const UOp *step)
 {
-	if (place_in(&v->carry, carry) < 0) {
-		vec_push(&v->carry, carry);
-		vec_push(&v->state, state);
+	Needed *n = map_get(&j->of, key_of(step));
+
+	if (!n) {
+		n = arena_alloc(sizeof *n);
+		map_put(&j->of, key_of(step), n);
 	}
+	return n;
 }
 
-static void add_pick(Versions *v, const UOp *pick)
+static void need(Join *j, UOp *u)
+{
+	if (!j->seen.at[u->id]++)
+		vec_push(&j->todo, u);
+}
+
+static void need_ends(Join *j, const UOp *loop)
+{
+	LoopParts p = loop_parts(loop);
+	UOp *end[] = {p.limit, p.start, p.next};
+
+	for (int i = 0; i < 3; i++)
+		if (end[i])
+			need(j, end[i]);
+}
+
+static void need_value_of_loop(Join *j, const UOp *pick)
 {
 	LoopParts p = loop_parts(pick->src[0]);
+	Needed *n = needed_of(j, pick->src[0]);
 	int64_t k = pick_place(pick);
 
+	need_ends(j, pick->src[0]);
 	if (k < p.states)
-		add_state(v, p.carry[k], p.state[k]);
-	else if (k < p.states + p.values && place_in(&v->value, p.state[k]) < 0)
-		vec_push(&v->value, p.state[k]);
-}
-
-static UOp *next_of(const Versions *v, const UOp *carry)
-{
-	for (size_t i = 0; i < v->all.n; i++) {
-		LoopParts p = loop_parts(v->all.at[i]);
-		for (int64_t k = 0; k < p.states; k++)
-			if (p.carry[k] == carry)
-				return p.state[k];
+		need(j, p.carry[k]);
+	else if (k < p.states + p.values && place_in(&n->value, p.state[k]) < 0) {
+		vec_push(&n->value, p.state[k]);
+		need(j, p.state[k]);
 	}
-	return NULL;
 }
 
-/* Adds the states that the next ones, the values and the condition need. */
-static void add_needed(Versions *v)
+static void need_value_of_branch(Join *j, UOp *pick)
 {
-	size_t before;
+	UOp *of = pick->src[0];
+	Needed *n = needed_of(j, of);
+	int64_t k = pick_place(pick);
 
-	do {
-		NodeList root = {0};
-		before = v->carry.n;
-		for (size_t i = 0; i < v->state.n; i++)
-			vec_push(&root, v->state.at[i]);
-		for (size_t i = 0; i < v->value.n; i++)
-			vec_push(&root, v->value.at[i]);
-		if (loop_parts(v->first).next)
-			vec_push(&root, loop_parts(v->first).next);
-		for (size_t i = 0; i < steps_made()->binds.n; i++)
-			vec_push(&root, steps_made()->binds.at[i]);
-		size_t own = root.n - steps_made()->binds.n;
-		Nodes all = nodes_within(walk_many(root.n, root.at), own, root.at, NULL);
-		for (size_t i = 0; i < all.n; i++) {
-			UOp *u = all.at[i], *next;
-			if (u->op == OP_CARRY && (next = next_of(v, u)))
-				add_state(v, u, next);
-		}
-		vec_free(&root);
-	} while (v->carry.n > before);
+	for (size_t i = 0; i < n->value.n; i++)
+		if (pick_place(n->value.at[i]) == k)
+			return;
+	vec_push(&n->value, pick);
+	need(j, of->src[0]);
+	need(j, of->src[1 + k]);
+	need(j, of->src[1 + k + of->arg->i]);
 }
 
-/* The states and values in the order of the versions. */
-static void put_in_order(Versions *v)
+static void need_state(Join *j, UOp *carry)
 {
-	NodeList carry = {0}, state = {0}, value = {0};
+	UOp *loop = map_get(&j->loop, PKEY(carry)), *next = map_get(&j->next, PKEY(carry));
+	Needed *n = needed_of(j, loop);
 
-	for (size_t i = 0; i < v->all.n; i++) {
-		LoopParts p = loop_parts(v->all.at[i]);
-		for (int64_t k = 0; k < p.states; k++)
-			if (place_in(&v->carry, p.carry[k]) >= 0 && place_in(&carry, p.carry[k]) < 0) {
-				vec_push(&carry, p.carry[k]);
-				vec_push(&state, p.state[k]);
+	vec_push(&n->carry, carry);
+	vec_push(&n->state, next);
+	need(j, next);
+	need_ends(j, loop);
+}
+
+static void need_sources(Join *j, UOp *u)
+{
+	NodeList named = {0};
+
+	if (u->op == OP_PICK) {
+		if (u->src[0]->op == OP_LOOP)
+			need_value_of_loop(j, u);
+		else
+			need_value_of_branch(j, u);
+	} else {
+		for (uint32_t k = 0; k < u->nsrc; k++)
+			need(j, u->src[k]);
+	}
+	if (u->op == OP_CARRY)
+		need_state(j, u);
+	mentions_of(u, &j->binds, &named);
+	for (size_t i = 0; i < named.n; i++)
+		need(j, named.at[i]);
+	vec_free(&named);
+}
+
+static void find_needed(Join *j, size_t n, UOp *const *out)
+{
+	for (size_t i = 0; i < n; i++)
+		need(j, out[i]);
+	while (j->todo.n)
+		need_sources(j, j->todo.at[--j->todo.n]);
+}
+
+/* ---- the order: what a loop or branch that is left has, before its PICKs */
+
+typedef struct { UOp *u; NodeList before; size_t next; } Step;
+typedef VEC(Step) Path;
+
+static void add_all(NodeList *l, size_t n, UOp *const *u)
+{
+	for (size_t i = 0; i < n; i++)
+		if (u[i])
+			vec_push(l, u[i]);
+}
+
+static void before_pick(Join *j, const UOp *u, NodeList *l)
+{
+	const UOp *of = u->src[0];
+	const Needed *n = needed_of(j, of);
+
+	if (of->op == OP_LOOP) {
+		LoopParts p = loop_parts(of);
+		add_all(l, 3, (UOp *[]){p.limit, p.start, p.next});
+		add_all(l, n->carry.n, n->carry.at);
+		add_all(l, n->state.n, n->state.at);
+		add_all(l, n->value.n, n->value.at);
+		return;
+	}
+	vec_push(l, of->src[0]);
+	for (size_t i = 0; i < n->value.n; i++) {
+		int64_t k = pick_place(n->value.at[i]);
+		vec_push(l, of->src[1 + k]);
+		vec_push(l, of->src[1 + k + of->arg->i]);
+	}
+}
+
+static void enter(Join *j, Path *path, UOp *u)
+{
+	NodeList before = {0}, named = {0};
+
+	if (j->seen.at[u->id])
+		return;
+	j->seen.at[u->id] = 1;
+	if (u->op == OP_PICK)
+		before_pick(j, u, &before);
+	else
+		add_all(&before, u->nsrc, u->src);
+	mentions_of(u, &j->binds, &named);
+	add_all(&before, named.n, named.at);
+	vec_free(&named);
+	vec_push(path, ((Step){u, before, 0}));
+}
+
+static NodeList order(Join *j, size_t n, UOp *const *out)
+{
+	NodeList all = {0};
+	Path path = {0};
+
+	memset(j->seen.at, 0, j->seen.cap);
+	for (size_t i = 0; i < n; i++) {
+		enter(j, &path, out[i]);
+		while (path.n) {
+			Step *s = &path.at[path.n - 1];
+			if (s->next < s->before.n) {
+				enter(j, &path, s->before.at[s->next++]);
+				continue;
 			}
-		for (int64_t k = 0; k < p.values; k++)
-			if (place_in(&v->value, p.value[k]) >= 0 && place_in(&value, p.value[k]) < 0)
-				vec_push(&value, p.value[k]);
-	}
-	vec_free(&v->carry);
-	vec_free(&v->state);
-	vec_free(&v->value);
-	v->carry = carry;
-	v->state = state;
-	v->value = value;
-}
-
-/* Versions that do not end alike are loops of their own. */
-static void add_version(Join *j, UOp *u)
-{
-	Versions *v = map_get(&j->of, loop_key(u));
-
-	if (!v) {
-		v = arena_alloc(sizeof *v);
-		*v = (Versions){.first = u};
-		map_put(&j->of, loop_key(u), v);
-	}
-	if (ends_alike(u, v->first))
-		vec_push(&v->all, u);
-}
-
-static Join find_versions(Nodes all)
-{
-	Join j = {.all = all};
-
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_LOOP)
-			add_version(&j, all.at[i]);
-	for (size_t i = 0; i < all.n; i++) {
-		UOp *u = all.at[i], *of = u->nsrc ? u->src[0] : NULL;
-		Versions *v = u->op == OP_PICK && of->op == OP_LOOP ? map_get(&j.of, loop_key(of)) :
-			NULL;
-		if (v && place_in(&v->all, of) >= 0)
-			add_pick(v, u);
-	}
-	for (size_t i = 0; i < j.of.cap; i++)
-		if (j.of.val[i]) {
-			add_needed(j.of.val[i]);
-			put_in_order(j.of.val[i]);
+			vec_push(&all, s->u);
+			free(s->before.at);
+			path.n--;
 		}
-	return j;
+	}
+	vec_free(&path);
+	return all;
+}
+
+/* ---- the loops and branches that are left */
+
+static void map_all(const Map *to, NodeList *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		l->at[i] = map_get(to, PKEY(l->at[i]));
+}
+
+static UOp *loop_left(const UOp *loop, const Needed *n, const Map *to)
+{
+	LoopParts p = loop_parts(loop);
+	NodeList src = {0};
+
+	add_all(&src, (size_t)(p.state - loop->src), loop->src);
+	add_all(&src, n->state.n, n->state.at);
+	add_all(&src, n->value.n, n->value.at);
+	add_all(&src, n->carry.n, n->carry.at);
+	map_all(to, &src);
+	UOp *u = node_like(loop, src.n, src.at, val_set(val_set(loop->arg, "states",
+		val_int((int64_t)n->state.n)), "values", val_int((int64_t)n->value.n)));
+	vec_free(&src);
+	return u;
+}
+
+static UOp *branch_left(const UOp *branch, const Needed *n, const Map *to)
+{
+	NodeList then = {0}, other = {0};
+
+	for (size_t i = 0; i < n->value.n; i++) {
+		int64_t k = pick_place(n->value.at[i]);
+		vec_push(&then, branch->src[1 + k]);
+		vec_push(&other, branch->src[1 + k + branch->arg->i]);
+	}
+	map_all(to, &then);
+	map_all(to, &other);
+	UOp *u = if_new(map_get(to, PKEY(branch->src[0])), then.n, then.at, other.at);
+	node_note(u, branch->note);
+	vec_free(&then);
+	vec_free(&other);
+	return u;
+}
+
+static UOp *pick_left(Join *j, const UOp *u, const Map *to)
+{
+	const UOp *of = u->src[0];
+	Needed *n = needed_of(j, of);
+	int64_t k = pick_place(u), at = 0;
+
+	if (!n->left)
+		n->left = (of->op == OP_LOOP ? loop_left : branch_left)(of, n, to);
+	if (of->op == OP_IF) {
+		while (pick_place(n->value.at[at]) != k)
+			at++;
+		return pick_like(u, n->left, at);
+	}
+	LoopParts p = loop_parts(of);
+	at = k < p.states ? place_in(&n->carry, p.carry[k]) : (int64_t)n->carry.n +
+		(k < p.states + p.values ? place_in(&n->value, p.state[k]) : (ptrdiff_t)n->value.n);
+	return pick_like(u, n->left, at);
+}
+
+static UOp *node_left(Join *j, UOp *u, const Map *to)
+{
+	UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src);
+
+	if (u->op == OP_PICK)
+		return pick_left(j, u, to);
+	for (uint32_t k = 0; k < u->nsrc; k++)
+		src[k] = map_get(to, PKEY(u->src[k]));
+	if (u->op != OP_CARRY)
+		return node_with(u, src);
+	const Val *id = u->arg->a[0], *k = val_int(place_in(
+		&needed_of(j, map_get(&j->loop, PKEY(u)))->carry, u));
+	return node_like(u, 1, src, u->arg->n == 3 ? VARR(id, k, u->arg->a[2]) : VARR(id, k));
+}
+
+/* ---- the whole graph */
+
+static int by_number(const void *a, const void *b)
+{
+	const UOp *u = *(UOp *const *)a, *v = *(UOp *const *)b;
+	return u->arg->a[1]->i < v->arg->a[1]->i ? -1 : u->arg->a[1]->i > v->arg->a[1]->i;
+}
+
+/* States in the order of their numbers, so that a loop that needs no change gets none. */
+static void sort_states(Join *j)
+{
+	for (size_t i = 0; i < j->of.cap; i++) {
+		Needed *n = j->of.val[i];
+		if (!n || !n->carry.n)
+			continue;
+		qsort(n->carry.at, n->carry.n, sizeof *n->carry.at, by_number);
+		for (size_t k = 0; k < n->carry.n; k++)
+			n->state.at[k] = map_get(&j->next, PKEY(n->carry.at[k]));
+	}
+}
+
+static void join_begin(Join *j, const Graph *g)
+{
+	Nodes all = walk(g->sink);
+
+	binds_of(1, &g->sink, &j->binds);
+	for (size_t i = 0; i < all.n; i++) {
+		if (all.at[i]->op != OP_LOOP)
+			continue;
+		LoopParts p = loop_parts(all.at[i]);
+		for (int64_t k = 0; k < p.states; k++) {
+			map_put(&j->next, PKEY(p.carry[k]), p.state[k]);
+			map_put(&j->loop, PKEY(p.carry[k]), all.at[i]);
+		}
+	}
+	table_fit(&j->seen);
 }
 
 static void join_end(Join *j)
 {
 	for (size_t i = 0; i < j->of.cap; i++) {
-		Versions *v = j->of.val[i];
-		if (!v)
+		Needed *n = j->of.val[i];
+		if (!n)
 			continue;
-		vec_free(&v->all);
-		vec_free(&v->carry);
-		vec_free(&v->state);
-		vec_free(&v->value);
+		vec_free(&n->carry);
+		vec_free(&n->state);
+		vec_free(&n->value);
 	}
+	map_free(&j->next);
+	map_free(&j->loop);
 	map_free(&j->of);
-}
-
-/* ---- the loop that is left */
-
-static void join(Versions *v)
-{
-	LoopParts p = loop_parts(v->first);
-	LoopMore more = {v->carry, v->state, v->value};
-	UOp *bare = node_new(OP_LOOP, DT_NONE, (size_t)(p.state - v->first->src), v->first->src,
-		val_set(val_set(v->first->arg, "states", val_int(0)), "values", val_int(0)));
-
-	node_note(bare, v->first->note);
-	v->joined = loop_with(bare, &more);
-}
-
-static bool is_done(const Versions *v, const UOp *loop)
-{
-	LoopParts p = loop_parts(v->first);
-	return place_in(&v->all, loop) >= 0 && v->all.n == 1 && v->value.n == (size_t)p.values &&
-		v->carry.n == (size_t)p.states;
-}
-
-/* What takes the place of a PICK of a loop, or NULL. */
-static UOp *repicked(Join *j, const UOp *u)
-{
-	UOp *of = u->src[0];
-	Versions *v = map_get(&j->of, loop_key(of));
-	LoopParts p = loop_parts(of);
-	int64_t k = pick_place(u);
-
-	if (is_done(v, of))
-		return NULL;
-	if (place_in(&v->all, of) < 0)
-		return pick_like(u, loop_copy(of), k);
-	if (!v->joined)
-		join(v);
-	k = k < p.states ? place_in(&v->carry, p.carry[k]) : (int64_t)v->carry.n +
-		(k < p.states + p.values ? place_in(&v->value, p.state[k]) : (ptrdiff_t)v->value.n);
-	return pick_like(u, v->joined, k);
-}
-
-/* ---- the whole graph */
-
-static UOp *state_numbered(const Join *j, UOp *u, UOp *const *src)
-{
-	const Versions *v = map_get(&j->of, (uint64_t)u->arg->a[0]->i + 1);
-	const Val *k = val_int(place_in(&v->carry, u)), *id = u->arg->a[0];
-
-	return node_like(u, 1, src, u->arg->n == 3 ? VARR(id, k, u->arg->a[2]) : VARR(id, k));
-}
-
-/* The graph with PICKs of what is left; or, once only that is there, its states numbered. Returns
- * whether there was something else. */
-static bool rebuild(Graph *g, bool number)
-{
-	size_t n = sink_outputs(g->sink);
-	Join j = find_versions(nodes_within(walk(g->sink), n, g->sink->src, NULL));
-	UOp **out = arena_alloc((n + 1) * sizeof *out);
-	NodeList src = {0}, binds = {0};
-	Map to = {0};
-	bool changed = false;
-
-	for (size_t i = 0; i < j.all.n; i++) {
-		UOp *u = j.all.at[i], *v = NULL;
-		src.n = 0;
-		for (uint32_t k = 0; k < u->nsrc; k++)
-			vec_push(&src, map_get(&to, PKEY(u->src[k])));
-		if (!number && u->op == OP_PICK && u->src[0]->op == OP_LOOP)
-			v = repicked(&j, u);
-		changed |= v != NULL;
-		v = v ? v : number && u->op == OP_CARRY ? state_numbered(&j, u, src.at) :
-			node_with(u, src.at);
-		if (u->op == OP_BIND)
-			vec_push(&binds, v);
-		map_put(&to, PKEY(u), v);
-	}
-	for (size_t i = 0; i < n; i++)
-		out[i] = map_get(&to, PKEY(g->sink->src[i]));
-	vec_free(&steps_made()->binds);
-	steps_made()->binds = binds;
-	g->sink = steps_sink(n, out, sink_plain_arg(g->sink->arg));
-	join_end(&j);
-	vec_free(&src);
-	map_free(&to);
-	return changed;
+	map_free(&j->binds);
+	vec_free(&j->todo);
+	table_free(&j->seen);
 }
 
 Graph *join_loops(Graph *g)
 {
+	size_t n = sink_outputs(g->sink);
+	UOp **out = arena_alloc((n + 1) * sizeof *out);
+	Join j = {0};
+	Map to = {0};
+
 	if (!steps_made()->versions)
 		return g;
-	/* a loop that is left reads other loops as they were: those within come next */
-	while (rebuild(g, false))
-		;
-	rebuild(g, true);
+	join_begin(&j, g);
+	find_needed(&j, n, g->sink->src);
+	sort_states(&j);
+	NodeList all = order(&j, n, g->sink->src);
+	steps_made()->binds.n = 0;
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *v = node_left(&j, all.at[i], &to);
+		map_put(&to, PKEY(all.at[i]), v);
+		if (v->op == OP_BIND)
+			vec_push(&steps_made()->binds, v);
+	}
+	for (size_t i = 0; i < n; i++)
+		out[i] = map_get(&to, PKEY(g->sink->src[i]));
+	g->sink = steps_sink(n, out, sink_plain_arg(g->sink->arg));
+	vec_free(&all);
+	map_free(&to);
+	join_end(&j);
 	return g;
 }

@@ -151,16 +151,35 @@ static void find_reads(Back *b)
 	vec_free(&all);
 }
 
+/* What runs in loops within the body: its turns are others. */
+static Map run_deeper(const Back *b)
+{
+	Map in = {0};
+
+	for (size_t i = 0; i < b->body.nodes.n; i++) {
+		if (b->body.nodes.at[i]->op != OP_LOOP)
+			continue;
+		Body inner = loop_body(b->s->all, b->body.nodes.at[i]);
+		for (size_t k = 0; k < inner.nodes.n; k++)
+			map_put(&in, PKEY(inner.nodes.at[k]), inner.nodes.at[k]);
+		body_free(&inner);
+	}
+	return in;
+}
+
 static void find_gathers(Back *b)
 {
+	Map deeper = run_deeper(b);
+
 	for (size_t i = 0; i < b->body.nodes.n; i++) {
 		UOp *u = b->body.nodes.at[i], *v = map_get(&b->to, PKEY(u));
-		if (u->op != OP_GATHER || !v || map_get(&b->body.in, PKEY(u->src[0])) ||
-			!sweep_follows(b->s, u->src[0]))
+		if (u->op != OP_GATHER || !v || map_get(&deeper, PKEY(u)) ||
+			map_get(&b->body.in, PKEY(u->src[0])) || !sweep_follows(b->s, u->src[0]))
 			continue;
 		vec_push(&b->gather, u);
 		map_put(&b->given, PKEY(v), v);
 	}
+	map_free(&deeper);
 }
 
 /* ---- the second loop */

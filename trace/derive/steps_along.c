@@ -153,7 +153,7 @@ static void side_along(Sweep *s, UOp *u, bool other, NodeList *out)
 {
 	size_t n = (size_t)u->arg->i;
 	UOp *const *value = u->src + 1 + (other ? n : 0);
-	Body b = branch_body(s->all, s->nout, s->out, u, other);
+	Body b = branch_body(s->all, s->given, s->nout, s->out, u, other);
 	NodeList reads = body_reads(&b, n, value), wrt = {0}, tan = {0}, of = {0};
 	Map to = {0}, given = {0};
 
@@ -207,7 +207,7 @@ void steps_along(Sweep *s)
 {
 	for (size_t i = 0; i < s->all.n; i++)
 		for (int other = 0; s->all.at[i]->op == OP_IF && other < 2; other++) {
-			Body b = branch_body(s->all, s->nout, s->out, s->all.at[i], other);
+			Body b = branch_body(s->all, s->given, s->nout, s->out, s->all.at[i], other);
 			for (size_t k = 0; k < b.nodes.n; k++)
 				map_put(&s->inside, PKEY(b.nodes.at[k]), b.nodes.at[k]);
 			body_free(&b);

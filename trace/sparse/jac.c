@@ -41,6 +41,7 @@ int main(int argc, char **argv)
 		.level_in = LV_GRAPH,
 		.level_out = LV_GRAPH,
 		.passes = passes,
+		.steps = STEPS_WHOLE,
 	};
 	return stage_main(&stage, argc, argv);
 }
