@@ -159,7 +159,8 @@ static UOp *make(
 		return NULL;
 	}
 	if (d->level == LV_TENSOR)
-		return node_plain(op, dt, d->src.n, d->src.at, arg, note);
+		return (*err = steps_written(op, d->src.n, arg)) ? NULL :
+			node_plain(op, dt, d->src.n, d->src.at, arg, note);
 	if (!d->raw && d->level == LV_GRAPH &&
 		(*err = steps_complete(&d->steps, op, &d->src, &arg)))
 		return NULL;

@@ -7,9 +7,8 @@
 #include "shape/shape.h"
 #include "equal/parts.h"
 
-enum { LEAST_POINTS = 4, MOST_POINTS = 16, SMALL_POINTS = 4, EDGE_POINTS = 24,
-	LEAST_EDGE_POINTS = 4, WANTED_BITS = 50, MOST_BITS = 999, CALLS = 2, ROUNDS = 10,
-	LEAST_ROUNDS = 3 };
+enum { LEAST_POINTS = 4, MOST_POINTS = 16, SMALL_POINTS = 4, WANTED_BITS = 50, MOST_BITS = 999,
+	CALLS = 2, ATTEMPTS = 16 };
 
 typedef struct {
 	const Graph *a, *b;
@@ -21,6 +20,10 @@ typedef struct {
 	double drawn;           /* the most values drawn, and decisions made, at a point */
 	const char *rounded;    /* an output whose floats are the same but for rounding, or NULL */
 	int rounds;             /* how many choices of sizes there is time for */
+	bool stepped;           /* sizes or branches are data */
+	NodeList binds;         /* of a, whose size is an input */
+	int done;               /* points at which both have been compared */
+	const char *dropped;    /* why a stopped where b did not, or NULL */
 } Comparison;
 
 /* How the elements at one place differ; NULL: they do not. */
@@ -73,36 +76,6 @@ static const char *differ_edges(
 }
 
 /* ---- outputs */
-
-/* The size of each axis that counts: all of it, but for outputs whose size is data
- * (meta.trims). */
-static void trim(const Graph *g, const Execution *e, const VarEnv *env, const Named *n,
-	int64_t *dim)
-{
-	const Val *counts = val_get(g->meta, "counts"), *trims = val_get(g->meta, "trims"),
-		  *shape = val_get(trims, n->name);
-	VarEnv all = *env;
-
-	memcpy(dim, n->at.dim, sizeof n->at.dim);
-	if (!counts || !shape || shape->kind != VAL_ARRAY || shape->n != (size_t)n->at.rank)
-		return;
-	for (size_t i = 0; i < counts->n && all.n < 64; i++) {
-		const Named *c = named_find(&e->out, counts->a[i]->s);
-		if (!c || c->at.dtype != DT_I64)
-			continue;
-		if (!vars_find(counts->a[i]->s, counts->a[i]->n))
-			vars_bind(counts->a[i]->s, 0, INT64_MAX >> 1);
-		all.name[all.n] = counts->a[i]->s;
-		memcpy(&all.value[all.n++], c->at.data, sizeof(int64_t));
-	}
-	for (int i = 0; i < n->at.rank; i++) {
-		const char *err;
-		UOp *size = size_from_val(shape->a[i], &err);
-		int64_t v;
-		if (size && ix_eval(size, &all, &v) && v >= 0 && v < dim[i])
-			dim[i] = v;
-	}
-}
 
 static void put_place(Buf *out, const Named *n, int64_t at)
 {
@@ -199,13 +172,36 @@ static Interval interval_of(const Comparison *c, const Graph *g, const char *nam
 		fesetround(FE_TONEAREST);
 		const Named *n = named_find(&e.out, name);
 		n = n ? n : named_find(&e.state, name);
-		double v = as_double(n->at.dtype,
+		/* by rounding it takes another way */
+		bool other = e.stopped || !n || at >= array_count(&n->at);
+		double v = other ? INFINITY :
+				   as_double(n->at.dtype,
 			(char *)n->at.data + at * dtype_size(n->at.dtype));
-		r.least = fmin(r.least, v);
+		r.least = fmin(r.least, other ? -INFINITY : v);
 		r.greatest = fmax(r.greatest, v);
 		execution_free(&e);
 	}
 	return r;
+}
+
+/* Whether a step of the document goes by another number when sums are rounded in another
+ * direction. */
+static bool turns_on_rounding(const Comparison *c, const Graph *g, const Execution *nearest)
+{
+	static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+	bool other = false;
+
+	for (size_t m = 0; !other && m < sizeof modes / sizeof *modes; m++) {
+		Execution e = {0};
+		fesetround(modes[m]);
+		for (int call = 0; call <= c->call; call++)
+			execute(g, &c->env, c->draw, &e);
+		fesetround(FE_TONEAREST);
+		other = !e.stopped != !nearest->stopped || e.steps.n != nearest->steps.n ||
+			memcmp(e.steps.at, nearest->steps.at, e.steps.n * sizeof *e.steps.at);
+		execution_free(&e);
+	}
+	return other;
 }
 
 /* Whether a difference is one of rounding: an element that rounding moves as far, across a step
@@ -219,16 +215,6 @@ static bool is_rounding(const Comparison *c, const Named *a, int64_t at, double 
 		slack += tolerance(a->at.dtype) *
 			fmax(scale, fmax(fabs(x.greatest), fabs(x.least)));
 	return slack > 0 && x.least - slack <= y.greatest && y.least - slack <= x.greatest;
-}
-
-static bool within(const Named *n, const int64_t *dim, int64_t at)
-{
-	for (int i = n->at.rank - 1; i >= 0; i--) {
-		if (at % n->at.dim[i] >= dim[i])
-			return false;
-		at /= n->at.dim[i];
-	}
-	return true;
 }
 
 /* The greatest finite magnitude in an array: what its values were summed from may be as large. */
@@ -256,19 +242,15 @@ static bool same_array(Comparison *c, const Named *a, const Named *b)
 	Differ *differ = c->draw->kind == DRAW_EDGES ? differ_edges : differ_exactly;
 	double scale = c->draw->kind == DRAW_EDGES ? magnitude(&a->at) : 0;
 	const int size = element_size(a->at.dtype);
-	int64_t dim[MAX_RANK];
 
 	if (a->at.dtype != b->at.dtype || a->at.rank != b->at.rank ||
-		memcmp(a->at.dim, b->at.dim, a->at.rank * sizeof *dim)) {
+		memcmp(a->at.dim, b->at.dim, a->at.rank * sizeof *a->at.dim)) {
 		buf_printf(c->report, "%s has another dtype or shape", b->name);
 		return false;
 	}
-	trim(c->a, &c->ea, &c->env, a, dim);
 	for (int64_t i = 0, n = array_count(&a->at); i < n; i++) {
 		const char *x = (char *)a->at.data + i * size, *y = (char *)b->at.data + i * size;
 		const char *how = differ(c->draw, a->at.dtype, x, y, scale < 1e6 ? scale : 0);
-		if (!within(a, dim, i))
-			continue;
 		if (!how && !c->rounded && rounded(a->at.dtype, x, y))
 			c->rounded = a->name;
 		if (!how)
@@ -298,103 +280,112 @@ static bool same_list(Comparison *c, const NamedList *a, const NamedList *b, con
 
 /* ---- a point */
 
-/* Calls both; twice where a state is kept from one to the next. */
-static bool same_at(Comparison *c)
-{
-	bool same = true;
+/* VOID: nothing is known of it, as a stops there, or takes another way by rounding. */
+typedef enum { SAME, DIFFERENT, VOID } Point;
 
-	for (int call = 0; same && call < CALLS; call++) {
+/* What they compute is of the highest degree where steps go the way that they went here. */
+static void measure(Comparison *c, const Graph *g, const Execution *e, Execution *degrees)
+{
+	Draw d = *c->draw;
+	const Arithmetic *now = arithmetic;
+
+	d.kind = DRAW_DEGREES;
+	degrees->given = &e->steps;
+	arithmetic = &degree_arithmetic;
+	execute(g, &c->env, &d, degrees);
+	arithmetic = now;
+}
+
+static Point refute_stop(Comparison *c)
+{
+	buf_printf(c->report, "it stops where the other does not: %s", c->eb.stopped);
+	put_sizes(c->report, &c->env);
+	return DIFFERENT;
+}
+
+/* Calls both once more. */
+static Point same_call(Comparison *c)
+{
+	const size_t said = c->report->n;
+	Point p;
+
+	c->eb.patient = true;
+	execute(c->a, &c->env, c->draw, &c->ea);
+	if (c->ea.stopped && c->ea.tired)
+		return VOID;
+	execute(c->b, &c->env, c->draw, &c->eb);
+	if (c->ea.stopped && !c->eb.stopped)
+		c->dropped = c->ea.stopped;
+	if (c->ea.stopped)
+		return VOID;
+	p = c->eb.stopped ? refute_stop(c) :
+		same_list(c, &c->ea.out, &c->eb.out, "output") &&
+			same_list(c, &c->ea.state, &c->eb.state, "state") ? SAME : DIFFERENT;
+	if (p == DIFFERENT && c->stepped && !arithmetic &&
+		(turns_on_rounding(c, c->a, &c->ea) || turns_on_rounding(c, c->b, &c->eb))) {
+		c->report->n = said;
+		return VOID;
+	}
+	return p;
+}
+
+/* Calls both; twice where a state is kept from one to the next. */
+static Point same_at(Comparison *c)
+{
+	Execution of_a = {0}, of_b = {0};
+	Point p = SAME;
+
+	for (int call = 0; p == SAME && call < CALLS; call++) {
 		c->call = call;
-		execute(c->a, &c->env, c->draw, &c->ea);
-		execute(c->b, &c->env, c->draw, &c->eb);
-		same = same_list(c, &c->ea.out, &c->eb.out, "output") &&
-			same_list(c, &c->ea.state, &c->eb.state, "state");
+		p = same_call(c);
+		if (p == SAME && c->stepped && c->draw->kind == DRAW_FIELD) {
+			measure(c, c->a, &c->ea, &of_a);
+			measure(c, c->b, &c->eb, &of_b);
+		}
 		if (!c->ea.state.n)
 			break;
 	}
 	execution_free(&c->ea);
 	execution_free(&c->eb);
-	return same;
+	execution_free(&of_a);
+	execution_free(&of_b);
+	return p;
 }
 
-/* The input number k of the document, or NULL. */
-static const char *input_number(const Graph *g, int k)
+static Point same_drawn(Comparison *c, DrawKind kind, int i, int attempt, uint64_t seed)
 {
-	Nodes all = walk(g->sink);
+	const uint64_t number = (uint64_t)(kind * 1000 + i) + (uint64_t)attempt * 1000000;
+	Draw d = {kind, equal_mix(seed, number), NULL, i % 4 == 1, i % 4 == 2,
+		i % 4 % 2 == 0 && !chooses(c->a), &c->binds, &c->env};
 
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_BUFFER && buffer_is(all.at[i], "input") && k-- == 0)
-			return buffer_name(all.at[i]);
-	return NULL;
+	if (kind == DRAW_EDGES && i % 4 == 3)
+		d.greatest = input_number(c->a, i / 4);
+	if (!sizes_draw(c->a, (i + attempt + (kind == DRAW_SMALL ? 3 : 0)) % c->rounds, &c->env))
+		return VOID;
+	c->draw = &d;
+	arithmetic = kind == DRAW_EDGES ? NULL : &field_arithmetic;
+	field_key(d.seed, kind == DRAW_SMALL);
+	Point p = same_at(c);
+	arithmetic = NULL;
+	c->drawn = fmax(c->drawn, (double)field_drawn());
+	c->done += p == SAME;
+	return p;
 }
 
-/* Whether g has a MAX or MIN: of 0 and -0 either may be the greater. */
-static bool chooses(const Graph *g)
-{
-	Nodes all = walk(g->sink);
-
-	for (size_t i = 0; i < all.n; i++) {
-		const UOp *u = all.at[i];
-		const Val *fold = u->arg->kind == VAL_ARRAY && u->arg->n ? u->arg->a[0] : u->arg;
-		if (u->op == OP_MAX || u->op == OP_MIN || val_is_str(fold, "MAX") ||
-			val_is_str(fold, "MIN"))
-			return true;
-	}
-	return false;
-}
-
+/* Where the documents may stop, each point is drawn until they do not. */
 static bool same_over(Comparison *c, DrawKind kind, int points, uint64_t seed)
 {
+	const int attempts = c->stepped ? ATTEMPTS : 1;
+
+	c->done = 0;
 	for (int i = 0; i < points; i++) {
-		Draw d = {kind, equal_mix(seed, (uint64_t)(kind * 1000 + i)), NULL, i % 4 == 1,
-			i % 4 == 2, i % 4 % 2 == 0 && !chooses(c->a)};
-		if (kind == DRAW_EDGES && i % 4 == 3)
-			d.greatest = input_number(c->a, i / 4);
-		if (!sizes_draw(c->a, (i + (kind == DRAW_SMALL ? 3 : 0)) % c->rounds, &c->env))
-			continue;
-		c->draw = &d;
-		arithmetic = kind == DRAW_EDGES ? NULL : &field_arithmetic;
-		field_key(d.seed, kind == DRAW_SMALL);
-		bool same = same_at(c);
-		arithmetic = NULL;
-		c->drawn = fmax(c->drawn, (double)field_drawn());
-		if (!same)
+		Point p = VOID;
+		for (int k = 0; p == VOID && k < attempts; k++)
+			p = same_drawn(c, kind, i, k, seed);
+		if (p == DIFFERENT)
 			return false;
 	}
 	return true;
-}
-
-/* Sizes are chosen as often as few enough steps come of it, and at least LEAST_ROUNDS times. */
-static int affordable_rounds(const Graph *g)
-{
-	const double most = 1e7;
-	double steps = 0;
-	VarEnv env;
-	int round = 0;
-
-	if (g->vars == VNIL)
-		return 1;
-	for (; round < ROUNDS && (round < LEAST_ROUNDS || steps < most); round++)
-		if (sizes_draw(g, round, &env))
-			steps += count_steps(g, &env);
-	return round;
-}
-
-/* Few elements need many draws before each of them has been at the edge; many need few. */
-static int edge_points(const Graph *g, int rounds)
-{
-	enum { DRAWN = 2048 };
-	Nodes all = walk(g->sink);
-	int64_t most = 1;
-
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_BUFFER && buffer_is(all.at[i], "input")) {
-			int64_t n = shape_max_count(all.at[i]->shape);
-			most = n > most ? n : most;
-		}
-	most = DRAWN / most;
-	int least = rounds < LEAST_EDGE_POINTS ? LEAST_EDGE_POINTS : rounds;
-	return most > EDGE_POINTS ? EDGE_POINTS : most < least ? least : (int)most;
 }
 
 /* The highest degree of anything that either computes, at the sizes of any of the rounds. */
@@ -432,26 +423,31 @@ static double bits_of_point(double degree, double drawn)
 static bool same_in_field(Comparison *c, uint64_t seed, double *bits)
 {
 	double degree, each;
-	int points = c->rounds < LEAST_POINTS ? LEAST_POINTS : c->rounds;
+	int points = c->rounds < LEAST_POINTS ? LEAST_POINTS : c->rounds, done;
 
-	if (!same_over(c, DRAW_FIELD, points, seed) ||
-		!same_over(c, DRAW_SMALL, SMALL_POINTS, seed))
+	degree_most();
+	if (!same_over(c, DRAW_FIELD, points, seed))
 		return false;
-	degree = highest_degree(c);
+	done = c->done;
+	if (!same_over(c, DRAW_SMALL, SMALL_POINTS, seed))
+		return false;
+	degree = c->stepped ? fmax(degree_most(), 1) : highest_degree(c);
 	each = bits_of_point(degree, c->drawn);
-	if (each > 0 && points * each < WANTED_BITS && each * MOST_POINTS >= WANTED_BITS) {
+	if (each > 0 && done * each < WANTED_BITS && each * MOST_POINTS >= WANTED_BITS) {
 		points = (int)ceil(WANTED_BITS / each);
 		if (!same_over(c, DRAW_FIELD, points, seed + 1))
 			return false;
+		done = c->done;
+		each = bits_of_point(fmax(degree, degree_most()), c->drawn);
 	}
-	*bits = each > 0 ? points * each : 0;
+	*bits = each > 0 ? done * each : 0;
 	return true;
 }
 
 /* Nodes and values are interned: whether both documents are one but for meta that means nothing. */
 static bool is_same(const Graph *a, const Graph *b)
 {
-	static const char *const keys[] = {"workspace", "counts", "trims"};
+	static const char *const keys[] = {"workspace"};
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (val_get(a->meta, keys[i]) != val_get(b->meta, keys[i]))
@@ -459,13 +455,33 @@ static bool is_same(const Graph *a, const Graph *b)
 	return a->level == b->level && a->vars == b->vars && a->sink == b->sink;
 }
 
-/* Whether a document is evaluated at its level: a list with steps is not. */
-static bool is_evaluated(const Graph *g, Buf *report)
+/* Both verdicts, and what is said of them. */
+static EqualVerdict compare(Comparison *field, Comparison *edges, int at_edges, uint64_t seed)
 {
-	if (steps_listed(g))
-		buf_printf(report, "it has loops, branches or sizes that data gives as steps of "
-			"a list, which are not compared");
-	return !steps_listed(g);
+	Buf *report = field->report;
+	double bits = 0;
+
+	if (!same_in_field(field, seed, &bits) || !same_over(edges, DRAW_EDGES, at_edges, seed))
+		return EQUAL_REFUTED;
+	if (!field->done || !edges->done) {
+		buf_printf(report, "no inputs are found at which the first does not stop");
+		return EQUAL_UNKNOWN;
+	}
+	if (field->dropped) {
+		buf_printf(report, "no difference, but it goes on where the other stops: %s",
+			field->dropped);
+		return EQUAL_UNKNOWN;
+	}
+	if (bits < WANTED_BITS) {
+		buf_printf(report, "no difference, but of too high a degree: the chance of an "
+			"error is below 2^-%.0f only", bits);
+		return EQUAL_UNKNOWN;
+	}
+	buf_printf(report, "the same: over the field, the chance of an error below 2^-%.0f; at %d "
+		"draws of edge values", fmin(bits, MOST_BITS), edges->done);
+	if (edges->rounded)
+		buf_printf(report, ", '%s' rounded otherwise", edges->rounded);
+	return EQUAL_SAME;
 }
 
 EqualVerdict equal_documents(const Graph *a, const Graph *b, uint64_t seed, Buf *report)
@@ -474,29 +490,20 @@ EqualVerdict equal_documents(const Graph *a, const Graph *b, uint64_t seed, Buf 
 		buf_printf(report, "the same: every node is");
 		return EQUAL_SAME;
 	}
-	if (!is_evaluated(a, report) || !is_evaluated(b, report))
-		return EQUAL_UNKNOWN;
-	int rounds = affordable_rounds(a), at_edges = edge_points(a, rounds);
+	int rounds = affordable_rounds(a);
 	Comparison field = {.a = equal_normal(a), .b = equal_normal(b), .report = report,
-		.rounds = rounds};
-	Comparison edges = {.a = a, .b = b, .report = report, .rounds = rounds};
-	double bits = 0;
+		.rounds = rounds, .stepped = is_stepped(a) || is_stepped(b)};
+	Comparison edges = {.a = a, .b = b, .report = report, .rounds = rounds,
+		.stepped = field.stepped};
 
 	if (!sizes_draw(a, 0, &field.env)) {
 		buf_printf(report, "no sizes are found that meet the document's checks");
 		return EQUAL_UNKNOWN;
 	}
-	if (!same_in_field(&field, seed, &bits) ||
-		!same_over(&edges, DRAW_EDGES, at_edges, seed))
-		return EQUAL_REFUTED;
-	if (bits < WANTED_BITS) {
-		buf_printf(report, "no difference, but of too high a degree: the chance of an "
-			"error is below 2^-%.0f only", bits);
-		return EQUAL_UNKNOWN;
-	}
-	buf_printf(report, "the same: over the field, the chance of an error below 2^-%.0f; at %d "
-		"draws of edge values", fmin(bits, MOST_BITS), at_edges);
-	if (edges.rounded)
-		buf_printf(report, ", '%s' rounded otherwise", edges.rounded);
-	return EQUAL_SAME;
+	field.binds = input_binds(field.a);
+	edges.binds = input_binds(a);
+	EqualVerdict v = compare(&field, &edges, edge_points(a, rounds), seed);
+	vec_free(&field.binds);
+	vec_free(&edges.binds);
+	return v;
 }

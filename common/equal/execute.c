@@ -2,18 +2,9 @@
  * memory of its own, or its place in the workspace where the document has planned that; what
  * nothing was written to holds noise, another in each run. */
 #include <stdlib.h>
+#include "document/document.h"
 #include "io/io.h"
 #include "equal/parts.h"
-
-typedef struct {
-	const Graph *g;
-	const VarEnv *env;
-	const Draw *draw;
-	Execution *e;
-	VEC(Array) own;         /* freed at the end */
-	Map at;                 /* BUFFER → Array, at levels after graph */
-	char *workspace;
-} Run;
 
 const Named *named_find(const NamedList *l, const char *name)
 {
@@ -37,12 +28,12 @@ static void named_put(NamedList *l, Named n)
 
 /* ---- contents */
 
-static Array empty_array(Run *r, const UOp *u)
+Array empty_array(const Run *r, const UOp *u)
 {
 	int64_t dim[MAX_RANK];
 
 	for (int i = 0; i < u->shape->rank; i++)
-		if (!ix_eval(u->shape->dim[i], r->env, &dim[i]) || dim[i] < 0)
+		if (!ix_eval(u->shape->dim[i], &r->env, &dim[i]) || dim[i] < 0)
 			die(MALFORMED, "node %u BUFFER (%s): its size cannot be computed", u->id,
 				buffer_name(u));
 	return array_new(u->dtype, u->shape->rank, dim);
@@ -63,7 +54,7 @@ static Array given_content(Run *r, UOp *u)
 	return made;
 }
 
-static void noise(Run *r, Array *a)
+void run_noise(const Run *r, Array *a)
 {
 	const int size = element_size(a->dtype);
 
@@ -87,9 +78,8 @@ static Array state_content(Run *r, UOp *u)
 	return named_find(&r->e->state, buffer_name(u))->at;
 }
 
-static Array content(UOp *u, void *ctx)
+Array run_content(Run *r, UOp *u)
 {
-	Run *r = ctx;
 	Array a;
 
 	if (buffer_is(u, "state"))
@@ -101,13 +91,15 @@ static Array content(UOp *u, void *ctx)
 		if (buffer_is(u, "input"))
 			sample_input(r->draw, u, &a);
 		else
-			noise(r, &a);
+			run_noise(r, &a);
 	}
 	vec_push(&r->own, a);
 	return a;
 }
 
 /* ---- level graph */
+
+static Array content(UOp *u, void *ctx) { return run_content(ctx, u); }
 
 static const char *output_name(const Graph *g, size_t i)
 {
@@ -130,7 +122,7 @@ static void run_graph(Run *r)
 		if (all.at[i]->op == OP_ASSIGN)
 			vec_push(&roots, all.at[i]);
 	out = xcalloc(roots.n + 1, sizeof *out);
-	interp_graph(roots.n, roots.at, sink, r->env, content, r, out);
+	interp_graph(roots.n, roots.at, sink, &r->env, content, r, out);
 	for (size_t i = 0; i < roots.n; i++) {
 		bool assigned = i >= sink_outputs(sink);
 		const char *name =
@@ -168,16 +160,16 @@ static void place_buffers(Run *r)
 		if (u->op != OP_BUFFER)
 			continue;
 		Array *a = arena_alloc(sizeof *a);
-		*a = content(u, r);
+		*a = run_content(r, u);
 		if (in_workspace(r, u))
 			a->data = in_workspace(r, u);
 		map_put(&r->at, PKEY(u), a);
 	}
 }
 
-static Array *buffer_at(Run *r, const UOp *u) { return map_get(&r->at, PKEY(u)); }
+Array *buffer_at(const Run *r, const UOp *u) { return map_get(&r->at, PKEY(u)); }
 
-static void note_write(Run *r, const UOp *call, uint32_t number, const UOp *buffer)
+void note_write(const Run *r, const UOp *call, uint32_t number, const UOp *buffer)
 {
 	const Array *a = buffer_at(r, buffer);
 
@@ -216,7 +208,7 @@ static void run_call(Run *r, UOp *call, uint32_t number)
 	for (uint32_t k = 1; k < call->nsrc; k++)
 		buf[k - 1] = buffer_at(r, call->src[k])->data;
 	(r->g->level == LV_SCHEDULE ? interp_kernel : interp_loops)(
-		kernel, r->env, call->nsrc - 1, buf, NULL);
+		kernel, &r->env, call->nsrc - 1, buf, NULL);
 	free(buf);
 	written = call_writes(call);
 	for (uint32_t k = 1; k < call->nsrc && k <= 64; k++)
@@ -254,31 +246,50 @@ static void take_outputs(Run *r)
 	}
 }
 
+void run_entry(Run *r, UOp *entry, uint32_t number)
+{
+	if (entry->op == OP_MEMCPY)
+		run_copy(r, entry, number);
+	else
+		run_call(r, entry, number);
+}
+
 static void run_calls(Run *r)
 {
 	UOp *sink = r->g->sink;
 
 	place_buffers(r);
-	for (uint32_t i = 0; i < sink->nsrc; i++) {
-		if (sink->src[i]->op == OP_MEMCPY)
-			run_copy(r, sink->src[i], i);
-		else
-			run_call(r, sink->src[i], i);
-	}
+	for (uint32_t i = 0; i < sink->nsrc; i++)
+		run_entry(r, sink->src[i], i);
 	take_outputs(r);
 }
 
-/* ---- both */
+/* ---- all of them */
+
+static void run(Run *r)
+{
+	if (r->g->level <= LV_GRAPH) {
+		run_graph(r);
+	} else if (steps_listed(r->g)) {
+		run_list(r);
+		take_outputs(r);
+	} else {
+		run_calls(r);
+	}
+}
 
 void execute(const Graph *g, const VarEnv *env, const Draw *d, Execution *e)
 {
-	Run r = {.g = g, .env = env, .draw = d, .e = e};
+	Run r = {.g = g, .env = *env, .draw = d, .e = e};
 
 	e->writes.n = 0;
-	if (g->level <= LV_GRAPH)
-		run_graph(&r);
+	e->stopped = NULL;
+	if (is_stepped(g))
+		run_followed(run, &r);
 	else
-		run_calls(&r);
+		run(&r);
+	if (steps_listed(g))
+		list_free(&r);
 	for (size_t i = 0; i < r.own.n; i++)
 		array_free(&r.own.at[i]);
 	vec_free(&r.own);
@@ -295,4 +306,5 @@ void execution_free(Execution *e)
 	vec_free(&e->out);
 	vec_free(&e->state);
 	vec_free(&e->writes);
+	vec_free(&e->steps);
 }

@@ -52,9 +52,29 @@ typedef struct {
 	bool tiny;      /* the smallest normal and subnormal numbers are among the edges */
 	bool rough;     /* no edges: digits to the end, and some numbers beyond f16 */
 	bool zeros;     /* the sign of 0 is compared */
+	/* the BINDs of the first document whose size is an input, which is drawn within the bounds
+	 * that they have at these sizes; NULL: none */
+	const NodeList *binds;
+	const VarEnv *env;
 } Draw;
 /* Fills an input's array. */
 void sample_input(const Draw *d, const UOp *buffer, Array *a);
+
+/* ---- ask.c: what is asked of a document before it is run */
+
+/* How many choices of sizes there is time for: as many as few enough steps come of. */
+int affordable_rounds(const Graph *g);
+/* How many draws of edge values: few elements need many before each of them has been at the edge;
+ * many need few. */
+int edge_points(const Graph *g, int rounds);
+/* The name of input number k, or NULL. */
+const char *input_number(const Graph *g, int k);
+/* Whether g has a MAX or MIN: of 0 and -0 either may be the greater. */
+bool chooses(const Graph *g);
+/* The BINDs whose size is an input. */
+NodeList input_binds(const Graph *g);
+/* Whether g has steps whose sizes and branches are data, at any level. */
+bool is_stepped(const Graph *g);
 
 /* ---- execute.c: a document run by the interpreter, in the current arithmetic */
 
@@ -63,14 +83,52 @@ typedef struct { const char *name; Array at; const UOp *by; uint32_t call; } Nam
 typedef VEC(Named) NamedList;
 /* What a call of a kernel wrote: the buffer's name and a hash of its content. */
 typedef struct { const char *buffer; const UOp *by; uint32_t call; uint64_t hash; } Write;
+/* What steps whose sizes and branches are data went by in a call (interp/elements.h). */
+typedef VEC(int64_t) StepValues;
 typedef struct {
 	NamedList out, state;
 	VEC(Write) writes;
+	StepValues steps;
+	const StepValues *given;        /* what they go by in place of their own; NULL: their own */
+	const char *stopped;            /* why the last call ended early; NULL: it did not */
+	bool tired;                     /* since it takes too many turns, or too large a size */
+	bool patient;                   /* it may take some more than another */
 } Execution;
-/* Calls g once more: states in e are kept, outputs replaced. Dies with UNSUPPORTED for a CUSTOM. */
+/* Calls g once more: states in e are kept, outputs replaced. Dies with UNSUPPORTED for a CUSTOM; a
+ * document with steps that dies otherwise has stopped. */
 void execute(const Graph *g, const VarEnv *env, const Draw *d, Execution *e);
 void execution_free(Execution *e);
 const Named *named_find(const NamedList *l, const char *name);
+
+/* One call. */
+typedef struct {
+	const Graph *g;
+	VarEnv env;
+	const Draw *draw;
+	Execution *e;
+	VEC(Array) own;         /* freed at the end */
+	Map at;                 /* BUFFER → Array, at levels after graph */
+	char *workspace;
+} Run;
+/* What a BUFFER begins with, in memory that the run frees. */
+Array run_content(Run *r, UOp *buffer);
+/* Zeros, for a BUFFER or PARAM at today's sizes. */
+Array empty_array(const Run *r, const UOp *u);
+void run_noise(const Run *r, Array *a);
+Array *buffer_at(const Run *r, const UOp *buffer);
+/* Runs a CALL or MEMCPY, and notes what it writes. */
+void run_entry(Run *r, UOp *entry, uint32_t number);
+void note_write(const Run *r, const UOp *entry, uint32_t number, const UOp *buffer);
+
+/* ---- list.c: lists with steps besides calls and copies */
+
+void run_list(Run *r);
+void list_free(Run *r);
+
+/* ---- follow.c: what steps go by, and documents that stop */
+
+/* Runs fn with what r->e says of steps, and notes in it what they went by and why fn stopped. */
+void run_followed(void (*fn)(Run *r), Run *r);
 
 /* ---- normal.c: a document as it is interpreted: constants folded by IEEE arithmetic, laws applied
  */

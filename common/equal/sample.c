@@ -81,6 +81,26 @@ static void draw_one(const Draw *d, DType dt, uint64_t r, bool greatest, void *t
 	}
 }
 
+/* A size that the document binds: one of the first few that its bounds allow. False: it is none. */
+static bool draw_size(const Draw *d, const char *name, uint64_t r, int64_t *size)
+{
+	const char *err;
+	int64_t lo, hi;
+
+	for (size_t i = 0; d->binds && i < d->binds->n; i++) {
+		const UOp *bind = d->binds->at[i];
+		UOp *min = size_from_val(bind->arg->a[1], &err),
+		    *max = size_from_val(bind->arg->a[2], &err);
+		if (strcmp(buffer_name(bind->src[0]), name) || !min || !max ||
+			!ix_eval(min, d->env, &lo) || !ix_eval(max, d->env, &hi) || lo > hi)
+			continue;
+		hi = hi - lo > 7 ? lo + 7 : hi;
+		*size = lo + (int64_t)(r % (uint64_t)(hi - lo + 1));
+		return true;
+	}
+	return false;
+}
+
 void sample_input(const Draw *d, const UOp *buffer, Array *a)
 {
 	const char *name = buffer_name(buffer);
@@ -89,6 +109,8 @@ void sample_input(const Draw *d, const UOp *buffer, Array *a)
 	int64_t n = array_count(a), greatest = has && n ? (int64_t)(equal_mix(own, 1) % n) : -1;
 	const int size = element_size(a->dtype);
 
+	if (a->dtype == DT_I64 && !a->rank && draw_size(d, name, own, a->data))
+		return;
 	for (int64_t i = 0; i < n; i++)
 		draw_one(d, a->dtype, equal_mix(own, 2 + (uint64_t)i), i == greatest,
 			(char *)a->data + i * size);

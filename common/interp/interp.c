@@ -7,6 +7,7 @@
 #include "interp/elements.h"
 
 const Arithmetic *arithmetic;
+int64_t (*steps_follow)(Op step, int64_t v);
 
 /* Whether elements of either dtype are words of another arithmetic. */
 static bool in_words(DType a, DType b)

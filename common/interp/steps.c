@@ -11,17 +11,17 @@ static ArrayView *scalar_new(DType dt, const void *element)
 	return v;
 }
 
-static int64_t scalar_i64(GraphRun *r, UOp *u)
+static int64_t scalar_i64(GraphRun *r, Op step, UOp *u)
 {
 	int64_t v;
 
 	memcpy(&v, place_of(r, u)->value->s.at, sizeof v);
-	return v;
+	return step_goes_by(step, v);
 }
 
-static bool scalar_bool(GraphRun *r, UOp *u)
+static bool scalar_bool(GraphRun *r, Op step, UOp *u)
 {
-	return *(const uint8_t *)place_of(r, u)->value->s.at != 0;
+	return step_goes_by(step, *(const uint8_t *)place_of(r, u)->value->s.at != 0);
 }
 
 /* ---- sizes */
@@ -45,7 +45,7 @@ static void set_size(GraphRun *r, const UOp *u, int64_t v)
 static ArrayView *bind(GraphRun *r, UOp *u)
 {
 	const char *err;
-	int64_t n = scalar_i64(r, u->src[0]);
+	int64_t n = scalar_i64(r, OP_BIND, u->src[0]);
 	int64_t min = graph_size(r, u, size_from_val(u->arg->a[1], &err));
 	int64_t max = graph_size(r, u, size_from_val(u->arg->a[2], &err));
 
@@ -68,12 +68,17 @@ static ArrayView *size_value(GraphRun *r, UOp *u)
 
 /* ---- shapes that were not known to agree */
 
+static void check_size(GraphRun *r, UOp *u, const Shape *have, const Shape *want, int axis)
+{
+	if (graph_size(r, u, have->dim[axis]) != graph_size(r, u, want->dim[axis]))
+		graph_fault(u, arena_printf("shapes %s and %s do not match", shape_text(have),
+			shape_text(want)));
+}
+
 static void check_shape(GraphRun *r, UOp *u, const UOp *source, int axes, const Shape *want)
 {
 	for (int i = 0; i < axes; i++)
-		if (graph_size(r, u, source->shape->dim[i]) != graph_size(r, u, want->dim[i]))
-			graph_fault(u, arena_printf("shapes %s and %s do not match",
-				shape_text(source->shape), shape_text(want)));
+		check_size(r, u, source->shape, want, i);
 }
 
 void step_check_shapes(GraphRun *r, UOp *u)
@@ -84,6 +89,9 @@ void step_check_shapes(GraphRun *r, UOp *u)
 		const UOp *s = u->src[k];
 		if ((op_elementwise(u->op) || u->op == OP_ASSIGN) && s->shape->rank)
 			check_shape(r, u, s, s->shape->rank, u->shape);
+		for (int i = 0; u->op == OP_EXPAND && i < u->shape->rank; i++)
+			if (s->shape->dim[i] != ix_const(1))
+				check_size(r, u, s->shape, u->shape, i);
 		if (indexing && k > 1 && (u->op == OP_GATHER || k + 1 < u->nsrc))
 			check_shape(r, u, s, s->shape->rank, u->src[1]->shape);
 	}
@@ -162,7 +170,7 @@ static void results_used(GraphRun *r, const UOp *u, const Region *region)
 
 static Outcome *run_branch(GraphRun *r, UOp *u)
 {
-	bool yes = scalar_bool(r, u->src[0]);
+	bool yes = scalar_bool(r, OP_IF, u->src[0]);
 	int64_t n = u->arg->i;
 	Region *region = yes ? region_body(r->regions, u) : region_other(r->regions, u);
 	Outcome *o = outcome_new((size_t)n, -1);
@@ -224,12 +232,13 @@ static bool run_turn(GraphRun *r, UOp *u, const LoopParts *p, LoopRun *run, Stac
 {
 	ArrayView **next = xcalloc((size_t)p->states + 1, sizeof *next);
 
+	step_goes_by(OP_TURN, run->turn);
 	region_run(r, region_body(r->regions, u));
 	for (int64_t k = 0; k < p->states; k++)
 		next[k] = next_state(r, u, p, k, run->state[k]);
 	for (int64_t k = 0; k < p->values; k++)
 		stack_push(&stack[k], u, place_of(r, p->value[k])->value, run->turn);
-	bool more = !p->next || scalar_bool(r, p->next);
+	bool more = !p->next || scalar_bool(r, OP_LOOP, p->next);
 	results_used(r, u, region_body(r->regions, u));
 	for (int64_t k = 0; k < p->states; k++) {
 		value_drop(run->state[k]);
@@ -243,8 +252,8 @@ static bool run_turn(GraphRun *r, UOp *u, const LoopParts *p, LoopRun *run, Stac
 static Outcome *run_loop(GraphRun *r, UOp *u)
 {
 	LoopParts p = loop_parts(u);
-	int64_t limit = p.limit ? scalar_i64(r, p.limit) : INT64_MAX;
-	bool more = !p.start || scalar_bool(r, p.start);
+	int64_t limit = p.limit ? scalar_i64(r, OP_LOOP, p.limit) : INT64_MAX;
+	bool more = !p.start || scalar_bool(r, OP_LOOP, p.start);
 	Stack *stack = xcalloc((size_t)p.values + 1, sizeof *stack);
 	Outcome *o = outcome_new((size_t)(p.states + p.values), 0);
 	LoopRun run = {.id = p.id, .state = o->at, .outer = r->loop};

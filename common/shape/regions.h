@@ -10,6 +10,9 @@ typedef struct { NodeList binds; Map carries; int64_t next_loop; } Steps;
 /* To be told of each new node: a BIND declares its name, a CARRY waits for its LOOP. Returns NULL,
  * or an error. */
 const char *steps_add(Steps *s, UOp *u);
+/* What a walk over a LOOP or BIND relies on, where nothing is inferred (level tensor): the form of
+ * its arg, and as many sources as that says. Returns NULL, or an error. */
+const char *steps_written(Op op, size_t nsrc, const Val *arg);
 /* Gives a LOOP or SINK that is about to be made, with the sources and arg that a document lists,
  * what it has in memory besides (graph.h). Returns NULL, or an error. Other ops are left alone. */
 const char *steps_complete(const Steps *s, Op op, NodeList *src, const Val **arg);

@@ -46,14 +46,20 @@ static const char *add_turn(const UOp *loop)
 	return NULL;
 }
 
+const char *steps_written(Op op, size_t nsrc, const Val *arg)
+{
+	const char *e = op == OP_LOOP || op == OP_BIND ? arg_check(op, 1 << LV_GRAPH, arg) : NULL;
+	if (!e && op == OP_LOOP && nsrc != loop_sources(arg))
+		e = arena_printf("%zu sources, needs %zu", nsrc, loop_sources(arg));
+	return e;
+}
+
 static const char *add_carries(const Steps *s, NodeList *src, const Val *arg)
 {
-	const char *e = arg_check(OP_LOOP, 1 << LV_GRAPH, arg);
+	const char *e = steps_written(OP_LOOP, src->n, arg);
 	size_t states = e ? 0 : (size_t)val_get(arg, "states")->i;
 	if (e)
 		return e;
-	if (src->n != loop_sources(arg))
-		return arena_printf("%zu sources, needs %zu", src->n, loop_sources(arg));
 	for (size_t k = 0; k < states; k++) {
 		UOp *u = steps_carry(s, val_get(arg, "id")->i, (int64_t)k);
 		if (!u)

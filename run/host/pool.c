@@ -39,6 +39,7 @@ static struct {
 	Range range[MOST_THREADS];
 	int threads;                    /* including the caller; 0 before pool_start */
 	int spin;
+	int home;                       /* the caller's processor while it is pinned, or -1 */
 	cpu_set_t allowed;              /* where the caller may run without a pool */
 	struct { Items call; void *const *buf; const int64_t *vars; int64_t chunk; int n; } job;
 } pool;
@@ -232,29 +233,51 @@ static bool worker_start(int i, int on)
 	return !err;
 }
 
-/* Workers start with all signals blocked: the caller handles them. If a worker cannot be started,
- * the pool has fewer threads. */
-void pool_start(int n)
+/* Pins the caller to the processor it runs on; returns that, or -1 where there are too few. */
+static int pin_caller(int n)
 {
-	sigset_t all, old;
 	cpu_set_t one;
 	int here = sched_getcpu();
-	bool pin = !sched_getaffinity(0, sizeof pool.allowed, &pool.allowed) && here >= 0 &&
-		CPU_ISSET(here, &pool.allowed) && CPU_COUNT(&pool.allowed) >= n;
+
+	if (sched_getaffinity(0, sizeof pool.allowed, &pool.allowed) || here < 0 ||
+		!CPU_ISSET(here, &pool.allowed) || CPU_COUNT(&pool.allowed) < n)
+		return -1;
+	CPU_ZERO(&one);
+	CPU_SET(here, &one);
+	sched_setaffinity(0, sizeof one, &one);
+	return here;
+}
+
+/* Workers start with all signals blocked: the caller handles them. If a worker cannot be started,
+ * the pool has fewer threads. */
+bool pool_start(int n)
+{
+	sigset_t all, old;
+	bool first = pool.threads < 2;
 
 	n = n > MOST_THREADS ? MOST_THREADS : n;
+	if (pool.threads >= n || n < 2)
+		return false;
 	pool.spin = n <= cores() ? SPIN : 1;
+	if (first) {
+		pool.home = pin_caller(n);
+		pool.threads = 1;
+	}
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	for (pool.threads = 1; pool.threads < n; pool.threads++)
-		if (!worker_start(pool.threads, pin ? processor(here, pool.threads) : -1))
+	for (; pool.threads < n; pool.threads++)
+		if (!worker_start(pool.threads,
+			pool.home >= 0 ? processor(pool.home, pool.threads) : -1))
 			break;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (pin && pool.threads > 1) {
-		CPU_ZERO(&one);
-		CPU_SET(here, &one);
-		sched_setaffinity(0, sizeof one, &one);
-	}
+	return first;
+}
+
+void pool_wake(void)
+{
+	for (int i = 1; i < pool.threads; i++)
+		if (change(&pool.worker[i].state, ASLEEP, IDLE))
+			futex_wake(&pool.worker[i].state);
 }
 
 void pool_stop(void)

@@ -22,9 +22,20 @@ def command(tool, path, bin_folder):
     return [os.path.join(bin_folder, tool[0])] + tool[1:] + [path]
 
 
-def mutated(args, path, seed):
-    with open(path, "rb") as f:
-        r = judge.run([args.mutate, str(seed)], f.read())
+def contents(folder):
+    """The files of a folder, which libFuzzer may be changing."""
+    found = []
+    for name in sorted(os.listdir(folder)):
+        try:
+            with open(os.path.join(folder, name), "rb") as f:
+                found.append(f.read())
+        except FileNotFoundError:
+            pass
+    return found
+
+
+def mutated(args, document, seed):
+    r = judge.run([args.mutate, str(seed)], document)
     return r.out if r.status == 0 else None
 
 
@@ -59,7 +70,7 @@ def main():
     args = p.parse_args()
     os.makedirs(args.found, exist_ok=True)
     random.seed(args.seed)
-    seeds = sorted(os.path.join(args.seeds, f) for f in os.listdir(args.seeds))
+    seeds = contents(args.seeds)
     end, tried, wrong = time.time() + args.seconds, 0, 0
     while time.time() < end:
         document = mutated(args, random.choice(seeds), args.seed + tried)

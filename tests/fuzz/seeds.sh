@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# seeds.sh BIN FOLDER: what each target begins with, FOLDER/TARGET/…: the programs of golden/ and text/ at each level,
-# the models of onnx_models.py, the lines of the built-in rules, arrays, sizes; and the corpus, TARGET's own and documents
+# seeds.sh BIN FOLDER: what each target begins with, FOLDER/TARGET/…: the programs of golden/ and text/, and the graphs with
+# loops, branches and sizes that data gives (corpus/documents/steps_*.mp), at each level; the models of onnx_models.py, the lines of the built-in rules, arrays, sizes; and the corpus, TARGET's own and documents
 set -eu
 bin=$1 to=$2 tests=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$to"
@@ -17,9 +17,9 @@ seed() {
 	{ printf '\100'; cat "$from"; } > "stream/$name"
 }
 
-for t in "$tests"/golden/*.t "$tests"/text/*.t; do
+for t in "$tests"/golden/*.t "$tests"/text/*.t "$tests"/fuzz/corpus/documents/steps_*.mp; do
 	name=$(basename "$t" .t)
-	cp "$t" program/
+	[ "$name.t" != "$(basename "$t")" ] || cp "$t" program/
 	"$bin/trace" "$t" > all/graph 2> /dev/null || continue
 	"$bin/schedule" all/graph > all/schedule 2> /dev/null || continue
 	"$bin/fuse" all/schedule > all/fused

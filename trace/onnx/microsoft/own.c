@@ -69,14 +69,14 @@ Value onnx_own_dynamic(Args *a)
 {
 	UOp *scale;
 
-	return v_tensor(onnx_dynamic(arg_tensor(a, 0), &scale));
+	return v_tensor(onnx_dynamic(arg_tensor(a, 0), 0, &scale));
 }
 
 Value onnx_own_dynamic_scale(Args *a)
 {
 	UOp *scale;
 
-	onnx_dynamic(arg_tensor(a, 0), &scale);
+	onnx_dynamic(arg_tensor(a, 0), 0, &scale);
 	return v_tensor(scale);
 }
 

@@ -137,26 +137,27 @@ void onnx_DequantizeLinear(OnnxCall *c)
 	onnx_set(c, 0, t_cast(y, to ? onnx_dtype(to) : scale->dtype));
 }
 
-/* The range is that of the data, extended to include 0, mapped to 0 ... 255. */
-static UOp *quantize_range(UOp *x, UOp **scale, UOp **zero)
+/* The range is that of the data, extended to include 0, mapped to 0 ... 255; x[k] along the first
+ * `apart` axes has one of its own. */
+static UOp *quantize_range(UOp *x, int apart, UOp **scale, UOp **zero)
 {
 	UOp *lo, *hi;
-	int axes[MAX_RANK];
+	int axes[MAX_RANK], n = t_rank(x) - apart;
 
 	if (!dtype_float(x->dtype))
 		die(MALFORMED, "%s has no range to quantize by", dtype_name(x->dtype));
-	for (int i = 0; i < t_rank(x); i++)
-		axes[i] = i;
-	hi = t_max(t_reduce(OP_MAX, x, t_rank(x), axes, false), num(x, 0));
-	lo = t_min(t_reduce(OP_MIN, x, t_rank(x), axes, false), num(x, 0));
+	for (int i = 0; i < n; i++)
+		axes[i] = apart + i;
+	hi = t_max(t_reduce(OP_MAX, x, n, axes, apart > 0), num(x, 0));
+	lo = t_min(t_reduce(OP_MIN, x, n, axes, apart > 0), num(x, 0));
 	*scale = t_div(t_where(t_eq(hi, lo), num(x, 1), t_sub(hi, lo)), num(x, 255));
 	*zero = t_round(t_min(t_max(t_neg(t_div(lo, *scale)), num(x, 0)), num(x, 255)));
 	return quantized(t_div(x, *scale), *zero, ONNX_UINT8, true);
 }
 
-UOp *onnx_dynamic(UOp *x, UOp **scale)
+UOp *onnx_dynamic(UOp *x, int apart, UOp **scale)
 {
-	UOp *zero, *q = quantize_range(x, scale, &zero);
+	UOp *zero, *q = quantize_range(x, apart, scale, &zero);
 
 	return t_sub(t_cast(q, DT_I32), t_cast(t_cast(zero, DT_U8), DT_I32));
 }
@@ -165,7 +166,7 @@ void onnx_DynamicQuantizeLinear(OnnxCall *c)
 {
 	UOp *scale, *zero;
 
-	onnx_set(c, 0, quantize_range(onnx_in(c, 0), &scale, &zero));
+	onnx_set(c, 0, quantize_range(onnx_in(c, 0), 0, &scale, &zero));
 	onnx_set(c, 1, scale);
 	onnx_set(c, 2, t_cast(zero, DT_U8));
 }

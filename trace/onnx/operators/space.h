@@ -57,8 +57,9 @@ UOp *onnx_rotated(
 UOp *onnx_dequantized(UOp *x, UOp *scale, UOp *zero);
 UOp *onnx_quantized(UOp *x, UOp *scale, UOp *zero, int type);
 /* x quantized to u8 by the range of its values and 0: the codes minus their zero point as i32;
- * stores the scale */
-UOp *onnx_dynamic(UOp *x, UOp **scale);
+ * stores the scale. With apart > 0 each x[k] along the first `apart` axes has a range of its own,
+ * and the scale x's rank. */
+UOp *onnx_dynamic(UOp *x, int apart, UOp **scale);
 
 /* ---- sample.c ------------------------------------------------------------------ */
 
