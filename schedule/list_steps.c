@@ -53,8 +53,9 @@ static UOp *temp_of(Lister *l, const char *stem, DType dt, const Shape *shape)
 /* Made anew wherever it is read. */
 static bool is_cheap(const Lister *l, const UOp *u)
 {
-	return l->constant[u->id] || op_movement(u->op) || u->op == OP_CONST || u->op == OP_ARANGE || u->op == OP_SIZE ||
-		u->op == OP_TURN || u->op == OP_BIND || u->op == OP_DETACH;
+	return l->constant[u->id] || op_movement(u->op) || u->op == OP_CONST ||
+		u->op == OP_ARANGE || u->op == OP_SIZE || u->op == OP_TURN || u->op == OP_BIND ||
+		u->op == OP_DETACH;
 }
 
 /* ---- the copy of a segment's nodes */
