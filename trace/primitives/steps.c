@@ -57,7 +57,8 @@ static UOp *completed(Op op, size_t n, UOp *const *src, const Val *arg)
 
 UOp *steps_sink(size_t n, UOp *const *output, const Val *arg)
 {
-	return completed(OP_SINK, n, output, arg);
+	Graph g = {.level = LV_GRAPH, .sink = completed(OP_SINK, n, output, arg)};
+	return steps_prune(&g)->sink;
 }
 
 /* ---- sizes */
