@@ -117,7 +117,8 @@ static inline int t_rank(UOp *x) { return x->shape->rank; }
 /* ---- steps.c: sizes, loops and branches that are data (contract: BIND TURN CARRY LOOP IF PICK) */
 
 /* What the document at hand has of them, for readers of documents; and its SINK, with the BINDs
- * that the outputs need: a TURN that only another one has would stand behind its LOOP. */
+ * that the outputs need: a TURN that only another one has would stand behind its LOOP. size_checks() of other
+ * sizes are forgotten. */
 Steps *steps_made(void);
 UOp *steps_sink(size_t n, UOp *const *output, const Val *arg);
 /* The size variable that an i64 scalar binds, a constant or a size when it is one; the same value
