@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # ONNX operators with many attributes, against ONNX Runtime (onnx_operators.py), models as its
-# optimizer and quantizers write them (onnx_optimized.py), control flow whose lengths and branches
-# are data (onnx_control.py), and sizes that are (onnx_detection.py), if that is installed.
+# optimizer and quantizers write them (onnx_optimized.py), recurrences (onnx_recurrences.py),
+# control flow (onnx_control.py) and shapes (onnx_detection.py) whose lengths, branches and sizes
+# are data, if that is installed.
 
 load helpers
 
@@ -27,4 +28,8 @@ compare() {
 
 @test "the end of a detection model, whose sizes are data, for any number of boxes" {
 	compare onnx_detection.py onnxruntime
+}
+
+@test "recurrences over an open length and batch, both ways, lengths by row: one program, at every level" {
+	compare onnx_recurrences.py onnxruntime
 }

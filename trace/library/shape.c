@@ -111,8 +111,7 @@ static UOp *taken_as_one(UOp *x, int axis)
 	ix_bounds(t_dim(x, axis), &lo, &hi);
 	if (!(reading.sizes_agree || size_is_bound(t_dim(x, axis))) || lo > 1 || hi < 1 || lo == hi)
 		return x;
-	size_check("eq", t_dim(x, axis), ix_const(1));
-	return t_expand_axis(x, axis, ix_const(1));
+	return t_as_one(x, axis);
 }
 
 Value fn_squeeze(Args *a)

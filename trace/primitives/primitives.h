@@ -26,6 +26,7 @@ UOp *t_size(DType dt, UOp *size);            /* a size as a scalar value, symbol
 /* An axis that has this size, if its own is another expression, one of them with a variable, and
  * the reader lets such sizes agree: an EXPAND, which asks for that, and run checks it. */
 UOp *t_agree(UOp *x, int axis, UOp *size);
+UOp *t_as_one(UOp *x, int axis);             /* x with an axis that run finds to be 1, as 1 */
 UOp *t_expand_to(UOp *x, const Shape *s);    /* broadcasts x to s, or dies */
 /* elementwise with broadcasting and promotion; a scalar CONST stays a scalar */
 UOp *t_op1(Op op, UOp *x);
