@@ -216,7 +216,7 @@ save("w_4_shapes", graph([node("Add", ["x", "w"], ["y"])], X, Y, tensor("w", [3]
 save("w_4_shape_of", graph([node("ConstantOfShape", ["s"], ["y"])], X, Y, tensor("s", [2], INT64, struct.pack("<2q", 1 << 40, 1 << 40))))
 save("w_3_missing", graph([node("Foo", ["x"], ["a"], name="first"), node("Bar", ["a"], ["y"], name="second")], X, Y))
 save("w_3_future", graph([node("Neg", ["x"], ["y"])], X, Y), opset=99)
-save("w_3_endless", graph([node("Constant", [], ["c"], value_int=1), node("Cast", ["c"], ["go"], to=BOOL),
+save("endless", graph([node("Constant", [], ["c"], value_int=1), node("Cast", ["c"], ["go"], to=BOOL),
                            node("Loop", ["", "go", "x"], ["y"], body=body)], X, Y))
 save("w_4_recursion", graph([node("F", ["x"], ["y"], domain="own")], X, Y),
      functions=function("F", ["a"], ["b"], [node("F", ["a"], ["b"], domain="own")]))

@@ -10,7 +10,7 @@ enum { ANY = -1 };
 typedef struct {
 	Run *run;
 	VEC(const Val *) checks;        /* rows of the document and of the regions around */
-	Map number;                     /* entry → its number, regions' entries in their place, + 1 */
+	Map number;     /* entry → its number + 1; those of regions where the regions stand */
 } List;
 
 static _Noreturn void fault(const UOp *u, const char *why)

@@ -231,6 +231,14 @@ bool var_is_bound(const UOp *var)
 	return false;
 }
 
+bool size_is_bound(const UOp *size)
+{
+	bool is = size->op == OP_VAR && var_is_bound(size);
+	for (uint32_t i = 0; !is && i < size->nsrc; i++)
+		is = size_is_bound(size->src[i]);
+	return is;
+}
+
 /* ---- parsing --------------------------------------------------------------------------------- */
 
 /* sum: product {(+|-) product};  product: factor {(*|//|%) factor}, as ops.def spells them;

@@ -203,7 +203,7 @@ static DType dtype_word(SluiceValue v, const char *what)
 /* What a call has once, it does not have in each turn of a loop, or in a branch. */
 static void check_outside(const char *what)
 {
-	if (steps_open())
+	if (steps_within())
 		die(MALFORMED, "%s in a LOOP, WHILE or IF; put it behind", what);
 }
 

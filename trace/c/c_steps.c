@@ -15,6 +15,7 @@ typedef struct {
 	SluicePlace at;
 	Turns *turns;           /* NULL: a branch */
 	Branches b;
+	StepsMark begun;        /* of a branch */
 	int bodies;             /* that have been made */
 	size_t made, n;         /* the values before the body; how many variables */
 	Value *init, *turn, *then, *now;
@@ -23,8 +24,6 @@ typedef struct {
 
 /* all steps of the program, and those whose bodies are being made */
 static ARENA VEC(Step *) steps, open;
-
-bool steps_open(void) { return open.n; }
 
 void steps_closed(void)
 {
@@ -123,6 +122,7 @@ SluiceValue word_if(const Words *w)
 {
 	Step *s = step_new("IF", w);
 	s->b.cond = condition(w->arg[0]);
+	s->begun = steps_enter();
 	return begin(s, w);
 }
 
@@ -175,6 +175,7 @@ static void end_loop(Step *s, UOp *next)
 static void end_branches(Step *s)
 {
 	Value *merged = s->turn;
+	steps_leave(s->begun);
 	for (size_t k = 0; k < s->n; k++) {
 		bool one = s->then[k].kind == V_UNSET || s->now[k].kind == V_UNSET;
 		if (one || !branch_merge(&s->b, &s->then[k], &s->now[k], &merged[k]))

@@ -158,7 +158,6 @@ Graph *derive_check(Graph *g, const Picked *out, const Picked *wrt)
 			name[i * WAYS + k] = arena_printf("%s_%s", way[k], wrt->name.at[i]);
 	}
 	map_free(&c.place);
-	g->sink = node_new(OP_SINK, DT_NONE, 0, NULL, VNIL);
-	g->meta = val_set(val_set(g->meta, "counts", NULL), "trims", NULL);
+	g->sink = sink_with(g->sink, 0, NULL, VNIL);
 	return outputs_add(g, n * WAYS, name, check);
 }

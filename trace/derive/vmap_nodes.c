@@ -183,8 +183,11 @@ static UOp *custom(const Batch *b, UOp *u)
 
 static UOp *step(const Batch *b, UOp *u)
 {
-	die(UNSUPPORTED, "node %u %s: loops, branches and sizes that data gives are not batched "
-		"yet", u->id, op_name(u->op));
+	if (u->op == OP_BIND)
+		die(UNSUPPORTED, "size %s, a size that is data, depends on what is batched: "
+			"outputs would differ in shape", u->arg->a[0]->s);
+	die(UNSUPPORTED, "node %u %s: loops and branches are not batched yet", u->id,
+		op_name(u->op));
 }
 
 /* ---- all nodes */

@@ -107,9 +107,9 @@ UOp *load_buffer(
 struct Function { const char *name, *params; Value (*fn)(Args *a); const char *help; };
 const Function *function_find(const char *name);
 /* Parses a signature into parameters, at most MAX_PARAMS, which point into text; returns the count.
- * deflt: the text of the default, or NULL; star: it takes the remaining arguments; known: marked
- * with @, as in onnx/operators.def. */
-typedef struct { const char *name; size_t len; const char *deflt; bool star, known; } Param;
+ * deflt: the text of the default, or NULL; star: it takes the remaining arguments; known, sizes:
+ * marked with @ or #, as in onnx/operators.def. */
+typedef struct { const char *name; size_t len; const char *deflt; bool star, known, sizes; } Param;
 enum { MAX_PARAMS = 40 };
 int signature_params(const char *text, Param *p);
 /* Parses the number, text, word or list of these at *s and advances *s past it. Only for the text
@@ -125,12 +125,11 @@ Value function_call(const Function *f, size_t n, const Value *pos, size_t nkw,
 #include "library/functions.def"
 #undef FN
 
-/* ---- bound_sizes.c */
+/* ---- create.c */
 
-/* Pass: gives data-dependent sizes buffers of their maximum size. Elements beyond the actual size
- * are left out of reductions, sorts and indices. meta.counts and meta.trims tell run how to cut the
- * outputs (common/README.md). */
-Graph *bound_sizes(Graph *g);
+/* How many numbers there are from start to stop by `by`, scalars of any dtype: the distance over the
+ * step, rounded up, bound to a size. */
+UOp *t_range_count(UOp *start, UOp *stop, UOp *by);
 
 /* ---- data.c */
 
@@ -197,8 +196,9 @@ typedef struct {
 } ResizeHow;
 /* One axis: n elements resized to `to` by scale; crop is the start and end of the region, from 0 to
  * 1. n is -1 when the axis keeps its size or its sizes are symbolic, in which case it gets `size`
- * elements; then scale is 0 where it is size by the axis's. */
-typedef struct { int64_t n, to; double scale, crop[2]; UOp *size; } ResizeAxis;
+ * elements; then scale is 0 where it is size by the axis's, or `by`, an f64 scalar, if there is
+ * one. */
+typedef struct { int64_t n, to; double scale, crop[2]; UOp *size, *by; } ResizeAxis;
 /* The result has x's dtype, which must be a float one unless the mode is 'n'. */
 UOp *t_resize(const ResizeHow *h, UOp *x, int axis, const ResizeAxis *ax);
 /* the four weights of Keys' cubic kernel for fraction t in [0,1] */

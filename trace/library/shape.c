@@ -46,6 +46,10 @@ static UOp *open_size(UOp *x, int rank, UOp *const *dim, int open)
 	if (is_int(want, 0))
 		die(MALFORMED, "reshape: -1 beside a size of 0 could be anything");
 	size = ix_div(have, want);
+	/* what data gives may be 0, by which sizes are not divided */
+	if (size_is_bound(want) && size_is_bound(size))
+		size = t_bind_open("size", t_op2(OP_FLOORDIV, size_tensor(have),
+			size_tensor(want)));
 	if (!size_equal(ix_mul(size, want), have))
 		die(MALFORMED, "reshape: %s does not divide into the sizes beside -1",
 			shape_text(x->shape));
@@ -98,17 +102,17 @@ Value fn_expand(Args *a)
 	return v_tensor(t_expand_to(x, shape_new(rank, dim)));
 }
 
-/* x with an axis of symbolic size that may be 1 cut to 1, which changes nothing if run finds that
- * it is; x itself when no such axis is to be assumed. */
-static UOp *cut_to_one(UOp *x, int axis)
+/* x with an axis of symbolic size that may be 1 taken as 1, if run finds that it is; x itself when
+ * no such axis is to be assumed. */
+static UOp *taken_as_one(UOp *x, int axis)
 {
 	int64_t lo, hi;
 
 	ix_bounds(t_dim(x, axis), &lo, &hi);
-	if (!reading.sizes_agree || lo > 1 || hi < 1 || lo == hi)
+	if (!(reading.sizes_agree || size_is_bound(t_dim(x, axis))) || lo > 1 || hi < 1 || lo == hi)
 		return x;
 	size_check("eq", t_dim(x, axis), ix_const(1));
-	return t_shrink_axis(x, axis, ix_const(0), ix_const(1));
+	return t_expand_axis(x, axis, ix_const(1));
 }
 
 Value fn_squeeze(Args *a)
@@ -118,7 +122,7 @@ Value fn_squeeze(Args *a)
 	bool drop[MAX_RANK] = { false };
 
 	for (int i = 0; arg_given(a, 1) && i < n; i++)
-		x = cut_to_one(x, axes[i]);
+		x = taken_as_one(x, axes[i]);
 	for (int i = 0; i < n; i++) {
 		drop[axes[i]] = arg_given(a, 1) ? size_equal(t_dim(x, axes[i]), ix_const(1))
 			: is_int(t_dim(x, axes[i]), 1);

@@ -139,6 +139,9 @@ void note_nodes(const Value *v, uint32_t start, const Val *note)
 	if (v->kind != V_TENSOR && v->kind != V_ROWS)
 		return;
 	push_new(&stack, v->u, start);
+	/* no edge leads to what its sizes are bound to */
+	for (size_t i = steps_made()->binds.n; i-- && steps_made()->binds.at[i]->id >= start;)
+		push_new(&stack, steps_made()->binds.at[i], start);
 	while (stack.n) {
 		UOp *u = stack.at[--stack.n];
 		if (val_get(u->note, "loc"))
@@ -232,9 +235,17 @@ UOp *value_size(const Value *v)
 	return NULL;
 }
 
+/* A size as an argument; an integer that data gives is one too. */
+static UOp *size_given(const Value *v)
+{
+	bool data = v->kind == V_TENSOR && dtype_int(v->u->dtype) && v->u->shape &&
+		shape_count(v->u->shape) == ix_const(1);
+	return data ? t_bind_open("size", v->u) : value_size(v);
+}
+
 UOp *arg_size(Args *a, int k)
 {
-	UOp *u = value_size(&a->at[k]);
+	UOp *u = size_given(&a->at[k]);
 	if (!u)
 		expected(a, k, "a size");
 	return u;
@@ -249,7 +260,7 @@ int arg_sizes(Args *a, int k, UOp **out)
 		die(UNSUPPORTED, "%s: %s: %zu sizes, at most %d are supported", a->fn->name,
 			param_name(a->fn, k), n, MAX_RANK);
 	for (size_t i = 0; i < n; i++)
-		if (!(out[i] = value_size(&at[i])))
+		if (!(out[i] = size_given(&at[i])))
 			expected(a, k, "a list of sizes");
 	return n;
 }

@@ -60,18 +60,13 @@ UOp *t_num(DType dt, double v)
 	return const_num(dt, v);
 }
 
-/* A symbolic size becomes a value through ARANGE, whose element n is n. */
 UOp *t_size(DType dt, UOp *size)
 {
 	int64_t v;
-	UOp *x, *one[1];
 
 	if (ix_is_const(size, &v))
 		return dtype_float(dt) ? const_num(dt, (double)v) : const_int(dt, v);
-	one[0] = ix_add(size, ix_const(1));
-	x = t_arange(DT_I64, one[0]);
-	x = t_shrink(x, (UOp *[][2]){ { size, one[0] } });
-	return t_cast(t_reshape(x, shape_scalar()), dt);
+	return t_cast(LEAF(OP_SIZE, DT_I64, size_to_val(size)), dt);
 }
 
 /* ---- elementwise ----------------------------------------------------------------------------- */
@@ -104,7 +99,7 @@ UOp *t_agree(UOp *x, int axis, UOp *size)
 	if (own == size || !reading.sizes_agree || !(has_variable(own) || has_variable(size)))
 		return x;
 	size_check("eq", own, size);
-	return t_shrink_axis(x, axis, ix_const(0), size);
+	return t_expand_axis(x, axis, size);
 }
 
 static UOp *agree(UOp *x, const Shape *s)

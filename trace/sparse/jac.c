@@ -39,6 +39,7 @@ int main(int argc, char **argv)
 		.usage = "[-o NAME] [-w NAME] [FILE]",
 		.options = options,
 		.level_in = LV_GRAPH,
+		.steps = STEPS_SIZES,
 		.level_out = LV_GRAPH,
 		.passes = passes,
 	};

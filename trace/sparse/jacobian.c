@@ -53,9 +53,8 @@ Graph *jacobian_end(Derived *d)
 	if (jacobian_opt.only) {
 		Graph *r = arena_alloc(sizeof *r);
 		*r = *g;
-		r->sink = node_new(OP_SINK, DT_NONE, 0, NULL, VNIL);
-		r->meta = val_set(val_set(val_set(g->meta, "counts", NULL), "trims", NULL),
-			"output_groups", NULL);
+		r->sink = sink_with(g->sink, 0, NULL, VNIL);
+		r->meta = val_set(g->meta, "output_groups", NULL);
 		g = r;
 	}
 	g = outputs_add(g, d->name.n, d->name.at, d->node.at);

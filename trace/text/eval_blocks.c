@@ -9,16 +9,6 @@
 #include "text/text.h"
 
 enum { MOST_UNROLLED = 1000, MOST_TRIES = 3 };
-static ARENA int in_steps;
-
-bool eval_in_step(void) { return in_steps; }
-
-static void block_in_step(StmtBlock b)
-{
-	in_steps++;
-	eval_block(b);
-	in_steps--;
-}
 
 /* ---- the names that a block assigns */
 
@@ -222,7 +212,7 @@ static bool trace_turn(Loop *l)
 		enter(l, &l->vars.at[i]);
 	if (s->kind == S_FOR)
 		scope_set(s->names[0], turn_value(l));
-	block_in_step(s->body);
+	eval_block(s->body);
 	if (returning)
 		fail_at(&s->pos, "a return in a loop that is data");
 	UOp *next = next_condition(l);
@@ -262,6 +252,7 @@ static void loop_of_graph(Loop *l)
 static void for_known(Stmt *s, Loop *long_one, int64_t n, Value (*value)(const Loop *l, int64_t k))
 {
 	AssignedNames names = {0};
+	StepsMark begun = steps_mark();
 	uint32_t start = node_limit();
 	if (n > MOST_UNROLLED) {
 		add_name(&names, s->names[0], s->name_pos[0]);
@@ -271,6 +262,7 @@ static void for_known(Stmt *s, Loop *long_one, int64_t n, Value (*value)(const L
 		eval_step(&s->pos);
 		if (k == 1 && n > MOST_UNROLLED && node_limit() > start) {
 			restore_names(&names);
+			steps_drop(begun);
 			loop_of_graph(long_one);
 			break;
 		}
@@ -366,6 +358,7 @@ void eval_while(Stmt *s)
 	bool holds;
 	Loop l = {.s = s, .start = condition(s, &holds)};
 	AssignedNames names = {0};
+	StepsMark begun = steps_mark();
 	uint32_t start = node_limit();
 	if (!l.start && holds)
 		add_block(&names, s->body);
@@ -378,6 +371,7 @@ void eval_while(Stmt *s)
 		bool endless = k == MOST_UNROLLED && holds && node_limit() > start;
 		if (endless || (l.start && k == 1)) {
 			restore_names(&names);
+			steps_drop(begun);
 			l.start = const_int(DT_BOOL, 1);
 		}
 	}
@@ -464,14 +458,16 @@ static void branches_of_graph(Stmt *s, UOp *cond)
 	size_t n = names.all.n;
 	Value *then = arena_alloc((n + 1) * sizeof *then);
 	Value *merged = arena_alloc((n + 1) * sizeof *merged);
-	block_in_step(s->body);
+	StepsMark begun = steps_enter();
+	eval_block(s->body);
 	Value then_result = returned;
 	bool then_returns = returning;
 	returning = false;
 	for (size_t i = 0; i < n; i++)
 		then[i] = outcome(names.all.at[i].name);
 	restore_names(&names);
-	block_in_step(s->orelse);
+	eval_block(s->orelse);
+	steps_leave(begun);
 	merge_returned(s, &b, &then_result, then_returns, &result);
 	merge_names(s, &names, &b, then, merged);
 	at_pos(&s->pos);

@@ -189,7 +189,9 @@ static Value eval_choice(Expr *e)
 	Branches b = {.cond = value_condition(&c, "the condition")};
 	if (!b.cond)
 		return eval(e->arg[value_truth(&c, "the condition") ? 0 : 2]);
+	StepsMark begun = steps_enter();
 	Value then = eval(e->arg[0]), other = eval(e->arg[2]);
+	steps_leave(begun);
 	uint32_t start = node_limit();
 	expr_place(e);
 	if (!branch_merge(&b, &then, &other, &v))

@@ -226,8 +226,6 @@ Value call_program_function(Stmt *f, size_t n, const Value *pos, size_t nkw, con
 void eval_for(Stmt *s);
 void eval_while(Stmt *s);
 void eval_if(Stmt *s);
-/* whether the statement at hand is in the body of a loop, or in a branch, that is data */
-bool eval_in_step(void);
 
 /* ---- eval_declare.c: input, const, size, load */
 

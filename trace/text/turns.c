@@ -54,14 +54,11 @@ UOp *value_condition(const Value *v, const char *what)
 
 UOp *turns_limit(const Value *n)
 {
-	int64_t known;
 	bool scalar = n->kind == V_TENSOR && n->u->shape && !t_rank(n->u) &&
 		dtype_int(n->u->dtype);
 	if (scalar)
 		return t_cast(n->u, DT_I64);
 	UOp *size = n->kind == V_SIZE || n->kind == V_NUMBER ? value_size(n) : NULL;
-	if (size && !ix_is_const(size, &known) && ix_prove_le(ix_const(0), size))
-		return LEAF(OP_SIZE, DT_I64, size_to_val(size));
 	return size ? size_tensor(size) : NULL;
 }
 
@@ -116,23 +113,23 @@ bool lists_join(const Value *a, const Value *b, Value *out)
 struct Turns {
 	TurnLoop loop;
 	UOp *limit, *start, *made;
-	size_t binds;
+	uint32_t since;         /* nodes from here on are of the body */
 	VEC(UOp *) next, row;
 };
 
 Turns *turns_new(UOp *limit, UOp *start)
 {
 	Turns *t = arena_alloc(sizeof *t);
+	t->since = node_limit();
 	t->loop = loop_new();
 	t->limit = limit;
 	t->start = start;
-	t->binds = binds_made();
 	return t;
 }
 
 void turns_drop(Turns *t)
 {
-	binds_forget(t->binds);
+	steps_drop(t->loop.begun);
 	vec_free(&t->next);
 	vec_free(&t->row);
 }
@@ -152,7 +149,7 @@ static bool bound_in_body(const Turns *t, const Shape *s)
 {
 	bool bound = false;
 	for (int i = 0; !bound && i < s->rank; i++)
-		bound = size_bound_since(s->dim[i], t->binds);
+		bound = size_bound_since(s->dim[i], t->since);
 	return bound;
 }
 
@@ -236,6 +233,8 @@ void turns_end(Turns *t, UOp *next)
 	if (t->loop.states || t->row.n)
 		t->made = loop_end(&t->loop, &(LoopEnd){t->limit, t->start, next, t->next.at,
 			t->row.at, t->row.n});
+	else
+		steps_leave(t->loop.begun);
 	vec_free(&t->next);
 }
 

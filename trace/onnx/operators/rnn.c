@@ -192,10 +192,12 @@ static void lstm_step(const RnnCell *cell, UOp *x, UOp **h, UOp **c)
 
 typedef void RnnStep(const RnnCell *cell, UOp *x, UOp **h, UOp **c);
 
-/* The steps that the directions are at in a turn: i64, a scalar or [2]. */
+static UOp *size_node(UOp *size) { return LEAF(OP_SIZE, DT_I64, size_to_val(size)); }
+
+/* The steps that the directions are at in a turn of n: i64, a scalar or [2]. */
 static UOp *steps_at(const RnnCell *cell, UOp *turn, UOp *n)
 {
-	UOp *back = t_sub(t_sub(size_tensor(n), t_num(DT_I64, 1)), turn);
+	UOp *back = t_sub(t_sub(size_node(n), turn), t_num(DT_I64, 1));
 	if (cell->ways == 1)
 		return cell->backward ? back : turn;
 	return t_concat(2, (UOp *[]){t_unsqueeze(turn, 0), t_unsqueeze(back, 0)}, 0);
@@ -239,7 +241,7 @@ static UOp *looped(const RnnCell *cell, RnnStep *step, UOp *all, UOp **h, UOp **
 	UOp *state[2] = {loop_state(&l, *h, NULL)}, *y;
 	state[1] = *c ? loop_state(&l, *c, NULL) : NULL;
 	y = turn_of(cell, step, all, l.turn, &state[0], &state[1]);
-	UOp *loop = loop_end(&l, &(LoopEnd){.limit = size_tensor(t_dim(all, 0)), .state = state,
+	UOp *loop = loop_end(&l, &(LoopEnd){.limit = size_node(t_dim(all, 0)), .state = state,
 		.value = &y, .values = 1});
 	*h = loop_last(loop, 0, NULL);
 	*c = *c ? loop_last(loop, 1, NULL) : NULL;
