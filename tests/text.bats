@@ -46,10 +46,11 @@ input() {
 }
 
 @test "text: random programs with loops and branches give what NumPy gives" {
-	with_numpy
-	local seed n
+	local seed n python=python3
+	[ ! -x "$ROOT/build/venv/bin/python" ] || python=$ROOT/build/venv/bin/python
+	"$python" -c 'import numpy' || skip "no NumPy"
 	for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
-		"$PYTHON" "$TESTS/text_loops.py" $seed .
+		"$python" "$TESTS/text_loops.py" $seed .
 		tool trace p.t > p.mp
 		for n in 0 1 3; do
 			tool run --interpret p.mp x=$n-x.npy a=$n-a.npy n=$n -o got.npz
@@ -73,8 +74,8 @@ input() {
 @test "text: a loop that does not end is ended by its limit" {
 	printf 'input x f32\nwhile true { x = x + 1 }\noutput x\n' > p.t
 	tool trace p.t > p.mp
-	fails 1 "$BIN/run" --interpret --limit time=1 p.mp x=rand
-	fails 1 "$BIN/run" --limit time=2 p.mp x=rand
+	fails 4 "$BIN/run" --interpret --limit time=1 p.mp x=rand
+	fails 4 "$BIN/run" --limit time=2 p.mp x=rand
 }
 
 @test "text: symbolic sizes" {

@@ -32,11 +32,11 @@ levels = []
 for i in 0..n - 1 {
 	level = level * 0.5 + sum(x[i]) - i
 	most = maximum(most, level)
-	if level > 3 {
-		level = 3
+	if level > 0.5 {
+		level = 0.5
 		met += 1
-	} else if level < -3 {
-		level = -3.0
+	} else if level < -0.25 {
+		level = -0.25
 	}
 	levels += [level, most]
 }
