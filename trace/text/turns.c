@@ -113,14 +113,12 @@ bool lists_join(const Value *a, const Value *b, Value *out)
 struct Turns {
 	TurnLoop loop;
 	UOp *limit, *start, *made;
-	uint32_t since;         /* nodes from here on are of the body */
 	VEC(UOp *) next, row;
 };
 
 Turns *turns_new(UOp *limit, UOp *start)
 {
 	Turns *t = arena_alloc(sizeof *t);
-	t->since = node_limit();
 	t->loop = loop_new();
 	t->limit = limit;
 	t->start = start;
@@ -149,7 +147,7 @@ static bool bound_in_body(const Turns *t, const Shape *s)
 {
 	bool bound = false;
 	for (int i = 0; !bound && i < s->rank; i++)
-		bound = size_bound_since(s->dim[i], t->since);
+		bound = size_bound_since(s->dim[i], t->loop.turn->id);
 	return bound;
 }
 
