@@ -177,7 +177,7 @@ same_as_text() {
 			p.c:5: the body of LOOP was left by break|	LOOP(i, 3, &x) { x = mul(x, i); if (rank(x)) break; }
 			p.c:5: the body of WHILE was left by return|	WHILE(greater(sum(x), 1), &x) { x = div(x, 2); return; }
 			p.c:6: a Tensor of the body at p.c:5, used behind it|	Tensor y = x; LOOP(i, 3, &x) { x = neg(x); y = x; }\n	output("y", y);
-			p.c:5: variable 1 of LOOP or WHILE is a tensor f64[3] before it, and a tensor f64[6]|	LOOP(i, 3, &x) x = concat(x, x);
+			p.c:5: variable 1 of LOOP is a tensor f64[3] before it, and a tensor f64[6]|	LOOP(i, 3, &x) x = concat(x, x);
 			p.c:5: variable 1 of LOOP has no value before it|	Tensor y = {0}; LOOP(i, 3, &y) y = x;
 			p.c:5: variable 1 of IF is a tensor f64[3] in one branch, and nothing in the other|	Tensor y = {0}; IF(less(sum(x), 1), &y) y = x;
 			p.c:5: the condition is a tensor bool[3], expected a scalar|	IF(less(x, 1), &x) x = neg(x);

@@ -66,8 +66,10 @@ static const Handle *taken(SluiceValue v)
 		die(MALFORMED, "a Tensor that is none: number %lu", (unsigned long)v.id);
 	const Handle *h = handles.at[v.id - 1];
 	if (h->closed)
-		die(MALFORMED, "a Tensor of the body at %s, used behind it: give its variable to the "
-			"loop or branch", c_place_text(*h->closed));
+		die(MALFORMED,
+			"a Tensor of the body at %s, used behind it: give its variable to the loop "
+			"or branch",
+			c_place_text(*h->closed));
 	return h;
 }
 

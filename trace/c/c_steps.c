@@ -163,8 +163,8 @@ static void end_loop(Step *s, UOp *next)
 {
 	for (size_t k = 0; k < s->n; k++)
 		if (!turns_next(s->turns, &s->turn[k], &s->now[k]))
-			die(MALFORMED, "variable %zu of LOOP or WHILE is %s before it, and %s behind a "
-				"turn", k + 1, value_text(&s->init[k]), value_text(&s->now[k]));
+			die(MALFORMED, "variable %zu of %s is %s before it, and %s behind a turn",
+				k + 1, s->word, value_text(&s->init[k]), value_text(&s->now[k]));
 	for (size_t k = 0; k < s->list.n; k++)
 		turns_extended(s->turns, &s->list.at[k].added);
 	turns_end(s->turns, next);
@@ -179,7 +179,8 @@ static void end_branches(Step *s)
 	for (size_t k = 0; k < s->n; k++) {
 		bool one = s->then[k].kind == V_UNSET || s->now[k].kind == V_UNSET;
 		if (one || !branch_merge(&s->b, &s->then[k], &s->now[k], &merged[k]))
-			die(MALFORMED, "variable %zu of IF is %s in one branch, and %s in the other",
+			die(MALFORMED,
+				"variable %zu of IF is %s in one branch, and %s in the other",
 				k + 1, value_text(&s->then[k]), value_text(&s->now[k]));
 	}
 	branch_end(&s->b);

@@ -438,7 +438,8 @@ static void set_merged(
 }
 
 /* Both branches return, or neither. */
-static void merge_returned(const Stmt *s, Branches *b, const Value *then, bool then_returns, Value *v)
+static void merge_returned(
+	const Stmt *s, Branches *b, const Value *then, bool then_returns, Value *v)
 {
 	if (then_returns != returning)
 		fail_at(&s->pos, "a return in only one branch of an if that is data; assign a "

@@ -273,7 +273,8 @@ static Value eval_attribute(Expr *e)
 	Value x = eval(e->arg[0]);
 	uint32_t start = node_limit();
 	expr_place(e);
-	UOp *u = x.kind == V_LIST || x.kind == V_TENSOR || x.kind == V_ROWS ? value_tensor(&x, DT_NONE) : NULL;
+	bool has = x.kind == V_LIST || x.kind == V_TENSOR || x.kind == V_ROWS;
+	UOp *u = has ? value_tensor(&x, DT_NONE) : NULL;
 	if (!u)
 		die(MALFORMED, "%s has no %.60s", value_text(&x), e->s);
 	Value v = tensor_attribute(u, e->s);

@@ -22,7 +22,9 @@ static DType leaf_dtype(const Value *v)
 {
 	if (v->kind == V_TENSOR)
 		return v->u->dtype;
-	return v->kind == V_BOOL ? DT_BOOL : v->kind == V_SIZE || v->is_int ? DT_I64 : float_dtype();
+	if (v->kind == V_BOOL)
+		return DT_BOOL;
+	return v->kind == V_SIZE || v->is_int ? DT_I64 : float_dtype();
 }
 
 /* v with the shape of u, which a number alone takes. */
