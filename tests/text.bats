@@ -71,6 +71,21 @@ input() {
 	[ "$(tool trace p.t | tool run)" = $'k i32[]\n12502500' ]
 }
 
+@test "text: loops nested deep end, or are an error" {
+	local d i
+	for d in 3 40; do
+		{
+			echo 'input x f32[n] where n in 0..9'
+			for ((i = 0; i < d; i++)); do printf 'b%d = 0\nfor i%d in 1..n {\n' $i $i; done
+			for ((i = d - 1; i >= 0; i--)); do printf 'b%d = b%d + x[0]\n}\n' $i $i; done
+			echo 'output b0'
+		} > p.t
+		[ $d = 40 ] || [ "$(tool trace p.t | tool run x=rand n=2)" = $'b0 f32[]\n0.3698672' ]
+	done
+	fails 4 "$BIN/trace" p.t
+	[[ "$errors" == "trace: p.t:"*"loops nested so deep"* ]]
+}
+
 @test "text: a loop that does not end is ended by its limit" {
 	printf 'input x f32\nwhile true { x = x + 1 }\noutput x\n' > p.t
 	tool trace p.t > p.mp

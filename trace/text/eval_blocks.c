@@ -8,7 +8,8 @@
  * again when a number before it has to take the dtype or the shape of what a turn gives. */
 #include "text/text.h"
 
-enum { MOST_UNROLLED = 1000, MOST_TRIES = 3 };
+enum { MOST_UNROLLED = 1000, MOST_TRIES = 3, MOST_AGAIN = 10000 };
+static ARENA size_t again;              /* bodies within bodies that were traced again */
 
 /* ---- the names that a block assigns */
 
@@ -234,9 +235,11 @@ static void loop_of_graph(Loop *l)
 	for (size_t i = 0; i < l->names.all.n; i++)
 		if (l->names.all.at[i].name != own)
 			add_variable(l, &l->names.all.at[i]);
-	do
-		eval_step(&l->s->pos);
-	while (!trace_turn(l));
+	/* in loops in loops each body is traced again for each time that one around it is */
+	while (!trace_turn(l))
+		if (steps_within() && ++again > MOST_AGAIN)
+			fail_at(&l->s->pos, "loops nested so deep that numbers before them take dtypes "
+				"from too many turns; give them one, as in f32(0)");
 	for (size_t i = 0; i < l->vars.n; i++)
 		settle(l, &l->vars.at[i]);
 	if (own)
