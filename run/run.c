@@ -136,13 +136,12 @@ static CallOptions calls_wanted(void)
 	};
 }
 
-static void write_outputs(Session *s, const Graph *g, const VarEnv *env)
+static void write_outputs(Session *s, const Graph *g)
 {
 	const char *const *names;
 	const Array *at;
 	size_t n = session_outputs(s, &names, &at);
 
-	n = outputs_trim(g, env, n, names, &at);
 	if (opt.save)
 		n = outputs_asked(g, n, &names, &at);
 	outputs_write(n, names, at, opt.to, opt.numbered, val_get(g->meta, "output_groups"));
@@ -233,7 +232,6 @@ static void handle(Graph *g, bool own)
 		g = stage_raise(g, LV_GRAPH, NULL, false);
 	devices_check(g);
 	checks_remember(g);
-	counts_declare(g);
 	in = inputs_bind(g, &operands, feeds);
 	limits_work(count_steps(g, &in.env));
 	prove_sizes(g, &in.env);
@@ -252,7 +250,7 @@ static void handle(Graph *g, bool own)
 	if (opt.profile)
 		write_profile(s, own);
 	if (made && (opt.to || !opt.bench))
-		write_outputs(s, g, &in.env);
+		write_outputs(s, g);
 	else if (!made)
 		warn("%s: these states have seen %lld calls or more: nothing is done", opt.load,
 			(long long)calls.until);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
-# ONNX operators with many attributes, against ONNX Runtime (onnx_operators.py), and models as its
-# optimizer and quantizers write them (onnx_optimized.py), if that is installed.
+# ONNX operators with many attributes, against ONNX Runtime (onnx_operators.py), models as its
+# optimizer and quantizers write them (onnx_optimized.py), recurrences (onnx_recurrences.py) and
+# control flow (onnx_control.py) whose lengths and branches are data, if that is installed.
 
 load helpers
 
@@ -18,4 +19,12 @@ compare() {
 
 @test "models that ONNX Runtime has optimized and quantized, compiled" {
 	compare onnx_optimized.py onnxruntime.quantization
+}
+
+@test "If, Loop, Scan and sequences by data, greedy decoding: one program for all lengths, at every level" {
+	compare onnx_control.py onnxruntime
+}
+
+@test "recurrences over an open length and batch, both ways, lengths by row: one program, at every level" {
+	compare onnx_recurrences.py onnxruntime
 }

@@ -225,12 +225,41 @@ def data_sized():
     for begin, end in ([1, 0], [3, 9]), ([0, -3], [-1, -1]), ([2, 2], [1, 4]):
         add("Slice", 13, {}, [x, ints(*begin), ints(*end), ints(1, 2)], const=[3])
     add("Slice", 13, {}, [x, ints(0, 1), ints(9, 3), ints(-1, 1), ints(2, 1)], const=[3, 4])
+    for begin, end, step in (-1, -9, -1), (9, 0, -2), (0, 2, -1), (2, -4, -2):
+        add("Slice", 13, {}, [r(2, 6, 4), ints(begin), ints(end), ints(1), ints(step)], const=[3, 4])
+    for shape in (6, 4), (-1, 4), (0, -1), (2, 0, 2, -1), (1, 2, 3, 4, 1):
+        add("Reshape", 13, {}, [x, ints(*shape)])
+        add("Reshape", 13, {}, [x, ints(*shape)], open=["bcd"])
+    add("Reshape", 14, dict(allowzero=1), [r(2, 0, 3), ints(3, 0, 5)])
+    for shape in (2, 3, 4), (5, 1, 3, 4), (1, 1), (2, 1, 3, 1):
+        add("Expand", 13, {}, [r(2, 1, 4) if len(shape) < 4 else r(3, 1), ints(*shape)])
+    add("Tile", 13, {}, [x, ints(1, 2, 3)])
+    add("Tile", 13, {}, [x, ints(2, 0, 1)])
+    add("ConstantOfShape", 9, dict(value=helper.make_tensor("v", 1, [1], [2.5])), [ints(2, 3)])
+    for mode in "constant", "reflect", "edge":
+        add("Pad", 13, dict(mode=mode), [x, ints(0, 1, 2, 1, 0, 3)])
+    for args in (1, 10, 3), (5, -4, -2), (3, 3, 1), (4, 1, 2), (0, 7, 1):
+        for dt in np.int32, np.int64, np.float32, np.float64:
+            add("Range", 11, {}, [np.array(v, dt) for v in args])
+    add("Range", 11, {}, [np.float32(.1), np.float32(1.75), np.float32(.3)])
+    for depth in np.int64(5), ints(4), np.float32(3):
+        add("OneHot", 11, dict(axis=1), [rng.integers(-2, 3, (2, 3)), depth, floats(2, 5)])
+    add("Split", 13, dict(axis=1), [r(2, 9), ints(2, 0, 7)], 3)
+    add("CenterCropPad", 18, dict(axes=[1, 2]), [x, ints(5, 2)], by="reference")
+    for mode in "nearest", "linear", "cubic":
+        for how in "half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel":
+            attrs = dict(mode=mode, coordinate_transformation_mode=how)
+            add("Resize", 13, attrs, [r(1, 1, 4, 5), floats(), floats(), ints(1, 1, 7, 3)], const=[1, 2])
+            add("Resize", 13, attrs, [r(1, 1, 4, 5), floats(), floats(1, 1, 1.5, .6)], const=[1])
     boxes, scores = rng.random((2, 9, 4)).astype(np.float32), rng.random((2, 3, 9)).astype(np.float32)
     scores[0, :, 4] = scores[0, :, 2]
     for center in 0, 1:
         for most, iou, least in (3, .1, None), (20, .5, .3), (9, 0, .05), (2, .3, 2), (0, .3, None):
             given = [boxes, scores, ints(most), floats(iou)] + ([] if least is None else [floats(least)])
             add("NonMaxSuppression", 11, dict(center_point_box=center), given, const=[2] if most != 9 else [])
+            add("NonMaxSuppression", 11, dict(center_point_box=center), given, open=["bn", "bcn"])
+    boxes, scores = rng.random((1, 700, 4)).astype(np.float32), rng.random((1, 2, 700)).astype(np.float32)
+    add("NonMaxSuppression", 11, {}, [boxes, scores, ints(600), floats(.9)])
 
 
 def ms(op, *rest, **how):

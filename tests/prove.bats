@@ -109,6 +109,25 @@ output y = x[i], z = x[argmax(x, axis=0)]'
 	[[ $errors == *"INDEX"*", and the size is 5"* ]]
 }
 
+@test "prove: rows of a size that is a product, gathered by integers that are not i64" {
+	local dtype
+	for dtype in i32 u8 i16 i64; do
+		cat > g.txt <<-E
+		sluice 1 graph
+		vars {n: [1, 9]}
+		%0 = BUFFER $dtype {name: "i", shape: [2, "n"], role: "input"}
+		%1 = BUFFER f32 {name: "x", shape: ["n", "n", 16], role: "input"}
+		%2 = MUL f32 %1 %1
+		%3 = GATHER f32 %2 %0
+		%4 = SINK %3 {names: ["y"]}
+		E
+		tool show -p g.txt | tool schedule > g.s
+		tool fuse g.s > g.f
+		for t in clang opencl; do tool lower -t "$t" g.f > "g.$t"; done
+		proved g
+	done
+}
+
 @test "prove: places that are inside case by case" {
 	tool schedule "$TESTS/ops/bool.mp" > ops.s
 	ok tool prove -q ops.s

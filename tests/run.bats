@@ -121,48 +121,6 @@ fails()
 	fails 1 "cannot open" "$BIN/run" n.mp x=2,x k=1 u=1,2 t=0
 }
 
-# counted META: y f32[3,4] followed by a count, c = 2
-counted() {
-	cat > c.txt <<-END
-		sluice 1 graph
-		meta $1
-		%0 = BUFFER f32 {name: "y", shape: [3, 4], role: "const", data: b"$(printf '0000%04x' {0..11} | sed 's/0000\(..\)\(..\)/0000\2\1/g')"}
-		%1 = BUFFER i64 {name: "k", shape: [], role: "const", data: b"0200000000000000"}
-		%2 = SINK %0 %1 {names: ["y", "c"]}
-	END
-	"$BIN/show" -p c.txt > c.mp
-}
-
-@test "outputs are trimmed to sizes that depend on data, at every level" {
-	counted '{counts: ["c"], trims: {y: ["c", "c+1"]}}'
-	for how in "cat" "$BIN/schedule" "$BIN/fuse"; do
-		for i in "" --interpret; do
-			run -0 bash -c "'$how' c.mp | '$BIN/run' $i"
-			[ "${lines[0]}" = 'y f32[2,3]' ] && [ "${#lines[@]}" = 3 ] || { echo "$output"; return 1; }
-		done
-	done
-	run -0 "$BIN/run" c.mp --numbered -o n
-	[ "$(ls n)" = output_0.npy ]
-	counted '{counts: ["c"], checks: [["eq", "c", 3]]}'
-	fails 4 "the sizes do not match" "$BIN/run" c.mp
-	while read -r meta; do
-		counted "$meta"
-		fails 4 "meta." "$BIN/run" --interpret c.mp || { echo "$meta"; return 1; }
-	done <<-'END'
-		{counts: 1}
-		{counts: [1]}
-		{counts: ["d"]}
-		{counts: ["y"]}
-		{counts: ["c", "c", "c"]}
-		{counts: ["c"], trims: {y: ["c"]}}
-		{counts: ["c"], trims: {y: ["c*2", 2]}}
-		{counts: ["c"], trims: {y: ["c-3", 2]}}
-		{counts: ["c"], trims: {y: ["d", 2]}}
-		{counts: ["c"], trims: {y: 3}}
-		{counts: ["c"], checks: [["eq", "d", 3]]}
-	END
-}
-
 @test "wrong inputs are reported by name" {
 	twice; x_npy
 	fails 4 "'x'" "$BIN/run" twice.mp

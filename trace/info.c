@@ -34,33 +34,13 @@ static const char *typed(const char *name, const UOp *u)
 		u->shape->rank ? shape_text(u->shape) : "");
 }
 
-/* "[2,count_0]" from a row of meta.trims */
-static const char *trimmed(const Val *sizes)
-{
-	const char *text = "[";
-	for (size_t i = 0; sizes->kind == VAL_ARRAY && i < sizes->n; i++) {
-		const Val *d = sizes->a[i];
-		const char *size = d->kind == VAL_STR ? d->s :
-							arena_printf("%lld", (long long)d->i);
-		text = arena_printf("%s%s%s", text, i ? "," : "", size);
-	}
-	return arena_printf("%s]", text);
-}
-
-/* the outputs of the SINK, without the counts behind them, with those counts as sizes */
 static void put_outputs(Buf *out, const Graph *g)
 {
 	const char *title = "outputs";
-	const Val *names = val_get(g->sink->arg, "names"), *counts = val_get(g->meta, "counts");
-	size_t n = g->sink->nsrc, hidden = counts && counts->kind == VAL_ARRAY ? counts->n : 0;
-	for (size_t i = 0; i + hidden < n; i++) {
-		UOp *u = g->sink->src[i];
-		const char *name = names ? names->a[i]->s : arena_printf("out%zu", i);
-		const Val *trim = val_get(val_get(g->meta, "trims"), name);
+	const Val *names = val_get(g->sink->arg, "names");
+	for (size_t i = 0, n = sink_outputs(g->sink); i < n; i++)
 		put_line(out, &title,
-			trim ? arena_printf("%s %s%s", name, dtype_name(u->dtype), trimmed(trim)) :
-			       typed(name, u));
-	}
+			typed(names ? names->a[i]->s : arena_printf("out%zu", i), g->sink->src[i]));
 }
 
 /* the texts that the numbers of an output stand for, or the names of its columns */
@@ -212,7 +192,7 @@ static void print(Graph *g, Buf *out)
 	if (g->level < LV_GRAPH)
 		g = read_tensor(g);
 	if (g->level == LV_GRAPH) {
-		g = bound_sizes(g);
+		g = steps_prune(g);
 		Nodes all = walk(g->sink);
 		put_ends(out, g, all);
 		put_numbers(out, g, all);

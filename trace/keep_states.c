@@ -40,7 +40,7 @@ static UOp *input_named(const Graph *g, const char *want)
 static uint32_t output_named(const Graph *g, const char *want)
 {
 	const Val *names = val_get(g->sink->arg, "names");
-	for (uint32_t i = 0; names && i < g->sink->nsrc; i++)
+	for (uint32_t i = 0; names && i < sink_outputs(g->sink); i++)
 		if (named(names->a[i]->s, want))
 			return i;
 	die(MALFORMED, "--state: there is no output '%.200s'", want);

@@ -5,8 +5,8 @@
  *     loops       for each statement, the product of the loops around it and of the grid
  *     program     the same; where the statements have been dropped, the work that its arg claims
  *
- * All in double: a number that no machine can count to is what it is asked for. A size that depends
- * on data counts as its greatest value. */
+ * All in double: a number that no machine can count to is what it is asked for. A size that data
+ * gives counts as its least value until it is known; run counts what comes after it then. */
 #include "document/document.h"
 
 /* size with the variables that have a value as numbers; places in a grid or loop are left */
@@ -25,13 +25,17 @@ static UOp *with_values(UOp *size, const VarEnv *env)
 	return n ? substitute(size, n, from, to) : size;
 }
 
-/* The value of a size, or, where it depends on a place in the grid, the most that it can be. */
+/* The value of a size; the least that it can be where data is still to give it, the most where it
+ * depends on a place in the grid. */
 static double value_of(UOp *size, const VarEnv *env)
 {
 	int64_t v, least;
 
-	if (!ix_eval(size, env, &v))
-		ix_bounds(with_values(size, env), &least, &v);
+	if (!ix_eval(size, env, &v)) {
+		size = with_values(size, env);
+		ix_bounds(size, &least, &v);
+		v = size_is_bound(size) ? least : v;
+	}
 	return v > 0 ? (double)v : 0;
 }
 

@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "equal/parts.h"
 
-enum { MOST_STEPS = 1024, MOST_SIZE = 4096 };
+enum { MOST_STEPS = 1024, MOST_SIZE = 4096, PATIENCE = 4 };
 
 static Execution *followed;
 static jmp_buf outside;
@@ -14,11 +14,12 @@ static jmp_buf outside;
 static int64_t follow(Op step, int64_t v)
 {
 	Execution *e = followed;
+	const size_t most = e->patient ? MOST_STEPS * PATIENCE : MOST_STEPS;
 
 	if (e->given && e->steps.n < e->given->n)
 		v = e->given->at[e->steps.n];
-	if (e->steps.n == MOST_STEPS)
-		die(FAILED, "more than %d turns and branches", MOST_STEPS);
+	if (e->steps.n == most)
+		die(FAILED, "more than %zu turns and branches", most);
 	if (step == OP_BIND && v > MOST_SIZE)
 		die(FAILED, "a size above %d", MOST_SIZE);
 	vec_push(&e->steps, v);
@@ -31,6 +32,7 @@ static void stop(int status, const char *where, const char *text)
 	if (status == UNSUPPORTED)
 		return;
 	followed->stopped = arena_printf("%s", text);
+	followed->tired = status == FAILED;
 	longjmp(outside, 1);
 }
 

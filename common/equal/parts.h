@@ -91,6 +91,8 @@ typedef struct {
 	StepValues steps;
 	const StepValues *given;        /* what they go by in place of their own; NULL: their own */
 	const char *stopped;            /* why the last call ended early; NULL: it did not */
+	bool tired;                     /* since it takes too many turns, or too large a size */
+	bool patient;                   /* it may take some more than another */
 } Execution;
 /* Calls g once more: states in e are kept, outputs replaced. Dies with UNSUPPORTED for a CUSTOM; a
  * document with steps that dies otherwise has stopped. */

@@ -68,13 +68,15 @@ static void push(UOp *u)
 	}
 }
 
-static void push_mentioned(const UOp *u)
+/* The k-th BIND that u mentions; false if there are not so many. */
+static bool push_mentioned(const UOp *u, uint32_t k)
 {
 	mentions_of(u, &sizes.binds, &sizes.of);
-	for (size_t i = 0; i < sizes.of.n; i++) {
-		sizes.late |= sizes.of.at[i]->id > u->id;
-		push(sizes.of.at[i]);
-	}
+	if (k >= sizes.of.n)
+		return false;
+	sizes.late |= sizes.of.at[k]->id > u->id;
+	push(sizes.of.at[k]);
+	return true;
 }
 
 /* Depth first; a node comes after its sources. */
@@ -87,9 +89,7 @@ static void visit(UOp *root)
 		uint32_t next = f->next++;
 		if (next < u->nsrc) {
 			push(u->src[next]);
-		} else if (next == u->nsrc && sizes.binds.n) {
-			push_mentioned(u);
-		} else {
+		} else if (!sizes.binds.n || !push_mentioned(u, next - u->nsrc)) {
 			vec_push(&found, u);
 			stack.n--;
 		}

@@ -63,10 +63,11 @@ UOp *vars_find(const char *name, size_t n);
 /* Whether v is a text that may name a size. */
 bool size_name(const Val *v);
 /* Declares one more variable, until vars_unbind or arena_reset: a size that depends on data, which
- * a BIND names (or trace/primitives/data_sizes.c). */
+ * a BIND names. */
 UOp *vars_bind(const char *name, int64_t min, int64_t max);
 void vars_unbind(void);
 bool var_is_bound(const UOp *var);
+bool size_is_bound(const UOp *size);         /* whether it contains such a variable */
 
 /* ---- ranges.c: the ranges that a kernel's values depend on */
 

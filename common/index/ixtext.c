@@ -231,6 +231,14 @@ bool var_is_bound(const UOp *var)
 	return false;
 }
 
+bool size_is_bound(const UOp *size)
+{
+	bool is = size->op == OP_VAR && var_is_bound(size);
+	for (uint32_t i = 0; !is && i < size->nsrc; i++)
+		is = size_is_bound(size->src[i]);
+	return is;
+}
+
 /* ---- parsing --------------------------------------------------------------------------------- */
 
 /* sum: product {(+|-) product};  product: factor {(*|//|%) factor}, as ops.def spells them;
@@ -463,6 +471,9 @@ bool ix_eval(UOp *u, const VarEnv *env, int64_t *v)
 
 	if ((have = value_of(&e, u, env, v)))
 		return have > 0;
+	/* most have no more than two terms */
+	if (leaf_value(u->src[0], env, &a) && leaf_value(u->src[1], env, &b))
+		return apply(u, a, b, v);
 	vec_push(&e.todo, u);
 	while (e.todo.n) {
 		UOp *x = e.todo.at[e.todo.n - 1];

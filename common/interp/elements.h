@@ -29,9 +29,9 @@ static inline bool contractible(DType d)
 	return d != DT_BOOL && !(arithmetic && dtype_float(d));
 }
 
-/* What steps whose sizes and branches are data go by, as they come up: the size of a BIND, the limit
- * of a LOOP, the number of each turn, a condition. Somebody may follow them, and give another. NULL:
- * nobody does. */
+/* What steps whose sizes and branches are data go by, as they come up: the size of a BIND, the
+ * limit of a LOOP, the number of each turn, a condition. Somebody may follow them, and give
+ * another. NULL: nobody does. */
 extern int64_t (*steps_follow)(Op step, int64_t v);
 static inline int64_t step_goes_by(Op step, int64_t v)
 {

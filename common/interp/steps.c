@@ -68,12 +68,17 @@ static ArrayView *size_value(GraphRun *r, UOp *u)
 
 /* ---- shapes that were not known to agree */
 
+static void check_size(GraphRun *r, UOp *u, const Shape *have, const Shape *want, int axis)
+{
+	if (graph_size(r, u, have->dim[axis]) != graph_size(r, u, want->dim[axis]))
+		graph_fault(u, arena_printf("shapes %s and %s do not match", shape_text(have),
+			shape_text(want)));
+}
+
 static void check_shape(GraphRun *r, UOp *u, const UOp *source, int axes, const Shape *want)
 {
 	for (int i = 0; i < axes; i++)
-		if (graph_size(r, u, source->shape->dim[i]) != graph_size(r, u, want->dim[i]))
-			graph_fault(u, arena_printf("shapes %s and %s do not match",
-				shape_text(source->shape), shape_text(want)));
+		check_size(r, u, source->shape, want, i);
 }
 
 void step_check_shapes(GraphRun *r, UOp *u)
@@ -84,6 +89,9 @@ void step_check_shapes(GraphRun *r, UOp *u)
 		const UOp *s = u->src[k];
 		if ((op_elementwise(u->op) || u->op == OP_ASSIGN) && s->shape->rank)
 			check_shape(r, u, s, s->shape->rank, u->shape);
+		for (int i = 0; u->op == OP_EXPAND && i < u->shape->rank; i++)
+			if (s->shape->dim[i] != ix_const(1))
+				check_size(r, u, s->shape, u->shape, i);
 		if (indexing && k > 1 && (u->op == OP_GATHER || k + 1 < u->nsrc))
 			check_shape(r, u, s, s->shape->rank, u->src[1]->shape);
 	}

@@ -52,6 +52,15 @@ static bool product(Sum *out, const Sum *a, const Sum *b)
 	return sum_mul(out, a, b);
 }
 
+/* What is loaded, or named, as a value of i64: only those have products. */
+static UOp *as_index(UOp *u)
+{
+	bool opaque = u->op == OP_LOAD || u->op == OP_LET;
+	bool narrow = dtype_int(u->dtype) && dtype_size(u->dtype) < dtype_size(DT_I64);
+
+	return opaque && narrow ? NODE(OP_CAST, DT_I64, VNIL, u) : u;
+}
+
 /* What u is made of, where it is a sum, a product, or another name. Sums and products of i64 are
  * taken apart although they may wrap; others only where they do not. */
 static bool parts(Known *k, UOp *u, Sum *s, int depth)
@@ -72,7 +81,7 @@ static bool parts(Known *k, UOp *u, Sum *s, int depth)
 	if (u->op == OP_CAST && dtype_int(u->src[0]->dtype) && span_exact(k, u) && depth)
 		return parts(k, u->src[0], s, depth - 1);
 	if (!exact || !depth)
-		return sum_term(s, 1, u);
+		return sum_term(s, 1, as_index(u));
 	UOp *value = u->op == OP_LOAD ? load_forwarded(k, u) : NULL;
 	if (value)
 		return parts(k, value, s, depth - 1);
@@ -92,7 +101,7 @@ static bool parts(Known *k, UOp *u, Sum *s, int depth)
 		return parts(k, u->src[0], &b, depth - 1) && sum_plus(s, (int64_t)1 << v, &b);
 	default: break;
 	}
-	return sum_term(s, 1, u);
+	return sum_term(s, 1, as_index(u));
 }
 
 /* With q = x//d: c*m*(x%d) + c*m*d*q is c*m*x. */

@@ -260,7 +260,8 @@ Place *places_of(const ProvedCall *c, const Access *const *a, size_t n, uint32_t
 	struct Scopes *s = scopes_of(c->kernel);
 	Place *p = arena_alloc((n + 1) * sizeof *p);
 	for (size_t i = 0; i < n; i++) {
-		UOp *index = a[i]->index->src[1 + axis];
+		UOp *index = 1 + axis < a[i]->index->nsrc ? a[i]->index->src[1 + axis] :
+							    ix_const(0);
 		const Conditions *all = conditions_of(s, a[i]);
 		bool without = a[i]->gate && gates_itself(a[i]->gate, index);
 		UOp *at = index_open(index, all->n - without, all->cond + without);
@@ -369,8 +370,7 @@ void check_apart(const ProvedCall *c, const Items *x, bool group, const Access *
 static void check_in_place(const ProvedCall *c, const Access *load, const Access *store)
 {
 	for (uint32_t i = 1; i < load->index->nsrc; i++)
-		if (load->index->nsrc != store->index->nsrc ||
-			load->index->src[i] != store->index->src[i])
+		if (load->index->src[i] != store->index->src[i])
 			prove_fault(c, "it reads %s and writes %s of one buffer",
 				place_text(c, load), place_text(c, store));
 }
@@ -451,6 +451,9 @@ static void check_buffer(const ProvedCall *c, const Items *x, const Access *cons
 		if (a[i]->store)
 			store = a[i];
 	for (size_t i = 0; store && i < n; i++) {
+		if (a[i]->index->nsrc != store->index->nsrc)
+			prove_fault(c, "it uses %s and %s of one buffer, which have more and fewer "
+				"indices", place_text(c, a[i]), place_text(c, store));
 		if (schedule && !a[i]->store)
 			check_in_place(c, a[i], store);
 		else

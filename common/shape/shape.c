@@ -178,9 +178,14 @@ const char *shape_text(const Shape *s)
 static ARENA VEC(const Val *) checks;
 static ARENA Map checked;
 
+static const Val *check_row(const char *how, UOp *a, UOp *b)
+{
+	return VARR(val_str(how), size_to_val(a), size_to_val(b));
+}
+
 void size_check(const char *how, UOp *a, UOp *b)
 {
-	const Val *v = VARR(val_str(how), size_to_val(a), size_to_val(b));
+	const Val *v = check_row(how, a, b);
 	if (map_get(&checked, v->hash))
 		return;
 	map_put(&checked, v->hash, (void *)v);
@@ -215,11 +220,11 @@ static ARENA bool deferred;
 void sizes_defer(void) { deferred = true; }
 
 /* A difference made of sums and products is zero only if it is the node 0; one with // or % may be
- * zero without being seen to be. */
+ * zero without being seen to be, and what data gives may be anything. */
 static bool undecided(UOp *d)
 {
 	Nodes all = walk(d);
-	if (deferred)
+	if (deferred || size_is_bound(d))
 		return true;
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_FLOORDIV || all.at[i]->op == OP_FLOORMOD)
@@ -236,7 +241,7 @@ bool size_equal(UOp *a, UOp *b)
 	ix_bounds(d, &lo, &hi);
 	if (lo == 0 && hi == 0)
 		return true;
-	if (lo > 0 || hi < 0 || !undecided(d))
+	if (lo > 0 || hi < 0 || !(undecided(d) || map_get(&checked, check_row("eq", a, b)->hash)))
 		return false;
 	size_check("eq", a, b);
 	return true;

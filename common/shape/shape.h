@@ -14,9 +14,9 @@ const Shape *shape_from_val(const Val *v, const char **err, int *status);
 const Val *shape_to_val(const Shape *s);
 /* shape_new that checks the contract's limits; on failure NULL, and *err is set. */
 const Shape *shape_checked(int rank, UOp *const *dim, const char **err, int *status);
-/* Whether two sizes are equal (or a at most b). If the algebra cannot decide it, the answer is true
- * and a check ["eq", a, b] (or ["le", a, b]) is recorded, which checks_remember keeps and run
- * evaluates when the sizes are known. */
+/* Whether two sizes are equal (or a at most b). If the algebra cannot decide it, or this check has
+ * been recorded, the answer is true and a check ["eq", a, b] (or ["le", a, b]) is recorded, which
+ * checks_remember keeps and run evaluates when the sizes are known. */
 bool size_equal(UOp *a, UOp *b);
 /* From here on also sizes that differ as expressions count as equal, with a check, if they may be
  * equal for some values: a branch in a document need not fit every size. */

@@ -249,10 +249,9 @@ void cache_map(size_t n, const Key *key, const char *suffix, const size_t *bytes
 	Share s = pool_share(n, all / (n ? n : 1) / BYTES_A_NANOSECOND, threads);
 	s.chunk = 1;
 	s.wake = true;
-	if (s.threads > 1)
-		pool_start(s.threads);
+	bool started = s.threads > 1 && pool_start(s.threads);
 	pool_run(entries_check, bufs, vars, n, &s);
-	if (s.threads > 1)
+	if (started)
 		pool_stop();
 	for (size_t i = 0; i < n; i++)
 		if (!good[i]) {

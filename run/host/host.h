@@ -29,8 +29,11 @@ typedef struct { int threads; bool wake; int64_t chunk, work; } Share;
  * would not be faster. The caller sets wake, from the work of this launch and of those after it. */
 Share pool_share(int64_t items, int64_t work, int most);
 bool pool_worth_waking(int64_t work);
-/* Starts n threads, counting the caller, which is pinned to the processor it runs on. */
-void pool_start(int n);
+/* Starts threads until there are n, counting the caller, which is pinned to the processor it runs
+ * on. Whether there were none before. */
+bool pool_start(int n);
+/* Wakes those that sleep: launches follow soon. */
+void pool_wake(void);
 /* Executes items 0 … items-1 and returns when all are done. */
 void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, const Share *s);
 /* Ends the threads and removes the caller's pinning. */

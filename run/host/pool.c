@@ -250,15 +250,16 @@ static int pin_caller(int n)
 
 /* Workers start with all signals blocked: the caller handles them. If a worker cannot be started,
  * the pool has fewer threads. */
-void pool_start(int n)
+bool pool_start(int n)
 {
 	sigset_t all, old;
+	bool first = pool.threads < 2;
 
 	n = n > MOST_THREADS ? MOST_THREADS : n;
 	if (pool.threads >= n || n < 2)
-		return;
+		return false;
 	pool.spin = n <= cores() ? SPIN : 1;
-	if (pool.threads < 2) {
+	if (first) {
 		pool.home = pin_caller(n);
 		pool.threads = 1;
 	}
@@ -269,6 +270,14 @@ void pool_start(int n)
 			pool.home >= 0 ? processor(pool.home, pool.threads) : -1))
 			break;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return first;
+}
+
+void pool_wake(void)
+{
+	for (int i = 1; i < pool.threads; i++)
+		if (change(&pool.worker[i].state, ASLEEP, IDLE))
+			futex_wake(&pool.worker[i].state);
 }
 
 void pool_stop(void)

@@ -4,7 +4,8 @@
  *     114.4 MB (on one line)
  *
  * Weights are the constants, in the form in which the calls that run each time read them; the plan
- * is the workspace for temporaries; "at most" is the peak of this process. */
+ * is the workspace for temporaries, of a list the most that it had for them at one time; "at most"
+ * is the peak of this process. */
 #include "document/document.h"
 #include "session/session.h"
 
@@ -18,21 +19,27 @@ static double bytes_of(const Buffers *b, const bool *read, const char *role)
 	return n;
 }
 
-void memory_report(const Graph *g, const Buffers *b)
+MemoryUse memory_use(const Graph *g, const Buffers *b)
 {
-	enum { MB = 1000000 };
 	bool *read = arena_alloc(b->n + 1);
-	double weights, given;
 
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		const UOp *call = g->sink->src[i];
 		for (uint32_t k = call->op == OP_CALL; k < call->nsrc && !call_prepares(call); k++)
 			read[buffer_slot(b, call->src[k])] = true;
 	}
-	weights = bytes_of(b, read, "const") + bytes_of(b, read, "prepared");
-	given = bytes_of(b, read, "input") + bytes_of(b, read, "output");
+	return (MemoryUse){
+		.weights = bytes_of(b, read, "const") + bytes_of(b, read, "prepared"),
+		.plan = (double)b->plan,
+		.given = bytes_of(b, read, "input") + bytes_of(b, read, "output"),
+		.states = bytes_of(b, read, "state")};
+}
+
+void memory_report(const MemoryUse *u)
+{
+	enum { MB = 1000000 };
+
 	fprintf(stderr, "%s: memory: weights %.1f MB, plan %.1f MB, inputs and outputs %.1f MB, "
-		"states %.1f MB; at most %.1f MB\n", process.stage, weights / MB,
-		(double)b->plan / MB, given / MB, bytes_of(b, read, "state") / MB,
-		(double)memory_peak() / MB);
+		"states %.1f MB; at most %.1f MB\n", process.stage, u->weights / MB,
+		u->plan / MB, u->given / MB, u->states / MB, (double)memory_peak() / MB);
 }

@@ -164,25 +164,28 @@ static int64_t plan_made(const Graph *g, const Buffers *b, int64_t *offset)
 	return bytes;
 }
 
-static void place_temps(const Graph *g, Buffers *b)
+static void plan_temps(const Graph *g, Buffers *b)
 {
-	int64_t *offset = xcalloc(b->n + 1, sizeof *offset), bytes = 0;
+	int64_t bytes = 0;
 
 	if (plan_given(g, b, &bytes)) {
 		for (size_t i = 0; i < b->n; i++)
 			if (buffer_is(b->u[i], "temp"))
-				offset[i] = val_get(b->u[i]->arg, "offset")->i;
+				b->offset[i] = val_get(b->u[i]->arg, "offset")->i;
 	} else {
-		bytes = plan_made(g, b, offset);
+		bytes = plan_made(g, b, b->offset);
 	}
 	b->plan = bytes;
-	b->workspace = b->exec->alloc(bytes ? bytes : 1);
+}
+
+void buffers_workspace(Buffers *b, void *workspace)
+{
+	b->workspace = workspace;
 	for (size_t i = 0; i < b->n; i++)
 		if (buffer_is(b->u[i], "temp")) {
-			b->mem[i] = b->exec->slice(b->workspace, offset[i], b->host[i].bytes);
+			b->mem[i] = b->exec->slice(workspace, b->offset[i], b->host[i].bytes);
 			b->host[i].data = b->exec->host ? b->mem[i] : NULL;
 		}
-	free(offset);
 }
 
 /* ---- all */
@@ -246,10 +249,11 @@ void buffer_evict(Buffers *b, size_t i)
 	}
 }
 
-Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in)
+Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in, bool part)
 {
 	Nodes all = walk(g->sink);
-	Buffers b = { .exec = exec, .in = in, .u = arena_alloc((all.n + 1) * sizeof *b.u) };
+	Buffers b = {.exec = exec, .in = in, .part = part,
+		.u = arena_alloc((all.n + 1) * sizeof *b.u)};
 
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_BUFFER) {
@@ -259,36 +263,36 @@ Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in)
 	b.host = arena_alloc((b.n + 1) * sizeof *b.host);
 	b.mem = arena_alloc((b.n + 1) * sizeof *b.mem);
 	b.mapped = arena_alloc(b.n + 1);
+	b.offset = arena_alloc((b.n + 1) * sizeof *b.offset);
 	for (size_t i = 0; i < b.n; i++) {
 		buffer_array(b.u[i], &in->env, &b.host[i]);
+		if (part)
+			continue;
 		if (buffer_is(b.u[i], "output"))
 			place_output(&b, i);
 		else if (buffer_is(b.u[i], "input") || buffer_is(b.u[i], "state"))
 			place_given(&b, i);
 	}
-	place_temps(g, &b);
+	plan_temps(g, &b);
+	if (!part)
+		buffers_workspace(&b, exec->alloc(b.plan ? b.plan : 1));
 	return b;
 }
+
+static bool is_fixed(const UOp *u) { return buffer_is(u, "const") || buffer_is(u, "prepared"); }
 
 void buffers_resize(Buffers *b, const Graph *g)
 {
 	for (size_t i = 0; i < b->n; i++) {
-		const UOp *u = b->u[i];
-		bool output = buffer_is(u, "output"), input = buffer_is(u, "input");
-		if (!output && !input && !buffer_is(u, "temp"))
+		if (is_fixed(b->u[i]))
 			continue;
-		if (b->mem[i] && (output || (input && !b->exec->host)))
-			b->exec->release(b->mem[i]);
-		if (!b->exec->host && b->host[i].owned && !input)
+		void *data = b->host[i].data;
+		if (!b->exec->host)
 			array_free(&b->host[i]);
-		buffer_array(u, &b->in->env, &b->host[i]);
-		if (output)
-			place_output(b, i);
-		else if (input)
-			place_given(b, i);
+		buffer_array(b->u[i], &b->in->env, &b->host[i]);
+		b->host[i].data = b->exec->host ? data : NULL;
 	}
-	b->exec->release(b->workspace);
-	place_temps(g, b);
+	plan_temps(g, b);
 }
 
 /* Whether an input changes from call to call, and so has no fixed memory. */
@@ -302,7 +306,7 @@ static bool is_fed(const Buffers *b, const UOp *u)
 void buffers_settle(Buffers *b)
 {
 	b->moved = arena_alloc(b->n + 1);
-	for (size_t i = 0; i < b->n && b->exec->host; i++) {
+	for (size_t i = 0; i < b->n && b->exec->host && !b->part; i++) {
 		Array *a = &b->host[i];
 		if (!buffer_is(b->u[i], "input") || a->bytes < HUGE_PAGE || a->owned ||
 			is_fed(b, b->u[i]))
@@ -326,7 +330,7 @@ Array *buffer_get(Buffers *b, size_t i)
 		return a;
 	if (!a->data)
 		*a = array_new(a->dtype, a->rank, a->dim);
-	else if (buffer_is(b->u[i], "const") || buffer_is(b->u[i], "input"))
+	else if (buffer_is(b->u[i], "const") || (buffer_is(b->u[i], "input") && !b->part))
 		return a;
 	b->exec->get(a->data, b->mem[i], a->bytes);
 	return a;
@@ -341,16 +345,19 @@ void buffer_put(Buffers *b, size_t i)
 void buffers_release(Buffers *b)
 {
 	for (size_t i = 0; i < b->n; i++) {
-		bool own = buffer_is(b->u[i], "output") || buffer_is(b->u[i], "state") ||
-			buffer_is(b->u[i], "prepared");
+		const UOp *u = b->u[i];
+		bool own = buffer_is(u, "output") || buffer_is(u, "state") ||
+			buffer_is(u, "prepared");
 		if (!b->mem[i])
 			continue;
-		if (own || (b->moved && b->moved[i]) ||
-			(!b->exec->host && !buffer_is(b->u[i], "temp")))
+		if (b->part ? buffer_is(u, "prepared") || (!b->exec->host && is_fixed(u)) :
+			own || (b->moved && b->moved[i]) ||
+				(!b->exec->host && !buffer_is(u, "temp")))
 			b->exec->release(b->mem[i]);
-		if (!b->exec->host && b->host[i].owned && !buffer_is(b->u[i], "input"))
+		if (!b->exec->host && b->host[i].owned && !buffer_is(u, "input"))
 			array_free(&b->host[i]);
 	}
-	b->exec->release(b->workspace);
+	if (!b->part)
+		b->exec->release(b->workspace);
 	map_free(&b->slot);
 }

@@ -22,7 +22,7 @@ void session_fed(Session *s)
 
 void session_input(Session *s, size_t k, void *data)
 {
-	Fed *f = s->g->level > LV_GRAPH ? &s->fed[k] : NULL;
+	Fed *f = s->g->level > LV_GRAPH && !s->list ? &s->fed[k] : NULL;
 
 	s->in->at[k].data = data;
 	if (!f || !f->mem.n)
@@ -129,36 +129,62 @@ size_t session_outputs(Session *s, const char *const **names, const Array **at)
 	for (size_t i = 0; slot && i < s->nout; i++)
 		s->out[i] = *buffer_get(&s->b, slot[i]);
 	for (size_t i = 0; s->list && i < s->nout; i++)
-		s->out[i] = list_output(s, s->names[i]);
+		s->out[i] = list_output(s, s->names[i], &s->out[i]);
 	*names = s->names;
 	*at = s->out;
 	return s->nout;
 }
 
-Graph *session_profile(const Session *s)
-{
-	const Val **row = arena_alloc((s->nsteps + 1) * sizeof *row);
-	Graph *g = arena_alloc(sizeof *g);
-	double all = 0, n = s->ncalls ? s->ncalls : 1;
+typedef VEC(const Val *) Rows;
 
-	for (size_t i = s->first; i < s->nsteps; i++)
-		all += s->step[i].ms;
+/* Prints the steps of a session, or of a segment's, and adds their rows; all: the time of them all.
+ */
+static void profile_steps(const Session *s, size_t calls, double all, Rows *rows)
+{
 	for (size_t i = 0; i < s->nsteps; i++) {
 		const Step *t = &s->step[i];
 		bool once = i < s->first;
-		double ms = once ? t->ms : t->ms / n;
-		fprintf(stderr, "%6zu  %10.4f ms  ", i, ms);
+		double ms = once ? t->ms : t->ms / calls;
+		fprintf(stderr, "%6zu  %10.4f ms  ", s->before_steps + i, ms);
 		if (once)
 			fprintf(stderr, "%6s", prepared_skips(s->prepared, i) ? "cached" : "once");
 		else
 			fprintf(stderr, "%5.1f%%", all > 0 ? 100 * t->ms / all : 0);
-		fprintf(stderr, "  %s%s\n", t->name,
+		fprintf(stderr, "  %s%s", t->name,
 			t->kind == STEP_INTERPRET ? " (interpreted)" : "");
-		row[i] = VARR(val_int(i), val_str(t->name), val_float(ms));
+		if (s->whole && !once)
+			fprintf(stderr, ", %.4g times", (double)t->runs / calls);
+		fprintf(stderr, "\n");
+		vec_push(rows, VARR(val_int(s->before_steps + i), val_str(t->name), val_float(ms)));
 	}
+}
+
+static double steps_ms(const Session *s)
+{
+	double ms = 0;
+
+	for (size_t i = s->first; i < s->nsteps; i++)
+		ms += s->step[i].ms;
+	return ms;
+}
+
+Graph *session_profile(const Session *s)
+{
+	Graph *g = arena_alloc(sizeof *g);
+	size_t n = s->ncalls ? s->ncalls : 1;
+	double all = steps_ms(s);
+	const Session *part;
+	Rows rows = {0};
+
+	for (size_t p = 0; s->list && (part = list_session(s->list, p)); p++)
+		all += steps_ms(part);
+	profile_steps(s, n, all, &rows);
+	for (size_t p = 0; s->list && (part = list_session(s->list, p)); p++)
+		profile_steps(part, n, all, &rows);
 	fprintf(stderr, "%6s  %10.4f ms  a call, %zu call%s\n", "all", all / n, s->ncalls,
 		s->ncalls == 1 ? "" : "s");
 	*g = *s->g;
-	g->meta = val_set(s->g->meta, "timings", val_array(s->nsteps, row));
+	g->meta = val_set(s->g->meta, "timings", val_array(rows.n, rows.at));
+	vec_free(&rows);
 	return g;
 }

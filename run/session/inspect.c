@@ -33,7 +33,11 @@ const char *step_name(const Session *s, size_t i)
 {
 	const Step *t = &s->step[i];
 
-	return t->kind == STEP_COPY ? "copy" : arena_printf("K%zu %s", t->number, t->name);
+	const char *turn = s->whole ? list_turn(s->whole->list) : "";
+	const char *name = t->kind == STEP_COPY ? "copy" :
+		arena_printf("K%zu %s", t->number, t->name);
+
+	return *turn ? arena_printf("%s, turn %s", name, turn) : name;
 }
 
 /* ---- ranges of values */
@@ -52,39 +56,93 @@ static const char *kind_text(const Array *a)
 	return text;
 }
 
-static void range_line(const char *call, const char *kernel, const char *buffer, const Array *a)
-{
-	double least = INFINITY, greatest = -INFINITY, sum = 0;
-	int64_t n = array_count(a), zeros = 0, nans = 0, infs = 0;
+/* What values there were, in arrays of the kind. */
+typedef struct ValueRange {
+	const char *kind;
+	double least, greatest, sum;
+	int64_t finite, zeros, nans, infs;
+} ValueRange;
 
+static void range_add(ValueRange *r, const Array *a)
+{
+	const int64_t n = array_count(a);
+
+	if (!r->kind)
+		*r = (ValueRange){.least = INFINITY, .greatest = -INFINITY};
+	r->kind = kind_text(a);
 	for (int64_t i = 0; i < n; i++) {
 		double v = element_value(a->dtype, a->data, i);
-		zeros += v == 0;
-		nans += isnan(v);
-		infs += isinf(v) != 0;
+		r->zeros += v == 0;
+		r->nans += isnan(v);
+		r->infs += isinf(v) != 0;
 		if (!isfinite(v))
 			continue;
-		least = fmin(least, v);
-		greatest = fmax(greatest, v);
-		sum += v;
+		r->finite++;
+		r->least = fmin(r->least, v);
+		r->greatest = fmax(r->greatest, v);
+		r->sum += v;
 	}
-	n -= nans + infs;
-	fprintf(stderr, "%-5s %-20s %-16s %-20s", call, kernel, buffer, kind_text(a));
-	if (n)
-		fprintf(stderr, " %12.6g %12.6g %12.6g", least, greatest, sum / n);
+}
+
+static void range_print(
+	const char *call, const char *kernel, const char *buffer, const ValueRange *r)
+{
+	fprintf(stderr, "%-5s %-20s %-16s %-20s", call, kernel, buffer, r->kind);
+	if (r->finite)
+		fprintf(stderr, " %12.6g %12.6g %12.6g", r->least, r->greatest,
+			r->sum / r->finite);
 	else
 		fprintf(stderr, " %12s %12s %12s", "-", "-", "-");
-	fprintf(stderr, " %8lld %8lld %8lld\n", (long long)zeros, (long long)nans,
-		(long long)infs);
+	fprintf(stderr, " %8lld %8lld %8lld\n", (long long)r->zeros, (long long)r->nans,
+		(long long)r->infs);
+}
+
+static void range_line(const char *call, const char *kernel, const char *buffer, const Array *a)
+{
+	ValueRange r = {0};
+
+	range_add(&r, a);
+	range_print(call, kernel, buffer, &r);
+}
+
+/* Prints what step i has written to its slot k: each time, or of a list after all turns. */
+static void range_flush(Session *s, size_t i, size_t k)
+{
+	const Step *t = &s->step[i];
+
+	if (t->range[k].kind)
+		range_print(t->kind == STEP_COPY ? "-" : arena_printf("K%zu", t->number), t->name,
+			buffer_name(s->b.u[t->slot[k]]), &t->range[k]);
+	t->range[k] = (ValueRange){0};
+}
+
+/* An input, constant or state of a list. */
+static Array list_given(const Session *s, const UOp *u)
+{
+	const Array *a = buffer_is(u, "input") ? input_of(s->in, u) : NULL;
+
+	for (size_t i = 0; !a && i < s->states.n; i++)
+		a = s->states.at[i].buffer == u ? &s->states.at[i].at : NULL;
+	return a ? *a : buffer_content(u, &s->in->env);
+}
+
+static bool is_given(const UOp *u)
+{
+	return buffer_is(u, "input") || buffer_is(u, "const") || buffer_is(u, "state");
 }
 
 static void range_head(Session *s)
 {
 	fprintf(stderr, "%-5s %-20s %-16s %-20s %12s %12s %12s %8s %8s %8s\n", "call", "kernel",
 		"buffer", "values", "least", "greatest", "mean", "zeros", "NaN", "inf");
+	Nodes all = s->list ? walk(s->g->sink) : (Nodes){0};
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_BUFFER && is_given(all.at[i])) {
+			Array a = list_given(s, all.at[i]);
+			range_line("-", buffer_role(all.at[i]), buffer_name(all.at[i]), &a);
+		}
 	for (size_t i = 0; i < s->b.n; i++)
-		if (buffer_is(s->b.u[i], "input") || buffer_is(s->b.u[i], "const") ||
-			buffer_is(s->b.u[i], "state")) {
+		if (is_given(s->b.u[i])) {
 			buffer_memory(&s->b, i);
 			range_line("-", buffer_role(s->b.u[i]), buffer_name(s->b.u[i]),
 				buffer_get(&s->b, i));
@@ -99,17 +157,20 @@ static void print_array(const char *call, const char *how, const char *name, con
 	array_print(stderr, a);
 }
 
-/* Writes a buffer as FOLDER/007.r_64.t3.npy, what the call reads as FOLDER/007.r_64.in.t2.npy; or
- * prints it. */
+/* Writes a buffer as FOLDER/007.r_64.t3.npy, what the call reads as FOLDER/007.r_64.in.t2.npy, in a
+ * loop as FOLDER/007.turn2.r_64.t3.npy; or prints it. */
 static void show_buffer(Session *s, size_t i, size_t k, bool before)
 {
 	const Step *t = &s->step[i];
 	const char *name = buffer_name(s->b.u[t->slot[k]]);
 	const Array *a = buffer_get(&s->b, t->slot[k]);
 
+	const char *turn = s->whole ? list_turn(s->whole->list) : "";
+
 	if (s->o.keep)
-		npy_write(arena_printf("%s/%03zu.%s.%s%s.npy", s->o.keep, i, t->name,
-				  before ? "in." : "", name), a);
+		npy_write(arena_printf("%s/%03zu.%s%s%s%s.%s%s.npy", s->o.keep,
+				  s->before_steps + i, *turn ? "turn" : "", turn,
+				  *turn ? "." : "", t->name, before ? "in." : "", name), a);
 	else
 		print_array(step_name(s, i), before ? "reads" : "writes", name, a);
 }
@@ -169,11 +230,13 @@ void inspect_before(Session *s, size_t i)
 	bool keeps = s->o.check_nan && t->kind == STEP_LAUNCH;
 
 	s->b.exec->sync();
-	if (s->o.range && !s->headed)
-		range_head(s);
-	s->headed = true;
+	Session *top = session_top(s);
+
+	if (s->o.range && !top->headed)
+		range_head(top);
+	top->headed = true;
 	if (dumped(s, i)) {
-		s->dumped = true;
+		top->dumped = true;
 		show_slots(s, i, step_reads(t), true);
 	}
 	/* what it is about to write over may be what it reads */
@@ -212,11 +275,15 @@ void inspect_after(Session *s, size_t i)
 	s->b.exec->sync();
 	if (s->o.dump ? dumped(s, i) : s->o.keep != NULL)
 		show_slots(s, i, writes, false);
-	for (size_t k = 0; s->o.range && k < t->nbuf && k < SLOTS; k++)
-		if (writes >> k & 1)
-			range_line(t->kind == STEP_COPY ? "-" : arena_printf("K%zu", t->number),
-				t->name, buffer_name(s->b.u[t->slot[k]]),
-				buffer_get(&s->b, t->slot[k]));
+	if (s->o.range && !t->range)
+		s->step[i].range = arena_alloc((t->nbuf + 1) * sizeof *t->range);
+	for (size_t k = 0; s->o.range && k < t->nbuf && k < SLOTS; k++) {
+		if (!(writes >> k & 1))
+			continue;
+		range_add(&t->range[k], buffer_get(&s->b, t->slot[k]));
+		if (!s->whole)
+			range_flush(s, i, k);
+	}
 	if (s->o.check_nan && t->kind == STEP_LAUNCH)
 		check_step(s, i);
 }
@@ -241,6 +308,16 @@ void inspect_call(Session *s)
 		s->before[i].at.data = copied(&at[i]);
 	}
 	s->nbefore = n;
+}
+
+void inspect_called(Session *s)
+{
+	Session *part;
+
+	for (size_t p = 0; s->o.range && (part = list_session(s->list, p)); p++)
+		for (size_t i = 0; i < part->nsteps; i++)
+			for (size_t k = 0; part->step[i].range && k < part->step[i].nbuf; k++)
+				range_flush(part, i, k);
 }
 
 void inspect_done(Session *s)

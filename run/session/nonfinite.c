@@ -203,10 +203,11 @@ void nonfinite_ask(Session *s, size_t i, size_t slot, void *const *read)
 	const int before = worst_read(s, t, read);
 	bool finite = true;
 
-	if (s->o.origin && !s->asked)
-		ask_origin(s, arena_printf("; the first buffer with one is %s, of %s",
+	Session *top = session_top(s);
+	if (s->o.origin && !top->asked)
+		ask_origin(top, arena_printf("; the first buffer with one is %s, of %s",
 			buffer_name(s->b.u[slot]), step_name(s, i)));
-	s->asked = true;
+	top->asked = true;
 	if (kernel->op != OP_CUSTOM) {
 		interpret_call(t->callee, s->g->level, &s->in->env, t->nbuf, read,
 			nonfinite_watch(kernel, arena_printf("; in %s", step_name(s, i))));

@@ -24,11 +24,12 @@ static const char *callee_name(const UOp *u)
 	return v && v->kind == VAL_STR ? v->s : op_name(u->op);
 }
 
-static int64_t var_of(const Inputs *in, const Program *p, size_t k)
+/* The number of a program's variable k among those of the inputs. */
+static int var_of(const Inputs *in, const Program *p, size_t k)
 {
 	for (int i = 0; i < in->env.n; i++)
 		if (val_is_str(p->vars[k], in->env.name[i]))
-			return in->env.value[i];
+			return i;
 	die(MALFORMED, "%s: size variable '%s' has no value", p->where, p->vars[k]->s);
 }
 
@@ -44,7 +45,7 @@ static int64_t size_of(const Inputs *in, const Program *p, UOp *size)
 static void launch_vars(const Session *s, Step *t)
 {
 	for (size_t k = 0; k < t->program->nvars; k++)
-		t->vars[k] = var_of(s->in, t->program, k);
+		t->vars[k] = s->in->env.value[t->var[k]];
 }
 
 /* What depends on sizes. */
@@ -72,6 +73,9 @@ static void step_launch(Session *s, Step *t, void *kernel)
 	size_t n = t->program->nvars;
 
 	t->vars = arena_alloc((n + 1) * sizeof *t->vars);
+	t->var = arena_alloc((n + 1) * sizeof *t->var);
+	for (size_t k = 0; k < n; k++)
+		t->var[k] = var_of(s->in, t->program, k);
 	t->launch = (Launch){
 		.kernel = kernel, .nbuf = t->nbuf, .buf = t->mem, .nvars = n, .vars = t->vars};
 	launch_sizes(s, t);
@@ -98,6 +102,7 @@ static void steps_wake(Session *s)
 		share->wake = pool_worth_waking(ahead);
 		most = share->threads > most ? share->threads : most;
 	}
+	s->shareable = ahead;
 	if (most > 1)
 		pool_start(most);
 }
@@ -153,7 +158,7 @@ static void check_interpreted(const Step *t)
 static void steps_make(Session *s, const Map *programs, void **kernel)
 {
 	UOp *sink = s->g->sink;
-	size_t number = 0;
+	size_t number = s->number;
 
 	s->step = arena_alloc((sink->nsrc + 1) * sizeof *s->step);
 	for (size_t i = 0; i < sink->nsrc; i++) {
@@ -278,20 +283,27 @@ static const Exec *exec_of(const Session *s)
 	return e;
 }
 
-/* The programs that are launched: not those of --interpret-only, whose sources need not even
+/* The programs of a list's calls but for those of --interpret-only, whose sources need not even
  * compile. */
+static void find_launched(const Session *s, const UOp *list, size_t *number, Map *need)
+{
+	for (uint32_t i = 0; i < list->nsrc; i++) {
+		UOp *u = list->src[i];
+		if (u->op == OP_CALL &&
+			!call_listed(s->o.interpret_only, (*number)++, callee_name(u->src[0])))
+			map_put(need, u->src[0]->id + 1, u);
+		for (uint32_t k = 0; u->op != OP_CALL && k < u->nsrc; k++)
+			if (u->src[k]->op == OP_REGION)
+				find_launched(s, u->src[k], number, need);
+	}
+}
+
 static size_t programs_launched(const Session *s, Program **p)
 {
 	Map need = {0};
 	size_t n = 0, number = 0;
 
-	Nodes all = walk(s->g->sink);
-	for (size_t i = 0; i < all.n; i++) {
-		UOp *u = all.at[i];
-		if (u->op == OP_CALL &&
-			!call_listed(s->o.interpret_only, number++, callee_name(u->src[0])))
-			map_put(&need, u->src[0]->id + 1, u);
-	}
+	find_launched(s, s->g->sink, &number, &need);
 	for (size_t i = 0; i < s->programs.n; i++)
 		if (map_get(&need, s->programs.at[i].u->id + 1))
 			p[n++] = &s->programs.at[i];
@@ -347,7 +359,7 @@ static void open_steps(Session *s)
 {
 	const Exec *e = s->loaded->exec;
 
-	s->b = buffers_place(s->g, e, s->in);
+	s->b = buffers_place(s->g, e, s->in, s->whole != NULL);
 	s->threads = e->host ? s->o.threads : 1;
 	s->b.once = e->host && !s->o.often;
 	s->prepared = prepared_find(
@@ -385,6 +397,7 @@ void session_step(Session *s, size_t i)
 	if (s->o.profile) {
 		s->b.exec->sync();
 		s->step[i].ms += now_ms() - begin;
+		s->step[i].runs++;
 	}
 }
 
@@ -412,16 +425,17 @@ static void open_calls(Session *s)
 	session_defer(s);
 }
 
-Session *session_part(const Session *whole, Graph *segment, const Inputs *in)
+Session *session_part(
+	Session *whole, Graph *segment, const Inputs *in, size_t number, size_t first)
 {
 	Session *s = arena_alloc(sizeof *s);
 
 	*s = (Session){.g = segment, .in = in, .o = whole->o, .loaded = whole->loaded,
-		.programs = whole->loaded->programs};
+		.programs = whole->loaded->programs, .whole = whole, .number = number,
+		.before_steps = first};
 	s->o.often = true;
-	s->names = output_names(segment, &s->nout);
-	s->out = arena_alloc((s->nout + 1) * sizeof *s->out);
-	open_calls(s);
+	open_steps(s);
+	run_first(s);
 	return s;
 }
 
@@ -435,14 +449,25 @@ void session_turn(Session *s)
 void session_resize(Session *s)
 {
 	buffers_resize(&s->b, s->g);
-	for (size_t i = s->first; i < s->nsteps; i++) {
-		Step *t = &s->step[i];
-		if (t->kind == STEP_LAUNCH)
-			launch_sizes(s, t);
-		memset(t->mem, 0, t->nbuf * sizeof *t->mem);
-		step_memory(s, t);
-	}
+	for (size_t i = s->first; i < s->nsteps; i++)
+		if (s->step[i].kind == STEP_LAUNCH)
+			launch_sizes(s, &s->step[i]);
 	steps_wake(s);
+}
+
+void session_workspace(Session *s, void *workspace)
+{
+	buffers_workspace(&s->b, workspace);
+	for (size_t i = s->first; i < s->nsteps; i++)
+		for (size_t k = 0; k < s->step[i].nbuf; k++)
+			if (buffer_is(s->b.u[s->step[i].slot[k]], "temp"))
+				s->step[i].mem[k] = s->b.mem[s->step[i].slot[k]];
+}
+
+void session_part_close(Session *s)
+{
+	prepared_release(s->prepared, &s->b);
+	buffers_release(&s->b);
 }
 
 Session *session_open(Graph *g, const Inputs *in, const SessionOptions *o)
@@ -481,6 +506,7 @@ void session_call(Session *s)
 	}
 	if (s->list) {
 		list_call(s);
+		inspect_called(s);
 		return;
 	}
 	for (size_t i = s->first; i < s->nsteps; i++)
@@ -493,15 +519,17 @@ void session_close(Session *s)
 {
 	pool_stop();
 	inspect_done(s);
+	if (s->g->level > LV_GRAPH && process.verbose) {
+		MemoryUse u = s->list ? list_memory(s->list) : memory_use(s->g, &s->b);
+		memory_report(&u);
+	}
 	if (s->list) {
 		list_close(s);
 	} else if (s->g->level > LV_GRAPH) {
-		if (process.verbose)
-			memory_report(s->g, &s->b);
 		prepared_release(s->prepared, &s->b);
 		buffers_release(&s->b);
 	}
-	for (size_t i = 0; s->g->level <= LV_GRAPH && i < s->nout; i++)
+	for (size_t i = 0; (s->g->level <= LV_GRAPH || s->list) && i < s->nout; i++)
 		array_free(&s->out[i]);
 	for (size_t i = 0; i < s->states.n; i++)
 		array_free(&s->states.at[i].at);

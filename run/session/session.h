@@ -59,8 +59,11 @@ typedef struct {
 	UOp **u;
 	Array *host;                    /* data NULL while only the device has it */
 	void **mem;                     /* device memory; the data itself for a host Exec */
-	void *workspace;                /* memory for the temporaries, and its size: */
+	void *workspace;                /* memory for the temporaries, its size and their places */
 	size_t plan;
+	int64_t *offset;
+	bool part;                      /* of a segment, whose list has the memory but of constants
+					 * and prepared buffers */
 	bool *mapped;                   /* in pages of a mapped file, which can be dropped */
 	bool once;                      /* one call: its steps load and evict weights */
 	bool *moved;                    /* copied by buffers_settle; NULL: none */
@@ -68,10 +71,12 @@ typedef struct {
 } Buffers;
 /* Allocates every BUFFER that the sink reaches: inputs and constants stay in place, states get
  * their initial value, and temporaries follow the document's memory plan, or one made here when the
- * sizes were not known before. */
-Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in);
-/* Places inputs, outputs and temporaries again, as the sizes have changed. */
+ * sizes were not known before. part: sizes and the plan alone are set, but for constants. */
+Buffers buffers_place(const Graph *g, const Exec *exec, const Inputs *in, bool part);
+/* Sets the sizes and the plan of a part again, as variables have changed. */
 void buffers_resize(Buffers *b, const Graph *g);
+/* A part's temporaries are there from now on. */
+void buffers_workspace(Buffers *b, void *workspace);
 size_t buffer_slot(const Buffers *b, const UOp *u);
 /* The buffer's device memory. A constant is read or mapped, and memory for a prepared buffer is
  * allocated, on the first call. */
@@ -90,8 +95,11 @@ void buffers_release(Buffers *b);
 
 /* ---- account.c */
 
-/* Prints one line on standard error: how memory is used, and its peak. */
-void memory_report(const Graph *g, const Buffers *b);
+/* How a document's buffers use memory, in bytes. */
+typedef struct { double weights, plan, given, states; } MemoryUse;
+MemoryUse memory_use(const Graph *g, const Buffers *b);
+/* Prints one line on standard error: that, and the process's peak. */
+void memory_report(const MemoryUse *u);
 
 /* ---- prepared.c: buffers of role prepared, which are filled once */
 
@@ -172,16 +180,6 @@ void interpret_call(UOp *callee, Level level, const VarEnv *env, size_t nbuf, vo
 	Watch *watch);
 /* The names of the SINK's outputs; out0, out1, … if it gives none. */
 const char **output_names(const Graph *g, size_t *n);
-
-/* ---- trim.c: outputs whose sizes depend on data (common/README.md, meta.counts and meta.trims) */
-
-/* Declares the counts as size variables, so that expressions in meta can name them. */
-void counts_declare(const Graph *g);
-/* Trims the outputs to the sizes given by their counts, evaluates the meta.checks that mention
- * counts, and returns the number of the user's outputs, which come before the counts. *at gets the
- * trimmed outputs. */
-size_t outputs_trim(const Graph *g, const VarEnv *env, size_t n, const char *const *names,
-	const Array **at);
 
 /* ---- save.c: states in .safetensors */
 

@@ -15,11 +15,14 @@ typedef struct {
 	void **mem;
 	void **read;                    /* --check-nan: its buffers as they were before it */
 	Launch launch;
-	int64_t *vars;                  /* its size variables */
+	int64_t *vars;                  /* its size variables, and their numbers in the env */
+	int *var;
 	size_t nevict, *evict;          /* weights to evict after it */
 	bool empty;                     /* the grid has no items: nothing to launch */
 	bool deferred;                      /* a copy that waits until the outputs are read */
-	double ms;                      /* total over all calls */
+	double ms;                      /* total over all calls, and how often it ran */
+	size_t runs;
+	struct ValueRange *range;       /* --check-range, of a list: what it wrote, by slot */
 } Step;
 
 /* a fed input: its buffer, and the elements of steps' mem that point to it */
@@ -39,6 +42,8 @@ typedef struct {
 
 struct Session {
 	Graph *g;
+	Session *whole;                 /* of a segment: the session of its document, else NULL */
+	size_t number, before_steps;    /* the kernel calls and steps before it */
 	List *list;                     /* of a document with steps, else NULL */
 	Loaded *loaded;
 	const Inputs *in;
@@ -48,6 +53,7 @@ struct Session {
 	Step *step;
 	size_t nsteps, ncalls, first;   /* first: how many steps run once, before the first call */
 	int threads;
+	int64_t shareable;              /* work of a call that threads may share, in ns */
 	Prepared *prepared;
 	States states;
 	Fed *fed;                       /* for each of the inputs */
@@ -60,6 +66,9 @@ struct Session {
 	NamedState *before;             /* --check-nan: the states before this call */
 	size_t nbefore;
 };
+
+/* The session of the whole document. */
+static inline Session *session_top(Session *s) { return s->whole ? s->whole : s; }
 
 static inline UOp *kernel_of(UOp *callee)
 {
@@ -77,12 +86,13 @@ bool session_inspects(const SessionOptions *o);
 bool listed(const char *list, const char *name);
 /* bit k: the step reads slot k */
 uint64_t step_reads(const Step *t);
-/* "K3 r_64", in the arena */
+/* "K3 r_64", or "K3 r_64, turn 2", in the arena */
 const char *step_name(const Session *s, size_t i);
-/* To be called before and after step i, before each call, and when the session closes. */
+/* To be called before and after step i, before and after each call, and when the session closes. */
 void inspect_before(Session *s, size_t i);
 void inspect_after(Session *s, size_t i);
 void inspect_call(Session *s);
+void inspect_called(Session *s);
 void inspect_done(Session *s);
 /* What looks at the nodes of a document of level graph; NULL: nothing. */
 Watch *inspect_graph(Session *s);
@@ -99,20 +109,32 @@ Watch *nonfinite_watch(const UOp *kernel, const char *context);
  * step's buffers as they were before it, and is written to. Returns when it came in from before. */
 void nonfinite_ask(Session *s, size_t i, size_t slot, void *const *read);
 
-/* The session of a segment, with what its document has loaded. The inputs may change. */
-Session *session_part(const Session *whole, Graph *segment, const Inputs *in);
+/* The session of a segment, with what its document has loaded: as many kernel calls and steps as
+ * said come before it. It has no memory for inputs, outputs, states and temporaries: its steps get
+ * pointers. */
+Session *session_part(
+	Session *whole, Graph *segment, const Inputs *in, size_t number, size_t first);
 /* Gives its launches the variables' values where neither buffers nor grids depend on what has
  * changed, as a loop's turn; makes it fit sizes that have. */
 void session_turn(Session *s);
 void session_resize(Session *s);
+/* Its temporaries are there from now on: b.plan bytes on the device. */
+void session_workspace(Session *s, void *workspace);
+void session_part_close(Session *s);
 
 /* ---- list.c: documents whose lists have steps besides calls and copies */
 
 /* Sets s->list. */
 void list_open(Session *s);
 void list_call(Session *s);
-/* The content of an output after a call. */
-Array list_output(const Session *s, const char *name);
+/* The content of an output after a call; old is the one of the call before. */
+Array list_output(const Session *s, const char *name, Array *old);
+/* "3" or, in a loop in a loop, "3,0": the turns of what runs; "" outside of loops. */
+const char *list_turn(const List *l);
+/* The i-th of its segments' sessions that have been opened, in the order of the list; NULL: there
+ * are no more. */
+Session *list_session(const List *l, size_t i);
+MemoryUse list_memory(const List *l);
 void list_close(Session *s);
 
 /* ---- data.c */

@@ -118,8 +118,7 @@ static void read_set(const Graph *g, const char *text, VarEnv *env)
  * variable. */
 static void fix_meta(Graph *g, const VarEnv *env)
 {
-	const Val *sized = val_get(g->meta, "sized"), *checks = val_get(g->meta, "checks"),
-			  *trims = val_get(g->meta, "trims");
+	const Val *sized = val_get(g->meta, "sized"), *checks = val_get(g->meta, "checks");
 	const Val **row;
 
 	if (sized) {
@@ -142,10 +141,6 @@ static void fix_meta(Graph *g, const VarEnv *env)
 				fixed(checks->a[i]->a[2], env));
 		g->meta = val_set(g->meta, "checks", val_array(checks->n, row));
 	}
-	for (size_t i = 0; trims && i < trims->n; i++)
-		g->meta = val_set(g->meta, "trims",
-			val_set(val_get(g->meta, "trims"), trims->a[2 * i]->s,
-				fixed(trims->a[2 * i + 1], env)));
 }
 
 Graph *fix_sizes(Graph *g, size_t n, const char *const *set)

@@ -71,14 +71,8 @@ static Graph *body(Graph *g)
 	name = arena_alloc(wrt.node.n * sizeof *name);
 	if (!opt.vjp)
 		cot[0] = seed(&out);
-	for (size_t i = 0; opt.vjp && i < out.node.n; i++) {
-		if (val_get(val_get(g->meta, "trims"), out.name.at[i]))
-			die(UNSUPPORTED,
-				"how many elements '%s' has is data, and a cotangent has as many: "
-				"fold it in the program",
-				out.name.at[i]);
+	for (size_t i = 0; opt.vjp && i < out.node.n; i++)
 		cot[i] = input_add(g, arena_printf("cot_%s", out.name.at[i]), out.node.at[i]);
-	}
 	if (opt.segments)
 		derive_reverse_again(segment_count(), out.node.n, out.node.at, cot, wrt.node.n,
 			wrt.node.at, grad);

@@ -25,20 +25,13 @@ static Graph *body(Graph *g)
 	UOp **tan = arena_alloc(wrt.node.n * sizeof *tan),
 		**dout = arena_alloc(out.node.n * sizeof *dout);
 	const char **name = arena_alloc(out.node.n * sizeof *name);
-	const Val *trim;
 
 	steps_known(g->sink);
 	for (size_t i = 0; i < wrt.node.n; i++)
 		tan[i] = input_add(g, arena_printf("tan_%s", wrt.name.at[i]), wrt.node.at[i]);
 	derive_forward(wrt.node.n, wrt.node.at, tan, out.node.n, out.node.at, dout);
-	for (size_t i = 0; i < out.node.n; i++) {
+	for (size_t i = 0; i < out.node.n; i++)
 		name[i] = arena_printf("tan_%s", out.name.at[i]);
-		/* a tangent whose size is data is trimmed like its output */
-		trim = val_get(val_get(g->meta, "trims"), out.name.at[i]);
-		if (trim)
-			g->meta = val_set(g->meta, "trims",
-				val_set(val_get(g->meta, "trims"), name[i], trim));
-	}
 	return outputs_add(g, out.node.n, name, dout);
 }
 

@@ -55,6 +55,24 @@ static UOp *turns_said(const Back *b)
 	return NULL;
 }
 
+/* The size that is bound to the turns of this loop, or of another version of it, or NULL. */
+static UOp *turns_bound(const Back *b)
+{
+	const NodeList *binds = &steps_made()->binds;
+
+	for (size_t i = 0; i < binds->n; i++) {
+		const UOp *pick = binds->at[i]->src[0], *of = pick->nsrc ? pick->src[0] : pick;
+		if (pick->op != OP_PICK || of->op != OP_LOOP)
+			continue;
+		LoopParts p = loop_parts(of);
+		const Val *name = binds->at[i]->arg->a[0];
+		if (p.id == b->p.id && pick_place(pick) == p.states + p.values)
+			return vars_find(name->s, name->n);
+	}
+	return NULL;
+}
+
+/* One size, so that shapes with it are equal. */
 static void count_turns(Back *b)
 {
 	int64_t lo = 0, hi;
@@ -62,7 +80,9 @@ static void count_turns(Back *b)
 	if (!(b->turns = turns_said(b)) && (b->turns = loop_turns_known(&b->p)))
 		ix_bounds(b->turns, &lo, &hi);
 	if (!b->turns || lo < 0)
-		b->turns = t_bind("turns", loop_turns(b->loop), ix_const(0), ix_const(INT32_MAX));
+		b->turns = turns_bound(b);
+	if (!b->turns)
+		b->turns = t_bind_open("turns", loop_turns(b->loop), 1);
 }
 
 static UOp *turns_value(const Back *b)
@@ -263,7 +283,7 @@ static UOp *scattered(Back *b, UOp *end, UOp *u, int64_t first)
 	UOp *x = u->src[0], *g = loop_stacked(end, first, NULL), *index[MAX_RANK];
 
 	if (u->nsrc == 2 && u->src[1]->op == OP_TURN && u->src[1]->arg->i == b->p.id &&
-		size_equal(t_dim(x, 0), b->turns))
+		t_dim(x, 0) == b->turns)
 		return t_flip(g, 1, (int[]){0});
 	for (uint32_t k = 1; k < u->nsrc; k++)
 		index[k - 1] = loop_stacked(end, first + k, NULL);

@@ -8,16 +8,6 @@
 
 /* ---- outputs */
 
-static size_t hidden(const Graph *g)
-{
-	const Val *counts = val_get(g->meta, "counts");
-
-	return counts && counts->kind == VAL_ARRAY ? counts->n : 0;
-}
-
-/* The number of outputs without the counts of data-dependent sizes, which come last. */
-static size_t outputs_count(const Graph *g) { return sink_outputs(g->sink) - hidden(g); }
-
 const char *output_name(const Graph *g, size_t i)
 {
 	const Val *names = val_get(g->sink->arg, "names");
@@ -38,7 +28,7 @@ static const char *outputs_text(const Graph *g)
 {
 	const char *text = "";
 
-	for (size_t i = 0; i < outputs_count(g) && i < 20; i++) {
+	for (size_t i = 0; i < sink_outputs(g->sink) && i < 20; i++) {
 		UOp *u = g->sink->src[i];
 		text = arena_printf("%s%s%s %s%s", text, i ? ", " : "", output_name(g, i),
 			dtype_name(u->dtype),
@@ -49,16 +39,15 @@ static const char *outputs_text(const Graph *g)
 
 Graph *outputs_add(Graph *g, size_t n, const char *const *name, UOp *const *u)
 {
-	size_t old = outputs_count(g), all = sink_outputs(g->sink) + n;
+	size_t old = sink_outputs(g->sink), all = old + n;
 	UOp **src = arena_alloc(all * sizeof *src);
 	const Val **names = arena_alloc(all * sizeof *names);
 	Graph *r = arena_alloc(sizeof *r);
 
 	for (size_t i = 0; i < all; i++) {
-		bool fresh = i >= old && i < old + n;
-		size_t at = i < old ? i : i - n;
-		src[i] = fresh ? u[i - old] : g->sink->src[at];
-		names[i] = val_str(fresh ? name[i - old] : output_name(g, at));
+		bool fresh = i >= old;
+		src[i] = fresh ? u[i - old] : g->sink->src[i];
+		names[i] = val_str(fresh ? name[i - old] : output_name(g, i));
 		for (size_t k = 0; fresh && k < i; k++)
 			if (names[k] == names[i])
 				die(USAGE, "there is an output '%s' already", name[i - old]);
@@ -106,7 +95,7 @@ Picked pick_outputs(Graph *g, size_t n, const char *const *arg)
 
 	for (size_t i = 0; i < names.n; i++) {
 		ptrdiff_t at = output_find(g, names.at[i]);
-		if (at < 0 || (size_t)at >= outputs_count(g))
+		if (at < 0 || (size_t)at >= sink_outputs(g->sink))
 			die(USAGE, "there is no output '%.80s'; there are %s", names.at[i],
 				outputs_text(g));
 		if (!dtype_float(g->sink->src[at]->dtype))
@@ -116,7 +105,7 @@ Picked pick_outputs(Graph *g, size_t n, const char *const *arg)
 		vec_push(&r.name, names.at[i]);
 		vec_push(&r.node, g->sink->src[at]);
 	}
-	for (size_t i = 0; !names.n && i < outputs_count(g); i++)
+	for (size_t i = 0; !names.n && i < sink_outputs(g->sink); i++)
 		if (dtype_float(g->sink->src[i]->dtype)) {
 			vec_push(&r.name, output_name(g, i));
 			vec_push(&r.node, g->sink->src[i]);
@@ -243,6 +232,12 @@ UOp *input_add(Graph *g, const char *name, UOp *like)
 
 	if (!name_ok(val_str(name)))
 		die(USAGE, "'%.80s' cannot be an input's name", name);
+	for (int i = 0; i < like->shape->rank; i++)
+		if (size_is_bound(like->shape->dim[i]))
+			die(UNSUPPORTED,
+				"input '%s' would have a size that is data, %s: fold the output in "
+				"the program",
+				name, shape_text(like->shape));
 	if (buffer_taken(g, name) || vars_find(name, strlen(name)))
 		die(USAGE, "there is a %s '%s' already", buffer_taken(g, name) ? "buffer" : "size",
 			name);

@@ -258,23 +258,7 @@ static UOp *with_axis(const Place *p, UOp *n)
 	return t_move_axis(u, axis, 0);
 }
 
-/* ---- outputs and sizes in meta */
-
-/* Adds the new axis to the trims of an output whose size is data; the count of such a size, one of
- * the last outputs, must not be batched. */
-static void trim_output(Graph *g, const char *name, int axis, UOp *n)
-{
-	const Val *all = val_get(g->meta, "trims"), *trim = val_get(all, name), *v[MAX_RANK + 1];
-
-	if (listed(val_get(g->meta, "counts"), name))
-		die(UNSUPPORTED,
-			"a size that is data depends on what is batched: outputs would differ in "
-			"shape");
-	for (size_t i = 0; trim && i <= trim->n; i++)
-		v[i] = (int)i == axis ? size_to_val(n) : trim->a[i - ((int)i > axis)];
-	if (trim)
-		g->meta = val_set(g->meta, "trims", val_set(all, name, val_array(trim->n + 1, v)));
-}
+/* ---- outputs, and sizes in meta */
 
 static UOp *place_outputs(Graph *g, UOp *n, UOp **out)
 {
@@ -295,7 +279,6 @@ static UOp *place_outputs(Graph *g, UOp *n, UOp **out)
 			out[k] = t_expand_axis(t_unsqueeze(out[k], 0), 0, n);
 		int axis = axis_of(at ? at : &front, out[k]->shape->rank);
 		out[k] = t_move_axis(out[k], 0, axis);
-		trim_output(g, name, axis, n);
 	}
 	for (size_t i = 0; i < p.n; i++)
 		if (!p.at[i].u)

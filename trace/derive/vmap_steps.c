@@ -72,7 +72,8 @@ static _Noreturn void refuse(const UOp *u, const char *what)
 
 UOp *bind_batched(const Batch *b, UOp *u)
 {
-	refuse(u, "a size");
+	die(UNSUPPORTED, "size %s, a size that is data, depends on what is batched: outputs would "
+		"differ in shape", u->arg->a[0]->s);
 }
 
 /* shape with the new axis at a place of it */

@@ -93,6 +93,36 @@ static UOp *arange_floats(double start, double stop, double step, DType dt)
 	return t_addc(t_mulc(t_arange(dt, ix_const(n > 0 ? n : 0)), step), start);
 }
 
+UOp *t_range_count(UOp *start, UOp *stop, UOp *by)
+{
+	UOp *n = t_sub(stop, start);
+
+	if (dtype_float(n->dtype))
+		n = t_cast(t_ceil(t_div(t_cast(n, DT_F64), t_cast(by, DT_F64))), DT_I64);
+	else
+		n = t_neg(t_op2(OP_FLOORDIV, t_neg(t_cast(n, DT_I64)), t_cast(by, DT_I64)));
+	return t_bind_open("count", t_max(n, const_int(DT_I64, 0)), 1);
+}
+
+/* start, stop and step as scalars, of which data gives some */
+static UOp *arange_data(Args *a, bool one, DType dt)
+{
+	UOp *stop = arg_tensor(a, one ? 0 : 1), *v[3] = {t_num(stop->dtype, 0), stop};
+
+	if (!one)
+		v[0] = arg_tensor_like(a, 0, stop->dtype);
+	v[2] = arg_tensor_like(a, 2, stop->dtype);
+	for (int i = 0; i < 3; i++) {
+		if (shape_count(v[i]->shape) != ix_const(1))
+			die(MALFORMED, "arange: a bound is %s, not one number",
+				shape_text(v[i]->shape));
+		v[i] = t_reshape(v[i], shape_scalar());
+	}
+	dt = dt != DT_NONE || dtype_float(t_add(v[0], v[1])->dtype) ? dt : DT_I64;
+	UOp *i = t_arange(DT_I64, t_range_count(v[0], v[1], v[2]));
+	return t_cast(t_add(v[0], t_mul(t_cast(i, v[2]->dtype), v[2])), dt);
+}
+
 static bool whole(const Value *v)
 {
 	return v->kind == V_NONE || v->kind == V_SIZE || (v->kind == V_NUMBER && v->is_int);
@@ -104,6 +134,9 @@ Value fn_arange(Args *a)
 	     one = !arg_given(a, 1);
 	DType dt = dtype_or(a, 3, ints ? DT_I64 : float_dtype());
 
+	for (int k = 0; k < 3; k++)
+		if (a->at[k].kind == V_TENSOR && a->at[k].u->op != OP_CONST)
+			return v_tensor(arange_data(a, one, dtype_or(a, 3, DT_NONE)));
 	if (arg_float(&(Args){ a->fn, 3, a->at }, 2) == 0)
 		die(MALFORMED, "arange: a step of 0");
 	if (ints) {

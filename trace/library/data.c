@@ -1,6 +1,9 @@
-/* Functions with results of data-dependent size (data_sizes.c).
+/* Functions whose results have a size that data gives (t_bind).
  *
- *     nonzero of [0 1 1]   →   running sum [0 1 2], which scatters 0 1 2 to [1 2 -], 2 of them */
+ *     nonzero of [0 1 1]   →   running sum [0 1 2]: its last element is the size of the result, and
+ *                              the sums before each element, [0 0 1], are where 0 1 2 are put: in
+ *                              each place the last one stays, which is that of an element that
+ *                              counts */
 #include "library/library.h"
 
 static UOp *i64(int64_t v) { return const_int(DT_I64, v); }
@@ -23,11 +26,14 @@ static UOp *rows_taken(UOp *x, int axis, UOp *at)
 /* the places where a mask [n] is not 0, i64 [count] */
 static UOp *places_of(UOp *mask)
 {
-	UOp *n = t_dim(mask, 0), *one = t_cast(is_true(mask), DT_I64), *at, *found;
+	UOp *n = t_dim(mask, 0), *sum = t_scan(OP_ADD, t_cast(is_true(mask), DT_I64), 0),
+	    *last = t_addc(t_size(DT_I64, n), -1), *zero = ix_const(0), *count, *before;
 
-	at = t_where(is_true(mask), t_sub(t_scan(OP_ADD, one, 0), i64(1)), i64(-1));
-	found = t_scatter(t_full(mask->shape, i64(0)), 1, &at, t_arange(DT_I64, n), "SET");
-	return t_shrink_axis(found, 0, ix_const(0), size_of_data(t_sum(one, 0, false), n));
+	/* of an empty mask, GATHER reads 0 */
+	count = t_bind("count", t_gather(sum, 1, &last), zero, n);
+	before = t_shrink_axis(t_pad_axis(sum, 0, ix_const(1), zero), 0, zero, n);
+	return t_scatter(
+		t_full(shape_new(1, &count), i64(0)), 1, &before, t_arange(DT_I64, n), "SET");
 }
 
 UOp *t_compress(UOp *x, UOp *mask, int axis)
@@ -62,20 +68,44 @@ static UOp *clipped(UOp *i, UOp *n)
 	return t_min(t_max(t_where(t_lt(i, i64(0)), t_add(i, n), i), i64(0)), n);
 }
 
+/* The place in an axis of n that is reversed, 0 … n: one before the first counts as n. */
+static UOp *from_end(SliceBound b, UOp *n)
+{
+	UOp *i = t_cast(b.data ? b.data : size_tensor(b.size), DT_I64), *last = t_addc(n, -1);
+
+	i = t_where(t_lt(i, i64(0)), t_add(i, n), i);
+	return t_sub(last, t_min(t_max(i, i64(-1)), last));
+}
+
+/* A negative step: of the axis reversed, from the mirrored start to the mirrored stop. */
+static UOp *slice_back(UOp *x, int axis, SliceBound start, SliceBound stop, int64_t step)
+{
+	UOp *n = size_tensor(t_dim(x, axis)), *lo = i64(0), *hi = n;
+
+	if (step == INT64_MIN)
+		die(UNSUPPORTED, "a slice by a step of %lld", (long long)step);
+	if (start.data || start.size)
+		lo = from_end(start, n);
+	if (stop.data || stop.size)
+		hi = from_end(stop, n);
+	return t_slice_data(t_flip(x, 1, &axis), axis, (SliceBound){.data = lo},
+		(SliceBound){.data = hi}, -step);
+}
+
 UOp *t_slice_data(UOp *x, int axis, SliceBound start, SliceBound stop, int64_t step)
 {
 	UOp *n = t_dim(x, axis), *most = size_tensor(n), *lo, *hi;
 
-	if (step < 1)
-		die(UNSUPPORTED, "a slice by a negative step whose bounds are data");
+	if (step < 0)
+		return slice_back(x, axis, start, stop, step);
 	start.size = start.size ? t_slice_bound(start.size, n) : ix_const(0);
 	stop.size = stop.size ? t_slice_bound(stop.size, n) : n;
 	lo = start.data ? clipped(start.data, most) : size_tensor(start.size);
 	hi = stop.data ? clipped(stop.data, most) : size_tensor(stop.size);
 	if (start.data)
-		start.size = size_of_data(t_min(lo, hi), n);
-	if (stop.data)
-		stop.size = size_of_data(start.data ? hi : t_max(lo, hi), n);
+		start.size = t_bind("start", t_min(lo, hi), ix_const(0), n);
+	hi = t_sub(t_max(lo, hi), lo);
+	stop.size = ix_add(start.size, t_bind("length", hi, ix_const(0), n));
 	x = t_shrink_axis(x, axis, start.size, stop.size);
 	return step == 1 ? x : t_slice(x, axis, ix_const(0), t_dim(x, axis), step);
 }
@@ -122,22 +152,20 @@ static UOp *rows_new(UOp *sorted)
 
 void t_unique(UOp *x, int axis, bool sorted, UOp **out)
 {
-	UOp *rows = as_rows(t_move_axis(x, axis, 0)), *n = t_dim(rows, 0),
-	    *order = rows_order(rows);
-	UOp *starts, *number, *zeros, *back, *by;
+	UOp *rows = as_rows(t_move_axis(x, axis, 0)), *order = rows_order(rows);
+	UOp *starts, *number, *zero = i64(0), *back, *by;
 
 	starts = rows_new(t_gather(rows, 1, &order));
 	/* for each sorted row the number of its distinct value, from 0 */
 	number = t_sub(t_scan(OP_ADD, t_cast(starts, DT_I64), 0), i64(1));
-	zeros = t_full(shape_new(1, &n), i64(0));
 	out[1] = t_compress(order, starts, 0);
-	out[2] = t_scatter(zeros, 1, &order, number, "SET");
-	out[3] = t_scatter(zeros, 1, &number, t_full(zeros->shape, i64(1)), "ADD");
-	out[3] = t_shrink_axis(out[3], 0, ix_const(0), t_dim(out[1], 0));
+	out[2] = t_scatter(t_full(order->shape, zero), 1, &order, number, "SET");
+	out[3] = t_scatter(t_full(out[1]->shape, zero), 1, &number,
+		t_full(number->shape, i64(1)), "ADD");
 	if (!sorted) {
 		by = t_sort(out[1], 0, false);
 		back = t_scatter(
-			t_full(by->shape, i64(0)), 1, &by, t_arange(DT_I64, t_dim(by, 0)), "SET");
+			t_full(by->shape, zero), 1, &by, t_arange(DT_I64, t_dim(by, 0)), "SET");
 		out[1] = t_gather(out[1], 1, &by);
 		out[2] = t_gather(back, 1, &out[2]);
 		out[3] = t_gather(out[3], 1, &by);

@@ -58,8 +58,9 @@ int signature_params(const char *text, Param *p)
 	int n = 0;
 	for (const char *s = blanks(text); *s; s = blanks(s + (*s == ','))) {
 		CHECK(n < MAX_PARAMS);
-		p[n] = (Param){.star = *s == '*', .known = *s == '@'};
-		s += *s == '*' || *s == '@';
+		p[n] = (Param){.star = *s == '*', .known = *s == '@',
+			.sizes = *s == '#'};
+		s += *s == '*' || *s == '@' || *s == '#';
 		p[n].name = s;
 		while (isalnum((unsigned char)*s) || *s == '_')
 			s++;

@@ -8,22 +8,31 @@
 
 /* NUMBER is a literal whose dtype is still open: a weak scalar that takes the dtype of the other
  * operand (as Python scalars do in NumPy); is_int tells 2 from 2.0. SIZE is an index node (a size,
- * perhaps symbolic). */
-typedef enum { V_NONE, V_TENSOR, V_NUMBER, V_SIZE, V_BOOL, V_STR, V_LIST, V_MODEL } ValueKind;
+ * perhaps symbolic). ROWS is a list as long as a loop had turns: the rows of u. EXTENDED is a list
+ * that the loop at hand extends: what it has got in this turn (text/turns.c). UNSET is a variable
+ * that has no value any more. */
+typedef enum {
+	V_NONE, V_TENSOR, V_NUMBER, V_SIZE, V_BOOL, V_STR, V_LIST, V_MODEL, V_ROWS, V_EXTENDED,
+	V_UNSET
+} ValueKind;
 typedef struct Value Value;
 struct Value {
 	ValueKind kind;
-	UOp *u;                 /* TENSOR: a graph node; SIZE: an index node */
+	UOp *u;                 /* TENSOR, ROWS: a graph node; SIZE: an index node; EXTENDED: the
+				 * TURN of its loop */
+	bool weak;              /* TENSOR: a number that is data; its dtype is still open too */
 	double f;               /* NUMBER */
 	int64_t i;              /* NUMBER with is_int; BOOL */
 	bool is_int;
-	const char *s;          /* STR; also a dtype's name */
-	Value *at; size_t n;    /* LIST */
+	const char *s;          /* STR; also a dtype's name. UNSET: why */
+	Value *at; size_t n;    /* LIST, EXTENDED */
 	const char *const *names; /* LIST: the names of its elements, or NULL */
 	struct OnnxModel *model; /* MODEL */
 };
 Value v_none(void);
 Value v_tensor(UOp *u);
+Value v_weak(UOp *u);                        /* a weak TENSOR */
+Value v_rows(UOp *u);
 Value v_int(int64_t i);
 Value v_float(double f);
 Value v_size(UOp *u);
@@ -37,6 +46,7 @@ const char *value_text(const Value *v);      /* "a tensor f32[3]", for messages 
  * tensor form. */
 UOp *value_tensor(const Value *v, DType like);
 DType weak_dtype(const Value *v, DType like);    /* the dtype that value_tensor would give it */
+bool value_weak(const Value *v);             /* a number or a size, known or data */
 /* index node of an int, SIZE or size text; NULL for others */
 UOp *value_size(const Value *v);
 /* Attaches note, which has a loc, to the nodes that v is computed from, if they have none yet and
@@ -97,9 +107,9 @@ UOp *load_buffer(
 struct Function { const char *name, *params; Value (*fn)(Args *a); const char *help; };
 const Function *function_find(const char *name);
 /* Parses a signature into parameters, at most MAX_PARAMS, which point into text; returns the count.
- * deflt: the text of the default, or NULL; star: it takes the remaining arguments; known: marked
- * with @, as in onnx/operators.def. */
-typedef struct { const char *name; size_t len; const char *deflt; bool star, known; } Param;
+ * deflt: the text of the default, or NULL; star: it takes the remaining arguments; known, sizes:
+ * marked with @ or #, as in onnx/operators.def. */
+typedef struct { const char *name; size_t len; const char *deflt; bool star, known, sizes; } Param;
 enum { MAX_PARAMS = 40 };
 int signature_params(const char *text, Param *p);
 /* Parses the number, text, word or list of these at *s and advances *s past it. Only for the text
@@ -115,12 +125,11 @@ Value function_call(const Function *f, size_t n, const Value *pos, size_t nkw,
 #include "library/functions.def"
 #undef FN
 
-/* ---- bound_sizes.c */
+/* ---- create.c */
 
-/* Pass: gives data-dependent sizes buffers of their maximum size. Elements beyond the actual size
- * are left out of reductions, sorts and indices. meta.counts and meta.trims tell run how to cut the
- * outputs (common/README.md). */
-Graph *bound_sizes(Graph *g);
+/* How many numbers there are from start to stop by `by`, scalars of any dtype: the distance over the
+ * step, rounded up, bound to a size. */
+UOp *t_range_count(UOp *start, UOp *stop, UOp *by);
 
 /* ---- data.c */
 
@@ -187,8 +196,9 @@ typedef struct {
 } ResizeHow;
 /* One axis: n elements resized to `to` by scale; crop is the start and end of the region, from 0 to
  * 1. n is -1 when the axis keeps its size or its sizes are symbolic, in which case it gets `size`
- * elements; then scale is 0 where it is size by the axis's. */
-typedef struct { int64_t n, to; double scale, crop[2]; UOp *size; } ResizeAxis;
+ * elements; then scale is 0 where it is size by the axis's, or `by`, an f64 scalar, if there is
+ * one. */
+typedef struct { int64_t n, to; double scale, crop[2]; UOp *size, *by; } ResizeAxis;
 /* The result has x's dtype, which must be a float one unless the mode is 'n'. */
 UOp *t_resize(const ResizeHow *h, UOp *x, int axis, const ResizeAxis *ax);
 /* the four weights of Keys' cubic kernel for fraction t in [0,1] */

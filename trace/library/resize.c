@@ -202,8 +202,9 @@ static UOp *source_of(const ResizeHow *h, UOp *n, const ResizeAxis *ax)
 {
 	UOp *i = t_arange(DT_F64, ax->size), *from = t_size(DT_F64, n),
 	    *to = t_size(DT_F64, ax->size), *one = t_num(DT_F64, 1);
-	UOp *scale = ax->scale ? t_num(DT_F64, ax->scale) : t_div(to, from),
-	    *wide = ax->scale ? t_mul(scale, from) : to;
+	bool given = ax->by || ax->scale;
+	UOp *scale = ax->by ? ax->by : given ? t_num(DT_F64, ax->scale) : t_div(to, from),
+	    *wide = given ? t_mul(scale, from) : to;
 
 	if (h->map == MAP_CROP || h->antialias || h->inner)
 		die(UNSUPPORTED,
@@ -214,7 +215,7 @@ static UOp *source_of(const ResizeHow *h, UOp *n, const ResizeAxis *ax)
 		return t_where(t_eq(wide, one), t_num(DT_F64, 0),
 			t_div(t_mul(i, t_sub(from, one)), t_sub(wide, one)));
 	i = t_addc(t_div(t_addc(i, 0.5), scale), -0.5);
-	if (h->map == MAP_HALF_SYMMETRIC && ax->scale)
+	if (h->map == MAP_HALF_SYMMETRIC && given)
 		i = t_add(i, t_mul(t_mulc(from, 0.5), t_sub(one, t_div(to, wide))));
 	return h->map == MAP_HALF_PYTORCH ? t_where(t_eq(to, one), t_num(DT_F64, 0), i) : i;
 }

@@ -46,6 +46,10 @@ static UOp *open_size(UOp *x, int rank, UOp *const *dim, int open)
 	if (is_int(want, 0))
 		die(MALFORMED, "reshape: -1 beside a size of 0 could be anything");
 	size = ix_div(have, want);
+	/* what data gives may be 0, by which sizes are not divided */
+	if (size_is_bound(want) && size_is_bound(size))
+		size = t_bind_open("size", t_op2(OP_FLOORDIV, size_tensor(have),
+			size_tensor(want)), rank);
 	if (!size_equal(ix_mul(size, want), have))
 		die(MALFORMED, "reshape: %s does not divide into the sizes beside -1",
 			shape_text(x->shape));
@@ -98,17 +102,16 @@ Value fn_expand(Args *a)
 	return v_tensor(t_expand_to(x, shape_new(rank, dim)));
 }
 
-/* x with an axis of symbolic size that may be 1 cut to 1, which changes nothing if run finds that
- * it is; x itself when no such axis is to be assumed. */
-static UOp *cut_to_one(UOp *x, int axis)
+/* x with an axis of symbolic size that may be 1 taken as 1, if run finds that it is; x itself when
+ * no such axis is to be assumed. */
+static UOp *taken_as_one(UOp *x, int axis)
 {
 	int64_t lo, hi;
 
 	ix_bounds(t_dim(x, axis), &lo, &hi);
-	if (!reading.sizes_agree || lo > 1 || hi < 1 || lo == hi)
+	if (!(reading.sizes_agree || size_is_bound(t_dim(x, axis))) || lo > 1 || hi < 1 || lo == hi)
 		return x;
-	size_check("eq", t_dim(x, axis), ix_const(1));
-	return t_shrink_axis(x, axis, ix_const(0), ix_const(1));
+	return t_as_one(x, axis);
 }
 
 Value fn_squeeze(Args *a)
@@ -118,7 +121,7 @@ Value fn_squeeze(Args *a)
 	bool drop[MAX_RANK] = { false };
 
 	for (int i = 0; arg_given(a, 1) && i < n; i++)
-		x = cut_to_one(x, axes[i]);
+		x = taken_as_one(x, axes[i]);
 	for (int i = 0; i < n; i++) {
 		drop[axes[i]] = arg_given(a, 1) ? size_equal(t_dim(x, axes[i]), ix_const(1))
 			: is_int(t_dim(x, axes[i]), 1);
@@ -438,6 +441,14 @@ Value fn_pad(Args *a)
 
 /* ---- joining, repeating ---------------------------------------------------------------------- */
 
+/* the list of the rows of a tensor, which is all that is to be joined; or NULL */
+static UOp *rows_joined(Args *a)
+{
+	const Value *v = &a->at[0];
+	bool alone = v->kind == V_LIST && v->n == 1 && v->at[0].kind == V_ROWS;
+	return alone ? v->at[0].u : NULL;
+}
+
 static size_t parts(Args *a, UOp ***out)
 {
 	size_t n = a->at[0].kind == V_LIST ? a->at[0].n : 1;
@@ -460,7 +471,12 @@ static size_t parts(Args *a, UOp ***out)
 
 Value fn_concat(Args *a)
 {
-	UOp **x;
+	UOp **x, *rows = rows_joined(a);
+	int axis = !rows || t_rank(rows) < 2 ? 0 : arg_axis(a, 1, t_rank(rows) - 1);
+	if (rows && t_rank(rows) < 2)
+		die(MALFORMED, "cannot concatenate scalars");
+	if (rows)
+		return v_tensor(t_merge_axes(t_move_axis(rows, 0, axis), axis, 2));
 	size_t n = parts(a, &x);
 
 	return v_tensor(t_concat(n, x, arg_axis(a, 1, t_rank(x[0]))));
@@ -468,7 +484,9 @@ Value fn_concat(Args *a)
 
 Value fn_stack(Args *a)
 {
-	UOp **x;
+	UOp **x, *rows = rows_joined(a);
+	if (rows)
+		return v_tensor(t_move_axis(rows, 0, arg_axis(a, 1, t_rank(rows))));
 	size_t n = parts(a, &x);
 	int axis = arg_axis(a, 1, t_rank(x[0]) + 1);
 

@@ -11,6 +11,8 @@
 
 Value v_none(void) { return (Value){.kind = V_NONE}; }
 Value v_tensor(UOp *u) { return (Value){.kind = V_TENSOR, .u = u}; }
+Value v_weak(UOp *u) { return (Value){.kind = V_TENSOR, .u = u, .weak = true}; }
+Value v_rows(UOp *u) { return (Value){.kind = V_ROWS, .u = u}; }
 Value v_int(int64_t i) { return (Value){.kind = V_NUMBER, .i = i, .f = i, .is_int = true}; }
 Value v_float(double f) { return (Value){.kind = V_NUMBER, .f = f}; }
 Value v_bool(bool b) { return (Value){.kind = V_BOOL, .i = b}; }
@@ -44,6 +46,10 @@ const char *value_text(const Value *v)
 	case V_STR: return arena_printf("the text \"%.40s\"", v->s);
 	case V_LIST: return arena_printf("a list of %zu", v->n);
 	case V_MODEL: return "a model";
+	case V_ROWS: return arena_printf("a list of the rows of %s%s", dtype_name(v->u->dtype),
+			shape_text(v->u->shape));
+	case V_EXTENDED: return arena_printf("a list extended by %zu", v->n);
+	case V_UNSET: return "nothing";
 	}
 	return "nothing";
 }
@@ -52,9 +58,18 @@ const char *value_text(const Value *v)
 
 /* A size that may be negative is computed as an offset from its smallest value. */
 
+bool value_weak(const Value *v)
+{
+	return v->kind == V_NUMBER || v->kind == V_SIZE || (v->kind == V_TENSOR && v->weak);
+}
+
 DType weak_dtype(const Value *v, DType other)
 {
-	if (v->kind == V_TENSOR)
+	if (v->kind == V_TENSOR && v->weak && dtype_float(v->u->dtype))
+		return dtype_float(other) ? other : v->u->dtype;
+	if (v->kind == V_TENSOR && v->weak)
+		return other != DT_NONE && other != DT_BOOL ? other : v->u->dtype;
+	if (v->kind == V_TENSOR || v->kind == V_ROWS)
 		return v->u->dtype;
 	if (v->kind == V_LIST)
 		return literal_dtype(v, other);
@@ -92,7 +107,9 @@ static UOp *weak_const(const Value *v, DType dt)
 UOp *value_tensor(const Value *v, DType like)
 {
 	switch (v->kind) {
-	case V_TENSOR: return v->u->shape ? v->u : NULL;
+	case V_TENSOR:
+		return !v->u->shape ? NULL : v->weak ? t_cast(v->u, weak_dtype(v, like)) : v->u;
+	case V_ROWS: return v->u;
 	case V_NUMBER:
 	case V_BOOL: return weak_const(v, weak_dtype(v, like));
 	case V_SIZE: return t_cast(size_tensor(v->u), weak_dtype(v, like));
@@ -119,9 +136,12 @@ void note_nodes(const Value *v, uint32_t start, const Val *note)
 	if (v->kind == V_LIST)
 		for (size_t i = 0; i < v->n; i++)
 			note_nodes(&v->at[i], start, note);
-	if (v->kind != V_TENSOR)
+	if (v->kind != V_TENSOR && v->kind != V_ROWS)
 		return;
 	push_new(&stack, v->u, start);
+	/* no edge leads to what its sizes are bound to */
+	for (size_t i = steps_made()->binds.n; i-- && steps_made()->binds.at[i]->id >= start;)
+		push_new(&stack, steps_made()->binds.at[i], start);
 	while (stack.n) {
 		UOp *u = stack.at[--stack.n];
 		if (val_get(u->note, "loc"))
@@ -215,9 +235,17 @@ UOp *value_size(const Value *v)
 	return NULL;
 }
 
+/* One of n sizes as an argument; an integer that data gives is one too. */
+static UOp *size_given(const Value *v, int n)
+{
+	bool data = v->kind == V_TENSOR && dtype_int(v->u->dtype) && v->u->shape &&
+		shape_count(v->u->shape) == ix_const(1);
+	return data ? t_bind_open("size", v->u, n) : value_size(v);
+}
+
 UOp *arg_size(Args *a, int k)
 {
-	UOp *u = value_size(&a->at[k]);
+	UOp *u = size_given(&a->at[k], 1);
 	if (!u)
 		expected(a, k, "a size");
 	return u;
@@ -232,7 +260,7 @@ int arg_sizes(Args *a, int k, UOp **out)
 		die(UNSUPPORTED, "%s: %s: %zu sizes, at most %d are supported", a->fn->name,
 			param_name(a->fn, k), n, MAX_RANK);
 	for (size_t i = 0; i < n; i++)
-		if (!(out[i] = value_size(&at[i])))
+		if (!(out[i] = size_given(&at[i], (int)n)))
 			expected(a, k, "a list of sizes");
 	return n;
 }

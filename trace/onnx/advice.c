@@ -46,7 +46,7 @@ static void add_sizes(Options *o, UOp *size)
 const char *onnx_size_advice(UOp *size)
 {
 	Options o = {0};
-	if (advising && !size_is_data(size))
+	if (advising && !size_is_bound(size))
 		add_sizes(&o, size);
 	return end_options(&o);
 }
@@ -71,7 +71,7 @@ static bool can_help(Options *o, const UOp *u)
 	if ((u->op == OP_BUFFER && !buffer_is(u, "const")) || u->op == OP_CUSTOM)
 		return false;
 	for (int i = 0; u->shape && i < u->shape->rank; i++) {
-		if (size_is_data(u->shape->dim[i]))
+		if (size_is_bound(u->shape->dim[i]))
 			return false;
 		add_sizes(o, u->shape->dim[i]);
 	}

@@ -91,8 +91,8 @@ static void grow_marks(void)
 
 static bool own_kind(const UOp *u)
 {
-	return u->op != OP_VAR && u->op != OP_RANGE && u->op != OP_CUSTOM && u->op != OP_ASSIGN &&
-		u->op != OP_SINK;
+	return op_info[u->op].cls != CLASS_FLOW && u->op != OP_VAR && u->op != OP_RANGE &&
+		u->op != OP_CUSTOM && u->op != OP_ASSIGN && u->op != OP_SINK;
 }
 
 /* Visits sources first, with a stack of its own; each node is visited once per model. */
@@ -257,19 +257,52 @@ int onnx_known_floats(OnnxCall *c, int k, double *out, int max)
 	return n;
 }
 
-int onnx_known_sizes(OnnxCall *c, int k, UOp **dim)
+/* Input k, which has to be integers, at most max of them. */
+static UOp *integers(OnnxCall *c, int k, int max)
 {
 	UOp *u = onnx_in(c, k);
-	size_t n = 0;
 	int64_t count;
 	if (!dtype_int(u->dtype))
 		onnx_fail(c, MALFORMED, "its input %s is %s, not integers", input_text(c, k),
 			dtype_name(u->dtype));
-	if (shape_static(u->shape, &count) && count > MAX_RANK)
-		onnx_fail(c, UNSUPPORTED, "its input %s has %lld elements; rank is at most %d",
-			input_text(c, k), (long long)count, MAX_RANK);
-	if (!onnx_try_sizes(u, MAX_RANK, dim, &n))
+	if (shape_static(u->shape, &count) && count > max)
+		onnx_fail(c, UNSUPPORTED, "its input %s has %lld elements; at most %d make sense",
+			input_text(c, k), (long long)count, max);
+	return u;
+}
+
+int onnx_known_sizes(OnnxCall *c, int k, UOp **dim)
+{
+	size_t n = 0;
+	if (!onnx_try_sizes(integers(c, k, MAX_RANK), MAX_RANK, dim, &n))
 		not_known(c, k);
 	return n;
+}
+
+UOp *onnx_element(UOp *u, int64_t i)
+{
+	u = t_reshapev(u, 1, (UOp *[]){shape_count(u->shape)});
+	return t_reshape(t_shrink_axis(u, 0, ix_const(i), ix_const(i + 1)), shape_scalar());
+}
+
+int onnx_bound_sizes(OnnxCall *c, int k, int max, UOp **dim)
+{
+	UOp *u = integers(c, k, max);
+	size_t n = 0;
+	int64_t count;
+	int open = 0;
+	if (onnx_try_sizes(u, max, dim, &n))
+		return n;
+	if (!shape_static(u->shape, &count))
+		not_known(c, k);
+	for (int64_t i = 0; i < count; i++)
+		if (!onnx_try_sizes(onnx_element(u, i), 1, &dim[i], &n)) {
+			dim[i] = NULL;
+			open++;
+		}
+	for (int64_t i = 0; i < count; i++)
+		if (!dim[i])
+			dim[i] = t_bind_open("size", onnx_element(u, i), open);
+	return (int)count;
 }
 #endif

@@ -56,7 +56,7 @@ void onnx_Constant(OnnxCall *c)
 void onnx_ConstantOfShape(OnnxCall *c)
 {
 	UOp *dim[MAX_RANK], *value;
-	int type = ONNX_FLOAT, rank = onnx_known_sizes(c, 0, dim);
+	int type = ONNX_FLOAT, rank = onnx_bound_sizes(c, 0, MAX_RANK, dim);
 	const char *err;
 	int status = MALFORMED;
 	const Shape *s = shape_checked(rank, dim, &err, &status);

@@ -136,6 +136,9 @@ static Value result(const OnnxValue *v, const char *name)
 		return v_tensor(v->u);
 	if (v->kind != ONNX_SEQUENCE)
 		return v_none();
+	if (v->u)
+		die(UNSUPPORTED, "the model's output %.100s is a sequence whose length is not "
+			"known", name);
 	at = arena_alloc((v->n + 1) * sizeof *at);
 	for (size_t i = 0; i < v->n; i++)
 		at[i] = result(&v->at[i], name);

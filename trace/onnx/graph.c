@@ -5,6 +5,7 @@
  *
  *     node {MatMul, input: [x, w], output: [y]}   →   scope: y = t_matmul(x, w), with a note */
 #include "onnx/proto.h"
+#include <setjmp.h>
 #include <stdlib.h>
 #ifdef HAVE_ONNX
 
@@ -82,18 +83,29 @@ static OnnxValue *make_initializer(OnnxScope *s, const char *name, const Onnx__T
 	return map_get(&s->values, PKEY(val_str(name)));
 }
 
+/* A value of the graph around a branch where a size is known to be another. */
+static const OnnxValue *with_size(const OnnxValue *v, UOp *size, UOp *is)
+{
+	if (v->kind != ONNX_TENSOR)
+		return v;
+	OnnxValue *r = arena_alloc(sizeof *r);
+	*r = *v;
+	for (int d = 0; d < t_rank(v->u); d++)
+		r->u = t_agree(r->u, d, substitute(t_dim(v->u, d), 1, &size, &is));
+	return r;
+}
+
 const OnnxValue *onnx_lookup(OnnxScope *s, const char *name)
 {
 	const Val *key = val_str(name);
-	for (; s; s = s->outer) {
-		OnnxValue *v = map_get(&s->values, PKEY(key));
-		if (v)
-			return v;
-		const Onnx__TensorProto *t = map_get(&s->initializers, PKEY(key));
-		if (t)
-			return make_initializer(s, name, t);
-	}
-	return NULL;
+	if (!s)
+		return NULL;
+	const OnnxValue *v = map_get(&s->values, PKEY(key));
+	const Onnx__TensorProto *t = v ? NULL : map_get(&s->initializers, PKEY(key));
+	if (v || t)
+		return v ? v : make_initializer(s, name, t);
+	v = onnx_lookup(s->outer, name);
+	return v && s->size ? with_size(v, s->size, s->is) : v;
 }
 
 /* ---- one node */
@@ -218,7 +230,8 @@ int onnx_body(OnnxCall *c, const char *name, size_t n, const OnnxValue *in, Onnx
 {
 	const Onnx__GraphProto *g = body_of(c, name);
 	OnnxScope s = {.outer = c->scope, .n_opset = c->scope->n_opset, .opset = c->scope->opset,
-		.path = c->scope->path, .depth = c->scope->depth + 1};
+		.size = c->size, .is = c->is, .path = c->scope->path,
+		.depth = c->scope->depth + 1};
 	if (s.depth > ONNX_DEPTH)
 		die(MALFORMED, "graphs nest more than %d deep", ONNX_DEPTH);
 	if (g->n_input > n || g->n_output > (size_t)max)
@@ -238,6 +251,52 @@ int onnx_body(OnnxCall *c, const char *name, size_t n, const OnnxValue *in, Onnx
 	map_free(&s.values);
 	map_free(&s.initializers);
 	return g->n_output;
+}
+
+/* ---- attempts */
+
+typedef struct Attempt Attempt;
+struct Attempt {
+	jmp_buf back;
+	OnnxRefusal why;
+	void (*outer)(int, const char *, const char *);
+};
+static ARENA Attempt *attempt;        /* the innermost */
+
+static void hear(int status, const char *where, const char *text)
+{
+	Attempt *a = attempt;
+	a->why = (OnnxRefusal){status, arena_strdup(where), arena_strdup(text)};
+	if (status == UNSUPPORTED || status == MALFORMED)
+		longjmp(a->back, 1);
+	if (a->outer)
+		a->outer(status, where, text);
+}
+
+bool onnx_try(void (*fn)(void *), void *ctx, OnnxRefusal *why)
+{
+	Attempt here = {.outer = process.refused}, *outer = attempt;
+	const char *where = process.where;
+	StepsMark begun = steps_mark();
+	bool done = !setjmp(here.back);
+	if (done) {
+		attempt = &here;
+		process.refused = hear;
+		fn(ctx);
+	} else {
+		steps_drop(begun);
+		process.where = where;
+		*why = here.why;
+	}
+	attempt = outer;
+	process.refused = here.outer;
+	return done;
+}
+
+void onnx_refuse(const OnnxRefusal *why)
+{
+	process.where = *why->where ? why->where : NULL;
+	die(why->status, "%s", why->text);
 }
 
 /* ---- the model */
@@ -280,6 +339,8 @@ static void add_output(Outputs *o, OnnxScope *s, const char *name)
 		vec_push(&o->groups, VNIL);
 		return;
 	}
+	if (v->kind == ONNX_SEQUENCE && v->u)
+		die(UNSUPPORTED, "output '%.100s' is a sequence whose length is not known", name);
 	o->grouped = true;
 	vec_push(&o->groups, VARR(val_str(clean), v->kind == ONNX_SEQUENCE ? val_int(v->n) : VNIL));
 	for (size_t i = 0; v->kind == ONNX_SEQUENCE && i < v->n; i++) {

@@ -50,8 +50,10 @@ typedef struct OnnxValue OnnxValue;
 struct OnnxValue {
 	enum { ONNX_ABSENT, ONNX_TENSOR, ONNX_SEQUENCE, ONNX_EMPTY_OPTIONAL } kind;
 	int type;               /* of the tensor, or of the sequence's elements */
-	UOp *u;                 /* TENSOR */
-	OnnxValue *at; size_t n; /* SEQUENCE: tensors */
+	/* TENSOR; of a SEQUENCE those elements, along a new first axis, whose number is not known,
+	 * or NULL */
+	UOp *u;
+	OnnxValue *at; size_t n; /* SEQUENCE: tensors, which come after those in u */
 	/* of type ONNX_STRING: what u's codes stand for; of others: names of columns, or NULL */
 	const Val *words;
 };
@@ -155,6 +157,10 @@ int64_t onnx_known_int(OnnxCall *c, int k);          /* one element */
 int onnx_known_floats(OnnxCall *c, int k, double *out, int max);
 /* Integers that may be size expressions, as index nodes; at most MAX_RANK of them. */
 int onnx_known_sizes(OnnxCall *c, int k, UOp **dim);
+/* The same, at most max of them, of integers of which those that are not known are bound when the
+ * data gives them (0 or more). */
+int onnx_bound_sizes(OnnxCall *c, int k, int max, UOp **dim);
+UOp *onnx_element(UOp *u, int64_t i);                /* element i of a flat tensor, as a scalar */
 /* flat; any integer tensor; false: not known */
 bool onnx_try_sizes(UOp *u, size_t max, UOp **dim, size_t *n);
 /* A number that may be a fraction of a size: what it is per; NULL: not known. */
@@ -169,7 +175,45 @@ UOp *onnx_sizes(int n, UOp *const *dim);
 const char *onnx_value_advice(UOp *u);               /* a value that must be known */
 const char *onnx_size_advice(UOp *size);             /* a size that must be a number */
 
+/* ---- operators/sequence.c */
+
+/* All elements of a sequence along a new first axis; they have to be of one shape, and one at
+ * least. */
+UOp *onnx_stacked(OnnxCall *c, const OnnxValue *sequence);
+
+/* ---- turns.c: a body that runs turn after turn, as in Loop, Scan and SequenceMap */
+
+typedef struct OnnxTurns OnnxTurns;
+struct OnnxTurns {
+	OnnxCall *c;
+	const void *own;        /* the operator's */
+	/* Expands the body: from the turn's number, i64 scalar, and the states those of the next
+	 * turn, and behind them the values to stack. Returns whether another turn follows, a bool
+	 * scalar, or NULL: it always does. */
+	UOp *(*body)(
+		const OnnxTurns *t, UOp *turn, const OnnxValue *state, OnnxValue *out);
+	/* at most so many turns: a size, and as an i64 scalar; or that alone; or neither */
+	UOp *length, *limit;
+	UOp *start;             /* whether there is a first turn; NULL: there is */
+	int states, values;
+	const OnnxValue *state;
+};
+/* The states after the last turn, and behind them the values, stacked along a new first axis. */
+void onnx_turns(const OnnxTurns *t, OnnxValue *out);
+/* 1, 0, or -1 when it is not known; *size is then 1 or 0 as an expression of sizes, or NULL. */
+int onnx_known_condition(UOp *cond, UOp **size);
+/* a size, not below 0, as an i64 scalar: SIZE or a CONST */
+UOp *onnx_size_node(UOp *size);
+/* A bool of one element as a scalar. */
+UOp *onnx_condition(const OnnxCall *c, UOp *u);
+
 /* ---- graph.c: bodies of control flow (control.c) */
+
+/* Expands something that may fail. Returns false when it does because it does not fit or is not
+ * supported, and says why; what it made is garbage then. */
+typedef struct { int status; const char *where, *text; } OnnxRefusal;
+bool onnx_try(void (*fn)(void *), void *ctx, OnnxRefusal *why);
+_Noreturn void onnx_refuse(const OnnxRefusal *why);
 
 /* Expands the graph attribute `name` with its inputs bound to in; it sees the names of the outer
  * graph. Its outputs, at most max, go to out. Returns the count. */

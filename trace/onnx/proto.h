@@ -42,6 +42,8 @@ struct OnnxScope {
 	Map values, initializers;       /* by interned name: OnnxValue *, TensorProto * */
 	size_t n_opset;
 	Onnx__OperatorSetIdProto **opset;
+	/* in a branch: a size of the graph around it, and what it is there; or NULL */
+	UOp *size, *is;
 	const char *path;               /* prefix of node names: "block/"; "" for the model */
 	int depth;
 };
@@ -51,6 +53,7 @@ struct OnnxCall {
 	int version;
 	size_t n_out;
 	OnnxValue *in, *out;
+	UOp *size, *is;                 /* for the scope of a body */
 };
 /* the version of a domain; 0: not imported */
 int onnx_opset(size_t n, Onnx__OperatorSetIdProto *const *opset, const char *domain);

@@ -6,7 +6,7 @@
  * A row names the operator's inputs and, after a semicolon, its attributes, in the notation of
  * signatures in functions.def. A name with a default is optional. `*xs` collects all remaining
  * inputs in a list. `@axes` is an input whose value must be known while tracing: a list of integers
- * or sizes, or a single one.
+ * or sizes, or a single one; `#sizes` one that the data may give, too.
  *
  * The call is made of those names, numbers, texts, lists, and nested calls of functions of the
  * library or of those that operators.def lists as ONNX's own. An outermost list gives the
@@ -59,20 +59,23 @@ static Value fallback(const Param *p)
 }
 
 /* A fraction counts as the integer below: OneHot's depth may be a float. */
-static Value known_fraction(OnnxCall *c, int k)
+static Value fraction(OnnxCall *c, int k)
 {
 	double f;
+	Array a;
+	if (!onnx_try_known(c, k, &a) && shape_count(onnx_in(c, k)->shape) == ix_const(1))
+		return v_size(t_bind_open("size", onnx_in(c, k), 1));
 	if (onnx_known_floats(c, k, &f, 1) != 1 || !(f >= 0 && f < 0x1p62))
 		onnx_fail(c, MALFORMED, "its input %d is not a size", k);
 	return v_int((int64_t)f);
 }
 
-static Value known_input(OnnxCall *c, int k)
+static Value sizes_input(OnnxCall *c, int k, bool known)
 {
-	if (dtype_float(onnx_in(c, k)->dtype))
-		return known_fraction(c, k);
+	if (!known && dtype_float(onnx_in(c, k)->dtype))
+		return fraction(c, k);
 	UOp *dim[MAX_RANK];
-	int n = onnx_known_sizes(c, k, dim);
+	int n = known ? onnx_known_sizes(c, k, dim) : onnx_bound_sizes(c, k, MAX_RANK, dim);
 	Value *at = arena_alloc((n + 1) * sizeof *at);
 	for (int i = 0; i < n; i++)
 		at[i] = v_size(dim[i]);
@@ -94,7 +97,7 @@ static Value input(OnnxCall *c, int k, const Param *p)
 		return inputs_from(c, k);
 	if (!onnx_has(c, k) && p->deflt)
 		return fallback(p);
-	return p->known ? known_input(c, k) : v_tensor(onnx_in(c, k));
+	return p->known || p->sizes ? sizes_input(c, k, p->known) : v_tensor(onnx_in(c, k));
 }
 
 static Value attribute(OnnxCall *c, const Param *p)

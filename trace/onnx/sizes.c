@@ -407,6 +407,16 @@ static Elements *window(UOp *u, size_t n)
 	return e;
 }
 
+/* A size as a value, or a value that is bound to one. */
+static Elements *one_size(UOp *u)
+{
+	const char *err = NULL;
+	Elements *e = elements_new(1);
+	UOp *size = size_from_val(u->op == OP_BIND ? u->arg->a[0] : u->arg, &err);
+	e->at[0] = size ? whole(size) : unknown;
+	return e;
+}
+
 static Elements *reduced(UOp *u, size_t n)
 {
 	Elements *e = elements_new(n), *s = of(u->src[0]);
@@ -491,6 +501,8 @@ static Elements *at_once(UOp *u)
 		none->at = NULL;
 		return none;
 	}
+	if (u->op == OP_SIZE || u->op == OP_BIND)
+		return one_size(u);
 	if (arange || u->op == OP_ARANGE) {
 		Elements *none = elements_new(0);
 		none->at = NULL;

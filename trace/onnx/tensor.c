@@ -214,7 +214,7 @@ static OnnxValue text_tensor(const Onnx__TensorProto *t)
 	return onnx_text(count, t->string_data, s);
 }
 
-OnnxValue onnx_tensor(const Onnx__TensorProto *t, const char *stem)
+static OnnxValue read_tensor_proto(const Onnx__TensorProto *t, const char *stem)
 {
 	int type = t->has_data_type ? t->data_type : ONNX_UNDEFINED;
 	DType dt = onnx_dtype(type);
@@ -253,5 +253,18 @@ OnnxValue onnx_tensor(const Onnx__TensorProto *t, const char *stem)
 		v.u = buffer_new(name_fresh(onnx_clean(stem)), "const", dt, s,
 			val_bin(count ? p : (const uint8_t *)"", bytes), NULL);
 	return v;
+}
+
+/* A body may be expanded more than once: its tensors stay the same. */
+OnnxValue onnx_tensor(const Onnx__TensorProto *t, const char *stem)
+{
+	static ARENA Map made;
+	OnnxValue *v = map_get(&made, PKEY(t));
+	if (!v) {
+		v = arena_alloc(sizeof *v);
+		*v = read_tensor_proto(t, stem);
+		map_put(&made, PKEY(t), v);
+	}
+	return *v;
 }
 #endif

@@ -24,9 +24,9 @@ UOp *t_cast(UOp *x, DType dt);               /* x itself if it has that dtype */
 UOp *t_num(DType dt, double v);              /* scalar CONST */
 UOp *t_size(DType dt, UOp *size);            /* a size as a scalar value, symbolic ones too */
 /* An axis that has this size, if its own is another expression, one of them with a variable, and
- * the reader lets such sizes agree: x is cut, which changes nothing if they are equal, and run
- * checks that. */
+ * the reader lets such sizes agree: an EXPAND, which asks for that, and run checks it. */
 UOp *t_agree(UOp *x, int axis, UOp *size);
+UOp *t_as_one(UOp *x, int axis);             /* x with an axis that run finds to be 1, as 1 */
 UOp *t_expand_to(UOp *x, const Shape *s);    /* broadcasts x to s, or dies */
 /* elementwise with broadcasting and promotion; a scalar CONST stays a scalar */
 UOp *t_op1(Op op, UOp *x);
@@ -114,22 +114,6 @@ UOp *t_windows(UOp *x, int nd, const int64_t *k, const int64_t *stride, const in
 static inline UOp *t_dim(UOp *x, int i) { return x->shape->dim[i < 0 ? x->shape->rank + i : i]; }
 static inline int t_rank(UOp *x) { return x->shape->rank; }
 
-/* ---- data_sizes.c, bound_sizes.c: data-dependent sizes --------------------------------------- */
-
-/* The value of an i64 scalar, which the caller keeps within 0 … most, as a size for any shape.
- * bound_sizes removes it from the graph again. */
-UOp *size_of_data(UOp *count, UOp *most);
-bool size_is_data(UOp *size);                /* whether it contains such a size */
-/* The maximum of the expression: each data-dependent size is at its maximum, or at 0 if that gives
- * more. */
-UOp *size_most(UOp *size);
-UOp *size_value(UOp *size);                  /* size_tensor, with data-dependent counts */
-/* All data-dependent sizes of the document with their counts. A count comes before the counts that
- * depend on it. */
-size_t data_sizes(UOp *const **var, UOp *const **count);
-/* Replaces the count of a size by another node. */
-void data_size_moved(size_t k, UOp *count);
-
 /* ---- steps.c: sizes, loops and branches that are data (contract: BIND TURN CARRY LOOP IF PICK) */
 
 /* What the document at hand has of them, for readers of documents; and its SINK, with its BINDs. */
@@ -138,16 +122,31 @@ Steps *steps_made(void);
 void steps_known(const UOp *sink);
 UOp *step_made(UOp *u);
 UOp *steps_sink(size_t n, UOp *const *output, const Val *arg);
-/* The size variable that an i64 scalar binds, a constant when it is one; the same value has the
- * same variable. Its name is stem, or stem_1, stem_2, … least and most bound it (run: status 4
- * outside); most is also what proofs and packed programs go by. */
+/* The size variable that an i64 scalar binds, a constant or a size when it is one; the same value
+ * has the same variable. Its name is stem, or stem_1, stem_2, … least and most bound it (run:
+ * status 4 outside); most is also what proofs and packed programs go by. */
 UOp *t_bind(const char *stem, UOp *value, UOp *least, UOp *most);
 /* The same with a BIND of its own, whose value may be bound already. */
 UOp *t_bind_anew(const char *stem, UOp *value, const Val *least, const Val *most);
-bool size_is_bound(UOp *size);               /* whether it contains such a variable */
+/* The same for a number of one element of which nothing is known, one of n that are the sizes of one
+ * tensor: at most 2^31-1, or so many that n of them can be multiplied, 2^28, 2^18, 2^14, … */
+UOp *t_bind_open(const char *stem, UOp *value, int n);
 
-/* A loop whose body is being made. turn: i64 scalar. */
-typedef struct { int64_t id, states; UOp *turn; } TurnLoop;
+/* Whether a size contains one that is bound to a node with this id or a later one: one that was
+ * made in a body or branch since. */
+bool size_bound_since(UOp *size, uint32_t node);
+
+/* A body or a branch is being made, until steps_leave. steps_drop also gives up what was bound and
+ * asked of sizes since steps_enter or steps_mark: nothing may use the nodes made since. */
+typedef struct { unsigned within; size_t binds, checks; } StepsMark;
+StepsMark steps_mark(void);
+StepsMark steps_enter(void);
+void steps_leave(StepsMark from);
+void steps_drop(StepsMark from);
+bool steps_within(void);
+
+/* A loop whose body is being made, until loop_end. turn: i64 scalar. */
+typedef struct { int64_t id, states; UOp *turn; StepsMark begun; } TurnLoop;
 TurnLoop loop_new(void);
 /* The next state: init in the first turn, then what the turn before gave. grows: its shape, where
  * that changes, over sizes that the body binds; else NULL. */

@@ -9,8 +9,30 @@
 #include "primitives/primitives.h"
 
 static ARENA Steps made;
+static ARENA unsigned within;         /* bodies and branches that are being made */
 
 Steps *steps_made(void) { return &made; }
+
+StepsMark steps_mark(void) { return (StepsMark){within, made.binds.n, size_checks_made()}; }
+
+StepsMark steps_enter(void)
+{
+	within++;
+	StepsMark m = steps_mark();
+	m.within--;
+	return m;
+}
+
+void steps_leave(StepsMark from) { within = from.within; }
+
+void steps_drop(StepsMark from)
+{
+	within = from.within;
+	made.binds.n = from.binds;
+	size_checks_drop(from.checks, size_checks_made());
+}
+
+bool steps_within(void) { return within > 0; }
 
 UOp *step_made(UOp *u)
 {
@@ -65,9 +87,10 @@ static UOp *size_bound_to(const UOp *value)
 UOp *t_bind(const char *stem, UOp *value, UOp *least, UOp *most)
 {
 	int64_t known;
+	const char *err = NULL;
 	if (const_is_int(value, &known) && known >= 0)
 		return ix_const(known);
-	UOp *size = size_bound_to(value);
+	UOp *size = value->op == OP_SIZE ? size_from_val(value->arg, &err) : size_bound_to(value);
 	return size ? size : t_bind_anew(stem, value, size_to_val(least), size_to_val(most));
 }
 
@@ -80,15 +103,22 @@ UOp *t_bind_anew(const char *stem, UOp *value, const Val *least, const Val *most
 	return vars_find(name, strlen(name));
 }
 
-bool size_is_bound(UOp *size)
+enum { PLACE_BITS = 56 };       /* of a place in a tensor that has several such sizes */
+
+UOp *t_bind_open(const char *stem, UOp *value, int n)
 {
-	for (size_t i = 0; i < made.binds.n; i++) {
-		const Val *name = made.binds.at[i]->arg->a[0];
-		if (size == vars_find(name->s, name->n))
-			return true;
-	}
+	int64_t most = n > 1 ? 1LL << PLACE_BITS / n : INT32_MAX;
+	value = t_reshape(t_cast(value, DT_I64), shape_scalar());
+	return t_bind(stem, value, ix_const(0), ix_const(most));
+}
+
+bool size_bound_since(UOp *size, uint32_t node)
+{
+	for (size_t i = 0; size->op == OP_VAR && i < made.binds.n; i++)
+		if (size->arg->a[0] == made.binds.at[i]->arg->a[0])
+			return made.binds.at[i]->src[0]->id >= node;
 	for (uint32_t i = 0; i < size->nsrc; i++)
-		if (size_is_bound(size->src[i]))
+		if (size_bound_since(size->src[i], node))
 			return true;
 	return false;
 }
@@ -98,7 +128,7 @@ bool size_is_bound(UOp *size)
 TurnLoop loop_new(void)
 {
 	int64_t id = made.next_loop;
-	return (TurnLoop){.id = id,
+	return (TurnLoop){.id = id, .begun = steps_enter(),
 		.turn = step_made(node_new(OP_TURN, DT_I64, 0, NULL, val_int(id)))};
 }
 
@@ -112,6 +142,7 @@ UOp *loop_state(TurnLoop *l, UOp *init, const Shape *grows)
 UOp *loop_end(const TurnLoop *l, const LoopEnd *end)
 {
 	VEC(UOp *) src = {0};
+	steps_leave(l->begun);
 	if (end->limit)
 		vec_push(&src, end->limit);
 	if (end->next) {

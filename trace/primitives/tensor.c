@@ -60,18 +60,13 @@ UOp *t_num(DType dt, double v)
 	return const_num(dt, v);
 }
 
-/* A symbolic size becomes a value through ARANGE, whose element n is n. */
 UOp *t_size(DType dt, UOp *size)
 {
 	int64_t v;
-	UOp *x, *one[1];
 
 	if (ix_is_const(size, &v))
 		return dtype_float(dt) ? const_num(dt, (double)v) : const_int(dt, v);
-	one[0] = ix_add(size, ix_const(1));
-	x = t_arange(DT_I64, one[0]);
-	x = t_shrink(x, (UOp *[][2]){ { size, one[0] } });
-	return t_cast(t_reshape(x, shape_scalar()), dt);
+	return t_cast(LEAF(OP_SIZE, DT_I64, size_to_val(size)), dt);
 }
 
 /* ---- elementwise ----------------------------------------------------------------------------- */
@@ -97,14 +92,31 @@ static bool has_variable(UOp *size)
 	return !ix_is_const(size, &v);
 }
 
+/* No EXPAND, which one to another size would take in. In a body or branch the node alone asks for
+ * it. */
+UOp *t_as_one(UOp *x, int axis)
+{
+	UOp *dim[MAX_RANK];
+
+	memcpy(dim, x->shape->dim, (size_t)t_rank(x) * sizeof *dim);
+	dim[axis] = ix_const(1);
+	const Shape *s = shape_new(t_rank(x), dim);
+	if (!steps_within())
+		size_check("eq", t_dim(x, axis), ix_const(1));
+	size_check("eq", shape_count(s), shape_count(x->shape));
+	return t_reshape(x, s);
+}
+
 UOp *t_agree(UOp *x, int axis, UOp *size)
 {
 	UOp *own = t_dim(x, axis);
 
 	if (own == size || !reading.sizes_agree || !(has_variable(own) || has_variable(size)))
 		return x;
+	if (size == ix_const(1))
+		return t_as_one(x, axis);
 	size_check("eq", own, size);
-	return t_shrink_axis(x, axis, ix_const(0), size);
+	return t_expand_axis(x, axis, size);
 }
 
 static UOp *agree(UOp *x, const Shape *s)

@@ -54,9 +54,8 @@ Graph *jacobian_end(Derived *d)
 	if (jacobian_opt.only) {
 		Graph *r = arena_alloc(sizeof *r);
 		*r = *g;
-		r->sink = node_new(OP_SINK, DT_NONE, 0, NULL, VNIL);
-		r->meta = val_set(val_set(val_set(g->meta, "counts", NULL), "trims", NULL),
-			"output_groups", NULL);
+		r->sink = sink_with(g->sink, 0, NULL, VNIL);
+		r->meta = val_set(g->meta, "output_groups", NULL);
 		g = r;
 	}
 	g = outputs_add(g, d->name.n, d->name.at, d->node.at);
@@ -80,10 +79,10 @@ static bool computed_anew(const UOp *u) { return op_elementwise(u->op) || op_mov
 /* A value that costs more than this is computed once for all products, not in each of them. */
 enum { WORTH_KEEPING = 8 };
 
-static bool has_steps(Nodes all)
+static bool has_regions(Nodes all)
 {
 	for (size_t i = 0; i < all.n; i++)
-		if (op_info[all.at[i]->op].cls == CLASS_FLOW)
+		if (all.at[i]->op == OP_LOOP || all.at[i]->op == OP_IF)
 			return true;
 	return false;
 }
@@ -93,7 +92,7 @@ static bool has_steps(Nodes all)
 static UOp *keep_values(UOp *d, const UOp *seed)
 {
 	Nodes all = walk(d);
-	if (has_steps(all))
+	if (has_regions(all))
 		return d;
 	uint32_t limit = node_limit(), *work = arena_alloc(limit * sizeof *work);
 	uint8_t *moves = arena_alloc(limit), *keep = arena_alloc(limit);

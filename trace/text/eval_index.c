@@ -121,10 +121,19 @@ static UOp *index_tensor(const Value *v)
 	return i;
 }
 
+static bool never_negative(const UOp *i)
+{
+	int64_t v;
+	if (i->op == OP_ADD)
+		return never_negative(i->src[0]) && never_negative(i->src[1]);
+	return i->op == OP_ARANGE || i->op == OP_SORT || i->op == OP_TURN || i->op == OP_SIZE ||
+		(const_is_int(i, &v) && v >= 0);
+}
+
 /* NumPy's negative indices: i < 0 becomes i + size */
 static UOp *wrap(UOp *i, UOp *size)
 {
-	if (!dtype_signed(i->dtype) || i->op == OP_ARANGE || i->op == OP_SORT)
+	if (!dtype_signed(i->dtype) || never_negative(i))
 		return i;
 	i = t_cast(i, DT_I64);
 	return t_where(t_lt(i, const_int(DT_I64, 0)), t_add(i, t_size(DT_I64, size)), i);
@@ -347,7 +356,7 @@ Value index_value(const Value *x, size_t n, const IndexItem *items)
 {
 	if (x->kind == V_LIST && n == 1 && items[0].kind != I_NEW && !is_tensor_index(&items[0]))
 		return index_list(x, &items[0]);
-	if (x->kind == V_LIST) {
+	if (x->kind == V_LIST || x->kind == V_ROWS) {
 		Value tensor = v_tensor(value_tensor(x, DT_NONE));
 		return index_tensor_value(&tensor, n, items);
 	}

@@ -184,6 +184,9 @@ static UOp *operate_tensors(int op, UOp *a, UOp *b)
 static UOp *operand(int op, const Value *v, const Value *other)
 {
 	DType like = other->kind == V_TENSOR ? other->u->dtype : weak_dtype(other, DT_NONE);
+	/* a number that is data takes no dtype from one that is known */
+	if (v->kind == V_TENSOR && v->weak && other->kind != V_TENSOR)
+		like = v->u->dtype;
 	UOp *u = v->kind == V_NONE || v->kind == V_STR ? NULL : value_tensor(v, like);
 	if (!u)
 		die(MALFORMED, "%s does not take %s", operator_text(op), value_text(v));
@@ -203,6 +206,8 @@ static void follow_fraction(int op, const Value *a, UOp **x, UOp *y)
 static bool operate_lists(int op, const Value *a, const Value *b, Value *out)
 {
 	bool equality = op == OPERATOR(CMPEQ) || op == OPERATOR(CMPNE);
+	if (op == OPERATOR(ADD) && lists_join(a, b, out))
+		return true;
 	if (a->kind == V_STR && b->kind == V_STR && equality)
 		return *out = v_bool(!strcmp(a->s, b->s) == (op == OPERATOR(CMPEQ))), true;
 	if ((a->kind == V_NONE || b->kind == V_NONE) && equality)
@@ -236,11 +241,13 @@ Value operate(int op, const Value *a, const Value *b)
 	if (sized(a) && sized(b) && operate_sizes(op, value_size(a), value_size(b), &v))
 		return v;
 	UOp *x = operand(op, a, b), *y = operand(op, b, a);
-	if (b->kind != V_TENSOR)
+	if (b->kind != V_TENSOR || b->weak)
 		follow_fraction(op, a, &x, y);
-	if (a->kind != V_TENSOR)
+	if (a->kind != V_TENSOR || a->weak)
 		follow_fraction(op, b, &y, x);
-	return v_tensor(operate_tensors(op, x, y));
+	v = v_tensor(operate_tensors(op, x, y));
+	v.weak = value_weak(a) && value_weak(b) && !is_compare(op);
+	return v;
 }
 
 Value operate_prefix(int op, const Value *a)
@@ -260,10 +267,11 @@ Value operate_prefix(int op, const Value *a)
 	if (a->kind != V_TENSOR && a->kind != V_LIST)
 		return op == '~' ? operate(OPERATOR(XOR), a, &minus) : operate(op, &zero, a);
 	UOp *u = value_tensor(a, DT_NONE);
-	if (op == OPERATOR(ADD))
-		return v_tensor(u);
-	if (op == OPERATOR(SUB))
-		return v_tensor(t_neg(u));
+	if (op == OPERATOR(ADD) || op == OPERATOR(SUB)) {
+		Value v = v_tensor(op == OPERATOR(ADD) ? u : t_neg(u));
+		v.weak = a->weak;
+		return v;
+	}
 	if (u->dtype == DT_BOOL)
 		return v_tensor(t_not(u));
 	if (!dtype_int(u->dtype))
@@ -274,16 +282,23 @@ Value operate_prefix(int op, const Value *a)
 
 bool value_truth(const Value *v, const char *what)
 {
+	int64_t i;
+	double f;
 	switch (v->kind) {
 	case V_BOOL: return v->i;
 	case V_NUMBER: return v->f != 0;
 	case V_NONE: return false;
 	case V_LIST: return v->n > 0;
 	case V_STR: return *v->s;
+	case V_TENSOR:
+		if (v->u->op != OP_CONST)
+			die(MALFORMED, "%s is a tensor, not known while tracing; use where, & | ~",
+				what);
+		return const_is_int(v->u, &i) ? i != 0 : !const_is_float(v->u, &f) || f != 0;
 	case V_SIZE:
 		die(UNSUPPORTED, "%s depends on a size variable, which is not known while tracing",
 			what);
-	default: die(MALFORMED, "%s is a tensor, not known while tracing; use where, & | ~", what);
+	default: die(MALFORMED, "%s is %s, neither true nor false", what, value_text(v));
 	}
 }
 

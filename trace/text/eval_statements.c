@@ -6,10 +6,8 @@
 #include "text/text.h"
 
 static ARENA Map functions;
-static ARENA bool returning;
-static ARENA Value returned;
-
-static void run_block(StmtBlock b);
+ARENA bool returning;
+ARENA Value returned;
 
 /* ---- functions */
 
@@ -62,7 +60,7 @@ Value call_program_function(Stmt *f, size_t n, const Value *pos, size_t nkw, con
 	scope = &own;
 	bind_parameters(f, n, pos, nkw, kw, kwval);
 	returned = v_none();
-	run_block(f->body);
+	eval_block(f->body);
 	returning = false;
 	scope = before;
 	map_free(&own.vars);
@@ -90,9 +88,11 @@ static void run_assign(Stmt *s)
 {
 	Value v = eval(s->value);
 	if (s->op) {
-		Value *old = scope_find(s->names[0]);
+		Value *old = scope_read(s->names[0]);
 		if (!old)
 			fail_at(&s->name_pos[0], "%.100s is not defined", s->names[0]);
+		if (old->kind == V_UNSET)
+			fail_at(&s->name_pos[0], "%s", old->s);
 		uint32_t start = node_limit();
 		at_pos(&s->pos);
 		v = operate(s->op, old, &v);
@@ -112,8 +112,6 @@ static void run_assign(Stmt *s)
 
 static void run_output(Stmt *s)
 {
-	if (scope != &globals)
-		fail_at(&s->pos, "an output within a function");
 	for (size_t i = 0; i < s->n; i++) {
 		if (program_has_output(s->names[i]))
 			fail_at(&s->name_pos[i], "%s is an output already", s->names[i]);
@@ -132,49 +130,7 @@ static void run_output(Stmt *s)
 	}
 }
 
-/* ---- blocks */
-
-static void run_range(Stmt *s)
-{
-	Value v = eval(s->value), last = eval(s->e[0]);
-	if (v.kind != V_NUMBER || !v.is_int || last.kind != V_NUMBER || !last.is_int)
-		fail_at(&s->value->pos,
-			"a loop goes from a known integer to another, here from %s to %s",
-			value_text(&v), value_text(&last));
-	for (int64_t i = v.i; i <= last.i && !returning; i++) {
-		eval_step(&s->pos);
-		scope_set(s->names[0], v_int(i));
-		run_block(s->body);
-		if (i == INT64_MAX)
-			break;
-	}
-}
-
-static void run_for(Stmt *s)
-{
-	if (vars_find(s->names[0], strlen(s->names[0])))
-		fail_at(&s->name_pos[0], "%s is a size", s->names[0]);
-	if (s->e[0]) {
-		run_range(s);
-		return;
-	}
-	Value v = eval(s->value);
-	if (v.kind != V_LIST)
-		fail_at(&s->value->pos, "a loop goes over a range A..B or a list, not over %s",
-			value_text(&v));
-	for (size_t i = 0; i < v.n && !returning; i++) {
-		eval_step(&s->pos);
-		scope_set(s->names[0], v.at[i]);
-		run_block(s->body);
-	}
-}
-
-static void run_if(Stmt *s)
-{
-	Value v = eval(s->value);
-	expr_place(s->value);
-	run_block(value_truth(&v, "the condition") ? s->body : s->orelse);
-}
+/* ---- any statement */
 
 static void run_return(Stmt *s)
 {
@@ -189,6 +145,8 @@ static void top_level(const Stmt *s, const char *what)
 {
 	if (scope != &globals)
 		fail_at(&s->pos, "%s within a function", what);
+	if (steps_within())
+		fail_at(&s->pos, "%s in a loop or a branch that is data; put it behind", what);
 }
 
 static void run_statement(Stmt *s)
@@ -199,17 +157,18 @@ static void run_statement(Stmt *s)
 	case S_CONST: declare_const(s); break;
 	case S_STATE: top_level(s, "a state"); declare_state(s); break;
 	case S_UPDATE: top_level(s, "the update of a state"); update_state(s); break;
-	case S_OUTPUT: run_output(s); break;
+	case S_OUTPUT: top_level(s, "an output"); run_output(s); break;
 	case S_ASSIGN: run_assign(s); break;
 	case S_DEF: break;
 	case S_RETURN: run_return(s); break;
-	case S_FOR: run_for(s); break;
-	case S_IF: run_if(s); break;
+	case S_FOR: eval_for(s); break;
+	case S_WHILE: eval_while(s); break;
+	case S_IF: eval_if(s); break;
 	case S_EXPR: eval(s->value); break;
 	}
 }
 
-static void run_block(StmtBlock b)
+void eval_block(StmtBlock b)
 {
 	for (size_t i = 0; i < b.n && !returning; i++) {
 		eval_deeper(&b.at[i]->pos);
@@ -229,7 +188,7 @@ Graph *eval_program(StmtBlock program, const char *file)
 	for (size_t i = 0; i < program.n; i++)
 		if (program.at[i]->kind == S_DEF)
 			define_function(program.at[i]);
-	run_block(program);
+	eval_block(program);
 	process.where = file;
 	process.context = NULL;
 	Graph *g = program_graph();

@@ -16,29 +16,57 @@ static ARENA size_t steps;
 
 /* ---- names */
 
-Value *scope_find(const char *name)
+static Variable *variable(const char *name)
 {
 	for (NameScope *s = scope; s; s = s->outer) {
-		Value *v = map_get(&s->vars, PKEY(name));
+		Variable *v = map_get(&s->vars, PKEY(name));
 		if (v)
 			return v;
 	}
 	return NULL;
 }
 
-void scope_set(const char *name, Value v)
+Value *scope_find(const char *name)
 {
-	Value *slot = map_get(&scope->vars, PKEY(name));
-	if (!slot) {
-		slot = arena_alloc(sizeof *slot);
-		map_put(&scope->vars, PKEY(name), slot);
-	}
-	*slot = v;
+	Variable *v = variable(name);
+	return v ? &v->v : NULL;
 }
+
+Value *scope_read(const char *name)
+{
+	Variable *v = variable(name);
+	if (v && v->read)
+		*v->read = true;
+	return v ? &v->v : NULL;
+}
+
+Variable scope_keep(const char *name)
+{
+	Variable *v = map_get(&scope->vars, PKEY(name));
+	return v ? *v : (Variable){.v.kind = V_UNSET};
+}
+
+void scope_restore(const char *name, Variable v)
+{
+	Variable *at = map_get(&scope->vars, PKEY(name));
+	if (v.v.kind == V_UNSET && !v.v.s) {
+		map_put(&scope->vars, PKEY(name), NULL);
+		return;
+	}
+	if (!at) {
+		at = arena_alloc(sizeof *at);
+		map_put(&scope->vars, PKEY(name), at);
+	}
+	*at = v;
+}
+
+void scope_set(const char *name, Value v) { scope_restore(name, (Variable){.v = v}); }
 
 static Value name_value(const char *name)
 {
-	Value *v = scope_find(name);
+	Value *v = scope_read(name);
+	if (v && v->kind == V_UNSET)
+		die(MALFORMED, "%s", v->s);
 	if (v)
 		return *v;
 	UOp *size = vars_find(name, strlen(name));
@@ -120,15 +148,25 @@ static Value eval_unary(Expr *e)
 	return v;
 }
 
+/* Sides that are known while tracing decide, or fall away. */
 static Value eval_logic(Expr *e)
 {
+	bool either = e->kind == X_OR;
+	const char *what = either ? "a side of 'or'" : "a side of 'and'";
+	UOp *data = NULL;
 	Value v = v_none();
 	for (size_t i = 0; i < e->n; i++) {
 		v = eval(e->arg[i]);
 		expr_place(e->arg[i]);
-		if (value_truth(&v, e->kind == X_OR ? "a side of 'or'" : "a side of 'and'") ==
-			(e->kind == X_OR))
-			break;
+		uint32_t start = node_limit();
+		UOp *side = value_condition(&v, what);
+		if (!side && value_truth(&v, what) == either)
+			return v;
+		if (side)
+			data = !data ? side : either ? t_or(data, side) : t_and(data, side);
+		if (data)
+			v = v_tensor(data);
+		note_new(&v, start, &e->pos);
 	}
 	return v;
 }
@@ -137,14 +175,31 @@ static Value eval_not(Expr *e)
 {
 	Value v = eval(e->arg[0]);
 	expr_place(e);
-	return v_bool(!value_truth(&v, "what 'not' takes"));
+	uint32_t start = node_limit();
+	UOp *data = value_condition(&v, "what 'not' takes");
+	Value r = data ? v_tensor(t_not(data)) : v_bool(!value_truth(&v, "what 'not' takes"));
+	note_new(&r, start, &e->pos);
+	return r;
 }
 
-static Value eval_if(Expr *e)
+static Value eval_choice(Expr *e)
 {
-	Value v = eval(e->arg[1]);
+	Value c = eval(e->arg[1]), v;
 	expr_place(e->arg[1]);
-	return eval(e->arg[value_truth(&v, "the condition") ? 0 : 2]);
+	Branches b = {.cond = value_condition(&c, "the condition")};
+	if (!b.cond)
+		return eval(e->arg[value_truth(&c, "the condition") ? 0 : 2]);
+	Value then = eval(e->arg[0]), other = eval(e->arg[2]);
+	uint32_t start = node_limit();
+	expr_place(e);
+	if (!branch_merge(&b, &then, &other, &v))
+		die(MALFORMED, "the branches are %s and %s", value_text(&then),
+			value_text(&other));
+	branch_end(&b);
+	v = branch_value(&b, &v);
+	branch_free(&b);
+	note_new(&v, start, &e->pos);
+	return v;
 }
 
 static Value eval_list(Expr *e)
@@ -216,7 +271,7 @@ static Value eval_attribute(Expr *e)
 	Value x = eval(e->arg[0]);
 	uint32_t start = node_limit();
 	expr_place(e);
-	UOp *u = x.kind == V_LIST || x.kind == V_TENSOR ? value_tensor(&x, DT_NONE) : NULL;
+	UOp *u = x.kind == V_LIST || x.kind == V_TENSOR || x.kind == V_ROWS ? value_tensor(&x, DT_NONE) : NULL;
 	if (!u)
 		die(MALFORMED, "%s has no %.60s", value_text(&x), e->s);
 	Value v = tensor_attribute(u, e->s);
@@ -228,7 +283,8 @@ static Value eval_attribute(Expr *e)
 
 static Value call_len(size_t n, const Value *pos)
 {
-	if (n != 1 || (pos->kind != V_LIST && !(pos->kind == V_TENSOR && t_rank(pos->u))))
+	bool rows = n == 1 && (pos->kind == V_TENSOR || pos->kind == V_ROWS) && t_rank(pos->u);
+	if (n != 1 || (pos->kind != V_LIST && !rows))
 		die(MALFORMED, "len takes one list or tensor");
 	return pos->kind == V_LIST ? v_int(pos->n) : v_size(t_dim(pos->u, 0));
 }
@@ -293,7 +349,7 @@ static Value eval_kind(Expr *e)
 	case X_AND:
 	case X_OR: return eval_logic(e);
 	case X_NOT: return eval_not(e);
-	case X_IF: return eval_if(e);
+	case X_IF: return eval_choice(e);
 	case X_CALL:
 	case X_METHOD: return eval_call(e);
 	case X_INDEX: return eval_index(e);

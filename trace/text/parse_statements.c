@@ -161,7 +161,7 @@ static Stmt *parse_statement(void);
 /* a statement that ends with a block needs no end of line */
 static void end_statement(const Stmt *s)
 {
-	bool block = s->kind == S_IF || s->kind == S_FOR;
+	bool block = s->kind == S_IF || s->kind == S_FOR || s->kind == S_WHILE;
 	if (tok.kind == ';' || tok.kind == T_LINE)
 		take();
 	else if (!block && tok.kind != '}' && tok.kind != T_END)
@@ -279,6 +279,14 @@ static Stmt *parse_for(Pos pos)
 	return s;
 }
 
+static Stmt *parse_while(Pos pos)
+{
+	Stmt *s = stmt_new(S_WHILE, pos);
+	s->value = parse_expr();
+	s->body = parse_block();
+	return s;
+}
+
 /* ---- assignments */
 
 static Stmt *parse_update(Pos pos)
@@ -344,6 +352,8 @@ static Stmt *parse_statement(void)
 		return parse_def(pos);
 	if (accept_word("for"))
 		return parse_for(pos);
+	if (accept_word("while"))
+		return parse_while(pos);
 	if (accept_word("if"))
 		return parse_if(pos);
 	Stmt *s = stmt_new(S_RETURN, pos);

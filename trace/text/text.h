@@ -93,6 +93,7 @@ typedef enum {
 	S_DEF,
 	S_RETURN,
 	S_FOR,
+	S_WHILE,
 	S_IF,
 	S_EXPR
 } StmtKind;
@@ -128,6 +129,8 @@ StmtBlock parse_text(void);     /* the whole program */
 
 /* ---- eval_text.c: expressions to values */
 
+/* A variable; read is set when its value is read, if that is watched (eval_blocks.c). */
+typedef struct { Value v; bool *read; } Variable;
 typedef struct NameScope { Map vars; struct NameScope *outer; } NameScope;
 extern NameScope globals, *scope;
 Value eval(Expr *e);
@@ -139,6 +142,11 @@ void eval_back(void);
 enum { MAX_DEPTH = 1500, MAX_STEPS = 10000000 };
 void expr_place(Expr *e);       /* errors from here on point at e */
 Value *scope_find(const char *name);
+Value *scope_read(const char *name);         /* the same, for one who uses the value */
+/* The variable of this scope itself, kind V_UNSET without a reason when it has none; and it again,
+ * as it was. */
+Variable scope_keep(const char *name);
+void scope_restore(const char *name, Variable v);
 void scope_set(const char *name, Value v);
 /* puts the note {loc} on those nodes of v whose id is at least start */
 void note_new(const Value *v, uint32_t start, const Pos *p);
@@ -160,14 +168,64 @@ typedef enum { I_AT, I_SLICE, I_NEW, I_ELLIPSIS } ItemKind;
 typedef struct { ItemKind kind; Value at, start, stop, step; UOp *mask; } IndexItem;
 Value index_value(const Value *x, size_t n, const IndexItem *items);
 
+/* ---- turns.c: loops and branches on values, for programs in any language */
+
+bool value_same(const Value *a, const Value *b);
+/* A condition that is data as a bool scalar; NULL when it is known while tracing. */
+UOp *value_condition(const Value *v, const char *what);
+/* list + list, where one of them is as long as a loop has turns; false: neither is. */
+bool lists_join(const Value *a, const Value *b, Value *out);
+
+/* A number of turns as the limit of a LOOP, i64; NULL when it is no integer. */
+UOp *turns_limit(const Value *n);
+/* A loop whose body is being made. limit, start: as in LoopEnd, either may be NULL. */
+typedef struct Turns Turns;
+Turns *turns_new(UOp *limit, UOp *start);
+void turns_drop(Turns *t);                   /* instead of turns_end: the body is made anew */
+Value turns_turn(const Turns *t);            /* 0, 1, …, weak */
+/* A variable that is carried from turn to turn, init in the first: its value in a turn. like: what
+ * it was behind a turn when that was tried; numbers in init take dtypes and shapes from there. */
+Value turns_state(Turns *t, const Value *init, const Value *like);
+bool turns_carries(const Value *v);          /* whether v can be init */
+/* Whether init may be adapted so, to what the body, just made, gives. */
+bool turns_adapts(const Turns *t, const Value *init, const Value *next);
+/* Its value behind the turn, for each state in their order; false when that does not fit. */
+bool turns_next(Turns *t, const Value *turn, const Value *next);
+/* A list that the loop extends, in a turn; what is has got behind it: false when that is nothing,
+ * or no such list. */
+Value turns_extends(const Turns *t);
+bool turns_extended(Turns *t, const Value *next);
+void turns_end(Turns *t, UOp *next);         /* next: the condition behind a turn */
+/* Behind the loop: the state that was `turn` in a turn; list k, `before` the loop. */
+Value turns_last(const Turns *t, const Value *turn);
+Value turns_list(const Turns *t, size_t k, const Value *before, const Value *next);
+
+/* Two branches: the values that differ, merged in turn; then branch_end, and what each is behind
+ * them. branch_merge is false when two values are of kinds that cannot be one. */
+typedef struct { UOp *cond, *made; VEC(UOp *) then, other; } Branches;
+bool branch_merge(Branches *b, const Value *then, const Value *other, Value *out);
+void branch_end(Branches *b);
+Value branch_value(const Branches *b, const Value *merged);
+void branch_free(Branches *b);
+
 /* ---- eval_statements.c: statements, declarations, functions */
 
 /* Runs the program and gives its graph. */
 Graph *eval_program(StmtBlock program, const char *file);
+void eval_block(StmtBlock b);
+/* A return that ends the function at hand, and what it returns. */
+extern bool returning;
+extern Value returned;
 /* A function of the program, or NULL. */
 Stmt *program_function(const char *name);
 Value call_program_function(Stmt *f, size_t n, const Value *pos, size_t nkw, const char *const *kw,
 	const Value *kwval, const Pos *p);
+
+/* ---- eval_blocks.c: for, while and if, unrolled or as steps of the graph */
+
+void eval_for(Stmt *s);
+void eval_while(Stmt *s);
+void eval_if(Stmt *s);
 
 /* ---- eval_declare.c: input, const, size, load */
 

@@ -97,8 +97,9 @@ static UOp *present_length(Query *a)
 		if (ix_prove_le(total, before))
 			return before;
 	}
-	return size_of_data(
-		t_max(one_of(onnx_in(a->c, IN_TOTAL)), t_size(DT_I64, before)), ix_add(before, s));
+	return t_bind("present",
+		t_max(one_of(onnx_in(a->c, IN_TOTAL)), t_size(DT_I64, before)), before,
+		ix_add(before, s));
 }
 
 /* ---- rotation, cache */

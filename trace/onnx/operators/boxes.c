@@ -81,15 +81,23 @@ static UOp *scalar_or(OnnxCall *c, int k, UOp *otherwise)
 	return u ? t_reshape(u, shape_scalar()) : otherwise;
 }
 
+/* Sizes that may be equal are, or run finds that they are not. */
+static bool agree(UOp *a, UOp *b)
+{
+	if (a != b && size_may_equal(a, b))
+		size_check("eq", a, b);
+	return size_equal(a, b);
+}
+
 static void check_boxes(OnnxCall *c)
 {
 	UOp *boxes = onnx_in(c, 0), *scores = onnx_in(c, 1);
 	bool fit = t_rank(boxes) == 3 && t_rank(scores) == 3 && boxes->dtype == DT_F32 &&
 		scores->dtype == DT_F32;
 
-	if (!fit || !size_equal(t_dim(boxes, 2), ix_const(4)) ||
-		!size_equal(t_dim(boxes, 0), t_dim(scores, 0)) ||
-		!size_equal(t_dim(boxes, 1), t_dim(scores, 2)))
+	if (!fit || !agree(t_dim(boxes, 2), ix_const(4)) ||
+		!agree(t_dim(boxes, 0), t_dim(scores, 0)) ||
+		!agree(t_dim(boxes, 1), t_dim(scores, 2)))
 		onnx_fail(c, MALFORMED, "boxes %s and scores %s do not fit",
 			shape_text(boxes->shape), shape_text(scores->shape));
 }

@@ -28,6 +28,8 @@ static UOp *float_count(OnnxCall *c)
 	return ix_const(n > 0 ? (int64_t)n : 0);
 }
 
+static UOp *scalar(OnnxCall *c, int k) { return t_reshape(onnx_in(c, k), shape_scalar()); }
+
 /* the number of elements from start on that are below limit; start and limit may be fractions of
  * sizes */
 static UOp *range_count(OnnxCall *c)
@@ -41,16 +43,11 @@ static UOp *range_count(OnnxCall *c)
 			onnx_fail(c, MALFORMED, "input %d is not one number", i);
 		s[i] = onnx_try_fraction(onnx_in(c, i), &per[i]);
 	}
-	if (dtype_float(onnx_in(c, 0)->dtype) &&
-		((onnx_try_known(c, 0, &a) && onnx_try_known(c, 1, &a)) || !s[0] || !s[1] || !s[2]))
+	if (dtype_float(onnx_in(c, 0)->dtype) && onnx_try_known(c, 0, &a) &&
+		onnx_try_known(c, 1, &a) && onnx_try_known(c, 2, &a))
 		return float_count(c);
-	for (int i = 0; i < 3; i++)
-		if (!s[i]) {
-			onnx_known(c, i);
-			onnx_fail(c, UNSUPPORTED, "input %d is no size", i);
-		}
-	if (!ix_is_const(s[2], &by))
-		onnx_fail(c, UNSUPPORTED, "a delta that is symbolic");
+	if (!s[0] || !s[1] || !s[2] || !ix_is_const(s[2], &by))
+		return t_range_count(scalar(c, 0), scalar(c, 1), scalar(c, 2));
 	if (by == 0 || by == INT64_MIN)
 		onnx_fail(c, MALFORMED, "the delta is %lld", (long long)by);
 	/* (s1/per1 - s0/per0) / (by/per2), rounded up */

@@ -3,15 +3,13 @@
  *     TopK   →   SORT of blocks, then GATHER (t_top_places) */
 #include "onnx/onnx.h"
 
-/* k as a data-dependent size; more than the axis has would be an error, and is cut. */
 static UOp *k_of_data(OnnxCall *c, UOp *n)
 {
-	UOp *k = t_cast(onnx_in(c, 1), DT_I64), *zero = const_int(DT_I64, 0);
+	UOp *k = t_cast(onnx_in(c, 1), DT_I64);
 
 	if (shape_count(k->shape) != ix_const(1))
 		onnx_fail(c, MALFORMED, "k is %s, not one number", shape_text(k->shape));
-	k = t_reshape(k, shape_scalar());
-	return size_of_data(t_min(t_max(k, zero), t_size(DT_I64, n)), n);
+	return t_bind("k", t_reshape(k, shape_scalar()), ix_const(0), n);
 }
 
 /* k is an attribute in version 1 and an input later: known, a size, or data. Equal elements are

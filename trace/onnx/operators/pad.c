@@ -10,21 +10,16 @@ static int pad_list(OnnxCall *c, UOp **pad)
 {
 	const char *attr = onnx_version(c) < 2 ? "paddings" : "pads";
 	int64_t v[2 * MAX_RANK];
-	size_t n;
-	Array a;
+	int n;
 
-	if (onnx_version(c) >= 11) {
-		if (onnx_try_sizes(onnx_in(c, 1), 2 * MAX_RANK, pad, &n))
-			return (int)n;
-		a = onnx_known(c, 1);
-		onnx_fail(c, MALFORMED, "%lld pads", (long long)array_count(&a));
-	}
+	if (onnx_version(c) >= 11)
+		return onnx_bound_sizes(c, 1, 2 * MAX_RANK, pad);
 	n = onnx_attr_ints(c, attr, v, 2 * MAX_RANK);
-	if ((int)n < 0)
+	if (n < 0)
 		onnx_fail(c, MALFORMED, "no attribute %s", attr);
-	for (size_t i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 		pad[i] = ix_const(v[i]);
-	return (int)n;
+	return n;
 }
 
 /* before and after for each axis of x, in the form of the library's pad */

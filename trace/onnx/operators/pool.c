@@ -126,7 +126,7 @@ void onnx_MaxUnpool(OnnxCall *c)
 	idx = t_merge_axes(onnx_in_rank(c, 1, rank), 0, rank);
 	y = t_reshapev(t_scatter(y, 1, &idx, t_merge_axes(x, 0, rank), "SET"), rank, dim);
 	if (onnx_has(c, 2)) {
-		if (onnx_known_sizes(c, 2, size) != rank)
+		if (onnx_bound_sizes(c, 2, MAX_RANK, size) != rank)
 			onnx_fail(c, MALFORMED, "output_shape is not for %d axes", rank);
 		for (int i = 0; i < rank; i++) {
 			pairs[i][0] = ix_const(0);

@@ -48,10 +48,15 @@ static bool not_empty(OnnxCall *c, int k)
 			&& n == 0);
 }
 
-/* Reads a scale for each of the n axes; false when sizes are given instead. */
-static bool read_scales(OnnxCall *c, int n, double *scale)
+/* Reads a scale for each of the n axes; false when sizes are given instead. Where data gives them,
+ * data has them as f64 scalars. */
+static bool read_scales(OnnxCall *c, int n, double *scale, UOp **data)
 {
 	int k = !strcmp(onnx_op(c), "Resize") && onnx_version(c) >= 11 ? 2 : 1, got;
+	Array a;
+
+	for (int i = 0; i < n; i++)
+		data[i] = NULL;
 
 	if (!strcmp(onnx_op(c), "Upsample") && onnx_version(c) < 9) {
 		for (int i = 0; i < n; i++)
@@ -67,6 +72,11 @@ static bool read_scales(OnnxCall *c, int n, double *scale)
 	}
 	if (!not_empty(c, k))
 		return false;
+	if (!onnx_try_known(c, k, &a) && shape_count(onnx_in(c, k)->shape) == ix_const(n)) {
+		for (int i = 0; i < n; i++)
+			data[i] = t_cast(onnx_element(onnx_in(c, k), i), DT_F64);
+		return true;
+	}
 	got = onnx_known_floats(c, k, scale, MAX_RANK);
 	if (got != n)
 		onnx_fail(c, MALFORMED, "%d scales for %d axes", got, n);
@@ -104,7 +114,7 @@ static void read_sizes(OnnxCall *c, int n, UOp *x, const int *axes, ResizeAxis *
 
 	if (!not_empty(c, 3))
 		onnx_fail(c, MALFORMED, "neither scales nor sizes are given");
-	if (onnx_known_sizes(c, 3, size) != n)
+	if (onnx_bound_sizes(c, 3, MAX_RANK, size) != n)
 		onnx_fail(c, MALFORMED, "sizes are not for %d axes", n);
 	for (int i = 0; i < n; i++) {
 		ax[i] = by_size(c, x, axes[i], size[i]);
@@ -113,6 +123,9 @@ static void read_sizes(OnnxCall *c, int n, UOp *x, const int *axes, ResizeAxis *
 			all;
 	}
 	for (int i = 0; policy && i < n; i++) {
+		if (ax[i].size)
+			onnx_fail(c, UNSUPPORTED, "keep_aspect_ratio_policy with a size that is "
+				"not known");
 		ax[i].n = shape_dim(x->shape, axes[i]);
 		ax[i].scale = all;
 		ax[i].to = (int64_t)(all * ax[i].n + 0.5);
@@ -138,16 +151,27 @@ static ResizeAxis by_scale(OnnxCall *c, UOp *x, int axis, double scale, bool cro
 	return a;
 }
 
+/* A scale that data gives: size, and scale, are known when run. */
+static ResizeAxis by_data(UOp *x, int axis, UOp *scale, int n)
+{
+	UOp *size = t_floor(t_mul(t_size(DT_F64, t_dim(x, axis)), scale));
+
+	return (ResizeAxis){ .n = -1, .by = scale,
+		.size = t_bind_open("size", size, n) };
+}
+
 static void read_axes(OnnxCall *c, int n, UOp *x, const int *axes, const ResizeHow *h,
 	ResizeAxis *ax)
 {
 	double scale[MAX_RANK], roi[2 * MAX_RANK];
+	UOp *data[MAX_RANK];
 
-	if (!read_scales(c, n, scale))
+	if (!read_scales(c, n, scale, data))
 		read_sizes(c, n, x, axes, ax);
 	else
 		for (int i = 0; i < n; i++)
-			ax[i] = by_scale(c, x, axes[i], scale[i], h->map == MAP_CROP);
+			ax[i] = data[i] ? by_data(x, axes[i], data[i], n) :
+				by_scale(c, x, axes[i], scale[i], h->map == MAP_CROP);
 	for (int i = 0; i < n; i++) {
 		ax[i].crop[0] = 0;
 		ax[i].crop[1] = 1;

@@ -167,7 +167,7 @@ void onnx_AffineGrid(OnnxCall *c)
 {
 	UOp *theta = onnx_in(c, 0), *wide = onnx_wide(theta), *size[MAX_RANK], *dim[MAX_RANK],
 	    *place[MAX_RANK], *row[MAX_RANK];
-	int n = onnx_known_sizes(c, 1, size), nd = n - 2;
+	int n = onnx_bound_sizes(c, 1, MAX_RANK, size), nd = n - 2;
 	bool corners = onnx_attr_int(c, "align_corners", 0) != 0;
 
 	if (nd < 1 || nd > MAX_SPACE || t_rank(theta) != 3 || shape_dim(theta->shape, 1) != nd

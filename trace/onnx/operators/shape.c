@@ -24,45 +24,101 @@ static UOp *with_sizes(const char *fn, UOp *x, int n, UOp *const *dim)
 	return onnx_lib(fn, 2, (Value[]){ v_tensor(x), v_list(n, at) }, 0, NULL, NULL);
 }
 
-/* sizes from an attribute (before version `since`) or from input k */
-static int sizes(OnnxCall *c, const char *attr, int k, int since, UOp **dim)
+/* The n elements of input k, i64 scalars; those that are known are sizes in dim, others NULL. Their
+ * number has to be known. */
+static int elements(OnnxCall *c, int k, UOp **value, UOp **dim)
 {
-	int64_t v[MAX_RANK];
-	int n;
+	UOp *u = onnx_in(c, k);
+	int64_t n;
+	size_t one;
 
-	if (onnx_version(c) >= since)
+	if (!dtype_int(u->dtype) || !shape_static(u->shape, &n) || n > MAX_RANK)
 		return onnx_known_sizes(c, k, dim);
-	n = onnx_attr_ints(c, attr, v, MAX_RANK);
-	for (int i = 0; i < n; i++)
-		dim[i] = ix_const(v[i]);
-	return n;
+	for (int i = 0; i < n; i++) {
+		value[i] = t_cast(onnx_element(u, i), DT_I64);
+		if (!onnx_try_sizes(value[i], 1, &dim[i], &one))
+			dim[i] = NULL;
+	}
+	return (int)n;
 }
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
+static UOp *i64(int64_t v) { return const_int(DT_I64, v); }
+
+/* Binds the sizes that data gives, where 0 is x's own size, if it counts as that, and -1 takes what
+ * the others leave of x's elements. */
+static void bind_sizes(UOp *x, int n, UOp **value, UOp **dim, bool zero)
+{
+	UOp *others = i64(1), *rest, *all = shape_count(x->shape);
+	bool some = ix_prove_lt(ix_const(0), all);
+
+	for (int i = 0; i < n; i++) {
+		if (!dim[i] && zero && i < t_rank(x))
+			value[i] = t_where(t_eq(value[i], i64(0)), t_size(DT_I64, t_dim(x, i)),
+				value[i]);
+		else if (dim[i])
+			value[i] = is_size(dim[i], -1) ? i64(1) : size_tensor(dim[i]);
+		others = t_mul(others, t_where(t_eq(value[i], i64(-1)), i64(1), value[i]));
+	}
+	rest = t_op2(OP_FLOORDIV, t_size(DT_I64, all), others);
+	for (int i = 0; i < n; i++) {
+		UOp *v = t_where(t_eq(value[i], i64(-1)), rest, value[i]);
+		if (!dim[i])
+			dim[i] = some ? t_bind("size", v, ix_const(0), all) :
+				t_bind_open("size", v, n);
+	}
+}
+
 void onnx_Reshape(OnnxCall *c)
 {
-	UOp *x = onnx_in(c, 0), *dim[MAX_RANK];
-	int n = sizes(c, "shape", 1, 5, dim);
+	UOp *x = onnx_in(c, 0), *value[MAX_RANK], *dim[MAX_RANK];
+	bool zero = !onnx_attr_int(c, "allowzero", 0), data = false;
+	int64_t v[MAX_RANK];
+	int n = onnx_version(c) < 5 ? onnx_attr_ints(c, "shape", v, MAX_RANK) :
+		elements(c, 1, value, dim);
 
 	if (n < 0)
 		onnx_fail(c, MALFORMED, "no attribute shape");
-	for (int i = 0; i < n && !onnx_attr_int(c, "allowzero", 0); i++)
-		if (is_size(dim[i], 0)) {
-			if (i >= t_rank(x))
-				onnx_fail(c, MALFORMED, "size %d is 0, and %s has no such axis", i,
-					shape_text(x->shape));
-			dim[i] = t_dim(x, i);
-		}
+	for (int i = 0; i < n; i++) {
+		dim[i] = onnx_version(c) < 5 ? ix_const(v[i]) : dim[i];
+		data |= !dim[i];
+		if (!zero || !dim[i] || !is_size(dim[i], 0))
+			continue;
+		if (i >= t_rank(x))
+			onnx_fail(c, MALFORMED, "size %d is 0, and %s has no such axis", i,
+				shape_text(x->shape));
+		dim[i] = t_dim(x, i);
+	}
+	if (data)
+		bind_sizes(x, n, value, dim, zero);
 	onnx_set(c, 0, with_sizes("reshape", x, n, dim));
+}
+
+/* The size of an axis that is expanded to what data gives: an own size that is a number stays, 1
+ * takes what is given, and given 1s take the own one. */
+static UOp *expanded_size(UOp *own, UOp *value, int n)
+{
+	int64_t v;
+
+	if (ix_is_const(own, &v) && v != 1)
+		return own;
+	if (!ix_is_const(own, &v))
+		value = t_where(t_eq(value, i64(1)), t_size(DT_I64, own), value);
+	return t_bind_open("size", value, n);
 }
 
 /* Either side may have an axis of size 1 that the other stretches. */
 void onnx_Expand(OnnxCall *c)
 {
-	UOp *x = onnx_in(c, 0), *dim[MAX_RANK];
-	int n = onnx_known_sizes(c, 1, dim);
-	const Shape *s = shape_broadcast(x->shape, shape_new(n, dim));
+	UOp *x = onnx_in(c, 0), *value[MAX_RANK], *dim[MAX_RANK];
+	int n = elements(c, 1, value, dim), lead = n - t_rank(x);
+
+	for (int i = 0; i < n; i++)
+		if (!dim[i])
+			dim[i] = expanded_size(i < lead ? ix_const(1) : t_dim(x, i - lead),
+				value[i], n);
+	const Shape *s = shape_broadcast(shape_new(n, dim), x->shape);
 
 	if (!s)
 		onnx_fail(c, MALFORMED, "shapes %s and %s do not match", shape_text(x->shape),
@@ -91,18 +147,13 @@ static void part_sizes(OnnxCall *c, int n, UOp *size, UOp **part)
 	const int64_t *v;
 	size_t m;
 	UOp *len, *left = size;
-	Array a;
 
 	v = onnx_attr_int_list(c, "split", &m);
 	if (!v && onnx_has(c, 1)) {
-		UOp *s = onnx_in(c, 1);
-		if (onnx_try_sizes(s, n, part, &m)) {
-			if (m != (size_t)n)
-				onnx_fail(c, MALFORMED, "%zu sizes for %d outputs", m, n);
-			return;
-		}
-		a = onnx_known(c, 1);
-		onnx_fail(c, MALFORMED, "%lld sizes for %d outputs", (long long)array_count(&a), n);
+		int got = onnx_bound_sizes(c, 1, n, part);
+		if (got != n)
+			onnx_fail(c, MALFORMED, "%d sizes for %d outputs", got, n);
+		return;
 	}
 	if (v && m != (size_t)n)
 		onnx_fail(c, MALFORMED, "%zu sizes for %d outputs", m, n);
@@ -155,7 +206,7 @@ static int slice_bounds(OnnxCall *c, const char *attr, int k, SliceBound *b)
 		onnx_fail(c, MALFORMED, "%s are %s%s", attr, dtype_name(u->dtype),
 			shape_text(u->shape));
 	for (int i = 0; i < n; i++) {
-		e = t_reshape(t_shrink_axis(u, 0, ix_const(i), ix_const(i + 1)), shape_scalar());
+		e = onnx_element(u, i);
 		b[i] = (SliceBound){ .data = e };
 		if (onnx_try_sizes(e, 1, &b[i].size, &one) && one == 1)
 			b[i].data = NULL;
@@ -193,23 +244,19 @@ void onnx_Slice(OnnxCall *c)
 /* Takes the middle of a longer axis; a shorter one gets zeros on both sides, the odd one behind. */
 static UOp *center(UOp *x, int axis, UOp *want)
 {
-	UOp *n = t_dim(x, axis), *two = ix_const(2), *cut, *pad;
+	UOp *n = t_dim(x, axis), *two = ix_const(2), *pad = ix_positive(ix_sub(want, n)), *cut;
 
-	if (n == want)
-		return x;
-	if (ix_prove_le(want, n)) {
-		cut = ix_div(ix_sub(n, want), two);
-		return t_shrink_axis(x, axis, cut, ix_add(cut, want));
-	}
-	pad = ix_sub(want, n);
-	cut = ix_div(pad, two);
-	return t_pad_axis(x, axis, cut, ix_sub(pad, cut));
+	if (!pad)
+		die(UNSUPPORTED, "sizes of which no greatest ones are known");
+	x = t_pad_axis(x, axis, ix_div(pad, two), ix_sub(pad, ix_div(pad, two)));
+	cut = ix_div(ix_sub(ix_add(n, pad), want), two);
+	return t_shrink_axis(x, axis, cut, ix_add(cut, want));
 }
 
 void onnx_CenterCropPad(OnnxCall *c)
 {
 	UOp *x = onnx_in(c, 0), *want[MAX_RANK];
-	int n = onnx_known_sizes(c, 1, want), axes[MAX_RANK], m = t_rank(x);
+	int n = onnx_bound_sizes(c, 1, MAX_RANK, want), axes[MAX_RANK], m = t_rank(x);
 	int64_t v[MAX_RANK];
 
 	for (int i = 0; i < m; i++)

@@ -267,7 +267,7 @@ static void window(OnnxCall *c, double a0, double a1, double a2)
 
 	if (dt == DT_NONE)
 		onnx_fail(c, UNSUPPORTED, "output_datatype");
-	if (onnx_known_sizes(c, 0, size) != 1)
+	if (onnx_bound_sizes(c, 0, MAX_RANK, size) != 1)
 		onnx_fail(c, MALFORMED, "size is no scalar");
 	n = t_size(DT_F64, size[0]);
 	if (!onnx_attr_int(c, "periodic", 1))

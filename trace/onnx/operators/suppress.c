@@ -1,19 +1,19 @@
-/* NonMaxSuppression of boxes that are not known while tracing: one round for each box that may be
- * chosen.
+/* NonMaxSuppression of boxes that are not known while tracing: turns, whose state is which boxes are
+ * alive, in a loop unless they are few.
  *
- *     round: the box with the first maximum of the live scores; boxes that overlap it are removed
- *     then:  NONZERO of the rounds that chose one → [n, (batch, class, box)], n being data */
+ *     turn:  the box with the first maximum of the live scores; boxes that overlap it are removed
+ *     until: the limit, or none is alive
+ *     then:  NONZERO of the turns that chose one → [n, (batch, class, box)], n being data */
 #include "library/library.h"
 #include "onnx/operators/boxes.h"
 #include <math.h>
 
-enum { MOST_ROUNDS = 256 };
+enum { FEW = 32 };
 
 /* [batch, boxes] each, or [batch, class, 1] for one box */
 typedef struct { UOp *at[4]; } Corners;
 enum { Y1, X1, Y2, X2 };
 
-static UOp *i64(int64_t v) { return const_int(DT_I64, v); }
 static UOp *f32(double v) { return const_num(DT_F32, v); }
 
 static Corners corners(UOp *boxes, bool center)
@@ -78,12 +78,58 @@ static UOp *choose(UOp *scores, UOp *alive)
 	return t_reduce(OP_MIN, t_where(best, t_iota(DT_I64, scores->shape, 2), n), 1, &axis, true);
 }
 
-/* rows (batch, class, box) of the rounds [batch, class, rounds] that chose one of n boxes, the
- * first ones */
-static UOp *chosen_rows(UOp *chosen, UOp *n, UOp *rounds)
+/* ---- turns */
+
+typedef struct { Corners b; UOp *scores, *iou; } Candidates;
+
+/* The boxes that a turn chooses, [batch, class, 1], and those that are alive after it. */
+static UOp *turn(const Candidates *c, UOp **alive)
 {
-	UOp *first = t_lt(t_iota(DT_I64, chosen->shape, 2), rounds), *row[3], *idx[3];
-	UOp *at = t_nonzero_places(t_and(t_lt(chosen, n), first));
+	UOp *at = choose(c->scores, *alive);
+	UOp *itself = t_eq(t_iota(DT_I64, c->scores->shape, 2), at);
+	UOp *dead = t_or(itself, overlap(box_at(c->b, at), each_class(c->b), c->iou));
+
+	*alive = t_and(*alive, t_not(dead));
+	return at;
+}
+
+/* What each turn chooses, [batch, class, turns], for a few turns: faster than a loop's overhead. */
+static UOp *few_turns(const Candidates *c, UOp *alive, int64_t turns)
+{
+	UOp *chosen[FEW];
+
+	for (int64_t i = 0; i < turns; i++) {
+		alive = NODE(OP_CONTIGUOUS, DT_BOOL, VNIL, alive);
+		chosen[i] = turn(c, &alive);
+	}
+	return t_concat(turns, chosen, 2);
+}
+
+static UOp *any(UOp *x)
+{
+	int axes[] = {0, 1, 2};
+
+	return t_reduce(OP_MAX, x, 3, axes, false);
+}
+
+/* The same until none is alive. */
+static UOp *all_turns(const Candidates *c, UOp *first, UOp *limit)
+{
+	TurnLoop loop = loop_new();
+	UOp *alive = loop_state(&loop, first, NULL), *at = turn(c, &alive), *dim[4];
+	UOp *end = loop_end(&loop, &(LoopEnd){.limit = limit, .start = any(first),
+		.next = any(alive), .state = &alive, .value = &at, .values = 1});
+
+	dim[0] = t_bind("turns", loop_turns(end), ix_const(0), t_dim(first, 2));
+	for (int i = 0; i < 3; i++)
+		dim[1 + i] = t_dim(at, i);
+	return t_move_axis(t_squeeze(loop_stacked(end, 0, shape_new(4, dim)), 3), 0, 2);
+}
+
+/* rows (batch, class, box) of the turns that chose one of n boxes */
+static UOp *chosen_rows(UOp *chosen, UOp *n)
+{
+	UOp *row[3], *idx[3], *at = t_nonzero_places(t_lt(chosen, n));
 
 	for (int i = 0; i < 3; i++) {
 		row[i] = t_shrink_axis(at, 0, ix_const(i), ix_const(i + 1));
@@ -95,26 +141,15 @@ static UOp *chosen_rows(UOp *chosen, UOp *n, UOp *rounds)
 
 UOp *onnx_suppress(UOp *boxes, UOp *scores, bool center, UOp *limit, UOp *iou, UOp *least)
 {
-	Corners b = corners(boxes, center);
-	UOp *alive = least ? t_lt(least, scores) : t_eq(scores, scores), *n = t_dim(scores, 2),
-	    **chosen;
-	int64_t most, rounds = INT64_MAX;
+	Candidates c = {corners(boxes, center), scores, iou};
+	UOp *alive = least ? t_lt(least, scores) : t_eq(scores, scores), *n = t_dim(scores, 2);
+	int64_t most, turns;
+	bool known = const_is_int(limit, &turns);
 
-	const_is_int(limit, &rounds);
-	if (ix_is_const(n, &most) && most < rounds)
-		rounds = most;
-	if (rounds > MOST_ROUNDS)
-		die(UNSUPPORTED,
-			"more than %d boxes to choose of a class, of boxes that are not known",
-			MOST_ROUNDS);
-	if (rounds <= 0)
-		return t_full(shape_ints(2, (int64_t[]){0, 3}), i64(0));
-	chosen = arena_alloc(rounds * sizeof *chosen);
-	for (int64_t i = 0; i < rounds; i++) {
-		UOp *at = chosen[i] = choose(scores, alive);
-		UOp *itself = t_eq(t_iota(DT_I64, scores->shape, 2), at);
-		UOp *dead = t_or(itself, overlap(box_at(b, at), each_class(b), iou));
-		alive = NODE(OP_CONTIGUOUS, DT_BOOL, VNIL, t_and(alive, t_not(dead)));
-	}
-	return chosen_rows(t_concat(rounds, chosen, 2), t_size(DT_I64, n), limit);
+	if (known && ix_is_const(n, &most) && most < turns)
+		turns = most;
+	if (known && turns <= 0)
+		return t_full(shape_ints(2, (int64_t[]){0, 3}), const_int(DT_I64, 0));
+	return chosen_rows(known && turns <= FEW ? few_turns(&c, alive, turns) :
+		all_turns(&c, alive, limit), t_size(DT_I64, n));
 }
