@@ -253,10 +253,14 @@ static void dump(const Stage *s, const Pass *p, const Graph *g)
 
 static void refuse_steps(const Graph *g)
 {
-	const UOp *u = steps_in(g);
-	if (u)
-		die(UNSUPPORTED, "node %u %s: loops, branches and sizes that data gives are not "
-			"supported here; run --interpret evaluates them", u->id, op_name(u->op));
+	Nodes all = steps_in(g) ? walk(g->sink) : (Nodes){0};
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *u = all.at[i];
+		if (op_info[u->op].cls == CLASS_FLOW && u->op != OP_SIZE)
+			die(UNSUPPORTED, "node %u %s: loops, branches and sizes that data gives "
+				"are not supported here; run --interpret evaluates them", u->id,
+				op_name(u->op));
+	}
 }
 
 /* Raises g to a level that the stage takes and verifies it. */

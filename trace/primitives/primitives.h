@@ -126,11 +126,11 @@ UOp *steps_sink(size_t n, UOp *const *output, const Val *arg);
  * has the same variable. Its name is stem, or stem_1, stem_2, … least and most bound it (run:
  * status 4 outside); most is also what proofs and packed programs go by. */
 UOp *t_bind(const char *stem, UOp *value, UOp *least, UOp *most);
-/* The same with a BIND of its own, whose value may be bound already. */
-UOp *t_bind_anew(const char *stem, UOp *value, const Val *least, const Val *most);
 /* The same for a number of one element of which nothing is known, one of n that are the sizes of one
  * tensor: at most 2^31-1, or so many that n of them can be multiplied, 2^28, 2^18, 2^14, … */
 UOp *t_bind_open(const char *stem, UOp *value, int n);
+/* The same with a BIND of its own, whose value may be bound already. */
+UOp *t_bind_anew(const char *stem, UOp *value, const Val *least, const Val *most);
 
 /* Whether a size contains one that is bound to a node with this id or a later one: one that was
  * made in a body or branch since. */
