@@ -3,8 +3,8 @@
  *     LOOP n: next h = f(h, w, x[t])      the states at each turn's start are values of the loop
  *     LOOP T: a' = a·df/dh, W' = W + a·df/dw, value a·df/dx[t]        at h = saved[T-1-turn]
  *
- * Its states are the cotangents of the first loop's states, and for what the body reads from outside
- * their sums over turns; but what it gathers is gathered per turn, so cotangents of what is
+ * Its states are the cotangents of the first loop's states, and for what the body reads from
+ * outside their sums over turns; but what it gathers is gathered per turn, so cotangents of what is
  * gathered are values, and scattered at once after the last turn. The body's other values are
  * computed again from the saved states. */
 #include "primitives/primitives.h"
@@ -240,10 +240,10 @@ static UOp **carry_cotangents(Back *b)
 	UOp **carried = arena_alloc((size_t)(b->p.states + 1) * sizeof *carried);
 
 	for (int64_t k = 0; k < b->p.states; k++) {
-		UOp *u = b->p.carry[k];
+		UOp *u = b->p.carry[k], *g = b->cot[k];
 		if (sweep_follows(b->s, u))
-			carried[k] = loop_state(&b->back, b->cot[k] ? t_reshape(b->cot[k], u->shape) :
-				zero_of(u), NULL);
+			carried[k] = loop_state(&b->back,
+				g ? t_reshape(g, u->shape) : zero_of(u), NULL);
 	}
 	return carried;
 }
@@ -257,7 +257,8 @@ static UOp *end_loop(Back *b, UOp *const *carried, UOp *const *grad)
 		if (carried[k])
 			vec_push(&state, grad[k] ? grad[k] : zero_of(carried[k]));
 	for (size_t i = 0; i < b->read.n; i++) {
-		vec_push(&b->sum, of_read[i] ? loop_state(&b->back, zero_of(b->read.at[i]), NULL) : NULL);
+		UOp *zero = zero_of(b->read.at[i]);
+		vec_push(&b->sum, of_read[i] ? loop_state(&b->back, zero, NULL) : NULL);
 		if (of_read[i])
 			vec_push(&state, t_add(b->sum.at[i], of_read[i]));
 	}

@@ -4,7 +4,8 @@
  *     IF c x² 0                 IF c 2·x'·tx 0               x' = WHERE c x 0
  *
  * A loop gets a state for the tangent of each state that has one, and values for those of its
- * values; it stays the same loop (join_loops). Tangents of a branch are in a branch of their own. */
+ * values; it stays the same loop (join_loops). Tangents of a branch are in a branch of their own.
+ */
 #include "primitives/primitives.h"
 #include "derive/sweep.h"
 #include <stdlib.h>
@@ -226,7 +227,8 @@ void steps_along(Sweep *s)
 {
 	for (size_t i = 0; i < s->all.n; i++)
 		for (int other = 0; s->all.at[i]->op == OP_IF && other < 2; other++) {
-			Body b = branch_body(s->all, s->given, s->nout, s->out, s->all.at[i], other);
+			Body b = branch_body(s->all, s->given, s->nout, s->out, s->all.at[i],
+				other);
 			for (size_t k = 0; k < b.nodes.n; k++)
 				map_put(&s->inside, PKEY(b.nodes.at[k]), b.nodes.at[k]);
 			body_free(&b);

@@ -3,8 +3,8 @@
  *     CARRY h0 [4]   LOOP h', value y [4]   PICK 1 [T,4]
  *     CARRY h0 [n,4] LOOP h', value y [n,4] PICK 1 [T,n,4], the axis moved to the front
  *
- * A state has the axis when its init has it, or what a turn gives it: then in all turns. How often a
- * loop turns, which branch is taken, and sizes are the same for all along the axis. */
+ * A state has the axis when its init has it, or what a turn gives it: then in all turns. How often
+ * a loop turns, which branch is taken, and sizes are the same for all along the axis. */
 #include "primitives/primitives.h"
 #include "derive/batch.h"
 #include <stdlib.h>
