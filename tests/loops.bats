@@ -78,3 +78,22 @@ agrees() {
 	[[ "$errors" == *"has no pattern"* ]]
 	fails 3 "$BIN/grad" --check p.mp
 }
+
+@test "loops: grad in a program is grad of it" {
+	cat > p.t <<-'END'
+		input x f64[n, 3] where n in 0..64
+		state w f64[3, 3] = [[0.1, 0.2, 0.3], [0.3, -0.2, 0.1], [0.5, 0.4, -0.1]]
+		h = sum(w, axis=0) * 0
+		for i in 0..n { h = sin(h @ w + x[i]) }
+		loss = sum(h * h)
+		output loss, grad_w = grad(loss, w)
+	END
+	tool trace p.t > own.mp
+	sed 's/, grad_w = .*//' p.t > plain.t
+	tool trace plain.t | tool grad > made.mp
+	tool run --interpret own.mp x=rand n=4 -o own.npz
+	tool run --interpret made.mp x=rand n=4 -o made.npz
+	tool diff own.npz made.npz
+	tool run --fast-compile own.mp x=rand n=4 -o compiled.npz
+	tool diff --rtol 1e-9 own.npz compiled.npz
+}
