@@ -271,13 +271,6 @@ planted() {
 	tool run --limit mem=256M -j1 p.mp m=20000 x=1 n=5000 -o out.npz
 }
 
-@test "steps: derivatives refuse them with status 3" {
-	growing
-	fails 3 "$BIN/grad" g.mp
-	[[ "$errors" == "grad: node "*": loops and branches"* ]]
-	fails 3 "$BIN/vmap" g.mp
-}
-
 @test "sizes: a variable may be 0, interpreted and compiled" {
 	local n
 	cat > p.t <<-'E'
