@@ -132,3 +132,15 @@ planted() {
 	[ -z "$(ls tmp)" ]
 	[ "$(nodes s.mp)" -le 2 ]
 }
+
+@test "reduce: lists with loops: what their bodies need not is left out" {
+	local level
+	tool schedule "$TESTS/fuzz/corpus/documents/steps_list.mp" > s.mp
+	tool fuse s.mp | tool lower -t clang > l.mp
+	for level in s l; do
+		ok tool reduce $level.mp -o small.mp -- sh -c '"$BIN/show" {} | grep -q "= SWAP "'
+		tool show small.mp > small.txt
+		grep -q '= LOOP ' small.txt
+		[ "$(grep -c '^%' small.txt)" -le 8 ]
+	done
+}

@@ -232,7 +232,7 @@ planted() {
 	local d=$TESTS/fuzz/corpus/documents
 	cp "$d/steps_nested.mp" g.mp && levels
 	planted loops 's/= CONST i64 1$/= CONST i64 2/' 'differs over the field'
-	planted schedule 's/ADD i64/SUB i64/' 'sums'
+	planted schedule 's/ADD i64/SUB i64/' ' differs over the field'
 	planted schedule 's/= SWAP \(%[0-9]*\) \(%[0-9]*\)$/= TAKE \1 \1/' ' differs over the field'
 	cp "$d/steps_list.mp" g.mp && levels
 	planted loops 's/\["T", 0, "m+1"\]/["T", 0, 2]/' 'it stops where the other does not: node '

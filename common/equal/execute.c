@@ -230,11 +230,13 @@ static void run_copy(Run *r, const UOp *copy, uint32_t number)
 /* The outputs' arrays change hands; who wrote them last is known from the writes. */
 static void take_outputs(Run *r)
 {
-	for (size_t i = 0; i < r->at.cap; i++) {
-		const UOp *u = r->at.val && r->at.val[i] ? (UOp *)(uintptr_t)r->at.key[i] : NULL;
-		if (!u || !buffer_is(u, "output"))
+	Nodes all = walk(r->g->sink);
+
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *u = all.at[i];
+		const Array *a = u->op == OP_BUFFER ? buffer_at(r, u) : NULL;
+		if (!a || !buffer_is(u, "output"))
 			continue;
-		const Array *a = r->at.val[i];
 		Named n = {buffer_name(u), array_new(a->dtype, a->rank, a->dim), u, 0};
 		memcpy(n.at.data, a->data, a->bytes);
 		for (size_t k = 0; k < r->e->writes.n; k++)

@@ -285,12 +285,10 @@ static void run_region(List *l, const UOp *list)
 /* Outputs are written, and what no turn has given is of the sizes that are said. */
 static void check_outputs(List *l)
 {
-	for (size_t i = 0; i < l->run->at.cap; i++) {
-		UOp *u = l->run->at.val && l->run->at.val[i] ?
-			(UOp *)(uintptr_t)l->run->at.key[i] : NULL;
-		if (u && buffer_is(u, "output"))
-			check_read(l, u);
-	}
+	Nodes all = walk(l->run->g->sink);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_BUFFER && buffer_is(all.at[i], "output"))
+			check_read(l, all.at[i]);
 }
 
 void run_list(Run *r)

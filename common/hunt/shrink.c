@@ -262,9 +262,11 @@ static Graph *one_name(Graph *g, size_t from, size_t to, int variant)
 	return graph_edit(g, with_one_name, NULL);
 }
 
-/* ---- statements and actions of kernels */
+/* ---- statements and actions of kernels, entries of regions */
 
-static size_t statements_in(const UOp *u) { return u->op == OP_KERNEL ? u->nsrc : 0; }
+static bool has_statements(const UOp *u) { return u->op == OP_KERNEL || u->op == OP_REGION; }
+
+static size_t statements_in(const UOp *u) { return has_statements(u) ? u->nsrc : 0; }
 
 static size_t count_in_kernels(const Graph *g, size_t (*in)(const UOp *u))
 {
@@ -301,7 +303,7 @@ static UOp *without_statements(UOp *old, UOp *const *src, void *ctx)
 	if ((old->op == OP_ENDRANGE || old->op == OP_ENDIF) &&
 		map_get(&s->gone, old->src[0]->id + 1))
 		return old;             /* nothing refers to it any more */
-	if (old->op != OP_KERNEL)
+	if (!has_statements(old))
 		return NULL;
 	for (uint32_t i = 0; i < old->nsrc; i++) {
 		const UOp *u = old->src[i];
