@@ -22,7 +22,7 @@ except ImportError:             # the lists need none
     np = None
 
 LONGEST = 240                   # seconds of a stage
-NEAR, SMALL = 1e-4, .01         # an error, of the largest value of an output, which counts as SMALL at least
+NEAR, SMALL = 3e-4, .01         # an error, of the largest value of an output, which counts as SMALL at least
 rng = np and np.random.RandomState(0)
 
 
