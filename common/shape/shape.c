@@ -201,6 +201,8 @@ size_t size_checks_made(void) { return checks.n; }
 
 void size_checks_drop(size_t from, size_t to)
 {
+	if (from == to)
+		return;
 	memmove(checks.at + from, checks.at + to, (checks.n - to) * sizeof *checks.at);
 	checks.n -= to - from;
 	map_free(&checked);
