@@ -163,6 +163,9 @@ bench-open: all build/venv/ready
 	@build/venv/bin/python tests/models/make.py --depth $(DEPTH) build/models $(MODELS)
 	@build/venv/bin/python tests/bench/open_sizes.py --bin $(abspath $(B))/bin $(BENCH) build/models \
 		$(or $(MODELS),$$(build/venv/bin/python tests/models/make.py --list))
+bench-recurrent: all build/venv/ready
+	@build/venv/bin/pip install -q onnxruntime onnx
+	@build/venv/bin/python tests/bench/recurrent.py --bin $(abspath $(B))/bin $(BENCH)
 bench-quick: all
 	@BIN=$(abspath $(B))/bin CC="$(CC)" bash tests/bench/quick.sh $(BENCH)
 
@@ -218,5 +221,5 @@ clean:
 	rm -rf build
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: accuracy all bench bench-open bench-quick bench-training clean conformance deps fuzz fuzzers models planted prove test demo install rebase wc
+.PHONY: accuracy all bench bench-open bench-quick bench-recurrent bench-training clean conformance deps fuzz fuzzers models planted prove test demo install rebase wc
 .SECONDARY:

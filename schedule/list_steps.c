@@ -28,7 +28,7 @@ typedef struct {
 	uint32_t *place;        /* by id: its segment in its region + 1 */
 	Map temps;              /* name → BUFFER of the temporaries here */
 	Map taken;              /* names of other buffers */
-	Map turns;              /* a loop's id + 1 → the name of its turn */
+	Turns turns;
 	unsigned number;        /* of temporaries so far */
 	const Region *region;   /* what is being listed, and its segment: */
 	uint32_t segment;
@@ -56,21 +56,6 @@ static bool is_cheap(const UOp *u)
 		u->op == OP_TURN || u->op == OP_BIND || u->op == OP_DETACH;
 }
 
-/* The size that a loop's turn is in its region's kernels, declared when it is first asked for. */
-static const Val *turn_name(Lister *l, int64_t loop)
-{
-	const Val *name = map_get(&l->turns, (uint64_t)loop + 1);
-	const char *text = arena_printf("turn_%lld", (long long)loop);
-	if (name)
-		return name;
-	while (vars_find(text, strlen(text)))
-		text = arena_printf("%s_", text);
-	vars_bind(text, 0, INT32_MAX);
-	name = val_str(text);
-	map_put(&l->turns, (uint64_t)loop + 1, (void *)name);
-	return name;
-}
-
 /* ---- the copy of a segment's nodes */
 
 static UOp *copy_leaf(Lister *l, UOp *u)
@@ -78,7 +63,7 @@ static UOp *copy_leaf(Lister *l, UOp *u)
 	if (u->op == OP_BUFFER || u->op == OP_CONST || u->op == OP_ARANGE || u->op == OP_SIZE)
 		return u;
 	if (u->op == OP_TURN)
-		return LEAF(OP_SIZE, DT_I64, turn_name(l, u->arg->i));
+		return LEAF(OP_SIZE, DT_I64, turn_name(&l->turns, u->arg->i));
 	if (u->op == OP_BIND)
 		return LEAF(OP_SIZE, DT_I64, u->arg->a[0]);
 	bool mine = l->regions->of[u->id] == l->region && l->place[u->id] == l->segment + 1;
@@ -113,8 +98,10 @@ static UOp *copy(Lister *l, UOp *root)
 			ready &= s != NULL;
 			vec_push(&src, s);
 		}
+		UOp *slice = ready && u->nsrc ? slice_of(&l->turns, u, src.at[0]) : NULL;
 		if (ready)
-			map_put(&l->to, PKEY(u), node_like(u, src.n, src.at, u->arg));
+			map_put(&l->to, PKEY(u), slice ? slice :
+				node_like(u, src.n, src.at, u->arg));
 	}
 	vec_free(&todo);
 	vec_free(&src);
@@ -331,26 +318,38 @@ static UOp *list_if(Lister *l, UOp *u, UOp *cond)
 	return node_new(OP_IF, DT_NONE, 3, (UOp *[]){cond, yes, no}, VNIL);
 }
 
-/* What the turns of a LOOP leave: the condition, next states, elements of stacks. */
+/* A buffer for an end: that of an element of a stack with the same value, unless a state has it
+ * already, or a new one. */
+static UOp *end_of(Lister *l, const char *stem, UOp *u, Results *ends, const NodeList *swaps)
+{
+	for (size_t i = 0; i < ends->n; i++) {
+		bool taken = ends->at[i].node != u;
+		for (size_t k = 0; k < swaps->n; k++)
+			taken |= swaps->at[k]->src[1] == ends->at[i].to;
+		if (!taken)
+			return ends->at[i].to;
+	}
+	UOp *to = temp_of(l, stem, u->dtype, u->shape);
+	vec_push(ends, ((Result){u, to}));
+	return to;
+}
+
+/* What the turns of a LOOP leave: elements of stacks, next states, the condition. */
 static UOp *list_body(Lister *l, UOp *u, const LoopParts *p, const NodeList *picks, UOp *next)
 {
 	Results ends = {0};
 	NodeList after = {0}, swaps = {0};
-	if (p->next)
-		vec_push(&ends, ((Result){p->next, next}));
 	for (size_t i = 0; i < picks->n; i++) {
 		int64_t k = pick_index(picks->at[i]) - p->states;
-		if (k < 0 || k >= p->values)
-			continue;
-		UOp *v = temp_of(l, "e", p->value[k]->dtype, p->value[k]->shape);
-		vec_push(&ends, ((Result){p->value[k], v}));
-		push_step(&after, OP_APPEND, l->home[picks->at[i]->id], v);
+		if (k >= 0 && k < p->values)
+			push_step(&after, OP_APPEND, l->home[picks->at[i]->id],
+				end_of(l, "e", p->value[k], &ends, &swaps));
 	}
-	for (int64_t k = 0; k < p->states; k++) {
-		UOp *v = temp_of(l, "n", p->state[k]->dtype, p->state[k]->shape);
-		vec_push(&ends, ((Result){p->state[k], v}));
-		push_step(&swaps, OP_SWAP, l->home[p->carry[k]->id], v);
-	}
+	for (int64_t k = 0; k < p->states; k++)
+		push_step(&swaps, OP_SWAP, l->home[p->carry[k]->id],
+			end_of(l, "n", p->state[k], &ends, &swaps));
+	if (p->next)
+		vec_push(&ends, ((Result){p->next, next}));
 	for (size_t i = 0; i < swaps.n; i++)
 		vec_push(&after, swaps.at[i]);
 	UOp *r = list_region(l, region_body(l->regions, u), &ends, &after);
@@ -367,6 +366,7 @@ static UOp *list_loop(Lister *l, UOp *u, const LoopBuffers *b, NodeList *list)
 {
 	LoopParts p = loop_parts(u);
 	NodeList src = {0}, picks = {0};
+	const Val *turn = turn_name(&l->turns, p.id);
 	picks_of(l, u, &picks);
 	for (int64_t k = 0; k < p.states; k++)
 		push_step(list, OP_TAKE, l->home[p.carry[k]->id], b->init.at[k]);
@@ -378,9 +378,11 @@ static UOp *list_loop(Lister *l, UOp *u, const LoopBuffers *b, NodeList *list)
 		vec_push(&src, next);
 	}
 	vec_push(&src, b->turns);
-	vec_push(&src, list_body(l, u, &p, &picks, next));
+	if (p.limit)
+		map_put(&l->turns.limit, (uint64_t)p.id + 1, scalar_size(&l->turns, p.limit));
+	vec_push(&src, with_turn_check(&l->turns, p.id, list_body(l, u, &p, &picks, next)));
 	vec_push(list, node_new(OP_LOOP, DT_NONE, src.n, src.at,
-		VMAP(val_str("turn"), turn_name(l, p.id),
+		VMAP(val_str("turn"), turn,
 			val_str("limit"), val_bool(p.limit != NULL),
 			val_str("while"), val_bool(p.next != NULL))));
 	for (size_t i = 0; i < picks.n; i++) {
@@ -526,18 +528,6 @@ static UOp *list_region(Lister *l, const Region *region, const Results *ends,
 
 /* ---- the whole */
 
-static const Val *rows_joined(const Val *a, const Val *b)
-{
-	VEC(const Val *) rows = {0};
-	for (size_t i = 0; a && a->kind == VAL_ARRAY && i < a->n; i++)
-		vec_push(&rows, a->a[i]);
-	for (size_t i = 0; i < b->n; i++)
-		vec_push(&rows, b->a[i]);
-	const Val *v = val_array(rows.n, rows.at);
-	vec_free(&rows);
-	return v;
-}
-
 static const char *output_name(const UOp *sink, size_t k)
 {
 	const Val *names = val_get(sink->arg, "names");
@@ -604,7 +594,8 @@ Graph *list_steps(Graph *g)
 	free(l.place);
 	map_free(&l.temps);
 	map_free(&l.taken);
-	map_free(&l.turns);
+	map_free(&l.turns.name);
+	map_free(&l.turns.limit);
 	map_free(&l.to);
 	vec_free(&ends);
 	return g;

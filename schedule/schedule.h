@@ -72,6 +72,23 @@ UOp *build_scatter(Body *b, UOp *u);
  * (common/README.md). */
 Graph *list_steps(Graph *g);
 
+/* ---- list_turns.c */
+
+/* Of the loops being listed, by id + 1: the name (a Val) of the turn; the limit, where it is a size
+ * (a UOp). */
+typedef struct { Map name, limit; } Turns;
+/* The size that a loop's turn is in its region's kernels, declared when it is first asked for. */
+const Val *turn_name(Turns *t, int64_t loop);
+/* An i64 scalar that is computed of sizes and turns, as a size; else NULL. */
+UOp *scalar_size(const Turns *t, const UOp *u);
+/* GATHER u of x, which stands for its first source, as a view, if its place is a size that is
+ * proved to be inside in all turns; else NULL. */
+UOp *slice_of(const Turns *t, const UOp *u, UOp *x);
+/* The loop's region, with the condition that its limit sets where that is a size. */
+UOp *with_turn_check(const Turns *t, int64_t loop, UOp *region);
+/* The rows of two lists of checks; a may be none. */
+const Val *rows_joined(const Val *a, const Val *b);
+
 /* ---- make_kernels.c, order_calls.c */
 
 /* Level graph (as bind_buffers leaves it) to level schedule: a CALL for each node that gets a

@@ -100,6 +100,18 @@ traced() {
 	[[ $errors != *"--set"* ]]
 }
 
+@test "sizes that data gives; two of them that have to agree are compared when run, and never cut" {
+	local how
+	for how in "cat" "$BIN/fuse"; do
+		run_() { "$BIN/trace" tiled.onnx | "$how" | "$BIN/run" x="$1" v=1,2; }
+		[ "$(run_ 1,2,0,0,1,1 | tr '\n' ' ')" = "y f32[4] [1. 2. 1. 2.]  z f32[4] [2. 4. 2. 3.] " ]
+		for x in 1,2,0,0,0,1 1,0,0,0,0,0 2,2,2,2,2,0; do
+			fails 4 run_ $x
+			[[ $errors == *"do not match"* ]] || { echo "$x: $errors"; return 1; }
+		done
+	done
+}
+
 @test "sums of sizes as names; sizes that broadcasting requires to be equal are checked" {
 	[[ $(traced sums m=x7.npy p=x.npy q=x3.npy) == "[-1. 1. -2. 2. 5. 6. 7.] " ]]
 	[ "$(traced agree x=x.npy m=x.npy)" = "[-2. 2. -4. 4.] " ]
@@ -176,6 +188,20 @@ again f32[2,4] [[ 2. 4. 6. 8.] [ 3. 6. 9. 12.]] " ] || { echo "$output"; return 
 	fails 2 "$BIN/trace" stream.onnx --state k
 	printf 'input x f32[2]\ninput h f32[2]\noutput hn = h * 2 + x\n' > kept.t
 	[ "$("$BIN/trace" kept.t --state h=hn | "$BIN/run" x=1,2 -n 3 | tail -n 1)" = "[ 7. 14.]" ]
+}
+
+@test "--state beside a loop of as many turns as data says" {
+	local how n
+	ok "$BIN/trace" kept_loop.onnx --state h=hn
+	cp "$BATS_TEST_TMPDIR/stdout" kept.mp
+	"$BIN/show" kept.mp | grep -q 'LOOP.*limit: true'
+	for how in "" --interpret; do
+		for n in 1 3; do
+			ok "$BIN/run" $how kept.mp x=x.npy n=$n -n 3 -o kept
+			ok "$BIN/run" <("$BIN/trace" kept_loop.onnx) x=x.npy n=$((3 * n)) h=zeros -o once
+			cmp kept/hn.npy once/hn.npy
+		done
+	done
 }
 
 @test "a size that depends on data passes through a model" {
@@ -299,5 +325,42 @@ try          sluice trace square.onnx --set x_1=N' ]
 	ok "$BIN/info" square.onnx --set n=3
 	[[ $output == *"inputs       x f32[3,3]"*"kernels"* ]]
 	ok "$BIN/info" of_data.onnx
-	[[ $output == *"outputs      y f32[?]"*"not traced   node tile (Tile-17): its input 1 ('k') must be known to fix a shape" ]]
+	[[ $output == *"outputs      y f32[?]"*"not traced   node sum (ReduceSum-17): its input 1 ('k') must be known to fix a shape" ]]
+}
+
+# body MODEL KERNELS: traced, it is one loop, of so many kernels for a turn and no copy; each is the
+# cell's, and the constants of all are laid out
+body() {
+	local t
+	cd "$BATS_TEST_TMPDIR"
+	"$BIN/trace" "$BATS_FILE_TMPDIR/m/$1.onnx" > g.mp
+	[ "$("$BIN/show" g.mp | grep -c '= LOOP ')" = 1 ]
+	"$BIN/fuse" g.mp > f.mp
+	"$BIN/show" f.mp > f.l
+	for entry in $(grep '= REGION ' f.l | grep -o '%[0-9]*' | tail -n +2); do
+		grep "^$entry = " f.l
+	done > body.l
+	[ "$(grep -c '= CALL ' body.l)" = "$2" ]
+	not grep -q MEMCPY body.l
+	for kernel in $(sed -n 's/.*= CALL \(%[0-9]*\) .*/\1/p' body.l); do
+		grep -q "^$kernel = KERNEL .*@{name: \"cell\"" f.l
+	done
+	"$BIN/lower" -t clang --explain f.mp 2> said > l.mp
+	for weight in w r; do
+		grep -q ": $weight is packed" said
+	done
+	"$BIN/render" -t clang l.mp > p.mp
+	for t in 1 2 7; do
+		"$BIN/run" --interpret -o a.npz g.mp x=rand t=$t n=2
+		"$BIN/run" --allow-code -o b.npz p.mp x=rand t=$t n=2
+		"$BIN/diff" --rtol 1e-4 --atol 1e-5 a.npz b.npz
+	done
+}
+
+@test "a recurrence over an open length is one loop, of as few kernels as its states allow" {
+	body rnn 1
+	body lstm 2
+	body lstm_both 2
+	body gru_linear 2
+	body gru 3
 }

@@ -78,6 +78,17 @@ def branches():
     wrong = graph("e", [("MatMul", ["x", "x"], ["b"])], [], one("b"))
     add("if_wrong", [("If", ["c"], ["y"], dict(then_branch=then, else_branch=wrong))], [c] + X, one("y"),
         [dict(x=f(2, 3), c=np.array(True))], fails=[dict(x=f(2, 3), c=np.array(False))])
+    # branches for one size each, of which one grows it
+    wide = graph("t", [("Expand", ["x", "three"], ["a"])], [], one("a"))
+    cut = graph("e", [("Slice", ["x", "zero1", "three1"], ["b"])], [], one("b"))
+    add("if_size", [("Shape", ["x"], ["s"]), ("Gather", ["s", "zero"], ["k"]), ("Equal", ["k", "one"], ["c1"]),
+                    ("If", ["c1"], ["y"], dict(then_branch=wide, else_branch=cut))], X, one("y"), [dict(x=f(n, 3)) for n in (1, 3, 5)],
+        [const("three", i(3, 3)), const("zero", i0(0)), const("one", i0(1)), const("zero1", i(0)), const("three1", i(3))])
+    flat = graph("t", [("Squeeze", ["x", "zero1"], ["a"])], [], one("a"))
+    summed = graph("e", [("ReduceSum", ["x", "zero1"], ["b"], dict(keepdims=0))], [], one("b"))
+    add("if_squeeze", [("If", ["c"], ["y"], dict(then_branch=flat, else_branch=summed))], [c] + X, one("y"),
+        [dict(x=f(1, 3), c=np.array(True)), dict(x=f(1, 3), c=np.array(False)), dict(x=f(4, 3), c=np.array(False))],
+        [const("zero1", i(0))], fails=[dict(x=f(4, 3), c=np.array(True))])
     # sizes that agree in the branch alone
     two = [value("p", T.FLOAT, ["n"]), value("q", T.FLOAT, ["m"])]
     total = graph("t", [("Add", ["p", "q"], ["a"])], [], one("a"))
@@ -146,6 +157,11 @@ def loops():
     add("loop_found", [("Loop", ["n", "", "c", "low"], ["y", "z"], found)], [N, value("x", T.FLOAT, ["m"])], [value("y"), value("z")],
         [dict(n=i0(n), x=f(m)) for n, m in ((0, 3), (4, 5), (9, 12))],
         [const("c", np.zeros(0, np.float32)), const("low", np.float32(-1))])
+    # values of a shape that is data, the same in each turn
+    some = body([("Cast", ["i"], ["k"], dict(to=T.FLOAT)), ("Add", ["x", "k"], ["xk"]), ("Less", ["k", "xk"], ["m"]), ("Compress", ["xk", "m"], ["some"]),
+                 ("NonZero", ["some"], ["at"])], [], [value("some"), value("at", T.INT64)])
+    add("loop_some", [("Loop", ["n", ""], ["y", "z"], some)], [N, value("x", T.FLOAT, ["m"])], [value("y"), value("z", T.INT64)],
+        [dict(n=i0(n), x=np.array(v, np.float32)) for n, v in ((1, (1, -2)), (4, (-1, 2, 3)), (30, (4, 5, -6, -7)))])
     # one value from data before the loop, a nested loop, an If in it
     inner = body([("Add", ["u", "x"], ["v"])], one("u"), one("v"))
     inner["body"].input[0].name, inner["body"].input[1].name = "j", "go2"
@@ -201,11 +217,19 @@ def lists():
                                   ("Loop", ["n", "", "first", "e"], ["h", "l"], over),
                                   ("ConcatFromSequence", ["l"], ["y"], dict(axis=0, new_axis=1 - keep))], X, one("y"),
             [dict(x=f(n, 3)) for n in (1, 2, 30)], [const("zero", i0(0))])
+    add("list_unbind", [("SplitToSequence", ["x", "one"], ["parts"], dict(axis=1, keepdims=0)), ("SequenceAt", ["parts", "last"], ["y"])],
+        [value("x", T.FLOAT, ["n", "m"])], one("y"), [dict(x=f(2, n)) for n in (1, 4)], [const("one", i0(1)), const("last", i0(-1))])
     add("list_split", [("SplitToSequence", ["x"], ["parts"], dict(axis=0)), ("SequenceAt", ["parts", "last"], ["a"]),
                        ("SequenceErase", ["parts", "zero"], ["rest"]), ("ConcatFromSequence", ["rest"], ["b"], dict(axis=0)),
                        ("SequenceInsert", ["rest", "a", "one"], ["more"]), ("ConcatFromSequence", ["more"], ["c"], dict(axis=0))], X,
         [value("a"), value("b"), value("c")], [dict(x=f(n, 3)) for n in (2, 3, 9)],
         [const("last", np.int64(-1)), const("zero", i0(0)), const("one", i0(1))])
+    each = graph("each", [("Mul", ["a", "b"], ["ab"]), ("ReduceSum", ["ab"], ["r"], dict(keepdims=0))], [value("a"), value("b")],
+                 [value("ab"), value("r")])
+    add("list_map", [("SplitToSequence", ["x"], ["p"], dict(axis=0)), ("SplitToSequence", ["z"], ["q"], dict(axis=0)),
+                     ("SequenceMap", ["p", "q"], ["l", "k"], dict(body=each)), ("ConcatFromSequence", ["l"], ["y"], dict(axis=1)),
+                     ("ConcatFromSequence", ["k"], ["s"], dict(axis=0, new_axis=1))], X + [value("z", T.FLOAT, ["n", 3])], [value("y"), value("s")],
+        [dict(x=f(n, 3), z=f(n, 3)) for n in (1, 4, 20)])
     # a known number of caches as a list
     pair = body([("SequenceAt", ["l", "zero"], ["a"]), ("SequenceAt", ["l", "one"], ["b"]), ("Concat", ["a", "x"], ["a2"], dict(axis=0)),
                  ("Add", ["b", "x"], ["b2"]), ("SequenceConstruct", ["a2", "b2"], ["l2"])], [seq("l", T.FLOAT, None)],
@@ -255,6 +279,35 @@ def decoding():
     add("decoding", [("Loop", ["most", "yes", "first", "cache", "cache"], ["y", "ky", "vy"], turn)],
         [value("most", T.INT64, []), value("x", T.FLOAT, [d])], [value("y", T.INT64), value("ky"), value("vy")],
         [dict(most=i0(n), x=f(d)) for n in (0, 1, 5, 30, 30, 30)], weights)
+
+
+# ---- greedy translation: a GRU reads the source, each turn attends to it and gives a word for every sentence, as PyTorch
+# exports a list of tokens with flags of what has ended
+
+
+def translation():
+    words, d = 13, 8
+    weights = [const("emb", f(words, d)), const("wi", f(1, 3 * d, d)), const("wr", f(1, 3 * d, d)), const("wo", f(d, words) * 2),
+               const("w2", f(2 * d, d)), const("axis0", i(0)), const("axis2", i(2)), const("start", i0(1)), const("end", i0(0)),
+               const("first", i0(0)), const("no", np.array(False))]
+    seq = h.make_tensor_sequence_value_info
+    turn = body([("Gather", ["emb", "tok"], ["e"]), ("Concat", ["e", "h"], ["eh"], dict(axis=1)), ("MatMul", ["eh", "w2"], ["a1"]),
+                 ("Tanh", ["a1"], ["h2"]), ("Unsqueeze", ["h2", "axis2"], ["q"]), ("MatMul", ["mem", "q"], ["s3"]),
+                 ("Softmax", ["s3"], ["p"], dict(axis=1)), ("Mul", ["p", "mem"], ["pm"]), ("ReduceSum", ["pm", "axis1"], ["ctx"], dict(keepdims=0)),
+                 ("Add", ["ctx", "h2"], ["o"]), ("MatMul", ["o", "wo"], ["logits"]), ("ArgMax", ["logits"], ["next"], dict(axis=1, keepdims=0)),
+                 ("Equal", ["next", "end"], ["now"]), ("Or", ["done", "now"], ["done2"]), ("SequenceInsert", ["l", "next"], ["l2"]),
+                 ("Cast", ["done2"], ["di"], dict(to=T.INT32)), ("ReduceMin", ["di"], ["all"], dict(keepdims=0)), ("Cast", ["all"], ["allb"], dict(to=T.BOOL)),
+                 ("Not", ["allb"], ["on"])],
+                [value("tok", T.INT64), value("h"), value("done", T.BOOL), seq("l", T.INT64, None)],
+                [value("next", T.INT64), value("h2"), value("done2", T.BOOL), seq("l2", T.INT64, None)], [const("axis1", i(1))], cond="on")
+    add("translation", [("Gather", ["emb", "src"], ["x"]), ("GRU", ["x", "wi", "wr"], ["ys", "last"], dict(hidden_size=d)),
+                        ("Transpose", ["ys"], ["mem4"], dict(perm=[2, 0, 1, 3])), ("Squeeze", ["mem4", "axis2"], ["mem"]),
+                        ("Squeeze", ["last", "axis0"], ["h0"]), ("Gather", ["src", "first"], ["w0"]), ("Mul", ["w0", "first"], ["z0"]),
+                        ("Add", ["z0", "start"], ["t0"]), ("Less", ["t0", "first"], ["d0"]), ("SequenceEmpty", [], ["e0"], dict(dtype=T.INT64)),
+                        ("Loop", ["most", "", "t0", "h0", "d0", "e0"], ["lt", "lh", "ld", "ll"], turn),
+                        ("ConcatFromSequence", ["ll"], ["y"], dict(axis=1, new_axis=1))],
+        [value("most", T.INT64, []), value("src", T.INT64, ["t", "b"])], [value("y", T.INT64)],
+        [dict(most=i0(n), src=rng.integers(2, words, (t, b))) for n, t, b in ((1, 1, 1), (6, 5, 2), (40, 9, 3), (40, 3, 1))], weights)
 
 
 # ---- running
@@ -308,7 +361,7 @@ def wrong(bin, m, feeds, fails, folder):
 
 
 def main():
-    for make in branches, loops, lists, scans, decoding:
+    for make in branches, loops, lists, scans, decoding, translation:
         make()
     bin = os.path.abspath(sys.argv[1])
     if sys.argv[2:3] == ["--save"]:

@@ -106,6 +106,25 @@ body = graph([node("Add", ["v", "v"], ["w"]), node("Identity", ["go"], ["on"])],
              value(11, "i", [], INT64) + value(11, "go", [], BOOL) + value(11, "v", [4]),
              value(12, "on", [], BOOL) + value(12, "w", [4]))
 save("loop", graph([node("Constant", [], ["n"], value_int=3), node("Loop", ["n", "", "x"], ["y"], body=body)], X, Y))
+def wave(name, *dims):                                           # numbers between -1/4 and 1/4
+    n = 1
+    for d in dims:
+        n *= d
+    return tensor(name, dims, raw=struct.pack("<%df" % n, *[(k * 37 % 101 - 50) / 200 for k in range(n)]))
+def cell(file, op, gates, ways=1, **attrs):
+    save(file, graph([node(op, ["x", "w", "r", "b"], ["y", "last"], name="cell", hidden_size=32, **attrs)],
+                     value(11, "x", ["t", "n", 8]), value(12, "y", [None] * 4) + value(12, "last", [None] * 3),
+                     wave("w", ways, gates * 32, 8) + wave("r", ways, gates * 32, 32) + wave("b", ways, 2 * gates * 32)))
+cell("rnn", "RNN", 1)
+cell("lstm", "LSTM", 4)
+cell("lstm_both", "LSTM", 4, 2, direction=("bidirectional",))
+cell("gru", "GRU", 3)
+cell("gru_linear", "GRU", 3, linear_before_reset=1)
+more = graph([node("Add", ["v", "x"], ["w"]), node("Identity", ["go"], ["on"])],
+             value(11, "i", [], INT64) + value(11, "go", [], BOOL) + value(11, "v", [4]),
+             value(12, "on", [], BOOL) + value(12, "w", [4]))
+save("kept_loop", graph([node("Loop", ["n", "", "h"], ["hn"], body=more), node("Neg", ["h"], ["y"])],
+                        X + value(11, "n", [], INT64) + value(11, "h", [4]), Y + value(12, "hn", [4])))
 save("old", graph([node("Neg", ["x"], ["y"])], X + value(11, "w", [4]), Y, tensor("w", [4], raw=four)), opset=9)
 save("sums", graph([node("Concat", ["p", "q"], ["c"], axis=0), node("Mul", ["c", "m"], ["y"])],
                    value(11, "m", ["past + seq"]) + value(11, "p", ["past"]) + value(11, "q", ["seq"]), value(12, "y", [None])))
@@ -130,8 +149,12 @@ save("stream", graph([node("Add", ["x", "/h"], ["s"]), node("Tanh", ["s"], ["/h.
                      value(12, "y", [None, 4]) + value(12, "/h.next", [None, 4]) + value(12, "k.next", [], INT64)))
 save("square", graph([node("Det", ["x"], ["y"], name="det")], value(11, "x", ["n", "n"]), value(12, "y", [])))
 save("of_data", graph([node("ReduceMax", ["x"], ["m"], keepdims=1), node("Cast", ["m"], ["k"], to=INT64),
-                       node("Tile", ["v", "k"], ["y"], name="tile")],
+                       node("ReduceSum", ["v", "k"], ["y"], name="sum")],
                       value(11, "x", ["n"]) + value(11, "v", [4]), value(12, "y", [None])))
+save("tiled", graph([node("ReduceMax", ["x"], ["m"], keepdims=1), node("Cast", ["m"], ["k"], to=INT64),
+                     node("Tile", ["v", "k"], ["y"], name="tile"), node("NonZero", ["x"], ["at"]), node("Squeeze", ["at"], ["i"]),
+                     node("Gather", ["x", "i"], ["g"]), node("Add", ["g", "y"], ["z"])],
+                    value(11, "x", ["n"]) + value(11, "v", [2]), value(12, "y", [None]) + value(12, "z", [None])))
 
 # ---- one program for every size
 def ints(name, *v, rank=1): return tensor(name, [len(v)] if rank else [], INT64, struct.pack("<%dq" % len(v), *v))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # ONNX operators with many attributes, against ONNX Runtime (onnx_operators.py), models as its
-# optimizer and quantizers write them (onnx_optimized.py), and control flow whose lengths and
-# branches are data (onnx_control.py), if that is installed.
+# optimizer and quantizers write them (onnx_optimized.py), recurrences (onnx_recurrences.py) and
+# control flow (onnx_control.py) whose lengths and branches are data, if that is installed.
 
 load helpers
 
@@ -23,4 +23,8 @@ compare() {
 
 @test "If, Loop, Scan and sequences by data, greedy decoding: one program for all lengths, at every level" {
 	compare onnx_control.py onnxruntime
+}
+
+@test "recurrences over an open length and batch, both ways, lengths by row: one program, at every level" {
+	compare onnx_recurrences.py onnxruntime
 }

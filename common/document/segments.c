@@ -18,7 +18,7 @@ typedef struct {
 	VEC(const Val *) checks;        /* rows of the document and of the regions around */
 	Graph *g;               /* as it was */
 	Level level;            /* of what comes out */
-	const Val *meta;
+	const Val *meta;        /* of what comes out: each segment begins with the document's */
 	Graph *(*fn)(Graph *segment, void *ctx);
 	void *ctx;
 } Segments;
@@ -192,7 +192,7 @@ static Graph *segment_new(Segments *s, NodeList *calls, Renamed *r)
 		calls->at[i] = call_renamed(&r->to, calls->at[i]);
 	Graph *g = arena_alloc(sizeof *g);
 	*g = (Graph){.level = s->g->level, .vars = vars_here(s),
-		.meta = val_set(s->meta, "checks", checks_here(s))};
+		.meta = val_set(s->g->meta, "checks", checks_here(s))};
 	g->sink = node_new(OP_SINK, DT_NONE, calls->n, calls->at, VMAP(val_str("names"), names));
 	return g;
 }

@@ -471,6 +471,9 @@ bool ix_eval(UOp *u, const VarEnv *env, int64_t *v)
 
 	if ((have = value_of(&e, u, env, v)))
 		return have > 0;
+	/* most have no more than two terms */
+	if (leaf_value(u->src[0], env, &a) && leaf_value(u->src[1], env, &b))
+		return apply(u, a, b, v);
 	vec_push(&e.todo, u);
 	while (e.todo.n) {
 		UOp *x = e.todo.at[e.todo.n - 1];

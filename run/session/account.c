@@ -4,8 +4,8 @@
  *     114.4 MB (on one line)
  *
  * Weights are the constants, in the form in which the calls that run each time read them; the plan
- * is the workspace for temporaries, of a list the most that it had for them at one time; "at most" is
- * the peak of this process. */
+ * is the workspace for temporaries, of a list the most that it had for them at one time; "at most"
+ * is the peak of this process. */
 #include "document/document.h"
 #include "session/session.h"
 

@@ -90,9 +90,7 @@ static void run_swap(const Entry *e)
 	*e->a = b;
 	*e->b = a;
 	e->a->buffer = a.buffer;
-	e->a->last = a.last;
 	e->b->buffer = b.buffer;
-	e->b->last = b.last;
 }
 
 /* Wakes threads for the turns to come: as many as the limit leaves, or without one as many as there
@@ -165,13 +163,30 @@ static void run_entries(List *l, const Entries *list)
 
 /* ---- reading the list */
 
-/* Which of the SINK's entries is being read, from 1, and the next segment. */
-typedef struct { List *l; size_t at, part; } Reader;
+/* A list within others, and its entry that is being read. */
+typedef struct Scope { const struct Scope *outer; int depth; Entries *list; size_t at; } Scope;
 
-static Shared *used(Reader *r, const UOp *u)
+/* part: the next segment */
+typedef struct { List *l; Scope *scope; size_t part; } Reader;
+
+/* An entry uses a buffer. Its scope is the innermost list that has all its uses. */
+static Shared *used(Reader *r, const UOp *u, bool writes)
 {
 	Shared *h = shared_of(r->l, u);
-	h->last = r->at;
+	const Scope *a = h->scope, *b = r->scope;
+	if (!a) {
+		a = b;
+		h->first = writes ? b : NULL;
+	}
+	while (a != b)
+		if (a->depth > b->depth)
+			a = a->outer;
+		else if (b->depth > a->depth)
+			b = b->outer;
+		else
+			a = a->outer, b = b->outer;
+	h->scope = a;
+	h->last = a->at;
 	return h;
 }
 
@@ -190,12 +205,12 @@ static void read_loop(Reader *r, Entry *e, const UOp *u)
 {
 	UOp *const *src = u->src;
 	e->variable = list_variable(r->l, val_get(u->arg, "turn"));
-	e->b = val_get(u->arg, "limit")->b ? used(r, *src++) : NULL;
+	e->b = val_get(u->arg, "limit")->b ? used(r, *src++, false) : NULL;
 	if (val_get(u->arg, "while")->b) {
-		e->test = used(r, src[0]);
-		e->next = used(r, src[1]);
+		e->test = used(r, src[0], false);
+		e->next = used(r, src[1], false);
 	}
-	e->a = used(r, u->src[u->nsrc - 2]);
+	e->a = used(r, u->src[u->nsrc - 2], true);
 	read_entries(r, u->src[u->nsrc - 1], &e->body);
 }
 
@@ -205,17 +220,17 @@ static void read_step(Reader *r, Entry *e, const UOp *u)
 	if (u->op == OP_LOOP) {
 		read_loop(r, e, u);
 	} else if (u->op == OP_IF) {
-		e->test = used(r, u->src[0]);
+		e->test = used(r, u->src[0], false);
 		read_entries(r, u->src[1], &e->body);
 		read_entries(r, u->src[2], &e->other);
 	} else if (u->op == OP_BIND) {
-		e->b = used(r, u->src[0]);
+		e->b = used(r, u->src[0], false);
 		e->variable = list_variable(r->l, u->arg->a[0]);
 		e->min = size_read(u, u->arg->a[1]);
 		e->max = size_read(u, u->arg->a[2]);
 	} else {
-		e->a = used(r, u->src[0]);
-		e->b = used(r, u->src[1]);
+		e->b = used(r, u->src[1], false);
+		e->a = used(r, u->src[0], u->op == OP_TAKE);
 	}
 }
 
@@ -227,12 +242,15 @@ static void read_segment(Reader *r, Entry *e)
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_BUFFER && !buffer_is(all.at[i], "temp") &&
 			!buffer_is(all.at[i], "const") && !buffer_is(all.at[i], "prepared"))
-			used(r, all.at[i]);
+			used(r, all.at[i], buffer_is(all.at[i], "output"));
 }
 
 static void read_entries(Reader *r, const UOp *list, Entries *to)
 {
-	bool begun = false, top = list->op == OP_SINK;
+	bool begun = false;
+	Scope *outer = r->scope, *scope = arena_alloc(sizeof *scope);
+	*scope = (Scope){outer, outer ? outer->depth + 1 : 0, to};
+	r->scope = scope;
 	to->at = xcalloc(list->nsrc + 1, sizeof *to->at);
 	for (uint32_t i = 0; i < list->nsrc; i++) {
 		const UOp *u = list->src[i];
@@ -240,7 +258,7 @@ static void read_entries(Reader *r, const UOp *list, Entries *to)
 		if (!step && begun)
 			continue;
 		begun = !step;
-		r->at += top;
+		scope->at = to->n;
 		Entry *e = &to->at[to->n++];
 		if (step)
 			read_step(r, e, u);
@@ -249,6 +267,7 @@ static void read_entries(Reader *r, const UOp *list, Entries *to)
 		if (u->op == OP_APPEND)
 			vec_push(&to->stacks, e->a);
 	}
+	r->scope = outer;
 }
 
 static void entries_free(Entries *list)
@@ -290,13 +309,14 @@ static void find_names(List *l, const Graph *g)
 	}
 }
 
-/* The list's own memory is dropped after its last use. */
+/* The list's own buffers are dropped after their last use; in a region only those that each turn
+ * writes first. */
 static void find_last(List *l)
 {
 	for (size_t i = 0; i < l->shared.cap; i++) {
 		Shared *h = l->shared.val[i];
-		if (h && !h->given && !h->output)
-			vec_push(&l->top->at[h->last - 1].over, h);
+		if (h && !h->given && !h->output && (!h->scope->outer || h->first == h->scope))
+			vec_push(&h->scope->list->at[h->last].over, h);
 	}
 }
 

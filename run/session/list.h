@@ -17,7 +17,8 @@ typedef struct {
 	bool full;              /* it has been written */
 	bool given;             /* by the caller, the document or as a state */
 	bool output;            /* of the document */
-	size_t last;            /* the last entry of the SINK's list that uses it, from 1 */
+	const struct Scope *scope, *first;      /* of all its uses; of the first, if it writes */
+	size_t last;            /* the last entry of the scope's list that uses it */
 } Shared;
 
 /* A buffer of a segment that is a shared one, and where its steps point to it. */
@@ -28,7 +29,7 @@ typedef struct {
 	Graph *g;
 	Session *s;
 	Inputs in;
-	VEC(int) sizes;         /* the variables that it mentions, but turns, by number in the env */
+	VEC(int) sizes;         /* numbers of the variables that it mentions, but turns */
 	int64_t *opened;        /* their values when it was opened */
 	bool turns;             /* it mentions a turn */
 	VEC(Place) places;
@@ -77,7 +78,7 @@ void shared_get(const List *l, const Shared *h, void *to, size_t n);
 /* Adds a last element along the first axis of a stack; ends it, when the loop does. */
 void stack_push(List *l, const UOp *u, Shared *to, const Shared *v);
 void stack_end(List *l, Shared *h);
-/* Its memory is no longer needed. */
+/* Its content is no longer needed. */
 void shared_drop(List *l, Shared *h);
 /* Memory of the device that counts as the list's. */
 void *list_alloc(List *l, size_t bytes);

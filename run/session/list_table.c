@@ -67,11 +67,12 @@ static void free_blocks(List *l)
 	}
 }
 
-/* The free block that fits best, if one is of about that size, or else new memory. */
+/* The free block that fits best, if one is of about that size, or else new memory. The next turn may
+ * want a little more. */
 static Block block_of(List *l, size_t bytes)
 {
-	const size_t most = bytes + bytes / 8 + 4096;
-	Block b = {NULL, bytes ? (bytes + 63) / 64 * 64 : 64}, *best = NULL;
+	const size_t most = bytes + bytes / 8 + 4096, room = l->turn.n ? bytes + bytes / 8 : bytes;
+	Block b = {NULL, room / 64 * 64 + 64}, *best = NULL;
 	for (size_t i = 0; i < l->free.n; i++) {
 		Block *at = &l->free.at[i];
 		if (at->room >= bytes && at->room <= most && (!best || at->room < best->room))
@@ -87,7 +88,7 @@ static Block block_of(List *l, size_t bytes)
 	return b;
 }
 
-void shared_drop(List *l, Shared *h)
+static void free_memory(List *l, Shared *h)
 {
 	if (h->mem && !h->given)
 		vec_push(&l->free, ((Block){h->mem, h->room}));
@@ -95,6 +96,13 @@ void shared_drop(List *l, Shared *h)
 	h->mem = h->host = NULL;
 	h->room = 0;
 	h->full = false;
+}
+
+void shared_drop(List *l, Shared *h)
+{
+	enum { SMALL = 1 << 16 };       /* bytes, which are kept for the next turn or call */
+	if (h->room >= SMALL)
+		free_memory(l, h);
 }
 
 void shared_fit(List *l, Shared *h, const Array *a)
@@ -274,7 +282,7 @@ void shared_free(List *l)
 		if (h && h->given)
 			array_free(&h->a);
 		if (h)
-			shared_drop(l, h);
+			free_memory(l, h);
 		free(h);
 	}
 	free_blocks(l);

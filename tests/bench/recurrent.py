@@ -6,8 +6,6 @@ import argparse, json, os, subprocess, sys, tempfile, time
 import numpy as np, onnx, onnxruntime as ort
 from onnx import helper, numpy_helper
 
-LONGEST = 512
-
 def arguments():
     a = argparse.ArgumentParser(description=__doc__)
     a.add_argument("--bin", required=True)
@@ -25,8 +23,8 @@ def weights(units):
     return {k: r.uniform(-scale, scale, s).astype(np.float32)
             for k, s in dict(w=(4 * units, units), r=(4 * units, units), b=(4 * units,)).items()}
 
-def model(w, units, path):
-    """ONNX's LSTM; its gates are in the order i o f c."""
+def model(units, path):
+    w = weights(units)
     data = [numpy_helper.from_array(v[None], k) for k, v in (("w", w["w"]), ("r", w["r"]),
             ("b", np.concatenate([w["b"], np.zeros_like(w["b"])])))]
     node = helper.make_node("LSTM", ["x", "w", "r", "b"], ["y", "h", "c"], hidden_size=units)
@@ -34,43 +32,12 @@ def model(w, units, path):
     graph = helper.make_graph([node], "lstm", [value("x", "n", 1, units)], [value("y", "n", 1, 1, units)], data)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8), path)
 
-def document(w, units, folder):
-    """The same as a graph: the inputs' product for all steps at once, and a LOOP over them."""
-    for k, v in w.items():
-        v.tofile(os.path.join(folder, k))
-    lines = ["sluice 1 tensor", "vars {n: [1, %d]}" % LONGEST]
-    def node(text):
-        lines.append("%%%d = %s" % (len(lines) - 2, text))
-        return "%%%d" % (len(lines) - 3)
-    def const(name):
-        v = w[name]
-        return node('BUFFER f32 {name: "%s", shape: %s, role: "const", file: ["%s", 0, %d]}' %
-                    (name, list(v.shape), os.path.join(folder, name), v.nbytes))
-    x = node('BUFFER f32 {name: "x", shape: ["n", 1, %d], role: "input"}' % units)
-    all_x = node("ADD %s %s" % (node("matmul %s %s" % (x, node("PERMUTE %s [1, 0]" % const("w")))), const("b")))
-    zero = node("EXPAND %s [1, %d]" % (node("RESHAPE %s [1, 1]" % node("CONST f32 0.0")), units))
-    h, c = node("CARRY %s [0, 0]" % zero), node("CARRY %s [0, 1]" % zero)
-    gates = node("ADD %s %s" % (node("matmul %s %s" % (h, node("PERMUTE %s [1, 0]" % const("r")))),
-                                node("GATHER %s %s" % (all_x, node("TURN 0")))))
-    gate = lambda k: node("SHRINK %s [[0, 1], [%d, %d]]" % (gates, k * units, (k + 1) * units))
-    i, o, f = (node("sigmoid %s" % gate(k)) for k in range(3))
-    c = node("ADD %s %s" % (node("MUL %s %s" % (f, c)), node("MUL %s %s" % (i, node("tanh %s" % gate(3))))))
-    h = node("MUL %s %s" % (o, node("tanh %s" % c)))
-    loop = node("LOOP %s %s %s %s {id: 0, limit: true, while: false, states: 2, values: 1}" %
-                (node('SIZE "n"'), h, c, h))
-    y = node('RESHAPE %s ["n", 1, 1, %d]' % (node("PICK f32 %s 2" % loop), units))
-    node('SINK %s {names: ["y"]}' % y)
-    return "\n".join(lines) + "\n"
-
-def compiled(tools, text, to):
+def compiled(tools, at, to):
     """The program, and how long all of that took."""
-    begin, at = time.perf_counter(), to + ".l"
-    with open(at, "w") as f:
-        f.write(text)
-    for command in ("show -p", "trace", "fuse", "lower", "render", "compile"):
-        name, *options = command.split()
+    begin = time.perf_counter()
+    for name in ("trace", "fuse", "lower", "render", "compile"):
         with open("%s.%s" % (to, name), "wb") as f:
-            subprocess.run([os.path.join(tools, name), *options, at], stdout=f, check=True)
+            subprocess.run([os.path.join(tools, name), at], stdout=f, check=True)
         at = f.name
     return at, time.perf_counter() - begin
 
@@ -99,11 +66,10 @@ def theirs(session, x, seconds):
     return times
 
 def measure(a, units, folder):
-    w = weights(units)
     path = os.path.join(folder, "lstm.onnx")
-    model(w, units, path)
+    model(units, path)
     tools = {"sluice": a.bin, **({"old": a.old} if a.old else {})}
-    programs = {k: compiled(v, document(w, units, folder), os.path.join(folder, k)) for k, v in tools.items()}
+    programs = {k: compiled(v, path, os.path.join(folder, k)) for k, v in tools.items()}
     for n in map(int, a.lengths.split(",")):
         x = np.random.default_rng(n).standard_normal((n, 1, units), np.float32)
         np.save(os.path.join(folder, "x.npy"), x)

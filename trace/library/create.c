@@ -101,7 +101,7 @@ UOp *t_range_count(UOp *start, UOp *stop, UOp *by)
 		n = t_cast(t_ceil(t_div(t_cast(n, DT_F64), t_cast(by, DT_F64))), DT_I64);
 	else
 		n = t_neg(t_op2(OP_FLOORDIV, t_neg(t_cast(n, DT_I64)), t_cast(by, DT_I64)));
-	return t_bind_open("count", t_max(n, const_int(DT_I64, 0)));
+	return t_bind_open("count", t_max(n, const_int(DT_I64, 0)), 1);
 }
 
 /* start, stop and step as scalars, of which data gives some */

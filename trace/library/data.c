@@ -104,8 +104,8 @@ UOp *t_slice_data(UOp *x, int axis, SliceBound start, SliceBound stop, int64_t s
 	hi = stop.data ? clipped(stop.data, most) : size_tensor(stop.size);
 	if (start.data)
 		start.size = t_bind("start", t_min(lo, hi), ix_const(0), n);
-	if (stop.data)
-		stop.size = t_bind("stop", start.data ? hi : t_max(lo, hi), start.size, n);
+	hi = t_sub(t_max(lo, hi), lo);
+	stop.size = ix_add(start.size, t_bind("length", hi, ix_const(0), n));
 	x = t_shrink_axis(x, axis, start.size, stop.size);
 	return step == 1 ? x : t_slice(x, axis, ix_const(0), t_dim(x, axis), step);
 }

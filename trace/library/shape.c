@@ -49,7 +49,7 @@ static UOp *open_size(UOp *x, int rank, UOp *const *dim, int open)
 	/* what data gives may be 0, by which sizes are not divided */
 	if (size_is_bound(want) && size_is_bound(size))
 		size = t_bind_open("size", t_op2(OP_FLOORDIV, size_tensor(have),
-			size_tensor(want)));
+			size_tensor(want)), rank);
 	if (!size_equal(ix_mul(size, want), have))
 		die(MALFORMED, "reshape: %s does not divide into the sizes beside -1",
 			shape_text(x->shape));
@@ -111,8 +111,7 @@ static UOp *taken_as_one(UOp *x, int axis)
 	ix_bounds(t_dim(x, axis), &lo, &hi);
 	if (!(reading.sizes_agree || size_is_bound(t_dim(x, axis))) || lo > 1 || hi < 1 || lo == hi)
 		return x;
-	size_check("eq", t_dim(x, axis), ix_const(1));
-	return t_expand_axis(x, axis, ix_const(1));
+	return t_as_one(x, axis);
 }
 
 Value fn_squeeze(Args *a)

@@ -235,17 +235,17 @@ UOp *value_size(const Value *v)
 	return NULL;
 }
 
-/* A size as an argument; an integer that data gives is one too. */
-static UOp *size_given(const Value *v)
+/* One of n sizes as an argument; an integer that data gives is one too. */
+static UOp *size_given(const Value *v, int n)
 {
 	bool data = v->kind == V_TENSOR && dtype_int(v->u->dtype) && v->u->shape &&
 		shape_count(v->u->shape) == ix_const(1);
-	return data ? t_bind_open("size", v->u) : value_size(v);
+	return data ? t_bind_open("size", v->u, n) : value_size(v);
 }
 
 UOp *arg_size(Args *a, int k)
 {
-	UOp *u = size_given(&a->at[k]);
+	UOp *u = size_given(&a->at[k], 1);
 	if (!u)
 		expected(a, k, "a size");
 	return u;
@@ -260,7 +260,7 @@ int arg_sizes(Args *a, int k, UOp **out)
 		die(UNSUPPORTED, "%s: %s: %zu sizes, at most %d are supported", a->fn->name,
 			param_name(a->fn, k), n, MAX_RANK);
 	for (size_t i = 0; i < n; i++)
-		if (!(out[i] = size_given(&at[i])))
+		if (!(out[i] = size_given(&at[i], (int)n)))
 			expected(a, k, "a list of sizes");
 	return n;
 }

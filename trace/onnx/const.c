@@ -290,15 +290,19 @@ int onnx_bound_sizes(OnnxCall *c, int k, int max, UOp **dim)
 	UOp *u = integers(c, k, max);
 	size_t n = 0;
 	int64_t count;
+	int open = 0;
 	if (onnx_try_sizes(u, max, dim, &n))
 		return n;
 	if (!shape_static(u->shape, &count))
 		not_known(c, k);
-	for (int64_t i = 0; i < count; i++) {
-		UOp *e = onnx_element(u, i);
-		if (!onnx_try_sizes(e, 1, &dim[i], &n))
-			dim[i] = t_bind_open("size", e);
-	}
+	for (int64_t i = 0; i < count; i++)
+		if (!onnx_try_sizes(onnx_element(u, i), 1, &dim[i], &n)) {
+			dim[i] = NULL;
+			open++;
+		}
+	for (int64_t i = 0; i < count; i++)
+		if (!dim[i])
+			dim[i] = t_bind_open("size", onnx_element(u, i), open);
 	return (int)count;
 }
 #endif

@@ -192,7 +192,7 @@ struct OnnxTurns {
 	 * scalar, or NULL: it always does. */
 	UOp *(*body)(
 		const OnnxTurns *t, UOp *turn, const OnnxValue *state, OnnxValue *out);
-	/* at most so many turns: a size, and the same as an i64 scalar, or that alone, or neither */
+	/* at most so many turns: a size, and as an i64 scalar; or that alone; or neither */
 	UOp *length, *limit;
 	UOp *start;             /* whether there is a first turn; NULL: there is */
 	int states, values;

@@ -64,7 +64,7 @@ static Value fraction(OnnxCall *c, int k)
 	double f;
 	Array a;
 	if (!onnx_try_known(c, k, &a) && shape_count(onnx_in(c, k)->shape) == ix_const(1))
-		return v_size(t_bind_open("size", onnx_in(c, k)));
+		return v_size(t_bind_open("size", onnx_in(c, k), 1));
 	if (onnx_known_floats(c, k, &f, 1) != 1 || !(f >= 0 && f < 0x1p62))
 		onnx_fail(c, MALFORMED, "its input %d is not a size", k);
 	return v_int((int64_t)f);

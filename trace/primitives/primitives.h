@@ -26,6 +26,7 @@ UOp *t_size(DType dt, UOp *size);            /* a size as a scalar value, symbol
 /* An axis that has this size, if its own is another expression, one of them with a variable, and
  * the reader lets such sizes agree: an EXPAND, which asks for that, and run checks it. */
 UOp *t_agree(UOp *x, int axis, UOp *size);
+UOp *t_as_one(UOp *x, int axis);             /* x with an axis that run finds to be 1, as 1 */
 UOp *t_expand_to(UOp *x, const Shape *s);    /* broadcasts x to s, or dies */
 /* elementwise with broadcasting and promotion; a scalar CONST stays a scalar */
 UOp *t_op1(Op op, UOp *x);
@@ -122,8 +123,9 @@ UOp *steps_sink(size_t n, UOp *const *output, const Val *arg);
  * has the same variable. Its name is stem, or stem_1, stem_2, … least and most bound it (run:
  * status 4 outside); most is also what proofs and packed programs go by. */
 UOp *t_bind(const char *stem, UOp *value, UOp *least, UOp *most);
-/* The same for any integer of one element, of which nothing is known: 0 … 2^31-1. */
-UOp *t_bind_open(const char *stem, UOp *value);
+/* The same for a number of one element of which nothing is known, one of n that are the sizes of one
+ * tensor: at most 2^31-1, or so many that n of them can be multiplied, 2^28, 2^18, 2^14, … */
+UOp *t_bind_open(const char *stem, UOp *value, int n);
 
 /* Whether a size contains one that is bound to a node with this id or a later one: one that was
  * made in a body or branch since. */

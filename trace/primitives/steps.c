@@ -88,10 +88,13 @@ UOp *t_bind(const char *stem, UOp *value, UOp *least, UOp *most)
 	return vars_find(name, strlen(name));
 }
 
-UOp *t_bind_open(const char *stem, UOp *value)
+enum { PLACE_BITS = 56 };       /* of a place in a tensor that has several such sizes */
+
+UOp *t_bind_open(const char *stem, UOp *value, int n)
 {
+	int64_t most = n > 1 ? 1LL << PLACE_BITS / n : INT32_MAX;
 	value = t_reshape(t_cast(value, DT_I64), shape_scalar());
-	return t_bind(stem, value, ix_const(0), ix_const(INT32_MAX));
+	return t_bind(stem, value, ix_const(0), ix_const(most));
 }
 
 bool size_bound_since(UOp *size, uint32_t node)

@@ -92,12 +92,29 @@ static bool has_variable(UOp *size)
 	return !ix_is_const(size, &v);
 }
 
+/* No EXPAND, which one to another size would take in. In a body or branch the node alone asks for
+ * it. */
+UOp *t_as_one(UOp *x, int axis)
+{
+	UOp *dim[MAX_RANK];
+
+	memcpy(dim, x->shape->dim, (size_t)t_rank(x) * sizeof *dim);
+	dim[axis] = ix_const(1);
+	const Shape *s = shape_new(t_rank(x), dim);
+	if (!steps_within())
+		size_check("eq", t_dim(x, axis), ix_const(1));
+	size_check("eq", shape_count(s), shape_count(x->shape));
+	return t_reshape(x, s);
+}
+
 UOp *t_agree(UOp *x, int axis, UOp *size)
 {
 	UOp *own = t_dim(x, axis);
 
 	if (own == size || !reading.sizes_agree || !(has_variable(own) || has_variable(size)))
 		return x;
+	if (size == ix_const(1))
+		return t_as_one(x, axis);
 	size_check("eq", own, size);
 	return t_expand_axis(x, axis, size);
 }

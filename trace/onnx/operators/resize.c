@@ -152,12 +152,12 @@ static ResizeAxis by_scale(OnnxCall *c, UOp *x, int axis, double scale, bool cro
 }
 
 /* A scale that data gives: size, and scale, are known when run. */
-static ResizeAxis by_data(UOp *x, int axis, UOp *scale)
+static ResizeAxis by_data(UOp *x, int axis, UOp *scale, int n)
 {
-	UOp *n = t_size(DT_F64, t_dim(x, axis));
+	UOp *size = t_floor(t_mul(t_size(DT_F64, t_dim(x, axis)), scale));
 
 	return (ResizeAxis){ .n = -1, .by = scale,
-		.size = t_bind_open("size", t_floor(t_mul(n, scale))) };
+		.size = t_bind_open("size", size, n) };
 }
 
 static void read_axes(OnnxCall *c, int n, UOp *x, const int *axes, const ResizeHow *h,
@@ -170,7 +170,7 @@ static void read_axes(OnnxCall *c, int n, UOp *x, const int *axes, const ResizeH
 		read_sizes(c, n, x, axes, ax);
 	else
 		for (int i = 0; i < n; i++)
-			ax[i] = data[i] ? by_data(x, axes[i], data[i]) :
+			ax[i] = data[i] ? by_data(x, axes[i], data[i], n) :
 				by_scale(c, x, axes[i], scale[i], h->map == MAP_CROP);
 	for (int i = 0; i < n; i++) {
 		ax[i].crop[0] = 0;

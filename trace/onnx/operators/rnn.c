@@ -4,11 +4,12 @@
  *
  * Both directions of a cell are the axis d of its states [d,b,h]: in turn k the backward one reads
  * step t-1-k. Where sequence_lens says that a sequence has ended, its state is kept and its output
- * is zero; in the backward direction it has not begun yet there. */
+ * is zero; in the backward direction it has not begun yet there. A loop of any length costs what
+ * one of its turns does to compile, and runs as fast as the steps one by one. */
 #include "onnx/operators/space.h"
 #include <strings.h>
 
-enum { MOST_GATES = 4, MOST_ACTS = 3, UNROLLED = 1 };
+enum { MOST_GATES = 4, MOST_ACTS = 3 };
 typedef struct { const char *name; double alpha, beta; } Act;
 /* Weights [d,g*h,i] and [d,g*h,h]; the bias of the gates [d,g*h], and what of it is added to the
  * product with h alone, [d,1,h], or NULL. Quantized weights are integers, with scales (broadcast to
@@ -248,18 +249,17 @@ static UOp *looped(const RnnCell *cell, RnnStep *step, UOp *all, UOp **h, UOp **
 	return loop_stacked(loop, 0, NULL);
 }
 
-/* Runs x[t,b,i] through the cell; h and c become the last states, and the result is y[t,d,b,h]. */
+/* Runs x[t,b,i] through the cell; h and c become the last states, and the result is y[t,d,b,h]. A
+ * single step is no loop: models that keep their states between calls have one. */
 static UOp *run_cell(const RnnCell *cell, RnnStep *step, UOp *x, UOp **h, UOp **c)
 {
 	int64_t n;
-	UOp *all = product(t_unsqueeze(x, 1), cell->w, cell->w_scale, 0), *y[UNROLLED];
+	UOp *all = product(t_unsqueeze(x, 1), cell->w, cell->w_scale, 0);
 	if (cell->bias)
 		all = t_add(all, t_unsqueeze(cell->bias, 1));
-	if (!ix_is_const(t_dim(x, 0), &n) || n < 1 || n > UNROLLED)
-		return in_order(cell, looped(cell, step, all, h, c));
-	for (int64_t k = 0; k < n; k++)
-		y[k] = t_unsqueeze(turn_of(cell, step, all, t_num(DT_I64, k), h, c), 0);
-	return in_order(cell, t_concat(n, y, 0));
+	if (ix_is_const(t_dim(x, 0), &n) && n == 1)
+		return t_unsqueeze(turn_of(cell, step, all, t_num(DT_I64, 0), h, c), 0);
+	return in_order(cell, looped(cell, step, all, h, c));
 }
 
 /* ---- the cell of a node */

@@ -179,6 +179,16 @@ void onnx_SequenceLength(OnnxCall *c)
 
 /* ---- to and from tensors */
 
+/* Whether pieces lose the axis. ONNX lets keepdims count where there is no `split`; it counts with
+ * the scalar 1 too, for ONNX Runtime takes it so, and exporters write unbind() in this form. */
+static bool loses_axis(OnnxCall *c)
+{
+	Array a;
+	bool one = !onnx_has(c, 1) || (!t_rank(onnx_in(c, 1)) && onnx_try_known(c, 1, &a) &&
+		onnx_known_int(c, 1) == 1);
+	return one && !onnx_attr_int(c, "keepdims", 1);
+}
+
 /* The sizes of the pieces; without `split`, each piece has one element. */
 static int64_t *pieces(OnnxCall *c, int64_t size, size_t *n)
 {
@@ -208,7 +218,7 @@ static int64_t *pieces(OnnxCall *c, int64_t size, size_t *n)
 static void split_open(OnnxCall *c, UOp *x, int axis)
 {
 	UOp *size = t_dim(x, axis), *each = ix_const(1), *n;
-	bool drop = !onnx_has(c, 1) && !onnx_attr_int(c, "keepdims", 1);
+	bool drop = loses_axis(c);
 	size_t count;
 	if (onnx_has(c, 1) && (t_rank(onnx_in(c, 1)) ||
 		!onnx_try_sizes(onnx_in(c, 1), 1, &each, &count)))
@@ -234,7 +244,7 @@ void onnx_SplitToSequence(OnnxCall *c)
 		return;
 	}
 	int64_t *len = pieces(c, size, &n);
-	bool drop = !onnx_has(c, 1) && !onnx_attr_int(c, "keepdims", 1);
+	bool drop = loses_axis(c);
 	OnnxValue s = sequence_new(n, onnx_type(c, 0));
 	for (size_t i = 0; i < n; i++) {
 		if (len[i] < 0 || len[i] > size - start)

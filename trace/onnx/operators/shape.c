@@ -50,7 +50,8 @@ static UOp *i64(int64_t v) { return const_int(DT_I64, v); }
  * the others leave of x's elements. */
 static void bind_sizes(UOp *x, int n, UOp **value, UOp **dim, bool zero)
 {
-	UOp *others = i64(1), *rest;
+	UOp *others = i64(1), *rest, *all = shape_count(x->shape);
+	bool some = ix_prove_lt(ix_const(0), all);
 
 	for (int i = 0; i < n; i++) {
 		if (!dim[i] && zero && i < t_rank(x))
@@ -60,11 +61,13 @@ static void bind_sizes(UOp *x, int n, UOp **value, UOp **dim, bool zero)
 			value[i] = is_size(dim[i], -1) ? i64(1) : size_tensor(dim[i]);
 		others = t_mul(others, t_where(t_eq(value[i], i64(-1)), i64(1), value[i]));
 	}
-	rest = t_op2(OP_FLOORDIV, t_size(DT_I64, shape_count(x->shape)), others);
-	for (int i = 0; i < n; i++)
+	rest = t_op2(OP_FLOORDIV, t_size(DT_I64, all), others);
+	for (int i = 0; i < n; i++) {
+		UOp *v = t_where(t_eq(value[i], i64(-1)), rest, value[i]);
 		if (!dim[i])
-			dim[i] = t_bind_open("size",
-				t_where(t_eq(value[i], i64(-1)), rest, value[i]));
+			dim[i] = some ? t_bind("size", v, ix_const(0), all) :
+				t_bind_open("size", v, n);
+	}
 }
 
 void onnx_Reshape(OnnxCall *c)
@@ -94,7 +97,7 @@ void onnx_Reshape(OnnxCall *c)
 
 /* The size of an axis that is expanded to what data gives: an own size that is a number stays, 1
  * takes what is given, and given 1s take the own one. */
-static UOp *expanded_size(UOp *own, UOp *value)
+static UOp *expanded_size(UOp *own, UOp *value, int n)
 {
 	int64_t v;
 
@@ -102,7 +105,7 @@ static UOp *expanded_size(UOp *own, UOp *value)
 		return own;
 	if (!ix_is_const(own, &v))
 		value = t_where(t_eq(value, i64(1)), t_size(DT_I64, own), value);
-	return t_bind_open("size", value);
+	return t_bind_open("size", value, n);
 }
 
 /* Either side may have an axis of size 1 that the other stretches. */
@@ -114,7 +117,7 @@ void onnx_Expand(OnnxCall *c)
 	for (int i = 0; i < n; i++)
 		if (!dim[i])
 			dim[i] = expanded_size(i < lead ? ix_const(1) : t_dim(x, i - lead),
-				value[i]);
+				value[i], n);
 	const Shape *s = shape_broadcast(shape_new(n, dim), x->shape);
 
 	if (!s)

@@ -143,13 +143,13 @@ UOp *onnx_suppress(UOp *boxes, UOp *scores, bool center, UOp *limit, UOp *iou, U
 {
 	Candidates c = {corners(boxes, center), scores, iou};
 	UOp *alive = least ? t_lt(least, scores) : t_eq(scores, scores), *n = t_dim(scores, 2);
-	int64_t most, turns = FEW + 1;
+	int64_t most, turns;
+	bool known = const_is_int(limit, &turns);
 
-	const_is_int(limit, &turns);
-	if (ix_is_const(n, &most) && most < turns)
+	if (known && ix_is_const(n, &most) && most < turns)
 		turns = most;
-	if (turns <= 0)
+	if (known && turns <= 0)
 		return t_full(shape_ints(2, (int64_t[]){0, 3}), const_int(DT_I64, 0));
-	return chosen_rows(turns <= FEW ? few_turns(&c, alive, turns) :
+	return chosen_rows(known && turns <= FEW ? few_turns(&c, alive, turns) :
 		all_turns(&c, alive, limit), t_size(DT_I64, n));
 }
