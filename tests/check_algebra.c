@@ -327,6 +327,15 @@ static void extremes(void)
 	expect(!ix_prove_le(n, cut) && !ix_prove_lt(zero, rest), "what does not hold", cut);
 }
 
+/* Sizes of what is halved again and again: a quotient's divisor need not divide its coefficient. */
+static void quotients(void)
+{
+	UOp *half = parse("(N+1)//2"), *quarter = parse("(N+3)//4"), *two = ix_const(2);
+	expect(ix_prove_le(ix_mul(quarter, two), ix_add(half, ix_const(1))), "twice a quarter", half);
+	expect(ix_prove_le(half, ix_mul(quarter, two)), "a half", half);
+	expect(!ix_prove_le(ix_mul(quarter, two), half), "more than a half at N = 1", half);
+}
+
 static void declare(void)
 {
 	const Val *kv[26];
@@ -360,5 +369,6 @@ int main(int argc, char **argv)
 			identities[i].text, got);
 	}
 	extremes();
+	quotients();
 	return wrong ? FAILED : DONE;
 }

@@ -4,6 +4,7 @@
 #include "shape/regions.h"
 #include "trace.h"
 #include "c/c_program.h"
+#include "derive/derive.h"
 #include <stdlib.h>
 
 /* The conditions that the nodes ask for, whoever reads them. */
@@ -74,6 +75,7 @@ static Graph *note_checks(Graph *g)
 static const Pass passes[] = {
 	{"expand", read_tensor, "functions of the tensor library become primitive ops"},
 	{"states", keep_states, "pairs of an input and an output become states (--state)"},
+	{"loops", join_loops, "one loop of those that derivatives made differ in what they save"},
 	{"unbound", steps_prune, "sizes that no output needs are not bound"},
 	{"checks", note_checks, "what is to be checked when the sizes are known"},
 	{0},

@@ -293,6 +293,7 @@ void sum_bounds(const Sum *s, int64_t *lo, int64_t *hi)
 
 static ARENA int budget;    /* attempts left: a long search for a proof is given up */
 static ARENA int nested;    /* proofs within proofs */
+static ARENA bool scaled;   /* claims may be multiplied: by itself this shows other ones, not more */
 
 static bool nonneg(const Sum *s, int depth);
 
@@ -421,18 +422,29 @@ static bool multiple(const Sum *c, const Sum *b, Sum *e)
 	return true;
 }
 
-/* A bound of c*(x//b) with c = b*e, by x-b+1 <= b*(x//b) <= x, which keeps x symbolic. */
-static bool quotient_least(UOp *q, const Sum *c, bool up, Sum *out)
+/* Adds to rest a bound of c*(x//b), by x-b+1 <= b*(x//b) <= x, which keeps x symbolic: with c = b*e
+ * as it is, else, for a number b, rest times b first. As the sum is an integer, b times it may be
+ * as low as 1-b for it to be >= 0. */
+static bool quotient_least(UOp *q, const Sum *c, bool up, Sum *rest)
 {
-	Sum b, e, x;
+	Sum b, e, x, t, sum = *rest;
 
 	sum_of(&b, q->src[1]);
-	if (learn(q)->moves || learn(q->src[1])->span.lo <= 0 || !multiple(c, &b, &e))
+	if (learn(q)->moves || learn(q->src[1])->span.lo <= 0)
 		return false;
+	if (!multiple(c, &b, &e)) {
+		e = *c;
+		sum_const(&sum, b.k - 1);
+		if (!scaled || b.n || !sum_plus(&sum, b.k, rest))
+			return false;
+	}
 	sum_of(&x, q->src[0]);
 	if (up && (!sum_plus(&x, -1, &b) || !add_ok(x.k, 1, &x.k)))
 		return false;
-	return sum_mul(out, &e, &x);
+	if (!sum_mul(&t, &e, &x) || !sum_plus(&sum, 1, &t))
+		return false;
+	*rest = sum;
+	return true;
 }
 
 /* Phases in which atoms are replaced. Ranges are first, because their ends are expressions of sizes
@@ -460,10 +472,10 @@ static bool put_least(Sum *s, int phase, int depth)
 			if (!up && (!negated(&c, &neg) || !nonneg(&neg, depth - 1)))
 				continue;
 			bool done = atom[j]->op == OP_FLOORDIV &&
-				quotient_least(atom[j], &c, up, &t);
-			if (!done)
-				done = atom_end(atom[j], !up, &end) && sum_mul(&t, &c, &end);
-			if (done && sum_plus(&rest, 1, &t)) {
+				quotient_least(atom[j], &c, up, &rest);
+			if (!done && atom_end(atom[j], !up, &end) && sum_mul(&t, &c, &end))
+				done = sum_plus(&rest, 1, &t);
+			if (done) {
 				*s = rest;
 				return true;
 			}
@@ -552,10 +564,14 @@ bool sum_nonneg(const Sum *s)
 		return true;
 	if (!s->n || !has_symbols(s))
 		return false;
-	if (nested)
-		return nonneg(s, 2);
-	budget = 64;
-	return nonneg(s, 3);
+	bool is = false, was = scaled;
+	for (int turn = 0; !is && turn < 2 - (nested > 0); turn++) {
+		scaled = turn;
+		budget = nested ? budget : 64;
+		is = nonneg(s, nested ? 2 : 3);
+	}
+	scaled = was;
+	return is;
 }
 
 static bool prove(UOp *a, UOp *b, int64_t less)

@@ -26,10 +26,9 @@ typedef struct {
 	Graph *(*body)(Graph *g);             /* instead of passes, when set */
 	/* the highest level that it also takes; 0: only level_in */
 	int level_most;
-	/* documents with loops, branches and sizes that data gives: refused; those with such sizes
-	 * alone taken; all taken as they are; or with each pass applied to one segment after
-	 * another (document/segments.c) */
-	enum { STEPS_REFUSED, STEPS_SIZES, STEPS_WHOLE, STEPS_SEGMENTS } steps;
+	/* documents with loops, branches and sizes that data gives: refused; taken as they are; or
+	 * with each pass applied to one segment after another (document/segments.c) */
+	enum { STEPS_REFUSED, STEPS_WHOLE, STEPS_SEGMENTS } steps;
 	/* for a tool with workers: offers them, and what is called instead of confine_stage */
 	void (*workers)(void), (*confine)(bool endpoint);
 	/* Reads FILE if it is source text or another format; returns NULL if it is a document. */

@@ -251,17 +251,15 @@ static void dump(const Stage *s, const Pass *p, const Graph *g)
 	buf_free(&b);
 }
 
-static void refuse_steps(const Graph *g, bool sizes)
+static void refuse_steps(const Graph *g)
 {
 	Nodes all = steps_in(g) ? walk(g->sink) : (Nodes){0};
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *u = all.at[i];
-		if (op_info[u->op].cls != CLASS_FLOW || u->op == OP_SIZE ||
-			(sizes && u->op == OP_BIND))
-			continue;
-		die(UNSUPPORTED, "node %u %s: loops%s branches%s are not supported here; run "
-			"--interpret evaluates them", u->id, op_name(u->op),
-			sizes ? " and" : ",", sizes ? "" : " and sizes that data gives");
+		if (op_info[u->op].cls == CLASS_FLOW && u->op != OP_SIZE)
+			die(UNSUPPORTED, "node %u %s: loops, branches and sizes that data gives "
+				"are not supported here; run --interpret evaluates them", u->id,
+				op_name(u->op));
 	}
 }
 
@@ -281,8 +279,8 @@ static Graph *admit(const Stage *s, Graph *g)
 		g = stage_raise(g, s->level_in, target_of(s), s->level_out > LV_SCHEDULE);
 		verify(g);
 	}
-	if (s->steps <= STEPS_SIZES)
-		refuse_steps(g, s->steps == STEPS_SIZES);
+	if (s->steps == STEPS_REFUSED)
+		refuse_steps(g);
 	/* what has a mark of this user's was proved before it was marked */
 	bool order = !process.guard && !process.own_made;
 	if (g->level < LV_PROGRAM ? !mark_proved(g, order) : !own)

@@ -171,8 +171,7 @@ const char *infer_if(In *n)
 
 /* ---- PICK */
 
-/* How many turns a loop has, if the contract lets that be known: a size, else NULL. */
-static UOp *turns_known(const LoopParts *p)
+UOp *loop_turns_known(const LoopParts *p)
 {
 	const char *e = NULL;
 	int64_t v;
@@ -207,7 +206,7 @@ static const char *loop_value(In *n, const UOp *loop, int64_t k, DType *dt, cons
 		n->status = UNSUPPORTED;
 		SAY("rank %d is above %d", MAX_RANK + 1, MAX_RANK);
 	}
-	if (!(dim[0] = turns_known(&p)))
+	if (!(dim[0] = loop_turns_known(&p)))
 		return NULL;
 	memcpy(dim + 1, u->shape->dim, u->shape->rank * sizeof *dim);
 	const char *e = NULL;

@@ -5,8 +5,9 @@
 
 /* ---- steps.c: for readers that make a graph node by node */
 
-/* The BINDs and CARRYs so far, and a number above all loops' ids; initially zero. */
-typedef struct { NodeList binds; Map carries; int64_t next_loop; } Steps;
+/* The BINDs and CARRYs so far, and a number above all loops' ids; initially zero. versions: there
+ * are LOOPs of one id, of which trace/derive/join_loops.c will make one. */
+typedef struct { NodeList binds; Map carries; int64_t next_loop; bool versions; } Steps;
 /* To be told of each new node: a BIND declares its name, a CARRY waits for its LOOP. Returns NULL,
  * or an error. */
 const char *steps_add(Steps *s, UOp *u);

@@ -73,6 +73,8 @@ typedef struct {
 	UOp *const *state, *const *value, *const *carry;
 } LoopParts;
 LoopParts loop_parts(const UOp *loop);
+/* How many turns a loop has, if the contract lets that be known: a size, else NULL. */
+UOp *loop_turns_known(const LoopParts *p);
 
 /* ---- calls.c: calls of kernels, their slots and buffers */
 

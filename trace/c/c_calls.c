@@ -17,7 +17,13 @@ enum { MAX_CALLS = 4000000, MAX_LIST = 1 << 20 };
  * NEW, by its word; BAD is an invalid string, which the call that receives it reports, since only
  * the call has a place. */
 typedef enum { H_VALUE, H_NAMED, H_RANGE, H_MARK, H_BAD } Form;
-typedef struct { Form form; Value v; const char *s; Value *part; } Handle;
+typedef struct {
+	Form form;
+	Value v;
+	const char *s;
+	Value *part;
+	const SluicePlace *closed;      /* the step in whose body it was made, which has ended */
+} Handle;
 
 static ARENA VEC(Handle *) handles;
 static ARENA size_t calls;
@@ -58,7 +64,33 @@ static const Handle *taken(SluiceValue v)
 		die(MALFORMED, "a Tensor that was never given a value");
 	if (v.id > handles.n)
 		die(MALFORMED, "a Tensor that is none: number %lu", (unsigned long)v.id);
-	return handles.at[v.id - 1];
+	const Handle *h = handles.at[v.id - 1];
+	if (h->closed)
+		die(MALFORMED, "a Tensor of the body at %s, used behind it: give its variable to the "
+			"loop or branch", c_place_text(*h->closed));
+	return h;
+}
+
+SluiceValue c_given(const Value *v) { return given(*v); }
+
+const Value *c_value(SluiceValue v)
+{
+	const Handle *h = taken(v);
+	if (h->form != H_VALUE)
+		die(MALFORMED, "%s", h->form == H_BAD ? h->s : "a part of an index, or an argument "
+			"by name, where a value belongs");
+	return &h->v;
+}
+
+size_t c_values(void) { return handles.n; }
+
+void c_close(size_t from, SluicePlace step)
+{
+	SluicePlace *at = arena_alloc(sizeof *at);
+	*at = step;
+	for (size_t i = from; i < handles.n; i++)
+		if (!handles.at[i]->closed)
+			handles.at[i]->closed = at;
 }
 
 static Value plain(SluiceValue v)
@@ -82,8 +114,6 @@ static const char *word_text(SluiceValue v, const char *what)
 }
 
 /* ---- the words of the header */
-
-typedef struct { size_t n; const SluiceValue *arg; } Words;
 
 static void word_count(const Words *w, size_t least, size_t most, const char *what)
 {
@@ -170,6 +200,13 @@ static DType dtype_word(SluiceValue v, const char *what)
 	return dt;
 }
 
+/* What a call has once, it does not have in each turn of a loop, or in a branch. */
+static void check_outside(const char *what)
+{
+	if (steps_open())
+		die(MALFORMED, "%s in a LOOP, WHILE or IF; put it behind", what);
+}
+
 static void check_name(const char *name)
 {
 	if (!name_ok(val_str(name)))
@@ -218,6 +255,7 @@ static SluiceValue word_load(const Words *w)
 static SluiceValue word_state(const Words *w)
 {
 	word_count(w, 2, 2, "state");
+	check_outside("a state");
 	const char *name = word_text(w->arg[0], "the name of a state");
 	Value first = plain(w->arg[1]);
 	check_name(name);
@@ -232,6 +270,7 @@ static SluiceValue word_state(const Words *w)
 static SluiceValue word_assign(const Words *w)
 {
 	word_count(w, 2, 2, "assign");
+	check_outside("the next content of a state");
 	Value s = plain(w->arg[0]), next = plain(w->arg[1]);
 	if (s.kind != V_TENSOR || s.u->op != OP_BUFFER || !program_state_named(buffer_name(s.u)))
 		die(MALFORMED, "assign: %s is no state", value_text(&s));
@@ -243,6 +282,7 @@ static SluiceValue word_assign(const Words *w)
 static SluiceValue word_output(const Words *w)
 {
 	word_count(w, 2, 2, "output");
+	check_outside("an output");
 	const char *name = word_text(w->arg[0], "the name of an output");
 	Value x = plain(w->arg[1]);
 	check_name(name);
@@ -338,6 +378,14 @@ static const struct { const char *word; SluiceValue (*fn)(const Words *w);
 	{".rest", word_rest},
 	{".new", word_new},
 	{".natural", word_natural},
+	{".loop", word_loop},
+	{".while", word_while},
+	{".if", word_if},
+	{".turn", word_turn},
+	{".append", word_append},
+	{".step", word_step},
+	{".now", word_now},
+	{".left", word_left},
 };
 
 static SluiceValue call_word(const char *name, const Words *w)

@@ -13,6 +13,29 @@ extern COptions c_opt;
 extern const SluiceApi c_api;
 SluicePlace c_place(void);                   /* of the last call; file is NULL before the first */
 const char *c_place_text(SluicePlace at);    /* "arm.c:12" */
+/* The arguments of a word of the header. */
+typedef struct { size_t n; const SluiceValue *arg; } Words;
+/* A value (of library.h) by its number, and a number for one. */
+struct Value;
+const struct Value *c_value(SluiceValue v);
+SluiceValue c_given(const struct Value *v);
+/* How many there are; those from … on may not be used any more: they were made in the body of the
+ * step at this place. */
+size_t c_values(void);
+void c_close(size_t from, SluicePlace step);
+
+/* ---- c_steps.c: the words of LOOP, WHILE, IF and APPEND; each dies with a message */
+
+SluiceValue word_loop(const Words *w);       /* limit, variables: the step */
+SluiceValue word_while(const Words *w);      /* condition, variables: the step */
+SluiceValue word_if(const Words *w);
+SluiceValue word_turn(const Words *w);       /* step: its turn */
+SluiceValue word_append(const Words *w);     /* step, list, element */
+SluiceValue word_step(const Words *w);       /* step, condition, variables: the body is made */
+SluiceValue word_now(const Words *w);        /* step, k: variable k here, or list k - variables */
+SluiceValue word_left(const Words *w);       /* step: its body was left by break */
+bool steps_open(void);                       /* a body is being made */
+void steps_closed(void);                     /* dies when a step has not come to its end */
 
 /* ---- trace_c.c: a compiled program (.so), loaded and traced in this process */
 

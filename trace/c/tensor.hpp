@@ -24,6 +24,12 @@
 #define TENSORS(array, n) ::sluice::list(std::vector<::sluice::Tensor>((array), (array) + (n)))
 #define RANGE(...) ::sluice::Part{SLUICE_CALL(".range", __VA_ARGS__).value}
 
+#define SLUICE_UNSET (SluiceValue{})
+#define SLUICE_GIVEN(x) (::sluice::Arg(x).value)
+#define SLUICE_TENSOR_OF(v) (::sluice::Tensor(v))
+#define SLUICE_SLOT(p) (::sluice::slot(p))
+#define SLUICE_SLOT_ARRAY ::sluice::Slots
+
 namespace sluice {
 
 class Arg;
@@ -41,6 +47,13 @@ public:
 	Tensor operator[](const Arg &i) const;
 	template <class... I>
 	Tensor operator()(const Arg &i, const I &...more) const;
+};
+
+/* the variables of a LOOP, WHILE or IF */
+inline SluiceValue *slot(Tensor *t) { return &t->value; }
+struct Slots {
+	SluiceValue *at[SLUICE_MOST + 1];
+	operator SluiceValue *const *() const { return at; }
 };
 
 struct Part { SluiceValue value; };     /* part of an index: a range, all, rest, newaxis */

@@ -186,6 +186,7 @@ Graph *read_compiled(const char *file)
 	tracing = true;
 	const SluiceFunction *f = load_program(file);
 	f->trace();
+	steps_closed();
 	tracing = false;
 	setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
 	unguard();

@@ -20,6 +20,7 @@ struct Again {
 	uint32_t *segment;      /* of each node */
 	UOp **now;              /* the recomputed node for each node, in segments that are built */
 	UOp **never;            /* one per segment, NULL until it is built */
+	Map kept;               /* loops and branches, and what runs in loops: not recomputed */
 };
 
 static size_t place_in(const Again *a, const UOp *u)
@@ -31,7 +32,7 @@ static size_t place_in(const Again *a, const UOp *u)
 
 static double bytes_of(const UOp *u)
 {
-	return op_movement(u->op) || !u->nsrc ? 0
+	return op_movement(u->op) || !u->nsrc || !u->shape ? 0
 		: (double)shape_max_count(u->shape) * dtype_size(u->dtype);
 }
 
@@ -101,6 +102,21 @@ static int count_segments(Nodes all, const bool *follows, int said)
 	return said > 0 ? said : (int)ceil(sqrt(count));
 }
 
+static void keep_steps(Again *a)
+{
+	for (size_t i = 0; i < a->all.n; i++) {
+		UOp *u = a->all.at[i];
+		if (op_info[u->op].cls == CLASS_FLOW)
+			map_put(&a->kept, PKEY(u), u);
+		if (u->op != OP_LOOP)
+			continue;
+		Body b = loop_body(a->all, u);
+		for (size_t k = 0; k < b.nodes.n; k++)
+			map_put(&a->kept, PKEY(b.nodes.at[k]), b.nodes.at[k]);
+		body_free(&b);
+	}
+}
+
 Again *again_plan(Nodes all, const bool *follows, int segments)
 {
 	Again *a = arena_alloc(sizeof *a);
@@ -113,6 +129,7 @@ Again *again_plan(Nodes all, const bool *follows, int segments)
 	a->segment = arena_alloc((all.n + 1) * sizeof *a->segment);
 	a->now = arena_alloc((all.n + 1) * sizeof *a->now);
 	a->never = arena_alloc(a->n * sizeof *a->never);
+	keep_steps(a);
 	cut(a, follows);
 	return a;
 }
@@ -156,6 +173,9 @@ static void build(Again *a, uint32_t segment)
 		if (a->segment[i] != segment)
 			continue;
 		src.n = 0;
+		a->now[i] = u;
+		if (map_get(&a->kept, PKEY(u)))
+			continue;
 		for (uint32_t k = 0; k < u->nsrc; k++)
 			vec_push(&src, u->op == OP_ASSIGN && !k ? u->src[0]
 				: source_again(a, u->src[k], segment));
@@ -179,6 +199,8 @@ UOp *again_node(Again *a, size_t i, UOp *g)
 
 void again_end(Again *a)
 {
-	if (a)
-		map_free(&a->place);
+	if (!a)
+		return;
+	map_free(&a->place);
+	map_free(&a->kept);
 }

@@ -6,24 +6,8 @@
  * selection is made once, at the end of a chain of elementwise ops. So the infinite derivative of
  * sqrt at 0, on a side that is not taken, is never multiplied by 0. */
 #include "primitives/primitives.h"
-#include "derive/derive.h"
+#include "derive/sweep.h"
 #include <stdlib.h>
-
-/* value where mask equals `when`, and 0 elsewhere; value everywhere if mask is NULL. clean: value
- * itself is 0 elsewhere. */
-typedef struct { UOp *value, *mask; bool when, clean; } Part;
-enum { PARTS = 4 };
-typedef struct { Part part[PARTS]; int n; VEC(Slice) slices; } Cotangent;
-
-typedef struct {
-	Nodes all;
-	uint32_t lo, span;
-	uint32_t *place;        /* of each node in all, from 1, by id; 0: not in the sweep */
-	bool *follows;          /* it depends on a variable */
-	Cotangent *cot;         /* reverse mode */
-	Again *again;
-	UOp **tan;              /* forward mode */
-} Sweep;
 
 /* ---- the nodes, and which of them depend on a variable */
 
@@ -50,19 +34,56 @@ static ptrdiff_t place_of(const Sweep *s, const UOp *u)
 		: (ptrdiff_t)s->place[u->id - s->lo] - 1;
 }
 
+bool sweep_follows(const Sweep *s, const UOp *u)
+{
+	return place_of(s, u) >= 0 && s->follows[place_of(s, u)];
+}
+
+void sweep_mark(Sweep *s, const UOp *u) { s->follows[place_of(s, u)] = true; }
+
+bool sweep_given(const Sweep *s, const UOp *u)
+{
+	return s->given && map_get(s->given, PKEY(u));
+}
+
+static bool node_follows(const Sweep *s, const UOp *u)
+{
+	if (op_info[u->op].cls == CLASS_FLOW)
+		return step_follows(s, u);
+	for (uint32_t k = 0; k < u->nsrc; k++)
+		if (sweep_follows(s, u->src[k]) && op_follows(u, k))
+			return true;
+	return false;
+}
+
+/* What the outputs need, with the sizes that it mentions. */
+static Nodes nodes_of(const Sweep *s, size_t nout, UOp *const *out)
+{
+	const NodeList *binds = &steps_made()->binds;
+	UOp **root = arena_alloc((nout + binds->n + 1) * sizeof *root);
+
+	memcpy(root, out, nout * sizeof *root);
+	if (binds->n)
+		memcpy(root + nout, binds->at, binds->n * sizeof *root);
+	Nodes all = walk_many(nout + binds->n, root);
+	return binds->n || s->given ? nodes_within(all, nout, out, s->given) : all;
+}
+
 static void sweep_over(Sweep *s, size_t nout, UOp *const *out, size_t nwrt, UOp *const *wrt)
 {
-	s->all = walk_many(nout, out);
+	s->all = nodes_of(s, nout, out);
+	s->nout = nout;
+	s->out = out;
 	index_nodes(s);
 	s->follows = xcalloc(s->all.n + 1, sizeof *s->follows);
 	for (size_t i = 0; i < nwrt; i++)
 		if (dtype_float(wrt[i]->dtype) && place_of(s, wrt[i]) >= 0)
 			s->follows[place_of(s, wrt[i])] = true;
-	for (size_t i = 0; i < s->all.n; i++) {
-		UOp *u = s->all.at[i];
-		for (uint32_t k = 0; k < u->nsrc && !s->follows[i]; k++)
-			s->follows[i] = s->follows[place_of(s, u->src[k])] && op_follows(u, k);
-	}
+	do
+		for (size_t i = 0; i < s->all.n; i++)
+			s->follows[i] = s->follows[i] || (!sweep_given(s, s->all.at[i]) &&
+				node_follows(s, s->all.at[i]));
+	while (states_follow(s));
 }
 
 static void sweep_end(Sweep *s)
@@ -71,9 +92,11 @@ static void sweep_end(Sweep *s)
 	free(s->follows);
 	free(s->cot);
 	free(s->tan);
+	map_free(&s->inside);
+	map_free(&s->step);
 }
 
-static UOp *zero_of(UOp *u) { return t_expand_to(t_num(u->dtype, 0), u->shape); }
+UOp *zero_of(UOp *u) { return t_expand_to(t_num(u->dtype, 0), u->shape); }
 
 /* ---- reverse: parts of a cotangent */
 
@@ -178,6 +201,8 @@ static void give(Sweep *s, size_t at, Part g)
 	UOp *to[2 + MAX_RANK] = {0};
 	bool want[2 + MAX_RANK] = {0}, any = false;
 
+	if (sweep_given(s, u) || op_info[u->op].cls == CLASS_FLOW)
+		return;
 	if (u->op == OP_CUSTOM)
 		op_back(u, g.value, NULL, NULL);
 	for (uint32_t i = 0; i < u->nsrc; i++)
@@ -217,46 +242,74 @@ static void check_direction(UOp *out, UOp *cot)
 			dtype_name(out->dtype), shape_text(out->shape));
 }
 
-static void reverse(Sweep *sw, size_t nout, UOp *const *out, UOp *const *cot, size_t nwrt,
+UOp *sweep_cotangent(Sweep *s, UOp *u)
+{
+	ptrdiff_t at = place_of(s, u);
+
+	return at >= 0 && s->cot[at].n ? t_expand_to(selected(settled(&s->cot[at])), u->shape) : NULL;
+}
+
+void sweep_give(Sweep *s, UOp *u, UOp *g)
+{
+	add_part(&s->cot[place_of(s, u)], whole(g));
+}
+
+/* Node number i, whose users have given their parts. */
+static void back_through(Sweep *s, size_t i)
+{
+	Cotangent *c = &s->cot[i];
+	UOp *u = s->all.at[i];
+
+	if (c->slices.n)
+		add_part(c, whole(slices_joined(c->slices.at, c->slices.n, u->shape)));
+	vec_free(&c->slices);
+	if ((u->op == OP_LOOP || u->op == OP_IF) && !sweep_given(s, u))
+		(u->op == OP_LOOP ? loop_back : branch_back)(s, u);
+	if (!c->n)
+		return;
+	c->part[0] = settled(c);
+	c->n = 1;
+	give(s, i, c->part[0]);
+}
+
+/* grad[i]: NULL where out does not depend on wrt[i] */
+static void reverse(Sweep *s, size_t nout, UOp *const *out, UOp *const *cot, size_t nwrt,
 	UOp *const *wrt, UOp **grad)
 {
-	Sweep s = *sw;
-
-	s.cot = xcalloc(s.all.n + 1, sizeof *s.cot);
+	s->cot = xcalloc(s->all.n + 1, sizeof *s->cot);
 	for (size_t i = 0; i < nout; i++) {
 		check_direction(out[i], cot[i]);
-		if (s.follows[place_of(&s, out[i])])
-			add_part(&s.cot[place_of(&s, out[i])], fitted(whole(cot[i]), out[i]));
+		if (sweep_follows(s, out[i]))
+			add_part(&s->cot[place_of(s, out[i])], fitted(whole(cot[i]), out[i]));
 	}
-	for (size_t i = s.all.n; i-- > 0;) {
-		Cotangent *c = &s.cot[i];
-		if (c->slices.n)
-			add_part(c, whole(slices_joined(c->slices.at, c->slices.n,
-				s.all.at[i]->shape)));
-		vec_free(&c->slices);
-		if (!c->n)
-			continue;
-		c->part[0] = settled(c);
-		c->n = 1;
-		give(&s, i, c->part[0]);
-	}
-	for (size_t i = 0; i < nwrt; i++) {
-		ptrdiff_t at = place_of(&s, wrt[i]);
-		bool reached = at >= 0 && s.cot[at].n;
-		grad[i] = reached ? t_expand_to(selected(s.cot[at].part[0]), wrt[i]->shape)
-			: zero_of(wrt[i]);
-	}
-	again_end(s.again);
-	sweep_end(&s);
+	for (size_t i = s->all.n; i-- > 0;)
+		back_through(s, i);
+	for (size_t i = 0; i < nwrt; i++)
+		grad[i] = sweep_cotangent(s, wrt[i]);
+	again_end(s->again);
+	sweep_end(s);
+}
+
+static void zeros_for_none(size_t n, UOp *const *like, UOp **u)
+{
+	for (size_t i = 0; i < n; i++)
+		u[i] = u[i] ? u[i] : zero_of(like[i]);
+}
+
+void reverse_within(const Map *given, size_t nout, UOp *const *out, UOp *const *cot, size_t nwrt,
+	UOp *const *wrt, UOp **grad)
+{
+	Sweep s = {.given = given};
+
+	sweep_over(&s, nout, out, nwrt, wrt);
+	reverse(&s, nout, out, cot, nwrt, wrt, grad);
 }
 
 void derive_reverse(size_t nout, UOp *const *out, UOp *const *cot, size_t nwrt, UOp *const *wrt,
 	UOp **grad)
 {
-	Sweep s = {0};
-
-	sweep_over(&s, nout, out, nwrt, wrt);
-	reverse(&s, nout, out, cot, nwrt, wrt, grad);
+	reverse_within(NULL, nout, out, cot, nwrt, wrt, grad);
+	zeros_for_none(nwrt, wrt, grad);
 }
 
 void derive_reverse_again(int segments, size_t nout, UOp *const *out, UOp *const *cot,
@@ -268,9 +321,15 @@ void derive_reverse_again(int segments, size_t nout, UOp *const *out, UOp *const
 	sweep_over(&s, nout, out, nwrt, wrt);
 	s.again = again_plan(s.all, s.follows, segments);
 	reverse(&s, nout, out, cot, nwrt, wrt, grad);
+	zeros_for_none(nwrt, wrt, grad);
 }
 
 /* ---- forward */
+
+UOp *sweep_tangent(const Sweep *s, const UOp *u)
+{
+	return place_of(s, u) >= 0 ? s->tan[place_of(s, u)] : NULL;
+}
 
 /* The tangent of u, or NULL when no source has one. */
 static UOp *tangent(Sweep *s, UOp *u)
@@ -278,20 +337,23 @@ static UOp *tangent(Sweep *s, UOp *u)
 	UOp *t[2 + MAX_RANK] = {0}, *r;
 	bool any = false;
 
+	if (op_info[u->op].cls == CLASS_FLOW)
+		return step_along(s, u);
 	if (u->op == OP_CUSTOM)
 		op_along(u, t);
 	for (uint32_t i = 0; i < u->nsrc; i++) {
-		t[i] = op_follows(u, i) ? s->tan[place_of(s, u->src[i])] : NULL;
+		t[i] = op_follows(u, i) ? sweep_tangent(s, u->src[i]) : NULL;
 		any |= t[i] != NULL;
 	}
 	r = any ? op_along(u, t) : NULL;
 	return r ? t_expand_to(r, u->shape) : NULL;
 }
 
-void derive_forward(size_t nwrt, UOp *const *wrt, UOp *const *tan, size_t nout, UOp *const *out,
-	UOp **dout)
+/* dout[k]: NULL where it has no tangent */
+void forward_within(const Map *given, size_t nwrt, UOp *const *wrt, UOp *const *tan, size_t nout,
+	UOp *const *out, UOp **dout)
 {
-	Sweep s = {0};
+	Sweep s = {.given = given};
 
 	sweep_over(&s, nout, out, nwrt, wrt);
 	s.tan = xcalloc(s.all.n + 1, sizeof *s.tan);
@@ -302,13 +364,22 @@ void derive_forward(size_t nwrt, UOp *const *wrt, UOp *const *tan, size_t nout, 
 			s.tan[at] = s.tan[at] ? t_add(s.tan[at], tan[i])
 				: t_expand_to(tan[i], wrt[i]->shape);
 	}
+	steps_along(&s);
 	for (size_t i = 0; i < s.all.n; i++) {
-		UOp *t = s.follows[i] ? tangent(&s, s.all.at[i]) : NULL;
+		UOp *u = s.all.at[i], *t = NULL;
+		if (!sweep_given(&s, u) && !map_get(&s.inside, PKEY(u)) &&
+			(s.follows[i] || u->op == OP_LOOP || u->op == OP_IF))
+			t = tangent(&s, u);
 		s.tan[i] = t && s.tan[i] ? t_add(s.tan[i], t) : t ? t : s.tan[i];
 	}
-	for (size_t i = 0; i < nout; i++) {
-		UOp *t = s.tan[place_of(&s, out[i])];
-		dout[i] = t ? t : zero_of(out[i]);
-	}
+	for (size_t i = 0; i < nout; i++)
+		dout[i] = sweep_tangent(&s, out[i]);
 	sweep_end(&s);
+}
+
+void derive_forward(size_t nwrt, UOp *const *wrt, UOp *const *tan, size_t nout, UOp *const *out,
+	UOp **dout)
+{
+	forward_within(NULL, nwrt, wrt, tan, nout, out, dout);
+	zeros_for_none(nout, out, dout);
 }

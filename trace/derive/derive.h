@@ -42,6 +42,44 @@ typedef struct { UOp *value; const Val *bounds; } Slice;
 UOp *slice_padded(UOp *g, const Val *bounds, const Shape *whole);
 UOp *slices_joined(const Slice *s, size_t n, const Shape *whole);
 
+/* ---- copy_steps.c: what runs in a loop or branch, and copies of it --------------------------- */
+
+/* Those of `all`, in its order, that these nodes need; given: nodes (PKEY) whose sources are not
+ * looked at, or NULL. */
+Nodes nodes_within(Nodes all, size_t n, UOp *const *root, const Map *given);
+/* nodes: sources, and BINDs that a node mentions, before users. in: the same by PKEY; of a loop also
+ * its own TURN and CARRYs. */
+typedef struct { NodeList nodes; Map in; } Body;
+/* What runs in each turn of a loop; `all` has what needs it, and the BINDs, in walk's order. */
+Body loop_body(Nodes all, UOp *loop);
+/* What only the branch of true (`other`: of false) needs among what these nodes need. given: nodes
+ * (PKEY) that are outside of it, or NULL. */
+Body branch_body(Nodes all, const Map *given, size_t n, UOp *const *root, UOp *branch, bool other);
+void body_free(Body *b);
+/* Which nodes outside, the roots too, the body's nodes or the roots read. The caller frees it. */
+NodeList body_reads(const Body *b, size_t n, UOp *const *root);
+/* Copies what the roots need of a body: adds to `to` (PKEY(node) → its copy), which has beforehand
+ * what the copies read for nodes outside, where that is not the node itself. */
+void body_copy(const Body *b, size_t n, UOp *const *root, Map *to);
+/* The LOOP with a body of its own. */
+UOp *loop_copy(UOp *loop);
+/* A CARRY more of the loop that `carry` is of. */
+UOp *state_add(const UOp *carry, UOp *init, const Shape *shape);
+/* The LOOP with these states and values in place of its own, or behind them; its id stays
+ * (join_loops). */
+typedef struct { NodeList carry, state, value; } LoopMore;
+UOp *loop_version(UOp *loop, const LoopMore *of);
+UOp *loop_with(UOp *loop, const LoopMore *more);
+/* Which value a PICK takes; the PICK of another, of the same dtype, with the shape that it says. */
+int64_t pick_place(const UOp *pick);
+UOp *pick_like(const UOp *pick, UOp *of, int64_t k);
+
+/* ---- join_loops.c: the last pass of a tool that derives */
+
+/* Makes one LOOP of all those of one id, which derivatives by saved states leave behind: it has all
+ * states and values that are needed. */
+Graph *join_loops(Graph *g);
+
 /* ---- again.c: recomputing values of the forward pass ----------------------------------------- */
 
 typedef struct Again Again;
@@ -91,4 +129,6 @@ UOp *input_add(Graph *g, const char *name, UOp *like);
 /* g with the variables replaced that "NAME=N" gives a number. Dies with USAGE for an unknown
  * variable, or a number outside its limits. */
 Graph *fix_sizes(Graph *g, size_t n, const char *const *set);
+/* u's arg with these size variables replaced. */
+const Val *sizes_replaced(const UOp *u, size_t n, UOp *const *from, UOp *const *to);
 #endif

@@ -5,7 +5,9 @@
 #include "derive/derive.h"
 #include <stdlib.h>
 
-static const Val *fixed(const Val *v, const VarEnv *env)
+typedef struct { size_t n; UOp *const *from, *const *to; } Sizes;
+
+static const Val *replaced(const Val *v, size_t from, const Sizes *sizes)
 {
 	const char *err = NULL;
 	int64_t n;
@@ -13,33 +15,58 @@ static const Val *fixed(const Val *v, const VarEnv *env)
 	if (v->kind == VAL_ARRAY) {
 		const Val **a = arena_alloc((v->n + 1) * sizeof *a);
 		for (size_t i = 0; i < v->n; i++)
-			a[i] = fixed(v->a[i], env);
+			a[i] = i < from ? v->a[i] : replaced(v->a[i], 0, sizes);
 		return val_array(v->n, a);
 	}
-	if (v->kind != VAL_STR)
-		return v;
-	UOp *size = size_from_val(v, &err), *from[64], *to[64];
-	for (int i = 0; i < env->n; i++) {
-		from[i] = vars_find(env->name[i], strlen(env->name[i]));
-		to[i] = ix_const(env->value[i]);
-	}
+	UOp *size = v->kind == VAL_STR ? size_from_val(v, &err) : NULL;
 	if (!size)
 		return v;
-	size = substitute(size, env->n, from, to);
+	size = substitute(size, sizes->n, sizes->from, sizes->to);
 	if (ix_is_const(size, &n) && n < 0)
 		die(MALFORMED, "size %s is negative", v->s);
 	return size_to_val(size);
 }
 
+const Val *sizes_replaced(const UOp *u, size_t n, UOp *const *from, UOp *const *to)
+{
+	const Sizes sizes = {n, from, to};
+	const Val *shape = val_get(u->arg, "shape");
+
+	switch (n ? op_info[u->op].sizes : SIZES_NONE) {
+	case SIZES_NONE: return u->arg;
+	case SIZES_ARG: return replaced(u->arg, 0, &sizes);
+	case SIZES_AFTER_NAME: return replaced(u->arg, 1, &sizes);
+	case SIZES_KEYS:
+		return shape ? val_set(u->arg, "shape", replaced(shape, 0, &sizes)) : u->arg;
+	}
+	return u->arg;
+}
+
+enum { SET = 64 };
+
+static Sizes sizes_of(const VarEnv *env, UOp *from[SET], UOp *to[SET])
+{
+	for (int i = 0; i < env->n; i++) {
+		from[i] = vars_find(env->name[i], strlen(env->name[i]));
+		to[i] = ix_const(env->value[i]);
+	}
+	return (Sizes){(size_t)env->n, from, to};
+}
+
+static const Val *fixed(const Val *v, const VarEnv *env)
+{
+	UOp *from[SET], *to[SET];
+	Sizes sizes = sizes_of(env, from, to);
+
+	return replaced(v, 0, &sizes);
+}
+
 static UOp *fix_node(UOp *u, UOp *const *src, const VarEnv *env)
 {
-	const Val *arg = u->arg, *shape = val_get(arg, "shape");
+	UOp *from[SET], *to[SET];
+	Sizes sizes = sizes_of(env, from, to);
 
-	if (u->op == OP_RESHAPE || u->op == OP_EXPAND || u->op == OP_PAD || u->op == OP_SHRINK ||
-		u->op == OP_ARANGE)
-		arg = fixed(arg, env);
-	else if (shape)
-		arg = val_set(arg, "shape", fixed(shape, env));
+	const Val *arg = sizes_replaced(u, sizes.n, from, to);
 	if (arg == u->arg && (!u->nsrc || !memcmp(src, u->src, u->nsrc * sizeof *src)))
 		return u;
 	UOp *v = node_new(u->op, u->dtype, u->nsrc, src, arg);
@@ -71,7 +98,7 @@ static void read_set(const Graph *g, const char *text, VarEnv *env)
 	const char *eq = strchr(text, '=');
 	char *end = NULL;
 
-	if (!eq || env->n == 64)
+	if (!eq || env->n == SET)
 		die(USAGE, "'%.80s' is not SIZE=N", text);
 	const char *name = arena_printf("%.*s", (int)(eq - text), text);
 	const Val *range = val_get(g->vars, name);

@@ -62,6 +62,7 @@ static Graph *body(Graph *g)
 	UOp **cot, **grad;
 	const char **name;
 
+	steps_known(g->sink);
 	wrt = (opt.check ? pick_leaves : pick_buffers)(g, opt.wrt.n, opt.wrt.at, &out);
 	if (opt.check)
 		return derive_check(g, &out, &wrt);
@@ -87,7 +88,10 @@ static Graph *body(Graph *g)
 	return outputs_add(g, wrt.node.n, name, grad);
 }
 
-static const Pass passes[] = {{"grad", body, "outputs for the gradient"}, {0}};
+static const Pass passes[] = {
+	{"grad", body, "outputs for the gradient"},
+	{"loops", join_loops, "one loop of those that differ in what they save"},
+	{0}};
 
 int main(int argc, char **argv)
 {
@@ -95,7 +99,7 @@ int main(int argc, char **argv)
 		.name = "grad", .usage = "[-o NAME] [-w NAME] [FILE]",
 		.summary = "add the gradient of an output to a graph (reverse mode)",
 		.options = options, .level_in = LV_GRAPH, .level_out = LV_GRAPH, .passes = passes,
-		.steps = STEPS_SIZES,
+		.steps = STEPS_WHOLE,
 	};
 	return stage_main(&stage, argc, argv);
 }

@@ -3,6 +3,7 @@
  *
  *     input x f32[4], output y f32[3]   →   inputs x, tan_x f32[4], outputs y, tan_y f32[3] */
 #include "process/process.h"
+#include "primitives/primitives.h"
 #include "derive/derive.h"
 #include <stdlib.h>
 
@@ -25,6 +26,7 @@ static Graph *body(Graph *g)
 		**dout = arena_alloc(out.node.n * sizeof *dout);
 	const char **name = arena_alloc(out.node.n * sizeof *name);
 
+	steps_known(g->sink);
 	for (size_t i = 0; i < wrt.node.n; i++)
 		tan[i] = input_add(g, arena_printf("tan_%s", wrt.name.at[i]), wrt.node.at[i]);
 	derive_forward(wrt.node.n, wrt.node.at, tan, out.node.n, out.node.at, dout);
@@ -33,8 +35,10 @@ static Graph *body(Graph *g)
 	return outputs_add(g, out.node.n, name, dout);
 }
 
-static const Pass passes[] =
-	{{"jvp", body, "inputs for the direction, outputs for the derivative along it"}, {0}};
+static const Pass passes[] = {
+	{"jvp", body, "inputs for the direction, outputs for the derivative along it"},
+	{"loops", join_loops, "one loop of those that differ in their states"},
+	{0}};
 
 int main(int argc, char **argv)
 {
@@ -43,7 +47,7 @@ int main(int argc, char **argv)
 		.summary = "add the derivative of outputs along a direction to a graph (forward "
 			"mode)",
 		.options = options, .level_in = LV_GRAPH, .level_out = LV_GRAPH, .passes = passes,
-		.steps = STEPS_SIZES,
+		.steps = STEPS_WHOLE,
 	};
 	return stage_main(&stage, argc, argv);
 }

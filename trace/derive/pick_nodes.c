@@ -2,7 +2,7 @@
  * other tools.
  *
  *     SINK y {names: ["y"]}   →   SINK y grad_w {names: ["y", "grad_w"]} */
-#include "shape/shape.h"
+#include "primitives/primitives.h"
 #include "derive/derive.h"
 #include <stdlib.h>
 
@@ -56,8 +56,8 @@ Graph *outputs_add(Graph *g, size_t n, const char *const *name, UOp *const *u)
 	}
 	*r = *g;
 	r->all = (Nodes){0};
-	r->sink = sink_with(g->sink, all, src,
-		val_set(g->sink->arg, "names", val_array(all, names)));
+	r->sink = steps_sink(all, src,
+		val_set(sink_plain_arg(g->sink->arg), "names", val_array(all, names)));
 	return r;
 }
 

@@ -283,7 +283,7 @@ static UOp *place_outputs(Graph *g, UOp *n, UOp **out)
 	for (size_t i = 0; i < p.n; i++)
 		if (!p.at[i].u)
 			die(USAGE, "there is no output '%.80s'", p.at[i].name);
-	return node_new(OP_SINK, DT_NONE, sink->nsrc, out, sink->arg);
+	return steps_sink(sink_outputs(sink), out, sink_plain_arg(sink->arg));
 }
 
 /* meta.sized has the full shapes of inputs of symbolic size. */
@@ -322,13 +322,14 @@ static Graph *vmap(Graph *g)
 	size_t n = 0;
 
 	*r = *g;
+	steps_known(g->sink);
 	UOp *size = new_size(r);
 	for (size_t i = 0; i < p.n; i++)
 		if (p.at[i].u && !p.at[i].none) {
 			in[n] = p.at[i].u;
 			at[n++] = by[i] = with_axis(&p.at[i], size);
 		}
-	vmap_nodes(size, n, in, at, g->sink->nsrc, g->sink->src, out);
+	vmap_nodes(size, n, in, at, sink_outputs(g->sink), g->sink->src, out);
 	r->sink = place_outputs(r, size, out);
 	note_sized(r, &p, by);
 	return r;
@@ -339,6 +340,7 @@ int main(int argc, char **argv)
 	static const Pass passes[] = {
 		{"vmap", vmap,
 			"the new axis, from the inputs that have it to what depends on them"},
+		{"loops", join_loops, "one loop of what has the axis in it and what has not"},
 		{0}};
 	static const Stage stage = {
 		.name = "vmap",
@@ -346,9 +348,9 @@ int main(int argc, char **argv)
 		.usage = "[FILE]",
 		.options = options,
 		.level_in = LV_GRAPH,
-		.steps = STEPS_SIZES,
 		.level_out = LV_GRAPH,
 		.passes = passes,
+		.steps = STEPS_WHOLE,
 	};
 	return stage_main(&stage, argc, argv);
 }

@@ -8,19 +8,14 @@
  * along the axis, since the batched x[i] is x[b, i]. Random numbers depend on counters and keys, so
  * equal ones give equal numbers. */
 #include "primitives/primitives.h"
-#include "derive/transform.h"
+#include "derive/batch.h"
 #include "rules/rule.h"
-
-typedef struct {
-	UOp *n;
-	UOp **to;               /* by the id of the original node: the batched one, or NULL */
-	uint32_t limit;
-} Batch;
+#include <stdlib.h>
 
 /* The maximum number of lanes for which a custom kernel is called. */
 enum { CUSTOM_LANES = 256 };
 
-static UOp *moved(const Batch *b, const UOp *u)
+UOp *lanes_of(const Batch *b, const UOp *u)
 {
 	return u->id < b->limit ? b->to[u->id] : NULL;
 }
@@ -31,9 +26,9 @@ static UOp *repeat(const Batch *b, UOp *x)
 	return t_expand_axis(t_unsqueeze(x, 0), 0, b->n);
 }
 
-static UOp *batched(const Batch *b, UOp *u)
+UOp *batched(const Batch *b, UOp *u)
 {
-	UOp *v = moved(b, u);
+	UOp *v = lanes_of(b, u);
 	return v ? v : repeat(b, u);
 }
 
@@ -43,7 +38,7 @@ static UOp *batched(const Batch *b, UOp *u)
  * one. */
 static UOp *beside(const Batch *b, UOp *src, const Shape *s)
 {
-	UOp *v = moved(b, src), *dim[MAX_RANK];
+	UOp *v = lanes_of(b, src), *dim[MAX_RANK];
 
 	if (!v)
 		return src->shape->rank ? repeat(b, src) : src;
@@ -72,7 +67,7 @@ static UOp *each_element(const Batch *b, UOp *u)
 static bool any_moved(const Batch *b, const UOp *u, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
-		if (moved(b, u->src[i]))
+		if (lanes_of(b, u->src[i]))
 			return true;
 	return false;
 }
@@ -104,7 +99,7 @@ static UOp *gather_behind(const Batch *b, UOp *u, int k)
 static UOp *gather(const Batch *b, UOp *u)
 {
 	size_t k = u->nsrc - 1, n = 0;
-	UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src), *x = moved(b, u->src[0]);
+	UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src), *x = lanes_of(b, u->src[0]);
 
 	if (!any_moved(b, u, 1, k + 1))
 		return gather_behind(b, u, (int)k);
@@ -140,7 +135,7 @@ static UOp *scatter(const Batch *b, UOp *u)
  * content is moved back to match the BUFFER. */
 static UOp *assign(const Batch *b, UOp *u)
 {
-	UOp *state = moved(b, u->src[0]), *x = batched(b, u->src[1]);
+	UOp *state = lanes_of(b, u->src[0]), *x = batched(b, u->src[1]);
 	int axes[MAX_RANK] = {0};
 
 	if (!state)
@@ -168,7 +163,7 @@ static UOp *custom(const Batch *b, UOp *u)
 			u->id, custom_name(u->arg), CUSTOM_LANES);
 	for (int64_t lane = 0; lane < n; lane++) {
 		for (uint32_t i = 0; i < u->nsrc; i++) {
-			UOp *v = moved(b, u->src[i]);
+			UOp *v = lanes_of(b, u->src[i]);
 			src[i] = v ?
 				t_squeeze(t_shrink_axis(v, 0, ix_const(lane), ix_const(lane + 1)),
 					0) :
@@ -177,17 +172,6 @@ static UOp *custom(const Batch *b, UOp *u)
 		part[lane] = t_unsqueeze(node_new(u->op, u->dtype, u->nsrc, src, u->arg), 0);
 	}
 	return t_concat(n, part, 0);
-}
-
-/* ---- steps */
-
-static UOp *step(const Batch *b, UOp *u)
-{
-	if (u->op == OP_BIND)
-		die(UNSUPPORTED, "size %s, a size that is data, depends on what is batched: "
-			"outputs would differ in shape", u->arg->a[0]->s);
-	die(UNSUPPORTED, "node %u %s: loops and branches are not batched yet", u->id,
-		op_name(u->op));
 }
 
 /* ---- all nodes */
@@ -202,7 +186,11 @@ static const void *batching_named(const char *name)
 		{"scatter", scatter},
 		{"assign", assign},
 		{"custom", custom},
-		{"step", step},
+		{"bind", bind_batched},
+		{"carry", carry_batched},
+		{"loop", loop_batched},
+		{"branch", branch_batched},
+		{"pick", pick_batched},
 		{"none"},
 	};
 
@@ -238,25 +226,40 @@ static UOp *batch_node(const Batch *b, UOp *u)
 	return batching ? batching->fn(b, u) : by_rule(b, r, u);
 }
 
+/* What the outputs need; the BINDs whose names it mentions come before it. */
+static Nodes nodes_of(size_t nout, UOp *const *out)
+{
+	const NodeList *binds = &steps_made()->binds;
+	UOp **root = arena_alloc((nout + binds->n + 1) * sizeof *root);
+
+	memcpy(root, out, nout * sizeof *root);
+	if (binds->n)
+		memcpy(root + nout, binds->at, binds->n * sizeof *root);
+	Nodes all = walk_many(nout + binds->n, root);
+	return binds->n ? nodes_within(all, nout, out, NULL) : all;
+}
+
 void vmap_nodes(UOp *n, size_t nin, UOp *const *in, UOp *const *by, size_t nout, UOp *const *out,
 	UOp **bout)
 {
-	Nodes all = walk_many(nout, out);
-	Batch b = {n, NULL, node_limit()};
+	Nodes all = nodes_of(nout, out);
+	Batch b = {n, NULL, NULL, node_limit()};
 
 	b.to = arena_alloc(b.limit * sizeof *b.to);
 	for (size_t i = 0; i < nin; i++)
 		b.to[in[i]->id] = by[i];
+	find_moving(&b, all);
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
-		if (b.to[u->id] || !any_moved(&b, u, 0, u->nsrc))
+		if (b.to[u->id] || !b.moves[u->id])
 			continue;
 		b.to[u->id] = batch_node(&b, u);
 		if (u->note != VNIL)
 			node_note(b.to[u->id], u->note);
 	}
 	for (size_t i = 0; i < nout; i++) {
-		UOp *v = moved(&b, out[i]);
+		UOp *v = lanes_of(&b, out[i]);
 		bout[i] = v ? v : out[i];
 	}
+	free(b.moves);
 }

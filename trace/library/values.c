@@ -48,7 +48,7 @@ const char *value_text(const Value *v)
 	case V_MODEL: return "a model";
 	case V_ROWS: return arena_printf("a list of the rows of %s%s", dtype_name(v->u->dtype),
 			shape_text(v->u->shape));
-	case V_EXTENDED: return "a list that a loop extends";
+	case V_EXTENDED: return arena_printf("a list extended by %zu", v->n);
 	case V_UNSET: return "nothing";
 	}
 	return "nothing";

@@ -3,6 +3,7 @@
  *     condition known while tracing   the branch taken
  *     any other                       an IF, whose branches are computed when they are taken. Sizes
  *                                     that differ are values of it too, which are bound behind it
+ *     branches of different ranks     where sizes decide, the one that the nodes behind it can take
  *     a branch that cannot be         it is never taken: a check says so where the condition is
  *                                     made of sizes; else its content is a size outside its bounds
  */
@@ -226,7 +227,11 @@ static void two_branches(OnnxCall *c, UOp *cond, UOp *size)
 		onnx_refuse(&a.why);
 	if (a.fits && b.fits && a.n != b.n)
 		onnx_fail(c, MALFORMED, "its branches give different numbers of values");
-	bool one = a.fits != b.fits || (size && !ranks_agree(&a, &b));
+	if (a.fits && b.fits && size && !ranks_agree(&a, &b)) {
+		c->chose = true;
+		*(c->then ? &b.fits : &a.fits) = false;
+	}
+	bool one = a.fits != b.fits;
 	if (one && size && !steps_within() && !size_is_bound(size)) {
 		steps_drop(begun);
 		size_check("eq", size, ix_const(!b.fits));

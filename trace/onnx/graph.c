@@ -177,11 +177,12 @@ static void expand_function(OnnxCall *c, const Onnx__FunctionProto *f)
 	map_free(&s.values);
 }
 
-static void expand_node(OnnxScope *s, const Onnx__NodeProto *n)
+/* Whether it is an If whose branches differ in rank; then: which of them to take. */
+static bool expand_node(OnnxScope *s, const Onnx__NodeProto *n, bool then)
 {
 	const char *where = process.where, *domain = onnx_domain(n);
 	OnnxCall c = {.node = n, .scope = s, .version = onnx_opset(s->n_opset, s->opset, domain),
-		.n_out = n->n_output};
+		.n_out = n->n_output, .then = then};
 	uint32_t start = node_limit();
 	process.where = where_is(&c);
 	if (++expanded > ONNX_EXPANDED)
@@ -199,6 +200,47 @@ static void expand_node(OnnxScope *s, const Onnx__NodeProto *n)
 	note_outputs(&c, start);
 	give_outputs(&c);
 	process.where = where;
+	return c.chose;
+}
+
+/* ---- a graph */
+
+enum { CHOICES = 6 };           /* open at a time: each may double the work */
+typedef struct { OnnxScope *s; const Onnx__GraphProto *g; size_t from; } Rest;
+static ARENA int choices;
+
+/* Nothing has been made by the nodes from `from` on. */
+static void forget(const Rest *r, size_t from)
+{
+	for (size_t i = from; i < r->g->n_node; i++)
+		for (size_t k = 0; k < r->g->node[i]->n_output; k++)
+			map_put(&r->s->values, PKEY(val_str(r->g->node[i]->output[k])), NULL);
+}
+
+static void expand_rest(void *ctx)
+{
+	Rest *r = ctx;
+	for (size_t i = r->from; i < r->g->n_node; i++) {
+		const Onnx__NodeProto *n = r->g->node[i];
+		Rest rest = {r->s, r->g, i + 1};
+		OnnxRefusal why, other;
+		StepsMark begun = steps_mark();
+		if (!expand_node(r->s, n, false) || choices == CHOICES)
+			continue;
+		int open = ++choices;
+		bool done = onnx_try(expand_rest, &rest, &why);
+		if (!done) {
+			steps_drop(begun);
+			forget(r, i);
+			choices = open;
+			expand_node(r->s, n, true);
+			done = onnx_try(expand_rest, &rest, &other);
+		}
+		choices = open - 1;
+		if (!done)
+			onnx_refuse(&why);
+		return;
+	}
 }
 
 void onnx_expand_graph(OnnxScope *s, const Onnx__GraphProto *g)
@@ -209,8 +251,7 @@ void onnx_expand_graph(OnnxScope *s, const Onnx__GraphProto *g)
 				g->initializer[i]);
 	if (g->n_sparse_initializer)
 		die(UNSUPPORTED, "sparse initializers are not supported");
-	for (size_t i = 0; i < g->n_node; i++)
-		expand_node(s, g->node[i]);
+	expand_rest(&(Rest){s, g, 0});
 }
 
 /* ---- bodies of control flow */

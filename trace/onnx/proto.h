@@ -54,6 +54,7 @@ struct OnnxCall {
 	size_t n_out;
 	OnnxValue *in, *out;
 	UOp *size, *is;                 /* for the scope of a body */
+	bool chose, then;               /* an If whose branches differ in rank; which to take */
 };
 /* the version of a domain; 0: not imported */
 int onnx_opset(size_t n, Onnx__OperatorSetIdProto *const *opset, const char *domain);

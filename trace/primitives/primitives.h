@@ -118,6 +118,9 @@ static inline int t_rank(UOp *x) { return x->shape->rank; }
 
 /* What the document at hand has of them, for readers of documents; and its SINK, with its BINDs. */
 Steps *steps_made(void);
+/* To be told of all steps of a graph that was read whole; of a TURN, CARRY or BIND just made. */
+void steps_known(const UOp *sink);
+UOp *step_made(UOp *u);
 UOp *steps_sink(size_t n, UOp *const *output, const Val *arg);
 /* The size variable that an i64 scalar binds, a constant or a size when it is one; the same value
  * has the same variable. Its name is stem, or stem_1, stem_2, … least and most bound it (run:
@@ -126,6 +129,8 @@ UOp *t_bind(const char *stem, UOp *value, UOp *least, UOp *most);
 /* The same for a number of one element of which nothing is known, one of n that are the sizes of one
  * tensor: at most 2^31-1, or so many that n of them can be multiplied, 2^28, 2^18, 2^14, … */
 UOp *t_bind_open(const char *stem, UOp *value, int n);
+/* The same with a BIND of its own, whose value may be bound already. */
+UOp *t_bind_anew(const char *stem, UOp *value, const Val *least, const Val *most);
 
 /* Whether a size contains one that is bound to a node with this id or a later one: one that was
  * made in a body or branch since. */

@@ -34,12 +34,24 @@ void steps_drop(StepsMark from)
 
 bool steps_within(void) { return within > 0; }
 
-static UOp *told(UOp *u)
+UOp *step_made(UOp *u)
 {
 	const char *err = steps_add(&made, u);
 	if (err)
 		die(MALFORMED, "%s", err);
 	return u;
+}
+
+void steps_known(const UOp *sink)
+{
+	Nodes all = walk((UOp *)sink);
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		if (u->op == OP_BIND)
+			vec_push(&made.binds, u);
+		else if (op_info[u->op].cls == CLASS_FLOW)
+			step_made(u);
+	}
 }
 
 static UOp *completed(Op op, size_t n, UOp *const *src, const Val *arg)
@@ -75,16 +87,19 @@ static UOp *size_bound_to(const UOp *value)
 UOp *t_bind(const char *stem, UOp *value, UOp *least, UOp *most)
 {
 	int64_t known;
-	const char *name = stem, *err = NULL;
+	const char *err = NULL;
 	if (const_is_int(value, &known) && known >= 0)
 		return ix_const(known);
 	UOp *size = value->op == OP_SIZE ? size_from_val(value->arg, &err) : size_bound_to(value);
-	if (size)
-		return size;
+	return size ? size : t_bind_anew(stem, value, size_to_val(least), size_to_val(most));
+}
+
+UOp *t_bind_anew(const char *stem, UOp *value, const Val *least, const Val *most)
+{
+	const char *name = stem;
 	for (size_t k = 1; vars_find(name, strlen(name)); k++)
 		name = arena_printf("%s_%zu", stem, k);
-	told(NODE(OP_BIND, DT_I64,
-		VARR(val_str(name), size_to_val(least), size_to_val(most)), value));
+	step_made(NODE(OP_BIND, DT_I64, VARR(val_str(name), least, most), value));
 	return vars_find(name, strlen(name));
 }
 
@@ -114,13 +129,13 @@ TurnLoop loop_new(void)
 {
 	int64_t id = made.next_loop;
 	return (TurnLoop){.id = id, .begun = steps_enter(),
-		.turn = told(node_new(OP_TURN, DT_I64, 0, NULL, val_int(id)))};
+		.turn = step_made(node_new(OP_TURN, DT_I64, 0, NULL, val_int(id)))};
 }
 
 UOp *loop_state(TurnLoop *l, UOp *init, const Shape *grows)
 {
 	const Val *id = val_int(l->id), *k = val_int(l->states++);
-	return told(NODE(OP_CARRY, init->dtype,
+	return step_made(NODE(OP_CARRY, init->dtype,
 		grows ? VARR(id, k, shape_to_val(grows)) : VARR(id, k), init));
 }
 

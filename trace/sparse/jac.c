@@ -39,9 +39,9 @@ int main(int argc, char **argv)
 		.usage = "[-o NAME] [-w NAME] [FILE]",
 		.options = options,
 		.level_in = LV_GRAPH,
-		.steps = STEPS_SIZES,
 		.level_out = LV_GRAPH,
 		.passes = passes,
+		.steps = STEPS_WHOLE,
 	};
 	return stage_main(&stage, argc, argv);
 }

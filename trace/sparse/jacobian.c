@@ -32,6 +32,7 @@ Graph *jacobian_begin(Graph *g)
 	if (jacobian_opt.pattern && !jacobian_opt.sparse)
 		die(USAGE, "--pattern goes with --sparse");
 	g = fix_sizes(g, jacobian_opt.sizes.n, jacobian_opt.sizes.at);
+	steps_known(g->sink);
 	Nodes all = walk(g->sink);
 	buffers_reset();
 	for (size_t i = 0; i < all.n; i++)
@@ -62,7 +63,7 @@ Graph *jacobian_end(Derived *d)
 		g->meta = val_set(g->meta, "sparse", d->sparse);
 	vec_free(&d->name);
 	vec_free(&d->node);
-	return g;
+	return join_loops(g);
 }
 
 /* ---- products, all at once */
@@ -78,11 +79,21 @@ static bool computed_anew(const UOp *u) { return op_elementwise(u->op) || op_mov
 /* A value that costs more than this is computed once for all products, not in each of them. */
 enum { WORTH_KEEPING = 8 };
 
+static bool has_steps(Nodes all)
+{
+	for (size_t i = 0; i < all.n; i++)
+		if (op_info[all.at[i]->op].cls == CLASS_FLOW)
+			return true;
+	return false;
+}
+
 /* d, with the values that do not depend on seed, but are read by nodes that do, kept in buffers
- * where that is worth it. */
+ * where that is worth it: loops keep what their turns share anyway. */
 static UOp *keep_values(UOp *d, const UOp *seed)
 {
 	Nodes all = walk(d);
+	if (has_steps(all))
+		return d;
 	uint32_t limit = node_limit(), *work = arena_alloc(limit * sizeof *work);
 	uint8_t *moves = arena_alloc(limit), *keep = arena_alloc(limit);
 	UOp **to = arena_alloc(limit * sizeof *to), *src[3];

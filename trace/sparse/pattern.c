@@ -39,7 +39,7 @@ static bool same_everywhere(const UOp *u)
 
 	if (u->op == OP_BUFFER)
 		return buffer_is(u, "const");
-	return u->op != OP_CUSTOM && u->op != OP_ASSIGN && u->shape && shape_static(u->shape, &n) &&
+	return u->op != OP_CUSTOM && op_info[u->op].cls != CLASS_FLOW && u->op != OP_ASSIGN && u->shape && shape_static(u->shape, &n) &&
 		n < PLACES;
 }
 
@@ -112,6 +112,9 @@ static void look_ahead(Walk *w, UOp *wrt)
 			w->leads[u->id] |= w->leads[u->src[k]->id];
 			w->uses[u->src[k]->id]++;
 		}
+		if (w->leads[u->id] && op_info[u->op].cls == CLASS_FLOW)
+			die(UNSUPPORTED, "%s: a loop or branch has no pattern (node %u %s): leave "
+				"out --sparse", w->f.who, u->id, op_name(u->op));
 	}
 	evaluate_known(w, known);
 }

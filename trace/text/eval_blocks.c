@@ -9,15 +9,12 @@
 #include "text/text.h"
 
 enum { MOST_UNROLLED = 1000, MOST_TRIES = 3 };
-static ARENA int in_steps;
-
-bool eval_in_step(void) { return in_steps; }
 
 static void block_in_step(StmtBlock b)
 {
-	in_steps++;
+	StepsMark begun = steps_enter();
 	eval_block(b);
-	in_steps--;
+	steps_leave(begun);
 }
 
 /* ---- the names that a block assigns */
@@ -153,13 +150,16 @@ static bool leave(Loop *l, LoopVariable *v)
 		return true;
 	if (v->role == EXTENDS && turns_extended(l->turns, &v->next))
 		return v->row = l->lists++, true;
+	if (v->role == EXTENDS && v->next.kind == V_UNSET)
+		die(MALFORMED, "%s", v->next.s);
 	if (v->role == EXTENDS) {
 		v->role = turns_carries(&v->init) ? CARRIED : KEPT;
 		return false;
 	}
 	if (v->role == CARRIED && turns_next(l->turns, &v->turn, &v->next))
 		return true;
-	if (v->role == CARRIED && turns_adapts(&v->init) && v->tries++ < MOST_TRIES)
+	if (v->role == CARRIED && turns_adapts(l->turns, &v->init, &v->next) &&
+		v->tries++ < MOST_TRIES)
 		return v->like = v->next, false;
 	if (v->read)
 		die(MALFORMED, "%s", v->next.kind == V_UNSET ? v->next.s : changes(l, v));
@@ -228,6 +228,8 @@ static bool trace_turn(Loop *l)
 	at_pos(&s->pos);
 	if (fits)
 		turns_end(l->turns, next);
+	else
+		turns_drop(l->turns);
 	return fits;
 }
 
@@ -252,21 +254,6 @@ static void loop_of_graph(Loop *l)
 }
 
 /* ---- for */
-
-static bool is_integer(const Value *v)
-{
-	bool scalar = v->kind == V_TENSOR && v->u->shape && !t_rank(v->u) &&
-		dtype_int(v->u->dtype);
-	return v->kind == V_SIZE || (v->kind == V_NUMBER && v->is_int) || scalar;
-}
-
-/* A number of turns, as the value that a LOOP has for its limit. */
-static UOp *limit_size(UOp *size)
-{
-	int64_t known;
-	bool plain = !ix_is_const(size, &known) && ix_prove_le(ix_const(0), size);
-	return plain ? LEAF(OP_SIZE, DT_I64, size_to_val(size)) : size_tensor(size);
-}
 
 /* Goes through n known values; after the first, a long loop whose turns make nodes is a LOOP. */
 static void for_known(Stmt *s, Loop *long_one, int64_t n, Value (*value)(const Loop *l, int64_t k))
@@ -296,7 +283,7 @@ static void for_range(Stmt *s)
 {
 	Value first = eval(s->value), last = eval(s->e[0]), one = v_int(1);
 	expr_place(s->value);
-	if (!is_integer(&first) || !is_integer(&last))
+	if (!turns_limit(&first) || !turns_limit(&last))
 		die(MALFORMED, "a loop goes from an integer to another, here from %s to %s",
 			value_text(&first), value_text(&last));
 	Loop l = {.s = s, .first = first};
@@ -310,7 +297,7 @@ static void for_range(Stmt *s)
 	}
 	Value n = operate(OPERATOR(SUB), &last, &first);
 	n = operate(OPERATOR(ADD), &n, &one);
-	l.limit = n.kind == V_SIZE ? limit_size(n.u) : t_cast(value_tensor(&n, DT_I64), DT_I64);
+	l.limit = turns_limit(&n);
 	loop_of_graph(&l);
 }
 
@@ -323,7 +310,8 @@ static Value known_row(const Loop *l, int64_t k)
 
 static void for_rows(Stmt *s, UOp *over)
 {
-	Loop l = {.s = s, .over = over, .limit = limit_size(t_dim(over, 0))};
+	Value size = v_size(t_dim(over, 0));
+	Loop l = {.s = s, .over = over, .limit = turns_limit(&size)};
 	int64_t n;
 	if (ix_is_const(t_dim(over, 0), &n))
 		for_known(s, &l, n, known_row);

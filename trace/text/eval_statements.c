@@ -145,7 +145,7 @@ static void top_level(const Stmt *s, const char *what)
 {
 	if (scope != &globals)
 		fail_at(&s->pos, "%s within a function", what);
-	if (eval_in_step())
+	if (steps_within())
 		fail_at(&s->pos, "%s in a loop or a branch that is data; put it behind", what);
 }
 

@@ -176,15 +176,19 @@ UOp *value_condition(const Value *v, const char *what);
 /* list + list, where one of them is as long as a loop has turns; false: neither is. */
 bool lists_join(const Value *a, const Value *b, Value *out);
 
+/* A number of turns as the limit of a LOOP, i64; NULL when it is no integer. */
+UOp *turns_limit(const Value *n);
 /* A loop whose body is being made. limit, start: as in LoopEnd, either may be NULL. */
 typedef struct Turns Turns;
 Turns *turns_new(UOp *limit, UOp *start);
+void turns_drop(Turns *t);                   /* instead of turns_end: the body is made anew */
 Value turns_turn(const Turns *t);            /* 0, 1, …, weak */
 /* A variable that is carried from turn to turn, init in the first: its value in a turn. like: what
  * it was behind a turn when that was tried; numbers in init take dtypes and shapes from there. */
 Value turns_state(Turns *t, const Value *init, const Value *like);
 bool turns_carries(const Value *v);          /* whether v can be init */
-bool turns_adapts(const Value *v);           /* whether like would change it */
+/* Whether init may be adapted so, to what the body, just made, gives. */
+bool turns_adapts(const Turns *t, const Value *init, const Value *next);
 /* Its value behind the turn, for each state in their order; false when that does not fit. */
 bool turns_next(Turns *t, const Value *turn, const Value *next);
 /* A list that the loop extends, in a turn; what is has got behind it: false when that is nothing,
@@ -222,8 +226,6 @@ Value call_program_function(Stmt *f, size_t n, const Value *pos, size_t nkw, con
 void eval_for(Stmt *s);
 void eval_while(Stmt *s);
 void eval_if(Stmt *s);
-/* whether the statement at hand is in the body of a loop, or in a branch, that is data */
-bool eval_in_step(void);
 
 /* ---- eval_declare.c: input, const, size, load */
 

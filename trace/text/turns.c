@@ -52,6 +52,19 @@ UOp *value_condition(const Value *v, const char *what)
 	return u->dtype == DT_BOOL ? u : t_ne(u, const_num(u->dtype, 0));
 }
 
+UOp *turns_limit(const Value *n)
+{
+	int64_t known;
+	bool scalar = n->kind == V_TENSOR && n->u->shape && !t_rank(n->u) &&
+		dtype_int(n->u->dtype);
+	if (scalar)
+		return t_cast(n->u, DT_I64);
+	UOp *size = n->kind == V_SIZE || n->kind == V_NUMBER ? value_size(n) : NULL;
+	if (size && !ix_is_const(size, &known) && ix_prove_le(ix_const(0), size))
+		return LEAF(OP_SIZE, DT_I64, size_to_val(size));
+	return size ? size_tensor(size) : NULL;
+}
+
 /* ---- lists as long as loops have turns */
 
 /* The elements of a list as the rows of a tensor; NULL when there are none. */
@@ -115,6 +128,13 @@ Turns *turns_new(UOp *limit, UOp *start)
 	return t;
 }
 
+void turns_drop(Turns *t)
+{
+	steps_drop(t->loop.begun);
+	vec_free(&t->next);
+	vec_free(&t->row);
+}
+
 Value turns_turn(const Turns *t) { return v_weak(t->loop.turn); }
 
 bool turns_carries(const Value *v)
@@ -125,20 +145,23 @@ bool turns_carries(const Value *v)
 	return carries && (v->kind != V_TENSOR || v->u->shape);
 }
 
-bool turns_adapts(const Value *v)
-{
-	bool adapts = value_weak(v);
-	for (size_t i = 0; !adapts && v->kind == V_LIST && i < v->n; i++)
-		adapts = turns_adapts(&v->at[i]);
-	return adapts;
-}
-
-static bool bound_sizes_in(const Shape *s)
+/* Whether a size in the shape was bound since the body was begun. */
+static bool bound_in_body(const Turns *t, const Shape *s)
 {
 	bool bound = false;
 	for (int i = 0; !bound && i < s->rank; i++)
-		bound = size_is_bound(s->dim[i]);
+		bound = size_bound_since(s->dim[i], t->loop.turn->id);
 	return bound;
+}
+
+bool turns_adapts(const Turns *t, const Value *init, const Value *next)
+{
+	bool adapts = value_weak(init) &&
+		!(next->kind == V_TENSOR && next->u->shape && bound_in_body(t, next->u->shape));
+	bool each = init->kind == V_LIST && next->kind == V_LIST && init->n == next->n;
+	for (size_t i = 0; !adapts && each && i < init->n; i++)
+		adapts = turns_adapts(t, &init->at[i], &next->at[i]);
+	return adapts;
 }
 
 Value turns_state(Turns *t, const Value *init, const Value *like)
@@ -152,8 +175,7 @@ Value turns_state(Turns *t, const Value *init, const Value *like)
 	}
 	like = like && is_leaf(like) ? like : init;
 	UOp *u = value_tensor(init, leaf_dtype(like));
-	/* a size bound in the body is not known before it */
-	if (!value_weak(like) && like->kind == V_TENSOR && !bound_sizes_in(like->u->shape))
+	if (!value_weak(like) && like->kind == V_TENSOR)
 		u = filled(u, init, like->u);
 	u = loop_state(&t->loop, u, NULL);
 	return value_weak(init) && value_weak(like) ? v_weak(u) : v_tensor(u);
@@ -200,6 +222,9 @@ bool turns_extended(Turns *t, const Value *next)
 	if (!row)
 		die(MALFORMED, "a list that grows with a loop has %s in it",
 			value_text(&next->at[0]));
+	if (bound_in_body(t, row->shape))
+		die(UNSUPPORTED, "a list that grows by another size in each turn: %s",
+			shape_text(row->shape));
 	vec_push(&t->row, row);
 	return true;
 }
@@ -209,6 +234,8 @@ void turns_end(Turns *t, UOp *next)
 	if (t->loop.states || t->row.n)
 		t->made = loop_end(&t->loop, &(LoopEnd){t->limit, t->start, next, t->next.at,
 			t->row.at, t->row.n});
+	else
+		steps_leave(t->loop.begun);
 	vec_free(&t->next);
 }
 
