@@ -117,8 +117,8 @@ static inline int t_rank(UOp *x) { return x->shape->rank; }
 /* ---- steps.c: sizes, loops and branches that are data (contract: BIND TURN CARRY LOOP IF PICK) */
 
 /* What the document at hand has of them, for readers of documents; and its SINK, with the BINDs
- * that the outputs need: a TURN that only another one has would stand behind its LOOP. size_checks() of other
- * sizes are forgotten. */
+ * that the outputs need: a TURN that only another one has would stand behind its LOOP.
+ * size_checks() of other sizes are forgotten. */
 Steps *steps_made(void);
 /* To be told of all steps of a graph that was read whole; of a TURN, CARRY or BIND just made. */
 void steps_known(const UOp *sink);
