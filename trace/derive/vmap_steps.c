@@ -72,7 +72,7 @@ static _Noreturn void refuse(const UOp *u, const char *what)
 
 UOp *bind_batched(const Batch *b, UOp *u)
 {
-	refuse(u, "a size");
+	refuse(u, "a size that is data");
 }
 
 /* shape with the new axis at a place of it */
