@@ -238,8 +238,9 @@ static void loop_of_graph(Loop *l)
 	/* in loops in loops each body is traced again for each time that one around it is */
 	while (!trace_turn(l))
 		if (steps_within() && ++again > MOST_AGAIN)
-			fail_at(&l->s->pos, "loops nested so deep that numbers before them take "
-				"dtypes from too many turns; give them one, as in f32(0)");
+			fail_at(&l->s->pos,
+				"loops nested so deep that numbers before them take dtypes from "
+				"too many turns; give them one, as in f32(0)");
 	for (size_t i = 0; i < l->vars.n; i++)
 		settle(l, &l->vars.at[i]);
 	if (own)
