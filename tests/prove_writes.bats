@@ -316,3 +316,13 @@ refuses() {
 	refuses 'render -t opencl' 'lidx0 is below 8, and the grid has 16' 'local_size: \[8\]' 'local_size: [16]'
 	refuses 'render -t opencl' 'two items that differ in lidx0' 'INDEX f32 %13 %6' 'INDEX f32 %13 %3'
 }
+
+@test "prove: a sort along an axis of several, whose items are not a power of two" {
+	local shape
+	for shape in "16, 3, 3, 16" "16, 4, 3, 16" "4, 5, 3, 8"; do
+		printf '%s\n' 'sluice 1 graph' "%0 = BUFFER f32 {name: \"x\", shape: [$shape], role: \"input\"}" \
+			'%1 = SORT i64 %0 [1, false]' '%2 = SINK %1 {names: ["y"]}' | tool show -p | tool fuse > sort.mp
+		tool lower -t opencl sort.mp > groups.mp
+		ok tool prove -q groups.mp
+	done
+}

@@ -254,7 +254,8 @@ planted() {
 	levels
 	tool show loops.mp | sed 's/\["k", 0, 3\]/["k", 0, 64]/' | tool show -p > wide.mp
 	capture "$BIN/prove" loops.mp wide.mp
-	[ "$status" = 3 ] && [[ "$output" == *"it goes on where the other stops: node "*" BIND: "* ]]
+	[ "$status" = 3 ]
+	[[ "$output" == *"it goes on where the other stops: node "*" BIND: "* ]]
 	capture "$BIN/prove" wide.mp loops.mp
 	[ "$status" = 1 ]
 }

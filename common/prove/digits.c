@@ -525,10 +525,28 @@ static void look_for_partner(Digits *d, UOp *u)
 		know(d, u->src[0]);
 }
 
+/* s + c*(x//n) and x % n give n*s + c*x. */
+static void look_for_remainders(Digits *d, UOp *u)
+{
+	Sum s;
+	int64_t n;
+	sum_of(&s, u);
+	for (int i = 0; i < s.n && d->fresh.n < MOST_SPLITS; i++) {
+		UOp *q = s.t[i].m, *c = ix_const(s.t[i].c);
+		if (q->op == OP_FLOORDIV && ix_is_const(q->src[1], &n) && n > 0 &&
+			map_get(&d->known, PKEY(ix_mod(q->src[0], q->src[1]))))
+			know(d, ix_add(ix_mul(ix_sub(u, ix_mul(q, c)), q->src[1]),
+				ix_mul(q->src[0], c)));
+	}
+}
+
 static void look_into(Digits *d)
 {
 	for (size_t i = 0; i < d->fresh.n; i++) {
 		UOp *u = d->fresh.at[i];
+		for (size_t k = 0; k <= i && (u->op == OP_FLOORMOD || u->op == OP_ADD); k++)
+			if (d->fresh.at[k]->op == OP_ADD && (k == i || u->op == OP_FLOORMOD))
+				look_for_remainders(d, d->fresh.at[k]);
 		if (u->op == OP_LET)
 			know(d, u->src[0]);
 		else if (u->op == OP_ADD || u->op == OP_MUL)

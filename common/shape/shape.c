@@ -208,6 +208,8 @@ static void know_again(void)
 
 void size_checks_drop(size_t from, size_t to)
 {
+	if (from == to)
+		return;
 	memmove(checks.at + from, checks.at + to, (checks.n - to) * sizeof *checks.at);
 	checks.n -= to - from;
 	know_again();
