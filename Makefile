@@ -38,7 +38,8 @@ ONNX      = $(B)/gen/onnx/onnx.pb-c
 endif
 objs      = $(patsubst %.c,$(B)/%.o,$(filter-out $(MAINS),$(call files,$(1),c)))
 
-HEADERS   = $(addprefix $(B)/include/sluice/,tensor.h tensor.hpp tensor_api.h functions.h)
+HEADERS   = $(addprefix $(B)/include/sluice/,tensor.h tensor.hpp tensor_api.h tensor_steps.h \
+	functions.h)
 
 all: $(B)/gen/ops.checked $(addprefix $(B)/bin/,$(TOOLS)) $(B)/sluice $(HEADERS)
 
