@@ -38,7 +38,8 @@ ONNX      = $(B)/gen/onnx/onnx.pb-c
 endif
 objs      = $(patsubst %.c,$(B)/%.o,$(filter-out $(MAINS),$(call files,$(1),c)))
 
-HEADERS   = $(addprefix $(B)/include/sluice/,tensor.h tensor.hpp tensor_api.h functions.h)
+HEADERS   = $(addprefix $(B)/include/sluice/,tensor.h tensor.hpp tensor_api.h tensor_steps.h \
+	functions.h)
 
 all: $(B)/gen/ops.checked $(addprefix $(B)/bin/,$(TOOLS)) $(B)/sluice $(HEADERS)
 
@@ -55,6 +56,8 @@ CROSS     = clang gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 deps:
 	@sh common/process/deps.sh $(PACKAGES) $(TESTING)
 	@sh common/process/deps.sh $(CROSS) || echo "deps: tests that need them are skipped" >&2
+	@mkdir -p build; $(MAKE) --no-print-directory -s build/venv/testing build/packages/ready 2> build/venv.log || \
+		echo "deps: tests against ONNX Runtime and scikit-learn may be skipped (build/venv.log)" >&2
 $(B)/%.o: %.c | $(B)/gen/ops.checked
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -Icommon -I$(firstword $(subst /, ,$*)) -I$(B)/gen -MMD -MP -c -o $@ $<
@@ -135,6 +138,16 @@ build/venv/ready:
 	python3 -m venv build/venv
 	build/venv/bin/pip install -q numpy ml_dtypes onnx
 	@touch $@
+# what models are made by and compared with in tests, and packages that have models inside: PIP has options for pip
+PIP       = --disable-pip-version-check --retries 1 -q
+build/venv/testing: build/venv/ready
+	build/venv/bin/pip install $(PIP) onnxruntime scikit-learn skl2onnx
+	@touch $@
+build/packages/ready: tests/published.py build/venv/ready
+	@mkdir -p $(@D)
+	@for p in $$(build/venv/bin/python tests/published.py --packages); do \
+		build/venv/bin/pip download $(PIP) --no-deps --only-binary :all: -d $(@D) $$p || \
+			{ echo "left out: $$p" >&2; left=1; }; done; test -z "$$left" && touch $@
 conformance: all build/venv/ready
 	@for how in interpret fuse nofuse; do echo "$$how:"; \
 		build/venv/bin/python -W ignore tests/conformance/run.py $(B)/bin --how $$how $(CASES) || exit 1; done
@@ -146,6 +159,13 @@ models: all build/venv/ready
 	build/venv/bin/python tests/models/make.py --depth $(DEPTH) build/models $(MODELS)
 	build/venv/bin/python tests/models/check.py $(abspath $(B))/bin build/models \
 		$(or $(MODELS),$$(build/venv/bin/python tests/models/make.py --list))
+
+# small exports of PyTorch with all sizes open, by a Python that has torch, torchvision, transformers and onnxscript;
+# EXPORTS="swin detr"
+TORCH_PYTHON ?= python3
+exports: all build/venv/testing
+	$(TORCH_PYTHON) tests/exports/make.py build/exports $(EXPORTS)
+	build/venv/bin/python tests/exports/check.py $(abspath $(B))/bin build/exports
 
 # figures against peers, which are installed for it, those that can be; BENCH has options for bench.py.  Against the machine
 # alone: bench-quick
@@ -221,5 +241,5 @@ clean:
 	rm -rf build
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: accuracy all bench bench-open bench-quick bench-recurrent bench-training clean conformance deps fuzz fuzzers models planted prove test demo install rebase wc
+.PHONY: accuracy all bench bench-open bench-quick bench-recurrent bench-training clean conformance deps exports fuzz fuzzers models planted prove test demo install rebase wc
 .SECONDARY:

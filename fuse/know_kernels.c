@@ -22,12 +22,9 @@ static bool is_barrier(UOp *kernel)
 {
 	if (kernel->nsrc != 1 || !store_is_plain(kernel->src[0]))
 		return true;
-	/* a bare LOAD is a copy that was asked for, unless its place is looked up: in memory, or
-	 * the same one for all elements, which may be outside (a loop's turn) */
+	/* a bare LOAD is a copy that was asked for, unless its place is looked up in memory */
 	UOp *value = kernel->src[0]->src[1];
-	bool looked_up = value->op == OP_LOAD && (has_op(value->src[0], OP_LOAD) ||
-		(value->nsrc > 1 && !range_mask(value->src[1])));
-	return value->op == OP_RSORT || (value->op == OP_LOAD && !looked_up);
+	return value->op == OP_RSORT || (value->op == OP_LOAD && !has_op(value->src[0], OP_LOAD));
 }
 
 enum { READ = 1, WRITTEN = 2, MOVES = 4 };

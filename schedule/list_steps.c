@@ -26,6 +26,7 @@ typedef struct {
 	Regions *regions;
 	UOp **home;             /* by id: the BUFFER with the node's content */
 	uint32_t *place;        /* by id: its segment in its region + 1 */
+	uint8_t *constant;      /* by id: list_constants() */
 	Map temps;              /* name → BUFFER of the temporaries here */
 	Map taken;              /* names of other buffers */
 	Turns turns;
@@ -50,10 +51,11 @@ static UOp *temp_of(Lister *l, const char *stem, DType dt, const Shape *shape)
 }
 
 /* Made anew wherever it is read. */
-static bool is_cheap(const UOp *u)
+static bool is_cheap(const Lister *l, const UOp *u)
 {
-	return op_movement(u->op) || u->op == OP_CONST || u->op == OP_ARANGE || u->op == OP_SIZE ||
-		u->op == OP_TURN || u->op == OP_BIND || u->op == OP_DETACH;
+	return l->constant[u->id] || op_movement(u->op) || u->op == OP_CONST ||
+		u->op == OP_ARANGE || u->op == OP_SIZE || u->op == OP_TURN || u->op == OP_BIND ||
+		u->op == OP_DETACH;
 }
 
 /* ---- the copy of a segment's nodes */
@@ -67,7 +69,7 @@ static UOp *copy_leaf(Lister *l, UOp *u)
 	if (u->op == OP_BIND)
 		return LEAF(OP_SIZE, DT_I64, u->arg->a[0]);
 	bool mine = l->regions->of[u->id] == l->region && l->place[u->id] == l->segment + 1;
-	if (is_cheap(u) || (mine && op_info[u->op].cls != CLASS_FLOW))
+	if (is_cheap(l, u) || (mine && op_info[u->op].cls != CLASS_FLOW))
 		return NULL;
 	UOp *home = l->home[u->id];
 	CHECK(home);
@@ -164,10 +166,10 @@ static UOp *need(Lister *l, UOp *u, uint32_t at)
 {
 	if (u->op == OP_BUFFER)
 		return u;
-	if (!is_cheap(u) && l->home[u->id])
+	if (!is_cheap(l, u) && l->home[u->id])
 		return l->home[u->id];
 	UOp *to = temp_of(l, "v", u->dtype, u->shape);
-	if (!is_cheap(u)) {
+	if (!is_cheap(l, u)) {
 		CHECK(l->regions->of[u->id] == l->region);
 		l->home[u->id] = to;
 		at = l->place[u->id] - 1;
@@ -229,7 +231,7 @@ static void need_read(Lister *l, UOp *u, const Region *reader, uint32_t segment)
 		if (map_get(&seen, PKEY(x)))
 			continue;
 		map_put(&seen, PKEY(x), x);
-		if (is_cheap(x)) {
+		if (is_cheap(l, x)) {
 			for (uint32_t k = 0; k < x->nsrc && x->op != OP_BIND; k++)
 				vec_push(&todo, x->src[k]);
 			continue;
@@ -248,7 +250,7 @@ static void need_shared(Lister *l, uint32_t last)
 	for (size_t i = 0; i < l->regions->all.n; i++) {
 		UOp *u = l->regions->all.at[i];
 		Region *of = l->regions->of[u->id];
-		if (!of || (is_cheap(u) && u->op != OP_BIND) || u->op == OP_SINK)
+		if (!of || (is_cheap(l, u) && u->op != OP_BIND) || u->op == OP_SINK)
 			continue;
 		for (uint32_t k = 0; k < u->nsrc; k++)
 			if (op_info[u->op].cls != CLASS_FLOW)
@@ -579,6 +581,7 @@ Graph *list_steps(Graph *g)
 	Results ends = {0};
 	l.home = xcalloc(node_limit(), sizeof *l.home);
 	l.place = xcalloc(node_limit(), sizeof *l.place);
+	l.constant = list_constants(&l.regions->all);
 	begin_names(&l);
 	const Val *names = begin_outputs(&l, &ends);
 	UOp *list = list_region(&l, &l.regions->top, &ends, NULL);
@@ -592,6 +595,7 @@ Graph *list_steps(Graph *g)
 	regions_free(l.regions);
 	free(l.home);
 	free(l.place);
+	free(l.constant);
 	map_free(&l.temps);
 	map_free(&l.taken);
 	map_free(&l.turns.name);

@@ -87,7 +87,7 @@ UOp *slice_of(const Turns *t, const UOp *u, UOp *x)
 {
 	UOp *at = u->op == OP_GATHER && u->nsrc == 2 ? scalar_size(t, u->src[1]) : NULL;
 	VEC(const Val *) pairs = {0};
-	if (!at || !proved(t, at) ||
+	if (!at || shape_empty(x->shape) || !proved(t, at) ||
 		!proved(t, ix_sub(ix_sub(x->shape->dim[0], ix_const(1)), at)))
 		return NULL;
 	vec_push(&pairs, VARR(size_to_val(at), size_to_val(ix_add(at, ix_const(1)))));

@@ -72,6 +72,12 @@ UOp *build_scatter(Body *b, UOp *u);
  * (common/README.md). */
 Graph *list_steps(Graph *g);
 
+/* ---- list_constants.c */
+
+/* Of nodes in order, by id: whether a node is a constant or depends on constants alone, element by
+ * element and through views. The caller frees it. */
+uint8_t *list_constants(const Nodes *all);
+
 /* ---- list_turns.c */
 
 /* Of the loops being listed, by id + 1: the name (a Val) of the turn; the limit, where it is a size

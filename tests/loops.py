@@ -318,7 +318,23 @@ def check(name, text, values, how):
         only = {w: direction[w]}
         want = slope(lambda v: {'g': run(first, v)[f'grad_{w}']}, values, only)['g'].ravel()
         good &= near(f'{name}: hess {mode}', got @ direction[w].ravel(), want, size)
-    return good
+    return batched(name, first, values, how) and good
+
+
+def batched(name, graph, values, how):
+    """vmap over one input, beside a run for each; where how often it turns is data, it is refused"""
+    w = 'w' if 'w' in values else 'x'
+    rows = [values[w], *(random.normal(size=values[w].shape) for _ in range(2))]
+    command = [f'{BIN}/vmap', '-a', f'{w}=0', '-n', '3']
+    r = subprocess.run(command, input=graph, capture_output=True)
+    if name.startswith('while'):
+        return r.returncode == 3 and b'the condition depends on what is batched' in r.stderr
+    if r.returncode:
+        sys.exit(r.stderr.decode())
+    got = run(r.stdout, {**values, w: np.stack(rows)}, how)
+    want = [run(graph, {**values, w: row}) for row in rows]
+    return all([near(f'{name}: vmap, {n}', got[n], np.stack([v[n] for v in want]), np.abs(got[n]).sum())
+                for n in got])
 
 
 if __name__ == '__main__':

@@ -272,6 +272,12 @@ each_size() {
 	[[ $status = 4 && $errors == *"sizes do not match"* ]] || { echo "$errors"; return 1; }
 }
 
+@test "branches that differ in rank: the one that the nodes behind them can take" {
+	each_size ranks <<< $'x:n1.npy=-0. -1. '
+	capture "$BIN/run" <("$BIN/trace" ranks.onnx) x=n3.npy
+	[[ $status = 4 && $errors == *"sizes do not match"* ]] || { echo "$errors"; return 1; }
+}
+
 @test "a loop that does not end is ended by the limit of time" {
 	ok "$BIN/trace" endless.onnx
 	cp "$BATS_TEST_TMPDIR/stdout" endless.mp

@@ -197,6 +197,11 @@ save("branch", graph(N0 + [node("Equal", ["n", "one"], ["c"]),
                            node("If", ["c"], ["y"], then_branch=graph([node("Squeeze", ["x", "first"], ["z"])], b"", value(12, "z", [2])),
                                 else_branch=graph([node("Neg", ["x"], ["z"])], b"", value(12, "z", ["n", 2])))], N2, out(2),
                      scalars(zero=0, one=1) + ints("first", 0)))
+save("ranks", graph(N0 + [node("Equal", ["n", "one"], ["c"]),
+                          node("If", ["c"], ["v"], then_branch=graph([node("Squeeze", ["x", "first"], ["z"])], b"", value(12, "z", [2])),
+                               else_branch=graph([node("Identity", ["x"], ["z"])], b"", value(12, "z", ["n", 2]))),
+                          node("Transpose", ["v"], ["w"], perm=[0]), node("Neg", ["w"], ["y"])], N2, out(1),
+                    scalars(zero=0, one=1) + ints("first", 0)))
 for n in (0, 1, 3, 4, 6, 9):
     npy("n%d.npy" % n, "<f4", [n, 2], struct.pack("<%df" % (2 * n), *range(2 * n)))
 for h, w in ((5, 5), (6, 9)):

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # ONNX operators with many attributes, against ONNX Runtime (onnx_operators.py), models as its
-# optimizer and quantizers write them (onnx_optimized.py), recurrences (onnx_recurrences.py) and
-# control flow (onnx_control.py) whose lengths and branches are data, if that is installed.
+# optimizer and quantizers write them (onnx_optimized.py), recurrences (onnx_recurrences.py),
+# control flow (onnx_control.py) and shapes (onnx_detection.py) whose lengths, branches and sizes
+# are data, if that is installed.
 
 load helpers
 
@@ -23,6 +24,10 @@ compare() {
 
 @test "If, Loop, Scan and sequences by data, greedy decoding: one program for all lengths, at every level" {
 	compare onnx_control.py onnxruntime
+}
+
+@test "the end of a detection model, whose sizes are data, for any number of boxes" {
+	compare onnx_detection.py onnxruntime
 }
 
 @test "recurrences over an open length and batch, both ways, lengths by row: one program, at every level" {

@@ -8,7 +8,7 @@ Prints a line for each model; ends with 1 when one differs, with 77 when none of
 
 Where dynamic quantization rounds, a value at the border of two codes falls to either side by the last bit of a sum: ONNX
 Runtime with its optimizations differs from itself without them, so that the nearer of the two counts; and where the two
-are further apart than NEAR, as after a logarithm of what is almost 0, so far."""
+are further apart than NEAR, as after a logarithm of what is almost 0, twice as far."""
 import glob
 import os
 import subprocess
@@ -16,10 +16,14 @@ import sys
 import tempfile
 import zipfile
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:             # the lists need none
+    np = None
 
-NEAR, SMALL = 1e-4, .01         # an error, of the largest value of an output, which counts as SMALL at least
-rng = np.random.RandomState(0)
+LONGEST = 240                   # seconds of a stage
+NEAR, SMALL = 3e-4, .01         # an error, of the largest value of an output, which counts as SMALL at least
+rng = np and np.random.RandomState(0)
 
 
 def floats(*shape):
@@ -111,7 +115,10 @@ class Differs(Exception):
 
 
 def tool(bin_, folder, name, *args, stdin=None):
-    p = subprocess.run([os.path.join(bin_, name), *args], input=stdin, capture_output=True, cwd=folder)
+    try:
+        p = subprocess.run([os.path.join(bin_, name), *args], input=stdin, capture_output=True, cwd=folder, timeout=LONGEST)
+    except subprocess.TimeoutExpired:
+        raise Differs(f"{name} took more than {LONGEST} s") from None
     if p.returncode:
         raise Differs(f"{name} ended with {p.returncode}: {p.stderr.decode().strip()[:1000]}")
     return p.stdout
@@ -141,18 +148,23 @@ def check(bin_, folder, name, feeds):
         program = tool(bin_, folder, *stage, stdin=program)
     ways = list(sessions(os.path.join(folder, "m.onnx")))
     most, sizes = 0, []
+    names = [i.name for i in ways[0].get_inputs()]
     for values in feeds():
-        sizes.append("x".join(map(str, values[0].shape)))
+        size = "x".join(map(str, values[0].shape))
+        try:
+            wanted = list(zip(*(s.run(None, dict(zip(names, values))) for s in ways)))
+        except Exception:
+            sizes.append(f"(not {size}, which ONNX Runtime refuses)")
+            continue
+        sizes.append(size)
         for k, v in enumerate(values):
             np.save(f"{folder}/{k}.npy", v)
         tool(bin_, folder, "run", *(f"@{k}={k}.npy" for k in range(len(values))), "-o", "out", "--numbered", stdin=program)
-        names = [i.name for i in ways[0].get_inputs()]
-        wanted = zip(*(s.run(None, dict(zip(names, values))) for s in ways))
         for k, wants in enumerate(wanted):
             got = np.load(f"{folder}/out/output_{k}.npy")
             worst = min(off(got, want) for want in wants)
             most = max(most, worst)
-            if not worst <= max(NEAR, off(*wants)):
+            if not worst <= max(NEAR, 2 * off(*wants)):
                 raise Differs(f"output {k} is off by {worst:.2g} at {sizes[-1]}; "
                               f"ONNX Runtime from itself by {off(*wants):.2g}")
     return f"agrees to {most:.1g} at {' '.join(sizes)}"

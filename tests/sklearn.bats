@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Models of scikit-learn, fitted here and written by skl2onnx, as ONNX Runtime has them: scikit.py. Skipped where these
-# packages are not installed: build/venv/bin/pip install scikit-learn skl2onnx onnxruntime.
+# packages, which `make deps` installs, are not there.
 
 load helpers
 

@@ -272,13 +272,6 @@ planted() {
 	tool run --limit mem=256M -j1 p.mp m=20000 x=1 n=5000 -o out.npz
 }
 
-@test "steps: derivatives refuse them with status 3" {
-	growing
-	fails 3 "$BIN/grad" g.mp
-	[[ "$errors" == "grad: node "*": loops and branches"* ]]
-	fails 3 "$BIN/vmap" g.mp
-}
-
 @test "sizes: a variable may be 0, interpreted and compiled" {
 	local n
 	cat > p.t <<-'E'
@@ -406,4 +399,24 @@ ends() {
 		'%11 = STORE %9 %10' '%12 = KERNEL %11 {name: "e"}' '%13 = CALL %12 %5' '%14 = TAKE %3 %0' '%15 = SINK %13 %4 %14 {names: ["y", "b"]}'
 	ends 'differ in shape' '%4 = BUFFER i64 {name: "a", shape: [2, 2], role: "temp"}' '%5 = BUFFER i64 {name: "w", shape: [2], role: "const", data: b"00000000000000000000000000000000"}' \
 		'%6 = BUFFER i64 {name: "q", shape: [1], role: "const", data: b"0000000000000000"}' '%7 = APPEND %4 %5' '%8 = APPEND %4 %6' "%9 = SINK %7 %8 $names"
+}
+
+@test "sizes: of masks, and integers as sizes and bounds; two that do not agree are status 4, never cut" {
+	local how feed
+	cat > p.t <<-'T'
+	input n i64
+	input x f32[6]
+	input y f32[6]
+	a = x[x > 0]
+	output z = a + y[y > 0], r = arange(n), s = sum(ones([n, 2])), t = reshape(a, [n, -1])
+	T
+	tool trace p.t > g.mp
+	for how in cat "tool fuse"; do
+		$how < g.mp > h.mp
+		ok tool run h.mp x=1,0,2,0,0,3 y=0,4,5,6,0,0 n=3
+		[[ $output == *$'z f32[3]\n[5. 7. 9.]'*$'r i64[3]\n[0 1 2]'*$'s f32[]\n6.0'*'t f32[3,1]'* ]] || { echo "$output"; return 1; }
+		for feed in "y=1,0,0,0,0,0 n=3" "y=1,1,1,1,0,0 n=3" "y=0,4,5,6,0,0 n=2" "y=0,4,5,6,0,0 n=-1"; do
+			fails 4 tool run h.mp x=1,0,2,0,0,3 $feed || { echo "$how $feed"; return 1; }
+		done
+	done
 }

@@ -23,6 +23,76 @@ input() {
 @test "text: functions, blocks, several values" { prints functions; }
 @test "text: state" { prints state; }
 
+@test "text: loops and branches that are data" {
+	input 'f32(reshape(arange(12), 3, 4)) / 16'
+	prints loops x=x.npy k=4
+}
+
+@test "text: loops and branches that are data, at every level, compiled, and without a turn" {
+	local n k level
+	tool trace "$TESTS/text/loops.t" > graph.mp
+	tool schedule graph.mp | tee schedule.mp | tool fuse | tee fuse.mp | tool lower -t clang | tee loops.mp |
+		tool render -t clang > program.mp
+	for n in 3 0; do
+		k=$((n + 1))
+		tool run --interpret graph.mp x=rand n=$n k=$k -o want.npz
+		for level in schedule fuse loops program; do
+			tool run --interpret $level.mp x=rand n=$n k=$k -o got.npz
+			ok tool diff --atol 1e-5 want.npz got.npz
+		done
+		tool run graph.mp x=rand n=$n k=$k -o got.npz
+		ok tool diff --atol 1e-5 want.npz got.npz
+	done
+}
+
+@test "text: random programs with loops and branches give what NumPy gives" {
+	local seed n python=python3
+	[ ! -x "$ROOT/build/venv/bin/python" ] || python=$ROOT/build/venv/bin/python
+	"$python" -c 'import numpy' || skip "no NumPy"
+	for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		"$python" "$TESTS/text_loops.py" $seed .
+		tool trace p.t > p.mp
+		for n in 0 1 3; do
+			tool run --interpret p.mp x=$n-x.npy a=$n-a.npy n=$n -o got.npz
+			ok tool diff --rtol 1e-9 --atol 1e-9 got.npz $n-want.npz
+		done
+		[ $seed -gt 3 ] || tool run p.mp x=3-x.npy a=3-a.npy n=3 -o got.npz
+		ok tool diff --rtol 1e-9 --atol 1e-9 got.npz 3-want.npz
+	done
+}
+
+@test "text: what is known while tracing is unrolled, but for long loops" {
+	printf 'input x f32\nfor i in 0..9 { x = x + i }\noutput x\n' > p.t
+	[ "$(tool trace p.t | tool show | grep -c 'ADD\|LOOP')" = 10 ]
+	printf 'input x f32\nfor i in 0..1999 { x = x + i }\noutput x\n' > p.t
+	[ "$(tool trace p.t | tool show | grep -c 'LOOP')" = 1 ]
+	[ "$(tool trace p.t | tool show | grep -c 'ADD')" = 1 ]
+	printf 'k = 0\nfor i in 1..5000 { k += i }\noutput k\n' > p.t
+	[ "$(tool trace p.t | tool run)" = $'k i32[]\n12502500' ]
+}
+
+@test "text: loops nested deep end, or are an error" {
+	local d i
+	for d in 3 40; do
+		{
+			echo 'input x f32[n] where n in 0..9'
+			for ((i = 0; i < d; i++)); do printf 'b%d = 0\nfor i%d in 1..n {\n' $i $i; done
+			for ((i = d - 1; i >= 0; i--)); do printf 'b%d = b%d + x[0]\n}\n' $i $i; done
+			echo 'output b0'
+		} > p.t
+		[ $d = 40 ] || [ "$(tool trace p.t | tool run x=rand n=2)" = $'b0 f32[]\n0.3698672' ]
+	done
+	fails 4 "$BIN/trace" p.t
+	[[ "$errors" == "trace: p.t:"*"loops nested so deep"* ]]
+}
+
+@test "text: a loop that does not end is ended by its limit" {
+	printf 'input x f32\nwhile true { x = x + 1 }\noutput x\n' > p.t
+	tool trace p.t > p.mp
+	fails 4 "$BIN/run" --interpret --limit time=1 p.mp x=rand
+	fails 4 "$BIN/run" --limit time=2 p.mp x=rand
+}
+
 @test "text: symbolic sizes" {
 	input 'f32(reshape(arange(12), 3, 4))'
 	prints sizes x=x.npy

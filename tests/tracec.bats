@@ -26,6 +26,8 @@ ways() {
 		forms q=rand w=rand n=1
 		dtypes a=rand b=rand c=rand d=rand e=rand f=rand g=rand h=rand i=rand j=rand k=rand l=rand m=rand
 		state x=rand -n 3
+		loops x=rand a=rand n=5
+		loops x=rand a=zeros n=0
 	E
 }
 
@@ -166,6 +168,28 @@ same_as_text() {
 	while IFS='|' read -r status_ text body; do
 		printf '#include <sluice/tensor.h>\n\nSLUICE_FUNCTION(f, ARG(x, F64, 3))\n{\n%b\n}\n' "$body" > p.c
 		faulty "$status_" "$text" tool trace p.c || { echo "$body"; return 1; }
+	done < <(faults)
+}
+
+@test "C: faults of loops and branches that are data name the line" {
+	faults() {
+		cat <<-'E'
+			p.c:5: the body of LOOP was left by break|	LOOP(i, 3, &x) { x = mul(x, i); if (rank(x)) break; }
+			p.c:5: the body of WHILE was left by return|	WHILE(greater(sum(x), 1), &x) { x = div(x, 2); return; }
+			p.c:6: a Tensor of the body at p.c:5, used behind it|	Tensor y = x; LOOP(i, 3, &x) { x = neg(x); y = x; }\n	output("y", y);
+			p.c:5: variable 1 of LOOP is a tensor f64[3] before it, and a tensor f64[6]|	LOOP(i, 3, &x) x = concat(x, x);
+			p.c:5: variable 1 of LOOP has no value before it|	Tensor y = {0}; LOOP(i, 3, &y) y = x;
+			p.c:5: variable 1 of IF is a tensor f64[3] in one branch, and nothing in the other|	Tensor y = {0}; IF(less(sum(x), 1), &y) y = x;
+			p.c:5: the condition is a tensor bool[3], expected a scalar|	IF(less(x, 1), &x) x = neg(x);
+			p.c:5: APPEND stands in the body of a loop itself|	Tensor l = {0}; LOOP(i, 3, &x) IF(less(sum(x), 1), &x) APPEND(l, x);
+			p.c:5: an output in a LOOP, WHILE or IF|	LOOP(i, 3, &x) output("y", x);
+			p.c:5: the turns of LOOP are the number 1.5|	LOOP(i, 1.5, &x) x = neg(x);
+		E
+	}
+	local text body
+	while IFS='|' read -r text body; do
+		program "$(printf '%b' "$body")" > p.c
+		faulty 4 "$text" tool trace p.c
 	done < <(faults)
 }
 

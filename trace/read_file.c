@@ -4,6 +4,7 @@
 #include "trace.h"
 #include "text/text.h"
 #include "c/c_program.h"
+#include "derive/derive.h"
 
 static bool suffix_is(const char *file, const char *suffix)
 {
@@ -11,7 +12,7 @@ static bool suffix_is(const char *file, const char *suffix)
 	return n > k && !strcmp(file + n - k, suffix);
 }
 
-Graph *read_file(const char *file)
+static Graph *read_by_suffix(const char *file)
 {
 	size_t n;
 	if (file_is_c(file))
@@ -25,4 +26,11 @@ Graph *read_file(const char *file)
 		return read_onnx(file);
 	const char *text = file_map(file, &n);
 	return read_text(text, n, file);
+}
+
+Graph *read_file(const char *file)
+{
+	Graph *g = read_by_suffix(file);
+	/* derivatives in the program leave versions of its loops */
+	return g ? join_loops(g) : NULL;
 }

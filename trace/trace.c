@@ -32,23 +32,6 @@ static bool has_row(const Val *rows, const Val *row)
 	return false;
 }
 
-/* Whether the graph still binds all the sizes that a row mentions. */
-static bool still_bound(const Graph *g, const Val *row)
-{
-	Map binds = {0};
-	bool all = true;
-	const char *err;
-	binds_of(g->sink->nsrc, g->sink->src, &binds);
-	for (int side = 1; side < 3; side++) {
-		Nodes in = walk(size_from_val(row->a[side], &err));
-		for (size_t i = 0; i < in.n; i++)
-			all &= in.at[i]->op != OP_VAR || !var_is_bound(in.at[i]) ||
-				map_get(&binds, PKEY(in.at[i]->arg->a[0]));
-	}
-	map_free(&binds);
-	return all;
-}
-
 /* Conditions on sizes that could not be decided are checked by run: meta {checks: [["eq", "n*2",
  * "m"], …]}. Where there are steps, those of a node are checked where it is computed. */
 static Graph *note_checks(Graph *g)
@@ -62,8 +45,7 @@ static Graph *note_checks(Graph *g)
 	for (size_t i = 0; old && old->kind == VAL_ARRAY && i < old->n; i++)
 		vec_push(&all, old->a[i]);
 	for (size_t i = 0; i < own->n; i++)
-		if (!has_row(nodes, own->a[i]) && !has_row(old, own->a[i]) &&
-			still_bound(g, own->a[i]))
+		if (!has_row(nodes, own->a[i]) && !has_row(old, own->a[i]))
 			vec_push(&all, own->a[i]);
 	if (!all.n)
 		return g;

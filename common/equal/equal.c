@@ -447,12 +447,8 @@ static bool same_in_field(Comparison *c, uint64_t seed, double *bits)
 /* Nodes and values are interned: whether both documents are one but for meta that means nothing. */
 static bool is_same(const Graph *a, const Graph *b)
 {
-	static const char *const keys[] = {"workspace"};
-
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-		if (val_get(a->meta, keys[i]) != val_get(b->meta, keys[i]))
-			return false;
-	return a->level == b->level && a->vars == b->vars && a->sink == b->sink;
+	return val_get(a->meta, "workspace") == val_get(b->meta, "workspace") &&
+		a->level == b->level && a->vars == b->vars && a->sink == b->sink;
 }
 
 /* Both verdicts, and what is said of them. */

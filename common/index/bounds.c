@@ -293,7 +293,7 @@ void sum_bounds(const Sum *s, int64_t *lo, int64_t *hi)
 
 static ARENA int budget;    /* attempts left: a long search for a proof is given up */
 static ARENA int nested;    /* proofs within proofs */
-static ARENA bool scaled;   /* claims may be multiplied: by itself this shows other ones, not more */
+static ARENA bool scaled;   /* claims may be multiplied: that shows other ones */
 
 static bool nonneg(const Sum *s, int depth);
 

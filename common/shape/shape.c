@@ -199,15 +199,30 @@ const Val *size_checks(void)
 
 size_t size_checks_made(void) { return checks.n; }
 
+static void know_again(void)
+{
+	map_free(&checked);
+	for (size_t i = 0; i < checks.n; i++)
+		map_put(&checked, checks.at[i]->hash, (void *)checks.at[i]);
+}
+
 void size_checks_drop(size_t from, size_t to)
 {
 	if (from == to)
 		return;
 	memmove(checks.at + from, checks.at + to, (checks.n - to) * sizeof *checks.at);
 	checks.n -= to - from;
-	map_free(&checked);
+	know_again();
+}
+
+void size_checks_keep(bool (*wanted)(const Val *row, void *ctx), void *ctx)
+{
+	size_t n = 0;
 	for (size_t i = 0; i < checks.n; i++)
-		map_put(&checked, checks.at[i]->hash, (void *)checks.at[i]);
+		if (wanted(checks.at[i], ctx))
+			checks.at[n++] = checks.at[i];
+	checks.n = n;
+	know_again();
 }
 
 void size_checks_reset(void)

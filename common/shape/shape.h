@@ -28,6 +28,8 @@ const Val *size_checks(void);
 /* How many there are; and without those from … to-1, which a part made that is not needed. */
 size_t size_checks_made(void);
 void size_checks_drop(size_t from, size_t to);
+/* only those rows [how, size, size] that are wanted */
+void size_checks_keep(bool (*wanted)(const Val *row, void *ctx), void *ctx);
 void size_checks_reset(void);
 /* The number of elements as a size. */
 UOp *shape_count(const Shape *s);

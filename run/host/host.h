@@ -34,6 +34,8 @@ bool pool_worth_waking(int64_t work);
 bool pool_start(int n);
 /* Wakes those that sleep: launches follow soon. */
 void pool_wake(void);
+/* From now on the caller alone runs launches, or all do again; returns which it was. */
+bool pool_alone(bool alone);
 /* Executes items 0 … items-1 and returns when all are done. */
 void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, const Share *s);
 /* Ends the threads and removes the caller's pinning. */

@@ -39,6 +39,7 @@ static struct {
 	Range range[MOST_THREADS];
 	int threads;                    /* including the caller; 0 before pool_start */
 	int spin;
+	bool alone;                     /* the caller runs launches by itself */
 	int home;                       /* the caller's processor while it is pinned, or -1 */
 	cpu_set_t allowed;              /* where the caller may run without a pool */
 	struct { Items call; void *const *buf; const int64_t *vars; int64_t chunk; int n; } job;
@@ -180,7 +181,7 @@ void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, 
 {
 	int n = s->threads < pool.threads ? s->threads : pool.threads;
 
-	if (n < 2 || (!s->wake && !any_awake(n))) {
+	if (n < 2 || pool.alone || (!s->wake && !any_awake(n))) {
 		call(buf, vars, 0, items);
 		return;
 	}
@@ -276,12 +277,21 @@ bool pool_start(int n)
 void pool_wake(void)
 {
 	for (int i = 1; i < pool.threads; i++)
-		if (change(&pool.worker[i].state, ASLEEP, IDLE))
+		if (atomic_load_explicit(&pool.worker[i].state, memory_order_relaxed) == ASLEEP &&
+			change(&pool.worker[i].state, ASLEEP, IDLE))
 			futex_wake(&pool.worker[i].state);
+}
+
+bool pool_alone(bool alone)
+{
+	bool was = pool.alone;
+	pool.alone = alone;
+	return was;
 }
 
 void pool_stop(void)
 {
+	pool.alone = false;
 	if (pool.threads < 2)
 		return;
 	for (int i = 1; i < pool.threads; i++)

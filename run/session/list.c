@@ -17,6 +17,7 @@ struct Entry {
 	UOp *min, *max;         /* of a BIND */
 	Entries body, other;
 	VEC(Shared *) over;     /* that nothing uses after it */
+	Pace *pace;             /* of a LOOP */
 };
 
 _Noreturn void list_fault(const UOp *u, const char *why)
@@ -95,10 +96,11 @@ static void run_swap(const Entry *e)
 
 /* Wakes threads for the turns to come: as many as the limit leaves, or without one as many as there
  * have been, each with the work of the last. */
-static void wake(List *l, int64_t work, int64_t turns)
+static void turn_done(const Entry *e, int64_t work, int64_t turns)
 {
 	int64_t ahead;
-	if (work && (!mul_ok(work, turns, &ahead) || pool_worth_waking(ahead)))
+	if (work && pace_turn(e->pace) &&
+		(!mul_ok(work, turns, &ahead) || pool_worth_waking(ahead)))
 		pool_wake();
 }
 
@@ -111,16 +113,18 @@ static void run_loop(List *l, const Entry *e)
 	for (size_t i = 0; i < e->body.stacks.n; i++)
 		e->body.stacks.at[i]->full = false;
 	vec_push(&l->turn, 0);
+	bool outside = pace_begin(e->pace);
 	for (; more && n < limit; n++) {
-		int64_t before = l->shareable;
+		int64_t shareable = l->shareable;
 		if (n > INT32_MAX)
 			die(UNSUPPORTED, "node %u LOOP: more than %d turns", u->id, INT32_MAX);
 		l->turn.at[l->turn.n - 1] = n;
 		size_set(l, e->variable, n);
 		run_entries(l, &e->body);
 		more = !e->test || scalar_bool(l, next, e->next);
-		wake(l, l->shareable - before, e->b ? limit - n - 1 : n);
+		turn_done(e, l->shareable - shareable, e->b ? limit - n - 1 : n);
 	}
+	pace_end(e->pace, outside);
 	l->turn.n--;
 	for (size_t i = 0; i < e->body.stacks.n; i++)
 		stack_end(l, e->body.stacks.at[i]);
@@ -205,6 +209,7 @@ static void read_loop(Reader *r, Entry *e, const UOp *u)
 {
 	UOp *const *src = u->src;
 	e->variable = list_variable(r->l, val_get(u->arg, "turn"));
+	e->pace = arena_alloc(sizeof *e->pace);
 	e->b = val_get(u->arg, "limit")->b ? used(r, *src++, false) : NULL;
 	if (val_get(u->arg, "while")->b) {
 		e->test = used(r, src[0], false);

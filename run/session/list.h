@@ -88,6 +88,21 @@ void shared_begin(List *l);
 void shared_end(List *l);
 void shared_free(List *l);
 
+/* ---- list_pace.c: whether threads help the turns of a loop */
+
+/* What has been found so far; zeroed at first. */
+typedef struct {
+	bool alone, trying;     /* what is better; the other is being tried */
+	int64_t turns, stretch; /* turns so far in this stretch or trial; the length of a stretch */
+	double ms, begin;       /* the time of those; of the last start of the loop's turns */
+	double each;            /* ms a turn in the last stretch */
+} Pace;
+/* Around all turns of a loop. pace_begin returns what pace_end takes. */
+bool pace_begin(Pace *p);
+void pace_end(Pace *p, bool before);
+/* After a turn with work that threads could share. Whether they will share the next one's. */
+bool pace_turn(Pace *p);
+
 /* ---- list_parts.c */
 
 /* For segments_map: appends the segment to l->all. */

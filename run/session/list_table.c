@@ -67,8 +67,8 @@ static void free_blocks(List *l)
 	}
 }
 
-/* The free block that fits best, if one is of about that size, or else new memory. The next turn may
- * want a little more. */
+/* The free block that fits best, if one is of about that size, or else new memory. The next turn
+ * may want a little more. */
 static Block block_of(List *l, size_t bytes)
 {
 	const size_t most = bytes + bytes / 8 + 4096, room = l->turn.n ? bytes + bytes / 8 : bytes;

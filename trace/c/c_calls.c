@@ -66,8 +66,10 @@ static const Handle *taken(SluiceValue v)
 		die(MALFORMED, "a Tensor that is none: number %lu", (unsigned long)v.id);
 	const Handle *h = handles.at[v.id - 1];
 	if (h->closed)
-		die(MALFORMED, "a Tensor of the body at %s, used behind it: give its variable to the "
-			"loop or branch", c_place_text(*h->closed));
+		die(MALFORMED,
+			"a Tensor of the body at %s, used behind it: give its variable to the loop "
+			"or branch",
+			c_place_text(*h->closed));
 	return h;
 }
 
@@ -203,7 +205,7 @@ static DType dtype_word(SluiceValue v, const char *what)
 /* What a call has once, it does not have in each turn of a loop, or in a branch. */
 static void check_outside(const char *what)
 {
-	if (steps_open())
+	if (steps_within())
 		die(MALFORMED, "%s in a LOOP, WHILE or IF; put it behind", what);
 }
 

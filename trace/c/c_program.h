@@ -34,7 +34,6 @@ SluiceValue word_append(const Words *w);     /* step, list, element */
 SluiceValue word_step(const Words *w);       /* step, condition, variables: the body is made */
 SluiceValue word_now(const Words *w);        /* step, k: variable k here, or list k - variables */
 SluiceValue word_left(const Words *w);       /* step: its body was left by break */
-bool steps_open(void);                       /* a body is being made */
 void steps_closed(void);                     /* dies when a step has not come to its end */
 
 /* ---- trace_c.c: a compiled program (.so), loaded and traced in this process */

@@ -15,6 +15,7 @@ typedef struct {
 	SluicePlace at;
 	Turns *turns;           /* NULL: a branch */
 	Branches b;
+	StepsMark begun;        /* of a branch */
 	int bodies;             /* that have been made */
 	size_t made, n;         /* the values before the body; how many variables */
 	Value *init, *turn, *then, *now;
@@ -23,8 +24,6 @@ typedef struct {
 
 /* all steps of the program, and those whose bodies are being made */
 static ARENA VEC(Step *) steps, open;
-
-bool steps_open(void) { return open.n; }
 
 void steps_closed(void)
 {
@@ -123,6 +122,7 @@ SluiceValue word_if(const Words *w)
 {
 	Step *s = step_new("IF", w);
 	s->b.cond = condition(w->arg[0]);
+	s->begun = steps_enter();
 	return begin(s, w);
 }
 
@@ -163,8 +163,8 @@ static void end_loop(Step *s, UOp *next)
 {
 	for (size_t k = 0; k < s->n; k++)
 		if (!turns_next(s->turns, &s->turn[k], &s->now[k]))
-			die(MALFORMED, "variable %zu of LOOP or WHILE is %s before it, and %s behind a "
-				"turn", k + 1, value_text(&s->init[k]), value_text(&s->now[k]));
+			die(MALFORMED, "variable %zu of %s is %s before it, and %s behind a turn",
+				k + 1, s->word, value_text(&s->init[k]), value_text(&s->now[k]));
 	for (size_t k = 0; k < s->list.n; k++)
 		turns_extended(s->turns, &s->list.at[k].added);
 	turns_end(s->turns, next);
@@ -175,10 +175,12 @@ static void end_loop(Step *s, UOp *next)
 static void end_branches(Step *s)
 {
 	Value *merged = s->turn;
+	steps_leave(s->begun);
 	for (size_t k = 0; k < s->n; k++) {
 		bool one = s->then[k].kind == V_UNSET || s->now[k].kind == V_UNSET;
 		if (one || !branch_merge(&s->b, &s->then[k], &s->now[k], &merged[k]))
-			die(MALFORMED, "variable %zu of IF is %s in one branch, and %s in the other",
+			die(MALFORMED,
+				"variable %zu of IF is %s in one branch, and %s in the other",
 				k + 1, value_text(&s->then[k]), value_text(&s->now[k]));
 	}
 	branch_end(&s->b);

@@ -28,10 +28,10 @@ static void side_back(Sweep *s, UOp *u, bool other, UOp *const *cot, NodeList *o
 	size_t n = (size_t)u->arg->i;
 	UOp *const *value = u->src + 1 + (other ? n : 0);
 	Body b = branch_body(s->all, s->given, s->nout, s->out, u, other);
-	NodeList reads = body_reads(&b, n, value), out = {0}, g = {0}, wrt = {0};
+	NodeList out = {0}, g = {0}, wrt = {0};
 	Map to = {0}, given = {0};
+	NodeList reads = branch_reads(&b, u, other, &to, &given);
 
-	branch_reads(u, other, &reads, &to, &given);
 	body_copy(&b, n, value, &to);
 	for (size_t k = 0; k < n; k++)
 		if (cot[k]) {

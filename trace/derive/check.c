@@ -148,6 +148,10 @@ Graph *derive_check(Graph *g, const Picked *out, const Picked *wrt)
 
 	c.all = walk_many(out->node.n, out->node.at);
 	for (size_t i = 0; i < c.all.n; i++)
+		if (c.all.at[i]->op == OP_LOOP || c.all.at[i]->op == OP_IF)
+			die(UNSUPPORTED, "node %u %s: --check compares no loops and branches",
+				c.all.at[i]->id, op_name(c.all.at[i]->op));
+	for (size_t i = 0; i < c.all.n; i++)
 		map_put(&c.place, PKEY(c.all.at[i]), (void *)(uintptr_t)(i + 1));
 	c.base = wide_copy(c.all, &c.place, NULL, NULL, NULL);
 	for (size_t i = 0; i < n; i++) {

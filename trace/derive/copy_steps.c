@@ -379,9 +379,11 @@ UOp *loop_with(UOp *loop, const LoopMore *more)
 
 UOp *pick_like(const UOp *pick, UOp *of, int64_t k)
 {
-	bool said = pick->arg->kind == VAL_ARRAY;
+	const Val *arg = val_int(k);
 
-	return NODE(OP_PICK, pick->dtype, said ? VARR(val_int(k), pick->arg->a[1]) : val_int(k), of);
+	if (pick->arg->kind == VAL_ARRAY)
+		arg = VARR(arg, pick->arg->a[1]);
+	return NODE(OP_PICK, pick->dtype, arg, of);
 }
 
 int64_t pick_place(const UOp *pick)

@@ -246,7 +246,9 @@ UOp *sweep_cotangent(Sweep *s, UOp *u)
 {
 	ptrdiff_t at = place_of(s, u);
 
-	return at >= 0 && s->cot[at].n ? t_expand_to(selected(settled(&s->cot[at])), u->shape) : NULL;
+	if (at < 0 || !s->cot[at].n)
+		return NULL;
+	return t_expand_to(selected(settled(&s->cot[at])), u->shape);
 }
 
 void sweep_give(Sweep *s, UOp *u, UOp *g)

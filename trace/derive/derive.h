@@ -47,8 +47,8 @@ UOp *slices_joined(const Slice *s, size_t n, const Shape *whole);
 /* Those of `all`, in its order, that these nodes need; given: nodes (PKEY) whose sources are not
  * looked at, or NULL. */
 Nodes nodes_within(Nodes all, size_t n, UOp *const *root, const Map *given);
-/* nodes: sources, and BINDs that a node mentions, before users. in: the same by PKEY; of a loop also
- * its own TURN and CARRYs. */
+/* nodes: sources, and BINDs that a node mentions, before users. in: the same by PKEY; of a loop
+ * also its own TURN and CARRYs. */
 typedef struct { NodeList nodes; Map in; } Body;
 /* What runs in each turn of a loop; `all` has what needs it, and the BINDs, in walk's order. */
 Body loop_body(Nodes all, UOp *loop);

@@ -3,8 +3,8 @@
  *     LOOP n: next h = f(h, w, x[t])      the states at each turn's start are values of the loop
  *     LOOP T: a' = a·df/dh, W' = W + a·df/dw, value a·df/dx[t]        at h = saved[T-1-turn]
  *
- * Its states are the cotangents of the first loop's states, and for what the body reads from outside
- * their sums over turns; but what it gathers is gathered per turn, so cotangents of what is
+ * Its states are the cotangents of the first loop's states, and for what the body reads from
+ * outside their sums over turns; but what it gathers is gathered per turn, so cotangents of what is
  * gathered are values, and scattered at once after the last turn. The body's other values are
  * computed again from the saved states. */
 #include "primitives/primitives.h"
@@ -55,6 +55,24 @@ static UOp *turns_said(const Back *b)
 	return NULL;
 }
 
+/* The size that is bound to the turns of this loop, or of another version of it, or NULL. */
+static UOp *turns_bound(const Back *b)
+{
+	const NodeList *binds = &steps_made()->binds;
+
+	for (size_t i = 0; i < binds->n; i++) {
+		const UOp *pick = binds->at[i]->src[0], *of = pick->nsrc ? pick->src[0] : pick;
+		if (pick->op != OP_PICK || of->op != OP_LOOP)
+			continue;
+		LoopParts p = loop_parts(of);
+		const Val *name = binds->at[i]->arg->a[0];
+		if (p.id == b->p.id && pick_place(pick) == p.states + p.values)
+			return vars_find(name->s, name->n);
+	}
+	return NULL;
+}
+
+/* One size, so that shapes with it are equal. */
 static void count_turns(Back *b)
 {
 	int64_t lo = 0, hi;
@@ -62,7 +80,9 @@ static void count_turns(Back *b)
 	if (!(b->turns = turns_said(b)) && (b->turns = loop_turns_known(&b->p)))
 		ix_bounds(b->turns, &lo, &hi);
 	if (!b->turns || lo < 0)
-		b->turns = t_bind("turns", loop_turns(b->loop), ix_const(0), ix_const(INT32_MAX));
+		b->turns = turns_bound(b);
+	if (!b->turns)
+		b->turns = t_bind_open("turns", loop_turns(b->loop), 1);
 }
 
 static UOp *turns_value(const Back *b)
@@ -220,10 +240,10 @@ static UOp **carry_cotangents(Back *b)
 	UOp **carried = arena_alloc((size_t)(b->p.states + 1) * sizeof *carried);
 
 	for (int64_t k = 0; k < b->p.states; k++) {
-		UOp *u = b->p.carry[k];
+		UOp *u = b->p.carry[k], *g = b->cot[k];
 		if (sweep_follows(b->s, u))
-			carried[k] = loop_state(&b->back, b->cot[k] ? t_reshape(b->cot[k], u->shape) :
-				zero_of(u), NULL);
+			carried[k] = loop_state(&b->back,
+				g ? t_reshape(g, u->shape) : zero_of(u), NULL);
 	}
 	return carried;
 }
@@ -237,7 +257,8 @@ static UOp *end_loop(Back *b, UOp *const *carried, UOp *const *grad)
 		if (carried[k])
 			vec_push(&state, grad[k] ? grad[k] : zero_of(carried[k]));
 	for (size_t i = 0; i < b->read.n; i++) {
-		vec_push(&b->sum, of_read[i] ? loop_state(&b->back, zero_of(b->read.at[i]), NULL) : NULL);
+		UOp *zero = zero_of(b->read.at[i]);
+		vec_push(&b->sum, of_read[i] ? loop_state(&b->back, zero, NULL) : NULL);
 		if (of_read[i])
 			vec_push(&state, t_add(b->sum.at[i], of_read[i]));
 	}
@@ -263,7 +284,7 @@ static UOp *scattered(Back *b, UOp *end, UOp *u, int64_t first)
 	UOp *x = u->src[0], *g = loop_stacked(end, first, NULL), *index[MAX_RANK];
 
 	if (u->nsrc == 2 && u->src[1]->op == OP_TURN && u->src[1]->arg->i == b->p.id &&
-		size_equal(t_dim(x, 0), b->turns))
+		t_dim(x, 0) == b->turns)
 		return t_flip(g, 1, (int[]){0});
 	for (uint32_t k = 1; k < u->nsrc; k++)
 		index[k - 1] = loop_stacked(end, first + k, NULL);

@@ -4,7 +4,8 @@
  *     IF c x² 0                 IF c 2·x'·tx 0               x' = WHERE c x 0
  *
  * A loop gets a state for the tangent of each state that has one, and values for those of its
- * values; it stays the same loop (join_loops). Tangents of a branch are in a branch of their own. */
+ * values; it stays the same loop (join_loops). Tangents of a branch are in a branch of their own.
+ */
 #include "primitives/primitives.h"
 #include "derive/sweep.h"
 #include <stdlib.h>
@@ -127,19 +128,38 @@ static int64_t tangent_place(const Sweep *s, const UOp *loop, int64_t k)
 
 /* ---- branches */
 
-void branch_reads(UOp *branch, bool other, const NodeList *reads, Map *to, Map *given)
+/* Whether the body only gathers from u: what it gathers is its own by the places, and selecting all
+ * of u would cost more. */
+static bool only_gathered(const Body *b, size_t n, UOp *const *value, const UOp *u)
 {
-	for (size_t i = 0; i < reads->n; i++) {
-		UOp *u = reads->at[i], *v = u;
+	for (size_t i = 0; i < n; i++)
+		if (value[i] == u)
+			return false;
+	for (size_t i = 0; i < b->nodes.n; i++)
+		for (uint32_t k = 0; k < b->nodes.at[i]->nsrc; k++)
+			if (b->nodes.at[i]->src[k] == u && (k || b->nodes.at[i]->op != OP_GATHER))
+				return false;
+	return true;
+}
+
+NodeList branch_reads(const Body *b, UOp *branch, bool other, Map *to, Map *given)
+{
+	size_t n = (size_t)branch->arg->i;
+	UOp *const *value = branch->src + 1 + (other ? n : 0);
+	NodeList reads = body_reads(b, n, value);
+
+	for (size_t i = 0; i < reads.n; i++) {
+		UOp *u = reads.at[i], *v = u;
 		bool own = u->nsrc || u->op == OP_TURN ||
 			(u->op == OP_BUFFER && buffer_is(u, "input"));
-		if (own) {
+		if (own && !only_gathered(b, n, value, u)) {
 			UOp *zero = t_num(u->dtype, 0), *c = branch->src[0];
 			v = other ? t_where(c, zero, u) : t_where(c, u, zero);
 		}
 		map_put(to, PKEY(u), v);
 		map_put(given, PKEY(v), v);
 	}
+	return reads;
 }
 
 static bool value_follows(const Sweep *s, const UOp *branch, int64_t k)
@@ -154,10 +174,10 @@ static void side_along(Sweep *s, UOp *u, bool other, NodeList *out)
 	size_t n = (size_t)u->arg->i;
 	UOp *const *value = u->src + 1 + (other ? n : 0);
 	Body b = branch_body(s->all, s->given, s->nout, s->out, u, other);
-	NodeList reads = body_reads(&b, n, value), wrt = {0}, tan = {0}, of = {0};
+	NodeList wrt = {0}, tan = {0}, of = {0};
 	Map to = {0}, given = {0};
+	NodeList reads = branch_reads(&b, u, other, &to, &given);
 
-	branch_reads(u, other, &reads, &to, &given);
 	body_copy(&b, n, value, &to);
 	for (size_t i = 0; i < reads.n; i++)
 		if (sweep_tangent(s, reads.at[i])) {
@@ -207,7 +227,8 @@ void steps_along(Sweep *s)
 {
 	for (size_t i = 0; i < s->all.n; i++)
 		for (int other = 0; s->all.at[i]->op == OP_IF && other < 2; other++) {
-			Body b = branch_body(s->all, s->given, s->nout, s->out, s->all.at[i], other);
+			Body b = branch_body(s->all, s->given, s->nout, s->out, s->all.at[i],
+				other);
 			for (size_t k = 0; k < b.nodes.n; k++)
 				map_put(&s->inside, PKEY(b.nodes.at[k]), b.nodes.at[k]);
 			body_free(&b);

@@ -50,8 +50,9 @@ bool states_follow(Sweep *s);
 /* To be called before the tangents of a sweep; the tangent of a step. */
 void steps_along(Sweep *s);
 UOp *step_along(Sweep *s, UOp *u);
-/* A value from outside as a branch reads it in a copy: selected by the condition. */
-void branch_reads(UOp *branch, bool other, const NodeList *reads, Map *to, Map *given);
+/* What a branch's body and values read from outside (the caller frees it), and how a copy reads it:
+ * selected by the condition. */
+NodeList branch_reads(const Body *b, UOp *branch, bool other, Map *to, Map *given);
 
 /* ---- loop_back.c, branch_back.c: reverse mode, given the cotangents of the step's PICKs */
 

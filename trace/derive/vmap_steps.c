@@ -3,8 +3,8 @@
  *     CARRY h0 [4]   LOOP h', value y [4]   PICK 1 [T,4]
  *     CARRY h0 [n,4] LOOP h', value y [n,4] PICK 1 [T,n,4], the axis moved to the front
  *
- * A state has the axis when its init has it, or what a turn gives it: then in all turns. How often a
- * loop turns, which branch is taken, and sizes are the same for all along the axis. */
+ * A state has the axis when its init has it, or what a turn gives it: then in all turns. How often
+ * a loop turns, which branch is taken, and sizes are the same for all along the axis. */
 #include "primitives/primitives.h"
 #include "derive/batch.h"
 #include <stdlib.h>
@@ -72,7 +72,8 @@ static _Noreturn void refuse(const UOp *u, const char *what)
 
 UOp *bind_batched(const Batch *b, UOp *u)
 {
-	refuse(u, "a size");
+	die(UNSUPPORTED, "size %s, a size that is data, depends on what is batched: outputs would "
+		"differ in shape", u->arg->a[0]->s);
 }
 
 /* shape with the new axis at a place of it */

@@ -127,8 +127,8 @@ Value function_call(const Function *f, size_t n, const Value *pos, size_t nkw,
 
 /* ---- create.c */
 
-/* How many numbers there are from start to stop by `by`, scalars of any dtype: the distance over the
- * step, rounded up, bound to a size. */
+/* How many numbers there are from start to stop by `by`, scalars of any dtype: the distance over
+ * the step, rounded up, bound to a size. */
 UOp *t_range_count(UOp *start, UOp *stop, UOp *by);
 
 /* ---- data.c */

@@ -107,7 +107,8 @@ static void join(Joined *j, UOp *a, UOp *b, UOp **to)
 		bool own = size_bound_since(x, j->since) || size_bound_since(y, j->since);
 		p.size_k[d] = !own && x == y ? -1 :
 			add_value(j, onnx_size_node(x), onnx_size_node(y));
-		p.most[d] = own ? ix_const(LARGEST) : ix_max(x, y);
+		UOp *most = own ? NULL : ix_max(x, y);
+		p.most[d] = most ? most : ix_const(LARGEST);
 	}
 	vec_push(&j->pairs, p);
 }

@@ -45,7 +45,8 @@ static void take_limit(OnnxCall *c, OnnxTurns *t)
 		return;
 	}
 	t->length = ix_prove_le(zero, size) ? size : ix_max(size, zero);
-	t->limit = onnx_size_node(t->length);
+	if (t->length)
+		t->limit = onnx_size_node(t->length);
 }
 
 void onnx_Loop(OnnxCall *c)

@@ -201,6 +201,15 @@ static Element product(Element a, Element b)
 	return ix_is_const(u, &v) && v % per == 0 ? number(v / per) : (Element){u, per};
 }
 
+/* What bounds do not decide is written with // and %. Of sizes that data gives it is not: as data
+ * it is bound to a size of its own, of which more can be proved. */
+static UOp *decided(UOp *u, const Element *a, const Element *b)
+{
+	int64_t v;
+	bool plain = !u || u == a->u || u == b->u || ix_is_const(u, &v);
+	return plain || !size_is_bound(u) ? u : NULL;
+}
+
 static Element binary(Op op, DType dt, Element a, Element b)
 {
 	if (!a.u || !b.u)
@@ -213,9 +222,10 @@ static Element binary(Op op, DType dt, Element a, Element b)
 		return unknown;
 	switch (op) {
 	case OP_ADD: case OP_SUB: return (Element){ix_op(op, a.u, b.u), a.per};
-	case OP_MAX: return (Element){ix_max(a.u, b.u), a.per};
-	case OP_MIN: return (Element){ix_min(a.u, b.u), a.per};
-	case OP_CMPLT: case OP_CMPEQ: case OP_CMPNE: return whole(compare(op, a.u, b.u));
+	case OP_MAX: return (Element){decided(ix_max(a.u, b.u), &a, &b), a.per};
+	case OP_MIN: return (Element){decided(ix_min(a.u, b.u), &a, &b), a.per};
+	case OP_CMPLT: case OP_CMPEQ: case OP_CMPNE:
+		return whole(decided(compare(op, a.u, b.u), &a, &b));
 	default: break;
 	}
 	if (a.per != 1)

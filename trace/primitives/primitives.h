@@ -116,7 +116,9 @@ static inline int t_rank(UOp *x) { return x->shape->rank; }
 
 /* ---- steps.c: sizes, loops and branches that are data (contract: BIND TURN CARRY LOOP IF PICK) */
 
-/* What the document at hand has of them, for readers of documents; and its SINK, with its BINDs. */
+/* What the document at hand has of them, for readers of documents; and its SINK, with the BINDs
+ * that the outputs need: a TURN that only another one has would stand behind its LOOP. size_checks() of other
+ * sizes are forgotten. */
 Steps *steps_made(void);
 /* To be told of all steps of a graph that was read whole; of a TURN, CARRY or BIND just made. */
 void steps_known(const UOp *sink);
@@ -126,8 +128,8 @@ UOp *steps_sink(size_t n, UOp *const *output, const Val *arg);
  * has the same variable. Its name is stem, or stem_1, stem_2, … least and most bound it (run:
  * status 4 outside); most is also what proofs and packed programs go by. */
 UOp *t_bind(const char *stem, UOp *value, UOp *least, UOp *most);
-/* The same for a number of one element of which nothing is known, one of n that are the sizes of one
- * tensor: at most 2^31-1, or so many that n of them can be multiplied, 2^28, 2^18, 2^14, … */
+/* The same for a number of one element of which nothing is known, one of n that are the sizes of
+ * one tensor: at most 2^31-1, or so much that n can be multiplied, 2^28, 2^18, 2^14, … */
 UOp *t_bind_open(const char *stem, UOp *value, int n);
 /* The same with a BIND of its own, whose value may be bound already. */
 UOp *t_bind_anew(const char *stem, UOp *value, const Val *least, const Val *most);

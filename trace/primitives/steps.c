@@ -67,9 +67,30 @@ static UOp *completed(Op op, size_t n, UOp *const *src, const Val *arg)
 	return u;
 }
 
+/* Whether all bound sizes that a row of checks mentions are among these. */
+static bool all_bound(const Val *row, void *binds)
+{
+	const char *err;
+	bool all = true;
+	for (int side = 1; side < 3; side++) {
+		Nodes in = walk(size_from_val(row->a[side], &err));
+		for (size_t i = 0; i < in.n; i++)
+			all &= in.at[i]->op != OP_VAR || !var_is_bound(in.at[i]) ||
+				map_get(binds, PKEY(in.at[i]->arg->a[0]));
+	}
+	return all;
+}
+
 UOp *steps_sink(size_t n, UOp *const *output, const Val *arg)
 {
-	return completed(OP_SINK, n, output, arg);
+	Map binds = {0};
+	Graph g = {.level = LV_GRAPH, .sink = completed(OP_SINK, n, output, arg)};
+	g.sink = steps_prune(&g)->sink;
+	binds_of(g.sink->nsrc, g.sink->src, &binds);
+	if (size_checks_made())
+		size_checks_keep(all_bound, &binds);
+	map_free(&binds);
+	return g.sink;
 }
 
 /* ---- sizes */

@@ -79,10 +79,10 @@ static bool computed_anew(const UOp *u) { return op_elementwise(u->op) || op_mov
 /* A value that costs more than this is computed once for all products, not in each of them. */
 enum { WORTH_KEEPING = 8 };
 
-static bool has_steps(Nodes all)
+static bool has_regions(Nodes all)
 {
 	for (size_t i = 0; i < all.n; i++)
-		if (op_info[all.at[i]->op].cls == CLASS_FLOW)
+		if (all.at[i]->op == OP_LOOP || all.at[i]->op == OP_IF)
 			return true;
 	return false;
 }
@@ -92,7 +92,7 @@ static bool has_steps(Nodes all)
 static UOp *keep_values(UOp *d, const UOp *seed)
 {
 	Nodes all = walk(d);
-	if (has_steps(all))
+	if (has_regions(all))
 		return d;
 	uint32_t limit = node_limit(), *work = arena_alloc(limit * sizeof *work);
 	uint8_t *moves = arena_alloc(limit), *keep = arena_alloc(limit);

@@ -39,8 +39,8 @@ static bool same_everywhere(const UOp *u)
 
 	if (u->op == OP_BUFFER)
 		return buffer_is(u, "const");
-	return u->op != OP_CUSTOM && op_info[u->op].cls != CLASS_FLOW && u->op != OP_ASSIGN && u->shape && shape_static(u->shape, &n) &&
-		n < PLACES;
+	return u->op != OP_CUSTOM && op_info[u->op].cls != CLASS_FLOW && u->op != OP_ASSIGN &&
+		u->shape && shape_static(u->shape, &n) && n < PLACES;
 }
 
 /* sources whose values matter: indices, the condition of WHERE, factors that may be 0 */

@@ -8,14 +8,8 @@
  * again when a number before it has to take the dtype or the shape of what a turn gives. */
 #include "text/text.h"
 
-enum { MOST_UNROLLED = 1000, MOST_TRIES = 3 };
-
-static void block_in_step(StmtBlock b)
-{
-	StepsMark begun = steps_enter();
-	eval_block(b);
-	steps_leave(begun);
-}
+enum { MOST_UNROLLED = 1000, MOST_TRIES = 3, MOST_AGAIN = 10000 };
+static ARENA size_t again;              /* bodies within bodies that were traced again */
 
 /* ---- the names that a block assigns */
 
@@ -219,7 +213,7 @@ static bool trace_turn(Loop *l)
 		enter(l, &l->vars.at[i]);
 	if (s->kind == S_FOR)
 		scope_set(s->names[0], turn_value(l));
-	block_in_step(s->body);
+	eval_block(s->body);
 	if (returning)
 		fail_at(&s->pos, "a return in a loop that is data");
 	UOp *next = next_condition(l);
@@ -241,9 +235,11 @@ static void loop_of_graph(Loop *l)
 	for (size_t i = 0; i < l->names.all.n; i++)
 		if (l->names.all.at[i].name != own)
 			add_variable(l, &l->names.all.at[i]);
-	do
-		eval_step(&l->s->pos);
-	while (!trace_turn(l));
+	/* in loops in loops each body is traced again for each time that one around it is */
+	while (!trace_turn(l))
+		if (steps_within() && ++again > MOST_AGAIN)
+			fail_at(&l->s->pos, "loops nested so deep that numbers before them take dtypes "
+				"from too many turns; give them one, as in f32(0)");
 	for (size_t i = 0; i < l->vars.n; i++)
 		settle(l, &l->vars.at[i]);
 	if (own)
@@ -259,6 +255,7 @@ static void loop_of_graph(Loop *l)
 static void for_known(Stmt *s, Loop *long_one, int64_t n, Value (*value)(const Loop *l, int64_t k))
 {
 	AssignedNames names = {0};
+	StepsMark begun = steps_mark();
 	uint32_t start = node_limit();
 	if (n > MOST_UNROLLED) {
 		add_name(&names, s->names[0], s->name_pos[0]);
@@ -268,6 +265,7 @@ static void for_known(Stmt *s, Loop *long_one, int64_t n, Value (*value)(const L
 		eval_step(&s->pos);
 		if (k == 1 && n > MOST_UNROLLED && node_limit() > start) {
 			restore_names(&names);
+			steps_drop(begun);
 			loop_of_graph(long_one);
 			break;
 		}
@@ -363,6 +361,7 @@ void eval_while(Stmt *s)
 	bool holds;
 	Loop l = {.s = s, .start = condition(s, &holds)};
 	AssignedNames names = {0};
+	StepsMark begun = steps_mark();
 	uint32_t start = node_limit();
 	if (!l.start && holds)
 		add_block(&names, s->body);
@@ -375,6 +374,7 @@ void eval_while(Stmt *s)
 		bool endless = k == MOST_UNROLLED && holds && node_limit() > start;
 		if (endless || (l.start && k == 1)) {
 			restore_names(&names);
+			steps_drop(begun);
 			l.start = const_int(DT_BOOL, 1);
 		}
 	}
@@ -441,7 +441,8 @@ static void set_merged(
 }
 
 /* Both branches return, or neither. */
-static void merge_returned(const Stmt *s, Branches *b, const Value *then, bool then_returns, Value *v)
+static void merge_returned(
+	const Stmt *s, Branches *b, const Value *then, bool then_returns, Value *v)
 {
 	if (then_returns != returning)
 		fail_at(&s->pos, "a return in only one branch of an if that is data; assign a "
@@ -461,14 +462,16 @@ static void branches_of_graph(Stmt *s, UOp *cond)
 	size_t n = names.all.n;
 	Value *then = arena_alloc((n + 1) * sizeof *then);
 	Value *merged = arena_alloc((n + 1) * sizeof *merged);
-	block_in_step(s->body);
+	StepsMark begun = steps_enter();
+	eval_block(s->body);
 	Value then_result = returned;
 	bool then_returns = returning;
 	returning = false;
 	for (size_t i = 0; i < n; i++)
 		then[i] = outcome(names.all.at[i].name);
 	restore_names(&names);
-	block_in_step(s->orelse);
+	eval_block(s->orelse);
+	steps_leave(begun);
 	merge_returned(s, &b, &then_result, then_returns, &result);
 	merge_names(s, &names, &b, then, merged);
 	at_pos(&s->pos);

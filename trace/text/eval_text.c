@@ -189,7 +189,9 @@ static Value eval_choice(Expr *e)
 	Branches b = {.cond = value_condition(&c, "the condition")};
 	if (!b.cond)
 		return eval(e->arg[value_truth(&c, "the condition") ? 0 : 2]);
+	StepsMark begun = steps_enter();
 	Value then = eval(e->arg[0]), other = eval(e->arg[2]);
+	steps_leave(begun);
 	uint32_t start = node_limit();
 	expr_place(e);
 	if (!branch_merge(&b, &then, &other, &v))
@@ -271,7 +273,8 @@ static Value eval_attribute(Expr *e)
 	Value x = eval(e->arg[0]);
 	uint32_t start = node_limit();
 	expr_place(e);
-	UOp *u = x.kind == V_LIST || x.kind == V_TENSOR || x.kind == V_ROWS ? value_tensor(&x, DT_NONE) : NULL;
+	bool has = x.kind == V_LIST || x.kind == V_TENSOR || x.kind == V_ROWS;
+	UOp *u = has ? value_tensor(&x, DT_NONE) : NULL;
 	if (!u)
 		die(MALFORMED, "%s has no %.60s", value_text(&x), e->s);
 	Value v = tensor_attribute(u, e->s);

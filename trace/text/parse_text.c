@@ -45,7 +45,8 @@ bool accept_word(const char *w)
 bool is_keyword(const char *name)
 {
 	static const char *const words[] = {"input", "const", "state", "output", "size", "where",
-		"in", "def", "return", "for", "while", "if", "else", "and", "or", "not", "true", "false",
+		"in", "def", "return", "for", "while", "if", "else", "and", "or", "not", "true",
+		"false",
 		"none", "True", "False", "None"};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (!strcmp(words[i], name))

@@ -22,7 +22,9 @@ static DType leaf_dtype(const Value *v)
 {
 	if (v->kind == V_TENSOR)
 		return v->u->dtype;
-	return v->kind == V_BOOL ? DT_BOOL : v->kind == V_SIZE || v->is_int ? DT_I64 : float_dtype();
+	if (v->kind == V_BOOL)
+		return DT_BOOL;
+	return v->kind == V_SIZE || v->is_int ? DT_I64 : float_dtype();
 }
 
 /* v with the shape of u, which a number alone takes. */
@@ -54,14 +56,11 @@ UOp *value_condition(const Value *v, const char *what)
 
 UOp *turns_limit(const Value *n)
 {
-	int64_t known;
 	bool scalar = n->kind == V_TENSOR && n->u->shape && !t_rank(n->u) &&
 		dtype_int(n->u->dtype);
 	if (scalar)
 		return t_cast(n->u, DT_I64);
 	UOp *size = n->kind == V_SIZE || n->kind == V_NUMBER ? value_size(n) : NULL;
-	if (size && !ix_is_const(size, &known) && ix_prove_le(ix_const(0), size))
-		return LEAF(OP_SIZE, DT_I64, size_to_val(size));
 	return size ? size_tensor(size) : NULL;
 }
 

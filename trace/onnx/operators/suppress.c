@@ -1,5 +1,5 @@
-/* NonMaxSuppression of boxes that are not known while tracing: turns, whose state is which boxes are
- * alive, in a loop unless they are few.
+/* NonMaxSuppression of boxes that are not known while tracing: turns, whose state is which boxes
+ * are alive, in a loop unless they are few.
  *
  *     turn:  the box with the first maximum of the live scores; boxes that overlap it are removed
  *     until: the limit, or none is alive
