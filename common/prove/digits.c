@@ -429,14 +429,16 @@ static bool split_quotients(Splitting *x, const Digits *d, const Place *p)
 static bool find_digits(Digits *d, const Place *p);
 
 /* What is left of a split may be as large as what was split, so splits are counted. */
-enum { MOST_SPLITS = 1024 };
+enum { MOST_SPLITS = 1024, MOST_DEPTH = 64 };
 
 /* The digits of both parts; false when one of them should have been split otherwise. */
 static bool both_parts(Digits *d, const Splitting *x)
 {
 	d->splits++;
-	bool high = find_digits(d, x->high);
-	return find_digits(d, x->low) && high;
+	d->depth++;
+	bool high = find_digits(d, x->high), low = find_digits(d, x->low);
+	d->depth--;
+	return low && high;
 }
 
 /* An item's number that stands at different distances in different places: of a tile that does not
@@ -486,7 +488,7 @@ static bool find_digits(Digits *d, const Place *p)
 		sum_of(&x.sum[i], p[i].at);
 		numbers &= !x.sum[i].n;
 	}
-	numbers |= d->splits >= MOST_SPLITS;
+	numbers |= d->splits >= MOST_SPLITS || d->depth >= MOST_DEPTH;
 	if (!numbers && split(d, &x, p, &whole))
 		return whole;
 	if (!numbers && split_quotients(&x, d, p))

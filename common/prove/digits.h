@@ -24,6 +24,7 @@ typedef struct {
 	VEC(UOp *) fresh;       /* known, and not looked into yet */
 	int tries;              /* other weights that were tried */
 	int splits;             /* sums that were split */
+	int depth;              /* splits that the one at hand is within */
 } Digits;
 
 /* Which of these an expression depends on. */
