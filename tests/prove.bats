@@ -252,3 +252,19 @@ output y = x + 1'
 		END
 	done
 }
+
+@test "prove: tiles of an axis that is as long as a number allows" {
+	printf '%s\n' 'sluice 1 graph' 'vars {m: [1, 64]}' \
+		'%0 = BUFFER f32 {name: "x", shape: ["m", 3], role: "input"}' \
+		'%1 = SHRINK f32 %0 [[0, "2-(2-m)%((2-m)//2147483648*2147483648+2147483649)"], [0, 3]]' \
+		'%2 = NEG f32 %1' '%3 = SINK %2 {names: ["y"]}' > least.l
+	tool show -p least.l | tool schedule > least.s
+	tool fuse least.s > least.f
+	for t in clang opencl; do tool lower -t "$t" least.f > "least.$t"; done
+	proved least
+	for m in 1 2 5; do
+		tool run least.clang x=rand m=$m -o have.npz
+		tool run --interpret least.s x=rand m=$m -o want.npz
+		tool diff want.npz have.npz
+	done
+}

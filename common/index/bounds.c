@@ -123,6 +123,12 @@ static Span span_mod(Span a, Span b)
 	return r;
 }
 
+/* of max(0, x) */
+static Span span_positive(Span x)
+{
+	return (Span){x.lo > 0 ? x.lo : 0, x.hi > 0 ? x.hi : 0};
+}
+
 static Span span_union(Span a, Span b)
 {
 	return (Span){a.lo < b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
@@ -165,7 +171,7 @@ static Span derive_span(UOp *u, Span a, Span b, Span c)
 			return span_scale(b, a.lo);
 		return b.lo == b.hi ? span_scale(a, b.lo) : span_mul(a, b);
 	case OP_FLOORDIV: return span_div(a, b);
-	case OP_FLOORMOD: return span_mod(a, b);
+	case OP_FLOORMOD: return ix_positive_part(u) ? span_positive(a) : span_mod(a, b);
 	case OP_MAX: return (Span){a.lo > b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
 	case OP_MIN: return (Span){a.lo < b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi};
 	case OP_WHERE: return span_union(b, c);

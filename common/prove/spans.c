@@ -258,7 +258,9 @@ static Span binary_span(const UOp *u, Span a, Span b)
 	case OP_MAX: return (Span){a.lo > b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
 	case OP_MIN: return (Span){a.lo < b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi};
 	case OP_FLOORDIV: return quotient(a, b);
-	case OP_FLOORMOD: return remainder_of(a, b);
+	case OP_FLOORMOD:
+		return ix_positive_part((UOp *)u) ?
+			(Span){a.lo > 0 ? a.lo : 0, a.hi > 0 ? a.hi : 0} : remainder_of(a, b);
 	case OP_IDIV: return truncated(a, b, false);
 	case OP_MOD: return truncated(a, b, true);
 	case OP_AND: case OP_OR: case OP_XOR: return bits(u->op, a, b, span_dtype(u->dtype));
