@@ -211,7 +211,7 @@ planted() {
 	not cmp -s sound.txt changed.txt
 	tool show -p changed.txt > changed.mp
 	capture "$BIN/prove" "$1.mp" changed.mp
-	[ "$status" = 1 ] && [[ "$output" == *"$3"* ]] || { echo "$status $output $errors"; return 1; }
+	[[ "$status" = 1 && "$output" == *"$3"* ]] || { echo "$status $output $errors"; return 1; }
 }
 
 @test "steps: prove A B follows loops, branches and sizes through the levels" {
@@ -340,7 +340,7 @@ refuses() {
 # refused STATUS MESSAGE: list.l is none
 refused() {
 	capture "$BIN/show" -p list.l
-	[ "$status" = "$1" ] && [ -z "$output" ] && [[ "$errors" == *"$2"* ]] || { echo "$status $errors, not $*"; return 1; }
+	[[ "$status" = "$1" && -z "$output" && "$errors" == *"$2"* ]] || { echo "$status $errors, not $*"; return 1; }
 }
 
 # ends MESSAGE LINE…: it is one, and ends so when it is run
