@@ -211,3 +211,12 @@ spoil() {
 		echo "$output" | cmp - $c.out
 	done
 }
+
+@test "cache: what is compiled into an empty one is the same bytes" {
+	for k in 1 2; do
+		rm -rf cache
+		mkdir cache
+		tool render -t clang g.mp | tool compile > "compiled$k"
+	done
+	cmp compiled1 compiled2
+}

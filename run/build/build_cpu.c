@@ -235,7 +235,9 @@ static pid_t compiler_start(const Compiler *c, const Job *j, const char *flags, 
 		argv[n++] = flags_again[j->attempt][i];
 	argv[n++] = "-o";
 	argv[n++] = arena_printf("%s.so", stem);
-	argv[n++] = arena_printf("%s.c", stem);
+	/* on standard input, since an object names its source's file */
+	argv[n++] = "-xc";
+	argv[n++] = "-";
 	argv[n++] = "-lm";
 	argv[n++] = "-lgcc";
 	argv[n] = NULL;
@@ -245,7 +247,8 @@ static pid_t compiler_start(const Compiler *c, const Job *j, const char *flags, 
 		fputc('\n', stderr);
 	}
 	posix_spawn_file_actions_init(&fa);
-	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(
+		&fa, 0, arena_printf("%s.c", stem), O_RDONLY, 0);
 	posix_spawn_file_actions_addopen(&fa, 1, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_addopen(
 		&fa, 2, arena_printf("%s.err", stem), O_WRONLY | O_CREAT | O_TRUNC, 0600);
