@@ -545,45 +545,38 @@ static void begin_names(Lister *l)
 	}
 }
 
-/* The graph's outputs as ends of its list, and their names. */
-static const Val *begin_outputs(Lister *l, Results *ends)
+/* The graph's outputs as ends of its list, and their names; states' updates behind them too. */
+static const Val *begin_outputs(Lister *l, size_t outputs, Results *ends)
 {
 	UOp *sink = l->g->sink;
 	VEC(const Val *) names = {0};
-	for (size_t k = 0; k < sink_outputs(sink); k++) {
+	for (size_t k = 0; k < outputs; k++) {
 		UOp *u = sink->src[k];
 		vec_push(&names, val_str(output_name(sink, k)));
 		map_put(&l->taken, PKEY(names.at[k]), u);
 		vec_push(ends, ((Result){u, buffer_of(names.at[k]->s, "output", u->dtype,
 			u->shape)}));
 	}
+	for (size_t k = outputs; k < sink_outputs(sink); k++) {
+		UOp *u = sink->src[k];
+		vec_push(ends, ((Result){u, temp_of(l, "u", u->dtype, u->shape)}));
+	}
 	const Val *v = val_array(names.n, names.at);
 	vec_free(&names);
 	return v;
 }
 
-/* The node with what its ASSIGNs assign in their place, so that an output alone has an ASSIGN. */
-static UOp *without_assigns(UOp *u, void *ctx)
-{
-	NodeList src = {0};
-	for (uint32_t k = 0; k < u->nsrc; k++)
-		vec_push(&src, u->op != OP_SINK && u->src[k]->op == OP_ASSIGN ? u->src[k]->src[1] :
-			u->src[k]);
-	u = node_with(u, src.at);
-	vec_free(&src);
-	return u;
-}
-
 Graph *list_steps(Graph *g)
 {
-	g->sink = walk_replace(g->sink, without_assigns, NULL);
+	size_t outputs = sink_outputs(g->sink);
+	list_updates(g);
 	Lister l = {.g = g, .regions = regions_new(1, 1, &g->sink)};
 	Results ends = {0};
 	l.home = xcalloc(node_limit(), sizeof *l.home);
 	l.place = xcalloc(node_limit(), sizeof *l.place);
 	l.constant = list_constants(&l.regions->all);
 	begin_names(&l);
-	const Val *names = begin_outputs(&l, &ends);
+	const Val *names = begin_outputs(&l, outputs, &ends);
 	UOp *list = list_region(&l, &l.regions->top, &ends, NULL);
 	if (val_get(list->arg, "checks"))
 		g->meta = val_set(g->meta, "checks", rows_joined(val_get(g->meta, "checks"),

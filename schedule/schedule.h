@@ -78,6 +78,12 @@ Graph *list_steps(Graph *g);
  * element and through views. The caller frees it. */
 uint8_t *list_constants(const Nodes *all);
 
+/* ---- list_updates.c */
+
+/* The graph with each ASSIGN in its SINK, behind the outputs if it is none, and read by nothing
+ * else. Returns g, changed. */
+Graph *list_updates(Graph *g);
+
 /* ---- list_turns.c */
 
 /* Of the loops being listed, by id + 1: the name (a Val) of the turn; the limit, where it is a size

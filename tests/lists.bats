@@ -33,7 +33,7 @@ doubling() {
 
 @test "lists: --feed gives each call its rows" {
 	doubling
-	"$PYTHON" -c 'import numpy as np; np.save("x.npy", np.arange(6, dtype=np.float32))'
+	"${PYTHON:-python3}" -c 'import numpy as np; np.save("x.npy", np.arange(6, dtype=np.float32))'
 	tool run g.mp n=1 m=1 z=0 --feed x=x.npy,batch=2 -n 2 > out
 	grep -qx '\[4. 6.\]' out
 	tool run --interpret g.mp n=1 m=1 z=0 --feed x=x.npy,batch=2 -n 2 | cmp - out
@@ -190,7 +190,7 @@ planned() {
 }
 
 @test "lists: a branch's constants are prepared when it is first taken" {
-	"$PYTHON" -c 'import numpy as np; open("w", "wb").write(np.ones(40000, "<f4").tobytes())'
+	"${PYTHON:-python3}" -c 'import numpy as np; open("w", "wb").write(np.ones(40000, "<f4").tobytes())'
 	graph '%0 = BUFFER bool {name: "c", shape: [], role: "input"}' \
 		'%1 = BUFFER f32 {name: "x", shape: [200], role: "input"}' \
 		"%2 = BUFFER f32 {name: \"w\", shape: [200, 200], role: \"const\", file: [\"$PWD/w\", 0, 160000]}" \
@@ -230,4 +230,16 @@ planned() {
 	tool diff a.npz b.npz
 	# the state, which lives through the turn, and two values of 6.4 MB: at most 1.2 times that
 	[ "$(planned --allow-code p.mp n=0 m=100000 x=0 -n 2 -o y)" -le 23 ]
+}
+
+@test "lists: a state whose next content only an output reads is kept" {
+	printf '%s\n' 'state seen i64[8] = 0' 'state pos i64 = 0' 'input x i64' \
+		'seen <- scatter(seen, pos, x + pos)' 'pos <- pos + 1' 'output y = seen[:pos]' > s.t
+	tool trace s.t > s.mp
+	for n in 1 4; do
+		tool run --interpret s.mp x=3 -n $n > want
+		tool run s.mp x=3 -n $n > have
+		cmp want have
+	done
+	grep -q '\[3 4 5 6\]' have
 }
