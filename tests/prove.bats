@@ -268,3 +268,17 @@ output y = x + 1'
 		tool diff want.npz have.npz
 	done
 }
+
+@test "prove: integers that other integers of data look up, each under the gates of those before" {
+	printf '%s\n' 'sluice 1 graph' '%0 = BUFFER f32 {name: "x", shape: [20, 20], role: "input"}' \
+		'%1 = BUFFER u32 {name: "i", shape: [], role: "input"}' '%2 = GATHER f32 %0 %1' \
+		'%3 = BUFFER u32 {name: "j", shape: [33], role: "input"}' '%4 = GATHER f32 %2 %3' \
+		'%5 = BUFFER u32 {name: "k", shape: [], role: "input"}' '%6 = GATHER f32 %4 %5' \
+		'%7 = SINK %6 {names: ["y"]}' > looked.l
+	tool show -p looked.l | tool schedule > looked.s
+	tool fuse looked.s > looked.f
+	for t in clang opencl; do tool lower -t "$t" looked.f > "looked.$t"; done
+	proved looked
+	edited looked.f wide 's/CONST i64 33/CONST i64 34/'
+	fails 4 tool prove -q wide
+}

@@ -18,7 +18,7 @@ typedef struct { size_t undos, facts, shown, wrapped; bool dead; } Frame;
 typedef struct { uint32_t round; bool loads; } LoadNote;
 typedef struct { UOp *u; Sum to; } Equal;
 typedef struct { UOp *u; Sum sum; } Wrapped;
-typedef struct { UOp *a, *b; } Twins;
+typedef struct { UOp *a, *b; NodeList gates; } Twins;
 /* A STORE that was passed, and what was around it. */
 typedef struct { UOp *store; size_t depth; const uint32_t *path; } Fill;
 
@@ -35,7 +35,8 @@ typedef struct Known {
 	TABLE(Narrowed) narrowed;
 	TABLE(LoadNote) loads;
 	VEC(UOp *) stored;              /* the buffers that the kernel stores to */
-	VEC(Twins) twin;                /* LOADs of one place that is not stored to, with gates */
+	/* LOADs that give the same where all their gates hold, those of LOADs in their places too */
+	VEC(Twins) twin;
 	VEC(Undo) undo;
 	VEC(Sum) fact;                  /* each is >= 0 */
 	VEC(Sum) shown;                 /* claims that were proved */

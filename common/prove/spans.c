@@ -22,21 +22,62 @@ static void find_stored(Known *k)
 	}
 }
 
+/* An integer with the gates of its LOADs left out; NULL when it has none. */
+static UOp *ungated(const Map *open, UOp *u)
+{
+	bool gated = u->op == OP_LOAD && u->nsrc > 1;
+	NodeList src = {0};
+	UOp *made = NULL;
+	bool changed = gated;
+	for (uint32_t i = 0; i < u->nsrc - gated; i++) {
+		UOp *s = map_get(open, PKEY(u->src[i]));
+		vec_push(&src, s ? s : u->src[i]);
+		changed |= s != NULL;
+	}
+	if (changed)
+		made = node_like(u, src.n, src.at, u->arg);
+	vec_free(&src);
+	return made;
+}
+
+static void gates_of(UOp *load, NodeList *out)
+{
+	Nodes all = walk(load->src[0]);
+	for (size_t i = 0; i <= all.n; i++) {
+		const UOp *u = i < all.n ? all.at[i] : load;
+		if (u->op == OP_LOAD && u->nsrc > 1)
+			vec_push(out, u->src[1]);
+	}
+}
+
 static void find_twins(Known *k)
 {
 	Nodes all = k->kernel ? walk(k->kernel) : (Nodes){0};
-	Map seen = {0};
+	Map seen = {0}, open = {0};
+	for (size_t i = 0; i < k->twin.n; i++)
+		vec_free(&k->twin.at[i].gates);
 	k->twin.n = 0;
 	for (size_t i = 0; i < all.n; i++) {
-		UOp *u = all.at[i], *was;
-		if (u->op != OP_LOAD || !dtype_int(u->dtype) || value_loads(k, u))
+		UOp *u = all.at[i];
+		bool load = u->op == OP_LOAD;
+		if (!(dtype_int(u->dtype) || u->op == OP_INDEX) || (load && value_loads(k, u)))
 			continue;
-		was = map_get(&seen, PKEY(u->src[0]));
-		if (was)
-			vec_push(&k->twin, ((Twins){was, u}));
-		map_put(&seen, PKEY(u->src[0]), u);
+		UOp *plain = ungated(&open, u);
+		if (plain)
+			map_put(&open, PKEY(u), plain);
+		if (!load)
+			continue;
+		UOp *place = (plain ? plain : u)->src[0], *was = map_get(&seen, PKEY(place));
+		if (was) {
+			Twins t = {was, u, {0}};
+			gates_of(was, &t.gates);
+			gates_of(u, &t.gates);
+			vec_push(&k->twin, t);
+		}
+		map_put(&seen, PKEY(place), u);
 	}
 	map_free(&seen);
+	map_free(&open);
 }
 
 void known_begin(Known *k, const Graph *g, uint32_t number)
@@ -153,6 +194,13 @@ static Wide ones(Wide x)
 	return m;
 }
 
+/* AND and OR of truths */
+static Span truths(Op op, Span a, Span b)
+{
+	bool less = op == OP_AND;
+	return (Span){(a.lo < b.lo) == less ? a.lo : b.lo, (a.hi < b.hi) == less ? a.hi : b.hi};
+}
+
 static Span bits(Op op, Span a, Span b, Span all)
 {
 	bool either = a.lo >= 0 || b.lo >= 0, both = a.lo >= 0 && b.lo >= 0;
@@ -263,7 +311,10 @@ static Span binary_span(const UOp *u, Span a, Span b)
 			(Span){a.lo > 0 ? a.lo : 0, a.hi > 0 ? a.hi : 0} : remainder_of(a, b);
 	case OP_IDIV: return truncated(a, b, false);
 	case OP_MOD: return truncated(a, b, true);
-	case OP_AND: case OP_OR: case OP_XOR: return bits(u->op, a, b, span_dtype(u->dtype));
+	case OP_AND: case OP_OR: case OP_XOR:
+		if (u->dtype == DT_BOOL && u->op != OP_XOR)
+			return truths(u->op, a, b);
+		return bits(u->op, a, b, span_dtype(u->dtype));
 	case OP_SHL: case OP_SHR: return shifted(u->op, a, b, u->dtype);
 	case OP_CMPLT: case OP_CMPEQ: case OP_CMPNE: return compared(u->op, a, b);
 	default: return span_dtype(u->dtype);
@@ -384,8 +435,19 @@ bool span_exact(Known *k, UOp *u)
 	return learn(k, u)->exact;
 }
 
+/* Whether u is a CAST that keeps every value. */
+static bool keeps(const UOp *u)
+{
+	if (u->op != OP_CAST || !dtype_int(u->dtype) || !dtype_int(u->src[0]->dtype))
+		return false;
+	Span to = span_dtype(u->dtype), from = span_dtype(u->src[0]->dtype);
+	return to.lo <= from.lo && from.hi <= to.hi;
+}
+
 void span_narrow(Known *k, UOp *u, Span s)
 {
+	if (keeps(u))
+		span_narrow(k, u->src[0], s);
 	if (u->id >= k->narrowed.cap)
 		table_fit(&k->narrowed);
 	Narrowed *n = &k->narrowed.at[u->id];
@@ -438,18 +500,25 @@ bool value_loads(Known *k, UOp *u)
 	return k->loads.at[u->id].loads;
 }
 
-static bool gate_holds(Known *k, const UOp *load)
+static bool gates_hold(Known *k, const NodeList *gates)
 {
-	return load->nsrc < 2 || span_of(k, load->src[1]).lo == 1;
+	for (size_t i = 0; i < gates->n; i++)
+		if (span_of(k, gates->at[i]).lo != 1)
+			return false;
+	return true;
 }
 
 void span_twins(Known *k)
 {
 	for (size_t i = 0; i < k->twin.n; i++) {
 		UOp *a = k->twin.at[i].a, *b = k->twin.at[i].b;
-		if (!gate_holds(k, a) || !gate_holds(k, b))
+		if (!gates_hold(k, &k->twin.at[i].gates))
 			continue;
+		size_t undos = k->undo.n;
 		span_narrow(k, a, span_of(k, b));
 		span_narrow(k, b, span_of(k, a));
+		/* the gates of the next ones may follow */
+		if (k->undo.n > undos)
+			known_changed(k);
 	}
 }
