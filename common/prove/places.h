@@ -35,7 +35,7 @@ typedef struct Known {
 	TABLE(Narrowed) narrowed;
 	TABLE(LoadNote) loads;
 	VEC(UOp *) stored;              /* the buffers that the kernel stores to */
-	/* LOADs that give the same where all their gates hold, those of LOADs in their places too */
+	/* LOADs that give the same where all their gates hold, and those in their places */
 	VEC(Twins) twin;
 	VEC(Undo) undo;
 	VEC(Sum) fact;                  /* each is >= 0 */
