@@ -398,6 +398,15 @@ fails()
 	done
 }
 
+# nothing is left in the cache but entries; workers that end with a run tidy up on their own
+tidied() {
+	for _ in $(seq 40); do
+		[ -z "$(find cache -name 'tmp.*')" ] && break
+		sleep 0.05
+	done
+	[ -z "$(find cache -name 'tmp.*')" ]
+}
+
 @test "eight runs at once with an empty cache" {
 	x_npy
 	doc many <<-'E'
@@ -414,8 +423,7 @@ fails()
 	done
 	for p in "${pids[@]}"; do wait "$p"; done
 	for i in 2 3 4 5 6 7 8; do cmp o1/a.npy "o$i/a.npy"; cmp o1/b.npy "o$i/b.npy"; done
-	# nothing is left of them but entries
-	[ -z "$(find cache -name 'tmp.*')" ]
+	tidied
 }
 
 @test "a damaged cache entry is built again" {
@@ -445,12 +453,7 @@ fails()
 	chmod +x cc1
 	fails 1 "error: no" "$BIN/run" twice.mp x=rand --cc ./cc1
 	fails 1 "no-such-cc" "$BIN/run" twice.mp x=rand --cc no-such-cc
-	# workers that are ended with it tidy up on their own
-	for _ in $(seq 40); do
-		[ -z "$(find cache -name 'tmp.*')" ] && break
-		sleep 0.05
-	done
-	[ -z "$(find cache -name 'tmp.*')" ]
+	tidied
 }
 
 @test "an empty input exits silently with 4, a cut one with a message" {
