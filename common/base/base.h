@@ -66,6 +66,8 @@ void leftover_add(const char *path, bool whole);
 /* A new file by a template as mkstemp's, which is such a leftover from its first moment: its
  * descriptor, or -1 and errno. */
 int leftover_make(char *template);
+/* The same for a folder, by mkdtemp; whether it could be made. */
+bool leftover_folder(char *template);
 /* It stays: it is complete, or has been removed. */
 void leftover_drop(const char *path);
 /* A child has been started, or (!runs) has been reaped: such a signal ends it too. */

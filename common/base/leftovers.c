@@ -119,7 +119,8 @@ void leftover_add(const char *path, bool whole)
 	pthread_mutex_unlock(&left.lock);
 }
 
-int leftover_make(char *template)
+/* No signal may end the process between a file's making and its note. */
+static sigset_t hold_signals(void)
 {
 	sigset_t ends, before;
 
@@ -128,12 +129,30 @@ int leftover_make(char *template)
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &ends, &before);
+	return before;
+}
+
+int leftover_make(char *template)
+{
+	sigset_t before = hold_signals();
 	int fd = mkostemp(template, O_CLOEXEC), err = errno;
 	if (fd >= 0)
 		leftover_add(template, false);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	errno = err;
 	return fd;
+}
+
+bool leftover_folder(char *template)
+{
+	sigset_t before = hold_signals();
+	bool made = mkdtemp(template);
+	int err = errno;
+	if (made)
+		leftover_add(template, true);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = err;
+	return made;
 }
 
 void leftover_drop(const char *path)

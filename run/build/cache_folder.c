@@ -112,11 +112,10 @@ static bool scratch_make(const char *under)
 {
 	if (!under || under[0] != '/' || !is_roomy(under) ||
 		snprintf(folders.scratch, PATH_MOST, "%s/tmp.XXXXXX", under) >= PATH_MOST ||
-		!mkdtemp(folders.scratch)) {
+		!leftover_folder(folders.scratch)) {
 		folders.scratch[0] = 0;
 		return false;
 	}
-	leftover_add(folders.scratch, true);
 	return true;
 }
 
