@@ -17,9 +17,9 @@ CFLAGS    = -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-rec
 LDFLAGS  += -fsanitize=address,undefined
 endif
 
-ROOMS     = trace schedule fuse render run
+ROOMS     = trace schedule fuse render run pack
 TOOLS     = trace simplify grad jvp vmap jac hess schedule fuse layout lower render render-clang render-opencl render-cuda render-metal \
-            compile run show info diff match rewrite bisect reduce prove keygen sluice
+            compile run pack show info diff match rewrite bisect reduce prove keygen sluice
 # files of a kind in a folder's rooms, as deep as they go: here, trace/onnx/operators
 files     = $(foreach d,$(1) $(1)/* $(1)/*/*,$(wildcard $(d)/*.$(2)))
 comma     = ,
