@@ -77,6 +77,13 @@ $(B)/gen/rules.inc: $(RULES) common/rules/embed.sh
 	sh common/rules/embed.sh $(RULES) > $@.tmp && mv $@.tmp $@
 $(B)/common/rules/builtin.o: $(B)/gen/rules.inc
 
+# texts of which pack makes files
+TEMPLATES = $(wildcard pack/emit/*.tmpl)
+$(B)/gen/templates.inc: $(TEMPLATES) common/rules/embed.sh
+	@mkdir -p $(@D)
+	sh common/rules/embed.sh $(TEMPLATES) > $@.tmp && mv $@.tmp $@
+$(B)/pack/emit/template.o: $(B)/gen/templates.inc
+
 # what programs in C include
 $(B)/include/sluice/functions.h: trace/c/tensor_functions.sh trace/library/functions.def common/graph/dtypes.def
 	@mkdir -p $(@D)

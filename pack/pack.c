@@ -6,9 +6,10 @@
 #include "process/process.h"
 #include "prove/prove.h"
 #include <stdlib.h>
+#include <sys/stat.h>
 
 static struct {
-	const char *name, *to, *target;
+	const char *name, *to, *target, *threads, *weights;
 	bool prepare;
 } opt = {.to = ".", .target = "c"};
 
@@ -18,6 +19,14 @@ static const Option options[] = {
 	{'o', "output", "DIR", "the folder for its files (.)", &opt.to},
 	{'t', "target", "TARGET", "what to render for where that is still to be done (c)",
 		&opt.target},
+	{0, "threads", "WHOSE",
+		"none (as it is), caller: NAME_call takes a parallel_for; pool: that, "
+		"and NAME_pool.c",
+		&opt.threads},
+	{0, "weights", "WHERE",
+		"source; object: NAME_weights.S and .bin, from 1 MB on; file: .bin, which "
+		"the program gives",
+		&opt.weights},
 	{0, "prepare", NULL,
 		"compute what is prepared from constants in NAME_init_ws, "
 		"instead of storing it",
@@ -64,8 +73,61 @@ static void write_file(const char *ending, void (*emit)(Buf *, const Module *), 
 	Buf b = {0};
 
 	emit(&b, m);
-	file_write(arena_printf("%s/%s.%s", opt.to, m->name, ending), buf_str(&b), b.n);
+	file_write(arena_printf("%s/%s%s", opt.to, m->name, ending), buf_str(&b), b.n);
 	buf_free(&b);
+}
+
+/* The number of the word that an option was given; NULL: the first. */
+static int choice(const char *option, const char *word, const char *const *words)
+{
+	Buf all = {0};
+
+	for (int i = 0; words[i]; i++) {
+		if (!word || !strcmp(word, words[i]))
+			return i;
+		buf_printf(&all, "%s%s", i ? ", " : "", words[i]);
+	}
+	die(USAGE, "%s takes one of %s, not '%.80s'", option, buf_str(&all), word);
+}
+
+/* The folder of the files, or the one in which it will be. */
+static const char *writable(void)
+{
+	struct stat st;
+	const char *end = opt.to + strlen(opt.to);
+
+	if (!stat(opt.to, &st))
+		return opt.to;
+	while (end > opt.to && end[-1] == '/')
+		end--;
+	while (end > opt.to && end[-1] != '/')
+		end--;
+	return end == opt.to ? "." : arena_printf("%.*s", (int)(end - opt.to), opt.to);
+}
+
+/* All files of a module, or none. */
+static void write_module(Module *m)
+{
+	Buf weights = {0};
+
+	files_hold();
+	folder_new(opt.to);
+	weights_place(m);
+	if (m->weights != WEIGHTS_SOURCE) {
+		emit_weights_file(&weights, m);
+		file_write(
+			arena_printf("%s/%s_weights.bin", opt.to, m->name), weights.s, weights.n);
+		buf_free(&weights);
+	}
+	write_file(".h", emit_header, m);
+	write_file(".c", emit_source, m);
+	if (m->threads == THREADS_POOL)
+		write_file("_pool.c", emit_pool, m);
+	if (m->weights == WEIGHTS_OBJECT)
+		write_file("_weights.S", emit_weights_object, m);
+	if (m->weights == WEIGHTS_FILE)
+		write_file("_open.c", emit_weights_open, m);
+	files_release();
 }
 
 int main(int argc, char **argv)
@@ -84,11 +146,14 @@ int main(int argc, char **argv)
 		die(USAGE, "--name takes an identifier of C, not '%.80s'",
 			opt.name ? opt.name : "");
 	m.name = opt.name;
-	files_hold();
-	folder_new(opt.to);
+	m.threads = choice(
+		"--threads", opt.threads, (const char *const[]){"none", "caller", "pool", NULL});
+	m.weights = opt.weights ? WEIGHTS_SOURCE + choice("--weights", opt.weights,
+		(const char *const[]){"source", "object", "file", NULL}) : WEIGHTS_ANY;
+	const char *writes = writable();
 	broker_start();
 	secret_missing();
-	confine_build(false, 1, &opt.to);
+	confine_build(false, 1, &writes);
 	for (int i = first; i < argc || i == first; i++) {
 		Given o = i < argc ? operand_of(argv[i], argc - first == 1) : (Given){0};
 		if (o.function && !identifier_ok(o.function))
@@ -97,8 +162,6 @@ int main(int argc, char **argv)
 		ModuleOptions as = {.align = 64, .prepare = opt.prepare};
 		module_add(&m, document_read(o.file), o.function, &as);
 	}
-	write_file("h", emit_header, &m);
-	write_file("c", emit_source, &m);
-	files_release();
+	write_module(&m);
 	return stage_end();
 }

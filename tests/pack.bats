@@ -57,3 +57,92 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 	fails 2 pack --name 'a b' -o lib2 odd.mp
 	[ ! -e lib2 ]
 }
+
+# net [OPTION…]: packs a net with 300 kB of constants and runs it with main.c's options
+net() {
+	[ -e net.mp ] || {
+		cat > net.t <<-'END'
+			input x f32[64, 256]
+			w = rand([256, 256], 1)
+			h = relu(x @ w)
+			output y = softmax(h @ w.T, axis=-1)
+		END
+		trace net.t | fuse | render -t clang > net.mp
+		cat > main.c <<-'END'
+			#include "net.h"
+			#include <stdio.h>
+			#include <stdlib.h>
+			static float x[64 * 256], y[64 * 256];
+			int main(void)
+			{
+				net_args a = {.x = x, .y = y};
+				void *ws = aligned_alloc(net_WS_ALIGN, net_WS_BYTES);
+			#ifdef POOL
+				net_pool *pool = net_pool_start(3);
+				net_threads threads = net_pool_threads(pool);
+			#endif
+			#ifdef net_WEIGHTS_BYTES
+			#ifdef FROM_FILE
+				a.weights = net_open_weights("lib/net_weights.bin");
+				if (!a.weights)
+					return 3;
+			#endif
+			#endif
+				for (int i = 0; i < 64 * 256; i++)
+					x[i] = (float)(i * 37 % 101) / 50 - 1;
+				if (net_init_ws(ws))
+					return 1;
+			#ifdef POOL
+				for (int i = 0; i < 200; i++)
+					if (net_call(&a, ws, i % 7 ? &threads : NULL))
+						return 2;
+				net_pool_stop(pool);
+			#else
+				if (net_call(&a, ws))
+					return 2;
+			#endif
+				fwrite(y, 1, sizeof y, stdout);
+				free(ws);
+				return 0;
+			}
+		END
+	}
+	rm -rf lib
+	pack --name net -o lib "$@" net.mp
+}
+RULES="-O2 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fwrapv -fno-strict-aliasing -w"
+
+@test "threads and places of constants change no bit" {
+	net
+	$CC $RULES -o main -Ilib main.c lib/net.c -lm
+	./main > plain
+	[ "$(wc -c < plain)" = 65536 ]
+	net --threads pool
+	[ "$(cd lib; echo *)" = "net.c net.h net_pool.c" ]
+	$CC $RULES -DPOOL -o main -Ilib main.c lib/*.c -lm -lpthread
+	./main | cmp - plain
+	net --weights object
+	[ "$(cd lib; echo *)" = "net.c net.h net_weights.S net_weights.bin" ]
+	$CC $RULES -o main -Ilib -Wa,-Ilib main.c lib/net.c lib/net_weights.S -lm
+	./main | cmp - plain
+	net --weights file
+	$CC $RULES -DFROM_FILE -o main -Ilib main.c lib/*.c -lm
+	./main | cmp - plain
+	printf x | dd of=lib/net_weights.bin bs=1 seek=100 conv=notrunc 2> /dev/null
+	capture ./main
+	[ "$status" = 3 ]
+	net --prepare
+	$CC $RULES -o main -Ilib main.c lib/net.c -lm
+	./main | cmp - plain
+}
+
+@test "options of pack that are wrong" {
+	net
+	fails 2 pack --name net --threads 3 net.mp
+	fails 2 pack --name net --weights here net.mp
+	fails 2 pack net.mp
+	fails 4 pack --name net /dev/null
+	head -c 100 net.mp > short.mp
+	fails 4 pack --name net -o none short.mp
+	[ ! -e none ]
+}

@@ -57,6 +57,8 @@ static void put_args(Emit *e)
 			b->place == PLACE_INPUT ? "const " : "", type_name(b->u->dtype), b->id,
 			emit_shape(b), b->bound ? ", with room for the most there can be" : "");
 	}
+	if (e->m->weights == WEIGHTS_FILE)
+		buf_printf(e->out, "\tconst void *weights;  /* %s_weights.bin */\n", e->m->name);
 	if (!(f->inputs + f->outputs + f->size.n))
 		buf_printf(e->out, "\tchar none;\n");
 	buf_printf(e->out, "} %s_args;\n", f->prefix);
@@ -81,6 +83,11 @@ static void put_state(Emit *e)
 		"void %s_init_state(%s_state *state);\n", f->prefix, f->prefix);
 }
 
+bool init_takes_args(const Module *m, const Function *f)
+{
+	return !f->fixed || (f->prepares && m->weights == WEIGHTS_FILE);
+}
+
 static void put_workspace(Emit *e)
 {
 	const Function *f = e->f;
@@ -97,7 +104,15 @@ static void put_workspace(Emit *e)
 	}
 	buf_printf(e->out, "/* To be called once for a workspace, before calls. */\n"
 		"int %s_init_ws(%svoid *ws);\n", f->prefix,
-		f->fixed ? "" : arena_printf("const %s_args *args, ", f->prefix));
+		init_takes_args(e->m, f) ? arena_printf("const %s_args *args, ", f->prefix) : "");
+}
+
+const char *emit_call_head(const Module *m, const Function *f)
+{
+	return arena_printf("int %s_call(%s_args *args, %svoid *ws%s)", f->prefix, f->prefix,
+		f->states ? arena_printf("%s_state *state, ", f->prefix) : "",
+		m->threads == THREADS_NONE ? "" :
+			arena_printf(", const %s_threads *threads", m->name));
 }
 
 static void put_function(Buf *out, const Module *m, const Function *f)
@@ -111,8 +126,7 @@ static void put_function(Buf *out, const Module *m, const Function *f)
 	put_args(&e);
 	put_state(&e);
 	put_workspace(&e);
-	buf_printf(out, "int %s_call(%s_args *args, %svoid *ws);\n", f->prefix, f->prefix,
-		f->states ? arena_printf("%s_state *state, ", f->prefix) : "");
+	buf_printf(out, "%s;\n", emit_call_head(m, f));
 }
 
 static const char *upper(const char *s)
@@ -134,9 +148,12 @@ void emit_header(Buf *out, const Module *m)
 	buf_printf(out, "#endif\n\n");
 	buf_printf(out,
 		"/* What functions return: all is well; a size is outside its bounds, or two "
-		"do not agree;\n * a workspace is not at a multiple of its alignment. */\n"
-		"enum { %s_OK = 0, %s_SIZE = 1, %s_ALIGN = 2 };\n",
-		m->name, m->name, m->name);
+		"do not agree;\n * a workspace is not at a multiple of its alignment; weights are "
+		"not what they were. */\n"
+		"enum { %s_OK = 0, %s_SIZE = 1, %s_ALIGN = 2, %s_WEIGHTS = 3 };\n",
+		m->name, m->name, m->name, m->name);
+	emit_weights_header(out, m);
+	emit_threads_header(out, m);
 	for (size_t i = 0; i < m->function.n; i++)
 		put_function(out, m, m->function.at[i]);
 	buf_printf(out, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");

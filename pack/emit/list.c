@@ -19,7 +19,7 @@ void emit_line(Emit *e, const char *fmt, ...)
 	buf_add(e->out, "\n", 1);
 }
 
-static void start(Emit *e)
+void emit_start(Emit *e)
 {
 	for (int i = 0; i < e->tabs; i++)
 		buf_add(e->out, "\t", 1);
@@ -36,7 +36,11 @@ static void emit_call(Emit *e, const UOp *call)
 	const Val *vars = val_get(program->arg, "vars"),
 		  *grid = val_get(program->arg, "global_size");
 
-	start(e);
+	if (grid && grid->kind == VAL_ARRAY && grid->n && e->m->threads != THREADS_NONE) {
+		emit_shared_call(e, call, k);
+		return;
+	}
+	emit_start(e);
 	buf_printf(e->out, "%s(", k->id);
 	for (uint32_t i = 1; i < call->nsrc; i++)
 		buf_printf(e->out, "%s%s", i > 1 ? ", " : "", id_of(e, call->src[i]));
@@ -63,7 +67,7 @@ static void emit_bytes(Emit *e, const UOp *u)
 
 static void emit_copy(Emit *e, const UOp *to, const UOp *from)
 {
-	start(e);
+	emit_start(e);
 	buf_printf(e->out, "memcpy(%s, %s, ", id_of(e, to), id_of(e, from));
 	emit_bytes(e, from);
 	buf_printf(e->out, ");\n");
@@ -95,7 +99,7 @@ void emit_checks(Emit *e)
 			e->checks.at[left++] = row;
 			continue;
 		}
-		start(e);
+		emit_start(e);
 		buf_printf(e->out, "if (");
 		emit_size_val(e, row->a[1]);
 		buf_printf(e->out, equal ? " != " : " > ");
@@ -120,7 +124,7 @@ static void emit_room(Emit *e, const Val *name)
 		if (!mentions || !is_known(e, size_to_val(b->bytes)) ||
 			ix_prove_le(b->bytes, b->room))
 			continue;
-		start(e);
+		emit_start(e);
 		buf_printf(e->out, "if (");
 		emit_size(e, b->bytes, NULL);
 		buf_printf(e->out, " > ");
@@ -139,7 +143,7 @@ static void emit_bind(Emit *e, const UOp *u)
 
 	map_put(&e->known, PKEY(name), (void *)s);
 	emit_line(e, "%s = %s[0];", s->id, id_of(e, u->src[0]));
-	start(e);
+	emit_start(e);
 	buf_printf(e->out, "if (%s < ", s->id);
 	emit_size_val(e, u->arg->a[1]);
 	buf_printf(e->out, " || %s > ", s->id);
@@ -192,7 +196,7 @@ static void emit_loop(Emit *e, const UOp *u)
 	emit_stacks(e, region);
 	if (limit)
 		emit_line(e, "%s = %s[0];", s->limit, id_of(e, u->src[0]));
-	start(e);
+	emit_start(e);
 	buf_printf(e->out, "for (%s = 0; ", t);
 	if (limit)
 		buf_printf(e->out, "%s < %s%s", t, s->limit, while_ ? " && " : "");
@@ -229,7 +233,7 @@ static void emit_swap(Emit *e, const UOp *u)
 		emit_line(e, "}");
 		return;
 	}
-	start(e);
+	emit_start(e);
 	buf_printf(e->out, "%s_swap(%s, %s, ", e->m->name, a->id, b->id);
 	emit_bytes(e, a->u);
 	buf_printf(e->out, ");\n");
@@ -239,7 +243,7 @@ static void emit_append(Emit *e, const UOp *u)
 {
 	const Buffer *a = function_buffer(e->f, u->src[0]), *b = function_buffer(e->f, u->src[1]);
 
-	start(e);
+	emit_start(e);
 	buf_printf(e->out, "memcpy(%s + %s * ", a->id, a->count);
 	emit_size(e, shape_count(b->u->shape), NULL);
 	buf_printf(e->out, ", %s, ", b->id);

@@ -96,12 +96,26 @@ static void put_pointer(Emit *e, const Buffer *b)
 		emit_line(e, "%s *const %s = args->%s;", type, b->id, b->id);
 	else if (b->place == PLACE_STATE)
 		emit_line(e, "%s *const %s = state->%s;", type, b->id, b->id);
-	else if (b->place == PLACE_TEMP) {
+	else if (b->place == PLACE_CONST)
+		emit_weight_place(e, b);
+	else {
 		buf_printf(e->out, "\t%s *%s%s = (%s *)(void *)(base + ", type,
 			moves ? "" : "const ", b->id, type);
 		put_offset(e, b->region);
 		buf_printf(e->out, ");\n");
 	}
+}
+
+/* Whether some constant comes from a file. */
+static bool uses_file(const Emit *e, const Uses *s)
+{
+	for (size_t i = 0; i < e->f->buffer.n && e->m->weights == WEIGHTS_FILE; i++) {
+		const Buffer *b = &e->f->buffer.at[i];
+		if (b->place == PLACE_CONST && e->m->constant.at[b->constant].offset >= 0 &&
+			map_get(&s->used, PKEY(b->u)))
+			return true;
+	}
+	return false;
 }
 
 /* Sizes, conditions on them, pointers: what the entries from … to-1 need. */
@@ -126,6 +140,9 @@ static void put_start(Emit *e, size_t from, size_t to)
 		map_put(&e->known, PKEY(v->var->arg->a[0]), (void *)v);
 	}
 	put_regions(e);
+	if (uses_file(e, &s))
+		emit_line(e, "const unsigned char *const weights = "
+			"(const unsigned char *)args->weights;");
 	for (size_t i = 0; i < f->buffer.n; i++)
 		if (map_get(&s.used, PKEY(f->buffer.at[i].u)))
 			put_pointer(e, &f->buffer.at[i]);
@@ -194,12 +211,12 @@ static void put_init_ws(Emit *e)
 	const Function *f = e->f;
 
 	buf_printf(e->out, "int %s_init_ws(%svoid *ws)\n{\n", f->prefix,
-		f->fixed ? "" : arena_printf("const %s_args *args, ", f->prefix));
+		init_takes_args(e->m, f) ? arena_printf("const %s_args *args, ", f->prefix) : "");
 	e->tabs = 1;
 	if (f->prepares) {
 		put_start(e, 0, f->prepares);
 		e->checks.n = 0;
-	} else if (!f->fixed) {
+	} else if (init_takes_args(e->m, f)) {
 		emit_line(e, "(void)args;");
 	}
 	if (f->region.n)
@@ -212,15 +229,26 @@ static void put_init_ws(Emit *e)
 	buf_printf(e->out, "}\n\n");
 }
 
+static bool has_grid(const Function *f)
+{
+	Nodes all = walk(f->g->sink);
+
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_PROGRAM && val_get(all.at[i]->arg, "global_size"))
+			return true;
+	return false;
+}
+
 static void put_call(Emit *e)
 {
 	const Function *f = e->f;
 
-	buf_printf(e->out, "int %s_call(%s_args *args, %svoid *ws)\n{\n", f->prefix, f->prefix,
-		f->states ? arena_printf("%s_state *state, ", f->prefix) : "");
+	buf_printf(e->out, "%s\n{\n", emit_call_head(e->m, f));
 	e->tabs = 1;
 	put_start(e, f->prepares, f->g->sink->nsrc);
 	put_guards(e);
+	if (e->m->threads != THREADS_NONE && !has_grid(f))
+		emit_line(e, "(void)threads;");
 	emit_list(e, f->g->sink, f->prepares, f->g->sink->nsrc);
 	put_returned(e);
 	emit_line(e, "return %s_OK;", e->m->name);
@@ -250,6 +278,17 @@ static void put_helpers(Buf *out, const Module *m, const char *text)
 			"\t\tp[i] = q[i];\n\t\tq[i] = x;\n\t}\n}\n\n", m->name);
 }
 
+/* A kernel, and where threads may share its items its caller, which is static too. */
+static void put_kernel(Buf *out, const Module *m, const Kernel *k)
+{
+	const Val *grid = val_get(k->program->arg, "global_size");
+
+	buf_printf(out, "%s\n", k->src);
+	if (m->threads != THREADS_NONE && grid && grid->kind == VAL_ARRAY && grid->n)
+		buf_printf(out, "%s%s\n", strncmp(k->caller, "static ", 7) ? "static " : "",
+			k->caller);
+}
+
 void emit_source(Buf *out, const Module *m)
 {
 	Buf body = {0};
@@ -258,18 +297,23 @@ void emit_source(Buf *out, const Module *m)
 	buf_printf(out, "#include \"%s.h\"\n#include <math.h>\n#include <string.h>\n\n", m->name);
 	buf_printf(out,
 		"#ifdef __cplusplus\n#define restrict __restrict\n#define _Bool bool\n#endif\n\n");
+	emit_weights_source(out, m);
 	for (size_t i = 0; i < m->constant.n; i++) {
+		if (m->constant.at[i].offset >= 0)
+			continue;
 		buf_printf(out, "/* %s */\n", comment_text(m->constant.at[i].note));
 		emit_constant(out, &m->constant.at[i]);
 		buf_printf(out, "\n");
 	}
 	for (size_t i = 0; i < m->kernel.n; i++)
-		buf_printf(out, "%s\n", m->kernel.at[i].src);
+		put_kernel(out, m, &m->kernel.at[i]);
 	for (size_t i = 0; i < m->function.n; i++) {
 		buf_printf(&body, i ? "\n" : "");
 		put_function(&body, m, m->function.at[i]);
 	}
 	put_helpers(out, m, buf_str(&body));
+	if (strstr(buf_str(&body), arena_printf("%s_share(", m->name)))
+		emit_threads_source(out, m);
 	buf_add(out, buf_str(&body), body.n);
 	buf_free(&body);
 }

@@ -18,7 +18,7 @@ size_t module_constant(Module *m, const char *id, const Array *at)
 				!memcmp(c->at.data, at->data, at->bytes))
 			return k - 1;
 	}
-	vec_push(&m->constant, ((Constant){identifier_new(&m->ids, NULL, id), *at, id}));
+	vec_push(&m->constant, ((Constant){identifier_new(&m->ids, NULL, id), *at, id, -1}));
 	map_put(&m->constants, key, (void *)(uintptr_t)m->constant.n);
 	return m->constant.n - 1;
 }

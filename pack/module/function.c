@@ -214,7 +214,7 @@ static void check_program(const UOp *program)
 Function *module_add(Module *m, const Graph *g, const char *name, const ModuleOptions *o)
 {
 	Function *f = arena_alloc(sizeof *f);
-	static const char *const reserved[] = {"args", "state", "ws", "base", "threads"};
+	static const char *const reserved[] = {"args", "state", "ws", "base", "threads", "weights"};
 	Map ids = {0};
 
 	f->name = name;

@@ -14,6 +14,7 @@ typedef struct {
 	const char *id;                 /* a C identifier, distinct in the module */
 	Array at;
 	const char *note;               /* the name it has in its document */
+	int64_t offset;                 /* among the weights, or -1: it is in the source */
 } Constant;
 typedef struct {
 	const char *id;                 /* its function's name in the module */
@@ -67,8 +68,17 @@ typedef struct {
 	Map slot;                       /* BUFFER → 1 + its number */
 	Map sized;                      /* name of a size (a Val) → 1 + its number */
 } Function;
+/* Who runs the items of a kernel: the caller of NAME_call alone; or whom it names, of whom
+ * THREADS_POOL gives one. */
+typedef enum { THREADS_NONE, THREADS_CALLER, THREADS_POOL } Threads;
+/* Where constants are: ANY is in the source while they are few. */
+typedef enum { WEIGHTS_ANY, WEIGHTS_SOURCE, WEIGHTS_OBJECT, WEIGHTS_FILE } Weights;
 typedef struct {
 	const char *name;
+	Threads threads;
+	Weights weights;
+	int64_t weight_bytes;
+	uint64_t weight_sum;
 	VEC(Function *) function;
 	VEC(Constant) constant;
 	VEC(Kernel) kernel;
