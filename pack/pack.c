@@ -10,7 +10,7 @@
 
 static struct {
 	const char *name, *to, *target, *threads, *weights;
-	bool prepare;
+	bool prepare, hpp;
 } opt = {.to = ".", .target = "c"};
 
 static const Option options[] = {
@@ -27,6 +27,7 @@ static const Option options[] = {
 		"source; object: NAME_weights.S and .bin, from 1 MB on; file: .bin, which "
 		"the program gives",
 		&opt.weights},
+	{0, "hpp", NULL, "also NAME.hpp, for C++17", &opt.hpp},
 	{0, "prepare", NULL,
 		"compute what is prepared from constants in NAME_init_ws, "
 		"instead of storing it",
@@ -37,7 +38,7 @@ static const Option options[] = {
 /* FUNCTION=FILE, or FILE, which is the only one or gives its name. */
 typedef struct { const char *function, *file; } Given;
 
-static Given operand_of(const char *text, bool only)
+static Given given_of(const char *text, bool only)
 {
 	const char *eq = strchr(text, '='), *stem = strrchr(text, '/');
 
@@ -47,7 +48,9 @@ static Given operand_of(const char *text, bool only)
 	return (Given){only ? NULL : arena_printf("%.*s", (int)strcspn(stem, "."), stem), text};
 }
 
-static Graph *document_read(const char *file)
+/* A document that may be packed, at level program, as bytes: each is checked by itself, since a
+ * mark is over the nodes in an order that those of another document change. */
+static void document_read(const char *file, Buf *out)
 {
 	Stream *in = stream_open(file);
 	Graph *g = stream_next(in, 0);
@@ -58,14 +61,13 @@ static Graph *document_read(const char *file)
 		die_silent(MALFORMED);
 	verify(g);
 	if (g->level < LV_PROGRAM) {
-		g = prove_admit(g);
-		g = stage_raise(g, LV_PROGRAM, opt.target, true);
+		g = stage_raise(prove_admit(g), LV_PROGRAM, opt.target, true);
 		verify(g);
 	} else {
 		code_check(g);
 	}
-	g->all = (Nodes){0};
-	return g;
+	wire_write(out, g);
+	arena_reset();
 }
 
 static void write_file(const char *ending, void (*emit)(Buf *, const Module *), const Module *m)
@@ -121,6 +123,8 @@ static void write_module(Module *m)
 	}
 	write_file(".h", emit_header, m);
 	write_file(".c", emit_source, m);
+	if (opt.hpp)
+		write_file(".hpp", emit_hpp, m);
 	if (m->threads == THREADS_POOL)
 		write_file("_pool.c", emit_pool, m);
 	if (m->weights == WEIGHTS_OBJECT)
@@ -154,13 +158,19 @@ int main(int argc, char **argv)
 	broker_start();
 	secret_missing();
 	confine_build(false, 1, &writes);
-	for (int i = first; i < argc || i == first; i++) {
-		Given o = i < argc ? operand_of(argv[i], argc - first == 1) : (Given){0};
+	size_t n = argc > first ? argc - first : 1;
+	Buf *in = xcalloc(n, sizeof *in);
+	for (size_t i = 0; i < n; i++)
+		document_read(argc > first ? given_of(argv[first + i], n == 1).file : NULL, &in[i]);
+	for (size_t i = 0; i < n; i++) {
+		Given o = argc > first ? given_of(argv[first + i], n == 1) : (Given){0};
+		ModuleOptions as = {.align = 64, .prepare = opt.prepare};
 		if (o.function && !identifier_ok(o.function))
 			die(USAGE, "a function's name is an identifier of C, not '%.80s'",
 				o.function);
-		ModuleOptions as = {.align = 64, .prepare = opt.prepare};
-		module_add(&m, document_read(o.file), o.function, &as);
+		Graph *g = wire_read(in[i].s, in[i].n, NULL, 0);
+		g->all = (Nodes){0};
+		module_add(&m, g, o.function, &as);
 	}
 	write_module(&m);
 	return stage_end();

@@ -119,6 +119,7 @@ static void put_function(Buf *out, const Module *m, const Function *f)
 {
 	Emit e = {.out = out, .m = m, .f = f};
 
+	function_sizes(f);
 	if (f->name)
 		buf_printf(out, "\n/* ---- %s */\n", f->name);
 	buf_printf(out, "\n");

@@ -13,8 +13,6 @@ static const char *comment_text(const char *s)
 	return r;
 }
 
-static const char *args_name(const SizeVar *s) { return arena_printf("args->%s", s->id); }
-
 /* ---- the workspace */
 
 /* The place of region r: a number, or the sum of those before. */
@@ -53,7 +51,7 @@ static void put_ws_bytes(Emit *e)
 		f->prefix);
 	for (size_t i = 0; i < f->region.n; i++) {
 		buf_printf(e->out, i ? " +\n\t\t" : "");
-		emit_size(e, f->region.at[i].bytes, args_name);
+		emit_size(e, f->region.at[i].bytes, emit_member);
 	}
 	buf_printf(e->out, f->region.n ? ";\n}\n\n" : "(void)args, 0;\n}\n\n");
 }
@@ -259,6 +257,7 @@ static void put_function(Buf *out, const Module *m, const Function *f)
 {
 	Emit e = {.out = out, .m = m, .f = f};
 
+	function_sizes(f);
 	if (!f->fixed)
 		put_ws_bytes(&e);
 	if (f->states)
@@ -270,7 +269,7 @@ static void put_function(Buf *out, const Module *m, const Function *f)
 
 static void put_helpers(Buf *out, const Module *m, const char *text)
 {
-	emit_size_helpers(out, m->name, text);
+	emit_size_helpers(out, "static", m->name, text);
 	if (strstr(text, arena_printf("%s_swap(", m->name)))
 		buf_printf(out, "static void %s_swap(void *a, void *b, size_t n)\n{\n"
 			"\tunsigned char *p = (unsigned char *)a, *q = (unsigned char *)b;\n\n"

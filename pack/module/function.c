@@ -81,6 +81,17 @@ static UOp *greatest(const Function *f, UOp *u)
 	return u;
 }
 
+void function_sizes(const Function *f)
+{
+	vars_unbind();
+	vars_declare(f->g->vars);
+	for (size_t i = 0; i < f->size.n; i++) {
+		const UOp *var = f->size.at[i].var;
+		if (f->size.at[i].bound)
+			vars_bind(var->arg->a[0]->s, var->arg->a[1]->i, var->arg->a[2]->i);
+	}
+}
+
 /* ---- buffers */
 
 static Place place_of(const UOp *u, bool *keeps)

@@ -94,6 +94,8 @@ typedef struct {
 /* Adds g, a verified document of level program for a CPU, as the function `name` (NULL: the
  * module's own). Dies with UNSUPPORTED for what cannot be packed. Everything is in the arena. */
 Function *module_add(Module *m, const Graph *g, const char *name, const ModuleOptions *o);
+/* Declares the size variables of f, which sizes in its args mention: before they are read. */
+void function_sizes(const Function *f);
 Buffer *function_buffer(const Function *f, const UOp *u);
 /* The kernel of a CALL of a PROGRAM. */
 const Kernel *module_kernel(const Module *m, const UOp *program);
