@@ -3,6 +3,7 @@
  *     FILE … → functions of a module → NAME.h, NAME.c */
 #include "emit/emit.h"
 #include "io/io.h"
+#include "loss.h"
 #include "process/process.h"
 #include "prove/prove.h"
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 static struct {
 	const char *name, *to, *target, *threads, *weights;
+	VEC(const char *) with;
 	bool prepare, hpp;
 } opt = {.to = ".", .target = "c"};
 
@@ -23,10 +25,12 @@ static const Option options[] = {
 		"none (as it is), caller: NAME_call takes a parallel_for; pool: that, "
 		"and NAME_pool.c",
 		&opt.threads},
-	{0, "weights", "WHERE",
+	{0, "weights", "HOW,…",
 		"source; object: NAME_weights.S and .bin, from 1 MB on; file: .bin, which "
-		"the program gives",
+		"the program gives; f16, bf16: stored so, which is compared by running both",
 		&opt.weights},
+	{0, "with", "NAME=FILE", "for that comparison, an operand of run (NAME=rand)", &opt.with,
+		.many = true},
 	{0, "hpp", NULL, "also NAME.hpp, for C++17", &opt.hpp},
 	{0, "prepare", NULL,
 		"compute what is prepared from constants in NAME_init_ws, "
@@ -35,7 +39,7 @@ static const Option options[] = {
 	{0},
 };
 
-/* FUNCTION=FILE, or FILE, which is the only one or gives its name. */
+/* FUNCTION=FILE, or FILE, which is the only one or gives its name. It outlives the arena. */
 typedef struct { const char *function, *file; } Given;
 
 static Given given_of(const char *text, bool only)
@@ -43,9 +47,9 @@ static Given given_of(const char *text, bool only)
 	const char *eq = strchr(text, '='), *stem = strrchr(text, '/');
 
 	if (eq)
-		return (Given){arena_printf("%.*s", (int)(eq - text), text), eq + 1};
+		return (Given){xstrndup(text, eq - text), eq + 1};
 	stem = stem ? stem + 1 : text;
-	return (Given){only ? NULL : arena_printf("%.*s", (int)strcspn(stem, "."), stem), text};
+	return (Given){only ? NULL : xstrndup(stem, strcspn(stem, ".")), text};
 }
 
 /* A document that may be packed, at level program, as bytes: each is checked by itself, since a
@@ -66,7 +70,7 @@ static void document_read(const char *file, Buf *out)
 	} else {
 		code_check(g);
 	}
-	wire_write(out, g);
+	wire_write(out, mark_put(g));
 	arena_reset();
 }
 
@@ -104,7 +108,7 @@ static const char *writable(void)
 		end--;
 	while (end > opt.to && end[-1] != '/')
 		end--;
-	return end == opt.to ? "." : arena_printf("%.*s", (int)(end - opt.to), opt.to);
+	return end == opt.to ? "." : xstrndup(opt.to, end - opt.to);
 }
 
 /* All files of a module, or none. */
@@ -134,6 +138,44 @@ static void write_module(Module *m)
 	files_release();
 }
 
+/* --weights: where constants are, and how f32 is stored. */
+static void weights_read(Module *m, ModuleOptions *as)
+{
+	static const char *const words[] = {"source", "object", "file", "f16", "bf16", NULL};
+	const char *at = opt.weights;
+
+	while (at) {
+		const char *end = strchr(at, ',');
+		const char *word = end ? arena_printf("%.*s", (int)(end - at), at) : at;
+		int k = choice("--weights", word, words);
+		if (k < 3)
+			m->weights = WEIGHTS_SOURCE + k;
+		else
+			as->narrow = k == 3 ? DT_F16 : DT_BF16;
+		at = end ? end + 1 : NULL;
+	}
+}
+
+static void add_functions(Module *m, size_t n, const Given *given, const ModuleOptions *as)
+{
+	Buf *in = xcalloc(n, sizeof *in);
+
+	for (size_t i = 0; i < n; i++) {
+		if (given[i].function && !identifier_ok(given[i].function))
+			die(USAGE, "a function's name is an identifier of C, not '%.80s'",
+				given[i].function);
+		document_read(given[i].file, &in[i]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		Graph *g = wire_read(in[i].s, in[i].n, NULL, 0);
+		g->all = (Nodes){0};
+		if (as->narrow)
+			loss_print(
+				g, constants_rounded(as->prepare ? g : prepare_now(g), as->narrow));
+		module_add(m, g, given[i].function, as);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const Stage tool = {
@@ -146,32 +188,24 @@ int main(int argc, char **argv)
 
 	stage_begin("pack");
 	int first = options_parse(&tool, argc, argv);
+	ModuleOptions as = {.prepare = opt.prepare};
 	if (!opt.name || !identifier_ok(opt.name))
 		die(USAGE, "--name takes an identifier of C, not '%.80s'",
 			opt.name ? opt.name : "");
 	m.name = opt.name;
 	m.threads = choice(
 		"--threads", opt.threads, (const char *const[]){"none", "caller", "pool", NULL});
-	m.weights = opt.weights ? WEIGHTS_SOURCE + choice("--weights", opt.weights,
-		(const char *const[]){"source", "object", "file", NULL}) : WEIGHTS_ANY;
+	weights_read(&m, &as);
+	size_t n = argc > first ? argc - first : 1;
+	Given *given = xcalloc(n, sizeof *given);
+	for (int i = first; i < argc; i++)
+		given[i - first] = given_of(argv[i], n == 1);
 	const char *writes = writable();
+	loss_offer(opt.with.n, opt.with.at);
 	broker_start();
 	secret_missing();
 	confine_build(false, 1, &writes);
-	size_t n = argc > first ? argc - first : 1;
-	Buf *in = xcalloc(n, sizeof *in);
-	for (size_t i = 0; i < n; i++)
-		document_read(argc > first ? given_of(argv[first + i], n == 1).file : NULL, &in[i]);
-	for (size_t i = 0; i < n; i++) {
-		Given o = argc > first ? given_of(argv[first + i], n == 1) : (Given){0};
-		ModuleOptions as = {.align = 64, .prepare = opt.prepare};
-		if (o.function && !identifier_ok(o.function))
-			die(USAGE, "a function's name is an identifier of C, not '%.80s'",
-				o.function);
-		Graph *g = wire_read(in[i].s, in[i].n, NULL, 0);
-		g->all = (Nodes){0};
-		module_add(&m, g, o.function, &as);
-	}
+	add_functions(&m, n, given, &as);
 	write_module(&m);
 	return stage_end();
 }

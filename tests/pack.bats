@@ -221,3 +221,23 @@ RULES="-O2 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -f
 32 | -4 12 62 -10 | 4
 11 14 22 25 33 36 1 2 3 | 6" ] || { echo "$output"; return 1; }
 }
+
+@test "constants in half the bytes: what is said of it is what it is" {
+	local how
+	net
+	$CC $RULES -o main -Ilib main.c lib/net.c -lm
+	./main > plain
+	for how in f16 bf16 file,f16; do
+		net --weights $how 2> said
+		grep -q '^y: at most [0-9.e-]* apart, the largest is [0-9.]*; [1-9][0-9]* of 16384 differ$' said
+		$CC $RULES ${how:+$([ $how != file,f16 ] || echo -DFROM_FILE)} -o main -Ilib main.c lib/*.c -lm
+		./main > narrow
+		python3 - plain narrow <<-'END'
+			import array, sys
+			a, b = (array.array("f", open(f, "rb").read()) for f in sys.argv[1:])
+			d = max(abs(x - y) for x, y in zip(a, b))
+			assert 0 < d < 0.01, d
+		END
+	done
+	[ "$(stat -c %s lib/net_weights.bin)" = 131072 ]
+}

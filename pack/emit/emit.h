@@ -60,6 +60,8 @@ void emit_weights_object(Buf *out, const Module *m);
 void emit_weights_open(Buf *out, const Module *m);
 void emit_weights_header(Buf *out, const Module *m);
 void emit_weights_source(Buf *out, const Module *m);
+/* A constant's first element, as an expression. */
+const char *emit_constant_at(const Module *m, const Constant *c);
 /* The pointer to a constant that is among them. */
 void emit_weight_place(Emit *e, const Buffer *b);
 
