@@ -13,13 +13,13 @@ static struct {
 	const char *name, *to, *target, *threads, *weights;
 	VEC(const char *) with;
 	bool prepare, hpp;
-} opt = {.to = ".", .target = "c"};
+} opt = {.to = ".", .target = "clang"};
 
 static const Option options[] = {
 	{0, "name", "NAME", "the module's name, an identifier: of its files and its functions",
 		&opt.name},
 	{'o', "output", "DIR", "the folder for its files (.)", &opt.to},
-	{'t', "target", "TARGET", "what to render for where that is still to be done (c)",
+	{'t', "target", "TARGET", "what to render for where that is still to be done (clang)",
 		&opt.target},
 	{0, "threads", "WHOSE",
 		"none (as it is), caller: NAME_call takes a parallel_for; pool: that, "
