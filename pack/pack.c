@@ -3,6 +3,7 @@
  *     FILE … → functions of a module → NAME.h, NAME.c */
 #include "emit/emit.h"
 #include "io/io.h"
+#include "library/library.h"
 #include "loss.h"
 #include "process/process.h"
 #include "prove/prove.h"
@@ -12,7 +13,8 @@
 static struct {
 	const char *name, *to, *target, *threads, *weights;
 	VEC(const char *) with;
-	bool prepare, hpp;
+	bool prepare, hpp, so, archive, module;
+	Compile compile;
 } opt = {.to = ".", .target = "clang"};
 
 static const Option options[] = {
@@ -32,6 +34,13 @@ static const Option options[] = {
 	{0, "with", "NAME=FILE", "for that comparison, an operand of run (NAME=rand)", &opt.with,
 		.many = true},
 	{0, "hpp", NULL, "also NAME.hpp, for C++17", &opt.hpp},
+	{0, "module", NULL, "also NAME_module.c: functions by name, called by arrays", &opt.module},
+	{0, "so", NULL, "also libNAME.so, NAME.py and NAME.pc", &opt.so},
+	{0, "static", NULL, "also libNAME.a and NAME.pc", &opt.archive},
+	{0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt.compile.cc},
+	{0, "march", "PROCESSOR",
+		"what to compile for (what kernels were rendered for, or native)",
+		&opt.compile.march},
 	{0, "prepare", NULL,
 		"compute what is prepared from constants in NAME_init_ws, "
 		"instead of storing it",
@@ -74,13 +83,11 @@ static void document_read(const char *file, Buf *out)
 	arena_reset();
 }
 
-static void write_file(const char *ending, void (*emit)(Buf *, const Module *), const Module *m)
+static void add_file(
+	Files *to, const char *ending, void (*emit)(Buf *, const Module *), const Module *m)
 {
-	Buf b = {0};
-
-	emit(&b, m);
-	file_write(arena_printf("%s/%s%s", opt.to, m->name, ending), buf_str(&b), b.n);
-	buf_free(&b);
+	vec_push(to, ((File){.name = arena_printf("%s%s", m->name, ending)}));
+	emit(&to->at[to->n - 1].text, m);
 }
 
 /* The number of the word that an option was given; NULL: the first. */
@@ -111,31 +118,62 @@ static const char *writable(void)
 	return end == opt.to ? "." : xstrndup(opt.to, end - opt.to);
 }
 
+static void add_sources(Files *to, Module *m)
+{
+	weights_place(m);
+	if (m->weights != WEIGHTS_SOURCE) {
+		vec_push(to, ((File){.name = arena_printf("%s_weights.bin", m->name)}));
+		emit_weights_file(&to->at[0].text, m);
+	}
+	add_file(to, ".h", emit_header, m);
+	add_file(to, ".c", emit_source, m);
+	if (opt.hpp)
+		add_file(to, ".hpp", emit_hpp, m);
+	if (m->threads == THREADS_POOL)
+		add_file(to, "_pool.c", emit_pool, m);
+	if (m->weights == WEIGHTS_OBJECT)
+		add_file(to, "_weights.S", emit_weights_object, m);
+	if (m->weights == WEIGHTS_FILE)
+		add_file(to, "_open.c", emit_weights_open, m);
+	if (opt.module) {
+		add_file(to, "_module.h", emit_module_header, m);
+		add_file(to, "_module.c", emit_module_source, m);
+	}
+}
+
+/* What is compiled are the files before it. */
+static void add_built(Files *to, const char *ending,
+	void (*build)(Buf *, const Module *, const Files *), const Module *m)
+{
+	File made = {.name = arena_printf("lib%s%s", m->name, ending)};
+
+	build(&made.text, m, to);
+	vec_push(to, made);
+}
+
 /* All files of a module, or none. */
 static void write_module(Module *m)
 {
-	Buf weights = {0};
+	Files files = {0};
 
+	add_sources(&files, m);
+	if (opt.so)
+		add_built(&files, ".so", build_shared, m);
+	if (opt.archive)
+		add_built(&files, ".a", build_static, m);
+	if (opt.so)
+		add_file(&files, ".py", emit_python, m);
+	if (opt.so || opt.archive)
+		add_file(&files, ".pc", emit_pc, m);
 	files_hold();
 	folder_new(opt.to);
-	weights_place(m);
-	if (m->weights != WEIGHTS_SOURCE) {
-		emit_weights_file(&weights, m);
-		file_write(
-			arena_printf("%s/%s_weights.bin", opt.to, m->name), weights.s, weights.n);
-		buf_free(&weights);
+	for (size_t i = 0; i < files.n; i++) {
+		File *f = &files.at[i];
+		file_write(arena_printf("%s/%s", opt.to, f->name), buf_str(&f->text), f->text.n);
+		buf_free(&f->text);
 	}
-	write_file(".h", emit_header, m);
-	write_file(".c", emit_source, m);
-	if (opt.hpp)
-		write_file(".hpp", emit_hpp, m);
-	if (m->threads == THREADS_POOL)
-		write_file("_pool.c", emit_pool, m);
-	if (m->weights == WEIGHTS_OBJECT)
-		write_file("_weights.S", emit_weights_object, m);
-	if (m->weights == WEIGHTS_FILE)
-		write_file("_open.c", emit_weights_open, m);
 	files_release();
+	vec_free(&files);
 }
 
 /* --weights: where constants are, and how f32 is stored. */
@@ -200,8 +238,13 @@ int main(int argc, char **argv)
 	Given *given = xcalloc(n, sizeof *given);
 	for (int i = first; i < argc; i++)
 		given[i - first] = given_of(argv[i], n == 1);
+	opt.module |= opt.so || opt.archive;
+	if (opt.module && m.weights == WEIGHTS_FILE)
+		die(USAGE,
+			"a library has its weights within: --weights file is for NAME.c alone");
 	const char *writes = writable();
 	loss_offer(opt.with.n, opt.with.at);
+	build_offer(&opt.compile);
 	broker_start();
 	secret_missing();
 	confine_build(false, 1, &writes);
