@@ -10,8 +10,8 @@
 
 static struct {
 	const char *name, *to, *target, *threads, *weights;
-	bool prepare;
-} opt = {.to = ".", .target = "c"};
+	bool prepare, embedded;
+} opt = {.to = "."};
 
 static const Option options[] = {
 	{0, "name", "NAME", "the module's name, an identifier: of its files and its functions",
@@ -19,6 +19,8 @@ static const Option options[] = {
 	{'o', "output", "DIR", "the folder for its files (.)", &opt.to},
 	{'t', "target", "TARGET", "what to render for where that is still to be done (c)",
 		&opt.target},
+	{0, "embedded", NULL, "for a microcontroller: as -t embedded, and aligned to 16 bytes",
+		&opt.embedded},
 	{0, "threads", "WHOSE",
 		"none (as it is), caller: NAME_call takes a parallel_for; pool: that, "
 		"and NAME_pool.c",
@@ -47,6 +49,14 @@ static Given operand_of(const char *text, bool only)
 	return (Given){only ? NULL : arena_printf("%.*s", (int)strcspn(stem, "."), stem), text};
 }
 
+/* --embedded is a row for target c. */
+static const char *target(void)
+{
+	const char *t = opt.target ? opt.target : "c";
+
+	return opt.embedded && !strcmp(t, "c") ? "embedded" : t;
+}
+
 static Graph *document_read(const char *file)
 {
 	Stream *in = stream_open(file);
@@ -59,7 +69,7 @@ static Graph *document_read(const char *file)
 	verify(g);
 	if (g->level < LV_PROGRAM) {
 		g = prove_admit(g);
-		g = stage_raise(g, LV_PROGRAM, opt.target, true);
+		g = stage_raise(g, LV_PROGRAM, target(), true);
 		verify(g);
 	} else {
 		code_check(g);
@@ -159,7 +169,7 @@ int main(int argc, char **argv)
 		if (o.function && !identifier_ok(o.function))
 			die(USAGE, "a function's name is an identifier of C, not '%.80s'",
 				o.function);
-		ModuleOptions as = {.align = 64, .prepare = opt.prepare};
+		ModuleOptions as = {.align = opt.embedded ? 16 : 64, .prepare = opt.prepare};
 		module_add(&m, document_read(o.file), o.function, &as);
 	}
 	write_module(&m);
