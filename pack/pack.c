@@ -3,6 +3,7 @@
  *     FILE … → functions of a module → NAME.h, NAME.c */
 #include "emit/emit.h"
 #include "io/io.h"
+#include "loss.h"
 #include "process/process.h"
 #include "prove/prove.h"
 #include <stdlib.h>
@@ -10,25 +11,29 @@
 
 static struct {
 	const char *name, *to, *target, *threads, *weights;
-	bool prepare, embedded;
+	VEC(const char *) with;
+	bool prepare, hpp, embedded;
 } opt = {.to = "."};
 
 static const Option options[] = {
 	{0, "name", "NAME", "the module's name, an identifier: of its files and its functions",
 		&opt.name},
 	{'o', "output", "DIR", "the folder for its files (.)", &opt.to},
-	{'t', "target", "TARGET", "what to render for where that is still to be done (c)",
+	{'t', "target", "TARGET", "what to render for where that is still to be done (clang)",
 		&opt.target},
-	{0, "embedded", NULL, "for a microcontroller: as -t embedded, and aligned to 16 bytes",
+	{0, "embedded", NULL, "for a microcontroller: target c with no more memory than needed",
 		&opt.embedded},
 	{0, "threads", "WHOSE",
 		"none (as it is), caller: NAME_call takes a parallel_for; pool: that, "
 		"and NAME_pool.c",
 		&opt.threads},
-	{0, "weights", "WHERE",
+	{0, "weights", "HOW,…",
 		"source; object: NAME_weights.S and .bin, from 1 MB on; file: .bin, which "
-		"the program gives",
+		"the program gives; f16, bf16: stored so, which is compared by running both",
 		&opt.weights},
+	{0, "with", "NAME=FILE", "for that comparison, an operand of run (NAME=rand)", &opt.with,
+		.many = true},
+	{0, "hpp", NULL, "also NAME.hpp, for C++17", &opt.hpp},
 	{0, "prepare", NULL,
 		"compute what is prepared from constants in NAME_init_ws, "
 		"instead of storing it",
@@ -36,28 +41,28 @@ static const Option options[] = {
 	{0},
 };
 
-/* FUNCTION=FILE, or FILE, which is the only one or gives its name. */
+/* FUNCTION=FILE, or FILE, which is the only one or gives its name. It outlives the arena. */
 typedef struct { const char *function, *file; } Given;
 
-static Given operand_of(const char *text, bool only)
+static Given given_of(const char *text, bool only)
 {
 	const char *eq = strchr(text, '='), *stem = strrchr(text, '/');
 
 	if (eq)
-		return (Given){arena_printf("%.*s", (int)(eq - text), text), eq + 1};
+		return (Given){xstrndup(text, eq - text), eq + 1};
 	stem = stem ? stem + 1 : text;
-	return (Given){only ? NULL : arena_printf("%.*s", (int)strcspn(stem, "."), stem), text};
+	return (Given){only ? NULL : xstrndup(stem, strcspn(stem, ".")), text};
 }
 
 /* --embedded is a row for target c. */
 static const char *target(void)
 {
-	const char *t = opt.target ? opt.target : "c";
-
-	return opt.embedded && !strcmp(t, "c") ? "embedded" : t;
+	return opt.embedded ? "embedded" : opt.target ? opt.target : "clang";
 }
 
-static Graph *document_read(const char *file)
+/* A document that may be packed, at level program, as bytes: each is checked by itself, since a
+ * mark is over the nodes in an order that those of another document change. */
+static void document_read(const char *file, Buf *out)
 {
 	Stream *in = stream_open(file);
 	Graph *g = stream_next(in, 0);
@@ -68,14 +73,13 @@ static Graph *document_read(const char *file)
 		die_silent(MALFORMED);
 	verify(g);
 	if (g->level < LV_PROGRAM) {
-		g = prove_admit(g);
-		g = stage_raise(g, LV_PROGRAM, target(), true);
+		g = stage_raise(prove_admit(g), LV_PROGRAM, target(), true);
 		verify(g);
 	} else {
 		code_check(g);
 	}
-	g->all = (Nodes){0};
-	return g;
+	wire_write(out, mark_put(g));
+	arena_reset();
 }
 
 static void write_file(const char *ending, void (*emit)(Buf *, const Module *), const Module *m)
@@ -112,7 +116,7 @@ static const char *writable(void)
 		end--;
 	while (end > opt.to && end[-1] != '/')
 		end--;
-	return end == opt.to ? "." : arena_printf("%.*s", (int)(end - opt.to), opt.to);
+	return end == opt.to ? "." : xstrndup(opt.to, end - opt.to);
 }
 
 /* All files of a module, or none. */
@@ -131,6 +135,8 @@ static void write_module(Module *m)
 	}
 	write_file(".h", emit_header, m);
 	write_file(".c", emit_source, m);
+	if (opt.hpp)
+		write_file(".hpp", emit_hpp, m);
 	if (m->threads == THREADS_POOL)
 		write_file("_pool.c", emit_pool, m);
 	if (m->weights == WEIGHTS_OBJECT)
@@ -138,6 +144,44 @@ static void write_module(Module *m)
 	if (m->weights == WEIGHTS_FILE)
 		write_file("_open.c", emit_weights_open, m);
 	files_release();
+}
+
+/* --weights: where constants are, and how f32 is stored. */
+static void weights_read(Module *m, ModuleOptions *as)
+{
+	static const char *const words[] = {"source", "object", "file", "f16", "bf16", NULL};
+	const char *at = opt.weights;
+
+	while (at) {
+		const char *end = strchr(at, ',');
+		const char *word = end ? arena_printf("%.*s", (int)(end - at), at) : at;
+		int k = choice("--weights", word, words);
+		if (k < 3)
+			m->weights = WEIGHTS_SOURCE + k;
+		else
+			as->narrow = k == 3 ? DT_F16 : DT_BF16;
+		at = end ? end + 1 : NULL;
+	}
+}
+
+static void add_functions(Module *m, size_t n, const Given *given, const ModuleOptions *as)
+{
+	Buf *in = xcalloc(n, sizeof *in);
+
+	for (size_t i = 0; i < n; i++) {
+		if (given[i].function && !identifier_ok(given[i].function))
+			die(USAGE, "a function's name is an identifier of C, not '%.80s'",
+				given[i].function);
+		document_read(given[i].file, &in[i]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		Graph *g = wire_read(in[i].s, in[i].n, NULL, 0);
+		g->all = (Nodes){0};
+		if (as->narrow)
+			loss_print(
+				g, constants_rounded(as->prepare ? g : prepare_now(g), as->narrow));
+		module_add(m, g, given[i].function, as);
+	}
 }
 
 int main(int argc, char **argv)
@@ -152,26 +196,26 @@ int main(int argc, char **argv)
 
 	stage_begin("pack");
 	int first = options_parse(&tool, argc, argv);
+	ModuleOptions as = {.prepare = opt.prepare};
+	if (opt.embedded && opt.target && strcmp(opt.target, "c"))
+		die(USAGE, "--embedded is for target c, not '%.80s'", opt.target);
 	if (!opt.name || !identifier_ok(opt.name))
 		die(USAGE, "--name takes an identifier of C, not '%.80s'",
 			opt.name ? opt.name : "");
 	m.name = opt.name;
 	m.threads = choice(
 		"--threads", opt.threads, (const char *const[]){"none", "caller", "pool", NULL});
-	m.weights = opt.weights ? WEIGHTS_SOURCE + choice("--weights", opt.weights,
-		(const char *const[]){"source", "object", "file", NULL}) : WEIGHTS_ANY;
+	weights_read(&m, &as);
+	size_t n = argc > first ? argc - first : 1;
+	Given *given = xcalloc(n, sizeof *given);
+	for (int i = first; i < argc; i++)
+		given[i - first] = given_of(argv[i], n == 1);
 	const char *writes = writable();
+	loss_offer(opt.with.n, opt.with.at);
 	broker_start();
 	secret_missing();
 	confine_build(false, 1, &writes);
-	for (int i = first; i < argc || i == first; i++) {
-		Given o = i < argc ? operand_of(argv[i], argc - first == 1) : (Given){0};
-		if (o.function && !identifier_ok(o.function))
-			die(USAGE, "a function's name is an identifier of C, not '%.80s'",
-				o.function);
-		ModuleOptions as = {.align = opt.embedded ? 16 : 64, .prepare = opt.prepare};
-		module_add(&m, document_read(o.file), o.function, &as);
-	}
+	add_functions(&m, n, given, &as);
 	write_module(&m);
 	return stage_end();
 }

@@ -146,3 +146,98 @@ RULES="-O2 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -f
 	fails 4 pack --name net -o none short.mp
 	[ ! -e none ]
 }
+
+@test "several functions in a module, and C++: a gradient, a sparse Jacobian, a permuted output, a view" {
+	cat > chain.t <<-'END'
+		input x f64[n] where n in 2..100000
+		r = x[1:] - x[:-1] ** 2
+		output r, loss = sum(r * r + (1 - x[:-1]) ** 2)
+	END
+	cat > turn.t <<-'END'
+		input a f32[2, 3]
+		const c f32 = [10, 20, 30]
+		output b = (a + c).T, top = a[:1], s = a[1, 2]
+	END
+	trace chain.t > chain.mp
+	jac -o r -w x --only --sparse --set n=4 chain.mp | fuse | render -t clang > jacobian.mp
+	grad -o loss -w x chain.mp | fuse | render -t clang > gradient.mp
+	trace turn.t | fuse | render -t clang > turn.mp
+	ok pack --name robot --hpp -o lib jacobian.mp grad=gradient.mp turn=turn.mp
+	cat > main.cpp <<-'END'
+		#include "lib/robot.hpp"
+		#include <cstdio>
+		#include <vector>
+		int main()
+		{
+			using namespace robot;
+			static jacobian::IN0_t x = {{1, 2, 3, 4}};
+			static jacobian::OUT0_t values;
+			static jacobian::WS_t ws;
+			using P = jacobian::OUT0_pattern;
+			static_assert(P::rows == 3 && P::columns == 4 && P::nonzeros == 6, "");
+			static_assert(jacobian::IN0_t::shape[0] == 4 && jacobian::IN0_t::nbytes == 32, "");
+			if (jacobian::init_ws(ws) || jacobian::call(x, values, ws))
+				return 1;
+			for (int j = 0; j < P::columns; j++)
+				for (int k = P::indptr[j]; k < P::indptr[j + 1]; k++)
+					std::printf("%d,%d %g\n", P::indices[k], j, values[k]);
+
+			double r[3], loss, g[4];
+			grad::IN0_t gx = {x.data, {4}};
+			grad::OUT0_t gr = {r, {}};
+			grad::OUT1_t gl = {&loss, {}};
+			grad::OUT2_t gg = {g, {}};
+			robot_grad_args args{};
+			args.n = 4;
+			std::vector<double> space(std::size_t(grad::ws_bytes(args)) / 8 + 16);
+			void *at = space.data() + (64 - reinterpret_cast<std::uintptr_t>(space.data()) % 64) / 8;
+			if (grad::init_ws(args, at) || grad::call(gx, gr, gl, gg, at))
+				return 2;
+			std::printf("%g | %g %g %g %g | %d\n", loss, g[0], g[1], g[2], g[3], int(gg.shape[0]));
+
+			static turn::IN0_t a = {{1, 2, 3, 4, 5, 6}};
+			static turn::OUT0_t b;
+			static turn::OUT1_t top;
+			static turn::OUT2_t s;
+			static turn::WS_t tws;
+			if (turn::init_ws(tws) || turn::call(a, b, top, s, tws))
+				return 3;
+			for (float v : b)
+				std::printf("%g ", double(v));
+			std::printf("%g %g %g | %g\n", double(top[0]), double(top[1]), double(top[2]), double(s[0]));
+			return 0;
+		}
+	END
+	command -v g++ > /dev/null || skip "no g++"
+	$CC $RULES -c -o robot.o lib/robot.c
+	g++ -std=c++17 -Wall -Wextra -Wpedantic -Wconversion -Werror -fsanitize=address,undefined -o main main.cpp robot.o -lm
+	ok ./main
+	[ "$output" = "0,0 -2
+0,1 1
+1,1 -4
+1,2 1
+2,2 -6
+2,3 1
+32 | -4 12 62 -10 | 4
+11 14 22 25 33 36 1 2 3 | 6" ] || { echo "$output"; return 1; }
+}
+
+@test "constants in half the bytes: what is said of it is what it is" {
+	local how
+	net
+	$CC $RULES -o main -Ilib main.c lib/net.c -lm
+	./main > plain
+	for how in f16 bf16 file,f16; do
+		net --weights $how 2> said
+		grep -q '^y: at most [0-9.e-]* apart, the largest is [0-9.]*; [1-9][0-9]* of 16384 differ$' said
+		$CC $RULES ${how:+$([ $how != file,f16 ] || echo -DFROM_FILE)} -o main -Ilib main.c lib/*.c -lm
+		./main > narrow
+		python3 - plain narrow <<-'END'
+			import array, sys
+			a, b = (array.array("f", open(f, "rb").read()) for f in sys.argv[1:])
+			d = max(abs(x - y) for x, y in zip(a, b))
+			assert 0 < d < 0.1, d
+		END
+	done
+	[ "$(stat -c %s lib/net_weights.bin)" = 131072 ]
+}

@@ -19,10 +19,13 @@ typedef struct {
 /* Appends u, a size, as an expression of type int64_t. name gives a size variable's text; NULL: its
  * identifier in the function. */
 void emit_size(Emit *e, UOp *u, const char *(*name)(const SizeVar *s));
+/* Names for it: args->n, args.n */
+const char *emit_member(const SizeVar *s);
+const char *emit_args_name(const SizeVar *s);
 /* The same of a size in an arg. */
 void emit_size_val(Emit *e, const Val *v);
-/* The functions among PREFIX_max … that text calls. */
-void emit_size_helpers(Buf *out, const char *prefix, const char *text);
+/* The functions among PREFIX_max … that text calls; storage: "static" or "inline". */
+void emit_size_helpers(Buf *out, const char *storage, const char *prefix, const char *text);
 
 /* ---- data.c: constants */
 
@@ -57,6 +60,8 @@ void emit_weights_object(Buf *out, const Module *m);
 void emit_weights_open(Buf *out, const Module *m);
 void emit_weights_header(Buf *out, const Module *m);
 void emit_weights_source(Buf *out, const Module *m);
+/* A constant's first element, as an expression. */
+const char *emit_constant_at(const Module *m, const Constant *c);
 /* The pointer to a constant that is among them. */
 void emit_weight_place(Emit *e, const Buffer *b);
 
@@ -65,10 +70,11 @@ void emit_weight_place(Emit *e, const Buffer *b);
 /* Appends the text of that template, with m's name for each NAME. */
 void emit_template(Buf *out, const Module *m, const char *name);
 
-/* ---- header.c, source.c: files */
+/* ---- header.c, source.c, hpp.c: files */
 
 void emit_header(Buf *out, const Module *m);
 void emit_source(Buf *out, const Module *m);
+void emit_hpp(Buf *out, const Module *m);
 /* Whether PREFIX_init_ws takes the arguments, for sizes or weights. */
 bool init_takes_args(const Module *m, const Function *f);
 /* int PREFIX_call(…) */

@@ -85,7 +85,7 @@ static void put_state(Emit *e)
 
 bool init_takes_args(const Module *m, const Function *f)
 {
-	return !f->fixed || (f->prepares && m->weights == WEIGHTS_FILE);
+	return !f->fixed || ((f->prepares || f->widens) && m->weights == WEIGHTS_FILE);
 }
 
 static void put_workspace(Emit *e)
@@ -119,6 +119,7 @@ static void put_function(Buf *out, const Module *m, const Function *f)
 {
 	Emit e = {.out = out, .m = m, .f = f};
 
+	function_sizes(f);
 	if (f->name)
 		buf_printf(out, "\n/* ---- %s */\n", f->name);
 	buf_printf(out, "\n");

@@ -1,6 +1,10 @@
 /* Sizes as C: what a document says as "(n+21)//22" is (n + 21) / 22 where nothing is negative. */
 #include "emit/emit.h"
 
+const char *emit_member(const SizeVar *s) { return arena_printf("args->%s", s->id); }
+
+const char *emit_args_name(const SizeVar *s) { return arena_printf("args.%s", s->id); }
+
 static const char *own_id(const SizeVar *s) { return s->id; }
 
 static bool is_negative(UOp *u)
@@ -69,7 +73,7 @@ void emit_size_val(Emit *e, const Val *v)
 	emit_size(e, u, NULL);
 }
 
-void emit_size_helpers(Buf *out, const char *prefix, const char *text)
+void emit_size_helpers(Buf *out, const char *storage, const char *prefix, const char *text)
 {
 	static const struct { const char *name, *body; } helper[] = {
 		{"max", "return a > b ? a : b;"},
@@ -81,7 +85,7 @@ void emit_size_helpers(Buf *out, const char *prefix, const char *text)
 	for (size_t i = 0; i < sizeof helper / sizeof *helper; i++) {
 		const char *name = arena_printf("%s_%s(", prefix, helper[i].name);
 		if (strstr(text, name))
-			buf_printf(out, "static int64_t %sint64_t a, int64_t b)\n{\n\t%s\n}\n\n",
-				name, helper[i].body);
+			buf_printf(out, "%s int64_t %sint64_t a, int64_t b)\n{\n\t%s\n}\n\n",
+				storage, name, helper[i].body);
 	}
 }

@@ -13,8 +13,6 @@ static const char *comment_text(const char *s)
 	return r;
 }
 
-static const char *args_name(const SizeVar *s) { return arena_printf("args->%s", s->id); }
-
 /* ---- the workspace */
 
 /* The place of region r: a number, or the sum of those before. */
@@ -53,7 +51,7 @@ static void put_ws_bytes(Emit *e)
 		f->prefix);
 	for (size_t i = 0; i < f->region.n; i++) {
 		buf_printf(e->out, i ? " +\n\t\t" : "");
-		emit_size(e, f->region.at[i].bytes, args_name);
+		emit_size(e, f->region.at[i].bytes, emit_member);
 	}
 	buf_printf(e->out, f->region.n ? ";\n}\n\n" : "(void)args, 0;\n}\n\n");
 }
@@ -111,8 +109,8 @@ static bool uses_file(const Emit *e, const Uses *s)
 {
 	for (size_t i = 0; i < e->f->buffer.n && e->m->weights == WEIGHTS_FILE; i++) {
 		const Buffer *b = &e->f->buffer.at[i];
-		if (b->place == PLACE_CONST && e->m->constant.at[b->constant].offset >= 0 &&
-			map_get(&s->used, PKEY(b->u)))
+		if (b->constant != NO_CONSTANT && b->place != PLACE_STATE &&
+			e->m->constant.at[b->constant].offset >= 0 && map_get(&s->used, PKEY(b->u)))
 			return true;
 	}
 	return false;
@@ -127,6 +125,10 @@ static void put_start(Emit *e, size_t from, size_t to)
 	Uses s = {0};
 
 	find_uses(&s, f->g->sink, from, to);
+	for (size_t i = 0; i < f->buffer.n && !from; i++)
+		if (to == f->prepares && f->buffer.at[i].place == PLACE_TEMP &&
+			f->buffer.at[i].constant != NO_CONSTANT)
+			map_put(&s.used, PKEY(f->buffer.at[i].u), f->buffer.at[i].u);
 	for (size_t i = 0; i < f->buffer.n; i++)
 		temps |= f->buffer.at[i].place == PLACE_TEMP &&
 			map_get(&s.used, PKEY(f->buffer.at[i].u));
@@ -134,7 +136,7 @@ static void put_start(Emit *e, size_t from, size_t to)
 		emit_line(e, "unsigned char *const base = (unsigned char *)ws;");
 	for (size_t i = 0; i < f->size.n; i++) {
 		const SizeVar *v = &f->size.at[i];
-		if (v->bound)
+		if (v->bound || (to == f->prepares && f->fixed))
 			continue;
 		emit_line(e, "const int64_t %s = args->%s;", v->id, v->id);
 		map_put(&e->known, PKEY(v->var->arg->a[0]), (void *)v);
@@ -206,6 +208,20 @@ static void put_init_state(Emit *e)
 	buf_printf(e->out, "}\n\n");
 }
 
+/* Constants that are stored narrow, into their places. */
+static void put_widening(Emit *e)
+{
+	for (size_t i = 0; i < e->f->buffer.n; i++) {
+		const Buffer *b = &e->f->buffer.at[i];
+		if (b->place != PLACE_TEMP || b->constant == NO_CONSTANT)
+			continue;
+		const Constant *c = &e->m->constant.at[b->constant];
+		emit_line(e, "%s_widen(%s, %s, %lld, %d);", e->m->name, b->id,
+			emit_constant_at(e->m, c), (long long)array_count(&c->at),
+			c->at.dtype == DT_BF16);
+	}
+}
+
 static void put_init_ws(Emit *e)
 {
 	const Function *f = e->f;
@@ -213,7 +229,7 @@ static void put_init_ws(Emit *e)
 	buf_printf(e->out, "int %s_init_ws(%svoid *ws)\n{\n", f->prefix,
 		init_takes_args(e->m, f) ? arena_printf("const %s_args *args, ", f->prefix) : "");
 	e->tabs = 1;
-	if (f->prepares) {
+	if (f->prepares || f->widens) {
 		put_start(e, 0, f->prepares);
 		e->checks.n = 0;
 	} else if (init_takes_args(e->m, f)) {
@@ -224,6 +240,7 @@ static void put_init_ws(Emit *e)
 			(long long)f->align, e->m->name);
 	else
 		emit_line(e, "(void)ws;");
+	put_widening(e);
 	emit_list(e, f->g->sink, 0, f->prepares);
 	emit_line(e, "return %s_OK;", e->m->name);
 	buf_printf(e->out, "}\n\n");
@@ -259,6 +276,7 @@ static void put_function(Buf *out, const Module *m, const Function *f)
 {
 	Emit e = {.out = out, .m = m, .f = f};
 
+	function_sizes(f);
 	if (!f->fixed)
 		put_ws_bytes(&e);
 	if (f->states)
@@ -270,7 +288,9 @@ static void put_function(Buf *out, const Module *m, const Function *f)
 
 static void put_helpers(Buf *out, const Module *m, const char *text)
 {
-	emit_size_helpers(out, m->name, text);
+	emit_size_helpers(out, "static", m->name, text);
+	if (strstr(text, arena_printf("%s_widen(", m->name)))
+		emit_template(out, m, "widen");
 	if (strstr(text, arena_printf("%s_swap(", m->name)))
 		buf_printf(out, "static void %s_swap(void *a, void *b, size_t n)\n{\n"
 			"\tunsigned char *p = (unsigned char *)a, *q = (unsigned char *)b;\n\n"

@@ -100,15 +100,20 @@ void emit_weights_source(Buf *out, const Module *m)
 		m->name, m->name);
 }
 
+const char *emit_constant_at(const Module *m, const Constant *c)
+{
+	if (c->offset < 0)
+		return c->id;
+	return arena_printf("(const %s *)(const void *)(%s + %lld)", type_name(c->at.dtype),
+		m->weights == WEIGHTS_FILE ? "weights" : arena_printf("%s_weights", m->name),
+		(long long)c->offset);
+}
+
 void emit_weight_place(Emit *e, const Buffer *b)
 {
 	const Constant *c = &e->m->constant.at[b->constant];
-	const char *type = type_name(b->u->dtype);
 
 	if (c->offset >= 0)
-		emit_line(e, "const %s *const %s = (const %s *)(const void *)(%s + %lld);", type,
-			b->id, type,
-			e->m->weights == WEIGHTS_FILE ? "weights" :
-							arena_printf("%s_weights", e->m->name),
-			(long long)c->offset);
+		emit_line(e, "const %s *const %s = %s;", type_name(b->u->dtype), b->id,
+			emit_constant_at(e->m, c));
 }

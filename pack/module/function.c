@@ -81,6 +81,17 @@ static UOp *greatest(const Function *f, UOp *u)
 	return u;
 }
 
+void function_sizes(const Function *f)
+{
+	vars_unbind();
+	vars_declare(f->g->vars);
+	for (size_t i = 0; i < f->size.n; i++) {
+		const UOp *var = f->size.at[i].var;
+		if (f->size.at[i].bound)
+			vars_bind(var->arg->a[0]->s, var->arg->a[1]->i, var->arg->a[2]->i);
+	}
+}
+
 /* ---- buffers */
 
 static Place place_of(const UOp *u, bool *keeps)
@@ -117,13 +128,27 @@ static void add_content(Module *m, Map *ids, Buffer *b)
 	map_put(ids, hash_bytes(b->id, strlen(b->id), 0), (void *)b->id);
 }
 
+/* A constant that is stored narrow, and widened into the workspace once. */
+static void add_narrow(Module *m, Buffer *b, DType to)
+{
+	Array a = constant_content(b->u, NULL), narrow = constant_narrow(&a, to);
+
+	b->place = PLACE_TEMP;
+	b->keeps = true;
+	b->constant = module_constant(m, arena_printf("%s_%s", buffer_name(b->u), dtype_name(to)),
+		&narrow);
+}
+
 static void add_buffer(Module *m, Function *f, Map *ids, UOp *u)
 {
-	Buffer b = {.u = u};
+	Buffer b = {.u = u, .constant = NO_CONSTANT};
 
 	if (map_get(&f->slot, PKEY(u)))
 		return;
 	b.place = place_of(u, &b.keeps);
+	if (f->narrow && constant_narrows(u))
+		add_narrow(m, &b, f->narrow);
+	f->widens |= b.place == PLACE_TEMP && b.constant != NO_CONSTANT;
 	if (b.place != PLACE_CONST)
 		b.id = identifier_new(ids, &m->ids, buffer_name(u));
 	b.bytes = ix_mul(shape_count(u->shape), ix_const(dtype_size(u->dtype)));
@@ -211,6 +236,17 @@ static void check_program(const UOp *program)
 			val_get(program->arg, "name")->s, target ? target->s : "another device");
 }
 
+/* Of temporaries: a vector's bytes where kernels have vectors. */
+static int64_t align_of(Nodes all)
+{
+	enum { LEAST = 16, VECTOR = 64 };
+
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_RANGE && val_is_str(all.at[i]->arg->a[1], "vector"))
+			return VECTOR;
+	return LEAST;
+}
+
 Function *module_add(Module *m, const Graph *g, const char *name, const ModuleOptions *o)
 {
 	Function *f = arena_alloc(sizeof *f);
@@ -219,6 +255,7 @@ Function *module_add(Module *m, const Graph *g, const char *name, const ModuleOp
 
 	f->name = name;
 	f->prefix = name ? arena_printf("%s_%s", m->name, name) : m->name;
+	f->narrow = o->narrow;
 	f->g = g = o->prepare ? g : prepare_now(g);
 	Nodes all = walk(g->sink);
 	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
@@ -228,13 +265,14 @@ Function *module_add(Module *m, const Graph *g, const char *name, const ModuleOp
 			check_program(all.at[i]);
 			module_add_kernel(m, all.at[i]);
 		}
+	f->align = align_of(all);
 	add_sizes(f, &ids, all);
 	add_buffers(m, f, &ids, all);
 	add_counts(f, &ids, all);
 	mark_returned(f);
 	while (f->prepares < g->sink->nsrc && call_prepares(g->sink->src[f->prepares]))
 		f->prepares++;
-	workspace_plan(f, o);
+	workspace_plan(f);
 	map_free(&ids);
 	vec_push(&m->function, f);
 	return f;

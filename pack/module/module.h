@@ -33,7 +33,8 @@ typedef struct {
 	/* The same for the greatest values of the sizes that are bound within the call: an
 	 * expression of the caller's sizes. */
 	UOp *room;
-	/* PLACE_CONST, and PLACE_STATE for its first content, unless that is zeros */
+	/* Of PLACE_CONST; of PLACE_STATE for its first content, unless that is zeros; of PLACE_TEMP
+	 * for the narrow constant that init_ws widens into it; else NO_CONSTANT */
 	size_t constant;
 	const char *count;              /* an APPEND's: what it has so far; else NULL */
 	bool keeps;                     /* a temporary that init_ws fills, and calls only read */
@@ -63,6 +64,8 @@ typedef struct {
 	bool fixed;                     /* the workspace's size is a number, bytes */
 	int64_t bytes, bound;           /* bound: the most that is alive at once */
 	bool states;
+	DType narrow;                   /* as asked for */
+	bool widens;                    /* some constants are stored narrow */
 	size_t prepares;                /* the first entries of the list, which init_ws runs */
 	size_t inputs, outputs;         /* the first buffers, in the document's order */
 	Map slot;                       /* BUFFER → 1 + its number */
@@ -86,7 +89,7 @@ typedef struct {
 	Map kernel_of;                  /* PROGRAM → 1 + its kernel */
 } Module;
 typedef struct {
-	int64_t align;                  /* of temporaries: 16, or a vector's bytes */
+	DType narrow;                   /* DT_F16 or DT_BF16: store f32 so, in the source */
 	bool prepare;                   /* compute what is prepared from constants when init_ws is
 					   called, instead of storing it */
 } ModuleOptions;
@@ -94,6 +97,8 @@ typedef struct {
 /* Adds g, a verified document of level program for a CPU, as the function `name` (NULL: the
  * module's own). Dies with UNSUPPORTED for what cannot be packed. Everything is in the arena. */
 Function *module_add(Module *m, const Graph *g, const char *name, const ModuleOptions *o);
+/* Declares the size variables of f, which sizes in its args mention: before they are read. */
+void function_sizes(const Function *f);
 Buffer *function_buffer(const Function *f, const UOp *u);
 /* The kernel of a CALL of a PROGRAM. */
 const Kernel *module_kernel(const Module *m, const UOp *program);
@@ -106,6 +111,14 @@ size_t module_constant(Module *m, const char *id, const Array *at);
  * which what they wrote, and is read later, is constants. */
 const Graph *prepare_now(const Graph *g);
 
+/* ---- narrow.c: f32 in half the bytes */
+
+/* Whether u is a constant that is worth it; its content as `to`, in the arena; g with all such
+ * constants rounded so. */
+bool constant_narrows(const UOp *u);
+Array constant_narrow(const Array *a, DType to);
+const Graph *constants_rounded(const Graph *g, DType to);
+
 /* ---- kernels.c: each distinct source once */
 
 size_t module_add_kernel(Module *m, const UOp *program);
@@ -113,7 +126,7 @@ size_t module_add_kernel(Module *m, const UOp *program);
 /* ---- workspace.c: where temporaries are */
 
 /* Sets region and bytes of f. */
-void workspace_plan(Function *f, const ModuleOptions *o);
+void workspace_plan(Function *f);
 
 /* ---- names.c: C identifiers */
 

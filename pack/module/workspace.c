@@ -155,7 +155,7 @@ static bool all_numbers(const Plan *p)
 	return true;
 }
 
-static void plan_numbers(Plan *p, const ModuleOptions *o)
+static void plan_numbers(Plan *p)
 {
 	Function *f = p->f;
 	size_t n = p->life.n;
@@ -169,7 +169,7 @@ static void plan_numbers(Plan *p, const ModuleOptions *o)
 		first[i] = keeps ? 0 : l->first;
 		last[i] = keeps ? p->entry : l->last;
 	}
-	f->bytes = memory_plan(n, size, first, last, (int)o->align, at, &f->bound);
+	f->bytes = memory_plan(n, size, first, last, (int)f->align, at, &f->bound);
 	f->fixed = true;
 	for (size_t i = 0; i < n; i++)
 		region_new(f, &p->life.at[i], at[i]);
@@ -220,12 +220,11 @@ static void plan_symbolic(Plan *p)
 	vec_free(&in);
 }
 
-void workspace_plan(Function *f, const ModuleOptions *o)
+void workspace_plan(Function *f)
 {
 	enum { MOST = 40 };             /* bits of a size that may be meant */
 	Plan p = {.f = f};
 
-	f->align = o->align;
 	go_through(&p, f->g->sink);
 	widen(&p);
 	for (size_t i = 0; i < p.life.n; i++)
@@ -234,11 +233,11 @@ void workspace_plan(Function *f, const ModuleOptions *o)
 				"%s: its size has no bound that memory could be set aside for",
 				buffer_name(f->buffer.at[p.life.at[i].buffer].u));
 	if (all_numbers(&p))
-		plan_numbers(&p, o);
+		plan_numbers(&p);
 	else
 		plan_symbolic(&p);
 	for (size_t i = 0; i < f->region.n; i++)
-		f->region.at[i].bytes = rounded_up(f->region.at[i].bytes, o->align);
+		f->region.at[i].bytes = rounded_up(f->region.at[i].bytes, f->align);
 	vec_free(&p.life);
 	map_free(&p.of);
 	vec_free(&p.pairs);
