@@ -14,8 +14,8 @@ static struct {
 	const char *name, *to, *target, *threads, *weights;
 	VEC(const char *) with;
 	const char *cc, *march;
-	bool prepare, hpp, module, so, library;
-} opt = {.to = ".", .target = "clang"};
+	bool prepare, hpp, module, so, library, embedded;
+} opt = {.to = "."};
 
 static const Option options[] = {
 	{0, "name", "NAME", "the module's name, an identifier: of its files and its functions",
@@ -23,6 +23,8 @@ static const Option options[] = {
 	{'o', "output", "DIR", "the folder for its files (.)", &opt.to},
 	{'t', "target", "TARGET", "what to render for where that is still to be done (clang)",
 		&opt.target},
+	{0, "embedded", NULL, "for a microcontroller: target c with no more memory than needed",
+		&opt.embedded},
 	{0, "threads", "WHOSE",
 		"none (as it is), caller: NAME_call takes a parallel_for; pool: that, "
 		"and NAME_pool.c",
@@ -60,6 +62,12 @@ static Given given_of(const char *text, bool only)
 	return (Given){only ? NULL : xstrndup(stem, strcspn(stem, ".")), text};
 }
 
+/* --embedded is a row for target c. */
+static const char *target(void)
+{
+	return opt.embedded ? "embedded" : opt.target ? opt.target : "clang";
+}
+
 /* A document that may be packed, at level program, as bytes: each is checked by itself, since a
  * mark is over the nodes in an order that those of another document change. */
 static void document_read(const char *file, Buf *out)
@@ -73,7 +81,7 @@ static void document_read(const char *file, Buf *out)
 		die_silent(MALFORMED);
 	verify(g);
 	if (g->level < LV_PROGRAM) {
-		g = stage_raise(prove_admit(g), LV_PROGRAM, opt.target, true);
+		g = stage_raise(prove_admit(g), LV_PROGRAM, target(), true);
 		verify(g);
 	} else {
 		code_check(g);
@@ -222,6 +230,8 @@ int main(int argc, char **argv)
 	stage_begin("pack");
 	int first = options_parse(&tool, argc, argv);
 	ModuleOptions as = {.prepare = opt.prepare};
+	if (opt.embedded && opt.target && strcmp(opt.target, "c"))
+		die(USAGE, "--embedded is for target c, not '%.80s'", opt.target);
 	if (!opt.name || !identifier_ok(opt.name))
 		die(USAGE, "--name takes an identifier of C, not '%.80s'",
 			opt.name ? opt.name : "");
