@@ -13,9 +13,9 @@
 static struct {
 	const char *name, *to, *target, *threads, *weights;
 	VEC(const char *) with;
-	bool prepare, hpp, so, archive, module;
 	Compile compile;
-} opt = {.to = ".", .target = "clang"};
+	bool prepare, hpp, module, so, archive, embedded;
+} opt = {.to = "."};
 
 static const Option options[] = {
 	{0, "name", "NAME", "the module's name, an identifier: of its files and its functions",
@@ -23,6 +23,8 @@ static const Option options[] = {
 	{'o', "output", "DIR", "the folder for its files (.)", &opt.to},
 	{'t', "target", "TARGET", "what to render for where that is still to be done (clang)",
 		&opt.target},
+	{0, "embedded", NULL, "for a microcontroller: target c with no more memory than needed",
+		&opt.embedded},
 	{0, "threads", "WHOSE",
 		"none (as it is), caller: NAME_call takes a parallel_for; pool: that, "
 		"and NAME_pool.c",
@@ -33,14 +35,15 @@ static const Option options[] = {
 		&opt.weights},
 	{0, "with", "NAME=FILE", "for that comparison, an operand of run (NAME=rand)", &opt.with,
 		.many = true},
-	{0, "hpp", NULL, "also NAME.hpp, for C++17", &opt.hpp},
-	{0, "module", NULL, "also NAME_module.c: functions by name, called by arrays", &opt.module},
-	{0, "so", NULL, "also libNAME.so, NAME.py and NAME.pc", &opt.so},
-	{0, "static", NULL, "also libNAME.a and NAME.pc", &opt.archive},
-	{0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt.compile.cc},
-	{0, "march", "PROCESSOR",
-		"what to compile for (what kernels were rendered for, or native)",
+	{0, "module", NULL, "also NAME_module.c: functions by name, called by arrays",
+		&opt.module},
+	{0, "so", NULL, "libNAME.so instead of sources, NAME.py and NAME.pc", &opt.so},
+	{0, "static", NULL, "libNAME.a instead of sources, and NAME.pc", &opt.archive},
+	{0, "cc", "CC", "the compiler of --so and --static (cc, gcc or clang)", &opt.compile.cc},
+	{0, "march", "CPU",
+		"the processor they are for (what kernels were rendered for, or native)",
 		&opt.compile.march},
+	{0, "hpp", NULL, "also NAME.hpp, for C++17", &opt.hpp},
 	{0, "prepare", NULL,
 		"compute what is prepared from constants in NAME_init_ws, "
 		"instead of storing it",
@@ -61,6 +64,12 @@ static Given given_of(const char *text, bool only)
 	return (Given){only ? NULL : xstrndup(stem, strcspn(stem, ".")), text};
 }
 
+/* --embedded is a row for target c. */
+static const char *target(void)
+{
+	return opt.embedded ? "embedded" : opt.target ? opt.target : "clang";
+}
+
 /* A document that may be packed, at level program, as bytes: each is checked by itself, since a
  * mark is over the nodes in an order that those of another document change. */
 static void document_read(const char *file, Buf *out)
@@ -74,7 +83,7 @@ static void document_read(const char *file, Buf *out)
 		die_silent(MALFORMED);
 	verify(g);
 	if (g->level < LV_PROGRAM) {
-		g = stage_raise(prove_admit(g), LV_PROGRAM, opt.target, true);
+		g = stage_raise(prove_admit(g), LV_PROGRAM, target(), true);
 		verify(g);
 	} else {
 		code_check(g);
@@ -118,6 +127,7 @@ static const char *writable(void)
 	return end == opt.to ? "." : xstrndup(opt.to, end - opt.to);
 }
 
+/* The files that a compiler reads. */
 static void add_sources(Files *to, Module *m)
 {
 	weights_place(m);
@@ -127,8 +137,6 @@ static void add_sources(Files *to, Module *m)
 	}
 	add_file(to, ".h", emit_header, m);
 	add_file(to, ".c", emit_source, m);
-	if (opt.hpp)
-		add_file(to, ".hpp", emit_hpp, m);
 	if (m->threads == THREADS_POOL)
 		add_file(to, "_pool.c", emit_pool, m);
 	if (m->weights == WEIGHTS_OBJECT)
@@ -139,41 +147,42 @@ static void add_sources(Files *to, Module *m)
 		add_file(to, "_module.h", emit_module_header, m);
 		add_file(to, "_module.c", emit_module_source, m);
 	}
+	if (opt.hpp)
+		add_file(to, ".hpp", emit_hpp, m);
 }
 
-/* What is compiled are the files before it. */
-static void add_built(Files *to, const char *ending,
-	void (*build)(Buf *, const Module *, const Files *), const Module *m)
+/* Libraries, and of the sources what includes them needs. */
+static void add_libraries(Files *to, const Files *sources, const Module *m)
 {
-	File made = {.name = arena_printf("lib%s%s", m->name, ending)};
-
-	build(&made.text, m, to);
-	vec_push(to, made);
+	for (size_t i = 0; i < sources->n; i++)
+		if (strstr(sources->at[i].name, ".h"))
+			vec_push(to, sources->at[i]);
+	if (opt.so) {
+		vec_push(to, ((File){.name = arena_printf("lib%s.so", m->name)}));
+		build_shared(&to->at[to->n - 1].text, m, sources);
+		add_file(to, ".py", emit_python, m);
+	}
+	if (opt.archive) {
+		vec_push(to, ((File){.name = arena_printf("lib%s.a", m->name)}));
+		build_static(&to->at[to->n - 1].text, m, sources);
+	}
+	add_file(to, ".pc", emit_pc, m);
 }
 
 /* All files of a module, or none. */
 static void write_module(Module *m)
 {
-	Files files = {0};
+	Files sources = {0}, made = {0}, *out = opt.so || opt.archive ? &made : &sources;
 
-	add_sources(&files, m);
-	if (opt.so)
-		add_built(&files, ".so", build_shared, m);
-	if (opt.archive)
-		add_built(&files, ".a", build_static, m);
-	if (opt.so)
-		add_file(&files, ".py", emit_python, m);
-	if (opt.so || opt.archive)
-		add_file(&files, ".pc", emit_pc, m);
+	add_sources(&sources, m);
+	if (out == &made)
+		add_libraries(&made, &sources, m);
 	files_hold();
 	folder_new(opt.to);
-	for (size_t i = 0; i < files.n; i++) {
-		File *f = &files.at[i];
-		file_write(arena_printf("%s/%s", opt.to, f->name), buf_str(&f->text), f->text.n);
-		buf_free(&f->text);
-	}
+	for (size_t i = 0; i < out->n; i++)
+		file_write(arena_printf("%s/%s", opt.to, out->at[i].name),
+			buf_str(&out->at[i].text), out->at[i].text.n);
 	files_release();
-	vec_free(&files);
 }
 
 /* --weights: where constants are, and how f32 is stored. */
@@ -227,12 +236,16 @@ int main(int argc, char **argv)
 	stage_begin("pack");
 	int first = options_parse(&tool, argc, argv);
 	ModuleOptions as = {.prepare = opt.prepare};
+	if (opt.embedded && opt.target && strcmp(opt.target, "c"))
+		die(USAGE, "--embedded is for target c, not '%.80s'", opt.target);
 	if (!opt.name || !identifier_ok(opt.name))
 		die(USAGE, "--name takes an identifier of C, not '%.80s'",
 			opt.name ? opt.name : "");
 	m.name = opt.name;
-	m.threads = choice(
-		"--threads", opt.threads, (const char *const[]){"none", "caller", "pool", NULL});
+	m.threads = !opt.threads && opt.so ?
+		THREADS_POOL :
+		choice("--threads", opt.threads,
+			(const char *const[]){"none", "caller", "pool", NULL});
 	weights_read(&m, &as);
 	size_t n = argc > first ? argc - first : 1;
 	Given *given = xcalloc(n, sizeof *given);
@@ -240,11 +253,10 @@ int main(int argc, char **argv)
 		given[i - first] = given_of(argv[i], n == 1);
 	opt.module |= opt.so || opt.archive;
 	if (opt.module && m.weights == WEIGHTS_FILE)
-		die(USAGE,
-			"a library has its weights within: --weights file is for NAME.c alone");
+		die(USAGE, "a library has its weights within: --weights file is for NAME.c alone");
 	const char *writes = writable();
-	loss_offer(opt.with.n, opt.with.at);
 	build_offer(&opt.compile);
+	loss_offer(opt.with.n, opt.with.at);
 	broker_start();
 	secret_missing();
 	confine_build(false, 1, &writes);

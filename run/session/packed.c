@@ -2,7 +2,8 @@
  *
  *     run --allow-code libNAME.so x=x.npy n=3 -o out/
  *
- * Its functions and their signatures are data (packed.h). A document is made of the signature, whose inputs and sizes are bound as any other's. */
+ * Its functions and their signatures are data (packed.h). A document is made of a signature, whose
+ * inputs and sizes are bound as any other's. */
 #include "io/io.h"
 #include "packed/packed.h"
 #include "session/session.h"
