@@ -76,15 +76,32 @@ static bool is_clang(const char *cc)
 	return is;
 }
 
+/* The first line of what it said that has "error", or else the first. */
+static const char *first_error(const char *said)
+{
+	const char *at = strstr(said, "error");
+
+	at = at ? at : said;
+	while (at > said && at[-1] != '\n')
+		at--;
+	return arena_printf("%.*s", (int)strcspn(at, "\n"), at);
+}
+
 static void run(Args *a)
 {
+	static const char *const all[] = {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"};
+	const char *argv[MOST_ARGS + 4];
 	Buf out = {0};
 
 	a->at[a->n] = NULL;
 	if (process.verbose)
 		show_command((char *const *)a->at);
-	if (spawn_filter((char *const *)a->at, "", 0, &out))
-		die_silent(FAILED);
+	memcpy(argv, all, sizeof all);
+	memcpy(argv + 4, a->at, sizeof a->at);
+	int status = spawn_filter((char *const *)argv, "", 0, &out);
+	if (status)
+		die(FAILED, "%s ended with %d: %.600s", a->at[0], status, out.n ?
+			first_error(buf_str(&out)) : "it says nothing");
 	buf_free(&out);
 }
 
