@@ -197,14 +197,113 @@ packed="half=half.program turn=turn.program count=count.program jacobian=jacobia
 	[ -e b.json ]
 }
 
-@test "sizes that data gives, arrays that do not fit, from C by arrays; an archive, by pkg-config" {
+@test "called by arrays, from C: sizes that data gives, what is not read, arrays that do not fit; an archive" {
 	cat > some.t <<-'END'
-		input x f32[n] where n in 0..20, extra i32[n], unused u8[3]
-		output large = x[x > 1], count = len(x) * 10
+		input x f32[n, 2] where n in 0..20
+		input extra i32[n + 1]
+		input unused u8[3]
+		flat = x.reshape(-1)
+		output large = flat[flat > 1], twice = x * 2
 	END
-	trace some.t > some.mp || skip "no masks in the text language"
-	pack --name some --static -o lib some.mp
+	cat > main.c <<-'END'
+		#include "some_module.h"
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		static const packed_function *f;
+		static int64_t size[2];
+		static void *ws;
+		/* the error, and the number of the array, if not what is wanted */
+		static void expect(const char *what, int error, int array, int is)
+		{
+			if ((is & 255) != error || is >> 8 != array)
+				printf("%s: %d of %d\n", what, is & 255, is >> 8);
+		}
+		int main(void)
+		{
+			float x[8] = {0, 2, 1, 3, 0, 5, 1, 1}, large[40], twice[8];
+			int64_t xs[2] = {4, 2}, es[1] = {5}, ls[1] = {40}, ts[2] = {4, 2}, steps[2] = {2, 1}, wide[2] = {1, 4};
+			packed_tensor a = {.data = (char *)x - 4, .device = {1, 0}, .ndim = 2, .dtype = {2, 32, 1},
+				.shape = xs, .strides = steps, .byte_offset = 4};
+			packed_tensor e = {.device = {1, 0}, .ndim = 1, .dtype = {0, 32, 1}, .shape = es};
+			packed_tensor l = {.data = large, .device = {1, 0}, .ndim = 1, .dtype = {2, 32, 1}, .shape = ls};
+			packed_tensor t = {.data = twice, .device = {1, 0}, .ndim = 2, .dtype = {2, 32, 1}, .shape = ts};
+			const packed_tensor *in[3] = {&a, &e, NULL};
+			packed_tensor *out[2] = {&l, &t};
+
+			for (int i = 0; i < some_module.functions; i++)
+				if (!strcmp(some_module.function[i].name, "some"))
+					f = &some_module.function[i];
+			if (!f || f->sizes != 2 || f->inputs != 3 || f->outputs != 2 || strcmp(f->input[2].name, "unused"))
+				return 1;
+			for (int i = 0; i < f->inputs; i++)
+				printf("%s %d%s ", f->input[i].name, f->input[i].ndim, f->input[i].read ? "" : " unread");
+			printf("%s[%s] of %d bytes\n", f->output[0].name, f->output[0].dim[0].text,
+				(int)f->room((int64_t[]){4, 0}, 0));
+			size[0] = size[1] = -1;
+			expect("check", 0, 0, f->check(in, size));
+			ws = aligned_alloc(64, (size_t)f->ws_bytes(size) / 64 * 64 + 64);
+			expect("init", 0, 0, f->init_ws(size, ws));
+			expect("call", 0, 0, f->call(in, out, size, NULL, ws, NULL));
+			printf("%d %d: %g %g %g\n", (int)ls[0], (int)size[0], (double)large[0], (double)large[1],
+				(double)large[2]);
+			expect("room", PACKED_ROOM, 4, f->call(in, out, size, NULL, ws, NULL));
+			ls[0] = 40;
+			in[1] = NULL;
+			expect("unread", 0, 0, f->call(in, out, size, NULL, ws, NULL));
+			ls[0] = 40;
+			a.dtype.bits = 64;
+			expect("dtype", PACKED_DTYPE, 1, f->call(in, out, size, NULL, ws, NULL));
+			a.dtype.bits = 32;
+			a.strides = wide;
+			expect("strides", PACKED_STRIDES, 1, f->call(in, out, size, NULL, ws, NULL));
+			a.strides = NULL;
+			a.device.type = 2;
+			expect("device", PACKED_DEVICE, 1, f->call(in, out, size, NULL, ws, NULL));
+			a.device.type = 1;
+			in[1] = &e;
+			es[0] = 4;
+			expect("shape", PACKED_SHAPE, 2, f->call(in, out, size, NULL, ws, NULL));
+			es[0] = 5;
+			ts[0] = 3;
+			expect("output", PACKED_SHAPE, 5, f->call(in, out, size, NULL, ws, NULL));
+			ts[0] = 4;
+			in[0] = NULL;
+			expect("missing", PACKED_MISSING, 1, f->call(in, out, size, NULL, ws, NULL));
+			in[0] = &a;
+			a.data = NULL;
+			expect("data", PACKED_MISSING, 1, f->call(in, out, size, NULL, ws, NULL));
+			a.data = x;
+			a.byte_offset = 0;
+			expect("align", PACKED_ALIGN, 0, f->call(in, out, size, NULL, (char *)ws + 4, NULL));
+			size[0] = 21;
+			expect("size", PACKED_SIZE, 0, f->call(in, out, size, NULL, ws, NULL));
+			size[0] = 3;
+			expect("other size", PACKED_SHAPE, 1, f->call(in, out, size, NULL, ws, NULL));
+			free(ws);
+			return 0;
+		}
+	END
+	trace some.t | fuse | render -t clang > some.mp
+	ok pack --name some --static -o lib some.mp
 	[ "$(cd lib; echo *)" = "libsome.a some.h some.pc some_module.h" ]
+	$CC -std=c11 -o main main.c -Ilib -Llib -lsome -lm
+	ok ./main
+	[ "$output" = "x 2 extra 1 unread unused -1 unread large[count] of 32 bytes
+3 4: 2 3 5" ] || { echo "$output"; return 1; }
+	if command -v pkg-config > /dev/null; then
+		$CC -std=c11 -o main main.c $(PKG_CONFIG_PATH=lib pkg-config --cflags --libs --static some)
+		ok ./main
+	fi
+	# the same from the sources, without a warning, with sanitizers
+	ok pack --name some --module -o src some.mp
+	[ "$(cd src; echo *)" = "some.c some.h some_module.c some_module.h" ]
+	$CC -std=c99 -Wall -Wextra -Wpedantic -Wconversion -Werror -c -o module.o src/some_module.c
+	$CC -std=gnu11 -w -g -fsanitize=address,undefined -o main main.c -Isrc src/*.c -lm
+	ok ./main
+	if command -v g++ > /dev/null; then
+		g++ -x c++ -Wall -Wextra -Werror -c -o module.o src/some_module.c
+	fi
 }
 
 @test "compilers that are not there, processors that are none" {
