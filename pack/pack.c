@@ -14,7 +14,7 @@ static struct {
 	const char *name, *to, *target, *threads, *weights;
 	VEC(const char *) with;
 	Compile compile;
-	bool prepare, hpp, module, so, archive, embedded;
+	bool prepare, hpp, module, so, archive, tar, embedded;
 } opt = {.to = "."};
 
 static const Option options[] = {
@@ -39,6 +39,9 @@ static const Option options[] = {
 		&opt.module},
 	{0, "so", NULL, "libNAME.so instead of sources, NAME.py and NAME.pc", &opt.so},
 	{0, "static", NULL, "libNAME.a instead of sources, and NAME.pc", &opt.archive},
+	{0, "tar", NULL,
+		"NAME.tar instead of sources: them, a Makefile and a test with recorded inputs "
+		"and outputs", &opt.tar},
 	{0, "cc", "CC", "the compiler of --so and --static (cc, gcc or clang)", &opt.compile.cc},
 	{0, "march", "CPU",
 		"the processor they are for (what kernels were rendered for, or native)",
@@ -169,14 +172,36 @@ static void add_libraries(Files *to, const Files *sources, const Module *m)
 	add_file(to, ".pc", emit_pc, m);
 }
 
+/* NAME.tar; what the test records is made of the sources before it. */
+static void add_tar(Files *to, const Files *sources, const Module *m)
+{
+	Files all = {0};
+	File record = {.name = arena_printf("%s_test.bin", m->name)};
+
+	for (size_t i = 0; i < sources->n; i++)
+		vec_push(&all, sources->at[i]);
+	add_file(&all, "_test.c", emit_test, m);
+	build_record(&record.text, m, &all);
+	vec_push(&all, record);
+	add_file(&all, ".py", emit_python, m);
+	add_file(&all, ".pc", emit_pc, m);
+	vec_push(&all, ((File){.name = "Makefile"}));
+	emit_makefile(&all.at[all.n - 1].text, m);
+	vec_push(to, ((File){.name = arena_printf("%s.tar", m->name)}));
+	tar_write(&to->at[to->n - 1].text, m, &all);
+}
+
 /* All files of a module, or none. */
 static void write_module(Module *m)
 {
-	Files sources = {0}, made = {0}, *out = opt.so || opt.archive ? &made : &sources;
+	bool library = opt.so || opt.archive || opt.tar;
+	Files sources = {0}, made = {0}, *out = library ? &made : &sources;
 
 	add_sources(&sources, m);
-	if (out == &made)
+	if (opt.so || opt.archive)
 		add_libraries(&made, &sources, m);
+	if (opt.tar)
+		add_tar(&made, &sources, m);
 	files_hold();
 	folder_new(opt.to);
 	for (size_t i = 0; i < out->n; i++)
@@ -251,7 +276,7 @@ int main(int argc, char **argv)
 	Given *given = xcalloc(n, sizeof *given);
 	for (int i = first; i < argc; i++)
 		given[i - first] = given_of(argv[i], n == 1);
-	opt.module |= opt.so || opt.archive;
+	opt.module |= opt.so || opt.archive || opt.tar;
 	if (opt.module && m.weights == WEIGHTS_FILE)
 		die(USAGE, "a library has its weights within: --weights file is for NAME.c alone");
 	const char *writes = writable();

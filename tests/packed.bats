@@ -326,3 +326,32 @@ packed="half=half.program turn=turn.program count=count.program jacobian=jacobia
 	with_numpy "$TESTS/pack.py" "$BIN" "$TESTS"/golden/{softmax,state,symbolic,sort,scatter,rand,view,permuted,conv2d}.t
 	TARGET=c with_numpy "$TESTS/pack.py" "$BIN" "$TESTS"/golden/{state,symbolic}.t
 }
+
+@test "sources as one file, which build themselves and say whether they compute what was recorded" {
+	sources
+	printf 'w = rand([300, 300], 1)\ninput x f32[n, 300] where n in 1..8\noutput y = x @ w, some = x[x > 0.5]\n' > wide.t
+	trace wide.t | fuse | render -t clang > wide.program
+	ok pack --name seed --tar --weights object --hpp -o lib $packed wide=wide.program
+	[ "$(echo lib/*)" = lib/seed.tar ]
+	tar xf lib/seed.tar
+	[ "$(cd seed; echo *)" = "Makefile seed.c seed.h seed.hpp seed.pc seed.py seed_module.c seed_module.h seed_test.bin seed_test.c seed_weights.S seed_weights.bin" ]
+	# as somebody who has nothing of this project
+	made() { env -i PATH=/usr/bin:/bin HOME=/ make -s -C seed CC="$CC" "$@"; }
+	ok made test
+	[ "$output" = "half: as recorded
+turn: as recorded
+count: as recorded
+jacobian: as recorded
+gradient: as recorded
+wide: as recorded" ]
+	ok made install PREFIX="$PWD/to"
+	[ "$(cd to; echo */*)" = "include/seed.h include/seed.hpp include/seed_module.h lib/libseed.a lib/libseed.so lib/pkgconfig" ]
+	# the first output of the file is that of half, of its first input
+	printf '\1' | dd of=seed/seed_test.bin bs=1 seek=14 conv=notrunc 2> /dev/null
+	capture made test
+	[ "$status" != 0 ]
+	[[ "$errors" == *"y: it is not what was recorded"* ]]
+	# the same bytes again
+	ok pack --name seed --tar --weights object --hpp -o again $packed wide=wide.program
+	cmp lib/seed.tar again/seed.tar
+}

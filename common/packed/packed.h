@@ -63,7 +63,8 @@ typedef struct {
 	int64_t state_bytes, ws_align;
 	/* Compares the inputs with the signature; sets the sizes that are -1 from their shapes. */
 	int (*check)(const packed_tensor *const *in, int64_t *size);
-	/* The shape of output k. Sizes that the call sets have to be set. */
+	/* The shape of input k; of output k, for which sizes that the call sets have to be set. */
+	void (*in_shape)(const int64_t *size, int32_t k, int64_t *dim);
 	void (*shape)(const int64_t *size, int32_t k, int64_t *dim);
 	/* Bytes that output k may need. */
 	int64_t (*room)(const int64_t *size, int32_t k);

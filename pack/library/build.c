@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 enum { WORKER = 1, MOST_ARGS = 64 };
-typedef enum { SHARED, STATIC } Kind;
+/* What a worker is to make; RECORD: what the test, which it runs, writes. */
+typedef enum { SHARED = 's', STATIC = 'a', RECORD = 't' } Kind;
 
 static const Compile *wanted;
 
@@ -123,13 +124,15 @@ static bool is_source(const char *name)
 	return dot && (!strcmp(dot, ".c") || !strcmp(dot, ".S"));
 }
 
-static void make_shared(
-	const char *cc, const char *march, bool vectors, const char *folder, const Files *files)
+/* A shared object, or a program. */
+static void make_whole(const char *cc, const char *march, bool vectors, const char *folder,
+	const Files *files, bool shared)
 {
 	Args a = {0};
 
 	add_flags(&a, cc, march, vectors, folder);
-	add(&a, "-shared");
+	if (shared)
+		add(&a, "-shared");
 	add(&a, "-o");
 	add(&a, arena_printf("%s/made", folder));
 	for (size_t i = 0; i < files->n; i++)
@@ -161,6 +164,14 @@ static void make_static(
 		add(&all, object);
 	}
 	run(&all);
+}
+
+static void run_test(const char *folder, Buf *out)
+{
+	const char *const argv[] = {arena_printf("%s/made", folder), NULL};
+
+	if (spawn_filter((char *const *)argv, "", 0, out))
+		die_silent(FAILED);
 }
 
 /* What a worker is told: kind, whether kernels have vectors, the processor, and files, each a name
@@ -219,8 +230,14 @@ static int compile(const void *in, size_t n, Buf *out)
 		file_write(arena_printf("%s/%s", folder, name), text, bytes);
 		vec_push(&files, ((File){.name = name}));
 	}
-	(how[0] == 'a' ? make_static : make_shared)(
-		compiler(), march, how[1] == 'v', folder, &files);
+	if (how[0] == STATIC)
+		make_static(compiler(), march, how[1] == 'v', folder, &files);
+	else
+		make_whole(compiler(), march, how[1] == 'v', folder, &files, how[0] == SHARED);
+	if (how[0] == RECORD) {
+		run_test(folder, out);
+		return DONE;
+	}
 	const void *made = file_map(arena_printf("%s/made", folder), &bytes);
 	buf_add(out, made, bytes);
 	return DONE;
@@ -245,7 +262,7 @@ static void tell(Buf *b, const void *p, size_t n)
 static void tell_text(Buf *b, const char *s) { tell(b, s, strlen(s)); }
 
 /* The processor: what --march says, else what the document was rendered for, else this one. */
-static const char *processor(const Module *m)
+const char *build_processor(const Module *m)
 {
 	for (size_t i = 0; i < m->kernel.n && !wanted->march; i++) {
 		const Val *flags = val_get(m->kernel.at[i].program->arg, "flags");
@@ -272,15 +289,27 @@ static bool has_vectors(const Module *m)
 	return false;
 }
 
+const char *build_tuning(const Module *m)
+{
+	Buf b = {0};
+
+	buf_printf(&b, "-O2");
+	for (const char *const *f = has_vectors(m) ? flags_vectors : flags_plain; *f; f++)
+		buf_printf(&b, " %s", *f);
+	const char *r = arena_strdup(buf_str(&b));
+	buf_free(&b);
+	return r;
+}
+
 static void build(Buf *out, const Module *m, const Files *files, Kind kind)
 {
 	Buf in = {0};
-	const char *march = processor(m);
+	const char *march = build_processor(m);
 
 	if (!processor_ok(march))
 		die(USAGE, "'%.80s' is no processor that --march could name", march);
 	tell_text(
-		&in, arena_printf("%c%c", kind == STATIC ? 'a' : 's', has_vectors(m) ? 'v' : 'p'));
+		&in, arena_printf("%c%c", kind, has_vectors(m) ? 'v' : 'p'));
 	tell_text(&in, march);
 	for (size_t i = 0; i < files->n; i++) {
 		tell_text(&in, files->at[i].name);
@@ -295,3 +324,8 @@ static void build(Buf *out, const Module *m, const Files *files, Kind kind)
 void build_shared(Buf *out, const Module *m, const Files *files) { build(out, m, files, SHARED); }
 
 void build_static(Buf *out, const Module *m, const Files *files) { build(out, m, files, STATIC); }
+
+void build_record(Buf *out, const Module *m, const Files *files)
+{
+	build(out, m, files, RECORD);
+}

@@ -26,8 +26,21 @@ void build_offer(const Compile *how);
 void build_shared(Buf *out, const Module *m, const Files *files);
 void build_static(Buf *out, const Module *m, const Files *files);
 
+/* Appends what NAME_test, which is among the files, records on this machine. */
+void build_record(Buf *out, const Module *m, const Files *files);
+/* "-march=native", and how the compiler is to optimise: flags of the library. */
+const char *build_processor(const Module *m);
+const char *build_tuning(const Module *m);
+
+/* ---- tar.c */
+
+/* Appends an archive of the files in a folder NAME, the same bytes on every machine. */
+void tar_write(Buf *out, const Module *m, const Files *files);
+
 /* ---- texts.c: what else is in a library's folder */
 
 void emit_python(Buf *out, const Module *m);
 void emit_pc(Buf *out, const Module *m);
+void emit_test(Buf *out, const Module *m);
+void emit_makefile(Buf *out, const Module *m);
 #endif
