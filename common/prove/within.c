@@ -103,24 +103,10 @@ static void try_least(Within *w, const Conds *c, UOp *u, UOp *below)
 	w->most = w->most || a.most || b.most;
 }
 
-/* What places.c knows of the registers and buffers of a kernel. */
-static Known *known_of(const ProvedCall *c)
-{
-	static ARENA Known known;
-	static ARENA const UOp *of;
-	if (of != c->call) {
-		known_begin(&known, c->graph, c->number);
-		frame_open(&known);
-		assume_checks(&known);
-	}
-	of = c->call;
-	return &known;
-}
-
 /* In a frame of its own, where p is touched. */
 static Known *known_at(const Place *p)
 {
-	Known *k = known_of(p->call);
+	Known *k = places_known(p->call);
 	frame_open(k);
 	for (size_t i = p->n; i--; )
 		assume(k, p->cond[i], true);
