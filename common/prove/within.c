@@ -135,6 +135,8 @@ static void try_known(Within *w, const Place *p, UOp *u, UOp *below)
 	frame_close(k);
 }
 
+/* By bounds, by what places.c knows, which is quickest where many conditions hold, and by the
+ * conditions one by one. */
 static bool find_within(const Place *p, UOp *u, UOp *below)
 {
 	Within w = {0};
@@ -142,6 +144,8 @@ static bool find_within(const Place *p, UOp *u, UOp *below)
 	if (sample_refutes(p, u, below))
 		return false;
 	try_within(&w, u, below);
+	if (!w.least || !w.most)
+		try_known(&w, p, u, below);
 	if (w.least && w.most)
 		return true;
 	for (size_t i = 0; i < p->n; i++)
@@ -149,8 +153,6 @@ static bool find_within(const Place *p, UOp *u, UOp *below)
 	try_conditions(&w, &c, u, below);
 	if (!w.least || !w.most)
 		try_least(&w, &c, u, below);
-	if (!w.least || !w.most)
-		try_known(&w, p, u, below);
 	vec_free(&c);
 	return w.least && w.most;
 }
