@@ -366,7 +366,7 @@ int worker_start(int k, const void *in, size_t n)
 
 	if (fd < 0)
 		die_errno("cannot start a process");
-	/* one that dies says why itself, and worker_end sees it; any other would wait for the rest */
+	/* one that dies says why itself, and worker_end sees it; another would wait for more */
 	if (!(put(fd, &bytes, sizeof bytes) && put(fd, in, n)) && errno != EPIPE)
 		die_errno("cannot tell a process what to do");
 	return fd;
