@@ -219,8 +219,10 @@ static bool nested(UOp *d, const Sum *sd, Sum *q, Sum *r)
 	UOp *y = in->src[0];
 	int64_t v;
 	sum_of(&a, in->src[1]);
+	if (!positive(&a))
+		return false;
 	/* a size that is a quotient of sizes stays one thing, of which others are parts */
-	if (!positive(&a) || (in->op == OP_FLOORDIV && ix_fixed(in) && !ix_is_const(in->src[1], &v)))
+	if (in->op == OP_FLOORDIV && ix_fixed(in) && !ix_is_const(in->src[1], &v))
 		return false;
 	if (in->op == OP_FLOORDIV) {
 		UOp *inner = ix_add(y, ix_mul(k, in->src[1])), *by = ix_mul(in->src[1], d);
