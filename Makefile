@@ -17,9 +17,9 @@ CFLAGS    = -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-rec
 LDFLAGS  += -fsanitize=address,undefined
 endif
 
-ROOMS     = trace schedule fuse render run
-TOOLS     = trace simplify grad jvp vmap jac hess schedule fuse layout lower render render-clang render-opencl render-cuda render-metal \
-            compile run show info diff match rewrite bisect reduce prove keygen sluice
+ROOMS     = trace schedule fuse render run pack
+TOOLS     = trace simplify grad jvp vmap jac hess schedule fuse layout lower render render-c render-clang render-opencl render-cuda render-metal \
+            compile run pack show info diff match rewrite bisect reduce prove keygen sluice
 # files of a kind in a folder's rooms, as deep as they go: here, trace/onnx/operators
 files     = $(foreach d,$(1) $(1)/* $(1)/*/*,$(wildcard $(d)/*.$(2)))
 comma     = ,
@@ -76,6 +76,13 @@ $(B)/gen/rules.inc: $(RULES) common/rules/embed.sh
 	@mkdir -p $(@D)
 	sh common/rules/embed.sh $(RULES) > $@.tmp && mv $@.tmp $@
 $(B)/common/rules/builtin.o: $(B)/gen/rules.inc
+
+# texts of which pack makes files
+TEMPLATES = $(wildcard pack/emit/*.tmpl)
+$(B)/gen/templates.inc: $(TEMPLATES) common/rules/embed.sh
+	@mkdir -p $(@D)
+	sh common/rules/embed.sh $(TEMPLATES) > $@.tmp && mv $@.tmp $@
+$(B)/pack/emit/template.o: $(B)/gen/templates.inc
 
 # what programs in C include
 $(B)/include/sluice/functions.h: trace/c/tensor_functions.sh trace/library/functions.def common/graph/dtypes.def
@@ -196,7 +203,7 @@ accuracy: all
 # Fuzzing (tests/fuzz/README.md): a reader a target (tests/fuzz/target_READER.c), and a stage a target, its main under
 # another name; and the generators of documents, graphs, faults and models.  make fuzz MINUTES=60 TARGETS="document lower graphs"
 READERS   = document text stream program onnx arrays rules sizes
-STAGES    = simplify schedule fuse lower render-clang render-opencl
+STAGES    = simplify schedule fuse lower render-c render-clang render-opencl
 GENERATORS = documents graphs faults onnx_models
 TARGETS  ?= $(READERS) $(STAGES) $(GENERATORS)
 MINUTES  ?= 15

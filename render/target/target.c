@@ -13,7 +13,7 @@
 
 typedef struct {
 	const char *name;
-	bool gpu, f64;
+	bool gpu, f64, fixed;
 	int lanes, vector, registers, group, dims;
 	int64_t local;
 	const char *lacks, *flags;
@@ -45,6 +45,7 @@ static const Target *from_row(const TargetRow *r)
 	Target *t = xcalloc(1, sizeof *t);
 	snprintf(t->name, sizeof t->name, "%s", r->name);
 	t->gpu = r->gpu;
+	t->fixed = r->fixed;
 	t->f64 = r->f64;
 	t->lanes = r->lanes;
 	t->vector = r->vector;
@@ -73,6 +74,8 @@ static void set_field(Target *t, const char *key, const char *text)
 		t->gpu = number(t, key, text, 1);
 	else if (!strcmp(key, "f64"))
 		t->f64 = number(t, key, text, 1);
+	else if (!strcmp(key, "fixed"))
+		t->fixed = number(t, key, text, 1);
 	else if (!strcmp(key, "lanes"))
 		t->lanes = (int)number(t, key, text, 64);
 	else if (!strcmp(key, "vector"))
@@ -150,7 +153,7 @@ static March march_find(const char *name)
  * none. */
 static const Target *with_march(const Target *t, const char *name)
 {
-	if (t->gpu || !t->vector)
+	if (t->gpu || t->fixed || !t->vector)
 		return t;
 	March m = march_find(name);
 	Target *r = xcalloc(1, sizeof *r);
@@ -213,11 +216,10 @@ const Target *target_find(const char *name)
 void target_print(Buf *out, const Target *t)
 {
 	buf_printf(out,
-		"name: %s\ngpu: %d\nlanes: %d\nvector: %d\nregisters: %d\ngroup: %d\ndims: "
-		"%d\nlocal: %lld\n"
-		"f64: %d\nlacks:",
-		t->name, t->gpu, t->lanes, t->vector, t->registers, t->group, t->dims,
-		(long long)t->local, t->f64);
+		"name: %s\ngpu: %d\nlanes: %d\nvector: %d\nregisters: %d\nfixed: %d\n"
+		"group: %d\ndims: %d\nlocal: %lld\nf64: %d\nlacks:",
+		t->name, t->gpu, t->lanes, t->vector, t->registers, t->fixed, t->group,
+		t->dims, (long long)t->local, t->f64);
 	for (int op = 0; op < OP_COUNT; op++)
 		if (target_lacks(t, op))
 			buf_printf(out, " %s", op_name(op));

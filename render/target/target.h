@@ -11,6 +11,7 @@ typedef struct {
 	int lanes; /* partial accumulators of a reduction (a power of two); 0: one */
 	int vector;             /* bytes of a vector register; 0: none */
 	int registers;          /* the number of them */
+	bool fixed;             /* these two are as said here, whatever --march says */
 	int group;              /* work items of a group */
 	int dims;               /* grid dimensions, 1 to 3 */
 	int64_t local; /* bytes that a row buffer may take (local memory; the stack on a CPU) */
