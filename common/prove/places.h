@@ -165,8 +165,8 @@ bool places_doubtful(void);
 void places_unproved(const ProvedCall *c, Unproved *out);
 /* The size that index `axis` of an INDEX has to be below. */
 UOp *place_size(const Graph *g, const UOp *index, int axis);
-/* What is known of a call wherever its kernel is: what memory can hold, the checks of sizes. A frame
- * is open. */
+/* What is known of a call wherever its kernel is: what memory can hold, the checks of sizes. A
+ * frame is open. */
 Known *places_known(const ProvedCall *c);
 /* Forgets what was proved; sizes are these from here on (NULL: as declared). */
 void places_again(const VarEnv *sizes);
