@@ -186,6 +186,20 @@ spoil() {
 	for k in 1 2 3; do (ulimit -f 1; fails 1 tool run k.p x=rand); done
 }
 
+@test "cache: what the last attempt compiled, which may round otherwise, is not kept" {
+	[ "$(uname -m)" = x86_64 ] || skip "the last attempt is another elsewhere"
+	cat > cc <<-'S'
+	#!/bin/sh
+	case "$*" in *-march=x86-64*) exec "${CC:-cc}" "$@" ;; esac
+	echo "error: no memory" >&2
+	exit 1
+	S
+	chmod +x cc
+	ok tool run --cc ./cc g.mp x=1
+	[[ $output == *"[3.5 3.5 3.5 3.5]"* ]]
+	[ -z "$(find cache -name '*.so')" ]
+}
+
 @test "cache: a file system on which nothing can be executed" {
 	[ "$(id -u)" = 0 ] && mkdir noexec && mount -t tmpfs -o size=64m,noexec none noexec 2> /dev/null || skip "nothing can be mounted"
 	status=0
