@@ -193,9 +193,9 @@ static void state_footprint(const Module *m)
 	Buf out = {0};
 	Image image;
 
-	if (opt.cc)
+	if (opt.compile.cc)
 		image = image_make(m, m->function.n, footprint_functions(m));
-	footprint_print(&out, m, opt.cc ? &image : NULL);
+	footprint_print(&out, m, opt.compile.cc ? &image : NULL);
 	stream_put(NULL, buf_str(&out), out.n);
 	buf_free(&out);
 }
@@ -253,7 +253,7 @@ int main(int argc, char **argv)
 	ModuleOptions as = {.prepare = opt.prepare};
 	if (opt.embedded && opt.target && strcmp(opt.target, "c"))
 		die(USAGE, "--embedded is for target c, not '%.80s'", opt.target);
-	if (opt.embedded && (opt.so || opt.library))
+	if (opt.embedded && (opt.so || opt.archive))
 		die(USAGE, "--embedded writes sources: not with --so and --static");
 	if (!opt.name || !identifier_ok(opt.name))
 		die(USAGE, "--name takes an identifier of C, not '%.80s'",
