@@ -2,6 +2,7 @@
  *
  *     FILE … → functions of a module → NAME.h, NAME.c */
 #include "emit/emit.h"
+#include "footprint/footprint.h"
 #include "io/io.h"
 #include "library/library.h"
 #include "loss.h"
@@ -42,7 +43,8 @@ static const Option options[] = {
 	{0, "tar", NULL,
 		"NAME.tar instead of sources: them, a Makefile and a test with recorded inputs "
 		"and outputs", &opt.tar},
-	{0, "cc", "CC", "the compiler of --so and --static (cc, gcc or clang)", &opt.compile.cc},
+	{0, "cc", "CC", "the compiler of --so and --static (cc, gcc or clang); with --embedded one "
+		"with options, of which it states what it makes", &opt.compile.cc},
 	{0, "march", "CPU",
 		"the processor they are for (what kernels were rendered for, or native)",
 		&opt.compile.march},
@@ -210,6 +212,19 @@ static void write_module(Module *m)
 	files_release();
 }
 
+/* What it takes where it will run. */
+static void state_footprint(const Module *m)
+{
+	Buf out = {0};
+	Image image;
+
+	if (opt.compile.cc)
+		image = image_make(m, m->function.n, footprint_functions(m));
+	footprint_print(&out, m, opt.compile.cc ? &image : NULL);
+	stream_put(NULL, buf_str(&out), out.n);
+	buf_free(&out);
+}
+
 /* --weights: where constants are, and how f32 is stored. */
 static void weights_read(Module *m, ModuleOptions *as)
 {
@@ -263,6 +278,8 @@ int main(int argc, char **argv)
 	ModuleOptions as = {.prepare = opt.prepare};
 	if (opt.embedded && opt.target && strcmp(opt.target, "c"))
 		die(USAGE, "--embedded is for target c, not '%.80s'", opt.target);
+	if (opt.embedded && (opt.so || opt.archive))
+		die(USAGE, "--embedded writes sources: not with --so and --static");
 	if (!opt.name || !identifier_ok(opt.name))
 		die(USAGE, "--name takes an identifier of C, not '%.80s'",
 			opt.name ? opt.name : "");
@@ -282,10 +299,14 @@ int main(int argc, char **argv)
 	const char *writes = writable();
 	build_offer(&opt.compile);
 	loss_offer(opt.with.n, opt.with.at);
+	if (opt.embedded && opt.compile.cc)
+		image_offer(opt.compile.cc, opt.to, opt.name);
 	broker_start();
 	secret_missing();
 	confine_build(false, 1, &writes);
 	add_functions(&m, n, given, &as);
 	write_module(&m);
+	if (opt.embedded)
+		state_footprint(&m);
 	return stage_end();
 }

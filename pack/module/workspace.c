@@ -220,18 +220,30 @@ static void plan_symbolic(Plan *p)
 	vec_free(&in);
 }
 
+/* A size that is a number must be one that memory could be set aside for; a sum of symbolic ones
+ * must not overflow, whatever the caller's sizes are. */
+static void check_sizes(const Plan *p)
+{
+	enum { MOST = 40, MOST_SYMBOLIC = 56 };         /* bits */
+
+	for (size_t i = 0; i < p->life.n; i++) {
+		const Life *l = &p->life.at[i];
+		int bits = ix_is_const(l->room, &(int64_t){0}) ? MOST : MOST_SYMBOLIC;
+		if (l->most < 0 || l->most >> bits)
+			die(UNSUPPORTED,
+				"%s: its size has no bound that memory could be set aside for: "
+				"give sizes smaller ones, or values (trace --set)",
+				buffer_name(p->f->buffer.at[l->buffer].u));
+	}
+}
+
 void workspace_plan(Function *f)
 {
-	enum { MOST = 40 };             /* bits of a size that may be meant */
 	Plan p = {.f = f};
 
 	go_through(&p, f->g->sink);
 	widen(&p);
-	for (size_t i = 0; i < p.life.n; i++)
-		if (p.life.at[i].most < 0 || p.life.at[i].most >> MOST)
-			die(UNSUPPORTED,
-				"%s: its size has no bound that memory could be set aside for",
-				buffer_name(f->buffer.at[p.life.at[i].buffer].u));
+	check_sizes(&p);
 	if (all_numbers(&p))
 		plan_numbers(&p);
 	else
