@@ -355,3 +355,35 @@ wide: as recorded" ]
 	ok pack --name seed --tar --weights object --hpp -o again $packed wide=wide.program
 	cmp lib/seed.tar again/seed.tar
 }
+
+# model NAME [OPTION…]: a small model of models/small (weights at random, the structure of the real one)
+model() {
+	tool trace "$TESTS/models/small/$1.onnx" "${@:2}" > $1.graph 2> why || { grep -q 'without ONNX' why && skip "built without ONNX"; cat why; return 1; }
+	ok pack --name $1 --so -o lib $1.graph
+}
+
+@test "ResNet-50 and BERT from Python: their reference, and the bits of run" {
+	model resnet50
+	model bert_base --set batch=1 --set seq=32
+	cat > main.py <<-'END'
+		import sys
+		import numpy as np
+		sys.path.insert(0, "lib")
+		from resnet50 import resnet50
+		from bert_base import bert_base
+		for f, name in (resnet50, "resnet50"), (bert_base, "bert_base"):
+		    given = np.load("%s/%s.1.npz" % (sys.argv[1], name))
+		    out = f(**given)
+		    out = out if isinstance(out, tuple) else (out,)
+		    want = np.load("%s/%s.1.out.npz" % (sys.argv[1], name))
+		    by_run = np.load(name + ".npz")
+		    for s, a in zip(f.outputs, out):
+		        assert np.allclose(a, want[s.name], 1e-4, 1e-5), (name, s)
+		        assert a.tobytes() == by_run[s.name].tobytes(), (name, s)
+	END
+	for name in resnet50 bert_base; do
+		inputs=$(unzip -Z1 "$TESTS/models/small/$name.1.npz" 2> /dev/null || python3 -c 'import sys, zipfile; print(*zipfile.ZipFile(sys.argv[1]).namelist())' "$TESTS/models/small/$name.1.npz")
+		tool run $name.graph $(for i in $inputs; do echo "${i%.npy}=$TESTS/models/small/$name.1.npz"; done) -o $name.npz
+	done
+	with_numpy main.py "$TESTS/models/small"
+}

@@ -160,3 +160,10 @@ GREEDY=' 3 49 14 4 7 16 3 48 18 6 44 18 32 6 6 2 2 7 6 2'
 	[ "$status" = 1 ]
 	grep -q '^x .*WRONG$' <<< "$output"
 }
+
+@test "packed: a classifier as a library, used from C and Python with nothing of Sluice on the path" {
+	[ -x "$ROOT/build/venv/bin/python" ] && export PYTHON=$ROOT/build/venv/bin/python
+	ok pipeline packed.sh
+	at_least "$(sed -n 's/^C: \([0-9]*\) of 797$/\1/p' <<< "$output")" 700
+	! "${PYTHON:-python3}" -c 'import numpy' 2> /dev/null || [ "$(grep '^Python' <<< "$output" | cut -d' ' -f2-)" = "$(grep '^C:' <<< "$output" | cut -d' ' -f2-)" ]
+}
