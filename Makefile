@@ -196,6 +196,9 @@ bench-open: all build/venv/ready
 bench-recurrent: all build/venv/ready
 	@build/venv/bin/pip install -q onnxruntime onnx
 	@build/venv/bin/python tests/bench/recurrent.py --bin $(abspath $(B))/bin $(BENCH)
+bench-embedded: all build/venv/ready
+	@for p in emlearn tflite-micro; do build/venv/bin/pip install $(PIP) $$p || echo "left out: $$p" >&2; done
+	@build/venv/bin/python tests/bench/embedded.py --bin $(abspath $(B))/bin $(BENCH)
 bench-quick: all
 	@BIN=$(abspath $(B))/bin CC="$(CC)" bash tests/bench/quick.sh $(BENCH)
 
@@ -251,5 +254,5 @@ clean:
 	rm -rf build
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: accuracy all bench bench-open bench-quick bench-recurrent bench-training clean conformance deps exports fuzz fuzzers models planted prove test demo install rebase wc
+.PHONY: accuracy all bench bench-embedded bench-open bench-quick bench-recurrent bench-training clean conformance deps exports fuzz fuzzers models planted prove test demo install rebase wc
 .SECONDARY:

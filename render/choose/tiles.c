@@ -419,7 +419,8 @@ static bool reads_one_stream(const Tiling *t)
 	return one && lower_constants >= LARGE;
 }
 
-/* Whole rows of accumulators in the cache, several iterations at a time. */
+/* Whole rows of accumulators in the cache, several iterations at a time; without vectors they are
+ * registers, and sums enough. */
 static void tile_rows(Tiling *t)
 {
 	int64_t iterations = length_of(t, t->heavy);
@@ -430,6 +431,8 @@ static void tile_rows(Tiling *t)
 	tile(t->p, t->v, even_vectors(t, iterations < 16 ? 4 : wide), t->lanes);
 	t->p->apart = iterations >= 64 && reads_one_stream(t);
 	t->p->jam = t->p->apart ? 8 : iterations >= 4 ? 4 : 1;
+	if (kernel_lanes(t->f) == 1)
+		t->p->partial = 1;
 	choose_items(t, t->p->norder);
 }
 
@@ -557,6 +560,16 @@ static void keep_slices(Plan *p, const Facts *f, const int *slices, int n)
 		p->prefetch_loads = 0;
 }
 
+/* Without vectors each part of a sum is a register: they stay few where a tile has many sums. */
+static void fewer_parts(Plan *p, const Facts *f)
+{
+	int sums = 1;
+	for (int r = 0; r < f->nrange; r++)
+		sums *= f->out >> r & 1 && p->tile[r].unroll ? p->tile[r].unroll : 1;
+	while (p->partial > 1 && sums > 1 && sums * p->partial > 2 * target->registers)
+		p->partial /= 2;
+}
+
 static void choose(Plan *p, const Facts *f, const Folds *k)
 {
 	Tiling t = {.p = p, .f = f, .k = k, .v = -1};
@@ -578,6 +591,8 @@ static void choose(Plan *p, const Facts *f, const Folds *k)
 	if (most < t.lanes)
 		t.lanes = power_below(most);
 	tile_within(&t);
+	if (kernel_lanes(f) == 1)
+		fewer_parts(p, f);
 }
 
 void choose_tiles(Plan *p, const Facts *f, const Folds *k)

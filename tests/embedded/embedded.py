@@ -9,6 +9,7 @@ instructions        that a call executes
 and with --image, of a program that does nothing but call the module, with buffers for all it takes and gives:
 text, data, bss     its bytes
 own                 those of its text that are there because of the module: code, constants, functions of libraries
+memory              those of its data and bss, the workspace among them
 BOARD: m3, m4, m7 (QEMU's MPS2 boards), riscv64 (QEMU's user mode); fused and plain, the host with and without a
 multiply-add of one rounding. Stack and instructions are measured on the first three."""
 import argparse
@@ -97,7 +98,9 @@ def measure_image(o):
     build(o, f"{o.name}.app", "-DAPPLICATION=call")
     build(o, f"{o.name}.none", "-DAPPLICATION=around")
     text, data, bss = sizes(f"{o.name}.app")
-    print(f"text {text}\ndata {data}\nbss {bss}\nown {text - sizes(f'{o.name}.none')[0]}")
+    without = sizes(f"{o.name}.none")
+    workspace = int(re.search(r"_WS_BYTES (\d+)", open(f"{o.name}.h").read())[1])
+    print(f"text {text}\ndata {data}\nbss {bss}\nown {text - without[0]}\nmemory {data + bss - sum(without[1:]) + workspace}")
 
 
 p = argparse.ArgumentParser()
