@@ -116,6 +116,8 @@ traced() {
 	[[ $(traced sums m=x7.npy p=x.npy q=x3.npy) == "[-1. 1. -2. 2. 5. 6. 7.] " ]]
 	[ "$(traced agree x=x.npy m=x.npy)" = "[-2. 2. -4. 4.] " ]
 	fails 4 "$BIN/run" <("$BIN/trace" agree.onnx) x=x.npy m=x3.npy
+	[[ $errors == *"'other' is 3, outside 4 to"* ]]
+	fails 4 "$BIN/run" <("$BIN/trace" agree.onnx) x=x.npy m=x7.npy
 	[[ $errors == *"the sizes do not match"* ]]
 }
 
@@ -269,7 +271,7 @@ each_size() {
 @test "a branch that does not fit the shapes, chosen by sizes" {
 	each_size branch <<< $'x:n3.npy=-0. -1. -2. -3. -4. -5. '
 	capture "$BIN/run" <("$BIN/trace" branch.onnx) x=n1.npy
-	[[ $status = 4 && $errors == *"sizes do not match"* ]] || { echo "$errors"; return 1; }
+	[[ $status = 4 && $errors == *"'n' is 1, outside 2 to"* ]] || { echo "$errors"; return 1; }
 }
 
 @test "branches that differ in rank: the one that the nodes behind them can take" {

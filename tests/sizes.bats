@@ -25,7 +25,7 @@ END
 
 @test "a window larger than what it slides over is refused, not empty" {
 	for f in 'max_pool(x, 3)' 'avg_pool(x, 3)' 'conv1d(x, w)'; do
-		printf '%s\n' 'input x f32[1, 1, n] where n in 0..9' 'const w f32 = [[[1, 2, 3]]]' \
+		printf '%s\n' 'input x f32[1, 1, n] where n in 1..9' 'const w f32 = [[[1, 2, 3]]]' \
 			"output y = $f" > window.t
 		[ "$(vars window.t)" = '{n: [3, 9]}' ]
 	done

@@ -6,7 +6,7 @@
 
 An export that fails is told in a line and left out.  Needs torch, torchvision, transformers, onnx and onnxscript.  To
 add a model, write a function with @export(dynamic axes): it returns the module and its inputs at the sizes, the first
-being those that it is exported with."""
+being those that it is exported with; and a second module, where torch.export needs the model in other words."""
 import os
 import sys
 import warnings
@@ -60,9 +60,35 @@ def tagger_gru():
     return Tagger(False, nn.GRU), [(ids(b, n),) for b, n in ((2, 7), (1, 3), (4, 11))]
 
 
+class ScannedTagger(nn.Module):
+    """One layer of it for torch.export, which takes no packed sequences: a Scan over masked steps in each direction"""
+    def __init__(self):
+        super().__init__()
+        self.words, self.out = nn.Embedding(20, 8), nn.Linear(24, 5)
+        self.cells = nn.ModuleList([nn.LSTMCell(8, 12) for _ in range(2)])
+
+    def scanned(self, cell, x, live):
+        from torch._higher_order_ops.scan import scan
+
+        def step(state, now):
+            (h, c), (x, on) = state, now
+            i, f, g, o = (x @ cell.weight_ih.T + cell.bias_ih + h @ cell.weight_hh.T + cell.bias_hh).chunk(4, 1)
+            d = f.sigmoid() * c + i.sigmoid() * g.tanh()
+            y = torch.where(on, o.sigmoid() * d.tanh(), h)
+            return (y, torch.where(on, d, c)), torch.where(on, y, torch.zeros_like(y))
+        none = torch.zeros(x.shape[1], 12)
+        return scan(step, (none, none.clone()), (x, live))[1]
+
+    def forward(self, x, lengths):
+        live = (torch.arange(x.shape[1])[:, None] < lengths[None])[..., None]
+        x = self.words(x).transpose(0, 1)
+        on, back = self.scanned(self.cells[0], x, live), self.scanned(self.cells[1], x.flip(0), live.flip(0))
+        return self.out(torch.cat([on, back.flip(0)], -1)).transpose(0, 1)
+
+
 @export(x={0: "batch", 1: "length"}, lengths={0: "batch"})
 def tagger_packed():
-    return Tagger(True), [(ids(len(l), max(l)), torch.tensor(l)) for l in ([7, 4], [3], [5, 11, 2, 5])]
+    return Tagger(True), [(ids(len(l), max(l)), torch.tensor(l)) for l in ([7, 4], [3], [5, 11, 2, 5])], ScannedTagger()
 
 
 class Translator(nn.Module):
@@ -89,9 +115,31 @@ class Translator(nn.Module):
         return words
 
 
+class LoopTranslator(Translator):
+    """The same for torch.export, whose loops keep the shapes of their states: room for a dozen words"""
+    def forward(self, x, most):
+        from torch._higher_order_ops.while_loop import while_loop
+
+        def going(turn, word, h, words):
+            return (turn < most) & (turn < 11) & (word != 2).any()
+
+        def step(turn, word, h, words):
+            x = self.target(word)
+            z, r = self.gates(torch.cat([x, h], 1)).sigmoid().chunk(2, 1)
+            h = z * h + (1 - z) * self.new(torch.cat([x, r * h], 1)).tanh()
+            word = self.out(h).argmax(1)
+            here = torch.arange(12)[:, None] == turn
+            return turn + 1, word, h, torch.where(here, word[None], words)
+        word = torch.ones([x.shape[1]], dtype=torch.long)
+        h, words = self.read(self.source(x))[1][0], torch.zeros([12, x.shape[1]], dtype=torch.long)
+        turns, _, _, words = while_loop(going, step, (torch.zeros([], dtype=torch.long), word, h, words))
+        return words, turns
+
+
 @export(x={0: "length", 1: "batch"}, most={})
 def translator():
-    return torch.jit.script(Translator()), [(ids(n, b), torch.tensor(m)) for n, b, m in ((5, 1, 6), (3, 2, 9), (8, 1, 1))]
+    feeds = [(ids(n, b), torch.tensor(m)) for n, b, m in ((5, 1, 6), (3, 2, 9), (8, 1, 1))]
+    return torch.jit.script(Translator()), feeds, LoopTranslator()
 
 
 # ---- attention over pictures and sound
@@ -280,8 +328,7 @@ def t5():
     return T5(), [(ids(b, n), ids(b, k)) for b, n, k in ((2, 6, 4), (1, 11, 1), (3, 2, 9))]
 
 
-@export(y={0: "batch", 1: "written"}, sound={0: "batch", 1: "frames"})
-def whisper_decoder():
+def whisper():
     from transformers import WhisperConfig
     from transformers.models.whisper.modeling_whisper import WhisperDecoder
     c = WhisperConfig(vocab_size=32, d_model=16, decoder_layers=2, decoder_attention_heads=2, decoder_ffn_dim=32,
@@ -293,9 +340,21 @@ def whisper_decoder():
             super().__init__()
             self.m = m
 
-        def forward(self, y, sound):
-            return self.m(input_ids=y, encoder_hidden_states=sound).last_hidden_state
+        def forward(self, y, sound, mask=None):
+            return self.m(input_ids=y, encoder_hidden_states=sound, attention_mask=mask).last_hidden_state
     return Whisper(), [(ids(b, n), torch.randn(b, k, 16)) for b, n, k in ((2, 4, 10), (1, 1, 7), (1, 9, 20))]
+
+
+@export(y={0: "batch", 1: "written"}, sound={0: "batch", 1: "frames"})
+def whisper_decoder():
+    """Without a mask it looks for several texts in one row, with what the older exporter has no operator for"""
+    return whisper()
+
+
+@export(y={0: "batch", 1: "written"}, sound={0: "batch", 1: "frames"}, mask={0: "batch", 1: "written"})
+def whisper_masked():
+    model, feeds = whisper()
+    return model, [(y, sound, torch.ones_like(y)) for y, sound in feeds]
 
 
 # ---- detection
@@ -337,6 +396,9 @@ def yolo():
 
 
 def detection(m):
+    from torchvision.ops import boxes
+    boxes.batched_nms = batched_nms         # torchvision's own asks how many boxes there are, which torch.export refuses
+
     class Detection(nn.Module):
         def __init__(self):
             super().__init__()
@@ -466,13 +528,13 @@ def graph_net():
 def write(folder, name, make, axes):
     torch.manual_seed(0)
     try:
-        model, feeds = make()
+        model, feeds, *other = make()
     except Exception as why:
         print(f"{name}: not made: {type(why).__name__}: {why}", flush=True)
         return
-    model.eval()
+    ways = {"script": model.eval(), "dynamo": (other or [model])[0].eval()}
     np.savez(os.path.join(folder, name + ".npz"), **{f"{i}_{k}": v.numpy() for i, f in enumerate(feeds) for k, v in enumerate(f)})
-    for way in "script", "dynamo":
+    for way, model in ways.items():
         to = os.path.join(folder, f"{name}.{way}.onnx")
         try:
             with torch.no_grad():

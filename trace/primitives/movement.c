@@ -296,6 +296,25 @@ UOp *t_concat(size_t n, UOp *const *x, int axis)
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
+/* Whether some variable of a size may be 0: what is made of an empty axis is empty. */
+static bool may_be_empty(UOp *size)
+{
+	Nodes all = walk(size);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_VAR && !all.at[i]->arg->a[1]->i)
+			return true;
+	return false;
+}
+
+/* A window that is larger than its axis is refused: by run where that is not known yet. What is in
+ * a body or a branch may not be computed at all. */
+static void check_fits(UOp *size, int64_t window)
+{
+	if (!steps_within() && !size_is_bound(size) && !may_be_empty(size) &&
+		!ix_prove_le(ix_const(window), size))
+		size_check("le", ix_const(window), size);
+}
+
 /* Windows along one axis of size i: k copies of x laid end to end and cut into rows of i +
  * dilation, so that each row starts one dilation later in x than the row before: [i] to [k, i+d];
  * then every stride-th of the first places, [k, o]. */
@@ -307,8 +326,7 @@ static UOp *windows_axis(UOp *x, int axis, int64_t k, int64_t stride, int64_t di
 	if (!mul_ok(dilation, k - 1, &span) || (ix_is_const(i, &v) && v <= span))
 		die(MALFORMED, "a window of %lld does not fit axis %d of %s", (long long)k, axis,
 			shape_text(x->shape));
-	if (!steps_within() && !size_is_bound(i) && !ix_prove_lt(ix_const(span), i))
-		size_check("le", ix_const(span + 1), i);
+	check_fits(i, span + 1);
 	o = ix_add(ix_div(ix_sub(i, ix_const(span + 1)), ix_const(stride)), ix_const(1));
 	if (k > 1 && stride == k && dilation == 1) {
 		/* windows do not overlap: the axis is cut */
