@@ -10,6 +10,7 @@
 static const struct { const char *target; Runtime runtime;
 } known[] = {
 	{"clang", RUNTIME_CPU},
+	{"c", RUNTIME_CPU},
 	{"opencl", RUNTIME_OPENCL},
 	{"cuda", RUNTIME_CUDA},
 	{"cpu", RUNTIME_CPU},
