@@ -5,8 +5,8 @@
  * g, and what is left when g*792 is taken away, are the same for all who touch one place, because
  * what is left lies in 0 … 791: they are digits, of weight 792 and 1. A sum is split again and
  * again (spots.c), at the coefficient of what moves in it or at the distance of two places;
- * coefficients are polynomials in sizes, as (h + 2)*(w + 2) is when there is a border around. A digit
- * that is one product or quotient of an item's number then says something of that number. */
+ * coefficients are polynomials in sizes, as (h + 2)*(w + 2) is when there is a border around. A
+ * digit that is one product or quotient of an item's number then says something of that number. */
 #include "prove/digits.h"
 #include <stdlib.h>
 

@@ -5,6 +5,13 @@
 #include "prove/prove.h"
 #include "shape/shape.h"
 
+/* ---- prove.c: what may be spent on a document */
+
+/* Steps of proofs with symbols, and nodes that are computed in search of cases. When one of them is
+ * used up, what follows gets a few only, so that a document takes a time which is linear in it. */
+typedef struct { size_t steps, cases; } Effort;
+Effort *effort(void);
+
 /* ---- spans.c: the least and the greatest value of integers */
 
 typedef __int128 Wide;                  /* sums and products of what fits 64 bits fit it */
@@ -166,8 +173,8 @@ bool places_doubtful(void);
 void places_unproved(const ProvedCall *c, Unproved *out);
 /* The size that index `axis` of an INDEX has to be below. */
 UOp *place_size(const Graph *g, const UOp *index, int axis);
-/* What is known of a call wherever its kernel is: what memory can hold, the checks of sizes. A frame
- * is open. */
+/* What is known of a call wherever its kernel is: what memory can hold, the checks of sizes. A
+ * frame is open. */
 Known *places_known(const ProvedCall *c);
 /* Forgets what was proved; sizes are these from here on (NULL: as declared). */
 void places_again(const VarEnv *sizes);
