@@ -193,13 +193,6 @@ void buf_free(Buf *b)
 
 /* ---- map: linear probing, a NULL value marks a free slot */
 
-uint64_t hash_mix(uint64_t h, uint64_t x)
-{
-	h ^= x + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2);
-	h *= 0xff51afd7ed558ccdu;
-	return h ^ h >> 32;
-}
-
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)
 {
 	return XXH3_64bits_withSeed(p, n, seed);

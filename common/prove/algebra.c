@@ -11,7 +11,7 @@
 #include "prove/places.h"
 #include <stdlib.h>
 
-enum { DEEP = 16, VISITS = 1000, STEPS = 24, BUDGET = 400, DEPTH = 3, LOOKS = 64 };
+enum { DEEP = 16, VISITS = 1000, STEPS = 24, BUDGET = 400, BRIEFLY = 16, DEPTH = 3, LOOKS = 64 };
 
 static ARENA TABLE(uint8_t) symbolic;   /* 1: no, 2: yes */
 
@@ -528,15 +528,19 @@ _Static_assert((int)WAYS == (int)MOST_WAYS, "Known has a place for each");
 
 static bool try_way(Known *k, const Sum *s, int way)
 {
+	Effort *e = effort();
 	Sum t;
 
 	k->quotients = false;
-	k->budget = BUDGET;
+	k->budget = e->steps ? BUDGET : BRIEFLY;
 	if (!form_of(k, s, way % FORMS, &t))
 		return false;
 	k->quotients = way / FORMS % 2;
-	k->budget = BUDGET;
-	return facts_hold(k, &t, way / FORMS / 2);
+	k->budget = e->steps ? BUDGET : BRIEFLY;
+	bool is = facts_hold(k, &t, way / FORMS / 2);
+	size_t used = (e->steps ? BUDGET : BRIEFLY) - k->budget;
+	e->steps -= used < e->steps ? used : e->steps;
+	return is;
 }
 
 /* Whether s is a sum that was shown, and a number that is not negative. */

@@ -20,7 +20,7 @@ void frame_close(Known *k)
 
 	for (; k->undo.n > f.undos; k->undo.n--) {
 		const Undo *u = &k->undo.at[k->undo.n - 1];
-		k->narrowed.at[u->u->id] = u->was;
+		k->narrowed.at[u->slot - 1].span = u->was;
 	}
 	k->fact.n = f.facts;
 	k->shown.n = f.shown;

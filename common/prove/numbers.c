@@ -17,7 +17,8 @@ static uint64_t number_mul(uint64_t a, uint64_t b)
 }
 
 typedef struct { uint32_t round; uint64_t scope, number; } Noted;
-typedef struct { const UOp *memory; uint64_t key; } Cell;
+/* of a register that is stored to from statement `first` to statement `last` */
+typedef struct { uint64_t key; uint32_t first, last; } Cell;
 /* What a register's cell holds at the beginning of an iteration: what it held before the loop, as
  * long as no round has shown that the loop changes it. */
 typedef struct { uint64_t name, entry, back, cell; uint32_t next; bool changes; } Phi;
@@ -281,13 +282,15 @@ static uint64_t value(Numbers *n, int w, UOp *u)
 	uint64_t x;
 	if (u->op == OP_RANGE && bound_here(n, u, &x))
 		return x;
-	if ((!n->scope || u->op == OP_RANGE) && get(&n->set[w], PKEY(u), &x))
-		return x;
 	if (u->id >= note.cap)
 		table_fit(&note);
 	Noted *known = &note.at[u->id];
-	if (known->round == note.round && known->scope == n->scope)
+	if (known->round == note.round && known->scope == n->scope && u->op != OP_RANGE)
 		return known->number;
+	if ((!n->scope || u->op == OP_RANGE) && get(&n->set[w], PKEY(u), &x)) {
+		*known = (Noted){note.round, n->scope, x};
+		return x;
+	}
 	if (++n->depth > MOST_DEPTH)
 		n->failed = true;
 	x = n->failed ? 0 : derived(n, w, u);
@@ -330,6 +333,12 @@ bool number_is_set(const Numbers *n, int world, UOp *u)
 
 /* ---- statements */
 
+static Cell cell_of(const Numbers *n, const UOp *memory, uint64_t key)
+{
+	uint64_t x = (uint64_t)(uintptr_t)map_get(&n->stored, PKEY(memory));
+	return (Cell){key, x ? (uint32_t)(x >> 32) : UINT32_MAX, (uint32_t)x};
+}
+
 static void put_cell(Numbers *n, int w, const UOp *index, uint64_t x)
 {
 	uint64_t key = cell_key(n, w, index), was;
@@ -340,7 +349,7 @@ static void put_cell(Numbers *n, int w, const UOp *index, uint64_t x)
 	for (size_t i = n->cond[w].n; known && i >= outer && i > 0; i--)
 		x = number_mix(number_mix(x, n->cond[w].at[i - 1]), was);
 	if (!known)
-		vec_push(&n->cells[w], ((Cell){index->src[0], key}));
+		vec_push(&n->cells[w], cell_of(n, index->src[0], key));
 	put(&n->cell[w], key, x);
 }
 
@@ -356,13 +365,6 @@ static void store(Numbers *n, int w, uint32_t at, const UOp *s)
 		vec_push(&n->cond[w], gate);
 	put_cell(n, w, s->src[0], x);
 	n->cond[w].n -= !is_true(gate);
-}
-
-/* Whether a store to the register may stand in the loop from statement a to statement b. */
-static bool stored_within(const Numbers *n, const UOp *memory, uint32_t a, uint32_t b)
-{
-	uint64_t x = (uint64_t)(uintptr_t)map_get(&n->stored, PKEY(memory));
-	return x && (uint32_t)x >= a && (uint32_t)(x >> 32) <= b;
 }
 
 static Phi *phi_at(Numbers *n, int w, uint32_t loop, uint64_t cell, uint64_t name)
@@ -386,7 +388,7 @@ static void loop_begins(Numbers *n, int w, uint32_t at, uint32_t end, UOp *range
 		vec_push(&n->bound, ((Bound){PKEY(range), number_mix(range->id, 2)}));
 	for (size_t i = 0; i < n->cells[w].n; i++) {
 		const Cell *c = &n->cells[w].at[i];
-		if (!stored_within(n, c->memory, at, end))
+		if (c->last < at || c->first > end)
 			continue;
 		Phi *p = phi_at(n, w, at, c->key, number_mix(range->id, 7));
 		get(&n->cell[w], c->key, &p->entry);

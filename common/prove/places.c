@@ -33,7 +33,8 @@ typedef struct {
 static ARENA Known known;
 static ARENA VEC(PlacesShown) shown;
 static ARENA TABLE(Mark) visited, stands;
-static ARENA Map rows;                  /* of the kernel at hand */
+static ARENA Map rows;                  /* of the kernel at hand: places in row, from 1 */
+static ARENA VEC(Row) row;
 static ARENA Map proved;                /* kernels */
 static ARENA struct { bool any; } doubtful;     /* places that need a gate, and got none yet */
 
@@ -212,7 +213,8 @@ static bool base_and_number(UOp *index, UOp **base, int64_t *number)
 static Row *find_row(UOp *base, UOp *size, UOp *gate, uint32_t scope, uint64_t *key)
 {
 	*key = hash_mix(hash_mix(PKEY(base), PKEY(size)), hash_mix(PKEY(gate), scope));
-	Row *r = map_get(&rows, *key);
+	uintptr_t at = (uintptr_t)map_get(&rows, *key);
+	Row *r = at ? &row.at[at - 1] : NULL;
 	return r && r->base == base && r->size == size && r->gate == gate && r->scope == scope ?
 		r : NULL;
 }
@@ -227,9 +229,9 @@ static void add_to_row(const Graph *g, const Access *a, int axis, uint32_t scope
 		return;
 	Row *r = find_row(base, size, a->gate, scope, &key);
 	if (!r) {
-		r = arena_alloc(sizeof *r);
-		*r = (Row){base, size, a->gate, scope, k, k, {0}, false};
-		map_put(&rows, key, r);
+		vec_push(&row, ((Row){base, size, a->gate, scope, k, k, {0}, false}));
+		r = &row.at[row.n - 1];
+		map_put(&rows, key, (void *)(uintptr_t)row.n);
 	}
 	r->least = k < r->least ? k : r->least;
 	r->most = k > r->most ? k : r->most;
@@ -248,6 +250,7 @@ static void find_rows(const ProvedCall *c)
 	VEC(uint32_t) open = {0};
 	size_t next = 0;
 	map_free(&rows);
+	row.n = 0;
 	for (uint32_t i = 0; i < c->kernel->nsrc; i++) {
 		Op op = c->kernel->src[i]->op;
 		open.n -= open.n && (op == OP_ENDRANGE || op == OP_ENDIF);

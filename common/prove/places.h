@@ -5,14 +5,22 @@
 #include "prove/prove.h"
 #include "shape/shape.h"
 
+/* ---- prove.c: what may be spent on a document */
+
+/* Steps of proofs with symbols, and nodes that are computed in search of cases. When one of them is
+ * used up, what follows gets a few only, so that a document takes a time which is linear in it. */
+typedef struct { size_t steps, cases; } Effort;
+Effort *effort(void);
+
 /* ---- spans.c: the least and the greatest value of integers */
 
 typedef __int128 Wide;                  /* sums and products of what fits 64 bits fit it */
 typedef struct { Wide lo, hi; } Span;   /* inclusive; lo > hi: there is no value */
 
-typedef struct { Span span; uint32_t state; bool exact; } SpanNote;
-typedef struct { Span span; uint32_t round; } Narrowed;
-typedef struct { UOp *u; Narrowed was; } Undo;
+/* A span as integers of the node's dtype. slot: from 1, where it is narrowed, if that is so. */
+typedef struct { uint64_t lo, hi; uint32_t state; uint32_t slot : 31, exact : 1; } SpanNote;
+typedef struct { UOp *u; Span span; } Narrowed;
+typedef struct { UOp *u; uint32_t slot; Span was; } Undo;
 typedef struct { size_t undos, facts, shown, wrapped; bool dead; } Frame;
 
 typedef struct { uint32_t round; bool loads; } LoadNote;
@@ -32,7 +40,7 @@ typedef struct Known {
 	const VarEnv *sizes;            /* the sizes, when they are known; else NULL */
 	uint32_t state;                 /* changes with whatever spans depend on */
 	TABLE(SpanNote) note;
-	TABLE(Narrowed) narrowed;
+	VEC(Narrowed) narrowed;
 	TABLE(LoadNote) loads;
 	VEC(UOp *) stored;              /* the buffers that the kernel stores to */
 	/* LOADs that give the same where all their gates hold, and those in their places */

@@ -42,6 +42,19 @@ ProvedCall proved_call(const Graph *g, uint32_t number)
 	return (ProvedCall){g, number, call, call_kernel(call)};
 }
 
+Effort *effort(void)
+{
+	static ARENA Effort left;
+	return &left;
+}
+
+static void effort_begin(const Graph *g)
+{
+	enum { STEPS = 1 << 19, CASES = 1 << 24, STEPS_A_CALL = 1 << 12, CASES_A_CALL = 1 << 16 };
+	size_t calls = g->sink->nsrc;
+	*effort() = (Effort){STEPS + calls * STEPS_A_CALL, CASES + calls * CASES_A_CALL};
+}
+
 void prove_sizes(const Graph *g, const VarEnv *sizes)
 {
 	bool large = false;
@@ -50,6 +63,7 @@ void prove_sizes(const Graph *g, const VarEnv *sizes)
 	if (!large || g->level < LV_SCHEDULE || g->level > LV_LOOPS || steps_listed(g))
 		return;
 	places_again(sizes);
+	effort_begin(g);
 	for (uint32_t k = 0; k < g->sink->nsrc; k++) {
 		const ProvedCall c = proved_call(g, k);
 		prove_places(&c);
@@ -82,5 +96,6 @@ static Graph *admit_segment(Graph *g, void *ctx)
 
 Graph *prove_admit(Graph *g)
 {
+	effort_begin(g);
 	return g->level < LV_SCHEDULE ? g : segments_map(g, admit_segment, NULL);
 }

@@ -58,7 +58,7 @@ _Noreturn void prove_fault(const ProvedCall *c, const char *fmt, ...)
 /* calls.c: slots have the buffers that their kernels expect, what is written may be written, and
  * nothing is read before it is written */
 void prove_calls(const Graph *g);
-/* workspace.c: temporaries that are alive together lie apart, within the workspace */
+/* and temporaries that are alive together lie apart, within the workspace */
 void prove_workspace(const Graph *g);
 /* grid.c: the sizes of a kernel's grid are those of its SPECIALs. The size of dimension d, as a
  * node; whether a SPECIAL has an allowed name, and which dimension it is. */

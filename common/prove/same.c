@@ -298,7 +298,7 @@ static void set_counters(Numbers *n, Same *s, const Shared *solve, int world)
  * others are the same tile in both. */
 static void set_unknowns(Numbers *n, Same *s, const Shared *solve, bool step)
 {
-	Nodes all = walk(s->call->kernel);
+	Nodes all = kernel_nodes(s->call->kernel);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_FLOORMOD)
 			digits_know(s->d, all.at[i]);

@@ -52,7 +52,7 @@ static void gates_of(UOp *load, NodeList *out)
 
 static void find_twins(Known *k)
 {
-	Nodes all = k->kernel ? walk(k->kernel) : (Nodes){0};
+	Nodes all = k->kernel ? kernel_nodes(k->kernel) : (Nodes){0};
 	Map seen = {0}, open = {0};
 	for (size_t i = 0; i < k->twin.n; i++)
 		vec_free(&k->twin.at[i].gates);
@@ -83,13 +83,12 @@ static void find_twins(Known *k)
 void known_begin(Known *k, const Graph *g, uint32_t number)
 {
 	table_round(&k->note);
-	table_round(&k->narrowed);
 	table_round(&k->loads);
 	k->graph = g;
 	k->number = number;
 	k->call = g->sink->src[number];
 	k->kernel = call_kernel(k->call);
-	k->undo.n = k->shown.n = k->wrapped.n = k->fact.n = k->equal.n = 0;
+	k->narrowed.n = k->undo.n = k->shown.n = k->wrapped.n = k->fact.n = k->equal.n = 0;
 	k->frame.n = k->path.n = k->fill.n = 0;
 	k->asked = k->dead = k->looked = k->belows = false;
 	k->plain = k->kernel && memory_plain(k->kernel);
@@ -261,12 +260,23 @@ static SpanNote *note_at(Known *k, const UOp *u)
 	return &k->note.at[u->id];
 }
 
+static Wide noted_end(const UOp *u, uint64_t end)
+{
+	return u->dtype == DT_U64 ? (Wide)end : (Wide)(int64_t)end;
+}
+
+/* What is noted of a node. */
+static Span noted(const UOp *u, const SpanNote *n)
+{
+	return (Span){noted_end(u, n->lo), noted_end(u, n->hi)};
+}
+
 /* How many values a fold takes; sizes are noted with their ranges. */
 static Span turns(Known *k, const UOp *u)
 {
 	Span n = {1, 1};
 	for (uint32_t i = 1; i < u->nsrc; i++) {
-		n = times(n, note_at(k, u->src[i]->src[0])->span);
+		n = times(n, noted(u->src[i]->src[0], note_at(k, u->src[i]->src[0])));
 		n = (Span){n.lo < 0 ? 0 : n.lo, n.hi > INT64_MAX ? INT64_MAX : n.hi};
 	}
 	return n;
@@ -368,37 +378,52 @@ static Span derive(Known *k, UOp *u, const Span *s)
 	}
 }
 
+/* Where a node is narrowed, from 1, or 0. */
+static uint32_t narrowed_at(Known *k, const UOp *u)
+{
+	uint32_t slot = note_at(k, u)->slot;
+	return slot <= k->narrowed.n && slot && k->narrowed.at[slot - 1].u == u ? slot : 0;
+}
+
 static Span narrowed_span(Known *k, const UOp *u)
 {
-	if (u->id < k->narrowed.cap && k->narrowed.at[u->id].round == k->narrowed.round)
-		return k->narrowed.at[u->id].span;
-	return (Span){-((Wide)1 << 126), (Wide)1 << 126};
+	uint32_t slot = narrowed_at(k, u);
+	return slot ? k->narrowed.at[slot - 1].span : (Span){-((Wide)1 << 126), (Wide)1 << 126};
+}
+
+/* Notes a span, which lies within the dtype. */
+static void note_span(Known *k, const UOp *u, Span s, bool exact)
+{
+	SpanNote *n = note_at(k, u);
+	bool empty = span_empty(s);
+	n->lo = empty ? 1 : (uint64_t)s.lo;
+	n->hi = empty ? 0 : (uint64_t)s.hi;
+	n->exact = exact;
+	n->state = k->state;
 }
 
 /* The sources that matter are noted already. */
-static SpanNote derive_note(Known *k, UOp *u)
+static void derive_note(Known *k, UOp *u)
 {
-	SpanNote r = {.state = k->state, .exact = true};
-	Span s[3] = {{0, 0}, {0, 0}, {0, 0}}, all = span_dtype(u->dtype);
-	bool ring = u->op == OP_ADD || u->op == OP_SUB || u->op == OP_MUL || u->op == OP_NEG ||
-		u->op == OP_LET || u->op == OP_CAST || u->op == OP_MULACC;
+	Span s[3] = {{0, 0}, {0, 0}, {0, 0}}, all = span_dtype(u->dtype), r;
+	bool exact = true, ring = u->op == OP_ADD || u->op == OP_SUB || u->op == OP_MUL ||
+		u->op == OP_NEG || u->op == OP_LET || u->op == OP_CAST || u->op == OP_MULACC;
 
 	for (uint32_t i = 0; looks_in(u) && i < u->nsrc && i < 3; i++) {
 		const SpanNote *n = note_at(k, u->src[i]);
-		s[i] = is_integer(u->src[i]) ? n->span : span_dtype(DT_I64);
-		r.exact &= !ring || n->exact;
+		s[i] = is_integer(u->src[i]) ? noted(u->src[i], n) : span_dtype(DT_I64);
+		exact &= !ring || n->exact;
 		if (span_empty(s[i]) && !is_fold(u)) {
-			r.span = s[i];
-			return r;
+			note_span(k, u, s[i], exact);
+			return;
 		}
 	}
-	r.span = is_integer(u) ? derive(k, u, s) : all;
-	if (r.span.lo < all.lo || r.span.hi > all.hi) {
-		r.span = all;
-		r.exact = false;
+	r = is_integer(u) ? derive(k, u, s) : all;
+	if (r.lo < all.lo || r.hi > all.hi) {
+		r = all;
+		exact = false;
 	}
-	r.span = meet(r.span, narrowed_span(k, u));
-	return r;
+	note_span(k, u, meet(r, narrowed_span(k, u)), exact);
 }
 
 static SpanNote *learn(Known *k, UOp *u)
@@ -416,10 +441,8 @@ static SpanNote *learn(Known *k, UOp *u)
 		if (todo.n > was)
 			continue;
 		todo.n--;
-		if (note_at(k, v)->state != k->state) {
-			SpanNote n = derive_note(k, v);
-			*note_at(k, v) = n;
-		}
+		if (note_at(k, v)->state != k->state)
+			derive_note(k, v);
 	}
 	vec_free(&todo);
 	return note_at(k, u);
@@ -427,7 +450,7 @@ static SpanNote *learn(Known *k, UOp *u)
 
 Span span_of(Known *k, UOp *u)
 {
-	return learn(k, u)->span;
+	return noted(u, learn(k, u));
 }
 
 bool span_exact(Known *k, UOp *u)
@@ -448,15 +471,17 @@ void span_narrow(Known *k, UOp *u, Span s)
 {
 	if (keeps(u))
 		span_narrow(k, u->src[0], s);
-	if (u->id >= k->narrowed.cap)
-		table_fit(&k->narrowed);
-	Narrowed *n = &k->narrowed.at[u->id];
 	Span now = narrowed_span(k, u), next = meet(now, s);
 
 	if (u->op == OP_CONST || (next.lo == now.lo && next.hi == now.hi))
 		return;
-	vec_push(&k->undo, ((Undo){u, *n}));
-	*n = (Narrowed){next, k->narrowed.round};
+	uint32_t slot = narrowed_at(k, u);
+	if (!slot) {
+		vec_push(&k->narrowed, ((Narrowed){u, now}));
+		note_at(k, u)->slot = slot = (uint32_t)k->narrowed.n;
+	}
+	vec_push(&k->undo, ((Undo){u, slot, now}));
+	k->narrowed.at[slot - 1].span = next;
 }
 
 /* Whether a LOAD gives the same each time: nothing that the kernel stores goes there. */

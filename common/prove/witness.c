@@ -6,7 +6,7 @@
 #include "prove/places.h"
 #include <stdlib.h>
 
-enum { STEPS = 8000000, SHOWN = 8 };
+enum { STEPS = 8000000, FEW = 1 << 16, SHOWN = 8 };
 
 typedef struct {
 	Known *k;
@@ -194,9 +194,9 @@ static bool aim(Case *c, size_t i)
 	return shows(c);
 }
 
-static bool search(Case *c)
+static bool search(Case *c, size_t steps)
 {
-	for (c->left = STEPS; c->left; ) {
+	for (c->left = steps; c->left; ) {
 		if (!fill(c, true))
 			continue;
 		if (shows(c))
@@ -206,6 +206,17 @@ static bool search(Case *c)
 				return true;
 	}
 	return false;
+}
+
+/* Searches for as long as the document has something left for it. */
+static bool search_some(Case *c)
+{
+	Effort *e = effort();
+	size_t steps = e->cases < FEW ? FEW : e->cases < STEPS ? e->cases : STEPS;
+	bool found = search(c, steps);
+	size_t used = steps - c->left;
+	e->cases -= used < e->cases ? used : e->cases;
+	return found;
 }
 
 /* ---- as text */
@@ -289,7 +300,7 @@ const char *witness(Known *k, UOp *index, UOp *size, size_t n, UOp *const *cond,
 	c.at = arena_alloc(node_limit() * sizeof *c.at);
 	for (size_t i = 0; i < c.all.n; i++)
 		c.at[c.all.at[i]->id] = i + 1;
-	*found = search(&c);
+	*found = search_some(&c);
 	Buf text = {0};
 	ix_print(&text, index, NULL, NULL);
 	buf_printf(&b, "%.300s", buf_str(&text));
