@@ -186,6 +186,14 @@ void map_free(Map *m);
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);
 uint64_t hash_mix(uint64_t h, uint64_t x);
 
+/* ---- nearest.c: the name that somebody may have meant --------------------------------------- */
+
+/* Nearest n = {.word = given}; nearest_try for each name there is (which must live on), and then
+ * nearest_hint: "; did you mean 'fold'?", or "" when none is like it. */
+typedef struct { const char *word, *name; size_t edits; } Nearest;
+void nearest_try(Nearest *n, const char *name);
+const char *nearest_hint(const Nearest *n);
+
 /* Monotonic clock in milliseconds. */
 double now_ms(void);
 
