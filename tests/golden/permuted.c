@@ -4,7 +4,7 @@
 void E_3_2(float *__restrict y, float *__restrict z, const float *__restrict x, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
-		const f32x2 v0 = (f32x2){x[gidx0], x[gidx0 + 3]};
+		const f32x2 v0 = __extension__ (f32x2){x[gidx0], x[gidx0 + 3]};
 		store_f32x2(&y[gidx0 * 2], v0 * 2.0f);
 		store_f32x2(&z[gidx0 * 2], v0);
 	}
