@@ -19,16 +19,16 @@ endif
 
 ROOMS     = trace schedule fuse render run pack
 TOOLS     = trace simplify grad jvp vmap jac hess schedule fuse layout lower render render-c render-clang render-opencl render-cuda render-metal \
-            compile run pack show info diff match rewrite bisect reduce prove keygen sluice
+            compile run pack show info diff match rewrite bisect reduce prove keygen functions schema sluice
 # files of a kind in a folder's rooms, as deep as they go: here, trace/onnx/operators
 files     = $(foreach d,$(1) $(1)/* $(1)/*/*,$(wildcard $(d)/*.$(2)))
 comma     = ,
 # a file that is named as a tool has its main
 MAINS     = $(foreach r,$(ROOMS) common/tools,$(foreach f,$(call files,$(r),c),$(if $(filter $(TOOLS),$(basename $(notdir $(f)))),$(f))))
 LIBS      = $(B)/libcommon.a $(foreach r,$(ROOMS),$(B)/lib$(r).a)
-# libsodium in the tools themselves where its archive is installed: a library to load costs each process 0.1 ms
-SODIUM    = $(if $(findstring /,$(shell $(CC) -print-file-name=libsodium.a)),-l:libsodium.a,-lsodium)
-LDLIBS    = -lmsgpackc -lxxhash $(SODIUM) -lz -ldl -lpthread -lm
+# in the tools themselves where the archive is installed: a library to load costs each process 0.1 ms
+archived  = $(if $(findstring /,$(shell $(CC) -print-file-name=lib$(1).a)),-l:lib$(1).a,-l$(1))
+LDLIBS   := -lmsgpackc $(call archived,xxhash) $(call archived,sodium) $(call archived,z) -ldl -lpthread -lm
 
 # ONNX is read when its schema and protobuf-c are installed; without them trace says so
 ONNX_PROTO ?= $(firstword $(wildcard /usr/include/onnx/onnx.proto /usr/local/include/onnx/onnx.proto))
@@ -36,7 +36,7 @@ ifneq ($(and $(ONNX_PROTO),$(shell command -v protoc-c),$(wildcard /usr/include/
     /usr/local/include/protobuf-c/protobuf-c.h)),)
 ONNX      = $(B)/gen/onnx/onnx.pb-c
 endif
-objs      = $(patsubst %.c,$(B)/%.o,$(filter-out $(MAINS),$(call files,$(1),c)))
+objs      = $(patsubst %.c,$(B)/%.o,$(filter-out $(MAINS) common/tools/box.c,$(call files,$(1),c)))
 
 HEADERS   = $(addprefix $(B)/include/sluice/,tensor.h tensor.hpp tensor_api.h tensor_steps.h \
 	functions.h)
@@ -50,7 +50,7 @@ $(B)/sluice: $(B)/bin/sluice
 # What is missing is installed first; nothing is done, and nothing asked, when all is there.
 PACKAGES  = libmsgpack-dev libxxhash-dev libsodium-dev zlib1g-dev libzmq3-dev ocl-icd-libopencl1 opencl-headers \
             protobuf-c-compiler libprotobuf-c-dev libonnx-dev
-TESTING   = bats parallel pocl-opencl-icd graphviz python3
+TESTING   = bats parallel pocl-opencl-icd graphviz python3 python3-msgpack
 # other compilers and processors: without them their tests are skipped
 CROSS     = clang gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 # microcontrollers, on boards of QEMU's: 130 MB to download
@@ -95,6 +95,7 @@ $(B)/include/sluice/%: trace/c/%
 	@mkdir -p $(@D)
 	cp $< $@
 
+PROTOBUF := $(call archived,protobuf-c)
 ifdef ONNX
 $(ONNX).c: $(ONNX_PROTO)
 	@mkdir -p $(@D)
@@ -105,7 +106,7 @@ $(ONNX).o: $(ONNX).c
 $(patsubst %.c,$(B)/%.o,$(call files,trace/onnx,c)): $(ONNX).c
 $(B)/trace/onnx/%.o: CFLAGS += -DHAVE_ONNX
 $(B)/libtrace.a: $(ONNX).o
-$(B)/bin/trace $(B)/bin/info: LDLIBS += -lprotobuf-c
+$(B)/bin/trace $(B)/bin/info: LDLIBS += $(PROTOBUF)
 endif
 
 .SECONDEXPANSION:
@@ -135,13 +136,47 @@ demo:
 rebase: all
 	@BIN=$(abspath $(B))/bin bash tests/rebase.sh
 
-install: all
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin libexec/sluice include/sluice share/man/man1)
+# One program that is all the tools, by the name that it is started with, without symbols: a tenth of their size, and each
+# stage is still a process of its own.  Per room one object file, in which only the mains, as main_of_NAME, can be seen from
+# outside: rooms go on sharing nothing but common.
+BOX       = $(B)/box
+symbol    = main_of_$(subst -,_,$(1))
+$(BOX)/main_%.o: $$(call mainobj,$$*)
+	@mkdir -p $(@D)
+	$(LD) -r -o $@ $^
+	objcopy --redefine-sym main=$(call symbol,$*) $@
+of_room   = $(foreach t,$(TOOLS),$(if $(filter $(1),$(call room,$(t))),$(BOX)/main_$(t).o))
+$(BOX)/%.o: $$(call of_room,$$*) $(B)/lib%.a
+	$(LD) -r -o $@ $(filter %.o,$^) --whole-archive $(filter %.a,$^)
+	objcopy --wildcard --keep-global-symbol='main_of_*' $@
+$(BOX)/table.inc: Makefile
+	@mkdir -p $(@D)
+	for t in $(TOOLS); do echo "TOOL(\"$$t\", main_of_$$(echo $$t | tr - _))"; done > $@
+$(BOX)/box.o: common/tools/box.c $(BOX)/table.inc
+	$(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -Icommon -I$(BOX) -c -o $@ $<
+$(BOX)/sluice: $(BOX)/box.o $(foreach r,$(ROOMS),$(BOX)/$(r).o) \
+    $(foreach t,$(TOOLS),$(if $(call room,$(t)),,$(BOX)/main_$(t).o)) $(B)/libcommon.a
+	$(CC) $(LDFLAGS) -s -o $@ $^ $(if $(ONNX),$(PROTOBUF)) $(LDLIBS)
+
+LIBEXEC   = $(DESTDIR)$(PREFIX)/libexec/sluice
+SHARE     = $(DESTDIR)$(PREFIX)/share
+COMPLETE  = bash-completion/completions/sluice zsh/site-functions/_sluice
+man_page  = $(SHARE)/man/man1/sluice$(if $(filter-out sluice,$(1)),-$(1)).1
+install: all $(BOX)/sluice
+	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(DESTDIR)$(PREFIX)/include/sluice $(SHARE)/man/man1 \
+		$(dir $(addprefix $(SHARE)/,$(COMPLETE)))
 	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include/sluice
-	install -m 755 $(addprefix $(B)/bin/,$(TOOLS)) $(DESTDIR)$(PREFIX)/libexec/sluice
+	install -m 755 $(BOX)/sluice $(LIBEXEC)/sluice
+	for t in $(filter-out sluice,$(TOOLS)); do ln -sf sluice $(LIBEXEC)/$$t || exit 1; done
 	ln -sf ../libexec/sluice/sluice $(DESTDIR)$(PREFIX)/bin/sluice
-	for t in $(TOOLS); do sh common/process/man.sh $(B)/bin $$t > \
-		$(DESTDIR)$(PREFIX)/share/man/man1/sluice$$(test $$t = sluice || echo -$$t).1 || exit 1; done
+	@$(foreach t,$(TOOLS),sh common/process/man.sh $(B)/bin $(t) > $(call man_page,$(t)) &&) true
+	sh common/process/completion.sh bash $(B)/bin $(TOOLS) > $(SHARE)/bash-completion/completions/sluice
+	sh common/process/completion.sh zsh $(B)/bin $(TOOLS) > $(SHARE)/zsh/site-functions/_sluice
+# what install has written, and nothing else
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/sluice $(addprefix $(LIBEXEC)/,$(TOOLS)) $(addprefix $(SHARE)/,$(COMPLETE)) \
+		$(addprefix $(DESTDIR)$(PREFIX)/include/sluice/,$(notdir $(HEADERS))) $(foreach t,$(TOOLS),$(call man_page,$(t)))
+	rmdir --ignore-fail-on-non-empty $(LIBEXEC) $(DESTDIR)$(PREFIX)/include/sluice
 
 # the ONNX backend tests, made by the onnx package in a venv: passes by class, the mean over operators; CASES=--match=Conv
 build/venv/ready:
@@ -215,7 +250,7 @@ TARGETS  ?= $(READERS) $(STAGES) $(GENERATORS)
 MINUTES  ?= 15
 WRAPPED   = _Exit die_bug file_map endpoint_in endpoint_get
 fuzzer    = $(CC) -fsanitize=fuzzer,address,undefined $(patsubst %,-Wl$(comma)--wrap=%,$(WRAPPED)) -o $@ $(filter %.o %.a,$^) \
-	$(LDLIBS) $(if $(ONNX),-lprotobuf-c)
+	$(LDLIBS) $(if $(ONNX),$(PROTOBUF))
 $(B)/fuzz/%.o: tests/fuzz/%.c | $(B)/gen/ops.checked
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -Icommon -Itrace -MMD -MP -c -o $@ $<
@@ -254,5 +289,5 @@ clean:
 	rm -rf build
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: accuracy all bench bench-embedded bench-open bench-quick bench-recurrent bench-training clean conformance deps exports fuzz fuzzers models planted prove test demo install rebase wc
+.PHONY: accuracy all bench bench-embedded bench-open bench-quick bench-recurrent bench-training clean conformance deps exports fuzz fuzzers models planted prove test demo install rebase uninstall wc
 .SECONDARY:

@@ -5,7 +5,7 @@
 #     fit.sh                    250 points from seed 1
 #     SEED=7 STEPS=20 fit.sh    others, more steps
 #     fit.sh x.npy y.npy        your own, f64
-[ $# = 0 ] || set -- "$(realpath "$1")" "$(realpath "$2")"
+[ $# != 2 ] || set -- "$(realpath "$1")" "$(realpath "$2")"
 . "$(dirname "$0")/tools.sh"
 steps=${STEPS:-12}
 [[ $steps =~ ^[0-9]+$ && $steps -ge 1 && $steps -le 100 ]] || { echo "STEPS is 1 to 100, not '$steps'" >&2; exit 2; }

@@ -2,6 +2,7 @@
 # prove.sh [-t 'TARGET …'] [-1] FILE…: every stage with --prove, on each program or model: what `trace` reads, and files of
 # cases (tests/*.cases), whose constants become inputs. Prints a row for each pass that is not proved, then how many times each
 # pass was; ends with 1 if one was refuted. -1: fuse and lower are proved whole, by `prove` on what they read and wrote.
+case ${1:-} in --help|-h) sed -n '2,/^[^#]/ s/^# \{0,1\}//p' "$0"; exit ;; esac
 set -uo pipefail
 bin=${SLUICE_BIN:-${BIN:-$(dirname "$0")/../build/bin}}
 targets='clang opencl' whole=

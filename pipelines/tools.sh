@@ -1,7 +1,8 @@
 # Sourced by the pipelines. $bin is the folder of the tools (SLUICE_BIN, else the build beside this
 # folder, else the one that `sluice path` prints), $here the folder of the pipelines, and $work a
-# folder that is removed when the script ends.
+# folder that is removed when the script ends. With --help a script prints its first comment.
 set -euo pipefail
+case ${1:-} in --help|-h) sed -n '2,/^[^#]/ s/^# \{0,1\}//p' "$0"; exit ;; esac
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 bin=${SLUICE_BIN:-$here/../build/bin}
 [ -x "$bin/trace" ] || bin=$(sluice path 2>/dev/null | tr ':' '\n' | tail -n 1)

@@ -193,6 +193,14 @@ static inline uint64_t hash_mix(uint64_t h, uint64_t x)
 	return h ^ h >> 32;
 }
 
+/* ---- nearest.c: the name that somebody may have meant --------------------------------------- */
+
+/* Nearest n = {.word = given}; nearest_try for each name there is (which must live on), and then
+ * nearest_hint: "; did you mean 'fold'?", or "" when none is like it. */
+typedef struct { const char *word, *name; size_t edits; } Nearest;
+void nearest_try(Nearest *n, const char *name);
+const char *nearest_hint(const Nearest *n);
+
 /* Monotonic clock in milliseconds. */
 double now_ms(void);
 

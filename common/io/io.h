@@ -31,6 +31,8 @@ Graph *wire_build(const void *p, size_t n, int flags);
 /* Reads one document; dies with MALFORMED when it is not one. *used gets its length. Bins point
  * into p. */
 Graph *wire_read(const void *p, size_t n, size_t *used, int flags);
+/* the version of the format */
+enum { WIRE_VERSION = 1 };
 /* Appends the document's bytes: the nodes that the sink reaches, in walk order, or all nodes of a
  * raw graph. */
 void wire_write(Buf *out, const Graph *g);

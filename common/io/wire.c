@@ -204,9 +204,9 @@ static Level read_level(WireReader *r, const Frame *f)
 	const Val *version = value_at(r, f->uop);
 	if (version->kind != VAL_INT && version->kind != VAL_UINT)
 		die(MALFORMED, "uop, the format's version, is not an int");
-	if (version != val_int(1))
-		die(UNSUPPORTED, "format version %lld is not supported, only 1",
-			(long long)version->i);
+	if (version != val_int(WIRE_VERSION))
+		die(UNSUPPORTED, "format version %lld is not supported, only %d",
+			(long long)version->i, WIRE_VERSION);
 	const Val *level = value_at(r, f->level);
 	if (level->kind != VAL_STR)
 		die(MALFORMED, "there is no level");
@@ -340,7 +340,7 @@ static void write_document(msgpack_packer *pk, const Graph *g, const Val *meta, 
 		index[all.at[i]->id] = i;
 	msgpack_pack_map(pk, 3 + is_map(g->vars) + is_map(meta));
 	write_text(pk, "uop");
-	msgpack_pack_int(pk, 1);
+	msgpack_pack_int(pk, WIRE_VERSION);
 	write_text(pk, "level");
 	write_text(pk, level_name[g->level]);
 	if (is_map(g->vars)) {

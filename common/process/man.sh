@@ -34,6 +34,23 @@ cat <<'END'
 .SH "EXIT STATUS"
 0 done; 1 it failed (cannot open, no memory, a compiler failed); 2 wrong usage; 3 not supported (the message names
 what); 4 the input is malformed. A message is one line on standard error.
+.SH ENVIRONMENT
+.TP
+SLUICE_PATH
+folders, separated by colons, in which stages and targets of your own are looked for before the project's
+.TP
+SLUICE_CACHE_SIZE
+bytes that the cache may take: 500M, 4G (4 GiB)
+.TP
+XDG_CACHE_HOME, XDG_CONFIG_HOME, XDG_STATE_HOME
+folders that hold the cache, the secret and keys, and what is left of crashes, in sluice
+(~/.cache, ~/.config, ~/.local/state, by HOME)
+.TP
+TMPDIR
+where temporary files are made (/tmp)
+.TP
+PATH
+where compilers are looked for
 .SH "SEE ALSO"
 .BR sluice (1)
 END

@@ -1,4 +1,5 @@
 /* Options from a table: the parser and --help use the same rows, so the help is always right. */
+#include "io/io.h"
 #include "process/process.h"
 #include <getopt.h>
 #include <stdlib.h>
@@ -26,18 +27,19 @@ static bool has_word(const OptionRows *rows, const char *word)
 
 /* The tool's own rows, then the standard ones; a standard row loses its letter if the tool uses it.
  */
-static OptionRows all_rows(const Stage *s, const Option *standard)
+static OptionRows all_rows(const Stage *s, const Option *const *standard)
 {
 	OptionRows rows = {0};
 	for (const Option *o = s->options; o && (o->letter || o->word); o++)
 		vec_push(&rows, *o);
-	for (const Option *o = standard; o->letter || o->word; o++) {
-		Option row = *o;
-		if (row.letter && has_letter(&rows, row.letter))
-			row.letter = 0;
-		if (row.letter || !has_word(&rows, row.word))
-			vec_push(&rows, row);
-	}
+	for (; *standard; standard++)
+		for (const Option *o = *standard; o->letter || o->word; o++) {
+			Option row = *o;
+			if (row.letter && has_letter(&rows, row.letter))
+				row.letter = 0;
+			if (row.letter || !has_word(&rows, row.word))
+				vec_push(&rows, row);
+		}
 	return rows;
 }
 
@@ -56,12 +58,13 @@ static void print_row(const Option *o)
 		printf("%s\n%*s%s\n", left, HELP_COLUMN, "", o->help);
 }
 
-static _Noreturn void help(const Stage *s, const OptionRows *rows)
+void options_help(const Stage *s, const Option *const *standard)
 {
+	OptionRows rows = all_rows(s, standard);
 	printf("usage: %s [option]…%s%s\n%s\n\n", s->name, s->usage && *s->usage ? " " : "",
 		s->usage ? s->usage : "", s->summary);
-	for (size_t i = 0; i < rows->n; i++)
-		print_row(&rows->at[i]);
+	for (size_t i = 0; i < rows.n; i++)
+		print_row(&rows.at[i]);
 	if (s->passes) {
 		printf("\npasses, in order (* can be skipped):\n");
 		for (const Pass *p = s->passes; p->name; p++)
@@ -69,6 +72,11 @@ static _Noreturn void help(const Stage *s, const OptionRows *rows)
 				p->help ? p->help : "");
 	}
 	exit(stage_end());
+}
+
+void version_print(const char *tool)
+{
+	printf("%s (Sluice) %s, documents of version %d\n", tool, SLUICE_VERSION, WIRE_VERSION);
 }
 
 static void apply(const Option *o, const char *value)
@@ -93,11 +101,14 @@ static _Noreturn void refuse(const OptionRows *rows, int c, const char *word)
 		die(USAGE, "option --%s takes no argument", rows->at[optopt - WORD_BASE].word);
 	if (optopt)
 		die(USAGE, "unknown option -%c (see --help)", optopt);
-	die(USAGE, "unknown option %.80s (see --help)", word);
+	Nearest near = {.word = arena_printf("%.*s", (int)strcspn(word, "="), word)};
+	for (size_t i = 0; i < rows->n; i++)
+		if (rows->at[i].word)
+			nearest_try(&near, arena_printf("--%s", rows->at[i].word));
+	die(USAGE, "unknown option %.80s%s (see --help)", word, nearest_hint(&near));
 }
 
-int options_read(
-	const Stage *s, const Option *standard, const bool *want_help, int argc, char **argv)
+int options_read(const Stage *s, const Option *const *standard, int argc, char **argv)
 {
 	OptionRows rows = all_rows(s, standard);
 	VEC(struct option) words = {0};
@@ -124,8 +135,6 @@ int options_read(
 			if (c == rows.at[i].letter || c == WORD_BASE + (int)i)
 				apply(&rows.at[i], optarg);
 	}
-	if (*want_help)
-		help(s, &rows);
 	vec_free(&rows);
 	vec_free(&words);
 	buf_free(&letters);

@@ -4,6 +4,8 @@
 #define COMMON_PROCESS_PROCESS_H
 #include "graph/graph.h"
 
+#define SLUICE_VERSION "0.1"
+
 /* ---- stage.c: the frame of every main */
 
 typedef struct { const char *name; Graph *(*fn)(Graph *g); const char *help; bool optional; } Pass;
@@ -40,10 +42,12 @@ int stage_main(const Stage *s, int argc, char **argv);
 /* Parses options, for tools that are not stages. Returns the index of the first operand (operands
  * are moved to the end, as in GNU getopt). For --help, prints the help and exits with 0. */
 int options_parse(const Stage *s, int argc, char **argv);
-/* options.c: the same, with the standard rows to add to the tool's own; the help row sets
- * *want_help. */
-int options_read(
-	const Stage *s, const Option *standard, const bool *want_help, int argc, char **argv);
+/* options.c: the same, with tables of rows to add to the tool's own (the last one NULL), and no
+ * help; the help, printed, with status 0. */
+int options_read(const Stage *s, const Option *const *standard, int argc, char **argv);
+_Noreturn void options_help(const Stage *s, const Option *const *standard);
+/* "fuse (Sluice) 0.1, …", for --version */
+void version_print(const char *tool);
 /* Raises g to a level by running the stages between as processes found on the stage path, with the
  * target and extra flags from the running tool's options. */
 Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse);

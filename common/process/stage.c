@@ -18,10 +18,11 @@
 
 static struct {
 	const char *output, *stop, *wait;
-	bool help, prove;
+	bool help, version, prove;
 	VEC(const char *) dump, skip, limit;
 } opt;
 
+/* what every tool has */
 static const Option common_options[] = {
 	{'i', "input", "ENDPOINT", "read from a ZeroMQ endpoint, tcp://… or ipc://…, or a file",
 		&process.input},
@@ -41,12 +42,12 @@ static const Option common_options[] = {
 	{0, "allow-code", NULL, "take a program that is not marked as your own, and run its code",
 		&process.code_allowed},
 	{'v', "verbose", NULL, "print each command that is run", &process.verbose},
+	{0, "version", NULL, "print the version", &opt.version},
 	{'h', "help", NULL, "print this help", &opt.help},
 	{0},
 };
+/* what stages have besides */
 static const Option stage_options[] = {
-	{'i', "input", "ENDPOINT", "read from a ZeroMQ endpoint, tcp://… or ipc://…, or a file",
-		&process.input},
 	{'o', "output", "ENDPOINT", "write to a ZeroMQ endpoint instead of standard output",
 		&opt.output},
 	{'d', "dump", "PASS", "print the graph after PASS (or all) on standard error", &opt.dump,
@@ -54,23 +55,6 @@ static const Option stage_options[] = {
 	{0, "stop-after", "PASS", "write the document as it is after PASS", &opt.stop},
 	{0, "skip", "PASS", "leave out a pass that can be", &opt.skip, .many = true},
 	{0, "prove", NULL, "prove that each pass leaves the meaning as it is", &opt.prove},
-	{0, "keys", "DIR", "keys of this user and of peers, as keygen makes them", &process.keys},
-	{0, "peer", "FILE", "the public key of the peer, if there are several", &process.peer},
-	{0, "wait", "SECONDS", "give up a peer of an endpoint that says nothing for so long (300)",
-		&opt.wait},
-	{0, "limit", "WHAT=N,…", "limits: mem=BYTES, time=SECONDS, work=STEPS of a document",
-		&opt.limit, .many = true},
-	{0, "no-limit", NULL, "no limits, not even those that hold by default", &limits.none},
-	{0, "no-walls", NULL, "do not confine the reading of documents (see SECURITY.md)",
-		&process.open},
-	{0, "allow-custom", NULL, "take a document with code in it (CUSTOM), which run will run",
-		&process.custom_allowed},
-	{0, "guard", NULL, "give places that cannot be proved a gate, instead of refusing them",
-		&process.guard},
-	{0, "allow-code", NULL, "take a program that is not marked as your own, and run its code",
-		&process.code_allowed},
-	{'v', "verbose", NULL, "print each command that is run", &process.verbose},
-	{'h', "help", NULL, "print this help", &opt.help},
 	{0},
 };
 
@@ -108,10 +92,14 @@ static const Pass *pass_list(const Stage *s)
 
 static const Pass *pass_named(const Stage *s, const char *name)
 {
+	Nearest near = {.word = name};
+
 	for (const Pass *p = pass_list(s); p->name; p++)
 		if (!strcmp(p->name, name))
 			return p;
-	die(USAGE, "there is no pass '%.80s' (see --help)", name);
+		else
+			nearest_try(&near, p->name);
+	die(USAGE, "there is no pass '%.80s'%s (see --help)", name, nearest_hint(&near));
 }
 
 static void check_passes(const Stage *s)
@@ -141,7 +129,15 @@ static void set_limits(void)
 int options_parse(const Stage *s, int argc, char **argv)
 {
 	bool stage = s->passes || s->body;
-	int first = options_read(s, stage ? stage_options : common_options, &opt.help, argc, argv);
+	const Option *standard[] = {stage ? stage_options : common_options,
+		stage ? common_options : NULL, NULL};
+	int first = options_read(s, standard, argc, argv);
+	if (opt.version) {
+		version_print(s->name);
+		exit(stage_end());
+	}
+	if (opt.help)
+		options_help(s, standard);
 	set_limits();
 	process.custom_allowed |= process.code_allowed;
 	if (stage)

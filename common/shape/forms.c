@@ -5,6 +5,7 @@
  * A form is parsed when its op is first met, since most documents have few of the ops. */
 #include "shape/shape.h"
 
+typedef struct Word Word;
 typedef enum { FORM_WORD, FORM_TEXT, FORM_ARRAY, FORM_MAP } FormKind;
 typedef struct Form Form;
 struct Form {
@@ -14,7 +15,7 @@ struct Form {
 	const char *s;          /* where it is in the row: a word, a text without its quotes */
 	int n;
 	const char *key;        /* of a map's element */
-	bool (*is)(const Val *v);       /* WORD */
+	const Word *word;       /* WORD */
 	Form *inside;           /* the first element */
 	Form *next, *other;     /* the next element; the next alternative */
 	const char *end;        /* of the last alternative */
@@ -54,10 +55,22 @@ static bool is_fold(const Val *v)
 	return op >= 0 && op_folds(op);
 }
 
-static const struct { const char *word; bool (*is)(const Val *v); } words[] = {
-	{"nil", is_nil}, {"bool", is_bool}, {"int", is_int}, {"count", is_count},
-	{"number", is_number}, {"text", is_text}, {"bytes", is_bytes}, {"map", is_map},
-	{"size", is_size}, {"grid", is_grid}, {"fold", is_fold},
+#define SIZE_SCHEMA "{\"type\": [\"integer\", \"string\"], \"minimum\": 0}"
+/* schema: the same as JSON Schema; "": the names of folds */
+struct Word { const char *word; bool (*is)(const Val *v); const char *schema; };
+static const Word words[] = {
+	{"nil", is_nil, "{\"type\": \"null\"}"},
+	{"bool", is_bool, "{\"type\": \"boolean\"}"},
+	{"int", is_int, "{\"type\": \"integer\"}"},
+	{"count", is_count, "{\"type\": \"integer\", \"minimum\": 0}"},
+	{"number", is_number, "{\"type\": \"number\"}"},
+	{"text", is_text, "{\"type\": \"string\"}"},
+	{"bytes", is_bytes, "{\"contentMediaType\": \"application/octet-stream\"}"},
+	{"map", is_map, "{\"type\": \"object\"}"},
+	{"size", is_size, SIZE_SCHEMA},
+	{"grid", is_grid, "{\"type\": \"array\", \"items\": " SIZE_SCHEMA
+		", \"minItems\": 1, \"maxItems\": 3}"},
+	{"fold", is_fold, ""},
 };
 
 /* ---- a row's text to a form */
@@ -95,11 +108,11 @@ static Form *parse_elements(const char **at, char close)
 	return first;
 }
 
-static bool (*word_named(const char *s, int n))(const Val *v)
+static const Word *word_named(const char *s, int n)
 {
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (strlen(words[i].word) == n && !memcmp(s, words[i].word, n))
-			return words[i].is;
+			return &words[i];
 	die_bug(__FILE__, __LINE__, s);
 }
 
@@ -118,7 +131,7 @@ static Form *parse_one(const char **at)
 		*at = f->s + f->n + 1;
 	} else {
 		f->n = strcspn(*at, " |,]}*");
-		f->is = word_named(f->s, f->n);
+		f->word = word_named(f->s, f->n);
 		*at += f->n;
 	}
 	return f;
@@ -173,7 +186,7 @@ static bool map_matches(const Form *f, const Val *v, Miss *m)
 static bool one_matches(const Form *f, const Val *v, Miss *m)
 {
 	switch (f->kind) {
-	case FORM_WORD: return f->is(v);
+	case FORM_WORD: return f->word->is(v);
 	case FORM_TEXT: return v->kind == VAL_STR && v->n == f->n && !memcmp(v->s, f->s, f->n);
 	case FORM_ARRAY: return v->kind == VAL_ARRAY && array_matches(f, v, m);
 	default: return v->kind == VAL_MAP && map_matches(f, v, m);
@@ -223,4 +236,94 @@ const char *arg_check(Op op, int levels, const Val *arg)
 		why = reason(i ? f->other : f->form, &m);
 	}
 	return why;
+}
+
+/* ---- the same as JSON Schema */
+
+static void schema(Buf *out, const Form *f);
+
+static void schema_folds(Buf *out)
+{
+	const char *comma = "";
+	buf_printf(out, "{\"enum\": [");
+	for (int op = 0; op < OP_COUNT; op++)
+		if (op_folds(op)) {
+			buf_printf(out, "%s\"%s\"", comma, op_name(op));
+			comma = ", ";
+		}
+	buf_printf(out, "]}");
+}
+
+/* [a, b, c*]: elements at their places, and what all others are */
+static void schema_array(Buf *out, const Form *f)
+{
+	const Form *many = NULL;
+	size_t n = 0;
+	buf_printf(out, "{\"type\": \"array\"");
+	for (const Form *e = f->inside; e; e = e->next) {
+		if (e->many) {
+			many = e;
+			break;
+		}
+		buf_printf(out, "%s", n++ ? ", " : ", \"prefixItems\": [");
+		schema(out, e);
+	}
+	buf_printf(out, "%s, \"minItems\": %zu, \"items\": ", n ? "]" : "", n);
+	if (many)
+		schema(out, many);
+	else
+		buf_printf(out, "false");
+	buf_printf(out, "}");
+}
+
+static void schema_map(Buf *out, const Form *f)
+{
+	const char *comma = "";
+	buf_printf(out, "{\"type\": \"object\", \"properties\": {");
+	for (const Form *e = f->inside; e; e = e->next) {
+		buf_printf(out, "%s\"%s\": ", e == f->inside ? "" : ", ", e->key);
+		schema(out, e);
+	}
+	buf_printf(out, "}, \"required\": [");
+	for (const Form *e = f->inside; e; e = e->next)
+		if (!e->may) {
+			buf_printf(out, "%s\"%s\"", comma, e->key);
+			comma = ", ";
+		}
+	buf_printf(out, "]}");
+}
+
+static void schema_one(Buf *out, const Form *f)
+{
+	switch (f->kind) {
+	case FORM_TEXT: buf_printf(out, "{\"const\": \"%.*s\"}", f->n, f->s); break;
+	case FORM_ARRAY: schema_array(out, f); break;
+	case FORM_MAP: schema_map(out, f); break;
+	default:
+		if (*f->word->schema)
+			buf_printf(out, "%s", f->word->schema);
+		else
+			schema_folds(out);
+	}
+}
+
+static void schema(Buf *out, const Form *f)
+{
+	bool several = f->other;
+	buf_printf(out, "%s", several ? "{\"anyOf\": [" : "");
+	for (; f; f = f->other) {
+		schema_one(out, f);
+		buf_printf(out, "%s", f->other ? ", " : "");
+	}
+	buf_printf(out, "%s", several ? "]}" : "");
+}
+
+void arg_schema(Buf *out, Op op, int levels)
+{
+	const OpArg *f = &op_arg[op];
+	int i = f->form && !(f->levels & levels);
+	if (f->form && ((i ? f->others : f->levels) & levels))
+		schema(out, form_of(op, i));
+	else
+		buf_printf(out, "{\"type\": \"null\"}");
 }

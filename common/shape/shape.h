@@ -58,6 +58,8 @@ bool name_ok(const Val *v);
 /* forms.c: NULL if the arg of op has a form that levels.def allows at one of the levels (a mask of
  * 1 << Level), else an error. */
 const char *arg_check(Op op, int levels, const Val *arg);
+/* The same as JSON Schema, for one level (1 << Level). */
+void arg_schema(Buf *out, Op op, int levels);
 /* Readers for args that infer.c has checked: axes of REDUCE/PERMUTE/FLIP, pairs of PAD/SHRINK. */
 int arg_axes(const Val *v, int *axes);                       /* count */
 void arg_pairs(const Val *v, UOp *(*pair)[2]);               /* sizes as index nodes */

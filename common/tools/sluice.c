@@ -20,6 +20,7 @@ static const struct { const char *name, *deed; } tools[] = {
 	{"render", "loops to a target's source"},
 	{"compile", "source to objects, through a cache"},
 	{"run", "runs a document of any level"},
+	{"pack", "a document as a library for other programs"},
 	{"show", "a document as text, picture or page"},
 	{"info", "summarizes a model: inputs, operators, work, memory"},
 	{"diff", "what differs between two documents"},
@@ -29,6 +30,8 @@ static const struct { const char *name, *deed; } tools[] = {
 	{"bisect", "names what changed a program's results"},
 	{"reduce", "the smallest document that still fails"},
 	{"keygen", "makes keys for tcp endpoints"},
+	{"functions", "the functions of the tensor library, the ONNX operators"},
+	{"schema", "the ops and levels of documents, as JSON"},
 };
 enum { TOOLS = sizeof tools / sizeof *tools };
 
@@ -68,16 +71,16 @@ static void list_others(void)
 	vec_free(&found);
 }
 
-static int help(void)
+static void help(void)
 {
 	printf("usage: sluice NAME [argument]…\n"
-		"Runs the tool NAME of the stage path; sluice NAME --help lists its options.\n"
+		"Runs the tool NAME of the stage path; sluice help NAME lists its options.\n"
 		"sluice --prove NAME is NAME --prove: each of its passes is proved.\n\n");
 	for (int i = 0; i < TOOLS; i++)
 		printf("  %-10s %s\n", tools[i].name, tools[i].deed);
+	printf("  %-10s %s\n", "help", "help NAME: the options and passes of a tool");
 	printf("  %-10s %s\n", "path", "prints the folders in which tools are looked for");
 	list_others();
-	return stage_end();
 }
 
 /* sluice --prove NAME …: NAME --prove … */
@@ -91,6 +94,38 @@ static char **with_option(int argc, char **argv, const char *option)
 	return with;
 }
 
+/* The path of a tool; dies with the names that are like it. */
+static const char *path_of(const char *name)
+{
+	const char *path = tool_find(name);
+	Nearest near = {.word = name};
+
+	if (path && strcmp(name, "sluice"))
+		return path;
+	for (int i = 0; i < TOOLS; i++)
+		nearest_try(&near, tools[i].name);
+	die(USAGE, "there is no tool '%.80s' on the stage path %s%s", name, stage_path(),
+		nearest_hint(&near));
+}
+
+/* What sluice does itself; whether it is that. */
+static bool own_word(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+	bool alone = argc == 2;
+	bool about = alone || (argc == 3 && !strcmp(argv[2], "sluice"));
+
+	if (!strcmp(name, "--help") || !strcmp(name, "-h") || (!strcmp(name, "help") && about))
+		help();
+	else if (!strcmp(name, "--version") && alone)
+		version_print("sluice");
+	else if (!strcmp(name, "path") && alone)
+		puts(stage_path());
+	else
+		return false;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	stage_begin("sluice");
@@ -98,17 +133,17 @@ int main(int argc, char **argv)
 	argc -= proved;
 	argv += proved;
 	const char *name = argc > 1 ? argv[1] : "";
-	if (!strcmp(name, "--help") || !strcmp(name, "-h") || (!strcmp(name, "help") && argc == 2))
-		return help();
-	if (!strcmp(name, "path") && argc == 2) {
-		puts(stage_path());
+	if (own_word(argc, argv))
 		return stage_end();
-	}
 	if (!*name)
 		die(USAGE, "a tool's name is missing (see sluice --help)");
-	const char *path = tool_find(name);
-	if (!path || !strcmp(name, "sluice"))
-		die(USAGE, "there is no tool '%.80s' on the stage path %s", name, stage_path());
+	/* sluice help NAME: NAME --help */
+	char *help_of[] = {argv[0], argc == 3 ? argv[2] : NULL, "--help", NULL};
+	if (!strcmp(name, "help") && argc == 3)
+		argv = help_of;
+	else if (!strcmp(name, "help"))
+		die(USAGE, "help takes the name of one tool");
+	const char *path = path_of(argv[1]);
 	if (proved)
 		argv = with_option(argc, argv, "--prove");
 	/* signals need no reset before exec: the tool sets its own */

@@ -428,7 +428,7 @@ static Value call_function(const char *name, size_t n, const SluiceValue *arg)
 	const char **kw = arena_alloc((n + 1) * sizeof *kw);
 	size_t pos = 0;
 	if (!f)
-		die(MALFORMED, "there is no function %.100s", name);
+		die(MALFORMED, "there is no function %.100s%s", name, function_hint(name));
 	while (pos < n && taken(arg[pos])->form != H_NAMED) {
 		v[pos] = plain(arg[pos]);
 		pos++;

@@ -28,6 +28,14 @@ const Function *function_find(const char *name)
 	return f && !strcmp(f->name, name) ? f : NULL;
 }
 
+const char *function_hint(const char *name)
+{
+	Nearest near = {.word = name};
+	for (size_t i = 0; i < FUNCTIONS; i++)
+		nearest_try(&near, table[i].name);
+	return nearest_hint(&near);
+}
+
 /* ---- signatures: "x, axis=-1, size=[1, 1], *xs" */
 
 static const char *blanks(const char *s)

@@ -106,6 +106,8 @@ UOp *load_buffer(
  * LIST. */
 struct Function { const char *name, *params; Value (*fn)(Args *a); const char *help; };
 const Function *function_find(const char *name);
+/* "; did you mean 'softmax'?", or "" */
+const char *function_hint(const char *name);
 /* Parses a signature into parameters, at most MAX_PARAMS, which point into text; returns the count.
  * deflt: the text of the default, or NULL; star: it takes the remaining arguments; known, sizes:
  * marked with @ or #, as in onnx/operators.def. */

@@ -320,7 +320,7 @@ static Value call(Expr *e, size_t n, const Value *pos, size_t nkw, const Value *
 	if (!strcmp(e->s, "custom"))
 		return custom_value(n, pos, nkw, e->kw, kwval);
 	if (!load && !len && !text && dt == DT_NONE)
-		die(MALFORMED, "there is no function %.100s", e->s);
+		die(MALFORMED, "there is no function %.100s%s", e->s, function_hint(e->s));
 	if (nkw)
 		die(MALFORMED, "%s takes no named arguments", e->s);
 	return load ? load_value(n, pos) : text ? load_text(n, pos) : len ? call_len(n, pos)
