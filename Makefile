@@ -17,9 +17,9 @@ CFLAGS    = -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-rec
 LDFLAGS  += -fsanitize=address,undefined
 endif
 
-ROOMS     = trace schedule fuse render run
-TOOLS     = trace simplify grad jvp vmap jac hess schedule fuse layout lower render render-clang render-opencl render-cuda render-metal \
-            compile run show info diff match rewrite bisect reduce prove keygen sluice
+ROOMS     = trace schedule fuse render run pack
+TOOLS     = trace simplify grad jvp vmap jac hess schedule fuse layout lower render render-c render-clang render-opencl render-cuda render-metal \
+            compile run pack show info diff match rewrite bisect reduce prove keygen sluice
 # files of a kind in a folder's rooms, as deep as they go: here, trace/onnx/operators
 files     = $(foreach d,$(1) $(1)/* $(1)/*/*,$(wildcard $(d)/*.$(2)))
 comma     = ,
@@ -53,9 +53,12 @@ PACKAGES  = libmsgpack-dev libxxhash-dev libsodium-dev zlib1g-dev libzmq3-dev oc
 TESTING   = bats parallel pocl-opencl-icd graphviz python3
 # other compilers and processors: without them their tests are skipped
 CROSS     = clang gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+# microcontrollers, on boards of QEMU's: 130 MB to download
+BOARDS    = gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm gcc-riscv64-linux-gnu libc6-dev-riscv64-cross
 deps:
 	@sh common/process/deps.sh $(PACKAGES) $(TESTING)
-	@sh common/process/deps.sh $(CROSS) || echo "deps: tests that need them are skipped" >&2
+	@for p in "$(CROSS)" "$(BOARDS)"; do sh common/process/deps.sh $$p || \
+		echo "deps: tests that need them are skipped" >&2; done
 	@mkdir -p build; $(MAKE) --no-print-directory -s build/venv/testing build/packages/ready 2> build/venv.log || \
 		echo "deps: tests against ONNX Runtime and scikit-learn may be skipped (build/venv.log)" >&2
 $(B)/%.o: %.c | $(B)/gen/ops.checked
@@ -76,6 +79,13 @@ $(B)/gen/rules.inc: $(RULES) common/rules/embed.sh
 	@mkdir -p $(@D)
 	sh common/rules/embed.sh $(RULES) > $@.tmp && mv $@.tmp $@
 $(B)/common/rules/builtin.o: $(B)/gen/rules.inc
+
+# texts of which pack makes files
+TEMPLATES = $(wildcard pack/*/*.tmpl) common/packed/packed.h
+$(B)/gen/templates.inc: $(TEMPLATES) common/rules/embed.sh
+	@mkdir -p $(@D)
+	sh common/rules/embed.sh $(TEMPLATES) > $@.tmp && mv $@.tmp $@
+$(B)/pack/emit/template.o: $(B)/gen/templates.inc
 
 # what programs in C include
 $(B)/include/sluice/functions.h: trace/c/tensor_functions.sh trace/library/functions.def common/graph/dtypes.def
@@ -196,7 +206,7 @@ accuracy: all
 # Fuzzing (tests/fuzz/README.md): a reader a target (tests/fuzz/target_READER.c), and a stage a target, its main under
 # another name; and the generators of documents, graphs, faults and models.  make fuzz MINUTES=60 TARGETS="document lower graphs"
 READERS   = document text stream program onnx arrays rules sizes
-STAGES    = simplify schedule fuse lower render-clang render-opencl
+STAGES    = simplify schedule fuse lower render-c render-clang render-opencl
 GENERATORS = documents graphs faults onnx_models
 TARGETS  ?= $(READERS) $(STAGES) $(GENERATORS)
 MINUTES  ?= 15

@@ -32,7 +32,8 @@ kernels() {
 @test "golden: kernels left of common model parts, however they are written" { golden kernels; }
 @test "golden: lower for the CPU" { golden lower; }
 @test "golden: lower for GPUs" { golden lower.opencl; golden lower.cuda; golden lower.metal; }
-@test "golden: C" { golden c; }
+@test "golden: C for gcc and clang" { golden c; }
+@test "golden: C99" { golden c99; }
 @test "golden: OpenCL" { golden cl; }
 @test "golden: CUDA" { golden cu; }
 @test "golden: Metal" { golden metal; }
@@ -42,7 +43,7 @@ kernels() {
 
 @test "golden: every file belongs to a program and has a known suffix" {
 	local f name suffix bad=0
-	for suffix in c cl cu metal; do [ -f "$GOLDEN/helpers.$suffix" ]; done
+	for suffix in c c99 cl cu metal; do [ -f "$GOLDEN/helpers.$suffix" ]; done
 	for f in "$GOLDEN"/*; do
 		f=${f##*/}
 		name=${f%%.*} suffix=${f#*.}

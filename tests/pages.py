@@ -2,7 +2,7 @@
 identifiers of C.  Prints a line for each; status 1 when there is one.
 
 A file with a folder before its name is there, seen from the page, the top, or a folder of the top; a
-bare name is any file's, and X in it stands for anything.  `name()` and `some_name(…)` are functions
+bare name is any file's, and X in it stands for anything; NAME.c and the like are what `pack` writes.  `name()` and `some_name(…)` are functions
 of the sources; `some_name` is a word of theirs, or of the page's own examples.
 """
 import fnmatch
@@ -41,6 +41,8 @@ def take_apart(page):
 
 def find_file(page, name, files, names):
     name = re.sub(r"\bX\b", "*", name)
+    if re.match(r"NAME[._]", name):
+        return True
     if "/" not in name:
         return name in OTHERS or fnmatch.filter(names, name)
     tops = [os.path.dirname(page), ""] + sorted({f.split("/")[0] for f in files if "/" in f})

@@ -19,7 +19,7 @@ finds() {
 
 @test "each kind of fault is found" {
 	mkdir "$BATS_TEST_TMPDIR/sources"
-	(cd "$ROOT" && cp -r common trace schedule fuse render run "$BATS_TEST_TMPDIR/sources")
+	(cd "$ROOT" && cp -r common trace schedule fuse render run pack "$BATS_TEST_TMPDIR/sources")
 	cd "$BATS_TEST_TMPDIR"
 	python3 "$TESTS/rooms.py" sources
 	finds '^common/graph/walk.c:1: common/graph may not use common/io$' \

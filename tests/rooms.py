@@ -10,7 +10,7 @@ import os
 import re
 import sys
 
-TOPS = ("common", "trace", "schedule", "fuse", "render", "run")
+TOPS = ("common", "trace", "schedule", "fuse", "render", "run", "pack")
 MOST_FILES, MOST_LINES, MOST_COLUMNS = 30, 300, 100
 
 

@@ -15,6 +15,11 @@ Graph *read_file(const char *file);
 /* The same for a program in the text language that came over a pipe. */
 Graph *read_source(const void *p, size_t n, const char *name);
 
+/* ---- checks.c: passes */
+
+Graph *note_checks(Graph *g);                /* into meta.checks */
+Graph *raise_sizes(Graph *g);                /* least values of size variables, by those checks */
+
 /* ---- keep_states.c: pairs of an input and an output that keep their content between calls */
 
 typedef VEC(const char *) StatePairs;

@@ -102,7 +102,7 @@ static UOp *find_heavy(const Facts *f)
 	return best;
 }
 
-/* The lanes of a vector, by the widest value that is computed. */
+/* The lanes of a vector, by the widest value that is computed; a wider one is a lane. */
 static int kernel_lanes(const Facts *f)
 {
 	int size = 4;
@@ -112,7 +112,7 @@ static int kernel_lanes(const Facts *f)
 		if (counts && dtype_float(u->dtype) && dtype_size(u->dtype) > size)
 			size = dtype_size(u->dtype);
 	}
-	return target->vector / size;
+	return target->vector > size ? target->vector / size : 1;
 }
 
 /* The output range along which stores are contiguous, or -1. */

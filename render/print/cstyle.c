@@ -151,8 +151,8 @@ static bool print_reg(Printer *p, UOp *u, UOp *next)
 	else if (n == 1)
 		print_line(p, "%s %s;", type(p, u->dtype), name);
 	else
-		print_line(p, "%s%s %s[%lld];", p->d->vectors ? "_Alignas(64) " : "",
-			type(p, u->dtype), name, (long long)n);
+		print_line(p, "%s%s %s[%lld];", p->d->aligned, type(p, u->dtype), name,
+			(long long)n);
 	return starts;
 }
 
@@ -163,11 +163,8 @@ static void print_local(Printer *p, UOp *u)
 	if (shared && !p->d->local)
 		die(UNSUPPORTED, "node %u DEFINE_LOCAL: target %s has no local memory", u->id,
 			p->d->target);
-	print_line(p, "%s%s %s[%lld];",
-		shared		      ? p->d->local :
-			p->d->vectors ? "_Alignas(64) " :
-					"",
-		type(p, u->dtype), name, (long long)elements(u));
+	print_line(p, "%s%s %s[%lld];", shared ? p->d->local : p->d->aligned, type(p, u->dtype),
+		name, (long long)elements(u));
 	name_put(p, u, name);
 }
 
@@ -181,10 +178,10 @@ static void print_barrier(Printer *p, UOp *u)
 
 static void print_prefetch(Printer *p, UOp *u)
 {
-	if (!p->d->on_cpu || u->src[0]->src[0]->op != OP_PARAM)
+	if (!p->d->prefetch || u->src[0]->src[0]->op != OP_PARAM)
 		return;
 	expr_text(p, u->src[0]);
-	print_line(p, "__builtin_prefetch(&%s%s);", expr_place(p, u->src[0]),
+	print_line(p, "%s(&%s%s);", p->d->prefetch, expr_place(p, u->src[0]),
 		val_is_str(u->arg, "store") ? ", 1" : "");
 }
 
@@ -237,12 +234,24 @@ static void find_storage(Printer *p, const Nodes *all)
 			die(MALFORMED,
 				"node %u PARAM: slot %d is not in the call, or of another dtype",
 				u->id, (int)param_slot(u));
-		if (u->op == OP_VAR)
-			vec_push(&p->vars, u);
 		if (u->op == OP_STORE && u->src[0]->src[0]->op == OP_PARAM)
 			p->stored[param_slot(u->src[0]->src[0]) / 64] |= 1ull
 				<< param_slot(u->src[0]->src[0]) % 64;
 	}
+}
+
+static UOp *without_size(UOp *u, void *unused)
+{
+	return u->op == OP_SPECIAL ? NODE(u->op, u->dtype, u->arg, ix_const(1)) : u;
+}
+
+/* the size variables that are read; the number of items is not */
+static void find_vars(Printer *p)
+{
+	Nodes all = walk(walk_replace(p->kernel, without_size, NULL));
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_VAR)
+			vec_push(&p->vars, all.at[i]);
 }
 
 static bool is_stored(const Printer *p, int slot) { return p->stored[slot / 64] >> slot % 64 & 1; }
@@ -371,7 +380,7 @@ static void print_specials(Printer *p, const Nodes *all)
  * range of items; a kernel without a grid is a single item. */
 static void print_caller(Printer *p, const char *name)
 {
-	const char *comma = "", *unused[4];
+	const char *comma = "", *unused[4], *t = type(p, DT_I64);
 	size_t n = 0;
 	if (!p->slots)
 		unused[n++] = "bufs";
@@ -382,14 +391,15 @@ static void print_caller(Printer *p, const char *name)
 		unused[n++] = "to";
 	}
 	buf_printf(p->out, "\n");
-	print_line(
-		p, "void %s_call(void *const *bufs, const long *vars, long from, long to)", name);
+	print_line(p, "void %s_call(void *const *bufs, const %s *vars, %s from, %s to)", name, t,
+		t, t);
 	print_line(p, "{");
 	for (size_t i = 0; i < n; i++)
 		print_line(p, "\t(void)%s;", unused[i]);
 	buf_printf(p->out, "\t%s(", name);
 	for (int k = 0; k < p->slots; k++, comma = ", ")
-		buf_printf(p->out, "%sbufs[%d]", comma, k);
+		buf_printf(p->out, "%s(%s%s *)bufs[%d]", comma, is_stored(p, k) ? "" : "const ",
+			stored_type(p, p->call->src[1 + k]->dtype), k);
 	for (size_t i = 0; i < p->vars.n; i++, comma = ", ")
 		buf_printf(p->out, "%svars[%zu]", comma, i);
 	buf_printf(p->out, "%s);\n}\n", !p->from ? "" : *comma ? ", from, to" : "from, to");
@@ -451,10 +461,13 @@ const Val *cstyle_print(
 		.restricted = restricted};
 	Nodes all = walk(kernel);
 	find_storage(&p, &all);
+	find_vars(&p);
 	name_unique(&p.used, name);
 	name_params(&p, &all);
 	name_vars(&p);
 	name_items(&p);
+	if (*d->prelude)
+		helper_put(&p.helpers, d->target, d->prelude);
 	if (d->vectors)
 		vectors_begin(&p, &all);
 	print_body(&p, &all);

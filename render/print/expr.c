@@ -320,6 +320,8 @@ static Text bitcast_text(Printer *p, UOp *u)
 		from == DT_F64;
 	if (u->dtype == from)
 		return *slot(p, u->src[0]);
+	if (u->dtype == DT_BOOL)
+		return to_bool(p, u->src[0]);
 	if (reinterprets)
 		return TEXT(PREC_ATOM, "%s(%s)", helper_bits(&p->helpers, u->dtype, from),
 			expr_at(p, u->src[0], PREC_ANY));

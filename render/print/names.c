@@ -5,19 +5,36 @@
 #include <ctype.h>
 
 static const char reserved[] =
-	" alignas alignof and and_eq as_type asm atomic_int atomic_uint auto barrier bfloat bitand"
-	" bitor blockDim blockIdx bool break case catch ceil char class clang compl complex"
-	" concept const constant constexpr continue cos decltype default delete device do double"
-	" else enum event_t exp exp2 explicit export extern false float floor fma fmax fmin for"
-	" friend global goto gridDim half if image inline int int16_t int32_t int64_t int8_t"
-	" kernel linux local log log2 long main max metal min mutable namespace new noexcept not"
-	" not_eq nullptr operator or or_eq packed pow private program protected ptrdiff_t public"
-	" quad ray read_only read_write register reinterpret_cast restrict return sampler"
-	" sampler_t short signed sin size_t sizeof sqrt static static_assert static_cast struct"
-	" switch tan template texture this thread threadIdx threadgroup throw true trunc try"
-	" typedef typeid typename typeof uchar uint uint16_t uint32_t uint64_t uint8_t uintptr_t"
-	" ulong uniform union unix unsigned ushort using vec vec_step vertex fragment virtual void"
-	" volatile warpSize wchar_t while write_only xor xor_eq ";
+	" alignas alignof and and_eq as_type asm atomic_int atomic_uint auto barrier bfloat"
+	" bitand bitor blockDim blockIdx bool break case catch char class clang compl complex"
+	" concept const constant constexpr continue decltype default delete device do double"
+	" else enum event_t explicit export extern false float for friend global goto gridDim"
+	" half if image inline int int16_t int32_t int64_t int8_t kernel linux local long"
+	" main max metal min mutable namespace new noexcept not not_eq nullptr operator or"
+	" or_eq packed private program protected ptrdiff_t public quad ray read_only"
+	" read_write register reinterpret_cast restrict return sampler sampler_t short signed"
+	" size_t sizeof static static_assert static_cast struct switch template texture this"
+	" thread threadIdx threadgroup throw true try typedef typeid typename typeof uchar"
+	" uint uint16_t uint32_t uint64_t uint8_t uintptr_t ulong uniform union unix unsigned"
+	" ushort using vec vec_step vertex fragment virtual void volatile warpSize wchar_t"
+	" while write_only xor xor_eq ";
+
+/* functions of <math.h>, there also with f and l at the end, and <string.h> */
+static const char library[] =
+	" acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2"
+	" expm1 fabs fdim floor fma fmax fmin fmod frexp hypot ilogb ldexp lgamma llrint llround"
+	" log log10 log1p log2 logb lrint lround modf nan nearbyint nextafter nexttoward pow"
+	" remainder remquo rint round scalbln scalbn sin sinh sqrt tan tanh tgamma trunc"
+	" memchr memcmp memcpy memmove memset strcat strchr strcmp strcoll strcpy strcspn strerror"
+	" strlen strncat strncmp strncpy strpbrk strrchr strspn strstr strtok strxfrm ";
+
+static bool in_library(const char *s)
+{
+	size_t n = strlen(s);
+	bool variant = n && strchr("fl", s[n - 1]);
+	return strstr(library, arena_printf(" %s ", s)) ||
+		(variant && strstr(library, arena_printf(" %.*s ", (int)n - 1, s)));
+}
 
 /* max_f32, load_f32x16, f32_to_i8_x16: functions of the printer's prelude have a dtype in their
  * names */
@@ -40,7 +57,7 @@ static bool has_dtype(const char *s)
  * in a row or in capitals only. */
 static bool taken(const char *s)
 {
-	if (has_dtype(s) || !strcmp(s, "stream_end"))
+	if (has_dtype(s) || !strcmp(s, "stream_end") || in_library(s))
 		return true;
 	size_t n = strlen(s), letters = strcspn(s, "0123456789");
 	bool number = letters && !memchr(s, '_', letters) &&

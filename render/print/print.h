@@ -11,6 +11,7 @@ struct Dialect {
 	const char *target;
 	const char *type[DT_COUNT];     /* of a value; f16 and bf16 are their bits */
 	const char *first_line;         /* before the source, or "" */
+	const char *prelude;            /* once in a file that several sources share, or "" */
 	const char *f64_line;           /* the same when doubles are used, or "" */
 	const char *kernel;             /* "__kernel void" */
 	const char *pointer;            /* address space of a parameter, "__global " */
@@ -21,6 +22,8 @@ struct Dialect {
 	const char *inf[2], *nan[2];    /* f32, f64 */
 	const char *function[2];        /* "%sf": a function on f32, on f64; %s: the op's c_text */
 	const char *named[OP_COUNT];    /* those that are not named so */
+	const char *aligned;            /* of an array on the stack: to a cache line; or "" */
+	const char *prefetch;           /* the function, or NULL */
 	const char *bitcast; /* body of a reinterpretation of x as $T; NULL: through a union */
 	const char
 		*mulacc[2]; /* a*b + c rounded once, where that is fast, f32 and f64; NULL: left to

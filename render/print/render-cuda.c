@@ -8,6 +8,8 @@ static const Dialect cuda = {
 		"unsigned short", "unsigned int", "unsigned long long", "unsigned short",
 		"unsigned short", "float", "double"},
 	.first_line = "",
+	.prelude = "",
+	.aligned = "",
 	.f64_line = "",
 	.kernel = "extern \"C\" __global__ void",
 	.pointer = "",

@@ -8,6 +8,8 @@ static const Dialect metal = {
 	.type = {"bool", "char", "short", "int", "long", "uchar", "ushort", "uint", "ulong",
 		"ushort", "ushort", "float", NULL},
 	.first_line = "#include <metal_stdlib>\nusing namespace metal;\n\n",
+	.prelude = "",
+	.aligned = "",
 	.f64_line = "",
 	.kernel = "kernel void",
 	.pointer = "device ",

@@ -10,6 +10,8 @@ static const Dialect opencl = {
 	.type = {"bool", "char", "short", "int", "long", "uchar", "ushort", "uint", "ulong",
 		"ushort", "ushort", "float", "double"},
 	.first_line = "#pragma OPENCL FP_CONTRACT OFF\n",
+	.prelude = "",
+	.aligned = "",
 	.f64_line = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
 	.kernel = "__kernel void",
 	.pointer = "__global ",

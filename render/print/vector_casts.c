@@ -19,8 +19,9 @@ static const char to_signed[] = HEAD
 	"\tconst $Q low = ($Q)(x <= $L), high = ($Q)(x >= $H), out = low | high | ($Q)(x != x);\n"
 	"\tconst $V r = __builtin_convertvector(\n"
 	"\t\t__builtin_convertvector(($S)(($Q)x & ~out), $R), $V);\n"
-	"\treturn r | (__builtin_convertvector(low, $V) & ($V){$l}) |\n"
-	"\t\t(__builtin_convertvector(high, $V) & ($V){$h});\n}\n";
+	"\tconst $V least = {$l}, most = {$h};\n"
+	"\treturn r | (__builtin_convertvector(low, $V) & least) |\n"
+	"\t\t(__builtin_convertvector(high, $V) & most);\n}\n";
 static const char to_unsigned[] = HEAD
 	"\tconst $Q in = ($Q)(x > $L), high = ($Q)(x >= $H);\n"
 	"\tconst $V r = __builtin_convertvector(\n"
@@ -32,11 +33,11 @@ static const char f32_to_bf16[] = HEAD
 	"\tconst $R u = ($R)x, nan = ($R)((u & 0x7fffffff) > 0x7f800000);\n"
 	"\tconst $R near = (u + 0x7fff + (u >> 16 & 1)) >> 16, kept = u >> 16 | 0x40;\n"
 	"\treturn __builtin_convertvector((kept & nan) | (near & ~nan), $V);\n}\n";
+#define F16_TO_F32(all) "\tconst $V r = {0};\n\treturn __builtin_ia32_vcvtph2ps512_mask(\n" \
+	"\t\t(short __attribute__((vector_size(32))))x, r, " all ", 4);\n"
 static const char f16_to_f32[] = HEAD
-	"#if defined __AVX512F__ && $n == 16\n"
-	"\tconst $V r = {0};\n"
-	"\treturn __builtin_ia32_vcvtph2ps512_mask(\n"
-	"\t\t(short __attribute__((vector_size(32))))x, r, -1, 4);\n"
+	"#if defined __AVX512F__ && defined __clang__ && $n == 16\n" F16_TO_F32("0xffff")
+	"#elif defined __AVX512F__ && $n == 16\n" F16_TO_F32("-1")
 	"#elif defined __F16C__ && $n == 8\n"
 	"\treturn __builtin_ia32_vcvtph2ps256((short __attribute__((vector_size(16))))x);\n"
 	"#else\n"
@@ -52,8 +53,8 @@ static const char f16_to_f32[] = HEAD
 /* below 2^-14 the addition of 0.5 rounds to a multiple of 2^-24, which is f16's smallest step */
 static const char f32_to_f16[] = HEAD
 	"#if defined __AVX512F__ && $n == 16\n"
-	"\treturn ($V)__builtin_ia32_vcvtps2ph512_mask(\n"
-	"\t\tx, 0, (short __attribute__((vector_size(32)))){0}, -1);\n"
+	"\tconst short r __attribute__((vector_size(32))) = {0};\n"
+	"\treturn ($V)__builtin_ia32_vcvtps2ph512_mask(x, 0, r, 0xffff);\n"
 	"#elif defined __F16C__ && $n == 8\n"
 	"\treturn ($V)__builtin_ia32_vcvtps2ph256(x, 0);\n"
 	"#else\n"

@@ -173,8 +173,9 @@ const char *mask_arg(Printer *p, UOp *u, int bytes)
 	static const DType of[] = {[1] = DT_I8, [2] = DT_I16, [4] = DT_I32, [8] = DT_I64};
 	if (!varies(p, u)) {
 		expr_text(p, u);
-		return arena_printf(
-			"%s(-%s)", vector_fn(p, "splat", of[bytes]), expr_at(p, u, PREC_ATOM));
+		const char *cast = bytes < 4 ? arena_printf("(%s)", p->d->type[of[bytes]]) : "";
+		return arena_printf("%s(%s-%s)", vector_fn(p, "splat", of[bytes]), cast,
+			expr_at(p, u, PREC_ATOM));
 	}
 	VText t = vector_text(p, u);
 	if (t.mask == bytes)
@@ -252,20 +253,26 @@ static const char *limit_fn(Printer *p)
 			      "1073741824 : (int)x;\n}\n");
 }
 
-/* Comparison of places: only the lanes' steps in their difference vary, and those fit an int32.
+/* Does u compare places? Then their difference is *rest, and the lanes differ by *step there. */
+static bool compares_places(Printer *p, UOp *u, UOp **rest, int64_t *step)
+{
+	enum { LONGEST_STEP = 1 << 20 };
+	if (op_info[u->op].c != C_COMPARE || u->src[0]->dtype != DT_I64 || ix_wild(u->src[0]) ||
+		ix_wild(u->src[1]))
+		return false;
+	*rest = ix_sub(u->src[0], u->src[1]);
+	*step = lane_step(p, *rest);
+	return *step && *step <= LONGEST_STEP && *step >= -LONGEST_STEP;
+}
+
+/* Only the lanes' steps in the difference vary, and those fit an int32.
  *
  *     r0 * 16 + lane < 61   →   lane < 61 - r0 * 16 */
-static bool index_compare(Printer *p, UOp *u, VText *t)
+static VText place_compare(Printer *p, UOp *u, UOp *rest, int64_t step)
 {
-	enum { SMALL = 1 << 30, LONGEST_STEP = 1 << 20 };
+	enum { SMALL = 1 << 30 };
 	struct Vectors *v = p->vectors;
 	int64_t lo, hi;
-	if (u->src[0]->dtype != DT_I64 || ix_wild(u->src[0]) || ix_wild(u->src[1]))
-		return false;
-	UOp *rest = ix_sub(u->src[0], u->src[1]);
-	int64_t step = lane_step(p, rest);
-	if (!step || step > LONGEST_STEP || step < -LONGEST_STEP)
-		return false;
 	const char *op = u->op == OP_CMPLT && step < 0 ? ">" : op_info[u->op].c_text;
 	rest = at_lane(p, rest, 0);
 	if (step > 0)
@@ -275,23 +282,25 @@ static bool index_compare(Printer *p, UOp *u, VText *t)
 	const char *limit = expr_text(p, rest).s, *splat = vector_fn(p, "splat", DT_I32);
 	if (lo < -SMALL || hi > SMALL)
 		limit = arena_printf("%s(%s)", limit_fn(p), limit);
+	else if (!is_const(rest))
+		limit = arena_printf("(%s)%s", p->d->type[DT_I32], expr_at(p, rest, PREC_UNARY));
 	const char *lane = arena_printf("%s()", vector_fn(p, "lane", DT_I32));
 	if (step > 1)
 		lane = arena_printf("%s * %s(%lld)", lane, splat, (long long)step);
-	*t = MASK(4, PREC_UNARY, "(%s)(%s %s %s(%s))", mask_type(p, 4, v->lanes), lane, op, splat,
-		limit);
-	return true;
+	return MASK(4, PREC_UNARY, "(%s)(%s %s %s(%s))", mask_type(p, 4, v->lanes), lane, op,
+		splat, limit);
 }
 
 static VText compare_text(Printer *p, UOp *u)
 {
 	struct Vectors *v = p->vectors;
-	VText t;
+	UOp *rest;
+	int64_t step;
 	const char *op = op_info[u->op].c_text;
 	if (u->src[0]->dtype == DT_BOOL)
 		return compare_bools(p, u);
-	if (index_compare(p, u, &t))
-		return t;
+	if (compares_places(p, u, &rest, &step))
+		return place_compare(p, u, rest, step);
 	int bytes = dtype_size(u->src[0]->dtype);
 	if (bytes * v->lanes > 64) {
 		const char *a = vector_arg(p, u->src[0]), *b = vector_arg(p, u->src[1]);
@@ -506,10 +515,13 @@ static bool has_text(Printer *p, UOp *u)
 	return p->vectors->of->text.at[u->id].statement == p->texts->round;
 }
 
-/* the sources whose text a value needs; load_text handles places */
+/* the sources whose text a value needs; load_text and place_compare handle places */
 static bool needs_text(Printer *p, UOp *u, uint32_t i)
 {
-	if (u->op == OP_LET || u->op == OP_RANGE || (u->op == OP_LOAD && i == 0))
+	UOp *rest;
+	int64_t step;
+	if (u->op == OP_LET || u->op == OP_RANGE || (u->op == OP_LOAD && i == 0) ||
+		compares_places(p, u, &rest, &step))
 		return false;
 	return varies(p, u->src[i]);
 }

@@ -5,9 +5,10 @@
  * A template's words: $N name, $n lanes, $V vector type, $E its element, $M mask type, $U unsigned
  * type, $A the vector at any address, $W bits of an element, $x $i lists of x and of 0, 1, …; $c $X
  * $r the same for parts that a register holds, $D a part's mask type; $F a library function, $f its
- * ending for f32; for x86 $K $J float and integer vector, $p ps or pd, $d d or q; in casts $S $Q
- * vector and mask type of the source, $R an intermediate vector type, $4 one of i32, $L $H limits
- * of the source, $l $h the values beyond them (or lists of the lower and the upper half). */
+ * ending for f32; for x86 $K $J float and integer vector, $C the former's element, $p ps or pd, $d
+ * d or q, $B a mask of all lanes, $G a cast to what gcc takes for one; in casts $S $Q vector and
+ * mask type of the source, $R an intermediate vector type, $4 one of i32, $L $H limits of the
+ * source, $l $h the values beyond them (or lists of the lower and the upper half). */
 #include "print/vector.h"
 
 /* ---- types */
@@ -95,6 +96,9 @@ static const char *word(Printer *p, const VWords *w, char c)
 	case 'd': return size == 8 ? "q" : "d";
 	case 'K':
 	case 'J': return x86_type(c == 'K', size, size * w->lanes);
+	case 'B': return size == 8 ? "0xff" : "0xffff";
+	case 'G': return size == 8 ? "(unsigned char)" : "(short)";
+	case 'C': return size == 8 ? "double" : "float";
 	case 'W': return arena_printf("%d", 8 * size);
 	case 'x': return text_list(w->lanes, "x");
 	case 'i': return number_list(w->lanes, 0, w->lanes);
@@ -142,10 +146,10 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 #define EXTREME(op, lt) \
 	{#op, 1, 0, 64, \
 		TWO AVX512("__builtin_ia32_select$p_512(\n\t\t__builtin_ia32_cmp$p512_mask(a, a, " \
-			   "7, -1, 4), " \
+			   "7, $B, 4), " \
 			   "__builtin_ia32_" #op "$p512(a, b, 4), a)", \
 			"__builtin_ia32_" #op "$p512_mask(\n\t\ta, b, a, " \
-					      "__builtin_ia32_cmp$p512_mask(a, a, 7, -1, 4), 4)") \
+				  "$G__builtin_ia32_cmp$p512_mask(a, a, 7, $B, 4), 4)") \
 			EXTREME_PLAIN(lt) END}, \
 		{#op, 1, 0, 32, \
 			TWO WITH("AVX", \
@@ -168,7 +172,7 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
  * exchanged then gives the first when that is NaN. */
 #define EXTREME_WITH(op, lt) \
 	{#op "_with", 1, 0, 64, TWO AVX512("__builtin_ia32_" #op "$p512(b, a, 4)", \
-		"__builtin_ia32_" #op "$p512_mask(b, a, a, -1, 4)") EXTREME_WITH_PLAIN(lt) END}, \
+		"__builtin_ia32_" #op "$p512_mask(b, a, a, $G-1, 4)") EXTREME_WITH_PLAIN(lt) END}, \
 	{#op "_with", 1, 0, 32, TWO WITH("AVX", "__builtin_ia32_" #op "$p256(b, a)") \
 		EXTREME_WITH_PLAIN(lt) END}, \
 	{#op "_with", 1, 0, 16, TWO WITH("SSE2", "__builtin_ia32_" #op "$p(b, a)") \
@@ -220,32 +224,35 @@ static const HelperRow table[] = {
 	{"load_if", -1, 4, 64,
 		LOAD_IF WITH("AVX512DQ",
 			"($V)__builtin_ia32_loadu$p512_mask(\n"
-			"\t\t(const void *)p, ($K){0}, __builtin_ia32_cvt$d2mask512(($J)m))")
+			"\t\t(const $C *)p, __extension__ ($K){0}, "
+			"__builtin_ia32_cvt$d2mask512(($J)m))")
 			LOAD_EACH END},
 	{"load_if", -1, 4, 32,
-		LOAD_IF WITH("AVX", "($V)__builtin_ia32_maskload$p256((const void *)p, ($J)m)")
+		LOAD_IF WITH("AVX", "($V)__builtin_ia32_maskload$p256((const $K *)p, ($J)m)")
 			LOAD_EACH END},
 	{"load_if", -1, 4, 16,
-		LOAD_IF WITH("AVX", "($V)__builtin_ia32_maskload$p((const void *)p, ($J)m)")
+		LOAD_IF WITH("AVX", "($V)__builtin_ia32_maskload$p((const $K *)p, ($J)m)")
 			LOAD_EACH END},
 	{"load_if", -1, 0, 0, LOAD_IF LOAD_EACH "}\n"},
 	{"store_if", -1, 4, 64,
 		STORE_IF DOES("AVX512DQ",
-			"__builtin_ia32_storeu$p512_mask((void *)p, ($K)v, "
+			"__builtin_ia32_storeu$p512_mask(($C *)p, ($K)v, "
 			"__builtin_ia32_cvt$d2mask512(($J)m))") STORE_EACH END},
 	{"store_if", -1, 4, 32,
-		STORE_IF DOES("AVX", "__builtin_ia32_maskstore$p256((void *)p, ($J)m, ($K)v)")
+		STORE_IF DOES("AVX", "__builtin_ia32_maskstore$p256(($K *)p, ($J)m, ($K)v)")
 			STORE_EACH END},
 	{"store_if", -1, 4, 16,
-		STORE_IF DOES("AVX", "__builtin_ia32_maskstore$p((void *)p, ($J)m, ($K)v)")
+		STORE_IF DOES("AVX", "__builtin_ia32_maskstore$p(($K *)p, ($J)m, ($K)v)")
 			STORE_EACH END},
 	{"store_if", -1, 0, 0, STORE_IF STORE_EACH "}\n"},
 	/* wider than any register: gcc would go through memory */
 	{"splat", -1, 0, WIDE,
 		VECTOR_INLINE "$V $N($E x)\n{\n\tconst $c h = {$X};\n"
 			      "\treturn __builtin_shufflevector(h, h, $r);\n}\n"},
-	{"splat", -1, 0, 0, VECTOR_INLINE "$V $N($E x)\n{\n\treturn ($V){$x};\n}\n"},
-	{"lane", -1, 0, 0, VECTOR_INLINE "$V $N(void)\n{\n\treturn ($V){$i};\n}\n"},
+	{"splat", -1, 0, 0,
+		VECTOR_INLINE "$V $N($E x)\n{\n\tconst $V r = {$x};\n\treturn r;\n}\n"},
+	{"lane", -1, 0, 0,
+		VECTOR_INLINE "$V $N(void)\n{\n\tconst $V r = {$i};\n\treturn r;\n}\n"},
 	{"where", -1, 0, 0,
 		VECTOR_INLINE
 		"$V $N($M m, $V a, $V b)\n{\n\treturn " BLEND("m", "a", "b") ";\n}\n"},
@@ -254,10 +261,8 @@ static const HelperRow table[] = {
 	EXTREME_WITH(max, "<"),
 	EXTREME_WITH(min, ">"),
 	{"mulacc", 1, 0, 64,
-		THREE
-		"#ifdef __AVX512F__\n"
-		"\treturn __builtin_ia32_vfmadd$p512_mask(a, b, c, -1, 4);\n#else\n" FUSED_PLAIN
-			END},
+		THREE AVX512("__builtin_ia32_vfmadd$p512_mask(a, b, c, $B, 4)",
+			"__builtin_ia32_vfmadd$p512_mask(a, b, c, $G-1, 4)") FUSED_PLAIN END},
 	{"mulacc", 1, 0, 32,
 		THREE WITH("FMA", "__builtin_ia32_vfmadd$p256(a, b, c)") FUSED_PLAIN END},
 	{"mulacc", 1, 0, 16, THREE WITH("FMA", "__builtin_ia32_vfmadd$p(a, b, c)") FUSED_PLAIN END},
@@ -272,7 +277,8 @@ static const HelperRow table[] = {
 		ONE WITH("SSE2", "__builtin_ia32_sqrt$p(x)") EACH("__builtin_sqrt$f(x[i])") END},
 	{"sqrt", 1, 0, 0, ONE EACH("__builtin_sqrt$f(x[i])") "}\n"},
 	{"trunc", 1, 0, 64,
-		ONE WITH("AVX512F", "__builtin_ia32_rndscale$p_mask(x, 11, x, -1, 4)")
+		ONE AVX512("__builtin_ia32_rndscale$p_mask(x, 11, x, $B, 4)",
+			"__builtin_ia32_rndscale$p_mask(x, 11, x, -1, 4)")
 			EACH("__builtin_trunc$f(x[i])") END},
 	{"trunc", 1, 0, 32,
 		ONE WITH("AVX", "__builtin_ia32_round$p256(x, 11)") EACH("__builtin_trunc$f(x[i])")

@@ -2,7 +2,7 @@
  * another step, or places that were themselves loaded, access is lane by lane. A lane whose gate is
  * false touches no memory:
  *
- *     load_f32x16(&x[r0 * 40])     load_if_f32x16(&x[r0 * 40], t0)     (f32x16){x[r0], …} */
+ *     load_f32x16(&x[r0 * 40])     load_if_f32x16(&x[r0 * 40], t0)     __extension__ (f32x16){…} */
 #include "print/vector.h"
 
 static const char *type_of(Printer *p, const UOp *u)
@@ -20,17 +20,29 @@ static const char *lane_text(Printer *p, UOp *index, int k)
 
 /* ---- loads */
 
+/* 0 as an element: C++ does not make an element of fewer bits from an int */
+static const char *zero_element(Printer *p, DType d)
+{
+	return dtype_size(d) < 4 ? arena_printf("(%s)0", p->d->type[d]) : zero_text(d);
+}
+
+static const char *zeros(Printer *p, DType d)
+{
+	return arena_printf("%s(%s)", vector_fn(p, "splat", d), zero_text(d));
+}
+
 /* lane by lane from memory: {x[…], x[…], …} */
 static const char *load_gathered(Printer *p, UOp *u, const char *mask)
 {
 	struct Vectors *v = p->vectors;
+	const char *none = zero_element(p, lane_dtype(u->dtype));
 	Buf b = {0};
 	for (int k = 0; k < v->lanes; k++) {
 		const char *s = lane_text(p, u->src[0], k);
-		s = mask ? arena_printf("%s[%d] ? %s : 0", mask, k, s) : s;
+		s = mask ? arena_printf("%s[%d] ? %s : %s", mask, k, s, none) : s;
 		buf_printf(&b, "%s%s", k ? ", " : "", s);
 	}
-	const char *s = arena_printf("(%s){%s}", type_of(p, u), buf_str(&b));
+	const char *s = arena_printf("__extension__ (%s){%s}", type_of(p, u), buf_str(&b));
 	buf_free(&b);
 	return s;
 }
@@ -80,17 +92,15 @@ VText vector_load(Printer *p, UOp *u)
 		s = varies(p, u->src[0]) ? load_reg(p, u->src[0]) :
 					   vector_arg(p, NODE(OP_LOAD, u->dtype, VNIL, u->src[0]));
 		if (u->nsrc > 1 && varies(p, u->src[1]))
-			s = arena_printf("%s(%s, %s, (%s){0})", vector_fn(p, "where", d),
-				mask_arg(p, u->src[1], dtype_size(d)), s,
-				vector_type(p, u->dtype, v->lanes));
+			s = arena_printf("%s(%s, %s, %s)", vector_fn(p, "where", d),
+				mask_arg(p, u->src[1], dtype_size(d)), s, zeros(p, d));
 	} else {
 		const char *mask = load_mask(p, u, &bytes);
 		s = load_memory(p, u, mask, bytes);
 	}
 	if (gate) {
 		expr_text(p, gate);
-		s = arena_printf(
-			"(%s ? %s : (%s){0})", expr_at(p, gate, PREC_EQ), s, type_of(p, u));
+		s = arena_printf("(%s ? %s : %s)", expr_at(p, gate, PREC_EQ), s, zeros(p, d));
 	}
 	if (u->dtype == DT_BOOL)
 		return (VText){arena_printf("(%s)(%s != 0)", mask_type(p, 1, v->lanes), s),

@@ -12,17 +12,19 @@
 #include <stdlib.h>
 
 typedef struct {
-	const char *name;
-	bool gpu, f64;
+	const char *name, *language;    /* the target's, whose render-X prints it */
+	bool gpu, f64, fixed;
 	int lanes, vector, registers, group, dims;
 	int64_t local;
 	const char *lacks, *flags;
 } TargetRow;
 
 static const TargetRow rows[] = {
-#define TARGET(NAME, ...) {.name = #NAME, __VA_ARGS__},
+#define TARGET(NAME, ...) {.name = #NAME, .language = #NAME, __VA_ARGS__},
+#define VARIANT(NAME, OF, ...) {.name = #NAME, .language = #OF, __VA_ARGS__},
 #include "target/targets.def"
 #undef TARGET
+#undef VARIANT
 };
 
 const Target *target;
@@ -43,8 +45,9 @@ static void set_lacks(Target *t, const char *names)
 static const Target *from_row(const TargetRow *r)
 {
 	Target *t = xcalloc(1, sizeof *t);
-	snprintf(t->name, sizeof t->name, "%s", r->name);
+	snprintf(t->name, sizeof t->name, "%s", r->language);
 	t->gpu = r->gpu;
+	t->fixed = r->fixed;
 	t->f64 = r->f64;
 	t->lanes = r->lanes;
 	t->vector = r->vector;
@@ -73,6 +76,8 @@ static void set_field(Target *t, const char *key, const char *text)
 		t->gpu = number(t, key, text, 1);
 	else if (!strcmp(key, "f64"))
 		t->f64 = number(t, key, text, 1);
+	else if (!strcmp(key, "fixed"))
+		t->fixed = number(t, key, text, 1);
 	else if (!strcmp(key, "lanes"))
 		t->lanes = (int)number(t, key, text, 64);
 	else if (!strcmp(key, "vector"))
@@ -150,7 +155,7 @@ static March march_find(const char *name)
  * none. */
 static const Target *with_march(const Target *t, const char *name)
 {
-	if (t->gpu || !t->vector)
+	if (t->gpu || t->fixed || !t->vector)
 		return t;
 	March m = march_find(name);
 	Target *r = xcalloc(1, sizeof *r);
@@ -180,8 +185,19 @@ static const Target *from_text(const char *name, char *text)
 	return t;
 }
 
+static const TargetRow *row_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (!strcmp(rows[i].name, name))
+			return &rows[i];
+	return NULL;
+}
+
 const char *target_tool(const char *name)
 {
+	const TargetRow *row = row_find(name);
+
+	name = row ? row->language : name;
 	bool plain = name_plain(name, strlen(name));
 	const char *tool = plain ? tool_find(arena_printf("render-%s", name)) : NULL;
 	if (!tool)
@@ -204,20 +220,18 @@ static const Target *describe(const char *name)
 
 const Target *target_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (!strcmp(rows[i].name, name))
-			return from_row(&rows[i]);
-	return describe(name);
+	const TargetRow *row = row_find(name);
+
+	return row ? from_row(row) : describe(name);
 }
 
 void target_print(Buf *out, const Target *t)
 {
 	buf_printf(out,
-		"name: %s\ngpu: %d\nlanes: %d\nvector: %d\nregisters: %d\ngroup: %d\ndims: "
-		"%d\nlocal: %lld\n"
-		"f64: %d\nlacks:",
-		t->name, t->gpu, t->lanes, t->vector, t->registers, t->group, t->dims,
-		(long long)t->local, t->f64);
+		"name: %s\ngpu: %d\nlanes: %d\nvector: %d\nregisters: %d\nfixed: %d\n"
+		"group: %d\ndims: %d\nlocal: %lld\nf64: %d\nlacks:",
+		t->name, t->gpu, t->lanes, t->vector, t->registers, t->fixed, t->group,
+		t->dims, (long long)t->local, t->f64);
 	for (int op = 0; op < OP_COUNT; op++)
 		if (target_lacks(t, op))
 			buf_printf(out, " %s", op_name(op));

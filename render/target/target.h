@@ -11,6 +11,7 @@ typedef struct {
 	int lanes; /* partial accumulators of a reduction (a power of two); 0: one */
 	int vector;             /* bytes of a vector register; 0: none */
 	int registers;          /* the number of them */
+	bool fixed;             /* these two are as said here, whatever --march says */
 	int group;              /* work items of a group */
 	int dims;               /* grid dimensions, 1 to 3 */
 	int64_t local; /* bytes that a row buffer may take (local memory; the stack on a CPU) */
@@ -23,7 +24,7 @@ typedef struct {
 /* The target of that name: a row of targets.def, or what `render-NAME --describe` prints. Dies with
  * UNSUPPORTED when no such target exists. */
 const Target *target_find(const char *name);
-/* The program render-NAME; dies likewise. */
+/* The program render-NAME, or that of the language of which NAME is a variant; dies likewise. */
 const char *target_tool(const char *name);
 /* The row as text, one "key: value" a line: the form that --describe prints and target_find
  * reads. */

@@ -1,7 +1,7 @@
 // helpers: vectors f32x8 load_f32x8 store_f32x8
 /* y */
 /* act_chunk.t:3 */
-void E_12_8(float *restrict y, const float *restrict a, const float *restrict b, const long from, const long to)
+void E_12_8(float *__restrict y, const float *__restrict a, const float *__restrict b, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		for (long r3 = 0; r3 < 3; r3++) {
@@ -16,6 +16,6 @@ void E_12_8(float *restrict y, const float *restrict a, const float *restrict b,
 void E_12_8_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	E_12_8(bufs[0], bufs[1], bufs[2], from, to);
+	E_12_8((float *)bufs[0], (const float *)bufs[1], (const float *)bufs[2], from, to);
 }
 

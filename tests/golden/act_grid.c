@@ -1,7 +1,7 @@
 // helpers: min_i64 vectors f32x8 load_f32x8 store_f32x8
 /* y */
 /* act_grid.t:3 */
-void E_5_12(float *restrict y, const float *restrict a, const float *restrict b, const long from, const long to)
+void E_5_12(float *__restrict y, const float *__restrict a, const float *__restrict b, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		const long v0 = gidx0 % 2;
@@ -15,6 +15,6 @@ void E_5_12(float *restrict y, const float *restrict a, const float *restrict b,
 void E_5_12_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	E_5_12(bufs[0], bufs[1], bufs[2], from, to);
+	E_5_12((float *)bufs[0], (const float *)bufs[1], (const float *)bufs[2], from, to);
 }
 

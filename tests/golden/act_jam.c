@@ -1,7 +1,7 @@
 // helpers: vectors f32x4 splat_f32x4 load_f32x4 i32x4 max_f32x4 store_f32x4
 /* y */
 /* act_jam.t:2 */
-void r_4_9(float *restrict y, const float *restrict x)
+void r_4_9(float *__restrict y, const float *__restrict x)
 {
 	f32x4 acc0_0;
 	acc0_0 = splat_f32x4(-__builtin_inff());
@@ -20,6 +20,6 @@ void r_4_9_call(void *const *bufs, const long *vars, long from, long to)
 	(void)vars;
 	(void)from;
 	(void)to;
-	r_4_9(bufs[0], bufs[1]);
+	r_4_9((float *)bufs[0], (const float *)bufs[1]);
 }
 

@@ -1,12 +1,12 @@
 // helpers: vectors f32x8 store_f32x8 splat_f32x8 load_f32x8 mulacc_f32x8
 /* y */
 /* act_pack.t:3 */
-void r_6_8_5(float *restrict y, const float *restrict a, const float *restrict b, const long from, const long to)
+void r_6_8_5(float *__restrict y, const float *__restrict a, const float *__restrict b, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
-		_Alignas(64) float buf0[40];
+		__attribute__((aligned(64))) float buf0[40];
 		for (long r2 = 0; r2 < 5; r2++) {
-			store_f32x8(&buf0[r2 * 8], (f32x8){b[gidx0 * 40 + r2], b[gidx0 * 40 + r2 + 5], b[gidx0 * 40 + r2 + 10], b[gidx0 * 40 + r2 + 15], b[gidx0 * 40 + r2 + 20], b[gidx0 * 40 + r2 + 25], b[gidx0 * 40 + r2 + 30], b[gidx0 * 40 + r2 + 35]});
+			store_f32x8(&buf0[r2 * 8], __extension__ (f32x8){b[gidx0 * 40 + r2], b[gidx0 * 40 + r2 + 5], b[gidx0 * 40 + r2 + 10], b[gidx0 * 40 + r2 + 15], b[gidx0 * 40 + r2 + 20], b[gidx0 * 40 + r2 + 25], b[gidx0 * 40 + r2 + 30], b[gidx0 * 40 + r2 + 35]});
 		}
 		for (long r4 = 0; r4 < 3; r4++) {
 			f32x8 acc0_0, acc0_1;
@@ -27,6 +27,6 @@ void r_6_8_5(float *restrict y, const float *restrict a, const float *restrict b
 void r_6_8_5_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	r_6_8_5(bufs[0], bufs[1], bufs[2], from, to);
+	r_6_8_5((float *)bufs[0], (const float *)bufs[1], (const float *)bufs[2], from, to);
 }
 

@@ -1,7 +1,7 @@
 // helpers: vectors f32x8 splat_f32x8 load_f32x8 f32x4 f32x2
 /* y */
 /* act_partial.t:2 */
-void r_30(float *restrict y, const float *restrict x)
+void r_30(float *__restrict y, const float *__restrict x)
 {
 	f32x8 acc0_0;
 	acc0_0 = splat_f32x8(0.0f);
@@ -27,6 +27,6 @@ void r_30_call(void *const *bufs, const long *vars, long from, long to)
 	(void)vars;
 	(void)from;
 	(void)to;
-	r_30(bufs[0], bufs[1]);
+	r_30((float *)bufs[0], (const float *)bufs[1]);
 }
 

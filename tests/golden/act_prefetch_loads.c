@@ -1,10 +1,10 @@
 // helpers: min_i64 vectors f32x8 load_f32x8 store_f32x8 max_f32
 /* y */
 /* act_prefetch_loads.t:2 */
-void r_3_24(float *restrict y, const float *restrict x)
+void r_3_24(float *__restrict y, const float *__restrict x)
 {
 	for (long r0 = 0; r0 < 3; r0++) {
-		_Alignas(64) float buf0[24];
+		__attribute__((aligned(64))) float buf0[24];
 		for (long r3 = 0; r3 < 2; r3++) {
 			const long v0 = min_i64(r3 * 16, 8);
 			__builtin_prefetch(&x[r0 * 24 + v0 + 24]);
@@ -28,6 +28,6 @@ void r_3_24_call(void *const *bufs, const long *vars, long from, long to)
 	(void)vars;
 	(void)from;
 	(void)to;
-	r_3_24(bufs[0], bufs[1]);
+	r_3_24((float *)bufs[0], (const float *)bufs[1]);
 }
 

@@ -1,7 +1,7 @@
 // helpers: vectors i32x2 load_i32x2 swap1_i32x2 transpose_i32x2 store_i32x2
 /* y */
 /* act_prefetch_stores.t:2 */
-void E_4_4(int *restrict y, const int *restrict x)
+void E_4_4(int *__restrict y, const int *__restrict x)
 {
 	for (long r2 = 0; r2 < 2; r2++) {
 		for (long r3 = 0; r3 < 2; r3++) {
@@ -25,6 +25,6 @@ void E_4_4_call(void *const *bufs, const long *vars, long from, long to)
 	(void)vars;
 	(void)from;
 	(void)to;
-	E_4_4(bufs[0], bufs[1]);
+	E_4_4((int *)bufs[0], (const int *)bufs[1]);
 }
 

@@ -1,7 +1,7 @@
 // helpers: min_i64 vectors f32x4 splat_f32x4 load_f32x4 mulacc_f32x4 store_f32x4
 /* y */
 /* act_tile.t:3 */
-void r_5_12_3(float *restrict y, const float *restrict a, const float *restrict b)
+void r_5_12_3(float *__restrict y, const float *__restrict a, const float *__restrict b)
 {
 	for (long r3 = 0; r3 < 3; r3++) {
 		const long v0 = min_i64(r3 * 2, 3);
@@ -33,6 +33,6 @@ void r_5_12_3_call(void *const *bufs, const long *vars, long from, long to)
 	(void)vars;
 	(void)from;
 	(void)to;
-	r_5_12_3(bufs[0], bufs[1], bufs[2]);
+	r_5_12_3((float *)bufs[0], (const float *)bufs[1], (const float *)bufs[2]);
 }
 

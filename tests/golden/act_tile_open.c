@@ -1,7 +1,7 @@
 // helpers: min_i64 vectors f32x4 splat_f32x4 load_f32x4 mulacc_f32x4 store_f32x4
 /* y */
 /* act_tile_open.t:3 */
-void r_n_12_3(float *restrict y, const float *restrict a, const float *restrict b, const long n, const long from, const long to)
+void r_n_12_3(float *__restrict y, const float *__restrict a, const float *__restrict b, const long n, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		const long v0 = gidx0 % ((n + 1) / 2);
@@ -34,6 +34,6 @@ void r_n_12_3(float *restrict y, const float *restrict a, const float *restrict 
 
 void r_n_12_3_call(void *const *bufs, const long *vars, long from, long to)
 {
-	r_n_12_3(bufs[0], bufs[1], bufs[2], vars[0], from, to);
+	r_n_12_3((float *)bufs[0], (const float *)bufs[1], (const float *)bufs[2], vars[0], from, to);
 }
 

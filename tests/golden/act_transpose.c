@@ -1,7 +1,7 @@
 // helpers: min_i64 vectors i32x4 load_i32x4 swap2_i32x4 swap1_i32x4 transpose_i32x4 store_i32x4
 /* y */
 /* act_transpose.t:2 */
-void E_5_8(int *restrict y, const int *restrict x)
+void E_5_8(int *__restrict y, const int *__restrict x)
 {
 	for (long r2 = 0; r2 < 2; r2++) {
 		for (long r3 = 0; r3 < 2; r3++) {
@@ -26,6 +26,6 @@ void E_5_8_call(void *const *bufs, const long *vars, long from, long to)
 	(void)vars;
 	(void)from;
 	(void)to;
-	E_5_8(bufs[0], bufs[1]);
+	E_5_8((int *)bufs[0], (const int *)bufs[1]);
 }
 

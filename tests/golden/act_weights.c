@@ -1,9 +1,9 @@
 // helpers: vectors f32x8 store_f32x8
-void pack(float *restrict w_packed0, const float *restrict w, const long from, const long to)
+void pack(float *__restrict w_packed0, const float *__restrict w, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		for (long r3 = 0; r3 < 3; r3++) {
-			store_f32x8(&w_packed0[gidx0 * 24 + r3 * 8], (f32x8){w[r3 * 24 + gidx0], w[r3 * 24 + gidx0 + 3], w[r3 * 24 + gidx0 + 6], w[r3 * 24 + gidx0 + 9], w[r3 * 24 + gidx0 + 12], w[r3 * 24 + gidx0 + 15], w[r3 * 24 + gidx0 + 18], w[r3 * 24 + gidx0 + 21]});
+			store_f32x8(&w_packed0[gidx0 * 24 + r3 * 8], __extension__ (f32x8){w[r3 * 24 + gidx0], w[r3 * 24 + gidx0 + 3], w[r3 * 24 + gidx0 + 6], w[r3 * 24 + gidx0 + 9], w[r3 * 24 + gidx0 + 12], w[r3 * 24 + gidx0 + 15], w[r3 * 24 + gidx0 + 18], w[r3 * 24 + gidx0 + 21]});
 		}
 	}
 }
@@ -11,13 +11,13 @@ void pack(float *restrict w_packed0, const float *restrict w, const long from, c
 void pack_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	pack(bufs[0], bufs[1], from, to);
+	pack((float *)bufs[0], (const float *)bufs[1], from, to);
 }
 
 // helpers: vectors f32x8 splat_f32x8 load_f32x8 mulacc_f32x8 store_f32x8
 /* y */
 /* act_weights.t:3 */
-void r_2_24_3(float *restrict y, const float *restrict x, const float *restrict w_packed0, const long from, const long to)
+void r_2_24_3(float *__restrict y, const float *__restrict x, const float *__restrict w_packed0, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		f32x8 acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5;
@@ -49,6 +49,6 @@ void r_2_24_3(float *restrict y, const float *restrict x, const float *restrict 
 void r_2_24_3_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	r_2_24_3(bufs[0], bufs[1], bufs[2], from, to);
+	r_2_24_3((float *)bufs[0], (const float *)bufs[1], (const float *)bufs[2], from, to);
 }
 

@@ -44,7 +44,8 @@ typedef long i64x4_at __attribute__((vector_size(32), aligned(8), may_alias));
 #define HELPER_lane_i32x4
 static inline __attribute__((always_inline)) i32x4 lane_i32x4(void)
 {
-	return (i32x4){0, 1, 2, 3};
+	const i32x4 r = {0, 1, 2, 3};
+	return r;
 }
 #endif
 
@@ -52,7 +53,8 @@ static inline __attribute__((always_inline)) i32x4 lane_i32x4(void)
 #define HELPER_lane_i64x4
 static inline __attribute__((always_inline)) i64x4 lane_i64x4(void)
 {
-	return (i64x4){0, 1, 2, 3};
+	const i64x4 r = {0, 1, 2, 3};
+	return r;
 }
 #endif
 
@@ -101,7 +103,7 @@ static inline __attribute__((always_inline)) i64x4 load_i64x4(const void *p)
 static inline __attribute__((always_inline)) f32x4 load_if_f32x4(const float *p, i32x4 m)
 {
 #ifdef __AVX__
-	return (f32x4)__builtin_ia32_maskloadps((const void *)p, (int __attribute__((vector_size(16))))m);
+	return (f32x4)__builtin_ia32_maskloadps((const float __attribute__((vector_size(16))) *)p, (int __attribute__((vector_size(16))))m);
 #else
 	f32x4 r = {0};
 	for (int i = 0; i < 4; i++)
@@ -251,7 +253,8 @@ static inline long shl_i64(long a, long b)
 #define HELPER_splat_f32x4
 static inline __attribute__((always_inline)) f32x4 splat_f32x4(float x)
 {
-	return (f32x4){x, x, x, x};
+	const f32x4 r = {x, x, x, x};
+	return r;
 }
 #endif
 
@@ -259,7 +262,8 @@ static inline __attribute__((always_inline)) f32x4 splat_f32x4(float x)
 #define HELPER_splat_f32x8
 static inline __attribute__((always_inline)) f32x8 splat_f32x8(float x)
 {
-	return (f32x8){x, x, x, x, x, x, x, x};
+	const f32x8 r = {x, x, x, x, x, x, x, x};
+	return r;
 }
 #endif
 
@@ -267,7 +271,8 @@ static inline __attribute__((always_inline)) f32x8 splat_f32x8(float x)
 #define HELPER_splat_i32x4
 static inline __attribute__((always_inline)) i32x4 splat_i32x4(int x)
 {
-	return (i32x4){x, x, x, x};
+	const i32x4 r = {x, x, x, x};
+	return r;
 }
 #endif
 
@@ -275,7 +280,8 @@ static inline __attribute__((always_inline)) i32x4 splat_i32x4(int x)
 #define HELPER_splat_i64x4
 static inline __attribute__((always_inline)) i64x4 splat_i64x4(long x)
 {
-	return (i64x4){x, x, x, x};
+	const i64x4 r = {x, x, x, x};
+	return r;
 }
 #endif
 
@@ -283,7 +289,8 @@ static inline __attribute__((always_inline)) i64x4 splat_i64x4(long x)
 #define HELPER_splat_u32x4
 static inline __attribute__((always_inline)) u32x4 splat_u32x4(unsigned x)
 {
-	return (u32x4){x, x, x, x};
+	const u32x4 r = {x, x, x, x};
+	return r;
 }
 #endif
 
@@ -291,7 +298,8 @@ static inline __attribute__((always_inline)) u32x4 splat_u32x4(unsigned x)
 #define HELPER_splat_u64x4
 static inline __attribute__((always_inline)) u64x4 splat_u64x4(unsigned long x)
 {
-	return (u64x4){x, x, x, x};
+	const u64x4 r = {x, x, x, x};
+	return r;
 }
 #endif
 

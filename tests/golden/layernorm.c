@@ -1,7 +1,7 @@
 // helpers: vectors f32x8 splat_f32x8 load_f32x8 f32x4 f32x2 mulacc_f32x8 store_f32x8
 /* y */
 /* layernorm.t:4 */
-void r_3_16(float *restrict y, const float *restrict x, const float *restrict scale, const float *restrict shift, const long from, const long to)
+void r_3_16(float *__restrict y, const float *__restrict x, const float *__restrict scale, const float *__restrict shift, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		f32x8 acc0_0;
@@ -38,6 +38,6 @@ void r_3_16(float *restrict y, const float *restrict x, const float *restrict sc
 void r_3_16_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	r_3_16(bufs[0], bufs[1], bufs[2], bufs[3], from, to);
+	r_3_16((float *)bufs[0], (const float *)bufs[1], (const float *)bufs[2], (const float *)bufs[3], from, to);
 }
 

@@ -1,7 +1,7 @@
 // helpers: min_i64 vectors f32x4 splat_f32x4 load_f32x4 mulacc_f32x4 i32x4 max_f32x4 store_f32x4
 /* y */
 /* linear_relu.t:5 */
-void r_4_6_8(float *restrict y, const float *restrict a, const float *restrict b, const float *restrict bias, const long from, const long to)
+void r_4_6_8(float *__restrict y, const float *__restrict a, const float *__restrict b, const float *__restrict bias, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		const long v0 = min_i64(gidx0 * 4, 2);
@@ -30,6 +30,6 @@ void r_4_6_8(float *restrict y, const float *restrict a, const float *restrict b
 void r_4_6_8_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	r_4_6_8(bufs[0], bufs[1], bufs[2], bufs[3], from, to);
+	r_4_6_8((float *)bufs[0], (const float *)bufs[1], (const float *)bufs[2], (const float *)bufs[3], from, to);
 }
 

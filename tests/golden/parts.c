@@ -1,6 +1,6 @@
 // helpers: vectors f32x8 splat_f32x8 load_f32x8 f32x4 f32x2
 /* parts.t:2 */
-void parts_r_65540(float *restrict parts0_, const float *restrict x, const long from, const long to)
+void parts_r_65540(float *__restrict parts0_, const float *__restrict x, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		f32x8 acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5, acc0_6, acc0_7;
@@ -67,11 +67,11 @@ void parts_r_65540(float *restrict parts0_, const float *restrict x, const long 
 void parts_r_65540_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	parts_r_65540(bufs[0], bufs[1], from, to);
+	parts_r_65540((float *)bufs[0], (const float *)bufs[1], from, to);
 }
 
 /* parts.t:2 */
-void r_65540(float *restrict t0_, const float *restrict parts0_)
+void r_65540(float *__restrict t0_, const float *__restrict parts0_)
 {
 	float acc0 = 0.0f;
 	for (long r1 = 0; r1 < 4; r1++) {
@@ -85,12 +85,12 @@ void r_65540_call(void *const *bufs, const long *vars, long from, long to)
 	(void)vars;
 	(void)from;
 	(void)to;
-	r_65540(bufs[0], bufs[1]);
+	r_65540((float *)bufs[0], (const float *)bufs[1]);
 }
 
 /* y */
 /* parts.t:2 */
-void E_1(float *restrict y, const float *restrict t0_)
+void E_1(float *__restrict y, const float *__restrict t0_)
 {
 	y[0] = t0_[0];
 }
@@ -100,6 +100,6 @@ void E_1_call(void *const *bufs, const long *vars, long from, long to)
 	(void)vars;
 	(void)from;
 	(void)to;
-	E_1(bufs[0], bufs[1]);
+	E_1((float *)bufs[0], (const float *)bufs[1]);
 }
 

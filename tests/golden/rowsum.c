@@ -1,7 +1,7 @@
 // helpers: min_i64 vectors f32x8 splat_f32x8 load_f32x8 f32x4 f32x2
 /* y */
 /* rowsum.t:2 */
-void r_5_40(float *restrict y, const float *restrict x, const long from, const long to)
+void r_5_40(float *__restrict y, const float *__restrict x, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		const long v0 = min_i64(gidx0 * 4, 1);
@@ -69,6 +69,6 @@ void r_5_40(float *restrict y, const float *restrict x, const long from, const l
 void r_5_40_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	r_5_40(bufs[0], bufs[1], from, to);
+	r_5_40((float *)bufs[0], (const float *)bufs[1], from, to);
 }
 

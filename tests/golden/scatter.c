@@ -1,7 +1,7 @@
 // helpers: min_i64 vectors f32x8 load_f32x8 store_f32x8
 /* y */
 /* scatter.t:4 */
-void E_4_3(float *restrict y, const float *restrict x, const long from, const long to)
+void E_4_3(float *__restrict y, const float *__restrict x, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		const long v0 = min_i64(gidx0 * 8, 4);
@@ -12,17 +12,17 @@ void E_4_3(float *restrict y, const float *restrict x, const long from, const lo
 void E_4_3_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	E_4_3(bufs[0], bufs[1], from, to);
+	E_4_3((float *)bufs[0], (const float *)bufs[1], from, to);
 }
 
 /* y */
 /* scatter.t:4 */
-void scatter_5_3(float *restrict y, const int *restrict i, const float *restrict v)
+void scatter_5_3(float *__restrict y, const int *__restrict i, const float *__restrict v)
 {
 	for (long r0 = 0; r0 < 5; r0++) {
 		const int v0 = i[r0];
 		const long v1 = (long)(v0 < 0 ? v0 + 4 : v0);
-		const _Bool v2 = (-1 < v1) & (v1 < 4);
+		const unsigned char v2 = (-1 < v1) & (v1 < 4);
 		for (long r1 = 0; r1 < 3; r1++) {
 			if (v2) {
 				y[v1 * 3 + r1] += v[r0 * 3 + r1];
@@ -36,6 +36,6 @@ void scatter_5_3_call(void *const *bufs, const long *vars, long from, long to)
 	(void)vars;
 	(void)from;
 	(void)to;
-	scatter_5_3(bufs[0], bufs[1], bufs[2]);
+	scatter_5_3((float *)bufs[0], (const int *)bufs[1], (const float *)bufs[2]);
 }
 

@@ -1,7 +1,7 @@
 // helpers: vectors f32x8 splat_f32x8 load_f32x8 i32x8 max_f32x8 f32x4 i32x4 max_f32x4 f32x2 i32x2 max_f32x2 max_f32 max_with_f32x8 mulacc_f32x8 store_f32x8
 /* y */
 /* softmax.t:3 */
-void r_3_16(float *restrict y, const float *restrict x, const long from, const long to)
+void r_3_16(float *__restrict y, const float *__restrict x, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		f32x8 acc0_0;
@@ -15,7 +15,7 @@ void r_3_16(float *restrict y, const float *restrict x, const long from, const l
 		acc2_0 = max_f32x2(__builtin_shufflevector(acc1_0, acc1_0, 0, 1), __builtin_shufflevector(acc1_0, acc1_0, 2, 3));
 		float acc3;
 		acc3 = max_f32(acc2_0[0], acc2_0[1]);
-		_Alignas(64) float buf0[16];
+		__attribute__((aligned(64))) float buf0[16];
 		for (long r3 = 0; r3 < 2; r3++) {
 			const f32x8 v0 = max_with_f32x8((load_f32x8(&x[gidx0 * 16 + r3 * 8]) - acc3) * 1.442695f, splat_f32x8(-152.0f));
 			const f32x8 v1 = v0 + 12583103.0f;
@@ -43,6 +43,6 @@ void r_3_16(float *restrict y, const float *restrict x, const long from, const l
 void r_3_16_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	r_3_16(bufs[0], bufs[1], from, to);
+	r_3_16((float *)bufs[0], (const float *)bufs[1], from, to);
 }
 

@@ -1,6 +1,6 @@
 // helpers: shl_i64 min_i64
 /* sort.t:2 */
-void sort_2_6(long *restrict t0_, long *restrict t1_, const float *restrict x)
+void sort_2_6(long *__restrict t0_, long *__restrict t1_, const float *__restrict x)
 {
 	for (long r0 = 0; r0 < 2; r0++) {
 		for (long r3 = 0; r3 < 6; r3++) {
@@ -23,13 +23,13 @@ void sort_2_6(long *restrict t0_, long *restrict t1_, const float *restrict x)
 					}
 					const long v4 = acc0;
 					const long v5 = acc1;
-					const _Bool v6 = v4 < v2;
-					const _Bool v7 = v5 < v3;
+					const unsigned char v6 = v4 < v2;
+					const unsigned char v7 = v5 < v3;
 					const long v8 = v6 ? t0_[r0 * 6 + v4] : 0;
 					const long v9 = v7 ? t0_[r0 * 6 + v5] : 0;
 					const float v10 = v6 ? x[r0 * 6 + v8] : 0.0f;
 					const float v11 = v7 ? x[r0 * 6 + v9] : 0.0f;
-					const _Bool v12 = v7 & ((v6 == 0) | ((v11 < v10) | ((v10 != v10) & (v11 == v11))));
+					const unsigned char v12 = v7 & ((v6 == 0) | ((v11 < v10) | ((v10 != v10) & (v11 == v11))));
 					t1_[r0 * 6 + r4] = v12 ? v9 : v8;
 					acc0 = v4 + (v12 ? 0 : 1);
 					acc1 = v5 + (v12 ? 1 : 0);
@@ -47,20 +47,20 @@ void sort_2_6_call(void *const *bufs, const long *vars, long from, long to)
 	(void)vars;
 	(void)from;
 	(void)to;
-	sort_2_6(bufs[0], bufs[1], bufs[2]);
+	sort_2_6((long *)bufs[0], (long *)bufs[1], (const float *)bufs[2]);
 }
 
 // helpers: min_i64 vectors i64x4 load_i64x4 splat_i64x4 f32x4 store_f32x4
 /* up */
 /* sort.t:2 */
-void E_2_6(float *restrict up, const float *restrict x, const long *restrict t0_, const long from, const long to)
+void E_2_6(float *__restrict up, const float *__restrict x, const long *__restrict t0_, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		for (long r3 = 0; r3 < 2; r3++) {
 			const long v0 = min_i64(r3 * 4, 2);
 			const i64x4 v1 = load_i64x4(&t0_[gidx0 * 6 + v0]);
 			const i64x4 t0 = ((i64x4)(splat_i64x4(-1) < v1)) & ((i64x4)(v1 < splat_i64x4(6)));
-			store_f32x4(&up[gidx0 * 6 + v0], (f32x4){t0[0] ? x[gidx0 * 6 + v1[0]] : 0, t0[1] ? x[gidx0 * 6 + v1[1]] : 0, t0[2] ? x[gidx0 * 6 + v1[2]] : 0, t0[3] ? x[gidx0 * 6 + v1[3]] : 0});
+			store_f32x4(&up[gidx0 * 6 + v0], __extension__ (f32x4){t0[0] ? x[gidx0 * 6 + v1[0]] : 0.0f, t0[1] ? x[gidx0 * 6 + v1[1]] : 0.0f, t0[2] ? x[gidx0 * 6 + v1[2]] : 0.0f, t0[3] ? x[gidx0 * 6 + v1[3]] : 0.0f});
 		}
 	}
 }
@@ -68,13 +68,13 @@ void E_2_6(float *restrict up, const float *restrict x, const long *restrict t0_
 void E_2_6_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	E_2_6(bufs[0], bufs[1], bufs[2], from, to);
+	E_2_6((float *)bufs[0], (const float *)bufs[1], (const long *)bufs[2], from, to);
 }
 
 // helpers: shl_i64 min_i64
 /* order */
 /* sort.t:2 */
-void sort_2_6n1(long *restrict order, long *restrict t2_, const float *restrict x)
+void sort_2_6n1(long *__restrict order, long *__restrict t2_, const float *__restrict x)
 {
 	for (long r0 = 0; r0 < 2; r0++) {
 		for (long r3 = 0; r3 < 6; r3++) {
@@ -97,13 +97,13 @@ void sort_2_6n1(long *restrict order, long *restrict t2_, const float *restrict 
 					}
 					const long v4 = acc0;
 					const long v5 = acc1;
-					const _Bool v6 = v4 < v2;
-					const _Bool v7 = v5 < v3;
+					const unsigned char v6 = v4 < v2;
+					const unsigned char v7 = v5 < v3;
 					const long v8 = v6 ? order[r0 * 6 + v4] : 0;
 					const long v9 = v7 ? order[r0 * 6 + v5] : 0;
 					const float v10 = v6 ? x[r0 * 6 + v8] : 0.0f;
 					const float v11 = v7 ? x[r0 * 6 + v9] : 0.0f;
-					const _Bool v12 = v7 & ((v6 == 0) | ((v10 < v11) | ((v11 != v11) & (v10 == v10))));
+					const unsigned char v12 = v7 & ((v6 == 0) | ((v10 < v11) | ((v11 != v11) & (v10 == v10))));
 					t2_[r0 * 6 + r4] = v12 ? v9 : v8;
 					acc0 = v4 + (v12 ? 0 : 1);
 					acc1 = v5 + (v12 ? 1 : 0);
@@ -121,6 +121,6 @@ void sort_2_6n1_call(void *const *bufs, const long *vars, long from, long to)
 	(void)vars;
 	(void)from;
 	(void)to;
-	sort_2_6n1(bufs[0], bufs[1], bufs[2]);
+	sort_2_6n1((long *)bufs[0], (long *)bufs[1], (const float *)bufs[2]);
 }
 

@@ -1,7 +1,7 @@
 // helpers: vectors f32x4 splat_f32x4 load_f32x4 store_f32x4
 /* y */
 /* symbolic.t:2 */
-void r_n_4(float *restrict y, float *restrict last, const float *restrict x, const long n, const long from, const long to)
+void r_n_4(float *__restrict y, float *__restrict last, const float *__restrict x, const long n, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		f32x4 acc0_0;
@@ -22,6 +22,6 @@ void r_n_4(float *restrict y, float *restrict last, const float *restrict x, con
 
 void r_n_4_call(void *const *bufs, const long *vars, long from, long to)
 {
-	r_n_4(bufs[0], bufs[1], bufs[2], vars[0], from, to);
+	r_n_4((float *)bufs[0], (float *)bufs[1], (const float *)bufs[2], vars[0], from, to);
 }
 

@@ -1,7 +1,7 @@
 // helpers: min_i64 vectors f32x8 load_f32x8 swap4_f32x8 swap2_f32x8 swap1_f32x8 transpose_f32x8 store_f32x8
 /* y */
 /* turned.t:2 */
-void E_10_9(float *restrict y, const float *restrict x, const long from, const long to)
+void E_10_9(float *__restrict y, const float *__restrict x, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		const long v0 = min_i64(gidx0 * 8, 1);
@@ -33,6 +33,6 @@ void E_10_9(float *restrict y, const float *restrict x, const long from, const l
 void E_10_9_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	E_10_9(bufs[0], bufs[1], from, to);
+	E_10_9((float *)bufs[0], (const float *)bufs[1], from, to);
 }
 

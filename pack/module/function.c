@@ -1,0 +1,279 @@
+/* A document of level program becomes a function of a module: which buffers it has and where they
+ * are, which sizes, kernels and constants.
+ *
+ *     input, output   → pointers of the caller's        const      → an array of the module
+ *     state           → a struct of the caller's        temp       → a place in the workspace */
+#include "module/module.h"
+
+Buffer *function_buffer(const Function *f, const UOp *u)
+{
+	size_t k = (size_t)(uintptr_t)map_get(&f->slot, PKEY(u));
+
+	CHECK(k);
+	return &f->buffer.at[k - 1];
+}
+
+/* ---- sizes */
+
+static void add_size(Function *f, Map *ids, UOp *var, bool bound, bool turn)
+{
+	const Val *name = var->arg->a[0];
+
+	if (map_get(&f->sized, PKEY(name)))
+		return;
+	vec_push(&f->size, ((SizeVar){
+		.name = name->s,
+		.id = identifier_new(ids, NULL, name->s),
+		.var = var,
+		.bound = bound,
+		.turn = turn,
+	}));
+	map_put(&f->sized, PKEY(name), (void *)(uintptr_t)f->size.n);
+}
+
+/* Those of the caller's first, in the document's order. */
+static void add_sizes(Function *f, Map *ids, Nodes all)
+{
+	const Val *vars = f->g->vars;
+	const char *err;
+
+	for (size_t i = 0; vars && vars->kind == VAL_MAP && i < vars->n; i++)
+		add_size(f, ids, vars_find(vars->a[2 * i]->s, vars->a[2 * i]->n), false, false);
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		if (u->op == OP_BIND && list_step(u))
+			add_size(f, ids, vars_find(u->arg->a[0]->s, u->arg->a[0]->n), true, false);
+	}
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		const Val *turn = u->op == OP_LOOP && list_step(u) ? val_get(u->arg, "turn") : NULL;
+		if (!turn)
+			continue;
+		add_size(f, ids, vars_find(turn->s, turn->n), true, true);
+		SizeVar *s = &f->size.at[(uintptr_t)map_get(&f->sized, PKEY(turn)) - 1];
+		if (!s->limit && val_get(u->arg, "limit") == val_bool(true))
+			s->limit = identifier_new(ids, NULL, arena_printf("%s_limit", s->id));
+	}
+	/* what a BIND's size may be at most, as its last source says */
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		if (u->op != OP_BIND || !list_step(u))
+			continue;
+		size_t k = (size_t)(uintptr_t)map_get(&f->sized, PKEY(u->arg->a[0]));
+		UOp *most = size_from_val(u->arg->a[2], &err);
+		SizeVar *s = &f->size.at[k - 1];
+		s->most = !s->most || !most ? most : ix_max(s->most, most);
+	}
+}
+
+/* u for the greatest values of what is bound within the call, as an expression of the caller's
+ * sizes; sizes of memory grow with each of them, or else what is bound is checked against it. */
+static UOp *greatest(const Function *f, UOp *u)
+{
+	for (int round = 0; round < 16 && size_is_bound(u); round++)
+		for (size_t i = 0; i < f->size.n; i++) {
+			const SizeVar *s = &f->size.at[i];
+			if (s->bound && s->most)
+				u = substitute(u, 1, (UOp *[]){s->var}, (UOp *[]){s->most});
+		}
+	if (size_is_bound(u))
+		die(UNSUPPORTED, "a size depends on itself: there is no greatest one");
+	return u;
+}
+
+void function_sizes(const Function *f)
+{
+	vars_unbind();
+	vars_declare(f->g->vars);
+	for (size_t i = 0; i < f->size.n; i++) {
+		const UOp *var = f->size.at[i].var;
+		if (f->size.at[i].bound)
+			vars_bind(var->arg->a[0]->s, var->arg->a[1]->i, var->arg->a[2]->i);
+	}
+}
+
+/* ---- buffers */
+
+static Place place_of(const UOp *u, bool *keeps)
+{
+	*keeps = buffer_is(u, "prepared");
+	return buffer_is(u, "input") ? PLACE_INPUT : buffer_is(u, "output") ? PLACE_OUTPUT :
+		buffer_is(u, "const") ? PLACE_CONST : buffer_is(u, "state") ? PLACE_STATE :
+		PLACE_TEMP;
+}
+
+static bool is_zero(const Array *a)
+{
+	const char *p = a->data;
+
+	return !a->bytes || (!*p && !memcmp(p, p + 1, a->bytes - 1));
+}
+
+/* A constant's array has the name that it has in the module. */
+static void add_content(Module *m, Map *ids, Buffer *b)
+{
+	if (!shape_static(b->u->shape, &(int64_t){0}))
+		die(UNSUPPORTED, "%s: a constant or state whose size is symbolic",
+			buffer_name(b->u));
+	Array a = constant_content(b->u, NULL);
+	if (b->place == PLACE_STATE && is_zero(&a)) {
+		b->constant = NO_CONSTANT;
+		return;
+	}
+	b->constant = module_constant(m, b->place == PLACE_CONST ? buffer_name(b->u) :
+		arena_printf("%s_first", b->id), &a);
+	if (b->place != PLACE_CONST)
+		return;
+	b->id = m->constant.at[b->constant].id;
+	map_put(ids, hash_bytes(b->id, strlen(b->id), 0), (void *)b->id);
+}
+
+/* A constant that is stored narrow, and widened into the workspace once. */
+static void add_narrow(Module *m, Buffer *b, DType to)
+{
+	Array a = constant_content(b->u, NULL), narrow = constant_narrow(&a, to);
+
+	b->place = PLACE_TEMP;
+	b->keeps = true;
+	b->constant = module_constant(m, arena_printf("%s_%s", buffer_name(b->u), dtype_name(to)),
+		&narrow);
+}
+
+static void add_buffer(Module *m, Function *f, Map *ids, UOp *u)
+{
+	Buffer b = {.u = u, .constant = NO_CONSTANT};
+
+	if (map_get(&f->slot, PKEY(u)))
+		return;
+	b.place = place_of(u, &b.keeps);
+	if (f->narrow && constant_narrows(u))
+		add_narrow(m, &b, f->narrow);
+	f->widens |= b.place == PLACE_TEMP && b.constant != NO_CONSTANT;
+	if (b.place != PLACE_CONST)
+		b.id = identifier_new(ids, &m->ids, buffer_name(u));
+	b.bytes = ix_mul(shape_count(u->shape), ix_const(dtype_size(u->dtype)));
+	b.bound = size_is_bound(b.bytes);
+	b.room = greatest(f, b.bytes);
+	if (b.place == PLACE_CONST || b.place == PLACE_STATE)
+		add_content(m, ids, &b);
+	f->states |= b.place == PLACE_STATE;
+	f->inputs += b.place == PLACE_INPUT;
+	f->outputs += b.place == PLACE_OUTPUT;
+	vec_push(&f->buffer, b);
+	map_put(&f->slot, PKEY(u), (void *)(uintptr_t)f->buffer.n);
+}
+
+/* The BUFFER of that role and name; NULL when none is left. */
+static UOp *buffer_named(Nodes all, const char *role, const Val *name)
+{
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_BUFFER && buffer_is(all.at[i], role) &&
+				val_get(all.at[i]->arg, "name") == name)
+			return all.at[i];
+	return NULL;
+}
+
+static void add_named(
+	Module *m, Function *f, Map *ids, Nodes all, const char *role, const Val *names)
+{
+	for (size_t i = 0; names && names->kind == VAL_ARRAY && i < names->n; i++) {
+		UOp *u = buffer_named(all, role, names->a[i]);
+		if (u)
+			add_buffer(m, f, ids, u);
+	}
+}
+
+/* Inputs and outputs in the document's order, then the others. */
+static void add_buffers(Module *m, Function *f, Map *ids, Nodes all)
+{
+	add_named(m, f, ids, all, "input", val_get(f->g->meta, "inputs"));
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_BUFFER && buffer_is(all.at[i], "input"))
+			add_buffer(m, f, ids, all.at[i]);
+	add_named(m, f, ids, all, "output", val_get(f->g->sink->arg, "names"));
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_BUFFER)
+			add_buffer(m, f, ids, all.at[i]);
+}
+
+/* Buffers that APPEND extends have a count. */
+static void add_counts(Function *f, Map *ids, Nodes all)
+{
+	for (size_t i = 0; i < all.n; i++) {
+		Buffer *b = all.at[i]->op == OP_APPEND ? function_buffer(f, all.at[i]->src[0]) :
+							 NULL;
+		if (b && !b->count)
+			b->count = identifier_new(ids, NULL, arena_printf("%s_n", b->id));
+	}
+}
+
+static void mark_returned(Function *f)
+{
+	for (size_t i = 0; i < f->buffer.n; i++) {
+		const Buffer *b = &f->buffer.at[i];
+		for (int k = 0; b->place == PLACE_OUTPUT && k < b->u->shape->rank; k++) {
+			Nodes in = walk(b->u->shape->dim[k]);
+			for (size_t j = 0; j < in.n; j++) {
+				const UOp *v = in.at[j];
+				if (v->op == OP_VAR && var_is_bound(v))
+					f->size.at[(uintptr_t)map_get(&f->sized,
+						PKEY(v->arg->a[0])) - 1].returned = true;
+			}
+		}
+	}
+}
+
+/* ---- the whole */
+
+static void check_program(const UOp *program)
+{
+	const Val *target = val_get(program->arg, "target"), *at = val_get(program->arg, "runtime");
+
+	if (val_get(program->arg, "local_size") || val_is_str(target, "cuda") ||
+			val_is_str(target, "opencl") || val_is_str(target, "metal") ||
+			(at && !val_is_str(at, "cpu")))
+		die(UNSUPPORTED, "kernel %s is for %s: pack takes kernels for a CPU",
+			val_get(program->arg, "name")->s, target ? target->s : "another device");
+}
+
+/* Of temporaries: a vector's bytes where kernels have vectors. */
+static int64_t align_of(Nodes all)
+{
+	enum { LEAST = 16, VECTOR = 64 };
+
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_RANGE && val_is_str(all.at[i]->arg->a[1], "vector"))
+			return VECTOR;
+	return LEAST;
+}
+
+Function *module_add(Module *m, const Graph *g, const char *name, const ModuleOptions *o)
+{
+	Function *f = arena_alloc(sizeof *f);
+	static const char *const reserved[] = {"args", "state", "ws", "base", "threads", "weights"};
+	Map ids = {0};
+
+	f->name = name;
+	f->prefix = name ? arena_printf("%s_%s", m->name, name) : m->name;
+	f->narrow = o->narrow;
+	f->g = g = o->prepare ? g : prepare_now(g);
+	Nodes all = walk(g->sink);
+	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+		identifier_new(&ids, NULL, reserved[i]);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_PROGRAM) {
+			check_program(all.at[i]);
+			module_add_kernel(m, all.at[i]);
+		}
+	f->align = align_of(all);
+	add_sizes(f, &ids, all);
+	add_buffers(m, f, &ids, all);
+	add_counts(f, &ids, all);
+	mark_returned(f);
+	while (f->prepares < g->sink->nsrc && call_prepares(g->sink->src[f->prepares]))
+		f->prepares++;
+	workspace_plan(f);
+	map_free(&ids);
+	vec_push(&m->function, f);
+	return f;
+}

@@ -1,0 +1,287 @@
+/* pack: a library in C that needs nothing of this project.
+ *
+ *     FILE … → functions of a module → NAME.h, NAME.c */
+#include "emit/emit.h"
+#include "footprint/footprint.h"
+#include "io/io.h"
+#include "library/library.h"
+#include "loss.h"
+#include "process/process.h"
+#include "prove/prove.h"
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static struct {
+	const char *name, *to, *target, *threads, *weights;
+	VEC(const char *) with;
+	Compile compile;
+	bool prepare, hpp, module, so, archive, embedded;
+} opt = {.to = "."};
+
+static const Option options[] = {
+	{0, "name", "NAME", "the module's name, an identifier: of its files and its functions",
+		&opt.name},
+	{'o', "output", "DIR", "the folder for its files (.)", &opt.to},
+	{'t', "target", "TARGET", "what to render for where that is still to be done (clang)",
+		&opt.target},
+	{0, "embedded", NULL, "for a microcontroller: target c with no more memory than needed",
+		&opt.embedded},
+	{0, "threads", "WHOSE",
+		"none (as it is), caller: NAME_call takes a parallel_for; pool: that, "
+		"and NAME_pool.c",
+		&opt.threads},
+	{0, "weights", "HOW,…",
+		"source; object: NAME_weights.S and .bin, from 1 MB on; file: .bin, which "
+		"the program gives; f16, bf16: stored so, which is compared by running both",
+		&opt.weights},
+	{0, "with", "NAME=FILE", "for that comparison, an operand of run (NAME=rand)", &opt.with,
+		.many = true},
+	{0, "module", NULL, "also NAME_module.c: functions by name, called by arrays",
+		&opt.module},
+	{0, "so", NULL, "libNAME.so instead of sources, NAME.py and NAME.pc", &opt.so},
+	{0, "static", NULL, "libNAME.a instead of sources, and NAME.pc", &opt.archive},
+	{0, "cc", "CC", "the compiler of --so and --static (cc, gcc or clang); with --embedded one "
+		"with options, of which it states what it makes", &opt.compile.cc},
+	{0, "march", "CPU",
+		"the processor they are for (what kernels were rendered for, or native)",
+		&opt.compile.march},
+	{0, "hpp", NULL, "also NAME.hpp, for C++17", &opt.hpp},
+	{0, "prepare", NULL,
+		"compute what is prepared from constants in NAME_init_ws, "
+		"instead of storing it",
+		&opt.prepare},
+	{0},
+};
+
+/* FUNCTION=FILE, or FILE, which is the only one or gives its name. It outlives the arena. */
+typedef struct { const char *function, *file; } Given;
+
+static Given given_of(const char *text, bool only)
+{
+	const char *eq = strchr(text, '='), *stem = strrchr(text, '/');
+
+	if (eq)
+		return (Given){xstrndup(text, eq - text), eq + 1};
+	stem = stem ? stem + 1 : text;
+	return (Given){only ? NULL : xstrndup(stem, strcspn(stem, ".")), text};
+}
+
+/* --embedded is a row for target c. */
+static const char *target(void)
+{
+	return opt.embedded ? "embedded" : opt.target ? opt.target : "clang";
+}
+
+/* A document that may be packed, at level program, as bytes: each is checked by itself, since a
+ * mark is over the nodes in an order that those of another document change. */
+static void document_read(const char *file, Buf *out)
+{
+	Stream *in = stream_open(file);
+	Graph *g = stream_next(in, 0);
+
+	if (!g && file && strcmp(file, "-"))
+		die(MALFORMED, "%s: ends early at byte 0", file);
+	if (!g)
+		die_silent(MALFORMED);
+	verify(g);
+	if (g->level < LV_PROGRAM) {
+		g = stage_raise(prove_admit(g), LV_PROGRAM, target(), true);
+		verify(g);
+	} else {
+		code_check(g);
+	}
+	wire_write(out, mark_put(g));
+	arena_reset();
+}
+
+static void add_file(
+	Files *to, const char *ending, void (*emit)(Buf *, const Module *), const Module *m)
+{
+	vec_push(to, ((File){.name = arena_printf("%s%s", m->name, ending)}));
+	emit(&to->at[to->n - 1].text, m);
+}
+
+/* The number of the word that an option was given; NULL: the first. */
+static int choice(const char *option, const char *word, const char *const *words)
+{
+	Buf all = {0};
+
+	for (int i = 0; words[i]; i++) {
+		if (!word || !strcmp(word, words[i]))
+			return i;
+		buf_printf(&all, "%s%s", i ? ", " : "", words[i]);
+	}
+	die(USAGE, "%s takes one of %s, not '%.80s'", option, buf_str(&all), word);
+}
+
+/* The folder of the files, or the one in which it will be. */
+static const char *writable(void)
+{
+	struct stat st;
+	const char *end = opt.to + strlen(opt.to);
+
+	if (!stat(opt.to, &st))
+		return opt.to;
+	while (end > opt.to && end[-1] == '/')
+		end--;
+	while (end > opt.to && end[-1] != '/')
+		end--;
+	return end == opt.to ? "." : xstrndup(opt.to, end - opt.to);
+}
+
+/* The files that a compiler reads. */
+static void add_sources(Files *to, Module *m)
+{
+	weights_place(m);
+	if (m->weights != WEIGHTS_SOURCE) {
+		vec_push(to, ((File){.name = arena_printf("%s_weights.bin", m->name)}));
+		emit_weights_file(&to->at[0].text, m);
+	}
+	add_file(to, ".h", emit_header, m);
+	add_file(to, ".c", emit_source, m);
+	if (m->threads == THREADS_POOL)
+		add_file(to, "_pool.c", emit_pool, m);
+	if (m->weights == WEIGHTS_OBJECT)
+		add_file(to, "_weights.S", emit_weights_object, m);
+	if (m->weights == WEIGHTS_FILE)
+		add_file(to, "_open.c", emit_weights_open, m);
+	if (opt.module) {
+		add_file(to, "_module.h", emit_module_header, m);
+		add_file(to, "_module.c", emit_module_source, m);
+	}
+	if (opt.hpp)
+		add_file(to, ".hpp", emit_hpp, m);
+}
+
+/* Libraries, and of the sources what includes them needs. */
+static void add_libraries(Files *to, const Files *sources, const Module *m)
+{
+	for (size_t i = 0; i < sources->n; i++)
+		if (strstr(sources->at[i].name, ".h"))
+			vec_push(to, sources->at[i]);
+	if (opt.so) {
+		vec_push(to, ((File){.name = arena_printf("lib%s.so", m->name)}));
+		build_shared(&to->at[to->n - 1].text, m, sources);
+		add_file(to, ".py", emit_python, m);
+	}
+	if (opt.archive) {
+		vec_push(to, ((File){.name = arena_printf("lib%s.a", m->name)}));
+		build_static(&to->at[to->n - 1].text, m, sources);
+	}
+	add_file(to, ".pc", emit_pc, m);
+}
+
+/* All files of a module, or none. */
+static void write_module(Module *m)
+{
+	Files sources = {0}, made = {0}, *out = opt.so || opt.archive ? &made : &sources;
+
+	add_sources(&sources, m);
+	if (out == &made)
+		add_libraries(&made, &sources, m);
+	files_hold();
+	folder_new(opt.to);
+	for (size_t i = 0; i < out->n; i++)
+		file_write(arena_printf("%s/%s", opt.to, out->at[i].name),
+			buf_str(&out->at[i].text), out->at[i].text.n);
+	files_release();
+}
+
+/* What it takes where it will run. */
+static void state_footprint(const Module *m)
+{
+	Buf out = {0};
+	Image image;
+
+	if (opt.compile.cc)
+		image = image_make(m, m->function.n, footprint_functions(m));
+	footprint_print(&out, m, opt.compile.cc ? &image : NULL);
+	stream_put(NULL, buf_str(&out), out.n);
+	buf_free(&out);
+}
+
+/* --weights: where constants are, and how f32 is stored. */
+static void weights_read(Module *m, ModuleOptions *as)
+{
+	static const char *const words[] = {"source", "object", "file", "f16", "bf16", NULL};
+	const char *at = opt.weights;
+
+	while (at) {
+		const char *end = strchr(at, ',');
+		const char *word = end ? arena_printf("%.*s", (int)(end - at), at) : at;
+		int k = choice("--weights", word, words);
+		if (k < 3)
+			m->weights = WEIGHTS_SOURCE + k;
+		else
+			as->narrow = k == 3 ? DT_F16 : DT_BF16;
+		at = end ? end + 1 : NULL;
+	}
+}
+
+static void add_functions(Module *m, size_t n, const Given *given, const ModuleOptions *as)
+{
+	Buf *in = xcalloc(n, sizeof *in);
+
+	for (size_t i = 0; i < n; i++) {
+		if (given[i].function && !identifier_ok(given[i].function))
+			die(USAGE, "a function's name is an identifier of C, not '%.80s'",
+				given[i].function);
+		document_read(given[i].file, &in[i]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		Graph *g = wire_read(in[i].s, in[i].n, NULL, 0);
+		g->all = (Nodes){0};
+		if (as->narrow)
+			loss_print(
+				g, constants_rounded(as->prepare ? g : prepare_now(g), as->narrow));
+		module_add(m, g, given[i].function, as);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const Stage tool = {
+		.name = "pack",
+		.usage = "--name NAME [-o DIR] [[FUNCTION=]FILE]…",
+		.options = options,
+		.summary = "Writes a library in C: a header and a source that need nothing else.",
+	};
+	Module m = {0};
+
+	stage_begin("pack");
+	int first = options_parse(&tool, argc, argv);
+	ModuleOptions as = {.prepare = opt.prepare};
+	if (opt.embedded && opt.target && strcmp(opt.target, "c"))
+		die(USAGE, "--embedded is for target c, not '%.80s'", opt.target);
+	if (opt.embedded && (opt.so || opt.archive))
+		die(USAGE, "--embedded writes sources: not with --so and --static");
+	if (!opt.name || !identifier_ok(opt.name))
+		die(USAGE, "--name takes an identifier of C, not '%.80s'",
+			opt.name ? opt.name : "");
+	m.name = opt.name;
+	m.threads = !opt.threads && opt.so ?
+		THREADS_POOL :
+		choice("--threads", opt.threads,
+			(const char *const[]){"none", "caller", "pool", NULL});
+	weights_read(&m, &as);
+	size_t n = argc > first ? argc - first : 1;
+	Given *given = xcalloc(n, sizeof *given);
+	for (int i = first; i < argc; i++)
+		given[i - first] = given_of(argv[i], n == 1);
+	opt.module |= opt.so || opt.archive;
+	if (opt.module && m.weights == WEIGHTS_FILE)
+		die(USAGE, "a library has its weights within: --weights file is for NAME.c alone");
+	const char *writes = writable();
+	build_offer(&opt.compile);
+	loss_offer(opt.with.n, opt.with.at);
+	if (opt.embedded && opt.compile.cc)
+		image_offer(opt.compile.cc, opt.to, opt.name);
+	broker_start();
+	secret_missing();
+	confine_build(false, 1, &writes);
+	add_functions(&m, n, given, &as);
+	write_module(&m);
+	if (opt.embedded)
+		state_footprint(&m);
+	return stage_end();
+}

@@ -1,0 +1,249 @@
+#!/usr/bin/env bats
+# What pack writes compiles without warnings, needs nothing else, and computes what run does.
+
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+@test "a module with a state, a symbolic size and a constant" {
+	cat > scores.t <<-'END'
+		input x f32[n, 8] where n in 1..64
+		const w f32 = [[1, 0, -1, 2, 1, 1, 1, 1], [0.5, 0.5, 0, 0, 1, 1, 1, 1]]
+		state calls i64 = 0
+		calls <- calls + 1
+		output y = softmax(relu(x @ w.T)), c = calls
+	END
+	cat > main.c <<-'END'
+		#include "lib/scores.h"
+		#include <stdio.h>
+		#include <stdlib.h>
+		int main(void)
+		{
+			static float x[3 * 8], y[6];
+			int64_t c;
+			scores_args a = {3, x, y, &c};
+			scores_state s;
+			void *ws = aligned_alloc(scores_WS_ALIGN, (size_t)scores_ws_bytes(&a));
+
+			for (int i = 0; i < 24; i++)
+				x[i] = 0.5f;
+			scores_init_state(&s);
+			if (scores_init_ws(&a, ws) || scores_call(&a, &s, ws) || scores_call(&a, &s, ws))
+				return 1;
+			for (int i = 0; i < 6; i++)
+				printf("%.6g ", (double)y[i]);
+			printf("%d", (int)c);
+			a.n = 65;
+			printf(" %d", scores_call(&a, &s, ws) == scores_SIZE);
+			a.n = 3;
+			printf(" %d\n", scores_call(&a, &s, (char *)ws + 4) == scores_ALIGN);
+			free(ws);
+			return 0;
+		}
+	END
+	trace scores.t | fuse | render -t clang | pack --name scores -o lib
+	[ "$(echo lib/*)" = "lib/scores.c lib/scores.h" ]
+	$CC -O1 -Wall -Wextra -fsanitize=address,undefined -o main main.c lib/scores.c -lm 2> /dev/null
+	ok ./main
+	[ "$output" = "0.622459 0.377541 0.622459 0.377541 0.622459 0.377541 2 1 1" ]
+}
+
+@test "names that C cannot have, and wrong ones of the module" {
+	printf 'input int f32[2]\noutput double = int * 2\n' > odd.t
+	trace odd.t | fuse | render -t clang > odd.mp
+	ok pack --name odd -o lib odd.mp
+	ok $CC -c -o /dev/null lib/odd.c
+	fails 2 pack --name for -o lib2 odd.mp
+	fails 2 pack --name 'a b' -o lib2 odd.mp
+	[ ! -e lib2 ]
+}
+
+# net [OPTION…]: packs a net with 300 kB of constants and runs it with main.c's options
+net() {
+	[ -e net.mp ] || {
+		cat > net.t <<-'END'
+			input x f32[64, 256]
+			w = rand([256, 256], 1)
+			h = relu(x @ w)
+			output y = softmax(h @ w.T, axis=-1)
+		END
+		trace net.t | fuse | render -t clang > net.mp
+		cat > main.c <<-'END'
+			#include "net.h"
+			#include <stdio.h>
+			#include <stdlib.h>
+			static float x[64 * 256], y[64 * 256];
+			int main(void)
+			{
+				net_args a = {.x = x, .y = y};
+				void *ws = aligned_alloc(net_WS_ALIGN, net_WS_BYTES);
+			#ifdef POOL
+				net_pool *pool = net_pool_start(3);
+				net_threads threads = net_pool_threads(pool);
+			#endif
+			#ifdef net_WEIGHTS_BYTES
+			#ifdef FROM_FILE
+				a.weights = net_open_weights("lib/net_weights.bin");
+				if (!a.weights)
+					return 3;
+			#endif
+			#endif
+				for (int i = 0; i < 64 * 256; i++)
+					x[i] = (float)(i * 37 % 101) / 50 - 1;
+			#ifdef FROM_FILE_NARROW
+				if (net_init_ws(&a, ws))
+			#else
+				if (net_init_ws(ws))
+			#endif
+					return 1;
+			#ifdef POOL
+				for (int i = 0; i < 200; i++)
+					if (net_call(&a, ws, i % 7 ? &threads : NULL))
+						return 2;
+				net_pool_stop(pool);
+			#else
+				if (net_call(&a, ws))
+					return 2;
+			#endif
+				fwrite(y, 1, sizeof y, stdout);
+				free(ws);
+				return 0;
+			}
+		END
+	}
+	rm -rf lib
+	pack --name net -o lib "$@" net.mp
+}
+RULES="-O2 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fwrapv -fno-strict-aliasing -w"
+
+@test "threads and places of constants change no bit" {
+	net
+	$CC $RULES -o main -Ilib main.c lib/net.c -lm
+	./main > plain
+	[ "$(wc -c < plain)" = 65536 ]
+	net --threads pool
+	[ "$(cd lib; echo *)" = "net.c net.h net_pool.c" ]
+	$CC $RULES -DPOOL -o main -Ilib main.c lib/*.c -lm -lpthread
+	./main | cmp - plain
+	net --weights object
+	[ "$(cd lib; echo *)" = "net.c net.h net_weights.S net_weights.bin" ]
+	$CC $RULES -o main -Ilib -Wa,-Ilib main.c lib/net.c lib/net_weights.S -lm
+	./main | cmp - plain
+	net --weights file
+	$CC $RULES -DFROM_FILE -o main -Ilib main.c lib/*.c -lm
+	./main | cmp - plain
+	printf x | dd of=lib/net_weights.bin bs=1 seek=100 conv=notrunc 2> /dev/null
+	capture ./main
+	[ "$status" = 3 ]
+	net --prepare
+	$CC $RULES -o main -Ilib main.c lib/net.c -lm
+	./main | cmp - plain
+}
+
+@test "options of pack that are wrong" {
+	net
+	fails 2 pack --name net --threads 3 net.mp
+	fails 2 pack --name net --weights here net.mp
+	fails 2 pack net.mp
+	fails 4 pack --name net /dev/null
+	head -c 100 net.mp > short.mp
+	fails 4 pack --name net -o none short.mp
+	[ ! -e none ]
+}
+
+@test "several functions in a module, and C++: a gradient, a sparse Jacobian, a permuted output, a view" {
+	cat > chain.t <<-'END'
+		input x f64[n] where n in 2..100000
+		r = x[1:] - x[:-1] ** 2
+		output r, loss = sum(r * r + (1 - x[:-1]) ** 2)
+	END
+	cat > turn.t <<-'END'
+		input a f32[2, 3]
+		const c f32 = [10, 20, 30]
+		output b = (a + c).T, top = a[:1], s = a[1, 2]
+	END
+	trace chain.t > chain.mp
+	jac -o r -w x --only --sparse --set n=4 chain.mp | fuse | render -t clang > jacobian.mp
+	grad -o loss -w x chain.mp | fuse | render -t clang > gradient.mp
+	trace turn.t | fuse | render -t clang > turn.mp
+	ok pack --name robot --hpp -o lib jacobian.mp grad=gradient.mp turn=turn.mp
+	cat > main.cpp <<-'END'
+		#include "lib/robot.hpp"
+		#include <cstdio>
+		#include <vector>
+		int main()
+		{
+			using namespace robot;
+			static jacobian::IN0_t x = {{1, 2, 3, 4}};
+			static jacobian::OUT0_t values;
+			static jacobian::WS_t ws;
+			using P = jacobian::OUT0_pattern;
+			static_assert(P::rows == 3 && P::columns == 4 && P::nonzeros == 6, "");
+			static_assert(jacobian::IN0_t::shape[0] == 4 && jacobian::IN0_t::nbytes == 32, "");
+			if (jacobian::init_ws(ws) || jacobian::call(x, values, ws))
+				return 1;
+			for (int j = 0; j < P::columns; j++)
+				for (int k = P::indptr[j]; k < P::indptr[j + 1]; k++)
+					std::printf("%d,%d %g\n", P::indices[k], j, values[k]);
+
+			double r[3], loss, g[4];
+			grad::IN0_t gx = {x.data, {4}};
+			grad::OUT0_t gr = {r, {}};
+			grad::OUT1_t gl = {&loss, {}};
+			grad::OUT2_t gg = {g, {}};
+			robot_grad_args args{};
+			args.n = 4;
+			std::vector<double> space(std::size_t(grad::ws_bytes(args)) / 8 + 16);
+			void *at = space.data() + (64 - reinterpret_cast<std::uintptr_t>(space.data()) % 64) / 8;
+			if (grad::init_ws(args, at) || grad::call(gx, gr, gl, gg, at))
+				return 2;
+			std::printf("%g | %g %g %g %g | %d\n", loss, g[0], g[1], g[2], g[3], int(gg.shape[0]));
+
+			static turn::IN0_t a = {{1, 2, 3, 4, 5, 6}};
+			static turn::OUT0_t b;
+			static turn::OUT1_t top;
+			static turn::OUT2_t s;
+			static turn::WS_t tws;
+			if (turn::init_ws(tws) || turn::call(a, b, top, s, tws))
+				return 3;
+			for (float v : b)
+				std::printf("%g ", double(v));
+			std::printf("%g %g %g | %g\n", double(top[0]), double(top[1]), double(top[2]), double(s[0]));
+			return 0;
+		}
+	END
+	command -v g++ > /dev/null || skip "no g++"
+	$CC $RULES -c -o robot.o lib/robot.c
+	g++ -std=c++17 -Wall -Wextra -Wpedantic -Wconversion -Werror -fsanitize=address,undefined -o main main.cpp robot.o -lm
+	ok ./main
+	[ "$output" = "0,0 -2
+0,1 1
+1,1 -4
+1,2 1
+2,2 -6
+2,3 1
+32 | -4 12 62 -10 | 4
+11 14 22 25 33 36 1 2 3 | 6" ] || { echo "$output"; return 1; }
+}
+
+@test "constants in half the bytes: what is said of it is what it is" {
+	local how
+	net
+	$CC $RULES -o main -Ilib main.c lib/net.c -lm
+	./main > plain
+	for how in f16 bf16 file,f16; do
+		net --weights $how 2> said
+		grep -q '^y: at most [0-9.e-]* apart, the largest is [0-9.]*; [1-9][0-9]* of 16384 differ$' said
+		$CC $RULES ${how:+$([ $how != file,f16 ] || echo -DFROM_FILE -DFROM_FILE_NARROW)} -o main -Ilib main.c lib/*.c -lm
+		./main > narrow
+		python3 - plain narrow <<-'END'
+			import array, sys
+			a, b = (array.array("f", open(f, "rb").read()) for f in sys.argv[1:])
+			d = max(abs(x - y) for x, y in zip(a, b))
+			assert 0 < d < 0.1, d
+		END
+	done
+	how=$(stat -c %s lib/net_weights.bin)
+	net --weights file
+	[ "$(stat -c %s lib/net_weights.bin)" = $((2 * how)) ]
+}
