@@ -16,14 +16,14 @@
 static struct {
 	const char *target, *to, *n, *j, *bench, *seconds, *profile, *only, *keep, *dump, *device,
 		*function, *cc, *shuffle, *save, *load, *save_every, *until, *every;
-	bool interpret, devices, numbered, fast, range, nan, sandbox;
+	bool interpret, devices, numbered, cast, fast, range, nan, sandbox;
 	VEC(const char *) feed;
 	Bindings operands;
 } opt = {.target = "clang"};
 
 static const Option options[] = {
-	{'o', "output", "TO", "a folder for NAME.npy of each output, or a FILE.npz for all",
-		&opt.to},
+	{'o', "output", "TO", "a folder for NAME.npy of each output, FILE.npy for the only one, "
+		"FILE.npz or a ZeroMQ endpoint for all; -: standard output, as .npy", &opt.to},
 	{0, "numbered", NULL, "name the outputs output_0, output_1, …", &opt.numbered},
 	{'t', "target", "TARGET",
 		"what to compile for when the document is not compiled yet (clang)", &opt.target},
@@ -31,7 +31,10 @@ static const Option options[] = {
 		&opt.interpret},
 	{0, "interpret-only", "LIST",
 		"interpret these calls, K0,K7 or kernel names, and compile the rest", &opt.only},
-	{'n', "times", "N", "call it N times, keeping states from call to call", &opt.n},
+	{0, "cast", NULL, "take an array of another dtype, as NumPy's f64, for an input's own",
+		&opt.cast},
+	{'n', "times", "N", "call it N times, keeping states from call to call (1; with --feed: "
+		"until all is fed)", &opt.n},
 	{0, "feed", "NAME=FILE,batch=N", "feed an input from a file, N rows a call", &opt.feed,
 		.many = true},
 	{0, "shuffle", "KEY", "feed the rows in a random order, a new one each epoch",
@@ -128,7 +131,7 @@ static CallOptions calls_wanted(void)
 	if (opt.save_every && !opt.save)
 		die(USAGE, "--save-every needs --save FILE");
 	return (CallOptions){
-		.times = whole_number(opt.n, "-n", 1),
+		.times = whole_number(opt.n, "-n", opt.bench ? 1 : 0),
 		.until = whole_number(opt.until, "--until", 0),
 		.every = whole_number(opt.every, "--every", 0),
 		.save_every = whole_number(opt.save_every, "--save-every", 0),
@@ -138,15 +141,26 @@ static CallOptions calls_wanted(void)
 	};
 }
 
-static void write_outputs(Session *s, const Graph *g)
+/* collected: what is gathered over the calls, or NULL. */
+static void write_outputs(Session *s, const Graph *g, Collected *collected)
 {
 	const char *const *names;
 	const Array *at;
-	size_t n = session_outputs(s, &names, &at);
+	size_t n = collected ? collected_outputs(collected, s, &names, &at) :
+			       session_outputs(s, &names, &at);
 
 	if (opt.save)
 		n = outputs_asked(g, n, &names, &at);
 	outputs_write(n, names, at, opt.to, opt.numbered, val_get(g->meta, "output_groups"));
+}
+
+static const char *without_slash(const char *folder)
+{
+	size_t n = folder ? strlen(folder) : 0;
+
+	while (n > 1 && folder[n - 1] == '/')
+		n--;
+	return folder ? xstrndup(folder, n) : NULL;
 }
 
 /* A path in the folder that is written to: that of -o if it is there, else where it will be. */
@@ -154,6 +168,8 @@ static const char *place_in(const char *folder)
 {
 	struct stat st;
 
+	if (endpoint_is(folder) || (folder && !strcmp(folder, "-")))
+		return NULL;
 	return folder && !stat(folder, &st) && S_ISDIR(st.st_mode) ?
 		arena_printf("%s/.", folder) : folder;
 }
@@ -183,6 +199,9 @@ static void hand_over(const Graph *g)
 {
 	Buf in = {0}, out = {0};
 
+	if (endpoint_is(opt.to))
+		die(UNSUPPORTED, "-o %.200s: a program for another device is run by a process that "
+			"has no sockets: --no-walls", opt.to);
 	wire_write(&in, g);
 	int status = worker_end(worker_start(DEVICE_WORKER, in.s, in.n), &out);
 	if (status)
@@ -216,7 +235,7 @@ static void handle(Graph *g, bool own)
 		.reads = opt.load,
 		.writes = {place_in(opt.to), opt.save, opt.profile, opt.bench, place_in(opt.keep)},
 		.threads = whole_number(opt.j, "-j", 0),
-		.often = opt.bench || calls.times > 1 || calls.until > 1,
+		.often = opt.bench || calls.times > 1 || calls.until > 1 || (feeds && !calls.times),
 		.feeds = feeds,
 		.build = {.jobs = whole_number(opt.j, "-j", 0), .progress = true, .load = true},
 	};
@@ -236,7 +255,7 @@ static void handle(Graph *g, bool own)
 		g = stage_raise(g, LV_GRAPH, NULL, false);
 	devices_check(g);
 	checks_remember(g);
-	in = inputs_bind(g, &operands, feeds);
+	in = inputs_bind(g, &operands, feeds, opt.cast);
 	limits_work(count_steps(g, &in.env));
 	prove_sizes(g, &in.env);
 	o.origin = opt.nan && !opt.interpret && g->level < LV_LOOPS ? g : NULL;
@@ -248,6 +267,7 @@ static void handle(Graph *g, bool own)
 	}
 	s = session_open(p, &in, &o);
 	ready = now_ms();
+	calls.collected = feeds && !opt.save && !opt.bench ? collected_new(feeds) : NULL;
 	made = calls_run(s, feeds, &calls, &first);
 	if (opt.bench)
 		bench(call_session, s, seconds(), ready - begin, first,
@@ -255,10 +275,12 @@ static void handle(Graph *g, bool own)
 	if (opt.profile)
 		write_profile(s, own);
 	if (made && (opt.to || !opt.bench))
-		write_outputs(s, g);
+		write_outputs(s, g, calls.collected);
 	else if (!made)
 		warn("%s: these states have seen %lld calls or more: nothing is done", opt.load,
 			(long long)calls.until);
+	if (calls.collected)
+		collected_free(calls.collected);
 	feeds_stop(feeds);
 	session_close(s);
 	vec_free(&operands);
@@ -280,7 +302,26 @@ static const char *operands_read(int argc, char **argv, int first, Bindings *ope
 	}
 	if (file && process.input)
 		die(USAGE, "one document is enough: '%.80s' is too much", file);
-	return file ? file : process.input;
+	file = file ? file : process.input;
+	return file && strcmp(file, "-") ? file : NULL;
+}
+
+/* Standard input is the document or an array. */
+static void check_standard(const char *file)
+{
+	for (size_t i = 0; !file && i < opt.operands.n; i++)
+		if (!strcmp(opt.operands.at[i].value, "-"))
+			die(USAGE, "'%.80s=-': standard input is the document already: give that "
+				"as a FILE", opt.operands.at[i].name);
+}
+
+/* An array may come over an endpoint. */
+static bool takes_endpoint(void)
+{
+	for (size_t i = 0; i < opt.operands.n; i++)
+		if (endpoint_is(opt.operands.at[i].value))
+			return true;
+	return false;
 }
 
 static bool is_whole(void)
@@ -369,7 +410,10 @@ int main(int argc, char **argv)
 		exec_list(stdout);
 		return stage_end();
 	}
-	if ((!file || !strcmp(file, "-")) && isatty(STDIN_FILENO))
+	check_standard(file);
+	outputs_check_place(opt.to);
+	opt.to = without_slash(opt.to);
+	if (!file && isatty(STDIN_FILENO))
 		die(USAGE,
 			"standard input is a terminal: give a FILE, or pipe a document in (see "
 			"--help)");
@@ -382,14 +426,17 @@ int main(int argc, char **argv)
 	build_offer(opt.cc, opt.fast);
 	worker_offer(DEVICE_WORKER, run_outside);
 	process.from_socket = endpoint_is(file);
+	in = source_open(file);
 	/* before an endpoint is opened: a copy of its sockets would keep them open */
 	if (!process.custom_allowed)
 		broker_start();
-	in = stream_open(file);
-	confine(endpoint_is(file));
+	if (endpoint_is(opt.to))
+		stream_out_open(opt.to);
+	in = in ? in : stream_open(file);
+	confine(endpoint_is(file) || endpoint_is(opt.to) || takes_endpoint());
 	for (; (g = stream_next(in, 0)); arena_reset())
 		handle_read(g, in);
-	if (!stream_count(in) && file && strcmp(file, "-"))
+	if (!stream_count(in) && file && !endpoint_is(file))
 		die(MALFORMED, "%s: ends early at byte 0", file);
 	if (!stream_count(in))
 		die_silent(MALFORMED);

@@ -234,7 +234,7 @@ int main(int argc, char **argv)
 	const char *file = first < argc ? argv[first] : process.input;
 	if (argc - first > 1)
 		die(USAGE, "one FILE is enough: '%.80s' is too much", argv[first + 1]);
-	bool onnx = file && file_is_onnx(file);
+	bool onnx = file && (file_is_onnx(file) || file_kind(file) == INPUT_MODEL);
 	if (onnx)
 		confine_stage(false);
 	if (onnx && !describe_model(file)) {

@@ -1,4 +1,5 @@
-/* Selects the reader for a file by its suffix. */
+/* Selects the reader for a file: by what it begins with, or, for programs in C and compiled ones,
+ * by its suffix. */
 #include "io/io.h"
 #include "process/process.h"
 #include "trace.h"
@@ -6,23 +7,19 @@
 #include "c/c_program.h"
 #include "derive/derive.h"
 
-static bool suffix_is(const char *file, const char *suffix)
+static Graph *read_by_kind(const char *file)
 {
-	size_t n = strlen(file), k = strlen(suffix);
-	return n > k && !strcmp(file + n - k, suffix);
-}
-
-static Graph *read_by_suffix(const char *file)
-{
+	InputKind kind = file_kind(file);
 	size_t n;
 	if (file_is_c(file))
 		return read_c(file);
-	if (suffix_is(file, ".so"))
+	if (name_ends(file, ".so"))
 		return read_compiled(file);
-	if (!file_is_onnx(file) && !suffix_is(file, ".t"))
+	if (kind != INPUT_MODEL && kind != INPUT_TEXT && !file_is_onnx(file) &&
+		(kind != INPUT_EMPTY || !name_ends(file, ".t")))
 		return NULL;
 	confine_stage(stream_writes());
-	if (file_is_onnx(file))
+	if (kind == INPUT_MODEL || file_is_onnx(file))
 		return read_onnx(file);
 	const char *text = file_map(file, &n);
 	return read_text(text, n, file);
@@ -30,7 +27,12 @@ static Graph *read_by_suffix(const char *file)
 
 Graph *read_file(const char *file)
 {
-	Graph *g = read_by_suffix(file);
+	Graph *g = read_by_kind(file);
 	/* derivatives in the program leave versions of its loops */
 	return g ? join_loops(g) : NULL;
+}
+
+Graph *read_source(const void *p, size_t n, const char *name)
+{
+	return join_loops(read_text(p, n, name));
 }

@@ -1,5 +1,5 @@
-/* trace FILE: anything → level graph. The reader is selected by the file's suffix; a file without a
- * known suffix is a document. */
+/* trace FILE: anything → level graph. The reader is selected by what the file begins with
+ * (read_file.c). */
 #include "process/process.h"
 #include "trace.h"
 #include "c/c_program.h"
@@ -31,8 +31,8 @@ int main(int argc, char **argv)
 		.usage = "[FILE]",
 		.summary = "Reads a program (.t), a program in C or C++ (.c, .cpp; or compiled, "
 			   ".so), an ONNX model (.onnx), "
-			   "or a document of level tensor or graph (.mp, or on standard input), "
-			   "and writes its graph.",
+			   "or a document of level tensor or graph (.mp), and writes its "
+			   "graph. A program (.t) or document may be on standard input.",
 		.level_in = LV_TENSOR,
 		.level_most = LV_GRAPH,
 		.level_out = LV_GRAPH,
@@ -40,6 +40,7 @@ int main(int argc, char **argv)
 		.passes = passes,
 		.steps = STEPS_WHOLE,
 		.read = read_file,
+		.source = read_source,
 	};
 	argc = take_shapes_from(argc, argv);
 	return stage_main(&trace, argc, argv);

@@ -9,9 +9,11 @@ Graph *read_tensor(Graph *doc);              /* level tensor (or graph) document
 
 /* ---- read_file.c */
 
-/* Reads a file selected by its suffix: a graph, or a document of level tensor; NULL when the file
- * is a document itself. */
+/* Reads a program or a model: a graph, or a document of level tensor; NULL when the file is a
+ * document itself. */
 Graph *read_file(const char *file);
+/* The same for a program in the text language that came over a pipe. */
+Graph *read_source(const void *p, size_t n, const char *name);
 
 /* ---- checks.c: passes */
 

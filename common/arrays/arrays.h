@@ -21,6 +21,7 @@ bool npz_locate(const char *path, const char *name, DType want, Array *head, int
 bool safetensors_locate(const char *path, const char *name, Array *head, int64_t *offset);
 void npy_bytes(Buf *out, const Array *a);                    /* the bytes of a .npy file */
 void npy_write(const char *path, const Array *a);            /* atomically */
+void npz_bytes(Buf *out, size_t n, const char *const *names, const Array *a);
 void npz_write(const char *path, size_t n, const char *const *names, const Array *a);
 /* Appends the head of a file; the arrays' bytes follow it one after another. key and note are an
  * entry of plain text in its metadata; key may be NULL. */

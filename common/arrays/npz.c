@@ -401,26 +401,32 @@ static void put_end(Buf *b, uint64_t n, uint64_t at)
 	put(b, 2, 0);
 }
 
-void npz_write(const char *path, size_t n, const char *const *names, const Array *a)
+void npz_bytes(Buf *out, size_t n, const char *const *names, const Array *a)
 {
 	Written *w = xcalloc(n + 1, sizeof *w);
-	Buf b = {0};
 	uint64_t at;
 
 	for (size_t i = 0; i < n; i++) {
 		Buf npy = {0};
 		npy_bytes(&npy, &a[i]);
-		w[i] = (Written){b.n, npy.n,
+		w[i] = (Written){out->n, npy.n,
 			(uint32_t)crc32_z(crc32_z(0, NULL, 0), (unsigned char *)npy.s, npy.n)};
-		put_local(&b, names[i], &w[i]);
-		buf_add(&b, npy.s, npy.n);
+		put_local(out, names[i], &w[i]);
+		buf_add(out, npy.s, npy.n);
 		buf_free(&npy);
 	}
-	at = b.n;
+	at = out->n;
 	for (size_t i = 0; i < n; i++)
-		put_central(&b, names[i], &w[i]);
-	put_end(&b, n, at);
+		put_central(out, names[i], &w[i]);
+	put_end(out, n, at);
+	free(w);
+}
+
+void npz_write(const char *path, size_t n, const char *const *names, const Array *a)
+{
+	Buf b = {0};
+
+	npz_bytes(&b, n, names, a);
 	file_write(path, b.s, b.n);
 	buf_free(&b);
-	free(w);
 }

@@ -11,11 +11,13 @@
 
 /* ---- die.c: the one way to fail ------------------------------------------------------------ */
 
-/* Exit statuses of every tool (contract, section 4). */
-enum { DONE = 0, FAILED = 1, USAGE = 2, UNSUPPORTED = 3, MALFORMED = 4 };
+/* Exit statuses of every tool (contract, section 4). FAILED_APART: FAILED where 1 is a result. */
+enum { DONE = 0, FAILED = 1, USAGE = 2, UNSUPPORTED = 3, MALFORMED = 4, FAILED_APART = 5 };
 
 /* How a file is opened for reading: waiting for the other end of a FIFO, or not, or as own_open. */
 enum { OPEN_WAIT, OPEN_NOW, OPEN_OWN };
+
+typedef struct Buf Buf;
 
 /* State of the whole process. */
 typedef struct {
@@ -26,6 +28,7 @@ typedef struct {
 	/* when set, hears of a failure before its line is printed, and may end the process itself:
 	 * where and text, fit for a line of text */
 	void (*refused)(int status, const char *where, const char *text);
+	int failed;             /* the status for FAILED in a tool whose 1 is a result; or 0 */
 	int *told;              /* when set, shared with processes that end together: the first to
 				   die sets it, and prints the line for all */
 	const char *input;      /* -i ENDPOINT, or NULL */
@@ -35,6 +38,10 @@ typedef struct {
 	bool open, confined;    /* --no-walls: not to be confined; it is (confine.c) */
 	/* when set, opens files for reading, since this process may not; -1 and errno */
 	int (*opener)(const char *path, int how);
+	/* when set, gives what was written by output_open its name, or removes it (io/files.c) */
+	void (*output_end)(bool keep);
+	/* makes documents of a program or a model, whose bytes are not looked at here */
+	void (*trace)(const void *p, size_t n, Buf *out);
 	bool from_socket;       /* the document at hand came over an endpoint */
 	size_t memory_limit;    /* --limit mem=…, in bytes; 0: as much as the machine gives */
 	bool custom_allowed;    /* --allow-custom: without it a CUSTOM is refused, status 3 */
@@ -158,7 +165,7 @@ size_t memory_most(void);
 void vec_grow(void **at, size_t *cap, size_t size);
 
 /* A string buffer; s is always NUL-terminated after the first call (buf_str never returns NULL). */
-typedef struct { char *s; size_t n, cap; } Buf;
+struct Buf { char *s; size_t n, cap; };
 void buf_add(Buf *b, const void *bytes, size_t n);
 void buf_printf(Buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* the same with its arguments in ap */

@@ -88,7 +88,7 @@ static _Noreturn void leave(int status)
 		fprintf(stderr, "%s\n", process.context);
 	fflush(stderr);
 	/* not exit(): a stage must not flush half a document */
-	_Exit(status);
+	_Exit(status == FAILED && process.failed ? process.failed : status);
 }
 
 static void tell(int status, const char *fmt, va_list ap)

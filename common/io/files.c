@@ -151,9 +151,49 @@ static _Noreturn void cannot_open(const char *path)
 	die_errno("%s: cannot open", path);
 }
 
+/* What can be read only once, kept by its name: standard input ("-") and endpoints. */
+typedef struct { const char *name; const void *p; size_t n; } Once;
+
+static Once read_once(const char *name)
+{
+	Once o = {.name = xstrdup(name)};
+	struct stat st;
+	Buf b = {0};
+
+	if (!endpoint_is(name)) {
+		if (fstat(0, &st))
+			die_errno("standard input: cannot read");
+		bool whole = S_ISREG(st.st_mode) && lseek(0, 0, SEEK_CUR) == 0;
+		o.p = whole ? content(dup(0), "standard input", &st, &o.n) : read_whole(0, &o.n);
+		return o;
+	}
+	void *e = endpoint_in(name);
+	const void *p;
+	for (size_t n; endpoint_get(e, &p, &n);)
+		buf_add(&b, p, n);
+	o.p = buf_str(&b);
+	o.n = b.n;
+	return o;
+}
+
+static const void *once(const char *name, size_t *n)
+{
+	static VEC(Once) read;
+	size_t i = 0;
+
+	while (i < read.n && strcmp(read.at[i].name, name))
+		i++;
+	if (i == read.n)
+		vec_push(&read, read_once(name));
+	*n = read.at[i].n;
+	return read.at[i].p;
+}
+
 const void *file_map(const char *path, size_t *n)
 {
 	struct stat st;
+	if (!strcmp(path, "-") || endpoint_is(path))
+		return once(path, n);
 	int fd = process.opener ? process.opener(path, OPEN_WAIT) :
 				  open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st))
@@ -210,8 +250,8 @@ static bool write_in_place(const char *path, const void *p, size_t n)
 	return true;
 }
 
-/* The name of a new file beside path that has the bytes. */
-static char *write_beside(const char *path, const void *p, size_t n)
+/* A new file beside path, open; *name gets its name. */
+static int open_beside(const char *path, char **name)
 {
 	static const char tail[] = ".XXXXXX";
 	char *temp = xmalloc(strlen(path) + sizeof tail);
@@ -222,6 +262,15 @@ static char *write_beside(const char *path, const void *p, size_t n)
 	mode_t mask = umask(0);
 	umask(mask);
 	fchmod(fd, 0666 & ~mask);
+	*name = temp;
+	return fd;
+}
+
+/* The name of a new file beside path that has the bytes. */
+static char *write_beside(const char *path, const void *p, size_t n)
+{
+	char *temp;
+	int fd = open_beside(path, &temp);
 	file_put(fd, path, p, n);
 	if (close(fd))
 		die_errno("%s: cannot write", path);
@@ -247,6 +296,50 @@ void file_write(const char *path, const void *p, size_t n)
 	}
 	w.path = xstrdup(path);
 	vec_push(&writing.file, w);
+}
+
+/* ---- a document, from the first bytes to the end of the process */
+
+static struct { Written file; } output;
+
+static void abandon(void *none) { output_end(false); }
+
+int output_open(const char *path)
+{
+	struct stat st;
+	int fd;
+
+	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
+		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		if (fd < 0)
+			die_errno("%s: cannot write", path);
+		return fd;
+	}
+	output.file.path = xstrdup(path);
+	fd = open_beside(path, &output.file.temp);
+	die_cleanup(abandon, NULL);
+	return fd;
+}
+
+void output_inherit(void)
+{
+	if (output.file.temp)
+		leftover_add(output.file.temp, false);
+}
+
+void output_end(bool keep)
+{
+	Written w = output.file;
+
+	if (!w.temp)
+		return;
+	output.file = (Written){0};
+	if (process.output_end)
+		process.output_end(keep);
+	else if (keep)
+		give_name(&w);
+	else
+		unlink(w.temp);
 }
 
 void folder_new(const char *path)

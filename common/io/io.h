@@ -50,10 +50,28 @@ void text_node(Buf *out, const Graph *g, size_t i, const uint32_t *index);
 /* The position in g.all (or in walk order) of each node, by id; malloc'd. */
 uint32_t *text_index(const Graph *g);
 
+/* ---- kind.c: what an input is, by its first bytes */
+
+/* CODE: a program in C, C++ or compiled, by its name; SHOWN: a document as text. */
+typedef enum { INPUT_EMPTY, INPUT_DOCUMENT, INPUT_TEXT, INPUT_MODEL, INPUT_CODE, INPUT_SHOWN,
+	INPUT_OTHER } InputKind;
+/* name: of the file, or NULL */
+InputKind input_kind(const void *p, size_t n, const char *name);
+/* The same of a file; INPUT_EMPTY of one that is not there, or is no regular file. */
+InputKind file_kind(const char *path);
+/* Dies with MALFORMED: says what it is instead, and who reads it. */
+_Noreturn void input_refuse(const void *p, size_t n);
+bool name_ends(const char *name, const char *ending);
+
 /* ---- stream.c: standard input and output, files, ZeroMQ endpoints */
 
 typedef struct Stream Stream;
 Stream *stream_open(const char *path_or_endpoint);           /* NULL or "-": standard input */
+/* The documents in n bytes, which stay; name for messages. */
+Stream *stream_of(const void *p, size_t n, const char *name);
+/* All that the input has, when it is a program or a model rather than documents; NULL when it is
+ * not. Waits for its first bytes. */
+const void *stream_source(Stream *s, InputKind *kind, size_t *n);
 /* The next document, or NULL at the end. An empty input has no documents. The bins of a document
  * are valid until the next call. */
 Graph *stream_next(Stream *s, int flags);
@@ -62,11 +80,12 @@ void stream_rest(const Stream *s);
 size_t stream_count(const Stream *s);                        /* documents read so far */
 const char *stream_name(
 	const Stream *s); /* for messages: the path, "standard input", the endpoint */
-/* Writes whole documents to standard output or an endpoint. */
-void stream_write(const char *endpoint, const Graph *g);
-void stream_put(const char *endpoint, const void *p, size_t n);   /* the same for bytes */
-/* Opens an output endpoint early, so that the reader gets an end even if nothing is written. */
-void stream_out_open(const char *endpoint);
+/* Writes whole documents to standard output (NULL, "-"), an endpoint or a file. */
+void stream_write(const char *to, const Graph *g);
+void stream_put(const char *to, const void *p, size_t n);   /* the same for bytes */
+/* Opens the output early: a file before the walls, an endpoint so that its reader gets an end even
+ * if nothing is written. */
+void stream_out_open(const char *to);
 bool stream_writes(void);        /* to an endpoint */
 /* Flushes and ends the output; dies if the last bytes cannot be written. */
 void stream_out_close(void);
@@ -78,8 +97,8 @@ int file_open_public(const char *path, int how);
 
 /* ---- files.c: whole files */
 
-/* A whole file that the user names, mapped read-only, or what a pipe gives; dies when it cannot be
- * opened. */
+/* A whole file that the user names, mapped read-only, or what a pipe, standard input ("-") or an
+ * endpoint gives; dies when it cannot be opened. */
 const void *file_map(const char *path, size_t *n);
 /* The same for a file that a document names: it has to be a regular one (else MALFORMED), is not
  * waited for, and is none of the user's secrets (else UNSUPPORTED). data_open gives its descriptor
@@ -92,6 +111,12 @@ int data_open(const char *path, int64_t *n);
 void *file_part(int fd, const char *name, int64_t at, size_t n);
 /* Writes bytes to path atomically, through a temporary file and rename. */
 void file_write(const char *path, const void *p, size_t n);
+/* A file that gets its name when it is whole: output_open gives what to write to; output_end gives
+ * it the name or (!keep) removes it, and process.output_end does so where this process may not. */
+int output_open(const char *path);
+void output_end(bool keep);
+/* In a process that was forked since: it is this one's to end. */
+void output_inherit(void);
 /* From files_hold on no file that file_write has written gets its name, until files_release gives
  * it to all; a process that ends before leaves none, and none of the folders that folder_new has
  * made. */

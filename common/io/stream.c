@@ -23,6 +23,7 @@ struct Stream {
 	uint64_t before;                /* bytes of the stream before p */
 	WireScan scan;                  /* of the document at start */
 	size_t count;
+	bool looked;                    /* at its first bytes: documents */
 };
 
 /* ---- reading */
@@ -61,6 +62,14 @@ Stream *stream_open(const char *name)
 		die_errno("%s: cannot open", name);
 	if (!map_fd(s))
 		fcntl(s->fd, F_SETPIPE_SZ, PIPE_SIZE);
+	return s;
+}
+
+Stream *stream_of(const void *p, size_t n, const char *name)
+{
+	Stream *s = xcalloc(1, sizeof *s);
+	*s = (Stream){.name = xstrdup(name), .fd = -1, .p = (uint8_t *)p, .n = n, .cap = n,
+		.ended = true, .looked = true};
 	return s;
 }
 
@@ -119,6 +128,43 @@ static bool find_whole(Stream *s)
 	}
 }
 
+/* ---- what is no document */
+
+enum { FIRST_BYTES = 16 };
+
+const void *stream_source(Stream *s, InputKind *kind, size_t *n)
+{
+	while (!s->looked && !s->ended && s->n - s->start < FIRST_BYTES)
+		read_more(s);
+	*kind = s->looked ? INPUT_DOCUMENT : input_kind(s->p + s->start, s->n - s->start, NULL);
+	s->looked = true;
+	if (*kind == INPUT_SHOWN || *kind == INPUT_OTHER)
+		input_refuse(s->p + s->start, s->n - s->start);
+	if (*kind == INPUT_DOCUMENT || *kind == INPUT_EMPTY)
+		return NULL;
+	while (!s->ended)
+		read_more(s);
+	*n = s->n - s->start;
+	return s->p + s->start;
+}
+
+/* A program or a model becomes what `trace` makes of it. */
+static void trace_source(Stream *s)
+{
+	InputKind kind;
+	Buf out = {0};
+	size_t n;
+	const void *p = stream_source(s, &kind, &n);
+
+	if (!p)
+		return;
+	if (!process.trace)
+		input_refuse(p, n);
+	process.trace(p, n, &out);
+	*s = (Stream){.name = s->name, .fd = -1, .p = (uint8_t *)out.s, .n = out.n, .cap = out.n,
+		.endpoint = s->endpoint, .ended = true, .looked = true};
+}
+
 Graph *stream_next(Stream *s, int flags)
 {
 	const char *where = process.where;
@@ -127,6 +173,7 @@ Graph *stream_next(Stream *s, int flags)
 	process.from_socket = s->endpoint != NULL;
 	s->scan = (WireScan){0};
 	limits_time(false);
+	trace_source(s);
 	if (find_whole(s)) {
 		limits_time(true);
 		g = wire_build(s->p + s->start, s->scan.at, flags);
@@ -148,33 +195,37 @@ const char *stream_name(const Stream *s) { return s->name; }
 
 /* ---- writing */
 
-/* the endpoint that is written to, or NULL */
-static struct { void *endpoint; } writing;
+/* the endpoint or the file that is written to; NULL, 0: standard output */
+static struct { void *endpoint; int file; const char *name; } writing;
 
-void stream_out_open(const char *endpoint)
+void stream_out_open(const char *to)
 {
-	if (endpoint && !endpoint_is(endpoint))
-		die(USAGE, "'%s' is not an endpoint (tcp://… or ipc://…)", endpoint);
-	if (endpoint && !writing.endpoint)
-		writing.endpoint = endpoint_out(endpoint);
+	if (!to || !strcmp(to, "-") || writing.name)
+		return;
+	writing.name = to;
+	if (endpoint_is(to))
+		writing.endpoint = endpoint_out(to);
+	else
+		writing.file = output_open(to);
 }
 
 bool stream_writes(void) { return writing.endpoint; }
 
-void stream_put(const char *endpoint, const void *p, size_t n)
+void stream_put(const char *to, const void *p, size_t n)
 {
-	stream_out_open(endpoint);
-	if (endpoint)
+	stream_out_open(to);
+	if (writing.endpoint)
 		endpoint_put(writing.endpoint, p, n);
 	else
-		file_put(1, "standard output", p, n);
+		file_put(writing.file ? writing.file : 1,
+			writing.file ? writing.name : "standard output", p, n);
 }
 
-void stream_write(const char *endpoint, const Graph *g)
+void stream_write(const char *to, const Graph *g)
 {
 	Buf b = {0};
 	wire_write(&b, g);
-	stream_put(endpoint, b.s, b.n);
+	stream_put(to, b.s, b.n);
 	buf_free(&b);
 }
 
@@ -182,7 +233,13 @@ void stream_out_close(void)
 {
 	if (writing.endpoint)
 		endpoint_close(writing.endpoint);
+	if (writing.file && close(writing.file))
+		die_errno("%s: cannot write", writing.name);
+	if (writing.file)
+		output_end(true);
 	writing.endpoint = NULL;
+	writing.file = 0;
+	writing.name = NULL;
 	/* some file systems report a full disk only here */
 	if (close(1) && errno != EBADF)
 		die_errno("standard output: cannot write");

@@ -26,8 +26,9 @@
 enum { MOST_STAGES = 16, MOST_ARGS = 64, MOST_TEXT = 1 << 16 };
 /* A request's head: bytes of its arguments (each with a NUL; an empty one ends a stage's) and of
  * its input. A reply's: status, the stage that failed, bytes of its output. */
-/* KEEP: only a reproducer; OPEN: a letter for OPEN_WAIT …, then the path */
-typedef enum { RUN, KEEP, OPEN, WORK } Task;
+/* KEEP: only a reproducer; OPEN: a letter for OPEN_WAIT …, then the path; OUTPUT: the file that
+ * output_open has made is kept ("k") or removed */
+typedef enum { RUN, KEEP, OPEN, WORK, OUTPUT } Task;
 typedef struct { uint64_t task, args, input; } Request;
 typedef struct { int32_t status, failed; uint64_t output; } Reply;
 /* what a message carries beside its bytes: a descriptor */
@@ -205,6 +206,15 @@ static bool serve_run(int fd, const Request *r, char *text, const char *input)
 	return sent;
 }
 
+/* A name that cannot be given ends the broker, with the message. */
+static bool serve_output(int fd, bool keep)
+{
+	Reply reply = {.status = DONE};
+
+	output_end(keep);
+	return put(fd, &reply, sizeof reply);
+}
+
 static bool serve_one(int fd)
 {
 	Request r;
@@ -222,6 +232,7 @@ static bool serve_one(int fd)
 		good = serve_descriptor(fd, (unsigned char)*text < WORKERS &&
 			broker.worker[(unsigned char)*text] ? work_start(*text) : -1);
 		break;
+	case OUTPUT: good = serve_output(fd, *text == 'k'); break;
 	default: good = false;
 	}
 	/* workers that have ended: nothing else runs between two requests */
@@ -242,15 +253,28 @@ static _Noreturn void serve(int fd, pid_t stage)
 	dup2(null, 0);
 	dup2(null, 1);
 	leftovers_forget();
+	output_inherit();
 	/* it ends with the stage, however that ends */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	/* a stage that ended before this has asked for all that it wanted */
 	while (getppid() == stage && serve_one(fd))
 		;
+	leftovers_remove();
 	_exit(DONE);
 }
 
 /* ---- the stage's side */
+
+static void ask_output_end(bool keep)
+{
+	Request q = {OUTPUT, 1, 0};
+	Reply r;
+
+	/* one that could not do it has said why */
+	if (!put(broker.fd, &q, sizeof q) || !put(broker.fd, keep ? "k" : "r", 1) ||
+		!get(broker.fd, &r, sizeof r))
+		die_silent(FAILED);
+}
 
 void broker_start(void)
 {
@@ -265,10 +289,12 @@ void broker_start(void)
 		serve(fd[1], parent);
 	}
 	close(fd[1]);
-	if (pid > 0)
+	if (pid > 0) {
 		broker.fd = fd[0];
-	else
+		process.output_end = ask_output_end;
+	} else {
 		close(fd[0]);
+	}
 }
 
 bool broker_has(void) { return broker.fd >= 0; }

@@ -33,8 +33,10 @@ typedef struct {
 	enum { STEPS_REFUSED, STEPS_WHOLE, STEPS_SEGMENTS } steps;
 	/* for a tool with workers: offers them, and what is called instead of confine_stage */
 	void (*workers)(void), (*confine)(bool endpoint);
-	/* Reads FILE if it is source text or another format; returns NULL if it is a document. */
+	/* for the tool that reads programs and models itself: FILE, NULL if it is a document; and
+	 * what came over a pipe */
 	Graph *(*read)(const char *file);
+	Graph *(*source)(const void *p, size_t n, const char *name);
 } Stage;
 /* The main of a stage: parse options, read, run missing stages, verify, run passes, verify, write.
  */
@@ -56,6 +58,13 @@ int stage_end(void);
 /* Sets up name, descriptors and SIGPIPE: the first call in the main of a tool that does not use
  * stage_main. */
 void stage_begin(const char *name);
+
+/* ---- source.c: programs and models in place of documents */
+
+/* What `trace` makes of FILE, as a stream; NULL when it holds documents or is none (standard input,
+ * an endpoint). To be called before broker_start. */
+struct Stream *source_open(const char *file);
+void source_bytes(const void *p, size_t n, Buf *out);    /* process.trace */
 
 /* ---- confine.c, broker.c: walls around a process that reads what anybody may have written */
 

@@ -48,7 +48,7 @@ static const Option common_options[] = {
 };
 /* what stages have besides */
 static const Option stage_options[] = {
-	{'o', "output", "ENDPOINT", "write to a ZeroMQ endpoint instead of standard output",
+	{'o', "output", "TO", "write to a file or a ZeroMQ endpoint instead of standard output",
 		&opt.output},
 	{'d', "dump", "PASS", "print the graph after PASS (or all) on standard error", &opt.dump,
 		.many = true},
@@ -61,6 +61,7 @@ static const Option stage_options[] = {
 void stage_begin(const char *name)
 {
 	process.stage = name;
+	process.trace = source_bytes;
 	/* make sure that descriptors 0 to 2 exist, so that no file or pipe gets their numbers */
 	for (int fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
@@ -340,37 +341,64 @@ static void handle(const Stage *s, Graph *g)
 	put(g);
 }
 
+/* What the tool reads itself, in place of documents; false when there are documents. */
+static bool handle_source(const Stage *s, Stream *in)
+{
+	InputKind kind;
+	size_t n;
+	const void *p = s->source ? stream_source(in, &kind, &n) : NULL;
+
+	if (p && kind == INPUT_MODEL)
+		die(UNSUPPORTED, "an ONNX model on standard input: give its FILE, where its "
+			"numbers stay");
+	if (p)
+		handle(s, s->source(p, n, stream_name(in)));
+	return p;
+}
+
+static const char *input_of(const Stage *s, int first, int argc, char **argv)
+{
+	const char *file = first < argc ? argv[first] : process.input;
+	bool standard = !file || !strcmp(file, "-");
+
+	if (argc - first > 1 || (first < argc && process.input))
+		die(USAGE, "one input is enough: '%.80s' is too much", argv[argc - 1]);
+	if (standard && isatty(0))
+		die(USAGE, "standard input is a terminal: give a FILE, or pipe a document in");
+	if ((!opt.output || !strcmp(opt.output, "-")) && isatty(1))
+		die(USAGE, "standard output is a terminal: pipe it into a stage, or into show");
+	process.from_socket = endpoint_is(file);
+	return standard ? NULL : file;
+}
+
 int stage_main(const Stage *s, int argc, char **argv)
 {
 	stage_begin(s->name);
-	int first = options_parse(s, argc, argv);
-	const char *file = first < argc ? argv[first] : process.input;
-	if (argc - first > 1 || (first < argc && process.input))
-		die(USAGE, "one input is enough: '%.80s' is too much", argv[argc - 1]);
-	bool standard = !file || !strcmp(file, "-");
-	if (standard && isatty(0))
-		die(USAGE, "standard input is a terminal: give a FILE, or pipe a document in");
-	if (!opt.output && isatty(1))
-		die(USAGE, "standard output is a terminal: pipe it into a stage, or into show");
-	process.from_socket = endpoint_is(file);
-	/* before an endpoint is opened: a copy of its sockets would keep them open */
+	const char *file = input_of(s, options_parse(s, argc, argv), argc, argv);
+	Stream *in = s->read ? NULL : source_open(file);
+	/* a file before the broker, which gives it its name; an endpoint after: a copy of its
+	 * sockets would keep them open */
+	if (!endpoint_is(opt.output))
+		stream_out_open(opt.output);
 	if (s->workers)
 		s->workers();
 	broker_start();
 	stream_out_open(opt.output);
-	Graph *g = s->read && !standard && !endpoint_is(file) ? s->read(file) : NULL;
+	Graph *g = s->read && file && !endpoint_is(file) ? s->read(file) : NULL;
 	if (g) {
 		handle(s, g);
 		return stage_end();
 	}
-	Stream *in = stream_open(file);
+	in = in ? in : stream_open(file);
 	/* made at first use, which is no longer possible between walls */
 	if (s->level_out == LV_PROGRAM)
 		secret_missing();
-	(s->confine ? s->confine : confine_stage)(opt.output || endpoint_is(file));
+	(s->confine ? s->confine : confine_stage)(endpoint_is(opt.output) || endpoint_is(file));
+	if (handle_source(s, in))
+		return stage_end();
 	for (; (g = stream_next(in, 0)); arena_reset())
 		handle(s, g);
-	if (!stream_count(in) && !standard && !endpoint_is(file))
+	if (!stream_count(in) && file && !endpoint_is(file))
 		die(MALFORMED, "%s: ends early at byte 0", file);
 	if (!stream_count(in))
 		die_silent(MALFORMED);

@@ -199,21 +199,11 @@ static int compiled(Hunt *h, const Words *stage, const char *file)
 	return 0;
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-
-	return n >= m && !strcmp(s + n - m, end);
-}
-
 static bool is_program(const char *file)
 {
-	static const char *const ends[] = {".t", ".c", ".cc", ".cpp", ".cxx", ".so", ".onnx"};
+	InputKind kind = file_kind(file);
 
-	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-		if (ends_with(file, ends[i]))
-			return true;
-	return false;
+	return kind == INPUT_TEXT || kind == INPUT_MODEL || kind == INPUT_CODE;
 }
 
 /* The document to begin with: the file itself, or what `trace` makes of a program. */

@@ -34,7 +34,7 @@ static const Stage tool = {.name = "diff",
 	.options = options,
 	.summary =
 		"Compares two documents up to the numbering of nodes, or two results (.npy, .npz,\n"
-		"folders of .npy) by value: exit status 0 if equal, 1 if not."};
+		"folders of .npy) by value: exit status 0 if equal, 1 if not, 5 if it failed."};
 
 /* One of the two documents. same[i]: the number that equal nodes of both share. */
 typedef struct { Graph *g; uint32_t *index, *same; } Side;
@@ -43,8 +43,8 @@ static ARENA Buf out;           /* the differences, as text */
 
 static Graph *read_one(const char *file)
 {
-	Stream *s = stream_open(file);
-	Graph *g = stream_next(s, READ_RAW);
+	Stream *s = source_open(file);
+	Graph *g = stream_next(s ? s : stream_open(file), READ_RAW);
 	if (!g && strcmp(file, "-") && !endpoint_is(file))
 		die(MALFORMED, "%s: ends early at byte 0", file);
 	if (!g)
@@ -244,6 +244,7 @@ static int result(void)
 int main(int argc, char **argv)
 {
 	stage_begin("diff");
+	process.failed = FAILED_APART;
 	int first = options_parse(&tool, argc, argv);
 	if (argc - first != 2)
 		die(USAGE, "two documents or results (.npy, .npz, folders) are needed: diff A B");

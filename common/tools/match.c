@@ -1,5 +1,5 @@
 /* match: finds the nodes of a document that match a pattern; grep for tensor programs. Exit status
- * 0 if any match, else 1. */
+ * 0 if any match, 1 if none, 5 if it failed. */
 #include "io/io.h"
 #include "process/process.h"
 #include "rules/rule.h"
@@ -76,11 +76,17 @@ int main(int argc, char **argv)
 	const Stage form = {.name = "match", .summary = "find a pattern in a document",
 		.usage = "PATTERN [FILE]", .options = options};
 	stage_begin(form.name);
+	process.failed = FAILED_APART;
 	int first = options_parse(&form, argc, argv);
 	if (argc - first < 1 || argc - first > 2)
 		die(USAGE, "one PATTERN and at most one FILE (see --help)");
-	Stream *in = stream_open(first + 1 < argc ? argv[first + 1] : process.input);
+	const char *file = first + 1 < argc ? argv[first + 1] : process.input;
+	Stream *in = source_open(file);
 	size_t found = 0;
+	if (!in) {
+		broker_start();
+		in = stream_open(file);
+	}
 	confine_stage(endpoint_is(stream_name(in)));
 	for (Graph *g; (g = stream_next(in, READ_RAW)); arena_reset())
 		found += match_graph(g, pattern(argv[first], condition), !count);

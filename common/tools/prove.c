@@ -67,7 +67,8 @@ static Graph *checked(Graph *g)
 
 static Graph *read_one(const char *file)
 {
-	Graph *g = stream_next(stream_open(file), 0);
+	Stream *in = source_open(file);
+	Graph *g = stream_next(in ? in : stream_open(file), 0);
 
 	if (!g)
 		die(MALFORMED, "%s: ends early at byte 0", file);
@@ -116,7 +117,9 @@ int main(int argc, char **argv)
 		g = read_one(argv[first]);
 		return compare(g, read_one(argv[first + 1]));
 	}
-	in = stream_open(first < argc ? argv[first] : process.input);
+	const char *file = first < argc ? argv[first] : process.input;
+	in = source_open(file);
+	in = in ? in : stream_open(file);
 	for (; (g = stream_next(in, 0)); arena_reset())
 		handle(g);
 	if (!stream_count(in))

@@ -248,21 +248,14 @@ static void reduce(Reduction *r)
 
 /* ---- the first document */
 
-static bool traced(const char *file)
-{
-	const char *end = strrchr(file, '.');
-
-	return end && (!strcmp(end, ".t") || !strcmp(end, ".onnx") || !strcmp(end, ".c") ||
-			      !strcmp(end, ".cpp") || !strcmp(end, ".so"));
-}
-
 static void begin(Reduction *r, const char *file)
 {
 	const char *first = candidate_file(r, 0);
 	Buf b = {0};
 	Graph *g;
 
-	if (traced(file)) {
+	InputKind kind = file_kind(file);
+	if (kind == INPUT_TEXT || kind == INPUT_MODEL || kind == INPUT_CODE) {
 		const char *trace = tool_find("trace");
 		Outcome o = command_run((char *[]){(char *)trace, (char *)file, NULL}, NULL, first,
 			r->seconds);

@@ -39,7 +39,10 @@ static int parse_text(const char *file)
 {
 	bool standard = !file || !strcmp(file, "-");
 	size_t n, at = 0;
-	const char *s = file_map(standard ? "/dev/stdin" : file, &n);
+	const char *s = file_map(standard ? "-" : file, &n);
+	if (input_kind(s, n, NULL) == INPUT_DOCUMENT)
+		die(MALFORMED, "%s: a document already, no text: show without -p prints it",
+			standard ? "standard input" : file);
 	for (Graph *g; (g = text_next(s, n, standard ? "standard input" : file, &at));
 		arena_reset()) {
 		verify(g);
@@ -55,6 +58,7 @@ static int parse_text(const char *file)
 int main(int argc, char **argv)
 {
 	ShowForm form = {0};
+	const char *to = NULL;
 	const Option options[] = {
 		{'p', "parse", NULL, "turn text back into a document", &form.parse},
 		{0, "count", NULL, "one line: LEVEL nodes=N kernels=K copies=C", &form.count},
@@ -62,6 +66,8 @@ int main(int argc, char **argv)
 		{0, "html", NULL, "one self-contained page", &form.html},
 		{0, "views", NULL, "each chain of movement ops as its views and its index "
 			"expression", &form.views},
+		{'o', "output", "TO", "write to a file or a ZeroMQ endpoint instead of standard "
+			"output", &to},
 		{0},
 	};
 	const Stage tool = {.name = "show", .usage = "[FILE]", .options = options,
@@ -73,14 +79,20 @@ int main(int argc, char **argv)
 	if (form.parse + form.count + form.dot + form.html + form.views > 1)
 		die(USAGE, "one of -p, --count, -g, --html and --views at a time");
 	const char *file = first < argc ? argv[first] : process.input;
-	if (form.parse)
+	if (form.parse) {
+		stream_out_open(to);
 		return parse_text(file);
+	}
+	Stream *in = source_open(file);
+	if (!endpoint_is(to))
+		stream_out_open(to);
 	/* a page has pictures that another program draws */
 	if (!form.html)
 		broker_start();
-	Stream *in = stream_open(file);
+	stream_out_open(to);
+	in = in ? in : stream_open(file);
 	if (!form.html)
-		confine_stage(endpoint_is(file));
+		confine_stage(endpoint_is(file) || endpoint_is(to));
 	for (Graph *g; (g = stream_next(in, READ_RAW)); arena_reset()) {
 		verify(g);
 		/* at this level, functions have no shapes yet */

@@ -253,6 +253,9 @@ void feeds_start(Feeds *f, int64_t call)
 	f->running = true;
 }
 
+int64_t feeds_rows(const Feeds *f) { return f->at.at[0].batch; }
+int64_t feeds_batches(const Feeds *f) { return f->batches; }
+
 void feeds_next(Feeds *f, Session *s)
 {
 	int64_t k = f->from++;

@@ -8,6 +8,7 @@
  * A size variable takes its value from NAME=INT and from axes whose size is just its name; all
  * values must agree. */
 #include "arrays/arrays.h"
+#include "io/io.h"
 #include "session/session.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -172,30 +173,49 @@ void checks_make(const Graph *g, const VarEnv *env)
 
 /* ---- contents */
 
-static bool has_suffix(const char *s, const char *suffix)
-{
-	size_t n = strlen(s), m = strlen(suffix);
-	return n > m && !strcmp(s + n - m, suffix);
-}
-
+/* Of a file, standard input ("-") or an endpoint: by its first bytes, but for .safetensors. */
 static Array file_read(const UOp *u, const char *path)
 {
-	if (has_suffix(path, ".npz"))
-		return npz_read(path, buffer_name(u), u->dtype);
-	if (has_suffix(path, ".safetensors"))
+	size_t n;
+
+	if (name_ends(path, ".safetensors"))
 		return safetensors_read(path, buffer_name(u));
+	const void *p = file_map(path, &n);
+	if (name_ends(path, ".npz") || (n > 2 && !memcmp(p, "PK", 2)))
+		return npz_read(path, buffer_name(u), u->dtype);
 	return npy_read(path, u->dtype);
+}
+
+/* --cast: to the dtype of the input. Floats are rounded to it; an integer has to be one of its. */
+static Array cast_to(const UOp *u, const char *path, Array a)
+{
+	Array to = array_raw(u->dtype, a.rank, a.dim);
+	int64_t n = array_count(&a);
+	void *back = dtype_float(u->dtype) ? NULL : xmalloc(a.bytes + 1);
+
+	interp_cast(u->dtype, to.data, a.dtype, a.data, n);
+	if (back)
+		interp_cast(a.dtype, back, u->dtype, to.data, n);
+	if (back && memcmp(back, a.data, a.bytes))
+		die(MALFORMED, "%s: '%s' holds %s, of which not all are %s", buffer_where(u), path,
+			dtype_name(a.dtype), dtype_name(u->dtype));
+	free(back);
+	array_free(&a);
+	return to;
 }
 
 /* Reads the file for the next of the inputs and sets variables from its shape. Other sizes are
  * compared later, when all variables have values. */
-static Array input_read(const Graph *g, const UOp *u, const char *path, Inputs *r, Feeds *f)
+static Array input_read(
+	const Graph *g, const UOp *u, const char *path, Inputs *r, Feeds *f, bool cast)
 {
 	Array a = file_read(u, path);
 	VarEnv *env = &r->env;
 
+	if (a.dtype != u->dtype && cast)
+		a = cast_to(u, path, a);
 	if (a.dtype != u->dtype)
-		die(MALFORMED, "%s: '%s' holds %s, not %s", buffer_where(u), path,
+		die(MALFORMED, "%s: '%s' holds %s, not %s (--cast takes it)", buffer_where(u), path,
 			dtype_name(a.dtype), dtype_name(u->dtype));
 	if (a.rank != u->shape->rank)
 		die(MALFORMED, "%s: '%s' has %d axes, not %d", buffer_where(u), path, a.rank,
@@ -450,7 +470,7 @@ static void assumed_check(const Graph *g, const UOp *u, const Array *a)
 			buffer_name(u));
 }
 
-Inputs inputs_bind(const Graph *g, Bindings *b, Feeds *f)
+Inputs inputs_bind(const Graph *g, Bindings *b, Feeds *f, bool cast)
 {
 	Nodes in = inputs_all(g), live = walk(g->sink);
 	Inputs r = {
@@ -478,7 +498,7 @@ Inputs inputs_bind(const Graph *g, Bindings *b, Feeds *f)
 		if (numbers_in(value[i]) && !is_generated(value[i]))
 			r.at[r.n] = input_listed(g, in.at[i], value[i], &r.env);
 		else if (!is_generated(value[i]))
-			r.at[r.n] = input_read(g, in.at[i], value[i], &r, f);
+			r.at[r.n] = input_read(g, in.at[i], value[i], &r, f, cast);
 		value[r.n++] = value[i];
 	}
 	map_free(&needed);

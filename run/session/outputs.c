@@ -1,4 +1,5 @@
-/* Outputs to a folder, to one .npz, or as text on standard output:
+/* Outputs to a folder, to one .npy or .npz, over an endpoint (as .npz), as .npy or as text on
+ * standard output:
  *
  *     $ run g.mp x=x.npy
  *     y f32[2,2]
@@ -9,12 +10,7 @@
 #include "io/io.h"
 #include "session/session.h"
 #include <stdlib.h>
-
-static bool is_npz(const char *path)
-{
-	size_t n = strlen(path);
-	return n > 4 && !strcmp(path + n - 4, ".npz");
-}
+#include <sys/stat.h>
 
 static void print_all(size_t n, const char *const *names, const Array *at)
 {
@@ -88,6 +84,58 @@ size_t outputs_asked(const Graph *g, size_t n, const char *const **names, const 
 	return left;
 }
 
+/* What an -o that is no .npy, .npz or endpoint may be: a name with another ending is a slip, unless
+ * a folder of that name is there. */
+void outputs_check_place(const char *to)
+{
+	struct stat st;
+	const char *slash = to ? strrchr(to, '/') : NULL, *name = slash ? slash + 1 : to;
+	const char *ending = name ? strrchr(name, '.') : NULL;
+
+	if (!to || endpoint_is(to) || !ending || ending == name || !ending[1] ||
+		name_ends(to, ".npy") || name_ends(to, ".npz") ||
+		(!stat(to, &st) && S_ISDIR(st.st_mode)))
+		return;
+	die(USAGE, "-o %.200s: outputs are written as .npy, as .npz or into a folder (%.200s/ "
+		"makes one), not as %.80s", to, to, ending);
+}
+
+/* The only output, for a place that has room for one. */
+static const Array *only_output(size_t n, const Array *at, const char *to)
+{
+	if (n != 1)
+		die(USAGE, "-o %.200s: there are %zu outputs: give a folder or a .npz", to, n);
+	return at;
+}
+
+static void write_to(size_t n, const char *const *as, const Array *at, const char *to)
+{
+	Buf b = {0};
+
+	if (endpoint_is(to)) {
+		npz_bytes(&b, n, as, at);
+		stream_put(to, b.s, b.n);
+	} else if (!strcmp(to, "-")) {
+		npy_bytes(&b, only_output(n, at, to));
+		stream_put(NULL, b.s, b.n);
+	} else if (name_ends(to, ".npy")) {
+		npy_write(to, only_output(n, at, to));
+	} else if (name_ends(to, ".npz")) {
+		npz_write(to, n, as, at);
+	} else {
+		folder_new(to);
+		for (size_t i = 0; i < n; i++)
+			npy_write(arena_printf("%s/%s.npy", to, as[i]), &at[i]);
+	}
+	buf_free(&b);
+}
+
+static bool is_folder(const char *to)
+{
+	return strcmp(to, "-") && !endpoint_is(to) && !name_ends(to, ".npy") &&
+		!name_ends(to, ".npz");
+}
+
 void outputs_write(size_t n, const char *const *names, const Array *at, const char *to,
 	bool numbered, const Val *groups)
 {
@@ -100,14 +148,11 @@ void outputs_write(size_t n, const char *const *names, const Array *at, const ch
 	files_hold();
 	if (!to) {
 		print_all(n, as, at);
-	} else if (is_npz(to)) {
-		npz_write(to, n, as, at);
-	} else {
+	} else if (groups && groups->kind == VAL_ARRAY && is_folder(to)) {
 		folder_new(to);
-		if (groups && groups->kind == VAL_ARRAY)
-			write_groups(groups, n, names, at, to, numbered);
-		for (size_t i = 0; i < n && (!groups || groups->kind != VAL_ARRAY); i++)
-			npy_write(arena_printf("%s/%s.npy", to, as[i]), &at[i]);
+		write_groups(groups, n, names, at, to, numbered);
+	} else {
+		write_to(n, as, at, to);
 	}
 	files_release();
 }

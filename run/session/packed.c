@@ -158,7 +158,7 @@ static packed_tensor tensor_of(const packed_array *a, void *data, int64_t *shape
 static void bind_inputs(Packed *p, Bindings *operands)
 {
 	const packed_function *f = p->f;
-	Inputs in = inputs_bind(p->g, operands, NULL);
+	Inputs in = inputs_bind(p->g, operands, NULL, false);
 
 	for (int i = 0; i < f->sizes; i++) {
 		p->size[i] = -1;

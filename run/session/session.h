@@ -16,7 +16,7 @@ bool binding_parse(const char *operand, Binding *b);
  * dtype or shape; a variable is unset or has two values) or FAILED (cannot open). */
 typedef struct { UOp **buffer; Array *at; bool *fed; size_t n; VarEnv env; } Inputs;
 typedef struct Feeds Feeds;
-Inputs inputs_bind(const Graph *g, Bindings *b, Feeds *f);
+Inputs inputs_bind(const Graph *g, Bindings *b, Feeds *f, bool cast);
 /* Evaluates meta.checks: dies with MALFORMED when one does not hold. Skips checks with a variable
  * that has no value. */
 void checks_make(const Graph *g, const VarEnv *env);
@@ -40,6 +40,9 @@ bool feeds_take(
 /* Starts to prepare the batches from call number `call` on. Dies with MALFORMED when the feeds
  * differ in rows or batch size. */
 void feeds_start(Feeds *f, int64_t call);
+/* Once they are started: rows of a batch, batches until all is fed once. */
+int64_t feeds_rows(const Feeds *f);
+int64_t feeds_batches(const Feeds *f);
 /* Sets the session's inputs to the next batch. */
 void feeds_next(Feeds *f, Session *s);
 /* Ends the thread and frees the batches; NULL is allowed. */
@@ -190,13 +193,26 @@ void states_save(Session *s, const char *path, int64_t calls);
  * Dies with MALFORMED when a state is missing or has another dtype or shape. */
 int64_t states_load(Session *s, const char *path);
 
+/* ---- collect.c: the outputs of all calls with feeds */
+
+typedef struct Collected Collected;
+Collected *collected_new(const Feeds *f);
+/* after a call */
+void collected_add(Collected *c, Session *s);
+/* As session_outputs, those that have a row for each row of a batch with the rows of all calls;
+ * they last until collected_free. */
+size_t collected_outputs(Collected *c, Session *s, const char *const **names, const Array **at);
+void collected_free(Collected *c);
+
 /* ---- steps.c: the calls of a run, one after another */
 
 typedef struct {
-	int64_t times, until;           /* calls of this run; calls in all, unless 0 */
+	/* calls of this run (0: one, or once all that is fed); calls in all, unless 0 */
+	int64_t times, until;
 	int64_t save_every, every;      /* calls between two saves, two reports (0: none) */
 	const char *save, *load;        /* or NULL */
 	bool progress;                  /* show a progress line on a terminal */
+	Collected *collected;           /* gets the outputs of each call, or NULL */
 } CallOptions;
 /* Loads states and starts feeds, makes the calls, reports and saves. Returns the number of calls
  * made; *first_ms gets the time of the first. */
@@ -207,8 +223,10 @@ int64_t calls_run(Session *s, Feeds *f, const CallOptions *o, double *first_ms);
 /* Removes the outputs that exist only to update a state (meta.updates); returns how many are left.
  */
 size_t outputs_asked(const Graph *g, size_t n, const char *const **names, const Array **at);
-/* to is a folder, a FILE.npz, or NULL to print. numbered: output_K instead of names. groups is
- * meta.output_groups, or NULL. */
+/* Dies with USAGE when outputs cannot go to `to` by its name. */
+void outputs_check_place(const char *to);
+/* to is a folder, FILE.npy, FILE.npz, an endpoint, "-" (.npy on standard output), or NULL to print.
+ * numbered: output_K instead of names. groups is meta.output_groups, or NULL. */
 void outputs_write(size_t n, const char *const *names, const Array *at, const char *to,
 	bool numbered, const Val *groups);
 /* Repeats call(of) for `seconds` (at least 7 times) and prints minimum and median on standard

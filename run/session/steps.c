@@ -78,10 +78,10 @@ int64_t calls_run(Session *s, Feeds *f, const CallOptions *o, double *first_ms)
 	first = t.done = o->load ? states_load(s, o->load) : 0;
 	if (!o->until && o->times > INT64_MAX - first)
 		die(MALFORMED, "%s: too many calls", o->load);
-	t.last = o->until ? o->until : first + o->times;
-	t.terminal = o->progress && t.last - first > 1 && isatty(STDERR_FILENO);
 	if (f)
 		feeds_start(f, first);
+	t.last = o->until ? o->until : first + (o->times ? o->times : f ? feeds_batches(f) : 1);
+	t.terminal = o->progress && t.last - first > 1 && isatty(STDERR_FILENO);
 	t.told_at = first;
 	t.told_ms = now_ms();
 	while (t.done < t.last) {
@@ -89,6 +89,8 @@ int64_t calls_run(Session *s, Feeds *f, const CallOptions *o, double *first_ms)
 		session_call(s);
 		if (t.done == first)
 			*first_ms = now_ms() - begin;
+		if (o->collected)
+			collected_add(o->collected, s);
 		call_done(&t);
 	}
 	if (t.drawn)
