@@ -3,8 +3,8 @@
  *
  *     r0 * 1000 + n, where r0 < 64 and n <= 1000   →   int_fast32_t
  *
- * A node is narrow if its bounds fit and its sources are narrow; loaded numbers are not. The type is
- * the dialect's: int_fast32_t has 64 bits where those are as fast. */
+ * A node is narrow if its bounds fit and its sources are narrow; loaded numbers are not. The type
+ * is the dialect's: int_fast32_t has 64 bits where those are as fast. */
 #include "index/index.h"
 #include "print/print.h"
 

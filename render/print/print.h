@@ -67,7 +67,7 @@ typedef struct {
 	Helpers helpers;
 	Map names;                      /* node → name: LETs, storage, ranges, variables */
 	Map used;                       /* names in use */
-	Map narrow;                     /* nodes that are computed in the dialect's type for places */
+	Map narrow;                     /* nodes computed in the dialect's type for places */
 	Texts *texts;
 	int lets, regs, bufs, temps;
 	VEC(UOp *) vars;
