@@ -53,9 +53,12 @@ PACKAGES  = libmsgpack-dev libxxhash-dev libsodium-dev zlib1g-dev libzmq3-dev oc
 TESTING   = bats parallel pocl-opencl-icd graphviz python3
 # other compilers and processors: without them their tests are skipped
 CROSS     = clang gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+# microcontrollers, on boards of QEMU's: 130 MB to download
+BOARDS    = gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm gcc-riscv64-linux-gnu libc6-dev-riscv64-cross
 deps:
 	@sh common/process/deps.sh $(PACKAGES) $(TESTING)
-	@sh common/process/deps.sh $(CROSS) || echo "deps: tests that need them are skipped" >&2
+	@for p in "$(CROSS)" "$(BOARDS)"; do sh common/process/deps.sh $$p || \
+		echo "deps: tests that need them are skipped" >&2; done
 	@mkdir -p build; $(MAKE) --no-print-directory -s build/venv/testing build/packages/ready 2> build/venv.log || \
 		echo "deps: tests against ONNX Runtime and scikit-learn may be skipped (build/venv.log)" >&2
 $(B)/%.o: %.c | $(B)/gen/ops.checked

@@ -3,6 +3,7 @@
  *     FILE … → functions of a module → NAME.h, NAME.c */
 #include "emit/emit.h"
 #include "io/io.h"
+#include "library.h"
 #include "loss.h"
 #include "process/process.h"
 #include "prove/prove.h"
@@ -12,8 +13,9 @@
 static struct {
 	const char *name, *to, *target, *threads, *weights;
 	VEC(const char *) with;
-	bool prepare, hpp;
-} opt = {.to = ".", .target = "clang"};
+	const char *cc, *march;
+	bool prepare, hpp, module, so, library, embedded;
+} opt = {.to = "."};
 
 static const Option options[] = {
 	{0, "name", "NAME", "the module's name, an identifier: of its files and its functions",
@@ -21,6 +23,8 @@ static const Option options[] = {
 	{'o', "output", "DIR", "the folder for its files (.)", &opt.to},
 	{'t', "target", "TARGET", "what to render for where that is still to be done (clang)",
 		&opt.target},
+	{0, "embedded", NULL, "for a microcontroller: target c with no more memory than needed",
+		&opt.embedded},
 	{0, "threads", "WHOSE",
 		"none (as it is), caller: NAME_call takes a parallel_for; pool: that, "
 		"and NAME_pool.c",
@@ -31,6 +35,12 @@ static const Option options[] = {
 		&opt.weights},
 	{0, "with", "NAME=FILE", "for that comparison, an operand of run (NAME=rand)", &opt.with,
 		.many = true},
+	{0, "module", NULL, "also NAME_module.c: functions by name, their signatures, calls by "
+		"DLPack tensors", &opt.module},
+	{0, "so", NULL, "libNAME.so instead of sources, and NAME.py, for Python", &opt.so},
+	{0, "static", NULL, "libNAME.a instead of sources", &opt.library},
+	{0, "cc", "CC", "the compiler of --so and --static (cc, gcc or clang)", &opt.cc},
+	{0, "march", "CPU", "the processor they are for (native)", &opt.march},
 	{0, "hpp", NULL, "also NAME.hpp, for C++17", &opt.hpp},
 	{0, "prepare", NULL,
 		"compute what is prepared from constants in NAME_init_ws, "
@@ -52,6 +62,12 @@ static Given given_of(const char *text, bool only)
 	return (Given){only ? NULL : xstrndup(stem, strcspn(stem, ".")), text};
 }
 
+/* --embedded is a row for target c. */
+static const char *target(void)
+{
+	return opt.embedded ? "embedded" : opt.target ? opt.target : "clang";
+}
+
 /* A document that may be packed, at level program, as bytes: each is checked by itself, since a
  * mark is over the nodes in an order that those of another document change. */
 static void document_read(const char *file, Buf *out)
@@ -65,7 +81,7 @@ static void document_read(const char *file, Buf *out)
 		die_silent(MALFORMED);
 	verify(g);
 	if (g->level < LV_PROGRAM) {
-		g = stage_raise(prove_admit(g), LV_PROGRAM, opt.target, true);
+		g = stage_raise(prove_admit(g), LV_PROGRAM, target(), true);
 		verify(g);
 	} else {
 		code_check(g);
@@ -74,13 +90,14 @@ static void document_read(const char *file, Buf *out)
 	arena_reset();
 }
 
-static void write_file(const char *ending, void (*emit)(Buf *, const Module *), const Module *m)
-{
-	Buf b = {0};
+typedef struct { PackedFile at[16]; size_t n; } Files;
 
-	emit(&b, m);
-	file_write(arena_printf("%s/%s%s", opt.to, m->name, ending), buf_str(&b), b.n);
-	buf_free(&b);
+static Buf *file_new(Files *f, const Module *m, const char *ending)
+{
+	PackedFile *file = &f->at[f->n++];
+
+	file->name = arena_printf("%s%s", m->name, ending);
+	return &file->bytes;
 }
 
 /* The number of the word that an option was given; NULL: the first. */
@@ -111,30 +128,54 @@ static const char *writable(void)
 	return end == opt.to ? "." : xstrndup(opt.to, end - opt.to);
 }
 
-/* All files of a module, or none. */
+static Buf *library_new(Files *f, const Module *m, const char *ending)
+{
+	Buf *bytes = file_new(f, m, ending);
+
+	f->at[f->n - 1].name = arena_printf("lib%s", f->at[f->n - 1].name);
+	return bytes;
+}
+
+/* The files that a compiler reads. */
+static void emit_sources(Files *f, Module *m)
+{
+	weights_place(m);
+	if (m->weights != WEIGHTS_SOURCE)
+		emit_weights_file(file_new(f, m, "_weights.bin"), m);
+	emit_header(file_new(f, m, ".h"), m);
+	emit_source(file_new(f, m, ".c"), m);
+	if (m->threads == THREADS_POOL)
+		emit_pool(file_new(f, m, "_pool.c"), m);
+	if (m->weights == WEIGHTS_OBJECT)
+		emit_weights_object(file_new(f, m, "_weights.S"), m);
+	if (m->weights == WEIGHTS_FILE)
+		emit_weights_open(file_new(f, m, "_open.c"), m);
+	if (opt.module || opt.so || opt.library)
+		emit_module(file_new(f, m, "_module.c"), m);
+	if (opt.hpp)
+		emit_hpp(file_new(f, m, ".hpp"), m);
+}
+
+/* All files of a module, or none. With a library its sources are left out. */
 static void write_module(Module *m)
 {
-	Buf weights = {0};
+	Files f = {0}, made = {0}, *out = opt.so || opt.library ? &made : &f;
 
+	emit_sources(&f, m);
+	if (opt.so) {
+		library_make(m->name, true, f.n, f.at, library_new(&made, m, ".so"));
+		emit_template(file_new(&made, m, ".py"), m, "python");
+	}
+	if (opt.library)
+		library_make(m->name, false, f.n, f.at, library_new(&made, m, ".a"));
+	for (size_t i = 0; i < f.n && out == &made; i++)
+		if (strstr(f.at[i].name, ".h"))
+			made.at[made.n++] = f.at[i];
 	files_hold();
 	folder_new(opt.to);
-	weights_place(m);
-	if (m->weights != WEIGHTS_SOURCE) {
-		emit_weights_file(&weights, m);
-		file_write(
-			arena_printf("%s/%s_weights.bin", opt.to, m->name), weights.s, weights.n);
-		buf_free(&weights);
-	}
-	write_file(".h", emit_header, m);
-	write_file(".c", emit_source, m);
-	if (opt.hpp)
-		write_file(".hpp", emit_hpp, m);
-	if (m->threads == THREADS_POOL)
-		write_file("_pool.c", emit_pool, m);
-	if (m->weights == WEIGHTS_OBJECT)
-		write_file("_weights.S", emit_weights_object, m);
-	if (m->weights == WEIGHTS_FILE)
-		write_file("_open.c", emit_weights_open, m);
+	for (size_t i = 0; i < out->n; i++)
+		file_write(arena_printf("%s/%s", opt.to, out->at[i].name),
+			buf_str(&out->at[i].bytes), out->at[i].bytes.n);
 	files_release();
 }
 
@@ -189,18 +230,23 @@ int main(int argc, char **argv)
 	stage_begin("pack");
 	int first = options_parse(&tool, argc, argv);
 	ModuleOptions as = {.prepare = opt.prepare};
+	if (opt.embedded && opt.target && strcmp(opt.target, "c"))
+		die(USAGE, "--embedded is for target c, not '%.80s'", opt.target);
 	if (!opt.name || !identifier_ok(opt.name))
 		die(USAGE, "--name takes an identifier of C, not '%.80s'",
 			opt.name ? opt.name : "");
 	m.name = opt.name;
-	m.threads = choice(
-		"--threads", opt.threads, (const char *const[]){"none", "caller", "pool", NULL});
+	m.threads = !opt.threads && opt.so ?
+		THREADS_POOL :
+		choice("--threads", opt.threads,
+			(const char *const[]){"none", "caller", "pool", NULL});
 	weights_read(&m, &as);
 	size_t n = argc > first ? argc - first : 1;
 	Given *given = xcalloc(n, sizeof *given);
 	for (int i = first; i < argc; i++)
 		given[i - first] = given_of(argv[i], n == 1);
 	const char *writes = writable();
+	library_offer(opt.cc, opt.march);
 	loss_offer(opt.with.n, opt.with.at);
 	broker_start();
 	secret_missing();

@@ -71,13 +71,19 @@ static Graph *begin(Graph *g)
 	return g;
 }
 
-static Graph *reductions(Graph *g) { return wanted(g) ? layout_reductions(g) : g; }
+/* May it take more memory than the buffers that are there? */
+static bool may_grow(const Graph *g) { return wanted(g) && target->local; }
+
+static Graph *reductions(Graph *g) { return may_grow(g) ? layout_reductions(g) : g; }
 static Graph *ranges(Graph *g) { return wanted(g) ? layout_ranges(g) : g; }
-static Graph *ends(Graph *g) { return wanted(g) ? layout_ends(g) : g; }
-static Graph *winograd(Graph *g) { return wanted(g) && !lower_opt.strict ? layout_winograd(g) : g; }
-static Graph *blocks(Graph *g) { return wanted(g) ? layout_blocks(g) : g; }
+static Graph *ends(Graph *g) { return may_grow(g) ? layout_ends(g) : g; }
+static Graph *winograd(Graph *g)
+{
+	return may_grow(g) && !lower_opt.strict ? layout_winograd(g) : g;
+}
+static Graph *blocks(Graph *g) { return may_grow(g) ? layout_blocks(g) : g; }
 static Graph *weights(Graph *g) { return wanted(g) ? layout_weights(g) : g; }
-static Graph *operands(Graph *g) { return wanted(g) ? layout_operands(g) : g; }
+static Graph *operands(Graph *g) { return may_grow(g) ? layout_operands(g) : g; }
 static Graph *slices(Graph *g) { return wanted(g) ? layout_slices(g) : g; }
 static Graph *plan(Graph *g) { return wanted(g) ? done(g) : g; }
 

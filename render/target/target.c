@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 typedef struct {
-	const char *name;
+	const char *name, *language;    /* the target's, whose render-X prints it */
 	bool gpu, f64, fixed;
 	int lanes, vector, registers, group, dims;
 	int64_t local;
@@ -20,9 +20,11 @@ typedef struct {
 } TargetRow;
 
 static const TargetRow rows[] = {
-#define TARGET(NAME, ...) {.name = #NAME, __VA_ARGS__},
+#define TARGET(NAME, ...) {.name = #NAME, .language = #NAME, __VA_ARGS__},
+#define VARIANT(NAME, OF, ...) {.name = #NAME, .language = #OF, __VA_ARGS__},
 #include "target/targets.def"
 #undef TARGET
+#undef VARIANT
 };
 
 const Target *target;
@@ -43,7 +45,7 @@ static void set_lacks(Target *t, const char *names)
 static const Target *from_row(const TargetRow *r)
 {
 	Target *t = xcalloc(1, sizeof *t);
-	snprintf(t->name, sizeof t->name, "%s", r->name);
+	snprintf(t->name, sizeof t->name, "%s", r->language);
 	t->gpu = r->gpu;
 	t->fixed = r->fixed;
 	t->f64 = r->f64;
@@ -183,8 +185,19 @@ static const Target *from_text(const char *name, char *text)
 	return t;
 }
 
+static const TargetRow *row_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (!strcmp(rows[i].name, name))
+			return &rows[i];
+	return NULL;
+}
+
 const char *target_tool(const char *name)
 {
+	const TargetRow *row = row_find(name);
+
+	name = row ? row->language : name;
 	bool plain = name_plain(name, strlen(name));
 	const char *tool = plain ? tool_find(arena_printf("render-%s", name)) : NULL;
 	if (!tool)
@@ -207,10 +220,9 @@ static const Target *describe(const char *name)
 
 const Target *target_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (!strcmp(rows[i].name, name))
-			return from_row(&rows[i]);
-	return describe(name);
+	const TargetRow *row = row_find(name);
+
+	return row ? from_row(row) : describe(name);
 }
 
 void target_print(Buf *out, const Target *t)

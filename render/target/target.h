@@ -24,7 +24,7 @@ typedef struct {
 /* The target of that name: a row of targets.def, or what `render-NAME --describe` prints. Dies with
  * UNSUPPORTED when no such target exists. */
 const Target *target_find(const char *name);
-/* The program render-NAME; dies likewise. */
+/* The program render-NAME, or that of the language of which NAME is a variant; dies likewise. */
 const char *target_tool(const char *name);
 /* The row as text, one "key: value" a line: the form that --describe prints and target_find
  * reads. */
