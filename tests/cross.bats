@@ -116,6 +116,31 @@ arm_needs() { need aarch64-linux-gnu-gcc qemu-aarch64; }
 	done
 }
 
+# portable COMPILER…: target c, compiled with no option that the arithmetic would need, with places in
+# 32 bits as on small machines
+portable() {
+	local seed name inputs kind
+	need "$1"
+	for kind in tiles:40 tiles:41 layout:31 moves:7 reductions:3; do
+		graph_of "${kind%:*}" "${kind#*:}"
+		rm -rf out want ./*.npy
+		mkdir out
+		tool fuse t.mp | tool render -t c | tool show | python3 "$TESTS/cross.py" .
+		sed -i '1i #include <stdint.h>\n#define int_fast32_t int32_t' main.c
+		"$@" -w -o main main.c -lm
+		ok ./main out
+		[ -z "$errors" ] || { echo "$errors"; return 1; }
+		inputs=()
+		for name in *.npy; do inputs+=("${name%.npy}=$name"); done
+		ok tool run --interpret t.mp "${inputs[@]}" -o want
+		tool diff "${near[@]}" want out || { echo "^ $kind, $*"; return 1; }
+	done
+}
+
+@test "cross: C99 without options, sanitized" { portable gcc -std=c99 -O1 -fsanitize=undefined; }
+@test "cross: C99 without options, by gcc with all instructions" { portable gcc -O3 -march=native; }
+@test "cross: C99 without options, by clang" { portable clang -O2 -march=native; }
+
 @test "cross: a program that names a processor is compiled for that one only" {
 	has_x86
 	graph_of tiles 3

@@ -47,7 +47,7 @@ static const char *expr(Printer *p, UOp *u)
 static void print_let(Printer *p, UOp *u)
 {
 	const char *value = expr(p, u->src[0]), *name = arena_printf("v%d", p->lets++);
-	print_line(p, "const %s %s = %s;", type(p, u->dtype), name, value);
+	print_line(p, "const %s %s = %s;", value_type(p, u), name, value);
 	name_put(p, u, name);
 }
 
@@ -113,7 +113,7 @@ static const char *range_name(const Printer *p, const UOp *u)
 static void print_range(Printer *p, UOp *u)
 {
 	const char *size = expr_text(p, u->src[0]).s, *name = range_name(p, u),
-		   *t = type(p, DT_I64);
+		   *t = value_type(p, u);
 	if (expr_text(p, u->src[0]).prec < PREC_ADD)
 		size = arena_printf("(%s)", size);
 	print_line(p, "for (%s %s = 0; %s < %s; %s++) {", t, name, name, size, name);
@@ -279,9 +279,11 @@ static const char *slot_name(const Printer *p, int k)
 
 static void name_vars(Printer *p)
 {
+	p->var_name = arena_alloc((p->vars.n + 1) * sizeof *p->var_name);
 	for (size_t i = 0; i < p->vars.n; i++) {
 		const Val *s = p->vars.at[i]->arg->a[0];
-		name_put(p, p->vars.at[i], name_unique(&p->used, name_safe(s->s, s->n)));
+		p->var_name[i] = name_unique(&p->used, name_safe(s->s, s->n));
+		name_put(p, p->vars.at[i], p->var_name[i]);
 	}
 }
 
@@ -307,7 +309,7 @@ static void print_params(Printer *p, Buf *out)
 	}
 	for (size_t i = 0; i < p->vars.n; i++, comma = ", ")
 		buf_printf(out, "%s%s", comma,
-			size_param(p, map_get(&p->names, PKEY(p->vars.at[i])), p->slots + i));
+			size_param(p, p->var_name[i], p->slots + i));
 	if (p->from)
 		buf_printf(out, "%sconst %s %s, const %s %s", comma, type(p, DT_I64), p->from,
 			type(p, DT_I64), p->to);
@@ -338,17 +340,22 @@ static void name_items(Printer *p)
 /* opens the loop over items, if the kernel has a grid */
 static void print_items(Printer *p, const Nodes *all)
 {
-	const char *name = p->from ? name_unique(&p->used, "gidx0") : NULL, *t = type(p, DT_I64);
+	const char *name = p->from ? name_unique(&p->used, "gidx0") : NULL, *cast = "",
+		   *t = type(p, DT_I64);
 	for (size_t i = 0; i < all->n; i++) {
 		UOp *u = all->at[i];
 		if (u->op == OP_SPECIAL && (!name || !val_is_str(u->arg, "gidx0")))
 			die(MALFORMED, "node %u SPECIAL: is no place in the kernel's grid", u->id);
-		if (u->op == OP_SPECIAL)
-			name_put(p, u, name);
+		if (u->op != OP_SPECIAL)
+			continue;
+		name_put(p, u, name);
+		t = value_type(p, u);
+		cast = is_narrow(p, u) ? arena_printf("(%s)", t) : "";
 	}
 	if (!name)
 		return;
-	print_line(p, "for (%s %s = %s; %s < %s; %s++) {", t, name, p->from, name, p->to, name);
+	print_line(p, "for (%s %s = %s%s; %s < %s%s; %s++) {", t, name, cast, p->from, name, cast,
+		p->to, name);
 	p->indent++;
 }
 
@@ -426,9 +433,24 @@ static bool uses_f64(const Printer *p, const Nodes *all)
 	return false;
 }
 
+/* The size variables that fit into the type of places, in that type. */
+static void print_narrow_vars(Printer *p)
+{
+	for (size_t i = 0; i < p->vars.n; i++) {
+		UOp *u = p->vars.at[i];
+		const char *name, *t = value_type(p, u);
+		if (!is_narrow(p, u))
+			continue;
+		name = name_unique(&p->used, arena_printf("%s_i32", p->var_name[i]));
+		print_line(p, "const %s %s = (%s)%s;", t, name, t, p->var_name[i]);
+		name_put(p, u, name);
+	}
+}
+
 static void print_body(Printer *p, const Nodes *all)
 {
 	p->indent = 1;
+	print_narrow_vars(p);
 	p->d->on_cpu ? print_items(p, all) : print_specials(p, all);
 	for (uint32_t i = 0; i < p->kernel->nsrc;)
 		i += print_statement(p, i);
@@ -462,6 +484,7 @@ const Val *cstyle_print(
 	Nodes all = walk(kernel);
 	find_storage(&p, &all);
 	find_vars(&p);
+	narrow_find(&p, &all);
 	name_unique(&p.used, name);
 	name_params(&p, &all);
 	name_vars(&p);
@@ -488,6 +511,7 @@ const Val *cstyle_print(
 	vec_free(&p.helpers.names);
 	map_free(&p.names);
 	map_free(&p.used);
+	map_free(&p.narrow);
 	vec_free(&p.vars);
 	vec_free(&p.open);
 	if (d->vectors)

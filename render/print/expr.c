@@ -12,8 +12,6 @@ enum { DEEPEST = 40, LONGEST = 1500 };
 static Text text_of(const char *s, int prec) { return (Text){s, prec, 0}; }
 #define TEXT(prec, ...) text_of(arena_printf(__VA_ARGS__), prec)
 
-static const char *type_of(Printer *p, const UOp *u) { return p->d->type[u->dtype]; }
-
 static Text *slot(Printer *p, const UOp *u)
 {
 	if (u->id >= p->texts->cap)
@@ -100,14 +98,23 @@ int operator_prec(const char *operator)
 	die_bug(__FILE__, __LINE__, operator);
 }
 
+/* The first operand, in the type of u where the operands are narrow and u is not. */
+static const char *first_at(Printer *p, UOp *u, int prec)
+{
+	bool widens = u->dtype == DT_I64 && !is_narrow(p, u) && is_narrow(p, u->src[0]) &&
+		is_narrow(p, u->src[1]);
+	return widens ? arena_printf("(%s)%s", p->d->type[DT_I64],
+				expr_at(p, u->src[0], PREC_UNARY)) :
+			expr_at(p, u->src[0], prec);
+}
+
 static Text infix(Printer *p, UOp *u, const char *op)
 {
 	/* compilers warn about mixed operators: only + - * / % need no parentheses */
 	int prec = operator_prec(op);
 	bool loose = prec >= PREC_ADD;
 	int left = loose ? prec : PREC_UNARY, right = loose ? prec + 1 : PREC_UNARY;
-	return TEXT(
-		prec, "%s %s %s", expr_at(p, u->src[0], left), op, expr_at(p, u->src[1], right));
+	return TEXT(prec, "%s %s %s", first_at(p, u, left), op, expr_at(p, u->src[1], right));
 }
 
 static bool known_small(UOp *u)
@@ -128,9 +135,9 @@ static Text wrapping(Printer *p, UOp *u)
 		return infix(p, u, op);
 	DType via = dtype_size(u->dtype) == 8 ? DT_U64 : DT_U32;
 	if (p->d->wraps)
-		return TEXT(PREC_UNARY, "(%s)(%s %s %s)", type_of(p, u),
+		return TEXT(PREC_UNARY, "(%s)(%s %s %s)", value_type(p, u),
 			expr_at(p, u->src[0], prec), op, expr_at(p, u->src[1], prec + 1));
-	return TEXT(PREC_UNARY, "(%s)((%s)%s %s (%s)%s)", type_of(p, u), p->d->type[via],
+	return TEXT(PREC_UNARY, "(%s)((%s)%s %s (%s)%s)", value_type(p, u), p->d->type[via],
 		expr_at(p, u->src[0], PREC_UNARY), op, p->d->type[via],
 		expr_at(p, u->src[1], PREC_UNARY));
 }
@@ -146,7 +153,7 @@ static Text sum_text(Printer *p, UOp *u)
 	if (u->op == OP_ADD && dtype_int(u->dtype) && dtype_size(u->dtype) >= 4 &&
 	    (p->d->wraps || known_small(u)) && const_is_int(u->src[1], &v) && v < 0 &&
 	    v > -INT32_MAX)
-		return TEXT(PREC_ADD, "%s - %lld", expr_at(p, u->src[0], PREC_ADD), (long long)-v);
+		return TEXT(PREC_ADD, "%s - %lld", first_at(p, u, PREC_ADD), (long long)-v);
 	return wrapping(p, u);
 }
 
@@ -157,7 +164,7 @@ static Text neg_text(Printer *p, UOp *u)
 		(dtype_size(u->dtype) >= 4 && (p->d->wraps || !dtype_signed(u->dtype))))
 		return TEXT(PREC_UNARY, "-%s", x);
 	DType via = dtype_size(u->dtype) == 8 ? DT_U64 : DT_U32;
-	return TEXT(PREC_UNARY, "(%s)(0 - (%s)%s)", type_of(p, u), p->d->type[via], x);
+	return TEXT(PREC_UNARY, "(%s)(0 - (%s)%s)", value_type(p, u), p->d->type[via], x);
 }
 
 static Text call(Printer *p, UOp *u, const char *fn)
@@ -170,7 +177,8 @@ static Text call(Printer *p, UOp *u, const char *fn)
 
 static Text helper_text(Printer *p, UOp *u)
 {
-	return call(p, u, helper_binary(&p->helpers, u->op, u->dtype));
+	return call(p, u, is_narrow(p, u) ? helper_places(&p->helpers, u->op) :
+						    helper_binary(&p->helpers, u->op, u->dtype));
 }
 
 const char *language_function(const Dialect *d, Op op, DType t)
@@ -228,9 +236,9 @@ static Text shift_text(Printer *p, UOp *u)
 		return helper_text(p, u);
 	const char *x = expr_at(p, u->src[0], PREC_UNARY), *op = op_info[u->op].c_text;
 	if (u->op == OP_SHR)
-		return TEXT(PREC_SHIFT, "%s %s %d", x, op, (int)by);
+		return TEXT(PREC_SHIFT, "%s %s %d", first_at(p, u, PREC_UNARY), op, (int)by);
 	DType via = dtype_size(u->dtype) == 8 ? DT_U64 : DT_U32;
-	return TEXT(PREC_UNARY, "(%s)((%s)%s %s %d)", type_of(p, u), p->d->type[via], x, op,
+	return TEXT(PREC_UNARY, "(%s)((%s)%s %s %d)", value_type(p, u), p->d->type[via], x, op,
 		(int)by);
 }
 
@@ -256,6 +264,12 @@ static Text mulacc_text(Printer *p, UOp *u)
 	if (u->dtype == DT_BOOL)
 		return TEXT(PREC_OR, "(%s & %s) | %s", expr_at(p, u->src[0], PREC_UNARY),
 			expr_at(p, u->src[1], PREC_UNARY), expr_at(p, u->src[2], PREC_UNARY));
+	if (!dtype_float(u->dtype) && !p->d->wraps) {
+		const char *via = p->d->type[dtype_size(u->dtype) == 8 ? DT_U64 : DT_U32];
+		return TEXT(PREC_UNARY, "(%s)((%s)%s * (%s)%s + (%s)%s)", value_type(p, u), via,
+			expr_at(p, u->src[0], PREC_UNARY), via, expr_at(p, u->src[1], PREC_UNARY),
+			via, expr_at(p, u->src[2], PREC_UNARY));
+	}
 	return TEXT(PREC_ADD, "%s * %s + %s", expr_at(p, u->src[0], PREC_MUL),
 		expr_at(p, u->src[1], PREC_UNARY), expr_at(p, u->src[2], PREC_MUL));
 }
@@ -309,8 +323,8 @@ static Text cast_text(Printer *p, UOp *u)
 			helper_cast(&p->helpers, to, dtype_half(from) ? DT_F32 : from),
 			wide_text(p, x));
 	if (dtype_half(from))
-		return TEXT(PREC_UNARY, "(%s)%s", type_of(p, u), wide_text(p, x));
-	return TEXT(PREC_UNARY, "(%s)%s", type_of(p, u), expr_at(p, x, PREC_UNARY));
+		return TEXT(PREC_UNARY, "(%s)%s", value_type(p, u), wide_text(p, x));
+	return TEXT(PREC_UNARY, "(%s)%s", value_type(p, u), expr_at(p, x, PREC_UNARY));
 }
 
 static Text bitcast_text(Printer *p, UOp *u)
@@ -325,7 +339,7 @@ static Text bitcast_text(Printer *p, UOp *u)
 	if (reinterprets)
 		return TEXT(PREC_ATOM, "%s(%s)", helper_bits(&p->helpers, u->dtype, from),
 			expr_at(p, u->src[0], PREC_ANY));
-	return TEXT(PREC_UNARY, "(%s)%s", type_of(p, u), expr_at(p, u->src[0], PREC_UNARY));
+	return TEXT(PREC_UNARY, "(%s)%s", value_type(p, u), expr_at(p, u->src[0], PREC_UNARY));
 }
 
 /* ---- places */
@@ -379,7 +393,7 @@ static void cut_long(Printer *p, UOp *u, Text *t)
 	if (u->op == OP_INDEX || (t->depth < DEEPEST && strlen(t->s) < LONGEST))
 		return;
 	const char *name = arena_printf("t%d", p->temps++);
-	print_line(p, "const %s %s = %s;", type_of(p, u), name, t->s);
+	print_line(p, "const %s %s = %s;", value_type(p, u), name, t->s);
 	*t = text_of(name, PREC_ATOM);
 }
 

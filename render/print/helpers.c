@@ -14,14 +14,19 @@
 static const DType wide_unsigned[] = {[1] = DT_U32, [2] = DT_U32, [4] = DT_U32, [8] = DT_U64};
 static const DType same_unsigned[] = {[1] = DT_U8, [2] = DT_U16, [4] = DT_U32, [8] = DT_U64};
 
-typedef struct { const char *name; DType to, from; const char *low, *high; } CastWords;
+typedef struct {
+	const char *name;
+	DType to, from;
+	const char *type;       /* instead of that of `to`; or NULL */
+	const char *low, *high;
+} CastWords;
 
 static const char *word(const Dialect *d, const CastWords *w, char c)
 {
 	switch (c) {
 	case 'I': return d->inline_fn;
 	case 'N': return w->name;
-	case 'T': return d->type[w->to];
+	case 'T': return w->type ? w->type : d->type[w->to];
 	case 'U': return d->type[same_unsigned[dtype_size(w->to)]];
 	case 'V': return d->type[wide_unsigned[dtype_size(w->to)]];
 	case 'S': return d->type[w->from];
@@ -129,6 +134,15 @@ const char *helper_binary(Helpers *h, Op op, DType t)
 		die_bug(__FILE__, __LINE__, op_name(op));
 	if (!helper_have(h, w.name))
 		put(h, &w, text);
+	return w.name;
+}
+
+const char *helper_places(Helpers *h, Op op)
+{
+	CastWords w = {.name = arena_printf("%s_fast_i32", op_word(op)), .to = DT_I64,
+		.from = DT_I64, .type = h->d->narrow};
+	if (!helper_have(h, w.name))
+		put(h, &w, binary[op].sint);
 	return w.name;
 }
 

@@ -3,7 +3,7 @@
 #define RENDER_PRINT_PRINT_H
 #include "graph/graph.h"
 
-/* ---- cstyle.c, expr.c, names.c, helpers.c: printing C-like source ------- */
+/* ---- cstyle.c, expr.c, narrow.c, names.c, helpers.c: printing C-like source ------- */
 
 /* The spellings of a language. A NULL pointer: the language lacks the feature. */
 typedef struct Dialect Dialect;
@@ -29,6 +29,7 @@ struct Dialect {
 		*mulacc[2]; /* a*b + c rounded once, where that is fast, f32 and f64; NULL: left to
 							  the compiler */
 	const char *i64_suffix;         /* "L" */
+	const char *narrow;             /* 32 bits or more, for places that fit; NULL: i64 */
 	bool wraps;                     /* signed arithmetic wraps, by the compiler's flags */
 	bool attributes;                /* parameters carry [[buffer(k)]], sizes are references */
 	bool on_cpu;                    /* has a NAME_call for run */
@@ -43,6 +44,8 @@ bool helper_have(Helpers *h, const char *name);
 void helper_put(Helpers *h, const char *name, const char *text);
 /* the prelude's function for an op on sources of dtype t */
 const char *helper_binary(Helpers *h, Op op, DType t);
+/* the same for places, in the dialect's type for them */
+const char *helper_places(Helpers *h, Op op);
 /* "max" for MAX: what functions for an op are named after, in the arena */
 const char *op_word(Op op);
 /* the language's function for an op of form FUNCTION on f32 or f64 */
@@ -64,9 +67,11 @@ typedef struct {
 	Helpers helpers;
 	Map names;                      /* node → name: LETs, storage, ranges, variables */
 	Map used;                       /* names in use */
+	Map narrow;                     /* nodes computed in the dialect's type for places */
 	Texts *texts;
 	int lets, regs, bufs, temps;
 	VEC(UOp *) vars;
+	const char **var_name;          /* of the parameters */
 	int slots;
 	uint64_t *stored;               /* bit by slot */
 	bool restricted;
@@ -108,6 +113,11 @@ enum {
 	PREC_UNARY,
 	PREC_ATOM
 };
+/* Finds the places among these nodes, sources before users, that fit into 32 bits. */
+void narrow_find(Printer *p, const Nodes *all);
+bool is_narrow(const Printer *p, const UOp *u);
+/* The type in which u is computed. */
+const char *value_type(const Printer *p, const UOp *u);
 void print_line(Printer *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- vector*.c: loops of kind "vector" --------------------------------------------------- */
