@@ -154,7 +154,7 @@ tools() { (cd "$BIN" && printf '%s\n' *); }
 	capture "$BIN/diff" --notes "$BATS_TEST_TMPDIR/a.mp" "$BATS_TEST_TMPDIR/b.mp"
 	[ "$status" = 1 ]
 	fails 2 "$BIN/diff" "$BATS_TEST_TMPDIR/a.mp"
-	fails 1 "$BIN/diff" "$BATS_TEST_TMPDIR/a.mp" "$BATS_TEST_TMPDIR/none.mp"
+	fails 5 "$BIN/diff" "$BATS_TEST_TMPDIR/a.mp" "$BATS_TEST_TMPDIR/none.mp"
 }
 
 @test "show -g and --html escape names" {
