@@ -16,27 +16,28 @@ static void put_constants(Emit *e)
 		const SizeVar *s = &f->size.at[i];
 		if (s->turn || (s->bound && !s->returned))
 			continue;
-		buf_printf(e->out, "#define %s_%s_MIN %lld\n", f->prefix, s->id,
+		buf_printf(e->out, "#define %s_%s_MIN %lld\n", f->prefix, s->member,
 			(long long)s->var->arg->a[1]->i);
-		buf_printf(e->out, "#define %s_%s_MAX %lld\n", f->prefix, s->id,
+		buf_printf(e->out, "#define %s_%s_MAX %lld\n", f->prefix, s->member,
 			(long long)s->var->arg->a[2]->i);
 	}
 	for (size_t i = 0; i < f->inputs + f->outputs; i++) {
 		const Buffer *b = &f->buffer.at[i];
 		int64_t low, most;
 		ix_bounds(b->room, &low, &most);
-		buf_printf(e->out, "#define %s_%s_DTYPE \"%s\"\n", f->prefix, b->id,
+		buf_printf(e->out, "#define %s_%s_DTYPE \"%s\"\n", f->prefix, b->member,
 			dtype_name(b->u->dtype));
-		buf_printf(e->out, "#define %s_%s_ALIGN %d\n", f->prefix, b->id,
+		buf_printf(e->out, "#define %s_%s_ALIGN %d\n", f->prefix, b->member,
 			dtype_size(b->u->dtype));
-		buf_printf(e->out, "#define %s_%s_RANK %d\n", f->prefix, b->id, b->u->shape->rank);
+		buf_printf(
+			e->out, "#define %s_%s_RANK %d\n", f->prefix, b->member, b->u->shape->rank);
 		for (int k = 0; k < b->u->shape->rank; k++) {
 			int64_t n;
 			if (ix_is_const(b->u->shape->dim[k], &n))
-				buf_printf(e->out, "#define %s_%s_DIM%d %lld\n", f->prefix, b->id,
-					k, (long long)n);
+				buf_printf(e->out, "#define %s_%s_DIM%d %lld\n", f->prefix,
+					b->member, k, (long long)n);
 		}
-		buf_printf(e->out, "#define %s_%s_%s %lld\n", f->prefix, b->id,
+		buf_printf(e->out, "#define %s_%s_%s %lld\n", f->prefix, b->member,
 			low == most ? "BYTES" : "BYTES_MAX", (long long)most);
 	}
 }
@@ -50,15 +51,15 @@ static void put_args(Emit *e)
 	for (size_t i = 0; i < f->size.n; i++) {
 		const SizeVar *s = &f->size.at[i];
 		if (!s->bound)
-			buf_printf(e->out, "\tint64_t %s;  /* %lld to %lld */\n", s->id,
+			buf_printf(e->out, "\tint64_t %s;  /* %lld to %lld */\n", s->member,
 				(long long)s->var->arg->a[1]->i, (long long)s->var->arg->a[2]->i);
 		else if (s->returned)
-			buf_printf(e->out, "\tint64_t %s;  /* set by the call */\n", s->id);
+			buf_printf(e->out, "\tint64_t %s;  /* set by the call */\n", s->member);
 	}
 	for (size_t i = 0; i < f->inputs + f->outputs; i++) {
 		const Buffer *b = &f->buffer.at[i];
 		buf_printf(e->out, "\t%s%s *%s;  /* %s%s */\n",
-			b->place == PLACE_INPUT ? "const " : "", type_name(b->u->dtype), b->id,
+			b->place == PLACE_INPUT ? "const " : "", type_name(b->u->dtype), b->member,
 			emit_shape(b), b->bound ? ", with room for the most there can be" : "");
 	}
 	if (e->m->weights == WEIGHTS_FILE)
@@ -80,7 +81,7 @@ static void put_state(Emit *e)
 		int64_t n;
 		if (b->place == PLACE_STATE && shape_static(b->u->shape, &n))
 			buf_printf(e->out, "\t%s %s[%lld];  /* %s */\n", type_name(b->u->dtype),
-				b->id, (long long)(n ? n : 1), emit_shape(b));
+				b->member, (long long)(n ? n : 1), emit_shape(b));
 	}
 	buf_printf(e->out, "} %s_state;\n", f->prefix);
 	buf_printf(e->out, "/* Sets it to what it is before the first call. */\n"

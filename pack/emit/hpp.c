@@ -50,11 +50,11 @@ static void put_alias(Buf *out, const Function *f, size_t i, bool whole)
 		buf_printf(out, "Buffer<%s", std_type(b->u->dtype));
 		for (int k = 0; k < s->rank && ix_is_const(s->dim[k], &n); k++)
 			buf_printf(out, ", %lld", (long long)n);
-		buf_printf(out, ">;  /* %s */\n", b->id);
+		buf_printf(out, ">;  /* %s */\n", b->member);
 	} else {
 		buf_printf(out, "View<%s%s, %d>;  /* %s: %s */\n",
 			b->place == PLACE_INPUT ? "const " : "", std_type(b->u->dtype), s->rank,
-			b->id, emit_shape(b));
+			b->member, emit_shape(b));
 	}
 }
 
@@ -91,7 +91,7 @@ static void put_pattern(Buf *out, const Function *f, size_t i)
 		"/* %s is a sparse matrix: its values by columns (CSC). */\nstruct OUT%zu_pattern "
 		"{\n"
 		"\tstatic constexpr std::int64_t rows = %lld, columns = %lld, nonzeros = %lld;\n",
-		b->id, i - f->inputs, (long long)shape->a[0]->i, (long long)shape->a[1]->i,
+		b->member, i - f->inputs, (long long)shape->a[0]->i, (long long)shape->a[1]->i,
 		(long long)(rows && rows->kind == VAL_BIN ? rows->n / 4 : 0));
 	if (colours && colours->kind == VAL_INT)
 		buf_printf(out, "\tstatic constexpr int colours = %lld;\n", (long long)colours->i);
@@ -116,7 +116,7 @@ static const char *place_of_size(const Function *f, const SizeVar *s)
 		const Buffer *b = &f->buffer.at[i];
 		for (int k = 0; k < b->u->shape->rank; k++)
 			if (b->u->shape->dim[k] == s->var)
-				return arena_printf("%s.shape[%d]", b->id, k);
+				return arena_printf("%s.shape[%d]", b->member, k);
 	}
 	return NULL;
 }
@@ -129,10 +129,11 @@ static void put_args(Buf *out, const Module *m, const Function *f)
 		const SizeVar *s = &f->size.at[i];
 		const char *at = s->bound ? NULL : place_of_size(f, s);
 		if (!s->bound)
-			buf_printf(out, "\targs.%s = %s;\n", s->id, at ? at : s->id);
+			buf_printf(out, "\targs.%s = %s;\n", s->member, at ? at : s->member);
 	}
 	for (size_t i = 0; i < f->inputs + f->outputs; i++)
-		buf_printf(out, "\targs.%s = %s.data;\n", f->buffer.at[i].id, f->buffer.at[i].id);
+		buf_printf(out, "\targs.%s = %s.data;\n", f->buffer.at[i].member,
+			f->buffer.at[i].member);
 	if (m->weights == WEIGHTS_FILE)
 		buf_printf(out, "\targs.weights = weights;\n");
 }
@@ -145,12 +146,12 @@ static void put_parameters(Buf *out, const Function *f)
 		const SizeVar *s = &f->size.at[i];
 		if (s->bound || place_of_size(f, s))
 			continue;
-		buf_printf(out, "%sstd::int64_t %s", comma, s->id);
+		buf_printf(out, "%sstd::int64_t %s", comma, s->member);
 		comma = ", ";
 	}
 	for (size_t i = 0; i < f->inputs + f->outputs; i++, comma = ", ")
 		buf_printf(out, "%s%s%s &%s", comma, i < f->inputs ? "const " : "", alias_of(f, i),
-			f->buffer.at[i].id);
+			f->buffer.at[i].member);
 	if (f->states)
 		buf_printf(out, "%sSTATE_t &state", comma);
 }
@@ -169,7 +170,8 @@ static void put_shapes(Emit *e, bool before)
 			if (input != before)
 				continue;
 			buf_printf(e->out,
-				input ? "\tif (%s.shape[%d] != " : "\t%s.shape[%d] = ", b->id, k);
+				input ? "\tif (%s.shape[%d] != " : "\t%s.shape[%d] = ", b->member,
+				k);
 			emit_size(e, dim, emit_args_name);
 			buf_printf(e->out, input ? ")\n\t\treturn %s_SIZE;\n" : ";\n", e->m->name);
 		}

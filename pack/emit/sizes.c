@@ -1,9 +1,9 @@
 /* Sizes as C: what a document says as "(n+21)//22" is (n + 21) / 22 where nothing is negative. */
 #include "emit/emit.h"
 
-const char *emit_member(const SizeVar *s) { return arena_printf("args->%s", s->id); }
+const char *emit_member(const SizeVar *s) { return arena_printf("args->%s", s->member); }
 
-const char *emit_args_name(const SizeVar *s) { return arena_printf("args.%s", s->id); }
+const char *emit_args_name(const SizeVar *s) { return arena_printf("args.%s", s->member); }
 
 static const char *own_id(const SizeVar *s) { return s->id; }
 

@@ -89,11 +89,11 @@ static void put_pointer(Emit *e, const Buffer *b)
 	bool moves = b->place == PLACE_TEMP && is_swapped(e->f, b->u);
 
 	if (b->place == PLACE_INPUT)
-		emit_line(e, "const %s *const %s = args->%s;", type, b->id, b->id);
+		emit_line(e, "const %s *const %s = args->%s;", type, b->id, b->member);
 	else if (b->place == PLACE_OUTPUT)
-		emit_line(e, "%s *const %s = args->%s;", type, b->id, b->id);
+		emit_line(e, "%s *const %s = args->%s;", type, b->id, b->member);
 	else if (b->place == PLACE_STATE)
-		emit_line(e, "%s *const %s = state->%s;", type, b->id, b->id);
+		emit_line(e, "%s *const %s = state->%s;", type, b->id, b->member);
 	else if (b->place == PLACE_CONST)
 		emit_weight_place(e, b);
 	else {
@@ -138,7 +138,7 @@ static void put_start(Emit *e, size_t from, size_t to)
 		const SizeVar *v = &f->size.at[i];
 		if (v->bound || (to == f->prepares && f->fixed))
 			continue;
-		emit_line(e, "const int64_t %s = args->%s;", v->id, v->id);
+		emit_line(e, "const int64_t %s = args->%s;", v->id, v->member);
 		map_put(&e->known, PKEY(v->var->arg->a[0]), (void *)v);
 	}
 	put_regions(e);
@@ -186,7 +186,8 @@ static void put_returned(Emit *e)
 {
 	for (size_t i = 0; i < e->f->size.n; i++)
 		if (e->f->size.at[i].returned)
-			emit_line(e, "args->%s = %s;", e->f->size.at[i].id, e->f->size.at[i].id);
+			emit_line(
+				e, "args->%s = %s;", e->f->size.at[i].member, e->f->size.at[i].id);
 }
 
 /* ---- functions */
@@ -200,10 +201,11 @@ static void put_init_state(Emit *e)
 	for (size_t i = 0; i < f->buffer.n; i++) {
 		const Buffer *b = &f->buffer.at[i];
 		if (b->place == PLACE_STATE && b->constant == NO_CONSTANT)
-			emit_line(e, "memset(state->%s, 0, sizeof state->%s);", b->id, b->id);
+			emit_line(
+				e, "memset(state->%s, 0, sizeof state->%s);", b->member, b->member);
 		else if (b->place == PLACE_STATE)
-			emit_line(e, "memcpy(state->%s, %s, sizeof state->%s);", b->id,
-				e->m->constant.at[b->constant].id, b->id);
+			emit_line(e, "memcpy(state->%s, %s, sizeof state->%s);", b->member,
+				e->m->constant.at[b->constant].id, b->member);
 	}
 	buf_printf(e->out, "}\n\n");
 }
@@ -316,7 +318,7 @@ void emit_source(Buf *out, const Module *m)
 	buf_printf(out, "/* %s.c: made by sluice pack. This code is yours. */\n", m->name);
 	buf_printf(out, "#include \"%s.h\"\n#include <math.h>\n#include <string.h>\n\n", m->name);
 	buf_printf(out,
-		"#ifdef __cplusplus\n#define restrict __restrict\n#define _Bool bool\n#endif\n\n");
+		"#ifdef __cplusplus\n#ifndef restrict\n#define restrict __restrict\n#endif\n#endif\n\n");
 	emit_weights_source(out, m);
 	for (size_t i = 0; i < m->constant.n; i++) {
 		if (m->constant.at[i].offset >= 0)

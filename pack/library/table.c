@@ -181,7 +181,7 @@ static void put_arrays(Buf *out, const Function *f, Place place, const char *wha
 			put_array(out, buffer_name(b->u), b->u->dtype, b->u->shape,
 				arena_printf("%s_packed_%s%d", f->prefix, what, n++), true,
 				place == PLACE_STATE ? arena_printf("offsetof(%s_state, %s)",
-					f->prefix, b->id) : "0");
+					f->prefix, b->member) : "0");
 	}
 	buf_printf(out, "};\n");
 }
@@ -195,7 +195,7 @@ static void put_set(Buf *out, const Function *f)
 		"\tmemset(args, 0, sizeof *args);\n", f->prefix, f->prefix);
 	for (size_t i = 0; i < f->size.n; i++)
 		if (in_args(&f->size.at[i]))
-			buf_printf(out, "\targs->%s = size[%d];\n", f->size.at[i].id,
+			buf_printf(out, "\targs->%s = size[%d];\n", f->size.at[i].member,
 				size_number(f, &f->size.at[i]));
 	buf_printf(out, "%s}\n", size_count(f) ? "" : "\t(void)size;\n");
 }
@@ -282,12 +282,12 @@ static void put_pointers(Emit *e, const Inputs *in)
 
 	for (size_t i = 0; i < in->n; i++)
 		if (in->at[i].b)
-			emit_line(e, "args.%s = (const %s *)%s_data(in[%zu]);", in->at[i].b->id,
+			emit_line(e, "args.%s = (const %s *)%s_data(in[%zu]);", in->at[i].b->member,
 				type_name(in->at[i].dtype), e->m->name, i);
 	for (size_t i = 0; i < f->outputs; i++) {
 		const Buffer *b = &f->buffer.at[f->inputs + i];
-		emit_line(e, "args.%s = (%s *)%s_data(out[%zu]);", b->id, type_name(b->u->dtype),
-			e->m->name, i);
+		emit_line(e, "args.%s = (%s *)%s_data(out[%zu]);", b->member,
+			type_name(b->u->dtype), e->m->name, i);
 	}
 }
 
@@ -331,7 +331,7 @@ static void put_call(Emit *e, const Inputs *in, size_t number)
 	for (size_t i = 0; i < f->size.n; i++)
 		if (f->size.at[i].returned)
 			emit_line(e, "size[%d] = args.%s;", size_number(f, &f->size.at[i]),
-				f->size.at[i].id);
+				f->size.at[i].member);
 	emit_line(e, "%s_set_shapes(f, out, size);", name);
 	emit_line(e, "return PACKED_OK;\n}");
 }

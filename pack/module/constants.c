@@ -4,7 +4,7 @@
  *     CALL t3 x p1                            w is gone unless another call reads it */
 #include "module/module.h"
 
-size_t module_constant(Module *m, const char *id, const Array *at)
+size_t module_constant(Module *m, const Map *taken, const char *id, const Array *at)
 {
 	uint64_t key = hash_bytes(at->data, at->bytes, 1 + at->dtype);
 
@@ -18,7 +18,7 @@ size_t module_constant(Module *m, const char *id, const Array *at)
 				!memcmp(c->at.data, at->data, at->bytes))
 			return k - 1;
 	}
-	vec_push(&m->constant, ((Constant){identifier_new(&m->ids, NULL, id), *at, id, -1}));
+	vec_push(&m->constant, ((Constant){identifier_new(&m->ids, taken, id), *at, id, -1}));
 	map_put(&m->constants, key, (void *)(uintptr_t)m->constant.n);
 	return m->constant.n - 1;
 }

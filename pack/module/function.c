@@ -15,7 +15,7 @@ Buffer *function_buffer(const Function *f, const UOp *u)
 
 /* ---- sizes */
 
-static void add_size(Function *f, Map *ids, UOp *var, bool bound, bool turn)
+static void add_size(const Module *m, Function *f, Map *ids, UOp *var, bool bound, bool turn)
 {
 	const Val *name = var->arg->a[0];
 
@@ -23,7 +23,8 @@ static void add_size(Function *f, Map *ids, UOp *var, bool bound, bool turn)
 		return;
 	vec_push(&f->size, ((SizeVar){
 		.name = name->s,
-		.id = identifier_new(ids, NULL, name->s),
+		.id = identifier_new(ids, &m->ids, name->s),
+		.member = turn ? NULL : identifier_new(&f->members, NULL, name->s),
 		.var = var,
 		.bound = bound,
 		.turn = turn,
@@ -32,24 +33,25 @@ static void add_size(Function *f, Map *ids, UOp *var, bool bound, bool turn)
 }
 
 /* Those of the caller's first, in the document's order. */
-static void add_sizes(Function *f, Map *ids, Nodes all)
+static void add_sizes(const Module *m, Function *f, Map *ids, Nodes all)
 {
 	const Val *vars = f->g->vars;
 	const char *err;
 
 	for (size_t i = 0; vars && vars->kind == VAL_MAP && i < vars->n; i++)
-		add_size(f, ids, vars_find(vars->a[2 * i]->s, vars->a[2 * i]->n), false, false);
+		add_size(m, f, ids, vars_find(vars->a[2 * i]->s, vars->a[2 * i]->n), false, false);
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
 		if (u->op == OP_BIND && list_step(u))
-			add_size(f, ids, vars_find(u->arg->a[0]->s, u->arg->a[0]->n), true, false);
+			add_size(m, f, ids, vars_find(u->arg->a[0]->s, u->arg->a[0]->n), true,
+				false);
 	}
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
 		const Val *turn = u->op == OP_LOOP && list_step(u) ? val_get(u->arg, "turn") : NULL;
 		if (!turn)
 			continue;
-		add_size(f, ids, vars_find(turn->s, turn->n), true, true);
+		add_size(m, f, ids, vars_find(turn->s, turn->n), true, true);
 		SizeVar *s = &f->size.at[(uintptr_t)map_get(&f->sized, PKEY(turn)) - 1];
 		if (!s->limit && val_get(u->arg, "limit") == val_bool(true))
 			s->limit = identifier_new(ids, NULL, arena_printf("%s_limit", s->id));
@@ -120,7 +122,7 @@ static void add_content(Module *m, Map *ids, Buffer *b)
 		b->constant = NO_CONSTANT;
 		return;
 	}
-	b->constant = module_constant(m, b->place == PLACE_CONST ? buffer_name(b->u) :
+	b->constant = module_constant(m, ids, b->place == PLACE_CONST ? buffer_name(b->u) :
 		arena_printf("%s_first", b->id), &a);
 	if (b->place != PLACE_CONST)
 		return;
@@ -129,14 +131,14 @@ static void add_content(Module *m, Map *ids, Buffer *b)
 }
 
 /* A constant that is stored narrow, and widened into the workspace once. */
-static void add_narrow(Module *m, Buffer *b, DType to)
+static void add_narrow(Module *m, const Map *ids, Buffer *b, DType to)
 {
 	Array a = constant_content(b->u, NULL), narrow = constant_narrow(&a, to);
 
 	b->place = PLACE_TEMP;
 	b->keeps = true;
-	b->constant = module_constant(m, arena_printf("%s_%s", buffer_name(b->u), dtype_name(to)),
-		&narrow);
+	b->constant = module_constant(
+		m, ids, arena_printf("%s_%s", buffer_name(b->u), dtype_name(to)), &narrow);
 }
 
 static void add_buffer(Module *m, Function *f, Map *ids, UOp *u)
@@ -147,10 +149,11 @@ static void add_buffer(Module *m, Function *f, Map *ids, UOp *u)
 		return;
 	b.place = place_of(u, &b.keeps);
 	if (f->narrow && constant_narrows(u))
-		add_narrow(m, &b, f->narrow);
+		add_narrow(m, ids, &b, f->narrow);
 	f->widens |= b.place == PLACE_TEMP && b.constant != NO_CONSTANT;
 	if (b.place != PLACE_CONST)
 		b.id = identifier_new(ids, &m->ids, buffer_name(u));
+	b.member = map_get(&f->member, PKEY(u));
 	b.bytes = ix_mul(shape_count(u->shape), ix_const(dtype_size(u->dtype)));
 	b.bound = size_is_bound(b.bytes);
 	b.room = greatest(f, b.bytes);
@@ -180,6 +183,34 @@ static void add_named(
 		UOp *u = buffer_named(all, role, names->a[i]);
 		if (u)
 			add_buffer(m, f, ids, u);
+	}
+}
+
+static void name_member(Function *f, UOp *u)
+{
+	if (!map_get(&f->member, PKEY(u)))
+		map_put(&f->member, PKEY(u),
+			(void *)identifier_new(&f->members, NULL, buffer_name(u)));
+}
+
+/* What the caller knows things by: its own names before those that sizes have. */
+static void name_members(Function *f, Nodes all)
+{
+	static const char *const roles[] = {"input", "output", "state"};
+	const Val *names[] = {
+		val_get(f->g->meta, "inputs"), val_get(f->g->sink->arg, "names"), NULL};
+
+	identifier_new(&f->members, NULL, "weights");
+	for (size_t r = 0; r < 3; r++) {
+		const Val *in = names[r];
+		for (size_t i = 0; in && in->kind == VAL_ARRAY && i < in->n; i++) {
+			UOp *u = buffer_named(all, roles[r], in->a[i]);
+			if (u)
+				name_member(f, u);
+		}
+		for (size_t i = 0; i < all.n; i++)
+			if (all.at[i]->op == OP_BUFFER && buffer_is(all.at[i], roles[r]))
+				name_member(f, all.at[i]);
 	}
 }
 
@@ -266,7 +297,8 @@ Function *module_add(Module *m, const Graph *g, const char *name, const ModuleOp
 			module_add_kernel(m, all.at[i]);
 		}
 	f->align = align_of(all);
-	add_sizes(f, &ids, all);
+	name_members(f, all);
+	add_sizes(m, f, &ids, all);
 	add_buffers(m, f, &ids, all);
 	add_counts(f, &ids, all);
 	mark_returned(f);

@@ -27,8 +27,9 @@ typedef struct {
 typedef struct {
 	UOp *u;                         /* the BUFFER */
 	Place place;
-	/* a C identifier, distinct in the function; a constant's is the module's */
-	const char *id;
+	/* C identifiers: of a variable, which nothing else in the module has (a constant's is the
+	 * module's); of what the caller knows it by, which only this document decides, or NULL */
+	const char *id, *member;
 	UOp *bytes;                     /* its size, of size variables */
 	/* The same for the greatest values of the sizes that are bound within the call: an
 	 * expression of the caller's sizes. */
@@ -46,7 +47,7 @@ typedef struct {
 typedef struct { UOp *bytes; int64_t offset; } Region;
 /* A size variable: the caller's, or one that is bound within the call. */
 typedef struct {
-	const char *name, *id;
+	const char *name, *id, *member; /* as of a Buffer */
 	const char *limit;              /* of a loop whose turns it counts, or NULL */
 	UOp *var;                       /* the VAR, with its bounds */
 	UOp *most;                      /* bound ones: an expression of the caller's sizes */
@@ -69,6 +70,7 @@ typedef struct {
 	size_t prepares;                /* the first entries of the list, which init_ws runs */
 	size_t inputs, outputs;         /* the first buffers, in the document's order */
 	Map slot;                       /* BUFFER → 1 + its number */
+	Map member, members;            /* BUFFER → its member; those that are taken */
 	Map sized;                      /* name of a size (a Val) → 1 + its number */
 } Function;
 /* Who runs the items of a kernel: the caller of NAME_call alone; or whom it names, of whom
@@ -105,8 +107,9 @@ const Kernel *module_kernel(const Module *m, const UOp *program);
 
 /* ---- constants.c: each distinct content once */
 
-/* The number of the constant with that content; id is what it is called if it is new. */
-size_t module_constant(Module *m, const char *id, const Array *at);
+/* The number of the constant with that content; if it is new it is called like id, and like nothing
+ * in `taken`. */
+size_t module_constant(Module *m, const Map *taken, const char *id, const Array *at);
 /* Runs the calls that prepare, which g's list begins with, by the interpreter, and returns g in
  * which what they wrote, and is read later, is constants. */
 const Graph *prepare_now(const Graph *g);
