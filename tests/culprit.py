@@ -278,8 +278,8 @@ class Hunter(Planter):
     def reduce(self, f, source):
         """How many nodes are left of the document that the stage had read."""
         small = os.path.join(self.dir, "small.mp")
-        edges = f'"{sys.executable}" -SE "{os.path.abspath(__file__)}" --inputs'
-        judges = [RUNS.replace("{given}", g) for g in (GIVEN, edges)] if f.kind == "printer" else \
+        drawn = [f'"{sys.executable}" -SE "{os.path.abspath(__file__)}" --inputs {k}' for k in range(1, 7)]
+        judges = [RUNS.replace("{given}", g) for g in (GIVEN, *drawn)] if f.kind == "printer" else \
             [REFUTED.format(stage=" ".join([f.stage, *f.options]))]
         for judge in judges:
             made = self.tool("reduce", source, "-o", small, "--", "bash", "-c", judge, "judge", limit=600)
@@ -339,14 +339,14 @@ near wrong.npz
 [ $? = 1 ] && SLUICE_PATH= "$BIN/render" "$1" > true.mp && "$BIN/run" true.mp $given -o true.npz && near true.npz"""
 
 
-def edge_inputs(text):
-    """Inputs of the document with edge values among them, as files in this folder; its size variables are 4."""
-    p, given = Planter("", "", random.Random(1), False), []
+def drawn_inputs(text, seed):
+    """Inputs of the document, with edge values among them by odd seeds, as files in this folder; its size variables are 4."""
+    p, given = Planter("", "", random.Random(seed), False), []
     for line in re.findall(r"(?m)^vars .*$", text):
         given += [f"{v}=4" for v in re.findall(r"(\w+): \[\d+, \d+\]", line)]
     for dtype, name, shape in re.findall(r'BUFFER (\w+) \{name: "(\w+)", shape: \[(.*?)\], role: "input"', text):
         dims = [int(d) if d.isdigit() else 4 for d in filter(None, shape.split(", "))]
-        npy.save(f"{name}.npy", *p.values(dtype, dims, math.prod(dims), 1))
+        npy.save(f"{name}.npy", *p.values(dtype, dims, math.prod(dims), seed % 2))
         given.append(f"{name}={name}.npy")
     return given
 
@@ -385,7 +385,7 @@ def main():
 
 if __name__ == "__main__":
     if sys.argv[1] == "--inputs":
-        print(*edge_inputs(sys.stdin.read()))
+        print(*drawn_inputs(sys.stdin.read(), int(sys.argv[2])))
     elif sys.argv[1] == "--mutate":
         made = mutate(sys.argv[2], sys.stdin.read())
         sys.exit(1) if made is None else sys.stdout.write(made)

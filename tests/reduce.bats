@@ -144,3 +144,33 @@ planted() {
 		[ "$(grep -c '^%' small.txt)" -le 8 ]
 	done
 }
+
+@test "reduce: of registers that hand a value on, one is left" {
+	tool show -p > k.mp <<-'E'
+	sluice 1 loops
+	%0 = CONST i64 0
+	%1 = BUFFER f32 {name: "x", shape: [], role: "input"}
+	%2 = BUFFER f32 {name: "y", shape: [], role: "output"}
+	%3 = PARAM f32 {slot: 0, shape: []}
+	%4 = PARAM f32 {slot: 1, shape: []}
+	%5 = DEFINE_REG f32 [0, 1]
+	%6 = DEFINE_REG f32 [1, 1]
+	%7 = INDEX f32 %4 %0
+	%8 = LOAD f32 %7
+	%9 = INDEX f32 %5 %0
+	%10 = STORE %9 %8
+	%11 = LOAD f32 %9
+	%12 = INDEX f32 %6 %0
+	%13 = STORE %12 %11
+	%14 = LOAD f32 %12
+	%15 = INDEX f32 %3 %0
+	%16 = STORE %15 %14
+	%17 = KERNEL %5 %10 %6 %13 %16 {name: "k", actions: [], target: "clang"}
+	%18 = CALL %17 %2 %1
+	%19 = SINK %18 {names: ["y"]}
+	E
+	echo '"$BIN/run" --interpret "$1" x=5 | grep -qx 5.0 && "$BIN/run" --interpret "$1" x=7 | grep -qx 7.0' > same
+	tool reduce k.mp -o small.mp -- bash same
+	[ "$(tool show small.mp | grep -c DEFINE_REG)" = 1 ]
+	[ "$(nodes small.mp)" -lt "$(nodes k.mp)" ]
+}

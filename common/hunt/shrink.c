@@ -262,6 +262,56 @@ static Graph *one_name(Graph *g, size_t from, size_t to, int variant)
 	return graph_edit(g, with_one_name, NULL);
 }
 
+/* ---- registers and local memory: one for two, of a chain that hands a value on */
+
+typedef struct { UOp *from, *to; } Merge;
+
+static bool is_memory(const UOp *u) { return u->op == OP_DEFINE_REG || u->op == OP_DEFINE_LOCAL; }
+
+static size_t count_memories(const Graph *g)
+{
+	Nodes all = walk(g->sink);
+	size_t n = 0;
+
+	for (size_t i = 0; i < all.n; i++)
+		n += is_memory(all.at[i]);
+	return n;
+}
+
+/* The one that stays is declared once. */
+static UOp *with_one_memory(UOp *old, UOp *const *src, void *ctx)
+{
+	const Merge *m = ctx;
+	UOp **left = arena_alloc((old->nsrc + 1) * sizeof *left);
+	size_t n = 0;
+
+	if (old == m->from)
+		return m->to;
+	if (old->op != OP_KERNEL)
+		return NULL;
+	for (uint32_t i = 0; i < old->nsrc; i++)
+		if (old->src[i] != m->from)
+			left[n++] = src[i];
+	return node_like(old, n, left, old->arg);
+}
+
+/* variant: for which of the others it goes. */
+static Graph *one_memory(Graph *g, size_t from, size_t to, int variant)
+{
+	Nodes all = walk(g->sink);
+	Merge m = {0};
+	size_t k = 0;
+
+	for (size_t i = 0; i < all.n; i++)
+		if (is_memory(all.at[i]) && k++ == from)
+			m.from = all.at[i];
+	for (size_t i = 0; i < all.n && variant >= 0; i++)
+		if (m.from && all.at[i] != m.from && all.at[i]->op == m.from->op &&
+			all.at[i]->dtype == m.from->dtype && !variant--)
+			m.to = all.at[i];
+	return m.to && to == from + 1 ? graph_edit(g, with_one_memory, &m) : NULL;
+}
+
 /* ---- statements and actions of kernels, entries of regions */
 
 static bool has_statements(const UOp *u) { return u->op == OP_KERNEL || u->op == OP_REGION; }
@@ -367,6 +417,7 @@ const Shrink shrinks[] = {
 	{"numbers", count_nodes, to_numbers, 3},
 	{"sources", count_nodes, to_sources, 3},
 	{"gates", count_nodes, drop_gates, 1},
+	{"registers", count_memories, one_memory, 4},
 	{"names of kernels", one_place, one_name, 1},
 	{"constants", count_nodes, to_simple, 2},
 	{0},

@@ -49,7 +49,7 @@ static Movement movement_of(const Tiling *t, const UOp *load, int r)
 	if (sum_coef(&s, range) != 1)
 		return FAR;
 	for (int i = 0; i < s.n; i++)
-		if (s.t[i].m != range && free_of(s.t[i].m) >> r & 1)
+		if (s.t[i].m != range && free_of_made(s.t[i].m) >> r & 1)
 			return FAR;
 	return NEXT;
 }

@@ -4,11 +4,23 @@
 #include "kernels/kernels.h"
 #include <stdlib.h>
 
-typedef struct { uint64_t free, bit; } Fact;
+typedef struct { uint64_t free, bit; const UOp *kernel; } Fact;
 static ARENA TABLE(Fact) fact;  /* entries of nodes outside the current kernel are stale */
+static ARENA const UOp *current;
 
 uint64_t free_of(const UOp *u) { return fact.at[u->id].free; }
 uint64_t bit_of(const UOp *range) { return fact.at[range->id].bit; }
+
+uint64_t free_of_made(const UOp *u)
+{
+	uint64_t set = 0;
+
+	if (u->id < fact.cap && fact.at[u->id].kernel == current)
+		return free_of(u);
+	for (uint32_t i = 0; i < u->nsrc; i++)
+		set |= free_of_made(u->src[i]);
+	return set;
+}
 
 uint64_t bound_of(const UOp *reduce)
 {
@@ -103,8 +115,9 @@ void facts_find(Facts *f, UOp *kernel, bool alias)
 			f->sort = kernel->src[i]->src[1];
 	}
 	table_fit(&fact);
+	current = kernel;
 	for (size_t i = 0; i < f->all.n; i++) {
-		fact.at[f->all.at[i]->id] = (Fact){0};
+		fact.at[f->all.at[i]->id] = (Fact){.kernel = kernel};
 		if (f->all.at[i]->op == OP_RANGE)
 			add_range(f, f->all.at[i]);
 		again |= reads_written(f, f->all.at[i]);

@@ -46,6 +46,8 @@ typedef struct {
 void facts_find(Facts *f, UOp *kernel, bool alias);
 /* The ranges on which u depends, and which have to be bound around it. */
 uint64_t free_of(const UOp *u);
+/* The same of an index that may have been made of them since. */
+uint64_t free_of_made(const UOp *u);
 /* Bit of a RANGE of the kernel. */
 uint64_t bit_of(const UOp *range);
 /* The ranges an RREDUCE binds. */

@@ -13,7 +13,7 @@ bool place_step(UOp *flat, UOp *range, int64_t *step)
 	sum_of(&s, flat);
 	*step = sum_coef(&s, range);
 	for (int i = 0; i < s.n; i++)
-		if (s.t[i].m != range && free_of(s.t[i].m) & bit_of(range))
+		if (s.t[i].m != range && free_of_made(s.t[i].m) & bit_of(range))
 			return false;
 	return true;
 }

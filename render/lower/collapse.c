@@ -23,7 +23,7 @@ static void merge_at_place(Merging *k, UOp *at)
 	sum_of(s, at);
 	for (int i = 0; i < s->n; i++)
 		if (s->t[i].m->op != OP_RANGE)
-			k->apart |= free_of(s->t[i].m);
+			k->apart |= free_of_made(s->t[i].m);
 	vec_push(&k->places, s);
 }
 

@@ -330,7 +330,7 @@ static void unit_take(Unit *u, const Buf *object, bool load)
 
 	for (size_t i = 0; i < u->n; i++)
 		keys[i] = u->at[i].key;
-	/* the last attempt may round otherwise: for this run alone, since it may be a lack of
+	/* the last attempt may round otherwise: it is for this run alone, since it may be a lack of
 	 * memory that asked for it */
 	if (u->attempt + 1 < ATTEMPTS)
 		cache_store(u->n, keys, ".so", object->s, object->n, path);
