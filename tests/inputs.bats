@@ -113,6 +113,66 @@ onnx() { echo "$TESTS/models/small/bert_base.onnx"; }
 	[ "$status" = 5 ]
 }
 
+# ---- files that a document names
+
+# a program whose numbers are in w.npy, 100 000 of them or as many as are given
+weights() {
+	echo "output w = f32(arange(${1:-100000})) * ${2:-1}" > w.t
+	tool run --interpret w.t -o w.npy
+	echo 'w = load("w.npy")
+		input x f32[1]
+		output y = w[:3] * x, s = sum(w)' | sed 's/, s =/\noutput s =/' > named.t
+}
+
+@test "a file that has changed since trace is refused" {
+	weights
+	ok tool trace named.t -o named.mp
+	ok tool show named.mp
+	[[ "$output" =~ file:\ \[\".*/w.npy\",\ 128,\ 400000,\ \"[0-9a-f]{16}\"\] ]]
+	for how in --interpret ""; do
+		ok tool run $how named.mp x=2
+	done
+	local printed=$output
+	touch w.npy
+	ok tool run named.mp x=2
+	[ "$output" = "$printed" ]
+	weights 100000 2
+	for how in --interpret ""; do
+		fails 4 tool run $how named.mp x=2
+		says "w.npy has changed since it was traced"
+	done
+	fails 4 tool trace named.mp
+	weights
+	ok tool run named.mp x=2
+	[ "$output" = "$printed" ]
+}
+
+@test "trace says that a file is missing or too short" {
+	weights
+	tool trace named.t -o named.mp
+	tool show named.mp | sed 's/, "[0-9a-f]\{16\}"\]/]/' > named.txt
+	tool show -p named.txt -o old.mp
+	ok tool run old.mp x=2
+	weights 10
+	fails 4 tool trace named.mp
+	says "too short"
+	fails 4 tool trace old.mp
+	says "too short"
+	rm w.npy
+	fails 1 tool trace old.mp
+	says "w.npy: cannot open"
+}
+
+@test "--embed puts the numbers into the document" {
+	weights
+	ok tool run named.t x=2
+	local printed=$output
+	ok tool trace --embed named.t -o named.mp
+	rm w.npy
+	ok tool run named.mp x=2
+	[ "$output" = "$printed" ]
+}
+
 # ---- -o
 
 @test "-o of a stage is a file, whole or not there" {
