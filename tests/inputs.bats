@@ -173,6 +173,36 @@ weights() {
 	[ "$output" = "$printed" ]
 }
 
+# ---- names and numbers that are not there
+
+@test "a number on the command line has to be one of the input's dtype" {
+	printf 'input a u8[2]\ninput b i64\ninput c f32\ninput d u64\ninput e bool\noutput p = a\noutput q = b\noutput r = c\noutput s = d\noutput t = e\n' > n.t
+	ok tool run --interpret n.t a=255,0 b=-9223372036854775808 c=300 d=18446744073709551615 e=1
+	[[ "$output" == *"[255"*"0]"*-9223372036854775808*"300."*18446744073709551615*True* ]]
+	for wrong in "a=300 b=0 c=0 d=0 e=0" "a=-1 b=0 c=0 d=0 e=0" "a=1.5 b=0 c=0 d=0 e=0" "a=0,256 b=0 c=0 d=0 e=0" \
+		"a=0 b=9223372036854775808 c=0 d=0 e=0" "a=0 b=0 c=0 d=-1 e=0" "a=0 b=0 c=0 d=18446744073709551616 e=0" "a=0 b=0 c=0 d=0 e=2"; do
+		fails 2 tool run --interpret n.t $wrong
+		says "does not fit"
+	done
+}
+
+@test "--interpret-only names calls that are there" {
+	ok tool run f.t x=x.npy --interpret-only K0
+	fails 2 tool run f.t x=x.npy --interpret-only K9
+	says "no call is K9"
+	fails 2 tool run f.t x=x.npy --interpret-only K0,elsewhere
+	says "no call is elsewhere"
+}
+
+@test "a reader that leaves early is no error" {
+	for k in {1..3000}; do echo "output y$k = $k"; done > long.t
+	tool trace long.t -o long.mp
+	ok bash -c "'$BIN/show' long.mp | head -n 1"
+	[ -z "$errors" ]
+	ok bash -c "'$BIN/match' ANY long.mp | head -n 1"
+	[ -z "$errors" ]
+}
+
 # ---- -o
 
 @test "-o of a stage is a file, whole or not there" {
