@@ -194,6 +194,16 @@ weights() {
 	says "no call is elsewhere"
 }
 
+@test "options of models name what is there, and are for models" {
+	fails 2 tool trace "$(onnx)" --set nothing=3
+	says "--set nothing=3: the model has no such size"
+	fails 2 tool trace "$(onnx)" --const nothing=x.npy
+	says "no such input"
+	fails 2 tool trace f.t --set n=3
+	says "--set is for ONNX models"
+	fails 2 bash -c "'$BIN/trace' --set n=3 < f.t"
+}
+
 @test "a reader that leaves early is no error" {
 	for k in {1..3000}; do echo "output y$k = $k"; done > long.t
 	tool trace long.t -o long.mp
