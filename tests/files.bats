@@ -140,7 +140,7 @@ three() {
 @test "a message is one line whatever it quotes" {
 	printf 'x' > "$(printf 'a\nb\033[1m\xe2\x80\xaec\xff')"
 	fails 4 "$BIN/show" "$(printf 'a\nb\033[1m\xe2\x80\xaec\xff')"
-	[[ $errors == *': a\nb\x1b[1m\xe2\x80\xaec\xff:'* ]] || { echo "$errors"; return 1; }
+	[[ $errors == 'trace: a\nb\x1b[1m\xe2\x80\xaec\xff'* ]] || { echo "$errors"; return 1; }
 	fails 1 "$BIN/show" "$(printf '%5000s' '' | tr ' ' x)"
 }
 

@@ -113,6 +113,106 @@ onnx() { echo "$TESTS/models/small/bert_base.onnx"; }
 	[ "$status" = 5 ]
 }
 
+# ---- files that a document names
+
+# a program whose numbers are in w.npy, 100 000 of them or as many as are given
+weights() {
+	echo "output w = f32(arange(${1:-100000})) * ${2:-1}" > w.t
+	tool run --interpret w.t -o w.npy
+	echo 'w = load("w.npy")
+		input x f32[1]
+		output y = w[:3] * x, s = sum(w)' | sed 's/, s =/\noutput s =/' > named.t
+}
+
+@test "a file that has changed since trace is refused" {
+	weights
+	ok tool trace named.t -o named.mp
+	ok tool show named.mp
+	[[ "$output" =~ file:\ \[\".*/w.npy\",\ 128,\ 400000,\ \"[0-9a-f]{16}\"\] ]]
+	for how in --interpret ""; do
+		ok tool run $how named.mp x=2
+	done
+	local printed=$output
+	touch w.npy
+	ok tool run named.mp x=2
+	[ "$output" = "$printed" ]
+	weights 100000 2
+	for how in --interpret ""; do
+		fails 4 tool run $how named.mp x=2
+		says "w.npy has changed since it was traced"
+	done
+	fails 4 tool trace named.mp
+	weights
+	ok tool run named.mp x=2
+	[ "$output" = "$printed" ]
+}
+
+@test "trace says that a file is missing or too short" {
+	weights
+	tool trace named.t -o named.mp
+	tool show named.mp | sed 's/, "[0-9a-f]\{16\}"\]/]/' > named.txt
+	tool show -p named.txt -o old.mp
+	ok tool run old.mp x=2
+	weights 10
+	fails 4 tool trace named.mp
+	says "too short"
+	fails 4 tool trace old.mp
+	says "too short"
+	rm w.npy
+	fails 1 tool trace old.mp
+	says "w.npy: cannot open"
+}
+
+@test "--embed puts the numbers into the document" {
+	weights
+	ok tool run named.t x=2
+	local printed=$output
+	ok tool trace --embed named.t -o named.mp
+	rm w.npy
+	ok tool run named.mp x=2
+	[ "$output" = "$printed" ]
+}
+
+# ---- names and numbers that are not there
+
+@test "a number on the command line has to be one of the input's dtype" {
+	printf 'input a u8[2]\ninput b i64\ninput c f32\ninput d u64\ninput e bool\noutput p = a\noutput q = b\noutput r = c\noutput s = d\noutput t = e\n' > n.t
+	ok tool run --interpret n.t a=255,0 b=-9223372036854775808 c=300 d=18446744073709551615 e=1
+	[[ "$output" == *"[255"*"0]"*-9223372036854775808*"300."*18446744073709551615*True* ]]
+	for wrong in "a=300 b=0 c=0 d=0 e=0" "a=-1 b=0 c=0 d=0 e=0" "a=1.5 b=0 c=0 d=0 e=0" "a=0,256 b=0 c=0 d=0 e=0" \
+		"a=0 b=9223372036854775808 c=0 d=0 e=0" "a=0 b=0 c=0 d=-1 e=0" "a=0 b=0 c=0 d=18446744073709551616 e=0" "a=0 b=0 c=0 d=0 e=2"; do
+		fails 2 tool run --interpret n.t $wrong
+		says "does not fit"
+	done
+}
+
+@test "--interpret-only names calls that are there" {
+	ok tool run f.t x=x.npy --interpret-only K0
+	fails 2 tool run f.t x=x.npy --interpret-only K9
+	says "no call is K9"
+	fails 2 tool run f.t x=x.npy --interpret-only K0,elsewhere
+	says "no call is elsewhere"
+}
+
+@test "options of models name what is there, and are for models" {
+	fails 2 tool trace "$(onnx)" --set nothing=3
+	says "--set nothing=3: the model has no such size"
+	fails 2 tool trace "$(onnx)" --const nothing=x.npy
+	says "no such input"
+	fails 2 tool trace f.t --set n=3
+	says "--set is for ONNX models"
+	fails 2 bash -c "'$BIN/trace' --set n=3 < f.t"
+}
+
+@test "a reader that leaves early is no error" {
+	for k in {1..3000}; do echo "output y$k = $k"; done > long.t
+	tool trace long.t -o long.mp
+	ok bash -c "'$BIN/show' long.mp | head -n 1"
+	[ -z "$errors" ]
+	ok bash -c "'$BIN/match' ANY long.mp | head -n 1"
+	[ -z "$errors" ]
+}
+
 # ---- -o
 
 @test "-o of a stage is a file, whole or not there" {

@@ -93,6 +93,9 @@ every_way() {
 	cp -p w.npy old.npy
 	cp v.npy w.npy
 	touch -r old.npy w.npy
+	fails 4 tool run p.mp x=rand n=2
+	[[ "$errors" == *"w.npy has changed since it was traced" ]]
+	program 'input x f32[n, 64] where n in 1..8' 'const w = load("w.npy")' 'output y = x @ (sin(w) * 2 + w)'
 	tool run p.mp x=rand n=2 --profile -o b.npz 2> e
 	grep -q once e
 	not cmp -s a.npz b.npz

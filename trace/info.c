@@ -229,6 +229,7 @@ int main(int argc, char **argv)
 		.summary = "Prints what a model or a program is: inputs, outputs, operators, work, "
 			   "memory."};
 	stage_begin("info");
+	stage_prints();
 	argc = take_shapes_from(argc, argv);
 	int first = options_parse(&tool, argc, argv);
 	const char *file = first < argc ? argv[first] : process.input;

@@ -21,6 +21,7 @@ static Graph *read_by_kind(const char *file)
 	confine_stage(stream_writes());
 	if (kind == INPUT_MODEL || file_is_onnx(file))
 		return read_onnx(file);
+	onnx_options_idle();
 	const char *text = file_map(file, &n);
 	return read_text(text, n, file);
 }
@@ -34,5 +35,6 @@ Graph *read_file(const char *file)
 
 Graph *read_source(const void *p, size_t n, const char *name)
 {
+	onnx_options_idle();
 	return join_loops(read_text(p, n, name));
 }

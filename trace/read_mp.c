@@ -18,12 +18,13 @@
 static UOp *absolute_file(UOp *u, void *folder)
 {
 	const Val *file = u->op == OP_BUFFER ? val_get(u->arg, "file") : NULL;
-	if (!file || file->kind != VAL_ARRAY || file->n != 3 || file->a[0]->kind != VAL_STR ||
+	if (!file || file->kind != VAL_ARRAY || file->n < 3 || file->a[0]->kind != VAL_STR ||
 		file->a[0]->s[0] == '/')
 		return u;
 	const Val *path = val_str(arena_printf("%s/%s", (char *)folder, file->a[0]->s));
-	UOp *b = LEAF(
-		OP_BUFFER, u->dtype, val_set(u->arg, "file", VARR(path, file->a[1], file->a[2])));
+	const Val *at[4] = {path, file->a[1], file->a[2], file->n > 3 ? file->a[3] : NULL};
+	UOp *b = LEAF(OP_BUFFER, u->dtype,
+		val_set(u->arg, "file", val_array(file->n > 3 ? 4 : 3, at)));
 	node_note(b, u->note);
 	return b;
 }

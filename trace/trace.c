@@ -11,6 +11,7 @@ static const Pass passes[] = {
 	{"states", keep_states, "pairs of an input and an output become states (--state)"},
 	{"loops", join_loops, "one loop of those that derivatives made differ in what they save"},
 	{"unbound", steps_prune, "sizes that no output needs are not bound"},
+	{"files", settle_files, "files of numbers are looked at, and hashed (or --embed)"},
 	{"checks", note_checks, "what is to be checked when the sizes are known"},
 	{"least", raise_sizes, "sizes begin where the checks of one alone hold", .optional = true},
 	{0},
@@ -19,6 +20,7 @@ static const Pass passes[] = {
 static const Option options[] = {
 	ONNX_OPTIONS,
 	C_OPTIONS,
+	{0, "embed", NULL, "put the numbers that are in files into the document", &embeds_files},
 	{0, "state", "IN=OUT", "keep an input between calls: it starts as zeros, and output OUT is "
 		"its next content", &state_pairs, .many = true},
 	{0},

@@ -20,6 +20,11 @@ Graph *read_source(const void *p, size_t n, const char *name);
 Graph *note_checks(Graph *g);                /* into meta.checks */
 Graph *raise_sizes(Graph *g);                /* least values of size variables, by those checks */
 
+/* ---- data_files.c: the files that BUFFERs name */
+
+extern bool embeds_files;                    /* --embed: their bytes go into the document */
+Graph *settle_files(Graph *g);               /* pass */
+
 /* ---- keep_states.c: pairs of an input and an output that keep their content between calls */
 
 typedef VEC(const char *) StatePairs;

@@ -429,6 +429,7 @@ Array constant_content(UOp *u, void *ctx)
 		if ((size_t)file->a[1]->i > n || n - file->a[1]->i < a.bytes)
 			die(MALFORMED, "%s: too short for %s", file->a[0]->s, buffer_name(u));
 		p += file->a[1]->i;
+		data_check(file, p, a.bytes);
 	}
 	/* data in a document or a file may be unaligned */
 	if ((uintptr_t)p % dtype_size(a.dtype))

@@ -228,6 +228,17 @@ const void *data_map(const char *path, size_t *n)
 	return content(fd, path, &st, n);
 }
 
+const Val *data_hash(const void *p, size_t n)
+{
+	return val_str(arena_printf("%016llx", (unsigned long long)hash_bytes(p, n, 0)));
+}
+
+void data_check(const Val *file, const void *p, size_t n)
+{
+	if (file->n > 3 && data_hash(p, n) != file->a[3])
+		die(MALFORMED, "%s has changed since it was traced", file->a[0]->s);
+}
+
 /* ---- writing */
 
 typedef struct { char *temp, *path; } Written;

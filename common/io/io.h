@@ -105,6 +105,11 @@ const void *file_map(const char *path, size_t *n);
  * and size. */
 const void *data_map(const char *path, size_t *n);
 int data_open(const char *path, int64_t *n);
+/* The hash of bytes of a file, as a document has it: XXH3 in hexadecimal digits. */
+const Val *data_hash(const void *p, size_t n);
+/* Dies with MALFORMED when the n bytes at p, those that `file` = [path, offset, bytes, hash] of a
+ * BUFFER names, have another hash; without one, anything is right. */
+void data_check(const Val *file, const void *p, size_t n);
 /* A part of a file, mapped read-only from an offset that is a multiple of the page's size; NULL
  * when it cannot be. When the file becomes shorter the process ends with MALFORMED, naming the
  * file. */

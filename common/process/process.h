@@ -55,6 +55,9 @@ void version_print(const char *tool);
 Graph *stage_raise(Graph *g, Level to, const char *target, bool with_fuse);
 /* The end of main: flushes and checks standard output and returns the exit status. */
 int stage_end(void);
+/* For a tool whose output is read by people: a reader that leaves (show | head) ends it without a
+ * word, as it does other programs. After stage_begin. */
+void stage_prints(void);
 /* Sets up name, descriptors and SIGPIPE: the first call in the main of a tool that does not use
  * stage_main. */
 void stage_begin(const char *name);

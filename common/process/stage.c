@@ -72,6 +72,8 @@ void stage_begin(const char *name)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
+void stage_prints(void) { signal(SIGPIPE, SIG_DFL); }
+
 int stage_end(void)
 {
 	if (fflush(stdout) || ferror(stdout))

@@ -245,6 +245,7 @@ int main(int argc, char **argv)
 {
 	stage_begin("diff");
 	process.failed = FAILED_APART;
+	stage_prints();
 	int first = options_parse(&tool, argc, argv);
 	if (argc - first != 2)
 		die(USAGE, "two documents or results (.npy, .npz, folders) are needed: diff A B");

@@ -77,6 +77,7 @@ int main(int argc, char **argv)
 		.usage = "PATTERN [FILE]", .options = options};
 	stage_begin(form.name);
 	process.failed = FAILED_APART;
+	stage_prints();
 	int first = options_parse(&form, argc, argv);
 	if (argc - first < 1 || argc - first > 2)
 		die(USAGE, "one PATTERN and at most one FILE (see --help)");

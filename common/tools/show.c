@@ -73,6 +73,7 @@ int main(int argc, char **argv)
 	const Stage tool = {.name = "show", .usage = "[FILE]", .options = options,
 		.summary = "Prints a document of any level as text."};
 	stage_begin(tool.name);
+	stage_prints();
 	int first = options_parse(&tool, argc, argv);
 	if (argc - first > 1)
 		die(USAGE, "one FILE is enough: '%.80s' is too much", argv[first + 1]);

@@ -66,7 +66,7 @@ static Array file_content(const UOp *u, const Val *file, Array a)
 	File f;
 	int64_t at;
 
-	if (file->kind != VAL_ARRAY || file->n != 3 || file->a[0]->kind != VAL_STR ||
+	if (file->kind != VAL_ARRAY || file->n < 3 || file->a[0]->kind != VAL_STR ||
 		file->a[1]->kind != VAL_INT || file->a[2]->kind != VAL_INT)
 		die(MALFORMED, "%s: 'file' is not [path, offset, bytes]", where(u));
 	f = file_of(u, file->a[0]->s);
@@ -77,10 +77,11 @@ static Array file_content(const UOp *u, const Val *file, Array a)
 		p = file_part(f.fd, file->a[0]->s, at - at % page, a.bytes + at % page);
 	if (p) {
 		a.data = p + at % page;
-		return a;
+	} else {
+		a = array_raw(a.dtype, a.rank, a.dim);
+		file_read(u, &f, at, a.data, a.bytes);
 	}
-	a = array_raw(a.dtype, a.rank, a.dim);
-	file_read(u, &f, at, a.data, a.bytes);
+	data_check(file, a.data, a.bytes);
 	return a;
 }
 

@@ -286,22 +286,41 @@ static size_t numbers_in(const char *s)
 	return n;
 }
 
-/* Stores the next number in the dtype, integers exactly; returns the text after it. */
-static const char *number_put(const char *s, DType dt, void *to)
+/* Whether an integer is one of the dtype's, as the text language has it: 300 is no u8. */
+static bool holds(DType dt, DType wide, const void *value)
+{
+	int64_t narrow = 0, back;
+	bool negative = wide == DT_I64 && *(const int64_t *)value < 0;
+
+	interp_cast(dt, &narrow, wide, value, 1);
+	interp_cast(wide, &back, dt, &narrow, 1);
+	return back == *(const int64_t *)value && !(negative && !dtype_signed(dt)) &&
+		!(wide == DT_U64 && dtype_signed(dt));
+}
+
+/* Stores the next number for u, integers exactly; returns the text after it. */
+static const char *number_put(const UOp *u, const char *s, void *to)
 {
 	char *end, *whole;
 	double f = strtod(s, &end);
 
 	errno = 0;
 	long long i = strtoll(s, &whole, 10);
-	if (whole == end && !errno) {
-		interp_cast(dt, to, DT_I64, &i, 1);
-	} else if (whole == end && errno && *s != '-') {
-		unsigned long long big = strtoull(s, NULL, 10);
-		interp_cast(dt, to, DT_U64, &big, 1);
-	} else {
-		interp_cast(dt, to, DT_F64, &f, 1);
-	}
+	bool large = errno != 0, below = large && i < 0;
+	errno = 0;
+	unsigned long long big = large ? strtoull(s, NULL, 10) : 0;
+	bool beyond = errno != 0;
+	const void *from = large ? (const void *)&big : &i;
+	DType wide = large ? DT_U64 : DT_I64;
+	bool exact = whole == end && !below && !beyond;
+	if (exact && (dtype_float(u->dtype) || holds(u->dtype, wide, from)))
+		interp_cast(u->dtype, to, wide, from, 1);
+	else if (dtype_float(u->dtype))
+		interp_cast(u->dtype, to, DT_F64, &f, 1);
+	else
+		die(USAGE, "%s: %.*s does not fit %s", buffer_where(u),
+			(int)strcspn(s, ",") < 80 ? (int)strcspn(s, ",") : 80, s,
+			dtype_name(u->dtype));
 	return end + (*end == ',');
 }
 
@@ -316,14 +335,14 @@ static Array input_listed(const Graph *g, const UOp *u, const char *list, VarEnv
 		var_set(g, env, u->shape->dim[0]->arg->a[0]->s, n, buffer_where(u));
 	Array a = array_new(u->dtype, 1, &n);
 	for (int64_t i = 0; i < n; i++)
-		list = number_put(list, u->dtype, (char *)a.data + i * dtype_size(u->dtype));
+		list = number_put(u, list, (char *)a.data + i * dtype_size(u->dtype));
 	return a;
 }
 
-static void fill_number(const char *number, DType dt, Array *a)
+static void fill_number(const UOp *u, const char *number, Array *a)
 {
-	for (size_t at = 0; at < a->bytes; at += dtype_size(dt))
-		number_put(number, dt, (char *)a->data + at);
+	for (size_t at = 0; at < a->bytes; at += dtype_size(u->dtype))
+		number_put(u, number, (char *)a->data + at);
 }
 
 static Array input_generated(const UOp *u, const char *how, const VarEnv *env)
@@ -335,7 +354,7 @@ static Array input_generated(const UOp *u, const char *how, const VarEnv *env)
 	if (!strcmp(how, "rand"))
 		fill_random(buffer_name(u), &a);
 	else if (strcmp(how, "zeros"))
-		fill_number(how, u->dtype, &a);
+		fill_number(u, how, &a);
 	return a;
 }
 

@@ -60,7 +60,7 @@ static Key const_key(Buffers *b, size_t i)
 {
 	const Array *a = &b->host[i];
 	const Val *file = val_get(b->u[i]->arg, "file");
-	const char *path = file && file->kind == VAL_ARRAY && file->n == 3 ? file->a[0]->s : NULL;
+	const char *path = file && file->kind == VAL_ARRAY && file->n >= 3 ? file->a[0]->s : NULL;
 	struct stat st;
 	Key k = key_start("constant");
 	if (!path || a->bytes < KEPT_FROM || stat(path, &st) || !is_settled(&st) ||
@@ -73,7 +73,9 @@ static Key const_key(Buffers *b, size_t i)
 	}
 	int64_t is[] = {st.st_dev, st.st_ino, st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
 		st.st_ctim.tv_sec, st.st_ctim.tv_nsec, file->a[1]->i, a->bytes};
-	return key_adds(key_add(key_start("file"), is, sizeof is), path);
+	k = key_adds(key_add(key_start("file"), is, sizeof is), path);
+	/* what was found for the file as it is says nothing of what the document was made of */
+	return file->n > 3 ? key_adds(k, file->a[3]->s) : k;
 }
 
 /* The part of a key that depends on the program; false when it is not known what determined its

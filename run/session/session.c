@@ -298,6 +298,32 @@ static void find_launched(const Session *s, const UOp *list, size_t *number, Map
 	}
 }
 
+static bool names_call(const UOp *list, const char *item, size_t *number)
+{
+	bool found = false;
+	for (uint32_t i = 0; i < list->nsrc && !found; i++) {
+		UOp *u = list->src[i];
+		if (u->op == OP_CALL)
+			found = call_listed(item, (*number)++, callee_name(u->src[0]));
+		for (uint32_t k = 0; u->op != OP_CALL && k < u->nsrc && !found; k++)
+			if (u->src[k]->op == OP_REGION)
+				found = names_call(u->src[k], item, number);
+	}
+	return found;
+}
+
+/* Each name of --interpret-only has to be a call's. */
+static void check_listed(const UOp *sink, const char *list)
+{
+	for (const char *s = list; *s; s += strcspn(s, ","), s += *s == ',') {
+		const char *item = arena_printf("%.*s", (int)strcspn(s, ","), s);
+		size_t number = 0;
+		if (!names_call(sink, item, &number))
+			die(USAGE, "--interpret-only: no call is %.80s: there are K0 to K%zd, and "
+				"their kernels' names", item, number - 1);
+	}
+}
+
 static size_t programs_launched(const Session *s, Program **p)
 {
 	Map need = {0};
@@ -336,6 +362,8 @@ static void load_programs(Session *s)
 	void **loaded;
 	Loaded *l = s->loaded = arena_alloc(sizeof *l);
 
+	if (s->o.interpret_only)
+		check_listed(s->g->sink, s->o.interpret_only);
 	if (!s->o.interpret)
 		s->programs = programs_of(s->g);
 	launched = arena_alloc((s->programs.n + 1) * sizeof *launched);

@@ -420,6 +420,7 @@ Graph *read_onnx(const char *file)
 	OnnxScope s = {.n_opset = model->n_opset_import, .opset = model->opset_import, .path = ""};
 	onnx_make_inputs(&s, model->graph);
 	onnx_expand_graph(&s, model->graph);
+	onnx_check_options();
 	Graph *g = arena_alloc(sizeof *g);
 	*g = (Graph){.level = LV_GRAPH, .vars = onnx_vars(), .meta = onnx_inputs_meta(VNIL)};
 	make_sink(g, &s, model->graph);

@@ -27,14 +27,37 @@ static ARENA VEC(const char *) given_names;
 
 /* ---- sizes */
 
+/* The options that have names of the model, and the names that they were asked for. */
+static const struct { const char *option, *what; const OnnxWords *words; } by_name[] = {
+	{"set", "size", &onnx_opt.sets}, {"const", "input", &onnx_opt.consts},
+	{"shapes-from", "input", &onnx_opt.shapes_from}};
+enum { BY_NAME = sizeof by_name / sizeof *by_name };
+static ARENA Map asked[BY_NAME];
+
 /* the VALUE of NAME=VALUE among the words; NULL when there is none */
 static const char *word_value(const OnnxWords *words, const char *name)
 {
 	size_t n = strlen(name);
+	for (size_t i = 0; words->n && i < BY_NAME; i++)
+		if (by_name[i].words == words)
+			map_put(&asked[i], PKEY(val_str(name)), (void *)name);
 	for (size_t i = 0; i < words->n; i++)
 		if (!strncmp(words->at[i], name, n) && words->at[i][n] == '=')
 			return words->at[i] + n + 1;
 	return NULL;
+}
+
+void onnx_check_options(void)
+{
+	for (size_t i = 0; i < BY_NAME; i++)
+		for (size_t k = 0; k < by_name[i].words->n; k++) {
+			const char *word = by_name[i].words->at[k], *eq = strchr(word, '=');
+			const Val *name = eq ? val_strn(word, eq - word) : VNIL;
+			if (!map_get(&asked[i], PKEY(name)))
+				die(USAGE, "--%s %.80s: the model has no such %s, as NAME=… "
+					"(sluice info MODEL lists them)", by_name[i].option, word,
+					by_name[i].what);
+		}
 }
 
 static UOp *set_size(const char *text, const char *name)

@@ -227,6 +227,8 @@ int onnx_body_outputs(OnnxCall *c, const char *name);
 /* ---- options.c: the options for a model's inputs */
 
 bool file_is_onnx(const char *file);
+/* Dies with USAGE when one of the options is given, for an input that is no model. */
+void onnx_options_idle(void);
 /* --shapes-from takes any number of words, so that a list of inputs can be passed as it is: the
  * words behind it of the form @K=FILE or NAME=FILE are taken out of argv. Returns the new argc. */
 int take_shapes_from(int argc, char **argv);

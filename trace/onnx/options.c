@@ -9,6 +9,13 @@ bool file_is_onnx(const char *file)
 	return n > k && !strcmp(file + n - k, ".onnx");
 }
 
+void onnx_options_idle(void)
+{
+	if (onnx_opt.sets.n || onnx_opt.consts.n || onnx_opt.shapes_from.n)
+		die(USAGE, "--%s is for ONNX models: it does nothing for this input",
+			onnx_opt.sets.n ? "set" : onnx_opt.consts.n ? "const" : "shapes-from");
+}
+
 int take_shapes_from(int argc, char **argv)
 {
 	int n = 0;

@@ -79,6 +79,8 @@ void onnx_name_sizes(const Onnx__GraphProto *g);
 /* The dim_param of an axis, or what an axis without one is called; NULL for a number. */
 const char *onnx_size_name(const Onnx__TensorShapeProto__Dimension *d, const char *input,
 	size_t axis);
+/* Dies with USAGE when --set, --const or --shapes-from names what the model did not ask for. */
+void onnx_check_options(void);
 void onnx_make_inputs(OnnxScope *s, const Onnx__GraphProto *g);
 const Val *onnx_vars(void);
 const Val *onnx_inputs_meta(const Val *meta);
