@@ -17,7 +17,7 @@ at_level() {
 	fuse) tool fuse "$doc" ;;
 	loops) tool fuse "$doc" | tool lower -t clang ;;
 	program) tool fuse "$doc" | tool render -t clang ;;
-	c) tool fuse "$doc" | tool render -t c ;;
+	c | embedded) tool fuse "$doc" | tool render -t "$2" ;;
 	gpu) tool fuse "$doc" | tool lower -t opencl ;;
 	opencl) tool fuse "$doc" | tool render -t opencl ;;
 	esac
@@ -193,12 +193,14 @@ slope() {
 @test "ops: loops, branches and sizes that data gives, fused, in C99" { agrees steps c; }
 @test "ops: loops, branches and sizes that data gives, fused, on OpenCL" { opencl steps; }
 @test "ops: bool, interpreted at every level" { interpreted bool; }
+@test "ops: loops, branches and sizes that data gives, fused, for a microcontroller" { agrees steps embedded; }
 @test "ops: bool, fused and compiled" { agrees bool program; }
 @test "ops: bool, fused, in C99" { agrees bool c; }
 @test "ops: bool, fused, on OpenCL" { opencl bool; }
 @test "ops: i8, interpreted at every level" { interpreted i8; }
 @test "ops: i8, fused and compiled" { agrees i8 program; }
 @test "ops: i8, fused, in C99" { agrees i8 c; }
+@test "ops: i8, fused, for a microcontroller" { agrees i8 embedded; }
 @test "ops: i8, fused, on OpenCL" { opencl i8; }
 @test "ops: i16, interpreted at every level" { interpreted i16; }
 @test "ops: i16, fused and compiled" { agrees i16 program; }
@@ -211,6 +213,7 @@ slope() {
 @test "ops: i64, interpreted at every level" { interpreted i64; }
 @test "ops: i64, fused and compiled" { agrees i64 program; }
 @test "ops: i64, fused, in C99" { agrees i64 c; }
+@test "ops: i64, fused, for a microcontroller" { agrees i64 embedded; }
 @test "ops: i64, fused, on OpenCL" { opencl i64; }
 @test "ops: u8, interpreted at every level" { interpreted u8; }
 @test "ops: u8, fused and compiled" { agrees u8 program; }
@@ -231,6 +234,7 @@ slope() {
 @test "ops: f16, interpreted at every level" { interpreted f16; }
 @test "ops: f16, fused and compiled" { agrees f16 program; }
 @test "ops: f16, fused, in C99" { agrees f16 c; }
+@test "ops: f16, fused, for a microcontroller" { agrees f16 embedded; }
 @test "ops: f16, fused, on OpenCL" { opencl f16; }
 @test "ops: bf16, interpreted at every level" { interpreted bf16; }
 @test "ops: bf16, fused and compiled" { agrees bf16 program; }
@@ -239,8 +243,10 @@ slope() {
 @test "ops: f32, interpreted at every level" { interpreted f32; }
 @test "ops: f32, fused and compiled" { agrees f32 program; }
 @test "ops: f32, fused, in C99" { agrees f32 c; }
+@test "ops: f32, fused, for a microcontroller" { agrees f32 embedded; }
 @test "ops: f32, fused, on OpenCL" { opencl f32; }
 @test "ops: f64, interpreted at every level" { interpreted f64; }
 @test "ops: f64, fused and compiled" { agrees f64 program; }
 @test "ops: f64, fused, in C99" { agrees f64 c; }
+@test "ops: f64, fused, for a microcontroller" { agrees f64 embedded; }
 @test "ops: f64, fused, on OpenCL" { opencl f64; }

@@ -362,6 +362,9 @@ static void tile_contraction(Tiling *t, TileBlock b, bool far)
 	if (two.vectors > 1 && apart >= 0)
 		tile(p, apart, two.vectors, 1);
 	tile(p, t->v, b.vectors, t->lanes);
+	/* without a vector the tile is summed in parts, as far as there are registers for them */
+	while (t->lanes == 1 && p->partial * b.rows * b.vectors > 2 * target->registers)
+		p->partial /= 2;
 	int64_t rows = count_of(t->f, 1ull << b.m);
 	if (rows >= PACK_LEAST * b.rows)
 		pack(t, b.m);
@@ -486,7 +489,8 @@ static bool tile_heavy(Tiling *t)
 	for (size_t i = 0; i < body.n; i++)
 		if (body.at[i]->op == OP_RREDUCE && free_of(body.at[i]) & bound_of(t->heavy))
 			return false;
-	bool far = !walks(t, t->heavy->src[0], t->v);
+	/* a vector of one element is contiguous */
+	bool far = t->lanes > 1 && !walks(t, t->heavy->src[0], t->v);
 	if (far && next_in_sum(t)) {
 		tile_dot(t);
 		return true;

@@ -39,7 +39,10 @@ static const RuleFunction functions[] = {
 static bool lacks(UOp *const *x) { return target_lacks(target, x[0]->op); }
 static bool vectors(UOp *const *x) { return target->vector && !target->gpu; }
 
-static const CondRow conditions[] = {{"lacks", 1, lacks}, {"vectors", 1, vectors}, {0}};
+static bool doubles(UOp *const *x) { return vectors(x) && target->vector > 8; }
+
+static const CondRow conditions[] = {
+	{"lacks", 1, lacks}, {"vectors", 1, vectors}, {"doubles", 1, doubles}, {0}};
 const RuleNames decompose_names = {.functions = functions, .conditions = conditions};
 
 /* ---- kernels */
