@@ -57,7 +57,7 @@ END
 	tool trace rounded.t > rounded.g
 	tool show rounded.g > rounded.txt
 	grep -q '\[(h+7)//8,2,(w+7)//8,3\]' rounded.txt
-	! grep -q checks rounded.txt
+	not grep -q checks rounded.txt
 	tool fuse rounded.g | tool render -t clang > rounded.p
 	for s in 'h=5 w=13' 'h=1 w=1' 'h=16 w=8'; do
 		tool run rounded.p x=rand $s -o have.npz
