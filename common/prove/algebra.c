@@ -11,7 +11,9 @@
 #include "prove/places.h"
 #include <stdlib.h>
 
-enum { DEEP = 16, VISITS = 1000, STEPS = 24, BUDGET = 400, BRIEFLY = 16, FEW = 4, DEPTH = 3, LOOKS = 64 };
+enum { DEEP = 16, VISITS = 1000, STEPS = 24, DEPTH = 3, LOOKS = 64 };
+/* Steps of a way; and of one, of a few ways, when the document has used up its own. */
+enum { BUDGET = 400, BRIEFLY = 16, FEW = 4 };
 
 static ARENA TABLE(uint8_t) symbolic;   /* 1: no, 2: yes */
 
