@@ -22,7 +22,8 @@ typedef struct {
 	const ProvedCall *call;
 	VEC(uint32_t) open;             /* the serial numbers of the frames that are open */
 	uint32_t serial;
-	VEC(UOp *) conds;               /* the conditions of the IFs around */
+	VEC(UOp *) conds;               /* of the IFs around; that the loops around are run */
+	VEC(size_t) held;               /* how many there were as each frame was opened */
 	const UOp *store;               /* the STORE whose value is evaluated, at level schedule */
 	bool again;                     /* to be done again, with the kernel distrusted */
 	Unproved *unproved;             /* gets what is not proved; NULL: that is a fault */
@@ -52,12 +53,14 @@ static void enter(Walk *w)
 {
 	frame_open(w->k);
 	vec_push(&w->open, ++w->serial);
+	vec_push(&w->held, w->conds.n);
 }
 
 static void leave(Walk *w)
 {
 	frame_close(w->k);
 	w->open.n--;
+	w->conds.n = w->held.at[--w->held.n];
 }
 
 /* ---- one place */
@@ -430,6 +433,7 @@ static void enter_loop(Walk *w, UOp *range)
 		return;
 	assume_below(w->k, ix_const(0), range->src[0], 1);
 	facts_settle(w->k);
+	vec_push(&w->conds, NODE(OP_CMPLT, DT_BOOL, VNIL, ix_const(0), range->src[0]));
 }
 
 static void enter_if(Walk *w, UOp *cond)
@@ -441,12 +445,6 @@ static void enter_if(Walk *w, UOp *cond)
 		facts_settle(w->k);
 	}
 	vec_push(&w->conds, cond);
-}
-
-static void leave_if(Walk *w)
-{
-	leave(w);
-	w->conds.n--;
 }
 
 /* A statement's value is evaluated only where its gate is true. */
@@ -463,7 +461,7 @@ static void check_store(Walk *w, UOp *s, bool statements)
 		enter_if(w, gate);
 	evaluate(w, s->src[1], statements);
 	if (within)
-		leave_if(w);
+		leave(w);
 	memory_pass(w->k, s);
 	check_place(w, s->src[0], gate);
 }
@@ -473,8 +471,8 @@ static void check_statement(Walk *w, UOp *s)
 	switch (s->op) {
 	case OP_RANGE: enter_loop(w, s); break;
 	case OP_IF: enter_if(w, s->src[0]); break;
-	case OP_ENDRANGE: leave(w); break;
-	case OP_ENDIF: leave_if(w); break;
+	case OP_ENDRANGE:
+	case OP_ENDIF: leave(w); break;
 	case OP_LET: evaluate(w, s->src[0], true); break;
 	case OP_STORE: check_store(w, s, true); break;
 	default: break;
@@ -506,6 +504,13 @@ void places_again(const VarEnv *sizes)
 	map_free(&proved);
 	memory_forget();
 	known.sizes = sizes;
+}
+
+static void forget_walk(Walk *w)
+{
+	vec_free(&w->open);
+	vec_free(&w->held);
+	vec_free(&w->conds);
 }
 
 static void check_kernel(Walk *w)
@@ -541,8 +546,7 @@ void prove_places(const ProvedCall *c)
 	vec_push(&shown, w.shown);
 	if (!w.k->looked)
 		map_put(&proved, PKEY(c->kernel), c->kernel);
-	vec_free(&w.open);
-	vec_free(&w.conds);
+	forget_walk(&w);
 }
 
 Known *places_known(const ProvedCall *c)
@@ -572,8 +576,7 @@ void places_unproved(const ProvedCall *c, Unproved *out)
 		out->n = 0;
 		check_kernel(&w);
 	}
-	vec_free(&w.open);
-	vec_free(&w.conds);
+	forget_walk(&w);
 }
 
 size_t places_shown(const PlacesShown **at)
