@@ -50,7 +50,7 @@ Effort *effort(void)
 
 static void effort_begin(const Graph *g)
 {
-	enum { STEPS = 1 << 19, CASES = 1 << 24, STEPS_A_CALL = 1 << 12, CASES_A_CALL = 1 << 16 };
+	enum { STEPS = 1 << 17, CASES = 1 << 24, STEPS_A_CALL = 1 << 11, CASES_A_CALL = 1 << 16 };
 	size_t calls = g->sink->nsrc;
 	*effort() = (Effort){STEPS + calls * STEPS_A_CALL, CASES + calls * CASES_A_CALL};
 }
