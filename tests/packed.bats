@@ -318,6 +318,10 @@ packed="half=half.program turn=turn.program count=count.program jacobian=jacobia
 	x86_64) ok pack --name twice --so --march x86-64 -o lib twice.mp ;;
 	*) ok pack --name twice --so -o lib twice.mp ;;
 	esac
+	# another machine's compiler has a processor of its own
+	if command -v aarch64-linux-gnu-gcc > /dev/null; then
+		ok pack --name twice --static --threads none --cc aarch64-linux-gnu-gcc -o cross twice.mp
+	fi
 	cp -r lib other
 	pack --name twice --so -v -o other twice.mp 2>&1 | grep -q -- '-ffp-contract=off'
 }
