@@ -318,6 +318,10 @@ packed="half=half.program turn=turn.program count=count.program jacobian=jacobia
 	x86_64) ok pack --name twice --so --march x86-64 -o lib twice.mp ;;
 	*) ok pack --name twice --so -o lib twice.mp ;;
 	esac
+	# another machine's compiler has a processor of its own
+	if command -v aarch64-linux-gnu-gcc > /dev/null; then
+		ok pack --name twice --static --threads none --cc aarch64-linux-gnu-gcc -o cross twice.mp
+	fi
 	cp -r lib other
 	pack --name twice --so -v -o other twice.mp 2>&1 | grep -q -- '-ffp-contract=off'
 }
@@ -325,6 +329,7 @@ packed="half=half.program turn=turn.program count=count.program jacobian=jacobia
 @test "documents packed as libraries, from Python and by run, have the bits of run" {
 	with_numpy "$TESTS/pack.py" "$BIN" "$TESTS"/golden/{softmax,state,symbolic,sort,scatter,rand,view,permuted,conv2d}.t
 	TARGET=c with_numpy "$TESTS/pack.py" "$BIN" "$TESTS"/golden/{state,symbolic}.t
+	with_numpy "$TESTS/pack.py" "$BIN" "$TESTS"/ops/{f32,i64,bf16}.mp
 }
 
 @test "sources as one file, which build themselves and say whether they compute what was recorded" {
@@ -386,4 +391,25 @@ model() {
 		tool run $name.graph $(for i in $inputs; do echo "${i%.npy}=$TESTS/models/small/$name.1.npz"; done) -o $name.npz
 	done
 	with_numpy main.py "$TESTS/models/small"
+}
+
+@test "programs with loops and branches that are data, packed: the bits of run" {
+	local seed=${SEED:-1} i
+	for i in 0 1 2; do
+		mkdir $i
+		with_numpy "$TESTS/text_loops.py" $((seed + i)) $i
+		mv $i/p.t $i.t
+	done
+	cat > found.t <<-'END'
+		input x f32[n, 4] where n in 0..12
+		flat = x.reshape(-1)
+		rest = 1.0
+		while rest > 0.01 {
+			rest = rest * sum(x[:0]) + rest / 4
+		}
+		output large = flat[flat > 0.5], pairs = nonzero(x > 0.7), twice = flat[flat > 0.5] * 2 + rest
+	END
+	with_numpy "$TESTS/pack.py" "$BIN" [0-2].t found.t
+	TARGET=c with_numpy "$TESTS/pack.py" "$BIN" 0.t found.t > by_c
+	grep -q '^2 passed, 0 failed' by_c
 }

@@ -7,6 +7,7 @@
 #include "library/library.h"
 #include "io/io.h"
 #include "process/process.h"
+#include <ctype.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -22,6 +23,12 @@ static const char *const flags_all[] = {"-w", "-fPIC", "-fwrapv", "-fno-strict-a
 /* gcc's loop vectorizer is off, as in run/build */
 static const char *const flags_plain[] = {"-fno-tree-loop-vectorize", "-fpeel-loops", NULL};
 static const char *const flags_vectors[] = {"-fno-tree-vectorize", NULL};
+
+#if defined __x86_64__ || defined __i386__
+#define NATIVE "-march=native"
+#else
+#define NATIVE "-mcpu=native"
+#endif
 
 typedef struct { const char *at[MOST_ARGS]; int n; } Args;
 
@@ -40,13 +47,14 @@ static void add_all(Args *a, const char *const *s)
 
 /* ---- in the worker */
 
-static const char *compiler(void)
+/* cc, or where that is NULL the machine's own. */
+static const char *compiler(const char *cc)
 {
 	static const char *const usual[] = {"cc", "gcc", "clang"};
-	const char *path = wanted->cc ? program_find(wanted->cc) : NULL;
+	const char *path = cc ? program_find(cc) : NULL;
 
-	if (wanted->cc && !path)
-		die(FAILED, "no compiler '%s'", wanted->cc);
+	if (cc && !path)
+		die(FAILED, "no compiler '%s'", cc);
 	for (size_t i = 0; !path && i < sizeof usual / sizeof *usual; i++)
 		path = program_find(usual[i]);
 	if (!path)
@@ -112,7 +120,8 @@ static void add_flags(Args *a, const char *cc, const char *march, bool vectors, 
 	add_all(a, flags_all);
 	if (!is_clang(cc))
 		add_all(a, vectors ? flags_vectors : flags_plain);
-	add(a, march);
+	if (*march)
+		add(a, march);
 	add(a, arena_printf("-I%s", folder));
 	add(a, arena_printf("-Wa,-I%s", folder));
 }
@@ -201,13 +210,13 @@ static const char *take_text(Told *t)
 	return arena_printf("%.*s", (int)n, s);
 }
 
-/* -march=… or -mcpu=…, and nothing else */
+/* -march=…, -mcpu=… or nothing */
 static bool processor_ok(const char *s)
 {
 	static const char name[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-";
 
-	return (!strncmp(s, "-march=", 7) && strspn(s + 7, name) == strlen(s + 7)) ||
+	return !*s || (!strncmp(s, "-march=", 7) && strspn(s + 7, name) == strlen(s + 7)) ||
 		(!strncmp(s, "-mcpu=", 6) && strspn(s + 6, name) == strlen(s + 6));
 }
 
@@ -230,10 +239,11 @@ static int compile(const void *in, size_t n, Buf *out)
 		file_write(arena_printf("%s/%s", folder, name), text, bytes);
 		vec_push(&files, ((File){.name = name}));
 	}
+	const char *cc = compiler(how[0] == RECORD ? NULL : wanted->cc);
 	if (how[0] == STATIC)
-		make_static(compiler(), march, how[1] == 'v', folder, &files);
+		make_static(cc, march, how[1] == 'v', folder, &files);
 	else
-		make_whole(compiler(), march, how[1] == 'v', folder, &files, how[0] == SHARED);
+		make_whole(cc, march, how[1] == 'v', folder, &files, how[0] == SHARED);
 	if (how[0] == RECORD) {
 		run_test(folder, out);
 		return DONE;
@@ -261,7 +271,19 @@ static void tell(Buf *b, const void *p, size_t n)
 
 static void tell_text(Buf *b, const char *s) { tell(b, s, strlen(s)); }
 
-/* The processor: what --march says, else what the document was rendered for, else this one. */
+/* Whether a compiler's name says that it is for other machines: arm-none-eabi-gcc, but not gcc-12.
+ */
+static bool is_cross(const char *cc)
+{
+	const char *base = cc ? strrchr(cc, '/') : NULL, *dash;
+
+	base = base ? base + 1 : cc;
+	dash = base ? strrchr(base, '-') : NULL;
+	return dash && !isdigit((unsigned char)dash[1]);
+}
+
+/* The processor: what --march says, else what the document was rendered for, else this one; none
+ * for another machine's compiler, which has one of its own. */
 const char *build_processor(const Module *m)
 {
 	for (size_t i = 0; i < m->kernel.n && !wanted->march; i++) {
@@ -274,11 +296,7 @@ const char *build_processor(const Module *m)
 	}
 	if (wanted->march)
 		return arena_printf("-march=%s", wanted->march);
-#if defined __x86_64__ || defined __i386__
-	return "-march=native";
-#else
-	return "-mcpu=native";
-#endif
+	return is_cross(wanted->cc) ? "" : NATIVE;
 }
 
 static bool has_vectors(const Module *m)
@@ -304,7 +322,7 @@ const char *build_tuning(const Module *m)
 static void build(Buf *out, const Module *m, const Files *files, Kind kind)
 {
 	Buf in = {0};
-	const char *march = build_processor(m);
+	const char *march = kind == RECORD ? NATIVE : build_processor(m);
 
 	if (!processor_ok(march))
 		die(USAGE, "'%.80s' is no processor that --march could name", march);
