@@ -84,7 +84,7 @@ $(B)/gen/rules.inc: $(RULES) common/rules/embed.sh
 $(B)/common/rules/builtin.o: $(B)/gen/rules.inc
 
 # texts of which pack makes files
-TEMPLATES = $(wildcard pack/emit/*.tmpl)
+TEMPLATES = $(wildcard pack/*/*.tmpl) common/packed/packed.h
 $(B)/gen/templates.inc: $(TEMPLATES) common/rules/embed.sh
 	@mkdir -p $(@D)
 	sh common/rules/embed.sh $(TEMPLATES) > $@.tmp && mv $@.tmp $@

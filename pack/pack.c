@@ -2,8 +2,9 @@
  *
  *     FILE … → functions of a module → NAME.h, NAME.c */
 #include "emit/emit.h"
+#include "footprint/footprint.h"
 #include "io/io.h"
-#include "library.h"
+#include "library/library.h"
 #include "loss.h"
 #include "process/process.h"
 #include "prove/prove.h"
@@ -13,8 +14,8 @@
 static struct {
 	const char *name, *to, *target, *threads, *weights;
 	VEC(const char *) with;
-	const char *cc, *march;
-	bool prepare, hpp, module, so, library, embedded;
+	Compile compile;
+	bool prepare, hpp, module, so, archive, embedded;
 } opt = {.to = "."};
 
 static const Option options[] = {
@@ -35,12 +36,15 @@ static const Option options[] = {
 		&opt.weights},
 	{0, "with", "NAME=FILE", "for that comparison, an operand of run (NAME=rand)", &opt.with,
 		.many = true},
-	{0, "module", NULL, "also NAME_module.c: functions by name, their signatures, calls by "
-		"DLPack tensors", &opt.module},
-	{0, "so", NULL, "libNAME.so instead of sources, and NAME.py, for Python", &opt.so},
-	{0, "static", NULL, "libNAME.a instead of sources", &opt.library},
-	{0, "cc", "CC", "the compiler of --so and --static (cc, gcc or clang)", &opt.cc},
-	{0, "march", "CPU", "the processor they are for (native)", &opt.march},
+	{0, "module", NULL, "also NAME_module.c: functions by name, called by arrays",
+		&opt.module},
+	{0, "so", NULL, "libNAME.so instead of sources, NAME.py and NAME.pc", &opt.so},
+	{0, "static", NULL, "libNAME.a instead of sources, and NAME.pc", &opt.archive},
+	{0, "cc", "CC", "the compiler of --so and --static (cc, gcc or clang); with --embedded one "
+		"with options, of which it states what it makes", &opt.compile.cc},
+	{0, "march", "CPU",
+		"the processor they are for (what kernels were rendered for, or native)",
+		&opt.compile.march},
 	{0, "hpp", NULL, "also NAME.hpp, for C++17", &opt.hpp},
 	{0, "prepare", NULL,
 		"compute what is prepared from constants in NAME_init_ws, "
@@ -90,14 +94,11 @@ static void document_read(const char *file, Buf *out)
 	arena_reset();
 }
 
-typedef struct { PackedFile at[16]; size_t n; } Files;
-
-static Buf *file_new(Files *f, const Module *m, const char *ending)
+static void add_file(
+	Files *to, const char *ending, void (*emit)(Buf *, const Module *), const Module *m)
 {
-	PackedFile *file = &f->at[f->n++];
-
-	file->name = arena_printf("%s%s", m->name, ending);
-	return &file->bytes;
+	vec_push(to, ((File){.name = arena_printf("%s%s", m->name, ending)}));
+	emit(&to->at[to->n - 1].text, m);
 }
 
 /* The number of the word that an option was given; NULL: the first. */
@@ -128,55 +129,75 @@ static const char *writable(void)
 	return end == opt.to ? "." : xstrndup(opt.to, end - opt.to);
 }
 
-static Buf *library_new(Files *f, const Module *m, const char *ending)
-{
-	Buf *bytes = file_new(f, m, ending);
-
-	f->at[f->n - 1].name = arena_printf("lib%s", f->at[f->n - 1].name);
-	return bytes;
-}
-
 /* The files that a compiler reads. */
-static void emit_sources(Files *f, Module *m)
+static void add_sources(Files *to, Module *m)
 {
 	weights_place(m);
-	if (m->weights != WEIGHTS_SOURCE)
-		emit_weights_file(file_new(f, m, "_weights.bin"), m);
-	emit_header(file_new(f, m, ".h"), m);
-	emit_source(file_new(f, m, ".c"), m);
+	if (m->weights != WEIGHTS_SOURCE) {
+		vec_push(to, ((File){.name = arena_printf("%s_weights.bin", m->name)}));
+		emit_weights_file(&to->at[0].text, m);
+	}
+	add_file(to, ".h", emit_header, m);
+	add_file(to, ".c", emit_source, m);
 	if (m->threads == THREADS_POOL)
-		emit_pool(file_new(f, m, "_pool.c"), m);
+		add_file(to, "_pool.c", emit_pool, m);
 	if (m->weights == WEIGHTS_OBJECT)
-		emit_weights_object(file_new(f, m, "_weights.S"), m);
+		add_file(to, "_weights.S", emit_weights_object, m);
 	if (m->weights == WEIGHTS_FILE)
-		emit_weights_open(file_new(f, m, "_open.c"), m);
-	if (opt.module || opt.so || opt.library)
-		emit_module(file_new(f, m, "_module.c"), m);
+		add_file(to, "_open.c", emit_weights_open, m);
+	if (opt.module) {
+		add_file(to, "_module.h", emit_module_header, m);
+		add_file(to, "_module.c", emit_module_source, m);
+	}
 	if (opt.hpp)
-		emit_hpp(file_new(f, m, ".hpp"), m);
+		add_file(to, ".hpp", emit_hpp, m);
 }
 
-/* All files of a module, or none. With a library its sources are left out. */
+/* Libraries, and of the sources what includes them needs. */
+static void add_libraries(Files *to, const Files *sources, const Module *m)
+{
+	for (size_t i = 0; i < sources->n; i++)
+		if (strstr(sources->at[i].name, ".h"))
+			vec_push(to, sources->at[i]);
+	if (opt.so) {
+		vec_push(to, ((File){.name = arena_printf("lib%s.so", m->name)}));
+		build_shared(&to->at[to->n - 1].text, m, sources);
+		add_file(to, ".py", emit_python, m);
+	}
+	if (opt.archive) {
+		vec_push(to, ((File){.name = arena_printf("lib%s.a", m->name)}));
+		build_static(&to->at[to->n - 1].text, m, sources);
+	}
+	add_file(to, ".pc", emit_pc, m);
+}
+
+/* All files of a module, or none. */
 static void write_module(Module *m)
 {
-	Files f = {0}, made = {0}, *out = opt.so || opt.library ? &made : &f;
+	Files sources = {0}, made = {0}, *out = opt.so || opt.archive ? &made : &sources;
 
-	emit_sources(&f, m);
-	if (opt.so) {
-		library_make(m->name, true, f.n, f.at, library_new(&made, m, ".so"));
-		emit_template(file_new(&made, m, ".py"), m, "python");
-	}
-	if (opt.library)
-		library_make(m->name, false, f.n, f.at, library_new(&made, m, ".a"));
-	for (size_t i = 0; i < f.n && out == &made; i++)
-		if (strstr(f.at[i].name, ".h"))
-			made.at[made.n++] = f.at[i];
+	add_sources(&sources, m);
+	if (out == &made)
+		add_libraries(&made, &sources, m);
 	files_hold();
 	folder_new(opt.to);
 	for (size_t i = 0; i < out->n; i++)
 		file_write(arena_printf("%s/%s", opt.to, out->at[i].name),
-			buf_str(&out->at[i].bytes), out->at[i].bytes.n);
+			buf_str(&out->at[i].text), out->at[i].text.n);
 	files_release();
+}
+
+/* What it takes where it will run. */
+static void state_footprint(const Module *m)
+{
+	Buf out = {0};
+	Image image;
+
+	if (opt.compile.cc)
+		image = image_make(m, m->function.n, footprint_functions(m));
+	footprint_print(&out, m, opt.compile.cc ? &image : NULL);
+	stream_put(NULL, buf_str(&out), out.n);
+	buf_free(&out);
 }
 
 /* --weights: where constants are, and how f32 is stored. */
@@ -232,6 +253,8 @@ int main(int argc, char **argv)
 	ModuleOptions as = {.prepare = opt.prepare};
 	if (opt.embedded && opt.target && strcmp(opt.target, "c"))
 		die(USAGE, "--embedded is for target c, not '%.80s'", opt.target);
+	if (opt.embedded && (opt.so || opt.archive))
+		die(USAGE, "--embedded writes sources: not with --so and --static");
 	if (!opt.name || !identifier_ok(opt.name))
 		die(USAGE, "--name takes an identifier of C, not '%.80s'",
 			opt.name ? opt.name : "");
@@ -245,13 +268,20 @@ int main(int argc, char **argv)
 	Given *given = xcalloc(n, sizeof *given);
 	for (int i = first; i < argc; i++)
 		given[i - first] = given_of(argv[i], n == 1);
+	opt.module |= opt.so || opt.archive;
+	if (opt.module && m.weights == WEIGHTS_FILE)
+		die(USAGE, "a library has its weights within: --weights file is for NAME.c alone");
 	const char *writes = writable();
-	library_offer(opt.cc, opt.march);
+	build_offer(&opt.compile);
 	loss_offer(opt.with.n, opt.with.at);
+	if (opt.embedded && opt.compile.cc)
+		image_offer(opt.compile.cc, opt.to, opt.name);
 	broker_start();
 	secret_missing();
 	confine_build(false, 1, &writes);
 	add_functions(&m, n, given, &as);
 	write_module(&m);
+	if (opt.embedded)
+		state_footprint(&m);
 	return stage_end();
 }

@@ -15,7 +15,7 @@
 
 static struct {
 	const char *target, *to, *n, *j, *bench, *seconds, *profile, *only, *keep, *dump, *device,
-		*cc, *shuffle, *save, *load, *save_every, *until, *every;
+		*function, *cc, *shuffle, *save, *load, *save_every, *until, *every;
 	bool interpret, devices, numbered, fast, range, nan, sandbox;
 	VEC(const char *) feed;
 	Bindings operands;
@@ -63,6 +63,8 @@ static const Option options[] = {
 	{0, "devices", NULL, "list the devices and exit", &opt.devices},
 	{0, "device", "NAME", "run on this device", &opt.device},
 	{0, "cc", "CC", "the C compiler (cc, gcc or clang)", &opt.cc},
+	{0, "function", "NAME", "of a library that pack has made, which of its functions",
+		&opt.function},
 	{0, "fast-compile", NULL, "compile C without optimising it", &opt.fast},
 	{0},
 };
@@ -208,6 +210,8 @@ static bool is_elsewhere(const Graph *g)
 		(!opt.interpret && g->level < LV_PROGRAM && target_elsewhere(opt.target));
 }
 
+static void call_session(void *s) { session_call(s); }
+
 static void handle(Graph *g, bool own)
 {
 	Feeds *feeds = feeds_parse(opt.feed.n, opt.feed.at, opt.shuffle);
@@ -260,7 +264,8 @@ static void handle(Graph *g, bool own)
 	made = calls_run(s, feeds, &calls, &first);
 	called = now_ms();
 	if (opt.bench)
-		bench(s, seconds(), ready - begin, first, *opt.bench ? opt.bench : NULL);
+		bench(call_session, s, seconds(), ready - begin, first,
+			*opt.bench ? opt.bench : NULL);
 	if (opt.profile)
 		write_profile(s, own, (Times){begin, ready, called});
 	if (made && (opt.to || !opt.bench))
@@ -332,6 +337,40 @@ static void confine(bool endpoint)
 	confine_build(endpoint, n, writes);
 }
 
+/* ---- a library of pack's */
+
+static void call_packed(void *p) { packed_call(p); }
+
+static void packed_run(const char *file)
+{
+	const char *const *names;
+	const Array *at;
+	double begin = now_ms();
+
+	if (!process.code_allowed)
+		die(UNSUPPORTED, "%s: a library is code, which is run: if you trust where it comes "
+			"from, give --allow-code", file);
+	if (is_whole() || opt.feed.n || opt.save || opt.load || opt.until || opt.every ||
+		opt.range || opt.sandbox)
+		die(USAGE, "a library takes -o, -n, -j, --numbered, --bench, --seconds and "
+			"--function alone");
+	Packed *p = packed_open(file, opt.function, &opt.operands,
+		opt.j ? whole_number(opt.j, "-j", 0) : cores());
+	double ready = now_ms();
+	packed_call(p);
+	double first = now_ms() - ready;
+	for (int n = whole_number(opt.n, "-n", 1); n > 1; n--)
+		packed_call(p);
+	if (opt.bench)
+		bench(call_packed, p, seconds(), ready - begin, first,
+			*opt.bench ? opt.bench : NULL);
+	if (opt.to || !opt.bench) {
+		size_t n = packed_outputs(p, &names, &at);
+		outputs_write(n, names, at, opt.to, opt.numbered, NULL);
+	}
+	packed_close(p);
+}
+
 int main(int argc, char **argv)
 {
 	const char *file;
@@ -348,6 +387,12 @@ int main(int argc, char **argv)
 		die(USAGE,
 			"standard input is a terminal: give a FILE, or pipe a document in (see "
 			"--help)");
+	if (packed_is(file)) {
+		packed_run(file);
+		return stage_end();
+	}
+	if (opt.function)
+		die(USAGE, "--function is for a library that pack has made");
 	build_offer(opt.cc, opt.fast);
 	worker_offer(DEVICE_WORKER, run_outside);
 	process.from_socket = endpoint_is(file);

@@ -23,6 +23,16 @@ drawn() {
 @test "actions: tile and chunk" { drawn 3 12 clang tile chunk; }
 @test "actions: partial accumulators and jam" { drawn 3 12 clang partial jam; }
 @test "actions: stage, packed operands too, and the next row prefetched" { drawn 3 12 clang stage prefetch_loads; }
+@test "actions: the next row prefetched where other ranges of its place are tiled" {
+	printf 'input x f16[8, 7, 5]\noutput y = cast(f32(x)[2:8, 1:4, 1:5], f16)\n' > p.t
+	tool trace p.t | tool fuse > p.mp
+	tool lower -t clang --opt 'E_*: stage 15 0; order 2 1 0; stage 19 2 0; tile 2 4 1; tile 0 4 1; prefetch_loads 1' p.mp > l.mp
+	tool show l.mp | grep -q PREFETCH
+	tool run l.mp x=rand -o a.npz
+	tool run --interpret p.mp x=rand -o b.npz
+	tool diff a.npz b.npz
+}
+
 @test "actions: transpose, prefetched and nontemporal stores" { drawn 3 12 clang transpose prefetch_stores nontemporal; }
 
 # run by pocl or another OpenCL device if there is one, and always by the interpreter of loops

@@ -16,7 +16,7 @@ typedef struct Tree {
 static Tree pool[4096];
 static int made, nranges, by_zero, wrong;
 static UOp *range[4], *size[2];
-static int64_t at[4], size_at[2];
+static int64_t at[4], size_at[2], size_most[2];
 static bool symbolic;
 
 static int pick(int n) { return rand() % n; }
@@ -64,7 +64,7 @@ static Tree *grow(int depth)
 	static const int factors[] = {2, 4, 5, 10, 12, 20};
 	if (!depth || !pick(8)) {
 		int k = pick(10);
-		return k < 7		  ? leaf(range[pick(nranges)]) :
+		return k < 7 && nranges	  ? leaf(range[pick(nranges)]) :
 			k < 9 && symbolic ? leaf(size[pick(2)]) :
 					    number(pick(12) - 2);
 	}
@@ -189,9 +189,11 @@ static void random_case(int seed)
 	srand(seed);
 	made = 0;
 	symbolic = pick(2);
-	nranges = 1 + pick(3);
-	size[0] = ix_var("n", 1, 5);
-	size[1] = ix_var("m", 1, 4);
+	nranges = symbolic && !pick(3) ? 0 : 1 + pick(3);       /* none: of sizes alone */
+	size_most[0] = nranges ? 5 : 40;
+	size_most[1] = nranges ? 4 : 9;
+	size[0] = ix_var("n", 1, size_most[0]);
+	size[1] = ix_var("m", 1, size_most[1]);
 	for (int i = 0; i < nranges; i++)
 		range[i] = ix_range(i, "loop", some_size());
 	x = grow(4);
@@ -201,8 +203,8 @@ static void random_case(int seed)
 	both = ix_and(inside, ix_lt(y->u, ix_add(x->u, ix_const(3))));
 	proved_lt = ix_prove_lt(x->u, y->u);
 	proved_le = ix_prove_le(x->u, y->u);
-	for (size_at[0] = 1; size_at[0] <= 5; size_at[0] += symbolic ? 1 : 9)
-		for (size_at[1] = 1; size_at[1] <= 4; size_at[1] += symbolic ? 1 : 9)
+	for (size_at[0] = 1; size_at[0] <= size_most[0]; size_at[0] += symbolic ? 1 : 9)
+		for (size_at[1] = 1; size_at[1] <= size_most[1]; size_at[1] += symbolic ? 1 : 9)
 			each_point(0);
 }
 
@@ -304,6 +306,12 @@ static const struct { const char *text, *becomes, *sizes[5]; } identities[] = {
 	{"(a*(H+1)+b*2)%H", "a+b*2", {"3", "(H-3)//2+1"}},
 	{"(a*(H+1)+b*2)//H", "a", {"3", "(H-3)//2+1"}},
 	{"(a+3)//7*7+(a+3)%7", "a+3", {"1000"}},
+	{"H+(-H)%4", "(H+3)//4*4", {0}},
+	{"H+(-(H%4))%4", "(H+3)//4*4", {0}},
+	{"(H//4+(H//4)%2+1)//2", "(H+4)//8", {0}},
+	{"N*H-N*(H%4)", "H//4*N*4", {0}},
+	{"(N*H//M+47)//48", "(M*(N*H//M)+M*47)//M//48", {0}},
+	{"(-H)//4*4+(-H)%4", "-H", {0}},
 	{"((a%10)*10+a//10)%10*10+((a%10)*10+a//10)//10", "a", {"100"}},
 };
 

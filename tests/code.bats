@@ -76,8 +76,8 @@ refused() { fails 3 "$@" && [[ $errors == *"--allow-code"* ]]; }
 	s/flags: ""/flags: "-O1"/
 	s/flags: ""/flags: "-wrapper evil.sh"/
 	s/object: "/object: "evil/
-	s/object_hash: "./object_hash: "-/
-	s/, object_hash: "[0-9a-f]*"//
+	s/object_key: "./object_key: "-/
+	s/, object_key: "[0-9a-f]*"//
 	s/entry: "c/entry: "x/
 	s/shape: \[4\]/shape: [400]/
 	s/global_size: \[1\]/global_size: [100]/
@@ -150,6 +150,10 @@ refused() { fails 3 "$@" && [[ $errors == *"--allow-code"* ]]; }
 	ok tool run r.mp x=1
 	[[ $output == *"[7. 7. 7. 7.]"* ]]
 	fails 3 tool run made.mp x=1
+	# which is not loaded once it was exchanged: the source is compiled
+	echo >> own.so
+	ok tool run r.mp x=1
+	[[ $output == *"[2. 2. 2. 2.]"* ]]
 	rm own.so
 	fails 1 tool render -t mine l.mp
 }

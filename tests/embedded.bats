@@ -45,12 +45,55 @@ same() {
 	done
 }
 
+# holds BOARD COMPILER…: what pack states is what is measured on it: memory exactly, flash within the few bytes
+# of the program that calls it, the stack as a bound that is not far
+holds() {
+	local m stated
+	for m in sine mlp conv; do
+		ok tool pack --embedded --cc "${*:2}" --name $m -o lib "$m.mp"
+		stated=$output
+		on "$1" $m --image
+		awk -v name="$1 $m" '
+			FNR == NR { measured[$1] = $2; next }
+			$1 == "workspace" { workspace = $2; alive = $4 }
+			$1 == "stack" { stack = $2 }
+			$1 == "flash" { flash = $2 }
+			END {
+				off = measured["own"] - flash
+				over = stack - measured["stack"]
+				if (workspace != measured["workspace"] || workspace > 1.05 * alive ||
+						off < 0 || off > 100 || over < 0 || over > 160) {
+					print name ": flash off by " off ", stack by " over ", workspace " workspace " of " alive
+					exit 1
+				}
+			}' "$m.$1.txt" - <<< "$stated"
+	done
+}
+
 arm() { need arm-none-eabi-gcc qemu-system-arm; }
 
 @test "embedded: Cortex-M3, without floating point in the processor" { arm; same m3 plain; }
 @test "embedded: Cortex-M4" { arm; same m4 fused; }
 @test "embedded: Cortex-M7" { arm; same m7 fused; }
 @test "embedded: riscv64" { need riscv64-linux-gnu-gcc qemu-riscv64; same riscv64 fused; }
+
+@test "embedded: what pack states holds, Cortex-M3" {
+	arm
+	holds m3 arm-none-eabi-gcc -mthumb -mcpu=cortex-m3
+}
+
+@test "embedded: what pack states holds, Cortex-M4" {
+	arm
+	holds m4 arm-none-eabi-gcc -mthumb -mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16
+}
+
+@test "embedded: multiply-adds, and a compiler that is not there" {
+	ok tool pack --embedded --name conv -o other conv.mp
+	# 16 channels of 8x8 from 1 by 3x3, 32 of 4x4 from 16, and 10 from 512
+	[[ $output =~ "conv_call "+" "*"$((16 * 64 * 9 + 32 * 16 * 16 * 9 + 5120)) multiply-adds" ]]
+	fails 1 tool pack --embedded --cc no-such-compiler --name conv -o other conv.mp
+	fails 2 tool pack --embedded -t clang --name conv -o other conv.mp
+}
 
 @test "embedded: the network is a sine" {
 	cat > grid.t <<-'END'

@@ -282,3 +282,23 @@ output y = x + 1'
 	edited looked.f wide 's/CONST i64 33/CONST i64 34/'
 	fails 4 tool prove -q wide
 }
+
+@test "prove: two batches that a reshape alone makes one, and sizes that are quotients of sizes" {
+	cat > joined.t <<'END'
+input y f32[b, t, 16] where b in 1..100000, t in 1..100000
+input x f32[s, n, 16] where s in 1..100000, n in 1..100000
+k = permute(reshape(x, [b, s*n//b, 2, 8]), [0, 2, 1, 3])
+q = permute(reshape(y, [b, t, 2, 8]), [0, 2, 1, 3])
+output z = softmax(q @ permute(k, [0, 1, 3, 2])) @ k
+END
+	tool trace joined.t > joined.g
+	tool schedule joined.g > joined.s
+	tool fuse joined.g > joined.f
+	for t in clang opencl; do tool lower -t "$t" joined.f > "joined.$t"; done
+	proved joined
+	for b in 1 4; do
+		tool run joined.clang y=rand x=rand b=$b t=9 s=2 n=58 -o have.npz
+		tool run --interpret joined.s y=rand x=rand b=$b t=9 s=2 n=58 -o want.npz
+		tool diff want.npz have.npz
+	done
+}

@@ -60,6 +60,37 @@ result() { tool run $leave "$@" x=1 | tail -n 1; }
 	ok tool run --sandbox g.mp -o walls.npz
 }
 
+@test "a program in C that is traced writes no file, starts no process and reaches no network" {
+	cat > p.c <<-'E'
+	#include <sluice/tensor.h>
+	#include <stdio.h>
+	#include <stdlib.h>
+	#include <sys/socket.h>
+	#include <unistd.h>
+	static int early;
+	__attribute__((constructor)) static void first(void) { early = fopen("early", "w") != NULL; }
+	SLUICE_FUNCTION(f, ARG(x, F64, 1))
+	{
+		double did[7] = {
+			early, fopen("late", "w") != NULL, unlink("file") == 0, socket(AF_INET, SOCK_STREAM, 0) >= 0,
+			socket(AF_UNIX, SOCK_STREAM, 0) >= 0, fork() >= 0, system("true") == 0 };
+		output("y", add(x, constant(did)));
+	}
+	E
+	sed -i 's/fork() >= 0/({ int pid = fork(); if (!pid) _exit(0); pid > 0; })/' p.c
+	echo > file
+	tool trace p.c > g.mp
+	[ "$(tool run g.mp x=0 | tail -n 1)" = "[0. 0. 0. 0. 0. 0. 0.]" ]
+	[ -e file ]
+	[ ! -e early ]
+	[ ! -e late ]
+	# a compiled one too; and without walls it can: the test sees what it should
+	"${CC:-cc}" -shared -fPIC -I"$BIN/../include" -o p.so p.c -lm
+	tool trace p.so | cmp - g.mp
+	tool trace --no-walls p.c > g.mp
+	[ "$(tool run g.mp x=0 | tail -n 1)" = "[1. 1. 1. 1. 1. 1. 1.]" ]
+}
+
 # the seccomp mode and the no_new_privs bit of a process
 walls_of() { awk '/^(Seccomp|NoNewPrivs):/ { printf "%s ", $2 }' "/proc/$1/status"; }
 

@@ -276,7 +276,7 @@ planted() {
 	local n
 	cat > p.t <<-'E'
 	input x f32[n, 33] where n in 0..64
-	input h f32[1, 3, n, 16] where n in 0..64
+	input h f32[1, 3, m, 16] where m in 0..64
 	const w f32 = ones([8, 3, 3, 3])
 	output rows = softmax(x), columns = softmax(x, axis=0), sums = sum(x, axis=0), most = max(x, axis=1)
 	output square = x.T @ x, wide = x @ x.T, run = cumsum(x, axis=0), order = sort(x, axis=0)
@@ -285,8 +285,8 @@ planted() {
 	tool trace p.t > g.mp
 	tool fuse g.mp | tool render -t clang > p.mp
 	for n in 0 1 9; do
-		tool run --interpret g.mp x=rand h=rand "n=$n" -o a.npz
-		tool run p.mp x=rand h=rand "n=$n" -o b.npz
+		tool run --interpret g.mp x=rand h=rand "n=$n" m=$((n + 1)) -o a.npz
+		tool run p.mp x=rand h=rand "n=$n" m=$((n + 1)) -o b.npz
 		tool diff --rtol 1e-5 a.npz b.npz
 	done
 	tool show g.mp | tool show -p | cmp - g.mp

@@ -13,6 +13,11 @@ Graph *read_tensor(Graph *doc);              /* level tensor (or graph) document
  * is a document itself. */
 Graph *read_file(const char *file);
 
+/* ---- checks.c: passes */
+
+Graph *note_checks(Graph *g);                /* into meta.checks */
+Graph *raise_sizes(Graph *g);                /* least values of size variables, by those checks */
+
 /* ---- keep_states.c: pairs of an input and an output that keep their content between calls */
 
 typedef VEC(const char *) StatePairs;

@@ -26,6 +26,8 @@ typedef struct {
 	/* when set, hears of a failure before its line is printed, and may end the process itself:
 	 * where and text, fit for a line of text */
 	void (*refused)(int status, const char *where, const char *text);
+	int *told;              /* when set, shared with processes that end together: the first to
+				   die sets it, and prints the line for all */
 	const char *input;      /* -i ENDPOINT, or NULL */
 	/* --keys: the folder of this user's keys for tcp; --peer: the other side's; or NULL */
 	const char *keys, *peer;

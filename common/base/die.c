@@ -103,6 +103,11 @@ static void tell(int status, const char *fmt, va_list ap)
 	refused(status, where, line);
 }
 
+static bool first_to_tell(void)
+{
+	return !process.told || !__atomic_exchange_n(process.told, 1, __ATOMIC_RELAXED);
+}
+
 _Noreturn void die(int status, const char *fmt, ...)
 {
 	va_list ap;
@@ -113,7 +118,8 @@ _Noreturn void die(int status, const char *fmt, ...)
 		tell(status, fmt, copy);
 		va_end(copy);
 	}
-	message(fmt, ap, NULL);
+	if (first_to_tell())
+		message(fmt, ap, NULL);
 	va_end(ap);
 	leave(status);
 }
@@ -123,7 +129,8 @@ _Noreturn void die_errno(const char *fmt, ...)
 	const char *why = strerror(errno);
 	va_list ap;
 	va_start(ap, fmt);
-	message(fmt, ap, why);
+	if (first_to_tell())
+		message(fmt, ap, why);
 	va_end(ap);
 	leave(FAILED);
 }

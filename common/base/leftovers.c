@@ -99,9 +99,9 @@ static void watch(void)
 			signal(ends[i], SIG_IGN);
 }
 
-void leftover_add(const char *path, bool whole)
+/* A free place, which is the caller's until place_fill. */
+static Leftover *place_take(void)
 {
-	char *copy = xstrdup(path);
 	Leftover *s;
 
 	pthread_mutex_lock(&left.lock);
@@ -114,12 +114,25 @@ void leftover_add(const char *path, bool whole)
 		s->next = left.top;
 		__atomic_store_n(&left.top, s, __ATOMIC_RELEASE);
 	}
+	return s;
+}
+
+/* path NULL: it stays free. */
+static void place_fill(Leftover *s, char *path, bool whole)
+{
 	s->whole = whole;
-	__atomic_store_n(&s->path, copy, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->path, path, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&left.lock);
 }
 
-/* No signal may end the process between a file's making and its note. */
+void leftover_add(const char *path, bool whole)
+{
+	char *copy = xstrdup(path);
+
+	place_fill(place_take(), copy, whole);
+}
+
+/* No signal may end the process between a file's making and its note, nor a lack of memory. */
 static sigset_t hold_signals(void)
 {
 	sigset_t ends, before;
@@ -132,28 +145,25 @@ static sigset_t hold_signals(void)
 	return before;
 }
 
-int leftover_make(char *template)
+static int make(char *template, bool folder)
 {
+	char *copy = xstrdup(template);
+	Leftover *s = place_take();
 	sigset_t before = hold_signals();
-	int fd = mkostemp(template, O_CLOEXEC), err = errno;
-	if (fd >= 0)
-		leftover_add(template, false);
+	int fd = !folder ? mkostemp(template, O_CLOEXEC) : mkdtemp(template) ? 0 : -1, err = errno;
+
+	strcpy(copy, template);
+	place_fill(s, fd >= 0 ? copy : NULL, folder);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (fd < 0)
+		free(copy);
 	errno = err;
 	return fd;
 }
 
-bool leftover_folder(char *template)
-{
-	sigset_t before = hold_signals();
-	bool made = mkdtemp(template);
-	int err = errno;
-	if (made)
-		leftover_add(template, true);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	errno = err;
-	return made;
-}
+int leftover_make(char *template) { return make(template, false); }
+
+bool leftover_folder(char *template) { return make(template, true) >= 0; }
 
 void leftover_drop(const char *path)
 {

@@ -11,8 +11,12 @@ void table_grow(void **at, size_t *cap, size_t size)
 	if (n <= *cap)
 		return;
 	n += n / 2 + 256;
-	*at = owned_grow(at, *at, n * size);
-	memset((char *)*at + *cap * size, 0, (n - *cap) * size);
+	/* fresh memory is zero without being touched */
+	void *was = *at;
+	*at = owned_zeros(at, n * size);
+	if (was)
+		memcpy(*at, was, *cap * size);
+	owned_free(at, was);
 	*cap = n;
 }
 

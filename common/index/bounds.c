@@ -242,7 +242,8 @@ static Info *learn(UOp *u)
 		if (todo.n > was)
 			continue;
 		todo.n--;
-		infos.at[v->id] = derive(v);
+		Info found = derive(v);         /* which may make nodes, and move the table */
+		infos.at[v->id] = found;
 	}
 	vec_free(&todo);
 	return &infos.at[u->id];

@@ -217,8 +217,12 @@ static bool nested(UOp *d, const Sum *sd, Sum *q, Sum *r)
 	if ((in->op != OP_FLOORDIV && in->op != OP_FLOORMOD) || !ix_pure(in))
 		return false;
 	UOp *y = in->src[0];
+	int64_t v;
 	sum_of(&a, in->src[1]);
 	if (!positive(&a))
+		return false;
+	/* a size that is a quotient of sizes stays one thing, of which others are parts */
+	if (in->op == OP_FLOORDIV && ix_fixed(in) && !ix_is_const(in->src[1], &v))
 		return false;
 	if (in->op == OP_FLOORDIV) {
 		UOp *inner = ix_add(y, ix_mul(k, in->src[1])), *by = ix_mul(in->src[1], d);
@@ -317,6 +321,11 @@ static Division numbers(UOp *x, UOp *d, int64_t a, int64_t b)
 	return (Division){x, d, ix_const(floordiv(a, b)), ix_const(floormod(a, b))};
 }
 
+static Division plain(UOp *x, UOp *d)
+{
+	return (Division){x, d, raw(OP_FLOORDIV, x, d), raw(OP_FLOORMOD, x, d)};
+}
+
 /* Whether coefficients are far enough from the ends of int64 that quotients and remainders do not
  * overflow. */
 static bool small(const Sum *s)
@@ -328,9 +337,66 @@ static bool small(const Sum *s)
 	return ok;
 }
 
-static Division plain(UOp *x, UOp *d)
+/* ---- sizes divided by a number --------------------------------------------------------------- */
+
+/* x with c*y for each c*(y%e), where d divides c*e: the remainder is the same. *more is by how much
+ * the quotient is less. */
+static bool without_remainders(Sum *x, int64_t d, Sum *more)
 {
-	return (Division){x, d, raw(OP_FLOORDIV, x, d), raw(OP_FLOORMOD, x, d)};
+	bool any = false;
+	int64_t e, ce;
+
+	sum_const(more, 0);
+	for (int i = 0; i < x->n; i++) {
+		UOp *m = x->t[i].m;
+		int64_t c = x->t[i].c;
+		Sum y;
+		if (m->op != OP_FLOORMOD || !ix_is_const(m->src[1], &e) || e <= 0 ||
+			!mul_ok(c, e, &ce) || ce % d)
+			continue;
+		sum_of(&y, m->src[0]);
+		UOp *q = ix_div(m->src[0], m->src[1]);
+		if (!sum_term(x, -c, m) || !sum_plus(x, c, &y) || !small(x))
+			return false;
+		sum_of(&y, q);
+		if (!sum_plus(more, ce / d, &y))
+			return false;
+		any = true;
+		i = -1;
+	}
+	return any;
+}
+
+/* -x // d is -((x + d-1) // d). */
+static bool below_zero(const Sum *x)
+{
+	bool all = x->n > 0;
+
+	for (int i = 0; i < x->n; i++)
+		all &= x->t[i].c < 0;
+	return all;
+}
+
+/* Takes a size r apart that is divided by a number n, where its quotient or its remainder is one of
+ * another size. */
+static bool size_parts(UOp *d, int64_t n, Sum *q, Sum *r)
+{
+	Sum s = *r, more;
+	UOp *x = sum_node(r);
+
+	if (!ix_fixed(x))
+		return false;
+	if (without_remainders(&s, n, &more)) {
+		UOp *y = sum_node(&s);
+		plus(q, ix_sub(ix_div(y, d), sum_node(&more)));
+		sum_of(r, ix_mod(y, d));
+		return true;
+	}
+	if (!below_zero(r))
+		return false;
+	plus(q, ix_sub(ix_const(0), ix_div(ix_sub(ix_const(n - 1), x), d)));
+	sum_const(r, 0);
+	return sum_term(r, 1, raw(OP_FLOORMOD, x, d));
 }
 
 static Division divide(UOp *x, UOp *d)
@@ -341,7 +407,8 @@ static Division divide(UOp *x, UOp *d)
 	sum_of(&sd, d);
 	if (!small(&sx) || !small(&sd))
 		return plain(x, d);
-	bool done = whole(&sx, &sd, &q, &r) || (positive(&sd) && nested(d, &sd, &q, &r));
+	bool done = whole(&sx, &sd, &q, &r) || (positive(&sd) && nested(d, &sd, &q, &r)) ||
+		(!sd.n && sd.k > 0 && size_parts(d, sd.k, &q, &r));
 	if (!done && !reduced(&sd, &q, &r)) {
 		UOp *rest = sum_node(&r);
 		plus(&q, raw(OP_FLOORDIV, rest, d));

@@ -380,6 +380,37 @@ static bool join_positive(Sum *s, int64_t c, UOp *mod)
 	return true;
 }
 
+/* s has c*m*(u%n) for a size u and a number n. If, but for multiples of n, it also has -c*m*u, both
+ * are -c*m*n*(u//n): h + (-h)%4 is 4*((h+3)//4). */
+static bool join_rounded(Sum *s, int64_t c, UOp *m, UOp *mod)
+{
+	Sum u, v, p, q, r = *s;
+	int64_t n, cn;
+
+	if (!ix_fixed(mod) || !ix_is_const(mod->src[1], &n) || n <= 0 || !mul_ok(c, n, &cn))
+		return false;
+	sum_of(&u, mod->src[0]);
+	sum_const(&v, u.k);
+	for (int i = 0; i < u.n; i++) {
+		UOp *t = mono_mul(m, u.t[i].m);
+		int64_t has = t ? sum_coef(s, t) : 0, want;
+		if (!has || has % c || !mul_ok(u.t[i].c, c, &want) || !add_ok(want, has, &want) ||
+			want % cn || !sum_term(&v, -(has / c), u.t[i].m))
+			return false;
+	}
+	/* c*m*(v%n) = c*m*v - c*n*m*(v//n), as v and u differ by a multiple of n */
+	UOp *gone = mono_mul(m, mod), *quot = ix_div(sum_node(&v), mod->src[1]);
+	sum_const(&p, 0);
+	if (!gone || !sum_term(&r, -c, gone) || !sum_term(&p, 1, m) || !sum_mul(&q, &p, &v) ||
+		!sum_plus(&r, c, &q))
+		return false;
+	sum_of(&u, quot);
+	if (!sum_mul(&q, &p, &u) || !sum_plus(&r, -cn, &q))
+		return false;
+	*s = r;
+	return true;
+}
+
 static bool join_one(Sum *s)
 {
 	UOp *atom[IX_ATOMS];
@@ -400,7 +431,8 @@ static bool join_one(Sum *s)
 			UOp *rest = mono_div(m, atom[j]),
 			    *quot = ix_div(atom[j]->src[0], atom[j]->src[1]);
 			if (join_quotient(s, s->t[i].c, rest, atom[j], quot)
-			    || join_remainder(s, s->t[i].c, rest, atom[j], quot))
+			    || join_remainder(s, s->t[i].c, rest, atom[j], quot)
+			    || join_rounded(s, s->t[i].c, rest, atom[j]))
 				return true;
 		}
 	}

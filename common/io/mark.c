@@ -6,7 +6,9 @@
  * `render` and `compile` put there, or with --allow-code. The mark covers everything that decides
  * what is executed: level, size variables, meta and all nodes that the SINK reaches. It does not
  * cover notes, meta.timings and the order of nodes, which decide nothing. An object is a path; what
- * the mark covers is the hash of its bytes in `object_hash`, which whoever loads it compares.
+ * the mark covers is the hash of its bytes in `object_hash`, which whoever loads it compares. With
+ * `object_key` the object is an entry of the cache, which has a seal of its own: its bytes, and so
+ * their hash, depend on what else was compiled in the same unit.
  *
  * Another mark is put on a document that a stage has proved and hands to one that it starts, and
  * says that it need not be proved again. */
@@ -33,13 +35,15 @@ static bool mark_of(const Graph *g, const char *purpose, DigestText *text)
 
 /* ---- putting it */
 
-/* What a render-X made itself has no hash yet; what `compile` read with one keeps it. */
+/* What a render-X made itself, or another device's compiler, has no hash yet; what `compile` read
+ * with one keeps it. */
 static UOp *object_hashed(UOp *u, void *unused)
 {
 	const Val *object = u->op == OP_PROGRAM ? val_get(u->arg, "object") : NULL;
 	Digest d;
 
-	if (!object || object->kind != VAL_STR || val_get(u->arg, "object_hash"))
+	if (!object || object->kind != VAL_STR || val_get(u->arg, "object_hash") ||
+		val_get(u->arg, "object_key"))
 		return u;
 	int fd = own_open(object->s);
 	if (fd < 0 || !file_digest(fd, "object", &d))

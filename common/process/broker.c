@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -32,8 +33,9 @@ typedef struct { int32_t status, failed; uint64_t output; } Reply;
 /* what a message carries beside its bytes: a descriptor */
 typedef union { struct cmsghdr head; char room[CMSG_SPACE(sizeof(int))]; } Extra;
 
-/* workers: what the tool offers; output: its standard output, for them */
-static struct { int fd, output; Worker worker[WORKERS]; } broker = {-1, -1};
+/* workers: what the tool offers; output: its standard output, for them; told: process.told of all
+ * of them, in memory that they share */
+static struct { int fd, output, *told; Worker worker[WORKERS]; } broker = {-1, -1};
 
 static bool put(int fd, const void *p, size_t n)
 {
@@ -119,6 +121,7 @@ static _Noreturn void work(Worker fn, int fd)
 	leftovers_forget();
 	process.opener = NULL;
 	process.confined = false;
+	process.told = broker.told;
 	if (!get(fd, &n, sizeof n))
 		_exit(FAILED);
 	char *in = xmalloc(n + 1);
@@ -128,6 +131,8 @@ static _Noreturn void work(Worker fn, int fd)
 	Result r = {.status = fn(in, n, &out)};
 	r.n = out.n;
 	bool sent = put(fd, &r, sizeof r) && put(fd, buf_str(&out), out.n);
+	if (!sent && errno != EPIPE)
+		die_errno("cannot tell what was made");
 	leftovers_remove();
 	_exit(sent ? DONE : FAILED);
 }
@@ -343,7 +348,16 @@ static int broker_open(const char *path, int how)
 	return ask_descriptor(OPEN, asked, strlen(asked) + 1);
 }
 
-void worker_offer(int k, Worker fn) { broker.worker[k] = fn; }
+void worker_offer(int k, Worker fn)
+{
+	broker.worker[k] = fn;
+	if (broker.told)
+		return;
+	broker.told = mmap(NULL, sizeof *broker.told, PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (broker.told == MAP_FAILED)
+		die_memory("workers", sizeof *broker.told);
+}
 
 int worker_start(int k, const void *in, size_t n)
 {
@@ -352,9 +366,9 @@ int worker_start(int k, const void *in, size_t n)
 
 	if (fd < 0)
 		die_errno("cannot start a process");
-	/* one that dies says why itself, and worker_end sees it */
-	if (put(fd, &bytes, sizeof bytes))
-		put(fd, in, n);
+	/* one that dies says why itself, and worker_end sees it; another would wait for more */
+	if (!(put(fd, &bytes, sizeof bytes) && put(fd, in, n)) && errno != EPIPE)
+		die_errno("cannot tell a process what to do");
 	return fd;
 }
 

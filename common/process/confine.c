@@ -56,7 +56,8 @@
 	LOAD_FIELD(nr), BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), DENY(ENOSYS)
 
 #ifdef __NR_poll
-#define OLDER CALL(poll), CALL(access), CALL(readlink), CALL(stat), CALL(lstat), CALL(time),
+#define OLDER \
+	CALL(poll), CALL(access), CALL(readlink), CALL(stat), CALL(lstat), CALL(time), CALL(dup2),
 #else
 #define OLDER
 #endif
@@ -73,6 +74,7 @@
 	CALL(sched_yield), CALL(sched_getaffinity), CALL(sched_setaffinity), CALL(setitimer), \
 	CALL(fcntl), CALL(umask), CALL(getcwd), CALL(getrusage), CALL(prlimit64), CALL(rseq), \
 	CALL(set_robust_list), CALL(restart_syscall), CALL(getdents64), CALL(dup), \
+	CALL(dup3), \
 	CALL(epoll_wait_or_pwait), CALL(epoll_ctl), CALL(membarrier), CALL(recvmsg), \
 	CALL_IS(ioctl, 1, TCGETS), CALL_WITH(clone, 0, CLONE_THREAD)
 #ifdef __NR_epoll_wait

@@ -79,7 +79,7 @@ int broker_run(char *const *const *argvs, const void *in, size_t n, Buf *out, in
  * its own, which is as it was when the broker started, with nothing but those bytes, which it must
  * not trust; what it returns and puts into out is what worker_end gets. */
 typedef int (*Worker)(const void *in, size_t n, Buf *out);
-enum { WORKERS = 2 };
+enum { WORKERS = 3 };
 void worker_offer(int k, Worker fn);     /* before broker_start */
 /* Starts worker k; the descriptor can be polled for its end. */
 int worker_start(int k, const void *in, size_t n);

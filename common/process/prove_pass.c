@@ -5,7 +5,7 @@
 #include "process/process.h"
 #include "process/prove_pass.h"
 
-static ARENA Buf before;
+static Buf before;              /* the document before the pass, which may read it anew */
 
 void prove_begin(const Graph *g)
 {

@@ -361,7 +361,7 @@ static bool holds(Known *k, const Sum *start, int depth)
 	for (int i = 0; i < STEPS; i++) {
 		if (numbers_hold(k, &s, false))
 			return true;
-		if (!s.n || depth <= 0 || --k->budget < 0)
+		if (--k->budget < 0 || !s.n || depth <= 0)
 			return false;
 		int choice = choices_hold(k, &s, depth), phase = 0;
 		if (choice >= 0)

@@ -4,120 +4,79 @@
  *
  * g, and what is left when g*792 is taken away, are the same for all who touch one place, because
  * what is left lies in 0 … 791: they are digits, of weight 792 and 1. A sum is split again and
- * again, at the coefficient of what moves in it or at the distance of two places; coefficients are
- * polynomials in sizes, as (h + 2)*(w + 2) is when there is a border around. A digit
- * that is one product or quotient of an item's number then says something of that number. */
-#include "index/ix.h"
+ * again (spots.c), at the coefficient of what moves in it or at the distance of two places;
+ * coefficients are polynomials in sizes, as (h + 2)*(w + 2) is when there is a border around. A
+ * digit that is one product or quotient of an item's number then says something of that number. */
 #include "prove/digits.h"
 #include <stdlib.h>
 
 /* ---- what an expression depends on */
 
-static int own_moves(const Digits *d, const UOp *u)
+/* What there is in an expression, whoever asks. */
+enum { DATA = 1, GROUP = 2, WORK = 4, LOOP = 8, COUNTER = 16, SEEN = 32 };
+static ARENA TABLE(uint8_t) parts;
+
+static uint8_t own_part(const UOp *u)
 {
-	if (u->op == OP_LOAD || u->op == OP_RREDUCE || u->op == OP_RSCAN || u->op == OP_RSORT)
-		return OF_ITEM | OF_LOOP | OF_DATA;
-	if (d->lane)
-		return u == d->lane ? OF_ITEM : 0;
-	if (u->op == OP_SPECIAL)
-		return d->group && u->arg->s[0] == 'g' ? 0 : OF_ITEM;
-	if (u->op == OP_RANGE)
-		return d->schedule && !strcmp(range_kind(u), "loop") ? OF_ITEM : OF_LOOP;
-	return 0;
+	switch (u->op) {
+	case OP_LOAD: case OP_RREDUCE: case OP_RSCAN: case OP_RSORT: return SEEN | DATA;
+	case OP_SPECIAL: return SEEN | (u->arg->s[0] == 'g' ? GROUP : WORK);
+	case OP_RANGE: return SEEN | (strcmp(range_kind(u), "loop") ? COUNTER : LOOP);
+	default: return SEEN;
+	}
+}
+
+static uint8_t parts_of(UOp *u)
+{
+	VEC(UOp *) todo = {0};
+	if (u->id >= parts.cap)
+		table_fit(&parts);
+	if (!parts.at[u->id])
+		vec_push(&todo, u);
+	while (todo.n) {
+		UOp *v = todo.at[todo.n - 1];
+		size_t was = todo.n;
+		uint8_t own = own_part(v);
+		for (uint32_t i = 0; i < v->nsrc; i++) {
+			own |= parts.at[v->src[i]->id];
+			if (!parts.at[v->src[i]->id])
+				vec_push(&todo, v->src[i]);
+		}
+		if (todo.n > was)
+			continue;
+		parts.at[v->id] = own;
+		todo.n--;
+	}
+	vec_free(&todo);
+	return parts.at[u->id];
+}
+
+bool moves_plainly(UOp *u) { return !(parts_of(u) & DATA); }
+
+static bool has_lane(const Digits *d, UOp *u)
+{
+	Nodes all = walk_brief(u);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i] == d->lane)
+			return true;
+	return false;
 }
 
 int moves_with(const Digits *d, UOp *u)
 {
-	int m = own_moves(d, u);
-	if (u->op == OP_CONST || u->op == OP_VAR || m)
-		return m;
-	Nodes all = walk_brief(u);
-	for (size_t i = 0; i < all.n; i++)
-		m |= own_moves(d, all.at[i]);
-	return m;
+	if (u->op == OP_CONST || u->op == OP_VAR)
+		return 0;
+	uint8_t in = parts_of(u);
+	if (in & DATA)
+		return OF_ITEM | OF_LOOP | OF_DATA;
+	if (d->lane)
+		return in & (LOOP | COUNTER) && has_lane(d, u) ? OF_ITEM : 0;
+	bool item = in & WORK || (in & GROUP && !d->group) || (in & LOOP && d->schedule);
+	bool loop = in & COUNTER || (in & LOOP && !d->schedule);
+	return (item ? OF_ITEM : 0) | (loop ? OF_LOOP : 0);
 }
 
-/* ---- sums: each term is a coefficient, sizes and what moves */
-
-/* Whether a monomial is a product of sizes: the same for all items. */
-static bool is_size(const Digits *d, UOp *m)
-{
-	return m->op == OP_CONST || !moves_with(d, m);
-}
-
-/* m = *size * *mover */
-static void size_and_mover(const Digits *d, UOp *m, UOp **size, UOp **mover)
-{
-	UOp *atom[IX_ATOMS];
-	int n = mono_atoms(m, atom);
-	*size = *mover = ix_const(1);
-	for (int i = 0; i < n; i++) {
-		UOp **part = is_size(d, atom[i]) ? size : mover;
-		*part = mono_mul(*part, atom[i]);
-	}
-}
-
-/* The sizes by which s multiplies a mover (1: none), as a sum. */
-static bool coefficient(const Digits *d, const Sum *s, UOp *mover, Sum *out)
-{
-	UOp *size, *m;
-	bool one = mover == ix_const(1);
-	sum_const(out, one ? s->k : 0);
-	for (int i = 0; i < s->n; i++) {
-		size_and_mover(d, s->t[i].m, &size, &m);
-		if (m == mover && !sum_term(out, s->t[i].c, size))
-			return false;
-	}
-	return true;
-}
-
-/* How many atoms a monomial has. */
-static int degree(UOp *m)
-{
-	UOp *atom[IX_ATOMS];
-	return mono_atoms(m, atom);
-}
-
-/* The term of a sum by which others are divided: of the most factors; a constant has none. */
-static Term leading(const Sum *s)
-{
-	Term most = {s->k, ix_const(1)};
-	for (int i = 0; i < s->n; i++) {
-		int n = degree(s->t[i].m), m = degree(most.m);
-		if (n > m || (n == m && s->t[i].m->id > most.m->id))
-			most = s->t[i];
-	}
-	return most;
-}
-
-/* s = w * *high + *low, with the terms that w divides in *high: division of polynomials. */
-static bool divided(const Sum *s, const Sum *w, Sum *high, Sum *low)
-{
-	const Term by = leading(w);
-	sum_const(high, 0);
-	*low = *s;
-	if (!w->n) {
-		low->k = floormod(s->k, by.c);
-		high->k = (s->k - low->k) / by.c;
-	}
-	for (int turn = 0, i = 0; i < low->n && turn < 2 * IX_TERMS; turn++) {
-		UOp *m = low->t[i].m->op == OP_CONST ? NULL : mono_div(low->t[i].m, by.m);
-		int64_t c = low->t[i].c / by.c;
-		Sum q, all;
-		if (!m || low->t[i].c % by.c) {
-			i++;
-			continue;
-		}
-		sum_const(&q, 0);
-		if (!sum_term(&q, c, m) || !sum_plus(high, 1, &q) || !sum_mul(&all, &q, w) ||
-			!sum_plus(low, -1, &all))
-			return false;
-		i = 0;
-	}
-	return true;
-}
-
-/* ---- splitting */
+/* ---- digits that all places have */
 
 static void know(Digits *d, UOp *u)
 {
@@ -125,16 +84,6 @@ static void know(Digits *d, UOp *u)
 		return;
 	map_put(&d->known, PKEY(u), u);
 	vec_push(&d->fresh, u);
-}
-
-/* Whether u is above 0 wherever one of the places is touched. */
-static bool positive(const Digits *d, const Place *p, UOp *u)
-{
-	for (size_t i = 0; i < d->n; i++)
-		if ((!i || p[i].cond != p[i - 1].cond || p[i].n != p[i - 1].n) &&
-			!place_within(&p[i], ix_const(0), u))
-			return false;
-	return true;
 }
 
 /* u = size * mover + constant of sizes, where size is not 0: mover is known too. */
@@ -152,7 +101,7 @@ static void know_mover(Digits *d, const Place *p)
 		mover = m;
 	}
 	if (mover && mover != p->at && coefficient(d, &s, mover, &c) &&
-		positive(d, p, sum_node(&c)))
+		places_positive(p, d->n, sum_node(&c)))
 		know(d, mover);
 }
 
@@ -172,334 +121,99 @@ static UOp *shared_digit(const Place *p, size_t n)
 	return plain;
 }
 
-static void leaf(Digits *d, Place *p, size_t n)
+/* Adds a digit; what all places have in it, NULL for nothing. */
+static UOp *leaf(Digits *d, const Spots *s)
 {
-	UOp *digit = shared_digit(p, n);
+	Place *p = arena_alloc((s->n + 1) * sizeof *p);
+	memcpy(p, s->p, s->n * sizeof *p);
+	for (size_t i = 0; i < s->n; i++)
+		p[i].at = spot_node(s, i);
+	UOp *digit = shared_digit(p, s->n);
 	vec_push(&d->leaf, p);
-	if (!digit)
-		return;
-	know(d, digit);
-	know_mover(d, p);
-}
-
-/* from: sizes by which all places are more than they have to be, such as those of a border. */
-typedef struct { size_t n; Sum *sum, from; Place *high, *low; } Splitting;
-
-/* Places under the same conditions whose low parts are base + k: it is enough to look at the least
- * and the greatest k. */
-typedef struct { const Place *low; UOp *base; int64_t least, most; } Row;
-
-enum { MOST_ROWS = 16 };
-
-static bool in_row(Row *row, int n, const Place *low, UOp *base, int64_t k)
-{
-	for (int i = 0; i < n; i++)
-		if (row[i].base == base && row[i].low->n == low->n &&
-			(!low->n || row[i].low->cond == low->cond)) {
-			row[i].least = k < row[i].least ? k : row[i].least;
-			row[i].most = k > row[i].most ? k : row[i].most;
-			return true;
-		}
-	return false;
-}
-
-static bool ends_within(const Row *r, UOp *below)
-{
-	Place p = *r->low;
-	p.at = ix_add(r->base, ix_const(r->least));
-	if (!place_within(&p, p.at, below))
-		return false;
-	p.at = ix_add(r->base, ix_const(r->most));
-	return r->least == r->most || place_within(&p, p.at, below);
-}
-
-static bool lows_within(const Splitting *x, UOp *below)
-{
-	Row row[MOST_ROWS];
-	int n = 0;
-	for (size_t i = 0; i < x->n; i++) {
-		const Place *low = &x->low[i];
-		int64_t k = 0;
-		UOp *base = low->at;
-		if (base->op == OP_ADD && ix_is_const(base->src[1], &k))
-			base = base->src[0];
-		if (in_row(row, n, low, base, k))
-			continue;
-		if (n == MOST_ROWS && !place_within(low, low->at, below))
-			return false;
-		if (n < MOST_ROWS)
-			row[n++] = (Row){low, base, k, k};
+	if (digit) {
+		know(d, digit);
+		know_mover(d, p);
 	}
-	for (int i = 0; i < n; i++)
-		if (!ends_within(&row[i], below))
-			return false;
-	return true;
+	return digit;
 }
 
-/* p[i] = below*high + low, where low must be within below. */
-static void set_parts(Splitting *x, const Place *p, size_t i, UOp *high, UOp *low)
-{
-	x->high[i] = x->low[i] = p[i];
-	x->high[i].at = high;
-	x->low[i].at = low;
-}
-
-/* Splits n places, less a distance that they share, at w, when what is left is within it for all of
- * them and has something to say. */
-static bool split_from(Splitting *x, const Place *p, const Sum *from, const Sum *w)
-{
-	bool moves[2] = {false, false};
-	Sum below = *w;
-	for (size_t i = 0; i < x->n; i++) {
-		Sum high, low, s = x->sum[i];
-		if (!sum_plus(&s, -1, from) || !divided(&s, w, &high, &low))
-			return false;
-		moves[0] |= high.n || high.k;
-		moves[1] |= low.n || low.k;
-		set_parts(x, p, i, sum_node(&high), sum_node(&low));
-	}
-	return moves[0] && moves[1] && lows_within(x, sum_node(&below));
-}
-
-static bool split_at(Splitting *x, const Place *p, const Sum *w)
-{
-	Sum zero;
-	sum_const(&zero, 0);
-	return ((x->from.n || x->from.k) && split_from(x, p, &x->from, w)) ||
-		split_from(x, p, &zero, w);
-}
-
-/* ---- weights at which sums may be split */
-
-enum { MOST_TRIES = 16 };
-
-enum { MOST_WEIGHTS = 64 };
-typedef struct { int n; Sum w[MOST_WEIGHTS]; } Weights;
-
-/* Adds w or, when its greatest term is negative, -w. What cannot be a weight is left out. */
-static void add_weight(Weights *x, const Sum *w)
-{
-	Term most = leading(w);
-	Sum s;
-	bool same = false;
-	sum_const(&s, 0);
-	if (x->n == MOST_WEIGHTS || !most.c || !sum_plus(&s, most.c < 0 ? -1 : 1, w) ||
-		(!s.n && s.k <= 1))
-		return;
-	for (int i = 0; i < x->n && !same; i++) {
-		Sum diff = x->w[i];
-		same = sum_plus(&diff, -1, &s) && !diff.n && !diff.k;
-	}
-	if (!same)
-		x->w[x->n++] = s;
-}
-
-static int by_weight(const void *a, const void *b)
-{
-	Term x = leading(a), y = leading(b);
-	int m = degree(x.m), n = degree(y.m);
-	if (m != n)
-		return m > n ? -1 : 1;
-	return x.c != y.c ? (x.c > y.c ? -1 : 1) : 0;
-}
-
-static int by_weight_up(const void *a, const void *b) { return by_weight(b, a); }
-
-/* The coefficients of what moves in a sum. */
-static void coefficients(Weights *x, const Digits *d, const Sum *s)
-{
-	UOp *size, *mover;
-	Sum c;
-	for (int i = 0; i < s->n; i++) {
-		size_and_mover(d, s->t[i].m, &size, &mover);
-		if (mover != ix_const(1) && coefficient(d, s, mover, &c))
-			add_weight(x, &c);
-	}
-}
-
-/* How much more the sizes of a place are than those of another. */
-static bool distance(const Digits *d, const Sum *from, const Sum *to, Sum *out)
-{
-	Sum least;
-	return coefficient(d, to, ix_const(1), out) && coefficient(d, from, ix_const(1), &least) &&
-		sum_plus(out, -1, &least);
-}
-
-/* The distances of the places' constants from the first one, or from the least one where all are
- * numbers, and their common divisor. */
-static void distances(Weights *x, const Digits *d, const Sum *sum, size_t n)
-{
-	int64_t step = 0;
-	size_t least = 0;
-	bool numbers = true;
-	Sum far;
-	for (size_t i = 1; i < n; i++) {
-		if (!distance(d, &sum[0], &sum[i], &far) || far.k == INT64_MIN)
-			return;
-		numbers &= !far.n;
-		step = gcd(far.n ? 0 : far.k, step);
-		least = sum[i].k < sum[least].k ? i : least;
-	}
-	sum_const(&far, step);
-	add_weight(x, &far);
-	int from = x->n;
-	for (size_t i = 0; i < n; i++)
-		if (distance(d, &sum[numbers ? least : 0], &sum[i], &far))
-			add_weight(x, &far);
-	qsort(x->w + from, x->n - from, sizeof *x->w, by_weight_up);
-}
-
-/* The sizes in the first place; the least, where all are numbers. */
-static void find_from(Splitting *x, const Digits *d)
-{
-	Sum far;
-	bool numbers = true;
-	int64_t least = x->sum[0].k;
-	for (size_t i = 1; i < x->n; i++) {
-		numbers &= distance(d, &x->sum[0], &x->sum[i], &far) && !far.n;
-		least = x->sum[i].k < least ? x->sum[i].k : least;
-	}
-	if (!coefficient(d, &x->sum[0], ix_const(1), &x->from))
-		sum_const(&x->from, 0);
-	else if (numbers)
-		x->from.k = least;
-}
-
-/* The weights at which n places may be split, those of the first and the last, the greatest first;
- * then the distances between places. */
-static void find_weights(Weights *w, const Digits *d, const Splitting *x)
-{
-	w->n = 0;
-	coefficients(w, d, &x->sum[0]);
-	coefficients(w, d, &x->sum[x->n - 1]);
-	qsort(w->w, w->n, sizeof *w->w, by_weight);
-	distances(w, d, x->sum, x->n);
-}
-
-/* The n for which div = x//n, where div is x//n or, for an x = y//m, y//(m*n); else NULL. */
-static UOp *quotient_by(const Digits *d, const Place *p, const UOp *div, const UOp *x)
-{
-	UOp *n = NULL;
-	if (!div || !x || div->op != OP_FLOORDIV)
-		return NULL;
-	if (div->src[0] == x)
-		n = div->src[1];
-	else if (x->op == OP_FLOORDIV && x->src[0] == div->src[0])
-		n = ix_div(div->src[1], x->src[1]);
-	bool is = n && (div->src[0] == x || ix_mul(n, x->src[1]) == div->src[1]);
-	return is && !moves_with(d, n) && positive(d, p, n) ? n : NULL;
-}
-
-/* Splits at a*n + b, for terms a*x and b*(x//n): x//n, and what is left with x%n for x. The sum of
- * (x//n)*(n + 2) and x%n has become (x//n)*2 + x. */
-static bool split_quotient(
-	Splitting *x, const Digits *d, const Place *p, UOp *div, UOp *of, UOp *by)
-{
-	Sum s[2];
-	if (!coefficient(d, &x->sum[0], of, &s[0]) || !coefficient(d, &x->sum[0], div, &s[1]))
-		return false;
-	UOp *a = sum_node(&s[0]), *b = sum_node(&s[1]), *below = ix_add(ix_mul(by, a), b);
-	UOp *gone = ix_add(ix_mul(of, a), ix_mul(div, b)), *left = ix_mul(ix_mod(of, by), a);
-	sum_of(&s[0], below);
-	for (size_t i = 0; i < x->n; i++) {
-		Sum high, low;
-		sum_of(&s[1], ix_add(ix_sub(p[i].at, gone), left));
-		if (!divided(&s[1], &s[0], &high, &low))
-			return false;
-		set_parts(x, p, i, ix_add(div, sum_node(&high)), sum_node(&low));
-	}
-	return lows_within(x, below);
-}
-
-static bool split_quotients(Splitting *x, const Digits *d, const Place *p)
-{
-	const Sum *s = &x->sum[0];
-	UOp *size, *div, *of;
-	for (int i = 0; i < s->n; i++)
-		for (int k = 0; k < s->n; k++) {
-			size_and_mover(d, s->t[i].m, &size, &div);
-			size_and_mover(d, s->t[k].m, &size, &of);
-			UOp *by = quotient_by(d, p, div, of);
-			if (by && split_quotient(x, d, p, div, of, by))
-				return true;
-		}
-	return false;
-}
-
-static bool find_digits(Digits *d, const Place *p);
+static bool find_digits(Digits *d, const Spots *s);
 
 /* What is left of a split may be as large as what was split, so splits are counted. */
-enum { MOST_SPLITS = 1024, MOST_DEPTH = 64 };
+enum { MOST_SPLITS = 1024, MOST_DEPTH = 64, MOST_TRIES = 16 };
 
 /* The digits of both parts; false when one of them should have been split otherwise. */
-static bool both_parts(Digits *d, const Splitting *x)
+static bool both_parts(Digits *d, Spots *high, Spots *low)
 {
 	d->splits++;
 	d->depth++;
-	bool high = find_digits(d, x->high), low = find_digits(d, x->low);
+	bool whole = find_digits(d, high);
+	whole &= find_digits(d, low);
 	d->depth--;
-	return low && high;
+	spots_free(high);
+	spots_free(low);
+	return whole;
 }
 
 /* An item's number that stands at different distances in different places: of a tile that does not
  * end where the weight does. */
-static bool torn(const Digits *d, const Place *p)
+static bool torn(const Digits *d, const Spots *s)
 {
-	Sum s;
-	sum_of(&s, p[0].at);
-	return !shared_digit(p, d->n) && s.n == 1 && moves_with(d, s.t[0].m) == OF_ITEM &&
-		(s.t[0].m->op == OP_FLOORMOD || s.t[0].m->op == OP_FLOORDIV ||
-			s.t[0].m->op == OP_SPECIAL);
+	const Sum *sum = &s->base[s->of[0]].sum;
+	UOp *m = sum->t[0].m;
+	return sum->n == 1 && moves_with(d, m) == OF_ITEM &&
+		(m->op == OP_FLOORMOD || m->op == OP_FLOORDIV || m->op == OP_SPECIAL);
 }
 
 /* The first weight at which nothing is torn; else, or when that takes too long, the very first. */
-static bool split(Digits *d, Splitting *x, const Place *p, bool *whole)
+static bool split(Digits *d, const Spots *s, bool *whole)
 {
-	Weights *w = arena_block(sizeof *w);
+	Weights *w = xmalloc(sizeof *w);
 	size_t leaves = d->leaf.n;
 	int first = -1;
-	find_weights(w, d, x);
-	find_from(x, d);
+	Spots high, low;
+	Sum from;
+	find_weights(w, d, s);
+	find_from(&from, d, s);
 	*whole = false;
 	for (int i = 0; i < w->n && !*whole && (first < 0 || d->tries < MOST_TRIES); i++) {
-		if (!split_at(x, p, &w->w[i]))
+		if (!split_at(s, &from, &w->w[i], &high, &low))
 			continue;
 		first = first < 0 ? i : first;
 		d->tries += i != first;
 		d->leaf.n = leaves;
-		*whole = both_parts(d, x);
+		*whole = both_parts(d, &high, &low);
 	}
 	if (first >= 0 && !*whole) {
 		d->leaf.n = leaves;
-		split_at(x, p, &w->w[first]);
-		both_parts(d, x);
+		if (split_at(s, &from, &w->w[first], &high, &low))
+			both_parts(d, &high, &low);
 	}
-	arena_release(w);
+	free(w);
 	return first >= 0;
 }
 
-static bool find_digits(Digits *d, const Place *p)
+static bool find_digits(Digits *d, const Spots *s)
 {
-	size_t n = d->n;
-	Splitting x = {n, arena_alloc(n * sizeof *x.sum), {0}, arena_alloc(n * sizeof *x.high),
-		arena_alloc(n * sizeof *x.low)};
-	bool numbers = true, whole;
-	for (size_t i = 0; i < n; i++) {
-		sum_of(&x.sum[i], p[i].at);
-		numbers &= !x.sum[i].n;
-	}
-	numbers |= d->splits >= MOST_SPLITS || d->depth >= MOST_DEPTH;
-	if (!numbers && split(d, &x, p, &whole))
+	Spots high, low;
+	bool numbers = d->splits >= MOST_SPLITS || d->depth >= MOST_DEPTH, whole = true;
+	for (size_t i = 0; i < s->bases && whole; i++)
+		whole = !s->base[i].sum.n;
+	numbers |= whole;
+	if (!numbers && split(d, s, &whole))
 		return whole;
-	if (!numbers && split_quotients(&x, d, p))
-		return both_parts(d, &x);
-	Place *copy = arena_alloc(n * sizeof *copy);
-	memcpy(copy, p, n * sizeof *copy);
-	leaf(d, copy, n);
-	return !torn(d, p);
+	if (!numbers && split_quotients(s, d, &high, &low))
+		return both_parts(d, &high, &low);
+	return leaf(d, s) || !torn(d, s);
 }
 
-void digits_of(Digits *d, const Place *p) { find_digits(d, p); }
+void digits_of(Digits *d, const Place *p)
+{
+	Spots s;
+	spots_of(&s, p, d->n);
+	find_digits(d, &s);
+	spots_free(&s);
+}
 
 /* ---- what follows */
 

@@ -2,6 +2,7 @@
  * place. */
 #ifndef DIGITS_H
 #define DIGITS_H
+#include "index/ix.h"
 #include "prove/accesses.h"
 
 /* What moves with what. Counters of loops are an item's own; what is loaded may be anything. */
@@ -29,6 +30,8 @@ typedef struct {
 
 /* Which of these an expression depends on. */
 int moves_with(const Digits *d, UOp *u);
+/* Whether it depends on nothing that is loaded or folded. */
+bool moves_plainly(UOp *u);
 /* Adds the digits of n places. */
 void digits_of(Digits *d, const Place *p);
 /* Whether a node has the same value in two items that touch one place. */
@@ -44,4 +47,40 @@ bool index_operation(Op op, int64_t a, int64_t b, int64_t *v);
 bool sample_refutes(const Place *p, UOp *u, UOp *below);
 /* The sizes in case i, from 0 on, which meet the document's checks; NULL when there are none. */
 const VarEnv *sample_sizes(const Graph *g, int i);
+
+/* ---- spots.c: the places of unrolled tiles, which are a few sums with many numbers added */
+
+/* A sum without a number, as a node too. */
+typedef struct { Sum sum; UOp *node; } Base;
+/* Place i is base[of[i]] + k[i], under the conditions of p[i]. */
+typedef struct {
+	const Place *p;
+	size_t n, bases;
+	Base *base;
+	uint32_t *of;
+	int64_t *k;
+} Spots;
+
+void spots_of(Spots *s, const Place *p, size_t n);
+void spots_free(Spots *s);
+/* Whether u is above 0 wherever one of the places is touched. */
+bool places_positive(const Place *p, size_t n, UOp *u);
+/* Place i as a node. */
+UOp *spot_node(const Spots *s, size_t i);
+/* m = *size * *mover: sizes, and what moves. */
+void size_and_mover(const Digits *d, UOp *m, UOp **size, UOp **mover);
+/* The sizes by which s multiplies a mover (1: none), as a sum. */
+bool coefficient(const Digits *d, const Sum *s, UOp *mover, Sum *out);
+/* The weights at which places may be split. */
+enum { MOST_WEIGHTS = 64 };
+typedef struct { int n; Sum w[MOST_WEIGHTS]; } Weights;
+/* Those of the first and the last place, the greatest first; then the distances between places. */
+void find_weights(Weights *w, const Digits *d, const Spots *s);
+/* By how much all places are more than they have to be, as by the sizes of a border. */
+void find_from(Sum *from, const Digits *d, const Spots *s);
+/* The places as w*high + low, when what is left is within w for all of them and has something to
+ * say; less a distance that they share, if it can be so. */
+bool split_at(const Spots *s, const Sum *from, const Sum *w, Spots *high, Spots *low);
+/* Splits at a quotient x//n of x, which stands beside it. */
+bool split_quotients(const Spots *s, const Digits *d, Spots *high, Spots *low);
 #endif

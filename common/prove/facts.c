@@ -88,12 +88,26 @@ static void assume_factors(Known *k, const Sum *s)
 	}
 }
 
+/* Whether a fact is s, or s and a number that is not negative less. */
+static bool is_fact(const Known *k, const Sum *s)
+{
+	bool same = false;
+
+	for (size_t i = 0; i < k->fact.n && !same; i++) {
+		const Sum *f = &k->fact.at[i];
+		same = f->n == s->n && f->k <= s->k;
+		for (int j = 0; same && j < s->n; j++)
+			same = sum_coef(f, s->t[j].m) == s->t[j].c;
+	}
+	return same;
+}
+
 /* s >= 0, and what follows when s is a choice or a quotient and a number. */
 void assume_sum(Known *k, const Sum *s)
 {
 	Sum t;
 
-	if (k->fact.n >= FACTS || !s->n)
+	if (k->fact.n >= FACTS || !s->n || is_fact(k, s))
 		return;
 	vec_push(&k->fact, *s);
 	assume_factors(k, s);

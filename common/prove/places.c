@@ -3,17 +3,27 @@
  * order; an expression is evaluated where the statement that holds it stands.
  *
  *     IF(gidx0*128 + lidx0 < n)  LET(LOAD(INDEX(x, gidx0*128 + lidx0)))      x [n] */
+#include "prove/digits.h"
 #include "prove/places.h"
 #include <stdlib.h>
 
 /* Where a node was visited, or stands: in a frame that may be closed by now. */
 typedef struct { uint32_t serial, depth, round; } Mark;
+/* Indices that are a base and a number, in the same loops and IFs and under the same gate. */
+typedef struct {
+	UOp *base, *size, *gate;
+	uint32_t scope;
+	int64_t least, most;
+	Mark tried;                     /* where the two ends were looked at */
+	bool held;                      /* and shown to be inside */
+} Row;
 typedef struct {
 	Known *k;
 	const ProvedCall *call;
 	VEC(uint32_t) open;             /* the serial numbers of the frames that are open */
 	uint32_t serial;
-	VEC(UOp *) conds;               /* the conditions of the IFs around */
+	VEC(UOp *) conds;               /* of the IFs around; that the loops around are run */
+	VEC(size_t) held;               /* how many there were as each frame was opened */
 	const UOp *store;               /* the STORE whose value is evaluated, at level schedule */
 	bool again;                     /* to be done again, with the kernel distrusted */
 	Unproved *unproved;             /* gets what is not proved; NULL: that is a fault */
@@ -23,6 +33,7 @@ typedef struct {
 static ARENA Known known;
 static ARENA VEC(PlacesShown) shown;
 static ARENA TABLE(Mark) visited, stands;
+static ARENA Map rows;                  /* of the kernel at hand */
 static ARENA Map proved;                /* kernels */
 static ARENA struct { bool any; } doubtful;     /* places that need a gate, and got none yet */
 
@@ -41,12 +52,14 @@ static void enter(Walk *w)
 {
 	frame_open(w->k);
 	vec_push(&w->open, ++w->serial);
+	vec_push(&w->held, w->conds.n);
 }
 
 static void leave(Walk *w)
 {
 	frame_close(w->k);
 	w->open.n--;
+	w->conds.n = w->held.at[--w->held.n];
 }
 
 /* ---- one place */
@@ -156,12 +169,147 @@ static void outside(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *gate)
 	doubtful.any = true;
 }
 
+/* ---- places of unrolled tiles */
+
+/* Whether an INDEX has one row-major index: at level loops, and between passes of lower. */
+static bool is_flat(const Graph *g, const UOp *index)
+{
+	const UOp *storage = index->src[0];
+	return storage->op != OP_PARAM || g->level >= LV_LOOPS ||
+		(index->nsrc == 2 && storage->shape->rank != 1);
+}
+
+/* How many indices there have to be. */
+static int place_axes(const Graph *g, const UOp *index)
+{
+	return is_flat(g, index) ? 1 : index->src[0]->shape->rank;
+}
+
+UOp *place_size(const Graph *g, const UOp *index, int axis)
+{
+	const UOp *storage = index->src[0];
+	if (storage->op == OP_DEFINE_REG || storage->op == OP_DEFINE_LOCAL)
+		return elements_of(storage);
+	return is_flat(g, index) ? shape_count(storage->shape) : storage->shape->dim[axis];
+}
+
+
+/* index = base + number; false for one to which the algebra does not apply, or that depends on what
+ * memory holds. */
+static bool base_and_number(UOp *index, UOp **base, int64_t *number)
+{
+	const int64_t far = (int64_t)1 << 61;
+	if (index->op != OP_ADD || index->dtype != DT_I64 || !ix_is_const(index->src[1], number)) {
+		*base = index;
+		*number = 0;
+	} else {
+		*base = index->src[0];
+	}
+	return (*base)->dtype == DT_I64 && *number < far && *number > -far && moves_plainly(*base);
+}
+
+/* Where a row is, or NULL for a place that has none. */
+static Row *find_row(UOp *base, UOp *size, UOp *gate, uint32_t scope, uint64_t *key)
+{
+	*key = hash_mix(hash_mix(PKEY(base), PKEY(size)), hash_mix(PKEY(gate), scope));
+	Row *r = map_get(&rows, *key);
+	return r && r->base == base && r->size == size && r->gate == gate && r->scope == scope ?
+		r : NULL;
+}
+
+static void add_to_row(const Graph *g, const Access *a, int axis, uint32_t scope)
+{
+	UOp *base, *size = place_size(g, a->index, axis);
+	uint64_t key;
+	int64_t k;
+	if (!base_and_number(a->index->src[1 + axis], &base, &k) ||
+		(a->gate && !moves_plainly(a->gate)))
+		return;
+	Row *r = find_row(base, size, a->gate, scope, &key);
+	if (!r) {
+		r = arena_alloc(sizeof *r);
+		*r = (Row){base, size, a->gate, scope, k, k, {0}, false};
+		map_put(&rows, key, r);
+	}
+	r->least = k < r->least ? k : r->least;
+	r->most = k > r->most ? k : r->most;
+}
+
+/* The statement, from 1, that begins what is around. */
+static uint32_t scope_at(const Known *k)
+{
+	return k->path.n ? k->path.at[k->path.n - 1] + 1 : 0;
+}
+
+/* Finds the rows of a kernel. */
+static void find_rows(const ProvedCall *c)
+{
+	Accesses all = kernel_accesses(c->kernel);
+	VEC(uint32_t) open = {0};
+	size_t next = 0;
+	map_free(&rows);
+	for (uint32_t i = 0; i < c->kernel->nsrc; i++) {
+		Op op = c->kernel->src[i]->op;
+		open.n -= open.n && (op == OP_ENDRANGE || op == OP_ENDIF);
+		for (; next < all.n && all.at[next].at == i; next++)
+			for (uint32_t axis = 0; axis + 1 < all.at[next].index->nsrc; axis++)
+				if (place_axes(c->graph, all.at[next].index) > (int)axis)
+					add_to_row(c->graph, &all.at[next], axis,
+						open.n ? open.at[open.n - 1] : 0);
+		if (op == OP_RANGE || op == OP_IF)
+			vec_push(&open, i + 1);
+	}
+	vec_free(&open);
+}
+
+/* The row of an index, when it has others in it. */
+static Row *row_of(const Walk *w, UOp *e, UOp *size, UOp *gate)
+{
+	UOp *base;
+	uint64_t key;
+	int64_t k;
+	if (!base_and_number(e, &base, &k))
+		return NULL;
+	Row *r = find_row(base, size, gate, scope_at(w->k), &key);
+	return r && r->least < r->most && r->least <= k && k <= r->most ? r : NULL;
+}
+
+static bool was_tried(const Walk *w, const Row *r)
+{
+	return r->tried.round && r->tried.depth < w->open.n &&
+		w->open.at[r->tried.depth] == r->tried.serial;
+}
+
+static UOp *in_row(const Row *r, int64_t k)
+{
+	return k ? NODE(OP_ADD, DT_I64, VNIL, r->base, ix_const(k)) : r->base;
+}
+
+/* Whether the ends of a row are inside, and so all that is between them: modulo 2^64 the last one
+ * is as far from the first one as their numbers are. */
+static bool ends_within(Walk *w, Row *r)
+{
+	if (!r)
+		return false;
+	if (!was_tried(w, r)) {
+		r->tried = mark_here(w, 1);
+		r->held = within(w->k, in_row(r, r->most), r->size) &&
+			within(w->k, in_row(r, r->least), r->size);
+	}
+	return r->held;
+}
+
 static void check_axis(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *gate)
 {
 	Known *k = w->k;
 
 	if (k->dead || within_numbers(k, e, size)) {
 		w->shown.bounds++;
+		return;
+	}
+	Row *row = row_of(w, e, size, gate);
+	if (row && was_tried(w, row) && row->held) {
+		w->shown.symbols++;
 		return;
 	}
 	frame_open(k);
@@ -175,7 +323,8 @@ static void check_axis(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *ga
 	} else {
 		assume_loads(k, e);
 		assume_quotients(k, e);
-		if (!within(k, e, size) && (!gate || !within_chosen(k, e, size, gate)))
+		if (!ends_within(w, row) && !within(k, e, size) &&
+			(!gate || !within_chosen(k, e, size, gate)))
 			outside(w, index, axis, e, size, gate);
 		w->shown.symbols++;
 	}
@@ -183,27 +332,10 @@ static void check_axis(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *ga
 	frame_close(k);
 }
 
-/* Whether an INDEX has one row-major index: at level loops, and between passes of lower. */
-static bool is_flat(const Graph *g, const UOp *index)
-{
-	const UOp *storage = index->src[0];
-	return storage->op != OP_PARAM || g->level >= LV_LOOPS ||
-		(index->nsrc == 2 && storage->shape->rank != 1);
-}
-
-UOp *place_size(const Graph *g, const UOp *index, int axis)
-{
-	const UOp *storage = index->src[0];
-	if (storage->op == OP_DEFINE_REG || storage->op == OP_DEFINE_LOCAL)
-		return elements_of(storage);
-	return is_flat(g, index) ? shape_count(storage->shape) : storage->shape->dim[axis];
-}
-
 /* The place that a LOAD, a STORE or a sort uses. */
 static void check_place(Walk *w, UOp *index, UOp *gate)
 {
-	UOp *storage = index->src[0];
-	int axes = is_flat(w->call->graph, index) ? 1 : storage->shape->rank;
+	int axes = place_axes(w->call->graph, index);
 
 	if ((int)index->nsrc - 1 != axes)
 		prove_fault(w->call, "INDEX %%%zu has %u indices, and there are %d axes",
@@ -298,6 +430,7 @@ static void enter_loop(Walk *w, UOp *range)
 		return;
 	assume_below(w->k, ix_const(0), range->src[0], 1);
 	facts_settle(w->k);
+	vec_push(&w->conds, NODE(OP_CMPLT, DT_BOOL, VNIL, ix_const(0), range->src[0]));
 }
 
 static void enter_if(Walk *w, UOp *cond)
@@ -309,12 +442,6 @@ static void enter_if(Walk *w, UOp *cond)
 		facts_settle(w->k);
 	}
 	vec_push(&w->conds, cond);
-}
-
-static void leave_if(Walk *w)
-{
-	leave(w);
-	w->conds.n--;
 }
 
 /* A statement's value is evaluated only where its gate is true. */
@@ -331,7 +458,7 @@ static void check_store(Walk *w, UOp *s, bool statements)
 		enter_if(w, gate);
 	evaluate(w, s->src[1], statements);
 	if (within)
-		leave_if(w);
+		leave(w);
 	memory_pass(w->k, s);
 	check_place(w, s->src[0], gate);
 }
@@ -341,8 +468,8 @@ static void check_statement(Walk *w, UOp *s)
 	switch (s->op) {
 	case OP_RANGE: enter_loop(w, s); break;
 	case OP_IF: enter_if(w, s->src[0]); break;
-	case OP_ENDRANGE: leave(w); break;
-	case OP_ENDIF: leave_if(w); break;
+	case OP_ENDRANGE:
+	case OP_ENDIF: leave(w); break;
 	case OP_LET: evaluate(w, s->src[0], true); break;
 	case OP_STORE: check_store(w, s, true); break;
 	default: break;
@@ -376,6 +503,13 @@ void places_again(const VarEnv *sizes)
 	known.sizes = sizes;
 }
 
+static void forget_walk(Walk *w)
+{
+	vec_free(&w->open);
+	vec_free(&w->held);
+	vec_free(&w->conds);
+}
+
 static void check_kernel(Walk *w)
 {
 	const ProvedCall *c = w->call;
@@ -385,6 +519,7 @@ static void check_kernel(Walk *w)
 	table_round(&visited);
 	table_round(&stands);
 	known_begin(w->k, c->graph, c->number);
+	find_rows(c);
 	enter(w);
 	assume_checks(w->k);
 	if (c->graph->level >= LV_LOOPS)
@@ -408,8 +543,24 @@ void prove_places(const ProvedCall *c)
 	vec_push(&shown, w.shown);
 	if (!w.k->looked)
 		map_put(&proved, PKEY(c->kernel), c->kernel);
-	vec_free(&w.open);
-	vec_free(&w.conds);
+	forget_walk(&w);
+}
+
+Known *places_known(const ProvedCall *c)
+{
+	Known *k = &known;
+	if (k->asked && k->graph == c->graph && k->call == c->call)
+		return k;
+	if (k->graph != c->graph || k->call != c->call || k->number != c->number)
+		known_begin(k, c->graph, c->number);
+	/* what was passed on the way through the kernel is no longer known */
+	k->fill.n = k->equal.n = 0;
+	map_free(&k->lets);
+	known_changed(k);
+	frame_open(k);
+	assume_checks(k);
+	k->asked = true;
+	return k;
 }
 
 bool places_doubtful(void) { return doubtful.any; }
@@ -422,8 +573,7 @@ void places_unproved(const ProvedCall *c, Unproved *out)
 		out->n = 0;
 		check_kernel(&w);
 	}
-	vec_free(&w.open);
-	vec_free(&w.conds);
+	forget_walk(&w);
 }
 
 size_t places_shown(const PlacesShown **at)

@@ -52,6 +52,7 @@ typedef struct Known {
 	VEC(Fill) fill;                 /* stores to buffers that it also loads from */
 	bool looked;                    /* into what other calls left in buffers */
 	bool plain;                     /* do not count on such loads reading what it stored */
+	bool asked;                     /* by places_known(), since it was begun */
 	bool dead;                      /* the conditions exclude each other: nothing is run here */
 	int budget, visits, depth;
 	uint8_t ways[MOST_WAYS];        /* + 1; those first that showed the last claims */
@@ -164,6 +165,9 @@ bool places_doubtful(void);
 void places_unproved(const ProvedCall *c, Unproved *out);
 /* The size that index `axis` of an INDEX has to be below. */
 UOp *place_size(const Graph *g, const UOp *index, int axis);
+/* What is known of a call wherever its kernel is: what memory can hold, the checks of sizes. A
+ * frame is open. */
+Known *places_known(const ProvedCall *c);
 /* Forgets what was proved; sizes are these from here on (NULL: as declared). */
 void places_again(const VarEnv *sizes);
 

@@ -91,7 +91,7 @@ void known_begin(Known *k, const Graph *g, uint32_t number)
 	k->kernel = call_kernel(k->call);
 	k->undo.n = k->shown.n = k->wrapped.n = k->fact.n = k->equal.n = 0;
 	k->frame.n = k->path.n = k->fill.n = 0;
-	k->dead = k->looked = k->belows = false;
+	k->asked = k->dead = k->looked = k->belows = false;
 	k->plain = k->kernel && memory_plain(k->kernel);
 	map_free(&k->held);
 	map_free(&k->lets);

@@ -63,6 +63,37 @@ bool checks_hold(const Graph *g, const VarEnv *env)
 	return all_hold(checks_of(g), env);
 }
 
+/* Whether a check that speaks of one variable alone fails where that is v. */
+static bool fails_at(const Checks *checks, const char *name, int64_t v)
+{
+	const VarEnv one = {1, {name}, {v}};
+	return !all_hold(checks, &one);
+}
+
+bool checks_raise(Graph *g)
+{
+	enum { TRIES = 1 << 12 };
+	const Checks *checks = checks_of(g);
+	const Val *vars = g->vars;
+	for (size_t k = 0; vars != VNIL && k < vars->n; k++) {
+		const Val *name = vars->a[2 * k], *bounds = vars->a[2 * k + 1];
+		int64_t lo = bounds->a[0]->i, hi = bounds->a[1]->i, v = lo;
+		while (v <= hi && v - lo < TRIES && fails_at(checks, name->s, v))
+			v++;
+		if (v > lo && v <= hi && v - lo < TRIES)
+			g->vars = val_set(g->vars, name->s, VARR(val_int(v), bounds->a[1]));
+	}
+	return g->vars != vars;
+}
+
+bool check_holds(const Val *row)
+{
+	const char *err;
+	UOp *a = size_from_val(row->a[1], &err), *b = size_from_val(row->a[2], &err);
+	bool equal = val_is_str(row->a[0], "eq");
+	return a && b && (equal ? a == b : ix_prove_le(a, b));
+}
+
 /* The value of variable number k in a choice: the least, the next, then small numbers of every
  * remainder, at which loops over tiles take their ways; others where checks do not hold, in every
  * other attempt one for all variables. */

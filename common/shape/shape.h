@@ -135,6 +135,11 @@ void views_print(Buf *out, const Graph *g);                  /* show --views; vi
 void checks_remember(Graph *g);
 /* Whether sizes meet meta.checks, as far as these have values then. */
 bool checks_hold(const Graph *g, const VarEnv *sizes);
+/* Raises the least values of size variables at which a check that speaks of one variable alone
+ * fails; whether there were some. Sizes made before still go by the old ones. */
+bool checks_raise(Graph *g);
+/* Whether a check, a row of meta.checks, holds for all sizes. */
+bool check_holds(const Val *row);
 /* Values of g's size variables, the number `round` of several choices; false when none of some
  * meets meta.checks. */
 bool sizes_draw(const Graph *g, int round, VarEnv *sizes);

@@ -70,10 +70,6 @@ void emit_weight_place(Emit *e, const Buffer *b);
 /* Appends the text of that template, with m's name for each NAME. */
 void emit_template(Buf *out, const Module *m, const char *name);
 
-/* ---- module.c: a module as data, and calls by arrays */
-
-void emit_module(Buf *out, const Module *m);
-
 /* ---- header.c, source.c, hpp.c: files */
 
 void emit_header(Buf *out, const Module *m);

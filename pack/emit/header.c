@@ -25,6 +25,10 @@ static void put_constants(Emit *e)
 		const Buffer *b = &f->buffer.at[i];
 		int64_t low, most;
 		ix_bounds(b->room, &low, &most);
+		buf_printf(e->out, "#define %s_%s_DTYPE \"%s\"\n", f->prefix, b->id,
+			dtype_name(b->u->dtype));
+		buf_printf(e->out, "#define %s_%s_ALIGN %d\n", f->prefix, b->id,
+			dtype_size(b->u->dtype));
 		buf_printf(e->out, "#define %s_%s_RANK %d\n", f->prefix, b->id, b->u->shape->rank);
 		for (int k = 0; k < b->u->shape->rank; k++) {
 			int64_t n;

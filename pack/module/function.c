@@ -68,7 +68,7 @@ static void add_sizes(Function *f, Map *ids, Nodes all)
 
 /* u for the greatest values of what is bound within the call, as an expression of the caller's
  * sizes; sizes of memory grow with each of them, or else what is bound is checked against it. */
-UOp *function_greatest(const Function *f, UOp *u)
+static UOp *greatest(const Function *f, UOp *u)
 {
 	for (int round = 0; round < 16 && size_is_bound(u); round++)
 		for (size_t i = 0; i < f->size.n; i++) {
@@ -153,7 +153,7 @@ static void add_buffer(Module *m, Function *f, Map *ids, UOp *u)
 		b.id = identifier_new(ids, &m->ids, buffer_name(u));
 	b.bytes = ix_mul(shape_count(u->shape), ix_const(dtype_size(u->dtype)));
 	b.bound = size_is_bound(b.bytes);
-	b.room = function_greatest(f, b.bytes);
+	b.room = greatest(f, b.bytes);
 	if (b.place == PLACE_CONST || b.place == PLACE_STATE)
 		add_content(m, ids, &b);
 	f->states |= b.place == PLACE_STATE;

@@ -49,7 +49,6 @@ typedef struct {
 	const char *name, *id;
 	const char *limit;              /* of a loop whose turns it counts, or NULL */
 	UOp *var;                       /* the VAR, with its bounds */
-	const char *slot;               /* its place in an array of sizes, or NULL */
 	UOp *most;                      /* bound ones: an expression of the caller's sizes */
 	bool bound, turn;               /* turn: the number of a loop's turn */
 	bool returned;                  /* bound, and in the shape of an output */
@@ -100,8 +99,6 @@ typedef struct {
 Function *module_add(Module *m, const Graph *g, const char *name, const ModuleOptions *o);
 /* Declares the size variables of f, which sizes in its args mention: before they are read. */
 void function_sizes(const Function *f);
-/* u, a size, for the greatest values of what is bound within the call. */
-UOp *function_greatest(const Function *f, UOp *u);
 Buffer *function_buffer(const Function *f, const UOp *u);
 /* The kernel of a CALL of a PROGRAM. */
 const Kernel *module_kernel(const Module *m, const UOp *program);

@@ -108,22 +108,41 @@ uint64_t wants_prefetch_loads(const Plan *p, const Facts *f, int v)
 	return 0;
 }
 
+/* The first element of range r around s: of its tile, or its only element there. */
+static UOp *first_of(const Lowering *l, const Scope *s, int r)
+{
+	return l->plan.tile[r].unroll ? scope_start(s, r)->first : value_of(s, r);
+}
+
+/* Has each of these ranges a value around s, or starts a tile of it there? */
+static bool all_around(const Scope *s, uint64_t set)
+{
+	for (; s && set; s = s->parent)
+		set &= ~(s->binds | s->starts);
+	return !set;
+}
+
 static void row_emit(Lowering *l, const Scope *s)
 {
 	int v = __builtin_ctzll(s->starts), r = __builtin_ctzll(l->plan.prefetch_loads);
 	const Start *start = scope_start(s, v);
-	UOp *from[] = {l->facts.range[v], l->facts.range[r]},
-	    *next = ix_add(value_of(s, r), ix_const(1));
 	for (size_t i = 0; i < l->facts.all.n; i++) {
 		UOp *u = l->facts.all.at[i];
-		if (u->op != OP_LOAD || !walks_rows(&l->facts, u, v, r))
+		if (u->op != OP_LOAD || !walks_rows(&l->facts, u, v, r) ||
+			!all_around(s, free_of(u->src[0])))
 			continue;
 		int line = LINE / dtype_size(u->dtype);
 		int lines = (start->tile.unroll * start->tile.vector + line - 1) / line;
 		UOp *k = scope_range(l, s, ix_const(lines), "unroll");
-		UOp *to[] = {ix_add(start->first, ix_mul(k, ix_const(line))), next},
-		    *index = u->src[0];
-		UOp *at = substitute(index->src[1], 2, from, to);
+		UOp *from[MAX_RANGES], *to[MAX_RANGES], *index = u->src[0];
+		int n = 0;
+		for (int q = 0; q < l->facts.nrange; q++)
+			if (free_of(index) >> q & 1) {
+				from[n] = l->facts.range[q];
+				to[n++] = q == v ? ix_add(start->first, ix_mul(k, ix_const(line))) :
+					ix_add(first_of(l, s, q), ix_const(q == r));
+			}
+		UOp *at = substitute(index->src[1], n, from, to);
 		emit(l, k);
 		emit(l,
 			NODE(OP_PREFETCH, DT_NONE, VNIL,
@@ -139,12 +158,6 @@ enum { CONSTANTS_LEAST = 32 << 20 };
 uint64_t wants_panel(const Plan *p, const Facts *f, int v)
 {
 	return lower_constants >= CONSTANTS_LEAST ? panel_range(p, f, v) : 0;
-}
-
-/* The first element of range r around s: of its tile, or its only element there. */
-static UOp *first_of(const Lowering *l, const Scope *s, int r)
-{
-	return l->plan.tile[r].unroll ? scope_start(s, r)->first : value_of(s, r);
 }
 
 /* The number of rows before the tile around s. */
@@ -191,14 +204,6 @@ static UOp *part_of(UOp *at, int64_t times, UOp *of)
 	for (int i = 0; i < s.n; i++)
 		part = ix_add(part, ix_mul(s.t[i].m, ix_div(ix_const(s.t[i].c * times), of)));
 	return part;
-}
-
-/* Has each of these ranges a value around s, or starts a tile of it there? */
-static bool all_around(const Scope *s, uint64_t set)
-{
-	for (; s && set; s = s->parent)
-		set &= ~(s->binds | s->starts);
-	return !set;
 }
 
 /* The ranges that panel_emit needs: the reduction's, the panels' and the rows'. */

@@ -8,7 +8,7 @@ static bool is_missing(Program *p, bool load)
 {
 	if (p->object && object_given(p, load)) {
 		const Val *hash = val_get(p->u->arg, "object_hash");
-		p->made = hash ? hash->s : NULL;
+		p->made = hash ? hash->s : p->key;
 		p->given = true;
 		return false;
 	}

@@ -13,6 +13,7 @@ typedef struct {
 	const char *name, *src, *target, *flags;
 	const char *digest;             /* of src; in the node once lean.c has removed src */
 	const char *object, *entry;     /* NULL until compiled; object: its path, if it has one */
+	const char *key;                /* of the cache's entry that the document names; or NULL */
 	bool given;                     /* the object is that which the document names */
 	Object *file;                   /* opened and checked; NULL until then */
 	void *function;                 /* of the entry, on a CPU, once it is loaded */
@@ -82,6 +83,8 @@ Key key_adds(Key k, const char *s);
 /* The object of an intact entry, and its path (in the arena); NULL when there is none. A damaged
  * entry is removed. */
 Object *cache_object(Key k, const char *suffix, const char **path);
+/* The object of an intact entry at a path, which is left alone otherwise; NULL when it is none. */
+Object *cache_object_at(const char *path, const char *suffix);
 /* Stores bytes under each of n keys: one file, many names, whose paths path gets; NULL for what
  * cannot be stored. Other processes may do the same at the same time. */
 void cache_store(size_t n, const Key *keys, const char *suffix, const void *p, size_t bytes,

@@ -330,7 +330,10 @@ static void unit_take(Unit *u, const Buf *object, bool load)
 
 	for (size_t i = 0; i < u->n; i++)
 		keys[i] = u->at[i].key;
-	cache_store(u->n, keys, ".so", object->s, object->n, path);
+	/* the last attempt may round otherwise: for this run alone, since it may be a lack of
+	 * memory that asked for it */
+	if (u->attempt + 1 < ATTEMPTS)
+		cache_store(u->n, keys, ".so", object->s, object->n, path);
 	for (size_t i = 0; i < u->n; i++) {
 		Program *p = u->at[i].p;
 		p->object = path[i];

@@ -144,24 +144,45 @@ static const char *entry_check(int fd, const char *suffix, size_t n)
 	return NULL;
 }
 
+/* The object of an open entry of n bytes; NULL, and fd is closed, when its seal does not fit. */
+static Object *entry_object(int fd, const char *suffix, size_t n)
+{
+	Object *o = object_held(fd);
+	const char *p = o ? NULL : entry_check(fd, suffix, n);
+
+	if (o)
+		return o;
+	if (!p) {
+		close(fd);
+		return NULL;
+	}
+	munmap((void *)p, n);
+	return object_hold(fd, n - sizeof(Trailer));
+}
+
 Object *cache_object(Key k, const char *suffix, const char **path)
 {
 	struct stat st;
-	const char *p;
 	Object *o;
 	int fd;
 
 	*path = entry_path(k, suffix, false);
 	if ((fd = entry_open(*path, 0, &st)) < 0)
 		return NULL;
-	if ((o = object_held(fd)))
-		return o;
-	if ((p = entry_check(fd, suffix, st.st_size))) {
-		munmap((void *)p, st.st_size);
-		return object_hold(fd, st.st_size - sizeof(Trailer));
-	}
-	close(fd);
-	entry_remove(*path);
+	if (!(o = entry_object(fd, suffix, st.st_size)))
+		entry_remove(*path);
+	return o;
+}
+
+Object *cache_object_at(const char *path, const char *suffix)
+{
+	int fd = own_open(path);
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st) && st.st_size >= (off_t)sizeof(Trailer))
+		return entry_object(fd, suffix, st.st_size);
+	if (fd >= 0)
+		close(fd);
 	return NULL;
 }
 

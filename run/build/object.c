@@ -2,7 +2,8 @@
  * descriptors, so that what was checked is what is loaded.
  *
  *     entry of the cache, checked by its seal      \
- *     object of a document, by its object_hash      > descriptor → /proc/self/fd/7 → dlopen
+ *     object of a document, by its object_hash or,  > descriptor → /proc/self/fd/7 → dlopen
+ *       with an object_key, as an entry             |
  *     what a compiler has just written             /
  *
  * A descriptor stays open as long as the process: dlopen knows libraries by name, and the number of
@@ -139,12 +140,14 @@ void *object_function(Object *o, const char *name)
 static Object *given_open(const Program *p)
 {
 	const Val *hash = val_get(p->u->arg, "object_hash");
-	int fd = own_open(p->object);
 	struct stat st;
 	Object *o;
 	Digest d;
+	int fd;
 
-	if (fd < 0)
+	if (!hash && p->key)
+		return cache_object_at(p->object, ".so");
+	if ((fd = own_open(p->object)) < 0)
 		return NULL;
 	if (!fstat(fd, &st) && st.st_size && (!hash || (file_digest(fd, "object", &d) &&
 		val_is_str(hash, digest_text(&d).s))))

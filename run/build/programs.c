@@ -154,6 +154,7 @@ static void program_read(Program *p, UOp *u)
 	p->flags = text_at(p, "flags", false);
 	p->object = text_at(p, "object", false);
 	p->entry = text_at(p, "entry", false);
+	p->key = text_at(p, "object_key", false);
 	p->runtime = runtime_of(p);
 	flags_check(p);
 	v = val_get(u->arg, "alone");
@@ -213,9 +214,10 @@ static UOp *put_object(UOp *u, void *ctx)
 
 	if (!p || p->given || (!p->object && !val_get(arg, "object")))
 		return u;
-	/* its hash is that of the bytes which the document's mark will cover */
 	arg = val_set(val_set(arg, "object_hash", NULL), "object", NULL);
 	arg = p->object ? val_set(arg, "object", val_str(p->object)) : arg;
+	/* without a key the mark gets the hash of its bytes */
+	arg = val_set(arg, "object_key", p->object && p->made ? val_str(p->made) : NULL);
 	arg = val_set(arg, "entry", p->object && p->entry ? val_str(p->entry) : NULL);
 	v = node_new(OP_PROGRAM, u->dtype, u->nsrc, u->src, arg);
 	if (u->note != VNIL)

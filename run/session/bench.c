@@ -27,7 +27,8 @@ static void write_json(
 	buf_free(&b);
 }
 
-void bench(Session *s, double seconds, double build_ms, double first_ms, const char *file)
+void bench(void (*call)(void *of), void *of, double seconds, double build_ms, double first_ms,
+	const char *file)
 {
 	enum { LEAST = 7, MOST = 10000000 };
 	VEC(double) ms = {0};
@@ -35,7 +36,7 @@ void bench(Session *s, double seconds, double build_ms, double first_ms, const c
 
 	while (ms.n < LEAST || (now_ms() - begin < seconds * 1000 && ms.n < MOST)) {
 		double t = now_ms();
-		session_call(s);
+		call(of);
 		vec_push(&ms, now_ms() - t);
 	}
 	if (file)

@@ -224,10 +224,17 @@ static void *copied(const Array *a)
 	return a->data ? memcpy(to, a->data, a->bytes) : to;
 }
 
+/* Whether what a step wrote is looked at: of an interpreted one above level loops each op was. */
+static bool is_checked(const Session *s, const Step *t)
+{
+	return s->o.check_nan && (t->kind == STEP_LAUNCH ||
+		(t->kind == STEP_INTERPRET && s->g->level >= LV_LOOPS));
+}
+
 void inspect_before(Session *s, size_t i)
 {
 	Step *t = &s->step[i];
-	bool keeps = s->o.check_nan && t->kind == STEP_LAUNCH;
+	bool keeps = is_checked(s, t);
 
 	s->b.exec->sync();
 	Session *top = session_top(s);
@@ -284,7 +291,7 @@ void inspect_after(Session *s, size_t i)
 		if (!s->whole)
 			range_flush(s, i, k);
 	}
-	if (s->o.check_nan && t->kind == STEP_LAUNCH)
+	if (is_checked(s, t))
 		check_step(s, i);
 }
 

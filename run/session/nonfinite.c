@@ -3,7 +3,8 @@
  *     run: culp.t:2 (y): LOG2 makes -inf of 0 at [2]; first seen in K0 r_4, buffer z
  *
  * A compiled call is only asked whether it wrote one. If it did, the document as it was given is
- * interpreted, where ops still are those of the program; else the kernel, on what it had read. */
+ * interpreted, where ops still are those of the program; else the kernel, on what it had read. An
+ * op that was expanded there is known by the note of its expansion, `of`. */
 #include "session/steps.h"
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ typedef struct {
 	Watch watch;
 	const UOp *kernel;              /* NULL at level graph */
 	const char *context;            /* ends the message */
+	const char *expanded;           /* the first expansion that was not finite: what to say */
 	TABLE(uint8_t) known;           /* by node id: SEEN, TAINTED */
 } Finder;
 
@@ -87,20 +89,65 @@ static bool operands_finite(const SeenValues *v, size_t i)
 	return true;
 }
 
+/* "LINE (NAME): ", as far as notes tell */
+static const char *origin(const Finder *f, const UOp *u)
+{
+	const char *loc = noted(f, u, "loc"), *name = noted(f, u, "name");
+
+	return arena_printf("%s%s%s%s%s%s", loc ? loc : "", loc && name ? " " : "", name ? "(" : "",
+		name ? name : "", name ? ")" : "", loc || name ? ": " : "");
+}
+
+/* The op whose expansion u is, or NULL. */
+static const char *expansion_of(const UOp *u)
+{
+	const Val *of = val_get(u->note, "of");
+
+	return of && of->kind == VAL_STR ? of->s : NULL;
+}
+
 static _Noreturn void found(const Finder *f, const SeenValues *v, size_t i)
 {
-	const char *loc = noted(f, v->u, "loc"), *name = noted(f, v->u, "name");
+	const char *of = expansion_of(v->u);
 	Buf b = {0}, place = {0};
+	uint32_t n = of ? 0 : v->nsrc;
 
-	buf_printf(&b, "%s%s%s%s%s%s", loc ? loc : "", loc && name ? " " : "", name ? "(" : "",
-		name ? name : "", name ? ")" : "", loc || name ? ": " : "");
-	buf_printf(&b, "%s makes %g", op_name(v->u->op), element_value(v->u->dtype, v->out, i));
-	for (uint32_t k = 0; k < v->nsrc; k++)
+	buf_printf(&b, "%s%s makes %g", origin(f, v->u), of ? of : op_name(v->u->op),
+		element_value(v->u->dtype, v->out, i));
+	for (uint32_t k = 0; k < n; k++)
 		buf_printf(&b, "%s%.9g", k ? " and " : " of ",
 			element_value(v->u->src[k]->dtype, v->in[k], i * v->step[k]));
-	buf_printf(&b, "%s", v->nsrc ? "" : " of finite values");
+	buf_printf(&b, "%s", n ? "" : " of finite values");
 	v->place(&place, v->run, i);
 	die(FAILED, "%s%s%s%s", b.s, place.n ? " at " : "", buf_str(&place), f->context);
+}
+
+/* Whether all that u is computed from was finite where the kernel read it. */
+static bool reads_finite(const Finder *f, UOp *u)
+{
+	Nodes all = walk(u);
+
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *x = all.at[i];
+		if (!op_elementwise(x->op) && x->op != OP_LET && x->op != OP_CONST &&
+			f->known.at[x->id] & TAINTED)
+			return false;
+	}
+	return true;
+}
+
+/* Notes the op that u is the expansion of, which may have made the i-th value. */
+static void note_expanded(Finder *f, const SeenValues *v, size_t i)
+{
+	const char *of = expansion_of(v->u);
+	Buf place = {0};
+
+	if (f->expanded || !of || !reads_finite(f, (UOp *)v->u))
+		return;
+	v->place(&place, v->run, i);
+	f->expanded = arena_printf("%s makes %g%s%s; ", of,
+		element_value(v->u->dtype, v->out, i), place.n ? " at " : "", buf_str(&place));
+	buf_free(&place);
 }
 
 static void see(Watch *w, const SeenValues *v)
@@ -118,18 +165,27 @@ static void see(Watch *w, const SeenValues *v)
 			isfinite(element_value(v->u->dtype, v->out, i)))
 			continue;
 		f->known.at[v->u->id] |= TAINTED;
+		/* bits of what was not finite are no number */
+		if (v->u->op == OP_BITCAST)
+			continue;
 		if (v->nsrc ? operands_finite(v, i) : is_fold(v->u) && !folds_tainted(f, v->u))
 			found(f, v, i);
+		note_expanded(f, v, i);
 	}
 }
 
-Watch *nonfinite_watch(const UOp *kernel, const char *context)
+static Finder *finder(const UOp *kernel, const char *context)
 {
 	Finder *f = arena_alloc(sizeof *f);
 
 	*f = (Finder){.watch = {see}, .kernel = kernel, .context = context};
 	f->known.at = arena_alloc(node_limit());
-	return &f->watch;
+	return f;
+}
+
+Watch *nonfinite_watch(const UOp *kernel, const char *context)
+{
+	return &finder(kernel, context)->watch;
 }
 
 /* ---- a compiled call */
@@ -177,15 +233,13 @@ static int worst_read(const Session *s, const Step *t, void *const *read)
 	return most;
 }
 
-/* No op was found, for `lower` has expanded it to others: says at least which kernel it is in. An
- * infinity may be meant, as in a mask. */
-static void tell_kernel(Session *s, size_t i, size_t slot, int before)
+/* No op was found, for `lower` has expanded it to others: says at least which kernel it is in, and
+ * whose expansion was not finite first. An infinity may be meant, as in a mask. */
+static void tell_kernel(Session *s, size_t i, size_t slot, int before, const Finder *f)
 {
-	const UOp *kernel = kernel_of(s->step[i].callee);
-	const Val *loc = val_get(kernel->note, "loc");
 	int after = worst(&s->b.host[slot], s->b.host[slot].data);
 	const char *text = arena_printf("%s%s%s writes %s to buffer %s, of %s values",
-		loc && loc->kind == VAL_STR ? loc->s : "", loc ? ": " : "", step_name(s, i),
+		origin(f, f->kernel), f->expanded ? f->expanded : "", step_name(s, i),
 		after == 2 ? "NaN" : "an infinity", buffer_name(s->b.u[slot]),
 		before ? "infinite" : "finite");
 
@@ -208,9 +262,10 @@ void nonfinite_ask(Session *s, size_t i, size_t slot, void *const *read)
 		ask_origin(top, arena_printf("; the first buffer with one is %s, of %s",
 			buffer_name(s->b.u[slot]), step_name(s, i)));
 	top->asked = true;
+	Finder *f = finder(kernel, arena_printf("; in %s", step_name(s, i)));
 	if (kernel->op != OP_CUSTOM) {
-		interpret_call(t->callee, s->g->level, &s->in->env, t->nbuf, read,
-			nonfinite_watch(kernel, arena_printf("; in %s", step_name(s, i))));
+		interpret_call(
+			t->callee, s->g->level, &s->in->env, t->nbuf, read, &f->watch);
 		for (size_t k = 0; k < t->nbuf; k++)
 			if (t->slot[k] == slot)
 				finite = !worst(&s->b.host[slot], read[k]);
@@ -219,5 +274,5 @@ void nonfinite_ask(Session *s, size_t i, size_t slot, void *const *read)
 				"%s: buffer %s is not finite when compiled, and finite when "
 				"interpreted", step_name(s, i), buffer_name(s->b.u[slot]));
 	}
-	tell_kernel(s, i, slot, before);
+	tell_kernel(s, i, slot, before, f);
 }

@@ -215,12 +215,27 @@ size_t outputs_asked(const Graph *g, size_t n, const char *const **names, const 
  * meta.output_groups, or NULL. */
 void outputs_write(size_t n, const char *const *names, const Array *at, const char *to,
 	bool numbered, const Val *groups);
-/* Repeats session_call for `seconds` (at least 7 times) and prints minimum and median on standard
+/* Repeats call(of) for `seconds` (at least 7 times) and prints minimum and median on standard
  * error; file may be NULL. */
-void bench(Session *s, double seconds, double build_ms, double first_ms, const char *file);
+void bench(void (*call)(void *of), void *of, double seconds, double build_ms, double first_ms,
+	const char *file);
 
 /* ---- raise.c */
 
 /* Raises g to level program, by the stages or from the cache. */
 Graph *program_raise(Graph *g, const char *target);
+
+/* ---- packed.c: libraries that pack has made */
+
+typedef struct Packed Packed;
+/* Whether a file is a shared object, which is code. */
+bool packed_is(const char *file);
+/* Loads it, and binds inputs and sizes of its function (NULL: the only one). Dies with MALFORMED or
+ * USAGE. */
+Packed *packed_open(const char *file, const char *function, Bindings *operands, int threads);
+/* Calls it once; states are kept. */
+void packed_call(Packed *p);
+/* The outputs of the last call. */
+size_t packed_outputs(Packed *p, const char *const **names, const Array **at);
+void packed_close(Packed *p);
 #endif

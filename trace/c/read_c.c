@@ -209,7 +209,8 @@ static void compile(const Language *l, const char *file)
 
 /* ---- the graph */
 
-static Graph *traced(const char *file)
+/* The document that tracing the program gives, in the arena, of *size bytes. */
+static const void *traced(size_t *size)
 {
 	char *argv[8];
 	Buf out = {0};
@@ -217,6 +218,8 @@ static Graph *traced(const char *file)
 	if (!(argv[n++] = (char *)tool_find("trace")))
 		die(FAILED, "trace is not on the stage path %s", stage_path());
 	argv[n++] = made.object;
+	if (process.open)
+		argv[n++] = "--no-walls";
 	if (c_opt.function)
 		argv[n++] = arena_printf("--function=%s", c_opt.function);
 	argv[n] = NULL;
@@ -232,22 +235,25 @@ static Graph *traced(const char *file)
 	/* the arena keeps the bytes for as long as bins refer to them */
 	void *bytes = arena_alloc(out.n);
 	memcpy(bytes, out.s, out.n);
-	size_t bytes_n = out.n;
+	*size = out.n;
 	buf_free(&out);
-	return wire_read(bytes, bytes_n, NULL, 0);
+	return bytes;
 }
 
 Graph *read_c(const char *file)
 {
 	const Language *l = language_of(file);
+	size_t n;
 	process.where = file;
 	if (access(file, R_OK))
 		die_errno("cannot open");
 	make_folder();
 	compile(l, file);
-	Graph *g = traced(file);
+	const void *document = traced(&n);
 	folder_remove(made.folder);
 	leftover_drop(made.folder);
 	process.where = NULL;
-	return g;
+	/* the program may have written anything */
+	confine_stage(stream_writes());
+	return wire_read(document, n, NULL, 0);
 }

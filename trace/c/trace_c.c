@@ -3,9 +3,12 @@
  *
  *     arm.so  →  dlopen, sluice_api = the table, arm's trace()  →  the graph of what it called
  *
- * The program is native code and may do whatever a program may. Its output goes to standard error;
- * if it crashes, exits or takes too long, one line reports it with the place of its last call into
- * the library. */
+ * The program is native code, and may compute and read what this user can read. Walls keep it, from
+ * before it is loaded, from writing files, starting processes and reaching a network. Its output
+ * goes to standard error; if it crashes, exits or takes too long, one line reports it with the
+ * place of its last call into the library. */
+#include "io/io.h"
+#include "process/process.h"
 #include "library/library.h"
 #include "c/c_program.h"
 #include <dlfcn.h>
@@ -177,6 +180,7 @@ static void restore_output(int saved)
 Graph *read_compiled(const char *file)
 {
 	process.where = source = file;
+	confine_build(stream_writes(), 0, NULL);
 	buffers_reset();
 	program_start();
 	reading.wide = true;

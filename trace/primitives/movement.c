@@ -307,6 +307,8 @@ static UOp *windows_axis(UOp *x, int axis, int64_t k, int64_t stride, int64_t di
 	if (!mul_ok(dilation, k - 1, &span) || (ix_is_const(i, &v) && v <= span))
 		die(MALFORMED, "a window of %lld does not fit axis %d of %s", (long long)k, axis,
 			shape_text(x->shape));
+	if (!steps_within() && !size_is_bound(i) && !ix_prove_lt(ix_const(span), i))
+		size_check("le", ix_const(span + 1), i);
 	o = ix_add(ix_div(ix_sub(i, ix_const(span + 1)), ix_const(stride)), ix_const(1));
 	if (k > 1 && stride == k && dilation == 1) {
 		/* windows do not overlap: the axis is cut */
