@@ -19,7 +19,7 @@ endif
 
 ROOMS     = trace schedule fuse render run pack
 TOOLS     = trace simplify grad jvp vmap jac hess schedule fuse layout lower render render-c render-clang render-opencl render-cuda render-metal \
-            compile run pack show info diff match rewrite bisect reduce prove keygen functions schema sluice
+            compile run pack show info diff match rewrite bisect reduce prove keygen functions schema why sluice
 # files of a kind in a folder's rooms, as deep as they go: here, trace/onnx/operators
 files     = $(foreach d,$(1) $(1)/* $(1)/*/*,$(wildcard $(d)/*.$(2)))
 comma     = ,
@@ -72,6 +72,9 @@ $(B)/gen/ops.checked: common/graph/op_check.sh $(OP_FILES)
 	@mkdir -p $(@D)
 	@sh $^
 	@touch $@
+
+# a multiply-add in one instruction, as compiled kernels have it
+$(B)/run/host/peak.o: CFLAGS += -ffp-contract=fast
 
 # rule files are compiled in: gen/rules.inc has each as a string
 RULES     = $(foreach r,common $(ROOMS),$(call files,$(r),rules))

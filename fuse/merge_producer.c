@@ -30,7 +30,15 @@ typedef struct {
 	uint32_t nread;
 } MergeStep;
 
-typedef struct { MergeStep *step; int n; BufferUses uses; Verdicts verdicts; int merged; } Merges;
+typedef VEC(const Val *) Rows;
+typedef struct {
+	MergeStep *step;
+	int n;
+	BufferUses uses;
+	Verdicts verdicts;
+	int merged;
+	Rows rows;              /* of meta.merges */
+} Merges;
 
 /* ---- reading the calls */
 
@@ -465,6 +473,8 @@ static bool merge_one(Merges *p, int c, BufferUse *use)
 	to->call = seated_call(&v->merged, pair.buffer);
 	to->is = step_facts(to->call);
 	to->is->work = to->is->work < 0 && v->work > 0 ? v->work : to->is->work;
+	vec_push(&p->rows, VARR(val_str(buffer_name(use->buffer)), val_str(step_label(to->call)),
+		val_float(v->with), val_float(v->without)));
 	replace_reads(from, to, use);
 	p->merged++;
 	return true;
@@ -495,6 +505,22 @@ static void merge_step(Merges *p, int c)
 	s->cheap = is_cheap(p, c);
 }
 
+/* meta.merges (common/document/origins.c) */
+static void merges_add(Graph *g, Merges *p)
+{
+	const Val *had = val_get(g->meta, "merges");
+	if (!p->rows.n)
+		return;
+	Rows rows = {0};
+	for (size_t i = 0; had && had->kind == VAL_ARRAY && i < had->n; i++)
+		vec_push(&rows, had->a[i]);
+	for (size_t i = 0; i < p->rows.n; i++)
+		vec_push(&rows, p->rows.at[i]);
+	g->meta = val_set(g->meta, "merges", val_array(rows.n, rows.at));
+	vec_free(&rows);
+	vec_free(&p->rows);
+}
+
 static Graph *merged(Graph *g, bool joined)
 {
 	Merges p = {.n = g->sink->nsrc};
@@ -509,6 +535,7 @@ static Graph *merged(Graph *g, bool joined)
 		if (!p.step[i].dead)
 			vec_push(&left, p.step[i].call);
 	g = graph_with_calls(g, left.n, left.at);
+	merges_add(g, &p);
 	uses_free(&p.uses);
 	map_free(&p.verdicts);
 	free(p.step);

@@ -51,7 +51,8 @@ static const Option options[] = {
 	{0, "bench", "FILE", "repeat it and print minimum and median; to FILE as JSON", &opt.bench,
 		.optional_arg = true},
 	{0, "seconds", "S", "how long --bench repeats (1)", &opt.seconds},
-	{0, "profile", "FILE", "print each call's time; write the document with timings to FILE",
+	{0, "profile", "FILE",
+		"print time by kernel and layer; to FILE with the document, or FILE.json",
 		&opt.profile, .optional_arg = true},
 	{0, "keep", "DIR", "save every buffer that a call writes as DIR/CALL.KERNEL.BUFFER.npy",
 		&opt.keep},
@@ -111,14 +112,26 @@ static Graph *raised(Graph *g)
 	return g->level < LV_PROGRAM ? program_raise(g, opt.target) : g;
 }
 
+typedef struct { double begin, ready, called; } Times;
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), k = strlen(end);
+	return n >= k && !strcmp(s + n - k, end);
+}
+
 /* own: the program is this user's, and stays so with its timings. */
-static void write_profile(const Session *s, bool own)
+static void write_profile(const Session *s, bool own, Times t)
 {
 	Graph *g = session_profile(s);
 	Buf b = { 0 };
 
 	if (!*opt.profile)
 		return;
+	if (ends_with(opt.profile, ".json")) {
+		session_trace(s, opt.profile, t.begin, t.ready, t.called);
+		return;
+	}
 	wire_write(&b, own && g->level == LV_PROGRAM ? mark_put(g) : g);
 	file_write(opt.profile, b.s, b.n);
 	buf_free(&b);
@@ -239,7 +252,7 @@ static void handle(Graph *g, bool own)
 		.feeds = feeds,
 		.build = {.jobs = whole_number(opt.j, "-j", 0), .progress = true, .load = true},
 	};
-	double begin = now_ms(), ready, first = 0;
+	double begin = now_ms(), ready, called, first = 0;
 	Bindings operands = {0};
 	Inputs in;
 	Session *s;
@@ -269,11 +282,12 @@ static void handle(Graph *g, bool own)
 	ready = now_ms();
 	calls.collected = feeds && !opt.save && !opt.bench ? collected_new(feeds) : NULL;
 	made = calls_run(s, feeds, &calls, &first);
+	called = now_ms();
 	if (opt.bench)
 		bench(call_session, s, seconds(), ready - begin, first,
 			*opt.bench ? opt.bench : NULL);
 	if (opt.profile)
-		write_profile(s, own);
+		write_profile(s, own, (Times){begin, ready, called});
 	if (made && (opt.to || !opt.bench))
 		write_outputs(s, g, calls.collected);
 	else if (!made)

@@ -19,6 +19,8 @@ typedef struct {
 	const Val *unnamed;     /* arg of a kernel before it has a name */
 	KernelNames names;
 	VEC(UOp *) calls;
+	VEC(const Val *) origin;        /* of meta.origin: names and rows */
+	Map named;                      /* those names */
 } Splitting;
 
 /* ---- buffers */
@@ -52,10 +54,25 @@ static Body body_new(const Splitting *s, UOp *to)
 	return b;
 }
 
+/* meta.origin (common/document/origins.c) */
+static void origin_add(Splitting *s, const UOp *to, const UOp *of)
+{
+	const Val *name = val_get(of->note, "name"), *loc = val_get(of->note, "loc");
+	const Val *buffer = val_str(buffer_name(to));
+	/* a scatter writes its buffer twice */
+	if ((!name && !loc) || map_get(&s->named, PKEY(buffer)))
+		return;
+	map_put(&s->named, PKEY(buffer), s);
+	vec_push(&s->origin, buffer);
+	vec_push(&s->origin,
+		VARR(val_str(op_name(of->op)), name ? name : VNIL, loc ? loc : VNIL));
+}
+
 /* Adds the call of a kernel with that STORE over b's buffers; `of` is the graph node that it
  * computes. */
 static void call_add(Splitting *s, Body *b, UOp *store, UOp *of)
 {
+	origin_add(s, b->buffer.at[0], of);
 	UOp *kernel = kernel_named(&s->names, NODE(OP_KERNEL, DT_NONE, s->unnamed, store));
 	VEC(UOp *) src = {0};
 	node_note(kernel, of->note);
@@ -213,6 +230,10 @@ Graph *make_kernels(Graph *g)
 	g->sink = node_like(g->sink, s.calls.n, s.calls.at, sink_arg(g->sink));
 	g->level = LV_SCHEDULE;
 	g->all = (Nodes){0};
+	if (s.origin.n)
+		g->meta = val_set(g->meta, "origin", val_map(s.origin.n / 2, s.origin.at));
+	vec_free(&s.origin);
+	map_free(&s.named);
 	vec_free(&s.calls);
 	map_free(&s.taken);
 	kernel_names_free(&s.names);

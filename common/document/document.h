@@ -35,6 +35,22 @@ void check_list(const Nodes *all);
  * time. */
 bool call_prepares(const UOp *call);
 
+/* origins.c: what a call computes, in the words of the program: the op and its name and line (NULL:
+ * unknown) for each buffer that it writes, then for each that was merged into it: into which, and
+ * the costs of the two together and apart. Valid until it is called again. */
+typedef struct {
+	const char *buffer, *op, *name, *loc, *into;
+	double with, without;
+} Origin;
+size_t origins_of(const Graph *g, const UOp *call, const Origin **at);
+/* The name of what takes the most of it, as a reduction; NULL when none is known. */
+const char *layer_of(const Graph *g, const UOp *call);
+
+/* count_work.c: how many arithmetic operations on numbers (no indices; a multiply-add is two) one
+ * run of a compiled kernel makes, and how many bytes it loads and stores. */
+typedef struct { double operations, bytes; } KernelWork;
+KernelWork count_work(UOp *kernel, const VarEnv *env);
+
 /* count_steps.c: about how many steps a call of the document takes, with these values of the size
  * variables. */
 double count_steps(const Graph *g, const VarEnv *env);

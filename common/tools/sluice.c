@@ -31,6 +31,7 @@ static const struct { const char *name, *deed; } tools[] = {
 	{"reduce", "the smallest document that still fails"},
 	{"keygen", "makes keys for tcp endpoints"},
 	{"functions", "the functions of the tensor library, the ONNX operators"},
+	{"why", "the lines, layers, merges and actions behind a kernel"},
 	{"schema", "the ops and levels of documents, as JSON"},
 };
 enum { TOOLS = sizeof tools / sizeof *tools };

@@ -424,7 +424,9 @@ void session_step(Session *s, size_t i)
 		buffer_evict(&s->b, t->evict[k]);
 	if (s->o.profile) {
 		s->b.exec->sync();
-		s->step[i].ms += now_ms() - begin;
+		double ms = now_ms() - begin;
+		session_event(s, t, begin, ms);
+		s->step[i].ms += ms;
 		s->step[i].runs++;
 	}
 }

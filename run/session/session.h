@@ -162,8 +162,12 @@ size_t session_states(Session *s, const char *const **names, const Array **at);
 void session_states_put(Session *s);
 /* The outputs of the last call, in the document's order. */
 size_t session_outputs(Session *s, const char *const **names, const Array **at);
-/* Prints the table of --profile on standard error and returns the document with meta.timings. */
+/* profile.c: prints the tables of --profile on standard error and returns the document with
+ * meta.timings. */
 Graph *session_profile(const Session *s);
+/* Writes what ran when, in the trace event format; the times are now_ms() when the document was
+ * there, when calls could begin, and when they had ended. */
+void session_trace(const Session *s, const char *file, double begin, double ready, double end);
 /* Frees the session's memory, for the next document of a stream. */
 void session_close(Session *s);
 

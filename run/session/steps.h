@@ -30,6 +30,9 @@ typedef struct { size_t slot; VEC(void **) mem; } Fed;
 
 typedef struct { const char *name; Array at; } NamedState;
 
+/* --profile: a run of a step */
+typedef struct { const char *layer, *name; double begin, ms; } Event;
+
 typedef struct List List;
 
 /* The programs of a document, compiled and loaded on a device. */
@@ -63,6 +66,7 @@ struct Session {
 	size_t nout;
 	bool headed, dumped;            /* --check-range has a head; --dump has found something */
 	bool asked;                     /* --check-nan: the origin was interpreted in this call */
+	VEC(Event) events;              /* --profile */
 	NamedState *before;             /* --check-nan: the states before this call */
 	size_t nbefore;
 };
@@ -77,6 +81,9 @@ static inline UOp *kernel_of(UOp *callee)
 
 /* Runs step i, saves what it wrote (--keep) and measures its time. */
 void session_step(Session *s, size_t i);
+
+/* profile.c: a step has run */
+void session_event(Session *s, const Step *t, double begin, double ms);
 
 /* ---- inspect.c: --keep, --dump, --check-range, --check-nan */
 

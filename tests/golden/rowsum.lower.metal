@@ -1,5 +1,5 @@
 sluice 1 loops
-meta {inputs: ["x"], workspace: [0, 0]}
+meta {inputs: ["x"], origin: {t0: ["REDUCE", nil, "rowsum.t:2"], y: ["CONTIGUOUS", "y", "rowsum.t:2"]}, merges: [["t0", "y", 1.02e+03, 1.06e+03]], workspace: [0, 0]}
 %0 = CONST i64 5
 %1 = CONST i64 40
 %2 = BUFFER f32 {name: "x", shape: [5, 40], role: "input"} @{loc: "rowsum.t:1"}  # [5,40]

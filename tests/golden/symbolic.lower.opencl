@@ -1,6 +1,6 @@
 sluice 1 loops
 vars {n: [1, 64]}
-meta {inputs: ["x"], sized: [["x", "f32", ["n", 4]]], workspace: [0, 0]}
+meta {inputs: ["x"], sized: [["x", "f32", ["n", 4]]], origin: {t0: ["REDUCE", nil, "symbolic.t:2"], y: ["FDIV", "y", "symbolic.t:2"], last: ["CONTIGUOUS", "last", "symbolic.t:2"]}, merges: [["t0", "y", 6.4e+02, 688.0]], workspace: [0, 0]}
 %0 = VAR i64 ["n", 1, 64]
 %1 = CONST i64 4
 %2 = BUFFER f32 {name: "x", shape: ["n", 4], role: "input"} @{loc: "symbolic.t:1"}  # [n,4]
