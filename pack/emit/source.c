@@ -318,7 +318,8 @@ void emit_source(Buf *out, const Module *m)
 	buf_printf(out, "/* %s.c: made by sluice pack. This code is yours. */\n", m->name);
 	buf_printf(out, "#include \"%s.h\"\n#include <math.h>\n#include <string.h>\n\n", m->name);
 	buf_printf(out,
-		"#ifdef __cplusplus\n#ifndef restrict\n#define restrict __restrict\n#endif\n#endif\n\n");
+		"#ifdef __cplusplus\n#ifndef restrict\n#define restrict "
+		"__restrict\n#endif\n#endif\n\n");
 	emit_weights_source(out, m);
 	for (size_t i = 0; i < m->constant.n; i++) {
 		if (m->constant.at[i].offset >= 0)
