@@ -8,12 +8,13 @@
 #include "loss.h"
 #include "process/process.h"
 #include "prove/prove.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 static struct {
 	const char *name, *to, *target, *threads, *weights;
-	VEC(const char *) with;
+	VEC(const char *) with, max;
 	Compile compile;
 	bool prepare, hpp, module, so, archive, tar, embedded;
 } opt = {.to = "."};
@@ -34,6 +35,9 @@ static const Option options[] = {
 		"source; object: NAME_weights.S and .bin, from 1 MB on; file: .bin, which "
 		"the program gives; f16, bf16: stored so, which is compared by running both",
 		&opt.weights},
+	{0, "max", "SIZE=N",
+		"a size variable, or one that data gives, is at most N: memory is for that",
+		&opt.max, .many = true},
 	{0, "with", "NAME=FILE", "for that comparison, an operand of run (NAME=rand)", &opt.with,
 		.many = true},
 	{0, "module", NULL, "also NAME_module.c: functions by name, called by arrays",
@@ -243,6 +247,20 @@ static void weights_read(Module *m, ModuleOptions *as)
 	}
 }
 
+/* --max: SIZE=N, several. They outlive the arena. */
+static void max_read(ModuleOptions *as)
+{
+	for (size_t i = 0; i < opt.max.n; i++) {
+		const char *text = opt.max.at[i], *eq = strchr(text, '=');
+		char *end = NULL;
+		errno = 0;
+		long long n = eq ? strtoll(eq + 1, &end, 10) : -1;
+		if (!eq || eq == text || end == eq + 1 || *end || n < 0 || errno)
+			die(USAGE, "--max takes SIZE=N, not '%.80s'", text);
+		vec_push(&as->limit, ((Limit){xstrndup(text, eq - text), n}));
+	}
+}
+
 static void add_functions(Module *m, size_t n, const Given *given, const ModuleOptions *as)
 {
 	Buf *in = xcalloc(n, sizeof *in);
@@ -261,6 +279,7 @@ static void add_functions(Module *m, size_t n, const Given *given, const ModuleO
 				g, constants_rounded(as->prepare ? g : prepare_now(g), as->narrow));
 		module_add(m, g, given[i].function, as);
 	}
+	limits_check(m, as);
 }
 
 int main(int argc, char **argv)
@@ -289,6 +308,7 @@ int main(int argc, char **argv)
 		choice("--threads", opt.threads,
 			(const char *const[]){"none", "caller", "pool", NULL});
 	weights_read(&m, &as);
+	max_read(&as);
 	size_t n = argc > first ? argc - first : 1;
 	Given *given = xcalloc(n, sizeof *given);
 	for (int i = first; i < argc; i++)

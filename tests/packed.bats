@@ -197,6 +197,77 @@ packed="half=half.program turn=turn.program count=count.program jacobian=jacobia
 	[ -e b.json ]
 }
 
+@test "sizes without bounds get some, the caller's and those that data gives, and are held to them" {
+	cat > open.t <<-'END'
+		input x f32[batch, seq] where batch in 1..2147483648, seq in 1..2147483648
+		output y = softmax(x.T @ x) @ (x.T)
+	END
+	cat > pairs.t <<-'END'
+		input x f32[n] where n in 0..2147483648
+		t = x[x > 0.5]
+		output y = outer(t, t).sum(1)
+	END
+	for f in open pairs; do trace $f.t | fuse > $f.mp; done
+	fails 3 pack --name m -o lib open.mp
+	[[ "$errors" == *" [seq,"*"its size has no bound"*"--max"* ]]
+	fails 2 pack --max seq=5 --name m -o lib pairs.mp
+	fails 2 pack --max sqe=5 --max batch=4 --max seq=5 --name m -o lib open.mp
+	[[ "$errors" == *"'sqe'; did you mean 'seq'?"* ]]
+	for wrong in seq seq= =5 seq=x seq=-1 seq=5x seq=99999999999999999999 seq=0; do
+		fails 2 pack --max "$wrong" --max batch=4 --name m -o lib open.mp
+	done
+	[ ! -e lib ]
+	ok pack --max batch=4 --max seq=5 --max n=100 --max count=3 --name m -o lib open.mp pairs.mp
+	cat > main.c <<-'END'
+		#include "m.h"
+		#include <stdio.h>
+		static _Alignas(64) unsigned char ws[1 << 14];
+		static float x[100], y[m_open_y_BYTES_MAX / 4];
+		_Static_assert(m_open_y_BYTES_MAX == 5 * 4 * 4 && m_open_batch_MAX == 4, "");
+		_Static_assert(m_pairs_y_BYTES == 3 * 4 && m_pairs_count_MAX == 3, "");
+		static int open_(int64_t batch, int64_t seq)
+		{
+			m_open_args a = {.batch = batch, .seq = seq, .x = x, .y = y};
+			if (batch <= 4 && seq <= 5 && m_open_ws_bytes(&a) > (int64_t)sizeof ws)
+				return 99;
+			return m_open_call(&a, ws);
+		}
+		static int pairs(int64_t n)
+		{
+			m_pairs_args a = {.n = n, .x = x, .y = y};
+			if (n <= 100 && m_pairs_ws_bytes(&a) > (int64_t)sizeof ws)
+				return 99;
+			int is = m_pairs_call(&a, ws);
+			return is ? is : (int)a.count;
+		}
+		int main(void)
+		{
+			for (int i = 0; i < 100; i++)
+				x[i] = (float)(i % 25 == 7) + 0.25f;
+			printf("%d %d %d\n", open_(5, 5) == m_SIZE, open_(4, 6) == m_SIZE, open_(4, 5));
+			for (int i = 0; i < 20; i++)
+				printf("%.4f ", y[i]);
+			printf("\n%d %d %d\n", pairs(101) == m_SIZE, pairs(100) == m_SIZE, pairs(80));
+			printf("%.4f %.4f %.4f\n", y[0], y[1], y[2]);
+		}
+	END
+	ok $CC -O1 -fsanitize=address,undefined -Ilib -o main main.c lib/m.c -lm
+	ok ./main
+	[ "$(sed -n 1p <<< "$output")" = "1 1 0" ]
+	[ "$(sed -n 3p <<< "$output")" = "1 1 3" ]
+	[ "$(sed -n 4p <<< "$output")" = "4.6875 4.6875 4.6875" ]
+	sed -n 2p <<< "$output" > by_c
+	cat > same.py <<-'END'
+		import numpy as np
+		x = (np.arange(20) % 25 == 7).reshape(4, 5).astype("f4") + np.float32(0.25)
+		s = x.T @ x
+		e = np.exp(s - s.max(1, keepdims=True))
+		want = e / e.sum(1, keepdims=True) @ x.T
+		assert np.allclose(np.loadtxt("by_c"), want.reshape(-1), 0, 2e-4)
+	END
+	with_numpy same.py
+}
+
 @test "called by arrays, from C: sizes that data gives, what is not read, arrays that do not fit; an archive" {
 	cat > some.t <<-'END'
 		input x f32[n, 2] where n in 0..20

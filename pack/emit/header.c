@@ -19,7 +19,7 @@ static void put_constants(Emit *e)
 		buf_printf(e->out, "#define %s_%s_MIN %lld\n", f->prefix, s->member,
 			(long long)s->var->arg->a[1]->i);
 		buf_printf(e->out, "#define %s_%s_MAX %lld\n", f->prefix, s->member,
-			(long long)s->var->arg->a[2]->i);
+			(long long)s->max);
 	}
 	for (size_t i = 0; i < f->inputs + f->outputs; i++) {
 		const Buffer *b = &f->buffer.at[i];
@@ -52,7 +52,7 @@ static void put_args(Emit *e)
 		const SizeVar *s = &f->size.at[i];
 		if (!s->bound)
 			buf_printf(e->out, "\tint64_t %s;  /* %lld to %lld */\n", s->member,
-				(long long)s->var->arg->a[1]->i, (long long)s->var->arg->a[2]->i);
+				(long long)s->var->arg->a[1]->i, (long long)s->max);
 		else if (s->returned)
 			buf_printf(e->out, "\tint64_t %s;  /* set by the call */\n", s->member);
 	}

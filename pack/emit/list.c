@@ -148,6 +148,8 @@ static void emit_bind(Emit *e, const UOp *u)
 	emit_size_val(e, u->arg->a[1]);
 	buf_printf(e->out, " || %s > ", s->id);
 	emit_size_val(e, u->arg->a[2]);
+	if (s->max < s->var->arg->a[2]->i)
+		buf_printf(e->out, " || %s > %lld", s->id, (long long)s->max);
 	buf_printf(e->out, ")\n");
 	e->tabs++;
 	emit_line(e, "return %s_SIZE;", e->m->name);

@@ -177,7 +177,7 @@ static void put_guards(Emit *e)
 		if (!v->bound)
 			emit_line(e, "if (%s < %lld || %s > %lld)\n\t\treturn %s_SIZE;", v->id,
 				(long long)v->var->arg->a[1]->i, v->id,
-				(long long)v->var->arg->a[2]->i, e->m->name);
+				(long long)v->max, e->m->name);
 	}
 	emit_checks(e);
 }

@@ -143,7 +143,7 @@ static void put_sizes(Buf *out, const Function *f)
 		const SizeVar *s = &f->size.at[i];
 		if (in_args(s))
 			buf_printf(out, "\t{\"%s\", %lld, %lld, %d},\n", quoted(s->name),
-				(long long)s->var->arg->a[1]->i, (long long)s->var->arg->a[2]->i,
+				(long long)s->var->arg->a[1]->i, (long long)s->max,
 				s->bound);
 	}
 	buf_printf(out, "};\n");

@@ -15,6 +15,17 @@ Buffer *function_buffer(const Function *f, const UOp *u)
 
 /* ---- sizes */
 
+/* The least of the limits of v, which has bounds of its own. */
+static int64_t limited(const ModuleOptions *o, const UOp *v)
+{
+	int64_t max = v->arg->a[2]->i;
+
+	for (size_t i = 0; i < o->limit.n; i++)
+		if (!strcmp(o->limit.at[i].name, v->arg->a[0]->s) && o->limit.at[i].max < max)
+			max = o->limit.at[i].max;
+	return max;
+}
+
 static void add_size(const Module *m, Function *f, Map *ids, UOp *var, bool bound, bool turn)
 {
 	const Val *name = var->arg->a[0];
@@ -26,6 +37,7 @@ static void add_size(const Module *m, Function *f, Map *ids, UOp *var, bool boun
 		.id = identifier_new(ids, &m->ids, name->s),
 		.member = turn ? NULL : identifier_new(&f->members, NULL, name->s),
 		.var = var,
+		.max = var->arg->a[2]->i,
 		.bound = bound,
 		.turn = turn,
 	}));
@@ -68,6 +80,50 @@ static void add_sizes(const Module *m, Function *f, Map *ids, Nodes all)
 	}
 }
 
+/* Takes each size down to its limits. */
+static void limit_sizes(Function *f, const ModuleOptions *o)
+{
+	for (size_t i = 0; i < f->size.n; i++) {
+		SizeVar *s = &f->size.at[i];
+		if (s->turn)
+			continue;
+		s->max = limited(o, s->var);
+		if (s->bound && s->max < s->var->arg->a[2]->i)
+			s->most = ix_const(s->max);
+	}
+}
+
+/* Whether f has a size of that name; else near gets those that it has. */
+static bool has_limited(const Function *f, const Limit *l, Nearest *near)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < f->size.n; i++) {
+		const SizeVar *s = &f->size.at[i];
+		if (s->turn)
+			continue;
+		if (s->max < s->var->arg->a[1]->i)
+			die(USAGE, "--max: %s is at least %lld", s->name,
+				(long long)s->var->arg->a[1]->i);
+		found |= !strcmp(s->name, l->name);
+		nearest_try(near, s->name);
+	}
+	return found;
+}
+
+void limits_check(const Module *m, const ModuleOptions *o)
+{
+	for (size_t k = 0; k < o->limit.n; k++) {
+		Nearest near = {.word = o->limit.at[k].name};
+		bool found = false;
+		for (size_t i = 0; i < m->function.n; i++)
+			found |= has_limited(m->function.at[i], &o->limit.at[k], &near);
+		if (!found)
+			die(USAGE, "--max: no size is called '%.80s'%s", near.word,
+				nearest_hint(&near));
+	}
+}
+
 /* u for the greatest values of what is bound within the call, as an expression of the caller's
  * sizes; sizes of memory grow with each of them, or else what is bound is checked against it. */
 static UOp *greatest(const Function *f, UOp *u)
@@ -80,6 +136,13 @@ static UOp *greatest(const Function *f, UOp *u)
 		}
 	if (size_is_bound(u))
 		die(UNSUPPORTED, "a size depends on itself: there is no greatest one");
+	for (size_t i = 0; i < f->size.n; i++) {
+		const SizeVar *s = &f->size.at[i];
+		const Val *of = s->var->arg;
+		if (!s->bound && s->max < of->a[2]->i)
+			u = substitute(u, 1, (UOp *[]){s->var},
+				(UOp *[]){ix_var(s->name, of->a[1]->i, s->max)});
+	}
 	return u;
 }
 
@@ -299,6 +362,7 @@ Function *module_add(Module *m, const Graph *g, const char *name, const ModuleOp
 	f->align = align_of(all);
 	name_members(f, all);
 	add_sizes(m, f, &ids, all);
+	limit_sizes(f, o);
 	add_buffers(m, f, &ids, all);
 	add_counts(f, &ids, all);
 	mark_returned(f);

@@ -50,6 +50,7 @@ typedef struct {
 	const char *name, *id, *member; /* as of a Buffer */
 	const char *limit;              /* of a loop whose turns it counts, or NULL */
 	UOp *var;                       /* the VAR, with its bounds */
+	int64_t max;                    /* its upper one, or what was asked for, if less */
 	UOp *most;                      /* bound ones: an expression of the caller's sizes */
 	bool bound, turn;               /* turn: the number of a loop's turn */
 	bool returned;                  /* bound, and in the shape of an output */
@@ -90,7 +91,10 @@ typedef struct {
 	Map constants, kernels, ids;    /* by content; identifiers that are taken */
 	Map kernel_of;                  /* PROGRAM → 1 + its kernel */
 } Module;
+/* What a size variable is at most, in all functions that have one of that name. */
+typedef struct { const char *name; int64_t max; } Limit;
 typedef struct {
+	VEC(Limit) limit;
 	DType narrow;                   /* DT_F16 or DT_BF16: store f32 so, in the source */
 	bool prepare;                   /* compute what is prepared from constants when init_ws is
 					   called, instead of storing it */
@@ -104,6 +108,8 @@ void function_sizes(const Function *f);
 Buffer *function_buffer(const Function *f, const UOp *u);
 /* The kernel of a CALL of a PROGRAM. */
 const Kernel *module_kernel(const Module *m, const UOp *program);
+/* Dies with USAGE when a limit is for a size that no function has, or for less than its least. */
+void limits_check(const Module *m, const ModuleOptions *o);
 
 /* ---- constants.c: each distinct content once */
 

@@ -229,11 +229,12 @@ static void check_sizes(const Plan *p)
 	for (size_t i = 0; i < p->life.n; i++) {
 		const Life *l = &p->life.at[i];
 		int bits = ix_is_const(l->room, &(int64_t){0}) ? MOST : MOST_SYMBOLIC;
+		const UOp *u = p->f->buffer.at[l->buffer].u;
 		if (l->most < 0 || l->most >> bits)
 			die(UNSUPPORTED,
-				"%s: its size has no bound that memory could be set aside for: "
-				"give sizes smaller ones, or values (trace --set)",
-				buffer_name(p->f->buffer.at[l->buffer].u));
+				"%s %s: its size has no bound that memory could be set aside for: "
+				"give sizes smaller ones (--max NAME=N), or values (trace --set)",
+				buffer_name(u), shape_text(u->shape));
 	}
 }
 
