@@ -464,6 +464,33 @@ model() {
 	with_numpy main.py "$TESTS/models/small"
 }
 
+@test "ResNet-50 and BERT from C: a program of 20 lines, their reference" {
+	[ "$(wc -l < "$ROOT/pipelines/networks.c")" -le 20 ]
+	model resnet50 --set batch=1
+	model bert_base --set batch=1 --set seq=32
+	ok pack --name nets --static -o lib resnet50=resnet50.graph bert=bert_base.graph
+	cat > bytes.py <<-'END'
+		import sys
+		import numpy as np
+		def load(name):
+		    return np.load("%s/%s" % (sys.argv[1], name))
+		image, words = load("resnet50.1.npz"), load("bert_base.1.npz")
+		if sys.argv[2:]:
+		    a = np.frombuffer(open("out", "rb").read(), "f4")
+		    image, words = load("resnet50.1.out.npz"), load("bert_base.1.out.npz")
+		    want = [image["output"], words["last_hidden_state"], words["pooler_output"]]
+		    want = np.concatenate([w.reshape(-1) for w in want])
+		    assert a.shape == want.shape and np.allclose(a, want, 1e-4, 1e-5)
+		else:
+		    for a in image["input"], words["input_ids"], words["attention_mask"], words["token_type_ids"]:
+		        sys.stdout.buffer.write(a.tobytes())
+	END
+	with_numpy bytes.py "$TESTS/models/small" > in
+	ok $CC -O2 -Wall -Wextra -Ilib -o networks "$ROOT/pipelines/networks.c" lib/libnets.a -lm
+	env -i ./networks < in > out
+	with_numpy bytes.py "$TESTS/models/small" compare
+}
+
 @test "programs with loops and branches that are data, packed: the bits of run" {
 	local seed=${SEED:-1} i
 	for i in 0 1 2; do
