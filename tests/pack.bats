@@ -151,6 +151,22 @@ RULES="-O2 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -f
 	[ ! -e none ]
 }
 
+@test "the stack that kernels need is what is said" {
+	cat > deep.t <<-'END'
+		input a f32[256, 300]
+		input b f32[300, 280]
+		input c f32[280, 64]
+		output y = softmax(a @ b) @ c
+	END
+	trace deep.t | fuse > deep.mp
+	ok pack --name deep -o lib deep.mp
+	said=$(sed -n 's/^#define deep_STACK_BYTES //p' lib/deep.h)
+	[ "$said" -ge 512 ]
+	most() { ok $CC "$1" -w -fstack-usage -c -o deep.o lib/deep.c; cut -f 2 deep.su | sort -n | tail -n 1; }
+	[ "$(most -O0)" -ge "$said" ]
+	[ "$(most -O2)" -le $((said + 16384)) ]
+}
+
 @test "several functions in a module, and C++: a gradient, a sparse Jacobian, a permuted output, a view" {
 	cat > chain.t <<-'END'
 		input x f64[n] where n in 2..100000

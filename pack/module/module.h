@@ -137,6 +137,12 @@ size_t module_add_kernel(Module *m, const UOp *program);
 /* Sets region and bytes of f. */
 void workspace_plan(Function *f);
 
+/* ---- scratch.c: what kernels keep on the stack */
+
+/* The bytes of arrays of the kernel of f that has most; -1 when that of one is not known,
+ * which is written by hand. Sizes of f are declared. */
+int64_t scratch_bytes(const Function *f);
+
 /* ---- names.c: C identifiers */
 
 /* An identifier like `name` that is neither in `taken`, which it is put into, nor in `also` (NULL:
