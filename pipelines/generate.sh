@@ -50,4 +50,4 @@ END
 "$bin/run" "$work/generate.mp" prompt="$(printf %s, "$@")" temperature="${TEMPERATURE:-1}" seed="${SEED:-0}" \
 	-n "$calls" --profile -o "$work" 2> "$work/times" || { cat "$work/times" >&2; exit 1; }
 od -An -v -td8 -w8 -j128 "$work/text.npy" | paste -s -d' ' | tr -s ' '
-awk '/ a call,/ {printf "%.1f tokens/s\n", 1000 / $2}' "$work/times"
+awk '/ ms each;/ {printf "%.1f tokens/s\n", 1000 / $3}' "$work/times"

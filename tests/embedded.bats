@@ -18,7 +18,11 @@ setup_file() {
 	tool trace "$MODELS/x.t" | tool run -o "$MODELS/x"
 }
 
-setup() { cd "$MODELS"; }
+# each test builds in a folder of its own
+setup() {
+	cp -r "$MODELS/." "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR"
+}
 
 need() {
 	local c

@@ -97,7 +97,9 @@ kept() {
 
 @test "statuses: what cannot be told, what is no document" {
 	graph 'input x f32[3]\noutput y = x * 2\n'
-	fails 4 tool prove g.mp p.t
+	ok tool prove g.mp p.t
+	head -c 40 g.mp > short.mp
+	fails 4 tool prove g.mp short.mp
 	fails 2 tool prove --after PASS g.mp
 	fails 2 tool prove g.mp g.mp g.mp
 	graph 'input x f32[1]\noutput y = x + 1\n'

@@ -234,6 +234,20 @@ by_slices() {
 	tool diff --rtol 1e-4 --atol 1e-4 i.npz c.npz
 }
 
+@test "layout: columns of a constant that are reduced too are in no panels" {
+	{
+		echo 'input x f32[33, 64]'
+		echo "const w f32 = [$(seq -s, -32 31)]"
+		echo 'p = exp(x - max(x)) / sum(exp(x - max(x)))'
+		echo 'output y = softmax(p - w, axis=1) * w'
+	} > p.t
+	trace p.t | fuse > p.mp
+	ok tool render -t clang -o q.mp p.mp
+	tool run q.mp x=rand -o a.npz
+	tool run --interpret p.mp x=rand -o b.npz
+	tool diff --rtol 1e-4 --atol 1e-6 a.npz b.npz
+}
+
 @test "layout: slices that do not fit their kernel are refused" {
 	printf 'input q f32[8, 256, 16]\noutput y = softmax(q @ transpose(q, [0, 2, 1])) @ q\n' > a.t
 	tool trace a.t | tool fuse | tool layout | tool show > a.txt

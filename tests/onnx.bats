@@ -46,7 +46,7 @@ traced() {
 }
 
 @test "large raw_data stays in the model's file" {
-	"$BIN/trace" in_place.onnx | "$BIN/show" | grep -q "file: \[\"$PWD/in_place.onnx\", [0-9]*, 4000\]"
+	"$BIN/trace" in_place.onnx | "$BIN/show" | grep -q "file: \[\"$PWD/in_place.onnx\", [0-9]*, 4000, \"[0-9a-f]*\"\]"
 	[[ $(traced in_place x=x1000.npy) == *"1994. 1996. 1998."* ]]
 }
 
@@ -195,13 +195,13 @@ again f32[2,4] [[ 2. 4. 6. 8.] [ 3. 6. 9. 12.]] " ] || { echo "$output"; return 
 @test "--state beside a loop of as many turns as data says" {
 	local how n
 	ok "$BIN/trace" kept_loop.onnx --state h=hn
-	cp "$BATS_TEST_TMPDIR/stdout" kept.mp
-	"$BIN/show" kept.mp | grep -q 'LOOP.*limit: true'
+	cp "$BATS_TEST_TMPDIR/stdout" "$BATS_TEST_TMPDIR/kept.mp"
+	"$BIN/show" "$BATS_TEST_TMPDIR/kept.mp" | grep -q 'LOOP.*limit: true'
 	for how in "" --interpret; do
 		for n in 1 3; do
-			ok "$BIN/run" $how kept.mp x=x.npy n=$n -n 3 -o kept
-			ok "$BIN/run" <("$BIN/trace" kept_loop.onnx) x=x.npy n=$((3 * n)) h=zeros -o once
-			cmp kept/hn.npy once/hn.npy
+			ok "$BIN/run" $how "$BATS_TEST_TMPDIR/kept.mp" x=x.npy n=$n -n 3 -o "$BATS_TEST_TMPDIR/kept"
+			ok "$BIN/run" <("$BIN/trace" kept_loop.onnx) x=x.npy n=$((3 * n)) h=zeros -o "$BATS_TEST_TMPDIR/once"
+			cmp "$BATS_TEST_TMPDIR/kept/hn.npy" "$BATS_TEST_TMPDIR/once/hn.npy"
 		done
 	done
 }

@@ -207,11 +207,14 @@ fails()
 	E
 	"$BIN/schedule" two.mp > s.mp
 	"$BIN/run" s.mp x=rand -o all
-	for list in K0 K1 K0,K1 nothing; do
+	for list in K0 K1 K0,K1; do
 		"$BIN/run" s.mp x=rand -o "$list" --interpret-only "$list"
 		cmp "all/m.npy" "$list/m.npy"
 		cmp "all/y.npy" "$list/y.npy"
 	done
+	status=0
+	"$BIN/run" s.mp x=rand -o none --interpret-only nothing 2> told || status=$?
+	[ "$status" = 2 ]
 }
 
 @test "bench prints, and writes JSON" {

@@ -68,19 +68,23 @@ tools() { (cd "$BIN" && printf '%s\n' *); }
 	fails 1 bash -c '"$BIN"/simplify --help > /dev/full'
 }
 
-@test "a closed reader is 1 and one line" {
+@test "a closed reader is 1 and one line, and for what people look at nothing" {
 	{
 		echo 'sluice 1 graph'
 		echo '%0 = BUFFER f32 {name: "x", shape: [4], role: "input"}'
 		awk 'BEGIN { for (i = 1; i <= 100000; i++) printf "%%%d = SIN f32 %%%d\n", i, i - 1 }'
 		echo '%100001 = SINK %100000'
 	} | "$BIN/show" -p > "$BATS_TEST_TMPDIR/g.mp"
-	for t in trace show; do
+	closed() {
 		ok bash -c '{ "$BIN/$1" "$2" 2> "$3"; echo $? > "$3.status"; } | head -c 1 > /dev/null' - \
-			"$t" "$BATS_TEST_TMPDIR/g.mp" "$BATS_TEST_TMPDIR/errors"
-		[ "$(cat "$BATS_TEST_TMPDIR/errors.status")" = 1 ]
-		one_line "$BATS_TEST_TMPDIR/errors"
-	done
+			"$1" "$BATS_TEST_TMPDIR/g.mp" "$BATS_TEST_TMPDIR/errors"
+	}
+	closed trace
+	[ "$(cat "$BATS_TEST_TMPDIR/errors.status")" = 1 ]
+	one_line "$BATS_TEST_TMPDIR/errors"
+	closed show
+	[ "$(cat "$BATS_TEST_TMPDIR/errors.status")" = 141 ]
+	[ ! -s "$BATS_TEST_TMPDIR/errors" ]
 }
 
 @test "a level after the one a stage takes is 3" {

@@ -107,6 +107,9 @@ const void *data_map(const char *path, size_t *n);
 int data_open(const char *path, int64_t *n);
 /* The hash of bytes of a file, as a document has it: XXH3 in hexadecimal digits. */
 const Val *data_hash(const void *p, size_t n);
+/* The same of n bytes of an open file from `at` on, which are not mapped; dies when they cannot be
+ * read. */
+const Val *data_hash_file(int fd, const char *path, int64_t at, size_t n);
 /* Dies with MALFORMED when the n bytes at p, those that `file` = [path, offset, bytes, hash] of a
  * BUFFER names, have another hash; without one, anything is right. */
 void data_check(const Val *file, const void *p, size_t n);

@@ -260,7 +260,8 @@ static void begin(Reduction *r, const char *file)
 		Outcome o = command_run((char *[]){(char *)trace, (char *)file, NULL}, NULL, first,
 			r->seconds);
 		if (!outcome_good(&o))
-			die(FAILED, "trace %s", outcome_text(&o, r->seconds));
+			die(o.status >= USAGE && o.status <= MALFORMED ? o.status : FAILED,
+				"trace %s", outcome_text(&o, r->seconds));
 		file = first;
 	}
 	g = hunt_read(file);

@@ -128,6 +128,9 @@ void facts_find(Facts *f, UOp *kernel, bool alias)
 	find_free(f, 0);
 	for (uint32_t i = 0; i < kernel->nsrc; i++)
 		f->out |= free_of(kernel->src[i]);
+	for (size_t i = 0; i < f->all.n; i++)
+		if (f->all.at[i]->op == OP_RREDUCE)
+			f->reduced |= bound_of(f->all.at[i]);
 	if (again)
 		find_free(f, f->out);
 	for (int i = 0; i < f->nrange; i++)

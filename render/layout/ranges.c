@@ -13,7 +13,7 @@ static UOp *range_taken(const Facts *f, const UOp *u, Op op, int64_t *by)
 {
 	int64_t rest;
 	if (u->op != op || u->src[0]->op != OP_RANGE || !ix_is_const(u->src[1], by) || *by < 2 ||
-		!(bit_of(u->src[0]) & f->out & ~f->serial))
+		!(bit_of(u->src[0]) & f->out & ~f->serial & ~f->reduced))
 		return NULL;
 	return ix_is_const(ix_mod(u->src[0]->src[0], u->src[1]), &rest) && !rest ? u->src[0] : NULL;
 }

@@ -101,7 +101,9 @@ static bool repack_find(Repack *p, Roles *r, UOp *call)
 	int64_t size = range_size(p->vector);
 	if (size > 2 * lanes)
 		p->width = panel_width(size, lanes, vectors_wanted(p));
-	if (p->width == size || (p->width && size % p->width && r->facts.in_place))
+	/* a range that is reduced elsewhere in the kernel cannot become an expression of two */
+	if (p->width == size || (p->width && size % p->width && r->facts.in_place) ||
+			(v & r->facts.reduced))
 		p->width = 0;
 	return plain(p) && !in_order(p);
 }

@@ -27,12 +27,13 @@ struct Packed {
 	Array *at;                      /* outputs */
 };
 
+/* What is no regular file is looked at when it is read, which happens once. */
 bool packed_is(const char *file)
 {
 	bool named = file && strcmp(file, "-") && !endpoint_is(file);
 	int fd = named ? open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	char head[4];
-	bool is = fd >= 0 && read(fd, head, 4) == 4 && !memcmp(head, "\177ELF", 4);
+	bool is = fd >= 0 && pread(fd, head, 4, 0) == 4 && !memcmp(head, "\177ELF", 4);
 
 	if (fd >= 0)
 		close(fd);
