@@ -43,6 +43,7 @@ static const Pass passes[] = {
 	{"collapse", lower_collapse, "loops that are contiguous in memory become one",
 		.optional = true},
 	{"actions", lower_actions, "choose the actions of each kernel", .optional = true},
+	{"rewrites", lower_rewrites, "actions that rewrite a kernel: its ranges split"},
 	{"linearize", lower_linearize, "loops, accumulators, grid and statements"},
 	{"unroll", lower_unroll, "write out the loops over the elements of a tile"},
 	{"slices", lower_slices, "calls that share slices become one", .optional = true},
@@ -60,6 +61,7 @@ int main(int argc, char **argv)
 		.steps = STEPS_SEGMENTS,
 		.level_out = LV_LOOPS,
 		.passes = passes,
+		.help = actions_help,
 	};
 	return stage_main(&stage, argc, argv);
 }

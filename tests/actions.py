@@ -10,6 +10,7 @@ told with its list.  The last line says how many lists were taken and refused; t
 
 To add an action: a function of its own in ACTIONS that draws its words for a kernel, None where it cannot apply.
 To add a kind of kernel: a function in KINDS that gives the lines of output i."""
+import copy
 import os
 import random
 import re
@@ -195,7 +196,21 @@ class Kernel:
 
     def free_ranges(self):
         """output ranges that may run in any order"""
-        return sorted(self.out - self.serial)
+        return sorted(self.out - self.serial, key=path)
+
+    def split(self, axis, n):
+        """the ranges after one was split in two"""
+        low, high = self.size.pop(axis)
+        outer, inner = f"{axis}.0", f"{axis}.1"
+        self.size |= {outer: [-(-low // n), -(-high // n)], inner: [n, n]}
+        for ranges in [self.out, self.serial, *(u.free for u in self.all)]:
+            if axis in ranges:
+                ranges.remove(axis)
+                ranges |= {outer, inner}
+
+
+def path(axis):
+    return [int(n) for n in str(axis).split(".")]
 
 
 def value(u, high):
@@ -227,8 +242,8 @@ def read_kernels(text):
 class List:
     """A list for one kernel as it is drawn: what stands in it already decides what may be added."""
 
-    def __init__(self, k, r):
-        self.k, self.r, self.words, self.tiles = k, r, [], {}
+    def __init__(self, k, r, target):
+        self.target, self.k, self.r, self.words, self.tiles, self.split = target, copy.deepcopy(k), r, [], {}, False
 
     def add(self, *words):
         self.words.append(words)
@@ -237,17 +252,48 @@ class List:
     def text(self):
         return "; ".join(" ".join(map(str, w)) for w in self.words)
 
+    def pieces(self, whole, n):
+        """the ranges that a piece of a split range became"""
+        return [a for a in self.k.size if f"{a}.".startswith(f"{whole}.{n}.")]
+
+    def overlapping(self):
+        return [a for w in self.words if "overlap" in w for a in self.pieces(str(w[1]), 0)]
+
     def whole(self, axis):
         """may the last tile begin early?"""
         return axis not in self.tiles or self.k.size[axis][0] >= self.tiles[axis]
 
 
-def order(l):
-    axes = sorted(l.k.out)
-    if l.k.sorts or len(axes) < 2 or any(w[0] == "order" for w in l.words):
+def order(l, folds=0.0):
+    axes = sorted(l.k.out, key=path)
+    reduced = [a for a in l.k.size if a not in l.k.out and l.r.random() < folds]
+    if l.k.sorts or len(axes) + len(reduced) < 2 or any(w[0] == "order" for w in l.words):
         return False
     l.r.shuffle(axes)
-    return l.add("order", *axes)
+    for whole in [str(w[1]) for w in l.words if "overlap" in w]:
+        outer, inner = (l.pieces(whole, n) for n in "01")
+        places = [i for i, a in enumerate(axes) if a in outer + inner]
+        for i, a in zip(places, [a for a in axes if a in outer] + [a for a in axes if a in inner]):
+            axes[i] = a
+    at = l.r.randint(0, len(axes))
+    return l.add("order", *axes[:at], *reduced, *axes[at:])
+
+
+def split(l):
+    """one to three ranges, pieces among them, and their loops in any order, reductions outside too"""
+    if l.words or not l.k.size:
+        return False
+    for _ in range(l.r.choice([1, 1, 2, 3])):
+        a = l.r.choice(list(l.k.size))
+        if l.k.size[a][1] < 2:
+            continue
+        n = min(near(l.r, l.r.choice([*l.k.size[a], 8])), l.k.size[a][1])
+        overlap = a in l.k.out and a not in l.k.serial and l.k.size[a][0] >= n and l.target == "clang" and l.r.random() < 0.4
+        l.add("split", a, n, *(["overlap"] if overlap else l.r.choice([[], ["guard"]])))
+        l.k.split(a, n)
+    l.split = True
+    order(l, 0.6 if l.target == "clang" else 0.0)
+    return True
 
 
 def near(r, size):
@@ -257,7 +303,7 @@ def near(r, size):
 def tile(l, fixed=False):
     """one to three ranges in tiles, the last in vectors or not"""
     axes = l.k.free_ranges() + [a for a in l.k.size if a not in l.k.out and l.r.random() < 0.2]
-    axes = [a for a in axes if a not in l.tiles]
+    axes = [a for a in axes if a not in l.tiles and a not in l.overlapping()]
     if not axes or l.k.serial or l.k.sorts:
         return False
     for a in l.r.sample(axes, min(len(axes), l.r.choice([1, 1, 2, 2, 3]))):
@@ -307,7 +353,7 @@ def prefetch_stores(l):
 
 def stage(l):
     values = [i for i, u in enumerate(l.k.all) if u.op in VALUES and u.free and u.free <= set(l.k.size)]
-    if not values or l.k.scans or l.k.sorts:
+    if not values or l.k.scans or l.k.sorts or l.split:
         return False
     i = l.r.choice(values)
     free = sorted(l.k.all[i].free - l.k.serial)
@@ -324,7 +370,7 @@ def prefetch_loads(l):
 
 def transpose(l):
     loads = [i for i, u in enumerate(l.k.all) if u.op == "LOAD" and len(u.free & l.k.out) > 1]
-    if not loads or l.k.serial or l.tiles:
+    if not loads or l.k.serial or l.tiles or l.split:
         return False
     i = l.r.choice(loads)
     along, other = l.r.sample(sorted(l.k.all[i].free & l.k.out), 2)
@@ -343,7 +389,7 @@ def transpose_prefetched(l):
 def bind(l, word="bind"):
     axes = l.k.free_ranges()
     some = axes if l.r.random() < 0.4 else l.r.sample(axes, l.r.randint(0, len(axes)))
-    return l.add(word, l.r.choice([1, 2, 4, 16, 32]), *sorted(some))
+    return l.add(word, l.r.choice([1, 2, 4, 16, 32]), *sorted(some, key=path))
 
 
 def group(l):
@@ -363,7 +409,7 @@ def spoil(l):
         l.words[i] = tuple(words)
 
 
-ACTIONS = {"order": order, "tile": tile, "chunk": chunk, "grid": grid, "partial": partial, "jam": jam, "nontemporal": nontemporal,
+ACTIONS = {"split": split, "order": order, "tile": tile, "chunk": chunk, "grid": grid, "partial": partial, "jam": jam, "nontemporal": nontemporal,
            "stage": stage, "transpose": transpose, "prefetch_stores": transpose_prefetched, "prefetch_loads": prefetch_loads, "bind": bind, "group": group}
 OTHERS = {"clang": [order, tile, chunk, grid, partial, jam, nontemporal, stage, prefetch_loads], "opencl": [order, partial, stage, items, items]}
 WANTS = {"partial": [reduction, rows, contraction, several, gated], "jam": [contraction, reduction, gated, several], "transpose": [moved], "prefetch_stores": [moved],
@@ -371,15 +417,16 @@ WANTS = {"partial": [reduction, rows, contraction, several, gated], "jam": [cont
 
 
 def draw(k, action, r, target):
-    l = List(k, r)
-    before = [] if action in ("transpose", "prefetch_stores") else r.sample(OTHERS[target], 2)
+    l = List(k, r, target)
+    before = [] if action in ("split", "transpose", "prefetch_stores") else r.sample(OTHERS[target], 2)
     for f in before:
         if f.__name__ != action and r.random() < 0.6:
             f(l)
     if not ACTIONS[action](l):
         return None
     if not before:
-        for f in (order, chunk, grid, nontemporal):
+        others = (order, tile, chunk, grid, partial, jam, nontemporal) if l.split else (order, chunk, grid, nontemporal)
+        for f in others if target == "clang" else [items]:
             if r.random() < 0.3:
                 f(l)
     if r.random() < 0.15:
@@ -393,7 +440,7 @@ def with_lists(text, lists):
     """the document with each kernel's list in its arg"""
     def one(m):
         l = lists.get(m.group(2))
-        words = l and ", ".join("[" + ", ".join([f'"{w[0]}"'] + [str(n) for n in w[1:]]) + "]" for w in l.words)
+        words = l and ", ".join("[" + ", ".join([f'"{w[0]}"'] + [f'"{n}"' if isinstance(n, str) else str(n) for n in w[1:]]) + "]" for w in l.words)
         return m.group(0) + (f", actions: [{words}]" if l else "")
     return re.sub(r'(= KERNEL [^{]*\{name: "(\w+)")', one, text)
 
@@ -409,7 +456,10 @@ def accepted(fused, drawn, lower):
         p = tool(*lower, "--opt", f"{name}: {l.text()}", given=fused)
         if p.returncode == 0:
             taken[name] = l
-        elif not refusal(p):
+        elif refusal(p):
+            if os.environ.get("WHY"):
+                print(f"{l.text()}: {p.stderr.decode()}", end="")
+        else:
             bad += 1
             print(f"lower --opt '{name}: {l.text()}': status {p.returncode}: {p.stderr.decode()[:300]}")
     return taken, bad

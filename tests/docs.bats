@@ -153,7 +153,7 @@ rows() { awk -v under="$2" '$0 ~ under { on = 1 } on && /^\| pass / { table = 1;
 @test "tables of passes are complete and in order" {
 	local tool readme heading count=0
 	while read -r tool readme heading; do
-		"$BIN/$tool" --help | sed -n '/^passes/,$ s/^  [* ] \([a-z]*\) .*/\1/p' > passes
+		"$BIN/$tool" --help | sed -n '/^passes/,/^$/ s/^  [* ] \([a-z]*\) .*/\1/p' > passes
 		rows "$readme" "$heading" | sed -n 's/^| `\([a-z]*\)` .*/\1/p' > table
 		command -p diff passes table || { echo "^ $tool"; return 1; }
 		count=$((count + $(wc -l < passes)))
@@ -218,7 +218,7 @@ rows() { awk -v under="$2" '$0 ~ under { on = 1 } on && /^\| pass / { table = 1;
 	for word in $(sed -n 's/^OP(\([A-Z0-9_]*\),.*/\1/p' "$ROOT/common/graph/ops.def"); do
 		grep -qE "^[^\"]*[\` ]$word[\` ]" "$ROOT/common/README.md" || { echo "no op $word"; missing=1; }
 	done
-	for word in $(sed -n '/} actions\[\]/,/^};/p' "$ROOT/render/actions/actions.c" | grep -oE '\{"[a-z_]+"' | tr -d '{"'); do
+	for word in $(sed -nE 's/^(ACTION|REWRITE)\(([a-z_]+),.*/\2/p' "$ROOT/render/actions/actions.def"); do
 		grep -q "^| \`\[\"$word\"" "$ROOT/render/README.md" || { echo "no action $word"; missing=1; }
 	done
 	for word in $(tool render-clang --describe | sed 's/:.*//'); do

@@ -403,7 +403,7 @@ fails()
 
 # nothing is left in the cache but entries; workers that end with a run tidy up on their own
 tidied() {
-	for _ in $(seq 40); do
+	for _ in $(seq 400); do
 		[ -z "$(find cache -name 'tmp.*')" ] && break
 		sleep 0.05
 	done

@@ -71,6 +71,8 @@ void options_help(const Stage *s, const Option *const *standard)
 			printf("  %c %-21s %s\n", p->optional ? '*' : ' ', p->name,
 				p->help ? p->help : "");
 	}
+	if (s->help)
+		s->help();
 	exit(stage_end());
 }
 

@@ -25,6 +25,7 @@ typedef struct {
 	/* Level that the body takes and gives; level_out -1: unchanged */
 	int level_in, level_out;
 	const Pass *passes;                   /* ends with a row of zeros; run in this order */
+	void (*help)(void);     /* prints what --help says after the passes, or NULL */
 	Graph *(*body)(Graph *g);             /* instead of passes, when set */
 	/* the highest level that it also takes; 0: only level_in */
 	int level_most;

@@ -1,6 +1,7 @@
 /* Reads and writes the list of actions in a kernel's arg. All that is done to a kernel is in this
  * list, so it can be shown, saved, changed by hand and replayed.
  *
+ *     ["split", 2, 256]       r2 becomes two ranges, "2.0" and "2.1" (rewrites.c)
  *     ["order", 0, 1]         loops over r0, r1, outermost first
  *     ["tile", 0, 8, 1]       8 elements of r0 side by side
  *     ["tile", 1, 3, 16]      3 vectors of 16 of r1; tiles in the order of their lane loops
@@ -17,7 +18,7 @@
  *     ["stage", 17, 1]        the value of node 17 in a row buffer over r1
  *     ["transpose", 17, 0]         node 17 loaded in vectors of r0 and transposed in registers
  *
- * Ranges are named by axis number. The empty list is plain loops. */
+ * Ranges are named by axis number, after a split by path. The empty list is plain loops. */
 #include "actions/actions.h"
 #include <ctype.h>
 #include <errno.h>
@@ -122,24 +123,38 @@ static uint64_t set_from(const Facts *f, const Val *a, size_t from, uint64_t amo
 	return set;
 }
 
+/* An axis number is an output range's before it is a reduction's. */
+static int range_to_order(const Facts *f, const Val *axis)
+{
+	for (int r = 0; r < f->nrange; r++)
+		if (axis->kind == VAL_INT && axis_of(f, r) == axis->i && f->out >> r & 1)
+			return r;
+	return range_of(f, axis, f->reduced);
+}
+
 static void read_order(Plan *p, const Facts *f, const Val *a)
 {
-	uint64_t set = set_from(f, a, 1, ~0ull);
-	if (set & ~f->out || (size_t)__builtin_popcountll(set) != a->n - 1)
-		die(MALFORMED, "node %u KERNEL: the order is not one of its output ranges",
-			f->kernel->id);
+	int all[MAX_RANGES], n = 0;
+	uint64_t set = 0;
 	p->norder = 0;
-	for (size_t i = 1; i < a->n; i++)
-		p->order[p->norder++] = range_of(f, a->a[i], f->out);
+	for (size_t i = 1; i < a->n && n < MAX_RANGES; i++) {
+		int r = all[n++] = range_to_order(f, a->a[i]);
+		set |= 1ull << r;
+		if (f->out >> r & 1)
+			p->order[p->norder++] = r;
+	}
+	if ((size_t)__builtin_popcountll(set) != a->n - 1)
+		die(MALFORMED, "node %u KERNEL: the order names a range twice", f->kernel->id);
+	if (n > p->norder && !order_folds(p, f, all, n))
+		die(MALFORMED, "node %u KERNEL: a reduction's loops stand between those of the "
+			       "ranges that its accumulators are over", f->kernel->id);
 }
 
 static void read_tile(Plan *p, const Facts *f, const Val *a)
 {
-	int r = a->n == 4 ? range_of(f, a->a[1], ~0ull) : -1;
-	if (r < 0 || p->tile[r].unroll)
-		die(MALFORMED,
-			"node %u KERNEL: a tile is [\"tile\", range, unroll, vector], one a range",
-			f->kernel->id);
+	int r = range_of(f, a->a[1], ~0ull);
+	if (p->tile[r].unroll)
+		die(MALFORMED, "node %u KERNEL: two tiles of one range", f->kernel->id);
 	p->tile[r] = (Tile){number(f, a, 2, 4096), number(f, a, 3, 64)};
 	p->lanes[p->nlanes++] = r;
 }
@@ -165,9 +180,6 @@ static void read_prefetch_stores(Plan *p, const Facts *f, const Val *a)
 
 static void read_prefetch_loads(Plan *p, const Facts *f, const Val *a)
 {
-	if (a->n != 2)
-		die(MALFORMED, "node %u KERNEL: what is fetched ahead is [\"ahead\", range]",
-			f->kernel->id);
 	p->prefetch_loads = set_from(f, a, 1, ~0ull);
 }
 
@@ -178,9 +190,6 @@ static void read_grid(Plan *p, const Facts *f, const Val *a)
 
 static void read_chunk(Plan *p, const Facts *f, const Val *a)
 {
-	if (a->n != 3)
-		die(MALFORMED, "node %u KERNEL: a chunk is [\"chunk\", range, tiles]",
-			f->kernel->id);
 	p->chunk[range_of(f, a->a[1], ~0ull)] = number(f, a, 2, 1 << 20);
 }
 
@@ -196,8 +205,6 @@ static void read_staged(Plan *p, const Facts *f, const Val *a)
 {
 	Staged *s = &p->stage[p->nstage];
 	bool transposed = val_is_str(a->a[0], "transpose");
-	if (transposed && a->n != 3)
-		die(MALFORMED, "node %u KERNEL: a turn is [\"turn\", node, range]", f->kernel->id);
 	if (p->nstage == MAX_STAGED)
 		die(MALFORMED, "node %u KERNEL: more than %d values are staged", f->kernel->id,
 			MAX_STAGED);
@@ -206,45 +213,72 @@ static void read_staged(Plan *p, const Facts *f, const Val *a)
 	p->nstage++;
 }
 
-static const struct {
-	const char *name;
-	void (*read)(Plan *p, const Facts *f, const Val *a);
-} actions[] = {
-	{"order", read_order},
-	{"tile", read_tile},
-	{"chunk", read_chunk},
-	{"grid", read_grid},
-	{"partial", read_partial},
-	{"jam", read_jam},
-	{"nontemporal", read_nontemporal},
-	{"prefetch_stores", read_prefetch_stores},
-	{"prefetch_loads", read_prefetch_loads},
-	{"bind", read_items},
-	{"group", read_items},
-	{"stage", read_staged},
-	{"transpose", read_staged},
+static const Action actions[] = {
+#define ACTION(NAME, ARGS, READ, HELP) {.name = #NAME, .args = ARGS, .help = HELP, .read = READ},
+#define REWRITE(NAME, ARGS, FN, HELP) {.name = #NAME, .args = ARGS, .help = HELP, .rewrite = FN},
+#include "actions/actions.def"
 };
+
+/* Does the number of operands fit the form? */
+static bool operands_fit(const Action *row, const Val *a)
+{
+	size_t least = 0, most = 0;
+	for (const char *s = row->args; *s; s++)
+		if (*s == '*')
+			least--, most = SIZE_MAX / 2;
+		else if (*s == '?')
+			least--;
+		else if (*s != ' ')
+			least++, most += most < SIZE_MAX / 2;
+	return a->n - 1 >= least && a->n - 1 <= most;
+}
+
+const Action *action_find(const UOp *kernel, const Val *a)
+{
+	const Val *name = a->kind == VAL_ARRAY && a->n ? a->a[0] : VNIL;
+	Nearest near = {.word = name->kind == VAL_STR ? name->s : ""};
+	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+		const Action *row = &actions[i];
+		nearest_try(&near, row->name);
+		if (!val_is_str(name, row->name))
+			continue;
+		if (!operands_fit(row, a))
+			die(MALFORMED, "node %u KERNEL: %s is '%s%s%s' (r: a range, n: a number)",
+				kernel->id, row->name, row->name, *row->args ? " " : "", row->args);
+		return row;
+	}
+	die(MALFORMED, "node %u KERNEL: no action is called '%.60s'%s", kernel->id, near.word,
+		nearest_hint(&near));
+}
+
+void actions_help(void)
+{
+	printf("\nactions (r: a range, n: a number, v: a node's number; ?: may be left out, *: any "
+	       "number):\n");
+	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+		printf("    %-15s %-7s %s\n", actions[i].name, actions[i].args, actions[i].help);
+}
 
 static void read_action(Plan *p, const Facts *f, const Val *a)
 {
-	const Val *name = a->kind == VAL_ARRAY && a->n ? a->a[0] : VNIL;
-	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
-		if (val_is_str(name, actions[i].name)) {
-			actions[i].read(p, f, a);
-			return;
-		}
-	die(MALFORMED, "node %u KERNEL: an action is not known", f->kernel->id);
+	const Action *row = action_find(f->kernel, a);
+	if (!row->read)
+		die(MALFORMED, "node %u KERNEL: %s has to be carried out before", f->kernel->id,
+			row->name);
+	row->read(p, f, a);
 }
 
 void plan_read(Plan *p, const Facts *f)
 {
 	*p = (Plan){0};
 	plan_order(p, f);
-	const Val *list = val_get(f->kernel->arg, "actions");
+	const Val *list = val_get(f->kernel->arg, "plan");
+	list = list ? list : val_get(f->kernel->arg, "actions");
 	for (size_t i = 0; list && list->kind == VAL_ARRAY && i < list->n; i++)
 		read_action(p, f, list->a[i]);
-	if (!plan_fits(p, f))
-		die(MALFORMED, "node %u KERNEL: its actions do not fit it", f->kernel->id);
+	const char *why = plan_misfit(p, f);
+	if (why)
+		die(MALFORMED, "node %u KERNEL: its actions do not fit it: %s", f->kernel->id, why);
 }
 
 /* ---- --opt: a list by hand */
@@ -264,6 +298,9 @@ static const Val *word_val(const char *word)
 	long long n = strtoll(word, &end, 10);
 	if (end != word && !*end && !errno)
 		return val_int(n);
+	/* a range's path */
+	if (isdigit((unsigned char)*word) && !word[strspn(word, "0123456789.")])
+		return val_str(word);
 	if (!isalpha((unsigned char)*word))
 		die(USAGE, "--opt: '%.60s' is neither an action nor a number", word);
 	return val_str(word);

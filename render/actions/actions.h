@@ -12,8 +12,10 @@ typedef struct { int unroll, vector; } Tile;
 /* A value held in a row buffer over the ranges `over`. Where `along` is not 0: a load that is
  * contiguous along that tiled range, not along the one in vectors; a tile of it is loaded in
  * vectors of that range and transposed in registers. */
-typedef struct { UOp *value; uint64_t over, along; } Staged;
-/* The list of actions, parsed. In the kernel's arg it is
+/* outside: those loops of a reduction that run around the row buffer's; its accumulators are in the
+ * buffer. */
+typedef struct { UOp *value; uint64_t over, along, outside; } Staged;
+/* The list of actions, parsed, after those that rewrite the kernel. In the kernel's arg it is
  *   [["order", axis…], ["tile", axis, unroll, vector]…, ["chunk", axis, tiles]…, ["grid", loops],
  *    ["partial", lanes], ["jam", n] or ["jam", n, 1], ["nontemporal"], ["prefetch_stores"],
  *    ["prefetch_loads", axis],
@@ -47,14 +49,55 @@ static inline int tile_size(const Plan *p, int r) { return p->tile[r].unroll * p
 /* The tiled ranges as a set. */
 uint64_t tiled_ranges(const Plan *p);
 /* Can the last tile of range r begin before the one before it ends, so that all are whole? It can
- * when the range always has at least a tile's elements and no buffer that is written is read. */
+ * when the range always has at least a tile's elements, no buffer that is written is read and no
+ * STORE is gated. */
 bool tile_fixed(const Plan *p, const Facts *f, int r);
 /* Is the answer known only when the kernel runs? Then the kernel has two parts, one with tiles and
  * one element by element, and runs one of them. */
 bool tile_open(const Plan *p, const Facts *f, int r);
 
-/* fits.c: can the plan be carried out? */
-bool plan_fits(const Plan *p, const Facts *f);
+/* A row of actions.def: what reads the action into a plan, or what rewrites the kernel. */
+typedef struct Rewriting Rewriting;
+typedef struct {
+	const char *name, *args, *help;
+	void (*read)(Plan *p, const Facts *f, const Val *a);
+	void (*rewrite)(Rewriting *w, const Val *a);
+} Action;
+/* The row of action a; dies with MALFORMED when there is none, or its operands do not fit it. */
+const Action *action_find(const UOp *kernel, const Val *a);
+/* Prints the actions for --help. */
+void actions_help(void);
+
+/* ---- rewrites.c: actions that are carried out on the kernel's graph */
+
+/* A kernel and the names of its ranges. A range that was split into two is no longer named; its
+ * pieces have its name and .0 or .1. */
+typedef struct { const char *path; int axis; } RangeName;
+struct Rewriting {
+	UOp *kernel;
+	bool alias;
+	RangeName name[MAX_RANGES];
+	int nnames;
+	const char *overlap[MAX_RANGES];        /* the paths whose pieces overlap */
+	int noverlaps;
+};
+/* A word of a list that names a range, as text. */
+const char *range_path(const Val *v);
+/* The axis number of the range that v names; dies with MALFORMED. */
+int rewriting_axis(const Rewriting *w, const Val *v);
+/* The pieces of axis, which is about to be split, overlap. */
+void rewriting_overlap(Rewriting *w, int axis);
+/* Renames: axis is split into axis and axis + 1, all above move up. */
+void rewriting_split(Rewriting *w, int axis);
+/* Pass: carries out the actions that rewrite kernels, in the order of their list. The other actions
+ * stay, with axis numbers for names, in the kernel's arg as "plan". */
+Graph *lower_rewrites(Graph *g);
+
+/* split.c: ["split", r, n], ["split", r, n, "guard"], ["split", r, n, "overlap"] */
+void split_range(Rewriting *w, const Val *a);
+
+/* fits.c: why the plan cannot be carried out, NULL when it can */
+const char *plan_misfit(const Plan *p, const Facts *f);
 /* can the value be staged? It must be of the kernel's own arithmetic, the same whenever computed */
 bool stage_fits(const Facts *f, const Staged *s);
 /* Does it prefetch the next iteration of one of the output's loops, or the next panel of
@@ -82,6 +125,10 @@ void reductions_find(const Facts *f, Folds *k);
 void choose_order(Plan *p, const Facts *f, const Folds *k);
 /* Puts the output ranges into a plan in the order that suits the kernel's reductions. */
 void plan_order(Plan *p, const Facts *f);
+/* Where the n ranges in order[], outermost first, are output ranges and reductions': a reduction of
+ * which loops stand outside of loops on which its value depends gets a row buffer over these. False
+ * where loops of a reduction stand between them. */
+bool order_folds(Plan *p, const Facts *f, const int *order, int n);
 /* order_without removes those `count` ranges from the n in order[] and returns how many are left;
  * order_in_front puts ranges that are not in order[] in front. */
 int order_without(int *order, int n, const int *range, int count);

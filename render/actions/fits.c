@@ -9,13 +9,14 @@ bool tile_fixed(const Plan *p, const Facts *f, int r)
 	int64_t least = least_size(f, r);
 	bool whole = count_of(f, 1ull << r) == least && p->tile[r].unroll &&
 		least % tile_size(p, r) == 0;
-	return p->tile[r].unroll && least >= tile_size(p, r) && (!f->in_place || whole);
+	return p->tile[r].unroll && least >= tile_size(p, r) &&
+		((!f->in_place && !f->gated) || whole);
 }
 
 bool tile_open(const Plan *p, const Facts *f, int r)
 {
-	return p->tile[r].unroll && !f->in_place && least_size(f, r) < tile_size(p, r) &&
-		count_of(f, 1ull << r) >= tile_size(p, r);
+	return p->tile[r].unroll && !f->in_place && !f->gated &&
+		least_size(f, r) < tile_size(p, r) && count_of(f, 1ull << r) >= tile_size(p, r);
 }
 
 /* ---- order */
@@ -58,6 +59,31 @@ static bool order_keeps(const Plan *p, const Facts *f)
 			if (free_of(u) >> p->order[k] & 1)
 				return false;
 	}
+	return true;
+}
+
+/* Of two pieces of a range that overlap the outer, which has no tiles, stands outside, and the
+ * inner within an item: what several items write is then a whole piece. */
+static bool overlap_fits(const Plan *p, const Facts *f, const Val *pair, int loops)
+{
+	int at[2] = {-1, -1};
+	for (int k = 0; k < 2 && pair->kind == VAL_ARRAY && pair->n == 2; k++)
+		for (int i = 0; i < p->norder; i++)
+			if (pair->a[k]->kind == VAL_INT &&
+				axis_of(f, p->order[i]) == pair->a[k]->i)
+				at[k] = i;
+	if (at[0] >= 0 && p->tile[p->order[at[0]]].unroll)
+		return false;
+	return at[1] < 0 || (at[0] < at[1] && at[1] >= loops);
+}
+
+static bool overlaps_fit(const Plan *p, const Facts *f)
+{
+	const Val *v = val_get(f->kernel->arg, "overlaps");
+	int loops = p->mode == PLAN_LOOPS ? p->grid : 0;
+	for (size_t i = 0; v && v->kind == VAL_ARRAY && i < v->n; i++)
+		if (target->gpu || !overlap_fits(p, f, v->a[i], loops))
+			return false;
 	return true;
 }
 
@@ -162,10 +188,29 @@ static bool transpose_fits(const Plan *p, const Facts *f, const Staged *s)
 	return true;
 }
 
+/* Accumulators in a row buffer stay within an item, and no other loop of their ranges is around
+ * them. */
+static bool outside_fits(const Plan *p, const Facts *f, const Staged *s)
+{
+	int chunks = 0, loops;
+	for (int r = 0; r < f->nrange; r++) {
+		chunks += p->chunk[r] > 0;
+		if (p->chunk[r] && s->over >> r & 1)
+			return false;
+	}
+	loops = p->grid > chunks ? p->grid - chunks : 0;
+	for (int i = 0; i < loops; i++)
+		if (s->over >> p->order[i] & 1)
+			return false;
+	return p->mode == PLAN_LOOPS && !target->gpu && !(s->outside & f->serial);
+}
+
 static bool staged_fit(const Plan *p, const Facts *f)
 {
 	for (int i = 0; i < p->nstage; i++) {
 		const Staged *s = &p->stage[i];
+		if (s->outside && !outside_fits(p, f, s))
+			return false;
 		if (!(s->along ? transpose_fits(p, f, s) : stage_fits(f, s)) ||
 			stage_of(p, s->value) != i)
 			return false;
@@ -225,9 +270,35 @@ static bool items_fit(const Plan *p, const Facts *f)
 		!(p->bound & ~(f->out & ~f->serial));
 }
 
-bool plan_fits(const Plan *p, const Facts *f)
+static bool partial_fits(const Plan *p, const Facts *f) { return !(p->partial & (p->partial - 1)); }
+
+const char *plan_misfit(const Plan *p, const Facts *f)
 {
-	return order_has_all(p, f) && order_keeps(p, f) && !(p->partial & (p->partial - 1)) &&
-		items_fit(p, f) && tiles_fit(p, f) && staged_fit(p, f) && accumulators_fit(p, f) &&
-		grid_fits(p, f) && prefetch_loads_fits(p, f);
+	static const struct {
+		bool (*fits)(const Plan *p, const Facts *f);
+		const char *why;
+	} check[] = {
+		{order_has_all, "its order does not have each output range"},
+		{order_keeps, "loops that are serial, or of a scan, are out of their order"},
+		{overlaps_fit,
+			"of pieces that overlap the outer has no tile and stands outside, "
+			"the inner is not in the grid, and no GPU's items share them"},
+		{partial_fits, "partial accumulators are a power of two"},
+		{items_fit, "its items are not those of a GPU's grid"},
+		{tiles_fit,
+			"its tiles are not of ranges that may run in any order, of a power of "
+			"two for the last, and of 65536 elements at most"},
+		{staged_fit,
+			"a value that is staged, transposed or accumulated cannot be, or takes "
+			"too much memory"},
+		{accumulators_fit, "its accumulators take too much memory"},
+		{grid_fits,
+			"its grid has more loops than there are, or tiles whose last cannot "
+			"begin early"},
+		{prefetch_loads_fits, "what it prefetches is no loop of the output"},
+	};
+	for (size_t i = 0; i < sizeof check / sizeof *check; i++)
+		if (!check[i].fits(p, f))
+			return check[i].why;
+	return NULL;
 }

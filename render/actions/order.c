@@ -67,6 +67,40 @@ void choose_order(Plan *p, const Facts *f, const Folds *k)
 	}
 }
 
+/* The loops of a reduction that stand outside of some of those on which it depends, and these.
+ * False where one of its loops stands between these. */
+static bool fold_outside(Staged *s, const int *order, int n)
+{
+	uint64_t bound = bound_of(s->value), free = free_of(s->value);
+	int last = n - 1;
+	while (last >= 0 && !(free >> order[last] & 1))
+		last--;
+	for (int i = 0; i <= last; i++) {
+		uint64_t bit = 1ull << order[i];
+		if (bound & bit && s->over)
+			return false;
+		if (bound & bit)
+			s->outside |= bit;
+		else if (s->outside)
+			s->over |= free & bit;
+	}
+	return true;
+}
+
+bool order_folds(Plan *p, const Facts *f, const int *order, int n)
+{
+	for (size_t i = 0; i < f->all.n; i++) {
+		Staged s = {.value = f->all.at[i]};
+		if (s.value->op != OP_RREDUCE)
+			continue;
+		if (!fold_outside(&s, order, n) || (s.outside && p->nstage == MAX_STAGED))
+			return false;
+		if (s.outside)
+			p->stage[p->nstage++] = s;
+	}
+	return true;
+}
+
 int order_without(int *order, int n, const int *range, int count)
 {
 	int left = 0;

@@ -111,6 +111,7 @@ void facts_find(Facts *f, UOp *kernel, bool alias)
 	f->written = arena_alloc(kernel->nsrc * sizeof *f->written);
 	for (uint32_t i = 0; i < kernel->nsrc; i++) {
 		f->written[f->nwritten++] = kernel->src[i]->src[0]->src[0];
+		f->gated |= kernel->src[i]->nsrc > 2;
 		if (kernel->src[i]->src[1]->op == OP_RSORT)
 			f->sort = kernel->src[i]->src[1];
 	}

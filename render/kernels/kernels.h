@@ -39,6 +39,7 @@ typedef struct {
 	uint64_t reduced;       /* ranges that some RREDUCE binds: they may be in out too */
 	bool alias;
 	bool in_place;          /* some buffer is both read and written */
+	bool gated;             /* some STORE has a gate */
 	UOp *sort;              /* the RSORT that it stores, or NULL */
 	UOp **written;          /* the PARAMs it stores to */
 	int nwritten;

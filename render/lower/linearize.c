@@ -153,17 +153,22 @@ static UOp *value_node(Lowering *l, Inst *i)
 	return i->nsrc ? ix_remake(i->of, src) : i->of;
 }
 
+static UOp *buffer_size(const Lowering *l, const Nest *nest)
+{
+	UOp *n = ix_const(lane_count(nest->at, nest->lanes));
+	for (int r = 0; r < l->facts.nrange; r++)
+		if (nest->over >> r & 1)
+			n = ix_mul(n, l->facts.range[r]->src[0]);
+	return n;
+}
+
 static UOp *row_buffer(Lowering *l, const Inst *i)
 {
 	if (i->nest->along)
 		return make_reg(l, i->of->dtype, lane_count(i->nest->at, i->nest->lanes));
-	UOp *n = ix_const(lane_count(i->nest->at, i->nest->lanes));
-	for (int r = 0; r < l->facts.nrange; r++)
-		if (i->nest->over >> r & 1)
-			n = ix_mul(n, l->facts.range[r]->src[0]);
 	const char *space = l->plan.mode == PLAN_GROUP ? "local" : "stack";
 	return LEAF(OP_DEFINE_LOCAL, i->of->dtype,
-		VARR(val_int(l->ids++), size_to_val(n), val_str(space)));
+		VARR(val_int(l->ids++), size_to_val(buffer_size(l, i->nest)), val_str(space)));
 }
 
 /* One accumulator for each lane; a split reduction also has the partial ones of each lane, and one
@@ -257,6 +262,17 @@ static void emit_updates(Lowering *l, Scope *s)
 	}
 }
 
+/* the accumulators of a part, from the row buffer */
+static void emit_loads(Lowering *l, Scope *s)
+{
+	Nest *n = s->loads;
+	for (size_t i = 0; i < n->members.n; i++) {
+		const Inst *m = n->members.at[i];
+		UOp *from = load_at(m->into->reg, buffer_index(l, s, m->into->nest));
+		emit(l, store_at(m->reg, lane_index(l, s, n->lanes), from));
+	}
+}
+
 /* visits count elements in order, in vectors of `lanes`: for (u) for (v) body at u*lanes+v */
 typedef struct { UOp *loop[2], *at; int n; } Each;
 
@@ -301,10 +317,21 @@ static void start_reg(Lowering *l, const Nest *n, const Inst *m, UOp *reg)
 	each_close(l, &e);
 }
 
+/* Before the first part of a reduction its row buffer holds the identity. */
+static void start_buffer(Lowering *l, const Nest *n, const Inst *m)
+{
+	UOp *each = scope_range(l, n->at, buffer_size(l, n), "loop");
+	emit(l, each);
+	emit(l, store_at(m->reg, each, const_identity(op_find(m->of->arg->s), m->of->dtype)));
+	emit(l, NODE(OP_ENDRANGE, DT_NONE, VNIL, each));
+}
+
 static void emit_start(Lowering *l, const Nest *n, const Inst *m)
 {
-	if (n->kind == NEST_STAGE) {
+	if (n->kind == NEST_STAGE || n->kind == NEST_PART) {
 		emit(l, m->reg);
+		if (n->outside)
+			start_buffer(l, n, m);
 		return;
 	}
 	start_reg(l, n, m, m->parts ? m->parts : m->reg);
@@ -369,6 +396,8 @@ static void emit_nest(Lowering *l, Nest *n)
 {
 	for (size_t i = 0; i < n->members.n; i++)
 		emit_start(l, n, n->members.at[i]);
+	if (n->load)
+		emit_inner(l, n->load_first);
 	if (n->along && l->plan.prefetch_stores)
 		prefetch_stores_emit(l, n);
 	for (int i = 0; i < n->nfirst; i++)
@@ -440,6 +469,8 @@ static void emit_scope(Lowering *l, Scope *s)
 	}
 	for (int i = 0; i < s->ninner; i++)
 		emit_inner(l, s->inner[i]);
+	if (s->loads)
+		emit_loads(l, s);
 	if (s->nest)
 		emit_updates(l, s);
 	if (s->sort)

@@ -129,11 +129,11 @@ static bool divides(UOp *size, int n)
 	return ix_is_const(ix_mod(size, ix_const(n)), &rest) && !rest;
 }
 
-static UOp *tile_count(const Lowering *l, int r)
+static UOp *tile_count(const Lowering *l, int r, bool overlap)
 {
 	int n = tile_size(&l->plan, r);
 	UOp *size = size_of(l, r);
-	return overlaps(l, r) ? ceil_div(size, n) : ix_div(size, ix_const(n));
+	return overlap ? ceil_div(size, n) : ix_div(size, ix_const(n));
 }
 
 /* 1 where a symbolic size has at least a whole tile, else 0 */
@@ -165,11 +165,11 @@ static void start_at(Scope *s, int r, UOp *first, Tile tile)
 	s->start[r] = (Start){first, tile};
 }
 
-static void start_tile(Lowering *l, Scope *s, int r, UOp *index)
+static void start_tile(Lowering *l, Scope *s, int r, UOp *index, bool overlap)
 {
 	int n = tile_size(&l->plan, r);
 	UOp *first = ix_mul(index, ix_const(n));
-	if (overlaps(l, r) && !divides(size_of(l, r), n))
+	if (overlap && !divides(size_of(l, r), n))
 		first = at_most(l, s, first, ix_sub(size_of(l, r), ix_const(n)));
 	start_at(s, r, first, l->plan.tile[r]);
 }
@@ -187,29 +187,31 @@ static UOp *counter_of(const Scope *s) { return s->open ? s->open : ix_const(0);
  * many single elements as remain. */
 static int open_parts(Lowering *l, Scope *in, int r, UOp *tile, Scope *last[2])
 {
-	last[0] = counted(l, in, tile ? has_tile(l, r) : ix_mul(tile_count(l, r), has_tile(l, r)));
-	start_tile(l, last[0], r, tile ? tile : counter_of(last[0]));
+	last[0] = counted(
+		l, in, tile ? has_tile(l, r) : ix_mul(tile_count(l, r, true), has_tile(l, r)));
+	start_tile(l, last[0], r, tile ? tile : counter_of(last[0]), true);
 	last[1] = counted(l, in, without_tile(l, r));
 	start_at(last[1], r, counter_of(last[1]), (Tile){1, 1});
 	return 2;
 }
 
-int open_tiles(Lowering *l, Scope *in, int r, UOp *from, Scope *last[2])
+int open_tiles(Lowering *l, Scope *in, int r, UOp *from, bool once, Scope *last[2])
 {
 	int n = 0;
 	int64_t rest, known;
-	UOp *count = tile_count(l, r), *size = size_of(l, r);
+	bool overlap = !once && overlaps(l, r);
+	UOp *count = tile_count(l, r, overlap), *size = size_of(l, r);
 	UOp *done = ix_mul(count, ix_const(tile_size(&l->plan, r)));
-	if (is_open(l, r))
+	if (!once && is_open(l, r))
 		return open_parts(l, in, r, NULL, last);
 	if (from)
 		count = ix_const(l->plan.chunk[r]);
 	if (!ix_is_const(count, &known) || known) {
 		Scope *s = last[n++] = counted(l, in, count);
-		start_tile(l, s, r, from ? ix_add(from, counter_of(s)) : counter_of(s));
+		start_tile(l, s, r, from ? ix_add(from, counter_of(s)) : counter_of(s), overlap);
 	}
 	UOp *left = ix_sub(size, done);
-	if (!overlaps(l, r) && (!ix_is_const(left, &rest) || rest)) {
+	if (!overlap && (!ix_is_const(left, &rest) || rest)) {
 		Scope *s = last[n++] = counted(l, in, left);
 		start_at(s, r, ix_add(done, counter_of(s)), (Tile){1, 1});
 	}
@@ -300,8 +302,9 @@ static UOp *level_count(const Lowering *l, LoopLevel v)
 	if (v.what == SINGLES)
 		return size_of(l, v.r);
 	if (v.what == CHUNKS)
-		return ceil_div(tile_count(l, v.r), l->plan.chunk[v.r]);
-	return l->plan.chunk[v.r] ? ix_const(l->plan.chunk[v.r]) : tile_count(l, v.r);
+		return ceil_div(tile_count(l, v.r, overlaps(l, v.r)), l->plan.chunk[v.r]);
+	return l->plan.chunk[v.r] ? ix_const(l->plan.chunk[v.r]) :
+				    tile_count(l, v.r, overlaps(l, v.r));
 }
 
 /* Gives the level's range its place in s, from the number of its iteration. */
@@ -312,11 +315,12 @@ static void level_enter(Lowering *l, Scope *s, LoopLevel v, UOp *index)
 		s->binds |= 1ull << v.r;
 		s->at[v.r] = index;
 	} else if (v.what == CHUNKS) {
-		UOp *tiles = tile_count(l, v.r), *first = ix_mul(index, ix_const(c));
+		UOp *tiles = tile_count(l, v.r, overlaps(l, v.r)),
+		    *first = ix_mul(index, ix_const(c));
 		l->chunk[v.r] = divides(tiles, c) ? first :
 			at_most(l, s, first, ix_sub(tiles, ix_const(c)));
 	} else if (!is_open(l, v.r)) {
-		start_tile(l, s, v.r, c ? ix_add(l->chunk[v.r], index) : index);
+		start_tile(l, s, v.r, c ? ix_add(l->chunk[v.r], index) : index, overlaps(l, v.r));
 	}
 }
 
@@ -337,7 +341,8 @@ static void open_levels(Lowering *l, Scope *in, Chain *c, int i)
 	Scope *part[2];
 	int parts = 1;
 	if (v.what == TILES) {
-		parts = open_tiles(l, in, v.r, l->plan.chunk[v.r] ? l->chunk[v.r] : NULL, part);
+		parts = open_tiles(
+			l, in, v.r, l->plan.chunk[v.r] ? l->chunk[v.r] : NULL, false, part);
 	} else if (v.what == SINGLES) {
 		open_levels(l, loop_over(l, in, v.r), c, i + 1);
 		return;

@@ -43,6 +43,7 @@ struct Scope {
 	Scope *inner[4];        /* the loops that run last in it: the next loop, and a tail */
 	int ninner;
 	Nest *nest;             /* the nest whose innermost scope this is */
+	Nest *loads;            /* the nest whose accumulators it loads */
 	uint64_t starts;        /* ranges of which a tile starts here */
 	Start *start;           /* where, by place in range[] */
 	UOp **lane;             /* in a lane scope: the element of the tile, by place in range[] */
@@ -65,12 +66,14 @@ struct Inst {
 	Inst **src;
 	Nest *nest;
 	UOp *reg;               /* REDUCE, SCAN: accumulators; STAGE: the row buffer */
+	const Inst *into;       /* of a part: the STAGE whose row buffer it goes on from */
 	UOp *parts, *tail;      /* of a split REDUCE: partial ones, and those of the remainder */
 	UOp *ref;               /* what users name */
 };
 /* loops of a reduction, with an accumulator for each lane of the surrounding tiles; the same,
- * shared by the items of a group; loops that fill a row buffer */
-typedef enum { NEST_FOLD, NEST_GROUP, NEST_STAGE } NestKind;
+ * shared by the items of a group; those of a reduction whose other loops stand outside its row
+ * buffer's, from which it goes on; loops that fill a row buffer */
+typedef enum { NEST_FOLD, NEST_GROUP, NEST_PART, NEST_STAGE } NestKind;
 /* Loops that several reductions over the same ranges share. They run in their scope after all
  * values of a lower phase. */
 struct Nest {
@@ -81,11 +84,14 @@ struct Nest {
 	uint64_t over;          /* the ranges it runs over */
 	uint64_t lanes;         /* tiled ranges around it that its values depend on */
 	uint64_t along;         /* that of them along which it fills registers in vectors, or 0 */
+	uint64_t outside;       /* of a row buffer: the loops of its reduction around it */
 	int partial;              /* partial accumulators; 0: one */
 	DType element;          /* of its accumulators or of what it stores */
 	Scope *first[MAX_LAST], *inner[MAX_LAST];       /* outermost and innermost scopes: main
 	                                                 * parts and tails */
 	int nfirst, ninner;
+	/* of a part: the loops that load its accumulators, outermost and innermost (NULL: none) */
+	Scope *load_first, *load;
 	VEC(Inst *) members;
 };
 /* A kernel being lowered. */
@@ -119,8 +125,9 @@ Inst *inst_get(Lowering *l, UOp *u, Scope *ctx);
  * scopes there are (main part and tails). */
 int loops_open(Lowering *l, Scope *last[MAX_LAST]);
 /* A loop over the tiles of range r within `in`: *last is its scope, with the tile's start; a second
- * one, of single elements, takes the rest when tiles may not overlap. Returns how many. */
-int open_tiles(Lowering *l, Scope *in, int r, UOp *count_from, Scope *last[2]);
+ * one, of single elements, takes the rest when tiles may not overlap, as where each element has to
+ * be visited `once`. Returns how many. */
+int open_tiles(Lowering *l, Scope *in, int r, UOp *count_from, bool once, Scope *last[2]);
 /* The loops over the lanes of the tiles of set that start around base, vectors innermost, as a
  * chain within `in`; returns the innermost scope (`in` when set is empty), *first the outermost.
  * along: the range whose lanes are the vectors instead, or 0. */
@@ -135,7 +142,9 @@ Scope *open_strided(Lowering *l, Scope *in, uint64_t set, Scope **first);
 int vector_lanes(int n, DType d);
 /* The nest for the reduction or staged value u, with an element for each lane of the tiles of
  * `lanes`: an existing nest when its loops can be shared. */
-Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, bool stage, uint64_t lanes);
+Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, NestKind kind, uint64_t lanes);
+/* The ranges over which the loops of reduction u run, of a part of it those inside. */
+uint64_t nest_over(const Lowering *l, const UOp *u, bool part);
 
 /* ---- prefetch.c */
 

@@ -8,6 +8,8 @@
  *       apart   the same, body at kb + j*(k/4)
  *     GROUP   each item of a work group takes every 128th k; then a tree over local memory
  *     STAGE   for j, in tiles of its own: for m<8: buf[m,j] = value
+ *       outside for j: buf[j] = 0; for ko: for j: buf[j] = value, which is a
+ *     PART    acc[m] = buf[j+m] for the lanes; for ki: acc[m] = op(acc[m], body)
  */
 #include "lower/lower.h"
 
@@ -146,7 +148,9 @@ static void open_fold(Lowering *l, Nest *n, int r, int iterations)
 	int64_t rest;
 	Scope *outer = open_loops(l, n, r < 0 ? n->over : n->over & ~(1ull << r));
 	if (r < 0) {
-		if (outer)
+		if (!outer && !n->lanes)
+			add_inner(n, NULL, outer = scope_new(l, n->at, 0, NULL));
+		else if (outer)
 			outer->prefetch_loads = l->plan.prefetch_loads && n->lanes;
 		innermost(n, fold_lanes(l, n, outer));
 		return;
@@ -172,7 +176,7 @@ static void open_stage(Lowering *l, Nest *n, Scope *outer, uint64_t left, uint64
 	}
 	int r = __builtin_ctzll(left), parts = 1;
 	if (l->plan.tile[r].unroll)
-		parts = open_tiles(l, at, r, NULL, last);
+		parts = open_tiles(l, at, r, NULL, n->outside != 0, last);
 	else
 		last[0] = open_loop(l, at, r);
 	for (int i = 0; i < parts; i++) {
@@ -217,6 +221,21 @@ static void open_group(Lowering *l, Nest *n)
 	innermost(n, open_strided(l, n->at, n->over, &n->first[n->nfirst++]));
 }
 
+uint64_t nest_over(const Lowering *l, const UOp *u, bool part)
+{
+	int stage = part ? stage_of(&l->plan, u) : -1;
+	return stage < 0 ? bound_of(u) : bound_of(u) & ~l->plan.stage[stage].outside;
+}
+
+/* The loops that load the accumulators of a part; without lanes there is one, and no loop. */
+static void open_loads(Lowering *l, Nest *n)
+{
+	n->load = open_lanes(l, n->at, n->at, n->lanes, n->along, &n->load_first);
+	if (!n->load_first)
+		n->load_first = n->load = scope_new(l, n->at, 0, NULL);
+	n->load->loads = n;
+}
+
 /* Several accumulators pay when the body is small, has no loop of its own, and the reduction is
  * long enough. */
 static bool is_partial(Lowering *l, const UOp *u)
@@ -233,13 +252,6 @@ static bool is_partial(Lowering *l, const UOp *u)
 			return false;
 	}
 	return true;
-}
-
-static NestKind pick(const Lowering *l, const Scope *at, bool stage)
-{
-	if (stage)
-		return NEST_STAGE;
-	return l->plan.mode == PLAN_GROUP && at == l->shared ? NEST_GROUP : NEST_FOLD;
 }
 
 /* Do the lanes hold a vector? Then the reduction is not also split. */
@@ -259,10 +271,12 @@ static void open_nest(Lowering *l, Nest *n)
 		die(MALFORMED,
 			"node %u KERNEL: a row buffer of a group stands in a loop of its items",
 			l->facts.kernel->id);
+	if (n->kind == NEST_PART)
+		open_loads(l, n);
 	if (n->group) {
 		open_group(l, n);
 	} else if (n->kind == NEST_STAGE) {
-		open_stage(l, n, NULL, n->over, n->lanes);
+		open_stage(l, n, open_loops(l, n, n->outside), n->over, n->lanes);
 	} else if (n->partial) {
 		open_fold(l, n, partial_range(l, n->over), n->partial);
 	} else if (n->lanes && l->plan.jam > 1 && last >= 0 &&
@@ -273,23 +287,24 @@ static void open_nest(Lowering *l, Nest *n)
 	}
 }
 
-Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, bool stage, uint64_t lanes)
+Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, NestKind kind, uint64_t lanes)
 {
-	NestKind kind = pick(l, at, stage);
+	if (kind == NEST_FOLD && l->plan.mode == PLAN_GROUP && at == l->shared)
+		kind = NEST_GROUP;
 	bool partial = kind == NEST_FOLD && !has_vector(l, at, lanes) && is_partial(l, u);
-	int staged = stage ? stage_of(&l->plan, u) : -1;
-	uint64_t over = stage ? l->plan.stage[staged].over : bound_of(u);
-	uint64_t along = stage ? l->plan.stage[staged].along : 0;
+	const Staged none = {.over = nest_over(l, u, kind == NEST_PART)},
+		     *s = kind == NEST_STAGE ? &l->plan.stage[stage_of(&l->plan, u)] : &none;
 	for (size_t i = at->nests.n; i-- > 0;) {
 		Nest *n = at->nests.at[i];
-		if (n->phase == phase && n->kind == kind && n->over == over && n->lanes == lanes &&
-			n->along == along && !n->partial == !partial &&
+		if (n->phase == phase && n->kind == kind && n->over == s->over &&
+			n->lanes == lanes && n->along == s->along && n->outside == s->outside &&
+			!n->partial == !partial &&
 			dtype_size(n->element) == dtype_size(u->dtype))
 			return n;
 	}
 	Nest *n = arena_alloc(sizeof *n);
-	*n = (Nest){.at = at, .phase = phase, .kind = kind, .over = over, .lanes = lanes,
-		.along = along,
+	*n = (Nest){.at = at, .phase = phase, .kind = kind, .over = s->over, .lanes = lanes,
+		.along = s->along, .outside = s->outside,
 		.partial = partial ? l->plan.partial : 0, .element = u->dtype};
 	vec_push(&at->nests, n);
 	size_t from = l->scopes.n;

@@ -79,8 +79,8 @@ UOp *scope_range(Lowering *l, const Scope *s, UOp *size, const char *kind)
 /* ---- the stack */
 
 /* A value; a staged value, computed; the loops that fill its row buffer, or that reduce into the
- * accumulators of all lanes. */
-enum { USE, RAW, FILL };
+ * accumulators of all lanes; those of a reduction that goes on from what its row buffer holds. */
+enum { USE, RAW, FILL, PART };
 typedef struct { UOp *u; int what; } Need;
 typedef struct {
 	UOp *u;
@@ -107,20 +107,28 @@ static uint64_t inst_key(const UOp *u, int what, const Scope *place)
 static uint64_t needs(Lowering *l, const UOp *u, int what)
 {
 	int stage = stage_of(&l->plan, u);
-	return what == FILL && stage >= 0 ? free_of(u) & ~l->plan.stage[stage].over : free_of(u);
+	if (stage < 0 || what == USE || what == RAW)
+		return free_of(u);
+	const Staged *s = &l->plan.stage[stage];
+	return what == FILL ? free_of(u) & ~s->over : free_of(u) | s->outside;
 }
+
+static bool is_fill(int what) { return what == FILL || what == PART; }
 
 static Scope *home(Lowering *l, const UOp *u, int what, Scope *ctx)
 {
 	uint64_t free = needs(l, u, what);
-	return what == FILL ? scope_outside(ctx, free) : scope_place(ctx, free);
+	return is_fill(what) ? scope_outside(ctx, free) : scope_place(ctx, free);
 }
 
-/* Is u read from the result of a FILL: from a row buffer, or from accumulators that the lanes of
- * the surrounding tiles have side by side? */
-static bool filled(Lowering *l, const UOp *u, int what, const Scope *place)
+/* How u gets its value from loops of its own: from a row buffer, from accumulators that the lanes
+ * of the surrounding tiles have side by side, or from those of a part; USE: it does not. */
+static int filled(Lowering *l, const UOp *u, int what, const Scope *place)
 {
-	return what == USE && (stage_of(&l->plan, u) >= 0 || (u->op == OP_RREDUCE && place->base));
+	int stage = stage_of(&l->plan, u);
+	if (what == USE && (stage >= 0 || (u->op == OP_RREDUCE && place->base)))
+		return FILL;
+	return what == RAW && l->plan.stage[stage].outside ? PART : USE;
 }
 
 /* The instance; or NULL, after pushing the work for it on the stack. */
@@ -164,8 +172,8 @@ static void inst_done(Lowering *l, Pending *w, Inst *i)
 static void step_value(Lowering *l, Pending *w)
 {
 	Frame *f = &w->stack.at[w->stack.n - 1];
-	bool from_fill = filled(l, f->u, f->what, f->place);
-	int what = from_fill ? FILL : USE;
+	int what = filled(l, f->u, f->what, f->place);
+	bool from_fill = what != USE;
 	uint32_t n = f->u->op == OP_RANGE ? 0 : f->u->op == OP_RSCAN || from_fill ? 1 : f->u->nsrc;
 	for (; f->next < n; f->next++)
 		if (!need(l, w, from_fill ? f->u : f->u->src[f->next], what, f->place))
@@ -246,12 +254,20 @@ static void find_outside(Lowering *l, Frame *f, UOp *body, int what)
 	map_free(&seen);
 }
 
+/* A row buffer's accumulators are those that the parts of its reduction go on from. */
+static void continue_parts(const Inst *staged)
+{
+	for (uint32_t k = 0; k < staged->nsrc; k++)
+		staged->src[k]->src[0]->into = staged;
+}
+
 static void begin_nest(Lowering *l, Frame *f)
 {
 	int stage = stage_of(&l->plan, f->u);
 	bool raw = f->what == FILL && stage >= 0;
-	f->lanes = f->what == FILL ? lanes_around(f->place, needs(l, f->u, FILL)) : 0;
-	f->mask = f->lanes | (raw ? l->plan.stage[stage].over : bound_of(f->u));
+	f->lanes = is_fill(f->what) ? lanes_around(f->place, needs(l, f->u, f->what)) : 0;
+	f->mask = f->lanes |
+		(raw ? l->plan.stage[stage].over : nest_over(l, f->u, f->what == PART));
 	find_outside(l, f, raw ? f->u : f->u->src[0], raw ? RAW : USE);
 	f->step = 1;
 }
@@ -266,6 +282,8 @@ static void end_nest(Lowering *l, Pending *w, Frame *f, bool stage)
 		f->got[k]->hoisted |= f->got[k]->place != f->nest->inner[k];
 	}
 	i->phase = f->nest->phase;
+	if (f->nest->outside)
+		continue_parts(i);
 	vec_push(&f->nest->members, i);
 	inst_done(l, w, i);
 }
@@ -284,7 +302,11 @@ static void step_nest(Lowering *l, Pending *w)
 			f->phase = i->phase;
 	}
 	if (!f->nest)
-		f->nest = nest_for(l, f->u, f->place, f->phase + 1, stage, f->lanes);
+		f->nest = nest_for(l, f->u, f->place, f->phase + 1,
+			stage                   ? NEST_STAGE :
+				f->what == PART ? NEST_PART :
+						  NEST_FOLD,
+			f->lanes);
 	for (; f->step <= f->nest->ninner; f->step++) {
 		Inst *i = need(l, w, stage ? f->u : f->u->src[0], stage ? RAW : USE,
 			f->nest->inner[f->step - 1]);
@@ -303,8 +325,8 @@ Inst *inst_get(Lowering *l, UOp *u, Scope *ctx)
 		Frame *f = &w.stack.at[w.stack.n - 1];
 		if (map_get(&l->insts, inst_key(f->u, f->what, f->place)))
 			w.stack.n--;
-		else if (f->what == FILL ||
-			(f->u->op == OP_RREDUCE && !filled(l, f->u, f->what, f->place)))
+		else if (is_fill(f->what) ||
+			(f->u->op == OP_RREDUCE && filled(l, f->u, f->what, f->place) == USE))
 			step_nest(l, &w);
 		else
 			step_value(l, &w);

@@ -1,0 +1,191 @@
+/* ["split", r, n]: r becomes two ranges, the outer with ceil(N/n) iterations, the inner with n.
+ *
+ *     y[r0] = Σ r1<N x[r0,r1]      →   Σ r1<N/n, r2<n of x[r0, r1*n + r2]
+ *
+ * Where n does not divide N, the iterations beyond N are
+ *   guard     not executed: a STORE, and each LOAD whose place moves with r, get the gate
+ *             r1*n + r2 < N; a reduction folds its identity there, since a gated LOAD's 0 would be
+ *             wrong for MAX, for MUL and for what is computed from it
+ *   overlap   none: the last n begin at N - n. For output ranges whose stores may be repeated, and
+ *             whose outer piece stands outside: it says which items write the same */
+#include "actions/actions.h"
+
+typedef enum { GUARD, OVERLAP } Tail;
+typedef struct {
+	Facts f;
+	const char *path;
+	UOp *range, *outer, *inner, *gate;
+	int64_t n;
+	Tail tail;
+} Split;
+
+static void refuse(const Split *s, const char *why)
+{
+	die(MALFORMED, "node %u KERNEL: split %s: %s", s->f.kernel->id, s->path, why);
+}
+
+/* ---- what is to be split */
+
+/* Two reductions may each have a range of the same axis number; a range of one iteration is 0
+ * wherever it stood. */
+static UOp *range_at(const Split *s, int axis)
+{
+	UOp *range = NULL;
+	for (int r = 0; r < s->f.nrange; r++) {
+		if (axis_of(&s->f, r) != axis)
+			continue;
+		if (range)
+			refuse(s, "two ranges have that number");
+		range = s->f.range[r];
+	}
+	if (!range)
+		refuse(s, "it has one iteration");
+	return range;
+}
+
+static bool divides(const Split *s)
+{
+	int64_t rest;
+	return ix_is_const(ix_mod(s->range->src[0], ix_const(s->n)), &rest) && !rest;
+}
+
+static void check(const Split *s)
+{
+	uint64_t bit = bit_of(s->range);
+	for (size_t i = 0; i < s->f.all.n; i++) {
+		const UOp *u = s->f.all.at[i];
+		if ((u->op == OP_RSCAN || u->op == OP_RSORT) && u->src[1] == s->range)
+			refuse(s, "a scan or a sort runs along it");
+	}
+	if (last_axis(&s->f) + 1 >= MAX_RANGES)
+		refuse(s, "its kernel has no number left for another range");
+	if (val_get(s->f.kernel->arg, "slice"))
+		refuse(s, "its kernel is part of slices");
+	if (count_of(&s->f, bit) < s->n)
+		refuse(s, "it has fewer iterations than one piece");
+	if (s->f.sort)
+		refuse(s, "its kernel sorts");
+	if (s->tail == OVERLAP &&
+		(!(s->f.out & bit) || s->f.reduced & bit || s->f.serial & bit || s->f.in_place))
+		refuse(s, "what it writes may not be written twice");
+	if (s->tail == OVERLAP && least_of(&s->f, bit) < s->n)
+		refuse(s, "it may have fewer iterations than one piece");
+}
+
+static Tail tail_of(const Split *s, const Val *a)
+{
+	if (a->n < 4 || val_is_str(a->a[3], "guard"))
+		return GUARD;
+	if (!val_is_str(a->a[3], "overlap"))
+		refuse(s, "its rest is 'guard' or 'overlap'");
+	return OVERLAP;
+}
+
+/* ---- the rewrite */
+
+/* Makes room for the inner range's number. */
+static UOp *numbers_moved(const Split *s, int axis)
+{
+	UOp *from[MAX_RANGES], *to[MAX_RANGES];
+	int n = 0;
+	for (int r = 0; r < s->f.nrange; r++) {
+		UOp *u = s->f.range[r];
+		if (axis_of(&s->f, r) <= axis)
+			continue;
+		from[n] = u;
+		to[n++] = ix_range(axis_of(&s->f, r) + 1, range_kind(u), u->src[0]);
+	}
+	return substitute(s->f.kernel, n, from, to);
+}
+
+static bool moves(const Split *s, UOp *u)
+{
+	return range_mask(u) >> range_axis(s->range) & 1;
+}
+
+static UOp *both(UOp *gate, UOp *with)
+{
+	return gate ? NODE(OP_AND, DT_BOOL, VNIL, gate, with) : with;
+}
+
+/* The gate where it is needed, in terms of the range itself. */
+static UOp *gated(UOp *u, void *ctx)
+{
+	const Split *s = ctx;
+	UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src);
+	memcpy(src, u->src, u->nsrc * sizeof *src);
+	uint32_t at = u->op == OP_LOAD ? 1 : 2;
+	if ((u->op == OP_LOAD || u->op == OP_STORE) && moves(s, u->src[0])) {
+		src[at] = both(u->nsrc > at ? u->src[at] : NULL, s->gate);
+		return node_new(u->op, u->dtype, at + 1, src, u->arg);
+	}
+	for (uint32_t i = 1; u->op == OP_RREDUCE && i < u->nsrc; i++)
+		if (u->src[i] == s->range) {
+			UOp *identity = const_identity(op_find(u->arg->s), u->dtype);
+			src[0] = NODE(OP_WHERE, u->dtype, VNIL, s->gate, u->src[0], identity);
+			return node_with(u, src);
+		}
+	return u;
+}
+
+/* A reduction over the range is one over both. */
+static UOp *bound_twice(UOp *u, void *ctx)
+{
+	const Split *s = ctx;
+	UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src);
+	uint32_t n = 0;
+	if (u->op != OP_RREDUCE)
+		return u;
+	for (uint32_t i = 0; i < u->nsrc; i++) {
+		bool is_range = i && u->src[i] == s->range;
+		src[n++] = is_range ? s->outer : u->src[i];
+		if (is_range)
+			src[n++] = s->inner;
+	}
+	return n == u->nsrc ? u : node_new(OP_RREDUCE, u->dtype, n, src, u->arg);
+}
+
+static UOp *first_of(const Split *s)
+{
+	UOp *first = ix_mul(s->outer, ix_const(s->n));
+	if (s->tail == GUARD || divides(s))
+		return first;
+	return NODE(OP_MIN, DT_I64, VNIL, first, ix_sub(s->range->src[0], ix_const(s->n)));
+}
+
+static UOp *in_two(Split *s)
+{
+	UOp *kernel = s->f.kernel, *size = s->range->src[0];
+	const char *kind = range_kind(s->range);
+	int axis = range_axis(s->range);
+	UOp *count = ix_div(ix_add(size, ix_const(s->n - 1)), ix_const(s->n));
+	s->outer = ix_range(axis, kind, count);
+	s->inner = ix_range(axis + 1, kind, ix_const(s->n));
+	if (s->tail == GUARD && !divides(s)) {
+		s->gate = NODE(OP_CMPLT, DT_BOOL, VNIL, s->range, size);
+		kernel = walk_replace(kernel, gated, s);
+	}
+	kernel = walk_replace(kernel, bound_twice, s);
+	UOp *at = ix_add(first_of(s), s->inner);
+	return substitute(kernel, 1, &s->range, &at);
+}
+
+void split_range(Rewriting *w, const Val *a)
+{
+	Split s = {0};
+	int axis = rewriting_axis(w, a->a[1]);
+	s.path = range_path(a->a[1]);
+	facts_find(&s.f, w->kernel, w->alias);
+	s.range = range_at(&s, axis);
+	s.tail = tail_of(&s, a);
+	if (a->a[2]->kind != VAL_INT || a->a[2]->i < 1 || a->a[2]->i > INT32_MAX)
+		refuse(&s, "its pieces have 1 to 2147483647 iterations");
+	s.n = a->a[2]->i;
+	check(&s);
+	facts_find(&s.f, numbers_moved(&s, axis), w->alias);
+	s.range = range_at(&s, axis);
+	w->kernel = in_two(&s);
+	if (s.tail == OVERLAP && !divides(&s))
+		rewriting_overlap(w, axis);
+	rewriting_split(w, axis);
+}
