@@ -37,7 +37,8 @@ static UOp *share_one(UOp *fold, void *ctx)
 	UOp *now[64];
 	uint64_t taken = range_mask(fold->src[0]);
 	now[0] = fold->src[0];
-	for (uint32_t i = 1; i < fold->nsrc; i++) {
+	/* from the innermost on, as loops are taken: of two of one size each gets its own */
+	for (uint32_t i = fold->nsrc; --i;) {
 		UOp *l = loop_for(fold->src[i], now[0], taken, ctx);
 		now[i] = l ? l : fold->src[i];
 		if (!l)

@@ -304,7 +304,7 @@ def tile(l, fixed=False):
     """one to three ranges in tiles, the last in vectors or not"""
     axes = l.k.free_ranges() + [a for a in l.k.size if a not in l.k.out and l.r.random() < 0.2]
     axes = [a for a in axes if a not in l.tiles and a not in l.overlapping()]
-    if not axes or l.k.serial or l.k.sorts:
+    if not axes or (l.k.serial and not l.k.scans) or l.k.sorts:
         return False
     for a in l.r.sample(axes, min(len(axes), l.r.choice([1, 1, 2, 2, 3]))):
         l.tiles[a] = min(near(l.r, l.r.choice(l.k.size[a])), 12)
@@ -328,7 +328,7 @@ def chunk(l):
 
 
 def grid(l):
-    if l.k.serial or l.k.sorts:
+    if (l.k.serial and not l.k.scans) or l.k.sorts:
         return False
     return l.add("grid", l.r.randint(1, len(l.k.out)) if l.k.out else 0)
 
@@ -412,7 +412,8 @@ def spoil(l):
 ACTIONS = {"split": split, "order": order, "tile": tile, "chunk": chunk, "grid": grid, "partial": partial, "jam": jam, "nontemporal": nontemporal,
            "stage": stage, "transpose": transpose, "prefetch_stores": transpose_prefetched, "prefetch_loads": prefetch_loads, "bind": bind, "group": group}
 OTHERS = {"clang": [order, tile, chunk, grid, partial, jam, nontemporal, stage, prefetch_loads], "opencl": [order, partial, stage, items, items]}
-WANTS = {"partial": [reduction, rows, contraction, several, gated], "jam": [contraction, reduction, gated, several], "transpose": [moved], "prefetch_stores": [moved],
+WANTS = {"tile": KINDS + [serial] * 4, "grid": KINDS + [serial] * 4,
+         "partial": [reduction, rows, contraction, several, gated], "jam": [contraction, reduction, gated, several], "transpose": [moved], "prefetch_stores": [moved],
          "prefetch_loads": [rows], "stage": [contraction, rows, reduction, gated], "group": [reduction, rows, contraction, several]}
 
 

@@ -89,6 +89,13 @@ static bool overlaps_fit(const Plan *p, const Facts *f)
 
 /* ---- tiles */
 
+/* Does some loop run in order for the sake of what is stored? A scan's loop has accumulators of its
+ * own, for each lane around it. */
+static bool serial_but_scans(const Facts *f)
+{
+	return f->sort || f->serial & ~f->scanned || (f->serial && f->in_place);
+}
+
 /* Tiles are of ranges that may run in any order. Vectors are powers of two, at most one tile is in
  * vectors, and that one is innermost; rows of lanes fit registers and row buffers. */
 static bool tiles_fit(const Plan *p, const Facts *f)
@@ -104,7 +111,7 @@ static bool tiles_fit(const Plan *p, const Facts *f)
 		if (size > 1 << 16)
 			return false;
 	}
-	return !p->nlanes || (p->mode == PLAN_LOOPS && !target->gpu && !f->serial && !f->sort);
+	return !p->nlanes || (p->mode == PLAN_LOOPS && !target->gpu && !serial_but_scans(f));
 }
 
 /* A chunk needs tiles whose last one may begin early, and always at least as many of them as it
@@ -126,10 +133,12 @@ static bool grid_fits(const Plan *p, const Facts *f)
 			return false;
 	}
 	if (p->grid > p->norder + chunks ||
-		(p->grid && (p->mode != PLAN_LOOPS || target->gpu || f->serial)))
+		(p->grid && (p->mode != PLAN_LOOPS || target->gpu || serial_but_scans(f))))
 		return false;
 	for (int i = 0; i < p->grid - chunks; i++) {
 		int r = p->order[i];
+		if (f->serial >> r & 1)
+			return false;
 		if (p->tile[r].unroll && !tile_fixed(p, f, r) && !tile_open(p, f, r))
 			return false;
 	}

@@ -16,6 +16,7 @@
 enum {
 	ROW_TILE = 1024,        /* elements of a row of accumulators in the cache */
 	DOT_LEAST = 192,        /* iterations from which a sum in vectors outweighs its fold */
+	ROWS_SCANNED = 4,       /* chains of additions side by side */
 	PACK_LEAST = 4,         /* tiles that must read a packed operand */
 	ITEMS = 16,             /* in a grid, so that threads get even shares */
 	STREAM_BYTES = 32 << 20 /* outputs too large for any cache */
@@ -136,6 +137,16 @@ static int power_below(int64_t n)
 }
 
 /* ---- pieces of a plan */
+
+/* Puts range r behind the others of the first n loops; does nothing when it is not among them. */
+static void order_within(Plan *p, int r, int n)
+{
+	for (int i = 0; i + 1 < n; i++)
+		if (p->order[i] == r) {
+			p->order[i] = p->order[i + 1];
+			p->order[i + 1] = r;
+		}
+}
 
 static void tile(Plan *p, int r, int unroll, int vector)
 {
@@ -507,6 +518,35 @@ static bool tile_heavy(Tiling *t)
 	return true;
 }
 
+/* ---- scans */
+
+/* A scan runs along its range for a tile of the elements beside it at once, each with an
+ * accumulator in registers or in the cache; threads share the tiles, of which there are enough.
+ * Where contiguous elements depend on one another it takes several rows, so that no addition waits
+ * for the one before. */
+static void tile_scan(Tiling *t)
+{
+	Plan *p = t->p;
+	int outside = 0;
+	while (outside < p->norder && !(t->f->serial >> p->order[outside] & 1))
+		outside++;
+	t->v = find_vector(t);
+	bool apart = t->v < 0 || t->f->serial >> t->v & 1 || least_size(t->f, t->v) < t->lanes;
+	for (uint32_t i = 0; i < t->f->kernel->nsrc && !apart; i++)
+		apart = !walks(t, t->f->kernel->src[i]->src[1], t->v);
+	if (!apart) {
+		int64_t rows = count_of(t->f, t->f->out & ~t->f->serial) / most_size(t->f, t->v);
+		int64_t share = most_size(t->f, t->v) * (rows < ITEMS ? rows : ITEMS) / ITEMS;
+		int64_t wide = share < ROW_TILE ? share : ROW_TILE;
+		order_within(p, t->v, outside);
+		tile(p, t->v, even_vectors(t, wide < 2 * t->lanes ? 2 : (int)(wide / t->lanes)),
+			t->lanes);
+	}
+	if (apart && outside && least_size(t->f, p->order[outside - 1]) >= ROWS_SCANNED)
+		tile(p, p->order[outside - 1], ROWS_SCANNED, 1);
+	choose_items(t, outside);
+}
+
 /* ---- all others */
 
 static void tile_elements(Tiling *t)
@@ -577,9 +617,13 @@ static void fewer_parts(Plan *p, const Facts *f)
 static void choose(Plan *p, const Facts *f, const Folds *k)
 {
 	Tiling t = {.p = p, .f = f, .k = k, .v = -1};
-	if (!target->vector || f->serial || k->scan.n || f->sort)
+	if (!target->vector || f->sort || f->serial & ~f->scanned || (f->serial && f->in_place))
 		return;
 	t.lanes = kernel_lanes(f);
+	if (f->serial) {
+		tile_scan(&t);
+		return;
+	}
 	t.heavy = find_heavy(f);
 	if (t.heavy)
 		contraction_of(&t.c, t.heavy);

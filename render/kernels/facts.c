@@ -129,9 +129,13 @@ void facts_find(Facts *f, UOp *kernel, bool alias)
 	find_free(f, 0);
 	for (uint32_t i = 0; i < kernel->nsrc; i++)
 		f->out |= free_of(kernel->src[i]);
-	for (size_t i = 0; i < f->all.n; i++)
-		if (f->all.at[i]->op == OP_RREDUCE)
-			f->reduced |= bound_of(f->all.at[i]);
+	for (size_t i = 0; i < f->all.n; i++) {
+		const UOp *u = f->all.at[i];
+		if (u->op == OP_RREDUCE)
+			f->reduced |= bound_of(u);
+		if (u->op == OP_RSCAN)
+			f->scanned |= bit_of(u->src[1]);
+	}
 	if (again)
 		find_free(f, f->out);
 	for (int i = 0; i < f->nrange; i++)

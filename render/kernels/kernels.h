@@ -36,6 +36,7 @@ typedef struct {
 	UOp *range[MAX_RANGES];
 	uint64_t out;           /* ranges free in its STOREs */
 	uint64_t serial;        /* those of them that run in order */
+	uint64_t scanned;       /* ranges along which some RSCAN runs; they are serial */
 	uint64_t reduced;       /* ranges that some RREDUCE binds: they may be in out too */
 	bool alias;
 	bool in_place;          /* some buffer is both read and written */

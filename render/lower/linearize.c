@@ -176,13 +176,19 @@ static UOp *row_buffer(Lowering *l, const Inst *i)
 static void make_accumulators(Lowering *l, Inst *i)
 {
 	Nest *n = i->kind == INST_SCAN ? NULL : i->nest;
-	int lanes = n ? lane_count(n->at, n->lanes) : 1;
+	int lanes = n ? lane_count(n->at, n->lanes) : lane_count(i->place, i->lanes);
 	i->reg = make_reg(l, i->of->dtype, lanes);
 	if (!n || !n->partial)
 		return;
 	i->parts = make_reg(l, i->of->dtype, lanes * n->partial);
 	if (n->ninner > 1)
 		i->tail = make_reg(l, i->of->dtype, lanes);
+}
+
+/* The accumulator of the element that a scan is at; of a reduction the first. */
+static UOp *scan_index(const Lowering *l, const Inst *i)
+{
+	return i->kind == INST_SCAN ? lane_index(l, i->place, i->lanes) : ix_const(0);
 }
 
 /* The node that users name. A reduction's accumulator does not change again before its scope
@@ -193,7 +199,7 @@ static void name_value(Lowering *l, Inst *i)
 		i->reg = row_buffer(l, i);
 	} else if (i->kind == INST_REDUCE || i->kind == INST_SCAN) {
 		make_accumulators(l, i);
-		i->ref = load_at(i->reg, ix_const(0));
+		i->ref = load_at(i->reg, scan_index(l, i));
 		i->size = 1;
 	} else {
 		i->ref = value_node(l, i);
@@ -208,6 +214,49 @@ static void name_value(Lowering *l, Inst *i)
 
 static void emit_scope(Lowering *l, Scope *s);
 
+/* visits count elements in order, in vectors of `lanes`: for (u) for (v) body at u*lanes+v */
+typedef struct { UOp *loop[2], *at; int n; } Each;
+
+static Each each_open(Lowering *l, const Scope *s, int count, int lanes)
+{
+	Each e = {.at = ix_const(0)};
+	int sizes[2] = {count / lanes, lanes};
+	for (int i = 0; i < 2; i++) {
+		if (sizes[i] == 1)
+			continue;
+		const char *kind = i ? "vector" : sizes[0] > 64 ? "loop" : "unroll";
+		UOp *r = ix_range(l->axis + (int)s->depth + 1 + i, kind, ix_const(sizes[i]));
+		e.at = ix_add(e.at, ix_mul(r, ix_const(i ? 1 : lanes)));
+		emit(l, e.loop[e.n++] = r);
+	}
+	return e;
+}
+
+static void each_close(Lowering *l, const Each *e)
+{
+	for (int i = e->n; i-- > 0;)
+		emit(l, NODE(OP_ENDRANGE, DT_NONE, VNIL, e->loop[i]));
+}
+
+/* lanes of the tile in vectors around s, among those of set; 1: there is none */
+static int vector_of(const Lowering *l, const Scope *s, uint64_t set)
+{
+	for (int r = 0; r < l->facts.nrange; r++)
+		if (set >> r & 1 && scope_start(s, r)->tile.vector > 1)
+			return scope_start(s, r)->tile.vector;
+	return 1;
+}
+
+static void start_scan(Lowering *l, const Scope *s, const Inst *scan)
+{
+	emit(l, scan->reg);
+	Each e = each_open(l, s, (int)scan->reg->arg->a[1]->i, vector_of(l, s, scan->lanes));
+	emit(l,
+		store_at(scan->reg, e.at,
+			const_identity(op_find(scan->of->arg->s), scan->of->dtype)));
+	each_close(l, &e);
+}
+
 static void emit_close(Lowering *l, const Scope *s)
 {
 	if (s->open)
@@ -218,13 +267,8 @@ static void emit_close(Lowering *l, const Scope *s)
 
 static void emit_inner(Lowering *l, Scope *s)
 {
-	for (size_t i = 0; i < s->scans.n; i++) {
-		emit(l, s->scans.at[i]->reg);
-		UOp *of = s->scans.at[i]->of;
-		emit(l,
-			store_at(s->scans.at[i]->reg, ix_const(0),
-				const_identity(op_find(of->arg->s), of->dtype)));
-	}
+	for (size_t i = 0; i < s->scans.n; i++)
+		start_scan(l, s, s->scans.at[i]);
 	if (s->open)
 		emit(l, s->open);
 	emit_scope(l, s);
@@ -234,8 +278,8 @@ static void emit_inner(Lowering *l, Scope *s)
 static void emit_item(Lowering *l, Inst *i)
 {
 	if (i->kind == INST_SCAN) {
-		UOp *zero = ix_const(0);
-		emit(l, store_at(i->reg, zero, fold(i->of, load_at(i->reg, zero), i->src[0]->ref)));
+		UOp *at = scan_index(l, i);
+		emit(l, store_at(i->reg, at, fold(i->of, load_at(i->reg, at), i->src[0]->ref)));
 	} else if (i->let) {
 		emit(l, i->ref);
 	}
@@ -273,36 +317,12 @@ static void emit_loads(Lowering *l, Scope *s)
 	}
 }
 
-/* visits count elements in order, in vectors of `lanes`: for (u) for (v) body at u*lanes+v */
-typedef struct { UOp *loop[2], *at; int n; } Each;
-
-static Each each_open(Lowering *l, const Scope *s, int count, int lanes)
-{
-	Each e = {.at = ix_const(0)};
-	int sizes[2] = {count / lanes, lanes};
-	for (int i = 0; i < 2; i++) {
-		if (sizes[i] == 1)
-			continue;
-		const char *kind = i ? "vector" : sizes[0] > 64 ? "loop" : "unroll";
-		UOp *r = ix_range(l->axis + (int)s->depth + 1 + i, kind, ix_const(sizes[i]));
-		e.at = ix_add(e.at, ix_mul(r, ix_const(i ? 1 : lanes)));
-		emit(l, e.loop[e.n++] = r);
-	}
-	return e;
-}
-
-static void each_close(Lowering *l, const Each *e)
-{
-	for (int i = e->n; i-- > 0;)
-		emit(l, NODE(OP_ENDRANGE, DT_NONE, VNIL, e->loop[i]));
-}
-
 /* the lanes of the vectors in which a nest's accumulators are kept, 1 when they are scalars */
 static int nest_lanes(const Lowering *l, const Nest *n, int count)
 {
-	for (int r = 0; r < l->facts.nrange; r++)
-		if (n->lanes >> r & 1 && scope_start(n->at, r)->tile.vector > 1)
-			return scope_start(n->at, r)->tile.vector;
+	int vector = vector_of(l, n->at, n->lanes);
+	if (vector > 1)
+		return vector;
 	return n->partial && count >= n->partial ? vector_lanes(n->partial, n->element) : 1;
 }
 

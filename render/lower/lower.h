@@ -66,6 +66,7 @@ struct Inst {
 	Inst **src;
 	Nest *nest;
 	UOp *reg;               /* REDUCE, SCAN: accumulators; STAGE: the row buffer */
+	uint64_t lanes;         /* SCAN: tiled ranges around it, an accumulator for each element */
 	const Inst *into;       /* of a part: the STAGE whose row buffer it goes on from */
 	UOp *parts, *tail;      /* of a split REDUCE: partial ones, and those of the remainder */
 	UOp *ref;               /* what users name */

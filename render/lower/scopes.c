@@ -169,6 +169,15 @@ static void inst_done(Lowering *l, Pending *w, Inst *i)
 
 /* ---- plain values */
 
+/* The loop that a scan runs along, around the lanes of its tiles. Its accumulators are there. */
+static Scope *scan_loop(const Frame *f)
+{
+	Scope *s = f->place->base ? f->place->base : f->place;
+	if (!(s->binds & bit_of(f->u->src[1])))
+		die(UNSUPPORTED, "running folds over two ranges in one kernel");
+	return s;
+}
+
 static void step_value(Lowering *l, Pending *w)
 {
 	Frame *f = &w->stack.at[w->stack.n - 1];
@@ -179,13 +188,14 @@ static void step_value(Lowering *l, Pending *w)
 		if (!need(l, w, from_fill ? f->u : f->u->src[f->next], what, f->place))
 			return;
 	bool scan = f->u->op == OP_RSCAN && !from_fill;
-	if (scan && !(f->place->binds & bit_of(f->u->src[1])))
-		die(UNSUPPORTED, "running folds over two ranges in one kernel");
+	Scope *loop = scan ? scan_loop(f) : NULL;
 	Inst *i = inst_new(l, f, scan ? INST_SCAN : INST_VALUE, n);
 	for (uint32_t k = 0; k < n; k++)
 		use_source(i, k, need(l, w, from_fill ? f->u : f->u->src[k], what, f->place));
-	if (scan)
-		vec_push(&i->place->scans, i);
+	if (scan) {
+		i->lanes = lanes_around(loop, free_of(f->u));
+		vec_push(&loop->scans, i);
+	}
 	inst_done(l, w, i);
 }
 

@@ -314,6 +314,22 @@ static VText compare_text(Printer *p, UOp *u)
 	return MASK(bytes, PREC_UNARY, "(%s)(%s %s %s)", mask_type(p, bytes, v->lanes), a, op, b);
 }
 
+/* Is a condition that is the same in all lanes one of places? Then the processor predicts it; one of
+ * data it does not. */
+static bool of_places(UOp *c)
+{
+	int64_t lo[2], hi[2];
+	while (c->op == OP_LET)
+		c = c->src[0];
+	if (c->op == OP_AND || c->op == OP_OR)
+		return of_places(c->src[0]) && of_places(c->src[1]);
+	if (op_info[c->op].cls != CLASS_COMPARE)
+		return false;
+	for (int i = 0; i < 2; i++)
+		ix_bounds(c->src[i], &lo[i], &hi[i]);
+	return lo[0] != INT64_MIN && lo[1] != INT64_MIN && hi[0] != INT64_MAX && hi[1] != INT64_MAX;
+}
+
 static VText where_text(Printer *p, UOp *u)
 {
 	UOp *c = u->src[0];
@@ -323,7 +339,7 @@ static VText where_text(Printer *p, UOp *u)
 			mask_arg(p, u->src[2], 4));
 	}
 	const char *a = vector_arg(p, u->src[1]), *b = vector_arg(p, u->src[2]);
-	if (!varies(p, c)) {
+	if (!varies(p, c) && of_places(c)) {
 		expr_text(p, c);
 		return VALUE(PREC_WHERE, "%s ? %s : %s", expr_at(p, c, PREC_EQ), a, b);
 	}

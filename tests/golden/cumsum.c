@@ -1,12 +1,12 @@
 /* rows */
 /* cumsum.t:2 */
-void scan_3_5(float *__restrict rows, const float *__restrict x)
+void scan_3_5(float *__restrict rows, const float *__restrict x, const long from, const long to)
 {
-	for (long r0 = 0; r0 < 3; r0++) {
+	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		float acc0 = 0.0f;
 		for (long r1 = 0; r1 < 5; r1++) {
-			acc0 += x[r0 * 5 + r1];
-			rows[r0 * 5 + r1] = acc0;
+			acc0 += x[gidx0 * 5 + r1];
+			rows[gidx0 * 5 + r1] = acc0;
 		}
 	}
 }
@@ -14,21 +14,30 @@ void scan_3_5(float *__restrict rows, const float *__restrict x)
 void scan_3_5_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	(void)from;
-	(void)to;
-	scan_3_5((float *)bufs[0], (const float *)bufs[1]);
+	scan_3_5((float *)bufs[0], (const float *)bufs[1], from, to);
 }
 
-// helpers: mulacc_f32
+// helpers: min_i64 mulacc_f32
 /* columns */
 /* cumsum.t:2 */
-void scan_3_5n1(float *__restrict columns, const float *__restrict x)
+void scan_3_5n1(float *__restrict columns, const float *__restrict x, const long from, const long to)
 {
-	for (long r1 = 0; r1 < 5; r1++) {
-		float acc0 = 0.0f;
+	for (long gidx0 = from; gidx0 < to; gidx0++) {
+		const long v0 = min_i64(gidx0 * 4, 1);
+		float acc0_0, acc0_1, acc0_2, acc0_3;
+		acc0_0 = 0.0f;
+		acc0_1 = 0.0f;
+		acc0_2 = 0.0f;
+		acc0_3 = 0.0f;
 		for (long r0 = 0; r0 < 3; r0++) {
-			acc0 = mulacc_f32(x[r0 * 5 + r1], 2.0f, acc0);
-			columns[r0 * 5 + r1] = acc0;
+			acc0_0 = mulacc_f32(x[r0 * 5 + v0], 2.0f, acc0_0);
+			columns[r0 * 5 + v0] = acc0_0;
+			acc0_1 = mulacc_f32(x[r0 * 5 + v0 + 1], 2.0f, acc0_1);
+			columns[r0 * 5 + v0 + 1] = acc0_1;
+			acc0_2 = mulacc_f32(x[r0 * 5 + v0 + 2], 2.0f, acc0_2);
+			columns[r0 * 5 + v0 + 2] = acc0_2;
+			acc0_3 = mulacc_f32(x[r0 * 5 + v0 + 3], 2.0f, acc0_3);
+			columns[r0 * 5 + v0 + 3] = acc0_3;
 		}
 	}
 }
@@ -36,8 +45,6 @@ void scan_3_5n1(float *__restrict columns, const float *__restrict x)
 void scan_3_5n1_call(void *const *bufs, const long *vars, long from, long to)
 {
 	(void)vars;
-	(void)from;
-	(void)to;
-	scan_3_5n1((float *)bufs[0], (const float *)bufs[1]);
+	scan_3_5n1((float *)bufs[0], (const float *)bufs[1], from, to);
 }
 
