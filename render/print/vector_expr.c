@@ -314,8 +314,8 @@ static VText compare_text(Printer *p, UOp *u)
 	return MASK(bytes, PREC_UNARY, "(%s)(%s %s %s)", mask_type(p, bytes, v->lanes), a, op, b);
 }
 
-/* Is a condition that is the same in all lanes one of places? Then the processor predicts it; one of
- * data it does not. */
+/* Is a condition that is the same in all lanes one of places? Then the processor predicts it; one
+ * of data it does not. */
 static bool of_places(UOp *c)
 {
 	int64_t lo[2], hi[2];
