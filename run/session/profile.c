@@ -180,6 +180,17 @@ static const Val *timings(const Rows *rows)
 	return val_array(rows->n, at);
 }
 
+/* Of what the times are: {sizes: {n: 4}, threads: 2, peak: [operations, bytes] a second}. */
+static const Val *measured(const Session *s, const Peak *p)
+{
+	const Val *sizes = val_map(0, NULL);
+
+	for (int i = 0; i < s->in->env.n; i++)
+		sizes = val_set(sizes, s->in->env.name[i], val_int(s->in->env.value[i]));
+	return VMAP(val_str("sizes"), sizes, val_str("threads"), val_int(s->threads),
+		val_str("peak"), VARR(val_float(p->operations), val_float(p->bytes)));
+}
+
 Graph *session_profile(const Session *s)
 {
 	Graph *g = arena_alloc(sizeof *g);
@@ -193,12 +204,13 @@ Graph *session_profile(const Session *s)
 		add_steps(&rows, part, calls);
 	for (size_t i = 0; i < rows.n; i++)
 		all += rows.at[i].once ? 0 : rows.at[i].ms;
-	*g = *s->g;
-	g->meta = val_set(s->g->meta, "timings", timings(&rows));
+	const Val *times = timings(&rows);
 	if (rows.n)
 		qsort(rows.at, rows.n, sizeof *rows.at, by_time);
 	if (s->loaded && s->loaded->exec->host)
 		peak = peak_measure(s->threads > 0 ? s->threads : 1);
+	*g = *s->g;
+	g->meta = val_set(val_set(s->g->meta, "timings", times), "measured", measured(s, &peak));
 	fprintf(stderr, "%zu call%s, %.4f ms each", s->ncalls, s->ncalls == 1 ? "" : "s",
 		all);
 	if (peak.bytes > 0)
