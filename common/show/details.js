@@ -82,7 +82,7 @@ class Details {
 			SHOWN[key](measure(e, key));
 		const of = a.graph ? 'nodes' : a.timed ? 'kernels, slowest first' : 'kernels, largest first';
 		this.put(el('h2', {}, a.title()),
-			this.figures({ ...a.total, memory: a.extent || a.peak, bytes: a.graph ? 0 : a.total.bytes },
+			this.figures({ ...a.total, memory: a.extent || a.alive, bytes: a.graph ? 0 : a.total.bytes },
 				b ? { ...b.total, memory: b.extent } : null),
 			b ? this.differences() : null,
 			section(`The most ${WORDS[key]}: ${of}`, el('div', { id: 'slowest' }, barTable(

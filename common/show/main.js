@@ -13,6 +13,7 @@ function stagesOf(m) {
 		.find((t) => t);
 	const lines = kernels.reduce((n, k) => n + (k.src ? k.src.split('\n').length : 0), 0);
 	const once = calls.filter((e) => e.once).length;
+	const compiled = kernels.some((k) => fact(k, 'object_key') || fact(k, 'entry'));
 	const planned = m.meta.some(([key]) => key === 'workspace');
 	return [
 		['trace', at >= 1, m.graph ? `${m.nodes.length} nodes` : `${m.lines().size} lines`],
@@ -21,8 +22,7 @@ function stagesOf(m) {
 		['lower', at >= 3, at >= 3 ? (target || '').replace(/"/g, '') +
 			(once ? `, ${once} prepared` : '') : 'not yet'],
 		['render', at >= 4, at >= 4 ? `${lines} lines` : 'not yet'],
-		['compile', kernels.some((k) => fact(k, 'object_key') || fact(k, 'entry')),
-			kernels.some((k) => fact(k, 'object_key') || fact(k, 'entry')) ? 'objects' : 'not yet'],
+		['compile', compiled || m.timed, compiled ? 'objects' : m.timed ? 'by run' : 'not yet'],
 		['run', m.timed, m.timed ? `${SHOWN.ms(m.total.ms)} a call` : 'no profile'],
 	];
 }

@@ -104,10 +104,10 @@ class Model {
 				change[b.last + 1] -= b.bytes;
 			}
 		let now = 0;
-		this.peak = 0;
+		this.alive = 0;
 		this.entries.forEach((e, i) => {
 			e.memory = now += change[i];
-			this.peak = Math.max(this.peak, now);
+			this.alive = Math.max(this.alive, now);
 		});
 		this.extent = 0;
 		for (const b of this.bufferOf.values())

@@ -14,7 +14,8 @@ void json_value(Buf *out, const Val *v, const char *const *without);
 
 /* ---- page_list.c: the calls of a document in their order, and where its memory is */
 
-typedef struct { const UOp *u; int depth; } Entry;  /* a CALL, MEMCPY or step; how deep in REGIONs */
+/* A CALL, MEMCPY or step, and how deep in REGIONs it is. */
+typedef struct { const UOp *u; int depth; } Entry;
 typedef VEC(Entry) Entries;
 /* The entries of the SINK's list, each step followed by those of its regions. */
 void page_entries(Entries *out, const UOp *list, int depth);

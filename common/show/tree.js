@@ -88,12 +88,15 @@ function treeRows(models, root, open) {
 
 /* Opens layers from the outermost on, as long as the rows stay few. */
 function openSome(root, open, most) {
-	let todo = [...root.inner.values()].filter((b) => b.name !== BEFORE), rows = todo.length;
+	let todo = [root], rows = 0;
+	if (root.inner.size === 1)
+		root.inner.forEach((b) => open.add(b));
 	while (todo.length) {
-		rows += todo.reduce((n, b) => n + b.inner.size + b.leaves.length, 0);
+		const next = todo.flatMap((b) => [...b.inner.values()]).filter((b) => b.name !== BEFORE);
+		rows += next.length;
 		if (rows > most)
 			return;
 		todo.forEach((b) => open.add(b));
-		todo = todo.flatMap((b) => [...b.inner.values()]);
+		todo = next.filter((b) => b.inner.size);
 	}
 }

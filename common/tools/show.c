@@ -111,7 +111,8 @@ static void print_page(Page *page)
 	buf_free(&out);
 }
 
-static int show_files(const Names *files, const Names *sources, const ShowForm *form, const char *to)
+static int show_files(
+	const Names *files, const Names *sources, const ShowForm *form, const char *to)
 {
 	Stream **in = xcalloc(files->n, sizeof *in);
 	Page page = {0};
