@@ -67,7 +67,7 @@ resnet() {
 	has '▾.*Conv.*' || has '▾.*MaxPool.*'
 	page profile.html 'click:[data-view=kernels]' 'click:.row' 'tell:#loops div' 'tell:#origins td'
 	has ' *for r[0-9]+ < .*'
-	has '/.*Conv.*'
+	has '/(conv1|layer|fc).*'
 }
 
 @test "page: 10 000 nodes: search, zoom, drag, fit and every view, each at once" {
