@@ -53,6 +53,50 @@ setup() {
 	END
 }
 
+@test "profile: the stages of a whole pipeline, their passes and kernels are on one timeline, and documents stay the same" {
+	# the stages that run starts
+	XDG_CACHE_HOME=$PWD/empty ok tool run a.t x=rand w=rand --profile=own.json -o out.npz
+	# those that a user has written, and one that fails
+	export SLUICE_PROFILE=all.json
+	tool trace a.t | tool fuse | tee f2.mp | tool render -t clang | tool run x=rand w=rand --profile -o out.npz 2> e
+	fails 1 tool trace none.t
+	unset SLUICE_PROFILE
+	cmp f.mp f2.mp
+	python3 - <<-'END'
+		import json
+		for name in "own.json", "all.json":
+		    events = json.load(open(name))["traceEvents"]
+		    spans = [e for e in events if e["ph"] == "X"]
+		    names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+		    want = {"trace", "schedule", "fuse", "lower", "render", "render-clang", "run"}
+		    assert want <= set(names.values()), names
+		    whole = {e["pid"]: e for e in spans if e["tid"] == 0 and e["name"] == names[e["pid"]] and "args" in e}
+		    assert set(whole) == set(names)
+		    for e in whole.values():
+		        assert e["args"]["peak MB"] > 0.5
+		    # passes and kernels are within their process, and kernels after what made them
+		    for e in spans:
+		        w = whole[e["pid"]]
+		        assert w["ts"] - 1 <= e["ts"] and e["ts"] + e["dur"] <= w["ts"] + w["dur"] + 1, e
+		    passes = {names[e["pid"]] + " " + e["name"] for e in spans}
+		    assert {"fuse produce", "lower actions", "schedule kernels", "run calls"} <= passes, passes
+		    fused = [e for e in spans if e["name"] == "plan"][0]
+		    kernels = [e for e in spans if e["tid"] == 1]
+		    assert kernels and all(e["ts"] > fused["ts"] for e in kernels)
+	END
+	# no file of somebody else's is written to
+	cp a.t mine
+	for file in mine no/folder .; do
+		SLUICE_PROFILE=$file fails 1 tool trace a.t
+	done
+	cmp a.t mine
+	fails 2 env SLUICE_PROFILE=all.json "$BIN/run" a.t x=rand w=rand --profile=other.json
+	# many at once
+	for i in {1..8}; do SLUICE_PROFILE=many.json tool trace a.t > t$i.mp & done
+	wait
+	[ "$(python3 -c 'import json; print(sum(e["name"] == "process_name" for e in json.load(open("many.json"))["traceEvents"]))')" = 8 ]
+}
+
 @test "why: lines, merges with their costs, actions; at every level of kernels" {
 	ok tool why y f.mp
 	grep -qE '^K[0-9]+ r_256.* -> y$' stdout
