@@ -109,6 +109,9 @@ resnet() {
 	has '4# a comment'
 	grep -qE '^void r_n_64_64\(' told
 	[ "$(tail -n 1 told)" = a.t:3 ]
+	tool trace a.t | tool fuse | tool lower -t clang --reasons | tool show --html > reasons.html
+	page reasons.html 'click:[data-view=kernels]' 'click:.row' 'tell:#reasons div'
+	has 'because of a sum of .*'
 	page a.html 'click:[data-view=buffers]' 'tell:.row' 'click:.row=w' 'tell:#details h2' 'tell:#details a'
 	[ "$(tail -n 1 told)" = r_n_64_64 ]
 }

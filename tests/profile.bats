@@ -116,3 +116,28 @@ setup() {
 	fails 2 tool why yy f.mp
 	fails 2 tool why
 }
+
+@test "why -t: the rule and the figures that chose the actions, for a CPU and a GPU; documents without it stay the same" {
+	# the sum over k of x @ w; the last one is of neighbours; z has no sum
+	for target in clang c; do
+		ok tool why -t $target y f.mp
+		grep -qE '^  lower +because of a sum of 256' stdout
+		grep -qE '^  actions +\[\[' stdout
+		ok tool why -t $target z f.mp
+		grep -qE '^  lower +because of 65536 places that are neighbours along r[01], [0-9]+ to a vector$' stdout
+	done
+	ok tool why -t opencl z f.mp
+	grep -qE '^  lower +because of 65536 places, no reduction$' stdout
+	ok tool why -t opencl y f.mp
+	grep -qE '^  lower +because of .*reductions? of 256 .*a group takes 64' stdout
+	# a program too, by number and by name
+	ok tool why -t clang K0 a.t
+	# the same as lower gives on request, which changes nothing else
+	tool lower -t clang --reasons f.mp > with.mp
+	tool lower -t clang f.mp > without.mp
+	ok tool why y with.mp
+	grep -q 'because of a sum of 256' stdout
+	tool show with.mp | sed 's/, reasons: .*/}/' | command -p diff - <(tool show without.mp)
+	fails 2 tool why -t clang y p.mp
+	fails 3 tool why -t none y f.mp
+}

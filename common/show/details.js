@@ -150,7 +150,7 @@ class Details {
 			loops.length ? section('Loops', el('div', { id: 'loops' }, code(loops.slice(0, CLOSURE_MOST),
 				true))) : null,
 			e.from.length ? section('Comes from', this.origins(e, model)) : null,
-			actions ? section('Actions', code(actions.replace(/\], \[/g, '],\n['), true)) : null,
+			actions ? section('Actions', this.reasons(e, model), code(actions.replace(/\], \[/g, '],\n['), true)) : null,
 			this.ends('Writes', e.writes, model), this.ends('Reads', e.reads, model),
 			kernel ? section('Kernel', this.facts(kernel.facts.filter(([k]) => k !== 'actions'))) : null,
 			section('Nodes', e.kind === 'node' ? code(model.nodeText(e.node), true) :
@@ -164,6 +164,11 @@ class Details {
 		const first = lines.find((line) => line.textContent.includes(`${e.label}(`));
 		if (first)
 			first.parentElement.scrollTop = first.offsetTop - first.parentElement.offsetTop - 6;
+	}
+
+	reasons(e, model) {
+		const texts = new Set(model.reasons.filter(([kernel]) => kernel === e.label).map(([, t]) => t));
+		return el('div', { id: 'reasons' }, ...[...texts].map((text) => el('div', {}, text)));
 	}
 
 	origins(e, model) {

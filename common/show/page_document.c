@@ -1,7 +1,7 @@
 /* A document as one JSON object, which the page's scripts (data.js) read:
  *
  *     {"file", "name", "level", "sizes": {n: 1}, "meta": [[key, text] …], "merges": 12, "peak",
- *      "nodes": [[op, dtype, [source …], arg, name, line, shape, bytes] …],
+ *      "reasons": [[kernel, text] …], "nodes": [[op, dtype, [source …], arg, name, line, shape, bytes] …],
  *      "list": [{"node", "depth", "kernel", "writes", "reads", "ms", "layer", "from"} …],
  *      "kernels": [{"node", "facts", "src", "work"} …],
  *      "buffers": [[node, name, role, first, last, offset] …]}
@@ -14,7 +14,7 @@
 
 /* what stands elsewhere in the object */
 static const char *const long_keys[] = {"data", "src", "object", NULL};
-static const char *const long_meta[] = {"origin", "merges", "timings", NULL};
+static const char *const long_meta[] = {"origin", "merges", "timings", "reasons", NULL};
 
 /* Each size variable at its least value; where a profile was made, at the one it was made with. */
 static void sizes_choose(const Graph *g, VarEnv *sizes)
@@ -78,6 +78,28 @@ static void put_facts(Buf *out, const Val *map, const char *const *without)
 		json_text(out, map->a[2 * i]->s, map->a[2 * i]->n, 200);
 		buf_printf(out, ",");
 		json_value(out, map->a[2 * i + 1], without);
+		buf_printf(out, "]");
+		comma = ",";
+	}
+	buf_printf(out, "]");
+}
+
+/* [[kernel, text] …]: what chose the actions, where lower --reasons has left it */
+static void put_reasons(Buf *out, const Graph *g)
+{
+	const Val *rows = val_get(g->meta, "reasons");
+	const char *comma = "";
+
+	buf_printf(out, ",\n\"reasons\":[");
+	for (size_t i = 0; rows && rows->kind == VAL_ARRAY && i < rows->n; i++) {
+		const Val *row = rows->a[i];
+		if (row->kind != VAL_ARRAY || row->n != 2 || row->a[0]->kind != VAL_STR ||
+			row->a[1]->kind != VAL_STR)
+			continue;
+		buf_printf(out, "%s[", comma);
+		json_text(out, row->a[0]->s, row->a[0]->n, 400);
+		buf_printf(out, ",");
+		json_text(out, row->a[1]->s, row->a[1]->n, 600);
 		buf_printf(out, "]");
 		comma = ",";
 	}
@@ -203,6 +225,7 @@ void page_document(Buf *out, const Graph *g, const char *file)
 	put_facts(out, g->meta, long_meta);
 	put_peak(out, val_get(val_get(g->meta, "measured"), "peak"));
 	buf_printf(out, ",\"merges\":%zu", merges && merges->kind == VAL_ARRAY ? merges->n : 0);
+	put_reasons(out, g);
 	buf_printf(out, ",\n\"nodes\":");
 	put_nodes(out, g, index, &sizes);
 	buf_printf(out, ",\n\"list\":");
