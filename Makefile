@@ -51,13 +51,14 @@ $(B)/sluice: $(B)/bin/sluice
 PACKAGES  = libmsgpack-dev libxxhash-dev libsodium-dev zlib1g-dev libzmq3-dev ocl-icd-libopencl1 opencl-headers \
             protobuf-c-compiler libprotobuf-c-dev libonnx-dev
 TESTING   = bats parallel pocl-opencl-icd graphviz python3 python3-msgpack
-# other compilers and processors: without them their tests are skipped
+# other compilers and processors, and what opens pages: without them their tests are skipped
 CROSS     = clang gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 # microcontrollers, on boards of QEMU's: 130 MB to download
 BOARDS    = gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm gcc-riscv64-linux-gnu libc6-dev-riscv64-cross
+BROWSER   = chromium
 deps:
 	@sh common/process/deps.sh $(PACKAGES) $(TESTING)
-	@for p in "$(CROSS)" "$(BOARDS)"; do sh common/process/deps.sh $$p || \
+	@for p in "$(CROSS)" "$(BOARDS)" "$(BROWSER)"; do sh common/process/deps.sh $$p || \
 		echo "deps: tests that need them are skipped" >&2; done
 	@mkdir -p build; $(MAKE) --no-print-directory -s build/venv/testing build/packages/ready 2> build/venv.log || \
 		echo "deps: tests against ONNX Runtime and scikit-learn may be skipped (build/venv.log)" >&2
@@ -89,6 +90,13 @@ $(B)/gen/templates.inc: $(TEMPLATES) common/rules/embed.sh
 	@mkdir -p $(@D)
 	sh common/rules/embed.sh $(TEMPLATES) > $@.tmp && mv $@.tmp $@
 $(B)/pack/emit/template.o: $(B)/gen/templates.inc
+
+# what a page of show --html is made of: $(B)/gen/page.inc has each file as a string
+PAGE      = $(wildcard common/show/*.html common/show/*.css common/show/*.js)
+$(B)/gen/page.inc: $(PAGE) common/rules/embed.sh
+	@mkdir -p $(@D)
+	sh common/rules/embed.sh $(PAGE) > $@.tmp && mv $@.tmp $@
+$(B)/common/show/html.o: $(B)/gen/page.inc
 
 # what programs in C include
 $(B)/include/sluice/functions.h: trace/c/tensor_functions.sh trace/library/functions.def common/graph/dtypes.def

@@ -30,6 +30,8 @@ static const Option options[] = {
 		&lower_opt.actions},
 	{0, "explain", NULL, "print on standard error what was done to each kernel",
 		&lower_opt.explain},
+	{0, "reasons", NULL, "leave it in the document, for why: what chose its actions",
+		&lower_opt.reasons},
 	{0, "strict", NULL, "no rewrite that changes the arithmetic", &lower_opt.strict},
 	{0},
 };

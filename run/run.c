@@ -127,24 +127,19 @@ static Graph *raised(Graph *g)
 
 typedef struct { double begin, ready, called; } Times;
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), k = strlen(end);
-	return n >= k && !strcmp(s + n - k, end);
-}
+static bool is_timeline(const char *profile) { return name_ends(profile, ".json"); }
 
 /* own: the program is this user's, and stays so with its timings. */
 static void write_profile(const Session *s, bool own, Times t)
 {
 	Graph *g = session_profile(s);
-	Buf b = { 0 };
+	Buf b = {0};
 
-	if (!*opt.profile)
+	session_trace(s);
+	timeline_span("stages, build, constants", t.begin, t.ready - t.begin);
+	timeline_span("calls", t.ready, t.called - t.ready);
+	if (!*opt.profile || is_timeline(opt.profile))
 		return;
-	if (ends_with(opt.profile, ".json")) {
-		session_trace(s, opt.profile, t.begin, t.ready, t.called);
-		return;
-	}
 	wire_write(&b, own && g->level == LV_PROGRAM ? mark_put(g) : g);
 	file_write(opt.profile, b.s, b.n);
 	buf_free(&b);
@@ -454,6 +449,8 @@ int main(int argc, char **argv)
 	}
 	if (opt.function)
 		die(USAGE, "--function is for a library that pack has made");
+	if (opt.profile && is_timeline(opt.profile))
+		timeline_to(opt.profile);
 	build_offer(opt.cc, opt.fast);
 	worker_offer(DEVICE_WORKER, run_outside);
 	process.from_socket = endpoint_is(file);

@@ -344,7 +344,8 @@ armed() {
 	ok tool run $allow g.mp '@0=zeros'
 	tool render $allow g.mp > p.mp
 	ok tool show $allow --html p.mp
-	not grep -q '<script>' "$BATS_TEST_TMPDIR/stdout"
+	# but for the page's own
+	[ "$(grep -c '<script' "$BATS_TEST_TMPDIR/stdout")" = 2 ]
 }
 
 @test "custom: show, diff, match, rewrite and simplify accept it; text round trips at every level" {
@@ -363,7 +364,7 @@ armed() {
 		ok tool match $allow -c 'CUSTOM(a, b)' $level.mp
 		[ "$output" = 1 ]
 	done
-	[[ $(tool show $allow --html program.mp) == *'<td><a href="#b'*'">t3</a> </td><td><a href="#b'*'">t1</a> <a href="#b'* ]]
+	tool show $allow --html program.mp | grep -qE '"writes":\[[0-9]+\],"reads":\[[0-9]+(,[0-9]+)+\],"kernel":[0-9]+'
 	sed 's/return 2 \* v/return 3 * v/' graph.txt | tool show $allow -p > other.mp
 	capture tool diff $allow graph.mp other.mp
 	[ "$status" = 1 ]

@@ -80,7 +80,7 @@ doubling() {
 	tool run g.mp n=3 x=1 z=1 m=3 -n 2 --profile=p.mp 2> text > out
 	grep -qE ' 0 E_2.*, 3 times$' text
 	tool show p.mp | grep -q 'timings: \[\[0, "E_2", '
-	tool show --html p.mp | grep -q LOOP
+	tool show --html p.mp | grep -q '^\["LOOP"'
 	tool run g.mp n=3 x=1 z=1 m=3 --interpret-only K0 --profile 2> text | cmp - out
 	grep -qE ' 0 E_2 \(interpreted\).*, 3 times$' text
 }

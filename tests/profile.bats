@@ -53,6 +53,50 @@ setup() {
 	END
 }
 
+@test "profile: the stages of a whole pipeline, their passes and kernels are on one timeline, and documents stay the same" {
+	# the stages that run starts
+	XDG_CACHE_HOME=$PWD/empty ok tool run a.t x=rand w=rand --profile=own.json -o out.npz
+	# those that a user has written, and one that fails
+	export SLUICE_PROFILE=all.json
+	tool trace a.t | tool fuse | tee f2.mp | tool render -t clang | tool run x=rand w=rand --profile -o out.npz 2> e
+	fails 1 tool trace none.t
+	unset SLUICE_PROFILE
+	cmp f.mp f2.mp
+	python3 - <<-'END'
+		import json
+		for name in "own.json", "all.json":
+		    events = json.load(open(name))["traceEvents"]
+		    spans = [e for e in events if e["ph"] == "X"]
+		    names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+		    want = {"trace", "schedule", "fuse", "lower", "render", "render-clang", "run"}
+		    assert want <= set(names.values()), names
+		    whole = {e["pid"]: e for e in spans if e["tid"] == 0 and e["name"] == names[e["pid"]] and "args" in e}
+		    assert set(whole) == set(names)
+		    for e in whole.values():
+		        assert e["args"]["peak MB"] > 0.5
+		    # passes and kernels are within their process, and kernels after what made them
+		    for e in spans:
+		        w = whole[e["pid"]]
+		        assert w["ts"] - 1 <= e["ts"] and e["ts"] + e["dur"] <= w["ts"] + w["dur"] + 1, e
+		    passes = {names[e["pid"]] + " " + e["name"] for e in spans}
+		    assert {"fuse produce", "lower actions", "schedule kernels", "run calls"} <= passes, passes
+		    fused = [e for e in spans if e["name"] == "plan"][0]
+		    kernels = [e for e in spans if e["tid"] == 1]
+		    assert kernels and all(e["ts"] > fused["ts"] for e in kernels)
+	END
+	# no file of somebody else's is written to
+	cp a.t mine
+	for file in mine no/folder .; do
+		SLUICE_PROFILE=$file fails 1 tool trace a.t
+	done
+	cmp a.t mine
+	fails 2 env SLUICE_PROFILE=all.json "$BIN/run" a.t x=rand w=rand --profile=other.json
+	# many at once
+	for i in {1..8}; do SLUICE_PROFILE=many.json tool trace a.t > t$i.mp & done
+	wait
+	[ "$(python3 -c 'import json; print(sum(e["name"] == "process_name" for e in json.load(open("many.json"))["traceEvents"]))')" = 8 ]
+}
+
 @test "why: lines, merges with their costs, actions; at every level of kernels" {
 	ok tool why y f.mp
 	grep -qE '^K[0-9]+ r_256.* -> y$' stdout
@@ -71,4 +115,29 @@ setup() {
 	fails 3 tool why y a.mp
 	fails 2 tool why yy f.mp
 	fails 2 tool why
+}
+
+@test "why -t: the rule and the figures that chose the actions, for a CPU and a GPU; documents without it stay the same" {
+	# the sum over k of x @ w; the last one is of neighbours; z has no sum
+	for target in clang c; do
+		ok tool why -t $target y f.mp
+		grep -qE '^  lower +because of a sum of 256' stdout
+		grep -qE '^  actions +\[\[' stdout
+		ok tool why -t $target z f.mp
+		grep -qE '^  lower +because of 65536 places that are neighbours along r[01], [0-9]+ to a vector$' stdout
+	done
+	ok tool why -t opencl z f.mp
+	grep -qE '^  lower +because of 65536 places, no reduction$' stdout
+	ok tool why -t opencl y f.mp
+	grep -qE '^  lower +because of .*reductions? of 256 .*a group takes 64' stdout
+	# a program too, by number and by name
+	ok tool why -t clang K0 a.t
+	# the same as lower gives on request, which changes nothing else
+	tool lower -t clang --reasons f.mp > with.mp
+	tool lower -t clang f.mp > without.mp
+	ok tool why y with.mp
+	grep -q 'because of a sum of 256' stdout
+	tool show with.mp | sed 's/, reasons: .*/}/' | command -p diff - <(tool show without.mp)
+	fails 2 tool why -t clang y p.mp
+	fails 3 tool why -t none y f.mp
 }

@@ -182,7 +182,7 @@ growing() {
 	levels
 	for level in g schedule program; do
 		tool show -g $level.mp | grep -q LOOP
-		tool show --html $level.mp | grep -q LOOP
+		tool show --html $level.mp | grep -q '^\["LOOP"'
 	done
 	ok tool bisect g.mp m=4 x=7 n=3
 	[[ "$output" == *"run: the same"* ]]

@@ -123,6 +123,7 @@ static _Noreturn void work(Worker fn, int fd)
 	process.opener = NULL;
 	process.confined = false;
 	process.told = broker.told;
+	timeline_forked();
 	if (!get(fd, &n, sizeof n))
 		_exit(FAILED);
 	char *in = xmalloc(n + 1);
@@ -135,6 +136,7 @@ static _Noreturn void work(Worker fn, int fd)
 	if (!sent && errno != EPIPE)
 		die_errno("cannot tell what was made");
 	leftovers_remove();
+	timeline_end();
 	_exit(sent ? DONE : FAILED);
 }
 

@@ -42,6 +42,10 @@ folders, separated by colons, in which stages and targets of your own are looked
 SLUICE_CACHE_SIZE
 bytes that the cache may take: 500M, 4G (4 GiB)
 .TP
+SLUICE_PROFILE
+a file, FILE.json, to which every tool adds when it and its passes ran and how much memory it took, on one timeline
+with the kernels of run --profile (for Perfetto or chrome://tracing)
+.TP
 XDG_CACHE_HOME, XDG_CONFIG_HOME, XDG_STATE_HOME
 folders that hold the cache, the secret and keys, and what is left of crashes, in sluice
 (~/.cache, ~/.config, ~/.local/state, by HOME)

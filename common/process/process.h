@@ -63,6 +63,20 @@ void stage_prints(void);
  * stage_main. */
 void stage_begin(const char *name);
 
+/* ---- timeline.c: when what ran, with the stages that this process starts, and those beside it */
+
+/* By stage_begin: this process is on the timeline of the file that SLUICE_PROFILE names, if any. */
+void timeline_begin(void);
+/* It is on that of `file`, which is made anew unless SLUICE_PROFILE names it already, and so are
+ * the stages that it starts. Before the walls, and before broker_start. */
+void timeline_to(const char *file);
+/* In a process that was forked from it: a part of the timeline of its own, until its end. */
+void timeline_forked(void);
+void timeline_end(void);
+/* A part of this process, and a run of a kernel (layer: ""), from now_ms() `begin` on. */
+void timeline_span(const char *name, double begin, double ms);
+void timeline_kernel(const char *name, const char *layer, double begin, double ms);
+
 /* ---- source.c: programs and models in place of documents */
 
 /* What `trace` makes of FILE, as a stream; NULL when it holds documents or is none (standard input,

@@ -70,6 +70,7 @@ void stage_begin(const char *name)
 	signal(SIGPIPE, SIG_IGN);
 	/* so does a file that grows too large */
 	signal(SIGXFSZ, SIG_IGN);
+	timeline_begin();
 }
 
 void stage_prints(void) { signal(SIGPIPE, SIG_DFL); }
@@ -316,9 +317,11 @@ static Graph *pass_run(const Stage *s, const Pass *p, Graph *g)
 {
 	bool listed = s->steps == STEPS_SEGMENTS && steps_listed(g);
 	Running r = {s, p, opt.prove && listed};
+	double begin = now_ms();
 	g = s->steps == STEPS_SEGMENTS ? segments_map(g, pass_on, &r) : p->fn(g);
 	if (opt.prove && !listed)
 		prove_pass(arena_printf("%s %s", s->name, p->name), g);
+	timeline_span(p->name, begin, now_ms() - begin);
 	return g;
 }
 

@@ -4,18 +4,25 @@
  *     K1 r_64_512 -> t4
  *       t4        MAX     /layer1/relu/Relu
  *       t3        REDUCE  /layer1/conv1/Conv, merged into t4: 100 against 228
+ *       lower     because of a sum of 576 in which rows of r1 use vectors of r3 again: …
  *       actions   [["tile", 1, 1, 16], ["grid", 1]] */
 #include "document/document.h"
 #include "io/io.h"
 #include "process/process.h"
 #include <stdlib.h>
 
-static const Option none[] = {{0}};
+static const char *target;
+
+static const Option options[] = {
+	{'t', "target", "TARGET", "lower the document for it, and say what chose the actions",
+		&target},
+	{0},
+};
 static const Stage form = {
 	.name = "why",
 	.summary = "Says where a kernel comes from: lines, layers, merges, actions.",
 	.usage = "KERNEL | K3 | BUFFER [FILE]",
-	.options = none,
+	.options = options,
 };
 
 static UOp *kernel_of(const UOp *call)
@@ -67,6 +74,32 @@ static void put_key(const UOp *kernel, const char *key)
 	buf_free(&b);
 }
 
+/* What `lower --reasons` has left about a kernel, or about those that it was made of. */
+static void put_reasons(const Graph *g, const UOp *call)
+{
+	const Val *rows = val_get(g->meta, "reasons");
+	const Val *parts = val_get(kernel_of(call)->arg, "parts");
+	Buf names = {0};
+	Map said = {0};
+	for (size_t i = 0; parts && parts->kind == VAL_ARRAY && i < parts->n; i++)
+		val_print(&names, parts->a[i]);
+	for (size_t i = 0; rows && rows->kind == VAL_ARRAY && i < rows->n; i++) {
+		const Val *row = rows->a[i];
+		if (row->kind != VAL_ARRAY || row->n != 2 || row->a[0]->kind != VAL_STR ||
+			row->a[1]->kind != VAL_STR)
+			continue;
+		const char *quoted = arena_printf("\"%s\"", row->a[0]->s);
+		bool of = val_is_str(row->a[0], name_of(call)) || strstr(buf_str(&names), quoted);
+		/* calls of one kernel may have been treated alike */
+		if (of && !map_get(&said, PKEY(row->a[1])))
+			printf("  %-9s %s\n", "lower", row->a[1]->s);
+		if (of)
+			map_put(&said, PKEY(row->a[1]), (void *)row->a[1]);
+	}
+	map_free(&said);
+	buf_free(&names);
+}
+
 static void put_call(const Graph *g, const UOp *call, size_t number)
 {
 	const Origin *at;
@@ -78,10 +111,13 @@ static void put_call(const Graph *g, const UOp *call, size_t number)
 	for (size_t i = 0; i < n; i++)
 		put_origin(&at[i]);
 	put_key(kernel_of(call), "target");
+	put_reasons(g, call);
 	put_key(kernel_of(call), "actions");
 }
 
-static void explain(const Graph *g, const char *what)
+/* Explains the calls that are meant; with first, none: returns the first buffer that the first of
+ * them writes. */
+static const char *explain(const Graph *g, const char *what, bool first)
 {
 	Nodes all = walk(g->sink);
 	Nearest near = {.word = what};
@@ -94,6 +130,8 @@ static void explain(const Graph *g, const char *what)
 		if (call->op != OP_CALL)
 			continue;
 		if (is_meant(call, number, what, &near)) {
+			if (first)
+				return buffer_name(call->src[1]);
 			put_call(g, call, number);
 			found++;
 		}
@@ -101,6 +139,27 @@ static void explain(const Graph *g, const char *what)
 	}
 	if (!found)
 		die(USAGE, "there is no kernel or buffer '%.80s'%s", what, nearest_hint(&near));
+	return NULL;
+}
+
+/* The document as `lower` leaves it for the target, with its reasons. */
+static Graph *lowered(Graph *g)
+{
+	char *const argv[] = {
+		(char *)tool_find("lower"), "-t", (char *)target, "--reasons", NULL};
+	char *const *const argvs[] = {argv, NULL};
+	Buf in = {0}, out = {0};
+	int failed;
+	if (!argv[0])
+		die(FAILED, "the stage 'lower' is not on the stage path %s", stage_path());
+	wire_write(&in, g);
+	int status = spawn_pipeline(argvs, in.s, in.n, &out, &failed);
+	if (status)
+		pipeline_failed(argvs, status, failed, in.s, in.n);
+	buf_free(&in);
+	g = wire_read(out.s, out.n, NULL, 0);
+	verify(g);
+	return g;
 }
 
 int main(int argc, char **argv)
@@ -117,6 +176,15 @@ int main(int argc, char **argv)
 	if (!(g = stream_next(in, 0)))
 		die(MALFORMED, "there is no document");
 	verify(g);
-	explain(g, argv[first]);
+	if (target && g->level > LV_SCHEDULE)
+		die(USAGE, "-t is for a document before lower: this one is of level %s",
+			level_name[g->level]);
+	const char *what = argv[first];
+	if (target) {
+		g = stage_raise(g, LV_SCHEDULE, NULL, true);
+		what = explain(g, what, true);
+		g = lowered(g);
+	}
+	explain(g, what, false);
 	return stage_end();
 }

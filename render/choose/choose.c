@@ -46,20 +46,26 @@ static bool even_work(const Facts *f, const Folds *k, uint64_t free)
 	return true;
 }
 
-static void choose_grid(Plan *p, const Facts *f, const Folds *k)
+/* Returns the rule, as choose_tiles does. */
+static const char *choose_grid(Plan *p, const Facts *f, const Folds *k)
 {
 	uint64_t free = f->out & ~f->serial;
 	p->mode = PLAN_ITEMS;
 	p->items = target->group;
 	p->bound = free;
 	if (!k->reduce.n || k->scan.n || f->serial)
-		return;
+		return arena_printf("%lld places%s", (long long)count_of(f, free),
+			f->serial ? ", each with what runs in order" : ", no reduction");
 	bool even = even_work(f, k, free);
 	int64_t most = greatest_reduction(f, k);
 	if (most < GROUP_LEAST || (even && count_of(f, free) >= FEW))
-		return;
+		return arena_printf("%lld places (%d are enough for items), reductions of %lld "
+			"(a group takes %d)", (long long)count_of(f, free), FEW, (long long)most,
+			GROUP_LEAST);
 	p->mode = PLAN_GROUP;
 	p->bound = even ? free : row_ranges(f, k);
+	return arena_printf("a reduction of %lld (a group takes %d) for each of %lld rows",
+		(long long)most, GROUP_LEAST, (long long)count_of(f, p->bound));
 }
 
 /* ---- the pass */
@@ -126,8 +132,9 @@ static UOp *kernel_actions(const KernelUse *use)
 	choose_order(&l.plan, &l.facts, &k);
 	l.plan.norder = order_without(l.plan.order, l.plan.norder, slices, n);
 	order_in_front(&l.plan, slices, n);
+	const char *rule = NULL;
 	if (target->gpu)
-		choose_grid(&l.plan, &l.facts, &k);
+		rule = choose_grid(&l.plan, &l.facts, &k);
 	else if (k.reduce.n)
 		l.plan.partial = target->lanes;
 	Plan plan = l.plan;
@@ -136,7 +143,8 @@ static UOp *kernel_actions(const KernelUse *use)
 		stage_choose(&l, &plan);
 	}
 	if (!target->gpu)
-		choose_tiles(&plan, &l.facts, &k);
+		rule = choose_tiles(&plan, &l.facts, &k);
+	explain(l.facts.kernel, "because of %s", rule);
 	tell(&plan, &l.facts);
 	kernel = node_like(kernel, kernel->nsrc, kernel->src, plan_write(&plan, &l.facts));
 	vec_free(&k.reduce);
@@ -189,5 +197,5 @@ Graph *lower_actions(Graph *g)
 	lower_constants = constant_bytes(g);
 	if (lower_opt.actions)
 		check_given(g);
-	return kernels_map(g, kernel_actions);
+	return reasons_leave(kernels_map(g, kernel_actions));
 }

@@ -4,8 +4,8 @@
 #include "lower/lower.h"
 
 /* tiles.c: tiles, vectors, chunks and the grid of a CPU, for a plan that has its order and
- * stages. */
-void choose_tiles(Plan *p, const Facts *f, const Folds *k);
+ * stages. Returns the rule by which it chose, with its figures. */
+const char *choose_tiles(Plan *p, const Facts *f, const Folds *k);
 /* transposes.c: tiles for a kernel that moves elements from one order to another, v being the range
  * in vectors; false when no load calls for them. */
 bool choose_transposes(Plan *p, const Facts *f, int v, int lanes);

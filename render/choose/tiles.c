@@ -492,30 +492,40 @@ static int find_wider(const Tiling *t)
 	return best;
 }
 
-static bool tile_heavy(Tiling *t)
+/* Returns the rule; NULL when the kernel is not tiled by its reduction. */
+static const char *tile_heavy(Tiling *t)
 {
 	if (!t->heavy || !(free_of(t->heavy) >> t->v & 1))
-		return false;
+		return NULL;
+	long long length = length_of(t, t->heavy);
 	Nodes body = walk(t->heavy->src[0]);
 	for (size_t i = 0; i < body.n; i++)
 		if (body.at[i]->op == OP_RREDUCE && free_of(body.at[i]) & bound_of(t->heavy))
-			return false;
+			return NULL;
 	/* a vector of one element is contiguous */
 	bool far = t->lanes > 1 && !walks(t, t->heavy->src[0], t->v);
 	if (far && next_in_sum(t)) {
 		tile_dot(t);
-		return true;
+		return arena_printf("a sum of %lld neighbours, %d of which outweigh the fold of "
+			"their vectors", length, DOT_LEAST);
 	}
 	TileBlock b = find_rows(t, count_of(t->f, 1ull << t->v));
-	if (b.m >= 0 && b.rows > 1)
+	if (b.m >= 0 && b.rows > 1) {
 		tile_contraction(t, b, far);
-	else if (!far)
+		return arena_printf("a sum of %lld in which rows of r%d use vectors of r%d again: "
+			"%d rows by %d vectors keep the units %.0f%% busy in %d registers", length,
+			axis_of(t->f, b.m), axis_of(t->f, t->v), b.rows, b.vectors, 100 * b.score,
+			target->registers);
+	}
+	if (!far) {
 		tile_rows(t);
-	else if (length_of(t, t->heavy) >= 2 * t->lanes && walks(t, t->heavy->src[0], last_of(t)))
-		tile_dot(t);
-	else
-		return false;
-	return true;
+		return arena_printf("a sum of %lld that reads nothing twice: rows of accumulators",
+			length);
+	}
+	if (length < 2 * t->lanes || !walks(t, t->heavy->src[0], last_of(t)))
+		return NULL;
+	tile_dot(t);
+	return arena_printf("a sum of %lld neighbours, which places of the output are not", length);
 }
 
 /* ---- scans */
@@ -572,13 +582,13 @@ static bool streams(const Tiling *t)
 }
 
 /* Tiles are no gain when they multiply row buffers beyond the size of a stack. */
-static void tile_within(Tiling *t)
+static const char *tile_within(Tiling *t)
 {
 	Plan without = *t->p;
-	bool heavy = tile_heavy(t);
+	const char *heavy = tile_heavy(t);
 	if (heavy && plan_bytes(t->p, t->f) > 2 * target->local) {
 		*t->p = without;
-		heavy = false;
+		heavy = NULL;
 	}
 	if (!heavy)
 		tile_elements(t);
@@ -590,6 +600,8 @@ static void tile_within(Tiling *t)
 	t->p->prefetch_stores = wants_prefetch_stores(t->p, t->f);
 	t->p->prefetch_loads = heavy ? wants_panel(t->p, t->f, t->v) :
 				       wants_prefetch_loads(t->p, t->f, t->v);
+	return heavy ? heavy : arena_printf("%lld places that are neighbours along r%d, %d to a "
+		"vector", (long long)count_of(t->f, t->f->out), axis_of(t->f, t->v), t->lanes);
 }
 
 /* The loops in front stay as they are and form the grid's items. Stores to an item's own buffers do
@@ -614,15 +626,18 @@ static void fewer_parts(Plan *p, const Facts *f)
 		p->partial /= 2;
 }
 
-static void choose(Plan *p, const Facts *f, const Folds *k)
+static const char *choose(Plan *p, const Facts *f, const Folds *k)
 {
 	Tiling t = {.p = p, .f = f, .k = k, .v = -1};
-	if (!target->vector || f->sort || f->serial & ~f->scanned || (f->serial && f->in_place))
-		return;
+	if (!target->vector)
+		return "a target without vectors";
+	if (f->sort || f->serial & ~f->scanned || (f->serial && f->in_place))
+		return f->sort ? "a sort" : "places that are written in order";
 	t.lanes = kernel_lanes(f);
 	if (f->serial) {
 		tile_scan(&t);
-		return;
+		return arena_printf("a scan beside %lld others",
+			(long long)count_of(f, f->out & ~f->serial));
 	}
 	t.heavy = find_heavy(f);
 	if (t.heavy)
@@ -632,23 +647,25 @@ static void choose(Plan *p, const Facts *f, const Folds *k)
 	t.v = find_vector(&t);
 	if (t.v < 0) {
 		choose_items(&t, p->norder);
-		return;
+		return "stores of which none are neighbours";
 	}
 	t.v = find_wider(&t);
 	int64_t most = most_size(f, t.v);
 	if (most < t.lanes)
 		t.lanes = power_below(most);
-	tile_within(&t);
+	const char *rule = tile_within(&t);
 	if (kernel_lanes(f) == 1)
 		fewer_parts(p, f);
+	return rule;
 }
 
-void choose_tiles(Plan *p, const Facts *f, const Folds *k)
+const char *choose_tiles(Plan *p, const Facts *f, const Folds *k)
 {
 	int slices[MAX_SLICE_AXES], n = slice_ranges(f, slices);
 	if (n)
 		p->norder = order_without(p->order, p->norder, slices, n);
-	choose(p, f, k);
+	const char *rule = choose(p, f, k);
 	if (n)
 		keep_slices(p, f, slices, n);
+	return rule;
 }

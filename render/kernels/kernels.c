@@ -5,16 +5,34 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+typedef struct { const Val *kernel, *text; } Reason;
+
+/* What --reasons leaves of the document at hand. */
+static ARENA VEC(Reason) told;
+
 void explain(const UOp *kernel, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
-	if (!lower_opt.explain)
+	if (!lower_opt.explain && !lower_opt.reasons)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "%s: %s: %s\n", process.stage, kernel_name(kernel), text);
+	if (lower_opt.explain)
+		fprintf(stderr, "%s: %s: %s\n", process.stage, kernel_name(kernel), text);
+	if (lower_opt.reasons)
+		vec_push(&told, ((Reason){val_str(kernel_name(kernel)), val_str(text)}));
+}
+
+Graph *reasons_leave(Graph *g)
+{
+	const Val **rows = arena_alloc((told.n + 1) * sizeof *rows);
+	for (size_t i = 0; i < told.n; i++)
+		rows[i] = VARR(told.at[i].kernel, told.at[i].text);
+	if (told.n)
+		g->meta = val_set(g->meta, "reasons", val_array(told.n, rows));
+	return g;
 }
 
 Graph *kernels_map(Graph *g, UOp *(*fn)(const KernelUse *use))

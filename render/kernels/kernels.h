@@ -15,8 +15,10 @@ typedef struct {
 Graph *kernels_map(Graph *g, UOp *(*fn)(const KernelUse *use));
 /* The same for the CUSTOMs that are called. */
 Graph *customs_map(Graph *g, UOp *(*fn)(UOp *custom, const UOp *call));
-/* Prints one line of --explain about a kernel. */
+/* Prints one line of --explain about a kernel, and keeps it for --reasons. */
 void explain(const UOp *kernel, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* g with what was kept of its kernels so far, in meta.reasons: [[kernel, text] …]. */
+Graph *reasons_leave(Graph *g);
 
 /* ---- index.c */
 

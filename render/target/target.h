@@ -34,7 +34,7 @@ static inline bool target_lacks(const Target *t, Op op) { return t->lacks[op / 6
 typedef struct {
 	const char *target, *processor;         /* -t, --march */
 	const char *actions;                    /* --opt: "NAME*: action; action", or NULL */
-	bool explain, strict;
+	bool explain, reasons, strict;
 } LowerOptions;
 extern LowerOptions lower_opt;
 /* The target for which layout, lower or render works. */

@@ -6,6 +6,7 @@
  * Operations and bytes are counted in the compiled kernel; of bytes no more than its buffers have.
  * Peaks are measured in the same run, with as many threads. */
 #include "io/io.h"
+#include "process/process.h"
 #include "session/steps.h"
 #include <stdlib.h>
 
@@ -180,6 +181,17 @@ static const Val *timings(const Rows *rows)
 	return val_array(rows->n, at);
 }
 
+/* Of what the times are: {sizes: {n: 4}, threads: 2, peak: [operations, bytes] a second}. */
+static const Val *measured(const Session *s, const Peak *p)
+{
+	const Val *sizes = val_map(0, NULL);
+
+	for (int i = 0; i < s->in->env.n; i++)
+		sizes = val_set(sizes, s->in->env.name[i], val_int(s->in->env.value[i]));
+	return VMAP(val_str("sizes"), sizes, val_str("threads"), val_int(s->threads),
+		val_str("peak"), VARR(val_float(p->operations), val_float(p->bytes)));
+}
+
 Graph *session_profile(const Session *s)
 {
 	Graph *g = arena_alloc(sizeof *g);
@@ -193,12 +205,13 @@ Graph *session_profile(const Session *s)
 		add_steps(&rows, part, calls);
 	for (size_t i = 0; i < rows.n; i++)
 		all += rows.at[i].once ? 0 : rows.at[i].ms;
-	*g = *s->g;
-	g->meta = val_set(s->g->meta, "timings", timings(&rows));
+	const Val *times = timings(&rows);
 	if (rows.n)
 		qsort(rows.at, rows.n, sizeof *rows.at, by_time);
 	if (s->loaded && s->loaded->exec->host)
 		peak = peak_measure(s->threads > 0 ? s->threads : 1);
+	*g = *s->g;
+	g->meta = val_set(val_set(s->g->meta, "timings", times), "measured", measured(s, &peak));
 	fprintf(stderr, "%zu call%s, %.4f ms each", s->ncalls, s->ncalls == 1 ? "" : "s",
 		all);
 	if (peak.bytes > 0)
@@ -212,7 +225,7 @@ Graph *session_profile(const Session *s)
 	return g;
 }
 
-/* ---- FILE.json: the events in the format that Perfetto and chrome://tracing open */
+/* ---- the timeline */
 
 void session_event(Session *s, const Step *t, double begin, double ms)
 {
@@ -222,48 +235,10 @@ void session_event(Session *s, const Step *t, double begin, double ms)
 		vec_push(&top->events, ((Event){layer_at(s, t), t->name, begin, ms}));
 }
 
-static void put_text(Buf *b, const char *text)
+void session_trace(const Session *s)
 {
-	buf_printf(b, "\"");
-	for (; *text; text++)
-		if (*text == '"' || *text == '\\')
-			buf_printf(b, "\\%c", *text);
-		else if ((unsigned char)*text >= ' ')
-			buf_add(b, text, 1);
-	buf_printf(b, "\"");
-}
-
-static void put_event(Buf *b, const char *name, const char *layer, int lane, double at, double ms)
-{
-	buf_printf(b, ",\n{\"ph\": \"X\", \"pid\": 1, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f, "
-		"\"name\": ", lane, at * 1000, ms * 1000);
-	put_text(b, name);
-	if (layer && *layer) {
-		buf_printf(b, ", \"args\": {\"layer\": ");
-		put_text(b, layer);
-		buf_printf(b, "}");
-	}
-	buf_printf(b, "}");
-}
-
-void session_trace(const Session *s, const char *file, double begin, double ready, double end)
-{
-	static const char *const lanes[] = {"run", "kernels"};
-	Buf b = {0};
-
-	buf_printf(&b, "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n"
-		"{\"ph\": \"M\", \"pid\": 1, \"name\": \"process_name\", \"args\": {\"name\": "
-		"\"sluice\"}}");
-	for (int i = 0; i < 2; i++)
-		buf_printf(&b, ",\n{\"ph\": \"M\", \"pid\": 1, \"tid\": %d, \"name\": "
-			"\"thread_name\", \"args\": {\"name\": \"%s\"}}", i, lanes[i]);
-	put_event(&b, "stages, build, constants", NULL, 0, 0, ready - begin);
-	put_event(&b, "calls", NULL, 0, ready - begin, end - ready);
 	for (size_t i = 0; i < s->events.n; i++) {
 		const Event *e = &s->events.at[i];
-		put_event(&b, e->name, e->layer, 1, e->begin - begin, e->ms);
+		timeline_kernel(e->name, e->layer, e->begin, e->ms);
 	}
-	buf_printf(&b, "\n]}\n");
-	file_write(file, b.s, b.n);
-	buf_free(&b);
 }

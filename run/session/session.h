@@ -163,11 +163,10 @@ void session_states_put(Session *s);
 /* The outputs of the last call, in the document's order. */
 size_t session_outputs(Session *s, const char *const **names, const Array **at);
 /* profile.c: prints the tables of --profile on standard error and returns the document with
- * meta.timings. */
+ * meta.timings and meta.measured. */
 Graph *session_profile(const Session *s);
-/* Writes what ran when, in the trace event format; the times are now_ms() when the document was
- * there, when calls could begin, and when they had ended. */
-void session_trace(const Session *s, const char *file, double begin, double ready, double end);
+/* Puts each run of a kernel on the timeline (process/timeline.c). */
+void session_trace(const Session *s);
 /* Frees the session's memory, for the next document of a stream. */
 void session_close(Session *s);
 
