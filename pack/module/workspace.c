@@ -4,7 +4,8 @@
  *
  * Where all sizes are numbers the plan is that of document/memplan.c. Else offsets are sums of
  * symbolic sizes: temporaries that are never alive together share a region of the workspace, the
- * largest first, and each region begins where the one before ends. */
+ * largest first, and each region begins where the one before ends. On a GPU each region is memory
+ * of its own, and none is a part of another. */
 #include "module/module.h"
 #include <stdlib.h>
 
@@ -245,7 +246,7 @@ void workspace_plan(Function *f)
 	go_through(&p, f->g->sink);
 	widen(&p);
 	check_sizes(&p);
-	if (all_numbers(&p))
+	if (!f->target && all_numbers(&p))
 		plan_numbers(&p);
 	else
 		plan_symbolic(&p);
