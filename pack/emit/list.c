@@ -38,6 +38,14 @@ static const char *number_of(const Emit *e, const UOp *u)
 
 /* ---- calls and copies */
 
+/* The next kernel may store other types where this one's were, which compilers that inline both
+ * and go by types would take for other memory. */
+static void emit_barrier(Emit *e)
+{
+	if (e->f->retyped)
+		emit_line(e, "%s_BARRIER;", e->m->name);
+}
+
 static void emit_call(Emit *e, const UOp *call)
 {
 	const UOp *program = call->src[0];
@@ -51,6 +59,7 @@ static void emit_call(Emit *e, const UOp *call)
 	const Kernel *k = module_kernel(e->m, program);
 	if (grid && grid->kind == VAL_ARRAY && grid->n && e->m->threads != THREADS_NONE) {
 		emit_shared_call(e, call, k);
+		emit_barrier(e);
 		return;
 	}
 	emit_start(e);
@@ -66,6 +75,7 @@ static void emit_call(Emit *e, const UOp *call)
 		emit_size_val(e, grid->a[0]);
 	}
 	buf_printf(e->out, ");\n");
+	emit_barrier(e);
 }
 
 static void emit_bytes(Emit *e, const UOp *u)

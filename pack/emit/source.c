@@ -325,6 +325,8 @@ static void put_function(Buf *out, const Module *m, const Function *f)
 
 static void put_helpers(Buf *out, const Module *m, const char *text)
 {
+	if (strstr(text, arena_printf("%s_BARRIER", m->name)))
+		emit_template(out, m, "barrier");
 	emit_size_helpers(out, "static", m->name, text);
 	if (strstr(text, arena_printf("%s_widen(", m->name)))
 		emit_template(out, m, "widen");

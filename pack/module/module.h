@@ -75,6 +75,7 @@ struct Function {
 	bool fixed;                     /* the workspace's size is a number, bytes */
 	int64_t bytes, bound;           /* bound: the most that is alive at once */
 	bool states;
+	bool retyped;                   /* some of the workspace has several types in turn */
 	DType narrow;                   /* as asked for */
 	bool widens;                    /* some constants are stored narrow */
 	size_t prepares;                /* the first entries of the list, which init_ws runs */
