@@ -159,6 +159,9 @@ void emit_header(Buf *out, const Module *m)
 	const char *guard = arena_printf("%s_H", upper(m->name));
 
 	buf_printf(out, "/* %s.h: made by sluice pack. This code is yours. */\n", m->name);
+	buf_printf(out, "/* Fast by %s -fno-math-errno, and the processor:\n * -march=native, or "
+		"another's name. */\n", module_vectors(m) ? "cc -O2" :
+		"clang -O2, or gcc -O3 -fno-tree-loop-vectorize,");
 	buf_printf(out, "#ifndef %s\n#define %s\n#include <stdint.h>\n\n", guard, guard);
 	buf_printf(out, "#ifdef __cplusplus\nextern \"C\" {\n");
 	buf_printf(out, "#endif\n\n");

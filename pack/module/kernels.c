@@ -134,3 +134,11 @@ const Kernel *module_kernel(const Module *m, const UOp *program)
 {
 	return &m->kernel.at[module_kernel_number(m, program)];
 }
+
+bool module_vectors(const Module *m)
+{
+	for (size_t i = 0; i < m->kernel.n; i++)
+		if (strstr(m->kernel.at[i].src, "vector_size"))
+			return true;
+	return false;
+}

@@ -152,6 +152,8 @@ size_t module_add_kernel(Module *m, const UOp *program);
 size_t module_add_code(Module *m, Code *code, const UOp *program);
 /* The number of a PROGRAM's kernel. */
 size_t module_kernel_number(const Module *m, const UOp *program);
+/* Whether kernels have vectors of GNU C. */
+bool module_vectors(const Module *m);
 
 /* ---- workspace.c: where temporaries are */
 
