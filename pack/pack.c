@@ -23,8 +23,9 @@ static const Option options[] = {
 	{0, "name", "NAME", "the module's name, an identifier: of its files and its functions",
 		&opt.name},
 	{'o', "output", "DIR", "the folder for its files (.)", &opt.to},
-	{'t', "target", "TARGET", "what to render for where that is still to be done (clang)",
-		&opt.target},
+	{'t', "target", "TARGET,…",
+		"what to render for where that is still to be done (clang): one for a CPU, and "
+		"opencl, cuda", &opt.target},
 	{0, "embedded", NULL, "for a microcontroller: target c with no more memory than needed",
 		&opt.embedded},
 	{0, "threads", "WHOSE",
@@ -73,16 +74,35 @@ static Given given_of(const char *text, bool only)
 	return (Given){only ? NULL : xstrndup(stem, strcspn(stem, ".")), text};
 }
 
+/* One as bytes, which of the given it is, and whether it is for a GPU. */
+typedef struct { Buf bytes; size_t number; bool gpu; } Document;
+typedef VEC(Document) Documents;
+
 /* --embedded is a row for target c. */
 static const char *target(void)
 {
 	return opt.embedded ? "embedded" : opt.target ? opt.target : "clang";
 }
 
-/* A document that may be packed, at level program, as bytes: each is checked by itself, since a
- * mark is over the nodes in an order that those of another document change. */
-static void document_read(const char *file, Buf *out)
+/* A document that may be packed, at level program for that target, as bytes. */
+static void document_raise(Graph *g, const char *target, Document *to)
 {
+	if (g->level < LV_PROGRAM) {
+		g = stage_raise(prove_admit(g), LV_PROGRAM, target, true);
+		verify(g);
+	} else {
+		code_check(g);
+	}
+	wire_write(&to->bytes, mark_put(g));
+	to->gpu = document_target(g);
+	arena_reset();
+}
+
+/* A document for each target, or where it is rendered for the one that it has. Each is checked by
+ * itself, since a mark is over the nodes in an order that those of another document change. */
+static void document_read(const char *file, Documents *to, size_t number)
+{
+	Buf raw = {0};
 	Stream *in = stream_open(file);
 	Graph *g = stream_next(in, 0);
 
@@ -91,14 +111,18 @@ static void document_read(const char *file, Buf *out)
 	if (!g)
 		die_silent(MALFORMED);
 	verify(g);
-	if (g->level < LV_PROGRAM) {
-		g = stage_raise(prove_admit(g), LV_PROGRAM, target(), true);
-		verify(g);
-	} else {
-		code_check(g);
-	}
-	wire_write(out, mark_put(g));
+	bool rendered = g->level >= LV_PROGRAM;
+	wire_write(&raw, g);
 	arena_reset();
+	for (const char *at = target(); at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		char *one = xstrndup(at, strcspn(at, ","));
+		vec_push(to, ((Document){.number = number}));
+		document_raise(wire_read(raw.s, raw.n, NULL, 0), one, &to->at[to->n - 1]);
+		free(one);
+		if (rendered)
+			break;
+	}
+	buf_free(&raw);
 }
 
 static void add_file(
@@ -148,6 +172,10 @@ static void add_sources(Files *to, Module *m)
 	add_file(to, ".c", emit_source, m);
 	if (m->threads == THREADS_POOL)
 		add_file(to, "_pool.c", emit_pool, m);
+	if (m->code.n) {
+		add_file(to, "_device.h", emit_device_header, m);
+		add_file(to, "_device.c", emit_device_source, m);
+	}
 	if (m->weights == WEIGHTS_OBJECT)
 		add_file(to, "_weights.S", emit_weights_object, m);
 	if (m->weights == WEIGHTS_FILE)
@@ -160,11 +188,12 @@ static void add_sources(Files *to, Module *m)
 		add_file(to, ".hpp", emit_hpp, m);
 }
 
-/* Libraries, and of the sources what includes them needs. */
+/* Libraries, and of the sources what includes them, or opens the weights, needs. */
 static void add_libraries(Files *to, const Files *sources, const Module *m)
 {
 	for (size_t i = 0; i < sources->n; i++)
-		if (strstr(sources->at[i].name, ".h"))
+		if (strstr(sources->at[i].name, ".h") ||
+			(m->weights == WEIGHTS_FILE && strstr(sources->at[i].name, ".bin")))
 			vec_push(to, sources->at[i]);
 	if (opt.so) {
 		vec_push(to, ((File){.name = arena_printf("lib%s.so", m->name)}));
@@ -261,25 +290,51 @@ static void max_read(ModuleOptions *as)
 	}
 }
 
+/* Those for the CPU first: others are their variants. */
+static void add_function(Module *m, const Document *d, const char *name, const ModuleOptions *as)
+{
+	Graph *g = wire_read(d->bytes.s, d->bytes.n, NULL, 0);
+
+	g->all = (Nodes){0};
+	if (d->gpu) {
+		module_add_variant(m, g, name, as);
+		return;
+	}
+	if (as->narrow)
+		loss_print(g, constants_rounded(as->prepare ? g : prepare_now(g), as->narrow));
+	module_add(m, g, name, as);
+}
+
 static void add_functions(Module *m, size_t n, const Given *given, const ModuleOptions *as)
 {
-	Buf *in = xcalloc(n, sizeof *in);
+	Documents in = {0};
 
 	for (size_t i = 0; i < n; i++) {
 		if (given[i].function && !identifier_ok(given[i].function))
 			die(USAGE, "a function's name is an identifier of C, not '%.80s'",
 				given[i].function);
-		document_read(given[i].file, &in[i]);
+		document_read(given[i].file, &in, i);
 	}
-	for (size_t i = 0; i < n; i++) {
-		Graph *g = wire_read(in[i].s, in[i].n, NULL, 0);
-		g->all = (Nodes){0};
-		if (as->narrow)
-			loss_print(
-				g, constants_rounded(as->prepare ? g : prepare_now(g), as->narrow));
-		module_add(m, g, given[i].function, as);
+	for (size_t i = 0; i < in.n; i++)
+		if (in.at[i].gpu && as->narrow)
+			die(UNSUPPORTED, "--weights %s: for the CPU alone", dtype_name(as->narrow));
+	for (size_t i = 0; i < 2 * in.n; i++) {
+		const Document *d = &in.at[i % in.n];
+		if (d->gpu == (i >= in.n))
+			add_function(m, d, given[d->number].function, as);
 	}
 	limits_check(m, as);
+}
+
+/* Several documents of the module's name alone are one function, the module's own. */
+static void name_own(size_t n, Given *given)
+{
+	bool own = true;
+
+	for (size_t i = 0; i < n; i++)
+		own &= given[i].function && !strcmp(given[i].function, opt.name);
+	for (size_t i = 0; i < n && own; i++)
+		given[i].function = NULL;
 }
 
 int main(int argc, char **argv)
@@ -313,9 +368,8 @@ int main(int argc, char **argv)
 	Given *given = xcalloc(n, sizeof *given);
 	for (int i = first; i < argc; i++)
 		given[i - first] = given_of(argv[i], n == 1);
+	name_own(n, given);
 	opt.module |= opt.so || opt.archive || opt.tar;
-	if (opt.module && m.weights == WEIGHTS_FILE)
-		die(USAGE, "a library has its weights within: --weights file is for NAME.c alone");
 	const char *writes = writable();
 	build_offer(&opt.compile);
 	loss_offer(opt.with.n, opt.with.at);

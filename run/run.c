@@ -405,9 +405,9 @@ static void packed_run(const char *file)
 			"from, give --allow-code", file);
 	if (is_whole() || opt.feed.n || opt.save || opt.load || opt.until || opt.every ||
 		opt.range || opt.sandbox)
-		die(USAGE, "a library takes -o, -n, -j, --numbered, --bench, --seconds and "
-			"--function alone");
-	Packed *p = packed_open(file, opt.function, &opt.operands,
+		die(USAGE, "a library takes -o, -n, -j, --numbered, --bench, --seconds, "
+			"--device and --function alone");
+	Packed *p = packed_open(file, opt.function, opt.device, &opt.operands,
 		opt.j ? whole_number(opt.j, "-j", 0) : cores());
 	double ready = now_ms();
 	packed_call(p);

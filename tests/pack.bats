@@ -140,6 +140,53 @@ RULES="-O2 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -f
 	./main | cmp - plain
 }
 
+@test "memory that has several types in turn, by compilers that go by types" {
+	cat > turns.t <<-'END'
+		input x f32[64]
+		i = argsort(x)
+		a = sort(exp(x))
+		b = cumsum(i)
+		c = cumsum(a)
+		d = sort(b * 3 % 17)
+		e = sort(c * 0.5)
+		output y = cumsum(d), z = cumsum(e) + sort(x * 3)
+	END
+	cat > main.c <<-'END'
+		#include "lib/turns.h"
+		#include <stdio.h>
+		int main(void)
+		{
+			static _Alignas(64) unsigned char ws[turns_WS_BYTES];
+			float x[64], z[64];
+			int64_t y[64];
+			turns_args a = {.x = x, .y = y, .z = z};
+			for (int i = 0; i < 64; i++)
+				x[i] = (float)(i * 37 % 64) / 32;
+			for (int k = 0; k < 3; k++)
+				if (turns_init_ws(ws) || turns_call(&a, ws))
+					return 1;
+			fwrite(y, sizeof y, 1, stdout);
+			fwrite(z, sizeof z, 1, stdout);
+		}
+	END
+	trace turns.t | fuse > turns.mp
+	local t cc
+	for t in clang c; do
+		rm -rf lib
+		ok pack --name turns -t $t -o lib turns.mp
+		grep -q '(int64_t \*)(void \*)(base + 0)' lib/turns.c
+		grep -q '(float \*)(void \*)(base + 0)' lib/turns.c
+		[ "$(grep -c 'turns_BARRIER;' lib/turns.c)" -gt 8 ]
+		$CC $RULES -O0 -o main main.c lib/turns.c -lm
+		./main > plain
+		for cc in gcc clang; do
+			command -v $cc > /dev/null || continue
+			$cc $RULES -O3 -fstrict-aliasing -o main main.c lib/turns.c -lm
+			./main | cmp - plain
+		done
+	done
+}
+
 @test "options of pack that are wrong" {
 	net
 	fails 2 pack --name net --threads 3 net.mp

@@ -314,7 +314,7 @@ packed="half=half.program turn=turn.program count=count.program jacobian=jacobia
 			size[0] = size[1] = -1;
 			expect("check", 0, 0, f->check(in, size));
 			ws = aligned_alloc(64, (size_t)f->ws_bytes(size) / 64 * 64 + 64);
-			expect("init", 0, 0, f->init_ws(size, ws));
+			expect("init", 0, 0, f->init_ws(size, ws, NULL));
 			expect("call", 0, 0, f->call(in, out, size, NULL, ws, NULL));
 			printf("%d %d: %g %g %g\n", (int)ls[0], (int)size[0], (double)large[0], (double)large[1],
 				(double)large[2]);
@@ -383,7 +383,6 @@ packed="half=half.program turn=turn.program count=count.program jacobian=jacobia
 	fails 1 pack --name twice --so --cc nothing -o lib twice.mp
 	fails 1 pack --name twice --so --cc false -o lib twice.mp
 	fails 2 pack --name twice --so --march 'x -o /tmp/y' -o lib twice.mp
-	fails 2 pack --name twice --so --weights file -o lib twice.mp
 	[ ! -e lib ]
 	case $(uname -m) in
 	x86_64) ok pack --name twice --so --march x86-64 -o lib twice.mp ;;
@@ -489,6 +488,45 @@ model() {
 	ok $CC -O2 -Wall -Wextra -Ilib -o networks "$ROOT/pipelines/networks.c" lib/libnets.a -lm
 	env -i ./networks < in > out
 	with_numpy bytes.py "$TESTS/models/small" compare
+}
+
+@test "weights in a file beside a library: from C, Python, by run, in an archive, and not those of another" {
+	printf 'w = rand([64, 64], 1)\nconst b f32 = [%s]\ninput x f32[n, 64] where n in 1..8\noutput y = x @ w + b\n' \
+		"$(seq -s, 64)" > wide.t
+	trace wide.t | fuse | render -t clang > wide.mp
+	tool run wide.mp n=3 x=rand > want
+	local how
+	for how in "" --prepare; do
+		rm -rf lib other
+		ok pack --name wide --so --static --tar --weights file $how -o lib wide.mp
+		[ "$(cd lib; echo *)" = "libwide.a libwide.so wide.h wide.pc wide.py wide.tar wide_module.h wide_weights.bin" ]
+		tool run --allow-code lib/libwide.so n=3 x=rand | cmp - want
+		cat > main.py <<-'END'
+			import sys
+			sys.path.insert(0, "lib")
+			import numpy as np
+			from wide import wide
+			x = np.load("x.npy")
+			print("same" if np.array_equal(wide(x=x), np.load("y.npy")) else "another")
+		END
+		with_numpy -c 'import numpy as np; np.save("x.npy", np.arange(192, dtype="f4").reshape(3, 64) / 7)'
+		tool run wide.mp x=x.npy -o y.npy
+		ok with_numpy main.py
+		[ "$output" = same ]
+		(cd lib && tar xf wide.tar)
+		ok env -i PATH=/usr/bin:/bin HOME=/ make -s -C lib/wide CC="$CC" test
+		[ "$output" = "wide: as recorded" ]
+		mkdir other
+		cp lib/libwide.so lib/wide.py other
+		fails 4 tool run --allow-code other/libwide.so n=3 x=rand
+		[[ "$errors" == *"other/wide_weights.bin: it cannot be mapped"* ]]
+		cp lib/wide_weights.bin other
+		printf x | dd of=other/wide_weights.bin bs=1 seek=100 conv=notrunc 2> /dev/null
+		fails 4 tool run --allow-code other/libwide.so n=3 x=rand
+		sed -i s/lib/other/ main.py
+		capture with_numpy main.py
+		[[ "$errors" == *"ImportError: "*"wide_weights.bin: it cannot be mapped"* ]]
+	done
 }
 
 @test "programs with loops and branches that are data, packed: the bits of run" {

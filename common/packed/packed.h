@@ -8,12 +8,13 @@
  * that is to blame, inputs first. SIZE: a size is outside its bounds, not known, or two do not
  * agree; ALIGN: a workspace is not at a multiple of its alignment; DTYPE, SHAPE, STRIDES (not
  * row-major and compact), DEVICE (not the CPU), MISSING (NULL): of an array; ROOM: an output's
- * memory is too small. */
+ * memory is too small. FAILED: a GPU did, and the module's `error` says how. */
 enum {
 	PACKED_OK, PACKED_SIZE, PACKED_ALIGN, PACKED_WEIGHTS,
-	PACKED_DTYPE, PACKED_SHAPE, PACKED_STRIDES, PACKED_DEVICE, PACKED_MISSING, PACKED_ROOM
+	PACKED_DTYPE, PACKED_SHAPE, PACKED_STRIDES, PACKED_DEVICE, PACKED_MISSING, PACKED_ROOM,
+	PACKED_FAILED
 };
-enum { PACKED_ABI = 1 };
+enum { PACKED_ABI = 2 };
 
 /* As DLPack's DLTensor is laid out, which may be given for it. strides may be NULL. */
 typedef struct { uint8_t code, bits; uint16_t lanes; } packed_dtype;
@@ -55,6 +56,12 @@ typedef struct {
 		void (*part)(void *context, int64_t from, int64_t to), void *context);
 	void *threads;
 } packed_threads;
+/* How a function runs; NULL: all of it is. With a device the workspace is not used. */
+typedef struct {
+	const packed_threads *threads;
+	const void *weights;            /* from open_weights, of a module that has that */
+	void *device;                   /* from open; NULL: the CPU */
+} packed_how;
 typedef struct {
 	const char *name;
 	int32_t sizes, inputs, outputs, states;
@@ -71,12 +78,12 @@ typedef struct {
 	int64_t (*ws_bytes)(const int64_t *size);
 	void (*init_state)(void *state);                /* NULL without states */
 	/* To be called once for a workspace of these sizes, before calls. */
-	int (*init_ws)(const int64_t *size, void *ws);
+	int (*init_ws)(const int64_t *size, void *ws, const packed_how *how);
 	/* check, then the function. An output's shape is compared, and where it has a size that the
 	 * call sets, of which there has to be room for the most, set. No output may overlap with
 	 * anything else. */
 	int (*call)(const packed_tensor *const *in, packed_tensor *const *out, int64_t *size,
-		void *state, void *ws, const packed_threads *threads);
+		void *state, void *ws, const packed_how *how);
 } packed_function;
 typedef struct {
 	int32_t abi, functions;
@@ -86,5 +93,12 @@ typedef struct {
 	 * memory. */
 	void *(*pool_start)(int threads, packed_threads *to);
 	void (*pool_stop)(void *pool);
+	/* Weights in a file: its name, and that at a path, mapped and checked, or NULL. */
+	const char *weights;
+	const void *(*open_weights)(const char *path);
+	/* GPUs: the module's NAME_open, _close and _error; NULL where it is packed for none. */
+	void *(*open)(const char *which, char *why);
+	void (*close)(void *device);
+	const char *(*error)(const void *device);
 } packed_module;
 #endif

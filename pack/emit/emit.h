@@ -50,6 +50,19 @@ void emit_threads_header(Buf *out, const Module *m);
 void emit_threads_source(Buf *out, const Module *m);
 void emit_pool(Buf *out, const Module *m);
 
+/* ---- device.c: functions on GPUs */
+
+/* A variant's buffer gets its memory, and goes back to the caller; a call of a kernel. */
+void emit_place(Emit *e, const Buffer *b);
+void emit_fetch(Emit *e, const Buffer *b);
+void emit_launch(Emit *e, const UOp *call);
+/* The sources of kernels; PREFIX_call_on, which chooses among f's variants; NAME_device.h, .c. */
+void emit_device_code(Buf *out, const Module *m);
+const char *emit_call_on_head(const Module *m, const Function *f);
+void emit_call_on(Buf *out, const Module *m, const Function *f);
+void emit_device_header(Buf *out, const Module *m);
+void emit_device_source(Buf *out, const Module *m);
+
 /* ---- weights.c: where constants are */
 
 /* Decides it, once all functions are there. */

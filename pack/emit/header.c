@@ -139,6 +139,10 @@ static void put_function(Buf *out, const Module *m, const Function *f)
 	put_state(&e);
 	put_workspace(&e);
 	buf_printf(out, "%s;\n", emit_call_head(m, f));
+	if (m->code.n)
+		buf_printf(out,
+			"/* The same on a GPU, to which arrays and states are copied, and back. "
+			"*/\n%s;\n", emit_call_on_head(m, f));
 }
 
 static const char *upper(const char *s)
@@ -155,17 +159,23 @@ void emit_header(Buf *out, const Module *m)
 	const char *guard = arena_printf("%s_H", upper(m->name));
 
 	buf_printf(out, "/* %s.h: made by sluice pack. This code is yours. */\n", m->name);
+	buf_printf(out, "/* Fast by %s -fno-math-errno, and the processor:\n * -march=native, or "
+		"another's name. */\n", module_vectors(m) ? "cc -O2" :
+		"clang -O2, or gcc -O3 -fno-tree-loop-vectorize,");
 	buf_printf(out, "#ifndef %s\n#define %s\n#include <stdint.h>\n\n", guard, guard);
 	buf_printf(out, "#ifdef __cplusplus\nextern \"C\" {\n");
 	buf_printf(out, "#endif\n\n");
 	buf_printf(out,
 		"/* What functions return: all is well; a size is outside its bounds, or two "
 		"do not agree;\n * a workspace is not at a multiple of its alignment; weights are "
-		"not what they were. */\n"
-		"enum { %s_OK = 0, %s_SIZE = 1, %s_ALIGN = 2, %s_WEIGHTS = 3 };\n",
-		m->name, m->name, m->name, m->name);
+		"not what they were%s. */\n"
+		"enum { %s_OK = 0, %s_SIZE = 1, %s_ALIGN = 2, %s_WEIGHTS = 3%s };\n",
+		m->code.n ? "; a GPU failed" : "", m->name, m->name, m->name, m->name,
+		m->code.n ? arena_printf(", %s_FAILED = 10", m->name) : "");
 	emit_weights_header(out, m);
 	emit_threads_header(out, m);
+	if (m->code.n)
+		emit_template(out, m, "device_public");
 	for (size_t i = 0; i < m->function.n; i++)
 		put_function(out, m, m->function.at[i]);
 	buf_printf(out, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");

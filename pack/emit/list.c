@@ -3,7 +3,9 @@
  *     CALL r_64 y x w          →   r_64(y, x, w, n, 0, (n + 7) / 8);
  *     BIND t ["T", 0, "n"]     →   T = t[0]; if (T < 0 || T > n) return NAME_DATA;
  *     SWAP a b                 →   swap pointers
- *     LOOP, IF                 →   for, if */
+ *     LOOP, IF                 →   for, if
+ *
+ * On a GPU (device.c) buffers are places in its memory, and all of them exchange those. */
 #include "emit/emit.h"
 #include <stdarg.h>
 
@@ -27,17 +29,37 @@ void emit_start(Emit *e)
 
 static const char *id_of(const Emit *e, const UOp *u) { return function_buffer(e->f, u)->id; }
 
+/* The number that u is. */
+static const char *number_of(const Emit *e, const UOp *u)
+{
+	return e->f->target ? arena_printf("%s_read(device, %s, %d)", e->m->name, id_of(e, u),
+		(int)dtype_size(u->dtype)) : arena_printf("%s[0]", id_of(e, u));
+}
+
 /* ---- calls and copies */
+
+/* The next kernel may store other types where this one's were, which compilers that inline both
+ * and go by types would take for other memory. */
+static void emit_barrier(Emit *e)
+{
+	if (e->f->retyped)
+		emit_line(e, "%s_BARRIER;", e->m->name);
+}
 
 static void emit_call(Emit *e, const UOp *call)
 {
 	const UOp *program = call->src[0];
-	const Kernel *k = module_kernel(e->m, program);
 	const Val *vars = val_get(program->arg, "vars"),
 		  *grid = val_get(program->arg, "global_size");
 
+	if (e->f->target) {
+		emit_launch(e, call);
+		return;
+	}
+	const Kernel *k = module_kernel(e->m, program);
 	if (grid && grid->kind == VAL_ARRAY && grid->n && e->m->threads != THREADS_NONE) {
 		emit_shared_call(e, call, k);
+		emit_barrier(e);
 		return;
 	}
 	emit_start(e);
@@ -53,11 +75,13 @@ static void emit_call(Emit *e, const UOp *call)
 		emit_size_val(e, grid->a[0]);
 	}
 	buf_printf(e->out, ");\n");
+	emit_barrier(e);
 }
 
 static void emit_bytes(Emit *e, const UOp *u)
 {
-	buf_printf(e->out, "(size_t)");
+	if (!e->f->target)
+		buf_printf(e->out, "(size_t)");
 	UOp *bytes = function_buffer(e->f, u)->bytes;
 	bool paren = !ix_is_const(bytes, &(int64_t){0});
 	buf_printf(e->out, paren ? "(" : "");
@@ -68,7 +92,11 @@ static void emit_bytes(Emit *e, const UOp *u)
 static void emit_copy(Emit *e, const UOp *to, const UOp *from)
 {
 	emit_start(e);
-	buf_printf(e->out, "memcpy(%s, %s, ", id_of(e, to), id_of(e, from));
+	if (e->f->target)
+		buf_printf(e->out, "%s_copy(device, %s, 0, %s, ", e->m->name, id_of(e, to),
+			id_of(e, from));
+	else
+		buf_printf(e->out, "memcpy(%s, %s, ", id_of(e, to), id_of(e, from));
 	emit_bytes(e, from);
 	buf_printf(e->out, ");\n");
 }
@@ -142,7 +170,7 @@ static void emit_bind(Emit *e, const UOp *u)
 	const SizeVar *s = &e->f->size.at[(uintptr_t)map_get(&e->f->sized, PKEY(name)) - 1];
 
 	map_put(&e->known, PKEY(name), (void *)s);
-	emit_line(e, "%s = %s[0];", s->id, id_of(e, u->src[0]));
+	emit_line(e, "%s = %s;", s->id, number_of(e, u->src[0]));
 	emit_start(e);
 	buf_printf(e->out, "if (%s < ", s->id);
 	emit_size_val(e, u->arg->a[1]);
@@ -197,23 +225,28 @@ static void emit_loop(Emit *e, const UOp *u)
 	map_put(&e->known, PKEY(turn), (void *)s);
 	emit_stacks(e, region);
 	if (limit)
-		emit_line(e, "%s = %s[0];", s->limit, id_of(e, u->src[0]));
+		emit_line(e, "%s = %s;", s->limit, number_of(e, u->src[0]));
 	emit_start(e);
 	buf_printf(e->out, "for (%s = 0; ", t);
 	if (limit)
 		buf_printf(e->out, "%s < %s%s", t, s->limit, while_ ? " && " : "");
 	if (while_)
-		buf_printf(e->out, "(%s ? %s[0] : %s[0])", t, id_of(e, u->src[limit + 1]),
-			id_of(e, u->src[limit]));
+		buf_printf(e->out, "(%s ? %s : %s)", t, number_of(e, u->src[limit + 1]),
+			number_of(e, u->src[limit]));
 	buf_printf(e->out, "; %s++) {\n", t);
 	emit_region(e, region);
 	emit_line(e, "}");
-	emit_line(e, "%s[0] = %s;", id_of(e, u->src[u->nsrc - 2]), t);
+	const UOp *turns = u->src[u->nsrc - 2];
+	if (e->f->target)
+		emit_line(e, "%s_write(device, %s, %d, %s);", e->m->name, id_of(e, turns),
+			(int)dtype_size(turns->dtype), t);
+	else
+		emit_line(e, "%s[0] = %s;", id_of(e, turns), t);
 }
 
 static void emit_if(Emit *e, const UOp *u)
 {
-	emit_line(e, "if (%s[0]) {", id_of(e, u->src[0]));
+	emit_line(e, "if (%s) {", number_of(e, u->src[0]));
 	emit_region(e, u->src[1]);
 	if (u->src[2]->nsrc) {
 		emit_line(e, "} else {");
@@ -227,9 +260,10 @@ static void emit_swap(Emit *e, const UOp *u)
 {
 	const Buffer *a = function_buffer(e->f, u->src[0]), *b = function_buffer(e->f, u->src[1]);
 
-	if (a->place == PLACE_TEMP) {
+	if (a->place == PLACE_TEMP || e->f->target) {
 		emit_line(e, "{");
-		emit_line(e, "\t%s *const other = %s;", type_name(a->u->dtype), a->id);
+		emit_line(e, "\t%s *const other = %s;",
+			e->f->target ? "void" : type_name(a->u->dtype), a->id);
 		emit_line(e, "\t%s = %s;", a->id, b->id);
 		emit_line(e, "\t%s = other;", b->id);
 		emit_line(e, "}");
@@ -246,8 +280,11 @@ static void emit_append(Emit *e, const UOp *u)
 	const Buffer *a = function_buffer(e->f, u->src[0]), *b = function_buffer(e->f, u->src[1]);
 
 	emit_start(e);
-	buf_printf(e->out, "memcpy(%s + %s * ", a->id, a->count);
-	emit_size(e, shape_count(b->u->shape), NULL);
+	if (e->f->target)
+		buf_printf(e->out, "%s_copy(device, %s, %s * ", e->m->name, a->id, a->count);
+	else
+		buf_printf(e->out, "memcpy(%s + %s * ", a->id, a->count);
+	emit_size(e, e->f->target ? b->bytes : shape_count(b->u->shape), NULL);
 	buf_printf(e->out, ", %s, ", b->id);
 	emit_bytes(e, b->u);
 	buf_printf(e->out, ");\n");

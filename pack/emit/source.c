@@ -88,7 +88,9 @@ static void put_pointer(Emit *e, const Buffer *b)
 	const char *type = type_name(b->u->dtype);
 	bool moves = b->place == PLACE_TEMP && is_swapped(e->f, b->u);
 
-	if (b->place == PLACE_INPUT)
+	if (e->f->target)
+		emit_place(e, b);
+	else if (b->place == PLACE_INPUT)
 		emit_line(e, "const %s *const %s = args->%s;", type, b->id, b->member);
 	else if (b->place == PLACE_OUTPUT)
 		emit_line(e, "%s *const %s = args->%s;", type, b->id, b->member);
@@ -116,7 +118,27 @@ static bool uses_file(const Emit *e, const Uses *s)
 	return false;
 }
 
-/* Sizes, conditions on them, pointers: what the entries from … to-1 need. */
+static void put_guards(Emit *e)
+{
+	const Function *f = e->f;
+
+	if (f->region.n && !f->target)
+		emit_line(e, "if ((uintptr_t)ws %% %lld)\n\t\treturn %s_ALIGN;",
+			(long long)f->align, e->m->name);
+	else if (!f->target)
+		emit_line(e, "(void)ws;");
+	for (size_t i = 0; i < f->size.n; i++) {
+		const SizeVar *v = &f->size.at[i];
+		if (!v->bound)
+			emit_line(e, "if (%s < %lld || %s > %lld)\n\t\treturn %s_SIZE;", v->id,
+				(long long)v->var->arg->a[1]->i, v->id,
+				(long long)v->max, e->m->name);
+	}
+	emit_checks(e);
+}
+
+/* Sizes, conditions on them, pointers: what the entries from … to-1 need. On a GPU conditions are
+ * checked here, for what is copied there has these sizes. */
 static void put_start(Emit *e, size_t from, size_t to)
 {
 	const Function *f = e->f;
@@ -132,7 +154,7 @@ static void put_start(Emit *e, size_t from, size_t to)
 	for (size_t i = 0; i < f->buffer.n; i++)
 		temps |= f->buffer.at[i].place == PLACE_TEMP &&
 			map_get(&s.used, PKEY(f->buffer.at[i].u));
-	if (temps)
+	if (temps && !f->target)
 		emit_line(e, "unsigned char *const base = (unsigned char *)ws;");
 	for (size_t i = 0; i < f->size.n; i++) {
 		const SizeVar *v = &f->size.at[i];
@@ -141,7 +163,12 @@ static void put_start(Emit *e, size_t from, size_t to)
 		emit_line(e, "const int64_t %s = args->%s;", v->id, v->member);
 		map_put(&e->known, PKEY(v->var->arg->a[0]), (void *)v);
 	}
-	put_regions(e);
+	for (size_t i = 0; rows && rows->kind == VAL_ARRAY && i < rows->n; i++)
+		vec_push(&e->checks, rows->a[i]);
+	if (f->target)
+		put_guards(e);
+	else
+		put_regions(e);
 	if (uses_file(e, &s))
 		emit_line(e, "const unsigned char *const weights = "
 			"(const unsigned char *)args->weights;");
@@ -158,28 +185,7 @@ static void put_start(Emit *e, size_t from, size_t to)
 	for (size_t i = 0; i < f->buffer.n; i++)
 		if (f->buffer.at[i].count)
 			emit_line(e, "int64_t %s = 0;", f->buffer.at[i].count);
-	for (size_t i = 0; rows && rows->kind == VAL_ARRAY && i < rows->n; i++)
-		vec_push(&e->checks, rows->a[i]);
 	map_free(&s.used);
-}
-
-static void put_guards(Emit *e)
-{
-	const Function *f = e->f;
-
-	if (f->region.n)
-		emit_line(e, "if ((uintptr_t)ws %% %lld)\n\t\treturn %s_ALIGN;",
-			(long long)f->align, e->m->name);
-	else
-		emit_line(e, "(void)ws;");
-	for (size_t i = 0; i < f->size.n; i++) {
-		const SizeVar *v = &f->size.at[i];
-		if (!v->bound)
-			emit_line(e, "if (%s < %lld || %s > %lld)\n\t\treturn %s_SIZE;", v->id,
-				(long long)v->var->arg->a[1]->i, v->id,
-				(long long)v->max, e->m->name);
-	}
-	emit_checks(e);
 }
 
 static void put_returned(Emit *e)
@@ -243,6 +249,9 @@ static void put_init_ws(Emit *e)
 	else
 		emit_line(e, "(void)ws;");
 	put_widening(e);
+	if (f->prepares && e->m->threads != THREADS_NONE)
+		emit_line(e, "const %s_threads *const threads = NULL;\n\t(void)threads;",
+			e->m->name);
 	emit_list(e, f->g->sink, 0, f->prepares);
 	emit_line(e, "return %s_OK;", e->m->name);
 	buf_printf(e->out, "}\n\n");
@@ -274,6 +283,28 @@ static void put_call(Emit *e)
 	buf_printf(e->out, "}\n");
 }
 
+/* The same on a GPU. */
+static void put_variant(Buf *out, const Module *m, const Function *f)
+{
+	Emit e = {.out = out, .m = m, .f = f, .tabs = 1};
+	Uses s = {0};
+
+	function_sizes(f);
+	buf_printf(out, "\nstatic int %s_on_%s(%s_device *device, %s_args *args%s)\n{\n",
+		f->prefix, f->target, m->name, f->prefix,
+		f->states ? arena_printf(", %s_state *state", f->prefix) : "");
+	find_uses(&s, f->g->sink, f->prepares, f->g->sink->nsrc);
+	put_start(&e, f->prepares, f->g->sink->nsrc);
+	emit_list(&e, f->g->sink, f->prepares, f->g->sink->nsrc);
+	for (size_t i = 0; i < f->buffer.n; i++)
+		if (map_get(&s.used, PKEY(f->buffer.at[i].u)))
+			emit_fetch(&e, &f->buffer.at[i]);
+	put_returned(&e);
+	emit_line(&e, "return %s_OK;", m->name);
+	buf_printf(out, "}\n");
+	map_free(&s.used);
+}
+
 static void put_function(Buf *out, const Module *m, const Function *f)
 {
 	Emit e = {.out = out, .m = m, .f = f};
@@ -286,10 +317,16 @@ static void put_function(Buf *out, const Module *m, const Function *f)
 	put_init_ws(&e);
 	e = (Emit){.out = out, .m = m, .f = f};
 	put_call(&e);
+	for (size_t i = 0; i < f->variant.n; i++)
+		put_variant(out, m, f->variant.at[i]);
+	if (m->code.n)
+		emit_call_on(out, m, f);
 }
 
 static void put_helpers(Buf *out, const Module *m, const char *text)
 {
+	if (strstr(text, arena_printf("%s_BARRIER", m->name)))
+		emit_template(out, m, "barrier");
 	emit_size_helpers(out, "static", m->name, text);
 	if (strstr(text, arena_printf("%s_widen(", m->name)))
 		emit_template(out, m, "widen");
@@ -316,7 +353,8 @@ void emit_source(Buf *out, const Module *m)
 	Buf body = {0};
 
 	buf_printf(out, "/* %s.c: made by sluice pack. This code is yours. */\n", m->name);
-	buf_printf(out, "#include \"%s.h\"\n#include <math.h>\n#include <string.h>\n\n", m->name);
+	buf_printf(out, "#include \"%s.h\"\n#include <math.h>\n#include <string.h>\n\n",
+		m->code.n ? arena_printf("%s_device", m->name) : m->name);
 	buf_printf(out,
 		"#ifdef __cplusplus\n#ifndef restrict\n#define restrict "
 		"__restrict\n#endif\n#endif\n\n");
@@ -330,6 +368,7 @@ void emit_source(Buf *out, const Module *m)
 	}
 	for (size_t i = 0; i < m->kernel.n; i++)
 		put_kernel(out, m, &m->kernel.at[i]);
+	emit_device_code(out, m);
 	for (size_t i = 0; i < m->function.n; i++) {
 		buf_printf(&body, i ? "\n" : "");
 		put_function(&body, m, m->function.at[i]);

@@ -20,9 +20,10 @@ static const Compile *wanted;
 static const char *const flags_all[] = {"-w", "-fPIC", "-fwrapv", "-fno-strict-aliasing",
 	"-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-DPACKED_SHARED", "-O2",
 	NULL};
-/* gcc's loop vectorizer is off, as in run/build */
-static const char *const flags_plain[] = {"-fno-tree-loop-vectorize", "-fpeel-loops", NULL};
-static const char *const flags_vectors[] = {"-fno-tree-vectorize", NULL};
+/* gcc's loop vectorizer is off, as in run/build. Tiles of accumulators become vectors once their
+ * loops are unrolled, which gcc does early enough with -O3 alone. */
+static const char *const flags_plain[] = {"-O3", "-fno-tree-loop-vectorize", NULL};
+static const char *const flags_vectors[] = {"-O2", "-fno-tree-vectorize", NULL};
 
 #if defined __x86_64__ || defined __i386__
 #define NATIVE "-march=native"
@@ -299,21 +300,12 @@ const char *build_processor(const Module *m)
 	return is_cross(wanted->cc) ? "" : NATIVE;
 }
 
-static bool has_vectors(const Module *m)
-{
-	for (size_t i = 0; i < m->kernel.n; i++)
-		if (strstr(m->kernel.at[i].src, "vector_size"))
-			return true;
-	return false;
-}
-
 const char *build_tuning(const Module *m)
 {
 	Buf b = {0};
 
-	buf_printf(&b, "-O2");
-	for (const char *const *f = has_vectors(m) ? flags_vectors : flags_plain; *f; f++)
-		buf_printf(&b, " %s", *f);
+	for (const char *const *f = module_vectors(m) ? flags_vectors : flags_plain; *f; f++)
+		buf_printf(&b, "%s ", *f);
 	const char *r = arena_strdup(buf_str(&b));
 	buf_free(&b);
 	return r;
@@ -327,7 +319,7 @@ static void build(Buf *out, const Module *m, const Files *files, Kind kind)
 	if (!processor_ok(march))
 		die(USAGE, "'%.80s' is no processor that --march could name", march);
 	tell_text(
-		&in, arena_printf("%c%c", kind, has_vectors(m) ? 'v' : 'p'));
+		&in, arena_printf("%c%c", kind, module_vectors(m) ? 'v' : 'p'));
 	tell_text(&in, march);
 	for (size_t i = 0; i < files->n; i++) {
 		tell_text(&in, files->at[i].name);

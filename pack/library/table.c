@@ -259,6 +259,18 @@ static void put_bytes(Emit *e)
 		buf_printf(e->out, "\treturn %s_ws_bytes(&args);\n}\n", f->prefix);
 }
 
+/* args gets the weights, where they are in a file. */
+static void put_weights(Emit *e)
+{
+	e->tabs = 1;
+	if (e->m->weights != WEIGHTS_FILE) {
+		emit_line(e, "(void)how;");
+		return;
+	}
+	emit_line(e, "args.weights = how ? how->weights : NULL;");
+	emit_line(e, "if (!args.weights)\n\t\treturn PACKED_WEIGHTS;");
+}
+
 static void put_inits(Emit *e)
 {
 	const Function *f = e->f;
@@ -270,7 +282,9 @@ static void put_inits(Emit *e)
 			f->prefix, f->prefix, f->prefix);
 	begin_sizes(e->out, f,
 		arena_printf(
-			"static int %s_packed_init_ws(const int64_t *size, void *ws)", f->prefix));
+			"static int %s_packed_init_ws(const int64_t *size, void *ws, "
+			"const packed_how *how)", f->prefix));
+	put_weights(e);
 	buf_printf(e->out, "\treturn %s_init_ws(%sws);\n}\n", f->prefix,
 		init_takes_args(e->m, f) ? "&args, " : "");
 }
@@ -304,8 +318,8 @@ static void put_call(Emit *e, const Inputs *in, size_t number)
 		"%s_packed_in_shape);\n}\n", name, name, number, prefix);
 	buf_printf(e->out,
 		"static int %s_packed_call(const packed_tensor *const *in, packed_tensor "
-		"*const *out,\n\tint64_t *size, void *state, void *ws, const packed_threads "
-		"*threads)\n{\n",
+		"*const *out,\n\tint64_t *size, void *state, void *ws, const packed_how "
+		"*how)\n{\n",
 		prefix);
 	emit_line(e, "const packed_function *const f = &%s_module.function[%zu];", name, number);
 	emit_line(e, "int error = %s_packed_check(in, size);", prefix);
@@ -317,16 +331,20 @@ static void put_call(Emit *e, const Inputs *in, size_t number)
 	emit_line(e, "if (error)\n\t\treturn error;");
 	emit_line(e, "%s_packed_set(&args, size);", prefix);
 	put_pointers(e, in);
+	put_weights(e);
 	if (!f->states)
 		emit_line(e, "(void)state;");
 	if (shared)
-		emit_line(e, "if (threads) {\n\t\town.parallel_for = threads->parallel_for;\n"
-			"\t\town.threads = threads->threads;\n\t}");
-	else
-		emit_line(e, "(void)threads;");
-	emit_line(e, "error = %s_call(&args, %sws%s);", prefix,
+		emit_line(e, "if (how && how->threads) {\n"
+			"\t\town.parallel_for = how->threads->parallel_for;\n"
+			"\t\town.threads = how->threads->threads;\n\t}");
+	if (e->m->code.n)
+		emit_line(e, "if (how && how->device)\n\t\terror = %s_call_on("
+			"(%s_device *)how->device, &args%s);\n\telse", prefix, name,
+			f->states ? arena_printf(", (%s_state *)state", prefix) : "");
+	emit_line(e, "%serror = %s_call(&args, %sws%s);", e->m->code.n ? "\t" : "", prefix,
 		f->states ? arena_printf("(%s_state *)state, ", prefix) : "",
-		shared ? ", threads ? &own : NULL" : "");
+		shared ? ", how && how->threads ? &own : NULL" : "");
 	emit_line(e, "if (error)\n\t\treturn error;");
 	for (size_t i = 0; i < f->size.n; i++)
 		if (f->size.at[i].returned)
@@ -388,6 +406,32 @@ static void put_pool(Buf *out, const Module *m)
 {
 	if (m->threads == THREADS_POOL)
 		emit_template(out, m, "module_pool");
+	if (m->code.n)
+		emit_template(out, m, "module_device");
+}
+
+/* The module's own functions: threads, weights and GPUs, NULL for those that it has not. */
+static void put_module(Buf *out, const Module *m)
+{
+	const struct { const char *name; bool is; } own[] = {
+		{"packed_pool_start", m->threads == THREADS_POOL},
+		{"packed_pool_stop", m->threads == THREADS_POOL},
+		{NULL, m->weights == WEIGHTS_FILE},
+		{"open_weights", m->weights == WEIGHTS_FILE},
+		{"packed_open", m->code.n}, {"packed_close", m->code.n},
+		{"packed_error", m->code.n},
+	};
+
+	buf_printf(out, "const packed_module %s_module = {PACKED_ABI, %zu, \"%s\", "
+		"%s_packed_functions", m->name, m->function.n, m->name, m->name);
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		if (own[i].is && own[i].name)
+			buf_printf(out, ", %s_%s", m->name, own[i].name);
+		else if (own[i].is)
+			buf_printf(out, ", \"%s_weights.bin\"", m->name);
+		else
+			buf_printf(out, ", NULL");
+	buf_printf(out, "};\n");
 }
 
 void emit_module_header(Buf *out, const Module *m)
@@ -400,7 +444,6 @@ void emit_module_header(Buf *out, const Module *m)
 void emit_module_source(Buf *out, const Module *m)
 {
 	Buf body = {0};
-	bool pool = m->threads == THREADS_POOL;
 
 	emit_template(out, m, "module_source");
 	for (size_t i = 0; i < m->function.n; i++)
@@ -415,10 +458,8 @@ void emit_module_source(Buf *out, const Module *m)
 		m->name);
 	for (size_t i = 0; i < m->function.n; i++)
 		put_row(out, m, m->function.at[i]);
-	buf_printf(out, "};\nconst packed_module %s_module = {PACKED_ABI, %zu, \"%s\", "
-		"%s_packed_functions, %s, %s};\n", m->name, m->function.n, m->name, m->name,
-		pool ? arena_printf("%s_packed_pool_start", m->name) : "NULL",
-		pool ? arena_printf("%s_packed_pool_stop", m->name) : "NULL");
+	buf_printf(out, "};\n");
+	put_module(out, m);
 	buf_printf(out,
 		"#ifdef PACKED_SHARED\nconst packed_module *const packed_library = &%s_module;\n"
 		"#endif\n",

@@ -174,8 +174,8 @@ static bool is_zero(const Array *a)
 	return !a->bytes || (!*p && !memcmp(p, p + 1, a->bytes - 1));
 }
 
-/* A constant's array has the name that it has in the module. */
-static void add_content(Module *m, Map *ids, Buffer *b)
+/* A constant's array has the name that it has in the module, its place on a GPU one of its own. */
+static void add_content(Module *m, Map *ids, Buffer *b, bool gpu)
 {
 	if (!shape_static(b->u->shape, &(int64_t){0}))
 		die(UNSUPPORTED, "%s: a constant or state whose size is symbolic",
@@ -191,6 +191,8 @@ static void add_content(Module *m, Map *ids, Buffer *b)
 		return;
 	b->id = m->constant.at[b->constant].id;
 	map_put(ids, hash_bytes(b->id, strlen(b->id), 0), (void *)b->id);
+	if (gpu)
+		b->id = identifier_new(ids, &m->ids, buffer_name(b->u));
 }
 
 /* A constant that is stored narrow, and widened into the workspace once. */
@@ -221,7 +223,7 @@ static void add_buffer(Module *m, Function *f, Map *ids, UOp *u)
 	b.bound = size_is_bound(b.bytes);
 	b.room = greatest(f, b.bytes);
 	if (b.place == PLACE_CONST || b.place == PLACE_STATE)
-		add_content(m, ids, &b);
+		add_content(m, ids, &b, f->target);
 	f->states |= b.place == PLACE_STATE;
 	f->inputs += b.place == PLACE_INPUT;
 	f->outputs += b.place == PLACE_OUTPUT;
@@ -319,15 +321,39 @@ static void mark_returned(Function *f)
 
 /* ---- the whole */
 
-static void check_program(const UOp *program)
+static const char *program_target(const UOp *program)
 {
-	const Val *target = val_get(program->arg, "target"), *at = val_get(program->arg, "runtime");
+	const Val *target = val_get(program->arg, "target");
 
-	if (val_get(program->arg, "local_size") || val_is_str(target, "cuda") ||
-			val_is_str(target, "opencl") || val_is_str(target, "metal") ||
-			(at && !val_is_str(at, "cpu")))
-		die(UNSUPPORTED, "kernel %s is for %s: pack takes kernels for a CPU",
-			val_get(program->arg, "name")->s, target ? target->s : "another device");
+	return target && target->kind == VAL_STR ? target->s : "";
+}
+
+static bool is_gpu(const char *target)
+{
+	return !strcmp(target, "opencl") || !strcmp(target, "cuda") || !strcmp(target, "metal");
+}
+
+const char *document_target(const Graph *g)
+{
+	Nodes all = walk(g->sink);
+
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_PROGRAM && is_gpu(program_target(all.at[i])))
+			return program_target(all.at[i]);
+	return NULL;
+}
+
+static void check_program(const UOp *program, const char *target)
+{
+	const Val *at = val_get(program->arg, "runtime");
+	const char *is = program_target(program);
+	bool cpu = !is_gpu(is) && !val_get(program->arg, "local_size") &&
+		(!at || val_is_str(at, "cpu"));
+
+	if (target ? strcmp(is, target) : !cpu)
+		die(UNSUPPORTED, "kernel %s is for %s, not for %s as others are",
+			val_get(program->arg, "name")->s, *is ? is : "another device",
+			target ? target : "a CPU");
 }
 
 /* Of temporaries: a vector's bytes where kernels have vectors. */
@@ -341,24 +367,32 @@ static int64_t align_of(Nodes all)
 	return LEAST;
 }
 
-Function *module_add(Module *m, const Graph *g, const char *name, const ModuleOptions *o)
+/* The document as a function for target, without its name in the module. */
+static Function *function_of(Module *m, Code *code, const Graph *g, const char *name,
+	const ModuleOptions *o)
 {
 	Function *f = arena_alloc(sizeof *f);
-	static const char *const reserved[] = {"args", "state", "ws", "base", "threads", "weights"};
+	static const char *const reserved[] = {
+		"args", "state", "ws", "base", "threads", "weights", "device"};
 	Map ids = {0};
 
 	f->name = name;
+	f->target = code ? code->target : NULL;
 	f->prefix = name ? arena_printf("%s_%s", m->name, name) : m->name;
 	f->narrow = o->narrow;
-	f->g = g = o->prepare ? g : prepare_now(g);
+	f->g = g = o->prepare && !code ? g : prepare_now(g);
 	Nodes all = walk(g->sink);
 	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
 		identifier_new(&ids, NULL, reserved[i]);
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_PROGRAM) {
-			check_program(all.at[i]);
+	for (size_t i = 0; i < all.n; i++) {
+		if (all.at[i]->op != OP_PROGRAM)
+			continue;
+		check_program(all.at[i], f->target);
+		if (code)
+			module_add_code(m, code, all.at[i]);
+		else
 			module_add_kernel(m, all.at[i]);
-		}
+	}
 	f->align = align_of(all);
 	name_members(f, all);
 	add_sizes(m, f, &ids, all);
@@ -370,6 +404,90 @@ Function *module_add(Module *m, const Graph *g, const char *name, const ModuleOp
 		f->prepares++;
 	workspace_plan(f);
 	map_free(&ids);
+	return f;
+}
+
+/* The function of that name, or NULL. */
+static Function *function_named(const Module *m, const char *name)
+{
+	for (size_t i = 0; i < m->function.n; i++) {
+		Function *f = m->function.at[i];
+		if (f->name == name || (f->name && name && !strcmp(f->name, name)))
+			return f;
+	}
+	return NULL;
+}
+
+Function *module_add(Module *m, const Graph *g, const char *name, const ModuleOptions *o)
+{
+	if (function_named(m, name))
+		die(USAGE, "%s: two documents for the CPU", name ? name : m->name);
+	Function *f = function_of(m, NULL, g, name, o);
 	vec_push(&m->function, f);
 	return f;
+}
+
+/* ---- for a GPU */
+
+static Code *code_for(Module *m, const char *target)
+{
+	for (size_t i = 0; i < m->code.n; i++)
+		if (!strcmp(m->code.at[i].target, target))
+			return &m->code.at[i];
+	vec_push(&m->code, ((Code){.target = target}));
+	return &m->code.at[m->code.n - 1];
+}
+
+/* Whether a program has that in C, with the same type: inputs, outputs and states. */
+static bool has_alike(const Function *f, const Buffer *b)
+{
+	for (size_t i = 0; i < f->buffer.n; i++) {
+		const Buffer *o = &f->buffer.at[i];
+		if (o->place == b->place && o->member && !strcmp(o->member, b->member))
+			return o->u->dtype == b->u->dtype &&
+				!strcmp(shape_text(o->u->shape), shape_text(b->u->shape));
+	}
+	return false;
+}
+
+/* Whether all that the caller of f gives and gets, o has. */
+static const char *lacks(const Function *o, const Function *f)
+{
+	for (size_t i = 0; i < f->buffer.n; i++)
+		if (f->buffer.at[i].member && !has_alike(o, &f->buffer.at[i]))
+			return f->buffer.at[i].member;
+	for (size_t i = 0; i < f->size.n; i++) {
+		const SizeVar *s = &f->size.at[i], *same = NULL;
+		for (size_t k = 0; k < o->size.n; k++)
+			if (o->size.at[k].member && s->member &&
+				!strcmp(o->size.at[k].member, s->member))
+				same = &o->size.at[k];
+		if ((!s->bound || s->returned) && (!same || same->max != s->max ||
+			same->bound != s->bound || same->returned != s->returned))
+			return s->name;
+	}
+	return NULL;
+}
+
+void module_add_variant(Module *m, const Graph *g, const char *name, const ModuleOptions *o)
+{
+	const char *target = document_target(g), *called = name ? name : m->name;
+	Function *f = function_named(m, name);
+
+	if (!strcmp(target, "metal"))
+		die(UNSUPPORTED, "%s: it is for metal, not for a CPU, OpenCL or CUDA", called);
+	if (!f)
+		die(USAGE, "%s: it is only for %s: give the same for the CPU too, as -t clang,%s "
+			"or FUNCTION=FILE for each target", called, target, target);
+	for (size_t i = 0; i < f->variant.n; i++)
+		if (!strcmp(f->variant.at[i]->target, target))
+			die(USAGE, "%s: two documents for %s", called, target);
+	Function *v = function_of(m, code_for(m, target), g, name, o);
+	const char *wrong = lacks(f, v);
+	if (wrong || (wrong = lacks(v, f)))
+		die(MALFORMED, "%s: '%s' is another for %s than for the CPU", called, wrong,
+			target);
+	v->places = m->slots;
+	m->slots += v->region.n + v->buffer.n;
+	vec_push(&f->variant, v);
 }

@@ -97,10 +97,48 @@ size_t module_add_kernel(Module *m, const UOp *program)
 	return k - 1;
 }
 
-const Kernel *module_kernel(const Module *m, const UOp *program)
+size_t module_add_code(Module *m, Code *code, const UOp *program)
+{
+	const Val *src = val_get(program->arg, "src");
+	const char *name = val_get(program->arg, "name")->s;
+
+	if (map_get(&m->kernel_of, PKEY(program)))
+		return module_kernel_number(m, program);
+	if (!src || src->kind != VAL_STR || !src->n)
+		die(UNSUPPORTED, "%s: its source is not in the document: %s", name,
+			"pack takes what render writes");
+	size_t k = (size_t)(uintptr_t)map_get(&m->kernels, PKEY(src));
+	if (!k) {
+		const char *id = identifier_new(&m->ids, NULL, name);
+		vec_push(&code->kernel, ((Kernel){
+			.id = id,
+			.src = strcmp(name, id) ? renamed(src->s, name, id) : src->s,
+			.program = program,
+		}));
+		k = code->kernel.n;
+		map_put(&m->kernels, PKEY(src), (void *)(uintptr_t)k);
+	}
+	map_put(&m->kernel_of, PKEY(program), (void *)(uintptr_t)k);
+	return k - 1;
+}
+
+size_t module_kernel_number(const Module *m, const UOp *program)
 {
 	size_t k = (size_t)(uintptr_t)map_get(&m->kernel_of, PKEY(program));
 
 	CHECK(k);
-	return &m->kernel.at[k - 1];
+	return k - 1;
+}
+
+const Kernel *module_kernel(const Module *m, const UOp *program)
+{
+	return &m->kernel.at[module_kernel_number(m, program)];
+}
+
+bool module_vectors(const Module *m)
+{
+	for (size_t i = 0; i < m->kernel.n; i++)
+		if (strstr(m->kernel.at[i].src, "vector_size"))
+			return true;
+	return false;
 }

@@ -23,6 +23,11 @@ typedef struct {
 	const char *caller;
 	const UOp *program;
 } Kernel;
+/* The kernels for a GPU, whose sources are data. */
+typedef struct {
+	const char *target;             /* "opencl", "cuda" */
+	VEC(Kernel) kernel;             /* src: as it is; caller: NULL */
+} Code;
 /* A buffer of a function. A list's SWAP exchanges the pointers of temporaries. */
 typedef struct {
 	UOp *u;                         /* the BUFFER */
@@ -55,7 +60,11 @@ typedef struct {
 	bool bound, turn;               /* turn: the number of a loop's turn */
 	bool returned;                  /* bound, and in the shape of an output */
 } SizeVar;
-typedef struct {
+typedef struct Function Function;
+struct Function {
+	const char *target;             /* NULL: the CPU */
+	VEC(Function *) variant;        /* of a function for the CPU: the same for GPUs */
+	size_t places;                  /* of a variant: the first that it has on a device */
 	const char *name;               /* NULL: the only function of its module */
 	const char *prefix;             /* of its names in C: "NAME" or "NAME_FUNCTION" */
 	const Graph *g;
@@ -66,6 +75,7 @@ typedef struct {
 	bool fixed;                     /* the workspace's size is a number, bytes */
 	int64_t bytes, bound;           /* bound: the most that is alive at once */
 	bool states;
+	bool retyped;                   /* some of the workspace has several types in turn */
 	DType narrow;                   /* as asked for */
 	bool widens;                    /* some constants are stored narrow */
 	size_t prepares;                /* the first entries of the list, which init_ws runs */
@@ -73,7 +83,7 @@ typedef struct {
 	Map slot;                       /* BUFFER → 1 + its number */
 	Map member, members;            /* BUFFER → its member; those that are taken */
 	Map sized;                      /* name of a size (a Val) → 1 + its number */
-} Function;
+};
 /* Who runs the items of a kernel: the caller of NAME_call alone; or whom it names, of whom
  * THREADS_POOL gives one. */
 typedef enum { THREADS_NONE, THREADS_CALLER, THREADS_POOL } Threads;
@@ -88,8 +98,10 @@ typedef struct {
 	VEC(Function *) function;
 	VEC(Constant) constant;
 	VEC(Kernel) kernel;
+	VEC(Code) code;                 /* for GPUs, and the places that their functions have */
+	size_t slots;
 	Map constants, kernels, ids;    /* by content; identifiers that are taken */
-	Map kernel_of;                  /* PROGRAM → 1 + its kernel */
+	Map kernel_of;                  /* PROGRAM → 1 + its kernel, of the CPU's or its Code's */
 } Module;
 /* What a size variable is at most, in all functions that have one of that name. */
 typedef struct { const char *name; int64_t max; } Limit;
@@ -103,6 +115,11 @@ typedef struct {
 /* Adds g, a verified document of level program for a CPU, as the function `name` (NULL: the
  * module's own). Dies with UNSUPPORTED for what cannot be packed. Everything is in the arena. */
 Function *module_add(Module *m, const Graph *g, const char *name, const ModuleOptions *o);
+/* The GPU that g's kernels are for; NULL: the CPU. */
+const char *document_target(const Graph *g);
+/* The same for a document for a GPU: a variant of the function of that name, which is there and has
+ * the same inputs, outputs, states and sizes, or else dies with MALFORMED. */
+void module_add_variant(Module *m, const Graph *g, const char *name, const ModuleOptions *o);
 /* Declares the size variables of f, which sizes in its args mention: before they are read. */
 void function_sizes(const Function *f);
 Buffer *function_buffer(const Function *f, const UOp *u);
@@ -131,6 +148,12 @@ const Graph *constants_rounded(const Graph *g, DType to);
 /* ---- kernels.c: each distinct source once */
 
 size_t module_add_kernel(Module *m, const UOp *program);
+/* The same for a GPU. */
+size_t module_add_code(Module *m, Code *code, const UOp *program);
+/* The number of a PROGRAM's kernel. */
+size_t module_kernel_number(const Module *m, const UOp *program);
+/* Whether kernels have vectors of GNU C. */
+bool module_vectors(const Module *m);
 
 /* ---- workspace.c: where temporaries are */
 

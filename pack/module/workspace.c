@@ -4,7 +4,8 @@
  *
  * Where all sizes are numbers the plan is that of document/memplan.c. Else offsets are sums of
  * symbolic sizes: temporaries that are never alive together share a region of the workspace, the
- * largest first, and each region begins where the one before ends. */
+ * largest first, and each region begins where the one before ends. On a GPU each region is memory
+ * of its own, and none is a part of another. */
 #include "module/module.h"
 #include <stdlib.h>
 
@@ -238,6 +239,25 @@ static void check_sizes(const Plan *p)
 	}
 }
 
+/* Whether temporaries of different types of C have some bytes of the workspace in turn. */
+static bool has_types(const Plan *p)
+{
+	const Function *f = p->f;
+
+	for (size_t i = 0; i < p->life.n; i++)
+		for (size_t k = 0; k < i; k++) {
+			const Life *x = &p->life.at[i], *y = &p->life.at[k];
+			const Buffer *a = &f->buffer.at[x->buffer], *b = &f->buffer.at[y->buffer];
+			const Region *r = &f->region.at[a->region], *s = &f->region.at[b->region];
+			bool apart = r->offset < 0 ? r != s :
+				r->offset + x->most <= s->offset ||
+				s->offset + y->most <= r->offset;
+			if (!apart && strcmp(type_name(a->u->dtype), type_name(b->u->dtype)))
+				return true;
+		}
+	return false;
+}
+
 void workspace_plan(Function *f)
 {
 	Plan p = {.f = f};
@@ -245,10 +265,11 @@ void workspace_plan(Function *f)
 	go_through(&p, f->g->sink);
 	widen(&p);
 	check_sizes(&p);
-	if (all_numbers(&p))
+	if (!f->target && all_numbers(&p))
 		plan_numbers(&p);
 	else
 		plan_symbolic(&p);
+	f->retyped = has_types(&p);
 	for (size_t i = 0; i < f->region.n; i++)
 		f->region.at[i].bytes = rounded_up(f->region.at[i].bytes, f->align);
 	vec_free(&p.life);

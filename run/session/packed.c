@@ -23,6 +23,7 @@ struct Packed {
 	int64_t *size;
 	void *state, *ws, *pool;
 	packed_threads threads;
+	packed_how how;
 	const char **name;
 	Array *at;                      /* outputs */
 };
@@ -137,8 +138,9 @@ static Graph *signature(const packed_function *f)
 
 /* ---- calls */
 
-static _Noreturn void refuse(const packed_function *f, int code)
+static _Noreturn void refuse(const Packed *p, int code)
 {
+	const packed_function *f = p->f;
 	static const char *const why[] = {"", "a size is outside its bounds, has no value, or two "
 		"do not agree", "its memory is not aligned", "weights are not what they were",
 		"its dtype is another", "its shape is another", "it is not compact",
@@ -147,6 +149,8 @@ static _Noreturn void refuse(const packed_function *f, int code)
 	const char *name = k < 0 ? f->name : k < f->inputs ? f->input[k].name :
 		k - f->inputs < f->outputs ? f->output[k - f->inputs].name : "";
 
+	if (what == PACKED_FAILED)
+		die(FAILED, "%s", p->module->error(p->how.device));
 	die(MALFORMED, "%s: %s", name, what <= PACKED_ROOM ? why[what] : "an unknown error");
 }
 
@@ -179,7 +183,7 @@ static void bind_inputs(Packed *p, Bindings *operands)
 			}
 	int error = f->check(p->in, p->size);
 	if (error)
-		refuse(f, error);
+		refuse(p, error);
 }
 
 /* Memory for the outputs. */
@@ -210,7 +214,37 @@ static void shape_outputs(Packed *p)
 	}
 }
 
-Packed *packed_open(const char *file, const char *function, Bindings *operands, int threads)
+/* The weights beside the library. */
+static void open_weights(Packed *p, const char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	if (!p->module->weights)
+		return;
+	file = arena_printf("%.*s%s", slash ? (int)(slash + 1 - file) : 0, file,
+		p->module->weights);
+	p->how.weights = p->module->open_weights(file);
+	if (!p->how.weights)
+		die(MALFORMED, "%s: it cannot be mapped, or is not what the library was packed "
+			"with", file);
+}
+
+static void open_device(Packed *p, const char *device)
+{
+	char why[256];
+
+	if (!device || !strcmp(device, "cpu"))
+		return;
+	if (!p->module->open)
+		die(UNSUPPORTED, "%s is packed for the CPU alone, not for '%.80s'", p->module->name,
+			device);
+	p->how.device = p->module->open(device, why);
+	if (!p->how.device)
+		die(UNSUPPORTED, "%s", why);
+}
+
+Packed *packed_open(const char *file, const char *function, const char *device,
+	Bindings *operands, int threads)
 {
 	Packed *p = arena_alloc(sizeof *p);
 	const packed_module *m = load(file);
@@ -229,22 +263,24 @@ Packed *packed_open(const char *file, const char *function, Bindings *operands, 
 	p->state = memory_alloc(f->state_bytes + ALIGN);
 	if (f->init_state)
 		f->init_state(p->state);
+	open_weights(p, file);
+	open_device(p, device);
 	p->ws = memory_alloc(f->ws_bytes(p->size) + ALIGN);
-	int error = f->init_ws(p->size, p->ws);
+	int error = p->how.device ? PACKED_OK : f->init_ws(p->size, p->ws, &p->how);
 	if (error)
-		refuse(f, error);
+		refuse(p, error);
 	if (m->pool_start && threads > 1)
 		p->pool = m->pool_start(threads, &p->threads);
+	p->how.threads = p->pool ? &p->threads : NULL;
 	return p;
 }
 
 void packed_call(Packed *p)
 {
 	shape_outputs(p);
-	int error = p->f->call(p->in, p->out, p->size, p->state, p->ws,
-		p->pool ? &p->threads : NULL);
+	int error = p->f->call(p->in, p->out, p->size, p->state, p->ws, &p->how);
 	if (error)
-		refuse(p->f, error);
+		refuse(p, error);
 }
 
 size_t packed_outputs(Packed *p, const char *const **names, const Array **at)
@@ -264,4 +300,6 @@ void packed_close(Packed *p)
 	memory_free(p->ws);
 	if (p->pool)
 		p->module->pool_stop(p->pool);
+	if (p->how.device)
+		p->module->close(p->how.device);
 }

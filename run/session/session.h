@@ -247,9 +247,10 @@ Graph *program_raise(Graph *g, const char *target);
 typedef struct Packed Packed;
 /* Whether a file is a shared object, which is code. */
 bool packed_is(const char *file);
-/* Loads it, and binds inputs and sizes of its function (NULL: the only one). Dies with MALFORMED or
- * USAGE. */
-Packed *packed_open(const char *file, const char *function, Bindings *operands, int threads);
+/* Loads it, and binds inputs and sizes of its function (NULL: the only one), on a device (NULL: the
+ * CPU). Dies with MALFORMED or USAGE, UNSUPPORTED where there is no such device. */
+Packed *packed_open(const char *file, const char *function, const char *device,
+	Bindings *operands, int threads);
 /* Calls it once; states are kept. */
 void packed_call(Packed *p);
 /* The outputs of the last call. */
