@@ -56,8 +56,14 @@ onnx() { echo "$TESTS/models/small/bert_base.onnx"; }
 	done
 	alike "'$BIN/show' --count model" "'$BIN/show' --count want.mp"
 	alike "'$BIN/fuse' '$(onnx)' | '$BIN/show' --count" "'$BIN/fuse' want.mp | '$BIN/show' --count"
-	fails 3 bash -c "'$BIN/run' < '$(onnx)'"
-	says "give its FILE"
+}
+
+@test "a model over a pipe: its numbers go into the document" {
+	tool trace --embed "$(onnx)" > want.mp
+	ok bash -c "cat '$(onnx)' | '$BIN/trace' - > got.mp"
+	cmp want.mp got.mp
+	alike "'$BIN/fuse' < '$(onnx)' | '$BIN/show' --count" "'$BIN/fuse' want.mp | '$BIN/show' --count"
+	fails 4 bash -c "head -c 300 '$(onnx)' | '$BIN/trace'"
 }
 
 @test "what a program says of its faults comes from trace" {

@@ -17,7 +17,8 @@ static const Opened *opened_file(Map *files, const Val *path)
 	if (f)
 		return f;
 	f = arena_alloc(sizeof *f);
-	f->fd = data_open(path->s, &f->n);
+	f->n = data_given(path->s);
+	f->fd = f->n < 0 ? data_open(path->s, &f->n) : -1;
 	map_put(files, PKEY(path), f);
 	return f;
 }
@@ -62,7 +63,7 @@ Graph *settle_files(Graph *g)
 	Map files = {0};
 	g->sink = walk_replace(g->sink, settle, &files);
 	for (size_t i = 0; i < files.cap; i++)
-		if (files.val[i])
+		if (files.val[i] && ((const Opened *)files.val[i])->fd >= 0)
 			close(((const Opened *)files.val[i])->fd);
 	map_free(&files);
 	return g;

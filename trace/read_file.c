@@ -35,6 +35,12 @@ Graph *read_file(const char *file)
 
 Graph *read_source(const void *p, size_t n, const char *name)
 {
+	if (input_kind(p, n, NULL) == INPUT_MODEL) {
+		/* there is no file in which its numbers could stay */
+		embeds_files = true;
+		data_give(name, p, n);
+		return join_loops(read_onnx(name));
+	}
 	onnx_options_idle();
 	return join_loops(read_text(p, n, name));
 }

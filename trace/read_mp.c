@@ -8,6 +8,7 @@
  * dtype is weak, like a number in the text language. ["item", nil, [k], {"index": 0}] selects one
  * result of a function with several (split, topk). In documents of level graph only file names
  * change: they become absolute. */
+#include "io/io.h"
 #include "trace.h"
 #include "shape/regions.h"
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static UOp *absolute_file(UOp *u, void *folder)
 {
 	const Val *file = u->op == OP_BUFFER ? val_get(u->arg, "file") : NULL;
 	if (!file || file->kind != VAL_ARRAY || file->n < 3 || file->a[0]->kind != VAL_STR ||
-		file->a[0]->s[0] == '/')
+		file->a[0]->s[0] == '/' || data_given(file->a[0]->s) >= 0)
 		return u;
 	const Val *path = val_str(arena_printf("%s/%s", (char *)folder, file->a[0]->s));
 	const Val *at[4] = {path, file->a[1], file->a[2], file->n > 3 ? file->a[3] : NULL};

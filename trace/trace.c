@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 		.summary = "Reads a program (.t), a program in C or C++ (.c, .cpp; or compiled, "
 			   ".so), an ONNX model (.onnx), "
 			   "or a document of level tensor or graph (.mp), and writes its "
-			   "graph. A program (.t) or document may be on standard input.",
+			   "graph. A program (.t), a model or a document may be on standard input.",
 		.level_in = LV_TENSOR,
 		.level_most = LV_GRAPH,
 		.level_out = LV_GRAPH,

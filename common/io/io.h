@@ -104,6 +104,10 @@ const void *file_map(const char *path, size_t *n);
  * waited for, and is none of the user's secrets (else UNSUPPORTED). data_open gives its descriptor
  * and size. */
 const void *data_map(const char *path, size_t *n);
+/* From now on data_map gives these bytes, which stay the caller's, for a name that is no path:
+ * what came over a pipe. data_given: the number of such bytes, -1 when the name has none. */
+void data_give(const char *name, const void *p, size_t n);
+int64_t data_given(const char *name);
 int data_open(const char *path, int64_t *n);
 /* The hash of bytes of a file, as a document has it: XXH3 in hexadecimal digits. */
 const Val *data_hash(const void *p, size_t n);

@@ -353,9 +353,6 @@ static bool handle_source(const Stage *s, Stream *in)
 	size_t n;
 	const void *p = s->source ? stream_source(in, &kind, &n) : NULL;
 
-	if (p && kind == INPUT_MODEL)
-		die(UNSUPPORTED, "an ONNX model on standard input: give its FILE, where its "
-			"numbers stay");
 	if (p)
 		handle(s, s->source(p, n, stream_name(in)));
 	return p;

@@ -24,7 +24,12 @@ static void leave(void *ctx, void *p)
 
 static void set_paths(const char *file)
 {
-	char *full = realpath(file, NULL);
+	char *full = data_given(file) < 0 ? realpath(file, NULL) : NULL;
+	if (!full && data_given(file) >= 0) {
+		onnx_file = file;
+		onnx_folder = ".";
+		return;
+	}
 	if (!full)
 		die_errno("cannot open %s", file);
 	onnx_file = arena_strdup(full);
@@ -38,7 +43,7 @@ Onnx__ModelProto *onnx_read(const char *file)
 	ProtobufCAllocator bounded = {take, leave, NULL};
 	size_t n;
 	Buf small = {0};
-	const uint8_t *p = file_map(file, &n);
+	const uint8_t *p = data_given(file) < 0 ? file_map(file, &n) : data_map(file, &n);
 	set_paths(file);
 	if (!n)
 		die(MALFORMED, "ends early at byte 0");
