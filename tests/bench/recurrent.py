@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """recurrent.py --bin BIN [--old DIR] [UNITS…]: an LSTM over a sequence whose length is open, batch 1, compiled once, against
 ONNX Runtime's on the same weights, at each of the lengths: by turns in one run, least and median ms of all rounds.  Fails
-where the results differ.  With onnxruntime, onnx and numpy."""
+where the results differ.  --cold: instead, the whole pipeline and one run with an empty cache, seconds, by length in turns.  With
+onnxruntime, onnx and numpy."""
 import argparse, json, os, subprocess, sys, tempfile, time
 import numpy as np, onnx, onnxruntime as ort
 from onnx import helper, numpy_helper
@@ -14,6 +15,7 @@ def arguments():
     a.add_argument("--rounds", type=int, default=3)
     a.add_argument("--seconds", type=float, default=0.5)
     a.add_argument("--lengths", default="1,30,500")
+    a.add_argument("--cold", type=int, metavar="N", help="so many cold starts for each length")
     a.add_argument("--keep", help="a folder for the documents")
     a.add_argument("units", nargs="*", type=int, default=[128, 512, 1024])
     return a.parse_args()
@@ -90,8 +92,32 @@ def measure(a, units, folder):
         print("| %d | %d | %s | %.2f | %.1f |" % (units, n, " | ".join(cells), least["sluice"] / least["ort"],
                                                 programs["sluice"][1]), flush=True)
 
+def cold(a, units, folder):
+    """trace | fuse | render | run from an empty cache, for each length by turns: least (median) seconds"""
+    path = os.path.join(folder, "lstm.onnx")
+    model(units, path)
+    lengths = list(map(int, a.lengths.split(",")))
+    for n in lengths:
+        np.save(os.path.join(folder, "x%d.npy" % n), np.zeros((n, 1, units), np.float32))
+    times = {n: [] for n in lengths}
+    for _ in range(a.cold):
+        for n in lengths:
+            with tempfile.TemporaryDirectory() as cache:
+                env = dict(os.environ, XDG_CACHE_HOME=cache, PATH=a.bin + ":" + os.environ["PATH"])
+                begin = time.perf_counter()
+                subprocess.run("trace %s | fuse | render -t clang | run -j %d x=%s/x%d.npy -o %s" %
+                               (path, a.threads, folder, n, folder), shell=True, check=True, env=env)
+                times[n].append(time.perf_counter() - begin)
+    print("| %d | %s |" % (units, " | ".join("%.3f (%.3f)" % (min(t), np.median(t)) for t in times.values())), flush=True)
+
 def main():
     a = arguments()
+    if a.cold:
+        print("| units | " + " | ".join(a.lengths.split(",")) + " |\n" + "|---" * (2 + a.lengths.count(",")) + "|")
+        for units in a.units:
+            with tempfile.TemporaryDirectory() as tmp:
+                cold(a, units, tmp)
+        return
     columns = ["units", "steps", "sluice"] + (["old"] if a.old else []) + ["ort", "ratio", "compiled s"]
     print("| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|")
     for units in a.units:
