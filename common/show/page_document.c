@@ -1,7 +1,8 @@
-/* A document as one JSON object, which the page's scripts (data.js) read:
+/* A document as one JSON object, which the page's scripts (model.js) read:
  *
  *     {"file", "name", "level", "sizes": {n: 1}, "meta": [[key, text] …], "merges": 12, "peak",
- *      "reasons": [[kernel, text] …], "nodes": [[op, dtype, [source …], arg, name, line, shape, bytes] …],
+ *      "reasons": [[kernel, text] …],
+ *      "nodes": [[op, dtype, [source …], arg, name, line, shape, bytes] …],
  *      "list": [{"node", "depth", "kernel", "writes", "reads", "ms", "layer", "from"} …],
  *      "kernels": [{"node", "facts", "src", "work"} …],
  *      "buffers": [[node, name, role, first, last, offset] …]}
