@@ -1,5 +1,6 @@
 /* --explain: the decisions and their reasons, a line for each pair that was examined; then the
  * buffers that each kernel reads and writes. */
+#include "base/progress.h"
 #include "shape/shape.h"
 #include "fuse.h"
 #include <stdarg.h>
@@ -10,6 +11,7 @@ void explain(const char *fmt, ...)
 	va_list ap;
 	if (!fuse_opt.explain)
 		return;
+	progress_clear();
 	va_start(ap, fmt);
 	fputs("fuse: ", stderr);
 	vfprintf(stderr, fmt, ap);

@@ -15,6 +15,7 @@
  *     once.
  * A value whose inputs are written in between, a sort, a scatter and an explicit copy are not
  * moved. */
+#include "base/progress.h"
 #include "document/document.h"
 #include "fuse.h"
 #include <stdlib.h>
@@ -528,9 +529,13 @@ static Graph *merged(Graph *g, bool joined)
 	p.step = xcalloc(p.n + 1, sizeof *p.step);
 	for (int i = 0; i < p.n; i++)
 		read_step(&p, i, g->sink->src[i]);
-	for (int i = 0; i < p.n; i++)
+	Progress progress = progress_start("kernels", p.n, true);
+	for (int i = 0; i < p.n; i++) {
+		progress_step(&progress, i);
 		if (!joined || (p.step[i].is->kernel && p.step[i].is->kernel->nsrc > 1))
 			merge_step(&p, i);
+	}
+	progress_end(&progress);
 	for (int i = 0; i < p.n; i++)
 		if (!p.step[i].dead)
 			vec_push(&left, p.step[i].call);

@@ -59,6 +59,35 @@ tools() { (cd "$BIN" && printf '%s\n' *); }
 	fails 2 "$BIN/show" "$BATS_TEST_TMPDIR/g.mp" "$BATS_TEST_TMPDIR/g.mp"
 }
 
+@test "what takes over a second says on a terminal what it does, and erases that; elsewhere nothing" {
+	command -v script > /dev/null || skip "script is not installed"
+	! sanitized || skip "not with a sanitizer"
+	cd "$BATS_TEST_TMPDIR"
+	echo 'input x f32[8]
+output y = relu(x + 1)' > a.t
+	# a stage that another one waits for
+	mkdir own
+	printf '#!/bin/sh\nsleep 2\nexec "%s/fuse" "$@"\n' "$BIN" > own/fuse
+	chmod +x own/fuse
+	SLUICE_PATH=$PWD/own XDG_CACHE_HOME=$PWD/empty script -qec "$BIN/run a.t x=1 -o y.npz" log > /dev/null
+	tr '\r' '\n' < log | grep -q '^.\[Krun: fuse, [12] s'
+	tail -c 200 log | tr -d '\n' | grep -q $'s\r\033\[K'
+	# one that works itself, on many kernels
+	awk 'BEGIN { print "input x f32[64, 64]"; p = "x"
+		for (i = 0; i < 20000; i++) { printf "v%d = sin(%s + %d.5)\n", i, p, i; p = "v" i }
+		print "output y = " p }' > big.t
+	tool trace big.t | tool schedule > big.mp
+	local begin=$EPOCHREALTIME
+	script -qec "$BIN/lower -t clang big.mp -o l.mp" log > /dev/null
+	if awk "BEGIN { exit !($EPOCHREALTIME - $begin > 1.7) }"; then
+		tr '\r' '\n' < log | grep -qE '^.\[Klower: (kernels|kernels proved|[a-z]+) [0-9]+/[0-9]+ \['
+		tail -c 300 log | tr -d '\n' | grep -q $'\r\033\[K'
+	fi
+	tool lower -t clang big.mp -o l2.mp 2> e
+	[ ! -s e ]
+	cmp l.mp l2.mp
+}
+
 @test "a full disk is 1 and one line" {
 	[ -w /dev/full ] || skip "there is no /dev/full"
 	small_graph > "$BATS_TEST_TMPDIR/g.mp"

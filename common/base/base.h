@@ -35,6 +35,7 @@ typedef struct {
 	/* --keys: the folder of this user's keys for tcp; --peer: the other side's; or NULL */
 	const char *keys, *peer;
 	bool verbose;           /* -v */
+	bool drawn;             /* a line of progress stands on the terminal (progress.h) */
 	bool open, confined;    /* --no-walls: not to be confined; it is (confine.c) */
 	/* when set, opens files for reading, since this process may not; -1 and errno */
 	int (*opener)(const char *path, int how);

@@ -1,5 +1,5 @@
 /* The one way to fail: one line on standard error, cleanups, an exit status. */
-#include "base/base.h"
+#include "base/progress.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -62,6 +62,7 @@ static void print_line(const char *text)
 	size_t n = escape(out, text);
 
 	out[n++] = '\n';
+	progress_clear();
 	fwrite(out, 1, n, stderr);
 }
 

@@ -1,6 +1,7 @@
 /* Interprets a list with steps besides calls and copies: sizes that it binds, loops, branches, and
  * what becomes of buffers between them. A buffer is as large as its sizes were when it was written;
  * what a run of calls writes holds noise before. */
+#include "base/progress.h"
 #include "document/document.h"
 #include "equal/parts.h"
 
@@ -148,10 +149,13 @@ static uint32_t run_calls(List *l, const UOp *list, uint32_t i)
 {
 	Map written = {0};
 	check_sizes(l);
+	Progress progress = progress_start("calls", list->nsrc, true);
 	for (; i < list->nsrc && !list_step(list->src[i]); i++) {
+		progress_step(&progress, i);
 		ready(l, list->src[i], &written);
 		run_entry(l->run, list->src[i], number_of(l, list->src[i]));
 	}
+	progress_end(&progress);
 	map_free(&written);
 	return i;
 }

@@ -6,6 +6,7 @@
  * time, so parent and child cannot deadlock. The filters of a pipeline start together, so that
  * loading overlaps, and get their input one after another: each needs the whole document anyway,
  * and this way it is certain which one failed first. */
+#include "base/progress.h"
 #include "process/process.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -221,8 +222,9 @@ static void pull(Child *c, Buf *out)
 		shut(&c->out);
 }
 
-static void feed(Child *c, const void *in, size_t n, Buf *out)
+static void feed(Child *c, const void *in, size_t n, Buf *out, Progress *progress)
 {
+	enum { MOMENT = 200 };
 	const char *p = in;
 	if (!n)
 		shut(&c->in);
@@ -230,7 +232,8 @@ static void feed(Child *c, const void *in, size_t n, Buf *out)
 		/* poll ignores negative descriptors */
 		struct pollfd fd[] = {
 			{.fd = c->in, .events = POLLOUT}, {.fd = c->out, .events = POLLIN}};
-		if (poll(fd, 2, -1) < 0 && errno != EINTR)
+		progress_step(progress, 0);
+		if (poll(fd, 2, progress->wanted ? MOMENT : -1) < 0 && errno != EINTR)
 			die_errno("cannot wait for a child");
 		if (fd[0].revents)
 			push(c, &p, &n);
@@ -311,7 +314,13 @@ int spawn_pipeline(char *const *const *argvs, const void *in, size_t n, Buf *out
 		Buf next = {0};
 		if (!status) {
 			bool last = i + 1 == child.n;
-			feed(&child.at[i], i ? prev.s : in, i ? prev.n : n, last ? out : &next);
+			/* one that prints on the terminal itself says there what it does */
+			const char *slash = strrchr(argvs[i][0], '/');
+			Progress progress = progress_start(
+				slash ? slash + 1 : argvs[i][0], 0, child.at[i].said >= 0);
+			feed(&child.at[i], i ? prev.s : in, i ? prev.n : n, last ? out : &next,
+				&progress);
+			progress_end(&progress);
 		}
 		int s = reap(&child.at[i]);
 		const char *script = s && !status ? script_for(argvs, s, i, in, n) : NULL;

@@ -5,6 +5,7 @@
  *     static const Stage stage = {"simplify", …, passes};
  *     int main(int argc, char **argv) { return stage_main(&stage, argc, argv); }
  */
+#include "base/progress.h"
 #include "io/io.h"
 #include "process/process.h"
 #include "process/prove_pass.h"
@@ -247,6 +248,7 @@ static void dump(const Stage *s, const Pass *p, const Graph *g)
 	Buf b = {0};
 	buf_printf(&b, "# %s: after %s\n", s->name, p->name);
 	text_print(&b, g);
+	progress_clear();
 	fwrite(b.s, 1, b.n, stderr);
 	buf_free(&b);
 }
@@ -330,7 +332,14 @@ static void handle(const Stage *s, Graph *g)
 	g = admit(s, g);
 	if (opt.prove)
 		prove_begin(g);
-	for (const Pass *p = pass_list(s); p->name; p++) {
+	const Pass *passes = pass_list(s);
+	size_t n = 0;
+	while (passes[n].name)
+		n++;
+	Progress progress = progress_start("", n, true);
+	for (const Pass *p = passes; p->name; p++) {
+		progress.what = p->name;
+		progress_step(&progress, p - passes);
 		if (!skipped(p->name))
 			g = pass_run(s, p, g);
 		if (dumped(p->name))
@@ -342,6 +351,7 @@ static void handle(const Stage *s, Graph *g)
 	}
 	if (s->level_out >= 0)
 		g->level = s->level_out;
+	progress_end(&progress);
 	verify(g);
 	put(g);
 }

@@ -1,4 +1,5 @@
 /* The driver: goes over the calls of a document and asks each check of the table. */
+#include "base/progress.h"
 #include "prove/prove.h"
 #include "prove/places.h"
 #include "document/document.h"
@@ -78,12 +79,15 @@ static void prove_document(const Graph *g)
 	for (int i = 0; i < CHECKS; i++)
 		if (checks[i].document && !(checks[i].order && lenient()))
 			checks[i].document(g);
+	Progress progress = progress_start("kernels proved", g->sink->nsrc, true);
 	for (uint32_t k = 0; k < g->sink->nsrc; k++) {
+		progress_step(&progress, k);
 		const ProvedCall c = proved_call(g, k);
 		for (int i = 0; i < CHECKS; i++)
 			if (checks[i].call && !(checks[i].order && lenient()))
 				checks[i].call(&c);
 	}
+	progress_end(&progress);
 }
 
 static Graph *admit_segment(Graph *g, void *ctx)

@@ -1,4 +1,4 @@
-/* A document as one JSON object, which the page's scripts (data.js) read:
+/* A document as one JSON object, which the page's scripts (model.js) read:
  *
  *     {"file", "name", "level", "sizes": {n: 1}, "meta": [[key, text] …], "merges": 12, "peak",
  *      "reasons": [[kernel, text] …],

@@ -1,4 +1,5 @@
 /* The kernels of a document, each visited once with the facts that its calls provide. */
+#include "base/progress.h"
 #include "shape/shape.h"
 #include "target/target.h"
 #include "kernels/kernels.h"
@@ -19,8 +20,10 @@ void explain(const UOp *kernel, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	if (lower_opt.explain)
+	if (lower_opt.explain) {
+		progress_clear();
 		fprintf(stderr, "%s: %s: %s\n", process.stage, kernel_name(kernel), text);
+	}
 	if (lower_opt.reasons)
 		vec_push(&told, ((Reason){val_str(kernel_name(kernel)), val_str(text)}));
 }
@@ -51,7 +54,9 @@ Graph *kernels_map(Graph *g, UOp *(*fn)(const KernelUse *use))
 		}
 		use->alias |= call_aliases(call);
 	}
+	Progress progress = progress_start("kernels", g->sink->nsrc, true);
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
+		progress_step(&progress, i);
 		UOp *call = g->sink->src[i];
 		if (call_has_kernel(call)) {
 			UOp *k = map_get(&done, PKEY(call->src[0]));
@@ -63,6 +68,7 @@ Graph *kernels_map(Graph *g, UOp *(*fn)(const KernelUse *use))
 		}
 		vec_push(&calls, call);
 	}
+	progress_end(&progress);
 	Graph *r = graph_with_calls(g, calls.n, calls.at);
 	vec_free(&calls);
 	map_free(&uses);

@@ -15,6 +15,7 @@
  *
  * This process may be between walls, so each unit is compiled by a worker (process.h): it gets the
  * target, flags and source, and gives the object, or what the compiler said. */
+#include "base/progress.h"
 #include "io/io.h"
 #include "process/process.h"
 #include "build/build.h"

@@ -1,6 +1,7 @@
 /* Compiles CUDA C to PTX: with NVRTC where its library is installed, else with nvcc. PTX is text
  * that the driver turns into the GPU's own code, so kernels can be compiled on a machine without a
  * GPU. Each kernel is one cache entry. */
+#include "base/progress.h"
 #include "io/io.h"
 #include "build/build.h"
 #include "host/cuda.h"

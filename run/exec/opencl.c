@@ -4,6 +4,7 @@
  * A buffer is a cl_mem, and a temporary is a sub-buffer of the workspace. Size variables are passed
  * after the buffers as 64-bit integers. There is one in-order queue, so a copy waits for the
  * launches before it. */
+#include "base/progress.h"
 #include "exec/exec.h"
 
 #if __has_include(<CL/cl.h>)

@@ -10,13 +10,6 @@
 int cores(void);
 enum { MOST_THREADS = 256 };
 
-/* ---- progress.c: one line on a terminal */
-
-typedef struct { const char *what; size_t of; double since; bool wanted, drawn; } Progress;
-Progress progress_start(const char *what, size_t of, bool wanted);
-void progress_step(Progress *p, size_t done);
-void progress_end(Progress *p);
-
 /* ---- pool.c: threads that share the items of a launch */
 
 /* A kernel's entry on the CPU (common/README.md, level program). */

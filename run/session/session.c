@@ -4,6 +4,7 @@
  * list of steps in order: each KERNEL or PROGRAM is launched or interpreted on its buffers, and
  * each MEMCPY is a copy. session_open computes everything that can be known before the first call
  * (objects, addresses, sizes, variables), so a call is a loop over an array. */
+#include "base/progress.h"
 #include "process/process.h"
 #include "document/document.h"
 #include "session/steps.h"
@@ -562,9 +563,13 @@ void session_call(Session *s)
 		inspect_called(s);
 		return;
 	}
-	for (size_t i = s->first; i < s->nsteps; i++)
+	Progress progress = progress_start("interpreted", s->nsteps, s->o.interpret);
+	for (size_t i = s->first; i < s->nsteps; i++) {
+		progress_step(&progress, i);
 		if (!s->step[i].deferred)
 			session_step(s, i);
+	}
+	progress_end(&progress);
 	s->b.exec->sync();
 }
 

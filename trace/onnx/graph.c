@@ -4,6 +4,7 @@
  * (which does not).
  *
  *     node {MatMul, input: [x, w], output: [y]}   →   scope: y = t_matmul(x, w), with a note */
+#include "base/progress.h"
 #include "onnx/proto.h"
 #include <setjmp.h>
 #include <stdlib.h>
@@ -220,7 +221,9 @@ static void forget(const Rest *r, size_t from)
 static void expand_rest(void *ctx)
 {
 	Rest *r = ctx;
+	Progress progress = progress_start("nodes", r->g->n_node, true);
 	for (size_t i = r->from; i < r->g->n_node; i++) {
+		progress_step(&progress, i);
 		const Onnx__NodeProto *n = r->g->node[i];
 		Rest rest = {r->s, r->g, i + 1};
 		OnnxRefusal why, other;
@@ -241,6 +244,7 @@ static void expand_rest(void *ctx)
 			onnx_refuse(&why);
 		return;
 	}
+	progress_end(&progress);
 }
 
 void onnx_expand_graph(OnnxScope *s, const Onnx__GraphProto *g)
