@@ -1,6 +1,6 @@
 /* What a thread needs for itself: arrays of temporaries within a slice, tiles and accumulators.
- * Those that are large are in the workspace, a part for each thread; those that may become registers, and
- * are within a few lines of the cache, stay on the stack.
+ * Those that are large are in the workspace, a part for each thread; those that may become
+ * registers, and are within a few lines of the cache, stay on the stack.
  *
  *     float buf0[4096];      →   float *restrict const buf0 = (float *)(void *)(scratch + 0);
  *
