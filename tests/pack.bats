@@ -76,10 +76,12 @@ net() {
 			int main(void)
 			{
 				net_args a = {.x = x, .y = y};
-				void *ws = aligned_alloc(net_WS_ALIGN, net_WS_BYTES);
 			#ifdef POOL
+				void *ws = aligned_alloc(net_WS_ALIGN, net_WS_BYTES + 2 * net_THREAD_BYTES);
 				net_pool *pool = net_pool_start(3);
 				net_threads threads = net_pool_threads(pool);
+			#else
+				void *ws = aligned_alloc(net_WS_ALIGN, net_WS_BYTES);
 			#endif
 			#ifdef net_WEIGHTS_BYTES
 			#ifdef FROM_FILE
@@ -212,6 +214,57 @@ RULES="-O2 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -f
 	most() { ok $CC "$1" -w -fstack-usage -c -o deep.o lib/deep.c; cut -f 2 deep.su | sort -n | tail -n 1; }
 	[ "$(most -O0)" -ge "$said" ]
 	[ "$(most -O2)" -le $((said + 16384)) ]
+}
+
+@test "large arrays of kernels are in the workspace, a part for each thread, and no byte more is needed" {
+	cat > rows.t <<-'END'
+		input x f32[256, 700]
+		output y = softmax(x), z = layernorm(x, [-1]) * 2
+	END
+	trace rows.t | fuse > rows.mp
+	cat > main.c <<-'END'
+		#include "lib/rows.h"
+		#include <stdio.h>
+		#include <stdlib.h>
+		static float x[256 * 700], y[256 * 700], z[256 * 700];
+		int main(int argc, char **argv)
+		{
+			int n = atoi(argv[1]);
+			unsigned char *room = malloc(rows_WS_BYTES + (size_t)(n - 1) * rows_THREAD_BYTES + rows_WS_ALIGN);
+			unsigned char *end = room + rows_WS_BYTES + (size_t)(n - 1) * rows_THREAD_BYTES + rows_WS_ALIGN;
+			unsigned char *ws = room + rows_WS_ALIGN - (uintptr_t)room % rows_WS_ALIGN;
+			rows_args a = {.x = x, .y = y, .z = z};
+			rows_pool *pool = rows_pool_start(n);
+			rows_threads threads = rows_pool_threads(pool);
+
+			ws += (end - ws - (rows_WS_BYTES + (size_t)(n - 1) * rows_THREAD_BYTES)) / rows_WS_ALIGN * rows_WS_ALIGN;
+			for (int i = 0; i < 256 * 700; i++)
+				x[i] = (float)(i * 37 % 101) / 50 - 1;
+			for (int i = 0; i < 20; i++)
+				if (rows_init_ws(ws) || rows_call(&a, ws, n > 1 ? &threads : NULL))
+					return 1;
+			rows_pool_stop(pool);
+			fwrite(y, sizeof y, 1, stdout);
+			fwrite(z, sizeof z, 1, stdout);
+			free(room);
+		}
+	END
+	local t n said
+	for t in clang c; do
+		rm -rf lib
+		ok pack --name rows -t $t --threads pool -o lib rows.mp
+		said=$(sed -n 's/^#define rows_THREAD_BYTES //p' lib/rows.h)
+		[ "$said" -ge 2800 ]
+		[ "$(sed -n 's/^#define rows_STACK_BYTES //p' lib/rows.h)" -lt 2800 ]
+		not grep -q 'buf[0-9]*\[[0-9]\{3,\}\];' lib/rows.c
+		$CC $RULES -o main main.c lib/*.c -lm -lpthread
+		./main 1 > plain
+		$CC $RULES -g -fsanitize=address,undefined -o main main.c lib/*.c -lm -lpthread
+		for n in 1 3 4; do
+			ok ./main $n
+			./main $n | cmp - plain
+		done
+	done
 }
 
 @test "several functions in a module, and C++: a gradient, a sparse Jacobian, a permuted output, a view" {

@@ -50,10 +50,12 @@ typedef struct {
 	int32_t read;
 	int64_t offset;
 } packed_array;
-/* Who runs the items of a kernel; NULL: the caller of a function alone. */
+/* Who runs the items of a kernel; NULL: the caller of a function alone. No two parts at the same
+ * time have the same number of a thread, which is less than how many there are. */
 typedef struct {
 	void (*parallel_for)(void *threads, int64_t items, int64_t work,
-		void (*part)(void *context, int64_t from, int64_t to), void *context);
+		void (*part)(void *context, int64_t thread, int64_t from, int64_t to),
+		void *context);
 	void *threads;
 } packed_threads;
 /* How a function runs; NULL: all of it is. With a device the workspace is not used. */
@@ -67,7 +69,7 @@ typedef struct {
 	int32_t sizes, inputs, outputs, states;
 	const packed_size *size;
 	const packed_array *input, *output, *state;
-	int64_t state_bytes, ws_align;
+	int64_t state_bytes, ws_align, thread_bytes;
 	/* Compares the inputs with the signature; sets the sizes that are -1 from their shapes. */
 	int (*check)(const packed_tensor *const *in, int64_t *size);
 	/* The shape of input k; of output k, for which sizes that the call sets have to be set. */
@@ -75,6 +77,7 @@ typedef struct {
 	void (*shape)(const int64_t *size, int32_t k, int64_t *dim);
 	/* Bytes that output k may need. */
 	int64_t (*room)(const int64_t *size, int32_t k);
+	/* For one thread; each other one needs thread_bytes more. */
 	int64_t (*ws_bytes)(const int64_t *size);
 	void (*init_state)(void *state);                /* NULL without states */
 	/* To be called once for a workspace of these sizes, before calls. */

@@ -107,11 +107,16 @@ static void put_workspace(Emit *e)
 		buf_printf(e->out, "int64_t %s_ws_bytes(const %s_args *args);\n", f->prefix,
 			f->prefix);
 	}
-	int64_t stack = scratch_bytes(f);
+	if (e->m->threads != THREADS_NONE)
+		buf_printf(e->out,
+			"/* Of which this is one thread's; each other one needs as much more, at "
+			"the end. */\n#define %s_THREAD_BYTES %lld\n",
+			f->prefix, (long long)f->scratch);
+	int64_t stack = stack_most(e->m, f);
 	if (stack >= 0)
 		buf_printf(e->out,
-			"/* Arrays of the kernel that has most, on the stack of a thread that runs "
-			"it. */\n#define %s_STACK_BYTES %lld\n",
+			"/* Small arrays of the kernel that has most, on the stack of a thread "
+			"that runs it. */\n#define %s_STACK_BYTES %lld\n",
 			f->prefix, (long long)stack);
 	buf_printf(e->out, "/* To be called once for a workspace, before calls. */\n"
 		"int %s_init_ws(%svoid *ws);\n", f->prefix,

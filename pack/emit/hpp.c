@@ -216,8 +216,10 @@ static void put_workspace(Buf *out, const Module *m, const Function *f, bool who
 	if (whole) {
 		buf_printf(out,
 			"struct WS_t {\n\talignas(%s_WS_ALIGN) unsigned char bytes[%s_WS_BYTES ? "
-			"%s_WS_BYTES : 1];\n};\n",
-			f->prefix, f->prefix, f->prefix);
+			"%s_WS_BYTES%s : 1];\n};\n",
+			f->prefix, f->prefix, f->prefix, m->threads == THREADS_NONE || !f->scratch ?
+			"" : arena_printf(" + (%s_THREADS - 1) * %s_THREAD_BYTES", m->name,
+				f->prefix));
 		buf_printf(out, "inline int init_ws(WS_t &ws) { return ::%s_init_ws(ws.bytes); }\n",
 			f->prefix);
 		return;
@@ -255,9 +257,13 @@ void emit_hpp(Buf *out, const Module *m)
 
 	buf_printf(out,
 		"/* %s.hpp: made by sluice pack. This code is yours. C++17. */\n#pragma once\n"
-		"#include \"%s.h\"\n#include <array>\n#include <cstddef>\n#include <cstdint>\n\n"
-		"namespace %s {\n",
-		m->name, m->name, m->name);
+		"#include \"%s.h\"\n#include <array>\n#include <cstddef>\n#include <cstdint>\n\n",
+		m->name, m->name);
+	if (m->threads != THREADS_NONE)
+		buf_printf(out,
+			"/* How many threads a WS_t has memory for. */\n#ifndef %s_THREADS\n"
+			"#define %s_THREADS 16\n#endif\n\n", m->name, m->name);
+	buf_printf(out, "namespace %s {\n", m->name);
 	emit_template(out, m, "buffer");
 	for (size_t i = 0; i < m->function.n; i++)
 		put_function(&body, m, m->function.at[i]);

@@ -74,7 +74,7 @@ static void emit_call(Emit *e, const UOp *call)
 		buf_printf(e->out, ", 0, ");
 		emit_size_val(e, grid->a[0]);
 	}
-	buf_printf(e->out, ");\n");
+	buf_printf(e->out, k->scratch ? ", scratch);\n" : ");\n");
 	emit_barrier(e);
 }
 

@@ -137,6 +137,14 @@ static void put_guards(Emit *e)
 	emit_checks(e);
 }
 
+static void put_scratch(Emit *e)
+{
+	buf_printf(e->out, "\tunsigned char *const scratch = base + ");
+	put_offset(e, e->f->region.n - 1);
+	buf_printf(e->out, ";\n");
+	emit_line(e, "(void)scratch;");
+}
+
 /* Sizes, conditions on them, pointers: what the entries from … to-1 need. On a GPU conditions are
  * checked here, for what is copied there has these sizes. */
 static void put_start(Emit *e, size_t from, size_t to)
@@ -154,7 +162,7 @@ static void put_start(Emit *e, size_t from, size_t to)
 	for (size_t i = 0; i < f->buffer.n; i++)
 		temps |= f->buffer.at[i].place == PLACE_TEMP &&
 			map_get(&s.used, PKEY(f->buffer.at[i].u));
-	if (temps && !f->target)
+	if ((temps || f->scratch) && !f->target)
 		emit_line(e, "unsigned char *const base = (unsigned char *)ws;");
 	for (size_t i = 0; i < f->size.n; i++) {
 		const SizeVar *v = &f->size.at[i];
@@ -169,6 +177,8 @@ static void put_start(Emit *e, size_t from, size_t to)
 		put_guards(e);
 	else
 		put_regions(e);
+	if (f->scratch)
+		put_scratch(e);
 	if (uses_file(e, &s))
 		emit_line(e, "const unsigned char *const weights = "
 			"(const unsigned char *)args->weights;");

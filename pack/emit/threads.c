@@ -2,7 +2,7 @@
  *
  *     CALL r_64 y x, global_size [n]   →   {
  *                                                  void *const buf[] = {y, (void *)x};
- *                                                  NAME_job job = {r_64_call, buf, NULL};
+ *                                                  NAME_job job = {r_64_call, buf, NULL, NULL, 0};
  *                                                  NAME_share(threads, n, 20, &job);
  *                                          }
  */
@@ -31,8 +31,9 @@ void emit_shared_call(Emit *e, const UOp *call, const Kernel *k)
 		}
 		buf_printf(e->out, "};\n");
 	}
-	emit_line(
-		e, "%s_job job = {%s_call, buf, %s};", e->m->name, k->id, sized ? "size" : "NULL");
+	emit_line(e, "%s_job job = {%s_call, buf, %s, %s, %lld};", e->m->name, k->id,
+		sized ? "size" : "NULL", k->scratch ? "scratch" : "NULL",
+		k->scratch ? (long long)e->f->scratch : 0);
 	emit_start(e);
 	buf_printf(e->out, "%s_share(threads, ", e->m->name);
 	emit_size_val(e, val_get(arg, "global_size")->a[0]);

@@ -392,10 +392,10 @@ static void put_row(Buf *out, const Module *m, const Function *f)
 		f->name ? f->name : m->name, size_count(f), in.n, f->outputs, states,
 		rows(f, size_count(f), "size"), rows(f, in.n, "input"),
 		rows(f, f->outputs, "output"), rows(f, states, "state"));
-	buf_printf(out, "\t\t%s, %s_WS_ALIGN, %s_packed_check, %s_packed_in_shape,\n"
+	buf_printf(out, "\t\t%s, %s_WS_ALIGN, %lld, %s_packed_check, %s_packed_in_shape,\n"
 		"\t\t%s_packed_shape, %s_packed_room,",
 		states ? arena_printf("(int64_t)sizeof(%s_state)", f->prefix) : "0", f->prefix,
-		f->prefix, f->prefix, f->prefix, f->prefix);
+		(long long)f->scratch, f->prefix, f->prefix, f->prefix, f->prefix);
 	buf_printf(out, " %s_packed_ws_bytes, %s, %s_packed_init_ws, %s_packed_call},\n",
 		f->prefix, states ? arena_printf("%s_packed_init_state", f->prefix) : "NULL",
 		f->prefix, f->prefix);

@@ -356,11 +356,13 @@ static void check_program(const UOp *program, const char *target)
 			target ? target : "a CPU");
 }
 
-/* Of temporaries: a vector's bytes where kernels have vectors. */
-static int64_t align_of(Nodes all)
+/* Of temporaries: a vector's bytes where kernels have vectors, or arrays there. */
+static int64_t align_of(Nodes all, int64_t scratch)
 {
 	enum { LEAST = 16, VECTOR = 64 };
 
+	if (scratch)
+		return VECTOR;
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_RANGE && val_is_str(all.at[i]->arg->a[1], "vector"))
 			return VECTOR;
@@ -393,7 +395,8 @@ static Function *function_of(Module *m, Code *code, const Graph *g, const char *
 		else
 			module_add_kernel(m, all.at[i]);
 	}
-	f->align = align_of(all);
+	f->scratch = code ? 0 : scratch_most(m, f);
+	f->align = align_of(all, f->scratch);
 	name_members(f, all);
 	add_sizes(m, f, &ids, all);
 	limit_sizes(f, o);

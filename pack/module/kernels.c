@@ -51,6 +51,30 @@ static const char *renamed(const char *src, const char *from, const char *to)
 	return r;
 }
 
+/* text with `by` before `at`, which is in it. */
+static const char *inserted(const char *text, const char *at, const char *by)
+{
+	return arena_printf("%.*s%s%s", (int)(at - text), text, by, at);
+}
+
+/* A kernel and its caller get the place of their arrays in the workspace. */
+static void add_scratch(Kernel *k)
+{
+	const char *head = strchr(k->caller, ')'), *call = strrchr(k->caller, ')'), *own;
+
+	scratch_take(k);
+	own = definition(k->src, k->id);
+	CHECK(own && head && call > head);
+	if (k->scratch) {
+		k->src = inserted(k->src, strchr(own, ')'),
+			", unsigned char *restrict const scratch");
+		k->caller = inserted(k->caller, call, ", scratch");
+	} else {
+		k->caller = inserted(k->caller, strstr(k->caller, "{\n") + 2, "\t(void)scratch;\n");
+	}
+	k->caller = inserted(k->caller, strchr(k->caller, ')'), ", unsigned char *scratch");
+}
+
 static Kernel kernel_of(const UOp *program, const char *id)
 {
 	const char *name = val_get(program->arg, "name")->s;
@@ -67,13 +91,15 @@ static Kernel kernel_of(const UOp *program, const char *id)
 	while (length && own[length - 1] == '\n')
 		length--;
 	bool is_static = !strncmp(own, "static ", 7);
-	return (Kernel){
+	Kernel k = {
 		.id = id,
 		.src = arena_printf("%.*s%s%.*s\n", (int)head, src, is_static ? "" : "static ",
 			(int)length, own),
 		.caller = call,
 		.program = program,
 	};
+	add_scratch(&k);
+	return k;
 }
 
 size_t module_add_kernel(Module *m, const UOp *program)

@@ -22,6 +22,8 @@ typedef struct {
 	/* void ID_call(…), which takes arrays of buffers and sizes */
 	const char *caller;
 	const UOp *program;
+	int64_t scratch, stack;         /* bytes of arrays: in the workspace; on the stack, -1:
+					   not known */
 } Kernel;
 /* The kernels for a GPU, whose sources are data. */
 typedef struct {
@@ -75,7 +77,8 @@ struct Function {
 	bool fixed;                     /* the workspace's size is a number, bytes */
 	int64_t bytes, bound;           /* bound: the most that is alive at once */
 	bool states;
-	bool retyped;                   /* some of the workspace has several types in turn */
+	int64_t scratch;                /* of each thread, at the workspace's end */
+	bool retyped;                   /* parts of the workspace may have several types in turn */
 	DType narrow;                   /* as asked for */
 	bool widens;                    /* some constants are stored narrow */
 	size_t prepares;                /* the first entries of the list, which init_ws runs */
@@ -160,11 +163,14 @@ bool module_vectors(const Module *m);
 /* Sets region and bytes of f. */
 void workspace_plan(Function *f);
 
-/* ---- scratch.c: what kernels keep on the stack */
+/* ---- scratch.c: what a thread needs for itself */
 
-/* The bytes of arrays of the kernel of f that has most; -1 when that of one is not known,
- * which is written by hand. Sizes of f are declared. */
-int64_t scratch_bytes(const Function *f);
+/* Takes the large arrays of a kernel from the stack: sets k's src, caller, scratch and stack. */
+void scratch_take(Kernel *k);
+/* The bytes of such arrays of the kernel of f that has most; of those that are left on the stack,
+ * -1 when that of one is not known, which is written by hand. */
+int64_t scratch_most(const Module *m, const Function *f);
+int64_t stack_most(const Module *m, const Function *f);
 
 /* ---- names.c: C identifiers */
 

@@ -5,7 +5,8 @@
  * Where all sizes are numbers the plan is that of document/memplan.c. Else offsets are sums of
  * symbolic sizes: temporaries that are never alive together share a region of the workspace, the
  * largest first, and each region begins where the one before ends. On a GPU each region is memory
- * of its own, and none is a part of another. */
+ * of its own, and none is a part of another. The last region is the first thread's scratch, behind
+ * which those of other threads are. */
 #include "module/module.h"
 #include <stdlib.h>
 
@@ -269,7 +270,12 @@ void workspace_plan(Function *f)
 		plan_numbers(&p);
 	else
 		plan_symbolic(&p);
-	f->retyped = has_types(&p);
+	f->retyped = f->scratch || has_types(&p);
+	if (f->scratch) {
+		vec_push(&f->region, ((Region){ix_const(f->scratch), f->fixed ? f->bytes : -1}));
+		f->bytes += f->scratch;
+		f->bound += f->scratch;
+	}
 	for (size_t i = 0; i < f->region.n; i++)
 		f->region.at[i].bytes = rounded_up(f->region.at[i].bytes, f->align);
 	vec_free(&p.life);

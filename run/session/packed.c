@@ -265,7 +265,8 @@ Packed *packed_open(const char *file, const char *function, const char *device,
 		f->init_state(p->state);
 	open_weights(p, file);
 	open_device(p, device);
-	p->ws = memory_alloc(f->ws_bytes(p->size) + ALIGN);
+	int64_t others = m->pool_start && threads > 1 ? threads - 1 : 0;
+	p->ws = memory_alloc(f->ws_bytes(p->size) + others * f->thread_bytes + ALIGN);
 	int error = p->how.device ? PACKED_OK : f->init_ws(p->size, p->ws, &p->how);
 	if (error)
 		refuse(p, error);
