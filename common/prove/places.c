@@ -67,8 +67,13 @@ static void leave(Walk *w)
 
 static UOp *elements_of(const UOp *storage)
 {
+	static ARENA Map known;
+	const Val *v = storage->arg->a[1];
+	UOp *size = map_get(&known, PKEY(v));
 	const char *err;
-	return size_from_val(storage->arg->a[1], &err);
+	if (!size && (size = size_from_val(v, &err)))
+		map_put(&known, PKEY(v), size);
+	return size;
 }
 
 /* Whether 0 <= e < size, by numbers, by symbols, or by cases. */
