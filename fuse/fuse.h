@@ -118,8 +118,9 @@ Nodes kernel_loads(UOp *kernel);             /* its LOAD nodes */
  * without a gate? */
 bool store_is_plain(UOp *store);
 bool has_op(UOp *root, Op op);
-/* value with the gate added to every LOAD in it */
-UOp *gate_loads(UOp *value, UOp *gate);
+/* value with the gate added to every LOAD in it but those of a place, which need none: they stay
+ * the same nodes as in a gate that tests that place */
+UOp *gate_loads(UOp *value, UOp *gate, UOp *place);
 
 /* ---- has_contraction.c */
 /* Does the kernel contain a contraction for which it is kept apart? *row gets the slot of the

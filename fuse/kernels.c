@@ -76,15 +76,25 @@ bool has_op(UOp *root, Op op)
 	return false;
 }
 
-static UOp *gate_one(UOp *u, void *gate)
+typedef struct { UOp *gate; Map safe; } Gating;
+
+static UOp *gate_one(UOp *u, void *ctx)
 {
-	if (u->op != OP_LOAD)
+	Gating *g = ctx;
+	if (u->op != OP_LOAD || map_get(&g->safe, PKEY(u)))
 		return u;
-	UOp *g = u->nsrc > 1 ? ix_and(gate, u->src[1]) : gate;
-	return NODE(OP_LOAD, u->dtype, VNIL, u->src[0], g);
+	UOp *gate = u->nsrc > 1 ? ix_and(g->gate, u->src[1]) : g->gate;
+	return NODE(OP_LOAD, u->dtype, VNIL, u->src[0], gate);
 }
 
-UOp *gate_loads(UOp *value, UOp *gate)
+UOp *gate_loads(UOp *value, UOp *gate, UOp *place)
 {
-	return walk_replace(value, gate_one, gate);
+	Gating g = {.gate = gate};
+	Nodes all = walk_brief(place);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_LOAD)
+			map_put(&g.safe, PKEY(all.at[i]), all.at[i]);
+	value = walk_replace(value, gate_one, &g);
+	map_free(&g.safe);
+	return value;
 }

@@ -48,7 +48,8 @@ static UOp *value_for(UOp *store, UOp *site, Change *slots)
 	if (site->nsrc < 2)
 		return value;
 	UOp *gate = site->src[1], *zero = const_num(value->dtype, 0);
-	return NODE(OP_WHERE, value->dtype, VNIL, gate, gate_loads(value, gate), zero);
+	return NODE(
+		OP_WHERE, value->dtype, VNIL, gate, gate_loads(value, gate, site->src[0]), zero);
 }
 
 /* A site whose index is itself loaded may contain another site. */

@@ -19,14 +19,15 @@ static struct {
 	bool interpret, devices, numbered, cast, fast, range, nan, sandbox;
 	VEC(const char *) feed;
 	Bindings operands;
-} opt = {.target = "clang"};
+} opt;
 
 static const Option options[] = {
 	{'o', "output", "TO", "a folder for NAME.npy of each output, FILE.npy for the only one, "
 		"FILE.npz or a ZeroMQ endpoint for all; -: standard output, as .npy", &opt.to},
 	{0, "numbered", NULL, "name the outputs output_0, output_1, …", &opt.numbered},
 	{'t', "target", "TARGET",
-		"what to compile for when the document is not compiled yet (clang)", &opt.target},
+		"what to compile for when the document is not compiled yet (that of --device, else "
+		"clang)", &opt.target},
 	{0, "interpret", NULL, "evaluate the document at its own level, without a compiler",
 		&opt.interpret},
 	{0, "interpret-only", "LIST",
@@ -103,13 +104,25 @@ static double seconds(void)
 	return s;
 }
 
+/* What to compile for: what was said, or what the device runs. */
+static const char *wanted_target(void)
+{
+	static const char *const of[] = {"opencl", "cuda"};
+	size_t n = opt.device ? strcspn(opt.device, ":") : 0;
+
+	for (size_t i = 0; !opt.target && i < sizeof of / sizeof *of; i++)
+		if (strlen(of[i]) == n && !memcmp(opt.device, of[i], n))
+			return of[i];
+	return opt.target ? opt.target : "clang";
+}
+
 /* The document, raised to the level at which it runs. */
 static Graph *raised(Graph *g)
 {
 	inputs_remember(g);
 	if (opt.interpret)
 		return g->level < LV_GRAPH ? stage_raise(g, LV_GRAPH, NULL, false) : g;
-	return g->level < LV_PROGRAM ? program_raise(g, opt.target) : g;
+	return g->level < LV_PROGRAM ? program_raise(g, wanted_target()) : g;
 }
 
 typedef struct { double begin, ready, called; } Times;
@@ -226,13 +239,16 @@ static void hand_over(const Graph *g)
 static bool is_elsewhere(const Graph *g)
 {
 	return programs_elsewhere(g) ||
-		(!opt.interpret && g->level < LV_PROGRAM && target_elsewhere(opt.target));
+		(!opt.interpret && g->level < LV_PROGRAM && target_elsewhere(wanted_target()));
 }
 
 static void call_session(void *s) { session_call(s); }
 
 static void handle(Graph *g, bool own)
 {
+	if (opt.only && opt.interpret && g->level <= LV_GRAPH)
+		die(USAGE, "--interpret-only names kernels, and a graph that --interpret runs has "
+			"none: leave --interpret out");
 	Feeds *feeds = feeds_parse(opt.feed.n, opt.feed.at, opt.shuffle);
 	CallOptions calls = calls_wanted();
 	SessionOptions o = {
@@ -310,7 +326,8 @@ static const char *operands_read(int argc, char **argv, int first, Bindings *ope
 		if (binding_parse(argv[i], &b))
 			vec_push(operands, b);
 		else if (file)
-			die(USAGE, "one document is enough: '%.80s' is too much", argv[i]);
+			die(USAGE, "one document is enough: '%.80s' is too much (an input is "
+				"given as NAME=FILE.npy)", argv[i]);
 		else
 			file = argv[i];
 	}

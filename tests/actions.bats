@@ -59,8 +59,8 @@ drawn() {
 	local list
 	printf 'input x f32[9, 7]\noutput y = cumsum(x, axis=0)\n' > s.t
 	tool trace s.t | tool fuse > s.mp
-	ok tool lower --opt 'scan_*: order 1 0' s.mp
-	for list in 'order 0 1' 'tile 0 2 1' 'grid 1' 'tile 1 2 1'; do
+	for list in 'order 1 0' 'grid 1' 'tile 1 2 1'; do ok tool lower --opt "scan_*: $list" s.mp; done
+	for list in 'order 0 1' 'tile 0 2 1' 'grid 2' 'split 0 2'; do
 		fails 4 tool lower --opt "scan_*: $list" s.mp || { echo "$list"; return 1; }
 	done
 	fails 4 tool lower -t opencl --opt 'scan_*: bind 16 0' s.mp

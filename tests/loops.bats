@@ -97,3 +97,9 @@ agrees() {
 	tool run --fast-compile own.mp x=rand n=4 -o compiled.npz
 	tool diff --rtol 1e-9 own.npz compiled.npz
 }
+
+@test "derivatives of random programs with loops and branches: both modes, differences, compiled, by checkpoints" {
+	"${PYTHON:=python3}" -c 'import numpy' || skip "no NumPy"
+	cd "$BATS_TEST_TMPDIR"
+	ok "$PYTHON" "$TESTS/grad_loops.py" "${SEED:-1}" "$(sanitized && echo 10 || echo 80)"
+}

@@ -40,10 +40,25 @@ void folder_remove(const char *path)
 	rmdir(path);
 }
 
+/* No signal may end the process between a file's making and its note, nor in the midst of removing
+ * what is no longer noted. */
+static sigset_t hold_signals(void)
+{
+	sigset_t ends, before;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &ends, &before);
+	return before;
+}
+
 void leftovers_remove(void)
 {
 	if (!left.owner || getpid() != left.owner)
 		return;
+	sigset_t before = hold_signals();
 	for (Leftover *s = left.top; s; s = s->next) {
 		char *path = s->path;
 		s->path = NULL;
@@ -52,6 +67,7 @@ void leftovers_remove(void)
 		else if (path && unlink(path))
 			rmdir(path);
 	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void leftovers_forget(void)
@@ -130,19 +146,6 @@ void leftover_add(const char *path, bool whole)
 	char *copy = xstrdup(path);
 
 	place_fill(place_take(), copy, whole);
-}
-
-/* No signal may end the process between a file's making and its note, nor a lack of memory. */
-static sigset_t hold_signals(void)
-{
-	sigset_t ends, before;
-
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &ends, &before);
-	return before;
 }
 
 static int make(char *template, bool folder)

@@ -60,6 +60,9 @@ Stream *stream_open(const char *name)
 	s->fd = standard ? 0 : open(name, O_RDONLY | O_CLOEXEC);
 	if (s->fd < 0)
 		die_errno("%s: cannot open", name);
+	struct stat st;
+	if (!standard && !fstat(s->fd, &st) && S_ISDIR(st.st_mode))
+		die(FAILED, "%s: cannot read: it is a folder", name);
 	if (!map_fd(s))
 		fcntl(s->fd, F_SETPIPE_SZ, PIPE_SIZE);
 	return s;
@@ -138,8 +141,10 @@ const void *stream_source(Stream *s, InputKind *kind, size_t *n)
 		read_more(s);
 	*kind = s->looked ? INPUT_DOCUMENT : input_kind(s->p + s->start, s->n - s->start, NULL);
 	s->looked = true;
-	if (*kind == INPUT_SHOWN || *kind == INPUT_OTHER)
+	if (*kind == INPUT_SHOWN || *kind == INPUT_OTHER) {
+		process.where = s->name;
 		input_refuse(s->p + s->start, s->n - s->start);
+	}
 	if (*kind == INPUT_DOCUMENT || *kind == INPUT_EMPTY)
 		return NULL;
 	while (!s->ended)

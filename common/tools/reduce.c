@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NO_CANDIDATE = 125, JOBS_MOST = 64 };
+enum { NO_CANDIDATE = 125, NO_COMMAND = 127, JOBS_MOST = 64 };
 
 static struct { const char *output, *seconds, *jobs; } opt;
 
@@ -80,7 +80,7 @@ static _Noreturn void become_judge(const Reduction *r, const char *file)
 	if (!some)
 		words_add(&w, file);
 	execvp(w.at[0], words_end(&w));
-	_exit(NO_CANDIDATE);
+	_exit(NO_COMMAND);
 }
 
 static const char *candidate_file(const Reduction *r, size_t k)
@@ -286,6 +286,8 @@ static void check_first(Reduction *r)
 	r->measure = measure + 1;
 	if (child_wait(child_of(r, &c, 0), r->seconds, &status))
 		die(FAILED, "the command does not end within %g s", r->seconds);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_COMMAND)
+		die(FAILED, "'%.200s' is not found, or ends with 127", r->command[0]);
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		die(FAILED, "the command does not end with 0 for the document as it is: %s %d",
 			WIFEXITED(status) ? "status" : "signal",

@@ -166,8 +166,28 @@ static int64_t constant_bytes(const Graph *g)
 	return sum;
 }
 
+/* A list given by hand is for some kernel. */
+static void check_given(const Graph *g)
+{
+	Buf all = {0};
+	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
+		const UOp *call = g->sink->src[i];
+		if (!call_has_kernel(call))
+			continue;
+		if (plan_given(lower_opt.actions, call->src[0]))
+			return;
+		if (all.n < 400)
+			buf_printf(&all, "%s%s", all.n ? ", " : "", kernel_name(call->src[0]));
+	}
+	if (all.n)
+		die(USAGE, "--opt: no kernel has a name as in '%.60s'; there are %s",
+			lower_opt.actions, buf_str(&all));
+}
+
 Graph *lower_actions(Graph *g)
 {
 	lower_constants = constant_bytes(g);
+	if (lower_opt.actions)
+		check_given(g);
 	return kernels_map(g, kernel_actions);
 }

@@ -206,9 +206,24 @@ static Array cast_to(const UOp *u, const char *path, Array a)
 
 /* Reads the file for the next of the inputs and sets variables from its shape. Other sizes are
  * compared later, when all variables have values. */
+/* What is neither a file nor looks like one's name may be a word that was meant. */
+static void check_word(const char *path)
+{
+	static const char *const words[] = {"rand", "zeros"};
+	Nearest near = {.word = path};
+
+	if (strpbrk(path, "./") || !access(path, F_OK))
+		return;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		nearest_try(&near, words[i]);
+	if (*nearest_hint(&near))
+		die(FAILED, "%s: cannot open: no such file%s", path, nearest_hint(&near));
+}
+
 static Array input_read(
 	const Graph *g, const UOp *u, const char *path, Inputs *r, Feeds *f, bool cast)
 {
+	check_word(path);
 	Array a = file_read(u, path);
 	VarEnv *env = &r->env;
 
@@ -445,6 +460,28 @@ static void match_sequence(const Val *elements, const Nodes *in, const char *fol
 			folder, elements->n);
 }
 
+static void name_tried(Nearest *near, Buf *all, const char *name)
+{
+	nearest_try(near, name);
+	buf_printf(all, "%s%s", all->n ? ", " : "", name);
+}
+
+static _Noreturn void no_operand(const Graph *g, const Nodes *in, const char *name)
+{
+	Nearest near = {.word = name};
+	Buf all = {0};
+
+	for (size_t k = 0; k < in->n; k++)
+		name_tried(&near, &all, buffer_name(in->at[k]));
+	for (size_t k = 0; g->vars->kind == VAL_MAP && k < g->vars->n; k++)
+		name_tried(&near, &all, g->vars->a[2 * k]->s);
+	if (*nearest_hint(&near))
+		die(USAGE, "the document has no input or size variable '%s'%s", name,
+			nearest_hint(&near));
+	die(USAGE, "the document has no input or size variable '%s'%s%s", name,
+		all.n ? "; it has " : "", all.n ? buf_str(&all) : "");
+}
+
 /* The operand for each input, NULL if there is none. */
 static const char **operands_match(const Graph *g, const Nodes *in, Bindings *b)
 {
@@ -465,7 +502,7 @@ static const char **operands_match(const Graph *g, const Nodes *in, Bindings *b)
 				found = true;
 			}
 		if (!found && (g->level <= LV_GRAPH || val_get(g->meta, "inputs")))
-			die(USAGE, "the document has no input or size variable '%s'", name);
+			no_operand(g, in, name);
 		if (!found)
 			warn("the document has no input or size variable '%s'", name);
 	}

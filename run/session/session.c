@@ -274,7 +274,8 @@ static const Exec *exec_of(const Session *s)
 	if (s->o.device) {
 		e = exec_find(s->o.device, &number);
 		if (!e)
-			die(UNSUPPORTED, "no device '%s'", s->o.device);
+			die(UNSUPPORTED, "no device '%s'; run --devices lists those there are",
+				s->o.device);
 		if (e != of[r] && s->programs.n && !s->o.interpret)
 			die(UNSUPPORTED, "device '%s' does not run target '%s'", s->o.device,
 				s->programs.at[0].target);
@@ -324,6 +325,26 @@ static void check_listed(const UOp *sink, const char *list)
 	}
 }
 
+/* Each name of --dump has to be a call's or a buffer's. */
+static void check_dumped(const Session *s)
+{
+	Nodes all = walk(s->g->sink);
+	for (const char *at = s->o.dump; *at; at += strcspn(at, ","), at += *at == ',') {
+		const char *item = arena_printf("%.*s", (int)strcspn(at, ","), at);
+		Nearest near = {.word = item};
+		size_t number = 0;
+		bool found = names_call(s->g->sink, item, &number);
+		for (size_t i = 0; i < all.n && !found; i++)
+			if (all.at[i]->op == OP_BUFFER) {
+				found = !strcmp(buffer_name(all.at[i]), item);
+				nearest_try(&near, buffer_name(all.at[i]));
+			}
+		if (!found)
+			die(USAGE, "--dump: no call, kernel or buffer is called '%.80s'%s", item,
+				nearest_hint(&near));
+	}
+}
+
 static size_t programs_launched(const Session *s, Program **p)
 {
 	Map need = {0};
@@ -362,6 +383,8 @@ static void load_programs(Session *s)
 	void **loaded;
 	Loaded *l = s->loaded = arena_alloc(sizeof *l);
 
+	if (s->o.dump)
+		check_dumped(s);
 	if (s->o.interpret_only)
 		check_listed(s->g->sink, s->o.interpret_only);
 	if (!s->o.interpret)

@@ -227,6 +227,7 @@ NodeList body_reads(const Body *b, size_t nroots, UOp *const *root)
 typedef struct {
 	Map *to;                /* node → its copy */
 	Map ids;                /* a loop's id + 1 → its copy's id + 1 */
+	NodeMade *make;         /* what a copy is, NULL: the same with other sources */
 	NodeList from, size;    /* sizes that the body binds, and those of the copy */
 } Copy;
 
@@ -282,7 +283,8 @@ static UOp *node_copy(Copy *c, UOp *u)
 		src[k] = copy_of(c->to, u->src[k]);
 	if (u->op == OP_BIND)
 		return bind_copy(c, u, src[0]);
-	UOp *v = node_new(u->op, u->dtype, u->nsrc, src, arg_of(c, u));
+	const Val *arg = arg_of(c, u);
+	UOp *v = c->make ? c->make(u, src, arg) : node_new(u->op, u->dtype, u->nsrc, src, arg);
 	if (u->op == OP_TURN || u->op == OP_CARRY)
 		step_made(v);
 	node_note(v, u->note);
@@ -291,9 +293,13 @@ static UOp *node_copy(Copy *c, UOp *u)
 
 void body_copy(const Body *b, size_t nroots, UOp *const *root, Map *to)
 {
-	Nodes all = {b->nodes.at, b->nodes.n};
+	nodes_copy((Nodes){b->nodes.at, b->nodes.n}, nroots, root, to, NULL);
+}
+
+void nodes_copy(Nodes all, size_t nroots, UOp *const *root, Map *to, NodeMade *make)
+{
 	Nodes need = nodes_within(all, nroots, root, to);
-	Copy c = {.to = to};
+	Copy c = {.to = to, .make = make};
 
 	for (size_t i = 0; i < need.n; i++)
 		if (!map_get(to, PKEY(need.at[i])))
@@ -303,16 +309,78 @@ void body_copy(const Body *b, size_t nroots, UOp *const *root, Map *to)
 	vec_free(&c.size);
 }
 
-UOp *loop_copy(UOp *loop)
+Nodes nodes_with_binds(size_t n, UOp *const *root)
 {
 	const NodeList *binds = &steps_made()->binds;
-	UOp **root = arena_alloc((binds->n + 1) * sizeof *root);
-	Map to = {0};
+	UOp **all = arena_alloc((n + binds->n + 1) * sizeof *all);
 
-	root[0] = loop;
+	memcpy(all, root, n * sizeof *root);
 	if (binds->n)
-		memcpy(root + 1, binds->at, binds->n * sizeof *root);
-	Nodes all = walk_many(1 + binds->n, root);
+		memcpy(all + n, binds->at, binds->n * sizeof *all);
+	return walk_many(n + binds->n, all);
+}
+
+/* The loops whose turn or states u depends on, as bits of their ids; those from 63 on share one. */
+static uint64_t loops_around(const UOp *u, const uint64_t *around)
+{
+	uint64_t set = 0, own = loop_of(u) < 0 ? 0 : 1ull << (loop_of(u) < 63 ? loop_of(u) : 63);
+
+	for (uint32_t k = 0; k < u->nsrc; k++)
+		set |= around[u->src[k]->id];
+	return u->op == OP_LOOP ? set & ~own : set | own;
+}
+
+/* Marks what depends on `from`, through the loops that read it. What is behind a DETACH does not,
+ * but in a loop that does: there is no value from before the step in its turns. */
+static uint8_t *moved_by(Nodes all, const UOp *from)
+{
+	Map binds = bound_sizes(), ids = {0};
+	uint8_t *moved = xcalloc(node_limit(), 1);
+	uint64_t *around = xcalloc(node_limit(), sizeof *around);
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < all.n; i++) {
+			UOp *u = all.at[i];
+			uint64_t id = (uint64_t)loop_of(u) + 1;
+			around[u->id] = loops_around(u, around);
+			bool still = u->op == OP_DETACH && !around[u->id];
+			moved[u->id] = u == from || (!still && any_read(u, &binds, moved)) ||
+				((u->op == OP_TURN || u->op == OP_CARRY) && map_get(&ids, id));
+			if (u->op == OP_LOOP && moved[u->id] && !map_get(&ids, id)) {
+				map_put(&ids, id, u);
+				more = true;
+			}
+		}
+	}
+	free(around);
+	map_free(&binds);
+	map_free(&ids);
+	return moved;
+}
+
+UOp *node_moved(UOp *root, UOp *from, UOp *to)
+{
+	Nodes all = nodes_with_binds(1, &root);
+	uint8_t *moved = moved_by(all, from);
+	Map copy = {0};
+
+	for (size_t i = 0; i < all.n; i++)
+		if (!moved[all.at[i]->id])
+			map_put(&copy, PKEY(all.at[i]), all.at[i]);
+	map_put(&copy, PKEY(from), to);
+	nodes_copy(all, 1, &root, &copy, NULL);
+	UOp *r = map_get(&copy, PKEY(root));
+	free(moved);
+	map_free(&copy);
+	return r;
+}
+
+UOp *loop_copy(UOp *loop)
+{
+	Map to = {0};
+	Nodes all = nodes_with_binds(1, &loop);
 	Body b = run_in(nodes_within(all, 1, &loop, NULL), loop, true);
 	body_copy(&b, 1, &loop, &to);
 	UOp *copy = map_get(&to, PKEY(loop));

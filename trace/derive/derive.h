@@ -61,6 +61,15 @@ NodeList body_reads(const Body *b, size_t n, UOp *const *root);
 /* Copies what the roots need of a body: adds to `to` (PKEY(node) → its copy), which has beforehand
  * what the copies read for nodes outside, where that is not the node itself. */
 void body_copy(const Body *b, size_t n, UOp *const *root, Map *to);
+/* Copies what the roots need of `all`, into `to` in the same way; make, unless it is NULL, makes a
+ * node's copy of its copied sources and its arg, in which loops and bound sizes have new names. */
+typedef UOp *NodeMade(UOp *u, UOp *const *src, const Val *arg);
+void nodes_copy(Nodes all, size_t n, UOp *const *root, Map *to, NodeMade *make);
+/* What these nodes need, sources first, and all BINDs. */
+Nodes nodes_with_binds(size_t n, UOp *const *root);
+/* root as it is when `from` is `to`: only what depends on it is copied, loops and branches too.
+ * What is behind a DETACH stays, but in loops that are copied. */
+UOp *node_moved(UOp *root, UOp *from, UOp *to);
 /* The LOOP with a body of its own. */
 UOp *loop_copy(UOp *loop);
 /* A CARRY more of the loop that `carry` is of. */

@@ -161,13 +161,17 @@ static UOp *viewed(const Sweep *s, UOp *u)
 static void find_reads(Back *b)
 {
 	NodeList all = body_reads(&b->body, (size_t)(b->p.states + b->p.values), b->p.state);
+	Map seen = {0};
 
+	/* a value may be read as it is and by its views */
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = viewed(b->s, all.at[i]);
-		if (u == all.at[i] || !map_get(&b->given, PKEY(u)))
+		if (!map_get(&seen, PKEY(u)))
 			vec_push(&b->read, u);
+		map_put(&seen, PKEY(u), u);
 		map_put(&b->given, PKEY(u), u);
 	}
+	map_free(&seen);
 	vec_free(&all);
 }
 
