@@ -56,6 +56,10 @@ static void narrow_deep(Known *k, UOp *u, Wide lo, Wide hi, int depth)
 		lo = lo > -FAR / d ? lo * d : -FAR;
 		hi = hi < FAR / d - 1 ? hi * d + d - 1 : FAR;
 		narrow_deep(k, u->src[0], lo, hi, depth);
+	} else if (u->op == OP_ADD && ix_is_const(u->src[1], &d) && span_exact(k, u)) {
+		lo = lo > -FAR ? lo - d : -FAR;
+		hi = hi < FAR ? hi - d : FAR;
+		narrow_deep(k, u->src[0], lo, hi, depth);
 	} else if (u->op == OP_MUL && lo > 0 && span_of(k, u->src[0]).lo >= 0 &&
 		span_of(k, u->src[1]).lo >= 0 && span_exact(k, u)) {
 		narrow_deep(k, u->src[0], 1, FAR, depth);
