@@ -302,3 +302,88 @@ END
 		tool diff want.npz have.npz
 	done
 }
+
+@test "prove: an integer that is looked up under a gate of its own, by what is loaded twice" {
+	cat > twice.l <<'END'
+sluice 1 schedule
+meta {inputs: ["x"]}
+%0 = CONST i64 5
+%1 = BUFFER i64 {name: "x", shape: [5], role: "input"}
+%2 = BUFFER i64 {name: "y", shape: [5], role: "output"}
+%3 = RANGE i64 %0 [0, "loop"]
+%4 = PARAM i64 {slot: 1, shape: [5]}
+%5 = INDEX i64 %4 %3
+%6 = LOAD i64 %5
+%7 = MUL i64 %6 %6
+%8 = PARAM i64 {slot: 0, shape: [5]}
+%9 = INDEX i64 %8 %3
+%10 = CONST i64 -1
+%11 = CONST i64 0
+%12 = CMPLT bool %7 %0
+%13 = CMPLT bool %10 %7
+%14 = AND bool %13 %12
+%15 = INDEX i64 %4 %7
+%16 = LOAD i64 %15 %14
+%17 = CMPLT bool %16 %0
+%18 = CMPLT bool %10 %16
+%19 = AND bool %18 %17
+%20 = LOAD i64 %5 %19
+%21 = MUL i64 %20 %20
+%22 = CMPLT bool %21 %0
+%23 = CMPLT bool %10 %21
+%24 = INDEX i64 %4 %21
+%25 = AND bool %19 %23
+%26 = AND bool %25 %22
+%27 = LOAD i64 %24 %26
+%28 = WHERE i64 %19 %27 %11
+%29 = INDEX i64 %4 %28
+%30 = LOAD i64 %29 %19
+%31 = STORE %9 %30
+%32 = KERNEL %31 {name: "E_5"}
+%33 = CALL %32 %2 %1
+%34 = SINK %33 {names: ["y"]}
+END
+	tool show -p twice.l > twice.s
+	tool fuse twice.s > twice.f
+	for t in clang opencl; do tool lower -t "$t" twice.f > "twice.$t"; done
+	proved twice
+	# a product that is none of those which are looked up
+	edited twice.s other 's/%21 = MUL/%21 = ADD/'
+	fails 4 tool prove -q other
+}
+
+# searches N: N kernels, each with a place that is inside, which is neither shown nor refuted
+searches() {
+	printf '%s\n' 'sluice 1 schedule' 'meta {inputs: ["i", "x"]}' '%0 = CONST i64 5' \
+		'%1 = BUFFER i64 {name: "i", shape: [5], role: "input"}' \
+		'%2 = BUFFER f32 {name: "x", shape: [50], role: "input"}' \
+		'%3 = RANGE i64 %0 [0, "loop"]' '%4 = PARAM i64 {slot: 1, shape: [5]}' \
+		'%5 = INDEX i64 %4 %3' '%6 = LOAD i64 %5' '%7 = MUL i64 %6 %6' '%8 = ADD i64 %7 %6' \
+		'%9 = CONST i64 1' '%10 = AND i64 %8 %9' '%11 = PARAM f32 {slot: 2, shape: [50]}' \
+		'%12 = PARAM f32 {slot: 0, shape: [5]}' '%13 = INDEX f32 %12 %3'
+	awk -v n="$1" 'BEGIN {
+		for (k = 1; k <= n; k++) {
+			at = 6 + 8 * k
+			printf "%%%d = CONST i64 %d\n", at, 99 + k
+			printf "%%%d = MUL i64 %%10 %%%d\n", at + 1, at
+			printf "%%%d = INDEX f32 %%11 %%%d\n", at + 2, at + 1
+			printf "%%%d = LOAD f32 %%%d\n", at + 3, at + 2
+			printf "%%%d = STORE %%13 %%%d\n", at + 4, at + 3
+			printf "%%%d = KERNEL %%%d {name: \"k%d\"}\n", at + 5, at + 4, k
+			printf "%%%d = BUFFER f32 {name: \"y%d\", shape: [5], role: \"output\"}\n", at + 6, k
+			printf "%%%d = CALL %%%d %%%d %%1 %%2\n", at + 7, at + 5, at + 6
+			calls = calls " %" at + 7
+			names = names (k > 1 ? ", " : "") "\"y" k "\""
+		}
+		printf "%%%d = SINK%s {names: [%s]}\n", at + 8, calls, names
+	}'
+}
+
+@test "prove: a document has so many searches, and no more however many kernels need them" {
+	searches 200 | tool show -p > many
+	# each alone takes 80 ms
+	(ulimit -t 4; tool prove --pass many > gated 2> shown)
+	[ "$(grep -c ' 1 with symbols' shown)" -eq 200 ]
+	# what was not shown has a gate
+	[ "$(tool show gated | grep -cE 'LOAD f32 %[0-9]+ %[0-9]+')" -eq 200 ]
+}

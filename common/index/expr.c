@@ -59,6 +59,10 @@ int mono_atoms(UOp *m, UOp **atom)
 
 	if (m->op == OP_CONST)
 		return 0;
+	if (m->op != OP_MUL) {
+		atom[0] = m;
+		return 1;
+	}
 	for (stack[top++] = m; top; ) {
 		UOp *u = stack[--top];
 		bool scaled = u->op == OP_MUL && (is_const(u->src[0]) || is_const(u->src[1]));
@@ -109,6 +113,8 @@ UOp *mono_div(UOp *a, UOp *b)
 		return a;
 	if (a == b)
 		return ix_const(1);
+	if (a->op != OP_MUL)
+		return NULL;
 	int n = mono_atoms(a, x), m = mono_atoms(b, y);
 	for (int i = 0; i < m; i++) {
 		int j = 0;

@@ -151,6 +151,9 @@ UOp *index_plain(UOp *u)
 /* Under some conditions: what was opened, and the LETs that stay. */
 typedef struct { UOp *const *cond; Map done, kept; int depth; } Opening;
 
+/* What u is under n conditions. */
+typedef struct { UOp *u, *to, *const *cond; size_t n; } Opened;
+
 enum { MOST_DEPTH = 1000 };
 
 static UOp *open_node(Opening *o, UOp *u);
@@ -193,10 +196,18 @@ static void open_under(Opening *o, size_t n, UOp *const *cond)
 UOp *index_open(UOp *u, size_t n, UOp *const *cond)
 {
 	static ARENA Opening last[2];
+	static ARENA Map known;
 	Opening *o = &last[n > 0];
+	uint64_t key = hash_mix(PKEY(n ? cond : NULL), PKEY(u));
+	Opened *before = map_get(&known, key);
+	if (before && before->u == u && before->cond == (n ? cond : NULL) && before->n == n)
+		return before->to;
 	if (n && o->cond != cond)
 		open_under(o, n, cond);
-	return open_node(o, u);
+	before = arena_alloc(sizeof *before);
+	*before = (Opened){u, open_node(o, u), n ? cond : NULL, n};
+	map_put(&known, key, before);
+	return before->to;
 }
 
 static const char *leaf_name(UOp *u, void *ctx)

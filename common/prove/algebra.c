@@ -396,9 +396,19 @@ static bool by_fact(Known *k, const Sum *s, const Sum *f, UOp *atom, Sum *out)
 		add_ok(out->k, (d.k > 0 ? d.k : -d.k) - 1, &out->k);
 }
 
-/* By `depth` facts, the latest first, which say more; sizes are taken out last. */
+static bool has_atom(const Sum *s, UOp *atom)
+{
+	for (int i = 0; i < s->n; i++)
+		if (mono_div(s->t[i].m, atom))
+			return true;
+	return false;
+}
+
+/* By at most `depth` facts, the latest first, which say more; sizes are taken out last. The first
+ * one that says nothing of s stands for one fact less. */
 static bool facts_hold(Known *k, const Sum *s, int depth)
 {
+	bool less = false;
 	Sum t;
 
 	if (!depth)
@@ -407,9 +417,12 @@ static bool facts_hold(Known *k, const Sum *s, int depth)
 		for (size_t i = k->fact.n; i-- > 0; )
 			for (int j = 0; j < k->fact.at[i].n && k->budget > 0; j++) {
 				UOp *a = k->fact.at[i].t[j].m;
-				if (a->op != OP_MUL && (a->op == OP_VAR) == sizes &&
-					by_fact(k, s, &k->fact.at[i], a, &t) &&
-					facts_hold(k, &t, depth - 1))
+				if (a->op == OP_MUL || (a->op == OP_VAR) != sizes ||
+					(less && !has_atom(s, a)) ||
+					!by_fact(k, s, &k->fact.at[i], a, &t))
+					continue;
+				less |= !has_atom(s, a);
+				if (facts_hold(k, &t, depth - 1))
 					return true;
 			}
 	return false;

@@ -75,9 +75,33 @@ static void check_slots(const ProvedCall *c)
 
 /* ---- order */
 
+/* The accesses of a kernel that matter here: of each PARAM the first of a kind. */
+static Accesses first_accesses(UOp *kernel)
+{
+	static ARENA Map known;
+	Accesses all = kernel_accesses(kernel), *first = map_get(&known, PKEY(kernel));
+	Map seen = {0};
+	if (first)
+		return *first;
+	Access *at = arena_alloc((all.n + 1) * sizeof *at);
+	first = arena_alloc(sizeof *first);
+	*first = (Accesses){at, 0};
+	for (size_t i = 0; i < all.n; i++) {
+		const Access *a = &all.at[i];
+		uint64_t key = PKEY(memory_of(a)) + a->store + (a->value != NULL);
+		if (memory_of(a)->op != OP_PARAM || map_get(&seen, key))
+			continue;
+		map_put(&seen, key, first);
+		at[first->n++] = *a;
+	}
+	map_free(&seen);
+	map_put(&known, PKEY(kernel), first);
+	return *first;
+}
+
 static void check_kernel(Progress *p, const ProvedCall *c)
 {
-	Accesses all = kernel_accesses(c->kernel);
+	Accesses all = first_accesses(c->kernel);
 	Map first = {0};        /* buffer: the first access to it */
 	check_slots(c);
 	/* what a kernel writes before it reads it need not be written before */

@@ -13,13 +13,14 @@
 /* ---- what an expression depends on */
 
 /* What there is in an expression, whoever asks. */
-enum { DATA = 1, GROUP = 2, WORK = 4, LOOP = 8, COUNTER = 16, SEEN = 32 };
+enum { DATA = 1, GROUP = 2, WORK = 4, LOOP = 8, COUNTER = 16, SEEN = 32, QUOTIENT = 64 };
 static ARENA TABLE(uint8_t) parts;
 
 static uint8_t own_part(const UOp *u)
 {
 	switch (u->op) {
 	case OP_LOAD: case OP_RREDUCE: case OP_RSCAN: case OP_RSORT: return SEEN | DATA;
+	case OP_FLOORDIV: return SEEN | QUOTIENT;
 	case OP_SPECIAL: return SEEN | (u->arg->s[0] == 'g' ? GROUP : WORK);
 	case OP_RANGE: return SEEN | (strcmp(range_kind(u), "loop") ? COUNTER : LOOP);
 	default: return SEEN;
@@ -52,6 +53,8 @@ static uint8_t parts_of(UOp *u)
 }
 
 bool moves_plainly(UOp *u) { return !(parts_of(u) & DATA); }
+
+bool has_quotient(UOp *u) { return parts_of(u) & QUOTIENT; }
 
 static bool has_lane(const Digits *d, UOp *u)
 {

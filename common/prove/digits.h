@@ -32,6 +32,7 @@ typedef struct {
 int moves_with(const Digits *d, UOp *u);
 /* Whether it depends on nothing that is loaded or folded. */
 bool moves_plainly(UOp *u);
+bool has_quotient(UOp *u);
 /* Adds the digits of n places. */
 void digits_of(Digits *d, const Place *p);
 /* Whether a node has the same value in two items that touch one place. */

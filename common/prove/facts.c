@@ -2,6 +2,7 @@
  * and is kept as a sum that is not negative.
  *
  *     r0 + r1 < 9      r0 <= 8, r1 <= 8, and 8 - r0 - r1 >= 0 */
+#include "prove/digits.h"
 #include "prove/places.h"
 #include <stdlib.h>
 
@@ -54,6 +55,10 @@ static void narrow_deep(Known *k, UOp *u, Wide lo, Wide hi, int depth)
 	} else if (u->op == OP_FLOORDIV && ix_is_const(u->src[1], &d) && d > 0) {
 		lo = lo > -FAR / d ? lo * d : -FAR;
 		hi = hi < FAR / d - 1 ? hi * d + d - 1 : FAR;
+		narrow_deep(k, u->src[0], lo, hi, depth);
+	} else if (u->op == OP_ADD && ix_is_const(u->src[1], &d) && span_exact(k, u)) {
+		lo = lo > -FAR ? lo - d : -FAR;
+		hi = hi < FAR ? hi - d : FAR;
 		narrow_deep(k, u->src[0], lo, hi, depth);
 	} else if (u->op == OP_MUL && lo > 0 && span_of(k, u->src[0]).lo >= 0 &&
 		span_of(k, u->src[1]).lo >= 0 && span_exact(k, u)) {
@@ -185,18 +190,39 @@ static bool floor_sum(const Sum *u, const Sum *d, int64_t least, Sum *out)
 	return add_ok(out->k, -(rest.k < 0), &out->k);
 }
 
+/* A quotient whose parts are sums: x//d, where d is at least `least`. */
+typedef struct { UOp *q; Sum x, d; Wide least; } Quotient;
+
+static Quotient quotient_of(Known *k, UOp *q)
+{
+	Quotient r = {.q = q, .least = span_of(k, q->src[1]).lo};
+
+	sum_parts(k, q->src[0], &r.x);
+	sum_parts(k, q->src[1], &r.d);
+	return r;
+}
+
+/* Whether a sum has one of the terms of another. */
+static bool shares_term(const Sum *a, const Sum *b)
+{
+	for (int i = 0; i < a->n; i++)
+		if (sum_coef(b, a->t[i].m))
+			return true;
+	return false;
+}
+
 /* Of the fact u - x >= 0 follows u//d - x//d >= 0, for a positive d. Where u//d is a sum again, it
  * is added. */
-static void assume_quotient(Known *k, UOp *q, const Sum *fact)
+static void assume_quotient(Known *k, const Quotient *q, const Sum *fact)
 {
-	Sum u = *fact, x, d, r;
-	Wide least = span_of(k, q->src[1]).lo;
+	Sum u, r;
 
-	sum_parts(k, q->src[0], &x);
-	sum_parts(k, q->src[1], &d);
-	if (!x.n || !sum_plus(&u, 1, &x) || u.n >= x.n + fact->n)
+	if (!shares_term(&q->x, fact))
 		return;
-	if (floor_sum(&u, &d, (int64_t)least, &r) && sum_term(&r, -1, q))
+	u = *fact;
+	if (!sum_plus(&u, 1, &q->x) || u.n >= q->x.n + fact->n)
+		return;
+	if (floor_sum(&u, &q->d, (int64_t)q->least, &r) && sum_term(&r, -1, q->q))
 		assume_sum(k, &r);
 }
 
@@ -234,9 +260,12 @@ static bool ranges_fact(Known *k, const Sum *x, Sum *fact)
 
 void assume_quotients(Known *k, UOp *u)
 {
-	Nodes all = walk(u);
-	Sum x, fact;
+	Nodes all = {0};
+	Quotient of;
+	Sum fact;
 
+	if (has_quotient(u) || !moves_plainly(u))
+		all = walk(u);
 	for (size_t i = 0; i < all.n && k->fact.n < FACTS; i++) {
 		UOp *q = all.at[i];
 		size_t facts = k->fact.n;
@@ -246,13 +275,13 @@ void assume_quotients(Known *k, UOp *u)
 		if (q->op != OP_FLOORDIV || q->dtype != DT_I64 || !span_exact(k, q->src[0]) ||
 			span_of(k, q->src[1]).lo <= 0)
 			continue;
+		of = quotient_of(k, q);
 		for (size_t f = 0; f < facts; f++) {
 			fact = k->fact.at[f];
-			assume_quotient(k, q, &fact);
+			assume_quotient(k, &of, &fact);
 		}
-		sum_parts(k, q->src[0], &x);
-		if (ranges_fact(k, &x, &fact))
-			assume_quotient(k, q, &fact);
+		if (ranges_fact(k, &of.x, &fact))
+			assume_quotient(k, &of, &fact);
 	}
 }
 
@@ -346,7 +375,7 @@ static void narrow_term(Known *k, const Sum *f, int i)
 
 void assume_loads(Known *k, UOp *u)
 {
-	Nodes all = walk(u);
+	Nodes all = moves_plainly(u) ? (Nodes){0} : walk(u);
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *load = all.at[i];
 		while (load->op == OP_LET)

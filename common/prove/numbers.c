@@ -17,11 +17,13 @@ static uint64_t number_mul(uint64_t a, uint64_t b)
 }
 
 typedef struct { uint32_t round; uint64_t scope, number; } Noted;
-/* of a register that is stored to from statement `first` to statement `last` */
-typedef struct { uint64_t key; uint32_t first, last; } Cell;
-/* What a register's cell holds at the beginning of an iteration: what it held before the loop, as
- * long as no round has shown that the loop changes it. */
-typedef struct { uint64_t name, entry, back, cell; uint32_t next; bool changes; } Phi;
+/* What a cell of a register holds; where its last Change is, from 1. */
+typedef struct { uint64_t key, number; uint32_t changed; } Cell;
+/* The first store to a cell in a loop: what it held before, if anything, and where the Change
+ * before that is. */
+typedef struct { uint32_t cell, before; uint64_t was; bool known; } Change;
+/* What a register's cell that a loop changes holds at the beginning of an iteration. */
+typedef struct { uint64_t name, entry, back, cell; uint32_t next; } Phi;
 typedef struct { uint64_t range, number; } Bound;
 
 struct Numbers {
@@ -32,11 +34,12 @@ struct Numbers {
 	Map state;              /* registers that are one cell, which holds all that was stored */
 	Map set[WORLDS];        /* node: its number + 1, as in the maps below */
 	Map let[WORLDS];
-	Map cell[WORLDS];       /* cell: its content */
+	Map cell[WORLDS];       /* cell: its place in `cells` */
 	Map written;            /* PARAMs of buffers that the kernel writes */
 	Map defined;            /* register: the conditions around it + 1 */
-	Map stored;             /* register: first and last statement that stores to it */
 	VEC(Cell) cells[WORLDS];
+	VEC(Change) change[WORLDS];
+	VEC(uint32_t) before[WORLDS];   /* Changes before each open loop */
 	VEC(Phi) phi;           /* linked by loop and world, from head on; numbers + 1 */
 	uint32_t *head[WORLDS];
 	Map phi_of;
@@ -49,7 +52,7 @@ struct Numbers {
 	uint32_t epoch;         /* BARRIERs so far */
 	int depth;
 	Instead instead;        /* number_decide() */
-	bool again;             /* a cell changes that was taken not to */
+	bool again;             /* a cell changes that was taken to hold what it held before */
 	bool failed;
 };
 
@@ -83,6 +86,13 @@ static uint64_t hashed(Numbers *n, int w, const UOp *u, uint64_t seed, uint32_t 
 	for (uint32_t i = from; i < u->nsrc; i++)
 		h = number_mix(h, value(n, w, u->src[i]));
 	return number_mix(h, u->arg->hash);
+}
+
+/* NULL before it was stored to. */
+static Cell *cell_at(const Numbers *n, int w, uint64_t key)
+{
+	uint64_t at;
+	return get(&n->cell[w], key, &at) ? &n->cells[w].at[at] : NULL;
 }
 
 static bool is_state(const Numbers *n, const UOp *memory)
@@ -132,10 +142,11 @@ static uint64_t loaded(Numbers *n, int w, UOp *u)
 	} else if (is_shared(m)) {
 		/* one for all items of the group, between two barriers */
 		x = n->apart ? unique(n) : number_mix(cell_key(n, w, index), n->epoch);
-	} else if (!get(&n->cell[w], cell_key(n, w, index), &x)) {
-		x = unique(n);
-	} else if (is_state(n, m)) {
-		x = number_mix(x, value(n, w, index->src[1]));
+	} else {
+		const Cell *c = cell_at(n, w, cell_key(n, w, index));
+		x = c ? c->number : unique(n);
+		if (c && is_state(n, m))
+			x = number_mix(x, value(n, w, index->src[1]));
 	}
 	uint64_t gate = u->nsrc > 1 ? value(n, w, u->src[1]) : truth(true);
 	return is_true(gate) ? x : number_mix(x, gate);
@@ -333,24 +344,37 @@ bool number_is_set(const Numbers *n, int world, UOp *u)
 
 /* ---- statements */
 
-static Cell cell_of(const Numbers *n, const UOp *memory, uint64_t key)
+/* A loop notes what a cell held as it is first stored to there. */
+static void set_cell(Numbers *n, int w, uint64_t key, uint64_t x)
 {
-	uint64_t x = (uint64_t)(uintptr_t)map_get(&n->stored, PKEY(memory));
-	return (Cell){key, x ? (uint32_t)(x >> 32) : UINT32_MAX, (uint32_t)x};
+	Cell *c = cell_at(n, w, key);
+	size_t open = n->before[w].n;
+	bool known = c != NULL;
+	if (!c) {
+		put(&n->cell[w], key, n->cells[w].n);
+		vec_push(&n->cells[w], ((Cell){.key = key}));
+		c = &n->cells[w].at[n->cells[w].n - 1];
+	}
+	if (open && c->changed <= n->before[w].at[open - 1]) {
+		uint32_t at = (uint32_t)(c - n->cells[w].at);
+		vec_push(&n->change[w], ((Change){at, c->changed, c->number, known}));
+		c->changed = (uint32_t)n->change[w].n;
+	}
+	c->number = x;
 }
 
 static void put_cell(Numbers *n, int w, const UOp *index, uint64_t x)
 {
-	uint64_t key = cell_key(n, w, index), was;
-	bool known = get(&n->cell[w], key, &was);
+	uint64_t key = cell_key(n, w, index);
+	const Cell *c = cell_at(n, w, key);
+	bool known = c != NULL;
+	uint64_t was = known ? c->number : 0;
 	size_t outer = (uintptr_t)map_get(&n->defined, PKEY(index->src[0]));
 	if (is_state(n, index->src[0]))
-		x = number_mix(number_mix(known ? was : 0, value(n, w, index->src[1])), x);
+		x = number_mix(number_mix(was, value(n, w, index->src[1])), x);
 	for (size_t i = n->cond[w].n; known && i >= outer && i > 0; i--)
 		x = number_mix(number_mix(x, n->cond[w].at[i - 1]), was);
-	if (!known)
-		vec_push(&n->cells[w], cell_of(n, index->src[0], key));
-	put(&n->cell[w], key, x);
+	set_cell(n, w, key, x);
 }
 
 static void store(Numbers *n, int w, uint32_t at, const UOp *s)
@@ -367,62 +391,55 @@ static void store(Numbers *n, int w, uint32_t at, const UOp *s)
 	n->cond[w].n -= !is_true(gate);
 }
 
-static Phi *phi_at(Numbers *n, int w, uint32_t loop, uint64_t cell, uint64_t name)
+/* Adds a phi for a cell that has none yet in this loop. */
+static void add_phi(Numbers *n, int w, uint32_t loop, const Cell *c, uint64_t was)
 {
-	uint64_t key = hash_mix(hash_mix(loop, cell), w);
-	uintptr_t i = (uintptr_t)map_get(&n->phi_of, key);
-	if (!i) {
-		vec_push(&n->phi, ((Phi){.name = name, .cell = cell,
-			.next = n->head[w][loop]}));
-		i = n->phi.n;
-		n->head[w][loop] = i;
-		map_put(&n->phi_of, key, (void *)i);
-	}
-	return &n->phi.at[i - 1];
+	uint64_t key = hash_mix(hash_mix(loop, c->key), w);
+	if (map_get(&n->phi_of, key))
+		return;
+	vec_push(&n->phi, ((Phi){number_mix(n->call->kernel->src[loop]->id, 7), was, c->number,
+		c->key, n->head[w][loop]}));
+	n->head[w][loop] = (uint32_t)n->phi.n;
+	map_put(&n->phi_of, key, n);
+	n->again = true;
 }
 
-static void loop_begins(Numbers *n, int w, uint32_t at, uint32_t end, UOp *range)
+static void loop_begins(Numbers *n, int w, uint32_t at, UOp *range)
 {
 	vec_push(&n->size[w], value(n, w, range->src[0]));
+	vec_push(&n->before[w], (uint32_t)n->change[w].n);
 	if (map_get(&n->own, at + 1))
 		vec_push(&n->bound, ((Bound){PKEY(range), number_mix(range->id, 2)}));
-	for (size_t i = 0; i < n->cells[w].n; i++) {
-		const Cell *c = &n->cells[w].at[i];
-		if (c->last < at || c->first > end)
+	for (uint32_t i = n->head[w][at]; i; i = n->phi.at[i - 1].next) {
+		Phi *p = &n->phi.at[i - 1];
+		const Cell *c = cell_at(n, w, p->cell);
+		if (!c)
 			continue;
-		Phi *p = phi_at(n, w, at, c->key, number_mix(range->id, 7));
-		get(&n->cell[w], c->key, &p->entry);
-		if (p->changes)
-			put(&n->cell[w], c->key, p->name);
+		p->entry = c->number;
+		set_cell(n, w, p->cell, p->name);
 	}
 }
 
 static void loop_ends(Numbers *n, int w, uint32_t at)
 {
 	uint64_t trips = n->size[w].at[--n->size[w].n];
+	uint32_t before = n->before[w].at[--n->before[w].n];
 	n->bound.n -= map_get(&n->own, at + 1) != NULL;
-	for (uint32_t i = n->head[w][at]; i; i = n->phi.at[i - 1].next) {
+	uint32_t phis = n->head[w][at];
+	for (size_t i = before; i < n->change[w].n; i++) {
+		const Change *d = &n->change[w].at[i];
+		const Cell *c = &n->cells[w].at[d->cell];
+		if (d->known && d->before <= before && c->number != d->was)
+			add_phi(n, w, at, c, d->was);
+	}
+	for (uint32_t i = phis; i; i = n->phi.at[i - 1].next) {
 		Phi *p = &n->phi.at[i - 1];
-		if (!get(&n->cell[w], p->cell, &p->back))
+		const Cell *c = cell_at(n, w, p->cell);
+		if (!c)
 			continue;
-		if (p->changes)
-			put(&n->cell[w], p->cell, number_mix(p->name, trips));
-		else if (p->back != p->entry)
-			p->changes = n->again = true;
+		p->back = c->number;
+		set_cell(n, w, p->cell, number_mix(p->name, trips));
 	}
-}
-
-/* Where the loop that begins at a statement ends. */
-static uint32_t loop_end(const UOp *kernel, uint32_t at)
-{
-	uint32_t i = at + 1, depth = 1;
-	for (; i < kernel->nsrc; i++) {
-		depth += kernel->src[i]->op == OP_RANGE;
-		depth -= kernel->src[i]->op == OP_ENDRANGE;
-		if (!depth)
-			break;
-	}
-	return i;
 }
 
 /* A LET may be known under the form that it has in a place. */
@@ -441,7 +458,7 @@ static void statement(Numbers *n, int w, uint32_t at, uint32_t loop)
 	UOp *s = n->call->kernel->src[at];
 	table_round(&note);
 	switch (s->op) {
-	case OP_RANGE: loop_begins(n, w, at, loop_end(n->call->kernel, at), s); break;
+	case OP_RANGE: loop_begins(n, w, at, s); break;
 	case OP_ENDRANGE: loop_ends(n, w, loop); break;
 	case OP_IF: vec_push(&n->cond[w], value(n, w, s->src[0])); break;
 	case OP_ENDIF: n->cond[w].n--; break;
@@ -461,7 +478,7 @@ static void go_through(Numbers *n)
 	VEC(uint32_t) open = {0};
 	for (int w = 0; w < WORLDS; w++) {
 		map_free(&n->cell[w]);
-		n->cells[w].n = 0;
+		n->cells[w].n = n->change[w].n = 0;
 	}
 	n->bound.n = 0;
 	n->epoch = 0;
@@ -487,16 +504,13 @@ static int by_number(const void *a, const void *b)
 static size_t refine(Numbers *n)
 {
 	uint64_t *name = xcalloc(n->phi.n + 1, sizeof *name);
-	size_t kinds = 0, named = 0;
+	size_t kinds = 0;
 	for (size_t i = 0; i < n->phi.n; i++) {
 		Phi *p = &n->phi.at[i];
-		if (!p->changes)
-			continue;
-		p->name = number_mix(number_mix(p->name, p->entry), p->back);
-		name[named++] = p->name;
+		p->name = name[i] = number_mix(number_mix(p->name, p->entry), p->back);
 	}
-	qsort(name, named, sizeof *name, by_number);
-	for (size_t i = 0; i < named; i++)
+	qsort(name, n->phi.n, sizeof *name, by_number);
+	for (size_t i = 0; i < n->phi.n; i++)
 		kinds += !i || name[i] != name[i - 1];
 	free(name);
 	return kinds;
@@ -526,14 +540,11 @@ static void note_stores(Numbers *n)
 	Accesses all = kernel_accesses(n->call->kernel);
 	Map written = {0};
 	for (size_t i = 0; i < all.n; i++) {
-		const UOp *m = memory_of(&all.at[i]), *b = access_buffer(n->call->call, &all.at[i]);
+		const UOp *b = access_buffer(n->call->call, &all.at[i]);
 		if (!all.at[i].store)
 			continue;
 		if (b)
 			map_put(&written, PKEY(b), (void *)b);
-		uint64_t x = (uint64_t)(uintptr_t)map_get(&n->stored, PKEY(m));
-		uint64_t first = x ? x >> 32 : all.at[i].at;
-		map_put(&n->stored, PKEY(m), (void *)(uintptr_t)(first << 32 | all.at[i].at));
 	}
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *b = access_buffer(n->call->call, &all.at[i]);
@@ -564,6 +575,8 @@ void numbers_free(Numbers *n)
 		map_free(&n->let[w]);
 		map_free(&n->cell[w]);
 		vec_free(&n->cells[w]);
+		vec_free(&n->change[w]);
+		vec_free(&n->before[w]);
 		vec_free(&n->cond[w]);
 		vec_free(&n->size[w]);
 		free(n->value[w]);
@@ -573,7 +586,6 @@ void numbers_free(Numbers *n)
 	map_free(&n->state);
 	map_free(&n->written);
 	map_free(&n->defined);
-	map_free(&n->stored);
 	vec_free(&n->phi);
 	map_free(&n->phi_of);
 	vec_free(&n->bound);

@@ -67,8 +67,13 @@ static void leave(Walk *w)
 
 static UOp *elements_of(const UOp *storage)
 {
+	static ARENA Map known;
+	const Val *v = storage->arg->a[1];
+	UOp *size = map_get(&known, PKEY(v));
 	const char *err;
-	return size_from_val(storage->arg->a[1], &err);
+	if (!size && (size = size_from_val(v, &err)))
+		map_put(&known, PKEY(v), size);
+	return size;
 }
 
 /* Whether 0 <= e < size, by numbers, by symbols, or by cases. */
@@ -86,7 +91,8 @@ static bool within(Known *k, UOp *e, UOp *size)
 }
 
 /* Conditions that hold where an index is used; what is chosen by them, or loaded under them. */
-typedef struct { UOp *cond[16]; int n; } Held;
+enum { MOST_HELD = 16 };
+typedef struct { UOp *cond[MOST_HELD]; int n; } Held;
 
 static bool holds_here(const Held *h, const UOp *u)
 {
@@ -110,18 +116,41 @@ static UOp *name_of(UOp *u, void *known)
 	return u->op == OP_LET && !value_loads(known, u->src[0]) ? u->src[0] : u;
 }
 
-/* Whether e is inside under the gate, where WHERE(gate, LOAD(i, gate), 0) is LOAD(i). */
+/* Adds a condition, and those that it consists of. */
+static void hold(Held *h, UOp *cond)
+{
+	int i = h->n;
+	for (h->cond[h->n++] = cond; i < h->n; i++)
+		for (uint32_t j = 0; h->cond[i]->op == OP_AND && j < 2 && h->n < MOST_HELD; j++)
+			h->cond[h->n++] = h->cond[i]->src[j];
+}
+
+/* The LOAD that e is under these conditions, if that has a gate of its own; else NULL. */
+static UOp *gated_load(const Held *h, UOp *e)
+{
+	while (e->op == OP_WHERE && holds_here(h, e->src[0]))
+		e = e->src[1];
+	return e->op == OP_LOAD && e->nsrc > 1 && !holds_here(h, e->src[1]) ? e : NULL;
+}
+
+/* Whether e is inside under the gate, where WHERE(gate, LOAD(i, gate), 0) is LOAD(i). One that has
+ * another gate is 0, or that gate holds too. */
 static bool within_chosen(Known *k, UOp *e, UOp *size, UOp *gate)
 {
-	Held h = {{walk_replace(gate, name_of, k)}, 1};
+	Held h = {.n = 0};
+	UOp *load;
 
+	hold(&h, walk_replace(gate, name_of, k));
 	e = walk_replace(e, name_of, k);
-	for (int i = 0; i < h.n; i++)
-		for (uint32_t j = 0; h.cond[i]->op == OP_AND && j < 2 && h.n < 16; j++)
-			h.cond[h.n++] = h.cond[i]->src[j];
+	if ((load = gated_load(&h, e)) && h.n < MOST_HELD && follows(k, ix_const(1), size, 0)) {
+		assume(k, load->src[1], true);
+		hold(&h, load->src[1]);
+	}
 	for (int i = 0; i < h.n; i++)
 		assume(k, walk_replace(h.cond[i], chosen, &h), true);
 	facts_settle(k);
+	if (load && within(k, load, size))
+		return true;
 	e = walk_replace(e, chosen, &h);
 	assume_loads(k, e);
 	assume_quotients(k, e);

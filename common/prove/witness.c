@@ -150,6 +150,33 @@ static bool is_inside(const Case *c)
 	return v >= 0 && (!c->size || v < value_of(c, c->size));
 }
 
+static bool is_loaded(const Case *c, const UOp *u)
+{
+	return u->op == OP_LOAD && u->src[0]->op == OP_INDEX &&
+		(u->nsrc < 2 || value_of(c, u->src[1]));
+}
+
+static bool same_place(const Case *c, const UOp *a, const UOp *b)
+{
+	bool same = a->src[0] == b->src[0] && a->nsrc == b->nsrc;
+	for (uint32_t i = 1; i < a->nsrc && same; i++)
+		same = value_of(c, a->src[i]) == value_of(c, b->src[i]);
+	return same;
+}
+
+/* Whether LOADs of one place, to which the kernel does not store, give one value. */
+static bool loads_agree(const Case *c)
+{
+	for (size_t i = 0; i < c->all.n; i++)
+		for (size_t k = 0; k < i && is_loaded(c, c->all.at[i]); k++) {
+			UOp *a = c->all.at[i], *b = c->all.at[k];
+			if (is_loaded(c, b) && same_place(c, a->src[0], b->src[0]) &&
+				value_of(c, a) != value_of(c, b) && !value_loads(c->k, a))
+				return false;
+		}
+	return true;
+}
+
 /* Whether leaves are what they can be, the conditions and the checks hold, and the index is
  * outside. */
 static bool shows(const Case *c)
@@ -167,7 +194,7 @@ static bool shows(const Case *c)
 	for (size_t i = 0; i < c->n; i++)
 		if (!value_of(c, c->cond[i]))
 			return false;
-	return !is_inside(c) && sizes_meet(c);
+	return !is_inside(c) && loads_agree(c) && sizes_meet(c);
 }
 
 /* Moves leaf i to where the index would just leave the buffer. */
