@@ -326,3 +326,78 @@ refuses() {
 		ok tool prove -q groups.mp
 	done
 }
+
+@test "items apart: rows whose lengths are sums of sizes, which the checks keep from being 0" {
+	cat > a.txt <<-'END'
+		sluice 1 loops
+		vars {h1: [0, 268435456], w1: [0, 268435456], h2: [0, 268435456], w3: [0, 268435456]}
+		meta {inputs: ["x"], checks: [["le", 0, "(h1+h2+1)//2*2-1"], ["le", 0, "(w1+w3+1)//2*2-1"]]}
+		%0 = CONST i64 3
+		%1 = CONST f32 0.0
+		%2 = CONST bool true
+		%3 = VAR i64 ["h1", 0, 268435456]
+		%4 = VAR i64 ["w1", 0, 268435456]
+		%5 = VAR i64 ["h2", 0, 268435456]
+		%6 = VAR i64 ["w3", 0, 268435456]
+		%7 = ADD i64 %3 %5
+		%8 = ADD i64 %4 %6
+		%9 = CONST bool false
+		%10 = PARAM f32 {slot: 0, shape: [3, "h1+h2", "w1+w3"]}
+		%11 = BUFFER f32 {name: "y", shape: [3, "h1+h2", "w1+w3"], role: "output"}
+		%12 = MUL i64 %3 %4
+		%13 = MUL i64 %3 %6
+		%14 = MUL i64 %4 %5
+		%15 = MUL i64 %5 %6
+		%16 = MUL i64 %12 %0
+		%17 = MUL i64 %13 %0
+		%18 = ADD i64 %16 %17
+		%19 = MUL i64 %14 %0
+		%20 = ADD i64 %18 %19
+		%21 = MUL i64 %15 %0
+		%22 = ADD i64 %20 %21
+		%23 = CONST i64 128
+		%24 = CONST i64 127
+		%25 = SPECIAL i64 %23 "lidx0"
+		%26 = ADD i64 %22 %24
+		%27 = FLOORDIV i64 %26 %23
+		%28 = SPECIAL i64 %27 "gidx0"
+		%29 = MUL i64 %28 %23
+		%30 = ADD i64 %29 %25
+		%31 = LET i64 %30 0
+		%32 = CMPLT bool %31 %22
+		%33 = FLOORDIV i64 %31 %8
+		%34 = FLOORMOD i64 %31 %8
+		%35 = FLOORDIV i64 %33 %7
+		%36 = FLOORMOD i64 %33 %7
+		%37 = IF %32
+		%38 = ENDIF %37
+		%39 = MUL i64 %12 %35
+		%40 = MUL i64 %4 %36
+		%41 = MUL i64 %6 %36
+		%42 = MUL i64 %13 %35
+		%43 = MUL i64 %14 %35
+		%44 = MUL i64 %15 %35
+		%45 = CMPLT bool %36 %3
+		%46 = CMPLT bool %34 %4
+		%47 = ADD i64 %34 %39
+		%48 = ADD i64 %47 %40
+		%49 = ADD i64 %48 %41
+		%50 = ADD i64 %49 %42
+		%51 = ADD i64 %50 %43
+		%52 = ADD i64 %51 %44
+		%53 = INDEX f32 %10 %52
+		%54 = AND bool %45 %46
+		%55 = WHERE bool %54 %2 %9
+		%56 = PARAM f32 {slot: 1, shape: [3, "h1", "w1"]}
+		%57 = INDEX f32 %56 %48
+		%58 = LOAD f32 %57 %54
+		%59 = WHERE f32 %55 %58 %1
+		%60 = STORE %53 %59
+		%61 = BUFFER f32 {name: "x", shape: [3, "h1", "w1"], role: "input"}
+		%62 = KERNEL %31 %37 %60 %38 {name: "pad", actions: [], target: "opencl", global_size: ["(h1*w1*3+h1*w3*3+w1*h2*3+h2*w3*3+127)//128"], local_size: [128]}
+		%63 = CALL %62 %11 %61
+		%64 = SINK %63 {names: ["y"]}
+	END
+	accepts "prove -q"
+	refuses "prove -q" 'two items that differ in gidx0 may touch the same place y' '%50 = ADD i64 %49 %42' '%50 = ADD i64 %48 %42'
+}
