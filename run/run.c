@@ -403,17 +403,22 @@ static void packed_run(const char *file)
 	if (!process.code_allowed)
 		die(UNSUPPORTED, "%s: a library is code, which is run: if you trust where it comes "
 			"from, give --allow-code", file);
-	if (is_whole() || opt.feed.n || opt.save || opt.load || opt.until || opt.every ||
-		opt.range || opt.sandbox)
-		die(USAGE, "a library takes -o, -n, -j, --numbered, --bench, --seconds, "
-			"--device and --function alone");
+	if (is_whole() || opt.feed.n || opt.until || opt.every || opt.save_every || opt.range ||
+		opt.sandbox)
+		die(USAGE, "a library takes -o, -n, -j, --numbered, --bench, --seconds, --save, "
+			"--load, --device and --function alone");
 	Packed *p = packed_open(file, opt.function, opt.device, &opt.operands,
 		opt.j ? whole_number(opt.j, "-j", 0) : cores());
+	size_t states = packed_states(p, &names, &at);
+	int64_t calls = opt.load ? states_read(states, names, at, opt.load) : 0;
 	double ready = now_ms();
 	packed_call(p);
 	double first = now_ms() - ready;
-	for (int n = whole_number(opt.n, "-n", 1); n > 1; n--)
+	for (int n = whole_number(opt.n, "-n", 1), k = 1; k < n; k++)
 		packed_call(p);
+	if (opt.save)
+		states_write(states, names, at, opt.save,
+			calls + whole_number(opt.n, "-n", 1));
 	if (opt.bench)
 		bench(call_packed, p, seconds(), ready - begin, first,
 			*opt.bench ? opt.bench : NULL);

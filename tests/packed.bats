@@ -490,6 +490,21 @@ model() {
 	with_numpy bytes.py "$TESTS/models/small" compare
 }
 
+@test "states of a library are saved and loaded as those of its document" {
+	sources
+	ok pack --name count --so -o lib count.program
+	tool run count.program n=2 x=rand -n 5 --save want.safetensors > want
+	tool run --allow-code lib/libcount.so n=2 x=rand -n 3 --save three.safetensors > three
+	tool run --allow-code lib/libcount.so n=2 x=rand -n 2 --load three.safetensors --save five.safetensors | cmp - want
+	cmp five.safetensors want.safetensors
+	tool run count.program n=2 x=rand -n 2 --load three.safetensors | cmp - want
+	printf 'input x f32[4]\nstate sum f32[4] = [0, 0, 0, 0]\nsum <- sum + x\noutput y = sum\n' > other.t
+	trace other.t | fuse | tool run x=1,2,3,4 --save other.safetensors > other
+	fails 4 tool run --allow-code lib/libcount.so n=2 x=rand --load other.safetensors
+	fails 2 tool run --allow-code lib/libcount.so n=2 x=rand --save a.safetensors --save-every 2
+	fails 2 tool run --allow-code lib/libcount.so n=2 x=rand --feed x=x.npy,batch=2
+}
+
 @test "weights in a file beside a library: from C, Python, by run, in an archive, and not those of another" {
 	printf 'w = rand([64, 64], 1)\nconst b f32 = [%s]\ninput x f32[n, 64] where n in 1..8\noutput y = x @ w + b\n' \
 		"$(seq -s, 64)" > wide.t

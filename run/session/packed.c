@@ -26,6 +26,8 @@ struct Packed {
 	packed_how how;
 	const char **name;
 	Array *at;                      /* outputs */
+	const char **state_name;
+	Array *state_at;
 };
 
 /* What is no regular file is looked at when it is read, which happens once. */
@@ -214,6 +216,28 @@ static void shape_outputs(Packed *p)
 	}
 }
 
+/* States, each at its place in their memory, as they are before the first call. */
+static void place_states(Packed *p)
+{
+	const packed_function *f = p->f;
+
+	p->state = memory_alloc(f->state_bytes + ALIGN);
+	p->state_name = arena_alloc((f->states + 1) * sizeof *p->state_name);
+	p->state_at = arena_alloc((f->states + 1) * sizeof *p->state_at);
+	for (int i = 0; i < f->states; i++) {
+		const packed_array *s = &f->state[i];
+		Array *a = &p->state_at[i];
+		p->state_name[i] = s->name;
+		*a = (Array){.dtype = dtype_of(s->dtype), .rank = s->ndim,
+			.data = (char *)p->state + s->offset};
+		for (int k = 0; k < s->ndim; k++)
+			a->dim[k] = s->dim[k].number;
+		a->bytes = array_count(a) * dtype_size(a->dtype);
+	}
+	if (f->init_state)
+		f->init_state(p->state);
+}
+
 /* The weights beside the library. */
 static void open_weights(Packed *p, const char *file)
 {
@@ -260,9 +284,7 @@ Packed *packed_open(const char *file, const char *function, const char *device,
 	p->size = arena_alloc((f->sizes + 1) * sizeof *p->size);
 	bind_inputs(p, operands);
 	place_outputs(p);
-	p->state = memory_alloc(f->state_bytes + ALIGN);
-	if (f->init_state)
-		f->init_state(p->state);
+	place_states(p);
 	open_weights(p, file);
 	open_device(p, device);
 	int64_t others = m->pool_start && threads > 1 ? threads - 1 : 0;
@@ -282,6 +304,13 @@ void packed_call(Packed *p)
 	int error = p->f->call(p->in, p->out, p->size, p->state, p->ws, &p->how);
 	if (error)
 		refuse(p, error);
+}
+
+size_t packed_states(Packed *p, const char *const **names, const Array **at)
+{
+	*names = p->state_name;
+	*at = p->state_at;
+	return p->f->states;
 }
 
 size_t packed_outputs(Packed *p, const char *const **names, const Array **at)

@@ -66,11 +66,9 @@ static void write_all(int fd, const char *path, const Buf *head, size_t n, const
 		die_errno("%s: cannot write", path);
 }
 
-void states_save(Session *s, const char *path, int64_t calls)
+void states_write(
+	size_t n, const char *const *names, const Array *at, const char *path, int64_t calls)
 {
-	const char *const *names;
-	const Array *at;
-	size_t n = session_states(s, &names, &at);
 	Buf head = {0};
 	int fd = nameless(path);
 
@@ -89,11 +87,18 @@ void states_save(Session *s, const char *path, int64_t calls)
 	buf_free(&head);
 }
 
-int64_t states_load(Session *s, const char *path)
+void states_save(Session *s, const char *path, int64_t calls)
 {
-	const char *const *names, *note = safetensors_note(path, key);
+	const char *const *names;
 	const Array *at;
 	size_t n = session_states(s, &names, &at);
+
+	states_write(n, names, at, path, calls);
+}
+
+int64_t states_read(size_t n, const char *const *names, const Array *at, const char *path)
+{
+	const char *note = safetensors_note(path, key);
 	char *end;
 
 	for (size_t i = 0; i < n; i++) {
@@ -108,10 +113,20 @@ int64_t states_load(Session *s, const char *path)
 			memcpy(at[i].data, a.data, a.bytes);
 		array_free(&a);
 	}
-	session_states_put(s);
 	errno = 0;
 	long long calls = note ? strtoll(note, &end, 10) : 0;
 	if (note && (errno || *end || end == note || calls < 0))
 		die(MALFORMED, "%s: '%.80s' is not a number of calls", path, note);
+	return calls;
+}
+
+int64_t states_load(Session *s, const char *path)
+{
+	const char *const *names;
+	const Array *at;
+	size_t n = session_states(s, &names, &at);
+	int64_t calls = states_read(n, names, at, path);
+
+	session_states_put(s);
 	return calls;
 }

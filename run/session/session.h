@@ -192,6 +192,10 @@ const char **output_names(const Graph *g, size_t *n);
 /* Writes the states and the number of calls that made them, atomically; the file is on disk when it
  * returns. */
 void states_save(Session *s, const char *path, int64_t calls);
+/* The same of any arrays; of a file with all of them and no other shape, read into them. */
+void states_write(
+	size_t n, const char *const *names, const Array *at, const char *path, int64_t calls);
+int64_t states_read(size_t n, const char *const *names, const Array *at, const char *path);
 /* Reads the states from a file; returns how many calls made them, 0 when the file does not say.
  * Dies with MALFORMED when a state is missing or has another dtype or shape. */
 int64_t states_load(Session *s, const char *path);
@@ -253,6 +257,8 @@ Packed *packed_open(const char *file, const char *function, const char *device,
 	Bindings *operands, int threads);
 /* Calls it once; states are kept. */
 void packed_call(Packed *p);
+/* The states, to be read or set between calls. */
+size_t packed_states(Packed *p, const char *const **names, const Array **at);
 /* The outputs of the last call. */
 size_t packed_outputs(Packed *p, const char *const **names, const Array **at);
 void packed_close(Packed *p);
