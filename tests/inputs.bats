@@ -134,7 +134,7 @@ weights() {
 	weights
 	ok tool trace named.t -o named.mp
 	ok tool show named.mp
-	[[ "$output" =~ file:\ \[\".*/w.npy\",\ 128,\ 400000,\ \"[0-9a-f]{16}\"\] ]]
+	[[ "$output" =~ file:\ \[\"w.npy\",\ 128,\ 400000,\ \"[0-9a-f]{16}\"\] ]]
 	for how in --interpret ""; do
 		ok tool run $how named.mp x=2
 	done
@@ -151,6 +151,53 @@ weights() {
 	weights
 	ok tool run named.mp x=2
 	[ "$output" = "$printed" ]
+}
+
+# the paths of files in a document
+paths() { tool show "$1" | grep -o 'file: \["[^"]*"' | cut -d'"' -f2; }
+path_bytes() { "$PYTHON" -c 'import re, sys; print(*re.findall(rb"[./a-z]*w.npy", open(sys.argv[1], "rb").read()))' "$1"; }
+
+@test "paths are relative to the document, which can be moved with its files" {
+	mkdir -p at/data at/out/deep
+	cd at/data
+	weights
+	cd ..
+	ok tool trace data/named.t -o data/named.mp
+	[ "$(path_bytes data/named.mp)" = "b'w.npy'" ]
+	ok tool fuse data/named.mp -o out/deep/fused.mp
+	[ "$(path_bytes out/deep/fused.mp)" = "b'../../data/w.npy'" ]
+	ok tool lower out/deep/fused.mp -o data/loops.mp
+	[ "$(path_bytes data/loops.mp)" = "b'w.npy'" ]
+	tool trace data/named.t | tool fuse | tool render -t clang -o out/program.mp
+	[ "$(path_bytes out/program.mp)" = "b'../data/w.npy'" ]
+	ok tool compile out/program.mp -o out/deep/compiled.mp
+	ok tool run data/named.mp x=2
+	local printed=$output all=(data/named.mp out/deep/fused.mp data/loops.mp out/program.mp out/deep/compiled.mp)
+	cd ..
+	mv at elsewhere
+	for document in "${all[@]}"; do
+		ok tool run "elsewhere/$document" x=2
+		[ "$output" = "$printed" ]
+	done
+	# over a pipe they are relative to the working folder
+	[ "$(paths elsewhere/out/deep/fused.mp)" = "$PWD/elsewhere/data/w.npy" ]
+	fails 1 tool run x=2 < elsewhere/data/named.mp
+	(cd elsewhere/data && ok tool run x=2 < named.mp && [ "$output" = "$printed" ])
+	# what has no folder in common with its file has its whole path
+	[ "$(cd elsewhere/data && tool trace named.t | paths -)" = "$PWD/elsewhere/data/w.npy" ]
+}
+
+@test "a program that was moved is still its user's; with another file it is not" {
+	mkdir a b
+	cd a
+	weights
+	cd ..
+	tool trace a/named.t | tool fuse | tool render -t clang -o a/program.mp
+	mv a c
+	ok tool run c/program.mp x=2
+	tool show c/program.mp | sed 's/, 128, 400000/, 132, 400000/; s/, "[0-9a-f]\{16\}"\]/]/' > c/other.txt
+	tool show -p c/other.txt -o c/other.mp
+	fails 3 tool run c/other.mp x=2
 }
 
 @test "trace says that a file is missing or too short" {

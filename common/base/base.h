@@ -44,6 +44,7 @@ typedef struct {
 	/* makes documents of a program or a model, whose bytes are not looked at here */
 	void (*trace)(const void *p, size_t n, Buf *out);
 	bool from_socket;       /* the document at hand came over an endpoint */
+	const char *folder;     /* of the file that it came from; NULL: the working folder */
 	size_t memory_limit;    /* --limit mem=…, in bytes; 0: as much as the machine gives */
 	bool custom_allowed;    /* --allow-custom: without it a CUSTOM is refused, status 3 */
 	bool guard;             /* --guard: places that cannot be proved get gates */

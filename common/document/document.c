@@ -146,6 +146,30 @@ static const char *take_sources(Doc *d, size_t nsrc, const uint64_t *src)
 	return NULL;
 }
 
+/* folder/path, without what leads out of a folder again: the folder's path has no links. */
+static const char *joined(const char *folder, const char *path)
+{
+	size_t n = strcmp(folder, "/") ? strlen(folder) : 0;
+	while (path[0] == '.' && (path[1] == '/' || !strncmp(path + 1, "./", 2))) {
+		for (bool out = path[1] == '.' && n; out && folder[--n] != '/';)
+			;
+		path += path[1] == '.' ? 3 : 2;
+	}
+	return arena_printf("%.*s/%s", (int)n, folder, path);
+}
+
+/* The arg of a BUFFER whose file is relative to the document's folder, with an absolute path. */
+static const Val *from_folder(const Val *arg)
+{
+	const Val *file = val_get(arg, "file"), *at[4];
+	if (!file || file->kind != VAL_ARRAY || !file->n || file->n > 4 ||
+		file->a[0]->kind != VAL_STR || file->a[0]->s[0] == '/')
+		return arg;
+	memcpy(at, file->a, file->n * sizeof *at);
+	at[0] = val_str(joined(process.folder, file->a[0]->s));
+	return val_set(arg, "file", val_array(file->n, at));
+}
+
 /* Makes the node, or sets *err. Functions of the tensor library have neither dtype nor shape yet.
  */
 static UOp *make(
@@ -205,6 +229,8 @@ const char *doc_node(Doc *d, const char *op, size_t nop, const char *dtype, size
 		err = take_sources(d, nsrc, src);
 	if (o == OP_SINK)
 		arg = sink_plain_arg(arg);
+	if (o == OP_BUFFER && process.folder)
+		arg = from_folder(arg);
 	UOp *u = err ? NULL : make(d, o, dt, arg, note, &err, status);
 	if (u && d->level > LV_TENSOR)
 		err = steps_add(&d->steps, u);

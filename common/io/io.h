@@ -36,6 +36,8 @@ enum { WIRE_VERSION = 1 };
 /* Appends the document's bytes: the nodes that the sink reaches, in walk order, or all nodes of a
  * raw graph. */
 void wire_write(Buf *out, const Graph *g);
+/* The same for a file in this folder (path_folder), to which its paths are relative. */
+void wire_write_in(Buf *out, const Graph *g, const char *folder);
 /* Adds to a hash the bytes of the document with that meta and without notes. */
 void wire_hash(Hash *h, const Graph *g, const Val *meta);
 void text_print(Buf *out, const Graph *g);
@@ -89,6 +91,19 @@ void stream_out_open(const char *to);
 bool stream_writes(void);        /* to an endpoint */
 /* Flushes and ends the output; dies if the last bytes cannot be written. */
 void stream_out_close(void);
+
+/* ---- paths.c: paths in documents */
+
+/* The folder of a file that may not be there yet, absolute and without links; NULL when there is no
+ * such folder. The caller frees it. */
+char *path_folder(const char *file);
+/* The same, but NULL for the working folder: what its documents' paths are relative to anyway. */
+char *path_other_folder(const char *file);
+/* An absolute path for one that is relative to the working folder. */
+const char *path_whole(const char *path);
+/* The path relative to a folder, which is as path_folder gives it; absolute where the two have no
+ * folder in common. */
+const char *path_from_folder(const char *folder, const char *path);
 
 /* ---- private.c: folders of the user's from which no document gets anything */
 

@@ -15,6 +15,7 @@ enum { FIRST_READ = 1 << 16, PIPE_SIZE = 1 << 20 };
 
 struct Stream {
 	const char *name;
+	const char *folder;             /* of a file; NULL: of what has none */
 	int fd;
 	void *endpoint;
 	bool mapped, ended;
@@ -60,9 +61,11 @@ Stream *stream_open(const char *name)
 	s->fd = standard ? 0 : open(name, O_RDONLY | O_CLOEXEC);
 	if (s->fd < 0)
 		die_errno("%s: cannot open", name);
-	struct stat st;
+	struct stat st = {0};
 	if (!standard && !fstat(s->fd, &st) && S_ISDIR(st.st_mode))
 		die(FAILED, "%s: cannot read: it is a folder", name);
+	if (S_ISREG(st.st_mode))
+		s->folder = path_other_folder(name);
 	if (!map_fd(s))
 		fcntl(s->fd, F_SETPIPE_SZ, PIPE_SIZE);
 	return s;
@@ -179,6 +182,7 @@ Graph *stream_next(Stream *s, int flags)
 	s->scan = (WireScan){0};
 	limits_time(false);
 	trace_source(s);
+	process.folder = s->folder;
 	if (find_whole(s)) {
 		limits_time(true);
 		g = wire_build(s->p + s->start, s->scan.at, flags);
@@ -186,6 +190,7 @@ Graph *stream_next(Stream *s, int flags)
 		s->count++;
 	}
 	process.where = where;
+	process.folder = NULL;
 	return g;
 }
 
@@ -201,7 +206,7 @@ const char *stream_name(const Stream *s) { return s->name; }
 /* ---- writing */
 
 /* the endpoint or the file that is written to; NULL, 0: standard output */
-static struct { void *endpoint; int file; const char *name; } writing;
+static struct { void *endpoint; int file; const char *name, *folder; } writing;
 
 void stream_out_open(const char *to)
 {
@@ -212,6 +217,9 @@ void stream_out_open(const char *to)
 		writing.endpoint = endpoint_out(to);
 	else
 		writing.file = output_open(to);
+	struct stat st;
+	if (writing.file && !fstat(writing.file, &st) && S_ISREG(st.st_mode))
+		writing.folder = path_folder(to);
 }
 
 bool stream_writes(void) { return writing.endpoint; }
@@ -229,7 +237,8 @@ void stream_put(const char *to, const void *p, size_t n)
 void stream_write(const char *to, const Graph *g)
 {
 	Buf b = {0};
-	wire_write(&b, g);
+	stream_out_open(to);
+	wire_write_in(&b, g, writing.folder);
 	stream_put(to, b.s, b.n);
 	buf_free(&b);
 }
@@ -244,7 +253,7 @@ void stream_out_close(void)
 		output_end(true);
 	writing.endpoint = NULL;
 	writing.file = 0;
-	writing.name = NULL;
+	writing.name = writing.folder = NULL;
 	/* some file systems report a full disk only here */
 	if (close(1) && errno != EBADF)
 		die_errno("standard output: cannot write");

@@ -306,11 +306,41 @@ static void write_value(msgpack_packer *pk, const Val *v)
 	}
 }
 
-static void write_node(msgpack_packer *pk, const UOp *u, const uint32_t *index, bool notes)
+/* What is written: a document, for a file in a folder (or NULL), or what a hash is of: without
+ * notes. */
+typedef struct {
+	msgpack_packer *pk;
+	uint32_t *index;
+	const char *folder;
+	bool hashed;
+} Written;
+
+/* The arg of a BUFFER with a file. What a hash is of has no path where the bytes have a hash of
+ * their own, and else none that depends on the working folder. */
+static const Val *arg_of_buffer(const Written *w, const Val *arg)
 {
-	const Val *arg = u->op == OP_SINK ? sink_plain_arg(u->arg) : u->arg;
+	const Val *file = val_get(arg, "file"), *at[4];
+	if ((!w->folder && !w->hashed) || !file || file->kind != VAL_ARRAY || !file->n ||
+		file->n > 4 || file->a[0]->kind != VAL_STR || data_given(file->a[0]->s) >= 0)
+		return arg;
+	memcpy(at, file->a, file->n * sizeof *at);
+	at[0] = !w->hashed ? val_str(path_from_folder(w->folder, file->a[0]->s)) :
+		file->n > 3 ? VNIL : val_str(path_whole(file->a[0]->s));
+	return val_set(arg, "file", val_array(file->n, at));
+}
+
+static const Val *written_arg(const Written *w, const UOp *u)
+{
+	return u->op == OP_SINK ? sink_plain_arg(u->arg) :
+		u->op == OP_BUFFER ? arg_of_buffer(w, u->arg) : u->arg;
+}
+
+static void write_node(const Written *w, const UOp *u)
+{
+	msgpack_packer *pk = w->pk;
+	const Val *arg = written_arg(w, u);
 	uint32_t nsrc = (uint32_t)node_sources(u);
-	notes &= u->note != VNIL;
+	bool notes = !w->hashed && u->note != VNIL;
 	msgpack_pack_array(pk, notes ? 5 : 4);
 	if (u->op == OP_FUNC) {
 		write_value(pk, arg->a[0]);
@@ -324,7 +354,7 @@ static void write_node(msgpack_packer *pk, const UOp *u, const uint32_t *index, 
 		write_text(pk, dtype_name(u->dtype));
 	msgpack_pack_array(pk, nsrc);
 	for (uint32_t i = 0; i < nsrc; i++)
-		msgpack_pack_uint64(pk, index[u->src[i]->id]);
+		msgpack_pack_uint64(pk, w->index[u->src[i]->id]);
 	write_value(pk, arg);
 	if (notes)
 		write_value(pk, u->note);
@@ -332,12 +362,13 @@ static void write_node(msgpack_packer *pk, const UOp *u, const uint32_t *index, 
 
 static bool is_map(const Val *v) { return v && v->kind == VAL_MAP; }
 
-static void write_document(msgpack_packer *pk, const Graph *g, const Val *meta, bool notes)
+static void write_document(Written *w, const Graph *g, const Val *meta)
 {
 	Nodes all = g->raw ? g->all : walk(g->sink);
-	uint32_t *index = xmalloc((node_limit() + 1) * sizeof *index);
+	msgpack_packer *pk = w->pk;
+	w->index = xmalloc((node_limit() + 1) * sizeof *w->index);
 	for (size_t i = 0; i < all.n; i++)
-		index[all.at[i]->id] = i;
+		w->index[all.at[i]->id] = i;
 	msgpack_pack_map(pk, 3 + is_map(g->vars) + is_map(meta));
 	write_text(pk, "uop");
 	msgpack_pack_int(pk, WIRE_VERSION);
@@ -354,16 +385,18 @@ static void write_document(msgpack_packer *pk, const Graph *g, const Val *meta, 
 	write_text(pk, "nodes");
 	msgpack_pack_array(pk, all.n);
 	for (size_t i = 0; i < all.n; i++)
-		write_node(pk, all.at[i], index, notes);
-	free(index);
+		write_node(w, all.at[i]);
+	free(w->index);
 }
 
-void wire_write(Buf *out, const Graph *g)
+void wire_write_in(Buf *out, const Graph *g, const char *folder)
 {
 	msgpack_packer pk;
 	msgpack_packer_init(&pk, out, append);
-	write_document(&pk, g, g->meta, true);
+	write_document(&(Written){.pk = &pk, .folder = folder}, g, g->meta);
 }
+
+void wire_write(Buf *out, const Graph *g) { wire_write_in(out, g, NULL); }
 
 /* Values are a few bytes each, which are hashed by the piece. */
 typedef struct { Hash *hash; size_t n; char piece[1 << 14]; } Hashing;
@@ -388,6 +421,6 @@ void wire_hash(Hash *hash, const Graph *g, const Val *meta)
 	msgpack_packer pk;
 	Hashing h = {.hash = hash};
 	msgpack_packer_init(&pk, &h, append_hash);
-	write_document(&pk, g, meta, false);
+	write_document(&(Written){.pk = &pk, .hashed = true}, g, meta);
 	hash_add(hash, h.piece, h.n);
 }

@@ -42,6 +42,7 @@ static int parse_text(const char *file)
 	if (input_kind(s, n, NULL) == INPUT_DOCUMENT)
 		die(MALFORMED, "%s: a document already, no text: show without -p prints it",
 			standard ? "standard input" : file);
+	process.folder = standard ? NULL : path_other_folder(file);
 	for (Graph *g; (g = text_next(s, n, standard ? "standard input" : file, &at));
 		arena_reset()) {
 		verify(g);
