@@ -3,6 +3,8 @@
  *
  *     ["split", 2, 256]       r2 becomes two ranges, "2.0" and "2.1" (rewrites.c)
  *     ["order", 0, 1]         loops over r0, r1, outermost first
+ *     ["kind", 0, "group"]    GPU: r0 runs over work groups ("item": over the items of one)
+ *     ["kind", 2, "unroll"]   the loop over r2 is written out
  *     ["tile", 0, 8, 1]       8 elements of r0 side by side
  *     ["tile", 1, 3, 16]      3 vectors of 16 of r1; tiles in the order of their lane loops
  *     ["chunk", 0, 32]        32 tiles of r0 within a loop outside all others
@@ -15,10 +17,12 @@
  *     ["prefetch_loads", 0]            the next row r0 is prefetched while one is computed
  *     ["bind", 128, 0, 1]     GPU: one work item an element, 128 a group
  *     ["group", 128, 0]       GPU: one work group a row r0
- *     ["stage", 17, 1]        the value of node 17 in a row buffer over r1
- *     ["transpose", 17, 0]         node 17 loaded in vectors of r0 and transposed in registers
+ *     ["stage", "LOAD.0", 1]  the value in a row buffer over r1
+ *     ["pad", "LOAD.0", 4]    with 4 elements left free after each step of its first range
+ *     ["transpose", "LOAD.0", 0]      it is loaded in vectors of r0 and transposed in registers
  *
- * Ranges are named by axis number, after a split by path. The empty list is plain loops. */
+ * Ranges are named by axis number, after a split by path; values by their op and a number among
+ * those of that op (value_name). The empty list is plain loops. */
 #include "actions/actions.h"
 #include <ctype.h>
 #include <errno.h>
@@ -50,12 +54,13 @@ static const Val *action(
 	return val_array(k, v);
 }
 
-static int64_t place_of(const Facts *f, const UOp *u)
+static const Val *staged_action(const Facts *f, const char *name, const UOp *value,
+	const int *range, int n)
 {
-	for (size_t i = 0; i < f->all.n; i++)
-		if (f->all.at[i] == u)
-			return i;
-	return -1;
+	const Val *v[MAX_RANGES + 2] = {val_str(name), val_str(value_name(f, value))};
+	for (int i = 0; i < n; i++)
+		v[2 + i] = val_int(axis_of(f, range[i]));
+	return val_array(n + 2, v);
 }
 
 static int write_tiles(const Plan *p, const Facts *f, const Val **list)
@@ -75,11 +80,41 @@ static int write_tiles(const Plan *p, const Facts *f, const Val **list)
 	return n;
 }
 
+static int write_kinds(const Plan *p, const Facts *f, const Val **list)
+{
+	static const char *const word[] = {"group", "item", "unroll"};
+	const uint64_t set[] = {p->groups, p->members, p->unrolled};
+	int n = 0;
+	for (int k = 0; k < 3; k++)
+		for (int r = 0; r < f->nrange; r++)
+			if (set[k] >> r & 1)
+				list[n++] = VARR(val_str("kind"), val_int(axis_of(f, r)),
+					val_str(word[k]));
+	return n;
+}
+
+static int write_stages(const Plan *p, const Facts *f, const Val **list)
+{
+	int n = 0, range[MAX_RANGES];
+	for (int i = 0; i < p->nstage; i++) {
+		const Staged *s = &p->stage[i];
+		bool given = s->ndims && !s->along;
+		int count = ranges_in(s->along ? s->along : s->over, range);
+		list[n++] = staged_action(f, s->along ? "transpose" : "stage", s->value,
+			given ? s->dims : range, given ? s->ndims : count);
+		if (s->pad)
+			list[n++] = VARR(val_str("pad"), val_str(value_name(f, s->value)),
+				val_int(s->pad));
+	}
+	return n;
+}
+
 const Val *plan_write(const Plan *p, const Facts *f)
 {
-	const Val *list[MAX_STAGED + 2 * MAX_RANGES + 9];
+	const Val *list[2 * MAX_STAGED + 3 * MAX_RANGES + 9];
 	int n = 0, range[MAX_RANGES];
 	list[n++] = action(f, "order", NULL, 0, p->order, p->norder);
+	n += write_kinds(p, f, list + n);
 	n += write_tiles(p, f, list + n);
 	if (p->grid)
 		list[n++] = VARR(val_str("grid"), val_int(p->grid));
@@ -95,15 +130,10 @@ const Val *plan_write(const Plan *p, const Facts *f)
 	if (p->prefetch_loads)
 		list[n++] = action(
 			f, "prefetch_loads", NULL, 0, range, ranges_in(p->prefetch_loads, range));
-	if (p->mode != PLAN_LOOPS)
+	if (p->mode == PLAN_ITEMS || p->mode == PLAN_GROUP)
 		list[n++] = action(f, p->mode == PLAN_ITEMS ? "bind" : "group",
 			(int64_t[]){p->items}, 1, range, ranges_in(p->bound, range));
-	for (int i = 0; i < p->nstage; i++) {
-		uint64_t along = p->stage[i].along;
-		list[n++] = action(f, along ? "transpose" : "stage",
-			(int64_t[]){place_of(f, p->stage[i].value)}, 1, range,
-			ranges_in(along ? along : p->stage[i].over, range));
-	}
+	n += write_stages(p, f, list + n);
 	return val_set(f->kernel->arg, "actions", val_array(n, list));
 }
 
@@ -193,6 +223,25 @@ static void read_chunk(Plan *p, const Facts *f, const Val *a)
 	p->chunk[range_of(f, a->a[1], ~0ull)] = number(f, a, 2, 1 << 20);
 }
 
+/* How a range runs. Work groups and their items are the grid of a GPU; a group has as many items as
+ * these ranges have iterations together. */
+static void read_kind(Plan *p, const Facts *f, const Val *a)
+{
+	int r = range_of(f, a->a[1], ~0ull);
+	uint64_t *set = val_is_str(a->a[2], "group") ? &p->groups :
+		val_is_str(a->a[2], "item") ? &p->members :
+		val_is_str(a->a[2], "unroll") ? &p->unrolled : NULL;
+	if (!set)
+		die(MALFORMED, "node %u KERNEL: a kind is 'group', 'item' or 'unroll'",
+			f->kernel->id);
+	*set |= 1ull << r;
+	if (set == &p->unrolled)
+		return;
+	p->mode = PLAN_TILES;
+	p->bound |= 1ull << r;
+	p->items = (int)count_of(f, p->members);
+}
+
 static void read_items(Plan *p, const Facts *f, const Val *a)
 {
 	p->mode = val_is_str(a->a[0], "bind") ? PLAN_ITEMS : PLAN_GROUP;
@@ -208,9 +257,19 @@ static void read_staged(Plan *p, const Facts *f, const Val *a)
 	if (p->nstage == MAX_STAGED)
 		die(MALFORMED, "node %u KERNEL: more than %d values are staged", f->kernel->id,
 			MAX_STAGED);
-	s->value = f->all.at[number(f, a, 1, f->all.n - 1)];
+	s->value = value_named(f, a->a[1]);
 	*(transposed ? &s->along : &s->over) = set_from(f, a, 2, free_of(s->value));
+	for (size_t i = 2; i < a->n && !transposed && s->ndims < MAX_RANGES; i++)
+		s->dims[s->ndims++] = range_of(f, a->a[i], free_of(s->value));
 	p->nstage++;
+}
+
+static void read_pad(Plan *p, const Facts *f, const Val *a)
+{
+	int k = stage_of(p, value_named(f, a->a[1]));
+	if (k < 0)
+		die(MALFORMED, "node %u KERNEL: what gets a pad is not staged", f->kernel->id);
+	p->stage[k].pad = number(f, a, 2, 64);
 }
 
 static const Action actions[] = {
@@ -253,7 +312,7 @@ const Action *action_find(const UOp *kernel, const Val *a)
 
 void actions_help(void)
 {
-	printf("\nactions (r: a range, n: a number, v: a node's number; ?: may be left out, *: any "
+	printf("\nactions (r: a range, n: a number, v: a value, as LOAD.0; ?: may be left out, *: any "
 	       "number):\n");
 	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
 		printf("    %-15s %-7s %s\n", actions[i].name, actions[i].args, actions[i].help);

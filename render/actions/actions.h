@@ -5,7 +5,7 @@
 
 /* ---- choose/choose.c: what to do to a kernel ------------------------------------------------- */
 
-typedef enum { PLAN_LOOPS, PLAN_ITEMS, PLAN_GROUP } PlanMode;
+typedef enum { PLAN_LOOPS, PLAN_ITEMS, PLAN_GROUP, PLAN_TILES } PlanMode;
 enum { MAX_STAGED = 16 };
 /* Elements of a range side by side: `unroll` vectors of `vector` lanes. */
 typedef struct { int unroll, vector; } Tile;
@@ -14,15 +14,19 @@ typedef struct { int unroll, vector; } Tile;
  * vectors of that range and transposed in registers. */
 /* outside: those loops of a reduction that run around the row buffer's; its accumulators are in the
  * buffer. */
-typedef struct { UOp *value; uint64_t over, along, outside; } Staged;
+/* In the buffer dims[0] is outermost; its steps are `pad` elements longer than they need to be. */
+typedef struct {
+	UOp *value;
+	uint64_t over, along, outside;
+	int dims[MAX_RANGES], ndims, pad;
+} Staged;
 /* The list of actions, parsed, after those that rewrite the kernel. In the kernel's arg it is
- *   [["order", axis…], ["tile", axis, unroll, vector]…, ["chunk", axis, tiles]…, ["grid", loops],
+ *   [["order", axis…], ["kind", axis, word]…, ["tile", axis, unroll, vector]…, ["chunk", axis, tiles]…, ["grid", loops],
  *    ["partial", lanes], ["jam", n] or ["jam", n, 1], ["nontemporal"], ["prefetch_stores"],
  *    ["prefetch_loads", axis],
  *    ["bind", items, axis…] or ["group", items, axis…], ["stage", node, axis…] …,
- *    ["transpose", node, axis] …]
- * where node is the number of a node of the kernel, counted depth first, sources first. The empty
- * list is plain loops. */
+ *    ["pad", node, n] …, ["transpose", node, axis] …]
+ * where node is the name of a value (value_name). The empty list is plain loops. */
 typedef struct {
 	PlanMode mode;
 	/* output ranges, outermost first, as places in range[] */
@@ -41,6 +45,9 @@ typedef struct {
 	uint64_t prefetch_loads;
 	int items;                         /* of a work group */
 	uint64_t bound;                    /* ranges that the grid runs over */
+	/* PLAN_TILES: those of them that are work groups, and items of one */
+	uint64_t groups, members;
+	uint64_t unrolled;                 /* ranges whose loops are written out */
 	Staged stage[MAX_STAGED];
 	int nstage;
 } Plan;
@@ -103,9 +110,17 @@ bool stage_fits(const Facts *f, const Staged *s);
 /* Does it prefetch the next iteration of one of the output's loops, or the next panel of
  * constants? */
 bool prefetch_loads_fits(const Plan *p, const Facts *f);
+/* Is the value held once for all items of a group, which fill its buffer together? */
+bool stage_shared(const Plan *p, const Staged *s);
 /* Bytes of the plan's row buffers: each has a row for every lane of the tiles around it.
  * Saturates. */
 int64_t plan_bytes(const Plan *p, const Facts *f);
+
+/* values.c: the name of a value of a kernel, "LOAD.1": its op, and its number among the kernel's
+ * values of that op, sources first; places and gates are no values. */
+const char *value_name(const Facts *f, const UOp *u);
+/* The value of that name; dies with MALFORMED when there is none. */
+UOp *value_named(const Facts *f, const Val *name);
 
 /* The actions that --opt gives a kernel of this name, in the form of its arg, or NULL. */
 const Val *plan_given(const char *opt, const UOp *kernel);

@@ -111,7 +111,11 @@ static bool tiles_fit(const Plan *p, const Facts *f)
 		if (size > 1 << 16)
 			return false;
 	}
-	return !p->nlanes || (p->mode == PLAN_LOOPS && !target->gpu && !serial_but_scans(f));
+	if (!p->nlanes)
+		return true;
+	bool alone = p->mode == PLAN_TILES ? p->tile[p->lanes[p->nlanes - 1]].vector == 1 :
+		p->mode == PLAN_LOOPS && !target->gpu;
+	return alone && !(tiled_ranges(p) & p->bound) && !serial_but_scans(f);
 }
 
 /* A chunk needs tiles whose last one may begin early, and always at least as many of them as it
@@ -183,6 +187,29 @@ bool stage_fits(const Facts *f, const Staged *s)
 	return true;
 }
 
+bool stage_shared(const Plan *p, const Staged *s)
+{
+	return p->mode == PLAN_GROUP ||
+		(p->mode == PLAN_TILES && !(free_of(s->value) & ~s->over & p->members));
+}
+
+/* Every range of a buffer has one place in its order. */
+static bool dims_fit(const Staged *s)
+{
+	uint64_t set = 0;
+	for (int i = 0; i < s->ndims; i++)
+		set |= 1ull << s->dims[i];
+	return !s->ndims || (set == s->over && __builtin_popcountll(set) == s->ndims);
+}
+
+/* What the items of a group fill together has a place for each element of the tiles of an item, and
+ * is of no loop that items run as often as they like. */
+static bool shared_fits(const Plan *p, const Facts *f, const Staged *s)
+{
+	return !(free_of(s->value) & ~s->over & tiled_ranges(p)) &&
+		dims_fit(s) && !(f->serial & ~s->over & free_of(s->value));
+}
+
 /* A transposed load is of a tile of whole vectors along either range, without tails. */
 static bool transpose_fits(const Plan *p, const Facts *f, const Staged *s)
 {
@@ -220,6 +247,9 @@ static bool staged_fit(const Plan *p, const Facts *f)
 		const Staged *s = &p->stage[i];
 		if (s->outside && !outside_fits(p, f, s))
 			return false;
+		if (!dims_fit(s) || (p->mode == PLAN_TILES && stage_shared(p, s) &&
+			!shared_fits(p, f, s)))
+			return false;
 		if (!(s->along ? transpose_fits(p, f, s) : stage_fits(f, s)) ||
 			stage_of(p, s->value) != i)
 			return false;
@@ -243,7 +273,9 @@ int64_t plan_bytes(const Plan *p, const Facts *f)
 		const UOp *value = p->stage[i].value;
 		uint64_t over = p->stage[i].over;
 		int64_t bytes = bytes_of_lanes(p, f, value, free_of(value) & ~over);
-		if (!mul_ok(bytes, count_of(f, over), &bytes) || !add_ok(sum, bytes, &sum))
+		int64_t steps = most_size(f, p->stage[i].dims[0]) * p->stage[i].pad;
+		if (!mul_ok(bytes, count_of(f, over) + steps, &bytes) ||
+			!add_ok(sum, bytes, &sum))
 			return INT64_MAX;
 	}
 	return sum;
@@ -273,7 +305,10 @@ static bool items_fit(const Plan *p, const Facts *f)
 {
 	if (p->mode == PLAN_LOOPS)
 		return true;
-	if (p->mode == PLAN_GROUP && (f->serial || f->sort))
+	if (p->mode != PLAN_ITEMS && (f->serial || f->sort))
+		return false;
+	if (p->mode == PLAN_TILES && (p->groups & p->members || p->bound != (p->groups | p->members) ||
+		least_of(f, p->members) != p->items || p->items > 1024))
 		return false;
 	return target->gpu && p->items > 0 && !(p->items & (p->items - 1)) &&
 		!(p->bound & ~(f->out & ~f->serial));

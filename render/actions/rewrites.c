@@ -108,11 +108,28 @@ static char form_letter(const char *form, size_t word)
 	return letter;
 }
 
+/* Does the action name a range of one iteration, of which there is nothing to say? */
+static bool is_void(const Rewriting *w, uint64_t axes, const Val *a)
+{
+	const Action *row = action_find(w->kernel, a);
+	for (size_t i = 1; i < a->n; i++)
+		if (form_letter(row->args, i) == 'R' &&
+			!(axes >> rewriting_axis(w, a->a[i]) & 1))
+			return true;
+	return false;
+}
+
+static bool is_range(const Action *row, size_t word)
+{
+	char letter = word ? form_letter(row->args, word) : 0;
+	return letter == 'r' || letter == 'R';
+}
+
 /* An action that is not carried out here names ranges that exist at its place of the list. */
 static void check_names(const Rewriting *w, const Action *row, const Val *a)
 {
 	for (size_t i = 1; i < a->n; i++)
-		if (form_letter(row->args, i) == 'r')
+		if (is_range(row, i))
 			rewriting_axis(w, a->a[i]);
 }
 
@@ -124,7 +141,7 @@ static const Val *with_axes(const Rewriting *w, uint64_t axes, const Val *a)
 	const Val **v = arena_alloc(a->n * sizeof *v);
 	size_t n = 0;
 	for (size_t i = 0; i < a->n; i++) {
-		if (!i || form_letter(row->args, i) != 'r') {
+		if (!is_range(row, i)) {
 			v[n++] = a->a[i];
 			continue;
 		}
@@ -182,9 +199,11 @@ static UOp *kernel_rewrites(const KernelUse *use)
 		}
 	}
 	uint64_t axes = axes_of(w.kernel);
+	size_t n = 0;
 	for (size_t i = 0; i < left.n; i++)
-		left.at[i] = with_axes(&w, axes, left.at[i]);
-	const Val *plan = val_array(left.n, left.at);
+		if (!is_void(&w, axes, left.at[i]))
+			left.at[n++] = with_axes(&w, axes, left.at[i]);
+	const Val *plan = val_array(n, left.at);
 	vec_free(&left);
 	const Val *arg = val_set(w.kernel->arg, "plan", plan);
 	if (w.noverlaps)

@@ -37,24 +37,6 @@ typedef struct {
 
 /* ---- how a value moves */
 
-typedef enum { STILL, NEXT, FAR } Movement;
-
-/* How a load's place moves with range r: not at all, to its neighbour, or elsewhere. */
-static Movement movement_of(const Tiling *t, const UOp *load, int r)
-{
-	Sum s;
-	UOp *at = load->src[0]->src[1], *range = t->f->range[r];
-	if (!(free_of(at) >> r & 1))
-		return STILL;
-	sum_of(&s, at);
-	if (sum_coef(&s, range) != 1)
-		return FAR;
-	for (int i = 0; i < s.n; i++)
-		if (s.t[i].m != range && free_of_made(s.t[i].m) >> r & 1)
-			return FAR;
-	return NEXT;
-}
-
 typedef VEC(UOp *) Loads;
 
 static Loads loads_in(UOp *u)
@@ -73,7 +55,7 @@ static bool walks(const Tiling *t, UOp *body, int r)
 	Loads l = loads_in(body);
 	bool ok = true;
 	for (size_t i = 0; i < l.n; i++)
-		ok &= movement_of(t, l.at[i], r) != FAR;
+		ok &= movement_of(t->f, l.at[i], r) != FAR;
 	vec_free(&l);
 	return ok;
 }
@@ -122,7 +104,7 @@ static int find_vector(const Tiling *t)
 	const UOp *store = t->f->kernel->src[0];
 	for (int i = t->p->norder; i-- > 0;) {
 		int r = t->p->order[i];
-		if (movement_of(t, store, r) == NEXT && most_size(t->f, r) > 1)
+		if (movement_of(t->f, store, r) == NEXT && most_size(t->f, r) > 1)
 			return r;
 	}
 	return -1;
@@ -321,7 +303,7 @@ static void pack(Tiling *t, int m)
 	Loads l = loads_in(t->heavy->src[0]);
 	for (size_t i = 0; i < l.n && p->nstage < MAX_STAGED; i++) {
 		UOp *u = l.at[i];
-		bool far = movement_of(t, u, t->v) == FAR;
+		bool far = movement_of(t->f, u, t->v) == FAR;
 		if (free_of(u) >> m & 1 || !(free_of(u) >> t->v & 1) || !(free_of(u) & over))
 			continue;
 		int64_t rows = tile_size(p, t->v) * count_of(t->f, over & free_of(u)) * 4;
@@ -462,7 +444,7 @@ static int gated_loads(const Tiling *t, int r)
 	Loads l = loads_in(t->heavy->src[0]);
 	int n = 0;
 	for (size_t i = 0; i < l.n; i++)
-		n += l.at[i]->nsrc > 1 && movement_of(t, l.at[i], r) != STILL;
+		n += l.at[i]->nsrc > 1 && movement_of(t->f, l.at[i], r) != STILL;
 	vec_free(&l);
 	return n;
 }

@@ -2,6 +2,7 @@
  * it no longer depend on them: in softmax's exp(x[r0,r1] - MAX over r1 of x[r0,r1]) the maximum
  * depends on r0 alone, the whole on r0 and r1. */
 #include "kernels/kernels.h"
+#include "index/ix.h"
 #include <stdlib.h>
 
 typedef struct { uint64_t free, bit; const UOp *kernel; } Fact;
@@ -170,4 +171,19 @@ int ranges_in(uint64_t set, int *range)
 	for (; set; set &= set - 1)
 		range[n++] = __builtin_ctzll(set);
 	return n;
+}
+
+Movement movement_of(const Facts *f, const UOp *load, int r)
+{
+	Sum s;
+	UOp *at = load->src[0]->src[1], *range = f->range[r];
+	if (!(free_of(at) >> r & 1))
+		return STILL;
+	sum_of(&s, at);
+	if (sum_coef(&s, range) != 1)
+		return FAR;
+	for (int i = 0; i < s.n; i++)
+		if (s.t[i].m != range && free_of_made(s.t[i].m) >> r & 1)
+			return FAR;
+	return NEXT;
 }

@@ -59,6 +59,10 @@ uint64_t bit_of(const UOp *range);
 uint64_t bound_of(const UOp *reduce);
 /* True when u is a LOAD from a PARAM that the kernel writes. */
 bool reads_written(const Facts *f, const UOp *u);
+/* How a load's, or a store's, flat place moves with range r: not at all, to its neighbour, or
+ * elsewhere. */
+typedef enum { STILL, NEXT, FAR } Movement;
+Movement movement_of(const Facts *f, const UOp *load, int r);
 /* The axis number of range r; the greatest axis number of all ranges (0 without any): greater ones
  * are free. */
 int axis_of(const Facts *f, int r);

@@ -86,6 +86,15 @@ static uint64_t vector_set(const Lowering *l, uint64_t set)
 	return set;
 }
 
+/* The ranges of a nest's row buffer in the order given, or in that of their numbers. */
+static int buffer_dims(const Nest *n, int *dims)
+{
+	if (!n->stage || !n->stage->ndims)
+		return ranges_in(n->over, dims);
+	memcpy(dims, n->stage->dims, n->stage->ndims * sizeof *dims);
+	return n->stage->ndims;
+}
+
 /* The place in a nest's row buffer for scope s, outermost first: lanes that are not vectors, the
  * buffer's ranges (those in vectors last), then the lanes that are vectors. */
 static UOp *buffer_index(const Lowering *l, const Scope *s, const Nest *n)
@@ -93,10 +102,14 @@ static UOp *buffer_index(const Lowering *l, const Scope *s, const Nest *n)
 	uint64_t vector = n->along ? n->along : vector_set(l, n->lanes),
 		 own = vector_set(l, n->over);
 	UOp *at = lane_index(l, s, n->lanes & ~vector);
+	int dims[MAX_RANGES], ndims = buffer_dims(n, dims);
 	for (int last = 0; last < 2; last++)
-		for (int r = 0; r < l->facts.nrange; r++)
-			if ((last ? own : n->over & ~own) >> r & 1)
-				at = ix_add(ix_mul(at, l->facts.range[r]->src[0]), counter(s, r));
+		for (int i = 0; i < ndims; i++)
+			if ((last ? own : n->over & ~own) >> dims[i] & 1)
+				at = ix_add(ix_mul(at, l->facts.range[dims[i]]->src[0]),
+					counter(s, dims[i]));
+	if (n->stage && n->stage->pad)
+		at = ix_add(at, ix_mul(counter(s, dims[0]), ix_const(n->stage->pad)));
 	at = ix_mul(at, ix_const(lane_count(n->at, vector)));
 	return ix_add(at, lane_index(l, s, vector));
 }
@@ -155,18 +168,21 @@ static UOp *value_node(Lowering *l, Inst *i)
 
 static UOp *buffer_size(const Lowering *l, const Nest *nest)
 {
-	UOp *n = ix_const(lane_count(nest->at, nest->lanes));
-	for (int r = 0; r < l->facts.nrange; r++)
-		if (nest->over >> r & 1)
-			n = ix_mul(n, l->facts.range[r]->src[0]);
-	return n;
+	UOp *n = ix_const(1);
+	int dims[MAX_RANGES], ndims = buffer_dims(nest, dims);
+	for (int i = ndims; i-- > 0;) {
+		n = ix_mul(n, l->facts.range[dims[i]]->src[0]);
+		if (i == 1 && nest->stage)
+			n = ix_add(n, ix_const(nest->stage->pad));
+	}
+	return ix_mul(n, ix_const(lane_count(nest->at, nest->lanes)));
 }
 
 static UOp *row_buffer(Lowering *l, const Inst *i)
 {
 	if (i->nest->along)
 		return make_reg(l, i->of->dtype, lane_count(i->nest->at, i->nest->lanes));
-	const char *space = l->plan.mode == PLAN_GROUP ? "local" : "stack";
+	const char *space = i->nest->group ? "local" : "stack";
 	return LEAF(OP_DEFINE_LOCAL, i->of->dtype,
 		VARR(val_int(l->ids++), size_to_val(buffer_size(l, i->nest)), val_str(space)));
 }
@@ -191,12 +207,20 @@ static UOp *scan_index(const Lowering *l, const Inst *i)
 	return i->kind == INST_SCAN ? lane_index(l, i->place, i->lanes) : ix_const(0);
 }
 
+/* A group's memory is declared where its kernel begins: no language takes it within a loop. */
+static bool is_declared_first(const Lowering *l, const Nest *n)
+{
+	return n->group && n->at != l->top;
+}
+
 /* The node that users name. A reduction's accumulator does not change again before its scope
  * ends. */
 static void name_value(Lowering *l, Inst *i)
 {
 	if (i->kind == INST_STAGE) {
 		i->reg = row_buffer(l, i);
+		if (is_declared_first(l, i->nest))
+			vec_push(&l->top->pre, i->reg);
 	} else if (i->kind == INST_REDUCE || i->kind == INST_SCAN) {
 		make_accumulators(l, i);
 		i->ref = load_at(i->reg, scan_index(l, i));
@@ -349,7 +373,8 @@ static void start_buffer(Lowering *l, const Nest *n, const Inst *m)
 static void emit_start(Lowering *l, const Nest *n, const Inst *m)
 {
 	if (n->kind == NEST_STAGE || n->kind == NEST_PART) {
-		emit(l, m->reg);
+		if (!is_declared_first(l, n))
+			emit(l, m->reg);
 		if (n->outside)
 			start_buffer(l, n, m);
 		return;
@@ -422,8 +447,6 @@ static void emit_nest(Lowering *l, Nest *n)
 		prefetch_stores_emit(l, n);
 	for (int i = 0; i < n->nfirst; i++)
 		emit_inner(l, n->first[i]);
-	if (n->kind == NEST_STAGE && n->group)
-		emit(l, LEAF(OP_BARRIER, DT_NONE, VNIL));
 	for (size_t i = 0; i < n->members.n; i++) {
 		Inst *m = n->members.at[i];
 		if (n->partial)
@@ -431,6 +454,33 @@ static void emit_nest(Lowering *l, Nest *n)
 		if (n->kind == NEST_GROUP)
 			emit_tree(l, m);
 	}
+}
+
+static bool is_shared_stage(const Nest *n) { return n->kind == NEST_STAGE && n->group; }
+
+static bool in_loop(const Scope *s)
+{
+	for (; s; s = s->parent)
+		if (s->open && s->open->op == OP_RANGE)
+			return true;
+	return false;
+}
+
+/* The nests of one phase. What the items of a group fill together they read when all are there, and
+ * fill again, in a loop, when all have read it. */
+static void emit_nests(Lowering *l, const Scope *s, uint32_t phase)
+{
+	UOp *barrier = LEAF(OP_BARRIER, DT_NONE, VNIL);
+	bool shared = false;
+	for (size_t i = 0; i < s->nests.n; i++)
+		shared |= s->nests.at[i]->phase == phase && is_shared_stage(s->nests.at[i]);
+	if (shared && in_loop(s))
+		emit(l, barrier);
+	for (size_t i = 0; i < s->nests.n; i++)
+		if (s->nests.at[i]->phase == phase)
+			emit_nest(l, s->nests.at[i]);
+	if (shared)
+		emit(l, barrier);
 }
 
 static uint32_t last_phase(const Scope *s)
@@ -475,15 +525,12 @@ static void emit_scope(Lowering *l, Scope *s)
 {
 	uint32_t phases = last_phase(s) + 1, *start = arena_alloc((phases + 2) * sizeof *start);
 	Inst **item = by_phase(s, phases, start);
-	size_t nest = 0;
 	for (size_t i = 0; i < s->pre.n; i++)
 		emit(l, s->pre.at[i]);
 	if (s->prefetch_loads)
 		prefetch_loads_emit(l, s);
 	for (uint32_t p = 0; p < phases; p++) {
-		for (nest = 0; nest < s->nests.n; nest++)
-			if (s->nests.at[nest]->phase == p)
-				emit_nest(l, s->nests.at[nest]);
+		emit_nests(l, s, p);
 		for (uint32_t i = start[p]; i < start[p + 1]; i++)
 			emit_item(l, item[i]);
 	}

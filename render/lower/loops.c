@@ -6,6 +6,7 @@
  *             kernel ⊃ item of the grid ⊃ …                   the same, outer loops run by threads
  *     ITEMS   kernel ⊃ if in the grid ⊃ for serial ranges     one item an element
  *     GROUP   kernel ⊃ group ⊃ for every 128th of the rest    one group a row
+ *     TILES   kernel ⊃ group ⊃ item ⊃ for tiles … ⊃ lanes     ranges of each kind, as listed
  */
 #include "shape/shape.h"
 #include "target/target.h"
@@ -101,8 +102,11 @@ static Scope *chain(Scope *outer, Scope *s)
 
 static Scope *loop_over(Lowering *l, Scope *in, int r)
 {
-	Scope *s = chain(in, scope_new(l, in, 1ull << r, l->facts.range[r]));
-	s->at[r] = l->facts.range[r];
+	UOp *range = l->facts.range[r];
+	if (l->plan.unrolled >> r & 1)
+		range = scope_range(l, in, range->src[0], "unroll");
+	Scope *s = chain(in, scope_new(l, in, 1ull << r, range));
+	s->at[r] = range;
 	return s;
 }
 
@@ -424,10 +428,10 @@ static int open_rows(Lowering *l, Scope **last)
 		l->local = l->global->n == 2 ? VARR(val_int(l->plan.items), val_int(1)) :
 			VARR(val_int(l->plan.items), val_int(1), val_int(1));
 	l->lidx = special("lidx", 0, ix_const(l->plan.items));
-	uint64_t rest = l->facts.out & ~l->plan.bound;
+	int range[MAX_RANGES], rest = ranges_in(l->facts.out & ~l->plan.bound, range);
 	Scope *first;
 	if (rest) {
-		last[0] = open_strided(l, s, rest, &first);
+		last[0] = open_strided(l, s, range, rest, &first);
 		chain(s, first);
 	} else {
 		UOp *one = ix_lt(l->lidx, ix_const(1));
@@ -436,11 +440,31 @@ static int open_rows(Lowering *l, Scope **last)
 	return 1;
 }
 
+/* Ranges that are groups have their values in the scope of the group, those that are items in one
+ * within. */
+static int open_members(Lowering *l, Scope **last)
+{
+	int range[MAX_RANGES], n = ranges_in(l->plan.groups, range);
+	Scope *s = l->shared = l->top;
+	UOp *groups = flat_size(l, range, n);
+	unflatten(l, s, range, n, special("gidx", 0, groups));
+	s->binds = l->plan.groups;
+	l->global = VARR(size_to_val(groups));
+	l->local = VARR(val_int(l->plan.items));
+	l->lidx = special("lidx", 0, ix_const(l->plan.items));
+	s = chain(s, scope_new(l, s, l->plan.members, NULL));
+	n = ranges_in(l->plan.members, range);
+	unflatten(l, s, range, n, l->lidx);
+	return open_plain(l, s, last);
+}
+
 int loops_open(Lowering *l, Scope *last[MAX_LAST])
 {
 	l->top = scope_new(l, NULL, 0, NULL);
 	int n = l->plan.mode == PLAN_ITEMS ? open_items(l, last) :
-		l->plan.mode == PLAN_GROUP ? open_rows(l, last) : open_plain(l, l->top, last);
+		l->plan.mode == PLAN_GROUP ? open_rows(l, last) :
+		l->plan.mode == PLAN_TILES ? open_members(l, last) :
+		open_plain(l, l->top, last);
 	for (int i = 0; i < n; i++)
 		last[i]->last = true;
 	return n;

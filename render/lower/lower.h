@@ -85,6 +85,7 @@ struct Nest {
 	uint64_t over;          /* the ranges it runs over */
 	uint64_t lanes;         /* tiled ranges around it that its values depend on */
 	uint64_t along;         /* that of them along which it fills registers in vectors, or 0 */
+	const Staged *stage;    /* of a row buffer: its row of the plan */
 	uint64_t outside;       /* of a row buffer: the loops of its reduction around it */
 	int partial;              /* partial accumulators; 0: one */
 	DType element;          /* of its accumulators or of what it stores */
@@ -102,8 +103,8 @@ typedef struct {
 	Map insts;
 	VEC(Inst *) all;        /* sources first */
 	VEC(Scope *) scopes;
-	Scope *top, *shared;    /* the kernel; the scope of a work group (group mode) */
-	UOp *lidx;              /* the item's place in its group (group mode) */
+	Scope *top, *shared;    /* the kernel; the scope of a work group, or NULL */
+	UOp *lidx;              /* the item's place in its group */
 	int axis;               /* the greatest axis number of its ranges */
 	int ids;                /* DEFINE and LET numbers */
 	UOp *chunk[MAX_RANGES]; /* the first tile of the chunk, for ranges that have chunks */
@@ -135,9 +136,9 @@ int open_tiles(Lowering *l, Scope *in, int r, UOp *count_from, bool once, Scope 
 Scope *open_lanes(Lowering *l, Scope *in, Scope *base, uint64_t set, uint64_t along, Scope **first);
 /* Puts values for the ranges in set into s->at, computed from their flat number. */
 void unflatten(Lowering *l, Scope *s, const int *range, int n, UOp *flat);
-/* A loop of the items of a group over the ranges in set, within `in`; *first is its outermost
+/* A loop of the items of a group over these ranges, the last one innermost, within `in`; *first is its outermost
  * scope, the result the one in which the ranges have values. */
-Scope *open_strided(Lowering *l, Scope *in, uint64_t set, Scope **first);
+Scope *open_strided(Lowering *l, Scope *in, const int *range, int n, Scope **first);
 /* The lanes of a vector in which n elements of dtype d can be taken: a power of two that divides
  * n. */
 int vector_lanes(int n, DType d);

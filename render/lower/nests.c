@@ -25,7 +25,9 @@ static bool open_around(const Scope *s, uint64_t bit)
 static Scope *open_loop(Lowering *l, Scope *in, int r)
 {
 	UOp *range = l->facts.range[r];
-	if (open_around(in, 1ull << r))
+	if (l->plan.unrolled >> r & 1)
+		range = scope_range(l, in, range->src[0], "unroll");
+	else if (open_around(in, 1ull << r))
 		range = scope_range(l, in, range->src[0], "reduce");
 	Scope *s = scope_new(l, in, 1ull << r, range);
 	s->at[r] = range;
@@ -197,9 +199,8 @@ void unflatten(Lowering *l, Scope *s, const int *range, int n, UOp *flat)
 	}
 }
 
-Scope *open_strided(Lowering *l, Scope *in, uint64_t set, Scope **first)
+Scope *open_strided(Lowering *l, Scope *in, const int *range, int n, Scope **first)
 {
-	int range[MAX_RANGES], n = ranges_in(set, range);
 	UOp *total = ix_const(1), *items = ix_const(l->plan.items);
 	int64_t rest;
 	for (int i = 0; i < n; i++)
@@ -211,14 +212,34 @@ Scope *open_strided(Lowering *l, Scope *in, uint64_t set, Scope **first)
 		UOp *guard = NODE(OP_IF, DT_NONE, VNIL, ix_lt(flat, total));
 		s = s->inner[s->ninner++] = scope_new(l, s, 0, guard);
 	}
-	s->binds = set;
+	for (int i = 0; i < n; i++)
+		s->binds |= 1ull << range[i];
 	unflatten(l, s, range, n, flat);
 	return s;
 }
 
-static void open_group(Lowering *l, Nest *n)
+/* Does some load of the value move to its neighbour with r? */
+static bool moves_next(const Lowering *l, UOp *value, int r)
 {
-	innermost(n, open_strided(l, n->at, n->over, &n->first[n->nfirst++]));
+	Nodes all = walk_brief(value);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_LOAD && movement_of(&l->facts, all.at[i], r) == NEXT)
+			return true;
+	return false;
+}
+
+/* Items that stand side by side take elements that do so in memory. */
+static void open_group(Lowering *l, Nest *n, UOp *u)
+{
+	int range[MAX_RANGES], count = ranges_in(n->over, range);
+	for (int i = 0; i + 1 < count && n->kind == NEST_STAGE; i++)
+		if (moves_next(l, u, range[i])) {
+			int r = range[i];
+			memmove(range + i, range + i + 1, (count - i - 1) * sizeof *range);
+			range[count - 1] = r;
+			break;
+		}
+	innermost(n, open_strided(l, n->at, range, count, &n->first[n->nfirst++]));
 }
 
 uint64_t nest_over(const Lowering *l, const UOp *u, bool part)
@@ -263,18 +284,19 @@ static bool has_vector(const Lowering *l, const Scope *at, uint64_t lanes)
 	return false;
 }
 
-static void open_nest(Lowering *l, Nest *n)
+static void open_nest(Lowering *l, Nest *n, UOp *u)
 {
 	int last = n->over ? last_range(n->over) : -1;
-	n->group = n->kind == NEST_GROUP || (n->kind == NEST_STAGE && l->plan.mode == PLAN_GROUP);
-	if (n->group && n->at != l->shared)
+	n->group = n->kind == NEST_GROUP ||
+		(n->kind == NEST_STAGE && stage_shared(&l->plan, n->stage));
+	if (n->group && n->at != l->shared && l->plan.mode == PLAN_GROUP)
 		die(MALFORMED,
 			"node %u KERNEL: a row buffer of a group stands in a loop of its items",
 			l->facts.kernel->id);
 	if (n->kind == NEST_PART)
 		open_loads(l, n);
 	if (n->group) {
-		open_group(l, n);
+		open_group(l, n, u);
 	} else if (n->kind == NEST_STAGE) {
 		open_stage(l, n, open_loops(l, n, n->outside), n->over, n->lanes);
 	} else if (n->partial) {
@@ -287,9 +309,15 @@ static void open_nest(Lowering *l, Nest *n)
 	}
 }
 
+static bool same_dims(const Staged *a, const Staged *b)
+{
+	return !a || (a->ndims == b->ndims && a->pad == b->pad &&
+		!memcmp(a->dims, b->dims, a->ndims * sizeof *a->dims));
+}
+
 Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, NestKind kind, uint64_t lanes)
 {
-	if (kind == NEST_FOLD && l->plan.mode == PLAN_GROUP && at == l->shared)
+	if (kind == NEST_FOLD && l->shared && at == l->shared)
 		kind = NEST_GROUP;
 	bool partial = kind == NEST_FOLD && !has_vector(l, at, lanes) && is_partial(l, u);
 	const Staged none = {.over = nest_over(l, u, kind == NEST_PART)},
@@ -298,17 +326,18 @@ Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, NestKind kind, ui
 		Nest *n = at->nests.at[i];
 		if (n->phase == phase && n->kind == kind && n->over == s->over &&
 			n->lanes == lanes && n->along == s->along && n->outside == s->outside &&
+			same_dims(n->stage, s) &&
 			!n->partial == !partial &&
 			dtype_size(n->element) == dtype_size(u->dtype))
 			return n;
 	}
 	Nest *n = arena_alloc(sizeof *n);
 	*n = (Nest){.at = at, .phase = phase, .kind = kind, .over = s->over, .lanes = lanes,
-		.along = s->along, .outside = s->outside,
+		.along = s->along, .outside = s->outside, .stage = kind == NEST_STAGE ? s : NULL,
 		.partial = partial ? l->plan.partial : 0, .element = u->dtype};
 	vec_push(&at->nests, n);
 	size_t from = l->scopes.n;
-	open_nest(l, n);
+	open_nest(l, n, u);
 	for (; from < l->scopes.n; from++)
 		l->scopes.at[from]->phase = phase;
 	return n;
