@@ -158,14 +158,18 @@ static bool both_parts(Digits *d, Spots *high, Spots *low)
 	return whole;
 }
 
-/* An item's number that stands at different distances in different places: of a tile that does not
- * end where the weight does. */
+/* Items' numbers that stand at different distances in different places: of a tile that does not end
+ * where the weight does. */
 static bool torn(const Digits *d, const Spots *s)
 {
 	const Sum *sum = &s->base[s->of[0]].sum;
-	UOp *m = sum->t[0].m;
-	return sum->n == 1 && moves_with(d, m) == OF_ITEM &&
-		(m->op == OP_FLOORMOD || m->op == OP_FLOORDIV || m->op == OP_SPECIAL);
+	for (int i = 0; i < sum->n; i++) {
+		const UOp *m = sum->t[i].m;
+		if (moves_with(d, sum->t[i].m) != OF_ITEM || (m->op != OP_FLOORMOD &&
+			m->op != OP_FLOORDIV && m->op != OP_SPECIAL && m->op != OP_LET))
+			return false;
+	}
+	return sum->n > 0;
 }
 
 /* The first weight at which nothing is torn; else, or when that takes too long, the very first. */

@@ -49,10 +49,26 @@ static UOp *bounded(const Conds *c, UOp *u)
 	return substitute(u, n, from, to);
 }
 
-/* Whether u < below follows from x < y: below - u >= y - x. */
+/* How many times u has the greatest term of x, at least once. */
+static int64_t times_in(UOp *u, UOp *x)
+{
+	Sum s, t;
+	int64_t c;
+	sum_of(&s, x);
+	sum_of(&t, u);
+	if (!s.n || s.t[0].c <= 0)
+		return 1;
+	c = sum_coef(&t, s.t[0].m);
+	return c > s.t[0].c ? c / s.t[0].c : 1;
+}
+
+/* Whether u < below follows from x < y: below - 1 - u >= n*(y - 1 - x) for an n > 0. A gate that
+ * was divided by what all its terms share is a part of what it was made for. */
 static bool implied(UOp *u, UOp *below, UOp *x, UOp *y)
 {
-	return ix_prove_le(ix_add(u, y), ix_add(below, x));
+	UOp *n = ix_const(times_in(u, x)), *one = ix_const(1);
+	return ix_prove_le(ix_add(u, ix_mul(n, ix_sub(y, one))),
+		ix_add(ix_sub(below, one), ix_mul(n, x)));
 }
 
 /* A term c*MIN(a, b) of u with c > 0, or NULL. */

@@ -166,12 +166,14 @@ static void read_order(Plan *p, const Facts *f, const Val *a)
 {
 	int all[MAX_RANGES], n = 0;
 	uint64_t set = 0;
-	p->norder = 0;
+	p->norder = p->nfolds = 0;
 	for (size_t i = 1; i < a->n && n < MAX_RANGES; i++) {
 		int r = all[n++] = range_to_order(f, a->a[i]);
 		set |= 1ull << r;
 		if (f->out >> r & 1)
 			p->order[p->norder++] = r;
+		else
+			p->folds[p->nfolds++] = r;
 	}
 	if ((size_t)__builtin_popcountll(set) != a->n - 1)
 		die(MALFORMED, "node %u KERNEL: the order names a range twice", f->kernel->id);

@@ -31,6 +31,9 @@ typedef struct {
 	PlanMode mode;
 	/* output ranges, outermost first, as places in range[] */
 	int order[MAX_RANGES], norder;
+	/* ranges that reductions run over, outermost first; those that are not here, by number, are
+	 * outside of them */
+	int folds[MAX_RANGES], nfolds;
 	Tile tile[MAX_RANGES];             /* by place in range[]; {0, 0}: one element at a time */
 	int lanes[MAX_RANGES], nlanes;     /* the tiled ranges, in the order of their lane loops */
 	int chunk[MAX_RANGES];             /* tiles of a range in a loop outside all others */
@@ -96,6 +99,8 @@ int rewriting_axis(const Rewriting *w, const Val *v);
 void rewriting_overlap(Rewriting *w, int axis);
 /* Renames: axis is split into axis and axis + 1, all above move up. */
 void rewriting_split(Rewriting *w, int axis);
+/* The kernel as the actions of its list that rewrite it leave it, and the names of its ranges. */
+UOp *kernel_rewritten(const KernelUse *use, Rewriting *w);
 /* Pass: carries out the actions that rewrite kernels, in the order of their list. The other actions
  * stay, with axis numbers for names, in the kernel's arg as "plan". */
 Graph *lower_rewrites(Graph *g);

@@ -180,35 +180,41 @@ static bool has_rewrites(const UOp *kernel, const Val *list)
 	return false;
 }
 
-static UOp *kernel_rewrites(const KernelUse *use)
+UOp *kernel_rewritten(const KernelUse *use, Rewriting *w)
 {
 	const Val *list = val_get(use->kernel->arg, "actions");
-	if (!has_rewrites(use->kernel, list) || val_get(use->kernel->arg, "plan"))
-		return use->kernel;
-	Rewriting w;
 	VEC(const Val *) left = {0};
-	names_begin(&w, use);
+	names_begin(w, use);
 	for (size_t i = 0; i < list->n; i++) {
-		const Action *row = action_find(w.kernel, list->a[i]);
+		const Action *row = action_find(w->kernel, list->a[i]);
 		if (row->rewrite) {
-			check_order(&w, list, i);
-			row->rewrite(&w, list->a[i]);
+			check_order(w, list, i);
+			row->rewrite(w, list->a[i]);
 		} else {
-			check_names(&w, row, list->a[i]);
+			check_names(w, row, list->a[i]);
 			vec_push(&left, list->a[i]);
 		}
 	}
-	uint64_t axes = axes_of(w.kernel);
+	uint64_t axes = axes_of(w->kernel);
 	size_t n = 0;
 	for (size_t i = 0; i < left.n; i++)
-		if (!is_void(&w, axes, left.at[i]))
-			left.at[n++] = with_axes(&w, axes, left.at[i]);
+		if (!is_void(w, axes, left.at[i]))
+			left.at[n++] = with_axes(w, axes, left.at[i]);
 	const Val *plan = val_array(n, left.at);
 	vec_free(&left);
-	const Val *arg = val_set(w.kernel->arg, "plan", plan);
-	if (w.noverlaps)
-		arg = val_set(arg, "overlaps", overlaps(&w));
-	return node_like(w.kernel, w.kernel->nsrc, w.kernel->src, arg);
+	const Val *arg = val_set(w->kernel->arg, "plan", plan);
+	if (w->noverlaps)
+		arg = val_set(arg, "overlaps", overlaps(w));
+	return node_like(w->kernel, w->kernel->nsrc, w->kernel->src, arg);
+}
+
+static UOp *kernel_rewrites(const KernelUse *use)
+{
+	Rewriting w;
+	if (val_get(use->kernel->arg, "plan") ||
+		!has_rewrites(use->kernel, val_get(use->kernel->arg, "actions")))
+		return use->kernel;
+	return kernel_rewritten(use, &w);
 }
 
 Graph *lower_rewrites(Graph *g) { return kernels_map(g, kernel_rewrites); }

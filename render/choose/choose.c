@@ -133,6 +133,15 @@ static UOp *kernel_actions(const KernelUse *use)
 	l.plan.norder = order_without(l.plan.order, l.plan.norder, slices, n);
 	order_in_front(&l.plan, slices, n);
 	const char *rule = NULL;
+	const Val *list = target->gpu ? choose_gpu(use, &l.facts, &k, &rule) : NULL;
+	if (list) {
+		explain(kernel, "because of %s", rule);
+		vec_free(&k.reduce);
+		vec_free(&k.scan);
+		lowering_end(&l);
+		return node_like(
+			kernel, kernel->nsrc, kernel->src, val_set(kernel->arg, "actions", list));
+	}
 	if (target->gpu)
 		rule = choose_grid(&l.plan, &l.facts, &k);
 	else if (k.reduce.n)

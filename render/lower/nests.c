@@ -12,6 +12,7 @@
  *     PART    acc[m] = buf[j+m] for the lanes; for ki: acc[m] = op(acc[m], body)
  */
 #include "lower/lower.h"
+#include "index/ix.h"
 
 /* Is range r already bound to a counter around s? Then a loop inside needs a counter of its own. */
 static bool open_around(const Scope *s, uint64_t bit)
@@ -50,15 +51,27 @@ static void innermost(Nest *n, Scope *s)
 	n->inner[n->ninner++] = s;
 }
 
+/* The ranges of set in the order in which loops run over them; returns how many. */
+static int folds_in(const Plan *p, uint64_t set, int *range)
+{
+	uint64_t listed = 0;
+	for (int i = 0; i < p->nfolds; i++)
+		listed |= 1ull << p->folds[i];
+	int n = ranges_in(set & ~listed, range);
+	for (int i = 0; i < p->nfolds; i++)
+		if (set >> p->folds[i] & 1)
+			range[n++] = p->folds[i];
+	return n;
+}
+
 /* Loops over the ranges of set except the last `keep`; returns the innermost scope, NULL when there
  * are no loops. */
 static Scope *open_loops(Lowering *l, Nest *n, uint64_t set)
 {
 	Scope *in = NULL;
-	for (int r = 0; r < l->facts.nrange; r++) {
-		if (!(set >> r & 1))
-			continue;
-		Scope *s = open_loop(l, in ? in : n->at, r);
+	int range[MAX_RANGES], count = folds_in(&l->plan, set, range);
+	for (int i = 0; i < count; i++) {
+		Scope *s = open_loop(l, in ? in : n->at, range[i]);
 		add_inner(n, in, s);
 		in = s;
 	}
@@ -218,26 +231,32 @@ Scope *open_strided(Lowering *l, Scope *in, const int *range, int n, Scope **fir
 	return s;
 }
 
-/* Does some load of the value move to its neighbour with r? */
-static bool moves_next(const Lowering *l, UOp *value, int r)
+/* How far one step of r moves the place of a load of the value; INT64_MAX: by no fixed step. */
+static int64_t step_of(const Lowering *l, UOp *value, int r)
 {
 	Nodes all = walk_brief(value);
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_LOAD && movement_of(&l->facts, all.at[i], r) == NEXT)
-			return true;
-	return false;
+	int64_t least = INT64_MAX;
+	for (size_t i = 0; i < all.n; i++) {
+		Sum s;
+		if (all.at[i]->op != OP_LOAD)
+			continue;
+		sum_of(&s, all.at[i]->src[0]->src[1]);
+		int64_t step = sum_coef(&s, l->facts.range[r]);
+		if (step > 0 && step < least)
+			least = step;
+	}
+	return least;
 }
 
 /* Items that stand side by side take elements that do so in memory. */
 static void open_group(Lowering *l, Nest *n, UOp *u)
 {
 	int range[MAX_RANGES], count = ranges_in(n->over, range);
-	for (int i = 0; i + 1 < count && n->kind == NEST_STAGE; i++)
-		if (moves_next(l, u, range[i])) {
-			int r = range[i];
-			memmove(range + i, range + i + 1, (count - i - 1) * sizeof *range);
-			range[count - 1] = r;
-			break;
+	for (int i = 1; i < count && n->kind == NEST_STAGE && l->plan.mode == PLAN_TILES; i++)
+		for (int k = i; k && step_of(l, u, range[k - 1]) < step_of(l, u, range[k]); k--) {
+			int r = range[k];
+			range[k] = range[k - 1];
+			range[k - 1] = r;
 		}
 	innermost(n, open_strided(l, n->at, range, count, &n->first[n->nfirst++]));
 }

@@ -1,0 +1,317 @@
+/* Lists of actions for a GPU: a contraction's tiles.
+ *
+ *     y[i,j] = Σk a[i,k]*b[k,j]     groups of 128×128 elements, 16×16 items of 8×8 each
+ *
+ *     split i 128; split i.1 8            i.0 groups, i.1.0 items, i.1.1 elements of an item
+ *     split j 128; split j.1 64; split j.1.1 4        the same, its 8 elements in two fours, so that
+ *                                         items side by side read and write what is side by side
+ *     split k 16                          k.0 a loop; a and b of k.1 in the group's memory
+ *
+ * Which ranges these are follows from their roles (index/contraction.c), so any fold of any
+ * expression of loads gets them, in any order of axes. A store's contiguous range is j. */
+#include "target/target.h"
+#include "choose/choose.h"
+
+enum { SIDE = 16, MOST_EACH = 8, TOGETHER = 4, DEPTH = 16, GROUPS = 64, FOLD_LEAST = 8, PAD = 4 };
+
+/* A range whose pieces are groups, items of one, and elements of an item. */
+typedef struct {
+	int r, each;            /* elements of an item */
+	const char *group, *item, *tile[2];     /* paths of its pieces */
+	int size[2], ntiles;
+} Side;
+typedef struct {
+	const Facts *f;
+	Contraction c;
+	Side i, j;
+	int k;
+	int64_t depth;          /* of k.1 */
+	const char *outer, *inner;      /* pieces of k, the first of them NULL when it is whole */
+	VEC(const Val *) list;
+} GpuTiles;
+
+/* ---- which ranges, and how large */
+
+static Role role_of(const GpuTiles *t, int r) { return contraction_role(&t->c, t->f->range[r]); }
+
+/* The longest of the output's ranges with this role, or -1. */
+static int longest(const GpuTiles *t, Role role)
+{
+	int best = -1;
+	for (int r = 0; r < t->f->nrange; r++)
+		if (t->f->out >> r & 1 && role_of(t, r) == role &&
+			(best < 0 || most_size(t->f, r) > most_size(t->f, best)))
+			best = r;
+	return best;
+}
+
+static int contiguous_side(const GpuTiles *t)
+{
+	for (int r = 0; r < t->f->nrange; r++)
+		if (t->f->out >> r & 1 && most_size(t->f, r) >= SIDE &&
+			(role_of(t, r) == ROLE_ROW || role_of(t, r) == ROLE_COLUMN) &&
+			movement_of(t->f, t->f->kernel->src[0], r) == NEXT)
+			return r;
+	return longest(t, ROLE_COLUMN);
+}
+
+static bool find_ranges(GpuTiles *t, const UOp *fold)
+{
+	uint64_t bound = bound_of(fold);
+	t->j.r = contiguous_side(t);
+	t->i.r = t->j.r < 0 ? -1 :
+		longest(t, role_of(t, t->j.r) == ROLE_ROW ? ROLE_COLUMN : ROLE_ROW);
+	t->k = -1;
+	for (int r = 0; r < t->f->nrange; r++)
+		if (bound >> r & 1 && (t->k < 0 || most_size(t->f, r) > most_size(t->f, t->k)))
+			t->k = r;
+	return t->i.r >= 0 && t->k >= 0 && most_size(t->f, t->i.r) >= SIDE &&
+		most_size(t->f, t->j.r) >= SIDE && count_of(t->f, bound) >= FOLD_LEAST;
+}
+
+static int64_t ceil_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+static int64_t groups_of(const GpuTiles *t)
+{
+	uint64_t sides = 1ull << t->i.r | 1ull << t->j.r;
+	return count_of(t->f, t->f->out & ~sides) *
+		ceil_of(most_size(t->f, t->i.r), SIDE * t->i.each) *
+		ceil_of(most_size(t->f, t->j.r), SIDE * t->j.each);
+}
+
+/* The largest tiles that leave enough groups, and that the ranges fill. */
+static void find_sizes(GpuTiles *t)
+{
+	Side *side[] = {&t->i, &t->j};
+	for (int s = 0; s < 2; s++) {
+		side[s]->each = MOST_EACH;
+		while (SIDE * side[s]->each > most_size(t->f, side[s]->r))
+			side[s]->each /= 2;
+	}
+	while (groups_of(t) < GROUPS && t->i.each * t->j.each > TOGETHER)
+		side[t->i.each < t->j.each]->each /= 2;
+}
+
+/* ---- the list */
+
+static void act(GpuTiles *t, const char *name, const char *path, const Val *a, const Val *b)
+{
+	const Val *v[] = {val_str(name), val_str(path), a, b};
+	vec_push(&t->list, val_array(2 + (a != NULL) + (b != NULL), v));
+}
+
+/* Splits the range of this path; *outer and *inner get those of its pieces. */
+static void split(GpuTiles *t, const char *path, int64_t n, const char **outer, const char **inner)
+{
+	act(t, "split", path, val_int(n), NULL);
+	*outer = arena_printf("%s.0", path);
+	*inner = arena_printf("%s.1", path);
+}
+
+static void split_side(GpuTiles *t, Side *s, int together)
+{
+	split(t, arena_printf("%d", axis_of(t->f, s->r)), SIDE * s->each, &s->group, &s->item);
+	if (s->each > together) {
+		s->size[0] = s->each / together;
+		split(t, s->item, SIDE * together, &s->tile[s->ntiles++], &s->item);
+	}
+	int n = s->each > together ? together : s->each;
+	if (n > 1) {
+		s->size[s->ntiles] = n;
+		split(t, s->item, n, &s->item, &s->tile[s->ntiles]);
+		s->ntiles++;
+	}
+}
+
+static void split_all(GpuTiles *t)
+{
+	split_side(t, &t->i, MOST_EACH);
+	split_side(t, &t->j, TOGETHER);
+	t->inner = arena_printf("%d", axis_of(t->f, t->k));
+	if (most_size(t->f, t->k) > t->depth || least_size(t->f, t->k) != most_size(t->f, t->k))
+		split(t, t->inner, t->depth, &t->outer, &t->inner);
+}
+
+/* The pieces of a side within a group, outermost first. */
+static int pieces_within(const Side *s, const char **path)
+{
+	int n = 0;
+	if (s->ntiles == 2)
+		path[n++] = s->tile[0];
+	path[n++] = s->item;
+	if (s->ntiles)
+		path[n++] = s->tile[s->ntiles - 1];
+	return n;
+}
+
+typedef VEC(const Val *) Words;
+
+static void add_side(Words *v, const Side *s)
+{
+	const char *path[3];
+	int n = pieces_within(s, path);
+	for (int i = 0; i < n; i++)
+		vec_push(v, val_str(path[i]));
+}
+
+static const Side *side_of(const GpuTiles *t, int r)
+{
+	return r == t->i.r ? &t->i : r == t->j.r ? &t->j : NULL;
+}
+
+/* Where the pieces of each range stand: those that are groups first; the reduction whose operands
+ * are in the group's memory last. */
+static void order_all(GpuTiles *t)
+{
+	Words v = {0};
+	vec_push(&v, val_str("order"));
+	for (int r = 0; r < t->f->nrange; r++)
+		if (t->f->out >> r & 1)
+			vec_push(&v, val_str(side_of(t, r) ? side_of(t, r)->group :
+				arena_printf("%d", axis_of(t->f, r))));
+	add_side(&v, &t->i);
+	add_side(&v, &t->j);
+	for (int r = 0; r < t->f->nrange; r++)
+		if (t->f->reduced & ~t->f->out & 1ull << r && r != t->k)
+			vec_push(&v, val_int(axis_of(t->f, r)));
+	if (t->outer)
+		vec_push(&v, val_str(t->outer));
+	vec_push(&v, val_str(t->inner));
+	vec_push(&t->list, val_array(v.n, v.at));
+	vec_free(&v);
+}
+
+static void kinds_all(GpuTiles *t)
+{
+	const Side *side[] = {&t->i, &t->j};
+	for (int r = 0; r < t->f->nrange; r++)
+		if (t->f->out >> r & 1)
+			act(t, "kind", side_of(t, r) ? side_of(t, r)->group :
+				arena_printf("%d", axis_of(t->f, r)), val_str("group"), NULL);
+	for (int s = 0; s < 2; s++)
+		act(t, "kind", side[s]->item, val_str("item"), NULL);
+	for (int s = 0; s < 2; s++)
+		for (int i = 0; i < side[s]->ntiles; i++)
+			act(t, "tile", side[s]->tile[i], val_int(side[s]->size[i]), val_int(1));
+	act(t, "kind", t->inner, val_str("unroll"), NULL);
+}
+
+/* ---- operands in the group's memory */
+
+/* The ranges of these paths in the kernel as the splits leave it; none for pieces of one
+ * iteration. */
+static uint64_t set_of(const Facts *f, const Rewriting *w, const char *const *path, int n)
+{
+	uint64_t set = 0;
+	for (int i = 0; i < n; i++)
+		for (int r = 0; r < f->nrange; r++)
+			if (axis_of(f, r) == rewriting_axis(w, val_str(path[i])))
+				set |= 1ull << r;
+	return set;
+}
+
+/* The side with which a load moves, when it moves with k.1 and not with the other one: all items
+ * along that other one use it. NULL: there is none. */
+static const Side *shared_along(const GpuTiles *t, const Facts *f, const Rewriting *w,
+	const UOp *load)
+{
+	const Side *side[] = {&t->i, &t->j}, *of = NULL;
+	uint64_t moves = free_of(load);
+	for (int s = 0; s < 2; s++) {
+		const char *path[4] = {side[s]->group};
+		int n = pieces_within(side[s], path + 1);
+		if (!(moves & set_of(f, w, path, n + 1)))
+			continue;
+		if (of)
+			return NULL;
+		of = side[s];
+	}
+	return moves & set_of(f, w, &t->inner, 1) ? of : NULL;
+}
+
+/* The load in the group's memory over k.1 and the side, which is contiguous there as items read it;
+ * one that is contiguous along k.1 is written across, to rows that begin in other banks. */
+static int64_t stage_load(GpuTiles *t, const Facts *f, const Rewriting *w, const Side *s,
+	const UOp *load)
+{
+	const char *name = value_name(f, load);
+	uint64_t k = set_of(f, w, &t->inner, 1);
+	Words v = {0};
+	vec_push(&v, val_str("stage"));
+	vec_push(&v, val_str(name));
+	vec_push(&v, val_str(t->inner));
+	add_side(&v, s);
+	vec_push(&t->list, val_array(v.n, v.at));
+	vec_free(&v);
+	bool across = movement_of(f, load, __builtin_ctzll(k)) == NEXT;
+	if (across)
+		act(t, "pad", name, val_int(PAD), NULL);
+	return (SIDE * s->each + across * PAD) * count_of(f, k) * dtype_size(load->dtype);
+}
+
+/* Stages what the items of a group share; returns how many bytes that takes. */
+static int64_t stage_all(GpuTiles *t, const KernelUse *use)
+{
+	Facts f;
+	Rewriting w;
+	int64_t bytes = 0;
+	UOp *kernel = use->kernel;
+	const Val *list = val_array(t->list.n, t->list.at);
+	kernel = node_like(kernel, kernel->nsrc, kernel->src, val_set(kernel->arg, "actions", list));
+	kernel = kernel_rewritten(&(KernelUse){kernel, use->call, use->alias}, &w);
+	facts_find(&f, kernel, use->alias);
+	for (size_t i = 0; i < f.all.n; i++) {
+		UOp *u = f.all.at[i];
+		const Side *s = u->op != OP_LOAD || reads_written(&f, u) ? NULL :
+			shared_along(t, &f, &w, u);
+		if (s)
+			bytes += stage_load(t, &f, &w, s, u);
+	}
+	facts_find(&f, use->kernel, use->alias);
+	return bytes;
+}
+
+/* ---- the choice */
+
+static bool takes_tiles(GpuTiles *t, const Folds *k)
+{
+	const Facts *f = t->f;
+	if (k->reduce.n != 1 || k->scan.n || f->serial || f->sort || f->in_place ||
+		val_get(f->kernel->arg, "slice"))
+		return false;
+	UOp *fold = k->reduce.at[0];
+	return contraction_of(&t->c, fold) && !contraction_is_lopsided(&t->c) &&
+		free_of(fold) == f->out && !(f->reduced & f->out) && find_ranges(t, fold);
+}
+
+const Val *choose_gpu(const KernelUse *use, const Facts *f, const Folds *k, const char **rule)
+{
+	GpuTiles t = {.f = f};
+	const Val *list = NULL;
+	if (!takes_tiles(&t, k))
+		return NULL;
+	for (int64_t depth = DEPTH; !list && depth >= 4; depth /= 2) {
+		t = (GpuTiles){.f = f, .c = t.c, .depth = depth, .k = t.k,
+			.i.r = t.i.r, .j.r = t.j.r};
+		find_sizes(&t);
+		split_all(&t);
+		size_t splits = t.list.n;
+		int64_t bytes = stage_all(&t, use);
+		Words stages = {0};
+		for (size_t i = splits; i < t.list.n; i++)
+			vec_push(&stages, t.list.at[i]);
+		t.list.n = splits;
+		order_all(&t);
+		kinds_all(&t);
+		for (size_t i = 0; i < stages.n; i++)
+			vec_push(&t.list, stages.at[i]);
+		if (bytes && bytes <= 2 * target->local)
+			list = val_array(t.list.n, t.list.at);
+		vec_free(&stages);
+		vec_free(&t.list);
+	}
+	*rule = arena_printf("a contraction: %lld groups (%d are enough) of %d x %d, "
+		"%d of a reduction in the group's memory", (long long)groups_of(&t), GROUPS,
+		SIDE * t.i.each, SIDE * t.j.each, (int)t.depth);
+	return list;
+}
