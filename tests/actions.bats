@@ -27,7 +27,7 @@ drawn() {
 @test "actions: the next row prefetched where other ranges of its place are tiled" {
 	printf 'input x f16[8, 7, 5]\noutput y = cast(f32(x)[2:8, 1:4, 1:5], f16)\n' > p.t
 	tool trace p.t | tool fuse > p.mp
-	tool lower -t clang --opt 'E_*: stage 15 0; order 2 1 0; stage 19 2 0; tile 2 4 1; tile 0 4 1; prefetch_loads 1' p.mp > l.mp
+	tool lower -t clang --opt 'E_*: stage ADD.1 0 2; order 2 1 0; tile 2 4 1; tile 0 4 1; prefetch_loads 1' p.mp > l.mp
 	tool show l.mp | grep -q PREFETCH
 	tool run l.mp x=rand -o a.npz
 	tool run --interpret p.mp x=rand -o b.npz
@@ -38,6 +38,7 @@ drawn() {
 
 # run by pocl or another OpenCL device if there is one, and always by the interpreter of loops
 @test "actions: items and groups of a GPU, local memory" { drawn 1 "$(sanitized && echo 3 || echo 8)" opencl bind group stage split; }
+@test "actions: ranges that are groups, items and tiles of a GPU" { drawn 2 "$(sanitized && echo 3 || echo 8)" opencl kind; }
 
 @test "actions: lists that do not fit their kernel are refused" {
 	local list
@@ -46,11 +47,12 @@ drawn() {
 	for list in 'order 0' 'order 0 0' 'order 0 2' 'tile 0 2' 'tile 0 0 1' 'tile 1 1 3' 'tile 1 2 16; tile 0 4 1; tile 0 1 1' \
 		'tile 1 1 16; tile 0 2 1' 'tile 1 4096 64' 'chunk 1 2' 'tile 0 4 1; chunk 0 1' 'tile 0 2 1; chunk 0 3' \
 		'tile 2 2 1; chunk 2 2' 'tile 1 1 16; chunk 1 4' 'grid 3' 'tile 0 64 1; grid 1' 'partial 3' 'partial 2048' 'jam 65' \
-		'tile 0 1 64; tile 1 64 1; partial 1024' 'transpose 5' 'transpose 19 1' 'stage' 'stage 19' 'stage 0 1' 'stage 19 0' 'stage 19 2; stage 19 1' \
-		'prefetch_loads' 'prefetch_loads 2' 'tile 0 2 1; prefetch_loads 0' 'bind 64 0 1' 'group 64 0' 'faster' 'stage 1000 1' 'grid -1' 'jam'; do
+		'tile 0 1 64; tile 1 64 1; partial 1024' 'transpose LOAD.5' 'transpose LOAD.1 1' 'stage' 'stage LOAD.1' 'stage 0 1' 'stage LOAD.1 0' 'stage LOAD.1 2; stage LOAD.1 1' \
+		'prefetch_loads' 'prefetch_loads 2' 'tile 0 2 1; prefetch_loads 0' 'bind 64 0 1' 'group 64 0' 'faster' 'stage LOAD.1000 1' 'stage LOAD 1' 'stage LOAD. 1' 'pad LOAD.0 1' 'grid -1' 'jam'; do
 		fails 4 tool lower --opt "r_*: $list" m.mp || { echo "$list"; return 1; }
 	done
-	for list in 'bind 64 2' 'bind 3 0' 'bind 0 0' 'group 64 2' 'tile 0 2 1' 'grid 1' 'bind 64 0 1; tile 1 2 1' 'group 2048 0'; do
+	for list in 'bind 64 2' 'bind 3 0' 'bind 0 0' 'group 64 2' 'tile 0 2 1' 'grid 1' 'bind 64 0 1; tile 1 2 1' 'group 2048 0' \
+		'kind 0 item' 'kind 2 group' 'kind 0 vector' 'kind 0 group; tile 0 2 1' 'kind 0 group; kind 0 item' 'split 1 11; kind 1.1 item'; do
 		fails 4 tool lower -t opencl --opt "r_*: $list" m.mp || { echo "$list"; return 1; }
 	done
 }

@@ -20,6 +20,7 @@ from math import prod
 
 TOOLS = os.environ.get("BIN")      # fuzz/graphs.py, which draws lists too, sets it
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 15, 16, 17, 23, 31, 32, 33, 47, 48, 49, 63, 64, 65]
+PLACES = {"RANGE", "INDEX", "PARAM", "STORE", "RSCAN", "RSORT", "KERNEL"}
 VALUES = {"LOAD", "RREDUCE", "ADD", "SUB", "MUL", "MULACC", "MAX", "MIN", "EXP2", "SQRT", "FDIV", "CAST", "WHERE", "NEG"}
 
 
@@ -157,7 +158,7 @@ class Node:
 
 
 class Kernel:
-    """Ranges by axis number with their sizes' bounds; the nodes depth first, as actions count them."""
+    """Ranges by axis number with their sizes' bounds; the nodes depth first."""
 
     def __init__(self, node, nodes):
         self.all, self.size, self.out, self.serial = [], {}, set(), set()
@@ -179,6 +180,31 @@ class Kernel:
         self.sorts, self.scans = "RSORT" in ops, "RSCAN" in ops
         self.reduces = [u for u in self.all if u.op == "RREDUCE"]
         self.name = re.search(r'name: "(\w+)"', node.arg).group(1)
+        self.values = self.named()
+
+    def named(self):
+        """the values, which actions name by op and number; places and gates made of ranges do not count"""
+        values = set()
+        for u in self.all:
+            if u.op in ("LOAD", "RREDUCE") or u.op not in PLACES and any(s in values for s in u.src):
+                values.add(u)
+        stack = [s.src[1] for s in self.all if s.op == "STORE"]
+        seen = set(stack)
+        while stack:
+            u = stack.pop()
+            values.add(u)
+            sources = [] if u.op in ("LOAD", "INDEX") else u.src[:1] if u.op in ("RREDUCE", "RSCAN", "RSORT") else u.src
+            stack += [s for s in sources if s not in seen]
+            seen |= set(sources)
+        return values
+
+    def value(self, u):
+        slot = {}
+        for v in self.all:
+            own = [int(re.search(r"slot: (\d+)", v.arg).group(1))] if v.op == "PARAM" else []
+            slot[v] = min(own + [slot[s] for s in v.src], default=1 << 31)
+        same = sorted((v for v in self.all if v in self.values and v.op == u.op), key=slot.get)
+        return f"{u.op}.{same.index(u)}"
 
     def depth_first(self, root, seen):
         stack = [(root, iter(root.src))]
@@ -352,13 +378,13 @@ def prefetch_stores(l):
 
 
 def stage(l):
-    values = [i for i, u in enumerate(l.k.all) if u.op in VALUES and u.free and u.free <= set(l.k.size)]
+    values = [u for u in l.k.all if u.op in VALUES and u in l.k.values and u.free and u.free <= set(l.k.size)]
     if not values or l.k.scans or l.k.sorts or l.split:
         return False
-    i = l.r.choice(values)
-    free = sorted(l.k.all[i].free - l.k.serial)
+    u = l.r.choice(values)
+    free = sorted(u.free - l.k.serial)
     over = l.r.sample(free, l.r.randint(1, len(free))) if free else []
-    return bool(over) and l.add("stage", i, *over)
+    return bool(over) and l.add("stage", l.k.value(u), *over)
 
 
 def prefetch_loads(l):
@@ -369,17 +395,17 @@ def prefetch_loads(l):
 
 
 def transpose(l):
-    loads = [i for i, u in enumerate(l.k.all) if u.op == "LOAD" and len(u.free & l.k.out) > 1]
+    loads = [u for u in l.k.all if u.op == "LOAD" and len(u.free & l.k.out) > 1]
     if not loads or l.k.serial or l.tiles or l.split:
         return False
-    i = l.r.choice(loads)
-    along, other = l.r.sample(sorted(l.k.all[i].free & l.k.out), 2)
+    u = l.r.choice(loads)
+    along, other = l.r.sample(sorted(u.free & l.k.out), 2)
     least = min(l.k.size[along][0], l.k.size[other][0])
     n = l.r.choice([w for w in (2, 4, 8, 16) if w <= least] or [2])
     l.tiles = {along: n, other: n}
     l.add("tile", along, n, 1)
     l.add("tile", other, 1, n)
-    return l.add("transpose", i, along)
+    return l.add("transpose", l.k.value(u), along)
 
 
 def transpose_prefetched(l):
@@ -400,6 +426,46 @@ def items(l):
     return not any(w[0] in ("bind", "group") for w in l.words) and l.r.choice([bind, group, group])(l)
 
 
+def kind(l):
+    """pieces of output ranges as groups, items and tiles; what several items load, in the memory of a group"""
+    if l.words or l.k.sorts or l.k.serial or l.k.scans:
+        return False
+    items, at_item, tiles, groups = 1, [], [], []
+    for a in l.k.free_ranges():
+        for n, what in l.r.sample([(l.r.choice([2, 4, 8]), "item"), (l.r.choice([2, 3, 4]), "tile")], l.r.choice([0, 1, 2])):
+            if l.k.size[a][1] < n or (what == "item" and items * n > 64):
+                continue
+            l.add("split", a, n)
+            l.k.split(a, n)
+            items *= n if what == "item" else 1
+            (at_item if what == "item" else tiles).append((f"{a}.1", n))
+            a = f"{a}.0"
+        if l.r.random() < 0.8:
+            groups.append(a)
+    folds = [a for a in l.k.size if a not in l.k.out]
+    if folds and l.r.random() < 0.7:
+        a, n = l.r.choice(folds), l.r.choice([2, 3, 5])
+        if l.k.size[a][1] >= n:
+            l.add("split", a, n)
+            l.k.split(a, n)
+            l.add(*l.r.choice([("kind", f"{a}.1", "unroll"), ("order", *l.k.free_ranges(), *sorted((b for b in l.k.size if b not in l.k.out), key=path))]))
+    for a in groups:
+        l.add("kind", a, "group")
+    for a, _ in at_item:
+        l.add("kind", a, "item")
+    for a, n in tiles:
+        l.tiles[a] = n
+        l.add("tile", a, n, 1)
+    for u in [u for u in l.k.all if u.op in VALUES and u in l.k.values and l.r.random() < 0.3]:
+        over = [a for a in u.free if a not in groups and (l.k.size[a][1] <= 8 or l.r.random() < 0.3)]
+        l.r.shuffle(over)
+        if over and u.free <= set(l.k.size):
+            l.add("stage", l.k.value(u), *over)
+            if not u.free & {a for a, _ in at_item} - set(over) and l.r.random() < 0.3:
+                l.add("pad", l.k.value(u), l.r.choice([1, 2, 4]))
+    return len(l.words) > 0 and bool(groups or at_item)
+
+
 def spoil(l):
     """one number is another, which may fit or not"""
     i = l.r.randrange(len(l.words))
@@ -410,22 +476,22 @@ def spoil(l):
 
 
 ACTIONS = {"split": split, "order": order, "tile": tile, "chunk": chunk, "grid": grid, "partial": partial, "jam": jam, "nontemporal": nontemporal,
-           "stage": stage, "transpose": transpose, "prefetch_stores": transpose_prefetched, "prefetch_loads": prefetch_loads, "bind": bind, "group": group}
+           "stage": stage, "transpose": transpose, "prefetch_stores": transpose_prefetched, "prefetch_loads": prefetch_loads, "bind": bind, "group": group, "kind": kind, "pad": kind}
 OTHERS = {"clang": [order, tile, chunk, grid, partial, jam, nontemporal, stage, prefetch_loads], "opencl": [order, partial, stage, items, items]}
 WANTS = {"tile": KINDS + [serial] * 4, "grid": KINDS + [serial] * 4,
          "partial": [reduction, rows, contraction, several, gated], "jam": [contraction, reduction, gated, several], "transpose": [moved], "prefetch_stores": [moved],
-         "prefetch_loads": [rows], "stage": [contraction, rows, reduction, gated], "group": [reduction, rows, contraction, several]}
+         "prefetch_loads": [rows], "stage": [contraction, rows, reduction, gated], "group": [reduction, rows, contraction, several], "kind": [contraction, contraction, reduction, rows, moved, gated, several]}
 
 
 def draw(k, action, r, target):
     l = List(k, r, target)
-    before = [] if action in ("split", "transpose", "prefetch_stores") else r.sample(OTHERS[target], 2)
+    before = [] if action in ("kind", "split", "transpose", "prefetch_stores") else r.sample(OTHERS[target], 2)
     for f in before:
         if f.__name__ != action and r.random() < 0.6:
             f(l)
     if not ACTIONS[action](l):
         return None
-    if not before:
+    if not before and action != "kind":
         others = (order, tile, chunk, grid, partial, jam, nontemporal) if l.split else (order, chunk, grid, nontemporal)
         for f in others if target == "clang" else [items]:
             if r.random() < 0.3:

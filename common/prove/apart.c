@@ -347,23 +347,32 @@ static void refuse(const ProvedCall *c, const Items *x, const Digits *d, const A
 		at ? ": " : "", at ? at : "");
 }
 
+/* The first of the items' numbers that may differ where places are the same, or -1. */
+static int open_number(const ProvedCall *c, const Items *x, Digits *d, const Access *const *a)
+{
+	Place *p = NULL;
+	for (uint32_t axis = 0; axis + 1 < a[0]->index->nsrc; axis++)
+		digits_of(d, p = places_of(c, a, d->n, axis));
+	for (int i = 0; i < x->n; i++)
+		if (!(p && determined(d, p, x->number[i])))
+			return i;
+	return -1;
+}
+
 void check_apart(const ProvedCall *c, const Items *x, bool group, const Access *const *a,
 	size_t n)
 {
 	Digits d = {.group = group, .schedule = c->graph->level < LV_LOOPS, .n = n};
-	Place *p = NULL;
+	Digits again = {.group = group, .schedule = d.schedule, .n = n, .sums = true};
 	bool loads = false;
-	int open = -1;
-	for (uint32_t axis = 0; axis + 1 < a[0]->index->nsrc; axis++)
-		digits_of(&d, p = places_of(c, a, n, axis));
+	int open = open_number(c, x, &d, a);
 	for (size_t i = 0; i < n; i++)
 		loads |= !a[i]->store;
-	for (int i = 0; i < x->n; i++)
-		if (open < 0 && !(p && determined(&d, p, x->number[i])))
-			open = i;
-	if (open >= 0 && (loads || !same_values(c, x, &d, a)))
+	if (open >= 0 && open_number(c, x, &again, a) >= 0 &&
+		(loads || !same_values(c, x, &d, a)))
 		refuse(c, x, &d, a, open);
 	digits_free(&d);
+	digits_free(&again);
 }
 
 /* A kernel of level schedule reads what it writes at the very place alone. */

@@ -158,18 +158,22 @@ static bool both_parts(Digits *d, Spots *high, Spots *low)
 	return whole;
 }
 
-/* Items' numbers that stand at different distances in different places: of a tile that does not end
- * where the weight does. */
+/* An item's number that stands at different distances in different places: of a tile that does not
+ * end where the weight does. `sums`: or a sum of such numbers and of loops'. */
 static bool torn(const Digits *d, const Spots *s)
 {
 	const Sum *sum = &s->base[s->of[0]].sum;
-	for (int i = 0; i < sum->n; i++) {
+	bool item = false;
+	for (int i = 0; i < sum->n && (sum->n == 1 || d->sums); i++) {
 		const UOp *m = sum->t[i].m;
-		if (moves_with(d, sum->t[i].m) != OF_ITEM || (m->op != OP_FLOORMOD &&
-			m->op != OP_FLOORDIV && m->op != OP_SPECIAL && m->op != OP_LET))
+		int with = moves_with(d, sum->t[i].m);
+		bool plain = m->op == OP_FLOORMOD || m->op == OP_FLOORDIV || m->op == OP_SPECIAL ||
+			(sum->n > 1 && (m->op == OP_LET || m->op == OP_RANGE));
+		if (!plain || with & OF_DATA)
 			return false;
+		item |= with == OF_ITEM;
 	}
-	return sum->n > 0;
+	return item;
 }
 
 /* The first weight at which nothing is torn; else, or when that takes too long, the very first. */
@@ -248,7 +252,7 @@ static void look_for_partner(Digits *d, UOp *u)
 		know(d, u->src[0]);
 }
 
-/* s + c*(x//n) and x % n give n*s + c*x. */
+/* s + c*(x//n) and x % n give n*s + c*x; with x//n they give s. */
 static void look_for_remainders(Digits *d, UOp *u)
 {
 	Sum s;
@@ -256,7 +260,11 @@ static void look_for_remainders(Digits *d, UOp *u)
 	sum_of(&s, u);
 	for (int i = 0; i < s.n && d->fresh.n < MOST_SPLITS; i++) {
 		UOp *q = s.t[i].m, *c = ix_const(s.t[i].c);
-		if (q->op == OP_FLOORDIV && ix_is_const(q->src[1], &n) && n > 0 &&
+		if (q->op != OP_FLOORDIV)
+			continue;
+		if (map_get(&d->known, PKEY(q)))
+			know(d, ix_sub(u, ix_mul(q, c)));
+		if (ix_is_const(q->src[1], &n) && n > 0 &&
 			map_get(&d->known, PKEY(ix_mod(q->src[0], q->src[1]))))
 			know(d, ix_add(ix_mul(ix_sub(u, ix_mul(q, c)), q->src[1]),
 				ix_mul(q->src[0], c)));
@@ -267,8 +275,9 @@ static void look_into(Digits *d)
 {
 	for (size_t i = 0; i < d->fresh.n; i++) {
 		UOp *u = d->fresh.at[i];
-		for (size_t k = 0; k <= i && (u->op == OP_FLOORMOD || u->op == OP_ADD); k++)
-			if (d->fresh.at[k]->op == OP_ADD && (k == i || u->op == OP_FLOORMOD))
+		bool part = u->op == OP_FLOORMOD || u->op == OP_FLOORDIV;
+		for (size_t k = 0; k <= i && (part || u->op == OP_ADD); k++)
+			if (d->fresh.at[k]->op == OP_ADD && (k == i || part))
 				look_for_remainders(d, d->fresh.at[k]);
 		if (u->op == OP_LET)
 			know(d, u->src[0]);

@@ -314,8 +314,8 @@ const Action *action_find(const UOp *kernel, const Val *a)
 
 void actions_help(void)
 {
-	printf("\nactions (r: a range, n: a number, v: a value, as LOAD.0; ?: may be left out, *: any "
-	       "number):\n");
+	printf("\nactions (r: a range, n: a number, v: a value, as LOAD.0; t: a word; ?: may be "
+	       "left out, *: any number):\n");
 	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
 		printf("    %-15s %-7s %s\n", actions[i].name, actions[i].args, actions[i].help);
 }

@@ -21,7 +21,8 @@ typedef struct {
 	int dims[MAX_RANGES], ndims, pad;
 } Staged;
 /* The list of actions, parsed, after those that rewrite the kernel. In the kernel's arg it is
- *   [["order", axis…], ["kind", axis, word]…, ["tile", axis, unroll, vector]…, ["chunk", axis, tiles]…, ["grid", loops],
+ *   [["order", axis…], ["kind", axis, word]…, ["tile", axis, unroll, vector]…,
+ *    ["chunk", axis, tiles]…, ["grid", loops],
  *    ["partial", lanes], ["jam", n] or ["jam", n, 1], ["nontemporal"], ["prefetch_stores"],
  *    ["prefetch_loads", axis],
  *    ["bind", items, axis…] or ["group", items, axis…], ["stage", node, axis…] …,
@@ -117,6 +118,9 @@ bool stage_fits(const Facts *f, const Staged *s);
 bool prefetch_loads_fits(const Plan *p, const Facts *f);
 /* Is the value held once for all items of a group, which fill its buffer together? */
 bool stage_shared(const Plan *p, const Staged *s);
+/* Do all ranges but the first have sizes that divide, or are multiples of, the number of items in a
+ * group? Then the algebra takes quotients and remainders of a flat number of them apart. */
+bool digits_even(const Plan *p, const Facts *f, const int *range, int n);
 /* Bytes of the plan's row buffers: each has a row for every lane of the tiles around it.
  * Saturates. */
 int64_t plan_bytes(const Plan *p, const Facts *f);

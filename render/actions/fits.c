@@ -193,6 +193,26 @@ bool stage_shared(const Plan *p, const Staged *s)
 		(p->mode == PLAN_TILES && !(free_of(s->value) & ~s->over & p->members));
 }
 
+bool digits_even(const Plan *p, const Facts *f, const int *range, int n)
+{
+	int64_t inner = 1;
+	for (int i = n; i-- > 1;) {
+		int64_t size = most_size(f, range[i]);
+		if (size < 1 || least_size(f, range[i]) != size || !mul_ok(inner, size, &inner) ||
+			(p->items % inner && inner % p->items))
+			return false;
+	}
+	return true;
+}
+
+/* Room is left in what a group fills together, whose places are sums of plain digits. */
+static bool pad_fits(const Plan *p, const Facts *f, const Staged *s)
+{
+	int range[MAX_RANGES], n = ranges_in(s->over, range);
+	return !s->pad || (stage_shared(p, s) && digits_even(p, f, s->dims, s->ndims) &&
+		digits_even(p, f, range, n));
+}
+
 /* Every range of a buffer has one place in its order. */
 static bool dims_fit(const Staged *s)
 {
@@ -247,8 +267,8 @@ static bool staged_fit(const Plan *p, const Facts *f)
 		const Staged *s = &p->stage[i];
 		if (s->outside && !outside_fits(p, f, s))
 			return false;
-		if (!dims_fit(s) || (p->mode == PLAN_TILES && stage_shared(p, s) &&
-			!shared_fits(p, f, s)))
+		if (!dims_fit(s) || !pad_fits(p, f, s) || (p->mode == PLAN_TILES &&
+			stage_shared(p, s) && !shared_fits(p, f, s)))
 			return false;
 		if (!(s->along ? transpose_fits(p, f, s) : stage_fits(f, s)) ||
 			stage_of(p, s->value) != i)
@@ -301,14 +321,20 @@ static bool accumulators_fit(const Plan *p, const Facts *f)
 
 /* ---- work items and groups */
 
+/* Ranges of kinds: each is of one, and a group's items are so many. */
+static bool members_fit(const Plan *p, const Facts *f)
+{
+	return !(p->groups & p->members) && p->bound == (p->groups | p->members) &&
+		least_of(f, p->members) == p->items && p->items <= 1024;
+}
+
 static bool items_fit(const Plan *p, const Facts *f)
 {
 	if (p->mode == PLAN_LOOPS)
 		return true;
 	if (p->mode != PLAN_ITEMS && (f->serial || f->sort))
 		return false;
-	if (p->mode == PLAN_TILES && (p->groups & p->members || p->bound != (p->groups | p->members) ||
-		least_of(f, p->members) != p->items || p->items > 1024))
+	if (p->mode == PLAN_TILES && !members_fit(p, f))
 		return false;
 	return target->gpu && p->items > 0 && !(p->items & (p->items - 1)) &&
 		!(p->bound & ~(f->out & ~f->serial));

@@ -3,8 +3,8 @@
  *     y[i,j] = Σk a[i,k]*b[k,j]     groups of 128×128 elements, 16×16 items of 8×8 each
  *
  *     split i 128; split i.1 8            i.0 groups, i.1.0 items, i.1.1 elements of an item
- *     split j 128; split j.1 64; split j.1.1 4        the same, its 8 elements in two fours, so that
- *                                         items side by side read and write what is side by side
+ *     split j 128; split j.1 64; split j.1.1 4        the same; its 8 elements are two fours, so
+ *                                         that neighbours read and write what is side by side
  *     split k 16                          k.0 a loop; a and b of k.1 in the group's memory
  *
  * Which ranges these are follows from their roles (index/contraction.c), so any fold of any
@@ -257,7 +257,8 @@ static int64_t stage_all(GpuTiles *t, const KernelUse *use)
 	int64_t bytes = 0;
 	UOp *kernel = use->kernel;
 	const Val *list = val_array(t->list.n, t->list.at);
-	kernel = node_like(kernel, kernel->nsrc, kernel->src, val_set(kernel->arg, "actions", list));
+	kernel = node_like(kernel, kernel->nsrc, kernel->src,
+		val_set(kernel->arg, "actions", list));
 	kernel = kernel_rewritten(&(KernelUse){kernel, use->call, use->alias}, &w);
 	facts_find(&f, kernel, use->alias);
 	for (size_t i = 0; i < f.all.n; i++) {

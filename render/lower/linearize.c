@@ -171,9 +171,9 @@ static UOp *buffer_size(const Lowering *l, const Nest *nest)
 	UOp *n = ix_const(1);
 	int dims[MAX_RANGES], ndims = buffer_dims(nest, dims);
 	for (int i = ndims; i-- > 0;) {
-		n = ix_mul(n, l->facts.range[dims[i]]->src[0]);
-		if (i == 1 && nest->stage)
+		if (!i && nest->stage)
 			n = ix_add(n, ix_const(nest->stage->pad));
+		n = ix_mul(n, l->facts.range[dims[i]]->src[0]);
 	}
 	return ix_mul(n, ix_const(lane_count(nest->at, nest->lanes)));
 }
@@ -319,7 +319,8 @@ static void emit_updates(Lowering *l, Scope *s)
 	for (size_t i = 0; i < n->members.n; i++) {
 		Inst *m = n->members.at[i];
 		if (n->kind == NEST_STAGE) {
-			emit(l, store_at(m->reg, buffer_index(l, s, n), m->src[k]->ref));
+			UOp *place = n->flat ? n->flat : buffer_index(l, s, n);
+			emit(l, store_at(m->reg, place, m->src[k]->ref));
 			continue;
 		}
 		UOp *reg = !n->partial ? m->reg : s->part ? m->parts : m->tail;
@@ -470,17 +471,16 @@ static bool in_loop(const Scope *s)
  * fill again, in a loop, when all have read it. */
 static void emit_nests(Lowering *l, const Scope *s, uint32_t phase)
 {
-	UOp *barrier = LEAF(OP_BARRIER, DT_NONE, VNIL);
 	bool shared = false;
 	for (size_t i = 0; i < s->nests.n; i++)
 		shared |= s->nests.at[i]->phase == phase && is_shared_stage(s->nests.at[i]);
 	if (shared && in_loop(s))
-		emit(l, barrier);
+		emit(l, LEAF(OP_BARRIER, DT_NONE, VNIL));
 	for (size_t i = 0; i < s->nests.n; i++)
 		if (s->nests.at[i]->phase == phase)
 			emit_nest(l, s->nests.at[i]);
 	if (shared)
-		emit(l, barrier);
+		emit(l, LEAF(OP_BARRIER, DT_NONE, VNIL));
 }
 
 static uint32_t last_phase(const Scope *s)

@@ -431,7 +431,7 @@ static int open_rows(Lowering *l, Scope **last)
 	int range[MAX_RANGES], rest = ranges_in(l->facts.out & ~l->plan.bound, range);
 	Scope *first;
 	if (rest) {
-		last[0] = open_strided(l, s, range, rest, &first);
+		last[0] = open_strided(l, s, range, rest, &first, NULL);
 		chain(s, first);
 	} else {
 		UOp *one = ix_lt(l->lidx, ix_const(1));

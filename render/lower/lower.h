@@ -50,6 +50,7 @@ struct Scope {
 	UOp *part;              /* in a split reduction's innermost scope: the accumulator */
 	Scope *base;            /* in a lane scope: the scope around the lanes */
 	bool last;              /* the scope holds the STOREs */
+	bool shares;            /* its iterations are shared out to the items of a group */
 	bool prefetch_loads;             /* the scope holds the PREFETCHes of plan.ahead */
 	UOp *sort;              /* instead of them: the STORE of a sort */
 };
@@ -86,6 +87,7 @@ struct Nest {
 	uint64_t lanes;         /* tiled ranges around it that its values depend on */
 	uint64_t along;         /* that of them along which it fills registers in vectors, or 0 */
 	const Staged *stage;    /* of a row buffer: its row of the plan */
+	UOp *flat;              /* the place that its loops fill, or NULL: made of the ranges */
 	uint64_t outside;       /* of a row buffer: the loops of its reduction around it */
 	int partial;              /* partial accumulators; 0: one */
 	DType element;          /* of its accumulators or of what it stores */
@@ -136,9 +138,11 @@ int open_tiles(Lowering *l, Scope *in, int r, UOp *count_from, bool once, Scope 
 Scope *open_lanes(Lowering *l, Scope *in, Scope *base, uint64_t set, uint64_t along, Scope **first);
 /* Puts values for the ranges in set into s->at, computed from their flat number. */
 void unflatten(Lowering *l, Scope *s, const int *range, int n, UOp *flat);
-/* A loop of the items of a group over these ranges, the last one innermost, within `in`; *first is its outermost
- * scope, the result the one in which the ranges have values. */
-Scope *open_strided(Lowering *l, Scope *in, const int *range, int n, Scope **first);
+/* A loop of the items of a group over these ranges, the last one innermost, within `in`. *first is
+ * its outermost scope, the result the one in which the ranges have values, made of *number (NULL:
+ * nobody asks). */
+Scope *open_strided(
+	Lowering *l, Scope *in, const int *range, int n, Scope **first, UOp **number);
 /* The lanes of a vector in which n elements of dtype d can be taken: a power of two that divides
  * n. */
 int vector_lanes(int n, DType d);

@@ -212,7 +212,8 @@ void unflatten(Lowering *l, Scope *s, const int *range, int n, UOp *flat)
 	}
 }
 
-Scope *open_strided(Lowering *l, Scope *in, const int *range, int n, Scope **first)
+Scope *open_strided(
+	Lowering *l, Scope *in, const int *range, int n, Scope **first, UOp **number)
 {
 	UOp *total = ix_const(1), *items = ix_const(l->plan.items);
 	int64_t rest;
@@ -220,6 +221,7 @@ Scope *open_strided(Lowering *l, Scope *in, const int *range, int n, Scope **fir
 		total = ix_mul(total, l->facts.range[range[i]]->src[0]);
 	UOp *rounds = ix_div(ix_add(total, ix_sub(items, ix_const(1))), items);
 	Scope *s = *first = scope_new(l, in, 0, scope_range(l, in, rounds, "reduce"));
+	s->shares = true;
 	UOp *flat = ix_add(ix_mul(s->open, items), l->lidx);
 	if (!ix_is_const(ix_mod(total, items), &rest) || rest) {
 		UOp *guard = NODE(OP_IF, DT_NONE, VNIL, ix_lt(flat, total));
@@ -228,6 +230,8 @@ Scope *open_strided(Lowering *l, Scope *in, const int *range, int n, Scope **fir
 	for (int i = 0; i < n; i++)
 		s->binds |= 1ull << range[i];
 	unflatten(l, s, range, n, flat);
+	if (number)
+		*number = flat;
 	return s;
 }
 
@@ -248,17 +252,23 @@ static int64_t step_of(const Lowering *l, UOp *value, int r)
 	return least;
 }
 
-/* Items that stand side by side take elements that do so in memory. */
+/* Items that stand side by side take elements that do so in memory; or in the buffer, where
+ * quotients and remainders of their flat number would be many. */
 static void open_group(Lowering *l, Nest *n, UOp *u)
 {
 	int range[MAX_RANGES], count = ranges_in(n->over, range);
-	for (int i = 1; i < count && n->kind == NEST_STAGE && l->plan.mode == PLAN_TILES; i++)
+	bool listed = n->kind == NEST_STAGE && n->stage->ndims;
+	for (int i = 1; i < count && listed; i++)
 		for (int k = i; k && step_of(l, u, range[k - 1]) < step_of(l, u, range[k]); k--) {
 			int r = range[k];
 			range[k] = range[k - 1];
 			range[k - 1] = r;
 		}
-	innermost(n, open_strided(l, n->at, range, count, &n->first[n->nfirst++]));
+	bool even = listed && digits_even(&l->plan, &l->facts, range, count);
+	if (listed && !even)
+		memcpy(range, n->stage->dims, count * sizeof *range);
+	innermost(n, open_strided(l, n->at, range, count, &n->first[n->nfirst++],
+		listed && !even ? &n->flat : NULL));
 }
 
 uint64_t nest_over(const Lowering *l, const UOp *u, bool part)
@@ -303,12 +313,21 @@ static bool has_vector(const Lowering *l, const Scope *at, uint64_t lanes)
 	return false;
 }
 
+/* Does each item of a group run the scope for elements of its own? */
+static bool is_shared_out(const Scope *s)
+{
+	for (; s; s = s->parent)
+		if (s->shares)
+			return true;
+	return false;
+}
+
 static void open_nest(Lowering *l, Nest *n, UOp *u)
 {
 	int last = n->over ? last_range(n->over) : -1;
 	n->group = n->kind == NEST_GROUP ||
 		(n->kind == NEST_STAGE && stage_shared(&l->plan, n->stage));
-	if (n->group && n->at != l->shared && l->plan.mode == PLAN_GROUP)
+	if (n->group && (l->plan.mode == PLAN_GROUP ? n->at != l->shared : is_shared_out(n->at)))
 		die(MALFORMED,
 			"node %u KERNEL: a row buffer of a group stands in a loop of its items",
 			l->facts.kernel->id);

@@ -1,0 +1,3 @@
+input a f32[9, 6]
+input b f32[6, 8]
+output y = a @ b
