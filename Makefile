@@ -18,7 +18,7 @@ LDFLAGS  += -fsanitize=address,undefined
 endif
 
 ROOMS     = trace schedule fuse render run pack
-TOOLS     = trace simplify grad jvp vmap jac hess schedule fuse layout lower render render-c render-clang render-opencl render-cuda render-metal \
+TOOLS     = trace simplify grad jvp vmap jac hess schedule fuse layout lower render render-c render-clang render-llvm render-opencl render-cuda render-metal \
             compile run pack show info diff match rewrite bisect reduce prove keygen functions schema why sluice
 # files of a kind in a folder's rooms, as deep as they go: here, trace/onnx/operators
 files     = $(foreach d,$(1) $(1)/* $(1)/*/*,$(wildcard $(d)/*.$(2)))
@@ -255,7 +255,7 @@ accuracy: all
 # Fuzzing (tests/fuzz/README.md): a reader a target (tests/fuzz/target_READER.c), and a stage a target, its main under
 # another name; and the generators of documents, graphs, faults and models.  make fuzz MINUTES=60 TARGETS="document lower graphs"
 READERS   = document text stream program onnx arrays rules sizes
-STAGES    = simplify schedule fuse lower render-c render-clang render-opencl
+STAGES    = simplify schedule fuse lower render-c render-clang render-llvm render-opencl
 GENERATORS = documents graphs faults onnx_models
 TARGETS  ?= $(READERS) $(STAGES) $(GENERATORS)
 MINUTES  ?= 15
