@@ -20,10 +20,10 @@ const char *llvm_stored(const Printer *p, DType d);
 
 /* ---- values.c: expressions */
 
-/* The operand that is u, whose instructions come before the statement being printed. */
+/* For a Dialect: prints the instructions of u, whose sources have values; the operand that is u. */
 const char *llvm_value(Printer *p, UOp *u);
-/* The address of the element that an INDEX means; exists: it is there, or is not touched. */
-const char *llvm_address(Printer *p, UOp *index, bool exists);
+/* the address of the element that an INDEX means */
+const char *llvm_address(Printer *p, UOp *index);
 /* a * b + c, rounded once where the processor does that fast */
 const char *llvm_mulacc(Printer *p, DType t, const char *a, const char *b, const char *c);
 
@@ -31,9 +31,9 @@ const char *llvm_mulacc(Printer *p, DType t, const char *a, const char *b, const
 
 /* "@max_f32": of an op on sources of dtype t */
 const char *llvm_binary(Helpers *h, Op op, DType t);
-/* "@f32_to_f16": roundings to and from f16 and bf16; from f32, f64, or an integer of 32 bits or
- * more */
-const char *llvm_cast(Helpers *h, DType to, DType from);
-/* "@llvm.sqrt.f32", which is declared; arguments are the types of its own */
-const char *llvm_intrinsic(Helpers *h, const char *name, const char *result, const char *arguments);
+/* "@f32_to_f16", "@f16_to_f32", the same of bf16; "@f64_to_odd" and "@int_to_odd", which make an
+ * f32 that rounds to f16 or bf16 as what it comes from: the integer is a u64 */
+const char *llvm_rounding(Helpers *h, const char *name);
+/* "@llvm.sqrt.f32", which is declared; sources: their types */
+const char *llvm_intrinsic(Helpers *h, const char *name, DType to, const char *sources);
 #endif

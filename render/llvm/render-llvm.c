@@ -6,6 +6,7 @@ static const Dialect llvm = {
 	.target = "llvm",
 	.print = llvm_print,
 	.caller = llvm_caller,
+	.value = llvm_value,
 	.sigil = "%",
 	.type = {"i1", "i8", "i16", "i32", "i64", "i8", "i16", "i32", "i64", "i16", "i16", "float",
 		"double"},

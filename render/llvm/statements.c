@@ -51,16 +51,18 @@ void llvm_label(Printer *p, const char *name, int number)
 
 /* ---- statements */
 
+static const char *value_of(Printer *p, UOp *u) { return expr_text(p, u).s; }
+
 /* acc + a * b, stored where acc is: rounded once where that is fast */
 static const char *stored_value(Printer *p, UOp *store)
 {
 	UOp *v = store->src[1], *term = v->nsrc > 1 ? v->src[1] : NULL;
 	bool sum = v->op == OP_ADD && term->op == OP_MUL && dtype_float(v->dtype) &&
-		loads_place(p, v->src[0], store->src[0]);
+		!dtype_half(v->dtype) && loads_place(p, v->src[0], store->src[0]);
 	if (!sum)
-		return llvm_value(p, v);
-	const char *a = llvm_value(p, term->src[0]), *b = llvm_value(p, term->src[1]);
-	return llvm_mulacc(p, v->dtype, a, b, llvm_value(p, v->src[0]));
+		return value_of(p, v);
+	const char *a = value_of(p, term->src[0]), *b = value_of(p, term->src[1]);
+	return llvm_mulacc(p, v->dtype, a, b, value_of(p, v->src[0]));
 }
 
 static void print_store(Printer *p, UOp *u)
@@ -69,7 +71,7 @@ static void print_store(Printer *p, UOp *u)
 	int n = p->lets++;
 
 	if (u->nsrc > 2) {
-		print_line(p, "br i1 %s, label %%then%d, label %%done%d", llvm_value(p, u->src[2]),
+		print_line(p, "br i1 %s, label %%then%d, label %%done%d", value_of(p, u->src[2]),
 			n, n);
 		llvm_label(p, "then", n);
 		p->gate = u->src[2];
@@ -77,7 +79,7 @@ static void print_store(Printer *p, UOp *u)
 	value = stored_value(p, u);
 	if (u->src[1]->dtype == DT_BOOL)
 		value = llvm_emit(p, "zext i1 %s to i8", value);
-	to = llvm_address(p, u->src[0], true);
+	to = llvm_address(p, u->src[0]);
 	print_line(p, "store %s %s, %s* %s", t, value, t, to);
 	if (p->gate)
 		llvm_label(p, "done", n);
@@ -121,37 +123,28 @@ static void print_range(Printer *p, UOp *u)
 {
 	int64_t size;
 	bool once = const_is_int(u->src[0], &size) && size > 0;
-	name_put(p, u, loop_begin(p, "0", llvm_value(p, u->src[0]), once));
+	name_put(p, u, loop_begin(p, "0", value_of(p, u->src[0]), once));
 }
 
 static void print_if(Printer *p, UOp *u)
 {
 	int n = p->lets++;
-	print_line(p, "br i1 %s, label %%if%d, label %%endif%d", llvm_value(p, u->src[0]), n, n);
+	print_line(p, "br i1 %s, label %%if%d, label %%endif%d", value_of(p, u->src[0]), n, n);
 	llvm_label(p, "if", n);
 	vec_push(&p->blocks, ((PrinterBlock){n, NULL}));
-}
-
-static void print_prefetch(Printer *p, UOp *u)
-{
-	const char *t = llvm_stored(p, u->src[0]->dtype);
-	const char *fn = llvm_intrinsic(&p->helpers, "prefetch.p0i8", "void", "i8*, i32, i32, i32");
-	print_line(p, "call void %s(i8* %s, i32 %d, i32 3, i32 1)", fn,
-		llvm_emit(p, "bitcast %s* %s to i8*", t, llvm_address(p, u->src[0], false)),
-		val_is_str(u->arg, "store"));
 }
 
 static void print_statement(Printer *p, UOp *u)
 {
 	p->texts->round++;
 	switch (u->op) {
-	case OP_LET: name_put(p, u, llvm_value(p, u->src[0])); break;
+	case OP_LET: name_put(p, u, value_of(p, u->src[0])); break;
 	case OP_STORE: print_store(p, u); break;
 	case OP_RANGE: print_range(p, u); break;
 	case OP_ENDRANGE: loop_end(p); break;
 	case OP_IF: print_if(p, u); break;
 	case OP_ENDIF: llvm_label(p, "endif", p->blocks.at[--p->blocks.n].number); break;
-	case OP_PREFETCH: print_prefetch(p, u); break;
+	case OP_PREFETCH: break;
 	case OP_DEFINE_REG: case OP_DEFINE_LOCAL: break;        /* print_storage */
 	case OP_BARRIER:
 		die(UNSUPPORTED, "node %u BARRIER: target %s has no work groups", u->id,
@@ -176,17 +169,6 @@ static void print_storage(Printer *p, UOp *u)
 	print_line(p, "%s = alloca [%lld x %s], align 64", name, n, t);
 	name_put(p, u, llvm_emit(p, "getelementptr inbounds [%lld x %s], [%lld x %s]* %s, "
 		"i64 0, i64 0", n, t, n, t, name));
-}
-
-/* the source that the kernel came from */
-static void print_origin(const Printer *p, Buf *out)
-{
-	static const char *const keys[] = {"name", "loc"};
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		const Val *v = val_get(p->kernel->note, keys[i]);
-		if (v && v->kind == VAL_STR)
-			buf_printf(out, "; %s\n", comment_safe(v->s, v->n));
-	}
 }
 
 static void print_params(Printer *p, Buf *out)
@@ -256,20 +238,15 @@ const Val *llvm_print(
 {
 	static ARENA Texts texts;       /* for all kernels: statements are numbered on */
 	Buf body = {0};
-	Printer p = {.d = d,
-		.texts = &texts,
-		.kernel = kernel,
-		.call = call,
-		.out = &body,
-		.helpers = {.d = d},
-		.restricted = restricted};
+	Printer p = {.d = d, .texts = &texts, .kernel = kernel, .call = call, .out = &body,
+		.helpers = {.d = d}, .restricted = restricted};
 	Nodes all = walk(kernel);
 	DType *slot;
 
 	signature_find(&p, &all, name);
 	print_body(&p, &all);
 	buf_printf(out, "%s", buf_str(&p.helpers.text));
-	print_origin(&p, out);
+	print_origin(&p, out, "; %s\n");
 	buf_printf(out, "define void @%s(", name);
 	print_params(&p, out);
 	buf_printf(out, ") noinline nounwind {\n%s}\n", buf_str(&body));

@@ -1,40 +1,44 @@
 /* Expressions as LLVM IR. Each node of a statement is one instruction or a few, sources first, and
  * its operand is kept for the statement:
  *
- *     a[i] * 2 + y[i]  →  %t0 = getelementptr inbounds float, float* %a, i64 %r0
- *                         %t1 = load float, float* %t0
- *                         %t2 = fmul float %t1, 0x4000000000000000
- *                         …
+ *     a[i] * 2  →  %t0 = getelementptr inbounds float, float* %a, i64 %r0
+ *                  %t1 = load float, float* %t0
+ *                  %t2 = fmul float %t1, 0x4000000000000000
  *
  * A bool is an i1, and a byte in memory; f16 and bf16 are their bits in an i16. There are no
  * fast-math flags: what may be rounded once is llvm.fmuladd. */
 #include "index/index.h"
 #include "llvm/llvm.h"
 
-static const char **slot(Printer *p, const UOp *u)
+/* the operand of a source, which is there */
+static const char *at(Printer *p, const UOp *u, uint32_t i)
 {
-	if (u->id >= p->texts->cap)
-		table_fit(p->texts);
-	return &p->texts->at[u->id].text.s;
+	return expr_at(p, u->src[i], PREC_ANY);
 }
 
-/* the operand of a source, which is there */
-static const char *at(Printer *p, const UOp *u, uint32_t i) { return *slot(p, u->src[i]); }
 static const char *type(const Printer *p, DType d) { return p->d->type[d]; }
 
+/* of up to three operands of one dtype; b and c may be NULL */
+static const char *call(Printer *p, const char *fn, DType to, DType from, const char *a,
+	const char *b, const char *c)
+{
+	const char *t = type(p, from), *more = b ? arena_printf(", %s %s", t, b) : "";
+	const char *last = c ? arena_printf(", %s %s", t, c) : "";
+	return llvm_emit(p, "call %s %s(%s %s%s%s)", type(p, to), fn, t, a, more, last);
+}
+
+/* the same of LLVM's own function, "llvm.NAME.f32" */
+static const char *intrinsic(Printer *p, const char *name, DType to, DType from, const char *a,
+	const char *b, const char *c)
+{
+	const char *t = type(p, from), *sources = c ? arena_printf("%s, %s, %s", t, t, t) :
+		b ? arena_printf("%s, %s", t, t) : t;
+	const char *fn = llvm_intrinsic(&p->helpers,
+		arena_printf("%s.%s", name, dtype_name(from)), to, sources);
+	return call(p, fn, to, from, a, b, c);
+}
+
 /* ---- constants */
-
-static const char *float_text(double v)
-{
-	uint64_t bits;
-	memcpy(&bits, &v, sizeof bits);
-	return arena_printf("0x%016llX", (unsigned long long)bits);
-}
-
-static const char *zero_of(DType d)
-{
-	return dtype_half(d) || !dtype_float(d) ? "0" : float_text(0);
-}
 
 static const char *const_text(Printer *p, UOp *u)
 {
@@ -42,11 +46,13 @@ static const char *const_text(Printer *p, UOp *u)
 	int64_t i = 0;
 	double v;
 
-	if (!dtype_half(u->dtype) && const_is_float(u, &v))
-		return float_text(v);
+	if (dtype_float(u->dtype) && !dtype_half(u->dtype) && const_is_float(u, &v)) {
+		memcpy(&bits, &v, sizeof bits);
+		return arena_printf("0x%016llX", (unsigned long long)bits);
+	}
 	if (u->dtype == DT_BOOL)
 		return const_is_int(u, &i) && i ? "true" : "false";
-	if (!dtype_half(u->dtype) && const_is_int(u, &i))
+	if (dtype_int(u->dtype) && const_is_int(u, &i))
 		return arena_printf("%lld", (long long)i);
 	const_get(u, &bits);
 	return arena_printf("%llu", (unsigned long long)bits);
@@ -54,120 +60,94 @@ static const char *const_text(Printer *p, UOp *u)
 
 /* ---- arithmetic */
 
-static const char *const ints[OP_COUNT] = {
-	[OP_ADD] = "add", [OP_SUB] = "sub", [OP_MUL] = "mul", [OP_AND] = "and", [OP_OR] = "or",
-	[OP_XOR] = "xor", [OP_IDIV] = "udiv", [OP_FLOORDIV] = "udiv", [OP_MOD] = "urem",
-	[OP_FLOORMOD] = "urem", [OP_CMPEQ] = "eq", [OP_CMPNE] = "ne",
-};
-static const char *const floats[OP_COUNT] = {
-	[OP_ADD] = "fadd", [OP_SUB] = "fsub", [OP_MUL] = "fmul", [OP_FDIV] = "fdiv",
-	[OP_CMPLT] = "olt", [OP_CMPEQ] = "oeq", [OP_CMPNE] = "une",
-};
-/* those of a bool */
-static const char *const bools[OP_COUNT] = {
-	[OP_ADD] = "or", [OP_MUL] = "and", [OP_MAX] = "or", [OP_MIN] = "and", [OP_AND] = "and",
-	[OP_OR] = "or", [OP_XOR] = "xor",
+/* Instructions by the dtype of the sources. Those of divisions are right where no operand is
+ * negative and no divisor zero, those of shifts where the count is below the width. */
+static const struct { const char *sint, *uint, *flt, *boolean; } instructions[OP_COUNT] = {
+	[OP_ADD] = {"add", "add", "fadd", "or"},
+	[OP_SUB] = {"sub", "sub", "fsub"}, [OP_MUL] = {"mul", "mul", "fmul", "and"},
+	[OP_FDIV] = {.flt = "fdiv"},
+	[OP_IDIV] = {"udiv", "udiv"}, [OP_MOD] = {"urem", "urem"},
+	[OP_FLOORDIV] = {"udiv", "udiv"}, [OP_FLOORMOD] = {"urem", "urem"},
+	[OP_MAX] = {.boolean = "or"}, [OP_MIN] = {.boolean = "and"},
+	[OP_AND] = {"and", "and", NULL, "and"}, [OP_OR] = {"or", "or", NULL, "or"},
+	[OP_XOR] = {"xor", "xor", NULL, "xor"},
+	[OP_SHL] = {"shl", "shl"}, [OP_SHR] = {"ashr", "lshr"},
+	[OP_CMPLT] = {"icmp slt", "icmp ult", "fcmp olt", "icmp ult"},
+	[OP_CMPEQ] = {"icmp eq", "icmp eq", "fcmp oeq", "icmp eq"},
+	[OP_CMPNE] = {"icmp ne", "icmp ne", "fcmp une", "icmp ne"},
 };
 
-static const char *instruction(Printer *p, const UOp *u, const char *name)
+static const char *instruct(Printer *p, UOp *u, const char *flags)
 {
+	DType d = u->src[0]->dtype;
+	const char *name = dtype_float(d) ? instructions[u->op].flt :
+		d == DT_BOOL              ? instructions[u->op].boolean :
+		dtype_signed(d)           ? instructions[u->op].sint :
+					    instructions[u->op].uint;
 	if (!name)
-		die(MALFORMED, "node %u %s: not for %s", u->id, op_name(u->op),
-			dtype_name(u->dtype));
-	return llvm_emit(p, "%s %s %s, %s", name, type(p, u->src[0]->dtype), at(p, u, 0),
-		at(p, u, 1));
+		die(MALFORMED, "node %u %s: target llvm has none of %s", u->id, op_name(u->op),
+			dtype_name(d));
+	return llvm_emit(p, "%s%s %s %s, %s", name, flags, type(p, d), at(p, u, 0), at(p, u, 1));
 }
 
-static const char *of_dtype(const UOp *u)
-{
-	return dtype_float(u->dtype) ? floats[u->op] :
-		u->dtype == DT_BOOL  ? bools[u->op] :
-				       ints[u->op];
-}
-
-static const char *infix_text(Printer *p, UOp *u) { return instruction(p, u, of_dtype(u)); }
+static const char *infix_text(Printer *p, UOp *u) { return instruct(p, u, ""); }
 
 /* Places are known not to wrap, which lets loops be analysed. */
 static const char *sum_text(Printer *p, UOp *u)
 {
 	int64_t lo = INT64_MIN, hi;
-	const char *name = of_dtype(u);
 	if (u->dtype == DT_I64)
 		ix_bounds(u, &lo, &hi);
-	return instruction(p, u, lo != INT64_MIN && hi != INT64_MAX && name ?
-		arena_printf("%s nsw", name) : name);
+	return instruct(p, u, lo != INT64_MIN && hi != INT64_MAX ? " nsw" : "");
 }
 
-static const char *call(Printer *p, const UOp *u, const char *fn)
+/* an instruction where that is right, else a function */
+static const char *exact(Printer *p, UOp *u, bool plain)
 {
-	const char *t = type(p, u->src[0]->dtype), *result = type(p, u->dtype);
-	if (u->nsrc == 1)
-		return llvm_emit(p, "call %s %s(%s %s)", result, fn, t, at(p, u, 0));
-	return llvm_emit(p, "call %s %s(%s %s, %s %s)", result, fn, t, at(p, u, 0), t, at(p, u, 1));
+	if (plain)
+		return infix_text(p, u);
+	return call(p, llvm_binary(&p->helpers, u->op, u->dtype), u->dtype, u->dtype, at(p, u, 0),
+		at(p, u, 1), NULL);
 }
 
-static const char *helper_text(Printer *p, UOp *u)
-{
-	return call(p, u, llvm_binary(&p->helpers, u->op, u->dtype));
-}
+static const char *helper_text(Printer *p, UOp *u) { return exact(p, u, false); }
 
-static const char *extreme_text(Printer *p, UOp *u)
-{
-	return u->dtype == DT_BOOL ? infix_text(p, u) : helper_text(p, u);
-}
+static const char *extreme_text(Printer *p, UOp *u) { return exact(p, u, u->dtype == DT_BOOL); }
 
-/* unsigned division where the bounds show that no operand is negative and no divisor is zero */
 static const char *division_text(Printer *p, UOp *u)
 {
-	int64_t lo, hi, dlo, dhi, by;
+	int64_t lo, hi, least, most, by;
 	bool by_const = const_is_int(u->src[1], &by) && by > 0;
 	ix_bounds(u->src[0], &lo, &hi);
-	ix_bounds(u->src[1], &dlo, &dhi);
-	if ((by_const && !dtype_signed(u->dtype)) ||
-		(u->dtype == DT_I64 && lo >= 0 && (by_const || dlo > 0)))
-		return instruction(p, u, ints[u->op]);
-	return helper_text(p, u);
+	ix_bounds(u->src[1], &least, &most);
+	return exact(p, u, u->dtype == DT_I64 ? lo >= 0 && (by_const || least > 0) :
+						by_const && !dtype_signed(u->dtype));
 }
 
 static const char *shift_text(Printer *p, UOp *u)
 {
 	int64_t by;
-	if (!const_is_int(u->src[1], &by) || by < 0 || by >= 8 * dtype_size(u->dtype))
-		return helper_text(p, u);
-	return instruction(p, u,
-		u->op == OP_SHL ? "shl" : dtype_signed(u->dtype) ? "ashr" : "lshr");
-}
-
-static const char *compare_text(Printer *p, UOp *u)
-{
-	DType d = u->src[0]->dtype;
-	bool less = u->op == OP_CMPLT;
-	if (dtype_float(d))
-		return instruction(p, u, arena_printf("fcmp %s", floats[u->op]));
-	return instruction(p, u, arena_printf("icmp %s", !less ? ints[u->op] :
-		dtype_signed(d) ? "slt" : "ult"));
+	return exact(p, u, const_is_int(u->src[1], &by) && by >= 0 &&
+		by < 8 * dtype_size(u->dtype));
 }
 
 static const char *neg_text(Printer *p, UOp *u)
 {
-	const char *t = type(p, u->dtype), *x = at(p, u, 0);
-	return dtype_float(u->dtype) ? llvm_emit(p, "fneg %s %s", t, x) :
-				       llvm_emit(p, "sub %s 0, %s", t, x);
+	return llvm_emit(p, dtype_float(u->dtype) ? "fneg %s %s" : "sub %s 0, %s",
+		type(p, u->dtype), at(p, u, 0));
 }
 
 static const char *recip_text(Printer *p, UOp *u)
 {
-	return llvm_emit(p, "fdiv %s %s, %s", type(p, u->dtype), float_text(1), at(p, u, 0));
+	return llvm_emit(p, "fdiv %s 1.0, %s", type(p, u->dtype), at(p, u, 0));
 }
 
 static const char *function_text(Printer *p, UOp *u)
 {
-	const char *t = type(p, u->dtype);
 	if (!dtype_float(u->dtype))
 		return helper_text(p, u);
-	return call(p, u, llvm_intrinsic(&p->helpers,
-		arena_printf("%s.%s", op_info[u->op].c_text, dtype_name(u->dtype)), t,
-		u->nsrc == 1 ? t : arena_printf("%s, %s", t, t)));
+	return intrinsic(p, op_info[u->op].c_text, u->dtype, u->dtype, at(p, u, 0),
+		u->nsrc > 1 ? at(p, u, 1) : NULL, NULL);
 }
 
 static const char *where_text(Printer *p, UOp *u)
@@ -179,18 +159,16 @@ static const char *where_text(Printer *p, UOp *u)
 
 const char *llvm_mulacc(Printer *p, DType d, const char *a, const char *b, const char *c)
 {
-	const char *t = type(p, d), *fn = llvm_intrinsic(&p->helpers,
-		arena_printf("fmuladd.%s", dtype_name(d)), t, arena_printf("%s, %s, %s", t, t, t));
-	return llvm_emit(p, "call %s %s(%s %s, %s %s, %s %s)", t, fn, t, a, t, b, t, c);
+	const char *t = type(p, d);
+	if (dtype_float(d))
+		return intrinsic(p, "fmuladd", d, d, a, b, c);
+	a = llvm_emit(p, "%s %s %s, %s", d == DT_BOOL ? "and" : "mul", t, a, b);
+	return llvm_emit(p, "%s %s %s, %s", d == DT_BOOL ? "or" : "add", t, a, c);
 }
 
 static const char *mulacc_text(Printer *p, UOp *u)
 {
-	bool is_bool = u->dtype == DT_BOOL;
-	if (dtype_float(u->dtype))
-		return llvm_mulacc(p, u->dtype, at(p, u, 0), at(p, u, 1), at(p, u, 2));
-	return llvm_emit(p, "%s %s %s, %s", is_bool ? "or" : "add", type(p, u->dtype),
-		instruction(p, u, is_bool ? "and" : "mul"), at(p, u, 2));
+	return llvm_mulacc(p, u->dtype, at(p, u, 0), at(p, u, 1), at(p, u, 2));
 }
 
 /* ---- conversions */
@@ -200,51 +178,69 @@ static const char *convert(Printer *p, const char *how, DType to, DType from, co
 	return llvm_emit(p, "%s %s %s to %s", how, type(p, from), x, type(p, to));
 }
 
+static const char *rounding(Printer *p, const char *name, DType to, DType from, const char *x)
+{
+	return call(p, llvm_rounding(&p->helpers, name), to, from, x, NULL, NULL);
+}
+
 static const char *to_bool(Printer *p, DType from, const char *x)
 {
 	if (dtype_half(from))
-		return llvm_emit(p, "icmp ne i16 %s, 0", llvm_emit(p, "and i16 %s, 32767", x));
-	if (dtype_float(from))
-		return llvm_emit(p, "fcmp une %s %s, %s", type(p, from), x, float_text(0));
-	return llvm_emit(p, "icmp ne %s %s, 0", type(p, from), x);
+		x = llvm_emit(p, "and i16 %s, 32767", x);
+	return llvm_emit(p, dtype_float(from) && !dtype_half(from) ? "fcmp une %s %s, 0.0" :
+		"icmp ne %s %s, 0", type(p, from), x);
 }
 
-/* truncated; NaN is 0, and what is beyond the limits becomes them */
-static const char *float_to_int(Printer *p, DType to, DType from, const char *x)
-{
-	const char *fn = llvm_intrinsic(&p->helpers, arena_printf("fpto%si.sat.i%d.%s",
-		dtype_signed(to) ? "s" : "u", (int)(8 * dtype_size(to)), dtype_name(from)),
-		type(p, to), type(p, from));
-	return llvm_emit(p, "call %s %s(%s %s)", type(p, to), fn, type(p, from), x);
-}
-
-static const char *call_cast(Printer *p, DType to, DType from, const char *x)
-{
-	const char *fn = llvm_cast(&p->helpers, to, from);
-	return llvm_emit(p, "call %s %s(%s %s)", type(p, to), fn, type(p, from), x);
-}
-
-static const char *int_to_float(Printer *p, DType to, DType from, const char *x)
-{
-	return convert(p, dtype_signed(from) ? "sitofp" : "uitofp", to, from, x);
-}
-
-/* f16: every integer below its limit is exact in f32, or far from halfway */
-static const char *to_half(Printer *p, DType to, DType from, const char *x)
-{
-	if (!dtype_float(from) && !(to == DT_BF16 && dtype_size(from) >= 4))
-		return call_cast(p, to, DT_F32, int_to_float(p, DT_F32, from, x));
-	return call_cast(p, to, from, x);
-}
-
-static const char *int_to_int(Printer *p, DType to, DType from, const char *x)
+static const char *widen(Printer *p, DType to, DType from, const char *x)
 {
 	int more = (int)dtype_size(to) - (int)dtype_size(from);
-	if (from == DT_BOOL)
-		return convert(p, "zext", to, from, x);
-	if (!more)
+	if (!more && from != DT_BOOL)
 		return x;
 	return convert(p, more < 0 ? "trunc" : dtype_signed(from) ? "sext" : "zext", to, from, x);
+}
+
+/* Beyond the limits of an integer are these; NaN is 0. */
+static const char *to_int(Printer *p, DType to, DType from, const char *x)
+{
+	if (!dtype_float(from))
+		return widen(p, to, from, x);
+	return intrinsic(p, arena_printf("fpto%ci.sat.i%d", dtype_signed(to) ? 's' : 'u',
+		8 * dtype_size(to)), to, from, x, NULL, NULL);
+}
+
+static const char *to_float(Printer *p, DType to, DType from, const char *x)
+{
+	const char *how = dtype_signed(from) ? "sitofp" : "uitofp";
+	if (to == from)
+		return x;
+	return convert(p, !dtype_float(from) ? how : to == DT_F32 ? "fptrunc" : "fpext", to, from,
+		x);
+}
+
+/* An integer of 32 bits or more in f32, such that rounding it to bf16 rounds once. */
+static const char *to_odd(Printer *p, DType from, const char *x)
+{
+	const char *wide = widen(p, DT_I64, from, x), *less, *negative, *f;
+	if (!dtype_signed(from))
+		return rounding(p, "@int_to_odd", DT_F32, DT_I64, wide);
+	negative = llvm_emit(p, "icmp slt i64 %s, 0", wide);
+	less = llvm_emit(p, "sub i64 0, %s", wide);
+	wide = llvm_emit(p, "select i1 %s, i64 %s, i64 %s", negative, less, wide);
+	f = rounding(p, "@int_to_odd", DT_F32, DT_I64, wide);
+	less = llvm_emit(p, "fneg float %s", f);
+	return llvm_emit(p, "select i1 %s, float %s, float %s", negative, less, f);
+}
+
+/* For f16 every integer below its limit is exact in f32, or far from halfway. */
+static const char *to_half(Printer *p, DType to, DType from, const char *x)
+{
+	if (from == DT_F64)
+		x = rounding(p, "@f64_to_odd", DT_F32, from, x);
+	else if (to == DT_BF16 && !dtype_float(from) && dtype_size(from) >= 4)
+		x = to_odd(p, from, x);
+	else
+		x = to_float(p, DT_F32, from, x);
+	return rounding(p, to == DT_F16 ? "@f32_to_f16" : "@f32_to_bf16", to, DT_F32, x);
 }
 
 static const char *cast_text(Printer *p, UOp *u)
@@ -257,47 +253,39 @@ static const char *cast_text(Printer *p, UOp *u)
 	if (to == DT_BOOL)
 		return to_bool(p, from, x);
 	if (dtype_half(from)) {
-		x = call_cast(p, DT_F32, from, x);
+		x = rounding(p, from == DT_F16 ? "@f16_to_f32" : "@bf16_to_f32", DT_F32, from, x);
 		from = DT_F32;
 	}
-	if (to == from)
-		return x;
-	if (dtype_half(to))
-		return to_half(p, to, from, x);
-	if (!dtype_float(to))
-		return dtype_float(from) ? float_to_int(p, to, from, x) : int_to_int(p, to, from, x);
-	if (!dtype_float(from))
-		return int_to_float(p, to, from, x);
-	return convert(p, to == DT_F32 ? "fptrunc" : "fpext", to, from, x);
+	return dtype_half(to) ? to_half(p, to, from, x) :
+		dtype_float(to) ? to_float(p, to, from, x) : to_int(p, to, from, x);
 }
 
 static const char *bitcast_text(Printer *p, UOp *u)
 {
 	DType to = u->dtype, from = u->src[0]->dtype;
-	if (to == from || !strcmp(type(p, to), type(p, from)))
-		return at(p, u, 0);
-	if (to == DT_BOOL)
+	if (to == DT_BOOL && from != to)
 		return to_bool(p, from, at(p, u, 0));
-	return convert(p, from == DT_BOOL ? "zext" : "bitcast", to, from, at(p, u, 0));
+	return convert(p, from == DT_BOOL && from != to ? "zext" : "bitcast", to, from,
+		at(p, u, 0));
 }
 
 /* ---- places */
 
-const char *llvm_address(Printer *p, UOp *index, bool exists)
+const char *llvm_address(Printer *p, UOp *index)
 {
 	const char *name = map_get(&p->names, PKEY(index->src[0])), *t;
 	if (!name || index->nsrc != 2)
 		die(MALFORMED, "node %u INDEX: its storage is not declared, or it is not flat",
 			index->id);
 	t = llvm_stored(p, index->dtype);
-	return llvm_emit(p, "getelementptr %s%s, %s* %s, i64 %s", exists ? "inbounds " : "", t, t,
-		name, llvm_value(p, index->src[1]));
+	return llvm_emit(p, "getelementptr inbounds %s, %s* %s, i64 %s", t, t, name,
+		expr_text(p, index->src[1]).s);
 }
 
 static const char *load_text(Printer *p, UOp *u)
 {
 	bool gated = u->nsrc > 1 && u->src[1] != p->gate;
-	const char *t = llvm_stored(p, u->dtype), *from = llvm_address(p, u->src[0], true), *x;
+	const char *t = llvm_stored(p, u->dtype), *from = llvm_address(p, u->src[0]), *x;
 	const char *before = p->block;          /* its sources have values: they begin no other */
 	int n = p->lets++;
 
@@ -309,7 +297,7 @@ static const char *load_text(Printer *p, UOp *u)
 	if (gated) {
 		llvm_label(p, "load", n);
 		x = llvm_emit(p, "phi %s [%s, %%then%d], [%s, %%%s]", t, x, n,
-			zero_of(u->dtype), before);
+			*t == 'i' ? "0" : "0.0", before);
 	}
 	return u->dtype == DT_BOOL ? llvm_emit(p, "icmp ne i8 %s, 0", x) : x;
 }
@@ -317,34 +305,13 @@ static const char *load_text(Printer *p, UOp *u)
 /* ---- the forms of ops.h */
 
 static const char *(*const forms[C_COUNT])(Printer *, UOp *) = {
+#define compare_text infix_text
 #define FORM(NAME, fn) [C_##NAME] = fn,
 	C_FORMS(FORM)
 #undef FORM
 };
 
-static void make_value(Printer *p, UOp *u)
-{
-	const char *s = map_get(&p->names, PKEY(u));
-	if (!s && forms[op_info[u->op].c])
-		s = forms[op_info[u->op].c](p, u);
-	else if (!s && u->op != OP_INDEX)
-		die(MALFORMED, "node %u %s: used where it has no value", u->id, op_name(u->op));
-	*slot(p, u) = s;
-	p->texts->at[u->id].statement = p->texts->round;
-}
-
-static bool has_value(Printer *p, UOp *u)
-{
-	slot(p, u);
-	return p->texts->at[u->id].statement == p->texts->round;
-}
-
-/* a node that has a name (a LET, a range, storage) needs no values of its sources */
-static bool needs_value(Printer *p, UOp *u, uint32_t i) { return !map_get(&p->names, PKEY(u)); }
-
 const char *llvm_value(Printer *p, UOp *u)
 {
-	static const Making values = {has_value, needs_value, make_value};
-	make_first(p, u, &values);
-	return *slot(p, u);
+	return forms[op_info[u->op].c] ? forms[op_info[u->op].c](p, u) : NULL;
 }

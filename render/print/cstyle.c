@@ -307,16 +307,6 @@ static void print_caller(Printer *p, const char *name)
 	buf_printf(p->out, "%s);\n}\n", !p->from ? "" : *comma ? ", from, to" : "from, to");
 }
 
-/* the source that the kernel came from */
-static void print_origin(const Printer *p, Buf *out)
-{
-	const Val *loc = val_get(p->kernel->note, "loc"), *name = val_get(p->kernel->note, "name");
-	if (name && name->kind == VAL_STR)
-		buf_printf(out, "/* %s */\n", comment_safe(name->s, name->n));
-	if (loc && loc->kind == VAL_STR)
-		buf_printf(out, "/* %s */\n", comment_safe(loc->s, loc->n));
-}
-
 static bool uses_f64(const Printer *p, const Nodes *all)
 {
 	for (size_t i = 0; i < all->n; i++)
@@ -380,7 +370,7 @@ const Val *cstyle_print(
 	if (f64 && !d->type[DT_F64])
 		die(UNSUPPORTED, "kernel %s: target %s has no f64", name, d->target);
 	buf_printf(out, "%s%s%s", d->first_line, f64 ? d->f64_line : "", buf_str(&p.helpers.text));
-	print_origin(&p, out);
+	print_origin(&p, out, "/* %s */\n");
 	buf_printf(out, "%s %s(", d->kernel, name);
 	print_params(&p, out);
 	buf_printf(out, ")\n{\n%s}\n", buf_str(&body));

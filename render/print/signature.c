@@ -1,5 +1,5 @@
-/* What a kernel's function takes, in any language: buffers by slot with their names, size variables,
- * the items of a grid. */
+/* What a kernel's function takes, in any language: buffers by slot with their names, size
+ * variables, the items of a grid. */
 #include "index/index.h"
 #include "shape/shape.h"
 #include "print/print.h"
@@ -112,6 +112,16 @@ const Val *signature_end(Printer *p)
 	vec_free(&p->open);
 	vec_free(&p->blocks);
 	return vars;
+}
+
+void print_origin(const Printer *p, Buf *out, const char *line)
+{
+	static const char *const keys[] = {"name", "loc"};
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		const Val *v = val_get(p->kernel->note, keys[i]);
+		if (v && v->kind == VAL_STR)
+			buf_printf(out, line, comment_safe(v->s, v->n));
+	}
 }
 
 bool loads_place(const Printer *p, const UOp *u, const UOp *index)

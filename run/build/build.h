@@ -160,8 +160,8 @@ const char *source_canonical(const char *name, const char *src);
 /* The same of LLVM IR. */
 const char *ir_canonical(const char *name, const char *src);
 
-/* ---- build_llvm.c: LLVM IR to an object, and that to functions, by LLVM's library, which is loaded
- * when it is needed: dies with UNSUPPORTED where it is not there */
+/* ---- build_llvm.c: LLVM IR to an object, and that to functions, by LLVM's library, which is
+ * loaded when it is needed: dies with UNSUPPORTED where it is not there */
 
 /* everything that an object depends on but its source */
 Key llvm_key(bool fast);

@@ -303,7 +303,8 @@ static int unit_compile(const void *in, size_t n, Buf *out)
 		return FAILED;
 	flags_check(&(Program){.target = target, .flags = flags, .where = "a unit"});
 	if (j.class == IR)
-		return llvm_compile(flags, wanted.fast ? 0 : ATTEMPTS - 1 - j.attempt, src, end, out);
+		return llvm_compile(flags, wanted.fast ? 0 : ATTEMPTS - 1 - j.attempt, src, end,
+			out);
 	Compiler c = compiler_find(wanted.cc, wanted.fast);
 	stem = cache_new(arena_printf("unit-%d", (int)getpid()));
 	file_write(arena_printf("%s.c", stem), src, end - src);

@@ -3,8 +3,8 @@
  *     define void @E_4(…)  →  passes "default<O2>", this machine's processor  →  an object (.o)
  *     an object            →  ORC's LLJIT  →  the address of c0f3c…
  *
- * A unit's kernels become one module. A function is named by its kernel's key in it, so that kernels
- * of one name from anywhere share an object. */
+ * A unit's kernels become one module. A function is named by its kernel's key in it, so that
+ * kernels of one name from anywhere share an object. */
 #include "build/build.h"
 #include "build/llvm.h"
 #include <dlfcn.h>
