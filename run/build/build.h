@@ -161,15 +161,17 @@ const char *source_canonical(const char *name, const char *src);
 const char *ir_canonical(const char *name, const char *src);
 
 /* ---- build_llvm.c: LLVM IR to an object, and that to functions, by LLVM's library, which is
- * loaded when it is needed: dies with UNSUPPORTED where it is not there */
+ * loaded when it is needed */
 
 /* everything that an object depends on but its source */
 Key llvm_key(bool fast);
 /* Adds p, whose functions get names by its key, to a unit. */
 void llvm_unit(Buf *b, const Program *p, const char *key);
-/* A unit's object, or (FAILED) what LLVM said; in a process that ends then. level: 0 to 2 */
+/* A unit's object, or (FAILED) what LLVM said, or (UNSUPPORTED) that it is not there; in a process
+ * that ends then. level: 0 to 2 */
 int llvm_compile(const char *flags, int level, const char *unit, const char *end, Buf *out);
-/* Loads an object's n bytes; finds a function in what that gave, NULL when it has none. */
+/* Loads an object's n bytes, or dies with UNSUPPORTED; finds a function in what that gave, NULL
+ * when it has none. */
 void *llvm_load(const char *object, size_t n);
 void *llvm_function(void *jit, const char *name);
 

@@ -286,7 +286,8 @@ static void first_error(const char *path, int status, Buf *out)
 	buf_printf(out, "%.*s", (int)(len > 600 ? 600 : len), at);
 }
 
-/* The worker: out gets the object, or (FAILED) the compiler's message. */
+/* The worker: out gets the object, or the compiler's message (FAILED), or what is missing
+ * (UNSUPPORTED). */
 static int unit_compile(const void *in, size_t n, Buf *out)
 {
 	const char *target = (const char *)in + sizeof(Job), *end = (const char *)in + n;
@@ -404,6 +405,8 @@ static size_t units_run(
 		}
 		Buf out = {0};
 		Unit *w = unit_wait(u, started, &status, &out);
+		if (status == UNSUPPORTED)
+			die(UNSUPPORTED, "%s", buf_str(&out));
 		if (status && w->n == 1) {
 			unit_again(w, buf_str(&out));
 			buf_free(&out);

@@ -18,25 +18,28 @@ static struct { void *so; LLVM_FUNCTIONS(DECLARE) } llvm;
 
 static void fatal(const char *reason) { die(FAILED, "LLVM: %s", reason); }
 
-static void library_open(void)
+/* NULL, or why it is not here */
+static const char *library_open(void)
 {
 	if (llvm.so)
-		return;
-	llvm.so = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	if (!llvm.so)
-		die(UNSUPPORTED, "target llvm needs LLVM's library, " LIBRARY
-			", which is not here (Debian: apt install libllvm14)");
+		return NULL;
+	void *so = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (!so)
+		return arena_printf("target llvm needs LLVM's library: %s (Debian: apt install "
+			"libllvm14)", dlerror());
 #define TEXT_OF(name) #name
 #define TEXT(name) TEXT_OF(name)
 #define FIND(result, name, params) \
-	if (!(llvm.name = (result(*) params)dlsym(llvm.so, TEXT(name)))) \
-		die(UNSUPPORTED, LIBRARY " has no function " TEXT(name));
+	if (!(llvm.name = (result(*) params)dlsym(so, TEXT(name)))) \
+		return LIBRARY " has no function " TEXT(name);
 	LLVM_FUNCTIONS(FIND)
+	llvm.so = so;
 	llvm.LLVM_NATIVE(TargetInfo)();
 	llvm.LLVM_NATIVE(Target)();
 	llvm.LLVM_NATIVE(TargetMC)();
 	llvm.LLVM_NATIVE(AsmPrinter)();
 	llvm.LLVMInstallFatalErrorHandler(fatal);
+	return NULL;
 }
 
 /* ---- for a kernel's key, and for a unit */
@@ -148,9 +151,13 @@ int llvm_compile(const char *flags, int level, const char *unit, const char *end
 	Job j = {NULL};
 	LLVMModuleRef m;
 	LLVMMemoryBufferRef object;
+	const char *missing = library_open();
 	char *said = NULL;
 
-	library_open();
+	if (missing) {
+		buf_printf(out, "%s", missing);
+		return UNSUPPORTED;
+	}
 	j.context = llvm.LLVMContextCreate();
 	LLVMPassBuilderOptionsRef o = llvm.LLVMCreatePassBuilderOptions();
 	llvm.LLVMPassBuilderOptionsSetSLPVectorization(o, true);
@@ -183,8 +190,10 @@ void *llvm_load(const char *object, size_t n)
 {
 	LLVMOrcLLJITRef jit;
 	LLVMOrcDefinitionGeneratorRef process;
+	const char *missing = library_open();
 
-	library_open();
+	if (missing)
+		die(UNSUPPORTED, "%s", missing);
 	check(llvm.LLVMOrcCreateLLJIT(&jit, NULL));
 	LLVMOrcJITDylibRef main = llvm.LLVMOrcLLJITGetMainJITDylib(jit);
 	check(llvm.LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
