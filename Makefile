@@ -18,7 +18,7 @@ LDFLAGS  += -fsanitize=address,undefined
 endif
 
 ROOMS     = trace schedule fuse render run pack
-TOOLS     = trace simplify grad jvp vmap jac hess schedule fuse layout lower render render-c render-clang render-opencl render-cuda render-metal \
+TOOLS     = trace simplify grad jvp vmap jac hess schedule fuse layout lower render render-c render-clang render-llvm render-opencl render-cuda render-metal \
             compile run pack show info diff match rewrite bisect reduce prove keygen functions schema why sluice
 # files of a kind in a folder's rooms, as deep as they go: here, trace/onnx/operators
 files     = $(foreach d,$(1) $(1)/* $(1)/*/*,$(wildcard $(d)/*.$(2)))
@@ -53,12 +53,14 @@ PACKAGES  = libmsgpack-dev libxxhash-dev libsodium-dev zlib1g-dev libzmq3-dev oc
 TESTING   = bats parallel pocl-opencl-icd graphviz python3 python3-msgpack
 # other compilers and processors, and what opens pages: without them their tests are skipped
 CROSS     = clang gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+# what render -t llvm is compiled by
+LLVM      = libllvm14
 # microcontrollers, on boards of QEMU's: 130 MB to download
 BOARDS    = gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm gcc-riscv64-linux-gnu libc6-dev-riscv64-cross
 BROWSER   = chromium
 deps:
 	@sh common/process/deps.sh $(PACKAGES) $(TESTING)
-	@for p in "$(CROSS)" "$(BOARDS)" "$(BROWSER)"; do sh common/process/deps.sh $$p || \
+	@for p in "$(CROSS)" "$(LLVM)" "$(BOARDS)" "$(BROWSER)"; do sh common/process/deps.sh $$p || \
 		echo "deps: tests that need them are skipped" >&2; done
 	@mkdir -p build; $(MAKE) --no-print-directory -s build/venv/testing build/packages/ready 2> build/venv.log || \
 		echo "deps: tests against ONNX Runtime and scikit-learn may be skipped (build/venv.log)" >&2

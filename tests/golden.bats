@@ -34,6 +34,7 @@ kernels() {
 @test "golden: lower for GPUs" { golden lower.opencl; golden lower.cuda; golden lower.metal; }
 @test "golden: C for gcc and clang" { golden c; }
 @test "golden: C99" { golden c99; }
+@test "golden: LLVM IR" { golden ll; }
 @test "golden: OpenCL" { golden cl; }
 @test "golden: CUDA" { golden cu; }
 @test "golden: Metal" { golden metal; }

@@ -8,14 +8,14 @@
 #   NAME.explain          what fuse says of it
 #   NAME.kernels          what each kernel reads and writes when fuse is done, the last part of that (temporaries: t)
 #                         (for a processor with vectors of 8 floats, whatever this one is)
-#   NAME.c .c99 .cl .cu .metal  the sources for clang, c, opencl, cuda and metal; of the functions that they bring along
+#   NAME.c .c99 .ll .cl .cu .metal  the sources for clang, c, llvm, opencl, cuda and metal; of the functions that they bring along
 #                         the names, the text of each stands once in helpers.c .c99 .cl .cu .metal
 #   NAME.views            show --views
 #   NAME.out              what run --interpret prints
 #   NAME.err              the message, when trace refuses the program
 
 GOLDEN=$TESTS/golden
-SUFFIXES="graph schedule fuse explain kernels lower lower.opencl lower.cuda lower.metal c c99 cl cu metal views out err"
+SUFFIXES="graph schedule fuse explain kernels lower lower.opencl lower.cuda lower.metal c c99 ll cl cu metal views out err"
 
 # the graph of NAME, on standard output
 golden_graph() {
@@ -32,7 +32,7 @@ golden_lower() {
 # golden_sources NAME SUFFIX: those in a document of level program, lines that stand behind a bar
 golden_sources() {
 	local target
-	case $2 in c) target=clang ;; c99) target=c ;; cl) target=opencl ;; cu) target=cuda ;; *) target=$2 ;; esac
+	case $2 in c) target=clang ;; c99) target=c ;; ll) target=llvm ;; cl) target=opencl ;; cu) target=cuda ;; *) target=$2 ;; esac
 	golden_graph "$1" | tool fuse | golden_lower "$1" -t "$target" --march x86-64-v3 | tool render -t "$target" | tool show |
 		sed -n 's/^	|//p'
 }
@@ -73,7 +73,7 @@ golden_make() (
 	kernels) golden_graph "$1" | tool fuse --explain 2>&1 > /dev/null | sed -En '/ -> /{s/ t[0-9]+\b/ t/g;p}' ;;
 	lower) golden_graph "$1" | tool fuse | golden_lower "$1" -t clang --march x86-64-v3 | tool show ;;
 	lower.*) golden_graph "$1" | tool fuse | golden_lower "$1" -t "${2#lower.}" | tool show ;;
-	c | c99 | cl | cu | metal)
+	c | c99 | ll | cl | cu | metal)
 		if [ "$1" = helpers ]; then golden_helper_texts "$2"; else golden_sources "$1" "$2" | golden_helpers names; fi ;;
 	views) golden_graph "$1" | tool show --views ;;
 	out) golden_graph "$1" | tool run --interpret $(cat "$1.args" 2> /dev/null) ;;

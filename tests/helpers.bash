@@ -21,6 +21,11 @@ export XDG_STATE_HOME=${XDG_STATE_HOME:-$BATS_RUN_TMPDIR/state}
 # A sanitizer's report must not look like the tool's own failure.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0:exitcode=99} UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 
+# whether LLVM's library is here, which -t llvm needs
+has_llvm() {
+	tool trace - <<< 'output y = f32([1])' > llvm.mp
+	tool run -t llvm llvm.mp > /dev/null 2>&1 || [ $? != 3 ]
+}
 sanitized() { case $BIN in *san*) true ;; *) false ;; esac; }
 
 # A tool by its name in BIN, so that the system's own trace or diff is never run.

@@ -52,6 +52,17 @@ open_nets() {
 	done
 }
 
+@test "layout: constants of f64 where a vector is one f32" {
+	printf 'input x f64[8, 40]\noutput y = x @ reshape(f64([%s]), [40, 30])\n' "$(seq -s , 1200)" > w.t
+	tool trace w.t | tool run --interpret x=rand -o a.npz
+	local t
+	for t in embedded llvm; do
+		tool trace w.t | tool fuse | tool lower -t $t > w.mp || return 1
+		tool run --interpret w.mp x=rand -o b.npz
+		tool diff a.npz b.npz
+	done
+}
+
 @test "layout: open batch size, open image sizes" {
 	open_nets n 33 37 43 67 110 285
 	for what in "with room around it" "in blocks of" "is packed in panels of"; do

@@ -98,6 +98,7 @@ static bool repack_find(Repack *p, Roles *r, UOp *call)
 	p->order[p->n++] = p->vector;
 	int element = (int)dtype_size(r->c.fold->dtype);
 	int lanes = target->vector / (element < 4 ? 4 : element);
+	lanes = lanes < 1 ? 1 : lanes;
 	int64_t size = range_size(p->vector);
 	if (size > 2 * lanes)
 		p->width = panel_width(size, lanes, vectors_wanted(p));

@@ -32,11 +32,6 @@ static const char *stored_type(const Printer *p, DType d)
 	return type(p, d == DT_BOOL ? DT_U8 : d);
 }
 
-static void name_put(Printer *p, const UOp *u, const char *name)
-{
-	map_put(&p->names, PKEY(u), (void *)name);
-}
-
 static const char *expr(Printer *p, UOp *u)
 {
 	return expr_text(p, u).s;
@@ -51,11 +46,6 @@ static void print_let(Printer *p, UOp *u)
 	name_put(p, u, name);
 }
 
-static bool is_place(const Printer *p, const UOp *u, const UOp *index)
-{
-	return u->op == OP_LOAD && (u->nsrc == 1 || u->src[1] == p->gate) && u->src[0] == index;
-}
-
 /* acc += x, where the store has that form and the arithmetic is C's own */
 static const char *updating(const Printer *p, const UOp *store)
 {
@@ -63,7 +53,7 @@ static const char *updating(const Printer *p, const UOp *store)
 	bool plain = dtype_float(v->dtype) ?
 		dtype_size(v->dtype) >= 4 :
 		p->d->wraps && dtype_int(v->dtype) && dtype_size(v->dtype) >= 4;
-	if (!plain || v->nsrc < 2 || !is_place(p, v->src[0], store->src[0]))
+	if (!plain || v->nsrc < 2 || !loads_place(p, v->src[0], store->src[0]))
 		return NULL;
 	bool sum = op_info[v->op].c == C_SUM && op_info[v->op].commutes;
 	return sum ? arena_printf("%s=", op_info[v->op].c_text) : NULL;
@@ -122,25 +112,11 @@ static void print_range(Printer *p, UOp *u)
 	p->indent++;
 }
 
-static int64_t elements(UOp *u)
-{
-	const char *err = NULL;
-	int64_t lo, hi;
-	UOp *n = size_from_val(u->arg->a[1], &err);
-	if (!n)
-		die(MALFORMED, "node %u %s: %s", u->id, op_name(u->op), err);
-	ix_bounds(n, &lo, &hi);
-	if (hi < 1 || hi > 1 << 20)
-		die(hi < 1 ? MALFORMED : UNSUPPORTED, "node %u %s: %lld elements", u->id,
-			op_name(u->op), (long long)hi);
-	return hi;
-}
-
 /* A single accumulator and its first value are printed on one line. */
 static bool print_reg(Printer *p, UOp *u, UOp *next)
 {
 	const char *name = arena_printf("acc%d", p->regs++);
-	int64_t n = elements(u);
+	int64_t n = storage_elements(u);
 	bool starts = n == 1 && next && next->op == OP_STORE && next->src[0]->src[0] == u &&
 		is_const(next->src[1]);
 	name_put(p, u, name);
@@ -164,7 +140,7 @@ static void print_local(Printer *p, UOp *u)
 		die(UNSUPPORTED, "node %u DEFINE_LOCAL: target %s has no local memory", u->id,
 			p->d->target);
 	print_line(p, "%s%s %s[%lld];", shared ? p->d->local : p->d->aligned, type(p, u->dtype),
-		name, (long long)elements(u));
+		name, (long long)storage_elements(u));
 	name_put(p, u, name);
 }
 
@@ -221,72 +197,6 @@ static uint32_t print_statement(Printer *p, uint32_t i)
 
 /* ---- the function */
 
-
-static void find_storage(Printer *p, const Nodes *all)
-{
-	p->slots = (int)p->call->nsrc - 1;
-	p->stored = arena_alloc((p->slots / 64 + 1) * sizeof *p->stored);
-	for (size_t i = 0; i < all->n; i++) {
-		UOp *u = all->at[i];
-		if (u->op == OP_PARAM &&
-			(param_slot(u) >= p->slots ||
-				u->dtype != p->call->src[1 + param_slot(u)]->dtype))
-			die(MALFORMED,
-				"node %u PARAM: slot %d is not in the call, or of another dtype",
-				u->id, (int)param_slot(u));
-		if (u->op == OP_STORE && u->src[0]->src[0]->op == OP_PARAM)
-			p->stored[param_slot(u->src[0]->src[0]) / 64] |= 1ull
-				<< param_slot(u->src[0]->src[0]) % 64;
-	}
-}
-
-static UOp *without_size(UOp *u, void *unused)
-{
-	return u->op == OP_SPECIAL ? NODE(u->op, u->dtype, u->arg, ix_const(1)) : u;
-}
-
-/* the size variables that are read; the number of items is not */
-static void find_vars(Printer *p)
-{
-	Nodes all = walk(walk_replace(p->kernel, without_size, NULL));
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_VAR)
-			vec_push(&p->vars, all.at[i]);
-}
-
-static bool is_stored(const Printer *p, int slot) { return p->stored[slot / 64] >> slot % 64 & 1; }
-
-static void name_params(Printer *p, const Nodes *all)
-{
-	const char **name = arena_alloc((p->slots + 1) * sizeof *name);
-	for (int k = 0; k < p->slots; k++) {
-		const char *s = buffer_name(p->call->src[1 + k]);
-		name[k] = name_unique(&p->used, name_safe(s, strlen(s)));
-	}
-	for (size_t i = 0; i < all->n; i++) {
-		if (all->at[i]->op == OP_PARAM)
-			name_put(p, all->at[i], name[param_slot(all->at[i])]);
-	}
-	for (int k = 0; k < p->slots; k++)
-		name_put(p, (UOp *)((uintptr_t)p->call + 1 + k), name[k]);
-}
-
-/* the name of slot k, kept under a key that is not a node's address */
-static const char *slot_name(const Printer *p, int k)
-{
-	return map_get(&p->names, (uintptr_t)p->call + 1 + k);
-}
-
-static void name_vars(Printer *p)
-{
-	p->var_name = arena_alloc((p->vars.n + 1) * sizeof *p->var_name);
-	for (size_t i = 0; i < p->vars.n; i++) {
-		const Val *s = p->vars.at[i]->arg->a[0];
-		p->var_name[i] = name_unique(&p->used, name_safe(s->s, s->n));
-		name_put(p, p->vars.at[i], p->var_name[i]);
-	}
-}
-
 static const char *size_param(const Printer *p, const char *name, size_t at)
 {
 	if (p->d->attributes)
@@ -302,7 +212,7 @@ static void print_params(Printer *p, Buf *out)
 		bool input = !is_stored(p, k);
 		buf_printf(out, "%s%s%s%s *%s%s%s", comma, p->d->pointer, input ? "const " : "",
 			stored_type(p, dt), p->restricted ? p->d->restricted : "",
-			p->restricted && *p->d->restricted ? " " : "", slot_name(p, k));
+			p->restricted && *p->d->restricted ? " " : "", p->slot_name[k]);
 		if (p->d->attributes)
 			buf_printf(out, " [[buffer(%d)]]", k);
 		comma = ", ";
@@ -321,21 +231,6 @@ static void print_params(Printer *p, Buf *out)
 }
 
 /* ---- grids */
-
-/* On a CPU a grid is a row of items; NAME runs those from one number to another. */
-static void name_items(Printer *p)
-{
-	const Val *global = val_get(p->kernel->arg, "global_size");
-	const Val *local = val_get(p->kernel->arg, "local_size");
-	if (!p->d->on_cpu || !global || global == VNIL)
-		return;
-	if (global->kind != VAL_ARRAY || global->n != 1 || (local && local != VNIL))
-		die(MALFORMED,
-			"node %u KERNEL: the grid of target %s is one size, without local_size",
-			p->kernel->id, p->d->target);
-	p->from = name_unique(&p->used, "from");
-	p->to = name_unique(&p->used, "to");
-}
 
 /* opens the loop over items, if the kernel has a grid */
 static void print_items(Printer *p, const Nodes *all)
@@ -412,16 +307,6 @@ static void print_caller(Printer *p, const char *name)
 	buf_printf(p->out, "%s);\n}\n", !p->from ? "" : *comma ? ", from, to" : "from, to");
 }
 
-/* the source that the kernel came from */
-static void print_origin(const Printer *p, Buf *out)
-{
-	const Val *loc = val_get(p->kernel->note, "loc"), *name = val_get(p->kernel->note, "name");
-	if (name && name->kind == VAL_STR)
-		buf_printf(out, "/* %s */\n", comment_safe(name->s, name->n));
-	if (loc && loc->kind == VAL_STR)
-		buf_printf(out, "/* %s */\n", comment_safe(loc->s, loc->n));
-}
-
 static bool uses_f64(const Printer *p, const Nodes *all)
 {
 	for (size_t i = 0; i < all->n; i++)
@@ -461,14 +346,6 @@ static void print_body(Printer *p, const Nodes *all)
 	p->indent = 0;
 }
 
-static const Val *vars_val(const Printer *p)
-{
-	const Val **v = arena_alloc((p->vars.n + 1) * sizeof *v);
-	for (size_t i = 0; i < p->vars.n; i++)
-		v[i] = p->vars.at[i]->arg->a[0];
-	return val_array(p->vars.n, v);
-}
-
 const Val *cstyle_print(
 	Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted)
 {
@@ -482,13 +359,8 @@ const Val *cstyle_print(
 		.helpers = {.d = d},
 		.restricted = restricted};
 	Nodes all = walk(kernel);
-	find_storage(&p, &all);
-	find_vars(&p);
 	narrow_find(&p, &all);
-	name_unique(&p.used, name);
-	name_params(&p, &all);
-	name_vars(&p);
-	name_items(&p);
+	signature_find(&p, &all, name);
 	if (*d->prelude)
 		helper_put(&p.helpers, d->target, d->prelude);
 	if (d->vectors)
@@ -498,23 +370,15 @@ const Val *cstyle_print(
 	if (f64 && !d->type[DT_F64])
 		die(UNSUPPORTED, "kernel %s: target %s has no f64", name, d->target);
 	buf_printf(out, "%s%s%s", d->first_line, f64 ? d->f64_line : "", buf_str(&p.helpers.text));
-	print_origin(&p, out);
+	print_origin(&p, out, "/* %s */\n");
 	buf_printf(out, "%s %s(", d->kernel, name);
 	print_params(&p, out);
 	buf_printf(out, ")\n{\n%s}\n", buf_str(&body));
 	p.out = out;
 	if (d->on_cpu)
 		print_caller(&p, name);
-	const Val *vars = vars_val(&p);
 	buf_free(&body);
-	buf_free(&p.helpers.text);
-	vec_free(&p.helpers.names);
-	map_free(&p.names);
-	map_free(&p.used);
-	map_free(&p.narrow);
-	vec_free(&p.vars);
-	vec_free(&p.open);
 	if (d->vectors)
 		vectors_end(&p);
-	return vars;
+	return signature_end(&p);
 }

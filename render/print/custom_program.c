@@ -30,10 +30,15 @@ static const Val *code_for(const UOp *custom, const char *target)
 	return mine;
 }
 
-/* The function that run calls on a CPU, printed after the code. */
-static void print_caller(Buf *out, const UOp *custom, size_t slots, size_t vars, bool grid)
+static const Val *own(const UOp *custom, const char *key)
 {
-	const char *name = custom_name(custom->arg), *comma = "";
+	return val_get(val_get(custom->arg, key), target->name);
+}
+
+/* The function that run calls on a CPU, printed after the code: C's. */
+static void print_c_caller(Buf *out, const char *name, size_t slots, size_t vars, bool grid)
+{
+	const char *comma = "";
 	buf_printf(out, "\nvoid %s_call(void *const *bufs, const long *vars, long from, long to)\n",
 		name);
 	buf_printf(out, "{\n\t%s(", name);
@@ -42,6 +47,22 @@ static void print_caller(Buf *out, const UOp *custom, size_t slots, size_t vars,
 	for (size_t k = 0; k < vars; k++, comma = ", ")
 		buf_printf(out, "%svars[%zu]", comma, k);
 	buf_printf(out, "%s);\n}\n", !grid ? "" : *comma ? ", from, to" : "from, to");
+}
+
+static void print_caller(Buf *out, const UOp *custom, const Dialect *d, size_t vars)
+{
+	size_t slots = custom->nsrc + 1;
+	DType *slot = arena_alloc(slots * sizeof *slot);
+	bool grid = own(custom, "global_size") != NULL;
+	const char *name = custom_name(custom->arg);
+
+	slot[0] = custom->dtype;
+	for (uint32_t k = 0; k < custom->nsrc; k++)
+		slot[1 + k] = custom->src[k]->dtype;
+	if (d->caller)
+		d->caller(out, d, name, slots, slot, vars, grid);
+	else
+		print_c_caller(out, name, slots, vars, grid);
 }
 
 static const Val *slots_from(size_t first, size_t n)
@@ -80,11 +101,6 @@ static const Val *grid_default(const Val *arg, const UOp *custom)
 	return val_set(arg, "local_size", VARR(val_int(items)));
 }
 
-static const Val *own(const UOp *custom, const char *key)
-{
-	return val_get(val_get(custom->arg, key), target->name);
-}
-
 static const Val *grid_put(const Val *arg, const UOp *custom)
 {
 	const Val *global = own(custom, "global_size"), *local = own(custom, "local_size");
@@ -111,7 +127,7 @@ UOp *custom_program(UOp *custom, const Dialect *d, const char *flags, const Val 
 	Buf src = {0};
 	buf_add(&src, code->s, code->n);
 	if (d->on_cpu)
-		print_caller(&src, custom, custom->nsrc + 1, vars->n, own(custom, "global_size"));
+		print_caller(&src, custom, d, vars->n);
 	const Val *arg = VMAP(val_str("name"), val_str(custom_name(custom->arg)), val_str("src"),
 		val_strn(buf_str(&src), src.n), val_str("target"), val_str(d->target),
 		val_str("flags"), val_str(flags), val_str("globals"), globals,

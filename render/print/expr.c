@@ -403,11 +403,15 @@ static void make_text(Printer *p, UOp *u)
 	Text t = {"", PREC_ATOM, 0};
 	if (name)
 		t.s = name;
-	else if (forms[op_info[u->op].c])
+	else if (p->d->value && u->op != OP_INDEX)
+		t.s = p->d->value(p, u);
+	else if (!p->d->value && forms[op_info[u->op].c])
 		t = forms[op_info[u->op].c](p, u);
 	else if (u->op != OP_INDEX)
+		t.s = NULL;
+	if (!t.s)
 		die(MALFORMED, "node %u %s: used where it has no value", u->id, op_name(u->op));
-	if (!name)
+	if (!name && !p->d->value)
 		cut_long(p, u, &t);
 	*slot(p, u) = t;
 	p->texts->at[u->id].statement = p->texts->round;

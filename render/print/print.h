@@ -3,12 +3,23 @@
 #define RENDER_PRINT_PRINT_H
 #include "graph/graph.h"
 
-/* ---- cstyle.c, expr.c, narrow.c, names.c, helpers.c: printing C-like source ------- */
+/* ---- signature.c, cstyle.c, expr.c, narrow.c, names.c, helpers.c: printing C-like source ----- */
 
 /* The spellings of a language. A NULL pointer: the language lacks the feature. */
 typedef struct Dialect Dialect;
+typedef struct Printer Printer;
 struct Dialect {
 	const char *target;
+	/* cstyle_print, or another printer's */
+	const Val *(*print)(Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call,
+		bool restricted);
+	/* the function that run calls, of a function with these slots; NULL: C's */
+	void (*caller)(Buf *out, const Dialect *d, const char *name, size_t slots,
+		const DType *slot, size_t vars, bool grid);
+	const char *sigil;              /* before the name of a value, or NULL */
+	/* of a language whose expressions are instructions: prints those of u; its operand, NULL
+	 * for what has no value */
+	const char *(*value)(Printer *p, UOp *u);
 	const char *type[DT_COUNT];     /* of a value; f16 and bf16 are their bits */
 	const char *first_line;         /* before the source, or "" */
 	const char *prelude;            /* once in a file that several sources share, or "" */
@@ -59,7 +70,9 @@ const char *helper_mulacc(Helpers *h, DType t);
 typedef struct { const char *s; int prec, depth; } Text;
 /* by node id, valid for the statement that the entry names */
 typedef TABLE(struct { Text text; uint32_t statement; }) Texts;
-typedef struct {
+/* The number in its labels; the size of a loop that runs at least once. */
+typedef struct { int number; const char *below; } PrinterBlock;
+struct Printer {
 	const Dialect *d;
 	UOp *kernel, *call;
 	Buf *out;
@@ -71,15 +84,30 @@ typedef struct {
 	Texts *texts;
 	int lets, regs, bufs, temps;
 	VEC(UOp *) vars;
-	const char **var_name;          /* of the parameters */
+	const char **slot_name, **var_name;     /* of the parameters */
 	int slots;
 	uint64_t *stored;               /* bit by slot */
 	bool restricted;
 	const UOp *gate; /* of the STORE being printed: what it encloses needs no gate of its own */
 	VEC(UOp *) open;                /* RANGEs */
+	const char *block;              /* LLVM: where instructions go */
+	VEC(PrinterBlock) blocks;       /* LLVM: of open RANGEs and IFs */
 	const char *from, *to;          /* the items the function runs (CPU), NULL without a grid */
 	struct Vectors *vectors;        /* of vector.c; NULL: the language has no vectors */
-} Printer;
+};
+/* Finds slots, size variables and the grid among these nodes, and names all that the function
+ * takes; dies with MALFORMED when the call does not give it. */
+void signature_find(Printer *p, const Nodes *all, const char *name);
+/* Frees what p holds; returns the size variables, for a PROGRAM. */
+const Val *signature_end(Printer *p);
+bool is_stored(const Printer *p, int slot);
+/* Comments with the source that the kernel came from; line: "; %s\n". */
+void print_origin(const Printer *p, Buf *out, const char *line);
+void name_put(Printer *p, const UOp *u, const char *name);
+/* Is u what stands at that place while the STORE is printed? */
+bool loads_place(const Printer *p, const UOp *u, const UOp *index);
+/* how many a DEFINE_REG or DEFINE_LOCAL has at most */
+int64_t storage_elements(UOp *u);
 /* Text of value u in the statement being printed; long expressions are cut by temporaries before
  * it. */
 Text expr_text(Printer *p, UOp *u);

@@ -72,7 +72,8 @@ static UOp *make_program(const KernelUse *use)
 		die(MALFORMED, "node %u KERNEL: lowered for %s, not for %s", kernel->id,
 			made_for->kind == VAL_STR ? made_for->s : "?", opt.dialect->target);
 	const char *symbol = name_unique(&symbols, name_safe(name->s, name->n));
-	const Val *vars = cstyle_print(&src, opt.dialect, kernel, symbol, use->call, !use->alias);
+	const Val *vars = opt.dialect->print(&src, opt.dialect, kernel, symbol, use->call,
+		!use->alias);
 	const Val *arg = VMAP(val_str("name"), val_str(symbol), val_str("src"),
 		val_strn(buf_str(&src), src.n), val_str("target"), val_str(opt.dialect->target),
 		val_str("flags"), val_str(flags_of(kernel)), val_str("globals"),

@@ -8,6 +8,7 @@
 
 static const Dialect clang = {
 	.target = "clang",
+	.print = cstyle_print,
 	.type = {"unsigned char", "signed char", "short", "int", "long", "unsigned char",
 		"unsigned short", "unsigned", "unsigned long", "unsigned short",
 		"unsigned short", "float", "double"},

@@ -4,6 +4,7 @@
 
 static const Dialect cuda = {
 	.target = "cuda",
+	.print = cstyle_print,
 	.type = {"bool", "signed char", "short", "int", "long long", "unsigned char",
 		"unsigned short", "unsigned int", "unsigned long long", "unsigned short",
 		"unsigned short", "float", "double"},

@@ -7,6 +7,7 @@
 
 static const Dialect opencl = {
 	.target = "opencl",
+	.print = cstyle_print,
 	.type = {"bool", "char", "short", "int", "long", "uchar", "ushort", "uint", "ulong",
 		"ushort", "ushort", "float", "double"},
 	.first_line = "#pragma OPENCL FP_CONTRACT OFF\n",

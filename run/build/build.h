@@ -19,6 +19,7 @@ typedef struct {
 	void *function;                 /* of the entry, on a CPU, once it is loaded */
 	const char *made;               /* what determined the object, for keys; NULL: not known */
 	Runtime runtime;
+	bool ir;                        /* its source is LLVM IR, not C */
 	bool alone;                     /* its source cannot share a file with another */
 	size_t nvars, nslots;
 	const Val *const *vars;         /* names, as STR */
@@ -35,6 +36,8 @@ typedef struct { Program *at; size_t n; } Programs;
 Programs programs_of(const Graph *g);
 /* The symbol that run looks for in p's object: on a CPU. */
 const char *program_entry(const Program *p);
+/* of its object's entry in the cache */
+const char *program_suffix(const Program *p);
 /* Whether g has something for another device than the CPU, whose drivers need what walls take away.
  */
 bool programs_elsewhere(const Graph *g);
@@ -154,6 +157,23 @@ Key key_processor(Key k);
 /* The part of a C source that decides its object: without comments, and with the names of the
  * kernel and its parameters replaced by their positions (in the arena). It is not valid C. */
 const char *source_canonical(const char *name, const char *src);
+/* The same of LLVM IR. */
+const char *ir_canonical(const char *name, const char *src);
+
+/* ---- build_llvm.c: LLVM IR to an object, and that to functions, by LLVM's library, which is
+ * loaded when it is needed */
+
+/* everything that an object depends on but its source */
+Key llvm_key(bool fast);
+/* Adds p, whose functions get names by its key, to a unit. */
+void llvm_unit(Buf *b, const Program *p, const char *key);
+/* A unit's object, or (FAILED) what LLVM said, or (UNSUPPORTED) that it is not there; in a process
+ * that ends then. level: 0 to 2 */
+int llvm_compile(const char *flags, int level, const char *unit, const char *end, Buf *out);
+/* Loads an object's n bytes, or dies with UNSUPPORTED; finds a function in what that gave, NULL
+ * when it has none. */
+void *llvm_load(const char *object, size_t n);
+void *llvm_function(void *jit, const char *name);
 
 /* ---- build_cuda.c: CUDA C to PTX or a cubin through NVRTC */
 

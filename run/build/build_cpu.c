@@ -51,10 +51,11 @@ static const char *const flags_all[] = {"-x", "c", "-std=c11", "-w", "-fPIC", "-
 #endif
 
 /* Classes of kernels: plain loops; kernels with explicit vectors, on which a vectorizer would spend
- * half of the compile time without a gain; and those of them that run once, before the first call.
+ * half of the compile time without a gain; those of them that run once, before the first call; and
+ * LLVM IR, which is not compiled by a C compiler (build_llvm.c).
  * The loop vectorizer of gcc 12 miscompiles `if (b[i]) y[i] = -x[i]` within another loop, so it is
  * off. */
-typedef enum { PLAIN, VECTORS, ONCE, CLASSES } KernelClass;
+typedef enum { PLAIN, VECTORS, ONCE, IR, CLASSES } KernelClass;
 typedef const char *const Flags[8];
 static Flags flags_gcc[CLASSES] = {
 	{"-O2", "-fno-tree-loop-vectorize", "-fpeel-loops", NULL},
@@ -143,17 +144,17 @@ static Compiler compiler_find(const char *wanted, bool fast)
 
 static KernelClass class_of(const Program *p)
 {
-	return !strstr(p->src, "vector_size") ? PLAIN : p->once ? ONCE : VECTORS;
+	return p->ir ? IR : !strstr(p->src, "vector_size") ? PLAIN : p->once ? ONCE : VECTORS;
 }
 
 static Key kernel_key(const Compiler *c, const Program *p)
 {
-	Flags *tuning = &c->tuning[class_of(p)];
-	Key k = c->key;
+	Key k = p->ir ? llvm_key(wanted.fast) : c->key;
 
-	for (int i = 0; (*tuning)[i]; i++)
-		k = key_adds(k, (*tuning)[i]);
-	return key_adds(key_adds(k, source_canonical(p->name, p->src)), p->flags ? p->flags : "");
+	for (int i = 0; !p->ir && c->tuning[class_of(p)][i]; i++)
+		k = key_adds(k, c->tuning[class_of(p)][i]);
+	k = key_adds(k, p->ir ? ir_canonical(p->name, p->src) : source_canonical(p->name, p->src));
+	return key_adds(k, p->flags ? p->flags : "");
 }
 
 /* ---- units */
@@ -163,6 +164,10 @@ static void unit_source(const Unit *u, Buf *b)
 	for (size_t i = 0; i < u->n; i++) {
 		const Program *p = u->at[i].p;
 		DigestText t = digest_text(&u->at[i].key);
+		if (p->ir) {
+			llvm_unit(b, p, t.s);
+			continue;
+		}
 		buf_printf(b, "#define %s k%s\n#define %s_call c%s\n#line 1 \"%s\"\n", p->name,
 			t.s, p->name, t.s, p->name);
 		buf_add(b, p->src, strlen(p->src));
@@ -281,7 +286,8 @@ static void first_error(const char *path, int status, Buf *out)
 	buf_printf(out, "%.*s", (int)(len > 600 ? 600 : len), at);
 }
 
-/* The worker: out gets the object, or (FAILED) the compiler's message. */
+/* The worker: out gets the object, or the compiler's message (FAILED), or what is missing
+ * (UNSUPPORTED). */
 static int unit_compile(const void *in, size_t n, Buf *out)
 {
 	const char *target = (const char *)in + sizeof(Job), *end = (const char *)in + n;
@@ -297,6 +303,9 @@ static int unit_compile(const void *in, size_t n, Buf *out)
 	if (j.class < 0 || j.class >= CLASSES || j.attempt < 0 || j.attempt >= ATTEMPTS)
 		return FAILED;
 	flags_check(&(Program){.target = target, .flags = flags, .where = "a unit"});
+	if (j.class == IR)
+		return llvm_compile(flags, wanted.fast ? 0 : ATTEMPTS - 1 - j.attempt, src, end,
+			out);
 	Compiler c = compiler_find(wanted.cc, wanted.fast);
 	stem = cache_new(arena_printf("unit-%d", (int)getpid()));
 	file_write(arena_printf("%s.c", stem), src, end - src);
@@ -334,7 +343,7 @@ static void unit_take(Unit *u, const Buf *object, bool load)
 	/* the last attempt may round otherwise: it is for this run alone, since it may be a lack of
 	 * memory that asked for it */
 	if (u->attempt + 1 < ATTEMPTS)
-		cache_store(u->n, keys, ".so", object->s, object->n, path);
+		cache_store(u->n, keys, program_suffix(u->at->p), object->s, object->n, path);
 	for (size_t i = 0; i < u->n; i++) {
 		Program *p = u->at[i].p;
 		p->object = path[i];
@@ -396,6 +405,8 @@ static size_t units_run(
 		}
 		Buf out = {0};
 		Unit *w = unit_wait(u, started, &status, &out);
+		if (status == UNSUPPORTED)
+			die(UNSUPPORTED, "%s", buf_str(&out));
 		if (status && w->n == 1) {
 			unit_again(w, buf_str(&out));
 			buf_free(&out);
@@ -494,23 +505,25 @@ static void build_missing(KernelKey *k, size_t n, const BuildOptions *o)
 /* Looks for p's object in the cache. One that cannot be loaded is removed: it is built again. */
 static bool find_cached(Program *p, Key key, bool load)
 {
-	p->file = cache_object(key, ".so", &p->object);
+	p->file = cache_object(key, program_suffix(p), &p->object);
 	p->function = p->file && load ? object_function(p->file, p->entry) : NULL;
 	if (!p->file || !load || p->function)
 		return p->file != NULL;
-	cache_drop(key, ".so");
+	cache_drop(key, program_suffix(p));
 	p->file = NULL;
 	return false;
 }
 
 void build_cpu(size_t n, Program *const *p, const BuildOptions *o)
 {
-	Compiler c = compiler_find(wanted.cc, wanted.fast);
+	Compiler c = {NULL};
 	KernelKey *k = arena_alloc(n * sizeof *k);
 	size_t missing = 0;
 	Map first = {0};        /* by key, as an interned text: the program that is compiled */
 
 	for (size_t i = 0; i < n; i++) {
+		if (!p[i]->ir && !c.path)
+			c = compiler_find(wanted.cc, wanted.fast);
 		Key key = kernel_key(&c, p[i]);
 		p[i]->made = arena_strdup(digest_text(&key).s);
 		p[i]->entry = arena_printf("c%s", p[i]->made);

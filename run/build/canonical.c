@@ -187,3 +187,62 @@ const char *source_canonical(const char *name, const char *src)
 	map_free(&c.macro);
 	return text;
 }
+
+/* ---- LLVM IR: a sign stands before each name, and a comment goes to the end of its line */
+
+static size_t name_length(const char *s)
+{
+	size_t n = 0;
+
+	while (in_word(s[n]) || (s[n] && strchr(".$-", s[n])))
+		n++;
+	return n;
+}
+
+/* Enters the values that the kernel's function takes; s is in its list of parameters. */
+static void find_values(Canon *c, const char *s)
+{
+	for (; *s && *s != ')'; s++)
+		if (*s == '%')
+			map_put(&c->param, word_key(s + 1, name_length(s + 1)),
+				(void *)++c->params);
+}
+
+/* The name at s, behind its sign; defines: in the first line of a function. */
+static void put_name(Canon *c, const char *s, bool defines)
+{
+	SourceToken t = {WORD, s, name_length(s)};
+	bool value = s[-1] == '%', kernel = !value && is_word(&t, c->name);
+	uintptr_t k = value ? (uintptr_t)map_get(&c->param, word_key(s, t.n)) : 0;
+
+	if (kernel && defines)
+		find_values(c, s);
+	if (kernel || (!value && is_word(&t, c->call)))
+		buf_printf(&c->out, kernel ? "%c" : "%c_call", MARK);
+	else if (k)
+		buf_printf(&c->out, "%c%zu", MARK, (size_t)k - 1);
+	else
+		buf_add(&c->out, s, t.n);
+}
+
+const char *ir_canonical(const char *name, const char *src)
+{
+	Canon c = {.name = name, .call = arena_printf("%s_call", name)};
+	const char *text, *line = src, *end;
+
+	for (const char *s = src; *s; s = end) {
+		end = *s == '"' ? literal_end(s) : *s == ';' ? s + strcspn(s, "\n") : s + 1;
+		if (*s != ';')
+			buf_add(&c.out, s, end - s);
+		if (*s == '\n')
+			line = end;
+		if (*s != '@' && *s != '%')
+			continue;
+		put_name(&c, end, !strncmp(line, "define ", 7));
+		end += name_length(end);
+	}
+	text = arena_strdup(buf_str(&c.out));
+	buf_free(&c.out);
+	map_free(&c.param);
+	return text;
+}

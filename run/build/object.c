@@ -10,6 +10,7 @@
  * one that was closed would name two. Hard links of one file are one object. */
 #include "build/build.h"
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -23,6 +24,7 @@ struct Object {
 	ino_t ino;
 	size_t bytes;           /* of content, which may be followed by the cache's trailer */
 	void *so;               /* loaded */
+	bool relocatable;       /* so is LLVM's */
 	bool tried;             /* loading it was tried */
 };
 
@@ -127,12 +129,35 @@ static void *load_copy(const Object *o)
 	return so;
 }
 
+/* Is it a file that a linker still has to place? */
+static bool is_relocatable(const Object *o)
+{
+	Elf64_Ehdr head;
+
+	return pread(o->fd, &head, sizeof head, 0) == sizeof head && head.e_type == ET_REL;
+}
+
+static void *load_relocatable(const Object *o)
+{
+	char *content = object_text(o);
+	void *so = llvm_load(content, o->bytes);
+
+	free(content);
+	return so;
+}
+
 void *object_function(Object *o, const char *name)
 {
-	if (!o->tried && !(o->so = load(o->fd)))
-		o->so = load_copy(o);
+	if (!o->tried) {
+		o->relocatable = is_relocatable(o);
+		o->so = o->relocatable ? load_relocatable(o) : load(o->fd);
+		if (!o->so)
+			o->so = load_copy(o);
+	}
 	o->tried = true;
-	return o->so ? dlsym(o->so, name) : NULL;
+	if (!o->so)
+		return NULL;
+	return o->relocatable ? llvm_function(o->so, name) : dlsym(o->so, name);
 }
 
 /* ---- the object that a document names */
@@ -146,7 +171,7 @@ static Object *given_open(const Program *p)
 	int fd;
 
 	if (!hash && p->key)
-		return cache_object_at(p->object, ".so");
+		return cache_object_at(p->object, program_suffix(p));
 	if ((fd = own_open(p->object)) < 0)
 		return NULL;
 	if (!fstat(fd, &st) && st.st_size && (!hash || (file_digest(fd, "object", &d) &&

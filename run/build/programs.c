@@ -11,6 +11,7 @@ static const struct { const char *target; Runtime runtime;
 } known[] = {
 	{"clang", RUNTIME_CPU},
 	{"c", RUNTIME_CPU},
+	{"llvm", RUNTIME_CPU},
 	{"opencl", RUNTIME_OPENCL},
 	{"cuda", RUNTIME_CUDA},
 	{"cpu", RUNTIME_CPU},
@@ -24,6 +25,14 @@ static Runtime runtime_of(const Program *p)
 		if (v ? val_is_str(v, known[i].target) : !strcmp(p->target, known[i].target))
 			return known[i].runtime;
 	die(UNSUPPORTED, "%s: no device here executes target '%s'", p->where, p->target);
+}
+
+/* Its language is LLVM's, not C. */
+static bool is_ir(const Program *p)
+{
+	const Val *v = val_get(p->u->arg, "runtime");
+
+	return v ? val_is_str(v, "llvm") : !strcmp(p->target, "llvm");
 }
 
 static bool device_named(const Graph *g)
@@ -137,6 +146,8 @@ const char *program_entry(const Program *p)
 	return p->entry ? p->entry : arena_printf("%s_call", p->name);
 }
 
+const char *program_suffix(const Program *p) { return p->ir ? ".o" : ".so"; }
+
 static void program_read(Program *p, UOp *u)
 {
 	const Val *v = val_get(u->arg, "name");
@@ -156,6 +167,7 @@ static void program_read(Program *p, UOp *u)
 	p->entry = text_at(p, "entry", false);
 	p->key = text_at(p, "object_key", false);
 	p->runtime = runtime_of(p);
+	p->ir = is_ir(p);
 	flags_check(p);
 	v = val_get(u->arg, "alone");
 	p->alone = v && v->kind == VAL_BOOL && v->b;

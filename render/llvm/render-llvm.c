@@ -1,0 +1,16 @@
+/* LLVM IR for the CPU, which run turns into code by LLVM's library. */
+#include "target/target.h"
+#include "llvm/llvm.h"
+
+static const Dialect llvm = {
+	.target = "llvm",
+	.print = llvm_print,
+	.caller = llvm_caller,
+	.value = llvm_value,
+	.sigil = "%",
+	.type = {"i1", "i8", "i16", "i32", "i64", "i8", "i16", "i32", "i64", "i16", "i16", "float",
+		"double"},
+	.on_cpu = true,
+};
+
+int main(int argc, char **argv) { return render_main(&llvm, argc, argv); }

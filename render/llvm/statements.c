@@ -1,0 +1,259 @@
+/* LLVM IR, as text: statements and the function; values.c has expressions.
+ *
+ *     define void @r_64_32(float* noalias %y, float* noalias readonly %a) noinline nounwind {
+ *         %acc0 = alloca [1 x float], align 64
+ *         …
+ *     loop1:
+ *         %r1 = phi i64 [0, %loop0], [%n1, %next1]
+ *         …
+ *     next1:
+ *         %n1 = add nsw i64 %r1, 1
+ *         %t5 = icmp slt i64 %n1, 64
+ *         br i1 %t5, label %loop1, label %end1
+ *
+ * Registers are arrays on the stack, from which LLVM makes values, and loops of kind `vector` are
+ * loops, of which it makes vectors. Pointers have types, as LLVM 14 wants them. */
+#include "shape/shape.h"
+#include "llvm/llvm.h"
+#include <stdarg.h>
+
+static const char *type(const Printer *p, DType d) { return p->d->type[d]; }
+
+const char *llvm_stored(const Printer *p, DType d) { return type(p, d == DT_BOOL ? DT_U8 : d); }
+
+const char *llvm_emit(Printer *p, const char *fmt, ...)
+{
+	const char *name = arena_printf("%%t%d", p->temps++);
+	va_list ap;
+	buf_printf(p->out, "\t%s = ", name);
+	va_start(ap, fmt);
+	buf_vprintf(p->out, fmt, ap);
+	va_end(ap);
+	buf_add(p->out, "\n", 1);
+	return name;
+}
+
+static bool ends_in_branch(const Buf *b)
+{
+	size_t at = b->n ? b->n - 1 : 0;
+	while (at && b->s[at - 1] != '\n')
+		at--;
+	return b->n && !strncmp(b->s + at, "\tbr ", 4);
+}
+
+void llvm_label(Printer *p, const char *name, int number)
+{
+	if (!ends_in_branch(p->out))
+		print_line(p, "br label %%%s%d", name, number);
+	p->block = arena_printf("%s%d", name, number);
+	buf_printf(p->out, "%s:\n", p->block);
+}
+
+/* ---- statements */
+
+static const char *value_of(Printer *p, UOp *u) { return expr_text(p, u).s; }
+
+/* acc + a * b, stored where acc is: rounded once where that is fast */
+static const char *stored_value(Printer *p, UOp *store)
+{
+	UOp *v = store->src[1], *term = v->nsrc > 1 ? v->src[1] : NULL;
+	bool sum = v->op == OP_ADD && term->op == OP_MUL && dtype_float(v->dtype) &&
+		!dtype_half(v->dtype) && loads_place(p, v->src[0], store->src[0]);
+	if (!sum)
+		return value_of(p, v);
+	const char *a = value_of(p, term->src[0]), *b = value_of(p, term->src[1]);
+	return llvm_mulacc(p, v->dtype, a, b, value_of(p, v->src[0]));
+}
+
+static void print_store(Printer *p, UOp *u)
+{
+	const char *t = llvm_stored(p, u->src[0]->dtype), *value, *to;
+	int n = p->lets++;
+
+	if (u->nsrc > 2) {
+		print_line(p, "br i1 %s, label %%then%d, label %%done%d", value_of(p, u->src[2]),
+			n, n);
+		llvm_label(p, "then", n);
+		p->gate = u->src[2];
+	}
+	value = stored_value(p, u);
+	if (u->src[1]->dtype == DT_BOOL)
+		value = llvm_emit(p, "zext i1 %s to i8", value);
+	to = llvm_address(p, u->src[0]);
+	print_line(p, "store %s %s, %s* %s", t, value, t, to);
+	if (p->gate)
+		llvm_label(p, "done", n);
+	p->gate = NULL;
+}
+
+/* A loop from one number to below another, which runs at least once if `once`; returns its
+ * counter. */
+static const char *loop_begin(Printer *p, const char *from, const char *to, bool once)
+{
+	int n = p->lets++;
+	const char *counter = arena_printf("%%r%d", n), *before = p->block, *c;
+
+	vec_push(&p->blocks, ((PrinterBlock){n, once ? to : NULL}));
+	llvm_label(p, "loop", n);
+	print_line(p, "%s = phi i64 [%s, %%%s], [%%n%d, %%next%d]", counter, from, before, n, n);
+	if (once)
+		return counter;
+	c = llvm_emit(p, "icmp slt i64 %s, %s", counter, to);
+	print_line(p, "br i1 %s, label %%body%d, label %%end%d", c, n, n);
+	llvm_label(p, "body", n);
+	return counter;
+}
+
+static void loop_end(Printer *p)
+{
+	PrinterBlock b = p->blocks.at[--p->blocks.n];
+	int n = b.number;
+
+	llvm_label(p, "next", n);
+	print_line(p, "%%n%d = add nsw i64 %%r%d, 1", n, n);
+	if (b.below)
+		print_line(p, "br i1 %s, label %%loop%d, label %%end%d",
+			llvm_emit(p, "icmp slt i64 %%n%d, %s", n, b.below), n, n);
+	else
+		print_line(p, "br label %%loop%d", n);
+	llvm_label(p, "end", n);
+}
+
+static void print_range(Printer *p, UOp *u)
+{
+	int64_t size;
+	bool once = const_is_int(u->src[0], &size) && size > 0;
+	name_put(p, u, loop_begin(p, "0", value_of(p, u->src[0]), once));
+}
+
+static void print_if(Printer *p, UOp *u)
+{
+	int n = p->lets++;
+	print_line(p, "br i1 %s, label %%if%d, label %%endif%d", value_of(p, u->src[0]), n, n);
+	llvm_label(p, "if", n);
+	vec_push(&p->blocks, ((PrinterBlock){n, NULL}));
+}
+
+static void print_statement(Printer *p, UOp *u)
+{
+	p->texts->round++;
+	switch (u->op) {
+	case OP_LET: name_put(p, u, value_of(p, u->src[0])); break;
+	case OP_STORE: print_store(p, u); break;
+	case OP_RANGE: print_range(p, u); break;
+	case OP_ENDRANGE: loop_end(p); break;
+	case OP_IF: print_if(p, u); break;
+	case OP_ENDIF: llvm_label(p, "endif", p->blocks.at[--p->blocks.n].number); break;
+	case OP_PREFETCH: break;
+	case OP_DEFINE_REG: case OP_DEFINE_LOCAL: break;        /* print_storage */
+	case OP_BARRIER:
+		die(UNSUPPORTED, "node %u BARRIER: target %s has no work groups", u->id,
+			p->d->target);
+	default: die(MALFORMED, "node %u %s: is no statement", u->id, op_name(u->op));
+	}
+}
+
+/* ---- the function */
+
+/* Where the function begins, since what stands in a loop would take memory in each turn. */
+static void print_storage(Printer *p, UOp *u)
+{
+	bool reg = u->op == OP_DEFINE_REG;
+	const char *t = llvm_stored(p, u->dtype);
+	const char *name = arena_printf(reg ? "%%acc%d" : "%%buf%d", reg ? p->regs++ : p->bufs++);
+	long long n = storage_elements(u);
+
+	if (u->arg->n > 2 && val_is_str(u->arg->a[2], "local"))
+		die(UNSUPPORTED, "node %u DEFINE_LOCAL: target %s has no local memory", u->id,
+			p->d->target);
+	print_line(p, "%s = alloca [%lld x %s], align 64", name, n, t);
+	name_put(p, u, llvm_emit(p, "getelementptr inbounds [%lld x %s], [%lld x %s]* %s, "
+		"i64 0, i64 0", n, t, n, t, name));
+}
+
+static void print_params(Printer *p, Buf *out)
+{
+	const char *comma = "";
+	for (int k = 0; k < p->slots; k++, comma = ", ")
+		buf_printf(out, "%s%s*%s%s %s", comma, llvm_stored(p, p->call->src[1 + k]->dtype),
+			p->restricted ? " noalias" : "", is_stored(p, k) ? "" : " readonly",
+			p->slot_name[k]);
+	for (size_t i = 0; i < p->vars.n; i++, comma = ", ")
+		buf_printf(out, "%si64 %s", comma, p->var_name[i]);
+	if (p->from)
+		buf_printf(out, "%si64 %s, i64 %s", comma, p->from, p->to);
+}
+
+static void print_body(Printer *p, const Nodes *all)
+{
+	const char *item;
+
+	p->indent = 1;
+	p->block = "0";
+	for (size_t i = 0; i < all->n; i++)
+		if (all->at[i]->op == OP_DEFINE_REG || all->at[i]->op == OP_DEFINE_LOCAL)
+			print_storage(p, all->at[i]);
+	item = p->from ? loop_begin(p, p->from, p->to, false) : NULL;
+	for (size_t i = 0; i < all->n; i++) {
+		UOp *u = all->at[i];
+		if (u->op == OP_SPECIAL && (!item || !val_is_str(u->arg, "gidx0")))
+			die(MALFORMED, "node %u SPECIAL: is no place in the kernel's grid", u->id);
+		if (u->op == OP_SPECIAL)
+			name_put(p, u, item);
+	}
+	for (uint32_t i = 0; i < p->kernel->nsrc; i++)
+		print_statement(p, p->kernel->src[i]);
+	if (item)
+		loop_end(p);
+	print_line(p, "ret void");
+}
+
+void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, const DType *slot,
+	size_t vars, bool grid)
+{
+	const char *comma = "";
+	Buf call = {0};
+
+	buf_printf(out, "\ndefine void @%s_call(i8** %%bufs, i64* %%vars, i64 %%from, i64 %%to) "
+		"nounwind {\n", name);
+	for (size_t k = 0; k < slots; k++, comma = ", ") {
+		const char *t = d->type[slot[k] == DT_BOOL ? DT_U8 : slot[k]];
+		buf_printf(out, "\t%%a%zu = getelementptr inbounds i8*, i8** %%bufs, i64 %zu\n"
+			"\t%%b%zu = load i8*, i8** %%a%zu\n"
+			"\t%%p%zu = bitcast i8* %%b%zu to %s*\n", k, k, k, k, k, k, t);
+		buf_printf(&call, "%s%s* %%p%zu", comma, t, k);
+	}
+	for (size_t k = 0; k < vars; k++, comma = ", ") {
+		buf_printf(out, "\t%%v%zu = getelementptr inbounds i64, i64* %%vars, i64 %zu\n"
+			"\t%%n%zu = load i64, i64* %%v%zu\n", k, k, k, k);
+		buf_printf(&call, "%si64 %%n%zu", comma, k);
+	}
+	buf_printf(out, "\tcall void @%s(%s%s%s)\n\tret void\n}\n", name, buf_str(&call),
+		grid ? comma : "", grid ? "i64 %from, i64 %to" : "");
+	buf_free(&call);
+}
+
+const Val *llvm_print(
+	Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted)
+{
+	static ARENA Texts texts;       /* for all kernels: statements are numbered on */
+	Buf body = {0};
+	Printer p = {.d = d, .texts = &texts, .kernel = kernel, .call = call, .out = &body,
+		.helpers = {.d = d}, .restricted = restricted};
+	Nodes all = walk(kernel);
+	DType *slot;
+
+	signature_find(&p, &all, name);
+	print_body(&p, &all);
+	buf_printf(out, "%s", buf_str(&p.helpers.text));
+	print_origin(&p, out, "; %s\n");
+	buf_printf(out, "define void @%s(", name);
+	print_params(&p, out);
+	buf_printf(out, ") noinline nounwind {\n%s}\n", buf_str(&body));
+	slot = arena_alloc((p.slots + 1) * sizeof *slot);
+	for (int k = 0; k < p.slots; k++)
+		slot[k] = call->src[1 + k]->dtype;
+	llvm_caller(out, d, name, p.slots, slot, p.vars.n, p.from != NULL);
+	buf_free(&body);
+	return signature_end(&p);
+}

@@ -1,0 +1,101 @@
+; y
+; scatter.t:4
+define void @E_4_3(float* noalias %y, float* noalias readonly %x, i64 %from, i64 %to) noinline nounwind {
+	br label %loop0
+loop0:
+	%r0 = phi i64 [%from, %0], [%n0, %next0]
+	%t0 = icmp slt i64 %r0, %to
+	br i1 %t0, label %body0, label %end0
+body0:
+	%t1 = mul nsw i64 %r0, 2
+	%t2 = getelementptr inbounds float, float* %x, i64 %t1
+	%t3 = load float, float* %t2
+	%t4 = getelementptr inbounds float, float* %y, i64 %t1
+	store float %t3, float* %t4
+	%t5 = mul nsw i64 %r0, 2
+	%t6 = add nsw i64 %t5, 1
+	%t7 = getelementptr inbounds float, float* %x, i64 %t6
+	%t8 = load float, float* %t7
+	%t9 = getelementptr inbounds float, float* %y, i64 %t6
+	store float %t8, float* %t9
+	br label %next0
+next0:
+	%n0 = add nsw i64 %r0, 1
+	br label %loop0
+end0:
+	ret void
+}
+
+define void @E_4_3_call(i8** %bufs, i64* %vars, i64 %from, i64 %to) nounwind {
+	%a0 = getelementptr inbounds i8*, i8** %bufs, i64 0
+	%b0 = load i8*, i8** %a0
+	%p0 = bitcast i8* %b0 to float*
+	%a1 = getelementptr inbounds i8*, i8** %bufs, i64 1
+	%b1 = load i8*, i8** %a1
+	%p1 = bitcast i8* %b1 to float*
+	call void @E_4_3(float* %p0, float* %p1, i64 %from, i64 %to)
+	ret void
+}
+
+; y
+; scatter.t:4
+define void @scatter_5_3(float* noalias %y, i32* noalias readonly %i, float* noalias readonly %v) noinline nounwind {
+	br label %loop0
+loop0:
+	%r0 = phi i64 [0, %0], [%n0, %next0]
+	%t0 = getelementptr inbounds i32, i32* %i, i64 %r0
+	%t1 = load i32, i32* %t0
+	%t2 = add i32 %t1, 4
+	%t3 = icmp slt i32 %t1, 0
+	%t4 = select i1 %t3, i32 %t2, i32 %t1
+	%t5 = sext i32 %t4 to i64
+	%t6 = icmp slt i64 %t5, 4
+	%t7 = icmp slt i64 -1, %t5
+	%t8 = and i1 %t7, %t6
+	br label %loop2
+loop2:
+	%r2 = phi i64 [0, %loop0], [%n2, %next2]
+	br i1 %t8, label %then3, label %done3
+then3:
+	%t9 = mul nsw i64 %r0, 3
+	%t10 = add nsw i64 %t9, %r2
+	%t11 = getelementptr inbounds float, float* %v, i64 %t10
+	%t12 = load float, float* %t11
+	%t13 = mul nsw i64 %t5, 3
+	%t14 = add nsw i64 %t13, %r2
+	%t15 = getelementptr inbounds float, float* %y, i64 %t14
+	%t16 = load float, float* %t15
+	%t17 = fadd float %t16, %t12
+	%t18 = getelementptr inbounds float, float* %y, i64 %t14
+	store float %t17, float* %t18
+	br label %done3
+done3:
+	br label %next2
+next2:
+	%n2 = add nsw i64 %r2, 1
+	%t19 = icmp slt i64 %n2, 3
+	br i1 %t19, label %loop2, label %end2
+end2:
+	br label %next0
+next0:
+	%n0 = add nsw i64 %r0, 1
+	%t20 = icmp slt i64 %n0, 5
+	br i1 %t20, label %loop0, label %end0
+end0:
+	ret void
+}
+
+define void @scatter_5_3_call(i8** %bufs, i64* %vars, i64 %from, i64 %to) nounwind {
+	%a0 = getelementptr inbounds i8*, i8** %bufs, i64 0
+	%b0 = load i8*, i8** %a0
+	%p0 = bitcast i8* %b0 to float*
+	%a1 = getelementptr inbounds i8*, i8** %bufs, i64 1
+	%b1 = load i8*, i8** %a1
+	%p1 = bitcast i8* %b1 to i32*
+	%a2 = getelementptr inbounds i8*, i8** %bufs, i64 2
+	%b2 = load i8*, i8** %a2
+	%p2 = bitcast i8* %b2 to float*
+	call void @scatter_5_3(float* %p0, i32* %p1, float* %p2)
+	ret void
+}
+
