@@ -14,9 +14,9 @@
 
 enum { USES_LEAST = 8, BOTH = 2 };
 
-/* A factor that is a function of one load: of its place, along which axis the iterations are taken
- * together. */
-typedef struct { UOp *load; int axis; bool constant; } PackedFactor;
+/* A factor that is a function of one load: the axis of its place along which iterations are taken
+ * together; the gate, or NULL, without which the factor is 0. */
+typedef struct { UOp *value, *load, *gate; int axis; bool constant; } PackedFactor;
 
 typedef struct {
 	Roles r;
@@ -66,25 +66,36 @@ static void note_extents(Swaps *w, UOp *call)
 
 /* ---- whether it is done */
 
-/* The factor's only load that moves, when nothing else in the factor does. A gate's 0 has to be the
- * factor's, too: then it is that load, converted. */
-static UOp *only_load(UOp *value)
+/* A factor, as a function of the only load that moves in it:
+ *
+ *     f(LOAD place)    CAST(LOAD place, gate)    WHERE(gate, f(LOAD place, gate), 0)
+ *
+ * Where there is a gate, the factor is 0 when it is false. */
+static bool factor_find(PackedFactor *p, UOp *value)
 {
-	UOp *load = NULL;
-	Nodes all = walk(value);
+	int64_t other;
+	*p = (PackedFactor){.value = value};
+	if (value->op == OP_WHERE && const_is_int(value->src[2], &other) && !other) {
+		p->gate = value->src[0];
+		p->value = value->src[1];
+	}
+	Nodes all = walk(p->value);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_LOAD && range_mask(all.at[i])) {
-			if (load)
-				return NULL;
-			load = all.at[i];
+			if (p->load)
+				return false;
+			p->load = all.at[i];
 		}
-	if (!load || load->src[0]->src[0]->op != OP_PARAM)
-		return NULL;
-	UOp *zero = const_int(load->dtype, 0), *u = value;
+	if (!p->load || p->load->src[0]->src[0]->op != OP_PARAM)
+		return false;
+	UOp *u = p->value, *gate = p->load->nsrc > 1 ? p->load->src[1] : NULL;
 	while (u->op == OP_CAST)
 		u = u->src[0];
-	return u == load || (load->nsrc == 1 && !range_mask(substitute(value, 1, &load, &zero))) ?
-		load : NULL;
+	if (!p->gate && u == p->load)
+		p->gate = gate;
+	UOp *zero = const_int(p->load->dtype, 0);
+	return (!gate || gate == p->gate) &&
+		!range_mask(substitute(p->value, 1, &p->load, &zero));
 }
 
 static bool divides(UOp *u, int n)
@@ -167,16 +178,17 @@ static bool swap_of(const Swaps *all, Swapped *w, UOp *call)
 		return false;
 	UOp *fold = w->r.c.fold;
 	for (int k = 0; k < BOTH && fold->src[0]->op == OP_MUL; k++) {
-		UOp *load = only_load(fold->src[0]->src[k]);
-		if (!load || fold->dtype != DT_I32 || reads_written(&w->r.facts, load))
+		PackedFactor p;
+		if (fold->dtype != DT_I32 || !factor_find(&p, fold->src[0]->src[k]) ||
+			reads_written(&w->r.facts, p.load))
 			return false;
-		constant[k] = is_constant(place_buffer(call, load->src[0]));
+		constant[k] = is_constant(place_buffer(call, p.load->src[0]));
 		e[k] = extent_of(fold->src[0]->src[k], extent_of_load, &(Loaded){all, call});
 	}
 	if (!swap_find(&w->s, fold, e, constant))
 		return false;
 	for (int k = 0; k < BOTH; k++) {
-		w->of[k].load = only_load(w->s.factor[k].value);
+		factor_find(&w->of[k], w->s.factor[k].value);
 		w->of[k].constant = is_constant(place_buffer(call, w->of[k].load->src[0]));
 	}
 	return find_along(w, &w->r.c) && used_often(w, &w->of[0]) && used_often(w, &w->of[1]) &&
@@ -246,7 +258,7 @@ static UOp *pack(Swaps *all, const Swapped *w, int k)
 		UOp *in = divides(from->dim[o->axis], n) ? NULL : ix_lt(e, from->dim[o->axis]);
 		UOp *load = in ? NODE(OP_LOAD, place->dtype, VNIL, index, in) :
 			NODE(OP_LOAD, place->dtype, VNIL, index);
-		part[i] = substitute(w->s.factor[k].value, 1, &from_load, &load);
+		part[i] = substitute(o->value, 1, &from_load, &load);
 		if (w->s.factor[k].add)
 			part[i] = NODE(OP_ADD, DT_I32, VNIL, part[i],
 				const_int(DT_I32, w->s.factor[k].add));
@@ -270,19 +282,19 @@ static UOp *read_packed(const Swapped *w, int k, UOp *buffer, int slot)
 	at[1 + o->axis] = ix_div(substitute(at[1 + o->axis], 1, &along, &first),
 		ix_const(w->s.pattern->n));
 	UOp *index = node_new(OP_INDEX, DT_I32, place->nsrc, at, VNIL);
-	return o->load->nsrc > 1 ? NODE(OP_LOAD, DT_I32, VNIL, index, o->load->src[1]) :
-		NODE(OP_LOAD, DT_I32, VNIL, index);
+	return o->gate ? NODE(OP_LOAD, DT_I32, VNIL, index, o->gate) :
+			 NODE(OP_LOAD, DT_I32, VNIL, index);
 }
 
-/* What a factor is where its load's gate is false: 0, to which something was added. */
+/* What a factor is where its gate is false: 0, to which something was added. */
 static UOp *with_gate(const Swapped *w, int k, UOp *load)
 {
 	UOp *part[8];
-	if (load->nsrc == 1 || !w->s.factor[k].add)
+	if (!w->of[k].gate || !w->s.factor[k].add)
 		return load;
 	for (int i = 0; i < w->s.pattern->n; i++)
 		part[i] = const_int(DT_I32, w->s.factor[k].add);
-	return NODE(OP_WHERE, DT_I32, VNIL, load->src[1], load, swap_packed(&w->s, part));
+	return NODE(OP_WHERE, DT_I32, VNIL, w->of[k].gate, load, swap_packed(&w->s, part));
 }
 
 /* ---- the kernel that reads them */
