@@ -257,9 +257,26 @@ static bool contracts(const MergeStep *t, const MergeStep *c)
 	return true;
 }
 
-static bool contraction_ok(const MergeStep *c, UOp *param, const char **why)
+/* Does the reader compute in wider numbers than the contraction? Then its vectors, which would be
+ * the contraction's too, have fewer lanes. */
+static bool is_wider(UOp *reader, UOp *contraction)
+{
+	bool wide[2] = {false, false};
+	for (int k = 0; k < 2; k++) {
+		Nodes all = walk_brief(k ? contraction : reader);
+		for (size_t i = 0; i < all.n; i++)
+			wide[k] |= all.at[i]->dtype == DT_F64;
+	}
+	return wide[0] && !wide[1];
+}
+
+static bool contraction_ok(const MergeStep *t, const MergeStep *c, UOp *param, const char **why)
 {
 	int64_t row;
+	if (is_wider(c->is->kernel, t->is->kernel)) {
+		*why = "a contraction for a kernel of wider numbers";
+		return false;
+	}
 	if (c->is->kernel->nsrc != 1) {
 		*why = "a contraction for a kernel with several outputs";
 		return false;
@@ -294,7 +311,7 @@ static UOp *may_take(const MergeStep *t, const MergeStep *c, uint32_t at, double
 	if (!t->is->folds)
 		return kernel;
 	if (contracts(t, c))
-		return contraction_ok(c, param, &v->why) ? kernel : NULL;
+		return contraction_ok(t, c, param, &v->why) ? kernel : NULL;
 	if (is_big_fold(store))
 		v->why = "a large fold to few values";
 	else if (free && step_work(t->is) > KERNEL_WORTH)

@@ -1,5 +1,5 @@
-"""A contraction of narrow integers of a random kind, as a .t program in the working folder, p.t, with its inputs, NAME.npy: axes in any order, batches, windows, zero points, constants, dtypes at their limits.
-usage: swaps.py SEED"""
+"""A contraction of narrow integers of a random kind, as a .t program: axes in any order, batches, windows, zero points,
+constants. Its inputs, many of them at the limits of their dtype, go into FOLDER.  usage: swaps.py SEED [FOLDER]"""
 import random
 import sys
 
@@ -22,8 +22,9 @@ def operand(name, shape, constant=False, dtypes=("i8", "i8", "u8", "u8", "i16", 
     if constant:
         lines.append(f"const {name} {dt}[{', '.join(map(str, shape))}] = {nested(v, shape)}")
     else:
-        save(f"{name}.npy", "<" + ("i" if signed else "u") + str(size), shape,
-             b"".join(x.to_bytes(size, "little", signed=signed) for x in v))
+        if len(sys.argv) > 2:
+            save(f"{sys.argv[2]}/{name}.npy", "<" + ("i" if signed else "u") + str(size), shape,
+                 b"".join(x.to_bytes(size, "little", signed=signed) for x in v))
         lines.append(f"input {name} {dt}[{', '.join(map(str, shown or shape))}]")
     value = f"i32({name})"
     return f"({value} - {r.choice([low, high, 3, 100])})" if r.random() < 0.3 else value
@@ -76,6 +77,6 @@ def deep():
 
 
 text = r.choice([matmul, matmul, conv, conv, deep])()
-print("\n".join(lines), file=open("p.t", "w"))
+print("\n".join(lines))
 after = r.choice(["{}", "{} + 7", "max({}, 0)", "i8({} >> 8)", "f32({}) * 0.25"])
-print(f"output y = {after.format(text)}", file=open("p.t", "a"))
+print(f"output y = {after.format(text)}")

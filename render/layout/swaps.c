@@ -217,6 +217,7 @@ static UOp *stored(Swaps *all, const Swapped *w, const char *what, bool constant
 		node_new(OP_INDEX, DT_I32, 1 + shape->rank, place, VNIL),
 		walk_replace(value, slots_on, NULL));
 	UOp *kernel = NODE(OP_KERNEL, DT_NONE, VMAP(val_str("name"), val_str(what)), store);
+	node_note(kernel, w->call->src[0]->note);
 	UOp **src = arena_alloc((w->call->nsrc + 1) * sizeof *src);
 	src[0] = kernel;
 	src[1] = to;
@@ -252,13 +253,14 @@ static UOp *pack(Swaps *all, const Swapped *w, int k)
 	}
 	at[0] = place->src[0];
 	for (int i = 0; i < n; i++) {
-		UOp *from_load = o->load, *e = ix_add(ix_mul(loop[o->axis], ix_const(n)), ix_const(i));
+		UOp *was = o->load;
+		UOp *e = ix_add(ix_mul(loop[o->axis], ix_const(n)), ix_const(i));
 		at[1 + o->axis] = e;
 		UOp *index = node_new(OP_INDEX, place->dtype, 1 + rank, at, VNIL);
 		UOp *in = divides(from->dim[o->axis], n) ? NULL : ix_lt(e, from->dim[o->axis]);
 		UOp *load = in ? NODE(OP_LOAD, place->dtype, VNIL, index, in) :
 			NODE(OP_LOAD, place->dtype, VNIL, index);
-		part[i] = substitute(o->value, 1, &from_load, &load);
+		part[i] = substitute(o->value, 1, &was, &load);
 		if (w->s.factor[k].add)
 			part[i] = NODE(OP_ADD, DT_I32, VNIL, part[i],
 				const_int(DT_I32, w->s.factor[k].add));

@@ -88,11 +88,10 @@ const char *threefry_fn(Printer *p)
 /* ---- DOT */
 
 /* The instruction where there is one: x86's as clang and gcc call it, Arm's as its text, since the
- * builtins' names are not those of other versions. Then the sum in plain C, part by part: $P is a
- * list of products. */
+ * builtins' names differ between compilers. Then the sum in plain C, part by part. */
 #define X86(when, clang, gcc) "#if (" when ") && defined __clang__\n\treturn " clang ";\n" \
 	"#elif " when "\n\treturn " gcc ";\n"
-#define ARM(when, name) "#if defined " when "\n\t__asm__(\"" name \
+#define ARM(word, when, name) word " defined " when "\n\t__asm__(\"" name \
 	" %0.4s, %1.16b, %2.16b\" : \"+w\"(c) : \"w\"(a), \"w\"(b));\n\treturn c;\n"
 #define WIDE "defined __AVX512VNNI__"
 #define HALF "(defined __AVX512VNNI__ && defined __AVX512VL__) || defined __AVXVNNI__"
@@ -106,9 +105,8 @@ static const DotRow dots[] = {
 	{OP_DOTU8I8, 64, VNNI(WIDE, "vpdpbusd", "512", "v16si")},
 	{OP_DOTU8I8, 32, VNNI(HALF, "vpdpbusd", "256", "v8si")},
 	{OP_DOTU8I8, 16, VNNI(HALF, "vpdpbusd", "128", "v4si")
-		"#elif defined __ARM_FEATURE_MATMUL_INT8\n\t__asm__(\"usdot %0.4s, %1.16b, %2.16b\""
-		" : \"+w\"(c) : \"w\"(a), \"w\"(b));\n\treturn c;\n"},
-	{OP_DOTI8, 16, ARM("__ARM_FEATURE_DOTPROD", "sdot")},
+		ARM("#elif", "__ARM_FEATURE_MATMUL_INT8", "usdot")},
+	{OP_DOTI8, 16, ARM("#if", "__ARM_FEATURE_DOTPROD", "sdot")},
 	{OP_DOTI16, 64, VNNI(WIDE, "vpdpwssd", "512", "v16si")
 		"#elif defined __AVX512BW__ && defined __clang__\n\treturn c + "
 		"__builtin_ia32_pmaddwd512(" SHORTS("64") "a, " SHORTS("64") "b);\n"
@@ -144,6 +142,7 @@ const char *dot_fn(Printer *p, Op op)
 	for (size_t i = 0; i < sizeof dots / sizeof *dots; i++)
 		if (dots[i].op == op && dots[i].bytes == 4 * lanes)
 			first = dots[i].text;
-	return vector_helper(p, &w, arena_printf(VECTOR_INLINE "$V $N($V a, $V b, $V c)\n{\n%s%s%s%s}\n",
-		first ? first : "", first ? "#else\n" : "", plain, first ? "#endif\n" : ""));
+	return vector_helper(p, &w, arena_printf(VECTOR_INLINE
+		"$V $N($V a, $V b, $V c)\n{\n%s%s%s%s}\n", first ? first : "",
+		first ? "#else\n" : "", plain, first ? "#endif\n" : ""));
 }
