@@ -107,12 +107,16 @@ Extent extent_of(UOp *value, Extent (*of_load)(const UOp *load, void *ctx), void
  * to be within the pattern's dtype. */
 typedef struct { Op op; DType part[2]; int n; } Pattern;
 typedef struct { UOp *value; int64_t add; } Factor;
-typedef struct { const Pattern *pattern; UOp *fold; Factor factor[2]; } Swap;
-/* Is the reduction a sum of products that the target has as an instruction? e: the extents of its
- * two factors; constant: which of them are. */
-bool swap_find(Swap *s, UOp *fold, const Extent *e, const bool *constant);
+typedef struct { const Pattern *pattern; Factor factor[2]; } Swap;
+/* The two factors of which an RREDUCE is the i32 sum of products, or NULL. */
+UOp *const *swap_factors(const UOp *fold);
+/* Which pattern fits two factors: of n products, or (n 0) of those that the target has. e: their
+ * extents; constant: which of them are. */
+bool swap_find(Swap *s, UOp *const *factor, int n, const Extent *e, const bool *constant);
 /* The i32 that has these values of a factor side by side, as many as the pattern takes. */
 UOp *swap_packed(const Swap *s, UOp *const *part);
+/* ["swap", r] */
+void swap_range(Rewriting *w, const Val *a);
 
 /* fits.c: why the plan cannot be carried out, NULL when it can */
 const char *plan_misfit(const Plan *p, const Facts *f);

@@ -1,6 +1,7 @@
-/* A sum of products of narrow integers, taken a few at a time, as instructions of the target have
- * it (patterns.def):
+/* ["swap", r]: the products of narrow integers that a sum has along r, which has 2 or 4 iterations,
+ * become one op, an instruction of some targets (patterns.def):
  *
+ *     split 2 4; swap 2.1
  *     Σ k<K a[i,k]*b[k,j]   →   Σ q<K/4 DOTU8I8(a[i,4q…4q+3] + 128, b[4q…4q+3,j]) + Σk -128*b[k,j]
  *
  * Each factor's values of n iterations stand side by side in an i32. Sums of i32 wrap, so all of
@@ -130,18 +131,24 @@ static bool assign(Swap *s, UOp *const *value, const Extent *e, const bool *cons
 	return best < 3;
 }
 
-bool swap_find(Swap *s, UOp *fold, const Extent *e, const bool *constant)
+bool swap_find(Swap *s, UOp *const *factor, int n, const Extent *e, const bool *constant)
 {
-	UOp *body = fold->src[0];
-	*s = (Swap){.fold = fold};
-	if (fold->dtype != DT_I32 || !val_is_str(fold->arg, "ADD") || body->op != OP_MUL)
-		return false;
+	*s = (Swap){0};
 	for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
 		s->pattern = &patterns[i];
-		if (target_swaps(target, patterns[i].op) && assign(s, body->src, e, constant))
+		if (n ? n != patterns[i].n : !target_swaps(target, patterns[i].op))
+			continue;
+		if (assign(s, factor, e, constant))
 			return true;
 	}
 	return false;
+}
+
+UOp *const *swap_factors(const UOp *fold)
+{
+	const UOp *body = fold->src[0];
+	bool sum = fold->dtype == DT_I32 && val_is_str(fold->arg, "ADD");
+	return sum && body->op == OP_MUL ? body->src : NULL;
 }
 
 /* ---- what takes its place */
@@ -161,4 +168,94 @@ UOp *swap_packed(const Swap *s, UOp *const *part)
 		word = word ? NODE(OP_OR, DT_I32, VNIL, word, v) : v;
 	}
 	return word;
+}
+
+/* ---- the action */
+
+typedef struct { const UOp *kernel; const char *path; UOp *range; int n; } Swapping;
+
+static void refuse(const Swapping *s, const char *why)
+{
+	die(MALFORMED, "node %u KERNEL: swap %s: %s", s->kernel->id, s->path, why);
+}
+
+static Extent unknown(const UOp *load, void *ctx) { return extent_of_dtype(load->dtype); }
+
+/* A sum with a gate, as a split with a rest leaves it, as one of gated factors. */
+static UOp *without_gate(UOp *fold)
+{
+	UOp *w = fold->src[0], *factor[2], **src = arena_alloc(fold->nsrc * sizeof *src);
+	int64_t zero;
+	if (w->op != OP_WHERE || w->src[1]->op != OP_MUL || w->dtype != DT_I32 ||
+		!const_is_int(w->src[2], &zero) || zero)
+		return fold;
+	for (int k = 0; k < 2; k++)
+		factor[k] = NODE(OP_WHERE, DT_I32, VNIL, w->src[0], w->src[1]->src[k], w->src[2]);
+	memcpy(src, fold->src, fold->nsrc * sizeof *src);
+	src[0] = NODE(OP_MUL, DT_I32, VNIL, factor[0], factor[1]);
+	return node_with(fold, src);
+}
+
+/* The factor's values in all iterations, side by side. */
+static UOp *word_of(const Swap *s, const Swapping *by, int k)
+{
+	UOp *part[32];
+	for (int i = 0; i < s->pattern->n; i++) {
+		UOp *range = by->range, *at = ix_const(i);
+		part[i] = substitute(s->factor[k].value, 1, &range, &at);
+		if (s->factor[k].add)
+			part[i] = NODE(OP_ADD, DT_I32, VNIL, part[i], i32(s->factor[k].add));
+	}
+	return swap_packed(s, part);
+}
+
+static UOp *swapped(UOp *u, void *ctx)
+{
+	const Swapping *by = ctx;
+	UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src);
+	uint32_t n = 1;
+	bool constant[2] = {false, false};
+	Swap s;
+	Extent e[2];
+	if (u->op != OP_RREDUCE)
+		return u;
+	for (uint32_t i = 1; i < u->nsrc; i++)
+		if (u->src[i] != by->range)
+			src[n++] = u->src[i];
+	if (n == u->nsrc)
+		return u;
+	UOp *fold = without_gate(u), *const *factor = swap_factors(fold);
+	for (int k = 0; factor && k < 2; k++)
+		e[k] = extent_of(factor[k], unknown, NULL);
+	if (!factor || !swap_find(&s, factor, by->n, e, constant))
+		refuse(by, "a reduction is no i32 sum of so many products of narrow integers");
+	src[0] = NODE(s.pattern->op, DT_I32, VNIL, word_of(&s, by, 0), word_of(&s, by, 1));
+	UOp *sum = n > 1 ? node_new(OP_RREDUCE, DT_I32, n, src, u->arg) : src[0];
+	for (int k = 0; k < 2; k++)
+		if (s.factor[k].add) {
+			memcpy(src, u->src, u->nsrc * sizeof *src);
+			src[0] = NODE(OP_MUL, DT_I32, VNIL, s.factor[!k].value, i32(-s.factor[k].add));
+			sum = NODE(OP_ADD, DT_I32, VNIL, sum,
+				node_new(OP_RREDUCE, DT_I32, u->nsrc, src, u->arg));
+		}
+	return sum;
+}
+
+void swap_range(Rewriting *w, const Val *a)
+{
+	Swapping s = {.kernel = w->kernel, .path = range_path(a->a[1])};
+	int axis = rewriting_axis(w, a->a[1]);
+	Facts f;
+	int64_t n;
+	facts_find(&f, w->kernel, w->alias);
+	for (int r = 0; r < f.nrange; r++)
+		if (axis_of(&f, r) == axis) {
+			if (s.range || f.out >> r & 1)
+				refuse(&s, "it is not of a reduction alone");
+			s.range = f.range[r];
+		}
+	if (!s.range || !ix_is_const(s.range->src[0], &n) || n > 4)
+		refuse(&s, "it does not have 2 or 4 iterations");
+	s.n = (int)n;
+	w->kernel = walk_replace(w->kernel, swapped, &s);
 }

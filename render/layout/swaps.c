@@ -21,7 +21,8 @@ typedef struct { UOp *value, *load, *gate; int axis; bool constant; } PackedFact
 typedef struct {
 	Roles r;
 	Swap s;
-	UOp *call, *along;      /* the range of the iterations that are taken together, */
+	UOp *call, *fold;
+	UOp *along;             /* the range of the iterations that are taken together, */
 	UOp *few;               /* and that of those taken at a time */
 	PackedFactor of[BOTH];
 } Swapped;
@@ -151,7 +152,7 @@ static bool find_along(Swapped *w, const Contraction *c)
 static bool used_often(const Swapped *w, const PackedFactor *o)
 {
 	const Facts *f = &w->r.facts;
-	return o->constant || count_of(f, free_of(w->s.fold->src[0])) / USES_LEAST >=
+	return o->constant || count_of(f, free_of(w->fold->src[0])) / USES_LEAST >=
 		count_of(f, free_of(o->load->src[0]));
 }
 
@@ -161,7 +162,7 @@ static bool sum_moves(const Swapped *w)
 	const Facts *f = &w->r.facts;
 	for (int k = 0; k < BOTH; k++) {
 		uint64_t moves = free_of(w->of[!k].load->src[0]);
-		if (w->s.factor[k].add && (bound_of(w->s.fold) & ~moves ||
+		if (w->s.factor[k].add && (bound_of(w->fold) & ~moves ||
 			__builtin_popcountll(moves & f->out) > MAX_RANK))
 			return false;
 	}
@@ -176,16 +177,16 @@ static bool swap_of(const Swaps *all, Swapped *w, UOp *call)
 	if (!call_has_kernel(call) || call_prepares(call) || !roles_find(&w->r, call) ||
 		w->r.facts.serial || w->r.facts.in_place)
 		return false;
-	UOp *fold = w->r.c.fold;
-	for (int k = 0; k < BOTH && fold->src[0]->op == OP_MUL; k++) {
+	w->fold = w->r.c.fold;
+	UOp *const *factor = swap_factors(w->fold);
+	for (int k = 0; factor && k < BOTH; k++) {
 		PackedFactor p;
-		if (fold->dtype != DT_I32 || !factor_find(&p, fold->src[0]->src[k]) ||
-			reads_written(&w->r.facts, p.load))
+		if (!factor_find(&p, factor[k]) || reads_written(&w->r.facts, p.load))
 			return false;
 		constant[k] = is_constant(place_buffer(call, p.load->src[0]));
-		e[k] = extent_of(fold->src[0]->src[k], extent_of_load, &(Loaded){all, call});
+		e[k] = extent_of(factor[k], extent_of_load, &(Loaded){all, call});
 	}
-	if (!swap_find(&w->s, fold, e, constant))
+	if (!factor || !swap_find(&w->s, factor, 0, e, constant))
 		return false;
 	for (int k = 0; k < BOTH; k++) {
 		factor_find(&w->of[k], w->s.factor[k].value);
@@ -304,7 +305,7 @@ static UOp *with_gate(const Swapped *w, int k, UOp *load)
 /* The sum of products over the range of few iterations instead of the one of all. */
 static UOp *sum_of_products(const Swapped *w, UOp *a, UOp *b)
 {
-	const UOp *fold = w->s.fold;
+	const UOp *fold = w->fold;
 	UOp **src = arena_alloc((fold->nsrc + 1) * sizeof *src);
 	uint32_t n = 0;
 	src[n++] = NODE(w->s.pattern->op, DT_I32, VNIL, a, b);
@@ -345,7 +346,7 @@ static UOp *sum_beside(Swaps *all, Swapped *w, int k, UOp *beside)
 
 static UOp *swapped(Swaps *all, Swapped *w)
 {
-	UOp *load[BOTH], *fold = w->s.fold, *sum;
+	UOp *load[BOTH], *fold = w->fold, *sum;
 	int n = w->s.pattern->n, slot;
 	w->few = ix_range(range_axis(w->along), range_kind(w->along),
 		ix_div(ix_add(w->along->src[0], ix_const(n - 1)), ix_const(n)));

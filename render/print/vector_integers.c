@@ -111,7 +111,7 @@ static const DotRow dots[] = {
 		"#elif defined __AVX512BW__ && defined __clang__\n\treturn c + "
 		"__builtin_ia32_pmaddwd512(" SHORTS("64") "a, " SHORTS("64") "b);\n"
 		"#elif defined __AVX512BW__\n\treturn c + __builtin_ia32_pmaddwd512_mask("
-		SHORTS("64") "a, " SHORTS("64") "b, c, -1);\n"},
+		SHORTS("64") "a, " SHORTS("64") "b, c, 0xffff);\n"},
 	{OP_DOTI16, 32, VNNI(HALF, "vpdpwssd", "256", "v8si") PAIRS("__AVX2__", "32", "256")},
 	{OP_DOTI16, 16, VNNI(HALF, "vpdpwssd", "128", "v4si") PAIRS("__SSE2__", "16", "128")},
 };
