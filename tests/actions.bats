@@ -23,6 +23,7 @@ drawn() {
 @test "actions: tile and chunk" { drawn 3 12 clang tile chunk; }
 @test "actions: ranges split, reductions outside of the loops of their accumulators" { drawn 6 12 clang split; }
 @test "actions: partial accumulators and jam" { drawn 3 12 clang partial jam; }
+@test "actions: products of narrow integers as one op" { drawn 6 12 clang swap; }
 @test "actions: stage, packed operands too, and the next row prefetched" { drawn 3 12 clang stage prefetch_loads; }
 @test "actions: the next row prefetched where other ranges of its place are tiled" {
 	printf 'input x f16[8, 7, 5]\noutput y = cast(f32(x)[2:8, 1:4, 1:5], f16)\n' > p.t
@@ -37,7 +38,7 @@ drawn() {
 @test "actions: transpose, prefetched and nontemporal stores" { drawn 3 12 clang transpose prefetch_stores nontemporal; }
 
 # run by pocl or another OpenCL device if there is one, and always by the interpreter of loops
-@test "actions: items and groups of a GPU, local memory" { drawn 1 "$(sanitized && echo 3 || echo 8)" opencl bind group stage split; }
+@test "actions: items and groups of a GPU, local memory" { drawn 1 "$(sanitized && echo 3 || echo 8)" opencl bind group stage split swap; }
 
 @test "actions: lists that do not fit their kernel are refused" {
 	local list

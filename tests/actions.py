@@ -133,9 +133,8 @@ def narrow(p, i):
     """products of narrow integers, of rows too few for layout to swap them itself"""
     m, n, k = p.size(7), p.size(33), p.size()
     a, b = (p.r.choice(["i8", "u8", "i8", "u8", "i16"]) for _ in "ab")
-    less = p.r.choice(["", "", " - 5"])
     lines = [p.read(f"a{i}", [m, k], a), p.read(f"b{i}", [k, n], b)]
-    return lines + [f"output m{i} = (i32(a{i}){less}) @ i32(b{i})"]
+    return lines + [f"output m{i} = i32(a{i}) @ i32(b{i})"]
 
 
 def looked_up(p, i):
@@ -310,7 +309,7 @@ def swap(l):
     folds = [a for a in l.k.size if a not in l.k.out and l.k.size[a][1] > 4]
     if l.words or not folds:
         return False
-    a, n = l.r.choice(folds), l.r.choice([2, 4, 4])
+    a, n = l.r.choice(folds), l.r.choice([2, 2, 4])
     l.add("split", a, n)
     l.k.split(a, n)
     l.split = True

@@ -2,6 +2,7 @@
  * list, so it can be shown, saved, changed by hand and replayed.
  *
  *     ["split", 2, 256]       r2 becomes two ranges, "2.0" and "2.1" (rewrites.c)
+ *     ["swap", "2.1"]         products along it are one op (swap.c)
  *     ["order", 0, 1]         loops over r0, r1, outermost first
  *     ["tile", 0, 8, 1]       8 elements of r0 side by side
  *     ["tile", 1, 3, 16]      3 vectors of 16 of r1; tiles in the order of their lane loops

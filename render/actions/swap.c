@@ -234,7 +234,8 @@ static UOp *swapped(UOp *u, void *ctx)
 	for (int k = 0; k < 2; k++)
 		if (s.factor[k].add) {
 			memcpy(src, u->src, u->nsrc * sizeof *src);
-			src[0] = NODE(OP_MUL, DT_I32, VNIL, s.factor[!k].value, i32(-s.factor[k].add));
+			UOp *by_add = i32(-s.factor[k].add);
+			src[0] = NODE(OP_MUL, DT_I32, VNIL, s.factor[!k].value, by_add);
 			sum = NODE(OP_ADD, DT_I32, VNIL, sum,
 				node_new(OP_RREDUCE, DT_I32, u->nsrc, src, u->arg));
 		}
