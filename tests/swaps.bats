@@ -55,6 +55,8 @@ patterns() {
 	[ "$(patterns $m "$a" 'output y = einsum("bik,bjk->jbi", i32(a), i32(a))')" = DOTU8I8 ]
 	[ "$(patterns $m "$u" "$i" 'output y = (i32(u) - 200) @ i32(i)')" = DOTI16 ]
 	[ "$(patterns $m 'input x u8[1, 16, 9, 9]' 'input w i8[32, 16, 3, 3]' 'output y = conv2d(i32(x) - 9, i32(w), padding=1)')" = DOTU8I8 ]
+	# a zero point that is a constant of the document
+	[ "$(patterns $m 'const z = u8(7)' "$u" 'input w i8[64, 64]' 'output y = (i32(u) - i32(z)) @ i32(w)')" = DOTU8I8 ]
 	# beyond 16 bits; sums that are not i32; another fold; nothing used again
 	[ "$(patterns $m "$i" 'output y = (i32(i) * 2) @ i32(i)')" = "" ]
 	[ "$(patterns $m "$u" 'output y = i64(u) @ i64(u)')" = "" ]

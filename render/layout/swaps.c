@@ -38,13 +38,31 @@ typedef struct {
 
 typedef struct { const Swaps *w; const UOp *call; } Loaded;
 
+/* Of a constant that is in the document, such as a zero point. */
+static Extent extent_of_data(const UOp *buffer)
+{
+	const Val *data = val_get(buffer->arg, "data");
+	int64_t v, size = dtype_size(buffer->dtype);
+	Extent e = {INT64_MAX, INT64_MIN};
+	if (!buffer_is(buffer, "const") || !dtype_int(buffer->dtype) || !data ||
+		data->kind != VAL_BIN || (int64_t)data->n < size)
+		return (Extent){INT64_MIN, INT64_MAX};
+	for (int64_t at = 0; at + size <= (int64_t)data->n; at += size) {
+		interp_cast(DT_I64, &v, buffer->dtype, data->s + at, 1);
+		e.lo = v < e.lo ? v : e.lo;
+		e.hi = v > e.hi ? v : e.hi;
+	}
+	return e;
+}
+
 static Extent extent_of_load(const UOp *load, void *ctx)
 {
 	const Loaded *l = ctx;
-	const Extent *e = NULL;
-	if (load->src[0]->src[0]->op == OP_PARAM)
-		e = map_get(&l->w->extents, PKEY(place_buffer(l->call, load->src[0])));
-	return e ? *e : (Extent){INT64_MIN, INT64_MAX};
+	if (load->src[0]->src[0]->op != OP_PARAM)
+		return (Extent){INT64_MIN, INT64_MAX};
+	const UOp *buffer = place_buffer(l->call, load->src[0]);
+	const Extent *e = map_get(&l->w->extents, PKEY(buffer));
+	return e ? *e : extent_of_data(buffer);
 }
 
 /* Notes what a call stores to temporaries of i32: all that was stored to one. */
