@@ -13,7 +13,10 @@
  * which is work for vectors and threads, without the branches of a sort. */
 #include "library/library.h"
 
-enum { RANKED = 256 };          /* elements from which on a sort takes less time */
+enum {
+	RANKED = 256,           /* up to so many elements nothing is faster than ranks */
+	SORTED = 1024           /* from so many on a sort is, on a processor with few lanes */
+};
 
 /* The block size, about the square root of n/k, and the number of blocks; false when blocks save
  * little. */
@@ -50,9 +53,10 @@ static UOp *keys_of(UOp *x)
 	return t_where(t_ne(x, x), most, bits);
 }
 
-/* The places of the first k of keys along the last axis, the greatest first. */
-static UOp *first_ranked(UOp *keys, UOp *k)
+/* Along the last axis. */
+static UOp *by_ranks(UOp *x, UOp *k, bool largest)
 {
+	UOp *keys = largest ? keys_of(x) : t_neg(keys_of(x));
 	int last = t_rank(keys) - 1, inner = last + 1;
 	UOp *n = t_dim(keys, last), *i = t_arange(DT_I32, n), *r = t_arange(DT_I32, k);
 	UOp *earlier = t_cast(t_lt(i, t_unsqueeze(i, 1)), keys->dtype);
@@ -100,9 +104,11 @@ static UOp *first_of(UOp *x, UOp *k, bool largest)
 
 	known = ix_is_const(t_dim(x, last), &all) && ix_is_const(k, &some) && some > 0;
 	if (known && ranked && all <= RANKED)
-		return first_ranked(largest ? keys_of(x) : t_neg(keys_of(x)), k);
+		return by_ranks(x, k, largest);
 	if (known && largest && last + 1 < MAX_RANK && blocks_of(all, some, ranked, &size, &count))
 		return by_blocks(x, k, size, count);
+	if (known && ranked && all <= SORTED)
+		return by_ranks(x, k, largest);
 	return t_shrink_axis(t_sort(x, last, largest), last, ix_const(0), k);
 }
 
