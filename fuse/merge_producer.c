@@ -163,16 +163,30 @@ static bool in_loaded_order(UOp *kernel, UOp *param)
 	return false;
 }
 
+/* How a reader would compute a value: in vectors, as its own kernel does; element by element, in an
+ * order that comes from memory; or by its load alone, which widens an integer in no more time. */
+typedef enum { IN_VECTORS, SINGLY, BY_LOAD } Computed;
+
+static Computed computed_by(const UOp *value, UOp *kernel, UOp *param)
+{
+	Nodes sites = sites_of(kernel, param);
+	const UOp *x = value->op == OP_CAST ? value->src[0] : NULL;
+	bool widens = x && x->op == OP_LOAD && x->nsrc == 1 && dtype_int(x->dtype) &&
+		dtype_int(value->dtype) && dtype_size(x->dtype) < dtype_size(value->dtype);
+	for (size_t i = 0; i < sites.n; i++)
+		widens &= sites.at[i]->nsrc == 1;
+	return in_loaded_order(kernel, param) ? SINGLY : widens ? BY_LOAD : IN_VECTORS;
+}
+
 /* Compares an elementwise value computed `times` times with one stored once and loaded. A repeated
  * load comes from a near cache. Computing is favoured by a quarter, since a kernel less is worth
  * something. free: the number of elements that are prepared, whose storing takes no time in a call,
- * or 0. single: the value would be computed element by element, where its own kernel would use
- * vectors. */
-static bool recompute(StepFacts *f, double times, double free, bool single, double *inlined_cost,
+ * or 0. */
+static bool recompute(StepFacts *f, double times, double free, Computed how, double *inlined_cost,
 	double *stored_cost)
 {
 	int loads;
-	if (single && !free) {
+	if (how == SINGLY && !free) {
 		double ops = step_ops(f, &loads);
 		*inlined_cost = (ops * LANES + 4 * loads) * times;
 		*stored_cost = ops + 4 * loads + 4 + 4 * times;
@@ -182,6 +196,7 @@ static bool recompute(StepFacts *f, double times, double free, bool single, doub
 		return true;
 	times = times < 1 ? 1 : times;
 	double ops = step_ops(f, &loads), load = 4 + (times - 1);
+	ops = how == BY_LOAD ? 0 : ops;
 	*inlined_cost = ops * times + loads * load;
 	*stored_cost = ops + 4 * loads + 4 + load;
 	if ((*inlined_cost - load) * free > KERNEL_WORTH)
@@ -242,9 +257,26 @@ static bool contracts(const MergeStep *t, const MergeStep *c)
 	return true;
 }
 
-static bool contraction_ok(const MergeStep *c, UOp *param, const char **why)
+/* Does the reader compute in wider numbers than the contraction? Then its vectors, which would be
+ * the contraction's too, have fewer lanes. */
+static bool is_wider(UOp *reader, UOp *contraction)
+{
+	bool wide[2] = {false, false};
+	for (int k = 0; k < 2; k++) {
+		Nodes all = walk_brief(k ? contraction : reader);
+		for (size_t i = 0; i < all.n; i++)
+			wide[k] |= all.at[i]->dtype == DT_F64;
+	}
+	return wide[0] && !wide[1];
+}
+
+static bool contraction_ok(const MergeStep *t, const MergeStep *c, UOp *param, const char **why)
 {
 	int64_t row;
+	if (is_wider(c->is->kernel, t->is->kernel)) {
+		*why = "a contraction for a kernel of wider numbers";
+		return false;
+	}
 	if (c->is->kernel->nsrc != 1) {
 		*why = "a contraction for a kernel with several outputs";
 		return false;
@@ -274,12 +306,12 @@ static UOp *may_take(const MergeStep *t, const MergeStep *c, uint32_t at, double
 	}
 	v->why = "costs more";
 	if (!t->is->folds && !t->cheap && !recompute(t->is, repeats(c, buffer), free,
-		in_loaded_order(kernel, param), &v->with, &v->without))
+		computed_by(store->src[1], kernel, param), &v->with, &v->without))
 		return NULL;
 	if (!t->is->folds)
 		return kernel;
 	if (contracts(t, c))
-		return contraction_ok(c, param, &v->why) ? kernel : NULL;
+		return contraction_ok(t, c, param, &v->why) ? kernel : NULL;
 	if (is_big_fold(store))
 		v->why = "a large fold to few values";
 	else if (free && step_work(t->is) > KERNEL_WORTH)
@@ -406,7 +438,7 @@ static bool is_cheap(Merges *p, int k)
 		times += reader->is->kernel ? repeats(reader, to) : 1;
 		free = free ? free : free_elements(s, reader);
 	}
-	bool yes = recompute(s->is, times, free, false, &with, &without);
+	bool yes = recompute(s->is, times, free, IN_VECTORS, &with, &without);
 	explain("%s: wanted %.4g times by %zu kernels: %s (%.4g against %.4g)", buffer_name(to),
 		times, u->left, yes ? "computed in each" : "stored once", with, without);
 	return yes;

@@ -23,11 +23,12 @@ drawn() {
 @test "actions: tile and chunk" { drawn 3 12 clang tile chunk; }
 @test "actions: ranges split, reductions outside of the loops of their accumulators" { drawn 6 12 clang split; }
 @test "actions: partial accumulators and jam" { drawn 3 12 clang partial jam; }
+@test "actions: products of narrow integers as one op" { drawn 6 12 clang swap; }
 @test "actions: stage, packed operands too, and the next row prefetched" { drawn 3 12 clang stage prefetch_loads; }
 @test "actions: the next row prefetched where other ranges of its place are tiled" {
 	printf 'input x f16[8, 7, 5]\noutput y = cast(f32(x)[2:8, 1:4, 1:5], f16)\n' > p.t
 	tool trace p.t | tool fuse > p.mp
-	tool lower -t clang --opt 'E_*: stage ADD.1 0 2; order 2 1 0; tile 2 4 1; tile 0 4 1; prefetch_loads 1' p.mp > l.mp
+	tool lower -t clang --opt 'E_*: stage MUL.2 0; order 2 1 0; stage ADD.3 2 0; tile 2 4 1; tile 0 4 1; prefetch_loads 1' p.mp > l.mp
 	tool show l.mp | grep -q PREFETCH
 	tool run l.mp x=rand -o a.npz
 	tool run --interpret p.mp x=rand -o b.npz
@@ -37,7 +38,7 @@ drawn() {
 @test "actions: transpose, prefetched and nontemporal stores" { drawn 3 12 clang transpose prefetch_stores nontemporal; }
 
 # run by pocl or another OpenCL device if there is one, and always by the interpreter of loops
-@test "actions: items and groups of a GPU, local memory" { drawn 1 "$(sanitized && echo 3 || echo 8)" opencl bind group stage split; }
+@test "actions: items and groups of a GPU, local memory" { drawn 1 "$(sanitized && echo 3 || echo 8)" opencl bind group stage split swap; }
 @test "actions: ranges that are groups, items and tiles of a GPU" { drawn 2 "$(sanitized && echo 3 || echo 8)" opencl kind; }
 
 @test "actions: lists that do not fit their kernel are refused" {

@@ -130,6 +130,14 @@ def gated(p, i):
     return [p.read(f"a{i}", s), f"output y{i} = {named(y, i)}"]
 
 
+def narrow(p, i):
+    """products of narrow integers, of rows too few for layout to swap them itself"""
+    m, n, k = p.size(7), p.size(33), p.size()
+    a, b = (p.r.choice(["i8", "u8", "i8", "u8", "i16"]) for _ in "ab")
+    lines = [p.read(f"a{i}", [m, k], a), p.read(f"b{i}", [k, n], b)]
+    return lines + [f"output m{i} = i32(a{i}) @ i32(b{i})"]
+
+
 def looked_up(p, i):
     rows, columns = p.size(9), p.size()
     ids = [p.r.randrange(rows) for _ in range(p.size(17))]
@@ -322,6 +330,19 @@ def split(l):
     return True
 
 
+def swap(l):
+    """a reduction, split, and its inner piece as products that are one op"""
+    folds = [a for a in l.k.size if a not in l.k.out and l.k.size[a][1] > 4]
+    if l.words or not folds:
+        return False
+    a, n = l.r.choice(folds), l.r.choice([2, 2, 4])
+    l.add("split", a, n)
+    l.k.split(a, n)
+    l.split = True
+    del l.k.size[f"{a}.1"]
+    return l.add("swap", f"{a}.1")
+
+
 def near(r, size):
     return max(1, r.choice([size - 1, size, size + 1, (size + 1) // 2, 2, 3, 4]))
 
@@ -475,17 +496,17 @@ def spoil(l):
         l.words[i] = tuple(words)
 
 
-ACTIONS = {"split": split, "order": order, "tile": tile, "chunk": chunk, "grid": grid, "partial": partial, "jam": jam, "nontemporal": nontemporal,
+ACTIONS = {"split": split, "swap": swap, "order": order, "tile": tile, "chunk": chunk, "grid": grid, "partial": partial, "jam": jam, "nontemporal": nontemporal,
            "stage": stage, "transpose": transpose, "prefetch_stores": transpose_prefetched, "prefetch_loads": prefetch_loads, "bind": bind, "group": group, "kind": kind, "pad": kind}
 OTHERS = {"clang": [order, tile, chunk, grid, partial, jam, nontemporal, stage, prefetch_loads], "opencl": [order, partial, stage, items, items]}
-WANTS = {"tile": KINDS + [serial] * 4, "grid": KINDS + [serial] * 4,
+WANTS = {"swap": [narrow], "tile": KINDS + [serial] * 4, "grid": KINDS + [serial] * 4,
          "partial": [reduction, rows, contraction, several, gated], "jam": [contraction, reduction, gated, several], "transpose": [moved], "prefetch_stores": [moved],
          "prefetch_loads": [rows], "stage": [contraction, rows, reduction, gated], "group": [reduction, rows, contraction, several], "kind": [contraction, contraction, reduction, rows, moved, gated, several]}
 
 
 def draw(k, action, r, target):
     l = List(k, r, target)
-    before = [] if action in ("kind", "split", "transpose", "prefetch_stores") else r.sample(OTHERS[target], 2)
+    before = [] if action in ("kind", "split", "swap", "transpose", "prefetch_stores") else r.sample(OTHERS[target], 2)
     for f in before:
         if f.__name__ != action and r.random() < 0.6:
             f(l)

@@ -26,6 +26,7 @@ source_of() {
 	near=(--rtol 1e-5 --atol 1e-4)
 	case $1 in
 	moves) python3 "$TESTS/moves.py" "$2" 12; near=(--ulp 0 --zeros) ;;
+	swaps) python3 "$TESTS/swaps.py" "$2"; near=(--ulp 0) ;;
 	reductions) python3 "$TESTS/reductions.py" "$2"; near=(--rtol 1e-4) ;;
 	*) python3 "$TESTS/$1.py" "$2" ;;
 	esac > t.t
@@ -72,7 +73,7 @@ several() {
 # on_arm DOCUMENT (of level program): writes its outputs to out/; the inputs are the files NAME.npy
 # here
 on_arm() {
-	local flags=(-std=c11 -O2 -w -fwrapv -fno-strict-aliasing -fno-math-errno -fno-trapping-math -ffp-contract=off)
+	local flags=(-std=gnu11 -O2 -w -march="${march:-armv8-a}" -fwrapv -fno-strict-aliasing -fno-math-errno -fno-trapping-math -ffp-contract=off)
 	rm -rf out ./*.npy
 	mkdir out
 	tool show "$1" | python3 "$TESTS/cross.py" .
@@ -81,12 +82,12 @@ on_arm() {
 	qemu-aarch64 ./main out
 }
 
-# arm KIND SEED…
+# arm KIND SEED…: for the processor $march
 arm() {
 	local seed name inputs
 	for seed in "${@:2}"; do
 		graph_of "$1" "$seed"
-		tool fuse t.mp | tool lower --march armv8-a | tool render -t clang > p.mp
+		tool fuse t.mp | tool lower --march "${march:-armv8-a}" | tool render -t clang > p.mp
 		on_arm p.mp
 		inputs=()
 		for name in *.npy; do inputs+=("${name%.npy}=$name"); done
@@ -102,6 +103,13 @@ arm_needs() { need aarch64-linux-gnu-gcc qemu-aarch64; }
 @test "cross: AArch64, convolutions laid out" { arm_needs; arm layout 33 28 31 35; }
 @test "cross: AArch64, kernels that only move data" { arm_needs; arm moves 5 6; }
 @test "cross: AArch64, long reductions" { arm_needs; arm reductions 1 2; }
+
+@test "cross: AArch64, products of narrow integers, with and without an instruction for them" {
+	arm_needs
+	arm swaps 2 5 9
+	march=armv8.2-a+dotprod arm swaps 5 7 11 16 19
+	grep -q sdot main.c
+}
 
 @test "cross: AArch64, each form of a loop of vectors" {
 	arm_needs

@@ -19,11 +19,11 @@ function plain(s) { gsub(/"/, "", s); return s }
 function check_loops(   takes, row_says) {
 	takes = field("takes")
 	row_says = field("interp")
-	if (takes ~ /ANY|NUM|INT|U64/ && !(("ints_" op) in loops))
+	if (takes ~ /ANY|NUM|INT|I32|U64/ && !(("ints_" op) in loops))
 		lacks("no loops on integers: a line " op " in " ints_file)
 	if (takes ~ /ANY|NUM|FLT/ && !(("floats_" op) in loops))
 		lacks("no loops on floats: FLOATS(" op ", …) in " floats_file)
-	if (takes ~ /ANY|NUM|INT|U64/ && row_says !~ "ints_" op ||
+	if (takes ~ /ANY|NUM|INT|I32|U64/ && row_says !~ "ints_" op ||
 	    takes ~ /ANY|NUM|FLT/ && row_says !~ "floats_" op)
 		lacks("its row does not name its loops: .interp in " ops_file)
 }

@@ -46,7 +46,7 @@ typedef enum { CLASS_LEAF, CLASS_UNARY, CLASS_CASTING, CLASS_BINARY, CLASS_COMPA
 /* The dtypes its sources may have (for a leaf: the node's own). NUM: all but bool; INTB: integers
  * and bool; NONE: the node has no value. */
 typedef enum { TAKES_NONE, TAKES_ANY, TAKES_NUM, TAKES_INT, TAKES_FLT, TAKES_INTB,
-	TAKES_I64, TAKES_U64 } OpTakes;
+	TAKES_I32, TAKES_I64, TAKES_U64 } OpTakes;
 
 /* The node's own dtype: that of its sources, a fixed one, or the one stated in the node (SAID). */
 typedef enum { GIVES_SOURCE, GIVES_BOOL, GIVES_I64, GIVES_SAID } OpGives;

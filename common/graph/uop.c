@@ -58,6 +58,7 @@ bool op_takes(Op o, DType d)
 	case TAKES_INT: return dtype_int(d);
 	case TAKES_FLT: return dtype_float(d);
 	case TAKES_INTB: return dtype_int(d) || d == DT_BOOL;
+	case TAKES_I32: return d == DT_I32;
 	case TAKES_I64: return d == DT_I64;
 	case TAKES_U64: return d == DT_U64;
 	default: return d == DT_NONE;

@@ -104,6 +104,34 @@ static uint64_t threefry(uint64_t counter, uint64_t key)
 	return a | (uint64_t)b << 32;
 }
 
+/* The sum of the products of the narrow integers in two words, which wraps. */
+static uint32_t dot_u8_i8(int32_t a, int32_t b)
+{
+	uint32_t sum = 0;
+
+	for (int i = 0; i < 32; i += 8)
+		sum += (uint32_t)((uint8_t)((uint32_t)a >> i) * (int8_t)((uint32_t)b >> i));
+	return sum;
+}
+
+static uint32_t dot_i8(int32_t a, int32_t b)
+{
+	uint32_t sum = 0;
+
+	for (int i = 0; i < 32; i += 8)
+		sum += (uint32_t)((int8_t)((uint32_t)a >> i) * (int8_t)((uint32_t)b >> i));
+	return sum;
+}
+
+static uint32_t dot_i16(int32_t a, int32_t b)
+{
+	uint32_t sum = 0;
+
+	for (int i = 0; i < 32; i += 16)
+		sum += (uint32_t)((int16_t)((uint32_t)a >> i) * (int16_t)((uint32_t)b >> i));
+	return sum;
+}
+
 /* The loop of one op at one dtype: x, y, z are its operands, WIDTH the number of bits of one. */
 #define LOOP(OP, D, C, R, EXPR) \
 	static void OP##_##D(size_t n, void *out, const void *const *in, const int *step) \
@@ -168,6 +196,12 @@ COMPARE(CMPEQ, x == y, !x == !y)
 COMPARE(CMPNE, x != y, !x != !y)
 LOOP(THREEFRY, U64, uint64_t, uint64_t, threefry(x, y))
 const InterpFn ints_THREEFRY[DT_COUNT] = {[DT_U64] = THREEFRY_U64};
+LOOP(DOTU8I8, I32, int32_t, int32_t, dot_u8_i8(x, y))
+LOOP(DOTI8, I32, int32_t, int32_t, dot_i8(x, y))
+LOOP(DOTI16, I32, int32_t, int32_t, dot_i16(x, y))
+const InterpFn ints_DOTU8I8[DT_COUNT] = {[DT_I32] = DOTU8I8_I32};
+const InterpFn ints_DOTI8[DT_COUNT] = {[DT_I32] = DOTI8_I32};
+const InterpFn ints_DOTI16[DT_COUNT] = {[DT_I32] = DOTI16_I32};
 
 /* c ? a : b on elements of one size, moved as bits so that a NaN keeps its own */
 #define SELECT(NAME, T) \

@@ -2,6 +2,7 @@
  * list, so it can be shown, saved, changed by hand and replayed.
  *
  *     ["split", 2, 256]       r2 becomes two ranges, "2.0" and "2.1" (rewrites.c)
+ *     ["swap", "2.1"]         products along it are one op (swap.c)
  *     ["order", 0, 1]         loops over r0, r1, outermost first
  *     ["kind", 0, "group"]    GPU: r0 runs over work groups ("item": over the items of one)
  *     ["kind", 2, "unroll"]   the loop over r2 is written out

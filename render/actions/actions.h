@@ -109,6 +109,28 @@ Graph *lower_rewrites(Graph *g);
 /* split.c: ["split", r, n], ["split", r, n, "guard"], ["split", r, n, "overlap"] */
 void split_range(Rewriting *w, const Val *a);
 
+/* ---- swap.c: pieces of a kernel as instructions of the target */
+
+/* What a value lies between, inclusive; lo is INT64_MIN where that is not known. */
+typedef struct { int64_t lo, hi; } Extent;
+bool extent_within(Extent e, Extent of);
+/* Of a value of integers of up to 32 bits; of_load gives that of a LOAD of memory. */
+Extent extent_of(UOp *value, Extent (*of_load)(const UOp *load, void *ctx), void *ctx);
+/* A row of patterns.def; the op's factors in the pattern's order, with what is added to each for it
+ * to be within the pattern's dtype. */
+typedef struct { Op op; DType part[2]; int n; } Pattern;
+typedef struct { UOp *value; int64_t add; } Factor;
+typedef struct { const Pattern *pattern; Factor factor[2]; } Swap;
+/* The two factors of which an RREDUCE is the i32 sum of products, or NULL. */
+UOp *const *swap_factors(const UOp *fold);
+/* Which pattern fits two factors: of n products, or (n 0) of those that the target has. e: their
+ * extents; constant: which of them are. */
+bool swap_find(Swap *s, UOp *const *factor, int n, const Extent *e, const bool *constant);
+/* The i32 that has these values of a factor side by side, as many as the pattern takes. */
+UOp *swap_packed(const Swap *s, UOp *const *part);
+/* ["swap", r] */
+void swap_range(Rewriting *w, const Val *a);
+
 /* fits.c: why the plan cannot be carried out, NULL when it can */
 const char *plan_misfit(const Plan *p, const Facts *f);
 /* can the value be staged? It must be of the kernel's own arithmetic, the same whenever computed */

@@ -47,6 +47,8 @@ int ranges_of(const Facts *f, uint64_t set, UOp **range);
 Graph *layout_reductions(Graph *g);
 /* ranges.c: ranges of which contractions take quotient and remainder, as two. */
 Graph *layout_ranges(Graph *g);
+/* swaps.c: contractions of narrow integers as instructions of the target. */
+Graph *layout_swaps(Graph *g);
 /* ends.c: copies between contractions and inputs or outputs, so that layouts may be chosen for
  * both. */
 Graph *layout_ends(Graph *g);

@@ -76,6 +76,7 @@ static bool may_grow(const Graph *g) { return wanted(g) && target->local; }
 
 static Graph *reductions(Graph *g) { return may_grow(g) ? layout_reductions(g) : g; }
 static Graph *ranges(Graph *g) { return wanted(g) ? layout_ranges(g) : g; }
+static Graph *swaps(Graph *g) { return may_grow(g) ? layout_swaps(g) : g; }
 static Graph *ends(Graph *g) { return may_grow(g) ? layout_ends(g) : g; }
 static Graph *winograd(Graph *g)
 {
@@ -92,6 +93,8 @@ const Pass layout_passes[] = {
 	{"reductions", reductions, "long reductions that leave few elements, in parts",
 		.optional = true},
 	{"ranges", ranges, "ranges that contractions divide, as two", .optional = true},
+	{"swaps", swaps, "products of narrow integers by instructions of the target",
+		.optional = true},
 	{"ends", ends, "inputs and outputs of contractions copied where that pays",
 		.optional = true},
 	{"winograd", winograd, "3x3 convolutions with fewer products", .optional = true},

@@ -71,6 +71,11 @@ void helper_put(Helpers *h, const char *name, const char *text)
 /* ---- two sources of one dtype */
 
 #define FN(body) "$I $T $N($T a, $T b)\n{\n" body "}\n"
+/* the sum of the products of the narrow integers in a and b, so many bits apart */
+#define PART(x, mask) "($i)((($V)" x " >> i) & " mask ")"
+#define SIGNED(x, mask, top) "(($i)(((($V)" x " >> i) & " mask ") ^ " top ") - " top ")"
+#define DOT(bits, x, y) FN("\t$V sum = 0;\n\tfor ($u i = 0; i < 32; i += " bits ")\n" \
+	"\t\tsum += ($V)(" x " * " y ");\n\treturn ($T)sum;\n")
 static const struct { const char *sint, *uint, *flt;
 } binary[OP_COUNT] = {
 	[OP_MAX] = {FN("\treturn a > b ? a : b;\n"), FN("\treturn a > b ? a : b;\n"),
@@ -113,6 +118,11 @@ static const struct { const char *sint, *uint, *flt;
 		   "\t\t\ty += k[(i / 4 + 2) % 3] + i / 4 + 1;\n\t\t}\n\t}\n"
 		   "\treturn (($T)y << 32) | x;\n"),
 		NULL},
+	[OP_DOTU8I8] = {DOT("8", PART("a", "0xff"), SIGNED("b", "0xff", "0x80")), NULL, NULL},
+	[OP_DOTI8] = {DOT("8", SIGNED("a", "0xff", "0x80"), SIGNED("b", "0xff", "0x80")), NULL,
+		NULL},
+	[OP_DOTI16] = {DOT("16", SIGNED("a", "0xffff", "0x8000"), SIGNED("b", "0xffff", "0x8000")),
+		NULL, NULL},
 };
 
 const char *op_word(Op op)

@@ -355,7 +355,30 @@ static VText infix_text(Printer *p, UOp *u)
 	return u->dtype == DT_BOOL ? mask_infix(p, u) : infix(p, u);
 }
 
-static VText sum_text(Printer *p, UOp *u) { return infix_text(p, u); }
+static bool is_dot(const UOp *u)
+{
+	return u->op == OP_DOTU8I8 || u->op == OP_DOTI8 || u->op == OP_DOTI16;
+}
+
+/* Which source of a sum is a DOT, whose instruction adds it to the other one; -1: none. */
+static int dot_in(const UOp *u)
+{
+	return u->op != OP_ADD ? -1 : is_dot(u->src[1]) ? 1 : is_dot(u->src[0]) ? 0 : -1;
+}
+
+static VText dot_onto(Printer *p, const UOp *dot, const char *sum)
+{
+	const char *a = vector_arg(p, dot->src[0]), *b = vector_arg(p, dot->src[1]);
+	return VALUE(PREC_ATOM, "%s(%s, %s, %s)", dot_fn(p, dot->op), a, b, sum);
+}
+
+static VText sum_text(Printer *p, UOp *u)
+{
+	int dot = dot_in(u);
+	if (dot < 0)
+		return infix_text(p, u);
+	return dot_onto(p, u->src[dot], vector_arg(p, u->src[1 - dot]));
+}
 
 static VText neg_text(Printer *p, UOp *u)
 {
@@ -406,6 +429,8 @@ static VText helper_text(Printer *p, UOp *u)
 {
 	if (u->op == OP_THREEFRY)
 		return call(p, u, threefry_fn(p));
+	if (is_dot(u))
+		return dot_onto(p, u, arena_printf("%s(0)", vector_fn(p, "splat", u->dtype)));
 	return call(p, u, lanewise_fn(p, helper_binary(&p->helpers, u->op, u->dtype), u->dtype,
 		u->dtype, u->nsrc));
 }
@@ -537,7 +562,7 @@ static bool needs_text(Printer *p, UOp *u, uint32_t i)
 	UOp *rest;
 	int64_t step;
 	if (u->op == OP_LET || u->op == OP_RANGE || (u->op == OP_LOAD && i == 0) ||
-		compares_places(p, u, &rest, &step))
+		(int)i == dot_in(u) || compares_places(p, u, &rest, &step))
 		return false;
 	return varies(p, u->src[i]);
 }

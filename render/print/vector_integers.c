@@ -1,4 +1,5 @@
-/* Division of integer vectors, for which there is no instruction, and random numbers.
+/* Division of integer vectors, for which there is no instruction, random numbers, and sums of
+ * products of narrow integers, for which some processors have one.
  *
  * A quotient of integers of up to 32 bits is exact when computed in doubles (up to 16 bits:
  * floats): unless it is an integer it is at least one part in 2^32 below the next one, and the
@@ -82,4 +83,66 @@ const char *threefry_fn(Printer *p)
 	const char *name = vector_helper(p, &w, buf_str(&b));
 	buf_free(&b);
 	return name;
+}
+
+/* ---- DOT */
+
+/* The instruction where there is one: x86's as clang and gcc call it, Arm's as its text, since the
+ * builtins' names differ between compilers. Then the sum in plain C, part by part. */
+#define X86(when, clang, gcc) "#if (" when ") && defined __clang__\n\treturn " clang ";\n" \
+	"#elif " when "\n\treturn " gcc ";\n"
+#define ARM(word, when, name) word " defined " when "\n\t__asm__(\"" name \
+	" %0.4s, %1.16b, %2.16b\" : \"+w\"(c) : \"w\"(a), \"w\"(b));\n\treturn c;\n"
+#define WIDE "defined __AVX512VNNI__"
+#define HALF "(defined __AVX512VNNI__ && defined __AVX512VL__) || defined __AVXVNNI__"
+#define VNNI(when, name, clang, gcc) X86(when, "__builtin_ia32_" name clang "(c, a, b)", \
+	"__builtin_ia32_" name "_" gcc "(c, a, b)")
+#define SHORTS(bytes) "(short __attribute__((vector_size(" bytes "))))"
+#define PAIRS(macro, bytes, fn) "#elif defined " macro "\n\treturn c + __builtin_ia32_pmaddwd" fn \
+	"(" SHORTS(bytes) "a, " SHORTS(bytes) "b);\n"
+typedef struct { Op op; int bytes; const char *text; } DotRow;
+static const DotRow dots[] = {
+	{OP_DOTU8I8, 64, VNNI(WIDE, "vpdpbusd", "512", "v16si")},
+	{OP_DOTU8I8, 32, VNNI(HALF, "vpdpbusd", "256", "v8si")},
+	{OP_DOTU8I8, 16, VNNI(HALF, "vpdpbusd", "128", "v4si")
+		ARM("#elif", "__ARM_FEATURE_MATMUL_INT8", "usdot")},
+	{OP_DOTI8, 16, ARM("#if", "__ARM_FEATURE_DOTPROD", "sdot")},
+	{OP_DOTI16, 64, VNNI(WIDE, "vpdpwssd", "512", "v16si")
+		"#elif defined __AVX512BW__ && defined __clang__\n\treturn c + "
+		"__builtin_ia32_pmaddwd512(" SHORTS("64") "a, " SHORTS("64") "b);\n"
+		"#elif defined __AVX512BW__\n\treturn c + __builtin_ia32_pmaddwd512_mask("
+		SHORTS("64") "a, " SHORTS("64") "b, c, 0xffff);\n"},
+	{OP_DOTI16, 32, VNNI(HALF, "vpdpwssd", "256", "v8si") PAIRS("__AVX2__", "32", "256")},
+	{OP_DOTI16, 16, VNNI(HALF, "vpdpwssd", "128", "v4si") PAIRS("__SSE2__", "16", "128")},
+};
+
+/* c + x0 * y0 + … of n parts of `bits` bits; those of x are unsigned where that is said */
+static const char *dot_plain(int bits, bool unsigned_x)
+{
+	Buf b = {0};
+	buf_printf(&b, "\treturn c");
+	for (int i = 0; i < 32; i += bits) {
+		const char *x = unsigned_x ? arena_printf("(a >> %d & 0xff)", i) :
+			arena_printf("(a << %d >> %d)", 32 - bits - i, 32 - bits);
+		buf_printf(&b, "%s + %s * (b << %d >> %d)", i ? "\n\t\t" : "", x, 32 - bits - i,
+			32 - bits);
+	}
+	buf_printf(&b, ";\n");
+	const char *r = arena_strdup(buf_str(&b));
+	buf_free(&b);
+	return r;
+}
+
+const char *dot_fn(Printer *p, Op op)
+{
+	int lanes = p->vectors->lanes;
+	const char *plain = dot_plain(op == OP_DOTI16 ? 16 : 8, op == OP_DOTU8I8), *first = NULL;
+	VWords w = {.name = arena_printf("%s_i32x%d", op_word(op), lanes), .to = DT_I32,
+		.from = DT_I32, .lanes = lanes};
+	for (size_t i = 0; i < sizeof dots / sizeof *dots; i++)
+		if (dots[i].op == op && dots[i].bytes == 4 * lanes)
+			first = dots[i].text;
+	return vector_helper(p, &w, arena_printf(VECTOR_INLINE
+		"$V $N($V a, $V b, $V c)\n{\n%s%s%s%s}\n", first ? first : "",
+		first ? "#else\n" : "", plain, first ? "#endif\n" : ""));
 }

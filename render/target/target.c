@@ -10,13 +10,19 @@
 #include "process/process.h"
 #include "target/target.h"
 #include <stdlib.h>
+#if defined __x86_64__ || defined __i386__
+#include <cpuid.h>
+#elif defined __aarch64__ && defined __linux__
+#include <sys/auxv.h>
+#include <asm/hwcap.h>
+#endif
 
 typedef struct {
 	const char *name, *language;    /* the target's, whose render-X prints it */
 	bool gpu, f64, fixed;
 	int lanes, vector, registers, group, dims;
 	int64_t local;
-	const char *lacks, *flags;
+	const char *lacks, *swaps, *flags;
 } TargetRow;
 
 static const TargetRow rows[] = {
@@ -30,15 +36,15 @@ static const TargetRow rows[] = {
 const Target *target;
 LowerOptions lower_opt = {.target = "clang", .processor = "native"};
 
-static void set_lacks(Target *t, const char *names)
+static void set_ops(uint64_t *set, const Target *t, const char *key, const char *names)
 {
 	char word[32];
 	int used;
 	for (; sscanf(names, " %31s%n", word, &used) == 1; names += used) {
 		int op = op_find(word);
 		if (op < 0)
-			die(MALFORMED, "target %s: lacks %s, which is no op", t->name, word);
-		t->lacks[op / 64] |= 1ull << op % 64;
+			die(MALFORMED, "target %s: %s %s, which is no op", t->name, key, word);
+		set[op / 64] |= 1ull << op % 64;
 	}
 }
 
@@ -55,7 +61,8 @@ static const Target *from_row(const TargetRow *r)
 	t->group = r->group;
 	t->dims = r->dims;
 	t->local = r->local;
-	set_lacks(t, r->lacks ? r->lacks : "");
+	set_ops(t->lacks, t, "lacks", r->lacks ? r->lacks : "");
+	set_ops(t->swaps, t, "swaps", r->swaps ? r->swaps : "");
 	snprintf(t->flags, sizeof t->flags, "%s", r->flags ? r->flags : "");
 	return t;
 }
@@ -91,7 +98,9 @@ static void set_field(Target *t, const char *key, const char *text)
 	else if (!strcmp(key, "local"))
 		t->local = number(t, key, text, 1 << 30);
 	else if (!strcmp(key, "lacks"))
-		set_lacks(t, text);
+		set_ops(t->lacks, t, key, text);
+	else if (!strcmp(key, "swaps"))
+		set_ops(t->swaps, t, key, text);
 	else if (!strcmp(key, "flags"))
 		snprintf(t->flags, sizeof t->flags, "%s", text);
 }
@@ -107,31 +116,53 @@ static void check(Target *t)
 		die(MALFORMED, "target %s: lanes or vector is not a power of two", t->name);
 }
 
-/* ---- processors: the vectors of processors that --march names; the longest matching prefix
- * counts */
+/* ---- processors: the vectors of processors that --march names, and the ops that are one
+ * instruction on them; the longest matching prefix counts */
 
-typedef struct { const char *prefix; int vector, registers; } March;
+typedef struct { const char *prefix; int vector, registers; const char *swaps; } March;
+#define PAIRS "DOTI16"
+#define VNNI "DOTI16 DOTU8I8"
+#define SDOT "DOTI8"
 static const March marches[] = {
-	{"x86-64-v4", 64, 32}, {"skylake-avx512", 64, 32}, {"cascadelake", 64, 32},
-	{"icelake", 64, 32}, {"sapphirerapids", 64, 32}, {"znver4", 64, 32}, {"znver5", 64, 32},
-	{"x86-64-v3", 32, 16}, {"haswell", 32, 16}, {"broadwell", 32, 16}, {"skylake", 32, 16},
-	{"znver", 32, 16}, {"x86-64", 16, 16}, {"core2", 16, 16}, {"nehalem", 16, 16},
-	{"armv8", 16, 32}, {"armv9", 16, 32},
+	{"x86-64-v4", 64, 32, PAIRS}, {"skylake-avx512", 64, 32, PAIRS},
+	{"cascadelake", 64, 32, VNNI}, {"cooperlake", 64, 32, VNNI}, {"icelake", 64, 32, VNNI},
+	{"sapphirerapids", 64, 32, VNNI}, {"znver4", 64, 32, VNNI}, {"znver5", 64, 32, VNNI},
+	{"x86-64-v3", 32, 16, PAIRS}, {"haswell", 32, 16, PAIRS}, {"broadwell", 32, 16, PAIRS},
+	{"skylake", 32, 16, PAIRS}, {"alderlake", 32, 16, VNNI}, {"znver", 32, 16, PAIRS},
+	{"x86-64", 16, 16, PAIRS}, {"core2", 16, 16, PAIRS}, {"nehalem", 16, 16, PAIRS},
+	{"armv8", 16, 32, ""}, {"armv8.2-a+dotprod", 16, 32, SDOT}, {"armv8.4", 16, 32, SDOT},
+	{"armv9", 16, 32, SDOT},
 };
+
+#if defined __x86_64__ || defined __i386__
+/* VNNI in vectors of 32 bytes, which is not among what every compiler's __builtin_cpu_supports
+ * knows */
+static bool has_avx_vnni(void)
+{
+	unsigned a, b, c, d;
+	return __get_cpuid_count(7, 1, &a, &b, &c, &d) && a >> 4 & 1;
+}
 
 static March march_native(void)
 {
-#if defined __x86_64__ || defined __i386__
 	__builtin_cpu_init();
 	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
-		return (March){"native", 64, 32};
+		return (March){"native", 64, 32,
+			__builtin_cpu_supports("avx512vnni") ? VNNI : PAIRS};
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-		return (March){"native", 32, 16};
-	return (March){"native", 16, 16};
-#else
-	return (March){"native", 16, 32};
-#endif
+		return (March){"native", 32, 16, has_avx_vnni() ? VNNI : PAIRS};
+	return (March){"native", 16, 16, PAIRS};
 }
+#else
+static March march_native(void)
+{
+	bool sdot = false;
+#if defined __aarch64__ && defined __linux__
+	sdot = getauxval(AT_HWCAP) & HWCAP_ASIMDDP;
+#endif
+	return (March){"native", 16, 32, sdot ? SDOT : ""};
+}
+#endif
 
 static March march_find(const char *name)
 {
@@ -162,6 +193,7 @@ static const Target *with_march(const Target *t, const char *name)
 	*r = *t;
 	r->vector = m.vector;
 	r->registers = m.registers;
+	set_ops(r->swaps, r, "swaps", m.swaps);
 	if (strcmp(name, "native"))
 		snprintf(r->march, sizeof r->march, "%s", name);
 	return r;
@@ -234,6 +266,10 @@ void target_print(Buf *out, const Target *t)
 		t->dims, (long long)t->local, t->f64);
 	for (int op = 0; op < OP_COUNT; op++)
 		if (target_lacks(t, op))
+			buf_printf(out, " %s", op_name(op));
+	buf_printf(out, "\nswaps:");
+	for (int op = 0; op < OP_COUNT; op++)
+		if (target_swaps(t, op))
 			buf_printf(out, " %s", op_name(op));
 	buf_printf(out, "\nflags: %s\n", t->flags);
 }

@@ -17,6 +17,7 @@ typedef struct {
 	int64_t local; /* bytes that a row buffer may take (local memory; the stack on a CPU) */
 	bool f64;               /* has doubles */
 	uint64_t lacks[2];      /* bit of each Op that its language has no spelling for */
+	uint64_t swaps[2];      /* of each Op that a contraction becomes (actions/swap.c) */
 	char flags[256];        /* options for its compiler */
 	char march[32];         /* the processor to compile for; "": the machine's own */
 } Target;
@@ -30,6 +31,7 @@ const char *target_tool(const char *name);
  * reads. */
 void target_print(Buf *out, const Target *t);
 static inline bool target_lacks(const Target *t, Op op) { return t->lacks[op / 64] >> op % 64 & 1; }
+static inline bool target_swaps(const Target *t, Op op) { return t->swaps[op / 64] >> op % 64 & 1; }
 /* The options of layout, lower and render. */
 typedef struct {
 	const char *target, *processor;         /* -t, --march */

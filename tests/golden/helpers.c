@@ -1,3 +1,23 @@
+#ifndef HELPER_dotu8i8_i32x4
+#define HELPER_dotu8i8_i32x4
+static inline __attribute__((always_inline)) i32x4 dotu8i8_i32x4(i32x4 a, i32x4 b, i32x4 c)
+{
+#if ((defined __AVX512VNNI__ && defined __AVX512VL__) || defined __AVXVNNI__) && defined __clang__
+	return __builtin_ia32_vpdpbusd128(c, a, b);
+#elif (defined __AVX512VNNI__ && defined __AVX512VL__) || defined __AVXVNNI__
+	return __builtin_ia32_vpdpbusd_v4si(c, a, b);
+#elif defined __ARM_FEATURE_MATMUL_INT8
+	__asm__("usdot %0.4s, %1.16b, %2.16b" : "+w"(c) : "w"(a), "w"(b));
+	return c;
+#else
+	return c + (a >> 0 & 0xff) * (b << 24 >> 24)
+		 + (a >> 8 & 0xff) * (b << 16 >> 24)
+		 + (a >> 16 & 0xff) * (b << 8 >> 24)
+		 + (a >> 24 & 0xff) * (b << 0 >> 24);
+#endif
+}
+#endif
+
 #ifndef HELPER_f32x2
 #define HELPER_f32x2
 typedef float f32x2 __attribute__((vector_size(8)));
@@ -14,6 +34,12 @@ typedef float f32x4_at __attribute__((vector_size(16), aligned(4), may_alias));
 #define HELPER_f32x8
 typedef float f32x8 __attribute__((vector_size(32)));
 typedef float f32x8_at __attribute__((vector_size(32), aligned(4), may_alias));
+#endif
+
+#ifndef HELPER_i16x4
+#define HELPER_i16x4
+typedef short i16x4 __attribute__((vector_size(8)));
+typedef short i16x4_at __attribute__((vector_size(8), aligned(2), may_alias));
 #endif
 
 #ifndef HELPER_i32x2
@@ -38,6 +64,20 @@ typedef int i32x8_at __attribute__((vector_size(32), aligned(4), may_alias));
 #define HELPER_i64x4
 typedef long i64x4 __attribute__((vector_size(32)));
 typedef long i64x4_at __attribute__((vector_size(32), aligned(8), may_alias));
+#endif
+
+#ifndef HELPER_i8_to_i32_x4
+#define HELPER_i8_to_i32_x4
+static inline __attribute__((always_inline)) i32x4 i8_to_i32_x4(i8x4 x)
+{
+	return __builtin_convertvector(__builtin_convertvector(x, i16x4), i32x4);
+}
+#endif
+
+#ifndef HELPER_i8x4
+#define HELPER_i8x4
+typedef signed char i8x4 __attribute__((vector_size(4)));
+typedef signed char i8x4_at __attribute__((vector_size(4), aligned(1), may_alias));
 #endif
 
 #ifndef HELPER_lane_i32x4
@@ -95,6 +135,14 @@ static inline __attribute__((always_inline)) i32x4 load_i32x4(const void *p)
 static inline __attribute__((always_inline)) i64x4 load_i64x4(const void *p)
 {
 	return *(const i64x4_at *)p;
+}
+#endif
+
+#ifndef HELPER_load_i8x4
+#define HELPER_load_i8x4
+static inline __attribute__((always_inline)) i8x4 load_i8x4(const void *p)
+{
+	return *(const i8x4_at *)p;
 }
 #endif
 
