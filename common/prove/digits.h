@@ -18,7 +18,7 @@ typedef VEC(Place *) Rows;
 typedef struct {
 	bool group;             /* the items are those of one work group */
 	bool schedule;          /* they are the iterations of `loop` ranges */
-	bool sums;              /* nothing is split where a sum is torn either, which takes longer */
+	bool sums;              /* sums are not torn either: that takes longer */
 	UOp *lane;              /* or those of this RANGE, all else being the same */
 	size_t n;               /* places */
 	VEC(Place *) leaf;      /* digits that are no sums of digits: n places each */

@@ -1,6 +1,6 @@
 /* The names of a kernel's values, by which actions mean them: the op, and the number among values
- * of that op, in the order of the buffers that they are first made of. What places and gates are made
- * of comes last, so a name mostly stays what it was when a range is split.
+ * of that op, in the order of the buffers that they are first made of. What places and gates are
+ * made of comes last, so a name mostly stays what it was when a range is split.
  *
  *     y[r0] = Σ r1 of a[r0,r1] * exp2(b[r1])      LOAD.0 (a), LOAD.1 (b), EXP2.0, MUL.0, RREDUCE.0
  */
@@ -58,8 +58,8 @@ static bool comes_before(const Value *v, size_t k, size_t i)
 	return v[k].slot != v[i].slot ? v[k].slot < v[i].slot : k < i;
 }
 
-/* The number of node i of f->all among those of its op: values first, then what places and gates are
- * made of. */
+/* The number of node i of f->all among those of its op: values first, then what places and gates
+ * are made of. */
 static size_t number_of(const Facts *f, const Value *v, size_t i)
 {
 	size_t n = 0;
