@@ -1,0 +1,75 @@
+#!/usr/bin/env bats
+# Contractions on a GPU in tiles (render/choose/gpu.c): any fold of any expression of loads, in any
+# order of axes, by its roles alone. The loops are interpreted, and run by an OpenCL device if there
+# is one.
+load helpers
+
+setup() { cd "$BATS_TEST_TMPDIR" || exit 1; }
+
+contractions() {
+	cat <<-'E'
+	input a f32[40, 70]
+	input b f32[70, 50]
+	input c f32[50, 70]
+	input x f32[2, 20, 18, 33]
+	input w f32[24, 20, 3, 3]
+	input q f32[3, 40, 24]
+	input k f32[3, 37, 24]
+	input d f64[33, 65]
+	input e f64[65, 47]
+	input h f16[33, 65]
+	input g f16[65, 47]
+	input m i8[50, 40]
+	input o i8[40, 60]
+	size n in 1..200
+	input s f32[n, 40]
+	input t f32[40, n]
+	output y0 = a @ b
+	output y1 = a @ transpose(c, [1, 0])
+	output y2 = min(expand(reshape(a, [40, 1, 70]), [40, 50, 70]) + expand(reshape(c, [1, 50, 70]), [40, 50, 70]), axis=2)
+	output y3 = conv2d(x, w, padding=1)
+	output y4 = q @ transpose(k, [0, 2, 1])
+	output y5 = d @ e
+	output y6 = h @ g
+	output y7 = i32(m) @ i32(o)
+	output y8 = relu(a @ b + 1.0) * 2.0
+	output y9 = s @ t
+	output z1 = max(abs(expand(reshape(a, [40, 1, 70]), [40, 50, 70]) * expand(reshape(c, [1, 50, 70]), [40, 50, 70])), axis=2)
+	E
+}
+
+@test "gpu: contractions of all kinds in groups, items and tiles" {
+	contractions | tool trace | tool fuse > g.mp
+	tool lower -t opencl --explain g.mp > l.mp 2> told
+	[ "$(grep -c "because of a contraction" told)" = 10 ] || { cat told; return 1; }
+	local operands how
+	for n in 1 77; do
+		read -ra operands <<< "$(printf '%s=rand ' a b c x w q k d e h g m o s t) n=$n"
+		tool run --interpret g.mp "${operands[@]}" -o a.npz
+		for how in --interpret "-t opencl"; do
+			[ "$how" = --interpret ] || tool run --devices | grep -q ^opencl || continue
+			tool run $how l.mp "${operands[@]}" -o b.npz
+			tool diff --rtol 2e-5 --atol 1e-4 a.npz b.npz
+		done
+	done
+}
+
+@test "gpu: tiles that do not divide the sizes are proved" {
+	local size
+	for size in "33 48" "33 49" "34 47" "64 47" "40 49" "129 133" "200 70" "131 67" "300 301"; do
+		printf 'input a f32[%d, 65]\ninput b f32[65, %d]\noutput y = a @ b\n' $size | tool trace | tool fuse |
+			tool lower -t opencl | tool prove -q || { echo "$size"; return 1; }
+	done
+}
+
+# what NVIDIA's compiler would be given: accumulators and operands in few names, no array of a group's
+# memory above its limit, and each operand loaded once for all items of the other side
+@test "gpu: a matmul of 1024 in CUDA: 64 sums an item, 16 KB of shared memory" {
+	printf 'input a f32[1024, 1024]\ninput b f32[1024, 1024]\noutput y = a @ b\n' | tool trace | tool fuse |
+		tool render -t cuda | tool show > p.txt
+	grep -q 'local_size: \[256\]' p.txt
+	grep -q 'global_size: \[64\]' p.txt
+	[ "$(grep -o '__shared__ float buf[01]\[[0-9]*\]' p.txt | grep -o '\[[0-9]*' | tr -d '[' | paste -sd+ | bc)" = 4160 ]
+	grep -q 'float acc0\[64\]' p.txt
+	[ "$(grep -o '__syncthreads' p.txt | wc -l)" = 2 ]
+}
