@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Contractions on a GPU in tiles (render/choose/gpu.c): any fold of any expression of loads, in any
+# Contractions on a GPU in tiles, and elements from one order to another (render/choose/gpu.c): any fold of any expression of loads, in any
 # order of axes, by its roles alone. The loops are interpreted, and run by an OpenCL device if there
 # is one.
 load helpers
@@ -72,4 +72,22 @@ contractions() {
 	[ "$(grep -o '__shared__ float buf[01]\[[0-9]*\]' p.txt | grep -o '\[[0-9]*' | tr -d '[' | paste -sd+ | bc)" = 4160 ]
 	grep -q 'float acc0\[64\]' p.txt
 	[ "$(grep -o '__syncthreads' p.txt | wc -l)" = 2 ]
+}
+
+@test "gpu: what is read along one axis and written along another goes through blocks" {
+	printf '%s\n' 'input a f32[70, 45]' 'input b f32[3, 40, 5, 33]' 'input c f16[n, 64] where n in 32..90' 'input d i32[33, 32]' 'input e i32[32, 33]' \
+		'output y0 = transpose(a, [1, 0]) * 2' 'output y1 = transpose(b, [0, 3, 2, 1])' 'output y2 = transpose(c, [1, 0])' \
+		'output y3 = transpose(d, [1, 0]) + e' 'output y4 = pad(transpose(a, [1, 0]), [[1, 2], [3, 0]])' |
+		tool trace | tool fuse > g.mp
+	tool lower -t opencl --explain g.mp > l.mp 2> told
+	[ "$(grep -c "blocks of 32 x 32 in the group's memory" told)" -ge 5 ] || { cat told; return 1; }
+	tool prove -q l.mp
+	for n in 32 77; do
+		tool run --interpret g.mp {a,b,c,d,e}=rand n=$n -o a.npz
+		tool run --interpret l.mp {a,b,c,d,e}=rand n=$n -o b.npz
+		tool diff a.npz b.npz
+		tool run --devices | grep -q ^opencl || continue
+		tool run -t opencl l.mp {a,b,c,d,e}=rand n=$n -o b.npz
+		tool diff a.npz b.npz
+	done
 }

@@ -12,6 +12,7 @@
 #include "target/target.h"
 #include "choose/choose.h"
 
+enum { BLOCK = 32 };
 enum { SIDE = 16, MOST_EACH = 8, TOGETHER = 4, DEPTH = 16, GROUPS = 64, FOLD_LEAST = 8, PAD = 4 };
 
 /* A range whose pieces are groups, items of one, and elements of an item. */
@@ -176,7 +177,8 @@ static void order_all(GpuTiles *t)
 			vec_push(&v, val_int(axis_of(t->f, r)));
 	if (t->outer)
 		vec_push(&v, val_str(t->outer));
-	vec_push(&v, val_str(t->inner));
+	if (t->inner)
+		vec_push(&v, val_str(t->inner));
 	vec_push(&t->list, val_array(v.n, v.at));
 	vec_free(&v);
 }
@@ -193,7 +195,8 @@ static void kinds_all(GpuTiles *t)
 	for (int s = 0; s < 2; s++)
 		for (int i = 0; i < side[s]->ntiles; i++)
 			act(t, "tile", side[s]->tile[i], val_int(side[s]->size[i]), val_int(1));
-	act(t, "kind", t->inner, val_str("unroll"), NULL);
+	if (t->inner)
+		act(t, "kind", t->inner, val_str("unroll"), NULL);
 }
 
 /* ---- operands in the group's memory */
@@ -250,26 +253,96 @@ static int64_t stage_load(GpuTiles *t, const Facts *f, const Rewriting *w, const
 }
 
 /* Stages what the items of a group share; returns how many bytes that takes. */
-static int64_t stage_all(GpuTiles *t, const KernelUse *use)
+static int64_t stage_shared_loads(GpuTiles *t, const Facts *f, const Rewriting *w)
+{
+	int64_t bytes = 0;
+	for (size_t i = 0; i < f->all.n; i++) {
+		UOp *u = f->all.at[i];
+		const Side *s = u->op != OP_LOAD || reads_written(f, u) ? NULL :
+			shared_along(t, f, w, u);
+		if (s)
+			bytes += stage_load(t, f, w, s, u);
+	}
+	return bytes;
+}
+
+/* The list of splits goes on with the order, the kinds and the values that `stage` chooses in the
+ * kernel as the splits leave it; returns the bytes of these. */
+static int64_t with_stages(GpuTiles *t, const KernelUse *use,
+	int64_t (*stage)(GpuTiles *, const Facts *, const Rewriting *))
 {
 	Facts f;
 	Rewriting w;
-	int64_t bytes = 0;
 	UOp *kernel = use->kernel;
-	const Val *list = val_array(t->list.n, t->list.at);
 	kernel = node_like(kernel, kernel->nsrc, kernel->src,
-		val_set(kernel->arg, "actions", list));
+		val_set(kernel->arg, "actions", val_array(t->list.n, t->list.at)));
 	kernel = kernel_rewritten(&(KernelUse){kernel, use->call, use->alias}, &w);
+	order_all(t);
+	kinds_all(t);
 	facts_find(&f, kernel, use->alias);
-	for (size_t i = 0; i < f.all.n; i++) {
-		UOp *u = f.all.at[i];
-		const Side *s = u->op != OP_LOAD || reads_written(&f, u) ? NULL :
-			shared_along(t, &f, &w, u);
-		if (s)
-			bytes += stage_load(t, &f, &w, s, u);
-	}
+	int64_t bytes = stage(t, &f, &w);
 	facts_find(&f, use->kernel, use->alias);
 	return bytes;
+}
+
+/* ---- elements from one order to another */
+
+/* The range along which a load is contiguous that moves with j, and not to its neighbour; -1: the
+ * kernel has none. */
+static int across(const Facts *f, int j)
+{
+	for (size_t i = 0; i < f->all.n; i++) {
+		const UOp *u = f->all.at[i];
+		if (u->op != OP_LOAD || reads_written(f, u) || movement_of(f, u, j) != FAR)
+			continue;
+		for (int r = 0; r < f->nrange; r++)
+			if (f->out >> r & 1 && movement_of(f, u, r) == NEXT &&
+				most_size(f, r) >= BLOCK)
+				return r;
+	}
+	return -1;
+}
+
+/* Stages the loads that are contiguous along i and not along j. */
+static int64_t stage_across(GpuTiles *t, const Facts *f, const Rewriting *w)
+{
+	uint64_t i = set_of(f, w, &t->i.tile[0], 1), j = set_of(f, w, &t->j.item, 1);
+	int64_t bytes = 0;
+	for (size_t k = 0; k < f->all.n; k++) {
+		const UOp *u = f->all.at[k];
+		if (u->op != OP_LOAD || reads_written(f, u) ||
+			movement_of(f, u, __builtin_ctzll(i)) != NEXT ||
+			movement_of(f, u, __builtin_ctzll(j)) != FAR)
+			continue;
+		const char *name = value_name(f, u);
+		vec_push(&t->list, VARR(val_str("stage"), val_str(name), val_str(t->j.item),
+			val_str(t->i.item), val_str(t->i.tile[0])));
+		act(t, "pad", name, val_int(1), NULL);
+		bytes += BLOCK * (BLOCK + 1) * dtype_size(u->dtype);
+	}
+	return bytes;
+}
+
+/* Blocks of 32 × 32: read along i, written along j. */
+static const Val *choose_blocks(const KernelUse *use, GpuTiles *t, const char **rule)
+{
+	const Facts *f = t->f;
+	t->j.r = t->i.r = -1;
+	for (int r = 0; r < f->nrange && t->j.r < 0; r++)
+		if (f->out >> r & 1 && most_size(f, r) >= BLOCK &&
+			movement_of(f, f->kernel->src[0], r) == NEXT)
+			t->j.r = r;
+	t->i.r = t->j.r < 0 ? -1 : across(f, t->j.r);
+	if (t->i.r < 0)
+		return NULL;
+	split(t, arena_printf("%d", axis_of(f, t->i.r)), BLOCK, &t->i.group, &t->i.item);
+	split(t, t->i.item, BLOCK / 8, &t->i.item, &t->i.tile[0]);
+	t->i.size[t->i.ntiles++] = BLOCK / 8;
+	split(t, arena_printf("%d", axis_of(f, t->j.r)), BLOCK, &t->j.group, &t->j.item);
+	int64_t bytes = with_stages(t, use, stage_across);
+	*rule = arena_printf("loads along r%d, stores along r%d: blocks of %d x %d in the group's "
+		"memory", axis_of(f, t->i.r), axis_of(f, t->j.r), BLOCK, BLOCK);
+	return bytes && bytes <= 2 * target->local ? val_array(t->list.n, t->list.at) : NULL;
 }
 
 /* ---- the choice */
@@ -285,34 +358,34 @@ static bool takes_tiles(GpuTiles *t, const Folds *k)
 		free_of(fold) == f->out && !(f->reduced & f->out) && find_ranges(t, fold);
 }
 
+static const Val *choose_tiles_of(const KernelUse *use, GpuTiles *t, const char **rule)
+{
+	for (int64_t depth = DEPTH; depth >= 4; depth /= 2) {
+		*t = (GpuTiles){.f = t->f, .c = t->c, .depth = depth, .k = t->k, .i.r = t->i.r,
+			.j.r = t->j.r};
+		find_sizes(t);
+		split_all(t);
+		int64_t bytes = with_stages(t, use, stage_shared_loads);
+		*rule = arena_printf("a contraction: %lld groups (%d are enough) of %d x %d, "
+			"%d of a reduction in the group's memory", (long long)groups_of(t), GROUPS,
+			SIDE * t->i.each, SIDE * t->j.each, (int)depth);
+		if (bytes && bytes <= 2 * target->local)
+			return val_array(t->list.n, t->list.at);
+		vec_free(&t->list);
+	}
+	return NULL;
+}
+
 const Val *choose_gpu(const KernelUse *use, const Facts *f, const Folds *k, const char **rule)
 {
-	GpuTiles t = {.f = f};
+	GpuTiles t = {.f = f, .k = -1};
 	const Val *list = NULL;
-	if (!takes_tiles(&t, k))
-		return NULL;
-	for (int64_t depth = DEPTH; !list && depth >= 4; depth /= 2) {
-		t = (GpuTiles){.f = f, .c = t.c, .depth = depth, .k = t.k,
-			.i.r = t.i.r, .j.r = t.j.r};
-		find_sizes(&t);
-		split_all(&t);
-		size_t splits = t.list.n;
-		int64_t bytes = stage_all(&t, use);
-		Words stages = {0};
-		for (size_t i = splits; i < t.list.n; i++)
-			vec_push(&stages, t.list.at[i]);
-		t.list.n = splits;
-		order_all(&t);
-		kinds_all(&t);
-		for (size_t i = 0; i < stages.n; i++)
-			vec_push(&t.list, stages.at[i]);
-		if (bytes && bytes <= 2 * target->local)
-			list = val_array(t.list.n, t.list.at);
-		vec_free(&stages);
-		vec_free(&t.list);
-	}
-	*rule = arena_printf("a contraction: %lld groups (%d are enough) of %d x %d, "
-		"%d of a reduction in the group's memory", (long long)groups_of(&t), GROUPS,
-		SIDE * t.i.each, SIDE * t.j.each, (int)t.depth);
+	bool plain = !k->reduce.n && !k->scan.n && !f->serial && !f->sort && !f->in_place &&
+		f->kernel->nsrc == 1 && !val_get(f->kernel->arg, "slice");
+	if (takes_tiles(&t, k))
+		list = choose_tiles_of(use, &t, rule);
+	else if (plain)
+		list = choose_blocks(use, &t, rule);
+	vec_free(&t.list);
 	return list;
 }

@@ -440,11 +440,21 @@ static int open_rows(Lowering *l, Scope **last)
 	return 1;
 }
 
+/* The ranges of set in the order of the plan; returns how many. */
+static int ordered(const Plan *p, uint64_t set, int *range)
+{
+	int n = 0;
+	for (int i = 0; i < p->norder; i++)
+		if (set >> p->order[i] & 1)
+			range[n++] = p->order[i];
+	return n;
+}
+
 /* Ranges that are groups have their values in the scope of the group, those that are items in one
  * within. */
 static int open_members(Lowering *l, Scope **last)
 {
-	int range[MAX_RANGES], n = ranges_in(l->plan.groups, range);
+	int range[MAX_RANGES], n = ordered(&l->plan, l->plan.groups, range);
 	Scope *s = l->shared = l->top;
 	UOp *groups = flat_size(l, range, n);
 	unflatten(l, s, range, n, special("gidx", 0, groups));
@@ -453,7 +463,7 @@ static int open_members(Lowering *l, Scope **last)
 	l->local = VARR(val_int(l->plan.items));
 	l->lidx = special("lidx", 0, ix_const(l->plan.items));
 	s = chain(s, scope_new(l, s, l->plan.members, NULL));
-	n = ranges_in(l->plan.members, range);
+	n = ordered(&l->plan, l->plan.members, range);
 	unflatten(l, s, range, n, l->lidx);
 	return open_plain(l, s, last);
 }
