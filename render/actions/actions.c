@@ -330,7 +330,7 @@ static void read_action(Plan *p, const Facts *f, const Val *a)
 	row->read(p, f, a);
 }
 
-void plan_read(Plan *p, const Facts *f)
+void plan_parse(Plan *p, const Facts *f)
 {
 	*p = (Plan){0};
 	plan_order(p, f);
@@ -338,6 +338,11 @@ void plan_read(Plan *p, const Facts *f)
 	list = list ? list : val_get(f->kernel->arg, "actions");
 	for (size_t i = 0; list && list->kind == VAL_ARRAY && i < list->n; i++)
 		read_action(p, f, list->a[i]);
+}
+
+void plan_read(Plan *p, const Facts *f)
+{
+	plan_parse(p, f);
 	const char *why = plan_misfit(p, f);
 	if (why)
 		die(MALFORMED, "node %u KERNEL: its actions do not fit it: %s", f->kernel->id, why);

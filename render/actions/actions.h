@@ -155,7 +155,8 @@ UOp *value_named(const Facts *f, const Val *name);
 
 /* The actions that --opt gives a kernel of this name, in the form of its arg, or NULL. */
 const Val *plan_given(const char *opt, const UOp *kernel);
-/* Reads the actions of the kernel's arg; dies with MALFORMED when they do not fit the kernel. */
+/* Reads the actions of the kernel's arg; plan_read dies with MALFORMED when they do not fit it. */
+void plan_parse(Plan *p, const Facts *f);
 void plan_read(Plan *p, const Facts *f);
 /* The kernel's arg with the plan's actions. */
 const Val *plan_write(const Plan *p, const Facts *f);

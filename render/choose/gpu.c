@@ -12,12 +12,14 @@
 #include "target/target.h"
 #include "choose/choose.h"
 
-enum { BLOCK = 32 };
-enum { SIDE = 16, MOST_EACH = 8, TOGETHER = 4, DEPTH = 16, GROUPS = 64, FOLD_LEAST = 8, PAD = 4 };
+enum { BLOCK = 32, BLOCK_ROWS = 8 };
+enum { SIDE = 16, SIDE_LEAST = 8, MOST_EACH = 8, TOGETHER = 4, DEPTH = 16 };
+enum { GROUPS = 64, FOLD_LEAST = 8, PAD = 4 };
 
 /* A range whose pieces are groups, items of one, and elements of an item. */
 typedef struct {
 	int r, each;            /* elements of an item */
+	int items;              /* along it, in a group */
 	const char *group, *item, *tile[2];     /* paths of its pieces */
 	int size[2], ntiles;
 } Side;
@@ -49,7 +51,7 @@ static int longest(const GpuTiles *t, Role role)
 static int contiguous_side(const GpuTiles *t)
 {
 	for (int r = 0; r < t->f->nrange; r++)
-		if (t->f->out >> r & 1 && most_size(t->f, r) >= SIDE &&
+		if (t->f->out >> r & 1 && most_size(t->f, r) >= SIDE_LEAST &&
 			(role_of(t, r) == ROLE_ROW || role_of(t, r) == ROLE_COLUMN) &&
 			movement_of(t->f, t->f->kernel->src[0], r) == NEXT)
 			return r;
@@ -66,8 +68,8 @@ static bool find_ranges(GpuTiles *t, const UOp *fold)
 	for (int r = 0; r < t->f->nrange; r++)
 		if (bound >> r & 1 && (t->k < 0 || most_size(t->f, r) > most_size(t->f, t->k)))
 			t->k = r;
-	return t->i.r >= 0 && t->k >= 0 && most_size(t->f, t->i.r) >= SIDE &&
-		most_size(t->f, t->j.r) >= SIDE && count_of(t->f, bound) >= FOLD_LEAST;
+	return t->i.r >= 0 && t->k >= 0 && most_size(t->f, t->i.r) >= SIDE_LEAST &&
+		most_size(t->f, t->j.r) >= SIDE_LEAST && count_of(t->f, bound) >= FOLD_LEAST;
 }
 
 static int64_t ceil_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -76,8 +78,8 @@ static int64_t groups_of(const GpuTiles *t)
 {
 	uint64_t sides = 1ull << t->i.r | 1ull << t->j.r;
 	return count_of(t->f, t->f->out & ~sides) *
-		ceil_of(most_size(t->f, t->i.r), SIDE * t->i.each) *
-		ceil_of(most_size(t->f, t->j.r), SIDE * t->j.each);
+		ceil_of(most_size(t->f, t->i.r), t->i.items * t->i.each) *
+		ceil_of(most_size(t->f, t->j.r), t->j.items * t->j.each);
 }
 
 /* The largest tiles that leave enough groups, and that the ranges fill. */
@@ -86,7 +88,8 @@ static void find_sizes(GpuTiles *t)
 	Side *side[] = {&t->i, &t->j};
 	for (int s = 0; s < 2; s++) {
 		side[s]->each = MOST_EACH;
-		while (SIDE * side[s]->each > most_size(t->f, side[s]->r))
+		side[s]->items = most_size(t->f, side[s]->r) < SIDE ? SIDE_LEAST : SIDE;
+		while (side[s]->items * side[s]->each > most_size(t->f, side[s]->r))
 			side[s]->each /= 2;
 	}
 	while (groups_of(t) < GROUPS && t->i.each * t->j.each > TOGETHER)
@@ -111,10 +114,10 @@ static void split(GpuTiles *t, const char *path, int64_t n, const char **outer, 
 
 static void split_side(GpuTiles *t, Side *s, int together)
 {
-	split(t, arena_printf("%d", axis_of(t->f, s->r)), SIDE * s->each, &s->group, &s->item);
+	split(t, arena_printf("%d", axis_of(t->f, s->r)), s->items * s->each, &s->group, &s->item);
 	if (s->each > together) {
 		s->size[0] = s->each / together;
-		split(t, s->item, SIDE * together, &s->tile[s->ntiles++], &s->item);
+		split(t, s->item, s->items * together, &s->tile[s->ntiles++], &s->item);
 	}
 	int n = s->each > together ? together : s->each;
 	if (n > 1) {
@@ -246,10 +249,11 @@ static int64_t stage_load(GpuTiles *t, const Facts *f, const Rewriting *w, const
 	add_side(&v, s);
 	vec_push(&t->list, val_array(v.n, v.at));
 	vec_free(&v);
-	bool across = movement_of(f, load, __builtin_ctzll(k)) == NEXT;
+	int64_t depth = count_of(f, k);
+	bool across = movement_of(f, load, __builtin_ctzll(k)) == NEXT && !(depth & (depth - 1));
 	if (across)
 		act(t, "pad", name, val_int(PAD), NULL);
-	return (SIDE * s->each + across * PAD) * count_of(f, k) * dtype_size(load->dtype);
+	return (s->items * s->each + across * PAD) * depth * dtype_size(load->dtype);
 }
 
 /* Stages what the items of a group share; returns how many bytes that takes. */
@@ -266,23 +270,33 @@ static int64_t stage_shared_loads(GpuTiles *t, const Facts *f, const Rewriting *
 	return bytes;
 }
 
+/* The kernel as the list so far rewrites it. */
+static UOp *with_list(const GpuTiles *t, const KernelUse *use, Rewriting *w)
+{
+	const Val *list = val_array(t->list.n, t->list.at);
+	UOp *kernel = node_like(use->kernel, use->kernel->nsrc, use->kernel->src,
+		val_set(use->kernel->arg, "actions", list));
+	return kernel_rewritten(&(KernelUse){kernel, use->call, use->alias}, w);
+}
+
 /* The list of splits goes on with the order, the kinds and the values that `stage` chooses in the
- * kernel as the splits leave it; returns the bytes of these. */
-static int64_t with_stages(GpuTiles *t, const KernelUse *use,
+ * kernel as the splits leave it. False when it chooses none, they take too much memory, or the list
+ * does not fit the kernel. */
+static bool with_stages(GpuTiles *t, const KernelUse *use,
 	int64_t (*stage)(GpuTiles *, const Facts *, const Rewriting *))
 {
 	Facts f;
 	Rewriting w;
-	UOp *kernel = use->kernel;
-	kernel = node_like(kernel, kernel->nsrc, kernel->src,
-		val_set(kernel->arg, "actions", val_array(t->list.n, t->list.at)));
-	kernel = kernel_rewritten(&(KernelUse){kernel, use->call, use->alias}, &w);
+	Plan p;
+	facts_find(&f, with_list(t, use, &w), use->alias);
 	order_all(t);
 	kinds_all(t);
-	facts_find(&f, kernel, use->alias);
 	int64_t bytes = stage(t, &f, &w);
+	facts_find(&f, with_list(t, use, &w), use->alias);
+	plan_parse(&p, &f);
+	bool fits = bytes && bytes <= 2 * target->local && !plan_misfit(&p, &f);
 	facts_find(&f, use->kernel, use->alias);
-	return bytes;
+	return fits;
 }
 
 /* ---- elements from one order to another */
@@ -336,13 +350,13 @@ static const Val *choose_blocks(const KernelUse *use, GpuTiles *t, const char **
 	if (t->i.r < 0)
 		return NULL;
 	split(t, arena_printf("%d", axis_of(f, t->i.r)), BLOCK, &t->i.group, &t->i.item);
-	split(t, t->i.item, BLOCK / 8, &t->i.item, &t->i.tile[0]);
-	t->i.size[t->i.ntiles++] = BLOCK / 8;
+	split(t, t->i.item, BLOCK / BLOCK_ROWS, &t->i.item, &t->i.tile[0]);
+	t->i.size[t->i.ntiles++] = BLOCK / BLOCK_ROWS;
 	split(t, arena_printf("%d", axis_of(f, t->j.r)), BLOCK, &t->j.group, &t->j.item);
-	int64_t bytes = with_stages(t, use, stage_across);
+	bool fits = with_stages(t, use, stage_across);
 	*rule = arena_printf("loads along r%d, stores along r%d: blocks of %d x %d in the group's "
 		"memory", axis_of(f, t->i.r), axis_of(f, t->j.r), BLOCK, BLOCK);
-	return bytes && bytes <= 2 * target->local ? val_array(t->list.n, t->list.at) : NULL;
+	return fits ? val_array(t->list.n, t->list.at) : NULL;
 }
 
 /* ---- the choice */
@@ -365,11 +379,11 @@ static const Val *choose_tiles_of(const KernelUse *use, GpuTiles *t, const char 
 			.j.r = t->j.r};
 		find_sizes(t);
 		split_all(t);
-		int64_t bytes = with_stages(t, use, stage_shared_loads);
+		bool fits = with_stages(t, use, stage_shared_loads);
 		*rule = arena_printf("a contraction: %lld groups (%d are enough) of %d x %d, "
 			"%d of a reduction in the group's memory", (long long)groups_of(t), GROUPS,
-			SIDE * t->i.each, SIDE * t->j.each, (int)depth);
-		if (bytes && bytes <= 2 * target->local)
+			t->i.items * t->i.each, t->j.items * t->j.each, (int)depth);
+		if (fits)
 			return val_array(t->list.n, t->list.at);
 		vec_free(&t->list);
 	}
