@@ -42,13 +42,14 @@ typedef struct { const Swaps *w; const UOp *call; } Loaded;
 static Extent extent_of_data(const UOp *buffer)
 {
 	const Val *data = val_get(buffer->arg, "data");
-	int64_t v, size = dtype_size(buffer->dtype);
+	int64_t v, element, size = dtype_size(buffer->dtype);
 	Extent e = {INT64_MAX, INT64_MIN};
 	if (!buffer_is(buffer, "const") || !dtype_int(buffer->dtype) || !data ||
 		data->kind != VAL_BIN || (int64_t)data->n < size)
 		return (Extent){INT64_MIN, INT64_MAX};
 	for (int64_t at = 0; at + size <= (int64_t)data->n; at += size) {
-		interp_cast(DT_I64, &v, buffer->dtype, data->s + at, 1);
+		memcpy(&element, data->s + at, (size_t)size);
+		interp_cast(DT_I64, &v, buffer->dtype, &element, 1);
 		e.lo = v < e.lo ? v : e.lo;
 		e.hi = v > e.hi ? v : e.hi;
 	}

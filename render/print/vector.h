@@ -114,7 +114,7 @@ const char *lanewise_fn(Printer *p, const char *fn, DType to, DType d, int nsrc)
 /* idiv, mod, floordiv or floormod of integers of up to 32 bits */
 const char *divide_fn(Printer *p, const char *what, DType d);
 const char *threefry_fn(Printer *p);
-/* the function (a, b, c) of a DOT: c + the sum of products of the narrow integers in a and b */
+/* dotu8i8_i32x16(a, b, c): c + the sums of products of the narrow integers in a and b */
 const char *dot_fn(Printer *p, Op op);
 
 /* ---- vector_casts.c */
