@@ -5,11 +5,14 @@
  * Where n does not divide N, the iterations beyond N are
  *   guard     not executed: a STORE, and each LOAD whose place moves with r, get the gate
  *             r1*n + r2 < N; a reduction folds its identity there, since a gated LOAD's 0 would be
- *             wrong for MAX, for MUL and for what is computed from it
+ *             wrong for MAX, for MUL and for most of what is computed from it; a sum of
+ *             products of such LOADs needs none
  *   overlap   none: the last n begin at N - n. For output ranges whose stores may be repeated, and
  *             whose outer piece stands outside: it says which items write the same */
 #include "actions/actions.h"
+#include <math.h>
 
+enum { MOST_FACTORS = 8 };
 typedef enum { GUARD, OVERLAP } Tail;
 typedef struct {
 	Facts f;
@@ -108,6 +111,30 @@ static UOp *both(UOp *gate, UOp *with)
 	return gate ? NODE(OP_AND, DT_BOOL, VNIL, gate, with) : with;
 }
 
+static bool is_finite(const UOp *u)
+{
+	double v = u->op != OP_CONST ? NAN : u->arg->kind == VAL_FLOAT ? u->arg->f : 0;
+	return isfinite(v);
+}
+
+/* Is u 0 where the gate does not hold, since the loads that move with the range are? A factor that
+ * does not move may be infinite. */
+static bool vanishes(const Split *s, UOp *u, int depth)
+{
+	UOp *const *a = u->src;
+	if (u->op == OP_LOAD)
+		return moves(s, a[0]);
+	if (depth > MOST_FACTORS || (u->op != OP_MUL && u->op != OP_CAST && u->op != OP_ADD))
+		return false;
+	bool first = vanishes(s, a[0], depth + 1);
+	if (u->op == OP_CAST)
+		return first;
+	bool second = vanishes(s, a[1], depth + 1);
+	bool any = u->op == OP_MUL && (!dtype_float(u->dtype) ? first || second :
+		(first && is_finite(a[1])) || (second && is_finite(a[0])));
+	return (first && second) || any;
+}
+
 /* The gate where it is needed, in terms of the range itself. */
 static UOp *gated(UOp *u, void *ctx)
 {
@@ -120,7 +147,8 @@ static UOp *gated(UOp *u, void *ctx)
 		return node_new(u->op, u->dtype, at + 1, src, u->arg);
 	}
 	for (uint32_t i = 1; u->op == OP_RREDUCE && i < u->nsrc; i++)
-		if (u->src[i] == s->range) {
+		if (u->src[i] == s->range &&
+			!(val_is_str(u->arg, "ADD") && vanishes(s, u->src[0], 0))) {
 			UOp *identity = const_identity(op_find(u->arg->s), u->dtype);
 			src[0] = NODE(OP_WHERE, u->dtype, VNIL, s->gate, u->src[0], identity);
 			return node_with(u, src);
