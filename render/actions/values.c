@@ -7,6 +7,8 @@
 #include "actions/actions.h"
 #include <stdlib.h>
 
+enum { TRIED = 1000 };   /* names that are compared with one that there is not */
+
 /* What is known of the nodes of f->all: whether each is a value, and the least slot of the buffers
  * that it is made of. */
 typedef struct { bool is; int slot; } Value;
@@ -84,18 +86,28 @@ const char *value_name(const Facts *f, const UOp *u)
 	return name;
 }
 
+static _Noreturn void refuse(const Facts *f, const Value *v, const Val *name)
+{
+	Nearest near = {.word = name->kind == VAL_STR ? name->s : ""};
+	for (size_t i = 0; i < f->all.n && i < TRIED; i++)
+		nearest_try(&near, name_of(f, v, i));
+	die(MALFORMED, "node %u KERNEL: no value is called '%.60s'%s", f->kernel->id, near.word,
+		nearest_hint(&near));
+}
+
 UOp *value_named(const Facts *f, const Val *name)
 {
 	Value *v = values_of(f);
-	Nearest near = {.word = name->kind == VAL_STR ? name->s : ""};
+	const char *dot = name->kind == VAL_STR ? strchr(name->s, '.') : NULL;
+	size_t n = dot ? dot - name->s : 0;
 	for (size_t i = 0; i < f->all.n; i++) {
-		const char *is = name_of(f, v, i);
-		if (val_is_str(name, is)) {
-			free(v);
-			return f->all.at[i];
-		}
-		nearest_try(&near, is);
+		UOp *u = f->all.at[i];
+		const char *op = op_name(u->op);
+		if (!n || strlen(op) != n || strncmp(op, name->s, n) ||
+			strcmp(name_of(f, v, i), name->s))
+			continue;
+		free(v);
+		return u;
 	}
-	die(MALFORMED, "node %u KERNEL: no value is called '%.60s'%s", f->kernel->id, near.word,
-		nearest_hint(&near));
+	refuse(f, v, name);
 }

@@ -1,4 +1,4 @@
-/* Lists of actions for a GPU: a contraction's tiles.
+/* Lists of actions for a GPU: a contraction's tiles, and blocks of what changes its order.
  *
  *     y[i,j] = Σk a[i,k]*b[k,j]     groups of 128×128 elements, 16×16 items of 8×8 each
  *
@@ -291,10 +291,14 @@ static bool with_stages(GpuTiles *t, const KernelUse *use,
 	facts_find(&f, with_list(t, use, &w), use->alias);
 	order_all(t);
 	kinds_all(t);
+	size_t before = t->list.n;
 	int64_t bytes = stage(t, &f, &w);
-	facts_find(&f, with_list(t, use, &w), use->alias);
-	plan_parse(&p, &f);
-	bool fits = bytes && bytes <= 2 * target->local && !plan_misfit(&p, &f);
+	bool fits = bytes && bytes <= 2 * target->local && t->list.n - before <= MAX_STAGED;
+	if (fits) {
+		facts_find(&f, with_list(t, use, &w), use->alias);
+		plan_parse(&p, &f);
+		fits = !plan_misfit(&p, &f);
+	}
 	facts_find(&f, use->kernel, use->alias);
 	return fits;
 }
@@ -374,7 +378,11 @@ static bool takes_tiles(GpuTiles *t, const Folds *k)
 
 static const Val *choose_tiles_of(const KernelUse *use, GpuTiles *t, const char **rule)
 {
+	int64_t most = most_size(t->f, t->k);
+	bool open = least_size(t->f, t->k) != most;
 	for (int64_t depth = DEPTH; depth >= 4; depth /= 2) {
+		if (open && most < depth)
+			continue;
 		*t = (GpuTiles){.f = t->f, .c = t->c, .depth = depth, .k = t->k, .i.r = t->i.r,
 			.j.r = t->j.r};
 		find_sizes(t);
