@@ -477,7 +477,7 @@ def kind(l):
     for a, n in tiles:
         l.tiles[a] = n
         l.add("tile", a, n, 1)
-    for u in [u for u in l.k.all if u.op in VALUES and u in l.k.values and l.r.random() < 0.3]:
+    for u in [u for u in l.k.all if u.op in VALUES and u in l.k.values and u.op == "LOAD" and l.r.random() < 0.4]:
         over = [a for a in u.free if a not in groups and (l.k.size[a][1] <= 8 or l.r.random() < 0.3)]
         l.r.shuffle(over)
         if over and u.free <= set(l.k.size):

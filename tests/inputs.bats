@@ -155,7 +155,7 @@ weights() {
 
 # the paths of files in a document
 paths() { tool show "$1" | grep -o 'file: \["[^"]*"' | cut -d'"' -f2; }
-path_bytes() { "$PYTHON" -c 'import re, sys; print(*re.findall(rb"[./a-z]*w.npy", open(sys.argv[1], "rb").read()))' "$1"; }
+path_bytes() { python3 -c 'import re, sys; print(*re.findall(rb"[./a-z]*w.npy", open(sys.argv[1], "rb").read()))' "$1"; }
 
 @test "paths are relative to the document, which can be moved with its files" {
 	mkdir -p at/data at/out/deep
