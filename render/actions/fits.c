@@ -39,7 +39,9 @@ static bool order_has_all(const Plan *p, const Facts *f)
 		f->kernel->nsrc == 1 && set == (f->out & ~bit_of(f->sort->src[1]));
 }
 
-/* Serial ranges keep the kernel's order, a scan's range inside all others that it depends on. */
+/* Serial ranges keep the kernel's order, a scan's range inside all others that it depends on. Where
+ * a range stands inside of the scan's, there are no lanes of one that the scan depends on: these
+ * would be inside of that too. */
 static bool order_keeps(const Plan *p, const Facts *f)
 {
 	for (int i = 1, last = -1; i <= p->norder; i++) {
@@ -56,7 +58,7 @@ static bool order_keeps(const Plan *p, const Facts *f)
 			continue;
 		int at = place_in_order(p, __builtin_ctzll(bit_of(u->src[1])));
 		for (int k = at + 1; k < p->norder; k++)
-			if (free_of(u) >> p->order[k] & 1)
+			if (free_of(u) >> p->order[k] & 1 || free_of(u) & tiled_ranges(p))
 				return false;
 	}
 	return true;

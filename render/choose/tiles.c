@@ -515,13 +515,19 @@ static const char *tile_heavy(Tiling *t)
 /* A scan runs along its range for a tile of the elements beside it at once, each with an
  * accumulator in registers or in the cache; threads share the tiles, of which there are enough.
  * Where contiguous elements depend on one another it takes several rows, so that no addition waits
- * for the one before. */
+ * for the one before. A range within the scan's loop, on which it does not depend, leaves no room
+ * for lanes. */
 static void tile_scan(Tiling *t)
 {
 	Plan *p = t->p;
 	int outside = 0;
 	while (outside < p->norder && !(t->f->serial >> p->order[outside] & 1))
 		outside++;
+	for (int i = outside; i < p->norder; i++)
+		if (!(t->f->serial >> p->order[i] & 1)) {
+			choose_items(t, outside);
+			return;
+		}
 	t->v = find_vector(t);
 	bool apart = t->v < 0 || t->f->serial >> t->v & 1 || least_size(t->f, t->v) < t->lanes;
 	for (uint32_t i = 0; i < t->f->kernel->nsrc && !apart; i++)
