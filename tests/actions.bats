@@ -53,9 +53,16 @@ drawn() {
 		fails 4 tool lower --opt "r_*: $list" m.mp || { echo "$list"; return 1; }
 	done
 	for list in 'bind 64 2' 'bind 3 0' 'bind 0 0' 'group 64 2' 'tile 0 2 1' 'grid 1' 'bind 64 0 1; tile 1 2 1' 'group 2048 0' \
-		'kind 0 item' 'kind 2 group' 'kind 0 vector' 'kind 0 group; tile 0 2 1' 'kind 0 group; kind 0 item' 'split 1 11; kind 1.1 item'; do
+		'kind 0 item' 'kind 2 group' 'kind 0 vector' 'kind 0 group; tile 0 2 1' 'kind 0 group; kind 0 item' 'kind 0 unroll' 'kind 1 unroll; tile 1 2 1' 'split 1 11; kind 1.1 item'; do
 		fails 4 tool lower -t opencl --opt "r_*: $list" m.mp || { echo "$list"; return 1; }
 	done
+}
+
+@test "actions: what a list writes out is bounded" {
+	printf 'input a f32[64, 3000000]\noutput y = sum(a, axis=1)\n' | tool trace | tool fuse > m.mp
+	fails 4 tool lower -t opencl --opt 'r_*: kind 0 item; kind 1 unroll' m.mp
+	fails 4 tool lower -t opencl --opt 'r_*: split 1 10000; kind 0 item; kind 1.1 unroll' m.mp
+	ok tool lower -t opencl --opt 'r_*: split 1 16; kind 0 item; kind 1.1 unroll' m.mp
 }
 
 @test "actions: serial loops stay in order" {

@@ -342,6 +342,19 @@ static bool items_fit(const Plan *p, const Facts *f)
 		!(p->bound & ~(f->out & ~f->serial));
 }
 
+/* What is written out is bounded: as many copies of a body as these ranges and the elements of
+ * tiles have together. */
+static bool unrolled_fits(const Plan *p, const Facts *f)
+{
+	enum { MOST = 1 << 13 };
+	int64_t copies = count_of(f, p->unrolled);
+	for (int i = 0; i < p->nlanes; i++)
+		if (!mul_ok(copies, tile_size(p, p->lanes[i]), &copies))
+			return false;
+	return !p->unrolled || (least_of(f, p->unrolled) == count_of(f, p->unrolled) &&
+		!(p->unrolled & (p->bound | tiled_ranges(p))) && copies <= MOST);
+}
+
 static bool partial_fits(const Plan *p, const Facts *f) { return !(p->partial & (p->partial - 1)); }
 
 const char *plan_misfit(const Plan *p, const Facts *f)
@@ -355,6 +368,9 @@ const char *plan_misfit(const Plan *p, const Facts *f)
 		{overlaps_fit,
 			"of pieces that overlap the outer has no tile and stands outside, "
 			"the inner is not in the grid, and no GPU's items share them"},
+		{unrolled_fits,
+			"what is written out has no known size, another kind or a tile, or is "
+			"more than 8192 copies with the elements of its tiles"},
 		{partial_fits, "partial accumulators are a power of two"},
 		{items_fit, "its items are not those of a GPU's grid"},
 		{tiles_fit,

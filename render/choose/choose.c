@@ -1,72 +1,10 @@
 /* What to do to each kernel, chosen by its facts and written into its arg (actions/actions.c). A
- * kernel that brings a list of its own (a replay, a search) keeps it. This file orders the loops
- * and lays out the grid of a GPU; tiles.c chooses a CPU's tiles. */
+ * kernel that brings a list of its own (a replay, a search) keeps it. This file orders the loops;
+ * tiles.c chooses a CPU's tiles, gpu.c the lists and grids of a GPU. */
 #include "document/document.h"
 #include "target/target.h"
 #include "choose/choose.h"
 #include <stdlib.h>
-
-enum { FEW = 4096, GROUP_LEAST = 64 };
-
-/* ---- GPU: items or groups */
-
-static int64_t greatest_reduction(const Facts *f, const Folds *k)
-{
-	int64_t most = 0;
-	for (size_t i = 0; i < k->reduce.n; i++) {
-		int64_t n = count_of(f, bound_of(k->reduce.at[i]));
-		most = n > most ? n : most;
-	}
-	return most;
-}
-
-/* the ranges on which every reduction depends as much as on any other: the rows */
-static uint64_t row_ranges(const Facts *f, const Folds *k)
-{
-	uint64_t set = 0;
-	int most = 0;
-	for (int r = 0; r < f->nrange; r++)
-		most = k->weight[r] > most ? k->weight[r] : most;
-	for (int r = 0; r < f->nrange && most; r++)
-		if (k->weight[r] == most && f->out >> r & 1)
-			set |= 1ull << r;
-	return set;
-}
-
-/* Do all of the costliest reductions depend on every output range? Then items are better than
- * groups. */
-static bool even_work(const Facts *f, const Folds *k, uint64_t free)
-{
-	int64_t most = greatest_reduction(f, k);
-	for (size_t i = 0; i < k->reduce.n; i++) {
-		uint64_t missing = free & ~free_of(k->reduce.at[i]);
-		if (count_of(f, bound_of(k->reduce.at[i])) * 4 >= most && count_of(f, missing) > 1)
-			return false;
-	}
-	return true;
-}
-
-/* Returns the rule, as choose_tiles does. */
-static const char *choose_grid(Plan *p, const Facts *f, const Folds *k)
-{
-	uint64_t free = f->out & ~f->serial;
-	p->mode = PLAN_ITEMS;
-	p->items = target->group;
-	p->bound = free;
-	if (!k->reduce.n || k->scan.n || f->serial)
-		return arena_printf("%lld places%s", (long long)count_of(f, free),
-			f->serial ? ", each with what runs in order" : ", no reduction");
-	bool even = even_work(f, k, free);
-	int64_t most = greatest_reduction(f, k);
-	if (most < GROUP_LEAST || (even && count_of(f, free) >= FEW))
-		return arena_printf("%lld places (%d are enough for items), reductions of %lld "
-			"(a group takes %d)", (long long)count_of(f, free), FEW, (long long)most,
-			GROUP_LEAST);
-	p->mode = PLAN_GROUP;
-	p->bound = even ? free : row_ranges(f, k);
-	return arena_printf("a reduction of %lld (a group takes %d) for each of %lld rows",
-		(long long)most, GROUP_LEAST, (long long)count_of(f, p->bound));
-}
 
 /* ---- the pass */
 

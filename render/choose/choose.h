@@ -9,6 +9,9 @@ const char *choose_tiles(Plan *p, const Facts *f, const Folds *k);
 /* gpu.c: the list of actions for a GPU and a kernel whose work is a contraction, and the rule by
  * which it was chosen; NULL for any other. */
 const Val *choose_gpu(const KernelUse *use, const Facts *f, const Folds *k, const char **rule);
+/* A work item for each element, or a group for each row, where choose_gpu has no list. Returns
+ * the rule. */
+const char *choose_grid(Plan *p, const Facts *f, const Folds *k);
 /* transposes.c: tiles for a kernel that moves elements from one order to another, v being the range
  * in vectors; false when no load calls for them. */
 bool choose_transposes(Plan *p, const Facts *f, int v, int lanes);
