@@ -7,6 +7,7 @@
 #include "target/target.h"
 #include "choose/choose.h"
 #include "layout/layout.h"
+#include "tuned/tuned.h"
 
 /* A CUSTOM is not lowered, but it is compiled for the same processor, so its arg names that too. */
 static UOp *custom_marched(UOp *custom, const UOp *call)
@@ -28,6 +29,9 @@ static const Option options[] = {
 	{0, "opt", "LIST",
 		"'NAME*: tile 0 8 1; tile 1 3 16; grid 2': actions for kernels of that name",
 		&lower_opt.actions},
+	{0, "tuned", "FILE", "actions that tune has found, from its database", &lower_opt.tuned},
+	{0, "machine", "NAME", "those for another processor than this machine's",
+		&lower_opt.machine},
 	{0, "explain", NULL, "print on standard error what was done to each kernel",
 		&lower_opt.explain},
 	{0, "reasons", NULL, "leave it in the document, for why: what chose its actions",
@@ -52,6 +56,15 @@ static const Pass passes[] = {
 	{0},
 };
 
+/* Before the walls. */
+static void tuned(void)
+{
+	if (!lower_opt.tuned)
+		return;
+	tuned_read(lower_opt.tuned);
+	tuned_device();
+}
+
 int main(int argc, char **argv)
 {
 	static const Stage stage = {
@@ -64,6 +77,7 @@ int main(int argc, char **argv)
 		.level_out = LV_LOOPS,
 		.passes = passes,
 		.help = actions_help,
+		.workers = tuned,
 	};
 	return stage_main(&stage, argc, argv);
 }

@@ -22,6 +22,8 @@ typedef struct {
 	bool gpu, f64, fixed;
 	int lanes, vector, registers, group, dims;
 	int64_t local;
+	int cores, ops, loads, latency, clock, start, read[4];
+	int64_t cache[3];
 	const char *lacks, *swaps, *flags;
 } TargetRow;
 
@@ -61,6 +63,14 @@ static const Target *from_row(const TargetRow *r)
 	t->group = r->group;
 	t->dims = r->dims;
 	t->local = r->local;
+	t->cores = r->cores;
+	t->ops = r->ops;
+	t->loads = r->loads;
+	t->latency = r->latency;
+	t->clock = r->clock;
+	t->start = r->start;
+	memcpy(t->cache, r->cache, sizeof t->cache);
+	memcpy(t->read, r->read, sizeof t->read);
 	set_ops(t->lacks, t, "lacks", r->lacks ? r->lacks : "");
 	set_ops(t->swaps, t, "swaps", r->swaps ? r->swaps : "");
 	snprintf(t->flags, sizeof t->flags, "%s", r->flags ? r->flags : "");

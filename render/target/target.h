@@ -18,6 +18,14 @@ typedef struct {
 	bool f64;               /* has doubles */
 	uint64_t lacks[2];      /* bit of each Op that its language has no spelling for */
 	uint64_t swaps[2];      /* of each Op that a contraction becomes (actions/swap.c) */
+	/* CPU: cores; vector operations and loads that begin in a cycle; cycles from the start of
+	 * an operation to its result; cycles in a microsecond; nanoseconds until other threads
+	 * share a loop */
+	int cores, ops, loads, latency, clock, start;
+	/* bytes of the caches, of the nearest first (0: there is none); bytes that a core reads of
+	 * each, and of memory, in a nanosecond */
+	int64_t cache[3];
+	int read[4];
 	char flags[256];        /* options for its compiler */
 	char march[32];         /* the processor to compile for; "": the machine's own */
 } Target;
@@ -36,6 +44,7 @@ static inline bool target_swaps(const Target *t, Op op) { return t->swaps[op / 6
 typedef struct {
 	const char *target, *processor;         /* -t, --march */
 	const char *actions;                    /* --opt: "NAME*: action; action", or NULL */
+	const char *tuned, *machine;            /* --tuned, --machine, or NULL */
 	bool explain, reasons, strict;
 } LowerOptions;
 extern LowerOptions lower_opt;
