@@ -228,7 +228,7 @@ exports: all build/venv/testing
 # figures against peers, which are installed for it, those that can be; BENCH has options for bench.py.  Against the machine
 # alone: bench-quick
 build/venv/peers: build/venv/ready
-	@for p in scipy onnxruntime jax tinygrad "$(or $(TORCH),torch)"; do \
+	@for p in scipy onnxruntime openvino jax tinygrad "$(or $(TORCH),torch)"; do \
 		build/venv/bin/pip install -q $$p || echo "left out: $$p" >&2; done
 	@touch $@
 bench: all build/venv/peers

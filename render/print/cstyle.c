@@ -271,7 +271,7 @@ static void print_specials(Printer *p, const Nodes *all)
 		const char *name = map_get(&p->used, PKEY(u->arg));
 		if (!name) {
 			name = name_unique(&p->used, s);
-			print_line(p, "const %s %s = %s;", type(p, DT_I64), name,
+			print_line(p, "const %s %s = %s;", value_type(p, u), name,
 				group ? p->d->group_id[d] : p->d->item_id[d]);
 		}
 		name_put(p, u, name);

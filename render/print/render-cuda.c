@@ -25,6 +25,7 @@ static const Dialect cuda = {
 	.function = {"%sf", "%s"},
 	.mulacc = {"\treturn fmaf(a, b, c);\n", "\treturn fma(a, b, c);\n"},
 	.i64_suffix = "LL",
+	.narrow = "int",
 };
 
 int main(int argc, char **argv) { return render_main(&cuda, argc, argv); }
