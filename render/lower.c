@@ -4,6 +4,7 @@
  *
  * passes[] gives their order. Vectors, tiles and threads of a CPU, items and groups of a GPU are
  * actions that choose/choose.c writes into a kernel's node and linearize.c carries out. */
+#include "io/io.h"
 #include "target/target.h"
 #include "choose/choose.h"
 #include "layout/layout.h"
@@ -22,6 +23,8 @@ static Graph *choose_target(Graph *g)
 	return *target->march ? customs_map(g, custom_marched) : g;
 }
 
+static bool measures;
+
 static const Option options[] = {
 	{'t', "target", "TARGET", "the target to lower for (default clang)", &lower_opt.target},
 	{0, "march", "CPU", "the processor to lower for: native (default), x86-64-v3, armv8-a …",
@@ -32,6 +35,10 @@ static const Option options[] = {
 	{0, "tuned", "FILE", "actions that tune has found, from its database", &lower_opt.tuned},
 	{0, "machine", "NAME", "those for another processor than this machine's",
 		&lower_opt.machine},
+	{0, "measure", NULL, "measure this machine's processor, print and keep its figures: no "
+		"document", &measures},
+	{0, "measured", NULL, "lower for the processor that was measured, not for the usual one",
+		&lower_opt.measured},
 	{0, "explain", NULL, "print on standard error what was done to each kernel",
 		&lower_opt.explain},
 	{0, "reasons", NULL, "leave it in the document, for why: what chose its actions",
@@ -59,10 +66,23 @@ static const Pass passes[] = {
 /* Before the walls. */
 static void tuned(void)
 {
+	target_remember();
 	if (!lower_opt.tuned)
 		return;
 	tuned_read(lower_opt.tuned);
 	tuned_device();
+}
+
+static int measure(void)
+{
+	Machine m = target_find(lower_opt.target)->machine;
+	Buf b = {0};
+
+	machine_measure(&m);
+	machine_keep(&m);
+	machine_print(&b, &m);
+	stream_put(NULL, b.s, b.n);
+	return stage_end();
 }
 
 int main(int argc, char **argv)
@@ -79,5 +99,12 @@ int main(int argc, char **argv)
 		.help = actions_help,
 		.workers = tuned,
 	};
+	/* without a document */
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--measure")) {
+			stage_begin(stage.name);
+			options_parse(&stage, argc, argv);
+			return measure();
+		}
 	return stage_main(&stage, argc, argv);
 }

@@ -35,9 +35,9 @@ static const Option options[] = {
 	{0, "again", NULL, "search kernels that are in the database too", &opt.again},
 	{'j', "jobs", "N", "run kernels with N threads (all cores)", &opt.jobs},
 	{0, "lap", "S", "how long candidates run side by side (0.15)", &opt.lap},
-	{0, "size", "NAME=INT", "a size variable's value for timing (64, or the nearest it may have)",
+	{0, "size", "NAME=INT", "a size's value for timing (64, or the nearest it may have)",
 		&opt.size, .many = true},
-	{0, "clocks", "LIST", "machines that measure: 'IN,OUT …', the endpoints of tune --measure",
+	{0, "clocks", "LIST", "machines that measure: 'IN,OUT …', endpoints of tune --measure",
 		&opt.clocks},
 	{0, "measure", NULL, "measure what another tune sends (-i IN -o OUT)", &opt.measure},
 	{0, "export", NULL, "print the database as text, and end", &opt.export},
@@ -46,6 +46,8 @@ static const Option options[] = {
 		&lower_opt.machine},
 	{0, "explain", NULL, "print on standard error what was found for each kernel",
 		&lower_opt.explain},
+	{0, "measured", NULL, "for the processor that lower --measure has measured",
+		&lower_opt.measured},
 	{0, "strict", NULL, "no rewrite that changes the arithmetic", &lower_opt.strict},
 	{0},
 };
@@ -248,6 +250,7 @@ static void workers(void)
 		sigaction(SIGINT, &action, NULL);
 	worker_offer(MEASURE, measure_worker);
 	worker_offer(PROPOSE, propose_worker);
+	target_remember();
 	tuned_device();
 	if (opt.db && !opt.measure)
 		tuned_open(opt.db);

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 static struct {
-	const char *target, *to, *n, *j, *bench, *seconds, *profile, *laps, *only, *keep, *dump, *device,
-		*function, *cc, *shuffle, *save, *load, *save_every, *until, *every;
+	const char *target, *to, *n, *j, *bench, *seconds, *profile, *laps, *only, *keep,
+		*dump, *device, *function, *cc, *shuffle, *save, *load, *save_every, *until, *every;
 	bool interpret, devices, numbered, cast, fast, range, nan, sandbox;
 	VEC(const char *) feed;
 	Bindings operands;

@@ -10,6 +10,7 @@
 #include "process/process.h"
 #include "target/target.h"
 #include <stdlib.h>
+#include <unistd.h>
 #if defined __x86_64__ || defined __i386__
 #include <cpuid.h>
 #elif defined __aarch64__ && defined __linux__
@@ -22,8 +23,7 @@ typedef struct {
 	bool gpu, f64, fixed;
 	int lanes, vector, registers, group, dims;
 	int64_t local;
-	int cores, ops, loads, latency, clock, start, read[4];
-	int64_t cache[3];
+	Machine machine;
 	const char *lacks, *swaps, *flags;
 } TargetRow;
 
@@ -34,6 +34,8 @@ static const TargetRow rows[] = {
 #undef TARGET
 #undef VARIANT
 };
+
+static const Machine usual = USUAL_MACHINE, usual_gpu = GPU_MACHINE;
 
 const Target *target;
 LowerOptions lower_opt = {.target = "clang", .processor = "native"};
@@ -50,6 +52,43 @@ static void set_ops(uint64_t *set, const Target *t, const char *key, const char 
 	}
 }
 
+/* The numbers of a machine: one, or several of them, by key. */
+static const struct { const char *key; size_t at; int n; bool wide; } figures[] = {
+#define FIGURE(KEY, N, WIDE) {#KEY, offsetof(Machine, KEY), N, WIDE}
+	FIGURE(cores, 1, false), FIGURE(warp, 1, false), FIGURE(ops, 1, false),
+	FIGURE(loads, 1, false), FIGURE(latency, 1, false), FIGURE(clock, 1, false),
+	FIGURE(start, 1, false), FIGURE(line, 1, false), FIGURE(page, 1, false),
+	FIGURE(copy, 1, false), FIGURE(spared, 1, false), FIGURE(cache, 3, true),
+	FIGURE(read, 4, false),
+#undef FIGURE
+};
+enum { FIGURES = sizeof figures / sizeof *figures };
+
+static int64_t figure_get(const Machine *m, int f, int k)
+{
+	const char *at = (const char *)m + figures[f].at;
+	return figures[f].wide ? ((const int64_t *)at)[k] : ((const int *)at)[k];
+}
+
+static void figure_put(Machine *m, int f, int k, int64_t v)
+{
+	char *at = (char *)m + figures[f].at;
+	if (figures[f].wide)
+		((int64_t *)at)[k] = v;
+	else
+		((int *)at)[k] = (int)v;
+}
+
+/* What a row does not say is as usual for its kind. */
+static void machine_fill(Target *t)
+{
+	for (int f = 0; f < FIGURES; f++)
+		for (int k = 0; k < figures[f].n; k++)
+			if (!figure_get(&t->machine, f, k))
+				figure_put(&t->machine, f, k,
+					figure_get(t->gpu ? &usual_gpu : &usual, f, k));
+}
+
 static const Target *from_row(const TargetRow *r)
 {
 	Target *t = xcalloc(1, sizeof *t);
@@ -63,14 +102,8 @@ static const Target *from_row(const TargetRow *r)
 	t->group = r->group;
 	t->dims = r->dims;
 	t->local = r->local;
-	t->cores = r->cores;
-	t->ops = r->ops;
-	t->loads = r->loads;
-	t->latency = r->latency;
-	t->clock = r->clock;
-	t->start = r->start;
-	memcpy(t->cache, r->cache, sizeof t->cache);
-	memcpy(t->read, r->read, sizeof t->read);
+	t->machine = r->machine;
+	machine_fill(t);
 	set_ops(t->lacks, t, "lacks", r->lacks ? r->lacks : "");
 	set_ops(t->swaps, t, "swaps", r->swaps ? r->swaps : "");
 	snprintf(t->flags, sizeof t->flags, "%s", r->flags ? r->flags : "");
@@ -87,8 +120,32 @@ static int64_t number(const Target *t, const char *key, const char *text, int64_
 	return v;
 }
 
+/* Every figure is a divisor of something, so none is 0. */
+static bool figure_set(Target *t, const char *key, const char *text)
+{
+	enum { MOST = 1 << 24 };
+	for (int f = 0; f < FIGURES; f++) {
+		char *end = (char *)text;
+		int64_t most = figures[f].wide ? (int64_t)MOST << 16 : MOST;
+		if (strcmp(key, figures[f].key))
+			continue;
+		for (int k = 0; k < figures[f].n; k++) {
+			long long v = strtoll(text = end, &end, 10);
+			if (end == text || v < 1 || v > most)
+				die(MALFORMED, "target %s: %s takes %d number%s from 1 to %lld",
+					t->name, key, figures[f].n, figures[f].n > 1 ? "s" : "",
+					(long long)most);
+			figure_put(&t->machine, f, k, v);
+		}
+		return true;
+	}
+	return false;
+}
+
 static void set_field(Target *t, const char *key, const char *text)
 {
+	if (figure_set(t, key, text))
+		return;
 	if (!strcmp(key, "gpu"))
 		t->gpu = number(t, key, text, 1);
 	else if (!strcmp(key, "f64"))
@@ -209,20 +266,26 @@ static const Target *with_march(const Target *t, const char *name)
 	return r;
 }
 
-static const Target *from_text(const char *name, char *text)
+static void set_lines(Target *t, char *text, const char *from)
 {
-	Target *t = xcalloc(1, sizeof *t);
-	snprintf(t->name, sizeof t->name, "%s", name);
-	t->f64 = true;
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 		char *colon = strchr(line, ':');
 		if (!colon)
-			die(MALFORMED, "render-%s --describe: a line is not \"key: value\"", name);
+			die(MALFORMED, "%s: a line is not \"key: value\"", from);
 		*colon = 0;
 		char *value = colon + 1 + strspn(colon + 1, " \t");
 		value[strcspn(value, "\r")] = 0;
 		set_field(t, line + strspn(line, " \t"), value);
 	}
+}
+
+static const Target *from_text(const char *name, char *text)
+{
+	Target *t = xcalloc(1, sizeof *t);
+	snprintf(t->name, sizeof t->name, "%s", name);
+	t->f64 = true;
+	set_lines(t, text, arena_printf("render-%s --describe", name));
+	machine_fill(t);
 	check(t);
 	return t;
 }
@@ -282,11 +345,54 @@ void target_print(Buf *out, const Target *t)
 		if (target_swaps(t, op))
 			buf_printf(out, " %s", op_name(op));
 	buf_printf(out, "\nflags: %s\n", t->flags);
+	machine_print(out, &t->machine);
+}
+
+void machine_print(Buf *out, const Machine *m)
+{
+	for (int f = 0; f < FIGURES; f++) {
+		buf_printf(out, "%s:", figures[f].key);
+		for (int k = 0; k < figures[f].n; k++)
+			buf_printf(out, " %lld", (long long)figure_get(m, f, k));
+		buf_printf(out, "\n");
+	}
+}
+
+/* ---- what was measured here */
+
+static char *remembered;
+
+void target_remember(void)
+{
+	const char *file = machine_file();
+	if (!lower_opt.measured)
+		return;
+	char text[1 << 12];
+	int fd = file ? own_open(file) : -1;
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
+	if (fd >= 0)
+		close(fd);
+	if (n < 0 || n == sizeof text)
+		die(FAILED, "--measured: nothing was measured yet, or %s is not your own file: run "
+			"lower --measure", file ? file : "the cache");
+	remembered = xstrndup(text, n);
+}
+
+/* t with the figures of this machine; a GPU's are none of its processor's. */
+static const Target *with_measured(const Target *t)
+{
+	if (!remembered || t->gpu || t->fixed)
+		return t;
+	Target *r = xcalloc(1, sizeof *r);
+	*r = *t;
+	set_lines(r, arena_strdup(remembered), "--measured");
+	return r;
 }
 
 Graph *target_choose(Graph *g)
 {
 	if (!target)
-		target = with_march(target_find(lower_opt.target), lower_opt.processor);
+		target = with_measured(
+			with_march(target_find(lower_opt.target), lower_opt.processor));
 	return g;
 }

@@ -1,6 +1,6 @@
 /* Who carries out trials: a worker process of this machine, or machines that run
- * `tune --measure -i IN -o OUT`, each of which gets a part of the candidates, and the reference with
- * it, so that only ratios are compared between machines. */
+ * `tune --measure -i IN -o OUT`, each of which gets a part of the candidates, and the reference
+ * with it, so that only ratios are compared between machines. */
 #include "document/document.h"
 #include "io/io.h"
 #include "process/process.h"
@@ -120,7 +120,8 @@ static void far_trials(const Graph *g, Unit *u, size_t n, const Val *const *list
 static bool is_common(size_t n, const Lap *laps)
 {
 	for (size_t i = 0; i < n; i++)
-		if (laps[i].what == TIMED || laps[i].what == WRONG || strcmp(laps[i].why, laps->why))
+		if (laps[i].what == TIMED || laps[i].what == WRONG ||
+			strcmp(laps[i].why, laps->why))
 			return false;
 	return true;
 }

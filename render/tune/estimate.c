@@ -127,7 +127,7 @@ static double chains(const Model *k, const UOp *fold)
 			side *= tile_of(k, r);
 	side = side * (k->p->partial > 1 ? k->p->partial : 1) / width_of(k, fold, set);
 	return times_of(k, set) / width_of(k, fold, set) / (side < 1 ? 1 : side) *
-		target->latency;
+		target->machine.latency;
 }
 
 static double registers_of(const Model *k, const UOp *fold)
@@ -163,8 +163,8 @@ static double cycles_of(const Model *k)
 			spill = fmax(spill, over > 0 ? 1 + over / registers : 1);
 		}
 	}
-	ops /= target->ops;
-	loads /= target->loads;
+	ops /= target->machine.ops;
+	loads /= target->machine.loads;
 	return fmax(fmax(ops, loads), wait) * spill + 0.2 * fmin(ops, loads);
 }
 
@@ -223,21 +223,22 @@ static double traffic(const Model *k, double cache)
 
 double plan_estimate(const Plan *p, const Facts *f)
 {
+	const Machine *m = &target->machine;
 	Model k;
-	double items = 1, threads = target->cores > 0 ? target->cores : 1;
-	if (target->gpu || !target->ops || !target->loads)
+	double items = 1, threads = m->cores;
+	if (target->gpu)
 		return 1;
 	nest_begin(&k, p, f);
 	for (int i = 0; i < k.items && i < k.n; i++)
 		items *= k.loop[i].trips;
 	double share = items <= 1 ? 1 : ceil(items / threads) / items;
-	double ns = cycles_of(&k) * 1000 / target->clock, most = 0, sum = 0;
+	double ns = cycles_of(&k) * 1000 / m->clock, most = 0, sum = 0;
 	for (int level = 0; level < 3; level++) {
-		double t = target->cache[level] ?
-			traffic(&k, (double)target->cache[level]) / target->read[level + 1] : 0;
+		double t = traffic(&k, (double)m->cache[level]) / m->read[level + 1];
 		t *= level < 2 ? share : fmax(share, 0.7);
 		most = fmax(most, t);
 		sum += t;
 	}
-	return fmax(ns * share, most) + 0.1 * (ns * share + sum) + (items > 1 ? target->start : 0);
+	return fmax(ns * share, most) + 0.1 * (ns * share + sum) +
+		(items > 1 ? m->start : 0);
 }

@@ -68,6 +68,8 @@ static bool compile(Trial *t)
 	words_add(&lower, lower_opt.processor);
 	if (lower_opt.strict)
 		words_add(&lower, "--strict");
+	if (lower_opt.measured)
+		words_add(&lower, "--measured");
 	words_add(&lower, file_of(t, "trial.mp"));
 	if (!run_tool(t, &lower, file_of(t, "loops.mp")))
 		return false;

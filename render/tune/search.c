@@ -15,7 +15,7 @@
 
 enum { BEAM = 4, TRIED = 14, SPREAD = 6, PATIENCE = 3, CONFIRMED = 3,
 	CONFIRM = 5000 /* ms that the second timing may take besides */ };
-/* How much faster a list has to be, in both timings, to be kept; a gain that a round has to make. */
+/* How much faster a list has to be, in both timings, to be kept; what a round has to gain. */
 static const double KEPT = 0.97, GAIN = 0.99;
 
 typedef struct { const Val *list; double ratio; } Found;    /* to the reference */
