@@ -18,6 +18,7 @@ static const Dialect cuda = {
 	.inline_fn = "static __device__ inline",
 	.local = "__shared__ ",
 	.barrier = "__syncthreads();",
+	.exchange = "__shfl_xor_sync(0xffffffffu, %s, %d)",
 	.group_id = {"blockIdx.x", "blockIdx.y", "blockIdx.z"},
 	.item_id = {"threadIdx.x", "threadIdx.y", "threadIdx.z"},
 	.inf = {"__int_as_float(0x7f800000)", "__longlong_as_double(0x7ff0000000000000LL)"},
