@@ -416,7 +416,7 @@ const Val *choose_gpu(const KernelUse *use, const Facts *f, const Folds *k, cons
 /* ---- all others: items or groups */
 
 /* Items of a group of their own, at least; items enough for all multiprocessors. */
-static int group_least(void) { return 2 * target->machine.warp; }
+static int group_least(void) { return 2 * WARP; }
 static int few(void) { return 64 * target->machine.cores; }
 
 static int64_t greatest_reduction(const Facts *f, const Folds *k)

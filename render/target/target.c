@@ -55,7 +55,7 @@ static void set_ops(uint64_t *set, const Target *t, const char *key, const char 
 /* The numbers of a machine: one, or several of them, by key. */
 static const struct { const char *key; size_t at; int n; bool wide; } figures[] = {
 #define FIGURE(KEY, N, WIDE) {#KEY, offsetof(Machine, KEY), N, WIDE}
-	FIGURE(cores, 1, false), FIGURE(warp, 1, false), FIGURE(ops, 1, false),
+	FIGURE(cores, 1, false), FIGURE(ops, 1, false),
 	FIGURE(loads, 1, false), FIGURE(latency, 1, false), FIGURE(clock, 1, false),
 	FIGURE(start, 1, false), FIGURE(line, 1, false), FIGURE(page, 1, false),
 	FIGURE(copy, 1, false), FIGURE(spared, 1, false), FIGURE(cache, 3, true),
