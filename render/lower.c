@@ -23,8 +23,6 @@ static Graph *choose_target(Graph *g)
 	return *target->march ? customs_map(g, custom_marched) : g;
 }
 
-static bool measures;
-
 static const Option options[] = {
 	{'t', "target", "TARGET", "the target to lower for (default clang)", &lower_opt.target},
 	{0, "march", "CPU", "the processor to lower for: native (default), x86-64-v3, armv8-a …",
@@ -36,7 +34,7 @@ static const Option options[] = {
 	{0, "machine", "NAME", "those for another processor than this machine's",
 		&lower_opt.machine},
 	{0, "measure", NULL, "measure this machine's processor, print and keep its figures: no "
-		"document", &measures},
+		"document", &lower_opt.measure},
 	{0, "measured", NULL, "lower for the processor that was measured, not for the usual one",
 		&lower_opt.measured},
 	{0, "explain", NULL, "print on standard error what was done to each kernel",

@@ -21,6 +21,7 @@ static struct {
 	const char *db, *seconds, *lap, *jobs, *clocks, *import;
 	bool measure, export, again;
 	VEC(const char *) size;
+	double end;             /* of the search, over all documents and segments */
 } opt;
 
 static volatile int stopped;
@@ -165,10 +166,10 @@ static const Val *sizes_given(void)
 
 static SearchOptions search_options(Found *found)
 {
-	static double end;      /* of all documents and segments */
-	end = end ? end : now_ms() / 1000 + number(opt.seconds, "--seconds", 0, 60);
+	double begin = now_ms() / 1000;
+	opt.end = opt.end ? opt.end : begin + number(opt.seconds, "--seconds", 0, 60);
 	return (SearchOptions){
-		.seconds = end - now_ms() / 1000,
+		.seconds = opt.end - begin,
 		.trial = {.seconds = number(opt.lap, "--lap", 0, 0.15),
 			.threads = (int)number(opt.jobs, "-j", 1, 0), .sizes = sizes_given()},
 		.better = better,

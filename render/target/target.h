@@ -11,8 +11,9 @@ enum { WARP = 32 }; /* the shortest there is */
  * keys. Two choices that today's figures do not decide alike may do so by others, so a row that is
  * measured (--measured) gives other bytes. */
 typedef struct {
-	/* cores (of a GPU: multiprocessors); vector operations and loads that begin in a cycle; cycles from the start of an operation to its result; cycles in a
-	 * microsecond; nanoseconds until other threads share a loop */
+	/* cores (of a GPU: multiprocessors); vector operations and loads that begin in a cycle;
+	 * cycles from the start of an operation to its result; cycles in a microsecond;
+	 * nanoseconds until other threads share a loop */
 	int cores, ops, loads, latency, clock, start;
 	int line, page;         /* bytes of a cache's line; of a page of memory */
 	/* multiply-adds of f32 in the time that an element is copied; that have to be spared for
@@ -58,7 +59,7 @@ typedef struct {
 	const char *target, *processor;         /* -t, --march */
 	const char *actions;                    /* --opt: "NAME*: action; action", or NULL */
 	const char *tuned, *machine;            /* --tuned, --machine, or NULL */
-	bool explain, reasons, strict, measured;
+	bool explain, reasons, strict, measured, measure;
 } LowerOptions;
 extern LowerOptions lower_opt;
 /* The target for which layout, lower or render works. */

@@ -44,8 +44,14 @@ void clocks_open(const char *endpoints)
 
 void clocks_close(void)
 {
+	const void *p;
+	size_t n;
 	for (int i = 0; i < clocks.n; i++)
 		endpoint_close(clocks.at[i].to);
+	/* they end when their own end has been read */
+	for (int i = 0; i < clocks.n; i++)
+		while (endpoint_get(clocks.at[i].from, &p, &n))
+			;
 	clocks.n = 0;
 }
 

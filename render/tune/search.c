@@ -3,7 +3,7 @@
  * A beam holds the few fastest lists so far. Each round asks for what one change makes of them, in
  * the order of estimates, times the first and some of the others, and keeps the fastest. It ends
  * when some rounds in a row found nothing faster, or the unit's share of the time is over. What was
- * found is then timed anew beside the heuristic's list, and kept if it is faster again.
+ * found is then timed anew, and kept if it is faster again.
  *
  * Nothing here is drawn at random, but times are what they are: two searches may end with different
  * lists. A list is a text, which gives the same kernel always. */
@@ -13,9 +13,9 @@
 #include "tune/parts.h"
 #include <stdlib.h>
 
-enum { BEAM = 4, TRIED = 14, SPREAD = 6, PATIENCE = 3, CONFIRMED = 3,
-	CONFIRM = 5000 /* ms that the second timing may take besides */ };
-/* How much faster a list has to be, in both timings, to be kept; what a round has to gain. */
+enum { BEAM = 4, KNOWN = 24, TRIED = 14, SPREAD = 6, PATIENCE = 8, CONFIRMED = 6,
+	ROUNDS = 3, LATE = 3000 /* ms that a trial may begin after the end */ };
+/* How much faster a list has to be, in all timings, to be kept; what a round has to gain. */
 static const double KEPT = 0.97, GAIN = 0.99;
 
 typedef struct { const Val *list; double ratio; } Found;    /* to the reference */
@@ -81,7 +81,7 @@ static void time_lists(Search *s, size_t n, const Val *const *list)
 	for (size_t i = 0; i < n; i++)
 		lists_with(s, list[i], lists + (i + 1) * calls);
 	TrialOptions o = s->o->trial;
-	o.until = s->until + CONFIRM;
+	o.until = s->until + LATE;
 	trials_run(s->g, s->u, n + 1, lists, &o, laps);
 	if (laps[0].what != TIMED)
 		return;
@@ -101,18 +101,20 @@ static void time_lists(Search *s, size_t n, const Val *const *list)
 			vec_push(&s->beam, ((Found){list[i], l->ns / laps[0].ns}));
 	}
 	qsort(s->beam.at, s->beam.n, sizeof *s->beam.at, by_ratio);
-	s->beam.n = s->beam.n < 4 * BEAM ? s->beam.n : 4 * BEAM;
+	s->beam.n = s->beam.n < KNOWN ? s->beam.n : KNOWN;
 }
 
-/* The lists to time next: the first that are proposed, and some of the rest. */
-static size_t next_lists(Search *s, const Val **list)
+/* The lists to time next: the first that are proposed, and some of the rest. Rounds that found
+ * nothing make them of slower parents, and of the fastest again. */
+static size_t next_lists(Search *s, int without, const Val **list)
 {
-	size_t parents = s->beam.n < BEAM ? s->beam.n : BEAM, n = 0, left = 0;
+	size_t from = without * BEAM / 2 % s->beam.n, n = 0, left = 0;
+	size_t parents = s->beam.n - from < BEAM ? s->beam.n - from : BEAM;
 	const Val **lists = arena_alloc((parents + 1) * s->u->n * sizeof *lists);
 	const Val *ratio[BEAM];
 	for (size_t i = 0; i < parents; i++) {
-		lists_with(s, s->beam.at[i].list, lists + i * s->u->n);
-		ratio[i] = val_float(s->beam.at[i].ratio);
+		lists_with(s, s->beam.at[from + i].list, lists + i * s->u->n);
+		ratio[i] = val_float(s->beam.at[from + i].ratio);
 	}
 	Graph *g = trial_document(s->g, s->u, parents, lists, &s->o->trial);
 	const Val *trial = val_get(g->meta, "trial");
@@ -139,23 +141,49 @@ static size_t next_lists(Search *s, const Val **list)
 	return n;
 }
 
-/* The first of the beam that is faster than the unit's list in a timing of their own. */
+/* The time of the unit with that list when nothing else runs in the process: 0 if it does not. */
+static double time_alone(const Search *s, const Val *list)
+{
+	const Val *lists[MAX_SLICE_CALLS];
+	Lap lap;
+	lists_with(s, list, lists);
+	trials_run(s->g, s->u, 1, lists, &s->o->trial, &lap);
+	return lap.what == TIMED ? lap.ns : 0;
+}
+
+/* Side by side candidates take room in caches from one another, and what goes past the caches
+ * looks better than it is. So those that seem faster are timed again, each by itself and in turns
+ * with the unit's own list; one has to be faster in every round. */
+static size_t time_again(const Search *s, Found *found, size_t n)
+{
+	for (int round = 0; round < ROUNDS && n; round++) {
+		double own = time_alone(s, s->u->list[s->k]);
+		size_t left = 0;
+		for (size_t i = 0; i < n && !*s->o->stop; i++) {
+			double ns = time_alone(s, found[i].list), ratio = own > 0 ? ns / own : 0;
+			if (!(ratio > 0 && ratio < KEPT))
+				continue;
+			/* what it is at least worth */
+			found[left++] = (Found){found[i].list,
+				round && found[i].ratio > ratio ? found[i].ratio : ratio};
+		}
+		n = left;
+	}
+	qsort(found, n, sizeof *found, by_ratio);
+	return n;
+}
+
 static void confirm(Search *s)
 {
-	const Val *list[CONFIRMED];
+	Found found[CONFIRMED];
 	size_t n = 0;
-	Finds found = s->beam;
-	for (; n < CONFIRMED && n < found.n && found.at[n].ratio < KEPT; n++)
-		list[n] = found.at[n].list;
-	s->beam = (Finds){0};
-	if (n)
-		time_lists(s, n, list);
-	if (!n || !s->beam.n || !(s->beam.at[0].ratio < KEPT) || *s->o->stop)
+	for (; n < CONFIRMED && n < s->beam.n && s->beam.at[n].ratio < KEPT; n++)
+		found[n] = s->beam.at[n];
+	if (!time_again(s, found, n))
 		return;
-	s->u->list[s->k] = s->beam.at[0].list;
-	s->u->ns *= s->beam.at[0].ratio;
+	s->u->list[s->k] = found[0].list;
+	s->u->ns *= found[0].ratio;
 	s->o->better(s->u, s->o->ctx);
-	vec_free(&found);
 }
 
 static void search_kernel(Search *s)
@@ -165,10 +193,9 @@ static void search_kernel(Search *s)
 	double best = 1;
 	vec_push(&s->beam, ((Found){s->u->list[s->k], 1}));
 	while (!over(s) && without < PATIENCE) {
-		size_t n = next_lists(s, list);
-		if (!n)
-			break;
-		time_lists(s, n, list);
+		size_t n = next_lists(s, without, list);
+		if (n)
+			time_lists(s, n, list);
 		tell(s);
 		without = s->beam.at[0].ratio < best * GAIN ? 0 : without + 1;
 		best = s->beam.at[0].ratio;
