@@ -268,7 +268,7 @@ opencl() {
 }
 
 @test "show --loops: kernels as nests of loops, from level schedule on" {
-	printf '%s\n' 'input x f32[4, n] where n in 1..9' 'output y = softmax(x, axis=1)' 'output z = cumsum(x, axis=0)' | tool trace > g.mp
+	printf '%s\n' 'input x f32[4, n] where n in 1..900' 'output y = softmax(x, axis=1)' 'output z = cumsum(x, axis=0)' | tool trace > g.mp
 	tool fuse g.mp > s.mp
 	tool show --loops s.mp > s.txt
 	sed -n '/^K[0-9]* r_4_n/,$p' s.txt | sed 's/^K[0-9]* //' | head -5 | cmp - <(cat <<-'E'
