@@ -11,10 +11,11 @@
 #include "document/document.h"
 #include "io/io.h"
 #include "tune/parts.h"
+#include <math.h>
 #include <stdlib.h>
 
-enum { BEAM = 4, KNOWN = 24, TRIED = 14, SPREAD = 6, PATIENCE = 8, CONFIRMED = 6,
-	ROUNDS = 3, LATE = 3000 /* ms that a trial may begin after the end */ };
+enum { BEAM = 4, KNOWN = 24, TRIED = 14, SPREAD = 6, PATIENCE = 8, CONFIRMED = 4,
+	ROUNDS = 5, LATE = 3000 /* ms that a trial may begin after the end */ };
 /* How much faster a list has to be, in all timings, to be kept; what a round has to gain. */
 static const double KEPT = 0.97, GAIN = 0.99;
 
@@ -151,38 +152,66 @@ static double time_alone(const Search *s, const Val *list)
 	return lap.what == TIMED ? lap.ns : 0;
 }
 
-/* Side by side candidates take room in caches from one another, and what goes past the caches
- * looks better than it is. So those that seem faster are timed again, each by itself and in turns
- * with the unit's own list; one has to be faster in every round. */
-static size_t time_again(const Search *s, Found *found, size_t n)
+/* A list's times by itself: other work only makes them longer, so the least tells most. */
+typedef struct { const Val *list; double at[ROUNDS], least; } Times;
+
+static void add_time(const Search *s, Times *t, int round)
 {
+	double ns = *s->o->stop ? 0 : time_alone(s, t->list);
+	t->at[round] = ns > 0 ? ns : HUGE_VAL;
+	t->least = round && t->least < t->at[round] ? t->least : t->at[round];
+}
+
+static double median(const Times *t)
+{
+	double sorted[ROUNDS];
+	int n = 0;
+	for (int i = 0; i < ROUNDS; i++) {
+		int k = n++;
+		for (; k && sorted[k - 1] > t->at[i]; k--)
+			sorted[k] = sorted[k - 1];
+		sorted[k] = t->at[i];
+	}
+	return sorted[ROUNDS / 2];
+}
+
+/* Side by side candidates take room in caches from one another, and what goes past the caches
+ * looks better than it is. So those that seem faster are timed again, each by itself, in turns
+ * with the unit's own list, and have to be faster by the least of their times and by the median.
+ * Returns by how much the best is, and which; 1 when none is. */
+static double time_again(const Search *s, const Finds *found, const Val **best)
+{
+	Times own = {.list = s->u->list[s->k]}, t[CONFIRMED];
+	int n = 0;
+	double ratio = 1;
+	for (; n < CONFIRMED && (size_t)n < found->n && found->at[n].ratio < KEPT; n++)
+		t[n] = (Times){.list = found->at[n].list};
 	for (int round = 0; round < ROUNDS && n; round++) {
-		double own = time_alone(s, s->u->list[s->k]);
-		size_t left = 0;
-		for (size_t i = 0; i < n && !*s->o->stop; i++) {
-			double ns = time_alone(s, found[i].list), ratio = own > 0 ? ns / own : 0;
-			if (!(ratio > 0 && ratio < KEPT))
-				continue;
-			/* what it is at least worth */
-			found[left++] = (Found){found[i].list,
-				round && found[i].ratio > ratio ? found[i].ratio : ratio};
+		int left = 0;
+		add_time(s, &own, round);
+		for (int i = 0; i < n; i++) {
+			add_time(s, &t[i], round);
+			if (t[i].least < own.least || !round)
+				t[left++] = t[i];
 		}
 		n = left;
 	}
-	qsort(found, n, sizeof *found, by_ratio);
-	return n;
+	for (int i = 0; i < n; i++) {
+		double by = fmax(t[i].least / own.least, median(&t[i]) / median(&own));
+		*best = by < ratio ? t[i].list : *best;
+		ratio = by < ratio ? by : ratio;
+	}
+	return ratio;
 }
 
 static void confirm(Search *s)
 {
-	Found found[CONFIRMED];
-	size_t n = 0;
-	for (; n < CONFIRMED && n < s->beam.n && s->beam.at[n].ratio < KEPT; n++)
-		found[n] = s->beam.at[n];
-	if (!time_again(s, found, n))
+	const Val *best = NULL;
+	double ratio = time_again(s, &s->beam, &best);
+	if (!(ratio < KEPT))
 		return;
-	s->u->list[s->k] = found[0].list;
-	s->u->ns *= found[0].ratio;
+	s->u->list[s->k] = best;
+	s->u->ns *= ratio;
 	s->o->better(s->u, s->o->ctx);
 }
 
