@@ -1,11 +1,9 @@
 /* What this machine's processor is like, measured: caches by what the system says, times by loops
  * that do one thing. Each is the best of a few runs, since other work only makes them longer. */
-#include "io/io.h"
 #include "target/target.h"
 #include <sched.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { TIMES = 15, ROUNDS = 20000, CHAINS = 12 };
@@ -148,36 +146,4 @@ void machine_measure(Machine *m)
 	/* threads that wait are there within a tenth of what a new one takes */
 	set(&m->start, least_time(start_thread, &all, 20) / 10);
 	free(all.at);
-}
-
-/* ---- where they are kept */
-
-static const char *cache_home(void)
-{
-	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	if (xdg && *xdg == '/')
-		return xdg;
-	return home && *home == '/' ? arena_printf("%s/.cache", home) : NULL;
-}
-
-const char *machine_file(void)
-{
-	const char *home = cache_home();
-	return home ? arena_printf("%s/sluice/machine", home) : NULL;
-}
-
-void machine_keep(const Machine *m)
-{
-	const char *home = cache_home(), *file = machine_file();
-	Buf b = {0};
-	if (!file)
-		die(FAILED, "there is no cache: neither XDG_CACHE_HOME nor HOME is set");
-	machine_print(&b, m);
-	mkdir(home, 0700);
-	mkdir(arena_printf("%s/sluice", home), 0700);
-	file_write(file, b.s, b.n);
-	/* own_open takes no file that others may write */
-	if (chmod(file, 0600))
-		die_errno("%s: cannot make it the user's own", file);
-	buf_free(&b);
 }

@@ -10,7 +10,6 @@
 #include "process/process.h"
 #include "target/target.h"
 #include <stdlib.h>
-#include <unistd.h>
 #if defined __x86_64__ || defined __i386__
 #include <cpuid.h>
 #elif defined __aarch64__ && defined __linux__
@@ -23,7 +22,6 @@ typedef struct {
 	bool gpu, f64, fixed;
 	int lanes, vector, registers, group, dims, warp;
 	int64_t local;
-	Machine machine;
 	const char *lacks, *swaps, *flags;
 } TargetRow;
 
@@ -34,8 +32,6 @@ static const TargetRow rows[] = {
 #undef TARGET
 #undef VARIANT
 };
-
-static const Machine usual = USUAL_MACHINE, usual_gpu = GPU_MACHINE;
 
 const Target *target;
 LowerOptions lower_opt = {.target = "clang", .processor = "native"};
@@ -52,43 +48,6 @@ static void set_ops(uint64_t *set, const Target *t, const char *key, const char 
 	}
 }
 
-/* The numbers of a machine: one, or several of them, by key. */
-static const struct { const char *key; size_t at; int n; bool wide; } figures[] = {
-#define FIGURE(KEY, N, WIDE) {#KEY, offsetof(Machine, KEY), N, WIDE}
-	FIGURE(cores, 1, false), FIGURE(ops, 1, false),
-	FIGURE(loads, 1, false), FIGURE(latency, 1, false), FIGURE(clock, 1, false),
-	FIGURE(start, 1, false), FIGURE(line, 1, false), FIGURE(page, 1, false),
-	FIGURE(copy, 1, false), FIGURE(spared, 1, false), FIGURE(cache, 3, true),
-	FIGURE(read, 4, false),
-#undef FIGURE
-};
-enum { FIGURES = sizeof figures / sizeof *figures };
-
-static int64_t figure_get(const Machine *m, int f, int k)
-{
-	const char *at = (const char *)m + figures[f].at;
-	return figures[f].wide ? ((const int64_t *)at)[k] : ((const int *)at)[k];
-}
-
-static void figure_put(Machine *m, int f, int k, int64_t v)
-{
-	char *at = (char *)m + figures[f].at;
-	if (figures[f].wide)
-		((int64_t *)at)[k] = v;
-	else
-		((int *)at)[k] = (int)v;
-}
-
-/* What a row does not say is as usual for its kind. */
-static void machine_fill(Target *t)
-{
-	for (int f = 0; f < FIGURES; f++)
-		for (int k = 0; k < figures[f].n; k++)
-			if (!figure_get(&t->machine, f, k))
-				figure_put(&t->machine, f, k,
-					figure_get(t->gpu ? &usual_gpu : &usual, f, k));
-}
-
 static const Target *from_row(const TargetRow *r)
 {
 	Target *t = xcalloc(1, sizeof *t);
@@ -103,8 +62,7 @@ static const Target *from_row(const TargetRow *r)
 	t->dims = r->dims;
 	t->warp = r->warp;
 	t->local = r->local;
-	t->machine = r->machine;
-	machine_fill(t);
+	machine_fill(&t->machine, t->gpu);
 	set_ops(t->lacks, t, "lacks", r->lacks ? r->lacks : "");
 	set_ops(t->swaps, t, "swaps", r->swaps ? r->swaps : "");
 	snprintf(t->flags, sizeof t->flags, "%s", r->flags ? r->flags : "");
@@ -121,31 +79,9 @@ static int64_t number(const Target *t, const char *key, const char *text, int64_
 	return v;
 }
 
-/* Every figure is a divisor of something, so none is 0. */
-static bool figure_set(Target *t, const char *key, const char *text)
-{
-	enum { MOST = 1 << 24 };
-	for (int f = 0; f < FIGURES; f++) {
-		char *end = (char *)text;
-		int64_t most = figures[f].wide ? (int64_t)MOST << 16 : MOST;
-		if (strcmp(key, figures[f].key))
-			continue;
-		for (int k = 0; k < figures[f].n; k++) {
-			long long v = strtoll(text = end, &end, 10);
-			if (end == text || v < 1 || v > most)
-				die(MALFORMED, "target %s: %s takes %d number%s from 1 to %lld",
-					t->name, key, figures[f].n, figures[f].n > 1 ? "s" : "",
-					(long long)most);
-			figure_put(&t->machine, f, k, v);
-		}
-		return true;
-	}
-	return false;
-}
-
 static void set_field(Target *t, const char *key, const char *text)
 {
-	if (figure_set(t, key, text))
+	if (machine_set(&t->machine, key, text, t->name))
 		return;
 	if (!strcmp(key, "gpu"))
 		t->gpu = number(t, key, text, 1);
@@ -290,7 +226,7 @@ static const Target *from_text(const char *name, char *text)
 	snprintf(t->name, sizeof t->name, "%s", name);
 	t->f64 = true;
 	set_lines(t, text, arena_printf("render-%s --describe", name));
-	machine_fill(t);
+	machine_fill(&t->machine, t->gpu);
 	check(t);
 	return t;
 }
@@ -353,34 +289,14 @@ void target_print(Buf *out, const Target *t)
 	machine_print(out, &t->machine);
 }
 
-void machine_print(Buf *out, const Machine *m)
-{
-	for (int f = 0; f < FIGURES; f++) {
-		buf_printf(out, "%s:", figures[f].key);
-		for (int k = 0; k < figures[f].n; k++)
-			buf_printf(out, " %lld", (long long)figure_get(m, f, k));
-		buf_printf(out, "\n");
-	}
-}
-
 /* ---- what was measured here */
 
 static char *remembered;
 
 void target_remember(void)
 {
-	const char *file = machine_file();
-	if (!lower_opt.measured)
-		return;
-	char text[1 << 12];
-	int fd = file ? own_open(file) : -1;
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
-	if (fd >= 0)
-		close(fd);
-	if (n < 0 || n == sizeof text)
-		die(FAILED, "--measured: nothing was measured yet, or %s is not your own file: run "
-			"lower --measure", file ? file : "the cache");
-	remembered = xstrndup(text, n);
+	if (lower_opt.measured)
+		remembered = machine_kept();
 }
 
 /* t with the figures of this machine; a GPU's are none of its processor's. */
@@ -390,7 +306,7 @@ static const Target *with_measured(const Target *t)
 		return t;
 	Target *r = xcalloc(1, sizeof *r);
 	*r = *t;
-	set_lines(r, arena_strdup(remembered), "--measured");
+	machine_read(&r->machine, remembered, "--measured");
 	return r;
 }
 

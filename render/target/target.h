@@ -2,26 +2,11 @@
 #ifndef RENDER_TARGET_TARGET_H
 #define RENDER_TARGET_TARGET_H
 #include "graph/graph.h"
+#include "machine/machine.h"
 
 enum { WARP = 32 }; /* the shortest there is */
 
 /* ---- target.c -------------------------------------------------------------------------------- */
-
-/* What a target's processor is like; targets.def has the usual one's figures, render/README.md the
- * keys. Two choices that today's figures do not decide alike may do so by others, so a row that is
- * measured (--measured) gives other bytes. */
-typedef struct {
-	/* cores (of a GPU: multiprocessors); vector operations and loads that begin in a cycle;
-	 * cycles from the start of an operation to its result; cycles in a microsecond;
-	 * nanoseconds until other threads share a loop */
-	int cores, ops, loads, latency, clock, start;
-	int line, page;         /* bytes of a cache's line; of a page of memory */
-	/* multiply-adds of f32 in the time that an element is copied; that have to be spared for
-	 * each element that is read besides */
-	int copy, spared;
-	int64_t cache[3];       /* bytes of a core's first and second cache, and of the last */
-	int read[4];            /* bytes that a core reads of each, and of memory, in a ns */
-} Machine;
 
 typedef struct {
 	char name[64];
@@ -50,8 +35,6 @@ const char *target_tool(const char *name);
 /* The row as text, one "key: value" a line: the form that --describe prints and target_find
  * reads. */
 void target_print(Buf *out, const Target *t);
-/* The lines of its figures alone. */
-void machine_print(Buf *out, const Machine *m);
 static inline bool target_lacks(const Target *t, Op op) { return t->lacks[op / 64] >> op % 64 & 1; }
 static inline bool target_swaps(const Target *t, Op op) { return t->swaps[op / 64] >> op % 64 & 1; }
 /* The options of layout, lower and render. */
@@ -73,7 +56,4 @@ Graph *target_choose(Graph *g);
 
 /* Measures them, in about a second; what cannot be is left as it is. */
 void machine_measure(Machine *m);
-/* The file in which they are kept, in the user's cache; NULL where there is none. */
-const char *machine_file(void);
-void machine_keep(const Machine *m);
 #endif
