@@ -150,9 +150,9 @@ static void read_laps(Trial *t)
 	const char *text = file_map(file_of(t, "laps"), &n);
 	char *all = arena_printf("%.*s", (int)n, text);
 	for (char *line = strtok(all, "\n"); line; line = strtok(NULL, "\n")) {
-		size_t i = *line == 'c' ? strtoul(line + 1, NULL, 10) : t->n;
+		unsigned long i;
 		const char *numbers = strchr(line, ' ');
-		if (i < t->n && numbers)
+		if (sscanf(line, "c%lu_%*d", &i) == 1 && i < t->n && numbers)
 			t->lap[i].ns += quarter(numbers);
 	}
 	for (size_t i = 0; i < t->n; i++)
@@ -188,7 +188,7 @@ static double unit(DType dt)
 /* The terms of the longest sum in the document, and its nodes: each may be off by a unit. */
 static double units(const Graph *g)
 {
-	Nodes all = walk(g->sink->src[0]);
+	Nodes all = walk(g->sink->src[g->sink->nsrc - 1]);
 	double terms = 0;
 	for (size_t i = 0; i < all.n; i++) {
 		double n = all.at[i]->op == OP_RREDUCE || all.at[i]->op == OP_RSCAN;
@@ -283,7 +283,7 @@ int measure_worker(const void *in, size_t n, Buf *out)
 	if (!leftover_folder(folder))
 		die_errno("%s: cannot make a folder", folder);
 	t.folder = folder;
-	wire_write(&b, g);
+	wire_write_in(&b, g, folder);
 	file_write(file_of(&t, "trial.mp"), b.s, b.n);
 	if (compile(&t) && run(&t)) {
 		read_laps(&t);

@@ -89,6 +89,7 @@ int propose_worker(const void *in, size_t n, Buf *out)
 	verify(g);
 	const Val *trial = val_get(g->meta, "trial"), *ratios = val_get(trial, "ratios");
 	int64_t k = val_get(trial, "kernel")->i, each = val_get(trial, "calls")->i;
+	k += val_get(trial, "before")->i;
 	Proposals all = {0};
 	Map seen = {0};
 	target_choose(g);

@@ -3,7 +3,9 @@
  *
  *     y = K(a, w)   →   o0_0 = K[list 0](i0, i1);  o1_0 = K[list 1](i0, i1);  …
  *
- * What a unit reads from elsewhere is an input of the document, which run fills at random. */
+ * What a unit reads from elsewhere is an input of the document, which run fills at random;
+ * constants stay, and what is prepared of them is, by the document's own calls: panels that overlap
+ * are right only with what these put there. */
 #include "document/document.h"
 #include "target/target.h"
 #include "tune/parts.h"
@@ -85,11 +87,14 @@ static const char *unit_uses(const Graph *g, const Unit *u, Uses *all)
 	return NULL;
 }
 
-/* A constant of the document that is in it stays; one of a file is an input like any other. */
+static bool is_known(const UOp *buffer)
+{
+	return buffer_is(buffer, "const") || buffer_is(buffer, "prepared");
+}
+
 static UOp *buffer_for(const Use *r, int number, size_t candidate)
 {
-	bool small = buffer_is(r->of, "const") && val_get(r->of->arg, "data");
-	if (!r->written && small)
+	if (!r->written && is_known(r->of))
 		return r->of;
 	const char *name = r->written ? arena_printf("o%zu_%d", candidate, number) :
 		arena_printf("i%d", number);
@@ -111,6 +116,36 @@ static UOp *call_for(const Unit *u, int k, Uses *all, size_t candidate, const Va
 	return node_new(OP_CALL, DT_NONE, call->nsrc, src, VNIL);
 }
 
+static bool writes(const UOp *call, const UOp *buffer)
+{
+	uint64_t slots = call_writes(call);
+	for (uint32_t s = 1; s < call->nsrc && s <= SLOTS; s++)
+		if (slots >> (s - 1) & 1 && call->src[s] == buffer)
+			return true;
+	return false;
+}
+
+/* The document's calls that prepare what the unit reads, in their order. */
+static size_t add_prepared(const Graph *g, const Uses *all, UOp **calls)
+{
+	bool *needed = arena_alloc(g->sink->nsrc + 1);
+	size_t n = 0;
+	for (uint32_t i = g->sink->nsrc; i-- > 0;) {
+		const UOp *call = g->sink->src[i];
+		if (!call_has_kernel(call) || !call_prepares(call))
+			continue;
+		for (int b = 0; b < all->n; b++)
+			needed[i] |= !all->at[b].written && writes(call, all->at[b].of);
+		for (uint32_t k = i + 1; k < g->sink->nsrc; k++)
+			for (uint32_t s = 1; needed[k] && s < g->sink->src[k]->nsrc; s++)
+				needed[i] |= writes(call, g->sink->src[k]->src[s]);
+	}
+	for (uint32_t i = 0; i < g->sink->nsrc; i++)
+		if (needed[i])
+			calls[n++] = g->sink->src[i];
+	return n;
+}
+
 Graph *trial_document(const Graph *g, Unit *u, size_t n, const Val *const *lists,
 	const TrialOptions *o)
 {
@@ -120,6 +155,10 @@ Graph *trial_document(const Graph *g, Unit *u, size_t n, const Val *const *lists
 	u->why = unit_uses(g, u, all);
 	if (u->why)
 		return NULL;
+	UOp **first = arena_alloc((g->sink->nsrc + 1) * sizeof *first);
+	size_t before = add_prepared(g, all, first);
+	for (size_t i = 0; i < before; i++)
+		vec_push(&calls, first[i]);
 	for (size_t i = 0; i < n; i++) {
 		for (int k = 0; k < u->n; k++)
 			vec_push(&calls, call_for(u, k, all, i, lists[i * u->n + k]));
@@ -132,8 +171,9 @@ Graph *trial_document(const Graph *g, Unit *u, size_t n, const Val *const *lists
 	t->sink = node_new(OP_SINK, DT_NONE, calls.n, calls.at,
 		VMAP(val_str("names"), val_array(names.n, names.at)));
 	const Val *trial = VMAP(val_str("candidates"), val_int((int64_t)n), val_str("calls"),
-		val_int(u->n), val_str("seconds"), val_float(o->seconds), val_str("threads"),
-		val_int(o->threads), val_str("sizes"), o->sizes);
+		val_int(u->n), val_str("before"), val_int((int64_t)before), val_str("seconds"),
+		val_float(o->seconds), val_str("threads"), val_int(o->threads), val_str("sizes"),
+		o->sizes);
 	t->meta = VMAP(val_str("layout"), val_str(target->name), val_str("trial"), trial);
 	vec_free(&calls);
 	vec_free(&names);
