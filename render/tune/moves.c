@@ -14,9 +14,15 @@ enum { WORDS = MAX_RANGES + 4, CHOICES = 96 };
 static const char *const words_known[] = {"unroll", "group", "item", "overlap"};
 static const int64_t numbers_tried[] = {1, 2, 4, 8, 16, 64, 256};
 
-typedef struct { const Val *list; const Fitted *of; Lists *to; } Moves;
+typedef struct { const Val *list, *kind; const Fitted *of; MoveList *to; } Moves;
 
-static void add(Moves *m, const Val *list) { vec_push(m->to, list); }
+static void add(Moves *m, const Val *list) { vec_push(m->to, ((Move){list, m->kind})); }
+
+/* What is added from here on is of this action's kind. */
+static void set_kind(Moves *m, const Val *a)
+{
+	m->kind = a->n > 1 ? VARR(a->a[0], a->a[1]) : VARR(a->a[0]);
+}
 
 static bool is_action(const Val *a, const char *name) { return val_is_str(a->a[0], name); }
 
@@ -167,6 +173,7 @@ static void add_rewrite(Moves *m, const Val *a)
 static void add_action(Moves *m, const Action *row, const Val *a)
 {
 	size_t first = m->list->n, behind = m->list->n;
+	set_kind(m, a);
 	if (row->rewrite) {
 		add_rewrite(m, a);
 		return;
@@ -274,7 +281,8 @@ static void draft(Moves *m, Draft *d)
 	case 'v': draft_values(m, d); break;
 	case 'n':
 		for (size_t i = 0; i < sizeof numbers_tried / sizeof *numbers_tried; i++)
-			draft_with(m, d, val_int(numbers_tried[i]));
+			if (numbers_tried[i] > 1 || !d->row->rewrite)
+				draft_with(m, d, val_int(numbers_tried[i]));
 		break;
 	case 't':
 		for (size_t i = 0; i < sizeof words_known / sizeof *words_known; i++)
@@ -287,12 +295,13 @@ static void draft(Moves *m, Draft *d)
 static bool single(const Action *row) { return *row->args != 'r' && *row->args != 'R' &&
 	*row->args != 'v'; }
 
-void moves_of(const Val *list, const Fitted *of, Lists *to)
+void moves_of(const Val *list, const Fitted *of, MoveList *to)
 {
-	Moves m = {list, of, to};
+	Moves m = {list, NULL, of, to};
 	size_t n;
 	const Action *rows = action_rows(&n);
 	for (size_t i = 0; i < list->n; i++) {
+		set_kind(&m, list->a[i]);
 		if (is_action(list->a[i], "order"))
 			change_order(&m, i);
 		else

@@ -27,11 +27,13 @@ bool list_fits(UOp *kernel, const Val *list, Fitted *to, const char **why);
 
 /* ---- moves.c */
 
-typedef VEC(const Val *) Lists;
+/* kind: the action that changed, and its first word. */
+typedef struct { const Val *list, *kind; } Move;
+typedef VEC(Move) MoveList;
 /* The lists that one change makes of a list that fits: a number that is another, a loop at another
  * place, an action that is left out, or one of any row of actions.def with operands from the roles
  * of the kernel's ranges and values. Most of them fit. */
-void moves_of(const Val *list, const Fitted *of, Lists *to);
+void moves_of(const Val *list, const Fitted *of, MoveList *to);
 
 /* ---- estimate.c */
 

@@ -11,7 +11,8 @@
 /* LONG: times as many copies of a body as there are registers, from which on a compiler takes long
  * and gains nothing */
 enum { MOST = 3000, TOLD = 256, LONG = 8 };
-typedef struct { const Val *list; double estimate; } Proposal;
+/* rank: how many of its kind come before it */
+typedef struct { const Val *list, *kind; double estimate; size_t rank; } Proposal;
 typedef VEC(Proposal) Proposals;
 
 static int by_estimate(const void *a, const void *b)
@@ -43,19 +44,19 @@ static void propose(UOp *kernel, double ratio, Map *seen, Proposals *to)
 	UOp *plain = node_like(kernel, kernel->nsrc, kernel->src,
 		val_set(kernel->arg, "actions", NULL));
 	Fitted parent, child;
-	Lists moves = {0};
+	MoveList moves = {0};
 	if (!list_fits(plain, list, &parent, NULL))
 		return;
 	double base = plan_estimate(&parent.p, &parent.f);
 	moves_of(list, &parent, &moves);
 	for (size_t i = 0; i < moves.n && i < MOST; i++) {
-		const Val *l = moves.at[i];
+		const Val *l = moves.at[i].list;
 		if (map_get(seen, PKEY(l)))
 			continue;
 		map_put(seen, PKEY(l), (void *)l);
 		if (list_fits(plain, l, &child, NULL) && !is_long(&child.p, &child.f))
-			vec_push(to, ((Proposal){l,
-				ratio * plan_estimate(&child.p, &child.f) / base}));
+			vec_push(to, ((Proposal){l, moves.at[i].kind,
+				ratio * plan_estimate(&child.p, &child.f) / base, 0}));
 	}
 	vec_free(&moves);
 }
@@ -69,15 +70,47 @@ static const Val *list_val(const Val *list)
 	return v;
 }
 
-/* Of lists that promise as much, the first are the best guess; the rest come from everywhere, since
- * an estimate knows little of what it leaves out. */
+typedef VEC(const Val *) Told;
+
+static void tell(Told *v, const Proposal *p)
+{
+	vec_push(v, VARR(list_val(p->list), val_float(p->estimate)));
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const Proposal *x = a, *y = b;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return by_estimate(a, b);
+}
+
+/* Of one kind, those that promise exactly as much are mostly the same code: they count as last. */
+static void rank(Proposals *all)
+{
+	Map kinds = {0};
+	for (size_t i = 0; i < all->n; i++) {
+		Proposal *p = &all->at[i], *before = map_get(&kinds, PKEY(p->kind));
+		p->rank = !before ? 0 : before->rank + 1;
+		if (before && before->estimate == p->estimate)
+			p->rank = TOLD + i;
+		else
+			map_put(&kinds, PKEY(p->kind), p);
+	}
+	map_free(&kinds);
+}
+
+/* The first are the best of each kind of change, in the order of their estimates, then the second:
+ * an estimate knows more of how far to go than of which way. The rest come from everywhere. */
 static const Val *told(Proposals *all)
 {
-	VEC(const Val *) v = {0};
+	Told v = {0};
 	qsort(all->at, all->n, sizeof *all->at, by_estimate);
-	size_t step = all->n > TOLD ? all->n / (TOLD / 2) : 1;
-	for (size_t i = 0; i < all->n; i += i < TOLD / 2 ? 1 : step)
-		vec_push(&v, VARR(list_val(all->at[i].list), val_float(all->at[i].estimate)));
+	rank(all);
+	qsort(all->at, all->n, sizeof *all->at, by_rank);
+	for (size_t i = 0, step = 1 + 2 * all->n / TOLD; i < all->n;
+		i += i < TOLD / 2 ? 1 : step)
+		tell(&v, &all->at[i]);
 	const Val *r = val_array(v.n, v.at);
 	vec_free(&v);
 	return r;

@@ -14,10 +14,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { BEAM = 4, KNOWN = 24, TRIED = 14, SPREAD = 6, PATIENCE = 8, CONFIRMED = 4,
+enum { BEAM = 4, KNOWN = 24, TRIED = 12, SPREAD = 8, PATIENCE = 8, CONFIRMED = 4,
 	ROUNDS = 5, LATE = 3000 /* ms that a trial may begin after the end */ };
 /* How much faster a list has to be, in all timings, to be kept; what a round has to gain. */
-static const double KEPT = 0.97, GAIN = 0.99;
+static const double KEPT = 0.95, GAIN = 0.99;
 
 typedef struct { const Val *list; double ratio; } Found;    /* to the reference */
 typedef VEC(Found) Finds;
