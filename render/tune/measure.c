@@ -3,8 +3,9 @@
  *
  * Times are those of `run --laps`: candidates run in turns, and of each the quarter of its runs
  * that was fastest counts, by the slowest of these: what else the machine does disturbs all of them
- * alike, and the rest not at all. Results are compared with the first candidate's: integers bit for
- * bit, floats to within what the order of a sum may change. */
+ * alike. Of one that runs alone the least counts: it is compared with other processes. Results are
+ * compared with the first candidate's: integers bit for bit, floats to within what the order of a
+ * sum may change. */
 #include "arrays/arrays.h"
 #include "document/document.h"
 #include "hunt/hunt.h"
@@ -125,8 +126,8 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The fastest quarter's slowest. */
-static double quarter(const char *numbers)
+/* The fastest quarter's slowest, or the least. */
+static double time_of(const char *numbers, bool least)
 {
 	VEC(double) ns = {0};
 	char *end;
@@ -138,7 +139,7 @@ static double quarter(const char *numbers)
 	}
 	if (ns.n)
 		qsort(ns.at, ns.n, sizeof *ns.at, by_value);
-	double r = ns.n ? ns.at[ns.n / 4] : 0;
+	double r = ns.n ? ns.at[least ? 0 : ns.n / 4] : 0;
 	vec_free(&ns);
 	return r;
 }
@@ -153,7 +154,7 @@ static void read_laps(Trial *t)
 		unsigned long i;
 		const char *numbers = strchr(line, ' ');
 		if (sscanf(line, "c%lu_%*d", &i) == 1 && i < t->n && numbers)
-			t->lap[i].ns += quarter(numbers);
+			t->lap[i].ns += time_of(numbers, t->n == 1);
 	}
 	for (size_t i = 0; i < t->n; i++)
 		if (!(t->lap[i].ns > 0))
